@@ -1,0 +1,76 @@
+// Package bundle is a run's directory on disk: everything needed to read it, render it again, compare it or resume it.
+package bundle
+
+import (
+	"time"
+
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/result"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/topology"
+)
+
+// Schema is the version of run.json that this build writes. Older ones are migrated on reading.
+const Schema = 1
+
+// Run is run.json.
+type Run struct {
+	Schema   int       `json:"schema"`
+	Tool     string    `json:"tool"` // "plimsoll 0.1.0"
+	Fio      string    `json:"fio,omitempty"`
+	ID       string    `json:"id"` // the directory's name
+	Created  time.Time `json:"created"`
+	Finished time.Time `json:"finished,omitzero"`
+	State    State     `json:"state"`
+	// Imported names the files that an imported run came from; empty for a run of our own.
+	Imported []string          `json:"imported,omitempty"`
+	Labels   map[string]string `json:"labels,omitempty"`
+	Topology topology.Topology `json:"topology"`
+	Suite    suite.Suite       `json:"suite"`
+	Settings Settings          `json:"settings"`
+	// Ceilings by scenario ID, as computed before measuring.
+	Ceilings map[int]ceiling.Ceiling `json:"ceilings,omitempty"`
+	Verdict  finding.Verdict         `json:"verdict,omitempty"`
+	// Reasons are the most important findings, a sentence each, at most three.
+	Reasons []string `json:"reasons,omitempty"`
+}
+
+// State of a run.
+type State string
+
+// The states of a run.
+const (
+	Running     State = "running"
+	Finished    State = "finished"
+	Interrupted State = "interrupted"
+)
+
+// Settings are the flags that shaped the run.
+type Settings struct {
+	Data         string        `json:"data,omitempty"`
+	WAL          string        `json:"wal,omitempty"`
+	Runtime      time.Duration `json:"runtime,omitempty"`
+	Ramp         time.Duration `json:"ramp,omitempty"`
+	Size         string        `json:"size,omitempty"`
+	Cooldown     time.Duration `json:"cooldown"`
+	FreshExtents bool          `json:"fresh_extents,omitempty"`
+	KeepFiles    bool          `json:"keep_files,omitempty"`
+}
+
+// Scenario is one scenario of a bundle with all that is known of it.
+type Scenario struct {
+	suite.Scenario
+	Ceiling *ceiling.Ceiling       `json:"ceiling,omitempty"`
+	Result  *result.Result         `json:"result,omitempty"` // nil while waiting
+	Targets []finding.TargetResult `json:"target_results,omitempty"`
+	Verdict finding.Verdict        `json:"verdict,omitempty"`
+}
+
+// Bundle is a run read whole.
+type Bundle struct {
+	Dir       string
+	Run       Run
+	Scenarios []Scenario
+	Findings  []finding.Finding
+}

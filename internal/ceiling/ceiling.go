@@ -1,0 +1,60 @@
+// Package ceiling works out the most that a topology allows a workload, by operational bottleneck analysis: each
+// resource has a capacity, a mean logical I/O puts a demand on it, and the smallest capacity/demand
+// bounds the whole (Denning and Buzen's asymptotic bounds); in-flight I/Os over latency bound it too
+// (Little's law). docs/ceiling.md gives the formulas, assumptions and sources.
+package ceiling
+
+import (
+	"time"
+
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// Ceiling is every bound on one workload.
+type Ceiling struct {
+	// Bounds in ascending order of IOPS; burst bounds stand among them.
+	Bounds []Bound `json:"bounds"`
+	// Notes are the assumptions made and what is not known.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Kind of a resource.
+type Kind string
+
+// The resources that can bind.
+const (
+	VolumeIOPS    Kind = "volume IOPS"
+	VolumeRate    Kind = "volume throughput"
+	InstanceIOPS  Kind = "instance IOPS"
+	InstanceRate  Kind = "instance throughput"
+	Concurrency   Kind = "concurrency"
+	RequestedRate Kind = "requested rate" // rate= and rate_iops= of the job itself
+)
+
+// Bound is the most that one resource allows.
+type Bound struct {
+	Kind Kind `json:"kind"`
+	// IOPS and BW are of the workload as a whole, reads and writes together; ReadIOPS and WriteIOPS split it.
+	IOPS      units.IOPS `json:"iops"`
+	BW        units.Rate `json:"bw"`
+	ReadIOPS  units.IOPS `json:"read_iops,omitempty"`
+	WriteIOPS units.IOPS `json:"write_iops,omitempty"`
+	// Burst bounds hold for Lasts only (0: not known how long); the others hold for ever.
+	Burst bool          `json:"burst,omitempty"`
+	Lasts time.Duration `json:"lasts,omitempty"`
+	// Capacity of the resource and the Demand of one logical I/O on it, in the same unit (I/Os, bytes, or seconds).
+	Capacity float64 `json:"capacity"`
+	Demand   float64 `json:"demand"`
+	// How is the arithmetic in words: "8 volumes × 3,000 IOPS ÷ 1.3 volume I/Os per I/O".
+	How    string          `json:"how"`
+	Origin topology.Origin `json:"origin"`
+}
+
+// Label names the bound as tables do: "instance IOPS (burst)".
+func (b Bound) Label() string {
+	if b.Burst {
+		return string(b.Kind) + " (burst)"
+	}
+	return string(b.Kind)
+}

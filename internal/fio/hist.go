@@ -1,0 +1,193 @@
+package fio
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"time"
+)
+
+// fio's latency bins (stat.h): values below 128 ns have a bin each; above, 64 bins an octave, so a bin is at
+// most 1/64 wide. FIO_IO_U_PLAT_GROUP_NR is 29 since 3.0, so the last bin starts at 2^34 ns (17.2 s) less one bin.
+const (
+	histBits = 6
+	histVal  = 1 << histBits
+	// HistBins is the number of bins: 29 groups of 64.
+	HistBins = 29 * histVal
+)
+
+// Hist counts latencies in fio's own bins, so histograms of jobs, intervals and hosts merge exactly by
+// adding. The zero value is empty and ready to use. It is not safe for concurrent use.
+type Hist struct {
+	bins  []uint64 // nil while empty, else HistBins long
+	count uint64
+}
+
+// BinOf returns the bin that fio puts a latency in (plat_val_to_idx).
+func BinOf(d time.Duration) int {
+	v := uint64(max(d, 0))
+	msb := bits.Len64(v) - 1
+	if msb <= histBits {
+		return int(v)
+	}
+	shift := msb - histBits
+	base := (shift + 1) << histBits
+	return min(base+int((v>>shift)&(histVal-1)), HistBins-1)
+}
+
+// BinValue returns the latency that stands for bin i, the middle of its range (plat_idx_to_val).
+func BinValue(i int) time.Duration {
+	if i < histVal<<1 {
+		return time.Duration(i)
+	}
+	shift := i>>histBits - 1
+	base := uint64(1) << (shift + histBits)
+	k := uint64(i % histVal)
+	return time.Duration(base + uint64((float64(k)+0.5)*float64(uint64(1)<<shift)))
+}
+
+// BinRange returns the least latency of bin i and the least of the bin after it.
+func BinRange(i int) (lo, hi time.Duration) {
+	if i < histVal<<1 {
+		return time.Duration(i), time.Duration(i + 1)
+	}
+	shift := i>>histBits - 1
+	base := uint64(1) << (shift + histBits)
+	k := uint64(i % histVal)
+	return time.Duration(base + k<<shift), time.Duration(base + (k+1)<<shift)
+}
+
+// Add counts n latencies of d.
+func (h *Hist) Add(d time.Duration, n uint64) { h.AddBin(BinOf(d), n) }
+
+// AddBin counts n latencies in bin i, which must be in [0, HistBins).
+func (h *Hist) AddBin(i int, n uint64) {
+	if n == 0 {
+		return
+	}
+	if h.bins == nil {
+		h.bins = make([]uint64, HistBins)
+	}
+	h.bins[i] += n
+	h.count += n
+}
+
+// Merge adds the counts of o.
+func (h *Hist) Merge(o *Hist) {
+	if o == nil {
+		return
+	}
+	for i, n := range o.bins {
+		h.AddBin(i, n)
+	}
+}
+
+// Minus returns h less an earlier state of the same counter. Bins that fell (they do not, unless the counter was
+// reset in between) count as zero.
+func (h *Hist) Minus(earlier *Hist) *Hist {
+	d := &Hist{}
+	for i, n := range h.bins {
+		if earlier != nil && earlier.bins != nil {
+			n -= min(n, earlier.bins[i])
+		}
+		d.AddBin(i, n)
+	}
+	return d
+}
+
+// Clone returns an independent copy.
+func (h *Hist) Clone() *Hist { return &Hist{bins: slices.Clone(h.bins), count: h.count} }
+
+// Count is the number of latencies in h; a nil Hist is empty.
+func (h *Hist) Count() uint64 {
+	if h == nil {
+		return 0
+	}
+	return h.count
+}
+
+// Percentile returns the value below which p percent (0..100) of the latencies lie, by fio's own rule
+// (calc_clat_percentiles): the first bin at which the running sum reaches p percent. An empty Hist gives 0.
+func (h *Hist) Percentile(p float64) time.Duration {
+	if h.Count() == 0 {
+		return 0
+	}
+	want := p / 100 * float64(h.count)
+	var sum uint64
+	for i, n := range h.bins {
+		sum += n
+		if n > 0 && float64(sum) >= want {
+			return BinValue(i)
+		}
+	}
+	return BinValue(HistBins - 1)
+}
+
+// Mean and standard deviation, in nanoseconds, of the bin values: exact to the bin's width.
+func (h *Hist) Mean() (mean, stddev float64) {
+	if h.Count() == 0 {
+		return 0, 0
+	}
+	var sum, sq float64
+	for i, n := range h.bins {
+		sum += float64(n) * float64(BinValue(i))
+	}
+	mean = sum / float64(h.count)
+	for i, n := range h.bins {
+		d := float64(BinValue(i)) - mean
+		sq += float64(n) * d * d
+	}
+	return mean, math.Sqrt(sq / float64(h.count))
+}
+
+// Above returns how many latencies were in bins that lie wholly at or above d.
+func (h *Hist) Above(d time.Duration) uint64 {
+	if h.Count() == 0 {
+		return 0
+	}
+	var sum uint64
+	for i := HistBins - 1; i >= 0; i-- {
+		if lo, _ := BinRange(i); lo < d {
+			break
+		}
+		sum += h.bins[i]
+	}
+	return sum
+}
+
+// Each calls f for every bin that is not empty, ascending.
+func (h *Hist) Each(f func(bin int, n uint64)) {
+	if h == nil {
+		return
+	}
+	for i, n := range h.bins {
+		if n > 0 {
+			f(i, n)
+		}
+	}
+}
+
+// MarshalJSON writes [[bin, count], …] for the bins that are not empty.
+func (h *Hist) MarshalJSON() ([]byte, error) {
+	pairs := [][2]uint64{}
+	h.Each(func(i int, n uint64) { pairs = append(pairs, [2]uint64{uint64(i), n}) })
+	return json.Marshal(pairs)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (h *Hist) UnmarshalJSON(data []byte) error {
+	var pairs [][2]uint64
+	if err := json.Unmarshal(data, &pairs); err != nil {
+		return err
+	}
+	*h = Hist{}
+	for _, p := range pairs {
+		if p[0] >= HistBins {
+			return fmt.Errorf("latency bin %d: fio has %d", p[0], HistBins)
+		}
+		h.AddBin(int(p[0]), p[1])
+	}
+	return nil
+}

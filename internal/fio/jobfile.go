@@ -1,0 +1,33 @@
+package fio
+
+// JobFile is a parsed fio job file. Order, comments' absence and every option survive a round trip.
+type JobFile struct {
+	Name     string    `json:"name"` // file it came from
+	Sections []Section `json:"sections"`
+}
+
+// Section is [global] (Name "global") or a job. Options keep their order; a later one wins, as in fio.
+type Section struct {
+	Name    string   `json:"name"`
+	Line    int      `json:"line,omitempty"`
+	Options []Option `json:"options"`
+}
+
+// Option is one option as written. Bare is true for an option without a value, such as time_based.
+type Option struct {
+	Name  string `json:"name"`
+	Value string `json:"value,omitempty"`
+	Bare  bool   `json:"bare,omitempty"`
+	Line  int    `json:"line,omitempty"`
+	Col   int    `json:"col,omitempty"`
+}
+
+// Get returns the value of the last option of that name.
+func (s Section) Get(name string) (string, bool) {
+	for i := len(s.Options) - 1; i >= 0; i-- {
+		if s.Options[i].Name == name {
+			return s.Options[i].Value, true
+		}
+	}
+	return "", false
+}

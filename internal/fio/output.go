@@ -1,0 +1,219 @@
+// Package fio knows everything about fio's own formats: job files and their options, the output in all
+// its forms (text, JSON, terse, logs, histogram logs) from fio 2.0 on, and how to run fio and read its
+// progress. Each reader fills the same Output, so nothing above this package knows which form a
+// figure came from.
+package fio
+
+import (
+	"time"
+
+	"plimsoll/internal/units"
+)
+
+// Output is what one fio invocation reported.
+type Output struct {
+	Version string    `json:"version"` // "fio-3.33"; empty when the text does not say
+	Format  Format    `json:"format"`
+	Time    time.Time `json:"time,omitzero"` // when fio printed it, if it says
+	Global  Options   `json:"global_options,omitempty"`
+	Jobs    []Job     `json:"jobs"`
+	Groups  []Group   `json:"groups,omitempty"`
+	Disks   []Disk    `json:"disks,omitempty"`
+	// Unread lists what the reader could not understand, so that lost data is never silent.
+	Unread []Unread `json:"unread,omitempty"`
+	// Doubts lists contradictions in the figures themselves, such as iops × bs that is not bw.
+	Doubts []string `json:"doubts,omitempty"`
+}
+
+// Format is the form of output that was read.
+type Format string
+
+// The forms of output that fio writes.
+const (
+	Text     Format = "text"
+	JSON     Format = "json"
+	JSONPlus Format = "json+"
+	Terse    Format = "terse"
+	Logs     Format = "logs"
+)
+
+// Unread is a line that a reader did not understand.
+type Unread struct {
+	Line int    `json:"line"`
+	Text string `json:"text"`
+	Why  string `json:"why,omitempty"`
+}
+
+// Options are fio options by their own names, as given: {"bs": "8k", "direct": "1"}.
+type Options map[string]string
+
+// Job is one row of results: one job, or all of a reporting group.
+type Job struct {
+	Name    string        `json:"name"`
+	Group   int           `json:"group"`
+	Count   int           `json:"count"`           // jobs reported together; 0 when not said
+	Error   int           `json:"error,omitempty"` // errno
+	PID     int           `json:"pid,omitempty"`
+	Host    string        `json:"host,omitempty"` // from fio --client
+	Options Options       `json:"options,omitempty"`
+	Elapsed time.Duration `json:"elapsed,omitempty"` // since the job's start, whole seconds, ramp included
+	// Runtime is the longest of the directions' runtimes; it starts again at the end of the ramp.
+	Runtime time.Duration `json:"runtime"`
+
+	Read  Direction `json:"read"`
+	Write Direction `json:"write"`
+	Trim  Direction `json:"trim"`
+	Sync  Sync      `json:"sync"`
+
+	CPU CPU `json:"cpu"`
+	// Shares of I/Os in 0..1 by bucket label ("1", "2", … "64", ">=64"), as fio prints them.
+	Depths   []Share `json:"depths,omitempty"`
+	Submit   []Share `json:"submit,omitempty"`
+	Complete []Share `json:"complete,omitempty"`
+	// Buckets are the coarse latency shares (lat (usec): 500=2.34%, …), ends in ascending order.
+	Buckets []Bucket `json:"buckets,omitempty"`
+	Target  *Target  `json:"latency_target,omitempty"`
+	// Disks are those a job of its own printed (rare); see Output.Disks.
+}
+
+// Direction holds one direction's figures. N counts completed I/Os; a direction that did not run has N 0.
+type Direction struct {
+	N       uint64        `json:"n"`
+	Bytes   units.Bytes   `json:"bytes"`
+	IOPS    units.IOPS    `json:"iops"`
+	BW      units.Rate    `json:"bw"`
+	Runtime time.Duration `json:"runtime"`
+	Short   uint64        `json:"short,omitempty"`
+	Dropped uint64        `json:"dropped,omitempty"`
+	// ZoneResets counts resets on zoned devices.
+	ZoneResets uint64 `json:"zone_resets,omitempty"`
+
+	Slat Latency `json:"slat,omitzero"`
+	Clat Latency `json:"clat,omitzero"`
+	Lat  Latency `json:"lat,omitzero"`
+
+	// BWSamples (bytes/s) and IOPSSamples are fio's half-second samples. Intervals in which nothing
+	// completed yield no sample, so min and mean hide stalls: never judge by them.
+	BWSamples   Samples `json:"bw_samples,omitzero"`
+	IOPSSamples Samples `json:"iops_samples,omitzero"`
+
+	// Printed keeps figures as text output printed them ("iops": "40.1k"), for those that are rounded there
+	// and refined here.
+	Printed map[string]string `json:"printed,omitempty"`
+}
+
+// Latency is a measured distribution. N is 0 where it was not measured.
+type Latency struct {
+	N      uint64        `json:"n"`
+	Min    time.Duration `json:"min"`
+	Max    time.Duration `json:"max"`
+	Mean   float64       `json:"mean"`   // nanoseconds
+	StdDev float64       `json:"stddev"` // nanoseconds
+	// Percentiles are fio's own, ascending.
+	Percentiles []Percentile `json:"percentiles,omitempty"`
+	// Hist holds the bins where the output carries them (json+, histogram logs).
+	Hist *Hist `json:"hist,omitempty"`
+}
+
+// Measured says whether there is anything in l.
+func (l Latency) Measured() bool { return l.N > 0 || l.Mean > 0 || len(l.Percentiles) > 0 }
+
+// Percentile is one point of a distribution: P in 0..100.
+type Percentile struct {
+	P     float64       `json:"p"`
+	Value time.Duration `json:"value"`
+}
+
+// At returns the value at percentile p, from the bins when there are any, else from fio's own list.
+func (l Latency) At(p float64) (time.Duration, bool) {
+	if l.Hist != nil && l.Hist.Count() > 0 {
+		return l.Hist.Percentile(p), true
+	}
+	for _, q := range l.Percentiles {
+		if d := q.P - p; d < 1e-6 && d > -1e-6 {
+			return q.Value, true
+		}
+	}
+	return 0, false
+}
+
+// Samples summarises fio's periodic samples of a rate.
+type Samples struct {
+	Min, Max, Mean, StdDev float64
+	N                      uint64
+	// Share of the group's aggregate in 0..1 (per=…).
+	Share float64
+}
+
+// Sync is the latency of fsync, fdatasync and sync_file_range. fio leaves total_ios at 0 in many versions:
+// Lat.N is the count.
+type Sync struct {
+	Lat  Latency `json:"lat,omitzero"`
+	Kind string  `json:"kind,omitempty"` // "fsync/fdatasync/sync_file_range" as printed
+}
+
+// CPU is what the jobs used, in 0..1 of one core per job.
+type CPU struct {
+	User            float64 `json:"user"`
+	System          float64 `json:"system"`
+	ContextSwitches uint64  `json:"context_switches"`
+	MajorFaults     uint64  `json:"major_faults"`
+	MinorFaults     uint64  `json:"minor_faults"`
+}
+
+// Share is the part of all I/Os (0..1) that fell into a labelled bucket.
+type Share struct {
+	Label string  `json:"label"`
+	Value float64 `json:"value"`
+}
+
+// Bucket is a coarse latency bucket: Value of all I/Os (0..1) took at most Upto and more than the bucket
+// before. The last bucket (>=2000 ms) has Upto 0.
+type Bucket struct {
+	Upto  time.Duration `json:"upto"`
+	Value float64       `json:"value"`
+}
+
+// Target is fio's latency_target result.
+type Target struct {
+	Target     time.Duration `json:"target"`
+	Window     time.Duration `json:"window"`
+	Percentile float64       `json:"percentile"`
+	Depth      int           `json:"depth"`
+}
+
+// Group is one "Run status group" of text output.
+type Group struct {
+	ID         int                  `json:"id"`
+	Directions map[string]GroupRate `json:"directions"` // "READ", "WRITE", "TRIM"
+}
+
+// GroupRate is one line of a run status group.
+type GroupRate struct {
+	Bytes   units.Bytes       `json:"bytes"`
+	BW      units.Rate        `json:"bw"`
+	MinBW   units.Rate        `json:"min_bw"`
+	MaxBW   units.Rate        `json:"max_bw"`
+	MinRun  time.Duration     `json:"min_run"`
+	MaxRun  time.Duration     `json:"max_run"`
+	Printed map[string]string `json:"printed,omitempty"`
+}
+
+// Disk is the disk statistics that fio prints for one block device over the whole run, ramp included.
+type Disk struct {
+	Name string `json:"name"`
+	// Member is true for the devices below an md or dm device that the line above aggregates.
+	Member      bool        `json:"member,omitempty"`
+	Reads       uint64      `json:"reads"`
+	Writes      uint64      `json:"writes"`
+	ReadMerges  uint64      `json:"read_merges"`
+	WriteMerges uint64      `json:"write_merges"`
+	ReadTicks   uint64      `json:"read_ticks"` // milliseconds summed over requests
+	WriteTicks  uint64      `json:"write_ticks"`
+	InQueue     uint64      `json:"in_queue"`              // milliseconds
+	Util        float64     `json:"util"`                  // 0..1
+	ReadBytes   units.Bytes `json:"read_bytes,omitempty"`  // from sectors=, fio 3.36 on
+	WriteBytes  units.Bytes `json:"write_bytes,omitempty"` //
+	HasSectors  bool        `json:"has_sectors,omitempty"` // the line had sectors=
+	Aggregate   *Disk       `json:"aggregate,omitempty"`   // the agg… fields: means over the members
+}

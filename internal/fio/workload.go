@@ -1,0 +1,53 @@
+package fio
+
+import (
+	"time"
+
+	"plimsoll/internal/units"
+)
+
+// Workload is what a fio job asks of the storage, worked out from its options: the input of the ceiling model and
+// of most rules. One Workload stands for numjobs identical jobs.
+type Workload struct {
+	Name   string
+	Engine string // ioengine
+	Direct bool
+	// ReadShare is the part of I/Os that read, 0..1; TrimShare the part that trims.
+	ReadShare, TrimShare float64
+	// Sequential is true for read, write, rw (and trim) without rand.
+	Sequential bool
+	// ReadBS and WriteBS are mean block sizes; 0 when the direction does not run.
+	ReadBS, WriteBS units.Bytes
+	// Jobs is numjobs, Depth the iodepth of each; a synchronous engine keeps Depth 1 whatever iodepth says.
+	Jobs, Depth int
+	// SyncEvery is 1 when each write is followed by fsync or fdatasync, n for every n-th, 0 for none.
+	SyncEvery int
+	// O_SYNC or O_DSYNC writes (sync=1, sync=dsync).
+	SyncWrites bool
+	// ReadRate, WriteRate are limits of each job (rate=), 0 for none; ReadIOPS, WriteIOPS likewise (rate_iops=).
+	ReadRate, WriteRate units.Rate
+	ReadIOPS, WriteIOPS units.IOPS
+	// Size is the region that each job works in; 0 when not given. SharedFile says that the jobs use one file
+	// (filename=), and OffsetIncrement how far apart they start there.
+	Size            units.Bytes
+	SharedFile      bool
+	OffsetIncrement units.Bytes
+	Filename        string
+	Directory       string
+	TimeBased       bool
+	Runtime, Ramp   time.Duration
+	StartDelay      time.Duration
+	Stonewall       bool
+	ThinkTime       time.Duration
+	Buffered        bool // direct=0
+	VerifyOn        bool
+}
+
+// InFlight is the most I/Os that the workload keeps outstanding at once.
+func (w Workload) InFlight() int { return max(w.Jobs, 1) * max(w.Depth, 1) }
+
+// Reads and Writes say whether the direction runs at all.
+func (w Workload) Reads() bool { return w.ReadShare > 0 }
+
+// Writes says whether the workload writes.
+func (w Workload) Writes() bool { return w.ReadShare+w.TrimShare < 1 }

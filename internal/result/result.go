@@ -1,0 +1,126 @@
+// Package result turns what fio and the sampler recorded of one scenario into its Result: distributions per direction,
+// per-second series with full histograms, the queue depth seen three ways, and the doubt each figure
+// carries. It measures nothing and judges nothing.
+package result
+
+import (
+	"time"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/stats"
+	"plimsoll/internal/telemetry"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// State says how far a scenario came.
+type State string
+
+// The states of a scenario.
+const (
+	Waiting     State = "waiting"
+	Done        State = "done"
+	Invalid     State = "invalid"     // it ran, or would not run, and its figures must not be trusted
+	Interrupted State = "interrupted" // stopped by the user; not a measurement
+)
+
+// Result is one scenario's measured distribution.
+type Result struct {
+	ID    int           `json:"id"`
+	Name  string        `json:"name"`
+	Title string        `json:"title,omitempty"`
+	Role  topology.Role `json:"role,omitempty"`
+	Phase string        `json:"phase,omitempty"`
+	Dir   string        `json:"dir"` // below the bundle
+
+	State State `json:"state"`
+	// Reasons says, a sentence each, why a result is invalid.
+	Reasons []string `json:"reasons,omitempty"`
+
+	Start    time.Time         `json:"start,omitzero"`
+	Wall     time.Duration     `json:"wall"`     // from fio's start to its end
+	Measured time.Duration     `json:"measured"` // the window the figures cover, ramp excluded
+	Planned  time.Duration     `json:"planned,omitempty"`
+	Command  []string          `json:"command,omitempty"`
+	Fio      string            `json:"fio,omitempty"`    // version
+	Source   string            `json:"source,omitempty"` // file an import came from
+	Labels   map[string]string `json:"labels,omitempty"`
+
+	// Jobs are fio's rows as reported; Total merges them (histograms added, never percentiles averaged).
+	Jobs  []fio.Job `json:"jobs"`
+	Total fio.Job   `json:"total"`
+	// Workloads are what the jobs asked for.
+	Workloads []fio.Workload `json:"workloads,omitempty"`
+
+	Seconds []Second   `json:"seconds,omitempty"`
+	Disks   []fio.Disk `json:"disks,omitempty"`
+	// Devices is use over the measured window, from telemetry, top device first.
+	Devices []telemetry.DeviceUse `json:"devices,omitempty"`
+	Host    *HostUse              `json:"host,omitempty"`
+	Depth   Depth                 `json:"depth"`
+	// IOPS and BW of reads and writes together, with their uncertainty from batch means of the seconds.
+	IOPS stats.Estimate `json:"iops_estimate"`
+	BW   stats.Estimate `json:"bw_estimate"`
+
+	Unread []fio.Unread `json:"unread,omitempty"`
+	Doubts []string     `json:"doubts,omitempty"`
+}
+
+// Second is one interval of the per-second series.
+type Second struct {
+	At    time.Duration `json:"at"`  // its end, since fio started; ramp included
+	Len   time.Duration `json:"len"` // about a second
+	Ramp  bool          `json:"ramp,omitempty"`
+	Read  Interval      `json:"read,omitzero"`
+	Write Interval      `json:"write,omitzero"`
+	Trim  Interval      `json:"trim,omitzero"`
+	Sync  *fio.Hist     `json:"sync,omitempty"`
+	// Use of each device of Result.Devices in that second; Dirty and Writeback at its end.
+	Util      []float64   `json:"util,omitempty"`
+	Queue     []float64   `json:"queue,omitempty"`
+	Dirty     units.Bytes `json:"dirty,omitempty"`
+	Writeback units.Bytes `json:"writeback,omitempty"`
+}
+
+// Interval is what one direction did in one Second. Hist holds its completion latencies.
+type Interval struct {
+	N     uint64      `json:"n"`
+	Bytes units.Bytes `json:"bytes"`
+	Hist  *fio.Hist   `json:"hist,omitempty"`
+}
+
+// IOPS is all directions together.
+func (s Second) IOPS() units.IOPS {
+	if s.Len <= 0 {
+		return 0
+	}
+	return units.IOPS(float64(s.Read.N+s.Write.N+s.Trim.N) / s.Len.Seconds())
+}
+
+// BW is all directions together.
+func (s Second) BW() units.Rate {
+	if s.Len <= 0 {
+		return 0
+	}
+	return units.Rate(float64(s.Read.Bytes+s.Write.Bytes+s.Trim.Bytes) / s.Len.Seconds())
+}
+
+// Depth is the achieved queue depth seen three ways. With a sync after every write they differ: the submitter waits in
+// the sync, so fio's own figures look full while the device's queue is short.
+type Depth struct {
+	Asked  int     `json:"asked"`  // iodepth × numjobs
+	Little float64 `json:"little"` // IOPS × mean latency (Little's law)
+	Fio    float64 `json:"fio"`    // mean of fio's depth histogram × jobs, lower edges of its buckets
+	Device float64 `json:"device"` // mean queue of the top device, from telemetry; 0 when not watched
+	// Told explains a difference in one sentence.
+	Told string `json:"told,omitempty"`
+}
+
+// HostUse is what the machine did during the measured window, shares in 0..1 of all cores.
+type HostUse struct {
+	CPUs                                      int
+	User, System, IOWait, IRQ, SoftIRQ, Steal float64
+	DirtyMax, WritebackMax                    units.Bytes
+	IOSome, IOFull                            float64 // share of time some or all tasks waited for I/O
+	SamplerCPU                                float64 // of one core
+}

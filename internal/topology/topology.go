@@ -1,0 +1,200 @@
+// Package topology joins what the machine shows (block devices, mounts), what the cloud tells, and what plimsoll.yaml
+// declares into one value: from each role's mount point down to volumes and the instance, with the
+// origin of every figure.
+package topology
+
+import (
+	"time"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/units"
+)
+
+// Topology is the storage of one machine as far as it is known.
+type Topology struct {
+	Host     Host     `json:"host"`
+	Instance Instance `json:"instance"`
+	// Targets are the paths under test, one a role; both roles may name one array.
+	Targets []Target `json:"targets"`
+	Arrays  []Array  `json:"arrays"`
+	// Tree is the machine's block tree as read, nil where the topology is only declared or imported.
+	Tree *block.Tree `json:"tree,omitempty"`
+	// Notes says what could not be found out and why.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Role is what an array is for.
+type Role string
+
+// The roles of DESIGN §1.
+const (
+	Data Role = "data"
+	WAL  Role = "wal"
+)
+
+// Roles are all roles.
+var Roles = []Role{Data, WAL}
+
+// Host is the machine that runs the workload.
+type Host struct {
+	Name   string      `json:"name"`
+	Kernel string      `json:"kernel,omitempty"`
+	OS     string      `json:"os,omitempty"`
+	CPU    string      `json:"cpu,omitempty"`
+	CPUs   int         `json:"cpus,omitempty"`
+	Memory units.Bytes `json:"memory,omitempty"`
+	Virt   string      `json:"virt,omitempty"` // "Amazon EC2", "QEMU", …
+}
+
+// Origin says where a figure came from.
+type Origin struct {
+	Kind  OriginKind `json:"kind"`
+	Where string     `json:"where,omitempty"` // file and line, sysfs path, catalogue with its date
+}
+
+// OriginKind ranks how far a figure can be trusted.
+type OriginKind string
+
+// The kinds of origin.
+const (
+	Detected  OriginKind = "detected"
+	Declared  OriginKind = "declared"
+	Catalogue OriginKind = "catalogue"
+	Assumed   OriginKind = "assumed"
+	Unknown   OriginKind = "" // nothing is known
+)
+
+// Instance is the machine's own cap on its network-attached storage, shared by all volumes.
+type Instance struct {
+	Type string `json:"type,omitempty"` // c8g.2xlarge
+	ID   string `json:"id,omitempty"`
+	// Baseline is what lasts; Burst, where higher, holds for BurstFor once in BurstPer.
+	Baseline Limits        `json:"baseline"`
+	Burst    Limits        `json:"burst"`
+	BurstFor time.Duration `json:"burst_for,omitempty"` // 30 min on EC2
+	BurstPer time.Duration `json:"burst_per,omitempty"` // 24 h on EC2
+	Origin   Origin        `json:"origin"`
+}
+
+// Limits are capacities; a zero field is unknown or absent, never "none allowed". Total applies to reads and writes
+// together; Read and Write apply to one direction, as drive data sheets state them.
+type Limits struct {
+	IOPS      units.IOPS `json:"iops,omitempty"`
+	Rate      units.Rate `json:"rate,omitempty"`
+	ReadIOPS  units.IOPS `json:"read_iops,omitempty"`
+	WriteIOPS units.IOPS `json:"write_iops,omitempty"`
+	ReadRate  units.Rate `json:"read_rate,omitempty"`
+	WriteRate units.Rate `json:"write_rate,omitempty"`
+}
+
+// Known says whether any figure is known.
+func (l Limits) Known() bool { return l != Limits{} }
+
+// Volume is a leaf: an EBS volume, a drive, a loop device.
+type Volume struct {
+	Device string      `json:"device,omitempty"` // kernel name, empty for one that is only declared
+	ID     string      `json:"id,omitempty"`     // vol-0123…
+	Serial string      `json:"serial,omitempty"`
+	Model  string      `json:"model,omitempty"`
+	Type   string      `json:"type,omitempty"` // gp3 gp2 io2 io1 st1 sc1 nvme …
+	Size   units.Bytes `json:"size,omitempty"`
+	// Network is true for volumes that share the instance's storage bandwidth (EBS), false for local drives.
+	Network bool `json:"network,omitempty"`
+	// Sustained is what lasts. Burst, where higher, lasts until the credits are gone: BurstCredits in I/Os (gp2) or
+	// bytes (st1, sc1), refilled at the sustained rate.
+	Sustained    Limits        `json:"sustained"`
+	Burst        Limits        `json:"burst"`
+	BurstIOs     float64       `json:"burst_ios,omitempty"`
+	BurstBytes   units.Bytes   `json:"burst_bytes,omitempty"`
+	CountedIO    units.Bytes   `json:"counted_io,omitempty"`    // an I/O up to this size counts once (256 KiB on SSD types, 1 MiB on HDD)
+	Merges       bool          `json:"merges,omitempty"`        // sequential I/Os are merged up to CountedIO before they are counted
+	ReadLatency  time.Duration `json:"read_latency,omitempty"`  // typical at depth 1, where stated
+	WriteLatency time.Duration `json:"write_latency,omitempty"` //
+	Origin       Origin        `json:"origin"`
+}
+
+// Level is a way of combining volumes.
+type Level string
+
+// The levels that plimsoll models.
+const (
+	Single  Level = "single"
+	RAID0   Level = "raid0" // md RAID0, LVM striped and raid0
+	RAID1   Level = "raid1"
+	RAID10  Level = "raid10"
+	RAID5   Level = "raid5"
+	RAID6   Level = "raid6"
+	Linear  Level = "linear" // concatenation: one volume at a time
+	NoLevel Level = ""       // not known
+)
+
+// Array is volumes combined, seen from its top device.
+type Array struct {
+	Name    string      `json:"name"` // kernel name of the top device, or the declared name
+	Path    string      `json:"path,omitempty"`
+	Level   Level       `json:"level"`
+	Copies  int         `json:"copies,omitempty"` // of each block on RAID1 and RAID10; 2 unless said
+	Chunk   units.Bytes `json:"chunk,omitempty"`
+	Volumes []Volume    `json:"volumes"`
+	Size    units.Bytes `json:"size,omitempty"`
+	// State of redundancy.
+	Degraded int     `json:"degraded,omitempty"` // members missing
+	Syncing  string  `json:"syncing,omitempty"`  // resync, recover, check, reshape
+	Progress float64 `json:"progress,omitempty"`
+	Origin   Origin  `json:"origin"`
+}
+
+// DataMembers is the number of volumes whose bytes a full stripe holds.
+func (a Array) DataMembers() int {
+	n := len(a.Volumes)
+	switch a.Level {
+	case RAID1:
+		return 1
+	case RAID10:
+		return n / max(a.Copies, 2)
+	case RAID5:
+		return n - 1
+	case RAID6:
+		return n - 2
+	case Linear:
+		return 1
+	}
+	return n
+}
+
+// Stripe is chunk × data members, 0 where there is no chunk.
+func (a Array) Stripe() units.Bytes { return a.Chunk * units.Bytes(a.DataMembers()) }
+
+// Target is a path under test.
+type Target struct {
+	Role  Role         `json:"role"`
+	Path  string       `json:"path"`
+	Mount *block.Mount `json:"mount,omitempty"` // nil for a raw device
+	// Device is the kernel name of the device behind the path, empty for tmpfs and the like.
+	Device string `json:"device,omitempty"`
+	// Array names the entry of Topology.Arrays; empty when there is none.
+	Array string `json:"array,omitempty"`
+	// Devices are the kernel names of the whole tree below the path, top first: what telemetry watches.
+	Devices []string    `json:"devices,omitempty"`
+	Free    units.Bytes `json:"free,omitempty"`
+}
+
+// For returns the target of a role, nil when there is none.
+func (t *Topology) For(role Role) *Target {
+	for i := range t.Targets {
+		if t.Targets[i].Role == role {
+			return &t.Targets[i]
+		}
+	}
+	return nil
+}
+
+// Array returns the array of that name, nil when there is none.
+func (t *Topology) Array(name string) *Array {
+	for i := range t.Arrays {
+		if t.Arrays[i].Name == name && name != "" {
+			return &t.Arrays[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+// Package units holds the three quantities that plimsoll is about: bytes, bytes per second and
+// I/O operations per second. Values are in base units; prefixes appear only when a value is parsed
+// or printed. IEC prefixes (Ki, Mi) are powers of 1024, SI prefixes (k with B, M with B) powers of
+// 1000. A bare prefix (28k, 5g) is a power of 1024, as fio reads it.
+package units
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Bytes is a size. It parses "28k", "28KiB", "3TB" (10^12) and "4096".
+type Bytes uint64
+
+// The IEC multiples.
+const (
+	KiB Bytes = 1 << 10
+	MiB Bytes = 1 << 20
+	GiB Bytes = 1 << 30
+	TiB Bytes = 1 << 40
+)
+
+var iecNames = []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
+
+// String prints b with the largest IEC prefix that leaves at least 1 before the point: "28KiB",
+// "1.5GiB", "219GiB". At most three significant digits follow unless the value is whole.
+func (b Bytes) String() string {
+	v, i := float64(b), 0
+	for v >= 1024 && i < len(iecNames)-1 {
+		v /= 1024
+		i++
+	}
+	return short(v) + iecNames[i]
+}
+
+// short prints v with three significant digits, without trailing zeros; whole numbers are printed whole.
+func short(v float64) string {
+	a := math.Abs(v)
+	switch {
+	case v == math.Trunc(v) && a < 1e15:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case a >= 99.95:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case a >= 9.995:
+		return trimZeros(strconv.FormatFloat(v, 'f', 1, 64))
+	}
+	return trimZeros(strconv.FormatFloat(v, 'f', 2, 64))
+}
+
+func trimZeros(s string) string {
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}
+
+// MarshalText prints b exactly: the largest IEC prefix of which it is a whole multiple.
+func (b Bytes) MarshalText() ([]byte, error) {
+	v, i := uint64(b), 0
+	for v != 0 && v%1024 == 0 && i < len(iecNames)-1 {
+		v /= 1024
+		i++
+	}
+	return []byte(strconv.FormatUint(v, 10) + iecNames[i]), nil
+}
+
+// UnmarshalText parses what MarshalText and String print, and fio's short forms.
+func (b *Bytes) UnmarshalText(text []byte) error {
+	v, err := ParseBytes(string(text))
+	if err != nil {
+		return err
+	}
+	*b = v
+	return nil
+}
+
+// ParseBytes reads a size: a number and an optional prefix, such as 4096, 28k, 28KiB, 1.5GiB or 3TB.
+func ParseBytes(s string) (Bytes, error) {
+	num, unit := split(s)
+	factor, ok := prefix(unit, "B")
+	v, err := strconv.ParseFloat(num, 64)
+	if err != nil || !ok || v < 0 || v*factor >= math.MaxUint64 {
+		return 0, fmt.Errorf("size %q: want a number with an optional k, m, g or t, such as 128k or 5GiB", s)
+	}
+	if whole, err := strconv.ParseUint(num, 10, 64); err == nil {
+		return Bytes(whole * uint64(factor)), nil // exact beyond 2^53
+	}
+	return Bytes(math.Round(v * factor)), nil
+}
+
+// split separates the number at the start of s from the unit behind it.
+func split(s string) (num, unit string) {
+	s = strings.TrimSpace(s)
+	i := strings.IndexFunc(s, func(r rune) bool { return (r < '0' || r > '9') && r != '.' && r != '-' && r != '+' })
+	if i < 0 {
+		return s, ""
+	}
+	return s[:i], strings.TrimSpace(s[i:])
+}
+
+// prefix returns the factor of unit, whose base is base ("B", "B/s"): "", k, KiB and KB of base "B".
+func prefix(unit, base string) (float64, bool) {
+	rest := strings.ToLower(unit)
+	full := strings.ToLower(base)
+	power, kilo := 0.0, 1024.0
+	if rest != "" && rest != full {
+		p := strings.IndexByte("kmgtpe", rest[0])
+		if p < 0 {
+			return 0, false
+		}
+		power, rest = float64(p+1), rest[1:]
+		switch rest {
+		case "", "i", "i" + full: // 28k, 28Ki, 28KiB: binary
+		case full:
+			kilo = 1000
+		default:
+			return 0, false
+		}
+	}
+	return math.Pow(kilo, power), true
+}

@@ -1,0 +1,143 @@
+package units
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Rate is a throughput in bytes per second. It parses "125MiB/s", "312.5MB/s", "10Gbps" (decimal bits).
+type Rate float64
+
+// MiBPerSec and MBPerSec are the two units that vendors mix: EBS volumes are limited in MiB/s,
+// EC2 instances and drive data sheets in MB/s.
+const (
+	MiBPerSec Rate = 1 << 20
+	MBPerSec  Rate = 1e6
+)
+
+// String prints r with an IEC prefix: "1003MiB/s".
+func (r Rate) String() string {
+	v, i := float64(r), 0
+	for math.Abs(v) >= 10240 && i < len(iecNames)-1 || math.Abs(v) >= 1024 && i < 1 {
+		v /= 1024
+		i++
+	}
+	if i == 1 && math.Abs(v) >= 1024 {
+		v, i = v/1024, 2
+	}
+	return short(v) + iecNames[i] + "/s"
+}
+
+// SI prints r with a decimal prefix, as vendors of instances and drives do: "1051MB/s".
+func (r Rate) SI() string {
+	v, i := float64(r), 0
+	for math.Abs(v) >= 1000 && i < 2 || math.Abs(v) >= 10000 && i < 3 {
+		v /= 1000
+		i++
+	}
+	return short(v) + []string{"B", "kB", "MB", "GB"}[i] + "/s"
+}
+
+// MarshalText prints r as bytes per second, exactly.
+func (r Rate) MarshalText() ([]byte, error) {
+	return []byte(strconv.FormatFloat(float64(r), 'f', -1, 64) + "B/s"), nil
+}
+
+// UnmarshalText parses what MarshalText, String and SI print.
+func (r *Rate) UnmarshalText(text []byte) error {
+	v, err := ParseRate(string(text))
+	if err != nil {
+		return err
+	}
+	*r = v
+	return nil
+}
+
+// ParseRate reads a throughput such as 125MiB/s, 312.5MB/s, 10Gbps or a plain number of bytes per second.
+func ParseRate(s string) (Rate, error) {
+	num, unit := split(s)
+	v, err := strconv.ParseFloat(num, 64)
+	bits := strings.HasSuffix(strings.ToLower(unit), "bps") && !strings.HasSuffix(unit, "Bps")
+	var factor float64
+	var ok bool
+	switch {
+	case bits:
+		factor, ok = prefix(unit, "bps")
+		factor /= 8
+	case strings.HasSuffix(unit, "Bps"):
+		factor, ok = prefix(strings.TrimSuffix(unit, "Bps")+"B", "B")
+	case unit == "":
+		factor, ok = 1, true
+	default:
+		var had bool
+		unit, had = strings.CutSuffix(unit, "/s")
+		factor, ok = prefix(unit, "B")
+		ok = ok && had
+	}
+	if err != nil || !ok || math.IsNaN(v) || v < 0 {
+		return 0, fmt.Errorf("rate %q: want a number with a unit, such as 125MiB/s or 312.5MB/s", s)
+	}
+	return Rate(v * factor), nil
+}
+
+// IOPS is a number of I/O operations per second.
+type IOPS float64
+
+// String prints whole operations with thousands separated: "18,462".
+func (n IOPS) String() string {
+	digits := 0
+	if a := math.Abs(float64(n)); a < 10 && float64(n) != math.Trunc(float64(n)) {
+		digits = 2
+	} else if a < 100 && float64(n) != math.Trunc(float64(n)) {
+		digits = 1
+	}
+	return Group(strconv.FormatFloat(float64(n), 'f', digits, 64))
+}
+
+// UnmarshalText parses 540, 40.1k (thousands, as fio prints them) or 18,462.
+func (n *IOPS) UnmarshalText(text []byte) error {
+	v, err := ParseIOPS(string(text))
+	if err != nil {
+		return err
+	}
+	*n = v
+	return nil
+}
+
+// MarshalText prints n exactly, without separators.
+func (n IOPS) MarshalText() ([]byte, error) {
+	return []byte(strconv.FormatFloat(float64(n), 'f', -1, 64)), nil
+}
+
+// ParseIOPS reads 540, 40.1k (k, m and g are decimal here: operations are counted, not sized) or 18,462.
+func ParseIOPS(s string) (IOPS, error) {
+	num, unit := split(strings.ReplaceAll(s, ",", ""))
+	unit = strings.TrimSuffix(strings.TrimSpace(strings.TrimSuffix(strings.ToLower(unit), "iops")), " ")
+	v, err := strconv.ParseFloat(num, 64)
+	p := strings.Index("kmg", unit)
+	if err != nil || p < 0 || len(unit) > 1 || v < 0 {
+		return 0, fmt.Errorf("IOPS %q: want a number, such as 540 or 40.1k", s)
+	}
+	if unit != "" {
+		v *= math.Pow(1000, float64(p+1))
+	}
+	return IOPS(v), nil
+}
+
+// Group puts commas between thousands of a printed number.
+func Group(s string) string {
+	sign := ""
+	if strings.HasPrefix(s, "-") {
+		sign, s = "-", s[1:]
+	}
+	whole, frac, _ := strings.Cut(s, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if frac != "" {
+		whole += "." + frac
+	}
+	return sign + whole
+}
