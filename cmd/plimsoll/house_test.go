@@ -1,0 +1,76 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// floors is DESIGN §3: a room imports only what stands below it. Rooms on one line may not import each other.
+var floors = []string{
+	"cli",
+	"lab",
+	"report",
+	"provision",
+	"bench",
+	"bundle",
+	"finding",
+	"ceiling",
+	"result",
+	"suite",
+	"topology",
+	"telemetry stats",
+	"cloud",
+	"block",
+	"script",
+	"fio",
+	"sys",
+	"units",
+}
+
+// doors: what leads outside is opened in one room.
+var doors = map[string]string{
+	"os/exec":                  "sys",
+	"html/template":            "report",
+	"github.com/spf13/cobra":   "cli",
+	"charm.land/bubbletea/v2":  "cli",
+	"github.com/goccy/go-yaml": "suite topology lab",
+}
+
+func TestRoomsKeepTheirPlaces(t *testing.T) {
+	rank := map[string]int{}
+	for i, floor := range floors {
+		for _, room := range strings.Fields(floor) {
+			rank[room] = len(floors) - i
+		}
+	}
+	files, err := filepath.Glob("../../internal/*/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no sources found", err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		room := filepath.Base(filepath.Dir(file))
+		if rank[room] == 0 {
+			t.Errorf("%s: room %q is not in the list", file, room)
+		}
+		src, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range src.Imports {
+			imp, _ := strconv.Unquote(spec.Path.Value)
+			if rooms, ok := doors[imp]; ok && !strings.Contains(" "+rooms+" ", " "+room+" ") {
+				t.Errorf("%s imports %s: only %s may", file, imp, rooms)
+			}
+			if to, ok := strings.CutPrefix(imp, "plimsoll/internal/"); ok && rank[to] >= rank[room] {
+				t.Errorf("%s imports %s, which is not below it", file, to)
+			}
+		}
+	}
+}

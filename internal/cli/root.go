@@ -1,0 +1,78 @@
+// Package cli is plimsoll's command line: one short file a command, flags in, one call, output out.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/sys"
+)
+
+// Version is set by the build (-ldflags -X).
+var Version = "devel"
+
+// Env is what a command may touch: the machine and its streams.
+type Env struct {
+	*sys.Machine
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Main runs plimsoll with the arguments behind its name and returns the exit code (docs/exit-codes.md).
+func Main(args []string) int {
+	env := &Env{Machine: sys.Host(), In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+	ctx, stop := interruptible(context.Background())
+	defer stop()
+	root := newRootCmd(env)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err != nil && err.Error() != "" {
+		fmt.Fprintf(env.Err, "plimsoll: %v\n", err)
+		if h, ok := errors.AsType[*hinted](err); ok {
+			fmt.Fprintf(env.Err, "try: %s\n", h.hint)
+		}
+	}
+	return exitCode(err)
+}
+
+// interruptible ends its context at the first SIGINT or SIGTERM, and kills running programs at the second.
+func interruptible(parent context.Context) (context.Context, context.CancelFunc) {
+	kill, killNow := context.WithCancel(parent)
+	ctx, cancel := context.WithCancel(sys.WithKill(parent, kill))
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		for range signals {
+			if ctx.Err() != nil {
+				killNow()
+			}
+			cancel()
+		}
+	}()
+	return ctx, func() { signal.Stop(signals); cancel(); killNow() }
+}
+
+func newRootCmd(env *Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "plimsoll",
+		Short:         "Show how much load a machine's storage can carry, and prove it",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       Version,
+	}
+	root.SetIn(env.In)
+	root.SetOut(env.Out)
+	root.SetErr(env.Err)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
+	root.AddCommand(
+		newVersionCmd(env),
+	)
+	return root
+}
