@@ -93,6 +93,7 @@ type Rule struct {
 	Since    string
 	Severity Severity
 	Title    string
+	When     string // when it fires: what is compared with what, and where the threshold comes from; may be empty
 	Why      string // why it matters
 	Fix      string // what to do
 	Bad      string // an example that fires
