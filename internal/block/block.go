@@ -3,7 +3,10 @@
 // is there and judges nothing; a missing attribute is left empty and noted, it never ends the scan.
 package block
 
-import "plimsoll/internal/units"
+import (
+	"io/fs"
+	"plimsoll/internal/units"
+)
 
 // Tree is every block device and mount of a machine.
 type Tree struct {
@@ -12,6 +15,8 @@ type Tree struct {
 	Swaps   []string           `json:"swaps,omitempty"` // kernel names in use as swap
 	// Notes says what could not be read and why ("sys/block/md0/md/uuid: permission denied").
 	Notes []string `json:"notes,omitempty"`
+
+	root fs.FS // where symbolic links of paths are looked up; nil for a tree that was imported
 }
 
 // Kind is the sort of a block device.
@@ -123,6 +128,8 @@ type Vol struct {
 	Chunk   units.Bytes `json:"chunk,omitempty"` // stripe size
 	// Internal is true for hidden sub-volumes (data_rimage_0).
 	Internal bool `json:"internal,omitempty"`
+	// Inferred is true when Segment was worked out from the queue's I/O sizes and not read from device-mapper.
+	Inferred bool `json:"inferred,omitempty"`
 }
 
 // Mount is one line of /proc/self/mountinfo with a block device behind it (or without, for tmpfs and the like).
@@ -135,6 +142,9 @@ type Mount struct {
 	Root    string   `json:"root,omitempty"`    // path inside the filesystem, "/" unless a bind mount
 	Major   uint32   `json:"major"`
 	Minor   uint32   `json:"minor"`
+	// ID and Under are mountinfo's own numbers: this mount and the one it is mounted on. Zero where unknown.
+	ID    int `json:"id,omitempty"`
+	Under int `json:"under,omitempty"`
 	Geometry
 }
 

@@ -1,0 +1,199 @@
+package block
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"plimsoll/internal/sys"
+	"slices"
+	"strings"
+	"testing/fstest"
+	"unicode/utf8"
+
+	"golang.org/x/tools/txtar"
+)
+
+// captured are the attributes that Read looks at, below a device's directory; capturedHost is what describes the host.
+var (
+	capturedAttrs = []string{
+		"dev", "size", "start", "ro", "partition", "hidden", "serial", "wwid",
+		"device/model", "device/serial", "device/firmware_rev", "device/rev", "device/wwid", "device/numa_node", "device/device/numa_node",
+		"dm/name", "dm/uuid", "loop/backing_file",
+	}
+	capturedHost = []string{
+		"proc/self/mountinfo", "proc/swaps", "proc/mdstat", "proc/sys/kernel/osrelease", "proc/cpuinfo", "proc/meminfo",
+		"etc/os-release", "sys/class/dmi/id/sys_vendor", "sys/class/dmi/id/product_name",
+	}
+	// secrets name a machine or a drive.
+	secrets = []string{"serial", "wwid", "uuid"}
+)
+
+// Capture writes what Read sees of a machine as a txtar archive, for a bug report or a test. Serial numbers, UUIDs and the
+// host's name are masked, the same one by the same mask, so that what belongs together can still be told.
+func Capture(w io.Writer, m *sys.Machine) error {
+	c := &capture{root: m.Root, archive: &txtar.Archive{}, mask: map[string]string{}}
+	entries, err := fs.ReadDir(m.Root, classBlock)
+	if err != nil {
+		return fmt.Errorf("/%s: %w", classBlock, cause(err))
+	}
+	for _, name := range capturedHost {
+		c.file(name, name)
+	}
+	if host, err := readAll(m.Root, "proc/sys/kernel/hostname"); err == nil && len(host) > 1 {
+		// Only where it is surely a name: md calls its arrays host:name.
+		c.mask[strings.TrimSpace(string(host))+":"] = "host:"
+		c.add("proc/sys/kernel/hostname", []byte("host\n"))
+	}
+	for _, e := range entries {
+		c.device(e.Name())
+	}
+	slices.SortFunc(c.archive.Files, func(a, b txtar.File) int { return strings.Compare(a.Name, b.Name) })
+	c.archive.Files = slices.CompactFunc(c.archive.Files, func(a, b txtar.File) bool { return a.Name == b.Name })
+	c.archive.Comment = fmt.Appendf(nil, "Captured by plimsoll inspect --capture on %s; serial numbers, UUIDs and the host's name are masked.\n",
+		m.Now().UTC().Format("2006-01-02"))
+	// Last, when all secrets are known: they appear in mount sources, links and names too.
+	for i, f := range c.archive.Files {
+		c.archive.Files[i].Data = c.masked(f.Data)
+	}
+	_, err = w.Write(txtar.Format(c.archive))
+	return err
+}
+
+type capture struct {
+	root    fs.FS
+	archive *txtar.Archive
+	mask    map[string]string
+}
+
+func (c *capture) add(name string, data []byte) {
+	c.archive.Files = append(c.archive.Files, txtar.File{Name: name, Data: data})
+}
+
+// file copies a readable text file from one name to another.
+func (c *capture) file(from, to string) {
+	data, err := readAll(c.root, from)
+	if err != nil || len(data) == 0 || !utf8.Valid(data) || bytes.Contains(data, []byte("\n-- ")) {
+		return
+	}
+	if path.Base(from) == "cpuinfo" { // one processor says what the model is, the rest how many
+		data = cpuSummary(data)
+	}
+	for _, s := range secrets {
+		if path.Base(from) == s {
+			c.secret(string(data))
+		}
+	}
+	c.add(to, append(bytes.TrimRight(data, "\n"), '\n'))
+}
+
+// device copies one device, with its directory in place of the symbolic link: the parents below /sys/devices say nothing.
+func (c *capture) device(name string) {
+	dir := path.Join(classBlock, name)
+	for _, attr := range capturedAttrs {
+		c.file(path.Join(dir, attr), path.Join(dir, attr))
+	}
+	for _, sub := range []string{"queue", "md", "md/bitmap"} {
+		entries, _ := fs.ReadDir(c.root, path.Join(dir, sub)) // a device without it has nothing to copy
+		for _, e := range entries {
+			at := path.Join(dir, sub, e.Name())
+			if strings.HasPrefix(e.Name(), "dev-") && sub == "md" {
+				for _, attr := range []string{"slot", "state", "offset", "errors"} {
+					c.file(path.Join(at, attr), path.Join(at, attr))
+				}
+			} else if e.Type().IsRegular() {
+				c.file(at, at)
+			}
+		}
+	}
+	for _, sub := range []string{"slaves", "holders", "mq"} {
+		entries, _ := fs.ReadDir(c.root, path.Join(dir, sub)) // as above
+		for _, e := range entries {
+			if sub == "mq" {
+				c.add(path.Join(dir, sub, e.Name(), "nr_tags"), []byte("0\n"))
+				continue
+			}
+			c.add(path.Join(dir, sub, e.Name()), []byte("-> ../../"+e.Name()+"\n"))
+		}
+	}
+	entries, _ := fs.ReadDir(c.root, dir) // as above
+	for _, e := range entries {
+		if _, err := fs.Stat(c.root, path.Join(dir, e.Name(), "partition")); err == nil {
+			c.add(path.Join(dir, e.Name()), []byte("-> ../"+e.Name()+"\n"))
+		}
+	}
+	dev, _ := readAll(c.root, dir+"/dev") // without a number there is no entry either
+	udev := "run/udev/data/b" + strings.TrimSpace(string(dev))
+	if data, err := readAll(c.root, udev); err == nil {
+		u := parseUdev(string(data))
+		for k, v := range u.Props {
+			if strings.Contains(k, "SERIAL") || strings.Contains(k, "UUID") || strings.Contains(k, "WWN") {
+				c.secret(v)
+			}
+		}
+	}
+	c.file(udev, udev)
+}
+
+// secret remembers something to mask. An EBS volume keeps its shape, vol and 17 digits, for that is how it is known.
+func (c *capture) secret(s string) {
+	s = strings.TrimSpace(s)
+	if len(s) < 4 || c.mask[s] != "" {
+		return
+	}
+	sum := sha256.Sum256([]byte("plimsoll" + s))
+	hash := fmt.Sprintf("%x", sum)
+	body, vol := strings.CutPrefix(s, "vol")
+	switch {
+	case vol && len(strings.TrimPrefix(body, "-")) == 17:
+		c.mask[s] = "vol" + hash[:17]
+		c.mask["vol-"+strings.TrimPrefix(body, "-")] = "vol-" + hash[:17]
+	default:
+		text := strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:])) + hash
+		c.mask[s] = "masked" + text[:max(min(len(s)-6, 40), 4)]
+		if strings.HasPrefix(s, "LVM-") {
+			c.mask[s] = "LVM-" + (text + text)[:max(len(s)-4, 1)]
+		}
+	}
+}
+
+func (c *capture) masked(data []byte) []byte {
+	text := string(data)
+	all := make([]string, 0, len(c.mask))
+	for s := range c.mask {
+		all = append(all, s)
+	}
+	// The longest first: one secret may be part of another.
+	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
+	for _, s := range all {
+		text = strings.ReplaceAll(text, s, c.mask[s])
+	}
+	return []byte(text)
+}
+
+// cpuSummary keeps of /proc/cpuinfo what is read of it.
+func cpuSummary(data []byte) []byte {
+	var out bytes.Buffer
+	for line := range strings.Lines(string(data)) {
+		if k, _, _ := strings.Cut(line, "\t"); k == "processor" || k == "model name" || k == "Model" || k == "CPU part" {
+			out.WriteString(line)
+		}
+	}
+	return out.Bytes()
+}
+
+// Captured turns an archive by Capture into a root. A body "-> target" is a symbolic link.
+func Captured(archive []byte) fs.FS {
+	m := fstest.MapFS{}
+	for _, f := range txtar.Parse(archive).Files {
+		if to, ok := strings.CutPrefix(string(f.Data), "-> "); ok {
+			m[f.Name] = &fstest.MapFile{Data: []byte(strings.TrimSpace(to)), Mode: fs.ModeSymlink}
+			continue
+		}
+		m[f.Name] = &fstest.MapFile{Data: f.Data}
+	}
+	return m
+}

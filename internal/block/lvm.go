@@ -1,0 +1,136 @@
+package block
+
+import (
+	"context"
+	"fmt"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
+	"strconv"
+	"strings"
+)
+
+// inferSegment works out how a logical volume is laid out from what everybody may read: its slaves, their names and the
+// I/O sizes that the kernel derives from stripes (dm-stripe.c stripe_io_hints, dm-raid.c raid_io_hints).
+func inferSegment(t *Tree, d *Device) {
+	v, n := d.LV, len(d.Slaves)
+	if n == 0 {
+		return
+	}
+	chunk, wide := d.Queue.MinimumIO, d.Queue.OptimalIO
+	made := chunk >= 4*units.KiB
+	for _, s := range d.Slaves {
+		// Sizes that a slave has too are handed up by it, not made here.
+		if sub := t.Devices[s]; sub != nil && sub.Queue.MinimumIO >= chunk && sub.Queue.OptimalIO >= wide {
+			made = false
+		}
+	}
+	stripes := 0
+	if made && wide%chunk == 0 {
+		stripes = int(wide / chunk)
+	}
+	v.Inferred = true
+	images, metas := 0, 0
+	for _, s := range d.Slaves {
+		if sub := t.Devices[s]; sub != nil && sub.LV != nil {
+			if strings.Contains(sub.LV.Name, "_rimage_") {
+				images++
+			} else if strings.Contains(sub.LV.Name, "_rmeta_") {
+				metas++
+			}
+		}
+	}
+	switch {
+	case images == 0 && n == 1:
+		v.Segment, v.Stripes = "linear", 1
+	case images == 0 && stripes == n:
+		v.Segment, v.Stripes, v.Chunk = "striped", n, chunk
+	case images == 0 && stripes == 0:
+		v.Segment, v.Stripes = "linear", 1
+	case images > 0 && metas == 0 && stripes == images:
+		v.Segment, v.Stripes, v.Chunk = "raid0", images, chunk
+	case images > 1 && metas > 0 && stripes == 0:
+		v.Segment, v.Stripes = "raid1", images
+	case images > 2 && metas > 0 && stripes == images-1:
+		v.Segment, v.Stripes, v.Chunk = "raid5", images, chunk
+	case images > 3 && metas > 0 && (stripes == images || stripes == images/2):
+		v.Segment, v.Stripes, v.Chunk = "raid10", images, chunk
+	case images > 4 && metas > 0 && stripes == images-2:
+		v.Segment, v.Stripes, v.Chunk = "raid6", images, chunk
+	default:
+		v.Inferred = false
+	}
+}
+
+// ReadSegments asks device-mapper how logical volumes are laid out, which needs root, and replaces what Read inferred. It
+// does nothing on a machine without logical volumes.
+func (t *Tree) ReadSegments(ctx context.Context, m *sys.Machine) error {
+	byName := map[string]*Device{}
+	for _, d := range t.Devices {
+		if d.LV != nil {
+			byName[strings.TrimPrefix(d.Path, "/dev/mapper/")] = d
+		}
+	}
+	if len(byName) == 0 || m.Run == nil {
+		return nil
+	}
+	out, err := m.Output(ctx, "dmsetup", "table")
+	if err != nil {
+		return fmt.Errorf("layout of logical volumes: %w; run it as root to have it read instead of inferred", err)
+	}
+	for name, seg := range parseDMTable(out) {
+		if d := byName[name]; d != nil {
+			d.LV.Segment, d.LV.Stripes, d.LV.Chunk, d.LV.Inferred = seg.Segment, seg.Stripes, seg.Chunk, false
+		}
+	}
+	return nil
+}
+
+// parseDMTable reads "dmsetup table": a line a segment, "name: start length target arguments" in sectors
+// (Documentation/admin-guide/device-mapper/striped.rst, dm-raid.rst). Lines that say nothing it knows are skipped.
+func parseDMTable(out string) map[string]Vol {
+	vols := map[string]Vol{}
+	for line := range strings.Lines(out) {
+		name, rest, ok := strings.Cut(line, ": ")
+		f := strings.Fields(rest)
+		if !ok || len(f) < 3 {
+			continue
+		}
+		v := segment(f[2], f[3:])
+		if old, more := vols[name]; more && old != v {
+			v = Vol{Segment: "mixed"}
+		}
+		vols[name] = v
+	}
+	return vols
+}
+
+// segment reads one target.
+func segment(target string, args []string) Vol {
+	num := func(i int) uint64 {
+		if i >= len(args) {
+			return 0
+		}
+		n, err := strconv.ParseUint(args[i], 10, 32)
+		if err != nil {
+			return 0
+		}
+		return n
+	}
+	switch target {
+	case "linear":
+		return Vol{Segment: "linear", Stripes: 1}
+	case "striped": // stripes chunk [device offset]…
+		return Vol{Segment: "striped", Stripes: int(num(0)), Chunk: units.Bytes(num(1)) * sector}
+	case "raid": // type #params chunk [params]… #devices [metadata data]…
+		if len(args) < 3 {
+			return Vol{}
+		}
+		level, _, _ := strings.Cut(args[0], "_") // raid5_ls, raid6_zr, raid10_near
+		v := Vol{Segment: level, Stripes: int(num(2 + int(num(1)))), Chunk: units.Bytes(num(2)) * sector}
+		if level == "raid1" {
+			v.Chunk = 0
+		}
+		return v
+	}
+	return Vol{Segment: target} // thin, cache, snapshot-origin: what it is called
+}
