@@ -5,9 +5,9 @@
 package fio
 
 import (
-	"time"
-
+	"encoding/json"
 	"plimsoll/internal/units"
+	"time"
 )
 
 // Output is what one fio invocation reported.
@@ -23,6 +23,11 @@ type Output struct {
 	Unread []Unread `json:"unread,omitempty"`
 	// Doubts lists contradictions in the figures themselves, such as iops × bs that is not bw.
 	Doubts []string `json:"doubts,omitempty"`
+	// AllClients is the row in which fio --client adds up all clients. It is not one of Jobs, and fio adds phases that ran
+	// one after the other as if they ran together.
+	AllClients *Job `json:"all_clients,omitempty"`
+	// Extra holds the keys of a JSON document that have no field here, as written.
+	Extra map[string]json.RawMessage `json:"extra,omitempty"`
 }
 
 // Format is the form of output that was read.
@@ -73,6 +78,11 @@ type Job struct {
 	// Buckets are the coarse latency shares (lat (usec): 500=2.34%, …), ends in ascending order.
 	Buckets []Bucket `json:"buckets,omitempty"`
 	Target  *Target  `json:"latency_target,omitempty"`
+	// TotalRuntime is the runtimes of all jobs of the row added up (job_runtime).
+	TotalRuntime time.Duration `json:"total_runtime,omitempty"`
+	Start        time.Time     `json:"start,omitzero"` // job_start, fio 3.36 on
+	// Extra holds the keys of a JSON row that have no field here, as written: "steadystate", "read.prios".
+	Extra map[string]json.RawMessage `json:"extra,omitempty"`
 	// Disks are those a job of its own printed (rare); see Output.Disks.
 }
 

@@ -1,0 +1,568 @@
+package fio
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"plimsoll/internal/units"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxJSONJobs bounds the rows of one document; fio itself stops at 4,096 jobs a host.
+const maxJSONJobs = 1 << 16
+
+// ParseJSON reads one complete JSON or JSON+ document of fio 2.0 or later: microseconds and KiB before 2.99,
+// nanoseconds and bytes since. White space around it is allowed, other text is not (see Splitter).
+func ParseJSON(doc []byte) (*Output, error) {
+	out, n, err := parseJSONPrefix(doc)
+	if err != nil {
+		return nil, err
+	}
+	s := jsonScan{b: doc, i: n}
+	if s.peek(); s.i < len(doc) {
+		s.fail("nothing behind the document")
+		return nil, s.err
+	}
+	return out, nil
+}
+
+// errNotFio is returned for JSON that has none of the keys by which fio's documents are known.
+var errNotFio = errors.New(`json without "jobs" or "client_stats": not written by fio`)
+
+// parseJSONPrefix reads the document at the start of b and says how many bytes it took.
+func parseJSONPrefix(b []byte) (*Output, int, error) {
+	p := jsonParser{jsonScan: jsonScan{b: b}, out: &Output{Format: JSON}}
+	known := false
+	p.object(func(key []byte) {
+		switch string(key) {
+		case "fio version":
+			p.out.Version = p.text()
+		case "timestamp":
+			if sec := p.count(); p.out.Time.IsZero() && sec < 1<<40 {
+				p.out.Time = time.Unix(int64(sec), 0).UTC()
+			}
+		case "timestamp_ms":
+			if ms := p.count(); ms < 1<<50 {
+				p.out.Time = time.UnixMilli(int64(ms)).UTC()
+			}
+		case "time":
+			p.text()
+		case "global options":
+			p.globals()
+		case "jobs", "client_stats":
+			known = true
+			p.array(p.job)
+		case "disk_util":
+			p.array(func() { p.out.Disks = append(p.out.Disks, p.disk()) })
+			if len(p.out.Disks) > maxJSONJobs {
+				p.fail("fewer disks")
+			}
+		default:
+			p.extra(&p.out.Extra, "", key)
+		}
+	})
+	if p.err == nil && !known {
+		p.err = errNotFio
+	}
+	if p.err != nil {
+		return nil, 0, p.err
+	}
+	for _, at := range p.strayAt {
+		line, _, _ := strings.Cut(string(b[at:min(at+300, len(b))]), "\n")
+		p.out.Unread = append(p.out.Unread, Unread{Line: p.line(at), Text: strings.TrimRight(line, "\r"), Why: "a message of fio inside the document"})
+	}
+	if p.nans > 0 {
+		p.out.Doubts = append(p.out.Doubts, fmt.Sprintf("%d figures are nan or inf; taken as not measured", p.nans))
+	}
+	markMembers(p.out.Disks)
+	return p.out, p.i, nil
+}
+
+type jsonParser struct {
+	jsonScan
+	out *Output
+}
+
+// extra keeps what this reader has no field for.
+func (p *jsonParser) extra(to *map[string]json.RawMessage, prefix string, key []byte) {
+	raw := p.skip()
+	if p.err != nil {
+		return
+	}
+	name := prefix + strings.ToValidUTF8(string(key), "\uFFFD")
+	if !json.Valid(raw) { // nan, raw control characters
+		p.out.Unread = append(p.out.Unread, Unread{Line: p.line(p.i), Text: name, Why: "not valid json"})
+		return
+	}
+	if *to == nil {
+		*to = map[string]json.RawMessage{}
+	}
+	(*to)[name] = json.RawMessage(strings.Clone(string(raw)))
+}
+
+func (p *jsonParser) options() Options {
+	o := Options{}
+	p.object(func(key []byte) { o[strings.ToValidUTF8(string(key), "\uFFFD")] = p.text() })
+	return o
+}
+
+// globals reads an object, or since 3.39 a list of them, one a client.
+func (p *jsonParser) globals() {
+	if p.peek() != '[' {
+		p.out.Global = p.options()
+		return
+	}
+	differ := map[string]bool{}
+	p.array(func() {
+		for k, v := range p.options() {
+			if old, ok := p.out.Global[k]; ok && old != v {
+				differ[k] = true
+				continue
+			}
+			if p.out.Global == nil {
+				p.out.Global = Options{}
+			}
+			p.out.Global[k] = v
+		}
+	})
+	for k := range differ {
+		p.out.Doubts = append(p.out.Doubts, fmt.Sprintf("global option %s differs between clients; the first client's is kept", k))
+	}
+	slices.Sort(p.out.Doubts)
+}
+
+// job reads one element of jobs or client_stats.
+func (p *jsonParser) job() {
+	if len(p.out.Jobs) >= maxJSONJobs {
+		p.fail(fmt.Sprintf("at most %d jobs", maxJSONJobs))
+		return
+	}
+	var (
+		j          Job
+		named      bool
+		coarse     [3][]Bucket // ns, us, ms
+		tgt        Target
+		rawTarget  uint64
+		hasTarget  bool
+		nanosecond bool
+	)
+	dirs := [3]jsonDir{}
+	p.object(func(key []byte) {
+		switch string(key) {
+		case "jobname":
+			j.Name, named = p.text(), true
+		case "groupid":
+			j.Group = int(int32(p.number()))
+		case "error":
+			j.Error = int(int32(p.number()))
+		case "hostname":
+			j.Host = p.text()
+		case "elapsed":
+			j.Elapsed = jsonDuration(p.number(), time.Second)
+		case "job_runtime":
+			j.TotalRuntime = jsonDuration(p.number(), time.Millisecond)
+		case "job_start":
+			if ms := p.count(); ms < 1<<50 && ms > 0 {
+				j.Start = time.UnixMilli(int64(ms)).UTC()
+			}
+		case "job options":
+			j.Options = p.options()
+		case "read":
+			dirs[0] = p.direction(&j, "read.")
+		case "write":
+			dirs[1] = p.direction(&j, "write.")
+		case "trim":
+			dirs[2] = p.direction(&j, "trim.")
+		case "sync":
+			p.sync(&j)
+		case "usr_cpu":
+			j.CPU.User = p.percent()
+		case "sys_cpu":
+			j.CPU.System = p.percent()
+		case "ctx":
+			j.CPU.ContextSwitches = p.count()
+		case "majf":
+			j.CPU.MajorFaults = p.count()
+		case "minf":
+			j.CPU.MinorFaults = p.count()
+		case "iodepth_level":
+			j.Depths = p.shares()
+		case "iodepth_submit":
+			j.Submit = p.shares()
+		case "iodepth_complete":
+			j.Complete = p.shares()
+		case "latency_ns":
+			coarse[0], nanosecond = p.buckets(time.Nanosecond), true
+		case "latency_us":
+			coarse[1] = p.buckets(time.Microsecond)
+		case "latency_ms":
+			coarse[2] = p.buckets(time.Millisecond)
+		case "latency_depth":
+			tgt.Depth = int(int32(p.number()))
+		case "latency_target":
+			rawTarget, hasTarget = p.count(), true
+		case "latency_percentile":
+			tgt.Percentile = p.number()
+		case "latency_window":
+			tgt.Window = jsonDuration(p.number(), time.Microsecond)
+		case "eta":
+			p.skip() // of a job that has ended
+		default:
+			p.extra(&j.Extra, "", key)
+		}
+	})
+	if p.err != nil {
+		return
+	}
+	if !named {
+		p.out.Unread = append(p.out.Unread, Unread{Line: p.line(p.i), Text: "an element of jobs", Why: "without jobname"})
+		return
+	}
+	j.Buckets = slices.Concat(coarse[0], coarse[1], coarse[2])
+	for i, d := range []*Direction{&j.Read, &j.Write, &j.Trim} {
+		*d = dirs[i].settle()
+		j.Runtime = max(j.Runtime, d.Runtime)
+	}
+	if hasTarget && rawTarget > 0 {
+		unit := time.Microsecond // nanoseconds since 2.99, as the bins are
+		if nanosecond {
+			unit = time.Nanosecond
+		}
+		tgt.Target = jsonDuration(float64(rawTarget), unit)
+		j.Target = &tgt
+	}
+	if j.Name == "All clients" {
+		p.out.AllClients = &j
+		return
+	}
+	p.out.Jobs = append(p.out.Jobs, j)
+}
+
+// jsonDir is a direction as written, before units that depend on other keys are settled.
+type jsonDir struct {
+	Direction
+	ios, bw, bwBytes, kbytes uint64 // io_bytes, bw, bw_bytes, io_kbytes
+	hasBWBytes, hasKBytes    bool
+	hasTotal                 bool
+}
+
+func (p *jsonParser) direction(j *Job, prefix string) jsonDir {
+	var d jsonDir
+	p.object(func(key []byte) {
+		switch string(key) {
+		case "io_bytes":
+			d.ios = p.count()
+		case "io_kbytes":
+			d.kbytes, d.hasKBytes = p.count(), true
+		case "bw":
+			d.bw = p.count()
+		case "bw_bytes":
+			d.bwBytes, d.hasBWBytes = p.count(), true
+		case "iops":
+			d.IOPS = units.IOPS(p.number())
+		case "runtime":
+			d.Runtime = jsonDuration(p.number(), time.Millisecond)
+		case "total_ios":
+			d.N, d.hasTotal = p.count(), true
+		case "short_ios":
+			d.Short = p.count()
+		case "drop_ios":
+			d.Dropped = p.count()
+		case "slat_ns":
+			d.Slat = p.latency(time.Nanosecond)
+		case "clat_ns":
+			d.Clat = p.latency(time.Nanosecond)
+		case "lat_ns":
+			d.Lat = p.latency(time.Nanosecond)
+		case "slat":
+			d.Slat = p.latency(time.Microsecond)
+		case "clat":
+			d.Clat = p.latency(time.Microsecond)
+		case "lat":
+			d.Lat = p.latency(time.Microsecond)
+		case "bw_min":
+			d.BWSamples.Min = p.number() * 1024
+		case "bw_max":
+			d.BWSamples.Max = p.number() * 1024
+		case "bw_mean":
+			d.BWSamples.Mean = p.number() * 1024
+		case "bw_dev":
+			d.BWSamples.StdDev = p.number() * 1024
+		case "bw_agg":
+			d.BWSamples.Share = p.percent()
+		case "bw_samples":
+			d.BWSamples.N = p.count()
+		case "iops_min":
+			d.IOPSSamples.Min = p.number()
+		case "iops_max":
+			d.IOPSSamples.Max = p.number()
+		case "iops_mean":
+			d.IOPSSamples.Mean = p.number()
+		case "iops_stddev":
+			d.IOPSSamples.StdDev = p.number()
+		case "iops_samples":
+			d.IOPSSamples.N = p.count()
+		default:
+			p.extra(&j.Extra, prefix, key)
+		}
+	})
+	return d
+}
+
+// settle works out units. Before io_kbytes came, io_bytes was in KiB; the two are told apart by bw × runtime, which is KiB.
+func (d jsonDir) settle() Direction {
+	sec := d.Runtime.Seconds()
+	exact := d.hasKBytes || d.hasBWBytes
+	if !exact && d.bw > 0 && sec > 0 {
+		ratio := float64(d.ios) / (float64(d.bw) * sec)
+		exact = ratio > 32 // 1024 when in bytes, 1 when in KiB
+	}
+	d.Bytes = units.Bytes(d.ios)
+	if !exact {
+		d.Bytes = units.Bytes(d.ios) * units.KiB
+	}
+	switch {
+	case d.hasBWBytes:
+		d.BW = units.Rate(d.bwBytes)
+	case exact && sec > 0 && d.ios > 0:
+		d.BW = units.Rate(float64(d.Bytes) / sec)
+	default:
+		d.BW = units.Rate(d.bw) * 1024
+	}
+	if !d.hasTotal { // fio 2.0
+		d.N = uint64(math.Round(float64(d.IOPS) * sec))
+	}
+	for _, l := range []*Latency{&d.Slat, &d.Clat, &d.Lat} {
+		l.settleCount(d.N)
+	}
+	return d.Direction
+}
+
+// settleCount fills N for versions before 3.18, which do not print it, and clears what was not measured, where old
+// versions print the unset minimum.
+func (l *Latency) settleCount(ios uint64) {
+	switch {
+	case l.N > 0:
+	case l.Hist.Count() > 0:
+		l.N = l.Hist.Count()
+	case l.Mean > 0 || l.Max > 0:
+		l.N = ios
+	}
+	if l.N == 0 {
+		*l = Latency{}
+	}
+}
+
+func (p *jsonParser) latency(unit time.Duration) Latency {
+	var l Latency
+	p.object(func(key []byte) {
+		switch string(key) {
+		case "min":
+			l.Min = jsonDuration(p.number(), unit)
+		case "max":
+			l.Max = jsonDuration(p.number(), unit)
+		case "mean":
+			l.Mean = p.number() * float64(unit)
+		case "stddev":
+			l.StdDev = p.number() * float64(unit)
+		case "N":
+			l.N = p.count()
+		case "percentile":
+			l.Percentiles = p.percentiles(unit)
+		case "bins":
+			l.Hist = p.bins(unit)
+		default:
+			p.skip()
+		}
+	})
+	return l
+}
+
+// percentiles reads {"99.000000": 1234, …}. fio 2 pads its list with "0.00": 0.
+func (p *jsonParser) percentiles(unit time.Duration) []Percentile {
+	list := make([]Percentile, 0, 17)
+	p.object(func(key []byte) {
+		k := jsonScan{b: key}
+		at, v := k.number(), jsonDuration(p.number(), unit)
+		if k.err != nil {
+			p.fail("a percentile")
+		} else if at > 0 || v > 0 {
+			list = append(list, Percentile{P: at, Value: v})
+		}
+	})
+	slices.SortStableFunc(list, func(a, b Percentile) int { return cmpFloat(a.P, b.P) })
+	return list
+}
+
+func cmpFloat(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// bins reads {"<ns>": count, …} or, up to 3.0, {"FIO_IO_U_PLAT_BITS": 6, …, "<index>": count, …}.
+func (p *jsonParser) bins(unit time.Duration) *Hist {
+	p.out.Format = JSONPlus
+	if p.hists++; p.hists > 1024+len(p.b)/128 { // a bin table takes 15 kB however short its text is
+		p.fail("fewer histograms in so short a document")
+		return nil
+	}
+	h, indexed := &Hist{}, false
+	p.object(func(key []byte) {
+		if len(key) > 0 && key[0] == 'F' {
+			indexed = indexed || strings.HasPrefix(string(key), "FIO_IO_U_PLAT")
+			p.skip()
+			return
+		}
+		var at uint64
+		for _, c := range key {
+			if c-'0' > 9 || at > math.MaxInt64/16 {
+				p.fail("a latency before a bin's count, not " + strconv.Quote(string(key)))
+				return
+			}
+			at = at*10 + uint64(c-'0')
+		}
+		n := p.count()
+		switch {
+		case !indexed:
+			h.Add(jsonDuration(float64(at), unit), n)
+		case at >= HistBins:
+			p.fail("a bin below " + strconv.Itoa(HistBins))
+		case unit == time.Nanosecond:
+			h.AddBin(int(at), n)
+		default:
+			h.Add(BinValue(int(at))*unit, n)
+		}
+	})
+	return h
+}
+
+func (p *jsonParser) sync(j *Job) {
+	var total uint64
+	p.object(func(key []byte) {
+		switch string(key) {
+		case "total_ios":
+			total = p.count()
+		case "lat_ns":
+			j.Sync.Lat = p.latency(time.Nanosecond)
+		case "lat":
+			j.Sync.Lat = p.latency(time.Microsecond)
+		default:
+			p.extra(&j.Extra, "sync.", key)
+		}
+	})
+	j.Sync.Lat.settleCount(total)
+	if j.Sync.Lat.N > 0 {
+		j.Sync.Kind = "fsync/fdatasync/sync_file_range"
+	}
+}
+
+func (p *jsonParser) shares() []Share {
+	list := make([]Share, 0, 7)
+	p.object(func(key []byte) {
+		list = append(list, Share{Label: jsonDepthLabel(key), Value: p.percent()})
+	})
+	return list
+}
+
+func jsonDepthLabel(key []byte) string {
+	switch string(key) { // the usual ones without allocating
+	case "0":
+		return "0"
+	case "1":
+		return "1"
+	case "2":
+		return "2"
+	case "4":
+		return "4"
+	case "8":
+		return "8"
+	case "16":
+		return "16"
+	case "32":
+		return "32"
+	case "64":
+		return "64"
+	case ">=64":
+		return ">=64"
+	}
+	return strings.ToValidUTF8(string(key), "\uFFFD")
+}
+
+// buckets reads {"2": 0.0, …, ">=2000": 0.1} and keeps those that are not empty.
+func (p *jsonParser) buckets(unit time.Duration) []Bucket {
+	var list []Bucket
+	p.object(func(key []byte) {
+		share := p.percent()
+		if share == 0 {
+			return
+		}
+		if len(key) > 2 && key[0] == '>' {
+			list = append(list, Bucket{Value: share})
+			return
+		}
+		k := jsonScan{b: key}
+		if upto := k.number(); k.err == nil {
+			list = append(list, Bucket{Upto: jsonDuration(upto, unit), Value: share})
+		}
+	})
+	return list
+}
+
+func (p *jsonParser) disk() Disk {
+	var d, agg Disk
+	hasAgg := false
+	p.object(func(key []byte) {
+		to, name := &d, string(key)
+		if rest, ok := strings.CutPrefix(name, "aggr_"); ok {
+			to, name, hasAgg = &agg, rest, true
+		}
+		switch name {
+		case "name":
+			to.Name = p.text()
+		case "read_ios":
+			to.Reads = p.count()
+		case "write_ios":
+			to.Writes = p.count()
+		case "read_merges", "read_merge":
+			to.ReadMerges = p.count()
+		case "write_merges", "write_merge":
+			to.WriteMerges = p.count()
+		case "read_ticks":
+			to.ReadTicks = p.count()
+		case "write_ticks":
+			to.WriteTicks = p.count()
+		case "in_queue":
+			to.InQueue = p.count()
+		case "util":
+			to.Util = p.percent()
+		case "read_sectors":
+			to.ReadBytes, to.HasSectors = units.Bytes(p.count())*512, true
+		case "write_sectors":
+			to.WriteBytes, to.HasSectors = units.Bytes(p.count())*512, true
+		default:
+			p.skip()
+		}
+	})
+	if hasAgg {
+		d.Aggregate = &agg
+	}
+	return d
+}
+
+// jsonDuration turns a figure in unit into a duration; what does not fit is a sentinel of fio's and becomes 0.
+func jsonDuration(v float64, unit time.Duration) time.Duration {
+	ns := v * float64(unit)
+	if ns < 0 || ns >= math.MaxInt64 {
+		return 0
+	}
+	return time.Duration(math.Round(ns))
+}

@@ -1,0 +1,220 @@
+package fio
+
+import (
+	"cmp"
+	"math"
+	"plimsoll/internal/units"
+	"slices"
+	"time"
+)
+
+// MergeJobs adds rows up to one, exactly. Rows of one group ran together: their IOPS and bandwidths add. Groups ran
+// one after the other (stonewall): their runtimes add, and the rates are totals over that time. Means and deviations
+// combine by their counts (Chan, Golub, LeVeque 1979), bins add, and percentiles come from the merged bins; where a
+// row has none they stay empty, for percentiles cannot be averaged. Of a single row all is kept as it is.
+func MergeJobs(jobs []Job) Job {
+	switch len(jobs) {
+	case 0:
+		return Job{}
+	case 1:
+		return jobs[0]
+	}
+	m := Job{Name: jobs[0].Name, Group: jobs[0].Group, Host: jobs[0].Host, Options: jobs[0].Options}
+	for _, j := range jobs {
+		m.Count += max(j.Count, 1)
+		m.Elapsed = max(m.Elapsed, j.Elapsed)
+		m.TotalRuntime += j.TotalRuntime
+		if m.Error == 0 {
+			m.Error = j.Error
+		}
+		if j.Host != m.Host {
+			m.Host = ""
+		}
+		m.CPU.ContextSwitches += j.CPU.ContextSwitches
+		m.CPU.MajorFaults += j.CPU.MajorFaults
+		m.CPU.MinorFaults += j.CPU.MinorFaults
+	}
+	m.Read = mergeDirections(jobs, func(j *Job) *Direction { return &j.Read })
+	m.Write = mergeDirections(jobs, func(j *Job) *Direction { return &j.Write })
+	m.Trim = mergeDirections(jobs, func(j *Job) *Direction { return &j.Trim })
+	m.Runtime = max(m.Read.Runtime, m.Write.Runtime, m.Trim.Runtime)
+	m.Sync.Lat = mergeLatencies(pick(jobs, func(j *Job) Latency { return j.Sync.Lat }))
+	for _, j := range jobs {
+		m.Sync.Kind = cmp.Or(m.Sync.Kind, j.Sync.Kind)
+	}
+	mergeCPU(&m, jobs)
+	m.Depths = mergeShares(jobs, func(j *Job) []Share { return j.Depths })
+	m.Submit = mergeShares(jobs, func(j *Job) []Share { return j.Submit })
+	m.Complete = mergeShares(jobs, func(j *Job) []Share { return j.Complete })
+	m.Buckets = mergeBuckets(jobs)
+	return m
+}
+
+func pick[T any](jobs []Job, f func(*Job) T) []T {
+	list := make([]T, len(jobs))
+	for i := range jobs {
+		list[i] = f(&jobs[i])
+	}
+	return list
+}
+
+func (j *Job) ios() float64 { return float64(j.Read.N + j.Write.N + j.Trim.N) }
+
+// mergeCPU weighs by the time that each row's jobs ran, as fio's group_reporting does.
+func mergeCPU(m *Job, jobs []Job) {
+	var total float64
+	for _, j := range jobs {
+		w := float64(j.TotalRuntime)
+		if w == 0 {
+			w = float64(j.Runtime) * float64(max(j.Count, 1))
+		}
+		total += w
+		m.CPU.User += w * j.CPU.User
+		m.CPU.System += w * j.CPU.System
+	}
+	if total > 0 {
+		m.CPU.User /= total
+		m.CPU.System /= total
+	}
+}
+
+func mergeDirections(jobs []Job, of func(*Job) *Direction) Direction {
+	var m Direction
+	type groupSum struct {
+		run  time.Duration
+		iops units.IOPS
+		bw   units.Rate
+	}
+	groups := map[int]*groupSum{}
+	ran := []*Direction{}
+	for i := range jobs {
+		d := of(&jobs[i])
+		m.Short += d.Short
+		m.Dropped += d.Dropped
+		m.ZoneResets += d.ZoneResets
+		if d.N == 0 && d.Bytes == 0 && d.Runtime == 0 {
+			continue
+		}
+		ran = append(ran, d)
+		m.N += d.N
+		m.Bytes += d.Bytes
+		g := groups[jobs[i].Group]
+		if g == nil {
+			g = &groupSum{}
+			groups[jobs[i].Group] = g
+		}
+		g.run = max(g.run, d.Runtime)
+		g.iops += d.IOPS
+		g.bw += d.BW
+	}
+	for _, g := range groups {
+		m.Runtime += g.run
+		m.IOPS, m.BW = g.iops, g.bw
+	}
+	if len(groups) > 1 {
+		m.IOPS, m.BW = 0, 0
+		if sec := m.Runtime.Seconds(); sec > 0 {
+			m.IOPS = units.IOPS(float64(m.N) / sec)
+			m.BW = units.Rate(float64(m.Bytes) / sec)
+		}
+	}
+	if len(ran) == 1 {
+		m.BWSamples, m.IOPSSamples, m.Printed = ran[0].BWSamples, ran[0].IOPSSamples, ran[0].Printed
+	}
+	var slat, clat, lat []Latency
+	for _, d := range ran {
+		slat, clat, lat = append(slat, d.Slat), append(clat, d.Clat), append(lat, d.Lat)
+	}
+	m.Slat, m.Clat, m.Lat = mergeLatencies(slat), mergeLatencies(clat), mergeLatencies(lat)
+	return m
+}
+
+func mergeLatencies(list []Latency) Latency {
+	list = slices.DeleteFunc(slices.Clone(list), func(l Latency) bool { return !l.Measured() && l.Hist.Count() == 0 })
+	switch len(list) {
+	case 0:
+		return Latency{}
+	case 1:
+		return list[0]
+	}
+	m := Latency{Min: list[0].Min, Hist: &Hist{}}
+	var mean, m2 float64
+	binned := true
+	points := []float64{}
+	for _, l := range list {
+		m.Min, m.Max = min(m.Min, l.Min), max(m.Max, l.Max)
+		if l.N > 0 {
+			n, add := float64(m.N), float64(l.N)
+			delta := l.Mean - mean
+			mean += delta * add / (n + add)
+			m2 += l.StdDev*l.StdDev*max(add-1, 0) + delta*delta*n*add/(n+add)
+			m.N += l.N
+		}
+		if l.Hist.Count() == 0 {
+			binned = false
+			continue
+		}
+		m.Hist.Merge(l.Hist)
+		for _, p := range l.Percentiles {
+			points = append(points, p.P)
+		}
+	}
+	m.Mean = mean
+	if m.N > 1 {
+		m.StdDev = math.Sqrt(m2 / float64(m.N-1))
+	}
+	if !binned {
+		m.Hist = nil
+		return m
+	}
+	slices.Sort(points)
+	for _, p := range slices.Compact(points) {
+		m.Percentiles = append(m.Percentiles, Percentile{P: p, Value: m.Hist.Percentile(p)})
+	}
+	return m
+}
+
+func mergeShares(jobs []Job, of func(*Job) []Share) []Share {
+	var m []Share
+	var total float64
+	for i := range jobs {
+		list, w := of(&jobs[i]), jobs[i].ios()
+		if len(list) == 0 || w == 0 {
+			continue
+		}
+		total += w
+		for _, s := range list {
+			at := slices.IndexFunc(m, func(have Share) bool { return have.Label == s.Label })
+			if at < 0 {
+				at = len(m)
+				m = append(m, Share{Label: s.Label})
+			}
+			m[at].Value += w * s.Value
+		}
+	}
+	for i := range m {
+		m[i].Value /= total
+	}
+	return m
+}
+
+func mergeBuckets(jobs []Job) []Bucket {
+	sums := map[time.Duration]float64{}
+	var total float64
+	for i := range jobs {
+		w := jobs[i].ios()
+		if len(jobs[i].Buckets) == 0 || w == 0 {
+			continue
+		}
+		total += w
+		for _, b := range jobs[i].Buckets {
+			sums[b.Upto] += w * b.Value
+		}
+	}
+	var m []Bucket
+	for upto, sum := range sums {
+		m = append(m, Bucket{Upto: upto, Value: sum / total})
+	}
+	slices.SortFunc(m, func(a, b Bucket) int { return cmp.Compare(uint64(a.Upto)-1, uint64(b.Upto)-1) }) // 0 stands for no end
+	return m
+}
