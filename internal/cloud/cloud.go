@@ -1,0 +1,75 @@
+// Package cloud knows the limits of storage that others rent out or sell, and asks the cloud which of it this machine has.
+// The catalogue (catalogue/, embedded) holds volume types, EC2 instance types and NVMe data sheets, each figure with its
+// source, date and trust; it is read when it is first asked. IMDSv2 tells the instance, the EC2 API its
+// volumes, and the NVMe log page 0xD0 of an EBS volume how long it was held back by which limit.
+package cloud
+
+import (
+	"embed"
+	"encoding/csv"
+	"plimsoll/internal/units"
+	"strconv"
+	"strings"
+)
+
+//go:embed catalogue
+var catalogue embed.FS
+
+// Provenance says where facts come from.
+type Provenance struct {
+	Source string `json:"source"`
+	AsOf   string `json:"as_of"` // date of the source, such as 2025-11
+	Trust  Trust  `json:"trust"`
+}
+
+// String prints source and date, as reports cite them.
+func (p Provenance) String() string { return p.Source + " (" + p.AsOf + ")" }
+
+// Trust is how far a figure was checked.
+type Trust string
+
+// The levels of trust.
+const (
+	Verified Trust = "verified"          // read on the vendor's page or in its API's answers
+	Partial  Trust = "partial"           // some figures read so, others recalled or measured by third parties
+	Recalled Trust = "unverified-recall" // from memory of a data sheet: check before relying on it
+)
+
+// Limits are capacities, field by field those of topology.Limits, so that one converts to the other; zero is unknown.
+// IOPS and Rate hold for reads and writes together, the others for one direction.
+type Limits struct {
+	IOPS      units.IOPS `json:"iops,omitempty"`
+	Rate      units.Rate `json:"rate,omitempty"`
+	ReadIOPS  units.IOPS `json:"read_iops,omitempty"`
+	WriteIOPS units.IOPS `json:"write_iops,omitempty"`
+	ReadRate  units.Rate `json:"read_rate,omitempty"`
+	WriteRate units.Rate `json:"write_rate,omitempty"`
+}
+
+// table reads an embedded CSV file: a map of column names for each row. A test reads them all, so errors cannot occur later.
+func table(name string) []row {
+	data, _ := catalogue.ReadFile("catalogue/" + name)
+	records, _ := csv.NewReader(strings.NewReader(string(data))).ReadAll()
+	var rows []row
+	for _, r := range records[min(1, len(records)):] {
+		rows = append(rows, row{records[0], r})
+	}
+	return rows
+}
+
+type row struct{ head, cells []string }
+
+func (r row) text(column string) string {
+	for i, h := range r.head {
+		if h == column && i < len(r.cells) {
+			return r.cells[i]
+		}
+	}
+	return ""
+}
+
+// num is 0 for an empty cell: unknown.
+func (r row) num(column string) float64 {
+	v, _ := strconv.ParseFloat(r.text(column), 64)
+	return v
+}

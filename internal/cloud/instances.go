@@ -1,0 +1,156 @@
+package cloud
+
+import (
+	"cmp"
+	"encoding/csv"
+	"plimsoll/internal/units"
+	"slices"
+	"strings"
+	"time"
+)
+
+// InstanceFacts are the limits of an EC2 instance type on all its EBS volumes together. AWS states IOPS for 16 KiB I/Os
+// and throughput in MB/s (10^6 bytes/s) for 128 KiB I/Os.
+type InstanceFacts struct {
+	Type     string      `json:"type"`
+	Arch     string      `json:"arch"`
+	VCPUs    int         `json:"vcpus"`
+	Memory   units.Bytes `json:"memory"`
+	Baseline Limits      `json:"baseline"` // what lasts
+	// Burst is the maximum where it is above the baseline: it holds for BurstFor at least once in BurstPer. Zero without burst.
+	Burst    Limits        `json:"burst"`
+	BurstFor time.Duration `json:"burst_for,omitempty"`
+	BurstPer time.Duration `json:"burst_per,omitempty"`
+	// Local are the instance's own drives, zero when it has none. Their limits are for one drive.
+	Local InstanceStore `json:"local"`
+	// NVMe is false on Xen types, which show EBS volumes as /dev/xvd* without identity.
+	NVMe        bool     `json:"nvme"`
+	Attachments int      `json:"attachments,omitempty"` // volumes that can be attached
+	Weightings  []string `json:"weightings,omitempty"`  // bandwidth weightings on offer; the limits are for "default"
+	// Changes are limits that AWS published earlier, oldest first.
+	Changes []InstanceChange `json:"changes,omitempty"`
+	Notes   []string         `json:"notes,omitempty"`
+	Provenance
+}
+
+// InstanceChange is what a page showed between two dates.
+type InstanceChange struct {
+	From, To        string // 2022-02-21; "2023-06-15<": some time after
+	Baseline, Burst Limits // Burst is the published maximum
+	Source          string
+}
+
+// InstanceStore is the local drives of an instance type.
+type InstanceStore struct {
+	Count int         `json:"count"`
+	Size  units.Bytes `json:"size"`
+	// Limits of one drive: IOPS as AWS states them, rates as measured by ScyllaDB, zero where neither did.
+	Limits Limits `json:"limits"`
+	Provenance
+}
+
+// datasets dates the releases that instances.csv was taken from.
+var datasets = map[string]string{
+	"moto-5.2.5": "2026-10-27", "moto-5.1.0": "2025-02-23", "moto-5.0.0": "2024-01-27", "moto-4.2.0": "2023-08-23",
+}
+
+// InstanceLimits returns what is known of an EC2 instance type such as c8g.2xlarge; false when the catalogue has no row:
+// an unknown type, or one without published EBS limits.
+func InstanceLimits(typ string) (InstanceFacts, bool) {
+	r, ok := find("instances.csv", typ)
+	if !ok {
+		return InstanceFacts{}, false
+	}
+	f := InstanceFacts{
+		Type: typ, Arch: r.text("arch"), VCPUs: int(r.num("vcpus")), Memory: units.Bytes(r.num("memory_mib")) * units.MiB,
+		Baseline:    limits(r, "base"),
+		NVMe:        r.text("ebs_nvme") == "required",
+		Attachments: int(r.num("attachments")),
+		Provenance: Provenance{
+			Source: "EC2 DescribeInstanceTypes (" + r.text("dataset") + ")", AsOf: datasets[r.text("dataset")], Trust: Verified,
+		},
+	}
+	if top := limits(r, "max"); top != f.Baseline {
+		f.Burst, f.BurstFor, f.BurstPer = top, 30*time.Minute, 24*time.Hour
+	}
+	if w := r.text("weightings"); w != "" {
+		f.Weightings = strings.Split(w, "|")
+		f.Notes = append(f.Notes, "limits are for the default bandwidth weighting; ebs-1 adds 25 % of throughput")
+	}
+	f.Local = instanceStore(typ, r.text("local"))
+	for _, c := range table("instances-history.csv") {
+		if c.text("type") == typ {
+			f.Changes = append(f.Changes, InstanceChange{
+				c.text("first_seen"), c.text("last_seen"), limits(c, "base"), limits(c, "max"), c.text("source"),
+			})
+		}
+	}
+	return f, true
+}
+
+func limits(r row, which string) Limits {
+	return Limits{IOPS: units.IOPS(r.num(which + "_iops")), Rate: units.Rate(r.num(which+"_mbs")) * units.MBPerSec}
+}
+
+// find returns the row whose first cell is key, without reading the whole table: a lookup costs microseconds.
+func find(file, key string) (row, bool) {
+	data, _ := catalogue.ReadFile("catalogue/" + file)
+	text := string(data)
+	i := strings.Index(text, "\n"+key+",")
+	if i < 0 || strings.ContainsAny(key, ",\n\"") || key == "" {
+		return row{}, false
+	}
+	head, _, _ := strings.Cut(text, "\n")
+	line, _, _ := strings.Cut(text[i+1:], "\n")
+	cells, err := csv.NewReader(strings.NewReader(line)).Read()
+	if err != nil {
+		return row{}, false
+	}
+	return row{strings.Split(head, ","), cells}, true
+}
+
+// instanceStore reads COUNTxSIZE_GB and adds the published figures of one drive.
+func instanceStore(typ, local string) InstanceStore {
+	count, size, ok := strings.Cut(local, "x")
+	if !ok {
+		return InstanceStore{}
+	}
+	n := row{[]string{"n", "gb"}, []string{count, size}}
+	s := InstanceStore{Count: int(n.num("n")), Size: units.Bytes(n.num("gb") * 1e9)}
+	r, ok := find("instance-store.csv", typ)
+	if !ok {
+		return s
+	}
+	s.Limits = Limits{
+		ReadIOPS: units.IOPS(r.num("read_iops")), WriteIOPS: units.IOPS(r.num("write_iops")),
+		ReadRate: units.Rate(r.num("measured_read_bps")), WriteRate: units.Rate(r.num("measured_write_bps")),
+	}
+	s.Provenance = Provenance{"docs.aws.amazon.com/ec2/latest/instancetypes/so.html", "2026", Verified}
+	if s.Limits.ReadRate > 0 {
+		s.Source, s.Trust = s.Source+"; rates measured by ScyllaDB (2025-10-22)", Partial
+	}
+	return s
+}
+
+// InstanceTypes lists the known instance types whose name contains text, by family and size.
+func InstanceTypes(text string) []string {
+	type entry struct {
+		name, family string
+		vcpus        float64
+	}
+	var some []entry
+	for _, r := range table("instances.csv") {
+		if name := r.text("type"); strings.Contains(name, text) {
+			family, _, _ := strings.Cut(name, ".")
+			some = append(some, entry{name, family, r.num("vcpus")})
+		}
+	}
+	slices.SortFunc(some, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.family, b.family), cmp.Compare(a.vcpus, b.vcpus), cmp.Compare(a.name, b.name))
+	})
+	types := make([]string, len(some))
+	for i, e := range some {
+		types[i] = e.name
+	}
+	return types
+}
