@@ -96,7 +96,7 @@ func (b *building) finish() {
 		case !missing || len(b.Samples) == 0:
 		case i < hostWidth:
 			b.Absent = append(b.Absent, hostColumns[i])
-		case len(b.Devices) > 0:
+		case !b.missing[hostWidth+devReads]: // else no device was ever there
 			b.Absent = append(b.Absent, deviceColumns[i-hostWidth])
 		}
 	}

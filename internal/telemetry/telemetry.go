@@ -22,7 +22,8 @@ type Series struct {
 	Start   time.Time `json:"start"`
 	Devices []string  `json:"devices"` // kernel names, the order of Sample.Devices
 	Samples []Sample  `json:"samples"`
-	// Own is the CPU time that sampling took, in seconds of one core per second.
+	// Own is the CPU time that the sampler's thread took, waking up included, in seconds of one core per second. The Go
+	// runtime's watchdog, which wakes up along with it, takes about as much again (BenchmarkSampler).
 	Own float64 `json:"own"`
 	// CPUs is the number of cores online at the start.
 	CPUs int `json:"cpus"`

@@ -125,3 +125,11 @@ func (s *Series) Host(from, to time.Duration) *HostUse {
 	}
 	return h
 }
+
+// Near is the sample closest to a time since Start, nil when there is none.
+func (s *Series) Near(at time.Duration) *Sample {
+	if len(s.Samples) == 0 {
+		return nil
+	}
+	return &s.Samples[s.nearest(at)]
+}
