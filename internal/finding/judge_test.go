@@ -1,16 +1,15 @@
 package finding
 
 import (
-	"slices"
-	"strings"
-	"testing"
-	"time"
-
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/units"
+	"slices"
+	"strings"
+	"testing"
+	"time"
 )
 
 func TestWords(t *testing.T) {
@@ -146,8 +145,8 @@ func TestEvaluate(t *testing.T) {
 		if text == "total.clat.p99 < 1100000ns" { // merged: 99 of 102 are 1 ms, so p99 lies among the slow three
 			w.measured = float64(fio.BinValue(fio.BinOf(10 * time.Millisecond)))
 		}
-		close := got.Measured-w.measured < 1 && w.measured-got.Measured < 1 && got.Limit-w.limit < 1 && w.limit-got.Limit < 1
-		if !close || got.Met != w.met || got.Skipped != w.skipped {
+		near := got.Measured-w.measured < 1 && w.measured-got.Measured < 1 && got.Limit-w.limit < 1 && w.limit-got.Limit < 1
+		if !near || got.Met != w.met || got.Skipped != w.skipped {
 			t.Errorf("%s: got %+v, want %+v", text, got, w)
 		}
 	}

@@ -5,7 +5,7 @@ import "plimsoll/internal/ceiling"
 // binding is the bound that limits a measurement of some minutes: of each resource the burst where it has one, for a fresh
 // resource starts with it, and of those the smallest. False when nothing is known.
 func binding(c *ceiling.Ceiling) (ceiling.Bound, bool) {
-	return least(c, func(b ceiling.Bound) bool { return true })
+	return least(c, func(ceiling.Bound) bool { return true })
 }
 
 // hardware is binding among what the machine and its volumes allow: neither the concurrency the job brings nor the rate it
@@ -13,13 +13,6 @@ func binding(c *ceiling.Ceiling) (ceiling.Bound, bool) {
 func hardware(c *ceiling.Ceiling) (ceiling.Bound, bool) {
 	return least(c, func(b ceiling.Bound) bool {
 		return b.Kind != ceiling.Concurrency && b.Kind != ceiling.RequestedRate
-	})
-}
-
-// lasting is what the hardware allows for ever: the smallest of its bounds that is not a burst.
-func lasting(c *ceiling.Ceiling) (ceiling.Bound, bool) {
-	return least(c, func(b ceiling.Bound) bool {
-		return b.Kind != ceiling.Concurrency && b.Kind != ceiling.RequestedRate && !b.Burst
 	})
 }
 
