@@ -95,7 +95,7 @@ func parseMdstat(data string) map[string]mdstatArray {
 				continue
 			}
 			a := mdstatArray{}
-			for _, f := range strings.Fields(after) {
+			for f := range strings.FieldsSeq(after) {
 				if strings.HasPrefix(f, "raid") || f == "linear" {
 					a.Level = f
 				}
@@ -117,13 +117,9 @@ func parseMdstat(data string) map[string]mdstatArray {
 // progress reads "[>....]  recovery =  3.6% (76288/2093056) finish=0.8min speed=18944K/sec" and "resync=DELAYED".
 func (a *mdstatArray) progress(line string) {
 	for _, action := range []string{"resync", "recovery", "reshape", "check", "repair"} {
-		i := strings.Index(line, action)
-		if i < 0 {
-			continue
-		}
-		rest := strings.TrimLeft(line[i+len(action):], " ")
-		value, ok := strings.CutPrefix(rest, "=")
-		if !ok {
+		_, rest, ok := strings.Cut(line, action)
+		value, is := strings.CutPrefix(strings.TrimLeft(rest, " "), "=")
+		if !ok || !is {
 			continue
 		}
 		a.Action = map[bool]string{true: "recover", false: action}[action == "recovery"] // sysfs's word

@@ -92,9 +92,9 @@ func (t *Tree) Device(name string) *Device {
 		return nil
 	}
 	name = path.Clean(name)
-	real := t.resolve(name)
+	target := t.resolve(name)
 	for _, d := range t.Devices {
-		if d.Path == name || d.Path == real || "/dev/"+d.Name == real || slices.Contains(d.Links, name) {
+		if d.Path == name || d.Path == target || "/dev/"+d.Name == target || slices.Contains(d.Links, name) {
 			return d
 		}
 	}
@@ -102,7 +102,7 @@ func (t *Tree) Device(name string) *Device {
 		return nil
 	}
 	// A node made by mknod, as in containers.
-	if info, err := fs.Stat(t.root, strings.TrimPrefix(real, "/")); err == nil && info.Mode()&fs.ModeDevice != 0 && info.Mode()&fs.ModeCharDevice == 0 {
+	if info, err := fs.Stat(t.root, strings.TrimPrefix(target, "/")); err == nil && info.Mode()&fs.ModeDevice != 0 && info.Mode()&fs.ModeCharDevice == 0 {
 		if st, ok := info.Sys().(*syscall.Stat_t); ok {
 			major, minor := uint32(st.Rdev>>8&0xfff), uint32(st.Rdev&0xff|st.Rdev>>12&0xfff00)
 			for _, d := range t.Devices {

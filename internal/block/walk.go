@@ -2,12 +2,17 @@ package block
 
 import "slices"
 
-// under are the devices directly below one: what it is made of, or the disk of a partition.
-func (t *Tree) under(d *Device) []string {
-	if d.Parent != "" {
-		return []string{d.Parent}
+// Under are the devices directly below one: what it is made of, or the disk of a partition. Only those that are in the tree.
+func (t *Tree) Under(name string) []string {
+	d := t.Devices[name]
+	if d == nil {
+		return nil
 	}
-	return d.Slaves
+	subs := d.Slaves
+	if d.Parent != "" {
+		subs = []string{d.Parent}
+	}
+	return slices.DeleteFunc(slices.Clone(subs), func(s string) bool { return t.Devices[s] == nil })
 }
 
 // Below is the whole tree under a device, itself first, each device once, in depth-first order: an array, then its first
@@ -17,13 +22,12 @@ func (t *Tree) Below(name string) []string {
 	seen := map[string]bool{}
 	var walk func(string)
 	walk = func(name string) {
-		d := t.Devices[name]
-		if d == nil || seen[name] {
+		if t.Devices[name] == nil || seen[name] {
 			return
 		}
 		seen[name] = true
 		all = append(all, name)
-		for _, sub := range t.under(d) {
+		for _, sub := range t.Under(name) {
 			walk(sub)
 		}
 	}
@@ -35,8 +39,8 @@ func (t *Tree) Below(name string) []string {
 func (t *Tree) Leaves(name string) []*Device {
 	var leaves []*Device
 	for _, n := range t.Below(name) {
-		if d := t.Devices[n]; !slices.ContainsFunc(t.under(d), func(sub string) bool { return t.Devices[sub] != nil }) {
-			leaves = append(leaves, d)
+		if len(t.Under(n)) == 0 {
+			leaves = append(leaves, t.Devices[n])
 		}
 	}
 	return leaves

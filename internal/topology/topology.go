@@ -4,10 +4,9 @@
 package topology
 
 import (
-	"time"
-
 	"plimsoll/internal/block"
 	"plimsoll/internal/units"
+	"time"
 )
 
 // Topology is the storage of one machine as far as it is known.
@@ -110,7 +109,11 @@ type Volume struct {
 	Merges       bool          `json:"merges,omitempty"`        // sequential I/Os are merged up to CountedIO before they are counted
 	ReadLatency  time.Duration `json:"read_latency,omitempty"`  // typical at depth 1, where stated
 	WriteLatency time.Duration `json:"write_latency,omitempty"` //
-	Origin       Origin        `json:"origin"`
+	// Missing is true for a member that a degraded array lacks: it keeps its place, so that the stripe's arithmetic holds.
+	Missing bool `json:"missing,omitempty"`
+	// Origin is of the limits. Origins names those of other figures, by their JSON names, where they differ.
+	Origin  Origin            `json:"origin"`
+	Origins map[string]Origin `json:"origins,omitempty"`
 }
 
 // Level is a way of combining volumes.
@@ -141,7 +144,22 @@ type Array struct {
 	Degraded int     `json:"degraded,omitempty"` // members missing
 	Syncing  string  `json:"syncing,omitempty"`  // resync, recover, check, reshape
 	Progress float64 `json:"progress,omitempty"`
-	Origin   Origin  `json:"origin"`
+	// Origin is of the layout; Origins names those of single figures, by their JSON names, where they differ.
+	Origin  Origin            `json:"origin"`
+	Origins map[string]Origin `json:"origins,omitempty"`
+}
+
+// OriginOf is where a figure of the array, named as in JSON, came from.
+func (a Array) OriginOf(figure string) Origin { return originOf(a.Origins, figure, a.Origin) }
+
+// OriginOf is where a figure of the volume, named as in JSON, came from.
+func (v Volume) OriginOf(figure string) Origin { return originOf(v.Origins, figure, v.Origin) }
+
+func originOf(single map[string]Origin, figure string, all Origin) Origin {
+	if o, ok := single[figure]; ok {
+		return o
+	}
+	return all
 }
 
 // DataMembers is the number of volumes whose bytes a full stripe holds.
@@ -158,6 +176,7 @@ func (a Array) DataMembers() int {
 		return n - 2
 	case Linear:
 		return 1
+	case Single, RAID0, NoLevel:
 	}
 	return n
 }
@@ -197,4 +216,12 @@ func (t *Topology) Array(name string) *Array {
 		}
 	}
 	return nil
+}
+
+// RawDevice is the block device that a target names itself, nil for a directory.
+func (t *Topology) RawDevice(target *Target) *block.Device {
+	if target.Mount != nil || t.Tree == nil {
+		return nil
+	}
+	return t.Tree.Device(target.Path)
 }

@@ -1,0 +1,200 @@
+package topology
+
+import (
+	"cmp"
+	"fmt"
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/units"
+)
+
+func catalogued(p cloud.Provenance) Origin {
+	o := Origin{Catalogue, p.String()}
+	if p.Trust != cloud.Verified && p.Trust != "" {
+		o.Where += ", " + string(p.Trust)
+	}
+	return o
+}
+
+// catalogue fills in the limits of what was detected, where the catalogue knows them by model or instance type.
+func (t *Topology) catalogue() {
+	facts, known := cloud.InstanceLimits(t.Instance.Type)
+	if known {
+		t.Instance.take(facts)
+	} else if t.Instance.Type != "" {
+		t.note("instance type %s is not in the catalogue: declare its limits", t.Instance.Type)
+	}
+	unknown := 0
+	for i := range t.Arrays {
+		for j := range t.Arrays[i].Volumes {
+			v := &t.Arrays[i].Volumes[j]
+			switch {
+			case v.Model == instanceStoreModel && known && facts.Local.Count > 0:
+				v.Sustained, v.Origin = Limits(facts.Local.Limits), catalogued(facts.Local.Provenance)
+			case v.Network:
+				unknown++
+			default:
+				v.drive(v.Model)
+			}
+		}
+	}
+	if unknown > 0 {
+		t.note("the type and limits of %d network volumes cannot be seen from here: declare them, such as --volumes %dxgp3", unknown, unknown)
+	}
+}
+
+// take takes over an instance type's limits.
+func (i *Instance) take(f cloud.InstanceFacts) {
+	i.Type, i.Baseline, i.Burst = f.Type, Limits(f.Baseline), Limits(f.Burst)
+	i.BurstFor, i.BurstPer = f.BurstFor, f.BurstPer
+	i.Origin = catalogued(f.Provenance)
+}
+
+// drive takes over the data sheet of a local drive.
+func (v *Volume) drive(model string) bool {
+	if model == "" {
+		return false
+	}
+	f, ok := cloud.DriveLimits(model, v.Size)
+	if !ok {
+		return false
+	}
+	v.Sustained, v.ReadLatency, v.WriteLatency = Limits(f.Limits), f.ReadLatency, f.WriteLatency
+	v.Origin = catalogued(f.Provenance)
+	return true
+}
+
+// check says whether anything is known of the instance.
+func (i *DeclaredInstance) check() error {
+	if _, ok := cloud.InstanceLimits(i.Type); !ok && i.Type != "" && !i.Baseline.Known() && !i.Burst.Known() {
+		return fmt.Errorf("type %.40q is not in the catalogue; declare its baseline and burst in plimsoll.yaml", i.Type)
+	}
+	return nil
+}
+
+// declareInstance lays a declared instance over the detected one.
+func (t *Topology) declareInstance(d *DeclaredInstance) error {
+	if d == nil {
+		return nil
+	}
+	if err := d.check(); err != nil {
+		return fmt.Errorf("%s: %w", d.Origin.Where, err)
+	}
+	i := &t.Instance
+	if d.Type != "" && d.Type != i.Type {
+		if i.Type != "" {
+			t.note("the instance is a %s as declared (%s); the machine says %s", d.Type, d.Origin.Where, i.Type)
+		}
+		*i = Instance{Type: d.Type, ID: i.ID, Origin: d.Origin}
+		if f, ok := cloud.InstanceLimits(d.Type); ok {
+			i.take(f)
+		}
+	}
+	i.Baseline.over(d.Baseline)
+	i.Burst.over(d.Burst)
+	i.BurstFor, i.BurstPer = cmp.Or(d.BurstFor, i.BurstFor), cmp.Or(d.BurstPer, i.BurstPer)
+	if d.Baseline.Known() || d.Burst.Known() {
+		i.Origin = d.Origin
+	}
+	return nil
+}
+
+// over replaces what the other limits state.
+func (l *Limits) over(d Limits) {
+	l.IOPS, l.Rate = cmp.Or(d.IOPS, l.IOPS), cmp.Or(d.Rate, l.Rate)
+	l.ReadIOPS, l.WriteIOPS = cmp.Or(d.ReadIOPS, l.ReadIOPS), cmp.Or(d.WriteIOPS, l.WriteIOPS)
+	l.ReadRate, l.WriteRate = cmp.Or(d.ReadRate, l.ReadRate), cmp.Or(d.WriteRate, l.WriteRate)
+}
+
+// declare lays a declared volume over a detected one, or over an empty one: its type's limits from the catalogue, and over
+// them the figures that are stated.
+func (v *Volume) declare(d DeclaredVolume) error {
+	if err := v.declareLimits(d); err != nil {
+		return fmt.Errorf("%s: %w", d.Origin.Where, err)
+	}
+	if v.Origins == nil {
+		v.Origins = map[string]Origin{}
+	}
+	if d.Size > 0 {
+		v.Size, v.Origins["size"] = d.Size, d.Origin
+	}
+	if d.Type != "" {
+		v.Origins["type"] = d.Origin
+	}
+	if v.Device == "" {
+		v.Serial, v.ID, v.Model = d.Serial, cmp.Or(d.ID, ebsID(d.Serial)), cmp.Or(d.Model, v.Model)
+	}
+	v.Sustained.over(d.Limits)
+	if d.Limits.Known() && v.Origin.Kind != Catalogue {
+		v.Origin = d.Origin
+	}
+	for _, f := range []struct {
+		key string
+		set bool
+	}{
+		{"sustained.iops", d.Limits.IOPS > 0},
+		{"sustained.rate", d.Limits.Rate > 0},
+		{"read_latency", d.ReadLatency > 0},
+		{"write_latency", d.WriteLatency > 0},
+	} {
+		if f.set {
+			v.Origins[f.key] = d.Origin
+		}
+	}
+	v.ReadLatency, v.WriteLatency = cmp.Or(d.ReadLatency, v.ReadLatency), cmp.Or(d.WriteLatency, v.WriteLatency)
+	return nil
+}
+
+func (v *Volume) declareLimits(d DeclaredVolume) error {
+	size := cmp.Or(d.Size, v.Size)
+	switch {
+	case d.Type == "":
+		if v.Device == "" && d.Model != "" {
+			v.drive(d.Model)
+		} else if v.Device == "" {
+			v.Network = true // limits without a type are how rented volumes are described
+		}
+	case isVolumeType(d.Type):
+		f, err := cloud.VolumeLimits(cloud.VolumeSpec{Type: d.Type, Size: size, IOPS: d.Limits.IOPS, Rate: d.Limits.Rate})
+		if err != nil {
+			return err
+		}
+		v.Type, v.Network, v.Origin = f.Type, true, catalogued(f.Provenance)
+		v.Sustained, v.Burst = Limits(f.Sustained), Limits(f.Burst)
+		v.BurstIOs, v.BurstBytes, v.CountedIO, v.Merges = f.BurstIOs, f.BurstBytes, f.CountedIO, f.Merges
+	default:
+		model := cmp.Or(d.Model, d.Type)
+		local := d.Type == "nvme" || d.Type == "ssd" || d.Type == "hdd" || d.Type == "loop"
+		if probe := (Volume{Size: size}); probe.drive(model) {
+			v.drive(model)
+			v.Type, v.Network = "nvme", false
+			if v.Device == "" && !local {
+				v.Model = d.Type
+			}
+			return nil
+		}
+		if !local && !d.Limits.Known() {
+			_, err := cloud.VolumeLimits(cloud.VolumeSpec{Type: d.Type})
+			return err
+		}
+		v.Type, v.Network = d.Type, !local
+	}
+	return nil
+}
+
+func isVolumeType(typ string) bool {
+	for _, t := range cloud.VolumeTypes() {
+		if t.Type == typ {
+			return true
+		}
+	}
+	return false
+}
+
+// check finds an order that cannot be, before the volume is known.
+func (v *DeclaredVolume) check() error {
+	trial := *v
+	if trial.Size == 0 {
+		trial.Size = 4 * units.TiB // some types' limits follow from a size that may yet be detected
+	}
+	return (&Volume{}).declareLimits(trial)
+}

@@ -1,0 +1,189 @@
+package topology
+
+import (
+	"fmt"
+	"plimsoll/internal/units"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Declaration is what a person says about the storage: plimsoll.yaml (docs/plimsoll-yaml.md) or the flags --volumes,
+// --level, --chunk and --instance. It says what cannot be detected, overrides what can, and describes layouts that are yet
+// to be built.
+type Declaration struct {
+	Name     string // of the file, for messages; "" for flags
+	Instance *DeclaredInstance
+	Arrays   []DeclaredArray
+}
+
+// DeclaredInstance is the machine's cap on its volumes: by type from the catalogue, or in figures.
+type DeclaredInstance struct {
+	Type               string
+	Baseline, Burst    Limits
+	BurstFor, BurstPer time.Duration
+	Origin             Origin
+}
+
+// DeclaredArray is one array. Zero fields are not declared.
+type DeclaredArray struct {
+	Name  string
+	Roles []Role
+	Level Level
+	// Copies of each block, on RAID1 and RAID10.
+	Copies int
+	Chunk  units.Bytes
+	// Using is "md" or "lvm", md where it is empty; VolumeGroup is for lvm. Partition says to put a GPT partition, aligned
+	// to 1 MiB, on each volume and to use that.
+	Using       string
+	VolumeGroup string
+	Partition   bool
+	// Volumes are the members, one entry each. With Each there is one entry and it stands for every volume that is found.
+	Volumes    []DeclaredVolume
+	Each       bool
+	Filesystem *DeclaredFilesystem
+	// Origin is where the array is declared, Origins where its figures are, by their YAML keys.
+	Origin  Origin
+	Origins map[string]Origin
+}
+
+// DeclaredVolume is one volume: which it is, and what it can do.
+type DeclaredVolume struct {
+	// Serial, ID (vol-…) and Path (/dev/disk/by-id/…) name one volume; with none of them any unused volume of the Model and
+	// Size, as far as they are given, will do.
+	Serial, ID, Path, Model string
+	Type                    string // gp3, io2, nvme, …
+	Size                    units.Bytes
+	Limits                  Limits // as provisioned; what is missing comes from the catalogue
+	ReadLatency             time.Duration
+	WriteLatency            time.Duration
+	Origin                  Origin
+}
+
+// DeclaredFilesystem is what is to be, or should be, on an array.
+type DeclaredFilesystem struct {
+	Type       string // xfs or ext4
+	Label      string
+	Mount      string // mount point
+	Options    []string
+	StripeUnit units.Bytes // su; the array's chunk where it is zero
+	StripeData int         // sw: data members; the array's where it is zero
+	Owner      string      // user or user:group of the mount point
+	Mode       string      // octal, such as 0700
+	Origin     Origin
+}
+
+// names says which volume is meant, "" for any.
+func (v *DeclaredVolume) names() string {
+	switch {
+	case v.Serial != "":
+		return v.Serial
+	case v.ID != "":
+		return v.ID
+	}
+	return v.Path
+}
+
+// origin is where a key of the array is declared.
+func (a *DeclaredArray) origin(key string) Origin { return originOf(a.Origins, key, a.Origin) }
+
+// FromFlags is the declaration that --volumes, --level, --chunk and --instance make: one array for all roles. It is nil
+// when all are empty.
+func FromFlags(volumes, level, chunk, instance string) (*Declaration, error) {
+	if volumes == "" && level == "" && chunk == "" && instance == "" {
+		return nil, nil //nolint:nilnil // nothing is declared, and that is no mistake
+	}
+	flag := func(name string) Origin { return Origin{Declared, "--" + name} }
+	d := &Declaration{}
+	if instance != "" {
+		d.Instance = &DeclaredInstance{Type: instance, Origin: flag("instance")}
+		if err := d.Instance.check(); err != nil {
+			return nil, fmt.Errorf("--instance: %w", err)
+		}
+	}
+	if volumes == "" && level == "" && chunk == "" {
+		return d, nil
+	}
+	a := DeclaredArray{Roles: Roles, Origins: map[string]Origin{}}
+	for _, f := range []struct {
+		name, value string
+		set         func(string, Origin) error
+	}{
+		{"volumes", volumes, a.setVolumes},
+		{"level", level, func(s string, _ Origin) (err error) { a.Level, err = ParseLevel(s); return err }},
+		{"chunk", chunk, func(s string, _ Origin) error { return a.Chunk.UnmarshalText([]byte(s)) }},
+	} {
+		if f.value == "" {
+			continue
+		}
+		a.Origins[f.name] = flag(f.name)
+		a.Origin = a.Origins[f.name]
+		if err := f.set(f.value, a.Origin); err != nil {
+			return nil, fmt.Errorf("--%s: %w", f.name, err)
+		}
+	}
+	if key, err := a.check(); err != nil {
+		return nil, fmt.Errorf("--%s: %w", key, err)
+	}
+	d.Arrays = []DeclaredArray{a}
+	return d, nil
+}
+
+// setVolumes takes volumes written on one line.
+func (a *DeclaredArray) setVolumes(s string, at Origin) error {
+	n, v, err := parseVolumes(s)
+	if err != nil {
+		return err
+	}
+	v.Origin = at
+	a.Each = n == 0
+	for range max(n, 1) {
+		a.Volumes = append(a.Volumes, v)
+	}
+	return nil
+}
+
+// ParseLevel reads raid10, RAID10, 10, striped (raid0) or single.
+func ParseLevel(s string) (Level, error) {
+	word := strings.ToLower(strings.TrimSpace(s))
+	if long, ok := map[string]string{"0": "raid0", "1": "raid1", "10": "raid10", "5": "raid5", "6": "raid6", "striped": "raid0", "mirror": "raid1"}[word]; ok {
+		word = long
+	}
+	if l := Level(word); slices.Contains([]Level{Single, RAID0, RAID1, RAID10, RAID5, RAID6, Linear}, l) {
+		return l, nil
+	}
+	return NoLevel, fmt.Errorf("level %q: want single, raid0, raid1, raid10, raid5, raid6 or linear", s)
+}
+
+// check finds what contradicts itself within one array and names the key to blame.
+func (a *DeclaredArray) check() (key string, err error) {
+	n := len(a.Volumes)
+	if a.Chunk > 0 && (a.Chunk%(4*units.KiB) != 0 || a.Chunk > units.GiB) {
+		return "chunk", fmt.Errorf("chunk %v: want a multiple of 4KiB, at most 1GiB", a.Chunk)
+	}
+	if a.Chunk > 0 && (a.Level == RAID1 || a.Level == Single || a.Level == Linear) {
+		return "chunk", fmt.Errorf("%s has no chunk", a.Level)
+	}
+	if a.Copies < 0 || a.Copies == 1 || a.Copies > 0 && a.Level != NoLevel && a.Level != RAID1 && a.Level != RAID10 {
+		return "copies", fmt.Errorf("copies %d: want 2 or more, with raid1 or raid10", a.Copies)
+	}
+	for _, v := range a.Volumes {
+		if err := v.check(); err != nil {
+			return "volumes", err
+		}
+	}
+	if a.Each || n == 0 {
+		return "", nil
+	}
+	least := map[Level]int{RAID0: 2, RAID1: 2, RAID10: 2, RAID5: 3, RAID6: 4}[a.Level]
+	if n < least {
+		return "volumes", fmt.Errorf("%s needs at least %d volumes, here are %d", a.Level, least, n)
+	}
+	if a.Level == Single && n != 1 {
+		return "volumes", fmt.Errorf("level single is one volume, here are %d", n)
+	}
+	if a.Copies > n {
+		return "copies", fmt.Errorf("%d copies need as many volumes, here are %d", a.Copies, n)
+	}
+	return "", nil
+}

@@ -1,0 +1,337 @@
+package topology
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path"
+	"plimsoll/internal/block"
+	"plimsoll/internal/units"
+	"slices"
+	"strings"
+)
+
+// checkAcross finds what contradicts itself between arrays.
+func (d *Declaration) checkAcross() error {
+	seen := map[string]Origin{}
+	claim := func(what, key string, at Origin) error {
+		if other, ok := seen[what]; ok {
+			line := 0
+			_, _ = fmt.Sscanf(at.Where[strings.LastIndexByte(at.Where, ':')+1:], "%d", &line)
+			return wrong(line, key, "%s is taken by %s", what, other.Where)
+		}
+		seen[what] = at
+		return nil
+	}
+	var errs []error
+	for i := range d.Arrays {
+		a := &d.Arrays[i]
+		errs = append(errs, claim("the name "+a.Name, "name", a.origin("name")))
+		for _, r := range a.Roles {
+			errs = append(errs, claim("the role "+string(r), "role", a.origin("role")))
+		}
+		if f := a.Filesystem; f != nil && f.Mount != "" {
+			errs = append(errs, claim("the mount point "+path.Clean(f.Mount), "filesystem.mount", f.Origin))
+		}
+		if f := a.Filesystem; f != nil && f.Label != "" {
+			errs = append(errs, claim("the label "+f.Label, "filesystem.label", f.Origin))
+		}
+		for _, v := range a.Volumes {
+			for _, id := range []string{cmp.Or(v.ID, ebsID(v.Serial), v.Serial), v.Path} {
+				if id != "" {
+					errs = append(errs, claim("the volume "+id, "volumes", v.Origin))
+				}
+			}
+		}
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// FromDeclaration is the topology of a declaration alone, for a layout that need not exist. Each array must then say its level,
+// unless it is one volume, and its volumes.
+func FromDeclaration(decl *Declaration) (*Topology, error) {
+	t := &Topology{}
+	if decl == nil || len(decl.Arrays) == 0 {
+		return nil, errors.New("no volumes are declared; give --volumes such as 8xgp3, or a plimsoll.yaml with arrays")
+	}
+	if err := t.declareInstance(decl.Instance); err != nil {
+		return nil, err
+	}
+	for i := range decl.Arrays {
+		d := &decl.Arrays[i]
+		a := Array{Name: cmp.Or(d.Name, "declared"), Level: d.Level, Origin: d.Origin}
+		if len(d.Volumes) == 0 {
+			return nil, fmt.Errorf("%s: volumes are missing; say which, such as 8xgp3", d.Origin.Where)
+		}
+		if a.Level == NoLevel && len(d.Volumes) == 1 {
+			a.Level = Single
+		}
+		if a.Level == NoLevel {
+			return nil, fmt.Errorf("%s: the level is missing; say raid10, raid0 or another for %d volumes", d.Origin.Where, len(d.Volumes))
+		}
+		if err := t.overlay(&a, d); err != nil {
+			return nil, err
+		}
+		if a.Chunk == 0 && slices.Contains([]Level{RAID0, RAID10, RAID5, RAID6}, a.Level) {
+			a.Chunk = 512 * units.KiB // mdadm's default (mdadm(8) --chunk); LVM's is 64 KiB (lvmcreate --stripesize)
+			if d.Using == "lvm" {
+				a.Chunk = 64 * units.KiB
+			}
+			a.setOrigin("chunk", Origin{Assumed, "the default of " + map[bool]string{true: "lvcreate", false: "mdadm"}[d.Using == "lvm"]})
+		}
+		a.Size = a.capacity()
+		t.Arrays = append(t.Arrays, a)
+		for _, role := range d.Roles {
+			t.Targets = append(t.Targets, declaredTarget(role, &a, d.Filesystem))
+		}
+	}
+	return t, nil
+}
+
+func declaredTarget(role Role, a *Array, f *DeclaredFilesystem) Target {
+	target := Target{Role: role, Array: a.Name}
+	if f == nil || f.Mount == "" {
+		return target
+	}
+	target.Path = f.Mount
+	target.Mount = &block.Mount{Point: f.Mount, FS: f.Type, Options: f.Options}
+	if a.Chunk > 0 {
+		target.Mount.StripeUnit = cmp.Or(f.StripeUnit, a.Chunk)
+		target.Mount.StripeWide = target.Mount.StripeUnit * units.Bytes(cmp.Or(f.StripeData, a.DataMembers()))
+		target.Mount.Known = true
+	}
+	return target
+}
+
+// capacity is what an array of these volumes holds, metadata aside; 0 when a size is not known.
+func (a *Array) capacity() units.Bytes {
+	var sum, least units.Bytes
+	for i, v := range a.Volumes {
+		if v.Size == 0 {
+			return 0
+		}
+		sum += v.Size
+		if i == 0 || v.Size < least {
+			least = v.Size
+		}
+	}
+	if a.Level == Linear || a.Level == Single {
+		return sum
+	}
+	return least * units.Bytes(a.DataMembers())
+}
+
+func (a *Array) setOrigin(figure string, o Origin) {
+	if a.Origins == nil {
+		a.Origins = map[string]Origin{}
+	}
+	a.Origins[figure] = o
+}
+
+// declare lays a declaration over what was detected.
+func (t *Topology) declare(decl *Declaration) error {
+	if decl == nil {
+		return nil
+	}
+	if err := t.declareInstance(decl.Instance); err != nil {
+		return err
+	}
+	for i := range decl.Arrays {
+		d := &decl.Arrays[i]
+		found := t.match(decl, d)
+		for _, name := range found {
+			if err := t.overlay(t.Array(name), d); err != nil {
+				return err
+			}
+		}
+		if len(found) > 0 {
+			continue
+		}
+		if !t.attach(d) {
+			t.note("array %s (%s) is not found below the paths under test", d.Name, d.Origin.Where)
+			continue
+		}
+		a := Array{Name: cmp.Or(d.Name, "declared"), Level: d.Level, Origin: d.Origin}
+		if a.Level == NoLevel && len(d.Volumes) == 1 {
+			a.Level = Single
+		}
+		if err := t.overlay(&a, d); err != nil {
+			return err
+		}
+		t.Arrays = append(t.Arrays, a)
+	}
+	return nil
+}
+
+// attach gives a declared array to targets of its role that have none, as where /sys is out of reach.
+func (t *Topology) attach(d *DeclaredArray) bool {
+	found := false
+	for i := range t.Targets {
+		if target := &t.Targets[i]; target.Array == "" && slices.Contains(d.Roles, target.Role) {
+			target.Array = cmp.Or(d.Name, "declared")
+			found = true
+		}
+	}
+	return found
+}
+
+// match finds the arrays that a declared one is about, by the surest sign first: its volumes, its mount point, its name, and
+// at last its role. Flags name none of these and are about every array under test.
+func (t *Topology) match(decl *Declaration, d *DeclaredArray) []string {
+	names := func(ok func(*Array) bool) []string {
+		var found []string
+		for i := range t.Arrays {
+			if ok(&t.Arrays[i]) {
+				found = append(found, t.Arrays[i].Name)
+			}
+		}
+		return found
+	}
+	if decl.Name == "" {
+		return names(func(*Array) bool { return true })
+	}
+	if found := names(func(a *Array) bool {
+		return slices.ContainsFunc(a.Volumes, func(v Volume) bool {
+			return slices.ContainsFunc(d.Volumes, func(dv DeclaredVolume) bool { return t.same(v, dv) })
+		})
+	}); len(found) > 0 {
+		return found
+	}
+	var roles, mounts []string
+	for _, target := range t.Targets {
+		if target.Array == "" {
+			continue
+		}
+		if d.Filesystem != nil && target.Mount != nil && path.Clean(d.Filesystem.Mount) == target.Mount.Point {
+			mounts = append(mounts, target.Array)
+		}
+		if slices.Contains(d.Roles, target.Role) {
+			roles = append(roles, target.Array)
+		}
+	}
+	if len(mounts) > 0 {
+		return slices.Compact(mounts)
+	}
+	if found := names(func(a *Array) bool { return t.called(a, d) }); len(found) > 0 {
+		return found
+	}
+	return slices.Compact(roles)
+}
+
+// called says whether an array goes by a declared name: that of its device, of md's superblock or of a logical volume.
+func (t *Topology) called(a *Array, d *DeclaredArray) bool {
+	if a.Name == d.Name {
+		return true
+	}
+	if t.Tree == nil || t.Tree.Devices[a.Name] == nil {
+		return false
+	}
+	dev := t.Tree.Devices[a.Name]
+	if dev.MD != nil {
+		_, after, _ := strings.Cut(dev.MD.Name, ":") // host:name
+		return after == d.Name || dev.MD.Name == d.Name || slices.Contains(dev.Links, "/dev/md/"+d.Name)
+	}
+	return dev.LV != nil && dev.LV.Name == d.Name && (d.VolumeGroup == "" || d.VolumeGroup == dev.LV.VG)
+}
+
+// same says whether a declared volume names this one.
+func (t *Topology) same(v Volume, d DeclaredVolume) bool {
+	switch {
+	case v.Device == "":
+		return false
+	case d.Serial != "":
+		return d.Serial == v.Serial || v.ID != "" && ebsID(d.Serial) == v.ID
+	case d.ID != "":
+		return d.ID == v.ID
+	case d.Path != "":
+		dev := t.Tree.Device(d.Path)
+		return dev != nil && slices.Contains(t.Tree.Below(dev.Name), v.Device)
+	}
+	return false
+}
+
+// overlay lays one declared array over one that was detected, or over an empty one.
+func (t *Topology) overlay(a *Array, d *DeclaredArray) error {
+	was := *a
+	if d.Level != NoLevel {
+		if was.Level != d.Level {
+			t.beats(a, "level", was.Level, d.Level, was.Level == NoLevel, d.origin("level"))
+		}
+		a.Level = d.Level
+		a.setOrigin("level", d.origin("level"))
+	}
+	if d.Chunk > 0 {
+		if was.Chunk != d.Chunk {
+			t.beats(a, "chunk", was.Chunk, d.Chunk, was.Chunk == 0, d.origin("chunk"))
+		}
+		a.Chunk = d.Chunk
+		a.setOrigin("chunk", d.origin("chunk"))
+	}
+	if err := t.overlayVolumes(a, d); err != nil {
+		return err
+	}
+	if d.Copies > 0 {
+		a.Copies = d.Copies
+		a.setOrigin("copies", d.origin("copies"))
+	} else if a.Level != was.Level || a.Copies == 0 {
+		a.Copies = map[Level]int{RAID1: len(a.Volumes), RAID10: 2}[a.Level]
+	}
+	if len(a.Volumes) > 1 && a.Level == Single {
+		a.Level = NoLevel
+		t.note("%s: %d volumes are declared for what looks like one; say its level, or the ceiling stays unknown", d.Origin.Where, len(a.Volumes))
+	}
+	return nil
+}
+
+// beats notes that a declared figure replaces a detected one.
+func (t *Topology) beats(a *Array, what string, old, now any, unknown bool, o Origin) {
+	if !unknown {
+		t.note("%s of %s is %v as declared (%s); the machine shows %v", what, a.Name, now, o.Where, old)
+	}
+}
+
+func (t *Topology) overlayVolumes(a *Array, d *DeclaredArray) error {
+	if len(d.Volumes) == 0 {
+		return nil
+	}
+	wanted := slices.Clone(d.Volumes)
+	if d.Each {
+		for len(wanted) < len(a.Volumes) {
+			wanted = append(wanted, d.Volumes[0])
+		}
+	}
+	if len(wanted) != len(a.Volumes) {
+		if len(a.Volumes) > 0 {
+			t.beats(a, "the number of volumes", len(a.Volumes), len(wanted), false, d.origin("volumes"))
+		}
+		a.Volumes = make([]Volume, len(wanted))
+	}
+	// Those that name a volume go to it, the others fill the places left in their order.
+	left := make([]int, 0, len(a.Volumes))
+	for i := range a.Volumes {
+		j := slices.IndexFunc(wanted, func(w DeclaredVolume) bool { return t.Tree != nil && t.same(a.Volumes[i], w) })
+		if j < 0 {
+			left = append(left, i)
+			continue
+		}
+		if err := a.Volumes[i].declare(wanted[j]); err != nil {
+			return err
+		}
+		wanted = slices.Delete(wanted, j, j+1)
+	}
+	for i, w := range wanted {
+		v := &a.Volumes[left[i]]
+		if id := w.names(); id != "" && v.Device != "" {
+			t.note("%s: the volume %s is not in %s", w.Origin.Where, id, a.Name)
+		}
+		if err := v.declare(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}

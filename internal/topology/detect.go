@@ -1,0 +1,128 @@
+package topology
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"plimsoll/internal/block"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Detect finds out what lies under each role's path, as far as it can be read, and lays what decl says over it: what is
+// declared beats what is detected, and each figure says which it is. Nothing is needed of decl (nil) or of root; what
+// stays unknown is left empty and named in Notes. The error is for a context that has ended or a declaration that
+// contradicts itself.
+func Detect(ctx context.Context, m *sys.Machine, paths map[Role]string, decl *Declaration) (*Topology, error) {
+	t := &Topology{Host: readHost(m.Root), Instance: readInstance(m.Root)}
+	tree, err := block.Read(m)
+	if err != nil {
+		t.note("%v", err)
+		tree = &block.Tree{}
+	}
+	t.Tree = tree
+	if err := tree.ReadSegments(ctx, m); err != nil {
+		t.note("%v", err)
+	}
+	for _, role := range Roles {
+		if p := paths[role]; p != "" {
+			t.addTarget(ctx, m, role, p)
+		}
+	}
+	t.noteShared()
+	t.catalogue()
+	if err := t.declare(decl); err != nil {
+		return nil, err
+	}
+	return t, ctx.Err()
+}
+
+func (t *Topology) note(format string, args ...any) {
+	if n := fmt.Sprintf(format, args...); !slices.Contains(t.Notes, n) {
+		t.Notes = append(t.Notes, n)
+	}
+}
+
+func (t *Topology) addTarget(ctx context.Context, m *sys.Machine, role Role, path string) {
+	target := Target{Role: role, Path: path}
+	defer func() { t.Targets = append(t.Targets, target) }()
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if d := t.Tree.Device(path); d != nil {
+		target.Device = d.Name
+	} else if mount := t.Tree.MountOf(path); mount != nil {
+		mt := *mount
+		refine(ctx, m, &mt)
+		target.Mount, target.Device = &mt, mt.Device
+		target.Free = free(ctx, m, path)
+		if mt.Device == "" {
+			t.note("%s is on %s (%s): there is no block device behind it", target.Path, mt.Point, mt.FS)
+		}
+	} else {
+		t.note("%s: no mount is known for it", target.Path)
+	}
+	if target.Device == "" {
+		return
+	}
+	target.Devices = t.Tree.Below(target.Device)
+	a := t.build(target.Device)
+	target.Array = a.Name
+	if t.Array(a.Name) == nil {
+		t.Arrays = append(t.Arrays, a)
+	}
+}
+
+// refine asks xfs_info for what mountinfo does not show and only root may read from the superblock.
+func refine(ctx context.Context, m *sys.Machine, mount *block.Mount) {
+	if mount.FS != "xfs" || mount.AGCount > 0 {
+		return
+	}
+	if g, err := block.XFSGeometry(ctx, m, mount.Point); err == nil {
+		mount.BlockSize, mount.AGCount, mount.LogUnit = g.BlockSize, g.AGCount, g.LogUnit
+	}
+}
+
+// free is the space that anybody may still fill, 0 when it cannot be told.
+func free(ctx context.Context, m *sys.Machine, path string) units.Bytes {
+	out, err := m.Output(ctx, "stat", "-f", "-c", "%a %S", "--", path)
+	if err != nil {
+		return 0
+	}
+	blocks, size, _ := strings.Cut(strings.TrimSpace(out), " ")
+	n, err1 := strconv.ParseUint(blocks, 10, 50)
+	s, err2 := strconv.ParseUint(size, 10, 30)
+	if err1 != nil || err2 != nil || s > 1<<20 && n > 1<<40 {
+		return 0
+	}
+	return units.Bytes(n) * units.Bytes(s)
+}
+
+// noteShared tells of targets and arrays that use the same hardware although they look apart.
+func (t *Topology) noteShared() {
+	byDevice := map[string]string{}
+	for _, target := range t.Targets {
+		if target.Mount == nil || target.Device == "" {
+			continue
+		}
+		if other, ok := byDevice[target.Device]; ok && other != target.Mount.Point {
+			t.note("%s and %s are one filesystem: /dev/%s is mounted on both", other, target.Mount.Point, target.Device)
+		}
+		byDevice[target.Device] = target.Mount.Point
+	}
+	user := map[string]string{}
+	for _, a := range t.Arrays {
+		for _, v := range a.Volumes {
+			if v.Device == "" {
+				continue
+			}
+			if other, ok := user[v.Device]; ok && other != a.Name {
+				t.note("arrays %s and %s share volumes (%s): their loads add up", other, a.Name, v.Device)
+			}
+			user[v.Device] = a.Name
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package topology
+
+import (
+	"io"
+	"io/fs"
+	"plimsoll/internal/units"
+	"strconv"
+	"strings"
+)
+
+// readHost describes the machine from /proc, /etc and DMI, none of which needs root.
+func readHost(root fs.FS) Host {
+	h := Host{Name: text(root, "proc/sys/kernel/hostname"), Kernel: text(root, "proc/sys/kernel/osrelease"), Virt: virt(root)}
+	for line := range strings.Lines(text(root, "etc/os-release")) {
+		if v, ok := strings.CutPrefix(strings.TrimSpace(line), "PRETTY_NAME="); ok {
+			h.OS = strings.Trim(v, `"'`)
+		}
+	}
+	for line := range strings.Lines(text(root, "proc/cpuinfo")) {
+		key, value, _ := strings.Cut(line, ":")
+		switch strings.TrimSpace(key) {
+		case "processor":
+			h.CPUs++
+		case "model name":
+			h.CPU = strings.TrimSpace(value)
+		}
+	}
+	for line := range strings.Lines(text(root, "proc/meminfo")) {
+		if f := strings.Fields(line); len(f) >= 2 && f[0] == "MemTotal:" {
+			if kib, err := strconv.ParseUint(f[1], 10, 50); err == nil {
+				h.Memory = units.Bytes(kib) * units.KiB
+			}
+		}
+	}
+	return h
+}
+
+// virt names what the machine runs on, "" for hardware or when it does not say.
+func virt(root fs.FS) string {
+	switch vendor := text(root, "sys/class/dmi/id/sys_vendor"); vendor {
+	case "Amazon EC2", "QEMU", "Google", "Microsoft Corporation", "VMware, Inc.", "Xen", "innotek GmbH":
+		return vendor
+	}
+	return text(root, "sys/hypervisor/type")
+}
+
+// readInstance knows an EC2 Nitro instance by its DMI strings: the product is the instance type, the board's asset tag the
+// instance id. Other clouds do not tell so much.
+func readInstance(root fs.FS) Instance {
+	const product = "sys/class/dmi/id/product_name"
+	if text(root, "sys/class/dmi/id/sys_vendor") != "Amazon EC2" {
+		return Instance{}
+	}
+	i := Instance{Type: text(root, product), Origin: Origin{Detected, "/" + product}}
+	if id := text(root, "sys/class/dmi/id/board_asset_tag"); strings.HasPrefix(id, "i-") {
+		i.ID = id
+	}
+	if !strings.Contains(i.Type, ".") { // "HVM domU" on Xen
+		i.Type, i.Origin = "", Origin{}
+	}
+	return i
+}
+
+// text is a small file without the white space around it, "" when it cannot be read.
+func text(root fs.FS, name string) string {
+	f, err := root.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, 4<<20))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
+}
