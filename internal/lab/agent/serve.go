@@ -1,0 +1,251 @@
+package agent
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"plimsoll/internal/sys"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Serve carries out calls that come through the port until ctx ends or the stream breaks.
+func Serve(ctx context.Context, port io.ReadWriter) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // a host that is gone leaves no programs behind
+	s := &server{w: &frameWriter{w: port}, calls: map[uint32]*call{}}
+	for ctx.Err() == nil {
+		f, err := readFrame(port)
+		if err != nil {
+			return err
+		}
+		s.frame(ctx, f)
+	}
+	return ctx.Err()
+}
+
+type server struct {
+	w     *frameWriter
+	mu    sync.Mutex
+	calls map[uint32]*call
+}
+
+type call struct {
+	id      uint32
+	in      *queue
+	signals chan syscall.Signal
+	sizes   chan unix.Winsize
+}
+
+func (s *server) frame(ctx context.Context, f frame) {
+	s.mu.Lock()
+	c := s.calls[f.call]
+	s.mu.Unlock()
+	if f.kind == kindCall {
+		var req Request
+		if err := json.Unmarshal(f.body, &req); err != nil {
+			s.done(f.call, Reply{Error: err.Error()})
+			return
+		}
+		c = &call{f.call, newQueue(), make(chan syscall.Signal, 4), make(chan unix.Winsize, 4)}
+		s.mu.Lock()
+		s.calls[f.call] = c
+		s.mu.Unlock()
+		go s.carryOut(ctx, c, req)
+		return
+	}
+	if c == nil {
+		return // it has ended
+	}
+	switch {
+	case f.kind == kindInput:
+		c.in.put(f.body)
+	case f.kind == kindEnd:
+		c.in.end()
+	case f.kind == kindSignal && len(f.body) == 1:
+		offer(c.signals, syscall.Signal(f.body[0]))
+	case f.kind == kindResize && len(f.body) == 4:
+		offer(c.sizes, unix.Winsize{Col: binary.BigEndian.Uint16(f.body), Row: binary.BigEndian.Uint16(f.body[2:])})
+	}
+}
+
+func offer[T any](ch chan<- T, v T) {
+	select {
+	case ch <- v:
+	default: // so many wait already that one more changes nothing
+	}
+}
+
+func (s *server) carryOut(ctx context.Context, c *call, req Request) {
+	begin := time.Now()
+	var r Reply
+	var err error
+	out := stream{s.w, kindOut, c.id}
+	switch req.Op {
+	case OpExec:
+		r.Code, err = s.exec(ctx, c, req, out)
+	case OpPut:
+		err = put(c.in, req.Path, os.FileMode(req.Mode))
+	case OpGet:
+		err = get(out, req.Path)
+	case OpSetTime:
+		tv := unix.NsecToTimeval(req.Time.UnixNano())
+		err = unix.Settimeofday(&tv)
+	default:
+		err = fmt.Errorf("agent: unknown operation %q", req.Op)
+	}
+	if err != nil {
+		r.Error = err.Error()
+	}
+	if req.Op != OpSetTime {
+		r.Wall = time.Since(begin)
+	}
+	s.done(c.id, r)
+}
+
+func (s *server) done(id uint32, r Reply) {
+	s.mu.Lock()
+	if c := s.calls[id]; c != nil {
+		c.in.end()
+		delete(s.calls, id)
+	}
+	s.mu.Unlock()
+	body, err := json.Marshal(r)
+	if err == nil {
+		_ = s.w.frame(kindDone, id, body) // when the stream is broken, reading ends the server
+	}
+}
+
+func (s *server) exec(ctx context.Context, c *call, req Request, out io.Writer) (int, error) {
+	if len(req.Argv) == 0 {
+		return -1, fmt.Errorf("agent: no program given")
+	}
+	p := sys.Process{
+		Argv: req.Argv, Dir: req.Dir, Env: req.Env, In: c.in, Out: out,
+		Err: stream{s.w, kindErr, c.id}, Signals: c.signals,
+	}
+	if !req.TTY {
+		return p.Run(ctx)
+	}
+	master, slave, err := openTerminal()
+	if err != nil {
+		return -1, err
+	}
+	p.TTY = slave
+	var reading sync.WaitGroup
+	reading.Go(func() { _, _ = io.Copy(out, master) }) // ends with EIO when the last holder of the terminal ends
+	go func() { _, _ = io.Copy(master, c.in) }()
+	ended := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case size := <-c.sizes:
+				_ = unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &size)
+			case <-ended:
+				return
+			}
+		}
+	}()
+	code, err := p.Run(ctx)
+	close(ended)
+	_ = slave.Close() // ours; the programs' are gone or a daemon's
+	wait, stop := context.WithTimeout(ctx, time.Second)
+	defer stop()
+	go func() { reading.Wait(); stop() }()
+	<-wait.Done()
+	return code, cmp.Or(err, master.Close())
+}
+
+// openTerminal makes a pseudo-terminal.
+func openTerminal() (master, slave *os.File, err error) {
+	m, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	n, err := unix.IoctlGetInt(int(m.Fd()), unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(m.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		slave, err = os.OpenFile(fmt.Sprint("/dev/pts/", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	}
+	if err != nil {
+		_ = m.Close() // the first error says more
+		return nil, nil, fmt.Errorf("terminal: %w", err)
+	}
+	return m, slave, nil
+}
+
+// put writes a file under another name first: the agent may be asked to replace the program that it runs from.
+func put(in io.Reader, path string, mode os.FileMode) error {
+	tmp := path + ".lab-new"
+	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, mode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, in)
+	err = cmp.Or(err, f.Chmod(mode), f.Close())
+	if err == nil {
+		err = os.Rename(tmp, path)
+	}
+	if err != nil {
+		_ = os.Remove(tmp) // the first error says more
+	}
+	return err
+}
+
+func get(out io.Writer, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, f)
+	return cmp.Or(err, f.Close())
+}
+
+// queue is a pipe without a bound: one program that does not read its input must not hold up the other calls.
+type queue struct {
+	mu    sync.Mutex
+	more  *sync.Cond
+	buf   bytes.Buffer
+	ended bool
+}
+
+func newQueue() *queue {
+	q := &queue{}
+	q.more = sync.NewCond(&q.mu)
+	return q
+}
+
+func (q *queue) put(p []byte) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.ended {
+		q.buf.Write(p)
+		q.more.Broadcast()
+	}
+}
+
+func (q *queue) end() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.ended = true
+	q.more.Broadcast()
+}
+
+func (q *queue) Read(p []byte) (int, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.buf.Len() == 0 && !q.ended {
+		q.more.Wait()
+	}
+	return q.buf.Read(p) // io.EOF when it is empty
+}

@@ -1,0 +1,88 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// cacheDir is where images and templates are kept: $XDG_CACHE_HOME/plimsoll/lab.
+func cacheDir() (string, error) {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("lab: %w", err)
+	}
+	dir := filepath.Join(base, "plimsoll", "lab")
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
+// fill makes a directory of the cache by calling build with a temporary name of it, unless it is there. It is
+// marked as used, for prune.
+func fill(dir string, build func(tmp string) error) error {
+	now := time.Now()
+	if err := os.Chtimes(dir, now, now); err == nil {
+		return nil
+	}
+	tmp, err := os.MkdirTemp(filepath.Dir(dir), "new-")
+	if err != nil {
+		return err
+	}
+	err = build(tmp)
+	if err == nil {
+		err = os.Rename(tmp, dir)
+	}
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(tmp))
+	}
+	return nil
+}
+
+// keepFor is how long an image or template is kept that nobody uses: those of other kernels, QEMUs or agents.
+const keepFor = 3 * 24 * time.Hour
+
+// prune removes what has not been used for long, and what a killed build left.
+func prune(cache string) error {
+	entries, err := os.ReadDir(cache)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		info, infoErr := e.Info()
+		name := e.Name()
+		made := strings.HasPrefix(name, "image-") || strings.HasPrefix(name, "template-") || strings.HasPrefix(name, "new-")
+		if infoErr == nil && made && time.Since(info.ModTime()) > keepFor {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(cache, name)))
+		}
+	}
+	return err
+}
+
+// lock takes an exclusive lock on a file, waiting for it as long as ctx lasts. The kernel gives it up with the process.
+func lock(ctx context.Context, name string) (unlock func(), err error) {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	retry := time.NewTicker(50 * time.Millisecond)
+	defer retry.Stop()
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil {
+			return func() { _ = f.Close() }, nil // and with it the lock
+		}
+		if !errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, errors.Join(fmt.Errorf("lock %s: %w", name, err), f.Close())
+		}
+		select {
+		case <-retry.C:
+		case <-ctx.Done():
+			return nil, errors.Join(fmt.Errorf("lock %s: held by another plimsoll: %w", name, ctx.Err()), f.Close())
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// plugAll attaches every volume over NBD and plugs it in as an NVMe controller of its own.
+func (g *Guest) plugAll(ctx context.Context) error {
+	for i, v := range g.Volumes {
+		if err := g.plug(ctx, v, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *Guest) plug(ctx context.Context, v *Volume, slot int) error {
+	node := fmt.Sprint("v", slot)
+	server := object{"type": "unix", "path": filepath.Join(g.sockets, "volumes")}
+	err := g.machine.qmp.do(ctx, "blockdev-add", object{
+		"driver": "nbd", "node-name": node, "server": server, "export": v.Name(), "discard": "unmap",
+	}, nil)
+	if err != nil {
+		return fmt.Errorf("volume %s: %w", v.Name(), err)
+	}
+	err = g.machine.qmp.do(ctx, "device_add", object{
+		"driver": "nvme", "id": "nvme-" + node, "drive": node, "serial": v.Serial, "bus": fmt.Sprint("rp", slot),
+		"mdts": 6, // 2^6 pages: requests of up to 256 KiB, as on EC2
+	}, nil)
+	if err != nil {
+		return fmt.Errorf("volume %s: %w", v.Name(), err)
+	}
+	return nil
+}
+
+// awaitDrives waits until the guest has all volumes, tells it how they differ from QEMU's, and learns their names: the
+// controllers are probed at the same time, so that nvme0 is another volume at each start, as on EC2.
+func (g *Guest) awaitDrives(ctx context.Context) error {
+	var script strings.Builder
+	fmt.Fprintf(&script, `
+i=0
+until n=(/sys/block/nvme*n1) && [ -e ${n[0]} ] && [ ${#n[@]} -ge %d ]; do
+	i=$((i+1)); [ $i -lt 1500 ] || { echo "only ${#n[@]} of %[1]d volumes came up" >&2; exit 1; }
+	sleep 0.02
+done
+udevadm settle
+for d in /sys/block/nvme*n1; do
+	read -r serial < $d/device/serial
+	case " $nocache " in *" $serial "*) echo write through > $d/queue/write_cache;; esac
+	case " $nodiscard " in *" $serial "*) echo 0 > $d/queue/discard_max_bytes;; esac
+	echo $serial ${d##*/}
+done
+`, len(g.Volumes))
+	// EBS volumes have no volatile cache and do not discard; QEMU's drives claim both.
+	var noCache, noDiscard []string
+	for _, v := range g.Volumes {
+		if v.spec.Cache == "none" {
+			noCache = append(noCache, v.Serial)
+		}
+		if v.spec.Like == "ebs" {
+			noDiscard = append(noDiscard, v.Serial)
+		}
+	}
+	head := fmt.Sprintf("nocache=%q nodiscard=%q\n", strings.Join(noCache, " "), strings.Join(noDiscard, " "))
+	r, err := g.Exec(ctx, "bash", "-c", head+script.String())
+	if err == nil && r.Code != 0 {
+		err = fmt.Errorf("lab guest: %s", strings.TrimSpace(r.Stderr))
+	}
+	if err != nil {
+		return err
+	}
+	names := map[string]string{}
+	for line := range strings.Lines(r.Stdout) {
+		if f := strings.Fields(line); len(f) == 2 {
+			names[f[0]] = "/dev/" + f[1]
+		}
+	}
+	for _, v := range g.Volumes {
+		if v.Device = names[v.Serial]; v.Device == "" {
+			return fmt.Errorf("lab guest: no drive has the serial %s", v.Serial)
+		}
+	}
+	return nil
+}

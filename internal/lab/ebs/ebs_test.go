@@ -1,0 +1,265 @@
+package ebs
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"path/filepath"
+	"plimsoll/internal/units"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestLimits(t *testing.T) {
+	const slack = 20 * time.Millisecond
+	for _, c := range []struct {
+		name       string
+		b          Behaviour
+		kind       uint16
+		n          int64
+		sequential bool
+		want       float64 // requests a second
+	}{
+		{"iops", Behaviour{Limits: Limits{IOPS: 500, Slack: slack}}, cmdRead, 8 << 10, false, 500},
+		{"writes count alike", Behaviour{Limits: Limits{IOPS: 500, Slack: slack}}, cmdWrite, 8 << 10, false, 500},
+		{"throughput", Behaviour{Limits: Limits{IOPS: 3000, Throughput: 25 * units.MiBPerSec, Slack: slack}}, cmdRead, 128 << 10, false, 200},
+		{"512 KiB are two I/Os", Behaviour{Limits: Limits{IOPS: 300, Slack: slack}, IOSize: 256 << 10}, cmdRead, 512 << 10, false, 150},
+		{"random is not merged", Behaviour{Limits: Limits{IOPS: 500, Slack: slack}, Merge: 256 << 10}, cmdRead, 8 << 10, false, 500},
+		{"sequential is merged", Behaviour{Limits: Limits{IOPS: 100, Slack: slack}, Merge: 256 << 10}, cmdWrite, 64 << 10, true, 400},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, dir := listen(t)
+			volume(t, s, dir, "v", 256*units.MiB, nil, c.b)
+			near(t, "requests/s", load(dial(t, dir, "v"), c.kind, c.n, 16, 300*time.Millisecond, time.Second, c.sequential), c.want, 0.03)
+		})
+	}
+}
+
+func TestSharedLimit(t *testing.T) {
+	s, dir := listen(t)
+	in := s.NewInstance(Limits{IOPS: 600, Slack: 20 * time.Millisecond})
+	var mu sync.Mutex
+	var sum float64
+	var all sync.WaitGroup
+	for i := range 4 {
+		name := fmt.Sprint("v", i)
+		volume(t, s, dir, name, 64*units.MiB, in, Behaviour{Limits: Limits{IOPS: 300, Slack: 20 * time.Millisecond}})
+		c := dial(t, dir, name)
+		all.Go(func() {
+			rate := load(c, cmdRead, 8<<10, 16, 300*time.Millisecond, time.Second, false)
+			mu.Lock()
+			sum += rate
+			mu.Unlock()
+		})
+	}
+	all.Wait()
+	near(t, "requests/s of four volumes", sum, 600, 0.03)
+}
+
+// A bucket of 500 credits that fills at 100 a second and is spent at 1,000 a second lasts 500/(1000-100) s = 0.56 s.
+func TestCreditsRunDry(t *testing.T) {
+	s, dir := listen(t)
+	v := volume(t, s, dir, "v", 64*units.MiB, nil, Behaviour{Limits: Limits{IOPS: 100, BurstIOPS: 1000, Credits: 500}})
+	c := dial(t, dir, "v")
+	near(t, "in the burst", load(c, cmdRead, 8<<10, 4, 50*time.Millisecond, 400*time.Millisecond, false), 1000, 0.04)
+	near(t, "after it", load(c, cmdRead, 8<<10, 4, 200*time.Millisecond, time.Second, false), 100, 0.04)
+	if left := v.Stats().Credits; left > 1 {
+		t.Errorf("%v credits left, want none", left)
+	}
+	v.Refill()
+	near(t, "credits after a refill", v.Stats().Credits, 500, 0.001)
+}
+
+func TestLatency(t *testing.T) {
+	s, dir := listen(t)
+	v := volume(t, s, dir, "v", 64*units.MiB, nil, Behaviour{ReadLatency: 2 * time.Millisecond, WriteLatency: 4 * time.Millisecond})
+	c := dial(t, dir, "v")
+	// A busy host makes it later, never earlier.
+	if got := 1000 / load(c, cmdRead, 4096, 1, 0, 500*time.Millisecond, false); got < 2 || got > 3 {
+		t.Errorf("a read took %.3f ms, want 2", got)
+	}
+	if got := 1000 / load(c, cmdWrite, 4096, 1, 0, 500*time.Millisecond, false); got < 4 || got > 5 {
+		t.Errorf("a write took %.3f ms, want 4", got)
+	}
+	if err := v.Set(Behaviour{Unwritten: 100 * time.Microsecond, ReadLatency: 20 * time.Millisecond, FirstTouch: 30 * time.Millisecond}); err != nil {
+		t.Fatal(err)
+	}
+	c.write(0, make([]byte, 4096), 0) // the first touch of block 0
+	for _, step := range []struct {
+		what       string
+		off        int64
+		least, max time.Duration
+	}{
+		{"unwritten", 32 << 20, 100 * time.Microsecond, 15 * time.Millisecond},
+		{"written", 0, 20 * time.Millisecond, 29 * time.Millisecond},
+		{"again", 0, 20 * time.Millisecond, 29 * time.Millisecond},
+	} {
+		begin := time.Now()
+		c.read(step.off, 4096)
+		if took := time.Since(begin); took < step.least || took > step.max {
+			t.Errorf("%s: %v, want %v to %v", step.what, took, step.least, step.max)
+		}
+	}
+	if st := v.Stats(); st.FirstTouches < 1 || st.UnwrittenReads < 1 {
+		t.Errorf("stats %+v: want a first touch and an unwritten read", st)
+	}
+}
+
+func TestData(t *testing.T) {
+	s, dir := listen(t)
+	v := volume(t, s, dir, "v", units.MiB, nil, Behaviour{Unwritten: time.Microsecond})
+	c := dial(t, dir, "v")
+	if c.size != 1<<20 {
+		t.Fatalf("size %d, want %d", c.size, 1<<20)
+	}
+	want := bytes.Repeat([]byte("plimsoll"), 8192)
+	c.write(512, want, 0)
+	if got := c.read(512, int64(len(want))); !bytes.Equal(got, want) {
+		t.Error("read something else than was written")
+	}
+	if a := c.do(cmdTrim, 0, 4096, 8192, nil); a.code != nbdOK {
+		t.Errorf("trim: error %d", a.code)
+	}
+	if got := c.read(4096, 8192); !bytes.Equal(got, make([]byte, 8192)) {
+		t.Error("discarded blocks are not zero")
+	}
+	if st := v.Stats(); st.UnwrittenReads != 1 || st.Trims != 1 || st.Writes != 1 || st.WriteBytes != units.Bytes(len(want)) || st.InFlight != 0 {
+		t.Errorf("stats %+v", st)
+	}
+	if a := c.do(cmdWriteZeroes, 0, 16<<10, 4096, nil); a.code != nbdOK {
+		t.Errorf("write zeroes: error %d", a.code)
+	}
+	if got := c.read(16<<10, 4096); !bytes.Equal(got, make([]byte, 4096)) {
+		t.Error("zeroed blocks are not zero")
+	}
+	for _, bad := range []struct {
+		kind   uint16
+		off, n int64
+		want   uint32
+	}{
+		{cmdRead, 1 << 20, 512, nbdEINVAL},
+		{cmdRead, 1<<20 - 512, 1024, nbdEINVAL},
+		{cmdWriteZeroes, 1<<20 - 512, 1024, nbdENOSPC},
+		{cmdRead, -512, 512, nbdEINVAL},
+		{cmdRead, 0, 0, nbdEINVAL},
+		{99, 0, 512, nbdEINVAL},
+	} {
+		if a := c.do(bad.kind, 0, bad.off, bad.n, nil); a.code != bad.want {
+			t.Errorf("%+v: error %d", bad, a.code)
+		}
+	}
+	if v.Stats().Errors != 6 {
+		t.Errorf("%d errors counted, want 6", v.Stats().Errors)
+	}
+}
+
+func TestStallAndErrors(t *testing.T) {
+	s, dir := listen(t)
+	v := volume(t, s, dir, "v", units.MiB, nil, Behaviour{Stall: true})
+	c := dial(t, dir, "v")
+	held := c.start(cmdRead, 0, 0, 4096, nil)
+	select {
+	case <-held:
+		t.Fatal("a stalled volume answered")
+	case <-time.After(50 * time.Millisecond):
+	}
+	if n := v.Stats().InFlight; n != 1 {
+		t.Errorf("%d in flight, want 1", n)
+	}
+	if err := v.Set(Behaviour{ErrorRate: 0.5}); err != nil {
+		t.Fatal(err)
+	}
+	if a := <-held; a.code != nbdOK {
+		t.Errorf("the read that was held failed with %d", a.code)
+	}
+	failed := 0
+	for range 400 {
+		if c.do(cmdRead, 0, 0, 4096, nil).code == nbdEIO {
+			failed++
+		}
+	}
+	near(t, "failed of 400", float64(failed), 200, 0.25)
+	// A stall must not keep the server from closing.
+	if err := v.Set(Behaviour{Stall: true}); err != nil {
+		t.Fatal(err)
+	}
+	c.start(cmdRead, 0, 0, 4096, nil)
+}
+
+func TestVolatileCache(t *testing.T) {
+	s, dir := listen(t)
+	v := volume(t, s, dir, "v", units.MiB, nil, Behaviour{Volatile: true})
+	block := func(b byte) []byte { return bytes.Repeat([]byte{b}, 4096) }
+	c := dial(t, dir, "v")
+	c.write(0, block('a'), 0)
+	c.do(cmdFlush, 0, 0, 0, nil)
+	c.write(0, block('b'), 0)
+	c.write(8192, block('c'), 0)
+	c.write(8192, block('d'), flagFUA) // goes round the cache: the older 'c' must not come back over it
+	c.write(4096, block('e'), 0)
+	if got := c.read(0, 12288); got[0] != 'b' || got[4096] != 'e' || got[8192] != 'd' {
+		t.Errorf("read %c %c %c, want b e d", got[0], got[4096], got[8192])
+	}
+	kept, lost, err := v.PowerCut(0, 1)
+	if kept != 0 || lost != 1 || err != nil {
+		t.Errorf("kept %d, lost %d, %v: want 0 and 1 ('b' was destaged before 'd')", kept, lost, err)
+	}
+	if got := c.read(0, 12288); got[0] != 'b' || got[4096] != 0 || got[8192] != 'd' {
+		t.Errorf("after the power cut %q %q %q, want b, nothing, d", got[0], got[4096], got[8192])
+	}
+	for i := range 200 {
+		c.write(int64(i)*4096, block('z'), 0)
+	}
+	kept, lost, err = v.PowerCut(0.5, 7)
+	if err != nil || kept+lost != 200 {
+		t.Errorf("kept %d, lost %d, %v", kept, lost, err)
+	}
+	near(t, "kept of 200", float64(kept), 100, 0.3)
+}
+
+func TestProtocol(t *testing.T) {
+	s, dir := listen(t)
+	volume(t, s, dir, "v", units.MiB, nil, Behaviour{})
+	if _, err := s.Add("v", filepath.Join(dir, "x"), units.MiB, nil, Behaviour{}); err == nil {
+		t.Error("a second volume of the same name was taken")
+	}
+	if _, err := s.Add("odd", filepath.Join(dir, "x"), 1000, nil, Behaviour{}); err == nil {
+		t.Error("a size of 1000 was taken")
+	}
+	c := dial(t, dir, "v")
+	c.do(cmdDisconnect+100, 0, 0, 0, nil)
+
+	raw, err := net.Dial("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = raw.Close() })
+	ask := &client{t: t, c: raw, r: newReader(raw)}
+	ask.send(be.AppendUint32(nil, flagFixed))
+	if _, err := ask.r.Discard(18); err != nil {
+		t.Fatal(err)
+	}
+	ask.option(optList, nil)
+	if kind, body := ask.optionReply(); kind != repServer || string(body[4:]) != "v" {
+		t.Errorf("list: %#x %q", kind, body)
+	}
+	if kind, _ := ask.optionReply(); kind != repAck {
+		t.Errorf("list ends with %#x", kind)
+	}
+	for option, want := range map[uint32]uint32{8: repUnsup, optInfo: repInvalid} {
+		ask.option(option, nil)
+		if kind, _ := ask.optionReply(); kind != want {
+			t.Errorf("option %d: %#x, want %#x", option, kind, want)
+		}
+	}
+	ask.option(optGo, append(be.AppendUint32(nil, 4), "none\x00\x00"...))
+	if kind, _ := ask.optionReply(); kind != repUnknown {
+		t.Errorf("an unknown export: %#x", kind)
+	}
+	ask.option(optExportName, []byte("v"))
+	body := make([]byte, 134)
+	if n, err := readFull(ask, body); err != nil || be.Uint64(body) != 1<<20 {
+		t.Errorf("export name: %d bytes, %v", n, err)
+	}
+}

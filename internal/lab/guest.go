@@ -1,0 +1,419 @@
+// Package lab tries storage layouts out on a simulated machine: a QEMU guest with a stock kernel and real md, LVM and
+// XFS, whose NVMe volumes are limited, slow and faulty as asked (package ebs). A guest is not booted but restored
+// from a template, in well under a second; its drives are plugged in afterwards.
+package lab
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"plimsoll/internal/lab/agent"
+	"plimsoll/internal/lab/ebs"
+	"plimsoll/internal/sys"
+	"strings"
+	"time"
+)
+
+// Config says what guest to start.
+type Config struct {
+	Spec *Spec
+	// Binary is the static plimsoll that the guest gets; empty for this program.
+	Binary string
+	// Dir is where the volumes' files and the console's log go and stay. Volumes that are there already are used, and
+	// nothing is set up. Empty keeps them in a directory that Stop removes.
+	Dir string
+	// Nice is QEMU's niceness.
+	Nice int
+	// Log is told in lines what happens. May be nil.
+	Log io.Writer
+}
+
+// Volume is a simulated drive of the guest.
+type Volume struct {
+	*ebs.Volume
+	Group  string // its name in the spec
+	Serial string // as the guest sees it, such as vol0123456789abcdef0
+	Device string // in the guest since the last start, such as /dev/nvme3n1: no two starts give the same order
+	spec   *VolumeSpec
+	scale  float64
+}
+
+// Limit puts the volume's limits and latencies in force.
+func (v *Volume) Limit() error { return v.Set(v.spec.behaviour(v.scale)) }
+
+// Unlimit lets everything through at the host's speed.
+func (v *Volume) Unlimit() error { return v.Set(unlimited(v.Behaviour())) }
+
+// Guest is a running machine.
+type Guest struct {
+	Volumes []*Volume
+	// Started is how long Start took for the template, the restore and the drives.
+	Started Timing
+
+	m        *sys.Machine
+	cfg      Config
+	dir      string // of volumes and console.log
+	sockets  string
+	template *template
+	server   *ebs.Server
+	instance *ebs.Instance
+	machine  *machine
+	unlock   func()
+	used     bool // the volumes were there before
+}
+
+// Timing is where the time of a start went.
+type Timing struct {
+	Template time.Duration // finding or making the image and the template
+	Restore  time.Duration // until the agent answered
+	Drives   time.Duration // until the guest had all volumes, and plimsoll
+	Setup    time.Duration // the spec's commands
+}
+
+// dirPrefix begins the names of guests' directories below os.TempDir.
+const dirPrefix = "plimsoll-lab-"
+
+// Available says in one line why no lab can run here; it is empty when one can.
+func Available(m *sys.Machine) (reason string) {
+	if programPath(m.Root, qemuProgram) == "" {
+		return qemuProgram + " is not installed (Debian: apt-get install qemu-system-x86)"
+	}
+	if _, err := kernelVersion(m.Root); err != nil {
+		return err.Error()
+	}
+	for _, p := range neededPrograms {
+		if programPath(m.Root, p) == "" {
+			return p + " is not installed (docs/lab.md names the packages)"
+		}
+	}
+	return ""
+}
+
+// Start starts a guest with the spec's volumes, makes its arrays and puts the limits in force. Stop it.
+func Start(ctx context.Context, m *sys.Machine, cfg Config) (g *Guest, err error) {
+	if reason := Available(m); reason != "" {
+		return nil, fmt.Errorf("the lab cannot run here: %s", reason)
+	}
+	if cfg.Binary == "" {
+		if cfg.Binary, err = os.Executable(); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.Log == nil {
+		cfg.Log = io.Discard
+	}
+	g = &Guest{m: m, cfg: cfg}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, g.Stop())
+			g = nil
+		}
+	}()
+	if err := g.prepare(ctx); err != nil {
+		return g, err
+	}
+	if err := g.addVolumes(); err != nil {
+		return g, err
+	}
+	if err := g.boot(ctx); err != nil {
+		return g, err
+	}
+	return g, g.setup(ctx)
+}
+
+// prepare finds or makes the template and the guest's directory.
+func (g *Guest) prepare(ctx context.Context) error {
+	begin := time.Now()
+	cache, err := cacheDir()
+	if err != nil {
+		return err
+	}
+	unlock, err := lock(ctx, filepath.Join(cache, "lock"))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	sweep(os.TempDir())
+	img, err := buildImage(ctx, g.m, cache, g.cfg.Binary)
+	if err != nil {
+		return err
+	}
+	if g.template, err = makeTemplate(ctx, g.m, cache, g.cfg.Binary, img, g.cfg.Nice); err != nil {
+		return err
+	}
+	if err := prune(cache); err != nil {
+		return err
+	}
+	if g.sockets, err = os.MkdirTemp("", dirPrefix); err != nil {
+		return err
+	}
+	if g.dir = cmp.Or(g.cfg.Dir, g.sockets); g.cfg.Dir != "" {
+		if err := os.MkdirAll(g.dir, 0o700); err != nil {
+			return err
+		}
+	}
+	if g.unlock, err = lock(ctx, filepath.Join(g.sockets, "lock")); err != nil {
+		return err
+	}
+	g.Started.Template = time.Since(begin)
+	return nil
+}
+
+// sweep removes the directories of guests whose plimsoll was killed: nobody holds their lock. It does what it can.
+func sweep(tmp string) {
+	stale, _ := filepath.Glob(filepath.Join(tmp, dirPrefix+"*"))
+	for _, dir := range stale {
+		info, err := os.Stat(filepath.Join(dir, "lock"))
+		if err != nil || time.Since(info.ModTime()) < time.Minute {
+			continue
+		}
+		at, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+		if unlock, err := lock(at, filepath.Join(dir, "lock")); err == nil {
+			_ = os.RemoveAll(dir)
+			unlock()
+		}
+		cancel()
+	}
+}
+
+// addVolumes starts the volume server.
+func (g *Guest) addVolumes() error {
+	var err error
+	if g.server, err = ebs.Listen(filepath.Join(g.sockets, "volumes")); err != nil {
+		return err
+	}
+	spec := g.cfg.Spec
+	if spec.Instance != nil {
+		g.instance = g.server.NewInstance(ebs.Limits{})
+	}
+	for group := range spec.Volumes {
+		v := &spec.Volumes[group]
+		for i := range v.Count {
+			serial := v.serial(group, i)
+			name := fmt.Sprint(v.Name, i)
+			file := filepath.Join(g.dir, name+".raw")
+			if _, err := os.Stat(file); err == nil {
+				g.used = true
+			}
+			vol, err := g.server.Add(name, file, v.Size, g.instance, unlimited(v.behaviour(1)))
+			if err != nil {
+				return err
+			}
+			g.Volumes = append(g.Volumes, &Volume{Volume: vol, Group: v.Name, Serial: serial, spec: v, scale: spec.Scale})
+		}
+	}
+	return nil
+}
+
+// boot restores the guest, gives it this plimsoll and plugs the drives in.
+func (g *Guest) boot(ctx context.Context) error {
+	begin := time.Now()
+	var err error
+	if g.machine, err = g.template.restore(ctx, g.m, g.sockets, filepath.Join(g.dir, "console.log"), g.cfg.Nice); err != nil {
+		return err
+	}
+	g.Started.Restore = time.Since(begin)
+	begin = time.Now()
+	if err := g.plugAll(ctx); err != nil {
+		return err
+	}
+	sum, err := hashFile(g.cfg.Binary)
+	if err == nil && sum != g.template.plimsoll {
+		err = g.PutFile(ctx, "/usr/bin/plimsoll", 0o755, g.cfg.Binary)
+	}
+	if err == nil {
+		err = g.awaitDrives(ctx)
+	}
+	g.Started.Drives = time.Since(begin)
+	return err
+}
+
+// setup runs the spec's commands and puts the limits in force.
+func (g *Guest) setup(ctx context.Context) error {
+	begin := time.Now()
+	if !g.used {
+		if err := g.script(ctx, "setup", g.cfg.Spec.Setup); err != nil {
+			return err
+		}
+	}
+	if err := g.Limit(); err != nil {
+		return err
+	}
+	var err error
+	if !g.used {
+		err = g.script(ctx, "then", g.cfg.Spec.Then)
+	}
+	g.Started.Setup = time.Since(begin)
+	fmt.Fprintf(g.cfg.Log, "lab: %s at scale %g: template %.1f s, restore %.2f s, %d volumes %.1f s, setup %.1f s\n", g.cfg.Spec.Name,
+		g.cfg.Spec.Scale, g.Started.Template.Seconds(), g.Started.Restore.Seconds(), len(g.Volumes), g.Started.Drives.Seconds(), g.Started.Setup.Seconds())
+	return err
+}
+
+// Limit puts all limits in force, with full buckets, as after setup.
+func (g *Guest) Limit() error {
+	for _, v := range g.Volumes {
+		if err := v.Limit(); err != nil {
+			return err
+		}
+		v.Refill()
+	}
+	if in := g.cfg.Spec.Instance; in != nil {
+		g.instance.SetLimits(limits(in.IOPS, in.Throughput, in.Burst, instanceSlack, g.cfg.Spec.Scale))
+	}
+	return nil
+}
+
+// Unlimit lifts all limits and latencies, for laying out files or resyncing.
+func (g *Guest) Unlimit() error {
+	if g.instance != nil {
+		g.instance.SetLimits(ebs.Limits{})
+	}
+	for _, v := range g.Volumes {
+		if err := v.Unlimit(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *Guest) script(ctx context.Context, what string, commands []string) error {
+	for i, command := range commands {
+		r, err := g.Bash(ctx, command)
+		if err == nil && r.Code != 0 {
+			err = fmt.Errorf("exit status %d: %s%s", r.Code, r.Stdout, r.Stderr)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %s[%d]: %q: %w", g.cfg.Spec.Name, what, i, command, err)
+		}
+	}
+	return nil
+}
+
+// PowerCut kills the guest as a power cut would, loses what volatile caches hold, and starts it again with the same
+// volumes. The guest's own files, which are in its memory, are as in the template; nothing is set up.
+func (g *Guest) PowerCut(ctx context.Context) error {
+	g.machine.kill()
+	for i, v := range g.Volumes {
+		if _, _, err := v.PowerCut(0, uint64(i)); err != nil {
+			return err
+		}
+	}
+	return g.boot(ctx)
+}
+
+// Stop ends the guest and its volumes and removes its directory, unless the directory was given.
+func (g *Guest) Stop() error {
+	var err error
+	if g.machine != nil {
+		g.machine.kill()
+	}
+	if g.server != nil {
+		err = g.server.Close()
+	}
+	if g.sockets != "" {
+		err = errors.Join(err, os.RemoveAll(g.sockets))
+	}
+	if g.unlock != nil {
+		g.unlock()
+	}
+	return err
+}
+
+// Result is what a program in the guest did.
+type Result struct {
+	Stdout, Stderr string
+	Code           int           // exit status; 128 + n for signal n
+	Wall           time.Duration // in the guest
+}
+
+// Exec runs a program in the guest, in /root. An exit status other than 0 is no error.
+func (g *Guest) Exec(ctx context.Context, argv ...string) (Result, error) {
+	var out, errs bytes.Buffer
+	r, err := g.Run(ctx, agent.Request{Argv: argv}, agent.Streams{Out: &out, Err: &errs})
+	return Result{out.String(), errs.String(), r.Code, r.Wall}, err
+}
+
+// Bash runs a script in which the devices of volumes named data are "${data[@]}".
+func (g *Guest) Bash(ctx context.Context, script string) (Result, error) {
+	groups := map[string][]string{}
+	for _, v := range g.Volumes {
+		groups[v.Group] = append(groups[v.Group], v.Device)
+	}
+	var head strings.Builder
+	for name, devices := range groups {
+		fmt.Fprintf(&head, "%s=(%s); ", name, strings.Join(devices, " "))
+	}
+	return g.Exec(ctx, "bash", "-c", head.String()+"\n"+script)
+}
+
+// Run runs a program with its streams connected; req.Argv, Dir, Env and TTY count.
+func (g *Guest) Run(ctx context.Context, req agent.Request, s agent.Streams) (agent.Reply, error) {
+	req.Op = agent.OpExec
+	if req.Dir == "" {
+		req.Dir = "/root"
+	}
+	return g.machine.agent.Call(ctx, req, s)
+}
+
+// Put writes a file in the guest; its directory must be there.
+func (g *Guest) Put(ctx context.Context, name string, mode uint32, data []byte) error {
+	_, err := g.machine.agent.Call(ctx, agent.Request{Op: agent.OpPut, Path: name, Mode: mode}, agent.Streams{In: bytes.NewReader(data)})
+	return err
+}
+
+// PutFile copies a file of the host into the guest.
+func (g *Guest) PutFile(ctx context.Context, name string, mode uint32, from string) error {
+	f, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // only read
+	_, err = g.machine.agent.Call(ctx, agent.Request{Op: agent.OpPut, Path: name, Mode: mode}, agent.Streams{In: f})
+	return err
+}
+
+// Get reads a file of the guest.
+func (g *Guest) Get(ctx context.Context, name string) ([]byte, error) {
+	var out bytes.Buffer
+	_, err := g.machine.agent.Call(ctx, agent.Request{Op: agent.OpGet, Path: name}, agent.Streams{Out: &out})
+	return out.Bytes(), err
+}
+
+// Console returns what the guest's kernel has printed since its last start.
+func (g *Guest) Console() (string, error) {
+	text, err := os.ReadFile(filepath.Join(g.dir, "console.log"))
+	return string(text), err
+}
+
+// Dir is where the volumes' files and console.log are.
+func (g *Guest) Dir() string { return g.dir }
+
+func hashFile(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }() // only read
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// consoleTail returns the end of a console log, for an error message.
+func consoleTail(name string) string {
+	text, err := os.ReadFile(name)
+	if err != nil || len(text) == 0 {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return "; the console ends with: " + strings.Join(lines[max(0, len(lines)-3):], " | ")
+}

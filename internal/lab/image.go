@@ -1,0 +1,288 @@
+package lab
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	_ "embed" // for init.sh
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"plimsoll/internal/lab/agent"
+	"plimsoll/internal/sys"
+	"slices"
+	"strings"
+)
+
+//go:embed init.sh
+var initScript string
+
+// The guest's programs, copied from the host with their libraries. Without the first the lab cannot run; the others
+// are there when the host has them. Busybox has the rest.
+var (
+	neededPrograms = []string{"bash", "busybox", "fio", "kmod", "mdadm", "mkfs.xfs", "mount", "udevadm"}
+	otherPrograms  = []string{
+		"mdmon", "xfs_info", "xfs_growfs", "xfs_io", "xfs_repair", "xfs_db", "xfs_spaceman", "xfs_admin", "xfs_quota",
+		"mke2fs", "mkfs.ext4", "tune2fs", "dumpe2fs", "e2fsck", "resize2fs",
+		"lvm", "dmsetup", "nvme", "lsblk", "blkid", "wipefs", "sfdisk", "parted", "sgdisk", "partx", "partprobe",
+		"umount", "findmnt", "iostat", "blockdev", "losetup", "fallocate", "filefrag", "flock", "timeout", "stat", "dd",
+		"sync", "cmp", "sha256sum", "blkdiscard", "fstrim", "swapon", "swapoff", "mkswap", "mountpoint", "lsof", "fuser",
+		"setpriv", "taskset", "chrt", "ionice", "sysctl", "strace",
+	}
+	modules = []string{
+		"md-mod", "raid0", "raid1", "raid10", "raid456", "linear", "dm-mod", "dm-delay", "dm-flakey", "dm-log-writes",
+		"dm-snapshot", "dm-raid", "dm-thin-pool", "dm-zero", "xfs", "ext4", "libcrc32c", "crc32c-intel", "virtio_pci", "virtio_console",
+		"virtio_blk", "loop", "overlay", "null_blk", "mq-deadline", "kyber-iosched", "bfq", "brd",
+	}
+	udevRules = []string{
+		"01-md-raid-creating", "50-udev-default", "55-dm", "56-lvm", "60-block", "60-persistent-storage",
+		"60-persistent-storage-dm", "63-md-raid-arrays", "64-md-raid-assembly", "69-lvm", "95-dm-notify",
+	}
+	links = map[string]string{
+		"bin": "usr/bin", "sbin": "usr/sbin", "lib": "usr/lib", "lib64": "usr/lib64",
+		"usr/lib/systemd/systemd-udevd": "/usr/bin/udevadm", "etc/mtab": "/proc/mounts",
+		"usr/sbin/modprobe": "/usr/bin/kmod", "usr/sbin/insmod": "/usr/bin/kmod", "usr/sbin/rmmod": "/usr/bin/kmod",
+		"usr/sbin/lsmod": "/usr/bin/kmod", "usr/sbin/depmod": "/usr/bin/kmod", "usr/sbin/modinfo": "/usr/bin/kmod",
+	}
+	lvmCommands = []string{
+		"pvcreate", "pvremove", "pvs", "pvdisplay", "pvscan", "vgcreate", "vgremove", "vgs", "vgdisplay", "vgchange",
+		"vgscan", "lvcreate", "lvremove", "lvs", "lvdisplay", "lvchange", "lvconvert", "lvextend",
+	}
+	// generated files: udev gives block devices to the group disk, and refuses rules with groups that it cannot find.
+	texts = map[string]string{
+		"etc/passwd": "root:x:0:0:root:/root:/bin/bash\n",
+		"etc/group": "root:x:0:\ntty:x:5:\ndisk:x:6:\nlp:x:7:\nkmem:x:15:\ndialout:x:20:\ncdrom:x:24:\ntape:x:26:\n" +
+			"audio:x:29:\nvideo:x:44:\ninput:x:101:\nsgx:x:102:\nkvm:x:103:\nrender:x:104:\n",
+		"etc/fstab": "", "etc/hostname": "lab\n", "etc/hosts": "127.0.0.1 localhost lab\n",
+		"etc/nsswitch.conf":     "passwd: files\ngroup: files\nhosts: files\n",
+		"etc/mdadm/mdadm.conf":  "CREATE owner=root group=disk mode=0660 auto=yes\nHOMEHOST <any>\n",
+		"etc/os-release":        "ID=plimsoll-lab\nPRETTY_NAME=\"plimsoll lab\"\n",
+		"root/.bashrc":          "PS1='lab:\\w# '\n",
+		"etc/udev/rules.d/keep": "",
+	}
+)
+
+// image is the guest's kernel and initramfs, in the cache.
+type image struct {
+	dir    string
+	kernel string // vmlinux, or the bzImage when it cannot be unpacked
+	initrd string
+	id     string // hash of everything in it but plimsoll
+}
+
+// programPath looks a program up in the root; the answer has no leading slash. Empty when it is not there.
+func programPath(root fs.FS, name string) string {
+	for _, dir := range []string{"usr/sbin", "usr/bin", "sbin", "bin", "usr/local/bin"} {
+		p := path.Join(dir, name)
+		if info, err := fs.Stat(root, p); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return p
+		}
+	}
+	return ""
+}
+
+// kernelVersion finds the newest kernel with its modules; a cloud kernel goes first, since it boots faster.
+func kernelVersion(root fs.FS) (string, error) {
+	found, err := fs.Glob(root, "boot/vmlinuz-*")
+	if err != nil {
+		return "", err
+	}
+	slices.SortFunc(found, func(a, b string) int {
+		cloud := func(s string) int { return strings.Count(s, "cloud") }
+		return cmp.Or(cloud(a)-cloud(b), strings.Compare(a, b))
+	})
+	for _, name := range slices.Backward(found) {
+		version := strings.TrimPrefix(name, "boot/vmlinuz-")
+		if _, err := fs.Stat(root, "lib/modules/"+version+"/modules.dep"); err == nil {
+			return version, nil
+		}
+	}
+	return "", errors.New("no /boot/vmlinuz-* with its /lib/modules: install linux-image-cloud-amd64")
+}
+
+// inGuest is where a host file goes: the guest has /usr merged.
+func inGuest(name string) string {
+	for _, dir := range []string{"bin/", "sbin/", "lib/", "lib64/"} {
+		if strings.HasPrefix(name, dir) {
+			return "usr/" + name
+		}
+	}
+	return name
+}
+
+// imageTree gathers what the guest holds, without plimsoll itself.
+func imageTree(ctx context.Context, m *sys.Machine, kernel string) (tree, error) {
+	t := tree{}
+	var programs []string
+	for i, name := range slices.Concat(neededPrograms, otherPrograms) {
+		p := programPath(m.Root, name)
+		if p != "" {
+			programs = append(programs, p)
+		} else if i < len(neededPrograms) {
+			return nil, fmt.Errorf("%s is not installed", name)
+		}
+	}
+	lib, err := newLibrary(m.Root)
+	if err != nil {
+		return nil, err
+	}
+	libraries, err := lib.closure(programs...)
+	if err != nil {
+		return nil, err
+	}
+	// pthread_cancel opens it by name; no file says so.
+	if name := lib.find("libgcc_s.so.1", nil); name != "" {
+		libraries = append(libraries, name)
+	}
+	copied := slices.Concat(programs, libraries, []string{"etc/ld.so.cache", "etc/mke2fs.conf", "etc/lvm/lvm.conf"})
+	for _, rule := range udevRules {
+		copied = append(copied, "usr/lib/udev/rules.d/"+rule+".rules", "lib/udev/rules.d/"+rule+".rules")
+	}
+	ours, err := moduleFiles(m.Root, kernel)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Concat(copied, ours) {
+		if err := t.copy(m.Root, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	for name, to := range links {
+		t.link(name, to)
+	}
+	if lvm := programPath(m.Root, "lvm"); lvm != "" {
+		for _, name := range lvmCommands {
+			t.link("usr/sbin/"+name, "lvm")
+		}
+	}
+	applets, err := m.Output(ctx, "busybox", "--list")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range strings.FieldsSeq(applets) {
+		if t["usr/bin/"+name] == nil && t["usr/sbin/"+name] == nil {
+			t.link("usr/bin/"+name, "busybox")
+		}
+	}
+	for name, text := range texts {
+		t.text(name, 0o644, text)
+	}
+	for _, dir := range []string{"proc", "sys", "dev", "run", "tmp", "var/lib", "var/log", "root", "data", "wal", "mnt", "usr/lib64"} {
+		t.dir(dir)
+	}
+	t.add(&node{name: "dev/console", mode: fs.ModeCharDevice | 0o600, dev: [2]uint32{5, 1}})
+	t.add(&node{name: "dev/null", mode: fs.ModeCharDevice | 0o666, dev: [2]uint32{1, 3}})
+	t.text("init", 0o755, initScript)
+	return t, nil
+}
+
+// moduleFiles lists the guest's kernel modules and modprobe's indexes, which may name modules that are not there.
+func moduleFiles(root fs.FS, kernel string) ([]string, error) {
+	dir := "lib/modules/" + kernel + "/"
+	dep, err := root.Open(dir + "modules.dep")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = dep.Close() }() // only read
+	files, err := moduleClosure(dep, modules)
+	if err != nil {
+		return nil, err
+	}
+	indexes, err := fs.Glob(root, dir+"modules.*")
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		indexes = append(indexes, dir+f)
+	}
+	return indexes, nil
+}
+
+// copy adds a file of the root, with the links to it followed.
+func (t tree) copy(root fs.FS, name string) error {
+	info, err := fs.Stat(root, name)
+	if err != nil {
+		return err
+	}
+	t.add(&node{
+		name: inGuest(name), mode: info.Mode().Perm(), size: info.Size(),
+		open:   func() (fs.File, error) { return root.Open(name) },
+		origin: fmt.Sprint(name, info.Size(), info.ModTime().UnixNano()),
+	})
+	return nil
+}
+
+// sign writes everything by which one tree differs from another.
+func (t tree) sign(h hash.Hash) {
+	for _, n := range t.sorted() {
+		fmt.Fprintf(h, "%q %v %v %q %q\n", n.name, n.mode, n.dev, n.data, n.origin)
+	}
+}
+
+// buildImage returns the image for this host, from the cache when nothing has changed.
+func buildImage(ctx context.Context, m *sys.Machine, cache, binary string) (*image, error) {
+	version, err := kernelVersion(m.Root)
+	if err != nil {
+		return nil, err
+	}
+	t, err := imageTree(ctx, m, version)
+	if err != nil {
+		return nil, fmt.Errorf("lab image: %w", err)
+	}
+	bz := "boot/vmlinuz-" + version
+	info, err := fs.Stat(m.Root, bz)
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	fmt.Fprintln(h, version, info.Size(), info.ModTime().UnixNano())
+	t.sign(h)
+	if err := hashFS(h, agent.Source); err != nil {
+		return nil, err
+	}
+	img := &image{id: hex.EncodeToString(h.Sum(nil)[:8])}
+	img.dir = filepath.Join(cache, "image-"+img.id)
+	img.kernel, img.initrd = filepath.Join(img.dir, "vmlinux"), filepath.Join(img.dir, "rootfs.cpio")
+	return img, fill(img.dir, func(dir string) error {
+		packed, err := fs.ReadFile(m.Root, bz)
+		if err != nil {
+			return err
+		}
+		kernel, err := vmlinux(packed)
+		if err != nil {
+			kernel = packed // an unknown compression: QEMU boots it too, only slower
+		}
+		if err := os.WriteFile(filepath.Join(dir, "vmlinux"), kernel, 0o600); err != nil {
+			return err
+		}
+		if err := t.copy(os.DirFS(filepath.Dir(binary)), filepath.Base(binary)); err != nil {
+			return err
+		}
+		plimsoll := t[filepath.Base(binary)]
+		delete(t, plimsoll.name)
+		plimsoll.name, plimsoll.mode = "usr/bin/plimsoll", 0o755
+		t.add(plimsoll)
+		f, err := os.Create(filepath.Join(dir, "rootfs.cpio"))
+		if err != nil {
+			return err
+		}
+		return cmp.Or(writeCPIO(f, t), f.Close())
+	})
+}
+
+func hashFS(h io.Writer, fsys fs.FS) error {
+	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		data, err := fs.ReadFile(fsys, name)
+		fmt.Fprintf(h, "%s %d %s", name, len(data), data)
+		return err
+	})
+}

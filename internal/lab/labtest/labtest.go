@@ -1,0 +1,104 @@
+// Package labtest gives lab guests to tests.
+package labtest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"plimsoll/internal/lab"
+	"plimsoll/internal/sys"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Start starts a guest from a preset, for one test at a time of all packages: two would share two cores and
+// measure each other. Without QEMU it skips the test and says why. PLIMSOLL_LAB=off skips as well.
+func Start(t testing.TB, preset string) *lab.Guest {
+	t.Helper()
+	spec, err := lab.Preset(preset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return StartSpec(t, spec)
+}
+
+// StartSpec is Start with a spec of the test's own.
+func StartSpec(t testing.TB, spec *lab.Spec) *lab.Guest {
+	t.Helper()
+	Need(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	g, err := lab.Start(ctx, sys.Host(), lab.Config{Spec: spec, Binary: Binary(t), Log: t.Output(), Nice: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			if text, err := g.Console(); err == nil {
+				t.Logf("the guest's console:\n%s", text[max(0, len(text)-4000):])
+			}
+		}
+		if err := g.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return g
+}
+
+// Need skips the test where no lab can run, loudly, and waits for other tests' guests.
+func Need(t testing.TB) {
+	t.Helper()
+	if os.Getenv("PLIMSOLL_LAB") == "off" {
+		t.Skip("NO LAB: PLIMSOLL_LAB=off")
+	}
+	if testing.Short() {
+		t.Skip("NO LAB: -short")
+	}
+	if reason := lab.Available(sys.Host()); reason != "" {
+		t.Skip("NO LAB: " + reason)
+	}
+	f, err := os.OpenFile(filepath.Join(os.TempDir(), "plimsoll-labtest.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() }) // and with it the lock
+}
+
+// Binary is a static plimsoll built from this source; PLIMSOLL_TEST_BINARY names another one.
+func Binary(t testing.TB) string {
+	t.Helper()
+	if name := os.Getenv("PLIMSOLL_TEST_BINARY"); name != "" {
+		return name
+	}
+	name, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// build runs once a test program; what it returns does not change.
+var build = sync.OnceValues(func() (string, error) {
+	_, self, _, _ := runtime.Caller(0)
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(cache, "plimsoll", "lab", "test-plimsoll")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", name, "plimsoll/cmd/plimsoll")
+	cmd.Dir = filepath.Dir(self)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", &os.PathError{Op: "go build", Path: string(out), Err: err}
+	}
+	return name, nil
+})

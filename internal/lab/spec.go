@@ -1,0 +1,203 @@
+package lab
+
+import (
+	"cmp"
+	"embed"
+	"errors"
+	"fmt"
+	"path"
+	"plimsoll/internal/lab/ebs"
+	"plimsoll/internal/units"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+)
+
+// Spec is a lab.yaml: the volumes of a machine, what limits them, and how its arrays are made. Figures are those of
+// the real thing; Scale shrinks rates and credits to what an emulated machine can carry.
+type Spec struct {
+	Name        string  `yaml:"-"`
+	Description string  `yaml:"description"`
+	Scale       float64 `yaml:"scale"` // 0 means 1; latencies and sizes are not scaled
+	// Instance limits all volumes together.
+	Instance *InstanceSpec `yaml:"instance"`
+	Volumes  []VolumeSpec  `yaml:"volumes"`
+	// Setup are bash commands that make the arrays, run without limits. For volumes named data, "${data[@]}" are
+	// their devices and ${data[0]} the first.
+	Setup []string `yaml:"setup"`
+	// Then are bash commands run with the limits in force.
+	Then []string `yaml:"then"`
+	// Shows is what a broken preset shows, in one line.
+	Shows string `yaml:"shows"`
+}
+
+// InstanceSpec is what an instance lets through to its volumes.
+type InstanceSpec struct {
+	IOPS       units.IOPS `yaml:"iops"`
+	Throughput units.Rate `yaml:"throughput"`
+	Burst      *BurstSpec `yaml:"burst"`
+}
+
+// BurstSpec is what is let through while credits last.
+type BurstSpec struct {
+	IOPS       units.IOPS  `yaml:"iops"`
+	Throughput units.Rate  `yaml:"throughput"`
+	Credits    float64     `yaml:"credits"`      // I/Os
+	Bytes      units.Bytes `yaml:"byte_credits"` // for Throughput
+}
+
+// VolumeSpec is a number of equal volumes.
+type VolumeSpec struct {
+	Name  string      `yaml:"name"`
+	Count int         `yaml:"count"` // 0 means 1
+	Like  string      `yaml:"like"`  // ebs (the default) or nvme, a local drive
+	Size  units.Bytes `yaml:"size"`  // 0 means 1 GiB
+
+	IOPS       units.IOPS  `yaml:"iops"`
+	Throughput units.Rate  `yaml:"throughput"`
+	Burst      *BurstSpec  `yaml:"burst"`
+	Latency    LatencySpec `yaml:"latency"`
+	// Unwritten is what a read of never-written blocks takes; 0 treats them as written ones.
+	Unwritten  time.Duration `yaml:"unwritten"`
+	FirstTouch time.Duration `yaml:"first_touch"`
+	// Cache is none, the default, or volatile: a cache that a power cut empties, and that the guest is told of.
+	Cache string `yaml:"cache"`
+}
+
+// LatencySpec is how long a volume takes over a request, without queueing, as a program in the guest sees it.
+type LatencySpec struct {
+	Read   time.Duration `yaml:"read"`
+	Write  time.Duration `yaml:"write"`
+	Flush  time.Duration `yaml:"flush"`
+	Jitter float64       `yaml:"jitter"` // sigma of the lognormal factor
+}
+
+//go:embed presets/*.yaml
+var presets embed.FS
+
+// Presets returns the built-in specs, by name: whole ones first, then broken ones.
+func Presets() ([]*Spec, error) {
+	entries, err := presets.ReadDir("presets")
+	if err != nil {
+		return nil, err
+	}
+	var whole, broken []*Spec
+	for _, e := range entries {
+		s, err := Preset(strings.TrimSuffix(e.Name(), ".yaml"))
+		if err != nil {
+			return nil, err
+		}
+		if s.Shows == "" {
+			whole = append(whole, s)
+		} else {
+			broken = append(broken, s)
+		}
+	}
+	return append(whole, broken...), nil
+}
+
+// ErrNoPreset is the error of Preset for an unknown name.
+var ErrNoPreset = errors.New("no such preset")
+
+// Preset returns a built-in spec.
+func Preset(name string) (*Spec, error) {
+	text, err := presets.ReadFile(path.Join("presets", path.Base(name)+".yaml"))
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", name, ErrNoPreset)
+	}
+	return ParseSpec(name, text)
+}
+
+// ParseSpec reads a lab.yaml; name is for messages.
+func ParseSpec(name string, text []byte) (*Spec, error) {
+	s := &Spec{}
+	if err := yaml.UnmarshalWithOptions(text, s, yaml.Strict()); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	s.Name = name
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return s, nil
+}
+
+var volumeName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,11}$`)
+
+func (s *Spec) check() error {
+	s.Scale = cmp.Or(s.Scale, 1)
+	if s.Scale <= 0 || s.Scale > 1 {
+		return fmt.Errorf("scale %g: want more than 0 and at most 1", s.Scale)
+	}
+	count, seen := 0, map[string]bool{}
+	for i := range s.Volumes {
+		v := &s.Volumes[i]
+		v.Count, v.Size = cmp.Or(v.Count, 1), cmp.Or(v.Size, units.GiB)
+		v.Like, v.Cache = cmp.Or(v.Like, "ebs"), cmp.Or(v.Cache, "none")
+		switch {
+		case !volumeName.MatchString(v.Name) || seen[v.Name]:
+			return fmt.Errorf("volumes[%d]: name %q: want a name of its own of small letters, digits and _, such as data", i, v.Name)
+		case v.Count < 0:
+			return fmt.Errorf("volume %s: count %d", v.Name, v.Count)
+		case v.Like != "ebs" && v.Like != "nvme":
+			return fmt.Errorf("volume %s: like %q: want ebs or nvme", v.Name, v.Like)
+		case v.Cache != "none" && v.Cache != "volatile":
+			return fmt.Errorf("volume %s: cache %q: want none or volatile", v.Name, v.Cache)
+		case v.Size%(4*units.KiB) != 0 || v.Size > units.TiB:
+			return fmt.Errorf("volume %s: size %s: want a multiple of 4KiB, at most 1TiB", v.Name, v.Size)
+		case v.IOPS < 0 || v.Throughput < 0 || v.Latency.Read < 0 || v.Latency.Write < 0 || v.Latency.Flush < 0 ||
+			v.Latency.Jitter < 0 || v.Unwritten < 0 || v.FirstTouch < 0:
+			return fmt.Errorf("volume %s: a limit or latency is negative", v.Name)
+		}
+		seen[v.Name] = true
+		count += v.Count
+	}
+	if count == 0 || count > rootPorts {
+		return fmt.Errorf("%d volumes: want 1 to %d", count, rootPorts)
+	}
+	return nil
+}
+
+// slack is how much unused allowance volumes save up: see ebs.Limits.
+const slack = time.Second
+
+// instanceSlack is less, since an instance's limit is shared by many volumes and rarely idle by chance.
+const instanceSlack = 20 * time.Millisecond
+
+func limits(iops units.IOPS, throughput units.Rate, b *BurstSpec, slack time.Duration, scale float64) ebs.Limits {
+	l := ebs.Limits{IOPS: iops, Throughput: throughput}
+	if b != nil {
+		l.BurstIOPS, l.BurstThroughput, l.Credits, l.ByteCredits = b.IOPS, b.Throughput, b.Credits, b.Bytes
+	}
+	l = l.Scaled(scale)
+	l.Slack = slack
+	return l
+}
+
+// behaviour is the volume's with its limits in force.
+func (v *VolumeSpec) behaviour(scale float64) ebs.Behaviour {
+	b := ebs.Behaviour{
+		Limits: limits(v.IOPS, v.Throughput, v.Burst, slack, scale),
+		Jitter: v.Latency.Jitter, FirstTouch: v.FirstTouch, Unwritten: v.Unwritten, Volatile: v.Cache == "volatile",
+		ReadLatency: v.Latency.Read, WriteLatency: v.Latency.Write, FlushLatency: v.Latency.Flush,
+	}
+	if v.Like == "ebs" {
+		b.IOSize, b.Merge = 256*units.KiB, 256*units.KiB
+	}
+	return b
+}
+
+// unlimited is a behaviour for setting up: what is lost and what is written still counts.
+func unlimited(b ebs.Behaviour) ebs.Behaviour {
+	return ebs.Behaviour{Volatile: b.Volatile}
+}
+
+// serial is 20 characters as NVMe has it: an EBS volume id without its dash, or an instance store's.
+func (v *VolumeSpec) serial(group, index int) string {
+	prefix := "vol"
+	if v.Like == "nvme" {
+		prefix = "AWS"
+	}
+	return fmt.Sprintf("%s0%x%02x%013x", prefix, group, index, uint32(0xab00000+group*256+index))
+}
