@@ -165,7 +165,7 @@ func imageTree(ctx context.Context, m *sys.Machine, kernel string) (tree, error)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range strings.FieldsSeq(applets) {
+	for name := range strings.FieldsSeq(applets) {
 		if t["usr/bin/"+name] == nil && t["usr/sbin/"+name] == nil {
 			t.link("usr/bin/"+name, "busybox")
 		}
