@@ -73,7 +73,7 @@ func parseJSONPrefix(b []byte) (*Output, int, error) {
 	}
 	for _, at := range p.strayAt {
 		line, _, _ := strings.Cut(string(b[at:min(at+300, len(b))]), "\n")
-		p.out.Unread = append(p.out.Unread, Unread{Line: p.line(at), Text: strings.TrimRight(line, "\r"), Why: "a message of fio inside the document"})
+		p.out.Messages = append(p.out.Messages, strings.ToValidUTF8(strings.TrimRight(line, "\r"), "\uFFFD"))
 	}
 	if p.nans > 0 {
 		p.out.Doubts = append(p.out.Doubts, fmt.Sprintf("%d figures are nan or inf; taken as not measured", p.nans))
@@ -146,6 +146,7 @@ func (p *jsonParser) job() {
 		named      bool
 		coarse     [3][]Bucket // ns, us, ms
 		tgt        Target
+		mixed      Direction
 		rawTarget  uint64
 		hasTarget  bool
 		nanosecond bool
@@ -177,6 +178,13 @@ func (p *jsonParser) job() {
 			dirs[1] = p.direction(&j, "write.")
 		case "trim":
 			dirs[2] = p.direction(&j, "trim.")
+		case "mixed":
+			mixed = p.direction(&j, "mixed.").settle()
+			j.Mixed = &mixed
+		case "total_err":
+			j.TotalErrors = p.count()
+		case "first_error":
+			j.FirstError = int(int32(p.number()))
 		case "sync":
 			p.sync(&j)
 		case "usr_cpu":
@@ -227,7 +235,10 @@ func (p *jsonParser) job() {
 		*d = dirs[i].settle()
 		j.Runtime = max(j.Runtime, d.Runtime)
 	}
-	if hasTarget && rawTarget > 0 {
+	if j.Mixed != nil {
+		j.Runtime = max(j.Runtime, mixed.Runtime)
+	}
+	if hasTarget {
 		unit := time.Microsecond // nanoseconds since 2.99, as the bins are
 		if nanosecond {
 			unit = time.Nanosecond

@@ -21,6 +21,12 @@ type Output struct {
 	Disks   []Disk    `json:"disks,omitempty"`
 	// Unread lists what the reader could not understand, so that lost data is never silent.
 	Unread []Unread `json:"unread,omitempty"`
+	// Title is the heading that stood above text output: of a Markdown section, or a line such as "nvme1:".
+	Title string `json:"title,omitempty"`
+	// Command is the fio command line that stood above text output.
+	Command string `json:"command,omitempty"`
+	// Messages are fio's own warnings and errors, printed between the figures.
+	Messages []string `json:"messages,omitempty"`
 	// Doubts lists contradictions in the figures themselves, such as iops × bs that is not bw.
 	Doubts []string `json:"doubts,omitempty"`
 	// AllClients is the row in which fio --client adds up all clients. It is not one of Jobs, and fio adds phases that ran
@@ -54,21 +60,26 @@ type Options map[string]string
 
 // Job is one row of results: one job, or all of a reporting group.
 type Job struct {
-	Name    string        `json:"name"`
-	Group   int           `json:"group"`
-	Count   int           `json:"count"`           // jobs reported together; 0 when not said
-	Error   int           `json:"error,omitempty"` // errno
-	PID     int           `json:"pid,omitempty"`
-	Host    string        `json:"host,omitempty"` // from fio --client
-	Options Options       `json:"options,omitempty"`
-	Elapsed time.Duration `json:"elapsed,omitempty"` // since the job's start, whole seconds, ramp included
+	Name  string `json:"name"`
+	Group int    `json:"group"`
+	Count int    `json:"count"`           // jobs reported together; 0 when not said
+	Error int    `json:"error,omitempty"` // errno
+	PID   int    `json:"pid,omitempty"`
+	// TotalErrors counts the errors that continue_on_error let pass; FirstError is the errno of the first.
+	TotalErrors uint64        `json:"total_errors,omitempty"`
+	FirstError  int           `json:"first_error,omitempty"`
+	Host        string        `json:"host,omitempty"` // from fio --client
+	Options     Options       `json:"options,omitempty"`
+	Elapsed     time.Duration `json:"elapsed,omitempty"` // since the job's start, whole seconds, ramp included
 	// Runtime is the longest of the directions' runtimes; it starts again at the end of the ramp.
 	Runtime time.Duration `json:"runtime"`
 
 	Read  Direction `json:"read"`
 	Write Direction `json:"write"`
 	Trim  Direction `json:"trim"`
-	Sync  Sync      `json:"sync"`
+	// Mixed is what unified_rw_reporting reports instead of (or, with "both", beside) the directions.
+	Mixed *Direction `json:"mixed,omitempty"`
+	Sync  Sync       `json:"sync"`
 
 	CPU CPU `json:"cpu"`
 	// Shares of I/Os in 0..1 by bucket label ("1", "2", … "64", ">=64"), as fio prints them.
@@ -184,7 +195,8 @@ type Bucket struct {
 	Value float64       `json:"value"`
 }
 
-// Target is fio's latency_target result.
+// Target is fio's latency_target result. fio prints it always: where no target was asked for, Target is 0, and Depth is
+// the iodepth.
 type Target struct {
 	Target     time.Duration `json:"target"`
 	Window     time.Duration `json:"window"`
@@ -195,7 +207,7 @@ type Target struct {
 // Group is one "Run status group" of text output.
 type Group struct {
 	ID         int                  `json:"id"`
-	Directions map[string]GroupRate `json:"directions"` // "READ", "WRITE", "TRIM"
+	Directions map[string]GroupRate `json:"directions"` // "READ", "WRITE", "TRIM", "MIXED"
 }
 
 // GroupRate is one line of a run status group.

@@ -1,0 +1,229 @@
+package fio
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+)
+
+const (
+	maxTextLine   = 1 << 20
+	maxTextUnread = 10000 // what is beyond is counted in one entry
+)
+
+// ReadText reads fio's normal output, of fio 2.0 or later, from whatever it was pasted into: Markdown, a terminal with
+// colours and progress lines, a log. Each run becomes an Output; so does a fragment, such as a status group and its
+// disks alone, under the heading above it. Lines of a run that were not understood are in its Unread; prose outside
+// runs is not fio's and is passed over. Without any output of fio the result is empty.
+func ReadText(r io.Reader) ([]*Output, error) {
+	t := &textReader{in: bufio.NewReaderSize(r, 1<<16)}
+	for {
+		line, err := t.next()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("fio text, line %d: %w", t.n, err)
+		}
+		line = strings.TrimRight(line, "\r")
+		for piece := range strings.SplitSeq(line, "\r") { // progress lines are overwritten by what follows
+			if piece != "" || line == "" {
+				t.line(piece)
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	t.finish()
+	return t.outs, nil
+}
+
+// textReader is the state between lines. What follows belongs to run, job and dir as they stand.
+type textReader struct {
+	in   *bufio.Reader
+	n    int // line number
+	outs []*Output
+
+	run       *textRun
+	job       *textJob
+	title     string // heading seen, for the next run
+	command   string // fio command line seen, for the next run
+	partial   string // the start of a command line that a backslash continues
+	continues bool
+	fence     bool // inside a fenced block
+	closed    bool // something ended since the run's last line: a fence, a heading
+	missed    int
+}
+
+// next reads a line of bounded length.
+func (t *textReader) next() (string, error) {
+	t.n++
+	var line []byte
+	for {
+		part, err := t.in.ReadSlice('\n')
+		if room := maxTextLine - len(line); room > 0 {
+			line = append(line, part[:min(len(part), room)]...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return strings.TrimRight(string(line), "\n"), err
+		}
+	}
+}
+
+var (
+	textANSI   = regexp.MustCompile("\x1b(\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)|[()][0-9A-B])")
+	textStamp  = regexp.MustCompile(`^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?[: ] ?`)
+	textHost   = regexp.MustCompile(`^<([^<> ]+)> ?`)
+	textPrompt = regexp.MustCompile(`^(?:\[[^\]]*\]\s*[$#]|\S+@\S+[$#]|\S+@\S+:\S*\s?[$#]|[$#>])\s+`)
+	textProg   = regexp.MustCompile(`^Jobs: \d+ \(f=-?\d+\)`)
+	textEta    = regexp.MustCompile(`\[eta [0-9dhms:?-]+\]?|^Jobs: \d+ \(f=-?\d+\)`)
+)
+
+var textEntities = strings.NewReplacer("&gt;", ">", "&lt;", "<", "&amp;", "&", "&nbsp;", " ", "&quot;", `"`)
+
+// clean takes off what terminals, Markdown and wikis put on; the indentation stays.
+func cleanText(s string) string {
+	if strings.IndexByte(s, 0x1b) >= 0 {
+		s = textANSI.ReplaceAllString(s, "")
+	}
+	if strings.IndexByte(s, '&') >= 0 {
+		s = textEntities.Replace(s)
+	}
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\u00a0", " ")
+	s = strings.TrimPrefix(s, "\ufeff")
+	s = strings.ReplaceAll(s, "≥", ">=")
+	s = strings.ReplaceAll(s, "**", "")
+	for strings.HasPrefix(s, "> ") { // quoted
+		s = s[2:]
+	}
+	if len(s) > 19 && (s[0] == '[' || s[0]-'0' <= 9) {
+		s = textStamp.ReplaceAllString(s, "")
+	}
+	return strings.TrimRight(s, " \t")
+}
+
+// line handles one line of input, or a part of it between carriage returns.
+func (t *textReader) line(raw string) {
+	s := cleanText(raw)
+	host := ""
+	if m := textHost.FindStringSubmatch(s); m != nil {
+		host, s = m[1], s[len(m[0]):]
+	}
+	body := strings.TrimSpace(s)
+	if t.continues {
+		t.addCommand(body)
+		return
+	}
+	if textProg.MatchString(body) { // what fio printed behind it without a new line counts
+		at := textEta.FindAllStringIndex(body, -1)
+		rest := strings.TrimSpace(body[at[len(at)-1][1]:])
+		if strings.HasPrefix(rest, "<") {
+			t.line(rest)
+		} else if len(at) > 1 && strings.Contains(rest, "(groupid=") {
+			t.line(rest)
+		}
+		return
+	}
+	indent := len(s) - len(strings.TrimLeft(s, " \t"))
+	if t.fio(body, indent, host) {
+		return
+	}
+	t.other(body)
+}
+
+// other handles lines that are not fio's figures.
+func (t *textReader) other(body string) {
+	switch {
+	case body == "":
+		t.job = nil
+	case strings.HasPrefix(body, "```") || strings.HasPrefix(body, "~~~"):
+		t.job = nil
+		if t.fence {
+			t.closed, t.command = true, ""
+		}
+		t.fence = !t.fence
+	case t.isCommand(body):
+		t.job, t.closed = nil, true
+		t.addCommand(textPrompt.ReplaceAllString(body, ""))
+	case strings.HasPrefix(body, "#"):
+		if t.job = nil; !t.fence || strings.HasPrefix(body, "##") {
+			t.title = strings.TrimSpace(strings.Trim(body, "# "))
+		}
+		t.closed = true
+	case isTextHeading(body):
+		t.job, t.closed = nil, true
+		t.title = strings.TrimSpace(strings.TrimSuffix(body, ":"))
+	case isTextMessage(body):
+		if t.run != nil && !t.closed {
+			t.run.out.Messages = append(t.run.out.Messages, body)
+		}
+	case textPrompt.MatchString(body) || strings.HasPrefix(body, "</"):
+		t.job = nil
+	case t.job != nil:
+		t.unread(body, "")
+	}
+}
+
+func isTextHeading(s string) bool {
+	name, ok := strings.CutSuffix(s, ":")
+	return ok && name != "" && len(name) <= 64 && !strings.ContainsAny(name, " \t=,;|")
+}
+
+func isTextMessage(s string) bool {
+	for _, p := range []string{"fio: ", "note: ", "WARNING", "warning: ", "verify: ", "file:", "fs:"} {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// unread notes a line that looks like fio's and was not understood.
+func (t *textReader) unread(body, why string) {
+	if t.run == nil {
+		t.startRun()
+	}
+	out := t.run.out
+	if len(out.Unread) >= maxTextUnread {
+		t.missed++
+		last := &out.Unread[len(out.Unread)-1]
+		last.Text, last.Why = "", fmt.Sprintf("%d further lines", t.missed+1)
+		return
+	}
+	if len(body) > 300 {
+		body = strings.ToValidUTF8(body[:300], "") + "…"
+	}
+	out.Unread = append(out.Unread, Unread{Line: t.n, Text: body, Why: why})
+}
+
+func (t *textReader) isCommand(body string) bool {
+	body = textPrompt.ReplaceAllString(body, "")
+	words := strings.Fields(body)
+	for len(words) > 1 {
+		w := words[0]
+		if w != "sudo" && w != "time" && w != "env" && w != "exec" && !strings.Contains(w, "=") {
+			break
+		}
+		words = words[1:]
+	}
+	if len(words) < 2 || words[0] != "fio" && !strings.HasSuffix(words[0], "/fio") {
+		return false
+	}
+	for _, w := range words[1:] {
+		if strings.HasPrefix(w, "-") || strings.HasPrefix(w, "—") || strings.HasPrefix(w, "–") {
+			return true
+		}
+	}
+	w := words[1]
+	return w == `\` || strings.ContainsAny(w, "/$") || strings.HasSuffix(w, ".fio") || strings.HasSuffix(w, ".ini") || strings.HasSuffix(w, ".job")
+}
+
+// addCommand takes a line of a command; a backslash at its end says that another follows.
+func (t *textReader) addCommand(body string) {
+	rest, more := strings.CutSuffix(body, `\`)
+	t.partial = strings.TrimSpace(t.partial + " " + strings.TrimSpace(rest))
+	if t.continues = more && len(t.partial) < maxTextLine; !t.continues {
+		t.command, t.partial = t.partial, ""
+	}
+}

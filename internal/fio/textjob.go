@@ -1,0 +1,483 @@
+package fio
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// textJob is a row being read.
+type textJob struct {
+	Job
+	all    bool // "All clients"
+	dirs   [4]textDirection
+	cur    *textDirection // the direction that latency lines belong to
+	sync   bool           // within the section of fsync and its kin
+	pct    *[]Percentile  // the list that lines of percentiles extend
+	pctIn  time.Duration
+	issued bool
+	old    bool // fio 2's form: microseconds, KB
+	prio   map[string]*[]Percentile
+}
+
+// textDirection is a direction as printed.
+type textDirection struct {
+	Direction
+	seen         bool
+	io, bw, iops textNum
+	issued       uint64
+	bwUnit       string
+}
+
+var textDirNames = [4]string{"read", "write", "trim", "mixed"}
+
+// needJob gives figures without a row above them, in fragments, a row named by the heading.
+func (t *textReader) needJob() *textJob {
+	if t.job != nil {
+		return t.job
+	}
+	end := t.run != nil && t.run.results()
+	r := t.need(end)
+	t.job = &textJob{Job: Job{Name: t.title}}
+	r.jobs = append(r.jobs, t.job)
+	return t.job
+}
+
+// jobLine reads the lines of a row. Outside a row only those that can hardly be anything else are taken.
+func (t *textReader) jobLine(body string) bool {
+	if strings.Contains(body, "th=[") {
+		if t.job == nil || t.job.pct == nil {
+			return false
+		}
+		if !t.job.percentiles(body) {
+			t.unread(body, "want percentiles such as 99.00th=[ 529]")
+		}
+		return true
+	}
+	if m := textDir.FindStringSubmatch(body); m != nil {
+		t.direction(m[1], m[2], body)
+		return true
+	}
+	if m := textCoarse.FindStringSubmatch(body); m != nil && !strings.HasPrefix(m[2], "min=") {
+		t.coarse(m[1], m[2], body)
+		return true
+	}
+	if t.job == nil {
+		return false
+	}
+	if m := textPctHead.FindStringSubmatch(body); m != nil {
+		t.percentileHead(m[1], m[2])
+		return true
+	}
+	if m := textStat.FindStringSubmatch(body); m != nil {
+		t.latency(m[1], m[2], m[3], body)
+		return true
+	}
+	return t.rowLine(body)
+}
+
+// rowLine reads the lines of a row that begin with a fixed word.
+func (t *textReader) rowLine(body string) bool {
+	j := t.job
+	name, rest, ok := strings.Cut(body, ":")
+	if !ok {
+		return false
+	}
+	rest = strings.TrimSpace(rest)
+	good := true
+	switch name = strings.TrimSpace(name); {
+	case strings.HasPrefix(name, "bw ("):
+		m := textBWStat.FindStringSubmatch(body)
+		good = m != nil && j.cur != nil && t.samples(&j.cur.BWSamples, m[2], m[1])
+	case name == "iops":
+		good = j.cur != nil && t.samples(&j.cur.IOPSSamples, rest, "")
+	case name == "cpu":
+		good = j.cpu(rest)
+	case name == "IO depths":
+		j.Depths, good = shareList(rest)
+	case name == "submit":
+		j.Submit, good = shareList(rest)
+	case name == "complete":
+		j.Complete, good = shareList(rest)
+	case name == "issued" || name == "issued rwts" || name == "issued rwt":
+		good = j.issuedLine(rest)
+	case name == "errors":
+		good = j.errorsLine(rest)
+	case name == "latency":
+		good = j.target(rest)
+	case name == "Description":
+		if j.Options == nil {
+			j.Options = Options{}
+		}
+		j.Options["description"] = strings.TrimSuffix(strings.TrimPrefix(rest, "["), "]")
+	case name == "steadystate" || strings.HasPrefix(name, "zone resets"):
+		j.keep(name, rest)
+	case strings.HasPrefix(name, "fsync/fdatasync"):
+		j.sync, j.Sync.Kind = true, name
+	default:
+		return false
+	}
+	if !good {
+		t.unread(body, "")
+	}
+	return true
+}
+
+// keep puts what has no field into Extra.
+func (j *textJob) keep(name, text string) {
+	if j.Extra == nil {
+		j.Extra = map[string]json.RawMessage{}
+	}
+	raw, err := json.Marshal(text)
+	if err == nil {
+		j.Extra[name] = raw
+	}
+}
+
+// direction reads "read: IOPS=137k, BW=3733MiB/s (3915MB/s)(219GiB/60019msec)" or, of fio 2,
+// "write: io=101696MB, bw=578488KB/s, iops=36155, runt=180016msec".
+func (t *textReader) direction(name, rest, body string) {
+	j := t.needJob()
+	j.sync, j.pct = false, nil
+	for i := range textDirNames {
+		if textDirNames[i] == name {
+			j.cur = &j.dirs[i]
+		}
+	}
+	d := j.cur
+	if d.seen { // a second row without its header
+		t.unread(body, "the second "+name+" line of one job")
+		return
+	}
+	d.seen, d.Printed = true, map[string]string{}
+	main, zones, _ := strings.Cut(rest, ";")
+	good := true
+	duration := func(s string) {
+		run, ok := parseTextNum(s).duration()
+		d.Runtime = run
+		good = good && ok
+	}
+	for _, f := range textFields(main) {
+		switch f[0] {
+		case "IOPS", "iops":
+			d.iops, d.Printed["iops"] = parseTextNum(f[1]), f[1]
+			_, ok := d.iops.kilo()
+			good = good && ok
+		case "io":
+			j.old = true
+			d.io, d.Printed["io"] = parseTextNum(f[1]), f[1]
+		case "bw":
+			d.bw, d.Printed["bw"] = parseTextNum(f[1]), f[1]
+		case "runt":
+			duration(f[1])
+		case "BW": // 3733MiB/s (3915MB/s)(219GiB/60019msec)
+			parts := strings.FieldsFunc(f[1], func(r rune) bool { return r == '(' || r == ')' })
+			for _, p := range parts {
+				p = strings.TrimSpace(p)
+				io, run, last := strings.Cut(p, "/")
+				_, isTime := parseTextNum(run).duration()
+				switch {
+				case p == "":
+				case d.Printed["bw"] == "":
+					d.bw, d.Printed["bw"] = parseTextNum(p), p
+				case last && isTime:
+					d.io, d.Printed["io"] = parseTextNum(io), io
+					duration(run)
+				default:
+					d.Printed["bw_si"] = p
+				}
+			}
+		default:
+			good = false
+		}
+	}
+	if zones != "" {
+		n := parseTextNum(zones)
+		d.ZoneResets = n.mant
+		good = good && n.ok && n.unit == "zone resets"
+	}
+	for _, n := range []textNum{d.io, d.bw} {
+		_, ok := n.bytes(1024)
+		good = good && (ok || n == textNum{})
+	}
+	if !good {
+		t.unread(body, "a field of this line is not known")
+	}
+}
+
+// latency reads "clat (usec): min=196, max=2394, avg=398.38, stdev=60.19".
+func (t *textReader) latency(name, unit, rest, body string) {
+	j := t.job
+	j.pct = nil
+	var l *Latency
+	printed := map[string]string{}
+	switch {
+	case name == "sync" || j.sync && name == "lat":
+		l = &j.Sync.Lat
+	case j.cur == nil:
+		t.unread(body, "a latency before its direction")
+		return
+	case name == "slat":
+		l, printed = &j.cur.Slat, j.cur.Printed
+	case name == "clat":
+		l, printed = &j.cur.Clat, j.cur.Printed
+	case name == "lat":
+		l, printed = &j.cur.Lat, j.cur.Printed
+	default: // of one priority: "clat prio 0/0"
+		j.keep(textDirNames[t.curIndex()]+"."+name, "("+unit+"): "+rest)
+		return
+	}
+	u, _ := textUnit(unit)
+	good := true
+	value := func(key, s string) float64 {
+		n := parseTextNum(s)
+		factor, ok := n.kilo()
+		good = good && ok
+		if factor > 1 {
+			printed[name+"."+key] = s
+		}
+		return n.times(factor * float64(u))
+	}
+	for _, f := range textFields(rest) {
+		switch f[0] {
+		case "min":
+			l.Min = jsonDuration(value("min", f[1]), 1)
+		case "max":
+			l.Max = jsonDuration(value("max", f[1]), 1)
+		case "avg":
+			l.Mean = value("avg", f[1])
+		case "stdev":
+			l.StdDev = value("stdev", f[1])
+		default:
+			good = false
+		}
+	}
+	if !good {
+		t.unread(body, "")
+	}
+}
+
+func (t *textReader) curIndex() int {
+	for i := range t.job.dirs {
+		if t.job.cur == &t.job.dirs[i] {
+			return i
+		}
+	}
+	return 0
+}
+
+// percentileHead reads "clat percentiles (usec):". In fio 3.13 and later slat and lat may have their own.
+func (t *textReader) percentileHead(name, unit string) {
+	j := t.job
+	j.pctIn, _ = textUnit(unit)
+	var other []Percentile
+	switch {
+	case name == "sync":
+		j.pct = &j.Sync.Lat.Percentiles
+	case j.cur == nil:
+		j.pct = &other
+	case name == "slat":
+		j.pct = &j.cur.Slat.Percentiles
+	case name == "clat":
+		j.pct = &j.cur.Clat.Percentiles
+	case name == "lat":
+		j.pct = &j.cur.Lat.Percentiles
+	default: // of one priority
+		j.pct = &other
+		if j.prio == nil {
+			j.prio = map[string]*[]Percentile{}
+		}
+		j.prio[textDirNames[t.curIndex()]+"."+name+" percentiles"] = &other
+	}
+}
+
+// percentiles reads "|  1.00th=[  110],  5.00th=[  127],".
+func (j *textJob) percentiles(body string) bool {
+	good := true
+	for part := range strings.SplitSeq(strings.TrimLeft(body, "| "), ",") {
+		if part = strings.TrimSpace(part); part == "" || part == "|" {
+			continue
+		}
+		p, v, ok := strings.Cut(strings.TrimSuffix(part, "]"), "th=[")
+		at, n := parseTextNum(strings.TrimLeft(p, "| ")), parseTextNum(strings.TrimLeft(v, " >="))
+		factor, isNum := n.kilo()
+		if !ok || !at.ok || at.unit != "" || !isNum {
+			good = false
+			continue
+		}
+		*j.pct = append(*j.pct, Percentile{P: at.times(1), Value: jsonDuration(n.times(factor), j.pctIn)})
+	}
+	return good
+}
+
+// coarse reads "lat (msec)   : 2=0.17%, 4=0.01%, >=2000=6.77%".
+func (t *textReader) coarse(unit, rest, body string) {
+	j := t.needJob()
+	j.sync, j.pct = false, nil
+	u, _ := textUnit(unit)
+	good := true
+	for _, f := range textFields(rest) {
+		share, ok := percentShare(f[1])
+		n := parseTextNum(strings.TrimPrefix(f[0], ">="))
+		if !ok || !n.ok || n.unit != "" {
+			good = false
+			continue
+		}
+		b := Bucket{Upto: jsonDuration(n.times(1), u), Value: share}
+		if strings.HasPrefix(f[0], ">=") {
+			b.Upto = 0
+		}
+		j.Buckets = append(j.Buckets, b)
+	}
+	if !good {
+		t.unread(body, "want shares such as 250=0.46%")
+	}
+}
+
+// samples reads "min= 3374, max= 4034, per=100.00%, avg=3739.65, stdev=15.30, samples=952"; unit is that of bandwidths.
+func (t *textReader) samples(s *Samples, rest, unit string) bool {
+	factor, good := 1.0, true
+	if unit != "" {
+		one := textNum{unit: strings.ReplaceAll(unit, " ", ""), ok: true}
+		factor, good = one.bytes(1024)
+		t.job.cur.Printed["bw_samples.unit"] = one.unit
+		t.job.cur.bwUnit = one.unit
+	}
+	for _, f := range textFields(rest) {
+		n := parseTextNum(f[1])
+		k, ok := n.kilo()
+		switch f[0] {
+		case "min":
+			s.Min = n.times(k * factor)
+		case "max":
+			s.Max = n.times(k * factor)
+		case "avg":
+			s.Mean = n.times(k * factor)
+		case "stdev":
+			s.StdDev = n.times(k * factor)
+		case "samples":
+			s.N = n.mant
+		case "per":
+			s.Share, ok = percentShare(f[1])
+		default:
+			ok = false
+		}
+		good = good && ok
+	}
+	return good
+}
+
+func (j *textJob) cpu(rest string) bool {
+	good := true
+	for _, f := range textFields(rest) {
+		n, ok := parseTextNum(f[1]), true
+		switch f[0] {
+		case "usr":
+			j.CPU.User, ok = percentShare(f[1])
+		case "sys":
+			j.CPU.System, ok = percentShare(f[1])
+		case "ctx":
+			j.CPU.ContextSwitches = n.mant
+		case "majf":
+			j.CPU.MajorFaults = n.mant
+		case "minf":
+			j.CPU.MinorFaults = n.mant
+		default:
+			ok = false
+		}
+		good = good && ok && n.ok
+	}
+	return good
+}
+
+func shareList(rest string) ([]Share, bool) {
+	var list []Share
+	good := true
+	for _, f := range textFields(rest) {
+		v, ok := percentShare(f[1])
+		good = good && ok && f[0] != ""
+		list = append(list, Share{Label: f[0], Value: v})
+	}
+	return list, good && len(list) > 0
+}
+
+// issuedLine reads "total=0,7211815,0,0 short=0,0,0,0 dropped=0,0,0,0" or "total=r=0/w=6508565/d=0, short=…, drop=…".
+func (j *textJob) issuedLine(rest string) bool {
+	good := true
+	fields := map[string]string{}
+	for _, word := range strings.Fields(rest) {
+		name, list, ok := strings.Cut(strings.TrimSuffix(word, ","), "=")
+		good = good && ok
+		fields[name] = list
+	}
+	counts := func(list string) (c [4]uint64) {
+		for i, s := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == '/' }) {
+			if _, v, ok := strings.Cut(s, "="); ok {
+				s = v
+			}
+			n := parseTextNum(s)
+			if i < len(c) {
+				c[i] = n.mant
+			}
+			good = good && n.ok && n.unit == "" && i < len(c)
+		}
+		return c
+	}
+	total, short, drop := counts(fields["total"]), counts(fields["short"]), counts(fields["drop"]+fields["dropped"])
+	for i := range 3 {
+		j.dirs[i].issued, j.dirs[i].Short, j.dirs[i].Dropped = total[i], short[i], drop[i]
+	}
+	if j.Sync.Lat.Measured() {
+		j.Sync.Lat.N = total[3]
+	}
+	j.issued = true
+	delete(fields, "total")
+	delete(fields, "short")
+	delete(fields, "drop")
+	delete(fields, "dropped")
+	return good && len(fields) == 0
+}
+
+func (j *textJob) errorsLine(rest string) bool {
+	good := true
+	for _, f := range textFields(rest) {
+		num, _, _ := strings.Cut(f[1], "/")
+		n := parseTextNum(num)
+		switch f[0] {
+		case "total":
+			j.TotalErrors = n.mant
+		case "first_error":
+			j.FirstError = atoi(num)
+		default:
+			good = false
+		}
+		good = good && n.ok
+	}
+	return good
+}
+
+func (j *textJob) target(rest string) bool {
+	unit, good := time.Nanosecond, true
+	if j.old {
+		unit = time.Microsecond
+	}
+	tgt := &Target{}
+	for _, f := range textFields(rest) {
+		n := parseTextNum(strings.TrimSuffix(f[1], "%"))
+		switch f[0] {
+		case "target":
+			tgt.Target = jsonDuration(n.times(1), unit)
+		case "window":
+			tgt.Window = jsonDuration(n.times(1), time.Microsecond)
+		case "percentile":
+			tgt.Percentile = n.times(1)
+		case "depth":
+			tgt.Depth = atoi(f[1])
+		default:
+			good = false
+		}
+		good = good && n.ok
+	}
+	j.Target = tgt
+	return good
+}

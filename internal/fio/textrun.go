@@ -1,0 +1,370 @@
+package fio
+
+import (
+	"plimsoll/internal/units"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// textRun is one Output being read, and what its lines said that settles figures later.
+type textRun struct {
+	out     *Output
+	jobs    []*textJob
+	echoes  map[textKey]Options
+	started bool  // "Starting N processes" or the version was seen
+	indents []int // of the disks' lines
+	group   int   // index in out.Groups of the status group being read, -1 for none
+	after   bool  // "Disk stats" was seen
+}
+
+type textKey struct {
+	name  string
+	group int
+}
+
+// results says whether any figure was read.
+func (r *textRun) results() bool {
+	return len(r.jobs) > 0 || len(r.out.Groups) > 0 || len(r.out.Disks) > 0
+}
+
+func (t *textReader) startRun() {
+	t.finishRun()
+	t.run = &textRun{out: &Output{Format: Text, Title: t.title, Command: t.command}, echoes: map[textKey]Options{}, group: -1}
+	t.command, t.closed = "", false
+}
+
+// need makes sure that there is a run to put figures in; end says that the one at hand is complete.
+func (t *textReader) need(end bool) *textRun {
+	switch {
+	case t.run == nil || end || t.closed && t.run.results():
+		t.startRun()
+	case t.closed: // what stands above the figures is nearer than what stood above the version
+		t.run.out.Title = t.title
+		if t.command != "" {
+			t.run.out.Command, t.command = t.command, ""
+		}
+	}
+	t.closed = false
+	return t.run
+}
+
+func (t *textReader) finishRun() {
+	if t.run == nil {
+		return
+	}
+	r := t.run
+	t.run, t.job = nil, nil
+	if !r.results() && len(r.out.Unread) == 0 {
+		return
+	}
+	r.settle()
+	t.outs = append(t.outs, r.out)
+}
+
+func (t *textReader) finish() { t.finishRun() }
+
+var (
+	textEcho    = regexp.MustCompile(`^(.*): \(g=(\d+)\): (rw=.*)$`)
+	textVersion = regexp.MustCompile(`^fio[- ]\d+\.\d[\w.+~-]*$`)
+	textStart   = regexp.MustCompile(`^Starting \d+ (process|thread)`)
+	textHeader  = regexp.MustCompile(`^(.*): \(groupid=(-?\d+), jobs=(\d+)\): err= ?(-?\d+) ?(\(.*\))?: pid=(-?\d+)(?:: (.*))?$`)
+	textGroup   = regexp.MustCompile(`^Run status group (\d+) \(.*\):`)
+	textRate    = regexp.MustCompile(`^(READ|WRITE|TRIM|MIXED) ?: (.*)$`)
+	textDisk    = regexp.MustCompile(`^(\S+): (ios=.*)$`)
+	textDir     = regexp.MustCompile(`^(read|write|trim|mixed) ?: ?((?:IOPS|io|BW)=.*)$`)
+	textStat    = regexp.MustCompile(`^(.*?) ?\((nsec|usec|msec|sec)\) ?: ?(min=.*)$`)
+	textCoarse  = regexp.MustCompile(`^lat ?\((nsec|usec|msec)\) *: ?(.*=.*)$`)
+	textPctHead = regexp.MustCompile(`^(.*?) ?percentiles \((nsec|usec|msec)\):?`)
+	textBWStat  = regexp.MustCompile(`^bw \( *([^)]*?) *\) *: *(.*)$`)
+	textServer  = regexp.MustCompile(`^hostname=(\S+), be=\d, .*fio=(fio-\S+?),`)
+)
+
+// fio recognises a line of fio's by its start and reads it; it says false for any other.
+func (t *textReader) fio(body string, indent int, host string) bool {
+	if body == "" {
+		return false
+	}
+	if m := textHeader.FindStringSubmatch(body); m != nil {
+		t.header(m, host)
+		return true
+	}
+	if m := textEcho.FindStringSubmatch(body); m != nil {
+		r := t.need(t.run != nil && (t.run.results() || t.run.started && host == ""))
+		group, _ := strconv.Atoi(m[2])
+		r.echoes[textKey{m[1], group}] = echoOptions(m[3])
+		return true
+	}
+	if textVersion.MatchString(body) && (t.run == nil || t.job == nil) {
+		r := t.need(t.run != nil && (t.run.results() || t.run.out.Version != ""))
+		r.out.Version, r.started = strings.Replace(body, " ", "-", 1), true
+		return true
+	}
+	if m := textServer.FindStringSubmatch(body); m != nil {
+		r := t.need(t.run != nil && t.run.results())
+		r.out.Version = m[2]
+		return true
+	}
+	if textStart.MatchString(body) {
+		r := t.need(t.run != nil && t.run.results())
+		r.started = true
+		return true
+	}
+	if m := textGroup.FindStringSubmatch(body); m != nil {
+		t.group(m[1])
+		return true
+	}
+	if strings.HasPrefix(body, "Disk stats") {
+		r := t.need(t.run != nil && len(t.run.out.Disks) > 0)
+		r.after, t.job = true, nil
+		return true
+	}
+	if m := textDisk.FindStringSubmatch(body); m != nil {
+		t.disk(m[1], m[2], indent, body)
+		return true
+	}
+	if m := textRate.FindStringSubmatch(body); m != nil && (strings.Contains(m[2], "bw=") || strings.Contains(m[2], "aggrb=") || t.run != nil && t.run.group >= 0 && !t.closed) {
+		t.rate(m[1], m[2], body)
+		return true
+	}
+	return t.jobLine(body)
+}
+
+// header reads "name: (groupid=0, jobs=16): err= 0: pid=5340: Wed Jun 14 06:26:51 2023".
+func (t *textReader) header(m []string, host string) {
+	all := m[1] == "All clients"
+	r := t.run
+	// All rows of a run stand before its groups; a row behind them is another run's, or the next status dump's.
+	if r == nil || !all && (len(r.out.Groups) > 0 || len(r.out.Disks) > 0 || r.after) || t.closed && r.results() {
+		old := r
+		t.startRun()
+		if old != nil && t.run.out.Command == "" { // a status dump repeats rows, not the lines that started the run
+			if _, same := old.echoes[textKey{m[1], atoi(m[2])}]; same {
+				t.run.echoes, t.run.out.Version, t.run.out.Command = old.echoes, old.out.Version, old.out.Command
+			}
+		}
+		r = t.run
+	}
+	t.closed, r.group = false, -1
+	j := &textJob{all: all}
+	j.Name, j.Group, j.Count, j.Error, j.PID, j.Host = m[1], atoi(m[2]), atoi(m[3]), atoi(m[4]), atoi(m[6]), host
+	if m[5] != "" {
+		r.out.Messages = append(r.out.Messages, m[1]+": err= "+m[4]+" "+m[5])
+	}
+	if m[7] != "" {
+		if at, err := time.Parse("Mon Jan _2 15:04:05 2006", m[7]); err == nil {
+			r.out.Time = at
+		} else {
+			t.unread(m[7], "not a date")
+		}
+	}
+	r.jobs = append(r.jobs, j)
+	t.job = j
+}
+
+func atoi(s string) int {
+	n, err := strconv.ParseInt(s, 10, 32)
+	if err != nil {
+		return 0
+	}
+	return int(n)
+}
+
+func (t *textReader) group(number string) {
+	id := atoi(number)
+	again := t.run != nil && t.run.after
+	if t.run != nil {
+		for _, g := range t.run.out.Groups {
+			again = again || g.ID == id
+		}
+	}
+	r := t.need(again)
+	t.job = nil
+	r.out.Groups = append(r.out.Groups, Group{ID: id, Directions: map[string]GroupRate{}})
+	r.group = len(r.out.Groups) - 1
+}
+
+// echoOptions reads the options that fio repeats when it starts:
+// "rw=randwrite, bs=(R) 16.0KiB-16.0KiB, (W) …, (T) …, ioengine=psync, iodepth=1", or in fio 2 "bs=16K-16K/16K-16K/16K-16K".
+func echoOptions(s string) Options {
+	o := Options{}
+	sizes := []string{}
+	for part := range strings.SplitSeq(s, ", ") {
+		name, value, ok := strings.Cut(part, "=")
+		switch {
+		case ok && name == "bs":
+			if rest, three := strings.CutPrefix(value, "(R) "); three {
+				sizes = append(sizes, rest)
+			} else {
+				sizes = strings.Split(value, "/")
+			}
+		case ok:
+			o[name] = value
+		case strings.HasPrefix(part, "(W) "), strings.HasPrefix(part, "(T) "):
+			sizes = append(sizes, part[4:])
+		}
+	}
+	lows, highs := []string{}, []string{}
+	for _, size := range sizes {
+		lo, hi, _ := strings.Cut(size, "-")
+		lows, highs = append(lows, echoSize(lo)), append(highs, echoSize(hi))
+	}
+	same := true
+	for i := range lows {
+		if lows[i] == "" || highs[i] == "" {
+			return o
+		}
+		same = same && lows[i] == highs[i]
+	}
+	switch {
+	case len(lows) == 0:
+	case same && allEqual(lows):
+		o["bs"] = lows[0]
+	case same:
+		o["bs"] = strings.Join(lows, ",")
+	default:
+		for i := range lows {
+			lows[i] += "-" + highs[i]
+		}
+		o["bsrange"] = strings.Join(lows, ",")
+		if allEqual(lows) {
+			o["bsrange"] = lows[0]
+		}
+	}
+	return o
+}
+
+func allEqual(list []string) bool {
+	for _, s := range list {
+		if s != list[0] {
+			return false
+		}
+	}
+	return true
+}
+
+func echoSize(s string) string {
+	n := parseTextNum(s)
+	factor, ok := n.bytes(1024)
+	if !ok {
+		return ""
+	}
+	return sizeOption(n.times(factor))
+}
+
+// rate reads a line of a status group.
+func (t *textReader) rate(name, rest, body string) {
+	r := t.need(false)
+	if r.group < 0 {
+		r.out.Groups = append(r.out.Groups, Group{Directions: map[string]GroupRate{}})
+		r.group = len(r.out.Groups) - 1
+	}
+	g := GroupRate{Printed: map[string]string{}}
+	known := true
+	size := func(key, text string) float64 {
+		n := parseTextNum(text)
+		factor, ok := n.bytes(1024) // fio 2's KB; settle looks whether it was 1000
+		known = known && ok
+		g.Printed[key] = strings.TrimSpace(text)
+		return n.times(factor)
+	}
+	times := func(text string) time.Duration {
+		d, ok := parseTextNum(text).duration()
+		known = known && ok
+		return d
+	}
+	for _, f := range textFields(rest) {
+		value, si, _ := strings.Cut(strings.TrimSuffix(f[1], ")"), "(")
+		switch f[0] {
+		case "bw", "aggrb":
+			g.BW = units.Rate(size("bw", value))
+		case "minb":
+			g.MinBW = units.Rate(size("min_bw", value))
+		case "maxb":
+			g.MaxBW = units.Rate(size("max_bw", value))
+		case "io":
+			g.Bytes = units.Bytes(size("io", value))
+			if si != "" {
+				g.Printed["io_si"] = si
+			}
+			continue
+		case "mint":
+			g.MinRun = times(value)
+		case "maxt":
+			g.MaxRun = times(value)
+		case "run":
+			lo, hi, _ := strings.Cut(value, "-")
+			g.MaxRun = times(hi)
+			g.MinRun = times(strings.TrimRight(lo, "msecun") + strings.TrimLeft(hi, "0123456789."))
+		default: // "3733MiB/s-3733MiB/s (3915MB/s-3915MB/s)" has no name
+			if f[1] != "" {
+				known = false
+				continue
+			}
+			value, si, _ = strings.Cut(strings.TrimSuffix(f[0], ")"), "(")
+			lo, hi, ok := strings.Cut(value, "-")
+			known = known && ok
+			g.MinBW, g.MaxBW = units.Rate(size("min_bw", lo)), units.Rate(size("max_bw", hi))
+			if lo, hi, ok := strings.Cut(si, "-"); ok {
+				g.Printed["min_bw_si"], g.Printed["max_bw_si"] = lo, hi
+			}
+			continue
+		}
+		if si != "" {
+			g.Printed[f[0]+"_si"] = si
+		}
+	}
+	if !known {
+		t.unread(body, "a field of this status line is not known")
+	}
+	r.out.Groups[r.group].Directions[name] = g
+}
+
+// disk reads "md0: ios=4/6508533, merge=0/0, ticks=0/0, in_queue=0, util=0.00%, aggrios=…".
+func (t *textReader) disk(name, rest string, indent int, body string) {
+	r := t.need(false)
+	r.after, t.job = true, nil
+	d, agg := Disk{Name: name}, Disk{}
+	known, hasAgg := true, false
+	whole := func(s string) uint64 {
+		n := parseTextNum(s)
+		known = known && n.ok && n.unit == "" && n.frac == 0
+		return n.mant
+	}
+	for _, f := range textFields(rest) {
+		to, key := &d, f[0]
+		if k, ok := strings.CutPrefix(key, "aggr"); ok {
+			to, key, hasAgg = &agg, k, true
+		} else if k, ok := strings.CutPrefix(key, "agg"); ok { // aggsectors
+			to, key, hasAgg = &agg, k, true
+		}
+		a, b, pair := strings.Cut(f[1], "/")
+		switch {
+		case pair && key == "ios":
+			to.Reads, to.Writes = whole(a), whole(b)
+		case pair && key == "merge":
+			to.ReadMerges, to.WriteMerges = whole(a), whole(b)
+		case pair && key == "ticks":
+			to.ReadTicks, to.WriteTicks = whole(a), whole(b)
+		case pair && key == "sectors":
+			to.ReadBytes, to.WriteBytes, to.HasSectors = units.Bytes(whole(a))*512, units.Bytes(whole(b))*512, true
+		case key == "in_queue":
+			to.InQueue = whole(f[1])
+		case key == "util":
+			v, ok := percentShare(f[1])
+			to.Util = v
+			known = known && ok
+		default:
+			known = false
+		}
+	}
+	if hasAgg {
+		d.Aggregate = &agg
+	}
+	if !known {
+		t.unread(body, "a field of this disk's line is not known")
+	}
+	r.out.Disks = append(r.out.Disks, d)
+	r.indents = append(r.indents, indent)
+}

@@ -1,0 +1,239 @@
+package fio
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"plimsoll/internal/units"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// settle turns what was printed into figures: it works out what KB means, takes counts and rates from the lines that
+// have most digits, and notes where lines contradict each other.
+func (r *textRun) settle() {
+	for _, j := range r.jobs {
+		r.settleJob(j)
+		if j.all {
+			r.out.AllClients = &j.Job
+			continue
+		}
+		r.out.Jobs = append(r.out.Jobs, j.Job)
+	}
+	if slices.ContainsFunc(r.jobs, func(j *textJob) bool { return j.si() }) {
+		for _, g := range r.out.Groups {
+			for name, d := range g.Directions {
+				if strings.Contains(d.Printed["bw"], "i") {
+					continue
+				}
+				g.Directions[name] = siGroup(d)
+			}
+		}
+	}
+	markMembers(r.out.Disks)
+	r.markIndented()
+}
+
+// markIndented finds members by their indentation where the means did not tell.
+func (r *textRun) markIndented() {
+	for i, d := range r.out.Disks {
+		if d.Aggregate == nil || i+1 >= len(r.out.Disks) || r.out.Disks[i+1].Member {
+			continue
+		}
+		for k := i + 1; k < len(r.out.Disks) && r.out.Disks[k].Aggregate == nil && r.indents[k] < r.indents[i]; k++ {
+			r.out.Disks[k].Member = true
+		}
+	}
+}
+
+// siGroup reads fio 2's status line again with KB as 1000 bytes.
+func siGroup(d GroupRate) GroupRate {
+	again := func(key string) float64 {
+		n := parseTextNum(d.Printed[key])
+		factor, _ := n.bytes(1000)
+		return n.times(factor)
+	}
+	d.Bytes = units.Bytes(math.Round(again("io")))
+	d.BW, d.MinBW, d.MaxBW = units.Rate(again("bw")), units.Rate(again("min_bw")), units.Rate(again("max_bw"))
+	return d
+}
+
+func (j *textJob) si() bool {
+	for i := range j.dirs {
+		if j.dirs[i].seen && j.dirs[i].Printed["kb"] == "1000" {
+			return true
+		}
+	}
+	return false
+}
+
+var textCommandBS = regexp.MustCompile(`(?:--?|—|–)(?:bs|blocksize)(?:=|\s+)(\S+)`)
+
+// blockSizes returns the block size of each direction where it is one and known, else 0.
+func (r *textRun) blockSizes(j *textJob) (bs [3]float64) {
+	text := j.Options["bs"]
+	if _, isRange := j.Options["bsrange"]; text == "" && !isRange {
+		if m := textCommandBS.FindAllStringSubmatch(r.out.Command, -1); len(m) == 1 {
+			text = strings.Trim(m[0][1], `"'`)
+		}
+	}
+	if text == "" {
+		return bs
+	}
+	for i, part := range strings.Split(text, ",") {
+		v, err := units.ParseBytes(part)
+		if err != nil || i > 2 {
+			return [3]float64{}
+		}
+		for k := i; k < 3; k++ { // fio: what is left out is as the one before
+			bs[k] = float64(v)
+		}
+	}
+	return bs
+}
+
+func (r *textRun) settleJob(j *textJob) {
+	if echo := r.echoes[textKey{j.Name, j.Group}]; echo != nil {
+		if j.Options == nil {
+			j.Options = Options{}
+		}
+		for k, v := range echo {
+			j.Options[k] = v
+		}
+	}
+	for name, list := range j.prio {
+		if raw, err := json.Marshal(*list); err == nil {
+			if j.Extra == nil {
+				j.Extra = map[string]json.RawMessage{}
+			}
+			j.Extra[name] = raw
+		}
+	}
+	slices.SortStableFunc(j.Buckets, func(a, b Bucket) int { return cmp.Compare(uint64(a.Upto)-1, uint64(b.Upto)-1) })
+	bs := r.blockSizes(j)
+	if all := &j.dirs[3]; all.seen && !j.dirs[0].seen && !j.dirs[1].seen { // fio counts all as reads then
+		reads := &j.dirs[0]
+		all.issued, all.Short, all.Dropped = reads.issued, reads.Short, reads.Dropped
+		reads.issued, reads.Short, reads.Dropped = 0, 0, 0
+	}
+	for i := range j.dirs {
+		d := &j.dirs[i]
+		size := 0.0
+		switch {
+		case i < 3:
+			size = bs[i]
+		case bs[0] == bs[1]: // mixed
+			size = bs[0]
+		}
+		if d.seen {
+			for _, doubt := range d.settle(size, j.issued) {
+				r.out.Doubts = append(r.out.Doubts, fmt.Sprintf("%s: %s: %s", j.Name, textDirNames[i], doubt))
+			}
+		} else {
+			d.N = d.issued
+		}
+		j.Runtime = max(j.Runtime, d.Runtime)
+	}
+	j.Read, j.Write, j.Trim = j.dirs[0].Direction, j.dirs[1].Direction, j.dirs[2].Direction
+	if j.dirs[3].seen {
+		j.Mixed = &j.dirs[3].Direction
+	}
+}
+
+// settle refines a direction. bs is its block size, 0 when not known or not one.
+func (d *textDirection) settle(bs float64, issued bool) (doubts []string) {
+	sec := d.Runtime.Seconds()
+	k, _ := d.iops.kilo()
+	d.IOPS = units.IOPS(d.iops.times(k))
+	// fio prints (issued total × 1000) / runtime, cut off to a whole number before it is rounded to four digits.
+	d.N = d.issued
+	if exact := float64(d.issued) / sec; issued && sec > 0 && d.issued > 0 {
+		if math.Abs(exact-float64(d.IOPS)) <= d.iops.step(k)+1 || d.Printed["iops"] == "" {
+			d.IOPS = units.IOPS(exact)
+		} else {
+			doubts = append(doubts, fmt.Sprintf("%d issued in %v are %.0f IOPS, but %s is printed", d.issued, d.Runtime, exact, d.Printed["iops"]))
+		}
+	}
+	if !issued && sec > 0 {
+		d.N = uint64(math.Round(float64(d.IOPS) * sec))
+	}
+	doubts = append(doubts, d.settleBytes(bs, sec)...)
+	for _, l := range []*Latency{&d.Slat, &d.Clat, &d.Lat} {
+		l.settleCount(d.N)
+		slices.SortStableFunc(l.Percentiles, func(a, b Percentile) int { return cmpFloat(a.P, b.P) })
+	}
+	return doubts
+}
+
+// settleBytes finds bytes and bandwidth: from N × bs where that agrees with what is printed, else from the printed
+// figure that has more digits.
+func (d *textDirection) settleBytes(bs, sec float64) (doubts []string) {
+	kb := 1024.0
+	if d.ambiguous() {
+		if kb = d.kiloOf(bs); kb == 1000 {
+			d.Printed["kb"] = "1000"
+			doubts = append(doubts, "KB is 1000 bytes here (kb_base=1000), as I/Os × block size shows")
+		}
+	} else if strings.Contains(d.bw.unit, "B/s") && !strings.Contains(d.bw.unit, "i") {
+		kb = 1000 // fio 3 names IEC units as such
+	}
+	ioFactor, _ := d.io.bytes(kb)
+	bwFactor, _ := d.bw.bytes(kb)
+	bytes, bw := d.io.times(ioFactor), d.bw.times(bwFactor)
+	ioStep, bwStep := d.io.step(ioFactor), d.bw.step(bwFactor)
+	if sec > 0 && bw > 0 && math.Abs(bw*sec-bytes) > ioStep+bwStep*sec+0.02*bytes {
+		doubts = append(doubts, fmt.Sprintf("%s for %v is not %s", d.Printed["bw"], d.Runtime, d.Printed["io"]))
+	}
+	exact := float64(d.N) * bs
+	switch {
+	case bs > 0 && d.N > 0 && math.Abs(exact-bytes) <= ioStep+bs*64:
+		d.Bytes = units.Bytes(exact)
+		bytes = exact
+	case bw > 0 && sec > 0 && bwStep*sec < ioStep && math.Abs(bw*sec-bytes) <= ioStep:
+		d.Bytes = units.Bytes(math.Round(bw * sec))
+	default:
+		d.Bytes = units.Bytes(math.Round(bytes))
+		if bs > 0 && d.N > 0 && math.Abs(exact-bytes) > ioStep+0.02*bytes {
+			doubts = append(doubts, fmt.Sprintf("%d I/Os × %s are %s, but %s is printed", d.N, units.Bytes(bs), units.Bytes(exact), d.Printed["io"]))
+		}
+	}
+	d.BW = units.Rate(bw)
+	if better := float64(d.Bytes) / sec; sec > 0 && bytes > 0 && math.Abs(better-bw) <= bwStep {
+		d.BW = units.Rate(better)
+	}
+	if factor, ok := (textNum{unit: d.bwUnit, ok: true}).bytes(kb); ok && d.bwUnit != "" && kb == 1000 && !strings.Contains(d.bwUnit, "i") {
+		was, _ := (textNum{unit: d.bwUnit, ok: true}).bytes(1024)
+		for _, v := range []*float64{&d.BWSamples.Min, &d.BWSamples.Max, &d.BWSamples.Mean, &d.BWSamples.StdDev} {
+			*v *= factor / was
+		}
+	}
+	return doubts
+}
+
+// ambiguous says whether the units are fio 2's, where KB is 1024 or 1000 bytes.
+func (d *textDirection) ambiguous() bool {
+	return d.Printed["bw_si"] == "" && !strings.Contains(d.bw.unit, "i") && !strings.Contains(d.io.unit, "i")
+}
+
+// kiloOf tells fio 2's two KBs apart: I/Os × block size is the bytes; without a block size, a whole number of sectors an I/O.
+func (d *textDirection) kiloOf(bs float64) float64 {
+	if d.N == 0 || d.io.mant == 0 {
+		return 1024
+	}
+	factor, _ := d.io.bytes(1024)
+	si, _ := d.io.bytes(1000)
+	per, perSI := d.io.times(factor)/float64(d.N), d.io.times(si)/float64(d.N)
+	slack := d.io.step(factor) / float64(d.N)
+	miss := func(v float64) float64 {
+		if bs > 0 {
+			return math.Abs(v - bs)
+		}
+		return math.Abs(v - 4096*math.Round(v/4096))
+	}
+	if limit := slack + per*0.002; miss(per) > limit && miss(perSI) <= limit {
+		return 1000
+	}
+	return 1024
+}
