@@ -1,0 +1,236 @@
+package fio
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// ParseOptions lead from a job file to the outside.
+type ParseOptions struct {
+	// Env looks ${NAME} up; false stands for a variable that is not set, which fio reads as nothing. A nil Env leaves ${NAME} as written.
+	Env func(name string) (value string, ok bool)
+	// Include reads a file named by an include line. fio tries the name as given and then beside the including file; so does
+	// the parser. A nil Include makes such lines an error.
+	Include func(name string) ([]byte, error)
+}
+
+// Limits of fio's reader: fgets into 4,096 bytes; the parser's own bound on includes within includes.
+const (
+	maxJobLine  = 4095
+	maxIncludes = 16
+)
+
+// ParseJobFile reads a job file as fio 3.33 does (init.c, parse_jobs_ini): ; and # start a comment anywhere in a line, and
+// nothing escapes them; a section whose name begins with "global" sets defaults for the jobs behind it; blanks around an
+// option's name do not count. Whether the options exist is not its business (OptionTable). An error begins with name:line.
+func ParseJobFile(name string, text []byte, opts ParseOptions) (*JobFile, error) {
+	p := jobParser{opts: opts, file: &JobFile{Name: name}}
+	if err := p.read(name, text, 0); err != nil {
+		return nil, err
+	}
+	return p.file, nil
+}
+
+type jobParser struct {
+	opts ParseOptions
+	file *JobFile
+}
+
+func (p *jobParser) read(name string, text []byte, nested int) error {
+	n := 0
+	for raw := range bytes.Lines(text) {
+		n++
+		fail := func(format string, args ...any) error {
+			return fmt.Errorf("%s:%d: %w", name, n, fmt.Errorf(format, args...))
+		}
+		if len(raw) > maxJobLine {
+			return fail("the line has %d bytes; fio reads %d", len(raw), maxJobLine)
+		}
+		line := stripComment(string(raw))
+		if line == "" {
+			continue
+		}
+		col := 1 + strings.Index(string(raw), line)
+		if line[0] == '[' {
+			if nested > 0 {
+				return fail("an included file may hold options only, no [section]")
+			}
+			// fio takes what follows the bracket less its last character, whatever that is.
+			p.file.Sections = append(p.file.Sections, Section{Name: sectionName(line), Line: n})
+			continue
+		}
+		if len(p.file.Sections) == 0 {
+			if strings.HasPrefix(line, "\ufeff") {
+				return fail("a byte order mark stands before the first section; fio does not skip it")
+			}
+			return fail("option %q stands before the first [section]", clip(line))
+		}
+		if rest, ok := strings.CutPrefix(line, "include"); ok {
+			if err := p.include(name, rest, nested); err != nil {
+				return fail("%w", err)
+			}
+			continue
+		}
+		o := p.option(line)
+		o.Line, o.Col = n, col
+		if nested > 0 {
+			o.File = name
+		}
+		s := &p.file.Sections[len(p.file.Sections)-1]
+		s.Options = append(s.Options, o)
+	}
+	return nil
+}
+
+func sectionName(line string) string {
+	name := line[1:min(len(line), 256)]
+	return name[:max(len(name)-1, 0)]
+}
+
+// stripComment cuts the comment and the blanks and control characters around a line (is_empty_or_comment, strip_blank_front,
+// strip_blank_end).
+func stripComment(line string) string {
+	if i := strings.IndexAny(line, ";#"); i >= 0 {
+		line = line[:i]
+	}
+	blank := func(r rune) bool { return r <= ' ' || r == 0x7f }
+	return strings.TrimLeft(strings.TrimRightFunc(line, blank), " \t\n\v\f\r")
+}
+
+// include reads the file behind "include", whose one next character fio does not look at.
+func (p *jobParser) include(from, rest string, nested int) error {
+	if p.opts.Include == nil {
+		return errors.New("include lines are not followed here")
+	}
+	if nested >= maxIncludes {
+		return fmt.Errorf("includes are nested more than %d deep", maxIncludes)
+	}
+	if rest == "" {
+		return errors.New("include needs a file name")
+	}
+	file := rest[1:]
+	text, err := p.opts.Include(file)
+	if err != nil && !path.IsAbs(file) && strings.Contains(from, "/") {
+		if beside, err2 := p.opts.Include(path.Join(path.Dir(from), file)); err2 == nil {
+			text, err, file = beside, nil, path.Join(path.Dir(from), file)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("include %s: %w", clip(file), err)
+	}
+	return p.read(file, text, nested+1)
+}
+
+func (p *jobParser) option(line string) Option {
+	if p.opts.Env != nil {
+		line = expand(line, p.opts.Env)
+	}
+	name, value, has := strings.Cut(line, "=")
+	o := Option{Name: strings.TrimRight(name, " \t"), Bare: !has}
+	o.Value = strings.TrimLeft(value, " \t")
+	o.Pad = value[:len(value)-len(o.Value)]
+	return o
+}
+
+// expand replaces ${NAME} as option_dup_subs does: what is not set becomes nothing, what is not closed stays.
+func expand(s string, env func(string) (string, bool)) string {
+	var b strings.Builder
+	for {
+		i := strings.Index(s, "${")
+		if i < 0 {
+			break
+		}
+		end := strings.IndexByte(s[i:], '}')
+		if end < 0 {
+			break
+		}
+		b.WriteString(s[:i])
+		value, _ := env(s[i+2 : i+end])
+		b.WriteString(value)
+		s = s[i+end+1:]
+	}
+	return b.String() + s
+}
+
+// clip shortens hostile text for a message.
+func clip(s string) string {
+	const most = 60
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
+
+// Global says whether the section sets defaults instead of being a job; fio looks at the first six letters only.
+func (s Section) Global() bool { return strings.HasPrefix(s.Name, "global") }
+
+// Jobs are the indexes of the sections that are jobs, in order.
+func (f *JobFile) Jobs() []int {
+	var jobs []int
+	for i, s := range f.Sections {
+		if !s.Global() {
+			jobs = append(jobs, i)
+		}
+	}
+	return jobs
+}
+
+// Effective is section i with the options of every global section before it in front of its own, named as fio names the
+// job: by its last name=, else by the section.
+func (f *JobFile) Effective(i int) Section {
+	job := Section{Name: f.Sections[i].Name, Line: f.Sections[i].Line}
+	for _, s := range f.Sections[:i] {
+		if s.Global() {
+			job.Options = append(job.Options, s.Options...)
+		}
+	}
+	// A job does not inherit its name.
+	job.Options = slices.DeleteFunc(job.Options, func(o Option) bool { return o.Name == "name" })
+	job.Options = append(job.Options, f.Sections[i].Options...)
+	if name, ok := f.Sections[i].Get("name"); ok && name != "" {
+		job.Name = name
+	}
+	return job
+}
+
+// Text prints the job file; ParseJobFile reads back the same sections. Settings of fio itself are no part of a job file.
+func (f *JobFile) Text() []byte {
+	var b bytes.Buffer
+	for i, s := range f.Sections {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "[%s]\n", s.Name)
+		for _, o := range s.Options {
+			b.WriteString(o.String() + "\n")
+		}
+	}
+	return b.Bytes()
+}
+
+// String is the option as in a job file.
+func (o Option) String() string {
+	if o.Bare {
+		return o.Name
+	}
+	return o.Name + "=" + o.Pad + o.Value
+}
+
+// Writable says why Text could not be read back: fio has no way to write ; # or a line break into a job file.
+func (f *JobFile) Writable() error {
+	for _, s := range f.Sections {
+		if strings.ContainsAny(s.Name, ";#\n") || len(s.Name) > 254 {
+			return fmt.Errorf("section %q: fio cannot read this name from a job file", clip(s.Name))
+		}
+		for _, o := range s.Options {
+			if text := o.String(); strings.ContainsAny(text, ";#\n") || len(text) >= maxJobLine {
+				return fmt.Errorf("[%s] %s: a job file cannot hold ; # or line breaks in a value, nor lines over %d bytes", clip(s.Name), clip(text), maxJobLine)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,238 @@
+package fio
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"plimsoll/internal/sys"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// OptionInfo is what fio says of one of its job options.
+type OptionInfo struct {
+	Name  string
+	Alias string // another name for the same, empty when there is none
+	// Optional is true when the value may be left out (time_based, group_reporting). On a command line such an option takes a
+	// value only behind =; every other one also takes the next word.
+	Optional bool
+	Engines  []string // the ioengines whose option it is; empty for an option of every job
+	Words    []string // what it takes as value; empty when that is no list of words
+}
+
+// OptionTable is what one build of fio knows.
+type OptionTable struct {
+	byName map[string]*OptionInfo // by name and alias
+	names  []string               // main names in fio's order
+}
+
+//go:embed options.tsv
+var builtinOptions string
+
+// BuiltinOptions is the table of fio 3.33 with all its engines.
+func BuiltinOptions() *OptionTable { return builtinTable() }
+
+var builtinTable = sync.OnceValue(func() *OptionTable {
+	t := &OptionTable{byName: map[string]*OptionInfo{}}
+	for line := range strings.Lines(builtinOptions) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		col := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		o := &OptionInfo{Name: col[0], Optional: col[1] == "bare", Engines: cells(col[3]), Words: cells(col[4])}
+		if col[2] != "-" {
+			o.Alias = col[2]
+		}
+		t.add(o)
+	}
+	return t
+})
+
+func cells(s string) []string {
+	if s == "-" {
+		return nil
+	}
+	return strings.Split(s, ",")
+}
+
+func (t *OptionTable) add(o *OptionInfo) {
+	if old := t.byName[o.Name]; old != nil && old.Name == o.Name {
+		for _, e := range o.Engines {
+			if len(old.Engines) > 0 && !slices.Contains(old.Engines, e) {
+				old.Engines = append(old.Engines, e)
+			}
+		}
+		return
+	}
+	t.byName[o.Name] = o
+	t.names = append(t.names, o.Name)
+	if o.Alias != "" && t.byName[o.Alias] == nil {
+		t.byName[o.Alias] = o
+	}
+}
+
+// ParseCmdHelp reads what fio prints for --cmdhelp=all (or --enghelp=ENGINE): lines of "name : what it does", children
+// indented. fio prints neither aliases nor whether a value may be left out there; they are taken from the built-in table for
+// options that it has.
+func ParseCmdHelp(text string) (*OptionTable, error) {
+	t := &OptionTable{byName: map[string]*OptionInfo{}}
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		name, _, ok := strings.Cut(line, ":")
+		name = strings.TrimSpace(name)
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		if !ok || name == "" || strings.ContainsAny(name, " \t") {
+			return nil, fmt.Errorf("fio --cmdhelp line %d: %q: want an option's name and a colon", n, clip(strings.TrimSpace(line)))
+		}
+		o := &OptionInfo{Name: name}
+		if known := BuiltinOptions().byName[name]; known != nil && known.Name == name {
+			o.Alias, o.Optional, o.Words = known.Alias, known.Optional, known.Words
+		}
+		t.add(o)
+	}
+	if len(t.names) == 0 {
+		return nil, fmt.Errorf("fio --cmdhelp printed no options")
+	}
+	return t, nil
+}
+
+// InstalledOptions asks the fio in PATH what it knows, engines included: some thirty starts of a few milliseconds. Keep the
+// table.
+func InstalledOptions(ctx context.Context, m *sys.Machine) (*OptionTable, error) {
+	text, err := m.Output(ctx, "fio", "--cmdhelp=all")
+	if err != nil {
+		return nil, err
+	}
+	t, err := ParseCmdHelp(text)
+	if err != nil {
+		return nil, err
+	}
+	list, err := m.Output(ctx, "fio", "--enghelp")
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(list) {
+		engine, indented := strings.CutPrefix(line, "\t")
+		if engine = strings.TrimSpace(engine); !indented || engine == "" {
+			continue
+		}
+		// An engine whose library is missing fails here; its options then count as known from the built-in table.
+		help, err := m.Output(ctx, "fio", "--enghelp="+engine)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if own, parseErr := ParseCmdHelp(help); err == nil && parseErr == nil {
+			for _, name := range own.names {
+				o := *own.byName[name]
+				o.Engines = []string{engine}
+				t.add(&o)
+			}
+		}
+	}
+	for _, name := range BuiltinOptions().names {
+		if o := BuiltinOptions().byName[name]; len(o.Engines) > 0 {
+			t.add(o.clone())
+		}
+	}
+	return t, nil
+}
+
+func (o *OptionInfo) clone() *OptionInfo {
+	c := *o
+	c.Engines = slices.Clone(o.Engines)
+	return &c
+}
+
+// Lookup finds an option by its name or alias.
+func (t *OptionTable) Lookup(name string) (OptionInfo, bool) {
+	if o := t.byName[name]; o != nil {
+		return *o, true
+	}
+	return OptionInfo{}, false
+}
+
+// Main is the name under which fio files an option that may be given by its alias: rw for readwrite. A name that is not
+// known is returned as it is.
+func (t *OptionTable) Main(name string) string {
+	if o := t.byName[name]; o != nil {
+		return o.Name
+	}
+	return name
+}
+
+// Check says whether fio knows an option, and if not the nearest name that it knows, empty when none is near.
+func (t *OptionTable) Check(name string) (known bool, nearest string) {
+	if t.byName[name] != nil {
+		return true, ""
+	}
+	clean := strings.ToLower(strings.ReplaceAll(strings.Trim(name, "-"), "-", "_"))
+	if t.byName[clean] != nil {
+		return false, clean
+	}
+	best := max(1, min(len(clean)/3, 4)) + 1
+	for _, candidate := range t.candidates() {
+		if d := distance(clean, candidate, best); d < best {
+			best, nearest = d, candidate
+		}
+	}
+	return false, nearest
+}
+
+// candidates are the names in fio's order, then the aliases, so that ties fall the same way each time.
+func (t *OptionTable) candidates() []string {
+	all := slices.Clone(t.names)
+	for _, name := range t.names {
+		if a := t.byName[name].Alias; a != "" {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// NearestWord is the nearest of an option's words to a value that is none of them; ok is true when the value is one, or the
+// option takes other values.
+func (o OptionInfo) NearestWord(value string) (ok bool, nearest string) {
+	value, _, _ = strings.Cut(value, ":")
+	if len(o.Words) == 0 || slices.Contains(o.Words, value) {
+		return true, ""
+	}
+	best := max(1, min(len(value)/3, 4)) + 1
+	for _, w := range o.Words {
+		if d := distance(strings.ToLower(value), w, best); d < best {
+			best, nearest = d, w
+		}
+	}
+	return false, nearest
+}
+
+// distance is Damerau's (optimal string alignment): insertions, deletions, replacements and swaps of neighbours. At limit
+// or above it may stop early.
+func distance(a, b string, limit int) int {
+	if d := len(a) - len(b); d >= limit || -d >= limit || len(a) > 64 {
+		return limit
+	}
+	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row := make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(row[j-1]+1, last[j]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last = last, row
+	}
+	return last[len(b)]
+}

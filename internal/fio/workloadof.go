@@ -1,0 +1,354 @@
+package fio
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"plimsoll/internal/units"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// synchronousEngines return from each I/O before the next one is begun, whatever iodepth says.
+var synchronousEngines = []string{"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "falloc", "ftruncate", "filecreate", "filestat", "filedelete"}
+
+// Synchronous says whether an ioengine keeps one I/O in flight and ignores iodepth.
+func Synchronous(engine string) bool { return slices.Contains(synchronousEngines, engine) }
+
+// DefaultEngine is what fio on Linux uses when ioengine is not given.
+const DefaultEngine = "psync"
+
+// defaultBS is fio's bs when not given.
+const defaultBS = 4 * units.KiB
+
+// WorkloadOf works out what a job asks of the storage. The section is effective (JobFile.Effective): global options are in
+// it. name becomes the workload's. Options that it does not know are passed over; a value that fio would not take, or that is not
+// known yet (${NUM_JOBS}), is an error naming the option.
+func WorkloadOf(name string, s Section) (Workload, error) {
+	r := newOptionReader(s)
+	w := Workload{
+		Name:       name,
+		Engine:     DefaultEngine,
+		Jobs:       int(r.number("numjobs", 1)),
+		Runtime:    r.time("runtime", time.Second),
+		Ramp:       r.time("ramp_time", time.Second),
+		StartDelay: r.delay("startdelay"),
+		ThinkTime:  r.time("thinktime", time.Microsecond),
+		TimeBased:  r.flag("time_based"),
+		Stonewall:  r.flag("stonewall"),
+		Filename:   r.text("filename"),
+		Directory:  r.text("directory"),
+		Direct:     r.direct(),
+		VerifyOn:   !slices.Contains([]string{"", "0"}, r.text("verify")),
+	}
+	w.Buffered = !w.Direct
+	w.SharedFile = w.Filename != ""
+	if engine := r.text("ioengine"); engine != "" {
+		w.Engine, _, _ = strings.Cut(engine, ":") // external:/path
+	}
+	w.Depth = int(r.number("iodepth", 1))
+	if Synchronous(w.Engine) {
+		w.Depth = 1
+	}
+	r.direction(&w)
+	r.blocks(&w)
+	r.syncs(&w)
+	w.Size = r.size("size")
+	if w.Size == 0 {
+		w.Size = r.size("filesize")
+	}
+	w.OffsetIncrement = r.size("offset_increment")
+	if _, given := r.value("offset_increment"); given && w.OffsetIncrement == 0 && strings.HasSuffix(r.text("offset_increment"), "%") {
+		w.OffsetIncrement = 1 // apart, by a share of a file whose size is not known
+	}
+	read, write := r.rates("rate")
+	w.ReadRate, w.WriteRate = units.Rate(read), units.Rate(write)
+	read, write = r.rates("rate_iops")
+	w.ReadIOPS, w.WriteIOPS = units.IOPS(read), units.IOPS(write)
+	if r.err != nil {
+		return w, fmt.Errorf("[%s] %w", clip(name), r.err)
+	}
+	return w, nil
+}
+
+// optionReader reads values by fio's main name of each option; the last one given wins, by whichever alias. The first
+// mistake stays in err.
+type optionReader struct {
+	last   map[string]Option
+	order  map[string]int
+	kbBase int
+	err    error
+}
+
+func newOptionReader(s Section) *optionReader {
+	r := &optionReader{last: make(map[string]Option, len(s.Options)), order: make(map[string]int, len(s.Options)), kbBase: 1024}
+	t := BuiltinOptions()
+	for i, o := range s.Options {
+		name := t.Main(o.Name)
+		r.last[name], r.order[name] = o, i
+	}
+	if r.text("kb_base") == "1000" {
+		r.kbBase = 1000
+	}
+	return r
+}
+
+func (r *optionReader) fail(name string, err error) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%s: %w", name, err)
+	}
+}
+
+func (r *optionReader) value(name string) (string, bool) {
+	o, ok := r.last[name]
+	return strings.TrimSpace(o.Value), ok && !o.Bare
+}
+
+func (r *optionReader) text(name string) string {
+	v, _ := r.value(name)
+	return v
+}
+
+func (r *optionReader) number(name string, otherwise uint64) uint64 {
+	v, ok := r.value(name)
+	if !ok {
+		return otherwise
+	}
+	n, err := ParseSize(v, r.kbBase) // fio takes suffixes in any integer
+	if err == nil && uint64(n) > math.MaxInt32 {
+		err = fmt.Errorf("%s is too large", clip(v))
+	}
+	if err != nil {
+		r.fail(name, err)
+	}
+	return uint64(n)
+}
+
+// flag reads an option that may stand bare.
+func (r *optionReader) flag(name string) bool {
+	o, ok := r.last[name]
+	return ok && (o.Bare || strings.TrimSpace(o.Value) != "0")
+}
+
+func (r *optionReader) direct() bool {
+	direct := r.flag("direct")
+	if _, ok := r.last["buffered"]; ok && r.order["buffered"] >= r.order["direct"] {
+		direct = !r.flag("buffered")
+	}
+	return direct || r.flag("atomic")
+}
+
+func (r *optionReader) time(name string, unit time.Duration) time.Duration {
+	v, ok := r.value(name)
+	if !ok {
+		return 0
+	}
+	d, err := ParseTime(v, unit)
+	if err != nil {
+		r.fail(name, err)
+	}
+	return d
+}
+
+// delay reads a time or a range of times, of which it takes the later: nothing may start after it.
+func (r *optionReader) delay(name string) time.Duration {
+	v, ok := r.value(name)
+	if !ok {
+		return 0
+	}
+	var most time.Duration
+	for part := range strings.SplitSeq(v, "-") {
+		d, err := ParseTime(part, time.Second)
+		if err != nil {
+			r.fail(name, err)
+		}
+		most = max(most, d)
+	}
+	return most
+}
+
+// size reads a size; a percentage is 0, that is not known.
+func (r *optionReader) size(name string) units.Bytes {
+	v, ok := r.value(name)
+	if !ok {
+		return 0
+	}
+	first, _, _ := strings.Cut(v, "-") // filesize may be a range
+	b, err := ParseSize(first, r.kbBase)
+	if err != nil && !errors.Is(err, ErrPercent) {
+		r.fail(name, err)
+	}
+	return b
+}
+
+// direction reads rw, whose value may end in :NR or :offset, and the shares of a mix.
+func (r *optionReader) direction(w *Workload) {
+	v, given := r.value("rw")
+	v, _, _ = strings.Cut(v, ":")
+	if !given {
+		v = "read"
+	}
+	w.Sequential = !strings.HasPrefix(v, "rand")
+	switch v {
+	case "read", "randread":
+		w.ReadShare = 1
+	case "write", "randwrite":
+	case "rw", "readwrite", "randrw":
+		w.ReadShare = float64(min(r.mix(), 100)) / 100
+	case "trim", "randtrim":
+		w.TrimShare = 1
+	case "trimwrite", "randtrimwrite":
+		w.TrimShare = 0.5 // each write behind a trim of its blocks
+	default:
+		r.fail("rw", fmt.Errorf("%q is no direction of fio", clip(v)))
+	}
+}
+
+// mix is the percentage of reads: rwmixread or 100 - rwmixwrite, the later of the two.
+func (r *optionReader) mix() uint64 {
+	read, write := r.number("rwmixread", 50), min(r.number("rwmixwrite", 50), 100)
+	if _, ok := r.last["rwmixwrite"]; ok && r.order["rwmixwrite"] >= r.order["rwmixread"] {
+		return 100 - write
+	}
+	return read
+}
+
+// blocks reads bs, bsrange or bssplit, the last given of them, as mean sizes by direction.
+func (r *optionReader) blocks(w *Workload) {
+	read, write := defaultBS, defaultBS
+	from := slices.MaxFunc([]string{"bs", "bsrange", "bssplit"}, func(a, b string) int {
+		return cmp.Compare(r.at(a), r.at(b))
+	})
+	v, given := r.value(from)
+	if given {
+		mean := r.plainMean
+		switch from {
+		case "bsrange":
+			mean = r.rangeMean
+		case "bssplit":
+			mean = r.splitMean
+		}
+		parts := strings.Split(v, ",")
+		of := func(i int, otherwise units.Bytes) units.Bytes {
+			if i >= len(parts) || parts[i] == "" {
+				return otherwise
+			}
+			b, err := mean(parts[i])
+			if err == nil && b == 0 {
+				err = errors.New("a block has no bytes")
+			}
+			if err != nil {
+				r.fail(from, err)
+			}
+			return b
+		}
+		read = of(0, defaultBS)
+		write = of(1, read)
+		if len(parts) > 1 && parts[1] == "" {
+			write = defaultBS
+		}
+	}
+	if w.Reads() {
+		w.ReadBS = read
+	}
+	if w.Writes() {
+		w.WriteBS = write
+	}
+}
+
+// at is where an option stood, -1 when it did not.
+func (r *optionReader) at(name string) int {
+	if _, ok := r.last[name]; !ok {
+		return -1
+	}
+	return r.order[name]
+}
+
+func (r *optionReader) plainMean(s string) (units.Bytes, error) { return ParseSize(s, r.kbBase) }
+
+// rangeMean of "4k-16k": fio draws the sizes evenly.
+func (r *optionReader) rangeMean(s string) (units.Bytes, error) {
+	lo, hi, _ := strings.Cut(s, "-")
+	a, err1 := ParseSize(lo, r.kbBase)
+	b, err2 := ParseSize(hi, r.kbBase)
+	if err := errors.Join(err1, err2); err != nil {
+		return 0, fmt.Errorf("range %q: want such as 4k-16k", clip(s))
+	}
+	return a/2 + b/2, nil
+}
+
+// splitMean of "4k/60:64k/40", the percentages weighing the sizes; sizes without one share what is left.
+func (r *optionReader) splitMean(s string) (units.Bytes, error) {
+	type share struct {
+		size    units.Bytes
+		percent float64
+	}
+	var shares []share
+	var sum, open float64
+	for part := range strings.SplitSeq(s, ":") {
+		size, percent, _ := strings.Cut(part, "/")
+		b, err := ParseSize(size, r.kbBase)
+		if err != nil {
+			return 0, err
+		}
+		p := -1.0
+		if percent != "" {
+			if p, err = strconv.ParseFloat(percent, 64); err != nil || p < 0 || p > 100 {
+				return 0, fmt.Errorf("%q: want a percentage behind the slash, such as 4k/60:64k/40", clip(part))
+			}
+			sum += p
+		} else {
+			open++
+		}
+		shares = append(shares, share{b, p})
+	}
+	mean := 0.0
+	for _, sh := range shares {
+		if sh.percent < 0 {
+			sh.percent = max(100-sum, 0) / open
+		}
+		mean += float64(sh.size) * sh.percent / max(sum, 100)
+	}
+	return units.Bytes(math.Round(mean)), nil
+}
+
+// syncs reads how writes are made durable. fsync and fdatasync count writes; the tighter of the two is taken.
+func (r *optionReader) syncs(w *Workload) {
+	for _, name := range []string{"fsync", "fdatasync"} {
+		if n := int(r.number(name, 0)); n > 0 && (w.SyncEvery == 0 || n < w.SyncEvery) {
+			w.SyncEvery = n
+		}
+	}
+	w.SyncWrites = !slices.Contains([]string{"", "0", "none"}, r.text("sync"))
+	if w.ReadShare+w.TrimShare >= 1 {
+		w.SyncEvery, w.SyncWrites = 0, false
+	}
+}
+
+// rates reads limits of one job: one value for every direction, or read,write[,trim].
+func (r *optionReader) rates(name string) (read, write float64) {
+	v, ok := r.value(name)
+	if !ok {
+		return 0, 0
+	}
+	parts := strings.Split(v, ",")
+	of := func(i int) float64 {
+		if parts[i] == "" {
+			return 0
+		}
+		n, err := ParseSize(parts[i], r.kbBase)
+		if err != nil {
+			r.fail(name, err)
+		}
+		return float64(n)
+	}
+	read = of(0)
+	write = read
+	if len(parts) > 1 {
+		write = of(1)
+	}
+	return read, write
+}
