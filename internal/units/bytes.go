@@ -80,12 +80,12 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 func ParseBytes(s string) (Bytes, error) {
 	num, unit := split(s)
 	factor, ok := prefix(unit, "B")
-	v, err := strconv.ParseFloat(num, 64)
-	if err != nil || !ok || v < 0 || v*factor >= math.MaxUint64 {
-		return 0, fmt.Errorf("size %q: want a number with an optional k, m, g or t, such as 128k or 5GiB", s)
-	}
-	if whole, err := strconv.ParseUint(num, 10, 64); err == nil {
+	if whole, err := strconv.ParseUint(num, 10, 64); err == nil && ok && whole <= math.MaxUint64/uint64(factor) {
 		return Bytes(whole * uint64(factor)), nil // exact beyond 2^53
+	}
+	v, err := strconv.ParseFloat(num, 64)
+	if err != nil || !ok || !(v >= 0 && v*factor < math.MaxUint64) {
+		return 0, fmt.Errorf("size %q: want a number with an optional k, m, g or t, such as 128k or 5GiB", s)
 	}
 	return Bytes(math.Round(v * factor)), nil
 }

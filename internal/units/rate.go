@@ -76,7 +76,7 @@ func ParseRate(s string) (Rate, error) {
 		factor, ok = prefix(unit, "B")
 		ok = ok && had
 	}
-	if err != nil || !ok || math.IsNaN(v) || v < 0 {
+	if err != nil || !ok || !(v >= 0 && v*factor < math.MaxFloat64) {
 		return 0, fmt.Errorf("rate %q: want a number with a unit, such as 125MiB/s or 312.5MB/s", s)
 	}
 	return Rate(v * factor), nil
@@ -117,7 +117,7 @@ func ParseIOPS(s string) (IOPS, error) {
 	unit = strings.TrimSuffix(strings.TrimSpace(strings.TrimSuffix(strings.ToLower(unit), "iops")), " ")
 	v, err := strconv.ParseFloat(num, 64)
 	p := strings.Index("kmg", unit)
-	if err != nil || p < 0 || len(unit) > 1 || v < 0 {
+	if err != nil || p < 0 || len(unit) > 1 || !(v >= 0 && v < math.MaxFloat64/1e9) {
 		return 0, fmt.Errorf("IOPS %q: want a number, such as 540 or 40.1k", s)
 	}
 	if unit != "" {

@@ -1,0 +1,293 @@
+package suite
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+//go:embed builtin/*.yaml
+var builtin embed.FS
+
+// Default is the suite that runs when none is named.
+const Default = "db"
+
+// Names are the built-in suites, the default first.
+func Names() []string {
+	entries, _ := builtin.ReadDir("builtin") // an embedded directory is always there
+	names := []string{Default}
+	for _, e := range entries {
+		if n := strings.TrimSuffix(e.Name(), ".yaml"); n != Default {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// ErrUnknown is in the chain of Builtin's error when there is no such suite.
+var ErrUnknown = errors.New("no such suite")
+
+// Builtin returns a suite that plimsoll brings.
+func Builtin(name string) (*Suite, error) {
+	data, err := builtin.ReadFile(path.Join("builtin", name+".yaml"))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %q; built in are %s", ErrUnknown, name, strings.Join(Names(), ", "))
+	}
+	s, err := Parse(name+".yaml", data)
+	if err != nil {
+		return nil, err
+	}
+	s.Source = "built in"
+	return s, nil
+}
+
+// Load reads a suite of the user's own.
+func Load(file string) (*Suite, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(file, data)
+}
+
+// The YAML of a suite (docs/suites.md). Options keep their order, since people compare command lines.
+type suiteYAML struct {
+	Name        string         `yaml:"name"`
+	Description string         `yaml:"description"`
+	Cooldown    *duration      `yaml:"cooldown"`
+	Runtime     *duration      `yaml:"runtime"`
+	Ramp        *duration      `yaml:"ramp"`
+	Fio         yaml.MapSlice  `yaml:"fio"`
+	Scenarios   []scenarioYAML `yaml:"scenarios"`
+}
+
+type scenarioYAML struct {
+	ID      int           `yaml:"id"`
+	Name    string        `yaml:"name"`
+	Title   string        `yaml:"title"`
+	Why     string        `yaml:"why"`
+	Role    topology.Role `yaml:"role"`
+	Phase   string        `yaml:"phase"`
+	Size    size          `yaml:"size"`
+	Runtime *duration     `yaml:"runtime"`
+	Ramp    *duration     `yaml:"ramp"`
+	Fio     yaml.MapSlice `yaml:"fio"`
+	Job     string        `yaml:"job"`
+	Targets []string      `yaml:"targets"`
+}
+
+type duration time.Duration
+
+func (d *duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	if err != nil || v < 0 {
+		return fmt.Errorf("duration %q: want a number with a unit, such as 60s or 2m", text)
+	}
+	*d = duration(v)
+	return nil
+}
+
+type size units.Bytes
+
+func (b *size) UnmarshalText(text []byte) error { return (*units.Bytes)(b).UnmarshalText(text) }
+
+// DefaultCooldown and DefaultRuntime hold where a suite says nothing.
+const (
+	DefaultCooldown = 5 * time.Second
+	DefaultRuntime  = 60 * time.Second
+)
+
+// Parse reads a suite's YAML; name is used in errors, which give the line of what is wrong.
+func Parse(name string, data []byte) (*Suite, error) {
+	var y suiteYAML
+	if err := yaml.UnmarshalWithOptions(data, &y, yaml.Strict()); err != nil {
+		return nil, fmt.Errorf("%s: %s", name, strings.TrimSpace(yaml.FormatError(err, false, true)))
+	}
+	file, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	at := locator{name, file}
+	if len(y.Scenarios) == 0 {
+		return nil, at.err("$", "a suite needs scenarios")
+	}
+	s := &Suite{Name: y.Name, Description: y.Description, Source: name, Cooldown: DefaultCooldown}
+	if s.Name == "" {
+		s.Name = strings.TrimSuffix(path.Base(name), path.Ext(name))
+	}
+	if y.Cooldown != nil {
+		s.Cooldown = time.Duration(*y.Cooldown)
+	}
+	seen := map[int]bool{}
+	for i, sc := range y.Scenarios {
+		where := fmt.Sprintf("$.scenarios[%d]", i)
+		c, err := sc.scenario(&y, at, where)
+		if err != nil {
+			return nil, err
+		}
+		if seen[c.ID] {
+			return nil, at.err(where+".id", "id %d is used twice", c.ID)
+		}
+		seen[c.ID] = true
+		s.Scenarios = append(s.Scenarios, c)
+	}
+	return s, nil
+}
+
+func (sc scenarioYAML) scenario(y *suiteYAML, at locator, where string) (Scenario, error) {
+	c := Scenario{
+		ID: sc.ID, Name: sc.Name, Title: sc.Title, Why: sc.Why, Role: sc.Role, Phase: sc.Phase,
+		Size: units.Bytes(sc.Size), Runtime: DefaultRuntime,
+	}
+	if c.ID < 1 || c.ID > 999 {
+		return c, at.err(where+".id", "a scenario needs an id from 1 to 999")
+	}
+	if !validName(c.Name) {
+		return c, at.err(where+".name", "name %q: want lower-case letters, digits and hyphens, such as rand-write", c.Name)
+	}
+	if c.Role == "" {
+		c.Role = topology.Data
+	}
+	if !slices.Contains(topology.Roles, c.Role) {
+		return c, at.err(where+".role", "role %q: want data or wal", c.Role)
+	}
+	for _, d := range []*duration{y.Runtime, sc.Runtime} {
+		if d != nil {
+			c.Runtime = time.Duration(*d)
+		}
+	}
+	for _, d := range []*duration{y.Ramp, sc.Ramp} {
+		if d != nil {
+			c.Ramp = time.Duration(*d)
+		}
+	}
+	if err := sc.job(&c, y, at, where); err != nil {
+		return c, err
+	}
+	for i, text := range sc.Targets {
+		t, err := ParseTarget(text)
+		if err != nil {
+			return c, at.err(fmt.Sprintf("%s.targets[%d]", where, i), "%v", err)
+		}
+		c.Targets = append(c.Targets, t)
+	}
+	return c, nil
+}
+
+// job fills c.Job from fio: or job:.
+func (sc scenarioYAML) job(c *Scenario, y *suiteYAML, at locator, where string) error {
+	if sc.Job != "" {
+		if len(sc.Fio) > 0 || len(y.Fio) > 0 {
+			return at.err(where+".job", "a scenario has either fio: or job:, and the suite's fio: cannot reach into job:")
+		}
+		job, err := fio.ParseJobFile(at.name, []byte(sc.Job), fio.ParseOptions{})
+		if err != nil {
+			return at.err(where+".job", "%v", err)
+		}
+		c.Job = *job
+		return nil
+	}
+	options := slices.Clone(y.Fio)
+	for _, item := range sc.Fio {
+		options = slices.DeleteFunc(options, func(o yaml.MapItem) bool { return o.Key == item.Key })
+		options = append(options, item)
+	}
+	if len(options) == 0 {
+		return at.err(where, "a scenario needs fio: or job:")
+	}
+	section := fio.Section{Name: c.Name}
+	for _, item := range options {
+		key, ok := item.Key.(string)
+		if !ok {
+			return at.err(where+".fio", "option %v: want fio's own option names", item.Key)
+		}
+		if slices.Contains(placed, key) {
+			return at.err(where+".fio."+key, "%s is plimsoll's to set; use size:, runtime:, ramp: and role: of the scenario", key)
+		}
+		value, err := scalar(item.Value)
+		if err != nil {
+			return at.err(where+".fio."+key, "%v", err)
+		}
+		section.Options = append(section.Options, fio.Option{Name: key, Value: value, Bare: item.Value == nil, Line: at.line(where + ".fio." + key)})
+	}
+	if _, ok := section.Get("rw"); !ok {
+		if _, ok := section.Get("readwrite"); !ok {
+			return at.err(where+".fio", "rw is missing: say read, write, randread, randwrite, rw or randrw")
+		}
+	}
+	c.Job = fio.JobFile{Name: at.name, Sections: []fio.Section{section}}
+	return nil
+}
+
+// placed are the options that plimsoll sets itself for scenarios of a suite.
+var placed = []string{"filename", "directory", "size", "runtime", "ramp_time", "time_based", "name", "group_reporting", "output-format", "status-interval"}
+
+func scalar(v any) (string, error) {
+	switch v := v.(type) {
+	case nil:
+		return "", nil
+	case bool:
+		if v {
+			return "1", nil
+		}
+		return "0", nil
+	case string, int, int64, uint64, float64:
+		return fmt.Sprint(v), nil
+	}
+	return "", fmt.Errorf("value %v: want a single value, as on fio's command line", v)
+}
+
+func validName(s string) bool {
+	if s == "" || len(s) > 64 || s[0] == '-' {
+		return false
+	}
+	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
+// locator finds the line of a YAML path for error messages.
+type locator struct {
+	name string
+	file *ast.File
+}
+
+func (l locator) err(where, format string, args ...any) error {
+	place := l.name
+	if n := l.line(where); n > 0 {
+		place = fmt.Sprintf("%s:%d", l.name, n)
+	}
+	key := strings.TrimPrefix(strings.TrimPrefix(where, "$"), ".")
+	if key != "" {
+		key += ": "
+	}
+	return fmt.Errorf("%s: %s%s", place, key, fmt.Sprintf(format, args...))
+}
+
+// line of a path, of its parent when it is not there, 0 when nothing is.
+func (l locator) line(where string) int {
+	for where != "" {
+		if p, err := yaml.PathString(where); err == nil {
+			if node, err := p.FilterFile(l.file); err == nil && node != nil {
+				return node.GetToken().Position.Line
+			}
+		}
+		cut := strings.LastIndexAny(where, ".[")
+		if cut <= 0 {
+			return 0
+		}
+		where = where[:cut]
+	}
+	return 0
+}

@@ -1,0 +1,104 @@
+package suite
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"plimsoll/internal/fio"
+)
+
+// Place returns the job file that runs: the scenario's own options and those that place and time it. A job file from elsewhere
+// (AsIs) keeps its files and times; file is then the directory for jobs that name none.
+func (s Scenario) Place(file string) fio.JobFile {
+	global := fio.Section{Name: "global"}
+	add := func(sec *fio.Section, name, value string) {
+		sec.Options = append(sec.Options, fio.Option{Name: name, Value: value, Bare: value == ""})
+	}
+	job := fio.JobFile{Name: s.Job.Name}
+	switch {
+	case s.AsIs:
+		add(&global, "directory", file)
+		job.Sections = append([]fio.Section{global}, s.Job.Sections...)
+	case len(s.Job.Sections) > 1:
+		add(&global, "filename", fioPath(file))
+		add(&global, "size", exact(s.Size))
+		add(&global, "allow_file_create", "0")
+		job.Sections = append([]fio.Section{global}, s.Job.Sections...)
+	default:
+		one := fio.Section{Name: s.Job.Sections[0].Name}
+		add(&one, "filename", fioPath(file))
+		add(&one, "size", exact(s.Size))
+		add(&one, "time_based", "")
+		add(&one, "runtime", seconds(s.Runtime))
+		if s.Ramp > 0 {
+			add(&one, "ramp_time", seconds(s.Ramp))
+		}
+		one.Options = append(one.Options, s.Job.Sections[0].Options...)
+		add(&one, "group_reporting", "")
+		add(&one, "allow_file_create", "0") // the file is laid out beforehand; a missing one is an error, not a new sparse file
+		job.Sections = []fio.Section{one}
+	}
+	return job
+}
+
+// exact prints a size as a number of bytes or with one of fio's suffixes, which are powers of 1024.
+func exact(b fmt.Stringer) string {
+	text := b.String()
+	if m, ok := b.(interface{ MarshalText() ([]byte, error) }); ok {
+		t, _ := m.MarshalText() // of a number: it cannot fail
+		text = string(t)
+	}
+	return strings.ToLower(strings.TrimSuffix(strings.TrimSuffix(text, "B"), "i"))
+}
+
+// seconds prints a duration as fio reads it.
+func seconds(d time.Duration) string {
+	if d%time.Second == 0 {
+		return fmt.Sprintf("%ds", int(d/time.Second))
+	}
+	return fmt.Sprintf("%dms", d.Milliseconds())
+}
+
+// fioPath escapes the colon, which separates several files in filename=.
+func fioPath(name string) string { return strings.ReplaceAll(name, ":", `\:`) }
+
+// Workloads is what the scenario's jobs ask for, one entry a job section.
+func (s Scenario) Workloads(file string) ([]fio.Workload, error) {
+	job := s.Place(file)
+	var loads []fio.Workload
+	for _, i := range job.Jobs() {
+		section := job.Effective(i)
+		w, err := fio.WorkloadOf(section.Name, section)
+		if err != nil {
+			return nil, fmt.Errorf("%s: [%s]: %w", s.Name, section.Name, err)
+		}
+		loads = append(loads, w)
+	}
+	return loads, nil
+}
+
+// Duration is how long the scenario takes in fio: the sum over stonewalled groups of the longest job. 0 when a job ends by size and not by time.
+func Duration(loads []fio.Workload) time.Duration {
+	var sum, group time.Duration
+	for _, w := range loads {
+		if w.Runtime == 0 {
+			return 0
+		}
+		if w.Stonewall {
+			sum, group = sum+group, 0
+		}
+		group = max(group, w.StartDelay+w.Ramp+w.Runtime)
+	}
+	return sum + group
+}
+
+// Writes says whether any job of the scenario changes what is on the device.
+func Writes(loads []fio.Workload) bool {
+	for _, w := range loads {
+		if w.ReadShare < 1 {
+			return true
+		}
+	}
+	return false
+}

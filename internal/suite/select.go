@@ -1,0 +1,253 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/topology"
+)
+
+// Selection narrows a suite.
+type Selection struct {
+	Only  string // "1,3-5": scenario numbers and ranges
+	Phase string
+}
+
+// Select makes one suite of what a user names: built-in suites, YAML files, job files, and numbers or names of scenarios of the suite
+// (the default one when no suite is named). Without arguments it is the default suite.
+func Select(args []string, sel Selection) (*Suite, error) {
+	var parts []*Suite
+	var wanted []string
+	for _, arg := range args {
+		part, err := named(arg)
+		if err != nil {
+			return nil, err
+		}
+		if part == nil {
+			wanted = append(wanted, arg)
+		} else {
+			parts = append(parts, part)
+		}
+	}
+	if len(parts) == 0 {
+		base, err := Builtin(Default)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, base)
+	}
+	s, err := join(parts).pick(wanted)
+	if err != nil {
+		return nil, err
+	}
+	return s.narrow(sel)
+}
+
+// named resolves an argument that is a suite or a file; nil when it must be a scenario.
+func named(arg string) (*Suite, error) {
+	if slices.Contains(Names(), arg) {
+		return Builtin(arg)
+	}
+	ext := filepath.Ext(arg)
+	looksLikeFile := strings.ContainsRune(arg, '/') || ext == ".yaml" || ext == ".yml" || ext == ".fio"
+	info, err := os.Stat(arg)
+	if errors.Is(err, fs.ErrNotExist) && !looksLikeFile {
+		return nil, nil //nolint:nilnil // no suite and no error: the argument names a scenario
+	}
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, fmt.Errorf("%s is a directory: name a suite or a job file, and the directory with --data", arg)
+	}
+	if ext == ".yaml" || ext == ".yml" {
+		return Load(arg)
+	}
+	return FromJobFile(arg)
+}
+
+// FromJobFile makes a suite of one scenario that runs a fio job file as it is.
+func FromJobFile(name string) (*Suite, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	job, err := fio.ParseJobFile(name, text, fio.ParseOptions{
+		Env:     os.LookupEnv,
+		Include: func(include string) ([]byte, error) { return os.ReadFile(beside(name, include)) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(job.Jobs()) == 0 {
+		return nil, fmt.Errorf("%s has no job section", name)
+	}
+	base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
+	return &Suite{
+		Name: base, Source: name, Cooldown: DefaultCooldown,
+		Scenarios: []Scenario{{ID: 1, Name: base, Title: filepath.Base(name), Role: topology.Data, Job: *job, AsIs: true}},
+	}, nil
+}
+
+// beside resolves an include as fio does: relative to the working directory, else beside the job file.
+func beside(job, include string) string {
+	if _, err := os.Stat(include); err == nil || filepath.IsAbs(include) {
+		return include
+	}
+	return filepath.Join(filepath.Dir(job), include)
+}
+
+// join puts suites behind each other. A scenario whose number is taken gets the next free one.
+func join(parts []*Suite) *Suite {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	all := &Suite{Cooldown: parts[0].Cooldown}
+	var names, sources []string
+	for _, p := range parts {
+		names, sources = append(names, p.Name), append(sources, p.Source)
+		for _, s := range p.Scenarios {
+			if slices.ContainsFunc(all.Scenarios, func(o Scenario) bool { return o.ID == s.ID }) {
+				s.ID = all.highest() + 1
+			}
+			all.Scenarios = append(all.Scenarios, s)
+		}
+	}
+	all.Name, all.Source = strings.Join(names, "+"), strings.Join(sources, ", ")
+	return all
+}
+
+func (s *Suite) highest() int {
+	highest := 0
+	for _, c := range s.Scenarios {
+		highest = max(highest, c.ID)
+	}
+	return highest
+}
+
+// pick keeps the scenarios that are named, in the suite's order; all when none is.
+func (s *Suite) pick(wanted []string) (*Suite, error) {
+	if len(wanted) == 0 {
+		return s, nil
+	}
+	keep := map[int]bool{}
+	for _, w := range wanted {
+		i := slices.IndexFunc(s.Scenarios, func(c Scenario) bool { return c.Name == w })
+		if i >= 0 {
+			keep[s.Scenarios[i].ID] = true
+			continue
+		}
+		if w == "" || strings.Trim(w, "0123456789,-") != "" {
+			return nil, fmt.Errorf("%q is no suite (%s), no file, and no scenario of %s (see: plimsoll show)", w, strings.Join(Names(), ", "), s.Name)
+		}
+		if err := s.numbers(w, keep); err != nil {
+			return nil, err
+		}
+	}
+	return s.keep(func(c Scenario) bool { return keep[c.ID] }), nil
+}
+
+// numbers adds "1,3-5" to keep. A range takes what exists in it; a single number must exist.
+func (s *Suite) numbers(list string, keep map[int]bool) error {
+	for part := range strings.SplitSeq(list, ",") {
+		from, to, ranged := strings.Cut(part, "-")
+		a, err1 := strconv.Atoi(from)
+		b := a
+		var err2 error
+		if ranged {
+			b, err2 = strconv.Atoi(to)
+		}
+		if err1 != nil || err2 != nil || b < a {
+			return fmt.Errorf("scenarios %q: want numbers and ranges, such as 1,3-5", list)
+		}
+		found := false
+		for _, c := range s.Scenarios {
+			if c.ID >= a && c.ID <= b {
+				keep[c.ID], found = true, true
+			}
+		}
+		if !found {
+			return fmt.Errorf("%s has no scenario %s; it has %s", s.Name, part, s.ids())
+		}
+	}
+	return nil
+}
+
+func (s *Suite) ids() string {
+	ids := make([]int, 0, len(s.Scenarios))
+	for _, c := range s.Scenarios {
+		ids = append(ids, c.ID)
+	}
+	slices.Sort(ids)
+	text := make([]string, len(ids))
+	for i, id := range ids {
+		text[i] = strconv.Itoa(id)
+	}
+	return strings.Join(text, ", ")
+}
+
+func (s *Suite) keep(want func(Scenario) bool) *Suite {
+	kept := *s
+	kept.Scenarios = nil
+	for _, c := range s.Scenarios {
+		if want(c) {
+			kept.Scenarios = append(kept.Scenarios, c)
+		}
+	}
+	return &kept
+}
+
+func (s *Suite) narrow(sel Selection) (*Suite, error) {
+	if sel.Only != "" {
+		keep := map[int]bool{}
+		if err := s.numbers(sel.Only, keep); err != nil {
+			return nil, err
+		}
+		s = s.keep(func(c Scenario) bool { return keep[c.ID] })
+	}
+	if sel.Phase != "" {
+		phases := s.phases()
+		if !slices.Contains(phases, sel.Phase) {
+			return nil, fmt.Errorf("%s has no phase %q; it has %s", s.Name, sel.Phase, strings.Join(phases, ", "))
+		}
+		s = s.keep(func(c Scenario) bool { return c.Phase == sel.Phase })
+	}
+	return s, nil
+}
+
+func (s *Suite) phases() []string {
+	var phases []string
+	for _, c := range s.Scenarios {
+		if c.Phase != "" && !slices.Contains(phases, c.Phase) {
+			phases = append(phases, c.Phase)
+		}
+	}
+	return phases
+}
+
+// Check holds every option against those that the installed fio knows.
+func (s *Suite) Check(table *fio.OptionTable) error {
+	for _, c := range s.Scenarios {
+		for _, section := range c.Job.Sections {
+			for _, o := range section.Options {
+				known, nearest := table.Check(o.Name)
+				if known {
+					continue
+				}
+				did := ""
+				if nearest != "" {
+					did = fmt.Sprintf("; did you mean %s?", nearest)
+				}
+				return fmt.Errorf("%s:%d: %s: the installed fio knows no option %q%s", c.Job.Name, o.Line, c.Name, o.Name, did)
+			}
+		}
+	}
+	return nil
+}

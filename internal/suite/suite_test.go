@@ -1,0 +1,178 @@
+package suite
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/internal/fio"
+)
+
+// guide is each scenario of the Disk Benchmark Guide, written by hand from its fio commands: role, size, and the options that the guide
+// gives beside those that place and time the job.
+var guide = []struct {
+	id      int
+	role    string
+	size    string
+	options string
+}{
+	{1, "wal", "2GiB", "ioengine=libaio direct=1 bs=8k rw=write fdatasync=1 iodepth=1 numjobs=1"},
+	{3, "data", "5GiB", "ioengine=libaio direct=1 bs=8k rw=randread iodepth=1 numjobs=1"},
+	{4, "data", "5GiB", "ioengine=libaio direct=1 bs=1M rw=read iodepth=16 numjobs=1"},
+	{5, "wal", "5GiB", "ioengine=libaio direct=1 bs=1M rw=write iodepth=16 numjobs=1"},
+	{7, "data", "5GiB", "ioengine=libaio direct=1 bs=1M rw=write iodepth=16 numjobs=1"},
+	{10, "wal", "5GiB", "ioengine=libaio direct=1 bs=1M rw=read iodepth=8 numjobs=1"},
+	{2, "data", "5GiB", "ioengine=libaio direct=1 bs=8k rw=randrw rwmixread=70 iodepth=64 numjobs=4"},
+	{8, "data", "5GiB", "ioengine=libaio direct=1 bs=8k rw=randwrite iodepth=64 numjobs=4"},
+	{6, "wal", "5GiB", "ioengine=libaio direct=1 bs=32k rw=write fdatasync=1 iodepth=32 numjobs=4"},
+	{9, "data", "5GiB", "ioengine=libaio direct=1 bs=8k rw=randrw rwmixread=70 fdatasync=1 iodepth=32 numjobs=4"},
+}
+
+func TestDBIsTheGuide(t *testing.T) {
+	s, err := Builtin("db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Cooldown != 5*time.Second || len(s.Scenarios) != len(guide) {
+		t.Fatalf("cooldown %s, %d scenarios", s.Cooldown, len(s.Scenarios))
+	}
+	for i, want := range guide {
+		c := s.Scenarios[i]
+		var options []string
+		for _, o := range c.Job.Sections[0].Options {
+			options = append(options, o.Name+"="+o.Value)
+		}
+		got := strings.Join(options, " ")
+		if c.ID != want.id || string(c.Role) != want.role || c.Size.String() != want.size || got != want.options || c.Runtime != time.Minute {
+			t.Errorf("place %d: scenario %d %s %s %s %s\nwant %d %s %s %s", i, c.ID, c.Role, c.Size, c.Runtime, got, want.id, want.role, want.size, want.options)
+		}
+	}
+}
+
+func TestEveryBuiltinSuiteLoads(t *testing.T) {
+	for _, name := range Names() {
+		s, err := Builtin(name)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, c := range s.Scenarios {
+			loads, err := c.Workloads("/x")
+			if err != nil || len(loads) == 0 || Duration(loads) == 0 {
+				t.Errorf("%s %d: %d workloads of %s, %v", name, c.ID, len(loads), Duration(loads), err)
+			}
+		}
+	}
+}
+
+func TestPlaceKeepsTheAuthorsOptions(t *testing.T) {
+	s, err := Builtin("db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.Scenarios[0]
+	c.Ramp = 1500 * time.Millisecond
+	job := c.Place("/mnt/a:b/wal.dat")
+	got := string(job.Text())
+	for _, line := range []string{`filename=/mnt/a\:b/wal.dat`, "size=2g", "time_based", "runtime=60s", "ramp_time=1500ms", "fdatasync=1", "group_reporting", "allow_file_create=0"} {
+		if !slices.Contains(strings.Split(got, "\n"), line) {
+			t.Errorf("no line %q in\n%s", line, got)
+		}
+	}
+	loads, err := c.Workloads("/mnt/a:b/wal.dat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := loads[0]; w.SyncEvery != 1 || w.Runtime != time.Minute || !slices.Equal(w.Files(), []string{"/mnt/a:b/wal.dat"}) {
+		t.Errorf("workload %+v, files %q", w, w.Files())
+	}
+}
+
+func TestSelect(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		sel  Selection
+		want string
+	}{
+		{"", Selection{}, "1 3 4 5 7 10 2 8 6 9"},
+		{"db", Selection{Only: "1,3-5"}, "1 3 4 5"},
+		{"6 rand-write", Selection{}, "8 6"},
+		{"", Selection{Phase: "latency"}, "1 3"},
+		{"quick ebs-16k", Selection{}, "1 2 3 4 5 6 7 8"},
+	} {
+		s, err := Select(strings.Fields(c.args), c.sel)
+		if err != nil {
+			t.Errorf("%q: %v", c.args, err)
+			continue
+		}
+		if got := strings.ReplaceAll(idsInOrder(s), ", ", " "); got != c.want {
+			t.Errorf("%q %+v: %s, want %s", c.args, c.sel, got, c.want)
+		}
+	}
+	for _, args := range []string{"11", "0", "5-3", "nothing", "no-such.fio", "db,quick"} {
+		if s, err := Select([]string{args}, Selection{}); err == nil {
+			t.Errorf("%q: got %s, want an error", args, idsInOrder(s))
+		}
+	}
+	if _, err := Select(nil, Selection{Phase: "lunch"}); err == nil || !strings.Contains(err.Error(), "latency, bandwidth, iops, realistic") {
+		t.Errorf("unknown phase: %v", err)
+	}
+}
+
+func idsInOrder(s *Suite) string {
+	var ids []string
+	for _, c := range s.Scenarios {
+		ids = append(ids, (&Suite{Scenarios: []Scenario{c}}).ids())
+	}
+	return strings.Join(ids, " ")
+}
+
+func TestParseTarget(t *testing.T) {
+	for text, want := range map[string]Target{
+		"write.iops >= 540":           {Metric: "write.iops", Op: ">=", Limit: 540},
+		"read.clat.p99 < 1.5ms":       {Metric: "read.clat.p99", Op: "<", Limit: 1.5e6},
+		"total.bw >= 0.95 * ceiling":  {Metric: "total.bw", Op: ">=", Limit: 0.95, OfCeiling: true},
+		"write.iops>ceiling":          {Metric: "write.iops", Op: ">", Limit: 1, OfCeiling: true},
+		"write.sync.p99.9 <= 300us":   {Metric: "write.sync.p99.9", Op: "<=", Limit: 3e5},
+		"read.bw >= 500MiB/s":         {Metric: "read.bw", Op: ">=", Limit: 500 << 20},
+		"total.iops >= 40.1k":         {Metric: "total.iops", Op: ">=", Limit: 40100},
+		"  write.lat.mean   <   2ms ": {Metric: "write.lat.mean", Op: "<", Limit: 2e6},
+	} {
+		want.Text = strings.TrimSpace(text)
+		got, err := ParseTarget(text)
+		if err != nil || got != want {
+			t.Errorf("%q: %+v, %v; want %+v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{
+		"", "write.iops", "write.iops = 5", "write.iops >= 5ms", "write.bw >= 500", "read.clat.p99 < 5", "read.clat.p99 < ceiling",
+		"read.clat.p999 < 5ms", "disk.iops > 5", "write.iops >= 0 * ceiling", "write.iops >= x * ceiling", "read.lat.p99 < -5ms",
+	} {
+		if got, err := ParseTarget(text); err == nil {
+			t.Errorf("%q: got %+v, want an error", text, got)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, name := range Names() {
+		data, err := builtin.ReadFile("builtin/" + name + ".yaml")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := Parse("fuzz.yaml", data)
+		if err != nil {
+			return
+		}
+		for _, c := range s.Scenarios {
+			job := c.Place("/x")
+			if _, err := fio.ParseJobFile("placed", job.Text(), fio.ParseOptions{}); err != nil {
+				t.Errorf("what was placed does not read back: %v\n%s", err, job.Text())
+			}
+		}
+	})
+}

@@ -1,0 +1,110 @@
+package units
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestParseBytes(t *testing.T) {
+	for text, want := range map[string]Bytes{
+		"0": 0, "4096": 4096, "28k": 28 << 10, "28K": 28 << 10, "28KiB": 28 << 10, "1.5GiB": 3 << 29, "5g": 5 << 30,
+		"3TB": 3e12, "125 MB": 125e6, "18446744073709551615": 1<<64 - 1, "256MiB": 256 << 20, "1Gi": 1 << 30,
+	} {
+		got, err := ParseBytes(text)
+		if err != nil || got != want {
+			t.Errorf("%q: got %d, %v; want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "k", "4x", "-1", "1e400g", "28KiBs", "99999999999999t", "NaN"} {
+		if got, err := ParseBytes(text); err == nil {
+			t.Errorf("%q: got %d, want an error", text, got)
+		}
+	}
+}
+
+func TestBytesPrint(t *testing.T) {
+	for b, want := range map[Bytes]string{0: "0B", 28 << 10: "28KiB", 3 << 29: "1.5GiB", 1000: "1000B", 235149655244: "219GiB", 1 << 62: "4EiB"} {
+		if b.String() != want {
+			t.Errorf("%d prints as %s, want %s", uint64(b), b, want)
+		}
+	}
+}
+
+func TestBytesRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := Bytes(rapid.Uint64().Draw(t, "bytes"))
+		text, _ := b.MarshalText()
+		var back Bytes
+		if err := back.UnmarshalText(text); err != nil || back != b {
+			t.Fatalf("%d wrote %s, read %d, %v", uint64(b), text, uint64(back), err)
+		}
+	})
+}
+
+func TestParseRate(t *testing.T) {
+	for text, want := range map[string]Rate{
+		"125MiB/s": 125 << 20, "312.5MB/s": 312.5e6, "10Gbps": 1.25e9, "100": 100, "5B/s": 5, "1.25 GB/s": 1.25e9,
+		"625MBps": 625e6, "4kB/s": 4000,
+	} {
+		got, err := ParseRate(text)
+		if err != nil || got != want {
+			t.Errorf("%q: got %f, %v; want %f", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "125MiB", "fast", "-3MB/s", "1MB/h"} {
+		if got, err := ParseRate(text); err == nil {
+			t.Errorf("%q: got %f, want an error", text, got)
+		}
+	}
+}
+
+func TestRatePrint(t *testing.T) {
+	for r, want := range map[Rate]string{125 << 20: "125MiB/s", 1003 << 20: "1003MiB/s", 0: "0B/s", 3733 << 20: "3733MiB/s", 512: "512B/s", 20480 << 20: "20GiB/s"} {
+		if r.String() != want {
+			t.Errorf("%f prints as %s, want %s", float64(r), r, want)
+		}
+	}
+	for r, want := range map[Rate]string{312.5e6: "312MB/s", 1.25e9: "1250MB/s", 52.5e6: "52.5MB/s"} {
+		if r.SI() != want {
+			t.Errorf("%f prints as %s, want %s", float64(r), r.SI(), want)
+		}
+	}
+}
+
+func TestIOPS(t *testing.T) {
+	for text, want := range map[string]IOPS{"540": 540, "40.1k": 40100, "18,462": 18462, "1.2M": 1.2e6, "137k IOPS": 137000} {
+		got, err := ParseIOPS(text)
+		if err != nil || got != want {
+			t.Errorf("%q: got %f, %v; want %f", text, got, err, want)
+		}
+	}
+	if got, err := ParseIOPS("40x"); err == nil {
+		t.Errorf("40x: got %f, want an error", got)
+	}
+	for n, want := range map[IOPS]string{18462: "18,462", 536: "536", 1234567.4: "1,234,567", 12.34: "12.3", 0.5: "0.50"} {
+		if n.String() != want {
+			t.Errorf("%f prints as %s, want %s", float64(n), n, want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"28k", "125MiB/s", "40.1k", "10Gbps", "1.5GiB", "-", ".", "kib"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if b, err := ParseBytes(s); err == nil {
+			text, _ := b.MarshalText()
+			if back, err := ParseBytes(string(text)); err != nil || back != b {
+				t.Errorf("%q gave %d, which prints as %s and reads as %d, %v", s, uint64(b), text, uint64(back), err)
+			}
+		}
+		if r, err := ParseRate(s); err == nil && r < 0 {
+			t.Errorf("%q gave a negative rate %f", s, float64(r))
+		}
+		if n, err := ParseIOPS(s); err == nil && n < 0 {
+			t.Errorf("%q gave negative IOPS %f", s, float64(n))
+		}
+	})
+}
