@@ -1,9 +1,9 @@
 package fio
 
 import (
-	"time"
-
 	"plimsoll/internal/units"
+	"strings"
+	"time"
 )
 
 // Workload is what a fio job asks of the storage, worked out from its options: the input of the ceiling model and
@@ -46,7 +46,19 @@ type Workload struct {
 // InFlight is the most I/Os that the workload keeps outstanding at once.
 func (w Workload) InFlight() int { return max(w.Jobs, 1) * max(w.Depth, 1) }
 
-// Reads and Writes say whether the direction runs at all.
+// Files are the paths of filename=, of which there may be several, separated by colons; none when fio names them itself.
+func (w Workload) Files() []string {
+	const escaped = "\x00" // stands for \: which is part of a name
+	var files []string
+	for name := range strings.SplitSeq(strings.ReplaceAll(w.Filename, `\:`, escaped), ":") {
+		if name != "" {
+			files = append(files, strings.ReplaceAll(name, escaped, ":"))
+		}
+	}
+	return files
+}
+
+// Reads says whether the workload reads.
 func (w Workload) Reads() bool { return w.ReadShare > 0 }
 
 // Writes says whether the workload writes.

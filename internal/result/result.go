@@ -56,7 +56,7 @@ type Result struct {
 	Disks   []fio.Disk `json:"disks,omitempty"`
 	// Devices is use over the measured window, from telemetry, top device first.
 	Devices []telemetry.DeviceUse `json:"devices,omitempty"`
-	Host    *HostUse              `json:"host,omitempty"`
+	Host    *telemetry.HostUse    `json:"host,omitempty"`
 	Depth   Depth                 `json:"depth"`
 	// IOPS and BW of reads and writes together, with their uncertainty from batch means of the seconds.
 	IOPS stats.Estimate `json:"iops_estimate"`
@@ -64,6 +64,12 @@ type Result struct {
 
 	Unread []fio.Unread `json:"unread,omitempty"`
 	Doubts []string     `json:"doubts,omitempty"`
+}
+
+// Invalidate marks the result as not to be trusted and says why.
+func (r *Result) Invalidate(reason string) {
+	r.State = Invalid
+	r.Reasons = append(r.Reasons, reason)
 }
 
 // Second is one interval of the per-second series.
@@ -114,13 +120,4 @@ type Depth struct {
 	Device float64 `json:"device"` // mean queue of the top device, from telemetry; 0 when not watched
 	// Told explains a difference in one sentence.
 	Told string `json:"told,omitempty"`
-}
-
-// HostUse is what the machine did during the measured window, shares in 0..1 of all cores.
-type HostUse struct {
-	CPUs                                      int
-	User, System, IOWait, IRQ, SoftIRQ, Steal float64
-	DirtyMax, WritebackMax                    units.Bytes
-	IOSome, IOFull                            float64 // share of time some or all tasks waited for I/O
-	SamplerCPU                                float64 // of one core
 }

@@ -1,0 +1,288 @@
+package result
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/stats"
+	"plimsoll/internal/telemetry"
+	"plimsoll/internal/units"
+)
+
+// Builder makes a Result from fio's documents as they arrive. Counters and latency bins in them are cumulative per row; the
+// difference of two documents is an interval with its full latency histogram.
+type Builder struct {
+	// Start is when fio was started.
+	Start time.Time
+
+	last    *fio.Output
+	rows    []row
+	seconds []Second
+}
+
+// row is the state of one row of results between documents.
+type row struct {
+	prev    fio.Job
+	inRamp  bool // a ramp was asked for and has not ended
+	started bool
+}
+
+// shortest is the least interval that stands as a Second of its own. fio prints its last document twice, and the one
+// before it milliseconds earlier; a rate over so little time says nothing.
+const shortest = 200 * time.Millisecond
+
+// Add takes the next document and returns the interval since the one before, if time has passed.
+func (b *Builder) Add(o *fio.Output) (Second, bool) {
+	prevTime := b.Start
+	if b.last != nil {
+		prevTime = b.last.Time
+	}
+	since := o.Time.Sub(prevTime)
+	var s Second
+	for i, job := range o.Jobs {
+		if i == len(b.rows) {
+			ramp, _ := fio.ParseTime(job.Options["ramp_time"], time.Second)
+			b.rows = append(b.rows, row{inRamp: ramp > 0})
+		}
+		s = s.plus(b.rows[i].advance(job, since))
+	}
+	s.At = o.Time.Sub(b.Start)
+	b.last = o
+	if s.Len == 0 && s.Read.N+s.Write.N+s.Trim.N == 0 {
+		return s, false
+	}
+	if n := len(b.seconds); n > 0 && s.Len < shortest && b.seconds[n-1].Ramp == s.Ramp {
+		at := s.At
+		s = b.seconds[n-1].then(s)
+		s.At = at
+		b.seconds[n-1] = s
+		return s, true
+	}
+	b.seconds = append(b.seconds, s)
+	return s, true
+}
+
+// advance returns what a row did since its last document.
+func (r *row) advance(cur fio.Job, since time.Duration) Second {
+	prev := r.prev
+	r.prev = cur
+	// The counters fall to zero once, at the end of the ramp. That they fell shows in a counter that is smaller than before, or,
+	// when a fast job has caught up by the next document, in a runtime that grew by much less than the time between.
+	fell := cur.Read.N < prev.Read.N || cur.Write.N < prev.Write.N || cur.Trim.N < prev.Trim.N || cur.Runtime < prev.Runtime
+	lagged := r.started && r.inRamp && cur.Runtime-prev.Runtime < since*3/4
+	if r.inRamp && (fell || lagged) {
+		prev, r.inRamp = fio.Job{}, false
+	}
+	if cur.Runtime > 0 {
+		r.started = true
+	}
+	s := Second{Len: cur.Runtime - prev.Runtime, Ramp: r.inRamp && cur.Runtime > 0}
+	s.Read = difference(prev.Read, cur.Read)
+	s.Write = difference(prev.Write, cur.Write)
+	s.Trim = difference(prev.Trim, cur.Trim)
+	if h := cur.Sync.Lat.Hist; h.Count() > 0 {
+		s.Sync = h.Minus(prev.Sync.Lat.Hist)
+	}
+	return s
+}
+
+func difference(prev, cur fio.Direction) Interval {
+	i := Interval{N: cur.N - min(prev.N, cur.N), Bytes: cur.Bytes - min(prev.Bytes, cur.Bytes)}
+	if h := latency(cur).Hist; h.Count() > 0 {
+		i.Hist = h.Minus(latency(prev).Hist)
+	}
+	return i
+}
+
+// latency is the distribution that carries bins: clat, or lat under lat_percentiles=1.
+func latency(d fio.Direction) fio.Latency {
+	if d.Clat.Hist == nil && d.Lat.Hist != nil {
+		return d.Lat
+	}
+	return d.Clat
+}
+
+// plus joins what two rows did at the same time.
+func (s Second) plus(o Second) Second {
+	j := s.then(o)
+	j.Len = max(s.Len, o.Len)
+	return j
+}
+
+// then joins an interval with the one after it.
+func (s Second) then(o Second) Second {
+	join := func(a, b Interval) Interval {
+		return Interval{a.N + b.N, a.Bytes + b.Bytes, joinHist(a.Hist, b.Hist)}
+	}
+	return Second{
+		At: o.At, Len: s.Len + o.Len, Ramp: s.Ramp || o.Ramp,
+		Read: join(s.Read, o.Read), Write: join(s.Write, o.Write), Trim: join(s.Trim, o.Trim),
+		Sync: joinHist(s.Sync, o.Sync),
+	}
+}
+
+func joinHist(a, b *fio.Hist) *fio.Hist {
+	if a == nil || b == nil {
+		return cmpOr(a, b)
+	}
+	sum := a.Clone()
+	sum.Merge(b)
+	return sum
+}
+
+func cmpOr(a, b *fio.Hist) *fio.Hist {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// Latest is the last document, nil before the first.
+func (b *Builder) Latest() *fio.Output { return b.last }
+
+// Finish fills r from the documents and from what the sampler saw (nil without one). r.Workloads must be set.
+func (b *Builder) Finish(r *Result, watched *telemetry.Series) {
+	r.Seconds = b.seconds
+	if b.last == nil {
+		return
+	}
+	FromOutput(r, b.last)
+	if watched != nil {
+		r.watch(watched, b.Start)
+	}
+	r.Depth = r.depths()
+	r.IOPS = series(r.Seconds, func(s Second) float64 { return float64(s.IOPS()) })
+	r.BW = series(r.Seconds, func(s Second) float64 { return float64(s.BW()) })
+	// The centre is fio's exact count over its exact time; the batches give the interval around it.
+	r.IOPS = recentre(r.IOPS, float64(r.Total.Read.IOPS+r.Total.Write.IOPS+r.Total.Trim.IOPS))
+	r.BW = recentre(r.BW, float64(r.Total.Read.BW+r.Total.Write.BW+r.Total.Trim.BW))
+}
+
+// FromOutput fills r from fio's final figures alone, as for an import.
+func FromOutput(r *Result, o *fio.Output) {
+	r.Fio = o.Version
+	r.Jobs = o.Jobs
+	r.Disks = o.Disks
+	r.Unread = o.Unread
+	r.Doubts = append(r.Doubts, o.Doubts...)
+	if len(o.Jobs) > 0 {
+		r.Total = fio.MergeJobs(o.Jobs)
+	}
+	r.Measured = r.Total.Runtime
+	r.Depth = r.depths()
+	r.IOPS = recentre(r.IOPS, float64(r.Total.Read.IOPS+r.Total.Write.IOPS+r.Total.Trim.IOPS))
+	r.BW = recentre(r.BW, float64(r.Total.Read.BW+r.Total.Write.BW+r.Total.Trim.BW))
+}
+
+func series(seconds []Second, f func(Second) float64) stats.Estimate {
+	var xs []float64
+	for _, s := range seconds {
+		if !s.Ramp && s.Len >= shortest {
+			xs = append(xs, f(s))
+		}
+	}
+	return stats.BatchMeans(xs)
+}
+
+func recentre(e stats.Estimate, center float64) stats.Estimate {
+	if shift := center - e.Center; e.N > 1 {
+		e.Lo, e.Hi = max(e.Lo+shift, 0), e.Hi+shift
+	} else {
+		e.Lo, e.Hi = center, center
+	}
+	e.Center = center
+	return e
+}
+
+// watch adds what the sampler saw: per device and for the host over the measured window, and second by second.
+func (r *Result) watch(t *telemetry.Series, start time.Time) {
+	offset := start.Sub(t.Start)
+	from, to := r.window()
+	r.Devices = t.Use(offset+from, offset+to)
+	r.Host = t.Host(offset+from, offset+to)
+	for i := range r.Seconds {
+		s := &r.Seconds[i]
+		for _, d := range t.Use(offset+s.At-s.Len, offset+s.At) {
+			s.Util = append(s.Util, d.Util)
+			s.Queue = append(s.Queue, d.Queue)
+		}
+		if near := t.Near(offset + s.At); near != nil {
+			s.Dirty, s.Writeback = near.Dirty, near.Writeback
+		}
+	}
+}
+
+// window is the part of the run that was measured, since fio's start.
+func (r *Result) window() (from, to time.Duration) {
+	for i, s := range r.Seconds {
+		if s.Ramp {
+			continue
+		}
+		if to == 0 {
+			from = max(r.Seconds[i].At-s.Len, 0)
+		}
+		to = s.At
+	}
+	return from, to
+}
+
+// depths works out the queue depth three ways.
+func (r *Result) depths() Depth {
+	var d Depth
+	for _, w := range r.Workloads {
+		d.Asked += w.InFlight()
+	}
+	for _, j := range r.Jobs {
+		for _, dir := range []fio.Direction{j.Read, j.Write, j.Trim} {
+			lat := dir.Lat
+			if !lat.Measured() {
+				lat = dir.Clat
+			}
+			d.Little += float64(dir.IOPS) * lat.Mean / 1e9
+		}
+		d.Fio += meanDepth(j.Depths) * float64(max(j.Count, r.jobsOf(j.Name), 1))
+	}
+	if len(r.Devices) > 0 {
+		d.Device = r.Devices[0].Queue
+	}
+	synced := slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return w.SyncEvery > 0 && w.Depth > 1 })
+	if synced && d.Device > 0 && d.Device < d.Little/1.5 {
+		d.Told = fmt.Sprintf("each job waits in a sync after its writes, so of the %.0f I/Os that fio counts in flight %.1f were at the device; latencies include that wait", d.Little, d.Device)
+	}
+	return d
+}
+
+// jobsOf is numjobs of the workload of that name, for output that does not say how many jobs a row stands for.
+func (r *Result) jobsOf(name string) int {
+	for _, w := range r.Workloads {
+		if w.Name == name {
+			return w.Jobs
+		}
+	}
+	return 0
+}
+
+// meanDepth is the mean of fio's depth histogram of one job, taken at the lower edges of its buckets (1, 2, 4, … 64).
+func meanDepth(shares []fio.Share) float64 {
+	var sum, all float64
+	for _, s := range shares {
+		edge, err := strconv.ParseFloat(strings.TrimPrefix(s.Label, ">="), 64)
+		if err != nil {
+			continue
+		}
+		sum += edge * s.Value
+		all += s.Value
+	}
+	if all == 0 || math.IsNaN(sum) {
+		return 0
+	}
+	return sum / all
+}
+
+// Bytes written and read together.
+func (r *Result) Bytes() units.Bytes { return r.Total.Read.Bytes + r.Total.Write.Bytes }

@@ -1,0 +1,96 @@
+package result
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"plimsoll/internal/fio"
+)
+
+// record runs the real fio on a job and returns the documents it printed, one a second.
+func record(t *testing.T, args ...string) []*fio.Output {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "file")
+	args = append([]string{"--name=t", "--filename=" + file, "--output-format=json+", "--status-interval=1", "--eta=never"}, args...)
+	cmd := exec.Command("fio", args...)
+	cmd.Stderr, cmd.Dir = os.Stderr, t.TempDir()
+	var docs []*fio.Output
+	split := &fio.Splitter{Doc: func(doc []byte) error {
+		o, err := fio.ParseJSON(doc)
+		docs = append(docs, o)
+		return err
+	}}
+	cmd.Stdout = split
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if err := split.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return docs
+}
+
+func build(docs []*fio.Output, start time.Time) *Result {
+	b := &Builder{Start: start}
+	for _, d := range docs {
+		b.Add(d)
+	}
+	r := &Result{}
+	b.Finish(r, nil)
+	return r
+}
+
+// The seconds after the ramp add up to fio's own totals, in operations, bytes and latency bins; the ramp stands apart.
+func TestSecondsAddUpToTotals(t *testing.T) {
+	for name, args := range map[string][]string{
+		"no ramp":                {"--ioengine=null", "--size=1g", "--rw=randrw", "--bs=4k", "--time_based", "--runtime=3"},
+		"fast, with ramp":        {"--ioengine=null", "--size=1g", "--rw=randrw", "--bs=4k", "--time_based", "--runtime=3", "--ramp_time=2"},
+		"slow, with ramp":        {"--ioengine=psync", "--size=1m", "--rw=write", "--bs=4k", "--rate_iops=50", "--time_based", "--runtime=3", "--ramp_time=2", "--fdatasync=1"},
+		"two jobs, with ramp":    {"--ioengine=null", "--size=1g", "--rw=read", "--bs=4k", "--time_based", "--runtime=2", "--ramp_time=1", "--numjobs=2", "--group_reporting"},
+		"rows, a late one, sync": {"--ioengine=psync", "--size=1m", "--rw=write", "--bs=4k", "--rate_iops=40", "--time_based", "--runtime=3", "--fsync=4", "--name=late", "--filename=late", "--ioengine=psync", "--size=1m", "--rw=read", "--startdelay=1", "--rate_iops=30", "--time_based", "--runtime=2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			start := time.Now()
+			docs := record(t, args...)
+			r := build(docs, start)
+			var n [2]uint64
+			var bytes uint64
+			var hist, sync fio.Hist
+			var ramp, measured time.Duration
+			for _, s := range r.Seconds {
+				if s.Ramp {
+					ramp += s.Len
+					continue
+				}
+				measured += s.Len
+				n[0] += s.Read.N
+				n[1] += s.Write.N
+				bytes += uint64(s.Read.Bytes + s.Write.Bytes)
+				hist.Merge(s.Read.Hist)
+				hist.Merge(s.Write.Hist)
+				sync.Merge(s.Sync)
+			}
+			total := r.Total
+			if n != [2]uint64{total.Read.N, total.Write.N} || bytes != uint64(total.Read.Bytes+total.Write.Bytes) {
+				t.Errorf("seconds hold %d I/Os and %d bytes; fio says %d and %d, %d", n, bytes, total.Read.N, total.Write.N, total.Read.Bytes+total.Write.Bytes)
+			}
+			if want := total.Read.Clat.Hist.Count() + total.Write.Clat.Hist.Count(); hist.Count() != want || want == 0 {
+				t.Errorf("seconds hold %d latencies, fio's bins %d", hist.Count(), want)
+			}
+			if want := total.Sync.Lat.Hist.Count(); sync.Count() != want {
+				t.Errorf("seconds hold %d syncs, fio's bins %d", sync.Count(), want)
+			}
+			asked, _ := fio.ParseTime(docs[0].Jobs[0].Options["ramp_time"], time.Second)
+			if d := ramp - asked; d < -1100*time.Millisecond || d > 300*time.Millisecond {
+				t.Errorf("ramp of %s, asked for %s", ramp, asked)
+			}
+			if d := measured - r.Measured; len(total.Read.Clat.Percentiles) > 0 && (d < -time.Second || d > 1100*time.Millisecond) {
+				t.Errorf("seconds cover %s, fio %s", measured, r.Measured)
+			}
+		})
+	}
+}
