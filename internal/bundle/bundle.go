@@ -74,3 +74,11 @@ type Bundle struct {
 	Scenarios []Scenario
 	Findings  []finding.Finding
 }
+
+// Outcome is the verdict of a finished run in words, or how far it came.
+func (r Run) Outcome() string {
+	if r.State != Finished {
+		return string(r.State)
+	}
+	return r.Verdict.Word()
+}

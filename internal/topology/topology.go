@@ -60,7 +60,8 @@ const (
 	Declared  OriginKind = "declared"
 	Catalogue OriginKind = "catalogue"
 	Assumed   OriginKind = "assumed"
-	Unknown   OriginKind = "" // nothing is known
+	Measured  OriginKind = "measured" // by this run itself
+	Unknown   OriginKind = ""         // nothing is known
 )
 
 // Instance is the machine's own cap on its network-attached storage, shared by all volumes.

@@ -1,0 +1,309 @@
+// Package bench measures: it makes the targets ready, writes their files, runs fio scenario by scenario with the sampler beside it,
+// and puts each result into the bundle. It emits events and prints nothing.
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
+)
+
+// Plan is a run decided upon, nothing of it done yet.
+type Plan struct {
+	Suite    suite.Suite // its Scenarios are those that run, in order
+	Topology topology.Topology
+	Settings bundle.Settings
+	Out      string // where bundles go
+	Tool     string // "plimsoll 0.1.0"
+	Fio      fio.Version
+	// Destroy maps a raw device's path to the serial its owner named.
+	Destroy map[string]string
+	// AllowExec lets a job file's exec_prerun and exec_postrun run.
+	AllowExec bool
+}
+
+// Run carries out a plan and returns the finished bundle. When ctx ends, what is finished is kept and the bundle comes with
+// context.Canceled.
+func Run(ctx context.Context, m *sys.Machine, p Plan, emit func(Event)) (*bundle.Bundle, error) {
+	r := &runner{m: m, plan: p, emit: emit}
+	if err := r.prepare(); err != nil {
+		return nil, err
+	}
+	w, err := bundle.Create(p.Out, bundle.Run{
+		Tool: p.Tool, Fio: p.Fio.String(), Created: m.Now(), Topology: p.Topology, Suite: p.Suite,
+		Settings: p.Settings, Ceilings: r.ceilings,
+	})
+	if err != nil {
+		return nil, writeTrouble(p.Out, err)
+	}
+	return r.measure(ctx, w, nil)
+}
+
+// Resume goes on with an interrupted bundle: scenarios that are done stay, the rest run. The plan must be the one of the bundle's run.json,
+// with the topology as it is now.
+func Resume(ctx context.Context, m *sys.Machine, dir string, p Plan, emit func(Event)) (*bundle.Bundle, error) {
+	r := &runner{m: m, plan: p, emit: emit}
+	if err := r.prepare(); err != nil {
+		return nil, err
+	}
+	w, b, err := bundle.Reopen(dir)
+	if err != nil {
+		return nil, err
+	}
+	var done []int
+	for _, s := range b.Scenarios {
+		if s.Result != nil && s.Result.State == result.Done {
+			done = append(done, s.ID)
+		}
+	}
+	return r.measure(ctx, w, done)
+}
+
+// runner carries out one plan.
+type runner struct {
+	m        *sys.Machine
+	plan     Plan
+	emit     func(Event)
+	places   []*place
+	ceilings map[int]ceiling.Ceiling
+}
+
+// prepare checks everything that can be checked before the first byte is written.
+func (r *runner) prepare() error {
+	for _, t := range r.plan.Topology.Targets {
+		if !slices.ContainsFunc(r.plan.Suite.Scenarios, func(s suite.Scenario) bool { return s.Role == t.Role }) {
+			continue
+		}
+		p, err := r.newPlace(t)
+		if err != nil {
+			return err
+		}
+		r.places = append(r.places, p)
+	}
+	r.ceilings = map[int]ceiling.Ceiling{}
+	for _, s := range r.plan.Suite.Scenarios {
+		p := r.place(s.Role)
+		if p == nil {
+			return fmt.Errorf("scenario %d %s needs a %s path: add --%s PATH", s.ID, s.Name, s.Role, s.Role)
+		}
+		loads, err := s.Workloads(p.fileFor(s))
+		if err != nil {
+			return err
+		}
+		if s.AsIs {
+			if err := r.checkJob(s, loads); err != nil {
+				return err
+			}
+		}
+		r.ceilings[s.ID] = ceiling.Of(&r.plan.Topology, s.Role, loads)
+	}
+	return checkSpace(r.places, r.plan.Settings.FreshExtents)
+}
+
+func (r *runner) newPlace(t topology.Target) (*place, error) {
+	info, err := checkPath(t.Path)
+	if err != nil {
+		return nil, err
+	}
+	p := &place{role: t.Role, path: t.Path}
+	if t.Mount != nil {
+		p.fsType = t.Mount.FS
+	}
+	if !info.IsDir() {
+		if p.device = r.plan.Topology.RawDevice(&t); p.device == nil {
+			return nil, fmt.Errorf("%s: nothing is known of this device in /sys/block; name a disk, an array or a directory", t.Path)
+		}
+	}
+	p.needs(r.plan.Suite.Scenarios)
+	if p.device != nil {
+		if err := checkDevice(p, r.plan.Topology.Tree, r.plan.Destroy); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (r *runner) place(role topology.Role) *place {
+	for _, p := range r.places {
+		if p.role == role {
+			return p
+		}
+	}
+	return nil
+}
+
+// fileFor is what a scenario's job is placed on.
+func (p *place) fileFor(s suite.Scenario) string {
+	if s.AsIs {
+		return p.jobDir()
+	}
+	return p.file()
+}
+
+// File is what a scenario's job would be placed on.
+func File(p Plan, s suite.Scenario) string {
+	t := p.Topology.For(s.Role)
+	if t == nil {
+		return ""
+	}
+	return (&place{role: s.Role, path: t.Path, device: p.Topology.RawDevice(t)}).fileFor(s)
+}
+
+// measure runs what is not done and closes the bundle, however it ends.
+func (r *runner) measure(ctx context.Context, w *bundle.Writer, done []int) (b *bundle.Bundle, err error) {
+	defer w.Close()
+	r.emit(Started{
+		Dir: w.Dir, Suite: r.plan.Suite.Name, Scenarios: r.plan.Suite.Scenarios, Done: done,
+		Ceilings: r.ceilings, Expected: r.expected(done),
+	})
+	runErr := r.withPlaces(func() error { return r.scenarios(ctx, w, done) })
+	state := bundle.Finished
+	if runErr != nil {
+		state = bundle.Interrupted
+	}
+	b, err = w.Finish(state, r.m.Now())
+	return b, errors.Join(runErr, err)
+}
+
+// withPlaces locks the targets, clears leftovers, and removes the files afterwards, whatever happened in between.
+func (r *runner) withPlaces(do func() error) (err error) {
+	locked := map[string]bool{}
+	for _, p := range r.places {
+		if !locked[p.path] {
+			release, err := lock(p)
+			if err != nil {
+				return err
+			}
+			defer release()
+			locked[p.path] = true
+		}
+		if err := p.clear(func(text string) { r.emit(Noted{text}) }); err != nil {
+			return err
+		}
+	}
+	if !r.plan.Settings.KeepFiles {
+		defer func() {
+			for _, p := range r.places {
+				err = errors.Join(err, removeAll(p.leftovers()))
+			}
+		}()
+	}
+	return do()
+}
+
+func (r *runner) scenarios(ctx context.Context, w *bundle.Writer, done []int) error {
+	for _, p := range r.places {
+		if !p.reads || p.device == nil { // a raw device that is only read is measured as it is
+			if err := r.layOut(ctx, p); err != nil {
+				return err
+			}
+		}
+	}
+	first := true
+	for _, s := range r.plan.Suite.Scenarios {
+		if slices.Contains(done, s.ID) {
+			continue
+		}
+		if !first && r.plan.Suite.Cooldown > 0 {
+			r.emit(Cooling{r.plan.Suite.Cooldown})
+			select {
+			case <-ctx.Done():
+			case <-time.After(r.plan.Suite.Cooldown):
+			}
+		}
+		first = false
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		dir, err := w.Begin(s)
+		if err != nil {
+			return writeTrouble(w.Dir, err)
+		}
+		res, err := r.scenario(ctx, s, dir)
+		if ctx.Err() != nil {
+			return errors.Join(ctx.Err(), w.Drop(dir))
+		}
+		if err == nil {
+			err = w.Keep(s, dir, res)
+		}
+		if err != nil {
+			return errors.Join(writeTrouble(w.Dir, err), w.Drop(dir))
+		}
+		r.emit(Ended{s.ID, res})
+	}
+	return nil
+}
+
+// layOut writes a place's file. That it cannot be written does not end the run: the scenarios of the place are invalid and say why.
+func (r *runner) layOut(ctx context.Context, p *place) error {
+	if memoryOnly(p.fsType) {
+		p.broken = fmt.Errorf("%s is on %s, which keeps files in memory: no device would be measured", p.path, p.fsType)
+		return nil
+	}
+	err := p.layOut(ctx, r.m, r.emit)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		p.broken = fmt.Errorf("the file could not be laid out: %s", firstLine(err))
+	}
+	return nil
+}
+
+func memoryOnly(fsType string) bool { return fsType == "tmpfs" || fsType == "ramfs" }
+
+// expected is the time that measuring and cooldowns take.
+func (r *runner) expected(done []int) time.Duration {
+	var sum time.Duration
+	for _, s := range r.plan.Suite.Scenarios {
+		if slices.Contains(done, s.ID) {
+			continue
+		}
+		if sum > 0 {
+			sum += r.plan.Suite.Cooldown
+		}
+		loads, err := s.Workloads(r.place(s.Role).fileFor(s))
+		if err == nil {
+			sum += suite.Duration(loads)
+		}
+	}
+	return sum
+}
+
+// checkJob refuses what a job file from elsewhere may not do unasked: run shell commands, write to raw devices.
+func (r *runner) checkJob(s suite.Scenario, loads []fio.Workload) error {
+	for _, section := range s.Job.Sections {
+		for _, o := range section.Options {
+			if (o.Name == "exec_prerun" || o.Name == "exec_postrun") && !r.plan.AllowExec {
+				return fmt.Errorf("%s:%d: %s would run a shell command (%.60q): read it, then add --allow-exec", s.Job.Name, o.Line, o.Name, o.Value)
+			}
+		}
+	}
+	for _, w := range loads {
+		for _, name := range w.Files() {
+			if !filepath.IsAbs(name) || w.ReadShare == 1 {
+				continue
+			}
+			d := r.plan.Topology.Tree.Device(name)
+			if d == nil {
+				continue
+			}
+			raw := &place{path: filepath.Clean(name), device: d}
+			if err := checkDevice(raw, r.plan.Topology.Tree, r.plan.Destroy); err != nil {
+				return fmt.Errorf("%s: [%s]: %w", s.Job.Name, w.Name, err)
+			}
+		}
+	}
+	return nil
+}

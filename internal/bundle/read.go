@@ -1,0 +1,108 @@
+package bundle
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/result"
+	"plimsoll/internal/topology"
+)
+
+// ErrNotBundle is in the chain of Open's error when the directory holds no run.json.
+var ErrNotBundle = errors.New("not a run of plimsoll (it has no run.json)")
+
+// Open reads a bundle whole. A scenario that has not run has no Result.
+func Open(dir string) (*Bundle, error) {
+	b := &Bundle{Dir: dir}
+	found, err := readJSON(filepath.Join(dir, "run.json"), &b.Run)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, fmt.Errorf("%s: %w", dir, ErrNotBundle)
+	}
+	if b.Run.Schema > Schema || b.Run.Schema < 1 {
+		return nil, fmt.Errorf("%s has schema %d and this plimsoll reads 1 to %d: use a newer plimsoll", filepath.Join(dir, "run.json"), b.Run.Schema, Schema)
+	}
+	for _, s := range b.Run.Suite.Scenarios {
+		sc := Scenario{Scenario: s}
+		if c, ok := b.Run.Ceilings[s.ID]; ok {
+			sc.Ceiling = &c
+		}
+		var r result.Result
+		found, err := readJSON(filepath.Join(dir, DirName(s), "result.json"), &r)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			sc.Result = &r
+		}
+		b.Scenarios = append(b.Scenarios, sc)
+	}
+	b.Judge() // rules improve: an old bundle is judged by what is known today
+	return b, nil
+}
+
+// Judge evaluates targets, runs the rules and fills in findings and verdicts.
+func (b *Bundle) Judge(disabled ...finding.Code) {
+	c := &finding.Case{Topology: &b.Run.Topology}
+	for i := range b.Scenarios {
+		s := &b.Scenarios[i]
+		s.Targets, s.Verdict = nil, ""
+		if s.Result == nil {
+			continue
+		}
+		if s.Ceiling != nil {
+			withLatency := s.Ceiling.Measured(s.Result, b.volumes(s.Role))
+			s.Ceiling = &withLatency
+		}
+		for _, t := range s.Scenario.Targets {
+			s.Targets = append(s.Targets, finding.Evaluate(t, s.Result, s.Ceiling))
+		}
+		c.Runs = append(c.Runs, finding.Measurement{Scenario: s.Scenario, Ceiling: s.Ceiling, Result: s.Result, Targets: s.Targets})
+	}
+	b.Findings = finding.Judge(c, disabled...)
+	measured := c.Runs
+	for i := range b.Scenarios {
+		if s := &b.Scenarios[i]; s.Result != nil {
+			s.Verdict = finding.VerdictOf(measured[0], b.Findings)
+			measured = measured[1:]
+		}
+	}
+	b.Run.Verdict, b.Run.Reasons = finding.RunVerdict(c.Runs, b.Findings)
+}
+
+// volumes is how many volumes are behind a role's path, 0 when that is not known.
+func (b *Bundle) volumes(role topology.Role) int {
+	if t := b.Run.Topology.For(role); t != nil {
+		if a := b.Run.Topology.Array(t.Array); a != nil {
+			return len(a.Volumes)
+		}
+	}
+	return 0
+}
+
+// List returns the runs below out, newest first. What cannot be read is passed over: a directory may hold other things.
+func List(out string) ([]Run, error) {
+	entries, err := os.ReadDir(out)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var runs []Run
+	for _, e := range entries {
+		var r Run
+		if found, err := readJSON(filepath.Join(out, e.Name(), "run.json"), &r); found && err == nil {
+			runs = append(runs, r)
+		}
+	}
+	slices.SortFunc(runs, func(a, b Run) int { return b.Created.Compare(a.Created) })
+	return runs, nil
+}

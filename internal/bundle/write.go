@@ -1,0 +1,145 @@
+package bundle
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/result"
+	"plimsoll/internal/suite"
+)
+
+// Writer fills a bundle while its run goes on. One process at a time holds it.
+type Writer struct {
+	Dir     string
+	Run     Run
+	release func()
+}
+
+// Create makes a new bundle below out, named after the time, the suite and the host, and writes run.json. Close it.
+func Create(out string, run Run) (*Writer, error) {
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return nil, err
+	}
+	id := fmt.Sprintf("%s-%s-%s", run.Created.UTC().Format("20060102T150405Z"), slug(run.Suite.Name), slug(run.Topology.Host.Name))
+	run.Schema = Schema
+	for n := 1; n < 1000; n++ {
+		run.ID = id
+		if n > 1 {
+			run.ID = fmt.Sprintf("%s-%d", id, n)
+		}
+		dir := filepath.Join(out, run.ID)
+		if err := os.Mkdir(dir, 0o755); errors.Is(err, os.ErrExist) {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		w := &Writer{Dir: dir, Run: run}
+		return w, w.start()
+	}
+	return nil, fmt.Errorf("%s: a thousand runs of one second", filepath.Join(out, id))
+}
+
+// Reopen goes on with a bundle that was interrupted: it drops what an aborted scenario left and returns what is there.
+func Reopen(dir string) (*Writer, *Bundle, error) {
+	b, err := Open(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := &Writer{Dir: dir, Run: b.Run}
+	if err := w.start(); err != nil {
+		return nil, nil, err
+	}
+	left, err := filepath.Glob(filepath.Join(dir, ".*.tmp"))
+	for _, path := range left {
+		err = errors.Join(err, os.RemoveAll(path))
+	}
+	return w, b, err
+}
+
+func (w *Writer) start() error {
+	release, err := Lock(w.Dir)
+	if err != nil {
+		return err
+	}
+	w.release = release
+	w.Run.State = Running
+	return w.Save()
+}
+
+// Save writes run.json.
+func (w *Writer) Save() error { return writeJSON(filepath.Join(w.Dir, "run.json"), w.Run) }
+
+// Close lets go of the bundle.
+func (w *Writer) Close() { w.release() }
+
+// DirName is the directory of a scenario below the bundle.
+func DirName(s suite.Scenario) string { return fmt.Sprintf("%02d-%s", s.ID, slug(s.Name)) }
+
+// Begin makes the directory that a scenario's files are written to. It is not part of the bundle until Keep.
+func (w *Writer) Begin(s suite.Scenario) (string, error) {
+	dir := filepath.Join(w.Dir, "."+DirName(s)+".tmp")
+	if err := os.RemoveAll(dir); err != nil {
+		return "", err
+	}
+	return dir, os.Mkdir(dir, 0o755)
+}
+
+// Keep writes the result into a scenario's directory and makes it part of the bundle.
+func (w *Writer) Keep(s suite.Scenario, dir string, r *result.Result) error {
+	r.Dir = DirName(s)
+	if err := writeJSON(filepath.Join(dir, "result.json"), r); err != nil {
+		return err
+	}
+	final := filepath.Join(w.Dir, r.Dir)
+	if err := os.RemoveAll(final); err != nil { // an invalid result that a resumed run measured again
+		return err
+	}
+	if err := os.Rename(dir, final); err != nil {
+		return err
+	}
+	return syncDir(w.Dir)
+}
+
+// Drop removes what an aborted scenario wrote.
+func (w *Writer) Drop(dir string) error { return os.RemoveAll(dir) }
+
+// Finish judges the run, writes the verdict and the findings, and returns the whole bundle.
+func (w *Writer) Finish(state State, now time.Time, disabled ...finding.Code) (*Bundle, error) {
+	w.Run.State, w.Run.Finished = state, now
+	if err := w.Save(); err != nil {
+		return nil, err
+	}
+	b, err := Open(w.Dir)
+	if err != nil {
+		return nil, err
+	}
+	b.Judge(disabled...)
+	w.Run = b.Run
+	return b, errors.Join(writeJSON(filepath.Join(w.Dir, "findings.json"), b.Findings), w.Save())
+}
+
+// slug turns any text into a short file name: hostile host and job names end here.
+func slug(s string) string {
+	clean := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r
+		}
+		return '-'
+	}, s)
+	clean = strings.Trim(clean, "-.")
+	if len(clean) > 48 {
+		clean = clean[:48]
+	}
+	if clean == "" {
+		return "unnamed"
+	}
+	return clean
+}
