@@ -1,0 +1,50 @@
+# make demo and make test are the two commands to know; make check is what a change must pass.
+SHELL       := /bin/bash
+VERSION     := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+GO          ?= go
+LINT        := .tools/golangci-lint-2.15.0
+export CGO_ENABLED = 0
+
+.PHONY: build demo test check lint race fuzz bench web clean need-build need-test
+
+build: need-build ## the static binary, bin/plimsoll
+	@$(GO) build -trimpath -ldflags '-s -w -X plimsoll/internal/cli.Version=$(VERSION)' -o bin/plimsoll ./cmd/plimsoll
+
+demo: build ## the db suite, small, on the current directory: about a minute
+	@scripts/need.sh fio
+	@bin/plimsoll run db --runtime 3s --ramp 1s --size 256MiB --cooldown 1s; code=$$?; \
+	  if [ $$code = 3 ] || [ $$code = 4 ]; then echo "(the verdict is exit code $$code; see docs/exit-codes.md)"; else exit $$code; fi
+
+test: need-test check ## everything, as CI runs it
+
+check: lint race ## the standing checks: format, vet, lint, tests with the race detector, generated files, links
+	@scripts/check-docs.sh
+
+lint: $(LINT)
+	@test -z "$$(gofmt -l cmd internal)" || { gofmt -l cmd internal; echo "run: gofmt -w"; exit 1; }
+	@$(GO) vet ./...
+	@$(LINT) run ./...
+
+$(LINT):
+	@mkdir -p .tools
+	@GOBIN=$(CURDIR)/.tools $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+	@mv .tools/golangci-lint $@
+
+race:
+	@CGO_ENABLED=1 $(GO) test -race -timeout 8m ./...
+
+bench: build ## ratios against bare fio, wc, python and the like, measured in this run
+	@scripts/need.sh fio
+	@scripts/bench.sh
+
+web: ## rebuild the charts' JavaScript from web/
+	@web/build.sh
+
+clean:
+	rm -rf bin .tools
+
+need-build:
+	@command -v $(GO) >/dev/null || { echo "missing: Go 1.26 or newer (https://go.dev/dl)"; exit 1; }
+
+need-test: need-build
+	@scripts/need.sh gcc fio xfsprogs chromium
