@@ -1,0 +1,153 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"golang.org/x/perf/benchmath"
+)
+
+const (
+	confidence = 0.95
+	// maxBatches and minBatches: more than 30 batches narrow an interval hardly and risk dependence between them; fewer than
+	// 10 make it wide (Schmeiser, Batch size effects in the analysis of simulation output, Operations Research 30, 1982).
+	maxBatches = 30
+	minBatches = 10
+)
+
+// BatchMeans estimates the mean of a series in time order, such as the IOPS of each second, and its 95 % interval.
+//
+// Neighbouring seconds are alike, so the standard error of independent values would be too small. The series is cut into
+// batches of neighbours, as many of them as still look independent: from 30 down to 10, until the lag-1 autocorrelation of
+// the batches' means is below its own noise, 1/√k (Fishman, Grouping observations in digital simulation, Management
+// Science 24, 1978). The interval is Student's t on the batches' means. What autocorrelation r is left widens it by
+// √((1+r)/(1-r)), the factor for a first-order autoregressive series (Steiger et al., ASAP3, ACM TOMACS 15, 2005); r
+// is corrected by 1/k for its bias. Batches that all agree give an interval of no width.
+//
+// Fewer than two values have no interval: Lo and Hi are the Center. Values that are not finite are left out, with a doubt.
+func BatchMeans(xs []float64) Estimate {
+	finite, doubts := finiteOf(xs)
+	e := Estimate{N: len(finite), Doubts: doubts}
+	if len(finite) == 0 {
+		e.Doubts = append(e.Doubts, "no values")
+		return e
+	}
+	e.Center = mean(finite)
+	e.Lo, e.Hi = e.Center, e.Center
+	if len(finite) < 2 {
+		e.Doubts = append(e.Doubts, fmt.Sprintf("1 value: %d are needed for an interval", minBatches))
+		return e
+	}
+	means, r := batches(finite)
+	k := float64(len(means))
+	e.N = len(means)
+	summary := benchmath.AssumeNormal.Summary(benchmath.NewSample(slices.Clone(means), &benchmath.DefaultThresholds), confidence)
+	half := (summary.Hi - summary.Lo) / 2
+	if r > 0 {
+		half *= math.Sqrt((1 + r) / (1 - r))
+	}
+	e.Lo, e.Hi = e.Center-half, e.Center+half
+
+	if len(finite) < minBatches {
+		e.Doubts = append(e.Doubts, fmt.Sprintf("%d values: %d are needed for an interval to rely on", len(finite), minBatches))
+		return e
+	}
+	if r > 1.4/math.Sqrt(k) {
+		e.Doubts = append(e.Doubts, fmt.Sprintf(
+			"neighbouring values depend on each other even over a tenth of the run (autocorrelation %.2f): the interval may be too narrow, measure longer", r))
+	}
+	if z, change := trend(means), drift(means); math.Abs(z) > 2.58 && math.Abs(change) > 0.02*math.Abs(e.Center) && e.Center != 0 {
+		e.Doubts = append(e.Doubts, fmt.Sprintf("drifts by %+.0f %% from start to end: not steady", 100*change/math.Abs(e.Center)))
+	}
+	return e
+}
+
+// batches returns the means of the batches chosen and the autocorrelation that is left between them.
+func batches(xs []float64) (means []float64, r float64) {
+	for k := min(len(xs), maxBatches); ; k-- {
+		means = means[:0]
+		for i := range k { // sizes differ by one at most
+			means = append(means, mean(xs[i*len(xs)/k:(i+1)*len(xs)/k]))
+		}
+		r = min(0.9, autocorrelation(means)+1/float64(k))
+		if k <= minBatches || r < 1/math.Sqrt(float64(k)) {
+			return means, r
+		}
+	}
+}
+
+// autocorrelation is r1 = Σ(x[i]-m)(x[i+1]-m) / Σ(x[i]-m)², 0 for a constant series (Box and Jenkins, Time Series Analysis, 2.1.5).
+func autocorrelation(xs []float64) float64 {
+	m := mean(xs)
+	var num, den float64
+	for i, x := range xs {
+		den += (x - m) * (x - m)
+		if i > 0 {
+			num += (x - m) * (xs[i-1] - m)
+		}
+	}
+	if den == 0 {
+		return 0
+	}
+	return num / den
+}
+
+// trend is the standard score of the Mann-Kendall test (Mann, Econometrica 13, 1945): above 2.58 in size with a chance of 1 %
+// where there is no trend.
+func trend(xs []float64) float64 {
+	s := 0.0
+	for i, x := range xs {
+		for _, y := range xs[i+1:] {
+			switch {
+			case y > x:
+				s++
+			case y < x:
+				s--
+			}
+		}
+	}
+	n := float64(len(xs))
+	if s == 0 {
+		return 0
+	}
+	return (s - math.Copysign(1, s)) / math.Sqrt(n*(n-1)*(2*n+5)/18)
+}
+
+// drift is what the least-squares line through xs gains from its first value to its last.
+func drift(xs []float64) float64 {
+	n := float64(len(xs))
+	if n < 2 {
+		return 0
+	}
+	m, mid := mean(xs), (n-1)/2
+	var num, den float64
+	for i, x := range xs {
+		num += (float64(i) - mid) * (x - m)
+		den += (float64(i) - mid) * (float64(i) - mid)
+	}
+	return num / den * (n - 1)
+}
+
+// mean keeps its accuracy on large values by summing what they differ from the first.
+func mean(xs []float64) float64 {
+	sum := 0.0
+	for _, x := range xs {
+		sum += x - xs[0]
+	}
+	return xs[0] + sum/float64(len(xs))
+}
+
+// finiteOf leaves out what is not a number.
+func finiteOf(xs []float64) (finite []float64, doubts []string) {
+	finite = make([]float64, 0, len(xs))
+	for _, x := range xs {
+		if !math.IsNaN(x) && !math.IsInf(x, 0) {
+			finite = append(finite, x)
+		}
+	}
+	if left := len(xs) - len(finite); left > 0 {
+		doubts = append(doubts, fmt.Sprintf("%d of %d values are not numbers and were left out", left, len(xs)))
+	}
+	return finite, doubts
+}
