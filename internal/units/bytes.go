@@ -66,6 +66,19 @@ func (b Bytes) MarshalText() ([]byte, error) {
 	return []byte(strconv.FormatUint(v, 10) + iecNames[i]), nil
 }
 
+// MarshalJSON writes b as a plain number: programs that read our JSON want no prefixes.
+func (b Bytes) MarshalJSON() ([]byte, error) { return strconv.AppendUint(nil, uint64(b), 10), nil }
+
+// UnmarshalJSON reads a number of bytes.
+func (b *Bytes) UnmarshalJSON(data []byte) error {
+	v, err := strconv.ParseUint(string(data), 10, 64)
+	if err != nil {
+		return fmt.Errorf("size %s: want a number of bytes", data)
+	}
+	*b = Bytes(v)
+	return nil
+}
+
 // UnmarshalText parses what MarshalText and String print, and fio's short forms.
 func (b *Bytes) UnmarshalText(text []byte) error {
 	v, err := ParseBytes(string(text))

@@ -1,6 +1,7 @@
 package units
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -44,6 +45,12 @@ func (r Rate) SI() string {
 func (r Rate) MarshalText() ([]byte, error) {
 	return []byte(strconv.FormatFloat(float64(r), 'f', -1, 64) + "B/s"), nil
 }
+
+// MarshalJSON writes r as a plain number of bytes per second.
+func (r Rate) MarshalJSON() ([]byte, error) { return marshalFloat(float64(r)) }
+
+// UnmarshalJSON reads a number of bytes per second.
+func (r *Rate) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, (*float64)(r)) }
 
 // UnmarshalText parses what MarshalText, String and SI print.
 func (r *Rate) UnmarshalText(text []byte) error {
@@ -96,6 +103,12 @@ func (n IOPS) String() string {
 	return Group(strconv.FormatFloat(float64(n), 'f', digits, 64))
 }
 
+// MarshalJSON writes n as a plain number of operations per second.
+func (n IOPS) MarshalJSON() ([]byte, error) { return marshalFloat(float64(n)) }
+
+// UnmarshalJSON reads a number of operations per second.
+func (n *IOPS) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, (*float64)(n)) }
+
 // UnmarshalText parses 540, 40.1k (thousands, as fio prints them) or 18,462.
 func (n *IOPS) UnmarshalText(text []byte) error {
 	v, err := ParseIOPS(string(text))
@@ -140,4 +153,12 @@ func Group(s string) string {
 		whole += "." + frac
 	}
 	return sign + whole
+}
+
+// marshalFloat writes a number without an exponent, which some readers of JSON do not take.
+func marshalFloat(v float64) ([]byte, error) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil, fmt.Errorf("%f is no number that JSON can hold", v)
+	}
+	return strconv.AppendFloat(nil, v, 'f', -1, 64), nil
 }
