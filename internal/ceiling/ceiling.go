@@ -17,6 +17,10 @@ type Ceiling struct {
 	Bounds []Bound `json:"bounds"`
 	// Notes are the assumptions made and what is not known.
 	Notes []string `json:"notes,omitempty"`
+	// The mean logical I/O that the bounds are for: what WithLatency goes by.
+	InFlight  int         `json:"in_flight,omitempty"`  // I/Os that the jobs keep outstanding
+	ReadShare float64     `json:"read_share,omitempty"` // 0..1
+	IOSize    units.Bytes `json:"io_size,omitempty"`
 }
 
 // Kind of a resource.

@@ -1,0 +1,145 @@
+package ceiling
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// Known says whether any limit of the hardware is known; tables then print a figure and not "unknown".
+func (c Ceiling) Known() bool {
+	return slices.ContainsFunc(c.Bounds, func(b Bound) bool { return b.Kind.hardware() })
+}
+
+func (k Kind) hardware() bool { return k != Concurrency && k != RequestedRate }
+
+// Binding is the bound that a test of some minutes on a rested machine meets: of a resource that bursts, the burst; and of
+// all resources the smallest. Nil when there is no bound at all.
+func (c Ceiling) Binding() *Bound {
+	return c.least(func(b Bound) bool { return !c.outdone(b) })
+}
+
+// Sustained is the bound that lasts: the smallest that is no burst.
+func (c Ceiling) Sustained() *Bound {
+	return c.least(func(b Bound) bool { return !b.Burst })
+}
+
+// Next is the bound that would bind if the binding resource were without limit: what an upgrade of it can buy at most.
+// Nil when nothing else is known to bind.
+func (c Ceiling) Next() *Bound {
+	first := c.Binding()
+	if first == nil {
+		return nil
+	}
+	return c.least(func(b Bound) bool { return b.Kind != first.Kind && !c.outdone(b) })
+}
+
+// SustainedNext is Next for Sustained.
+func (c Ceiling) SustainedNext() *Bound {
+	first := c.Sustained()
+	if first == nil {
+		return nil
+	}
+	return c.least(func(b Bound) bool { return b.Kind != first.Kind && !b.Burst })
+}
+
+func (c Ceiling) least(pass func(Bound) bool) *Bound {
+	for i := range c.Bounds { // ascending
+		if pass(c.Bounds[i]) {
+			return &c.Bounds[i]
+		}
+	}
+	return nil
+}
+
+// outdone says that b is what lasts of a resource whose burst allows more.
+func (c Ceiling) outdone(b Bound) bool {
+	return !b.Burst && slices.ContainsFunc(c.Bounds, func(o Bound) bool {
+		return o.Burst && o.Kind == b.Kind && o.IOPS > b.IOPS
+	})
+}
+
+// Step is a stretch of time under one binding bound.
+type Step struct {
+	Until time.Duration `json:"until,omitempty"` // since the start of the load; 0: for ever
+	Bound Bound         `json:"bound"`
+}
+
+// Course is how the ceiling of a load that never pauses falls as bursts run out. A burst of which it is not known how long it
+// lasts ends the course with what follows it left out.
+func (c Ceiling) Course() []Step {
+	ends := []time.Duration{0}
+	for _, b := range c.Bounds {
+		if b.Burst && b.Lasts > 0 {
+			ends = append(ends, b.Lasts)
+		}
+	}
+	slices.Sort(ends)
+	var steps []Step
+	for _, from := range slices.Compact(ends) {
+		alive := func(b Bound) bool { return b.Burst && (b.Lasts == 0 || b.Lasts > from) }
+		now := c.least(func(b Bound) bool {
+			if b.Burst {
+				return alive(b)
+			}
+			return !slices.ContainsFunc(c.Bounds, func(o Bound) bool { return alive(o) && o.Kind == b.Kind && o.IOPS > b.IOPS })
+		})
+		if now == nil {
+			return nil
+		}
+		if n := len(steps); n > 0 {
+			if same := steps[n-1].Bound; same.Kind == now.Kind && same.Burst == now.Burst {
+				continue
+			}
+			steps[n-1].Until = from
+		}
+		steps = append(steps, Step{Bound: *now})
+	}
+	return steps
+}
+
+// WithLatency adds the concurrency bound of Little's law: inFlight I/Os that take read or write each complete
+// inFlight/latency a second, with latency the mean by the shares of reads and writes. inFlight 0 takes the jobs' own. A
+// latency of 0 is unknown; without one that is needed nothing is added. The origin says whether the latency was measured,
+// declared or taken from a data sheet.
+func (c Ceiling) WithLatency(read, write time.Duration, inFlight int, origin topology.Origin) Ceiling {
+	if inFlight <= 0 {
+		inFlight = c.InFlight
+	}
+	if inFlight <= 0 || c.IOSize == 0 || c.ReadShare > 0 && read <= 0 || c.ReadShare < 1 && write <= 0 {
+		return c
+	}
+	mean := c.ReadShare*read.Seconds() + (1-c.ReadShare)*write.Seconds()
+	x := units.IOPS(float64(inFlight) / mean)
+	how := fmt.Sprintf("%d I/Os in flight ÷ %v", inFlight, latencyText(read, write, c.ReadShare))
+	// With the latency of a fuller queue the bound moves: one concurrency bound, the last given, is enough.
+	bounds := slices.DeleteFunc(slices.Clone(c.Bounds), func(b Bound) bool { return b.Kind == Concurrency })
+	c.Bounds = sorted(append(bounds, Bound{
+		Kind: Concurrency, IOPS: x, BW: units.Rate(float64(x) * float64(c.IOSize)),
+		ReadIOPS: x * units.IOPS(c.ReadShare), WriteIOPS: x * units.IOPS(1-c.ReadShare),
+		Capacity: float64(inFlight), Demand: mean, How: how, Origin: origin,
+	}))
+	return c
+}
+
+func latencyText(read, write time.Duration, share float64) string {
+	ms := func(d time.Duration) string { return fmt.Sprintf("%.4g ms", d.Seconds()*1e3) }
+	switch share {
+	case 1:
+		return ms(read)
+	case 0:
+		return ms(write)
+	}
+	return fmt.Sprintf("(%.3g × %s + %.3g × %s)", share, ms(read), 1-share, ms(write))
+}
+
+func sorted(bounds []Bound) []Bound {
+	slices.SortStableFunc(bounds, func(a, b Bound) int {
+		return cmp.Or(cmp.Compare(a.IOPS, b.IOPS), cmp.Compare(a.Kind, b.Kind))
+	})
+	return bounds
+}

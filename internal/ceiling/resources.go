@@ -1,0 +1,273 @@
+package ceiling
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// limit is one figure of topology.Limits and what counts against it.
+type limit struct {
+	name string
+	kind Kind // of a volume; an instance has the like
+	of   func(topology.Limits) float64
+	use  func(cost) float64
+}
+
+var limits = []limit{
+	{"IOPS", VolumeIOPS, func(l topology.Limits) float64 { return float64(l.IOPS) }, func(c cost) float64 { return c.readIOs + c.writeIOs }},
+	{"read IOPS", VolumeIOPS, func(l topology.Limits) float64 { return float64(l.ReadIOPS) }, func(c cost) float64 { return c.readIOs }},
+	{"write IOPS", VolumeIOPS, func(l topology.Limits) float64 { return float64(l.WriteIOPS) }, func(c cost) float64 { return c.writeIOs }},
+	{"rate", VolumeRate, func(l topology.Limits) float64 { return float64(l.Rate) }, func(c cost) float64 { return c.readBytes + c.writeBytes }},
+	{"read rate", VolumeRate, func(l topology.Limits) float64 { return float64(l.ReadRate) }, func(c cost) float64 { return c.readBytes }},
+	{"write rate", VolumeRate, func(l topology.Limits) float64 { return float64(l.WriteRate) }, func(c cost) float64 { return c.writeBytes }},
+}
+
+// volumes adds what the members of an array allow. Each gets an equal part of the load, so the weakest of unlike
+// ones bounds the whole; of a concatenation only one works at a time.
+func (p *problem) volumes(a *topology.Array) {
+	m := membersOf(a)
+	if a.Level == topology.NoLevel && m.n > 1 {
+		p.note("how the %d volumes of %s are combined is not known: declare the level", m.n, a.Name)
+		return
+	}
+	p.assumptions(a, m)
+	readers, writers := p.spread(m)
+	unknown := 0
+	for _, v := range a.Volumes {
+		if !v.Sustained.Known() && !v.Burst.Known() {
+			unknown++
+		}
+	}
+	if unknown > 0 {
+		p.note("limits of %d of %d volumes are not known", unknown, m.n)
+	}
+	for _, l := range limits {
+		for _, burst := range []bool{false, true} {
+			p.add(p.member(a, m, l, burst, readers, writers))
+		}
+	}
+}
+
+func (p *problem) add(r *resource) {
+	if r != nil {
+		p.resources = append(p.resources, *r)
+	}
+}
+
+// member is the volume of an array that bounds it by one limit, as if all were like it; nil when no volume states the limit.
+func (p *problem) member(a *topology.Array, m members, l limit, burst bool, readers, writers float64) *resource {
+	var best *resource
+	alike := true
+	for _, v := range a.Volumes {
+		base := l.of(v.Sustained)
+		capacity := base
+		if burst {
+			capacity = l.of(v.Burst)
+		}
+		if capacity <= 0 || burst && capacity <= base {
+			continue
+		}
+		alike = alike && (v.Sustained == a.Volumes[0].Sustained && v.Burst == a.Volumes[0].Burst)
+		n := math.Max(readers, writers)
+		r := resource{
+			kind: l.kind, name: a.Name + " " + l.name, burst: burst, capacity: n * capacity, base: n * base,
+			credits: n * credits(v, l.kind), origin: v.Origin,
+		}
+		for _, s := range p.streams {
+			c := m.stream(s.w, counting{v.CountedIO, v.Merges})
+			read, write := cost{readIOs: c.readIOs, readBytes: c.readBytes}, cost{writeIOs: c.writeIOs, writeBytes: c.writeBytes}
+			r.demand = append(r.demand, l.use(read)*n/readers+l.use(write)*n/writers)
+		}
+		r.how = howVolumes(l, n, m.n, capacity, v)
+		if best == nil || (r.capacity < best.capacity) != (a.Level == topology.Linear) {
+			best = &r
+		}
+	}
+	if best != nil && !alike && a.Level != topology.Linear {
+		p.note("the volumes of %s differ: each gets an equal part, so the weakest sets the pace", a.Name)
+	}
+	return best
+}
+
+// stream is the mean cost of one I/O, reads and writes by their shares.
+func (m members) stream(w fio.Workload, c counting) cost {
+	var sum cost
+	sum.add(m.perIO(w, true, c), w.ReadShare)
+	sum.add(m.perIO(w, false, c), writeShare(w))
+	return sum
+}
+
+// credits of a burst bucket in I/Os or bytes. Buckets of bytes pay a counted unit for each I/O.
+func credits(v topology.Volume, k Kind) float64 {
+	switch {
+	case k == VolumeRate:
+		return float64(v.BurstBytes)
+	case v.BurstIOs == 0 && v.CountedIO > 0:
+		return float64(v.BurstBytes) / float64(v.CountedIO)
+	}
+	return v.BurstIOs
+}
+
+func howVolumes(l limit, n float64, all int, capacity float64, v topology.Volume) func(float64) string {
+	count := fmt.Sprintf("%.0f volumes", n)
+	switch {
+	case all == 1:
+		count = "1 volume"
+	case int(n) < all:
+		count = fmt.Sprintf("%.0f of %d volumes", n, all)
+	}
+	return func(demand float64) string {
+		if l.kind == VolumeIOPS {
+			return fmt.Sprintf("%s × %v %s ÷ %s volume I/Os per I/O", count, units.IOPS(capacity), l.name, short(demand))
+		}
+		rate := units.Rate(capacity).String()
+		if !v.Network {
+			rate = units.Rate(capacity).SI() // data sheets
+		}
+		name := ""
+		if l.name != "rate" {
+			name = l.name[:len(l.name)-len(" rate")] + " "
+		}
+		return fmt.Sprintf("%s × %s %s÷ %s per I/O", count, rate, name, units.Bytes(math.Round(demand)))
+	}
+}
+
+func short(v float64) string { return fmt.Sprintf("%.5g", v) }
+
+// spread is over how many volumes reads and writes go. A single read in flight finds all volumes idle, and md's RAID1 and
+// RAID10 then always take the first mirror (read_balance, measured in the lab): the others do nothing. A region
+// smaller than a stripe lies on some volumes only.
+func (p *problem) spread(m members) (readers, writers float64) {
+	if m.level == topology.Linear || m.n == 1 {
+		return 1, 1
+	}
+	data := m.data
+	if m.chunk > 0 && m.parity == 0 {
+		covered := 0
+		for _, s := range p.streams {
+			if s.w.Size == 0 {
+				covered = m.data
+				break
+			}
+			files := max(s.w.Jobs, 1)
+			if s.w.SharedFile && s.w.OffsetIncrement == 0 {
+				files = 1
+			}
+			covered += files * int((s.w.Size+m.chunk-1)/m.chunk)
+		}
+		if covered < data {
+			data = covered
+			p.note("the files are smaller than a stripe: at most %d of %d volumes hold them", data*m.copies, m.n)
+		}
+	}
+	all := float64(data * m.copies)
+	if m.parity > 0 || data == m.data {
+		all = float64(m.n)
+	}
+	if len(p.streams) == 1 && p.streams[0].w.InFlight() == 1 && m.copies > 1 && p.streams[0].w.ReadShare > 0 {
+		p.note("with one I/O in flight md reads the first mirror only: %.0f of %d volumes serve reads", all/float64(m.copies), m.n)
+		return all / float64(m.copies), all
+	}
+	return all, all
+}
+
+// instance adds the machine's cap on its network volumes. Its IOPS are counted as the volumes count theirs, for AWS says
+// nothing else.
+func (p *problem) instance(i topology.Instance, a *topology.Array) {
+	network := 0
+	for _, v := range a.Volumes {
+		if v.Network {
+			network++
+		}
+	}
+	m := membersOf(a)
+	if network == 0 || a.Level == topology.NoLevel && m.n > 1 {
+		return
+	}
+	if !i.Baseline.Known() && !i.Burst.Known() {
+		p.note("the instance's own limit is not known: name its type")
+		return
+	}
+	part := float64(network) / float64(m.n)
+	if a.Level == topology.Linear {
+		part = 1
+	}
+	v := a.Volumes[0]
+	for _, l := range limits {
+		kind, base, top := InstanceIOPS, l.of(i.Baseline), l.of(i.Burst)
+		if l.kind == VolumeRate {
+			kind = InstanceRate
+		}
+		r := resource{kind: kind, name: "instance " + l.name, capacity: base, base: base, origin: i.Origin}
+		for _, s := range p.streams {
+			r.demand = append(r.demand, part*l.use(m.stream(s.w, counting{v.CountedIO, v.Merges})))
+		}
+		if base > 0 {
+			r.how = howInstance(l, i.Type, base)
+			p.add(&r)
+		}
+		if top > base {
+			r.burst, r.capacity, r.lasts = true, top, i.BurstFor
+			r.how = howInstance(l, i.Type, top)
+			if i.BurstFor > 0 && i.BurstPer > 0 {
+				p.note("%s bursts for %s once in %s", i.Type, span(i.BurstFor), span(i.BurstPer))
+			}
+			p.add(&r)
+		}
+	}
+}
+
+func howInstance(l limit, typ string, capacity float64) func(float64) string {
+	if typ == "" {
+		typ = "instance"
+	}
+	return func(demand float64) string {
+		if l.kind == VolumeIOPS {
+			return fmt.Sprintf("%s: %v %s ÷ %s volume I/Os per I/O", typ, units.IOPS(capacity), l.name, short(demand))
+		}
+		return fmt.Sprintf("%s: %s ÷ %s per I/O", typ, units.Rate(capacity).SI(), units.Bytes(math.Round(demand)))
+	}
+}
+
+func span(d time.Duration) string {
+	switch {
+	case d%time.Hour == 0:
+		return fmt.Sprintf("%d h", d/time.Hour)
+	case d%time.Minute == 0:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	}
+	return d.String()
+}
+
+// assumptions notes what the arithmetic takes for granted about this array and load.
+func (p *problem) assumptions(a *topology.Array, m members) {
+	if a.Degraded > 0 {
+		p.note("%s lacks %d members: the ceiling is that of the whole array", a.Name, a.Degraded)
+	}
+	if a.Syncing != "" {
+		p.note("%s is busy with %s, which is not counted", a.Name, a.Syncing)
+	}
+	if m.n > 1 && a.Chunk == 0 && (a.Level == topology.RAID0 || a.Level == topology.RAID10 || m.parity > 0) {
+		p.note("the chunk of %s is not known: no I/O counts as split", a.Name)
+	}
+	if a.Level == topology.Linear && m.n > 1 {
+		p.note("%s is a concatenation: a file lies on one volume, so one volume's limits hold", a.Name)
+	}
+	for _, s := range p.streams {
+		if s.w.Sequential && a.Volumes[0].Merges {
+			p.note("sequential I/Os count as merged up to %v by the volumes, which they do as best they can", a.Volumes[0].CountedIO)
+		}
+		if s.w.SyncEvery > 0 && s.w.Writes() {
+			p.note("syncs count as free: so they are on written blocks of volumes without a volatile cache")
+		}
+		window := units.Bytes(s.w.InFlight()) * max(s.w.ReadBS, s.w.WriteBS)
+		if s.w.Sequential && m.chunk > 0 && window < m.chunk && m.data > 1 {
+			p.note("%v in flight are less than a chunk: the stream works on one part of the array at a time", window)
+		}
+	}
+}
