@@ -5,6 +5,7 @@
 package units
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -69,14 +70,26 @@ func (b Bytes) MarshalText() ([]byte, error) {
 // MarshalJSON writes b as a plain number: programs that read our JSON want no prefixes.
 func (b Bytes) MarshalJSON() ([]byte, error) { return strconv.AppendUint(nil, uint64(b), 10), nil }
 
-// UnmarshalJSON reads a number of bytes.
+// UnmarshalJSON reads a number of bytes, or a text such as "3TiB".
 func (b *Bytes) UnmarshalJSON(data []byte) error {
+	if text, ok := quoted(data); ok {
+		return b.UnmarshalText(text)
+	}
 	v, err := strconv.ParseUint(string(data), 10, 64)
 	if err != nil {
 		return fmt.Errorf("size %s: want a number of bytes", data)
 	}
 	*b = Bytes(v)
 	return nil
+}
+
+// quoted returns what is inside a JSON string.
+func quoted(data []byte) ([]byte, bool) {
+	var text string
+	if len(data) == 0 || data[0] != '"' || json.Unmarshal(data, &text) != nil {
+		return nil, false
+	}
+	return []byte(text), true
 }
 
 // UnmarshalText parses what MarshalText and String print, and fio's short forms.

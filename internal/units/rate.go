@@ -49,8 +49,13 @@ func (r Rate) MarshalText() ([]byte, error) {
 // MarshalJSON writes r as a plain number of bytes per second.
 func (r Rate) MarshalJSON() ([]byte, error) { return marshalFloat(float64(r)) }
 
-// UnmarshalJSON reads a number of bytes per second.
-func (r *Rate) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, (*float64)(r)) }
+// UnmarshalJSON reads a number of bytes per second, or a text such as "125MiB/s".
+func (r *Rate) UnmarshalJSON(data []byte) error {
+	if text, ok := quoted(data); ok {
+		return r.UnmarshalText(text)
+	}
+	return json.Unmarshal(data, (*float64)(r))
+}
 
 // UnmarshalText parses what MarshalText, String and SI print.
 func (r *Rate) UnmarshalText(text []byte) error {
@@ -106,8 +111,13 @@ func (n IOPS) String() string {
 // MarshalJSON writes n as a plain number of operations per second.
 func (n IOPS) MarshalJSON() ([]byte, error) { return marshalFloat(float64(n)) }
 
-// UnmarshalJSON reads a number of operations per second.
-func (n *IOPS) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, (*float64)(n)) }
+// UnmarshalJSON reads a number of operations per second, or a text such as "40.1k".
+func (n *IOPS) UnmarshalJSON(data []byte) error {
+	if text, ok := quoted(data); ok {
+		return n.UnmarshalText(text)
+	}
+	return json.Unmarshal(data, (*float64)(n))
+}
 
 // UnmarshalText parses 540, 40.1k (thousands, as fio prints them) or 18,462.
 func (n *IOPS) UnmarshalText(text []byte) error {
