@@ -75,7 +75,7 @@ func (t *Tree) ReadSegments(ctx context.Context, m *sys.Machine) error {
 	}
 	out, err := m.Output(ctx, "dmsetup", "table")
 	if err != nil {
-		return fmt.Errorf("layout of logical volumes: %w; run it as root to have it read instead of inferred", err)
+		return fmt.Errorf("%w; as root, with dmsetup installed, it is read", err)
 	}
 	for name, seg := range parseDMTable(out) {
 		if d := byName[name]; d != nil {

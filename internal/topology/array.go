@@ -26,9 +26,6 @@ func (t *Topology) build(device string) Array {
 		a.md(d.MD)
 	case d.LV != nil && len(subs) > 0:
 		a.lv(d)
-		if d.LV.Inferred {
-			t.note("%s: its layout is inferred from its I/O sizes; as root it can be read", d.Path)
-		}
 	case len(subs) > 0:
 		a.Level = NoLevel
 	}
@@ -127,7 +124,7 @@ func (t *Topology) addVolumes(a *Array, d *block.Device, subs []string) {
 	for i, part := range parts {
 		sub := t.Tree.Devices[part]
 		if sub == nil { // a hole left by a lost member
-			a.Volumes = append(a.Volumes, Volume{Missing: true, Origin: Origin{Detected, fmt.Sprintf("slot %d of %s is empty", i, d.Path)}})
+			a.Volumes = append(a.Volumes, Volume{Missing: true, Origin: Origin{Detected, fmt.Sprintf("slot %d of %s has no working member", i, d.Path)}})
 			continue
 		}
 		if sub.LV != nil && strings.Contains(sub.LV.Name, "_rmeta_") {

@@ -23,22 +23,16 @@ func (t *Topology) catalogue() {
 	} else if t.Instance.Type != "" {
 		t.note("instance type %s is not in the catalogue: declare its limits", t.Instance.Type)
 	}
-	unknown := 0
 	for i := range t.Arrays {
 		for j := range t.Arrays[i].Volumes {
 			v := &t.Arrays[i].Volumes[j]
 			switch {
 			case v.Model == instanceStoreModel && known && facts.Local.Count > 0:
 				v.Sustained, v.Origin = Limits(facts.Local.Limits), catalogued(facts.Local.Provenance)
-			case v.Network:
-				unknown++
-			default:
+			case !v.Network:
 				v.drive(v.Model)
 			}
 		}
-	}
-	if unknown > 0 {
-		t.note("the type and limits of %d network volumes cannot be seen from here: declare them, such as --volumes %dxgp3", unknown, unknown)
 	}
 }
 

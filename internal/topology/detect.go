@@ -24,19 +24,19 @@ func Detect(ctx context.Context, m *sys.Machine, paths map[Role]string, decl *De
 		tree = &block.Tree{}
 	}
 	t.Tree = tree
-	if err := tree.ReadSegments(ctx, m); err != nil {
-		t.note("%v", err)
-	}
+	segments := tree.ReadSegments(ctx, m)
 	for _, role := range Roles {
 		if p := paths[role]; p != "" {
 			t.addTarget(ctx, m, role, p)
 		}
 	}
+	t.noteInferred(segments)
 	t.noteShared()
 	t.catalogue()
 	if err := t.declare(decl); err != nil {
 		return nil, err
 	}
+	t.noteUnknown()
 	return t, ctx.Err()
 }
 
@@ -99,6 +99,39 @@ func free(ctx context.Context, m *sys.Machine, path string) units.Bytes {
 		return 0
 	}
 	return units.Bytes(n) * units.Bytes(s)
+}
+
+// noteInferred names the logical volumes whose layout device-mapper did not tell, and why.
+func (t *Topology) noteInferred(why error) {
+	for _, target := range t.Targets {
+		for _, name := range target.Devices {
+			if v := t.Tree.Devices[name].LV; v != nil && v.Inferred && !v.Internal {
+				t.note("%s: its layout is inferred from its I/O sizes: %v", t.Tree.Devices[name].Path, why)
+			}
+		}
+	}
+}
+
+// noteUnknown says for how many volumes no limit is known, and how to say them.
+func (t *Topology) noteUnknown() {
+	for _, a := range t.Arrays {
+		n, network, count := 0, false, ""
+		if len(a.Volumes) > 1 {
+			count = strconv.Itoa(len(a.Volumes)) + "x"
+		}
+		for _, v := range a.Volumes {
+			if !v.Sustained.Known() && !v.Missing {
+				n++
+				network = network || v.Network
+			}
+		}
+		switch {
+		case network:
+			t.note("%s: the limits of its network volumes cannot be seen from here; declare them, such as --volumes %sgp3", a.Path, count)
+		case n > 0:
+			t.note("%s: the limits of its volumes are not known; declare them, such as --volumes %s3000iops:125MiB/s", a.Path, count)
+		}
+	}
 }
 
 // noteShared tells of targets and arrays that use the same hardware although they look apart.

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"plimsoll/internal/block"
+	"plimsoll/internal/report"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
+
+	"github.com/spf13/cobra"
+)
+
+type inspectOptions struct {
+	layoutOptions
+	paths    []string
+	json     bool
+	capture  string
+	captured string
+}
+
+func newInspectCmd(env *Env) *cobra.Command {
+	var o inspectOptions
+	cmd := &cobra.Command{
+		Use:   "inspect [PATH...]",
+		Short: "Show what a path lies on: mount, filesystem, array, partitions, volumes",
+		Long: `Show what a path lies on: mount, filesystem, array, partitions, volumes, with their
+chunks, alignment, queue settings and limits, as far as they can be seen. Nothing is
+written or measured, and root is not needed; as root the layout of logical volumes and
+superblocks are read where otherwise they are inferred.
+
+With two paths the first is for data, the second for the write-ahead log.`,
+		Example: `  plimsoll inspect /var/lib/postgresql
+  plimsoll inspect /data /wal --topology plimsoll.yaml
+  plimsoll inspect --capture machine.txtar`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > len(topology.Roles) {
+				return usage(fmt.Errorf("%d paths: want at most one a role, data and wal", len(args)))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.paths = args
+			return runInspect(cmd.Context(), env, o)
+		},
+	}
+	f := cmd.Flags()
+	o.addFlags(f)
+	f.BoolVar(&o.json, "json", false, "print the topology as JSON")
+	f.StringVar(&o.capture, "capture", "", "write what is seen of this machine to `FILE`, serial numbers masked, for a bug report")
+	f.StringVar(&o.captured, "captured", "", "look at the machine captured in `FILE` instead of this one")
+	cmd.MarkFlagsMutuallyExclusive("capture", "captured")
+	return cmd
+}
+
+func runInspect(ctx context.Context, env *Env, o inspectOptions) error {
+	decl, err := o.declaration()
+	if err != nil {
+		return err
+	}
+	m := env.Machine
+	if o.captured != "" {
+		if m, err = capturedMachine(o.captured, m); err != nil {
+			return err
+		}
+	}
+	if o.capture != "" {
+		return capture(m, o.capture)
+	}
+	paths, err := o.targets(m)
+	if err != nil {
+		return err
+	}
+	t, err := topology.Detect(ctx, m, paths, decl)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		e := json.NewEncoder(env.Out)
+		e.SetIndent("", "  ")
+		return e.Encode(t)
+	}
+	return report.Inspect(env.Out, t, reportOptions(env).Width)
+}
+
+// targets gives the paths their roles: one is for both, none is the current directory.
+func (o *inspectOptions) targets(m *sys.Machine) (map[topology.Role]string, error) {
+	paths := o.paths
+	if len(paths) == 0 {
+		paths = []string{"."}
+	}
+	roles := map[topology.Role]string{}
+	for i, role := range topology.Roles {
+		p := paths[min(i, len(paths)-1)]
+		if _, err := os.Stat(p); err != nil && o.captured == "" {
+			return nil, fmt.Errorf("%s: %w; name a directory or a device", p, errors.Unwrap(err))
+		}
+		roles[role] = p
+	}
+	return roles, nil
+}
+
+// capturedMachine reads an archive by --capture. Its programs are not there, nor its devices.
+func capturedMachine(file string, host *sys.Machine) (*sys.Machine, error) {
+	archive, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return &sys.Machine{
+		Root: block.Captured(archive),
+		Run: func(_ context.Context, _ io.Writer, argv ...string) error {
+			return fmt.Errorf("%s: %w", argv[0], sys.ErrNotFound)
+		},
+		Now: host.Now,
+	}, nil
+}
+
+func capture(m *sys.Machine, file string) error {
+	f, err := os.CreateTemp(filepath.Dir(file), ".capture-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // gone by then unless something failed
+	err = errors.Join(block.Capture(f, m), f.Chmod(0o644), f.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), file)
+}
