@@ -3,11 +3,10 @@ package ceiling
 import (
 	"cmp"
 	"fmt"
-	"slices"
-	"time"
-
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"slices"
+	"time"
 )
 
 // Known says whether any limit of the hardware is known; tables then print a figure and not "unknown".

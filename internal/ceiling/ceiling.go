@@ -5,10 +5,9 @@
 package ceiling
 
 import (
-	"time"
-
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"time"
 )
 
 // Ceiling is every bound on one workload.

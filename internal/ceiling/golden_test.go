@@ -3,17 +3,18 @@ package ceiling
 import (
 	"fmt"
 	"math"
-	"testing"
-	"time"
-
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
 )
 
 // machine builds a topology of n volumes of one type, both roles on one array.
-func machine(t testing.TB, n int, spec cloud.VolumeSpec, level topology.Level, chunk units.Bytes, instance string) *topology.Topology {
+func machine(t rapid.TB, n int, spec cloud.VolumeSpec, level topology.Level, chunk units.Bytes, instance string) *topology.Topology {
 	t.Helper()
 	f, err := cloud.VolumeLimits(spec)
 	if err != nil {
@@ -172,8 +173,15 @@ func TestChunks(t *testing.T) {
 		bs, chunk units.Bytes
 		want      float64
 	}{
-		{28 * k, 64 * k, 1.375}, {28 * k, 128 * k, 1.1875}, {28 * k, 512 * k, 1.046875}, {8 * k, 64 * k, 1}, {m, 64 * k, 16},
-		{64 * k, 64 * k, 1}, {96 * k, 64 * k, 2}, {4 * k, 0, 1}, {100 * k, 64 * k, 2.5},
+		{28 * k, 64 * k, 1.375},
+		{28 * k, 128 * k, 1.1875},
+		{28 * k, 512 * k, 1.046875},
+		{8 * k, 64 * k, 1},
+		{m, 64 * k, 16},
+		{64 * k, 64 * k, 1},
+		{96 * k, 64 * k, 2},
+		{4 * k, 0, 1},
+		{100 * k, 64 * k, 2.5},
 	} {
 		if got := Pieces(c.bs, c.chunk); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%v on %v: %v, want %v", c.bs, c.chunk, got, c.want)

@@ -2,7 +2,6 @@ package ceiling
 
 import (
 	"math"
-
 	"plimsoll/internal/fio"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"

@@ -3,11 +3,10 @@ package ceiling
 import (
 	"fmt"
 	"math"
-	"time"
-
 	"plimsoll/internal/fio"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"time"
 )
 
 // limit is one figure of topology.Limits and what counts against it.
