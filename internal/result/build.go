@@ -189,8 +189,12 @@ func series(seconds []Second, f func(Second) float64) stats.Estimate {
 	return stats.BatchMeans(xs)
 }
 
+// leastValues is how many seconds an interval needs. With fewer, Student's t spans more than the figure itself and only
+// says that the run was short, which the doubt says better.
+const leastValues = 5
+
 func recentre(e stats.Estimate, center float64) stats.Estimate {
-	if shift := center - e.Center; e.N > 1 {
+	if shift := center - e.Center; e.N >= leastValues {
 		e.Lo, e.Hi = max(e.Lo+shift, 0), e.Hi+shift
 	} else {
 		e.Lo, e.Hi = center, center
