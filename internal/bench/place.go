@@ -72,6 +72,9 @@ func checkPath(path string) (os.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := unix.Access(path, unix.W_OK); err != nil && info.IsDir() {
+		return nil, writeTrouble(path, err)
+	}
 	isDevice := info.Mode()&os.ModeDevice != 0 && info.Mode()&os.ModeCharDevice == 0
 	if !info.IsDir() && !isDevice {
 		return nil, fmt.Errorf("%s is neither a directory nor a block device", path)
@@ -263,6 +266,9 @@ func checkSpace(places []*place, fresh bool) error {
 		}
 	}
 	for _, u := range use {
+		if u.free == 0 {
+			return fmt.Errorf("%s has no free space: name another path", u.path)
+		}
 		if limit := units.Bytes(spaceShare * float64(u.free)); u.need > limit {
 			return fmt.Errorf("%s: the scenarios need %s and %s is free, of which plimsoll uses 90 %%: choose a smaller --size", u.path, u.need, u.free)
 		}
