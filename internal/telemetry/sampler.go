@@ -89,17 +89,21 @@ func (s *Sampler) tick() {
 	s.took++
 }
 
-// Stop takes a last sample, ends the sampler and returns what it saw, without waiting for the next tick. The error is that
-// of the last reading; the samples taken before come with it. Stop again returns the same.
+// Stop takes a last sample, ends the sampler and returns what it saw, without waiting for the next tick. A reading that
+// failed is in Series.Missed; the error is for a series from which nothing can be said, as it has fewer than two
+// samples. Stop again returns the same.
 func (s *Sampler) Stop() (*Series, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped == nil {
 		s.tick()
 		s.read.close()
-		s.stopped = s.read.series(&s.kept)
+		s.stopped = s.read.series(&s.kept, maxCells)
 	}
-	return s.stopped, s.err
+	if s.took < 2 {
+		return s.stopped, s.err
+	}
+	return s.stopped, nil
 }
 
 // Latest returns the newest sample; false before there is one.
@@ -242,11 +246,11 @@ func clock(id int32) time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-// series decodes what was kept.
-func (r *reader) series(kept *store) *Series {
+// series decodes what was kept, at most about limit numbers of it.
+func (r *reader) series(kept *store, limit int) *Series {
 	s := newSeries(r.start.Truncate(time.Microsecond), r.devices)
 	// Counters are cumulative, so leaving rows out loses resolution but no I/O.
-	every := 1 + kept.rows*kept.width/maxCells
+	every := 1 + kept.rows*kept.width/limit
 	n := 0
 	kept.each(func(row []uint64) {
 		if n++; (n-1)%every == 0 || n == kept.rows {
