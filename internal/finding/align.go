@@ -2,12 +2,13 @@ package finding
 
 import (
 	"fmt"
-	"math"
+	"slices"
+
 	"plimsoll/internal/block"
+	"plimsoll/internal/ceiling"
 	"plimsoll/internal/result"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"slices"
 )
 
 // alignment is what partitions must start on: the flash page and RAID5 stripe cache line of every drive and array we know.
@@ -31,7 +32,7 @@ var wrongGeometry = &Rule{
 	Check: func(c *Case, report func(Finding)) {
 		seen := map[string]bool{}
 		for _, m := range c.mounts() {
-			a := c.arrayUnder(m.Device)
+			a := m.array
 			if a == nil || seen[m.Device] || !m.Known || !striped(a.Level) || a.Chunk == 0 || len(a.Volumes) < 2 {
 				continue
 			}
@@ -123,20 +124,6 @@ const (
 	splitCostly = 1.25
 )
 
-// Pieces is the mean number of device I/Os that one I/O of size bs becomes on chunks: offsets aligned to bs fall evenly on the
-// multiples of gcd(bs, chunk) within a chunk, and an I/O at offset o touches ceil((o + bs) / chunk) chunks, whose mean is
-// 1 + (bs − gcd) / chunk.
-func Pieces(bs, chunk units.Bytes) float64 {
-	if bs == 0 || chunk == 0 {
-		return 1
-	}
-	g, r := bs, chunk
-	for r > 0 {
-		g, r = r, g%r
-	}
-	return 1 + float64(bs-g)/float64(chunk)
-}
-
 var chunkSplit = &Rule{
 	Code: "PL206", Since: "0.1", Severity: Info,
 	Title: "I/Os are split by the chunk",
@@ -160,13 +147,15 @@ chunk 512 KiB, bs=28k: 1.047`,
 			if w.Sequential || bs == 0 {
 				continue
 			}
-			chunk, where, measured := units.Bytes(0), "", splitSeen(r)
+			chunk, where, split := units.Bytes(0), "", splitSeen(r)
 			if a := c.arrayOf(m); a != nil && striped(a.Level) {
 				chunk, where = a.Chunk, origin(a.Origin)
 			} else if a == nil && members(r) > 1 {
-				chunk, where = likelyChunk(bs, measured), "inferred from the disk statistics"
+				if c, sure := ceiling.InferChunk(bs, split, 1); sure >= sureChunk {
+					chunk, where = c, "inferred from the disk statistics"
+				}
 			}
-			pieces := Pieces(bs, chunk)
+			pieces := ceiling.Pieces(bs, chunk)
 			if chunk == 0 || bs > chunk || pieces < splitTold {
 				continue
 			}
@@ -178,9 +167,9 @@ chunk 512 KiB, bs=28k: 1.047`,
 					{"chunk", chunk.String(), "", where},
 				},
 			}
-			if measured > 0 {
+			if split > 0 {
 				f.Evidence = append(f.Evidence, Evidence{
-					"device I/Os per I/O", figure(measured, 3), "1", "disk statistics over issued I/Os, ramp taken out",
+					"device I/Os per I/O", figure(split, 3), "1", "disk statistics over issued I/Os, ramp taken out",
 				})
 			}
 			if pieces >= splitCostly {
@@ -222,23 +211,9 @@ func splitSeen(r *result.Result) float64 {
 	return leaf / issued / (1 + ramp/r.Measured.Seconds())
 }
 
-// splitSlack is how near a measured split must be to that of a chunk to infer the chunk: rounds 15 and 16 of the striped
-// P4510 gave 1.0469 and 1.0472 where 512 KiB makes 1.0469 and 256 KiB 1.0938.
-const splitSlack = 0.004
-
-// likelyChunk is the power of two from 16 KiB to 1 MiB whose pieces fit best, 0 when none does or two do.
-func likelyChunk(bs units.Bytes, measured float64) units.Bytes {
-	var found units.Bytes
-	for chunk := 16 * units.KiB; chunk <= units.MiB; chunk *= 2 {
-		if p := Pieces(bs, chunk); p > 1 && math.Abs(p-measured) < splitSlack {
-			if found != 0 {
-				return 0
-			}
-			found = chunk
-		}
-	}
-	return found
-}
+// sureChunk is the confidence at which an inferred chunk is told: the measured split lies five times nearer to it than to
+// the next. (Rounds 15 and 16 of the striped P4510: 1.0469 and 1.0472, where 512 KiB makes 1.0469.)
+const sureChunk = 0.8
 
 // wideLogUnit is where padding the log starts to cost: 32 KiB is what mkfs.xfs falls back to for large chunks.
 const wideLogUnit = 32 * units.KiB
@@ -257,7 +232,7 @@ var wideLog = &Rule{
 	Check: func(c *Case, report func(Finding)) {
 		seen := map[string]bool{}
 		for _, m := range c.mounts() {
-			if m.FS != "xfs" || !m.Known || m.LogUnit <= wideLogUnit || seen[m.Device] || !c.syncsOn(m.Device) {
+			if m.FS != "xfs" || !m.Known || m.LogUnit <= wideLogUnit || seen[m.Device] || !c.syncsOn(m) {
 				continue
 			}
 			seen[m.Device] = true
@@ -271,24 +246,13 @@ var wideLog = &Rule{
 	},
 }
 
-// syncsOn says whether a device holds the WAL or a scenario on it syncs.
-func (c *Case) syncsOn(device string) bool {
-	for _, t := range c.targets() {
-		on := t.Device == device || t.Mount != nil && t.Mount.Device == device
-		if on && t.Role == topology.WAL {
-			return true
-		}
+// syncsOn says whether a mounted device holds the WAL or a scenario on it syncs.
+func (c *Case) syncsOn(m mounted) bool {
+	if slices.Contains(m.roles, topology.WAL) {
+		return true
 	}
-	a := c.arrayUnder(device)
-	for _, m := range c.Runs {
-		if on := c.arrayOf(m); on == nil || a == nil || on.Name != a.Name || m.Result == nil {
-			continue
-		}
-		for _, w := range m.Result.Workloads {
-			if w.SyncEvery > 0 || w.SyncWrites {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Runs, func(r Measurement) bool {
+		a := c.arrayOf(r)
+		return a != nil && m.array != nil && a.Name == m.array.Name && r.Result != nil && r.syncs()
+	})
 }

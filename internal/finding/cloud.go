@@ -2,8 +2,9 @@ package finding
 
 import (
 	"fmt"
-	"plimsoll/internal/ceiling"
 	"time"
+
+	"plimsoll/internal/ceiling"
 )
 
 func cloudRules() []*Rule { return []*Rule{instanceBurst, volumeBurst} }

@@ -3,64 +3,63 @@ package finding
 import (
 	"fmt"
 	"math"
-	"plimsoll/internal/fio"
 	"time"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/stats"
 )
 
-// part is a share of I/Os (0..1) whose latencies lie in [lo, hi).
-type part struct {
-	lo, hi float64 // ns
-	share  float64
-}
-
-// parts are a direction's latencies a third of an octave each, from its bins; or the whole job's coarse buckets.
-func parts(h *fio.Hist, buckets []fio.Bucket) []part {
-	var out []part
-	if n := float64(h.Count()); n > 0 {
-		const perOctave = 3
-		cells := map[int]float64{}
-		lo, hi := math.MaxInt, math.MinInt
+// weights are a direction's latencies for stats.Bimodal, from its bins; or the whole job's n I/Os from its coarse buckets,
+// each spread evenly (on the logarithmic axis) over its range.
+func weights(h *fio.Hist, buckets []fio.Bucket, n float64) []stats.Weighted {
+	var out []stats.Weighted
+	if h.Count() > 0 {
 		h.Each(func(bin int, count uint64) {
-			i := int(math.Floor(perOctave * math.Log2(math.Max(float64(fio.BinValue(bin)), 1))))
-			cells[i] += float64(count) / n
-			lo, hi = min(lo, i), max(hi, i)
+			out = append(out, stats.Weighted{Value: float64(fio.BinValue(bin)), Weight: float64(count)})
 		})
-		for i := lo; i <= hi; i++ {
-			out = append(out, part{math.Exp2(float64(i) / perOctave), math.Exp2(float64(i+1) / perOctave), cells[i]})
-		}
 		return out
 	}
-	before := 0.0
+	const pieces = 32
 	for _, b := range buckets {
-		p := part{before, float64(b.Upto), b.Value}
-		switch {
-		case b.Upto == 0: // the last, open one
-			p.hi = 2 * p.lo
-		case p.lo == 0:
-			p.lo = p.hi / 2
+		hi := float64(b.Upto)
+		if hi == 0 { // the last, open one begins at 2 s
+			hi = 4e9
 		}
-		// fio leaves out empty buckets; a gap of more than its widest step (2.5) holds nothing.
-		if before > 0 && p.hi/p.lo > 2.6 {
-			out = append(out, part{p.lo, p.hi / 2.5, 0})
-			p.lo = p.hi / 2.5
+		lo := hi / bucketStep(b.Upto)
+		for i := range pieces {
+			out = append(out, stats.Weighted{Value: lo * math.Pow(hi/lo, (float64(i)+0.5)/pieces), Weight: b.Value * n / pieces})
 		}
-		out = append(out, p)
-		before = p.hi
 	}
 	return out
 }
 
+// bucketStep is how many times a bucket's upper end is its lower one: fio's go 2, 4, 10, 20, 50, 100, 250, 500, 750, 1000.
+func bucketStep(upto time.Duration) float64 {
+	digits := float64(upto)
+	for digits >= 1000 {
+		digits /= 1000
+	}
+	switch digits {
+	case 10, 50, 250:
+		return 2.5
+	case 750:
+		return 1.5
+	case 1:
+		return 4.0 / 3
+	}
+	return 2
+}
+
 const (
-	modeShare  = 0.10 // of all I/Os in the lesser mode: less is a tail, not a second kind of I/O
-	modeApart  = 8.0  // times between the modes
-	valleyDeep = 0.5  // of the lesser mode's density, at most, between them
+	modeShare = 0.10 // of all I/Os in the lesser mode: less is a tail, not a second kind of I/O
+	modeApart = 8.0  // times between the medians of the modes: a factor of two is a request that waited for one other
 )
 
 var bimodal = &Rule{
 	Code: "PL404", Since: "0.1", Severity: Info,
 	Title: "latency has two modes",
-	When: "One direction's latencies have two peaks at least 8 times apart, each with 10 % of the I/Os or more, and a valley under half " +
-		"of the lesser between them.",
+	When: "One direction's latencies have two humps whose medians lie at least 8 times apart, each with 10 % of the I/Os or more, and a valley " +
+		"at most half as high as the lower peak between them.",
 	Why: "The mean lies where hardly any I/O does. Two modes are two kinds of I/O: cache and media, a fast and a slow member, or I/Os that " +
 		"pass a rate limit at once and others that wait for its tokens.",
 	Fix:    "Judge by percentiles; find out what the slow kind is: by member (PL204), by offset, by time (the heat map).",
@@ -71,82 +70,31 @@ var bimodal = &Rule{
 	Check: func(c *Case, report func(Finding)) {
 		for _, m := range c.measured() {
 			t := m.Result.Total
-			kinds := []struct {
-				what    string
-				h       *fio.Hist
-				buckets []fio.Bucket
-			}{{"reads", t.Read.Clat.Hist, nil}, {"writes", t.Write.Clat.Hist, nil}}
+			what := "reads"
+			modes, ok := stats.Bimodal(weights(t.Read.Clat.Hist, nil, 0))
+			if !ok && t.Write.Clat.Hist.Count() > 0 {
+				what = "writes"
+				modes, ok = stats.Bimodal(weights(t.Write.Clat.Hist, nil, 0))
+			}
 			if t.Read.Clat.Hist.Count()+t.Write.Clat.Hist.Count() == 0 && (!ran(t.Read) || !ran(t.Write)) {
-				kinds[0].what, kinds[0].buckets = "I/Os", t.Buckets // the buckets are of all directions together
+				what = "I/Os" // the buckets are of all directions together, and reads and writes may well differ
+				modes, ok = stats.Bimodal(weights(nil, t.Buckets, float64(t.Read.N+t.Write.N)))
 			}
-			for _, k := range kinds {
-				fast, slow, ok := twoModes(parts(k.h, k.buckets))
-				if !ok {
-					continue
-				}
-				report(Finding{
-					Subject: m.label(), Scenarios: m.ids(),
-					Says: fmt.Sprintf("The %s are of two kinds: %s around %s and %s around %s.", k.what,
-						percent(fast.share), span(math.Sqrt(fast.lo*fast.hi)), percent(slow.share), span(math.Sqrt(slow.lo*slow.hi))),
-					Evidence: []Evidence{
-						{"faster kind", fmt.Sprintf("%s in %s to %s", percent(fast.share), span(fast.lo), span(fast.hi)), "", "fio, latency distribution"},
-						{"slower kind", fmt.Sprintf("%s in %s to %s", percent(slow.share), span(slow.lo), span(slow.hi)), "", "fio, latency distribution"},
-					},
-				})
-				break
+			if !ok || min(modes.LowShare, modes.HighShare) < modeShare || modes.High < modeApart*modes.Low {
+				continue
 			}
+			report(Finding{
+				Subject: m.label(), Scenarios: m.ids(),
+				Says: fmt.Sprintf("The %s are of two kinds: %s around %s and %s around %s.", what,
+					percent(modes.LowShare), span(modes.Low), percent(modes.HighShare), span(modes.High)),
+				Evidence: []Evidence{
+					{"faster kind", fmt.Sprintf("%s, median %s", percent(modes.LowShare), span(modes.Low)), "", "fio, latency distribution below " + span(modes.Split)},
+					{"slower kind", fmt.Sprintf("%s, median %s", percent(modes.HighShare), span(modes.High)), "", "fio, latency distribution above it"},
+					{"density in the valley", percent(modes.Dip) + " of the lower peak", "", "fio, latency distribution"},
+				},
+			})
 		}
 	},
-}
-
-// twoModes splits a distribution at the valley that best separates two peaks of its density (share an octave), and returns
-// both sides, each as wide as what holds it.
-func twoModes(ps []part) (fast, slow part, ok bool) {
-	density := func(p part) float64 {
-		if p.hi <= p.lo || p.lo <= 0 {
-			return 0
-		}
-		return p.share / math.Log2(p.hi/p.lo)
-	}
-	peak := func(ps []part) (top float64, at float64) {
-		for _, p := range ps {
-			if d := density(p); d > top {
-				top, at = d, math.Sqrt(p.lo*p.hi)
-			}
-		}
-		return top, at
-	}
-	best := math.Inf(1)
-	for i := 1; i < len(ps)-1; i++ {
-		left, l := peak(ps[:i])
-		right, r := peak(ps[i+1:])
-		if left == 0 || right == 0 || r < modeApart*l {
-			continue
-		}
-		if depth := density(ps[i]) / min(left, right); depth < best {
-			a, b := side(ps[:i]), side(ps[i+1:])
-			if depth <= valleyDeep && min(a.share, b.share) >= modeShare {
-				best, fast, slow, ok = depth, a, b, true
-			}
-		}
-	}
-	return fast, slow, ok
-}
-
-// side joins parts, leaving out those at the edges that hold less than 1 %.
-func side(ps []part) part {
-	const crumb = 0.01
-	for len(ps) > 1 && ps[0].share < crumb {
-		ps = ps[1:]
-	}
-	for len(ps) > 1 && ps[len(ps)-1].share < crumb {
-		ps = ps[:len(ps)-1]
-	}
-	p := part{lo: ps[0].lo, hi: ps[len(ps)-1].hi}
-	for _, q := range ps {
-		p.share += q.share
-	}
-	return p
 }
 
 // lastBin is where fio's latency bins end (64 an octave, 1,856 of them): what took longer is counted in the last one, so

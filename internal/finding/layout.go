@@ -1,12 +1,14 @@
 package finding
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
+
 	"plimsoll/internal/block"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"slices"
-	"strings"
 )
 
 func layoutRules() []*Rule {
@@ -67,45 +69,47 @@ func (c *Case) device(name string) *block.Device {
 	return c.Topology.Tree.Devices[name]
 }
 
-// mounts lists every mount of a device under test once, from the tree and from the targets.
-func (c *Case) mounts() []block.Mount {
-	var all []block.Mount
-	under := map[string]bool{}
-	add := func(m block.Mount) {
-		if m.Device != "" && !slices.ContainsFunc(all, func(o block.Mount) bool { return o.Point == m.Point && o.Device == m.Device }) {
+// mounted is a mount of a device under test.
+type mounted struct {
+	block.Mount
+	array *topology.Array // nil where there is none
+	roles []topology.Role // of the targets on its device
+}
+
+// mounts lists every mount of a device under test once, from the targets and from the tree. Where only a declaration names the
+// filesystem, its device is the array's name.
+func (c *Case) mounts() []mounted {
+	var all []mounted
+	add := func(m mounted) {
+		if !slices.ContainsFunc(all, func(o mounted) bool { return o.Point == m.Point && o.Device == m.Device }) {
 			all = append(all, m)
 		}
 	}
 	for _, t := range c.targets() {
-		if t.Mount != nil {
-			add(*t.Mount)
-			under[t.Mount.Device] = true
+		if t.Mount == nil {
+			continue
 		}
-		under[t.Device] = true
+		m := mounted{Mount: *t.Mount, array: c.Topology.Array(t.Array)}
+		m.Device = cmp.Or(m.Device, t.Device, t.Array)
+		if m.Device != "" {
+			add(m)
+		}
 	}
 	if c.Topology != nil && c.Topology.Tree != nil {
 		for _, m := range c.Topology.Tree.Mounts {
-			if under[m.Device] {
-				add(m)
+			if i := slices.IndexFunc(all, func(o mounted) bool { return o.Device == m.Device }); i >= 0 {
+				add(mounted{Mount: m, array: all[i].array})
+			}
+		}
+	}
+	for i := range all {
+		for _, t := range c.targets() {
+			if on := cmp.Or(t.Device, t.Array); on == all[i].Device || t.Mount != nil && t.Mount.Device == all[i].Device {
+				all[i].roles = append(all[i].roles, t.Role)
 			}
 		}
 	}
 	return all
-}
-
-// arrayUnder is the array below a mounted device.
-func (c *Case) arrayUnder(device string) *topology.Array {
-	for _, t := range c.targets() {
-		if t.Device == device || t.Mount != nil && t.Mount.Device == device {
-			if a := c.Topology.Array(t.Array); a != nil {
-				return a
-			}
-		}
-	}
-	if c.Topology == nil {
-		return nil
-	}
-	return c.Topology.Array(device)
 }
 
 var degraded = &Rule{
@@ -202,6 +206,9 @@ var mixedMembers = &Rule{
 			}
 			var ev []Evidence
 			for _, v := range a.Volumes[1:] {
+				if v.Missing || a.Volumes[0].Missing {
+					continue // PL201 tells it; what is not there has no size
+				}
 				if d := unlike(a.Volumes[0], v); d != "" {
 					ev = append(ev, Evidence{name(v) + " against " + name(a.Volumes[0]), d, "alike", origin(v.Origin)})
 				}

@@ -2,13 +2,7 @@ package finding
 
 import "plimsoll/internal/ceiling"
 
-// binding is the bound that limits a measurement of some minutes: of each resource the burst where it has one, for a fresh
-// resource starts with it, and of those the smallest. False when nothing is known.
-func binding(c *ceiling.Ceiling) (ceiling.Bound, bool) {
-	return least(c, func(ceiling.Bound) bool { return true })
-}
-
-// hardware is binding among what the machine and its volumes allow: neither the concurrency the job brings nor the rate it
+// hardware is the bound that a test of some minutes meets (ceiling.Binding) among what the machine and its volumes allow: neither the concurrency the job brings nor the rate it
 // asks for.
 func hardware(c *ceiling.Ceiling) (ceiling.Bound, bool) {
 	return least(c, func(b ceiling.Bound) bool {

@@ -3,11 +3,12 @@ package finding
 import (
 	"fmt"
 	"math"
+	"strings"
+	"time"
+
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/topology"
-	"strings"
-	"time"
 )
 
 func measurementRules() []*Rule {

@@ -1,21 +1,22 @@
 package finding
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
+	"time"
+
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/result"
+	"plimsoll/internal/stats"
 	"plimsoll/internal/units"
-	"time"
 )
 
 const (
-	// stepShare is how far the levels before and after a change must lie apart, and stepNoise how many times their own
-	// spread: a queue that fills or a compaction in the drive moves the rate by some per cent.
+	// stepShare is how far the levels before and after a change must lie apart: a queue that fills or a compaction in the
+	// drive moves the rate by some per cent.
 	stepShare = 0.15
-	stepNoise = 4.0
-	// stepLeast is the shortest level in seconds that counts: shorter is a dip.
-	stepLeast = 5
 	// dryLevel is how near the level after a fall must be to a sustained limit to be that limit.
 	dryLevel = 0.10
 	// stallLeast IOPS on average before a second without one is a stall rather than chance: at 10 a second the chance of
@@ -23,64 +24,35 @@ const (
 	stallLeast = 10
 )
 
-// step is the change of level in a series.
+// step is a change of level in the per-second series.
 type step struct {
 	at            time.Duration // since fio started
 	before, after float64       // median IOPS
-	seconds       int           // of the lesser side
 }
 
-// stepOf finds the largest lasting change of the rate, false when there is none worth telling.
-func stepOf(r *result.Result) (step, bool) {
+// steps are the changes of level worth telling, the largest first, the ramp left out.
+func steps(r *result.Result) []step {
 	series := settled(r)
 	var v []float64
 	for _, s := range series {
 		v = append(v, float64(s.IOPS()))
 	}
-	k := splitAt(v)
-	if k < stepLeast || len(v)-k < stepLeast {
-		return step{}, false
-	}
-	s := step{series[k].At - series[k].Len, median(v[:k]), median(v[k:]), min(k, len(v)-k)}
-	diff := math.Abs(s.after - s.before)
-	if diff < stepShare*max(s.before, s.after) || diff < stepNoise*max(spread(v[:k]), spread(v[k:])) {
-		return step{}, false
-	}
-	return s, true
-}
-
-// splitAt is the index that splits v into the two parts whose means explain most of its variance.
-func splitAt(v []float64) int {
-	total := 0.0
-	for _, x := range v {
-		total += x
-	}
-	best, at, left := 0.0, 0, 0.0
-	for i := 1; i < len(v); i++ {
-		left += v[i-1]
-		a, b := float64(i), float64(len(v)-i)
-		d := left/a - (total-left)/b
-		if gain := d * d * a * b; gain > best {
-			best, at = gain, i
+	var out []step
+	for _, c := range stats.ChangePoints(v) {
+		if math.Abs(c.After-c.Before) >= stepShare*max(c.Before, c.After) {
+			out = append(out, step{series[c.At].At - series[c.At].Len, c.Before, c.After})
 		}
 	}
-	return at
-}
-
-// spread is the median absolute deviation as a standard deviation (× 1.4826 for normal noise).
-func spread(v []float64) float64 {
-	mid := median(v)
-	var dev []float64
-	for _, x := range v {
-		dev = append(dev, math.Abs(x-mid))
-	}
-	return 1.4826 * median(dev)
+	slices.SortStableFunc(out, func(a, b step) int {
+		return cmp.Compare(math.Abs(b.after-b.before), math.Abs(a.after-a.before))
+	})
+	return out
 }
 
 var changed = &Rule{
 	Code: "PL405", Since: "0.1", Severity: Warn,
 	Title:  "the rate changed during the run",
-	When:   "The per-second series has two levels of at least 5 s each that lie 15 % and four times their own spread apart, the ramp left out.",
+	When:   "The per-second series steps from one level to another (change-point test of `plimsoll/internal/stats`, levels of 4 s and more) by 15 % or more, the ramp left out.",
 	Why:    "The mean belongs to neither level. Something began or ended in mid-run: a cache that filled, a burst, another load, a rebuild.",
 	Fix:    "Read the levels, not the mean. Run longer with a longer ramp_time so that only the lasting level is measured.",
 	Bad:    "9,000 IOPS for 40 s, then 3,000 for 20 s: mean 7,000",
@@ -89,10 +61,11 @@ var changed = &Rule{
 	After:  []Code{"PL406", "PL401"},
 	Check: func(c *Case, report func(Finding)) {
 		for _, m := range c.measured() {
-			s, ok := stepOf(m.Result)
-			if !ok || m.staged() {
+			all := steps(m.Result)
+			if len(all) == 0 || m.staged() {
 				continue
 			}
+			s := all[0]
 			report(Finding{
 				Subject: m.label(), Scenarios: m.ids(),
 				Says: fmt.Sprintf("After %s the rate went from %s to %s IOPS, so the mean of %s tells neither.",
@@ -133,14 +106,19 @@ var burstSpent = &Rule{
 	After:  []Code{"PL401"},
 	Check: func(c *Case, report func(Finding)) {
 		for _, m := range c.measured() {
-			s, ok := stepOf(m.Result)
-			if !ok || s.after >= s.before || m.staged() || m.Ceiling == nil {
+			if m.Ceiling == nil || m.staged() {
 				continue
 			}
-			low, ok := dryBound(m.Ceiling, s.after)
-			if !ok {
+			all := steps(m.Result)
+			i := slices.IndexFunc(all, func(s step) bool {
+				_, ok := dryBound(m.Ceiling, s.after)
+				return ok && s.after < s.before
+			})
+			if i < 0 {
 				continue
 			}
+			s := all[i]
+			low, _ := dryBound(m.Ceiling, s.after)
 			report(Finding{
 				Subject: m.label(), Scenarios: m.ids(),
 				Says: fmt.Sprintf("After %s the rate fell from %s to %s IOPS, which is what %s allows once its burst is spent (%s).",

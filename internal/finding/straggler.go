@@ -27,7 +27,7 @@ var straggler = &Rule{
 	Title: "array member slower than its peers",
 	When: "A warning when a member takes at least 2 times its peers' time per request with no more I/Os in flight than members; or is busy over " +
 		"95 % while its peers' median stays under 75 % and the array below 85 % of its ceiling. An info when a queue at least 3 times " +
-		"as long gathers on one member and the array's ceiling is not known or not reached, or the same member leads in two deep runs.",
+		"as long gathers on one member and the array's ceiling is not known or not reached, or the same member leads in each of several runs with a queue.",
 	Why: "A stripe waits for its slowest member, so one slow volume makes all of them slow: in the lab a RAID10 of eight with one member at a " +
 		"quarter of its rate wrote at 4 times that member's rate, 251 IOPS for 1,153.",
 	Fix: "Probe each member alone, reading only; a slow one shows at once. Then replace it, finish its initialisation (a volume made from a " +
@@ -98,21 +98,22 @@ func join(first *Finding, f Finding) *Finding {
 
 // suspect makes an info of the members on which queues gathered in deep runs, nil when nothing speaks against them.
 func suspect(subject string, runs []lag) *Finding {
-	led := map[string]int{}
+	led, lagging := map[string]int{}, 0
 	for _, l := range runs {
 		if l.ratio() >= stragglerDeep {
 			led[l.slow[0].name]++
+			lagging++
 		}
 	}
 	var found *Finding
 	for _, l := range runs {
-		again := led[l.slow[0].name] > 1 && led[l.slow[0].name] == len(runs)
+		again := lagging > 1 && led[l.slow[0].name] == lagging
 		if l.ratio() < stragglerDeep || l.reached >= nearCeiling && !again {
 			continue
 		}
 		how := "where a closed loop's queue gathers, or a slow volume: probe it"
 		if again {
-			how = fmt.Sprintf("and %s leads in all %d deep runs: probe it", l.slow[0].name, len(runs))
+			how = fmt.Sprintf("and %s leads in each of the %d runs with a queue: probe it", l.slow[0].name, lagging)
 		}
 		found = join(found, l.finding(subject, Info, how))
 	}

@@ -2,14 +2,15 @@ package finding
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/units"
-	"strconv"
-	"strings"
-	"time"
 )
 
 // Evaluate holds a target against a result. The metric is read|write|trim|total, then iops, bw, or a latency (clat, slat,
@@ -184,10 +185,10 @@ func latency(metric, point string, parts []fio.Latency) (float64, error) {
 // ceilingOf is what the binding bound allows of a metric. Bounds give bytes for both directions together; a direction's part
 // is its part of the I/Os, which is exact when reads and writes are of one size.
 func ceilingOf(metric string, c *ceiling.Ceiling) (float64, error) {
-	b, ok := binding(c)
-	if !ok {
+	if c == nil || c.Binding() == nil {
 		return 0, fmt.Errorf("the ceiling is not known")
 	}
+	b := c.Binding()
 	side, what, _ := strings.Cut(metric, ".")
 	part, share := b.IOPS, 1.0
 	switch side {

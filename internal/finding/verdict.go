@@ -3,14 +3,15 @@ package finding
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
+
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"slices"
-	"strings"
-	"time"
 )
 
 func ceilingRules() []*Rule {
@@ -73,6 +74,11 @@ func (c *Case) isConcurrencyBound(m Measurement) bool {
 	asked, mean := m.inFlight(), m.meanLatency()
 	if asked == 0 || mean <= 0 || m.any(paced) || m.any(buffered) || m.reached() {
 		return false
+	}
+	if m.Ceiling != nil { // the ceiling itself may know, from a measured or stated latency
+		if b := m.Ceiling.Binding(); b != nil && b.Kind == ceiling.Concurrency && m.iops() >= fullFlight*b.IOPS {
+			return true
+		}
 	}
 	if l := float64(m.iops()) * mean / 1e9; l < fullFlight*float64(asked) {
 		return false
