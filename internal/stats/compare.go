@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	moremath "github.com/aclements/go-moremath/stats"
 	"golang.org/x/perf/benchmath"
@@ -75,9 +76,8 @@ func ratio(a, b []float64) Estimate {
 	// largest. Beyond 50 values moremath's exact distribution is slow, and the normal one as good.
 	out := 0
 	if m <= 50 && n <= 50 {
-		for u := (moremath.UDist{N1: m, N2: n}); out < m*n/2 && u.CDF(float64(out)) <= (1-confidence)/2; {
-			out++
-		}
+		u := moremath.UDist{N1: m, N2: n}
+		out = sort.Search(m*n/2, func(i int) bool { return u.CDF(float64(i)) > (1-confidence)/2 })
 	} else {
 		p := float64(m) * float64(n)
 		out = max(0, int(p/2-1.96*math.Sqrt(p*float64(m+n+1)/12)))

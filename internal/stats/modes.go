@@ -57,9 +57,9 @@ func Bimodal(hist []Weighted) (Modes, bool) {
 		}
 		return 0
 	})
-	// Bins start at the smallest value, so that a change of unit changes nothing.
-	least := math.Log2(values[0].Value)
-	bin := func(v float64) int { return int((math.Log2(v) - least) * perOctave) }
+	// Bins start at the smallest value, so that a change of unit changes nothing; nor does its rounding, as it divides first.
+	least := values[0].Value
+	bin := func(v float64) int { return int(math.Log2(v/least) * perOctave) }
 	counts := make([]float64, bin(values[len(values)-1].Value)+1)
 	for _, w := range values {
 		counts[bin(w.Value)] += w.Weight
@@ -69,7 +69,7 @@ func Bimodal(hist []Weighted) (Modes, bool) {
 		return Modes{Dip: dip}, false
 	}
 	cut := slices.IndexFunc(values, func(w Weighted) bool { return bin(w.Value) >= at })
-	m := Modes{Dip: dip, Split: math.Exp2(least + (float64(at)+0.5)/perOctave)}
+	m := Modes{Dip: dip, Split: least * math.Exp2((float64(at)+0.5)/perOctave)}
 	m.Low, m.LowShare = weightedMedian(values[:cut], total)
 	m.High, m.HighShare = weightedMedian(values[cut:], total)
 	return m, true
