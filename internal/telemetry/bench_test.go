@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -170,4 +171,41 @@ func processCPU(tb testing.TB) time.Duration {
 		tb.Fatal(err)
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkStopAndWrite is what a scenario of a minute, and of an hour, pays at its end, with 24 busy devices.
+func BenchmarkStopAndWrite(b *testing.B) {
+	dir, devices := tree(b, 24)
+	for _, span := range []time.Duration{time.Minute, time.Hour} {
+		r, err := newReader(machine(dir), devices)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer r.close()
+		if err := r.sample(); err != nil {
+			b.Fatal(err)
+		}
+		kept := newStore(len(r.row))
+		for i := range int(span / Interval) {
+			for c := range r.row {
+				if r.row[c] != absent && c != colCPUs {
+					r.row[c] += uint64(100 + (i*c)%17) // busy, and never quite the same
+				}
+			}
+			r.row[colAt] = uint64(i) * uint64(Interval.Microseconds())
+			kept.add(r.row)
+		}
+		b.Run(span.String(), func(b *testing.B) {
+			var out int
+			for b.Loop() {
+				var file bytes.Buffer
+				if err := Write(&file, r.series(&kept, maxCells)); err != nil {
+					b.Fatal(err)
+				}
+				out = file.Len()
+			}
+			b.ReportMetric(float64(out), "file-bytes")
+			b.ReportMetric(float64(len(kept.chunks)*chunkSize), "kept-bytes")
+		})
+	}
 }

@@ -177,8 +177,10 @@ func newReader(m *sys.Machine, devices []string) (_ *reader, err error) {
 	if r.meminfo, err = openProc(m.Root, "proc/meminfo", 4<<10, false); err != nil {
 		return nil, fmt.Errorf("dirty pages: %w", err)
 	}
-	if r.diskstats, err = openProc(m.Root, "proc/diskstats", 16<<10, true); err != nil {
-		return nil, fmt.Errorf("disk counters: %w", err)
+	if len(devices) > 0 { // tmpfs and network file systems have none
+		if r.diskstats, err = openProc(m.Root, "proc/diskstats", 16<<10, true); err != nil {
+			return nil, fmt.Errorf("disk counters: %w", err)
+		}
 	}
 	// Without CONFIG_PSI, or with psi=0, there is no file or it cannot be read.
 	if r.stalls, _ = openProc(m.Root, "proc/pressure/io", 512, false); r.stalls != nil {
@@ -206,14 +208,17 @@ func (r *reader) sample() error {
 }
 
 func (r *reader) readAll() error {
-	text, err := r.diskstats.read()
+	if r.diskstats != nil {
+		text, err := r.diskstats.read()
+		if err != nil {
+			return err
+		}
+		if err := parseDiskstats(text, r.index, r.row); err != nil {
+			return err
+		}
+	}
+	text, err := r.stat.read()
 	if err != nil {
-		return err
-	}
-	if err := parseDiskstats(text, r.index, r.row); err != nil {
-		return err
-	}
-	if text, err = r.stat.read(); err != nil {
 		return err
 	}
 	if err := parseStat(text, r.row); err != nil {
@@ -251,6 +256,7 @@ func (r *reader) series(kept *store, limit int) *Series {
 	s := newSeries(r.start.Truncate(time.Microsecond), r.devices)
 	// Counters are cumulative, so leaving rows out loses resolution but no I/O.
 	every := 1 + kept.rows*kept.width/limit
+	s.Samples = make([]Sample, 0, kept.rows/every+2)
 	n := 0
 	kept.each(func(row []uint64) {
 		if n++; (n-1)%every == 0 || n == kept.rows {

@@ -1,10 +1,12 @@
 package telemetry
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
 	"runtime"
 	"strings"
 	"testing"
@@ -89,6 +91,30 @@ func TestRealMachine(t *testing.T) {
 	}
 	if series.Samples[0].CPU.Idle == 0 || len(series.Samples) < 3 {
 		t.Errorf("%+v", series.Samples)
+	}
+}
+
+func TestNoDevices(t *testing.T) {
+	dir, _ := tree(t, 1)
+	if err := os.Remove(filepath.Join(dir, "proc/diskstats")); err != nil {
+		t.Fatal(err)
+	}
+	m, step := stepped(dir)
+	s, err := Start(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step(time.Second)
+	series, err := s.Stop()
+	if err != nil || series.Host(0, time.Second).DirtyMax != 128*units.MiB || len(series.Use(0, time.Second)) != 0 {
+		t.Errorf("%+v %v", series, err)
+	}
+	var b bytes.Buffer
+	if err := Write(&b, series); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := Read(&b); err != nil || len(again.Samples) != len(series.Samples) {
+		t.Errorf("%+v %v", again, err)
 	}
 }
 
