@@ -21,6 +21,8 @@ type Output struct {
 	Disks   []Disk    `json:"disks,omitempty"`
 	// Unread lists what the reader could not understand, so that lost data is never silent.
 	Unread []Unread `json:"unread,omitempty"`
+	// Series are logs over time.
+	Series []LogSeries `json:"series,omitempty"`
 	// Title is the heading that stood above text output: of a Markdown section, or a line such as "nvme1:".
 	Title string `json:"title,omitempty"`
 	// Command is the fio command line that stood above text output.

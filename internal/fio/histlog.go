@@ -1,0 +1,222 @@
+package fio
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"path"
+	"plimsoll/internal/units"
+	"time"
+)
+
+// maxHistLine bounds a line: 1,856 counts of up to 20 digits.
+const maxHistLine = HistBins*22 + 64
+
+// oldHistBins is the number of bins before 2.99, of microseconds.
+const oldHistBins = 19 * histVal
+
+// histScan adds up a histogram log: "time, direction, block size, count of bin 0, count of bin 1, …". An entry holds the I/Os
+// of its window only; fio (3.33 too) does not write the last window, so the sum may be short of the run by up to log_hist_msec.
+type histScan struct {
+	bins    [3][HistBins]uint64
+	columns int // bins of a line, once known
+	last    uint64
+	blocks  [3]uint64 // the largest block size
+	lines   int
+	unread  []Unread
+	missed  int
+}
+
+func readHistFile(fsys fs.FS, name string, out *Output, row int) error {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	s := &histScan{}
+	if err := s.reader(f); err != nil {
+		return err
+	}
+	base := path.Base(name)
+	for _, u := range s.unread {
+		u.Why = base + ": " + u.Why
+		out.Unread = append(out.Unread, u)
+	}
+	if s.missed > 0 {
+		out.Unread = append(out.Unread, Unread{Why: fmt.Sprintf("%s: %d further lines", base, s.missed)})
+	}
+	width, unit, doubt := s.scale()
+	if doubt != "" {
+		out.Doubts = append(out.Doubts, base+": "+doubt)
+	}
+	j := &out.Jobs[row]
+	for d, dir := range []*Direction{&j.Read, &j.Write, &j.Trim} {
+		h := &Hist{}
+		for i, n := range s.bins[d] {
+			h.Add(coarseValue(i, width)*unit, n)
+		}
+		if h.Count() == 0 || dir.N > 0 { // single latencies were logged too: they know more
+			continue
+		}
+		dir.Runtime = max(dir.Runtime, time.Duration(min(s.last, math.MaxInt64/1_000_000))*time.Millisecond)
+		dir.Bytes = units.Bytes(s.blocks[d] * h.Count())
+		mean, dev := h.Mean()
+		l := Latency{N: h.Count(), Mean: mean, StdDev: dev, Hist: h}
+		h.Each(func(i int, _ uint64) {
+			lo, hi := BinRange(i)
+			if l.Max == 0 {
+				l.Min = lo
+			}
+			l.Max = hi
+		})
+		for _, p := range fioPercentiles {
+			l.Percentiles = append(l.Percentiles, Percentile{P: p, Value: h.Percentile(p)})
+		}
+		dir.N, dir.Clat = l.N, l
+	}
+	return nil
+}
+
+// coarseValue is the latency that stands for column i, which holds width of fio's bins.
+func coarseValue(i, width int) time.Duration {
+	if width == 1 {
+		return BinValue(i)
+	}
+	return BinValue(min(i*width+width/2, HistBins-1))
+}
+
+// scale finds how many of fio's bins a column holds (log_hist_coarseness) and their unit from the number of columns.
+func (s *histScan) scale() (width int, unit time.Duration, doubt string) {
+	for shift := range histBits + 1 {
+		switch s.columns << shift {
+		case HistBins:
+			if shift > 0 {
+				doubt = fmt.Sprintf("log_hist_coarseness=%d: latencies are known to within %d of fio's bins", shift, 1<<shift)
+			}
+			return 1 << shift, time.Nanosecond, doubt
+		case oldHistBins:
+			return 1 << shift, time.Microsecond, "written before fio 2.99: bins of microseconds"
+		}
+	}
+	return 1, time.Nanosecond, ""
+}
+
+func (s *histScan) reader(r io.Reader) error {
+	buf := make([]byte, 4*maxHistLine)
+	have := 0
+	for {
+		n, err := io.ReadFull(r, buf[have:])
+		have += n
+		final := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		if err != nil && !final {
+			return err
+		}
+		i := 0
+		for i < have {
+			n := bytes.IndexByte(buf[i:have], '\n')
+			if n < 0 {
+				if !final && i > 0 {
+					break
+				}
+				n = have - i // the last line, or one too long to be fio's
+			}
+			s.line(buf[i : i+n])
+			i = min(i+n+1, have)
+		}
+		if final {
+			return nil
+		}
+		have = copy(buf, buf[i:have])
+	}
+}
+
+var histZeros = binary.LittleEndian.Uint64([]byte("0, 0, 0,"))
+
+func (s *histScan) line(l []byte) {
+	s.lines++
+	l = bytes.TrimRight(l, "\r \t,")
+	if len(l) == 0 {
+		return
+	}
+	t, i, ok1 := histNumber(l, 0)
+	dir, i, ok2 := histNumber(l, i)
+	bs, i, ok3 := histNumber(l, i)
+	if !ok1 || !ok2 || !ok3 || dir > 2 || i >= len(l) {
+		s.miss(l, "want time, direction, block size and bins")
+		return
+	}
+	// Counted first, added second: a line cut short must not be added in part.
+	at := i
+	columns := 0
+	into := (*[HistBins]uint64)(nil)
+	for pass := range 2 {
+		i, columns = at, 0
+		for i < len(l) {
+			if len(l)-i > 9 && binary.LittleEndian.Uint64(l[i:]) == histZeros && l[i+8] == ' ' {
+				i += 9 // three empty bins: most are
+				columns += 3
+				continue
+			}
+			v, next, ok := histNumber(l, i)
+			if !ok || columns >= HistBins {
+				s.miss(l, "want counts, at most 1,856")
+				return
+			}
+			if pass == 1 {
+				into[columns] += v
+			}
+			columns++
+			i = next
+		}
+		if columns > HistBins || s.columns == 0 && !knownHistColumns(columns) || s.columns > 0 && columns != s.columns {
+			s.miss(l, fmt.Sprintf("%d bins are not what fio writes, or not those of the lines before", columns))
+			return
+		}
+		into = &s.bins[dir]
+	}
+	s.columns = columns
+	s.last = max(s.last, t)
+	s.blocks[dir] = max(s.blocks[dir], bs)
+}
+
+func knownHistColumns(n int) bool {
+	for shift := range histBits + 1 {
+		if n<<shift == HistBins || n<<shift == oldHistBins {
+			return true
+		}
+	}
+	return false
+}
+
+// histNumber reads a number at i, and the comma and blanks behind it.
+func histNumber(l []byte, i int) (v uint64, next int, ok bool) {
+	for i < len(l) && l[i] == ' ' {
+		i++
+	}
+	start := i
+	for i < len(l) && l[i]-'0' <= 9 && i-start < 19 {
+		v = v*10 + uint64(l[i]-'0')
+		i++
+	}
+	ok = i > start
+	if i < len(l) {
+		ok = ok && l[i] == ','
+		i++
+	}
+	for i < len(l) && l[i] == ' ' {
+		i++
+	}
+	return v, i, ok
+}
+
+func (s *histScan) miss(l []byte, why string) {
+	if len(s.unread) >= maxLogUnread {
+		s.missed++
+		return
+	}
+	s.unread = append(s.unread, Unread{Line: s.lines, Text: string(bytes.ToValidUTF8(l[:min(len(l), 100)], []byte("\uFFFD"))), Why: why})
+}

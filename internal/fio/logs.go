@@ -1,0 +1,316 @@
+package fio
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"path"
+	"plimsoll/internal/units"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// LogSeries is a log over time. Long logs are summed up: a point then stands for many entries.
+type LogSeries struct {
+	Kind string        `json:"kind"` // "bw" (bytes/s), "iops", "lat", "clat", "slat" (nanoseconds)
+	Dir  string        `json:"dir"`  // "read", "write", "trim"
+	Step time.Duration `json:"step"` // a point's span
+	// Points stand at 0, Step, 2 Step, …; a point with N 0 had no entry.
+	Points []LogPoint `json:"points"`
+}
+
+// LogPoint is the entries of a log within a span of time.
+type LogPoint struct {
+	N    uint64  `json:"n"`
+	Mean float64 `json:"mean"`
+	Min  float64 `json:"min"`
+	Max  float64 `json:"max"`
+}
+
+// logName parses the names that fio gives its logs: prefix_kind.job.log, or prefix_kind.log with per_job_logs=0.
+var logName = regexp.MustCompile(`^(.*?)_?(clat_hist|bw|iops|slat|clat|lat)(?:\.(\d+))?\.log$`)
+
+// IsLogName says whether fio would name a log so.
+func IsLogName(name string) bool { return logName.MatchString(path.Base(name)) }
+
+// ReadLogs reads the bandwidth, IOPS, latency and histogram logs that belong together, of one job or many. Each
+// job (prefix and number of the file's name) becomes a row; MergeJobs adds rows up. Percentiles come from fio's own
+// bins. Memory does not grow with the logs: about 1 MB for each processor.
+func ReadLogs(fsys fs.FS, names []string) (*Output, error) {
+	out := &Output{Format: Logs}
+	names = slices.Clone(names)
+	slices.SortFunc(names, compareLogNames)
+	rows := map[string]int{}
+	for _, name := range names {
+		m := logName.FindStringSubmatch(path.Base(name))
+		if m == nil {
+			return nil, fmt.Errorf("log %s: want a name such as prefix_lat.1.log, which says what was logged", name)
+		}
+		key := path.Join(path.Dir(name), m[1]) + "\x00" + m[3]
+		at, ok := rows[key]
+		if !ok {
+			at = len(out.Jobs)
+			rows[key] = at
+			out.Jobs = append(out.Jobs, Job{Name: m[1]})
+			if m[3] != "" {
+				out.Jobs[at].Count = 1
+			}
+		}
+		var err error
+		if m[2] == "clat_hist" {
+			err = readHistFile(fsys, name, out, at)
+		} else {
+			err = readLogFile(fsys, name, m[2], out, at)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("log %s: %w", name, err)
+		}
+	}
+	for i := range out.Jobs {
+		settleLogJob(&out.Jobs[i])
+	}
+	return out, nil
+}
+
+// compareLogNames puts job 2 before job 10.
+func compareLogNames(a, b string) int {
+	x, y := logName.FindStringSubmatch(path.Base(a)), logName.FindStringSubmatch(path.Base(b))
+	if x != nil && y != nil && path.Dir(a) == path.Dir(b) && x[1] == y[1] && x[3] != y[3] {
+		return atoi(x[3]) - atoi(y[3])
+	}
+	return strings.Compare(a, b)
+}
+
+const (
+	logBlock    = 1 << 18
+	logParallel = 8 << 20 // from this size on a regular file is read by several at once
+)
+
+var logDirNames = [3]string{"read", "write", "trim"}
+
+func readLogFile(fsys fs.FS, name, kind string, out *Output, row int) error {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	head := make([]byte, 1<<16)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	head = head[:n]
+	layout, doubt := logLayoutOf(head)
+	if doubt != "" {
+		out.Doubts = append(out.Doubts, path.Base(name)+": "+doubt)
+	}
+	scan, err := scanLog(f, head, layout)
+	if err != nil {
+		return err
+	}
+	for _, u := range scan.unread {
+		u.Why = path.Base(name)
+		out.Unread = append(out.Unread, u)
+	}
+	if scan.missed > 0 {
+		out.Unread = append(out.Unread, Unread{Why: fmt.Sprintf("%s: %d further lines", path.Base(name), scan.missed)})
+	}
+	j := &out.Jobs[row]
+	for d, dir := range []*Direction{&j.Read, &j.Write, &j.Trim} {
+		total := scan.total(d)
+		if total.n == 0 {
+			continue
+		}
+		factor := 1.0
+		if kind == "bw" {
+			factor = 1024
+		}
+		out.Series = append(out.Series, scan.series(kind, d, factor))
+		dir.Runtime = max(dir.Runtime, scan.span())
+		mean, dev := total.spread(scan.sq[d])
+		samples := Samples{
+			Min: float64(total.min) * factor, Max: float64(total.max) * factor,
+			Mean: mean * factor, StdDev: dev * factor, N: total.n,
+		}
+		switch kind {
+		case "bw":
+			dir.BWSamples = samples
+		case "iops":
+			dir.IOPSSamples = samples
+		case "slat":
+			dir.Slat = scan.latency(d, time.Nanosecond)
+		case "clat":
+			dir.Clat = scan.latency(d, time.Nanosecond)
+		case "lat":
+			dir.Lat = scan.latency(d, time.Nanosecond)
+		}
+		if strings.HasSuffix(kind, "lat") {
+			if scan.bytes[d] == 0 {
+				out.Doubts = append(out.Doubts, fmt.Sprintf("%s: %s: entries are of windows (log_avg_msec), not of single I/Os: its percentiles are those of the windows", path.Base(name), logDirNames[d]))
+			} else {
+				dir.N, dir.Bytes = max(dir.N, total.n), max(dir.Bytes, units.Bytes(scan.bytes[d]))
+			}
+		}
+	}
+	return nil
+}
+
+// spread returns mean and deviation from sums.
+func (p logPoint) spread(sq float64) (mean, dev float64) {
+	n := float64(p.n)
+	mean = float64(p.sum) / n
+	if p.n > 1 {
+		dev = math.Sqrt(max((sq-mean*float64(p.sum))/(n-1), 0))
+	}
+	return mean, dev
+}
+
+// span is the time from the start to the last entry.
+func (s *logScan) span() time.Duration {
+	return time.Duration(min(s.last-min(s.last, s.layout.start), math.MaxInt64/1_000_000)) * time.Millisecond
+}
+
+func (s *logScan) series(kind string, d int, factor float64) LogSeries {
+	out := LogSeries{Kind: kind, Dir: logDirNames[d], Step: time.Duration(s.step) * time.Millisecond}
+	end := 0
+	for i, p := range s.points[d] {
+		if p.n > 0 {
+			end = i + 1
+		}
+	}
+	for _, p := range s.points[d][:end] {
+		var q LogPoint
+		if p.n > 0 {
+			q = LogPoint{N: p.n, Mean: float64(p.sum) / float64(p.n) * factor, Min: float64(p.min) * factor, Max: float64(p.max) * factor}
+		}
+		out.Points = append(out.Points, q)
+	}
+	return out
+}
+
+// settleLogJob fills rates where single I/Os were logged.
+func settleLogJob(j *Job) {
+	for _, d := range []*Direction{&j.Read, &j.Write, &j.Trim} {
+		j.Runtime = max(j.Runtime, d.Runtime)
+		sec := d.Runtime.Seconds()
+		if sec > 0 {
+			d.IOPS, d.BW = units.IOPS(float64(d.N)/sec), units.Rate(float64(d.Bytes)/sec)
+		}
+		if d.N == 0 || sec == 0 {
+			d.IOPS, d.BW = units.IOPS(d.IOPSSamples.Mean), units.Rate(d.BWSamples.Mean)
+		}
+	}
+}
+
+// logLayoutOf finds what the columns are from the first lines: time, value, direction and block size always; then as asked
+// for the offset (log_offset), the priority (from 3.19 on, hexadecimal with log_prio) and the issue time; and behind the value
+// its maximum (log_window_value=both, 3.37).
+func logLayoutOf(head []byte) (logLayout, string) {
+	layout := logLayout{columns: 5}
+	counts := map[int]int{}
+	third, fourth := true, true // whether the column can be a direction throughout
+	seen := 0
+	for line := range bytes.Lines(head) {
+		if seen == 1000 || line[len(line)-1] != '\n' && seen > 0 {
+			break
+		}
+		cols := bytes.Split(bytes.TrimSpace(line), []byte{','})
+		if len(cols) < 3 || len(cols) > 8 {
+			continue
+		}
+		if first, ok := logField(cols[0]); ok && seen == 0 && first > 1e11 {
+			layout.start = first
+		}
+		seen++
+		counts[len(cols)]++
+		isDir := func(i int) bool {
+			if i >= len(cols) {
+				return false
+			}
+			v, ok := logField(cols[i])
+			return ok && v <= 2
+		}
+		third, fourth = third && isDir(2), fourth && isDir(3)
+	}
+	best := 0
+	for columns, n := range counts {
+		if n > best {
+			layout.columns, best = columns, n
+		}
+	}
+	layout.both = !third && fourth && layout.columns >= 5
+	if layout.columns == 4 && seen > 0 {
+		return layout, "no column for the priority: written before fio 3.19; taken as nanoseconds, which fio wrote from 2.99 on"
+	}
+	return layout, ""
+}
+
+// scanLog reads the rest of f behind head, in parts at once where f is a large regular file.
+func scanLog(f fs.File, head []byte, layout logLayout) (*logScan, error) {
+	at, random := f.(io.ReaderAt)
+	if info, err := f.Stat(); err == nil && random && info.Mode().IsRegular() && info.Size() >= logParallel {
+		return scanLogParts(at, info.Size(), layout, min(runtime.GOMAXPROCS(0), 8))
+	}
+	s := newLogScan(layout)
+	return s, s.reader(io.MultiReader(bytes.NewReader(head), f))
+}
+
+// reader scans a stream in blocks. A line longer than a block is none of fio's: it is noted and passed over.
+func (s *logScan) reader(r io.Reader) error {
+	buf := make([]byte, logBlock)
+	have := 0
+	for {
+		n, err := io.ReadFull(r, buf[have:])
+		have += n
+		final := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		if err != nil && !final {
+			return err
+		}
+		done := s.block(buf[:have], final)
+		if final {
+			return nil
+		}
+		if done == 0 {
+			s.miss(buf[:have])
+			done = have
+		}
+		have = copy(buf, buf[done:have])
+	}
+}
+
+// scanLogParts splits a file at line ends and scans the parts at the same time.
+func scanLogParts(f io.ReaderAt, size int64, layout logLayout, parts int) (*logScan, error) {
+	cuts := []int64{0}
+	probe := make([]byte, 1<<12)
+	for i := 1; i < parts; i++ {
+		at := size * int64(i) / int64(parts)
+		n, err := f.ReadAt(probe, at)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		if nl := bytes.IndexByte(probe[:n], '\n'); nl >= 0 && at+int64(nl)+1 > cuts[len(cuts)-1] {
+			cuts = append(cuts, at+int64(nl)+1)
+		}
+	}
+	cuts = append(cuts, size)
+	scans, errs := make([]*logScan, len(cuts)-1), make([]error, len(cuts)-1)
+	var wg sync.WaitGroup
+	for i := range scans {
+		wg.Go(func() {
+			scans[i] = newLogScan(layout)
+			errs[i] = scans[i].reader(io.NewSectionReader(f, cuts[i], cuts[i+1]-cuts[i]))
+		})
+	}
+	wg.Wait()
+	for _, s := range scans[1:] {
+		scans[0].merge(s)
+	}
+	return scans[0], errors.Join(errs...)
+}

@@ -1,0 +1,229 @@
+package fio
+
+import (
+	"fmt"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+)
+
+// logsOf runs fio with logs and returns what they say and what fio's own JSON+ says.
+func logsOf(t *testing.T, args ...string) (logs, js *Output) {
+	t.Helper()
+	dir := t.TempDir()
+	js, err := ParseJSON(runFio(t, dir, append([]string{"--output-format=json+"}, args...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := filepath.Glob(filepath.Join(dir, "*.log"))
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	for i := range names {
+		names[i] = filepath.Base(names[i])
+	}
+	logs, err = ReadLogs(os.DirFS(dir), names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(logs.Unread) > 0 {
+		t.Errorf("not understood: %+v", logs.Unread[0])
+	}
+	return logs, js
+}
+
+// TestLogsSayWhatJSONSays holds every bin of the logs against the bins of the same run.
+func TestLogsSayWhatJSONSays(t *testing.T) {
+	for name, args := range map[string]string{
+		"each I/O":        "--write_lat_log=x --write_bw_log=x --write_iops_log=x",
+		"offset":          "--write_lat_log=x --log_offset=1",
+		"priority":        "--write_lat_log=x --log_prio=1",
+		"all columns":     "--write_lat_log=x --log_prio=1 --log_offset=1 --bsrange=4k-16k",
+		"epoch":           "--write_lat_log=x --log_unix_epoch=1",
+		"one for all":     "--write_lat_log=x --per_job_logs=0",
+		"both":            "--write_lat_log=x --write_hist_log=x --log_hist_msec=5",
+		"numbered prefix": "--write_lat_log=my.run_1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := append([]string{"--name=a", "--ioengine=libaio", "--filename=f", "--size=6m", "--rw=randrw", "--bs=8k", "--numjobs=2", "--slat_percentiles=1", "--lat_percentiles=1"}, strings.Fields(args)...)
+			logs, js := logsOf(t, args...)
+			got, want := MergeJobs(logs.Jobs), MergeJobs(js.Jobs)
+			if !strings.Contains(name, "one") && len(logs.Jobs) != 2 {
+				t.Errorf("%d rows", len(logs.Jobs))
+			}
+			for _, d := range []struct {
+				name      string
+				got, want Direction
+			}{{"read", got.Read, want.Read}, {"write", got.Write, want.Write}} {
+				if d.got.N != d.want.N {
+					t.Errorf("%s: %d I/Os, want %d", d.name, d.got.N, d.want.N)
+				}
+				if d.got.Bytes != d.want.Bytes {
+					t.Errorf("%s: %d bytes, want %d", d.name, d.got.Bytes, d.want.Bytes)
+				}
+				for kind, l := range map[string][2]Latency{"slat": {d.got.Slat, d.want.Slat}, "clat": {d.got.Clat, d.want.Clat}, "lat": {d.got.Lat, d.want.Lat}} {
+					g, w := l[0], l[1]
+					if asJSON(t, g.Hist) != asJSON(t, w.Hist) || asJSON(t, g.Percentiles) != asJSON(t, w.Percentiles) {
+						t.Errorf("%s %s: bins or percentiles differ", d.name, kind)
+					}
+					if g.N != w.N || g.Min != w.Min || g.Max != w.Max || math.Abs(g.Mean-w.Mean) > 1e-3 || math.Abs(g.StdDev-w.StdDev) > 1e-6*w.StdDev+1e-3 {
+						t.Errorf("%s %s: got %d %v %v %v %v, want %d %v %v %v %v", d.name, kind, g.N, g.Min, g.Max, g.Mean, g.StdDev, w.N, w.Min, w.Max, w.Mean, w.StdDev)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestWindowsAreNotTakenForIOs(t *testing.T) {
+	logs, _ := logsOf(t, "--name=a", "--ioengine=null", "--size=1g", "--rw=read", "--rate_iops=2000", "--time_based", "--runtime=1", "--write_lat_log=x", "--write_bw_log=x", "--write_iops_log=x", "--log_avg_msec=100")
+	if len(logs.Doubts) == 0 || !strings.Contains(logs.Doubts[0], "log_avg_msec") {
+		t.Errorf("doubts %q", logs.Doubts)
+	}
+	r := logs.Jobs[0].Read
+	if r.N != 0 || r.IOPSSamples.N < 5 || math.Abs(float64(r.IOPS)-2000) > 200 || math.Abs(float64(r.BW)-2000*4096) > 200*4096 {
+		t.Errorf("got %+v", r)
+	}
+	if len(logs.Series) == 0 || logs.Series[0].Step != 100*time.Millisecond {
+		t.Errorf("series %+v", logs.Series)
+	}
+}
+
+// TestHistogramLogs holds histogram logs against the bins of the same run. fio leaves the last window out, so no bin may hold more
+// than the run's, and nearly all must be there.
+func TestHistogramLogs(t *testing.T) {
+	for _, coarse := range []int{0, 1, 3, 6} {
+		logs, js := logsOf(t, "--name=a", "--ioengine=libaio", "--filename=f", "--size=8m", "--rw=randread", "--bs=4k", "--numjobs=2", "--write_hist_log=x", "--log_hist_msec=5", fmt.Sprintf("--log_hist_coarseness=%d", coarse))
+		got, want := MergeJobs(logs.Jobs).Read, MergeJobs(js.Jobs).Read
+		if got.N != got.Clat.Hist.Count() || got.N > want.N || got.N < want.N*3/4 {
+			t.Errorf("coarseness %d: %d in bins, want nearly %d", coarse, got.N, want.N)
+		}
+		columns := map[int]int64{}
+		want.Clat.Hist.Each(func(i int, n uint64) { columns[i>>coarse] += int64(n) })
+		got.Clat.Hist.Each(func(i int, n uint64) {
+			if columns[i>>coarse] -= int64(n); columns[i>>coarse] < 0 {
+				t.Errorf("coarseness %d: column %d holds %d more than the run had", coarse, i>>coarse, -columns[i>>coarse])
+			}
+		})
+		if doubts := strings.Join(logs.Doubts, "\n"); strings.Contains(doubts, "log_hist_coarseness") != (coarse > 0) {
+			t.Errorf("doubts %q", doubts)
+		}
+	}
+}
+
+// TestHistogramLogIsAddedToTheBin reads a log with known counts in every form of line.
+func TestHistogramLogIsAddedToTheBin(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	var want [3][HistBins]uint64
+	var b strings.Builder
+	for line := range 300 {
+		dir := r.IntN(3)
+		fmt.Fprintf(&b, "%d, %d, 4096", line*10, dir)
+		for i := range HistBins {
+			n := uint64(0)
+			if r.IntN(20) == 0 {
+				n = r.Uint64() >> (30 + r.IntN(34))
+			}
+			want[dir][i] += n
+			fmt.Fprintf(&b, ", %d", n)
+		}
+		b.WriteByte('\n')
+	}
+	b.WriteString("3000, 0, 4096, 1, 2\n") // cut short: reported, not added
+	s := &histScan{}
+	if err := s.reader(strings.NewReader(b.String())); err != nil {
+		t.Fatal(err)
+	}
+	if s.bins != want {
+		t.Error("bins differ")
+	}
+	if len(s.unread) != 1 || s.unread[0].Line != 301 {
+		t.Errorf("not understood: %+v", s.unread)
+	}
+}
+
+// TestLogScanAgreesWithTheSlowWay reads odd logs by the fast way and line by line.
+func TestLogScanAgreesWithTheSlowWay(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	var b strings.Builder
+	for i := range 20000 {
+		ms := uint64(i) * uint64(r.IntN(900)) / 7
+		v := r.Uint64() >> (20 + r.IntN(44))
+		tail := []string{", 4096, 0", ", 4096, 0", ", 4096, 0", ", 1048576, 0x0000", ", 4096, 0\r", ",4096,0", ", 123456789012345, 0"}[r.IntN(7)]
+		if i%5000 == 4999 {
+			tail = ", four, 0"
+		}
+		fmt.Fprintf(&b, "%d, %d, %d%s\n", ms, v, r.IntN(3), tail)
+	}
+	data := []byte(b.String())
+	layout, _ := logLayoutOf(data)
+	fast, slow := newLogScan(layout), newLogScan(layout)
+	if err := fast.reader(strings.NewReader(b.String())); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		slow.line([]byte(strings.TrimSuffix(line, "\n")))
+	}
+	if fast.bins != slow.bins || fast.points != slow.points || fast.bytes != slow.bytes || fast.last != slow.last || fast.lines != slow.lines || asJSON(t, fast.unread) != asJSON(t, slow.unread) {
+		t.Errorf("fast: %d lines, last %d, %d unread; slow: %d lines, last %d, %d unread", fast.lines, fast.last, len(fast.unread), slow.lines, slow.last, len(slow.unread))
+	}
+	if len(fast.unread) != 4 || fast.unread[0].Line != 5000 {
+		t.Errorf("not understood: %+v", fast.unread)
+	}
+	cut := len(data) / 3
+	cut += strings.IndexByte(b.String()[cut:], '\n') + 1
+	one, two := newLogScan(layout), newLogScan(layout)
+	if one.reader(strings.NewReader(b.String()[:cut])) != nil || two.reader(strings.NewReader(b.String()[cut:])) != nil {
+		t.Fatal("reading parts")
+	}
+	one.merge(two)
+	if one.bins != fast.bins || one.points != fast.points || asJSON(t, one.unread) != asJSON(t, fast.unread) {
+		t.Error("two parts merged are not the whole")
+	}
+}
+
+func TestLogNumber(t *testing.T) {
+	for _, s := range []string{"0", "7", "42", "123", "9999", "12345", "987654", "1234567", "12345678"} {
+		v, n := logNumber([]byte(s + ", 1, 2, 3"))
+		if fmt.Sprint(v) != s || n != len(s) {
+			t.Errorf("%s: got %d, %d digits", s, v, n)
+		}
+	}
+}
+
+func TestLogBinIsBinOf(t *testing.T) {
+	for v := range uint64(5000) {
+		for _, x := range []uint64{v, v * 12345, v << 40} {
+			if got, want := logBin(x), BinOf(time.Duration(x)); got != want {
+				t.Fatalf("%d: bin %d, want %d", x, got, want)
+			}
+		}
+	}
+}
+
+func TestLogOfBothValues(t *testing.T) {
+	fsys := fstest.MapFS{"x_clat.1.log": {Data: []byte("1000, 5000, 9000, 1, 0, 0\n2000, 7000, 8000, 1, 0, 0\n")}}
+	out, err := ReadLogs(fsys, []string{"x_clat.1.log"})
+	if err != nil || len(out.Unread) > 0 {
+		t.Fatal(err, out.Unread)
+	}
+	if l := out.Jobs[0].Write.Clat; l.N != 2 || l.Mean != 6000 || l.Min != 5000 || l.Max != 7000 {
+		t.Errorf("got %+v", l)
+	}
+}
+
+func TestLogsOfOtherNamesAreRefused(t *testing.T) {
+	_, err := ReadLogs(fstest.MapFS{"syslog.log": {Data: []byte("1, 2, 0, 4096\n")}}, []string{"syslog.log"})
+	if err == nil || !strings.Contains(err.Error(), "prefix_lat.1.log") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := ReadLogs(fstest.MapFS{}, []string{"x_lat.log"}); err == nil || !strings.Contains(err.Error(), fs.ErrNotExist.Error()) {
+		t.Errorf("got %v", err)
+	}
+}
