@@ -1,18 +1,39 @@
 package lab_test
 
 import (
-	"plimsoll/internal/lab/labtest"
-	"strings"
 	"testing"
+
+	"plimsoll/internal/lab"
+	"plimsoll/internal/lab/labtest"
 )
 
-func TestGuest(t *testing.T) {
-	g := labtest.Start(t, "gp3x8-raid10")
-	t.Logf("%+v", g.Started)
-	r, err := g.Bash(t.Context(), `cat /proc/mdstat; grep -E "/data|/wal" /proc/mounts; ls -la /dev/disk/by-id; cat /sys/block/nvme*/queue/write_cache | sort | uniq -c; date; ls -la /dev/md; echo oops >&2; exit 7`)
-	t.Logf("%+v %v", r, err)
-	if r.Code != 7 || strings.TrimSpace(r.Stderr) != "oops" {
-		t.Errorf("code %d, stderr %q", r.Code, r.Stderr)
+// TestEveryPreset starts each machine and looks for what it is about, with the tools that an administrator would use.
+func TestEveryPreset(t *testing.T) {
+	for name, shows := range map[string]string{
+		"gp3x8-raid10":         `grep -c "\[8/8\] \[UUUUUUUU\]" /proc/mdstat | grep -x 2 && grep -q " /data xfs.*sunit=128,swidth=512" /proc/mounts && grep " /wal xfs.*sunit=512,swidth=2048" /proc/mounts`,
+		"gp2x4-raid0":          `grep "raid0.*nvme" /proc/mdstat && grep " /data xfs.*sunit=128,swidth=512" /proc/mounts`,
+		"nvme8":                `dmsetup table | grep "striped 4 256" && grep " /t0 xfs.*sunit=128,swidth=512" /proc/mounts && grep " /t1 xfs.*sunit=256,swidth=1024" /proc/mounts`,
+		"slow-member":          `mdadm --detail /dev/md/data | grep -E " 3 .* ${slow[0]}$"`,
+		"degraded":             `grep "\[8/7\]" /proc/mdstat && ! mdadm --detail --test /dev/md/data`,
+		"resyncing":            `grep "resync =" /proc/mdstat && grep resync /sys/block/md*/md/sync_action`,
+		"su-sw-mismatch":       `grep "sunit=256,swidth=768" /proc/mounts`,
+		"misaligned-partition": `grep -x 2049 /sys/block/nvme*/nvme*p1/start | wc -l | grep -x 4 && grep "raid0.*nvme" /proc/mdstat`,
+		"unwritten-blocks":     `filefrag -v /data/unwritten.0 | grep unwritten && stat -c %b /data/sparse | grep -x 0`,
+		"burst-runs-dry":       `grep " /data xfs" /proc/mounts`,
+		"instance-cap":         `grep "baseline: {iops: 800, " plimsoll.yaml`,
+		"double-mount":         `grep -E " /(data|wal) " /proc/mounts | cut -d" " -f1 | sort | uniq -c | grep " 2 "`,
+		"volatile-cache":       `cat /sys/block/nvme*/queue/write_cache | sort | uniq -c | grep "8 write back"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := labtest.Start(t, name)
+			r, err := g.Bash(t.Context(), shows)
+			if err != nil || r.Code != 0 {
+				t.Errorf("%s: %v, exit status %d\n%s%s", shows, err, r.Code, r.Stdout, r.Stderr)
+			}
+		})
 	}
-	t.Log(r.Stdout)
+	all, err := lab.Presets()
+	if err != nil || len(all) != 13 {
+		t.Errorf("%d presets, %v: want 13, each of them above", len(all), err)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/lab/ebs"
 	"plimsoll/internal/units"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,8 @@ type Spec struct {
 	// Instance limits all volumes together.
 	Instance *InstanceSpec `yaml:"instance"`
 	Volumes  []VolumeSpec  `yaml:"volumes"`
+	// Arrays say which volumes will make an array, for the guest's plimsoll.yaml; Setup makes it.
+	Arrays []ArraySpec `yaml:"arrays"`
 	// Setup are bash commands that make the arrays, run without limits. For volumes named data, "${data[@]}" are
 	// their devices and ${data[0]} the first.
 	Setup []string `yaml:"setup"`
@@ -31,6 +34,25 @@ type Spec struct {
 	Then []string `yaml:"then"`
 	// Shows is what a broken preset shows, in one line.
 	Shows string `yaml:"shows"`
+}
+
+// ArraySpec names an array and its volumes.
+type ArraySpec struct {
+	Name    string `yaml:"name"`
+	Role    words  `yaml:"role"`
+	Volumes words  `yaml:"volumes"`
+}
+
+// words is a list in YAML, or one word.
+type words []string
+
+func (w *words) UnmarshalYAML(decode func(any) error) error {
+	var one string
+	if decode(&one) == nil {
+		*w = words{one}
+		return nil
+	}
+	return decode((*[]string)(w))
 }
 
 // InstanceSpec is what an instance lets through to its volumes.
@@ -62,6 +84,8 @@ type VolumeSpec struct {
 	// Unwritten is what a read of never-written blocks takes; 0 treats them as written ones.
 	Unwritten  time.Duration `yaml:"unwritten"`
 	FirstTouch time.Duration `yaml:"first_touch"`
+	// SoldAs names the volumes whose limits these are declared to have: those of a slow one, as it was bought.
+	SoldAs string `yaml:"sold_as"`
 	// Cache is none, the default, or volatile: a cache that a power cut empties, and that the guest is told of.
 	Cache string `yaml:"cache"`
 }
@@ -130,7 +154,7 @@ func (s *Spec) check() error {
 	if s.Scale <= 0 || s.Scale > 1 {
 		return fmt.Errorf("scale %g: want more than 0 and at most 1", s.Scale)
 	}
-	count, seen := 0, map[string]bool{}
+	count, seen := 0, map[string]bool{"": true}
 	for i := range s.Volumes {
 		v := &s.Volumes[i]
 		v.Count, v.Size = cmp.Or(v.Count, 1), cmp.Or(v.Size, units.GiB)
@@ -156,7 +180,69 @@ func (s *Spec) check() error {
 	if count == 0 || count > rootPorts {
 		return fmt.Errorf("%d volumes: want 1 to %d", count, rootPorts)
 	}
+	for _, v := range s.Volumes {
+		if !seen[v.SoldAs] {
+			return fmt.Errorf("volume %s: sold_as %q: no volumes have this name", v.Name, v.SoldAs)
+		}
+	}
+	for i, a := range s.Arrays {
+		for _, name := range a.Volumes {
+			if !seen[name] || name == "" {
+				return fmt.Errorf("arrays[%d]: no volumes are named %q", i, name)
+			}
+		}
+	}
 	return nil
+}
+
+// group returns the volumes of a name.
+func (s *Spec) group(name string) *VolumeSpec {
+	for i := range s.Volumes {
+		if s.Volumes[i].Name == name {
+			return &s.Volumes[i]
+		}
+	}
+	return nil
+}
+
+// Declaration is the plimsoll.yaml that a customer of these volumes would write, at the lab's scale: what was paid for,
+// by serial number.
+func (s *Spec) Declaration() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Written by plimsoll lab from %q, rates at %g of the real ones.\n", s.Name, s.Scale)
+	limit := func(iops units.IOPS, rate units.Rate) string {
+		var parts []string
+		if iops > 0 {
+			parts = append(parts, fmt.Sprintf("iops: %.0f", float64(iops)*s.Scale))
+		}
+		if rate > 0 {
+			parts = append(parts, fmt.Sprintf("throughput: %.0fB/s", float64(rate)*s.Scale))
+		}
+		return strings.Join(parts, ", ")
+	}
+	if in := s.Instance; in != nil {
+		fmt.Fprintf(&b, "instance:\n  baseline: {%s}\n", limit(in.IOPS, in.Throughput))
+	}
+	if len(s.Arrays) > 0 {
+		fmt.Fprintf(&b, "arrays:\n")
+	}
+	for _, a := range s.Arrays {
+		fmt.Fprintf(&b, "  - name: %s\n    role: [%s]\n    volumes:\n", a.Name, strings.Join(a.Role, ", "))
+		for group := range s.Volumes {
+			v := &s.Volumes[group]
+			if !slices.Contains(a.Volumes, v.Name) {
+				continue
+			}
+			sold := v
+			if v.SoldAs != "" {
+				sold = s.group(v.SoldAs)
+			}
+			for i := range v.Count {
+				fmt.Fprintf(&b, "      - {serial: %s, %s}\n", v.serial(group, i), limit(sold.IOPS, sold.Throughput))
+			}
+		}
+	}
+	return b.String()
 }
 
 // slack is how much unused allowance volumes save up: see ebs.Limits.
@@ -175,12 +261,14 @@ func limits(iops units.IOPS, throughput units.Rate, b *BurstSpec, slack time.Dur
 	return l
 }
 
-// behaviour is the volume's with its limits in force.
-func (v *VolumeSpec) behaviour(scale float64) ebs.Behaviour {
+// behaviour is the volume's with its limits in force; overhead is what the way there takes of the latency asked for.
+func (v *VolumeSpec) behaviour(scale float64, overhead time.Duration) ebs.Behaviour {
 	b := ebs.Behaviour{
 		Limits: limits(v.IOPS, v.Throughput, v.Burst, slack, scale),
 		Jitter: v.Latency.Jitter, FirstTouch: v.FirstTouch, Unwritten: v.Unwritten, Volatile: v.Cache == "volatile",
-		ReadLatency: v.Latency.Read, WriteLatency: v.Latency.Write, FlushLatency: v.Latency.Flush,
+		ReadLatency:  max(0, v.Latency.Read-overhead),
+		WriteLatency: max(0, v.Latency.Write-overhead),
+		FlushLatency: max(0, v.Latency.Flush-overhead),
 	}
 	if v.Like == "ebs" {
 		b.IOSize, b.Merge = 256*units.KiB, 256*units.KiB

@@ -35,12 +35,14 @@ const (
 // Op is what a request asks for.
 type Op string
 
-// The operations: run a program, write the input into a file, send a file as output, set the clock.
+// The operations: run a program, write the input into a file, send a file as output, set the clock, measure how long a
+// small read of a device takes.
 const (
 	OpExec    Op = "exec"
 	OpPut     Op = "put"
 	OpGet     Op = "get"
 	OpSetTime Op = "settime"
+	OpProbe   Op = "probe"
 )
 
 // Request begins a call.
@@ -50,7 +52,7 @@ type Request struct {
 	Dir  string    `json:"dir,omitempty"`  // exec: working directory
 	Env  []string  `json:"env,omitempty"`  // exec: NAME=value, added
 	TTY  bool      `json:"tty,omitempty"`  // exec: on a terminal of its own; standard error goes the way of output
-	Path string    `json:"path,omitempty"` // put, get
+	Path string    `json:"path,omitempty"` // put, get, probe
 	Mode uint32    `json:"mode,omitempty"` // put: permissions
 	Time time.Time `json:"time,omitzero"`  // settime
 }
@@ -59,7 +61,7 @@ type Request struct {
 type Reply struct {
 	Code  int           `json:"code"`            // exec: exit status, 128 + n for signal n
 	Error string        `json:"error,omitempty"` // what kept the call from being carried out
-	Wall  time.Duration `json:"wall"`            // how long it took in the guest
+	Wall  time.Duration `json:"wall"`            // how long it took in the guest; probe: one read
 }
 
 const (
