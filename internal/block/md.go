@@ -18,7 +18,6 @@ func (r *reader) raid(dir string) *Raid {
 		Degraded: int(r.num(dir + "/degraded")),
 		State:    r.text(dir + "/array_state"),
 		Action:   r.text(dir + "/sync_action"),
-		Speed:    units.Rate(r.size(dir+"/sync_speed", units.KiB)),
 		Metadata: r.text(dir + "/metadata_version"),
 		UUID:     r.text(dir + "/uuid"),
 		Mismatch: uint64(max(r.num(dir+"/mismatch_cnt"), 0)),
@@ -27,6 +26,9 @@ func (r *reader) raid(dir string) *Raid {
 		if n, err := strconv.Atoi(s); err == nil {
 			a.Layout = n
 		}
+	}
+	if speed := r.text(dir + "/sync_speed"); speed != "" && speed != "none" {
+		a.Speed = units.Rate(r.size(dir+"/sync_speed", units.KiB))
 	}
 	// "8 (7)" while the array is being reshaped.
 	if f := strings.Fields(r.text(dir + "/raid_disks")); len(f) > 0 {
