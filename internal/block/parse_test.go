@@ -8,13 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"plimsoll/internal/units"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"plimsoll/internal/units"
 )
 
 func TestMountinfoLine(t *testing.T) {

@@ -5,6 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"plimsoll/internal/block"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
 	"slices"
 	"strings"
 	"testing"
@@ -14,10 +17,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
-
-	"plimsoll/internal/block"
-	"plimsoll/internal/sys"
-	"plimsoll/internal/units"
 )
 
 func captured(t testing.TB, name string) *sys.Machine {
