@@ -139,3 +139,22 @@ func TestUnknown(t *testing.T) {
 		t.Error("a bound without a load")
 	}
 }
+
+// A data sheet's latency bounds what one I/O in flight reaches: P4510, 77 µs a read.
+func TestStatedLatency(t *testing.T) {
+	d, ok := cloud.DriveLimits("INTEL SSDPE2KX040T8", 4e12)
+	if !ok {
+		t.Fatal("P4510")
+	}
+	v := topology.Volume{Sustained: topology.Limits(d.Limits), ReadLatency: d.ReadLatency, WriteLatency: d.WriteLatency}
+	top := &topology.Topology{Arrays: []topology.Array{{Name: "md0", Level: topology.RAID0, Chunk: 512 * k, Volumes: []topology.Volume{v, v, v, v}}}}
+	b := Of(top, topology.Data, []fio.Workload{load("randread", 28*k, 1, 1)}).Binding()
+	if b.Kind != Concurrency || math.Abs(float64(b.IOPS)-1e6/77) > 0.1 {
+		t.Errorf("%+v", b)
+	}
+	// At 256 in flight four drives' 3,000 MB/s bind: 12e9/28,672.
+	b = Of(top, topology.Data, []fio.Workload{load("randread", 28*k, 32, 8)}).Binding()
+	if b.Kind != VolumeRate || math.Abs(float64(b.IOPS)-12e9/28672) > 0.1 {
+		t.Errorf("%+v", b)
+	}
+}

@@ -14,7 +14,7 @@ import (
 // arithmetic on what the topology says; an unknown limit gives no bound and a note.
 func Of(t *topology.Topology, role topology.Role, loads []fio.Workload) Ceiling {
 	p := plan(t, role, loads)
-	return p.ceiling(nil)
+	return p.stated(p.ceiling(nil))
 }
 
 // OfTogether is Of for roles that run at the same time. What they share, the instance and an array that is both roles', is
@@ -32,7 +32,7 @@ func OfTogether(t *topology.Topology, loads map[topology.Role][]fio.Workload) ma
 				others = append(others, plans[r])
 			}
 		}
-		together[role] = p.ceiling(others)
+		together[role] = p.stated(p.ceiling(others))
 	}
 	return together
 }
@@ -41,7 +41,10 @@ func OfTogether(t *topology.Topology, loads map[topology.Role][]fio.Workload) ma
 type problem struct {
 	streams   []stream
 	resources []resource
-	notes     []string
+	// read and write are the latency at depth 1 that every volume's data sheet states, 0 where one does not.
+	read, write   time.Duration
+	latencyOrigin topology.Origin
+	notes         []string
 }
 
 // stream is one section of a job. Sections that run at once get through I/Os in proportion to their weight, the I/Os they keep in

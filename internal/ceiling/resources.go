@@ -6,6 +6,7 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"slices"
 	"time"
 )
 
@@ -45,11 +46,44 @@ func (p *problem) volumes(a *topology.Array) {
 	if unknown > 0 {
 		p.note("limits of %d of %d volumes are not known", unknown, m.n)
 	}
+	p.latency(a, m)
 	for _, l := range limits {
 		for _, burst := range []bool{false, true} {
 			p.add(p.member(a, m, l, burst, readers, writers))
 		}
 	}
+}
+
+// latency takes the stated latencies, if all volumes state one: of reads the shortest, since any member may serve them; of
+// writes the longest, since a mirror waits for all.
+func (p *problem) latency(a *topology.Array, m members) {
+	if m.parity > 0 { // a small write waits for a read first, and how md overlaps them is not modelled
+		return
+	}
+	p.read, p.write = a.Volumes[0].ReadLatency, a.Volumes[0].WriteLatency
+	for _, v := range a.Volumes {
+		p.read = min(p.read, v.ReadLatency)
+		if v.WriteLatency == 0 || p.write == 0 {
+			p.write = 0
+		} else if m.copies > 1 {
+			p.write = max(p.write, v.WriteLatency)
+		} else {
+			p.write = min(p.write, v.WriteLatency)
+		}
+	}
+	p.latencyOrigin = a.Volumes[0].Origin
+}
+
+// stated adds the concurrency bound of the stated latencies.
+func (p *problem) stated(c Ceiling) Ceiling {
+	if p.read == 0 && p.write == 0 {
+		return c
+	}
+	with := c.WithLatency(p.read, p.write, 0, p.latencyOrigin)
+	if len(with.Bounds) > len(c.Bounds) {
+		with.Notes = append(slices.Clone(with.Notes), "latencies are those of the data sheet, for 4 KiB at depth 1")
+	}
+	return with
 }
 
 func (p *problem) add(r *resource) {
