@@ -37,7 +37,7 @@ func (r *runner) scenario(ctx context.Context, s suite.Scenario, dir string) (*r
 	}
 	res := &result.Result{
 		ID: s.ID, Name: s.Name, Title: s.Title, Role: s.Role, Phase: s.Phase, State: result.Done,
-		Workloads: loads, Planned: suite.Duration(loads), Start: r.m.Now(),
+		Workloads: loads, Planned: suite.Window(loads), Start: r.m.Now(),
 	}
 	if p.broken != nil {
 		res.Invalidate(p.broken.Error())
@@ -86,8 +86,9 @@ func (r *runner) runFio(ctx context.Context, s suite.Scenario, res *result.Resul
 		return fmt.Errorf("sampler: %w", err)
 	}
 	inv := fio.Invocation{JobFile: jobFile, Raw: &lines{w: raw}}
-	if res.Planned > 0 {
-		inv.Limit = res.Planned + overrun
+	expected := suite.Duration(res.Workloads)
+	if expected > 0 {
+		inv.Limit = expected + overrun
 	}
 	var said []string
 	inv.Text = func(line string) { said = append(said, line) }
@@ -100,7 +101,7 @@ func (r *runner) runFio(ctx context.Context, s suite.Scenario, res *result.Resul
 		sample, _ := sampler.Latest()
 		r.emit(Ticked{ID: s.ID, Elapsed: second.At, Second: second, Sample: sample, Use: sampler.LatestUse()})
 	}
-	r.emit(Began{Scenario: s, Argv: inv.Argv(), Expected: res.Planned})
+	r.emit(Began{Scenario: s, Argv: inv.Argv(), Expected: expected})
 	fioErr := fio.Run(ctx, r.m, inv)
 	res.Wall = r.m.Now().Sub(build.Start)
 	series, err := sampler.Stop()

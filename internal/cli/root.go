@@ -72,7 +72,18 @@ func newRootCmd(env *Env) *cobra.Command {
 	root.SetErr(env.Err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	root.AddCommand(
+		newRunCmd(env),
+		newReportCmd(env),
+		newCompareCmd(env),
+		newRunsCmd(env),
+		newSuitesCmd(env),
+		newShowCmd(env),
+		newCeilingCmd(env),
+		newCatalogCmd(env),
 		newExplainCmd(env),
+		newInspectCmd(env),
+		newLabCmd(env),
+		newLabAgentCmd(),
 		newVersionCmd(env),
 	)
 	return root

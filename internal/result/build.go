@@ -197,7 +197,7 @@ func recentre(e stats.Estimate, center float64) stats.Estimate {
 	if shift := center - e.Center; e.N >= leastValues {
 		e.Lo, e.Hi = max(e.Lo+shift, 0), e.Hi+shift
 	} else {
-		e.Lo, e.Hi = center, center
+		e.Lo, e.Hi, e.N = center, center, min(e.N, 1)
 	}
 	e.Center = center
 	return e

@@ -93,6 +93,16 @@ func Duration(loads []fio.Workload) time.Duration {
 	return sum + group
 }
 
+// Window is the part of Duration that is measured: the ramps are not.
+func Window(loads []fio.Workload) time.Duration {
+	unramped := make([]fio.Workload, len(loads))
+	for i, w := range loads {
+		w.Ramp = 0
+		unramped[i] = w
+	}
+	return Duration(unramped)
+}
+
 // Writes says whether any job of the scenario changes what is on the device.
 func Writes(loads []fio.Workload) bool {
 	for _, w := range loads {

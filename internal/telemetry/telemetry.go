@@ -50,44 +50,65 @@ type Sample struct {
 
 // Device holds the counters of /proc/diskstats for one device.
 type Device struct {
-	Reads, Writes           uint64
-	ReadMerges, WriteMerges uint64
-	ReadBytes, WriteBytes   units.Bytes
-	ReadTime, WriteTime     time.Duration // summed over requests
-	InFlight                uint64        // now
-	Busy                    time.Duration // time with at least one request
-	Queue                   time.Duration // weighted: Δ/Δt is the average queue
-	Flushes                 uint64
-	FlushTime               time.Duration
-	Gone                    bool `json:",omitempty"` // the kernel did not list the device; all else is 0
+	Reads       uint64        `json:"reads"`
+	Writes      uint64        `json:"writes"`
+	ReadMerges  uint64        `json:"read_merges"`
+	WriteMerges uint64        `json:"write_merges"`
+	ReadBytes   units.Bytes   `json:"read_bytes"`
+	WriteBytes  units.Bytes   `json:"write_bytes"`
+	ReadTime    time.Duration `json:"read_time"`  // summed over requests
+	WriteTime   time.Duration `json:"write_time"` // summed over requests
+	InFlight    uint64        `json:"in_flight"`  // now
+	Busy        time.Duration `json:"busy"`       // time with at least one request
+	Queue       time.Duration `json:"queue"`      // weighted: Δ/Δt is the average queue
+	Flushes     uint64        `json:"flushes"`
+	FlushTime   time.Duration `json:"flush_time"`
+	Gone        bool          `json:"gone,omitempty"` // the kernel did not list the device; all else is 0
 }
 
 // CPU is time in all cores together since boot. Nice is part of User; so is a guest's.
 type CPU struct {
-	User, System, Idle, IOWait, IRQ, SoftIRQ, Steal time.Duration
+	User    time.Duration `json:"user"`
+	System  time.Duration `json:"system"`
+	Idle    time.Duration `json:"idle"`
+	IOWait  time.Duration `json:"io_wait"`
+	IRQ     time.Duration `json:"irq"`
+	SoftIRQ time.Duration `json:"soft_irq"`
+	Steal   time.Duration `json:"steal"`
 }
 
 // DeviceUse is a device's rates over an interval.
 type DeviceUse struct {
-	Name                string        `json:"name"`
-	ReadIOPS, WriteIOPS units.IOPS    //
-	ReadRate, WriteRate units.Rate    //
-	ReadMerges          units.IOPS    //
-	WriteMerges         units.IOPS    //
-	ReadWait, WriteWait time.Duration // mean time of a request, queue included
-	Queue               float64       // mean requests outstanding
-	Util                float64       // 0..1
-	Flushes             units.IOPS    //
-	Reads, Writes       uint64        // requests in the interval
-	ReadBytes           units.Bytes
-	WriteBytes          units.Bytes
+	Name        string        `json:"name"`
+	ReadIOPS    units.IOPS    `json:"read_iops"`
+	WriteIOPS   units.IOPS    `json:"write_iops"`
+	ReadRate    units.Rate    `json:"read_rate"`
+	WriteRate   units.Rate    `json:"write_rate"`
+	ReadMerges  units.IOPS    `json:"read_merges"`
+	WriteMerges units.IOPS    `json:"write_merges"`
+	ReadWait    time.Duration `json:"read_wait"`  // mean time of a request, queue included
+	WriteWait   time.Duration `json:"write_wait"` // mean time of a request, queue included
+	Queue       float64       `json:"queue"`      // mean requests outstanding
+	Util        float64       `json:"util"`       // 0..1
+	Flushes     units.IOPS    `json:"flushes"`
+	Reads       uint64        `json:"reads"`  // requests in the interval
+	Writes      uint64        `json:"writes"` // requests in the interval
+	ReadBytes   units.Bytes   `json:"read_bytes"`
+	WriteBytes  units.Bytes   `json:"write_bytes"`
 }
 
 // HostUse is what the machine did in an interval; CPU shares are in 0..1 of all cores.
 type HostUse struct {
-	CPUs                                      int
-	User, System, IOWait, IRQ, SoftIRQ, Steal float64
-	DirtyMax, WritebackMax                    units.Bytes
-	IOSome, IOFull                            float64 // share of time some or all tasks waited for I/O
-	SamplerCPU                                float64 // of one core
+	CPUs         int         `json:"cpus"`
+	User         float64     `json:"user"`
+	System       float64     `json:"system"`
+	IOWait       float64     `json:"io_wait"`
+	IRQ          float64     `json:"irq"`
+	SoftIRQ      float64     `json:"soft_irq"`
+	Steal        float64     `json:"steal"`
+	DirtyMax     units.Bytes `json:"dirty_max"`
+	WritebackMax units.Bytes `json:"writeback_max"`
+	IOSome       float64     `json:"io_some"`     // share of time some or all tasks waited for I/O
+	IOFull       float64     `json:"io_full"`     // share of time some or all tasks waited for I/O
+	SamplerCPU   float64     `json:"sampler_cpu"` // of one core
 }

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"plimsoll/internal/bench"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/suite"
+)
+
+// printPlan shows what a run would do.
+func printPlan(w io.Writer, p bench.Plan) error {
+	var sum time.Duration
+	for _, t := range p.Topology.Targets {
+		fmt.Fprintf(w, "%s: %s\n", t.Role, t.Path)
+	}
+	for i, s := range p.Suite.Scenarios {
+		file := bench.File(p, s)
+		loads, err := s.Workloads(file)
+		if err != nil {
+			return err
+		}
+		took := suite.Duration(loads)
+		sum += took
+		if i > 0 {
+			sum += p.Suite.Cooldown
+		}
+		job := s.Place(file)
+		fmt.Fprintf(w, "\n# %d %s, %s, %s\n%s\n", s.ID, s.Name, s.Role, lasting(took), fio.ShellLine(fio.CommandLine(&job)))
+	}
+	_, err := fmt.Fprintf(w, "\n%d scenarios, %s in all with cooldowns, after the files are laid out\n", len(p.Suite.Scenarios), sum.Round(time.Second))
+	return err
+}

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/report"
+)
+
+func newReportCmd(env *Env) *cobra.Command {
+	format := "tty"
+	cmd := &cobra.Command{
+		Use:   "report RUN",
+		Short: "Render a run again, in any format",
+		Args:  cobra.ExactArgs(1),
+		Example: `  plimsoll report runs/20261121T031200Z-db-db1
+  plimsoll report runs/20261121T031200Z-db-db1 --format html > report.html`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			b, err := bundle.Open(args[0])
+			if err != nil {
+				return err
+			}
+			return report.Write(env.Out, report.Format(format), b, reportOptions(env))
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", format, "`FORMAT`: tty, md, html, json, csv or junit")
+	completeValues(cmd, "format", report.Formats)
+	return cmd
+}
+
+// reportOptions fits a report to the stream it goes to.
+func reportOptions(env *Env) report.Options {
+	o := report.Options{Width: 80}
+	if f, ok := env.Out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		o.Color = os.Getenv("NO_COLOR") == ""
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 40 {
+			o.Width = w
+		}
+	}
+	return o
+}
+
+// reportRun writes the reports that belong to a bundle and prints one.
+func reportRun(env *Env, b *bundle.Bundle, asJSON bool) error {
+	for _, kind := range []report.Format{report.Markdown, report.HTML} {
+		name := filepath.Join(b.Dir, "report."+string(kind))
+		f, err := os.Create(name)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(report.Write(f, kind, b, report.Options{}), f.Close()); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if asJSON {
+		return report.Write(env.Out, report.JSON, b, report.Options{})
+	}
+	o := reportOptions(env)
+	o.Brief = true
+	if err := report.Write(env.Out, report.TTY, b, o); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(env.Out, "\nreport: %s\n", filepath.Join(b.Dir, "report.html"))
+	return err
+}
+
+func newRunsCmd(env *Env) *cobra.Command {
+	out := "runs"
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "runs",
+		Short: "List the runs below a directory, newest first",
+		Args:  cobra.NoArgs,
+		Example: `  plimsoll runs
+  plimsoll runs --out /var/lib/plimsoll --json`,
+		RunE: func(*cobra.Command, []string) error {
+			runs, err := bundle.List(out)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(env.Out, runs)
+			}
+			t := tabwriter.NewWriter(env.Out, 0, 0, 2, ' ', 0)
+			for _, r := range runs {
+				fmt.Fprintf(t, "%s\t%s\t%s\t%d scenarios\n", r.Created.Local().Format("2006-01-02 15:04"), filepath.Join(out, r.ID), r.Outcome(), len(r.Suite.Scenarios))
+			}
+			return t.Flush()
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", out, "look below this `DIR`")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	return cmd
+}

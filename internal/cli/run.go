@@ -1,0 +1,250 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/bench"
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+type runOptions struct {
+	layoutOptions
+	args      []string
+	data, wal string
+	runtime   time.Duration
+	ramp      time.Duration
+	cooldown  time.Duration
+	size      units.Bytes
+	selection suite.Selection
+	out       string
+	resume    string
+	keep      bool
+	fresh     bool
+	dryRun    bool
+	allowExec bool
+	destroy   []string
+	serial    []string
+	progress  string
+	json      bool
+	given     func(flag string) bool
+}
+
+func newRunCmd(env *Env) *cobra.Command {
+	o := runOptions{}
+	cmd := &cobra.Command{
+		Use:   "run [SUITE | SCENARIO | FILE.fio]...",
+		Short: "Measure: run scenarios with fio and give a verdict",
+		Long: `Run scenarios with fio, watch the machine meanwhile, and hold the results against what the storage should carry.
+
+Without arguments the suite db runs. Scenarios are named by number or name; a job file of fio's own runs as it is.
+Files are made only below .plimsoll in the target directories and removed at the end.`,
+		Example: `  plimsoll run --data /data --wal /wal --volumes 8xgp3 --level raid10 --chunk 64KiB
+  plimsoll run 1,3 --runtime 10s --size 1g
+  plimsoll run nightly.fio --data /data`,
+		ValidArgsFunction: completeScenarios,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args, o.given = args, cmd.Flags().Changed
+			return runRun(cmd.Context(), env, o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.data, "data", "", "`PATH` of the data role: a directory, or a raw device that is only read")
+	f.StringVar(&o.wal, "wal", "", "`PATH` of the log role; with one path both roles use it, with none the current directory")
+	f.DurationVar(&o.runtime, "runtime", 0, "measure each scenario this `LONG` instead of the suite's time")
+	f.DurationVar(&o.ramp, "ramp", 0, "run each scenario this `LONG` before measuring")
+	f.DurationVar(&o.cooldown, "cooldown", 0, "pause this `LONG` between scenarios")
+	f.TextVar(&o.size, "size", units.Bytes(0), "work on `SIZE` bytes instead of the suite's sizes")
+	f.StringVar(&o.selection.Only, "only", "", "run only these `NUMBERS`, such as 1,3-5")
+	f.StringVar(&o.selection.Phase, "phase", "", "run only the scenarios of this `PHASE`")
+	f.StringVar(&o.out, "out", "runs", "keep runs below this `DIR`")
+	f.StringVar(&o.resume, "resume", "", "go on with the interrupted run in `DIR`")
+	f.BoolVar(&o.keep, "keep-files", false, "leave the laid-out files for the next run")
+	f.BoolVar(&o.fresh, "fresh-extents", false, "let scenarios that only write do so into allocated, never written extents")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what would run and stop")
+	f.BoolVar(&o.allowExec, "allow-exec", false, "let a job file's exec_prerun and exec_postrun run shell commands")
+	f.StringArrayVar(&o.destroy, "destroy", nil, "let scenarios write to raw device `DEV`; needs its --serial")
+	f.StringArrayVar(&o.serial, "serial", nil, "serial `S` of the device of the --destroy before it")
+	f.StringVar(&o.progress, "progress", "auto", "how to show progress: auto, tty, plain, json or none")
+	f.BoolVar(&o.json, "json", false, "print the report as JSON")
+	o.addFlags(f)
+	completeValues(cmd, "progress", progressKinds)
+	return cmd
+}
+
+func runRun(ctx context.Context, env *Env, o runOptions) error {
+	if o.resume != "" {
+		return resumeRun(ctx, env, o)
+	}
+	s, err := suite.Select(o.args, o.selection)
+	if err != nil {
+		return usage(err)
+	}
+	o.adjust(s)
+	return o.carryOut(ctx, env, s, bundle.Settings{
+		Data: o.data, WAL: o.wal, Runtime: o.runtime, Ramp: o.ramp, Size: o.sizeText(), Cooldown: s.Cooldown,
+		FreshExtents: o.fresh, KeepFiles: o.keep,
+	}, func(p bench.Plan, emit func(bench.Event)) (*bundle.Bundle, error) {
+		return bench.Run(ctx, env.Machine, p, emit)
+	})
+}
+
+// resumeRun takes suite and paths from the bundle, so that the same thing is measured.
+func resumeRun(ctx context.Context, env *Env, o runOptions) error {
+	if len(o.args) > 0 {
+		return usage(errors.New("--resume takes the scenarios from the run itself: leave them out"))
+	}
+	b, err := bundle.Open(o.resume)
+	if err != nil {
+		return err
+	}
+	if len(b.Run.Imported) > 0 {
+		return usage(fmt.Errorf("%s was imported: there is nothing to go on with", o.resume))
+	}
+	set := b.Run.Settings
+	o.data, o.wal, o.keep, o.fresh = set.Data, set.WAL, set.KeepFiles, set.FreshExtents
+	return o.carryOut(ctx, env, &b.Run.Suite, set, func(p bench.Plan, emit func(bench.Event)) (*bundle.Bundle, error) {
+		return bench.Resume(ctx, env.Machine, o.resume, p, emit)
+	})
+}
+
+// adjust applies the flags to the suite's scenarios. Job files from elsewhere, and scenarios of several jobs, keep their own times.
+func (o runOptions) adjust(s *suite.Suite) {
+	if o.given("cooldown") {
+		s.Cooldown = o.cooldown
+	}
+	for i := range s.Scenarios {
+		c := &s.Scenarios[i]
+		if o.given("size") && !c.AsIs {
+			c.Size = o.size
+		}
+		if c.AsIs || len(c.Job.Sections) > 1 {
+			continue
+		}
+		if o.given("runtime") {
+			c.Runtime = o.runtime
+		}
+		if o.given("ramp") {
+			c.Ramp = o.ramp
+		}
+	}
+}
+
+func (o runOptions) sizeText() string {
+	if o.size == 0 {
+		return ""
+	}
+	return o.size.String()
+}
+
+// paths gives each role its path.
+func (o runOptions) paths() (map[topology.Role]string, error) {
+	data, wal := o.data, o.wal
+	switch {
+	case data == "" && wal == "":
+		data, wal = ".", "."
+	case data == "":
+		data = wal
+	case wal == "":
+		wal = data
+	}
+	paths := map[topology.Role]string{}
+	for role, path := range map[topology.Role]string{topology.Data: data, topology.WAL: wal} {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		paths[role] = abs
+	}
+	return paths, nil
+}
+
+// carryOut plans, shows progress, measures and reports.
+func (o runOptions) carryOut(ctx context.Context, env *Env, s *suite.Suite, set bundle.Settings,
+	do func(bench.Plan, func(bench.Event)) (*bundle.Bundle, error),
+) error {
+	p, err := o.plan(ctx, env, s, set)
+	if err != nil {
+		return err
+	}
+	if o.dryRun {
+		return printPlan(env.Out, p)
+	}
+	show, err := newProgress(env, o.progress)
+	if err != nil {
+		return usage(err)
+	}
+	b, err := do(p, show.Event)
+	show.Close()
+	if errors.Is(err, context.Canceled) && b != nil {
+		fmt.Fprintf(env.Err, "interrupted; go on with: plimsoll run --resume %s\n", b.Dir)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if err := reportRun(env, b, o.json); err != nil {
+		return err
+	}
+	return verdictError(b.Run.Verdict)
+}
+
+func (o runOptions) plan(ctx context.Context, env *Env, s *suite.Suite, set bundle.Settings) (bench.Plan, error) {
+	p := bench.Plan{Suite: *s, Settings: set, Out: o.out, Tool: "plimsoll " + Version, AllowExec: o.allowExec}
+	if len(o.serial) != len(o.destroy) {
+		return p, usage(errors.New("each --destroy DEV needs its --serial S (see: plimsoll inspect DEV)"))
+	}
+	p.Destroy = map[string]string{}
+	for i, dev := range o.destroy {
+		p.Destroy[dev] = o.serial[i]
+	}
+	paths, err := o.paths()
+	if err != nil {
+		return p, err
+	}
+	if err := bench.CheckPaths(paths); err != nil {
+		return p, err
+	}
+	decl, err := o.declaration()
+	if err != nil {
+		return p, err
+	}
+	if p.Fio, err = fio.Installed(ctx, env.Machine); err != nil {
+		return p, err
+	}
+	table, err := fio.InstalledOptions(ctx, env.Machine)
+	if err != nil {
+		return p, err
+	}
+	if err := s.Check(table); err != nil {
+		return p, usage(err)
+	}
+	topo, err := topology.Detect(ctx, env.Machine, paths, decl)
+	if err != nil {
+		return p, err
+	}
+	p.Topology = *topo
+	return p, nil
+}
+
+// verdictError turns a verdict into the exit code's error.
+func verdictError(v finding.Verdict) error {
+	switch v {
+	case finding.NotTrusted:
+		return errInvalid
+	case finding.Failed:
+		return errVerdict
+	case finding.Pass, finding.WarnedPass:
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/suite"
+)
+
+func newSuitesCmd(env *Env) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "suites",
+		Short: "List the built-in suites",
+		Args:  cobra.NoArgs,
+		Example: `  plimsoll suites
+  plimsoll suites --json`,
+		RunE: func(*cobra.Command, []string) error { return runSuites(env, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the suites whole, as JSON")
+	return cmd
+}
+
+func runSuites(env *Env, asJSON bool) error {
+	var all []*suite.Suite
+	for _, name := range suite.Names() {
+		s, err := suite.Builtin(name)
+		if err != nil {
+			return err
+		}
+		all = append(all, s)
+	}
+	if asJSON {
+		return printJSON(env.Out, all)
+	}
+	t := tabwriter.NewWriter(env.Out, 0, 0, 2, ' ', 0)
+	for _, s := range all {
+		fmt.Fprintf(t, "%s\t%d\t%s\n", s.Name, len(s.Scenarios), s.Description)
+	}
+	return t.Flush()
+}
+
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+func newShowCmd(env *Env) *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "show [SUITE | SCENARIO | FILE]...",
+		Short: "Print the exact fio command line and job file of scenarios",
+		Example: `  plimsoll show 6 --wal /wal
+  plimsoll show ebs-16k`,
+		ValidArgsFunction: completeScenarios,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args, o.given = args, cmd.Flags().Changed
+			return runShow(env, o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.data, "data", "", "`PATH` of the data role")
+	f.StringVar(&o.wal, "wal", "", "`PATH` of the log role")
+	return cmd
+}
+
+func runShow(env *Env, o runOptions) error {
+	s, err := suite.Select(o.args, suite.Selection{})
+	if err != nil {
+		return usage(err)
+	}
+	paths, err := o.paths()
+	if err != nil {
+		return err
+	}
+	for i, c := range s.Scenarios {
+		if i > 0 {
+			fmt.Fprintln(env.Out)
+		}
+		job := c.Place(filepath.Join(paths[c.Role], ".plimsoll", string(c.Role)+".dat"))
+		fmt.Fprintf(env.Out, "# %d %s: %s\n", c.ID, c.Name, c.Title)
+		if c.Why != "" {
+			fmt.Fprintf(env.Out, "# %s\n", c.Why)
+		}
+		fmt.Fprintf(env.Out, "%s\n\n%s", fio.ShellLine(fio.CommandLine(&job)), job.Text())
+		for _, t := range c.Targets {
+			fmt.Fprintf(env.Out, "# target: %s\n", t.Text)
+		}
+	}
+	return nil
+}
+
+// completeScenarios offers suites, and the scenarios of the default one, to the shell.
+func completeScenarios(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var words []string
+	for _, name := range suite.Names() {
+		if s, err := suite.Builtin(name); err == nil {
+			words = append(words, name+"\t"+s.Description)
+		}
+	}
+	if s, err := suite.Builtin(suite.Default); err == nil {
+		for _, c := range s.Scenarios {
+			words = append(words, c.Name+"\t"+strings.TrimSuffix(c.Title, "."))
+		}
+	}
+	return words, cobra.ShellCompDirectiveDefault // files too: suites and job files
+}
+
+// completeValues offers a flag's values to the shell.
+func completeValues[T ~string](cmd *cobra.Command, flag string, values []T) {
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = string(v)
+	}
+	// It fails only for a flag that does not exist, which the first run of any test would show.
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
