@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
-	"path"
 	"plimsoll/internal/units"
 	"time"
 )
@@ -31,17 +29,11 @@ type histScan struct {
 	missed  int
 }
 
-func readHistFile(fsys fs.FS, name string, out *Output, row int) error {
-	f, err := fsys.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
+func readHistLog(r io.Reader, base string, out *Output, row int) error {
 	s := &histScan{}
-	if err := s.reader(f); err != nil {
+	if err := s.reader(r); err != nil {
 		return err
 	}
-	base := path.Base(name)
 	for _, u := range s.unread {
 		u.Why = base + ": " + u.Why
 		out.Unread = append(out.Unread, u)

@@ -33,7 +33,8 @@ func ParseJSON(doc []byte) (*Output, error) {
 // errNotFio is returned for JSON that has none of the keys by which fio's documents are known.
 var errNotFio = errors.New(`json without "jobs" or "client_stats": not written by fio`)
 
-// parseJSONPrefix reads the document at the start of b and says how many bytes it took.
+// parseJSONPrefix reads the document at the start of b and says how many bytes it took. With an error it returns what was whole
+// before it, or nil.
 func parseJSONPrefix(b []byte) (*Output, int, error) {
 	p := jsonParser{jsonScan: jsonScan{b: b}, out: &Output{Format: JSON}}
 	known := false
@@ -66,9 +67,9 @@ func parseJSONPrefix(b []byte) (*Output, int, error) {
 		}
 	})
 	if p.err == nil && !known {
-		p.err = errNotFio
+		return nil, 0, errNotFio
 	}
-	if p.err != nil {
+	if !known {
 		return nil, 0, p.err
 	}
 	for _, at := range p.strayAt {
@@ -79,7 +80,7 @@ func parseJSONPrefix(b []byte) (*Output, int, error) {
 		p.out.Doubts = append(p.out.Doubts, fmt.Sprintf("%d figures are nan or inf; taken as not measured", p.nans))
 	}
 	markMembers(p.out.Disks)
-	return p.out, p.i, nil
+	return p.out, p.i, p.err
 }
 
 type jsonParser struct {

@@ -27,6 +27,8 @@ type Splitter struct {
 	depth    int
 	inString bool
 	escaped  bool
+	blanks   bool // hand over empty lines too
+	newlines int  // before the line or document at hand
 }
 
 type splitState int
@@ -51,6 +53,7 @@ func (s *Splitter) Write(p []byte) (int, error) {
 			i += n
 			if p[i] == '\n' {
 				s.endLine()
+				s.newlines++
 			} else {
 				s.state, s.doc = splitMaybe, append(s.doc[:0], '{')
 			}
@@ -84,6 +87,7 @@ func (s *Splitter) Write(p []byte) (int, error) {
 				if err := s.Doc(s.doc); err != nil {
 					return i, err
 				}
+				s.newlines += bytes.Count(s.doc, []byte{'\n'})
 				s.doc = s.doc[:0]
 			}
 		}
@@ -123,6 +127,7 @@ func (s *Splitter) giveBack() {
 	for i, part := range bytes.Split(s.doc, []byte{'\n'}) {
 		if i > 0 {
 			s.endLine()
+			s.newlines++
 		}
 		s.text(part)
 	}
@@ -142,7 +147,7 @@ func (s *Splitter) text(p []byte) {
 
 func (s *Splitter) endLine() {
 	line := bytes.TrimRight(s.line, "\r")
-	if len(line) > 0 && s.Text != nil {
+	if (len(line) > 0 || s.blanks) && s.Text != nil {
 		s.Text(string(line))
 	}
 	s.line = s.line[:0]
@@ -153,7 +158,9 @@ func (s *Splitter) Close() error {
 	if s.state == splitMaybe {
 		s.giveBack()
 	}
-	s.endLine()
+	if len(s.line) > 0 {
+		s.endLine()
+	}
 	if s.state == splitDoc {
 		n := len(s.doc)
 		s.state, s.doc = splitText, nil

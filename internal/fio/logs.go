@@ -63,11 +63,9 @@ func ReadLogs(fsys fs.FS, names []string) (*Output, error) {
 				out.Jobs[at].Count = 1
 			}
 		}
-		var err error
-		if m[2] == "clat_hist" {
-			err = readHistFile(fsys, name, out, at)
-		} else {
-			err = readLogFile(fsys, name, m[2], out, at)
+		f, err := fsys.Open(name)
+		if err == nil {
+			err = errors.Join(readLog(f, path.Base(name), m[2], out, at), f.Close())
 		}
 		if err != nil {
 			return nil, fmt.Errorf("log %s: %w", name, err)
@@ -95,32 +93,31 @@ const (
 
 var logDirNames = [3]string{"read", "write", "trim"}
 
-func readLogFile(fsys fs.FS, name, kind string, out *Output, row int) error {
-	f, err := fsys.Open(name)
-	if err != nil {
-		return err
+// readLog adds the log in r to a row.
+func readLog(r io.Reader, base, kind string, out *Output, row int) error {
+	if kind == "clat_hist" {
+		return readHistLog(r, base, out, row)
 	}
-	defer f.Close()
 	head := make([]byte, 1<<16)
-	n, err := io.ReadFull(f, head)
+	n, err := io.ReadFull(r, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}
 	head = head[:n]
 	layout, doubt := logLayoutOf(head)
 	if doubt != "" {
-		out.Doubts = append(out.Doubts, path.Base(name)+": "+doubt)
+		out.Doubts = append(out.Doubts, base+": "+doubt)
 	}
-	scan, err := scanLog(f, head, layout)
+	scan, err := scanLog(r, head, layout)
 	if err != nil {
 		return err
 	}
 	for _, u := range scan.unread {
-		u.Why = path.Base(name)
+		u.Why = base
 		out.Unread = append(out.Unread, u)
 	}
 	if scan.missed > 0 {
-		out.Unread = append(out.Unread, Unread{Why: fmt.Sprintf("%s: %d further lines", path.Base(name), scan.missed)})
+		out.Unread = append(out.Unread, Unread{Why: fmt.Sprintf("%s: %d further lines", base, scan.missed)})
 	}
 	j := &out.Jobs[row]
 	for d, dir := range []*Direction{&j.Read, &j.Write, &j.Trim} {
@@ -153,7 +150,7 @@ func readLogFile(fsys fs.FS, name, kind string, out *Output, row int) error {
 		}
 		if strings.HasSuffix(kind, "lat") {
 			if scan.bytes[d] == 0 {
-				out.Doubts = append(out.Doubts, fmt.Sprintf("%s: %s: entries are of windows (log_avg_msec), not of single I/Os: its percentiles are those of the windows", path.Base(name), logDirNames[d]))
+				out.Doubts = append(out.Doubts, fmt.Sprintf("%s: %s: entries are of windows (log_avg_msec), not of single I/Os: its percentiles are those of the windows", base, logDirNames[d]))
 			} else {
 				dir.N, dir.Bytes = max(dir.N, total.n), max(dir.Bytes, units.Bytes(scan.bytes[d]))
 			}
@@ -252,14 +249,18 @@ func logLayoutOf(head []byte) (logLayout, string) {
 	return layout, ""
 }
 
-// scanLog reads the rest of f behind head, in parts at once where f is a large regular file.
-func scanLog(f fs.File, head []byte, layout logLayout) (*logScan, error) {
-	at, random := f.(io.ReaderAt)
-	if info, err := f.Stat(); err == nil && random && info.Mode().IsRegular() && info.Size() >= logParallel {
-		return scanLogParts(at, info.Size(), layout, min(runtime.GOMAXPROCS(0), 8))
+// scanLog reads head and what follows it in r, in parts at once where r is a large regular file.
+func scanLog(r io.Reader, head []byte, layout logLayout) (*logScan, error) {
+	if f, ok := r.(interface {
+		io.ReaderAt
+		fs.File
+	}); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() >= logParallel {
+			return scanLogParts(f, info.Size(), layout, min(runtime.GOMAXPROCS(0), 8))
+		}
 	}
 	s := newLogScan(layout)
-	return s, s.reader(io.MultiReader(bytes.NewReader(head), f))
+	return s, s.reader(io.MultiReader(bytes.NewReader(head), r))
 }
 
 // reader scans a stream in blocks. A line longer than a block is none of fio's: it is noted and passed over.

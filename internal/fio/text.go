@@ -25,18 +25,23 @@ func ReadText(r io.Reader) ([]*Output, error) {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, fmt.Errorf("fio text, line %d: %w", t.n, err)
 		}
-		line = strings.TrimRight(line, "\r")
-		for piece := range strings.SplitSeq(line, "\r") { // progress lines are overwritten by what follows
-			if piece != "" || line == "" {
-				t.line(piece)
-			}
-		}
+		t.split(line)
 		if err != nil {
 			break
 		}
 	}
 	t.finish()
 	return t.outs, nil
+}
+
+// split hands on the parts of a line between carriage returns: progress lines are overwritten by what follows them.
+func (t *textReader) split(line string) {
+	line = strings.TrimRight(line, "\r")
+	for piece := range strings.SplitSeq(line, "\r") {
+		if piece != "" || line == "" {
+			t.line(piece)
+		}
+	}
 }
 
 // textReader is the state between lines. What follows belongs to run, job and dir as they stand.

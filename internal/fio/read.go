@@ -1,0 +1,238 @@
+package fio
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+)
+
+// maxReadJSON bounds what is held in memory at once of a JSON file.
+const maxReadJSON = 1 << 30
+
+// Read reads what fio wrote, in whatever form: JSON or JSON+ documents, one or many, with or without text around
+// them; terse rows; normal output, also within Markdown or a log; by its name, one of fio's logs. What it could not
+// understand is in the Unread of the outputs, and a document that stops in the middle gives what was complete in it. No
+// output and no error means that there is nothing of fio's in data.
+func Read(name string, data io.Reader) ([]*Output, error) {
+	if m := logName.FindStringSubmatch(path.Base(name)); m != nil {
+		out := &Output{Format: Logs, Jobs: []Job{{Name: m[1]}}}
+		if err := readLog(data, path.Base(name), m[2], out, 0); err != nil {
+			return nil, fmt.Errorf("log %s: %w", name, err)
+		}
+		settleLogJob(&out.Jobs[0])
+		return []*Output{out}, nil
+	}
+	in := bufio.NewReaderSize(data, 1<<16)
+	head, err := in.Peek(1 << 12)
+	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if trimmed := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff"))); len(trimmed) > 0 && trimmed[0] == '{' {
+		whole, err := io.ReadAll(io.LimitReader(in, maxReadJSON+1))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if len(whole) > maxReadJSON {
+			return nil, fmt.Errorf("%s: larger than %d bytes", name, maxReadJSON)
+		}
+		outs, rest := readJSONs(bytes.TrimPrefix(whole, []byte("\ufeff")))
+		if len(rest) == 0 {
+			return outs, nil
+		}
+		m := newMixed()
+		m.outs, m.lines = outs, bytes.Count(whole[:len(whole)-len(rest)], []byte{'\n'})
+		return m.read(name, bytes.NewReader(rest))
+	}
+	return newMixed().read(name, in)
+}
+
+// readJSONs reads documents one behind the other and returns what is not one.
+func readJSONs(b []byte) (outs []*Output, rest []byte) {
+	for {
+		b = bytes.TrimLeft(b, " \t\r\n")
+		if len(b) == 0 || b[0] != '{' {
+			return outs, b
+		}
+		out, n, err := parseJSONPrefix(b)
+		if err != nil {
+			return outs, b
+		}
+		outs = append(outs, out)
+		b = b[n:]
+	}
+}
+
+// mixedReader takes apart documents, terse rows and text.
+type mixedReader struct {
+	split *Splitter
+	text  *textReader
+	outs  []*Output
+	terse *Output
+	lines int // before what split was given
+}
+
+func newMixed() *mixedReader {
+	m := &mixedReader{text: &textReader{}}
+	m.split = &Splitter{Doc: m.document, Text: m.line, blanks: true}
+	return m
+}
+
+func (m *mixedReader) read(name string, r io.Reader) ([]*Output, error) {
+	if _, err := io.Copy(m.split, r); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	tail := m.split.doc
+	err := m.split.Close()
+	if err != nil {
+		m.broken(tail, err)
+	}
+	m.endText()
+	return joinForms(m.outs), nil
+}
+
+// at is the number of the line at hand.
+func (m *mixedReader) at() int { return m.lines + m.split.newlines + 1 }
+
+func (m *mixedReader) document(doc []byte) error {
+	out, err := ParseJSON(doc)
+	if err != nil {
+		m.broken(doc, err)
+		return nil
+	}
+	m.endText()
+	m.outs = append(m.outs, out)
+	return nil
+}
+
+// broken keeps what a document that is not whole holds. Other people's JSON is passed over.
+func (m *mixedReader) broken(doc []byte, err error) {
+	out, _, partial := parseJSONPrefix(doc)
+	if errors.Is(partial, errNotFio) || out == nil && !bytes.Contains(doc, []byte(`"fio version"`)) {
+		return
+	}
+	m.endText()
+	if out == nil {
+		out = &Output{Format: JSON}
+	}
+	if partial != nil {
+		err = errors.Join(err, partial)
+	}
+	out.Unread = append(out.Unread, Unread{Line: m.at(), Text: "a json document", Why: strings.ReplaceAll(err.Error(), "\n", "; ")})
+	m.outs = append(m.outs, out)
+}
+
+func (m *mixedReader) line(line string) {
+	switch {
+	case isTerse(line):
+		m.text.finish()
+		m.takeText()
+		m.terseRow(line)
+		return
+	case m.terse != nil && strings.HasPrefix(line, ";") && len(m.terse.Jobs) > 0: // version 2's description
+		j := &m.terse.Jobs[len(m.terse.Jobs)-1]
+		if j.Options == nil {
+			j.Options = Options{"description": line[1:]}
+		}
+		return
+	case m.terse != nil && line != "":
+		m.terse = nil
+	}
+	m.text.n = m.at()
+	m.text.split(line)
+}
+
+func (m *mixedReader) terseRow(line string) {
+	version, j, disks, err := parseTerse(line)
+	if m.terse == nil || version != m.terse.Version && m.terse.Version != "" {
+		m.terse = &Output{Format: Terse, Version: version}
+		m.outs = append(m.outs, m.terse)
+	}
+	if err != nil {
+		m.terse.Unread = append(m.terse.Unread, Unread{Line: m.at(), Text: line[:min(len(line), 200)], Why: err.Error()})
+		return
+	}
+	if j.Name == "All clients" {
+		m.terse.AllClients = &j
+		return
+	}
+	m.terse.Jobs = append(m.terse.Jobs, j)
+	m.terse.Disks = disks // each row repeats them
+}
+
+func (m *mixedReader) endText() {
+	m.text.finish()
+	m.takeText()
+	m.terse = nil
+}
+
+func (m *mixedReader) takeText() {
+	m.outs = append(m.outs, m.text.outs...)
+	m.text.outs = nil
+}
+
+// joinForms makes one of a run that was printed in two forms (--output-format=json,normal). The document has more
+// digits; the text has the status groups.
+func joinForms(outs []*Output) []*Output {
+	var kept []*Output
+	for _, o := range outs {
+		if o.Format != Text {
+			kept = append(kept, o)
+			continue
+		}
+		at := slices.IndexFunc(outs, func(x *Output) bool { return (x.Format == JSON || x.Format == JSONPlus) && sameRun(x, o) })
+		if at < 0 {
+			kept = append(kept, o)
+			continue
+		}
+		x := outs[at]
+		x.Groups, x.Unread = append(x.Groups, o.Groups...), append(x.Unread, o.Unread...)
+		x.Messages, x.Doubts = append(x.Messages, o.Messages...), append(x.Doubts, o.Doubts...)
+		if x.Command == "" {
+			x.Command, x.Title = o.Command, o.Title
+		}
+	}
+	return kept
+}
+
+// sameRun compares rows by what both forms print exactly.
+func sameRun(a, b *Output) bool {
+	return len(a.Jobs) > 0 && slices.EqualFunc(a.Jobs, b.Jobs, func(x, y Job) bool {
+		return x.Name == y.Name && x.Group == y.Group && x.Runtime == y.Runtime && x.Read.N == y.Read.N && x.Write.N == y.Write.N &&
+			x.CPU.ContextSwitches == y.CPU.ContextSwitches
+	})
+}
+
+// Final leaves out the outputs that a later one of the same run holds already: with --status-interval fio prints its
+// cumulative figures again and again. The number left out is returned.
+func Final(outs []*Output) (final []*Output, left int) {
+	for i, o := range outs {
+		if i+1 < len(outs) && continues(o, outs[i+1]) {
+			left++
+			continue
+		}
+		final = append(final, o)
+	}
+	return final, left
+}
+
+// continues says whether b is a later state of a: the same rows, none of which lost I/Os, of the same processes or,
+// in documents, started at the same time.
+func continues(a, b *Output) bool {
+	if len(a.Jobs) == 0 || len(b.Jobs) < len(a.Jobs) || a.Version != b.Version {
+		return false
+	}
+	for i := range a.Jobs {
+		x, y := &a.Jobs[i], &b.Jobs[i]
+		began := a.Time.Add(-x.Elapsed).Sub(b.Time.Add(-y.Elapsed)).Abs().Seconds()
+		sameStart := x.PID != 0 && x.PID == y.PID || x.PID == 0 && !a.Time.IsZero() && x.Elapsed < y.Elapsed && began <= 2
+		if x.Name != y.Name || x.Group != y.Group || x.Host != y.Host || !sameStart || x.Elapsed > y.Elapsed {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,203 @@
+package fio
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func readBytes(t *testing.T, data []byte) []*Output {
+	t.Helper()
+	outs, err := Read("out", bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outs
+}
+
+var readArgs = []string{"--name=a", "--ioengine=null", "--size=64m", "--rw=randrw", "--bs=8k", "--numjobs=2", "--name=b", "--stonewall", "--ioengine=null", "--size=8m", "--rw=randtrimwrite"}
+
+func TestReadKnowsEachForm(t *testing.T) {
+	for format, want := range map[string]Format{
+		"normal": Text, "json": JSON, "json+": JSONPlus, "terse": Terse, "json,normal": JSON, "json+,terse": JSONPlus,
+	} {
+		t.Run(format, func(t *testing.T) {
+			outs := readBytes(t, runFio(t, t.TempDir(), append([]string{"--output-format=" + format}, readArgs...)...))
+			n := 1
+			if strings.Contains(format, ",terse") {
+				n = 2
+			}
+			if len(outs) != n || outs[0].Format != want && outs[n-1].Format != want {
+				t.Fatalf("%d outputs, the first %+v", len(outs), outs[0])
+			}
+			for _, o := range outs {
+				if len(o.Jobs) != 3 || len(o.Unread) > 0 || o.Jobs[2].Name != "b" || o.Jobs[2].Group != 1 || o.Version != "fio-3.33" {
+					t.Errorf("got %+v", o)
+				}
+			}
+			if strings.Contains(format, "normal") && len(outs[0].Groups) != 2 {
+				t.Errorf("%d status groups", len(outs[0].Groups))
+			}
+		})
+	}
+}
+
+func TestTerseSaysWhatJSONSays(t *testing.T) {
+	for _, version := range []string{"2", "3", "4", "5"} {
+		t.Run("v"+version, func(t *testing.T) {
+			args := append([]string{"--output-format=json,terse", "--terse-version=" + version, "--continue_on_error=all", "--description=one;two"},
+				"--name=a;b", "--ioengine=libaio", "--filename=f", "--size=6m", "--rw=randrw", "--bs=8k", "--numjobs=2", "--name=c", "--stonewall", "--ioengine=null", "--size=8m", "--rw=randtrim")
+			outs := readBytes(t, runFio(t, t.TempDir(), args...))
+			slices.SortFunc(outs, func(a, b *Output) int { return strings.Compare(string(a.Format), string(b.Format)) })
+			if len(outs) != 2 || outs[1].Format != Terse {
+				t.Fatalf("got %d outputs", len(outs))
+			}
+			js, terse := outs[0], outs[1]
+			if len(terse.Unread) > 0 || len(terse.Jobs) != 3 || version != "2" && asJSON(t, terse.Disks) != asJSON(t, js.Disks) {
+				t.Fatalf("got %+v", terse)
+			}
+			for i := range js.Jobs {
+				g, w := terse.Jobs[i], js.Jobs[i]
+				if g.Name != w.Name || g.Group != w.Group || g.Runtime != w.Runtime && version != "3" || g.Options["description"] != "one;two" && i < 2 {
+					t.Errorf("row %q %d %v %q, want %q %d %v", g.Name, g.Group, g.Runtime, g.Options, w.Name, w.Group, w.Runtime)
+				}
+				dirs := [][2]Direction{{g.Read, w.Read}, {g.Write, w.Write}, {g.Trim, w.Trim}}
+				if version == "3" {
+					dirs = dirs[:2]
+				}
+				for _, d := range dirs {
+					a, b := d[0], d[1]
+					if a.Bytes != b.Bytes || math.Abs(float64(a.N)-float64(b.N)) > 2 || a.Runtime != b.Runtime || math.Abs(float64(a.BW-b.BW)) > 1024 {
+						t.Errorf("%s: got %d I/Os %v %v, want %d %v %v", g.Name, a.N, a.Bytes, a.BW, b.N, b.Bytes, b.BW)
+					}
+					for _, l := range [][2]Latency{{a.Slat, b.Slat}, {a.Clat, b.Clat}, {a.Lat, b.Lat}} {
+						x, y := l[0], l[1]
+						if math.Abs(x.Mean-y.Mean) > 1e-3 || math.Abs(x.StdDev-y.StdDev) > 1e-3 || y.Max-x.Max >= time.Microsecond || len(x.Percentiles) != len(y.Percentiles) {
+							t.Errorf("%s: got %+v, want %+v", g.Name, x, y)
+						}
+					}
+				}
+				if len(g.Buckets) == 0 || len(g.Depths) != 7 || math.Abs(g.CPU.User-w.CPU.User) > 1e-6 || g.CPU.ContextSwitches != w.CPU.ContextSwitches {
+					t.Errorf("%s: %+v", g.Name, g)
+				}
+			}
+		})
+	}
+}
+
+// TestClientOutput runs a server on a unix socket, never on TCP, and reads what its client prints.
+func TestClientOutput(t *testing.T) {
+	dir := t.TempDir()
+	sock := filepath.Join(dir, "s")
+	server := exec.Command("fio", "--server=sock:"+sock)
+	server.Dir = dir
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	}()
+	for range 100 {
+		if _, err := os.Stat(sock); err == nil {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	job := "[global]\nioengine=null\nsize=16m\nrw=randrw\nbs=4k\n[a]\nnumjobs=2\n[b]\nstonewall\nbs=8k\n"
+	if err := os.WriteFile(filepath.Join(dir, "c.fio"), []byte(job), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{"normal", "json", "json+", "terse"} {
+		t.Run(format, func(t *testing.T) {
+			raw := runFio(t, dir, "--client=sock:"+sock, "--output-format="+format, "c.fio")
+			outs := readBytes(t, raw)
+			if len(outs) != 1 {
+				t.Fatalf("%d outputs from\n%s", len(outs), raw)
+			}
+			o := outs[0]
+			if len(o.Unread) > 0 || o.Version != "fio-3.33" {
+				t.Errorf("version %q, not understood: %+v", o.Version, o.Unread)
+			}
+			rows := o.Jobs
+			if len(rows) != 3 || rows[0].Name != "a" || rows[2].Name != "b" || rows[2].Group != 1 {
+				t.Fatalf("rows %+v", rows)
+			}
+			n := MergeJobs(rows)
+			if total := n.Read.N + n.Write.N; total < 10230 || total > 10250 { // terse gives rounded IOPS only
+				t.Errorf("%d I/Os, want 10240", total)
+			}
+			if o.AllClients == nil || o.AllClients.Read.Bytes != n.Read.Bytes && format != "normal" {
+				t.Errorf("all clients: %+v", o.AllClients)
+			}
+			if strings.HasPrefix(format, "json") && rows[0].Host == "" {
+				t.Error("the host is missing")
+			}
+		})
+	}
+}
+
+func TestReadConcatenatedAndTruncated(t *testing.T) {
+	doc := runFio(t, t.TempDir(), append([]string{"--output-format=json+"}, readArgs...)...)
+	mixed := slices.Concat([]byte("before {x}\n"), doc, []byte("fio: terminating on signal 2\n"), doc, doc[:len(doc)-300])
+	outs := readBytes(t, mixed)
+	if len(outs) != 3 {
+		t.Fatalf("%d outputs", len(outs))
+	}
+	last := outs[2]
+	if len(last.Jobs) != 2 || len(last.Unread) != 1 || !strings.Contains(last.Unread[0].Why, "stops in the middle") {
+		t.Errorf("of the truncated document: %d rows, %+v", len(last.Jobs), last.Unread)
+	}
+	if want := bytes.Count(mixed, []byte("\n")) + 1; last.Unread[0].Line > want {
+		t.Errorf("line %d of %d", last.Unread[0].Line, want)
+	}
+	whole := readBytes(t, slices.Concat(doc, doc))
+	if len(whole) != 2 || asJSON(t, whole[0]) != asJSON(t, whole[1]) {
+		t.Errorf("%d outputs", len(whole))
+	}
+	noisy := bytes.Replace(doc, []byte("\n"), []byte("\nfio: pid=1, err=5/file:io_u.c:1, func=x, error=Input/output error\n"), 1)
+	if outs := readBytes(t, noisy); len(outs) != 1 || len(outs[0].Messages) != 1 || len(outs[0].Jobs) != 3 {
+		t.Errorf("with a message inside: %+v", outs)
+	}
+}
+
+func TestFinalDropsEarlierStates(t *testing.T) {
+	for _, format := range []string{"json+", "normal"} {
+		raw := runFio(t, t.TempDir(), "--name=a", "--ioengine=null", "--size=1g", "--rw=read", "--rate_iops=2000", "--time_based", "--runtime=3", "--status-interval=1", "--output-format="+format)
+		outs := readBytes(t, raw)
+		final, left := Final(outs)
+		if len(final) != 1 || left != len(outs)-1 || left < 1 || final[0] != outs[len(outs)-1] {
+			t.Errorf("%s: %d of %d left", format, len(final), len(outs))
+		}
+	}
+	seed := readSeed(t, "raid0-4xgp2-m5.12xlarge.md")
+	if final, _ := Final(seed); len(final) != 4 {
+		t.Errorf("runs of the same name: %d of 4", len(final))
+	}
+}
+
+func TestReadPassesOverWhatIsNotFio(t *testing.T) {
+	for name, in := range map[string]string{
+		"empty": "", "prose": "IOPS are good: bw=12, read: the docs.\nlat (usec) is a unit\n", "other json": `{"a": [1, 2]}`,
+		"seed without output": string(mustRead(t, "disk-benchmark-guide.md")), "braces": "{{{{", "quote": `{"`,
+	} {
+		if outs := readBytes(t, []byte(in)); len(outs) != 0 {
+			t.Errorf("%s: %s", name, asJSON(t, outs))
+		}
+	}
+}
+
+func mustRead(t *testing.T, name string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("testdata", "seeds", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}

@@ -1,0 +1,227 @@
+package fio
+
+import (
+	"fmt"
+	"math"
+	"plimsoll/internal/units"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// terseLine knows terse output: version 2 has no fio version in it.
+var terseLine = regexp.MustCompile(`^([2345]);(?:fio-[^;]*;)?[^;]*;`)
+
+const (
+	terseMin     = 90 // fields; version 3, the shortest, has 129 without disks
+	terseMaxDisk = 4096
+)
+
+// isTerse says whether a line is a row of terse output.
+func isTerse(line string) bool {
+	return strings.Count(line, ";") >= terseMin && terseLine.MatchString(line)
+}
+
+// parseTerse reads one row of terse output (--minimal), version 2 to 5. Latencies have whole microseconds there and counts of
+// I/Os are not printed: N is IOPS × runtime, rounded. It returns the version of fio, the row and the disks.
+func parseTerse(line string) (string, Job, []Disk, error) {
+	fields := strings.Split(strings.TrimRight(line, "\r\n"), ";")
+	version, err := strconv.Atoi(fields[0])
+	if err != nil || version < 2 || version > 5 {
+		return "", Job{}, nil, fmt.Errorf("terse version %q: want 2 to 5", fields[0])
+	}
+	fio, rest := "", fields[1:]
+	if version > 2 {
+		fio, rest = rest[0], rest[1:]
+	}
+	var first error
+	for extra := range 8 { // a job's name may hold semicolons; fio does not quote them
+		for _, dirs := range terseDirections(version) {
+			t := terseScan{version: version, fields: rest[min(1+extra, len(rest)):]}
+			j, disks := t.job(dirs)
+			if t.err == nil {
+				j.Name = strings.Join(rest[:1+extra], ";")
+				return fio, j, disks, nil
+			}
+			if first == nil {
+				first = t.err
+			}
+		}
+	}
+	return fio, Job{}, nil, first
+}
+
+// terseDirections lists how many directions a version prints: version 3 leaves out trim, version 2 did in old fio.
+func terseDirections(version int) []int {
+	switch version {
+	case 2:
+		return []int{3, 2}
+	case 3:
+		return []int{2}
+	}
+	return []int{3}
+}
+
+// terseScan takes field after field; after the first that does not fit, err is set.
+type terseScan struct {
+	version int
+	fields  []string
+	err     error
+}
+
+func (t *terseScan) next(what string) string {
+	if t.err != nil || len(t.fields) == 0 {
+		if t.err == nil {
+			t.err = fmt.Errorf("terse output ends before %s", what)
+		}
+		return ""
+	}
+	f := t.fields[0]
+	t.fields = t.fields[1:]
+	return f
+}
+
+func (t *terseScan) number(what string) float64 {
+	f := t.next(what)
+	if t.err != nil {
+		return 0
+	}
+	v, err := strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(f), "-"), 64)
+	if err != nil {
+		t.err = fmt.Errorf("terse %s %q: want a number", what, f)
+		return 0
+	}
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	return v
+}
+
+// exact reads a decimal number times factor, rounded once.
+func (t *terseScan) exact(what string, factor float64) float64 {
+	f := strings.TrimSpace(t.next(what))
+	n := parseTextNum(f)
+	if t.err == nil && (!n.ok || n.unit != "") {
+		if strings.HasSuffix(f, "nan") {
+			return 0
+		}
+		t.err = fmt.Errorf("terse %s %q: want a number", what, f)
+	}
+	return n.times(factor)
+}
+
+func (t *terseScan) count(what string) uint64 { return uint64(min(t.number(what), 1<<63)) }
+
+func (t *terseScan) percent(what string) float64 {
+	f := t.next(what)
+	v, ok := percentShare(f)
+	if t.err == nil && !ok && !strings.Contains(f, "nan") {
+		t.err = fmt.Errorf("terse %s %q: want percent", what, f)
+	}
+	return v
+}
+
+func (t *terseScan) job(directions int) (Job, []Disk) {
+	var j Job
+	j.Group, j.Error = int(t.count("group")), int(t.count("error"))
+	for i, d := range []*Direction{&j.Read, &j.Write, &j.Trim} {
+		if i < directions {
+			*d = t.direction()
+			j.Runtime = max(j.Runtime, d.Runtime)
+		}
+	}
+	j.CPU.User, j.CPU.System = t.percent("user time"), t.percent("system time")
+	j.CPU.ContextSwitches, j.CPU.MajorFaults, j.CPU.MinorFaults = t.count("context switches"), t.count("major faults"), t.count("minor faults")
+	for _, label := range []string{"1", "2", "4", "8", "16", "32", ">=64"} {
+		j.Depths = append(j.Depths, Share{Label: label, Value: t.percent("depth")})
+	}
+	ends := []time.Duration{2, 4, 10, 20, 50, 100, 250, 500, 750, 1000}
+	for _, end := range ends {
+		j.bucket(end*time.Microsecond, t.percent("latency bucket"))
+	}
+	for _, end := range append(ends, 2000, 0) {
+		j.bucket(end*time.Millisecond, t.percent("latency bucket"))
+	}
+	disks := t.disks()
+	if len(t.fields) >= 2 && isWhole(t.fields[0]) && isWhole(t.fields[1]) { // continue_on_error
+		j.TotalErrors, j.FirstError = t.count("errors"), int(t.count("first error"))
+	}
+	if t.err == nil && len(t.fields) > 0 {
+		j.Options = Options{"description": strings.Join(t.fields, ";")}
+	}
+	return j, disks
+}
+
+func isWhole(s string) bool {
+	_, err := strconv.ParseUint(s, 10, 64)
+	return err == nil
+}
+
+func (j *Job) bucket(upto time.Duration, share float64) {
+	if share > 0 {
+		j.Buckets = append(j.Buckets, Bucket{Upto: upto, Value: share})
+	}
+}
+
+func (t *terseScan) direction() Direction {
+	var d Direction
+	d.Bytes = units.Bytes(t.count("KiB")) * units.KiB
+	bw := t.number("bandwidth")
+	d.IOPS = units.IOPS(t.number("iops"))
+	d.Runtime = jsonDuration(t.number("runtime"), time.Millisecond)
+	sec := d.Runtime.Seconds()
+	d.N = uint64(math.Round(float64(d.IOPS) * sec))
+	d.BW = units.Rate(bw * 1024)
+	if better := float64(d.Bytes) / sec; sec > 0 && math.Abs(better-float64(d.BW)) <= 1024 {
+		d.BW = units.Rate(better)
+	}
+	d.Slat = t.latency()
+	d.Clat = t.latency()
+	for range 20 {
+		p, v, ok := strings.Cut(t.next("percentile"), "%=")
+		at, n := parseTextNum(p), parseTextNum(v)
+		if t.err == nil && (!ok || !at.ok || !n.ok || at.unit+n.unit != "") {
+			t.err = fmt.Errorf("terse percentile %q: want such as 99.00%%=6112", p)
+		}
+		if at.mant > 0 {
+			d.Clat.Percentiles = append(d.Clat.Percentiles, Percentile{P: at.times(1), Value: jsonDuration(n.times(1), time.Microsecond)})
+		}
+	}
+	d.Lat = t.latency()
+	s := &d.BWSamples
+	s.Min, s.Max = t.number("least bandwidth")*1024, t.number("greatest bandwidth")*1024
+	s.Share = t.percent("share of bandwidth")
+	s.Mean, s.StdDev = t.exact("mean bandwidth", 1024), t.exact("deviation of bandwidth", 1024)
+	if t.version >= 5 {
+		s.N = t.count("samples")
+		s = &d.IOPSSamples
+		s.Min, s.Max = t.number("least iops"), t.number("greatest iops")
+		s.Mean, s.StdDev = t.number("mean iops"), t.number("deviation of iops")
+		s.N = t.count("samples")
+	}
+	for _, l := range []*Latency{&d.Slat, &d.Clat, &d.Lat} {
+		l.settleCount(d.N)
+	}
+	return d
+}
+
+func (t *terseScan) latency() Latency {
+	return Latency{
+		Min: jsonDuration(t.number("least latency"), time.Microsecond), Max: jsonDuration(t.number("greatest latency"), time.Microsecond),
+		Mean: t.exact("mean latency", 1000), StdDev: t.exact("deviation of latency", 1000),
+	}
+}
+
+// disks reads groups of nine fields: name, ios, merges, ticks, queue, utilisation.
+func (t *terseScan) disks() []Disk {
+	var list []Disk
+	for len(t.fields) >= 9 && strings.HasSuffix(t.fields[8], "%") && isWhole(t.fields[1]) && len(list) < terseMaxDisk {
+		list = append(list, Disk{
+			Name:  t.next("disk"),
+			Reads: t.count("reads"), Writes: t.count("writes"), ReadMerges: t.count("merges"), WriteMerges: t.count("merges"),
+			ReadTicks: t.count("ticks"), WriteTicks: t.count("ticks"), InQueue: t.count("queue"), Util: t.percent("utilisation"),
+		})
+	}
+	return list
+}
