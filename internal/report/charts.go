@@ -1,0 +1,334 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
+	"plimsoll/internal/units"
+)
+
+const (
+	mostPoints  = 300 // of a line over time; longer runs have seconds merged
+	mostColumns = 120 // of a heat map
+	mostRows    = 60
+)
+
+// number is a float in JSON with five significant digits, null for what was not measured: half the bytes of encoding/json's
+// and more than a chart can show.
+type number float64
+
+var missing = number(math.NaN())
+
+// MarshalJSON implements json.Marshaler.
+func (n number) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(n)) || math.IsInf(float64(n), 0) {
+		return []byte("null"), nil
+	}
+	return strconv.AppendFloat(nil, float64(n), 'g', 5, 64), nil
+}
+
+// drawing is what the script draws of one scenario; web/src/charts.js reads it. Times are in seconds since fio's start, latencies
+// in nanoseconds, bandwidth in MiB/s.
+type drawing struct {
+	T    []number `json:"t"`  // ends of the intervals
+	HT   []number `json:"ht"` // of the columns of heat maps
+	Ramp number   `json:"ramp"`
+	Dirs []lines  `json:"dirs"`
+	// Together is all directions, when there are several.
+	Together *lines      `json:"together,omitempty"`
+	Ceiling  *limit      `json:"ceiling,omitempty"`
+	Lasting  *limit      `json:"lasting,omitempty"` // where it differs from the ceiling
+	Heat     []heat      `json:"heat"`
+	Members  []memberUse `json:"members"`
+	Queue    []number    `json:"queue,omitempty"`
+	Dirty    []number    `json:"dirty,omitempty"` // MiB
+}
+
+type (
+	limit struct {
+		IOPS number `json:"iops"`
+		BW   number `json:"bw"`
+	}
+	lines struct {
+		Name string   `json:"name"`
+		IOPS []number `json:"iops,omitempty"`
+		BW   []number `json:"bw,omitempty"`
+		P50  []number `json:"p50,omitempty"`
+		P99  []number `json:"p99,omitempty"`
+		// Curve holds [1/(1-p), latency]: a logarithmic axis of the first has the nines at equal distances.
+		Curve [][2]number `json:"curve,omitempty"`
+	}
+	heat struct {
+		Name  string   `json:"name"`
+		Rows  []number `json:"rows"`  // least latency of each
+		Cells []uint64 `json:"cells"` // column, row, count, of those that are not empty
+	}
+	memberUse struct {
+		Name string   `json:"name"`
+		Util []number `json:"util"`
+	}
+	// chart is one figure of the page.
+	chart struct {
+		Kind    string
+		Part    int
+		Caption string
+		Says    string // for those who do not see it
+		Wide    bool
+	}
+)
+
+// of is one direction's part of a second; sync is a direction here.
+type of struct {
+	name  string
+	of    func(result.Second) result.Interval
+	total fio.Latency
+}
+
+func populations(r *result.Result) []of {
+	t := r.Total
+	all := []of{
+		{"read", func(s result.Second) result.Interval { return s.Read }, completion(t.Read)},
+		{"write", func(s result.Second) result.Interval { return s.Write }, completion(t.Write)},
+		{"trim", func(s result.Second) result.Interval { return s.Trim }, completion(t.Trim)},
+		{"sync", func(s result.Second) result.Interval { return result.Interval{N: s.Sync.Count(), Hist: s.Sync} }, t.Sync.Lat},
+	}
+	return slices.DeleteFunc(all, func(o of) bool {
+		return !o.total.Measured() && !slices.ContainsFunc(r.Seconds, func(s result.Second) bool { return o.of(s).N > 0 })
+	})
+}
+
+// newDrawing works out the charts of one scenario, none when nothing was measured.
+func newDrawing(s *bundle.Scenario, row row) (drawing, []chart) {
+	d := drawing{T: []number{}, HT: []number{}, Dirs: []lines{}, Heat: []heat{}, Members: []memberUse{}}
+	r := s.Result
+	if r == nil {
+		return d, nil
+	}
+	if c := s.Ceiling; c != nil && c.Known() {
+		b, last := c.Binding(), c.Sustained()
+		d.Ceiling = &limit{number(b.IOPS), mib(b.BW)}
+		if last != nil && last.IOPS < b.IOPS {
+			d.Lasting = &limit{number(last.IOPS), mib(last.BW)}
+		}
+	}
+	points := merge(r.Seconds, mostPoints)
+	for _, s := range points {
+		d.T = append(d.T, number(math.Round(s.At.Seconds()*10)/10))
+		if s.Ramp {
+			d.Ramp = number(s.At.Seconds())
+		}
+	}
+	all := populations(r)
+	columns := merge(r.Seconds, mostColumns)
+	for _, s := range columns {
+		d.HT = append(d.HT, number(math.Round(s.At.Seconds()*10)/10))
+	}
+	for _, o := range all {
+		d.Dirs = append(d.Dirs, newLines(o, points))
+		if h, ok := newHeat(o, columns); ok {
+			d.Heat = append(d.Heat, h)
+		}
+	}
+	if len(directions(r.Total)) > 1 {
+		d.Together = &lines{Name: "together"}
+		for _, s := range points {
+			d.Together.IOPS = append(d.Together.IOPS, number(s.IOPS()))
+			d.Together.BW = append(d.Together.BW, mib(s.BW()))
+		}
+	}
+	d.machine(r, points, columns)
+	return d, d.charts(r, row)
+}
+
+func mib(r units.Rate) number { return number(r / units.MiBPerSec) }
+
+// machine adds the devices and dirty pages.
+func (d *drawing) machine(r *result.Result, points, columns []result.Second) {
+	if !slices.ContainsFunc(points, func(s result.Second) bool { return len(s.Util) > 0 }) {
+		return
+	}
+	for i, dev := range r.Devices {
+		m := memberUse{Name: clean(dev.Name, 40)}
+		for _, s := range columns {
+			v := missing
+			if i < len(s.Util) {
+				v = number(min(s.Util[i], 1))
+			}
+			m.Util = append(m.Util, v)
+		}
+		d.Members = append(d.Members, m)
+	}
+	for _, s := range points {
+		q := missing
+		if len(s.Queue) > 0 {
+			q = number(s.Queue[0])
+		}
+		d.Queue = append(d.Queue, q)
+		d.Dirty = append(d.Dirty, number(float64(s.Dirty)/float64(units.MiB)))
+	}
+}
+
+// charts lists the figures that there is something to draw for.
+func (d *drawing) charts(r *result.Result, row row) []chart {
+	var all []chart
+	over := fmt.Sprintf("over %s", lasting(r.Wall))
+	if len(d.T) > 1 {
+		iops, bw := chart{Kind: "iops", Caption: "IOPS"}, chart{Kind: "bw", Caption: "Bandwidth"}
+		measured := fmt.Sprintf("%s %s; ceiling %s, %s of it.", row.Measured, row.Doubt, row.Ceiling, row.Percent)
+		iops.Says, bw.Says = "IOPS each second "+over+": "+measured, "Bandwidth each second "+over+": "+measured
+		all = append(all, iops, bw, chart{
+			Kind: "latency", Caption: "Latency each second: p50 and p99",
+			Says: fmt.Sprintf("Latency each second %s: p50 %s, p99 %s on the whole.", over, row.P50, row.P99),
+		})
+	}
+	if slices.ContainsFunc(d.Dirs, func(l lines) bool { return len(l.Curve) > 1 }) {
+		all = append(all, chart{
+			Kind: "percentiles", Caption: "Latency by percentile", Wide: len(d.T) < 2,
+			Says: fmt.Sprintf("Latency by percentile: p50 %s, p99 %s; the table of raw numbers has the others.", row.P50, row.P99),
+		})
+	}
+	for i, h := range d.Heat {
+		caption := "How long each " + h.Name + " took"
+		all = append(all, chart{Kind: "heat", Part: i, Wide: true, Caption: caption, Says: caption + ", counted by second and latency: darker is more."})
+	}
+	if len(d.Members) > 0 {
+		all = append(all, chart{
+			Kind: "members", Wide: true, Caption: "Devices: share of time busy",
+			Says: "Share of each second in which each device was busy; the table of devices has the means.",
+		})
+	}
+	return all
+}
+
+func newLines(o of, points []result.Second) lines {
+	l := lines{Name: o.name, Curve: curve(o.total)}
+	for _, s := range points {
+		i := o.of(s)
+		p50, p99 := missing, missing
+		if i.Hist.Count() > 0 {
+			p50, p99 = number(i.Hist.Percentile(50)), number(i.Hist.Percentile(99))
+		}
+		l.P50, l.P99 = append(l.P50, p50), append(l.P99, p99)
+		if o.name == "sync" {
+			continue
+		}
+		n, bw := missing, missing
+		if t := s.Len.Seconds(); t > 0 {
+			n, bw = number(float64(i.N)/t), mib(units.Rate(float64(i.Bytes)/t))
+		}
+		l.IOPS, l.BW = append(l.IOPS, n), append(l.BW, bw)
+	}
+	return l
+}
+
+// curve is a distribution by nines, as far as its count goes.
+func curve(l fio.Latency) [][2]number {
+	var all [][2]number
+	if n := l.Hist.Count(); n > 0 {
+		for k := 0; ; k++ {
+			x := math.Pow(2, float64(k)/4)
+			if x > float64(n) {
+				return all
+			}
+			all = append(all, [2]number{number(x), number(l.Hist.Percentile(100 * (1 - 1/x)))})
+		}
+	}
+	for _, p := range l.Percentiles {
+		if p.P < 100 {
+			all = append(all, [2]number{number(100 / (100 - p.P)), number(p.Value)})
+		}
+	}
+	return all
+}
+
+// newHeat merges fio's bins, 64 an octave, into few enough rows of equal height on a logarithmic scale.
+func newHeat(o of, columns []result.Second) (heat, bool) {
+	least, most := fio.HistBins, -1
+	for _, s := range columns {
+		o.of(s).Hist.Each(func(bin int, _ uint64) { least, most = min(least, bin), max(most, bin) })
+	}
+	if most < 0 || len(columns) < 2 {
+		return heat{}, false
+	}
+	wide := 4 // of 64 bins an octave: rows finer than 6 % show noise
+	for most/wide-least/wide >= mostRows {
+		wide *= 2
+	}
+	h := heat{Name: o.name, Cells: []uint64{}}
+	for row := least / wide; row <= most/wide; row++ {
+		lo, _ := fio.BinRange(row * wide)
+		h.Rows = append(h.Rows, number(lo))
+	}
+	counts := make([]uint64, len(h.Rows))
+	for x, s := range columns {
+		clear(counts)
+		o.of(s).Hist.Each(func(bin int, n uint64) { counts[bin/wide-least/wide] += n })
+		for y, n := range counts {
+			if n > 0 {
+				h.Cells = append(h.Cells, uint64(x), uint64(y), n)
+			}
+		}
+	}
+	return h, true
+}
+
+// merge joins neighbouring seconds until at most most are left. Ramp and measurement stay apart.
+func merge(seconds []result.Second, most int) []result.Second {
+	each := (len(seconds) + most - 1) / most
+	if each < 2 {
+		return seconds
+	}
+	var all []result.Second
+	for start := 0; start < len(seconds); {
+		end := start + 1
+		for end < len(seconds) && end-start < each && seconds[end].Ramp == seconds[start].Ramp {
+			end++
+		}
+		all = append(all, joined(seconds[start:end]))
+		start = end
+	}
+	return all
+}
+
+// joined adds counts; use and queue are means weighted by time, dirty pages the most.
+func joined(seconds []result.Second) result.Second {
+	last := seconds[len(seconds)-1]
+	sum := result.Second{At: last.At, Ramp: last.Ramp, Util: make([]float64, len(last.Util)), Queue: make([]float64, len(last.Queue)), Sync: &fio.Hist{}}
+	var all time.Duration
+	for _, s := range seconds {
+		all += s.Len
+		for _, d := range []struct{ to, from *result.Interval }{{&sum.Read, &s.Read}, {&sum.Write, &s.Write}, {&sum.Trim, &s.Trim}} {
+			d.to.N += d.from.N
+			d.to.Bytes += d.from.Bytes
+			if d.to.Hist == nil {
+				d.to.Hist = &fio.Hist{}
+			}
+			d.to.Hist.Merge(d.from.Hist)
+		}
+		sum.Sync.Merge(s.Sync)
+		sum.Dirty, sum.Writeback = max(sum.Dirty, s.Dirty), max(sum.Writeback, s.Writeback)
+	}
+	sum.Len = all
+	mean := func(to []float64, from func(result.Second) []float64) {
+		for _, s := range seconds {
+			for i, v := range from(s) {
+				if i < len(to) && all > 0 {
+					to[i] += v * s.Len.Seconds() / all.Seconds()
+				}
+			}
+		}
+	}
+	mean(sum.Util, func(s result.Second) []float64 { return s.Util })
+	mean(sum.Queue, func(s result.Second) []float64 { return s.Queue })
+	return sum
+}
+
+// encode is the data block of the page. encoding/json writes <, > and & as escapes, so it cannot end its script element.
+func encode(all []drawing) ([]byte, error) { return json.Marshal(all) }

@@ -1,0 +1,344 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
+	"plimsoll/internal/units"
+)
+
+const unknown = "unknown"
+
+// view is a bundle as people read it: numbers are printed, names are clean.
+type view struct {
+	Word    string // READY, READY WITH WARNINGS, NOT READY, INVALID, or how far the run came
+	Verdict string // pass, warn, fail, invalid; empty when there is none
+	Reasons []string
+
+	Suite, Host, ID, Created, Tool, Fio string
+
+	Counts   []count // of scenarios by verdict, worst first
+	Tiles    []tile
+	Facts    []fact
+	Storage  table
+	Notes    []string
+	Rows     []row
+	Findings []problem
+	Sections []section
+}
+
+type (
+	fact struct{ Name, Value string }
+	// count is a number of scenarios with one verdict.
+	count struct {
+		Verdict string
+		N       int
+	}
+	// tile is one of the few figures at the head of the report.
+	tile struct{ What, Figure, Of, Anchor string }
+	// table has its numbers right-aligned, but for the columns named in Text.
+	table struct {
+		Caption string
+		Head    []string
+		Text    []int
+		Rows    [][]string
+	}
+)
+
+// row is one line of the overview.
+type row struct {
+	Num, Name, Title, Role, Anchor string
+
+	Measured string // the key figure
+	Doubt    string // its uncertainty: "± 1.2 %"
+	Also     string // the figure in its other unit
+	Ceiling  string
+	Percent  string // measured of ceiling: "99.6 %"
+	Binds    string
+	Burst    string // how long a burst lasts and what lasts after it; empty when the ceiling itself lasts
+
+	Share        float64 // measured of ceiling; 0 when unknown
+	LastingShare float64 // what lasts of the ceiling; 0 when the ceiling itself lasts
+
+	P50, P99, Sync string
+	Verdict        string // "not run" when there is no result
+}
+
+// problem is a finding.
+type problem struct {
+	Anchor, Code, Severity, Title, Subject, Says, Why, Fix string
+
+	Evidence  table
+	Commands  []string
+	Scenarios []row // those it concerns
+}
+
+func newView(b *bundle.Bundle) *view {
+	r := &b.Run
+	v := &view{
+		Word: strings.ToUpper(r.Outcome()), Verdict: string(r.Verdict), Suite: clean(r.Suite.Name, longName),
+		Host: clean(r.Topology.Host.Name, longName), ID: clean(r.ID, 2*longName), Tool: clean(r.Tool, longName), Fio: clean(r.Fio, longName),
+	}
+	if !r.Created.IsZero() {
+		v.Created = r.Created.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	if r.State != bundle.Finished && r.State != "" {
+		v.Verdict = ""
+	}
+	for _, s := range r.Reasons[:min(len(r.Reasons), 3)] {
+		v.Reasons = append(v.Reasons, clean(s, longSentence))
+	}
+	for i := range b.Scenarios {
+		s := newSection(&b.Scenarios[i], i)
+		v.Sections = append(v.Sections, s)
+		v.Rows = append(v.Rows, s.row)
+	}
+	v.Counts = counts(v.Rows)
+	v.Tiles = tiles(b, v.Rows)
+	v.storage(b)
+	for i, f := range b.Findings {
+		v.Findings = append(v.Findings, newProblem(f, i, b, v.Rows))
+	}
+	return v
+}
+
+func counts(rows []row) []count {
+	var all []count
+	for _, verdict := range []string{"invalid", "fail", "warn", "pass", notRun} {
+		n := 0
+		for _, r := range rows {
+			if r.Verdict == verdict {
+				n++
+			}
+		}
+		if n > 0 {
+			all = append(all, count{verdict, n})
+		}
+	}
+	return all
+}
+
+const notRun = "not run"
+
+func newRow(s *bundle.Scenario, i int) row {
+	r := row{
+		Num: strconv.Itoa(cmp.Or(s.ID, i+1)), Name: clean(s.Name, longName), Title: clean(s.Title, longName), Role: clean(string(s.Role), 12),
+		Anchor: fmt.Sprintf("s%d", i+1), Verdict: cmp.Or(clean(string(s.Verdict), 12), notRun),
+		Measured: none, P50: none, P99: none, Ceiling: unknown, Percent: unknown, Binds: unknown,
+	}
+	key := keyOf(s.Result)
+	if c := s.Ceiling; c != nil && c.Known() {
+		r.ceiling(c, key)
+	}
+	if s.Result == nil {
+		return r
+	}
+	t := s.Result.Total
+	n, bw := rates(t)
+	if n <= 0 {
+		return r
+	}
+	r.Measured, r.Also = key.print(n, bw), operations(n)
+	r.Doubt = doubt(s.Result.IOPS)
+	if key.what == ofIOPS {
+		r.Also = throughput(bw)
+	}
+	if key.what == ofBandwidth {
+		r.Doubt = doubt(s.Result.BW)
+	}
+	if c := s.Ceiling; c != nil && c.Known() {
+		r.Share = key.share(n, bw, c.Binding())
+		r.Percent = percent(r.Share)
+	}
+	all := latencyOf(t)
+	r.P50, r.P99 = at(all, 50), at(all, 99)
+	if l := t.Sync.Lat; l.Measured() {
+		r.Sync = fmt.Sprintf("sync p50 %s, p99 %s", at(l, 50), at(l, 99))
+	}
+	return r
+}
+
+func (r *row) ceiling(c *ceiling.Ceiling, key key) {
+	b := c.Binding()
+	r.Ceiling, r.Binds = key.print(b.IOPS, b.BW), b.Label()
+	last := c.Sustained()
+	if last == nil || last.IOPS >= b.IOPS {
+		return
+	}
+	// What binds need not burst itself: it may stand below one resource's burst and above what that sustains.
+	r.Burst = "burst"
+	if course := c.Course(); len(course) > 1 {
+		r.Burst += ": lasts " + lasting(course[0].Until)
+	}
+	r.Burst += fmt.Sprintf("; sustained %s (%s)", key.print(last.IOPS, last.BW), last.Kind)
+	r.LastingShare = float64(last.IOPS / b.IOPS)
+}
+
+// rates adds up all directions.
+func rates(t fio.Job) (units.IOPS, units.Rate) {
+	return t.Read.IOPS + t.Write.IOPS + t.Trim.IOPS, t.Read.BW + t.Write.BW + t.Trim.BW
+}
+
+// key is the figure by which a workload is known.
+type key struct {
+	what     string
+	inFlight float64
+}
+
+const (
+	ofIOPS      = "IOPS"
+	ofBandwidth = "bandwidth"
+	ofLatency   = "latency"
+)
+
+// largeIO is the block size from which on bandwidth says more than IOPS.
+const largeIO = 128 * units.KiB
+
+// keyOf chooses: of one I/O at a time its latency, of large I/Os bandwidth, of others IOPS.
+func keyOf(r *result.Result) key {
+	if r == nil {
+		return key{what: ofIOPS}
+	}
+	held := slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool {
+		return w.ThinkTime > 0 || w.ReadRate+w.WriteRate > 0 || w.ReadIOPS+w.WriteIOPS > 0
+	})
+	if r.Depth.Asked == 1 && !held {
+		return key{ofLatency, 1}
+	}
+	if n, bw := rates(r.Total); n > 0 && units.Bytes(float64(bw)/float64(n)) >= largeIO {
+		return key{what: ofBandwidth}
+	}
+	return key{what: ofIOPS}
+}
+
+// print gives a throughput in the key's unit. With one I/O at a time its latency is the reciprocal of IOPS, syncs included.
+func (k key) print(n units.IOPS, bw units.Rate) string {
+	switch {
+	case k.what == ofBandwidth:
+		return throughput(bw)
+	case k.what == ofLatency && n > 0:
+		return span(k.inFlight * 1e9 / float64(n))
+	}
+	return operations(n)
+}
+
+func (k key) share(n units.IOPS, bw units.Rate, b *ceiling.Bound) float64 {
+	if k.what == ofBandwidth && b.BW > 0 {
+		return float64(bw / b.BW)
+	}
+	if b.IOPS <= 0 {
+		return 0
+	}
+	return float64(n / b.IOPS)
+}
+
+// latencyOf is the completion latency of all directions together; of several it needs their histograms.
+func latencyOf(t fio.Job) fio.Latency {
+	var parts []fio.Latency
+	for _, d := range []fio.Direction{t.Read, t.Write, t.Trim} {
+		if l := completion(d); d.N > 0 || d.IOPS > 0 {
+			parts = append(parts, l)
+		}
+	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	sum := &fio.Hist{}
+	for _, p := range parts {
+		if p.Hist.Count() == 0 {
+			return fio.Latency{}
+		}
+		sum.Merge(p.Hist)
+	}
+	return fio.Latency{Hist: sum, N: sum.Count()}
+}
+
+// completion is clat, or lat where only that was recorded.
+func completion(d fio.Direction) fio.Latency {
+	if !d.Clat.Measured() {
+		return d.Lat
+	}
+	return d.Clat
+}
+
+func at(l fio.Latency, p float64) string {
+	if v, ok := l.At(p); ok {
+		return span(float64(v))
+	}
+	return none
+}
+
+// tiles picks the figures that people ask for first: the most random I/O, the most in either direction, the time of a sync.
+func tiles(b *bundle.Bundle, rows []row) []tile {
+	type best struct {
+		value float64
+		tile  tile
+	}
+	var all [5]best
+	offer := func(i int, what, figure string, value float64, r row) {
+		if value > 0 && value > all[i].value {
+			of := r.Name
+			if r.Percent != unknown {
+				of = r.Percent + " of ceiling, " + of
+			}
+			all[i] = best{value, tile{what, figure, of, r.Anchor}}
+		}
+	}
+	for i := range b.Scenarios {
+		s := b.Scenarios[i].Result
+		if s == nil || s.State != result.Done {
+			continue
+		}
+		t := s.Total
+		n, _ := rates(t)
+		offer(0, "Most I/O", operations(n), float64(n), rows[i])
+		offer(1, "Most read", throughput(t.Read.BW), float64(t.Read.BW), rows[i])
+		offer(2, "Most written", throughput(t.Write.BW), float64(t.Write.BW), rows[i])
+		if keyOf(s).what != ofLatency || n <= 0 {
+			continue
+		}
+		what, slot := "One read", 3
+		if t.Write.N > 0 {
+			what, slot = "One write", 4
+		}
+		if t.Sync.Lat.Measured() {
+			what = "One durable write"
+		}
+		offer(slot, what, rows[i].Measured, float64(n), rows[i])
+	}
+	var tiles []tile
+	for _, b := range all {
+		if b.value > 0 {
+			tiles = append(tiles, b.tile)
+		}
+	}
+	return tiles
+}
+
+func newProblem(f finding.Finding, i int, b *bundle.Bundle, rows []row) problem {
+	p := problem{
+		Anchor: fmt.Sprintf("f%d", i+1), Code: clean(string(f.Code), 12), Severity: clean(string(f.Severity), 12), Title: clean(f.Title, 2*longName),
+		Subject: clean(f.Subject, longName), Says: clean(f.Says, longSentence), Why: clean(f.Why, longSentence), Fix: clean(f.Fix, longSentence),
+		Evidence: table{Caption: "Evidence", Head: []string{"what", "found", "wanted", "where"}, Text: []int{0, 1, 2, 3}},
+	}
+	for _, e := range f.Evidence {
+		p.Evidence.Rows = append(p.Evidence.Rows, []string{clean(e.What, longName), clean(e.Found, longName), clean(e.Wanted, longName), clean(e.Where, longName)})
+	}
+	for _, c := range f.Commands {
+		p.Commands = append(p.Commands, clean(c, longSentence))
+	}
+	for j := range b.Scenarios {
+		if slices.Contains(f.Scenarios, b.Scenarios[j].ID) {
+			p.Scenarios = append(p.Scenarios, rows[j])
+		}
+	}
+	return p
+}

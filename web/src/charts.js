@@ -1,0 +1,195 @@
+// One function a kind of chart: a scenario's data in, ECharts' options out.
+import * as print from './print.js'
+
+// palette reads the page's colours, which follow its theme.
+export function palette(root) {
+  const probe = document.createElement('i')
+  probe.hidden = true
+  root.append(probe)
+  const of = (name) => {
+    probe.style.color = `var(--${name})`
+    return getComputedStyle(probe).color
+  }
+  const p = {
+    ink: of('ink'), muted: of('muted'), line: of('line'), panel: of('panel'), ceiling: of('ceiling'), ramp: of('ramp'),
+    dirs: { read: of('read'), write: of('write'), trim: of('trim'), sync: of('sync') },
+    heat: [0, 1, 2, 3, 4].map((i) => of('heat' + i)),
+    font: getComputedStyle(document.body).fontFamily,
+  }
+  probe.remove()
+  return p
+}
+
+export function options(kind, s, part, p, width) {
+  return { textStyle: { fontFamily: p.font, color: p.ink }, backgroundColor: 'transparent', ...kinds[kind](s, part, p, width) }
+}
+
+const kinds = {
+  iops: (s, _, p) => rates(s, p, 'iops', print.iops, s.ceiling?.iops, s.lasting?.iops),
+  bw: (s, _, p) => rates(s, p, 'bw', print.mib, s.ceiling?.bw, s.lasting?.bw),
+
+  // p50 whole and p99 dashed, so that they differ without colour too.
+  latency(s, _, p) {
+    const lines = s.dirs.flatMap((d) => [
+      line(`${d.name} p50`, s.t, d.p50, p.dirs[d.name], { width: 1.6 }),
+      line(`${d.name} p99`, s.t, d.p99, p.dirs[d.name], { width: 1.4, type: 'dashed' }),
+    ]).filter((l) => l.data.some((q) => q[1] != null))
+    return overTime(s, p, lines, print.latency, { type: 'log', min: decadeBelow(lines), axisLabel: label(p, print.latency) })
+  },
+
+  percentiles(s, _, p) {
+    const lines = s.dirs.filter((d) => d.curve).map((d) => ({
+      name: d.name, type: 'line', data: d.curve, showSymbol: false, symbol: 'circle', symbolSize: 5,
+      lineStyle: { width: 1.8, color: p.dirs[d.name] }, itemStyle: { color: p.dirs[d.name] },
+    }))
+    const most = Math.max(...lines.flatMap((l) => l.data.map((q) => q[0])))
+    return {
+      grid: grid(), legend: legend(p, lines), tooltip: tooltip(p, print.latency, (x) => print.percentile(x)),
+      xAxis: {
+        type: 'log', min: 1, max: 10 ** Math.ceil(Math.log10(most) - 0.01), axisLine: quiet(p), axisTick: { show: false },
+        splitLine: { lineStyle: { color: p.line } }, axisLabel: label(p, (x) => (x === 1 ? 'least' : print.percentile(x))),
+        axisPointer: { label: { formatter: ({ value }) => print.percentile(value) } },
+      },
+      yAxis: { type: 'log', min: decadeBelow(lines), ...side(p), axisLabel: label(p, print.latency) },
+      series: lines,
+    }
+  },
+
+  // The shade is the logarithm of the count, or the tail would not show beside the body.
+  heat(s, part, p, width) {
+    const h = s.heat[part]
+    const cells = []
+    let most = 1
+    for (let i = 0; i < h.cells.length; i += 3) {
+      most = Math.max(most, h.cells[i + 2])
+      cells.push([h.cells[i], h.cells[i + 1], Math.log10(h.cells[i + 2])])
+    }
+    return {
+      ...heatMap(p, s.ht, h.rows.map(print.latency), cells, 0, Math.max(Math.log10(most), 0.1), width),
+      tooltip: {
+        ...box(p),
+        formatter: ({ value: [x, y, z] }) => `${s.ht[x]} s<br>${print.latency(h.rows[y])} and up<br><b>${print.plain(Math.round(10 ** z))}</b> I/Os`,
+      },
+    }
+  },
+
+  members(s, _, p, width) {
+    const cells = []
+    s.members.forEach((m, y) => m.util.forEach((v, x) => cells.push([x, y, v])))
+    const names = s.members.map((m) => m.name)
+    return {
+      ...heatMap(p, s.ht, names, cells, 0, 1, width, true),
+      tooltip: { ...box(p), formatter: ({ value: [x, y, z] }) => `${s.ht[x]} s<br>${print.escape(names[y])}<br><b>${print.share(z)}</b> busy` },
+    }
+  },
+}
+
+function rates(s, p, what, unit, ceiling, lasting) {
+  const lines = s.dirs.filter((d) => d[what]).map((d) => line(d.name, s.t, d[what], p.dirs[d.name], { width: 1.8 }))
+  if (lines.length > 1) lines.push(line('together', s.t, s.together[what], p.ink, { width: 1.4, type: 'dotted' }))
+  const most = Math.max(...lines.flatMap((l) => l.data.map((q) => q[1] ?? 0)))
+  const marks = [[ceiling, 'ceiling'], [lasting, 'lasting']].filter(([y]) => y && y < most * 4)
+  if (lines[0]) {
+    lines[0].markLine = {
+      silent: true, symbol: 'none', animation: false,
+      data: marks.map(([y, name]) => ({
+        yAxis: y, lineStyle: { color: p.ceiling, type: name === 'ceiling' ? 'solid' : 'dashed', width: 1.2 },
+        label: { formatter: `${name} ${unit(y)}`, position: 'insideEndTop', color: p.ceiling, fontSize: 11 },
+      })),
+    }
+  }
+  return overTime(s, p, lines, unit, { type: 'value', min: 0, max: nice(Math.max(most, ...marks.map(([y]) => y)) * 1.08), axisLabel: label(p, print.axis) })
+}
+
+// nice is the least round number that is not below v.
+function nice(v) {
+  const step = 10 ** Math.floor(Math.log10(v || 1))
+  return [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].map((f) => f * step).find((x) => x >= v * (1 - 1e-9)) ?? v
+}
+
+function decadeBelow(lines) {
+  const least = Math.min(...lines.flatMap((l) => l.data.map((q) => q[1])).filter((v) => v > 0))
+  return Number.isFinite(least) ? 10 ** Math.floor(Math.log10(least)) : 1
+}
+
+function line(name, t, values, color, style) {
+  return {
+    name, type: 'line', data: t.map((x, i) => [x, values?.[i] ?? null]), showSymbol: false, symbol: 'circle', symbolSize: 5,
+    lineStyle: { color, ...style }, itemStyle: { color },
+  }
+}
+
+function overTime(s, p, lines, unit, y) {
+  if (s.ramp > 0 && lines[0]) {
+    lines[0].markArea = {
+      silent: true, itemStyle: { color: p.ramp },
+      data: [[{ xAxis: 0, name: 'ramp' }, { xAxis: s.ramp }]], label: { color: p.muted, fontSize: 11, position: 'insideTop' },
+    }
+  }
+  return {
+    grid: grid(), legend: legend(p, lines), tooltip: tooltip(p, unit, (x) => `${Number(x.toFixed(1))} s`),
+    xAxis: {
+      type: 'value', min: 0, max: s.t.at(-1), axisLine: quiet(p), axisTick: { show: false }, splitLine: { show: false },
+      axisLabel: { ...label(p, (x) => `${Number(x.toFixed(1))} s`), showMaxLabel: false },
+    },
+    yAxis: { ...side(p), ...y },
+    series: lines,
+  }
+}
+
+function heatMap(p, times, rows, cells, min, max, width, inverse) {
+  const names = Math.max(...rows.map((r) => r.length))
+  return {
+    grid: { left: Math.min(16 + names * 6.2, 130), right: 10, top: 8, bottom: 26 },
+    xAxis: {
+      type: 'category', data: times.map((t) => `${t} s`), axisLine: quiet(p), axisTick: { show: false }, splitArea: { show: false },
+      axisLabel: { ...label(p), interval: Math.max(0, Math.ceil(times.length / Math.max(width / 70, 2)) - 1) },
+    },
+    yAxis: {
+      type: 'category', data: rows, inverse: Boolean(inverse), axisLine: { show: false }, axisTick: { show: false },
+      axisLabel: { ...label(p), interval: rows.length > 16 ? Math.ceil(rows.length / 9) - 1 : 0, width: 112, overflow: 'truncate' },
+    },
+    visualMap: { show: false, min, max, dimension: 2, inRange: { color: p.heat } },
+    series: [{ type: 'heatmap', data: cells, itemStyle: { borderWidth: 0 }, emphasis: { itemStyle: { borderColor: p.ink, borderWidth: 1 } } }],
+  }
+}
+
+const grid = () => ({ left: 62, right: 14, top: 34, bottom: 26 })
+const quiet = (p) => ({ lineStyle: { color: p.line } })
+const side = (p) => ({ axisLine: { show: false }, axisTick: { show: false }, splitLine: { lineStyle: { color: p.line } }, splitNumber: 4 })
+const label = (p, formatter) => ({ color: p.muted, fontSize: 11, hideOverlap: true, ...(formatter && { formatter }) })
+const legend = (p, lines) => ({
+  show: lines.length > 1, top: 0, right: 4, itemWidth: 22, itemHeight: 8, itemStyle: { opacity: 0 },
+  textStyle: { color: p.muted, fontSize: 11 }, inactiveColor: p.line,
+})
+const box = (p) => ({ confine: true, backgroundColor: p.panel, borderColor: p.line, textStyle: { color: p.ink, fontSize: 12 } })
+const tooltip = (p, unit, at) => ({
+  ...box(p), trigger: 'axis', valueFormatter: unit,
+  axisPointer: { type: 'line', lineStyle: { color: p.muted }, label: { show: false, formatter: ({ value }) => at(value) } },
+})
+
+// table gives the same figures to those who do not see the lines.
+export function table(s) {
+  const columns = [['second', (i) => `${s.t[i]}`]]
+  for (const d of s.dirs) {
+    if (d.iops) columns.push([`${d.name} IOPS`, (i) => print.plain(d.iops[i])])
+    if (d.bw) columns.push([`${d.name} MiB/s`, (i) => print.plain(d.bw[i])])
+    columns.push([`${d.name} p50`, (i) => print.latency(d.p50[i])], [`${d.name} p99`, (i) => print.latency(d.p99[i])])
+  }
+  if (s.queue) columns.push(['device queue', (i) => print.plain(s.queue[i])])
+  if (s.dirty) columns.push(['dirty MiB', (i) => print.plain(s.dirty[i])])
+  const t = document.createElement('table')
+  const row = (cells, tag, parent) => {
+    const tr = parent.insertRow()
+    cells.forEach((text) => {
+      const cell = document.createElement(tag)
+      cell.textContent = text
+      if (tag === 'th') cell.scope = 'col'
+      tr.append(cell)
+    })
+  }
+  row(columns.map((c) => c[0]), 'th', t.createTHead())
+  const body = t.createTBody()
+  s.t.forEach((at, i) => row([s.ramp && at <= s.ramp ? `${at} (ramp)` : at, ...columns.slice(1).map((c) => c[1](i))], 'td', body))
+  return t
+}
