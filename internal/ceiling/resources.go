@@ -63,11 +63,12 @@ func (p *problem) latency(a *topology.Array, m members) {
 	p.read, p.write = a.Volumes[0].ReadLatency, a.Volumes[0].WriteLatency
 	for _, v := range a.Volumes {
 		p.read = min(p.read, v.ReadLatency)
-		if v.WriteLatency == 0 || p.write == 0 {
+		switch {
+		case v.WriteLatency == 0 || p.write == 0:
 			p.write = 0
-		} else if m.copies > 1 {
+		case m.copies > 1:
 			p.write = max(p.write, v.WriteLatency)
-		} else {
+		default:
 			p.write = min(p.write, v.WriteLatency)
 		}
 	}

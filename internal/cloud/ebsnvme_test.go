@@ -101,7 +101,7 @@ func TestParseIdentify(t *testing.T) {
 		t.Error("no page")
 	}
 	for serial, want := range map[string]string{
-		"vol0123456789abcdef0": "vol-0123456789abcdef0", "vol-0123456789abcdef0 ": "vol-0123456789abcdef0", "vol": "", "volXYZ": "", "PHLJ": "",
+		"vol0123456789abcdef0": "vol-0123456789abcdef0", "vol-0123456789abcdef1": "vol-0123456789abcdef1", "vol": "", "volXYZ": "", "PHLJ": "",
 	} {
 		if got := VolumeID(serial); got != want {
 			t.Errorf("%q: %q", serial, got)

@@ -1,0 +1,163 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"plimsoll/internal/units"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+)
+
+// metadata speaks IMDSv2: a token by PUT with a lifetime, and nothing without it.
+func metadata(t *testing.T, document string) *httptest.Server {
+	t.Helper()
+	const token = "AQAEAExampleToken=="
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/latest/api/token" && r.Method == http.MethodPut && r.Header.Get("X-Aws-Ec2-Metadata-Token-Ttl-Seconds") != "":
+			w.Header().Set("X-Aws-Ec2-Metadata-Token-Ttl-Seconds", r.Header.Get("X-Aws-Ec2-Metadata-Token-Ttl-Seconds"))
+			fmt.Fprint(w, token)
+		case r.Header.Get("X-Aws-Ec2-Metadata-Token") != token:
+			w.WriteHeader(http.StatusUnauthorized)
+		case r.URL.Path == "/latest/dynamic/instance-identity/document":
+			fmt.Fprint(w, document)
+		default:
+			w.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	t.Cleanup(s.Close)
+	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", s.URL)
+	return s
+}
+
+func TestIdentify(t *testing.T) {
+	metadata(t, `{"instanceId":"i-0e34149470c56bdc9","instanceType":"c8g.2xlarge","region":"eu-central-1","availabilityZone":"eu-central-1a","imageId":"ami-1"}`)
+	got, err := Identify(t.Context(), fstest.MapFS{})
+	if want := (Identity{"i-0e34149470c56bdc9", "c8g.2xlarge", "eu-central-1", "eu-central-1a", "ami-1"}); err != nil || got != want {
+		t.Errorf("%+v %v", got, err)
+	}
+}
+
+func TestIdentifyElsewhere(t *testing.T) {
+	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", "")
+	if _, err := Identify(t.Context(), fstest.MapFS{"sys/class/dmi/id/sys_vendor": {Data: []byte("QEMU\n")}}); !errors.Is(err, ErrNotEC2) {
+		t.Errorf("QEMU: %v", err)
+	}
+	if !OnEC2(fstest.MapFS{"sys/class/dmi/id/sys_vendor": {Data: []byte("Amazon EC2\n")}}) {
+		t.Error("the firmware says Amazon EC2")
+	}
+	if _, err := Identify(t.Context(), os.DirFS(filepath.Join(t.TempDir(), "none"))); !errors.Is(err, ErrNotEC2) {
+		t.Errorf("nothing: %v", err)
+	}
+}
+
+// A service that never answers costs 200 ms; one that refuses tokens is not asked by the older protocol.
+func TestIdentifyBudget(t *testing.T) {
+	release := make(chan struct{})
+	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	t.Cleanup(func() { close(release); silent.Close() })
+	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", silent.URL)
+	start := time.Now()
+	_, err := Identify(t.Context(), fstest.MapFS{})
+	if took := time.Since(start); err == nil || took > 400*time.Millisecond {
+		t.Errorf("%v after %v", err, took)
+	}
+	asked := 0
+	old := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			asked++
+		}
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	t.Cleanup(old.Close)
+	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", old.URL)
+	if _, err := Identify(t.Context(), fstest.MapFS{}); err == nil || asked > 0 || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v, %d requests without a token", err, asked)
+	}
+}
+
+const volumeXML = `<item><volumeId>%s</volumeId><size>%d</size><status>in-use</status><volumeType>%s</volumeType><iops>%d</iops>%s
+<attachmentSet><item><volumeId>%[1]s</volumeId><instanceId>i-1</instanceId><device>/dev/sdf</device><status>attached</status></item></attachmentSet></item>`
+
+// api speaks the EC2 query protocol: signed form in, XML out, two pages.
+func api(t *testing.T, answer func(form map[string][]string) (int, string)) {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost || !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/") ||
+			!strings.Contains(r.Header.Get("Authorization"), "/eu-west-1/ec2/aws4_request") {
+			t.Errorf("%s %v", r.Method, r.Header)
+		}
+		if err := r.ParseForm(); err != nil || r.Form.Get("Action") != "DescribeVolumes" || r.Form.Get("Version") != "2016-11-15" {
+			t.Errorf("form %v %v", r.Form, err)
+		}
+		code, body := answer(r.Form)
+		w.Header().Set("Content-Type", "text/xml;charset=UTF-8")
+		w.WriteHeader(code)
+		fmt.Fprint(w, body)
+	}))
+	t.Cleanup(s.Close)
+	empty := filepath.Join(t.TempDir(), "none")
+	for k, v := range map[string]string{
+		"AWS_ENDPOINT_URL_EC2": s.URL, "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "",
+		"AWS_REGION": "", "AWS_DEFAULT_REGION": "", "AWS_PROFILE": "", "AWS_CONFIG_FILE": empty, "AWS_SHARED_CREDENTIALS_FILE": empty,
+		"AWS_EC2_METADATA_DISABLED": "true",
+	} {
+		t.Setenv(k, v)
+	}
+}
+
+func TestDescribeVolumes(t *testing.T) {
+	api(t, func(form map[string][]string) (int, string) {
+		page := func(items, next string) (int, string) {
+			return 200, `<?xml version="1.0" encoding="UTF-8"?><DescribeVolumesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><requestId>r</requestId><volumeSet>` +
+				items + `</volumeSet>` + next + `</DescribeVolumesResponse>`
+		}
+		if len(form["NextToken"]) == 0 {
+			return page(fmt.Sprintf(volumeXML, "vol-b", 3000, "gp2", 9000, ""), "<nextToken>more</nextToken>")
+		}
+		return page(fmt.Sprintf(volumeXML, "vol-a", 50, "gp3", 6000, "<throughput>250</throughput>")+
+			fmt.Sprintf(volumeXML, "vol-c", 10, "gp3", 99000, "<throughput>125</throughput>"), "")
+	})
+	got, err := DescribeVolumes(t.Context(), "eu-west-1", []string{"vol-a", "vol-b", "vol-c", "vol-gone"})
+	if err != nil || len(got) != 3 {
+		t.Fatal(got, err)
+	}
+	if a := got[0]; a.ID != "vol-a" || a.Spec != (VolumeSpec{"gp3", 50 * units.GiB, 6000, 250 * units.MiBPerSec}) || a.Device != "/dev/sdf" || a.Facts.Sustained.IOPS != 6000 || a.Doubt != "" {
+		t.Errorf("%+v", a)
+	}
+	if b := got[1]; b.Facts.Sustained != (Limits{IOPS: 9000, Rate: 250 * units.MiBPerSec}) || b.Doubt != "" {
+		t.Errorf("gp2: %+v", b)
+	}
+	// What the API says beats the catalogue's rules, which may have aged.
+	if c := got[2]; c.Facts.Sustained.IOPS != 99000 || !strings.Contains(c.Doubt, "above its maximum") {
+		t.Errorf("beyond the catalogue: %+v", c)
+	}
+}
+
+func TestDescribeVolumesRefused(t *testing.T) {
+	api(t, func(map[string][]string) (int, string) {
+		return 403, `<Response><Errors><Error><Code>UnauthorizedOperation</Code><Message>You are not authorized to perform this operation.</Message></Error></Errors><RequestID>r</RequestID></Response>`
+	})
+	_, err := DescribeVolumes(t.Context(), "eu-west-1", []string{"vol-a"})
+	if err == nil || !strings.Contains(err.Error(), "UnauthorizedOperation") || strings.Contains(err.Error(), "operation error") {
+		t.Errorf("%v", err)
+	}
+	t.Setenv("AWS_ACCESS_KEY_ID", "")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
+	if _, err = DescribeVolumes(t.Context(), "eu-west-1", []string{"vol-a"}); err == nil || !strings.Contains(err.Error(), "no credentials") {
+		t.Errorf("%v", err)
+	}
+	if _, err = DescribeVolumes(t.Context(), "", []string{"vol-a"}); err == nil || !strings.Contains(err.Error(), "AWS_REGION") {
+		t.Errorf("%v", err)
+	}
+	if got, err := DescribeVolumes(context.Background(), "", nil); got != nil || err != nil {
+		t.Error("nothing asked, nothing said")
+	}
+}
