@@ -28,9 +28,9 @@ func (r *reader) head(d *Device, n int) []byte {
 	return buf[:got]
 }
 
-// signature looks for itself where udev has said nothing, on devices that are no longer than a look away.
+// signature looks for itself where udev has said nothing. Drives with removable media would make it wait.
 func (r *reader) signature(d *Device, t *Tree) {
-	if d.Signature != "?" || d.Size == 0 {
+	if d.Signature != "?" || d.Size == 0 || d.Kind == Other {
 		return
 	}
 	for _, m := range t.MountsOf(d.Name) {

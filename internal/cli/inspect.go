@@ -72,7 +72,7 @@ func runInspect(ctx context.Context, env *Env, o inspectOptions) error {
 	if o.capture != "" {
 		return capture(m, o.capture)
 	}
-	paths, err := o.targets(m)
+	paths, err := o.targets()
 	if err != nil {
 		return err
 	}
@@ -89,9 +89,13 @@ func runInspect(ctx context.Context, env *Env, o inspectOptions) error {
 }
 
 // targets gives the paths their roles: one is for both, none is the current directory.
-func (o *inspectOptions) targets(m *sys.Machine) (map[topology.Role]string, error) {
+func (o *inspectOptions) targets() (map[topology.Role]string, error) {
 	paths := o.paths
-	if len(paths) == 0 {
+	switch {
+	case len(paths) > 0:
+	case o.captured != "":
+		paths = []string{"/"}
+	default:
 		paths = []string{"."}
 	}
 	roles := map[topology.Role]string{}

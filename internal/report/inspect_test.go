@@ -14,6 +14,8 @@ import (
 	"plimsoll/internal/topology"
 	"strings"
 	"testing"
+	"testing/fstest"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -80,5 +82,45 @@ func TestInspectGolden(t *testing.T) {
 				t.Errorf("%s differs, go test ./internal/report -update-inspect and read the change:\n%s", file, out.String())
 			}
 		})
+	}
+}
+
+// Names from outside cannot break lines, move the cursor or flood the page.
+func TestInspectHostileNames(t *testing.T) {
+	nasty := "a\nb\x1b[31m\u202e<script>" + strings.Repeat("x", 300)
+	m := machine(t, "ec2-single-ebs")
+	root := m.Root.(fstest.MapFS)
+	for _, name := range []string{
+		"proc/sys/kernel/hostname", "sys/devices/pci0000:00/0000:00:1f.0/nvme/nvme1/model", "sys/devices/pci0000:00/0000:00:1f.0/nvme/nvme1/serial",
+		"sys/devices/pci0000:00/0000:00:1f.0/nvme/nvme1/nvme1n1/queue/scheduler", "sys/class/dmi/id/product_name",
+	} {
+		if root[name] == nil {
+			t.Fatal(name)
+		}
+		root[name] = &fstest.MapFile{Data: []byte(nasty)}
+	}
+	root["proc/self/mountinfo"] = &fstest.MapFile{Data: []byte(
+		"1 0 259:2 / / rw - xfs /dev/nvme1n1 rw,x=" + strings.Repeat("y", 300) + "\n" +
+			`2 1 259:2 / /m\012n\033` + strings.Repeat("z", 300) + " rw - xfs /dev/nvme1n1 rw\n",
+	)}
+	top, err := topology.Detect(t.Context(), m, map[topology.Role]string{topology.Data: "/"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := report.Inspect(&out, top, 80); err != nil {
+		t.Fatal(err)
+	}
+	if top.Targets[0].Device != "nvme1n1" || !strings.Contains(out.String(), "<script>") {
+		t.Fatalf("the names did not get there:\n%s", out.String())
+	}
+	for line := range strings.Lines(out.String()) {
+		line = strings.TrimSuffix(line, "\n")
+		if n := utf8.RuneCountInString(line); n > 250 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+		if strings.ContainsFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			t.Errorf("not printable: %q", line)
+		}
 	}
 }

@@ -179,6 +179,8 @@ const (
 	ebsModel           = "Amazon Elastic Block Store"
 	instanceStoreModel = "Amazon EC2 NVMe Instance Storage"
 	googlePDModel      = "nvme_card-pd"
+	googleSCSIModel    = "PersistentDisk"
+	azureModel         = "MSFT NVMe Accelerator v1.0"
 )
 
 // volume describes a leaf.
@@ -190,7 +192,7 @@ func volume(d *block.Device) Volume {
 	switch {
 	case d.Model == ebsModel:
 		v.Network, v.ID = true, ebsID(d.Serial)
-	case d.Model == googlePDModel:
+	case d.Model == googlePDModel, d.Model == googleSCSIModel, d.Model == azureModel:
 		v.Network = true
 	case d.Kind == block.Loop:
 		v.Type = "loop"

@@ -59,7 +59,10 @@ func (t *Topology) addTarget(ctx context.Context, m *sys.Machine, role Role, pat
 		refine(ctx, m, &mt)
 		target.Mount, target.Device = &mt, mt.Device
 		target.Free = free(ctx, m, path)
-		if mt.Device == "" {
+		switch {
+		case mt.FS == "zfs" || mt.FS == "btrfs":
+			t.note("%s is on %s (%s): it spreads over its devices by itself, which plimsoll does not look into", target.Path, mt.Point, mt.FS)
+		case mt.Device == "":
 			t.note("%s is on %s (%s): there is no block device behind it", target.Path, mt.Point, mt.FS)
 		}
 	} else {

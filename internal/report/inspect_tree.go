@@ -1,0 +1,287 @@
+package report
+
+import (
+	"fmt"
+	"plimsoll/internal/block"
+	"plimsoll/internal/topology"
+	"slices"
+	"strings"
+)
+
+// targets prints the tree below each path; roles on one path share it.
+func (p *inspector) targets() {
+	done := map[string]bool{}
+	for _, target := range p.t.Targets {
+		if done[target.Path] {
+			continue
+		}
+		done[target.Path] = true
+		var roles []string
+		for _, other := range p.t.Targets {
+			if other.Path == target.Path {
+				roles = append(roles, string(other.Role))
+			}
+		}
+		p.printf("\n")
+		p.line("", "  ", append([]string{clean(target.Path, 200)}, facts("for "+strings.Join(roles, " and "), known("free", target.Free))...)...)
+		if target.Mount == nil {
+			p.node(target.Device, "", true)
+			continue
+		}
+		p.mount(target)
+	}
+}
+
+func (p *inspector) mount(target topology.Target) {
+	m := target.Mount
+	words := facts(clean(m.FS, 20), "on "+clean(m.Point, 200), geometry(m, p.t.Array(target.Array)))
+	p.line("└─ ", "   ", words...)
+	bar := "   │  "
+	if m.Device == "" {
+		bar = "      "
+	}
+	var options []string
+	for _, o := range m.Options {
+		if k, _, _ := strings.Cut(o, "="); !slices.Contains([]string{"sunit", "swidth", "stripe"}, k) {
+			options = append(options, clean(o, 60))
+		}
+	}
+	if len(options) > 0 {
+		p.line(bar, bar, facts(options...)...)
+	}
+	for _, other := range p.t.Tree.MountsOf(m.Device) {
+		if other.Point != m.Point {
+			p.line(bar, bar, "also", "mounted", "on", clean(other.Point, 200))
+		}
+	}
+	if m.Device != "" {
+		p.node(m.Device, "   ", true)
+	}
+}
+
+// geometry prints a filesystem's alignment as mkfs takes it.
+func geometry(m *block.Mount, a *topology.Array) string {
+	var all []string
+	switch {
+	case !m.Known && a != nil && (m.FS == "xfs" || strings.HasPrefix(m.FS, "ext")):
+		all = append(all, "alignment unknown (superblock not readable)")
+	case !m.Known:
+	case m.StripeUnit > 0:
+		all = append(all, fmt.Sprintf("su=%v sw=%d", m.StripeUnit, m.StripeWide/m.StripeUnit))
+	case m.StripeWide > 0:
+		all = append(all, fmt.Sprintf("stripe %v", m.StripeWide))
+	case a != nil && a.Chunk > 0:
+		all = append(all, "not aligned to the array")
+	}
+	all = append(all, known("log su", m.LogUnit), known("block", m.BlockSize), plural(m.AGCount, "allocation group"))
+	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), ", ")
+}
+
+// node prints a device and what is below it.
+func (p *inspector) node(name, prefix string, last bool) {
+	d := p.t.Tree.Devices[name]
+	if d == nil {
+		return
+	}
+	branch, cont := "├─ ", "│  "
+	if last {
+		branch, cont = "└─ ", "   "
+	}
+	subs := p.t.Tree.Under(name)
+	below := prefix + cont + "   "
+	if len(subs) > 0 {
+		below = prefix + cont + "│  "
+	}
+	words := p.describe(d)
+	if p.shown[name] {
+		p.line(prefix+branch, prefix+cont, append(words, "— as above")...)
+		return
+	}
+	p.shown[name] = len(subs) > 1
+	p.line(prefix+branch, below, words...)
+	if d.Kind != block.Partition { // its disk says it
+		p.line(below, below, queue(d.Queue)...)
+	}
+	if len(subs) > 1 && p.rows(d, subs, prefix+cont) {
+		return
+	}
+	for i, sub := range subs {
+		p.node(sub, prefix+cont, i == len(subs)-1)
+	}
+}
+
+func (p *inspector) describe(d *block.Device) []string {
+	all := []string{known("", d.Size)}
+	switch {
+	case d.MD != nil:
+		all = append(all, p.raid(d.MD)...)
+	case d.LV != nil:
+		all = append(all, volume(d.LV)...)
+	case d.Kind == block.Partition:
+		all = append(all, "partition at "+d.Start.String())
+	case d.Kind == block.Loop:
+		all = append(all, known("loop over", clean(d.Backing, 120)))
+	default:
+		all = append(all, known("serial", clean(d.Serial, 40)))
+		all = append(all, kindOf(d)...)
+	}
+	if d.ReadOnly {
+		all = append(all, "READ-ONLY")
+	}
+	return append([]string{shortPath(d)}, facts(all...)...)
+}
+
+func shortPath(d *block.Device) string { return clean(strings.TrimPrefix(d.Path, "/dev/"), 60) }
+
+// kindOf is what drives of one sort share.
+func kindOf(d *block.Device) []string {
+	node := ""
+	if d.NUMANode >= 0 {
+		node = fmt.Sprintf("NUMA node %d", d.NUMANode)
+	}
+	return []string{clean(d.Model, 40), known("firmware", clean(d.Firmware, 16)), node}
+}
+
+func (p *inspector) raid(r *block.Raid) []string {
+	near, far := r.Layout&0xff, r.Layout>>8&0xff
+	layout := ""
+	if r.Level == "raid10" && r.Layout > 0 {
+		layout = fmt.Sprintf("near=%d", near)
+		if far > 1 {
+			layout += fmt.Sprintf(" far=%d", far)
+		}
+	}
+	all := []string{clean(r.Level, 12), plural(r.Disks, "member"), known("chunk", r.Chunk), layout, clean(r.State, 20)}
+	if r.Degraded > 0 {
+		all = append(all, fmt.Sprintf("DEGRADED by %d", r.Degraded))
+	}
+	if r.Action != "" && r.Action != "idle" {
+		s := fmt.Sprintf("%s %.1f %%", clean(r.Action, 12), 100*r.Progress)
+		switch {
+		case r.Speed > 0:
+			s += " at " + r.Speed.String()
+		case r.Progress == 0:
+			s = clean(r.Action, 12) + " not begun"
+		}
+		all = append(all, s)
+	}
+	return append(all, known("metadata", clean(r.Metadata, 12)), known("bitmap", clean(r.Bitmap, 12)))
+}
+
+func volume(v *block.Vol) []string {
+	segment := clean(v.Segment, 20)
+	if segment == "" {
+		segment = "layout unknown"
+	}
+	if v.Inferred {
+		segment += " (inferred)"
+	}
+	stripes := ""
+	if v.Stripes > 1 {
+		stripes = plural(v.Stripes, "stripe")
+	}
+	return []string{"logical volume", segment, stripes, known("chunk", v.Chunk)}
+}
+
+// queue prints the settings of a device's queue.
+func queue(q block.Queue) []string { return facts(queueFacts(q)...) }
+
+func queueFacts(q block.Queue) []string {
+	media := ""
+	if q.Rotational {
+		media = "rotational"
+	}
+	sectors := ""
+	if q.Logical > 0 {
+		sectors = fmt.Sprintf("sectors %v/%v", q.Logical, q.Physical)
+	}
+	readAhead := "read-ahead " + q.ReadAhead.String()
+	if q == (block.Queue{}) {
+		readAhead = "queue settings unknown"
+	}
+	return []string{
+		known("scheduler", clean(q.Scheduler, 20)), known("depth", q.Requests), readAhead,
+		known("max I/O", q.MaxSectors), known("cache", clean(q.WriteCache, 20)), sectors, media,
+	}
+}
+
+// member is a part of an array that is a plain volume, or lies on one through partitions and hidden sub-volumes.
+type member struct {
+	part, leaf *block.Device
+	state      string   // what md calls it, unless all is well
+	settings   []string // of the leaf
+}
+
+// members are an array's parts in the order of the stripe; nil when one of them is an array itself.
+func (p *inspector) members(d *block.Device, subs []string) []member {
+	tree := p.t.Tree
+	state := map[string]string{}
+	if d.MD != nil && len(d.MD.Members) > 0 {
+		subs = nil
+		for _, m := range d.MD.Members {
+			if tree.Devices[m.Name] == nil {
+				continue
+			}
+			subs = append(subs, m.Name)
+			if m.State != "in_sync" {
+				state[m.Name] = strings.ToUpper(clean(m.State, 30))
+			}
+		}
+	}
+	var all []member
+	for _, name := range subs {
+		part, leaves := tree.Devices[name], tree.Leaves(name)
+		hidden := part.LV != nil && part.LV.Internal && len(part.Slaves) == 1
+		if len(leaves) != 1 || part.MD != nil || len(part.Slaves) > 0 && !hidden {
+			return nil
+		}
+		leaf := leaves[0]
+		if hidden && strings.Contains(part.LV.Name, "_rmeta_") { // beside its image, on the same drive
+			continue
+		}
+		all = append(all, member{part, leaf, state[name], facts(append(kindOf(leaf), queueFacts(leaf.Queue)...)...)})
+	}
+	return all
+}
+
+// rows prints members a line each, and what they have in common once. It does nothing and says so when one of them is more
+// than a volume.
+func (p *inspector) rows(d *block.Device, subs []string, prefix string) bool {
+	all := p.members(d, subs)
+	if all == nil {
+		return false
+	}
+	counts, common := map[string]int{}, ""
+	for _, m := range all {
+		key := strings.Join(m.settings, " ")
+		if counts[key]++; counts[key] > counts[common] {
+			common = key
+		}
+	}
+	for i, m := range all {
+		branch, cont := "├─ ", "│     "
+		if i == len(all)-1 {
+			branch, cont = "└─ ", "      "
+		}
+		words := append([]string{shortPath(m.leaf)}, facts(known("", m.leaf.Size), known("serial", clean(m.leaf.Serial, 40)))...)
+		switch {
+		case m.part.Kind == block.Partition:
+			words = append([]string{shortPath(m.part), "at", m.part.Start.String(), "of"}, words...)
+		case m.part != m.leaf:
+			words = append([]string{shortPath(m.part), "on"}, words...)
+		}
+		if m.state != "" {
+			words = append(words, "—", m.state)
+		}
+		p.line(prefix+branch, prefix+cont, words...)
+		if strings.Join(m.settings, " ") != common {
+			p.line(prefix+cont, prefix+cont, m.settings...)
+		}
+	}
+	each := "each: "
+	if len(counts) > 1 {
+		each = "most: "
+	}
+	p.line(prefix+"   "+each, prefix+"         ", strings.Split(common, " ")...)
+	return true
+}

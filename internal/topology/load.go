@@ -1,0 +1,334 @@
+package topology
+
+import (
+	"errors"
+	"fmt"
+	"plimsoll/internal/units"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+)
+
+// LoadDeclaration understands a plimsoll.yaml; name is the file's, for messages and origins. An error names the file, the
+// line and the key.
+func LoadDeclaration(name string, data []byte) (*Declaration, error) {
+	l := &loader{name: name}
+	var y fileYAML
+	err := yaml.UnmarshalWithOptions(data, &y, yaml.Strict())
+	var d *Declaration
+	if err == nil {
+		d, err = l.declaration(&y)
+	}
+	if err == nil {
+		return d, nil
+	}
+	if e, ok := errors.AsType[*lineError](err); ok {
+		return nil, fmt.Errorf("%s:%d: %w", name, e.line, err)
+	}
+	if e, ok := errors.AsType[yaml.Error](err); ok && e.GetToken() != nil && e.GetToken().Position != nil {
+		return nil, fmt.Errorf("%s:%d: %s", name, e.GetToken().Position.Line, oneLine(e.GetMessage()))
+	}
+	return nil, fmt.Errorf("%s: %s", name, oneLine(err.Error()))
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+type loader struct{ name string }
+
+func (l *loader) origin(line int) Origin {
+	return Origin{Declared, l.name + ":" + strconv.Itoa(line)}
+}
+
+// parse hands a value to a parser and puts its key and line before an error. An absent value is zero.
+func parse[T any](s scalar, key string, f func(string) (T, error)) (T, error) {
+	var zero T
+	if s.line == 0 {
+		return zero, nil
+	}
+	v, err := f(s.text)
+	if err != nil {
+		return zero, &lineError{s.line, key, err}
+	}
+	return v, nil
+}
+
+func (l *loader) declaration(y *fileYAML) (*Declaration, error) {
+	d := &Declaration{Name: l.name}
+	var err error
+	if d.Instance, err = l.instance(&y.Instance); err != nil {
+		return nil, err
+	}
+	for i := range y.Arrays {
+		a, err := l.array(&y.Arrays[i])
+		if err != nil {
+			return nil, err
+		}
+		d.Arrays = append(d.Arrays, a)
+	}
+	if len(d.Arrays) == 1 && len(d.Arrays[0].Roles) == 0 {
+		d.Arrays[0].Roles = Roles
+	}
+	return d, d.checkAcross()
+}
+
+func (l *loader) instance(y *instanceYAML) (*DeclaredInstance, error) {
+	i := &DeclaredInstance{Type: y.Type.text}
+	line := y.Type.line
+	var err error
+	take := func(s scalar, f func() error) {
+		if err == nil {
+			err = f()
+		}
+		if line == 0 {
+			line = s.line
+		}
+	}
+	limits := func(into *Limits, from limitsYAML, key string) {
+		take(from.IOPS, func() (e error) { into.IOPS, e = parse(from.IOPS, key+".iops", positive(units.ParseIOPS)); return e })
+		take(from.Throughput, func() (e error) {
+			into.Rate, e = parse(from.Throughput, key+".throughput", positive(units.ParseRate))
+			return e
+		})
+	}
+	limits(&i.Baseline, y.Baseline, "instance.baseline")
+	limits(&i.Burst, y.Burst, "instance.burst")
+	take(y.Burst.For, func() (e error) { i.BurstFor, e = parse(y.Burst.For, "instance.burst.for", duration); return e })
+	take(y.Burst.Per, func() (e error) { i.BurstPer, e = parse(y.Burst.Per, "instance.burst.per", duration); return e })
+	for _, s := range []scalar{y.Baseline.For, y.Baseline.Per} {
+		if err == nil && s.line > 0 {
+			err = wrong(s.line, "instance.baseline", "the baseline has no end: for and per belong to burst")
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if line == 0 {
+		return nil, nil //nolint:nilnil // absent is no mistake
+	}
+	i.Origin = l.origin(line)
+	if err := i.check(); err != nil {
+		return nil, &lineError{line, "instance", err}
+	}
+	return i, nil
+}
+
+var arrayName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
+
+func (l *loader) array(y *arrayYAML) (DeclaredArray, error) {
+	a := DeclaredArray{Name: y.Name.text, Using: y.Using.text, VolumeGroup: y.VolumeGroup.text, Origins: map[string]Origin{}}
+	line := y.Name.line
+	for _, k := range []struct {
+		key string
+		s   scalar
+	}{
+		{"name", y.Name},
+		{"level", y.Level},
+		{"copies", y.Copies},
+		{"chunk", y.Chunk},
+		{"using", y.Using},
+		{"volume_group", y.VolumeGroup},
+		{"partition", y.Partition},
+	} {
+		if k.s.line > 0 {
+			a.Origins[k.key] = l.origin(k.s.line)
+			line = first(line, k.s.line)
+		}
+	}
+	if len(y.Volumes) > 0 {
+		a.Origins["volumes"] = l.origin(y.Volumes[0].at)
+		line = first(line, y.Volumes[0].at)
+	}
+	if !arrayName.MatchString(a.Name) {
+		return a, wrong(max(line, 1), "arrays.name", "name %.40q: want up to 32 letters, digits, dots, hyphens and underscores", a.Name)
+	}
+	if a.Using != "" && a.Using != "md" && a.Using != "lvm" {
+		return a, wrong(y.Using.line, "using", "%.40q: want md or lvm", a.Using)
+	}
+	if a.VolumeGroup != "" && a.Using != "lvm" {
+		return a, wrong(y.VolumeGroup.line, "volume_group", "it needs using: lvm")
+	}
+	a.Origin = l.origin(line)
+	for _, r := range y.Role {
+		role := Role(r.text)
+		if !slices.Contains(Roles, role) || slices.Contains(a.Roles, role) {
+			return a, wrong(r.line, "role", "%.40q: want data, wal, or both once", r.text)
+		}
+		a.Roles = append(a.Roles, role)
+		a.Origins["role"] = l.origin(r.line)
+	}
+	var err error
+	if a.Level, err = parse(y.Level, "level", ParseLevel); err != nil {
+		return a, err
+	}
+	if a.Copies, err = parse(y.Copies, "copies", strconv.Atoi); err != nil {
+		return a, err
+	}
+	if a.Chunk, err = parse(y.Chunk, "chunk", units.ParseBytes); err != nil {
+		return a, err
+	}
+	if a.Partition, err = parse(y.Partition, "partition", strconv.ParseBool); err != nil {
+		return a, err
+	}
+	if err := l.volumes(&a, y.Volumes); err != nil {
+		return a, err
+	}
+	if y.Filesystem != nil {
+		if a.Filesystem, err = l.filesystem(y.Filesystem, line); err != nil {
+			return a, err
+		}
+	}
+	if key, err := a.check(); err != nil {
+		at := line
+		if o, ok := a.Origins[key]; ok {
+			at, _ = strconv.Atoi(o.Where[strings.LastIndexByte(o.Where, ':')+1:])
+		}
+		return a, &lineError{at, key, err}
+	}
+	return a, nil
+}
+
+// first is the smaller of two lines, of which 0 is none.
+func first(a, b int) int {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+func (l *loader) volumes(a *DeclaredArray, list volumesYAML) error {
+	for _, y := range list {
+		n, v, err := y.volume()
+		if err != nil {
+			return err
+		}
+		v.Origin = l.origin(y.at)
+		if n == 0 && len(list) == 1 && v.names() == "" {
+			a.Each = true
+		}
+		if n > 1 && v.names() != "" {
+			return wrong(y.at, "volumes", "%.60s is one volume, not %d", v.names(), n)
+		}
+		for range max(n, 1) {
+			a.Volumes = append(a.Volumes, v)
+		}
+	}
+	if len(a.Volumes) > maxVolumes {
+		return wrong(list[0].at, "volumes", "%d of them: want at most %d", len(a.Volumes), maxVolumes)
+	}
+	return nil
+}
+
+// volume is a list's entry; the count is 0 when it is not said.
+func (y *volumeYAML) volume() (int, DeclaredVolume, error) {
+	if y.line != "" {
+		n, v, err := parseVolumes(y.line)
+		if err != nil {
+			return 0, v, &lineError{line: y.at, err: err}
+		}
+		return n, v, nil
+	}
+	v := DeclaredVolume{
+		Type: strings.ToLower(y.Type.text), Serial: y.Serial.text, ID: y.ID.text, Path: y.Path.text, Model: y.Model.text,
+	}
+	n, err := parse(y.Count, "volumes.count", strconv.Atoi)
+	if err == nil && (n < 0 || n > maxVolumes || n == 0 && y.Count.line > 0) {
+		err = wrong(y.Count.line, "volumes.count", "%d: want from 1 to %d", n, maxVolumes)
+	}
+	try := func(f func() error) {
+		if err == nil {
+			err = f()
+		}
+	}
+	try(func() (e error) { v.Size, e = parse(y.Size, "volumes.size", positive(units.ParseBytes)); return e })
+	iops := func(s scalar, key string, into *units.IOPS) {
+		try(func() (e error) { *into, e = parse(s, "volumes."+key, positive(units.ParseIOPS)); return e })
+	}
+	iops(y.IOPS, "iops", &v.Limits.IOPS)
+	iops(y.ReadIOPS, "read_iops", &v.Limits.ReadIOPS)
+	iops(y.WriteIOPS, "write_iops", &v.Limits.WriteIOPS)
+	rate := func(s scalar, key string, into *units.Rate) {
+		try(func() (e error) { *into, e = parse(s, "volumes."+key, positive(units.ParseRate)); return e })
+	}
+	rate(y.Throughput, "throughput", &v.Limits.Rate)
+	rate(y.ReadThroughput, "read_throughput", &v.Limits.ReadRate)
+	rate(y.WriteThroughput, "write_throughput", &v.Limits.WriteRate)
+	try(func() (e error) { v.ReadLatency, e = parse(y.ReadLatency, "volumes.read_latency", duration); return e })
+	try(func() (e error) {
+		v.WriteLatency, e = parse(y.WriteLatency, "volumes.write_latency", duration)
+		return e
+	})
+	if err == nil && v == (DeclaredVolume{}) {
+		err = wrong(y.at, "volumes", "a volume needs a type, a size, limits, or a serial, id or path")
+	}
+	if err == nil && v.Path != "" && !strings.HasPrefix(v.Path, "/dev/") {
+		err = wrong(y.Path.line, "volumes.path", "%.60q: want a path below /dev, such as /dev/disk/by-id/…", v.Path)
+	}
+	return n, v, err
+}
+
+func (l *loader) filesystem(y *filesystemYAML, line int) (*DeclaredFilesystem, error) {
+	f := &DeclaredFilesystem{
+		Type: y.Type.text, Label: y.Label.text, Mount: y.Mount.text, Owner: y.Owner.text, Mode: y.Mode.text,
+	}
+	for _, s := range []scalar{y.Type, y.Label, y.Mount, y.SU, y.SW} {
+		if s.line > 0 {
+			line = s.line
+			break
+		}
+	}
+	f.Origin = l.origin(line)
+	for _, o := range y.Options {
+		if strings.ContainsAny(o.text, " \t\n") {
+			return nil, wrong(o.line, "filesystem.options", "%.40q: want one mount option an entry", o.text)
+		}
+		f.Options = append(f.Options, strings.Split(o.text, ",")...)
+	}
+	if f.Type != "" && f.Type != "xfs" && f.Type != "ext4" {
+		return nil, wrong(y.Type.line, "filesystem.type", "%.40q: want xfs or ext4", f.Type)
+	}
+	if f.Mount != "" && (!strings.HasPrefix(f.Mount, "/") || f.Mount == "/" || strings.ContainsAny(f.Mount, "\n\x00")) {
+		return nil, wrong(y.Mount.line, "filesystem.mount", "%.60q: want an absolute path", f.Mount)
+	}
+	if most := map[string]int{"ext4": 16}[f.Type]; len(f.Label) > max(most, 12) { // mkfs.xfs(8), e2label(8)
+		return nil, wrong(y.Label.line, "filesystem.label", "%.40q: %s takes at most %d bytes", f.Label, f.Type, max(most, 12))
+	}
+	if f.Mode != "" {
+		if _, err := strconv.ParseUint(f.Mode, 8, 12); err != nil {
+			return nil, wrong(y.Mode.line, "filesystem.mode", "%.40q: want octal, such as \"0700\"", f.Mode)
+		}
+	}
+	var err error
+	if f.StripeUnit, err = parse(y.SU, "filesystem.su", units.ParseBytes); err != nil {
+		return nil, err
+	}
+	if f.StripeData, err = parse(y.SW, "filesystem.sw", strconv.Atoi); err != nil {
+		return nil, err
+	}
+	if f.StripeData < 0 || f.StripeData > maxVolumes {
+		return nil, wrong(y.SW.line, "filesystem.sw", "%d: want the number of data members", f.StripeData)
+	}
+	return f, nil
+}
+
+// positive refuses zero: nothing has a limit or a size of nothing.
+func positive[T ~float64 | ~uint64](f func(string) (T, error)) func(string) (T, error) {
+	return func(s string) (T, error) {
+		v, err := f(s)
+		if err == nil && v <= 0 {
+			err = fmt.Errorf("%.40q: want more than none", s)
+		}
+		return v, err
+	}
+}
+
+func duration(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("duration %.40q: want a number with a unit, such as 0.5ms or 30m", s)
+	}
+	return d, nil
+}
