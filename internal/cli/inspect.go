@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"plimsoll/internal/block"
@@ -115,8 +116,12 @@ func capturedMachine(file string, host *sys.Machine) (*sys.Machine, error) {
 	if err != nil {
 		return nil, err
 	}
+	root := block.Captured(archive)
+	if _, err := fs.Stat(root, "proc/self/mountinfo"); err != nil {
+		return nil, usage(fmt.Errorf("%s: there is no captured machine in it; plimsoll inspect --capture writes one", file))
+	}
 	return &sys.Machine{
-		Root: block.Captured(archive),
+		Root: root,
 		Run: func(_ context.Context, _ io.Writer, argv ...string) error {
 			return fmt.Errorf("%s: %w", argv[0], sys.ErrNotFound)
 		},
