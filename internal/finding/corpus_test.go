@@ -3,11 +3,6 @@ package finding
 import (
 	"cmp"
 	"fmt"
-	"slices"
-	"strings"
-	"testing"
-	"time"
-
 	"plimsoll/internal/block"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
@@ -15,6 +10,10 @@ import (
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"slices"
+	"strings"
+	"testing"
+	"time"
 )
 
 // labelled is a case whose truth is known: the codes that must be found, and those that are true of it beside the point.
@@ -46,7 +45,7 @@ func TestCorpus(t *testing.T) {
 		for _, f := range Judge(&l.c) {
 			found[string(f.Code)] = append(found[string(f.Code)], f)
 		}
-		for _, code := range strings.Fields(l.want) {
+		for code := range strings.FieldsSeq(l.want) {
 			if found[code] == nil {
 				missed++
 				t.Logf("%s: %s was not found", l.name, code)

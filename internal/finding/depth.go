@@ -2,7 +2,6 @@ package finding
 
 import (
 	"fmt"
-
 	"plimsoll/internal/fio"
 )
 

@@ -1,13 +1,12 @@
 package finding
 
 import (
-	"time"
-
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"time"
 )
 
 // saw adds what telemetry watched below the array: mean wait in milliseconds and use of each member.
@@ -73,68 +72,68 @@ func labCases() []labelled {
 	}
 	idleSide := []float64{0.247, 0, 0.243, 0, 0.249, 0, 0.261, 0}
 	return []labelled{
-		{"lab: healthy reads, queue on one member", Case{eight(), []Measurement{
+		{"lab: healthy reads, queue on one member", Case{Topology: eight(), Runs: []Measurement{
 			measured(1, deep(1), took(2351, 0, 108), withCeiling(reads), saw(true, oneHigh(3.3, 94), oneHigh(0.31, 0.98))),
 		}}, "PL502", ""},
-		{"lab: healthy writes, queue on one member", Case{eight(), []Measurement{
+		{"lab: healthy writes, queue on one member", Case{Topology: eight(), Runs: []Measurement{
 			measured(1, deep(0), took(0, 1153, 222), withCeiling(writes), saw(false, oneHigh(2, 153), oneHigh(0.31, 0.98))),
 		}}, "PL502", ""},
-		{"lab: healthy reads and writes, another member leads each time", Case{eight(), []Measurement{
+		{"lab: healthy reads and writes, another member leads each time", Case{Topology: eight(), Runs: []Measurement{
 			measured(1, deep(1), took(2351, 0, 108), withCeiling(reads), saw(true, oneHigh(3.3, 94), oneHigh(0.31, 0.98))),
 			measured(2, deep(0), took(0, 1149, 222), withCeiling(writes), saw(false, []float64{153, 2, 2, 2, 2, 2, 2, 2}, []float64{0.98, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3})),
 		}}, "PL502", ""},
-		{"lab: mixed load at its ceiling", Case{eight(), []Measurement{
+		{"lab: mixed load at its ceiling", Case{Topology: eight(), Runs: []Measurement{
 			measured(1, deep(0.7), took(1286, 551, 139), withCeiling(bounds(limit(ceiling.VolumeIOPS, 1846, k8)))),
 		}}, "PL502", ""},
-		{"lab: reads at depth 1 use one side of each mirror", Case{eight(), []Measurement{
+		{"lab: reads at depth 1 use one side of each mirror", Case{Topology: eight(), Runs: []Measurement{
 			measured(1, random(1, k8, 1, 1), took(1201, 0, 0.83), withCeiling(bounds(limit(ceiling.VolumeIOPS, 1200, k8))),
 				saw(true, []float64{0.6, 0.1, 0.6, 0.1, 0.6, 0.1, 0.6, 0.1}, idleSide, idleSide...)),
 		}}, "PL502", ""},
-		{"lab: slow member, reads", Case{eight(), []Measurement{
+		{"lab: slow member, reads", Case{Topology: eight(), Runs: []Measurement{
 			measured(1, deep(1), took(1345, 0, 190), withCeiling(reads), saw(true, slowPair, []float64{0.3, 0.3, 0.98, 0.6, 0.3, 0.3, 0.3, 0.3})),
 		}}, "PL204", "PL503"},
-		{"lab: slow member, writes", Case{eight(), []Measurement{
+		{"lab: slow member, writes", Case{Topology: eight(), Runs: []Measurement{
 			measured(1, deep(0), took(0, 251, 1020), withCeiling(writes), saw(false, slowPair, []float64{0.2, 0.2, 0.98, 0.5, 0.2, 0.2, 0.2, 0.2})),
 		}}, "PL204", "PL503"},
-		{"slow member seen at depth 1", Case{on("", array("md0", topology.RAID0, 64*units.KiB, 4, v)), []Measurement{
+		{"slow member seen at depth 1", Case{Topology: on("", array("md0", topology.RAID0, 64*units.KiB, 4, v)), Runs: []Measurement{
 			measured(1, random(1, k8, 1, 1), took(700, 0, 1.4), saw(true, []float64{0.6, 0.6, 3.6, 0.6}, []float64{0.1, 0.1, 0.6, 0.1})),
 		}}, "PL204", "PL501"},
-		{"equal members at depth 1", Case{on("", array("md0", topology.RAID0, 64*units.KiB, 4, v)), []Measurement{
+		{"equal members at depth 1", Case{Topology: on("", array("md0", topology.RAID0, 64*units.KiB, 4, v)), Runs: []Measurement{
 			measured(1, random(1, k8, 1, 1), took(1600, 0, 0.62), saw(true, []float64{0.6, 0.62, 0.75, 0.58}, []float64{0.2, 0.2, 0.3, 0.2})),
 		}}, "", "PL501"},
-		{"lab: degraded", Case{degradedTop("idle"), []Measurement{
+		{"lab: degraded", Case{Topology: degradedTop("idle"), Runs: []Measurement{
 			measured(1, deep(1), took(1138, 0, 225), withCeiling(reads), saw(true, slowPair, oneHigh(0.3, 0.98))),
 		}}, "PL201", "PL503"},
-		{"lab: recovery", Case{degradedTop("recover"), nil}, "PL201", ""},
-		{"lab: resync", Case{resync, []Measurement{measured(1, deep(0), took(0, 1149, 222), withCeiling(writes))}}, "PL202 PL502", ""},
-		{"lab: read of an unwritten file", Case{eight(), []Measurement{
+		{"lab: recovery", Case{Topology: degradedTop("recover")}, "PL201", ""},
+		{"lab: resync", Case{Topology: resync, Runs: []Measurement{measured(1, deep(0), took(0, 1149, 222), withCeiling(writes))}}, "PL202 PL502", ""},
+		{"lab: read of an unwritten file", Case{Topology: eight(), Runs: []Measurement{
 			measured(1, deep(1), took(63504, 0, 4), withCeiling(reads), disksOf(0, 0)),
 		}}, "PL401", ""},
-		{"lab: read of an unwritten file, seen by telemetry", Case{eight(), []Measurement{
+		{"lab: read of an unwritten file, seen by telemetry", Case{Topology: eight(), Runs: []Measurement{
 			measured(1, deep(1), took(63504, 0, 4), withCeiling(reads), func(m *Measurement) { m.Result.Devices = []telemetry.DeviceUse{{Name: "md0"}} }),
 		}}, "PL401", ""},
-		{"lab: the same file once written", Case{eight(), []Measurement{
+		{"lab: the same file once written", Case{Topology: eight(), Runs: []Measurement{
 			measured(1, deep(1), took(2351, 0, 108), withCeiling(reads), disksOf(141060, 17640)),
 		}}, "PL502", ""},
-		{"disk statistics of NVMe multipath are all zero", Case{eight(), []Measurement{
+		{"disk statistics of NVMe multipath are all zero", Case{Topology: eight(), Runs: []Measurement{
 			measured(1, deep(1), took(2351, 0, 108), withCeiling(reads), disksOf(0, 0)),
 		}}, "PL401", "PL502"}, // a warning: reads that missed the device cannot be told from statistics that are missing
-		{"lab: blocks never written", Case{on("", array("nvme1n1", topology.Single, 0, 1, v)), []Measurement{
+		{"lab: blocks never written", Case{Topology: on("", array("nvme1n1", topology.Single, 0, 1, v)), Runs: []Measurement{
 			measured(1, random(1, k8, 1, 1), took(3207, 0, 0.23), withCeiling(bounds(limit(ceiling.VolumeIOPS, 300, k8)))),
 		}}, "PL413", ""},
-		{"lab: fallocated, fdatasync", Case{on("", array("md0", topology.RAID10, 256*units.KiB, 8, gp3())), []Measurement{
+		{"lab: fallocated, fdatasync", Case{Topology: on("", array("md0", topology.RAID10, 256*units.KiB, 8, gp3())), Runs: []Measurement{
 			measured(1, sync, took(0, 348, 2.87), withCeiling(full), wrote(33), inPhase("latency")),
 		}}, "PL414", "PL501"},
-		{"lab: fallocated, log unit 4k", Case{on("", array("md0", topology.RAID10, 256*units.KiB, 8, gp3())), []Measurement{
+		{"lab: fallocated, log unit 4k", Case{Topology: on("", array("md0", topology.RAID10, 256*units.KiB, 8, gp3())), Runs: []Measurement{
 			measured(1, sync, took(0, 424, 2.35), withCeiling(full), wrote(1.5), inPhase("latency")),
 		}}, "PL414", "PL501"},
-		{"lab: pre-written, fdatasync", Case{on("", array("md0", topology.RAID10, 256*units.KiB, 8, gp3())), []Measurement{
+		{"lab: pre-written, fdatasync", Case{Topology: on("", array("md0", topology.RAID10, 256*units.KiB, 8, gp3())), Runs: []Measurement{
 			measured(1, sync, took(0, 978, 1.02), withCeiling(full), wrote(1.0), inPhase("latency")),
 		}}, "PL501", ""},
-		{"lab: syncs of a deep job, device watched", Case{eight(), []Measurement{
+		{"lab: syncs of a deep job, device watched", Case{Topology: eight(), Runs: []Measurement{
 			measured(1, mixSync, took(1275, 547, 70), withCeiling(bounds(limit(ceiling.VolumeIOPS, 1846, k8))), func(m *Measurement) { m.Result.Depth.Device = 9.5 }),
 		}}, "PL408 PL502", ""},
-		{"syncs of a deep job, device as deep as asked", Case{eight(), []Measurement{
+		{"syncs of a deep job, device as deep as asked", Case{Topology: eight(), Runs: []Measurement{
 			measured(1, mixSync, took(1275, 547, 70), withCeiling(bounds(limit(ceiling.VolumeIOPS, 1846, k8))), func(m *Measurement) { m.Result.Depth.Device = 110 }),
 		}}, "PL502", ""},
 	}

@@ -1,12 +1,11 @@
 package finding
 
 import (
-	"time"
-
 	"plimsoll/internal/block"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"time"
 )
 
 // layoutCases are layouts alone, as check and import see them.
@@ -33,10 +32,10 @@ func layoutCases() []labelled {
 			}
 		}
 	}
-	options := func(max units.Bytes, o ...string) func(*topology.Topology) {
+	options := func(most units.Bytes, o ...string) func(*topology.Topology) {
 		return func(t *topology.Topology) {
 			t.Targets[0].Mount.Options = o
-			t.Tree.Devices["md0"].Queue.DiscardMax = max
+			t.Tree.Devices["md0"].Queue.DiscardMax = most
 		}
 	}
 	mounted := func(point, root string) func(*topology.Topology) {
@@ -73,7 +72,7 @@ func layoutCases() []labelled {
 	split := func(chunk, bs units.Bytes, sequential bool) Case {
 		w := random(1, bs, 4, 8)
 		w.Sequential = sequential
-		return Case{on("", array("md0", topology.RAID0, chunk, 4, p4510())), []Measurement{measured(1, w, took(9000, 0, 3.5))}}
+		return Case{Topology: on("", array("md0", topology.RAID0, chunk, 4, p4510())), Runs: []Measurement{measured(1, w, took(9000, 0, 3.5))}}
 	}
 	raid6 := array("md0", topology.RAID6, 64*k, 6, p4510())
 	return []labelled{

@@ -2,11 +2,10 @@ package finding
 
 import (
 	"fmt"
-	"slices"
-	"strings"
-
 	"plimsoll/internal/block"
 	"plimsoll/internal/topology"
+	"slices"
+	"strings"
 )
 
 var doubleMount = &Rule{

@@ -1,11 +1,10 @@
 package finding
 
 import (
+	"bytes"
+	"cmp"
 	"os"
 	"path/filepath"
-	"testing"
-	"time"
-
 	"plimsoll/internal/block"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
@@ -13,17 +12,18 @@ import (
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"testing"
+	"time"
 )
 
 // imported builds a run from fio's own text, as import does: what ran is told by the job file or command line above it.
 func imported(t *testing.T, id int, file string, ws ...fio.Workload) Measurement {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", "seeds", file+".txt"))
+	text, err := os.ReadFile(filepath.Join("testdata", "seeds", file+".txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	outs, err := fio.ReadText(f)
+	outs, err := fio.ReadText(bytes.NewReader(text))
 	if err != nil || len(outs) == 0 {
 		t.Fatalf("%s: %d outputs, %v", file, len(outs), err)
 	}
@@ -51,7 +51,34 @@ func imported(t *testing.T, id int, file string, ws ...fio.Workload) Measurement
 	return Measurement{Scenario: suite.Scenario{ID: id, Name: file}, Result: r}
 }
 
-// seedCases are the seeds' own data, imported from fio's text or, where only a table was printed, built from its figures.
+// declared is the topology that flags of `plimsoll ceiling` make, both roles on one array.
+func declared(t *testing.T, volumes, level, chunk, instance string) *topology.Topology {
+	t.Helper()
+	d, err := topology.FromFlags(volumes, level, chunk, instance)
+	if err != nil {
+		t.Fatal(err)
+	}
+	top, err := topology.FromDeclaration(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return top
+}
+
+// under gives runs the ceilings that a bundle gives them, and makes a case of them.
+func under(top *topology.Topology, runs ...Measurement) Case {
+	for i, m := range runs {
+		role := cmp.Or(m.Scenario.Role, topology.Data)
+		volumes := len(top.Array(top.For(role).Array).Volumes)
+		c := ceiling.Of(top, role, m.Result.Workloads).Measured(m.Result, volumes)
+		runs[i].Ceiling = &c
+		runs[i].Scenario.Role = role
+	}
+	return Case{Topology: top, Runs: runs}
+}
+
+// seedCases are the seeds' own data, imported from fio's text or, where only a table was printed, built from its figures, under
+// the ceilings of the catalogue.
 func seedCases(t *testing.T) []labelled {
 	striped := func(ramp time.Duration) fio.Workload {
 		w := random(1, 28*units.KiB, 8, 32)
@@ -61,60 +88,53 @@ func seedCases(t *testing.T) []labelled {
 		}
 		return w
 	}
-	p4510s := on("", array("md0", topology.RAID0, 512*units.KiB, 4, p4510()))
-	for i, n := range []string{"nvme0n1", "nvme2n1", "nvme4n1", "nvme6n1"} {
-		p4510s.Arrays[0].Volumes[i].Device = n
+	drives := func() *topology.Topology {
+		top := on("", array("md0", topology.RAID0, 512*units.KiB, 4, p4510()))
+		for i, n := range []string{"nvme0n1", "nvme2n1", "nvme4n1", "nvme6n1"} {
+			top.Arrays[0].Volumes[i].Device = n
+		}
+		return top
 	}
-	reads := bounds(limit(ceiling.VolumeRate, 4*3000e6/(28*1024)/ceiling.Pieces(28*units.KiB, 512*units.KiB), 28*units.KiB))
-	declared := func(m Measurement, c *ceiling.Ceiling) Measurement { m.Ceiling = c; return m }
-
 	deep := func(read float64) fio.Workload { return for180(random(read, 16*units.KiB, 16, 32)) }
 	flat := func(read float64) fio.Workload { return for180(random(read, 16*units.KiB, 16, 1)) }
-	gp2 := topology.Volume{
-		Type: "gp2", Network: true, Size: 3000 * units.GiB,
-		Sustained: topology.Limits{IOPS: 9000, Rate: 250 * units.MiBPerSec},
+	gp2 := declared(t, "4xgp2:3000GiB", "raid0", "64k", "m5.12xlarge")
+	xlarge := func(instance string) *topology.Topology {
+		return declared(t, "io2:100GiB:50001iops", "", "", instance)
 	}
-	four := bounds(limit(ceiling.VolumeIOPS, 36000, 16*units.KiB), limit(ceiling.InstanceIOPS, 40000, 16*units.KiB))
-	raid0 := []Measurement{
-		declared(imported(t, 1, "raid0-write-deep", deep(0)), four), declared(imported(t, 2, "raid0-write-psync", flat(0)), four),
-		declared(imported(t, 3, "raid0-read-deep", deep(1)), four), declared(imported(t, 4, "raid0-read-psync", flat(1)), four),
-	}
-	// facts/ec2-ebs-limits.csv: IOPS and MB/s, baseline and burst; the burst lasts 30 minutes a day.
-	xlarge := func(sustained, most float64) *ceiling.Ceiling {
-		return bounds(
-			limit(ceiling.InstanceIOPS, sustained, 16*units.KiB), burstOf(limit(ceiling.InstanceIOPS, most, 16*units.KiB), 30*time.Minute),
-			limit(ceiling.VolumeIOPS, 50000, 16*units.KiB),
-		)
-	}
-	io2 := array("nvme1n1", topology.Single, 0, 1, topology.Volume{Type: "io2", Network: true, Sustained: topology.Limits{IOPS: 50000}})
 	// read.txt of that repository gives these two as fio printed them.
 	read := func(iops, ms float64) Measurement {
-		return measured(1, flat(1), runFor(180*time.Second), took(iops, 0, ms), withCeiling(xlarge(6000, 40000)))
+		return measured(1, flat(1), runFor(180*time.Second), took(iops, 0, ms))
 	}
 	logging := []fio.Workload{
-		{Name: "steady_write", Engine: "libaio", Direct: true, Sequential: true, WriteBS: 64 * units.KiB, Jobs: 16, Depth: 64, ReadRate: 16 * units.MiBPerSec, WriteRate: 5 * units.MiBPerSec, TimeBased: true, Runtime: 30 * time.Second},
-		{Name: "burst_read", Engine: "libaio", Direct: true, Sequential: true, ReadShare: 1, ReadBS: 256 * units.KiB, Jobs: 16, Depth: 64, ReadRate: 16 * units.MiBPerSec, WriteRate: 5 * units.MiBPerSec, TimeBased: true, Runtime: 5 * time.Second, StartDelay: 10 * time.Second},
+		{
+			Name: "steady_write", Engine: "libaio", Direct: true, Sequential: true, WriteBS: 64 * units.KiB, Jobs: 16, Depth: 64,
+			ReadRate: 16 * units.MiBPerSec, WriteRate: 5 * units.MiBPerSec, TimeBased: true, Runtime: 30 * time.Second,
+		},
+		{
+			Name: "burst_read", Engine: "libaio", Direct: true, Sequential: true, ReadShare: 1, ReadBS: 256 * units.KiB, Jobs: 16, Depth: 64,
+			ReadRate: 16 * units.MiBPerSec, WriteRate: 5 * units.MiBPerSec, TimeBased: true, Runtime: 5 * time.Second, StartDelay: 10 * time.Second,
+		},
 	}
-	mounts := p4510Mounts()
-
+	asImported := func(m ...Measurement) Case { return Case{Topology: &topology.Topology{}, Runs: m} }
 	return []labelled{
-		{"striped round 16, drives declared", Case{p4510s, []Measurement{declared(imported(t, 16, "striped-16", striped(30*time.Second)), reads)}}, "PL401 PL206", "PL204"},
-		{"striped round 16, as imported", Case{nil, []Measurement{imported(t, 16, "striped-16", striped(30*time.Second))}}, "PL401 PL206", "PL204"},
-		{"striped round 15, drives declared", Case{p4510s, []Measurement{declared(imported(t, 15, "striped-15", striped(0)), reads)}}, "PL503 PL206", "PL404"},
-		{"striped round 15, as imported", Case{nil, []Measurement{imported(t, 15, "striped-15", striped(0))}}, "PL206", "PL404"},
-		{"striped, as mounted", Case{mounts, nil}, "PL207 PL203 PL208", ""},
-		{"raid0 of gp2, all four runs", Case{on("m5.12xlarge", array("md0", topology.RAID0, 64*units.KiB, 4, gp2)), raid0}, "PL204 PL501 PL502", "PL404"},
-		{"raid0 of gp2, deep writes as imported", Case{nil, []Measurement{imported(t, 1, "raid0-write-deep", deep(0))}}, "PL204", "PL404"},
-		{"raid0 of gp2, psync writes as imported", Case{nil, []Measurement{imported(t, 2, "raid0-write-psync", flat(0))}}, "PL501", ""},
-		{"c6a.xlarge, writes", Case{on("c6a.xlarge", io2), []Measurement{declared(imported(t, 1, "ebs-c6a", flat(0)), xlarge(6000, 40000))}}, "PL601 PL505", ""},
-		{"m6a.xlarge, writes", Case{on("m6a.xlarge", io2), []Measurement{declared(imported(t, 1, "ebs-m6a", flat(0)), xlarge(6000, 40000))}}, "PL601 PL505", ""},
-		{"r6a.xlarge, writes", Case{on("r6a.xlarge", io2), []Measurement{declared(imported(t, 1, "ebs-r6a", flat(0)), xlarge(6000, 40000))}}, "PL601 PL505", ""},
-		{"m5a.xlarge, writes", Case{on("m5a.xlarge", io2), []Measurement{declared(imported(t, 1, "ebs-m5a", flat(0)), xlarge(6000, 16000))}}, "PL601 PL505", ""},
-		{"c6a.xlarge, reads of 37.1k", Case{on("c6a.xlarge", io2), []Measurement{read(37100, 0.43)}}, "PL501 PL601", ""},
-		{"m6a.xlarge, reads of 33.4k", Case{on("m6a.xlarge", io2), []Measurement{read(33400, 0.48)}}, "PL501 PL601", ""},
-		{"the guide, all ten", guide(), "PL408 PL501 PL502 PL506 PL601", ""},
-		{"logging application on io2", Case{nil, []Measurement{imported(t, 1, "logging-io2", logging...)}}, "PL417 PL504", ""},
-		{"logging application on gp3", Case{nil, []Measurement{imported(t, 2, "logging-gp3", logging...)}}, "PL417 PL504", ""},
+		{"striped round 16, drives declared", under(drives(), imported(t, 16, "striped-16", striped(30*time.Second))), "PL401 PL206", "PL204"},
+		{"striped round 16, as imported", asImported(imported(t, 16, "striped-16", striped(30*time.Second))), "PL401 PL206", "PL204"},
+		{"striped round 15, drives declared", under(drives(), imported(t, 15, "striped-15", striped(0))), "PL503 PL206", "PL404"},
+		{"striped round 15, as imported", asImported(imported(t, 15, "striped-15", striped(0))), "PL206", "PL404"},
+		{"striped, as mounted", Case{Topology: p4510Mounts()}, "PL207 PL203 PL208", ""},
+		{"raid0 of gp2, all four runs", under(gp2, imported(t, 1, "raid0-write-deep", deep(0)), imported(t, 2, "raid0-write-psync", flat(0)),
+			imported(t, 3, "raid0-read-deep", deep(1)), imported(t, 4, "raid0-read-psync", flat(1))), "PL204 PL501 PL502", "PL404"},
+		{"raid0 of gp2, deep writes as imported", asImported(imported(t, 1, "raid0-write-deep", deep(0))), "PL204", "PL404"},
+		{"raid0 of gp2, psync writes as imported", asImported(imported(t, 2, "raid0-write-psync", flat(0))), "PL501", ""},
+		{"c6a.xlarge, writes", under(xlarge("c6a.xlarge"), imported(t, 1, "ebs-c6a", flat(0))), "PL601 PL505", ""},
+		{"m6a.xlarge, writes", under(xlarge("m6a.xlarge"), imported(t, 1, "ebs-m6a", flat(0))), "PL601 PL505", ""},
+		{"r6a.xlarge, writes", under(xlarge("r6a.xlarge"), imported(t, 1, "ebs-r6a", flat(0))), "PL601 PL505", ""},
+		{"m5a.xlarge, writes", under(xlarge("m5a.xlarge"), imported(t, 1, "ebs-m5a", flat(0))), "PL601 PL505", ""},
+		{"c6a.xlarge, reads of 37.1k", under(xlarge("c6a.xlarge"), read(37100, 0.43)), "PL501 PL601", ""},
+		{"m6a.xlarge, reads of 33.4k", under(xlarge("m6a.xlarge"), read(33400, 0.48)), "PL501 PL601", ""},
+		{"the guide, all ten", guide(t), "PL408 PL501 PL502 PL506 PL601", ""},
+		{"logging application on io2", asImported(imported(t, 1, "logging-io2", logging...)), "PL417 PL504", ""},
+		{"logging application on gp3", asImported(imported(t, 2, "logging-gp3", logging...)), "PL417 PL504", ""},
 	}
 }
 
@@ -132,35 +152,32 @@ func p4510Mounts() *topology.Topology {
 }
 
 // guide is disk-benchmark-guide.md: its ten results on two RAID10 of eight gp3 and a c8g.2xlarge.
-func guide() Case {
-	top := on("c8g.2xlarge", array("md0", topology.RAID10, 64*units.KiB, 8, gp3()), array("md1", topology.RAID10, 256*units.KiB, 8, gp3()))
+func guide(t *testing.T) Case {
+	top := declared(t, "8xgp3", "raid10", "64k", "c8g.2xlarge")
+	walArray := top.Arrays[0]
+	top.Arrays[0].Name, walArray.Name, walArray.Chunk = "md0", "md1", 256*units.KiB
+	top.Arrays = append(top.Arrays, walArray)
+	for i := range top.Targets {
+		top.Targets[i].Array = map[topology.Role]string{topology.Data: "md0", topology.WAL: "md1"}[top.Targets[i].Role]
+	}
+	const k8, k32 = 8 * units.KiB, 32 * units.KiB
 	seq := func(read float64, bs units.Bytes, jobs, depth, sync int) fio.Workload {
 		w := random(read, bs, jobs, depth)
 		w.Sequential, w.SyncEvery = true, sync
 		return w
 	}
-	c := func(bs units.Bytes, volumes float64, kind ceiling.Kind) *ceiling.Ceiling {
-		return bounds(
-			limit(kind, volumes, bs),
-			limit(ceiling.InstanceIOPS, 12000, bs), burstOf(limit(ceiling.InstanceIOPS, 40000, bs), 30*time.Minute),
-			limit(ceiling.InstanceRate, 312.5e6/float64(bs), bs), burstOf(limit(ceiling.InstanceRate, 1250e6/float64(bs), bs), 30*time.Minute),
-		)
-	}
-	mix := random(0.7, 8*units.KiB, 4, 64)
-	mixSync := random(0.7, 8*units.KiB, 4, 32)
+	mixSync := random(0.7, k8, 4, 32)
 	mixSync.SyncEvery = 1
-	const k8, k32 = 8 * units.KiB, 32 * units.KiB
-	all := []Measurement{
-		measured(1, seq(0, k8, 1, 1, 1), took(0, 536, 1.858), withCeiling(c(k8, 16000, ceiling.VolumeIOPS)), wal, inPhase("latency")),
-		measured(2, mix, took(13100, 5600, 13.7), withCeiling(c(k8, 18462, ceiling.VolumeIOPS))),
-		measured(3, random(1, k8, 1, 1), took(1690, 0, 0.589), withCeiling(c(k8, 24000, ceiling.VolumeIOPS)), inPhase("latency")),
-		measured(4, seq(1, units.MiB, 1, 16, 0), took(1003, 0, 15.96), withCeiling(c(units.MiB, 1000, ceiling.VolumeRate))),
-		measured(5, seq(0, units.MiB, 1, 16, 0), took(0, 508, 31.5), withCeiling(c(units.MiB, 500, ceiling.VolumeRate)), wal),
-		measured(6, seq(0, k32, 4, 32, 1), took(0, 16200, 7.9), withCeiling(c(k32, 16000, ceiling.VolumeRate)), wal),
-		measured(7, seq(0, units.MiB, 1, 16, 0), took(0, 509, 31.4), withCeiling(c(units.MiB, 500, ceiling.VolumeRate))),
-		measured(8, random(0, k8, 4, 64), took(0, 12200, 21), withCeiling(c(k8, 12000, ceiling.VolumeIOPS))),
-		measured(9, mixSync, took(13100, 5600, 6.8), withCeiling(c(k8, 18462, ceiling.VolumeIOPS))),
-		measured(10, seq(1, units.MiB, 1, 8, 0), took(1003, 0, 7.98), withCeiling(c(units.MiB, 1000, ceiling.VolumeRate)), wal),
-	}
-	return Case{top, all}
+	return under(top,
+		measured(1, seq(0, k8, 1, 1, 1), took(0, 536, 1.858), wal, inPhase("latency")),
+		measured(2, random(0.7, k8, 4, 64), took(13100, 5600, 13.7)),
+		measured(3, random(1, k8, 1, 1), took(1690, 0, 0.589), inPhase("latency")),
+		measured(4, seq(1, units.MiB, 1, 16, 0), took(1003, 0, 15.96)),
+		measured(5, seq(0, units.MiB, 1, 16, 0), took(0, 508, 31.5), wal),
+		measured(6, seq(0, k32, 4, 32, 1), took(0, 16200, 7.9), wal),
+		measured(7, seq(0, units.MiB, 1, 16, 0), took(0, 509, 31.4)),
+		measured(8, random(0, k8, 4, 64), took(0, 12200, 21)),
+		measured(9, mixSync, took(13100, 5600, 6.8)),
+		measured(10, seq(1, units.MiB, 1, 8, 0), took(1003, 0, 7.98), wal),
+	)
 }

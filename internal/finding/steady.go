@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
-	"time"
-
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/units"
+	"slices"
+	"time"
 )
 
 const (
