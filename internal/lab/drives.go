@@ -85,3 +85,28 @@ done
 	}
 	return nil
 }
+
+// Unplug takes a volume from the running guest, as detaching it would; the next start has it again.
+func (g *Guest) Unplug(ctx context.Context, v *Volume) error {
+	for slot, other := range g.Volumes {
+		if other != v {
+			continue
+		}
+		if err := g.machine.qmp.do(ctx, "device_del", object{"id": fmt.Sprint("nvme-v", slot)}, nil); err != nil {
+			return fmt.Errorf("volume %s: %w", v.Name(), err)
+		}
+		for {
+			select {
+			case event := <-g.machine.qmp.events:
+				if event == "DEVICE_DELETED" {
+					return nil
+				}
+			case <-g.machine.ended:
+				return errMonitorGone
+			case <-ctx.Done():
+				return fmt.Errorf("volume %s: the guest does not let go of it: %w", v.Name(), ctx.Err())
+			}
+		}
+	}
+	return fmt.Errorf("volume %s: not of this guest", v.Name())
+}

@@ -414,7 +414,7 @@ func (g *Guest) Get(ctx context.Context, name string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Console returns what the guest's kernel has printed since its last start.
+// Console returns what came on the guest's console since its last start: warnings and panics.
 func (g *Guest) Console() (string, error) {
 	text, err := os.ReadFile(filepath.Join(g.dir, "console.log"))
 	return string(text), err

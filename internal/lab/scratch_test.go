@@ -2,10 +2,9 @@ package lab_test
 
 import (
 	"os"
-	"testing"
-
 	"plimsoll/internal/lab"
 	"plimsoll/internal/lab/labtest"
+	"testing"
 )
 
 func TestScratch(t *testing.T) {
@@ -17,5 +16,8 @@ func TestScratch(t *testing.T) {
 	g := labtest.StartSpec(t, s)
 	sh, _ := os.ReadFile(os.Getenv("SCRATCH_SH"))
 	r, err := g.Bash(t.Context(), string(sh))
+	for _, v := range g.Volumes {
+		t.Logf("%+v", v.Stats())
+	}
 	t.Logf("%d %v\n%s\n%s", r.Code, err, r.Stdout, r.Stderr)
 }

@@ -146,7 +146,8 @@ func (s *server) exec(ctx context.Context, c *call, req Request, out io.Writer) 
 	reading.Go(func() { _, _ = io.Copy(out, master) }) // ends with EIO when the last holder of the terminal ends
 	go func() { _, _ = io.Copy(master, c.in) }()
 	ended := make(chan struct{})
-	go func() {
+	var sizing sync.WaitGroup
+	sizing.Go(func() {
 		for {
 			select {
 			case size := <-c.sizes:
@@ -155,9 +156,10 @@ func (s *server) exec(ctx context.Context, c *call, req Request, out io.Writer) 
 				return
 			}
 		}
-	}()
+	})
 	code, err := p.Run(ctx)
 	close(ended)
+	sizing.Wait()
 	_ = slave.Close() // ours; the programs' are gone or a daemon's
 	wait, stop := context.WithTimeout(ctx, time.Second)
 	defer stop()
@@ -220,7 +222,7 @@ func probe(path string) (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", path, err)
 	}
-	defer func() { _ = unix.Close(fd) }() // only read
+	defer func() { _ = unix.Close(fd) }()                                                               // only read
 	page, err := unix.Mmap(-1, 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE) // aligned, as O_DIRECT wants
 	if err != nil {
 		return 0, err

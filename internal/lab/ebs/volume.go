@@ -44,6 +44,7 @@ type Behaviour struct {
 type Stats struct {
 	Reads, Writes, Flushes, Trims int64
 	ReadBytes, WriteBytes         units.Bytes
+	FUA                           int64 // writes among Writes that were to go round the cache
 	Merged                        int64 // reads and writes that cost no I/O
 	UnwrittenReads                int64 // reads that touched no written block, when Behaviour.Unwritten is set
 	FirstTouches                  int64 // accesses that paid Behaviour.FirstTouch
@@ -231,6 +232,9 @@ func (v *Volume) read(p []byte, off int64) error {
 // write stores p, which must not change until the volatile cache has let go of it; fua goes round the cache.
 func (v *Volume) write(p []byte, off int64, fua bool) (kept bool, err error) {
 	v.mu.Lock()
+	if fua {
+		v.stats.FUA++
+	}
 	if v.b.Volatile && !fua {
 		defer v.mu.Unlock()
 		return true, v.cache.add(v.file, p, off)

@@ -33,15 +33,17 @@ func StartSpec(t testing.TB, spec *lab.Spec) *lab.Guest {
 	Need(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	g, err := lab.Start(ctx, sys.Host(), lab.Config{Spec: spec, Binary: Binary(t), Log: t.Output(), Nice: 5})
+	g, err := lab.Start(ctx, sys.Host(), lab.Config{Spec: spec, Binary: Binary(t), Log: t.Output()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			if text, err := g.Console(); err == nil {
-				t.Logf("the guest's console:\n%s", text[max(0, len(text)-4000):])
-			}
+			console, _ := g.Console()
+			late, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			r, _ := g.Exec(late, "sh", "-c", "dmesg | tail -30")
+			cancel()
+			t.Logf("the guest's console and kernel log:\n%s\n%s", console[max(0, len(console)-4000):], r.Stdout)
 		}
 		if err := g.Stop(); err != nil {
 			t.Error(err)

@@ -1,0 +1,178 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// pair is a client and an agent on this machine, over a unix socket instead of a virtio port.
+func pair(t *testing.T) *Client {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "agent") //nolint:usetesting // t.TempDir's names are too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	guest, err := net.Dial("unix", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = Serve(context.Background(), guest)
+		close(ended)
+	}()
+	c := NewClient(host)
+	t.Cleanup(func() {
+		_ = c.Close()
+		<-ended
+		_ = os.RemoveAll(dir)
+	})
+	return c
+}
+
+func TestExec(t *testing.T) {
+	c := pair(t)
+	var out, errs bytes.Buffer
+	r, err := c.Call(t.Context(), Request{Op: OpExec, Argv: []string{"sh", "-c", "cat; echo $X $PWD; echo no >&2; exit 3"}, Dir: "/usr", Env: []string{"X=1"}},
+		Streams{In: strings.NewReader("fed\n"), Out: &out, Err: &errs})
+	if err != nil || r.Code != 3 || out.String() != "fed\n1 /usr\n" || errs.String() != "no\n" || r.Wall <= 0 {
+		t.Errorf("%+v, %v, out %q, err %q", r, err, &out, &errs)
+	}
+	if _, err := c.Call(t.Context(), Request{Op: OpExec, Argv: []string{"/no/such"}}, Streams{}); err == nil || !strings.Contains(err.Error(), "/no/such") {
+		t.Errorf("a program that is not there: %v", err)
+	}
+	for _, req := range []Request{{Op: OpExec}, {Op: "dance"}, {Op: OpGet, Path: "/no/such"}, {Op: OpPut, Path: "/no/such/dir"}, {Op: OpProbe, Path: "/no/such"}} {
+		if _, err := c.Call(t.Context(), req, Streams{}); err == nil {
+			t.Errorf("%+v: no error", req)
+		}
+	}
+	if r, err := c.Call(t.Context(), Request{Op: OpExec, Argv: []string{"sh", "-c", "kill -9 $$"}}, Streams{}); err != nil || r.Code != 137 {
+		t.Errorf("killed: %+v, %v, want 137", r, err)
+	}
+	// A daemon that keeps the output open does not keep the call.
+	begin := time.Now()
+	if r, err := c.Call(t.Context(), Request{Op: OpExec, Argv: []string{"sh", "-c", "sleep 20 & echo on"}}, Streams{}); err != nil || r.Code != 0 || time.Since(begin) > 5*time.Second {
+		t.Errorf("with a daemon: %+v, %v after %v", r, err, time.Since(begin))
+	}
+}
+
+func TestCallsRunAtTheSameTime(t *testing.T) {
+	c := pair(t)
+	begin := time.Now()
+	var all sync.WaitGroup
+	for i := range 10 {
+		all.Go(func() {
+			var out bytes.Buffer
+			r, err := c.Call(t.Context(), Request{Op: OpExec, Argv: []string{"sh", "-c", fmt.Sprintf("sleep 0.3; head -c 100000 /dev/zero | tr '\\0' %d", i)}}, Streams{Out: &out})
+			if err != nil || r.Code != 0 || out.String() != strings.Repeat(fmt.Sprint(i), 100000) {
+				t.Errorf("call %d: %+v, %v, %d bytes", i, r, err, out.Len())
+			}
+		})
+	}
+	all.Wait()
+	if took := time.Since(begin); took > 2500*time.Millisecond {
+		t.Errorf("ten calls of 0.3 s took %v", took)
+	}
+}
+
+func TestCancelInterrupts(t *testing.T) {
+	c := pair(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var out bytes.Buffer
+	time.AfterFunc(300*time.Millisecond, cancel)
+	r, err := c.Call(ctx, Request{Op: OpExec, Argv: []string{"sh", "-c", "trap 'echo last words; exit 5' INT; while :; do sleep 0.05; done"}}, Streams{Out: &out})
+	if !errors.Is(err, context.Canceled) || r.Code != 5 || out.String() != "last words\n" {
+		t.Errorf("%+v, %v, out %q", r, err, &out)
+	}
+}
+
+func TestFiles(t *testing.T) {
+	c := pair(t)
+	name := filepath.Join(t.TempDir(), "f")
+	want := bytes.Repeat([]byte("0123456789abcdef"), 50000)
+	for range 2 { // also over itself
+		if _, err := c.Call(t.Context(), Request{Op: OpPut, Path: name, Mode: 0o750}, Streams{In: bytes.NewReader(want)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := os.Stat(name)
+	if err != nil || info.Mode() != 0o750 {
+		t.Errorf("%v, %v: want mode 0750", info, err)
+	}
+	var out bytes.Buffer
+	if _, err := c.Call(t.Context(), Request{Op: OpGet, Path: name}, Streams{Out: &out}); err != nil || !bytes.Equal(out.Bytes(), want) {
+		t.Errorf("got %d bytes, %v", out.Len(), err)
+	}
+}
+
+func TestTerminal(t *testing.T) {
+	c := pair(t)
+	sizes := make(chan [2]uint16, 1)
+	sizes <- [2]uint16{99, 33}
+	var out bytes.Buffer
+	r, err := c.Call(t.Context(), Request{Op: OpExec, TTY: true, Argv: []string{"sh", "-c", "read line; stty size; tty; echo got $line; exit 4"}},
+		Streams{In: strings.NewReader("typed\n"), Out: &out, Sizes: sizes})
+	if err != nil || r.Code != 4 || !strings.Contains(out.String(), "/dev/pts/") || !strings.Contains(out.String(), "got typed\r\n") {
+		t.Errorf("%+v, %v, out %q", r, err, &out)
+	}
+}
+
+func TestGone(t *testing.T) {
+	c := pair(t)
+	time.AfterFunc(100*time.Millisecond, func() { _ = c.Close() })
+	if _, err := c.Call(t.Context(), Request{Op: OpExec, Argv: []string{"sleep", "10"}}, Streams{}); !errors.Is(err, ErrGone) {
+		t.Errorf("%v, want ErrGone", err)
+	}
+}
+
+// FuzzServe: no stream of bytes makes the agent panic. Programs that a fuzzer might write down do not exist here.
+func FuzzServe(f *testing.F) {
+	frames := &bytes.Buffer{}
+	w := &frameWriter{w: frames}
+	_ = w.frame(kindCall, 1, []byte(`{"op":"get","path":"/no/such"}`))
+	_ = w.frame(kindInput, 1, []byte("x"))
+	_ = w.frame(kindResize, 1, []byte{1})
+	_ = w.frame(kindSignal, 2, []byte{2})
+	f.Add(frames.Bytes())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if bytes.Contains(b, []byte("exec")) || bytes.Contains(b, []byte("put")) || bytes.Contains(b, []byte("settime")) {
+			return
+		}
+		var out bytes.Buffer
+		err := Serve(t.Context(), struct {
+			*bytes.Reader
+			*lockedBuffer
+		}{bytes.NewReader(b), &lockedBuffer{b: &out}})
+		if err == nil {
+			t.Error("the stream ended without an error")
+		}
+	})
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  *bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
