@@ -19,19 +19,27 @@ func (g *Guest) plugAll(ctx context.Context) error {
 
 func (g *Guest) plug(ctx context.Context, v *Volume, slot int) error {
 	node := fmt.Sprint("v", slot)
-	server := object{"type": "unix", "path": filepath.Join(g.sockets, "volumes")}
-	err := g.machine.qmp.do(ctx, "blockdev-add", object{
-		"driver": "nbd", "node-name": node, "server": server, "export": v.Name(), "discard": "unmap",
-	}, nil)
-	if err != nil {
-		return fmt.Errorf("volume %s: %w", v.Name(), err)
+	if err := g.attachNode(ctx, node, v.Name()); err != nil {
+		return err
 	}
-	err = g.machine.qmp.do(ctx, "device_add", object{
+	err := g.machine.qmp.do(ctx, "device_add", object{
 		"driver": "nvme", "id": "nvme-" + node, "drive": node, "serial": v.Serial, "bus": fmt.Sprint("rp", slot),
 		"mdts": 6, // 2^6 pages: requests of up to 256 KiB, as on EC2
 	}, nil)
 	if err != nil {
 		return fmt.Errorf("volume %s: %w", v.Name(), err)
+	}
+	return nil
+}
+
+// attachNode makes a volume known to QEMU.
+func (g *Guest) attachNode(ctx context.Context, node, volume string) error {
+	server := object{"type": "unix", "path": filepath.Join(g.sockets, "volumes")}
+	err := g.machine.qmp.do(ctx, "blockdev-add", object{
+		"driver": "nbd", "node-name": node, "server": server, "export": volume, "discard": "unmap",
+	}, nil)
+	if err != nil {
+		return fmt.Errorf("volume %s: %w", volume, err)
 	}
 	return nil
 }

@@ -56,6 +56,21 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
+// With a system that persists, what is in fstab and mdadm.conf comes back, and what was not synced is lost as on a real root.
+func TestPowerCutOfASystem(t *testing.T) {
+	g := labtest.StartConfig(t, lab.Config{Spec: small(t, ""), Persist: true})
+	must(t, g, `mdadm --create /dev/md7 --run --level=10 --raid-devices=4 --assume-clean --homehost=any --name=data "${data[@]}" && udevadm settle &&
+		mkfs.xfs -q -K -L DATA /dev/md7 && mount /dev/md7 /data && mdadm --detail --brief /dev/md7 >> /etc/mdadm/mdadm.conf &&
+		echo "LABEL=DATA /data xfs noatime,nofail 0 0" >> /etc/fstab && echo mine > /root/note && sync && echo lost > /etc/unsynced`)
+	if err := g.PowerCut(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got := must(t, g, `cat /root/note; grep -o "^/dev/md7 /data xfs" /proc/mounts; ls /etc/unsynced 2>/dev/null || echo gone`)
+	if got != "mine\n/dev/md7 /data xfs\ngone\n" {
+		t.Errorf("after the power cut: %q", got)
+	}
+}
+
 // A volatile cache that the guest knows of loses what was not flushed, and only that.
 func TestPowerCutOfAVolatileCache(t *testing.T) {
 	g := labtest.StartSpec(t, small(t, ", cache: volatile"))

@@ -29,6 +29,9 @@ type Config struct {
 	// Dir is where the volumes' files and the console's log go and stay. Volumes that are there already are used, and
 	// nothing is set up. Empty keeps them in a directory that Stop removes.
 	Dir string
+	// Persist keeps the guest's /etc, /boot, /root and /var on a volume of their own, so that they survive PowerCut as far
+	// as they were synced. Without it they are in the guest's memory.
+	Persist bool
 	// Nice is QEMU's niceness.
 	Nice int
 	// Log is told in lines what happens. May be nil.
@@ -69,6 +72,7 @@ type Guest struct {
 	template *template
 	server   *ebs.Server
 	instance *ebs.Instance
+	system   *ebs.Volume // nil without Config.Persist
 	machine  *machine
 	unlock   func()
 	used     bool // the volumes were there before
@@ -232,6 +236,11 @@ func (g *Guest) boot(ctx context.Context) error {
 	}
 	g.Started.Restore = time.Since(begin)
 	begin = time.Now()
+	if g.cfg.Persist {
+		if err := g.plugSystem(ctx); err != nil {
+			return err
+		}
+	}
 	if err := g.plugAll(ctx); err != nil {
 		return err
 	}
@@ -325,7 +334,8 @@ func (g *Guest) script(ctx context.Context, what string, commands []string) erro
 }
 
 // PowerCut kills the guest as a power cut would, loses what volatile caches hold, and starts it again with the same
-// volumes. The guest's own files, which are in its memory, are as in the template; nothing is set up.
+// volumes. Nothing is set up, and without Config.Persist the guest's own files are as in the template; with it, arrays are
+// assembled and /etc/fstab is mounted, as when a system boots.
 func (g *Guest) PowerCut(ctx context.Context) error {
 	g.machine.kill()
 	for i, v := range g.Volumes {
@@ -333,7 +343,10 @@ func (g *Guest) PowerCut(ctx context.Context) error {
 			return err
 		}
 	}
-	return g.boot(ctx)
+	if err := g.boot(ctx); err != nil || !g.cfg.Persist {
+		return err
+	}
+	return g.startUp(ctx)
 }
 
 // Stop ends the guest and its volumes and removes its directory, unless the directory was given.

@@ -30,10 +30,17 @@ func Start(t testing.TB, preset string) *lab.Guest {
 // StartSpec is Start with a spec of the test's own.
 func StartSpec(t testing.TB, spec *lab.Spec) *lab.Guest {
 	t.Helper()
+	return StartConfig(t, lab.Config{Spec: spec})
+}
+
+// StartConfig is Start with all that can be chosen; Binary and Log are the test's.
+func StartConfig(t testing.TB, cfg lab.Config) *lab.Guest {
+	t.Helper()
 	Need(t)
+	cfg.Binary, cfg.Log = Binary(t), t.Output()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	g, err := lab.Start(ctx, sys.Host(), lab.Config{Spec: spec, Binary: Binary(t), Log: t.Output()})
+	g, err := lab.Start(ctx, sys.Host(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
