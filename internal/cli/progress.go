@@ -242,7 +242,7 @@ func lasting(d time.Duration) string {
 
 func (v *plainView) say(format string, args ...any) {
 	v.said = v.env.Now()
-	fmt.Fprintf(v.env.Err, format+"\n", args...)
+	fmt.Fprintln(v.env.Err, clean(fmt.Sprintf(format, args...)))
 }
 
 func (*plainView) Close() {}

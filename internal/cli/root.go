@@ -34,7 +34,7 @@ func Main(args []string) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err != nil && err.Error() != "" {
-		fmt.Fprintf(env.Err, "plimsoll: %v\n", err)
+		fmt.Fprintf(env.Err, "plimsoll: %s\n", clean(err.Error()))
 		if h, ok := errors.AsType[*hinted](err); ok {
 			fmt.Fprintf(env.Err, "try: %s\n", h.hint)
 		}
@@ -84,6 +84,7 @@ func newRootCmd(env *Env) *cobra.Command {
 		newInspectCmd(env),
 		newLabCmd(env),
 		newLabAgentCmd(),
+		newLintCmd(env),
 		newVersionCmd(env),
 	)
 	return root

@@ -121,9 +121,12 @@ func (m *screenModel) runningLines(name string) string {
 	if m.running.Expected > 0 {
 		detail += fmt.Sprintf("  %s left", max(m.running.Expected-m.elapsed, 0).Round(time.Second))
 	}
-	if bound != nil {
+	switch {
+	case len(m.spark) == 0:
+		return text + m.line(detail)
+	case bound != nil:
 		detail += fmt.Sprintf("  %.0f %% of ceiling (%s)", 100*float64(m.last.Second.IOPS())/float64(max(bound.IOPS, 1)), bound.Label())
-	} else {
+	default:
 		detail += "  ceiling unknown"
 	}
 	detail += fmt.Sprintf("  dirty %s", m.last.Sample.Dirty)

@@ -114,7 +114,7 @@ const (
 func Parse(name string, data []byte) (*Suite, error) {
 	var y suiteYAML
 	if err := yaml.UnmarshalWithOptions(data, &y, yaml.Strict()); err != nil {
-		return nil, fmt.Errorf("%s: %s", name, strings.TrimSpace(yaml.FormatError(err, false, true)))
+		return nil, yamlError(name, err)
 	}
 	file, err := parser.ParseBytes(data, 0)
 	if err != nil {
@@ -145,6 +145,14 @@ func Parse(name string, data []byte) (*Suite, error) {
 		s.Scenarios = append(s.Scenarios, c)
 	}
 	return s, nil
+}
+
+// yamlError is the decoder's error on one line: file, line, what.
+func yamlError(name string, err error) error {
+	if y, ok := errors.AsType[yaml.Error](err); ok && y.GetToken() != nil {
+		return fmt.Errorf("%s:%d: %s", name, y.GetToken().Position.Line, y.GetMessage())
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 func (sc scenarioYAML) scenario(y *suiteYAML, at locator, where string) (Scenario, error) {

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/internal/bench"
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/telemetry"
+)
+
+// events is a short run as bench tells it: one scenario done, one invalid, one running with a hostile name.
+func events() []bench.Event {
+	scenario := func(id int, name string) suite.Scenario {
+		return suite.Scenario{ID: id, Name: name, Size: 1 << 20, Runtime: 10 * time.Second, Job: fio.JobFile{Sections: []fio.Section{{Name: name, Options: []fio.Option{{Name: "rw", Value: "read"}}}}}}
+	}
+	one, two, three := scenario(1, "sync-latency"), scenario(2, "bad"), scenario(3, "evil\x1b[2J\u202e"+strings.Repeat("x", 300))
+	h := &fio.Hist{}
+	h.Add(2*time.Millisecond, 500)
+	second := result.Second{At: time.Second, Len: time.Second, Read: result.Interval{N: 500, Bytes: 500 * 8192, Hist: h}}
+	return []bench.Event{
+		bench.Started{Dir: "runs/x", Suite: "db", Scenarios: []suite.Scenario{one, two, three}, Expected: 40 * time.Second, Ceilings: map[int]ceiling.Ceiling{
+			3: {Bounds: []ceiling.Bound{{Kind: ceiling.VolumeIOPS, IOPS: 1000, BW: 1000 * 8192}}},
+		}},
+		bench.Noted{Text: "removed what an earlier run left in /data/.plimsoll"},
+		bench.Laying{Role: "data", File: "/data/.plimsoll/data.dat", Written: 1 << 19, Size: 1 << 20},
+		bench.Laying{Role: "data", File: "/data/.plimsoll/data.dat", Written: 1 << 20, Size: 1 << 20, Done: true},
+		bench.Began{Scenario: one, Expected: 10 * time.Second},
+		bench.Ended{ID: 1, Result: &result.Result{ID: 1, Name: "sync-latency", State: result.Done, Total: fio.Job{Read: fio.Direction{N: 1, IOPS: 536, BW: 536 * 8192, Clat: fio.Latency{N: 1, Mean: 1.858e6}}}}},
+		bench.Cooling{For: 5 * time.Second},
+		bench.Began{Scenario: two, Expected: 10 * time.Second},
+		bench.Ended{ID: 2, Result: &result.Result{ID: 2, Name: "bad", State: result.Invalid, Reasons: []string{"no I/O completed"}}},
+		bench.Began{Scenario: three, Expected: 10 * time.Second},
+		bench.Ticked{ID: 3, Elapsed: time.Second, Second: second, Sample: telemetry.Sample{Dirty: 5 << 20}},
+	}
+}
+
+func TestScreen(t *testing.T) {
+	m := &screenModel{width: 100}
+	for _, e := range events() {
+		m.Update(e)
+	}
+	got := m.View().Content
+	for _, want := range []string{
+		"sync-latency", "536 IOPS", "1.86ms", "invalid: no I/O completed", "500 IOPS of 1,000", "50 % of ceiling (volume IOPS)", "9s left",
+		"dirty 5MiB", "removed what an earlier run left",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "[2J") && strings.Contains(got, "\x1b[2J") || strings.ContainsRune(got, '\u202e') {
+		t.Errorf("a job's name reached the terminal as control characters:\n%q", got)
+	}
+}
+
+func TestPlainLines(t *testing.T) {
+	var out bytes.Buffer
+	now := time.Unix(0, 0)
+	env := &Env{Machine: &sys.Machine{Now: func() time.Time { now = now.Add(3 * time.Second); return now }}, Err: &out}
+	v := &plainView{env: env}
+	for _, e := range events() {
+		v.Event(e)
+	}
+	for _, want := range []string{
+		"db: 3 scenarios, about 40s, into runs/x\n", "[1/3] 1 sync-latency: started, 10s\n", "  bad: invalid: no I/O completed\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "\x1b") {
+		t.Errorf("a control character reached the pipe:\n%q", out.String())
+	}
+}
