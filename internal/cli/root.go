@@ -74,6 +74,7 @@ func newRootCmd(env *Env) *cobra.Command {
 	root.AddCommand(
 		newRunCmd(env),
 		newReportCmd(env),
+		newImportCmd(env),
 		newCompareCmd(env),
 		newRunsCmd(env),
 		newSuitesCmd(env),
@@ -85,6 +86,7 @@ func newRootCmd(env *Env) *cobra.Command {
 		newLabCmd(env),
 		newLabAgentCmd(),
 		newLintCmd(env),
+		newConvertCmd(env),
 		newVersionCmd(env),
 	)
 	return root

@@ -4,9 +4,13 @@ package finding
 
 import (
 	"plimsoll/internal/ceiling"
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
+	"plimsoll/internal/script"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 // Code names a rule for ever: PL1xx the job, PL2xx the layout, PL3xx the host, PL4xx the measurement, PL5xx the verdict
@@ -42,6 +46,16 @@ type Finding struct {
 	// Line and Col place a lint finding in its file.
 	Line int `json:"line,omitempty"`
 	Col  int `json:"col,omitempty"`
+	// Edits mend the text where that is certain; they are what lint --fix applies.
+	Edits []Edit `json:"edits,omitempty"`
+}
+
+// Edit replaces Old, which stands at a line and column (in characters, from 1), by New.
+type Edit struct {
+	Line int    `json:"line"`
+	Col  int    `json:"col"`
+	Old  string `json:"old"`
+	New  string `json:"new"`
 }
 
 // Evidence is a number, what it should be, and where it was read.
@@ -56,6 +70,13 @@ type Evidence struct {
 type Case struct {
 	Topology *topology.Topology
 	Runs     []Measurement
+	// Scripts are the documents to lint. Fio is what the fio that runs their jobs knows; nil stands for the built-in table.
+	Scripts []*script.File
+	Fio     *fio.OptionTable
+	// Chunk is that of the array the jobs run on, Memory the machine's and Free what the target has left; 0 for not known.
+	Chunk, Memory, Free units.Bytes
+
+	lint []*lintJob // see lintJobs
 }
 
 // Measurement is one scenario with what it could reach and what it did. Ceiling and Result may be nil.
@@ -64,6 +85,9 @@ type Measurement struct {
 	Ceiling  *ceiling.Ceiling
 	Result   *result.Result
 	Targets  []TargetResult
+	// EBS is what the statistics pages of volumes and local EC2 drives counted during the run, after less before
+	// (cloud.EBSStats.Minus), by kernel name, for those that could be asked.
+	EBS map[string]cloud.EBSStats
 }
 
 // TargetResult is a target held against a result.

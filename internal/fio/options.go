@@ -193,6 +193,17 @@ func (t *OptionTable) candidates() []string {
 	return all
 }
 
+// Abbreviates says whether a name is the beginning of exactly one option: on a command line fio takes it (getopt_long).
+func (t *OptionTable) Abbreviates(name string) bool {
+	n := 0
+	for option := range t.byName {
+		if strings.HasPrefix(option, name) {
+			n++
+		}
+	}
+	return n == 1 && len(name) > 1
+}
+
 // NearestWord is the nearest of an option's words to a value that is none of them; ok is true when the value is one, or the
 // option takes other values.
 func (o OptionInfo) NearestWord(value string) (ok bool, nearest string) {

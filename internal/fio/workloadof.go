@@ -69,10 +69,23 @@ func WorkloadOf(name string, s Section) (Workload, error) {
 	read, write = r.rates("rate_iops")
 	w.ReadIOPS, w.WriteIOPS = units.IOPS(read), units.IOPS(write)
 	if r.err != nil {
-		return w, fmt.Errorf("[%s] %w", clip(name), r.err)
+		r.err.Job = name
+		return w, r.err
 	}
 	return w, nil
 }
+
+// BadOption is an option whose value fio would not take, or would take for something else.
+type BadOption struct {
+	Job, Option string // the option by fio's main name
+	Err         error
+}
+
+func (e *BadOption) Error() string {
+	return fmt.Sprintf("[%s] %s: %v", clip(e.Job), e.Option, e.Err)
+}
+
+func (e *BadOption) Unwrap() error { return e.Err }
 
 // optionReader reads values by fio's main name of each option; the last one given wins, by whichever alias. The first
 // mistake stays in err.
@@ -80,7 +93,7 @@ type optionReader struct {
 	last   map[string]Option
 	order  map[string]int
 	kbBase int
-	err    error
+	err    *BadOption
 }
 
 func newOptionReader(s Section) *optionReader {
@@ -98,7 +111,7 @@ func newOptionReader(s Section) *optionReader {
 
 func (r *optionReader) fail(name string, err error) {
 	if r.err == nil {
-		r.err = fmt.Errorf("%s: %w", name, err)
+		r.err = &BadOption{Option: name, Err: err}
 	}
 }
 

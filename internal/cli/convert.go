@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"plimsoll/internal/fio"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+var convertForms = []string{"job", "command", "suite"}
+
+type convertOptions struct {
+	args []string
+	to   string
+}
+
+func newConvertCmd(env *Env) *cobra.Command {
+	var o convertOptions
+	cmd := &cobra.Command{
+		Use:   "convert FILE|COMMAND|-- fio ARG...",
+		Short: "Turn a fio command line into a job file, back, or either into a suite",
+		Long: `Turn a fio command line into a job file, a job file into a command line, or either into a suite for
+plimsoll run. No option is lost: options of fio itself, such as --output, become comments where a job file
+or a suite cannot hold them. "-" is a job file on standard input.`,
+		Example: `  plimsoll convert "fio --name=a --rw=randread --bs=4k --size=1G" > a.fio
+  plimsoll convert a.fio
+  plimsoll convert a.fio --to suite > a.yaml`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.args = args
+			return runConvert(env, o)
+		},
+	}
+	cmd.Flags().StringVar(&o.to, "to", "", "what to make: `FORM` job, command or suite (a command becomes a job, a job file a command)")
+	completeValues(cmd, "to", convertForms)
+	return cmd
+}
+
+func runConvert(env *Env, o convertOptions) error {
+	job, command, err := readJob(env, o.args)
+	if err != nil {
+		return err
+	}
+	to := o.to
+	if to == "" {
+		to = map[bool]string{true: "job", false: "command"}[command]
+	}
+	if !slices.Contains(convertForms, to) {
+		return usage(fmt.Errorf("form %q: want %s", to, strings.Join(convertForms, ", ")))
+	}
+	if len(job.Jobs()) == 0 {
+		return fmt.Errorf("%s: no job in it: fio needs --name=NAME or a [section]", job.Name)
+	}
+	var text string
+	switch to {
+	case "command":
+		text = fio.ShellLine(fio.CommandLine(job)) + "\n"
+	case "job":
+		if err := job.Writable(); err != nil {
+			return err
+		}
+		text = settingsComment(job, ";") + string(job.Text())
+	case "suite":
+		if text, err = suiteYAML(job); err != nil {
+			return err
+		}
+	}
+	_, err = io.WriteString(env.Out, text)
+	return err
+}
+
+// readJob reads a job file, or a command line given as one argument or as words; command tells which.
+func readJob(env *Env, args []string) (job *fio.JobFile, command bool, err error) {
+	words := args
+	if len(args) == 1 {
+		name := args[0]
+		var text []byte
+		switch info, err := os.Stat(name); {
+		case name == "-":
+			text, err = io.ReadAll(env.In)
+			if err != nil {
+				return nil, false, fmt.Errorf("standard input: %w", err)
+			}
+		case err == nil && info.Mode().IsRegular():
+			if text, err = os.ReadFile(name); err != nil {
+				return nil, false, err
+			}
+		case !strings.Contains(name, "--"):
+			return nil, false, hint(usage(err), `plimsoll convert "fio --name=…" for a command line`)
+		default:
+			if words, err = fio.SplitShell(name); err != nil {
+				return nil, true, usage(err)
+			}
+		}
+		if text != nil {
+			job, err = fio.ParseJobFile(name, text, fio.ParseOptions{Include: os.ReadFile})
+			return job, false, err
+		}
+	}
+	if job, err = fio.ParseCommandLine(words); err != nil {
+		return nil, true, usage(err)
+	}
+	if len(job.Files) > 0 {
+		return nil, true, hint(usage(errors.New("the command names a job file: "+job.Files[0])), "plimsoll convert "+job.Files[0])
+	}
+	return job, true, nil
+}
+
+// settingsComment keeps options of fio itself, which a job file cannot hold.
+func settingsComment(job *fio.JobFile, mark string) string {
+	if len(job.Settings) == 0 {
+		return ""
+	}
+	var argv []string
+	for _, o := range job.Settings {
+		argv = append(argv, "--"+o.String())
+	}
+	return mark + " run with: " + strings.ReplaceAll(fio.ShellLine(argv), "\n", " ") + "\n"
+}

@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"fmt"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/topology"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// suiteYAML writes a job file as a suite (docs/suites.md). Jobs that run one after the other become scenarios of their own;
+// jobs that run together, and files whose meaning hangs on their order, stay one scenario that holds the file's text.
+func suiteYAML(job *fio.JobFile) (string, error) {
+	var b strings.Builder
+	jobs := job.Jobs()
+	name := slug(strings.TrimSuffix(strings.TrimSuffix(job.Name, ".fio"), ".job"))
+	fmt.Fprintf(&b, "%sname: %s\nscenarios:\n", settingsComment(job, "#"), name)
+	if len(jobs) > 1 && !oneByOne(job, jobs) {
+		if err := job.Writable(); err != nil {
+			return "", err
+		}
+		text := strings.TrimRight(string(job.Text()), "\n")
+		fmt.Fprintf(&b, "  - id: 1\n    name: %s\n    role: %s\n    job: |\n      %s\n", name, roleOf(job, jobs), strings.ReplaceAll(text, "\n", "\n      "))
+		return b.String(), nil
+	}
+	for n, i := range jobs {
+		if err := scenarioYAML(&b, n+1, job.Effective(i)); err != nil {
+			return "", err
+		}
+	}
+	return b.String(), nil
+}
+
+// oneByOne says whether each job waits for the one before.
+func oneByOne(job *fio.JobFile, jobs []int) bool {
+	return !slices.ContainsFunc(jobs[1:], func(i int) bool {
+		w, err := fio.WorkloadOf("", job.Effective(i))
+		return err != nil || !w.Stonewall
+	})
+}
+
+// timing are the options that a scenario states in fields of its own.
+var timing = map[string]string{"size": "size", "runtime": "runtime", "ramp_time": "ramp"}
+
+// placedBySuite are those that plimsoll sets when it runs a scenario: what they were is told in a comment.
+var placedBySuite = []string{"filename", "directory", "time_based", "group_reporting", "stonewall", "name"}
+
+func scenarioYAML(b *strings.Builder, id int, s fio.Section) error {
+	w, err := fio.WorkloadOf(s.Name, s)
+	if err != nil {
+		return err
+	}
+	role := topology.Data
+	if w.SyncEvery > 0 && w.Sequential {
+		role = topology.WAL
+	}
+	last := map[string]fio.Option{}
+	var order []string
+	for _, o := range s.Options {
+		name := fio.BuiltinOptions().Main(o.Name)
+		order = append(slices.DeleteFunc(order, func(n string) bool { return n == name }), name)
+		last[name] = o
+	}
+	fmt.Fprintf(b, "  - id: %d\n    name: %s\n    title: %s\n    role: %s\n", id, slug(s.Name), quoteYAML(s.Name), role)
+	if w.Size > 0 {
+		text, _ := w.Size.MarshalText() // of a number: it cannot fail
+		fmt.Fprintf(b, "    size: %s\n", text)
+	}
+	if w.Runtime > 0 {
+		fmt.Fprintf(b, "    runtime: %s\n", w.Runtime)
+	}
+	if w.Ramp > 0 {
+		fmt.Fprintf(b, "    ramp: %s\n", w.Ramp)
+	}
+	var placed, options []string
+	if _, ok := last["rw"]; !ok {
+		options = append(options, "      rw: read\n") // fio's default
+	}
+	for _, name := range order {
+		o := last[name]
+		switch {
+		case slices.Contains(placedBySuite, name) || timing[name] == "size" && w.Size == 0:
+			placed = append(placed, strings.ReplaceAll(o.String(), "\n", " "))
+		case timing[name] != "":
+		case o.Bare:
+			options = append(options, fmt.Sprintf("      %s:\n", quoteYAML(name)))
+		default:
+			options = append(options, fmt.Sprintf("      %s: %s\n", quoteYAML(name), quoteYAML(o.Pad+o.Value)))
+		}
+	}
+	if len(placed) > 0 {
+		fmt.Fprintf(b, "    # plimsoll places and times the job; it said: %s\n", strings.Join(placed, ", "))
+	}
+	fmt.Fprintf(b, "    fio:\n%s", strings.Join(options, ""))
+	return nil
+}
+
+func roleOf(job *fio.JobFile, jobs []int) topology.Role {
+	for _, i := range jobs {
+		if w, err := fio.WorkloadOf("", job.Effective(i)); err == nil && w.SyncEvery > 0 && w.Sequential {
+			return topology.WAL
+		}
+	}
+	return topology.Data
+}
+
+var plainYAML = regexp.MustCompile(`^(?:0|[1-9][0-9]{0,17}[kKmMgGtTs]?|[a-zA-Z][a-zA-Z_0-9-]*)$`)
+
+// quoteYAML quotes whatever YAML could take for something else than text, or for a number that it would print otherwise.
+func quoteYAML(s string) string {
+	if plainYAML.MatchString(s) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(s)) {
+		return s
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + string(r))
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\x%02X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String() + `"`
+}
+
+// slug makes a scenario's name of a job's: lower-case letters, digits and hyphens.
+func slug(s string) string {
+	s = s[strings.LastIndexByte(s, '/')+1:]
+	var b strings.Builder
+	for _, r := range strings.ToLower(s) {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+		if b.Len() >= 48 {
+			break
+		}
+	}
+	if name := strings.Trim(b.String(), "-"); name != "" {
+		return name
+	}
+	return "job"
+}

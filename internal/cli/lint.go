@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/script"
+	"plimsoll/internal/units"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+type lintOptions struct {
+	what                []string
+	format              string
+	fix, installed      bool
+	chunk, memory, free units.Bytes
+	disable             []string
+}
+
+func newLintCmd(env *Env) *cobra.Command {
+	o := lintOptions{format: "text"}
+	cmd := &cobra.Command{
+		Use:   "lint FILE|DIR|COMMAND...",
+		Short: "Say what is wrong with fio jobs before a day is wasted on them",
+		Long: `Find fio jobs in job files, shell scripts, the code blocks of Markdown, or a fio command line given
+as one argument, and say what is wrong with them; mkfs, mdadm, lvcreate and mount lines beside them
+are read too. "-" is standard input. Nothing is run.
+
+A comment "plimsoll: disable=PL107 reason" silences a rule for the line it ends, for the option, section
+or command behind it, or, ahead of a blank line at the top, for the file. Exit 0 without errors, 3 with.`,
+		Example: `  plimsoll lint jobs/randread.fio
+  plimsoll lint README.md --chunk 64k
+  plimsoll lint "fio --name=a --rw=randread --iodepth=32"
+  plimsoll lint . --format github`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.what = args
+			return runLint(cmd.Context(), env, o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.format, "format", o.format, "`FORMAT`: "+strings.Join(lintFormats, ", "))
+	f.BoolVar(&o.fix, "fix", false, "mend the files where the repair is certain, and report the rest")
+	f.BoolVar(&o.installed, "installed", false, "check options against the installed fio instead of 3.33")
+	f.TextVar(&o.chunk, "chunk", o.chunk, "chunk `SIZE` of the array the jobs run on")
+	f.TextVar(&o.memory, "memory", o.memory, "memory `SIZE` of the machine they run on")
+	f.TextVar(&o.free, "free", o.free, "free `SIZE` of the filesystem they write to")
+	f.StringSliceVar(&o.disable, "disable", nil, "do not apply the rule `CODE`")
+	completeValues(cmd, "format", lintFormats)
+	return cmd
+}
+
+func runLint(ctx context.Context, env *Env, o lintOptions) error {
+	if !slices.Contains(lintFormats, o.format) {
+		return usage(fmt.Errorf("format %q: want %s", o.format, strings.Join(lintFormats, ", ")))
+	}
+	c := &finding.Case{Chunk: o.chunk, Memory: o.memory, Free: o.free}
+	if o.installed {
+		table, err := fio.InstalledOptions(ctx, env.Machine)
+		if err != nil {
+			return err
+		}
+		c.Fio = table
+	}
+	codes, err := o.codes()
+	if err != nil {
+		return usage(err)
+	}
+	docs, err := documents(env, o.what)
+	if err != nil {
+		return err
+	}
+	for _, d := range docs {
+		c.Scripts = append(c.Scripts, d.parse())
+	}
+	found := finding.Lint(c, codes...)
+	if o.fix {
+		if found, err = mend(env, c, docs, found, codes); err != nil {
+			return err
+		}
+	}
+	if err := printLint(env.Out, o.format, c.Scripts, found); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Severity == finding.Fail }) {
+		return errVerdict
+	}
+	return nil
+}
+
+func (o lintOptions) codes() ([]finding.Code, error) {
+	var codes []finding.Code
+	for _, text := range o.disable {
+		code := finding.Code(strings.ToUpper(text))
+		if !slices.ContainsFunc(finding.Rules(), func(r *finding.Rule) bool { return r.Code == code }) {
+			return nil, fmt.Errorf("no rule has the code %q", text)
+		}
+		codes = append(codes, code)
+	}
+	return codes, nil
+}
+
+// document is one text to lint. A command line and standard input have no file to mend.
+type document struct {
+	name    string
+	text    []byte
+	command bool
+	file    bool
+}
+
+func (d document) parse() *script.File {
+	opts := script.Options{Include: os.ReadFile}
+	if d.command {
+		return script.CommandText(string(d.text), opts)
+	}
+	return script.Parse(d.name, d.text, opts)
+}
+
+// documents reads what was named: files, directories, "-", or a command line, which begins with fio or has options of it.
+func documents(env *Env, what []string) ([]document, error) {
+	var docs []document
+	for _, name := range what {
+		info, err := os.Stat(name)
+		switch {
+		case name == "-":
+			text, err := io.ReadAll(env.In)
+			if err != nil {
+				return nil, fmt.Errorf("standard input: %w", err)
+			}
+			docs = append(docs, document{name: "-", text: text})
+		case err == nil && info.IsDir():
+			found, err := walk(name)
+			if err != nil {
+				return nil, err
+			}
+			docs = append(docs, found...)
+		case err == nil:
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return nil, err
+			}
+			docs = append(docs, document{name: name, text: text, file: true})
+		case strings.Contains(name, "fio ") && strings.Contains(name, " "):
+			docs = append(docs, document{name: "command line", text: []byte(name), command: true})
+		default:
+			return nil, hint(usage(err), `plimsoll lint "fio --name=…" for a command line`)
+		}
+	}
+	return docs, nil
+}
+
+// walk finds job files, scripts and Markdown below a directory.
+func walk(dir string) ([]document, error) {
+	var docs []document
+	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && strings.HasPrefix(e.Name(), ".") && name != dir:
+			return fs.SkipDir
+		case !e.Type().IsRegular() || !slices.Contains([]string{".fio", ".job", ".sh", ".bash", ".md", ".markdown"}, filepath.Ext(name)):
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		docs = append(docs, document{name: name, text: text, file: true})
+		return err
+	})
+	if err == nil && len(docs) == 0 {
+		err = errors.New(dir + ": no job file, script or Markdown below it")
+	}
+	return docs, err
+}
+
+// mend writes certain repairs back and lints again.
+func mend(env *Env, c *finding.Case, docs []document, found []finding.Finding, disabled []finding.Code) ([]finding.Finding, error) {
+	after := *c
+	for i, d := range docs {
+		own := slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool { return f.File() != c.Scripts[i].Name })
+		text, n := finding.Mend(string(d.text), own)
+		if !d.file || n == 0 {
+			continue
+		}
+		if err := os.WriteFile(d.name, []byte(text), 0o644); err != nil { //nolint:gosec // the file exists: its mode stays
+			return nil, err
+		}
+		fmt.Fprintf(env.Err, "%s: mended %d\n", d.name, n)
+		docs[i].text = []byte(text)
+		after.Scripts[i] = docs[i].parse()
+	}
+	return finding.Lint(&finding.Case{Scripts: after.Scripts, Fio: c.Fio, Chunk: c.Chunk, Memory: c.Memory, Free: c.Free}, disabled...), nil
+}

@@ -1,0 +1,226 @@
+package fio
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestSplitShell(t *testing.T) {
+	for line, want := range map[string][]string{
+		`fio --name=a  --rw=read`:                          {"fio", "--name=a", "--rw=read"},
+		"fio --name=a \\\n    --rw=read\\\n --bs=4k":       {"fio", "--name=a", "--rw=read", "--bs=4k"},
+		"fio \\\r\n --bs=4k\r":                             {"fio", "--bs=4k"},
+		`fio --description="two words" --name='a b'"c"\ d`: {"fio", "--description=two words", "--name=a bc d"},
+		`fio --x="a \"b\" \$c \n" # comment`:               {"fio", `--x=a "b" $c \n`},
+		`fio --bs=4k > out.txt 2>&1 < in`:                  {"fio", "--bs=4k"},
+		`fio --bs=4k | tee x`:                              {"fio", "--bs=4k"},
+		`fio --bs=4k; rm x`:                                {"fio", "--bs=4k"},
+		`fio --size=$(( 2 * 3 ))k --name=$(hostname -s)`:   {"fio", "--size=$(( 2 * 3 ))k", "--name=$(hostname -s)"},
+		"fio --name=`hostname -s` a#b":                     {"fio", "--name=`hostname -s`", "a#b"},
+		`fio ""`:                                           {"fio", ""},
+		"\n\n  fio x":                                      {"fio", "x"},
+		"":                                                 nil,
+	} {
+		got, err := SplitShell(line)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %q, %v; want %q", line, got, err, want)
+		}
+	}
+	for _, bad := range []string{`fio "a`, `fio 'a`} {
+		if got, err := SplitShell(bad); err == nil {
+			t.Errorf("%s: %q", bad, got)
+		}
+	}
+}
+
+func TestShellWordsTellPlaces(t *testing.T) {
+	words, err := ShellWords("a 'b\nc' \\\n  d;e")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Word{{Text: "a", Line: 1, Col: 1}, {Text: "b\nc", Line: 1, Col: 3}, {Text: "d", Line: 3, Col: 3}, {";", true, 3, 4}, {Text: "e", Line: 3, Col: 5}}
+	if diff := cmp.Diff(want, words); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What bash makes of our quoting is what we put in.
+func TestShellLineIsReadBackByBash(t *testing.T) {
+	words := []string{"a b", "it's", `"$HOME"`, "$(id)", "`id`", "", "a\nb", `\`, "x;y|z&", "*", "~", "é", "--bs=${BS}k$jobname", "#x"}
+	out, err := exec.CommandContext(t.Context(), "bash", "-c", "BS=4; printf '%s\\0' "+ShellLine(words)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := slices.Clone(words)
+	want[12] = "--bs=4k$jobname"
+	if got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"); !slices.Equal(got, want) {
+		t.Errorf("bash reads\n%q, want\n%q", got, want)
+	}
+}
+
+func TestParseCommandLine(t *testing.T) {
+	argv, err := SplitShell("fio --output-format=json --output out.json --eta never --bs=4k -direct 1 --name=a --rw randread --time_based " +
+		"--runtime 5 --name=global --bs=8k --name b --group_reporting=1 --unknown --minimal extra.fio -- --x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := ParseCommandLine(argv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(f.Text()), "[global]\nbs=4k\ndirect=1\n\n[a]\nrw=randread\ntime_based\nruntime=5\n\n[global]\nbs=8k\n\n[b]\ngroup_reporting=1\nunknown\n"; got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	var settings []string
+	for _, o := range f.Settings {
+		settings = append(settings, o.String())
+	}
+	if want := []string{"output-format=json", "output=out.json", "eta=never", "minimal"}; !slices.Equal(settings, want) {
+		t.Errorf("settings %q", settings)
+	}
+	if want := []string{"extra.fio", "--x"}; !slices.Equal(f.Files, want) {
+		t.Errorf("files %q", f.Files)
+	}
+	for _, bad := range []string{"fio --name", "fio --name=a --rw", "fio --output"} {
+		if _, err := ParseCommandLine(strings.Fields(bad)); err == nil {
+			t.Errorf("%s is taken", bad)
+		}
+	}
+}
+
+// A word behind an option goes where fio puts it: fio says "unable to open" of a word that it takes for a job file.
+func TestNextWordIsFios(t *testing.T) {
+	for _, option := range []string{"rw read", "direct 1", "group_reporting 1", "time_based 1", "minimal x", "size 1m", "stonewall 0", "readonly x", "thinktime 5"} {
+		name, _, _ := strings.Cut(option, " ")
+		words := append([]string{"fio", "--parse-only", "--name=a", "--size=1m"}, strings.Fields("--"+option)...)
+		out, _ := exec.CommandContext(t.Context(), words[0], words[1:]...).CombinedOutput()
+		isFile := strings.Contains(string(out), "unable to open")
+		f, err := ParseCommandLine(words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if isFile != (len(f.Files) == 1) {
+			t.Errorf("--%s: fio says %q, we take files %q", name, out, f.Files)
+		}
+	}
+}
+
+// Command line and job file turn into each other without losing an option: fio's own showcmd agrees.
+func TestConversionLosesNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 8 {
+		text := randomJobFile(r)
+		before := showCmd(t, []byte(text))
+		if before == "" {
+			t.Fatalf("fio refuses the generated\n%s", text)
+		}
+		f, err := ParseJobFile("job.fio", []byte(text), ParseOptions{})
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		argv := CommandLine(f)
+		split, err := SplitShell(ShellLine(argv))
+		if err != nil || !slices.Equal(split, argv) {
+			t.Fatalf("%v: %q becomes %q", err, argv, split)
+		}
+		if out, err := exec.CommandContext(t.Context(), "fio", append([]string{"--parse-only"}, argv[1:]...)...).CombinedOutput(); err != nil {
+			t.Fatalf("fio refuses %q: %s", argv, out)
+		}
+		back, err := ParseCommandLine(split)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if after := showCmd(t, back.Text()); after != before {
+			t.Fatalf("fio reads\n%s\nand after the conversion\n%s\nof\n%s", before, after, text)
+		}
+	}
+}
+
+// randomJobFile takes what a job file may hold, quotes and blanks included. Sections hold no name= of their own, which
+// conversion folds into the section's, on purpose.
+func randomJobFile(r *rand.Rand) string {
+	options := []string{
+		"rw=randread", "readwrite=randrw", "bs=8k", "blocksize=4k,64k", "iodepth=32", "numjobs=4", "time_based", "runtime=60s", "direct=1",
+		"size=1m", "ioengine=psync", "description=it's a \"test\" of $words", "norandommap", "group_reporting=1", "rate=16m,5m", "bssplit=4k/60:64k/40",
+		"fsync=1", "thinktime=5ms", "filename=/tmp/a\\:b", "write_bw_log=x", "randrepeat=0", "stonewall", "startdelay=5", "percentile_list=50:99.9",
+		"size = 4k", "exec_prerun=echo a && b | c > /dev/null", "filename_format=$jobname.$jobnum",
+	}
+	var b strings.Builder
+	section := func(name string) {
+		fmt.Fprintf(&b, "[%s]\n", name)
+		for range r.IntN(7) {
+			b.WriteString(options[r.IntN(len(options))] + "\n")
+		}
+	}
+	if r.IntN(2) == 0 {
+		section("global")
+	}
+	for i := range 1 + r.IntN(3) {
+		section([]string{"a", "b c", "job's", "j-1", "x=y"}[r.IntN(5)] + fmt.Sprint(i))
+		b.WriteString("size=1m\n")
+	}
+	return b.String()
+}
+
+func TestNameOptionIsFolded(t *testing.T) {
+	f, err := ParseJobFile("x", []byte("[a]\nname=b\nrw=read\nname=c\n"), ParseOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := CommandLine(f), []string{"fio", "--name=c", "--rw=read"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestWritable(t *testing.T) {
+	for _, argv := range [][]string{{"--name=a", "--exec_prerun=a; b"}, {"--name=a", "--description=a#b"}, {"--name=a;b"}, {"--name=a", "--description=a\nb"}} {
+		f, err := ParseCommandLine(argv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Writable() == nil {
+			t.Errorf("%q can be no job file", argv)
+		}
+	}
+}
+
+func FuzzShellWords(f *testing.F) {
+	f.Add("fio --name=a \\\n --bs=\"4k\" 'x' $(y) > z # c")
+	f.Fuzz(func(t *testing.T, text string) {
+		words, err := ShellWords(text)
+		for _, w := range words {
+			if w.Line < 1 || w.Col < 1 {
+				t.Fatalf("%q: word %+v has no place", text, w)
+			}
+		}
+		if err != nil {
+			return
+		}
+		argv, err := SplitShell(text)
+		if err != nil || slices.ContainsFunc(argv, func(s string) bool { return strings.ContainsAny(s, "$`\x00") }) {
+			return
+		}
+		if again, err := SplitShell(ShellLine(argv)); err != nil || !slices.Equal(argv, again) {
+			t.Fatalf("%q becomes %q: %v", argv, again, err)
+		}
+		if job, err := ParseCommandLine(argv); err == nil {
+			_ = CommandLine(job)
+		}
+	})
+}
+
+func BenchmarkParseJobFile(b *testing.B) {
+	text := []byte(jobTexts["globals in order"] + jobTexts["comments"] + jobTexts["blanks"])
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if _, err := ParseJobFile("x", text, ParseOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,282 @@
+// Package script finds what people wrote down about storage: fio jobs in job files, in shell scripts and in the code blocks of
+// Markdown, and the commands that make, format and mount arrays. It understands a line at a time and runs nothing; loops and
+// substitutions are left as written. Rules read its File.
+package script
+
+import (
+	"path"
+	"plimsoll/internal/fio"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Kind is what a document is made of.
+type Kind string
+
+// The kinds of document.
+const (
+	JobText  Kind = "job file"
+	Shell    Kind = "shell"
+	Markdown Kind = "markdown"
+)
+
+// File is one document and what was found in it, in order.
+type File struct {
+	Name     string
+	Kind     Kind
+	Jobs     []Job
+	Commands []Command
+	Disables []Disable
+	// Unread are pieces that look like a fio job and could not be parsed.
+	Unread []Unread
+	// Env holds variables that the document sets to one plain value, such as NUM_JOBS=16.
+	Env map[string]string
+
+	lines []string
+	units []unit
+}
+
+// Job is one fio invocation or one job file's text. Lines and columns of its options are those of the document.
+type Job struct {
+	File      *fio.JobFile
+	Line, Col int // where it begins
+	// Command is true for a command line, whose words are Words ("fio" first).
+	Command bool
+	Words   []fio.Word
+	Loop    bool // in the body of a for or while loop
+	Typos   []Typo
+	Block   int // the code block it stands in, 0 in a script
+}
+
+// Typo is a character that a word processor put where fio needs another. The job was read as it was meant.
+type Typo struct {
+	Line, Col int
+	Found     string // the word as written
+	Meant     string
+}
+
+// Command is a mkfs, mdadm, lvcreate, mount or similar command. Words[0] is the program's base name.
+type Command struct {
+	Words     []fio.Word
+	Line, Col int
+	Block     int // the code block it stands in, 0 in a script
+	// Loop is true in the body of a for or while loop: the words may hold a variable.
+	Loop bool
+}
+
+// Name is the program's base name.
+func (c Command) Name() string { return c.Words[0].Text }
+
+// Unread is a piece that could not be understood.
+type Unread struct {
+	Line int
+	Why  string
+}
+
+// Disable is "plimsoll: disable=PL107,PL110 reason" in a comment. Alone on its line it covers the option, section or command
+// behind it, and ahead of everything the whole file; behind something it covers its line.
+type Disable struct {
+	Line   int
+	Codes  []string
+	Reason string
+	alone  bool
+}
+
+// unit is a range of lines that belong together: a section, a command.
+type unit struct{ from, to int }
+
+// Options lead to what stands outside the document.
+type Options struct {
+	// Env are variables beside those the document sets. May be nil.
+	Env func(string) (string, bool)
+	// Include reads files that job files include. May be nil.
+	Include func(string) ([]byte, error)
+}
+
+// Parse finds the jobs and commands of a document. It never fails: what looks like a job and is none goes to Unread.
+func Parse(name string, text []byte, opts Options) *File {
+	f := &File{Name: name, Kind: kindOf(name, text), Env: map[string]string{}}
+	f.lines = strings.Split(strings.TrimSuffix(strings.ToValidUTF8(string(text), "\uFFFD"), "\n"), "\n")
+	r := &reader{File: f, opts: opts}
+	switch f.Kind {
+	case JobText:
+		r.job(0, len(f.lines), 0)
+	case Shell:
+		r.shell(0, len(f.lines), 0, true)
+	case Markdown:
+		r.markdown()
+	}
+	r.finish()
+	return f
+}
+
+// CommandText parses one fio command line, given as one argument to plimsoll.
+func CommandText(text string, opts Options) *File {
+	f := &File{Name: "command line", Kind: Shell, Env: map[string]string{}, lines: strings.Split(text, "\n")}
+	r := &reader{File: f, opts: opts}
+	r.shell(0, len(f.lines), 0, true)
+	r.finish()
+	return f
+}
+
+func kindOf(name string, text []byte) Kind {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".md", ".markdown", ".mdx", ".rst":
+		return Markdown
+	case ".fio", ".job":
+		return JobText
+	case ".sh", ".bash":
+		return Shell
+	}
+	lines := strings.Split(string(text), "\n")
+	switch {
+	case looksLikeJob(lines):
+		return JobText
+	case strings.HasPrefix(string(text), "#!"):
+		return Shell
+	case strings.Contains("\n"+string(text), "\n```"):
+		return Markdown
+	}
+	return Shell
+}
+
+var (
+	sectionLine = regexp.MustCompile(`^\s*\[[^\[\]]+\]\s*([;#].*)?$`)
+	optionLine  = regexp.MustCompile(`^\s*([a-z][a-z_0-9]*)\s*(=|$|[;#\s])`)
+)
+
+// tellTale are the options of which a job file has at least one; other INI files have none.
+var tellTale = map[string]bool{
+	"rw": true, "readwrite": true, "bs": true, "blocksize": true, "ioengine": true, "iodepth": true, "numjobs": true, "direct": true,
+	"filename": true, "directory": true, "runtime": true, "fsync": true, "fdatasync": true, "rwmixread": true, "time_based": true,
+}
+
+// looksLikeJob says whether the first line that is no comment is a [section] and an option of fio follows.
+func looksLikeJob(lines []string) bool {
+	begun := false
+	for _, line := range lines {
+		trimmed := strings.TrimSpace(line)
+		if trimmed == "" || trimmed[0] == ';' || trimmed[0] == '#' {
+			continue
+		}
+		if !begun {
+			if !sectionLine.MatchString(line) {
+				return false
+			}
+			begun = true
+			continue
+		}
+		if m := optionLine.FindStringSubmatch(line); m != nil && tellTale[m[1]] {
+			return true
+		}
+	}
+	return false
+}
+
+var disableForm = regexp.MustCompile(`plimsoll:\s*disable=([A-Za-z0-9,]+)[ \t]*(.*)`)
+
+// disables collects the comments that silence rules.
+func (f *File) disables() {
+	for i, line := range f.lines {
+		at := strings.Index(line, "plimsoll:")
+		if at < 0 {
+			continue
+		}
+		m := disableForm.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		before := strings.TrimSpace(line[:at])
+		f.Disables = append(f.Disables, Disable{
+			Line: i + 1, Codes: strings.Split(strings.ToUpper(m[1]), ","),
+			Reason: strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(m[2]), "-->")),
+			alone:  before == "#" || before == ";" || before == "<!--" || before == "//",
+		})
+	}
+}
+
+// Disabled says whether a comment silences code at a line.
+func (f *File) Disabled(code string, line int) bool {
+	for _, d := range f.Disables {
+		for _, c := range d.Codes {
+			if c == code && f.covers(d, line) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (f *File) covers(d Disable, line int) bool {
+	if d.Line == line {
+		return true
+	}
+	if !d.alone || line < d.Line {
+		return false
+	}
+	first := true
+	for _, u := range f.units {
+		first = first && u.from > d.Line
+	}
+	if first && f.Kind != Markdown && f.head(d.Line) {
+		return true
+	}
+	next := f.nextLine(d.Line)
+	for _, u := range f.units {
+		if u.from == next && line >= u.from && line <= u.to {
+			return true
+		}
+	}
+	return line == next
+}
+
+// head says whether only comments and blank lines stand before a line, and a blank line behind its comment.
+func (f *File) head(line int) bool {
+	for _, l := range f.lines[:line-1] {
+		if t := strings.TrimSpace(l); t != "" && t[0] != '#' && t[0] != ';' {
+			return false
+		}
+	}
+	return line < len(f.lines) && strings.TrimSpace(f.lines[line]) == ""
+}
+
+// nextLine is the number of the first line behind one that is neither blank nor a comment nor a fence.
+func (f *File) nextLine(line int) int {
+	for i := line; i < len(f.lines); i++ {
+		t := strings.TrimSpace(f.lines[i])
+		if t == "" || t[0] == ';' || t[0] == '#' || strings.HasPrefix(t, "<!--") || fence.MatchString(f.lines[i]) {
+			continue
+		}
+		return i + 1
+	}
+	return 0
+}
+
+// Match returns each text in the document that re matches, once, in order.
+func (f *File) Match(re *regexp.Regexp) []string {
+	var found []string
+	for _, l := range f.lines {
+		for _, m := range re.FindAllString(l, -1) {
+			if !slices.Contains(found, m) {
+				found = append(found, m)
+			}
+		}
+	}
+	return found
+}
+
+// Source is a line of the document, counted from 1.
+func (f *File) Source(line int) string {
+	if line < 1 || line > len(f.lines) {
+		return ""
+	}
+	return f.lines[line-1]
+}
+
+// column counts characters where the lexer counted bytes.
+func (f *File) column(line, col int) int {
+	src := f.Source(line)
+	return utf8.RuneCountInString(src[:min(max(col-1, 0), len(src))]) + 1
+}
