@@ -6,48 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"plimsoll/internal/sys"
 	"syscall"
 )
 
-// writeFile replaces a file so that a power cut leaves the old or the new content, never a part: a temporary name in the
-// same directory, fsync, rename, fsync of the directory.
-func writeFile(name string, data []byte) (err error) {
-	tmp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = tmp.Close()
-			_ = os.Remove(tmp.Name())
-		}
-	}()
-	if _, err = tmp.Write(data); err != nil {
-		return err
-	}
-	if err = tmp.Chmod(0o644); err != nil {
-		return err
-	}
-	if err = tmp.Sync(); err != nil {
-		return err
-	}
-	if err = tmp.Close(); err != nil {
-		return err
-	}
-	if err = os.Rename(tmp.Name(), name); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(name))
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
+func writeFile(name string, data []byte) error { return sys.WriteFile(name, data, 0o644) }
 
 func writeJSON(name string, v any) error {
 	data, err := json.MarshalIndent(v, "", " ")

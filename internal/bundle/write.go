@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
 )
 
 // Writer fills a bundle while its run goes on. One process at a time holds it.
@@ -102,7 +103,7 @@ func (w *Writer) Keep(s suite.Scenario, dir string, r *result.Result) error {
 	if err := os.Rename(dir, final); err != nil {
 		return err
 	}
-	return syncDir(w.Dir)
+	return sys.SyncDir(w.Dir)
 }
 
 // Drop removes what an aborted scenario wrote.

@@ -38,6 +38,10 @@ type DeclaredArray struct {
 	Using       string
 	VolumeGroup string
 	Partition   bool
+	// Segment is LVM's type for raid0: striped where it is empty, or raid0. AssumeClean says that the members are blank, so
+	// that a mirror need not be copied first.
+	Segment     string
+	AssumeClean bool
 	// Volumes are the members, one entry each. With Each there is one entry and it stands for every volume that is found.
 	Volumes    []DeclaredVolume
 	Each       bool
@@ -70,6 +74,7 @@ type DeclaredFilesystem struct {
 	StripeData int         // sw: data members; the array's where it is zero
 	Owner      string      // user or user:group of the mount point
 	Mode       string      // octal, such as 0700
+	Fstab      string      // what fstab names it by: uuid, where it is empty, or label
 	Origin     Origin
 }
 

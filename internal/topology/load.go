@@ -119,7 +119,7 @@ func (l *loader) instance(y *instanceYAML) (*DeclaredInstance, error) {
 var arrayName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
 
 func (l *loader) array(y *arrayYAML) (DeclaredArray, error) {
-	a := DeclaredArray{Name: y.Name.text, Using: y.Using.text, VolumeGroup: y.VolumeGroup.text, Origins: map[string]Origin{}}
+	a := DeclaredArray{Name: y.Name.text, Using: y.Using.text, VolumeGroup: y.VolumeGroup.text, Segment: y.Segment.text, Origins: map[string]Origin{}}
 	line := y.Name.line
 	for _, k := range []struct {
 		key string
@@ -132,6 +132,8 @@ func (l *loader) array(y *arrayYAML) (DeclaredArray, error) {
 		{"using", y.Using},
 		{"volume_group", y.VolumeGroup},
 		{"partition", y.Partition},
+		{"segment", y.Segment},
+		{"assume_clean", y.AssumeClean},
 	} {
 		if k.s.line > 0 {
 			a.Origins[k.key] = l.origin(k.s.line)
@@ -150,6 +152,9 @@ func (l *loader) array(y *arrayYAML) (DeclaredArray, error) {
 	}
 	if a.VolumeGroup != "" && a.Using != "lvm" {
 		return a, wrong(y.VolumeGroup.line, "volume_group", "it needs using: lvm")
+	}
+	if a.Segment != "" && (a.Using != "lvm" || a.Segment != "striped" && a.Segment != "raid0") {
+		return a, wrong(y.Segment.line, "segment", "%.40q: want striped or raid0, with using: lvm and level: raid0", a.Segment)
 	}
 	a.Origin = l.origin(line)
 	for _, r := range y.Role {
@@ -171,6 +176,9 @@ func (l *loader) array(y *arrayYAML) (DeclaredArray, error) {
 		return a, err
 	}
 	if a.Partition, err = parse(y.Partition, "partition", strconv.ParseBool); err != nil {
+		return a, err
+	}
+	if a.AssumeClean, err = parse(y.AssumeClean, "assume_clean", strconv.ParseBool); err != nil {
 		return a, err
 	}
 	if err := l.volumes(&a, y.Volumes); err != nil {
@@ -273,6 +281,7 @@ func (y *volumeYAML) volume() (int, DeclaredVolume, error) {
 func (l *loader) filesystem(y *filesystemYAML, line int) (*DeclaredFilesystem, error) {
 	f := &DeclaredFilesystem{
 		Type: y.Type.text, Label: y.Label.text, Mount: y.Mount.text, Owner: y.Owner.text, Mode: y.Mode.text,
+		Fstab: y.Fstab.text,
 	}
 	for _, s := range []scalar{y.Type, y.Label, y.Mount, y.SU, y.SW} {
 		if s.line > 0 {
@@ -295,6 +304,9 @@ func (l *loader) filesystem(y *filesystemYAML, line int) (*DeclaredFilesystem, e
 	}
 	if most := map[string]int{"ext4": 16}[f.Type]; len(f.Label) > max(most, 12) { // mkfs.xfs(8), e2label(8)
 		return nil, wrong(y.Label.line, "filesystem.label", "%.40q: %s takes at most %d bytes", f.Label, f.Type, max(most, 12))
+	}
+	if f.Fstab != "" && f.Fstab != "uuid" && (f.Fstab != "label" || f.Label == "") {
+		return nil, wrong(y.Fstab.line, "filesystem.fstab", "%.40q: want uuid, or label where a label is given", f.Fstab)
 	}
 	if f.Mode != "" {
 		if _, err := strconv.ParseUint(f.Mode, 8, 12); err != nil {

@@ -36,6 +36,8 @@ type arrayYAML struct {
 	Using       scalar          `yaml:"using"`
 	VolumeGroup scalar          `yaml:"volume_group"`
 	Partition   scalar          `yaml:"partition"`
+	Segment     scalar          `yaml:"segment"`
+	AssumeClean scalar          `yaml:"assume_clean"`
 	Volumes     volumesYAML     `yaml:"volumes"`
 	Filesystem  *filesystemYAML `yaml:"filesystem"`
 }
@@ -70,6 +72,7 @@ type filesystemYAML struct {
 	SW      scalar  `yaml:"sw"`
 	Owner   scalar  `yaml:"owner"`
 	Mode    scalar  `yaml:"mode"`
+	Fstab   scalar  `yaml:"fstab"`
 }
 
 // scalar is a single value and its line; line 0 when the key is absent.
