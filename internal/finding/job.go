@@ -16,7 +16,7 @@ func jobRules() []*Rule {
 		unreadable, longDash, unknownOption, depthOnSync, asyncBuffered, cachedSet, tinyFile, sameBlocks, endless, noRamp, shortForBurst,
 		syncWithDepth, neverWritten, rawWrite, straddles, repeatedRandom, zeroData, randomMap, manyReports, ratePerJob, mixIgnored,
 		tooLarge, omission, runsCommand, renamed, percentSize, everyIO, blankValue, inverseUnit, endsEarly,
-		wrongStripe, mountedTwice, scriptDiscard, neverMounted, sameVolume, fewInFlight, noJob,
+		wrongStripe, mountedTwice, scriptDiscard, neverMounted, sameVolume, boundByDepth, noJob,
 	}
 }
 
@@ -231,8 +231,8 @@ func shown(s string) string {
 	return s
 }
 
-// plural prints "1 job", "4 jobs".
-func plural(n int, one string) string {
+// countOf prints "1 job", "4 jobs".
+func countOf(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
 	}

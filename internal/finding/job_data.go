@@ -67,7 +67,7 @@ var randomMap = &Rule{
 		}
 		if bs := j.bs(); bs > 0 && j.last["random_generator"].Value != "lfsr" && !j.open["size"] && !j.open["numjobs"] {
 			if size := w.Size / bs / 8 * units64(w.Jobs); size > 256*units.MiB {
-				return j.found(fmt.Sprintf("The random maps of %s take %s of memory.", plural(w.Jobs, "job"), size), "size")
+				return j.found(fmt.Sprintf("The random maps of %s take %s of memory.", countOf(w.Jobs, "job"), size), "size")
 			}
 		}
 		return nil

@@ -81,7 +81,7 @@ var syncWithDepth = &Rule{
 	}),
 }
 
-var fewInFlight = &Rule{
+var boundByDepth = &Rule{
 	Code: "PL140", Since: "0.1", Severity: Info,
 	Title: "the result will be bound by the I/Os in flight",
 	When:  "Random, direct I/O on a synchronous engine by several jobs, neither synced nor rate-limited.",

@@ -29,7 +29,7 @@ var sameBlocks = &Rule{
 		}
 		jobs := "All jobs"
 		if !j.open["numjobs"] {
-			jobs = plural(w.Jobs, "job")
+			jobs = countOf(w.Jobs, "job")
 		}
 		if j.src.File != nil && len(j.src.File.Jobs()) > 1 {
 			jobs += " of [" + shown(j.sec.Name) + "]"

@@ -57,9 +57,9 @@ var longDash = &Rule{
 
 func are(n int, one string) string {
 	if n == 1 {
-		return plural(n, one) + " is"
+		return countOf(n, one) + " is"
 	}
-	return plural(n, one) + " are"
+	return countOf(n, one) + " are"
 }
 
 func commandOf(words []fio.Word) string {
