@@ -107,7 +107,10 @@ func (p *problem) member(a *topology.Array, m members, l limit, burst bool, read
 			continue
 		}
 		alike = alike && (v.Sustained == a.Volumes[0].Sustained && v.Burst == a.Volumes[0].Burst)
-		n := math.Max(readers, writers)
+		n := writers
+		if !slices.ContainsFunc(p.streams, func(s stream) bool { return s.w.Writes() }) {
+			n = readers
+		}
 		r := resource{
 			kind: l.kind, name: a.Name + " " + l.name, burst: burst, capacity: n * capacity, base: n * base,
 			credits: n * credits(v, l.kind), origin: v.Origin,
@@ -161,7 +164,7 @@ func howVolumes(l limit, n float64, all int, capacity float64, v topology.Volume
 		}
 		rate := units.Rate(capacity).String()
 		if !v.Network {
-			rate = units.Rate(capacity).SI() // data sheets
+			rate = megabytes(capacity) // data sheets
 		}
 		name := ""
 		if l.name != "rate" {
@@ -264,9 +267,12 @@ func howInstance(l limit, typ string, capacity float64) func(float64) string {
 		if l.kind == VolumeIOPS {
 			return fmt.Sprintf("%s: %v %s ÷ %s volume I/Os per I/O", typ, units.IOPS(capacity), l.name, short(demand))
 		}
-		return fmt.Sprintf("%s: %s ÷ %s per I/O", typ, units.Rate(capacity).SI(), units.Bytes(math.Round(demand)))
+		return fmt.Sprintf("%s: %s ÷ %s per I/O", typ, megabytes(capacity), units.Bytes(math.Round(demand)))
 	}
 }
+
+// megabytes prints a vendor's rate exactly: 312.5MB/s.
+func megabytes(v float64) string { return fmt.Sprintf("%.6gMB/s", v/1e6) }
 
 func span(d time.Duration) string {
 	switch {
@@ -297,7 +303,7 @@ func (p *problem) assumptions(a *topology.Array, m members) {
 			p.note("sequential I/Os count as merged up to %v by the volumes, which they do as best they can", a.Volumes[0].CountedIO)
 		}
 		if s.w.SyncEvery > 0 && s.w.Writes() {
-			p.note("syncs count as free: so they are on written blocks of volumes without a volatile cache")
+			p.note("syncs count as free, as they are on written blocks of volumes without a volatile cache")
 		}
 		window := units.Bytes(s.w.InFlight()) * max(s.w.ReadBS, s.w.WriteBS)
 		if s.w.Sequential && m.chunk > 0 && window < m.chunk && m.data > 1 {

@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/topology"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+type ceilingOptions struct {
+	layoutOptions
+	args        []string
+	data, wal   string
+	read, write time.Duration
+	sweep       string
+	together    bool
+	json        bool
+}
+
+func newCeilingCmd(env *Env) *cobra.Command {
+	var o ceilingOptions
+	cmd := &cobra.Command{
+		Use:   "ceiling [SUITE | SCENARIO | FILE.fio]...",
+		Short: "Say the most that a storage layout allows, and what holds it there",
+		Long: `Work out the most that a storage layout allows each scenario, and which resource
+holds it there. The layout is declared, and then need not exist, or it is what lies
+below --data and --wal. Nothing is measured. One scenario is shown in detail; several
+as a table.`,
+		Example: `  plimsoll ceiling db --volumes 8xgp3 --level raid10 --chunk 64KiB --instance c8g.2xlarge
+  plimsoll ceiling 8 --topology plimsoll.yaml
+  plimsoll ceiling 3 --volumes 8xgp3 --level raid10 --read-latency 0.6ms --sweep iodepth=1..256`,
+		ValidArgsFunction: completeScenarios,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args = args
+			return runCeiling(cmd.Context(), env, o)
+		},
+	}
+	f := cmd.Flags()
+	o.addFlags(f)
+	f.StringVar(&o.data, "data", "", "`PATH` of the data role, where no layout is declared")
+	f.StringVar(&o.wal, "wal", "", "`PATH` of the log role")
+	f.DurationVar(&o.read, "read-latency", 0, "one read at depth 1 takes this `LONG`, such as 0.6ms: bounds what few I/Os in flight reach")
+	f.DurationVar(&o.write, "write-latency", 0, "one write at depth 1 takes this `LONG`")
+	f.StringVar(&o.sweep, "sweep", "", "vary one scenario: `AXES` bs=4k..1M, iodepth=1..256, or both with a comma")
+	f.BoolVar(&o.together, "together", false, "let one scenario of each role run at once and share the instance")
+	f.BoolVar(&o.json, "json", false, "print as JSON")
+	cmd.MarkFlagsMutuallyExclusive("sweep", "together")
+	return cmd
+}
+
+// outlook is a scenario and its ceiling, as --json prints it.
+type outlook struct {
+	ID        int             `json:"id"`
+	Name      string          `json:"name"`
+	Role      topology.Role   `json:"role"`
+	Known     bool            `json:"known"`
+	Ceiling   ceiling.Ceiling `json:"ceiling"`
+	Binding   *ceiling.Bound  `json:"binding,omitempty"`
+	Next      *ceiling.Bound  `json:"next,omitempty"`
+	Sustained *ceiling.Bound  `json:"sustained,omitempty"`
+	Course    []ceiling.Step  `json:"course,omitempty"`
+
+	title string
+	loads []fio.Workload
+}
+
+func runCeiling(ctx context.Context, env *Env, o ceilingOptions) error {
+	s, err := suite.Select(o.args, suite.Selection{})
+	if err != nil {
+		return usage(err)
+	}
+	t, err := o.topology(ctx, env)
+	if err != nil {
+		return err
+	}
+	var all []outlook
+	for _, c := range s.Scenarios {
+		loads, err := c.Workloads("/" + string(c.Role))
+		if err != nil {
+			return err
+		}
+		all = append(all, outlook{ID: c.ID, Name: c.Name, Role: c.Role, title: c.Title, loads: loads})
+	}
+	if o.sweep != "" {
+		if len(all) != 1 {
+			return usage(fmt.Errorf("--sweep varies one scenario, and %d are named: add its number", len(all)))
+		}
+		return runSweep(env, o, t, all[0])
+	}
+	if err := o.work(t, all); err != nil {
+		return err
+	}
+	switch {
+	case o.json:
+		return printJSON(env.Out, map[string]any{"topology": t, "scenarios": all})
+	case len(all) == 1 || o.together:
+		for i, one := range all {
+			if i > 0 {
+				fmt.Fprintln(env.Out)
+			}
+			printOutlook(env.Out, t, one)
+		}
+	default:
+		printOutlooks(env.Out, t, s.Name, all)
+	}
+	return nil
+}
+
+// topology is the declared layout, or what is found below the paths.
+func (o ceilingOptions) topology(ctx context.Context, env *Env) (*topology.Topology, error) {
+	decl, err := o.declaration()
+	if err != nil {
+		return nil, err
+	}
+	if decl != nil && len(decl.Arrays) > 0 && o.data == "" && o.wal == "" {
+		t, err := topology.FromDeclaration(decl)
+		if err != nil {
+			return nil, usage(err)
+		}
+		return t, nil
+	}
+	paths, err := runOptions{data: o.data, wal: o.wal}.paths()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range paths {
+		if _, err := filepath.EvalSymlinks(p); err != nil {
+			return nil, err
+		}
+	}
+	return topology.Detect(ctx, env.Machine, paths, decl)
+}
+
+// work fills the ceilings in.
+func (o ceilingOptions) work(t *topology.Topology, all []outlook) error {
+	ceilings := map[int]ceiling.Ceiling{}
+	if o.together {
+		loads := map[topology.Role][]fio.Workload{}
+		for _, one := range all {
+			if loads[one.Role] != nil {
+				return usage(errors.New("--together takes one scenario of each role, such as 2,6"))
+			}
+			loads[one.Role] = one.loads
+		}
+		if len(loads) < 2 {
+			return usage(errors.New("--together takes one scenario of each role, such as 2,6"))
+		}
+		got := ceiling.OfTogether(t, loads)
+		for i, one := range all {
+			ceilings[i] = got[one.Role]
+		}
+	} else {
+		for i, one := range all {
+			ceilings[i] = ceiling.Of(t, one.Role, one.loads)
+		}
+	}
+	for _, i := range slices.Sorted(maps.Keys(ceilings)) {
+		all[i].take(o.withLatency(ceilings[i]))
+	}
+	return nil
+}
+
+// withLatency adds what the flags state.
+func (o ceilingOptions) withLatency(c ceiling.Ceiling) ceiling.Ceiling {
+	if o.read == 0 && o.write == 0 {
+		return c
+	}
+	return c.WithLatency(o.read, o.write, 0, topology.Origin{Kind: topology.Declared, Where: "--read-latency, --write-latency"})
+}
+
+func (o *outlook) take(c ceiling.Ceiling) {
+	o.Ceiling, o.Known = c, c.Known()
+	o.Binding, o.Next, o.Sustained, o.Course = c.Binding(), c.Next(), c.Sustained(), c.Course()
+}
