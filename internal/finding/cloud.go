@@ -1,13 +1,19 @@
 package finding
 
 import (
+	"cmp"
 	"fmt"
-	"time"
-
+	"maps"
 	"plimsoll/internal/ceiling"
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/topology"
+	"slices"
+	"time"
 )
 
-func cloudRules() []*Rule { return []*Rule{instanceBurst, volumeBurst} }
+func cloudRules() []*Rule {
+	return []*Rule{instanceBurst, volumeBurst, volumeExceeded, instanceExceeded}
+}
 
 // aboveLasting is how far above a sustained limit a figure must be to be called a burst: beyond saved tokens and rounding.
 const aboveLasting = 1.02
@@ -27,11 +33,20 @@ var instanceBurst = &Rule{
 	Check: func(c *Case, report func(Finding)) {
 		for _, m := range c.measured() {
 			if f, ok := m.bursting(ofInstance); ok {
-				who := "the instance"
-				if c.Topology != nil && c.Topology.Instance.Type != "" {
-					who = c.Topology.Instance.Type
+				var i topology.Instance
+				if c.Topology != nil {
+					i = c.Topology.Instance
 				}
-				report(f.says(who))
+				found := f.says(cmp.Or(i.Type, "the instance") + " sustains")
+				if i.Baseline.Known() {
+					found.Evidence = append(found.Evidence, Evidence{
+						"limits of " + cmp.Or(i.Type, "the instance"),
+						fmt.Sprintf("sustained %s IOPS and %s MB/s", i.Baseline.IOPS, figure(float64(i.Baseline.Rate)/1e6, 3)),
+						fmt.Sprintf("for %s in %s: %s IOPS and %s MB/s", span(float64(i.BurstFor)), span(float64(i.BurstPer)), i.Burst.IOPS, figure(float64(i.Burst.Rate)/1e6, 3)),
+						origin(i.Origin),
+					})
+				}
+				report(found)
 			}
 		}
 	},
@@ -52,7 +67,96 @@ var volumeBurst = &Rule{
 	Check: func(c *Case, report func(Finding)) {
 		for _, m := range c.measured() {
 			if f, ok := m.bursting(func(b ceiling.Bound) bool { return b.Kind == ceiling.VolumeIOPS || b.Kind == ceiling.VolumeRate }); ok {
-				report(f.says("the array's volumes"))
+				report(f.says("the volumes sustain"))
+			}
+		}
+	},
+}
+
+// exceededShare of a run, by the volume's own count, from which a limit was met: shorter moments are the start of the load.
+const exceededShare = 0.05
+
+// exceeded is the largest share of a run in which one device counted demand above a limit, and which limit that was.
+func (m Measurement) exceeded(of func(cloud.EBSStats) (iops, rate time.Duration)) (what string, share float64, ev []Evidence) {
+	run := max(m.Result.Wall, m.Result.Measured) // the pages are read before fio begins and after it ends, ramp included
+	if run <= 0 {
+		return "", 0, nil
+	}
+	for _, device := range slices.Sorted(maps.Keys(m.EBS)) {
+		iops, tp := of(m.EBS[device])
+		for _, x := range []struct {
+			what string
+			d    time.Duration
+		}{{"IOPS", iops}, {"throughput", tp}} {
+			part := float64(x.d) / float64(run)
+			if part < exceededShare {
+				continue
+			}
+			ev = append(ev, Evidence{
+				"time above the limit on " + x.what + ", counted by " + device, span(float64(x.d)) + " of " + span(float64(run)),
+				"below " + percent(exceededShare), "NVMe log 0xD0 of /dev/" + device + ", after less before",
+			})
+			if part > share {
+				what, share = x.what, part
+			}
+		}
+	}
+	return what, min(share, 1), ev
+}
+
+// ofVolume is the time above what the volume itself may do; a local drive counts that where EBS counts the instance.
+func ofVolume(s cloud.EBSStats) (iops, rate time.Duration) {
+	if s.Local {
+		return s.InstanceIOPSExceeded, s.InstanceRateExceeded
+	}
+	return s.VolumeIOPSExceeded, s.VolumeRateExceeded
+}
+
+// ofMachine is the time above what the instance may do over its storage network.
+func ofMachine(s cloud.EBSStats) (iops, rate time.Duration) {
+	if s.Local {
+		return 0, 0
+	}
+	return s.InstanceIOPSExceeded, s.InstanceRateExceeded
+}
+
+var volumeExceeded = &Rule{
+	Code: "PL603", Since: "0.1", Severity: Info,
+	Title:  "volumes counted demand above their provisioning",
+	When:   "A volume's own statistics page counted at least 5 % of the run as above its provisioned IOPS or throughput.",
+	Why:    "It is the volume's own word, and no inference: what it is provisioned for is what binds.",
+	Fix:    "Provision the volumes for more, or add volumes to the stripe. Look at whether the instance allows it (PL604).",
+	Bad:    "ebs_volume_performance_exceeded_iops: 57 s of a run of 60 s",
+	Good:   "0 s",
+	Ignore: "In a test that is meant to reach the limit.",
+	Check: func(c *Case, report func(Finding)) {
+		for _, m := range c.measured() {
+			if what, share, ev := m.exceeded(ofVolume); share > 0 {
+				report(Finding{
+					Subject: m.label(), Scenarios: m.ids(), Evidence: ev,
+					Says: fmt.Sprintf("The volumes counted demand above their provisioned %s for up to %s of the run: they are what binds.", what, percent(share)),
+				})
+			}
+		}
+	},
+}
+
+var instanceExceeded = &Rule{
+	Code: "PL604", Since: "0.1", Severity: Info,
+	Title:  "the instance's storage limit was exceeded",
+	When:   "A volume's statistics page counted at least 5 % of the run as above the instance's EBS IOPS or throughput.",
+	Why:    "It proves that the machine's own cap binds and not its volumes, which could do more. Whether all volumes count it together is not documented.",
+	Fix:    "Choose a larger instance; more or faster volumes change nothing.",
+	Bad:    "ec2_instance_ebs_performance_exceeded_tp: 41 s of a run of 60 s",
+	Good:   "0 s",
+	Ignore: "In a test that is meant to reach the limit.",
+	Check: func(c *Case, report func(Finding)) {
+		for _, m := range c.measured() {
+			if what, share, ev := m.exceeded(ofMachine); share > 0 {
+				report(Finding{
+					Subject: m.label(), Scenarios: m.ids(), Evidence: ev,
+					Says: fmt.Sprintf("The instance's limit on storage %s was exceeded for up to %s of the run: the machine binds, not its volumes.", what, percent(share)),
+				})
 			}
 		}
 	},
@@ -78,35 +182,28 @@ func (m Measurement) bursting(of func(ceiling.Bound) bool) (burst, bool) {
 	return burst{}, false
 }
 
+// says makes the finding; who is the start of "c6a.xlarge sustains".
 func (x burst) says(who string) Finding {
 	m := x.m
-	took := "The run"
-	if m.Result.Measured > 0 {
-		took = fmt.Sprintf("A run of %s", span(float64(m.Result.Measured)))
-	}
-	lasts := "not known how long"
+	end := ""
 	if x.allowed.Lasts > 0 {
-		lasts = span(float64(x.allowed.Lasts))
+		end = " of at most " + span(float64(x.allowed.Lasts))
 	}
 	// Throughput is told where it is what binds, IOPS elsewhere.
 	got, sustained := m.iops().String()+" IOPS", x.lasts.IOPS.String()+" IOPS"
 	if x.lasts.Kind == ceiling.InstanceRate || x.lasts.Kind == ceiling.VolumeRate {
 		got, sustained = rate(m.bw()), rate(x.lasts.BW)
 	}
-	return Finding{
+	f := Finding{
 		Subject: m.label(), Scenarios: m.ids(),
-		Says: fmt.Sprintf("%s are a burst: %s sustain%s %s. %s cannot see the end of it.", got, who, plural(who), sustained, took),
+		Says: fmt.Sprintf("%s are a burst%s: %s %s of this load, and a run of %s cannot see the burst's end.", got, end, who, sustained, span(float64(m.Result.Measured))),
 		Evidence: []Evidence{
 			{"measured", got, "at most " + sustained, "fio, scenario " + m.label()},
 			{"sustained bound, " + x.lasts.Label(), x.lasts.IOPS.String() + " IOPS", "", x.lasts.How + "; " + origin(x.lasts.Origin)},
-			{"the burst lasts", lasts, "measured: " + span(float64(m.Result.Measured.Round(time.Second))), origin(x.allowed.Origin)},
 		},
 	}
-}
-
-func plural(who string) string {
-	if who == "the array's volumes" {
-		return ""
+	if x.allowed.Lasts > 0 {
+		f.Evidence = append(f.Evidence, Evidence{"the burst lasts", span(float64(x.allowed.Lasts)), "measured: " + span(float64(m.Result.Measured)), origin(x.allowed.Origin)})
 	}
-	return "s"
+	return f
 }

@@ -24,29 +24,52 @@ var cpuBound = &Rule{
 	Ignore: "When the bandwidth limit of the storage is reached at the same time, or when the job spins on purpose (io_uring with " +
 		"hipri or sqthread_poll).",
 	After: []Code{"PL401"},
-	Check: func(c *Case, report func(Finding)) {
-		for _, m := range c.measured() {
-			f := Finding{Subject: m.label(), Scenarios: m.ids()}
-			for _, j := range m.Result.Jobs {
-				if use := j.CPU.User + j.CPU.System; use >= coreFull {
-					f.Says = fmt.Sprintf("Each job of %s keeps a core %s busy.", j.Name, percent(use))
-					f.Evidence = append(f.Evidence, Evidence{
-						"CPU of job " + j.Name, fmt.Sprintf("user %s, system %s", percent(j.CPU.User), percent(j.CPU.System)),
-						"below " + percent(coreFull) + " of a core", "fio",
-					})
-				}
-			}
-			if h := m.Result.Host; h != nil {
-				if use := h.User + h.System + h.IRQ + h.SoftIRQ + h.Steal; use >= hostFull {
-					f.Says = fmt.Sprintf("The host's %d cores are %s busy.", h.CPUs, percent(use))
-					f.Evidence = append(f.Evidence, Evidence{"CPU of the host", percent(use), "below " + percent(hostFull), "/proc/stat, telemetry"})
-				}
-			}
-			if f.Says != "" && !m.reached() {
-				report(f)
-			}
+	Check: checkCPU,
+}
+
+func checkCPU(c *Case, report func(Finding)) {
+	var host *Finding
+	for _, m := range c.measured() {
+		if m.reached() {
+			continue
 		}
-	},
+		f := Finding{Subject: m.label(), Scenarios: m.ids()}
+		own := 0.0
+		for _, j := range m.Result.Jobs {
+			use := j.CPU.User + j.CPU.System
+			own += use * float64(max(j.Count, 1))
+			if use < coreFull {
+				continue
+			}
+			f.Says = fmt.Sprintf("Each job of %s keeps a core %s busy.", j.Name, percent(use))
+			f.Evidence = append(f.Evidence, Evidence{
+				"CPU of job " + j.Name, fmt.Sprintf("user %s, system %s", percent(j.CPU.User), percent(j.CPU.System)),
+				"below " + percent(coreFull) + " of a core", "fio",
+			})
+		}
+		if f.Says != "" {
+			report(f)
+			continue
+		}
+		h := m.Result.Host
+		if h == nil || h.CPUs == 0 {
+			continue
+		}
+		if use := h.User + h.System + h.IRQ + h.SoftIRQ + h.Steal; use >= hostFull {
+			own /= float64(h.CPUs)
+			host = join(host, Finding{
+				Subject: "host", Scenarios: m.ids(),
+				Says: fmt.Sprintf("The host's %d cores are %s busy, %s with fio.", h.CPUs, percent(use), percent(own)),
+				Evidence: []Evidence{{
+					"CPU of the host", fmt.Sprintf("%s, of which fio %s", percent(use), percent(own)), "below " + percent(hostFull),
+					"/proc/stat, telemetry, scenario " + m.label(),
+				}},
+			})
+		}
+	}
+	if host != nil {
+		report(*host)
+	}
 }
 
 // reached says whether a run came to the limit of its hardware, which clears the CPU.
@@ -66,23 +89,28 @@ var robbed = &Rule{
 	Good:   "steal 0 %, read p99 1.1 ms",
 	Ignore: "When throughput at the storage's limit is all you asked for.",
 	Check: func(c *Case, report func(Finding)) {
+		var host *Finding
 		for _, m := range c.measured() {
 			h := m.Result.Host
 			if h == nil {
 				continue
 			}
-			f := Finding{Subject: m.label(), Scenarios: m.ids()}
+			f := Finding{Subject: "host", Scenarios: m.ids()}
+			where := "/proc/stat, telemetry, scenario " + m.label()
 			if irq := h.IRQ + h.SoftIRQ; irq >= interrupts {
 				f.Says = fmt.Sprintf("Interrupts took %s of all %d cores.", percent(irq), h.CPUs)
-				f.Evidence = append(f.Evidence, Evidence{"irq and softirq", percent(irq), "below " + percent(interrupts), "/proc/stat, telemetry"})
+				f.Evidence = append(f.Evidence, Evidence{"irq and softirq", percent(irq), "below " + percent(interrupts), where})
 			}
 			if h.Steal >= stolen {
 				f.Says = fmt.Sprintf("The hypervisor took %s of all %d cores away.", percent(h.Steal), h.CPUs)
-				f.Evidence = append(f.Evidence, Evidence{"steal", percent(h.Steal), "below " + percent(stolen), "/proc/stat, telemetry"})
+				f.Evidence = append(f.Evidence, Evidence{"steal", percent(h.Steal), "below " + percent(stolen), where})
 			}
 			if f.Says != "" {
-				report(f)
+				host = join(host, f)
 			}
+		}
+		if host != nil {
+			report(*host)
 		}
 	},
 }
@@ -166,9 +194,8 @@ const (
 
 var otherIO = &Rule{
 	Code: "PL412", Since: "0.1", Severity: Warn,
-	Title: "something else used the device during the run",
-	When: "The device moved over 10 % (and 1 MiB/s) more bytes in a direction than fio did. Synced writes are left out, as their log " +
-		"writes are their own (PL414).",
+	Title:  "something else used the device during the run",
+	When:   "The device moved over 10 % (and 1 MiB/s) more bytes in a direction than fio did, beyond the log writes of its syncs (PL414).",
 	Why:    "The limits are shared: what another process takes is missing in the figure.",
 	Fix:    "Stop databases, backups, scrubs and monitoring on these volumes, and run again.",
 	Bad:    "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 9 GiB",
@@ -195,7 +222,7 @@ var otherIO = &Rule{
 				f.Evidence = append(f.Evidence, Evidence{what + " of " + d.Name, device.String(), own.String() + " by fio", "/proc/diskstats, telemetry"})
 			}
 			look("reads", d.ReadBytes, r.Total.Read.Bytes)
-			if !m.syncs() {
+			if _, log := m.logWrites(); !log {
 				look("writes", d.WriteBytes, r.Total.Write.Bytes)
 			}
 			if f.Says != "" {

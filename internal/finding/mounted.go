@@ -167,7 +167,7 @@ var volatileCache = &Rule{
 			}
 			f := Finding{
 				Subject: a.Name,
-				Says:    fmt.Sprintf("%d of %d drives of %s have a volatile write cache, so each sync becomes %d flushes.", len(back), len(back)+len(through), a.Name, len(back)),
+				Says:    fmt.Sprintf("Of %s below %s, %d report a volatile write cache, so each sync becomes %s.", count(len(back)+len(through), "drive"), a.Name, len(back), count(len(back), "flush")),
 				Evidence: []Evidence{{
 					"write cache", writeBack + " on " + strings.Join(back, ", "), "write through", sysfs(back[0], "queue/write_cache"),
 				}},

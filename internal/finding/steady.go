@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/stats"
 	"plimsoll/internal/units"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -180,6 +181,9 @@ var stalled = &Rule{
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
+	}
+	if strings.HasSuffix(what, "sh") {
+		what += "e"
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -2,15 +2,15 @@ package finding
 
 import (
 	"math/rand/v2"
-	"time"
-
 	"plimsoll/internal/ceiling"
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"time"
 )
 
 // series gives a run a second for each value of f, with noise of so many per cent, and its estimate.
@@ -46,6 +46,10 @@ func host(h telemetry.HostUse) func(*Measurement) {
 	}
 }
 
+func ebs(s cloud.EBSStats) func(*Measurement) {
+	return func(m *Measurement) { m.EBS = map[string]cloud.EBSStats{"nvme1n1": s} }
+}
+
 // clats replaces the read latencies by a mixture: pairs of milliseconds and counts, each spread over a fifth either way.
 func clats(pairs ...float64) func(*Measurement) {
 	return func(m *Measurement) {
@@ -70,7 +74,7 @@ func synthetic() []labelled {
 	at := func(level float64) func(int) float64 { return func(int) float64 { return level } }
 	run := func(options ...func(*Measurement)) Case {
 		base := []func(*Measurement){took(2990, 0, 21.4), withCeiling(vols)}
-		return Case{nil, []Measurement{measured(1, deep, append(base, options...)...)}}
+		return Case{Topology: nil, Runs: []Measurement{measured(1, deep, append(base, options...)...)}}
 	}
 	fall := func(from, to float64, when int) func(int) float64 {
 		return func(i int) float64 {
@@ -84,7 +88,7 @@ func synthetic() []labelled {
 	pace := deep
 	pace.ReadIOPS = 50
 	of := func(w fio.Workload, options ...func(*Measurement)) Case {
-		return Case{nil, []Measurement{measured(1, w, options...)}}
+		return Case{Topology: nil, Runs: []Measurement{measured(1, w, options...)}}
 	}
 	buffers := deep
 	buffers.Direct, buffers.Buffered, buffers.ReadShare, buffers.ReadBS, buffers.WriteBS = false, true, 0, 0, k8
@@ -93,7 +97,7 @@ func synthetic() []labelled {
 	one := func(p50 time.Duration, iops float64) Case {
 		m := measured(1, random(1, 4*units.KiB, 1, 1), took(iops, 0, float64(p50)/1e6*1.05), withCeiling(drive), inPhase("latency"))
 		m.Result.Total.Read.Clat.Percentiles[0].Value = p50
-		return Case{nvme, []Measurement{m}}
+		return Case{Topology: nvme, Runs: []Measurement{m}}
 	}
 	dips := func(i int) float64 {
 		if i%12 == 5 || i%12 == 6 {
@@ -151,6 +155,14 @@ func synthetic() []labelled {
 		{"direct run beside a writer of files", run(host(telemetry.HostUse{WritebackMax: 800 * units.MiB})), "PL411 PL502", ""},
 		{"a few dirty pages", run(host(telemetry.HostUse{WritebackMax: 6 * units.MiB, DirtyMax: 90 * units.MiB})), "PL502", ""},
 		{"a backup writes meanwhile", run(uses(telemetry.DeviceUse{Name: "md0", Reads: 179400, ReadBytes: read, WriteBytes: 4 * units.GiB})), "PL412 PL502", ""},
+		{"a neighbour writes beside synced writes", of(func() fio.Workload { w := random(0.7, k8, 4, 32); w.SyncEvery = 1; return w }(), took(6600, 2860, 13),
+			uses(telemetry.DeviceUse{Name: "vda", ReadBytes: 6600 * 60 * k8, WriteBytes: 2860*60*k8 + 450*units.MiB})), "PL412 PL408", ""},
+		{"a few log writes beside synced writes", of(func() fio.Workload { w := random(0, k8, 1, 1); w.SyncEvery = 1; return w }(), took(0, 900, 1.1),
+			uses(telemetry.DeviceUse{Name: "vda", WriteBytes: 900*60*k8 + 20*units.MiB})), "", "PL501"},
+		{"neighbours fill the cores", Case{Runs: []Measurement{
+			measured(1, deep, took(1500, 0, 42.6), host(telemetry.HostUse{User: 0.7, System: 0.3})),
+			measured(2, deep, took(1500, 0, 42.6), host(telemetry.HostUse{User: 0.7, System: 0.29})),
+		}}, "PL409", ""},
 		{"journal and timestamps", run(uses(telemetry.DeviceUse{Name: "md0", Reads: 179400, ReadBytes: read, WriteBytes: 3 * units.MiB})), "PL502", ""},
 		{"telemetry saw two seconds more", run(uses(telemetry.DeviceUse{Name: "md0", Reads: 185000, ReadBytes: read * 31 / 30})), "PL502", ""},
 		{"an I/O of 17 s", run(func(m *Measurement) {
@@ -174,7 +186,7 @@ func synthetic() []labelled {
 		{"I/O errors", run(func(m *Measurement) { m.Result.Jobs = []fio.Job{{Name: "job", Error: 5}} }), "PL402 PL502", ""},
 		{"ended after 40 of 60 s", run(func(m *Measurement) { m.Result.Measured = 40 * time.Second }), "PL402 PL502", ""},
 		{"ended a second early", run(func(m *Measurement) { m.Result.Measured = 59 * time.Second }), "PL502", ""},
-		{"stopped by the user", Case{nil, []Measurement{func() Measurement {
+		{"stopped by the user", Case{Topology: nil, Runs: []Measurement{func() Measurement {
 			m := measured(1, deep, took(100, 0, 600), withCeiling(vols))
 			m.Result.State = result.Interrupted
 			return m
@@ -182,6 +194,10 @@ func synthetic() []labelled {
 		{"one healthy drive at depth 1", one(82*time.Microsecond, 11600), "PL501", ""},
 		{"good drive, a little under its data sheet", one(66*time.Microsecond, 14400), "PL501", ""},
 		{"drive that reads holes", one(18*time.Microsecond, 52000), "PL401", ""},
+		{"volume counted itself above its IOPS", run(ebs(cloud.EBSStats{VolumeIOPSExceeded: 57 * time.Second})), "PL603 PL502", ""},
+		{"instance counted itself above its throughput", of(deep, took(1500, 0, 42.6), withCeiling(vols), ebs(cloud.EBSStats{InstanceRateExceeded: 41 * time.Second})), "PL604 PL503", ""},
+		{"local drive counted itself above its IOPS", run(ebs(cloud.EBSStats{Local: true, InstanceIOPSExceeded: 50 * time.Second})), "PL603 PL502", ""},
+		{"a second above at the start", run(ebs(cloud.EBSStats{VolumeIOPSExceeded: time.Second})), "PL502", ""},
 		{"saved tokens: 1.7 % above", of(deep, took(3050, 0, 21), withCeiling(vols)), "PL502", ""},
 		{"a fifth above the limit", of(deep, took(3600, 0, 17.7), withCeiling(vols)), "PL413", ""},
 	}

@@ -3,15 +3,15 @@ package finding
 import (
 	"cmp"
 	"fmt"
-	"slices"
-	"strings"
-	"time"
-
 	"plimsoll/internal/ceiling"
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"slices"
+	"strings"
+	"time"
 )
 
 func ceilingRules() []*Rule {
@@ -26,15 +26,17 @@ const (
 	// unloadedGuess where no typical latency is known: EBS SSD volumes answer in 0.3 to 1 ms when they do not queue, as in
 	// the seeds (0.40 to 0.60 ms).
 	unloadedGuess = 1500 * time.Microsecond
-	// fewInFlight is what a latency test or a single session keeps outstanding; being bound by it is the purpose.
-	fewInFlight = 4
+	// shallowPerVolume I/Os in flight are still concurrency; more is a queue (as in package ceiling).
+	shallowPerVolume = 16
+	// latencyDepth is what a latency test or a single session keeps outstanding; being bound by it is the purpose.
+	latencyDepth = 4
 )
 
 var concurrencyBound = &Rule{
 	Code: "PL501", Since: "0.1", Severity: Info,
 	Title: "bound by concurrency, not by the storage",
-	When: "The job keeps its I/Os in flight, its latency is that of unloaded volumes (at most twice their typical one, or under 1.5 ms where that is " +
-		"not known), and it stays below 95 % of what the hardware allows. A warning when more than 4 are in flight " +
+	When: "The job keeps its I/Os in flight, at most 16 a volume, its latency is that of unloaded volumes (at most twice their typical one, or under " +
+		"1.5 ms where that is not known), and it stays below 95 % of what the hardware allows. A warning when more than 4 are in flight " +
 		"and the hardware's limit is known; else an info.",
 	Why: "IOPS = in flight / latency (Little's law). The figure says how fast one I/O is, times the number in flight: it is no limit of " +
 		"the volumes, and a plan that takes it for one wastes them.",
@@ -61,7 +63,7 @@ var concurrencyBound = &Rule{
 				f.Says = fmt.Sprintf("%s IOPS are what %d in flight can do at %s each (%s); the hardware allows %s (%s).",
 					m.iops(), asked, span(mean), possible, b.IOPS, b.Label())
 				f.Evidence = append(f.Evidence, Evidence{"limit of the hardware", b.IOPS.String() + " IOPS", "", b.How})
-				if asked > fewInFlight && m.Scenario.Phase != "latency" {
+				if asked > latencyDepth && m.Scenario.Phase != "latency" {
 					f.Severity = Warn
 				}
 			}
@@ -83,7 +85,11 @@ func (c *Case) isConcurrencyBound(m Measurement) bool {
 	if l := float64(m.iops()) * mean / 1e9; l < fullFlight*float64(asked) {
 		return false
 	}
-	return mean <= c.restingLatency(m)
+	volumes := len(c.leaves(m))
+	if a := c.arrayOf(m); a != nil {
+		volumes = len(a.Volumes)
+	}
+	return asked <= shallowPerVolume*max(volumes, 1) && mean <= c.restingLatency(m)
 }
 
 // restingLatency is the most that a mean may be, in nanoseconds, without a queue having made it.
@@ -99,12 +105,13 @@ func (c *Case) restingLatency(m Measurement) float64 {
 			}
 		}
 	}
-	guess := unloadedGuess
-	// A sync of an EBS write takes longer than the write: the guide's 1.858 ms at depth 1.
-	if m.syncs() {
-		guess *= 2
+	switch {
+	case typical > 0 && !m.syncs():
+		return unloaded * float64(typical)
+	case m.syncs(): // a synced EBS write takes longer than a write: the guide's 1.858 ms at depth 1
+		return max(unloaded*float64(typical), 2*float64(unloadedGuess))
 	}
-	return max(unloaded*float64(typical), float64(guess))
+	return float64(unloadedGuess)
 }
 
 var ceilingReached = &Rule{
@@ -167,9 +174,12 @@ var farBelow = &Rule{
 			causes := c.causes(m, b)
 			f := Finding{
 				Subject: m.label(), Scenarios: m.ids(),
-				Says: fmt.Sprintf("%s IOPS (%s) are %s of the %s (%s) that %s allows.", m.iops(), rate(m.bw()),
-					percent(float64(m.iops()/b.IOPS)), b.IOPS, b.BW.SI(), b.Label()),
-				Evidence: []Evidence{{"IOPS", m.iops().String(), b.IOPS.String(), b.How + "; " + origin(b.Origin)}},
+				Says: fmt.Sprintf("%s IOPS (%s) are %s of the %s (%s) that %s allows.", m.iops(), m.bw(),
+					percent(float64(m.iops()/b.IOPS)), b.IOPS, b.BW, b.Label()),
+				Evidence: []Evidence{
+					{"IOPS", m.iops().String(), b.IOPS.String(), b.How + "; " + origin(b.Origin)},
+					{"throughput", rate(m.bw()), rate(b.BW), "the same"},
+				},
 			}
 			for i, cause := range causes {
 				f.Evidence = append(f.Evidence, Evidence{fmt.Sprintf("likely cause %d", i+1), cause, "", "this case"})
@@ -192,6 +202,13 @@ func (c *Case) causes(m Measurement, b ceiling.Bound) []string {
 	}
 	r := m.Result
 	asked, mean := m.inFlight(), m.meanLatency()
+	for _, by := range []struct {
+		who string
+		of  func(cloud.EBSStats) (iops, rate time.Duration)
+	}{{"the instance's limit on", ofMachine}, {"the volumes' provisioned", ofVolume}} {
+		what, share, _ := m.exceeded(by.of)
+		add(share > 0, "%s %s was exceeded for %s of the run (EBS counters)", by.who, what, percent(share))
+	}
 	if a := c.arrayOf(m); a != nil {
 		add(a.Degraded > 0, "%s lacks %d members", a.Name, a.Degraded)
 		add(a.Syncing != "" && a.Syncing != idle, "%s is in a %s", a.Name, a.Syncing)
@@ -213,7 +230,7 @@ func (c *Case) causes(m Measurement, b ceiling.Bound) []string {
 		add(got < depthReached*float64(asked), "only %s of %d I/Os were in flight", figure(got, 1), asked)
 	}
 	if n := len(c.leaves(m)); n > 0 && asked > 0 {
-		add(asked < fewInFlight*n, "%d in flight over %d volumes are %s each", asked, n, figure(float64(asked)/float64(n), 1))
+		add(asked < latencyDepth*n, "%d in flight over %d volumes are %s each", asked, n, figure(float64(asked)/float64(n), 1))
 	}
 	if len(r.Workloads) > 0 {
 		w := r.Workloads[0]
