@@ -2,10 +2,9 @@ package fio
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,12 +14,7 @@ import (
 
 func readSeed(t *testing.T, name string) []*Output {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", "seeds", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	outs, err := ReadText(f)
+	outs, err := ReadText(bytes.NewReader(mustRead(t, name)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,12 +175,7 @@ func TestEveryFigureOfTheSeeds(t *testing.T) {
 				kept[line]++
 			}
 		}
-		f, err := os.Open(filepath.Join("testdata", "seeds", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		in := bufio.NewScanner(f)
+		in := bufio.NewScanner(bytes.NewReader(mustRead(t, name)))
 		for n := 1; in.Scan(); n++ {
 			line := in.Text()
 			if !figures.MatchString(line) || strings.Contains(line, "Jobs: 16") {

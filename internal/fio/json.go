@@ -364,7 +364,8 @@ func (l *Latency) settleCount(ios uint64) {
 	case l.Mean > 0 || l.Max > 0:
 		l.N = ios
 	}
-	if l.N == 0 {
+	none := len(l.Percentiles) == 0 || l.Percentiles[len(l.Percentiles)-1].Value == 0
+	if l.N == 0 && l.Mean == 0 && l.Max == 0 && none {
 		*l = Latency{}
 	}
 }

@@ -157,15 +157,8 @@ func (s *logScan) fast(b []byte) int {
 	if n == 0 || n > 16 {
 		return 0
 	}
-	mask0, mask1 := ^uint64(0), ^uint64(0)
-	if n < 8 {
-		mask0, mask1 = 1<<(8*uint(n))-1, 0
-	} else {
-		mask1 = 1<<(8*uint(n-8)) - 1
-	}
-	if n == 16 {
-		mask1 = ^uint64(0)
-	}
+	// A shift by 64 gives 0 in Go, so full words have full masks.
+	mask0, mask1 := uint64(1)<<(8*uint(min(n, 8)))-1, uint64(1)<<(8*uint(max(n, 8)-8))-1
 	var lines int
 	var dirs [3]uint64
 	lo, span, last := s.lo, s.hi-s.lo, s.last

@@ -1,11 +1,11 @@
 package fio
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -27,28 +27,56 @@ func Read(name string, data io.Reader) ([]*Output, error) {
 		settleLogJob(&out.Jobs[0])
 		return []*Output{out}, nil
 	}
-	in := bufio.NewReaderSize(data, 1<<16)
-	head, err := in.Peek(1 << 12)
-	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
+	head := make([]byte, 0, sizeHint(data))
+	head, err := readUpTo(data, head, 1<<12)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if trimmed := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff"))); len(trimmed) > 0 && trimmed[0] == '{' {
-		whole, err := io.ReadAll(io.LimitReader(in, maxReadJSON+1))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		if len(whole) > maxReadJSON {
-			return nil, fmt.Errorf("%s: larger than %d bytes", name, maxReadJSON)
-		}
-		outs, rest := readJSONs(bytes.TrimPrefix(whole, []byte("\ufeff")))
-		if len(rest) == 0 {
-			return outs, nil
-		}
-		m := newMixed()
-		m.outs, m.lines = outs, bytes.Count(whole[:len(whole)-len(rest)], []byte{'\n'})
-		return m.read(name, bytes.NewReader(rest))
+	if start := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff"))); len(start) == 0 || start[0] != '{' {
+		return newMixed().read(name, io.MultiReader(bytes.NewReader(head), data))
 	}
-	return newMixed().read(name, in)
+	whole, err := readUpTo(data, head, maxReadJSON+1)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(whole) > maxReadJSON {
+		return nil, fmt.Errorf("%s: larger than %d bytes", name, maxReadJSON)
+	}
+	outs, rest := readJSONs(bytes.TrimPrefix(whole, []byte("\ufeff")))
+	if len(rest) == 0 {
+		return outs, nil
+	}
+	m := newMixed()
+	m.outs, m.lines = outs, bytes.Count(whole[:len(whole)-len(rest)], []byte{'\n'})
+	return m.read(name, bytes.NewReader(rest))
+}
+
+// sizeHint is how much to make room for: a file's size, so that thousands of small files cost one allocation each.
+func sizeHint(r io.Reader) int {
+	if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			return int(min(info.Size()+512, 64<<20))
+		}
+	}
+	return 1 << 13
+}
+
+// readUpTo appends what r gives to b until b has n bytes or r ends.
+func readUpTo(r io.Reader, b []byte, n int) ([]byte, error) {
+	for len(b) < n {
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
+		}
+		got, err := r.Read(b[len(b):min(cap(b), n)])
+		b = b[:len(b)+got]
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return b, err
+		}
+	}
+	return b, nil
 }
 
 // readJSONs reads documents one behind the other and returns what is not one.
@@ -127,11 +155,12 @@ func (m *mixedReader) broken(doc []byte, err error) {
 }
 
 func (m *mixedReader) line(line string) {
+	row := terseRow(line)
 	switch {
-	case isTerse(line):
+	case row != "":
 		m.text.finish()
 		m.takeText()
-		m.terseRow(line)
+		m.row(row)
 		return
 	case m.terse != nil && strings.HasPrefix(line, ";") && len(m.terse.Jobs) > 0: // version 2's description
 		j := &m.terse.Jobs[len(m.terse.Jobs)-1]
@@ -146,7 +175,7 @@ func (m *mixedReader) line(line string) {
 	m.text.split(line)
 }
 
-func (m *mixedReader) terseRow(line string) {
+func (m *mixedReader) row(line string) {
 	version, j, disks, err := parseTerse(line)
 	if m.terse == nil || version != m.terse.Version && m.terse.Version != "" {
 		m.terse = &Output{Format: Terse, Version: version}
@@ -229,8 +258,8 @@ func continues(a, b *Output) bool {
 	for i := range a.Jobs {
 		x, y := &a.Jobs[i], &b.Jobs[i]
 		began := a.Time.Add(-x.Elapsed).Sub(b.Time.Add(-y.Elapsed)).Abs().Seconds()
-		sameStart := x.PID != 0 && x.PID == y.PID || x.PID == 0 && !a.Time.IsZero() && x.Elapsed < y.Elapsed && began <= 2
-		if x.Name != y.Name || x.Group != y.Group || x.Host != y.Host || !sameStart || x.Elapsed > y.Elapsed {
+		sameStart := x.PID != 0 && x.PID == y.PID || x.PID == 0 && !a.Time.IsZero() && began <= 2
+		if x.Name != y.Name || x.Group != y.Group || x.Host != y.Host || !sameStart || x.Elapsed > y.Elapsed || x.Read.N > y.Read.N || x.Write.N > y.Write.N {
 			return false
 		}
 	}

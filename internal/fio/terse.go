@@ -10,17 +10,23 @@ import (
 	"time"
 )
 
-// terseLine knows terse output: version 2 has no fio version in it.
-var terseLine = regexp.MustCompile(`^([2345]);(?:fio-[^;]*;)?[^;]*;`)
+// terseLine finds the start of a row, which fio's progress may stand in front of. Version 2 has no fio version in it.
+var terseLine = regexp.MustCompile(`[345];fio-[^;]*;|^2;[^;]*;`)
 
 const (
 	terseMin     = 90 // fields; version 3, the shortest, has 129 without disks
 	terseMaxDisk = 4096
 )
 
-// isTerse says whether a line is a row of terse output.
-func isTerse(line string) bool {
-	return strings.Count(line, ";") >= terseMin && terseLine.MatchString(line)
+// terseRow returns the row of terse output in a line, empty when there is none.
+func terseRow(line string) string {
+	if strings.Count(line, ";") < terseMin {
+		return ""
+	}
+	if at := terseLine.FindStringIndex(line); at != nil {
+		return line[at[0]:]
+	}
+	return ""
 }
 
 // parseTerse reads one row of terse output (--minimal), version 2 to 5. Latencies have whole microseconds there and counts of
@@ -32,6 +38,9 @@ func parseTerse(line string) (string, Job, []Disk, error) {
 		return "", Job{}, nil, fmt.Errorf("terse version %q: want 2 to 5", fields[0])
 	}
 	fio, rest := "", fields[1:]
+	if len(rest) < terseMin {
+		return "", Job{}, nil, fmt.Errorf("terse output of %d fields: too few", len(fields))
+	}
 	if version > 2 {
 		fio, rest = rest[0], rest[1:]
 	}

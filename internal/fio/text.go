@@ -81,6 +81,7 @@ var (
 	textStamp  = regexp.MustCompile(`^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?[: ] ?`)
 	textHost   = regexp.MustCompile(`^<([^<> ]+)> ?`)
 	textPrompt = regexp.MustCompile(`^(?:\[[^\]]*\]\s*[$#]|\S+@\S+[$#]|\S+@\S+:\S*\s?[$#]|[$#>])\s+`)
+	textTags   = regexp.MustCompile(`(?i)</?(?:pre|code|br|p|div|span|td|tr|li|samp|tt)(?: [^<>]*)?/?>`)
 	textProg   = regexp.MustCompile(`^Jobs: \d+ \(f=-?\d+\)`)
 	textEta    = regexp.MustCompile(`\[eta [0-9dhms:?-]+\]?|^Jobs: \d+ \(f=-?\d+\)`)
 )
@@ -99,6 +100,9 @@ func cleanText(s string) string {
 	s = strings.TrimPrefix(s, "\ufeff")
 	s = strings.ReplaceAll(s, "≥", ">=")
 	s = strings.ReplaceAll(s, "**", "")
+	if strings.IndexByte(s, '<') >= 0 {
+		s = textTags.ReplaceAllString(s, "")
+	}
 	for strings.HasPrefix(s, "> ") { // quoted
 		s = s[2:]
 	}
@@ -123,9 +127,7 @@ func (t *textReader) line(raw string) {
 	if textProg.MatchString(body) { // what fio printed behind it without a new line counts
 		at := textEta.FindAllStringIndex(body, -1)
 		rest := strings.TrimSpace(body[at[len(at)-1][1]:])
-		if strings.HasPrefix(rest, "<") {
-			t.line(rest)
-		} else if len(at) > 1 && strings.Contains(rest, "(groupid=") {
+		if strings.HasPrefix(rest, "<") || strings.Contains(rest, "(groupid=") {
 			t.line(rest)
 		}
 		return

@@ -229,3 +229,107 @@ func TestTextInOtherClothes(t *testing.T) {
 		})
 	}
 }
+
+// TestTextOfOlderFio reads forms that the installed fio does not print any more, by hand from the sources of 2.0 to 3.3x.
+func TestTextOfOlderFio(t *testing.T) {
+	const in = `job1: (g=0): rw=randrw, bs=4K-4K/8K-8K/4K-4K, ioengine=libaio, iodepth=16
+fio-2.1.3
+Starting 1 process
+Jobs: 1 (f=1): [m] [12.5% done] [0K/12345K/0K /s] [0 /3086 /0 iops] [eta 00m:07s]job1: (groupid=0, jobs=1): err= 5 (file:io_u.c:1747, func=io_u error, error=Input/output error): pid=3290: Wed Mar  6 19:00:05 2013
+  read : io=40960KB, bw=4096.0KB/s, iops=1024 , runt= 10000msec
+    slat (usec): min=5 , max=1300 , avg=22.51, stdev= 4.78
+    clat (msec): min=1 , max=1502 , avg= 9.25, stdev=-nan
+     lat (msec): min=1 , max=1502 , avg= 9.27, stdev= 3.00
+    clat percentiles (msec):
+     |  1.00th=[    2], 50.00th=[    9], 99.99th=[ 1500]
+    bw (KB  /s): min= 3000, max= 5000, per=100.00%, avg=4096.50, stdev=302.79
+  write: io=81920KB, bw=8192.0KB/s, iops=1024 , runt= 10000msec
+    clat (usec): min=10 , max=15.2K, avg=100.25, stdev=10.00
+  trim  : io=4096KB, bw=409.6KB/s, iops=102 , runt= 10000msec
+    lat (msec) : 2=10.00%, 10=80.00%, >=2000=10.00%
+  cpu          : usr=1.50%, sys=3.25%, ctx=18446744073709551615, majf=0, minf=23
+  IO depths    : 1=0.1%, 2=0.1%, 4=0.1%, 8=0.1%, 16=99.6%, 32=0.0%, >=64=0.0%
+     submit    : 0=0.0%, 4=100.0%, 8=0.0%, 16=0.0%, 32=0.0%, 64=0.0%, >=64=0.0%
+     complete  : 0=0.0%, 4=100.0%, 8=0.0%, 16=0.1%, 32=0.0%, 64=0.0%, >=64=0.0%
+     issued    : total=r=10240/w=10240/d=1024, short=r=1/w=2/d=0
+     errors    : total=7, first_error=5/<Input/output error>
+     latency   : target=50000, window=5000000, percentile=99.90%, depth=16
+     surprise  : new=1
+
+Run status group 0 (all jobs):
+   READ: io=40960KB, aggrb=4096KB/s, minb=4096KB/s, maxb=4096KB/s, mint=10000msec, maxt=10000msec
+
+Disk stats (read/write):
+  sda: ios=10240/10300, merge=1/2, ticks=9/8, in_queue=17, util=99.30%
+`
+	outs, err := ReadText(strings.NewReader(in))
+	if err != nil || len(outs) != 1 {
+		t.Fatal(len(outs), err)
+	}
+	o := outs[0]
+	j := o.Jobs[0]
+	if len(o.Unread) != 1 || o.Unread[0] != (Unread{Line: 23, Text: "surprise  : new=1"}) || len(o.Doubts) > 0 {
+		t.Errorf("not understood %+v, doubts %q", o.Unread, o.Doubts)
+	}
+	if j.Error != 5 || len(o.Messages) != 1 || j.Options["bs"] != "4k,8k,4k" || j.TotalErrors != 7 || j.FirstError != 5 {
+		t.Errorf("error %d, messages %q, options %v, %d errors", j.Error, o.Messages, j.Options, j.TotalErrors)
+	}
+	r := j.Read
+	if r.N != 10240 || r.Bytes != 40960<<10 || r.IOPS != 1024 || r.BW != 4096<<10 || r.Short != 1 || r.Clat.Max != 1502*time.Millisecond || r.Clat.Mean != 9.25e6 || r.Clat.StdDev != 0 {
+		t.Errorf("read %+v", r)
+	}
+	if s := r.BWSamples; s.Min != 3000<<10 || s.Mean != 4096.5*1024 || s.Share != 1 {
+		t.Errorf("samples %+v", s)
+	}
+	if w := j.Write; w.Bytes != 81920<<10 || w.Clat.Max != 15200*time.Microsecond || w.Printed["clat.max"] != "15.2K" || w.Short != 2 {
+		t.Errorf("write %+v", w)
+	}
+	if d := j.Trim; d.N != 1024 || d.IOPS != 102.4 || d.Bytes != 4096<<10 {
+		t.Errorf("trim %+v", d)
+	}
+	if j.Target.Target != 50*time.Millisecond || j.Target.Percentile != 99.9 || j.CPU.ContextSwitches != math.MaxUint64 || len(j.Buckets) != 3 {
+		t.Errorf("target %+v, cpu %+v, buckets %v", j.Target, j.CPU, j.Buckets)
+	}
+}
+
+// TestKilobytesOfAThousand: fio 2 prints KB for either; only the block size tells.
+func TestKilobytesOfAThousand(t *testing.T) {
+	const in = `a: (g=0): rw=read, bs=4K-4K/4K-4K/4K-4K, ioengine=sync, iodepth=1
+a: (groupid=0, jobs=1): err= 0: pid=1: Wed Mar  6 19:00:05 2013
+  read : io=40960KB, bw=4096.0KB/s, iops=1000, runt= 10000msec
+     issued    : total=r=10000/w=0/d=0, short=r=0/w=0/d=0
+
+Run status group 0 (all jobs):
+   READ: io=40960KB, aggrb=4096KB/s, minb=4096KB/s, maxb=4096KB/s, mint=10000msec, maxt=10000msec
+`
+	outs, err := ReadText(strings.NewReader(in))
+	if err != nil || len(outs) != 1 {
+		t.Fatal(len(outs), err)
+	}
+	o := outs[0]
+	if r := o.Jobs[0].Read; r.Bytes != 40960000 || r.BW != 4096000 {
+		t.Errorf("read %+v", r)
+	}
+	if g := o.Groups[0].Directions["READ"]; g.Bytes != 40960000 || g.BW != 4096000 {
+		t.Errorf("group %+v", g)
+	}
+	if len(o.Doubts) != 1 || !strings.Contains(o.Doubts[0], "kb_base=1000") {
+		t.Errorf("doubts %q", o.Doubts)
+	}
+}
+
+func TestContradictionsAreSaid(t *testing.T) {
+	for name, c := range map[string]struct{ in, want string }{
+		"iops and issued": {"read: IOPS=5000, BW=3906KiB/s (4000kB/s)(38.1MiB/10000msec)", "10000 issued in 10s are 1000 IOPS, but 5000 is printed"},
+		"bw and io":       {"read: IOPS=1000, BW=9999KiB/s (4000kB/s)(39.1MiB/10000msec)", "9999KiB/s for 10s is not 39.1MiB"},
+		"bs and io":       {"read: IOPS=1000, BW=7812KiB/s (8000kB/s)(76.3MiB/10000msec)", "10000 I/Os × 4KiB are 39.1MiB, but 76.3MiB is printed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			outs, err := ReadText(strings.NewReader("a: (g=0): rw=read, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=sync, iodepth=1\na: (groupid=0, jobs=1): err= 0: pid=1:\n  " +
+				c.in + "\n  issued rwts: total=10000,0,0,0 short=0,0,0,0 dropped=0,0,0,0\n"))
+			if err != nil || len(outs) != 1 || len(outs[0].Doubts) == 0 || !strings.Contains(strings.Join(outs[0].Doubts, "\n"), c.want) {
+				t.Errorf("got %s, want %s", asJSON(t, outs), c.want)
+			}
+		})
+	}
+}

@@ -99,7 +99,7 @@ func (t *textReader) rowLine(body string) bool {
 		j.Submit, good = shareList(rest)
 	case name == "complete":
 		j.Complete, good = shareList(rest)
-	case name == "issued" || name == "issued rwts" || name == "issued rwt":
+	case strings.HasPrefix(name, "issued"): // "issued r/w/d" before 2.0.8
 		good = j.issuedLine(rest)
 	case name == "errors":
 		good = j.errorsLine(rest)
@@ -405,7 +405,7 @@ func shareList(rest string) ([]Share, bool) {
 func (j *textJob) issuedLine(rest string) bool {
 	good := true
 	fields := map[string]string{}
-	for _, word := range strings.Fields(rest) {
+	for word := range strings.FieldsSeq(rest) {
 		name, list, ok := strings.Cut(strings.TrimSuffix(word, ","), "=")
 		good = good && ok
 		fields[name] = list

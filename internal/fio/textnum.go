@@ -17,6 +17,10 @@ type textNum struct {
 
 func parseTextNum(s string) textNum {
 	s = strings.TrimSpace(s)
+	switch strings.TrimRight(strings.TrimPrefix(s, "-"), "%") { // old fio divides by zero where nothing ran
+	case "nan", "inf":
+		return textNum{ok: true}
+	}
 	var n textNum
 	i, point := 0, false
 	for ; i < len(s); i++ {
@@ -28,7 +32,7 @@ func parseTextNum(s string) textNum {
 		if c-'0' > 9 {
 			break
 		}
-		if n.mant > math.MaxUint64/10-1 {
+		if n.mant > (math.MaxUint64-uint64(c-'0'))/10 {
 			return textNum{}
 		}
 		n.mant = n.mant*10 + uint64(c-'0')

@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
+	"path"
 	"plimsoll/internal/units"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -69,14 +70,12 @@ func (j *textJob) si() bool {
 	return false
 }
 
-var textCommandBS = regexp.MustCompile(`(?:--?|—|–)(?:bs|blocksize)(?:=|\s+)(\S+)`)
-
 // blockSizes returns the block size of each direction where it is one and known, else 0.
-func (r *textRun) blockSizes(j *textJob) (bs [3]float64) {
+func (j *textJob) blockSizes() (bs [3]float64) {
 	text := j.Options["bs"]
-	if _, isRange := j.Options["bsrange"]; text == "" && !isRange {
-		if m := textCommandBS.FindAllStringSubmatch(r.out.Command, -1); len(m) == 1 {
-			text = strings.Trim(m[0][1], `"'`)
+	for _, other := range []string{"bsrange", "bssplit"} {
+		if _, has := j.Options[other]; has {
+			return bs
 		}
 	}
 	if text == "" {
@@ -94,14 +93,45 @@ func (r *textRun) blockSizes(j *textJob) (bs [3]float64) {
 	return bs
 }
 
+// commandOptions are the options that the command line above the output gave a job; nil when it names no such job.
+func commandOptions(command, job string) Options {
+	words, err := SplitShell(command)
+	at := slices.IndexFunc(words, func(w string) bool { return path.Base(w) == "fio" })
+	if err != nil || at < 0 {
+		return nil
+	}
+	file, err := ParseCommandLine(words[at:])
+	if err != nil {
+		return nil
+	}
+	for _, i := range file.Jobs() {
+		s := file.Effective(i)
+		if s.Name != job {
+			continue
+		}
+		o := Options{}
+		for _, opt := range s.Options {
+			if opt.Name != "name" {
+				o[BuiltinOptions().Main(opt.Name)] = opt.Value
+			}
+		}
+		return o
+	}
+	return nil
+}
+
 func (r *textRun) settleJob(j *textJob) {
-	if echo := r.echoes[textKey{j.Name, j.Group}]; echo != nil {
-		if j.Options == nil {
-			j.Options = Options{}
-		}
-		for k, v := range echo {
-			j.Options[k] = v
-		}
+	given := commandOptions(r.out.Command, j.Name)
+	if echo := r.echoes[textKey{j.Name, j.Group}]; echo != nil && given == nil {
+		given = echo
+	} else if given != nil {
+		maps.Copy(given, echo)
+	}
+	if j.Options != nil && given != nil {
+		maps.Copy(given, j.Options) // the description
+	}
+	if given != nil {
+		j.Options = given
 	}
 	for name, list := range j.prio {
 		if raw, err := json.Marshal(*list); err == nil {
@@ -112,11 +142,13 @@ func (r *textRun) settleJob(j *textJob) {
 		}
 	}
 	slices.SortStableFunc(j.Buckets, func(a, b Bucket) int { return cmp.Compare(uint64(a.Upto)-1, uint64(b.Upto)-1) })
-	bs := r.blockSizes(j)
+	bs := j.blockSizes()
 	if all := &j.dirs[3]; all.seen && !j.dirs[0].seen && !j.dirs[1].seen { // fio counts all as reads then
 		reads := &j.dirs[0]
 		all.issued, all.Short, all.Dropped = reads.issued, reads.Short, reads.Dropped
 		reads.issued, reads.Short, reads.Dropped = 0, 0, 0
+	} else if all.seen { // unified_rw_reporting=both, where fio 3.33 prints no rates
+		all.issued = j.dirs[0].issued + j.dirs[1].issued + j.dirs[2].issued
 	}
 	for i := range j.dirs {
 		d := &j.dirs[i]
@@ -195,9 +227,9 @@ func (d *textDirection) settleBytes(bs, sec float64) (doubts []string) {
 		d.Bytes = units.Bytes(math.Round(bw * sec))
 	default:
 		d.Bytes = units.Bytes(math.Round(bytes))
-		if bs > 0 && d.N > 0 && math.Abs(exact-bytes) > ioStep+0.02*bytes {
-			doubts = append(doubts, fmt.Sprintf("%d I/Os × %s are %s, but %s is printed", d.N, units.Bytes(bs), units.Bytes(exact), d.Printed["io"]))
-		}
+	}
+	if bs > 0 && d.N > 0 && math.Abs(exact-bytes) > ioStep+0.02*bytes {
+		doubts = append(doubts, fmt.Sprintf("%d I/Os × %s are %s, but %s is printed", d.N, units.Bytes(bs), units.Bytes(exact), d.Printed["io"]))
 	}
 	d.BW = units.Rate(bw)
 	if better := float64(d.Bytes) / sec; sec > 0 && bytes > 0 && math.Abs(better-bw) <= bwStep {
