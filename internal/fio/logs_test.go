@@ -1,12 +1,16 @@
 package fio
 
 import (
+	"compress/gzip"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -225,5 +229,56 @@ func TestLogsOfOtherNamesAreRefused(t *testing.T) {
 	}
 	if _, err := ReadLogs(fstest.MapFS{}, []string{"x_lat.log"}); err == nil || !strings.Contains(err.Error(), fs.ErrNotExist.Error()) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestHistogramPercentilesAreThoseOfFiosScript: fio's own script interpolates within a bin, so its answer must lie in ours.
+func TestHistogramPercentilesAreThoseOfFiosScript(t *testing.T) {
+	packed, err := os.Open("/usr/share/doc/fio/fio-histo-log-pctiles.py.gz")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer func() { _ = packed.Close() }()
+	z, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	runFio(t, dir, "--name=a", "--ioengine=libaio", "--filename=f", "--size=8m", "--rw=randread", "--bs=4k", "--write_hist_log=x", "--log_hist_msec=20")
+	if err := os.WriteFile(filepath.Join(dir, "p.py"), src, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("python3", "p.py", "--time-quantum", "1000", "--percentiles", "50", "90", "99", "99.9", "--", "x_clat_hist.1.log")
+	cmd.Dir = dir
+	raw, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, raw)
+	}
+	out, err := ReadLogs(os.DirFS(dir), []string{"x_clat_hist.1.log"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var row []string
+	for line := range strings.Lines(string(raw)) {
+		if fields := strings.Split(strings.TrimSpace(line), ","); len(fields) >= 6 && strings.TrimSpace(fields[0]) == "0" {
+			row = fields[len(fields)-4:]
+		}
+	}
+	if row == nil {
+		t.Fatalf("no row in\n%s", raw)
+	}
+	for i, p := range []float64{50, 90, 99, 99.9} {
+		v, err := strconv.ParseFloat(strings.TrimSpace(row[i]), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lo, hi := BinRange(BinOf(out.Jobs[0].Read.Clat.Hist.Percentile(p)))
+		if v*1000 < float64(lo)-1 || v*1000 > float64(hi)+1 {
+			t.Errorf("p%v: bin %v to %v, the script says %v µs in\n%s", p, lo, hi, v, raw)
+		}
 	}
 }

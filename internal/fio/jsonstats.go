@@ -1,0 +1,237 @@
+package fio
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/internal/units"
+)
+
+// settleCount fills N for versions before 3.18, which do not print it, and clears what was not measured, where old
+// versions print the unset minimum.
+func (l *Latency) settleCount(ios uint64) {
+	switch {
+	case l.N > 0:
+	case l.Hist.Count() > 0:
+		l.N = l.Hist.Count()
+	case l.Mean > 0 || l.Max > 0:
+		l.N = ios
+	}
+	none := len(l.Percentiles) == 0 || l.Percentiles[len(l.Percentiles)-1].Value == 0
+	if l.N == 0 && l.Mean == 0 && l.Max == 0 && none {
+		*l = Latency{}
+	}
+}
+
+func (p *jsonParser) latency(unit time.Duration) Latency {
+	var l Latency
+	p.object(func(key []byte) {
+		switch string(key) {
+		case "min":
+			l.Min = jsonDuration(p.number(), unit)
+		case "max":
+			l.Max = jsonDuration(p.number(), unit)
+		case "mean":
+			l.Mean = p.number() * float64(unit)
+		case "stddev":
+			l.StdDev = p.number() * float64(unit)
+		case "N":
+			l.N = p.count()
+		case "percentile":
+			l.Percentiles = p.percentiles(unit)
+		case "bins":
+			l.Hist = p.bins(unit)
+		default:
+			p.skip()
+		}
+	})
+	return l
+}
+
+// percentiles reads {"99.000000": 1234, …}. fio 2 pads its list with "0.00": 0.
+func (p *jsonParser) percentiles(unit time.Duration) []Percentile {
+	list := make([]Percentile, 0, 17)
+	p.object(func(key []byte) {
+		k := jsonScan{b: key}
+		at, v := k.number(), jsonDuration(p.number(), unit)
+		if k.err != nil {
+			p.fail("a percentile")
+		} else if at > 0 || v > 0 {
+			list = append(list, Percentile{P: at, Value: v})
+		}
+	})
+	slices.SortStableFunc(list, func(a, b Percentile) int { return cmpFloat(a.P, b.P) })
+	return list
+}
+
+func cmpFloat(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// bins reads {"<ns>": count, …} or, up to 3.0, {"FIO_IO_U_PLAT_BITS": 6, …, "<index>": count, …}.
+func (p *jsonParser) bins(unit time.Duration) *Hist {
+	p.out.Format = JSONPlus
+	if p.hists++; p.hists > 1024+len(p.b)/128 { // a bin table takes 15 kB however short its text is
+		p.fail("fewer histograms in so short a document")
+		return nil
+	}
+	h, indexed := &Hist{}, false
+	p.object(func(key []byte) {
+		if len(key) > 0 && key[0] == 'F' {
+			indexed = indexed || strings.HasPrefix(string(key), "FIO_IO_U_PLAT")
+			p.skip()
+			return
+		}
+		var at uint64
+		for _, c := range key {
+			if c-'0' > 9 || at > math.MaxInt64/16 {
+				p.fail("a latency before a bin's count, not " + strconv.Quote(string(key)))
+				return
+			}
+			at = at*10 + uint64(c-'0')
+		}
+		n := p.count()
+		switch {
+		case !indexed:
+			h.Add(jsonDuration(float64(at), unit), n)
+		case at >= HistBins:
+			p.fail("a bin below " + strconv.Itoa(HistBins))
+		case unit == time.Nanosecond:
+			h.AddBin(int(at), n)
+		default:
+			h.Add(BinValue(int(at))*unit, n)
+		}
+	})
+	return h
+}
+
+func (p *jsonParser) sync(j *Job) {
+	var total uint64
+	p.object(func(key []byte) {
+		switch string(key) {
+		case "total_ios":
+			total = p.count()
+		case "lat_ns":
+			j.Sync.Lat = p.latency(time.Nanosecond)
+		case "lat":
+			j.Sync.Lat = p.latency(time.Microsecond)
+		default:
+			p.extra(&j.Extra, "sync.", key)
+		}
+	})
+	j.Sync.Lat.settleCount(total)
+	if j.Sync.Lat.N > 0 {
+		j.Sync.Kind = "fsync/fdatasync/sync_file_range"
+	}
+}
+
+func (p *jsonParser) shares() []Share {
+	list := make([]Share, 0, 7)
+	p.object(func(key []byte) {
+		list = append(list, Share{Label: jsonDepthLabel(key), Value: p.percent()})
+	})
+	return list
+}
+
+func jsonDepthLabel(key []byte) string {
+	switch string(key) { // the usual ones without allocating
+	case "0":
+		return "0"
+	case "1":
+		return "1"
+	case "2":
+		return "2"
+	case "4":
+		return "4"
+	case "8":
+		return "8"
+	case "16":
+		return "16"
+	case "32":
+		return "32"
+	case "64":
+		return "64"
+	case ">=64":
+		return ">=64"
+	}
+	return strings.ToValidUTF8(string(key), "\uFFFD")
+}
+
+// buckets reads {"2": 0.0, …, ">=2000": 0.1} and keeps those that are not empty.
+func (p *jsonParser) buckets(unit time.Duration) []Bucket {
+	var list []Bucket
+	p.object(func(key []byte) {
+		share := p.percent()
+		if share == 0 {
+			return
+		}
+		if len(key) > 2 && key[0] == '>' {
+			list = append(list, Bucket{Value: share})
+			return
+		}
+		k := jsonScan{b: key}
+		if upto := k.number(); k.err == nil {
+			list = append(list, Bucket{Upto: jsonDuration(upto, unit), Value: share})
+		}
+	})
+	return list
+}
+
+func (p *jsonParser) disk() Disk {
+	var d, agg Disk
+	hasAgg := false
+	p.object(func(key []byte) {
+		to, name := &d, string(key)
+		if rest, ok := strings.CutPrefix(name, "aggr_"); ok {
+			to, name, hasAgg = &agg, rest, true
+		}
+		switch name {
+		case "name":
+			to.Name = p.text()
+		case "read_ios":
+			to.Reads = p.count()
+		case "write_ios":
+			to.Writes = p.count()
+		case "read_merges", "read_merge":
+			to.ReadMerges = p.count()
+		case "write_merges", "write_merge":
+			to.WriteMerges = p.count()
+		case "read_ticks":
+			to.ReadTicks = p.count()
+		case "write_ticks":
+			to.WriteTicks = p.count()
+		case "in_queue":
+			to.InQueue = p.count()
+		case "util":
+			to.Util = p.percent()
+		case "read_sectors":
+			to.ReadBytes, to.HasSectors = units.Bytes(p.count())*512, true
+		case "write_sectors":
+			to.WriteBytes, to.HasSectors = units.Bytes(p.count())*512, true
+		default:
+			p.skip()
+		}
+	})
+	if hasAgg {
+		d.Aggregate = &agg
+	}
+	return d
+}
+
+// jsonDuration turns a figure in unit into a duration; what does not fit is a sentinel of fio's and becomes 0.
+func jsonDuration(v float64, unit time.Duration) time.Duration {
+	ns := v * float64(unit)
+	if ns < 0 || ns >= math.MaxInt64 {
+		return 0
+	}
+	return time.Duration(math.Round(ns))
+}
