@@ -76,13 +76,13 @@ func printOutlook(w io.Writer, t *topology.Topology, o outlook) {
 	for i := range o.Ceiling.Bounds {
 		b := &o.Ceiling.Bounds[i]
 		mark, say := " ", ""
-		switch {
-		case b == o.Binding:
+		switch b {
+		case o.Binding:
 			mark, say = ">", "holds a test"
 			if o.Sustained == o.Binding {
 				say = "holds it, for ever"
 			}
-		case b == o.Sustained:
+		case o.Sustained:
 			mark, say = "=", "is what lasts"
 		}
 		if b.Burst && b.Lasts > 0 && say == "" {

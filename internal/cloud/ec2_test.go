@@ -141,6 +141,23 @@ func TestDescribeVolumes(t *testing.T) {
 	}
 }
 
+// A captive portal answers anything, and with success.
+func TestDescribeVolumesGarbage(t *testing.T) {
+	for _, body := range []string{"", "<html><body>log in", "{}"} {
+		api(t, func(map[string][]string) (int, string) { return 200, body })
+		if got, err := DescribeVolumes(t.Context(), "eu-west-1", []string{"vol-a"}); err == nil || !strings.HasPrefix(err.Error(), "EC2 API: ") {
+			t.Errorf("%q: %v %v", body, got, err)
+		}
+	}
+	api(t, func(map[string][]string) (int, string) { return 502, "bad gateway" })
+	if _, err := DescribeVolumes(t.Context(), "eu-west-1", []string{"vol-a"}); err == nil || !strings.Contains(err.Error(), "502") {
+		t.Errorf("%v", err)
+	}
+	if _, err := DescribeVolumes(t.Context(), "evil.example/x?", []string{"vol-a"}); err == nil || !strings.Contains(err.Error(), "region") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestDescribeVolumesRefused(t *testing.T) {
 	api(t, func(map[string][]string) (int, string) {
 		return 403, `<Response><Errors><Error><Code>UnauthorizedOperation</Code><Message>You are not authorized to perform this operation.</Message></Error></Errors><RequestID>r</RequestID></Response>`
