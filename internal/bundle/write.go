@@ -26,7 +26,10 @@ func Create(out string, run Run) (*Writer, error) {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return nil, err
 	}
-	id := fmt.Sprintf("%s-%s-%s", run.Created.UTC().Format("20060102T150405Z"), slug(run.Suite.Name), slug(run.Topology.Host.Name))
+	id := fmt.Sprintf("%s-%s", run.Created.UTC().Format("20060102T150405Z"), slug(run.Suite.Name))
+	if host := run.Topology.Host.Name; host != "" { // that of an import is often not known
+		id += "-" + slug(host)
+	}
 	run.Schema = Schema
 	for n := 1; n < 1000; n++ {
 		run.ID = id
