@@ -23,6 +23,10 @@ type Output struct {
 	Unread []Unread `json:"unread,omitempty"`
 	// Series are logs over time.
 	Series []LogSeries `json:"series,omitempty"`
+	// Source is the file that it was read from, set by whoever opened it.
+	Source string `json:"source,omitempty"`
+	// Progress are the lines that fio showed while it ran, where text output holds them.
+	Progress []Progress `json:"progress,omitempty"`
 	// Title is the heading that stood above text output: of a Markdown section, or a line such as "nvme1:".
 	Title string `json:"title,omitempty"`
 	// Command is the fio command line that stood above text output.
@@ -162,10 +166,13 @@ func (l Latency) At(p float64) (time.Duration, bool) {
 
 // Samples summarises fio's periodic samples of a rate.
 type Samples struct {
-	Min, Max, Mean, StdDev float64
-	N                      uint64
+	Min    float64 `json:"min"`
+	Max    float64 `json:"max"`
+	Mean   float64 `json:"mean"`
+	StdDev float64 `json:"stddev"`
+	N      uint64  `json:"n"`
 	// Share of the group's aggregate in 0..1 (per=…).
-	Share float64
+	Share float64 `json:"share,omitempty"`
 }
 
 // Sync is the latency of fsync, fdatasync and sync_file_range. fio leaves total_ios at 0 in many versions:
