@@ -298,6 +298,141 @@ arrays: [{name: x, volumes: gp3 12000iops}]
 	})
 }
 
+// built is a machine made of "device attribute value" lines; "slaves" lists what a device is made of. /m is on dm-9.
+func built(lines string) *sys.Machine {
+	root := fstest.MapFS{"proc/self/mountinfo": {Data: []byte("1 0 253:9 / /m rw - ext4 /dev/dm-9 rw\n")}}
+	for l := range strings.Lines(lines) {
+		f := strings.SplitN(strings.TrimSpace(l), " ", 3)
+		if len(f) < 3 {
+			continue
+		}
+		dir := "sys/class/block/" + f[0] + "/"
+		if root[dir+"dev"] == nil {
+			minor := strings.TrimLeft(f[0], "abcdefghijklmnopqrstuvwxyz-")
+			root[dir+"dev"] = &fstest.MapFile{Data: []byte("253:" + minor)}
+			root[dir+"size"] = &fstest.MapFile{Data: []byte("2097152")}
+		}
+		if f[1] == "slaves" {
+			for sub := range strings.FieldsSeq(f[2]) {
+				root[dir+"slaves/"+sub] = &fstest.MapFile{Data: []byte("../../" + sub), Mode: fs.ModeSymlink}
+			}
+			continue
+		}
+		root[dir+f[1]] = &fstest.MapFile{Data: []byte(f[2])}
+	}
+	return &sys.Machine{Root: root, Run: func(context.Context, io.Writer, ...string) error { return sys.ErrNotFound }}
+}
+
+func TestUnusualLayers(t *testing.T) {
+	lvm := "LVM-" + strings.Repeat("v", 64)
+	for _, c := range []struct{ name, lines, want string }{
+		{
+			"stripes over stripes split at the smaller chunk, whichever has it", `
+dm-9 dm/uuid ` + lvm + `
+dm-9 dm/name vg-wide
+dm-9 queue/minimum_io_size 262144
+dm-9 queue/optimal_io_size 524288
+dm-9 slaves md1 md2
+md1 md/level raid0
+md1 md/chunk_size 65536
+md1 md/raid_disks 2
+md1 queue/minimum_io_size 65536
+md1 queue/optimal_io_size 131072
+md1 slaves sd11 sd12
+md2 md/level raid0
+md2 md/chunk_size 65536
+md2 md/raid_disks 2
+md2 slaves sd13 sd14
+sd11 ro 0
+sd12 ro 0
+sd13 ro 0
+sd14 ro 0
+`, "dm-9 raid0 copies=0 chunk=64KiB degraded=0 missing=0 sd11 sd12 sd13 sd14",
+		},
+		{
+			"a member that has failed but keeps its slot until it is removed", `
+dm-9 md/level raid1
+dm-9 md/raid_disks 2
+dm-9 md/degraded 1
+dm-9 md/dev-sd11/slot 0
+dm-9 md/dev-sd11/state in_sync
+dm-9 md/dev-sd12/slot 1
+dm-9 md/dev-sd12/state faulty,write_error
+dm-9 slaves sd11 sd12
+sd11 ro 0
+sd12 ro 0
+`, "dm-9 raid1 copies=2 chunk=0B degraded=1 missing=1 sd11 -",
+		},
+		{
+			"several paths to one drive", `
+dm-9 dm/uuid mpath-36001
+dm-9 dm/name mpatha
+dm-9 slaves sd11 sd12
+sd11 wwid naa.1
+sd12 wwid naa.1
+`, "sd11 single copies=0 chunk=0B degraded=0 missing=0 sd11",
+		},
+		{
+			"two drives under an unknown mapping", `
+dm-9 dm/uuid OTHER-1
+dm-9 dm/name odd
+dm-9 slaves sd11 sd12
+sd11 wwid naa.1
+sd12 wwid naa.2
+`, "dm-9  copies=0 chunk=0B degraded=0 missing=0 sd11 sd12",
+		},
+		{
+			"a thin volume lies on its pool's data", `
+dm-9 dm/uuid ` + lvm + `
+dm-9 dm/name vg-thin
+dm-9 slaves dm-8
+dm-8 dm/uuid ` + lvm + `-tpool
+dm-8 dm/name vg-pool-tpool
+dm-8 slaves dm-6 dm-7
+dm-7 dm/uuid ` + lvm + `-tdata
+dm-7 dm/name vg-pool_tdata
+dm-7 slaves sd11
+dm-6 dm/uuid ` + lvm + `-tmeta
+dm-6 dm/name vg-pool_tmeta
+dm-6 slaves sd12
+sd11 ro 0
+sd12 ro 0
+`, "sd11 single copies=0 chunk=0B degraded=0 missing=0 sd11",
+		},
+		{
+			"paths that NVMe hides are not devices", `
+dm-9 dm/uuid CRYPT-1
+dm-9 dm/name luks
+dm-9 slaves nvme1n1
+nvme1n1 hidden 0
+nvme0c0n1 hidden 1
+`, "nvme1n1 single copies=0 chunk=0B degraded=0 missing=0 nvme1n1",
+		},
+		{
+			"RAID10 far 2, and offset", `
+dm-9 md/level raid10
+dm-9 md/layout 513
+dm-9 md/chunk_size 65536
+dm-9 md/raid_disks 3
+dm-9 slaves sd11 sd12 sd13
+sd11 ro 0
+sd12 ro 0
+sd13 ro 0
+`, "dm-9 raid10 copies=2 chunk=64KiB degraded=0 missing=0 sd11 sd12 sd13",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			top := detect(t, built(c.lines), "/m/x", "", nil)
+			if got := line(top.Array(top.For(topology.Data).Array)); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+			if top.Tree.Devices["nvme0c0n1"] != nil {
+				t.Error("a hidden device is in the tree")
+			}
+		})
+	}
+}
+
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
