@@ -138,3 +138,31 @@ func labCases() []labelled {
 		}}, "PL502", ""},
 	}
 }
+
+// knownWeak are cases that the rules are known to get wrong, so that the score stays honest: each is labelled with the truth.
+func knownWeak() []labelled {
+	const k8 = 8 * units.KiB
+	optane := measured(1, random(1, 4*units.KiB, 1, 1), took(90000, 0, 0.011))
+	optane.Result.Disks = []fio.Disk{{Name: "nvme0n1", Reads: 5400000, Util: 1}}
+	leads := []float64{3.3, 3.3, 3.3, 94, 3.3, 3.3, 3.3, 3.3}
+	busy := []float64{0.31, 0.31, 0.31, 0.98, 0.31, 0.31, 0.31, 0.31}
+	eight := func() *topology.Topology { return on("", array("md0", topology.RAID10, 64*units.KiB, 8, gp3())) }
+	reads := bounds(limit(ceiling.VolumeIOPS, 2400, k8))
+	writes := bounds(limit(ceiling.VolumeIOPS, 1200, k8))
+	return []labelled{
+		{"Optane that nobody declared", Case{Runs: []Measurement{optane}}, "", "PL501"},
+		{"healthy queue on one member, limits not known", Case{Topology: eight(), Runs: []Measurement{
+			measured(1, random(1, k8, 4, 64), took(2351, 0, 108), saw(true, leads, busy)),
+		}}, "", ""},
+		{"healthy queue on the same member by chance twice", Case{Topology: eight(), Runs: []Measurement{
+			measured(1, random(1, k8, 4, 64), took(2351, 0, 108), withCeiling(reads), saw(true, leads, busy)),
+			measured(2, random(0, k8, 4, 64), took(0, 1153, 222), withCeiling(writes), saw(false, leads, busy)),
+		}}, "PL502", ""},
+		{"slow member behind a ceiling that is not known", Case{Topology: eight(), Runs: []Measurement{
+			measured(1, random(1, k8, 4, 64), took(1345, 0, 190), saw(true, []float64{1.9, 1.8, 723, 184, 1.9, 1.7, 1.8, 1.9}, busy)),
+		}}, "PL204", ""},
+		{"other load that only one member carries", Case{Topology: eight(), Runs: []Measurement{
+			measured(1, random(1, k8, 4, 64), took(2000, 0, 128), withCeiling(reads), saw(true, leads, busy)),
+		}}, "PL412", "PL204"},
+	}
+}

@@ -186,8 +186,10 @@ func settled(r *result.Result) []result.Second {
 }
 
 const (
-	// strange is the share of a device's bytes that may be another's: windows of telemetry and fio differ by a second or two.
-	strange = 0.10
+	// strange is by how much a direction of a device may exceed fio's: windows of telemetry and fio differ by a second or two.
+	// strangeAll is the share of all the device moved that is worth a word.
+	strange    = 0.10
+	strangeAll = 0.02
 	// strangeRate is less than what the journal and timestamps of a quiet filesystem write.
 	strangeRate = units.MiBPerSec
 )
@@ -195,7 +197,7 @@ const (
 var otherIO = &Rule{
 	Code: "PL412", Since: "0.1", Severity: Warn,
 	Title:  "something else used the device during the run",
-	When:   "The device moved over 10 % (and 1 MiB/s) more bytes in a direction than fio did, beyond the log writes of its syncs (PL414).",
+	When:   "The device moved over 10 % more bytes in a direction than fio did, at least 1 MiB/s and 2 % of all it moved, beyond the log writes of its syncs (PL414).",
 	Why:    "The limits are shared: what another process takes is missing in the figure.",
 	Fix:    "Stop databases, backups, scrubs and monitoring on these volumes, and run again.",
 	Bad:    "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 9 GiB",
@@ -215,7 +217,8 @@ var otherIO = &Rule{
 					return
 				}
 				more := units.Rate(float64(device-own) / r.Measured.Seconds())
-				if more < strangeRate || float64(device-own) < strange*float64(d.ReadBytes+d.WriteBytes) {
+				all := float64(d.ReadBytes + d.WriteBytes)
+				if more < strangeRate || float64(device-own) < max(strange*float64(own), strangeAll*all) {
 					return
 				}
 				f.Says = fmt.Sprintf("%s saw %s of %s that are not fio's (%s).", d.Name, what, device-own, more)

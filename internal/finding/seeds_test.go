@@ -17,7 +17,7 @@ import (
 )
 
 // imported builds a run from fio's own text, as import does: what ran is told by the job file or command line above it.
-func imported(t *testing.T, id int, file string, ws ...fio.Workload) Measurement {
+func imported(t testing.TB, id int, file string, ws ...fio.Workload) Measurement {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "seeds", file+".txt"))
 	if err != nil {
@@ -52,7 +52,7 @@ func imported(t *testing.T, id int, file string, ws ...fio.Workload) Measurement
 }
 
 // declared is the topology that flags of `plimsoll ceiling` make, both roles on one array.
-func declared(t *testing.T, volumes, level, chunk, instance string) *topology.Topology {
+func declared(t testing.TB, volumes, level, chunk, instance string) *topology.Topology {
 	t.Helper()
 	d, err := topology.FromFlags(volumes, level, chunk, instance)
 	if err != nil {
@@ -79,7 +79,7 @@ func under(top *topology.Topology, runs ...Measurement) Case {
 
 // seedCases are the seeds' own data, imported from fio's text or, where only a table was printed, built from its figures, under
 // the ceilings of the catalogue.
-func seedCases(t *testing.T) []labelled {
+func seedCases(t testing.TB) []labelled {
 	striped := func(ramp time.Duration) fio.Workload {
 		w := random(1, 28*units.KiB, 8, 32)
 		w.Ramp = ramp
@@ -152,7 +152,7 @@ func p4510Mounts() *topology.Topology {
 }
 
 // guide is disk-benchmark-guide.md: its ten results on two RAID10 of eight gp3 and a c8g.2xlarge.
-func guide(t *testing.T) Case {
+func guide(t testing.TB) Case {
 	top := declared(t, "8xgp3", "raid10", "64k", "c8g.2xlarge")
 	walArray := top.Arrays[0]
 	top.Arrays[0].Name, walArray.Name, walArray.Chunk = "md0", "md1", 256*units.KiB

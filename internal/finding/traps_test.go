@@ -61,7 +61,7 @@ func TestTraps(t *testing.T) {
 func TestEachRuleIsLabelled(t *testing.T) {
 	wanted, silent := map[Code]int{}, map[Code]int{}
 	rules := slices.Concat(layoutRules(), measurementRules(), ceilingRules(), cloudRules())
-	for _, l := range slices.Concat(seedCases(t), labCases(), layoutCases(), synthetic()) {
+	for _, l := range corpus(t) {
 		for _, r := range rules {
 			if strings.Contains(l.want, string(r.Code)) {
 				wanted[r.Code]++
