@@ -59,8 +59,11 @@ func TestTerseSaysWhatJSONSays(t *testing.T) {
 				t.Fatalf("got %d outputs", len(outs))
 			}
 			js, terse := outs[0], outs[1]
-			if len(terse.Unread) > 0 || len(terse.Jobs) != 3 || version != "2" && asJSON(t, terse.Disks) != asJSON(t, js.Disks) {
+			if len(terse.Unread) > 0 || len(terse.Jobs) != 3 {
 				t.Fatalf("got %+v", terse)
+			}
+			if version != "2" {
+				sameDisks(t, terse.Disks, js.Disks)
 			}
 			for i := range js.Jobs {
 				g, w := terse.Jobs[i], js.Jobs[i]

@@ -59,6 +59,8 @@ type textReader struct {
 	fence     bool // inside a fenced block
 	closed    bool // something ended since the run's last line: a fence, a heading
 	missed    int
+	rows      int // read so far
+	pending   []Progress
 }
 
 // next reads a line of bounded length.
@@ -126,7 +128,11 @@ func (t *textReader) line(raw string) {
 	}
 	if textProg.MatchString(body) { // what fio printed behind it without a new line counts
 		at := textEta.FindAllStringIndex(body, -1)
-		rest := strings.TrimSpace(body[at[len(at)-1][1]:])
+		end := at[len(at)-1][1]
+		rest := strings.TrimSpace(body[end:])
+		if len(at) > 1 {
+			t.progress(body[:end])
+		}
 		if strings.HasPrefix(rest, "<") || strings.Contains(rest, "(groupid=") {
 			t.line(rest)
 		}

@@ -30,10 +30,13 @@ type textDirection struct {
 
 var textDirNames = [4]string{"read", "write", "trim", "mixed"}
 
-// needJob gives figures without a row above them, in fragments, a row named by the heading.
+// needJob gives figures without a row above them, in fragments, a row named by the heading; nil when there are too many.
 func (t *textReader) needJob() *textJob {
 	if t.job != nil {
 		return t.job
+	}
+	if t.rows++; t.rows > maxTextRows {
+		return nil
 	}
 	end := t.run != nil && t.run.results()
 	r := t.need(end)
@@ -79,6 +82,10 @@ func (t *textReader) jobLine(body string) bool {
 // "write: io=101696MB, bw=578488KB/s, iops=36155, runt=180016msec".
 func (t *textReader) direction(name, rest, body string) {
 	j := t.needJob()
+	if j == nil {
+		t.unread(body, "more rows than fio can run jobs")
+		return
+	}
 	j.sync, j.pct = false, nil
 	for i := range textDirNames {
 		if textDirNames[i] == name {
@@ -254,6 +261,10 @@ func (j *textJob) percentiles(body string) bool {
 // coarse reads "lat (msec)   : 2=0.17%, 4=0.01%, >=2000=6.77%".
 func (t *textReader) coarse(unit, rest, body string) {
 	j := t.needJob()
+	if j == nil {
+		t.unread(body, "more rows than fio can run jobs")
+		return
+	}
 	j.sync, j.pct = false, nil
 	u, _ := textUnit(unit)
 	good := true

@@ -32,6 +32,7 @@ func (r *textRun) results() bool {
 func (t *textReader) startRun() {
 	t.finishRun()
 	t.run = &textRun{out: &Output{Format: Text, Title: t.title, Command: t.command}, echoes: map[textKey]Options{}, group: -1}
+	t.run.out.Progress, t.pending = t.pending, nil
 	t.command, t.closed = "", false
 }
 
@@ -56,14 +57,19 @@ func (t *textReader) finishRun() {
 	}
 	r := t.run
 	t.run, t.job = nil, nil
-	if !r.results() && len(r.out.Unread) == 0 {
+	if !r.results() && len(r.out.Unread)+len(r.out.Progress)+len(r.out.Messages) == 0 {
 		return
 	}
 	r.settle()
 	t.outs = append(t.outs, r.out)
 }
 
-func (t *textReader) finish() { t.finishRun() }
+func (t *textReader) finish() {
+	if t.finishRun(); len(t.pending) > 0 { // a run that was cut off
+		t.startRun()
+		t.finishRun()
+	}
+}
 
 var (
 	textEcho    = regexp.MustCompile(`^(.*): \(g=(\d+)\): (rw=.*)$`)
@@ -131,8 +137,16 @@ func (t *textReader) fio(body string, indent int, host string) bool {
 	return t.jobLine(body)
 }
 
+// maxTextRows bounds the rows of one input: a header of 50 bytes takes some kB here.
+const maxTextRows = 1 << 16
+
 // header reads "name: (groupid=0, jobs=16): err= 0: pid=5340: Wed Jun 14 06:26:51 2023".
 func (t *textReader) header(m []string, host string) {
+	if t.rows++; t.rows > maxTextRows {
+		t.unread(m[0], "more rows than fio can run jobs")
+		t.job = nil
+		return
+	}
 	all := m[1] == "All clients"
 	r := t.run
 	// All rows of a run stand before its groups; a row behind them is another run's, or the next status dump's.
