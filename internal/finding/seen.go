@@ -61,6 +61,13 @@ func (m Measurement) inFlight() int {
 	if asked == 0 {
 		asked = m.Result.Depth.Asked
 	}
+	if asked == 0 { // an import without its job: fio's own rows say how many jobs of which depth they hold
+		for _, j := range m.Result.Jobs {
+			if j.Target != nil {
+				asked += max(j.Count, 1) * j.Target.Depth
+			}
+		}
+	}
 	return asked
 }
 
