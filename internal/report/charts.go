@@ -69,6 +69,7 @@ type (
 		Name  string   `json:"name"`
 		Rows  []number `json:"rows"`  // least latency of each
 		Cells []uint64 `json:"cells"` // column, row, count, of those that are not empty
+		most  uint64   // count
 	}
 	memberUse struct {
 		Name string   `json:"name"`
@@ -81,6 +82,8 @@ type (
 		Caption string
 		Says    string // for those who do not see it
 		Wide    bool
+		// Least and Most are the ends of a heat map's shades.
+		Least, Most string
 	}
 )
 
@@ -196,11 +199,14 @@ func (d *drawing) charts(r *result.Result, row row) []chart {
 	}
 	for i, h := range d.Heat {
 		caption := "How long each " + h.Name + " took"
-		all = append(all, chart{Kind: "heat", Part: i, Wide: true, Caption: caption, Says: caption + ", counted by second and latency: darker is more."})
+		all = append(all, chart{
+			Kind: "heat", Part: i, Wide: true, Caption: caption, Least: "1", Most: figure(float64(h.most)) + " a cell, logarithmic",
+			Says: fmt.Sprintf("%s, counted by time and latency, up to %s in a cell.", caption, figure(float64(h.most))),
+		})
 	}
 	if len(d.Members) > 0 {
 		all = append(all, chart{
-			Kind: "members", Wide: true, Caption: "Devices: share of time busy",
+			Kind: "members", Wide: true, Caption: "Devices: share of time busy", Least: "0 %", Most: "100 %",
 			Says: "Share of each second in which each device was busy; the table of devices has the means.",
 		})
 	}
@@ -272,6 +278,7 @@ func newHeat(o of, columns []result.Second) (heat, bool) {
 		o.of(s).Hist.Each(func(bin int, n uint64) { counts[bin/wide-least/wide] += n })
 		for y, n := range counts {
 			if n > 0 {
+				h.most = max(h.most, n)
 				h.Cells = append(h.Cells, uint64(x), uint64(y), n)
 			}
 		}

@@ -19,7 +19,7 @@ var script string
 var style string
 
 //go:embed assets/report.html
-var page string
+var markup string
 
 // The page is parsed when first used: no command but those that write HTML pays for it.
 var pageTemplate = sync.OnceValue(func() *template.Template {
@@ -30,7 +30,7 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 		"bar":     func(share float64) float64 { return 100 * min(share/fullBar, 1) },
 		"hundred": func(share float64) float64 { return 100 * share },
 		"code":    func(id, text string) code { return code{id, text} },
-	}).Parse(page))
+	}).Parse(markup))
 })
 
 // fullBar is the share of its ceiling that fills a scenario's bar; the ceiling itself is marked on it.

@@ -11,8 +11,8 @@ import (
 // Schema is the version of the JSON report. docs/schema/report.schema.json describes it; fields may be added within a version.
 const Schema = 1
 
-// Document is a report as JSON: the bundle whole, exactly as read. Times are in nanoseconds; sizes, rates and IOPS are strings with
-// their unit. Scenarios carry results, ceilings with the measured latency in them, and verdicts.
+// Document is a report as JSON: the bundle whole, exactly as read. Times are in nanoseconds, sizes in bytes, rates in bytes per
+// second. Scenarios carry results, ceilings with the measured latency in them, and verdicts.
 type Document struct {
 	Schema int `json:"schema"` // 1
 	// Outcome is READY, READY WITH WARNINGS, NOT READY or INVALID for a finished run, else running or interrupted.

@@ -93,7 +93,7 @@ func (t *terminal) head(v *view) {
 // overview gives each scenario a line of figures and, below it, a line for what has no column at 80: the doubt, what binds,
 // how long a burst lasts.
 func (t *terminal) overview(rows []row) {
-	widths := []int{2, 17, 4, 11, 11, 7, 7, 7, 7}
+	widths := []int{2, 17, 4, 11, 11, 7, 6, 6, 7} // 79 with the gaps
 	if spare := t.width - 80; spare > 0 {
 		widths[1] += min(spare, 23)
 	}
@@ -117,7 +117,7 @@ func (t *terminal) overview(rows []row) {
 	fmt.Fprintln(t.out, t.in(bold, line("#", "scenario", "role", "measured", "ceiling", "%", "p50", "p99", "verdict")))
 	for _, r := range rows {
 		share := strings.TrimSuffix(r.Percent, " %")
-		text := line(r.Num, r.Name, r.Role, r.Measured, r.Ceiling, share, r.P50, r.P99, r.Verdict)
+		text := line(r.Num, r.Name, r.Role, r.Measured, r.Ceiling, share, tight(r.P50), tight(r.P99), r.Verdict)
 		figures := strings.TrimSuffix(text, r.Verdict)
 		fmt.Fprintln(t.out, figures+t.in(styleOf(r.Verdict), text[len(figures):]))
 		var more []string
@@ -133,6 +133,9 @@ func (t *terminal) overview(rows []row) {
 		t.para("   ", dim, strings.Join(append(more, binds), "; "))
 	}
 }
+
+// tight saves a column where each counts: "14.1ms".
+func tight(s string) string { return strings.ReplaceAll(s, " ", "") }
 
 func (t *terminal) problem(p problem) {
 	fmt.Fprintln(t.out)

@@ -15,17 +15,19 @@ const figures = [...document.querySelectorAll('figure[data-chart]')]
 const drawn = new Map() // figure -> its chart
 
 // A printed column is this wide; beforeprint comes before the browser lays out the page for paper, so it cannot be measured.
-const paper = { wide: 690, narrow: 336 }
+const paper = { wide: 684, narrow: 333 }
 const byKey = document.getElementById('theme')
 
 function draw(figure, width) {
   const plot = figure.querySelector('.plot')
   drawn.get(figure)?.dispose()
   const scenario = data[Number(figure.dataset.scenario)]
-  const chart = init(plot, null, { renderer: 'svg', width: width ?? 'auto', height: plot.clientHeight || 240 })
+  // ECharts writes a width of 'auto' into the SVG, which browsers complain about.
+  const size = { width: width ?? (plot.clientWidth || 600), height: plot.clientHeight || 240 }
+  const chart = init(plot, null, { renderer: 'svg', ...size })
   drawn.set(figure, chart)
   chart.setOption({
-    ...options(figure.dataset.chart, scenario, Number(figure.dataset.part ?? 0), palette(root), width ?? plot.clientWidth),
+    ...options(figure.dataset.chart, scenario, Number(figure.dataset.part ?? 0), palette(root), size.width),
     animation: false,
     aria: { enabled: true, label: { description: figure.dataset.says } },
   })

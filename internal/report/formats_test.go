@@ -1,0 +1,279 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/result"
+	"plimsoll/internal/suite"
+)
+
+var update = flag.Bool("update", false, "write golden files; read the difference before committing it")
+
+func render(t testing.TB, f Format, b *bundle.Bundle, o Options) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := Write(&out, f, b, o); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestGolden(t *testing.T) {
+	b := synthetic(10)
+	for _, f := range []Format{TTY, Markdown, CSV, JUnit} {
+		t.Run(string(f), func(t *testing.T) {
+			got := render(t, f, b, Options{})
+			name := filepath.Join("testdata", "report."+string(f))
+			if *update {
+				if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(string(want), got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestVerdictComesFirst(t *testing.T) {
+	b := synthetic(3)
+	for verdict, word := range map[finding.Verdict]string{
+		finding.Pass: "READY", finding.WarnedPass: "READY WITH WARNINGS", finding.Failed: "NOT READY", finding.NotTrusted: "INVALID",
+	} {
+		b.Run.Verdict = verdict
+		for f, head := range map[Format]string{TTY: word + "\n- ", Markdown: "# " + word + "\n\n- ", HTML: `<h1><span class="verdict">` + word + "</span></h1>"} {
+			got := render(t, f, b, Options{})
+			if f == HTML {
+				if !strings.Contains(got, head) || !strings.Contains(got, "<title>"+word+":") {
+					t.Errorf("html does not show %s", word)
+				}
+				continue
+			}
+			if !strings.HasPrefix(got, head) {
+				t.Errorf("%s begins with %.40q, want %q", f, got, head)
+			}
+		}
+	}
+	b.Run.State = bundle.Interrupted
+	if got := render(t, TTY, b, Options{}); !strings.HasPrefix(got, "INTERRUPTED\n") {
+		t.Errorf("an interrupted run begins with %.30q", got)
+	}
+}
+
+func TestTTYFitsItsWidthAndHasNoEscapes(t *testing.T) {
+	for _, width := range []int{0, 60, 80, 120} {
+		got := render(t, TTY, synthetic(3), Options{Width: width})
+		want := width
+		if width == 0 {
+			want = 80
+		}
+		for line := range strings.Lines(got) {
+			line = strings.TrimSuffix(line, "\n")
+			table := width == 60 && ansi.StringWidth(line) <= 80 // the overview's own least width
+			if ansi.StringWidth(line) > want && !table && !strings.HasPrefix(line, "  $ ") {
+				t.Errorf("at %d columns a line has %d: %s", want, ansi.StringWidth(line), line)
+			}
+			if strings.ContainsFunc(line, unicode.IsControl) {
+				t.Errorf("control character or tab in %q", line)
+			}
+		}
+	}
+	colored := render(t, TTY, synthetic(3), Options{Color: true})
+	if !strings.Contains(colored, "\x1b[") {
+		t.Error("no colour when asked for it")
+	}
+	if plain := render(t, TTY, synthetic(3), Options{}); ansi.Strip(colored) != plain {
+		t.Error("colour changes the text:", cmp.Diff(plain, ansi.Strip(colored)))
+	}
+}
+
+func TestBriefLeavesTheSectionsOut(t *testing.T) {
+	all, brief := render(t, TTY, synthetic(3), Options{}), render(t, TTY, synthetic(3), Options{Brief: true})
+	if !strings.HasPrefix(all, brief) || len(brief) > len(all)/2 || !strings.Contains(brief, "PL204") {
+		t.Error("brief is not the beginning of the whole, or too long:\n" + brief)
+	}
+}
+
+func TestUnknownCeilingIsSaidAndNotGuessed(t *testing.T) {
+	b := synthetic(3)
+	for _, s := range b.Scenarios {
+		row := newRow(&s, 0)
+		known := s.Ceiling != nil
+		if (row.Ceiling != unknown) != known || (row.Percent != unknown) != known || (row.Binds != unknown) != known {
+			t.Errorf("%s: ceiling known is %v, row says %+v", s.Name, known, row)
+		}
+	}
+}
+
+func TestUnknownFormat(t *testing.T) {
+	err := Write(io.Discard, "pdf", synthetic(1), Options{})
+	if err == nil || !strings.Contains(err.Error(), `"pdf"`) || !strings.Contains(err.Error(), "junit") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestEmptyBundles(t *testing.T) {
+	waiting := synthetic(1)
+	for i := range waiting.Scenarios {
+		waiting.Scenarios[i].Result, waiting.Scenarios[i].Targets, waiting.Scenarios[i].Verdict = nil, nil, ""
+	}
+	hollow := synthetic(1)
+	for i := range hollow.Scenarios {
+		hollow.Scenarios[i].Result = &result.Result{State: result.Invalid}
+	}
+	for name, b := range map[string]*bundle.Bundle{"zero": {}, "waiting": waiting, "hollow": hollow} {
+		for _, f := range Formats {
+			got := strings.Replace(render(t, f, b, Options{}), script, "", 1)
+			if strings.Contains(got, "NaN") || strings.Contains(got, "Inf ") {
+				t.Errorf("%s as %s has NaN or Inf", name, f)
+			}
+		}
+	}
+}
+
+// nasty is what a name may hold: markup, quotes, lines, ends of elements, a right-to-left override, terminal escapes, a broken
+// rune, and length.
+const nasty = "<script>alert(1)</script>\"'```|]]>--></title>\n\r\t\x1b[31m\x00\u202eevil\u2028\xff" + `\u003c` + "=cmd()"
+
+func hostile() *bundle.Bundle {
+	b := synthetic(2)
+	b.Scenarios = b.Scenarios[:2]
+	long := nasty + strings.Repeat("長", 300)
+	r := &b.Run
+	r.ID, r.Tool, r.Fio, r.Suite.Name = long, long, long, long
+	r.Labels = map[string]string{long: long}
+	r.Topology.Host.Name, r.Topology.Host.OS, r.Topology.Instance.Type = long, long, long
+	r.Topology.Notes, r.Reasons = []string{long}, []string{long}
+	r.Topology.Targets[0].Path, r.Topology.Arrays[0].Name = long, long
+	r.Topology.Arrays[0].Volumes[0].Type = long
+	for i := range b.Scenarios {
+		s := &b.Scenarios[i]
+		s.Name, s.Title, s.Why = "="+long, long, long
+		s.Targets = []finding.TargetResult{{Target: suite.Target{Text: long, Metric: "write.iops"}, Skipped: long}, {Target: suite.Target{Text: long}}}
+		s.Ceiling.Bounds[0].How, s.Ceiling.Notes = long, []string{long}
+		s.Result.Command = []string{"fio", "--name=" + long}
+		s.Result.Jobs[0].Name, s.Result.Devices[1].Name = long, long
+		s.Result.Jobs = append(s.Result.Jobs, s.Result.Jobs[0])
+		s.Result.Doubts, s.Result.Reasons, s.Result.Depth.Told = []string{long}, []string{long}, long
+		s.Result.Source, s.Result.State = long, result.Invalid
+	}
+	for i := range b.Findings {
+		f := &b.Findings[i]
+		f.Subject, f.Says, f.Title, f.Fix, f.Why, f.Commands = long, long, long, long, long, []string{long}
+		f.Evidence = []finding.Evidence{{What: long, Found: long, Wanted: long, Where: long}}
+	}
+	return b
+}
+
+func TestHostileNames(t *testing.T) {
+	b := hostile()
+	got := map[Format]string{}
+	for _, f := range Formats {
+		got[f] = render(t, f, b, Options{})
+		if f != JSON && strings.ContainsFunc(got[f], func(r rune) bool { return unicode.IsControl(r) && r != '\n' && f != HTML || r == '\u202e' }) {
+			t.Errorf("%s lets a control character through", f)
+		}
+	}
+	outside := "" // of code fences, within which Markdown has no markup
+	for i, part := range strings.Split(got[Markdown], "\n````") {
+		if i%2 == 0 {
+			outside += part
+		}
+	}
+	for f, text := range map[Format]string{HTML: strings.Replace(got[HTML], script, "", 1), Markdown: outside} {
+		if strings.Contains(text, "<script>alert") {
+			t.Errorf("%s has a script element of the name", f)
+		}
+	}
+	if n := strings.Count(got[HTML], "<script"); n != strings.Count(script, "<script")+2 {
+		t.Errorf("the page has %d script elements, want 2", n)
+	}
+	for line := range strings.Lines(got[TTY]) {
+		if !strings.HasPrefix(line, "  $ ") && !strings.HasPrefix(line, "    ") && ansi.StringWidth(strings.TrimSuffix(line, "\n")) > 80 {
+			t.Errorf("tty line too long: %s", line)
+		}
+	}
+	for line := range strings.Lines(got[Markdown]) {
+		if cells := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|"); strings.HasPrefix(line, "| =") && cells != 12 {
+			t.Errorf("a Markdown row of the overview has %d bars: %s", cells, line)
+		}
+	}
+	rows, err := csv.NewReader(strings.NewReader(got[CSV])).ReadAll()
+	if err != nil || len(rows) != 4 {
+		t.Fatalf("csv has %d rows, %v", len(rows), err)
+	}
+	if !strings.HasPrefix(rows[1][2], "'=") {
+		t.Errorf("csv name %q would be a formula", rows[1][2])
+	}
+	var x any = new(junitSuites)
+	if err := xml.Unmarshal([]byte(got[JUnit]), x); err != nil {
+		t.Error("junit:", err)
+	}
+	var back Document
+	if err := json.Unmarshal([]byte(got[JSON]), &back); err != nil {
+		t.Fatal(err)
+	}
+	if want := strings.ToValidUTF8(b.Scenarios[0].Name, "\ufffd"); back.Scenarios[0].Name != want {
+		t.Errorf("json changed a name to %q", back.Scenarios[0].Name)
+	}
+}
+
+func TestQuoteGivesBackWhatItWasGiven(t *testing.T) {
+	for arg, want := range map[string]string{
+		"--bs=8k": "--bs=8k", "a b": "'a b'", "it's": `'it'\''s'`, "": "''", "$HOME": "'$HOME'", "x\ny": `$'x\x0ay'`, "\u202e": `$'\xe2\x80\xae'`, "q'\n": `$'q\'\x0a'`,
+	} {
+		if got := quote(arg); got != want {
+			t.Errorf("%q is quoted as %s, want %s", arg, got, want)
+		}
+	}
+}
+
+func TestJSONRoundTrip(t *testing.T) {
+	b := synthetic(3)
+	var back Document
+	if err := json.Unmarshal([]byte(render(t, JSON, b, Options{})), &back); err != nil {
+		t.Fatal(err)
+	}
+	if back.Schema != Schema || back.Outcome != "INVALID" || len(back.Scenarios) != len(b.Scenarios) {
+		t.Errorf("schema %d, outcome %s, %d scenarios", back.Schema, back.Outcome, len(back.Scenarios))
+	}
+	if !reflect.DeepEqual(back.Scenarios[0].Result.Seconds, b.Scenarios[0].Result.Seconds) {
+		t.Error("the seconds do not come back as they were")
+	}
+}
+
+func BenchmarkHTML(b *testing.B) {
+	run := synthetic(60)
+	var size int
+	for b.Loop() {
+		var out bytes.Buffer
+		if err := Write(&out, HTML, run, Options{}); err != nil {
+			b.Fatal(err)
+		}
+		size = out.Len()
+	}
+	b.ReportMetric(float64(size)/1e6, "MB")
+	b.ReportMetric(1.5e6/float64(size), "x-of-1.5MB-budget-left")
+	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N)/200, "of-200ms-budget")
+}
