@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"plimsoll/internal/block"
 	"plimsoll/internal/report"
 	"plimsoll/internal/sys"
@@ -130,14 +130,9 @@ func capturedMachine(file string, host *sys.Machine) (*sys.Machine, error) {
 }
 
 func capture(m *sys.Machine, file string) error {
-	f, err := os.CreateTemp(filepath.Dir(file), ".capture-")
-	if err != nil {
+	var archive bytes.Buffer
+	if err := block.Capture(&archive, m); err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // gone by then unless something failed
-	err = errors.Join(block.Capture(f, m), f.Chmod(0o644), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), file)
+	return sys.WriteFile(file, archive.Bytes(), 0o644)
 }

@@ -37,6 +37,10 @@ func (t *Topology) build(device string) Array {
 		t.note("%s: how it combines its %d parts is not known", d.Path, len(subs))
 	}
 	t.addVolumes(&a, d, subs)
+	if len(a.Volumes) == 0 { // an array that is not running
+		a.Level = NoLevel
+		t.note("%s has no members", d.Path)
+	}
 	return a
 }
 
@@ -111,7 +115,7 @@ func (a *Array) lv(d *block.Device) {
 // addVolumes fills in an array's volumes, in the order of the stripe, and folds an array below it into it.
 func (t *Topology) addVolumes(a *Array, d *block.Device, subs []string) {
 	parts := subs
-	if d.MD != nil && len(d.MD.Members) > 0 {
+	if d.MD != nil && len(d.MD.Members) > 0 && d.MD.Disks > 0 {
 		parts = make([]string, d.MD.Disks)
 		for _, m := range d.MD.Members {
 			if m.Slot >= 0 && m.Slot < len(parts) && !strings.Contains(m.State, "faulty") {

@@ -409,7 +409,17 @@ nvme0c0n1 hidden 1
 `, "nvme1n1 single copies=0 chunk=0B degraded=0 missing=0 nvme1n1",
 		},
 		{
-			"RAID10 far 2, and offset", `
+			"an array that does not say how many members it wants", `
+dm-9 md/level raid0
+dm-9 md/chunk_size 65536
+dm-9 md/dev-sd11/slot 0
+dm-9 slaves sd11 sd12
+sd11 ro 0
+sd12 ro 0
+`, "dm-9 raid0 copies=0 chunk=64KiB degraded=0 missing=0 sd11 sd12",
+		},
+		{
+			"RAID10 with far copies", `
 dm-9 md/level raid10
 dm-9 md/layout 513
 dm-9 md/chunk_size 65536
@@ -477,7 +487,7 @@ func TestDetectSurvivesDamage(t *testing.T) {
 			}
 		}
 		for _, a := range top.Arrays {
-			if len(a.Volumes) == 0 || a.DataMembers() > len(a.Volumes) {
+			if len(a.Volumes) == 0 && a.Level != topology.NoLevel || a.DataMembers() < 0 || a.DataMembers() > len(a.Volumes) {
 				rt.Fatalf("%+v", a)
 			}
 		}

@@ -163,18 +163,18 @@ func originOf(single map[string]Origin, figure string, all Origin) Origin {
 	return all
 }
 
-// DataMembers is the number of volumes whose bytes a full stripe holds.
+// DataMembers is the number of volumes whose bytes a full stripe holds, at least 1 with redundancy.
 func (a Array) DataMembers() int {
 	n := len(a.Volumes)
 	switch a.Level {
 	case RAID1:
 		return 1
 	case RAID10:
-		return n / max(a.Copies, 2)
+		return max(n/max(a.Copies, 2), 1)
 	case RAID5:
-		return n - 1
+		return max(n-1, 1)
 	case RAID6:
-		return n - 2
+		return max(n-2, 1)
 	case Linear:
 		return 1
 	case Single, RAID0, NoLevel:
