@@ -222,7 +222,7 @@ func (o runOptions) plan(ctx context.Context, env *Env, s *suite.Suite, set bund
 	if p.Fio, err = fio.Installed(ctx, env.Machine); err != nil {
 		return p, err
 	}
-	table, err := fio.InstalledOptions(ctx, env.Machine)
+	table, err := fio.InstalledOptions(ctx, env.Machine, s.Engines()...)
 	if err != nil {
 		return p, err
 	}

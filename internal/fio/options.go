@@ -100,9 +100,9 @@ func ParseCmdHelp(text string) (*OptionTable, error) {
 	return t, nil
 }
 
-// InstalledOptions asks the fio in PATH what it knows, engines included: some thirty starts of a few milliseconds. Keep the
-// table.
-func InstalledOptions(ctx context.Context, m *sys.Machine) (*OptionTable, error) {
+// InstalledOptions asks the fio in PATH what it knows, and what the engines named have of their own, a start of fio each. The options
+// of other engines count as known from the built-in table.
+func InstalledOptions(ctx context.Context, m *sys.Machine, engines ...string) (*OptionTable, error) {
 	text, err := m.Output(ctx, "fio", "--cmdhelp=all")
 	if err != nil {
 		return nil, err
@@ -111,15 +111,7 @@ func InstalledOptions(ctx context.Context, m *sys.Machine) (*OptionTable, error)
 	if err != nil {
 		return nil, err
 	}
-	list, err := m.Output(ctx, "fio", "--enghelp")
-	if err != nil {
-		return nil, err
-	}
-	for line := range strings.Lines(list) {
-		engine, indented := strings.CutPrefix(line, "\t")
-		if engine = strings.TrimSpace(engine); !indented || engine == "" {
-			continue
-		}
+	for _, engine := range engines {
 		// An engine whose library is missing fails here; its options then count as known from the built-in table.
 		help, err := m.Output(ctx, "fio", "--enghelp="+engine)
 		if ctx.Err() != nil {
@@ -173,8 +165,12 @@ func (t *OptionTable) Check(name string) (known bool, nearest string) {
 	if t.byName[clean] != nil {
 		return false, clean
 	}
+	candidates := t.candidates()
+	if begins := slices.DeleteFunc(slices.Clone(candidates), func(c string) bool { return len(clean) < 3 || !strings.HasPrefix(c, clean) }); len(begins) == 1 {
+		return false, begins[0]
+	}
 	best := max(1, min(len(clean)/3, 4)) + 1
-	for _, candidate := range t.candidates() {
+	for _, candidate := range candidates {
 		if d := distance(clean, candidate, best); d < best {
 			best, nearest = d, candidate
 		}
