@@ -126,12 +126,13 @@ func worse(a, b Verdict) Verdict {
 const maxReasons = 3
 
 // RunVerdict judges a run as a whole: the worst of its scenarios and of the findings on the machine. The reasons are the
-// most important first, one sentence each, at most three; of each diagnosis only its worst case is told, with the number of
+// most important first (by severity, then by how many scenarios they concern), one sentence each, at most three; of each diagnosis only its worst case is told, with the number of
 // scenarios it concerns. A run in which nothing was measured has no verdict.
 func RunVerdict(runs []Measurement, findings []Finding) (Verdict, []string) {
 	type reason struct {
-		v    Verdict
-		text string
+		v      Verdict
+		text   string
+		weight int // scenarios concerned
 	}
 	var reasons []reason
 	var v Verdict
@@ -145,13 +146,13 @@ func RunVerdict(runs []Measurement, findings []Finding) (Verdict, []string) {
 		v = worse(v, one)
 		switch m.Result.State { //nolint:exhaustive // the others are judged by targets and findings
 		case result.Interrupted:
-			reasons = append(reasons, reason{NotTrusted, fmt.Sprintf("Scenario %s was interrupted, so it measured nothing.", m.label())})
+			reasons = append(reasons, reason{NotTrusted, fmt.Sprintf("Scenario %s was interrupted, so it measured nothing.", m.label()), 1})
 		case result.Invalid:
 			why := "its figures must not be trusted"
 			if len(m.Result.Reasons) > 0 {
 				why = strings.TrimSuffix(m.Result.Reasons[0], ".")
 			}
-			reasons = append(reasons, reason{NotTrusted, fmt.Sprintf("Scenario %s is invalid: %s.", m.label(), why)})
+			reasons = append(reasons, reason{NotTrusted, fmt.Sprintf("Scenario %s is invalid: %s.", m.label(), why), 1})
 		}
 		for _, t := range m.Targets {
 			switch {
@@ -160,7 +161,7 @@ func RunVerdict(runs []Measurement, findings []Finding) (Verdict, []string) {
 				met++
 			default:
 				reasons = append(reasons, reason{Failed, fmt.Sprintf("Scenario %s missed its target %s: it measured %s.",
-					m.label(), t.Text, t.Print(t.Measured))})
+					m.label(), t.Text, t.Print(t.Measured)), 1})
 			}
 		}
 	}
@@ -174,14 +175,15 @@ func RunVerdict(runs []Measurement, findings []Finding) (Verdict, []string) {
 		}
 		told[f.Code] = true
 		text := f.Says
-		if n := scenariosWith(f.Code, findings); n > 1 {
+		n := scenariosWith(f.Code, findings)
+		if n > 1 {
 			text = fmt.Sprintf("%s (%s, %d scenarios)", text, f.Code, n)
 		} else {
 			text = fmt.Sprintf("%s (%s)", text, f.Code)
 		}
-		reasons = append(reasons, reason{f.Severity.verdict(), text})
+		reasons = append(reasons, reason{f.Severity.verdict(), text, n})
 	}
-	slices.SortStableFunc(reasons, func(a, b reason) int { return b.v.rank() - a.v.rank() })
+	slices.SortStableFunc(reasons, func(a, b reason) int { return cmp.Or(b.v.rank()-a.v.rank(), b.weight-a.weight) })
 	var texts []string
 	for _, r := range reasons[:min(len(reasons), maxReasons)] {
 		texts = append(texts, r.text)

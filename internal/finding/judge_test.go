@@ -81,7 +81,14 @@ func TestRunVerdictGivesThreeReasonsWorstFirst(t *testing.T) {
 	if v, why := RunVerdict(runs, findings[2:]); v != Failed || why[1] != "The rate fell. (PL405, 2 scenarios)" {
 		t.Errorf("got %s %q", v, why)
 	}
+	wide := []Finding{
+		{Code: "PL208", Severity: Warn, Says: "/ is mounted with discard."},
+		{Code: "PL409", Severity: Warn, Scenarios: []int{1, 2}, Says: "The cores are full."},
+	}
 	runs[0].Targets[0].Met = true
+	if v, why := RunVerdict(runs, wide); v != WarnedPass || why[0] != "The cores are full. (PL409, 2 scenarios)" {
+		t.Errorf("what concerns more scenarios comes first: got %s %q", v, why)
+	}
 	if v, why := RunVerdict(runs, nil); v != Pass || len(why) != 2 || why[0] != "2 of 3 scenarios ran without a warning." {
 		t.Errorf("got %s %q", v, why)
 	}

@@ -172,6 +172,9 @@ var volatileCache = &Rule{
 					"write cache", writeBack + " on " + strings.Join(back, ", "), "write through", sysfs(back[0], "queue/write_cache"),
 				}},
 			}
+			if len(a.Volumes) == 1 {
+				f.Says = fmt.Sprintf("%s has a volatile write cache, so each sync becomes a flush.", back[0])
+			}
 			var syncs []int
 			for _, m := range c.Runs {
 				on := c.arrayOf(m)
