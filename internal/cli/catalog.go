@@ -20,13 +20,29 @@ func newCatalogCmd(env *Env) *cobra.Command {
   plimsoll catalog gp3
   plimsoll catalog c6a.xlarge
   plimsoll catalog P4510`,
-		Args: cobra.MaximumNArgs(1),
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeCatalog,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return runCatalog(env, strings.Join(args, ""), asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
+}
+
+// completeCatalog offers volume types, and instance types once a family is begun.
+func completeCatalog(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	var words []string
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	for _, v := range cloud.VolumeTypes() {
+		words = append(words, v.Type+"\t"+v.Provider+" "+v.Name)
+	}
+	if begun != "" {
+		words = append(words, cloud.InstanceTypes(begun)...)
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
 func runCatalog(env *Env, name string, asJSON bool) error {

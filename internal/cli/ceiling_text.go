@@ -175,6 +175,9 @@ func layout(a *topology.Array) string {
 	}
 	v := a.Volumes[0]
 	name := cmp.Or(oneLine(v.Type, 20), oneLine(v.Model, 30), "volume")
+	if !v.Network && v.Model != "" {
+		name = oneLine(v.Model, 30)
+	}
 	alike := !slices.ContainsFunc(a.Volumes, func(o topology.Volume) bool { return o.Sustained != v.Sustained || o.Type != v.Type })
 	text := fmt.Sprintf("%d × %s", len(a.Volumes), name)
 	if !v.Sustained.Known() {
@@ -287,6 +290,8 @@ func (o outlook) figure(b *ceiling.Bound) string {
 		return "unknown"
 	case o.Ceiling.IOSize >= 128*units.KiB:
 		return mib(b.BW)
+	case b.IOPS >= 1e6:
+		return fmt.Sprintf("%.2fM IOPS", b.IOPS/1e6)
 	}
 	return b.IOPS.String() + " IOPS"
 }
