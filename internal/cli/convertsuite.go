@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,8 +21,13 @@ func suiteYAML(job *fio.JobFile) (string, error) {
 		if err := job.Writable(); err != nil {
 			return "", err
 		}
-		text := strings.TrimRight(string(job.Text()), "\n")
-		fmt.Fprintf(&b, "  - id: 1\n    name: %s\n    role: %s\n    job: |\n      %s\n", name, roleOf(job, jobs), strings.ReplaceAll(text, "\n", "\n      "))
+		role, size := together(job, jobs)
+		fmt.Fprintf(&b, "  - id: 1\n    name: %s\n    role: %s\n", name, role)
+		sizeYAML(&b, size)
+		b.WriteString("    job: |\n")
+		for line := range strings.Lines(string(job.Text())) {
+			b.WriteString(strings.TrimRight("      "+line, " \n") + "\n")
+		}
 		return b.String(), nil
 	}
 	for n, i := range jobs {
@@ -63,10 +69,7 @@ func scenarioYAML(b *strings.Builder, id int, s fio.Section) error {
 		last[name] = o
 	}
 	fmt.Fprintf(b, "  - id: %d\n    name: %s\n    title: %s\n    role: %s\n", id, slug(s.Name), quoteYAML(s.Name), role)
-	if w.Size > 0 {
-		text, _ := w.Size.MarshalText() // of a number: it cannot fail
-		fmt.Fprintf(b, "    size: %s\n", text)
-	}
+	sizeYAML(b, w.Size)
 	if w.Runtime > 0 {
 		fmt.Fprintf(b, "    runtime: %s\n", w.Runtime)
 	}
@@ -96,13 +99,24 @@ func scenarioYAML(b *strings.Builder, id int, s fio.Section) error {
 	return nil
 }
 
-func roleOf(job *fio.JobFile, jobs []int) topology.Role {
+// together is the role of jobs that run at once, and the size of the file they share.
+func together(job *fio.JobFile, jobs []int) (topology.Role, units.Bytes) {
+	role, size := topology.Data, units.Bytes(0)
 	for _, i := range jobs {
-		if w, err := fio.WorkloadOf("", job.Effective(i)); err == nil && w.SyncEvery > 0 && w.Sequential {
-			return topology.WAL
+		w, err := fio.WorkloadOf("", job.Effective(i))
+		if err == nil && w.SyncEvery > 0 && w.Sequential {
+			role = topology.WAL
 		}
+		size = max(size, w.Size)
 	}
-	return topology.Data
+	return role, size
+}
+
+func sizeYAML(b *strings.Builder, size units.Bytes) {
+	if size > 0 {
+		text, _ := size.MarshalText() // of a number: it cannot fail
+		fmt.Fprintf(b, "    size: %s\n", text)
+	}
 }
 
 var plainYAML = regexp.MustCompile(`^(?:0|[1-9][0-9]{0,17}[kKmMgGtTs]?|[a-zA-Z][a-zA-Z_0-9-]*)$`)

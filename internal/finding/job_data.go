@@ -80,7 +80,7 @@ var runsCommand = &Rule{
 	When:   "exec_prerun, exec_postrun or ioengine=exec is set.",
 	Why:    "fio hands the text to a shell, as root when fio runs as root. A job file from the web, or one sent to fio --server, can do anything this way.",
 	Fix:    "Read the command. plimsoll runs such a job with --allow-exec only.",
-	Bad:    "[a]\nexec_prerun=echo 3 > /proc/sys/vm/drop_caches",
+	Bad:    "[a]\nrw=read\nexec_prerun=echo 3 > /proc/sys/vm/drop_caches",
 	Good:   "sync; echo 3 > /proc/sys/vm/drop_caches\nfio a.fio",
 	Ignore: "When you wrote the command yourself.",
 	Check: eachJob(func(_ *Case, j *lintJob) *Finding {

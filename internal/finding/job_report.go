@@ -31,7 +31,7 @@ var ratePerJob = &Rule{
 	Why:    "Each of the numjobs copies may go at the rate. Read as the total, it is off by a factor of numjobs.",
 	Fix:    "Divide the total by numjobs, or say in a comment that the rate is for one job.",
 	Bad:    "fio --name=a --rw=write --rate=100m --numjobs=8     # meant: 100 MiB/s in all",
-	Good:   "fio --name=a --rw=write --rate=12800k --numjobs=8",
+	Good:   "fio --name=a --rw=write --rate=100m",
 	Ignore: "When it was meant for each job.",
 	Check: eachJob(func(_ *Case, j *lintJob) *Finding {
 		w := j.load

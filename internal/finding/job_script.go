@@ -419,14 +419,16 @@ var scriptDiscard = &Rule{
 	},
 }
 
+const made = "mdadm --create /dev/md0 --level=0 --raid-devices=2 ...\nmdadm --create /dev/md1 --level=0 --raid-devices=2 ...\n"
+
 var neverMounted = &Rule{
 	Code: "PL133", Since: "0.1", Severity: Warn,
 	Title:  "an array is made and formatted, and never mounted",
 	When:   "A document makes and formats several arrays and mounts some of them, but not this one. Silent where a second mount of another one (PL131) tells why.",
 	Why:    "Half of the drives stay idle, and what is measured is not what the document says.",
 	Fix:    "Mount it, or leave it away.",
-	Bad:    "mkfs.xfs /dev/md0\nmkfs.xfs /dev/md1\nmount /dev/md0 /data",
-	Good:   "mkfs.xfs /dev/md0\nmkfs.xfs /dev/md1\nmount /dev/md0 /data\nmount /dev/md1 /wal",
+	Bad:    made + "mkfs.xfs /dev/md0\nmkfs.xfs /dev/md1\nmount /dev/md0 /data",
+	Good:   made + "mkfs.xfs /dev/md0\nmkfs.xfs /dev/md1\nmount /dev/md0 /data\nmount /dev/md1 /wal",
 	Ignore: "When it is mounted elsewhere, such as by /etc/fstab.",
 	Check: func(c *Case, report func(Finding)) {
 		for _, file := range c.Scripts {

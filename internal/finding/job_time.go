@@ -73,17 +73,22 @@ var shortForBurst = &Rule{
 		}
 		var f *Finding
 		told := map[string]bool{}
+		steepest := units.IOPS(0)
 		for _, name := range j.file.Match(instanceName) {
 			name = strings.ToLower(name)
 			facts, ok := cloud.InstanceLimits(name)
-			if !ok || told[name] || facts.Burst == (cloud.Limits{}) || facts.Burst.IOPS <= facts.Baseline.IOPS {
+			if !ok || told[name] || facts.Baseline.IOPS == 0 || facts.Burst.IOPS <= facts.Baseline.IOPS {
 				continue
 			}
-			if f == nil {
-				f = j.found(fmt.Sprintf("%s cannot see the end of a burst: a %s does %s IOPS on EBS for 30 minutes a day and %s IOPS for good.",
-					span(float64(w.Runtime)), name, facts.Burst.IOPS, facts.Baseline.IOPS), "runtime")
-			}
 			told[name] = true
+			if f == nil {
+				f = j.found("", "runtime")
+			}
+			if fall := facts.Burst.IOPS / facts.Baseline.IOPS; fall > steepest {
+				steepest = fall
+				f.Says = fmt.Sprintf("%s cannot see the end of a burst: a %s does %s IOPS on EBS for 30 minutes a day and %s IOPS for good.",
+					span(float64(w.Runtime)), name, facts.Burst.IOPS, facts.Baseline.IOPS)
+			}
 			f.Evidence = append(f.Evidence, Evidence{
 				What: name + " on EBS", Where: facts.String(),
 				Found: fmt.Sprintf("%s IOPS, %s for 30 minutes a day; %s IOPS, %s for good", facts.Burst.IOPS, facts.Burst.Rate.SI(), facts.Baseline.IOPS, facts.Baseline.Rate.SI()),

@@ -14,8 +14,8 @@ var unreadable = &Rule{
 	Title:  "fio could not read this",
 	Why:    "What cannot be read was not looked at by any other rule; fio would refuse it too.",
 	Fix:    "Mend the line.",
-	Bad:    "rw=read\n[job]\nsize=1G",
-	Good:   "[job]\nrw=read\nsize=1G",
+	Bad:    "fio --name=a --rw=read --size",
+	Good:   "fio --name=a --rw=read --size=1G",
 	Ignore: "When the text is an excerpt that nobody runs.",
 	Check: func(c *Case, report func(Finding)) {
 		for _, file := range c.Scripts {
