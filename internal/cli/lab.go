@@ -8,13 +8,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"plimsoll/internal/lab"
+	"plimsoll/internal/lab/agent"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"plimsoll/internal/lab"
-	"plimsoll/internal/lab/agent"
 )
 
 func newLabCmd(env *Env) *cobra.Command {

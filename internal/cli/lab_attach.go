@@ -4,12 +4,11 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"plimsoll/internal/lab"
+	"plimsoll/internal/lab/agent"
 	"syscall"
 
 	"golang.org/x/term"
-
-	"plimsoll/internal/lab"
-	"plimsoll/internal/lab/agent"
 )
 
 // attach runs a command in the guest with this program's streams; on a terminal of its own when they are one.

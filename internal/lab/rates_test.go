@@ -4,11 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"strings"
-	"testing"
-
 	"plimsoll/internal/lab"
 	"plimsoll/internal/lab/labtest"
+	"strings"
+	"testing"
 )
 
 type fioSide struct {

@@ -210,18 +210,17 @@ func (s *Spec) group(name string) *VolumeSpec {
 func (s *Spec) Declaration() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Written by plimsoll lab from %q, rates at %g of the real ones.\n", s.Name, s.Scale)
-	limit := func(iops units.IOPS, rate units.Rate) string {
-		var parts []string
+	limit := func(before string, iops units.IOPS, rate units.Rate) (text string) {
 		if iops > 0 {
-			parts = append(parts, fmt.Sprintf("iops: %.0f", float64(iops)*s.Scale))
+			text, before = fmt.Sprintf("%siops: %.0f", before, float64(iops)*s.Scale), ", "
 		}
 		if rate > 0 {
-			parts = append(parts, fmt.Sprintf("throughput: %.0fB/s", float64(rate)*s.Scale))
+			text += fmt.Sprintf("%sthroughput: %.0fB/s", before, float64(rate)*s.Scale)
 		}
-		return strings.Join(parts, ", ")
+		return text
 	}
 	if in := s.Instance; in != nil {
-		fmt.Fprintf(&b, "instance:\n  baseline: {%s}\n", limit(in.IOPS, in.Throughput))
+		fmt.Fprintf(&b, "instance:\n  baseline: {%s}\n", limit("", in.IOPS, in.Throughput))
 	}
 	if len(s.Arrays) > 0 {
 		fmt.Fprintf(&b, "arrays:\n")
@@ -238,7 +237,7 @@ func (s *Spec) Declaration() string {
 				sold = s.group(v.SoldAs)
 			}
 			for i := range v.Count {
-				fmt.Fprintf(&b, "      - {serial: %s, %s}\n", v.serial(group, i), limit(sold.IOPS, sold.Throughput))
+				fmt.Fprintf(&b, "      - {serial: %s%s}\n", v.serial(group, i), limit(", ", sold.IOPS, sold.Throughput))
 			}
 		}
 	}

@@ -51,6 +51,20 @@ func TestDeclarationOfWhatWasSold(t *testing.T) {
 	}
 }
 
+func TestDeclarationWithoutLimits(t *testing.T) {
+	s, err := ParseSpec("lab.yaml", []byte("volumes: [{name: a, throughput: 10MiB/s}, {name: b}]\narrays: [{name: x, volumes: a}, {name: y, volumes: [b]}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := topology.LoadDeclaration("plimsoll.yaml", []byte(s.Declaration()))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, s.Declaration())
+	}
+	if a := d.Arrays[0].Volumes[0].Limits; a.IOPS != 0 || a.Rate != 10*units.MiBPerSec || d.Arrays[1].Volumes[0].Limits.Rate != 0 {
+		t.Errorf("declared %+v", d.Arrays)
+	}
+}
+
 func TestSpecIsRead(t *testing.T) {
 	s, err := ParseSpec("lab.yaml", []byte(`
 scale: 0.5
