@@ -37,7 +37,8 @@ func cpu(b *testing.B) func() {
 }
 
 // bigLatLog writes the latency log that issue 4 speaks of: 10 million lines, some 349 MB.
-func bigLatLog(b *testing.B, lines int) (dir string, size int64) {
+// With offset each line ends differently.
+func bigLatLog(b *testing.B, lines int, offset bool) (dir string, size int64) {
 	b.Helper()
 	dir = b.TempDir()
 	f, err := os.Create(filepath.Join(dir, "x_lat.1.log"))
@@ -48,7 +49,11 @@ func bigLatLog(b *testing.B, lines int) (dir string, size int64) {
 	var buf []byte
 	for i := range lines {
 		ns := 80000 + int(r.ExpFloat64()*300000)
-		buf = fmt.Appendf(buf, "%d, %d, %d, 16384, 0x0000\n", i/5, ns, r.IntN(2))
+		buf = fmt.Appendf(buf, "%d, %d, %d, 16384, ", i/5, ns, r.IntN(2))
+		if offset {
+			buf = fmt.Appendf(buf, "%d, ", r.IntN(1<<24)*16384)
+		}
+		buf = append(buf, "0x0000\n"...)
 		if len(buf) > 1<<20 || i == lines-1 {
 			if _, err := f.Write(buf); err != nil {
 				b.Fatal(err)
@@ -65,7 +70,7 @@ func bigLatLog(b *testing.B, lines int) (dir string, size int64) {
 
 // BenchmarkLatencyLog compares the way from a log of 10 million lines to percentiles with the floors: reading the file, and counting its lines.
 func BenchmarkLatencyLog(b *testing.B) {
-	dir, size := bigLatLog(b, 10_000_000)
+	dir, size := bigLatLog(b, 10_000_000, false)
 	name := filepath.Join(dir, "x_lat.1.log")
 	each := func(b *testing.B, use func([]byte)) {
 		b.SetBytes(size)
@@ -106,6 +111,17 @@ func BenchmarkLatencyLog(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+func BenchmarkLatencyLogWithOffsets(b *testing.B) {
+	dir, size := bigLatLog(b, 2_000_000, true)
+	b.SetBytes(size)
+	defer cpu(b)()
+	for b.Loop() {
+		if _, err := ReadLogs(os.DirFS(dir), []string{"x_lat.1.log"}); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

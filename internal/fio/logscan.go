@@ -28,7 +28,7 @@ type logScan struct {
 
 	layout  logLayout
 	tail    [16]byte // what stood behind the direction in the last line: most lines repeat it
-	tailLen int
+	tailLen int      // with its end of line; 0 for none, -1 for one too long, as with offsets
 	tailBS  uint64
 
 	lines  int // seen, for the numbers of those not understood
@@ -154,14 +154,16 @@ func (s *logScan) fast(b []byte) int {
 	i := 0
 	tail0, tail1 := binary.LittleEndian.Uint64(s.tail[:8]), binary.LittleEndian.Uint64(s.tail[8:])
 	n := s.tailLen
-	if n == 0 || n > 16 {
+	if n == 0 {
 		return 0
 	}
+	differs := n < 0
 	// A shift by 64 gives 0 in Go, so full words have full masks.
-	mask0, mask1 := uint64(1)<<(8*uint(min(n, 8)))-1, uint64(1)<<(8*uint(max(n, 8)-8))-1
+	mask0, mask1 := uint64(1)<<(8*uint(max(min(n, 8), 0)))-1, uint64(1)<<(8*uint(max(n, 8)-8))-1
 	var lines int
 	var dirs [3]uint64
-	lo, span, last := s.lo, s.hi-s.lo, s.last
+	lo, span, last, odd := s.lo, s.hi-s.lo, s.last, 0
+	points := [3]*logPoint{&s.points[0][s.at], &s.points[1][s.at], &s.points[2][s.at]}
 	// The times of neighbouring lines have as many digits. To go on with the number of digits of the line before, once it was found
 	// right, lets the processor start on the value before it has counted the digits of the time.
 	digits := 1
@@ -193,14 +195,26 @@ func (s *logScan) fast(b []byte) int {
 			break
 		}
 		at += 3
-		if (binary.LittleEndian.Uint64(l[at:])^tail0)&mask0|(binary.LittleEndian.Uint64(l[at+8:])^tail1)&mask1 != 0 {
-			break
+		if differs || (binary.LittleEndian.Uint64(l[at:])^tail0)&mask0|(binary.LittleEndian.Uint64(l[at+8:])^tail1)&mask1 != 0 {
+			bs, n, ok := logTail(b[i+at:], s.layout.columns-3)
+			if odd++; !ok || odd > logOdd && !differs {
+				break
+			}
+			s.lines++
+			s.add(t, v, dir)
+			s.bytes[dir] += bs
+			lo, span, last = s.lo, s.hi-s.lo, max(last, s.last)
+			points = [3]*logPoint{&s.points[0][s.at], &s.points[1][s.at], &s.points[2][s.at]}
+			i += at + n
+			continue
 		}
+		odd = 0
 		if t-lo >= span {
 			s.seek(t)
 			lo, span = s.lo, s.hi-s.lo
+			points = [3]*logPoint{&s.points[0][s.at], &s.points[1][s.at], &s.points[2][s.at]}
 		}
-		p := &s.points[dir][s.at]
+		p := points[dir]
 		if p.n == 0 || v < p.min {
 			p.min = v
 		}
@@ -225,6 +239,44 @@ func (s *logScan) fast(b []byte) int {
 }
 
 const logComma = ' '<<8 | ','
+
+// logOdd is after how many lines with another tail the tail to expect is changed.
+const logOdd = 16
+
+// logTail reads the columns behind the direction up to the end of the line: the block size, then what there may be.
+func logTail(b []byte, columns int) (bs uint64, n int, ok bool) {
+	i := 0
+	for c := range columns {
+		if i+2 >= len(b) || b[i] != ',' || b[i+1] != ' ' {
+			return 0, 0, false
+		}
+		i += 2
+		start, v := i, uint64(0)
+		for i < len(b) && b[i]-'0' <= 9 && i-start < 18 {
+			v = v*10 + uint64(b[i]-'0')
+			i++
+		}
+		if i == start {
+			return 0, 0, false
+		}
+		if c == 0 {
+			bs = v
+		} else if v == 0 && i == start+1 && i < len(b) && b[i] == 'x' { // a priority
+			i++
+			start = i
+			for i < len(b) && (b[i]-'0' <= 9 || b[i]-'a' < 6) && i-start < 8 {
+				i++
+			}
+			if i == start {
+				return 0, 0, false
+			}
+		}
+	}
+	if i >= len(b) || b[i] != '\n' {
+		return 0, 0, false
+	}
+	return bs, i + 1, true
+}
 
 var logPow = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 
@@ -272,7 +324,11 @@ func (s *logScan) line(l []byte) {
 		bs = cols[dir+1]
 	}
 	s.bytes[d] += bs
-	if tail := l[ends:]; len(tail) < 16 && len(text) == len(l) {
+	switch tail := l[ends:]; {
+	case len(text) != len(l): // a carriage return, blanks
+	case len(tail) >= len(s.tail):
+		s.tailLen = -1
+	default:
 		s.tailLen = copy(s.tail[:], tail)
 		s.tail[s.tailLen] = '\n'
 		s.tailLen++
