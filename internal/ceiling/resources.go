@@ -206,7 +206,9 @@ func (p *problem) spread(m members) (readers, writers float64) {
 	if m.parity > 0 || data == m.data {
 		all = float64(m.n)
 	}
-	if len(p.streams) == 1 && p.streams[0].w.InFlight() == 1 && m.copies > 1 && p.streams[0].w.ReadShare > 0 {
+	one := len(p.streams) == 1 && p.streams[0].w.InFlight() == 1 && p.streams[0].w.ReadShare > 0
+	// A read of more than a stripe comes back to a pair whose first mirror is busy with its first piece.
+	if one && m.copies > 1 && (m.chunk == 0 || p.streams[0].w.ReadBS <= m.chunk*units.Bytes(m.data)) {
 		p.note("with one I/O in flight md reads the first mirror only: %.0f of %d volumes serve reads", all/float64(m.copies), m.n)
 		return all / float64(m.copies), all
 	}

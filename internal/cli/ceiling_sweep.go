@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -80,14 +81,11 @@ func runSweep(env *Env, o ceilingOptions, t *topology.Topology, one outlook) err
 		unknownHint(env.Out)
 		return nil
 	}
-	fmt.Fprintf(env.Out, "\n%9s %8s %12s %13s  %s\n", "bs", "iodepth", "IOPS", "", "held there by")
-	for i, p := range points {
-		if i > 0 && len(a.bs) > 1 && len(a.depth) > 1 && points[i-1].BS != p.BS {
-			fmt.Fprintln(env.Out)
-		}
-		fmt.Fprintf(env.Out, "%9v %8d %12v %13s  %s\n", p.BS, p.Depth, p.IOPS, mib(p.BW), p.BoundBy)
+	if len(a.bs) > 1 && len(a.depth) > 1 && len(a.depth) <= 9 && len(points) == len(a.bs)*len(a.depth) {
+		printGrid(env.Out, points, len(a.depth))
+	} else {
+		printPoints(env.Out, points)
 	}
-	fmt.Fprintln(env.Out)
 	for _, text := range knees(points, a) {
 		para(env.Out, "", text)
 	}
@@ -95,6 +93,45 @@ func runSweep(env *Env, o ceilingOptions, t *topology.Topology, one outlook) err
 		para(env.Out, "", "The depth matters only beside a latency: say it with --read-latency and --write-latency.")
 	}
 	return nil
+}
+
+func printPoints(w io.Writer, points []point) {
+	fmt.Fprintf(w, "\n%9s %8s %12s %13s  %s\n", "bs", "iodepth", "IOPS", "", "held there by")
+	for _, p := range points {
+		fmt.Fprintf(w, "%9v %8d %12v %13s  %s\n", p.BS, p.Depth, p.IOPS, mib(p.BW), p.BoundBy)
+	}
+	fmt.Fprintln(w)
+}
+
+// letters stand for what binds, in a grid.
+var letters = map[ceiling.Kind]string{
+	ceiling.Concurrency: "c", ceiling.VolumeIOPS: "v", ceiling.VolumeRate: "V", ceiling.InstanceIOPS: "i", ceiling.InstanceRate: "I",
+	ceiling.RequestedRate: "r",
+}
+
+// printGrid is both axes at once: a row a block size, a column a depth.
+func printGrid(w io.Writer, points []point, depths int) {
+	fmt.Fprintf(w, "\nIOPS by block size (down) and iodepth (across)\n\n%7s", "")
+	for _, p := range points[:depths] {
+		fmt.Fprintf(w, " %7d", p.Depth)
+	}
+	var legend []string
+	for i, p := range points {
+		if i%depths == 0 {
+			fmt.Fprintf(w, "\n%7v", p.BS)
+		}
+		kind := p.ceiling.Binding().Kind
+		n := p.IOPS.String()
+		if p.IOPS >= 99999.5 {
+			n = fmt.Sprintf("%.0fk", p.IOPS/1000)
+		}
+		fmt.Fprintf(w, " %6s%s", n, letters[kind])
+		if l := letters[kind] + " " + string(kind); !slices.Contains(legend, l) {
+			legend = append(legend, l)
+		}
+	}
+	fmt.Fprint(w, "\n\n")
+	para(w, "", "Held there by: "+strings.Join(legend, ", ")+".")
 }
 
 func (o ceilingOptions) points(t *topology.Topology, one outlook, a axes) []point {
@@ -148,7 +185,7 @@ func knees(points []point, a axes) []string {
 		switch {
 		case p.BS != q.BS:
 			all = append(all, fmt.Sprintf("Knee between %v and %v: below it %s holds, above it %s.", p.BS, q.BS, p.BoundBy, q.BoundBy))
-		case p.Depth != q.Depth:
+		case p.Depth != q.Depth && len(a.bs) <= 1: // in a grid the letters show it
 			text := fmt.Sprintf("Knee at bs %v between depth %d and %d: below it %s holds, above it %s.", p.BS, p.Depth, q.Depth, p.BoundBy, q.BoundBy)
 			if n := saturation(q.ceiling); n > 0 {
 				text += fmt.Sprintf(" %.3g I/Os in flight in all would do; more only wait.", n)
@@ -156,7 +193,7 @@ func knees(points []point, a axes) []string {
 			all = append(all, text)
 		}
 	}
-	if len(all) == 0 && len(points) > 1 {
+	if len(all) == 0 && len(points) > 1 && (len(a.bs) <= 1 || len(a.depth) <= 1) {
 		all = append(all, fmt.Sprintf("No knee: %s holds all along.", points[0].BoundBy))
 	}
 	return all
