@@ -38,6 +38,9 @@ func (r Rate) SI() string {
 		v /= 1000
 		i++
 	}
+	if v < 1000 { // vendors' own figures, such as 312.5MB/s, are printed whole
+		return trimZeros(strconv.FormatFloat(v, 'f', 1, 64)) + []string{"B", "kB", "MB", "GB"}[i] + "/s"
+	}
 	return short(v) + []string{"B", "kB", "MB", "GB"}[i] + "/s"
 }
 

@@ -65,7 +65,7 @@ func TestRatePrint(t *testing.T) {
 			t.Errorf("%f prints as %s, want %s", float64(r), r, want)
 		}
 	}
-	for r, want := range map[Rate]string{312.5e6: "312MB/s", 1.25e9: "1250MB/s", 52.5e6: "52.5MB/s"} {
+	for r, want := range map[Rate]string{312.5e6: "312.5MB/s", 1.25e9: "1250MB/s", 52.5e6: "52.5MB/s"} {
 		if r.SI() != want {
 			t.Errorf("%f prints as %s, want %s", float64(r), r.SI(), want)
 		}
