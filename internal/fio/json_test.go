@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -108,4 +109,62 @@ func TestSplitterHandsOverAtTheLastBrace(t *testing.T) {
 	if want := []string{"fio: warning {x}", "fio: terminating on signal 2", "tail", "<h> "}; !slices.Equal(lines, want) {
 		t.Errorf("lines %q", lines)
 	}
+}
+
+// TestJSONOfEachAge reads what changed between versions, by hand from their sources.
+func TestJSONOfEachAge(t *testing.T) {
+	parse := func(doc string) *Output {
+		t.Helper()
+		out, err := ParseJSON([]byte(doc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	t.Run("bins by index, 3.0", func(t *testing.T) {
+		out := parse(`{"fio version":"fio-3.0","jobs":[{"jobname":"a","read":{"io_bytes":4096,"io_kbytes":4,"bw":4,"iops":1,"runtime":1000,"total_ios":3,
+			"clat_ns":{"min":5,"max":200,"mean":70,"stddev":1,"bins":{"FIO_IO_U_PLAT_BITS":6,"FIO_IO_U_PLAT_VAL":64,"FIO_IO_U_PLAT_NR":1856,"0":0,"5":2,"160":1}}}}]}`)
+		h := out.Jobs[0].Read.Clat.Hist
+		if out.Format != JSONPlus || h.Count() != 3 || h.Percentile(50) != 5 || BinOf(h.Percentile(100)) != 160 {
+			t.Errorf("got %s", asJSON(t, h))
+		}
+	})
+	t.Run("bins of microseconds, 2.x", func(t *testing.T) {
+		out := parse(`{"jobs":[{"jobname":"a","read":{"io_bytes":4,"bw":4,"iops":1,"runtime":1000,"total_ios":1,
+			"clat":{"min":5,"max":5,"mean":5,"stddev":0,"bins":{"FIO_IO_U_PLAT_BITS":6,"5":1}}}}]}`)
+		if h := out.Jobs[0].Read.Clat.Hist; h.Count() != 1 || BinOf(h.Percentile(50)) != BinOf(5*time.Microsecond) || out.Jobs[0].Read.Bytes != 4096 {
+			t.Errorf("got %s", asJSON(t, out))
+		}
+	})
+	t.Run("clients, 3.39", func(t *testing.T) {
+		out := parse(`{"fio version":"fio-3.39","global options":[{"bs":"4k","rw":"read"},{"bs":"8k","rw":"read"}],"client_stats":[
+			{"jobname":"a","hostname":"h1","port":8765,"job_start":1700000000123,"latency_target":5,"latency_ns":{}},{"jobname":"All clients","hostname":"h2"}]}`)
+		if len(out.Jobs) != 1 || out.Jobs[0].Host != "h1" || out.AllClients == nil || out.Global["bs"] != "4k" || len(out.Doubts) != 1 || out.Jobs[0].Start.UnixMilli() != 1700000000123 {
+			t.Errorf("got %s", asJSON(t, out))
+		}
+		if string(out.Jobs[0].Extra["port"]) != "8765" || out.Jobs[0].Target.Target != 5 {
+			t.Errorf("got %s", asJSON(t, out.Jobs[0]))
+		}
+	})
+	t.Run("disks", func(t *testing.T) {
+		out := parse(`{"jobs":[],"disk_util":[{"name":"md0","read_ios":8,"write_ios":0,"read_sectors":16,"write_sectors":0,"util":0,"aggr_read_ios":4,"aggr_write_ios":0,"aggr_util":99.5},
+			{"name":"a","read_ios":5,"util":99.5},{"name":"b","read_ios":3},{"name":"root","read_ios":77}]}`)
+		d := out.Disks
+		if d[0].Aggregate == nil || d[0].Aggregate.Util != 0.995 || d[0].ReadBytes != 8192 || !d[1].Member || !d[2].Member || d[3].Member {
+			t.Errorf("got %s", asJSON(t, d))
+		}
+	})
+	t.Run("hostile", func(t *testing.T) {
+		for _, doc := range []string{
+			"", "{", "[]", `{"jobs":[{"jobname":1e999}]} x`, `{"jobs":{}}`, `{"jobs":[{"jobname":"a","read":{"clat_ns":{"bins":{"x":1}}}}]}`,
+			`{"jobs":[{"jobname":"a","read":{"clat_ns":{"bins":{"FIO_IO_U_PLAT_BITS":6,"99999":1}}}}]}`, `{"jobs":[` + strings.Repeat(`{"jobname":"a"},`, maxJSONJobs+1) + `{}]}`,
+			`{"jobs":[{"jobname":"a","read":` + strings.Repeat(`{"a":`, 1000000),
+		} {
+			if out, err := ParseJSON([]byte(doc)); err == nil || out != nil {
+				t.Errorf("%.60s: no error", doc)
+			} else if strings.Contains(err.Error(), "\n") {
+				t.Errorf("error of several lines: %v", err)
+			}
+		}
+	})
 }

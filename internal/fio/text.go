@@ -59,7 +59,8 @@ type textReader struct {
 	fence     bool // inside a fenced block
 	closed    bool // something ended since the run's last line: a fence, a heading
 	missed    int
-	rows      int // read so far
+	rows      int  // read so far
+	gap       bool // an empty line since the last line of fio's: what is not known then is prose
 	pending   []Progress
 }
 
@@ -140,6 +141,7 @@ func (t *textReader) line(raw string) {
 	}
 	indent := len(s) - len(strings.TrimLeft(s, " \t"))
 	if t.fio(body, indent, host) {
+		t.gap = false
 		return
 	}
 	t.other(body)
@@ -149,7 +151,7 @@ func (t *textReader) line(raw string) {
 func (t *textReader) other(body string) {
 	switch {
 	case body == "":
-		t.job = nil
+		t.gap = true // the row may go on: some wikis double the line ends
 	case strings.HasPrefix(body, "```") || strings.HasPrefix(body, "~~~"):
 		t.job = nil
 		if t.fence {
@@ -173,7 +175,7 @@ func (t *textReader) other(body string) {
 		}
 	case textPrompt.MatchString(body) || strings.HasPrefix(body, "</"):
 		t.job = nil
-	case t.job != nil:
+	case t.job != nil && !t.gap:
 		t.unread(body, "")
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // both runs fio once and returns what the two readers make of its two forms of output.
@@ -215,6 +217,8 @@ func TestTextInOtherClothes(t *testing.T) {
 		"progress joint": strings.Replace(string(plain), "28k_r_r: (groupid", progress+"28k_r_r: (groupid", 1),
 		"fence":          "# Title\n\nprose: IOPS are good, see below:\n\n```\n" + string(plain) + "```\nThe end: 5 of 6.\n",
 		"BOM":            "\ufeff" + string(plain),
+		"double spaced":  strings.ReplaceAll(string(plain), "\n", "\n\n"),
+		"tags":           "<pre>" + string(plain) + "</pre>",
 		"no new line":    strings.TrimRight(string(plain), "\n"),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -334,5 +338,18 @@ func TestContradictionsAreSaid(t *testing.T) {
 				t.Errorf("got %s, want %s", asJSON(t, outs), c.want)
 			}
 		})
+	}
+}
+
+// TestSummariesAlone: people paste the lines that they think matter.
+func TestSummariesAlone(t *testing.T) {
+	outs, err := ReadText(strings.NewReader("gp2:\nread: IOPS=1000, BW=3.91MiB/s (4096kB/s)(39.1MiB/10000msec)\n\nio2:\nread: IOPS=2000, BW=7.81MiB/s (8192kB/s)(78.1MiB/10000msec)\nread: IOPS=3000, BW=11.7MiB/s (12.3MB/s)(117MiB/10000msec)\n"))
+	if err != nil || len(outs) != 3 {
+		t.Fatalf("%d outputs, %v", len(outs), err)
+	}
+	for i, want := range []string{"gp2", "io2", "io2"} {
+		if j := outs[i].Jobs[0]; j.Name != want || j.Read.IOPS != units.IOPS(1000*(i+1)) || len(outs[i].Unread) > 0 {
+			t.Errorf("got %q %v %v", j.Name, j.Read.IOPS, outs[i].Unread)
+		}
 	}
 }

@@ -93,8 +93,9 @@ func (t *textReader) direction(name, rest, body string) {
 		}
 	}
 	d := j.cur
-	if d.seen { // a second row without its header
-		t.unread(body, "the second "+name+" line of one job")
+	if d.seen { // another row whose header was left out
+		t.job = nil
+		t.direction(name, rest, body)
 		return
 	}
 	d.seen, d.Printed = true, map[string]string{}
