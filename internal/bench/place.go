@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -185,15 +186,19 @@ func (p *place) layOut(ctx context.Context, m *sys.Machine, emit func(Event)) er
 	job := fio.JobFile{Sections: []fio.Section{{Name: "layout", Options: []fio.Option{
 		{Name: "filename", Value: strings.ReplaceAll(p.file(), ":", `\:`)},
 		{Name: "size", Value: fmt.Sprint(uint64(p.size))},
-		{Name: "rw", Value: "write"}, {Name: "bs", Value: "1m"}, {Name: "ioengine", Value: "libaio"},
-		{Name: "iodepth", Value: "16"}, {Name: "direct", Value: "1"},
-		{Name: "refill_buffers", Bare: true}, {Name: "end_fsync", Value: "1"},
+		{Name: "rw", Value: "write"},
+		{Name: "bs", Value: "1m"},
+		{Name: "ioengine", Value: "libaio"},
+		{Name: "iodepth", Value: "16"},
+		{Name: "direct", Value: "1"},
+		{Name: "refill_buffers", Bare: true},
+		{Name: "end_fsync", Value: "1"},
 	}}}}
 	tmp, err := os.CreateTemp("", "plimsoll-layout-*.fio")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name())
+	defer os.Remove(tmp.Name()) //nolint:errcheck // a small file in the system's temporary directory
 	_, err = tmp.Write(job.Text())
 	if err := errors.Join(err, tmp.Close()); err != nil {
 		return err
@@ -317,10 +322,8 @@ func inUse(tree *block.Tree, d *block.Device) string {
 				return fmt.Sprintf("is mounted on %s", mnt.Point)
 			}
 		}
-		for _, swap := range tree.Swaps {
-			if swap == name {
-				return "is used as swap"
-			}
+		if slices.Contains(tree.Swaps, name) {
+			return "is used as swap"
 		}
 	}
 	return ""

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
@@ -102,8 +103,13 @@ func (r *runner) runFio(ctx context.Context, s suite.Scenario, res *result.Resul
 		r.emit(Ticked{ID: s.ID, Elapsed: second.At, Second: second, Sample: sample, Use: sampler.LatestUse()})
 	}
 	r.emit(Began{Scenario: s, Argv: inv.Argv(), Expected: expected})
+	before := r.ebsStats(watched)
 	fioErr := fio.Run(ctx, r.m, inv)
 	res.Wall = r.m.Now().Sub(build.Start)
+	res.EBS = r.ebsStats(watched)
+	for name, stats := range res.EBS {
+		res.EBS[name] = stats.Minus(before[name])
+	}
 	series, err := sampler.Stop()
 	if err != nil {
 		return fmt.Errorf("sampler: %w", err)
@@ -111,6 +117,22 @@ func (r *runner) runFio(ctx context.Context, s suite.Scenario, res *result.Resul
 	build.Finish(res, series)
 	judgeRun(res, fioErr, said)
 	return errors.Join(raw.Sync(), keepSamples(dir, series), keepText(dir, said))
+}
+
+// ebsStats reads the statistics page of each EBS volume among the devices. It needs root; without, or off EC2, there is none. AWS advises
+// one read a second at most, which twice a scenario keeps to.
+func (r *runner) ebsStats(devices []string) map[string]cloud.EBSStats {
+	stats := map[string]cloud.EBSStats{}
+	for _, name := range devices {
+		d := r.plan.Topology.Tree.Device(name)
+		if d == nil || !strings.HasPrefix(d.Model, "Amazon E") { // … Elastic Block Store, … EC2 NVMe Instance Storage
+			continue
+		}
+		if page, err := cloud.ReadEBSStats(d.Path); err == nil {
+			stats[name] = page
+		}
+	}
+	return stats
 }
 
 func keepSamples(dir string, series *telemetry.Series) error {

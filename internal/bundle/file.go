@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"plimsoll/internal/sys"
 	"syscall"
+
+	"plimsoll/internal/sys"
 )
 
 func writeFile(name string, data []byte) error { return sys.WriteFile(name, data, 0o644) }

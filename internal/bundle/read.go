@@ -64,7 +64,7 @@ func (b *Bundle) Judge(disabled ...finding.Code) {
 		for _, t := range s.Scenario.Targets {
 			s.Targets = append(s.Targets, finding.Evaluate(t, s.Result, s.Ceiling))
 		}
-		c.Runs = append(c.Runs, finding.Measurement{Scenario: s.Scenario, Ceiling: s.Ceiling, Result: s.Result, Targets: s.Targets})
+		c.Runs = append(c.Runs, finding.Measurement{Scenario: s.Scenario, Ceiling: s.Ceiling, Result: s.Result, Targets: s.Targets, EBS: s.Result.EBS})
 	}
 	b.Findings = finding.Judge(c, disabled...)
 	measured := c.Runs

@@ -183,19 +183,20 @@ func outcome(r *result.Result) string {
 		return "invalid: " + strings.Join(r.Reasons, "; ")
 	}
 	t := r.Total
-	text := fmt.Sprintf("%s IOPS, %s", t.Read.IOPS+t.Write.IOPS+t.Trim.IOPS, t.Read.BW+t.Write.BW+t.Trim.BW)
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s IOPS, %s", t.Read.IOPS+t.Write.IOPS+t.Trim.IOPS, t.Read.BW+t.Write.BW+t.Trim.BW)
 	for _, d := range []struct {
 		name string
 		fio.Direction
 	}{{"read", t.Read}, {"write", t.Write}} {
 		if d.N > 0 && d.Clat.Measured() {
-			text += fmt.Sprintf(", %s %s mean", d.name, latencyText(time.Duration(d.Clat.Mean)))
+			fmt.Fprintf(&text, ", %s %s mean", d.name, latencyText(time.Duration(d.Clat.Mean)))
 			if p99, ok := d.Clat.At(99); ok {
-				text += fmt.Sprintf(" %s p99", latencyText(p99))
+				fmt.Fprintf(&text, " %s p99", latencyText(p99))
 			}
 		}
 	}
-	return text
+	return text.String()
 }
 
 // plainView prints a line at each change and one every few seconds in between.

@@ -6,6 +6,7 @@ package result
 import (
 	"time"
 
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/telemetry"
@@ -57,7 +58,9 @@ type Result struct {
 	// Devices is use over the measured window, from telemetry, top device first.
 	Devices []telemetry.DeviceUse `json:"devices,omitempty"`
 	Host    *telemetry.HostUse    `json:"host,omitempty"`
-	Depth   Depth                 `json:"depth"`
+	// EBS is what each volume's own statistics page counted during the run, by kernel name; only where it can be read.
+	EBS   map[string]cloud.EBSStats `json:"ebs,omitempty"`
+	Depth Depth                     `json:"depth"`
 	// IOPS and BW of reads and writes together, with their uncertainty from batch means of the seconds.
 	IOPS stats.Estimate `json:"iops_estimate"`
 	BW   stats.Estimate `json:"bw_estimate"`
