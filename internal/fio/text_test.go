@@ -353,3 +353,18 @@ func TestSummariesAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestPartsOfARowAreNotLost: without the row above them lines are kept or reported.
+func TestPartsOfARowAreNotLost(t *testing.T) {
+	outs, err := ReadText(strings.NewReader("```\n  cpu          : usr=4.73%, sys=12.60%, ctx=6627714, majf=0, minf=2124\n  issued rwts: total=10,0,0,0 short=0,0,0,0 dropped=0,0,0,0\n```\n" +
+		"```\n    clat (usec): min=16, max=49361, avg=1868.19, stdev=5831.46\n     |  1.00th=[  110],  5.00th=[  127]\n```\n"))
+	if err != nil || len(outs) != 2 {
+		t.Fatalf("%d outputs, %v", len(outs), err)
+	}
+	if j := outs[0].Jobs[0]; j.CPU.ContextSwitches != 6627714 || j.Read.N != 10 || len(outs[0].Unread) > 0 {
+		t.Errorf("got %s", asJSON(t, outs[0]))
+	}
+	if u := outs[1].Unread; len(u) != 2 || u[0].Line != 6 || u[1].Line != 7 {
+		t.Errorf("got %s", asJSON(t, outs[1]))
+	}
+}

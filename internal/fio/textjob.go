@@ -1,6 +1,7 @@
 package fio
 
 import (
+	"regexp"
 	"strings"
 	"time"
 )
@@ -45,10 +46,22 @@ func (t *textReader) needJob() *textJob {
 	return t.job
 }
 
+// textLoose are lines of a row that can hardly be anything else: apart from their row, in a fragment, they count too.
+var textLoose = regexp.MustCompile(`^(?:cpu *: usr=|IO depths *: 1=|(?:submit|complete) *: 0=|issued[ rwtsd/]*: total=|latency *: target=|bw \(.*\) *: min=|iops *: min=|[cs]?lat \([num]sec\) *: min=)`)
+
+var textPct = regexp.MustCompile(`\d\.\d+th=\[`)
+
 // jobLine reads the lines of a row. Outside a row only those that can hardly be anything else are taken.
 func (t *textReader) jobLine(body string) bool {
+	if t.job == nil && textLoose.MatchString(body) && t.needJob() == nil {
+		return false
+	}
 	if strings.Contains(body, "th=[") {
 		if t.job == nil || t.job.pct == nil {
+			if textPct.MatchString(body) {
+				t.unread(body, "percentiles without the line that says of what")
+				return true
+			}
 			return false
 		}
 		if !t.job.percentiles(body) {

@@ -2,9 +2,10 @@ package fio
 
 import (
 	"math"
-	"plimsoll/internal/units"
 	"strings"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // textNum is a number as fio's text prints it: exact digits and the unit behind them.

@@ -1,10 +1,11 @@
 package fio
 
 import (
-	"plimsoll/internal/units"
 	"regexp"
 	"strings"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // Progress is one of the lines that fio shows while it runs: rates of the last interval, as rounded there.

@@ -1,11 +1,12 @@
 package fio
 
 import (
-	"plimsoll/internal/units"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // textRun is one Output being read, and what its lines said that settles figures later.

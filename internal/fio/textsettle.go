@@ -7,9 +7,10 @@ import (
 	"maps"
 	"math"
 	"path"
-	"plimsoll/internal/units"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/units"
 )
 
 // settle turns what was printed into figures: it works out what KB means, takes counts and rates from the lines that
