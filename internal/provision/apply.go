@@ -1,0 +1,356 @@
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"plimsoll/internal/units"
+	"strings"
+	"time"
+)
+
+// Apply carries a plan out. It stops at the first failure, and after the running step when ctx ends; the journals say how far it
+// came, and another Apply goes on from there.
+func (s *Site) Apply(ctx context.Context, p *Plan) error {
+	release, err := s.lock()
+	if err != nil {
+		return err
+	}
+	defer release()
+	// Between planning and now another apply may have come and gone.
+	journals, err := s.Journals()
+	if err != nil {
+		return err
+	}
+	for _, w := range p.Arrays {
+		for _, j := range journals {
+			if j.Array == w.Array && (w.Found || j.Started != w.Started) {
+				return fmt.Errorf("array %s: something has changed since the plan was made; apply again", w.Array)
+			}
+		}
+	}
+	for _, w := range p.Arrays {
+		if w.Found {
+			s.emit(Event{Array: w.Array, Say: w.Top() + " was there before plimsoll, as declared", What: InPlace})
+			continue
+		}
+		if err := s.applyArray(ctx, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Site) applyArray(ctx context.Context, w *Work) error {
+	if w.Torn {
+		return fmt.Errorf("array %s is half taken down; finish that first: plimsoll teardown %[1]s", w.Array)
+	}
+	if w.Started.IsZero() {
+		w.Started = s.Now().UTC().Round(0)
+	}
+	for i := range w.Steps {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("array %s stopped before step %d of %d, %s: %w", w.Array, i+1, len(w.Steps), w.Steps[i].Say, err)
+		}
+		if err := s.step(ctx, w, i); err != nil {
+			return fmt.Errorf("array %s, step %d of %d, %s: %w", w.Array, i+1, len(w.Steps), w.Steps[i].Say, err)
+		}
+	}
+	return nil
+}
+
+// step brings one step into place.
+func (s *Site) step(ctx context.Context, w *Work, i int) error {
+	st := &w.Steps[i]
+	tell := func(what What) {
+		s.emit(Event{Array: w.Array, Step: i + 1, Steps: len(w.Steps), Say: st.Say, What: what})
+	}
+	// What has begun is finished: a Ctrl-C waits for it. Only waiting itself is cut short.
+	whole := context.WithoutCancel(ctx)
+	switch st.State {
+	case StepDone:
+		missing, err := s.missing(whole, w, st)
+		if err != nil || missing == "" {
+			if err == nil {
+				tell(InPlace)
+			}
+			return err
+		}
+		if len(st.Again) == 0 {
+			return fmt.Errorf("it was done on %s and is not so any more (%s); see: plimsoll verify", st.Ended.Format(time.DateOnly), missing)
+		}
+		tell(Restoring)
+		if err := s.actions(ctx, w, st, st.Again, false); err != nil {
+			return err
+		}
+		if missing, err = s.missing(whole, w, st); err == nil && missing != "" {
+			err = fmt.Errorf("it could not be brought back: %s", missing)
+		}
+		return err
+	case StepBegun:
+		tell(Repairing)
+		if err := s.actions(whole, w, st, st.Undo, true); err != nil {
+			return err
+		}
+	case StepToDo:
+	}
+	st.State, st.Begun = StepBegun, s.Now().UTC().Round(0)
+	if err := s.save(w); err != nil {
+		return err
+	}
+	tell(Doing)
+	failed := s.actions(ctx, w, st, st.Do, false)
+	if failed != nil && !st.judged() {
+		return failed
+	}
+	missing, err := s.missing(whole, w, st)
+	if err == nil && missing != "" {
+		err = errors.Join(failed, fmt.Errorf("its commands have run and yet it is not in place: %s", missing))
+	}
+	if err != nil {
+		return err
+	}
+	st.State, st.Ended = StepDone, s.Now().UTC().Round(0)
+	if err := s.save(w); err != nil {
+		return err
+	}
+	tell(Done)
+	return nil
+}
+
+func (st *Step) judged() bool {
+	for _, a := range st.Do {
+		if a.Judged {
+			return true
+		}
+	}
+	return false
+}
+
+// missing says what of a step is not in place, "" when all is.
+func (s *Site) missing(ctx context.Context, w *Work, st *Step) (string, error) {
+	if len(st.Check) == 0 {
+		return "", nil
+	}
+	now, err := s.look(ctx, w)
+	if err != nil {
+		return "", err
+	}
+	for _, c := range st.Check {
+		ok, err := now.holds(ctx, c, false)
+		if err != nil {
+			return "", err
+		}
+		if !ok {
+			return strings.TrimSpace(fmt.Sprintf("%s %s", strings.TrimSpace(c.Is+" "+w.planned(c.Of)), c.Want)), nil
+		}
+	}
+	return "", nil
+}
+
+// actions run one after the other. While undoing, a member that is not attached does not keep the others from being undone.
+func (s *Site) actions(ctx context.Context, w *Work, st *Step, all []Action, undoing bool) error {
+	var gone error
+	for _, a := range all {
+		err := s.act(ctx, w, a, st.State == StepBegun)
+		if undoing && errors.Is(err, errGone) {
+			gone = errors.Join(gone, err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return gone
+}
+
+func (s *Site) act(ctx context.Context, w *Work, a Action, begun bool) error {
+	whole := context.WithoutCancel(ctx)
+	now, err := s.look(whole, w)
+	if err != nil {
+		return err
+	}
+	if a.If != nil {
+		if holds, err := now.holds(whole, *a.If, begun); err != nil || !holds {
+			return err
+		}
+	}
+	switch {
+	case len(a.Run) > 0:
+		argv := make([]string, len(a.Run))
+		for i, arg := range a.Run {
+			if argv[i], err = now.path(arg); err != nil {
+				return err
+			}
+		}
+		return s.Run(whole, discard{}, argv...)
+	case a.Prove != "":
+		return now.prove(whole, a.Prove)
+	case a.Zero != "":
+		return now.zero(whole, a.Zero)
+	case len(a.Stop) > 0:
+		return now.stop(whole)
+	case a.Add != nil:
+		return s.add(a.Add)
+	case a.Cut != nil:
+		return s.remove(a.Cut)
+	case a.Await:
+		return s.await(ctx, w)
+	}
+	return errors.New("the journal has an action that this plimsoll does not know")
+}
+
+// stop stops the md arrays that lie on members alone, under whatever name they came up. Active ones that are in use refuse.
+func (s *state) stop(ctx context.Context) error {
+	for _, d := range s.tree.Devices {
+		if d.MD == nil || d.MD.State == "clear" || !s.ours(d) {
+			continue
+		}
+		if err := s.Run(ctx, discard{}, "mdadm", "--stop", "/dev/"+d.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// await waits until an array's copies agree and tells how far they are.
+func (s *Site) await(ctx context.Context, w *Work) error {
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	step := 0
+	for i, st := range w.Steps {
+		for _, a := range st.Do {
+			if a.Await {
+				step = i
+			}
+		}
+	}
+	for {
+		now, err := s.look(ctx, w)
+		if err != nil {
+			return err
+		}
+		e := Event{Array: w.Array, Step: step + 1, Steps: len(w.Steps), Say: w.Steps[step].Say, What: Progress}
+		d, err := now.top()
+		if err != nil {
+			return err
+		}
+		if done, err := now.synced(ctx); err != nil || done {
+			return err
+		}
+		if d.MD != nil {
+			if d.MD.Degraded > 0 && d.MD.Action != "recover" {
+				return fmt.Errorf("%s has lost %d of its members; see: mdadm --detail %[1]s", w.Top(), d.MD.Degraded)
+			}
+			e.Fraction, e.Rate = d.MD.Progress, d.MD.Speed
+			if each := w.least(); e.Rate > 0 {
+				e.Left = time.Duration((1 - e.Fraction) * float64(each) / float64(e.Rate) * float64(time.Second)).Round(time.Second)
+			}
+		} else if e.Fraction, err = now.lvmSync(ctx); err != nil {
+			return err
+		}
+		s.emit(e)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// least is the size of the smallest member: md's resync goes once over each.
+func (w *Work) least() units.Bytes {
+	least := w.Members[0].Size
+	for _, m := range w.Members {
+		least = min(least, m.Size)
+	}
+	return least
+}
+
+// Teardown undoes what the journals of the named arrays say was done, all of them without names, newest first, and nothing
+// else. What fails is kept in the journal; another Teardown goes on.
+func (s *Site) Teardown(ctx context.Context, names ...string) error {
+	if _, err := os.Stat(s.Journal); errors.Is(err, os.ErrNotExist) && len(names) == 0 {
+		return nil
+	}
+	release, err := s.lock()
+	if err != nil {
+		return err
+	}
+	defer release()
+	journals, err := s.chosen(names)
+	if err != nil {
+		return err
+	}
+	for i := len(journals) - 1; i >= 0; i-- {
+		if err := s.teardownArray(ctx, journals[i]); err != nil {
+			return err
+		}
+	}
+	s.leaveNoTrace()
+	return nil
+}
+
+// chosen are the journals of the named arrays, or all.
+func (s *Site) chosen(names []string) ([]*Work, error) {
+	all, err := s.Journals()
+	if err != nil || len(names) == 0 {
+		return all, err
+	}
+	var some []*Work
+	for _, n := range names {
+		found := false
+		for _, w := range all {
+			if w.Array == n {
+				some, found = append(some, w), true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("array %.40q: plimsoll has made none of this name here; see: ls %s", n, s.Journal)
+		}
+	}
+	return some, nil
+}
+
+func (s *Site) teardownArray(ctx context.Context, w *Work) error {
+	whole := context.WithoutCancel(ctx)
+	var gone error
+	for i := len(w.Steps) - 1; i >= 0; i-- {
+		st := &w.Steps[i]
+		if st.State == StepToDo {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("array %s: stopped before step %d of %d was undone: %w", w.Array, i+1, len(w.Steps), err)
+		}
+		tell := func(what What) {
+			s.emit(Event{Array: w.Array, Step: i + 1, Steps: len(w.Steps), Say: st.Say, What: what})
+		}
+		w.Torn, st.State = true, StepBegun
+		if err := s.save(w); err != nil {
+			return err
+		}
+		tell(Undoing)
+		err := s.actions(whole, w, st, st.Undo, true)
+		if errors.Is(err, errGone) {
+			gone = errors.Join(gone, err)
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("array %s, undoing step %d of %d, %s: %w", w.Array, i+1, len(w.Steps), st.Say, err)
+		}
+		st.State = StepToDo
+		if err := s.save(w); err != nil {
+			return err
+		}
+		tell(Undone)
+	}
+	if gone != nil {
+		return fmt.Errorf("array %s: the rest is taken down; attach these and tear down again: %s", w.Array, strings.ReplaceAll(gone.Error(), "\n", ", "))
+	}
+	return s.forget(w)
+}
+
+// Made are the journals that Teardown would undo.
+func (s *Site) Made(names ...string) ([]*Work, error) { return s.chosen(names) }

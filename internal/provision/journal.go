@@ -1,0 +1,107 @@
+package provision
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/sys"
+	"slices"
+	"strings"
+)
+
+// journalSchema is the version of the journal's form.
+const journalSchema = 1
+
+// lock keeps a second apply or teardown away. It makes the journal's directory.
+func (s *Site) lock() (release func(), err error) {
+	if err := os.MkdirAll(s.Journal, 0o755); err != nil {
+		return nil, err
+	}
+	release, err = bundle.Lock(s.Journal)
+	if errors.Is(err, bundle.ErrLocked) {
+		return nil, fmt.Errorf("%s: another plimsoll is applying or tearing down; wait for it", s.Journal)
+	}
+	return release, err
+}
+
+// save writes an array's journal so that it survives a power cut from here on.
+func (s *Site) save(w *Work) error {
+	w.Schema = journalSchema
+	data, err := json.MarshalIndent(w, "", " ")
+	if err != nil {
+		return err
+	}
+	return sys.WriteFile(filepath.Join(s.Journal, w.Array+".json"), append(data, '\n'), 0o600)
+}
+
+// Journals are what plimsoll has made on this machine, or begun to, oldest first.
+func (s *Site) Journals() ([]*Work, error) {
+	entries, err := os.ReadDir(s.Journal)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []*Work
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".json") || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		name := filepath.Join(s.Journal, e.Name())
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		w, err := parseJournal(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, w)
+	}
+	slices.SortStableFunc(all, func(a, b *Work) int { return a.Started.Compare(b.Started) })
+	return all, nil
+}
+
+// parseJournal understands a journal. One that makes no sense must not be acted on.
+func parseJournal(data []byte) (*Work, error) {
+	w := &Work{}
+	if err := json.Unmarshal(data, w); err != nil {
+		return nil, fmt.Errorf("no journal of plimsoll's: %w", err)
+	}
+	if w.Schema != journalSchema {
+		return nil, fmt.Errorf("schema %d: this plimsoll reads %d", w.Schema, journalSchema)
+	}
+	if !nameOK(w.Array) || len(w.Members) == 0 || len(w.Steps) == 0 {
+		return nil, errors.New("an array's name, its members or its steps are missing")
+	}
+	for i, st := range w.Steps {
+		if st.State != StepToDo && st.State != StepBegun && st.State != StepDone {
+			return nil, fmt.Errorf("step %d: state %.20q: want begun or done", i+1, st.State)
+		}
+	}
+	return w, nil
+}
+
+// forget removes an array's journal, and the directories when no other is there.
+func (s *Site) forget(w *Work) error {
+	if err := os.Remove(filepath.Join(s.Journal, w.Array+".json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return sys.SyncDir(s.Journal)
+}
+
+// leaveNoTrace removes the journal's directories as far as they are empty.
+func (s *Site) leaveNoTrace() {
+	stray, _ := filepath.Glob(filepath.Join(s.Journal, ".*.json.*")) // of a power cut within WriteFile
+	for _, name := range stray {
+		_ = os.Remove(name)
+	}
+	if os.Remove(s.Journal) == nil {
+		_ = os.Remove(filepath.Dir(s.Journal)) // plimsoll's own; another part of it may still use it
+	}
+}

@@ -1,0 +1,174 @@
+package provision
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"plimsoll/internal/sys"
+	"syscall"
+)
+
+// Lines are lines that plimsoll keeps in a file of /etc between two marks, so that they can be taken out again and the file
+// be as it was, byte for byte.
+type Lines struct {
+	File string `json:"file"` // /etc/fstab
+	Name string `json:"name"` // of the array
+	Text string `json:"text"` // without a newline at the end
+}
+
+// How the block was put in is said in its first line: taking it out must undo just that.
+const (
+	plain   = "begin; plimsoll teardown takes these lines out"
+	unended = "begin, after a line without its end; plimsoll teardown takes these lines out"
+	ownFile = "begin, in a file of its own; plimsoll teardown takes these lines out"
+	theEnd  = "end"
+)
+
+func (l *Lines) mark() string            { return "# plimsoll " + l.Name + ":" }
+func (l *Lines) line(what string) string { return l.mark() + " " + what + "\n" }
+func (l *Lines) block(begin string) []byte {
+	return []byte(l.line(begin) + l.Text + "\n" + l.line(theEnd))
+}
+func startsLine(file []byte, at int) bool { return at == 0 || file[at-1] == '\n' }
+func (l *Lines) inPlace(file []byte) bool {
+	_, _, text, _ := l.find(file)
+	return string(text) == l.Text+"\n"
+}
+func own(file []byte, exists bool) bool {
+	return !exists || bytes.Contains(firstLine(file), []byte(ownFile))
+}
+func firstLine(file []byte) (first []byte) { first, _, _ = bytes.Cut(file, []byte("\n")); return first }
+
+// find is where the block begins and ends, the text in it, and how it was put in; begin is -1 when it is not there.
+func (l *Lines) find(file []byte) (begin, end int, text []byte, how string) {
+	for _, how := range []string{plain, unended, ownFile} {
+		head := []byte(l.line(how))
+		at := bytes.Index(file, head)
+		if at < 0 || !startsLine(file, at) {
+			continue
+		}
+		tail := []byte(l.line(theEnd))
+		rest := file[at+len(head):]
+		to := bytes.Index(rest, tail)
+		if to < 0 || to > 0 && rest[to-1] != '\n' {
+			return at, -1, nil, how
+		}
+		return at, at + len(head) + to + len(tail), rest[:to], how
+	}
+	return -1, -1, nil, ""
+}
+
+// added is the file with the block at its end. One that is there is replaced.
+func (l *Lines) added(file []byte, exists bool) ([]byte, error) {
+	if l.inPlace(file) {
+		return file, nil
+	}
+	file, _, err := l.cut(file)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case own(file, exists):
+		return append(bytes.Clone(file), l.block(ownFile)...), nil
+	case len(file) > 0 && file[len(file)-1] != '\n':
+		return append(append(bytes.Clone(file), '\n'), l.block(unended)...), nil
+	}
+	return append(bytes.Clone(file), l.block(plain)...), nil
+}
+
+// cut is the file without the block; remove says that the file was made for it and nothing else is in it.
+func (l *Lines) cut(file []byte) (rest []byte, remove bool, err error) {
+	begin, end, _, how := l.find(file)
+	if begin < 0 {
+		return file, false, nil
+	}
+	if end < 0 {
+		return nil, false, fmt.Errorf("%s: the line %q is gone; take out plimsoll's lines by hand", l.File, l.mark()+" "+theEnd)
+	}
+	if how == unended && end == len(file) && begin > 0 {
+		begin-- // the newline that ended the line before
+	}
+	rest = append(bytes.Clone(file[:begin]), file[end:]...)
+	return rest, how == ownFile && len(rest) == 0, nil
+}
+
+// add edits the file. Where it was another before, that is kept beside the journal.
+func (s *Site) add(l *Lines) error {
+	old, exists, err := s.read(l.File)
+	if err != nil {
+		return err
+	}
+	now, err := l.added(old, exists)
+	if err != nil || bytes.Equal(now, old) {
+		return err
+	}
+	if exists {
+		backup := filepath.Join(s.Journal, l.Name+"-"+filepath.Base(l.File)+".before")
+		if err := sys.WriteFile(backup, old, 0o600); err != nil {
+			return err
+		}
+	}
+	return s.replace(l.File, now)
+}
+
+// remove takes the lines out again.
+func (s *Site) remove(l *Lines) error {
+	old, exists, err := s.read(l.File)
+	if err != nil {
+		return err
+	}
+	rest, whole, err := l.cut(old)
+	name := s.at(l.File)
+	switch {
+	case err != nil:
+		return err
+	case exists && whole:
+		err = errors.Join(os.Remove(name), sys.SyncDir(filepath.Dir(name)))
+	case exists && !bytes.Equal(rest, old):
+		err = s.replace(l.File, rest)
+	}
+	if err != nil {
+		return err
+	}
+	err = os.Remove(filepath.Join(s.Journal, l.Name+"-"+filepath.Base(l.File)+".before"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func (s *Site) read(file string) (data []byte, exists bool, err error) {
+	data, err = os.ReadFile(s.at(file))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	return data, err == nil, err
+}
+
+// replace writes a file of /etc, which may be a link to where it really is, and keeps its mode and owner.
+func (s *Site) replace(file string, data []byte) error {
+	name := s.at(file)
+	if real, err := filepath.EvalSymlinks(name); err == nil {
+		name = real
+	}
+	perm := fs.FileMode(0o644)
+	info, err := os.Stat(name)
+	if err == nil {
+		perm = info.Mode().Perm()
+	}
+	if err := sys.WriteFile(name, data, perm); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	if info == nil {
+		return nil
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		if err := os.Chown(name, int(st.Uid), int(st.Gid)); err != nil && os.Getuid() == 0 {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,399 @@
+package provision
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"plimsoll/internal/block"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// errGone is in the chain of an error about a member that is not attached.
+var errGone = errors.New("is not attached")
+
+// identity is what a volume can be found by again after a boot.
+func identity(d *block.Device) string {
+	if d.Serial != "" {
+		return d.Serial
+	}
+	return d.WWN
+}
+
+// state is the machine's block devices at one moment, as seen for one array.
+type state struct {
+	*Site
+	w    *Work
+	tree *block.Tree
+}
+
+// look reads the machine. Udev is given the time to see what was done last.
+func (s *Site) look(ctx context.Context, w *Work) (*state, error) {
+	if err := s.Run(ctx, discard{}, "udevadm", "settle", "--timeout=30"); err != nil && !errors.Is(err, sys.ErrNotFound) {
+		return nil, err
+	}
+	tree, err := block.Read(s.Machine)
+	if err != nil {
+		return nil, err
+	}
+	return &state{s, w, tree}, nil
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// disk is the device of a serial number. Two of the same are not told apart.
+func disk(t *block.Tree, serial string) (*block.Device, error) {
+	var found *block.Device
+	for _, d := range t.Devices {
+		if d.Kind == block.Partition || identity(d) != serial || serial == "" {
+			continue
+		}
+		if found != nil {
+			return nil, fmt.Errorf("serial %s: both %s and %s have it", serial, found.Path, d.Path)
+		}
+		found = d
+	}
+	if found == nil {
+		return nil, fmt.Errorf("volume %s %w", serial, errGone)
+	}
+	return found, nil
+}
+
+// device resolves what begins with @, other names as they are.
+func (s *state) device(name string) (*block.Device, error) {
+	if name == "@array" {
+		return s.top()
+	}
+	serial, isMember := strings.CutPrefix(name, "@")
+	if !isMember {
+		if d := s.tree.Device(name); d != nil {
+			return d, nil
+		}
+		return nil, fmt.Errorf("%s %w", name, errGone)
+	}
+	serial, part := strings.CutSuffix(serial, ":1")
+	d, err := disk(s.tree, serial)
+	if err != nil || !part {
+		return d, err
+	}
+	for _, p := range d.Partitions {
+		if dev := s.tree.Devices[p]; dev != nil && dev.Start == units.MiB {
+			return dev, nil
+		}
+	}
+	return nil, fmt.Errorf("%s has no partition that begins at 1 MiB: %w", d.Path, errGone)
+}
+
+// top is the array's device, whatever name it came up by.
+func (s *state) top() (*block.Device, error) {
+	switch s.w.Want.Using {
+	case "md":
+		if d := mdBy(s.tree, s.w.uuid()); d != nil && d.MD.State != "inactive" {
+			return d, nil
+		}
+	case "lvm":
+		for _, d := range s.tree.Devices {
+			if d.LV != nil && d.LV.VG == s.w.Want.Group && d.LV.Name == s.w.Array {
+				return d, nil
+			}
+		}
+	default:
+		name := "@" + s.w.Members[0].Serial
+		if s.w.Want.Partition {
+			name += ":1"
+		}
+		return s.device(name)
+	}
+	return nil, fmt.Errorf("%s %w", s.w.Top(), errGone)
+}
+
+// uuid is the array's own, from the step that makes it.
+func (w *Work) uuid() string {
+	for _, st := range w.Steps {
+		for _, c := range st.Check {
+			if c.Is == "array" {
+				return c.Want
+			}
+		}
+	}
+	return ""
+}
+
+// bare is an md UUID without its separators, of which each tool has its own.
+func bare(uuid string) string {
+	return strings.ToLower(strings.NewReplacer(":", "", "-", "").Replace(uuid))
+}
+
+func mdBy(t *block.Tree, uuid string) *block.Device {
+	for _, d := range t.Devices {
+		if d.MD != nil && uuid != "" && bare(d.MD.UUID) == bare(uuid) {
+			return d
+		}
+	}
+	return nil
+}
+
+// path is what a command is given for a placeholder.
+func (s *state) path(arg string) (string, error) {
+	if !strings.HasPrefix(arg, "@") {
+		return arg, nil
+	}
+	d, err := s.device(arg)
+	if err != nil {
+		return "", err
+	}
+	if arg == "@array" && s.w.Want.Using != "" {
+		if info, err := os.Stat(s.at(s.w.Top())); err == nil && info.Mode()&os.ModeDevice != 0 {
+			return s.w.Top(), nil
+		}
+	}
+	return d.Path, nil
+}
+
+// members are the kernel names of the array's own devices: disks, or their partitions.
+func (s *state) members() map[string]bool {
+	all := map[string]bool{}
+	for _, m := range s.w.Members {
+		if d, err := disk(s.tree, m.Serial); err == nil {
+			all[d.Name] = true
+			for _, p := range d.Partitions {
+				all[p] = true
+			}
+		}
+	}
+	return all
+}
+
+// ours says whether everything below a device is on members of the array.
+func (s *state) ours(d *block.Device) bool {
+	mine := s.members()
+	below := d.Slaves
+	if d.MD != nil && len(below) == 0 { // an inactive array shows no slaves
+		for _, m := range d.MD.Members {
+			below = append(below, m.Name)
+		}
+	}
+	return len(below) > 0 && !slices.ContainsFunc(below, func(n string) bool { return !mine[n] })
+}
+
+// export asks blkid to look at a device itself, not at what it remembers; the map is empty for a blank one.
+func (s *Site) export(ctx context.Context, dev string) (map[string]string, error) {
+	out, err := s.Output(ctx, "blkid", "--probe", "--output", "export", dev)
+	if failed, ok := errors.AsType[*sys.Failed](err); ok && failed.Code == 2 { // nothing found, or more than one (blkid(8))
+		err = nil
+		if strings.Contains(failed.Stderr, "ambivalent") {
+			return map[string]string{"TYPE": "ambivalent"}, nil
+		}
+	}
+	tags := map[string]string{}
+	for line := range strings.Lines(out) {
+		k, v, _ := strings.Cut(strings.TrimSpace(line), "=")
+		tags[k] = v
+	}
+	return tags, err
+}
+
+// mdSuperblock is the UUID in a device's md superblock, empty when it has none.
+func (s *Site) mdSuperblock(ctx context.Context, dev string) string {
+	out, err := s.Output(ctx, "mdadm", "--examine", "--export", dev)
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(out) {
+		if uuid, ok := strings.CutPrefix(strings.TrimSpace(line), "MD_UUID="); ok {
+			return uuid
+		}
+	}
+	return ""
+}
+
+// lvm asks for a report as JSON (lvmreport(7)) and returns its rows.
+func (s *Site) lvm(ctx context.Context, command, fields string, names ...string) ([]map[string]string, error) {
+	argv := append([]string{command, "--reportformat", "json", "--units", "b", "--nosuffix", "--options", fields}, names...)
+	out, err := s.Output(ctx, argv...)
+	if err != nil {
+		return nil, err
+	}
+	return parseReport(out)
+}
+
+func parseReport(out string) ([]map[string]string, error) {
+	var doc struct {
+		Report []map[string][]map[string]string `json:"report"`
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil {
+		return nil, fmt.Errorf("lvm's report: %w", err)
+	}
+	var rows []map[string]string
+	for _, r := range doc.Report {
+		for _, part := range r {
+			rows = append(rows, part...)
+		}
+	}
+	return rows, nil
+}
+
+// holds says whether a condition holds. Begun is true while the step that asks may be half done: what then looks broken was
+// broken by it.
+//
+//	path        Of exists
+//	absent      Of does not exist
+//	empty       Of is a directory with nothing in it
+//	lines       the lines Want, of this array, stand in the file Of
+//	table       the member Of has a GPT with the disk GUID Want
+//	partition   the member Of has a partition that begins at 1 MiB
+//	array       md array with UUID Want, active, with all members and none missing
+//	superblock  the device Of has an md superblock with UUID Want
+//	pv          the device Of is a physical volume, of the group Want or of none
+//	vg          the group Of exists, on members alone
+//	lv          the logical volume exists and is active (with Want "any" also an inactive one)
+//	filesystem  the array's device carries the filesystem "TYPE UUID"
+//	mounted     the array's device is mounted, on top, at Of
+//	owner       the directory Of is owned and moded as "UID:GID:MODE"
+//	synced      all copies agree
+func (s *state) holds(ctx context.Context, c Cond, begun bool) (bool, error) {
+	switch c.Is {
+	case "path":
+		_, err := os.Lstat(s.at(c.Of))
+		return err == nil, nil
+	case "absent":
+		_, err := os.Lstat(s.at(c.Of))
+		return errors.Is(err, os.ErrNotExist), nil
+	case "empty":
+		entries, err := os.ReadDir(s.at(c.Of))
+		return err == nil && len(entries) == 0, nil
+	case "lines":
+		data, _, err := s.read(c.Of)
+		return (&Lines{File: c.Of, Name: s.w.Array, Text: c.Want}).inPlace(data), err
+	case "owner":
+		return s.owned(c)
+	case "array":
+		d := mdBy(s.tree, c.Want)
+		return d != nil && d.MD.State != "inactive" && d.MD.Degraded == 0 && len(d.Slaves) == len(s.w.Members) && s.ours(d), nil
+	case "vg", "pv", "lv":
+		return s.lvmHolds(ctx, c)
+	case "synced":
+		return s.synced(ctx)
+	}
+	d, err := s.device(c.Of)
+	if c.Is == "mounted" || c.Is == "filesystem" {
+		d, err = s.top()
+	}
+	if errors.Is(err, errGone) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	switch c.Is {
+	case "partition":
+		return true, nil
+	case "mounted":
+		m := s.tree.MountOf(c.Of)
+		return m != nil && m.Point == path.Clean(c.Of) && m.Device == d.Name, nil
+	case "superblock":
+		found := s.mdSuperblock(ctx, d.Path)
+		return found != "" && bare(found) == bare(c.Want), nil
+	case "table", "filesystem":
+		tags, err := s.export(ctx, d.Path)
+		if c.Is == "filesystem" {
+			return tags["TYPE"]+" "+tags["UUID"] == c.Want, err
+		}
+		half := begun && tags["TYPE"] == "" && tags["PTTYPE"] != "" && tags["PTUUID"] == ""
+		return tags["PTUUID"] == c.Want || half, err
+	}
+	return false, fmt.Errorf("the journal asks for %.40q, which this plimsoll does not know", c.Is)
+}
+
+func (s *state) owned(c Cond) (bool, error) {
+	info, err := os.Stat(s.at(c.Of))
+	if err != nil {
+		return false, nil //nolint:nilerr // what is not there is not owned
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	var uid, gid, mode string
+	if f := strings.Split(c.Want, ":"); len(f) == 3 {
+		uid, gid, mode = f[0], f[1], f[2]
+	}
+	same := func(want string, have uint32, form string) bool { return want == "" || fmt.Sprintf(form, have) == want }
+	return ok && same(uid, st.Uid, "%d") && same(gid, st.Gid, "%d") && same(mode, st.Mode&0o7777, "%04o"), nil
+}
+
+func (s *state) lvmHolds(ctx context.Context, c Cond) (bool, error) {
+	mine := s.members()
+	rows, err := s.lvm(ctx, "pvs", "pv_name,vg_name")
+	if err != nil {
+		return false, err
+	}
+	has := false
+	for _, r := range rows {
+		d := s.tree.Device(r["pv_name"])
+		if c.Is == "pv" {
+			if want, err := s.device(c.Of); err == nil && d != nil && d.Name == want.Name {
+				return r["vg_name"] == "" || r["vg_name"] == c.Want, nil
+			}
+			continue
+		}
+		if r["vg_name"] != s.w.Want.Group {
+			continue
+		}
+		if d == nil || !mine[d.Name] {
+			return false, fmt.Errorf("volume group %s also lies on %s, which is not plimsoll's: take it out first (vgreduce)", r["vg_name"], r["pv_name"])
+		}
+		has = true
+	}
+	if c.Is != "lv" || !has {
+		return has, nil
+	}
+	rows, err = s.lvm(ctx, "lvs", "lv_name,lv_active", s.w.Want.Group)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(rows, func(r map[string]string) bool {
+		return r["lv_name"] == s.w.Array && (c.Want == "any" || r["lv_active"] == "active")
+	}), nil
+}
+
+// mirrored says whether there are copies or parity to bring into agreement.
+func mirrored(l topology.Level) bool {
+	return slices.Contains([]topology.Level{topology.RAID1, topology.RAID10, topology.RAID5, topology.RAID6}, l)
+}
+
+func (s *state) synced(ctx context.Context) (bool, error) {
+	d, err := s.top()
+	if err != nil {
+		return false, err
+	}
+	if s.w.Want.Using == "md" {
+		return (d.MD.Action == "" || d.MD.Action == "idle") && d.MD.Degraded == 0, nil
+	}
+	done, err := s.lvmSync(ctx)
+	return done >= 1, err
+}
+
+// lvmSync is how much of a logical volume is synchronised, from 0 to 1.
+func (s *state) lvmSync(ctx context.Context) (float64, error) {
+	rows, err := s.lvm(ctx, "lvs", "lv_name,sync_percent", s.w.Want.Group)
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range rows {
+		if r["lv_name"] == s.w.Array {
+			var p float64
+			if _, err := fmt.Sscan(r["sync_percent"], &p); err != nil {
+				return 1, nil //nolint:nilerr // what has no copies shows nothing
+			}
+			return p / 100, nil
+		}
+	}
+	return 0, fmt.Errorf("%s %w", s.w.Top(), errGone)
+}

@@ -1,0 +1,282 @@
+package provision
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"plimsoll/internal/block"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+	"slices"
+	"strings"
+)
+
+// selectors are the volumes as declared, in one text that does not depend on their order.
+func selectors(volumes []topology.DeclaredVolume) string {
+	var all []string
+	for _, v := range volumes {
+		all = append(all, selector(v))
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}
+
+func selector(v topology.DeclaredVolume) string {
+	if one := cmp.Or(v.Serial, v.ID, v.Path); one != "" {
+		return one
+	}
+	size := ""
+	if v.Size > 0 {
+		size = v.Size.String()
+	}
+	return strings.Join(strings.Fields(v.Model+" "+v.Type+" "+size), " ")
+}
+
+// members chooses the volumes of an array and refuses those that must not be touched.
+func (p *planner) members(ctx context.Context, w *Work, d *topology.DeclaredArray) error {
+	var chosen []*block.Device
+	var open []topology.DeclaredVolume
+	for _, v := range d.Volumes {
+		if cmp.Or(v.Serial, v.ID, v.Path) == "" {
+			open = append(open, v)
+			continue
+		}
+		dev, err := p.one(v)
+		if err != nil {
+			return err
+		}
+		if v.Size > 0 && !alike(dev.Size, v.Size) {
+			return fmt.Errorf("volume %s is declared with %v and has %v", selector(v), v.Size, dev.Size)
+		}
+		chosen = append(chosen, dev)
+	}
+	for len(open) > 0 {
+		some, rest := same(open)
+		found, err := p.any(some, chosen)
+		if err != nil {
+			return err
+		}
+		chosen, open = append(chosen, found...), rest
+	}
+	for i, dev := range chosen {
+		id := identity(dev)
+		if slices.Contains(chosen[:i], dev) {
+			return fmt.Errorf("%s (serial %s) is named twice", dev.Path, id)
+		}
+		if other := p.taken[id]; other != "" {
+			return fmt.Errorf("%s (serial %s) is also in array %s", dev.Path, id, other)
+		}
+		m := Member{Serial: id, Size: dev.Size, Path: dev.Path, Model: dev.Model, Destroy: p.destroy[dev.Name] != ""}
+		w.Members = append(w.Members, m)
+	}
+	for _, dev := range chosen {
+		p.taken[identity(dev)] = w.Array
+	}
+	if err := p.equal(d, chosen); err != nil {
+		return err
+	}
+	for _, dev := range chosen {
+		if err := p.free(ctx, dev); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one finds the volume that is named.
+func (p *planner) one(v topology.DeclaredVolume) (*block.Device, error) {
+	if v.Path != "" && v.Serial == "" && v.ID == "" {
+		if !strings.HasPrefix(v.Path, "/dev/disk/by-") {
+			why := fmt.Errorf("volume %s: kernel names change between boots; name it by serial, id or /dev/disk/by-id", v.Path)
+			if dev := p.tree.Device(v.Path); dev != nil && identity(dev) != "" {
+				why = fmt.Errorf("%w: today it is {serial: %s}", why, identity(dev))
+			}
+			return nil, why
+		}
+		dev := p.tree.Device(v.Path)
+		if dev == nil {
+			return nil, fmt.Errorf("volume %s %w", v.Path, errGone)
+		}
+		return dev, usable(dev)
+	}
+	serial := v.Serial
+	if serial == "" {
+		serial = strings.Replace(v.ID, "vol-", "vol", 1) // the NVMe serial of an EBS volume is its id without the hyphen
+	}
+	dev, err := disk(p.tree, serial)
+	if err != nil {
+		if with, err2 := disk(p.tree, strings.Replace(serial, "vol-", "vol", 1)); err2 == nil {
+			return with, usable(with)
+		}
+		return nil, err
+	}
+	return dev, usable(dev)
+}
+
+// usable refuses what no array is made of.
+func usable(d *block.Device) error {
+	if d.Kind != block.Disk {
+		return fmt.Errorf("%s is a %s; arrays are made of whole drives, with partition: true of a partition that plimsoll makes", d.Path, d.Kind)
+	}
+	if identity(d) == "" {
+		return fmt.Errorf("%s has neither serial number nor WWN: it could not be found again after a boot", d.Path)
+	}
+	return nil
+}
+
+// same splits volumes into those described like the first, and the rest.
+func same(all []topology.DeclaredVolume) (like, rest []topology.DeclaredVolume) {
+	for _, v := range all {
+		if selector(v) == selector(all[0]) {
+			like = append(like, v)
+		} else {
+			rest = append(rest, v)
+		}
+	}
+	return like, rest
+}
+
+// alike allows for what vendors call the same size.
+func alike(a, b units.Bytes) bool {
+	lo, hi := min(a, b), max(a, b)
+	return hi-lo <= lo/100
+}
+
+// any finds unused volumes by description. When there are more than all arrays want, which ones is not plimsoll's to choose.
+func (p *planner) any(wanted []topology.DeclaredVolume, chosen []*block.Device) ([]*block.Device, error) {
+	like := wanted[0]
+	if like.Size == 0 && like.Model == "" {
+		return nil, fmt.Errorf("%d x %s: say their size too, or name them by serial; unused volumes: %s", len(wanted), selector(like), p.list(p.unused(topology.DeclaredVolume{})))
+	}
+	var found []*block.Device
+	for _, d := range p.unused(like) {
+		if !slices.Contains(chosen, d) && p.taken[identity(d)] == "" {
+			found = append(found, d)
+		}
+	}
+	all := 0 // of this description, in arrays that are not built yet
+	for _, a := range p.decl.Arrays {
+		built := slices.ContainsFunc(p.journals, func(w *Work) bool { return w.Array == a.Name })
+		for _, v := range a.Volumes {
+			if !built && cmp.Or(v.Serial, v.ID, v.Path) == "" && alike(v.Size, like.Size) && v.Model == like.Model {
+				all++
+			}
+		}
+	}
+	for _, array := range p.taken { // those that an array of this plan has got
+		if !slices.ContainsFunc(p.journals, func(w *Work) bool { return w.Array == array }) {
+			all--
+		}
+	}
+	if len(found) < len(wanted) {
+		return nil, fmt.Errorf("%d x %s: only %d unused volumes are like this: %s; unused in all: %s", len(wanted), selector(like), len(found), p.list(found), p.list(p.unused(topology.DeclaredVolume{})))
+	}
+	if len(found) > max(all, len(wanted)) {
+		return nil, fmt.Errorf("%d x %s: %d unused volumes are like this; name those you mean by serial: %s", len(wanted), selector(like), len(found), p.list(found))
+	}
+	slices.SortFunc(found, func(a, b *block.Device) int { return strings.Compare(identity(a), identity(b)) })
+	return found[:len(wanted)], nil
+}
+
+// unused are drives that nothing is on or made of, like the one described.
+func (p *planner) unused(like topology.DeclaredVolume) []*block.Device {
+	var found []*block.Device
+	for _, d := range p.tree.Devices {
+		ebs := strings.Contains(d.Model, "Elastic Block Store")
+		local := strings.Contains(d.Model, "Instance Storage")
+		cloud := slices.Contains([]string{"gp2", "gp3", "io1", "io2", "st1", "sc1"}, like.Type)
+		switch {
+		case d.Kind != block.Disk || d.Size == 0 || identity(d) == "" || len(occupied(p.tree, d)) > 0:
+		case like.Size > 0 && !alike(d.Size, like.Size):
+		case like.Model != "" && !strings.Contains(d.Model, like.Model):
+		case cloud && local || like.Type == "nvme" && ebs:
+		default:
+			found = append(found, d)
+		}
+	}
+	slices.SortFunc(found, func(a, b *block.Device) int { return strings.Compare(a.Path, b.Path) })
+	return found
+}
+
+func (p *planner) list(devices []*block.Device) string {
+	var all []string
+	for _, d := range devices {
+		all = append(all, fmt.Sprintf("%s (%s, %v)", identity(d), d.Path, d.Size))
+	}
+	if len(all) > 8 {
+		all = append(all[:8], fmt.Sprintf("%d more", len(all)-8))
+	}
+	return cmp.Or(strings.Join(all, ", "), "none")
+}
+
+// equal refuses volumes of which the smallest or slowest would set the pace for all.
+func (p *planner) equal(d *topology.DeclaredArray, chosen []*block.Device) error {
+	a, first := chosen[0], d.Volumes[0]
+	for _, b := range chosen[1:] {
+		switch {
+		case !alike(a.Size, b.Size):
+			return fmt.Errorf("mixed sizes: %s has %v, %s has %v; each member would be used as the smallest", identity(a), a.Size, identity(b), b.Size)
+		case a.Queue.Rotational != b.Queue.Rotational:
+			return fmt.Errorf("mixed drives: of %s and %s one is rotational", identity(a), identity(b))
+		case a.Queue.Logical != b.Queue.Logical:
+			return fmt.Errorf("mixed sectors: %s has %v, %s has %v", identity(a), a.Queue.Logical, identity(b), b.Queue.Logical)
+		case strings.Contains(a.Model, "Instance Storage") != strings.Contains(b.Model, "Instance Storage"):
+			return fmt.Errorf("mixed drives: of %s and %s one is local and is lost when the instance stops", identity(a), identity(b))
+		}
+	}
+	for _, v := range d.Volumes[1:] {
+		if v.Limits != first.Limits || v.Type != first.Type {
+			return fmt.Errorf("mixed speeds: %s (%s) and %s (%s) are declared differently; the slowest member sets the pace for all", selector(first), cmp.Or(first.Type, "no type"), selector(v), cmp.Or(v.Type, "no type"))
+		}
+	}
+	return nil
+}
+
+// free refuses a volume that is not blank, unless it is named to be destroyed; then only its users stand in the way.
+func (p *planner) free(ctx context.Context, d *block.Device) error {
+	why := occupied(p.tree, d)
+	if p.destroy[d.Name] != "" {
+		return p.idle(d)
+	}
+	if len(why) == 0 {
+		found, err := p.signatures(ctx, d.Path)
+		if err != nil && !errors.Is(err, sys.ErrNotFound) {
+			p.notes = append(p.notes, fmt.Sprintf("%s could not be looked at (%v): run as root to know before apply", d.Path, err))
+		}
+		why = found
+	}
+	if len(why) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s (serial %s) is not blank: %s; if what is on it may be lost: --destroy %[1]s --serial %[2]s", d.Path, identity(d), strings.Join(why, "; "))
+}
+
+// idle refuses to destroy what is in use. An md array of volumes that are all to be destroyed is stopped.
+func (p *planner) idle(d *block.Device) error {
+	for _, name := range append([]string{d.Name}, d.Partitions...) {
+		dev := p.tree.Devices[name]
+		if dev == nil {
+			continue
+		}
+		if m := p.tree.MountsOf(name); len(m) > 0 {
+			return fmt.Errorf("--destroy %s: %s is mounted on %s; unmount it first", d.Path, dev.Path, m[0].Point)
+		}
+		if slices.Contains(p.tree.Swaps, name) {
+			return fmt.Errorf("--destroy %s: it is used as swap; swapoff it first", d.Path)
+		}
+		for _, h := range dev.Holders {
+			up := p.tree.Devices[h]
+			if up == nil || up.MD == nil || len(up.Holders)+len(p.tree.MountsOf(h)) > 0 || slices.Contains(p.tree.Swaps, h) {
+				return fmt.Errorf("--destroy %s: /dev/%s, made of it, is in use; take that down first", d.Path, h)
+			}
+			for _, leaf := range p.tree.Leaves(h) {
+				if p.destroy[leaf.Name] == "" {
+					return fmt.Errorf("--destroy %s: %s also lies on %s, which is not to be destroyed; mdadm --stop /dev/%s first", d.Path, up.Path, leaf.Path, h)
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,456 @@
+package provision
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// leastXFS is the smallest filesystem that mkfs.xfs makes (mkfs.xfs(8), 300 MB since 5.19).
+const leastXFS = 300 * units.MiB
+
+// Size is about what the array holds, metadata aside.
+func (w *Work) Size() units.Bytes { return w.least() * units.Bytes(max(w.Want.Data, 1)) }
+
+// steps are all that is to be done for an array of blank volumes.
+func (p *planner) steps(ctx context.Context, w *Work) error {
+	if w.Want.FS == "xfs" && w.Size() < leastXFS {
+		return fmt.Errorf("%v is too small for XFS, which needs %v", w.Size(), leastXFS)
+	}
+	owner, err := p.owner(ctx, w.Want)
+	if err != nil {
+		return err
+	}
+	w.blank()
+	if w.Want.Partition {
+		w.partition(p.UUID)
+	}
+	switch w.Want.Using {
+	case "md":
+		w.mdadm(p.UUID())
+	case "lvm":
+		w.volumeGroup()
+	}
+	if w.Want.FS != "" {
+		w.mkfs(p.UUID())
+	}
+	if w.Want.Using == "md" {
+		p.mdadmConf(w)
+	}
+	if w.Want.Mount != "" {
+		p.mount(w, owner)
+	}
+	if mirrored(w.Want.Level) && !w.Want.Clean {
+		w.Steps = append(w.Steps, Step{
+			Say:   "wait until the copies agree; the array may be used meanwhile",
+			Check: []Cond{{Is: "synced"}},
+			Do:    []Action{{Await: true}},
+		})
+	}
+	return nil
+}
+
+func (w *Work) add(s Step) { w.Steps = append(w.Steps, s) }
+
+// serials are placeholders for all members, or for their partitions.
+func (w *Work) devices() []string {
+	var all []string
+	for _, m := range w.Members {
+		at := "@" + m.Serial
+		if w.Want.Partition {
+			at += ":1"
+		}
+		all = append(all, at)
+	}
+	return all
+}
+
+func (w *Work) paths() []string {
+	var all []string
+	for _, m := range w.Members {
+		all = append(all, m.Path)
+	}
+	return all
+}
+
+// zeros is the last of the undoing of whatever first wrote to the members.
+func (w *Work) zeros() []Action {
+	var all []Action
+	for _, m := range w.Members {
+		all = append(all, Action{Zero: m.Serial})
+	}
+	return all
+}
+
+func (w *Work) blank() {
+	var erase, prove, stop []string
+	for _, m := range w.Members {
+		prove = append(prove, m.Serial)
+		if m.Destroy {
+			erase = append(erase, m.Serial)
+		}
+	}
+	if stop = erase; len(erase) > 0 {
+		do := []Action{{Stop: stop}}
+		for _, serial := range erase {
+			do = append(do,
+				Action{If: &Cond{Is: "partition", Of: "@" + serial + ":1"}, Run: []string{"wipefs", "--all", "--quiet", "@" + serial + ":1"}},
+				Action{Run: []string{"wipefs", "--all", "--force", "--quiet", "@" + serial}},
+				Action{Zero: serial})
+		}
+		w.add(Step{Say: fmt.Sprintf("erase %d of the volumes, as --destroy says; what is on them is lost", len(erase)), Touches: plannedAll(w, erase), Do: do})
+	}
+	var do []Action
+	for _, serial := range prove {
+		do = append(do, Action{Prove: serial})
+	}
+	w.add(Step{Say: fmt.Sprintf("prove that %s blank: no signature, no user, first and last MiB zero", count(len(prove), "volume is", "volumes are")), Do: do})
+}
+
+func plannedAll(w *Work, serials []string) []string {
+	var all []string
+	for _, s := range serials {
+		all = append(all, w.planned("@"+s))
+	}
+	return all
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// partition puts one GPT partition on each volume. The table's GUID is ours, so that it is known again.
+func (w *Work) partition(uuid func() string) {
+	st := Step{Say: fmt.Sprintf("partition %s: GPT, one partition from 1 MiB", count(len(w.Members), "volume", "volumes")), Touches: w.paths()}
+	code := map[string]string{"md": "fd00", "lvm": "8e00"}[w.Want.Using]
+	if code == "" {
+		code = "8300"
+	}
+	for _, m := range w.Members {
+		at, guid := "@"+m.Serial, uuid()
+		st.Check = append(st.Check, Cond{Is: "partition", Of: at + ":1"}, Cond{Is: "table", Of: at, Want: guid})
+		st.Do = append(st.Do, Action{Run: []string{
+			"sgdisk", "--clear", "--disk-guid=" + strings.ToUpper(guid), "--set-alignment=2048", "--new=1:1MiB:0", "--typecode=1:" + code, "--change-name=1:" + w.Array, at,
+		}})
+		// --force: a partition table is not wiped without it. In use it refuses all the same.
+		st.Undo = append(st.Undo,
+			Action{If: &Cond{Is: "table", Of: at, Want: guid}, Run: []string{"wipefs", "--all", "--force", "--quiet", at}},
+			Action{Zero: m.Serial})
+	}
+	w.add(st)
+}
+
+// mdadm creates the md array. Its UUID is chosen here, so that it is known again whatever name it comes up by.
+func (w *Work) mdadm(uuid string) {
+	hex := bare(uuid)
+	uuid = hex[:8] + ":" + hex[8:16] + ":" + hex[16:24] + ":" + hex[24:]
+	want := w.Want
+	argv := []string{
+		"mdadm", "--create", w.Top(), "--run", "--homehost=any", "--name=" + w.Array, "--uuid=" + uuid, "--metadata=1.2",
+		"--level=" + strings.TrimPrefix(string(want.Level), "raid"), "--raid-devices=" + strconv.Itoa(len(w.Members)),
+	}
+	about := fmt.Sprintf("%s, %d members", want.Level, len(w.Members))
+	if want.Level == topology.RAID10 {
+		argv = append(argv, fmt.Sprintf("--layout=n%d", want.Copies))
+	}
+	if striped(want.Level) {
+		argv = append(argv, "--chunk="+strings.ToUpper(short(want.Chunk)))
+		about += fmt.Sprintf(", chunk %v", want.Chunk)
+	}
+	if want.Clean {
+		argv = append(argv, "--assume-clean")
+		about += ", without a first copy, for all members are blank"
+	}
+	st := Step{
+		Say:     "create " + w.Top() + ": " + about,
+		Touches: append([]string{w.Top()}, w.paths()...),
+		Check:   []Cond{{Is: "array", Of: w.Top(), Want: uuid}},
+		Do:      []Action{{Run: append(argv, w.devices()...)}},
+		Again:   []Action{{Stop: w.devices()}, {Run: append([]string{"mdadm", "--assemble", w.Top(), "--uuid=" + uuid}, w.devices()...)}},
+		Undo:    []Action{{Stop: w.devices()}},
+	}
+	for _, at := range w.devices() {
+		st.Undo = append(st.Undo, Action{If: &Cond{Is: "superblock", Of: at, Want: uuid}, Run: []string{"mdadm", "--zero-superblock", at}})
+	}
+	if !want.Partition {
+		st.Undo = append(st.Undo, w.zeros()...)
+	}
+	w.add(st)
+}
+
+// volumeGroup makes physical volumes, their group and the logical volume over all of it.
+func (w *Work) volumeGroup() {
+	want, group := w.Want, w.Want.Group
+	pv := Step{Say: fmt.Sprintf("make %s for LVM, data from 1 MiB", count(len(w.Members), "physical volume", "physical volumes")), Touches: w.paths()}
+	for _, at := range w.devices() {
+		pv.Check = append(pv.Check, Cond{Is: "pv", Of: at, Want: group})
+		pv.Do = append(pv.Do, Action{Run: []string{"pvcreate", "--yes", "--quiet", "--dataalignment", "1m", at}})
+		pv.Undo = append(pv.Undo, Action{If: &Cond{Is: "pv", Of: at}, Run: []string{"pvremove", "--yes", "--quiet", at}})
+	}
+	if !want.Partition {
+		pv.Undo = append(pv.Undo, w.zeros()...)
+	}
+	w.add(pv)
+	w.add(Step{
+		Say:     "create the volume group " + group + ": extents of 4 MiB",
+		Touches: []string{"/dev/" + group},
+		Check:   []Cond{{Is: "vg", Of: group}},
+		Do:      []Action{{Run: append([]string{"vgcreate", "--yes", "--quiet", "--physicalextentsize", "4m", group}, w.devices()...)}},
+		Undo:    []Action{{If: &Cond{Is: "vg", Of: group}, Run: []string{"vgremove", "--yes", "--quiet", group}}},
+	})
+	argv := []string{"lvcreate", "--yes", "--quiet", "--wipesignatures", "y", "--extents", "100%FREE", "--name", w.Array}
+	stripes := func() { argv = append(argv, "--stripes", strconv.Itoa(want.Data), "--stripesize", short(want.Chunk)) }
+	about := fmt.Sprintf("%s over %d", want.Level, len(w.Members))
+	switch want.Level {
+	case topology.RAID0:
+		segment := want.Segment
+		if segment == "" {
+			segment = "striped"
+		}
+		argv = append(argv, "--type", segment)
+		stripes()
+	case topology.RAID10:
+		argv = append(argv, "--type", "raid10", "--mirrors", strconv.Itoa(want.Copies-1))
+		stripes()
+	case topology.RAID1:
+		argv = append(argv, "--type", "raid1", "--mirrors", strconv.Itoa(want.Copies-1))
+	case topology.RAID5, topology.RAID6:
+		argv = append(argv, "--type", string(want.Level))
+		stripes()
+	case topology.Single, topology.Linear, topology.NoLevel:
+		argv = append(argv, "--type", "linear")
+	}
+	if striped(want.Level) {
+		about += fmt.Sprintf(", stripe size %v", want.Chunk)
+	}
+	if want.Clean {
+		argv = append(argv, "--nosync")
+		about += ", without a first copy, for all members are blank"
+	}
+	w.add(Step{
+		Say:     "create " + w.Top() + ": " + about,
+		Touches: []string{w.Top()},
+		Check:   []Cond{{Is: "lv", Of: group + "/" + w.Array}},
+		Do:      []Action{{Run: append(argv, group)}},
+		Again:   []Action{{Run: []string{"vgchange", "--quiet", "--activate", "y", group}}},
+		Undo:    []Action{{If: &Cond{Is: "lv", Of: group + "/" + w.Array, Want: "any"}, Run: []string{"lvremove", "--yes", "--quiet", "--force", group + "/" + w.Array}}},
+	})
+}
+
+// logUnit is the most that XFS's log is padded to. A log write is rounded up to the log's stripe unit, and mkfs.xfs takes that
+// from su up to 256 KiB: then an 8 KiB commit can write 256 KiB of log. 32 KiB is what mkfs.xfs itself falls back to above.
+const logUnit = 32 * units.KiB
+
+// Arithmetic is how the filesystem's geometry follows from the array's, for people.
+func (w *Work) Arithmetic() string {
+	want := w.Want
+	if !striped(want.Level) {
+		return ""
+	}
+	n := len(w.Members)
+	data := map[topology.Level]string{
+		topology.RAID0:  fmt.Sprintf("%d volumes, all with data", n),
+		topology.RAID10: fmt.Sprintf("%d volumes / %d copies = %d with data", n, want.Copies, want.Data),
+		topology.RAID5:  fmt.Sprintf("%d volumes - 1 of parity = %d with data", n, want.Data),
+		topology.RAID6:  fmt.Sprintf("%d volumes - 2 of parity = %d with data", n, want.Data),
+	}[want.Level]
+	s := fmt.Sprintf("%s; stripe = %v x %d = %v", data, want.Chunk, want.Data, want.Chunk*units.Bytes(want.Data))
+	blocks := uint64(want.Chunk / (4 * units.KiB))
+	switch want.FS {
+	case "xfs":
+		s += fmt.Sprintf("; xfs su=%s,sw=%d (sunit=%d, swidth=%d blocks of 4 KiB), log su=%s", short(want.Chunk), want.Data, blocks, blocks*uint64(want.Data), short(min(want.Chunk, logUnit)))
+	case "ext4":
+		s += fmt.Sprintf("; ext4 stride = %v / 4KiB = %d, stripe_width = %[2]d x %[3]d = %[4]d", want.Chunk, blocks, want.Data, blocks*uint64(want.Data))
+	}
+	return s
+}
+
+func (w *Work) mkfs(uuid string) {
+	want := w.Want
+	st := Step{
+		Touches: []string{w.Top()},
+		Check:   []Cond{{Is: "filesystem", Want: want.FS + " " + uuid}},
+		Undo:    []Action{{If: &Cond{Is: "filesystem", Want: want.FS + " " + uuid}, Run: []string{"wipefs", "--all", "--quiet", "@array"}}},
+	}
+	st.Say = fmt.Sprintf("make %s on %s", want.FS, w.Top())
+	blocks := uint64(want.Chunk / (4 * units.KiB))
+	var argv []string
+	switch want.FS {
+	case "xfs":
+		// -f: nothing of ours or others' is on what was created two steps ago, but old bytes may look like a filesystem.
+		argv = []string{"mkfs.xfs", "-q", "-f", "-m", "uuid=" + uuid}
+		if striped(want.Level) {
+			argv = append(argv, "-d", fmt.Sprintf("su=%s,sw=%d", short(want.Chunk), want.Data), "-l", "su="+short(min(want.Chunk, logUnit)))
+			st.Say += fmt.Sprintf(", su=%s,sw=%d", short(want.Chunk), want.Data)
+		}
+	case "ext4":
+		extended := []string{}
+		if striped(want.Level) {
+			extended = append(extended, fmt.Sprintf("stride=%d,stripe_width=%d", blocks, blocks*uint64(want.Data)))
+			st.Say += fmt.Sprintf(", stride=%d, stripe_width=%d", blocks, blocks*uint64(want.Data))
+		}
+		// Tables that are written in the background would disturb the first hours' measurements.
+		extended = append(extended, "lazy_itable_init=0,lazy_journal_init=0")
+		argv = []string{"mkfs.ext4", "-q", "-F", "-b", "4096", "-U", uuid, "-E", strings.Join(extended, ",")}
+	}
+	if want.Label != "" {
+		argv = append(argv, "-L", want.Label)
+		st.Say += ", label " + want.Label
+	}
+	st.Do = []Action{{Run: append(argv, "@array")}}
+	if want.Using == "" && !want.Partition {
+		st.Undo = append(st.Undo, w.zeros()...)
+	}
+	w.add(st)
+}
+
+// mdadmConf names the array where the boot looks for it, and renews the initramfs, which has a copy.
+func (p *planner) mdadmConf(w *Work) {
+	file := "/etc/mdadm.conf"
+	if p.has("/etc/mdadm") {
+		file = "/etc/mdadm/mdadm.conf" // Debian
+	}
+	l := &Lines{File: file, Name: w.Array, Text: fmt.Sprintf("ARRAY %s metadata=1.2 name=any:%s UUID=%s", w.Top(), w.Array, w.uuid())}
+	st := Step{
+		Say:     "name the array in " + file,
+		Touches: []string{file},
+		Check:   []Cond{{Is: "lines", Of: file, Want: l.Text}},
+		Do:      []Action{{Add: l}},
+		Undo:    []Action{{Cut: l}},
+	}
+	var renew []string
+	switch {
+	case p.program("update-initramfs") != "":
+		renew = []string{"update-initramfs", "-u"}
+	case p.program("dracut") != "":
+		renew = []string{"dracut", "--force"}
+	default:
+		p.notes = append(p.notes, "neither update-initramfs nor dracut is installed: the initramfs, if there is one, is left alone")
+	}
+	if renew != nil {
+		st.Say += ", and renew the initramfs"
+		st.Touches = append(st.Touches, "/boot")
+		st.Do = append(st.Do, Action{Run: renew})
+		st.Undo = append(st.Undo, Action{Run: renew})
+	}
+	w.add(st)
+}
+
+// filesystemUUID is what mkfs is told.
+func (w *Work) filesystemUUID() string {
+	for _, st := range w.Steps {
+		for _, c := range st.Check {
+			if c.Is == "filesystem" {
+				_, uuid, _ := strings.Cut(c.Want, " ")
+				return uuid
+			}
+		}
+	}
+	return ""
+}
+
+func (p *planner) mount(w *Work, owner string) {
+	want := w.Want
+	if made := p.parents(want.Mount, p.has); len(made) > 0 {
+		st := Step{Say: "make the directory " + want.Mount, Touches: made, Check: []Cond{{Is: "path", Of: want.Mount}}}
+		for _, dir := range made {
+			st.Do = append(st.Do, Action{If: &Cond{Is: "absent", Of: dir}, Run: []string{"mkdir", dir}})
+			st.Undo = slices.Insert(st.Undo, 0, Action{If: &Cond{Is: "empty", Of: dir}, Run: []string{"rmdir", dir}})
+		}
+		w.add(st)
+	}
+	by := "UUID=" + w.filesystemUUID()
+	if want.ByLabel {
+		by = "LABEL=" + want.Label
+	}
+	pass := 0
+	if want.FS == "ext4" {
+		pass = 2 // fsck after the root; XFS has none to run
+	}
+	l := &Lines{File: "/etc/fstab", Name: w.Array, Text: fmt.Sprintf("%s %s %s %s 0 %d", by, want.Mount, want.FS, want.Options, pass)}
+	var reload []Action
+	if p.has("/run/systemd/system") {
+		reload = []Action{{Run: []string{"systemctl", "daemon-reload"}}}
+	}
+	mounted := Cond{Is: "mounted", Of: want.Mount}
+	w.add(Step{
+		Say:     "have it mounted at boot, by a line in /etc/fstab",
+		Touches: []string{"/etc/fstab"},
+		Check:   []Cond{{Is: "lines", Of: "/etc/fstab", Want: l.Text}},
+		Do:      append([]Action{{Add: l}}, reload...),
+		Undo:    append([]Action{{Cut: l}}, reload...),
+	})
+	unmount := Action{If: &mounted, Run: []string{"umount", want.Mount}}
+	w.add(Step{
+		Say:     "mount it on " + want.Mount,
+		Touches: []string{want.Mount},
+		Check:   []Cond{mounted},
+		Do:      []Action{{Run: []string{"mount", want.Mount}}},
+		Again:   []Action{{Run: []string{"mount", want.Mount}}},
+		Undo:    []Action{unmount},
+	})
+	if owner != "::" {
+		var do []Action
+		if want.Owner != "" {
+			do = append(do, Action{Run: []string{"chown", want.Owner, want.Mount}})
+		}
+		if want.Mode != "" {
+			do = append(do, Action{Run: []string{"chmod", want.Mode, want.Mount}})
+		}
+		w.add(Step{
+			Say: strings.TrimSpace(fmt.Sprintf("give %s to %s", want.Mount, strings.TrimSpace(want.Owner+" "+want.Mode))), Touches: []string{want.Mount},
+			Check: []Cond{{Is: "owner", Of: want.Mount, Want: owner}}, Do: do,
+		})
+	}
+	w.add(Step{
+		Say:   "prove the line in /etc/fstab: unmount, and mount all",
+		Check: []Cond{mounted},
+		Do:    []Action{unmount, {Run: []string{"mount", "-a"}, Judged: true}},
+		Again: []Action{{Run: []string{"mount", want.Mount}}},
+	})
+}
+
+// owner is "UID:GID:MODE" of the mount point, parts empty that are not asked for.
+func (p *planner) owner(ctx context.Context, want Want) (string, error) {
+	user, group, _ := strings.Cut(want.Owner, ":")
+	id := func(file, name string) (string, error) {
+		if _, err := strconv.ParseUint(name, 10, 32); err == nil || name == "" {
+			return name, nil
+		}
+		for line := range strings.Lines(p.text("etc/" + file)) {
+			if f := strings.Split(line, ":"); len(f) > 2 && f[0] == name {
+				return strings.TrimSpace(f[2]), nil
+			}
+		}
+		out, err := p.Output(ctx, "getent", file, name) // users may come from elsewhere
+		if f := strings.Split(out, ":"); err == nil && len(f) > 2 {
+			return f[2], nil
+		}
+		return "", fmt.Errorf("owner %s: %s knows no %s; create it first, or give its number", want.Owner, path.Join("/etc", file), name)
+	}
+	uid, err := id("passwd", user)
+	if err != nil {
+		return "", err
+	}
+	gid, err := id("group", group)
+	if err != nil {
+		return "", err
+	}
+	mode := ""
+	if want.Mode != "" {
+		n, err := strconv.ParseUint(want.Mode, 8, 12)
+		if err != nil {
+			return "", fmt.Errorf("mode %.20q: want octal, such as 0700", want.Mode)
+		}
+		mode = fmt.Sprintf("%04o", n)
+	}
+	return uid + ":" + gid + ":" + mode, nil
+}
