@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"plimsoll/internal/units"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // maxHistLine bounds a line: 1,856 counts of up to 20 digits.

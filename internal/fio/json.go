@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"plimsoll/internal/units"
 	"slices"
 	"strings"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // maxJSONJobs bounds the rows of one document; fio itself stops at 4,096 jobs a host.

@@ -2,11 +2,12 @@ package fio
 
 import (
 	"math"
-	"plimsoll/internal/units"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // settleCount fills N for versions before 3.18, which do not print it, and clears what was not measured, where old

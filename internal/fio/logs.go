@@ -8,13 +8,14 @@ import (
 	"io/fs"
 	"math"
 	"path"
-	"plimsoll/internal/units"
 	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // LogSeries is a log over time. Long logs are summed up: a point then stands for many entries.

@@ -3,9 +3,10 @@ package fio
 import (
 	"cmp"
 	"math"
-	"plimsoll/internal/units"
 	"slices"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // MergeJobs adds rows up to one, exactly. Rows of one group ran together: their IOPS and bandwidths add. Groups ran

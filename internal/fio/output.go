@@ -6,8 +6,9 @@ package fio
 
 import (
 	"encoding/json"
-	"plimsoll/internal/units"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // Output is what one fio invocation reported.

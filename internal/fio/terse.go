@@ -3,11 +3,12 @@ package fio
 import (
 	"fmt"
 	"math"
-	"plimsoll/internal/units"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // terseLine finds the start of a row, which fio's progress may stand in front of. Version 2 has no fio version in it.
