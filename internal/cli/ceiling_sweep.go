@@ -3,12 +3,13 @@ package cli
 import (
 	"fmt"
 	"io"
-	"plimsoll/internal/ceiling"
-	"plimsoll/internal/topology"
-	"plimsoll/internal/units"
 	"slices"
 	"strconv"
 	"strings"
+
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 // axes are the values that a sweep goes through; an empty one keeps the job's own.
@@ -28,7 +29,7 @@ func parseSweep(s string) (axes, error) {
 		}
 		bad := fmt.Errorf("--sweep %.60q: want bs=4k..1M, iodepth=1..256, or both with a comma", s)
 		switch {
-		case !ok:
+		case !ok, name == "bs" && a.bs != nil, name == "iodepth" && a.depth != nil:
 			return a, bad
 		case name == "bs":
 			from, err1 := units.ParseBytes(lo)

@@ -3,10 +3,11 @@ package cloud
 import (
 	"cmp"
 	"encoding/csv"
-	"plimsoll/internal/units"
 	"slices"
 	"strings"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // InstanceFacts are the limits of an EC2 instance type on all its EBS volumes together. AWS states IOPS for 16 KiB I/Os
@@ -35,9 +36,11 @@ type InstanceFacts struct {
 
 // InstanceChange is what a page showed between two dates.
 type InstanceChange struct {
-	From, To        string // 2022-02-21; "2023-06-15<": some time after
-	Baseline, Burst Limits // Burst is the published maximum
-	Source          string
+	From     string `json:"from"` // 2022-02-21
+	To       string `json:"to"`   // "2023-06-15<": some time after
+	Baseline Limits `json:"baseline"`
+	Burst    Limits `json:"burst"` // the published maximum
+	Source   string `json:"source"`
 }
 
 // InstanceStore is the local drives of an instance type.

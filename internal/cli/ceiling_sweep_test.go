@@ -1,0 +1,23 @@
+package cli
+
+import "testing"
+
+func FuzzParseSweep(f *testing.F) {
+	for _, s := range []string{"bs=4k..1M,iodepth=1..256", "bs=4k", "bs=4k,bs=8k", "iodepth=8", "bs=1M..4k", "iodepth=0..1", "bs=,", "", "bs=0..18446744073709551615"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		a, err := parseSweep(s)
+		if err != nil {
+			return
+		}
+		if len(a.bs)+len(a.depth) == 0 {
+			t.Errorf("%q: no axis and no error", s)
+		}
+		for i := 1; i < len(a.bs); i++ {
+			if a.bs[i] != 2*a.bs[i-1] {
+				t.Errorf("%q: %v", s, a.bs)
+			}
+		}
+	})
+}
