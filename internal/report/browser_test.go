@@ -54,7 +54,7 @@ type tab struct {
 }
 
 // open writes b's report and opens it from disk.
-func open(t *testing.T, browser context.Context, b *bundle.Bundle) *tab {
+func open(browser context.Context, t *testing.T, b *bundle.Bundle) *tab {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.html")
 	if err := os.WriteFile(file, []byte(render(t, HTML, b, Options{})), 0o600); err != nil {
@@ -196,7 +196,7 @@ func TestBrowser(t *testing.T) {
 	run := synthetic(60)
 
 	t.Run("each chart draws", func(t *testing.T) {
-		p := open(t, ctx, run)
+		p := open(ctx, t, run)
 		if n := eval[int](p, `document.querySelectorAll('.plot[data-drawn]').length`); n > 12 {
 			t.Errorf("%d charts were drawn before anyone scrolled to them", n)
 		}
@@ -234,7 +234,7 @@ func TestBrowser(t *testing.T) {
 	})
 
 	t.Run("dark and light", func(t *testing.T) {
-		p := open(t, ctx, run)
+		p := open(ctx, t, run)
 		p.drawAll()
 		color := `getComputedStyle(document.body).backgroundColor + ' ' + document.querySelector('.plot svg text').getAttribute('fill')`
 		light := eval[string](p, color)
@@ -252,7 +252,7 @@ func TestBrowser(t *testing.T) {
 	})
 
 	t.Run("on a phone", func(t *testing.T) {
-		p := open(t, ctx, run)
+		p := open(ctx, t, run)
 		p.phone()
 		p.drawAll()
 		p.fits()
@@ -260,7 +260,7 @@ func TestBrowser(t *testing.T) {
 	})
 
 	t.Run("on paper", func(t *testing.T) {
-		p := open(t, ctx, run)
+		p := open(ctx, t, run)
 		pdf := send(p, page.PrintToPDF, page.PrintToPDFParams{PaperWidth: 8.27, PaperHeight: 11.69}).Data
 		if n := eval[int](p, `document.querySelectorAll('.plot:not([data-drawn])').length`); n > 0 {
 			t.Errorf("%d charts were printed without having been drawn", n)
@@ -284,7 +284,7 @@ func TestBrowser(t *testing.T) {
 	})
 
 	t.Run("tables and commands by keyboard", func(t *testing.T) {
-		p := open(t, ctx, run)
+		p := open(ctx, t, run)
 		p.do(chromedp.Focus(chromedp.CSS("details.series summary")), chromedp.KeyEvent("\r"))
 		p.wait(`document.querySelectorAll('details.series table tbody tr').length > 60`)
 		p.do(chromedp.Focus(chromedp.CSS("#s1 button.copy")), chromedp.KeyEvent("\r"))
@@ -298,7 +298,7 @@ func TestBrowser(t *testing.T) {
 	})
 
 	t.Run("hostile names", func(t *testing.T) {
-		p := open(t, ctx, hostile())
+		p := open(ctx, t, hostile())
 		p.drawAll()
 		p.phone()
 		p.fits()
@@ -306,6 +306,15 @@ func TestBrowser(t *testing.T) {
 			t.Errorf("the page has %d script elements, want 2", n)
 		}
 		p.shoot("hostile")
+	})
+
+	t.Run("a recorded run", func(t *testing.T) {
+		p := open(ctx, t, recorded(t))
+		p.drawAll()
+		if n := eval[int](p, `[...document.querySelectorAll('figure')].filter((f) => f.querySelectorAll('svg path, svg rect').length < 3).length`); n > 0 {
+			t.Errorf("%d charts of a real run are empty", n)
+		}
+		p.shoot("recorded")
 	})
 
 	t.Run("an hour merges into what can be seen", func(t *testing.T) {
@@ -317,7 +326,7 @@ func TestBrowser(t *testing.T) {
 			again.At = time.Duration(i+1) * time.Second
 			s.Seconds = append(s.Seconds, again)
 		}
-		p := open(t, ctx, long)
+		p := open(ctx, t, long)
 		p.drawAll()
 		if n := eval[int](p, `JSON.parse(document.getElementById('data').textContent)[0].t.length`); n > mostPoints+1 {
 			t.Errorf("%d points of an hour", n)

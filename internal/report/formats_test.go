@@ -263,6 +263,30 @@ func TestJSONRoundTrip(t *testing.T) {
 	}
 }
 
+// recorded is a run of real fio; see its README.
+func recorded(t *testing.T) *bundle.Bundle {
+	t.Helper()
+	b, err := bundle.Open("testdata/real")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestRecordedRun(t *testing.T) {
+	b := recorded(t)
+	for _, f := range Formats {
+		got := render(t, f, b, Options{})
+		if !strings.Contains(got, "sync-latency") || !strings.Contains(got, "mixed-stress") {
+			t.Errorf("%s does not name the scenarios", f)
+		}
+	}
+	row := newRow(&b.Scenarios[1], 1)
+	if row.Measured != "116.8k IOPS" || row.Ceiling != "9,231 IOPS" || row.Binds != "volume IOPS" || row.Doubt == "" {
+		t.Errorf("the mixed run's row is %+v", row)
+	}
+}
+
 func BenchmarkHTML(b *testing.B) {
 	run := synthetic(60)
 	var size int

@@ -30,7 +30,5 @@ func writeJSON(out io.Writer, b *bundle.Bundle) error {
 	if d.Findings == nil {
 		d.Findings = []finding.Finding{}
 	}
-	e := json.NewEncoder(out)
-	e.SetIndent("", " ")
-	return e.Encode(d)
+	return json.NewEncoder(out).Encode(d) // without indentation, which would put each number of the histograms on a line
 }

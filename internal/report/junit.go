@@ -53,7 +53,7 @@ func writeJUnit(out io.Writer, b *bundle.Bundle) error {
 	v := newView(b)
 	all := junitSuites{Name: join(" ", "plimsoll", v.Suite)}
 	for i := range b.Scenarios {
-		s := junitScenario(&b.Scenarios[i], v, i)
+		s := junitScenario(&b.Scenarios[i], v.Sections[i])
 		all.Tests += s.Tests
 		all.Failures += s.Failures
 		all.Errors += s.Errors
@@ -72,8 +72,7 @@ func writeJUnit(out io.Writer, b *bundle.Bundle) error {
 	return err
 }
 
-func junitScenario(s *bundle.Scenario, v *view, i int) junitSuite {
-	sec := v.Sections[i]
+func junitScenario(s *bundle.Scenario, sec section) junitSuite {
 	name := join(" ", sec.Num, sec.Name)
 	took := "0"
 	suite := junitSuite{Name: name}
@@ -97,7 +96,7 @@ func junitScenario(s *bundle.Scenario, v *view, i int) junitSuite {
 		}
 		suite.Cases = append(suite.Cases, c)
 	}
-	suite.Cases = append(suite.Cases, junitVerdict(s, v, sec, name, took))
+	suite.Cases = append(suite.Cases, junitVerdict(s, sec, name, took))
 	suite.Tests = len(suite.Cases)
 	for _, c := range suite.Cases {
 		switch {
@@ -112,15 +111,11 @@ func junitScenario(s *bundle.Scenario, v *view, i int) junitSuite {
 	return suite
 }
 
-func junitVerdict(s *bundle.Scenario, v *view, sec section, name, took string) junitCase {
+func junitVerdict(s *bundle.Scenario, sec section, name, took string) junitCase {
 	c := junitCase{Class: name, Name: "verdict", Time: took}
 	says := append([]string{}, sec.Invalid...)
-	for _, p := range v.Findings {
-		for _, r := range p.Scenarios {
-			if r.Anchor == sec.Anchor {
-				says = append(says, p.Code+" "+p.Severity+": "+p.Says)
-			}
-		}
+	for _, p := range sec.Findings {
+		says = append(says, p.Code+" "+p.Severity+": "+p.Says)
 	}
 	text := strings.Join(says, "\n")
 	message := fmt.Sprintf("%s: measured %s, %s of ceiling %s", sec.Verdict, join(" ", sec.Measured, sec.Doubt), sec.Percent, sec.Ceiling)

@@ -81,16 +81,16 @@ func mdTable(out *bufio.Writer, t table) {
 	if t.Caption != "" {
 		fmt.Fprintf(out, "\n%s:\n\n", md(t.Caption))
 	}
-	rule := "|"
+	var rule strings.Builder
 	for i, h := range t.Head {
 		fmt.Fprintf(out, "| %s ", md(h))
 		if slices.Contains(t.Text, i) || i == 0 && len(t.Text) == 0 {
-			rule += " --- |"
+			rule.WriteString(" --- |")
 		} else {
-			rule += " ---: |"
+			rule.WriteString(" ---: |")
 		}
 	}
-	fmt.Fprintf(out, "|\n%s\n", rule)
+	fmt.Fprintf(out, "|\n|%s\n", rule.String())
 	for _, r := range t.Rows {
 		for _, c := range r {
 			fmt.Fprintf(out, "| %s ", md(c))

@@ -251,7 +251,7 @@ func compile(t *testing.T, strict bool) *jsonschema.Schema {
 
 func TestJSONFollowsItsSchema(t *testing.T) {
 	strict := compile(t, true)
-	for name, b := range map[string]*bundle.Bundle{"synthetic": synthetic(5), "hostile": hostile(), "empty": {}} {
+	for name, b := range map[string]*bundle.Bundle{"synthetic": synthetic(5), "hostile": hostile(), "recorded": recorded(t), "empty": {}} {
 		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(render(t, JSON, b, Options{})))
 		if err != nil {
 			t.Fatal(err)

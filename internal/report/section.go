@@ -32,6 +32,8 @@ type section struct {
 	Depth   []depth
 	Told    string // why the depths differ
 	Doubts  []string
+	// Findings that name this scenario.
+	Findings []problem
 }
 
 // depth is the queue depth seen one way; Share is of the deepest.
@@ -121,10 +123,7 @@ func runFacts(r *result.Result) []fact {
 		add("watching cost", "%s of a core", percent(h.SamplerCPU))
 	}
 	if r.Source != "" {
-		add("read from", "%s", r.Source)
-	}
-	if r.Fio != "" {
-		add("fio", "%s", r.Fio)
+		add("read from", "%s", join(" of ", r.Source, r.Fio))
 	}
 	return all
 }

@@ -79,7 +79,8 @@ func shapes() []shape {
 			[]finding.TargetResult{
 				target("write.iops >= 0.95 * ceiling", "write.iops", ">=", 511, 536, true),
 				target("write.lat.p99 < 3ms", "write.lat.p99", "<", 3e6, 2.5e6, true),
-			}, finding.Pass,
+			},
+			finding.Pass,
 		},
 		{3, "rand-read-latency", "Random read latency", topology.Data, 8 << 10, 1, 1, 1, false, 1690, 0.589, 0.22, 0, []ceiling.Bound{
 			concurrency(1698, "0.589 ms"), volume8(ceiling.VolumeIOPS, 24000, 187.5, "8 volumes × 3,000 IOPS"),

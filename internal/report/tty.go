@@ -248,16 +248,16 @@ func (t *terminal) table(tab table) {
 		gap = "  "
 	}
 	line := func(cells []string) string {
-		text := " "
+		var text strings.Builder
 		for k, j := range columns {
 			pad := strings.Repeat(" ", widths[k]-ansi.StringWidth(cells[j]))
 			if k == 0 {
-				text += " " + cells[j] + pad
+				text.WriteString("  " + cells[j] + pad)
 			} else {
-				text += gap + pad + cells[j]
+				text.WriteString(gap + pad + cells[j])
 			}
 		}
-		return strings.TrimRight(text, " ")
+		return strings.TrimRight(text.String(), " ")
 	}
 	fmt.Fprintln(t.out, t.in(dim, line(tab.Head)))
 	for _, r := range tab.Rows {

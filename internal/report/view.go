@@ -105,7 +105,13 @@ func newView(b *bundle.Bundle) *view {
 	v.Tiles = tiles(b, v.Rows)
 	v.storage(b)
 	for i, f := range b.Findings {
-		v.Findings = append(v.Findings, newProblem(f, i, b, v.Rows))
+		p := newProblem(f, i, b, v.Rows)
+		v.Findings = append(v.Findings, p)
+		for j := range v.Sections {
+			if slices.Contains(f.Scenarios, b.Scenarios[j].ID) {
+				v.Sections[j].Findings = append(v.Sections[j].Findings, p)
+			}
+		}
 	}
 	return v
 }
@@ -294,7 +300,7 @@ func tiles(b *bundle.Bundle, rows []row) []tile {
 	}
 	for i := range b.Scenarios {
 		s := b.Scenarios[i].Result
-		if s == nil || s.State != result.Done {
+		if s == nil || s.State != result.Done || b.Scenarios[i].Verdict == finding.NotTrusted {
 			continue
 		}
 		t := s.Total

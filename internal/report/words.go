@@ -58,7 +58,16 @@ func lasting(d time.Duration) string {
 	return figure(d.Hours()) + " h"
 }
 
-func operations(n units.IOPS) string { return n.String() + " IOPS" }
+// operations prints IOPS; from 100,000 on with four digits, as "112.4k IOPS".
+func operations(n units.IOPS) string {
+	switch {
+	case n >= 999950:
+		return strconv.FormatFloat(float64(n)/1e6, 'f', 3, 64) + "M IOPS"
+	case n >= 1e5:
+		return strconv.FormatFloat(float64(n)/1e3, 'f', 1, 64) + "k IOPS"
+	}
+	return n.String() + " IOPS"
+}
 
 // throughput prints a rate in MiB/s, or the next unit where that would be below 1 or above 9,999.
 func throughput(r units.Rate) string {
@@ -74,7 +83,9 @@ func throughput(r units.Rate) string {
 	}
 }
 
-func percent(share float64) string { return strconv.FormatFloat(share*100, 'f', 1, 64) + " %" }
+func percent(share float64) string {
+	return units.Group(strconv.FormatFloat(share*100, 'f', 1, 64)) + " %"
+}
 
 // doubt is the half width of an estimate's 95 % interval: "± 1.2 %"; empty when there is no interval.
 func doubt(e stats.Estimate) string {
