@@ -53,7 +53,7 @@ func (b *Builder) Add(o *fio.Output) (Second, bool) {
 	}
 	s.At = o.Time.Sub(b.Start)
 	b.last = o
-	if s.Len == 0 && s.Read.N+s.Write.N+s.Trim.N == 0 {
+	if s.empty() {
 		return s, false
 	}
 	if n := len(b.seconds); n > 0 && s.Len < shortest && b.seconds[n-1].Ramp == s.Ramp {
@@ -65,6 +65,17 @@ func (b *Builder) Add(o *fio.Output) (Second, bool) {
 	}
 	b.seconds = append(b.seconds, s)
 	return s, true
+}
+
+// empty says that nothing at all was counted. fio does not stop its jobs to print, so bytes, operations and latencies of one I/O may
+// come in different documents.
+func (s Second) empty() bool {
+	for _, i := range []Interval{s.Read, s.Write, s.Trim} {
+		if i.N > 0 || i.Bytes > 0 || i.Hist.Count() > 0 {
+			return false
+		}
+	}
+	return s.Len == 0 && s.Sync.Count() == 0
 }
 
 // advance returns what a row did since its last document.
