@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/csv"
 	"slices"
@@ -81,12 +82,10 @@ func InstanceLimits(typ string) (InstanceFacts, bool) {
 		f.Notes = append(f.Notes, "limits are for the default bandwidth weighting; ebs-1 adds 25 % of throughput")
 	}
 	f.Local = instanceStore(typ, r.text("local"))
-	for _, c := range table("instances-history.csv") {
-		if c.text("type") == typ {
-			f.Changes = append(f.Changes, InstanceChange{
-				c.text("first_seen"), c.text("last_seen"), limits(c, "base"), limits(c, "max"), c.text("source"),
-			})
-		}
+	for _, c := range findAll("instances-history.csv", typ) {
+		f.Changes = append(f.Changes, InstanceChange{
+			c.text("first_seen"), c.text("last_seen"), limits(c, "base"), limits(c, "max"), c.text("source"),
+		})
 	}
 	return f, true
 }
@@ -95,21 +94,36 @@ func limits(r row, which string) Limits {
 	return Limits{IOPS: units.IOPS(r.num(which + "_iops")), Rate: units.Rate(r.num(which+"_mbs")) * units.MBPerSec}
 }
 
-// find returns the row whose first cell is key, without reading the whole table: a lookup costs microseconds.
+// find returns the first row whose first cell is key.
 func find(file, key string) (row, bool) {
+	rows := findAll(file, key)
+	if len(rows) == 0 {
+		return row{}, false
+	}
+	return rows[0], true
+}
+
+// findAll returns the rows whose first cell is key, without reading the whole table: a lookup costs microseconds.
+func findAll(file, key string) []row {
+	if strings.ContainsAny(key, ",\n\"") || key == "" {
+		return nil
+	}
 	data, _ := catalogue.ReadFile("catalogue/" + file)
-	text := string(data)
-	i := strings.Index(text, "\n"+key+",")
-	if i < 0 || strings.ContainsAny(key, ",\n\"") || key == "" {
-		return row{}, false
+	head, _, _ := bytes.Cut(data, []byte("\n"))
+	columns, start := strings.Split(string(head), ","), []byte("\n"+key+",")
+	text := data[len(head):] // with its newline
+	var rows []row
+	for {
+		i := bytes.Index(text, start)
+		if i < 0 {
+			return rows
+		}
+		text = text[i+1:]
+		line, _, _ := bytes.Cut(text, []byte("\n"))
+		if cells, err := csv.NewReader(bytes.NewReader(line)).Read(); err == nil {
+			rows = append(rows, row{columns, cells})
+		}
 	}
-	head, _, _ := strings.Cut(text, "\n")
-	line, _, _ := strings.Cut(text[i+1:], "\n")
-	cells, err := csv.NewReader(strings.NewReader(line)).Read()
-	if err != nil {
-		return row{}, false
-	}
-	return row{strings.Split(head, ","), cells}, true
 }
 
 // instanceStore reads COUNTxSIZE_GB and adds the published figures of one drive.
