@@ -6,13 +6,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"plimsoll/internal/lab"
-	"plimsoll/internal/lab/ebs"
-	"plimsoll/internal/lab/labtest"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"plimsoll/internal/lab"
+	"plimsoll/internal/lab/ebs"
+	"plimsoll/internal/lab/labtest"
 )
 
 // must runs a script in the guest that has to succeed.

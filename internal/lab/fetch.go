@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+
 	"plimsoll/internal/lab/agent"
 )
 

@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"testing"
+
 	"plimsoll/internal/lab"
 	"plimsoll/internal/lab/labtest"
 	"plimsoll/internal/sys"
-	"strings"
-	"testing"
 )
 
 func host() *sys.Machine { return sys.Host() }

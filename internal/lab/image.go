@@ -14,10 +14,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"plimsoll/internal/lab/agent"
-	"plimsoll/internal/sys"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/lab/agent"
+	"plimsoll/internal/sys"
 )
 
 //go:embed init.sh

@@ -7,10 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"plimsoll/internal/sys"
 	"slices"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/sys"
 )
 
 func tool(t *testing.T, name string) {

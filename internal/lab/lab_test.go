@@ -1,9 +1,10 @@
 package lab_test
 
 import (
+	"testing"
+
 	"plimsoll/internal/lab"
 	"plimsoll/internal/lab/labtest"
-	"testing"
 )
 
 // TestEveryPreset starts each machine and looks for what it is about, with the tools that an administrator would use.

@@ -7,10 +7,11 @@ import (
 	"io"
 	"net"
 	"path/filepath"
-	"plimsoll/internal/lab/agent"
-	"plimsoll/internal/sys"
 	"strconv"
 	"time"
+
+	"plimsoll/internal/lab/agent"
+	"plimsoll/internal/sys"
 )
 
 const (

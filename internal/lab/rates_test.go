@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"plimsoll/internal/lab"
-	"plimsoll/internal/lab/labtest"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/lab"
+	"plimsoll/internal/lab/labtest"
 )
 
 type fioSide struct {

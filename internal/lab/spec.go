@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"plimsoll/internal/lab/ebs"
-	"plimsoll/internal/units"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"plimsoll/internal/lab/ebs"
+	"plimsoll/internal/units"
 
 	"github.com/goccy/go-yaml"
 )

@@ -1,11 +1,12 @@
 package lab
 
 import (
-	"plimsoll/internal/topology"
-	"plimsoll/internal/units"
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 func TestPresets(t *testing.T) {

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+
 	"plimsoll/internal/lab/ebs"
 	"plimsoll/internal/units"
-	"strings"
 )
 
 // systemSize is the least that mkfs.xfs takes, and then some.

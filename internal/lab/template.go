@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
 	"plimsoll/internal/lab/agent"
 	"plimsoll/internal/sys"
 )

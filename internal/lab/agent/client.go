@@ -8,10 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"plimsoll/internal/sys"
 	"sync"
 	"syscall"
 	"time"
+
+	"plimsoll/internal/sys"
 )
 
 // ErrGone is the error of calls to a guest that is no more.

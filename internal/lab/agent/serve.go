@@ -9,10 +9,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"plimsoll/internal/sys"
 	"sync"
 	"syscall"
 	"time"
+
+	"plimsoll/internal/sys"
 
 	"golang.org/x/sys/unix"
 )

@@ -2,8 +2,9 @@ package ebs
 
 import (
 	"math"
-	"plimsoll/internal/units"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // Limits is what a volume, or an instance for all its volumes together, lets through. A zero field is no limit.

@@ -8,10 +8,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"plimsoll/internal/units"
 	"sync"
 	"testing"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // client is a small NBD client: what it sees is what QEMU would.

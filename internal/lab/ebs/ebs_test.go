@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
-	"plimsoll/internal/units"
 	"sync"
 	"testing"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 func TestLimits(t *testing.T) {

@@ -17,8 +17,9 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"plimsoll/internal/units"
 	"sync"
+
+	"plimsoll/internal/units"
 )
 
 // Server exports volumes on one unix socket.

@@ -7,9 +7,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"plimsoll/internal/units"
 	"sync"
 	"time"
+
+	"plimsoll/internal/units"
 
 	"golang.org/x/sys/unix"
 )

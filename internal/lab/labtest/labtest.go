@@ -6,12 +6,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"plimsoll/internal/lab"
-	"plimsoll/internal/sys"
 	"runtime"
 	"sync"
 	"testing"
 	"time"
+
+	"plimsoll/internal/lab"
+	"plimsoll/internal/sys"
 
 	"golang.org/x/sys/unix"
 )
