@@ -3,10 +3,11 @@ package ceiling
 import (
 	"cmp"
 	"fmt"
-	"plimsoll/internal/topology"
-	"plimsoll/internal/units"
 	"slices"
 	"time"
+
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 // Known says whether any limit of the hardware is known; tables then print a figure and not "unknown".

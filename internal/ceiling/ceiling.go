@@ -5,9 +5,10 @@
 package ceiling
 
 import (
+	"time"
+
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"time"
 )
 
 // Ceiling is every bound on one workload.

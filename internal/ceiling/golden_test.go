@@ -3,12 +3,13 @@ package ceiling
 import (
 	"fmt"
 	"math"
+	"testing"
+	"time"
+
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 )

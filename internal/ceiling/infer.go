@@ -2,6 +2,7 @@ package ceiling
 
 import (
 	"math"
+
 	"plimsoll/internal/units"
 )
 

@@ -2,13 +2,14 @@ package ceiling
 
 import (
 	"math"
+	"strings"
+	"testing"
+	"time"
+
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"strings"
-	"testing"
-	"time"
 )
 
 // Figures worked out by hand on volumes of 1,000 IOPS and 100 MiB/s that count and merge nothing.

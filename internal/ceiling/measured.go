@@ -1,10 +1,11 @@
 package ceiling
 
 import (
+	"time"
+
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/topology"
-	"time"
 )
 
 // A concurrency bound from the measured latency says something only while that latency is the storage's own. Once I/Os queue, latency

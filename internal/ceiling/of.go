@@ -3,11 +3,12 @@ package ceiling
 import (
 	"fmt"
 	"maps"
+	"slices"
+	"time"
+
 	"plimsoll/internal/fio"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"slices"
-	"time"
 )
 
 // Of works out every bound on what runs at once against a role's path: one Workload a section of the job. It is pure

@@ -2,13 +2,14 @@ package ceiling
 
 import (
 	"math"
+	"slices"
+	"testing"
+	"time"
+
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"slices"
-	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 )

@@ -3,11 +3,12 @@ package ceiling
 import (
 	"fmt"
 	"math"
+	"slices"
+	"time"
+
 	"plimsoll/internal/fio"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"slices"
-	"time"
 )
 
 // limit is one figure of topology.Limits and what counts against it.
@@ -164,7 +165,7 @@ func howVolumes(l limit, n float64, all int, capacity float64, v topology.Volume
 		}
 		rate := units.Rate(capacity).String()
 		if !v.Network {
-			rate = megabytes(capacity) // data sheets
+			rate = units.Rate(capacity).SI() // data sheets
 		}
 		name := ""
 		if l.name != "rate" {
@@ -269,12 +270,9 @@ func howInstance(l limit, typ string, capacity float64) func(float64) string {
 		if l.kind == VolumeIOPS {
 			return fmt.Sprintf("%s: %v %s ÷ %s volume I/Os per I/O", typ, units.IOPS(capacity), l.name, short(demand))
 		}
-		return fmt.Sprintf("%s: %s ÷ %s per I/O", typ, megabytes(capacity), units.Bytes(math.Round(demand)))
+		return fmt.Sprintf("%s: %s ÷ %s per I/O", typ, units.Rate(capacity).SI(), units.Bytes(math.Round(demand)))
 	}
 }
-
-// megabytes prints a vendor's rate exactly: 312.5MB/s.
-func megabytes(v float64) string { return fmt.Sprintf("%.6gMB/s", v/1e6) }
 
 func span(d time.Duration) string {
 	switch {

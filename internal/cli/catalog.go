@@ -3,10 +3,11 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strings"
+
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -119,9 +120,9 @@ func printVolumeType(w io.Writer, v cloud.VolumeType) {
 
 func printInstance(w io.Writer, f cloud.InstanceFacts) {
 	fmt.Fprintf(w, "%s: %d vCPUs, %v, %s\n", f.Type, f.VCPUs, f.Memory, f.Arch)
-	fmt.Fprintf(w, "  EBS, what lasts: %10v IOPS (of 16 KiB) %10s\n", f.Baseline.IOPS, mb(f.Baseline.Rate))
+	fmt.Fprintf(w, "  EBS, what lasts: %10v IOPS (of 16 KiB) %10s\n", f.Baseline.IOPS, f.Baseline.Rate.SI())
 	if f.Burst != (cloud.Limits{}) {
-		fmt.Fprintf(w, "  EBS, in bursts:  %10v IOPS             %10s\n", f.Burst.IOPS, mb(f.Burst.Rate))
+		fmt.Fprintf(w, "  EBS, in bursts:  %10v IOPS             %10s\n", f.Burst.IOPS, f.Burst.Rate.SI())
 		fmt.Fprintf(w, "  a burst holds for %s, at least once in %s\n", short(f.BurstFor), "24 h")
 	}
 	if f.Attachments > 0 {
@@ -145,9 +146,9 @@ func printInstance(w io.Writer, f cloud.InstanceFacts) {
 		fmt.Fprintln(w, "  published earlier:")
 	}
 	for _, c := range f.Changes {
-		text := fmt.Sprintf("%s to %s: %v IOPS, %s", c.From, c.To, c.Burst.IOPS, mb(c.Burst.Rate))
+		text := fmt.Sprintf("%s to %s: %v IOPS, %s", c.From, c.To, c.Burst.IOPS, c.Burst.Rate.SI())
 		if c.Baseline.IOPS > 0 && c.Baseline.IOPS != c.Burst.IOPS {
-			text += fmt.Sprintf("; baseline %v IOPS, %s", c.Baseline.IOPS, mb(c.Baseline.Rate))
+			text += fmt.Sprintf("; baseline %v IOPS, %s", c.Baseline.IOPS, c.Baseline.Rate.SI())
 		}
 		para(w, "    ", text)
 	}
@@ -179,16 +180,16 @@ func si(r units.Rate) string {
 	if r == 0 {
 		return "unknown"
 	}
-	return mb(r)
+	return r.SI()
 }
 
 func printInstanceList(w io.Writer, types []string) {
 	fmt.Fprintf(w, "%-22s %12s %14s  %12s\n", "type", "lasts, IOPS", "", "burst, IOPS")
 	for _, typ := range types {
 		f, _ := cloud.InstanceLimits(typ)
-		line := fmt.Sprintf("%-22s %12v %14s", typ, f.Baseline.IOPS, mb(f.Baseline.Rate))
+		line := fmt.Sprintf("%-22s %12v %14s", typ, f.Baseline.IOPS, f.Baseline.Rate.SI())
 		if f.Burst != (cloud.Limits{}) {
-			line += fmt.Sprintf("  %12v %14s", f.Burst.IOPS, mb(f.Burst.Rate))
+			line += fmt.Sprintf("  %12v %14s", f.Burst.IOPS, f.Burst.Rate.SI())
 		}
 		fmt.Fprintln(w, line)
 	}

@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
+	"time"
+
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
-	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 )

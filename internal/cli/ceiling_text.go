@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
+	"time"
+
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"slices"
-	"strings"
-	"time"
 )
 
 const page = 80 // columns
@@ -161,9 +162,9 @@ func printLayout(w io.Writer, t *topology.Topology) {
 		para(w, "  ", strings.Join(said[text], " and ")+": "+text)
 	}
 	if i := t.Instance; i.Baseline.Known() || i.Burst.Known() {
-		text := fmt.Sprintf("instance: %s, %v IOPS and %s", cmp.Or(oneLine(i.Type, 30), "declared"), i.Baseline.IOPS, mb(i.Baseline.Rate))
+		text := fmt.Sprintf("instance: %s, %v IOPS and %s", cmp.Or(oneLine(i.Type, 30), "declared"), i.Baseline.IOPS, i.Baseline.Rate.SI())
 		if i.Burst.Known() {
-			text += fmt.Sprintf("; in bursts of %s %v IOPS and %s", short(i.BurstFor), i.Burst.IOPS, mb(i.Burst.Rate))
+			text += fmt.Sprintf("; in bursts of %s %v IOPS and %s", short(i.BurstFor), i.Burst.IOPS, i.Burst.Rate.SI())
 		}
 		para(w, "  ", text)
 	}
@@ -202,7 +203,7 @@ func figures(l topology.Limits, network bool) string {
 		if network {
 			return r.String()
 		}
-		return mb(r)
+		return r.SI()
 	}
 	var parts []string
 	if l.IOPS > 0 {
@@ -312,9 +313,6 @@ func mib(r units.Rate) string {
 	}
 	return units.Group(fmt.Sprintf("%.*f", digits, v)) + " MiB/s"
 }
-
-// mb prints vendors' megabytes exactly: 312.5MB/s.
-func mb(r units.Rate) string { return fmt.Sprintf("%.6gMB/s", float64(r/units.MBPerSec)) }
 
 func short(d time.Duration) string {
 	switch {

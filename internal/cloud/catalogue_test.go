@@ -4,10 +4,11 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"io/fs"
-	"plimsoll/internal/units"
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 func TestCatalogueIsReadable(t *testing.T) {

@@ -7,9 +7,10 @@ package cloud
 import (
 	"embed"
 	"encoding/csv"
-	"plimsoll/internal/units"
 	"strconv"
 	"strings"
+
+	"plimsoll/internal/units"
 )
 
 //go:embed catalogue

@@ -2,11 +2,12 @@ package cloud
 
 import (
 	"math"
-	"plimsoll/internal/units"
 	"regexp"
 	"strings"
 	"sync"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // DriveFacts are a drive's data sheet. IOPS are for 4 KiB random I/O (writes at steady state), rates in MB/s.

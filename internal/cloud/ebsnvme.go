@@ -5,9 +5,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"plimsoll/internal/units"
 	"strings"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // Layouts follow the notes in docs/ceiling.md ("EBS statistics"), which compare amazon-ec2-utils, nvme-cli and the EBS CSI driver.

@@ -12,11 +12,12 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"plimsoll/internal/units"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"plimsoll/internal/units"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"

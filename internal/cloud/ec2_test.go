@@ -8,11 +8,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"plimsoll/internal/units"
 	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // metadata speaks IMDSv2: a token by PUT with a lifetime, and nothing without it.

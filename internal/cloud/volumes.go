@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"plimsoll/internal/units"
 	"strings"
 	"sync"
+
+	"plimsoll/internal/units"
 )
 
 // VolumeSpec is a volume as it was ordered; zero fields were not stated.
