@@ -49,7 +49,11 @@ func (b *Builder) Add(o *fio.Output) (Second, bool) {
 			ramp, _ := fio.ParseTime(job.Options["ramp_time"], time.Second)
 			b.rows = append(b.rows, row{inRamp: ramp > 0})
 		}
-		s = s.plus(b.rows[i].advance(job, since))
+		did, excess := b.rows[i].advance(job, since)
+		s = s.plus(did)
+		if n := len(b.seconds); n > 0 && !excess.empty() {
+			b.seconds[n-1] = b.seconds[n-1].minus(excess)
+		}
 	}
 	s.At = o.Time.Sub(b.Start)
 	b.last = o
@@ -78,8 +82,9 @@ func (s Second) empty() bool {
 	return s.Len == 0 && s.Sync.Count() == 0
 }
 
-// advance returns what a row did since its last document.
-func (r *row) advance(cur fio.Job, since time.Duration) Second {
+// advance returns what a row did since its last document, and what that document had counted too much: the jobs of a group end their
+// ramps one after the other, so a document in between holds the ramp of some and the measurement of others.
+func (r *row) advance(cur fio.Job, since time.Duration) (did, excess Second) {
 	prev := r.prev
 	r.prev = cur
 	// The counters fall to zero once, at the end of the ramp. That they fell shows in a counter that is smaller than before, or,
@@ -92,12 +97,16 @@ func (r *row) advance(cur fio.Job, since time.Duration) Second {
 	if cur.Runtime > 0 {
 		r.started = true
 	}
-	s := Second{Len: cur.Runtime - prev.Runtime, Ramp: r.inRamp && cur.Runtime > 0}
-	s.Read = difference(prev.Read, cur.Read)
-	s.Write = difference(prev.Write, cur.Write)
-	s.Trim = difference(prev.Trim, cur.Trim)
-	if h := cur.Sync.Lat.Hist; h.Count() > 0 {
-		s.Sync = h.Minus(prev.Sync.Lat.Hist)
+	did = between(prev, cur)
+	did.Len, did.Ramp = max(cur.Runtime-prev.Runtime, 0), r.inRamp && cur.Runtime > 0
+	return did, between(cur, prev)
+}
+
+// between is how much of each counter b has more than a.
+func between(a, b fio.Job) Second {
+	s := Second{Read: difference(a.Read, b.Read), Write: difference(a.Write, b.Write), Trim: difference(a.Trim, b.Trim)}
+	if h := b.Sync.Lat.Hist; h.Count() > 0 {
+		s.Sync = h.Minus(a.Sync.Lat.Hist)
 	}
 	return s
 }
@@ -135,6 +144,22 @@ func (s Second) then(o Second) Second {
 		Read: join(s.Read, o.Read), Write: join(s.Write, o.Write), Trim: join(s.Trim, o.Trim),
 		Sync: joinHist(s.Sync, o.Sync),
 	}
+}
+
+// minus takes back what was counted too much.
+func (s Second) minus(o Second) Second {
+	less := func(a, b Interval) Interval {
+		i := Interval{N: a.N - min(a.N, b.N), Bytes: a.Bytes - min(a.Bytes, b.Bytes), Hist: a.Hist}
+		if a.Hist.Count() > 0 && b.Hist.Count() > 0 {
+			i.Hist = a.Hist.Minus(b.Hist)
+		}
+		return i
+	}
+	s.Read, s.Write, s.Trim = less(s.Read, o.Read), less(s.Write, o.Write), less(s.Trim, o.Trim)
+	if s.Sync.Count() > 0 && o.Sync.Count() > 0 {
+		s.Sync = s.Sync.Minus(o.Sync)
+	}
+	return s
 }
 
 func joinHist(a, b *fio.Hist) *fio.Hist {
