@@ -230,6 +230,20 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
+// held measures a rate that is limited to want: never above it by more than 3 %, and, as other programs run on this
+// host, within 3 % below in one of five tries.
+func held(t *testing.T, want float64, measure func() float64) {
+	t.Helper()
+	best := 0.0
+	for range 5 {
+		got := measure()
+		if best = max(best, got); got > 0.97*want {
+			break
+		}
+	}
+	near(t, "requests/s", best, want, 0.03)
+}
+
 func ExampleLimits_Scaled() {
 	fmt.Println(Limits{IOPS: 3000, Throughput: 125 * units.MiBPerSec}.Scaled(0.1).IOPS)
 	// Output: 300
