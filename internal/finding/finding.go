@@ -76,7 +76,8 @@ type Case struct {
 	// Chunk is that of the array the jobs run on, Memory the machine's and Free what the target has left; 0 for not known.
 	Chunk, Memory, Free units.Bytes
 
-	lint []*lintJob // see lintJobs
+	lint    []*lintJob // see lintJobs
+	layouts map[*script.File]*layout
 }
 
 // Measurement is one scenario with what it could reach and what it did. Ceiling and Result may be nil.

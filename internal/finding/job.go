@@ -2,13 +2,14 @@ package finding
 
 import (
 	"fmt"
-	"plimsoll/internal/fio"
-	"plimsoll/internal/script"
-	"plimsoll/internal/units"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/script"
+	"plimsoll/internal/units"
 )
 
 func jobRules() []*Rule {
@@ -89,8 +90,8 @@ func (j *lintJob) at(names ...string) (line, col int) {
 	if j.src.Command {
 		line, col = j.src.Line, j.src.Col
 	}
-	for i := len(names) - 1; i >= 0; i-- {
-		if o, ok := j.last[names[i]]; ok && o.File == "" && o.Line > 0 {
+	for _, name := range slices.Backward(names) {
+		if o, ok := j.last[name]; ok && o.File == "" && o.Line > 0 {
 			return o.Line, o.Col
 		}
 	}

@@ -2,11 +2,12 @@ package finding
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
+
 	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
 	"plimsoll/internal/units"
-	"strconv"
-	"strings"
 )
 
 var zeroData = &Rule{

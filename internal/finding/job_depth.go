@@ -2,9 +2,10 @@ package finding
 
 import (
 	"fmt"
+	"time"
+
 	"plimsoll/internal/fio"
 	"plimsoll/internal/units"
-	"time"
 )
 
 var depthOnSync = &Rule{

@@ -3,9 +3,10 @@ package finding
 import (
 	"cmp"
 	"fmt"
-	"plimsoll/internal/script"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/script"
 )
 
 // Lint judges the documents of a case: what Judge finds in them, less what comments in place silence, by document and line.

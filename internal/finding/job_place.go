@@ -2,7 +2,6 @@ package finding
 
 import (
 	"fmt"
-	"plimsoll/internal/script"
 	"slices"
 	"strings"
 )
@@ -59,7 +58,7 @@ var neverWritten = &Rule{
 			return nil
 		}
 		for _, d := range j.devices() {
-			if !c.writes(j.file, d) {
+			if !c.layout(j.file).written[d] {
 				return j.found(fmt.Sprintf("It reads %s, which no job here has written: blocks never written, or trimmed, are answered without touching the medium.", shown(d)), "filename")
 			}
 		}
@@ -69,28 +68,13 @@ var neverWritten = &Rule{
 				continue
 			}
 			for _, path := range j.load.Files() {
-				if slices.ContainsFunc(cmd.Words[1:], hasText(path)) && !c.writes(j.file, path) {
+				if slices.ContainsFunc(cmd.Words[1:], hasText(path)) && !c.layout(j.file).written[path] {
 					return j.found(fmt.Sprintf("It reads %s, which %s in line %d made without writing it.", shown(path), name, cmd.Line), "filename")
 				}
 			}
 		}
 		return nil
 	}),
-}
-
-// writes says whether a job or dd of the document writes a path.
-func (c *Case) writes(file *script.File, path string) bool {
-	for _, j := range c.lintJobs() {
-		if j.file == file && j.load.Writes() && slices.Contains(j.load.Files(), path) {
-			return true
-		}
-	}
-	for _, cmd := range file.Commands {
-		if cmd.Name() == "dd" && slices.ContainsFunc(cmd.Words, hasText("of="+path)) {
-			return true
-		}
-	}
-	return false
 }
 
 var rawWrite = &Rule{
@@ -104,7 +88,7 @@ var rawWrite = &Rule{
 	Bad:    "fio --name=a --filename=/dev/nvme1n1 --rw=randwrite --direct=1",
 	Good:   "fio --name=a --filename=/dev/disk/by-id/nvme-eui.0025388b710116a1 --rw=randwrite --direct=1",
 	Ignore: "When the device is empty and meant.",
-	Check: eachJob(func(_ *Case, j *lintJob) *Finding {
+	Check: eachJob(func(c *Case, j *lintJob) *Finding {
 		if !j.load.Writes() && j.load.TrimShare == 0 || !j.measures() || j.flag("readonly", false) {
 			return nil
 		}
@@ -118,7 +102,7 @@ var rawWrite = &Rule{
 			return nil
 		}
 		f := j.found(fmt.Sprintf("It %ss %s: whatever is there is lost.", firstWord(strings.Replace(j.verb(), "read and write", "write", 1)), strings.Join(devices, ", ")), "filename")
-		for _, m := range layoutOf(j.file).mounts {
+		for _, m := range c.layout(j.file).mounts {
 			if slices.Contains(j.devices(), m.device) && m.line < f.Line {
 				f.Severity = Fail
 				f.Says = fmt.Sprintf("It writes %s, which line %d mounts on %s: the filesystem is destroyed under its users.", shown(m.device), m.line, shown(m.point))

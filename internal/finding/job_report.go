@@ -2,8 +2,9 @@ package finding
 
 import (
 	"fmt"
-	"plimsoll/internal/units"
 	"strings"
+
+	"plimsoll/internal/units"
 )
 
 var manyReports = &Rule{

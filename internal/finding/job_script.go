@@ -3,12 +3,13 @@ package finding
 import (
 	"fmt"
 	"path"
-	"plimsoll/internal/fio"
-	"plimsoll/internal/script"
-	"plimsoll/internal/units"
 	"slices"
 	"strconv"
 	"strings"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/script"
+	"plimsoll/internal/units"
 )
 
 // layout is what the commands of a document make, read from top to bottom.
@@ -18,6 +19,34 @@ type layout struct {
 	made    []*scriptArray          // all of them, in order
 	mounts  []*scriptMount
 	formats []scriptFormat
+	doubles []scriptDouble
+	written map[string]bool // paths that jobs or dd write
+}
+
+// scriptDouble is a mount of a device that is mounted elsewhere, and the arrays that are formatted and idle then.
+type scriptDouble struct {
+	first, second *scriptMount
+	idle          []string
+}
+
+// layout is a document's, worked out once.
+func (c *Case) layout(f *script.File) *layout {
+	l := c.layouts[f]
+	if l == nil {
+		l = layoutOf(f)
+		for _, j := range c.lintJobs() {
+			if j.file == f && j.load.Writes() {
+				for _, path := range j.load.Files() {
+					l.written[path] = true
+				}
+			}
+		}
+		if c.layouts == nil {
+			c.layouts = map[*script.File]*layout{}
+		}
+		c.layouts[f] = l
+	}
+	return l
 }
 
 // scriptArray is an md array or a striped logical volume that a command makes.
@@ -51,7 +80,7 @@ type scriptFormat struct {
 
 // layoutOf reads a document's commands. A command that makes a device anew forgets what stood on it.
 func layoutOf(f *script.File) *layout {
-	l := &layout{file: f, arrays: map[string]*scriptArray{}}
+	l := &layout{file: f, arrays: map[string]*scriptArray{}, written: map[string]bool{}}
 	for _, cmd := range f.Commands {
 		switch name := cmd.Name(); {
 		case name == "mdadm":
@@ -62,6 +91,12 @@ func layoutOf(f *script.File) *layout {
 			l.mkfs(cmd)
 		case name == "mount":
 			l.mount(cmd)
+		case name == "dd":
+			for _, w := range cmd.Words {
+				if path, ok := strings.CutPrefix(w.Text, "of="); ok {
+					l.written[path] = true
+				}
+			}
 		case name == "umount":
 			for _, w := range cmd.Words[1:] {
 				l.mounts = slices.DeleteFunc(l.mounts, func(m *scriptMount) bool { return m.point == w.Text || m.device == w.Text })
@@ -277,10 +312,11 @@ func (l *layout) mount(cmd script.Command) {
 		device: deviceName(operands[0].Text), point: path.Clean(operands[1].Text), line: operands[0].Line, col: operands[0].Col,
 		block: cmd.Block, options: opts["options"].Text,
 	}
+	l.double(m)
 	if a := l.arrays[m.device]; a != nil {
 		a.used = true
 	}
-	l.mounts = append(l.mounts, m)
+	l.mounts = append(slices.DeleteFunc(l.mounts, func(old *scriptMount) bool { return old.device == m.device && old.point == m.point }), m)
 }
 
 var wrongStripe = &Rule{
@@ -295,7 +331,7 @@ var wrongStripe = &Rule{
 	Ignore: "When the device is a stripe over arrays that are made elsewhere.",
 	Check: func(c *Case, report func(Finding)) {
 		for _, file := range c.Scripts {
-			for _, m := range layoutOf(file).formats {
+			for _, m := range c.layout(file).formats {
 				a := m.array
 				var wrong []string
 				if m.unit != a.chunk {
@@ -338,7 +374,8 @@ var mountedTwice = &Rule{
 	Ignore: "When the second path to the same files is wanted.",
 	Check: func(c *Case, report func(Finding)) {
 		for _, file := range c.Scripts {
-			eachSecondMount(file, func(first, second *scriptMount, idle []string) {
+			for _, d := range c.layout(file).doubles {
+				first, second, idle := d.first, d.second, d.idle
 				f := foundAt(file, second.line, second.col, fmt.Sprintf("%s is mounted on %s already (line %d): %s is the same filesystem.",
 					shown(second.device), shown(first.point), first.line, shown(second.point)))
 				if len(idle) > 0 {
@@ -347,39 +384,27 @@ var mountedTwice = &Rule{
 					f.Fix = fmt.Sprintf("Mount %s on %s.", idle[0], shown(second.point))
 				}
 				report(*f)
-			})
+			}
 		}
 	},
 }
 
-// eachSecondMount replays a document and calls visit where a device that is mounted is mounted elsewhere, with the arrays
-// that are formatted and idle then and later on until they are made again.
-func eachSecondMount(file *script.File, visit func(first, second *scriptMount, idle []string)) {
-	for n, cmd := range file.Commands {
-		if cmd.Name() != "mount" {
-			continue
-		}
-		before := layoutOf(&script.File{Name: file.Name, Commands: file.Commands[:n]})
-		after := layoutOf(&script.File{Name: file.Name, Commands: file.Commands[:n+1]})
-		if len(after.mounts) != len(before.mounts)+1 {
-			continue
-		}
-		m := after.mounts[len(after.mounts)-1]
-		for _, old := range before.mounts {
-			if old.device != m.device || old.point == m.point || old.block != m.block || !strings.HasPrefix(m.device, "/dev/") {
-				continue
-			}
-			var idle []string
-			for _, a := range before.arrays {
-				if !a.used && a.formatted > 0 {
-					idle = append(idle, a.device)
-				}
-			}
-			slices.Sort(idle)
-			visit(old, m, idle)
-			break
+// double notes a mount whose device is mounted elsewhere in the same block.
+func (l *layout) double(m *scriptMount) {
+	at := slices.IndexFunc(l.mounts, func(old *scriptMount) bool {
+		return old.device == m.device && old.point != m.point && old.block == m.block
+	})
+	if at < 0 || !strings.HasPrefix(m.device, "/dev/") {
+		return
+	}
+	d := scriptDouble{first: l.mounts[at], second: m}
+	for _, a := range l.arrays {
+		if !a.used && a.formatted > 0 {
+			d.idle = append(d.idle, a.device)
 		}
 	}
+	slices.Sort(d.idle)
+	l.doubles = append(l.doubles, d)
 }
 
 var scriptDiscard = &Rule{
@@ -433,20 +458,20 @@ var neverMounted = &Rule{
 	Check: func(c *Case, report func(Finding)) {
 		for _, file := range c.Scripts {
 			explained := map[string]bool{}
-			eachSecondMount(file, func(_, _ *scriptMount, idle []string) {
-				for _, d := range idle {
-					explained[d] = true
+			l := c.layout(file)
+			for _, d := range l.doubles {
+				for _, device := range d.idle {
+					explained[device] = true
 				}
-			})
-			l := layoutOf(file)
-			used := 0
+			}
+			used, all := 0, mountsAll(file)
 			for _, a := range l.made {
 				if a.used {
 					used++
 				}
 			}
 			for _, a := range l.made {
-				if used == 0 || a.used || a.formatted == 0 || explained[a.device] || mountsAll(file) {
+				if used == 0 || a.used || a.formatted == 0 || explained[a.device] || all {
 					continue
 				}
 				report(*foundAt(file, a.formatted, 1, fmt.Sprintf("%s, made in line %d, is formatted here and never mounted.", a.device, a.line)))

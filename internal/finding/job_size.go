@@ -2,9 +2,10 @@ package finding
 
 import (
 	"fmt"
+	"strings"
+
 	"plimsoll/internal/script"
 	"plimsoll/internal/units"
-	"strings"
 )
 
 var cachedSet = &Rule{
@@ -139,7 +140,7 @@ func (c *Case) chunkOf(j *lintJob) (units.Bytes, string) {
 	if path == "" {
 		path = j.load.Directory
 	}
-	l := layoutOf(j.file)
+	l := c.layout(j.file)
 	device := path
 	if !isDevice(path) {
 		device = l.deviceUnder(path)

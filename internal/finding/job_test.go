@@ -261,10 +261,10 @@ func TestDisabledInPlace(t *testing.T) {
 
 func TestMend(t *testing.T) {
 	for before, want := range map[string]string{
-		"fio —name=a —rw=read “--size=9g”\n":                   "fio --name=a --rw=read --size=9g\n",
+		"fio —name=a —rw=read “--size=9g”\n":                    "fio --name=a --rw=read --size=9g\n",
 		"[a]\nrw = randread\nbs=4KiB,8KiB ; KiB\nsize=9g\n":     "[a]\nrw =randread\nbs=4k,8KiB ; KiB\nsize=9g\n",
 		"[a]\ngroup-reporting\nrw=read\nio_limit=5g\nsize=9g\n": "[a]\ngroup_reporting\nrw=read\nio_size=5g\nsize=9g\n",
-		"[a]\niodpeth=3\n":                                     "[a]\niodpeth=3\n", // near, not certain
+		"[a]\niodpeth=3\n": "[a]\niodpeth=3\n", // near, not certain
 	} {
 		c := &Case{Scripts: []*script.File{script.Parse("x", []byte(before), script.Options{})}}
 		if got, _ := Mend(before, Lint(c)); got != want {

@@ -2,12 +2,13 @@ package finding
 
 import (
 	"fmt"
-	"plimsoll/internal/cloud"
-	"plimsoll/internal/units"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/units"
 )
 
 var endless = &Rule{

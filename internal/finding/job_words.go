@@ -3,10 +3,11 @@ package finding
 import (
 	"errors"
 	"fmt"
-	"plimsoll/internal/fio"
-	"plimsoll/internal/script"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/script"
 )
 
 var unreadable = &Rule{

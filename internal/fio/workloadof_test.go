@@ -2,11 +2,12 @@ package fio
 
 import (
 	"errors"
-	"plimsoll/internal/sys"
-	"plimsoll/internal/units"
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -175,7 +176,7 @@ func TestOptionTable(t *testing.T) {
 
 func FuzzParseCmdHelp(f *testing.F) {
 	f.Add("rw   : IO direction\n  bs  : Block size\n")
-	f.Fuzz(func(t *testing.T, text string) {
+	f.Fuzz(func(_ *testing.T, text string) {
 		if table, err := ParseCmdHelp(text); err == nil {
 			table.Check("iodpeth")
 		}

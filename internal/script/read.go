@@ -2,10 +2,12 @@ package script
 
 import (
 	"path"
-	"plimsoll/internal/fio"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"plimsoll/internal/fio"
 )
 
 // reader fills a File.
@@ -16,6 +18,7 @@ type reader struct {
 	block   int
 	loop    int
 	several map[string]bool // variables with more than one value
+	endless map[string]span // words that end no here-document before a line
 }
 
 // span is a range of lines, from included, to not, counted from 0.
@@ -122,10 +125,7 @@ func (r *reader) shell(from, to, block int, code bool) {
 			end++
 			words, err = fio.ShellWords(text)
 		}
-		for k := range words {
-			words[k].Line += i
-			words[k].Col = r.column(words[k].Line, words[k].Col)
-		}
+		r.locate(words, i)
 		if err != nil && mentions(text) && code {
 			for _, w := range words {
 				if path.Base(w.Text) == "fio" {
@@ -136,6 +136,21 @@ func (r *reader) shell(from, to, block int, code bool) {
 		}
 		i = r.hereDocument(words, end, to, block)
 		r.line(words, block, code)
+	}
+}
+
+// locate gives words, which a lexer counted from line 1 in bytes, their place in the document, in characters.
+func (r *reader) locate(words []fio.Word, before int) {
+	line, bytes, runes := 0, 0, 0
+	for k := range words {
+		w := &words[k]
+		if w.Line += before; w.Line != line {
+			line, bytes, runes = w.Line, 0, 0
+		}
+		src := r.Source(line)
+		at := min(max(w.Col-1, bytes), len(src))
+		runes += utf8.RuneCountInString(src[bytes:at])
+		bytes, w.Col = at, runes+1
 	}
 }
 
@@ -158,6 +173,10 @@ func (r *reader) hereDocument(words []fio.Word, from, to, block int) int {
 		if !w.Op || w.Text != "<<" && w.Text != "<<-" || k+1 == len(words) || words[k+1].Op {
 			continue
 		}
+		key := span{to: to}
+		if r.endless[words[k+1].Text] == key { // not closed behind an earlier line either
+			continue
+		}
 		for end := from; end < to; end++ {
 			if strings.TrimSpace(r.lines[end]) == words[k+1].Text {
 				if looksLikeJob(r.lines[from:end]) {
@@ -166,6 +185,10 @@ func (r *reader) hereDocument(words []fio.Word, from, to, block int) int {
 				return end + 1
 			}
 		}
+		if r.endless == nil {
+			r.endless = map[string]span{}
+		}
+		r.endless[words[k+1].Text] = key
 	}
 	return from
 }
@@ -288,7 +311,7 @@ func (r *reader) fio(words []fio.Word, block int, code bool) {
 			options++
 		}
 	}
-	if options == 0 && (len(words) == 1 || !code) {
+	if options == 0 && len(words) == 1 || !code && (len(words) == 1 || !strings.HasPrefix(j.Words[1].Text, "-")) {
 		return
 	}
 	r.units = append(r.units, unit{j.Line, words[len(words)-1].Line})
@@ -347,6 +370,7 @@ func (r *reader) finish() {
 		}
 		r.Jobs = append(r.Jobs, j)
 	}
+	r.cover()
 	slices.SortStableFunc(r.Jobs, func(a, b Job) int { return a.Line - b.Line })
 }
 

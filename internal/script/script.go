@@ -5,11 +5,12 @@ package script
 
 import (
 	"path"
-	"plimsoll/internal/fio"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"plimsoll/internal/fio"
 )
 
 // Kind is what a document is made of.
@@ -81,7 +82,9 @@ type Disable struct {
 	Line   int
 	Codes  []string
 	Reason string
-	alone  bool
+	// from and to are the lines it covers; alone, while they are not known, that it has a line of its own.
+	from, to int
+	alone    bool
 }
 
 // unit is a range of lines that belong together: a section, a command.
@@ -180,15 +183,15 @@ var disableForm = regexp.MustCompile(`plimsoll:\s*disable=([A-Za-z0-9,]+)[ \t]*(
 // disables collects the comments that silence rules.
 func (f *File) disables() {
 	for i, line := range f.lines {
-		at := strings.Index(line, "plimsoll:")
-		if at < 0 {
+		before, _, ok := strings.Cut(line, "plimsoll:")
+		if !ok {
 			continue
 		}
 		m := disableForm.FindStringSubmatch(line)
 		if m == nil {
 			continue
 		}
-		before := strings.TrimSpace(line[:at])
+		before = strings.TrimSpace(before)
 		f.Disables = append(f.Disables, Disable{
 			Line: i + 1, Codes: strings.Split(strings.ToUpper(m[1]), ","),
 			Reason: strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(m[2]), "-->")),
@@ -201,7 +204,7 @@ func (f *File) disables() {
 func (f *File) Disabled(code string, line int) bool {
 	for _, d := range f.Disables {
 		for _, c := range d.Codes {
-			if c == code && f.covers(d, line) {
+			if c == code && line >= d.from && line <= d.to {
 				return true
 			}
 		}
@@ -209,49 +212,32 @@ func (f *File) Disabled(code string, line int) bool {
 	return false
 }
 
-func (f *File) covers(d Disable, line int) bool {
-	if d.Line == line {
-		return true
-	}
-	if !d.alone || line < d.Line {
-		return false
-	}
-	first := true
-	for _, u := range f.units {
-		first = first && u.from > d.Line
-	}
-	if first && f.Kind != Markdown && f.head(d.Line) {
-		return true
-	}
-	next := f.nextLine(d.Line)
-	for _, u := range f.units {
-		if u.from == next && line >= u.from && line <= u.to {
-			return true
+// cover works out what each Disable covers, in one pass over the document.
+func (f *File) cover() {
+	next := make([]int, len(f.lines)+2) // the first line behind one that is neither blank nor a comment nor a fence
+	for i := len(f.lines); i > 0; i-- {
+		next[i-1] = i
+		if t := strings.TrimSpace(f.lines[i-1]); t == "" || t[0] == ';' || t[0] == '#' || strings.HasPrefix(t, "<!--") || fence.MatchString(f.lines[i-1]) {
+			next[i-1] = next[i]
 		}
 	}
-	return line == next
-}
-
-// head says whether only comments and blank lines stand before a line, and a blank line behind its comment.
-func (f *File) head(line int) bool {
-	for _, l := range f.lines[:line-1] {
-		if t := strings.TrimSpace(l); t != "" && t[0] != '#' && t[0] != ';' {
-			return false
-		}
+	ends := map[int]int{}
+	for _, u := range f.units {
+		ends[u.from] = max(ends[u.from], u.to)
 	}
-	return line < len(f.lines) && strings.TrimSpace(f.lines[line]) == ""
-}
-
-// nextLine is the number of the first line behind one that is neither blank nor a comment nor a fence.
-func (f *File) nextLine(line int) int {
-	for i := line; i < len(f.lines); i++ {
-		t := strings.TrimSpace(f.lines[i])
-		if t == "" || t[0] == ';' || t[0] == '#' || strings.HasPrefix(t, "<!--") || fence.MatchString(f.lines[i]) {
+	for i := range f.Disables {
+		d := &f.Disables[i]
+		d.from, d.to = d.Line, d.Line
+		if !d.alone {
 			continue
 		}
-		return i + 1
+		blankBehind := d.Line < len(f.lines) && strings.TrimSpace(f.lines[d.Line]) == ""
+		if f.Kind != Markdown && next[0] > d.Line && blankBehind { // nothing but comments before
+			d.to = len(f.lines)
+		} else if n := next[d.Line]; n > 0 {
+			d.to = max(n, ends[n])
+		}
 	}
-	return 0
 }
 
 // Match returns each text in the document that re matches, once, in order.
