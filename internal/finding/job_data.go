@@ -124,19 +124,18 @@ var renamed = &Rule{
 	Ignore: "When the job has to run on a fio that knows the old name only.",
 	Check: func(c *Case, report func(Finding)) {
 		table := c.table()
-		c.options(func(_ script.Job, f *Finding, o fio.Option) *Finding {
+		c.options(func(_ script.Job, at func(string) *Finding, o fio.Option) *Finding {
 			old, ok := successors[o.Name]
 			if !ok {
 				if o.Name == "verify" && strings.TrimSpace(o.Value) == "meta" {
-					f.Says = "verify=meta is obsolete: every verify checks the header."
-					return f
+					return at("verify=meta is obsolete: every verify checks the header.")
 				}
 				return nil
 			}
 			if known, _ := table.Check(o.Name); known == old.gone && c.Fio != nil {
 				return nil // the fio at hand differs from 3.33: PL102 speaks of what it does not know
 			}
-			f.Says = fmt.Sprintf("%s is %s.", o.Name, old.says)
+			f := at(fmt.Sprintf("%s is %s.", o.Name, old.says))
 			if old.gone {
 				f.Severity = Fail
 			}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
 	"plimsoll/internal/units"
@@ -21,6 +22,9 @@ type layout struct {
 	formats []scriptFormat
 	doubles []scriptDouble
 	written map[string]bool // paths that jobs or dd write
+	// bursting and credits are the instance and volume types that the document names whose limits burst.
+	bursting []cloud.InstanceFacts
+	credits  []string
 }
 
 // scriptDouble is a mount of a device that is mounted elsewhere, and the arrays that are formatted and idle then.
@@ -34,6 +38,7 @@ func (c *Case) layout(f *script.File) *layout {
 	l := c.layouts[f]
 	if l == nil {
 		l = layoutOf(f)
+		l.bursting, l.credits = bursting(f), f.Match(creditVolume, "gp2", "st1", "sc1")
 		for _, j := range c.lintJobs() {
 			if j.file == f && j.load.Writes() {
 				for _, path := range j.load.Files() {

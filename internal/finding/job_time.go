@@ -3,11 +3,13 @@ package finding
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"plimsoll/internal/cloud"
+	"plimsoll/internal/script"
 	"plimsoll/internal/units"
 )
 
@@ -55,6 +57,19 @@ var (
 	volumeSize   = regexp.MustCompile(`[0-9]{3,}`)
 )
 
+// bursting are the instance types that a document names whose EBS limits burst.
+func bursting(f *script.File) []cloud.InstanceFacts {
+	var types []cloud.InstanceFacts
+	for _, name := range f.Match(instanceName, "large", "medium", "small", "micro", "nano", "metal") {
+		facts, ok := cloud.InstanceLimits(strings.ToLower(name))
+		known := slices.ContainsFunc(types, func(t cloud.InstanceFacts) bool { return t.Type == facts.Type })
+		if ok && !known && facts.Baseline.IOPS > 0 && facts.Burst.IOPS > facts.Baseline.IOPS {
+			types = append(types, facts)
+		}
+	}
+	return types
+}
+
 var shortForBurst = &Rule{
 	Code: "PL110", Since: "0.1", Severity: Warn,
 	Title: "the run is too short to see burst credits run out",
@@ -66,22 +81,17 @@ var shortForBurst = &Rule{
 	Bad:    "# on a c6a.xlarge\nfio --name=a --rw=randwrite --bs=16k --time_based --runtime=180 ...",
 	Good:   "fio --name=a --rw=randwrite --bs=16k --time_based --runtime=2700 --status-interval=60 ...",
 	Ignore: "When only bursts matter to you.",
-	Check: oncePerFile(func(_ *Case, j *lintJob) *Finding {
+	Check: oncePerFile(func(c *Case, j *lintJob) *Finding {
 		const burst = 30 * time.Minute
 		w := j.load
 		if w.Runtime == 0 || w.Runtime >= burst || !j.measures() {
 			return nil
 		}
 		var f *Finding
-		told := map[string]bool{}
 		steepest := units.IOPS(0)
-		for _, name := range j.file.Match(instanceName) {
-			name = strings.ToLower(name)
-			facts, ok := cloud.InstanceLimits(name)
-			if !ok || told[name] || facts.Baseline.IOPS == 0 || facts.Burst.IOPS <= facts.Baseline.IOPS {
-				continue
-			}
-			told[name] = true
+		l := c.layout(j.file)
+		for _, facts := range l.bursting {
+			name := facts.Type
 			if f == nil {
 				f = j.found("", "runtime")
 			}
@@ -98,13 +108,13 @@ var shortForBurst = &Rule{
 		if f != nil {
 			return f
 		}
-		for _, name := range j.file.Match(creditVolume) {
+		for _, name := range l.credits {
 			if n, _ := strconv.Atoi(volumeSize.FindString(name)); n >= 1000 {
 				return nil // gp2 of that size lives on its baseline
 			}
 		}
-		if vols := j.file.Match(creditVolume); len(vols) > 0 {
-			f = j.found(fmt.Sprintf("%s cannot see a %s volume's credits run out.", span(float64(w.Runtime)), vols[0][:3]), "runtime")
+		if len(l.credits) > 0 {
+			f = j.found(fmt.Sprintf("%s cannot see a %s volume's credits run out.", span(float64(w.Runtime)), l.credits[0][:3]), "runtime")
 			f.Severity = Info
 			return f
 		}

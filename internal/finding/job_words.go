@@ -72,7 +72,7 @@ func commandOf(words []fio.Word) string {
 }
 
 // options calls visit for each option written in the scripts, once, with the words that fio knows for it.
-func (c *Case) options(visit func(j script.Job, f *Finding, o fio.Option) *Finding, report func(Finding)) {
+func (c *Case) options(visit func(j script.Job, at func(says string) *Finding, o fio.Option) *Finding, report func(Finding)) {
 	for _, file := range c.Scripts {
 		for _, j := range file.Jobs {
 			for _, s := range append([]fio.Section{{Options: j.File.Settings}}, j.File.Sections...) {
@@ -80,7 +80,8 @@ func (c *Case) options(visit func(j script.Job, f *Finding, o fio.Option) *Findi
 					if o.File != "" {
 						continue
 					}
-					if f := visit(j, foundAt(file, o.Line, o.Col, ""), o); f != nil {
+					at := func(says string) *Finding { return foundAt(file, o.Line, o.Col, says) }
+					if f := visit(j, at, o); f != nil {
 						report(*f)
 					}
 				}
@@ -111,7 +112,7 @@ var unknownOption = &Rule{
 	Ignore: "When the job is for a newer fio than the one that lint asked.",
 	Check: func(c *Case, report func(Finding)) {
 		table := c.table()
-		c.options(func(j script.Job, f *Finding, o fio.Option) *Finding {
+		c.options(func(j script.Job, at func(string) *Finding, o fio.Option) *Finding {
 			if fio.Setting(o.Name) || strings.Contains(o.Name, "$") {
 				return nil
 			}
@@ -120,7 +121,7 @@ var unknownOption = &Rule{
 				return nil
 			}
 			if !known {
-				f.Says = fmt.Sprintf("fio knows no option %q.", shown(o.Name))
+				f := at(fmt.Sprintf("fio knows no option %q.", shown(o.Name)))
 				if near != "" {
 					f.Says = fmt.Sprintf("fio knows no option %q; %s is near.", shown(o.Name), near)
 					f.Fix = fmt.Sprintf("Write %s, if that is what was meant.", near)
@@ -136,7 +137,7 @@ var unknownOption = &Rule{
 				return nil
 			}
 			if ok, near := info.NearestWord(value); !ok {
-				f.Says = fmt.Sprintf("%s=%s: fio has no such value.", info.Name, shown(value))
+				f := at(fmt.Sprintf("%s=%s: fio has no such value.", info.Name, shown(value)))
 				if near != "" {
 					f.Says = fmt.Sprintf("%s=%s: fio has no such value; %s is near.", info.Name, shown(value), near)
 					f.Fix = fmt.Sprintf("Write %s=%s, if that is what was meant.", info.Name, near)
@@ -160,12 +161,12 @@ var blankValue = &Rule{
 	Ignore: "Never: fio 3.33 drops the job.",
 	Check: func(c *Case, report func(Finding)) {
 		table := c.table()
-		c.options(func(_ script.Job, f *Finding, o fio.Option) *Finding {
+		c.options(func(_ script.Job, at func(string) *Finding, o fio.Option) *Finding {
 			info, _ := table.Lookup(o.Name)
 			if o.Pad == "" || info.Name == "ioengine" || info.Name == "profile" || len(info.Words) == 0 && info.Name != "directory" {
 				return nil
 			}
-			f.Says = fmt.Sprintf("fio takes the blank in %q as part of the value and drops the job.", shown(o.Name+"="+o.Pad+o.Value))
+			f := at(fmt.Sprintf("fio takes the blank in %q as part of the value and drops the job.", shown(o.Name+"="+o.Pad+o.Value)))
 			f.Edits = []Edit{{o.Line, o.Col, "=" + o.Pad + o.Value, "=" + o.Value}}
 			return f
 		}, report)

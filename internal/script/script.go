@@ -240,10 +240,13 @@ func (f *File) cover() {
 	}
 }
 
-// Match returns each text in the document that re matches, once, in order.
-func (f *File) Match(re *regexp.Regexp) []string {
+// Match returns each text in the document that re matches, once, in order. Lines that hold none of the hints are skipped.
+func (f *File) Match(re *regexp.Regexp, hints ...string) []string {
 	var found []string
 	for _, l := range f.lines {
+		if !slices.ContainsFunc(hints, func(h string) bool { return strings.Contains(l, h) }) {
+			continue
+		}
 		for _, m := range re.FindAllString(l, -1) {
 			if !slices.Contains(found, m) {
 				found = append(found, m)
