@@ -30,6 +30,8 @@ type Machine struct {
 	Put func(name string, data []byte) error
 	// Now is the wall clock.
 	Now func() time.Time
+	// Here is true for the machine plimsoll runs on and false for a captured one, about which no network service is asked.
+	Here bool
 }
 
 // Grace is how long an interrupted program may take to finish before it is killed.
@@ -42,6 +44,7 @@ func Host() *Machine {
 		Run:  run,
 		Put:  func(name string, data []byte) error { return os.WriteFile(name, data, 0) },
 		Now:  time.Now,
+		Here: true,
 	}
 }
 

@@ -152,9 +152,7 @@ func (v *Volume) declareLimits(d DeclaredVolume) error {
 		if err != nil {
 			return err
 		}
-		v.Type, v.Network, v.Origin = f.Type, true, catalogued(f.Provenance)
-		v.Sustained, v.Burst = Limits(f.Sustained), Limits(f.Burst)
-		v.BurstIOs, v.BurstBytes, v.CountedIO, v.Merges = f.BurstIOs, f.BurstBytes, f.CountedIO, f.Merges
+		v.take(f)
 	default:
 		model := cmp.Or(d.Model, d.Type)
 		local := d.Type == "nvme" || d.Type == "ssd" || d.Type == "hdd" || d.Type == "loop"
@@ -173,6 +171,13 @@ func (v *Volume) declareLimits(d DeclaredVolume) error {
 		v.Type, v.Network = d.Type, !local
 	}
 	return nil
+}
+
+// take takes over what the catalogue says of a network volume.
+func (v *Volume) take(f cloud.VolumeFacts) {
+	v.Type, v.Network, v.Origin = f.Type, true, catalogued(f.Provenance)
+	v.Sustained, v.Burst = Limits(f.Sustained), Limits(f.Burst)
+	v.BurstIOs, v.BurstBytes, v.CountedIO, v.Merges = f.BurstIOs, f.BurstBytes, f.CountedIO, f.Merges
 }
 
 func isVolumeType(typ string) bool {

@@ -32,6 +32,7 @@ func Detect(ctx context.Context, m *sys.Machine, paths map[Role]string, decl *De
 	}
 	t.noteInferred(segments)
 	t.noteShared()
+	t.askEC2(ctx, m)
 	t.catalogue()
 	if err := t.declare(decl); err != nil {
 		return nil, err
