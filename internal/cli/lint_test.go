@@ -5,9 +5,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"plimsoll/internal/sys"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/sys"
 )
 
 // lintSeeds lints the five documents.
@@ -65,5 +67,38 @@ func TestLintFindsTheTraps(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s: not found: %s", trap, want)
 		}
+	}
+}
+
+// Every "$ plimsoll" block of docs/lint.md shows what the command prints.
+func TestLintPageIsTrue(t *testing.T) {
+	page, err := os.ReadFile("../../docs/lint.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for block := range strings.SplitSeq(string(page), "```\n") {
+		command, want, ok := strings.Cut(block, "\n")
+		command, typed := strings.CutPrefix(command, "$ plimsoll ")
+		if !ok || !typed {
+			continue
+		}
+		shown++
+		argv, err := fio.SplitShell(command)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		root := newRootCmd(&Env{Machine: sys.Host(), Out: &out, Err: &out})
+		root.SetArgs(argv)
+		if err := root.ExecuteContext(t.Context()); err != nil && !errors.Is(err, errVerdict) {
+			t.Errorf("%s: %v", command, err)
+		}
+		if got := out.String(); got != want {
+			t.Errorf("plimsoll %s prints\n%s\nthe page shows\n%s", command, got, want)
+		}
+	}
+	if shown != 2 {
+		t.Errorf("%d commands on the page", shown)
 	}
 }

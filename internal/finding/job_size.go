@@ -108,7 +108,7 @@ var straddles = &Rule{
 			f := j.found(fmt.Sprintf("Blocks of %s straddle chunks of %s (%s): %s pieces each in the mean.", bs, chunk, where, figure(pieces(bs, chunk), 4)), "bs")
 			return f
 		}
-		if bs&(bs-1) == 0 {
+		if bs&(bs-1) == 0 || bs%512 != 0 { // PL128 speaks of what is no whole number of sectors
 			return nil
 		}
 		f := j.found(fmt.Sprintf("Blocks of %s are no power of two: on an array they straddle chunks of any size.", bs), "bs")
