@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
@@ -19,6 +20,7 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 )
@@ -300,4 +302,53 @@ func BenchmarkHTML(b *testing.B) {
 	b.ReportMetric(float64(size)/1e6, "MB")
 	b.ReportMetric(1.5e6/float64(size), "x-of-1.5MB-budget-left")
 	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N)/200, "of-200ms-budget")
+}
+
+func TestImportWithoutSecondsHasOnlyThePercentiles(t *testing.T) {
+	b := synthetic(2)
+	s := &b.Scenarios[6]
+	s.Result.Seconds, s.Result.Devices, s.Result.Host = nil, nil, nil
+	for _, d := range []*fio.Direction{&s.Result.Total.Read, &s.Result.Total.Write} {
+		d.Clat.Hist = nil
+		d.Clat.Percentiles = []fio.Percentile{{P: 50, Value: 14e6}, {P: 99, Value: 70e6}, {P: 100, Value: 90e6}}
+	}
+	s.Result.Disks = []fio.Disk{{Name: "md0", Reads: 1000, ReadTicks: 13000, Util: 0.97}, {Name: "nvme1n1", Member: true, Reads: 125}}
+	row := newRow(s, 0)
+	d, charts := newDrawing(s, row)
+	if len(charts) != 1 || charts[0].Kind != "percentiles" || !charts[0].Wide {
+		t.Errorf("charts are %+v", charts)
+	}
+	want := [][2]number{{2, 14e6}, {100, 70e6}}
+	if diff := cmp.Diff(want, d.Dirs[0].Curve); diff != "" {
+		t.Error(diff)
+	}
+	if row.P99 != none {
+		t.Errorf("percentiles of two directions were averaged to %s", row.P99)
+	}
+	if text := render(t, TTY, b, Options{}); !strings.Contains(text, "· nvme1n1") || !strings.Contains(text, "13 ms") {
+		t.Error("fio's disk statistics are not told")
+	}
+}
+
+func TestLongRunsAreMergedWithoutLoss(t *testing.T) {
+	r := synthetic(60).Scenarios[6].Result
+	all := merge(r.Seconds, 20)
+	if len(all) > 21 {
+		t.Errorf("%d intervals, want at most 20 and one for the ramp", len(all))
+	}
+	var had, has uint64
+	var long time.Duration
+	for _, s := range r.Seconds {
+		had += s.Read.Hist.Count()
+	}
+	for _, s := range all {
+		has += s.Read.Hist.Count()
+		long += s.Len
+		if got := float64(s.Read.N) / s.Len.Seconds(); got < 5000 || got > 15000 {
+			t.Errorf("%.0f reads a second until %s", got, s.At)
+		}
+	}
+	if had != has || long != 65*time.Second {
+		t.Errorf("%d reads in %s became of %d", has, long, had)
+	}
 }
