@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,7 +75,7 @@ type Guest struct {
 	instance *ebs.Instance
 	system   *ebs.Volume // nil without Config.Persist
 	machine  *machine
-	unlock   func()
+	unlock   []func()
 	used     bool // the volumes were there before
 }
 
@@ -160,7 +161,7 @@ func (g *Guest) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if g.template, err = makeTemplate(ctx, g.m, cache, g.cfg.Binary, img, g.cfg.Nice); err != nil {
+	if g.template, err = makeTemplate(ctx, g.m, cache, img, g.cfg); err != nil {
 		return err
 	}
 	if err := prune(cache); err != nil {
@@ -169,13 +170,19 @@ func (g *Guest) prepare(ctx context.Context) error {
 	if g.sockets, err = os.MkdirTemp("", dirPrefix); err != nil {
 		return err
 	}
-	if g.dir = cmp.Or(g.cfg.Dir, g.sockets); g.cfg.Dir != "" {
-		if err := os.MkdirAll(g.dir, 0o700); err != nil {
+	g.dir = cmp.Or(g.cfg.Dir, g.sockets)
+	if err := os.MkdirAll(g.dir, 0o700); err != nil {
+		return err
+	}
+	// One lock tells the living from what sweep may remove, one keeps two labs off the same volumes.
+	for _, dir := range slices.Compact([]string{g.sockets, g.dir}) {
+		short, cancel := context.WithTimeout(ctx, time.Second)
+		unlock, err := lock(short, filepath.Join(dir, "lock"))
+		cancel()
+		if err != nil {
 			return err
 		}
-	}
-	if g.unlock, err = lock(ctx, filepath.Join(g.sockets, "lock")); err != nil {
-		return err
+		g.unlock = append(g.unlock, unlock)
 	}
 	g.Started.Template = time.Since(begin)
 	return nil
@@ -361,8 +368,8 @@ func (g *Guest) Stop() error {
 	if g.sockets != "" {
 		err = errors.Join(err, os.RemoveAll(g.sockets))
 	}
-	if g.unlock != nil {
-		g.unlock()
+	for _, unlock := range g.unlock {
+		unlock()
 	}
 	return err
 }

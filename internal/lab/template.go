@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"plimsoll/internal/lab/agent"
 	"plimsoll/internal/sys"
@@ -25,7 +26,7 @@ type template struct {
 // warmUp fills the template's page cache with what every test runs.
 const warmUp = `fio --version; mdadm --version; mkfs.xfs -V; lvm version; nvme version; lsblk; udevadm --version; plimsoll version`
 
-func makeTemplate(ctx context.Context, m *sys.Machine, cache, binary string, img *image, nice int) (*template, error) {
+func makeTemplate(ctx context.Context, m *sys.Machine, cache string, img *image, cfg Config) (*template, error) {
 	args := qemuArgs(img)
 	program := programPath(m.Root, qemuProgram)
 	info, err := fs.Stat(m.Root, program)
@@ -37,7 +38,8 @@ func makeTemplate(ctx context.Context, m *sys.Machine, cache, binary string, img
 	dir := filepath.Join(cache, "template-"+hex.EncodeToString(h.Sum(nil)[:8]))
 	t := &template{ram: filepath.Join(dir, "ram"), state: filepath.Join(dir, "state"), args: args}
 	err = fill(dir, func(tmp string) error {
-		sum, err := hashFile(binary)
+		fmt.Fprintln(cfg.Log, "lab: booting a guest to start others from, once for each kernel, QEMU and set of programs")
+		sum, err := hashFile(cfg.Binary)
 		if err != nil {
 			return err
 		}
@@ -45,7 +47,7 @@ func makeTemplate(ctx context.Context, m *sys.Machine, cache, binary string, img
 		if err != nil {
 			return err
 		}
-		err = bootTemplate(ctx, m, sockets, nice, tmp, args)
+		err = bootTemplate(ctx, m, sockets, cfg.Nice, tmp, args)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(tmp, "plimsoll"), []byte(sum), 0o600)
 		}
@@ -59,7 +61,12 @@ func makeTemplate(ctx context.Context, m *sys.Machine, cache, binary string, img
 	return t, err
 }
 
+// bootTimeout is many times what a boot takes on a busy host.
+const bootTimeout = 3 * time.Minute
+
 func bootTemplate(ctx context.Context, m *sys.Machine, sockets string, nice int, dir string, args []string) error {
+	ctx, cancel := context.WithTimeout(ctx, bootTimeout)
+	defer cancel()
 	console := filepath.Join(sockets, "console.log")
 	q, err := launch(ctx, m, sockets, console, nice, append(memoryArgs(filepath.Join(dir, "ram"), "on"), args...)...)
 	if err != nil {
