@@ -56,11 +56,9 @@ func printProvision(w io.Writer, p *provision.Plan) {
 }
 
 func printActions(w io.Writer, a *provision.Work, head string, actions []provision.Action) {
-	for _, act := range actions {
-		for line := range strings.SplitSeq(a.Command(act), "\n") {
-			fmt.Fprintf(w, "      %-7s  %s\n", head, line)
-			head = ""
-		}
+	for _, line := range a.Commands(actions) {
+		fmt.Fprintf(w, "      %-7s  %s\n", head, line)
+		head = ""
 	}
 }
 

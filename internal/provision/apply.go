@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 	"strings"
 	"time"
@@ -152,27 +154,42 @@ func (s *Site) missing(ctx context.Context, w *Work, st *Step) (string, error) {
 // actions run one after the other. While undoing, a member that is not attached does not keep the others from being undone.
 func (s *Site) actions(ctx context.Context, w *Work, st *Step, all []Action, undoing bool) error {
 	var gone error
+	var now *state
 	for _, a := range all {
-		err := s.act(ctx, w, a, st.State == StepBegun)
+		if now == nil {
+			var err error
+			if now, err = s.look(context.WithoutCancel(ctx), w); err != nil {
+				return err
+			}
+		}
+		err := now.act(ctx, a, st.State == StepBegun)
 		if undoing && errors.Is(err, errGone) {
 			gone = errors.Join(gone, err)
-			continue
-		}
-		if err != nil {
+		} else if err != nil {
 			return err
+		}
+		if !a.local() {
+			now = nil
 		}
 	}
 	return gone
 }
 
-func (s *Site) act(ctx context.Context, w *Work, a Action, begun bool) error {
-	whole := context.WithoutCancel(ctx)
-	now, err := s.look(whole, w)
-	if err != nil {
-		return err
+// local says that an action leaves the devices as they are known: it looks, or it works on one member alone.
+func (a Action) local() bool {
+	members := 0
+	for _, arg := range a.Run {
+		if strings.HasPrefix(arg, "@") && arg != "@array" {
+			members++
+		}
 	}
+	return len(a.Prove)+len(a.Zero) > 0 || members == 1
+}
+
+func (s *state) act(ctx context.Context, a Action, begun bool) error {
+	whole := context.WithoutCancel(ctx)
 	if a.If != nil {
-		if holds, err := now.holds(whole, *a.If, begun); err != nil || !holds {
+		if holds, err := s.holds(whole, *a.If, begun); err != nil || !holds {
 			return err
 		}
 	}
@@ -180,25 +197,59 @@ func (s *Site) act(ctx context.Context, w *Work, a Action, begun bool) error {
 	case len(a.Run) > 0:
 		argv := make([]string, len(a.Run))
 		for i, arg := range a.Run {
-			if argv[i], err = now.path(arg); err != nil {
+			var err error
+			if argv[i], err = s.path(arg); err != nil {
 				return err
 			}
 		}
-		return s.Run(whole, discard{}, argv...)
-	case a.Prove != "":
-		return now.prove(whole, a.Prove)
-	case a.Zero != "":
-		return now.zero(whole, a.Zero)
+		return brief(s.Run(whole, io.Discard, argv...))
+	case len(a.Prove) > 0:
+		return s.each(a.Prove, func(serial string) error { return s.prove(whole, serial) })
+	case len(a.Zero) > 0:
+		return s.each(a.Zero, func(serial string) error { return s.zero(whole, serial) })
 	case len(a.Stop) > 0:
-		return now.stop(whole)
+		return s.stop(whole)
 	case a.Add != nil:
 		return s.add(a.Add)
 	case a.Cut != nil:
 		return s.remove(a.Cut)
 	case a.Await:
-		return s.await(ctx, w)
+		return s.await(ctx, s.w)
 	}
 	return errors.New("the journal has an action that this plimsoll does not know")
+}
+
+// each goes on to the others when a member is not attached.
+func (s *state) each(serials []string, do func(string) error) error {
+	var gone error
+	for _, serial := range serials {
+		if err := do(serial); errors.Is(err, errGone) {
+			gone = errors.Join(gone, err)
+		} else if err != nil {
+			return err
+		}
+	}
+	return gone
+}
+
+// brief leaves out the manual that some programs print after what is wrong.
+func brief(err error) error {
+	failed, ok := errors.AsType[*sys.Failed](err)
+	if !ok {
+		return err
+	}
+	var lines []string
+	for line := range strings.Lines(failed.Stderr) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(strings.ToLower(line), "usage") || len(lines) == 4 {
+			break
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	short := *failed
+	short.Stderr = strings.Join(lines, "; ")
+	return &short
 }
 
 // stop stops the md arrays that lie on members alone, under whatever name they came up. Active ones that are in use refuse.
@@ -207,7 +258,7 @@ func (s *state) stop(ctx context.Context) error {
 		if d.MD == nil || d.MD.State == "clear" || !s.ours(d) {
 			continue
 		}
-		if err := s.Run(ctx, discard{}, "mdadm", "--stop", "/dev/"+d.Name); err != nil {
+		if err := s.Run(ctx, io.Discard, "mdadm", "--stop", "/dev/"+d.Name); err != nil {
 			return err
 		}
 	}

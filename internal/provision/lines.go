@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"plimsoll/internal/sys"
+	"strings"
 	"syscall"
 )
 
@@ -159,6 +160,7 @@ func (s *Site) replace(file string, data []byte) error {
 	if err == nil {
 		perm = info.Mode().Perm()
 	}
+	sweep(name)
 	if err := sys.WriteFile(name, data, perm); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
@@ -171,4 +173,15 @@ func (s *Site) replace(file string, data []byte) error {
 		}
 	}
 	return nil
+}
+
+// sweep removes what a power cut within sys.WriteFile has left beside a file.
+func sweep(name string) {
+	prefix := "." + filepath.Base(name) + "."
+	stray, _ := filepath.Glob(filepath.Join(filepath.Dir(name), prefix+"*"))
+	for _, f := range stray {
+		if strings.Trim(strings.TrimPrefix(filepath.Base(f), prefix), "0123456789") == "" {
+			_ = os.Remove(f) // it does no harm where it cannot be removed
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"plimsoll/internal/block"
@@ -36,7 +37,7 @@ type state struct {
 
 // look reads the machine. Udev is given the time to see what was done last.
 func (s *Site) look(ctx context.Context, w *Work) (*state, error) {
-	if err := s.Run(ctx, discard{}, "udevadm", "settle", "--timeout=30"); err != nil && !errors.Is(err, sys.ErrNotFound) {
+	if err := s.Run(ctx, io.Discard, "udevadm", "settle", "--timeout=30"); err != nil && !errors.Is(err, sys.ErrNotFound) {
 		return nil, err
 	}
 	tree, err := block.Read(s.Machine)
@@ -45,10 +46,6 @@ func (s *Site) look(ctx context.Context, w *Work) (*state, error) {
 	}
 	return &state{s, w, tree}, nil
 }
-
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
 // disk is the device of a serial number. Two of the same are not told apart.
 func disk(t *block.Tree, serial string) (*block.Device, error) {

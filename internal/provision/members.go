@@ -243,7 +243,7 @@ func (p *planner) free(ctx context.Context, d *block.Device) error {
 	if len(why) == 0 {
 		found, err := p.signatures(ctx, d.Path)
 		if err != nil && !errors.Is(err, sys.ErrNotFound) {
-			p.notes = append(p.notes, fmt.Sprintf("%s could not be looked at (%v): run as root to know before apply", d.Path, err))
+			p.note("%s could not be looked at (%v): run as root to know before apply", d.Path, err)
 		}
 		why = found
 	}

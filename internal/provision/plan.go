@@ -24,6 +24,7 @@ type planner struct {
 	journals []*Work
 	destroy  map[string]string // serial by kernel name
 	taken    map[string]string // array by serial
+	made     map[string]bool   // directories that a step of this plan makes
 	notes    []string
 }
 
@@ -41,7 +42,7 @@ func (s *Site) Plan(ctx context.Context, decl *topology.Declaration, destroy map
 	if err != nil {
 		return nil, err
 	}
-	p := &planner{Site: s, tree: tree, decl: decl, journals: journals, taken: map[string]string{}}
+	p := &planner{Site: s, tree: tree, decl: decl, journals: journals, taken: map[string]string{}, made: map[string]bool{}}
 	if p.destroy, err = named(tree, destroy); err != nil {
 		return nil, err
 	}
@@ -293,6 +294,12 @@ func differ(was, now Want) string {
 		}
 	}
 	return ""
+}
+
+func (p *planner) note(format string, args ...any) {
+	if n := fmt.Sprintf(format, args...); !slices.Contains(p.notes, n) {
+		p.notes = append(p.notes, n)
+	}
 }
 
 // has says whether a path is there, as the machine's root shows it.

@@ -13,11 +13,11 @@ package provision
 import (
 	"crypto/rand"
 	"fmt"
-	"path"
 	"path/filepath"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"slices"
 	"strings"
 	"time"
 )
@@ -184,9 +184,9 @@ type Action struct {
 	If *Cond `json:"if,omitempty"`
 	// Run is a command. "@SERIAL" in it is a member's device, "@SERIAL:1" its partition, "@array" the top device.
 	Run []string `json:"run,omitempty"`
-	// Prove fails unless a member is blank; Zero zeroes the first and last MiB of one that carries nothing any more.
-	Prove string `json:"prove,omitempty"`
-	Zero  string `json:"zero,omitempty"`
+	// Prove fails unless these members are blank; Zero zeroes the first and last MiB of members that carry nothing any more.
+	Prove []string `json:"prove,omitempty"`
+	Zero  []string `json:"zero,omitempty"`
 	// Stop stops every md array that consists of these members alone, as far as nothing uses it.
 	Stop []string `json:"stop,omitempty"`
 	// Add puts lines into a file of /etc, Cut takes them out.
@@ -227,8 +227,21 @@ func partitioned(disk string, yes bool) string {
 	return disk + "1"
 }
 
-// Command is what an action runs, or a sentence, with the names that devices had when it was planned.
-func (w *Work) Command(a Action) string {
+// Commands are what actions run, or sentences, with the names that devices had when it was planned. Commands that are
+// alike for each member are told as one.
+func (w *Work) Commands(all []Action) []string {
+	var told []string
+	for i, a := range all {
+		if n := len(a.Run) - 1; i > 0 && n > 0 && strings.HasPrefix(a.Run[n], "@") && len(all[i-1].Run) == n+1 && slices.Equal(all[i-1].Run[:n], a.Run[:n]) {
+			told[len(told)-1] += " " + w.planned(a.Run[n])
+			continue
+		}
+		told = append(told, w.command(a))
+	}
+	return told
+}
+
+func (w *Work) command(a Action) string {
 	switch {
 	case len(a.Run) > 0:
 		argv := make([]string, len(a.Run))
@@ -236,10 +249,10 @@ func (w *Work) Command(a Action) string {
 			argv[i] = quote(w.planned(arg))
 		}
 		return strings.Join(argv, " ")
-	case a.Prove != "":
-		return "look for signatures, users and non-zero bytes on " + w.planned(a.Prove)
-	case a.Zero != "":
-		return "zero the first and last MiB of " + w.planned(a.Zero)
+	case len(a.Prove) > 0:
+		return "look for signatures, users and non-zero bytes on " + strings.Join(w.plannedAll(a.Prove), " ")
+	case len(a.Zero) > 0:
+		return "zero the first and last MiB of " + strings.Join(w.plannedAll(a.Zero), " ")
 	case len(a.Stop) > 0:
 		return "mdadm --stop " + w.Top()
 	case a.Add != nil:
@@ -250,6 +263,14 @@ func (w *Work) Command(a Action) string {
 		return "wait until the members of " + w.Top() + " agree"
 	}
 	return ""
+}
+
+func (w *Work) plannedAll(serials []string) []string {
+	var all []string
+	for _, s := range serials {
+		all = append(all, w.planned("@"+s))
+	}
+	return all
 }
 
 // planned is an argument with its placeholder replaced by the name of plan time.
@@ -274,13 +295,4 @@ func quote(s string) string {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// parents are the directories that must be made for a path, outermost first.
-func (s *Site) parents(dir string, exists func(string) bool) []string {
-	var missing []string
-	for d := path.Clean(dir); d != "/" && d != "." && !exists(d); d = path.Dir(d) {
-		missing = append([]string{d}, missing...)
-	}
-	return missing
 }

@@ -14,13 +14,20 @@ import (
 // leastXFS is the smallest filesystem that mkfs.xfs makes (mkfs.xfs(8), 300 MB since 5.19).
 const leastXFS = 300 * units.MiB
 
+// leastStripedXFS leaves an allocation group, of which mkfs.xfs makes eight on a small stripe, room for the 64 MiB of its log.
+const leastStripedXFS = 640 * units.MiB
+
 // Size is about what the array holds, metadata aside.
 func (w *Work) Size() units.Bytes { return w.least() * units.Bytes(max(w.Want.Data, 1)) }
 
 // steps are all that is to be done for an array of blank volumes.
 func (p *planner) steps(ctx context.Context, w *Work) error {
-	if w.Want.FS == "xfs" && w.Size() < leastXFS {
-		return fmt.Errorf("%v is too small for XFS, which needs %v", w.Size(), leastXFS)
+	least := leastXFS
+	if striped(w.Want.Level) {
+		least = leastStripedXFS
+	}
+	if w.Want.FS == "xfs" && w.Size() < least {
+		return fmt.Errorf("%v is too small for XFS, which needs %v here; say ext4", w.Size(), least)
 	}
 	owner, err := p.owner(ctx, w.Want)
 	if err != nil {
@@ -78,46 +85,42 @@ func (w *Work) paths() []string {
 	return all
 }
 
-// zeros is the last of the undoing of whatever first wrote to the members.
-func (w *Work) zeros() []Action {
-	var all []Action
+// serials are all members'.
+func (w *Work) serials() []string {
+	var all []string
 	for _, m := range w.Members {
-		all = append(all, Action{Zero: m.Serial})
+		all = append(all, m.Serial)
 	}
 	return all
 }
 
+// zeros is the last of the undoing of whatever first wrote to the members.
+func (w *Work) zeros() Action { return Action{Zero: w.serials()} }
+
+// blank erases what --destroy names, and proves that nothing is on the members.
 func (w *Work) blank() {
-	var erase, prove, stop []string
+	var erase []string
 	for _, m := range w.Members {
-		prove = append(prove, m.Serial)
 		if m.Destroy {
 			erase = append(erase, m.Serial)
 		}
 	}
-	if stop = erase; len(erase) > 0 {
-		do := []Action{{Stop: stop}}
+	if len(erase) > 0 {
+		do := []Action{{Stop: erase}}
 		for _, serial := range erase {
 			do = append(do,
 				Action{If: &Cond{Is: "partition", Of: "@" + serial + ":1"}, Run: []string{"wipefs", "--all", "--quiet", "@" + serial + ":1"}},
-				Action{Run: []string{"wipefs", "--all", "--force", "--quiet", "@" + serial}},
-				Action{Zero: serial})
+				Action{Run: []string{"wipefs", "--all", "--force", "--quiet", "@" + serial}})
 		}
-		w.add(Step{Say: fmt.Sprintf("erase %d of the volumes, as --destroy says; what is on them is lost", len(erase)), Touches: plannedAll(w, erase), Do: do})
+		w.add(Step{
+			Say:     fmt.Sprintf("erase %s, as --destroy says: what is on them is lost", count(len(erase), "volume", "volumes")),
+			Touches: w.plannedAll(erase), Do: append(do, Action{Zero: erase}),
+		})
 	}
-	var do []Action
-	for _, serial := range prove {
-		do = append(do, Action{Prove: serial})
-	}
-	w.add(Step{Say: fmt.Sprintf("prove that %s blank: no signature, no user, first and last MiB zero", count(len(prove), "volume is", "volumes are")), Do: do})
-}
-
-func plannedAll(w *Work, serials []string) []string {
-	var all []string
-	for _, s := range serials {
-		all = append(all, w.planned("@"+s))
-	}
-	return all
+	w.add(Step{
+		Say: fmt.Sprintf("prove that %s blank: no signature, no user, first and last MiB zero", count(len(w.Members), "volume is", "volumes are")),
+		Do:  []Action{{Prove: w.serials()}},
+	})
 }
 
 func count(n int, one, many string) string {
@@ -141,10 +144,9 @@ func (w *Work) partition(uuid func() string) {
 			"sgdisk", "--clear", "--disk-guid=" + strings.ToUpper(guid), "--set-alignment=2048", "--new=1:1MiB:0", "--typecode=1:" + code, "--change-name=1:" + w.Array, at,
 		}})
 		// --force: a partition table is not wiped without it. In use it refuses all the same.
-		st.Undo = append(st.Undo,
-			Action{If: &Cond{Is: "table", Of: at, Want: guid}, Run: []string{"wipefs", "--all", "--force", "--quiet", at}},
-			Action{Zero: m.Serial})
+		st.Undo = append(st.Undo, Action{If: &Cond{Is: "table", Of: at, Want: guid}, Run: []string{"wipefs", "--all", "--force", "--quiet", at}})
 	}
+	st.Undo = append(st.Undo, w.zeros())
 	w.add(st)
 }
 
@@ -181,7 +183,7 @@ func (w *Work) mdadm(uuid string) {
 		st.Undo = append(st.Undo, Action{If: &Cond{Is: "superblock", Of: at, Want: uuid}, Run: []string{"mdadm", "--zero-superblock", at}})
 	}
 	if !want.Partition {
-		st.Undo = append(st.Undo, w.zeros()...)
+		st.Undo = append(st.Undo, w.zeros())
 	}
 	w.add(st)
 }
@@ -196,7 +198,7 @@ func (w *Work) volumeGroup() {
 		pv.Undo = append(pv.Undo, Action{If: &Cond{Is: "pv", Of: at}, Run: []string{"pvremove", "--yes", "--quiet", at}})
 	}
 	if !want.Partition {
-		pv.Undo = append(pv.Undo, w.zeros()...)
+		pv.Undo = append(pv.Undo, w.zeros())
 	}
 	w.add(pv)
 	w.add(Step{
@@ -307,7 +309,7 @@ func (w *Work) mkfs(uuid string) {
 	}
 	st.Do = []Action{{Run: append(argv, "@array")}}
 	if want.Using == "" && !want.Partition {
-		st.Undo = append(st.Undo, w.zeros()...)
+		st.Undo = append(st.Undo, w.zeros())
 	}
 	w.add(st)
 }
@@ -333,7 +335,7 @@ func (p *planner) mdadmConf(w *Work) {
 	case p.program("dracut") != "":
 		renew = []string{"dracut", "--force"}
 	default:
-		p.notes = append(p.notes, "neither update-initramfs nor dracut is installed: the initramfs, if there is one, is left alone")
+		p.note("neither update-initramfs nor dracut is installed: the initramfs, if there is one, is left alone")
 	}
 	if renew != nil {
 		st.Say += ", and renew the initramfs"
@@ -359,7 +361,12 @@ func (w *Work) filesystemUUID() string {
 
 func (p *planner) mount(w *Work, owner string) {
 	want := w.Want
-	if made := p.parents(want.Mount, p.has); len(made) > 0 {
+	var made []string // missing directories, outermost first
+	for d := want.Mount; d != "/" && !p.has(d) && !p.made[d]; d = path.Dir(d) {
+		made = slices.Insert(made, 0, d)
+		p.made[d] = true
+	}
+	if len(made) > 0 {
 		st := Step{Say: "make the directory " + want.Mount, Touches: made, Check: []Cond{{Is: "path", Of: want.Mount}}}
 		for _, dir := range made {
 			st.Do = append(st.Do, Action{If: &Cond{Is: "absent", Of: dir}, Run: []string{"mkdir", dir}})

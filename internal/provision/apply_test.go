@@ -1,0 +1,229 @@
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"plimsoll/internal/sys"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+)
+
+// steps make a file each, with a real program; the array's name is all that it has of an array.
+func filesPlan(root string, n int) *Plan {
+	w := &Work{Array: "files", Members: []Member{{Serial: "none", Path: "/dev/none"}}}
+	for i := range n {
+		name := fmt.Sprintf("/f%d", i)
+		w.add(Step{
+			Say: "make " + name, Check: []Cond{{Is: "path", Of: name}},
+			// Twice is told apart: a step in place must not be done again.
+			Do:   []Action{{Run: []string{"sh", "-c", "echo done >> " + root + name}}},
+			Undo: []Action{{If: &Cond{Is: "path", Of: name}, Run: []string{"rm", root + name}}},
+		})
+	}
+	w.Steps[n/2].Do = append(w.Steps[n/2].Do, Action{Add: &Lines{"/etc/conf", "files", "a line"}})
+	w.Steps[n/2].Undo = append(w.Steps[n/2].Undo, Action{Cut: &Lines{"/etc/conf", "files", "a line"}})
+	return &Plan{Arrays: []*Work{w}}
+}
+
+// TestHelperIsKilled applies or tears down in a process that its own programs kill.
+func TestHelperIsKilled(t *testing.T) {
+	root := os.Getenv("PROVISION_ROOT")
+	if root == "" {
+		t.Skip("a helper of TestKilledAnywhere")
+	}
+	var cut, calls int
+	if _, err := fmt.Sscan(os.Getenv("PROVISION_CUT"), &cut); err != nil {
+		t.Fatal(err)
+	}
+	s := filesSite(root)
+	run := s.Machine.Run
+	s.Machine.Run = func(ctx context.Context, out io.Writer, argv ...string) error {
+		if argv[0] == "udevadm" {
+			return nil
+		}
+		die := func() { exec.Command("kill", "-9", fmt.Sprint(os.Getpid())).Run(); select {} }
+		if calls++; calls*2 == cut {
+			die()
+		}
+		err := run(ctx, out, argv...)
+		if calls*2+1 == cut {
+			die()
+		}
+		return err
+	}
+	if err := work(t.Context(), s, os.Getenv("PROVISION_DO"), root); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func filesSite(root string) *Site {
+	host := *sys.Host()
+	host.Root = fstest.MapFS{"sys/class/block/none/dev": {Data: []byte("1:1")}}
+	return &Site{Machine: &host, Root: root, Journal: filepath.Join(root, "state", "journal"), UUID: newUUID}
+}
+
+func work(ctx context.Context, s *Site, what, root string) error {
+	if what == "teardown" {
+		return s.Teardown(ctx)
+	}
+	p := filesPlan(root, 4)
+	if made, err := s.Made(); err != nil || len(made) > 0 {
+		p.Arrays = made
+	}
+	return s.Apply(ctx, p)
+}
+
+// Kill -9 before or after any command of apply and of teardown: the next apply or teardown finishes the work.
+func TestKilledAnywhere(t *testing.T) {
+	for cut := 2; ; cut++ {
+		finished := 0
+		for _, what := range []string{"apply", "teardown"} {
+			root := t.TempDir()
+			if err := os.MkdirAll(filepath.Join(root, "etc"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			s := filesSite(root)
+			if what == "teardown" {
+				if err := work(t.Context(), s, "apply", root); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := exec.Command(os.Args[0], "-test.run=^TestHelperIsKilled$")
+			cmd.Env = append(os.Environ(), "PROVISION_ROOT="+root, "PROVISION_DO="+what, fmt.Sprint("PROVISION_CUT=", cut))
+			if cmd.Run() == nil {
+				finished++
+			}
+			if what == "teardown" {
+				// Half taken down is not to be built on.
+				if made, _ := s.Made(); len(made) > 0 && made[0].Torn {
+					if err := work(t.Context(), s, "apply", root); err == nil || !strings.Contains(err.Error(), "finish that first") {
+						t.Errorf("cut %d: apply on a half teardown: %v", cut, err)
+					}
+				}
+			}
+			if err := work(t.Context(), s, what, root); err != nil {
+				t.Fatalf("cut %d: second %s: %v", cut, what, err)
+			}
+			for i := range 4 {
+				data, err := os.ReadFile(filepath.Join(root, fmt.Sprintf("f%d", i)))
+				if what == "apply" && string(data) != "done\n" || what == "teardown" && !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("cut %d, %s: file %d: %q %v", cut, what, i, data, err)
+				}
+			}
+			if what == "apply" {
+				if err := work(t.Context(), s, "teardown", root); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if left, _ := filepath.Glob(filepath.Join(root, "*")); len(left) != 1 {
+				t.Errorf("cut %d, %s: left: %v", cut, what, left)
+			}
+			if left, _ := os.ReadDir(filepath.Join(root, "etc")); len(left) != 0 {
+				t.Errorf("cut %d, %s: left in etc: %v", cut, what, left)
+			}
+		}
+		if finished == 2 {
+			if cut < 9 {
+				t.Errorf("nothing was cut from %d on: the test tests nothing", cut)
+			}
+			return
+		}
+	}
+}
+
+func TestTwoAtOnce(t *testing.T) {
+	root := t.TempDir()
+	s := filesSite(root)
+	release, err := s.lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, what := range []string{"apply", "teardown"} {
+		if err := work(t.Context(), filesSite(root), what, root); err == nil || !strings.Contains(err.Error(), "another plimsoll") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	release()
+	// A plan made before another apply came and went is out of date.
+	late := filesPlan(root, 4)
+	if err := errors.Join(os.MkdirAll(filepath.Join(root, "etc"), 0o755), work(t.Context(), s, "apply", root)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Apply(t.Context(), late); err == nil || !strings.Contains(err.Error(), "apply again") {
+		t.Errorf("a stale plan: %v", err)
+	}
+}
+
+// Ctrl-C lets the running step end, and the journal says where it stopped.
+func TestInterrupted(t *testing.T) {
+	root := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(root, "etc"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s := filesSite(root)
+	var done atomic.Int32
+	s.Emit = func(e Event) {
+		if e.What == Doing && e.Step == 2 {
+			cancel()
+		}
+		if e.What == Done {
+			done.Add(1)
+		}
+	}
+	err := work(ctx, s, "apply", root)
+	if !errors.Is(err, context.Canceled) || done.Load() != 2 || !strings.Contains(err.Error(), "before step 3 of 4") {
+		t.Errorf("%d done: %v", done.Load(), err)
+	}
+	made, err := s.Made()
+	if err != nil || made[0].Steps[1].State != StepDone || made[0].Steps[2].State != StepToDo {
+		t.Errorf("%+v %v", made, err)
+	}
+}
+
+// A file of /etc that cannot be written stops apply there and is as before; room again, apply goes on.
+func TestFullEtc(t *testing.T) {
+	root := t.TempDir()
+	s := filesSite(root) // without an etc directory nothing can be written in it
+	if err := work(t.Context(), s, "apply", root); err == nil || !strings.Contains(err.Error(), "step 3 of 4, make /f2") {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(root, "etc"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(work(t.Context(), s, "apply", root), work(t.Context(), s, "teardown", root)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func FuzzJournal(f *testing.F) {
+	f.Add([]byte(`{"schema":1,"array":"a","members":[{"serial":"s"}],"steps":[{"say":"x","state":"done"}]}`))
+	f.Add([]byte(`{"schema":1,"array":"../../etc/x","members":[{}],"steps":[{}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		w, err := parseJournal(data)
+		if err == nil && (strings.ContainsAny(w.Array, "/\x00") || len(w.Steps) == 0) {
+			t.Errorf("%q passes", w.Array)
+		}
+	})
+}
+
+func FuzzReports(f *testing.F) {
+	f.Add(`{"report":[{"pv":[{"pv_name":"/dev/nvme0n1","vg_name":"pool"}]}]}`)
+	f.Add(`{"signatures": [{"device":"nvme0n1", "offset":"0x1000", "type":"linux_raid_member", "uuid":"u", "label":"any:data"}]}`)
+	f.Add("")
+	f.Fuzz(func(t *testing.T, out string) {
+		if found, err := parseWipefs(out); err != nil && len(found) > 0 {
+			t.Error(found)
+		}
+		if rows, err := parseReport(out); err != nil && len(rows) > 0 {
+			t.Error(rows)
+		}
+	})
+}

@@ -1,0 +1,126 @@
+package provision
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"plimsoll/internal/sys"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Whatever stands in a file, putting lines in and taking them out again leaves it as it was, also with other arrays' lines in
+// between, and also when the first or second half was done twice.
+func TestLinesLeaveTheFileAsItWas(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before := []byte(rapid.StringMatching(`([ -~]{0,20}\n){0,4}[ -~]{0,9}`).Draw(t, "file"))
+		exists := len(before) > 0 || rapid.Bool().Draw(t, "exists")
+		a, b := &Lines{"/etc/f", "a", "one"}, &Lines{"/etc/f", "a.b", "two\nthree"}
+		now, err := a.added(before, exists)
+		if err != nil || !a.inPlace(now) {
+			t.Fatalf("%q: %v", now, err)
+		}
+		both, err := b.added(now, true)
+		if err != nil || !a.inPlace(both) || !b.inPlace(both) {
+			t.Fatalf("%q: %v", both, err)
+		}
+		if again, _ := b.added(both, true); !bytes.Equal(again, both) {
+			t.Fatalf("added twice: %q", again)
+		}
+		rest, _, err := b.cut(both)
+		if err != nil || !bytes.Equal(rest, now) {
+			t.Fatalf("%q\n%q: %v", now, rest, err)
+		}
+		rest, remove, err := a.cut(rest)
+		if err != nil || !bytes.Equal(rest, before) || remove == exists {
+			t.Fatalf("%q\n%q, remove %v: %v", before, rest, remove, err)
+		}
+		if rest2, remove2, _ := a.cut(rest); !bytes.Equal(rest, rest2) || remove2 {
+			t.Fatalf("cut twice: %q", rest2)
+		}
+	})
+}
+
+// What a person changed around the lines stays; what they changed within goes.
+func TestLinesAmongEdits(t *testing.T) {
+	l := &Lines{"/etc/fstab", "data", "UUID=1 /data xfs noatime,nofail 0 0"}
+	file, err := l.added([]byte("first\n"), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := strings.Replace("zero\n"+string(file)+"last\n", "noatime", "relatime", 1)
+	if l.inPlace([]byte(edited)) {
+		t.Error("a changed line passes for ours")
+	}
+	rest, _, err := l.cut([]byte(edited))
+	if err != nil || string(rest) != "zero\nfirst\nlast\n" {
+		t.Errorf("%q: %v", rest, err)
+	}
+	if _, _, err := l.cut([]byte(strings.Replace(edited, "# plimsoll data: end\n", "", 1))); err == nil || !strings.Contains(err.Error(), "by hand") {
+		t.Errorf("without its end: %v", err)
+	}
+}
+
+func FuzzLines(f *testing.F) {
+	f.Add([]byte("# plimsoll a: begin, in a file of its own; plimsoll teardown takes these lines out\n# plimsoll a: end\n"))
+	f.Add([]byte("x\n# plimsoll a: end\n# plimsoll a: begin; plimsoll teardown takes these lines out\n"))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		l := &Lines{"/etc/f", "a", "one"}
+		now, err := l.added(file, true)
+		if err != nil {
+			return
+		}
+		if !l.inPlace(now) {
+			t.Errorf("%q: added, and not there", now)
+		}
+	})
+}
+
+// The file keeps its mode, is written through a link, and a stray temporary file of a power cut goes.
+func TestFilesOfEtc(t *testing.T) {
+	s := site(t, sys.Host())
+	for _, dir := range []string{s.at("etc"), s.at("real"), s.Journal} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	real, stray, vim := s.at("real/fstab"), s.at("real/.fstab.123"), s.at("real/.fstab.swp")
+	for _, name := range []string{real, stray, vim} {
+		if err := os.WriteFile(name, []byte("x"), 0o640); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(real, s.at("etc/fstab")); err != nil {
+		t.Fatal(err)
+	}
+	l := &Lines{"/etc/fstab", "data", "y"}
+	if err := s.add(l); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(real); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+	if backup, err := os.ReadFile(filepath.Join(s.Journal, "data-fstab.before")); err != nil || string(backup) != "x" {
+		t.Errorf("backup %q: %v", backup, err)
+	}
+	if _, err := os.Stat(stray); err == nil {
+		t.Error("the stray file is still there")
+	}
+	if _, err := os.Stat(vim); err != nil {
+		t.Error("another's file is gone")
+	}
+	if err := s.remove(l); err != nil {
+		t.Fatal(err)
+	}
+	if data, _ := os.ReadFile(s.at("etc/fstab")); string(data) != "x" {
+		t.Errorf("%q", data)
+	}
+	if link, err := os.Readlink(s.at("etc/fstab")); err != nil || link != real {
+		t.Errorf("the link is %q, %v", link, err)
+	}
+	if left, _ := os.ReadDir(s.Journal); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}

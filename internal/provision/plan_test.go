@@ -1,0 +1,265 @@
+package provision
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+)
+
+var update = flag.Bool("update", false, "write golden files")
+
+// drive is one of a machine that a test makes up.
+type drive struct {
+	name, serial, model string
+	gib                 int
+	rotational, sig     string
+	label               string
+}
+
+const ebs = "Amazon Elastic Block Store"
+
+func volumes(n, gib, from int) []drive {
+	var all []drive
+	for i := range n {
+		all = append(all, drive{name: fmt.Sprintf("nvme%dn1", from+i), serial: fmt.Sprintf("vol0a%02d", from+i), model: ebs, gib: gib})
+	}
+	return all
+}
+
+// machine is a tree like that of a Debian host with these drives and all programs installed, and nothing to run them.
+func machine(drives []drive, more map[string]string) *sys.Machine {
+	m := fstest.MapFS{}
+	put := func(name, text string) { m[name] = &fstest.MapFile{Data: []byte(text)} }
+	for i, d := range drives {
+		dir := "sys/class/block/" + d.name + "/"
+		put(dir+"dev", fmt.Sprintf("259:%d\n", i))
+		put(dir+"size", fmt.Sprintf("%d\n", d.gib<<21))
+		put(dir+"device/serial", d.serial+"\n")
+		put(dir+"device/model", d.model+"\n")
+		put(dir+"queue/logical_block_size", "512\n")
+		put(dir+"queue/rotational", d.rotational+"\n")
+		udev := "S:disk/by-id/nvme-" + d.serial + "\n"
+		if d.sig != "" {
+			udev += "E:ID_FS_TYPE=" + d.sig + "\n"
+		}
+		if d.label != "" {
+			udev += "E:ID_FS_LABEL=" + d.label + "\n"
+		}
+		put(fmt.Sprintf("run/udev/data/b259:%d", i), udev)
+	}
+	for _, p := range []string{"blkid", "wipefs", "mdadm", "pvcreate", "vgcreate", "lvcreate", "sgdisk", "mkfs.xfs", "mkfs.ext4", "update-initramfs"} {
+		put("usr/sbin/"+p, "")
+	}
+	put("proc/self/mountinfo", "1 1 0:1 / / rw - ext4 /dev/root rw\n")
+	put("etc/passwd", "root:x:0:0::/:/bin/sh\npostgres:x:104:110::/:/bin/sh\n")
+	put("etc/group", "root:x:0:\npostgres:x:110:\n")
+	put("etc/mdadm/mdadm.conf", "HOMEHOST <system>\n")
+	put("etc/fstab", "UUID=0 / ext4 defaults 0 1\n")
+	for name, text := range more {
+		put(name, text)
+	}
+	return &sys.Machine{
+		Root: m,
+		Run: func(_ context.Context, _ io.Writer, argv ...string) error {
+			return fmt.Errorf("%s: %w", argv[0], sys.ErrNotFound)
+		},
+		Now: func() time.Time { return time.Unix(1795000000, 0) },
+	}
+}
+
+func site(t *testing.T, m *sys.Machine) *Site {
+	t.Helper()
+	n := 0
+	return &Site{Machine: m, Root: t.TempDir(), Journal: filepath.Join(t.TempDir(), "journal"), UUID: func() string {
+		n++
+		return fmt.Sprintf("%08x-0000-4000-8000-000000000000", n)
+	}}
+}
+
+func plan(t *testing.T, s *Site, yaml string, destroy map[string]string) (*Plan, error) {
+	t.Helper()
+	d, err := topology.LoadDeclaration("plimsoll.yaml", []byte(yaml))
+	if err != nil {
+		return nil, err
+	}
+	return s.Plan(t.Context(), d, destroy)
+}
+
+const guide = `
+arrays:
+  - name: data
+    role: data
+    level: raid10
+    chunk: 64KiB
+    volumes: 8 x gp3 50GiB
+    filesystem: {type: xfs, label: DATA, mount: /data, options: [noatime], owner: "postgres:postgres", mode: "0700"}
+  - name: wal
+    role: wal
+    level: raid10
+    chunk: 256KiB
+    assume_clean: true
+    volumes: 8 x gp3 30GiB
+    filesystem: {type: xfs, label: WAL, mount: /wal}
+`
+
+// The golden files were read line by line when they were written.
+func TestPlans(t *testing.T) {
+	p4510 := func() []drive {
+		all := volumes(8, 3726, 0)
+		for i := range all {
+			all[i].model, all[i].serial = "INTEL SSDPE2KX040T8", fmt.Sprintf("PHLJ%d", i)
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		drives  []drive
+		yaml    string
+		destroy map[string]string
+	}{
+		"guide": {append(volumes(8, 50, 1), volumes(8, 30, 9)...), guide, nil},
+		"raid0-4xgp2": {volumes(4, 3000, 1), `
+arrays:
+  - {name: my_raid, level: raid0, chunk: 64KiB, volumes: 4 x gp2 3000GiB, filesystem: {type: xfs, label: MY_RAID, mount: /mnt/p_iops_vol0, owner: "0", fstab: label}}
+`, nil},
+		"partitions-and-lvm": {p4510(), `
+arrays:
+  - {name: t0, role: data, level: raid0, chunk: 64KiB, partition: true, volumes: [{serial: PHLJ0}, {serial: PHLJ2}, {serial: PHLJ4}, {serial: PHLJ6}], filesystem: {type: xfs, mount: /opt/fio/t0, su: 64k, sw: 4}}
+  - {name: t1, role: wal, level: raid0, using: lvm, segment: raid0, volume_group: pool, chunk: 128KiB, volumes: [{serial: PHLJ1}, {serial: PHLJ3}, {serial: PHLJ5}, {serial: PHLJ7}], filesystem: {type: ext4, mount: /opt/fio/t1}}
+`, nil},
+		"destroy": {append([]drive{{name: "nvme1n1", serial: "S1", gib: 100, sig: "linux_raid_member"}}, drive{name: "nvme2n1", serial: "S2", gib: 100}), `
+arrays:
+  - {name: a, level: raid1, volumes: [{serial: S1}, {serial: S2}], filesystem: {type: ext4, mount: /a}}
+`, map[string]string{"/dev/nvme1n1": "S1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := plan(t, site(t, machine(c.drives, nil)), c.yaml, c.destroy)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b strings.Builder
+			for _, w := range p.Arrays {
+				fmt.Fprintf(&b, "%s %v %s\n", w.Array, w.Size(), w.Arithmetic())
+				for i, st := range w.Steps {
+					fmt.Fprintf(&b, "%d %s\n", i+1, st.Say)
+					for _, line := range w.Commands(st.Do) {
+						fmt.Fprintf(&b, "  + %s\n", line)
+					}
+					for _, line := range w.Commands(st.Undo) {
+						fmt.Fprintf(&b, "  - %s\n", line)
+					}
+				}
+			}
+			file := filepath.Join("testdata", name+".plan")
+			if *update {
+				if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil || string(want) != b.String() {
+				t.Errorf("%s: %v\n%s", file, err, b.String())
+			}
+		})
+	}
+}
+
+// Every refusal says what is wrong and what to do; the machine beside it, without the mistake, is planned.
+func TestRefusals(t *testing.T) {
+	four := volumes(4, 50, 1)
+	array := func(level, more, volumes string) string {
+		return fmt.Sprintf("arrays:\n  - {name: data, level: %s, %svolumes: %s}\n", level, more, volumes)
+	}
+	serials := "[{serial: vol0a01}, {serial: vol0a02}, {serial: vol0a03}, {serial: vol0a04}]"
+	with := func(d []drive, change func([]drive)) []drive {
+		d = append([]drive{}, d...)
+		change(d)
+		return d
+	}
+	fs := func(s string) string { return "filesystem: {" + s + "}, " }
+	for name, c := range map[string]struct {
+		drives []drive
+		more   map[string]string
+		yaml   string
+		err    string // "" for the near miss
+	}{
+		"healthy":        {four, nil, array("raid0", fs("mount: /data"), serials), ""},
+		"a bare name":    {four, nil, array("raid0", "", "[{path: /dev/nvme1n1}, {serial: vol0a02}]"), "kernel names change between boots; name it by serial, id or /dev/disk/by-id: today it is {serial: vol0a01}"},
+		"by-id":          {four, nil, array("raid0", "", "[{path: /dev/disk/by-id/nvme-vol0a01}, {serial: vol0a02}]"), ""},
+		"EBS id":         {four, nil, array("raid0", "", "[{id: vol-0a01}, {serial: vol0a02}]"), ""},
+		"twice":          {four, nil, array("raid0", "", "[{path: /dev/disk/by-id/nvme-vol0a01}, {serial: vol0a01}]"), "/dev/nvme1n1 (serial vol0a01) is named twice"},
+		"gone":           {four, nil, array("raid0", "", "[{serial: vol0a01}, {serial: vol0a99}]"), "volume vol0a99 is not attached"},
+		"too many alike": {volumes(6, 3000, 1), nil, array("raid0", "", "4 x gp2 3000GiB"), "6 unused volumes are like this; name those you mean by serial: vol0a01 (/dev/nvme1n1, 2.93TiB)"},
+		"too few":        {four, nil, array("raid0", "", "5 x 50GiB"), "only 4 unused volumes are like this"},
+		"no size":        {four, nil, array("raid0", "", "4 x gp3"), "say their size too, or name them by serial"},
+		"no count":       {four, nil, array("raid0", "", "gp3 50GiB"), "which volumes is not said"},
+		"mixed sizes":    {with(four, func(d []drive) { d[2].gib = 60 }), nil, array("raid0", "", serials), "mixed sizes: vol0a01 has 50GiB, vol0a03 has 60GiB"},
+		"1 % is alike":   {with(volumes(4, 1000, 1), func(d []drive) { d[2].gib = 1005 }), nil, array("raid0", "", serials), ""},
+		"mixed drives":   {with(four, func(d []drive) { d[1].rotational = "1" }), nil, array("raid0", "", serials), "one is rotational"},
+		"mixed speeds":   {four, nil, array("raid0", "", "[{serial: vol0a01, iops: 3000}, {serial: vol0a02, iops: 4000}]"), "mixed speeds"},
+		"wrong size":     {four, nil, array("raid0", "", "[{serial: vol0a01, size: 100GiB}, {serial: vol0a02, size: 100GiB}]"), "volume vol0a01 is declared with 100GiB and has 50GiB"},
+		"two serials":    {with(four, func(d []drive) { d[3].serial = "vol0a01" }), nil, array("raid0", "", "[{serial: vol0a01}, {serial: vol0a02}]"), "have it"},
+		"not blank":      {with(four, func(d []drive) { d[1].sig, d[1].label = "xfs", "OLD" }), nil, array("raid0", "", serials), `/dev/nvme2n1 (serial vol0a02) is not blank: it carries xfs labelled "OLD"; if what is on it may be lost: --destroy /dev/nvme2n1 --serial vol0a02`},
+		"sw of 8 drives": {four, nil, array("raid0", "chunk: 64KiB, "+fs("mount: /data, su: 64k, sw: 8"), serials), "su=64k,sw=8 does not fit: raid0 with chunk 64KiB has 4 data members, so su=64k,sw=4"},
+		"su not chunk":   {four, nil, array("raid0", "chunk: 64KiB, "+fs("mount: /data, su: 128k"), serials), "su=128k,sw=4 does not fit"},
+		"label taken":    {append(volumes(4, 50, 1), drive{name: "nvme9n1", serial: "x", gib: 1, sig: "xfs", label: "DATA"}), nil, array("raid0", fs("mount: /data, label: DATA"), serials), "label DATA: /dev/nvme9n1 has it already"},
+		"mounted":        {four, map[string]string{"proc/self/mountinfo": "1 1 0:1 / / rw - ext4 /dev/root rw\n2 1 0:5 / /data rw - tmpfs none rw\n"}, array("raid0", fs("mount: /data"), serials), "mount point /data is in use by none"},
+		"in fstab":       {four, map[string]string{"etc/fstab": "LABEL=x /data xfs defaults 0 0\n"}, array("raid0", fs("mount: /data"), serials), "mount point /data has a line in /etc/fstab already: LABEL=x /data"},
+		"commented":      {four, map[string]string{"etc/fstab": "# LABEL=x /data xfs defaults 0 0\n"}, array("raid0", fs("mount: /data"), serials), ""},
+		"files below":    {four, map[string]string{"data/PG_VERSION": "17"}, array("raid0", fs("mount: /data"), serials), `mount point /data holds "PG_VERSION" and would hide it`},
+		"named in conf":  {four, map[string]string{"etc/mdadm/mdadm.conf": "ARRAY /dev/md/data UUID=1\n"}, array("raid0", "", serials), "mdadm.conf has another array as /dev/md/data"},
+		"no such user":   {four, nil, array("raid0", fs("mount: /data, owner: oracle"), serials), "knows no oracle; create it first, or give its number"},
+		"discard":        {four, nil, array("raid0", fs("mount: /data, options: [discard]"), serials), "enable fstrim.timer"},
+		"hostile mount":  {four, nil, array("raid0", fs(`mount: "/data x"`), serials), "want a path of letters"},
+		"hostile label":  {four, nil, array("raid0", fs(`label: "@array"`), serials), "label \"@array\""},
+		"odd raid10":     {four, nil, array("raid10", "", "[{serial: vol0a01}, {serial: vol0a02}, {serial: vol0a03}]"), "needs a multiple of 2 volumes"},
+		"clean raid5":    {four, nil, array("raid5", "assume_clean: true, ", serials), "the parity of raid5 would be wrong"},
+		"linear":         {four, nil, array("linear", "", serials), "plimsoll builds none"},
+		"small":          {with(four, func(d []drive) { d[0].gib = 0 }), nil, array("single", fs("mount: /data"), "[{serial: vol0a01}]"), "too small for XFS"},
+		"two arrays": {four, nil, "arrays:\n  - {name: a, role: data, level: raid0, volumes: [{serial: vol0a01}, {serial: vol0a02}]}\n" +
+			"  - {name: b, role: wal, level: raid0, volumes: [{serial: vol0a03}, {path: /dev/disk/by-id/nvme-vol0a02}]}\n", "/dev/nvme2n1 (serial vol0a02) is also in array a"},
+		"mdadm missing": {four, map[string]string{"usr/sbin/mdadm": "-"}, array("raid0", "", serials), "mdadm: executable file not found in $PATH; install mdadm"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := machine(c.drives, c.more)
+			if c.more["usr/sbin/mdadm"] == "-" {
+				delete(m.Root.(fstest.MapFS), "usr/sbin/mdadm")
+			}
+			_, err := plan(t, site(t, m), c.yaml, nil)
+			if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err) || strings.Contains(err.Error(), "\n")) {
+				t.Errorf("%v\nwant %s", err, c.err)
+			}
+		})
+	}
+}
+
+func TestDestroyNeedsBothNames(t *testing.T) {
+	old := []drive{{name: "nvme1n1", serial: "S1", gib: 100, sig: "xfs"}, {name: "nvme2n1", serial: "S2", gib: 100}, {name: "nvme3n1", serial: "S3", gib: 100, sig: "xfs"}}
+	yaml := "arrays:\n  - {name: a, level: raid1, volumes: [{serial: S1}, {serial: S2}]}\n"
+	for _, c := range []struct {
+		destroy map[string]string
+		more    map[string]string
+		err     string
+	}{
+		{map[string]string{"/dev/nvme1n1": "S1"}, nil, ""},
+		{map[string]string{"/dev/nvme1n1": "S2"}, nil, "its serial is S1; nothing was touched"},
+		{map[string]string{"/dev/nvme1n1": ""}, nil, "its serial is S1"},
+		{map[string]string{"/dev/nvme3n1": "S3"}, nil, "is not blank"},
+		{map[string]string{"/dev/nvme1n1": "S1", "/dev/nvme3n1": "S3"}, nil, "--destroy /dev/nvme3n1: it is not a member of any array"},
+		{map[string]string{"/dev/nvme9n1": "S1"}, nil, "there is no such device"},
+		{map[string]string{"/dev/nvme1n1": "S1"}, map[string]string{"proc/self/mountinfo": "2 1 259:0 / /old rw - xfs /dev/nvme1n1 rw\n"}, "is mounted on /old; unmount it first"},
+	} {
+		_, err := plan(t, site(t, machine(old, c.more)), yaml, c.destroy)
+		if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+			t.Errorf("%v: %v\nwant %s", c.destroy, err, c.err)
+		}
+	}
+}
