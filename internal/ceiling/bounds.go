@@ -20,12 +20,17 @@ func (k Kind) hardware() bool { return k != Concurrency && k != RequestedRate }
 // Binding is the bound that a test of some minutes on a rested machine meets: of a resource that bursts, the burst; and of
 // all resources the smallest. Nil when there is no bound at all.
 func (c Ceiling) Binding() *Bound {
-	return c.least(func(b Bound) bool { return !c.outdone(b) })
+	return c.Least(func(b Bound) bool { return !c.outdone(b) })
+}
+
+// Hardware is Binding among what the machine and its volumes allow: neither the concurrency that the job brings nor the rate it asks for.
+func (c Ceiling) Hardware() *Bound {
+	return c.Least(func(b Bound) bool { return b.Kind.hardware() && !c.outdone(b) })
 }
 
 // Sustained is the bound that lasts: the smallest that is no burst.
 func (c Ceiling) Sustained() *Bound {
-	return c.least(func(b Bound) bool { return !b.Burst })
+	return c.Least(func(b Bound) bool { return !b.Burst })
 }
 
 // Next is the bound that would bind if the binding resource were without limit: what an upgrade of it can buy at most.
@@ -35,7 +40,7 @@ func (c Ceiling) Next() *Bound {
 	if first == nil {
 		return nil
 	}
-	return c.least(func(b Bound) bool { return b.Kind != first.Kind && !c.outdone(b) })
+	return c.Least(func(b Bound) bool { return b.Kind != first.Kind && !c.outdone(b) })
 }
 
 // SustainedNext is Next for Sustained.
@@ -44,10 +49,11 @@ func (c Ceiling) SustainedNext() *Bound {
 	if first == nil {
 		return nil
 	}
-	return c.least(func(b Bound) bool { return b.Kind != first.Kind && !b.Burst })
+	return c.Least(func(b Bound) bool { return b.Kind != first.Kind && !b.Burst })
 }
 
-func (c Ceiling) least(pass func(Bound) bool) *Bound {
+// Least is the smallest bound that passes, nil when none does.
+func (c Ceiling) Least(pass func(Bound) bool) *Bound {
 	for i := range c.Bounds { // ascending
 		if pass(c.Bounds[i]) {
 			return &c.Bounds[i]
@@ -82,7 +88,7 @@ func (c Ceiling) Course() []Step {
 	var steps []Step
 	for _, from := range slices.Compact(ends) {
 		alive := func(b Bound) bool { return b.Burst && (b.Lasts == 0 || b.Lasts > from) }
-		now := c.least(func(b Bound) bool {
+		now := c.Least(func(b Bound) bool {
 			if b.Burst {
 				return alive(b)
 			}

@@ -170,13 +170,16 @@ type burst struct {
 
 // bursting finds the smallest sustained bound of some resources that a run exceeded thanks to a burst it did not outlast.
 func (m Measurement) bursting(of func(ceiling.Bound) bool) (burst, bool) {
-	low, ok := least(m.Ceiling, func(b ceiling.Bound) bool { return of(b) && !b.Burst })
-	if !ok || m.iops() <= aboveLasting*low.IOPS {
+	if m.Ceiling == nil {
+		return burst{}, false
+	}
+	low := m.Ceiling.Least(func(b ceiling.Bound) bool { return of(b) && !b.Burst })
+	if low == nil || m.iops() <= aboveLasting*low.IOPS {
 		return burst{}, false
 	}
 	for _, b := range m.Ceiling.Bounds {
 		if b.Burst && b.Kind == low.Kind && b.IOPS > low.IOPS && (b.Lasts == 0 || m.Result.Measured < b.Lasts) {
-			return burst{m, low, b}, true
+			return burst{m, *low, b}, true
 		}
 	}
 	return burst{}, false

@@ -143,9 +143,9 @@ func (m Measurement) reaching(b ceiling.Bound) Finding {
 			{"bound by " + b.Label(), b.How, "", origin(b.Origin)},
 		},
 	}
-	if n, ok := least(m.Ceiling, func(o ceiling.Bound) bool {
+	if n := m.Ceiling.Least(func(o ceiling.Bound) bool {
 		return o.Kind != b.Kind && o.Kind != ceiling.Concurrency && o.Kind != ceiling.RequestedRate
-	}); ok {
+	}); n != nil {
 		f.Evidence = append(f.Evidence, Evidence{"next bound, " + n.Label(), n.IOPS.String() + " IOPS", "", n.How})
 	}
 	return f
