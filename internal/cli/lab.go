@@ -49,6 +49,7 @@ func newLabListCmd(env *Env) *cobra.Command {
 
 type labOptions struct {
 	preset string
+	shell  bool
 	argv   []string
 	scale  float64
 	keep   string
@@ -84,7 +85,7 @@ func newLabRunCmd(env *Env) *cobra.Command {
 }
 
 func newLabShellCmd(env *Env) *cobra.Command {
-	o := labOptions{argv: []string{"bash"}}
+	o := labOptions{argv: []string{"bash"}, shell: true}
 	cmd := &cobra.Command{
 		Use:   "shell PRESET|FILE",
 		Short: "Start a machine and open a shell in it",
@@ -160,7 +161,10 @@ func inLab(ctx context.Context, env *Env, g *lab.Guest, o labOptions) error {
 	if len(o.argv) == 0 {
 		return nil
 	}
-	code, err := attach(ctx, env, g, o.argv)
+	code, err := attach(ctx, env, g, o)
+	if o.shell {
+		code = 0 // that of the last thing typed
+	}
 	// What was measured comes out also after a Ctrl-C or a failed verdict.
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()

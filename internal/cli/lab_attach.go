@@ -12,15 +12,15 @@ import (
 )
 
 // attach runs a command in the guest with this program's streams; on a terminal of its own when they are one.
-func attach(ctx context.Context, env *Env, g *lab.Guest, argv []string) (int, error) {
+func attach(ctx context.Context, env *Env, g *lab.Guest, o labOptions) (int, error) {
 	in, inFile := env.In.(*os.File)
 	out, outFile := env.Out.(*os.File)
 	if !inFile || !outFile || !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
 		s := agent.Streams{Out: env.Out, Err: env.Err}
-		if argv[0] == "bash" {
+		if o.shell {
 			s.In = env.In // lab shell < script
 		}
-		r, err := g.Run(ctx, agent.Request{Argv: argv}, s)
+		r, err := g.Run(ctx, agent.Request{Argv: o.argv}, s)
 		return r.Code, err
 	}
 	state, err := term.MakeRaw(int(in.Fd()))
@@ -51,7 +51,7 @@ func attach(ctx context.Context, env *Env, g *lab.Guest, argv []string) (int, er
 			}
 		}
 	}()
-	req := agent.Request{Argv: argv, TTY: true, Env: []string{"TERM=" + os.Getenv("TERM")}}
+	req := agent.Request{Argv: o.argv, TTY: true, Env: []string{"TERM=" + os.Getenv("TERM")}}
 	r, err := g.Run(ctx, req, agent.Streams{In: in, Out: out, Sizes: sizes})
 	return r.Code, err
 }

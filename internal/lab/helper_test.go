@@ -17,7 +17,7 @@ func host() *sys.Machine { return sys.Host() }
 // TestHelperStartsAGuest is what TestNothingIsLeft kills.
 func TestHelperStartsAGuest(t *testing.T) {
 	if os.Getenv("PLIMSOLL_HELPER") == "" {
-		t.Skip("a helper of TestNothingIsLeft")
+		return // nobody asked for a guest
 	}
 	if _, err := lab.Start(t.Context(), host(), lab.Config{Spec: small(t, ""), Binary: labtest.Binary(t), Nice: 5}); err != nil {
 		t.Fatal(err)
