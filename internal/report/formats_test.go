@@ -352,3 +352,9 @@ func TestLongRunsAreMergedWithoutLoss(t *testing.T) {
 		t.Errorf("%d reads in %s became of %d", has, long, had)
 	}
 }
+
+func TestHTMLOfTenScenariosIsSmall(t *testing.T) {
+	if n := len(render(t, HTML, synthetic(60), Options{})); n > 1_500_000 {
+		t.Errorf("%d bytes, want at most 1.5 MB", n)
+	}
+}
