@@ -148,11 +148,11 @@ func (j *lintJob) measures() bool {
 	return !slices.Contains([]string{"null", "cpuio", "net", "netsplice", "exec", "filecreate", "filestat", "filedelete"}, j.load.Engine)
 }
 
-var rawDevice = regexp.MustCompile(`^/dev/(?:(?:sd|hd|vd|xvd)[a-z]|nvme\d|md\d|md_|md/|dm-\d|loop\d|mapper/|disk/|mmcblk|nbd\d|rbd\d|drbd\d|zvol/|bcache\d|pmem\d|ng\d|[a-z][\w.+-]*/[\w.+-]+)`)
+var otherDevice = regexp.MustCompile(`^/dev/(?:null|zero|full|u?random|std(?:in|out|err)|tty.*|shm/.*|hugepages/.*|mqueue/.*|fd/.*|pts/.*|)$`)
 
-// isDevice says whether a path is a block device by its name.
+// isDevice says whether a path is a block device by its name: any below /dev but the few that are none.
 func isDevice(path string) bool {
-	return rawDevice.MatchString(path) && !strings.HasPrefix(path, "/dev/shm/") && !strings.HasPrefix(path, "/dev/hugepages/")
+	return strings.HasPrefix(path, "/dev/") && !otherDevice.MatchString(path)
 }
 
 // devices are the raw devices of filename=.

@@ -138,6 +138,9 @@ var unknownOption = &Rule{
 			}
 			if ok, near := info.NearestWord(value); !ok {
 				f := at(fmt.Sprintf("%s=%s: fio has no such value.", info.Name, shown(value)))
+				if near == "" && info.Name == "ioengine" {
+					f.Severity = Warn // an engine of a newer fio
+				}
 				if near != "" {
 					f.Says = fmt.Sprintf("%s=%s: fio has no such value; %s is near.", info.Name, shown(value), near)
 					f.Fix = fmt.Sprintf("Write %s=%s, if that is what was meant.", info.Name, near)
@@ -250,6 +253,11 @@ var noJob = &Rule{
 		for _, file := range c.Scripts {
 			for _, j := range file.Jobs {
 				f := j.File
+				if len(f.Sections) == 1 {
+					if _, merges := f.Sections[0].Get("merge_blktrace_file"); merges {
+						continue
+					}
+				}
 				if !j.Command || len(f.Files) > 0 || len(f.Jobs()) > 0 || len(f.Sections) == 0 || len(f.Settings) > 0 && !onlyOutput(f.Settings) {
 					continue
 				}

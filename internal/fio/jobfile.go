@@ -1,5 +1,7 @@
 package fio
 
+import "slices"
+
 // JobFile is a parsed fio job file. Order, comments' absence and every option survive a round trip.
 type JobFile struct {
 	Name     string    `json:"name"` // file it came from
@@ -32,9 +34,9 @@ type Option struct {
 
 // Get returns the value of the last option of that name.
 func (s Section) Get(name string) (string, bool) {
-	for i := len(s.Options) - 1; i >= 0; i-- {
-		if s.Options[i].Name == name {
-			return s.Options[i].Value, true
+	for _, o := range slices.Backward(s.Options) {
+		if o.Name == name {
+			return o.Value, true
 		}
 	}
 	return "", false

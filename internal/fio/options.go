@@ -4,10 +4,11 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"plimsoll/internal/sys"
 	"slices"
 	"strings"
 	"sync"
+
+	"plimsoll/internal/sys"
 )
 
 // OptionInfo is what fio says of one of its job options.

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"plimsoll/internal/units"
 	"strconv"
 	"strings"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // ErrPercent is in the chain of ParseSize's error for a percentage, whose bytes depend on the file or device.

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"plimsoll/internal/units"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // synchronousEngines return from each I/O before the next one is begun, whatever iodepth says.

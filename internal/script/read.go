@@ -127,8 +127,8 @@ func (r *reader) shell(from, to, block int, code bool) {
 		}
 		r.locate(words, i)
 		if err != nil && mentions(text) && code {
-			for _, w := range words {
-				if path.Base(w.Text) == "fio" {
+			for k, w := range words {
+				if path.Base(w.Text) == "fio" && k+1 < len(words) && strings.HasPrefix(mend(words[k+1].Text), "-") {
 					r.Unread = append(r.Unread, Unread{w.Line, "a quote of this command is never closed"})
 					break
 				}
@@ -343,9 +343,20 @@ func (r *reader) finish() {
 	for i := range r.Jobs {
 		r.fill(r.Jobs[i].File)
 	}
+	include := r.opts.Include
+	if r.Kind == Markdown { // a page shows files that are elsewhere
+		include = func(name string) ([]byte, error) {
+			if r.opts.Include != nil {
+				if text, err := r.opts.Include(name); err == nil {
+					return text, nil
+				}
+			}
+			return nil, nil
+		}
+	}
 	for _, t := range r.texts {
 		text := strings.Repeat("\n", t.from) + strings.Join(r.lines[t.from:t.to], "\n")
-		f, err := fio.ParseJobFile(r.Name, []byte(text), fio.ParseOptions{Env: r.variable, Include: r.opts.Include})
+		f, err := fio.ParseJobFile(r.Name, []byte(text), fio.ParseOptions{Env: r.variable, Include: include})
 		if err != nil {
 			at, why := r.where(err.Error(), t.from+1)
 			r.Unread = append(r.Unread, Unread{at, why})
