@@ -28,6 +28,14 @@ func (c Ceiling) Hardware() *Bound {
 	return c.Least(func(b Bound) bool { return b.Kind.hardware() && !c.outdone(b) })
 }
 
+// Concurrency is the bound of Little's law, nil when no latency is known.
+func (c *Ceiling) Concurrency() *Bound {
+	if c == nil {
+		return nil
+	}
+	return c.Least(func(b Bound) bool { return b.Kind == Concurrency })
+}
+
 // Sustained is the bound that lasts: the smallest that is no burst.
 func (c Ceiling) Sustained() *Bound {
 	return c.Least(func(b Bound) bool { return !b.Burst })

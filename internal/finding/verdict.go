@@ -52,6 +52,9 @@ var concurrencyBound = &Rule{
 			}
 			asked, mean := m.inFlight(), m.meanLatency()
 			possible := units.IOPS(float64(asked) / mean * 1e9)
+			if b := m.Ceiling.Concurrency(); b != nil { // counts the syncs too
+				mean, possible = b.Demand*1e9, b.IOPS
+			}
 			f := Finding{
 				Subject: m.label(), Scenarios: m.ids(),
 				Says: fmt.Sprintf("%s IOPS are what %d in flight can do at %s each (%s).", m.iops(), asked, span(mean), possible),
