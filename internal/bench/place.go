@@ -35,6 +35,7 @@ type place struct {
 	fsType string
 	size   units.Bytes // of its file: the largest of its scenarios; 0 when no scenario needs one
 	reads  bool        // no scenario writes, so a raw device needs no permission
+	whole  bool        // its file was written from end to end
 	broken error       // why nothing can be measured here; its scenarios are invalid
 }
 
@@ -219,7 +220,14 @@ func (p *place) layOut(ctx context.Context, m *sys.Machine, emit func(Event)) er
 	}
 	report.Written, report.Done = p.size, true
 	emit(report)
-	if p.device != nil {
+	p.whole = true
+	return nil
+}
+
+// keep leaves a file that was written whole for the next run, with a marker that says so. A crashed run leaves no marker, so its file
+// is not trusted.
+func (p *place) keep() error {
+	if p.device != nil || !p.whole {
 		return nil
 	}
 	mark, err := json.Marshal(laid{p.size})

@@ -192,13 +192,15 @@ func (r *runner) withPlaces(do func() error) (err error) {
 			return err
 		}
 	}
-	if !r.plan.Settings.KeepFiles {
-		defer func() {
-			for _, p := range r.places {
+	defer func() {
+		for _, p := range r.places {
+			if r.plan.Settings.KeepFiles {
+				err = errors.Join(err, p.keep())
+			} else {
 				err = errors.Join(err, removeAll(p.leftovers()))
 			}
-		}()
-	}
+		}
+	}()
 	return do()
 }
 
