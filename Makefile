@@ -30,8 +30,8 @@ $(LINT):
 	@GOBIN=$(CURDIR)/.tools $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 	@mv .tools/golangci-lint $@
 
-race:
-	@CGO_ENABLED=1 $(GO) test -race -timeout 8m ./...
+race: ## all tests: first with the race detector, then those of the lab
+	@scripts/test.sh
 
 bench: build ## ratios against bare fio, wc, python and the like, measured in this run
 	@scripts/need.sh fio
@@ -46,5 +46,8 @@ clean:
 need-build:
 	@command -v $(GO) >/dev/null || { echo "missing: Go 1.26 or newer (https://go.dev/dl)"; exit 1; }
 
+LAB_PACKAGES := qemu-system-x86 linux-image-cloud-amd64 busybox-static kmod udev mdadm lvm2 nvme-cli parted gdisk util-linux
+
 need-test: need-build
-	@scripts/need.sh gcc fio xfsprogs chromium
+	@scripts/need.sh gcc fio xfsprogs e2fsprogs chromium
+	@scripts/need.sh --optional npm $(LAB_PACKAGES)

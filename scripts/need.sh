@@ -1,25 +1,45 @@
 #!/bin/sh
-# Installs what a make target needs and is missing: need.sh PACKAGE...
-# As root on a system with apt-get it installs; otherwise it names the packages and fails.
+# Installs what a make target needs and is missing: need.sh [--optional] PACKAGE...
+# As root on a system with apt-get it installs; otherwise it names the packages and fails, or with --optional goes on: the tests
+# that need them then skip, and say so.
 set -eu
+
+optional=no
+[ "${1:-}" = --optional ] && { optional=yes; shift; }
+
+# there PACKAGE: is what the package is wanted for on this machine?
+there() {
+	case $1 in
+	gcc) program=cc ;;
+	xfsprogs) program=mkfs.xfs ;;
+	e2fsprogs) program=mke2fs ;;
+	lvm2) program=lvm ;;
+	nvme-cli) program=nvme ;;
+	gdisk) program=sgdisk ;;
+	udev) program=udevadm ;;
+	busybox-static) program=busybox ;;
+	util-linux) program=lsblk ;;
+	kmod) program=modprobe ;;
+	qemu-system-x86) program=qemu-system-x86_64 ;;
+	linux-image-cloud-amd64) ls /boot/vmlinuz-*-cloud-amd64 >/dev/null 2>&1; return ;;
+	*) program=$1 ;;
+	esac
+	command -v "$program" >/dev/null 2>&1 || [ -x "/usr/sbin/$program" ] || [ -x "/sbin/$program" ]
+}
 
 missing=""
 for package in "$@"; do
-	case $package in
-	chromium) program=chromium ;;
-	gcc) program=cc ;;
-	xfsprogs) program=mkfs.xfs ;;
-	*) program=$package ;;
-	esac
-	command -v "$program" >/dev/null 2>&1 || [ -x "/usr/sbin/$program" ] || missing="$missing $package"
+	there "$package" || missing="$missing $package"
 done
 [ -n "$missing" ] || exit 0
 
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
 	echo "installing$missing" >&2
 	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
-else
-	echo "missing:$missing (install with your package manager; as root on Debian: apt-get install$missing)" >&2
-	exit 1
+	# shellcheck disable=SC2086 # a list of names
+	if DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null; then
+		exit 0
+	fi
 fi
+echo "missing:$missing (install with your package manager; as root on Debian: apt-get install$missing)" >&2
+[ "$optional" = yes ]

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Runs the tests and says at the end how many were skipped, and why: a skipped test is a hole, and must not pass for a pass.
+# First everything without the lab, with the race detector; then the lab's tests, one guest at a time and without it: they measure.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+failed=0
+
+run() { # prints packages as they end; the whole story only of a failure
+	go test -v "$@" >"$log" 2>&1
+	local code=$?
+	grep -E '^(ok|FAIL|panic:|\?)' "$log" | grep -v 'no test files'
+	if [ $code -ne 0 ]; then
+		failed=1
+		grep -vE '^(=== |--- (PASS|SKIP)|    --- (PASS|SKIP)|PASS$|ok )' "$log" | tail -n 200
+	fi
+	skipped=$((skipped + $(grep -cE '^ *--- SKIP' "$log")))
+	# The reason stands in the line before or behind "--- SKIP".
+	grep -E -A1 '^ *--- SKIP' "$log" | grep -v '^--$' >>"$log.skips"
+}
+
+skipped=0
+: >"$log.skips"
+PLIMSOLL_LAB=off CGO_ENABLED=1 run -race -timeout 8m ./...
+off=$skipped
+if [ "${PLIMSOLL_LAB:-}" != off ]; then
+	# What was skipped for PLIMSOLL_LAB=off runs now.
+	skipped=0
+	: >"$log.skips"
+	run -p 1 -count=1 -timeout 10m ./internal/lab/... ./internal/provision/...
+	run -p 1 -count=1 -timeout 5m -run Lab ./internal/cli
+fi
+if [ "$skipped" -gt 0 ]; then
+	echo "$skipped tests were SKIPPED:"
+	sed 's/^/  /' "$log.skips"
+else
+	echo "no test was skipped ($off ran in the second part, with the lab)"
+fi
+rm -f "$log.skips"
+exit $failed
