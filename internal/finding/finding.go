@@ -6,9 +6,11 @@ import (
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/host"
 	"plimsoll/internal/result"
 	"plimsoll/internal/script"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/telemetry"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -43,6 +45,8 @@ type Finding struct {
 	// Fix says what to do; Commands mend it when typed.
 	Fix      string   `json:"fix,omitempty"`
 	Commands []string `json:"commands,omitempty"`
+	// Settings are those of the commands that plimsoll tune makes by itself.
+	Settings []Setting `json:"settings,omitempty"`
 	// Line and Col place a lint finding in its file.
 	Line int `json:"line,omitempty"`
 	Col  int `json:"col,omitempty"`
@@ -69,7 +73,10 @@ type Evidence struct {
 // Case is everything that rules may look at. Parts that are not known are nil or empty, and rules that need them are silent.
 type Case struct {
 	Topology *topology.Topology
-	Runs     []Measurement
+	// Host is what was read of the machine around the storage, Look what its devices did while nothing was measured.
+	Host *host.Facts
+	Look []telemetry.DeviceUse
+	Runs []Measurement
 	// Scripts are the documents to lint. Fio is what the fio that runs their jobs knows; nil stands for the built-in table.
 	Scripts []*script.File
 	Fio     *fio.OptionTable

@@ -4,5 +4,5 @@ import "slices"
 
 // Rules is the table of all rules, in the order of their codes.
 func Rules() []*Rule {
-	return slices.Concat(jobRules(), layoutRules(), measurementRules(), ceilingRules(), cloudRules())
+	return slices.Concat(jobRules(), layoutRules(), hostRules(), measurementRules(), ceilingRules(), cloudRules())
 }

@@ -39,7 +39,7 @@ func cpu(user, system float64) func(*Measurement) {
 	}
 }
 
-func host(h telemetry.HostUse) func(*Measurement) {
+func hostUse(h telemetry.HostUse) func(*Measurement) {
 	return func(m *Measurement) {
 		h.CPUs = 8
 		m.Result.Host = &h
@@ -148,20 +148,20 @@ func synthetic() []labelled {
 		{"a core is full", of(random(1, 4*units.KiB, 1, 64), took(180000, 0, 0.35), withCeiling(drive), cpu(0.31, 0.68)), "PL409", "PL503 PL501"},
 		{"a full core at the ceiling", of(random(1, 4*units.KiB, 2, 256), took(630000, 0, 0.8), withCeiling(drive), cpu(0.35, 0.60)), "PL502", ""},
 		{"half a core", of(random(1, k8, 4, 16), took(2990, 0, 21.4), withCeiling(vols), cpu(0.1, 0.4)), "PL502", ""},
-		{"steal", run(host(telemetry.HostUse{Steal: 0.12, User: 0.2})), "PL410 PL502", ""},
-		{"softirq", run(host(telemetry.HostUse{SoftIRQ: 0.24, IRQ: 0.06})), "PL410 PL502", ""},
-		{"a little steal", run(host(telemetry.HostUse{Steal: 0.01, SoftIRQ: 0.08, User: 0.3})), "PL502", ""},
+		{"steal", run(hostUse(telemetry.HostUse{Steal: 0.12, User: 0.2})), "PL410 PL502", ""},
+		{"softirq", run(hostUse(telemetry.HostUse{SoftIRQ: 0.24, IRQ: 0.06})), "PL410 PL502", ""},
+		{"a little steal", run(hostUse(telemetry.HostUse{Steal: 0.01, SoftIRQ: 0.08, User: 0.3})), "PL502", ""},
 		{"buffered writes stall", of(buffers, took(0, 2600, 0.4), series(60, 0.03, dips), writeback), "PL411", "PL407"},
-		{"direct run beside a writer of files", run(host(telemetry.HostUse{WritebackMax: 800 * units.MiB})), "PL411 PL502", ""},
-		{"a few dirty pages", run(host(telemetry.HostUse{WritebackMax: 6 * units.MiB, DirtyMax: 90 * units.MiB})), "PL502", ""},
+		{"direct run beside a writer of files", run(hostUse(telemetry.HostUse{WritebackMax: 800 * units.MiB})), "PL411 PL502", ""},
+		{"a few dirty pages", run(hostUse(telemetry.HostUse{WritebackMax: 6 * units.MiB, DirtyMax: 90 * units.MiB})), "PL502", ""},
 		{"a backup writes meanwhile", run(uses(telemetry.DeviceUse{Name: "md0", Reads: 179400, ReadBytes: read, WriteBytes: 4 * units.GiB})), "PL412 PL502", ""},
 		{"a neighbour writes beside synced writes", of(func() fio.Workload { w := random(0.7, k8, 4, 32); w.SyncEvery = 1; return w }(), took(6600, 2860, 13),
 			uses(telemetry.DeviceUse{Name: "vda", ReadBytes: 6600 * 60 * k8, WriteBytes: 2860*60*k8 + 450*units.MiB})), "PL412 PL408", ""},
 		{"a few log writes beside synced writes", of(func() fio.Workload { w := random(0, k8, 1, 1); w.SyncEvery = 1; return w }(), took(0, 900, 1.1),
 			uses(telemetry.DeviceUse{Name: "vda", WriteBytes: 900*60*k8 + 20*units.MiB})), "", "PL501"},
 		{"neighbours fill the cores", Case{Runs: []Measurement{
-			measured(1, deep, took(1500, 0, 42.6), host(telemetry.HostUse{User: 0.7, System: 0.3})),
-			measured(2, deep, took(1500, 0, 42.6), host(telemetry.HostUse{User: 0.7, System: 0.29})),
+			measured(1, deep, took(1500, 0, 42.6), hostUse(telemetry.HostUse{User: 0.7, System: 0.3})),
+			measured(2, deep, took(1500, 0, 42.6), hostUse(telemetry.HostUse{User: 0.7, System: 0.29})),
 		}}, "PL409", ""},
 		{"journal and timestamps", run(uses(telemetry.DeviceUse{Name: "md0", Reads: 179400, ReadBytes: read, WriteBytes: 3 * units.MiB})), "PL502", ""},
 		{"telemetry saw two seconds more", run(uses(telemetry.DeviceUse{Name: "md0", Reads: 185000, ReadBytes: read * 31 / 30})), "PL502", ""},

@@ -1,0 +1,279 @@
+// Package host reads how a machine is set up around its block devices: processors, clock, memory, what is mounted and assembled
+// at boot, and what the kernel has complained of. It judges and changes nothing, and needs no root; what cannot be read is a note.
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
+)
+
+// Facts are a machine's settings as far as they can be read; empty is not known or not there.
+type Facts struct {
+	// Kernel is /proc/version, which names the upstream version that a distribution's release hides.
+	Kernel string        `json:"kernel,omitempty"`
+	Fio    string        `json:"fio,omitempty"` // "fio-3.33"; the caller's to fill in
+	Uptime time.Duration `json:"uptime,omitempty"`
+	CPU    CPU           `json:"cpu"`
+	Memory Memory        `json:"memory"`
+	Boot   Boot          `json:"boot"`
+	// NVMeTimeout is nvme_core.io_timeout, after which the driver gives a request up; 0 where it is not known.
+	NVMeTimeout time.Duration `json:"nvme_timeout,omitempty"`
+	Log         []Event       `json:"log,omitempty"`
+	// Notes says what could not be seen and why.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// CPU is how processors idle, run and tell the time.
+type CPU struct {
+	Driver string `json:"driver,omitempty"` // of frequency scaling; empty where a hypervisor decides
+	// Governors and Preferences (energy_performance_preference) are those in use, each once.
+	Governors   []string `json:"governors,omitempty"`
+	Preferences []string `json:"preferences,omitempty"`
+	// Available are the governors that could be chosen.
+	Available []string `json:"available,omitempty"`
+	Idle      []Idle   `json:"idle,omitempty"`
+	Clock     string   `json:"clock,omitempty"`
+	Clocks    []string `json:"clocks,omitempty"` // that could be chosen
+	Nodes     []int    `json:"numa_nodes,omitempty"`
+}
+
+// Idle is one idle state (C-state), over all processors.
+type Idle struct {
+	State   int           `json:"state"` // its number below cpuidle
+	Name    string        `json:"name"`
+	Latency time.Duration `json:"latency"` // to wake up, the longest of all processors
+	Enabled int           `json:"enabled"` // processors that may enter it
+}
+
+// Memory is when written pages go to disk, and when pages go to swap. Of a pair of ratio and bytes the kernel uses the one that is
+// not 0 (Documentation/admin-guide/sysctl/vm.rst).
+type Memory struct {
+	DirtyRatio      int         `json:"dirty_ratio"`            // per cent of available memory
+	BackgroundRatio int         `json:"dirty_background_ratio"` // per cent of available memory
+	DirtyBytes      units.Bytes `json:"dirty_bytes,omitempty"`
+	BackgroundBytes units.Bytes `json:"dirty_background_bytes,omitempty"`
+	Swappiness      int         `json:"swappiness"`
+	// Known is false where the settings could not be read, so zeros above mean nothing.
+	Known     bool     `json:"known"`
+	Swaps     []string `json:"swaps,omitempty"`      // devices and files in use
+	HugePages string   `json:"huge_pages,omitempty"` // always, madvise or never
+}
+
+// Boot is what brings the storage back after a restart.
+type Boot struct {
+	Fstab      []Fstab  `json:"fstab,omitempty"`
+	FstabKnown bool     `json:"fstab_known"`
+	Units      []string `json:"mount_units,omitempty"` // mount points of systemd's own mount units below /etc
+	// Mdadm is mdadm.conf with its time, nil where there is none; Arrays are its ARRAY lines.
+	Mdadm     *File   `json:"mdadm_conf,omitempty"`
+	Arrays    []Array `json:"arrays,omitempty"`
+	Initramfs *File   `json:"initramfs,omitempty"` // of the running kernel; nil where it is not known
+	// Trim says whether fstrim.timer is enabled in /etc.
+	Trim bool `json:"fstrim_timer,omitempty"`
+}
+
+// File is a file and when it was last written.
+type File struct {
+	Path     string    `json:"path"`
+	Modified time.Time `json:"modified"`
+}
+
+// Fstab is a line of /etc/fstab.
+type Fstab struct {
+	Line    int      `json:"line"`
+	Spec    string   `json:"spec"`
+	Point   string   `json:"point"`
+	FS      string   `json:"fs"`
+	Options []string `json:"options"`
+}
+
+// Array is an ARRAY line of mdadm.conf.
+type Array struct {
+	Device string `json:"device,omitempty"`
+	UUID   string `json:"uuid,omitempty"`
+	Name   string `json:"name,omitempty"`
+}
+
+// LogNote begins the note of a machine whose kernel's log could not be read.
+const LogNote = "the kernel's log: "
+
+// Read reads the facts. ctx ends only the look into the kernel's log.
+func Read(ctx context.Context, m *sys.Machine) *Facts {
+	r := &reader{root: m.Root, f: &Facts{}}
+	r.f.Kernel = r.text("proc/version")
+	up, _, _ := strings.Cut(r.text("proc/uptime"), " ")
+	if s, err := strconv.ParseFloat(up, 64); err == nil && s > 0 && s < 1e9 {
+		r.f.Uptime = time.Duration(s * float64(time.Second))
+	}
+	r.f.NVMeTimeout = time.Duration(min(max(r.num("sys/module/nvme_core/parameters/io_timeout"), 0), 1<<32-1)) * time.Second
+	r.cpu()
+	r.memory()
+	r.boot()
+	log, err := m.Output(ctx, "dmesg")
+	if err != nil {
+		r.note(LogNote+"%v", err)
+	}
+	r.f.Log = parseLog(log)
+	return r.f
+}
+
+type reader struct {
+	root fs.FS
+	f    *Facts
+}
+
+func (r *reader) note(format string, args ...any) {
+	r.f.Notes = append(r.f.Notes, fmt.Sprintf(format, args...))
+}
+
+// text is a file without the white space around it, at most 1 MiB; "" when it is not there.
+func (r *reader) text(name string) string {
+	f, err := r.root.Open(name)
+	if err == nil {
+		defer f.Close() //nolint:errcheck // only read from
+		var data []byte
+		if data, err = io.ReadAll(io.LimitReader(f, 1<<20)); err == nil {
+			return strings.TrimSpace(string(data))
+		}
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		r.note("/%s: permission denied", name)
+	}
+	return ""
+}
+
+func (r *reader) num(name string) int {
+	n, err := strconv.Atoi(r.text(name))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// glob is the names that match, in order; none for a directory that is not there.
+func (r *reader) glob(pattern string) []string {
+	names, _ := fs.Glob(r.root, pattern) // the patterns are ours and well formed
+	slices.Sort(names)
+	return names
+}
+
+func addOnce(all []string, s string) []string {
+	if s == "" || slices.Contains(all, s) {
+		return all
+	}
+	return append(all, s)
+}
+
+const cpus = "sys/devices/system/cpu"
+
+func (r *reader) cpu() {
+	c := &r.f.CPU
+	for _, dir := range r.glob(cpus + "/cpufreq/policy*") {
+		c.Governors = addOnce(c.Governors, r.text(dir+"/scaling_governor"))
+		c.Preferences = addOnce(c.Preferences, r.text(dir+"/energy_performance_preference"))
+		if c.Driver == "" {
+			c.Driver, c.Available = r.text(dir+"/scaling_driver"), strings.Fields(r.text(dir+"/scaling_available_governors"))
+		}
+	}
+	states := map[int]*Idle{}
+	for _, dir := range r.glob(cpus + "/cpu[0-9]*/cpuidle/state[0-9]*") {
+		n, err := strconv.Atoi(dir[strings.LastIndex(dir, "state")+len("state"):])
+		if err != nil {
+			continue
+		}
+		s := states[n]
+		if s == nil {
+			s = &Idle{State: n, Name: r.text(dir + "/name")}
+			states[n] = s
+		}
+		if us := r.num(dir + "/latency"); us > 0 && us < 1e9 {
+			s.Latency = max(s.Latency, time.Duration(us)*time.Microsecond)
+		}
+		if r.text(dir+"/disable") == "0" {
+			s.Enabled++
+		}
+	}
+	for _, s := range states {
+		c.Idle = append(c.Idle, *s)
+	}
+	slices.SortFunc(c.Idle, func(a, b Idle) int { return a.State - b.State })
+	const clock = "sys/devices/system/clocksource/clocksource0/"
+	c.Clock, c.Clocks = r.text(clock+"current_clocksource"), strings.Fields(r.text(clock+"available_clocksource"))
+	for _, dir := range r.glob("sys/devices/system/node/node[0-9]*") {
+		if n, err := strconv.Atoi(dir[strings.LastIndex(dir, "node")+len("node"):]); err == nil {
+			c.Nodes = append(c.Nodes, n)
+		}
+	}
+	slices.Sort(c.Nodes)
+}
+
+func (r *reader) memory() {
+	const vm = "proc/sys/vm/"
+	m := &r.f.Memory
+	m.Known = r.text(vm+"dirty_ratio") != ""
+	m.DirtyRatio, m.BackgroundRatio = r.num(vm+"dirty_ratio"), r.num(vm+"dirty_background_ratio")
+	m.DirtyBytes = units.Bytes(max(r.num(vm+"dirty_bytes"), 0))
+	m.BackgroundBytes = units.Bytes(max(r.num(vm+"dirty_background_bytes"), 0))
+	m.Swappiness = r.num(vm + "swappiness")
+	for i, line := range strings.Split(r.text("proc/swaps"), "\n") {
+		if f := strings.Fields(line); i > 0 && len(f) > 1 {
+			m.Swaps = append(m.Swaps, unescape(f[0]))
+		}
+	}
+	if _, rest, ok := strings.Cut(r.text("sys/kernel/mm/transparent_hugepage/enabled"), "["); ok {
+		m.HugePages, _, _ = strings.Cut(rest, "]")
+	}
+}
+
+func (r *reader) boot() {
+	b := &r.f.Boot
+	if _, err := fs.Stat(r.root, "etc/fstab"); err == nil {
+		b.FstabKnown = true
+		b.Fstab = parseFstab(r.text("etc/fstab"))
+	}
+	for _, unit := range r.glob("etc/systemd/system/*.mount") {
+		for line := range strings.Lines(r.text(unit)) {
+			if where, ok := strings.CutPrefix(strings.TrimSpace(line), "Where="); ok {
+				b.Units = append(b.Units, where)
+			}
+		}
+	}
+	// Debian's place, and everyone else's (mdadm.conf(5)).
+	for _, name := range []string{"etc/mdadm/mdadm.conf", "etc/mdadm.conf"} {
+		if b.Mdadm = r.file(name); b.Mdadm != nil {
+			b.Arrays = parseMdadm(r.text(name))
+			break
+		}
+	}
+	for _, name := range slices.Concat(r.glob("etc/mdadm/mdadm.conf.d/*.conf"), r.glob("etc/mdadm.conf.d/*.conf")) {
+		b.Arrays = append(b.Arrays, parseMdadm(r.text(name))...)
+	}
+	if release := r.text("proc/sys/kernel/osrelease"); release != "" && !strings.Contains(release, "/") {
+		for _, name := range []string{"boot/initrd.img-" + release, "boot/initramfs-" + release + ".img", "boot/initrd-" + release} {
+			if b.Initramfs == nil {
+				b.Initramfs = r.file(name)
+			}
+		}
+	}
+	// Lstat: the link leads to /lib, which a captured machine lacks.
+	_, err := fs.Lstat(r.root, "etc/systemd/system/timers.target.wants/fstrim.timer")
+	b.Trim = err == nil
+}
+
+func (r *reader) file(name string) *File {
+	info, err := fs.Stat(r.root, name)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	return &File{"/" + name, info.ModTime()}
+}

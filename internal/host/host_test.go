@@ -1,0 +1,163 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/sys"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+func metal(t *testing.T) *sys.Machine {
+	t.Helper()
+	archive, err := os.ReadFile("testdata/metal.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := block.Captured(archive)
+	root.(fstest.MapFS)["etc/mdadm/mdadm.conf"].ModTime = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+	return &sys.Machine{Root: root, Run: func(_ context.Context, w io.Writer, argv ...string) error {
+		if argv[0] != "dmesg" {
+			return fmt.Errorf("%s: %w", argv[0], sys.ErrNotFound)
+		}
+		data, err := fs.ReadFile(root, "dmesg")
+		_, _ = w.Write(data)
+		return err
+	}}
+}
+
+func TestRead(t *testing.T) {
+	got := Read(t.Context(), metal(t))
+	want := &Facts{
+		Kernel: "Linux version 6.1.0-14-amd64 (debian-kernel@lists.debian.org) (gcc-12 (Debian 12.2.0-14) 12.2.0) #1 SMP PREEMPT_DYNAMIC Debian 6.1.64-1 (2023-11-30)",
+		Uptime: 100000250 * time.Millisecond,
+		CPU: CPU{
+			Driver: "acpi-cpufreq", Governors: []string{"powersave", "ondemand"},
+			Available: []string{"conservative", "ondemand", "powersave", "performance", "schedutil"},
+			Idle:      []Idle{{0, "POLL", 0, 1}, {3, "C6", 133 * time.Microsecond, 1}},
+			Clock:     "hpet", Clocks: []string{"tsc", "hpet", "acpi_pm"}, Nodes: []int{0, 1},
+		},
+		Memory: Memory{
+			DirtyRatio: 20, BackgroundRatio: 10, Swappiness: 60, Known: true,
+			Swaps: []string{"/dev/md0p2", "/var/swap file"}, HugePages: "madvise",
+		},
+		Boot: Boot{
+			FstabKnown: true,
+			Fstab: []Fstab{
+				{2, "UUID=11111111-2222-3333-4444-555555555555", "/", "ext4", []string{"errors=remount-ro"}},
+				{3, "/dev/nvme1n1p1", "/srv/old data", "xfs", []string{"defaults"}},
+				{5, "LABEL=data", "/data", "xfs", []string{"noatime", "nofail"}},
+			},
+			Units:     []string{"/wal"},
+			Mdadm:     &File{"/etc/mdadm/mdadm.conf", time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)},
+			Arrays:    []Array{{"/dev/md/data", "3aaa0122:29827cfa:5331ad66:ca767371", "host:data"}},
+			Initramfs: &File{Path: "/boot/initrd.img-6.1.0-14-amd64"},
+			Trim:      true,
+		},
+		Log: []Event{
+			{Timeout, "nvme1", 2, 42500 * time.Millisecond, "nvme nvme1: I/O 5 QID 2 timeout, reset controller"},
+			{IOError, "nvme2n1", 1, 99000 * time.Second, "blk_update_request: I/O error, dev nvme2n1, sector 2048 op 0x1:(WRITE) flags 0x800 phys_seg 1 prio class 2"},
+			{Throttled, "", 1, 99002 * time.Second, "CPU1: Core temperature above threshold, cpu clock throttled (total events = 1)"},
+			{FSError, "md0", 1, 99004 * time.Second, `XFS (md0): metadata I/O error in "xfs_buf_ioend" at daddr 0x1 len 1 error 5`},
+			{Failed, "md0", 1, 99005 * time.Second, "md/raid10:md0: Disk failure on nvme2n1, disabling device."},
+		},
+	}
+	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
+		t.Error(d)
+	}
+}
+
+// A machine without anything must not be an error: containers show little of it.
+func TestReadNothing(t *testing.T) {
+	got := Read(t.Context(), &sys.Machine{Root: fstest.MapFS{}, Run: func(context.Context, io.Writer, ...string) error {
+		return &sys.Failed{Argv: []string{"dmesg"}, Code: 1, Stderr: "dmesg: read kernel buffer failed: Operation not permitted"}
+	}})
+	want := &Facts{Notes: []string{"the kernel's log: dmesg: dmesg: read kernel buffer failed: Operation not permitted"}}
+	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
+		t.Error(d)
+	}
+}
+
+type refusing struct{ fstest.MapFS }
+
+func (r refusing) Open(name string) (fs.File, error) {
+	if name == "etc/mdadm/mdadm.conf" {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+	}
+	return r.MapFS.Open(name)
+}
+
+func TestWhatMayNotBeReadIsNoted(t *testing.T) {
+	m := metal(t)
+	m.Root = refusing{m.Root.(fstest.MapFS)}
+	got := Read(t.Context(), m)
+	if !slices.Contains(got.Notes, "/etc/mdadm/mdadm.conf: permission denied") || got.Boot.Arrays != nil {
+		t.Errorf("notes %q, arrays %v", got.Notes, got.Boot.Arrays)
+	}
+}
+
+// TestReadThisMachine reads the machine that the test runs on, within the tenth of a second that check allows it.
+func TestReadThisMachine(t *testing.T) {
+	var f *Facts
+	best := time.Hour
+	for range 3 { // the cores are shared
+		start := time.Now()
+		f = Read(t.Context(), sys.Host())
+		best = min(best, time.Since(start))
+	}
+	if f.Kernel == "" || f.Uptime <= 0 || !f.Memory.Known {
+		t.Errorf("kernel %q, uptime %v, memory %+v", f.Kernel, f.Uptime, f.Memory)
+	}
+	if best > 100*time.Millisecond {
+		t.Errorf("took %v, want 100ms at most", best)
+	}
+	t.Logf("%v", best)
+	if _, err := fs.Stat(os.DirFS("/"), "etc/fstab"); errors.Is(err, fs.ErrNotExist) == f.Boot.FstabKnown {
+		t.Errorf("fstab known: %v, but stat says %v", f.Boot.FstabKnown, err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	data, err := os.ReadFile("testdata/metal.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for part := range strings.SplitSeq(string(data), "\n-- ") {
+		f.Add(part)
+	}
+	f.Add("ARRAY\n\tUUID=\n uuid\\04")
+	f.Add("a b\\777 c")
+	f.Fuzz(func(t *testing.T, text string) {
+		lines := strings.Count(text, "\n") + 1
+		for _, l := range parseFstab(text) {
+			if l.Line < 1 || l.Line > lines || l.FS == "" || len(l.Options) == 0 {
+				t.Errorf("fstab: %+v of %d lines", l, lines)
+			}
+		}
+		if n := len(parseMdadm(text)); n > lines {
+			t.Errorf("%d arrays of %d lines", n, lines)
+		}
+		n := 0
+		for _, e := range parseLog(text) {
+			if e.Count < 1 || e.Kind == "" || e.Last < 0 {
+				t.Errorf("log: %+v", e)
+			}
+			n += e.Count
+		}
+		if n > lines {
+			t.Errorf("%d complaints in %d lines", n, lines)
+		}
+	})
+}

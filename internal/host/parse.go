@@ -1,0 +1,81 @@
+package host
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// parseFstab reads the lines of /etc/fstab (fstab(5)); what is no line of it is passed over, as mount does.
+func parseFstab(text string) []Fstab {
+	var all []Fstab
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		f := strings.Fields(line)
+		if len(f) < 3 || strings.HasPrefix(f[0], "#") {
+			continue
+		}
+		options := "defaults"
+		if len(f) > 3 {
+			options = f[3]
+		}
+		all = append(all, Fstab{Line: n, Spec: strings.ReplaceAll(unescape(f[0]), `"`, ""), Point: unescape(f[1]), FS: f[2], Options: strings.Split(options, ",")})
+	}
+	return all
+}
+
+// unescape undoes \040 and the like, by which fstab and swaps write blanks.
+func unescape(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+3 < len(s) {
+			if c, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
+				b.WriteByte(byte(c))
+				i += 3
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// parseMdadm reads the ARRAY lines of mdadm.conf(5): keywords in any case of which three letters are enough, and a line that begins
+// with a blank goes on with the one before.
+func parseMdadm(text string) []Array {
+	var all []Array
+	in := false
+	for line := range strings.Lines(text) {
+		if line, _, _ = strings.Cut(line, "#"); strings.TrimSpace(line) == "" {
+			continue
+		}
+		words := strings.Fields(line)
+		if line[0] != ' ' && line[0] != '\t' {
+			key := strings.ToLower(words[0])
+			if in = slices.Contains([]string{"arr", "arra", "array"}, key); in {
+				all = append(all, Array{})
+				words = words[1:]
+			}
+		}
+		if !in {
+			continue
+		}
+		a := &all[len(all)-1]
+		for _, w := range words {
+			key, value, has := strings.Cut(w, "=")
+			switch value = strings.Trim(value, `"'`); {
+			case !has && a.Device == "":
+				a.Device = w
+			case strings.EqualFold(key, "uuid"):
+				a.UUID = value
+			case strings.EqualFold(key, "name"):
+				a.Name = value
+			}
+		}
+	}
+	return all
+}
