@@ -291,8 +291,8 @@ func (s *Site) await(ctx context.Context, w *Work) error {
 			return err
 		}
 		if d.MD != nil {
-			if d.MD.Degraded > 0 && d.MD.Action != "recover" {
-				return fmt.Errorf("%s has lost %d of its members; see: mdadm --detail %[1]s", w.Top(), d.MD.Degraded)
+			if !now.whole(d) {
+				return fmt.Errorf("%s has lost a member; see: mdadm --detail %[1]s", w.Top())
 			}
 			e.Fraction, e.Rate = d.MD.Progress, d.MD.Speed
 			if each := w.least(); e.Rate > 0 {
@@ -382,7 +382,9 @@ func (s *Site) teardownArray(ctx context.Context, w *Work) error {
 		if err := s.save(w); err != nil {
 			return err
 		}
-		tell(Undoing)
+		if len(st.Undo) > 0 {
+			tell(Undoing)
+		}
 		err := s.actions(whole, w, st, st.Undo, true)
 		if errors.Is(err, errGone) {
 			gone = errors.Join(gone, err)

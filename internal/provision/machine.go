@@ -182,6 +182,11 @@ func (s *state) ours(d *block.Device) bool {
 	return len(below) > 0 && !slices.ContainsFunc(below, func(n string) bool { return !mine[n] })
 }
 
+// whole says whether an md array has all its members. A new RAID5 counts as degraded until its last one is computed.
+func (s *state) whole(d *block.Device) bool {
+	return len(d.Slaves) == len(s.w.Members) && !slices.ContainsFunc(d.MD.Members, func(m block.Member) bool { return strings.Contains(m.State, "faulty") })
+}
+
 // export asks blkid to look at a device itself, not at what it remembers; the map is empty for a blank one.
 func (s *Site) export(ctx context.Context, dev string) (map[string]string, error) {
 	out, err := s.Output(ctx, "blkid", "--probe", "--output", "export", dev)
@@ -248,7 +253,7 @@ func parseReport(out string) ([]map[string]string, error) {
 //	lines       the lines Want, of this array, stand in the file Of
 //	table       the member Of has a GPT with the disk GUID Want
 //	partition   the member Of has a partition that begins at 1 MiB
-//	array       md array with UUID Want, active, with all members and none missing
+//	array       md array with UUID Want, active, with all members and none faulty
 //	superblock  the device Of has an md superblock with UUID Want
 //	pv          the device Of is a physical volume, of the group Want or of none
 //	vg          the group Of exists, on members alone
@@ -275,7 +280,7 @@ func (s *state) holds(ctx context.Context, c Cond, begun bool) (bool, error) {
 		return s.owned(c)
 	case "array":
 		d := mdBy(s.tree, c.Want)
-		return d != nil && d.MD.State != "inactive" && d.MD.Degraded == 0 && len(d.Slaves) == len(s.w.Members) && s.ours(d), nil
+		return d != nil && d.MD.State != "inactive" && s.whole(d) && s.ours(d), nil
 	case "vg", "pv", "lv":
 		return s.lvmHolds(ctx, c)
 	case "synced":
