@@ -4,12 +4,13 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"plimsoll/internal/topology"
-	"plimsoll/internal/units"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 // Inspect prints a topology as a tree, from each path down to its volumes, in lines of at most width columns where names

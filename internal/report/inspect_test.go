@@ -8,15 +8,16 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"plimsoll/internal/block"
-	"plimsoll/internal/report"
-	"plimsoll/internal/sys"
-	"plimsoll/internal/topology"
 	"strings"
 	"testing"
 	"testing/fstest"
 	"unicode"
 	"unicode/utf8"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/report"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
 )
 
 var updateInspect = flag.Bool("update-inspect", false, "write testdata/inspect/*.txt")

@@ -2,10 +2,11 @@ package report
 
 import (
 	"fmt"
-	"plimsoll/internal/block"
-	"plimsoll/internal/topology"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/topology"
 )
 
 // targets prints the tree below each path; roles on one path share it.
