@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"plimsoll/internal/sys"
-	"plimsoll/internal/units"
+	"slices"
 	"strings"
 	"time"
+
+	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
 )
 
 // Apply carries a plan out. It stops at the first failure, and after the running step when ctx ends; the journals say how far it
@@ -244,7 +246,7 @@ func brief(err error) error {
 			break
 		}
 		if line != "" {
-			lines = append(lines, line)
+			lines = append(lines, strings.TrimPrefix(line, filepath.Base(failed.Argv[0])+": "))
 		}
 	}
 	short := *failed
@@ -334,8 +336,8 @@ func (s *Site) Teardown(ctx context.Context, names ...string) error {
 	if err != nil {
 		return err
 	}
-	for i := len(journals) - 1; i >= 0; i-- {
-		if err := s.teardownArray(ctx, journals[i]); err != nil {
+	for _, w := range slices.Backward(journals) {
+		if err := s.teardownArray(ctx, w); err != nil {
 			return err
 		}
 	}

@@ -8,11 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"plimsoll/internal/sys"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/fstest"
+
+	"plimsoll/internal/sys"
 )
 
 // steps make a file each, with a real program; the array's name is all that it has of an array.
@@ -43,12 +45,12 @@ func TestHelperIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := filesSite(root)
-	run := s.Machine.Run
-	s.Machine.Run = func(ctx context.Context, out io.Writer, argv ...string) error {
+	run := s.Run
+	s.Run = func(ctx context.Context, out io.Writer, argv ...string) error {
 		if argv[0] == "udevadm" {
 			return nil
 		}
-		die := func() { exec.Command("kill", "-9", fmt.Sprint(os.Getpid())).Run(); select {} }
+		die := func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL); select {} }
 		if calls++; calls*2 == cut {
 			die()
 		}

@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"plimsoll/internal/block"
-	"plimsoll/internal/units"
 	"slices"
 	"strings"
 	"syscall"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/units"
 )
 
 // edge is how much at each end of a volume must be zero: signatures, partition tables and superblocks lie there.

@@ -7,10 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"plimsoll/internal/bundle"
-	"plimsoll/internal/sys"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/sys"
 )
 
 // journalSchema is the version of the journal's form.

@@ -110,7 +110,7 @@ func TestLabFaults(t *testing.T) {
 	g := start(t, "  - {name: a, count: 2, size: 64MiB}\n")
 	before := g.ok(etc)
 	const apply, down = "apply /keep/plimsoll.yaml", "plimsoll teardown --yes"
-	fail := func(code, said, want string) {
+	fail := func(t *testing.T, code, said, want string) {
 		t.Helper()
 		if code == "0" || !strings.Contains(said, want) {
 			t.Errorf("exit status %s, want %q\n%s", code, want, said)
@@ -119,19 +119,22 @@ func TestLabFaults(t *testing.T) {
 	g.declare(mirror)
 
 	t.Run("mkfs fails", func(t *testing.T) {
+		g := g.of(t)
 		g.held("FAIL=mkfs.ext4", apply)
 		code, said := g.goOn()
-		fail(code, said, "step 4 of 9, make ext4 on /dev/md/a, label A: mkfs.ext4: no luck today\ntry: plimsoll apply")
+		fail(t, code, said, "step 4 of 10, make ext4 on /dev/md/a, label A: mkfs.ext4: no luck today\ntry: plimsoll apply")
 		g.ok("plimsoll " + apply + " --yes; " + down)
 	})
 	t.Run("no room for the journal and /etc", func(t *testing.T) {
+		g := g.of(t)
 		g.held("HOLD=mkfs.ext4", apply)
 		g.ok("dd if=/dev/zero of=/keep/fill bs=64k 2>/dev/null; dd if=/dev/zero of=/keep/fill2 bs=1k 2>/dev/null; true")
 		code, said := g.goOn()
-		fail(code, said, "no space left on device")
+		fail(t, code, said, "no space left on device")
 		g.ok("rm /keep/fill*; plimsoll " + apply + " --yes; " + down)
 	})
 	t.Run("two at once", func(t *testing.T) {
+		g := g.of(t)
 		g.held("HOLD=mkfs.ext4", apply)
 		g.refused("plimsoll "+apply+" --yes", "another plimsoll is applying or tearing down")
 		g.refused(down, "another plimsoll is applying or tearing down")
@@ -141,11 +144,12 @@ func TestLabFaults(t *testing.T) {
 		g.ok(down)
 	})
 	t.Run("Ctrl-C", func(t *testing.T) {
+		g := g.of(t)
 		interrupt := "kill -INT $(pgrep -f '^plimsoll (apply|teardown)' | head -1); sleep 0.5"
 		g.held("HOLD=mkfs.ext4", apply)
 		g.ok(interrupt)
 		code, said := g.goOn()
-		if code != "130" || !strings.Contains(said, "stopped before step 5 of 9") {
+		if code != "130" || !strings.Contains(said, "stopped before step 5 of 10") {
 			t.Errorf("exit status %s\n%s", code, said)
 		}
 		g.ok("plimsoll " + apply + " --yes")
@@ -158,17 +162,19 @@ func TestLabFaults(t *testing.T) {
 	})
 	g.blank("a")
 	t.Run("open files", func(t *testing.T) {
+		g := g.of(t)
 		g.ok("plimsoll " + apply + " --yes")
 		g.ok("exec 9> /srv/a/b/open; plimsoll teardown --yes && exit 1; plimsoll verify /keep/plimsoll.yaml")
 		g.ok(down)
 	})
 	t.Run("a member disappears", func(t *testing.T) {
+		g := g.of(t)
 		g.held("HOLD=mdadm", apply)
 		if err := g.Unplug(t.Context(), g.Volumes[1]); err != nil {
 			t.Fatal(err)
 		}
 		code, said := g.goOn()
-		fail(code, said, "step 3 of 9")
+		fail(t, code, said, "step 3 of 10")
 		t.Log(said)
 		g.refused("plimsoll "+apply+" --yes", "volume "+g.Volumes[1].Serial+" is not attached")
 		g.refused(down, "attach these and tear down again: volume "+g.Volumes[1].Serial)

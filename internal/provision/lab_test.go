@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"plimsoll/internal/lab"
-	"plimsoll/internal/lab/labtest"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/internal/lab"
+	"plimsoll/internal/lab/labtest"
 )
 
 // guest is a lab machine of which /etc, the mount points' directory and the journals survive a power cut, on a volume of their
@@ -47,6 +48,9 @@ func start(t *testing.T, volumes string) *guest {
 	g.ok(boot)
 	return g
 }
+
+// of is the guest for a part of the test.
+func (g *guest) of(t *testing.T) *guest { return &guest{g.Guest, t} }
 
 // sh runs a script in the guest.
 func (g *guest) sh(script string) lab.Result {
@@ -210,7 +214,6 @@ func TestLabNotBlank(t *testing.T) {
 	g.declare(mirror)
 	serial := func(i int) string { return g.Volumes[i].Serial }
 	apply := "plimsoll apply /keep/plimsoll.yaml --yes"
-	before := g.ok("cat ${b[*]} | sha256sum")
 	for _, c := range []struct{ make, says, clean string }{
 		{"mdadm -q --create /dev/md/old --run --level=0 --raid-devices=2 ${a[*]} && udevadm settle", "made of it", "mdadm -q --stop /dev/md/old; mdadm --zero-superblock ${a[*]}"},
 		{"mdadm -q --create /dev/md/old --run --level=0 --raid-devices=2 ${a[*]} && mdadm -q --stop /dev/md/old", "linux_raid_member", "mdadm -q --stop /dev/md/old; mdadm --zero-superblock ${a[*]}"},
@@ -231,7 +234,7 @@ func TestLabNotBlank(t *testing.T) {
 	}
 	// A member with old metadata, assembled, given up by name and serial: the array is stopped, and only that one.
 	g.ok("mdadm -q --create /dev/md/old --run --level=1 --metadata=1.2 --raid-devices=2 ${a[*]} </dev/null; mdadm -q --create /dev/md/other --run --level=0 --raid-devices=2 ${b[*]} && mkfs.ext4 -q /dev/md/other; udevadm settle")
-	before = g.ok("cat /dev/md/other | sha256sum")
+	before := g.ok("cat /dev/md/other | sha256sum")
 	g.refused(apply+" --destroy ${a[0]} --serial "+serial(1), "nothing was touched")
 	g.refused(apply+" --destroy ${a[0]} --serial "+serial(0), "not to be destroyed")
 	g.ok(apply + " --destroy ${a[0]} --serial " + serial(0) + " --destroy ${a[1]} --serial " + serial(1))

@@ -7,9 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"plimsoll/internal/sys"
 	"strings"
 	"syscall"
+
+	"plimsoll/internal/sys"
 )
 
 // Lines are lines that plimsoll keeps in a file of /etc between two marks, so that they can be taken out again and the file
@@ -38,9 +39,11 @@ func (l *Lines) inPlace(file []byte) bool {
 	_, _, text, _ := l.find(file)
 	return string(text) == l.Text+"\n"
 }
+
 func own(file []byte, exists bool) bool {
 	return !exists || bytes.Contains(firstLine(file), []byte(ownFile))
 }
+
 func firstLine(file []byte) (first []byte) { first, _, _ = bytes.Cut(file, []byte("\n")); return first }
 
 // find is where the block begins and ends, the text in it, and how it was put in; begin is -1 when it is not there.
@@ -152,8 +155,8 @@ func (s *Site) read(file string) (data []byte, exists bool, err error) {
 // replace writes a file of /etc, which may be a link to where it really is, and keeps its mode and owner.
 func (s *Site) replace(file string, data []byte) error {
 	name := s.at(file)
-	if real, err := filepath.EvalSymlinks(name); err == nil {
-		name = real
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		name = target
 	}
 	perm := fs.FileMode(0o644)
 	info, err := os.Stat(name)

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"plimsoll/internal/sys"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/sys"
 
 	"pgregory.net/rapid"
 )
@@ -86,20 +87,20 @@ func TestFilesOfEtc(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	real, stray, vim := s.at("real/fstab"), s.at("real/.fstab.123"), s.at("real/.fstab.swp")
-	for _, name := range []string{real, stray, vim} {
+	file, stray, vim := s.at("real/fstab"), s.at("real/.fstab.123"), s.at("real/.fstab.swp")
+	for _, name := range []string{file, stray, vim} {
 		if err := os.WriteFile(name, []byte("x"), 0o640); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(real, s.at("etc/fstab")); err != nil {
+	if err := os.Symlink(file, s.at("etc/fstab")); err != nil {
 		t.Fatal(err)
 	}
 	l := &Lines{"/etc/fstab", "data", "y"}
 	if err := s.add(l); err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Stat(real); err != nil || info.Mode().Perm() != 0o640 {
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
 	if backup, err := os.ReadFile(filepath.Join(s.Journal, "data-fstab.before")); err != nil || string(backup) != "x" {
@@ -117,7 +118,7 @@ func TestFilesOfEtc(t *testing.T) {
 	if data, _ := os.ReadFile(s.at("etc/fstab")); string(data) != "x" {
 		t.Errorf("%q", data)
 	}
-	if link, err := os.Readlink(s.at("etc/fstab")); err != nil || link != real {
+	if link, err := os.Readlink(s.at("etc/fstab")); err != nil || link != file {
 		t.Errorf("the link is %q, %v", link, err)
 	}
 	if left, _ := os.ReadDir(s.Journal); len(left) > 0 {

@@ -8,13 +8,14 @@ import (
 	"io"
 	"os"
 	"path"
+	"slices"
+	"strings"
+	"syscall"
+
 	"plimsoll/internal/block"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"slices"
-	"strings"
-	"syscall"
 )
 
 // errGone is in the chain of an error about a member that is not attached.

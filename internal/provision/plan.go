@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
+	"slices"
+	"strings"
+
 	"plimsoll/internal/block"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"regexp"
-	"slices"
-	"strings"
 )
 
 // planner makes plans from what is declared and what the machine shows; it changes nothing.
@@ -380,10 +381,10 @@ func fields(text string) [][]string {
 // programs refuses to begin what could not be finished.
 func (p *planner) programs(w *Work) error {
 	need := []string{"blkid", "wipefs"}
-	switch {
-	case w.Want.Using == "md":
+	switch w.Want.Using {
+	case "md":
 		need = append(need, "mdadm")
-	case w.Want.Using == "lvm":
+	case "lvm":
 		need = append(need, "pvcreate", "vgcreate", "lvcreate")
 	}
 	if w.Want.Partition {

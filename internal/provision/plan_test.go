@@ -7,12 +7,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"plimsoll/internal/sys"
-	"plimsoll/internal/topology"
 	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
 )
 
 var update = flag.Bool("update", false, "write golden files")

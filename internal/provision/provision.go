@@ -14,12 +14,13 @@ import (
 	"crypto/rand"
 	"fmt"
 	"path/filepath"
-	"plimsoll/internal/sys"
-	"plimsoll/internal/topology"
-	"plimsoll/internal/units"
 	"slices"
 	"strings"
 	"time"
+
+	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 // Site is the machine that is provisioned.

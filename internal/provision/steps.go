@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"plimsoll/internal/topology"
-	"plimsoll/internal/units"
 	"slices"
 	"strconv"
 	"strings"
+
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 // leastXFS is the smallest filesystem that mkfs.xfs makes (mkfs.xfs(8), 300 MB since 5.19).

@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
+	"strings"
+
 	"plimsoll/internal/block"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"slices"
-	"strings"
 )
 
 // Difference is something on the machine that is not as the file says.
@@ -217,12 +218,9 @@ func (c *comparison) filesystem(ctx context.Context) error {
 	if uuid := c.w.filesystemUUID(); uuid != "" {
 		c.differ("filesystem UUID", uuid, tags["UUID"])
 	}
-	for _, m := range c.tree.MountsOf(c.dev.Name) {
-		if striped(want.Level) && m.Known {
-			c.differ("stripe unit (su)", want.Chunk.String(), m.StripeUnit.String())
-			c.differ("stripe width (su x sw)", (want.Chunk * units.Bytes(want.Data)).String(), m.StripeWide.String())
-		}
-		break
+	if all := c.tree.MountsOf(c.dev.Name); len(all) > 0 && striped(want.Level) && all[0].Known {
+		c.differ("stripe unit (su)", want.Chunk.String(), all[0].StripeUnit.String())
+		c.differ("stripe width (su x sw)", (want.Chunk * units.Bytes(want.Data)).String(), all[0].StripeWide.String())
 	}
 	uuid := tags["UUID"]
 	for _, line := range fields(c.text("etc/fstab")) {
