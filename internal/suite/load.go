@@ -104,10 +104,11 @@ type size units.Bytes
 
 func (b *size) UnmarshalText(text []byte) error { return (*units.Bytes)(b).UnmarshalText(text) }
 
-// DefaultCooldown and DefaultRuntime hold where a suite says nothing.
+// What holds where a suite says nothing.
 const (
 	DefaultCooldown = 5 * time.Second
 	DefaultRuntime  = 60 * time.Second
+	DefaultSize     = units.GiB
 )
 
 // Parse reads a suite's YAML; name is used in errors, which give the line of what is wrong.
@@ -168,6 +169,9 @@ func (sc scenarioYAML) scenario(y *suiteYAML, at locator, where string) (Scenari
 	}
 	if c.Role == "" {
 		c.Role = topology.Data
+	}
+	if c.Size == 0 {
+		c.Size = DefaultSize
 	}
 	if !slices.Contains(topology.Roles, c.Role) {
 		return c, at.err(where+".role", "role %q: want data or wal", c.Role)
