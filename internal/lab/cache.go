@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,21 +44,35 @@ func fill(dir string, build func(tmp string) error) error {
 	return nil
 }
 
-// keepFor is how long an image or template is kept that nobody uses: those of other kernels, QEMUs or agents.
-const keepFor = 3 * 24 * time.Hour
+// Of images and templates, which differ with the kernel, QEMU and agent, the last few used are kept, for so long. A guest
+// that runs from one that is removed keeps what it has mapped.
+const (
+	keepFor  = 3 * 24 * time.Hour
+	keepMost = 3
+)
 
-// prune removes what has not been used for long, and what a killed build left.
+// prune removes the others, and what a killed build left.
 func prune(cache string) error {
 	entries, err := os.ReadDir(cache)
 	if err != nil {
 		return err
 	}
+	used := func(e os.DirEntry) time.Time {
+		info, err := e.Info()
+		if err != nil {
+			return time.Now() // it has just gone
+		}
+		return info.ModTime()
+	}
+	slices.SortFunc(entries, func(a, b os.DirEntry) int { return used(b).Compare(used(a)) })
+	kept := map[string]int{}
 	for _, e := range entries {
-		info, infoErr := e.Info()
-		name := e.Name()
-		made := strings.HasPrefix(name, "image-") || strings.HasPrefix(name, "template-") || strings.HasPrefix(name, "new-")
-		if infoErr == nil && made && time.Since(info.ModTime()) > keepFor {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(cache, name)))
+		kind, _, _ := strings.Cut(e.Name(), "-")
+		if !e.IsDir() || kind != "image" && kind != "template" && kind != "new" {
+			continue
+		}
+		if kept[kind]++; kept[kind] > keepMost || time.Since(used(e)) > keepFor {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(cache, e.Name())))
 		}
 	}
 	return err
