@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -52,6 +53,15 @@ func (s *Site) applyArray(ctx context.Context, w *Work) error {
 	}
 	if w.Started.IsZero() {
 		w.Started = s.Now().UTC().Round(0)
+	}
+	now, err := s.look(context.WithoutCancel(ctx), w)
+	if err != nil {
+		return err
+	}
+	for _, m := range w.Members {
+		if _, err := disk(now.tree, m.Serial); err != nil {
+			return fmt.Errorf("array %s: %w", w.Array, err)
+		}
 	}
 	for i := range w.Steps {
 		if err := ctx.Err(); err != nil {

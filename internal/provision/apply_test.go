@@ -67,7 +67,7 @@ func TestHelperIsKilled(t *testing.T) {
 
 func filesSite(root string) *Site {
 	host := *sys.Host()
-	host.Root = fstest.MapFS{"sys/class/block/none/dev": {Data: []byte("1:1")}}
+	host.Root = fstest.MapFS{"sys/class/block/none/dev": {Data: []byte("1:1")}, "sys/class/block/none/device/serial": {Data: []byte("none")}}
 	return &Site{Machine: &host, Root: root, Journal: filepath.Join(root, "state", "journal"), UUID: newUUID}
 }
 

@@ -38,7 +38,7 @@ func (g *guest) held(env, command string) string {
 	g.t.Helper()
 	g.ok(wrap)
 	return strings.TrimSpace(g.ok(`rm -f /tmp/held /tmp/n /tmp/go /tmp/rc
-{ PATH=/tmp/wrap:$PATH ` + env + ` plimsoll ` + command + ` --yes >/tmp/out 2>&1; echo $? > /tmp/rc; } &
+{ PATH=/tmp/wrap:$PATH ` + env + ` plimsoll ` + command + ` --yes >/tmp/out 2>&1 & echo $! >/tmp/pid; wait $!; echo $? > /tmp/rc; } &
 until [ -e /tmp/rc ] || [ -e /tmp/held ]; do sleep 0.05; done
 [ ! -e /tmp/held ] || cat /tmp/held`))
 }
@@ -145,7 +145,7 @@ func TestLabFaults(t *testing.T) {
 	})
 	t.Run("Ctrl-C", func(t *testing.T) {
 		g := g.of(t)
-		interrupt := "kill -INT $(pgrep -f '^plimsoll (apply|teardown)' | head -1); sleep 0.5"
+		const interrupt = "kill -INT $(cat /tmp/pid); sleep 0.5"
 		g.held("HOLD=mkfs.ext4", apply)
 		g.ok(interrupt)
 		code, said := g.goOn()
