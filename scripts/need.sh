@@ -11,6 +11,7 @@ optional=no
 there() {
 	case $1 in
 	gcc) program=cc ;;
+	libc6-dev) [ -e /usr/include/stdlib.h ]; return ;;
 	xfsprogs) program=mkfs.xfs ;;
 	e2fsprogs) program=mke2fs ;;
 	lvm2) program=lvm ;;
