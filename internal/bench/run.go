@@ -13,6 +13,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/host"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
@@ -23,6 +24,7 @@ import (
 type Plan struct {
 	Suite    suite.Suite // its Scenarios are those that run, in order
 	Topology topology.Topology
+	Host     *host.Facts // the machine's settings; may be nil
 	Settings bundle.Settings
 	Out      string // where bundles go
 	Tool     string // "plimsoll 0.1.0"
@@ -41,7 +43,7 @@ func Run(ctx context.Context, m *sys.Machine, p Plan, emit func(Event)) (*bundle
 		return nil, err
 	}
 	w, err := bundle.Create(p.Out, bundle.Run{
-		Tool: p.Tool, Fio: p.Fio.String(), Created: m.Now(), Topology: p.Topology, Suite: p.Suite,
+		Tool: p.Tool, Fio: p.Fio.String(), Created: m.Now(), Topology: p.Topology, Host: p.Host, Suite: p.Suite,
 		Settings: p.Settings, Ceilings: r.ceilings,
 	})
 	if err != nil {

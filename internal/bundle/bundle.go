@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/host"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
@@ -27,8 +28,10 @@ type Run struct {
 	Imported []string          `json:"imported,omitempty"`
 	Labels   map[string]string `json:"labels,omitempty"`
 	Topology topology.Topology `json:"topology"`
-	Suite    suite.Suite       `json:"suite"`
-	Settings Settings          `json:"settings"`
+	// Host is what was read of the machine's settings before measuring; nil in runs of 0.1 and imports.
+	Host     *host.Facts `json:"host_facts,omitempty"`
+	Suite    suite.Suite `json:"suite"`
+	Settings Settings    `json:"settings"`
 	// Ceilings by scenario ID, as computed before measuring.
 	Ceilings map[int]ceiling.Ceiling `json:"ceilings,omitempty"`
 	Verdict  finding.Verdict         `json:"verdict,omitempty"`

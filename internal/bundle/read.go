@@ -50,7 +50,7 @@ func Open(dir string) (*Bundle, error) {
 
 // Judge evaluates targets, runs the rules and fills in findings and verdicts.
 func (b *Bundle) Judge(disabled ...finding.Code) {
-	c := &finding.Case{Topology: &b.Run.Topology}
+	c := &finding.Case{Topology: &b.Run.Topology, Host: b.Run.Host}
 	for i := range b.Scenarios {
 		s := &b.Scenarios[i]
 		s.Targets, s.Verdict = nil, ""

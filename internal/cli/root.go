@@ -72,6 +72,7 @@ func newRootCmd(env *Env) *cobra.Command {
 	root.SetErr(env.Err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	root.AddCommand(
+		newCheckCmd(env),
 		newRunCmd(env),
 		newReportCmd(env),
 		newImportCmd(env),

@@ -233,7 +233,7 @@ func (o runOptions) plan(ctx context.Context, env *Env, s *suite.Suite, set bund
 	if err != nil {
 		return p, err
 	}
-	p.Topology = *topo
+	p.Topology, p.Host = *topo, facts(ctx, env.Machine)
 	return p, nil
 }
 

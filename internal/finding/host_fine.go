@@ -83,10 +83,10 @@ func (c *Case) fineQueues(add adding) {
 		add("PL302", "no scheduler on %s", few(nvme))
 	}
 	if len(names) > 0 && queues {
-		add("PL303", "queues of %s hold %d requests or more", few(names), leastRequests)
+		add("PL303", "%d requests or more fit into the queue of %s", leastRequests, few(names))
 	}
 	if len(names) > 0 && cut {
-		add("PL304", "%s take large requests whole", few(names))
+		add("PL304", "large requests go whole to %s", few(names))
 	}
 }
 

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/host"
+	"plimsoll/internal/report"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/telemetry"
+	"plimsoll/internal/topology"
+)
+
+type checkOptions struct {
+	layoutOptions
+	data, wal string
+	json      bool
+}
+
+func newCheckCmd(env *Env) *cobra.Command {
+	var o checkOptions
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Say what is wrong with the storage and the machine around it, before anything is measured",
+		Long: `Say what is wrong with the storage and the machine around it, before anything is measured: the state and layout
+of arrays, mounts, queues, read-ahead, processors, clock, memory, fstab, mdadm.conf, other load, the kernel's log.
+
+Nothing is written, and root is not needed: what could not be seen without it is said. It looks at the devices for
+one second. The exit code is 3 when a finding is an error.`,
+		Example: `  plimsoll check --data /data --wal /wal
+  plimsoll check --data /data --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runCheck(cmd.Context(), env, o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.data, "data", "", "`PATH` of the data role: a directory or a device")
+	f.StringVar(&o.wal, "wal", "", "`PATH` of the log role; with one path both roles use it, with none the current directory")
+	f.BoolVar(&o.json, "json", false, "print findings and facts as JSON")
+	o.addFlags(f)
+	return cmd
+}
+
+// checked is what check prints as JSON.
+type checked struct {
+	Findings []finding.Finding `json:"findings"`
+	Fine     []finding.Passed  `json:"fine"`
+	Notes    []string          `json:"notes"`
+	Facts    *host.Facts       `json:"facts"`
+	// Look is what the devices did in one second without plimsoll.
+	Look []telemetry.DeviceUse `json:"look"`
+}
+
+func runCheck(ctx context.Context, env *Env, o checkOptions) error {
+	t, err := o.detect(ctx, env)
+	if err != nil {
+		return err
+	}
+	c := &finding.Case{Topology: t, Host: facts(ctx, env.Machine)}
+	var notes []string
+	// Last, for starting dmesg and fio reads from the drives too.
+	if c.Look, err = look(ctx, env.Machine, t); err != nil {
+		notes = append(notes, "other load: "+err.Error())
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	found := finding.Judge(c)
+	all := checked{found, finding.Fine(c, found), slices.Concat(notes, t.Notes, c.Host.Notes), c.Host, c.Look}
+	if o.json {
+		e := json.NewEncoder(env.Out)
+		e.SetIndent("", "  ")
+		err = e.Encode(all)
+	} else {
+		err = report.Findings(env.Out, all.Findings, all.Fine, all.Notes, reportOptions(env))
+	}
+	if err == nil && slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Severity == finding.Fail || f.Severity == finding.Invalid }) {
+		return errVerdict
+	}
+	return err
+}
+
+// detect finds out what lies below the paths. Unlike run it needs no right to write there.
+func (o checkOptions) detect(ctx context.Context, env *Env) (*topology.Topology, error) {
+	paths, err := runOptions{data: o.data, wal: o.wal}.paths()
+	if err != nil {
+		return nil, err
+	}
+	for _, role := range topology.Roles {
+		if _, err := os.Stat(paths[role]); err != nil {
+			return nil, fmt.Errorf("%s: %w; name a directory or a device", paths[role], errors.Unwrap(err))
+		}
+	}
+	decl, err := o.declaration()
+	if err != nil {
+		return nil, err
+	}
+	return topology.Detect(ctx, env.Machine, paths, decl)
+}
+
+// facts reads the machine's settings, and which fio it has.
+func facts(ctx context.Context, m *sys.Machine) *host.Facts {
+	f := host.Read(ctx, m)
+	if v, err := fio.Installed(ctx, m); err == nil {
+		f.Fio = v.String()
+	} else {
+		f.Notes = append(f.Notes, "fio: "+err.Error())
+	}
+	return f
+}
+
+// look watches the devices of the targets for a second.
+func look(ctx context.Context, m *sys.Machine, t *topology.Topology) ([]telemetry.DeviceUse, error) {
+	var devices []string
+	for _, target := range t.Targets {
+		for _, d := range target.Devices {
+			if !slices.Contains(devices, d) {
+				devices = append(devices, d)
+			}
+		}
+	}
+	if len(devices) == 0 {
+		return nil, errors.New("there is no block device to look at")
+	}
+	s, err := telemetry.Start(m, devices)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-time.After(time.Second):
+	case <-ctx.Done():
+	}
+	series, err := s.Stop()
+	if err != nil {
+		return nil, err
+	}
+	return series.Use(0, time.Hour), nil
+}

@@ -1,0 +1,40 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/finding"
+)
+
+// Findings prints the findings of a machine that was looked at and not measured, in the order given, then in a line each what is fine and
+// what could not be seen.
+func Findings(w io.Writer, all []finding.Finding, fine []finding.Passed, notes []string, o Options) error {
+	out := bufio.NewWriter(w)
+	t := &terminal{out: out, width: max(o.Width, 40), color: o.Color}
+	if o.Width == 0 {
+		t.width = 80
+	}
+	for i, f := range all {
+		if f.Subject != "" {
+			f.Title += " (" + f.Subject + ")"
+		}
+		p := newProblem(f, i, &bundle.Bundle{}, nil)
+		if f.Severity == finding.Info {
+			p.Fix = "" // the page has it
+		}
+		t.problem(p)
+	}
+	if len(all) > 0 {
+		fmt.Fprintln(out)
+	}
+	for _, p := range fine {
+		t.para("ok: ", plain, fmt.Sprintf("%s (%s)", clean(p.Says, longSentence), p.Code))
+	}
+	for _, n := range notes {
+		t.para("note: ", dim, clean(n, longSentence))
+	}
+	return out.Flush()
+}
