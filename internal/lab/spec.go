@@ -237,13 +237,20 @@ func (s *Spec) Declaration() string {
 			if v.SoldAs != "" {
 				sold = s.group(v.SoldAs)
 			}
+			counts := ""
+			if v.Like == "ebs" {
+				counts = ", merge: " + ebsIO.String()
+			}
 			for i := range v.Count {
-				fmt.Fprintf(&b, "      - {serial: %s%s}\n", v.serial(group, i), limit(", ", sold.IOPS, sold.Throughput))
+				fmt.Fprintf(&b, "      - {serial: %s%s%s}\n", v.serial(group, i), limit(", ", sold.IOPS, sold.Throughput), counts)
 			}
 		}
 	}
 	return b.String()
 }
+
+// ebsIO is how EBS's SSD types count: an I/O up to this size once, sequential ones merged up to it first.
+const ebsIO = 256 * units.KiB
 
 // slack is how much unused allowance volumes save up: see ebs.Limits.
 const slack = time.Second
@@ -271,7 +278,7 @@ func (v *VolumeSpec) behaviour(scale float64, overhead time.Duration) ebs.Behavi
 		FlushLatency: max(0, v.Latency.Flush-overhead),
 	}
 	if v.Like == "ebs" {
-		b.IOSize, b.Merge = 256*units.KiB, 256*units.KiB
+		b.IOSize, b.Merge = ebsIO, ebsIO
 	}
 	return b
 }

@@ -135,6 +135,9 @@ func (v *Volume) declare(d DeclaredVolume) error {
 		}
 	}
 	v.ReadLatency, v.WriteLatency = cmp.Or(d.ReadLatency, v.ReadLatency), cmp.Or(d.WriteLatency, v.WriteLatency)
+	if d.Merge > 0 {
+		v.CountedIO, v.Merges = d.Merge, true
+	}
 	return nil
 }
 

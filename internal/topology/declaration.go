@@ -61,7 +61,9 @@ type DeclaredVolume struct {
 	Limits                  Limits // as provisioned; what is missing comes from the catalogue
 	ReadLatency             time.Duration
 	WriteLatency            time.Duration
-	Origin                  Origin
+	// Merge says that an I/O up to this size counts once, and that sequential ones are merged up to it first, as EBS does.
+	Merge  units.Bytes
+	Origin Origin
 }
 
 // DeclaredFilesystem is what is to be, or should be, on an array.

@@ -269,6 +269,7 @@ func (y *volumeYAML) volume() (int, DeclaredVolume, error) {
 		v.WriteLatency, e = parse(y.WriteLatency, "volumes.write_latency", duration)
 		return e
 	})
+	try(func() (e error) { v.Merge, e = parse(y.Merge, "volumes.merge", positive(units.ParseBytes)); return e })
 	if err == nil && v == (DeclaredVolume{}) {
 		err = wrong(y.at, "volumes", "a volume needs a type, a size, limits, or a serial, id or path")
 	}

@@ -54,6 +54,7 @@ type volumeYAML struct {
 	WriteThroughput scalar `yaml:"write_throughput"`
 	ReadLatency     scalar `yaml:"read_latency"`
 	WriteLatency    scalar `yaml:"write_latency"`
+	Merge           scalar `yaml:"merge"`
 	Serial          scalar `yaml:"serial"`
 	ID              scalar `yaml:"id"`
 	Path            scalar `yaml:"path"`
