@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
 
@@ -307,7 +308,11 @@ func (s *Site) await(ctx context.Context, w *Work) error {
 				return fmt.Errorf("%s has lost a member; see: mdadm --detail %[1]s", w.Top())
 			}
 			e.Fraction, e.Rate = d.MD.Progress, d.MD.Speed
-			if each := w.least(); e.Rate > 0 {
+			each := w.least()
+			if w.Want.Level == topology.RAID10 && d.MD.Action == "resync" {
+				each = d.Size // raid10 counts the array's sectors (drivers/md/raid10.c), others a member's
+			}
+			if e.Rate > 0 {
 				e.Left = time.Duration((1 - e.Fraction) * float64(each) / float64(e.Rate) * float64(time.Second)).Round(time.Second)
 			}
 		} else if e.Fraction, err = now.lvmSync(ctx); err != nil {

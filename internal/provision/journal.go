@@ -20,6 +20,9 @@ const journalSchema = 1
 // lock keeps a second apply or teardown away. It makes the journal's directory.
 func (s *Site) lock() (release func(), err error) {
 	if err := os.MkdirAll(s.Journal, 0o755); err != nil {
+		if errors.Is(err, fs.ErrPermission) {
+			err = fmt.Errorf("%w; run as root", err)
+		}
 		return nil, err
 	}
 	release, err = bundle.Lock(s.Journal)

@@ -39,7 +39,9 @@ type state struct {
 // look reads the machine. Udev is given the time to see what was done last.
 func (s *Site) look(ctx context.Context, w *Work) (*state, error) {
 	if err := s.Run(ctx, io.Discard, "udevadm", "settle", "--timeout=30"); err != nil && !errors.Is(err, sys.ErrNotFound) {
-		return nil, err
+		if _, busy := errors.AsType[*sys.Failed](err); !busy { // other devices' events go on: not ours to wait for
+			return nil, err
+		}
 	}
 	tree, err := block.Read(s.Machine)
 	if err != nil {

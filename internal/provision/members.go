@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -157,18 +158,13 @@ func (p *planner) any(wanted []topology.DeclaredVolume, chosen []*block.Device) 
 			found = append(found, d)
 		}
 	}
-	all := 0 // of this description, in arrays that are not built yet
+	all := 0 // of this description, in this array and those that have no volumes yet
 	for _, a := range p.decl.Arrays {
-		built := slices.ContainsFunc(p.journals, func(w *Work) bool { return w.Array == a.Name })
+		served := slices.Contains(slices.Collect(maps.Values(p.taken)), a.Name)
 		for _, v := range a.Volumes {
-			if !built && cmp.Or(v.Serial, v.ID, v.Path) == "" && alike(v.Size, like.Size) && v.Model == like.Model {
+			if !served && cmp.Or(v.Serial, v.ID, v.Path) == "" && alike(v.Size, like.Size) && v.Model == like.Model {
 				all++
 			}
-		}
-	}
-	for _, array := range p.taken { // those that an array of this plan has got
-		if !slices.ContainsFunc(p.journals, func(w *Work) bool { return w.Array == array }) {
-			all--
 		}
 	}
 	if len(found) < len(wanted) {

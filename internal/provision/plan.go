@@ -100,6 +100,9 @@ func (p *planner) array(ctx context.Context, d *topology.DeclaredArray) (*Work, 
 		if w.Array != d.Name {
 			continue
 		}
+		if w.Torn {
+			return nil, fmt.Errorf("it is half taken down; finish that first: plimsoll teardown %s", w.Array)
+		}
 		if change := differ(w.Want, want); change != "" {
 			return nil, fmt.Errorf("it was built from another declaration (%s); tear it down first: plimsoll teardown %s", change, d.Name)
 		}

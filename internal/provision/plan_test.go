@@ -227,6 +227,10 @@ func TestRefusals(t *testing.T) {
 		"small":          {with(four, func(d []drive) { d[0].gib = 0 }), nil, array("single", fs("mount: /data"), "[{serial: vol0a01}]"), "too small for XFS"},
 		"two arrays": {four, nil, "arrays:\n  - {name: a, role: data, level: raid0, volumes: [{serial: vol0a01}, {serial: vol0a02}]}\n" +
 			"  - {name: b, role: wal, level: raid0, volumes: [{serial: vol0a03}, {path: /dev/disk/by-id/nvme-vol0a02}]}\n", "/dev/nvme2n1 (serial vol0a02) is also in array a"},
+		"by size beside serials": {volumes(6, 50, 1), nil, "arrays:\n  - {name: a, role: data, level: raid0, volumes: [{serial: vol0a01}, {serial: vol0a02}]}\n" +
+			"  - {name: b, role: wal, level: raid0, volumes: 2 x 50GiB}\n  - {name: c, level: raid0, volumes: 2 x 50GiB}\n", ""},
+		"by size, one too many": {volumes(5, 50, 1), nil, "arrays:\n  - {name: b, role: wal, level: raid0, volumes: 2 x 50GiB}\n" +
+			"  - {name: c, level: raid0, volumes: 2 x 50GiB}\n", "5 unused volumes are like this"},
 		"mdadm missing": {four, map[string]string{"usr/sbin/mdadm": "-"}, array("raid0", "", serials), "mdadm: executable file not found in $PATH; install mdadm"},
 	} {
 		t.Run(name, func(t *testing.T) {

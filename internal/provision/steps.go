@@ -142,7 +142,7 @@ func (w *Work) partition(uuid func() string) {
 		at, guid := "@"+m.Serial, uuid()
 		st.Check = append(st.Check, Cond{Is: "partition", Of: at + ":1"}, Cond{Is: "table", Of: at, Want: guid})
 		st.Do = append(st.Do, Action{Run: []string{
-			"sgdisk", "--clear", "--disk-guid=" + strings.ToUpper(guid), "--set-alignment=2048", "--new=1:1MiB:0", "--typecode=1:" + code, "--change-name=1:" + w.Array, at,
+			"sgdisk", "--clear", "--disk-guid=" + strings.ToUpper(guid), "--set-alignment=1", "--new=1:1MiB:0", "--typecode=1:" + code, "--change-name=1:" + w.Array, at,
 		}})
 		// --force: a partition table is not wiped without it. In use it refuses all the same.
 		st.Undo = append(st.Undo, Action{If: &Cond{Is: "table", Of: at, Want: guid}, Run: []string{"wipefs", "--all", "--force", "--quiet", at}})
