@@ -158,10 +158,30 @@ func (s *Site) missing(ctx context.Context, w *Work, st *Step) (string, error) {
 			return "", err
 		}
 		if !ok {
-			return strings.TrimSpace(fmt.Sprintf("%s %s", strings.TrimSpace(c.Is+" "+w.planned(c.Of)), c.Want)), nil
+			return w.lacking(c), nil
 		}
 	}
 	return "", nil
+}
+
+// lacking says that a condition does not hold.
+func (w *Work) lacking(c Cond) string {
+	of := w.planned(c.Of)
+	switch c.Is {
+	case "array":
+		return "not all of its members are in it; see: mdadm --detail " + of
+	case "lines":
+		return "its lines are not in " + of
+	case "mounted":
+		return w.Top() + " is not mounted on " + of
+	case "filesystem":
+		return w.Top() + " does not carry the filesystem " + c.Want
+	case "owner":
+		return of + " does not have the owner and mode " + c.Want
+	case "synced":
+		return "its copies do not agree"
+	}
+	return fmt.Sprintf("no %s %s", c.Is, of)
 }
 
 // actions run one after the other. While undoing, a member that is not attached does not keep the others from being undone.

@@ -225,7 +225,7 @@ func TestLabNotBlank(t *testing.T) {
 		{"printf x | dd of=${a[1]} bs=1 seek=67108863 conv=notrunc,fsync", "byte 67108863 is not zero", "dd if=/dev/zero of=${a[1]} bs=1M seek=63 count=1 conv=notrunc,fsync"},
 	} {
 		g.ok("mkdir -p /mnt; " + c.make + "; udevadm settle; cat ${a[*]} | sha256sum > /tmp/sum")
-		// By size nothing is found; by serial the reason is told.
+		// By serial: by size it would be just missing.
 		g.declare(strings.Replace(mirror, "2 x 64MiB", fmt.Sprintf("[{serial: %s}, {serial: %s}]", serial(0), serial(1)), 1))
 		g.refused(apply, c.says)
 		g.ok("cat ${a[*]} | sha256sum | cmp - /tmp/sum")

@@ -257,6 +257,8 @@ func parseReport(out string) ([]map[string]string, error) {
 //	table       the member Of has a GPT with the disk GUID Want
 //	partition   the member Of has a partition that begins at 1 MiB
 //	array       md array with UUID Want, active, with all members and none faulty
+//	inactive    md array with UUID Want, put together and not started
+//	stopped     no md array has the UUID Want
 //	superblock  the device Of has an md superblock with UUID Want
 //	pv          the device Of is a physical volume, of the group Want or of none
 //	vg          the group Of exists, on members alone
@@ -284,6 +286,11 @@ func (s *state) holds(ctx context.Context, c Cond, begun bool) (bool, error) {
 	case "array":
 		d := mdBy(s.tree, c.Want)
 		return d != nil && d.MD.State != "inactive" && s.whole(d) && s.ours(d), nil
+	case "inactive":
+		d := mdBy(s.tree, c.Want)
+		return d != nil && d.MD.State == "inactive", nil
+	case "stopped":
+		return mdBy(s.tree, c.Want) == nil, nil
 	case "vg", "pv", "lv":
 		return s.lvmHolds(ctx, c)
 	case "synced":

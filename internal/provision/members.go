@@ -168,7 +168,7 @@ func (p *planner) any(wanted []topology.DeclaredVolume, chosen []*block.Device) 
 		}
 	}
 	if len(found) < len(wanted) {
-		return nil, fmt.Errorf("%d x %s: only %d unused volumes are like this: %s; unused in all: %s", len(wanted), selector(like), len(found), p.list(found), p.list(p.unused(topology.DeclaredVolume{})))
+		return nil, fmt.Errorf("%d x %s: only %d unused volumes are like this%s", len(wanted), selector(like), len(found), p.used(like))
 	}
 	if len(found) > max(all, len(wanted)) {
 		return nil, fmt.Errorf("%d x %s: %d unused volumes are like this; name those you mean by serial: %s", len(wanted), selector(like), len(found), p.list(found))
@@ -195,6 +195,21 @@ func (p *planner) unused(like topology.DeclaredVolume) []*block.Device {
 	}
 	slices.SortFunc(found, func(a, b *block.Device) int { return strings.Compare(a.Path, b.Path) })
 	return found
+}
+
+// used are the volumes that would be like the one described and are not blank, with the reason.
+func (p *planner) used(like topology.DeclaredVolume) string {
+	var all []string
+	for _, d := range p.tree.Devices {
+		if why := occupied(p.tree, d); d.Kind == block.Disk && len(why) > 0 && alike(d.Size, like.Size) && strings.Contains(d.Model, like.Model) {
+			all = append(all, fmt.Sprintf("%s (serial %s): %s", d.Path, identity(d), strings.Join(why, ", ")))
+		}
+	}
+	slices.Sort(all)
+	if len(all) == 0 {
+		return "; see: plimsoll inspect"
+	}
+	return "; not blank: " + strings.Join(all, "; ")
 }
 
 func (p *planner) list(devices []*block.Device) string {

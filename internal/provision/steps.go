@@ -177,8 +177,11 @@ func (w *Work) mdadm(uuid string) {
 		Touches: append([]string{w.Top()}, w.paths()...),
 		Check:   []Cond{{Is: "array", Of: w.Top(), Want: uuid}},
 		Do:      []Action{{Run: append(argv, w.devices()...)}},
-		Again:   []Action{{Stop: w.devices()}, {Run: append([]string{"mdadm", "--assemble", w.Top(), "--uuid=" + uuid}, w.devices()...)}},
-		Undo:    []Action{{Stop: w.devices()}},
+		Again: []Action{
+			{If: &Cond{Is: "inactive", Want: uuid}, Stop: w.devices()}, // what udev put together of too few members
+			{If: &Cond{Is: "stopped", Want: uuid}, Run: append([]string{"mdadm", "--assemble", w.Top(), "--uuid=" + uuid}, w.devices()...)},
+		},
+		Undo: []Action{{Stop: w.devices()}},
 	}
 	for _, at := range w.devices() {
 		st.Undo = append(st.Undo, Action{If: &Cond{Is: "superblock", Of: at, Want: uuid}, Run: []string{"mdadm", "--zero-superblock", at}})
