@@ -34,7 +34,7 @@ mkfs.ext4 -q -L BYSTANDER $bystander`
 mkdir -p /keep /srv /var/lib/plimsoll; mountpoint -q /keep || mount $root /keep
 mount --bind /keep/etc /etc; mount --bind /keep/srv /srv; mount --bind /keep/plimsoll /var/lib/plimsoll`
 	// etc is all that is in /etc and /srv: names, modes, contents; and the bystander's bytes.
-	etc = `cd / && find etc srv -printf '%p %m %U %G %l\n' | sort && find etc srv -type f -print0 | sort -z | xargs -0 sha256sum && sha256sum < $bystander`
+	etc = `cd / && find etc srv -exec stat -c '%n %a %u %g %s %F %N' {} + | grep -v directory | sort && find etc srv -type d -exec stat -c '%n %a %u %g' {} + | sort && find etc srv -type f -print0 | sort -z | xargs -0 sha256sum && sha256sum < $bystander`
 )
 
 func start(t *testing.T, volumes string) *guest {

@@ -192,14 +192,17 @@ func (w *Work) mdadm(uuid string) {
 	w.add(st)
 }
 
+// noBackup keeps LVM from leaving copies of its metadata in /etc/lvm; each physical volume has one anyway (lvm.conf(5), backup).
+const noBackup = "backup/backup=0 backup/archive=0"
+
 // volumeGroup makes physical volumes, their group and the logical volume over all of it.
 func (w *Work) volumeGroup() {
 	want, group := w.Want, w.Want.Group
 	pv := Step{Say: fmt.Sprintf("make %s for LVM, data from 1 MiB", count(len(w.Members), "physical volume", "physical volumes")), Touches: w.paths()}
 	for _, at := range w.devices() {
 		pv.Check = append(pv.Check, Cond{Is: "pv", Of: at, Want: group})
-		pv.Do = append(pv.Do, Action{Run: []string{"pvcreate", "--yes", "--quiet", "--dataalignment", "1m", at}})
-		pv.Undo = append(pv.Undo, Action{If: &Cond{Is: "pv", Of: at}, Run: []string{"pvremove", "--yes", "--quiet", at}})
+		pv.Do = append(pv.Do, Action{Run: []string{"pvcreate", "--yes", "--quiet", "--config", noBackup, "--dataalignment", "1m", at}})
+		pv.Undo = append(pv.Undo, Action{If: &Cond{Is: "pv", Of: at}, Run: []string{"pvremove", "--yes", "--quiet", "--config", noBackup, at}})
 	}
 	if !want.Partition {
 		pv.Undo = append(pv.Undo, w.zeros())
@@ -209,10 +212,10 @@ func (w *Work) volumeGroup() {
 		Say:     "create the volume group " + group + ": extents of 4 MiB",
 		Touches: []string{"/dev/" + group},
 		Check:   []Cond{{Is: "vg", Of: group}},
-		Do:      []Action{{Run: append([]string{"vgcreate", "--yes", "--quiet", "--physicalextentsize", "4m", group}, w.devices()...)}},
-		Undo:    []Action{{If: &Cond{Is: "vg", Of: group}, Run: []string{"vgremove", "--yes", "--quiet", group}}},
+		Do:      []Action{{Run: append([]string{"vgcreate", "--yes", "--quiet", "--config", noBackup, "--physicalextentsize", "4m", group}, w.devices()...)}},
+		Undo:    []Action{{If: &Cond{Is: "vg", Of: group}, Run: []string{"vgremove", "--yes", "--quiet", "--config", noBackup, group}}},
 	})
-	argv := []string{"lvcreate", "--yes", "--quiet", "--wipesignatures", "y", "--extents", "100%FREE", "--name", w.Array}
+	argv := []string{"lvcreate", "--yes", "--quiet", "--config", noBackup, "--wipesignatures", "y", "--extents", "100%FREE", "--name", w.Array}
 	stripes := func() { argv = append(argv, "--stripes", strconv.Itoa(want.Data), "--stripesize", short(want.Chunk)) }
 	about := fmt.Sprintf("%s over %d", want.Level, len(w.Members))
 	switch want.Level {
@@ -246,8 +249,8 @@ func (w *Work) volumeGroup() {
 		Touches: []string{w.Top()},
 		Check:   []Cond{{Is: "lv", Of: group + "/" + w.Array}},
 		Do:      []Action{{Run: append(argv, group)}},
-		Again:   []Action{{Run: []string{"vgchange", "--quiet", "--activate", "y", group}}},
-		Undo:    []Action{{If: &Cond{Is: "lv", Of: group + "/" + w.Array, Want: "any"}, Run: []string{"lvremove", "--yes", "--quiet", "--force", group + "/" + w.Array}}},
+		Again:   []Action{{Run: []string{"vgchange", "--quiet", "--config", noBackup, "--activate", "y", group}}},
+		Undo:    []Action{{If: &Cond{Is: "lv", Of: group + "/" + w.Array, Want: "any"}, Run: []string{"lvremove", "--yes", "--quiet", "--config", noBackup, "--force", group + "/" + w.Array}}},
 	})
 }
 
