@@ -23,6 +23,7 @@ import (
 type checkOptions struct {
 	layoutOptions
 	data, wal string
+	role      topology.Role // the only one to look at; empty for both
 	json      bool
 }
 
@@ -94,7 +95,13 @@ func (o checkOptions) detect(ctx context.Context, env *Env) (*topology.Topology,
 	if err != nil {
 		return nil, err
 	}
+	if o.role != "" {
+		paths = map[topology.Role]string{o.role: paths[o.role]}
+	}
 	for _, role := range topology.Roles {
+		if paths[role] == "" {
+			continue
+		}
 		if _, err := os.Stat(paths[role]); err != nil {
 			return nil, fmt.Errorf("%s: %w; name a directory or a device", paths[role], errors.Unwrap(err))
 		}

@@ -73,6 +73,8 @@ func newRootCmd(env *Env) *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	root.AddCommand(
 		newCheckCmd(env),
+		newTuneCmd(env),
+		newCleanCmd(env),
 		newRunCmd(env),
 		newReportCmd(env),
 		newImportCmd(env),

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/bench"
+)
+
+func newCleanCmd(env *Env) *cobra.Command {
+	var dry bool
+	cmd := &cobra.Command{
+		Use:   "clean [PATH]...",
+		Short: "Remove the files that killed runs, or runs with --keep-files, left",
+		Long: `Remove the files that killed runs, or runs with --keep-files, left in folders called .plimsoll below each PATH (the
+current directory when none is given), on PATH's own filesystem. Files are known by name; what else lies there, and
+what a run holds now, is left alone. Arrays are taken down by plimsoll teardown.`,
+		Example: `  plimsoll clean /data /wal --dry-run
+  plimsoll clean /data /wal`,
+		RunE: func(_ *cobra.Command, args []string) error { return runClean(env, args, dry) },
+	}
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be removed and stop")
+	return cmd
+}
+
+func runClean(env *Env, paths []string, dry bool) error {
+	if len(paths) == 0 {
+		paths = []string{"."}
+	}
+	did := "removed"
+	if dry {
+		did = "would remove"
+	}
+	found := false
+	for _, path := range paths {
+		err := bench.Clean(path, dry, func(l bench.Leftover) {
+			found = true
+			switch {
+			case l.InUse:
+				fmt.Fprintf(env.Out, "%s: in use by a run, left alone\n", clean(l.Folder))
+				return
+			case len(l.Files) > 0:
+				fmt.Fprintf(env.Out, "%s: %s %s (%s)\n", clean(l.Folder), did, strings.Join(l.Files, ", "), l.Size)
+			case len(l.Others) == 0:
+				fmt.Fprintf(env.Out, "%s: %s, it is empty\n", clean(l.Folder), did)
+			}
+			if len(l.Others) > 0 {
+				fmt.Fprintf(env.Out, "%s: not plimsoll's, left alone: %s\n", clean(l.Folder), clean(strings.Join(l.Others, ", ")))
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if !found {
+		fmt.Fprintln(env.Out, "nothing to clean")
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package tune
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/sys"
+)
+
+// The files that bring settings back after a boot.
+const (
+	udevFile   = "/etc/udev/rules.d/99-plimsoll.rules"
+	sysctlFile = "/etc/sysctl.d/99-plimsoll.conf"
+	unitFile   = "/etc/systemd/system/plimsoll-tune.service"
+	unitLink   = "/etc/systemd/system/multi-user.target.wants/plimsoll-tune.service"
+	head       = "# Written by plimsoll tune --persist; plimsoll tune --revert takes it away.\n"
+)
+
+// plain is what stands in a rule as it is: serial numbers come from devices and may be anything.
+var plain = regexp.MustCompile(`^[\w.:-]+$`)
+
+// match is the condition of a udev rule for a device. NVMe and virtio show their serial in /sys, of others udev knows it.
+func (i identity) match(kernel string) (string, error) {
+	key, value := `KERNEL`, i.Kernel
+	switch {
+	case i.MD != "":
+		key, value = `ENV{MD_UUID}`, colons(i.MD)
+	case i.DM != "":
+		key, value = `ENV{DM_NAME}`, i.DM
+	case i.Serial != "" && strings.HasPrefix(kernel, "sd"):
+		key, value = `ENV{ID_SERIAL_SHORT}`, i.Serial
+	case i.Serial != "":
+		key, value = `ATTRS{serial}`, i.Serial
+	}
+	if !plain.MatchString(value) {
+		return "", fmt.Errorf("%s: its name %.60q cannot stand in a udev rule; nothing was written", kernel, value)
+	}
+	return key + `=="` + value + `"`, nil
+}
+
+// colons writes an md UUID as mdadm and udev do: 3aaa0122:29827cfa:5331ad66:ca767371.
+func colons(uuid string) string {
+	s := strings.NewReplacer("-", "", ":", "").Replace(uuid)
+	if len(s) != 32 {
+		return uuid
+	}
+	return s[:8] + ":" + s[8:16] + ":" + s[16:24] + ":" + s[24:]
+}
+
+// files are what is to stand in /etc for the changes; the last of several on one file counts.
+func files(changes []Change) (map[string][]byte, error) {
+	var udev, sysctl, unit []string
+	last := map[string]int{}
+	for i, c := range changes {
+		last[c.At] = i
+	}
+	add := func(all []string, line string) []string {
+		if slices.Contains(all, line) {
+			return all
+		}
+		return append(all, line)
+	}
+	for i, c := range changes {
+		if last[c.At] != i {
+			continue
+		}
+		switch g, _ := groupOf(c.At); g {
+		case Queues:
+			part := strings.SplitN(c.At, "/", 5)
+			match, err := c.Device.match(part[3])
+			if err != nil {
+				return nil, err
+			}
+			udev = add(udev, fmt.Sprintf(`ACTION=="add|change", SUBSYSTEM=="block", ENV{DEVTYPE}=="disk", %s, ATTR{%s}="%s"`, match, part[4], c.Value))
+		case Memory:
+			sysctl = add(sysctl, "vm."+filepath.Base(c.At)+" = "+c.Value)
+		case CPU:
+			// systemd reads $$ as $.
+			unit = add(unit, fmt.Sprintf(`ExecStart=/bin/sh -c 'for f in %s; do echo %s > "$$f"; done'`, c.File, c.Value))
+		}
+	}
+	out := map[string][]byte{}
+	put := func(file string, lines []string, before, after string) {
+		if len(lines) > 0 {
+			out[file] = []byte(head + before + strings.Join(lines, "\n") + "\n" + after)
+		}
+	}
+	put(udevFile, udev, "", "")
+	put(sysctlFile, sysctl, "", "")
+	put(unitFile, unit, "[Unit]\nDescription=Settings made by plimsoll tune\n\n[Service]\nType=oneshot\n", "\n[Install]\nWantedBy=multi-user.target\n")
+	return out, nil
+}
+
+// persist writes the files. Each is recorded first, with what was there; one that plimsoll wrote before is recorded already.
+func (t *Tuner) persist(r *record) error {
+	want, err := files(r.Changes)
+	if err != nil {
+		return err
+	}
+	for _, file := range []string{udevFile, sysctlFile, unitFile} {
+		data, ok := want[file]
+		if !ok {
+			continue
+		}
+		if err := t.keep(r, kept{Path: file}); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(t.at(file)), 0o755); err != nil {
+			return err
+		}
+		if err := sys.WriteFile(t.at(file), data, 0o644); err != nil {
+			return err
+		}
+	}
+	if want[unitFile] == nil {
+		return nil
+	}
+	if _, err := os.Lstat(t.at(unitLink)); !errors.Is(err, fs.ErrNotExist) {
+		return err // enabled before
+	}
+	if err := t.keep(r, kept{Path: unitLink, Link: unitFile}); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(t.at(unitLink)), 0o755); err != nil {
+		return err
+	}
+	return os.Symlink(unitFile, t.at(unitLink))
+}
+
+func (t *Tuner) at(file string) string { return filepath.Join(t.Root, file) }
+
+// keep records a file before it is written for the first time.
+func (t *Tuner) keep(r *record, k kept) error {
+	if slices.ContainsFunc(r.Files, func(o kept) bool { return o.Path == k.Path }) {
+		return nil
+	}
+	data, err := os.ReadFile(t.at(k.Path))
+	switch {
+	case err == nil && !bytes.HasPrefix(data, []byte(head)):
+		k.Old = &data
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	r.Files = append(r.Files, k)
+	return t.save(r)
+}
+
+// restore puts a file back as it was.
+func (t *Tuner) restore(k kept) error {
+	name := t.at(k.Path)
+	if k.Old != nil {
+		return sys.WriteFile(name, *k.Old, 0o644)
+	}
+	err := os.Remove(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return errors.Join(err, sys.SyncDir(filepath.Dir(name)))
+}

@@ -1,0 +1,295 @@
+// Package tune makes the settings that the rules on the host advise, remembers what was there before, and puts it back.
+//
+// What it changes is recorded, with the old values, before the first value is written, so that whatever ends plimsoll in between, a
+// revert finds everything. Settings of block devices are recorded by serial number or UUID, for names change between boots.
+package tune
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/sys"
+)
+
+// Tuner is the machine that is tuned.
+type Tuner struct {
+	*sys.Machine
+	// Root is "/": files of /etc are below it. A test gives a directory of its own.
+	Root string
+	// State is the file that remembers the changes.
+	State string
+}
+
+// Here is the machine that plimsoll runs on.
+func Here(m *sys.Machine) *Tuner { return &Tuner{m, "/", "/var/lib/plimsoll/tune.json"} }
+
+// Group is a kind of settings.
+type Group string
+
+// The groups.
+const (
+	Queues Group = "queues" // of block devices
+	CPU    Group = "cpu"    // idle states and governor
+	Memory Group = "memory" // vm.*
+)
+
+// groups are the directories of each group's settings: nothing else is ever written.
+var groups = map[string]Group{"/sys/block/": Queues, "/sys/devices/system/cpu/": CPU, "/proc/sys/vm/": Memory}
+
+func groupOf(file string) (Group, bool) {
+	for dir, g := range groups {
+		if strings.HasPrefix(file, dir) && path.Clean(file) == file {
+			return g, true
+		}
+	}
+	return "", false
+}
+
+// Change is one file that is set, and how it is put back.
+type Change struct {
+	finding.Setting              // as advised; File may be a pattern
+	Code            finding.Code `json:"code"`
+	At              string       `json:"at"` // the file itself
+	Old             string       `json:"old"`
+	// Device is what a file below /sys/block belongs to; empty for others.
+	Device identity `json:"device,omitzero"`
+	// Back is another file by which the old state comes back: the kernel takes no 0 for vm.dirty_bytes, but the ratio sets it to 0.
+	Back *finding.Setting `json:"back,omitempty"`
+}
+
+// identity of a block device that outlives a boot.
+type identity struct {
+	Serial string `json:"serial,omitempty"`
+	MD     string `json:"md_uuid,omitempty"`
+	DM     string `json:"dm_name,omitempty"`
+	Kernel string `json:"kernel,omitempty"` // the name, where there is nothing better
+}
+
+func identify(d *block.Device) identity {
+	switch {
+	case d == nil:
+		return identity{}
+	case d.MD != nil && d.MD.UUID != "":
+		return identity{MD: d.MD.UUID}
+	case d.Kind == block.LV || d.Kind == block.DM:
+		return identity{DM: path.Base(d.Path)}
+	case d.Serial != "":
+		return identity{Serial: d.Serial}
+	}
+	return identity{Kernel: d.Name}
+}
+
+// record is the state file.
+type record struct {
+	Schema  int      `json:"schema"`
+	Changes []Change `json:"changes"` // oldest first
+	Files   []kept   `json:"files"`   // oldest first
+}
+
+// kept is a file that was written, and what was there before.
+type kept struct {
+	Path string  `json:"path"`
+	Old  *[]byte `json:"old"` // nil: nothing
+	Link string  `json:"link,omitempty"`
+}
+
+// Plan says what there is to change for the findings of a machine, of the groups wanted (none: all). What is set already is not in it.
+func (t *Tuner) Plan(tree *block.Tree, found []finding.Finding, only []Group) ([]Change, error) {
+	var all []Change
+	for _, f := range found {
+		for _, s := range f.Settings {
+			g, ok := groupOf(s.File)
+			if !ok {
+				return nil, fmt.Errorf("%s: %s is none of the files that tune may set", f.Code, s.File)
+			}
+			if len(only) > 0 && !slices.Contains(only, g) {
+				continue
+			}
+			names, err := fs.Glob(t.Machine.Root, s.File[1:])
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", s.File, err)
+			}
+			if len(names) == 0 {
+				return nil, fmt.Errorf("%s: there is no such file", s.File)
+			}
+			for _, name := range names {
+				c := Change{Setting: s, Code: f.Code, At: "/" + name}
+				if c.Old, err = t.value(c.At); err != nil {
+					return nil, err
+				}
+				if c.Old == s.Value || slices.ContainsFunc(all, func(o Change) bool { return o.At == c.At }) {
+					continue
+				}
+				if g == Queues && tree != nil {
+					c.Device = identify(tree.Devices[strings.Split(name, "/")[2]])
+				}
+				if ratio, ok := strings.CutSuffix(c.At, "_bytes"); ok && g == Memory && c.Old == "0" {
+					old, err := t.value(ratio + "_ratio")
+					if err != nil {
+						return nil, err
+					}
+					c.Back = &finding.Setting{File: ratio + "_ratio", Value: old}
+				}
+				all = append(all, c)
+			}
+		}
+	}
+	return all, nil
+}
+
+// value reads a setting; of a choice such as "none [mq-deadline]" what is chosen.
+func (t *Tuner) value(file string) (string, error) {
+	data, err := fs.ReadFile(t.Machine.Root, strings.TrimPrefix(file, "/"))
+	if err != nil {
+		return "", err
+	}
+	s := strings.TrimSpace(string(data))
+	if _, rest, ok := strings.Cut(s, "["); ok {
+		s, _, _ = strings.Cut(rest, "]")
+	}
+	return s, nil
+}
+
+// Apply records the changes, then makes them. With persist it also writes what brings them, and those made before, back after a boot.
+func (t *Tuner) Apply(changes []Change, persist bool) error {
+	r, release, err := t.open()
+	if err != nil {
+		return err
+	}
+	defer release()
+	r.Changes = append(r.Changes, changes...)
+	if len(r.Changes) > 0 {
+		if err := t.save(r); err != nil {
+			return err
+		}
+	}
+	for _, c := range changes {
+		if err := t.Put(c.At, []byte(c.Value)); err != nil {
+			return fmt.Errorf("%s to %s: %w; plimsoll tune --revert puts back what was changed", c.At, c.Value, err)
+		}
+	}
+	if persist {
+		return t.persist(r)
+	}
+	return nil
+}
+
+// Revert puts everything back, newest first, and forgets it. What cannot be put back stays recorded and is in the error; a device
+// that is no longer there is passed over. It says how many settings and files it put back.
+func (t *Tuner) Revert() (settings, files int, err error) {
+	r, release, err := t.open()
+	if err != nil {
+		return 0, 0, err
+	}
+	defer release()
+	tree, _ := block.Read(t.Machine) // without /sys there is nothing of it to put back either
+	var errs []error
+	var left record
+	for _, c := range slices.Backward(r.Changes) {
+		done, err := t.putBack(c, tree)
+		if done {
+			settings++
+		}
+		if err != nil {
+			errs = append(errs, err)
+			left.Changes = append(left.Changes, c)
+		}
+	}
+	for _, k := range slices.Backward(r.Files) {
+		if err := t.restore(k); err != nil {
+			errs = append(errs, err)
+			left.Files = append(left.Files, k)
+			continue
+		}
+		files++
+	}
+	slices.Reverse(left.Changes)
+	slices.Reverse(left.Files)
+	if len(errs) > 0 {
+		return settings, files, errors.Join(append(errs, t.save(&left))...)
+	}
+	if err := os.Remove(t.State); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return settings, files, err
+	}
+	return settings, files, sys.SyncDir(filepath.Dir(t.State))
+}
+
+func (t *Tuner) putBack(c Change, tree *block.Tree) (bool, error) {
+	at := c.where(tree)
+	now, err := t.value(at)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && now == c.Old {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	back := finding.Setting{File: at, Value: c.Old}
+	if c.Back != nil {
+		back = *c.Back
+	}
+	if err := t.Put(back.File, []byte(back.Value)); err != nil {
+		return false, fmt.Errorf("%s back to %s: %w", back.File, back.Value, err)
+	}
+	return true, nil
+}
+
+// where a change's file is now: its device may have another name since a boot. It is a file that does not exist for one that is gone.
+func (c Change) where(tree *block.Tree) string {
+	if c.Device == (identity{}) || tree == nil {
+		return c.At
+	}
+	part := strings.SplitN(c.At, "/", 5) // "", sys, block, name, the rest
+	if identify(tree.Devices[part[3]]) == c.Device {
+		return c.At
+	}
+	for name, d := range tree.Devices {
+		if d.Kind != block.Partition && identify(d) == c.Device { // udev gives partitions their disk's serial
+			return "/sys/block/" + name + "/" + part[4]
+		}
+	}
+	return "/sys/block/gone/" + part[4]
+}
+
+// open takes the lock and reads what was changed before.
+func (t *Tuner) open() (*record, func(), error) {
+	dir := filepath.Dir(t.State)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, nil, err
+	}
+	release, err := bundle.Lock(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &record{Schema: 1}
+	data, err := os.ReadFile(t.State)
+	if err == nil {
+		err = json.Unmarshal(data, r)
+	}
+	if err == nil && r.Schema != 1 {
+		err = fmt.Errorf("schema %d: use a newer plimsoll", r.Schema)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		release()
+		return nil, nil, fmt.Errorf("%s: %w", t.State, err)
+	}
+	return r, release, nil
+}
+
+func (t *Tuner) save(r *record) error {
+	r.Schema = 1
+	data, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	return sys.WriteFile(t.State, append(data, '\n'), 0o600)
+}

@@ -1,0 +1,304 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/host"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
+)
+
+// more is what block's captured machine lacks: it holds block devices alone.
+var more = map[string]string{
+	"proc/sys/vm/dirty_bytes": "0\n", "proc/sys/vm/dirty_ratio": "20\n", "proc/sys/vm/swappiness": "60\n",
+	"proc/sys/vm/dirty_background_bytes": "0\n", "proc/sys/vm/dirty_background_ratio": "40\n",
+	"sys/devices/system/cpu/cpu0/cpufreq/scaling_governor":    "powersave\n",
+	"sys/devices/system/cpu/cpu1/cpufreq/scaling_governor":    "powersave\n",
+	"sys/devices/system/cpu/cpufreq/policy0/scaling_governor": "powersave\n",
+	"sys/devices/system/cpu/cpu0/cpuidle/state3/disable":      "0\n",
+	"sys/devices/system/cpu/cpu0/cpuidle/state3/latency":      "133\n",
+	"sys/devices/system/cpu/cpu1/cpuidle/state3/disable":      "1\n",
+	"sys/devices/system/cpu/cpu1/cpuidle/state3/latency":      "133\n",
+	"sys/class/block/nvme1n1/queue/scheduler":                 "none [mq-deadline] kyber\n",
+	"sys/class/block/md0/queue/read_ahead_kb":                 "512\n",
+	"etc/sysctl.d/99-plimsoll.conf":                           "# an admin's own file\nvm.swappiness = 60",
+	"etc/hostname":                                            "host\n",
+}
+
+// site is a captured machine as a tree of files that can be written, with the kernel's answers to what is written.
+func site(t *testing.T) *Tuner {
+	t.Helper()
+	archive, err := os.ReadFile("../block/testdata/ec2-4xgp2-raid0.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, block.Captured(archive)); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range more {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("class/block", filepath.Join(dir, "sys/block")); err != nil {
+		t.Fatal(err)
+	}
+	tuner := &Tuner{Root: dir, State: filepath.Join(t.TempDir(), "lib", "tune.json"), Machine: &sys.Machine{
+		Root: os.DirFS(dir),
+		Run: func(_ context.Context, _ io.Writer, argv ...string) error {
+			return fmt.Errorf("%s: %w", argv[0], sys.ErrNotFound)
+		},
+	}}
+	tuner.Put = func(name string, data []byte) error { return kernel(dir, name, string(data)) }
+	return tuner
+}
+
+// kernel writes a setting as the kernel does: of a choice it shows all with one in brackets, bytes and ratios set each other to 0,
+// and no bytes are no limit.
+func kernel(dir, name, value string) error {
+	file := filepath.Join(dir, name)
+	old, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if strings.Contains(string(old), "[") {
+		plain := strings.NewReplacer("[", "", "]", "").Replace(string(old))
+		return os.WriteFile(file, []byte(strings.Replace(plain, value, "["+value+"]", 1)), 0o644)
+	}
+	for from, to := range map[string]string{"_bytes": "_ratio", "_ratio": "_bytes"} {
+		base, ok := strings.CutSuffix(file, from)
+		if !ok {
+			continue
+		}
+		if value == "0" {
+			return syscall.EINVAL
+		}
+		if err := os.WriteFile(base+to, []byte("0\n"), 0o644); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(file, []byte(value+"\n"), 0o644)
+}
+
+// tree is every file below the root with its content, links as where they lead.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, name)
+		if d.Type()&fs.ModeSymlink != 0 {
+			to, err := os.Readlink(name)
+			all[rel] = "-> " + to
+			return err
+		}
+		data, err := os.ReadFile(name)
+		all[rel] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func changed(before, after map[string]string) map[string]string {
+	d := map[string]string{}
+	for name, text := range after {
+		if before[name] != text {
+			d[name] = text
+		}
+	}
+	for name := range before {
+		if _, ok := after[name]; !ok {
+			d[name] = "(gone)"
+		}
+	}
+	return d
+}
+
+// advised judges the machine as check does.
+func advised(t *testing.T, tuner *Tuner) (*block.Tree, []finding.Finding) {
+	t.Helper()
+	top, err := topology.Detect(t.Context(), tuner.Machine, map[topology.Role]string{topology.Data: "/dev/md0"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := host.Read(t.Context(), tuner.Machine)
+	f.Memory.Swaps = []string{"/dev/vda2"}
+	return top.Tree, finding.Judge(&finding.Case{Topology: top, Host: f})
+}
+
+func plan(t *testing.T, tuner *Tuner, only ...Group) []Change {
+	t.Helper()
+	devices, found := advised(t, tuner)
+	all, err := tuner.Plan(devices, found, only)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestApplyAndRevert(t *testing.T) {
+	tuner := site(t)
+	before := tree(t, tuner.Root)
+	changes := plan(t, tuner)
+	if err := tuner.Apply(changes, false); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"proc/sys/vm/dirty_bytes": "1073741824\n", "proc/sys/vm/dirty_ratio": "0\n", "proc/sys/vm/swappiness": "1\n",
+		"proc/sys/vm/dirty_background_bytes": "268435456\n", "proc/sys/vm/dirty_background_ratio": "0\n",
+		"sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance\n",
+		"sys/devices/system/cpu/cpu1/cpufreq/scaling_governor": "performance\n",
+		"sys/devices/system/cpu/cpu0/cpuidle/state3/disable":   "1\n",
+		"sys/class/block/nvme1n1/queue/scheduler":              "[none] mq-deadline kyber\n",
+		"sys/class/block/md0/queue/read_ahead_kb":              "64\n",
+	}
+	if d := cmp.Diff(want, changed(before, tree(t, tuner.Root))); d != "" {
+		t.Error(d)
+	}
+	if again := plan(t, tuner); len(again) > 0 {
+		t.Errorf("after tuning there is still to change: %+v", again)
+	}
+	settings, files, err := tuner.Revert()
+	if err != nil || settings != 8 || files != 0 {
+		t.Errorf("%d settings and %d files put back, want 8 and 0: %v", settings, files, err)
+	}
+	if d := changed(before, tree(t, tuner.Root)); len(d) > 0 {
+		t.Errorf("not as before: %v", d)
+	}
+	if _, err := os.Stat(tuner.State); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the record is still there: %v", err)
+	}
+	if settings, files, err := tuner.Revert(); settings+files != 0 || err != nil {
+		t.Errorf("a second revert did something: %d %d %v", settings, files, err)
+	}
+}
+
+func TestOnlyWhatIsAsked(t *testing.T) {
+	tuner := site(t)
+	for _, g := range []Group{Queues, CPU, Memory} {
+		for _, c := range plan(t, tuner, g) {
+			if got, ok := groupOf(c.At); !ok || got != g {
+				t.Errorf("--%s would change %s", g, c.At)
+			}
+		}
+	}
+	if n := len(plan(t, tuner, Queues, CPU, Memory)); n != 8 {
+		t.Errorf("%d changes, want 8", n)
+	}
+	for _, file := range []string{"/etc/passwd", "/sys/block/../../etc/passwd", "/proc/sys/kernel/panic"} {
+		if _, err := tuner.Plan(nil, []finding.Finding{{Settings: []finding.Setting{{File: file, Value: "1"}}}}, nil); err == nil {
+			t.Errorf("%s may be set", file)
+		}
+	}
+}
+
+// Tuning twice, and persisting in between, goes back to the first state; a device that changed its name meanwhile is found.
+func TestPersistAndRevert(t *testing.T) {
+	tuner := site(t)
+	before := tree(t, tuner.Root)
+	if err := tuner.Apply(plan(t, tuner, Queues), false); err != nil {
+		t.Fatal(err)
+	}
+	if err := tuner.Apply(plan(t, tuner), true); err != nil { // the queues are tuned already, and must be persisted too
+		t.Fatal(err)
+	}
+	after := tree(t, tuner.Root)
+	uuid := regexp.MustCompile(`[0-9a-f]{8}(:[0-9a-f]{8}){3}`)
+	want := map[string]string{
+		strings.TrimPrefix(udevFile, "/"): head +
+			`ACTION=="add|change", SUBSYSTEM=="block", ENV{DEVTYPE}=="disk", ATTRS{serial}=="vol0a1b2c3d4e5f60021", ATTR{queue/scheduler}="none"` + "\n" +
+			`ACTION=="add|change", SUBSYSTEM=="block", ENV{DEVTYPE}=="disk", ENV{MD_UUID}=="UUID", ATTR{queue/read_ahead_kb}="64"` + "\n",
+		strings.TrimPrefix(sysctlFile, "/"): head + "vm.dirty_background_bytes = 268435456\nvm.dirty_bytes = 1073741824\nvm.swappiness = 1\n",
+		strings.TrimPrefix(unitFile, "/"): head + `[Unit]
+Description=Settings made by plimsoll tune
+
+[Service]
+Type=oneshot
+ExecStart=/bin/sh -c 'for f in /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor; do echo performance > "$$f"; done'
+ExecStart=/bin/sh -c 'for f in /sys/devices/system/cpu/cpu*/cpuidle/state3/disable; do echo 1 > "$$f"; done'
+
+[Install]
+WantedBy=multi-user.target
+`,
+		strings.TrimPrefix(unitLink, "/"): "-> " + unitFile,
+	}
+	for name, text := range want {
+		got := uuid.ReplaceAllString(after[name], "UUID")
+		if got != text {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, text)
+		}
+	}
+	rename := func(from, to string) {
+		if err := os.Rename(filepath.Join(tuner.Root, "sys/class/block", from), filepath.Join(tuner.Root, "sys/class/block", to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rename("nvme1n1", "nvme9n1")
+	if _, _, err := tuner.Revert(); err != nil {
+		t.Fatal(err)
+	}
+	rename("nvme9n1", "nvme1n1")
+	if d := changed(before, tree(t, tuner.Root)); len(d) > 0 {
+		t.Errorf("not as before: %v", d)
+	}
+}
+
+// Whatever write fails, the record holds enough to go back.
+func TestFailureAnywhere(t *testing.T) {
+	for fail := range 8 {
+		tuner := site(t)
+		before := tree(t, tuner.Root)
+		changes := plan(t, tuner)
+		put, n := tuner.Put, 0
+		tuner.Put = func(name string, data []byte) error {
+			if n++; n == fail+1 {
+				return fs.ErrPermission
+			}
+			return put(name, data)
+		}
+		err := tuner.Apply(changes, true)
+		if !errors.Is(err, fs.ErrPermission) {
+			t.Fatalf("write %d failed and apply said %v", fail, err)
+		}
+		tuner.Put = put
+		if _, _, err := tuner.Revert(); err != nil {
+			t.Fatal(err)
+		}
+		if d := changed(before, tree(t, tuner.Root)); len(d) > 0 {
+			t.Errorf("write %d failed; not as before: %v", fail, d)
+		}
+	}
+}
+
+func TestHostileSerial(t *testing.T) {
+	c := Change{
+		Setting: finding.Setting{File: "/sys/block/vda/queue/scheduler", Value: "none"}, At: "/sys/block/vda/queue/scheduler",
+		Device: identity{Serial: "x\", RUN+=\"/bin/sh\n"},
+	}
+	if out, err := files([]Change{c}); err == nil {
+		t.Errorf("wrote %q", out)
+	}
+}
