@@ -44,7 +44,7 @@ var doors = map[string]string{
 func TestRoomsKeepTheirPlaces(t *testing.T) {
 	rank := map[string]int{}
 	for i, floor := range floors {
-		for _, room := range strings.Fields(floor) {
+		for room := range strings.FieldsSeq(floor) {
 			rank[room] = len(floors) - i
 		}
 	}

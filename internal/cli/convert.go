@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"plimsoll/internal/fio"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/fio"
 
 	"github.com/spf13/cobra"
 )

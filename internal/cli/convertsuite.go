@@ -2,12 +2,13 @@ package cli
 
 import (
 	"fmt"
-	"plimsoll/internal/fio"
-	"plimsoll/internal/topology"
-	"plimsoll/internal/units"
 	"regexp"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 // suiteYAML writes a job file as a suite (docs/suites.md). Jobs that run one after the other become scenarios of their own;

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
 	"plimsoll/internal/block"
 	"plimsoll/internal/report"
 	"plimsoll/internal/sys"

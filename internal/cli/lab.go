@@ -8,10 +8,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"plimsoll/internal/lab"
-	"plimsoll/internal/lab/agent"
 	"text/tabwriter"
 	"time"
+
+	"plimsoll/internal/lab"
+	"plimsoll/internal/lab/agent"
 
 	"github.com/spf13/cobra"
 )

@@ -4,9 +4,10 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"syscall"
+
 	"plimsoll/internal/lab"
 	"plimsoll/internal/lab/agent"
-	"syscall"
 
 	"golang.org/x/term"
 )

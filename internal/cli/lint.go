@@ -8,12 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
 	"plimsoll/internal/units"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 )

@@ -6,10 +6,11 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
-	"plimsoll/internal/finding"
-	"plimsoll/internal/script"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/script"
 )
 
 var lintFormats = []string{"text", "json", "sarif", "github"}

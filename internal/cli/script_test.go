@@ -27,6 +27,6 @@ func TestScripts(t *testing.T) {
 			}
 			return false, fmt.Errorf("no condition %q", cond)
 		},
-		UpdateScripts:       os.Getenv("UPDATE") != "",
+		UpdateScripts: os.Getenv("UPDATE") != "",
 	})
 }

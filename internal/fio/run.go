@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"plimsoll/internal/sys"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"plimsoll/internal/sys"
 )
 
 // Version is fio's, as major and minor; a build of its git tree counts as the release before it.

@@ -1,9 +1,10 @@
 package fio
 
 import (
-	"plimsoll/internal/units"
 	"strings"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // Workload is what a fio job asks of the storage, worked out from its options: the input of the ceiling model and

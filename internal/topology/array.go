@@ -2,9 +2,10 @@ package topology
 
 import (
 	"fmt"
-	"plimsoll/internal/block"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/block"
 )
 
 // build models what lies under a device. It goes down through layers that only pass I/O on (partitions, encryption, a

@@ -3,6 +3,7 @@ package topology
 import (
 	"cmp"
 	"fmt"
+
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/units"
 )

@@ -2,10 +2,11 @@ package topology
 
 import (
 	"fmt"
-	"plimsoll/internal/units"
 	"slices"
 	"strings"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // Declaration is what a person says about the storage: plimsoll.yaml (docs/plimsoll-yaml.md) or the flags --volumes,

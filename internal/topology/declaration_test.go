@@ -2,13 +2,14 @@ package topology_test
 
 import (
 	"os"
-	"plimsoll/internal/topology"
-	"plimsoll/internal/units"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 
 	"pgregory.net/rapid"
 )

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"plimsoll/internal/block"
-	"plimsoll/internal/units"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/units"
 )
 
 // checkAcross finds what contradicts itself between arrays.

@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"plimsoll/internal/block"
-	"plimsoll/internal/sys"
-	"plimsoll/internal/units"
 	"slices"
 	"strconv"
 	"strings"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
 )
 
 // Detect finds out what lies under each role's path, as far as it can be read, and lays what decl says over it: what is

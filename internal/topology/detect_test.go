@@ -8,14 +8,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"plimsoll/internal/block"
-	"plimsoll/internal/sys"
-	"plimsoll/internal/topology"
-	"plimsoll/internal/units"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 
 	"pgregory.net/rapid"
 )

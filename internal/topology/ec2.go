@@ -53,7 +53,7 @@ func (t *Topology) ordered(p cloud.ProvisionedVolume) {
 				continue
 			}
 			v.take(p.Facts)
-			v.Origin = Origin{Detected, "EC2 API, DescribeVolumes; " + p.Facts.Provenance.String()}
+			v.Origin = Origin{Detected, "EC2 API, DescribeVolumes; " + p.Facts.String()}
 			if p.Doubt != "" {
 				t.note("%s: %s", p.ID, p.Doubt)
 			}

@@ -3,9 +3,10 @@ package topology
 import (
 	"io"
 	"io/fs"
-	"plimsoll/internal/units"
 	"strconv"
 	"strings"
+
+	"plimsoll/internal/units"
 )
 
 // readHost describes the machine from /proc, /etc and DMI, none of which needs root.

@@ -3,12 +3,13 @@ package topology
 import (
 	"errors"
 	"fmt"
-	"plimsoll/internal/units"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"plimsoll/internal/units"
 
 	"github.com/goccy/go-yaml"
 )

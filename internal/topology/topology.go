@@ -4,9 +4,10 @@
 package topology
 
 import (
+	"time"
+
 	"plimsoll/internal/block"
 	"plimsoll/internal/units"
-	"time"
 )
 
 // Topology is the storage of one machine as far as it is known.

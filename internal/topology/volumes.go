@@ -2,10 +2,11 @@ package topology
 
 import (
 	"fmt"
-	"plimsoll/internal/units"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"plimsoll/internal/units"
 )
 
 var (
