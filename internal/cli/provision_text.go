@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/term"
-
 	"plimsoll/internal/provision"
 	"plimsoll/internal/topology"
 )
@@ -64,11 +64,10 @@ func printActions(w io.Writer, a *provision.Work, head string, actions []provisi
 
 // printUndo is what teardown will do.
 func printUndo(w io.Writer, journals []*provision.Work) {
-	for i := len(journals) - 1; i >= 0; i-- {
-		a := journals[i]
+	for _, a := range slices.Backward(journals) {
 		fmt.Fprintf(w, "%s: %s of %d volumes, made %s\n", a.Array, a.Want.Level, len(a.Members), a.Started.Format("2006-01-02 15:04 MST"))
-		for n := len(a.Steps) - 1; n >= 0; n-- {
-			if st := a.Steps[n]; st.State != provision.StepToDo {
+		for n, st := range slices.Backward(a.Steps) {
+			if st.State != provision.StepToDo {
 				printActions(w, a, fmt.Sprintf("%7d", n+1), st.Undo)
 			}
 		}

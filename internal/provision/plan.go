@@ -3,18 +3,15 @@ package provision
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
-	"plimsoll/internal/units"
 )
 
 // planner makes plans from what is declared and what the machine shows; it changes nothing.
@@ -133,171 +130,6 @@ func (p *planner) array(ctx context.Context, d *topology.DeclaredArray) (*Work, 
 		return nil, err
 	}
 	return w, p.steps(ctx, w)
-}
-
-var (
-	mountPoint = regexp.MustCompile(`^/[A-Za-z0-9_./+@-]+$`)
-	labelText  = regexp.MustCompile(`^[A-Za-z0-9_.+-]*$`)
-	optionText = regexp.MustCompile(`^[A-Za-z0-9_.=:/+-]+$`)
-	ownerText  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?$`)
-	groupText  = regexp.MustCompile(`^[A-Za-z0-9_+.][A-Za-z0-9_+.-]{0,126}$`)
-	nameText   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
-)
-
-func nameOK(s string) bool { return nameText.MatchString(s) }
-
-// settle fills in what the declaration leaves open, and refuses what cannot be built or does not fit.
-func settle(d *topology.DeclaredArray) (Want, error) {
-	if !nameOK(d.Name) {
-		return Want{}, fmt.Errorf("name %.40q: want up to 32 letters, digits, dots, hyphens and underscores", d.Name)
-	}
-	n := len(d.Volumes)
-	if n == 0 || d.Each {
-		return Want{}, errors.New("which volumes is not said; name them by serial, id or by-id path, or say count and size, such as 4 x gp2 3000GiB")
-	}
-	w := Want{
-		Level: d.Level, Copies: d.Copies, Chunk: d.Chunk, Using: cmp.Or(d.Using, "md"), Group: d.VolumeGroup,
-		Segment: d.Segment, Clean: d.AssumeClean, Partition: d.Partition, Volumes: selectors(d.Volumes),
-	}
-	if w.Level == topology.NoLevel && n == 1 {
-		w.Level = topology.Single
-	}
-	switch w.Level {
-	case topology.NoLevel:
-		return w, fmt.Errorf("its level is missing; say raid10, raid0 or another for %d volumes", n)
-	case topology.Linear:
-		return w, errors.New("level linear uses one volume after the other; plimsoll builds none, say raid0")
-	case topology.Single:
-		if w.Using == "md" {
-			w.Using = ""
-		}
-	case topology.RAID10:
-		w.Copies = cmp.Or(w.Copies, 2)
-		if n%w.Copies != 0 {
-			return w, fmt.Errorf("raid10 with %d copies needs a multiple of %[1]d volumes for whole stripes, here are %d", w.Copies, n)
-		}
-	case topology.RAID1:
-		if w.Copies = cmp.Or(w.Copies, n); w.Copies != n {
-			return w, fmt.Errorf("raid1 keeps a copy on each volume: %d volumes are %[1]d copies, not %d; say raid10", n, w.Copies)
-		}
-	case topology.RAID0, topology.RAID5, topology.RAID6:
-	}
-	w.Data = topology.Array{Level: w.Level, Copies: w.Copies, Volumes: make([]topology.Volume, n)}.DataMembers()
-	if striped(w.Level) && w.Chunk == 0 {
-		w.Chunk = 512 * units.KiB // mdadm(8) --chunk
-		if w.Using == "lvm" {
-			w.Chunk = 64 * units.KiB // lvmcreate(8) --stripesize
-		}
-	}
-	if striped(w.Level) && w.Chunk&(w.Chunk-1) != 0 && (w.Using == "lvm" || w.Level != topology.RAID0) {
-		return w, fmt.Errorf("chunk %v: want a power of two", w.Chunk)
-	}
-	if w.Clean && (w.Level == topology.RAID5 || w.Level == topology.RAID6) {
-		return w, fmt.Errorf("assume_clean: the parity of %s would be wrong wherever a volume is not zero; leave it out and let it be computed", w.Level)
-	}
-	if w.Segment != "" && w.Level != topology.RAID0 {
-		return w, fmt.Errorf("segment %s goes with level raid0, not %s", w.Segment, w.Level)
-	}
-	if w.Using == "lvm" {
-		w.Group = cmp.Or(w.Group, d.Name)
-		if !groupText.MatchString(w.Group) {
-			return w, fmt.Errorf("volume_group %.40q: want letters, digits, dots, hyphens and underscores", w.Group)
-		}
-	}
-	return w, w.filesystem(d.Filesystem)
-}
-
-func striped(l topology.Level) bool {
-	return slices.Contains([]topology.Level{topology.RAID0, topology.RAID10, topology.RAID5, topology.RAID6}, l)
-}
-
-// filesystem takes over what is to be on the array.
-func (w *Want) filesystem(f *topology.DeclaredFilesystem) error {
-	if f == nil {
-		return nil
-	}
-	w.FS, w.Label, w.Owner, w.Mode, w.ByLabel = cmp.Or(f.Type, "xfs"), f.Label, f.Owner, f.Mode, f.Fstab == "label"
-	if !labelText.MatchString(f.Label) {
-		return fmt.Errorf("label %.40q: want letters, digits, dots, hyphens and underscores", f.Label)
-	}
-	if f.Owner != "" && !ownerText.MatchString(f.Owner) {
-		return fmt.Errorf("owner %.60q: want user or user:group", f.Owner)
-	}
-	if f.Mount == "" {
-		if f.Owner != "" || f.Mode != "" || len(f.Options) > 0 {
-			return errors.New("options, owner and mode are of a mount point, and none is given")
-		}
-	} else if w.Mount = path.Clean(f.Mount); !mountPoint.MatchString(w.Mount) {
-		return fmt.Errorf("mount %.60q: want a path of letters, digits and ._+@-", f.Mount)
-	}
-	if striped(w.Level) {
-		su, sw := cmp.Or(f.StripeUnit, w.Chunk), cmp.Or(f.StripeData, w.Data)
-		if su != w.Chunk || sw != w.Data {
-			return fmt.Errorf("su=%s,sw=%d does not fit: %s with chunk %v has %d data members, so su=%s,sw=%d; or leave them out", short(su), sw, w.Level, w.Chunk, w.Data, short(w.Chunk), w.Data)
-		}
-	} else if f.StripeUnit > 0 || f.StripeData > 0 {
-		return fmt.Errorf("su and sw are of striped arrays; %s has no stripe: leave them out", w.Level)
-	}
-	options := slices.Clone(f.Options)
-	if len(options) == 0 {
-		options = []string{"noatime"}
-	}
-	for _, o := range options {
-		if !optionText.MatchString(o) {
-			return fmt.Errorf("option %.40q: want letters, digits and _.=:/+-", o)
-		}
-		if o == "discard" {
-			return errors.New("option discard: every deletion would wait for the drive; leave it out and enable fstrim.timer")
-		}
-		if k, _, _ := strings.Cut(o, "="); k == "sunit" || k == "swidth" || k == "stripe" {
-			return fmt.Errorf("option %s: the filesystem is made to fit the array; leave it out", o)
-		}
-	}
-	if !slices.Contains(options, "nofail") {
-		options = append(options, "nofail") // a missing volume must not keep the machine from booting
-	}
-	w.Options = strings.Join(options, ",")
-	return nil
-}
-
-// short is a size as mkfs takes it: 64k.
-func short(b units.Bytes) string {
-	for _, u := range []struct {
-		one  units.Bytes
-		name string
-	}{{units.MiB, "m"}, {units.KiB, "k"}} {
-		if b >= u.one && b%u.one == 0 {
-			return fmt.Sprintf("%d%s", uint64(b/u.one), u.name)
-		}
-	}
-	return fmt.Sprint(uint64(b))
-}
-
-// differ is the first difference between two wants, "" for none.
-func differ(was, now Want) string {
-	for _, f := range []struct{ what, was, now string }{
-		{"level", string(was.Level), string(now.Level)},
-		{"copies", fmt.Sprint(was.Copies), fmt.Sprint(now.Copies)},
-		{"chunk", was.Chunk.String(), now.Chunk.String()},
-		{"using", was.Using, now.Using},
-		{"volume_group", was.Group, now.Group},
-		{"segment", was.Segment, now.Segment},
-		{"assume_clean", fmt.Sprint(was.Clean), fmt.Sprint(now.Clean)},
-		{"partition", fmt.Sprint(was.Partition), fmt.Sprint(now.Partition)},
-		{"filesystem.type", was.FS, now.FS},
-		{"filesystem.label", was.Label, now.Label},
-		{"filesystem.mount", was.Mount, now.Mount},
-		{"filesystem.options", was.Options, now.Options},
-		{"filesystem.owner", was.Owner, now.Owner},
-		{"filesystem.mode", was.Mode, now.Mode},
-		{"filesystem.fstab", fmt.Sprint(was.ByLabel), fmt.Sprint(now.ByLabel)},
-		{"volumes", was.Volumes, now.Volumes},
-	} {
-		if f.was != f.now {
-			return fmt.Sprintf("%s was %s, is %s", f.what, cmp.Or(f.was, "none"), cmp.Or(f.now, "none"))
-		}
-	}
-	return ""
 }
 
 func (p *planner) note(format string, args ...any) {

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func newApplyCmd(env *Env) *cobra.Command {
+	var o provisionOptions
+	cmd := &cobra.Command{
+		Use:   "apply FILE",
+		Short: "Build the arrays of a plimsoll.yaml from blank volumes",
+		Long: `Build the arrays of a plimsoll.yaml from blank volumes: partitions, array, filesystem, mount, /etc/fstab, mdadm.conf and
+initramfs. The plan is shown and confirmed first. A journal in /var/lib/plimsoll keeps each step, so that an apply that was cut
+short is finished by another one, and teardown can undo it all.
+
+A volume that carries anything is refused, unless --destroy DEV and --serial S both name it.`,
+		Example: `  plimsoll apply plimsoll.yaml
+  plimsoll apply plimsoll.yaml --yes --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.file = args[0]
+			return runApply(cmd.Context(), env, o)
+		},
+	}
+	o.addDestroy(cmd)
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print what happens as JSON, one event a line; needs --yes")
+	return cmd
+}
+
+func runApply(ctx context.Context, env *Env, o provisionOptions) error {
+	if o.json && !o.yes {
+		return usage(errors.New("--json needs --yes: nobody could answer"))
+	}
+	site, plan, err := o.plan(ctx, env)
+	if err != nil {
+		return err
+	}
+	if !o.json {
+		printProvision(env.Out, plan)
+	}
+	if plan.Steps() > 0 && !o.yes {
+		if err := confirm(env, fmt.Sprintf("\nDo these %d steps?", plan.Steps())); err != nil {
+			return err
+		}
+	}
+	if err := site.Apply(ctx, plan); err != nil {
+		return hint(err, "plimsoll apply "+o.file+" goes on from there; plimsoll teardown takes it back")
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"plimsoll/internal/provision"
+)
+
+func newVerifyCmd(env *Env) *cobra.Command {
+	var o provisionOptions
+	cmd := &cobra.Command{
+		Use:   "verify FILE",
+		Short: "Compare the machine with a plimsoll.yaml",
+		Long: `Compare the machine with a plimsoll.yaml: arrays and their members, redundancy, filesystems and their alignment, mounts,
+/etc/fstab, mdadm.conf and initramfs. Needs root. The exit code is 3 when something differs.`,
+		Example: `  plimsoll verify plimsoll.yaml
+  plimsoll verify plimsoll.yaml --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.file = args[0]
+			return runVerify(cmd.Context(), env, o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the differences as JSON")
+	return cmd
+}
+
+func runVerify(ctx context.Context, env *Env, o provisionOptions) error {
+	decl, err := o.declaration()
+	if err != nil {
+		return err
+	}
+	diffs, err := provision.Here(env.Machine, nil).Verify(ctx, decl)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		err = printJSON(env.Out, diffs)
+	} else {
+		printDifferences(env.Out, decl, diffs)
+	}
+	if err == nil && len(diffs) > 0 {
+		err = errVerdict
+	}
+	return err
+}

@@ -1,0 +1,196 @@
+package provision
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// logUnit is the most that XFS's log is padded to. A log write is rounded up to the log's stripe unit, and mkfs.xfs takes that
+// from su up to 256 KiB: then an 8 KiB commit can write 256 KiB of log. 32 KiB is what mkfs.xfs itself falls back to above.
+const logUnit = 32 * units.KiB
+
+// Arithmetic is how the filesystem's geometry follows from the array's, for people.
+func (w *Work) Arithmetic() string {
+	want := w.Want
+	if !striped(want.Level) {
+		return ""
+	}
+	n := len(w.Members)
+	data := map[topology.Level]string{
+		topology.RAID0:  fmt.Sprintf("%d volumes, all with data", n),
+		topology.RAID10: fmt.Sprintf("%d volumes / %d copies = %d with data", n, want.Copies, want.Data),
+		topology.RAID5:  fmt.Sprintf("%d volumes - 1 of parity = %d with data", n, want.Data),
+		topology.RAID6:  fmt.Sprintf("%d volumes - 2 of parity = %d with data", n, want.Data),
+	}[want.Level]
+	s := fmt.Sprintf("%s; stripe = %v x %d = %v", data, want.Chunk, want.Data, want.Chunk*units.Bytes(want.Data))
+	blocks := uint64(want.Chunk / (4 * units.KiB))
+	switch want.FS {
+	case "xfs":
+		s += fmt.Sprintf("; xfs su=%s,sw=%d (sunit=%d, swidth=%d blocks of 4 KiB), log su=%s", short(want.Chunk), want.Data, blocks, blocks*uint64(want.Data), short(min(want.Chunk, logUnit)))
+	case "ext4":
+		s += fmt.Sprintf("; ext4 stride = %v / 4KiB = %d, stripe_width = %[2]d x %[3]d = %[4]d", want.Chunk, blocks, want.Data, blocks*uint64(want.Data))
+	}
+	return s
+}
+
+func (w *Work) mkfs(uuid string) {
+	want := w.Want
+	st := Step{
+		Touches: []string{w.Top()},
+		Check:   []Cond{{Is: "filesystem", Want: want.FS + " " + uuid}},
+		Undo:    []Action{{If: &Cond{Is: "filesystem", Want: want.FS + " " + uuid}, Run: []string{"wipefs", "--all", "--quiet", "@array"}}},
+	}
+	st.Say = fmt.Sprintf("make %s on %s", want.FS, w.Top())
+	blocks := uint64(want.Chunk / (4 * units.KiB))
+	var argv []string
+	switch want.FS {
+	case "xfs":
+		// -f: nothing of ours or others' is on what was created two steps ago, but old bytes may look like a filesystem.
+		argv = []string{"mkfs.xfs", "-q", "-f", "-m", "uuid=" + uuid}
+		if striped(want.Level) {
+			argv = append(argv, "-d", fmt.Sprintf("su=%s,sw=%d", short(want.Chunk), want.Data), "-l", "su="+short(min(want.Chunk, logUnit)))
+			st.Say += fmt.Sprintf(", su=%s,sw=%d", short(want.Chunk), want.Data)
+		}
+	case "ext4":
+		extended := []string{}
+		if striped(want.Level) {
+			extended = append(extended, fmt.Sprintf("stride=%d,stripe_width=%d", blocks, blocks*uint64(want.Data)))
+			st.Say += fmt.Sprintf(", stride=%d, stripe_width=%d", blocks, blocks*uint64(want.Data))
+		}
+		// Tables that are written in the background would disturb the first hours' measurements.
+		extended = append(extended, "lazy_itable_init=0,lazy_journal_init=0")
+		argv = []string{"mkfs.ext4", "-q", "-F", "-b", "4096", "-U", uuid, "-E", strings.Join(extended, ",")}
+	}
+	if want.Label != "" {
+		argv = append(argv, "-L", want.Label)
+		st.Say += ", label " + want.Label
+	}
+	st.Do = []Action{{Run: append(argv, "@array")}}
+	if want.Using == "" && !want.Partition {
+		st.Undo = append(st.Undo, w.zeros())
+	}
+	w.add(st)
+}
+
+// filesystemUUID is what mkfs is told.
+func (w *Work) filesystemUUID() string {
+	for _, st := range w.Steps {
+		for _, c := range st.Check {
+			if c.Is == "filesystem" {
+				_, uuid, _ := strings.Cut(c.Want, " ")
+				return uuid
+			}
+		}
+	}
+	return ""
+}
+
+func (p *planner) mount(w *Work, owner string) {
+	want := w.Want
+	var made []string // missing directories, outermost first
+	for d := want.Mount; d != "/" && !p.has(d) && !p.made[d]; d = path.Dir(d) {
+		made = slices.Insert(made, 0, d)
+		p.made[d] = true
+	}
+	if len(made) > 0 {
+		st := Step{Say: "make the directory " + want.Mount, Touches: made, Check: []Cond{{Is: "path", Of: want.Mount}}}
+		for _, dir := range made {
+			st.Do = append(st.Do, Action{If: &Cond{Is: "absent", Of: dir}, Run: []string{"mkdir", dir}})
+			st.Undo = slices.Insert(st.Undo, 0, Action{If: &Cond{Is: "empty", Of: dir}, Run: []string{"rmdir", dir}})
+		}
+		w.add(st)
+	}
+	by := "UUID=" + w.filesystemUUID()
+	if want.ByLabel {
+		by = "LABEL=" + want.Label
+	}
+	pass := 0
+	if want.FS == "ext4" {
+		pass = 2 // fsck after the root; XFS has none to run
+	}
+	l := &Lines{File: "/etc/fstab", Name: w.Array, Text: fmt.Sprintf("%s %s %s %s 0 %d", by, want.Mount, want.FS, want.Options, pass)}
+	var reload []Action
+	if p.has("/run/systemd/system") {
+		reload = []Action{{Run: []string{"systemctl", "daemon-reload"}}}
+	}
+	mounted := Cond{Is: "mounted", Of: want.Mount}
+	w.add(Step{
+		Say:     "have it mounted at boot, by a line in /etc/fstab",
+		Touches: []string{"/etc/fstab"},
+		Check:   []Cond{{Is: "lines", Of: "/etc/fstab", Want: l.Text}},
+		Do:      append([]Action{{Add: l}}, reload...),
+		Undo:    append([]Action{{Cut: l}}, reload...),
+	})
+	unmount := Action{If: &mounted, Run: []string{"umount", want.Mount}}
+	w.add(Step{
+		Say:     "mount it on " + want.Mount,
+		Touches: []string{want.Mount},
+		Check:   []Cond{mounted},
+		Do:      []Action{{Run: []string{"mount", want.Mount}}},
+		Again:   []Action{{Run: []string{"mount", want.Mount}}},
+		Undo:    []Action{unmount},
+	})
+	if owner != "::" {
+		var do []Action
+		if want.Owner != "" {
+			do = append(do, Action{Run: []string{"chown", want.Owner, want.Mount}})
+		}
+		if want.Mode != "" {
+			do = append(do, Action{Run: []string{"chmod", want.Mode, want.Mount}})
+		}
+		w.add(Step{
+			Say: strings.TrimSpace(fmt.Sprintf("give %s to %s", want.Mount, strings.TrimSpace(want.Owner+" "+want.Mode))), Touches: []string{want.Mount},
+			Check: []Cond{{Is: "owner", Of: want.Mount, Want: owner}}, Do: do,
+		})
+	}
+	w.add(Step{
+		Say:   "prove the line in /etc/fstab: unmount, and mount all",
+		Check: []Cond{mounted},
+		Do:    []Action{unmount, {Run: []string{"mount", "-a"}, Judged: true}},
+		Again: []Action{{Run: []string{"mount", want.Mount}}},
+	})
+}
+
+// owner is "UID:GID:MODE" of the mount point, parts empty that are not asked for.
+func (p *planner) owner(ctx context.Context, want Want) (string, error) {
+	user, group, _ := strings.Cut(want.Owner, ":")
+	id := func(file, name string) (string, error) {
+		if _, err := strconv.ParseUint(name, 10, 32); err == nil || name == "" {
+			return name, nil
+		}
+		for line := range strings.Lines(p.text("etc/" + file)) {
+			if f := strings.Split(line, ":"); len(f) > 2 && f[0] == name {
+				return strings.TrimSpace(f[2]), nil
+			}
+		}
+		out, err := p.Output(ctx, "getent", file, name) // users may come from elsewhere
+		if f := strings.Split(out, ":"); err == nil && len(f) > 2 {
+			return f[2], nil
+		}
+		return "", fmt.Errorf("owner %s: %s knows no %s; create it first, or give its number", want.Owner, path.Join("/etc", file), name)
+	}
+	uid, err := id("passwd", user)
+	if err != nil {
+		return "", err
+	}
+	gid, err := id("group", group)
+	if err != nil {
+		return "", err
+	}
+	mode := ""
+	if want.Mode != "" {
+		n, err := strconv.ParseUint(want.Mode, 8, 12)
+		if err != nil {
+			return "", fmt.Errorf("mode %.20q: want octal, such as 0700", want.Mode)
+		}
+		mode = fmt.Sprintf("%04o", n)
+	}
+	return uid + ":" + gid + ":" + mode, nil
+}
