@@ -50,4 +50,4 @@ LAB_PACKAGES := qemu-system-x86 linux-image-cloud-amd64 busybox-static kmod udev
 
 need-test: need-build
 	@scripts/need.sh gcc libc6-dev fio xfsprogs e2fsprogs chromium
-	@scripts/need.sh --optional npm $(LAB_PACKAGES)
+	@scripts/need.sh --optional $(LAB_PACKAGES)
