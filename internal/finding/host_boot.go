@@ -14,6 +14,18 @@ import (
 // systemPoints are mounted by the initramfs or must be there for the boot to go on, so that nofail has no place on them.
 var systemPoints = []string{"/", "/boot", "/boot/efi", "/usr", "/var"}
 
+// inMemory are filesystems of which nothing is left after a boot.
+var inMemory = []string{"rootfs", "tmpfs", "ramfs", "overlay"}
+
+// boots says whether the machine that was looked at boots from what it has now. One whose root is in memory, a live image, a container or
+// the lab, is set up by something else, and its /etc says nothing.
+func (c *Case) boots() bool {
+	if c.Host == nil || c.Topology == nil || c.Topology.Tree == nil {
+		return false
+	}
+	return !slices.ContainsFunc(c.Topology.Tree.Mounts, func(m block.Mount) bool { return m.Point == "/" && slices.Contains(inMemory, m.FS) })
+}
+
 // driverNames change from boot to boot, as drives answer in another order; md127 is what an unknown array is called.
 var driverNames = regexp.MustCompile(`^/dev/(nvme\d|sd[a-z]|xvd[a-z]|vd[a-z]|dm-\d|md12\d$)`)
 
@@ -21,7 +33,8 @@ var wrongFstab = &Rule{
 	Code: "PL312", Since: "0.2", Severity: Warn,
 	Title: "fstab does not bring this mount back",
 	When: "A target's mount is neither in /etc/fstab nor a systemd mount unit; or its line names a kernel name such as /dev/nvme1n1, or lacks " +
-		"nofail (an info on a single local drive). An error where the line mounts another filesystem there. / /boot /usr and /var are left alone.",
+		"nofail (an info on a single local drive). An error where the line mounts another filesystem there. / /boot /usr and /var are left alone, " +
+		"and so is a machine whose root is in memory (a live image, a container).",
 	Why: "After the next boot the path is an empty directory on the root volume, and a database starts in it; or another filesystem is there; " +
 		"or, without nofail, the machine waits for a volume that is late and stops in emergency mode, where no one can log in.",
 	Fix:    "Mount by UUID or LABEL with nofail, then try it: umount, mount -a.",
@@ -29,7 +42,7 @@ var wrongFstab = &Rule{
 	Good:   "UUID=8ac075e3-1124-4bb6-bef7-a6811bf8b870  /data  xfs  defaults,noatime,nofail  0  2",
 	Ignore: "When the volumes are gone before the machine boots again.",
 	Check: func(c *Case, report func(Finding)) {
-		if c.Host == nil || !c.Host.Boot.FstabKnown {
+		if !c.boots() || !c.Host.Boot.FstabKnown {
 			return
 		}
 		for _, m := range c.mounts() {
@@ -87,12 +100,12 @@ func (c *Case) fstabLine(m mounted, d *block.Device, l host.Fstab, f *Finding) b
 	return f.Says != ""
 }
 
-// raids lists the md arrays below the targets.
+// raids lists the md arrays below the targets that a boot has to bring back.
 func (c *Case) raids() []*block.Device {
 	var all []*block.Device
 	for _, t := range c.targets() {
-		if c.Host == nil || c.Topology.Tree == nil {
-			continue
+		if !c.boots() {
+			break
 		}
 		for _, name := range c.Topology.Tree.Below(t.Device) {
 			if d := c.device(name); d.MD != nil && !slices.Contains(all, d) {

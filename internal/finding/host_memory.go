@@ -36,7 +36,8 @@ var dirtyPages = &Rule{
 	Code: "PL309", Since: "0.2", Severity: Info,
 	Title: "much may be written to memory before it goes to disk",
 	When: "The kernel begins to write back only at more than 4 GiB of dirty pages (vm.dirty_background_bytes, or _ratio of the memory). A " +
-		"warning where that limit is not below the one at which writers wait, for then nothing is written in the background.",
+		"warning where that limit is not below the one at which writers wait, for then nothing is written in the background. Not of a run " +
+		"that used direct I/O only.",
 	Why: "What has gathered goes out at once: a checkpoint's fsync, or any sync behind it, waits for all of it, seconds on most arrays. " +
 		"Direct I/O does not take this way, a database like PostgreSQL does.",
 	Fix:    "Set the limits in bytes, to what the storage writes in half a second and in two.",
@@ -46,7 +47,7 @@ var dirtyPages = &Rule{
 	Check: func(c *Case, report func(Finding)) {
 		background, limit := c.dirtyLimits()
 		never := background >= limit
-		if limit == 0 || background <= manyDirty && !never {
+		if limit == 0 || background <= manyDirty && !never || c.allDirect() {
 			return
 		}
 		f := Finding{

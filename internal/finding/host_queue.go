@@ -23,7 +23,7 @@ var readAhead = &Rule{
 	Code: "PL301", Since: "0.2", Severity: Info,
 	Title: "read-ahead does not fit the role",
 	When: "Under data read-ahead is above the kernel's default of 128 KiB (the guide sets 64 KiB); under a log it is below 4096 KiB. " +
-		"A device in both roles is left alone.",
+		"A device in both roles is left alone, and so is a run that used direct I/O only.",
 	Why: "Buffered random reads drag neighbours along that nobody asked for, so a large read-ahead under data wastes throughput and cache; " +
 		"replaying a log reads in sequence, one stream at a time, and needs it large to keep all members busy. Direct I/O does not read ahead.",
 	Fix:    "Set it on the top device, not on its members; keep it by a udev rule (plimsoll tune --persist).",
@@ -31,6 +31,9 @@ var readAhead = &Rule{
 	Good:   "$ cat /sys/block/md0/queue/read_ahead_kb     # data\n64",
 	Ignore: "When queries scan tables in sequence most of the time, or all I/O is direct.",
 	Check: func(c *Case, report func(Finding)) {
+		if c.allDirect() {
+			return
+		}
 		for _, t := range c.tops() {
 			have, want := t.Queue.ReadAhead, units.Bytes(0)
 			switch {
@@ -53,6 +56,12 @@ var readAhead = &Rule{
 			report(f)
 		}
 	},
+}
+
+// allDirect says that something was measured and none of it went through the page cache.
+func (c *Case) allDirect() bool {
+	runs := c.measured()
+	return len(runs) > 0 && !slices.ContainsFunc(runs, func(m Measurement) bool { return m.any(buffered) })
 }
 
 const noScheduler = "none"

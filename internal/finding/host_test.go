@@ -1,10 +1,16 @@
 package finding
 
 import (
+	"context"
+	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/internal/sys"
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/host"
@@ -105,6 +111,16 @@ func TestHostRules(t *testing.T) {
 			c.Topology.Targets = append(c.Topology.Targets, second)
 			c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 4 * units.MiB
 		}},
+		{"read-ahead 4 MiB, a direct run", "", "", func(c *Case) {
+			c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 4 * units.MiB
+			c.Runs = []Measurement{measured(1, random(1, 8*units.KiB, 1, 4))}
+		}},
+		{"read-ahead 4 MiB, a buffered run", "PL301 info", "", func(c *Case) {
+			c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 4 * units.MiB
+			w := random(1, 8*units.KiB, 1, 4)
+			w.Direct, w.Buffered = false, true
+			c.Runs = []Measurement{measured(1, w)}
+		}},
 		{"mq-deadline on NVMe", "PL302 warning", "echo none > /sys/block/nvme1n1/queue/scheduler", func(c *Case) { drive1(c).Queue.Scheduler = "mq-deadline" }},
 		{"mq-deadline on a virtio disk", "", "", func(c *Case) {
 			c.Topology.Tree.Devices["vda"] = &block.Device{Name: "vda", Kind: block.Disk, Queue: block.Queue{Scheduler: "mq-deadline", Requests: 256, Rotational: true}}
@@ -153,6 +169,10 @@ func TestHostRules(t *testing.T) {
 		{"a mount unit", "", "", func(c *Case) { c.Host.Boot.Fstab, c.Host.Boot.Units = nil, []string{"/data"} }},
 		{"fstab not seen", "", "", func(c *Case) { c.Host.Boot.Fstab, c.Host.Boot.FstabKnown = nil, false }},
 		{"the root filesystem is not in fstab", "", "", func(c *Case) { c.Host.Boot.Fstab, c.Topology.Targets[0].Mount.Point = nil, "/" }},
+		{"a root in memory", "", "", func(c *Case) {
+			c.Host.Boot.Fstab, c.Host.Boot.Arrays = nil, nil
+			c.Topology.Tree.Mounts = []block.Mount{{Point: "/", FS: "rootfs"}}
+		}},
 		{"by the driver's name", "PL312 warning", "", func(c *Case) {
 			fstab(c).Spec = "/dev/nvme1n1"
 			c.Topology.Targets[0].Mount.Device = "nvme1n1"
@@ -252,6 +272,34 @@ func TestFine(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestHealthyMachinesAreCalm looks at captured machines without a fault: the lab's healthy presets, and a VM as it comes.
+func TestHealthyMachinesAreCalm(t *testing.T) {
+	for name, path := range map[string]string{"lab-gp3x8-raid10": "/data", "lab-gp2x4-raid0": "/data", "lab-nvme8": "/t0", "this-vm": "/"} {
+		archive, err := os.ReadFile("../block/testdata/" + name + ".txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &sys.Machine{Root: block.Captured(archive), Run: func(_ context.Context, _ io.Writer, argv ...string) error {
+			return fmt.Errorf("%s: %w", argv[0], sys.ErrNotFound)
+		}}
+		top, err := topology.Detect(t.Context(), m, map[topology.Role]string{topology.Data: path}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &Case{Topology: top, Host: host.Read(t.Context(), m)}
+		c.Host.Boot.FstabKnown = true // with no line in it, as in the lab's image
+		if c.device(top.Targets[0].Device) == nil {
+			t.Fatalf("%s: %s is on no device", name, path)
+		}
+		for _, f := range Judge(c) {
+			// md and this VM read far ahead as they come: true, and said without a warning.
+			if f.Code.Family() == "the host" && (f.Code != "PL301" || f.Severity != Info) {
+				t.Errorf("%s: %s %s: %s", name, f.Code, f.Severity, f.Says)
+			}
+		}
 	}
 }
 
