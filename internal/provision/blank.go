@@ -45,7 +45,9 @@ func occupied(t *block.Tree, d *block.Device) []string {
 		}
 		say("it has the partition %s", p)
 	}
-	if d.Signature != "" && d.Signature != "?" && len(why) == 0 {
+	// udev gives a partition the type of the table that it is in.
+	table := d.Kind == block.Partition && (d.Signature == "gpt" || d.Signature == "dos")
+	if d.Signature != "" && d.Signature != "?" && len(why) == 0 && !table {
 		say("it carries %s%s", d.Signature, labelled(d))
 	}
 	if d.ReadOnly {

@@ -230,7 +230,7 @@ func TestLabNotBlank(t *testing.T) {
 		g.refused(apply, c.says)
 		g.ok("cat ${a[*]} | sha256sum | cmp - /tmp/sum")
 		g.ok("plimsoll teardown --yes")
-		g.ok(c.clean + "; dd if=/dev/zero of=${a[0]} bs=1M count=2 conv=fsync 2>/dev/null; dd if=/dev/zero of=${a[1]} bs=1M count=2 conv=fsync 2>/dev/null; udevadm settle")
+		g.ok(c.clean + "; for d in ${a[*]}; do dd if=/dev/zero of=$d bs=1M count=64 conv=fsync 2>/dev/null; done; udevadm settle")
 	}
 	// A member with old metadata, assembled, given up by name and serial: the array is stopped, and only that one.
 	g.ok("mdadm -q --create /dev/md/old --run --level=1 --metadata=1.2 --raid-devices=2 ${a[*]} </dev/null; mdadm -q --create /dev/md/other --run --level=0 --raid-devices=2 ${b[*]} && mkfs.ext4 -q /dev/md/other; udevadm settle")
