@@ -29,7 +29,7 @@ func (s *Site) Apply(ctx context.Context, p *Plan) error {
 	}
 	for _, w := range p.Arrays {
 		for _, j := range journals {
-			if j.Array == w.Array && (w.Found || j.Started != w.Started) {
+			if j.Array == w.Array && (w.Found || !j.Started.Equal(w.Started)) {
 				return fmt.Errorf("array %s: something has changed since the plan was made; apply again", w.Array)
 			}
 		}

@@ -91,6 +91,11 @@ func parseJournal(data []byte) (*Work, error) {
 	return w, nil
 }
 
+// untouched says that no step which leaves something to undo has begun, nor a teardown.
+func (w *Work) untouched() bool {
+	return !w.Torn && !slices.ContainsFunc(w.Steps, func(st Step) bool { return st.State != StepToDo && len(st.Undo) > 0 })
+}
+
 // forget removes an array's journal, and the directories when no other is there.
 func (s *Site) forget(w *Work) error {
 	if err := os.Remove(filepath.Join(s.Journal, w.Array+".json")); err != nil && !errors.Is(err, fs.ErrNotExist) {

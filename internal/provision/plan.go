@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/sys"
@@ -40,6 +41,14 @@ func (s *Site) Plan(ctx context.Context, decl *topology.Declaration, destroy map
 	if err != nil {
 		return nil, err
 	}
+	// An apply that came no further than refusing a volume has left nothing to go on from: it is planned anew.
+	begun := map[string]time.Time{}
+	journals = slices.DeleteFunc(journals, func(w *Work) bool {
+		if w.untouched() {
+			begun[w.Array] = w.Started
+		}
+		return w.untouched()
+	})
 	p := &planner{Site: s, tree: tree, decl: decl, journals: journals, taken: map[string]string{}, made: map[string]bool{}}
 	if p.destroy, err = named(tree, destroy); err != nil {
 		return nil, err
@@ -57,6 +66,9 @@ func (s *Site) Plan(ctx context.Context, decl *topology.Declaration, destroy map
 		w, err := p.array(ctx, &decl.Arrays[i])
 		if err != nil {
 			return nil, fmt.Errorf("%s: array %s: %w", decl.Arrays[i].Origin.Where, decl.Arrays[i].Name, err)
+		}
+		if at, ok := begun[w.Array]; ok && !w.Found {
+			w.Started = at // which says that this plan knows of that journal
 		}
 		plan.Arrays = append(plan.Arrays, w)
 	}

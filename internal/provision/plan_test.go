@@ -2,6 +2,7 @@ package provision
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -244,6 +245,33 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%v\nwant %s", err, c.err)
 			}
 		})
+	}
+}
+
+// A volume that apply refused after it had begun can be given up by the next apply: nothing binds it to the first plan.
+func TestRefusedAndGivenUp(t *testing.T) {
+	s := site(t, machine([]drive{{name: "nvme1n1", serial: "S1", gib: 100}, {name: "nvme2n1", serial: "S2", gib: 100}}, nil))
+	yaml := "arrays:\n  - {name: a, level: raid1, volumes: [{serial: S1}, {serial: S2}]}\n"
+	first, err := plan(t, s, yaml, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := first.Arrays[0]
+	w.Started, w.Steps[0].State = s.Now(), StepBegun
+	if err := errors.Join(os.MkdirAll(s.Journal, 0o755), s.save(w)); err != nil {
+		t.Fatal(err)
+	}
+	second, err := plan(t, s, yaml, map[string]string{"/dev/nvme1n1": "S1"})
+	if err != nil || !second.Arrays[0].Members[0].Destroy || !strings.HasPrefix(second.Arrays[0].Steps[0].Say, "erase") || !second.Arrays[0].Started.Equal(w.Started) {
+		t.Fatalf("%+v %v", second, err)
+	}
+	// Once something is written, the journal's plan is kept.
+	w.Steps[0].State, w.Steps[1].State = StepDone, StepBegun
+	if err := s.save(w); err != nil {
+		t.Fatal(err)
+	}
+	if third, err := plan(t, s, yaml, nil); err != nil || third.Steps() != len(w.Steps)-1 {
+		t.Fatalf("%+v %v", third, err)
 	}
 }
 
