@@ -57,8 +57,12 @@ func checkCPU(c *Case, report func(Finding)) {
 		}
 		if use := h.User + h.System + h.IRQ + h.SoftIRQ + h.Steal; use >= hostFull {
 			own /= float64(h.CPUs)
+			fix := "" // the rule's
+			if own < use/2 {
+				fix = "Most of it is not fio's: stop what else runs (top shows it), and measure again."
+			}
 			host = join(host, Finding{
-				Subject: "host", Scenarios: m.ids(),
+				Subject: "host", Scenarios: m.ids(), Fix: fix,
 				Says: fmt.Sprintf("The host's %d cores are %s busy, %s with fio.", h.CPUs, percent(use), percent(own)),
 				Evidence: []Evidence{{
 					"CPU of the host", fmt.Sprintf("%s, of which fio %s", percent(use), percent(own)), "below " + percent(hostFull),
