@@ -1,0 +1,45 @@
+package tune
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/internal/lab/labtest"
+)
+
+// TestInTheLab tunes a guest's real kernel by a persistent rule, has udev bring the settings back, and goes back to what was.
+func TestInTheLab(t *testing.T) {
+	g := labtest.Start(t, "gp3x8-raid10")
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	r, err := g.Bash(ctx, `set -e
+drive=$(ls /sys/block | grep -m1 ^nvme); data=$(basename $(findmnt -no SOURCE /data)); wal=$(basename $(findmnt -no SOURCE /wal))
+etc() { cd /; find etc -exec stat -c '%n %a %N' {} + | sort; find etc -type f -print0 | sort -z | xargs -0 sha256sum; }
+show() { echo $1: $(sed 's/.*\[\(.*\)\].*/\1/' /sys/block/$drive/queue/scheduler) $(cat /sys/block/$data/queue/read_ahead_kb /sys/block/$wal/queue/read_ahead_kb); }
+plimsoll check --data /data --wal /wal > /tmp/healthy
+! grep -E '^PL[0-9]+ (warning|error|invalid)' /tmp/healthy
+echo mq-deadline > /sys/block/$drive/queue/scheduler; echo 256 > /sys/block/$data/queue/read_ahead_kb; echo 256 > /sys/block/$wal/queue/read_ahead_kb
+etc > /tmp/before; show before
+plimsoll check --data /data --wal /wal | grep ^PL302
+plimsoll tune --data /data --wal /wal --dry-run > /dev/null; show dry
+plimsoll tune --data /data --wal /wal --persist > /dev/null; show tuned
+echo mq-deadline > /sys/block/$drive/queue/scheduler; echo 128 > /sys/block/$data/queue/read_ahead_kb; echo 128 > /sys/block/$wal/queue/read_ahead_kb
+udevadm control --reload; udevadm trigger --subsystem-match=block --action=change; udevadm settle; show udev
+plimsoll tune --revert > /dev/null; show reverted
+etc > /tmp/after; cmp /tmp/before /tmp/after; test ! -e /var/lib/plimsoll/tune.json`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `before: mq-deadline 256 256
+PL302 warning: an I/O scheduler sorts the requests of NVMe drives (nvme0n1)
+dry: mq-deadline 256 256
+tuned: none 64 4096
+udev: none 64 4096
+reverted: mq-deadline 256 256
+`
+	if got := r.Stdout; r.Code != 0 || strings.TrimSpace(got) != strings.TrimSpace(want) {
+		t.Errorf("exit %d\n%s%s\nwant\n%s", r.Code, got, r.Stderr, want)
+	}
+}
