@@ -185,7 +185,7 @@ func (p *planner) unused(like topology.DeclaredVolume) []*block.Device {
 		local := strings.Contains(d.Model, "Instance Storage")
 		cloud := slices.Contains([]string{"gp2", "gp3", "io1", "io2", "st1", "sc1"}, like.Type)
 		switch {
-		case d.Kind != block.Disk || d.Size == 0 || identity(d) == "" || len(occupied(p.tree, d)) > 0:
+		case d.Kind != block.Disk || d.Size == 0 || identity(d) == "" || len(occupied(p.tree, d)) > 0 && p.destroy[d.Name] == "":
 		case like.Size > 0 && !alike(d.Size, like.Size):
 		case like.Model != "" && !strings.Contains(d.Model, like.Model):
 		case cloud && local || like.Type == "nvme" && ebs:
@@ -209,7 +209,7 @@ func (p *planner) used(like topology.DeclaredVolume) string {
 	if len(all) == 0 {
 		return "; see: plimsoll inspect"
 	}
-	return "; not blank: " + strings.Join(all, "; ")
+	return "; not blank: " + strings.Join(all, "; ") + "; if what is on one may be lost: --destroy DEV --serial S"
 }
 
 func (p *planner) list(devices []*block.Device) string {

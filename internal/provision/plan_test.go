@@ -278,6 +278,9 @@ func TestRefusedAndGivenUp(t *testing.T) {
 func TestDestroyNeedsBothNames(t *testing.T) {
 	old := []drive{{name: "nvme1n1", serial: "S1", gib: 100, sig: "xfs"}, {name: "nvme2n1", serial: "S2", gib: 100}, {name: "nvme3n1", serial: "S3", gib: 100, sig: "xfs"}}
 	yaml := "arrays:\n  - {name: a, level: raid1, volumes: [{serial: S1}, {serial: S2}]}\n"
+	if p, err := plan(t, site(t, machine(old[:2], nil)), "arrays:\n  - {name: a, level: raid1, volumes: 2 x 100GiB}\n", map[string]string{"/dev/nvme1n1": "S1"}); err != nil || !p.Arrays[0].Members[0].Destroy {
+		t.Errorf("by size: %v", err)
+	}
 	for _, c := range []struct {
 		destroy map[string]string
 		more    map[string]string
