@@ -50,6 +50,10 @@ func (p *place) file() string {
 // fresh is the file of never-written extents for --fresh-extents.
 func (p *place) fresh() string { return filepath.Join(p.path, folder, string(p.role)+"-fresh.dat") }
 
+// untellable are what a job file cannot hold in a value, since fio has no escape for them: ; and # begin a comment wherever they stand,
+// and variables and keywords are replaced. A file named with one would be made elsewhere, over whatever is there.
+var untellable = []string{";", "#", "${", "$pagesize", "$mb_memory", "$ncpus"}
+
 // CheckPaths says what is wrong with the paths of the roles, before anything else is looked at.
 func CheckPaths(paths map[topology.Role]string) error {
 	for _, role := range topology.Roles {
@@ -66,6 +70,11 @@ func CheckPaths(paths map[topology.Role]string) error {
 func checkPath(path string) (os.FileInfo, error) {
 	if strings.ContainsFunc(path, unicode.IsControl) {
 		return nil, fmt.Errorf("path %q: a control character in a path cannot be passed to fio; use another directory", path)
+	}
+	for _, part := range untellable {
+		if strings.Contains(path, part) {
+			return nil, fmt.Errorf("%s: fio would read %q in a job file as something else than a name; use another directory, or a link or bind mount to it", path, part)
+		}
 	}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
