@@ -86,6 +86,10 @@ func (r *runner) runFio(ctx context.Context, s suite.Scenario, res *result.Resul
 	if err != nil {
 		return fmt.Errorf("sampler: %w", err)
 	}
+	jobFile, err = filepath.Abs(jobFile) // below --out -x it would look like an option
+	if err != nil {
+		return err
+	}
 	inv := fio.Invocation{JobFile: jobFile, Raw: &lines{w: raw}}
 	expected := suite.Duration(res.Workloads)
 	if expected > 0 {
