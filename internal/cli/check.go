@@ -74,7 +74,7 @@ func runCheck(ctx context.Context, env *Env, o checkOptions) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	found := finding.Judge(c)
+	found := append([]finding.Finding{}, finding.Judge(c)...) // [] in JSON, not null
 	all := checked{found, finding.Fine(c, found), slices.Concat(notes, t.Notes, c.Host.Notes), c.Host, c.Look}
 	if o.json {
 		e := json.NewEncoder(env.Out)

@@ -134,7 +134,7 @@ func (c *Case) fineBoot(add adding) {
 		}
 	}
 	if raids := c.raids(); len(raids) > 0 {
-		if b.Mdadm != nil {
+		if b.Mdadm != nil && raids[0].MD.UUID != "" {
 			add("PL313", "%s names %s", b.Mdadm.Path, raids[0].Name)
 		}
 		if b.Mdadm != nil && b.Initramfs != nil {

@@ -144,7 +144,11 @@ func (t *Tuner) keep(r *record, k kept) error {
 	data, err := os.ReadFile(t.at(k.Path))
 	switch {
 	case err == nil && !bytes.HasPrefix(data, []byte(head)):
-		k.Old = &data
+		info, err := os.Stat(t.at(k.Path))
+		if err != nil {
+			return err
+		}
+		k.Old, k.Mode = &data, info.Mode().Perm()
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
@@ -156,7 +160,7 @@ func (t *Tuner) keep(r *record, k kept) error {
 func (t *Tuner) restore(k kept) error {
 	name := t.at(k.Path)
 	if k.Old != nil {
-		return sys.WriteFile(name, *k.Old, 0o644)
+		return sys.WriteFile(name, *k.Old, k.Mode)
 	}
 	err := os.Remove(name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -98,9 +98,10 @@ type record struct {
 
 // kept is a file that was written, and what was there before.
 type kept struct {
-	Path string  `json:"path"`
-	Old  *[]byte `json:"old"` // nil: nothing
-	Link string  `json:"link,omitempty"`
+	Path string      `json:"path"`
+	Old  *[]byte     `json:"old"` // nil: nothing
+	Mode fs.FileMode `json:"mode,omitempty"`
+	Link string      `json:"link,omitempty"`
 }
 
 // Plan says what there is to change for the findings of a machine, of the groups wanted (none: all). What is set already is not in it.

@@ -112,8 +112,15 @@ func tree(t *testing.T, dir string) map[string]string {
 			all[rel] = "-> " + to
 			return err
 		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
 		data, err := os.ReadFile(name)
 		all[rel] = string(data)
+		if info.Mode().Perm() != 0o644 {
+			all[rel] += info.Mode().String()
+		}
 		return err
 	})
 	if err != nil {
@@ -218,6 +225,9 @@ func TestOnlyWhatIsAsked(t *testing.T) {
 // Tuning twice, and persisting in between, goes back to the first state; a device that changed its name meanwhile is found.
 func TestPersistAndRevert(t *testing.T) {
 	tuner := site(t)
+	if err := os.Chmod(filepath.Join(tuner.Root, sysctlFile), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	before := tree(t, tuner.Root)
 	if err := tuner.Apply(plan(t, tuner, Queues), false); err != nil {
 		t.Fatal(err)
