@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"plimsoll/internal/fio"
@@ -99,8 +100,33 @@ func source(name string, outs []*fio.Output) []*fio.Output {
 	outs, _ = fio.Final(outs)
 	for _, o := range outs {
 		o.Source = name
+		for i := range o.Jobs {
+			placeMixed(o, &o.Jobs[i])
+		}
 	}
 	return outs
+}
+
+// placeMixed gives what unified_rw_reporting adds up a direction, so that it counts in sums: the one that the job asked for, else reads.
+func placeMixed(o *fio.Output, j *fio.Job) {
+	if j.Mixed == nil || j.Read.N+j.Write.N+j.Trim.N > 0 {
+		return
+	}
+	asked := j.Options["rw"]
+	if asked == "" {
+		asked = o.Global["rw"]
+	}
+	switch strings.TrimPrefix(asked, "rand") {
+	case "read":
+		j.Read = *j.Mixed
+	case "write":
+		j.Write = *j.Mixed
+	case "trim":
+		j.Trim = *j.Mixed
+	default:
+		j.Read = *j.Mixed
+		o.Doubts = append(o.Doubts, j.Name+": fio reported reads and writes as one (unified_rw_reporting); the sum stands as reads")
+	}
 }
 
 // looksLikeLog tells a log from other output with a log's name: people call fio's normal output x_lat.log too.

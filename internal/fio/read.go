@@ -2,6 +2,7 @@ package fio
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -102,6 +103,7 @@ type mixedReader struct {
 	outs  []*Output
 	terse *Output
 	lines int // before what split was given
+	depth int // of documents around this text
 }
 
 func newMixed() *mixedReader {
@@ -128,6 +130,11 @@ func (m *mixedReader) at() int { return m.lines + m.split.newlines + 1 }
 
 func (m *mixedReader) document(doc []byte) error {
 	out, err := ParseJSON(doc)
+	if errors.Is(err, errNotFio) {
+		m.endText()
+		m.outs = append(m.outs, insideJSON(doc, m.at(), m.depth)...)
+		return nil
+	}
 	if err != nil {
 		m.broken(doc, err)
 		return nil
@@ -135,6 +142,58 @@ func (m *mixedReader) document(doc []byte) error {
 	m.endText()
 	m.outs = append(m.outs, out)
 	return nil
+}
+
+// maxNested is how deep fio's output may be wrapped in other JSON, as Ansible's results within a collector's are.
+const maxNested = 4
+
+// insideJSON finds what fio wrote within someone else's document at a line: fio's own documents as values, and its text in strings
+// or lists of strings.
+func insideJSON(doc []byte, line, depth int) (outs []*Output) {
+	if depth >= maxNested {
+		return nil
+	}
+	for rest := doc; ; {
+		at := bytes.Index(rest, []byte(`"fio version"`))
+		if at < 0 {
+			break
+		}
+		from := bytes.LastIndexByte(rest[:at], '{')
+		if from >= 0 && len(bytes.TrimSpace(rest[from+1:at])) == 0 {
+			if out, n, err := parseJSONPrefix(rest[from:]); err == nil {
+				outs, rest = append(outs, out), rest[from+n:]
+				continue
+			}
+		}
+		rest = rest[at+len(`"fio version"`):]
+	}
+	if len(outs) > 0 || !bytes.Contains(doc, []byte("fio")) && !bytes.Contains(doc, []byte("(groupid=")) {
+		return outs
+	}
+	var text strings.Builder
+	tokens := json.NewDecoder(bytes.NewReader(doc))
+	for {
+		token, err := tokens.Token()
+		if err != nil { // its end, or not JSON
+			break
+		}
+		if s, ok := token.(string); ok {
+			text.WriteString(s)
+			text.WriteByte('\n')
+		}
+	}
+	inner := newMixed()
+	inner.depth, inner.lines = depth+1, line-1
+	found, err := inner.read("", strings.NewReader(text.String()))
+	if err != nil {
+		return outs
+	}
+	for _, o := range found {
+		if len(o.Jobs)+len(o.Groups) > 0 {
+			outs = append(outs, o)
+		}
+	}
+	return outs
 }
 
 // broken keeps what a document that is not whole holds. Other people's JSON is passed over.

@@ -62,6 +62,12 @@ type textReader struct {
 	rows      int  // read so far
 	gap       bool // an empty line since the last line of fio's: what is not known then is prose
 	pending   []Progress
+
+	held     string // the line before, until it is known whether it was wrapped
+	heldAt   int
+	heldBold bool
+	host     string   // whose rows follow, where fio --client wrote it on a line of its own
+	left     *textJob // the row that a comment line interrupted
 }
 
 // next reads a line of bounded length.
@@ -84,6 +90,7 @@ var (
 	textStamp  = regexp.MustCompile(`^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?[: ] ?`)
 	textHost   = regexp.MustCompile(`^<([^<> ]+)> ?`)
 	textPrompt = regexp.MustCompile(`^(?:\[[^\]]*\]\s*[$#]|\S+@\S+[$#]|\S+@\S+:\S*\s?[$#]|[$#>])\s+`)
+	textCut    = regexp.MustCompile(`^(?:[.…]+|[\[(<|]\W*(?:snip|cut|skipped|omitted|\.|…)[^=]*[\])>]?,?|[-*=_~+]{3,}.{0,80})$`)
 	textTags   = regexp.MustCompile(`(?i)</?(?:pre|code|br|p|div|span|td|tr|li|samp|tt)(?: [^<>]*)?/?>`)
 	textProg   = regexp.MustCompile(`^Jobs: \d+ \(f=-?\d+\)`)
 	textEta    = regexp.MustCompile(`\[eta [0-9dhms:?-]+\]?|^Jobs: \d+ \(f=-?\d+\)`)
@@ -106,18 +113,44 @@ func cleanText(s string) string {
 	if strings.IndexByte(s, '<') >= 0 {
 		s = textTags.ReplaceAllString(s, "")
 	}
-	for strings.HasPrefix(s, "> ") { // quoted
-		s = s[2:]
-	}
-	if len(s) > 19 && (s[0] == '[' || s[0]-'0' <= 9) {
-		s = textStamp.ReplaceAllString(s, "")
-	}
-	return strings.TrimRight(s, " \t")
+	return strings.TrimRight(unquoteText(s), " \t")
 }
 
-// line handles one line of input, or a part of it between carriage returns.
+// line takes one line of input, or a part of it between carriage returns. It is held back until the next shows whether it was
+// wrapped.
 func (t *textReader) line(raw string) {
 	s := cleanText(raw)
+	if t.held != "" && goesOn(t.held, s) {
+		t.held += " " + strings.TrimSpace(s)
+		return
+	}
+	t.release()
+	if pieces := runTogether(s); pieces != nil {
+		for _, p := range pieces {
+			t.whole(strings.TrimRight(p, " \t"), false)
+		}
+		return
+	}
+	bold := strings.TrimSpace(raw)
+	t.held, t.heldAt, t.heldBold = s, t.n, len(bold) > 4 && strings.HasPrefix(bold, "**") && strings.HasSuffix(bold, "**")
+	if s == "" {
+		t.whole("", false)
+	}
+}
+
+// release handles the line held back.
+func (t *textReader) release() {
+	if t.held == "" {
+		return
+	}
+	s, now := t.held, t.n
+	t.held, t.n = "", t.heldAt
+	t.whole(s, t.heldBold)
+	t.n = now
+}
+
+// whole handles a line as fio printed it; bold says that it stood out as a heading does.
+func (t *textReader) whole(s string, bold bool) {
 	host := ""
 	if m := textHost.FindStringSubmatch(s); m != nil {
 		host, s = m[1], s[len(m[0]):]
@@ -135,8 +168,12 @@ func (t *textReader) line(raw string) {
 			t.progress(body[:end])
 		}
 		if strings.HasPrefix(rest, "<") || strings.Contains(rest, "(groupid=") {
-			t.line(rest)
+			t.whole(rest, false)
 		}
+		return
+	}
+	if body == "" && host != "" { // a client's rows follow
+		t.host = host
 		return
 	}
 	indent := len(s) - len(strings.TrimLeft(s, " \t"))
@@ -144,11 +181,14 @@ func (t *textReader) line(raw string) {
 		t.gap = false
 		return
 	}
-	t.other(body)
+	if bold {
+		body += ":"
+	}
+	t.other(body, bold)
 }
 
 // other handles lines that are not fio's figures.
-func (t *textReader) other(body string) {
+func (t *textReader) other(body string, bold bool) {
 	switch {
 	case body == "":
 		t.gap = true // the row may go on: some wikis double the line ends
@@ -162,11 +202,14 @@ func (t *textReader) other(body string) {
 		t.job, t.closed = nil, true
 		t.addCommand(textPrompt.ReplaceAllString(body, ""))
 	case strings.HasPrefix(body, "#"):
+		if t.job != nil {
+			t.left = t.job
+		}
 		if t.job = nil; !t.fence || strings.HasPrefix(body, "##") {
 			t.title = strings.TrimSpace(strings.Trim(body, "# "))
 		}
 		t.closed = true
-	case isTextHeading(body):
+	case bold || isTextHeading(body):
 		t.job, t.closed = nil, true
 		t.title = strings.TrimSpace(strings.TrimSuffix(body, ":"))
 	case isTextMessage(body):
@@ -175,6 +218,7 @@ func (t *textReader) other(body string) {
 		}
 	case textPrompt.MatchString(body) || strings.HasPrefix(body, "</"):
 		t.job = nil
+	case textCut.MatchString(body):
 	case t.job != nil && !t.gap:
 		t.unread(body, "")
 	}

@@ -18,6 +18,9 @@ type textJob struct {
 	issued bool
 	old    bool // fio 2's form: microseconds, KB
 	prio   map[string]*[]Percentile
+
+	loose   textDirection // lines whose direction was not quoted
+	looseAt Unread        // the first of them
 }
 
 // textDirection is a direction as printed.
@@ -47,12 +50,18 @@ func (t *textReader) needJob() *textJob {
 }
 
 // textLoose are lines of a row that can hardly be anything else: apart from their row, in a fragment, they count too.
-var textLoose = regexp.MustCompile(`^(?:cpu *: usr=|IO depths *: 1=|(?:submit|complete) *: 0=|issued[ rwtsd/]*: total=|latency *: target=|bw \(.*\) *: min=|iops *: min=|[cs]?lat \([num]sec\) *: min=)`)
+var textLoose = regexp.MustCompile(`^(?:cpu *: usr=|IO depths *: 1=|(?:submit|complete) *: 0=|issued[ rwtsd/]*: total=|latency *: target=|bw \(.*\) *: min=|iops *: min=|(?:[cs]?lat|sync) \([num]sec\) *: min=|(?:[cs]?lat|sync) percentiles \([num]sec\)|fsync/fdatasync)`)
+
+// textWithin are lines that fio prints in a row only, after others.
+var textWithin = regexp.MustCompile(`^(?:fsync/fdatasync|(?:[cs]?lat|sync) percentiles \(|sync \([num]sec\)|\|? *[\d.]+th=\[|cpu *: usr=|IO depths *: 1=|issued[ rwtsd/]*: total=)`)
 
 var textPct = regexp.MustCompile(`\d\.\d+th=\[`)
 
 // jobLine reads the lines of a row. Outside a row only those that can hardly be anything else are taken.
 func (t *textReader) jobLine(body string) bool {
+	if t.job == nil && t.left != nil && !t.left.issued && textWithin.MatchString(body) { // someone's comment stood in between
+		t.job, t.closed = t.left, false
+	}
 	if t.job == nil && textLoose.MatchString(body) && t.needJob() == nil {
 		return false
 	}
@@ -81,7 +90,7 @@ func (t *textReader) jobLine(body string) bool {
 		return false
 	}
 	if m := textPctHead.FindStringSubmatch(body); m != nil {
-		t.percentileHead(m[1], m[2])
+		t.percentileHead(m[1], m[2], body)
 		return true
 	}
 	if m := textStat.FindStringSubmatch(body); m != nil {
@@ -171,14 +180,14 @@ func (t *textReader) direction(name, rest, body string) {
 func (t *textReader) latency(name, unit, rest, body string) {
 	j := t.job
 	j.pct = nil
+	if name != "sync" && !j.sync {
+		t.needDirection(body)
+	}
 	var l *Latency
 	printed := map[string]string{}
 	switch {
 	case name == "sync" || j.sync && name == "lat":
 		l = &j.Sync.Lat
-	case j.cur == nil:
-		t.unread(body, "a latency before its direction")
-		return
 	case name == "slat":
 		l, printed = &j.cur.Slat, j.cur.Printed
 	case name == "clat":
@@ -219,6 +228,14 @@ func (t *textReader) latency(name, unit, rest, body string) {
 	}
 }
 
+// needDirection gives lines of a direction whose own line was not quoted a place until it is known which it is.
+func (t *textReader) needDirection(body string) {
+	if j := t.job; j.cur == nil {
+		j.loose.Printed = map[string]string{}
+		j.cur, j.looseAt = &j.loose, Unread{Line: t.n, Text: body, Why: "of which direction is not said"}
+	}
+}
+
 func (t *textReader) curIndex() int {
 	for i := range t.job.dirs {
 		if t.job.cur == &t.job.dirs[i] {
@@ -229,15 +246,16 @@ func (t *textReader) curIndex() int {
 }
 
 // percentileHead reads "clat percentiles (usec):". In fio 3.13 and later slat and lat may have their own.
-func (t *textReader) percentileHead(name, unit string) {
+func (t *textReader) percentileHead(name, unit, body string) {
 	j := t.job
+	if name != "sync" {
+		t.needDirection(body)
+	}
 	j.pctIn, _ = textUnit(unit)
 	var other []Percentile
 	switch {
 	case name == "sync":
 		j.pct = &j.Sync.Lat.Percentiles
-	case j.cur == nil:
-		j.pct = &other
 	case name == "slat":
 		j.pct = &j.cur.Slat.Percentiles
 	case name == "clat":

@@ -18,9 +18,11 @@ func (t *textReader) rowLine(body string) bool {
 	switch name = strings.TrimSpace(name); {
 	case strings.HasPrefix(name, "bw ("):
 		m := textBWStat.FindStringSubmatch(body)
-		good = m != nil && j.cur != nil && t.samples(&j.cur.BWSamples, m[2], m[1])
+		t.needDirection(body)
+		good = m != nil && t.samples(&j.cur.BWSamples, m[2], m[1])
 	case name == "iops":
-		good = j.cur != nil && t.samples(&j.cur.IOPSSamples, rest, "")
+		t.needDirection(body)
+		good = t.samples(&j.cur.IOPSSamples, rest, "")
 	case name == "cpu":
 		good = j.cpu(rest)
 	case name == "IO depths":

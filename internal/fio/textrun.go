@@ -66,6 +66,8 @@ func (t *textReader) finishRun() {
 }
 
 func (t *textReader) finish() {
+	t.release()
+	t.left, t.host = nil, ""
 	if t.finishRun(); len(t.pending) > 0 { // a run that was cut off
 		t.startRun()
 		t.finishRun()
@@ -73,10 +75,10 @@ func (t *textReader) finish() {
 }
 
 var (
-	textEcho    = regexp.MustCompile(`^(.*): \(g=(\d+)\): (rw=.*)$`)
+	textEcho    = regexp.MustCompile(`^(?:(.*): )?\(g=(\d+)\): (rw=.*)$`)
 	textVersion = regexp.MustCompile(`^fio[- ]\d+\.\d[\w.+~-]*$`)
 	textStart   = regexp.MustCompile(`^Starting \d+ (process|thread)`)
-	textHeader  = regexp.MustCompile(`^(.*): \(groupid=(-?\d+), jobs=(\d+)\): err= ?(-?\d+) ?(\(.*\))?: pid=(-?\d+)(?:: ?(.*))?$`)
+	textHeader  = regexp.MustCompile(`^(?:(.*): )?\(groupid=(-?\d+), jobs=(\d+)\): err= ?(-?\d+) ?(\(.*\))?: pid=(-?\d+)(?:: *(.*))?$`)
 	textGroup   = regexp.MustCompile(`^Run status group (\d+) \(.*\):`)
 	textRate    = regexp.MustCompile(`^(READ|WRITE|TRIM|MIXED) ?: (.*)$`)
 	textDisk    = regexp.MustCompile(`^(\S+): (ios=.*)$`)
@@ -162,13 +164,17 @@ func (t *textReader) header(m []string, host string) {
 		r = t.run
 	}
 	t.closed, r.group = false, -1
+	if host == "" && !all {
+		host = t.host
+	}
 	j := &textJob{all: all}
 	j.Name, j.Group, j.Count, j.Error, j.PID, j.Host = m[1], atoi(m[2]), atoi(m[3]), atoi(m[4]), atoi(m[6]), host
 	if m[5] != "" {
 		r.out.Messages = append(r.out.Messages, m[1]+": err= "+m[4]+" "+m[5])
 	}
 	if m[7] != "" {
-		if at, err := time.Parse("Mon Jan _2 15:04:05 2006", m[7]); err == nil {
+		date := textDate.FindString(m[7]) // behind it may stand what was left of a progress line
+		if at, err := time.Parse("Mon Jan _2 15:04:05 2006", date); err == nil {
 			r.out.Time = at
 		} else {
 			t.unread(m[7], "not a date")

@@ -34,6 +34,7 @@ func (r *textRun) settle() {
 			}
 		}
 	}
+	slices.SortStableFunc(r.out.Unread, func(a, b Unread) int { return cmp.Compare(a.Line, b.Line) })
 	markMembers(r.out.Disks)
 	r.markIndented()
 }
@@ -134,6 +135,10 @@ func (r *textRun) settleJob(j *textJob) {
 	if given != nil {
 		j.Options = given
 	}
+	// Of fio 3.1 to 3.5, the count of fdatasyncs overran its array: what should be the syncs' total stands as reads' short I/Os.
+	if reads := &j.dirs[0]; j.Sync.Lat.Measured() && j.Sync.Lat.N == 0 && reads.issued == 0 && !reads.seen {
+		j.Sync.Lat.N, reads.Short = reads.Short, 0
+	}
 	for name, list := range j.prio {
 		if raw, err := json.Marshal(*list); err == nil {
 			if j.Extra == nil {
@@ -143,6 +148,7 @@ func (r *textRun) settleJob(j *textJob) {
 		}
 	}
 	slices.SortStableFunc(j.Buckets, func(a, b Bucket) int { return cmp.Compare(uint64(a.Upto)-1, uint64(b.Upto)-1) })
+	r.placeLoose(j)
 	bs := j.blockSizes()
 	if all := &j.dirs[3]; all.seen && !j.dirs[0].seen && !j.dirs[1].seen { // fio counts all as reads then
 		reads := &j.dirs[0]
@@ -166,6 +172,7 @@ func (r *textRun) settleJob(j *textJob) {
 			}
 		} else {
 			d.N = d.issued
+			r.rateOfGroup(j, i, size)
 		}
 		j.Runtime = max(j.Runtime, d.Runtime)
 	}
@@ -173,6 +180,81 @@ func (r *textRun) settleJob(j *textJob) {
 	if j.dirs[3].seen {
 		j.Mixed = &j.dirs[3].Direction
 	}
+}
+
+// placeLoose finds the direction of lines that were quoted without the line that names it: the only one that issued I/Os, or that
+// the job's options or its status group name.
+func (r *textRun) placeLoose(j *textJob) {
+	if j.looseAt.Text == "" {
+		return
+	}
+	var can []int
+	for i := range 3 {
+		if j.dirs[i].issued > 0 {
+			can = append(can, i)
+		}
+	}
+	if len(can) != 1 && j.Options["rw"] != "" {
+		can = can[:0]
+		for i, name := range textDirNames[:3] {
+			if strings.TrimPrefix(j.Options["rw"], "rand") == name {
+				can = append(can, i)
+			}
+		}
+	}
+	if g := r.groupOf(j); len(can) != 1 && g != nil && len(g.Directions) == 1 {
+		for i, name := range textDirNames[:3] {
+			if _, ok := g.Directions[strings.ToUpper(name)]; ok {
+				can = append(can[:0], i)
+			}
+		}
+	}
+	if len(can) != 1 || j.dirs[can[0]].seen {
+		r.out.Unread = append(r.out.Unread, j.looseAt)
+		return
+	}
+	d := &j.dirs[can[0]]
+	l := j.loose
+	d.Printed, d.bwUnit = l.Printed, l.bwUnit
+	d.Slat, d.Clat, d.Lat, d.BWSamples, d.IOPSSamples = l.Slat, l.Clat, l.Lat, l.BWSamples, l.IOPSSamples
+}
+
+// groupOf is the status group of a job, when that is the only row in it.
+func (r *textRun) groupOf(j *textJob) *Group {
+	for _, other := range r.jobs {
+		if other != j && !other.all && other.Group == j.Group {
+			return nil
+		}
+	}
+	for i := range r.out.Groups {
+		if r.out.Groups[i].ID == j.Group {
+			return &r.out.Groups[i]
+		}
+	}
+	return nil
+}
+
+// rateOfGroup fills in a direction whose line was not quoted from the status group that holds this job alone.
+func (r *textRun) rateOfGroup(j *textJob, i int, bs float64) {
+	d := &j.dirs[i]
+	for _, l := range []*Latency{&d.Slat, &d.Clat, &d.Lat} {
+		l.settleCount(d.N)
+		slices.SortStableFunc(l.Percentiles, func(a, b Percentile) int { return cmpFloat(a.P, b.P) })
+	}
+	g := r.groupOf(j)
+	if i > 2 || d.N == 0 || g == nil {
+		return
+	}
+	rate, ok := g.Directions[strings.ToUpper(textDirNames[i])]
+	if !ok || rate.MaxRun == 0 {
+		return
+	}
+	d.Bytes, d.BW, d.Runtime = rate.Bytes, rate.BW, rate.MaxRun
+	d.IOPS = units.IOPS(float64(d.N) / rate.MaxRun.Seconds())
+	if exact := units.Bytes(float64(d.N) * bs); exact > 0 && math.Abs(float64(exact-d.Bytes)) <= 0.01*float64(d.Bytes) {
+		d.Bytes = exact
+	}
+	r.out.Doubts = append(r.out.Doubts, fmt.Sprintf("%s: its %s line is missing; the rates are those of its status group", j.Name, textDirNames[i]))
 }
 
 // settle refines a direction. bs is its block size, 0 when not known or not one.

@@ -1,0 +1,124 @@
+package fio
+
+import (
+	"regexp"
+	"strings"
+)
+
+// What carries fio's text often leaves marks on it: mail wraps and quotes its lines, loggers put a prefix before each, web forms
+// run them together. This file takes the marks off, so that the readers see lines as fio printed them.
+
+var (
+	// textPrefix is what loggers put before each line: avocado, syslog and journals, ts, CRI, docker compose, dmesg, kubectl.
+	textPrefix = regexp.MustCompile(`^(?:` +
+		`\d\d:\d\d:\d\d(?:[.,]\d+)? *(?:[A-Z]+ *[|:] ?|\[\w+\] ?|\| ?|- )+` +
+		`|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d (?:\S+ [^\s:\[]+(?:\[\d+\])?: )?` +
+		`|\[[ \d]*\d\.\d{3,}\] ` +
+		`|\[(?i:stdout|stderr|info|debug|notice|\w[^\]\s@]*/[^\]\s@]*)\]:? ?` +
+		`|(?:stdout|stderr) [FP] ` +
+		`|(?i:stdout|stderr|info|debug)(?:: ?| \| ?| - )` +
+		`|[\w.-]+ +\| ` +
+		`)`)
+	// textStarts are the beginnings of fio's lines. One line of fio's holds one.
+	textStarts = regexp.MustCompile(`\b(?:read|write|trim|mixed) *: *(?:IOPS|io|BW)=` +
+		`|\b[cs]?lat (?:prio \S+ )?\([num]sec\) *:|\bsync \([num]sec\) *:|\b(?:[cs]?lat|sync) percentiles \(|\| +[\d.]+th=\[` +
+		`|\bbw \( *[KMGT]?i?B|\biops +: min=|\bcpu +: usr=|\bIO depths +:|\b(?:submit|complete) +: 0=` +
+		`|\bissued +(?:rwts?|r/w/d)?: *total=|\blatency +: target=|\berrors +: total=|\bfsync/fdatasync/sync_file_range:` +
+		`|Run status group \d+ |\b(?:READ|WRITE|TRIM|MIXED) ?: (?:bw|io)=|Disk stats \(read/write\):` +
+		`|[\w./@%+-]*: \(g(?:roupid)?=\d|\bfio-\d+\.\d[\d.]*(?:-\d+-g[0-9a-f]+)?|Starting \d+ (?:process|thread)`)
+	textDate     = regexp.MustCompile(`^[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \d{4}`)
+	textDateRest = regexp.MustCompile(`^(?:pid=\d|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b|[A-Z][a-z]{2} +\d+ \d\d:|\d+ \d\d:\d\d:\d\d|\d\d:\d\d:\d\d \d{4}|\d{4}$|jobs=|err=)`)
+	textKeyed    = regexp.MustCompile(`^(?:([a-z_]+)|>?=?\d+)=`)
+	textZones    = regexp.MustCompile(`; \d+(?: zone)?$`)
+)
+
+// unquoteText takes off what mail and loggers put in front of a line.
+func unquoteText(s string) string {
+	for {
+		inner, ok := strings.CutPrefix(strings.TrimPrefix(s, " "), ">")
+		if !ok || strings.HasPrefix(inner, "=") { // ">=64=0.0%" wrapped
+			break
+		}
+		s = strings.TrimPrefix(inner, " ")
+	}
+	for range 4 {
+		if len(s) < 8 || s[0] == ' ' || s[0] == '\t' || s[0] == '|' {
+			break
+		}
+		at := textStamp.FindStringIndex(s)
+		if at == nil {
+			at = textPrefix.FindStringIndex(s)
+		}
+		if at == nil {
+			break
+		}
+		s = s[at[1]:]
+	}
+	// A list of strings, as Ansible and Python print the lines of an output.
+	if t := strings.TrimPrefix(strings.TrimSpace(s), "u"); len(t) > 1 && (t[0] == '"' || t[0] == '\'') {
+		if inner, ok := strings.CutSuffix(strings.TrimSuffix(t[1:], ","), t[:1]); ok {
+			s = strings.ReplaceAll(inner, `\"`, `"`)
+		}
+	}
+	return s
+}
+
+// runTogether takes apart a line that holds many lines of fio's; nil when it holds one.
+func runTogether(s string) []string {
+	if strings.Contains(s, `\n`) && (strings.Contains(s, "groupid=") || strings.Contains(s, "IOPS=") || strings.Contains(s, "iops=")) {
+		return strings.Split(s, `\n`)
+	}
+	if strings.Count(s, ":") < 2 || strings.Count(s, "=") < 2 {
+		return nil
+	}
+	starts := textStarts.FindAllStringIndex(s, -1)
+	if len(starts) < 2 {
+		return nil
+	}
+	var pieces []string
+	from := 0
+	for _, at := range starts {
+		if at[0] > from {
+			pieces = append(pieces, strings.TrimSuffix(s[from:at[0]], "..."))
+		}
+		from = at[0]
+	}
+	return append(pieces, s[from:])
+}
+
+// goesOn says whether line is the rest of held, which was wrapped where a mail's margin was.
+func goesOn(held, line string) bool {
+	line = strings.TrimSpace(line)
+	if line == "" || len(held) > maxTextLine || strings.HasSuffix(held, `\`) {
+		return false
+	}
+	comma := strings.HasSuffix(held, ",")
+	switch c := line[0]; {
+	case strings.LastIndexByte(held, '[') > strings.LastIndexByte(held, ']') && strings.Contains(held, "th=["):
+		return true
+	case strings.Contains(held, "(groupid=") && textDateRest.MatchString(line):
+		_, date, said := strings.Cut(held, ": pid=")
+		_, date, _ = strings.Cut(date, ":")
+		return !said || !textDate.MatchString(strings.TrimSpace(date))
+	case line == "resets" || line == "zone resets":
+		return textZones.MatchString(held)
+	case c == '[':
+		return strings.HasPrefix(strings.TrimSpace(held), "Jobs: ") && !strings.Contains(held, "[eta") && len(line) > 1 && (line[1]-'0' <= 9 || strings.HasPrefix(line, "[eta") || strings.HasPrefix(line[2:], "="))
+	case !strings.Contains(held, "="):
+		return strings.HasSuffix(held, ":") && strings.Contains(held, "sec)") && strings.HasPrefix(line, "min=")
+	case c == '(':
+		return len(line) > 1 && (line[1]-'0' <= 9 && strings.Contains(strings.ToLower(held), "bw=") || comma && (strings.HasPrefix(line, "(W) ") || strings.HasPrefix(line, "(T)")))
+	case c-'0' <= 9 && !strings.Contains(line, "th=["):
+		return strings.HasSuffix(held, "(R)") || strings.HasSuffix(held, "(W)") || strings.HasSuffix(held, "(T)") ||
+			comma && (strings.Contains(held, "bw=") || textKeyed.MatchString(line))
+	}
+	m := textKeyed.FindStringSubmatch(line)
+	if m == nil || !strings.Contains(held, ": ") {
+		return false
+	}
+	switch m[1] {
+	case "short", "drop", "dropped":
+		return strings.Contains(held, "total=")
+	}
+	return comma || strings.HasSuffix(held, ":")
+}
