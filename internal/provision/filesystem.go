@@ -103,6 +103,7 @@ func (p *planner) mount(w *Work, owner string) {
 		st := Step{Say: "make the directory " + want.Mount, Touches: made, Check: []Cond{{Is: "path", Of: want.Mount}}}
 		for _, dir := range made {
 			st.Do = append(st.Do, Action{If: &Cond{Is: "absent", Of: dir}, Run: []string{"mkdir", dir}})
+			st.Again = st.Do // a power cut may have taken an empty directory that is not on the journal's filesystem
 			st.Undo = slices.Insert(st.Undo, 0, Action{If: &Cond{Is: "empty", Of: dir}, Run: []string{"rmdir", dir}})
 		}
 		w.add(st)
@@ -145,6 +146,8 @@ func (p *planner) mount(w *Work, owner string) {
 		if want.Mode != "" {
 			do = append(do, Action{Run: []string{"chmod", want.Mode, want.Mount}})
 		}
+		// The journal, on another filesystem, must not know of it before it is on the drive.
+		do = append(do, Action{Run: []string{"sync", "--file-system", want.Mount}})
 		w.add(Step{
 			Say: strings.TrimSpace(fmt.Sprintf("give %s to %s", want.Mount, strings.TrimSpace(want.Owner+" "+want.Mode))), Touches: []string{want.Mount},
 			Check: []Cond{{Is: "owner", Of: want.Mount, Want: owner}}, Do: do,
