@@ -16,6 +16,12 @@ type silent struct{ what string }
 
 func (*silent) Error() string { return "" }
 
+// told is an error of which the user has read already: it decides the exit code and prints nothing.
+type told struct{ err error }
+
+func (*told) Error() string   { return "" }
+func (t *told) Unwrap() error { return t.err }
+
 // usageError is a mistake on the command line.
 type usageError struct{ err error }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -34,7 +35,8 @@ func Main(args []string) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err != nil && err.Error() != "" {
-		fmt.Fprintf(env.Err, "plimsoll: %s\n", clean(err.Error()))
+		// errors.Join puts each on a line of its own
+		fmt.Fprintf(env.Err, "plimsoll: %s\n", clean(strings.ReplaceAll(err.Error(), "\n", "; ")))
 		if h, ok := errors.AsType[*hinted](err); ok {
 			fmt.Fprintf(env.Err, "try: %s\n", h.hint)
 		}
@@ -42,12 +44,15 @@ func Main(args []string) int {
 	return exitCode(err)
 }
 
-// interruptible ends its context at the first SIGINT or SIGTERM, and kills running programs at the second.
+// interruptible ends its context at the first SIGINT, SIGTERM or SIGHUP (the terminal or the ssh session is gone), and kills running programs at the second.
 func interruptible(parent context.Context) (context.Context, context.CancelFunc) {
 	kill, killNow := context.WithCancel(parent)
 	ctx, cancel := context.WithCancel(sys.WithKill(parent, kill))
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup sets it
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	go func() {
 		for range signals {
 			if ctx.Err() != nil {

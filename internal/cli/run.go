@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -184,11 +187,15 @@ func (o runOptions) carryOut(ctx context.Context, env *Env, s *suite.Suite, set 
 	if err != nil {
 		return usage(err)
 	}
+	// A reader of the progress that goes away, such as head, must not end the run with files left behind.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
 	b, err := do(p, show.Event)
 	show.Close()
+	signal.Stop(broken)
 	if errors.Is(err, context.Canceled) && b != nil {
 		fmt.Fprintf(env.Err, "interrupted; go on with: plimsoll run --resume %s\n", b.Dir)
-		return err
+		return &told{err}
 	}
 	if err != nil {
 		return err
