@@ -28,7 +28,10 @@ plimsoll tune --data /data --wal /wal --persist > /dev/null; show tuned
 echo mq-deadline > /sys/block/$drive/queue/scheduler; echo 128 > /sys/block/$data/queue/read_ahead_kb; echo 128 > /sys/block/$wal/queue/read_ahead_kb
 udevadm control --reload; udevadm trigger --subsystem-match=block --action=change; udevadm settle; show udev
 plimsoll tune --revert > /dev/null; show reverted
-etc > /tmp/after; cmp /tmp/before /tmp/after; test ! -e /var/lib/plimsoll/tune.json`)
+etc > /tmp/after; cmp /tmp/before /tmp/after; test ! -e /var/lib/plimsoll/tune.json
+mdadm -q /dev/$data --fail /dev/$(ls /sys/block/$data/slaves | head -1)
+plimsoll check --data /data --wal /wal > /tmp/degraded || echo "check: $?"
+grep -cE '^PL201 error|^PL316 warning' /tmp/degraded`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,6 +41,8 @@ dry: mq-deadline 256 256
 tuned: none 64 4096
 udev: none 64 4096
 reverted: mq-deadline 256 256
+check: 3
+2
 `
 	if got := r.Stdout; r.Code != 0 || strings.TrimSpace(got) != strings.TrimSpace(want) {
 		t.Errorf("exit %d\n%s%s\nwant\n%s", r.Code, got, r.Stderr, want)
