@@ -52,6 +52,11 @@ func Run(ctx context.Context, m *sys.Machine, p Plan, emit func(Event)) (*bundle
 	return r.measure(ctx, w, nil)
 }
 
+// Check says what would stop a plan before anything is written: space, devices, jobs that may not run.
+func Check(m *sys.Machine, p Plan) error {
+	return (&runner{m: m, plan: p, emit: func(Event) {}}).prepare()
+}
+
 // Resume goes on with an interrupted bundle: scenarios that are done stay, the rest run. The plan must be the one of the bundle's run.json,
 // with the topology as it is now.
 func Resume(ctx context.Context, m *sys.Machine, dir string, p Plan, emit func(Event)) (*bundle.Bundle, error) {

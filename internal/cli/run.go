@@ -89,6 +89,9 @@ func runRun(ctx context.Context, env *Env, o runOptions) error {
 	if o.resume != "" {
 		return resumeRun(ctx, env, o)
 	}
+	if err := o.check(); err != nil {
+		return usage(err)
+	}
 	s, err := suite.Select(o.args, o.selection)
 	if err != nil {
 		return usage(err)
@@ -119,6 +122,27 @@ func resumeRun(ctx context.Context, env *Env, o runOptions) error {
 	return o.carryOut(ctx, env, &b.Run.Suite, set, func(p bench.Plan, emit func(bench.Event)) (*bundle.Bundle, error) {
 		return bench.Resume(ctx, env.Machine, o.resume, p, emit)
 	})
+}
+
+// check refuses values that no run can have. An empty path is refused since it is most often a variable that is not set, and would
+// otherwise mean the current directory.
+func (o runOptions) check() error {
+	for flag, path := range map[string]string{"data": o.data, "wal": o.wal} {
+		if o.given(flag) && path == "" {
+			return fmt.Errorf("--%s is empty: name a directory, such as --%s .", flag, flag)
+		}
+	}
+	switch {
+	case o.given("runtime") && o.runtime <= 0:
+		return fmt.Errorf("--runtime %s: want more than 0, such as 30s", o.runtime)
+	case o.ramp < 0:
+		return fmt.Errorf("--ramp %s: want 0 or more, such as 5s", o.ramp)
+	case o.cooldown < 0:
+		return fmt.Errorf("--cooldown %s: want 0 or more, such as 5s", o.cooldown)
+	case o.given("size") && o.size == 0:
+		return errors.New("--size 0: want more than 0, such as 1GiB")
+	}
+	return nil
 }
 
 // adjust applies the flags to the suite's scenarios. Job files from elsewhere, and scenarios of several jobs, keep their own times.
@@ -181,6 +205,9 @@ func (o runOptions) carryOut(ctx context.Context, env *Env, s *suite.Suite, set 
 		return err
 	}
 	if o.dryRun {
+		if err := bench.Check(env.Machine, p); err != nil {
+			return err
+		}
 		return printPlan(env.Out, p)
 	}
 	show, err := newProgress(env, o.progress)
