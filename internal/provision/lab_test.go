@@ -90,7 +90,7 @@ func (g *guest) reboot() {
 	}
 	g.ok(boot)
 	// What was being written is resynchronised; its end is awaited, as verify would tell of it.
-	g.ok(`mdadm --assemble --scan; vgchange -q -ay >/dev/null; udevadm settle; mount -a; mdadm --wait /dev/md/*; true`)
+	g.ok(`mdadm --assemble --scan; vgchange -q -ay --config 'backup/backup=0 backup/archive=0' >/dev/null; udevadm settle; mount -a; mdadm --wait /dev/md/*; true`)
 }
 
 func (g *guest) declare(yaml string) {
