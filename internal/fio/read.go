@@ -2,6 +2,7 @@ package fio
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf16"
 )
 
 // maxReadJSON bounds what is held in memory at once of a JSON file.
@@ -33,6 +35,16 @@ func Read(name string, data io.Reader) ([]*Output, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if order := utf16Order(head); order != nil { // as PowerShell redirects it
+		whole, err := readUpTo(data, head, maxReadJSON)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return Read(name, strings.NewReader(fromUTF16(whole[2:], order)))
+	}
+	if isBinary(head) {
+		return nil, nil
+	}
 	if start := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff"))); len(start) == 0 || start[0] != '{' {
 		return newMixed().read(name, io.MultiReader(bytes.NewReader(head), data))
 	}
@@ -50,6 +62,29 @@ func Read(name string, data io.Reader) ([]*Output, error) {
 	m := newMixed()
 	m.outs, m.lines = outs, bytes.Count(whole[:len(whole)-len(rest)], []byte{'\n'})
 	return m.read(name, bytes.NewReader(rest))
+}
+
+// isBinary says of the start of a file that it is no text, so that a directory with images and programs in it is read quickly.
+func isBinary(head []byte) bool {
+	return bytes.IndexByte(head, 0) >= 0 && !bytes.Contains(head, []byte("groupid=")) && !bytes.Contains(head, []byte(`"fio version"`)) && !bytes.Contains(head, []byte("\nfio-"))
+}
+
+func utf16Order(head []byte) binary.ByteOrder {
+	switch {
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}):
+		return binary.LittleEndian
+	case bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		return binary.BigEndian
+	}
+	return nil
+}
+
+func fromUTF16(b []byte, order binary.ByteOrder) string {
+	units := make([]uint16, len(b)/2)
+	for i := range units {
+		units[i] = order.Uint16(b[2*i:])
+	}
+	return string(utf16.Decode(units))
 }
 
 // sizeHint is how much to make room for: a file's size, so that thousands of small files cost one allocation each.

@@ -89,7 +89,7 @@ var (
 	textANSI   = regexp.MustCompile("\x1b(\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)|[()][0-9A-B])")
 	textStamp  = regexp.MustCompile(`^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?[: ] ?`)
 	textHost   = regexp.MustCompile(`^<([^<> ]+)> ?`)
-	textPrompt = regexp.MustCompile(`^(?:\[[^\]]*\]\s*[$#]|\S+@\S+[$#]|\S+@\S+:\S*\s?[$#]|[$#>])\s+`)
+	textPrompt = regexp.MustCompile(`^(?:(?:\[[^\]]*\]\s*[$#]|\S+@\S+(?: \S+ ?)?[$#%]|\S+@\S+:\S*\s?[$#]|[$#>❯➜λ])\s+|\[[^\]]*@[^\]]*\][$#]? *|(?:PS )?[A-Za-z]:\\[^>]*>\s*|\S+@\S+:?\S*[$#]$)`)
 	textCut    = regexp.MustCompile(`^(?:[.…]+|[\[(<|]\W*(?:snip|cut|skipped|omitted|\.|…)[^=]*[\])>]?,?|[-*=_~+]{3,}.{0,80})$`)
 	textTags   = regexp.MustCompile(`(?i)</?(?:pre|code|br|p|div|span|td|tr|li|samp|tt)(?: [^<>]*)?/?>`)
 	textProg   = regexp.MustCompile(`^Jobs: \d+ \(f=-?\d+\)`)

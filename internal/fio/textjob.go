@@ -50,7 +50,7 @@ func (t *textReader) needJob() *textJob {
 }
 
 // textLoose are lines of a row that can hardly be anything else: apart from their row, in a fragment, they count too.
-var textLoose = regexp.MustCompile(`^(?:cpu *: usr=|IO depths *: 1=|(?:submit|complete) *: 0=|issued[ rwtsd/]*: total=|latency *: target=|bw \(.*\) *: min=|iops *: min=|(?:[cs]?lat|sync) \([num]sec\) *: min=|(?:[cs]?lat|sync) percentiles \([num]sec\)|fsync/fdatasync)`)
+var textLoose = regexp.MustCompile(`^(?:cpu *: usr=\S+%, *sys=|IO depths *: 1=[\d.]+%|(?:submit|complete) *: 0=[\d.]+%|issued[ rwtsd/]*: total=|latency *: target=\d+, *window=|bw \(.*\) *: min=|iops *: min=|(?:[cs]?lat|sync) \([num]sec\) *: min=|(?:[cs]?lat|sync) percentiles \([num]sec\)|fsync/fdatasync)`)
 
 // textWithin are lines that fio prints in a row only, after others.
 var textWithin = regexp.MustCompile(`^(?:fsync/fdatasync|(?:[cs]?lat|sync) percentiles \(|sync \([num]sec\)|\|? *[\d.]+th=\[|cpu *: usr=|IO depths *: 1=|issued[ rwtsd/]*: total=)`)

@@ -14,6 +14,7 @@ type textRun struct {
 	out     *Output
 	jobs    []*textJob
 	echoes  map[textKey]Options
+	dates   map[string]string
 	started bool  // "Starting N processes" or the version was seen
 	indents []int // of the disks' lines
 	group   int   // index in out.Groups of the status group being read, -1 for none
@@ -77,8 +78,9 @@ func (t *textReader) finish() {
 var (
 	textEcho    = regexp.MustCompile(`^(?:(.*): )?\(g=(\d+)\): (rw=.*)$`)
 	textVersion = regexp.MustCompile(`^fio[- ]\d+\.\d[\w.+~-]*$`)
+	textBare    = regexp.MustCompile(`^[1-3]\.\d+(?:\.\d+)*$`) // fio 2.0.8 as some distributions built it
 	textStart   = regexp.MustCompile(`^Starting \d+ (process|thread)`)
-	textHeader  = regexp.MustCompile(`^(?:(.*): )?\(groupid=(-?\d+), jobs=(\d+)\): err= ?(-?\d+) ?(\(.*\))?: pid=(-?\d+)(?:: *(.*))?$`)
+	textHeader  = regexp.MustCompile(`^(?:(.*): )?\(groupid=(-?\d+), jobs=(\d+)\): err= ?(-?\d+) ?(\(.*\))?(?:: pid=(-?\d+)(?:: *(.*))?)?:?$`)
 	textGroup   = regexp.MustCompile(`^Run status group (\d+) \(.*\):`)
 	textRate    = regexp.MustCompile(`^(READ|WRITE|TRIM|MIXED) ?: (.*)$`)
 	textDisk    = regexp.MustCompile(`^(\S+): (ios=.*)$`)
@@ -95,24 +97,52 @@ func (t *textReader) fio(body string, indent int, host string) bool {
 	if body == "" {
 		return false
 	}
-	if m := textHeader.FindStringSubmatch(body); m != nil {
+	if !strings.ContainsAny(body, "=[") { // figures have one of them; the rest is quick to tell
+		return t.heading(body) || t.jobLine(body)
+	}
+	if m := matchIf(textHeader, "(groupid=", body); m != nil {
 		t.header(m, host)
 		return true
 	}
-	if m := textEcho.FindStringSubmatch(body); m != nil {
+	if m := matchIf(textEcho, "(g=", body); m != nil {
 		r := t.need(t.run != nil && (t.run.results() || t.run.started && host == ""))
 		group, _ := strconv.Atoi(m[2])
 		r.echoes[textKey{m[1], group}] = echoOptions(m[3])
 		return true
 	}
+	if m := matchIf(textServer, "hostname=", body); m != nil {
+		r := t.need(t.run != nil && t.run.results())
+		r.out.Version = m[2]
+		return true
+	}
+	if m := matchIf(textDisk, "ios=", body); m != nil {
+		t.disk(m[1], m[2], indent, body)
+		return true
+	}
+	if m := textRate.FindStringSubmatch(body); m != nil && (strings.Contains(m[2], "bw=") || strings.Contains(m[2], "aggrb=") || t.run != nil && t.run.group >= 0 && !t.closed) {
+		t.rate(m[1], m[2], body)
+		return true
+	}
+	return t.jobLine(body)
+}
+
+// matchIf looks for what every match holds first, which is many times faster.
+func matchIf(r *regexp.Regexp, part, body string) []string {
+	if !strings.Contains(body, part) {
+		return nil
+	}
+	return r.FindStringSubmatch(body)
+}
+
+// heading reads the lines without figures that part an output.
+func (t *textReader) heading(body string) bool {
 	if textVersion.MatchString(body) && (t.run == nil || t.job == nil) {
 		r := t.need(t.run != nil && (t.run.results() || t.run.out.Version != ""))
 		r.out.Version, r.started = strings.Replace(body, " ", "-", 1), true
 		return true
 	}
-	if m := textServer.FindStringSubmatch(body); m != nil {
-		r := t.need(t.run != nil && t.run.results())
-		r.out.Version = m[2]
+	if r := t.run; r != nil && r.out.Version == "" && len(r.echoes) > 0 && !r.results() && textBare.MatchString(body) {
+		r.out.Version, r.started = "fio-"+body, true
 		return true
 	}
 	if textStart.MatchString(body) {
@@ -129,15 +159,7 @@ func (t *textReader) fio(body string, indent int, host string) bool {
 		r.after, t.job = true, nil
 		return true
 	}
-	if m := textDisk.FindStringSubmatch(body); m != nil {
-		t.disk(m[1], m[2], indent, body)
-		return true
-	}
-	if m := textRate.FindStringSubmatch(body); m != nil && (strings.Contains(m[2], "bw=") || strings.Contains(m[2], "aggrb=") || t.run != nil && t.run.group >= 0 && !t.closed) {
-		t.rate(m[1], m[2], body)
-		return true
-	}
-	return t.jobLine(body)
+	return false
 }
 
 // maxTextRows bounds the rows of one input: a header of 50 bytes takes some kB here.
@@ -152,12 +174,13 @@ func (t *textReader) header(m []string, host string) {
 	}
 	all := m[1] == "All clients"
 	r := t.run
+	again := r.repeats(m)
 	// All rows of a run stand before its groups; a row behind them is another run's, or the next status dump's.
-	if r == nil || !all && (len(r.out.Groups) > 0 || len(r.out.Disks) > 0 || r.after) || t.closed && r.results() {
+	if r == nil || !all && (len(r.out.Groups) > 0 || len(r.out.Disks) > 0 || r.after) || t.closed && r.results() || again {
 		old := r
 		t.startRun()
 		if old != nil && t.run.out.Command == "" { // a status dump repeats rows, not the lines that started the run
-			if _, same := old.echoes[textKey{m[1], atoi(m[2])}]; same {
+			if _, same := old.echoes[textKey{m[1], atoi(m[2])}]; same || again {
 				t.run.echoes, t.run.out.Version, t.run.out.Command = old.echoes, old.out.Version, old.out.Command
 			}
 		}
@@ -182,6 +205,22 @@ func (t *textReader) header(m []string, host string) {
 	}
 	r.jobs = append(r.jobs, j)
 	t.job = j
+}
+
+// repeats says that a row of the same process was read at another time: a status dump without its status groups.
+func (r *textRun) repeats(m []string) bool {
+	if r == nil || m[6] == "" || m[6] == "0" || m[7] == "" {
+		return false
+	}
+	if r.dates == nil {
+		r.dates = map[string]string{}
+	}
+	key := m[1] + " " + m[2] + " " + m[6]
+	if old := r.dates[key]; old != "" && old != m[7] {
+		return true
+	}
+	r.dates[key] = m[7]
+	return false
 }
 
 func atoi(s string) int {

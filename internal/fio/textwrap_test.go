@@ -214,3 +214,51 @@ func TestBoldHeadings(t *testing.T) {
 		t.Errorf("%+v, %+v", a, b)
 	}
 }
+
+// TestStatusDumpWithoutGroups: a later state of the same process is not another job.
+func TestStatusDumpWithoutGroups(t *testing.T) {
+	outs := readForm(t, `fio-3.28
+a: (groupid=0, jobs=1): err= 0: pid=12: Mon Jan  1 10:00:00 2024
+   read: IOPS=100, BW=400KiB/s (410kB/s)(4000KiB/10000msec)
+     issued rwts: total=1000,0,0,0 short=0,0,0,0 dropped=0,0,0,0
+a: (groupid=0, jobs=1): err= 0: pid=12: Mon Jan  1 10:00:10 2024
+   read: IOPS=100, BW=400KiB/s (410kB/s)(8000KiB/20000msec)
+     issued rwts: total=2000,0,0,0 short=0,0,0,0 dropped=0,0,0,0
+`, 2)
+	final, left := Final(outs)
+	if left != 1 || final[0].Jobs[0].Read.N != 2000 || final[0].Version != "fio-3.28" {
+		t.Errorf("%d left, %+v", left, final)
+	}
+}
+
+// TestOldAndFailed: fio 2.0.8 as one distribution built it, and rows that ended before they had a process.
+func TestOldAndFailed(t *testing.T) {
+	outs := readForm(t, `r: (g=0): rw=randread, bs=32K-32K/32K-32K, ioengine=sync, iodepth=32
+2.0.8
+Starting 1 process
+
+r: (groupid=0, jobs=1): err= 0: pid=5398
+  read : io=297568KB, bw=4959.4KB/s, iops=154 , runt= 60002msec
+     issued    : total=r=9299/w=0/d=0, short=r=0/w=0/d=0
+test: (groupid=0, jobs=1): err= 5
+PS C:\Users\x>
+[root@node90 11:07:06 ~]$ls
+`, 1)
+	o := outs[0]
+	if o.Version != "fio-2.0.8" || o.Jobs[0].Read.Bytes != 297568<<10 || o.Jobs[0].Options["bs"] != "32k" || o.Jobs[1].Error != 5 {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestOtherEncodingsAndBinaries(t *testing.T) {
+	text := "fio-3.27\r\nr: (groupid=0, jobs=1): err= 0: pid=12: Mon Jan  1 10:00:00 2024\r\n  read: IOPS=100, BW=400KiB/s (410kB/s)(4000KiB/10000msec)\r\n"
+	wide := []byte{0xff, 0xfe}
+	for _, c := range []byte(text) {
+		wide = append(wide, c, 0)
+	}
+	if o := readForm(t, string(wide), 1)[0]; o.Version != "fio-3.27" || o.Jobs[0].Read.Bytes != 4000<<10 {
+		t.Errorf("%+v", o)
+	}
+	readForm(t, "\x7fELF\x02\x01\x00\x00\nread: IOPS=%s, BW=%s\nfio-3.33\n\x00", 0)
+	readForm(t, "\xff\xfe\x00", 0)
+}
