@@ -5,6 +5,7 @@ package block
 
 import (
 	"io/fs"
+
 	"plimsoll/internal/units"
 )
 

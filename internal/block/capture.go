@@ -8,11 +8,12 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"plimsoll/internal/sys"
 	"slices"
 	"strings"
 	"testing/fstest"
 	"unicode/utf8"
+
+	"plimsoll/internal/sys"
 
 	"golang.org/x/tools/txtar"
 )

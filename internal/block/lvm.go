@@ -3,10 +3,11 @@ package block
 import (
 	"context"
 	"fmt"
-	"plimsoll/internal/sys"
-	"plimsoll/internal/units"
 	"strconv"
 	"strings"
+
+	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
 )
 
 // inferSegment works out how a logical volume is laid out from what everybody may read: its slaves, their names and the

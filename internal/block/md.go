@@ -3,10 +3,11 @@ package block
 import (
 	"cmp"
 	"path"
-	"plimsoll/internal/units"
 	"slices"
 	"strconv"
 	"strings"
+
+	"plimsoll/internal/units"
 )
 
 // raid reads /sys/block/mdN/md (Documentation/admin-guide/md.rst).

@@ -5,11 +5,12 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"plimsoll/internal/units"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+
+	"plimsoll/internal/units"
 )
 
 // udev adds what /run/udev/data knows of a device: what blkid found on it, its links and names. Anyone may read it.

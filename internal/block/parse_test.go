@@ -8,10 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"plimsoll/internal/units"
 	"slices"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/units"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -8,12 +8,13 @@ import (
 	"io/fs"
 	"maps"
 	"path"
-	"plimsoll/internal/sys"
-	"plimsoll/internal/units"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+
+	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
 )
 
 // sector is the unit of sizes and offsets in /sys, whatever the device's own sector size (linux/blk_types.h).

@@ -5,14 +5,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"plimsoll/internal/block"
-	"plimsoll/internal/sys"
-	"plimsoll/internal/units"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"

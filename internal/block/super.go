@@ -7,10 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"plimsoll/internal/sys"
-	"plimsoll/internal/units"
 	"strconv"
 	"strings"
+
+	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
 )
 
 // head is the first n bytes of a device, nil when they may not be read. Reading needs root or the group disk.
