@@ -66,7 +66,7 @@ func Read(name string, data io.Reader) ([]*Output, error) {
 
 // isBinary says of the start of a file that it is no text, so that a directory with images and programs in it is read quickly.
 func isBinary(head []byte) bool {
-	return bytes.IndexByte(head, 0) >= 0 && !bytes.Contains(head, []byte("groupid=")) && !bytes.Contains(head, []byte(`"fio version"`)) && !bytes.Contains(head, []byte("\nfio-"))
+	return bytes.IndexByte(head, 0) >= 0 && !bytes.Contains(head, []byte("groupid=")) && !bytes.Contains(head, []byte(`"fio version"`))
 }
 
 func utf16Order(head []byte) binary.ByteOrder {
