@@ -71,6 +71,11 @@ func newRootCmd(env *Env) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       Version,
+		Args:          noCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		DisableFlagsInUseLine:      true,
+		SuggestionsMinimumDistance: 2,
 	}
 	root.SetIn(env.In)
 	root.SetOut(env.Out)
@@ -101,5 +106,36 @@ func newRootCmd(env *Env) *cobra.Command {
 		newConvertCmd(env),
 		newVersionCmd(env),
 	)
+	for _, cmd := range root.Commands() {
+		countArgs(cmd)
+	}
 	return root
+}
+
+// noCommand refuses what names no command.
+func noCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	try := root.Name() + " --help"
+	if like := root.SuggestionsFor(args[0]); len(like) > 0 {
+		try = root.Name() + " " + like[0]
+	}
+	return hint(usage(fmt.Errorf("unknown command %q", args[0])), try)
+}
+
+// countArgs makes too few or too many arguments of a command, or of those below it, a mistake on the command line.
+func countArgs(cmd *cobra.Command) {
+	if count := cmd.Args; count != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			err := count(cmd, args)
+			if err == nil || errors.Is(err, errUsage) {
+				return err
+			}
+			return hint(usage(err), cmd.CommandPath()+" --help")
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		countArgs(sub)
+	}
 }
