@@ -244,7 +244,12 @@ func (m *mixedReader) broken(doc []byte, err error) {
 	if partial != nil {
 		err = errors.Join(err, partial)
 	}
-	out.Unread = append(out.Unread, Unread{Line: m.at(), Text: "a json document", Why: strings.ReplaceAll(err.Error(), "\n", "; ")})
+	unread := Unread{Line: m.at(), Text: "a json document", Why: strings.ReplaceAll(err.Error(), "\n", "; ")}
+	if n := len(m.outs); n > 0 && len(out.Jobs) == 0 { // a stream of documents that was cut off
+		m.outs[n-1].Unread = append(m.outs[n-1].Unread, unread)
+		return
+	}
+	out.Unread = append(out.Unread, unread)
 	m.outs = append(m.outs, out)
 }
 
