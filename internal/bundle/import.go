@@ -19,7 +19,7 @@ import (
 // what is known beside them: topology, labels, tool, time. job, when not nil, is the job file that was measured: it says what the
 // output does not.
 func Import(out string, run Run, outputs []*fio.Output, job *fio.JobFile) (*Bundle, error) {
-	outputs = joinFragments(outputs)
+	outputs = JoinFragments(outputs)
 	run.Ceilings = map[int]ceiling.Ceiling{}
 	results := make([]*result.Result, len(outputs))
 	for i, o := range outputs {
@@ -47,9 +47,9 @@ func Import(out string, run Run, outputs []*fio.Output, job *fio.JobFile) (*Bund
 	return w.Finish(Finished, run.Created)
 }
 
-// joinFragments makes one output of pieces of one run that were quoted apart under one heading, as articles do: the status groups and
+// JoinFragments makes one output of pieces of one run that were quoted apart under one heading, as articles do: the status groups and
 // disk statistics here, the latency lines there. Groups without a job become one row, so that their figures are not lost.
-func joinFragments(outputs []*fio.Output) []*fio.Output {
+func JoinFragments(outputs []*fio.Output) []*fio.Output {
 	var kept []*fio.Output
 	for _, o := range outputs {
 		at := slices.IndexFunc(kept, func(k *fio.Output) bool {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"text/tabwriter"
 
+	"plimsoll/internal/bundle"
 	"plimsoll/internal/fio"
 )
 
@@ -13,7 +14,7 @@ import (
 func Summary(w io.Writer, outputs []*fio.Output) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "file\tjob\tIOPS\tbandwidth\tmean\tp50\tp99\t\n")
-	for _, o := range outputs {
+	for _, o := range bundle.JoinFragments(outputs) {
 		if len(o.Jobs) == 0 {
 			fmt.Fprintf(t, "%s\tno job's result\t\t\t\t\t\t\n", clean(filepath.Base(o.Source), 40))
 			continue
@@ -28,7 +29,8 @@ func Summary(w io.Writer, outputs []*fio.Output) error {
 		if l.Mean > 0 {
 			mean = span(l.Mean)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", clean(filepath.Base(o.Source), 40), clean(o.Jobs[0].Name, 24), n, bw, mean, at(l, 50), at(l, 99))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", clean(filepath.Base(o.Source), 40), clean(o.Jobs[0].Name, 24),
+			known("", n), known("", bw), mean, at(l, 50), at(l, 99))
 	}
 	return t.Flush()
 }
