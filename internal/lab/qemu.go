@@ -80,9 +80,9 @@ func launch(ctx context.Context, m *sys.Machine, dir, console string, nice int, 
 	q := &machine{cut: cut, ended: make(chan struct{})}
 	go func() {
 		q.err = m.Run(sys.WithKill(context.Background(), kill), io.Discard, argv...)
-		close(q.ended)
 		_ = qmp.Close() // and so whoever still waits for a connection
 		_ = port.Close()
+		close(q.ended) // last: who waits for it starts the next guest on the same sockets
 	}()
 	monitorConn, err := qmp.Accept()
 	var agentConn net.Conn
