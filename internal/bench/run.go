@@ -314,5 +314,28 @@ func (r *runner) checkJob(s suite.Scenario, loads []fio.Workload) error {
 			}
 		}
 	}
+	return r.checkFiles(s)
+}
+
+// checkFiles refuses absolute names of files in a job that names no directory. fio puts the directory that plimsoll adds before every
+// name, absolute or not, so that a new file below it would be measured instead of the one named.
+func (r *runner) checkFiles(s suite.Scenario) error {
+	dir := r.place(s.Role).fileFor(s)
+	job := s.Place(dir)
+	for _, i := range job.Jobs() {
+		section := job.Effective(i)
+		if own, _ := section.Get("directory"); own != dir {
+			continue
+		}
+		w, err := fio.WorkloadOf(section.Name, section)
+		if err != nil {
+			return err
+		}
+		for _, name := range w.Files() {
+			if filepath.IsAbs(name) {
+				return fmt.Errorf("%s: [%s]: filename=%s is outside of plimsoll's own folder and would not be what is measured: make a suite of the job (plimsoll convert %s --to suite) and name the path with --%s", s.Job.Name, w.Name, name, s.Job.Name, s.Role)
+			}
+		}
+	}
 	return nil
 }
