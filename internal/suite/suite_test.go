@@ -176,3 +176,28 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// fio records percentiles of clat and, unless lat_percentiles=1 is set, none of lat: a target on those is never judged. Writes that a sync
+// follows are left out, since neither clat nor lat is the time of a durable write.
+func TestBuiltinTargetsAreRecorded(t *testing.T) {
+	for _, name := range Names() {
+		s, err := Builtin(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range s.Scenarios {
+			loads, err := c.Workloads("/file")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.ContainsFunc(loads, func(w fio.Workload) bool { return w.SyncEvery > 0 }) {
+				continue
+			}
+			for _, target := range c.Targets {
+				if strings.Contains(target.Metric, ".lat.p") {
+					t.Errorf("%s %d: fio does not record what %q is judged by", name, c.ID, target.Text)
+				}
+			}
+		}
+	}
+}
