@@ -129,7 +129,7 @@ func resumeRun(ctx context.Context, env *Env, o runOptions) error {
 func (o runOptions) check() error {
 	for flag, path := range map[string]string{"data": o.data, "wal": o.wal} {
 		if o.given(flag) && path == "" {
-			return fmt.Errorf("--%s is empty: name a directory, such as --%s .", flag, flag)
+			return fmt.Errorf("--%s is empty: name a directory, such as --%s /%s", flag, flag, flag)
 		}
 	}
 	switch {
