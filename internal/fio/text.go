@@ -91,7 +91,7 @@ var (
 	textHost   = regexp.MustCompile(`^<([^<> ]+)> ?`)
 	textPrompt = regexp.MustCompile(`^(?:(?:\[[^\]]*\]\s*[$#]|\S+@\S+(?: \S+ ?)?[$#%]|\S+@\S+:\S*\s?[$#]|[$#>❯➜λ])\s+|\[[^\]]*@[^\]]*\][$#]? *|(?:PS )?[A-Za-z]:\\[^>]*>\s*|\S+@\S+:?\S*[$#]$)`)
 	textCut    = regexp.MustCompile(`^(?:[.…]+|[\[(<|]\W*(?:snip|cut|skipped|omitted|\.|…)[^=]*[\])>]?,?|[-*=_~+]{3,}.{0,80})$`)
-	textTags   = regexp.MustCompile(`(?i)</?(?:pre|code|br|p|div|span|td|tr|li|samp|tt)(?: [^<>]*)?/?>`)
+	textTags   = regexp.MustCompile(`(?i)</?(?:pre|code|br|p|div|span|td|tr|li|samp|tt|b|i|strong|em|font|blockquote)(?: [^<>]*)?/?>|\{(?:code|noformat|quote)[^}]*\}|\[/?(?:code|quote|spoiler)(?:=[^\]]*)?\]`)
 	textProg   = regexp.MustCompile(`^Jobs: \d+ \(f=-?\d+\)`)
 	textEta    = regexp.MustCompile(`\[eta [0-9dhms:?-]+\]?|^Jobs: \d+ \(f=-?\d+\)`)
 )
@@ -110,7 +110,7 @@ func cleanText(s string) string {
 	s = strings.TrimPrefix(s, "\ufeff")
 	s = strings.ReplaceAll(s, "≥", ">=")
 	s = strings.ReplaceAll(s, "**", "")
-	if strings.IndexByte(s, '<') >= 0 {
+	if strings.IndexByte(s, '<') >= 0 || strings.Contains(s, "{") || strings.Contains(s, "[/") || strings.HasPrefix(s, "[") {
 		s = textTags.ReplaceAllString(s, "")
 	}
 	return strings.TrimRight(unquoteText(s), " \t")
@@ -119,6 +119,16 @@ func cleanText(s string) string {
 // line takes one line of input, or a part of it between carriage returns. It is held back until the next shows whether it was
 // wrapped.
 func (t *textReader) line(raw string) {
+	if at := strings.Index(raw, "<pre"); at > 0 {
+		t.line(raw[:at])
+		raw = raw[at:]
+	}
+	if strings.ContainsAny(raw, "<{[") && textCloses.MatchString(raw) {
+		defer func() {
+			t.release()
+			t.job, t.closed = nil, true
+		}()
+	}
 	s := cleanText(raw)
 	if t.held != "" && goesOn(t.held, s) {
 		t.held += " " + strings.TrimSpace(s)

@@ -217,7 +217,7 @@ func (t *textReader) latency(name, unit, rest, body string) {
 			l.Max = jsonDuration(value("max", f[1]), 1)
 		case "avg":
 			l.Mean = value("avg", f[1])
-		case "stdev":
+		case "stdev", "dev": // dev of fio 1
 			l.StdDev = value("stdev", f[1])
 		default:
 			good = false
@@ -253,14 +253,14 @@ func (t *textReader) percentileHead(name, unit, body string) {
 	}
 	j.pctIn, _ = textUnit(unit)
 	var other []Percentile
-	switch {
-	case name == "sync":
+	switch name {
+	case "sync":
 		j.pct = &j.Sync.Lat.Percentiles
-	case name == "slat":
+	case "slat":
 		j.pct = &j.cur.Slat.Percentiles
-	case name == "clat":
+	case "clat":
 		j.pct = &j.cur.Clat.Percentiles
-	case name == "lat":
+	case "lat":
 		j.pct = &j.cur.Lat.Percentiles
 	default: // of one priority
 		j.pct = &other

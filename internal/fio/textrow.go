@@ -85,7 +85,7 @@ func (t *textReader) samples(s *Samples, rest, unit string) bool {
 			s.Max = n.times(k * factor)
 		case "avg":
 			s.Mean = n.times(k * factor)
-		case "stdev":
+		case "stdev", "dev":
 			s.StdDev = n.times(k * factor)
 		case "samples":
 			s.N = n.mant

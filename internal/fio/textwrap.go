@@ -25,12 +25,18 @@ var (
 		`|\bbw \( *[KMGT]?i?B|\biops +: min=|\bcpu +: usr=|\bIO depths +:|\b(?:submit|complete) +: 0=` +
 		`|\bissued +(?:rwts?|r/w/d)?: *total=|\blatency +: target=|\berrors +: total=|\bfsync/fdatasync/sync_file_range:` +
 		`|Run status group \d+ |\b(?:READ|WRITE|TRIM|MIXED) ?: (?:bw|io)=|Disk stats \(read/write\):` +
-		`|[\w./@%+-]*: \(g(?:roupid)?=\d|\bfio-\d+\.\d[\d.]*(?:-\d+-g[0-9a-f]+)?|Starting \d+ (?:process|thread)`)
+		`|[\w./@%+-]*: \(g(?:roupid)?=\d|\bfio-\d+\.\d[\d.]*(?:-\d+-g[0-9a-f]+)?|Starting \d+ (?:process|thread)|[\w!.-]+: ios=\d`)
 	textDate     = regexp.MustCompile(`^[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \d{4}`)
 	textDateRest = regexp.MustCompile(`^(?:pid=\d|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b|[A-Z][a-z]{2} +\d+ \d\d:|\d+ \d\d:\d\d:\d\d|\d\d:\d\d:\d\d \d{4}|\d{4}$|jobs=|err=)`)
 	textKeyed    = regexp.MustCompile(`^(?:([a-z_]+)|>?=?\d+)=`)
 	textZones    = regexp.MustCompile(`; \d+(?: zone)?$`)
 )
+
+// maxWrapped bounds a line put together: the longest of fio's, of a disk with its means, has some 300 bytes.
+const maxWrapped = 4096
+
+// textCloses ends what was quoted, in HTML, Jira and forums.
+var textCloses = regexp.MustCompile(`(?i)</pre>|\{(?:code|noformat)[^}]*\}|\[/(?:code|quote)\]`)
 
 // unquoteText takes off what mail and loggers put in front of a line.
 func unquoteText(s string) string {
@@ -53,6 +59,15 @@ func unquoteText(s string) string {
 			break
 		}
 		s = s[at[1]:]
+	}
+	if s == "+" || s == "|" || s == "#" {
+		return ""
+	}
+	if s != "" && strings.IndexByte("#|*/+-;", s[0]) >= 0 && strings.ContainsAny(s, "=(") { // comments, diffs, lists
+		rest := strings.TrimLeft(s[1:], "/ \t")
+		if at := textStarts.FindStringIndex(rest[:min(len(rest), 512)]); at != nil && at[0] == 0 {
+			s = rest
+		}
 	}
 	// A list of strings, as Ansible and Python print the lines of an output.
 	if t := strings.TrimPrefix(strings.TrimSpace(s), "u"); len(t) > 1 && (t[0] == '"' || t[0] == '\'') {
@@ -89,7 +104,7 @@ func runTogether(s string) []string {
 // goesOn says whether line is the rest of held, which was wrapped where a mail's margin was.
 func goesOn(held, line string) bool {
 	line = strings.TrimSpace(line)
-	if line == "" || len(held) > maxTextLine || strings.HasSuffix(held, `\`) {
+	if line == "" || len(held)+len(line) > maxWrapped || strings.HasSuffix(held, `\`) {
 		return false
 	}
 	comma := strings.HasSuffix(held, ",")

@@ -91,7 +91,10 @@ func TestLoggersPrefixes(t *testing.T) {
 		"ansible":       {`        "`, `",`},
 		"python":        {"u'", "',"},
 		"wide":          {strings.Repeat(" ", 57), ""}, // github.com/red-hat-storage/ocs-ci/pull/283
-		"tags":          {"<pre><code>", "<br/>"},
+		"tags":          {"<code>", "</code><br/>"},
+		"comment":       {"# ", ""},
+		"diff":          {"+", ""},
+		"line block":    {"| ", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := readForm(t, mark[0]+strings.Join(lines, mark[1]+"\n"+mark[0])+mark[1]+"\n", 1)[0].Jobs[0]
@@ -261,4 +264,22 @@ func TestOtherEncodingsAndBinaries(t *testing.T) {
 	}
 	readForm(t, "\x7fELF\x02\x01\x00\x00\nread: IOPS=%s, BW=%s\nfio-3.33\n\x00", 0)
 	readForm(t, "\xff\xfe\x00", 0)
+}
+
+// TestBlocksEnd: what Jira, forums and HTML put around two outputs parts them.
+func TestBlocksEnd(t *testing.T) {
+	row := func(name string) string {
+		return name + ": (groupid=0, jobs=1): err= 0: pid=20: Thu Jul 21 07:54:16 2022\n  read: IOPS=500, BW=501MiB/s (525MB/s)(5010MiB/10001msec)\n     issued rwts: total=5010,0,0,0 short=0,0,0,0 dropped=0,0,0,0"
+	}
+	for _, marks := range [][2]string{
+		{"{noformat}\n", "\n{noformat}\n"},
+		{"{code:title=x}\n", "\n{code}\n"},
+		{"[code]", "[/code]\n"},
+		{"<p>Before</p><div class=\"h\"><pre><span></span>", "</pre></div>\n"},
+	} {
+		outs := readForm(t, marks[0]+row("j")+marks[1]+"and\n"+marks[0]+row("k")+marks[1], 2)
+		if a, b := outs[0].Jobs[0], outs[1].Jobs[0]; a.Name != "j" || b.Name != "k" || a.Read.N != 5010 || b.Read.N != 5010 {
+			t.Errorf("%q: %+v %+v", marks, a, b)
+		}
+	}
 }
