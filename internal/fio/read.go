@@ -306,6 +306,9 @@ func (m *mixedReader) takeText() {
 // joinForms makes one of a run that was printed in two forms (--output-format=json,normal). The document has more
 // digits; the text has the status groups.
 func joinForms(outs []*Output) []*Output {
+	if !slices.ContainsFunc(outs, func(o *Output) bool { return o.Format == JSON || o.Format == JSONPlus }) {
+		return outs
+	}
 	var kept []*Output
 	for _, o := range outs {
 		if o.Format != Text {

@@ -14,11 +14,12 @@ type textRun struct {
 	out     *Output
 	jobs    []*textJob
 	echoes  map[textKey]Options
-	dates   map[string]string
-	started bool  // "Starting N processes" or the version was seen
-	indents []int // of the disks' lines
-	group   int   // index in out.Groups of the status group being read, -1 for none
-	after   bool  // "Disk stats" was seen
+	dates   map[string]string // when the rows of processes were printed
+	rows    map[int]int       // by group, once all are read
+	started bool              // "Starting N processes" or the version was seen
+	indents []int             // of the disks' lines
+	group   int               // index in out.Groups of the status group being read, -1 for none
+	after   bool              // "Disk stats" was seen
 }
 
 type textKey struct {

@@ -221,10 +221,19 @@ func (r *textRun) placeLoose(j *textJob) {
 
 // groupOf is the status group of a job, when that is the only row in it.
 func (r *textRun) groupOf(j *textJob) *Group {
-	for _, other := range r.jobs {
-		if other != j && !other.all && other.Group == j.Group {
-			return nil
+	if len(r.out.Groups) == 0 {
+		return nil
+	}
+	if r.rows == nil {
+		r.rows = map[int]int{}
+		for _, each := range r.jobs {
+			if !each.all {
+				r.rows[each.Group]++
+			}
 		}
+	}
+	if r.rows[j.Group] != 1 {
+		return nil
 	}
 	for i := range r.out.Groups {
 		if r.out.Groups[i].ID == j.Group {
@@ -241,8 +250,11 @@ func (r *textRun) rateOfGroup(j *textJob, i int, bs float64) {
 		l.settleCount(d.N)
 		slices.SortStableFunc(l.Percentiles, func(a, b Percentile) int { return cmpFloat(a.P, b.P) })
 	}
+	if i > 2 || d.N == 0 {
+		return
+	}
 	g := r.groupOf(j)
-	if i > 2 || d.N == 0 || g == nil {
+	if g == nil {
 		return
 	}
 	rate, ok := g.Directions[strings.ToUpper(textDirNames[i])]
