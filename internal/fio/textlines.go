@@ -1,0 +1,58 @@
+package fio
+
+import (
+	"regexp"
+	"strings"
+)
+
+// matchIf looks for what every match holds first, which is many times faster.
+func matchIf(r *regexp.Regexp, part, body string) []string {
+	if !strings.Contains(body, part) {
+		return nil
+	}
+	return r.FindStringSubmatch(body)
+}
+
+// heading reads the lines without figures that part an output.
+func (t *textReader) heading(body string) bool {
+	if textVersion.MatchString(body) && (t.run == nil || t.job == nil) {
+		r := t.need(t.run != nil && (t.run.results() || t.run.out.Version != ""))
+		r.out.Version, r.started = strings.Replace(body, " ", "-", 1), true
+		return true
+	}
+	if r := t.run; r != nil && r.out.Version == "" && len(r.echoes) > 0 && !r.results() && textBare.MatchString(body) {
+		r.out.Version, r.started = "fio-"+body, true
+		return true
+	}
+	if textStart.MatchString(body) {
+		r := t.need(t.run != nil && t.run.results())
+		r.started = true
+		return true
+	}
+	if m := textGroup.FindStringSubmatch(body); m != nil {
+		t.group(m[1])
+		return true
+	}
+	if strings.HasPrefix(body, "Disk stats") {
+		r := t.need(t.run != nil && len(t.run.out.Disks) > 0)
+		r.after, t.job = true, nil
+		return true
+	}
+	return false
+}
+
+// repeats says that a row of the same process was read at another time: a status dump without its status groups.
+func (r *textRun) repeats(m []string) bool {
+	if r == nil || m[6] == "" || m[6] == "0" || m[7] == "" {
+		return false
+	}
+	if r.dates == nil {
+		r.dates = map[string]string{}
+	}
+	key := m[1] + " " + m[2] + " " + m[6]
+	if old := r.dates[key]; old != "" && old != m[7] {
+		return true
+	}
+	r.dates[key] = m[7]
+	return false
+}
