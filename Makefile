@@ -5,7 +5,8 @@ GO          ?= go
 LINT        := .tools/golangci-lint-2.15.0
 export CGO_ENABLED = 0
 
-.PHONY: build demo test check lint race fuzz bench web clean need-build need-test
+# everything below is a command, not a file
+.PHONY: build demo test check lint race lab bench web clean need-build need-test
 
 build: need-build ## the static binary, bin/plimsoll
 	@$(GO) build -trimpath -ldflags '-s -w -X plimsoll/internal/cli.Version=$(VERSION)' -o bin/plimsoll ./cmd/plimsoll
@@ -32,6 +33,10 @@ $(LINT):
 
 race: ## all tests: first with the race detector, then those of the lab
 	@scripts/test.sh
+
+lab: need-test ## every test that needs the lab, about 30 minutes: power cuts at each step of apply and teardown, faults, all variants
+	@$(GO) test -p 1 -count=1 -timeout 60m -run Lab ./internal/provision ./internal/tune ./internal/cli
+	@$(GO) test -p 1 -count=1 -timeout 20m ./internal/lab/...
 
 bench: build ## ratios against bare fio, wc, python and the like, measured in this run
 	@scripts/need.sh fio

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/report"
+	"plimsoll/internal/sys"
 )
 
 func newReportCmd(env *Env) *cobra.Command {
@@ -47,28 +49,32 @@ func reportOptions(env *Env) report.Options {
 	return o
 }
 
-// reportRun writes the reports that belong to a bundle and prints one.
+// reportRun prints a run and writes the reports that belong to its bundle. The verdict is printed even where they cannot be written.
 func reportRun(env *Env, b *bundle.Bundle, asJSON bool) error {
-	for _, kind := range []report.Format{report.Markdown, report.HTML} {
-		name := filepath.Join(b.Dir, "report."+string(kind))
-		f, err := os.Create(name)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(report.Write(f, kind, b, report.Options{}), f.Close()); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
 	if asJSON {
-		return report.Write(env.Out, report.JSON, b, report.Options{})
+		return errors.Join(report.Write(env.Out, report.JSON, b, report.Options{}), keepReports(b))
 	}
 	o := reportOptions(env)
 	o.Brief = true
-	if err := report.Write(env.Out, report.TTY, b, o); err != nil {
+	if err := errors.Join(report.Write(env.Out, report.TTY, b, o), keepReports(b)); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(env.Out, "\nreport: %s\n", filepath.Join(b.Dir, "report.html"))
 	return err
+}
+
+// keepReports writes report.md and report.html into the bundle.
+func keepReports(b *bundle.Bundle) error {
+	for _, kind := range []report.Format{report.Markdown, report.HTML} {
+		var text bytes.Buffer
+		if err := report.Write(&text, kind, b, report.Options{}); err != nil {
+			return err
+		}
+		if err := sys.WriteFile(filepath.Join(b.Dir, "report."+string(kind)), text.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func newRunsCmd(env *Env) *cobra.Command {

@@ -267,6 +267,11 @@ func (o runOptions) plan(ctx context.Context, env *Env, s *suite.Suite, set bund
 	if err != nil {
 		return p, err
 	}
+	if o.progress != "json" && o.progress != "none" {
+		for _, note := range topo.Notes { // such as what to declare, for the ceiling to be known
+			fmt.Fprintf(env.Err, "note: %s\n", clean(note))
+		}
+	}
 	p.Topology, p.Host = *topo, facts(ctx, env.Machine)
 	return p, nil
 }

@@ -93,11 +93,11 @@ func Duration(loads []fio.Workload) time.Duration {
 	return sum + group
 }
 
-// Window is the part of Duration that is measured: the ramps are not.
+// Window is the part of Duration that is measured: ramps and start delays are not.
 func Window(loads []fio.Workload) time.Duration {
 	unramped := make([]fio.Workload, len(loads))
 	for i, w := range loads {
-		w.Ramp = 0
+		w.Ramp, w.StartDelay = 0, 0
 		unramped[i] = w
 	}
 	return Duration(unramped)
