@@ -2,12 +2,13 @@ package finding
 
 import (
 	"fmt"
+	"slices"
+
 	"plimsoll/internal/block"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/result"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"slices"
 )
 
 // alignment is what partitions must start on: the flash page and RAID5 stripe cache line of every drive and array we know.

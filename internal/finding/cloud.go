@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"slices"
+	"time"
+
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/topology"
-	"slices"
-	"time"
 )
 
 func cloudRules() []*Rule {

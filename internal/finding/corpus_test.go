@@ -3,6 +3,11 @@ package finding
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
 	"plimsoll/internal/block"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
@@ -10,10 +15,6 @@ import (
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"slices"
-	"strings"
-	"testing"
-	"time"
 )
 
 // labelled is a case whose truth is known: the codes that must be found, and those that are true of it beside the point.

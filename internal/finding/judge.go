@@ -3,9 +3,10 @@ package finding
 import (
 	"cmp"
 	"fmt"
-	"plimsoll/internal/result"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/result"
 )
 
 // Judge runs every rule that is not disabled over a case. It is deterministic: findings come worst first, then by code,

@@ -1,15 +1,16 @@
 package finding
 
 import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/units"
-	"slices"
-	"strings"
-	"testing"
-	"time"
 )
 
 func TestWords(t *testing.T) {

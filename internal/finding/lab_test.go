@@ -1,12 +1,13 @@
 package finding
 
 import (
+	"time"
+
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"time"
 )
 
 // saw adds what telemetry watched below the array: mean wait in milliseconds and use of each member.

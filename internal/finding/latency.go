@@ -3,9 +3,10 @@ package finding
 import (
 	"fmt"
 	"math"
+	"time"
+
 	"plimsoll/internal/fio"
 	"plimsoll/internal/stats"
-	"time"
 )
 
 // weights are a direction's latencies for stats.Bimodal, from its bins; or the whole job's n I/Os from its coarse buckets,

@@ -3,11 +3,12 @@ package finding
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
+
 	"plimsoll/internal/block"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"slices"
-	"strings"
 )
 
 func layoutRules() []*Rule {

@@ -1,11 +1,12 @@
 package finding
 
 import (
+	"time"
+
 	"plimsoll/internal/block"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"time"
 )
 
 // layoutCases are layouts alone, as check and import see them.

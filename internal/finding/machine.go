@@ -2,6 +2,7 @@ package finding
 
 import (
 	"fmt"
+
 	"plimsoll/internal/result"
 	"plimsoll/internal/units"
 )

@@ -2,12 +2,13 @@ package finding
 
 import (
 	"fmt"
+	"strings"
+	"time"
+
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"strings"
-	"time"
 )
 
 func measurementRules() []*Rule {

@@ -2,10 +2,11 @@ package finding
 
 import (
 	"fmt"
-	"plimsoll/internal/block"
-	"plimsoll/internal/topology"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/topology"
 )
 
 var doubleMount = &Rule{

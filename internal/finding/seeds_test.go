@@ -5,6 +5,9 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
+	"testing"
+	"time"
+
 	"plimsoll/internal/block"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
@@ -12,8 +15,6 @@ import (
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"testing"
-	"time"
 )
 
 // imported builds a run from fio's own text, as import does: what ran is told by the job file or command line above it.

@@ -1,11 +1,12 @@
 package finding
 
 import (
+	"slices"
+
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"slices"
 )
 
 // ids is the scenario's ID for Finding.Scenarios.

@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
+	"time"
+
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/units"
-	"slices"
-	"strings"
-	"time"
 )
 
 const (

@@ -2,6 +2,8 @@ package finding
 
 import (
 	"math/rand/v2"
+	"time"
+
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
@@ -10,7 +12,6 @@ import (
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"time"
 )
 
 // series gives a run a second for each value of f, with noise of so many per cent, and its estimate.

@@ -2,14 +2,15 @@ package finding
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/units"
-	"strconv"
-	"strings"
-	"time"
 )
 
 // Evaluate holds a target against a result. The metric is read|write|trim|total, then iops, bw, or a latency (clat, slat,

@@ -3,15 +3,16 @@ package finding
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
+
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"slices"
-	"strings"
-	"time"
 )
 
 func ceilingRules() []*Rule {

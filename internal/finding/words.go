@@ -2,9 +2,10 @@ package finding
 
 import (
 	"fmt"
-	"plimsoll/internal/units"
 	"strconv"
 	"strings"
+
+	"plimsoll/internal/units"
 )
 
 // span prints a latency in nanoseconds as people say it: "42 µs", "1.86 ms", "2.4 s".

@@ -3,10 +3,11 @@ package stats
 import (
 	"math"
 	"math/rand/v2"
-	"plimsoll/internal/fio"
 	"slices"
 	"testing"
 	"time"
+
+	"plimsoll/internal/fio"
 
 	"pgregory.net/rapid"
 )

@@ -6,11 +6,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"plimsoll/internal/sys"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"plimsoll/internal/sys"
 
 	"github.com/prometheus/procfs"
 	"github.com/prometheus/procfs/blockdevice"

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"plimsoll/internal/units"
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/internal/units"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"

@@ -2,8 +2,9 @@ package telemetry
 
 import (
 	"math"
-	"plimsoll/internal/units"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // A row is one sample as plain numbers in the units that the columns name: first the host's, then each device's.

@@ -3,11 +3,12 @@ package telemetry
 import (
 	"errors"
 	"fmt"
-	"plimsoll/internal/sys"
 	"runtime"
 	"slices"
 	"sync"
 	"time"
+
+	"plimsoll/internal/sys"
 
 	"golang.org/x/sys/unix"
 )

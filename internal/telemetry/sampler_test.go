@@ -5,12 +5,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"plimsoll/internal/sys"
-	"plimsoll/internal/units"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
 )
 
 // put rewrites a file of a tree in place: the sampler keeps it open, as it keeps /proc's.

@@ -10,8 +10,9 @@
 package telemetry
 
 import (
-	"plimsoll/internal/units"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // Interval is the sampling period.

@@ -1,9 +1,10 @@
 package telemetry
 
 import (
-	"plimsoll/internal/units"
 	"sort"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // window returns the samples nearest to from and to; false when they are one and the same, so nothing can be said.
