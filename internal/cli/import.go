@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/report"
+	"plimsoll/internal/script"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
 )
@@ -113,7 +114,29 @@ func jobFile(name string, args []string) (*fio.JobFile, error) {
 			return f, nil
 		}
 	}
-	return nil, nil //nolint:nilnil // there is none, which is no error
+	return quotedJob(args[0])
+}
+
+// quotedJob is the job file that an article quotes beside its results, when there is just one.
+func quotedJob(name string) (*fio.JobFile, error) {
+	if ext := strings.ToLower(filepath.Ext(name)); ext != ".md" && ext != ".markdown" {
+		return nil, nil //nolint:nilnil // there is none, which is no error
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var found *fio.JobFile
+	for _, j := range script.Parse(name, text, script.Options{Env: os.LookupEnv}).Jobs {
+		if j.Command {
+			continue
+		}
+		if found != nil {
+			return nil, nil //nolint:nilnil // which of them was measured is not said
+		}
+		found = j.File
+	}
+	return found, nil
 }
 
 func readJobFile(name string) (*fio.JobFile, error) {
