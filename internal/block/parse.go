@@ -98,7 +98,7 @@ func mountinfoLine(line string) (Mount, error) {
 	if !ok || len(l) < 6 || len(r) < 2 {
 		return Mount{}, fmt.Errorf("%.60q: want ten fields with a hyphen between", line)
 	}
-	m := Mount{Root: unescape(l[3]), Point: unescape(l[4]), FS: unescape(r[0]), Source: unescape(r[1])}
+	m := Mount{Root: Unescape(l[3]), Point: Unescape(l[4]), FS: Unescape(r[0]), Source: Unescape(r[1])}
 	var err error
 	if m.Major, m.Minor, err = parseDev(l[2]); err != nil {
 		return Mount{}, err
@@ -115,7 +115,7 @@ func mountinfoLine(line string) (Mount, error) {
 		super = r[2]
 	}
 	for o := range strings.SplitSeq(l[5]+","+super, ",") {
-		if o = unescape(o); o != "" && !seen[o] {
+		if o = Unescape(o); o != "" && !seen[o] {
 			seen[o] = true
 			m.Options = append(m.Options, o)
 		}
@@ -123,8 +123,8 @@ func mountinfoLine(line string) (Mount, error) {
 	return m, nil
 }
 
-// unescape undoes the \040 by which the kernel writes white space and backslashes (fs/seq_file.c mangle_path).
-func unescape(s string) string {
+// Unescape undoes the \040 by which the kernel (fs/seq_file.c mangle_path) and fstab write white space and backslashes.
+func Unescape(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
 	}
@@ -147,7 +147,7 @@ func parseSwaps(data string) []string {
 	var paths []string
 	for line := range strings.Lines(data) {
 		if f := strings.Fields(line); len(f) > 1 && strings.HasPrefix(f[0], "/") {
-			paths = append(paths, unescape(f[0]))
+			paths = append(paths, Unescape(f[0]))
 		}
 	}
 	return paths

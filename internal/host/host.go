@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/block"
+
 	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 )
@@ -227,7 +229,7 @@ func (r *reader) memory() {
 	m.Swappiness = r.num(vm + "swappiness")
 	for i, line := range strings.Split(r.text("proc/swaps"), "\n") {
 		if f := strings.Fields(line); i > 0 && len(f) > 1 {
-			m.Swaps = append(m.Swaps, unescape(f[0]))
+			m.Swaps = append(m.Swaps, block.Unescape(f[0]))
 		}
 	}
 	if _, rest, ok := strings.Cut(r.text("sys/kernel/mm/transparent_hugepage/enabled"), "["); ok {

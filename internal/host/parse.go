@@ -2,8 +2,9 @@ package host
 
 import (
 	"slices"
-	"strconv"
 	"strings"
+
+	"plimsoll/internal/block"
 )
 
 // parseFstab reads the lines of /etc/fstab (fstab(5)); what is no line of it is passed over, as mount does.
@@ -20,28 +21,9 @@ func parseFstab(text string) []Fstab {
 		if len(f) > 3 {
 			options = f[3]
 		}
-		all = append(all, Fstab{Line: n, Spec: strings.ReplaceAll(unescape(f[0]), `"`, ""), Point: unescape(f[1]), FS: f[2], Options: strings.Split(options, ",")})
+		all = append(all, Fstab{Line: n, Spec: strings.ReplaceAll(block.Unescape(f[0]), `"`, ""), Point: block.Unescape(f[1]), FS: f[2], Options: strings.Split(options, ",")})
 	}
 	return all
-}
-
-// unescape undoes \040 and the like, by which fstab and swaps write blanks.
-func unescape(s string) string {
-	if !strings.Contains(s, `\`) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+3 < len(s) {
-			if c, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
-				b.WriteByte(byte(c))
-				i += 3
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
 }
 
 // parseMdadm reads the ARRAY lines of mdadm.conf(5): keywords in any case of which three letters are enough, and a line that begins

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -164,18 +165,11 @@ func (s Second) minus(o Second) Second {
 
 func joinHist(a, b *fio.Hist) *fio.Hist {
 	if a == nil || b == nil {
-		return cmpOr(a, b)
+		return cmp.Or(a, b)
 	}
 	sum := a.Clone()
 	sum.Merge(b)
 	return sum
-}
-
-func cmpOr(a, b *fio.Hist) *fio.Hist {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // Latest is the last document, nil before the first.
