@@ -27,7 +27,6 @@ func TestTraps(t *testing.T) {
 		{"striped round 15, drives declared", "PL503", Warn, "3733MiB/s (3915MB/s)"},
 		{"striped round 15, drives declared", "PL503", Warn, "32.6 %"},
 		{"striped round 15, as imported", "PL206", Info, "28KiB on chunks of 512KiB become 1.047"},
-		{"raid0 of gp2, all four runs", "PL204", Info, "nvme2n1 and nvme4n1 take 7.39 ms and 6.58 ms a request"},
 		{"raid0 of gp2, deep writes as imported", "PL204", Info, "nvme2n1 and nvme4n1 take 7.39 ms and 6.58 ms a request"},
 		{"raid0 of gp2, all four runs", "PL501", Warn, "26,598 IOPS are what 16 in flight can do at 601 µs each (26,618); the hardware allows 36,000"},
 		{"c6a.xlarge, writes", "PL601", Warn, "burst of at most 30 min: c6a.xlarge sustains 6,000 IOPS"},
