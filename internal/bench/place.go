@@ -31,6 +31,7 @@ const folder = ".plimsoll"
 type place struct {
 	role   topology.Role
 	path   string        // as the user gave it, absolute
+	info   os.FileInfo   // of the path
 	device *block.Device // nil for a directory
 	fsType string
 	size   units.Bytes // of its file: the largest of its scenarios; 0 when no scenario needs one

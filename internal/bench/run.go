@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -123,7 +124,7 @@ func (r *runner) newPlace(t topology.Target) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &place{role: t.Role, path: t.Path}
+	p := &place{role: t.Role, path: t.Path, info: info}
 	if t.Mount != nil {
 		p.fsType = t.Mount.FS
 	}
@@ -185,15 +186,14 @@ func (r *runner) measure(ctx context.Context, w *bundle.Writer, done []int) (b *
 
 // withPlaces locks the targets, clears leftovers, and removes the files afterwards, whatever happened in between.
 func (r *runner) withPlaces(do func() error) (err error) {
-	locked := map[string]bool{}
-	for _, p := range r.places {
-		if !locked[p.path] {
+	for i, p := range r.places {
+		// Both roles may be on one directory, also by two names, as where a device is mounted twice.
+		if !slices.ContainsFunc(r.places[:i], func(o *place) bool { return os.SameFile(o.info, p.info) }) {
 			release, err := lock(p)
 			if err != nil {
 				return err
 			}
 			defer release()
-			locked[p.path] = true
 		}
 		if err := p.clear(func(text string) { r.emit(Noted{text}) }); err != nil {
 			return err
