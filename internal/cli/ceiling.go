@@ -87,7 +87,7 @@ func runCeiling(ctx context.Context, env *Env, o ceilingOptions) error {
 	for _, c := range s.Scenarios {
 		loads, err := c.Workloads("/" + string(c.Role))
 		if err != nil {
-			return err
+			return usage(err)
 		}
 		all = append(all, outlook{ID: c.ID, Name: c.Name, Role: c.Role, title: c.Title, loads: loads})
 	}

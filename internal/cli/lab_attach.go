@@ -15,7 +15,7 @@ import (
 // attach runs a command in the guest with this program's streams; on a terminal of its own when they are one.
 func attach(ctx context.Context, env *Env, g *lab.Guest, o labOptions) (int, error) {
 	in, inFile := env.In.(*os.File)
-	out, outFile := env.Out.(*os.File)
+	out, outFile := fileOf(env.Out)
 	if !inFile || !outFile || !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
 		s := agent.Streams{Out: env.Out, Err: env.Err}
 		if o.shell {

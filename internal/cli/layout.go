@@ -31,7 +31,7 @@ func (o *layoutOptions) declaration() (*topology.Declaration, error) {
 	case o.file != "":
 		data, err := os.ReadFile(o.file)
 		if err != nil {
-			return nil, err
+			return nil, usage(err)
 		}
 		d, err := topology.LoadDeclaration(o.file, data)
 		if err != nil {

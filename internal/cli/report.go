@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,9 @@ func newReportCmd(env *Env) *cobra.Command {
 		Example: `  plimsoll report runs/20261121T031200Z-db-db1
   plimsoll report runs/20261121T031200Z-db-db1 --format html > report.html`,
 		RunE: func(_ *cobra.Command, args []string) error {
+			if !slices.Contains(report.Formats, report.Format(format)) {
+				return usage(fmt.Errorf("format %q: want one of %v", format, report.Formats))
+			}
 			b, err := bundle.Open(args[0])
 			if err != nil {
 				return err
@@ -40,7 +44,7 @@ func newReportCmd(env *Env) *cobra.Command {
 // reportOptions fits a report to the stream it goes to.
 func reportOptions(env *Env) report.Options {
 	o := report.Options{Width: 80}
-	if f, ok := env.Out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if f, ok := fileOf(env.Out); ok && term.IsTerminal(int(f.Fd())) {
 		o.Color = os.Getenv("NO_COLOR") == ""
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 40 {
 			o.Width = w

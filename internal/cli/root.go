@@ -28,12 +28,19 @@ type Env struct {
 
 // Main runs plimsoll with the arguments behind its name and returns the exit code (docs/exit-codes.md).
 func Main(args []string) int {
-	env := &Env{Machine: sys.Host(), In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+	out := &stream{file: os.Stdout}
+	env := &Env{Machine: sys.Host(), In: os.Stdin, Out: out, Err: os.Stderr}
 	ctx, stop := interruptible(context.Background())
 	defer stop()
 	root := newRootCmd(env)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if out.failed != nil && !errors.Is(err, out.failed) { // a full disk, say: what was asked for is not there
+		fmt.Fprintf(env.Err, "plimsoll: the output is not complete: %s\n", clean(out.failed.Error()))
+		if err == nil {
+			err = &told{out.failed}
+		}
+	}
 	if err != nil && err.Error() != "" {
 		// errors.Join puts each on a line of its own
 		fmt.Fprintf(env.Err, "plimsoll: %s\n", clean(strings.ReplaceAll(err.Error(), "\n", "; ")))
@@ -42,6 +49,29 @@ func Main(args []string) int {
 		}
 	}
 	return exitCode(err)
+}
+
+// stream is standard output. It keeps the first error of writing, since most of what prints does not look.
+type stream struct {
+	file   *os.File
+	failed error
+}
+
+func (s *stream) Write(p []byte) (int, error) {
+	n, err := s.file.Write(p)
+	if s.failed == nil {
+		s.failed = err
+	}
+	return n, err
+}
+
+// fileOf is the file behind a stream, for what only files can tell: whether it is a terminal.
+func fileOf(w io.Writer) (*os.File, bool) {
+	if s, ok := w.(*stream); ok {
+		return s.file, true
+	}
+	f, ok := w.(*os.File)
+	return f, ok
 }
 
 // interruptible ends its context at the first SIGINT, SIGTERM or SIGHUP (the terminal or the ssh session is gone), and kills running programs at the second.

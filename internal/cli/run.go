@@ -141,6 +141,8 @@ func (o runOptions) check() error {
 		return fmt.Errorf("--cooldown %s: want 0 or more, such as 5s", o.cooldown)
 	case o.given("size") && o.size == 0:
 		return errors.New("--size 0: want more than 0, such as 1GiB")
+	case o.size > suite.MostSize:
+		return fmt.Errorf("--size %s: no file is that large; want such as 1GiB", o.size)
 	}
 	return nil
 }

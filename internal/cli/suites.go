@@ -85,6 +85,9 @@ func runShow(env *Env, o runOptions) error {
 		if i > 0 {
 			fmt.Fprintln(env.Out)
 		}
+		if _, err := c.Workloads("/file"); err != nil {
+			return usage(err)
+		}
 		job := c.Place(filepath.Join(paths[c.Role], ".plimsoll", string(c.Role)+".dat"))
 		fmt.Fprintf(env.Out, "# %d %s: %s\n", c.ID, c.Name, c.Title)
 		if c.Why != "" {

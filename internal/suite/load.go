@@ -109,6 +109,8 @@ const (
 	DefaultCooldown = 5 * time.Second
 	DefaultRuntime  = 60 * time.Second
 	DefaultSize     = units.GiB
+	// MostSize is 8 EiB less 1 MiB: file offsets are signed, and fio works in blocks.
+	MostSize = units.Bytes(1<<63 - 1<<20)
 )
 
 // Parse reads a suite's YAML; name is used in errors, which give the line of what is wrong.
@@ -172,6 +174,9 @@ func (sc scenarioYAML) scenario(y *suiteYAML, at locator, where string) (Scenari
 	}
 	if c.Size == 0 {
 		c.Size = DefaultSize
+	}
+	if c.Size > MostSize {
+		return c, at.err(where+".size", "size %s: want at most %s, the largest file that Linux can hold", c.Size, MostSize)
 	}
 	if !slices.Contains(topology.Roles, c.Role) {
 		return c, at.err(where+".role", "role %q: want data or wal", c.Role)

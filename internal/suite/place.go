@@ -2,10 +2,12 @@ package suite
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/units"
 )
 
 // Place returns the job file that runs: the scenario's own options and those that place and time it. A job file from elsewhere
@@ -42,14 +44,13 @@ func (s Scenario) Place(file string) fio.JobFile {
 	return job
 }
 
-// exact prints a size as a number of bytes or with one of fio's suffixes, which are powers of 1024.
-func exact(b fmt.Stringer) string {
-	text := b.String()
-	if m, ok := b.(interface{ MarshalText() ([]byte, error) }); ok {
-		t, _ := m.MarshalText() // of a number: it cannot fail
-		text = string(t)
+// exact prints a size as a number of bytes or with one of fio's suffixes, which are powers of 1024 and end at p.
+func exact(b units.Bytes) string {
+	text, _ := b.MarshalText() // of a number: it cannot fail
+	if strings.HasSuffix(string(text), "EiB") {
+		return strconv.FormatUint(uint64(b), 10)
 	}
-	return strings.ToLower(strings.TrimSuffix(strings.TrimSuffix(text, "B"), "i"))
+	return strings.ToLower(strings.TrimSuffix(strings.TrimSuffix(string(text), "B"), "i"))
 }
 
 // seconds prints a duration as fio reads it.
@@ -71,7 +72,11 @@ func (s Scenario) Workloads(file string) ([]fio.Workload, error) {
 		section := job.Effective(i)
 		w, err := fio.WorkloadOf(section.Name, section)
 		if err != nil {
-			return nil, fmt.Errorf("%s: [%s]: %w", s.Name, section.Name, err)
+			where := s.Name
+			if s.AsIs {
+				where = s.Job.Name
+			}
+			return nil, fmt.Errorf("%s: %w", where, err)
 		}
 		loads = append(loads, w)
 	}

@@ -246,7 +246,7 @@ func (s *Suite) Engines() []string {
 	return engines
 }
 
-// Check holds every option against those that the installed fio knows.
+// Check holds every option against those that the installed fio knows, and the values that shape a workload against what they may be.
 func (s *Suite) Check(table *fio.OptionTable) error {
 	for _, c := range s.Scenarios {
 		for _, section := range c.Job.Sections {
@@ -261,6 +261,9 @@ func (s *Suite) Check(table *fio.OptionTable) error {
 				}
 				return fmt.Errorf("%s:%d: %s: the installed fio knows no option %q%s", c.Job.Name, o.Line, c.Name, o.Name, did)
 			}
+		}
+		if _, err := c.Workloads("/file"); err != nil {
+			return err
 		}
 	}
 	return nil
