@@ -3,16 +3,11 @@ package cloud
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"net/http"
 	"net/url"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -20,8 +15,6 @@ import (
 	"plimsoll/internal/units"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 )
 
@@ -39,7 +32,6 @@ var ErrNotEC2 = errors.New("not an EC2 instance")
 
 const (
 	identifyBudget = 200 * time.Millisecond // the service answers in a few; elsewhere its address swallows packets
-	describeBudget = 5 * time.Second
 	endpointVar    = "AWS_EC2_METADATA_SERVICE_ENDPOINT"
 )
 
@@ -86,38 +78,34 @@ type ProvisionedVolume struct {
 	Doubt  string      `json:"doubt,omitempty"` // where the catalogue's rules do not allow what the API says
 }
 
+// ec2 is asked what volumes were ordered with.
+var ec2 = service{
+	name: "EC2 API", id: "EC2", host: "ec2", version: "2016-11-15", action: "DescribeVolumes", prefix: "ec2",
+	instead: ", or declare the volumes in plimsoll.yaml",
+}
+
 // DescribeVolumes asks the EC2 API for volumes by their ids (vol-…), with the credentials, region and endpoint that the
-// standard variables and files name; region, where not empty, comes after those. It takes 5 s at most. The
+// standard variables and files name; region, where not empty, comes after those. It takes APIBudget at most. The
 // order is that of ids.
-//
-// Only credentials and signature are the SDK's. Its EC2 client would add 36 MB to the binary (measured), because html/template keeps the
-// linker from dropping methods (golang/go#72895), for one call whose protocol is a signed form and an XML answer.
 func DescribeVolumes(ctx context.Context, region string, ids []string) ([]ProvisionedVolume, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, describeBudget)
+	ctx, cancel := context.WithTimeout(ctx, APIBudget)
 	defer cancel()
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithDefaultRegion(region))
+	api, err := ec2.open(ctx, region)
 	if err != nil {
-		return nil, fmt.Errorf("AWS configuration: %w", err)
+		return nil, err
 	}
-	if !regionName.MatchString(cfg.Region) {
-		return nil, fmt.Errorf("EC2 API: the region is not known (%.40q): set AWS_REGION", cfg.Region)
-	}
-	keys, err := cfg.Credentials.Retrieve(ctx)
-	if err != nil {
-		return nil, errors.New("EC2 API: no credentials: give the instance a role with ec2:DescribeVolumes, or declare the volumes in plimsoll.yaml")
-	}
-	form := url.Values{"Action": {"DescribeVolumes"}, "Version": {"2016-11-15"}}
+	form := url.Values{}
 	for i, id := range ids {
 		form.Set(fmt.Sprintf("VolumeId.%d", i+1), id)
 	}
 	var found []ProvisionedVolume
 	for range 1 + len(ids) { // a page holds one volume at least
 		var answer describeAnswer
-		if err := query(ctx, cfg, keys, form, &answer); err != nil {
-			return nil, fmt.Errorf("EC2 API: %w", err)
+		if err := api.ask(ctx, form, &answer); err != nil {
+			return nil, err
 		}
 		for _, v := range answer.Volumes {
 			found = append(found, v.provisioned())
@@ -132,8 +120,6 @@ func DescribeVolumes(ctx context.Context, region string, ids []string) ([]Provis
 	})
 	return found, nil
 }
-
-var regionName = regexp.MustCompile(`^[a-z]{2}[a-z0-9-]{2,30}$`)
 
 // describeAnswer is DescribeVolumesResponse, volumeInfo its items, as the EC2 API reference spells them.
 type describeAnswer struct {
@@ -150,50 +136,6 @@ type volumeInfo struct {
 	State      string   `xml:"status"`
 	Multi      bool     `xml:"multiAttachEnabled"`
 	Attachment []string `xml:"attachmentSet>item>device"`
-}
-
-// query posts one signed form and reads the XML answer or the API's own error.
-func query(ctx context.Context, cfg aws.Config, keys aws.Credentials, form url.Values, answer any) error {
-	endpoint := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_EC2"), aws.ToString(cfg.BaseEndpoint), "https://ec2."+cfg.Region+".amazonaws.com"+domain(cfg.Region))
-	body := form.Encode()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(endpoint, "/")+"/", strings.NewReader(body))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")
-	hash := fmt.Sprintf("%x", sha256.Sum256([]byte(body)))
-	if err := v4.NewSigner().SignHTTP(ctx, keys, req, hash, "ec2", cfg.Region, time.Now()); err != nil {
-		return err
-	}
-	resp, err := cfg.HTTPClient.Do(req)
-	if err != nil {
-		return cause(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, 8<<20))
-	if err != nil {
-		return err
-	}
-	if resp.StatusCode != http.StatusOK {
-		var refused struct {
-			Code    string `xml:"Errors>Error>Code"`
-			Message string `xml:"Errors>Error>Message"`
-		}
-		_ = xml.Unmarshal(text, &refused) // a proxy's answer is no XML: then the status must do
-		return fmt.Errorf("%s: %s", cmp.Or(refused.Code, "HTTP"), cmp.Or(refused.Message, resp.Status))
-	}
-	if err := xml.Unmarshal(text, answer); err != nil {
-		return fmt.Errorf("answer is no XML: %w", err)
-	}
-	return nil
-}
-
-// domain is what China's endpoints add.
-func domain(region string) string {
-	if strings.HasPrefix(region, "cn-") {
-		return ".cn"
-	}
-	return ""
 }
 
 func (v volumeInfo) provisioned() ProvisionedVolume {
@@ -226,15 +168,4 @@ func orders(typ string) bool {
 		}
 	}
 	return true
-}
-
-// cause shortens the SDK's chain of "operation error …" to what is wrong.
-func cause(err error) error {
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			return err
-		}
-		err = inner
-	}
 }

@@ -87,15 +87,21 @@ func TestIdentifyBudget(t *testing.T) {
 const volumeXML = `<item><volumeId>%s</volumeId><size>%d</size><status>in-use</status><volumeType>%s</volumeType><iops>%d</iops>%s
 <attachmentSet><item><volumeId>%[1]s</volumeId><instanceId>i-1</instanceId><device>/dev/sdf</device><status>attached</status></item></attachmentSet></item>`
 
-// api speaks the EC2 query protocol: signed form in, XML out, two pages.
+// api speaks the EC2 query protocol: signed form in, XML out.
 func api(t *testing.T, answer func(form map[string][]string) (int, string)) {
+	t.Helper()
+	serve(t, "EC2", "ec2", "DescribeVolumes", "2016-11-15", answer)
+}
+
+// serve starts a service of the query protocol that knows one action, and points the standard variables at it.
+func serve(t *testing.T, id, signedFor, action, version string, answer func(form map[string][]string) (int, string)) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost || !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/") ||
-			!strings.Contains(r.Header.Get("Authorization"), "/eu-west-1/ec2/aws4_request") {
+			!strings.Contains(r.Header.Get("Authorization"), "/eu-west-1/"+signedFor+"/aws4_request") {
 			t.Errorf("%s %v", r.Method, r.Header)
 		}
-		if err := r.ParseForm(); err != nil || r.Form.Get("Action") != "DescribeVolumes" || r.Form.Get("Version") != "2016-11-15" {
+		if err := r.ParseForm(); err != nil || r.Form.Get("Action") != action || r.Form.Get("Version") != version {
 			t.Errorf("form %v %v", r.Form, err)
 		}
 		code, body := answer(r.Form)
@@ -106,12 +112,14 @@ func api(t *testing.T, answer func(form map[string][]string) (int, string)) {
 	t.Cleanup(s.Close)
 	empty := filepath.Join(t.TempDir(), "none")
 	for k, v := range map[string]string{
-		"AWS_ENDPOINT_URL_EC2": s.URL, "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "",
+		"AWS_ENDPOINT_URL": "", "AWS_ENDPOINT_URL_EC2": "", "AWS_ENDPOINT_URL_CLOUDWATCH": "", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": "",
+		"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "",
 		"AWS_REGION": "", "AWS_DEFAULT_REGION": "", "AWS_PROFILE": "", "AWS_CONFIG_FILE": empty, "AWS_SHARED_CREDENTIALS_FILE": empty,
 		"AWS_EC2_METADATA_DISABLED": "true",
 	} {
 		t.Setenv(k, v)
 	}
+	t.Setenv("AWS_ENDPOINT_URL_"+id, s.URL)
 }
 
 func TestDescribeVolumes(t *testing.T) {
