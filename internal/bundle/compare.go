@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -118,6 +119,7 @@ func unlike(before, after *Bundle) []string {
 	differ("fio", b.Fio, a.Fio)
 	differ("host", b.Topology.Host.Name, a.Topology.Host.Name)
 	differ("kernel", b.Topology.Host.Kernel, a.Topology.Host.Kernel)
+	differ("scale of the rates", cmp.Or(b.Topology.Scale, 1), cmp.Or(a.Topology.Scale, 1))
 	differ("instance type", b.Topology.Instance.Type, a.Topology.Instance.Type)
 	differ("fresh extents", b.Settings.FreshExtents, a.Settings.FreshExtents)
 	for _, s := range before.Scenarios {

@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
+	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
 
@@ -85,7 +86,7 @@ func newView(b *bundle.Bundle) *view {
 	r := &b.Run
 	v := &view{
 		Word: strings.ToUpper(r.Outcome()), Verdict: string(r.Verdict), Suite: clean(r.Suite.Name, longName),
-		Host: clean(r.Topology.Host.Name, longName), ID: clean(r.ID, 2*longName), Tool: clean(r.Tool, longName), Fio: clean(r.Fio, longName),
+		Host: host(&r.Topology), ID: clean(r.ID, 2*longName), Tool: clean(r.Tool, longName), Fio: clean(r.Fio, longName),
 	}
 	if !r.Created.IsZero() {
 		v.Created = r.Created.UTC().Format("2006-01-02 15:04 UTC")
@@ -114,6 +115,15 @@ func newView(b *bundle.Bundle) *view {
 		}
 	}
 	return v
+}
+
+// host names the machine, and a simulated one as such: its rates are not those of the real thing.
+func host(t *topology.Topology) string {
+	name := clean(t.Host.Name, longName)
+	if t.Scale > 0 {
+		name = fmt.Sprintf("%s (simulated, rates at %g of the real ones)", cmp.Or(name, "a machine"), t.Scale)
+	}
+	return name
 }
 
 func counts(rows []row) []count {

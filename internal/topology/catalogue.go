@@ -119,6 +119,8 @@ func (v *Volume) declare(d DeclaredVolume) error {
 		v.Serial, v.ID, v.Model = d.Serial, cmp.Or(d.ID, ebsID(d.Serial)), cmp.Or(d.Model, v.Model)
 	}
 	v.Sustained.over(d.Limits)
+	v.Burst.over(d.Burst)
+	v.BurstIOs, v.BurstBytes = cmp.Or(d.BurstIOs, v.BurstIOs), cmp.Or(d.BurstBytes, v.BurstBytes)
 	if d.Limits.Known() && v.Origin.Kind != Catalogue {
 		v.Origin = d.Origin
 	}

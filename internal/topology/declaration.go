@@ -13,7 +13,8 @@ import (
 // --level, --chunk and --instance. It says what cannot be detected, overrides what can, and describes layouts that are yet
 // to be built.
 type Declaration struct {
-	Name     string // of the file, for messages; "" for flags
+	Name     string  // of the file, for messages; "" for flags
+	Scale    float64 // of the rates below, where the machine is simulated: see Topology.Scale
 	Instance *DeclaredInstance
 	Arrays   []DeclaredArray
 }
@@ -60,8 +61,12 @@ type DeclaredVolume struct {
 	Type                    string // gp3, io2, nvme, …
 	Size                    units.Bytes
 	Limits                  Limits // as provisioned; what is missing comes from the catalogue
-	ReadLatency             time.Duration
-	WriteLatency            time.Duration
+	// Burst, where it is higher, lasts until its credits are gone, which refill at Limits: I/Os, or bytes for its throughput.
+	Burst        Limits
+	BurstIOs     float64
+	BurstBytes   units.Bytes
+	ReadLatency  time.Duration
+	WriteLatency time.Duration
 	// Merge says that an I/O up to this size counts once, and that sequential ones are merged up to it first, as EBS does.
 	Merge  units.Bytes
 	Origin Origin

@@ -244,3 +244,28 @@ func FuzzLoadDeclaration(f *testing.F) {
 		}
 	})
 }
+
+// What only a simulated machine, and volumes that the catalogue does not know, need.
+func TestScaleAndBurst(t *testing.T) {
+	d, err := LoadDeclaration("lab", []byte("scale: 0.1\narrays: [{name: a, role: data, volumes: [{iops: 30, burst_iops: 300, burst_credits: 3e3, throughput: 1MiB/s, burst_throughput: 4MiB/s, burst_bytes: 1GiB}]}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := FromDeclaration(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := whole.Arrays[0].Volumes[0]
+	if whole.Scale != 0.1 || v.Sustained.IOPS != 30 || v.Burst.IOPS != 300 || v.BurstIOs != 3000 || v.Burst.Rate != 4*units.MiBPerSec || v.BurstBytes != units.GiB {
+		t.Errorf("%+v", whole)
+	}
+	for text, want := range map[string]string{
+		"scale: 2": "x:1: scale: \"2\": want a number above 0 and at most 1, such as 0.1",
+		"arrays: [{name: a, volumes: [{burst_iops: 30}]}]":                     "x:1: volumes: burst_iops goes with burst_credits, and burst_throughput with burst_bytes",
+		"arrays: [{name: a, volumes: [{burst_iops: 30, burst_credits: nan}]}]": "x:1: volumes.burst_credits: \"nan\": want a number of I/Os, such as 5.4e6",
+	} {
+		if _, err := LoadDeclaration("x", []byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}

@@ -60,6 +60,7 @@ func FromDeclaration(decl *Declaration) (*Topology, error) {
 	if decl == nil || len(decl.Arrays) == 0 {
 		return nil, errors.New("no volumes are declared; give --volumes such as 8xgp3, or a plimsoll.yaml with arrays")
 	}
+	t.Scale = decl.Scale
 	if err := t.declareInstance(decl.Instance); err != nil {
 		return nil, err
 	}
@@ -139,6 +140,7 @@ func (t *Topology) declare(decl *Declaration) error {
 	if decl == nil {
 		return nil
 	}
+	t.Scale = decl.Scale
 	if err := t.declareInstance(decl.Instance); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 )
@@ -33,10 +34,15 @@ func Detect(ctx context.Context, m *sys.Machine, paths map[Role]string, decl *De
 	}
 	t.noteInferred(segments)
 	t.noteShared()
-	t.askEC2(ctx, m)
+	asking, cancel := context.WithTimeout(ctx, cloud.APIBudget) // for all that AWS is asked
+	defer cancel()
+	region, onEC2 := t.askEC2(asking, m)
 	t.catalogue()
 	if err := t.declare(decl); err != nil {
 		return nil, err
+	}
+	if onEC2 {
+		t.askBalances(asking, region)
 	}
 	t.noteUnknown()
 	return t, ctx.Err()

@@ -3,45 +3,66 @@ package topology
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
 
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/sys"
 )
 
-// askEC2 asks the metadata service which instance this is, and the EC2 API what its volumes were ordered with. Elsewhere it asks nobody;
-// without credentials the volumes' limits stay unknown, with a note.
-func (t *Topology) askEC2(ctx context.Context, m *sys.Machine) {
+// askEC2 asks the metadata service which instance this is, the EC2 API what its volumes were ordered with and, at the same time, CloudWatch
+// how much burst the instance has left. Elsewhere it asks nobody: false. Without credentials limits and balances stay unknown, with a note.
+func (t *Topology) askEC2(ctx context.Context, m *sys.Machine) (region string, here bool) {
 	if !m.Here {
-		return
+		return "", false
 	}
 	id, err := cloud.Identify(ctx, m.Root)
 	if errors.Is(err, cloud.ErrNotEC2) {
-		return
+		return "", false
 	}
 	if err != nil {
 		t.note("%v", err)
 	} else {
 		t.Instance.Type, t.Instance.ID = id.InstanceType, id.InstanceID
 	}
-	var ids []string
-	for _, a := range t.Arrays {
-		for _, v := range a.Volumes {
-			if v.ID != "" {
-				ids = append(ids, v.ID)
-			}
-		}
-	}
+	ids := t.volumeIDs(func(Volume) bool { return true })
 	if len(ids) == 0 {
-		return
+		return "", false
 	}
+	var left cloud.Balances
+	var untold error
+	var asking sync.WaitGroup
+	instance := t.Instance.ID
+	if facts, _ := cloud.InstanceLimits(t.Instance.Type); facts.Burst == (cloud.Limits{}) {
+		instance = "" // it has nothing to be asked about
+	}
+	asking.Go(func() { left, untold = cloud.BurstBalances(ctx, id.Region, instance, nil) })
 	volumes, err := cloud.DescribeVolumes(ctx, id.Region, ids)
+	asking.Wait()
 	if err != nil {
 		t.note("what the volumes were ordered with is not known: %v", err)
-		return
 	}
 	for _, p := range volumes {
 		t.ordered(p)
 	}
+	t.Instance.IOBalance, t.Instance.RateBalance = balance(left.InstanceIO, "EBSIOBalance%"), balance(left.InstanceRate, "EBSByteBalance%")
+	if instance != "" && left.InstanceIO == nil && left.InstanceRate == nil {
+		t.noteUntold(t.Instance.Type, untold)
+	}
+	return id.Region, true
+}
+
+// volumeIDs are those of the volumes that pass, each once.
+func (t *Topology) volumeIDs(pass func(Volume) bool) []string {
+	var ids []string
+	for _, a := range t.Arrays {
+		for _, v := range a.Volumes {
+			if v.ID != "" && pass(v) && !slices.Contains(ids, v.ID) {
+				ids = append(ids, v.ID)
+			}
+		}
+	}
+	return ids
 }
 
 // ordered fills in a volume by what the EC2 API says of it.

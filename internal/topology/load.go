@@ -60,6 +60,9 @@ func parse[T any](s scalar, key string, f func(string) (T, error)) (T, error) {
 func (l *loader) declaration(y *fileYAML) (*Declaration, error) {
 	d := &Declaration{Name: l.name}
 	var err error
+	if d.Scale, err = parse(y.Scale, "scale", scale); err != nil {
+		return nil, err
+	}
 	if d.Instance, err = l.instance(&y.Instance); err != nil {
 		return nil, err
 	}
@@ -259,12 +262,22 @@ func (y *volumeYAML) volume() (int, DeclaredVolume, error) {
 	iops(y.IOPS, "iops", &v.Limits.IOPS)
 	iops(y.ReadIOPS, "read_iops", &v.Limits.ReadIOPS)
 	iops(y.WriteIOPS, "write_iops", &v.Limits.WriteIOPS)
+	iops(y.BurstIOPS, "burst_iops", &v.Burst.IOPS)
 	rate := func(s scalar, key string, into *units.Rate) {
 		try(func() (e error) { *into, e = parse(s, "volumes."+key, positive(units.ParseRate)); return e })
 	}
 	rate(y.Throughput, "throughput", &v.Limits.Rate)
 	rate(y.ReadThroughput, "read_throughput", &v.Limits.ReadRate)
 	rate(y.WriteThroughput, "write_throughput", &v.Limits.WriteRate)
+	rate(y.BurstThroughput, "burst_throughput", &v.Burst.Rate)
+	try(func() (e error) { v.BurstIOs, e = parse(y.BurstCredits, "volumes.burst_credits", credits); return e })
+	try(func() (e error) {
+		v.BurstBytes, e = parse(y.BurstBytes, "volumes.burst_bytes", positive(units.ParseBytes))
+		return e
+	})
+	if err == nil && ((v.Burst.IOPS > 0) != (v.BurstIOs > 0) || (v.Burst.Rate > 0) != (v.BurstBytes > 0)) {
+		err = wrong(y.at, "volumes", "burst_iops goes with burst_credits, and burst_throughput with burst_bytes")
+	}
 	try(func() (e error) { v.ReadLatency, e = parse(y.ReadLatency, "volumes.read_latency", duration); return e })
 	try(func() (e error) {
 		v.WriteLatency, e = parse(y.WriteLatency, "volumes.write_latency", duration)
@@ -345,4 +358,20 @@ func duration(s string) (time.Duration, error) {
 		return 0, fmt.Errorf("duration %.40q: want a number with a unit, such as 0.5ms or 30m", s)
 	}
 	return d, nil
+}
+
+func credits(s string) (float64, error) {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(f > 0 && f < 1e15) {
+		return 0, fmt.Errorf("%.40q: want a number of I/Os, such as 5.4e6", s)
+	}
+	return f, nil
+}
+
+func scale(s string) (float64, error) {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(f > 0 && f <= 1) {
+		return 0, fmt.Errorf("%.40q: want a number above 0 and at most 1, such as 0.1", s)
+	}
+	return f, nil
 }

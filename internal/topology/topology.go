@@ -12,7 +12,9 @@ import (
 
 // Topology is the storage of one machine as far as it is known.
 type Topology struct {
-	Host     Host     `json:"host"`
+	Host Host `json:"host"`
+	// Scale is what the rates of a simulated machine are of the real ones, here and in all that is measured on it; 0 on a real machine.
+	Scale    float64  `json:"scale,omitempty"`
 	Instance Instance `json:"instance"`
 	// Targets are the paths under test, one a role; both roles may name one array.
 	Targets []Target `json:"targets"`
@@ -74,7 +76,10 @@ type Instance struct {
 	Burst    Limits        `json:"burst"`
 	BurstFor time.Duration `json:"burst_for,omitempty"` // 30 min on EC2
 	BurstPer time.Duration `json:"burst_per,omitempty"` // 24 h on EC2
-	Origin   Origin        `json:"origin"`
+	// IOBalance and RateBalance are what was left of the burst of IOPS and of throughput; nil where nobody told.
+	IOBalance   *Balance `json:"io_balance,omitempty"`
+	RateBalance *Balance `json:"rate_balance,omitempty"`
+	Origin      Origin   `json:"origin"`
 }
 
 // Limits are capacities; a zero field is unknown or absent, never "none allowed". Total applies to reads and writes
@@ -107,6 +112,7 @@ type Volume struct {
 	Burst        Limits        `json:"burst"`
 	BurstIOs     float64       `json:"burst_ios,omitempty"`
 	BurstBytes   units.Bytes   `json:"burst_bytes,omitempty"`
+	Balance      *Balance      `json:"balance,omitempty"`       // what was left of those credits; nil where nobody told
 	CountedIO    units.Bytes   `json:"counted_io,omitempty"`    // an I/O up to this size counts once (256 KiB on SSD types, 1 MiB on HDD)
 	Merges       bool          `json:"merges,omitempty"`        // sequential I/Os are merged up to CountedIO before they are counted
 	ReadLatency  time.Duration `json:"read_latency,omitempty"`  // typical at depth 1, where stated

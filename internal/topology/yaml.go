@@ -10,6 +10,7 @@ import (
 // The keys of plimsoll.yaml (docs/plimsoll-yaml.md). Every value is kept as its text and line until it is understood, so
 // that each mistake and each figure's origin can name its line.
 type fileYAML struct {
+	Scale    scalar       `yaml:"scale"`
 	Instance instanceYAML `yaml:"instance"`
 	Arrays   []arrayYAML  `yaml:"arrays"`
 }
@@ -52,6 +53,10 @@ type volumeYAML struct {
 	WriteIOPS       scalar `yaml:"write_iops"`
 	ReadThroughput  scalar `yaml:"read_throughput"`
 	WriteThroughput scalar `yaml:"write_throughput"`
+	BurstIOPS       scalar `yaml:"burst_iops"`
+	BurstThroughput scalar `yaml:"burst_throughput"`
+	BurstCredits    scalar `yaml:"burst_credits"`
+	BurstBytes      scalar `yaml:"burst_bytes"`
 	ReadLatency     scalar `yaml:"read_latency"`
 	WriteLatency    scalar `yaml:"write_latency"`
 	Merge           scalar `yaml:"merge"`
