@@ -2,6 +2,8 @@ package finding
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	"plimsoll/internal/result"
 	"plimsoll/internal/units"
@@ -180,14 +182,26 @@ func checkDirty(c *Case, report func(Finding)) {
 	}
 }
 
-// settled is the per-second series without its ramp.
+// settled is the per-second series without its ramp and without the seconds after the run's time, in which only what was in flight
+// completes: with a deep queue before a slow volume they are many.
 func settled(r *result.Result) []result.Second {
-	for i, s := range r.Seconds {
-		if !s.Ramp {
-			return r.Seconds[i:]
-		}
+	from := slices.IndexFunc(r.Seconds, func(s result.Second) bool { return !s.Ramp })
+	if from < 0 {
+		return nil
 	}
-	return nil
+	series := r.Seconds[from:]
+	var runs time.Duration
+	for _, w := range r.Workloads {
+		if !w.TimeBased || w.Runtime == 0 {
+			return series
+		}
+		runs = max(runs, w.StartDelay+w.Runtime)
+	}
+	end := series[0].At - series[0].Len + runs + time.Second/2 // seconds are not whole
+	if i := slices.IndexFunc(series, func(s result.Second) bool { return s.At > end }); i > 0 && runs > 0 {
+		series = series[:i]
+	}
+	return series
 }
 
 const (

@@ -211,3 +211,17 @@ func zeros(series []result.Second) (all, longest int, first time.Duration) {
 	}
 	return all, longest, first
 }
+
+// rateAtEnd is the median IOPS of the last seconds, 0 when there are too few to tell.
+func rateAtEnd(r *result.Result) float64 {
+	const last = 5
+	series := settled(r)
+	if len(series) < last {
+		return 0
+	}
+	var v []float64
+	for _, s := range series[len(series)-last:] {
+		v = append(v, float64(s.IOPS()))
+	}
+	return median(v)
+}

@@ -138,7 +138,11 @@ func (c *Case) lagIn(m Measurement) (lag, bool) {
 	}
 	asked := m.inFlight()
 	l.deep = asked == 0 || asked > len(all)
-	if b, ok := hardware(m.Ceiling); ok {
+	b, ok := hardware(m.Ceiling)
+	if low, dry := lasting(m.Ceiling); dry {
+		b = low // a queue gathers as well where the burst is spent
+	}
+	if ok {
 		l.reached = float64(m.iops() / b.IOPS)
 	}
 	return l, true

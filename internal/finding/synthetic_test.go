@@ -115,7 +115,11 @@ func synthetic() []labelled {
 		m.Result.Host = &telemetry.HostUse{CPUs: 8, WritebackMax: 900 * units.MiB}
 	}
 	read := units.Bytes(2990*60) * k8
+	minute := deep
+	minute.TimeBased, minute.Runtime = true, time.Minute
 	return []labelled{
+		{"a deep queue drains after the run's time", of(minute, took(2990, 0, 21.4), withCeiling(vols), series(70, 0.02, fall(2990, 400, 60)), rel(2990, 0.01)), "PL502", ""},
+		{"the rate falls within the run's time", of(minute, took(2500, 0, 25), withCeiling(vols), series(70, 0.02, fall(2990, 400, 48)), rel(2500, 0.3)), "PL405", ""},
 		{"steady", run(series(60, 0.02, at(2990)), rel(2990, 0.01)), "PL502", ""},
 		{"noisy seconds, certain mean", run(series(300, 0.30, at(2990)), rel(2990, 0.04)), "PL502", ""},
 		{"slow drift of 8 %", run(series(120, 0.02, func(i int) float64 { return 2870 + 2*float64(i) }), rel(2990, 0.03)), "PL502", ""},
@@ -133,7 +137,8 @@ func synthetic() []labelled {
 		}), "PL502", ""},
 		{"uncertain mean", run(rel(2990, 0.25)), "PL403 PL502", ""},
 		{"level rises without a known cause", run(series(60, 0.03, fall(1500, 2990, 30)), rel(2300, 0.3)), "PL405 PL502", ""},
-		{"burst runs dry", of(deep, took(2000, 0, 32), withCeiling(gp2), series(60, 0.03, fall(3000, 300, 38)), rel(2000, 0.4)), "PL406", "PL503"},
+		{"burst runs dry", of(deep, took(2000, 0, 32), withCeiling(gp2), series(60, 0.03, fall(3000, 300, 38)), rel(2000, 0.4)), "PL406", ""},
+		{"lab: burst was spent before", of(deep, took(303, 0, 211), withCeiling(gp2), series(60, 0.03, at(303)), rel(303, 0.05)), "PL503", ""},
 		{"sections start in mid-run", of(func() fio.Workload { w := deep; w.StartDelay = 30 * time.Second; return w }(),
 			took(2990, 0, 21.4), withCeiling(vols), series(60, 0.02, fall(1400, 2990, 30))), "PL502", ""},
 		{"two seconds of nothing", run(series(60, 0.02, func(i int) float64 {

@@ -10,7 +10,7 @@ import (
 // (PL1xx) are held beside their rules.
 func TestTraps(t *testing.T) {
 	found := map[string][]Finding{}
-	for _, l := range seedCases(t) {
+	for _, l := range corpus(t) {
 		found[l.name] = Judge(&l.c)
 	}
 	for _, trap := range []struct {
@@ -33,6 +33,7 @@ func TestTraps(t *testing.T) {
 		{"m5a.xlarge, writes", "PL505", Info, "100.2 % of what m5a.xlarge may do"},
 		{"c6a.xlarge, reads of 37.1k", "PL501", Warn, "37,100 IOPS are what 16 in flight can do at 430 µs each"},
 		{"m6a.xlarge, reads of 33.4k", "PL501", Warn, "33,400 IOPS are what 16 in flight can do at 480 µs each"},
+		{"lab: burst was spent before", "PL503", Warn, "the burst is spent: its end ran at 3"},
 		{"the guide, all ten", "PL408", Info, "128 I/Os were asked for, but each job waits in a sync"},
 		{"the guide, all ten", "PL506", Info, "1003MiB/s exceed the 500MiB/s of 4 volumes, since all 8 members of md0 serve reads (1000MiB/s)"},
 		{"the guide, all ten", "PL601", Warn, "18,700 IOPS are a burst"},

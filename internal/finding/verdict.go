@@ -3,6 +3,7 @@ package finding
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -168,7 +169,7 @@ var farBelow = &Rule{
 	Bad:    "3,733 MiB/s from four drives that can read 12,000 MB/s",
 	Good:   "11,400 MB/s from the same drives",
 	Ignore: "When the limits come from data sheets of sequential 128 KiB reads on empty drives and your load is nothing like that.",
-	After:  []Code{"PL401", "PL501", "PL504"},
+	After:  []Code{"PL401", "PL406", "PL501", "PL504"},
 	Check: func(c *Case, report func(Finding)) {
 		for _, m := range c.measured() {
 			b, ok := hardware(m.Ceiling)
@@ -212,6 +213,10 @@ func (c *Case) causes(m Measurement, b ceiling.Bound) []string {
 	}{{"the instance's limit on", ofMachine}, {"the volumes' provisioned", ofVolume}} {
 		what, share, _ := m.exceeded(by.of)
 		add(share > 0, "%s %s was exceeded for %s of the run (EBS counters)", by.who, what, percent(share))
+	}
+	if low, ok := lasting(m.Ceiling); ok {
+		level := rateAtEnd(r)
+		add(level > 0 && level <= (1+dryLevel)*float64(low.IOPS), "the burst is spent: its end ran at %s IOPS, and %s lasts", units.IOPS(math.Round(level)), low.IOPS)
 	}
 	if a := c.arrayOf(m); a != nil {
 		add(a.Degraded > 0, "%s lacks %d members", a.Name, a.Degraded)
