@@ -247,11 +247,11 @@ func FuzzLoadDeclaration(f *testing.F) {
 
 // What only a simulated machine, and volumes that the catalogue does not know, need.
 func TestScaleAndBurst(t *testing.T) {
-	d, err := LoadDeclaration("lab", []byte("scale: 0.1\narrays: [{name: a, role: data, volumes: [{iops: 30, burst_iops: 300, burst_credits: 3e3, throughput: 1MiB/s, burst_throughput: 4MiB/s, burst_bytes: 1GiB}]}]"))
+	d, err := topology.LoadDeclaration("lab", []byte("scale: 0.1\narrays: [{name: a, role: data, volumes: [{iops: 30, burst_iops: 300, burst_credits: 3e3, throughput: 1MiB/s, burst_throughput: 4MiB/s, burst_bytes: 1GiB}]}]"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := FromDeclaration(d)
+	whole, err := topology.FromDeclaration(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func TestScaleAndBurst(t *testing.T) {
 		"arrays: [{name: a, volumes: [{burst_iops: 30}]}]":                     "x:1: volumes: burst_iops goes with burst_credits, and burst_throughput with burst_bytes",
 		"arrays: [{name: a, volumes: [{burst_iops: 30, burst_credits: nan}]}]": "x:1: volumes.burst_credits: \"nan\": want a number of I/Os, such as 5.4e6",
 	} {
-		if _, err := LoadDeclaration("x", []byte(text)); err == nil || err.Error() != want {
+		if _, err := topology.LoadDeclaration("x", []byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
