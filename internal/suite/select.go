@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,7 +17,7 @@ import (
 
 // Selection narrows a suite.
 type Selection struct {
-	Only  string // "1,3-5": scenario numbers and ranges
+	Only  string // "sync-latency,3-5": names of scenarios, numbers and ranges
 	Phase string
 }
 
@@ -139,24 +140,29 @@ func (s *Suite) pick(wanted []string) (*Suite, error) {
 	}
 	keep := map[int]bool{}
 	for _, w := range wanted {
-		i := slices.IndexFunc(s.Scenarios, func(c Scenario) bool { return c.Name == w })
-		if i >= 0 {
-			keep[s.Scenarios[i].ID] = true
-			continue
-		}
-		if w == "" || strings.Trim(w, "0123456789,-") != "" {
+		if err := s.take(w, keep); errors.Is(err, errNoName) {
 			return nil, fmt.Errorf("%q is no suite (%s), no file, and no scenario of %s (see: plimsoll show)", w, strings.Join(Names(), ", "), s.Name)
-		}
-		if err := s.numbers(w, keep); err != nil {
+		} else if err != nil {
 			return nil, err
 		}
 	}
 	return s.keep(func(c Scenario) bool { return keep[c.ID] }), nil
 }
 
-// numbers adds "1,3-5" to keep. A range takes what exists in it; a single number must exist.
-func (s *Suite) numbers(list string, keep map[int]bool) error {
+// errNoName is in the chain of take's error for a word that is neither a number nor a name.
+var errNoName = errors.New("no scenario")
+
+// take adds "sync-latency,3-5" to keep. A range takes what exists in it; a single number, and a name, must exist.
+func (s *Suite) take(list string, keep map[int]bool) error {
 	for part := range strings.SplitSeq(list, ",") {
+		part = strings.TrimSpace(part)
+		if i := slices.IndexFunc(s.Scenarios, func(c Scenario) bool { return c.Name == part }); i >= 0 {
+			keep[s.Scenarios[i].ID] = true
+			continue
+		}
+		if part != "" && strings.Trim(part, "0123456789-") != "" {
+			return fmt.Errorf("%s has %w %q; it has %s", s.Name, errNoName, part, strings.Join(s.names(), ", "))
+		}
 		from, to, ranged := strings.Cut(part, "-")
 		a, err1 := strconv.Atoi(from)
 		b := a
@@ -165,7 +171,7 @@ func (s *Suite) numbers(list string, keep map[int]bool) error {
 			b, err2 = strconv.Atoi(to)
 		}
 		if err1 != nil || err2 != nil || b < a {
-			return fmt.Errorf("scenarios %q: want numbers and ranges, such as 1,3-5", list)
+			return fmt.Errorf("scenarios %q: want names, numbers and ranges, such as sync-latency,4-6", list)
 		}
 		found := false
 		for _, c := range s.Scenarios {
@@ -178,6 +184,16 @@ func (s *Suite) numbers(list string, keep map[int]bool) error {
 		}
 	}
 	return nil
+}
+
+// names are those of the scenarios, in the order of their numbers.
+func (s *Suite) names() []string {
+	sorted := slices.SortedFunc(slices.Values(s.Scenarios), func(a, b Scenario) int { return cmp.Compare(a.ID, b.ID) })
+	names := make([]string, len(sorted))
+	for i, c := range sorted {
+		names[i] = c.Name
+	}
+	return names
 }
 
 func (s *Suite) ids() string {
@@ -207,7 +223,7 @@ func (s *Suite) keep(want func(Scenario) bool) *Suite {
 func (s *Suite) narrow(sel Selection) (*Suite, error) {
 	if sel.Only != "" {
 		keep := map[int]bool{}
-		if err := s.numbers(sel.Only, keep); err != nil {
+		if err := s.take(sel.Only, keep); err != nil {
 			return nil, err
 		}
 		s = s.keep(func(c Scenario) bool { return keep[c.ID] })

@@ -97,6 +97,8 @@ func TestSelect(t *testing.T) {
 	}{
 		{"", Selection{}, "1 3 4 5 7 10 2 8 6 9"},
 		{"db", Selection{Only: "1,3-5"}, "1 3 4 5"},
+		{"db", Selection{Only: "sync-latency, 4-6,rand-write"}, "1 4 5 8 6"},
+		{"rand-write,1-3", Selection{}, "1 3 2 8"},
 		{"6 rand-write", Selection{}, "8 6"},
 		{"", Selection{Phase: "latency"}, "1 3"},
 		{"quick ebs-16k", Selection{}, "1 2 3 4 5 6 7 8"},
@@ -113,6 +115,16 @@ func TestSelect(t *testing.T) {
 	for _, args := range []string{"11", "0", "5-3", "nothing", "no-such.fio", "db,quick"} {
 		if s, err := Select([]string{args}, Selection{}); err == nil {
 			t.Errorf("%q: got %s, want an error", args, idsInOrder(s))
+		}
+	}
+	for only, want := range map[string]string{
+		"sync-latency,nothing": `db has no scenario "nothing"; it has sync-latency, mixed-stress, rand-read-latency, seq-read`,
+		"sync-latency,12":      "db has no scenario 12; it has 1, 2, 3",
+		"1,,2":                 "want names, numbers and ranges",
+		"5-3":                  "want names, numbers and ranges",
+	} {
+		if _, err := Select(nil, Selection{Only: only}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("only %q: %v, want %q", only, err, want)
 		}
 	}
 	if _, err := Select(nil, Selection{Phase: "lunch"}); err == nil || !strings.Contains(err.Error(), "latency, bandwidth, iops, realistic") {
