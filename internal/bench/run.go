@@ -29,6 +29,7 @@ type Plan struct {
 	Settings bundle.Settings
 	Out      string // where bundles go
 	Tool     string // "plimsoll 0.1.0"
+	Labels   map[string]string
 	Fio      fio.Version
 	// Destroy maps a raw device's path to the serial its owner named.
 	Destroy map[string]string
@@ -44,7 +45,7 @@ func Run(ctx context.Context, m *sys.Machine, p Plan, emit func(Event)) (*bundle
 		return nil, err
 	}
 	w, err := bundle.Create(p.Out, bundle.Run{
-		Tool: p.Tool, Fio: p.Fio.String(), Created: m.Now(), Topology: p.Topology, Host: p.Host, Suite: p.Suite,
+		Tool: p.Tool, Labels: p.Labels, Fio: p.Fio.String(), Created: m.Now(), Topology: p.Topology, Host: p.Host, Suite: p.Suite,
 		Settings: p.Settings, Ceilings: r.ceilings,
 	})
 	if err != nil {
@@ -69,6 +70,7 @@ func Resume(ctx context.Context, m *sys.Machine, dir string, p Plan, emit func(E
 	if err != nil {
 		return nil, err
 	}
+	r.ceilings = b.Run.Ceilings // as declared when the run was begun
 	var done []int
 	for _, s := range b.Scenarios {
 		if s.Result != nil && s.Result.State == result.Done {

@@ -31,21 +31,6 @@ func newCatalogCmd(env *Env) *cobra.Command {
 	return cmd
 }
 
-// completeCatalog offers volume types, and instance types once a family is begun.
-func completeCatalog(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	var words []string
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	for _, v := range cloud.VolumeTypes() {
-		words = append(words, v.Type+"\t"+v.Provider+" "+v.Name)
-	}
-	if begun != "" {
-		words = append(words, cloud.InstanceTypes(begun)...)
-	}
-	return words, cobra.ShellCompDirectiveNoFileComp
-}
-
 func runCatalog(env *Env, name string, asJSON bool) error {
 	if name == "" {
 		return printCatalog(env.Out, asJSON)

@@ -30,6 +30,6 @@ func printPlan(w io.Writer, p bench.Plan) error {
 		job := s.Place(file)
 		fmt.Fprintf(w, "\n# %d %s, %s, %s\n%s\n", s.ID, s.Name, s.Role, lasting(took), fio.ShellLine(fio.CommandLine(&job)))
 	}
-	_, err := fmt.Fprintf(w, "\n%d scenarios, %s in all with cooldowns, after the files are laid out\n", len(p.Suite.Scenarios), sum.Round(time.Second))
+	_, err := fmt.Fprintf(w, "\n%s, %s in all with cooldowns, after the files are laid out\n", plural(len(p.Suite.Scenarios), "scenario"), sum.Round(time.Second))
 	return err
 }

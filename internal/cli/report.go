@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -23,6 +22,8 @@ func newReportCmd(env *Env) *cobra.Command {
 		Use:   "report RUN",
 		Short: "Render a run again, in any format",
 		Args:  cobra.ExactArgs(1),
+
+		ValidArgsFunction: completeUpTo(1, completeRuns),
 		Example: `  plimsoll report runs/20261121T031200Z-db-db1
   plimsoll report runs/20261121T031200Z-db-db1 --format html > report.html`,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -79,33 +80,4 @@ func keepReports(b *bundle.Bundle) error {
 		}
 	}
 	return nil
-}
-
-func newRunsCmd(env *Env) *cobra.Command {
-	out := "runs"
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "runs",
-		Short: "List the runs below a directory, newest first",
-		Args:  cobra.NoArgs,
-		Example: `  plimsoll runs
-  plimsoll runs --out /var/lib/plimsoll --json`,
-		RunE: func(*cobra.Command, []string) error {
-			runs, err := bundle.List(out)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return printJSON(env.Out, runs)
-			}
-			t := tabwriter.NewWriter(env.Out, 0, 0, 2, ' ', 0)
-			for _, r := range runs {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%d scenarios\n", r.Created.Local().Format("2006-01-02 15:04"), filepath.Join(out, r.ID), r.Outcome(), len(r.Suite.Scenarios))
-			}
-			return t.Flush()
-		},
-	}
-	cmd.Flags().StringVar(&out, "out", out, "look below this `DIR`")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	return cmd
 }

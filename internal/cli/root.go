@@ -138,6 +138,7 @@ func newRootCmd(env *Env) *cobra.Command {
 	)
 	for _, cmd := range root.Commands() {
 		countArgs(cmd)
+		completeFlags(cmd)
 	}
 	return root
 }

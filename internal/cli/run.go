@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -38,6 +39,7 @@ type runOptions struct {
 	allowExec bool
 	destroy   []string
 	serial    []string
+	labels    []string
 	progress  string
 	json      bool
 	given     func(flag string) bool
@@ -53,7 +55,7 @@ func newRunCmd(env *Env) *cobra.Command {
 Without arguments the suite db runs. Scenarios are named by number or name; a job file of fio's own runs as it is.
 Files are made only below .plimsoll in the target directories and removed at the end.`,
 		Example: `  plimsoll run --data /data --wal /wal --volumes 8xgp3 --level raid10 --chunk 64KiB
-  plimsoll run 1,3 --runtime 10s --size 1g
+  plimsoll run db --only sync-latency,4-6 --runtime 10s --size 1g
   plimsoll run nightly.fio --data /data`,
 		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -68,8 +70,10 @@ Files are made only below .plimsoll in the target directories and removed at the
 	f.DurationVar(&o.ramp, "ramp", 0, "run each scenario this `LONG` before measuring")
 	f.DurationVar(&o.cooldown, "cooldown", 0, "pause this `LONG` between scenarios")
 	f.TextVar(&o.size, "size", units.Bytes(0), "work on `SIZE` bytes instead of the suite's sizes")
-	f.StringVar(&o.selection.Only, "only", "", "run only these `NUMBERS`, such as 1,3-5")
+	f.Lookup("size").DefValue = "" // which keeps "(default 0B)" out of the help
+	f.StringVar(&o.selection.Only, "only", "", "run only these `SCENARIOS`, by name, number or range: sync-latency,4-6")
 	f.StringVar(&o.selection.Phase, "phase", "", "run only the scenarios of this `PHASE`")
+	f.StringArrayVar(&o.labels, "label", nil, "keep `TEXT`, or KEY=VALUE, with the run; may be repeated")
 	f.StringVar(&o.out, "out", "runs", "keep runs below this `DIR`")
 	f.StringVar(&o.resume, "resume", "", "go on with the interrupted run in `DIR`")
 	f.BoolVar(&o.keep, "keep-files", false, "leave the laid-out files for the next run")
@@ -78,7 +82,7 @@ Files are made only below .plimsoll in the target directories and removed at the
 	f.BoolVar(&o.allowExec, "allow-exec", false, "let a job file's exec_prerun and exec_postrun run shell commands")
 	f.StringArrayVar(&o.destroy, "destroy", nil, "let scenarios write to raw device `DEV`; needs its --serial")
 	f.StringArrayVar(&o.serial, "serial", nil, "serial `S` of the device of the --destroy before it")
-	f.StringVar(&o.progress, "progress", "auto", "how to show progress: auto, tty, plain, json or none")
+	f.StringVar(&o.progress, "progress", "auto", "show progress as `KIND`: auto, tty, plain, json or none")
 	f.BoolVar(&o.json, "json", false, "print the report as JSON")
 	o.addFlags(f)
 	completeValues(cmd, "progress", progressKinds)
@@ -96,11 +100,16 @@ func runRun(ctx context.Context, env *Env, o runOptions) error {
 	if err != nil {
 		return usage(err)
 	}
+	labels, err := runLabels(o.labels)
+	if err != nil {
+		return usage(err)
+	}
 	o.adjust(s)
 	return o.carryOut(ctx, env, s, bundle.Settings{
 		Data: o.data, WAL: o.wal, Runtime: o.runtime, Ramp: o.ramp, Size: o.sizeText(), Cooldown: s.Cooldown,
 		FreshExtents: o.fresh, KeepFiles: o.keep,
 	}, func(p bench.Plan, emit func(bench.Event)) (*bundle.Bundle, error) {
+		p.Labels = labels
 		return bench.Run(ctx, env.Machine, p, emit)
 	})
 }
@@ -118,10 +127,47 @@ func resumeRun(ctx context.Context, env *Env, o runOptions) error {
 		return usage(fmt.Errorf("%s was imported: there is nothing to go on with", o.resume))
 	}
 	set := b.Run.Settings
-	o.data, o.wal, o.keep, o.fresh = set.Data, set.WAL, set.KeepFiles, set.FreshExtents
+	if flags := o.against(&b.Run); len(flags) > 0 {
+		return usage(fmt.Errorf("%s: %s is gone on with as it was begun; leave the flags out, or begin a new run", strings.Join(flags, ", "), o.resume))
+	}
+	// As absolute paths, since this may be another working directory.
+	for role, path := range map[topology.Role]*string{topology.Data: &o.data, topology.WAL: &o.wal} {
+		if t := b.Run.Topology.For(role); t != nil {
+			*path = t.Path
+		}
+	}
+	if o.given("keep-files") {
+		set.KeepFiles = o.keep
+	}
+	o.fresh = set.FreshExtents
 	return o.carryOut(ctx, env, &b.Run.Suite, set, func(p bench.Plan, emit func(bench.Event)) (*bundle.Bundle, error) {
 		return bench.Resume(ctx, env.Machine, o.resume, p, emit)
 	})
+}
+
+// against are the flags given that say something else than the run was begun with.
+func (o runOptions) against(run *bundle.Run) []string {
+	set := run.Settings
+	path := func(role topology.Role, given string) bool {
+		abs, err := filepath.Abs(given)
+		t := run.Topology.For(role)
+		return err == nil && t != nil && t.Path == abs
+	}
+	same := map[string]bool{
+		"data": path(topology.Data, o.data), "wal": path(topology.WAL, o.wal),
+		"runtime": o.runtime == set.Runtime, "ramp": o.ramp == set.Ramp, "cooldown": o.cooldown == run.Suite.Cooldown,
+		"size": o.sizeText() == set.Size, "fresh-extents": o.fresh == set.FreshExtents,
+	}
+	var flags []string
+	for _, flag := range []string{
+		"data", "wal", "only", "phase", "runtime", "ramp", "cooldown", "size", "fresh-extents", "label", "out",
+		"topology", "volumes", "level", "chunk", "instance",
+	} {
+		if o.given(flag) && !same[flag] {
+			flags = append(flags, "--"+flag)
+		}
+	}
+	return flags
 }
 
 // check refuses values that no run can have. An empty path is refused since it is most often a variable that is not set, and would

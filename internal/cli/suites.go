@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -99,30 +98,4 @@ func runShow(env *Env, o runOptions) error {
 		}
 	}
 	return nil
-}
-
-// completeScenarios offers suites, and the scenarios of the default one, to the shell.
-func completeScenarios(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	var words []string
-	for _, name := range suite.Names() {
-		if s, err := suite.Builtin(name); err == nil {
-			words = append(words, name+"\t"+s.Description)
-		}
-	}
-	if s, err := suite.Builtin(suite.Default); err == nil {
-		for _, c := range s.Scenarios {
-			words = append(words, c.Name+"\t"+strings.TrimSuffix(c.Title, "."))
-		}
-	}
-	return words, cobra.ShellCompDirectiveDefault // files too: suites and job files
-}
-
-// completeValues offers a flag's values to the shell.
-func completeValues[T ~string](cmd *cobra.Command, flag string, values []T) {
-	words := make([]string, len(values))
-	for i, v := range values {
-		words[i] = string(v)
-	}
-	// It fails only for a flag that does not exist, which the first run of any test would show.
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
