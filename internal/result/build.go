@@ -92,16 +92,20 @@ func (r *row) advance(cur fio.Job, since time.Duration) (did, excess Second) {
 	// when a fast job has caught up by the next document, in a runtime that grew by much less than the time between.
 	fell := cur.Read.N < prev.Read.N || cur.Write.N < prev.Write.N || cur.Trim.N < prev.Trim.N || cur.Runtime < prev.Runtime
 	lagged := r.started && r.inRamp && cur.Runtime-prev.Runtime < since*3/4
-	if r.inRamp && (fell || lagged) {
+	// fio 3.16 printed I/Os of the ramp without a runtime: those before the first runtime are not of the measurement.
+	untimed := prev.Runtime == 0 && cur.Runtime > 0 && counted(prev)
+	if r.inRamp && (fell || lagged || untimed) {
 		prev, r.inRamp = fio.Job{}, false
 	}
 	if cur.Runtime > 0 {
 		r.started = true
 	}
 	did = between(prev, cur)
-	did.Len, did.Ramp = max(cur.Runtime-prev.Runtime, 0), r.inRamp && cur.Runtime > 0
+	did.Len, did.Ramp = max(cur.Runtime-prev.Runtime, 0), r.inRamp && (cur.Runtime > 0 || counted(cur))
 	return did, between(cur, prev)
 }
+
+func counted(j fio.Job) bool { return j.Read.N+j.Write.N+j.Trim.N > 0 }
 
 // between is how much of each counter b has more than a.
 func between(a, b fio.Job) Second {
@@ -203,6 +207,7 @@ func FromOutput(r *Result, o *fio.Output) {
 	if len(o.Jobs) > 0 {
 		r.Total = fio.MergeJobs(o.Jobs)
 	}
+	r.distrustSyncs()
 	r.Measured = r.Total.Runtime
 	r.Depth = r.depths()
 	r.IOPS = recentre(r.IOPS, float64(r.Total.Read.IOPS+r.Total.Write.IOPS+r.Total.Trim.IOPS))

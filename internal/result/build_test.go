@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/units"
 )
 
 // record runs the real fio on a job and returns the documents it printed, one a second.
@@ -100,5 +101,34 @@ func TestSecondsAddUpToTotals(t *testing.T) {
 				t.Errorf("seconds cover %s, fio %s", measured, r.Measured)
 			}
 		})
+	}
+}
+
+// TestRampWithoutRuntime is what fio 3.16 printed of two fast jobs (2026-11-21): the first document counts I/Os of the ramp, without
+// their bytes and without a runtime.
+func TestRampWithoutRuntime(t *testing.T) {
+	start := time.Now()
+	b := &Builder{Start: start}
+	for _, d := range []struct {
+		at, runtime time.Duration
+		n, bytes    uint64
+	}{
+		{4217 * time.Millisecond, 0, 1147299, 0},
+		{4720 * time.Millisecond, 896 * time.Millisecond, 3740297, 15247683584},
+		{6249 * time.Millisecond, 2017 * time.Millisecond, 11341979, 46456745984},
+	} {
+		read := fio.Direction{N: d.n, Bytes: units.Bytes(d.bytes), Runtime: d.runtime}
+		b.Add(&fio.Output{Time: start.Add(d.at), Jobs: []fio.Job{{Runtime: d.runtime, Read: read, Options: fio.Options{"ramp_time": "1"}}}})
+	}
+	r := &Result{}
+	b.Finish(r, nil)
+	var n uint64
+	for _, s := range r.Seconds {
+		if !s.Ramp {
+			n += s.Read.N
+		}
+	}
+	if n != 11341979 {
+		t.Errorf("seconds %+v hold %d I/Os", r.Seconds, n)
 	}
 }
