@@ -13,7 +13,7 @@ import (
 )
 
 func cloudRules() []*Rule {
-	return []*Rule{instanceBurst, volumeBurst, volumeExceeded, instanceExceeded}
+	return []*Rule{instanceBurst, volumeBurst, volumeExceeded, instanceExceeded, burstBalance}
 }
 
 // aboveLasting is how far above a sustained limit a figure must be to be called a burst: beyond saved tokens and rounding.

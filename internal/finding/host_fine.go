@@ -30,6 +30,9 @@ func Fine(c *Case, found []Finding) []Passed {
 	c.fineQueues(add)
 	c.fineHost(add)
 	c.fineBoot(add)
+	if steady := c.steadyVolumes(); len(steady) > 0 {
+		add("PL605", "what the volumes of %s give lasts: there are no burst credits to run out", few(steady))
+	}
 	slices.SortStableFunc(all, func(a, b Passed) int { return strings.Compare(string(a.Code), string(b.Code)) })
 	return all
 }
