@@ -43,7 +43,7 @@ var instanceBurst = &Rule{
 					found.Evidence = append(found.Evidence, Evidence{
 						"limits of " + cmp.Or(i.Type, "the instance"),
 						fmt.Sprintf("sustained %s IOPS and %s MB/s", i.Baseline.IOPS, figure(float64(i.Baseline.Rate)/1e6, 3)),
-						fmt.Sprintf("for %s in %s: %s IOPS and %s MB/s", span(float64(i.BurstFor)), span(float64(i.BurstPer)), i.Burst.IOPS, figure(float64(i.Burst.Rate)/1e6, 3)),
+						fmt.Sprintf("for %s%s: %s IOPS and %s MB/s", span(float64(i.BurstFor)), per(i.BurstPer), i.Burst.IOPS, figure(float64(i.Burst.Rate)/1e6, 3)),
 						origin(i.Origin),
 					})
 				}
@@ -210,4 +210,12 @@ func (x burst) says(who string) Finding {
 		f.Evidence = append(f.Evidence, Evidence{"the burst lasts", span(float64(x.allowed.Lasts)), "measured: " + span(float64(m.Result.Measured)), origin(x.allowed.Origin)})
 	}
 	return f
+}
+
+// per is in what time a burst may come again, where that is known.
+func per(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return " in " + span(float64(d))
 }
