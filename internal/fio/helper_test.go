@@ -2,8 +2,33 @@ package fio
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 )
+
+// installedVersion is what the fio in PATH calls itself: scripts/fio-versions.sh runs these tests with several.
+func installedVersion(t testing.TB) string {
+	t.Helper()
+	return strings.TrimSpace(string(runFio(t, t.TempDir(), "--version")))
+}
+
+// needFio skips a test for which the installed fio is too old, and says why.
+func needFio(t testing.TB, least Version, why string) {
+	t.Helper()
+	v, err := ParseVersion(installedVersion(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Before(least) {
+		t.Skipf("%s %s", v, why)
+	}
+}
+
+// slatPercentiles is what 3.16 (Ubuntu 20.04) lacks and 3.25 (Debian 11) has.
+func slatPercentiles(t testing.TB) {
+	t.Helper()
+	needFio(t, Version{3, 18}, "knows no slat_percentiles")
+}
 
 func asJSON(t testing.TB, v any) string {
 	t.Helper()

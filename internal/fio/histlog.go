@@ -15,6 +15,10 @@ import (
 // maxHistLine bounds a line: 1,856 counts of up to 20 digits.
 const maxHistLine = HistBins*22 + 64
 
+// impossibleCount is more I/Os than any window of a histogram log holds: an hour at 300 million a second. fio before 3.17 wrote whatever
+// lay in memory there (axboe/fio#974; 3.16 wrote counts such as 10642393916790 among 4,096 I/Os, 2026-11-21).
+const impossibleCount = 1 << 40
+
 // oldHistBins is the number of bins before 2.99, of microseconds.
 const oldHistBins = 19 * histVal
 
@@ -28,6 +32,7 @@ type histScan struct {
 	lines   int
 	unread  []Unread
 	missed  int
+	garbage bool // counts that cannot be
 }
 
 func readHistLog(r io.Reader, base string, out *Output, row int) error {
@@ -41,6 +46,10 @@ func readHistLog(r io.Reader, base string, out *Output, row int) error {
 	}
 	if s.missed > 0 {
 		out.Unread = append(out.Unread, Unread{Why: fmt.Sprintf("%s: %d further lines", base, s.missed)})
+	}
+	if s.garbage {
+		out.Doubts = append(out.Doubts, base+": it holds counts that cannot be, as fio before 3.17 wrote them, so nothing in it counts")
+		return nil
 	}
 	width, unit, doubt := s.scale()
 	if doubt != "" {
@@ -155,7 +164,8 @@ func (s *histScan) line(l []byte) {
 				continue
 			}
 			v, next, ok := histNumber(l, i)
-			if !ok || columns >= HistBins {
+			if !ok || columns >= HistBins || v >= impossibleCount {
+				s.garbage = s.garbage || v >= impossibleCount
 				s.miss(l, "want counts, at most 1,856")
 				return
 			}

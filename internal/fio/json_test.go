@@ -27,6 +27,7 @@ func runFio(t testing.TB, dir string, args ...string) []byte {
 }
 
 func TestParseJSONOfRealFio(t *testing.T) {
+	slatPercentiles(t)
 	dir := t.TempDir()
 	doc := runFio(t, dir, "--name=a", "--ioengine=libaio", "--filename=f", "--size=4m", "--rw=randrw", "--bs=8k", "--fsync=4",
 		"--numjobs=2", "--group_reporting", "--output-format=json+", "--slat_percentiles=1", "--lat_percentiles=1")

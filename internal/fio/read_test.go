@@ -21,7 +21,7 @@ func readBytes(t *testing.T, data []byte) []*Output {
 	return outs
 }
 
-var readArgs = []string{"--name=a", "--ioengine=null", "--size=64m", "--rw=randrw", "--bs=8k", "--numjobs=2", "--name=b", "--stonewall", "--ioengine=null", "--size=8m", "--rw=randtrimwrite"}
+var readArgs = []string{"--name=a", "--ioengine=null", "--size=64m", "--rw=randrw", "--bs=8k", "--numjobs=2", "--name=b", "--stonewall", "--ioengine=null", "--size=8m", "--rw=trimwrite"}
 
 func TestReadKnowsEachForm(t *testing.T) {
 	for format, want := range map[string]Format{
@@ -37,7 +37,7 @@ func TestReadKnowsEachForm(t *testing.T) {
 				t.Fatalf("%d outputs, the first %+v", len(outs), outs[0])
 			}
 			for _, o := range outs {
-				if len(o.Jobs) != 3 || len(o.Unread) > 0 || o.Jobs[2].Name != "b" || o.Jobs[2].Group != 1 || o.Version != "fio-3.33" {
+				if len(o.Jobs) != 3 || len(o.Unread) > 0 || o.Jobs[2].Name != "b" || o.Jobs[2].Group != 1 || o.Version != installedVersion(t) {
 					t.Errorf("got %+v", o)
 				}
 			}
@@ -63,6 +63,9 @@ func TestTerseSaysWhatJSONSays(t *testing.T) {
 				t.Fatalf("got %+v", terse)
 			}
 			if version != "2" {
+				for i := range js.Disks { // terse has no sectors; documents have them from 3.36 on
+					js.Disks[i].ReadBytes, js.Disks[i].WriteBytes, js.Disks[i].HasSectors = 0, 0, false
+				}
 				sameDisks(t, terse.Disks, js.Disks)
 			}
 			for i := range js.Jobs {
@@ -125,7 +128,7 @@ func TestClientOutput(t *testing.T) {
 				t.Fatalf("%d outputs from\n%s", len(outs), raw)
 			}
 			o := outs[0]
-			if len(o.Unread) > 0 || o.Version != "fio-3.33" {
+			if len(o.Unread) > 0 || o.Version != installedVersion(t) {
 				t.Errorf("version %q, not understood: %+v", o.Version, o.Unread)
 			}
 			rows := o.Jobs
