@@ -33,7 +33,8 @@ func newCheckCmd(env *Env) *cobra.Command {
 		Use:   "check",
 		Short: "Say what is wrong with the storage and the machine around it, before anything is measured",
 		Long: `Say what is wrong with the storage and the machine around it, before anything is measured: the state and layout
-of arrays, mounts, queues, read-ahead, processors, clock, memory, fstab, mdadm.conf, other load, the kernel's log.
+of arrays, mounts, queues, read-ahead, processors, clock, memory, fstab, mdadm.conf, other load, the kernel's log;
+on EC2 also how much of their burst credits the volumes and the instance have left.
 
 Nothing is written, and root is not needed: what could not be seen without it is said. It looks at the devices for
 one second. The exit code is 3 when a finding is an error.`,

@@ -69,14 +69,14 @@ var burstBalance = &Rule{
 
 // says tells how long the burst goes on.
 func (b bucket) says() string {
-	head := fmt.Sprintf("%s had %s of its burst credits left at %s", sentence(b.who), percent(b.left.Left), b.left.At.UTC().Format("15:04 UTC"))
+	head := fmt.Sprintf("%s had %s of its burst credits left at %s", sentence(b.who), percent(b.left.Left), clock(b.left.At))
 	switch {
 	case b.left.Left == 0:
 		return fmt.Sprintf("%s: it gives %s until they fill up again, and not its burst of %s.", head, b.lasting, b.burst)
 	case b.full == 0:
 		return fmt.Sprintf("%s: %s is a burst, and %s what lasts.", head, b.burst, b.lasting)
 	}
-	return fmt.Sprintf("%s: its burst of %s lasts %s, then it gives %s; a shorter test sees the burst only.", head, b.burst, span(float64(b.lasts())), b.lasting)
+	return fmt.Sprintf("%s: its burst of %s lasts %s at full rate, then it gives %s; a shorter test sees the burst only.", head, b.burst, span(float64(b.lasts())), b.lasting)
 }
 
 // sentence begins one with a name or a word: names stay as they are.
@@ -166,7 +166,7 @@ func volumeBucket(v topology.Volume) (bucket, bool) {
 		return bucket{}, false
 	}
 	b.evidence = []Evidence{
-		{"burst credits of " + name, v.Balance.String(), "", origin(v.Balance.Origin)},
+		{"burst credits of " + name, percent(v.Balance.Left) + " at " + clock(v.Balance.At), "", origin(v.Balance.Origin)},
 		{"the burst of " + name + " lasts", span(float64(b.lasts())), "", how + "; " + origin(v.Origin)},
 	}
 	return b, true
@@ -188,11 +188,11 @@ func (c *Case) instanceBucket() (bucket, bool) {
 			subject: cmp.Or(i.Type, "the instance"), who: cmp.Or(i.Type, "the instance"), left: *left, full: i.BurstFor, burst: burst, lasting: lasting,
 			kinds: []ceiling.Kind{kind},
 		}
-		b.evidence = []Evidence{{"burst credits of " + b.who + ", " + what, left.String(), "", origin(left.Origin)}}
+		b.evidence = []Evidence{{"burst credits of " + b.who + ", " + what, percent(left.Left) + " at " + clock(left.At), "", origin(left.Origin)}}
 		if b.full > 0 {
 			b.evidence = append(b.evidence, Evidence{
 				"its burst lasts", span(float64(b.lasts())), "",
-				fmt.Sprintf("%s × %s, for which a full bucket gives the maximum; %s", percent(left.Left), span(float64(b.full)), origin(i.Origin)),
+				fmt.Sprintf("%s × %s of a full bucket; %s", percent(left.Left), span(float64(b.full)), origin(i.Origin)),
 			})
 		}
 		own = append(own, b)
@@ -245,5 +245,8 @@ func (c *Case) steadyVolumes() []string {
 	}
 	return names
 }
+
+// clock is a time of day, for what is minutes old.
+func clock(t time.Time) string { return t.UTC().Format("15:04 UTC") }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

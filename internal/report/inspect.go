@@ -101,7 +101,8 @@ func (p *inspector) host() {
 		p.line("host ", "     ", facts(name, clean(h.OS, 60), linux, clean(h.Virt, 40), plural(h.CPUs, "CPU"), known("memory", h.Memory))...)
 	}
 	if i := p.t.Instance; i.Type != "" || i.Baseline.Known() {
-		p.line("instance ", "         ", append(facts(clean(i.Type, 40), limits(i.Baseline, true), burst(i)), from(i.Origin)...)...)
+		p.line("instance ", "         ", append(facts(clean(i.Type, 40), limits(i.Baseline, true), burst(i), left("IOPS", i.IOBalance), left("throughput", i.RateBalance)),
+			from(i.Origin)...)...)
 	}
 }
 
@@ -143,6 +144,14 @@ func burst(i topology.Instance) string {
 		s += fmt.Sprintf(" for %.0f min in %.0f h", i.BurstFor.Minutes(), i.BurstPer.Hours())
 	}
 	return s
+}
+
+// left says how much burst there was to draw on, "" where it is not known.
+func left(of string, b *topology.Balance) string {
+	if b == nil {
+		return ""
+	}
+	return strings.TrimSpace(of+" burst left") + " " + b.String()
 }
 
 // origin says where a figure is from, "" when nothing is known of it.
@@ -224,11 +233,11 @@ func (p *inspector) volumes(all []topology.Volume) {
 		if v.ReadLatency > 0 || v.WriteLatency > 0 {
 			latency = strings.TrimSpace(known("read", v.ReadLatency) + " " + known("write", v.WriteLatency))
 		}
-		p.line(fmt.Sprintf("    %d × ", n), "        ", append(facts(what, known("", v.Size), can, more, latency), from(v.Origin)...)...)
+		p.line(fmt.Sprintf("    %d × ", n), "        ", append(facts(what, known("", v.Size), can, more, left("", v.Balance), latency), from(v.Origin)...)...)
 	}
 }
 
 func alike(a, b topology.Volume) bool {
 	return a.Type == b.Type && a.Size == b.Size && a.Sustained == b.Sustained && a.Burst == b.Burst && a.Missing == b.Missing &&
-		a.Network == b.Network && a.ReadLatency == b.ReadLatency && a.WriteLatency == b.WriteLatency && a.Origin == b.Origin
+		a.Network == b.Network && a.ReadLatency == b.ReadLatency && a.WriteLatency == b.WriteLatency && a.Origin == b.Origin && left("", a.Balance) == left("", b.Balance)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -122,6 +123,31 @@ func TestInspectHostileNames(t *testing.T) {
 		}
 		if strings.ContainsFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			t.Errorf("not printable: %q", line)
+		}
+	}
+}
+
+// What is left of a burst stands beside it; volumes that differ in it are not told as one.
+func TestInspectBalances(t *testing.T) {
+	at := time.Date(2026, 11, 21, 10, 35, 0, 0, time.UTC)
+	left := func(share float64) *topology.Balance { return &topology.Balance{Left: share, At: at} }
+	gp2 := func(share float64) topology.Volume {
+		return topology.Volume{Type: "gp2", Network: true, Sustained: topology.Limits{IOPS: 300}, Burst: topology.Limits{IOPS: 3000}, Balance: left(share)}
+	}
+	top := &topology.Topology{
+		Instance: topology.Instance{Type: "c8g.large", Baseline: topology.Limits{IOPS: 3600}, Burst: topology.Limits{IOPS: 40000}, IOBalance: left(1), RateBalance: left(0)},
+		Arrays:   []topology.Array{{Name: "md0", Level: topology.RAID0, Volumes: []topology.Volume{gp2(0.5), gp2(0.5), gp2(0.124)}}},
+	}
+	var out bytes.Buffer
+	if err := report.Inspect(&out, top, 200); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"burst 40,000 IOPS, IOPS burst left 100 % at 10:35 UTC, throughput burst left 0 % at 10:35 UTC\n",
+		"2 × gp2, 300 IOPS, burst 3,000 IOPS, burst left 50 % at 10:35 UTC\n", "1 × gp2, 300 IOPS, burst 3,000 IOPS, burst left 12 % at 10:35 UTC\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("lacks %q:\n%s", want, out.String())
 		}
 	}
 }

@@ -299,7 +299,10 @@ func (v *view) storage(b *bundle.Bundle) {
 	add("CPU", strings.TrimSpace(h.CPU+" "+parens(plural(h.CPUs, "core"))))
 	add("memory", known("", h.Memory))
 	if i := t.Instance; i.Type != "" || i.Baseline.Known() {
-		add("instance", strings.Join(slices.DeleteFunc([]string{i.Type, limits(i.Baseline, true), burst(i), origin(i.Origin)},
+		add("instance", strings.Join(slices.DeleteFunc([]string{
+			i.Type, limits(i.Baseline, true), burst(i), left("IOPS", i.IOBalance),
+			left("throughput", i.RateBalance), origin(i.Origin),
+		},
 			func(s string) bool { return s == "" }), "; "))
 	}
 	for _, g := range t.Targets {

@@ -30,24 +30,28 @@ func balance(b *cloud.Balance, metric string) *Balance {
 	return &Balance{b.Left, b.At, Origin{Detected, "CloudWatch, " + metric}}
 }
 
-// askBalances asks CloudWatch how much burst the volumes have left that have credits, be that detected or declared.
-func (t *Topology) askBalances(ctx context.Context, region string) {
-	ids := t.volumeIDs(func(v Volume) bool { return v.Burst.Known() })
-	if len(ids) == 0 {
+// watched is what came of asking CloudWatch about the instance, for it to be asked about the volumes.
+type watched struct {
+	region string
+	untold []string // of what it has told no balance
+	failed error    // why; nil when it has none
+}
+
+// askBalances asks CloudWatch how much burst the volumes have left that have credits, be that detected or declared. What refuses to tell
+// of the instance is not asked again. A note says of what the balance is not known, and why.
+func (t *Topology) askBalances(ctx context.Context, w *watched) {
+	if w == nil {
 		return
 	}
-	left, err := cloud.BurstBalances(ctx, region, "", ids)
-	var untold []string
+	ids := t.volumeIDs(func(v Volume) bool { return v.Burst.Known() })
+	var left cloud.Balances
+	if w.failed == nil {
+		left, w.failed = cloud.BurstBalances(ctx, w.region, "", ids)
+	}
 	for _, id := range ids {
 		if _, ok := left.Volumes[id]; !ok {
-			untold = append(untold, id)
+			w.untold = append(w.untold, id)
 		}
-	}
-	switch some := untold[:min(2, len(untold))]; {
-	case len(untold) > 2:
-		t.noteUntold(fmt.Sprintf("%s and %d more volumes", strings.Join(some, ", "), len(untold)-2), err)
-	case len(untold) > 0:
-		t.noteUntold(strings.Join(some, " and "), err)
 	}
 	for i := range t.Arrays {
 		for j := range t.Arrays[i].Volumes {
@@ -56,12 +60,14 @@ func (t *Topology) askBalances(ctx context.Context, region string) {
 			}
 		}
 	}
-}
-
-// noteUntold says of what the balance is not known, and why.
-func (t *Topology) noteUntold(of string, err error) {
-	if err == nil { // "Data is reported to CloudWatch only when the volume is active", and a new instance has none yet
-		err = errors.New("CloudWatch has no value of the last hour; it gets none of what is idle or new")
+	if n := len(w.untold); n > 0 {
+		of := strings.Join(w.untold, ", ")
+		if n > 3 {
+			of = fmt.Sprintf("%s and %d more", strings.Join(w.untold[:2], ", "), n-2)
+		}
+		if w.failed == nil { // "Data is reported to CloudWatch only when the volume is active", and a new instance has none yet
+			w.failed = errors.New("CloudWatch has no value of the last hour; it gets none of what is idle or new")
+		}
+		t.note("the burst balance of %s is not known: %v", of, w.failed)
 	}
-	t.note("the burst balance of %s is not known: %v", of, err)
 }

@@ -36,14 +36,12 @@ func Detect(ctx context.Context, m *sys.Machine, paths map[Role]string, decl *De
 	t.noteShared()
 	asking, cancel := context.WithTimeout(ctx, cloud.APIBudget) // for all that AWS is asked
 	defer cancel()
-	region, onEC2 := t.askEC2(asking, m)
+	watched := t.askEC2(asking, m)
 	t.catalogue()
 	if err := t.declare(decl); err != nil {
 		return nil, err
 	}
-	if onEC2 {
-		t.askBalances(asking, region)
-	}
+	t.askBalances(asking, watched)
 	t.noteUnknown()
 	return t, ctx.Err()
 }

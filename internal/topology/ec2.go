@@ -11,14 +11,14 @@ import (
 )
 
 // askEC2 asks the metadata service which instance this is, the EC2 API what its volumes were ordered with and, at the same time, CloudWatch
-// how much burst the instance has left. Elsewhere it asks nobody: false. Without credentials limits and balances stay unknown, with a note.
-func (t *Topology) askEC2(ctx context.Context, m *sys.Machine) (region string, here bool) {
+// how much burst the instance has left. Elsewhere it asks nobody: nil. Without credentials limits and balances stay unknown, with a note.
+func (t *Topology) askEC2(ctx context.Context, m *sys.Machine) *watched {
 	if !m.Here {
-		return "", false
+		return nil
 	}
 	id, err := cloud.Identify(ctx, m.Root)
 	if errors.Is(err, cloud.ErrNotEC2) {
-		return "", false
+		return nil
 	}
 	if err != nil {
 		t.note("%v", err)
@@ -27,16 +27,16 @@ func (t *Topology) askEC2(ctx context.Context, m *sys.Machine) (region string, h
 	}
 	ids := t.volumeIDs(func(Volume) bool { return true })
 	if len(ids) == 0 {
-		return "", false
+		return nil
 	}
+	w := &watched{region: id.Region}
 	var left cloud.Balances
-	var untold error
 	var asking sync.WaitGroup
 	instance := t.Instance.ID
 	if facts, _ := cloud.InstanceLimits(t.Instance.Type); facts.Burst == (cloud.Limits{}) {
 		instance = "" // it has nothing to be asked about
 	}
-	asking.Go(func() { left, untold = cloud.BurstBalances(ctx, id.Region, instance, nil) })
+	asking.Go(func() { left, w.failed = cloud.BurstBalances(ctx, id.Region, instance, nil) })
 	volumes, err := cloud.DescribeVolumes(ctx, id.Region, ids)
 	asking.Wait()
 	if err != nil {
@@ -47,9 +47,9 @@ func (t *Topology) askEC2(ctx context.Context, m *sys.Machine) (region string, h
 	}
 	t.Instance.IOBalance, t.Instance.RateBalance = balance(left.InstanceIO, "EBSIOBalance%"), balance(left.InstanceRate, "EBSByteBalance%")
 	if instance != "" && left.InstanceIO == nil && left.InstanceRate == nil {
-		t.noteUntold(t.Instance.Type, untold)
+		w.untold = []string{t.Instance.Type}
 	}
-	return id.Region, true
+	return w
 }
 
 // volumeIDs are those of the volumes that pass, each once.
