@@ -17,7 +17,7 @@ import (
 // Leftover is a folder of plimsoll's in which runs left files.
 type Leftover struct {
 	Folder string
-	Files  []string    // names of what runs make there; what was, or would be, removed
+	Files  []string    // names, seen from the folder, of what runs make there; what was, or would be, removed
 	Size   units.Bytes // of the files
 	Others []string    // names that are not plimsoll's: left alone, and the folder with them
 	InUse  bool        // a run holds it: left alone
@@ -68,12 +68,37 @@ func device(info fs.FileInfo) uint64 {
 	return 0
 }
 
+// rdev is the number of the device that a node stands for.
+func rdev(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Rdev
+	}
+	return 0
+}
+
+// takeMade adds the files outside of the folder that a record in it names, and removes them.
+func (l *Leftover) takeMade(parent *os.Root, name string, dry bool) (files []string, err error) {
+	if filepath.Ext(name) != ".made" {
+		return nil, nil
+	}
+	for _, file := range madeIn(parent, name) {
+		files = append(files, "../"+file)
+		if info, err := parent.Lstat(file); err == nil {
+			l.Size += units.Bytes(info.Size())
+		}
+	}
+	if dry {
+		return files, nil
+	}
+	return files, removeMade(parent, name)
+}
+
 // names are what runs make in their folder.
 func names() []string {
 	all := []string{"lock"}
 	for _, role := range topology.Roles {
 		p := &place{role: role}
-		for _, file := range []string{p.file(), p.file() + ".laid", p.fresh(), p.jobDir()} {
+		for _, file := range []string{p.file(), p.file() + ".laid", p.fresh(), p.jobDir(), p.record()} {
 			all = append(all, filepath.Base(file))
 		}
 	}
@@ -116,6 +141,11 @@ func cleanFolder(dir string, dry bool) (Leftover, error) {
 		if e.Name() != "lock" {
 			l.Files = append(l.Files, e.Name())
 		}
+		made, err := l.takeMade(parent, e.Name(), dry)
+		if err != nil {
+			return l, err
+		}
+		l.Files = append(l.Files, made...)
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
 			l.Size += units.Bytes(info.Size())
 		}

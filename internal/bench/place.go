@@ -38,7 +38,13 @@ type place struct {
 	reads  bool        // no scenario writes, so a raw device needs no permission
 	whole  bool        // its file was written from end to end
 	broken error       // why nothing can be measured here; its scenarios are invalid
+
+	made     []string               // files that job files from elsewhere make outside of the folder, from path
+	jobFiles map[string]units.Bytes // how large jobs make their files, those in the folder too
 }
+
+// writes says whether anything is made in the place's directory. Jobs that only read files which are there need not be allowed to.
+func (p *place) writes() bool { return p.device == nil && (p.size > 0 || len(p.jobFiles) > 0) }
 
 // file that the scenarios of this place share.
 func (p *place) file() string {
@@ -84,11 +90,7 @@ func checkPath(path string) (os.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Access(path, unix.W_OK); err != nil && info.IsDir() {
-		return nil, writeTrouble(path, err)
-	}
-	isDevice := info.Mode()&os.ModeDevice != 0 && info.Mode()&os.ModeCharDevice == 0
-	if !info.IsDir() && !isDevice {
+	if !info.IsDir() && !isBlock(info) {
 		return nil, fmt.Errorf("%s is neither a directory nor a block device", path)
 	}
 	return info, nil
@@ -99,10 +101,13 @@ func lock(p *place) (release func(), err error) {
 	name := p.path
 	if p.device == nil {
 		dir := filepath.Join(p.path, folder)
-		if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		err := os.Mkdir(dir, 0o755)
+		switch {
+		case err == nil || errors.Is(err, fs.ErrExist):
+			name = filepath.Join(dir, "lock")
+		case p.writes():
 			return nil, writeTrouble(p.path, err)
 		}
-		name = filepath.Join(dir, "lock")
 	}
 	unlock, err := bundle.Lock(name)
 	if errors.Is(err, bundle.ErrLocked) {
@@ -112,7 +117,7 @@ func lock(p *place) (release func(), err error) {
 		return nil, writeTrouble(p.path, err)
 	}
 	return func() {
-		if p.device == nil {
+		if name != p.path {
 			_ = os.Remove(name)               // while it is held: Lock notices a file that is gone
 			_ = os.Remove(filepath.Dir(name)) // fails while anything else is in it, as it should
 		}
@@ -122,6 +127,13 @@ func lock(p *place) (release func(), err error) {
 
 // clear removes what a crashed run left in a place that is locked, and says so.
 func (p *place) clear(note func(string)) error {
+	made := p.recorded()
+	if len(made) > 0 {
+		note(fmt.Sprintf("removed what an earlier run made: %s", strings.Join(made, ", ")))
+	}
+	if err := p.unmake(); err != nil {
+		return err
+	}
 	left := p.leftovers()
 	if len(left) == 0 || p.laidOut() {
 		return nil
@@ -130,13 +142,21 @@ func (p *place) clear(note func(string)) error {
 	return removeAll(left)
 }
 
+// empty removes what this run made.
+func (p *place) empty() error {
+	if err := p.unmake(); err != nil {
+		return err // the record stays, for plimsoll clean
+	}
+	return removeAll(p.leftovers())
+}
+
 // leftovers are the files that runs of this role make.
 func (p *place) leftovers() []string {
 	var left []string
 	if p.device != nil {
 		return nil
 	}
-	for _, name := range []string{p.file(), p.file() + ".laid", p.fresh(), p.jobDir()} {
+	for _, name := range []string{p.file(), p.file() + ".laid", p.fresh(), p.jobDir(), p.record()} {
 		if exists(name) {
 			left = append(left, name)
 		}
@@ -268,10 +288,12 @@ func checkSpace(places []*place, fresh bool) error {
 	type fsUse struct {
 		need, free units.Bytes
 		path       string
+		smaller    string // what would make it fit
 	}
 	use := map[unix.Fsid]*fsUse{}
 	for _, p := range places {
-		if p.device != nil || p.size == 0 || p.laidOut() {
+		need := p.needed(fresh)
+		if need == 0 {
 			continue
 		}
 		var st unix.Statfs_t
@@ -280,12 +302,12 @@ func checkSpace(places []*place, fresh bool) error {
 		}
 		u := use[st.Fsid]
 		if u == nil {
-			u = &fsUse{free: units.Bytes(st.Bavail) * units.Bytes(st.Bsize), path: p.path}
+			u = &fsUse{free: units.Bytes(st.Bavail) * units.Bytes(st.Bsize), path: p.path, smaller: "a smaller --size"}
 			use[st.Fsid] = u
 		}
-		u.need += p.size
-		if fresh {
-			u.need += p.size
+		u.need += need
+		if p.size == 0 {
+			u.smaller = "smaller sizes in the job file"
 		}
 	}
 	for _, u := range use {
@@ -293,28 +315,59 @@ func checkSpace(places []*place, fresh bool) error {
 			return fmt.Errorf("%s has no free space: name another path", u.path)
 		}
 		if limit := units.Bytes(spaceShare * float64(u.free)); u.need > limit {
-			return fmt.Errorf("%s: the scenarios need %s and %s is free, of which plimsoll uses 90 %%: choose a smaller --size", u.path, u.need, u.free)
+			return fmt.Errorf("%s: the scenarios need %s and %s is free, of which plimsoll uses 90 %%: choose %s", u.path, u.need, u.free, u.smaller)
 		}
 	}
 	return nil
 }
 
+// needed is the space that files to be made in a place will take.
+func (p *place) needed(fresh bool) units.Bytes {
+	var need units.Bytes
+	if p.device == nil && p.size > 0 && !p.laidOut() {
+		need = p.size
+		if fresh {
+			need += p.size
+		}
+	}
+	for _, size := range p.jobFiles {
+		need += size
+	}
+	return need
+}
+
 // checkDevice refuses to write to a device that is in use, or that was not named with its serial.
-func checkDevice(p *place, tree *block.Tree, destroy map[string]string) error {
+func (r *runner) checkDevice(p *place) error {
 	if p.reads {
 		return nil
 	}
-	if use := inUse(tree, p.device); use != "" {
+	if use := inUse(r.plan.Topology.Tree, p.device); use != "" {
 		return fmt.Errorf("%s %s: plimsoll never writes to a device in use", p.path, use)
 	}
-	serial, named := destroy[p.path]
+	info, err := os.Stat(p.path)
+	if err != nil {
+		return err
+	}
+	serial, named := r.destroys(info)
 	if !named {
 		return fmt.Errorf("%s is a raw device and its scenarios write: use a directory, or add --destroy %s --serial %s if everything on it may be lost", p.path, p.path, identity(p.device))
 	}
 	if serial != identity(p.device) || serial == "" {
 		return fmt.Errorf("%s has serial %q, not %q: nothing was written", p.path, identity(p.device), serial)
 	}
-	return nil
+	return unclaimed(p.path)
+}
+
+// unclaimed asks the kernel, which also knows of mounts in other namespaces, such as a container's.
+func unclaimed(path string) error {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_EXCL|unix.O_CLOEXEC, 0)
+	if errors.Is(err, unix.EBUSY) {
+		return fmt.Errorf("%s is held by something that cannot be seen from here, such as a mount in a container: plimsoll never writes to a device in use", path)
+	}
+	if err != nil {
+		return writeTrouble(path, err)
+	}
+	return unix.Close(fd)
 }
 
 // identity is the serial of a device, or the backing file of a loop device, which has none.

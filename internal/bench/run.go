@@ -7,9 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/ceiling"
@@ -31,7 +32,7 @@ type Plan struct {
 	Tool     string // "plimsoll 0.1.0"
 	Labels   map[string]string
 	Fio      fio.Version
-	// Destroy maps a raw device's path to the serial its owner named.
+	// Destroy maps a raw device's path to the serial its owner named, or that of a file that may be lost to nothing.
 	Destroy map[string]string
 	// AllowExec lets a job file's exec_prerun and exec_postrun run.
 	AllowExec bool
@@ -111,12 +112,15 @@ func (r *runner) prepare() error {
 		if err != nil {
 			return err
 		}
-		if s.AsIs {
-			if err := r.checkJob(s, loads); err != nil {
-				return err
-			}
+		if err := r.checkJob(s); err != nil {
+			return err
 		}
 		r.ceilings[s.ID] = ceiling.Of(&r.plan.Topology, s.Role, loads)
+	}
+	for _, p := range r.places {
+		if err := unix.Access(p.path, unix.W_OK); err != nil && p.writes() {
+			return writeTrouble(p.path, err)
+		}
 	}
 	return checkSpace(r.places, r.plan.Settings.FreshExtents)
 }
@@ -137,7 +141,7 @@ func (r *runner) newPlace(t topology.Target) (*place, error) {
 	}
 	p.needs(r.plan.Suite.Scenarios)
 	if p.device != nil {
-		if err := checkDevice(p, r.plan.Topology.Tree, r.plan.Destroy); err != nil {
+		if err := r.checkDevice(p); err != nil {
 			return nil, err
 		}
 	}
@@ -161,14 +165,17 @@ func (p *place) fileFor(s suite.Scenario) string {
 	return p.file()
 }
 
-// File is what a scenario's job would be placed on.
-func File(p Plan, s suite.Scenario) string {
+// planned is the place of a scenario as far as a plan tells.
+func planned(p Plan, s suite.Scenario) *place {
 	t := p.Topology.For(s.Role)
 	if t == nil {
-		return ""
+		return &place{role: s.Role}
 	}
-	return (&place{role: s.Role, path: t.Path, device: p.Topology.RawDevice(t)}).fileFor(s)
+	return &place{role: s.Role, path: t.Path, device: p.Topology.RawDevice(t)}
 }
+
+// FileIn is what a scenario's job is placed on in a directory.
+func FileIn(dir string, s suite.Scenario) string { return (&place{role: s.Role, path: dir}).fileFor(s) }
 
 // measure runs what is not done and closes the bundle, however it ends.
 func (r *runner) measure(ctx context.Context, w *bundle.Writer, done []int) (b *bundle.Bundle, err error) {
@@ -200,13 +207,16 @@ func (r *runner) withPlaces(do func() error) (err error) {
 		if err := p.clear(func(text string) { r.emit(Noted{text}) }); err != nil {
 			return err
 		}
+		if err := p.note(); err != nil {
+			return writeTrouble(p.path, err)
+		}
 	}
 	defer func() {
 		for _, p := range r.places {
 			if r.plan.Settings.KeepFiles {
 				err = errors.Join(err, p.keep())
 			} else {
-				err = errors.Join(err, removeAll(p.leftovers()))
+				err = errors.Join(err, p.empty())
 			}
 		}
 	}()
@@ -290,54 +300,4 @@ func (r *runner) expected(done []int) time.Duration {
 		}
 	}
 	return sum
-}
-
-// checkJob refuses what a job file from elsewhere may not do unasked: run shell commands, write to raw devices.
-func (r *runner) checkJob(s suite.Scenario, loads []fio.Workload) error {
-	for _, section := range s.Job.Sections {
-		for _, o := range section.Options {
-			if (o.Name == "exec_prerun" || o.Name == "exec_postrun") && !r.plan.AllowExec {
-				return fmt.Errorf("%s:%d: %s would run a shell command (%.60q): read it, then add --allow-exec", s.Job.Name, o.Line, o.Name, o.Value)
-			}
-		}
-	}
-	for _, w := range loads {
-		for _, name := range w.Files() {
-			if !filepath.IsAbs(name) || w.ReadShare == 1 {
-				continue
-			}
-			d := r.plan.Topology.Tree.Device(name)
-			if d == nil {
-				continue
-			}
-			raw := &place{path: filepath.Clean(name), device: d}
-			if err := checkDevice(raw, r.plan.Topology.Tree, r.plan.Destroy); err != nil {
-				return fmt.Errorf("%s: [%s]: %w", s.Job.Name, w.Name, err)
-			}
-		}
-	}
-	return r.checkFiles(s)
-}
-
-// checkFiles refuses absolute names of files in a job that names no directory. fio puts the directory that plimsoll adds before every
-// name, absolute or not, so that a new file below it would be measured instead of the one named.
-func (r *runner) checkFiles(s suite.Scenario) error {
-	dir := r.place(s.Role).fileFor(s)
-	job := s.Place(dir)
-	for _, i := range job.Jobs() {
-		section := job.Effective(i)
-		if own, _ := section.Get("directory"); own != dir {
-			continue
-		}
-		w, err := fio.WorkloadOf(section.Name, section)
-		if err != nil {
-			return err
-		}
-		for _, name := range w.Files() {
-			if filepath.IsAbs(name) {
-				return fmt.Errorf("%s: [%s]: filename=%s is outside of plimsoll's own folder and would not be what is measured: make a suite of the job (plimsoll convert %s --to suite) and name the path with --%s", s.Job.Name, w.Name, name, s.Job.Name, s.Role)
-			}
-		}
-	}
-	return nil
 }

@@ -44,7 +44,11 @@ func (r *runner) scenario(ctx context.Context, s suite.Scenario, dir string) (*r
 		res.Invalidate(p.broken.Error())
 		return res, nil
 	}
-	if s.AsIs && p.device == nil {
+	if err := r.checkAgain(s); err != nil {
+		res.Invalidate(err.Error())
+		return res, nil
+	}
+	if s.AsIs && p.usesJobDir() {
 		if err := os.MkdirAll(file, 0o755); err != nil {
 			return nil, writeTrouble(p.path, err)
 		}
@@ -57,12 +61,25 @@ func (r *runner) scenario(ctx context.Context, s suite.Scenario, dir string) (*r
 		file = p.fresh()
 	}
 	jobFile := filepath.Join(dir, "job.fio")
-	job := s.Place(file)
+	job := p.placed(s, file)
 	if err := os.WriteFile(jobFile, job.Text(), 0o644); err != nil {
 		return nil, err
 	}
 	res.Command = fio.CommandLine(&job)
 	return res, r.runFio(ctx, s, res, jobFile, dir)
+}
+
+// checkAgain looks at a job's files once more: what is there may have changed since the run began.
+func (r *runner) checkAgain(s suite.Scenario) error {
+	p := r.place(s.Role)
+	noted := len(p.made)
+	if err := r.checkJob(s); err != nil {
+		return err
+	}
+	if len(p.made) > noted { // not written down, so nobody would remove it
+		return fmt.Errorf("%s was there when the run began and is gone", p.made[noted])
+	}
+	return nil
 }
 
 func onlyWrites(loads []fio.Workload) bool {

@@ -15,8 +15,9 @@ func newCleanCmd(env *Env) *cobra.Command {
 		Use:   "clean [PATH]...",
 		Short: "Remove the files that killed runs, or runs with --keep-files, left",
 		Long: `Remove the files that killed runs, or runs with --keep-files, left in folders called .plimsoll below each PATH (the
-current directory when none is given), on PATH's own filesystem. Files are known by name; what else lies there, and
-what a run holds now, is left alone. Arrays are taken down by plimsoll teardown.`,
+current directory when none is given), on PATH's own filesystem, and the files that job files made beside such a folder,
+of which it keeps a record. Files are known by name; what else lies there, and what a run holds now, is left alone.
+Arrays are taken down by plimsoll teardown.`,
 		Example: `  plimsoll clean /data /wal --dry-run
   plimsoll clean /data /wal`,
 		RunE: func(_ *cobra.Command, args []string) error { return runClean(env, args, dry) },

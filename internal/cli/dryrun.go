@@ -17,8 +17,7 @@ func printPlan(w io.Writer, p bench.Plan) error {
 		fmt.Fprintf(w, "%s: %s\n", t.Role, t.Path)
 	}
 	for i, s := range p.Suite.Scenarios {
-		file := bench.File(p, s)
-		loads, err := s.Workloads(file)
+		loads, err := s.Workloads("/file")
 		if err != nil {
 			return err
 		}
@@ -27,7 +26,7 @@ func printPlan(w io.Writer, p bench.Plan) error {
 		if i > 0 {
 			sum += p.Suite.Cooldown
 		}
-		job := s.Place(file)
+		job := bench.Placed(p, s)
 		fmt.Fprintf(w, "\n# %d %s, %s, %s\n%s\n", s.ID, s.Name, s.Role, lasting(took), fio.ShellLine(fio.CommandLine(&job)))
 	}
 	_, err := fmt.Fprintf(w, "\n%s, %s in all with cooldowns, after the files are laid out\n", plural(len(p.Suite.Scenarios), "scenario"), sum.Round(time.Second))

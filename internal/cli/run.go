@@ -52,11 +52,14 @@ func newRunCmd(env *Env) *cobra.Command {
 		Short: "Measure: run scenarios with fio and give a verdict",
 		Long: `Run scenarios with fio, watch the machine meanwhile, and hold the results against what the storage should carry.
 
-Without arguments the suite db runs. Scenarios are named by number or name; a job file of fio's own runs as it is.
-Files are made only below .plimsoll in the target directories and removed at the end.`,
+Without arguments the suite db runs. Scenarios are named by number or name; a job file of fio's own runs as it is, and
+where it points: the storage of a whole filename= or directory= in it is what is watched. Files are made only below
+.plimsoll in the target directories, or where a job file names them, and removed at the end. Files that are there are
+read only, unless --destroy names them.`,
 		Example: `  plimsoll run --data /data --wal /wal --volumes 8xgp3 --level raid10 --chunk 64KiB
   plimsoll run db --only sync-latency,4-6 --runtime 10s --size 1g
-  plimsoll run nightly.fio --data /data`,
+  plimsoll run nightly.fio --data /data
+  plimsoll run old-database.fio --destroy /data/scratch.dat`,
 		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args, o.given = args, cmd.Flags().Changed
@@ -80,7 +83,7 @@ Files are made only below .plimsoll in the target directories and removed at the
 	f.BoolVar(&o.fresh, "fresh-extents", false, "let scenarios that only write do so into allocated, never written extents")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would run and stop")
 	f.BoolVar(&o.allowExec, "allow-exec", false, "let a job file's exec_prerun and exec_postrun run shell commands")
-	f.StringArrayVar(&o.destroy, "destroy", nil, "let scenarios write to raw device `DEV`; needs its --serial")
+	f.StringArrayVar(&o.destroy, "destroy", nil, "let scenarios write over `FILE`, or over a raw device, which needs its --serial")
 	f.StringArrayVar(&o.serial, "serial", nil, "serial `S` of the device of the --destroy before it")
 	f.StringVar(&o.progress, "progress", "auto", "show progress as `KIND`: auto, tty, plain, json or none")
 	f.BoolVar(&o.json, "json", false, "print the report as JSON")
@@ -105,6 +108,9 @@ func runRun(ctx context.Context, env *Env, o runOptions) error {
 		return usage(err)
 	}
 	o.adjust(s)
+	if err := o.follow(s); err != nil {
+		return usage(err)
+	}
 	return o.carryOut(ctx, env, s, bundle.Settings{
 		Data: o.data, WAL: o.wal, Runtime: o.runtime, Ramp: o.ramp, Size: o.sizeText(), Cooldown: s.Cooldown,
 		FreshExtents: o.fresh, KeepFiles: o.keep,
@@ -215,6 +221,31 @@ func (o runOptions) adjust(s *suite.Suite) {
 	}
 }
 
+// follow takes the path of a job file that names one itself, and puts jobs that name none on the device that --data names.
+func (o *runOptions) follow(s *suite.Suite) error {
+	var err error
+	if o.data == "" && o.wal == "" {
+		if o.data, err = bench.Pointed(s); err != nil || o.data == "" {
+			return err
+		}
+	}
+	for _, path := range []*string{&o.data, &o.wal} {
+		if *path, err = bench.Device(*path); err != nil {
+			return err
+		}
+	}
+	paths, err := o.paths()
+	if err != nil {
+		return err
+	}
+	for i, c := range s.Scenarios {
+		if info, err := os.Stat(paths[c.Role]); err == nil && !info.IsDir() {
+			s.Scenarios[i] = c.On(paths[c.Role])
+		}
+	}
+	return nil
+}
+
 func (o runOptions) sizeText() string {
 	if o.size == 0 {
 		return ""
@@ -283,12 +314,9 @@ func (o runOptions) carryOut(ctx context.Context, env *Env, s *suite.Suite, set 
 
 func (o runOptions) plan(ctx context.Context, env *Env, s *suite.Suite, set bundle.Settings) (bench.Plan, error) {
 	p := bench.Plan{Suite: *s, Settings: set, Out: o.out, Tool: "plimsoll " + Version, AllowExec: o.allowExec}
-	if len(o.serial) != len(o.destroy) {
-		return p, usage(errors.New("each --destroy DEV needs its --serial S (see: plimsoll inspect DEV)"))
-	}
-	p.Destroy = map[string]string{}
-	for i, dev := range o.destroy {
-		p.Destroy[dev] = o.serial[i]
+	var err error
+	if p.Destroy, err = o.mayLose(); err != nil {
+		return p, usage(err)
 	}
 	paths, err := o.paths()
 	if err != nil {
@@ -322,6 +350,25 @@ func (o runOptions) plan(ctx context.Context, env *Env, s *suite.Suite, set bund
 	}
 	p.Topology, p.Host = *topo, facts(ctx, env.Machine)
 	return p, nil
+}
+
+// mayLose pairs the devices of --destroy with the serials; files have none.
+func (o runOptions) mayLose() (map[string]string, error) {
+	lose, serials := map[string]string{}, o.serial
+	for _, name := range o.destroy {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			lose[name] = ""
+			continue
+		}
+		if len(serials) == 0 {
+			return nil, fmt.Errorf("--destroy %s needs its --serial S (see: plimsoll inspect %s)", name, name)
+		}
+		lose[name], serials = serials[0], serials[1:]
+	}
+	if len(serials) > 0 {
+		return nil, fmt.Errorf("--serial %s has no device: name it with --destroy", serials[0])
+	}
+	return lose, nil
 }
 
 // verdictError turns a verdict into the exit code's error.

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/bench"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/suite"
 )
@@ -87,7 +87,7 @@ func runShow(env *Env, o runOptions) error {
 		if _, err := c.Workloads("/file"); err != nil {
 			return usage(err)
 		}
-		job := c.Place(filepath.Join(paths[c.Role], ".plimsoll", string(c.Role)+".dat"))
+		job := c.Place(bench.FileIn(paths[c.Role], c))
 		fmt.Fprintf(env.Out, "# %d %s: %s\n", c.ID, c.Name, c.Title)
 		if c.Why != "" {
 			fmt.Fprintf(env.Out, "# %s\n", c.Why)

@@ -2,6 +2,8 @@ package suite
 
 import (
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,7 +13,7 @@ import (
 )
 
 // Place returns the job file that runs: the scenario's own options and those that place and time it. A job file from elsewhere
-// (AsIs) keeps its files and times; file is then the directory for jobs that name none.
+// (AsIs) keeps its files and times; file is then the directory for jobs that name neither a directory nor whole paths.
 func (s Scenario) Place(file string) fio.JobFile {
 	global := fio.Section{Name: "global"}
 	add := func(sec *fio.Section, name, value string) {
@@ -20,8 +22,14 @@ func (s Scenario) Place(file string) fio.JobFile {
 	job := fio.JobFile{Name: s.Job.Name}
 	switch {
 	case s.AsIs:
-		add(&global, "directory", file)
-		job.Sections = append([]fio.Section{global}, s.Job.Sections...)
+		job.Sections = slices.Clone(s.Job.Sections)
+		for _, i := range s.Job.Jobs() {
+			if eff := s.Job.Effective(i); Directory(eff) == "" && !slices.ContainsFunc(Files(eff), filepath.IsAbs) {
+				own := fio.Section{}
+				add(&own, "directory", file)
+				job.Sections[i].Options = append(own.Options, job.Sections[i].Options...)
+			}
+		}
 	case len(s.Job.Sections) > 1:
 		add(&global, "filename", fioPath(file))
 		add(&global, "size", exact(s.Size))
@@ -42,6 +50,60 @@ func (s Scenario) Place(file string) fio.JobFile {
 		job.Sections = []fio.Section{one}
 	}
 	return job
+}
+
+// Files are the paths of filename= in a job section as it takes effect. fio adds those of several such options up, [global]'s too, where
+// other options replace an earlier value (seen with 3.33).
+func Files(section fio.Section) []string {
+	var files []string
+	for _, o := range section.Options {
+		if o.Name == "filename" {
+			files = append(files, fio.Workload{Filename: o.Value}.Files()...)
+		}
+	}
+	return files
+}
+
+// Directory is the directory= of a job section as it takes effect, empty when there is none.
+func Directory(section fio.Section) string {
+	dir, _ := section.Get("directory")
+	return dir
+}
+
+// Outside are the paths that a job file from elsewhere names itself: whole paths of files, and directories.
+func (s Scenario) Outside() []string {
+	if !s.AsIs {
+		return nil
+	}
+	var paths []string
+	for _, i := range s.Job.Jobs() {
+		eff := s.Job.Effective(i)
+		if dir := Directory(eff); dir != "" {
+			paths = append(paths, fio.Workload{Filename: dir}.Files()...) // a list of them is written like one of files
+			continue
+		}
+		for _, name := range Files(eff) {
+			if filepath.IsAbs(name) {
+				paths = append(paths, name)
+			}
+		}
+	}
+	return paths
+}
+
+// On places the jobs of a job file from elsewhere that name no file on a raw device.
+func (s Scenario) On(device string) Scenario {
+	if !s.AsIs {
+		return s
+	}
+	s.Job.Sections = slices.Clone(s.Job.Sections)
+	for _, i := range s.Job.Jobs() {
+		if eff := s.Job.Effective(i); Directory(eff) == "" && len(Files(eff)) == 0 {
+			own := fio.Option{Name: "filename", Value: fioPath(device)}
+			s.Job.Sections[i].Options = append([]fio.Option{own}, s.Job.Sections[i].Options...)
+		}
+	}
+	return s
 }
 
 // exact prints a size as a number of bytes or with one of fio's suffixes, which are powers of 1024 and end at p.

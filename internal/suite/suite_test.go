@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 // guide is each scenario of the Disk Benchmark Guide, written by hand from its fio commands: role, size, and the options that the guide
@@ -86,6 +88,50 @@ func TestPlaceKeepsTheAuthorsOptions(t *testing.T) {
 	}
 	if w := loads[0]; w.SyncEvery != 1 || w.Runtime != time.Minute || !slices.Equal(w.Files(), []string{"/mnt/a:b/wal.dat"}) {
 		t.Errorf("workload %+v, files %q", w, w.Files())
+	}
+}
+
+func asIs(t *testing.T, text string) Scenario {
+	t.Helper()
+	job, err := fio.ParseJobFile("x.fio", []byte(text), fio.ParseOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Scenario{ID: 1, Name: "x", Role: topology.Data, Job: *job, AsIs: true}
+}
+
+// A job that names whole paths or a directory stays where it points; the others are placed.
+func TestPlaceOfAJobFile(t *testing.T) {
+	s := asIs(t, "[global]\nfilename=/a\\:b:/c\n[one]\nfilename=/d\n[two]\ndirectory=/e:f\nrw=read\n")
+	if got := s.Outside(); !slices.Equal(got, []string{"/a:b", "/c", "/d", "/e", "f"}) {
+		t.Errorf("outside: %q", got)
+	}
+	job := s.Place("/here")
+	if text := string(job.Text()); strings.Contains(text, "/here") {
+		t.Errorf("a job that names its place was moved:\n%s", text)
+	}
+	s = asIs(t, "[global]\nrw=read\n[named]\nfilename=own\n[bare]\n")
+	before := string(s.Job.Text())
+	job = s.Place("/here")
+	if text := string(job.Text()); strings.Count(text, "directory=/here\n") != 2 || len(s.Outside()) != 0 {
+		t.Errorf("outside %q, placed:\n%s", s.Outside(), text)
+	}
+	on := s.On("/dev/a:b")
+	if text := string(on.Job.Text()); strings.Count(text, `filename=/dev/a\:b`) != 1 || !slices.Equal(on.Outside(), []string{"/dev/a:b"}) {
+		t.Errorf("on a device: outside %q\n%s", on.Outside(), text)
+	}
+	if after := string(s.Job.Text()); after != before {
+		t.Errorf("placing changed the scenario:\n%s", after)
+	}
+}
+
+// fio's suffixes end at p.
+func TestExact(t *testing.T) {
+	for size, want := range map[units.Bytes]string{4096: "4k", 1000: "1000", 3 << 50: "3p", 2 << 60: "2305843009213693952"} {
+		got := exact(size)
+		if back, err := fio.ParseSize(got, 1024); got != want || err != nil || back != size {
+			t.Errorf("%d: %q, want %q; fio reads %d, %v", size, got, want, back, err)
+		}
 	}
 }
 
