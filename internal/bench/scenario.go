@@ -107,7 +107,7 @@ func (r *runner) runFio(ctx context.Context, s suite.Scenario, res *result.Resul
 	if err != nil {
 		return err
 	}
-	inv := fio.Invocation{JobFile: jobFile, Raw: &lines{w: raw}}
+	inv := fio.Invocation{JobFile: jobFile, Raw: &lines{w: raw}, State: filepath.Dir(jobFile)}
 	expected := suite.Duration(res.Workloads)
 	if expected > 0 {
 		inv.Limit = expected + overrun

@@ -75,13 +75,20 @@ type Invocation struct {
 	Raw     io.Writer // gets each document, as fio printed it
 	Doc     func(*Output)
 	Text    func(line string) // what fio printed between documents: warnings, errors
+	// State is the directory for files of fio's own, such as what verify= keeps beside a run (--aux-path, which all of 3.16 to 3.41 have);
+	// the working directory when empty.
+	State string
 	// Limit is how long fio may take in all; 0 for no limit. Past it fio is stopped kindly, then killed.
 	Limit time.Duration
 }
 
 // Argv is the command that Run starts.
 func (i Invocation) Argv() []string {
-	return []string{"fio", "--output-format=json+", "--status-interval=1", "--eta=never", i.JobFile}
+	argv := []string{"fio", "--output-format=json+", "--status-interval=1", "--eta=never"}
+	if i.State != "" {
+		argv = append(argv, "--aux-path="+i.State)
+	}
+	return append(argv, i.JobFile)
 }
 
 // Run starts fio and hands over each document as it is complete. It returns when fio has ended, or *Hung. The context stops fio
