@@ -51,7 +51,7 @@ or command behind it, or, ahead of a blank line at the top, for the file. Exit 0
 	f := cmd.Flags()
 	f.StringVar(&o.format, "format", o.format, "`FORMAT`: "+strings.Join(lintFormats, ", "))
 	f.BoolVar(&o.fix, "fix", false, "mend the files where the repair is certain, and report the rest")
-	f.BoolVar(&o.installed, "installed", false, "check options against the installed fio instead of 3.33")
+	f.BoolVar(&o.installed, "installed", false, "check options against the installed fio instead of all of 3.16 to 3.41")
 	f.TextVar(&o.chunk, "chunk", o.chunk, "chunk `SIZE` of the array the jobs run on")
 	f.TextVar(&o.memory, "memory", o.memory, "memory `SIZE` of the machine they run on")
 	f.TextVar(&o.free, "free", o.free, "free `SIZE` of the filesystem they write to")

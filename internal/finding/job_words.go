@@ -103,7 +103,7 @@ var wordy = []string{"rw", "ioengine", "random_distribution", "random_generator"
 var unknownOption = &Rule{
 	Code: "PL102", Since: "0.1", Severity: Fail,
 	Title: "fio does not know this option or value",
-	When: "The option is in none of the tables of the fio at hand (or of 3.33 when there is none), its engines' options included. Of values, " +
+	When: "The option is in none of the tables of the fio at hand (or of 3.16 to 3.41 when there is none), its engines' options included. Of values, " +
 		"those of rw, ioengine, random_distribution and random_generator are looked at.",
 	Why:    "fio refuses the whole job. In a longer script the run then ends here, or goes on without the figure.",
 	Fix:    "Use the spelling that fio knows; fio --cmdhelp=all lists all options, --enghelp=ENGINE those of an engine.",

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ type OptionInfo struct {
 	Optional bool
 	Engines  []string // the ioengines whose option it is; empty for an option of every job
 	Words    []string // what it takes as value; empty when that is no list of words
+	Lacked   Version  // the last of the versions asked before it came; zero when the first had it
 }
 
 // OptionTable is what one build of fio knows.
@@ -31,7 +33,7 @@ type OptionTable struct {
 //go:embed options.tsv
 var builtinOptions string
 
-// BuiltinOptions is the table of fio 3.33 with all its engines.
+// BuiltinOptions is the table of fio 3.16 to 3.41 with all their engines: an option is in it when one of these versions has it.
 func BuiltinOptions() *OptionTable { return builtinTable() }
 
 var builtinTable = sync.OnceValue(func() *OptionTable {
@@ -44,6 +46,13 @@ var builtinTable = sync.OnceValue(func() *OptionTable {
 		o := &OptionInfo{Name: col[0], Optional: col[1] == "bare", Engines: cells(col[3]), Words: cells(col[4])}
 		if col[2] != "-" {
 			o.Alias = col[2]
+		}
+		if col[5] != "-" {
+			v, err := ParseVersion("fio-" + col[5])
+			if err != nil {
+				panic(fmt.Sprintf("options.tsv: %s: %v", o.Name, err))
+			}
+			o.Lacked = v
 		}
 		t.add(o)
 	}
@@ -91,7 +100,7 @@ func ParseCmdHelp(text string) (*OptionTable, error) {
 		}
 		o := &OptionInfo{Name: name}
 		if known := BuiltinOptions().byName[name]; known != nil && known.Name == name {
-			o.Alias, o.Optional, o.Words = known.Alias, known.Optional, known.Words
+			o.Alias, o.Optional, o.Words, o.Lacked = known.Alias, known.Optional, known.Words, known.Lacked
 		}
 		t.add(o)
 	}
@@ -102,7 +111,7 @@ func ParseCmdHelp(text string) (*OptionTable, error) {
 }
 
 // InstalledOptions asks the fio in PATH what it knows, and what the engines named have of their own, a start of fio each. The options
-// of other engines count as known from the built-in table.
+// of other engines count as known from the built-in table, unless they came later.
 func InstalledOptions(ctx context.Context, m *sys.Machine, engines ...string) (*OptionTable, error) {
 	text, err := m.Output(ctx, "fio", "--cmdhelp=all")
 	if err != nil {
@@ -126,8 +135,16 @@ func InstalledOptions(ctx context.Context, m *sys.Machine, engines ...string) (*
 			}
 		}
 	}
+	printed, err := m.Output(ctx, "fio", "--version")
+	if err != nil {
+		return nil, err
+	}
+	version, err := ParseVersion(printed)
+	if err != nil { // a build of its own: all may be there
+		version = Version{Major: math.MaxInt}
+	}
 	for _, name := range BuiltinOptions().names {
-		if o := BuiltinOptions().byName[name]; len(o.Engines) > 0 {
+		if o := BuiltinOptions().byName[name]; len(o.Engines) > 0 && o.Lacked.Before(version) {
 			t.add(o.clone())
 		}
 	}

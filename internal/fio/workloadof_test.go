@@ -146,7 +146,7 @@ func TestOptionTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, table := range map[string]*OptionTable{"built in": builtin, "installed": installed} {
-		for _, known := range []string{"rw", "readwrite", "blocksize", "userspace_reap", "cmdprio", "single-instance", "ss", "exec_prerun"} {
+		for _, known := range []string{"rw", "readwrite", "blocksize", "userspace_reap", "single-instance", "ss", "exec_prerun"} {
 			if ok, near := table.Check(known); !ok || near != "" {
 				t.Errorf("%s: %s is not known, near %q", name, known, near)
 			}
@@ -159,6 +159,38 @@ func TestOptionTable(t *testing.T) {
 				t.Errorf("%s: %s: known %v, near %q, want %q", name, wrong, ok, near, want)
 			}
 		}
+	}
+	// All that the installed fio says is in the built-in table, with scripts/fio-versions.sh for each version.
+	v, err := ParseVersion(installedVersion(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range installed.names {
+		if name == "flow_watermark" { // 3.16 has it; 3.25 refuses it
+			continue
+		}
+		if o, ok := builtin.Lookup(name); !ok || o.Name == name && !o.Lacked.Before(v) {
+			t.Errorf("%s: %s has it, the table says %v, lacked by %s", name, v, ok, o.Lacked)
+		}
+	}
+	for name, lacked := range map[string]Version{"nfs_url": {3, 36}, "cmd_type": {3, 28}, "cmdprio": {3, 25}} {
+		if known, _ := installed.Check(name); known == (v == lacked || v.Before(lacked)) {
+			t.Errorf("%s: %s: known %v", v, name, known)
+		}
+	}
+	for name, main := range map[string]string{"log_unix_epoch": "log_unix_epoch", "allrandrepeat": "allrandrepeat", "plids": "plids"} {
+		if got := builtin.Main(name); got != main {
+			t.Errorf("%s: main name %s", name, got)
+		}
+	}
+	for _, alias := range []string{"allrandrepeat", "log_max_value"} { // options of their own until 3.36, aliases since
+		if known, _ := installed.Check(alias); !known {
+			t.Errorf("%s does not know %s", v, alias)
+		}
+	}
+	engine, _ := builtin.Lookup("ioengine")
+	if ok, near := engine.NearestWord("io_uring_cmd"); !ok {
+		t.Errorf("io_uring_cmd is not taken, near %q", near)
 	}
 	rw, _ := builtin.Lookup("readwrite")
 	if ok, near := rw.NearestWord("radread"); ok || near != "randread" {
