@@ -37,7 +37,7 @@ of arrays, mounts, queues, read-ahead, processors, clock, memory, fstab, mdadm.c
 on EC2 also how much of their burst credits the volumes and the instance have left.
 
 Nothing is written, and root is not needed: what could not be seen without it is said. It looks at the devices for
-one second. The exit code is 3 when a finding is an error.`,
+0.8 s. The exit code is 3 when a finding is an error.`,
 		Example: `  plimsoll check --data /data --wal /wal
   plimsoll check --data /data --json`,
 		Args: cobra.NoArgs,
@@ -57,7 +57,7 @@ type checked struct {
 	Fine     []finding.Passed  `json:"fine"`
 	Notes    []string          `json:"notes"`
 	Facts    *host.Facts       `json:"facts"`
-	// Look is what the devices did in one second without plimsoll.
+	// Look is what the devices did in lookTime without plimsoll.
 	Look []telemetry.DeviceUse `json:"look"`
 }
 
@@ -125,7 +125,10 @@ func facts(ctx context.Context, m *sys.Machine) *host.Facts {
 	return f
 }
 
-// look watches the devices of the targets for a second.
+// lookTime leaves the whole of check within a second.
+const lookTime = 800 * time.Millisecond
+
+// look watches the devices of the targets for lookTime.
 func look(ctx context.Context, m *sys.Machine, t *topology.Topology) ([]telemetry.DeviceUse, error) {
 	var devices []string
 	for _, target := range t.Targets {
@@ -143,7 +146,7 @@ func look(ctx context.Context, m *sys.Machine, t *topology.Topology) ([]telemetr
 		return nil, err
 	}
 	select {
-	case <-time.After(time.Second):
+	case <-time.After(lookTime):
 	case <-ctx.Done():
 	}
 	series, err := s.Stop()
