@@ -6,7 +6,7 @@ LINT        := .tools/golangci-lint-2.15.0
 export CGO_ENABLED = 0
 
 # everything below is a command, not a file
-.PHONY: build demo test check lint race lab bench web clean need-build need-test
+.PHONY: build demo test check lint race lab bench fio-versions web clean need-build need-test
 
 build: need-build ## the static binary, bin/plimsoll
 	@$(GO) build -trimpath -ldflags '-s -w -X plimsoll/internal/cli.Version=$(VERSION)' -o bin/plimsoll ./cmd/plimsoll
@@ -41,6 +41,9 @@ lab: need-test ## every test that needs the lab, about 30 minutes: power cuts at
 bench: build ## ratios against bare fio, wc, python and the like, measured in this run
 	@scripts/need.sh fio
 	@scripts/bench.sh
+
+fio-versions: build ## the formats and a run with the fio of Debian 11, 12, 13 and sid
+	@scripts/fio-versions.sh
 
 web: ## rebuild the charts' JavaScript from web/
 	@web/build.sh

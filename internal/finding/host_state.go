@@ -170,15 +170,15 @@ var (
 	ext4Broken, ext4Mended = release{6, 1, 64}, release{6, 1, 66}
 	// Flushes are counted in /proc/diskstats since 5.5 (Documentation/admin-guide/iostats.rst).
 	countsFlushes = release{5, 5, 0}
-	// fio 3.30 gives jobs that have ended in the documents of --status-interval; 3.4 gives sync latencies in JSON.
+	// fio 3.30 gives jobs that have ended in the documents of --status-interval. With libaio 3.28 does not measure syncs, 3.33 does.
 	fioWhole = fio.Version{Major: 3, Minor: 30}
-	fioSyncs = fio.Version{Major: 3, Minor: 4}
+	fioSyncs = fio.Version{Major: 3, Minor: 33}
 )
 
 var oldSoftware = &Rule{
 	Code: "PL318", Since: "0.2", Severity: Warn,
 	Title: "fio or the kernel has a known fault",
-	When: "fio is before 3.30 (its documents of each second lack jobs that have ended) or 3.4 (no sync latencies). The kernel is 6.1.64 or 6.1.65 " +
+	When: "fio is before 3.33 (with libaio it does not measure syncs) or 3.30 (its documents of each second lack jobs that have ended). The kernel is 6.1.64 or 6.1.65 " +
 		"with ext4 below a target (an error: direct writes corrupt files, Debian bug 1057843), or before 5.5 (an info: flushes are not counted).",
 	Why:    "What the tool or the kernel does not report right, nothing downstream can mend.",
 	Fix:    "Upgrade it.",
@@ -189,13 +189,13 @@ var oldSoftware = &Rule{
 		if c.Host == nil {
 			return
 		}
-		if v, err := fio.ParseVersion(c.Host.Fio); err == nil && v.Before(fioWhole) {
+		if v, err := fio.ParseVersion(c.Host.Fio); err == nil && v.Before(fioSyncs) {
 			f := Finding{
-				Subject: "fio", Says: fmt.Sprintf("%s leaves jobs that have ended out of its documents of each second.", v),
-				Evidence: []Evidence{{"fio", v.String(), fioWhole.String() + " or later", "fio --version"}},
+				Subject: "fio", Says: fmt.Sprintf("%s does not measure how long syncs take with libaio.", v),
+				Evidence: []Evidence{{"fio", v.String(), fioSyncs.String() + " or later", "fio --version"}},
 			}
-			if v.Before(fioSyncs) {
-				f.Says = fmt.Sprintf("%s does not report how long syncs take.", v)
+			if v.Before(fioWhole) {
+				f.Says = fmt.Sprintf("%s does not measure how long syncs take with libaio, and leaves jobs that have ended out of its documents of each second.", v)
 			}
 			report(f)
 		}

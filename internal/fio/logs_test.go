@@ -108,7 +108,7 @@ func TestWindowsAreNotTakenForIOs(t *testing.T) {
 func TestHistogramLogs(t *testing.T) {
 	needFio(t, Version{3, 17}, "writes histogram logs that hold what lay in memory")
 	for _, coarse := range []int{0, 1, 3, 6} {
-		logs, js := logsOf(t, "--name=a", "--ioengine=libaio", "--filename=f", "--size=8m", "--rw=randread", "--bs=4k", "--numjobs=2", "--write_hist_log=x", "--log_hist_msec=5", fmt.Sprintf("--log_hist_coarseness=%d", coarse))
+		logs, js := logsOf(t, "--name=a", "--ioengine=libaio", "--filename=f", "--size=32m", "--rw=randread", "--bs=4k", "--numjobs=2", "--write_hist_log=x", "--log_hist_msec=5", fmt.Sprintf("--log_hist_coarseness=%d", coarse))
 		got, want := MergeJobs(logs.Jobs).Read, MergeJobs(js.Jobs).Read
 		if got.N != got.Clat.Hist.Count() || got.N > want.N || got.N < want.N*3/4 {
 			t.Errorf("coarseness %d: %d in bins, want nearly %d", coarse, got.N, want.N)
