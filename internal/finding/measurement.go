@@ -15,6 +15,7 @@ func measurementRules() []*Rule {
 	return []*Rule{
 		unwritten, cutShort, tooNoisy, bimodal, changed, burstSpent, shallow, syncBlocks,
 		cpuBound, robbed, dirtyStall, otherIO, impossible, conversion, stalled, saturated, slowShare,
+		tooShort, pageCache,
 	}
 }
 
