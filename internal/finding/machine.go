@@ -222,7 +222,7 @@ var otherIO = &Rule{
 	Bad:    "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 9 GiB",
 	Good:   "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 0.2 MiB",
 	Ignore: "When the other load belongs to the experiment.",
-	After:  []Code{"PL414"},
+	After:  []Code{"PL414", "PL418"},
 	Check: func(c *Case, report func(Finding)) {
 		for _, m := range c.measured() {
 			r := m.Result

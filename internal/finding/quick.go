@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// shortest is the least window whose figures are reported without a warning: fio's interval and the series have one value there.
+	// shortest is the least window whose figures are reported without a warning: fio's interval and the series have one value there, and
+	// what the devices counted in a shorter one is known to a tenth of a second at either end only.
 	shortest = time.Second
 	// fromCache is the share of a buffered job's bytes that the devices must have seen. The rest was answered from memory, or was still
 	// there at the end: of a long write that is the little that may be dirty.
@@ -63,8 +64,9 @@ var pageCache = &Rule{
 	After:  []Code{"PL401"},
 	Check: func(c *Case, report func(Finding)) {
 		for _, m := range c.measured() {
-			if len(m.Result.Devices) == 0 || !m.all(cached) {
-				continue // jobs beside it that are direct: their bytes are in the same counters
+			// Ten samples a second say little of less than one; the bytes of direct jobs beside it would be in the same counters.
+			if len(m.Result.Devices) == 0 || m.Result.Measured < shortest || !m.all(cached) {
+				continue
 			}
 			d, own := m.Result.Devices[0], m.Result.Total
 			for _, side := range []struct {

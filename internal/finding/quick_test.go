@@ -34,6 +34,11 @@ func quick() []labelled {
 	reads, writes := took(1000, 0, 0.1), took(0, 1000, 0.1)
 	return []labelled{
 		{"all done in 4 ms", of(bySize, lasting(4*time.Millisecond), took(256000, 0, 0.004)), "PL418", "PL501"},
+		{"direct reads in 60 ms, of which the samples saw a third", of(bySize, lasting(60*time.Millisecond), took(17000, 0, 0.06), saw(units.MiB, 0)), "PL418", "PL501"},
+		{"a neighbour's writes in 60 ms", of(bySize, lasting(60*time.Millisecond), took(17000, 0, 0.06), saw(4*units.MiB, 2*units.MiB)), "PL418", "PL501"},
+		{"buffered and done in 60 ms", of(through("psync", 1), lasting(60*time.Millisecond), took(170000, 0, 0.006), saw(units.MiB, 0), func(m *Measurement) {
+			m.Result.Workloads[0].TimeBased = false
+		}), "PL418", "PL501"},
 		{"all done in a second", of(bySize, lasting(time.Second), reads), "", "PL501"},
 		{"nothing done in a millisecond", of(bySize, lasting(time.Millisecond)), "", ""},
 		{"a minute that ended after 4 ms", of(direct, lasting(4*time.Millisecond), took(256000, 0, 0.004)), "PL402", "PL501"},
