@@ -68,7 +68,7 @@ func prune(cache string) error {
 	kept := map[string]int{}
 	for _, e := range entries {
 		kind, _, _ := strings.Cut(e.Name(), "-")
-		if !e.IsDir() || kind != "image" && kind != "template" && kind != "new" {
+		if !e.IsDir() || !slices.Contains([]string{"image", "template", "debian", "new"}, kind) {
 			continue
 		}
 		if kept[kind]++; kept[kind] > keepMost || time.Since(used(e)) > keepFor {

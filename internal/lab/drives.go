@@ -3,27 +3,29 @@ package lab
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 )
 
-// plugAll attaches every volume over NBD and plugs it in as an NVMe controller of its own.
+// plugAll attaches every volume over NBD and plugs it in as an NVMe controller of its own, in any order.
 func (g *Guest) plugAll(ctx context.Context) error {
+	ports := rand.Perm(len(g.Volumes))
 	for i, v := range g.Volumes {
-		if err := g.plug(ctx, v, i); err != nil {
+		if err := g.plug(ctx, v, i, ports[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (g *Guest) plug(ctx context.Context, v *Volume, slot int) error {
-	node := fmt.Sprint("v", slot)
+func (g *Guest) plug(ctx context.Context, v *Volume, index, port int) error {
+	node := fmt.Sprint("v", index)
 	if err := g.attachNode(ctx, node, v.Name()); err != nil {
 		return err
 	}
 	err := g.machine.qmp.do(ctx, "device_add", object{
-		"driver": "nvme", "id": "nvme-" + node, "drive": node, "serial": v.Serial, "bus": fmt.Sprint("rp", slot),
+		"driver": "nvme", "id": "nvme-" + node, "drive": node, "serial": v.Serial, "bus": fmt.Sprint("rp", port),
 		"mdts": 6, // 2^6 pages: requests of up to 256 KiB, as on EC2
 	}, nil)
 	if err != nil {
@@ -96,11 +98,11 @@ done
 
 // Unplug takes a volume from the running guest, as detaching it would; the next start has it again.
 func (g *Guest) Unplug(ctx context.Context, v *Volume) error {
-	for slot, other := range g.Volumes {
+	for index, other := range g.Volumes {
 		if other != v {
 			continue
 		}
-		if err := g.machine.qmp.do(ctx, "device_del", object{"id": fmt.Sprint("nvme-v", slot)}, nil); err != nil {
+		if err := g.machine.qmp.do(ctx, "device_del", object{"id": fmt.Sprint("nvme-v", index)}, nil); err != nil {
 			return fmt.Errorf("volume %s: %w", v.Name(), err)
 		}
 		for {

@@ -1,6 +1,6 @@
 // Package lab tries storage layouts out on a simulated machine: a QEMU guest with a stock kernel and real md, LVM and
-// XFS, whose NVMe volumes are limited, slow and faulty as asked (package ebs). A guest is not booted but restored
-// from a template, in well under a second; its drives are plugged in afterwards.
+// XFS, whose NVMe volumes are limited, slow and faulty as asked (package ebs). A small guest is not booted but restored
+// from a template, in well under a second; its drives are plugged in afterwards. A whole Debian boots from its own disk.
 package lab
 
 import (
@@ -31,7 +31,7 @@ type Config struct {
 	// nothing is set up. Empty keeps them in a directory that Stop removes.
 	Dir string
 	// Persist keeps the guest's /etc, /boot, /root and /var on a volume of their own, so that they survive PowerCut as far
-	// as they were synced. Without it they are in the guest's memory.
+	// as they were synced. Without it they are in the guest's memory. Of a Debian all persists anyway, and Start refuses it.
 	Persist bool
 	// Nice is QEMU's niceness.
 	Nice int
@@ -62,6 +62,9 @@ type Guest struct {
 	Volumes []*Volume
 	// Started is how long Start took for the template, the restore and the drives.
 	Started Timing
+	// State is what systemctl is-system-running said when the last start of a Debian had ended: running, degraded (some unit
+	// failed) or maintenance (the emergency shell). Empty for a small guest.
+	State string
 	// Overhead is what a 4 KiB read takes that no volume delays. It is subtracted from the latencies asked for. Above
 	// MaxOverhead the host is too busy for latencies to be judged; limits hold all the same.
 	Overhead time.Duration
@@ -70,19 +73,25 @@ type Guest struct {
 	cfg      Config
 	dir      string // of volumes and console.log
 	sockets  string
-	template *template
+	base     base
 	server   *ebs.Server
 	instance *ebs.Instance
-	system   *ebs.Volume // nil without Config.Persist
+	system   *ebs.Volume // nil for a small guest without Config.Persist
 	machine  *machine
 	unlock   []func()
 	used     bool // the volumes were there before
 }
 
+// base is what guests start from: a template, or a disk.
+type base interface {
+	// start starts g.machine with the guest's volumes and g.cfg.Binary in it, and sets g.Started.Restore.
+	start(ctx context.Context, g *Guest) error
+}
+
 // Timing is where the time of a start went.
 type Timing struct {
 	Template time.Duration // finding or making the image and the template
-	Restore  time.Duration // until the agent answered
+	Restore  time.Duration // until the agent answered; of a Debian, until the system was up
 	Drives   time.Duration // until the guest had all volumes, and plimsoll
 	Setup    time.Duration // the spec's commands
 }
@@ -109,10 +118,20 @@ func Available(m *sys.Machine) (reason string) {
 	return ""
 }
 
+// ErrUnavailable is in the chain of Start's error when something that the lab needs is missing on this host.
+var ErrUnavailable = errors.New("the lab cannot run here")
+
 // Start starts a guest with the spec's volumes, makes its arrays and puts the limits in force. Stop it.
 func Start(ctx context.Context, m *sys.Machine, cfg Config) (g *Guest, err error) {
-	if reason := Available(m); reason != "" {
-		return nil, fmt.Errorf("the lab cannot run here: %s", reason)
+	reason := Available(m)
+	if reason == "" && cfg.Spec.System == SystemDebian {
+		reason = debianAvailable(m)
+	}
+	if reason != "" {
+		return nil, fmt.Errorf("%w: %s", ErrUnavailable, reason)
+	}
+	if cfg.Persist && cfg.Spec.System == SystemDebian {
+		return nil, errors.New("lab: Config.Persist is for a small guest: a Debian's own disk persists")
 	}
 	if cfg.Binary == "" {
 		if cfg.Binary, err = os.Executable(); err != nil {
@@ -144,7 +163,7 @@ func Start(ctx context.Context, m *sys.Machine, cfg Config) (g *Guest, err error
 	return g, g.setup(ctx)
 }
 
-// prepare finds or makes the template and the guest's directory.
+// prepare finds or makes what the guest starts from, and its directory.
 func (g *Guest) prepare(ctx context.Context) error {
 	begin := time.Now()
 	cache, err := cacheDir()
@@ -157,11 +176,7 @@ func (g *Guest) prepare(ctx context.Context) error {
 	}
 	defer unlock()
 	sweep(os.TempDir())
-	img, err := buildImage(ctx, g.m, cache, g.cfg.Binary)
-	if err != nil {
-		return err
-	}
-	if g.template, err = makeTemplate(ctx, g.m, cache, img, g.cfg); err != nil {
+	if g.base, err = makeBase(ctx, g.m, cache, g.cfg); err != nil {
 		return err
 	}
 	if err := prune(cache); err != nil {
@@ -186,6 +201,17 @@ func (g *Guest) prepare(ctx context.Context) error {
 	}
 	g.Started.Template = time.Since(begin)
 	return nil
+}
+
+func makeBase(ctx context.Context, m *sys.Machine, cache string, cfg Config) (base, error) {
+	if cfg.Spec.System == SystemDebian {
+		return makeDisk(ctx, m, cache, cfg.Log)
+	}
+	img, err := buildImage(ctx, m, cache, cfg.Binary)
+	if err != nil {
+		return nil, err
+	}
+	return makeTemplate(ctx, m, cache, img, cfg)
 }
 
 // sweep removes the directories of guests whose plimsoll was killed: nobody holds their lock. It does what it can.
@@ -234,31 +260,14 @@ func (g *Guest) addVolumes() error {
 	return nil
 }
 
-// boot restores the guest, gives it this plimsoll and plugs the drives in.
+// boot starts the guest and learns the names of its volumes.
 func (g *Guest) boot(ctx context.Context) error {
 	begin := time.Now()
-	var err error
-	if g.machine, err = g.template.restore(ctx, g.m, g.sockets, filepath.Join(g.dir, "console.log"), g.cfg.Nice); err != nil {
-		return err
-	}
-	g.Started.Restore = time.Since(begin)
-	begin = time.Now()
-	if g.cfg.Persist {
-		if err := g.plugSystem(ctx); err != nil {
-			return err
-		}
-	}
-	if err := g.plugAll(ctx); err != nil {
-		return err
-	}
-	sum, err := hashFile(g.cfg.Binary)
-	if err == nil && sum != g.template.plimsoll {
-		err = g.PutFile(ctx, "/usr/bin/plimsoll", 0o755, g.cfg.Binary)
-	}
+	err := g.base.start(ctx, g)
 	if err == nil {
 		err = g.awaitDrives(ctx)
 	}
-	g.Started.Drives = time.Since(begin)
+	g.Started.Drives = time.Since(begin) - g.Started.Restore
 	return err
 }
 
@@ -291,8 +300,12 @@ func (g *Guest) setup(ctx context.Context) error {
 		err = g.Put(ctx, "/root/plimsoll.yaml", 0o644, []byte(g.cfg.Spec.Declaration()))
 	}
 	g.Started.Setup = time.Since(begin)
-	fmt.Fprintf(g.cfg.Log, "lab: %s at scale %g: template %.1f s, restore %.2f s, %d volumes %.1f s, setup %.1f s, overhead %v\n", g.cfg.Spec.Name,
-		g.cfg.Spec.Scale, g.Started.Template.Seconds(), g.Started.Restore.Seconds(), len(g.Volumes), g.Started.Drives.Seconds(), g.Started.Setup.Seconds(),
+	from, start := "template", "restore"
+	if g.cfg.Spec.System == SystemDebian {
+		from, start = "image", "boot"
+	}
+	fmt.Fprintf(g.cfg.Log, "lab: %s at scale %g: %s %.1f s, %s %.2f s, %d volumes %.1f s, setup %.1f s, overhead %v\n", g.cfg.Spec.Name,
+		g.cfg.Spec.Scale, from, g.Started.Template.Seconds(), start, g.Started.Restore.Seconds(), len(g.Volumes), g.Started.Drives.Seconds(), g.Started.Setup.Seconds(),
 		g.Overhead.Round(time.Microsecond))
 	if g.Overhead > MaxOverhead {
 		fmt.Fprintf(g.cfg.Log, "lab: this host is too busy for latencies below %v to be shown: judge limits only\n", g.Overhead.Round(time.Microsecond))
@@ -341,8 +354,8 @@ func (g *Guest) script(ctx context.Context, what string, commands []string) erro
 }
 
 // PowerCut kills the guest as a power cut would, loses what volatile caches hold, and starts it again with the same
-// volumes. Nothing is set up, and without Config.Persist the guest's own files are as in the template; with it, arrays are
-// assembled and /etc/fstab is mounted, as when a system boots.
+// volumes. Nothing is set up, and without Config.Persist a small guest's own files are as in the template; with it, arrays
+// are assembled and /etc/fstab is mounted, as when a system boots. A Debian boots by itself.
 func (g *Guest) PowerCut(ctx context.Context) error {
 	g.machine.kill()
 	for i, v := range g.Volumes {
@@ -354,6 +367,31 @@ func (g *Guest) PowerCut(ctx context.Context) error {
 		return err
 	}
 	return g.startUp(ctx)
+}
+
+// shutdownTimeout is more than systemd gives a unit to stop, 90 s.
+const shutdownTimeout = 2 * time.Minute
+
+// Reboot shuts a Debian down, with its units stopped and its file systems synced and unmounted, and starts it again with the
+// same volumes under other names.
+func (g *Guest) Reboot(ctx context.Context) error {
+	if g.cfg.Spec.System != SystemDebian {
+		return fmt.Errorf("reboot: only a guest with system: %s has what to shut down: see PowerCut", SystemDebian)
+	}
+	if r, err := g.Exec(ctx, "systemctl", "reboot"); err == nil && r.Code != 0 {
+		return fmt.Errorf("reboot: systemctl: %s", strings.TrimSpace(r.Stderr))
+	} else if err != nil && !errors.Is(err, agent.ErrGone) { // it may be quicker than its answer
+		return fmt.Errorf("reboot: %w", err)
+	}
+	down, cancel := context.WithTimeout(ctx, shutdownTimeout)
+	defer cancel()
+	select {
+	case <-g.machine.ended: // QEMU ends where a machine would start anew
+	case <-down.Done():
+		return fmt.Errorf("reboot: the guest does not shut down: %w%s", down.Err(), consoleTail(filepath.Join(g.dir, "console.log")))
+	}
+	g.machine.kill() // its connections
+	return g.boot(ctx)
 }
 
 // Stop ends the guest and its volumes and removes its directory, unless the directory was given.

@@ -71,10 +71,10 @@ var (
 
 // image is the guest's kernel and initramfs, in the cache.
 type image struct {
-	dir    string
-	kernel string // vmlinux, or the bzImage when it cannot be unpacked
-	initrd string
-	id     string // hash of everything in it but plimsoll
+	boot
+
+	dir string
+	id  string // hash of everything in it but plimsoll
 }
 
 // programPath looks a program up in the root; the answer has no leading slash. Empty when it is not there.
@@ -255,11 +255,7 @@ func buildImage(ctx context.Context, m *sys.Machine, cache, binary string) (*ima
 		if err != nil {
 			return err
 		}
-		kernel, err := vmlinux(packed)
-		if err != nil {
-			kernel = packed // an unknown compression: QEMU boots it too, only slower
-		}
-		if err := os.WriteFile(filepath.Join(dir, "vmlinux"), kernel, 0o600); err != nil {
+		if err := writeKernel(filepath.Join(dir, "vmlinux"), packed); err != nil {
 			return err
 		}
 		if err := t.copy(os.DirFS(filepath.Dir(binary)), filepath.Base(binary)); err != nil {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -35,6 +36,15 @@ func vmlinux(bz []byte) ([]byte, error) {
 		return nil, errors.New("bzImage: the payload is not an ELF file")
 	}
 	return elf, nil
+}
+
+// writeKernel writes what QEMU boots fastest.
+func writeKernel(name string, bz []byte) error {
+	kernel, err := vmlinux(bz)
+	if err != nil {
+		kernel = bz // an unknown compression: QEMU boots it too, only slower
+	}
+	return os.WriteFile(name, kernel, 0o600)
 }
 
 // maxKernel bounds what a damaged payload may unpack to.

@@ -24,13 +24,20 @@ const (
 	kernelArgs = "console=ttyS0 panic=-1 quiet mitigations=off tsc=reliable cryptomgr.notests=1 audit=0"
 )
 
+// boot is what a boot loader hands over.
+type boot struct {
+	kernel string // vmlinux, or the bzImage when it cannot be unpacked
+	initrd string
+	append string // to kernelArgs
+}
+
 // qemuArgs are the machine's. A template fits only a machine of the same arguments. Two CPUs are a must: with one,
 // QEMU 7.2 leaves out memory barriers and loses NVMe doorbells (mended in 8.1, "tcg: Do not elide memory barriers").
-func qemuArgs(img *image) []string {
+func qemuArgs(b boot) []string {
 	args := []string{
 		"-machine", "q35,memory-backend=ram0", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", guestMemory,
 		"-display", "none", "-nodefaults", "-no-user-config", "-no-reboot",
-		"-kernel", img.kernel, "-initrd", img.initrd, "-append", kernelArgs,
+		"-kernel", b.kernel, "-initrd", b.initrd, "-append", kernelArgs + b.append,
 		"-device", "virtio-serial-pci,id=vs0,max_ports=4",
 		"-device", "virtserialport,bus=vs0.0,nr=1,chardev=agent,name=plimsoll.agent",
 	}

@@ -23,6 +23,8 @@ type Spec struct {
 	Name        string  `yaml:"-"`
 	Description string  `yaml:"description"`
 	Scale       float64 `yaml:"scale"` // 0 means 1; latencies and sizes are not scaled
+	// System is what the guest runs: SystemSmall, the default, or SystemDebian.
+	System string `yaml:"system"`
 	// Instance limits all volumes together.
 	Instance *InstanceSpec `yaml:"instance"`
 	Volumes  []VolumeSpec  `yaml:"volumes"`
@@ -99,6 +101,14 @@ type LatencySpec struct {
 	Jitter float64       `yaml:"jitter"` // sigma of the lognormal factor
 }
 
+// What a guest runs.
+const (
+	// SystemSmall is the host's kernel and programs without an init system, started in well under a second.
+	SystemSmall = "small"
+	// SystemDebian is a whole Debian with systemd, which boots from its own disk, kernel and initramfs.
+	SystemDebian = "debian"
+)
+
 //go:embed presets/*.yaml
 var presets embed.FS
 
@@ -155,6 +165,10 @@ func (s *Spec) check() error {
 	if s.Scale <= 0 || s.Scale > 1 {
 		return fmt.Errorf("scale %g: want more than 0 and at most 1", s.Scale)
 	}
+	s.System = cmp.Or(s.System, SystemSmall)
+	if s.System != SystemSmall && s.System != SystemDebian {
+		return fmt.Errorf("system %q: want %s or %s", s.System, SystemSmall, SystemDebian)
+	}
 	count, seen := 0, map[string]bool{"": true}
 	for i := range s.Volumes {
 		v := &s.Volumes[i]
@@ -178,8 +192,12 @@ func (s *Spec) check() error {
 		seen[v.Name] = true
 		count += v.Count
 	}
-	if count == 0 || count > rootPorts {
-		return fmt.Errorf("%d volumes: want 1 to %d", count, rootPorts)
+	most := rootPorts
+	if s.System == SystemDebian {
+		most-- // its own disk
+	}
+	if count == 0 || count > most {
+		return fmt.Errorf("%d volumes: want 1 to %d", count, most)
 	}
 	for _, v := range s.Volumes {
 		if !seen[v.SoldAs] {

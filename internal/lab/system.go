@@ -29,12 +29,9 @@ done
 if [ $fresh = yes ]; then sync; fi
 `
 
-// plugSystem attaches the system volume as a virtio disk, which no one takes for one of the NVMe volumes, and mounts it. It
-// is there before they are, so that udev assembles their arrays by the mdadm.conf that survived.
+// plugSystem plugs in and mounts the system volume of a small guest. It is there before the others are, so that udev
+// assembles their arrays by the mdadm.conf that survived.
 func (g *Guest) plugSystem(ctx context.Context) error {
-	if len(g.Volumes) >= rootPorts {
-		return fmt.Errorf("%d volumes and a system that persists: at most %d", len(g.Volumes), rootPorts-1)
-	}
 	fresh := "no"
 	if g.system == nil {
 		file := filepath.Join(g.dir, "system.raw")
@@ -46,7 +43,22 @@ func (g *Guest) plugSystem(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := g.attachNode(ctx, "system", "system"); err != nil {
+	if err := g.plugOwn(ctx); err != nil {
+		return err
+	}
+	r, err := g.Exec(ctx, "bash", "-c", "fresh="+fresh+"\n"+mountSystem)
+	if err == nil && r.Code != 0 {
+		err = fmt.Errorf("system volume: %s", strings.TrimSpace(r.Stderr))
+	}
+	return err
+}
+
+// plugOwn attaches g.system as a virtio disk, which no one takes for one of the NVMe volumes.
+func (g *Guest) plugOwn(ctx context.Context) error {
+	if len(g.Volumes) >= rootPorts {
+		return fmt.Errorf("%d volumes and a disk of the system's own: at most %d", len(g.Volumes), rootPorts-1)
+	}
+	if err := g.attachNode(ctx, "system", g.system.Name()); err != nil {
 		return err
 	}
 	err := g.machine.qmp.do(ctx, "device_add", object{
@@ -55,11 +67,7 @@ func (g *Guest) plugSystem(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("system volume: %w", err)
 	}
-	r, err := g.Exec(ctx, "bash", "-c", "fresh="+fresh+"\n"+mountSystem)
-	if err == nil && r.Code != 0 {
-		err = fmt.Errorf("system volume: %s", strings.TrimSpace(r.Stderr))
-	}
-	return err
+	return nil
 }
 
 // startUp does what a system's services do with storage when it boots; what fails is for the caller to find out.

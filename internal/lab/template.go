@@ -27,7 +27,7 @@ type template struct {
 const warmUp = `fio --version; mdadm --version; mkfs.xfs -V; lvm version; nvme version; lsblk; udevadm --version; plimsoll version`
 
 func makeTemplate(ctx context.Context, m *sys.Machine, cache string, img *image, cfg Config) (*template, error) {
-	args := qemuArgs(img)
+	args := qemuArgs(img.boot)
 	program := programPath(m.Root, qemuProgram)
 	info, err := fs.Stat(m.Root, program)
 	if err != nil {
@@ -90,6 +90,29 @@ func bootTemplate(ctx context.Context, m *sys.Machine, sockets string, nice int,
 	status, err := q.waitStatus(ctx, "query-migrate", "setup", "active", "device", "wait-unplug", "pre-switchover")
 	if err == nil && status != "completed" {
 		err = fmt.Errorf("saving the guest's state ended as %q", status)
+	}
+	return err
+}
+
+// start restores the guest, plugs the drives in and gives it this plimsoll.
+func (t *template) start(ctx context.Context, g *Guest) error {
+	begin := time.Now()
+	var err error
+	if g.machine, err = t.restore(ctx, g.m, g.sockets, filepath.Join(g.dir, "console.log"), g.cfg.Nice); err != nil {
+		return err
+	}
+	g.Started.Restore = time.Since(begin)
+	if g.cfg.Persist {
+		if err := g.plugSystem(ctx); err != nil {
+			return err
+		}
+	}
+	if err := g.plugAll(ctx); err != nil {
+		return err
+	}
+	sum, err := hashFile(g.cfg.Binary)
+	if err == nil && sum != t.plimsoll {
+		err = g.PutFile(ctx, "/usr/bin/plimsoll", 0o755, g.cfg.Binary)
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package labtest
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,9 +40,12 @@ func StartConfig(t testing.TB, cfg lab.Config) *lab.Guest {
 	t.Helper()
 	Need(t)
 	cfg.Binary, cfg.Log = Binary(t), t.Output()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // the first Debian is made from packages
 	defer cancel()
 	g, err := lab.Start(ctx, sys.Host(), cfg)
+	if errors.Is(err, lab.ErrUnavailable) {
+		t.Skip("NO LAB: " + err.Error())
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
