@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,11 +9,14 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"plimsoll/internal/lab"
 	"plimsoll/internal/lab/agent"
+	"plimsoll/internal/topology"
 
 	"github.com/spf13/cobra"
 )
@@ -49,14 +53,15 @@ func newLabListCmd(env *Env) *cobra.Command {
 }
 
 type labOptions struct {
-	preset string
-	shell  bool
-	argv   []string
-	scale  float64
-	keep   string
-	out    string
-	put    []string
-	nice   int
+	preset   string
+	topology string
+	shell    bool
+	argv     []string
+	scale    float64
+	keep     string
+	out      string
+	put      []string
+	nice     int
 }
 
 func (o *labOptions) addFlags(cmd *cobra.Command) {
@@ -70,18 +75,36 @@ func (o *labOptions) addFlags(cmd *cobra.Command) {
 func newLabRunCmd(env *Env) *cobra.Command {
 	var o labOptions
 	cmd := &cobra.Command{
-		Use:   "run PRESET|FILE [-- COMMAND...]",
+		Use:   "run PRESET|FILE [-- COMMAND...]\n  plimsoll lab run --topology plimsoll.yaml [SUITE...] [-- FLAGS OF plimsoll run]",
 		Short: "Start a machine, run a command in it, bring its runs/ out, stop it",
-		Args:  cobra.MinimumNArgs(1),
+		Long: `Start a machine, run a command in it, bring its runs/ out, stop it.
+
+With --topology the machine has the volumes that a plimsoll.yaml declares, at a tenth of their rates (--scale); plimsoll apply
+builds its arrays on them and plimsoll run measures them, by the db suite where none is named, for ` + labRuntime + ` a scenario on ` + labSize + `.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 && o.topology == "" {
+				return errors.New("want a preset (plimsoll lab list), a lab.yaml, or --topology plimsoll.yaml")
+			}
+			return nil
+		},
 		Example: `  plimsoll lab run gp3x8-raid10 -- plimsoll run db --data /data --wal /wal --runtime 10s
-  plimsoll lab run lab.yaml -- mdadm --detail /dev/md/data
+  plimsoll lab run --topology plimsoll.yaml db
+  plimsoll lab run --topology plimsoll.yaml db -- --only 4-7 --runtime 30s
   plimsoll lab run slow-member -- plimsoll check --data /data`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.preset, o.argv = args[0], args[1:]
-			return runLab(cmd.Context(), env, o)
+			if o.topology == "" {
+				o.preset, o.argv = args[0], args[1:]
+				return runLab(cmd.Context(), env, o)
+			}
+			dash := cmd.ArgsLenAtDash()
+			if dash < 0 {
+				dash = len(args)
+			}
+			return tryLayout(cmd.Context(), env, o, args[:dash], args[dash:])
 		},
 	}
 	o.addFlags(cmd)
+	cmd.Flags().StringVar(&o.topology, "topology", "", "build the layout that `FILE` (plimsoll.yaml) declares, and measure it")
 	return cmd
 }
 
@@ -145,6 +168,49 @@ func runLab(ctx context.Context, env *Env, o labOptions) error {
 	if err != nil {
 		return err
 	}
+	return startLab(ctx, env, spec, o)
+}
+
+// What a suite is run with on a layout that is tried out: a whole suite in minutes, and files that a tenth of the rates can lay out.
+const (
+	labScale   = 0.1
+	labRuntime = "20s"
+	labSize    = "128MiB"
+)
+
+// tryLayout builds a declared layout in the lab and runs suites on it; flags are more of plimsoll run's.
+func tryLayout(ctx context.Context, env *Env, o labOptions, suites, flags []string) error {
+	if o.keep != "" {
+		return usage(errors.New("--keep and --topology exclude each other: the record of what was applied is in the guest's memory"))
+	}
+	text, err := os.ReadFile(o.topology)
+	if err != nil {
+		return usage(err)
+	}
+	scale := cmp.Or(o.scale, labScale)
+	if scale < 0 || scale > 1 {
+		return usage(fmt.Errorf("--scale %g: want more than 0 and at most 1", scale))
+	}
+	spec, err := lab.FromDeclaration(o.topology, text, scale)
+	if err != nil {
+		return usage(err)
+	}
+	if len(suites) == 0 {
+		suites = []string{"db"}
+	}
+	o.argv = slices.Concat([]string{"plimsoll", "run"}, suites)
+	for _, role := range topology.Roles {
+		if spec.Mounts[role] != "" {
+			o.argv = append(o.argv, "--"+string(role), spec.Mounts[role])
+		}
+	}
+	o.argv = append(o.argv, "--topology", "plimsoll.yaml", "--runtime", labRuntime, "--ramp", "5s", "--size", labSize)
+	o.argv = append(o.argv, flags...)
+	fmt.Fprintf(env.Err, "lab: plimsoll apply plimsoll.yaml --yes && %s\n", strings.Join(o.argv, " "))
+	return startLab(ctx, env, spec, o)
+}
+
+func startLab(ctx context.Context, env *Env, spec *lab.Spec, o labOptions) error {
 	g, err := lab.Start(ctx, env.Machine, lab.Config{Spec: spec, Dir: o.keep, Nice: o.nice, Log: env.Err})
 	if err != nil {
 		return err
@@ -162,7 +228,12 @@ func inLab(ctx context.Context, env *Env, g *lab.Guest, o labOptions) error {
 	if len(o.argv) == 0 {
 		return nil
 	}
-	code, err := attach(ctx, env, g, o)
+	if o.topology != "" {
+		if err := applyLayout(ctx, env, g); err != nil {
+			return err
+		}
+	}
+	code, err := attach(ctx, env, g, o.shell, o.argv...)
 	if o.shell {
 		code = 0 // that of the last thing typed
 	}
@@ -174,6 +245,16 @@ func inLab(ctx context.Context, env *Env, g *lab.Guest, o labOptions) error {
 		fetched = nil
 	}
 	return errors.Join(err, guestVerdict(o.argv, code), fetched)
+}
+
+// applyLayout builds the declared arrays with the limits lifted: a mirror's first synchronisation would take hours at the lab's rates.
+func applyLayout(ctx context.Context, env *Env, g *lab.Guest) error {
+	apply := []string{"plimsoll", "apply", "plimsoll.yaml", "--yes"}
+	if err := g.Unlimit(); err != nil {
+		return err
+	}
+	code, err := attach(ctx, env, g, false, apply...)
+	return errors.Join(err, guestVerdict(apply, code), g.Limit())
 }
 
 // guestVerdict makes the guest's exit status this program's.

@@ -13,15 +13,15 @@ import (
 )
 
 // attach runs a command in the guest with this program's streams; on a terminal of its own when they are one.
-func attach(ctx context.Context, env *Env, g *lab.Guest, o labOptions) (int, error) {
+func attach(ctx context.Context, env *Env, g *lab.Guest, shell bool, argv ...string) (int, error) {
 	in, inFile := env.In.(*os.File)
 	out, outFile := fileOf(env.Out)
 	if !inFile || !outFile || !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
 		s := agent.Streams{Out: env.Out, Err: env.Err}
-		if o.shell {
+		if shell {
 			s.In = env.In // lab shell < script
 		}
-		r, err := g.Run(ctx, agent.Request{Argv: o.argv}, s)
+		r, err := g.Run(ctx, agent.Request{Argv: argv}, s)
 		return r.Code, err
 	}
 	state, err := term.MakeRaw(int(in.Fd()))
@@ -52,7 +52,7 @@ func attach(ctx context.Context, env *Env, g *lab.Guest, o labOptions) (int, err
 			}
 		}
 	}()
-	req := agent.Request{Argv: o.argv, TTY: true, Env: []string{"TERM=" + os.Getenv("TERM")}}
+	req := agent.Request{Argv: argv, TTY: true, Env: []string{"TERM=" + os.Getenv("TERM")}}
 	r, err := g.Run(ctx, req, agent.Streams{In: in, Out: out, Sizes: sizes})
 	return r.Code, err
 }

@@ -284,6 +284,15 @@ func (g *Guest) calibrate(ctx context.Context) error {
 // setup runs the spec's commands and puts the limits in force.
 func (g *Guest) setup(ctx context.Context) error {
 	begin := time.Now()
+	if len(g.cfg.Spec.Arrays) > 0 {
+		text, err := g.cfg.Spec.Declaration()
+		if err == nil {
+			err = g.Put(ctx, declaredPath, 0o644, []byte(text))
+		}
+		if err != nil {
+			return err
+		}
+	}
 	if !g.used {
 		if err := g.script(ctx, "setup", g.cfg.Spec.Setup); err != nil {
 			return err
@@ -295,9 +304,6 @@ func (g *Guest) setup(ctx context.Context) error {
 	var err error
 	if !g.used {
 		err = g.script(ctx, "then", g.cfg.Spec.Then)
-	}
-	if err == nil && len(g.cfg.Spec.Arrays) > 0 {
-		err = g.Put(ctx, "/root/plimsoll.yaml", 0o644, []byte(g.cfg.Spec.Declaration()))
 	}
 	g.Started.Setup = time.Since(begin)
 	from, start := "template", "restore"

@@ -20,7 +20,7 @@ func TestEveryPreset(t *testing.T) {
 		"misaligned-partition": `grep -x 2049 /sys/block/nvme*/nvme*p1/start | wc -l | grep -x 4 && grep "raid0.*nvme" /proc/mdstat`,
 		"unwritten-blocks":     `filefrag -v /data/unwritten.0 | grep unwritten && stat -c %b /data/sparse | grep -x 0`,
 		"burst-runs-dry":       `grep " /data xfs" /proc/mounts`,
-		"instance-cap":         `grep "baseline: {iops: 800, " plimsoll.yaml`,
+		"instance-cap":         `grep -A1 baseline: plimsoll.yaml | grep -w "iops: 800"`,
 		"double-mount":         `grep -E " /(data|wal) " /proc/mounts | cut -d" " -f1 | sort | uniq -c | grep " 2 "`,
 		"volatile-cache":       `cat /sys/block/nvme*/queue/write_cache | sort | uniq -c | grep "8 write back"`,
 	} {

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
 	"plimsoll/internal/lab/ebs"
+	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 
 	"github.com/goccy/go-yaml"
@@ -37,6 +37,11 @@ type Spec struct {
 	Then []string `yaml:"then"`
 	// Shows is what a broken preset shows, in one line.
 	Shows string `yaml:"shows"`
+
+	// Mounts are where a declared layout's filesystems will be.
+	Mounts map[topology.Role]string `yaml:"-"`
+
+	layouts []yaml.MapSlice // of Arrays, where a plimsoll.yaml declared them: what it said but for the volumes
 }
 
 // ArraySpec names an array and its volumes.
@@ -80,12 +85,20 @@ type VolumeSpec struct {
 	Like  string      `yaml:"like"`  // ebs (the default) or nvme, a local drive
 	Size  units.Bytes `yaml:"size"`  // 0 means 1 GiB
 
-	IOPS       units.IOPS  `yaml:"iops"`
-	Throughput units.Rate  `yaml:"throughput"`
-	Burst      *BurstSpec  `yaml:"burst"`
-	Latency    LatencySpec `yaml:"latency"`
+	IOPS       units.IOPS `yaml:"iops"`
+	Throughput units.Rate `yaml:"throughput"`
+	// One direction's, besides those of both.
+	ReadIOPS        units.IOPS `yaml:"read_iops"`
+	WriteIOPS       units.IOPS `yaml:"write_iops"`
+	ReadThroughput  units.Rate `yaml:"read_throughput"`
+	WriteThroughput units.Rate `yaml:"write_throughput"`
+
+	Burst   *BurstSpec  `yaml:"burst"`
+	Latency LatencySpec `yaml:"latency"`
 	// Unwritten is what a read of never-written blocks takes; 0 treats them as written ones.
-	Unwritten  time.Duration `yaml:"unwritten"`
+	Unwritten time.Duration `yaml:"unwritten"`
+	// Counts is how many bytes of an EBS volume's I/O count as one, and up to which sequential ones are merged first; 256 KiB unless said.
+	Counts     units.Bytes   `yaml:"counts"`
 	FirstTouch time.Duration `yaml:"first_touch"`
 	// SoldAs names the volumes whose limits these are declared to have: those of a slow one, as it was bought.
 	SoldAs string `yaml:"sold_as"`
@@ -174,6 +187,9 @@ func (s *Spec) check() error {
 		v := &s.Volumes[i]
 		v.Count, v.Size = cmp.Or(v.Count, 1), cmp.Or(v.Size, units.GiB)
 		v.Like, v.Cache = cmp.Or(v.Like, "ebs"), cmp.Or(v.Cache, "none")
+		if v.Like == "ebs" {
+			v.Counts = cmp.Or(v.Counts, ebsIO)
+		}
 		switch {
 		case !volumeName.MatchString(v.Name) || seen[v.Name]:
 			return fmt.Errorf("volumes[%d]: name %q: want a name of its own of small letters, digits and _, such as data", i, v.Name)
@@ -185,8 +201,8 @@ func (s *Spec) check() error {
 			return fmt.Errorf("volume %s: cache %q: want none or volatile", v.Name, v.Cache)
 		case v.Size%(4*units.KiB) != 0 || v.Size > units.TiB:
 			return fmt.Errorf("volume %s: size %s: want a multiple of 4KiB, at most 1TiB", v.Name, v.Size)
-		case v.IOPS < 0 || v.Throughput < 0 || v.Latency.Read < 0 || v.Latency.Write < 0 || v.Latency.Flush < 0 ||
-			v.Latency.Jitter < 0 || v.Unwritten < 0 || v.FirstTouch < 0:
+		case min(v.IOPS, v.ReadIOPS, v.WriteIOPS) < 0 || min(v.Throughput, v.ReadThroughput, v.WriteThroughput) < 0 || v.Latency.Jitter < 0 ||
+			min(v.Latency.Read, v.Latency.Write, v.Latency.Flush, v.Unwritten, v.FirstTouch) < 0:
 			return fmt.Errorf("volume %s: a limit or latency is negative", v.Name)
 		}
 		seen[v.Name] = true
@@ -224,49 +240,6 @@ func (s *Spec) group(name string) *VolumeSpec {
 	return nil
 }
 
-// Declaration is the plimsoll.yaml that a customer of these volumes would write, at the lab's scale: what was paid for,
-// by serial number.
-func (s *Spec) Declaration() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# Written by plimsoll lab from %q, rates at %g of the real ones.\n", s.Name, s.Scale)
-	limit := func(before string, iops units.IOPS, rate units.Rate) (text string) {
-		if iops > 0 {
-			text, before = fmt.Sprintf("%siops: %.0f", before, float64(iops)*s.Scale), ", "
-		}
-		if rate > 0 {
-			text += fmt.Sprintf("%sthroughput: %.0fB/s", before, float64(rate)*s.Scale)
-		}
-		return text
-	}
-	if in := s.Instance; in != nil {
-		fmt.Fprintf(&b, "instance:\n  baseline: {%s}\n", limit("", in.IOPS, in.Throughput))
-	}
-	if len(s.Arrays) > 0 {
-		fmt.Fprintf(&b, "arrays:\n")
-	}
-	for _, a := range s.Arrays {
-		fmt.Fprintf(&b, "  - name: %s\n    role: [%s]\n    volumes:\n", a.Name, strings.Join(a.Role, ", "))
-		for group := range s.Volumes {
-			v := &s.Volumes[group]
-			if !slices.Contains(a.Volumes, v.Name) {
-				continue
-			}
-			sold := v
-			if v.SoldAs != "" {
-				sold = s.group(v.SoldAs)
-			}
-			counts := ""
-			if v.Like == "ebs" {
-				counts = ", merge: " + ebsIO.String()
-			}
-			for i := range v.Count {
-				fmt.Fprintf(&b, "      - {serial: %s%s%s}\n", v.serial(group, i), limit(", ", sold.IOPS, sold.Throughput), counts)
-			}
-		}
-	}
-	return b.String()
-}
-
 // ebsIO is how EBS's SSD types count: an I/O up to this size once, sequential ones merged up to it first.
 const ebsIO = 256 * units.KiB
 
@@ -289,15 +262,15 @@ func limits(iops units.IOPS, throughput units.Rate, b *BurstSpec, slack time.Dur
 // behaviour is the volume's with its limits in force; overhead is what the way there takes of the latency asked for.
 func (v *VolumeSpec) behaviour(scale float64, overhead time.Duration) ebs.Behaviour {
 	b := ebs.Behaviour{
-		Limits: limits(v.IOPS, v.Throughput, v.Burst, slack, scale),
-		Jitter: v.Latency.Jitter, FirstTouch: v.FirstTouch, Unwritten: v.Unwritten, Volatile: v.Cache == "volatile",
+		Limits:   limits(v.IOPS, v.Throughput, v.Burst, slack, scale),
+		OfReads:  limits(v.ReadIOPS, v.ReadThroughput, nil, slack, scale),
+		OfWrites: limits(v.WriteIOPS, v.WriteThroughput, nil, slack, scale),
+		Jitter:   v.Latency.Jitter, FirstTouch: v.FirstTouch, Unwritten: v.Unwritten, Volatile: v.Cache == "volatile",
 		ReadLatency:  max(0, v.Latency.Read-overhead),
 		WriteLatency: max(0, v.Latency.Write-overhead),
 		FlushLatency: max(0, v.Latency.Flush-overhead),
 	}
-	if v.Like == "ebs" {
-		b.IOSize, b.Merge = ebsIO, ebsIO
-	}
+	b.IOSize, b.Merge = v.Counts, v.Counts
 	return b
 }
 

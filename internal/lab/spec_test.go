@@ -21,9 +21,9 @@ func TestPresets(t *testing.T) {
 		if s.Description == "" || len(s.Setup) == 0 {
 			t.Errorf("%s: no description or nothing set up", s.Name)
 		}
-		d, err := topology.LoadDeclaration("plimsoll.yaml", []byte(s.Declaration()))
+		d, err := topology.LoadDeclaration("plimsoll.yaml", []byte(declaration(t, s)))
 		if err != nil {
-			t.Errorf("%s: its declaration is not understood: %v\n%s", s.Name, err, s.Declaration())
+			t.Errorf("%s: its declaration is not understood: %v\n%s", s.Name, err, declaration(t, s))
 			continue
 		}
 		if len(d.Arrays) != len(s.Arrays) || len(s.Arrays) == 0 {
@@ -37,7 +37,7 @@ func TestDeclarationOfWhatWasSold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := topology.LoadDeclaration("plimsoll.yaml", []byte(s.Declaration()))
+	d, err := topology.LoadDeclaration("plimsoll.yaml", []byte(declaration(t, s)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,9 +57,9 @@ func TestDeclarationWithoutLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := topology.LoadDeclaration("plimsoll.yaml", []byte(s.Declaration()))
+	d, err := topology.LoadDeclaration("plimsoll.yaml", []byte(declaration(t, s)))
 	if err != nil {
-		t.Fatalf("%v\n%s", err, s.Declaration())
+		t.Fatalf("%v\n%s", err, declaration(t, s))
 	}
 	if a := d.Arrays[0].Volumes[0].Limits; a.IOPS != 0 || a.Rate != 10*units.MiBPerSec || d.Arrays[1].Volumes[0].Limits.Rate != 0 {
 		t.Errorf("declared %+v", d.Arrays)
@@ -129,6 +129,15 @@ func FuzzParseSpec(f *testing.F) {
 				}
 			}
 		}
-		_ = s.Declaration()
+		_ = declaration(t, s)
 	})
+}
+
+func declaration(t *testing.T, s *Spec) string {
+	t.Helper()
+	text, err := s.Declaration()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }

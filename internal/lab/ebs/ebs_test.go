@@ -25,6 +25,8 @@ func TestLimits(t *testing.T) {
 		{"iops", Behaviour{Limits: Limits{IOPS: 500, Slack: slack}}, cmdRead, 8 << 10, false, 500},
 		{"writes count alike", Behaviour{Limits: Limits{IOPS: 500, Slack: slack}}, cmdWrite, 8 << 10, false, 500},
 		{"throughput", Behaviour{Limits: Limits{IOPS: 3000, Throughput: 25 * units.MiBPerSec, Slack: slack}}, cmdRead, 128 << 10, false, 200},
+		{"reads of their own", Behaviour{OfReads: Limits{IOPS: 400, Slack: slack}, OfWrites: Limits{IOPS: 100, Slack: slack}}, cmdRead, 8 << 10, false, 400},
+		{"writes of their own", Behaviour{OfReads: Limits{IOPS: 100, Slack: slack}, OfWrites: Limits{IOPS: 400, Slack: slack}}, cmdWrite, 8 << 10, false, 400},
 		{"512 KiB are two I/Os", Behaviour{Limits: Limits{IOPS: 300, Slack: slack}, IOSize: 256 << 10}, cmdRead, 512 << 10, false, 150},
 		{"random is not merged", Behaviour{Limits: Limits{IOPS: 500, Slack: slack}, Merge: 256 << 10}, cmdRead, 8 << 10, false, 500},
 		{"sequential is merged", Behaviour{Limits: Limits{IOPS: 100, Slack: slack}, Merge: 256 << 10}, cmdWrite, 64 << 10, true, 400},

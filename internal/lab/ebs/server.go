@@ -73,7 +73,7 @@ func (s *Server) Add(name, file string, size units.Bytes, in *Instance, b Behavi
 		return nil, fmt.Errorf("volume %s: %w", name, err)
 	}
 	v := &Volume{
-		name: name, size: int64(size), file: f, inst: in, srv: s, b: b, meter: newMeter(),
+		name: name, size: int64(size), file: f, inst: in, srv: s, b: b, meter: newMeter(), sides: [2]meter{newMeter(), newMeter()},
 		rng:     rand.New(rand.NewPCG(uint64(size), uint64(len(name)))),
 		written: newBitmap(int64(size), 12),
 		touched: newBitmap(int64(size), 19),

@@ -17,7 +17,10 @@ import (
 
 // Behaviour is how a volume answers. The zero value is as fast as the host and never fails.
 type Behaviour struct {
-	Limits
+	Limits // of reads and writes together
+	// OfReads and OfWrites limit one direction besides, as drives' data sheets have it.
+	OfReads  Limits `json:"of_reads"`
+	OfWrites Limits `json:"of_writes"`
 	// IOSize is how many bytes count as one I/O (256 KiB for EBS SSD types, 1 MiB for HDD); 0 counts any size as one.
 	IOSize units.Bytes `json:"io_size,omitempty"`
 	// Merge is up to which size sequential requests are counted as one I/O; 0 merges nothing.
@@ -66,6 +69,7 @@ type Volume struct {
 	mu      sync.Mutex
 	b       Behaviour
 	meter   meter
+	sides   [2]meter   // reads, writes
 	streams [2]streams // reads, writes
 	rng     *rand.Rand
 	written bitmap // by 4 KiB
@@ -107,8 +111,11 @@ func (v *Volume) Behaviour() Behaviour {
 // Set changes the volume's behaviour, also while it is in use. Credits already spent stay spent; see Refill.
 func (v *Volume) Set(b Behaviour) error {
 	v.mu.Lock()
-	if b.Limits != v.b.Limits {
-		v.meter.settle(v.srv.sleeper.now())
+	if b.Limits != v.b.Limits || b.OfReads != v.b.OfReads || b.OfWrites != v.b.OfWrites {
+		now := v.srv.sleeper.now()
+		v.meter.settle(now)
+		v.sides[0].settle(now)
+		v.sides[1].settle(now)
 	}
 	v.b = b
 	var release []func()
@@ -130,7 +137,7 @@ func (v *Volume) Set(b Behaviour) error {
 func (v *Volume) Refill() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.meter = newMeter()
+	v.meter, v.sides = newMeter(), [2]meter{newMeter(), newMeter()}
 }
 
 // Stats returns the counts so far.
@@ -202,7 +209,8 @@ func (v *Volume) account(write bool, off, n, moved int64) float64 {
 		v.stats.Merged++
 		ios = 0
 	}
-	start := v.meter.admit(now, v.b.Limits, ios, float64(moved))
+	side := [2]Limits{v.b.OfReads, v.b.OfWrites}[direction]
+	start := max(v.meter.admit(now, v.b.Limits, ios, float64(moved)), v.sides[direction].admit(now, side, ios, float64(moved)))
 	v.mu.Unlock()
 
 	if in := v.inst; in != nil {
