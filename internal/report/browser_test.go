@@ -235,6 +235,16 @@ func TestBrowser(t *testing.T) {
 		if curve := eval[string](p, `document.querySelector('figure[data-chart="percentiles"]').textContent`); !strings.Contains(curve, "p99.9") {
 			t.Errorf("the axis of percentiles has no nines: %s", curve)
 		}
+		// A bandwidth has its unit, and the ticks of an axis are all of one kind: not 9,000 and 12k.
+		if text := eval[string](p, `document.querySelector('figure[data-chart="bw"]').textContent`); !strings.Contains(text, "MiB/s") {
+			t.Errorf("the chart of bandwidth names no unit: %s", text)
+		}
+		mixed := eval[string](p, `[...document.querySelectorAll('figure[data-chart="iops"], figure[data-chart="bw"]')].map((f) =>
+			[...f.querySelectorAll('svg text')].map((e) => e.textContent).filter((text) => /^[1-9][\d.,]*[kM]?$/.test(text)))
+			.filter((ticks) => ticks.some((tick) => /[kM]$/.test(tick)) && ticks.some((tick) => /\d$/.test(tick))).join(' | ')`)
+		if mixed != "" {
+			t.Errorf("ticks of two kinds on one axis: %s", mixed)
+		}
 		p.shoot("light")
 	})
 
@@ -250,9 +260,15 @@ func TestBrowser(t *testing.T) {
 			t.Errorf("page and charts do not both follow the system: %s, then %s", light, dark)
 		}
 		p.shoot("dark")
+		if got := eval[string](p, `document.getElementById('theme').textContent`); got != "Light" {
+			t.Errorf("on a dark page the button says %q", got)
+		}
 		p.do(chromedp.Click(chromedp.CSS("#theme")))
 		if got := eval[string](p, color); got != light {
 			t.Errorf("after the button the colours are %s, want %s", got, light)
+		}
+		if got := eval[string](p, `document.getElementById('theme').textContent`); got != "Dark" {
+			t.Errorf("on a light page the button says %q", got)
 		}
 	})
 
@@ -261,6 +277,17 @@ func TestBrowser(t *testing.T) {
 		p.phone()
 		p.drawAll()
 		p.fits()
+		if broken := eval[string](p, `(() => {
+			const pen = document.createElement('canvas').getContext('2d')
+			return [...document.querySelectorAll('.finding[open] td, .finding[open] th')].filter((cell) => {
+				const style = getComputedStyle(cell)
+				pen.font = style.font
+				const room = cell.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)
+				return cell.textContent.split(/[\s-]+/).some((word) => word.length < 30 && pen.measureText(word).width > room + 1)
+			}).map((cell) => cell.textContent).join(' | ')
+		})()`); broken != "" {
+			t.Errorf("words of the evidence are broken on a phone: %s", broken)
+		}
 		p.shoot("phone")
 	})
 

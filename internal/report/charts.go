@@ -183,7 +183,7 @@ func (d *drawing) charts(r *result.Result, row row) []chart {
 	var all []chart
 	over := fmt.Sprintf("over %s", lasting(r.Wall))
 	if len(d.T) > 1 {
-		iops, bw := chart{Kind: "iops", Caption: "IOPS"}, chart{Kind: "bw", Caption: "Bandwidth"}
+		iops, bw := chart{Kind: "iops", Caption: "IOPS"}, chart{Kind: "bw", Caption: "Bandwidth, MiB/s"}
 		measured := fmt.Sprintf("%s %s; ceiling %s, %s of it.", row.Measured, row.Doubt, row.Ceiling, row.Percent)
 		iops.Says, bw.Says = "IOPS each second "+over+": "+measured, "Bandwidth each second "+over+": "+measured
 		all = append(all, iops, bw, chart{

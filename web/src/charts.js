@@ -98,7 +98,8 @@ function rates(s, p, what, unit, ceiling, lasting) {
       })),
     }
   }
-  return overTime(s, p, lines, unit, { type: 'value', min: 0, max: nice(Math.max(most, ...marks.map(([y]) => y)) * 1.08), axisLabel: label(p, print.axis) })
+  const max = nice(Math.max(most, ...marks.map(([y]) => y)) * 1.08)
+  return overTime(s, p, lines, unit, { type: 'value', min: 0, max, axisLabel: label(p, print.axis(max)) })
 }
 
 // nice is the least round number that is not below v.

@@ -61,11 +61,16 @@ const isDark = () => (root.dataset.theme ? root.dataset.theme === 'dark' : dark.
 function show(theme) {
   if (theme) root.dataset.theme = theme
   else delete root.dataset.theme
-  byKey.setAttribute('aria-pressed', String(isDark()))
+  name()
   redraw()
 }
+// The button says what it will do.
+function name() {
+  byKey.textContent = isDark() ? 'Light' : 'Dark'
+  byKey.setAttribute('aria-label', `Switch to ${isDark() ? 'light' : 'dark'} colours`)
+}
 byKey.hidden = false
-byKey.setAttribute('aria-pressed', String(isDark()))
+name()
 byKey.addEventListener('click', () => show(isDark() ? 'light' : 'dark'))
 dark.addEventListener('change', () => show(root.dataset.theme))
 

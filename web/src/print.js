@@ -19,8 +19,11 @@ export const iops = (v) => (v == null ? '–' : short(v) + ' IOPS')
 export const mib = (v) => (v == null ? '–' : short(v) + ' MiB/s')
 export const share = (v) => (v == null ? '–' : short(v * 100) + ' %')
 export const plain = (v) => (v == null ? '–' : short(v))
-// axis prints a tick: 12,000 as 12k.
-export const axis = (v) => (Math.abs(v) >= 1e6 ? short(v / 1e6) + 'M' : Math.abs(v) >= 1e4 ? short(v / 1e3) + 'k' : short(v))
+// axis prints the ticks of an axis that ends at most, all in one way: 0, 5k, 10k and not 0, 5,000, 10k.
+export const axis = (most) => (v) => {
+  const [size, letter] = most >= 1e6 ? [1e6, 'M'] : most >= 1e4 ? [1e3, 'k'] : [1, '']
+  return v === 0 ? '0' : short(v / size) + letter
+}
 
 // percentile names a point of the axis of nines, whose x is 1/(1-p): 100 is the 99th.
 export const percentile = (x) => {
