@@ -12,7 +12,7 @@ mkdir -p "$cache"
 
 # unpack SUITE: the release's fio with its libraries, and a program bin/SUITE/fio that starts it.
 unpack() {
-	local root=$cache/$1 mirror=http://deb.debian.org/debian from=() loader libs
+	local root=$cache/$1 mirror=http://deb.debian.org/debian from=() dirs=() loader libs
 	case $1 in focal | jammy | noble)
 		mirror=http://archive.ubuntu.com/ubuntu
 		from=(--components=main,universe --keyring="${UBUNTU_KEYRING:?the file ubuntu-archive-keyring.gpg}")
@@ -23,8 +23,11 @@ unpack() {
 		# A mirror that stands still is fine here: the signature counts, not its age.
 		mmdebstrap --quiet --variant=extract --include=fio --aptopt='Acquire::Check-Valid-Until "false"' "${from[@]}" "$1" "$root" "$mirror"
 	fi
-	loader=$(find "$root/lib/" "$root/usr/lib/" -path '*-linux-gnu/ld-*.so*' -type f 2>/dev/null | head -n 1)
-	libs=$(find "$root/lib/" "$root/usr/lib/" -maxdepth 2 \( -name '*-linux-gnu' -o -name ceph \) -type d 2>/dev/null | paste -sd:)
+	for dir in "$root/lib" "$root/usr/lib"; do # newer releases are unpacked without /lib
+		[ ! -d "$dir" ] || dirs+=("$dir/")
+	done
+	loader=$(find "${dirs[@]}" -path '*-linux-gnu/ld-*.so*' -type f -print -quit)
+	libs=$(find "${dirs[@]}" -maxdepth 2 \( -name '*-linux-gnu' -o -name ceph \) -type d | paste -sd:)
 	mkdir -p "$cache/bin/$1"
 	printf '#!/bin/sh\nexec %s --library-path %s %s/usr/bin/fio "$@"\n' "$loader" "$libs" "$root" >"$cache/bin/$1/fio"
 	chmod +x "$cache/bin/$1/fio"

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -252,5 +254,29 @@ func TestFiguresOfTheSeedsByHand(t *testing.T) {
 	}
 	if c := readSeed(t, "ebs-across-instances.md")[0].Command; !strings.HasPrefix(c, "sudo fio —directory=/mnt —ioengine=psync") {
 		t.Errorf("command %q", c)
+	}
+}
+
+// TestVersions reads what three versions printed of one job in two forms on 2026-11-21: 128 I/Os of 8 KiB, fdatasync=8.
+func TestVersions(t *testing.T) {
+	for version, want := range map[string]struct{ sectors, start bool }{
+		"fio-3.16": {}, "fio-3.28": {}, "fio-3.41": {sectors: true, start: true}, // from 3.36 on
+	} {
+		raw, err := os.ReadFile(filepath.Join("testdata", "versions", version+".txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		outs := readBytes(t, raw)
+		if len(outs) != 1 || len(outs[0].Unread) > 0 || len(outs[0].Jobs) != 1 || len(outs[0].Groups) != 1 || len(outs[0].Disks) == 0 || len(outs[0].Extra) > 0 {
+			t.Fatalf("%s: %s", version, asJSON(t, outs)) // the text is found to be the same run
+		}
+		o := outs[0]
+		j := o.Jobs[0]
+		if o.Version != version || j.Read.N+j.Write.N != 128 || j.Read.Bytes+j.Write.Bytes != 1<<20 || !j.Sync.Lat.Measured() || len(j.Extra) > 0 {
+			t.Errorf("%s: %s", version, asJSON(t, o))
+		}
+		if o.Disks[0].HasSectors != want.sectors || j.Start.IsZero() == want.start {
+			t.Errorf("%s: sectors %v, start %s", version, o.Disks[0].HasSectors, j.Start)
+		}
 	}
 }
