@@ -46,7 +46,7 @@ func (p *place) recorded() []string {
 	return madeIn(root, filepath.Base(p.record()))
 }
 
-// unmake removes what the record names.
+// unmake removes what the record names, and the record; it stays where that does not work, for plimsoll clean.
 func (p *place) unmake() error {
 	if p.device != nil || !exists(p.record()) {
 		return nil
@@ -56,7 +56,10 @@ func (p *place) unmake() error {
 		return err
 	}
 	defer root.Close() //nolint:errcheck // only a handle
-	return removeMade(root, filepath.Base(p.record()))
+	if err := removeMade(root, filepath.Base(p.record())); err != nil {
+		return err
+	}
+	return root.Remove(folder + "/" + filepath.Base(p.record()))
 }
 
 func removeMade(root *os.Root, name string) error {

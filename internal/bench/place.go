@@ -144,10 +144,7 @@ func (p *place) clear(note func(string)) error {
 
 // empty removes what this run made.
 func (p *place) empty() error {
-	if err := p.unmake(); err != nil {
-		return err // the record stays, for plimsoll clean
-	}
-	return removeAll(p.leftovers())
+	return errors.Join(p.unmake(), removeAll(p.leftovers()))
 }
 
 // leftovers are the files that runs of this role make.
@@ -156,7 +153,7 @@ func (p *place) leftovers() []string {
 	if p.device != nil {
 		return nil
 	}
-	for _, name := range []string{p.file(), p.file() + ".laid", p.fresh(), p.jobDir(), p.record()} {
+	for _, name := range []string{p.file(), p.file() + ".laid", p.fresh(), p.jobDir()} {
 		if exists(name) {
 			left = append(left, name)
 		}

@@ -79,7 +79,7 @@ func runCeiling(ctx context.Context, env *Env, o ceilingOptions) error {
 	if err != nil {
 		return usage(err)
 	}
-	t, err := o.topology(ctx, env)
+	t, err := o.topology(ctx, env, s)
 	if err != nil {
 		return err
 	}
@@ -116,8 +116,8 @@ func runCeiling(ctx context.Context, env *Env, o ceilingOptions) error {
 	return nil
 }
 
-// topology is the declared layout, or what is found below the paths.
-func (o ceilingOptions) topology(ctx context.Context, env *Env) (*topology.Topology, error) {
+// topology is the declared layout, or what is found below the paths, those that job files name too.
+func (o ceilingOptions) topology(ctx context.Context, env *Env, s *suite.Suite) (*topology.Topology, error) {
 	decl, err := o.declaration()
 	if err != nil {
 		return nil, err
@@ -129,7 +129,11 @@ func (o ceilingOptions) topology(ctx context.Context, env *Env) (*topology.Topol
 		}
 		return t, nil
 	}
-	paths, err := runOptions{data: o.data, wal: o.wal}.paths()
+	at := runOptions{data: o.data, wal: o.wal}
+	if err := at.follow(s); err != nil {
+		return nil, usage(err)
+	}
+	paths, err := at.paths()
 	if err != nil {
 		return nil, err
 	}
