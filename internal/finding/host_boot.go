@@ -144,13 +144,25 @@ var unknownArray = &Rule{
 			if conf := c.Host.Boot.Mdadm; conf != nil {
 				file, found = conf.Path, count(len(c.Host.Boot.Arrays), "other array")
 			}
-			report(Finding{
+			f := Finding{
 				Subject: d.Name, Says: fmt.Sprintf("%s is assembled, but no ARRAY line names it.", d.Path),
 				Evidence: []Evidence{{"ARRAY line for " + d.Name, found, "UUID=" + d.MD.UUID, file}},
 				Commands: []string{"mdadm --detail --brief " + quoted(d.Path) + " >> " + file},
-			})
+			}
+			if image := c.Host.Boot.Initramfs; image != nil {
+				f.Commands = append(f.Commands, renewal(image.Path))
+			}
+			report(f)
 		}
 	},
+}
+
+// renewal is the command that makes an initramfs anew: Debian's where it has Debian's name.
+func renewal(image string) string {
+	if strings.HasPrefix(image, "/boot/initrd.img-") {
+		return "update-initramfs -u"
+	}
+	return "dracut --force"
 }
 
 var staleInitramfs = &Rule{
@@ -171,17 +183,13 @@ var staleInitramfs = &Rule{
 		if !conf.Modified.After(image.Modified) {
 			return
 		}
-		command := "dracut --force"
-		if strings.HasPrefix(image.Path, "/boot/initrd.img-") {
-			command = "update-initramfs -u"
-		}
 		const layout = "2006-01-02 15:04:05"
 		report(Finding{
 			Subject: all[0].Name, Says: fmt.Sprintf("%s was made before %s was last written.", image.Path, conf.Path),
 			Evidence: []Evidence{{
 				"written", image.Modified.UTC().Format(layout), "after " + conf.Modified.UTC().Format(layout), image.Path,
 			}},
-			Commands: []string{command},
+			Commands: []string{renewal(image.Path)},
 		})
 	},
 }

@@ -185,6 +185,7 @@ func TestHostRules(t *testing.T) {
 		{"without nofail", "PL312 warning", "", func(c *Case) { fstab(c).Options = []string{"defaults"} }},
 		{"without nofail, noauto", "", "", func(c *Case) { fstab(c).Options = []string{"noauto"} }},
 		{"no ARRAY line", "PL313 warning", "mdadm --detail --brief /dev/md0 >> /etc/mdadm/mdadm.conf", func(c *Case) { c.Host.Boot.Arrays = nil }},
+		{"no ARRAY line, and an initramfs", "PL313 warning", "update-initramfs -u", func(c *Case) { c.Host.Boot.Arrays = nil }},
 		{"ARRAY by name", "", "", func(c *Case) { c.Host.Boot.Arrays = []host.Array{{Name: "host:data"}} }},
 		{"ARRAY of another, the UUID not known", "", "", func(c *Case) {
 			c.Topology.Tree.Devices["md0"].MD.UUID, c.Host.Boot.Arrays = "", []host.Array{{Device: "/dev/md/wal", UUID: "1:2"}}

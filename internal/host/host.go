@@ -80,7 +80,7 @@ type Boot struct {
 	Mdadm     *File   `json:"mdadm_conf,omitempty"`
 	Arrays    []Array `json:"arrays,omitempty"`
 	Initramfs *File   `json:"initramfs,omitempty"` // of the running kernel; nil where it is not known
-	// Trim says whether fstrim.timer is enabled in /etc.
+	// Trim says whether fstrim.timer is enabled in /etc, and not masked.
 	Trim bool `json:"fstrim_timer,omitempty"`
 }
 
@@ -269,7 +269,8 @@ func (r *reader) boot() {
 	}
 	// Lstat: the link leads to /lib, which a captured machine lacks.
 	_, err := fs.Lstat(r.root, "etc/systemd/system/timers.target.wants/fstrim.timer")
-	b.Trim = err == nil
+	masked, _ := fs.ReadLink(r.root, "etc/systemd/system/fstrim.timer") // empty where it is no link
+	b.Trim = err == nil && masked != "/dev/null"
 }
 
 func (r *reader) file(name string) *File {

@@ -129,6 +129,28 @@ func TestReadThisMachine(t *testing.T) {
 	}
 }
 
+// A timer that is masked does not run, though the link that enabled it is still there.
+func TestTrim(t *testing.T) {
+	const enabled, unit = "etc/systemd/system/timers.target.wants/fstrim.timer", "etc/systemd/system/fstrim.timer"
+	link := func(to string) *fstest.MapFile { return &fstest.MapFile{Mode: fs.ModeSymlink, Data: []byte(to)} }
+	for _, c := range []struct {
+		etc  fstest.MapFS
+		want bool
+	}{
+		{fstest.MapFS{}, false},
+		{fstest.MapFS{enabled: link("/lib/systemd/system/fstrim.timer")}, true},
+		{fstest.MapFS{enabled: link("/lib/systemd/system/fstrim.timer"), unit: link("/dev/null")}, false},
+		{fstest.MapFS{enabled: link("/lib/systemd/system/fstrim.timer"), unit: link("/opt/fstrim.timer")}, true},
+		{fstest.MapFS{unit: link("/dev/null")}, false},
+	} {
+		r := &reader{f: &Facts{}, root: c.etc}
+		r.boot()
+		if r.f.Boot.Trim != c.want {
+			t.Errorf("%v: %v, want %v", c.etc, r.f.Boot.Trim, c.want)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	data, err := os.ReadFile("testdata/metal.txtar")
 	if err != nil {
