@@ -36,9 +36,11 @@ func (p *planner) steps(ctx context.Context, w *Work) error {
 	if w.Want.Partition {
 		w.partition(p.UUID)
 	}
+	var renew []string
 	switch w.Want.Using {
 	case "md":
-		w.mdadm(p.UUID())
+		renew = p.renewal()
+		w.mdadm(p.UUID(), renew)
 	case "lvm":
 		w.volumeGroup()
 	}
@@ -46,7 +48,7 @@ func (p *planner) steps(ctx context.Context, w *Work) error {
 		w.mkfs(p.UUID())
 	}
 	if w.Want.Using == "md" {
-		p.mdadmConf(w)
+		p.mdadmConf(w, renew)
 	}
 	if w.Want.Mount != "" {
 		p.mount(w, owner)
@@ -149,8 +151,10 @@ func (w *Work) partition(uuid func() string) {
 	w.add(st)
 }
 
-// mdadm creates the md array. Its UUID is chosen here, so that it is known again whatever name it comes up by.
-func (w *Work) mdadm(uuid string) {
+// mdadm creates the md array. Its UUID is chosen here, so that it is known again whatever name it comes up by. The command that renews the
+// initramfs, nil where there is none, undoes last: where mdadm.conf names no array, Debian's update-initramfs puts those in that it finds
+// on the drives.
+func (w *Work) mdadm(uuid string, renew []string) {
 	hex := bare(uuid)
 	uuid = hex[:8] + ":" + hex[8:16] + ":" + hex[16:24] + ":" + hex[24:]
 	want := w.Want
@@ -186,6 +190,9 @@ func (w *Work) mdadm(uuid string) {
 	}
 	if !want.Partition {
 		st.Undo = append(st.Undo, w.zeros())
+	}
+	if renew != nil {
+		st.Undo = append(st.Undo, Action{Run: renew})
 	}
 	w.add(st)
 }
@@ -252,8 +259,20 @@ func (w *Work) volumeGroup() {
 	})
 }
 
-// mdadmConf names the array where the boot looks for it, and renews the initramfs, which has a copy.
-func (p *planner) mdadmConf(w *Work) {
+// renewal is the command that makes the initramfs anew, which has a copy of mdadm.conf; nil where there is none.
+func (p *planner) renewal() []string {
+	switch {
+	case p.program("update-initramfs") != "":
+		return []string{"update-initramfs", "-u"}
+	case p.program("dracut") != "":
+		return []string{"dracut", "--force"}
+	}
+	p.note("neither update-initramfs nor dracut is installed: the initramfs, if there is one, is left alone")
+	return nil
+}
+
+// mdadmConf names the array where the boot looks for it.
+func (p *planner) mdadmConf(w *Work, renew []string) {
 	file := "/etc/mdadm.conf"
 	if p.has("/etc/mdadm") {
 		file = "/etc/mdadm/mdadm.conf" // Debian
@@ -266,20 +285,10 @@ func (p *planner) mdadmConf(w *Work) {
 		Do:      []Action{{Add: l}},
 		Undo:    []Action{{Cut: l}},
 	}
-	var renew []string
-	switch {
-	case p.program("update-initramfs") != "":
-		renew = []string{"update-initramfs", "-u"}
-	case p.program("dracut") != "":
-		renew = []string{"dracut", "--force"}
-	default:
-		p.note("neither update-initramfs nor dracut is installed: the initramfs, if there is one, is left alone")
-	}
 	if renew != nil {
 		st.Say += ", and renew the initramfs"
 		st.Touches = append(st.Touches, "/boot")
 		st.Do = append(st.Do, Action{Run: renew})
-		st.Undo = append(st.Undo, Action{Run: renew})
 	}
 	w.add(st)
 }
