@@ -121,6 +121,20 @@ func bare(uuid string) string {
 	return strings.ToLower(strings.NewReplacer(":", "", "-", "").Replace(uuid))
 }
 
+// ownName is what an array may be called by below /dev/md; a number would be a kernel name.
+var ownName = regexp.MustCompile(`^[A-Za-z_][\w.-]*$`)
+
+// arrayLine is the command that prints an ARRAY line for the array as it is called now. One that came up as another host's, md127 and
+// /dev/md/HOST:NAME, is called by its own name again, unless another array is.
+func (c *Case) arrayLine(d *block.Device) string {
+	_, name, _ := strings.Cut(d.MD.Name, ":")
+	own, uuid := "/dev/md/"+name, bare(d.MD.UUID)
+	if len(uuid) != 32 || !ownName.MatchString(name) || !slices.Contains(d.Links, "/dev/md/"+d.MD.Name) || c.Topology.Tree.Device(own) != nil {
+		return "mdadm --detail --brief " + quoted(d.Path)
+	}
+	return "echo " + quoted(fmt.Sprintf("ARRAY %s UUID=%s:%s:%s:%s", own, uuid[:8], uuid[8:16], uuid[16:24], uuid[24:]))
+}
+
 var unknownArray = &Rule{
 	Code: "PL313", Since: "0.2", Severity: Warn,
 	Title: "array is not in mdadm.conf",
@@ -147,7 +161,7 @@ var unknownArray = &Rule{
 			f := Finding{
 				Subject: d.Name, Says: fmt.Sprintf("%s is assembled, but no ARRAY line names it.", d.Path),
 				Evidence: []Evidence{{"ARRAY line for " + d.Name, found, "UUID=" + d.MD.UUID, file}},
-				Commands: []string{"mdadm --detail --brief " + quoted(d.Path) + " >> " + file},
+				Commands: []string{c.arrayLine(d) + " >> " + file},
 			}
 			if image := c.Host.Boot.Initramfs; image != nil {
 				f.Commands = append(f.Commands, renewal(image.Path))

@@ -186,6 +186,17 @@ func TestHostRules(t *testing.T) {
 		{"without nofail, noauto", "", "", func(c *Case) { fstab(c).Options = []string{"noauto"} }},
 		{"no ARRAY line", "PL313 warning", "mdadm --detail --brief /dev/md0 >> /etc/mdadm/mdadm.conf", func(c *Case) { c.Host.Boot.Arrays = nil }},
 		{"no ARRAY line, and an initramfs", "PL313 warning", "update-initramfs -u", func(c *Case) { c.Host.Boot.Arrays = nil }},
+		{"another host's array", "PL313 warning", "echo 'ARRAY /dev/md/data UUID=3aaa0122:29827cfa:5331ad66:ca767371' >> /etc/mdadm/mdadm.conf", func(c *Case) {
+			c.Host.Boot.Arrays = nil
+			d := c.Topology.Tree.Devices["md0"]
+			d.MD.Name, d.MD.UUID, d.Links = "elsewhere:data", "3aaa0122-2982-7cfa-5331-ad66ca767371", []string{"/dev/md/elsewhere:data"}
+		}},
+		{"another host's array, its name in use", "PL313 warning", "mdadm --detail --brief /dev/md0 >> /etc/mdadm/mdadm.conf", func(c *Case) {
+			c.Host.Boot.Arrays = nil
+			d := c.Topology.Tree.Devices["md0"]
+			d.MD.Name, d.MD.UUID, d.Links = "elsewhere:data", "3aaa0122-2982-7cfa-5331-ad66ca767371", []string{"/dev/md/elsewhere:data"}
+			c.Topology.Tree.Devices["md1"] = &block.Device{Name: "md1", Path: "/dev/md1", Links: []string{"/dev/md/data"}}
+		}},
 		{"ARRAY by name", "", "", func(c *Case) { c.Host.Boot.Arrays = []host.Array{{Name: "host:data"}} }},
 		{"ARRAY of another, the UUID not known", "", "", func(c *Case) {
 			c.Topology.Tree.Devices["md0"].MD.UUID, c.Host.Boot.Arrays = "", []host.Array{{Device: "/dev/md/wal", UUID: "1:2"}}
