@@ -36,6 +36,10 @@ func (c *Ceiling) Concurrency() *Bound {
 	return c.Least(func(b Bound) bool { return b.Kind == Concurrency })
 }
 
+// Own says that a bound was made of the very latency of the result that it stands beside (Ceiling.Measured). It tells why a figure is no
+// higher, but holding the figure against it would give 100 % whatever was measured.
+func (b Bound) Own() bool { return b.Kind == Concurrency && b.Origin.Kind == topology.Measured }
+
 // Sustained is the bound that lasts: the smallest that is no burst.
 func (c Ceiling) Sustained() *Bound {
 	return c.Least(func(b Bound) bool { return !b.Burst })

@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
 
@@ -159,6 +160,11 @@ func TestEvaluate(t *testing.T) {
 		}
 	}
 	target, _ := suite.ParseTarget("read.iops >= ceiling")
+	own := bounds(limit(ceiling.Concurrency, 1100, 8*units.KiB), limit(ceiling.VolumeIOPS, 3000, 8*units.KiB))
+	own.Bounds[0].Origin.Kind = topology.Measured
+	if got := Evaluate(target, r, own); !strings.HasPrefix(got.Skipped, "its own latency binds") {
+		t.Errorf("against its own latency: %+v", got)
+	}
 	if got := Evaluate(target, r, nil); got.Skipped != "the ceiling is not known" {
 		t.Errorf("without a ceiling: %+v", got)
 	}

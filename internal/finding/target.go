@@ -189,6 +189,9 @@ func ceilingOf(metric string, c *ceiling.Ceiling) (float64, error) {
 		return 0, fmt.Errorf("the ceiling is not known")
 	}
 	b := c.Binding()
+	if b.Own() {
+		return 0, fmt.Errorf("its own latency binds, so there is no ceiling to hold %s against", metric)
+	}
 	side, what, _ := strings.Cut(metric, ".")
 	part, share := b.IOPS, 1.0
 	switch side {

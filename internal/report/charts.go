@@ -114,7 +114,7 @@ func newDrawing(s *bundle.Scenario, row row) (drawing, []chart) {
 	if r == nil {
 		return d, nil
 	}
-	if c := s.Ceiling; c != nil && c.Known() {
+	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().Own() {
 		b, last := c.Binding(), c.Sustained()
 		d.Ceiling = &limit{number(b.IOPS), mib(b.BW)}
 		if last != nil && last.IOPS < b.IOPS {
@@ -184,7 +184,7 @@ func (d *drawing) charts(r *result.Result, row row) []chart {
 	over := fmt.Sprintf("over %s", lasting(r.Wall))
 	if len(d.T) > 1 {
 		iops, bw := chart{Kind: "iops", Caption: "IOPS"}, chart{Kind: "bw", Caption: "Bandwidth, MiB/s"}
-		measured := fmt.Sprintf("%s %s; ceiling %s, %s of it.", row.Measured, row.Doubt, row.Ceiling, row.Percent)
+		measured := fmt.Sprintf("%s %s, %s.", row.Measured, row.Doubt, row.Of())
 		iops.Says, bw.Says = "IOPS each second "+over+": "+measured, "Bandwidth each second "+over+": "+measured
 		all = append(all, iops, bw, chart{
 			Kind: "latency", Caption: "Latency each second: p50 and p99",

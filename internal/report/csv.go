@@ -57,7 +57,10 @@ func csvRow(b *bundle.Bundle, s *bundle.Scenario, dir string, n uint64, bytes un
 			sustained = decimal(float64(last.IOPS), 2)
 		}
 		all, rate := rates(s.Result.Total)
-		share := keyOf(s.Result).share(all, rate, bind)
+		share := 0.0 // printed as nothing
+		if !bind.Own() {
+			share = keyOf(s.Result).share(all, rate, bind)
+		}
 		cells = append(cells, decimal(float64(bind.IOPS), 2), decimal(float64(bind.BW), 0), decimal(100*share, 1), bind.Label(), sustained)
 	} else {
 		cells = append(cells, "", "", "", "", "")

@@ -118,7 +118,7 @@ func junitVerdict(s *bundle.Scenario, sec section, name, took string) junitCase 
 		says = append(says, p.Code+" "+p.Severity+": "+p.Says)
 	}
 	text := strings.Join(says, "\n")
-	message := fmt.Sprintf("%s: measured %s, %s of ceiling %s", sec.Verdict, join(" ", sec.Measured, sec.Doubt), sec.Percent, sec.Ceiling)
+	message := fmt.Sprintf("%s: measured %s, %s", sec.Verdict, join(" ", sec.Measured, sec.Doubt), sec.Of())
 	switch {
 	case s.Result == nil:
 		c.Skipped = &junitMessage{Message: notRun}

@@ -124,8 +124,8 @@ func mdSection(out *bufio.Writer, s section) {
 		fmt.Fprintf(out, "%s\n\n", md(text))
 	}
 	fmt.Fprintf(out, "Verdict: %s. Measured %s", md(s.Verdict), md(join(", ", join(" ", s.Measured, s.Doubt), s.Also, s.Sync)))
-	if s.Percent != unknown {
-		fmt.Fprintf(out, ", %s of a ceiling of %s", md(s.Percent), md(s.Ceiling))
+	if s.Ceiling != unknown {
+		fmt.Fprintf(out, ", %s", md(s.Of()))
 	}
 	fmt.Fprintf(out, "; binds: %s.\n", md(join(", ", s.Binds, s.Burst)))
 	for _, why := range s.Invalid {

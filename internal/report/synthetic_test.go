@@ -61,7 +61,7 @@ func target(text, metric, op string, limit, measured float64, met bool) finding.
 func shapes() []shape {
 	concurrency := func(iops float64, ms string) ceiling.Bound {
 		b := volume8(ceiling.Concurrency, iops, iops*8/1024, "1 I/O in flight ÷ "+ms)
-		b.Origin = topology.Origin{Kind: topology.Detected, Where: "latency measured in this scenario"}
+		b.Origin = topology.Origin{Kind: topology.Measured, Where: "latency of this scenario"}
 		return b
 	}
 	large := []ceiling.Bound{

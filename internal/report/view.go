@@ -170,7 +170,7 @@ func newRow(s *bundle.Scenario, i int) row {
 	if key.what == ofBandwidth {
 		r.Doubt = doubt(s.Result.BW)
 	}
-	if c := s.Ceiling; c != nil && c.Known() {
+	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().Own() {
 		r.Share = key.share(n, bw, c.Binding())
 		r.Percent = percent(r.Share)
 	}
@@ -182,9 +182,24 @@ func newRow(s *bundle.Scenario, i int) row {
 	return r
 }
 
+// Of says what part of the ceiling was measured, or that there is none to hold it against.
+func (r row) Of() string {
+	if r.Share > 0 {
+		return fmt.Sprintf("%s of a ceiling of %s", r.Percent, r.Ceiling)
+	}
+	if r.Ceiling == none {
+		return "no ceiling but its own latency"
+	}
+	return "ceiling " + r.Ceiling
+}
+
 func (r *row) ceiling(c *ceiling.Ceiling, key key) {
 	b := c.Binding()
 	r.Ceiling, r.Binds = key.print(b.IOPS, b.BW), b.Label()
+	if b.Own() {
+		r.Ceiling, r.Percent = none, none
+		return
+	}
 	last := c.Sustained()
 	if last == nil || last.IOPS >= b.IOPS {
 		return
@@ -302,7 +317,7 @@ func tiles(b *bundle.Bundle, rows []row) []tile {
 	offer := func(i int, what, figure string, value float64, r row) {
 		if value > 0 && value > all[i].value {
 			of := r.Name
-			if r.Percent != unknown {
+			if r.Share > 0 {
 				of = r.Percent + " of ceiling, " + of
 			}
 			all[i] = best{value, tile{what, figure, of, r.Anchor}}
