@@ -152,7 +152,8 @@ func (p *tab) drawAll() {
 	eval[bool](p, `(async () => {
 		for (const f of document.querySelectorAll('figure')) {
 			f.scrollIntoView({behavior: 'instant'})
-			await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)))
+			// On a busy machine headless Chromium was seen to give no frame for minutes: a tenth of a second must do then.
+			await new Promise((done) => { requestAnimationFrame(() => setTimeout(done, 0)); setTimeout(done, 100) })
 		}
 		window.scrollTo({top: 0, behavior: 'instant'})
 		return true
@@ -163,7 +164,7 @@ func (p *tab) drawAll() {
 // wait polls an expression until it is true.
 func (p *tab) wait(expression string) {
 	p.t.Helper()
-	if _, err := chromedp.Run(p.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(time.Minute))); err != nil {
+	if _, err := chromedp.Run(p.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(time.Minute))); err != nil {
 		p.t.Fatal(expression, err)
 	}
 }
