@@ -176,3 +176,21 @@ func (l *lockedBuffer) Write(p []byte) (int, error) {
 	defer l.mu.Unlock()
 	return l.b.Write(p)
 }
+
+// A guest that shuts down does not wait for its agent, whose read nothing interrupts.
+func TestServeEndsWithItsContext(t *testing.T) {
+	guest, host := net.Pipe()
+	defer func() { _ = guest.Close(); _ = host.Close() }() // nothing was sent
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- Serve(ctx, guest) }()
+	cancel()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the agent serves on")
+	}
+}

@@ -23,14 +23,20 @@ func Serve(ctx context.Context, port io.ReadWriter) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // a host that is gone leaves no programs behind
 	s := &server{w: &frameWriter{w: port}, calls: map[uint32]*call{}}
-	for ctx.Err() == nil {
+	broken := make(chan error, 1)
+	go func() {
 		f, err := readFrame(port)
-		if err != nil {
-			return err
+		for ; err == nil; f, err = readFrame(port) {
+			s.frame(ctx, f)
 		}
-		s.frame(ctx, f)
+		broken <- err
+	}()
+	select {
+	case err := <-broken:
+		return err
+	case <-ctx.Done(): // a read of the port ends with the program only, which a shutdown would otherwise wait for, 90 s
+		return ctx.Err()
 	}
-	return ctx.Err()
 }
 
 type server struct {
