@@ -55,7 +55,7 @@ func (g *guest) of(t *testing.T) *guest { return &guest{g.Guest, t} }
 // sh runs a script in the guest.
 func (g *guest) sh(script string) lab.Result {
 	g.t.Helper()
-	ctx, cancel := context.WithTimeout(g.t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(g.t.Context(), 10*time.Minute)
 	defer cancel()
 	r, err := g.Bash(ctx, script)
 	if err != nil {
