@@ -34,7 +34,7 @@ $(LINT):
 race: ## all tests: first with the race detector, then those of the lab
 	@scripts/test.sh
 
-lab: need-test ## every test that needs the lab, about 30 minutes: power cuts at each step of apply and teardown, faults, all variants
+lab: need-test ## every test that needs the lab, about an hour: power cuts at each step of apply and teardown, faults, all variants, reboots
 	@$(GO) test -p 1 -count=1 -timeout 60m -run Lab ./internal/provision ./internal/tune ./internal/cli
 	@$(GO) test -p 1 -count=1 -timeout 20m ./internal/lab/...
 
