@@ -13,7 +13,7 @@ func TestPrune(t *testing.T) {
 	cache := t.TempDir()
 	for name, age := range map[string]time.Duration{
 		"image-a": 0, "image-b": time.Hour, "image-c": 2 * time.Hour, "image-d": 3 * time.Hour,
-		"template-a": 0, "template-b": 100 * time.Hour, "new-1": 100 * time.Hour, "other": 100 * time.Hour,
+		"template-a": 0, "template-b": 100 * time.Hour, "debian-a": time.Hour, "debian-b": 100 * time.Hour, "new-1": 100 * time.Hour, "other": 100 * time.Hour,
 	} {
 		dir := filepath.Join(cache, name)
 		if err := os.MkdirAll(filepath.Join(dir, "in"), 0o700); err != nil {
@@ -35,7 +35,7 @@ func TestPrune(t *testing.T) {
 	for _, e := range entries {
 		got = append(got, e.Name())
 	}
-	if want := []string{"image-a", "image-b", "image-c", "other", "template-a"}; !slices.Equal(got, want) {
+	if want := []string{"debian-a", "image-a", "image-b", "image-c", "other", "template-a"}; !slices.Equal(got, want) {
 		t.Errorf("kept %v, want %v", got, want)
 	}
 }

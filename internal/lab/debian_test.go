@@ -1,6 +1,9 @@
 package lab
 
 import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +69,28 @@ func FuzzDebianSource(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A mirror that does not answer, or has no such release, is told from a build that fails: tests skip then.
+func TestReach(t *testing.T) {
+	mirror := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/debian/dists/bookworm/InRelease" {
+			http.NotFound(w, r)
+		}
+	}))
+	defer mirror.Close()
+	for _, url := range []string{mirror.URL + "/debian", mirror.URL + "/debian/", "file:/srv/mirror"} {
+		if err := reach(t.Context(), url, "bookworm"); err != nil {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	if err := reach(t.Context(), mirror.URL+"/debian", "nosuch"); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("another release: %v", err)
+	}
+	mirror.Close()
+	if err := reach(t.Context(), mirror.URL+"/debian", "bookworm"); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("a mirror that is gone: %v", err)
+	}
 }
 
 func TestSystemOfSpec(t *testing.T) {

@@ -40,7 +40,11 @@ func StartConfig(t testing.TB, cfg lab.Config) *lab.Guest {
 	t.Helper()
 	Need(t)
 	cfg.Binary, cfg.Log = Binary(t), t.Output()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // the first Debian is made from packages
+	limit := 3 * time.Minute
+	if cfg.Spec.System == lab.SystemDebian {
+		limit = 10 * time.Minute // the first is made from packages
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	g, err := lab.Start(ctx, sys.Host(), cfg)
 	if errors.Is(err, lab.ErrUnavailable) {
