@@ -192,7 +192,8 @@ arrays:
 // The seeds' RAID0 on partitions and LVM, and what else there is.
 func TestLabVariants(t *testing.T) {
 	g := start(t, "  - {name: parts, count: 4, size: 224MiB}\n  - {name: lvm, count: 4, size: 96MiB}\n  - {name: ten, count: 4, size: 80MiB}\n"+
-		"  - {name: five, count: 3, size: 64MiB}\n  - {name: one, count: 1, size: 320MiB}\n")
+		"  - {name: five, count: 3, size: 64MiB}\n  - {name: one, count: 1, size: 320MiB}\n"+
+		"  - {name: two, count: 2, size: 72MiB}\n  - {name: six, count: 4, size: 56MiB}\n")
 	g.build(`
 arrays:
   - {name: t0, level: raid0, chunk: 64KiB, partition: true, volumes: 4 x 224MiB, filesystem: {type: xfs, mount: /srv/t0}}
@@ -200,7 +201,9 @@ arrays:
   - {name: t2, level: raid10, using: lvm, chunk: 64KiB, volumes: 4 x 80MiB, filesystem: {type: ext4, mount: /srv/t2}}
   - {name: t3, level: raid5, chunk: 64KiB, volumes: 3 x 64MiB, filesystem: {type: ext4, mount: /srv/t3}}
   - {name: t4, level: single, partition: true, volumes: 1 x 320MiB, filesystem: {type: xfs, mount: /srv/t4}}
-`, "parts", "lvm", "ten", "five", "one")
+  - {name: t5, level: raid0, using: lvm, segment: raid0, chunk: 64KiB, volumes: 2 x 72MiB, filesystem: {type: ext4, mount: /srv/t5}}
+  - {name: t6, level: raid6, chunk: 64KiB, partition: true, volumes: 4 x 56MiB, filesystem: {type: ext4, mount: /srv/t6}}
+`, "parts", "lvm", "ten", "five", "one", "two", "six")
 }
 
 const mirror = `
