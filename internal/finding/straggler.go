@@ -18,7 +18,8 @@ const (
 	stragglerBusy    = 0.95  // its utilisation, in a run that reached less than …
 	stragglerShort   = 0.85  // … of its ceiling …
 	stragglerIdle    = 0.75  // … while its peers' median was below this
-	nearCeiling      = 0.95  // of the ceiling: reached. The randwrite of the lab stays at 0.958 by random imbalance
+	nearCeiling      = 0.95  // of the ceiling: reached
+	stragglerFree    = 0.90  // of the ceiling: no queue is suspect. Random writes of the lab stay at 0.943 to 0.958 by uneven spread
 	fewIOs           = 0.1   // of the mean: a member with less took no part (RAID10 at depth 1 reads from one side)
 )
 
@@ -27,7 +28,7 @@ var straggler = &Rule{
 	Title: "array member slower than its peers",
 	When: "A warning when a member takes at least 2 times its peers' time per request with no more I/Os in flight than members; or is busy over " +
 		"95 % while its peers' median stays under 75 % and the array below 85 % of its ceiling. An info when a queue at least 3 times " +
-		"as long gathers on one member and the array's ceiling is not known or not reached: an array that gives all that was paid for has no slow member.",
+		"as long gathers on one member and the array's ceiling is not known, or the array below 90 % of it: one that gives what was paid for has no slow member.",
 	Why: "A stripe waits for its slowest member, so one slow volume makes all of them slow: in the lab a RAID10 of eight with one member at a " +
 		"quarter of its rate wrote at 4 times that member's rate, 251 IOPS for 1,153.",
 	Fix: "Probe each member alone, reading only; a slow one shows at once. Then replace it, finish its initialisation (a volume made from a " +
@@ -101,7 +102,7 @@ func join(first *Finding, f Finding) *Finding {
 func suspect(subject string, runs []lag) *Finding {
 	var found *Finding
 	for _, l := range runs {
-		if l.ratio() >= stragglerDeep && l.reached < nearCeiling {
+		if l.ratio() >= stragglerDeep && l.reached < stragglerFree {
 			found = join(found, l.finding(subject, Info, "where a closed loop's queue gathers, or a slow volume: probe it"))
 		}
 	}
