@@ -16,6 +16,7 @@ import (
 
 	"plimsoll/internal/lab"
 	"plimsoll/internal/lab/agent"
+	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
 
 	"github.com/spf13/cobra"
@@ -154,17 +155,25 @@ func loadLab(o labOptions) (*lab.Spec, error) {
 		}
 		spec, err = lab.ParseSpec(o.preset, text)
 	}
-	if err == nil && o.scale != 0 {
-		if o.scale < 0 || o.scale > 1 {
-			return nil, usage(fmt.Errorf("--scale %g: want more than 0 and at most 1", o.scale))
-		}
-		spec.Scale = o.scale
+	if err == nil {
+		spec.Scale = cmp.Or(o.scale, spec.Scale)
 	}
 	return spec, err
 }
 
+// checkScale takes 0 for not given.
+func (o *labOptions) checkScale() error {
+	if o.scale < 0 || o.scale > 1 {
+		return usage(fmt.Errorf("--scale %g: want more than 0 and at most 1", o.scale))
+	}
+	return nil
+}
+
 func runLab(ctx context.Context, env *Env, o labOptions) error {
 	spec, err := loadLab(o)
+	if err == nil {
+		err = o.checkScale()
+	}
 	if err != nil {
 		return err
 	}
@@ -187,16 +196,15 @@ func tryLayout(ctx context.Context, env *Env, o labOptions, suites, flags []stri
 	if err != nil {
 		return usage(err)
 	}
-	scale := cmp.Or(o.scale, labScale)
-	if scale < 0 || scale > 1 {
-		return usage(fmt.Errorf("--scale %g: want more than 0 and at most 1", scale))
+	if err := o.checkScale(); err != nil {
+		return err
 	}
-	spec, err := lab.FromDeclaration(o.topology, text, scale)
+	spec, err := lab.FromDeclaration(o.topology, text, cmp.Or(o.scale, labScale))
 	if err != nil {
 		return usage(err)
 	}
 	if len(suites) == 0 {
-		suites = []string{"db"}
+		suites = []string{suite.Default}
 	}
 	o.argv = slices.Concat([]string{"plimsoll", "run"}, suites)
 	for _, role := range topology.Roles {

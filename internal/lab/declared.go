@@ -194,9 +194,6 @@ func (s *Spec) limit(m yaml.MapSlice, prefix string, iops units.IOPS, rate units
 	return m
 }
 
-func without(m yaml.MapSlice, keys ...string) yaml.MapSlice {
-	return slices.DeleteFunc(slices.Clone(m), func(i yaml.MapItem) bool {
-		key, _ := i.Key.(string)
-		return slices.Contains(keys, key)
-	})
+func without(m yaml.MapSlice, key string) yaml.MapSlice {
+	return slices.DeleteFunc(slices.Clone(m), func(i yaml.MapItem) bool { return i.Key == key })
 }

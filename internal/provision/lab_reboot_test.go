@@ -126,23 +126,8 @@ func (g *guest) settled(how string, arrays, mounts []string) {
 // Arrays that apply has made come back by themselves when a whole system boots, under their names and mounted, and go without a trace.
 func TestLabReboot(t *testing.T) {
 	t.Run("guide", func(t *testing.T) {
-		g := startDebian(t, "  - {name: data, count: 8, size: 256MiB}\n  - {name: wal, count: 8, size: 288MiB}\n")
-		g.survive(`
-arrays:
-  - name: data
-    role: data
-    level: raid10
-    chunk: 64KiB
-    volumes: 8 x 256MiB
-    filesystem: {type: xfs, label: DATA, mount: /srv/data, options: [noatime], owner: root:disk, mode: "0700"}
-  - name: wal
-    role: wal
-    level: raid10
-    chunk: 256KiB
-    assume_clean: true
-    volumes: 8 x 288MiB
-    filesystem: {type: xfs, label: WAL, mount: /srv/wal, fstab: label}
-`, []string{"data", "wal"}, []string{"/srv/data", "/srv/wal"}, "data", "wal")
+		g := startDebian(t, guideVolumes)
+		g.survive(guideLayout, []string{"data", "wal"}, []string{"/srv/data", "/srv/wal"}, "data", "wal")
 	})
 	t.Run("partitions and LVM", func(t *testing.T) {
 		g := startDebian(t, "  - {name: parts, count: 4, size: 224MiB}\n  - {name: lvm, count: 4, size: 96MiB}\n")

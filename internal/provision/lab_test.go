@@ -168,10 +168,10 @@ func (g *guest) same(before string) {
 	}
 }
 
-// The guide's DATA and WAL.
-func TestLabGuide(t *testing.T) {
-	g := start(t, "  - {name: data, count: 8, size: 256MiB}\n  - {name: wal, count: 8, size: 288MiB}\n")
-	g.build(`
+// The guide's volumes, and its DATA and WAL.
+const (
+	guideVolumes = "  - {name: data, count: 8, size: 256MiB}\n  - {name: wal, count: 8, size: 288MiB}\n"
+	guideLayout  = `
 arrays:
   - name: data
     role: data
@@ -186,7 +186,12 @@ arrays:
     assume_clean: true
     volumes: 8 x 288MiB
     filesystem: {type: xfs, label: WAL, mount: /srv/wal, fstab: label}
-`, "data", "wal")
+`
+)
+
+func TestLabGuide(t *testing.T) {
+	g := start(t, guideVolumes)
+	g.build(guideLayout, "data", "wal")
 }
 
 // The seeds' RAID0 on partitions and LVM, and what else there is.
