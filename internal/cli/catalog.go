@@ -44,11 +44,11 @@ func runCatalog(env *Env, name string, asJSON bool) error {
 	}
 	for _, v := range cloud.VolumeTypes() {
 		if v.Type == name {
-			return show(v, func(w io.Writer) { printVolumeType(w, v) })
+			return show(priced(v), func(w io.Writer) { printVolumeType(w, v); printVolumePrice(w, v.Type) })
 		}
 	}
 	if f, ok := cloud.InstanceLimits(name); ok {
-		return show(f, func(w io.Writer) { printInstance(w, f) })
+		return show(pricedInstance(f), func(w io.Writer) { printInstance(w, f); printInstancePrice(w, f.Type) })
 	}
 	if some := cloud.Drives(name); len(some) > 0 {
 		return show(some, func(w io.Writer) { printDrives(w, some) })
@@ -76,6 +76,7 @@ func printCatalog(w io.Writer, asJSON bool) error {
 		last = d.Model
 	}
 	fmt.Fprintf(w, "\nEC2 instance types: %d. A part of a name lists them: plimsoll catalog c8g\n", len(cloud.InstanceTypes("")))
+	printPriceSources(w)
 	return nil
 }
 

@@ -13,7 +13,7 @@ import (
 
 func TestCatalogueIsReadable(t *testing.T) {
 	names, err := fs.Glob(catalogue, "catalogue/*.csv")
-	if err != nil || len(names) != 4 {
+	if err != nil || len(names) != 5 {
 		t.Fatal(names, err)
 	}
 	for _, name := range names {

@@ -1,0 +1,277 @@
+package cloud
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"plimsoll/internal/units"
+)
+
+// Prices are what a region's instances and volumes cost. A product that is not in it has no price, and none is guessed.
+type Prices struct {
+	Region string `json:"region"`
+	// Instances are Linux on demand with shared tenancy, dollars an hour.
+	Instances map[string]USD         `json:"instances"`
+	Volumes   map[string]VolumePrice `json:"volumes"`
+	// The dates and sources of the instances' and the volumes' prices: those of the newest row.
+	InstanceSource Provenance `json:"instance_source"`
+	VolumeSource   Provenance `json:"volume_source"`
+}
+
+// VolumePrice is a volume type's price a month.
+type VolumePrice struct {
+	GiB  USD    `json:"gib"`
+	IOPS []Tier `json:"iops,omitempty"` // of each provisioned IOPS, ascending
+	Rate []Tier `json:"rate,omitempty"` // of each provisioned MiB/s, ascending
+}
+
+// Tier is the price of each unit above a number of them; the first units are free where no tier begins at 0.
+type Tier struct {
+	Above float64 `json:"above"`
+	USD   USD     `json:"usd"`
+}
+
+// HoursPerMonth is AWS's own convention for a monthly figure.
+const HoursPerMonth = 730
+
+// Instance is what an instance type costs a month; false when it has no price.
+func (p *Prices) Instance(typ string) (USD, bool) {
+	hour, ok := p.Instances[typ]
+	return hour * HoursPerMonth, ok
+}
+
+// Volume is what a volume costs a month as ordered; false when its type has no price. IOPS and rate that are not stated are those
+// included.
+func (p *Prices) Volume(spec VolumeSpec) (USD, bool) {
+	v, ok := p.Volumes[spec.Type]
+	if !ok {
+		return 0, false
+	}
+	sum := v.GiB.Times(float64(spec.Size) / gib)
+	sum += tiered(v.IOPS, float64(spec.IOPS))
+	sum += tiered(v.Rate, float64(spec.Rate)/float64(units.MiBPerSec))
+	return sum, true
+}
+
+func tiered(tiers []Tier, n float64) USD {
+	var sum USD
+	for i, t := range tiers {
+		top := n
+		if i+1 < len(tiers) {
+			top = min(n, tiers[i+1].Above)
+		}
+		if top > t.Above {
+			sum += t.USD.Times(top - t.Above)
+		}
+	}
+	return sum
+}
+
+// Stale says that a date of a source, such as 2026-07-20 or 2026-07, lies more than a year before now, or cannot be read.
+func (p Provenance) Stale(now time.Time) bool {
+	for _, form := range []string{time.DateOnly, "2006-01", "2006"} {
+		if at, err := time.Parse(form, p.AsOf); err == nil {
+			return now.After(at.AddDate(1, 0, 0))
+		}
+	}
+	return true
+}
+
+// BuiltinPrices are those of the catalogue.
+var BuiltinPrices = sync.OnceValue(func() *Prices {
+	data, _ := catalogue.ReadFile("catalogue/prices.csv")
+	p, _ := ReadPrices(bytes.NewReader(data)) // a test reads them
+	return p
+})
+
+// The units of a price list's rows.
+const (
+	perHour = "hour"
+	perGiB  = "GiB-month"
+	perIOPS = "IOPS-month"
+	perMiB  = "MiB/s-month"
+)
+
+// PriceColumns head plimsoll's own price list, the CSV that ReadPrices takes and WritePrices makes.
+var PriceColumns = []string{"product", "unit", "above", "usd", "region", "as_of", "source", "trust"}
+
+// ReadPrices reads a price list: AWS's own (JSON, an offer file of AmazonEC2), plimsoll's CSV, or a CSV of instance types with the
+// columns instance_type, usd_per_hour, source and as_of. Rows of two regions, a product listed twice, and a list without a single price
+// are errors.
+func ReadPrices(r io.Reader) (*Prices, error) {
+	p := &Prices{Instances: map[string]USD{}, Volumes: map[string]VolumePrice{}}
+	start := make([]byte, 512)
+	n, err := io.ReadFull(r, start)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	r = io.MultiReader(bytes.NewReader(start[:n]), r)
+	if bytes.HasPrefix(bytes.TrimLeft(start[:n], " \t\r\n\ufeff"), []byte("{")) {
+		err = p.readOffer(r)
+	} else {
+		err = p.readCSV(r)
+	}
+	if err == nil && len(p.Instances)+len(p.Volumes) == 0 {
+		err = errors.New("there is no price of an instance or a volume in it")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Prices) readCSV(r io.Reader) error {
+	c := csv.NewReader(r)
+	head, err := c.Read()
+	if err != nil {
+		return fmt.Errorf("price list: %w", err)
+	}
+	plain := slices.Contains(head, "usd_per_hour")
+	if !plain {
+		for _, want := range PriceColumns[:len(PriceColumns)-1] { // trust may be missing
+			if !slices.Contains(head, want) {
+				return fmt.Errorf("price list: the column %s is missing; want %q", want, PriceColumns)
+			}
+		}
+	}
+	for {
+		cells, err := c.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("price list: %w", err)
+		}
+		line, _ := c.FieldPos(0)
+		at := row{head, cells}
+		entry := priceRow{
+			at.text("product"), at.text("unit"), at.text("above"), at.text("usd"), at.text("region"),
+			Provenance{at.text("source"), at.text("as_of"), Trust(cmp.Or(at.text("trust"), string(Partial)))},
+		}
+		if plain {
+			entry.product, entry.unit, entry.usd = at.text("instance_type"), perHour, at.text("usd_per_hour")
+		}
+		if err := p.add(entry); err != nil {
+			return fmt.Errorf("price list line %d: %w", line, err)
+		}
+	}
+}
+
+// priceRow is one price as a list states it.
+type priceRow struct {
+	product, unit, above, usd, region string
+	Provenance
+}
+
+func (p *Prices) add(r priceRow) error {
+	usd, err := ParseUSD(r.usd)
+	if err != nil {
+		return err
+	}
+	if r.product == "" || len(r.product) > 60 {
+		return fmt.Errorf("product %.60q: want an instance type or a volume type", r.product)
+	}
+	if p.Region != "" && r.region != "" && r.region != p.Region {
+		return fmt.Errorf("region %.40q after %.40q: bring the prices of one region", r.region, p.Region)
+	}
+	if p.Region == "" {
+		p.Region = r.region
+	}
+	if r.unit == perHour {
+		if _, twice := p.Instances[r.product]; twice {
+			return fmt.Errorf("%s has two prices", r.product)
+		}
+		p.Instances[r.product] = usd
+		p.InstanceSource = newest(p.InstanceSource, r.Provenance)
+		return nil
+	}
+	above := 0.0
+	if r.above != "" {
+		n, err := units.ParseIOPS(r.above)
+		if err != nil {
+			return fmt.Errorf("above %.40q: want a number", r.above)
+		}
+		above = float64(n)
+	}
+	v := p.Volumes[r.product]
+	into := &v.IOPS
+	switch r.unit {
+	case perGiB:
+		if v.GiB > 0 {
+			return fmt.Errorf("%s has two prices a GiB", r.product)
+		}
+		v.GiB = usd
+		into = nil
+	case perIOPS:
+	case perMiB:
+		into = &v.Rate
+	default:
+		return fmt.Errorf("unit %.40q: want %s, %s, %s or %s", r.unit, perHour, perGiB, perIOPS, perMiB)
+	}
+	if into != nil {
+		if n := len(*into); n > 0 && above <= (*into)[n-1].Above {
+			return fmt.Errorf("%s: the tiers of %s do not rise", r.product, r.unit)
+		}
+		*into = append(slices.Clone(*into), Tier{above, usd})
+	}
+	p.Volumes[r.product] = v
+	p.VolumeSource = newest(p.VolumeSource, r.Provenance)
+	return nil
+}
+
+func newest(a, b Provenance) Provenance {
+	if b.AsOf > a.AsOf {
+		return b
+	}
+	return a
+}
+
+// Merge takes the prices of more over those of p, a kind at a time: a list without volumes leaves p's volumes. Another region is an
+// error.
+func (p *Prices) Merge(more *Prices) error {
+	if p.Region != "" && more.Region != "" && p.Region != more.Region && (len(more.Instances) == 0 || len(more.Volumes) == 0) {
+		return fmt.Errorf("the list is of %s and lacks instances or volumes; those at hand are of %s", more.Region, p.Region)
+	}
+	if more.Region != "" {
+		p.Region = more.Region
+	}
+	if len(more.Instances) > 0 {
+		p.Instances, p.InstanceSource = more.Instances, more.InstanceSource
+	}
+	if len(more.Volumes) > 0 {
+		p.Volumes, p.VolumeSource = more.Volumes, more.VolumeSource
+	}
+	return nil
+}
+
+// WritePrices writes p as plimsoll's own CSV, sorted, so that two lists can be compared line by line.
+func WritePrices(w io.Writer, p *Prices) error {
+	c := csv.NewWriter(w)
+	_ = c.Write(PriceColumns) // errors stay until Flush
+	write := func(product, unit, above string, usd USD, from Provenance) {
+		_ = c.Write([]string{product, unit, above, usd.Exact(), p.Region, from.AsOf, from.Source, string(from.Trust)})
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Volumes)) {
+		v := p.Volumes[name]
+		write(name, perGiB, "", v.GiB, p.VolumeSource)
+		for _, t := range v.IOPS {
+			write(name, perIOPS, fmt.Sprintf("%.0f", t.Above), t.USD, p.VolumeSource)
+		}
+		for _, t := range v.Rate {
+			write(name, perMiB, fmt.Sprintf("%.0f", t.Above), t.USD, p.VolumeSource)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Instances)) {
+		write(name, perHour, "", p.Instances[name], p.InstanceSource)
+	}
+	c.Flush()
+	return c.Error()
+}

@@ -1,0 +1,191 @@
+package cloud
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/internal/units"
+)
+
+// Figures of specs/workload-advise.md §2.5, from AWS's monthly prices of 2026-07.
+func TestVolumePrices(t *testing.T) {
+	const mib = units.MiBPerSec
+	p := BuiltinPrices()
+	for _, c := range []struct {
+		n    int
+		spec VolumeSpec
+		want string
+	}{
+		{8, VolumeSpec{"gp3", 50 * units.GiB, 3000, 125 * mib}, "$32.00"},
+		{8, VolumeSpec{"gp3", 50 * units.GiB, 3500, 149 * mib}, "$59.68"},
+		{4, VolumeSpec{"gp3", 3000 * units.GiB, 9000, 141 * mib}, "$1,082.56"},
+		{12, VolumeSpec{"gp3", 1000 * units.GiB, 3000, 125 * mib}, "$960.00"},
+		{4, VolumeSpec{"gp2", 3000 * units.GiB, 0, 0}, "$1,200.00"},
+		{1, VolumeSpec{"gp3", 8 * units.GiB, 3000, 336 * mib}, "$9.08"},
+		{1, VolumeSpec{"io2", 8 * units.GiB, 2304, 0}, "$150.76"},
+		{1, VolumeSpec{"gp3", 500 * units.GiB, 16000, 1000 * mib}, "$140.00"},
+		{8, VolumeSpec{"gp3", 63 * units.GiB, 3000, 125 * mib}, "$40.32"},
+		{1, VolumeSpec{"io2", 500 * units.GiB, 16000, 0}, "$1,102.50"},
+		{1, VolumeSpec{"io2", 1024 * units.GiB, 64000, 0}, "$3,664.00"},
+		{1, VolumeSpec{"io2", 1024 * units.GiB, 100000, 0}, "$4,810.60"},
+	} {
+		month, ok := p.Volume(c.spec)
+		if got := (month * USD(c.n)).String(); !ok || got != c.want {
+			t.Errorf("%d × %+v: %s, want %s", c.n, c.spec, got, c.want)
+		}
+	}
+	if _, ok := p.Volume(VolumeSpec{Type: "azure-ultra"}); ok {
+		t.Error("azure-ultra has a price from nowhere")
+	}
+}
+
+func TestInstancePrices(t *testing.T) {
+	p := BuiltinPrices()
+	for typ, want := range map[string]string{
+		"c8g.2xlarge": "$232.90", "c6in.2xlarge": "$331.13", "c8gb.2xlarge": "$346.02", "c6gn.2xlarge": "$252.29",
+		"m6g.12xlarge": "$1,349.04", "m5.12xlarge": "$1,681.92", "c8gb.large": "$86.51", "r5b.2xlarge": "$435.08", "r6in.2xlarge": "$509.04",
+	} {
+		if month, ok := p.Instance(typ); !ok || month.String() != want {
+			t.Errorf("%s: %v a month, want %s", typ, month, want)
+		}
+	}
+	// Types without a price stay without one.
+	missing := 0
+	for _, typ := range InstanceTypes("") {
+		if _, ok := p.Instance(typ); !ok {
+			missing++
+		}
+	}
+	if _, ok := p.Instance("r9g.large"); ok || missing != 55 || len(p.Instances) != 1367 {
+		t.Errorf("%d of the catalogue's types have no price, want 55; r9g.large %t; %d prices", missing, ok, len(p.Instances))
+	}
+}
+
+func TestUSD(t *testing.T) {
+	for u, want := range map[USD]string{0: "$0.00", 4_999: "$0.00", 5_000: "$0.01", 1_477_253_000: "$1,477.25", -1_500_000: "-$1.50"} {
+		if u.String() != want {
+			t.Errorf("%d prints as %s, want %s", u, u, want)
+		}
+	}
+	for _, text := range []string{"", "free", "-1", "NaN", "1e12", "Inf"} {
+		if v, err := ParseUSD(text); err == nil {
+			t.Errorf("%q: got %d, want an error", text, v)
+		}
+	}
+	if v, err := ParseUSD("0.0318500000"); err != nil || v.Exact() != "0.03185" {
+		t.Errorf("0.03185: %d, %v", v, err)
+	}
+}
+
+func TestStale(t *testing.T) {
+	now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+	for asOf, want := range map[string]bool{"2026-07-20": false, "2026-07": false, "2025-11-21": false, "2025-11-20": true, "2024": true, "soon": true} {
+		if got := (Provenance{AsOf: asOf}).Stale(now); got != want {
+			t.Errorf("%s: stale %t, want %t", asOf, got, want)
+		}
+	}
+}
+
+// offer is a price list in AWS's form, cut to one product of each kind, and two that are not to be taken.
+const offer = `{"formatVersion":"v1.0","disclaimer":"…","offerCode":"AmazonEC2","version":"20261101000000","publicationDate":"2026-11-01T00:00:00Z",
+"products":{
+ "A":{"sku":"A","productFamily":"Compute Instance","attributes":{"instanceType":"c8g.2xlarge","operatingSystem":"Linux","tenancy":"Shared","preInstalledSw":"NA","capacitystatus":"Used","regionCode":"eu-north-1"}},
+ "B":{"sku":"B","productFamily":"Compute Instance","attributes":{"instanceType":"c8g.2xlarge","operatingSystem":"Windows","tenancy":"Shared","preInstalledSw":"NA","capacitystatus":"Used","regionCode":"eu-north-1"}},
+ "C":{"sku":"C","productFamily":"Storage","attributes":{"volumeApiName":"gp3","usagetype":"EUN1-EBS:VolumeUsage.gp3","regionCode":"eu-north-1"}},
+ "D":{"sku":"D","productFamily":"System Operation","attributes":{"volumeApiName":"gp3","usagetype":"EUN1-EBS:VolumeP-IOPS.gp3","regionCode":"eu-north-1"}},
+ "E":{"sku":"E","productFamily":"Provisioned Throughput","attributes":{"volumeApiName":"gp3","usagetype":"EUN1-EBS:VolumeP-Throughput.gp3","regionCode":"eu-north-1"}},
+ "F":{"sku":"F","productFamily":"System Operation","attributes":{"volumeApiName":"io2","usagetype":"EUN1-EBS:VolumeP-IOPS.io2.tier2","regionCode":"eu-north-1"}},
+ "G":{"sku":"G","productFamily":"System Operation","attributes":{"volumeApiName":"io2","usagetype":"EUN1-EBS:VolumeP-IOPS.io2","regionCode":"eu-north-1"}},
+ "H":{"sku":"H","productFamily":"Data Transfer","attributes":{}}},
+"terms":{"Reserved":{"A":{"x":[1,{"y":[]}]}},"OnDemand":{
+ "A":{"A.J":{"priceDimensions":{"A.J.6":{"unit":"Hrs","beginRange":"0","endRange":"Inf","pricePerUnit":{"USD":"0.3408000000"}}}}},
+ "C":{"C.J":{"priceDimensions":{"C.J.6":{"unit":"GB-Mo","beginRange":"0","pricePerUnit":{"USD":"0.0836000000"}}}}},
+ "D":{"D.J":{"priceDimensions":{"D.J.6":{"unit":"IOPS-Mo","beginRange":"3000","pricePerUnit":{"USD":"0.0052000000"}},"D.J.7":{"unit":"IOPS-Mo","beginRange":"0","pricePerUnit":{"USD":"0.0000000000"}}}}},
+ "E":{"E.J":{"priceDimensions":{"E.J.6":{"unit":"GiBps-mo","beginRange":"0","pricePerUnit":{"USD":"40.9600000000"}}}}},
+ "F":{"F.J":{"priceDimensions":{"F.J.6":{"unit":"IOPS-Mo","beginRange":"32000","pricePerUnit":{"USD":"0.0476000000"}}}}},
+ "G":{"G.J":{"priceDimensions":{"G.J.6":{"unit":"IOPS-Mo","beginRange":"0","endRange":"32000","pricePerUnit":{"USD":"0.0680000000"}}}}}}}}`
+
+func TestReadOffer(t *testing.T) {
+	p, err := ReadPrices(strings.NewReader(offer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gp3, _ := p.Volume(VolumeSpec{"gp3", 100 * units.GiB, 4000, 225 * units.MiBPerSec})
+	io2, _ := p.Volume(VolumeSpec{"io2", 0, 33000, 0})
+	if month, _ := p.Instance("c8g.2xlarge"); month.String() != "$248.78" || gp3.String() != "$17.56" || io2.String() != "$2,223.60" ||
+		p.Region != "eu-north-1" || p.InstanceSource.AsOf != "2026-11-01" {
+		t.Errorf("c8g.2xlarge %v, gp3 %v, io2 %v, %+v", month, gp3, io2, p)
+	}
+	// What is written is read back.
+	var out bytes.Buffer
+	if err := WritePrices(&out, p); err != nil {
+		t.Fatal(err)
+	}
+	again, err := ReadPrices(&out)
+	if err != nil || again.Region != p.Region || len(again.Volumes["io2"].IOPS) != 2 || again.Volumes["gp3"].Rate[0] != p.Volumes["gp3"].Rate[0] {
+		t.Errorf("%+v, %v", again, err)
+	}
+}
+
+func TestBadPrices(t *testing.T) {
+	const head = "product,unit,above,usd,region,as_of,source\n"
+	for text, want := range map[string]string{
+		"":                                  "EOF",
+		"a,b\n":                             "the column product is missing",
+		head:                                "no price",
+		head + "m5.large,hour,,cheap,r,d,s": `price "cheap": want dollars`,
+		head + "m5.large,year,,1,r,d,s":     `unit "year"`,
+		head + "m5.large,hour,,1,r,d,s\nm5.large,hour,,1,r,d,s":     "line 3: m5.large has two prices",
+		head + "m5.large,hour,,1,r,d,s\nm6.large,hour,,1,q,d,s":     `region "q" after "r"`,
+		head + "io2,IOPS-month,9,1,r,d,s\nio2,IOPS-month,9,1,r,d,s": "do not rise",
+		"instance_type,usd_per_hour\nm5.large,\n":                   `price ""`,
+		`{"products":[1]}`:          "AWS price list: byte 13: want an object",
+		`{"terms":{"OnDemand":{}}}`: "no product of it",
+		`{"publicationDate":"2026-11-01T00:00:00Z","products":{}}`:    "no price",
+		`{"products":{"A":{"productFamily":"Storage","attributes":{"`: "unexpected EOF",
+	} {
+		if _, err := ReadPrices(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestMergePrices(t *testing.T) {
+	read := func(text string) *Prices {
+		p, err := ReadPrices(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	const head = "product,unit,above,usd,region,as_of,source\n"
+	p := read(head + "m5.large,hour,,1,r,2026-01,s\ngp3,GiB-month,,1,r,2026-01,s")
+	if err := p.Merge(read("instance_type,usd_per_hour,source,as_of\nm5.large,2,mine,2026-10-01\n")); err != nil {
+		t.Fatal(err)
+	}
+	if p.Instances["m5.large"] != 2e6 || p.Volumes["gp3"].GiB != 1e6 || p.InstanceSource.AsOf != "2026-10-01" || p.Region != "r" {
+		t.Errorf("%+v", p)
+	}
+	if err := p.Merge(read(head + "m5.large,hour,,1,q,2026-01,s")); err == nil {
+		t.Error("instances of one region beside volumes of another")
+	}
+}
+
+func FuzzReadPrices(f *testing.F) {
+	f.Add(offer)
+	f.Add("product,unit,above,usd,region,as_of,source,trust\ngp3,IOPS-month,3000,0.005,r,2026,s,partial\n")
+	f.Add("instance_type,usd_per_hour\nm5.large,1\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := ReadPrices(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		for typ, u := range p.Instances {
+			if u < 0 || typ == "" {
+				t.Errorf("%q costs %d", typ, u)
+			}
+		}
+	})
+}
