@@ -1,0 +1,56 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Window is the steady-state test of SNIA's Solid State Storage Performance Test Specification on the last rounds.
+type Window struct {
+	// Steady: the range is at most 20 % of the mean and the least-squares line changes by at most 10 % of it.
+	Steady bool `json:"steady"`
+	// Settled: Steady, and the mean of the last five rounds is within 5 % of that of the five before. The window alone passes
+	// on a slow decay.
+	Settled bool     `json:"settled"`
+	Slope   float64  `json:"slope"` // of the line from end to end, as a share of the mean; negative when it falls
+	Range   float64  `json:"range"` // as a share of the mean
+	Mean    Estimate `json:"mean"`  // geometric mean of the window, 95 %
+	Why     string   `json:"why,omitempty"`
+}
+
+// windowRounds is SNIA's.
+const windowRounds = 5
+
+// WindowOf judges the last five of rounds. A volume that has not been written over yet passes it too: the caller must know how
+// much was written.
+func WindowOf(rounds []float64) Window {
+	if len(rounds) < windowRounds {
+		return Window{Why: fmt.Sprintf("%d of %d rounds", len(rounds), windowRounds)}
+	}
+	last := rounds[len(rounds)-windowRounds:]
+	level, err := Level(last)
+	if err != nil {
+		return Window{Why: err.Error()}
+	}
+	m := mean(last)
+	w := Window{Slope: drift(last) / m, Range: (slices.Max(last) - slices.Min(last)) / m, Mean: level}
+	w.Steady = w.Range <= 0.20 && math.Abs(w.Slope) <= 0.10
+	switch {
+	case !w.Steady:
+		w.Why = fmt.Sprintf("range %.0f %%, slope %+.0f %% over five rounds", 100*w.Range, 100*w.Slope)
+	case len(rounds) < 2*windowRounds:
+		w.Why = fmt.Sprintf("%d of %d rounds", len(rounds), 2*windowRounds)
+	default:
+		before := mean(rounds[len(rounds)-2*windowRounds : len(rounds)-windowRounds])
+		change := m/before - 1
+		w.Settled = math.Abs(change) <= 0.05
+		switch {
+		case change < -0.05:
+			w.Why = fmt.Sprintf("still falling, by %.0f %% in five rounds", -100*change)
+		case change > 0.05:
+			w.Why = fmt.Sprintf("still rising, by %.0f %% in five rounds", 100*change)
+		}
+	}
+	return w
+}
