@@ -18,33 +18,37 @@ func suiteYAML(job *fio.JobFile) (string, error) {
 	jobs := job.Jobs()
 	name := slug(strings.TrimSuffix(strings.TrimSuffix(job.Name, ".fio"), ".job"))
 	fmt.Fprintf(&b, "%sname: %s\nscenarios:\n", settingsComment(job, "#"), name)
-	if len(jobs) > 1 && !oneByOne(job, jobs) {
-		if err := job.Writable(); err != nil {
-			return "", err
+	for n, phase := range job.Phases() {
+		if len(phase) == 1 {
+			if err := scenarioYAML(&b, n+1, job.Effective(phase[0])); err != nil {
+				return "", err
+			}
+			continue
 		}
-		role, size := together(job, jobs)
-		fmt.Fprintf(&b, "  - id: 1\n    name: %s\n    role: %s\n", name, role)
-		sizeYAML(&b, size)
-		b.WriteString("    job: |\n")
-		for line := range strings.Lines(string(job.Text())) {
-			b.WriteString(strings.TrimRight("      "+line, " \n") + "\n")
+		part, name := job.Only(phase), name
+		if len(phase) < len(jobs) {
+			name = slug(job.Effective(phase[0]).Name)
 		}
-		return b.String(), nil
-	}
-	for n, i := range jobs {
-		if err := scenarioYAML(&b, n+1, job.Effective(i)); err != nil {
+		if err := togetherYAML(&b, n+1, name, &part); err != nil {
 			return "", err
 		}
 	}
 	return b.String(), nil
 }
 
-// oneByOne says whether each job waits for the one before.
-func oneByOne(job *fio.JobFile, jobs []int) bool {
-	return !slices.ContainsFunc(jobs[1:], func(i int) bool {
-		w, err := fio.WorkloadOf("", job.Effective(i))
-		return err != nil || !w.Stonewall
-	})
+// togetherYAML writes a scenario that holds the text of a job file whose jobs run at the same time.
+func togetherYAML(b *strings.Builder, id int, name string, part *fio.JobFile) error {
+	if err := part.Writable(); err != nil {
+		return err
+	}
+	role, size := together(part, part.Jobs())
+	fmt.Fprintf(b, "  - id: %d\n    name: %s\n    role: %s\n", id, name, role)
+	sizeYAML(b, size)
+	b.WriteString("    job: |\n")
+	for line := range strings.Lines(string(part.Text())) {
+		b.WriteString(strings.TrimRight("      "+line, " \n") + "\n")
+	}
+	return nil
 }
 
 // timing are the options that a scenario states in fields of its own.

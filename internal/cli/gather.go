@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
 	"plimsoll/internal/fio"
@@ -100,87 +99,13 @@ func source(name string, outs []*fio.Output) []*fio.Output {
 	outs, _ = fio.Final(outs)
 	var apart []*fio.Output
 	for _, o := range outs {
-		apart = append(apart, phases(o)...)
+		o.PlaceMixed()
+		apart = append(apart, o.Phases()...)
 	}
-	outs = apart
-	for _, o := range outs {
+	for _, o := range apart {
 		o.Source = name
-		for i := range o.Jobs {
-			placeMixed(o, &o.Jobs[i])
-		}
 	}
-	return outs
-}
-
-// phases takes an output apart whose jobs ran one after another, as stonewall makes them: each then has a status group of its own, and
-// rates of different times do not add up. The statistics of the disks are those of all phases.
-func phases(o *fio.Output) []*fio.Output {
-	var ids []int
-	for i := range o.Jobs {
-		j := &o.Jobs[i]
-		_, together := j.Options["new_group"]
-		_, stonewall := j.Options["stonewall"]
-		if together && !stonewall || j.Group < 0 {
-			return []*fio.Output{o}
-		}
-		if !slices.Contains(ids, j.Group) {
-			ids = append(ids, j.Group)
-		}
-	}
-	if len(ids) < 2 {
-		return []*fio.Output{o}
-	}
-	var parts []*fio.Output
-	for n, id := range ids {
-		p := *o
-		if n > 0 {
-			p.Unread, p.Messages, p.Progress, p.Series, p.AllClients, p.Extra = nil, nil, nil, nil, nil, nil
-		}
-		p.Jobs, p.Groups, p.Doubts = nil, nil, nil
-		for _, j := range o.Jobs {
-			if j.Group == id {
-				p.Jobs = append(p.Jobs, j)
-			}
-		}
-		for _, g := range o.Groups {
-			if g.ID == id {
-				p.Groups = append(p.Groups, g)
-			}
-		}
-		for _, d := range o.Doubts {
-			of := slices.IndexFunc(o.Jobs, func(j fio.Job) bool { return j.Name != "" && strings.HasPrefix(d, j.Name+": ") })
-			if of < 0 && n == 0 || of >= 0 && o.Jobs[of].Group == id {
-				p.Doubts = append(p.Doubts, d)
-			}
-		}
-		if name := p.Jobs[0].Name; name != "" {
-			p.Title = strings.TrimPrefix(strings.TrimSuffix(o.Title, ":")+": "+name, ": ")
-		}
-		parts = append(parts, &p)
-	}
-	return parts
-}
-
-// placeMixed gives what unified_rw_reporting adds up a direction, so that it counts in sums: the one that the job asked for, else reads.
-func placeMixed(o *fio.Output, j *fio.Job) {
-	if j.Mixed == nil || j.Read.N+j.Write.N+j.Trim.N > 0 {
-		return
-	}
-	asked := j.Options["rw"]
-	if asked == "" {
-		asked = o.Global["rw"]
-	}
-	switch strings.TrimPrefix(asked, "rand") {
-	case "read":
-		j.Read = *j.Mixed
-	case "write":
-		j.Write = *j.Mixed
-	case "trim":
-		j.Trim = *j.Mixed
-	default:
-		j.Read = *j.Mixed
-		o.Doubts = append(o.Doubts, j.Name+": fio reported reads and writes as one (unified_rw_reporting); the sum stands as reads")
-	}
+	return apart
 }
 
 // looksLikeLog tells a log from other output with a log's name: people call fio's normal output x_lat.log too.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -31,12 +32,17 @@ Run status group 1 (all jobs):
   WRITE: io=6377.3MB, aggrb=472902KB/s, minb=484252KB/s, maxb=484252KB/s, mint=13809msec, maxt=13809msec
 `
 	outs := gatherText(t, text)
-	if len(outs) != 2 || len(outs[0].Jobs) != 1 || outs[0].Groups[0].ID != 0 || outs[1].Title != "random-write" || outs[1].Groups[0].ID != 1 || outs[1].Version != "fio-1.59" {
+	if len(outs) != 2 || len(outs[0].Jobs) != 1 || outs[0].Groups[0].ID != 0 || outs[1].Jobs[0].Name != "random-write" || outs[1].Phase != 2 || outs[1].Groups[0].ID != 1 || outs[1].Version != "fio-1.59" {
 		t.Fatalf("%d outputs: %+v", len(outs), outs)
 	}
-	together := `{"fio version":"fio-3.28","jobs":[{"jobname":"a","groupid":0,"read":{"total_ios":1}},{"jobname":"b","groupid":1,"job options":{"new_group":"1"},"read":{"total_ios":1}}]}`
-	if outs := gatherText(t, together); len(outs) != 1 {
+	// fio's JSON leaves out options without a value: two groups of 2 s each in an invocation of 3 s ran together, in one of 5 s they did not.
+	doc := `{"fio version":"fio-3.33","jobs":[{"jobname":"a","groupid":0,"elapsed":%[1]d,"read":{"total_ios":1,"runtime":2000}},
+		{"jobname":"b","groupid":1,"elapsed":%[1]d,"read":{"total_ios":1,"runtime":2000}}]}`
+	if outs := gatherText(t, fmt.Sprintf(doc, 3)); len(outs) != 1 {
 		t.Errorf("%d outputs of groups that ran together", len(outs))
+	}
+	if outs := gatherText(t, fmt.Sprintf(doc, 5)); len(outs) != 2 {
+		t.Errorf("%d outputs of groups that ran one after the other", len(outs))
 	}
 }
 

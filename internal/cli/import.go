@@ -140,11 +140,7 @@ func quotedJob(name string) (*fio.JobFile, error) {
 }
 
 func readJobFile(name string) (*fio.JobFile, error) {
-	s, err := suite.FromJobFile(name)
-	if err != nil {
-		return nil, err
-	}
-	return &s.Scenarios[0].Job, nil
+	return suite.JobFile(name)
 }
 
 // reportUnread lists what no reader understood, and fails when there is any.

@@ -21,13 +21,13 @@ func (c *Case) measured() []Measurement {
 
 // iops and bw are all directions together.
 func (m Measurement) iops() units.IOPS {
-	t := m.Result.Total
-	return t.Read.IOPS + t.Write.IOPS + t.Trim.IOPS
+	n, _ := m.Result.Total.Rates()
+	return n
 }
 
 func (m Measurement) bw() units.Rate {
-	t := m.Result.Total
-	return t.Read.BW + t.Write.BW + t.Trim.BW
+	_, bw := m.Result.Total.Rates()
+	return bw
 }
 
 // meanLatency is that of completion, submission included where it was recorded, over all directions, in nanoseconds.
@@ -39,8 +39,9 @@ func (m Measurement) meanLatency() float64 {
 			mean = d.Clat.Mean
 		}
 		if mean > 0 {
-			sum += mean * float64(d.IOPS)
-			n += float64(d.IOPS)
+			weight := float64(d.IOPS) * max(d.Runtime.Seconds(), 1e-9) // as many I/Os: directions may have run for different times
+			sum += mean * weight
+			n += weight
 		}
 	}
 	if n == 0 {

@@ -9,11 +9,17 @@ import (
 	"plimsoll/internal/units"
 )
 
-// MergeJobs adds rows up to one, exactly. Rows of one group ran together: their IOPS and bandwidths add. Groups ran
-// one after the other (stonewall): their runtimes add, and the rates are totals over that time. Means and deviations
-// combine by their counts (Chan, Golub, LeVeque 1979), bins add, and percentiles come from the merged bins; where a
-// row has none they stay empty, for percentiles cannot be averaged. Of a single row all is kept as it is.
-func MergeJobs(jobs []Job) Job {
+// MergeJobs adds rows up to one, exactly. Rows of one group, and of groups that ran at the same time (new_group), share a window: their
+// operations and bytes add, and the rates are those over that window, as fio's own group reports have them. Phases ran one after the
+// other (stonewall): their windows add. Means and deviations combine by their counts (Chan, Golub, LeVeque 1979), bins add, and
+// percentiles come from the merged bins; where a row has none they stay empty, for percentiles cannot be averaged. Of a single row all
+// is kept as it is.
+func MergeJobs(jobs []Job) Job { return mergeJobs(jobs, nil) }
+
+// Total is all rows of an output added up (MergeJobs).
+func (o *Output) Total() Job { return mergeJobs(o.Jobs, o.Global) }
+
+func mergeJobs(jobs []Job, global Options) Job {
 	switch len(jobs) {
 	case 0:
 		return Job{}
@@ -35,10 +41,12 @@ func MergeJobs(jobs []Job) Job {
 		m.CPU.MajorFaults += j.CPU.MajorFaults
 		m.CPU.MinorFaults += j.CPU.MinorFaults
 	}
-	m.Read = mergeDirections(jobs, func(j *Job) *Direction { return &j.Read })
-	m.Write = mergeDirections(jobs, func(j *Job) *Direction { return &j.Write })
-	m.Trim = mergeDirections(jobs, func(j *Job) *Direction { return &j.Trim })
+	phases := phaseOf(jobs, global)
+	m.Read = mergeDirections(jobs, phases, func(j *Job) *Direction { return &j.Read })
+	m.Write = mergeDirections(jobs, phases, func(j *Job) *Direction { return &j.Write })
+	m.Trim = mergeDirections(jobs, phases, func(j *Job) *Direction { return &j.Trim })
 	m.Runtime = max(m.Read.Runtime, m.Write.Runtime, m.Trim.Runtime)
+	m.Window = max(m.Runtime, covered(jobs, phases, (*Job).Span))
 	m.Sync.Lat = mergeLatencies(pick(jobs, func(j *Job) Latency { return j.Sync.Lat }))
 	for _, j := range jobs {
 		m.Sync.Kind = cmp.Or(m.Sync.Kind, j.Sync.Kind)
@@ -49,6 +57,28 @@ func MergeJobs(jobs []Job) Job {
 	m.Complete = mergeShares(jobs, func(j *Job) []Share { return j.Complete })
 	m.Buckets = mergeBuckets(jobs)
 	return m
+}
+
+// covered is the time that rows cover: within a phase from the first start to the last end, and phases add.
+func covered(jobs []Job, phases []int, run func(*Job) time.Duration) time.Duration {
+	type window struct{ from, to time.Duration }
+	all := map[int]window{}
+	for i := range jobs {
+		length := run(&jobs[i])
+		if length <= 0 {
+			continue
+		}
+		from, to := jobs[i].Delay, jobs[i].Delay+length
+		if w, ok := all[phases[i]]; ok {
+			from, to = min(from, w.from), max(to, w.to)
+		}
+		all[phases[i]] = window{from, to}
+	}
+	var sum time.Duration
+	for _, w := range all {
+		sum += w.to - w.from
+	}
+	return sum
 }
 
 func pick[T any](jobs []Job, f func(*Job) T) []T {
@@ -79,15 +109,10 @@ func mergeCPU(m *Job, jobs []Job) {
 	}
 }
 
-func mergeDirections(jobs []Job, of func(*Job) *Direction) Direction {
+func mergeDirections(jobs []Job, phases []int, of func(*Job) *Direction) Direction {
 	var m Direction
-	type groupSum struct {
-		run  time.Duration
-		iops units.IOPS
-		bw   units.Rate
-	}
-	groups := map[int]*groupSum{}
 	ran := []*Direction{}
+	counted := true
 	for i := range jobs {
 		d := of(&jobs[i])
 		m.Short += d.Short
@@ -99,25 +124,16 @@ func mergeDirections(jobs []Job, of func(*Job) *Direction) Direction {
 		ran = append(ran, d)
 		m.N += d.N
 		m.Bytes += d.Bytes
-		g := groups[jobs[i].Group]
-		if g == nil {
-			g = &groupSum{}
-			groups[jobs[i].Group] = g
-		}
-		g.run = max(g.run, d.Runtime)
-		g.iops += d.IOPS
-		g.bw += d.BW
+		counted = counted && (d.N > 0 || d.Bytes == 0)
 	}
-	for _, g := range groups {
-		m.Runtime += g.run
-		m.IOPS, m.BW = g.iops, g.bw
+	m.Runtime = covered(jobs, phases, func(j *Job) time.Duration { return of(j).Runtime })
+	for _, d := range ran {
+		share := d.share(m.Runtime)
+		m.IOPS += d.IOPS * units.IOPS(share)
+		m.BW += d.BW * units.Rate(share)
 	}
-	if len(groups) > 1 {
-		m.IOPS, m.BW = 0, 0
-		if sec := m.Runtime.Seconds(); sec > 0 {
-			m.IOPS = units.IOPS(float64(m.N) / sec)
-			m.BW = units.Rate(float64(m.Bytes) / sec)
-		}
+	if sec := m.Runtime.Seconds(); sec > 0 && m.N > 0 && counted {
+		m.IOPS, m.BW = units.IOPS(float64(m.N)/sec), units.Rate(float64(m.Bytes)/sec)
 	}
 	if len(ran) == 1 {
 		m.BWSamples, m.IOPSSamples, m.Printed = ran[0].BWSamples, ran[0].IOPSSamples, ran[0].Printed

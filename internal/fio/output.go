@@ -32,6 +32,11 @@ type Output struct {
 	Title string `json:"title,omitempty"`
 	// Command is the fio command line that stood above text output.
 	Command string `json:"command,omitempty"`
+	// Line is where its first figure stood in the input, counted from 1; 0 when that is not known. End is the line of its last.
+	Line int `json:"line,omitempty"`
+	End  int `json:"end,omitempty"`
+	// Phase numbers from 1 the parts of an output whose jobs ran one after the other (Phases); 0 for a whole output.
+	Phase int `json:"phase,omitempty"`
 	// Messages are fio's own warnings and errors, printed between the figures.
 	Messages []string `json:"messages,omitempty"`
 	// Doubts lists contradictions in the figures themselves, such as iops × bs that is not bw.
@@ -80,6 +85,12 @@ type Job struct {
 	Elapsed     time.Duration `json:"elapsed,omitempty"` // since the job's start, whole seconds, ramp included
 	// Runtime is the longest of the directions' runtimes; it starts again at the end of the ramp.
 	Runtime time.Duration `json:"runtime"`
+	// Window is the time that all directions cover together (see Time): longer than Runtime where they ran one after the other. It
+	// began Delay after the first job. 0 stands for Runtime.
+	Window time.Duration `json:"window,omitempty"`
+	Delay  time.Duration `json:"delay,omitempty"`
+	// Phase numbers from 1 what ran at the same time, where the job's options tell (Time); 0 stands for not known.
+	Phase int `json:"phase,omitempty"`
 
 	Read  Direction `json:"read"`
 	Write Direction `json:"write"`
@@ -102,6 +113,44 @@ type Job struct {
 	// Extra holds the keys of a JSON row that have no field here, as written: "steadystate", "read.prios".
 	Extra map[string]json.RawMessage `json:"extra,omitempty"`
 	// Disks are those a job of its own printed (rare); see Output.Disks.
+}
+
+// Rates are IOPS and bandwidth of all directions together, over the window in which the row ran: directions that ran at different times
+// are not added, their operations and bytes are.
+func (j Job) Rates() (units.IOPS, units.Rate) {
+	window := j.Span()
+	var n units.IOPS
+	var bw units.Rate
+	for _, d := range []*Direction{&j.Read, &j.Write, &j.Trim} {
+		share := d.share(window)
+		n += d.IOPS * units.IOPS(share)
+		bw += d.BW * units.Rate(share)
+	}
+	return n, bw
+}
+
+// Span is the window that the row's figures cover.
+func (j Job) Span() time.Duration { return max(j.Window, j.Runtime) }
+
+// share is the part of a window in which a direction ran, 1 where that is not known.
+func (d *Direction) share(window time.Duration) float64 {
+	if d.Runtime <= 0 || d.Runtime >= window {
+		return 1
+	}
+	return float64(d.Runtime) / float64(window)
+}
+
+// InFlight is the mean number of I/Os in flight over the row's window by Little's law, 0 where latency was not recorded.
+func (j Job) InFlight() float64 {
+	var l float64
+	for _, d := range []*Direction{&j.Read, &j.Write, &j.Trim} {
+		lat := d.Lat
+		if !lat.Measured() {
+			lat = d.Clat
+		}
+		l += float64(d.IOPS) * d.share(j.Span()) * lat.Mean / 1e9
+	}
+	return l
 }
 
 // Direction holds one direction's figures. N counts completed I/Os; a direction that did not run has N 0.

@@ -39,6 +39,7 @@ type Workload struct {
 	Runtime, Ramp   time.Duration
 	StartDelay      time.Duration
 	Stonewall       bool
+	NewGroup        bool
 	ThinkTime       time.Duration
 	Buffered        bool // direct=0
 	VerifyOn        bool

@@ -40,6 +40,7 @@ func WorkloadOf(name string, s Section) (Workload, error) {
 		ThinkTime:  r.time("thinktime", time.Microsecond),
 		TimeBased:  r.flag("time_based"),
 		Stonewall:  r.flag("stonewall"),
+		NewGroup:   r.flag("new_group"),
 		Filename:   r.text("filename"),
 		Directory:  r.text("directory"),
 		Direct:     r.direct(),

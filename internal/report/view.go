@@ -213,9 +213,9 @@ func (r *row) ceiling(c *ceiling.Ceiling, key key) {
 	r.LastingShare = float64(last.IOPS / b.IOPS)
 }
 
-// rates adds up all directions.
+// rates adds up all directions, over the window that they cover.
 func rates(t fio.Job) (units.IOPS, units.Rate) {
-	return t.Read.IOPS + t.Write.IOPS + t.Trim.IOPS, t.Read.BW + t.Write.BW + t.Trim.BW
+	return t.Rates()
 }
 
 // key is the figure by which a workload is known.

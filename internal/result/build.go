@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
-	"plimsoll/internal/stats"
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/units"
 )
@@ -31,6 +30,7 @@ type row struct {
 	prev    fio.Job
 	inRamp  bool // a ramp was asked for and has not ended
 	started bool
+	streams [3]stream // reads, writes, trims
 }
 
 // shortest is the least interval that stands as a Second of its own. fio prints its last document twice, and the one
@@ -51,6 +51,11 @@ func (b *Builder) Add(o *fio.Output) (Second, bool) {
 			b.rows = append(b.rows, row{inRamp: ramp > 0})
 		}
 		did, excess := b.rows[i].advance(job, since)
+		if !did.Ramp {
+			for d, interval := range []Interval{did.Read, did.Write, did.Trim} {
+				b.rows[i].streams[d].put(since, interval)
+			}
+		}
 		s = s.plus(did)
 		if n := len(b.seconds); n > 0 && !excess.empty() {
 			b.seconds[n-1] = b.seconds[n-1].minus(excess)
@@ -176,9 +181,6 @@ func joinHist(a, b *fio.Hist) *fio.Hist {
 	return sum
 }
 
-// Latest is the last document, nil before the first.
-func (b *Builder) Latest() *fio.Output { return b.last }
-
 // Finish fills r from the documents and from what the sampler saw (nil without one). r.Workloads must be set.
 func (b *Builder) Finish(r *Result, watched *telemetry.Series) {
 	r.Seconds = b.seconds
@@ -190,52 +192,85 @@ func (b *Builder) Finish(r *Result, watched *telemetry.Series) {
 		r.watch(watched, b.Start)
 	}
 	r.Depth = r.depths()
-	r.IOPS = series(r.Seconds, func(s Second) float64 { return float64(s.IOPS()) })
-	r.BW = series(r.Seconds, func(s Second) float64 { return float64(s.BW()) })
-	// The centre is fio's exact count over its exact time; the batches give the interval around it.
-	r.IOPS = recentre(r.IOPS, float64(r.Total.Read.IOPS+r.Total.Write.IOPS+r.Total.Trim.IOPS))
-	r.BW = recentre(r.BW, float64(r.Total.Read.BW+r.Total.Write.BW+r.Total.Trim.BW))
+	r.IOPS, r.BW = b.estimates(r)
 }
 
-// FromOutput fills r from fio's final figures alone, as for an import.
+// FromOutput fills r from fio's final figures alone, as for an import. r.Workloads must be set where they are known.
 func FromOutput(r *Result, o *fio.Output) {
 	r.Fio = o.Version
-	r.Jobs = o.Jobs
+	r.Jobs = slices.Clone(o.Jobs) // a document is read by others, too
 	r.Disks = o.Disks
 	r.Unread = o.Unread
 	r.Doubts = append(r.Doubts, o.Doubts...)
-	if len(o.Jobs) > 0 {
-		r.Total = fio.MergeJobs(o.Jobs)
-	}
+	fio.Time(r.Jobs, o.Global, r.Workloads)
+	timed := *o
+	timed.Jobs = r.Jobs
+	r.Total = timed.Total()
+	r.Parts = parts(&timed)
 	r.distrustSyncs()
-	r.Measured = r.Total.Runtime
+	r.Measured = r.Total.Span()
 	r.Depth = r.depths()
-	r.IOPS = recentre(r.IOPS, float64(r.Total.Read.IOPS+r.Total.Write.IOPS+r.Total.Trim.IOPS))
-	r.BW = recentre(r.BW, float64(r.Total.Read.BW+r.Total.Write.BW+r.Total.Trim.BW))
+	sum := r.Sum()
+	r.IOPS, r.BW = exactly(float64(sum.IOPS)), exactly(float64(sum.BW))
+	if sum.Apart && len(r.Jobs) > 0 {
+		r.Doubts = append(r.Doubts, fmt.Sprintf("not all of it ran at the same time (%s): sums are over %s, the rates of each direction over its own time",
+			runtimes(r.Total), spell(sum.Window)))
+	}
 }
 
-func series(seconds []Second, f func(Second) float64) stats.Estimate {
-	var xs []float64
-	for _, s := range seconds {
-		if !s.Ramp && s.Len >= shortest {
-			xs = append(xs, f(s))
+// spell prints how long something took, to the millisecond.
+func spell(d time.Duration) string { return d.Round(time.Millisecond).String() }
+
+// runtimes says how long each direction ran.
+func runtimes(j fio.Job) string {
+	var parts []string
+	for _, d := range []struct {
+		name string
+		run  time.Duration
+	}{{"reads", j.Read.Runtime}, {"writes", j.Write.Runtime}, {"trims", j.Trim.Runtime}} {
+		if d.run > 0 {
+			parts = append(parts, d.name+" "+spell(d.run))
 		}
 	}
-	return stats.BatchMeans(xs)
+	return strings.Join(parts, ", ")
 }
 
-// leastValues is how many seconds an interval needs. With fewer, Student's t spans more than the figure itself and only
-// says that the run was short, which the doubt says better.
-const leastValues = 5
-
-func recentre(e stats.Estimate, center float64) stats.Estimate {
-	if shift := center - e.Center; e.N >= leastValues {
-		e.Lo, e.Hi = max(e.Lo+shift, 0), e.Hi+shift
-	} else {
-		e.Lo, e.Hi, e.N = center, center, min(e.N, 1)
+// parts are the hosts or the reporting groups of an output that has several.
+func parts(o *fio.Output) []Part {
+	type key struct {
+		host  string
+		group int
 	}
-	e.Center = center
-	return e
+	hosts := map[string]bool{}
+	for _, j := range o.Jobs {
+		hosts[j.Host] = true
+	}
+	var order []key
+	rows := map[key][]fio.Job{}
+	for _, j := range o.Jobs {
+		k := key{"", j.Group}
+		if len(hosts) > 1 {
+			k = key{j.Host, 0}
+		}
+		if rows[k] == nil {
+			order = append(order, k)
+		}
+		rows[k] = append(rows[k], j)
+	}
+	if len(order) < 2 {
+		return nil
+	}
+	var list []Part
+	for _, k := range order {
+		p := *o
+		p.Jobs = rows[k]
+		part := Part{Name: cmp.Or(k.host, rows[k][0].Name), Host: k.host, Group: k.group, Total: p.Total()}
+		for _, j := range p.Jobs {
+			part.Jobs += max(j.Count, 1)
+		}
+		list = append(list, part)
+	}
+	return list
 }
 
 // watch adds what the sampler saw: per device and for the host over the measured window, and second by second.
@@ -276,15 +311,14 @@ func (r *Result) depths() Depth {
 	for _, w := range r.Workloads {
 		d.Asked += w.InFlight()
 	}
-	for _, j := range r.Jobs {
-		for _, dir := range []fio.Direction{j.Read, j.Write, j.Trim} {
-			lat := dir.Lat
-			if !lat.Measured() {
-				lat = dir.Clat
-			}
-			d.Little += float64(dir.IOPS) * lat.Mean / 1e9
+	window := r.Total.Span()
+	for i, j := range r.Jobs {
+		share := 1.0
+		if span := j.Span(); span > 0 && span < window {
+			share = float64(span) / float64(window)
 		}
-		d.Fio += meanDepth(j.Depths) * float64(max(j.Count, r.jobsOf(j.Name), 1))
+		d.Little += j.InFlight() * share
+		d.Fio += meanDepth(j.Depths) * float64(r.jobsIn(i)) * share
 	}
 	if len(r.Devices) > 0 {
 		d.Device = r.Devices[0].Queue
@@ -294,6 +328,24 @@ func (r *Result) depths() Depth {
 		d.Told = fmt.Sprintf("each job waits in a sync after its writes, so of the %.0f I/Os that fio counts in flight %.1f were at the device; latencies include that wait", d.Little, d.Device)
 	}
 	return d
+}
+
+// jobsIn is how many jobs row i stands for: what the row itself says, else numjobs, unless fio printed a row for each of them.
+func (r *Result) jobsIn(i int) int {
+	j := r.Jobs[i]
+	if j.Count > 0 {
+		return j.Count
+	}
+	rows := 0
+	for _, o := range r.Jobs {
+		if o.Name == j.Name && o.Host == j.Host {
+			rows++
+		}
+	}
+	if rows > 1 {
+		return 1
+	}
+	return max(r.jobsOf(j.Name), 1)
 }
 
 // jobsOf is numjobs of the workload of that name, for output that does not say how many jobs a row stands for.

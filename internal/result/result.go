@@ -4,6 +4,7 @@
 package result
 
 import (
+	"slices"
 	"time"
 
 	"plimsoll/internal/cloud"
@@ -47,9 +48,12 @@ type Result struct {
 	Source   string            `json:"source,omitempty"` // file an import came from
 	Labels   map[string]string `json:"labels,omitempty"`
 
-	// Jobs are fio's rows as reported; Total merges them (histograms added, never percentiles averaged).
+	// Jobs are fio's rows as reported; Total merges them (histograms added, never percentiles averaged). Its rates are those over
+	// Total.Window; each direction has its own runtime (Sum).
 	Jobs  []fio.Job `json:"jobs"`
 	Total fio.Job   `json:"total"`
+	// Parts are the reporting groups of a result that holds several, or the hosts of fio --client, which Total adds up; empty otherwise.
+	Parts []Part `json:"parts,omitempty"`
 	// Workloads are what the jobs asked for.
 	Workloads []fio.Workload `json:"workloads,omitempty"`
 
@@ -67,6 +71,51 @@ type Result struct {
 
 	Unread []fio.Unread `json:"unread,omitempty"`
 	Doubts []string     `json:"doubts,omitempty"`
+}
+
+// Part is one reporting group or host of a result.
+type Part struct {
+	Name  string  `json:"name"` // of its first job, or the host
+	Host  string  `json:"host,omitempty"`
+	Group int     `json:"group"`
+	Jobs  int     `json:"jobs"` // numjobs of all its rows
+	Total fio.Job `json:"total"`
+}
+
+// Sum is reads and writes of a result together, over the window that they cover.
+type Sum struct {
+	IOPS   units.IOPS
+	BW     units.Rate
+	Window time.Duration
+	// Apart says that a direction ran for a part of the window only: its own rate is higher than its share of the sum.
+	Apart bool
+}
+
+// apartShare is how much shorter than the window a direction must have run to count as apart: jobs end within a few percent of each other.
+const apartShare = 0.95
+
+// Sum adds up all directions.
+func (r *Result) Sum() Sum {
+	s := Sum{Window: r.Total.Span()}
+	s.IOPS, s.BW = r.Total.Rates()
+	for _, d := range []fio.Direction{r.Total.Read, r.Total.Write, r.Total.Trim} {
+		s.Apart = s.Apart || d.Runtime > 0 && float64(d.Runtime) < apartShare*float64(s.Window)
+	}
+	return s
+}
+
+// Durable is the distribution of the latency that a committed write has: that of the sync after it where one was measured, else that
+// of the write itself. ok is false where the workload does not make its writes durable.
+func (r *Result) Durable() (l fio.Latency, ok bool) {
+	if r.Total.Sync.Lat.Measured() {
+		return r.Total.Sync.Lat, true
+	}
+	w := r.Total.Write.Clat
+	if !w.Measured() {
+		w = r.Total.Write.Lat
+	}
+	durable := len(r.Workloads) > 0 && !slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return w.Writes() && !w.SyncWrites })
+	return w, durable && w.Measured()
 }
 
 // Invalidate marks the result as not to be trusted and says why.

@@ -74,8 +74,33 @@ func named(arg string) (*Suite, error) {
 	return FromJobFile(arg)
 }
 
-// FromJobFile makes a suite of one scenario that runs a fio job file as it is.
+// FromJobFile makes a suite that runs a fio job file unchanged: one scenario, or one for each of the phases that stonewall makes, since
+// rates of different times do not add up and fio's disk statistics cover a whole invocation.
 func FromJobFile(name string) (*Suite, error) {
+	job, err := JobFile(name)
+	if err != nil {
+		return nil, err
+	}
+	base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
+	s := &Suite{Name: base, Source: name, Cooldown: DefaultCooldown}
+	phases := job.Phases()
+	if len(phases) > 1 {
+		s.Cooldown = 0 // fio begins a phase as soon as the one before has ended
+	}
+	for n, sections := range phases {
+		c := Scenario{ID: n + 1, Name: base, Title: filepath.Base(name), Role: topology.Data, Job: *job, AsIs: true}
+		if len(phases) > 1 {
+			c.Job = job.Only(sections)
+			names := sectionNames(job, sections)
+			c.Name, c.Title = s.free(names[0]), filepath.Base(name)+": "+strings.Join(names, ", ")
+		}
+		s.Scenarios = append(s.Scenarios, c)
+	}
+	return s, nil
+}
+
+// JobFile reads a fio job file whole.
+func JobFile(name string) (*fio.JobFile, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
@@ -90,11 +115,27 @@ func FromJobFile(name string) (*Suite, error) {
 	if len(job.Jobs()) == 0 {
 		return nil, fmt.Errorf("%s has no job section", name)
 	}
-	base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
-	return &Suite{
-		Name: base, Source: name, Cooldown: DefaultCooldown,
-		Scenarios: []Scenario{{ID: 1, Name: base, Title: filepath.Base(name), Role: topology.Data, Job: *job, AsIs: true}},
-	}, nil
+	return job, nil
+}
+
+// sectionNames are the names of job sections, as fio reports them.
+func sectionNames(job *fio.JobFile, sections []int) []string {
+	var names []string
+	for _, i := range sections {
+		names = append(names, job.Effective(i).Name)
+	}
+	return names
+}
+
+// free is a name that no scenario has: the given one, or with a number behind it.
+func (s *Suite) free(name string) string {
+	taken := func(name string) bool {
+		return slices.ContainsFunc(s.Scenarios, func(c Scenario) bool { return c.Name == name })
+	}
+	for n, base := 2, name; taken(name); n++ {
+		name = fmt.Sprintf("%s-%d", base, n)
+	}
+	return name
 }
 
 // beside resolves an include as fio does: relative to the working directory, else beside the job file.

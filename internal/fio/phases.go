@@ -1,0 +1,297 @@
+package fio
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Phases are the indexes of the job sections that run at the same time, phase by phase: a section with stonewall waits until all
+// sections before it have ended. A file in which a job waits for a single other one (wait_for) or ends all others (exitall) is one
+// phase, because its parts cannot run by themselves.
+func (f *JobFile) Phases() [][]int {
+	jobs := f.Jobs()
+	var phases [][]int
+	for n, i := range jobs {
+		r := newOptionReader(f.Effective(i))
+		if _, tied := r.value("wait_for"); tied || r.flag("exitall") || r.flag("exit_what") {
+			return [][]int{jobs}
+		}
+		if n == 0 || r.flag("stonewall") {
+			phases = append(phases, nil)
+		}
+		phases[len(phases)-1] = append(phases[len(phases)-1], i)
+	}
+	return phases
+}
+
+// Only is the job file with these job sections and the global sections before the last of them.
+func (f *JobFile) Only(jobs []int) JobFile {
+	part := *f
+	part.Sections = nil
+	for i, s := range f.Sections[:slices.Max(jobs)+1] {
+		if s.Global() || slices.Contains(jobs, i) {
+			part.Sections = append(part.Sections, s)
+		}
+	}
+	return part
+}
+
+// phaseOf numbers the phases that rows ran in, from 0. fio counts a group for each stonewall and each new_group, and only the first of
+// them waits for what runs before it. Time has settled it where the jobs' options are known. fio's JSON leaves out options without a
+// value, as these two are, so two things tell groups that ran at the same time: starts (job_start, fio 3.36) before the end of the group
+// before, and less time since fio began (elapsed, the same in all rows) than the groups' runtimes add up to.
+func phaseOf(jobs []Job, global Options) []int {
+	list := make([]int, len(jobs))
+	if !slices.ContainsFunc(jobs, func(j Job) bool { return j.Phase == 0 }) {
+		for i, j := range jobs {
+			list[i] = j.Phase - 1
+		}
+		return list
+	}
+	var groups [][]Job
+	at := map[int]int{} // index in groups
+	for i, j := range jobs {
+		g, known := at[j.Group]
+		if !known {
+			g = len(groups)
+			at[j.Group] = g
+			groups = append(groups, nil)
+		}
+		groups[g] = append(groups[g], j)
+		list[i] = g
+	}
+	phases := make([]int, len(groups))
+	crowded := crowded(groups)
+	for g := 1; g < len(groups); g++ {
+		phases[g] = phases[g-1]
+		if !crowded && !beside(groups[g][0].Options, global) && !overlap(groups[g-1], groups[g]) {
+			phases[g]++
+		}
+	}
+	for i := range list {
+		list[i] = phases[list[i]]
+	}
+	return list
+}
+
+// crowded says that groups of these runtimes had no time to run one after the other.
+func crowded(groups [][]Job) bool {
+	var sum, elapsed time.Duration
+	for _, g := range groups {
+		var longest time.Duration
+		for _, j := range g {
+			longest, elapsed = max(longest, j.Runtime), max(elapsed, j.Elapsed)
+		}
+		sum += longest
+	}
+	return elapsed > 0 && elapsed < sum
+}
+
+// overlap says that b began before a had ended, as far as starts are known.
+func overlap(a, b []Job) bool {
+	for _, j := range b {
+		if j.Start.IsZero() {
+			return false
+		}
+		for _, before := range a {
+			if !before.Start.IsZero() && j.Start.Before(before.Start.Add(before.Runtime)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// settlePhases numbers the phases of rows whose jobs are all known by name.
+func settlePhases(rows []Job, loads []Workload) {
+	groups := map[int]int{}
+	phase := 0
+	for i := range rows {
+		at := slices.IndexFunc(loads, func(w Workload) bool { return w.Name == rows[i].Name })
+		if at < 0 {
+			for k := range rows {
+				rows[k].Phase = 0
+			}
+			return
+		}
+		if _, known := groups[rows[i].Group]; !known {
+			if w := loads[at]; phase == 0 || !w.NewGroup || w.Stonewall {
+				phase++
+			}
+			groups[rows[i].Group] = phase
+		}
+		rows[i].Phase = groups[rows[i].Group]
+	}
+}
+
+func beside(own, global Options) bool {
+	on := func(name string) bool {
+		for _, o := range []Options{own, global} {
+			if v, ok := o[name]; ok {
+				return v != "0"
+			}
+		}
+		return false
+	}
+	return on("new_group") && !on("stonewall")
+}
+
+// Phases takes an output apart whose jobs ran one after another, as stonewall makes them: rates of different times do not add up.
+// The statistics of the disks are those of all phases.
+func (o *Output) Phases() []*Output {
+	if o.AllClients != nil || slices.ContainsFunc(o.Jobs, func(j Job) bool { return j.Group < 0 }) {
+		return []*Output{o}
+	}
+	numbers := phaseOf(o.Jobs, o.Global)
+	if len(numbers) == 0 || slices.Max(numbers) == 0 {
+		return []*Output{o}
+	}
+	parts := make([]*Output, slices.Max(numbers)+1)
+	for n := range parts {
+		parts[n] = o.phase(n, numbers)
+	}
+	return parts
+}
+
+func (o *Output) phase(n int, numbers []int) *Output {
+	p := *o
+	if n > 0 {
+		p.Unread, p.Messages, p.Progress, p.Series, p.AllClients, p.Extra = nil, nil, nil, nil, nil, nil
+	}
+	p.Jobs, p.Groups, p.Doubts = nil, nil, nil
+	groups := map[int]bool{}
+	for i, j := range o.Jobs {
+		if numbers[i] == n {
+			p.Jobs = append(p.Jobs, j)
+			groups[j.Group] = true
+		}
+	}
+	for _, g := range o.Groups {
+		if groups[g.ID] {
+			p.Groups = append(p.Groups, g)
+		}
+	}
+	for _, d := range o.Doubts {
+		of := slices.IndexFunc(o.Jobs, func(j Job) bool { return j.Name != "" && strings.HasPrefix(d, j.Name+": ") })
+		if of < 0 && n == 0 || of >= 0 && numbers[of] == n {
+			p.Doubts = append(p.Doubts, d)
+		}
+	}
+	p.Phase = n + 1
+	return &p
+}
+
+// PlaceMixed gives what unified_rw_reporting adds up a direction, so that it counts in sums: the one that the job asked for, else reads.
+func (o *Output) PlaceMixed() {
+	for i := range o.Jobs {
+		j := &o.Jobs[i]
+		if j.Mixed == nil || j.Read.N+j.Write.N+j.Trim.N > 0 {
+			continue
+		}
+		asked := j.Options["rw"]
+		if asked == "" {
+			asked = o.Global["rw"]
+		}
+		switch strings.TrimPrefix(asked, "rand") {
+		case "read":
+			j.Read = *j.Mixed
+		case "write":
+			j.Write = *j.Mixed
+		case "trim":
+			j.Trim = *j.Mixed
+		default:
+			j.Read = *j.Mixed
+			o.Doubts = append(o.Doubts, j.Name+": fio reported reads and writes as one (unified_rw_reporting); the sum stands as reads")
+		}
+	}
+}
+
+// Time works out when the rows ran, from what their jobs were asked to do (loads; the rows' own options where there is none of that
+// name): the window that a row's directions cover together, and its start after the others.
+//
+// fio times each direction apart. A job that only writes and has reads besides verified what it wrote: first it wrote, then it read
+// (fio.c: do_verify follows do_io, and the time of each is added to its direction). A reporting group of several sections runs as long
+// as the section that ends last.
+func Time(rows []Job, global Options, loads []Workload) {
+	settlePhases(rows, loads)
+	perGroup := map[int]int{}
+	for _, j := range rows {
+		perGroup[j.Group]++
+	}
+	for i := range rows {
+		j := &rows[i]
+		of := loadsOf(j, global, loads, perGroup[j.Group] == 1 && len(perGroup) == 1)
+		j.Window, j.Delay = j.Runtime, 0
+		if len(of) == 0 {
+			continue
+		}
+		writesOnly := !slices.ContainsFunc(of, Workload.Reads)
+		if writesOnly && j.Read.Runtime > 0 && j.Write.Runtime > 0 {
+			j.Window = j.Read.Runtime + j.Write.Runtime
+		}
+		if len(of) == 1 {
+			j.Delay = of[0].StartDelay
+			continue
+		}
+		j.Window = max(j.Window, sectionsWindow(j, of))
+	}
+}
+
+// sectionsWindow is how long the sections of one row cover: each direction ran at most its runtime, and began when its section did.
+func sectionsWindow(j *Job, of []Workload) time.Duration {
+	var end time.Duration
+	begin := of[0].StartDelay
+	for _, w := range of {
+		var run time.Duration
+		if w.Reads() {
+			run = j.Read.Runtime
+		}
+		if w.Writes() {
+			run = max(run, j.Write.Runtime)
+		}
+		if w.Runtime > 0 {
+			run = min(run, w.Runtime)
+		}
+		begin = min(begin, w.StartDelay)
+		end = max(end, w.StartDelay+run)
+	}
+	return end - begin
+}
+
+// loadsOf are the workloads of a row: those of its name, all where the row stands for the only group, else what its own options say.
+func loadsOf(j *Job, global Options, loads []Workload, alone bool) []Workload {
+	if alone && len(loads) > 0 {
+		return loads
+	}
+	var of []Workload
+	for _, w := range loads {
+		if w.Name == j.Name {
+			of = append(of, w)
+		}
+	}
+	if len(of) > 0 || len(j.Options)+len(global) == 0 {
+		return of
+	}
+	options := Options{}
+	maps.Copy(options, global)
+	maps.Copy(options, j.Options)
+	if options["rw"] == "" && options["readwrite"] == "" {
+		return nil
+	}
+	w, err := WorkloadOf(j.Name, options.Section(j.Name))
+	if err != nil {
+		return nil
+	}
+	return []Workload{w}
+}
+
+// Section is the job section that has these options.
+func (o Options) Section(name string) Section {
+	s := Section{Name: name}
+	for _, key := range slices.Sorted(maps.Keys(o)) {
+		s.Options = append(s.Options, Option{Name: key, Value: o[key], Bare: o[key] == ""})
+	}
+	return s
+}
