@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/report"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
 
@@ -58,22 +59,6 @@ as a table.`,
 	return cmd
 }
 
-// outlook is a scenario and its ceiling, as --json prints it.
-type outlook struct {
-	ID        int             `json:"id"`
-	Name      string          `json:"name"`
-	Role      topology.Role   `json:"role"`
-	Known     bool            `json:"known"`
-	Ceiling   ceiling.Ceiling `json:"ceiling"`
-	Binding   *ceiling.Bound  `json:"binding,omitempty"`
-	Next      *ceiling.Bound  `json:"next,omitempty"`
-	Sustained *ceiling.Bound  `json:"sustained,omitempty"`
-	Course    []ceiling.Step  `json:"course,omitempty"`
-
-	title string
-	loads []fio.Workload
-}
-
 func runCeiling(ctx context.Context, env *Env, o ceilingOptions) error {
 	s, err := suite.Select(o.args, suite.Selection{})
 	if err != nil {
@@ -83,13 +68,13 @@ func runCeiling(ctx context.Context, env *Env, o ceilingOptions) error {
 	if err != nil {
 		return err
 	}
-	var all []outlook
+	var all []report.Outlook
 	for _, c := range s.Scenarios {
 		loads, err := c.Workloads("/" + string(c.Role))
 		if err != nil {
 			return usage(err)
 		}
-		all = append(all, outlook{ID: c.ID, Name: c.Name, Role: c.Role, title: c.Title, loads: loads})
+		all = append(all, report.Outlook{ID: c.ID, Name: c.Name, Role: c.Role, Loads: loads})
 	}
 	if o.sweep != "" {
 		if len(all) != 1 {
@@ -100,20 +85,23 @@ func runCeiling(ctx context.Context, env *Env, o ceilingOptions) error {
 	if err := o.work(t, all); err != nil {
 		return err
 	}
-	switch {
-	case o.json:
-		return printJSON(env.Out, map[string]any{"topology": t, "scenarios": all})
-	case len(all) == 1 || o.together:
-		for i, one := range all {
-			if i > 0 {
-				fmt.Fprintln(env.Out)
-			}
-			printOutlook(env.Out, t, one)
-		}
-	default:
-		printOutlooks(env.Out, t, s.Name, all)
+	if o.json {
+		return report.WriteJSON(env.Out, "ceiling", map[string]any{"topology": t, "scenarios": all})
 	}
-	return nil
+	return report.Ceilings(env.Out, t, s.Name, all, o.together, reportOptions(env))
+}
+
+// runSweep varies one scenario.
+func runSweep(env *Env, o ceilingOptions, t *topology.Topology, one report.Outlook) error {
+	axes, err := ceiling.ParseAxes(o.sweep)
+	if err != nil {
+		return usage(fmt.Errorf("--%w", err))
+	}
+	points := ceiling.Sweep(t, one.Role, one.Loads, axes, o.withLatency)
+	if o.json {
+		return report.WriteJSON(env.Out, "points", points)
+	}
+	return report.Sweep(env.Out, t, one, axes, points, reportOptions(env))
 }
 
 // topology is the declared layout, or what is found below the paths, those that job files name too.
@@ -146,7 +134,7 @@ func (o ceilingOptions) topology(ctx context.Context, env *Env, s *suite.Suite) 
 }
 
 // work fills the ceilings in.
-func (o ceilingOptions) work(t *topology.Topology, all []outlook) error {
+func (o ceilingOptions) work(t *topology.Topology, all []report.Outlook) error {
 	ceilings := map[int]ceiling.Ceiling{}
 	if o.together {
 		loads := map[topology.Role][]fio.Workload{}
@@ -154,7 +142,7 @@ func (o ceilingOptions) work(t *topology.Topology, all []outlook) error {
 			if loads[one.Role] != nil {
 				return usage(errors.New("--together takes one scenario of each role, such as 2,6"))
 			}
-			loads[one.Role] = one.loads
+			loads[one.Role] = one.Loads
 		}
 		if len(loads) < 2 {
 			return usage(errors.New("--together takes one scenario of each role, such as 2,6"))
@@ -165,11 +153,11 @@ func (o ceilingOptions) work(t *topology.Topology, all []outlook) error {
 		}
 	} else {
 		for i, one := range all {
-			ceilings[i] = ceiling.Of(t, one.Role, one.loads)
+			ceilings[i] = ceiling.Of(t, one.Role, one.Loads)
 		}
 	}
 	for _, i := range slices.Sorted(maps.Keys(ceilings)) {
-		all[i].take(o.withLatency(ceilings[i]))
+		all[i].SetCeiling(o.withLatency(ceilings[i]))
 	}
 	return nil
 }
@@ -180,9 +168,4 @@ func (o ceilingOptions) withLatency(c ceiling.Ceiling) ceiling.Ceiling {
 		return c
 	}
 	return c.WithLatency(o.read, o.write, 0, topology.Origin{Kind: topology.Declared, Where: "--read-latency, --write-latency"})
-}
-
-func (o *outlook) take(c ceiling.Ceiling) {
-	o.Ceiling, o.Known = c, c.Known()
-	o.Binding, o.Next, o.Sustained, o.Course = c.Binding(), c.Next(), c.Sustained(), c.Course()
 }

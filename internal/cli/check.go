@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -78,9 +77,7 @@ func runCheck(ctx context.Context, env *Env, o checkOptions) error {
 	found := append([]finding.Finding{}, finding.Judge(c)...) // [] in JSON, not null
 	all := checked{found, finding.Fine(c, found), slices.Concat(notes, t.Notes, c.Host.Notes), c.Host, c.Look}
 	if o.json {
-		e := json.NewEncoder(env.Out)
-		e.SetIndent("", "  ")
-		err = e.Encode(all)
+		err = report.WriteJSON(env.Out, "check", all)
 	} else {
 		err = report.Findings(env.Out, all.Findings, all.Fine, all.Notes, reportOptions(env))
 	}

@@ -37,10 +37,10 @@ func newCompareCmd(env *Env) *cobra.Command {
 			}
 			c := bundle.Compare(before, after)
 			if asJSON {
-				return printJSON(env.Out, compared{c, before.Run.Labels, after.Run.Labels})
+				return report.WriteJSON(env.Out, "comparison", compared{c, before.Run.Labels, after.Run.Labels})
 			}
-			c.Before = strings.TrimSpace(c.Before + "  " + labelText(before.Run.Labels))
-			c.After = strings.TrimSpace(c.After + "  " + labelText(after.Run.Labels))
+			c.Before = strings.TrimSpace(c.Before + "  " + report.LabelText(before.Run.Labels))
+			c.After = strings.TrimSpace(c.After + "  " + report.LabelText(after.Run.Labels))
 			return report.Compare(env.Out, c)
 		},
 	}

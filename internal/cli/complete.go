@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/cloud"
+	"plimsoll/internal/report"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
 )
@@ -97,7 +98,7 @@ func completeRuns(_ *cobra.Command, args []string, _ string) ([]string, cobra.Sh
 	var words []string
 	for _, r := range runs {
 		if name := filepath.Join("runs", r.ID); !slices.Contains(args, name) {
-			words = append(words, name+"\t"+strings.TrimSuffix(strings.Join(about(r), ", "), ", "))
+			words = append(words, name+"\t"+strings.TrimSuffix(strings.Join(report.RunSummary(r), ", "), ", "))
 		}
 	}
 	if err != nil || len(words) == 0 {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/finding"
+	"plimsoll/internal/report"
 )
 
 func newExplainCmd(env *Env) *cobra.Command {
@@ -25,10 +26,7 @@ func newExplainCmd(env *Env) *cobra.Command {
 
 func runExplain(env *Env, args []string) error {
 	if len(args) == 0 {
-		for _, r := range finding.Rules() {
-			fmt.Fprintf(env.Out, "%s  %-8s %s\n", r.Code, r.Severity, r.Title)
-		}
-		return nil
+		return report.Rules(env.Out, finding.Rules())
 	}
 	for i, arg := range args {
 		text, ok := finding.Explain(finding.Code(arg))

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -83,9 +82,7 @@ func runInspect(ctx context.Context, env *Env, o inspectOptions) error {
 		return err
 	}
 	if o.json {
-		e := json.NewEncoder(env.Out)
-		e.SetIndent("", "  ")
-		return e.Encode(t)
+		return report.WriteJSON(env.Out, "topology", t)
 	}
 	return report.Inspect(env.Out, t, reportOptions(env).Width)
 }

@@ -11,12 +11,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/report"
 	"plimsoll/internal/script"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
-
-	"github.com/spf13/cobra"
 )
 
 type lintOptions struct {
@@ -28,7 +30,7 @@ type lintOptions struct {
 }
 
 func newLintCmd(env *Env) *cobra.Command {
-	o := lintOptions{format: "text"}
+	o := lintOptions{format: report.LintFormats()[0]}
 	cmd := &cobra.Command{
 		Use:   "lint FILE|DIR|COMMAND...",
 		Short: "Say what is wrong with fio jobs before a day is wasted on them",
@@ -49,20 +51,20 @@ or command behind it, or, ahead of a blank line at the top, for the file. Exit 0
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", o.format, "`FORMAT`: "+strings.Join(lintFormats, ", "))
+	f.StringVar(&o.format, "format", o.format, "`FORMAT`: "+report.Names(report.LintFormats()))
 	f.BoolVar(&o.fix, "fix", false, "mend the files where the repair is certain, and report the rest")
 	f.BoolVar(&o.installed, "installed", false, "check options against the installed fio instead of all of 3.16 to 3.41")
 	f.TextVar(&o.chunk, "chunk", o.chunk, "chunk `SIZE` of the array the jobs run on")
 	f.TextVar(&o.memory, "memory", o.memory, "memory `SIZE` of the machine they run on")
 	f.TextVar(&o.free, "free", o.free, "free `SIZE` of the filesystem they write to")
 	f.StringSliceVar(&o.disable, "disable", nil, "do not apply the rule `CODE`")
-	completeValues(cmd, "format", lintFormats)
+	completeValues(cmd, "format", report.LintFormats())
 	return cmd
 }
 
 func runLint(ctx context.Context, env *Env, o lintOptions) error {
-	if !slices.Contains(lintFormats, o.format) {
-		return usage(fmt.Errorf("format %q: want %s", o.format, strings.Join(lintFormats, ", ")))
+	if !slices.Contains(report.LintFormats(), o.format) {
+		return usage(fmt.Errorf("unknown format %q: use one of %s", o.format, report.Names(report.LintFormats())))
 	}
 	c := &finding.Case{Chunk: o.chunk, Memory: o.memory, Free: o.free}
 	if o.installed {
@@ -89,7 +91,7 @@ func runLint(ctx context.Context, env *Env, o lintOptions) error {
 			return err
 		}
 	}
-	if err := printLint(env.Out, o.format, c.Scripts, found); err != nil {
+	if err := report.Lint(env.Out, o.format, report.Linted{Files: c.Scripts, Findings: found, Tool: Version}); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Severity == finding.Fail }) {
@@ -190,10 +192,10 @@ func mend(env *Env, c *finding.Case, docs []document, found []finding.Finding, d
 		if !d.file || n == 0 {
 			continue
 		}
-		if err := os.WriteFile(d.name, []byte(text), 0o644); err != nil { //nolint:gosec // the file exists: its mode stays
+		if err := sys.WriteFile(d.name, []byte(text), mode(d.name)); err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(env.Err, "%s: mended %d\n", d.name, n)
+		fmt.Fprintf(env.Err, "%s: %s applied\n", clean(d.name), plural(n, "fix", "fixes"))
 		docs[i].text = []byte(text)
 		after.Scripts[i] = docs[i].parse()
 	}

@@ -214,7 +214,7 @@ func (v *plainView) Event(e bench.Event) {
 	now := v.env.Now()
 	switch e := e.(type) {
 	case bench.Started:
-		v.say("%s: %s, about %s, into %s", e.Suite, plural(len(e.Scenarios)-len(e.Done), "scenario"), e.Expected.Round(time.Second), e.Dir)
+		v.say("%s: %s, about %s, into %s", e.Suite, plural(len(e.Scenarios)-len(e.Done), "scenario", "scenarios"), e.Expected.Round(time.Second), e.Dir)
 	case bench.Laying:
 		if e.Done || now.Sub(v.said) >= plainEvery {
 			v.say("laying out %s: %s of %s", e.File, e.Written, e.Size)

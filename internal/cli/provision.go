@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
 	"plimsoll/internal/provision"
+	"plimsoll/internal/report"
 	"plimsoll/internal/topology"
 )
 
@@ -45,9 +47,9 @@ teardown undoes it. Nothing is changed. As root, volumes are also looked at for 
 				return err
 			}
 			if o.json {
-				return printJSON(env.Out, plan)
+				return report.WriteJSON(env.Out, "plan", plan)
 			}
-			printProvision(env.Out, plan)
+			report.Plan(env.Out, plan)
 			return nil
 		},
 	}

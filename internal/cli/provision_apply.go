@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"plimsoll/internal/report"
 )
 
 func newApplyCmd(env *Env) *cobra.Command {
@@ -41,10 +43,10 @@ func runApply(ctx context.Context, env *Env, o provisionOptions) error {
 		return err
 	}
 	if !o.json {
-		printProvision(env.Out, plan)
+		report.Plan(env.Out, plan)
 	}
 	if plan.Steps() > 0 && !o.yes {
-		if err := confirm(env, fmt.Sprintf("\nDo these %d steps?", plan.Steps())); err != nil {
+		if err := confirm(env, fmt.Sprintf("\nRun %s?", plural(plan.Steps(), "step", "steps"))); err != nil {
 			return err
 		}
 	}

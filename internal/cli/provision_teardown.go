@@ -6,7 +6,9 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
 	"plimsoll/internal/provision"
+	"plimsoll/internal/report"
 )
 
 func newTeardownCmd(env *Env) *cobra.Command {
@@ -43,7 +45,7 @@ func runTeardown(ctx context.Context, env *Env, o provisionOptions, names []stri
 		return nil
 	}
 	if !o.yes {
-		printUndo(env.Out, journals)
+		report.Undo(env.Out, journals)
 		if err := confirm(env, "\nUndo this? What is on these volumes is lost."); err != nil {
 			return err
 		}

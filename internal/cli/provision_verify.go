@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+
 	"plimsoll/internal/provision"
+	"plimsoll/internal/report"
 )
 
 func newVerifyCmd(env *Env) *cobra.Command {
@@ -36,9 +38,9 @@ func runVerify(ctx context.Context, env *Env, o provisionOptions) error {
 		return err
 	}
 	if o.json {
-		err = printJSON(env.Out, diffs)
+		err = report.WriteJSON(env.Out, "differences", diffs)
 	} else {
-		printDifferences(env.Out, decl, diffs)
+		report.Differences(env.Out, decl, diffs)
 	}
 	if err == nil && len(diffs) > 0 {
 		err = errVerdict

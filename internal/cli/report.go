@@ -27,8 +27,8 @@ func newReportCmd(env *Env) *cobra.Command {
 		Example: `  plimsoll report runs/20261121T031200Z-db-db1
   plimsoll report runs/20261121T031200Z-db-db1 --format html > report.html`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if !slices.Contains(report.Formats, report.Format(format)) {
-				return usage(fmt.Errorf("format %q: want one of %v", format, report.Formats))
+			if !slices.Contains(report.Formats(), report.Format(format)) {
+				return usage(fmt.Errorf("unknown format %q: use one of %s", format, report.Names(report.Formats())))
 			}
 			b, err := bundle.Open(args[0])
 			if err != nil {
@@ -37,8 +37,8 @@ func newReportCmd(env *Env) *cobra.Command {
 			return report.Write(env.Out, report.Format(format), b, reportOptions(env))
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", format, "`FORMAT`: tty, md, html, json, csv or junit")
-	completeValues(cmd, "format", report.Formats)
+	cmd.Flags().StringVar(&format, "format", format, "`FORMAT`: "+report.Names(report.Formats()))
+	completeValues(cmd, "format", report.Formats())
 	return cmd
 }
 

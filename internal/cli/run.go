@@ -17,6 +17,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/report"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -287,7 +288,7 @@ func (o runOptions) carryOut(ctx context.Context, env *Env, s *suite.Suite, set 
 		if err := bench.Check(env.Machine, p); err != nil {
 			return err
 		}
-		return printPlan(env.Out, p)
+		return report.DryRun(env.Out, p)
 	}
 	show, err := newProgress(env, o.progress)
 	if err != nil {

@@ -3,15 +3,13 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/report"
 )
 
 func newRunsCmd(env *Env) *cobra.Command {
@@ -37,7 +35,7 @@ func runRuns(env *Env, out string, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return printJSON(env.Out, runs)
+		return report.WriteJSON(env.Out, "runs", runs)
 	}
 	if len(runs) == 0 {
 		where, err := filepath.Abs(out)
@@ -47,27 +45,8 @@ func runRuns(env *Env, out string, asJSON bool) error {
 		fmt.Fprintf(env.Err, "no runs in %s; name another directory with --out\n", clean(where))
 		return nil
 	}
-	t := tabwriter.NewWriter(env.Out, 0, 0, 2, ' ', 0)
-	for _, r := range runs {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", r.Created.Local().Format("2006-01-02 15:04"), filepath.Join(out, r.ID), strings.Join(about(r), "\t"))
-	}
-	return t.Flush()
+	return report.Runs(env.Out, out, runs)
 }
-
-// about is a run in a few words: how it ended, how much it measured, how it is labelled.
-func about(r bundle.Run) []string {
-	return []string{r.Outcome(), plural(len(r.Suite.Scenarios), "scenario"), clean(labelText(r.Labels))}
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// plainLabel is the key of a label that was given without one.
-const plainLabel = "label"
 
 // runLabels reads --label TEXT and --label KEY=VALUE.
 func runLabels(given []string) (map[string]string, error) {
@@ -75,7 +54,7 @@ func runLabels(given []string) (map[string]string, error) {
 	for _, l := range given {
 		key, value, ok := strings.Cut(l, "=")
 		if !ok {
-			key, value = plainLabel, l
+			key, value = report.PlainLabel, l
 		}
 		if key == "" || value == "" {
 			return nil, fmt.Errorf("--label %q: want TEXT or KEY=VALUE", l)
@@ -86,17 +65,4 @@ func runLabels(given []string) (map[string]string, error) {
 		labels[key] = value
 	}
 	return labels, nil
-}
-
-// labelText prints labels as they were given.
-func labelText(labels map[string]string) string {
-	var all []string
-	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		if key == plainLabel {
-			all = append(all, labels[key])
-		} else {
-			all = append(all, key+"="+labels[key])
-		}
-	}
-	return strings.Join(all, ", ")
 }

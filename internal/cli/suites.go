@@ -1,15 +1,13 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/bench"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/report"
 	"plimsoll/internal/suite"
 )
 
@@ -37,19 +35,9 @@ func runSuites(env *Env, asJSON bool) error {
 		all = append(all, s)
 	}
 	if asJSON {
-		return printJSON(env.Out, all)
+		return report.WriteJSON(env.Out, "suites", all)
 	}
-	t := tabwriter.NewWriter(env.Out, 0, 0, 2, ' ', 0)
-	for _, s := range all {
-		fmt.Fprintf(t, "%s\t%d\t%s\n", s.Name, len(s.Scenarios), s.Description)
-	}
-	return t.Flush()
-}
-
-func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	return report.Suites(env.Out, all)
 }
 
 func newShowCmd(env *Env) *cobra.Command {

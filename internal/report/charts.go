@@ -337,5 +337,5 @@ func joined(seconds []result.Second) result.Second {
 	return sum
 }
 
-// encode is the data block of the page. encoding/json writes <, > and & as escapes, so it cannot end its script element.
-func encode(all []drawing) ([]byte, error) { return json.Marshal(all) }
+// chartData is the data block of the page. encoding/json writes <, > and & as escapes, so it cannot end its script element.
+func chartData(all []drawing) ([]byte, error) { return json.Marshal(all) }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 
@@ -12,11 +11,7 @@ import (
 // Findings prints the findings of a machine that was looked at and not measured, in the order given, then in a line each what is fine and
 // what could not be seen.
 func Findings(w io.Writer, all []finding.Finding, fine []finding.Passed, notes []string, o Options) error {
-	out := bufio.NewWriter(w)
-	t := &terminal{out: out, width: max(o.Width, 40), color: o.Color}
-	if o.Width == 0 {
-		t.width = 80
-	}
+	t := newTerminal(w, o)
 	for i, f := range all {
 		if f.Subject != "" {
 			f.Title += " (" + f.Subject + ")"
@@ -28,7 +23,7 @@ func Findings(w io.Writer, all []finding.Finding, fine []finding.Passed, notes [
 		t.problem(p)
 	}
 	if len(all) > 0 {
-		fmt.Fprintln(out)
+		fmt.Fprintln(t.out)
 	}
 	for _, p := range fine {
 		t.para("ok: ", plain, fmt.Sprintf("%s (%s)", clean(p.Says, longSentence), p.Code))
@@ -36,5 +31,5 @@ func Findings(w io.Writer, all []finding.Finding, fine []finding.Passed, notes [
 	for _, n := range notes {
 		t.para("note: ", dim, clean(n, longSentence))
 	}
-	return out.Flush()
+	return t.out.Flush()
 }

@@ -145,8 +145,8 @@ func TestEmptyBundles(t *testing.T) {
 		hollow.Scenarios[i].Result = &result.Result{State: result.Invalid}
 	}
 	for name, b := range map[string]*bundle.Bundle{"zero": {}, "waiting": waiting, "hollow": hollow} {
-		for _, f := range Formats {
-			got := strings.Replace(render(t, f, b, Options{}), script, "", 1)
+		for _, f := range Formats() {
+			got := strings.Replace(render(t, f, b, Options{}), chartScript, "", 1)
 			if strings.Contains(got, "NaN") || strings.Contains(got, "Inf ") {
 				t.Errorf("%s as %s has NaN or Inf", name, f)
 			}
@@ -191,7 +191,7 @@ func hostile() *bundle.Bundle {
 func TestHostileNames(t *testing.T) {
 	b := hostile()
 	got := map[Format]string{}
-	for _, f := range Formats {
+	for _, f := range Formats() {
 		got[f] = render(t, f, b, Options{})
 		if f != JSON && strings.ContainsFunc(got[f], func(r rune) bool { return unicode.IsControl(r) && r != '\n' && f != HTML || r == '\u202e' }) {
 			t.Errorf("%s lets a control character through", f)
@@ -203,12 +203,12 @@ func TestHostileNames(t *testing.T) {
 			outside += part
 		}
 	}
-	for f, text := range map[Format]string{HTML: strings.Replace(got[HTML], script, "", 1), Markdown: outside} {
+	for f, text := range map[Format]string{HTML: strings.Replace(got[HTML], chartScript, "", 1), Markdown: outside} {
 		if strings.Contains(text, "<script>alert") {
 			t.Errorf("%s has a script element of the name", f)
 		}
 	}
-	if n := strings.Count(got[HTML], "<script"); n != strings.Count(script, "<script")+2 {
+	if n := strings.Count(got[HTML], "<script"); n != strings.Count(chartScript, "<script")+2 {
 		t.Errorf("the page has %d script elements, want 2", n)
 	}
 	for line := range strings.Lines(got[TTY]) {
@@ -277,7 +277,7 @@ func recorded(t *testing.T) *bundle.Bundle {
 
 func TestRecordedRun(t *testing.T) {
 	b := recorded(t)
-	for _, f := range Formats {
+	for _, f := range Formats() {
 		got := render(t, f, b, Options{})
 		if !strings.Contains(got, "sync-latency") || !strings.Contains(got, "mixed-stress") {
 			t.Errorf("%s does not name the scenarios", f)

@@ -13,7 +13,7 @@ import (
 )
 
 //go:embed assets/charts.js
-var script string
+var chartScript string
 
 //go:embed assets/report.css
 var style string
@@ -53,8 +53,8 @@ type htmlPage struct {
 // writeHTML writes one file that needs nothing else. Its policy allows that one script and no request to anywhere; styles
 // are inline because ECharts' tooltips set them so.
 func writeHTML(out io.Writer, b *bundle.Bundle) error {
-	p := htmlPage{view: newView(b), Style: template.CSS(style), Script: template.JS(script), Ceiling: 100 / fullBar} //nolint:gosec // our own files
-	sum := sha256.Sum256([]byte(script))
+	p := htmlPage{view: newView(b), Style: template.CSS(style), Script: template.JS(chartScript), Ceiling: 100 / fullBar} //nolint:gosec // our own files
+	sum := sha256.Sum256([]byte(chartScript))
 	p.Policy = "default-src 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 	drawings := make([]drawing, len(b.Scenarios))
@@ -62,7 +62,7 @@ func writeHTML(out io.Writer, b *bundle.Bundle) error {
 	for i := range b.Scenarios {
 		drawings[i], p.Charts[i] = newDrawing(&b.Scenarios[i], p.Rows[i])
 	}
-	data, err := encode(drawings)
+	data, err := chartData(drawings)
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func (p *inspector) host() {
 	h := p.t.Host
 	linux := known("Linux", clean(h.Kernel, 40))
 	if name := clean(h.Name, 64); name != "" || linux != "" {
-		p.line("host ", "     ", facts(name, clean(h.OS, 60), linux, clean(h.Virt, 40), plural(h.CPUs, "CPU"), known("memory", h.Memory))...)
+		p.line("host ", "     ", facts(name, clean(h.OS, 60), linux, clean(h.Virt, 40), some(h.CPUs, "CPU"), known("memory", h.Memory))...)
 	}
 	if i := p.t.Instance; i.Type != "" || i.Baseline.Known() {
 		p.line("instance ", "         ", append(facts(clean(i.Type, 40), limits(i.Baseline, true), burst(i), left("IOPS", i.IOBalance), left("throughput", i.RateBalance)),
@@ -106,11 +106,16 @@ func (p *inspector) host() {
 	}
 }
 
-func plural(n int, what string) string {
-	switch n {
-	case 0:
+// some is a count, "" for none.
+func some(n int, what string) string {
+	if n == 0 {
 		return ""
-	case 1:
+	}
+	return plural(n, what)
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)

@@ -74,7 +74,7 @@ func geometry(m *block.Mount, a *topology.Array) string {
 	case a != nil && a.Chunk > 0:
 		all = append(all, "not aligned to the array")
 	}
-	all = append(all, known("log su", m.LogUnit), known("block", m.BlockSize), plural(m.AGCount, "allocation group"))
+	all = append(all, known("log su", m.LogUnit), known("block", m.BlockSize), some(m.AGCount, "allocation group"))
 	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), ", ")
 }
 
@@ -152,7 +152,7 @@ func (p *inspector) raid(r *block.Raid) []string {
 			layout += fmt.Sprintf(" far=%d", far)
 		}
 	}
-	all := []string{clean(r.Level, 12), plural(r.Disks, "member"), known("chunk", r.Chunk), layout, clean(r.State, 20)}
+	all := []string{clean(r.Level, 12), some(r.Disks, "member"), known("chunk", r.Chunk), layout, clean(r.State, 20)}
 	if r.Degraded > 0 {
 		all = append(all, fmt.Sprintf("DEGRADED by %d", r.Degraded))
 	}

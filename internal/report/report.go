@@ -8,6 +8,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strings"
 
 	"plimsoll/internal/bundle"
 )
@@ -25,8 +26,43 @@ const (
 	JUnit    Format = "junit"
 )
 
-// Formats are all formats.
-var Formats = []Format{TTY, Markdown, HTML, JSON, CSV, JUnit}
+// form is one format: its name and what writes it. Help, completion, errors and docs list from forms.
+type form struct {
+	name  Format
+	write func(*bufio.Writer, *bundle.Bundle, Options) error
+}
+
+var forms = []form{
+	{TTY, func(w *bufio.Writer, b *bundle.Bundle, o Options) error { writeTTY(w, newView(b), o); return nil }},
+	{Markdown, func(w *bufio.Writer, b *bundle.Bundle, _ Options) error { writeMarkdown(w, newView(b)); return nil }},
+	{HTML, func(w *bufio.Writer, b *bundle.Bundle, _ Options) error { return writeHTML(w, b) }},
+	{JSON, func(w *bufio.Writer, b *bundle.Bundle, _ Options) error { return writeJSON(w, b) }},
+	{CSV, func(w *bufio.Writer, b *bundle.Bundle, _ Options) error { return writeCSV(w, b) }},
+	{JUnit, func(w *bufio.Writer, b *bundle.Bundle, _ Options) error { return writeJUnit(w, b) }},
+}
+
+// Formats names all formats; the first is for the terminal.
+func Formats() []Format {
+	var names []Format
+	for _, f := range forms {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// Names lists formats for help and errors: "tty, md, html".
+func Names[T ~string](formats []T) string {
+	var names []string
+	for _, f := range formats {
+		names = append(names, string(f))
+	}
+	return strings.Join(names, ", ")
+}
+
+// unknownFormat is the error for a format that is not in the list.
+func unknownFormat[T ~string](name T, formats []T) error {
+	return fmt.Errorf("unknown format %q: use one of %s", string(name), Names(formats))
+}
 
 // Options fit a report to where it goes. They concern TTY only.
 type Options struct {
@@ -37,26 +73,15 @@ type Options struct {
 
 // Write renders b. It changes nothing in b.
 func Write(w io.Writer, f Format, b *bundle.Bundle, o Options) error {
-	out := bufio.NewWriterSize(w, 64<<10)
-	var err error
-	switch f {
-	case TTY:
-		writeTTY(out, newView(b), o)
-	case Markdown:
-		writeMarkdown(out, newView(b))
-	case HTML:
-		err = writeHTML(out, b)
-	case JSON:
-		err = writeJSON(out, b)
-	case CSV:
-		err = writeCSV(out, b)
-	case JUnit:
-		err = writeJUnit(out, b)
-	default:
-		return fmt.Errorf("report format %q is not known: want tty, md, html, json, csv or junit", string(f))
+	for _, form := range forms {
+		if form.name != f {
+			continue
+		}
+		out := bufio.NewWriterSize(w, 64<<10)
+		if err := form.write(out, b, o); err != nil {
+			return fmt.Errorf("report as %s: %w", f, err)
+		}
+		return out.Flush()
 	}
-	if err != nil {
-		return fmt.Errorf("report as %s: %w", f, err)
-	}
-	return out.Flush()
+	return unknownFormat(f, Formats())
 }

@@ -296,7 +296,7 @@ func (v *view) storage(b *bundle.Bundle) {
 	h := t.Host
 	add("host", h.Name)
 	add("system", strings.Join(slices.DeleteFunc([]string{h.OS, h.Kernel, h.Virt}, func(s string) bool { return s == "" }), ", "))
-	add("CPU", strings.TrimSpace(h.CPU+" "+parens(plural(h.CPUs, "core"))))
+	add("CPU", strings.TrimSpace(h.CPU+" "+parens(some(h.CPUs, "core"))))
 	add("memory", known("", h.Memory))
 	if i := t.Instance; i.Type != "" || i.Baseline.Known() {
 		add("instance", strings.Join(slices.DeleteFunc([]string{

@@ -2,7 +2,9 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -39,11 +41,13 @@ func styleOf(word string) lipgloss.Style {
 	return dim
 }
 
+// newTerminal writes to w, whose buffer the caller flushes.
+func newTerminal(w io.Writer, o Options) *terminal {
+	return &terminal{out: bufio.NewWriter(w), width: max(cmp.Or(o.Width, 80), 40), color: o.Color}
+}
+
 func writeTTY(out *bufio.Writer, v *view, o Options) {
-	t := &terminal{out: out, width: max(o.Width, 40), color: o.Color}
-	if o.Width == 0 {
-		t.width = 80
-	}
+	t := newTerminal(out, o)
 	t.head(v)
 	t.overview(v.Rows)
 	for _, p := range v.Findings {

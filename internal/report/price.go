@@ -1,8 +1,7 @@
-package cli
+package report
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -36,21 +35,21 @@ func pricedInstance(f cloud.InstanceFacts) instanceWithPrice {
 	return instanceWithPrice{InstanceFacts: f}
 }
 
-func printVolumePrice(w io.Writer, typ string) {
+func (t *terminal) volumePrice(typ string) {
 	p := cloud.BuiltinPrices()
 	v, ok := p.Volumes[typ]
 	if !ok {
-		fmt.Fprintln(w, "  price:  no price is known")
+		fmt.Fprintln(t.out, "  price:  no price is known")
 		return
 	}
 	parts := []string{"$" + v.GiB.Exact() + " a GiB"}
-	for i, t := range v.IOPS {
-		parts = append(parts, tierText(v.IOPS, i, t, " IOPS"))
+	for i, tier := range v.IOPS {
+		parts = append(parts, tierText(v.IOPS, i, tier, " IOPS"))
 	}
-	for i, t := range v.Rate {
-		parts = append(parts, tierText(v.Rate, i, t, " MiB/s"))
+	for i, tier := range v.Rate {
+		parts = append(parts, tierText(v.Rate, i, tier, " MiB/s"))
 	}
-	para(w, "  ", "price:  "+"a month in "+p.Region+": "+strings.Join(parts, "; ")+"; "+priceSource(p.VolumeSource))
+	t.para("  ", plain, "price:  "+"a month in "+p.Region+": "+strings.Join(parts, "; ")+"; "+priceSource(p.VolumeSource))
 }
 
 func tierText(all []cloud.Tier, i int, t cloud.Tier, unit string) string {
@@ -64,14 +63,14 @@ func tierText(all []cloud.Tier, i int, t cloud.Tier, unit string) string {
 	return text
 }
 
-func printInstancePrice(w io.Writer, typ string) {
+func (t *terminal) instancePrice(typ string) {
 	p := cloud.BuiltinPrices()
 	month, ok := p.Instance(typ)
 	if !ok {
-		fmt.Fprintf(w, "  price:  no price is known in %s\n", p.Region)
+		fmt.Fprintf(t.out, "  price:  no price is known in %s\n", p.Region)
 		return
 	}
-	para(w, "  ", "price:  "+fmt.Sprintf("$%s an hour, %v a month of %d h (Linux, on demand, %s); %s",
+	t.para("  ", plain, "price:  "+fmt.Sprintf("$%s an hour, %v a month of %d h (Linux, on demand, %s); %s",
 		p.Instances[typ].Exact(), month, cloud.HoursPerMonth, p.Region, priceSource(p.InstanceSource)))
 }
 
@@ -87,9 +86,9 @@ func priceSource(from cloud.Provenance) string {
 	return text
 }
 
-func printPriceSources(w io.Writer) {
+func (t *terminal) priceSources() {
 	p := cloud.BuiltinPrices()
-	fmt.Fprintf(w, "\nPrices of %s\n", p.Region)
-	para(w, "  ", fmt.Sprintf("%d instance types, %s", len(p.Instances), priceSource(p.InstanceSource)))
-	para(w, "  ", fmt.Sprintf("%d volume types, %s", len(p.Volumes), priceSource(p.VolumeSource)))
+	fmt.Fprintf(t.out, "\nPrices of %s\n", p.Region)
+	t.para("  ", plain, fmt.Sprintf("%d instance types, %s", len(p.Instances), priceSource(p.InstanceSource)))
+	t.para("  ", plain, fmt.Sprintf("%d volume types, %s", len(p.Volumes), priceSource(p.VolumeSource)))
 }

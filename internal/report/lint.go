@@ -1,4 +1,4 @@
-package cli
+package report
 
 import (
 	"cmp"
@@ -13,27 +13,50 @@ import (
 	"plimsoll/internal/script"
 )
 
-var lintFormats = []string{"text", "json", "sarif", "github"}
-
-func printLint(w io.Writer, format string, files []*script.File, found []finding.Finding) error {
-	switch format {
-	case "json":
-		return printJSON(w, lintJSON(found))
-	case "sarif":
-		return printJSON(w, sarif(found))
-	case "github":
-		return lintGitHub(w, found)
-	}
-	return lintText(w, files, found)
+// Linted is what lint found, in which documents.
+type Linted struct {
+	Files    []*script.File
+	Findings []finding.Finding
+	Tool     string // version of plimsoll, for SARIF
 }
 
-// lintText prints like a compiler: a line a finding, its evidence and what to do indented below. What to do is said at a
-// rule's first finding, unless the case has its own.
-func lintText(w io.Writer, files []*script.File, found []finding.Finding) error {
+// lintForms are the formats of lint, one entry each.
+var lintForms = []struct {
+	name  string
+	write func(io.Writer, Linted) error
+}{
+	{"text", lintText},
+	{"json", func(w io.Writer, l Linted) error { return WriteJSON(w, "findings", lintJSON(l.Findings)) }},
+	{"sarif", func(w io.Writer, l Linted) error { return encode(w, sarif(l)) }},
+	{"github", lintGitHub},
+}
+
+// LintFormats names the formats that Lint writes; the first is for people.
+func LintFormats() []string {
+	var names []string
+	for _, f := range lintForms {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// Lint writes what lint found in one of LintFormats.
+func Lint(w io.Writer, format string, l Linted) error {
+	for _, f := range lintForms {
+		if f.name == format {
+			return f.write(w, l)
+		}
+	}
+	return unknownFormat(format, LintFormats())
+}
+
+// lintText prints like a compiler: a line a finding, its evidence and what to do indented below. The fix is
+// printed once per rule, unless a case has its own.
+func lintText(w io.Writer, l Linted) error {
 	var b strings.Builder
-	told := map[string]bool{}
+	fixes := map[string]bool{}
 	count := map[finding.Severity]int{}
-	for _, f := range found {
+	for _, f := range l.Findings {
 		count[f.Severity]++
 		fmt.Fprintf(&b, "%s: %s %s: %s\n", f.Subject, f.Code, f.Severity, f.Says)
 		for _, e := range f.Evidence {
@@ -47,19 +70,19 @@ func lintText(w io.Writer, files []*script.File, found []finding.Finding) error 
 			}
 			fmt.Fprintf(&b, "    %s: %s%s%s\n", e.What, e.Found, wanted, where)
 		}
-		if !told[f.Fix] {
-			told[f.Fix] = true
-			fmt.Fprintf(&b, "    do: %s\n", f.Fix)
+		if !fixes[f.Fix] {
+			fixes[f.Fix] = true
+			fmt.Fprintf(&b, "    fix: %s\n", f.Fix)
 		}
 		for _, c := range f.Commands {
 			fmt.Fprintf(&b, "    %s\n", c)
 		}
 	}
 	jobs := 0
-	for _, f := range files {
+	for _, f := range l.Files {
 		jobs += len(f.Jobs)
 	}
-	fmt.Fprintf(&b, "%s in %s: %s, %s, %d info\n", countOf(jobs, "fio command or job file", "fio commands and job files"), countOf(len(files), "document", "documents"),
+	fmt.Fprintf(&b, "%s in %s: %s, %s, %d info\n", countOf(jobs, "fio command or job file", "fio commands and job files"), countOf(len(l.Files), "document", "documents"),
 		countOf(count[finding.Fail], "error", "errors"), countOf(count[finding.Warn], "warning", "warnings"), count[finding.Info])
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -84,13 +107,13 @@ func lintJSON(found []finding.Finding) any {
 	return out
 }
 
-// lintGitHub prints workflow commands, which GitHub shows beside the line.
-func lintGitHub(w io.Writer, found []finding.Finding) error {
+// lintGitHub prints workflow commands, which GitHub shows next to the line.
+func lintGitHub(w io.Writer, l Linted) error {
 	value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	level := map[finding.Severity]string{finding.Fail: "error", finding.Warn: "warning", finding.Info: "notice"}
 	var b strings.Builder
-	for _, f := range found {
+	for _, f := range l.Findings {
 		fmt.Fprintf(&b, "::%s file=%s,line=%d,col=%d,title=%s::%s\n", cmp.Or(level[f.Severity], "error"), property.Replace(f.File()), f.Line, f.Col,
 			property.Replace(string(f.Code)+" "+f.Title), value.Replace(f.Says+" "+f.Fix))
 	}
@@ -99,7 +122,8 @@ func lintGitHub(w io.Writer, found []finding.Finding) error {
 }
 
 // sarif is the part of SARIF 2.1.0 that code hosts read.
-func sarif(found []finding.Finding) any {
+func sarif(l Linted) any {
+	found := l.Findings
 	type object map[string]any
 	level := map[finding.Severity]string{finding.Fail: "error", finding.Warn: "warning", finding.Info: "note"}
 	text := func(s string) object { return object{"text": s} }
@@ -128,7 +152,7 @@ func sarif(found []finding.Finding) any {
 	return object{
 		"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
 		"runs": []object{{
-			"tool":       object{"driver": object{"name": "plimsoll", "version": Version, "rules": rules}},
+			"tool":       object{"driver": object{"name": "plimsoll", "version": l.Tool, "rules": rules}},
 			"columnKind": "unicodeCodePoints", "results": results,
 		}},
 	}

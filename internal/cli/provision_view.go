@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"golang.org/x/term"
+
+	"plimsoll/internal/provision"
+)
+
+// provisionView shows what happens: as lines for people on standard error, or as JSON on standard output.
+func provisionView(env *Env, asJSON bool) func(provision.Event) {
+	if asJSON {
+		enc := json.NewEncoder(env.Out)
+		return func(e provision.Event) { _ = enc.Encode(e) } // a stream that is gone ends the view, not the work
+	}
+	f, ok := env.Err.(*os.File)
+	tty := ok && term.IsTerminal(int(f.Fd()))
+	last := -1
+	return func(e provision.Event) {
+		switch e.What {
+		case provision.Progress:
+			tenth := int(e.Fraction * 10)
+			if !tty && tenth == last {
+				return
+			}
+			last = tenth
+			end := "\n"
+			if tty {
+				end = "\r"
+			}
+			fmt.Fprintf(env.Err, "%s %d/%d  %3.0f %%, %v, %v left   %s", e.Array, e.Step, e.Steps, e.Fraction*100, e.Rate, e.Left, end)
+		case provision.Done, provision.Undone:
+		default:
+			if e.Steps == 0 {
+				fmt.Fprintf(env.Err, "%s: %s\n", e.Array, e.Say)
+				return
+			}
+			fmt.Fprintf(env.Err, "%s %d/%d  %s: %s\n", e.Array, e.Step, e.Steps, e.What, e.Say)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"plimsoll/internal/bench"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/suite"
+)
+
+// DryRun shows what a run would do.
+func DryRun(w io.Writer, p bench.Plan) error {
+	var sum time.Duration
+	for _, t := range p.Topology.Targets {
+		fmt.Fprintf(w, "%s: %s\n", t.Role, t.Path)
+	}
+	for i, s := range p.Suite.Scenarios {
+		loads, err := s.Workloads("/file")
+		if err != nil {
+			return err
+		}
+		took := suite.Duration(loads)
+		sum += took
+		if i > 0 {
+			sum += p.Suite.Cooldown
+		}
+		job := bench.Placed(p, s)
+		fmt.Fprintf(w, "\n# %d %s, %s, %s\n%s\n", s.ID, s.Name, s.Role, expected(took), fio.ShellLine(fio.CommandLine(&job)))
+	}
+	_, err := fmt.Fprintf(w, "\n%s, %s in all with cooldowns, after the files are prefilled\n", plural(len(p.Suite.Scenarios), "scenario"), sum.Round(time.Second))
+	return err
+}
+
+// expected is a scenario's running time, for people.
+func expected(d time.Duration) string {
+	if d == 0 {
+		return "ends when its work is done"
+	}
+	return lasting(d)
+}
