@@ -29,6 +29,7 @@ var floors = []string{
 	"script",
 	"fio",
 	"sys",
+	"text",
 	"units",
 }
 

@@ -195,7 +195,7 @@ func (o runOptions) check() error {
 	case o.given("size") && o.size == 0:
 		return errors.New("--size 0: want more than 0, such as 1GiB")
 	case o.size > suite.MostSize:
-		return fmt.Errorf("--size %s: no file is that large; want such as 1GiB", o.size)
+		return fmt.Errorf("--size %s: no file is that large; want such as 1GiB", o.size.Arg())
 	}
 	return nil
 }

@@ -163,14 +163,14 @@ func TestBurstBalance(t *testing.T) {
 			"st1",
 			Case{Topology: credits("st1", 1024*gib, 0.5)},
 			Info, "nvme1n1",
-			"nvme1n1 (st1) had 50 % of its burst credits left at 10:35 UTC: its burst of 250MiB/s lasts 42 min at full rate, then it gives 40MiB/s; a shorter test sees the burst only.",
-			"50 % × 1TiB ÷ (250MiB/s - 40MiB/s); detected, EC2 API",
+			"nvme1n1 (st1) had 50 % of its burst credits left at 10:35 UTC: its burst of 250 MiB/s lasts 42 min at full rate, then it gives 40 MiB/s; a shorter test sees the burst only.",
+			"50 % × 1 TiB ÷ (250 MiB/s - 40 MiB/s); detected, EC2 API",
 		},
 		{
 			"instance",
 			Case{Topology: onInstance("c8g.2xlarge", 8, 0.9, 0.05)},
 			Warn, "c8g.2xlarge",
-			"c8g.2xlarge had 5 % of its burst credits left at 10:35 UTC: its burst of 1250MB/s lasts 90 s at full rate, then it gives 312.5MB/s; a shorter test sees the burst only.",
+			"c8g.2xlarge had 5 % of its burst credits left at 10:35 UTC: its burst of 1,250 MB/s lasts 90 s at full rate, then it gives 312.5 MB/s; a shorter test sees the burst only.",
 			"90 % × 30 min of a full bucket; catalogue, instances.csv",
 		},
 		{

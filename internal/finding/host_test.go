@@ -265,22 +265,22 @@ func TestFine(t *testing.T) {
 		got = append(got, string(p.Code)+" "+p.Says)
 	}
 	want := []string{
-		"PL203 xfs at /data: su 64KiB, width 128KiB fit the array",
+		"PL203 xfs at /data: su 64 KiB, width 128 KiB fit the array",
 		"PL208 /data is mounted without discard",
-		"PL301 read-ahead of md0 is 64KiB (data)",
+		"PL301 read-ahead of md0 is 64 KiB (data)",
 		"PL302 no scheduler on nvme1n1, nvme2n1",
 		"PL303 32 requests or more fit into the queue of nvme1n1, nvme2n1",
 		"PL304 large requests go whole to nvme1n1, nvme2n1",
 		"PL306 no idle state takes longer than 50µs to leave",
 		"PL308 clock source kvm-clock",
-		"PL309 write-back begins at 2.4GiB, writers wait from 4.8GiB",
+		"PL309 write-back begins at 2.4 GiB, writers wait from 4.8 GiB",
 		"PL310 no swap in use",
 		"PL311 one NUMA node",
 		"PL312 fstab mounts /data",
 		"PL313 /etc/mdadm/mdadm.conf names md0",
 		"PL314 /boot/initrd.img-6.1.0-28 is newer than mdadm.conf",
 		"PL316 no complaint of these devices in the kernel's log",
-		"PL317 30GiB free at /data",
+		"PL317 30 GiB free at /data",
 		"PL318 fio-3.33, Linux 6.1.119",
 		"PL605 what the volumes of md0 give lasts: there are no burst credits to run out",
 	}
