@@ -159,10 +159,13 @@ func newRow(s *bundle.Scenario, i int) row {
 	}
 	t := s.Result.Total
 	n, bw := rates(t)
-	if n <= 0 {
+	if n <= 0 && bw <= 0 {
 		return r
 	}
-	r.Measured, r.Also = key.print(n, bw), operations(n)
+	r.Measured, r.Also = key.print(n, bw), ""
+	if n > 0 {
+		r.Also = operations(n)
+	}
 	r.Doubt = doubt(s.Result.IOPS)
 	if key.what == ofIOPS {
 		r.Also = throughput(bw)
@@ -244,7 +247,7 @@ func keyOf(r *result.Result) key {
 	if r.Depth.Asked == 1 && !held {
 		return key{ofLatency, 1}
 	}
-	if n, bw := rates(r.Total); n > 0 && units.Bytes(float64(bw)/float64(n)) >= largeIO {
+	if n, bw := rates(r.Total); bw > 0 && (n == 0 || units.Bytes(float64(bw)/float64(n)) >= largeIO) {
 		return key{what: ofBandwidth}
 	}
 	return key{what: ofIOPS}
