@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/result"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"plimsoll/internal/verdict"
 )
 
 const unknown = "unknown"
@@ -328,7 +329,7 @@ func tiles(b *bundle.Bundle, rows []row) []tile {
 	}
 	for i := range b.Scenarios {
 		s := b.Scenarios[i].Result
-		if s == nil || s.State != result.Done || b.Scenarios[i].Verdict == finding.NotTrusted {
+		if s == nil || s.State != result.Done || b.Scenarios[i].Verdict == verdict.Invalid {
 			continue
 		}
 		t := s.Total

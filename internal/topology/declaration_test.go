@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-
-	"pgregory.net/rapid"
 )
 
 // The page's own examples are what is tested.

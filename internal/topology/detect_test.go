@@ -13,12 +13,12 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"pgregory.net/rapid"
+
 	"plimsoll/internal/block"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-
-	"pgregory.net/rapid"
 )
 
 // machine opens a captured machine on which the programs print what is given, by their command line.
