@@ -9,33 +9,27 @@ import (
 	"testing"
 )
 
-// floors are the rooms of docs/architecture.md, top to bottom: a room imports only what stands below it. Rooms on one line may not import each other.
+// floors is DESIGN §3: a room imports only what stands below it. Rooms on one line may not import each other.
 var floors = []string{
 	"cli",
-	"fleet",
 	"lab",
 	"report",
-	"bench postgres provision tune",
-	"permit",
-	"bundle",
+	"provision tune",
+	"bench",
 	"compare",
-	"advise",
-	"verdict",
-	"lint diagnose",
+	"bundle",
 	"finding",
 	"ceiling",
 	"result",
 	"suite",
-	"workload",
-	"script",
 	"topology",
-	"telemetry",
-	"host",
+	"telemetry stats",
 	"cloud",
+	"host",
 	"block",
+	"script",
 	"fio",
-	"stats sys",
-	"text",
+	"sys",
 	"units",
 }
 

@@ -1,49 +1,137 @@
 package cli
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/bundle"
+	"plimsoll/internal/compare"
 	"plimsoll/internal/report"
 )
 
-// compared is what --json prints.
-type compared struct {
-	bundle.Comparison
-	BeforeLabels map[string]string `json:"before_labels,omitempty"`
-	AfterLabels  map[string]string `json:"after_labels,omitempty"`
+type compareOptions struct {
+	source compare.Source
+	base   string
+	margin string
+	format string
+	failOn []string
 }
 
 func newCompareCmd(env *Env) *cobra.Command {
+	o := compareOptions{margin: percentText(compare.Margin), format: string(report.TTY)}
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "compare BEFORE AFTER",
-		Short: "Hold one run against another, scenario by scenario",
-		Args:  cobra.ExactArgs(2),
+		Use:   "compare RUN|DIR|KEY=VALUE…",
+		Short: "Compare runs, rounds and groups of runs",
+		Long: `Compare runs with each other: the first with each of the others, or the groups that a label makes. Scenarios are matched by
+what was run, not by their names. Each figure stands next to its own ceiling, and a change has a word (faster, slower, same,
+cannot tell) only where rounds bear it out: one run against one never has. See docs/compare.md.
 
-		ValidArgsFunction: completeUpTo(2, completeRuns),
-		Example: `  plimsoll compare runs/20261121T031200Z-db-db1 runs/20261122T031200Z-db-db1
-  plimsoll compare runs/before runs/after --json`,
+A word is a run's directory; several of these with commas between them, whose results are rounds of one thing; a directory of
+runs; or KEY=VALUE for all runs with that label below --in. A single run is compared result by result.`,
+		Args: cobra.MinimumNArgs(1),
+
+		ValidArgsFunction: completeRuns,
+		Example: `  plimsoll compare runs/before runs/after
+  plimsoll compare kernel=6.1 kernel=6.8 --in runs
+  plimsoll compare --by instance runs/
+  plimsoll compare runs/before runs/after --fail-on regression:5%`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			before, err := bundle.Open(args[0])
-			if err != nil {
-				return err
-			}
-			after, err := bundle.Open(args[1])
-			if err != nil {
-				return err
-			}
-			c := bundle.Compare(before, after)
 			if asJSON {
-				return report.WriteJSON(env.Out, "comparison", compared{c, before.Run.Labels, after.Run.Labels})
+				o.format = string(report.JSON)
 			}
-			c.Before = strings.TrimSpace(c.Before + "  " + report.LabelText(before.Run.Labels))
-			c.After = strings.TrimSpace(c.After + "  " + report.LabelText(after.Run.Labels))
-			return report.Compare(env.Out, c)
+			return runCompare(env, args, o)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	f := cmd.Flags()
+	f.StringVar(&o.source.By, "by", "", "group all results by this `LABEL`, or by instance, host, kernel, fio or scenario")
+	f.StringVar(&o.source.In, "in", "runs", "look for runs that are named by a label below this `DIR`")
+	f.StringVar(&o.base, "base", "", "compare with this `SIDE` (default the first, or the oldest group)")
+	f.StringVar(&o.margin, "margin", o.margin, "changes within `PERCENT` do not matter")
+	f.StringVar(&o.format, "format", o.format, "`FORMAT`: "+report.Names(report.CompareFormats()))
+	f.StringSliceVar(&o.failOn, "fail-on", nil,
+		"exit 3 on `WHAT`: regression (slower), regression:5% (slower by at least 5 %), cannot-tell; may be repeated")
+	addJSON(cmd, &asJSON)
+	completeValues(cmd, "format", report.CompareFormats())
+	_ = cmd.MarkFlagDirname("in") // it is there
 	return cmd
+}
+
+func runCompare(env *Env, words []string, o compareOptions) error {
+	if !slices.Contains(report.CompareFormats(), report.Format(o.format)) {
+		return usage(fmt.Errorf("unknown format %q: use one of %s", o.format, report.Names(report.CompareFormats())))
+	}
+	margin, err := parsePercent("--margin", o.margin)
+	if err != nil {
+		return usage(err)
+	}
+	gate, err := parseGate(o.failOn)
+	if err != nil {
+		return usage(err)
+	}
+	loaded, err := compare.Load(words, o.source)
+	if err != nil {
+		return err
+	}
+	base := o.base
+	if base == "" {
+		base = loaded.Base
+	}
+	t, err := compare.New(loaded.Sides, compare.Options{Margin: margin, Base: base})
+	if err != nil {
+		return usage(err)
+	}
+	t.Notes = append(t.Notes, loaded.Notes...)
+	if err := report.Compare(env.Out, report.Format(o.format), t, reportOptions(env)); err != nil {
+		return err
+	}
+	if reasons := t.Fails(gate); len(reasons) > 0 {
+		for _, r := range reasons {
+			fmt.Fprintln(env.Err, clean(r))
+		}
+		return errVerdict
+	}
+	return nil
+}
+
+// parsePercent reads "3%", "3 %" or "0.03" as a share.
+func parsePercent(what, s string) (float64, error) {
+	number, isPercent := strings.CutSuffix(strings.TrimSpace(s), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if isPercent {
+		v /= 100
+	}
+	if err != nil || !(v > 0) || v >= 1 {
+		return 0, fmt.Errorf("%s %q: give a share such as 3%%", what, s)
+	}
+	return v, nil
+}
+
+func percentText(share float64) string { return strconv.FormatFloat(100*share, 'g', 4, 64) + "%" }
+
+// parseGate reads --fail-on of comparisons.
+func parseGate(words []string) (compare.Gate, error) {
+	var g compare.Gate
+	for _, w := range words {
+		what, limit, has := strings.Cut(w, ":")
+		switch {
+		case what == "regression":
+			g.Regression = true
+			if has {
+				v, err := parsePercent("--fail-on regression:", limit)
+				if err != nil {
+					return g, err
+				}
+				g.By = v
+			}
+		case w == "cannot-tell":
+			g.CannotTell = true
+		default:
+			return g, fmt.Errorf("--fail-on %q: use regression, regression:5%% or cannot-tell", w)
+		}
+	}
+	return g, nil
 }

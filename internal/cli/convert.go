@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"plimsoll/internal/fio"
+
+	"github.com/spf13/cobra"
 )
 
 var convertForms = []string{"job", "command", "suite"}

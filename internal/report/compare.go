@@ -1,61 +1,464 @@
 package report
 
 import (
+	"bufio"
+	"encoding/csv"
 	"fmt"
 	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 
-	"plimsoll/internal/bundle"
+	"plimsoll/internal/compare"
+	"plimsoll/internal/stats"
 	"plimsoll/internal/units"
 )
 
-// Compare writes a comparison as text: a line a figure, the ratio with its interval, and what else differs. Changes that the
-// intervals do not cover are marked.
-func Compare(w io.Writer, c bundle.Comparison) error {
-	var out strings.Builder
-	fmt.Fprintf(&out, "before  %s\nafter   %s\n", clean(c.Before, 100), clean(c.After, 100))
-	scenario := ""
-	for _, r := range c.Rows {
-		if r.Scenario != scenario {
-			scenario = r.Scenario
-			fmt.Fprintf(&out, "\n%s\n", clean(scenario, 64))
-		}
-		fmt.Fprintf(&out, "  %-10s %12s -> %12s  %s\n", r.Metric, amount(r.Before, r.Unit), amount(r.After, r.Unit), ratioText(r))
-	}
-	if len(c.Rows) == 0 {
-		out.WriteString("\nno scenario is in both runs\n")
-	}
-	out.WriteString("\n")
-	for _, d := range c.Doubts {
-		fmt.Fprintf(&out, "note: %s\n", clean(d, 300))
-	}
-	_, err := io.WriteString(w, out.String())
-	return err
+// comparison is a table as people read it.
+type comparison struct {
+	Title string
+	Sides []string // "before  7 rounds over 22 min  kernel=6.1"
+	Suite []string // a sentence a side
+	Works []comparedWork
+	Apart []string
+	Notes []string
 }
 
-func amount(v float64, u bundle.Unit) string {
+type comparedWork struct {
+	Name, Work string
+	Unit       string // of the figure's column: "IOPS"
+	Lines      []comparedLine
+	Others     []string
+	// Caption and Says go with the plot; Says is for those who do not see it.
+	Caption, Says string
+}
+
+type comparedLine struct {
+	Side, Rounds, Figure, Share, Sustained, Change, P, Verdict string
+	Struck                                                     bool
+}
+
+// compareForms are the formats of comparisons.
+var compareForms = []struct {
+	name  Format
+	write func(*bufio.Writer, *compare.Table, Options) error
+}{
+	{TTY, func(w *bufio.Writer, t *compare.Table, _ Options) error { compareTTY(w, compareView(t)); return nil }},
+	{Markdown, func(w *bufio.Writer, t *compare.Table, _ Options) error {
+		compareMarkdown(w, compareView(t))
+		return nil
+	}},
+	{HTML, func(w *bufio.Writer, t *compare.Table, _ Options) error { return compareHTML(w, t) }},
+	{JSON, func(w *bufio.Writer, t *compare.Table, _ Options) error { return WriteJSON(w, "comparison", t) }},
+	{CSV, func(w *bufio.Writer, t *compare.Table, _ Options) error { return compareCSV(w, t) }},
+}
+
+// CompareFormats names the formats of comparisons; the first is for the terminal.
+func CompareFormats() []Format {
+	var names []Format
+	for _, f := range compareForms {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// Compare writes a comparison.
+func Compare(w io.Writer, f Format, t *compare.Table, o Options) error {
+	for _, form := range compareForms {
+		if form.name != f {
+			continue
+		}
+		out := bufio.NewWriterSize(w, 64<<10)
+		if err := form.write(out, t, o); err != nil {
+			return fmt.Errorf("comparison as %s: %w", f, err)
+		}
+		return out.Flush()
+	}
+	return unknownFormat(f, CompareFormats())
+}
+
+func compareView(t *compare.Table) comparison {
+	v := comparison{Title: "Comparison"}
+	for i, s := range t.Sides {
+		v.Sides = append(v.Sides, sideText(s, i == t.Base))
+	}
+	for k, c := range t.Suite {
+		if c != nil {
+			v.Suite = append(v.Suite, suiteText(t, k, c))
+		}
+	}
+	for i := range t.Rows {
+		v.Works = append(v.Works, workView(t, &t.Rows[i]))
+	}
+	for _, a := range t.Apart {
+		v.Apart = append(v.Apart, clean(a, longSentence))
+	}
+	for _, n := range t.Notes {
+		v.Notes = append(v.Notes, clean(n, longSentence))
+	}
+	return v
+}
+
+func sideText(c compare.Column, base bool) string {
+	parts := []string{clean(c.Name, longName)}
+	if len(c.Runs) == 1 && c.Runs[0] != c.Name {
+		parts = append(parts, clean(c.Runs[0], longName))
+	}
+	rounds := "1 round"
+	if c.Rounds != 1 {
+		rounds = fmt.Sprintf("%d rounds", c.Rounds)
+	}
+	if c.Over > 0 && c.Rounds > 1 {
+		rounds += " over " + lasting(c.Over)
+	}
+	parts = append(parts, rounds)
+	for _, k := range slices.Sorted(maps.Keys(c.Labels)) {
+		parts = append(parts, clean(k+"="+c.Labels[k], longName))
+	}
+	if base {
+		parts = append(parts, "base")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func suiteText(t *compare.Table, k int, c *compare.Change) string {
+	text := clean(t.Sides[k].Name, longName) + ": "
+	if c.Method == stats.NoTest {
+		return text + ratio(c.Ratio.Center) + burstText(c) + ", " + c.Why
+	}
+	return fmt.Sprintf("%s%s %s%s, p %s: %s", text, ratio(c.Ratio.Center), span95(c.Ratio), burstText(c), pText(c.P), wordText(c, t.Margin))
+}
+
+func workView(t *compare.Table, r *compare.Row) comparedWork {
+	w := comparedWork{Name: clean(r.Name, longName), Work: clean(r.Work.String(), longName), Unit: r.Figure.Name}
+	for k := range r.Cells {
+		w.Lines = append(w.Lines, lineView(t, r, k)...)
+	}
+	for _, o := range r.Others {
+		w.Others = append(w.Others, otherText(t, o))
+	}
+	w.Caption = intervalCaption(r)
+	var says []string
+	for _, l := range w.Lines {
+		says = append(says, strings.TrimSpace(l.Side+" "+l.Figure))
+	}
+	w.Says = w.Unit + " by side: " + strings.Join(says, "; ")
+	return w
+}
+
+// lineView is a line for a side's figure and one for each of its figures that are struck out.
+func lineView(t *compare.Table, r *compare.Row, k int) []comparedLine {
+	c := &r.Cells[k]
+	side := clean(t.Sides[k].Name, longName)
+	var lines []comparedLine
+	if len(c.Rounds) > 0 {
+		l := comparedLine{
+			Side: side, Rounds: strconv.Itoa(len(c.Rounds)), Figure: amount(c.Figure.Center, r.Figure.Unit),
+		}
+		if !c.Within {
+			l.Figure += " " + doubt(c.Figure)
+		}
+		if c.Share > 0 {
+			l.Share = percent(c.Share)
+		}
+		if c.Sustained > 0 {
+			l.Sustained = amount(c.Sustained, r.Figure.Unit)
+		}
+		switch {
+		case k == t.Base:
+			l.Change = "base"
+		case c.Change != nil:
+			l.Change = ratio(c.Change.Ratio.Center)
+			if c.Change.Method != stats.NoTest {
+				l.Change += " " + span95(c.Change.Ratio)
+				l.P = pText(c.Change.PHolm)
+			}
+			l.Change += burstText(c.Change)
+			l.Verdict = wordText(c.Change, t.Margin)
+		default:
+			l.Verdict = "nothing to compare it with"
+		}
+		lines = append(lines, l)
+	}
+	for _, s := range c.Invalid {
+		l := comparedLine{Side: side, Rounds: fmt.Sprintf("round %d", s.Round), Struck: true, Figure: none, Verdict: clean(s.Why, longSentence)}
+		if s.Figure > 0 {
+			l.Figure = amount(s.Figure, r.Figure.Unit)
+		}
+		lines = append(lines, l)
+	}
+	if len(c.Rounds)+len(c.Invalid) == 0 {
+		lines = append(lines, comparedLine{Side: side, Rounds: "0", Figure: none, Verdict: "not measured"})
+	}
+	return lines
+}
+
+// otherText is a figure that is not tested, with its ratios; of many sides the figures only.
+func otherText(t *compare.Table, o compare.Other) string {
+	var parts []string
+	if len(t.Sides) > 2 {
+		for _, e := range o.Cells {
+			if e.Center > 0 {
+				parts = append(parts, amount(e.Center, o.Figure.Unit))
+			} else {
+				parts = append(parts, none)
+			}
+		}
+		return o.Figure.Name + " (not tested): " + strings.Join(parts, ", ")
+	}
+	for k, e := range o.Cells {
+		if e.Center <= 0 {
+			continue
+		}
+		text := clean(t.Sides[k].Name, longName) + " " + amount(e.Center, o.Figure.Unit)
+		if e.N > 1 && e.Hi > e.Lo {
+			text += fmt.Sprintf(" [%s, %s]", amount(e.Lo, o.Figure.Unit), amount(e.Hi, o.Figure.Unit))
+		}
+		if q := o.Ratios[k]; q.Center > 0 {
+			text += ", " + ratio(q.Center)
+			if q.N > 1 {
+				text += " " + span95(q)
+			}
+		}
+		parts = append(parts, text)
+	}
+	return o.Figure.Name + " (not tested): " + strings.Join(parts, "; ")
+}
+
+// ratio prints a change: "+4.1 %", or "x2.50" where it is large.
+func ratio(r float64) string {
+	if r >= 2 || r <= 0.5 {
+		return fmt.Sprintf("x%.2f", r)
+	}
+	return signed(r) + " %"
+}
+
+func signed(r float64) string {
+	v := 100 * (r - 1)
+	if math.Abs(v) < 0.05 {
+		v = 0
+	}
+	return fmt.Sprintf("%+.1f", v)
+}
+
+// span95 is the interval of a ratio: "[+2.0, +6.3]" in per cent, "[2.31, 2.70]" where ratio prints a factor.
+func span95(e stats.Estimate) string {
+	if e.Center >= 2 || e.Center <= 0.5 {
+		return fmt.Sprintf("[%.2f, %.2f]", e.Lo, e.Hi)
+	}
+	return fmt.Sprintf("[%s, %s]", signed(e.Lo), signed(e.Hi))
+}
+
+func burstText(c *compare.Change) string {
+	if c.Sustained <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" in bursts, x%.2f sustained", c.Sustained)
+}
+
+func pText(p float64) string {
+	if p < 0.001 {
+		return "<0.001"
+	}
+	return strconv.FormatFloat(p, 'g', 2, 64)
+}
+
+// wordText is the verdict with what belongs to it.
+func wordText(c *compare.Change, margin float64) string {
+	m := strconv.FormatFloat(100*margin, 'g', 3, 64) + " %"
+	switch c.Word {
+	case compare.Same:
+		return "same within " + m
+	case compare.Faster, compare.Slower:
+		if c.Within {
+			return string(c.Word) + ", by less than " + m
+		}
+		return string(c.Word)
+	case compare.CannotTell:
+	}
+	if c.Why != "" {
+		if strings.Contains(c.Why, "cannot tell") {
+			return c.Why
+		}
+		return "cannot tell: " + c.Why
+	}
+	text := "cannot tell"
+	if c.LeastSeen > 0 {
+		text += fmt.Sprintf(": could have seen about %.1f %%", 100*c.LeastSeen)
+	}
+	if c.Needs > 0 {
+		text += fmt.Sprintf("; %s needs about %d rounds", m, c.Needs)
+	}
+	return text
+}
+
+func amount(v float64, u compare.Unit) string {
 	switch u {
-	case bundle.BytesPerSec:
-		return units.Rate(v).String()
-	case bundle.Nanoseconds:
+	case compare.BytesPerSec:
+		return throughput(units.Rate(v))
+	case compare.Nanoseconds:
 		return span(v)
-	case bundle.PerSecond:
+	case compare.PerSecond:
 	}
 	return units.IOPS(v).String()
 }
 
-// ratioText is "x1.08 ±0.02  more", or "x1.01 ±0.03  within the noise".
-func ratioText(c bundle.Change) string {
-	text := fmt.Sprintf("x%.3g", c.Ratio.Center)
-	if c.Ratio.N < 2 {
-		return text
+func compareTTY(out io.Writer, v comparison) {
+	for _, s := range v.Sides {
+		fmt.Fprintln(out, s)
 	}
-	text += fmt.Sprintf(" ±%.2g", (c.Ratio.Hi-c.Ratio.Lo)/2)
-	switch {
-	case !c.Clear():
-		return text + "  within the noise"
-	case c.Ratio.Center > 1:
-		return text + "  more"
+	for i, s := range v.Suite {
+		if i == 0 {
+			fmt.Fprintln(out, "\nsuite as a whole (geometric mean)")
+		}
+		fmt.Fprintln(out, "  "+s)
 	}
-	return text + "  less"
+	for _, w := range v.Works {
+		fmt.Fprintf(out, "\n%s: %s\n", w.Name, w.Work)
+		compareLines(out, w)
+		for _, other := range w.Others {
+			fmt.Fprintln(out, "  "+other)
+		}
+	}
+	if len(v.Apart)+len(v.Notes) > 0 {
+		fmt.Fprintln(out)
+	}
+	for _, a := range v.Apart {
+		fmt.Fprintln(out, a)
+	}
+	for _, n := range v.Notes {
+		fmt.Fprintln(out, "note: "+n)
+	}
+}
+
+// compareLines lays out a table; the verdict goes on a line of its own where it is long.
+func compareLines(out io.Writer, w comparedWork) {
+	head := []string{"", "rounds", w.Unit, "of ceiling", "sustained", "change", "p (Holm)"}
+	cells := [][]string{head}
+	for _, l := range w.Lines {
+		figure := l.Figure
+		if l.Struck {
+			figure += " INVALID"
+		}
+		cells = append(cells, []string{l.Side, l.Rounds, figure, l.Share, l.Sustained, l.Change, l.P})
+	}
+	used, width := make([]bool, len(head)), make([]int, len(head))
+	for i, row := range cells {
+		for k, c := range row {
+			if i > 0 && c != "" {
+				used[k] = true
+			}
+			width[k] = max(width[k], len([]rune(c)))
+		}
+	}
+	for i, row := range cells {
+		var line strings.Builder
+		for k, c := range row {
+			if !used[k] {
+				continue
+			}
+			pad := strings.Repeat(" ", width[k]-len([]rune(c)))
+			if k == 0 || k == 5 {
+				line.WriteString("  " + c + pad)
+			} else {
+				line.WriteString("  " + pad + c)
+			}
+		}
+		if i > 0 {
+			line.WriteString("  " + w.Lines[i-1].Verdict)
+		}
+		fmt.Fprintln(out, strings.TrimRight(line.String(), " "))
+	}
+}
+
+func compareMarkdown(out io.Writer, v comparison) {
+	fmt.Fprintf(out, "# %s\n\n", v.Title)
+	for _, s := range v.Sides {
+		fmt.Fprintf(out, "- %s\n", md(s))
+	}
+	for i, s := range v.Suite {
+		if i == 0 {
+			fmt.Fprint(out, "\nSuite as a whole (geometric mean):\n\n")
+		}
+		fmt.Fprintf(out, "- %s\n", md(s))
+	}
+	for _, w := range v.Works {
+		fmt.Fprintf(out, "\n## %s\n\n%s\n\n", md(w.Name), md(w.Work))
+		fmt.Fprintf(out, "| | rounds | %s | of ceiling | sustained | change | p (Holm) | verdict |\n|---|--:|--:|--:|--:|---|--:|---|\n", md(w.Unit))
+		for _, l := range w.Lines {
+			figure := md(l.Figure)
+			if l.Struck {
+				figure = "~~" + figure + "~~ INVALID"
+			}
+			fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", md(l.Side), l.Rounds, figure, l.Share, l.Sustained, l.Change, md(l.P), md(l.Verdict))
+		}
+		for i, o := range w.Others {
+			if i == 0 {
+				fmt.Fprintln(out)
+			}
+			fmt.Fprintf(out, "- %s\n", md(o))
+		}
+	}
+	if len(v.Apart)+len(v.Notes) > 0 {
+		fmt.Fprint(out, "\n## Notes\n\n")
+	}
+	for _, n := range append(slices.Clone(v.Apart), v.Notes...) {
+		fmt.Fprintf(out, "- %s\n", md(n))
+	}
+}
+
+// compareCSV writes a row a scenario and side; rounds that are struck out are rows of their own.
+func compareCSV(out io.Writer, t *compare.Table) error {
+	w := csv.NewWriter(out)
+	_ = w.Write([]string{ // errors stay with w, see below
+		"scenario", "work", "side", "base", "rounds", "figure", "unit", "value", "low", "high", "interval_over", "ceiling", "percent_of_ceiling", "sustained",
+		"ratio", "ratio_low", "ratio_high", "method", "p", "p_holm", "verdict", "least_seen_percent", "rounds_needed", "sustained_ratio", "invalid",
+	})
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		for k := range r.Cells {
+			c := &r.Cells[k]
+			head := []string{cell(r.Name), cell(r.Work.String()), cell(t.Sides[k].Name), cell(t.Sides[t.Base].Name)}
+			for _, s := range c.Invalid {
+				_ = w.Write(append(slices.Clone(head), "0", r.Figure.Name, string(r.Figure.Unit), decimal(s.Figure, 2), "", "", "", "", "", "",
+					"", "", "", "", "", "", "", "", "", "", cell(s.Why)))
+			}
+			if len(c.Rounds) == 0 {
+				continue
+			}
+			over := "rounds"
+			if c.Within {
+				over = "seconds of one run"
+			}
+			row := append(head, strconv.Itoa(len(c.Rounds)), r.Figure.Name, string(r.Figure.Unit), decimal(c.Figure.Center, 2), decimal(c.Figure.Lo, 2),
+				decimal(c.Figure.Hi, 2), over, decimal(c.Ceiling, 2), decimal(100*c.Share, 2), decimal(c.Sustained, 2))
+			_ = w.Write(append(append(row, changeCells(c.Change)...), ""))
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+func changeCells(c *compare.Change) []string {
+	if c == nil {
+		return make([]string, 10)
+	}
+	p, low, high := "", "", ""
+	if c.Method != stats.NoTest {
+		p, low, high = decimal(c.P, 6), decimal(c.Ratio.Lo, 4), decimal(c.Ratio.Hi, 4)
+	}
+	holm := p
+	if p != "" {
+		holm = strconv.FormatFloat(c.PHolm, 'f', 6, 64)
+	}
+	needs := ""
+	if c.Needs > 0 {
+		needs = strconv.Itoa(c.Needs)
+	}
+	return []string{
+		decimal(c.Ratio.Center, 4), low, high, string(c.Method), p, holm, string(c.Word),
+		decimal(100*c.LeastSeen, 2), needs, decimal(c.Sustained, 4),
+	}
 }

@@ -12,8 +12,8 @@ type StopOptions struct {
 	// Bound is the ceiling that the series is expected to run at, in the series' unit; 0 when it is not known. A run that
 	// sits on its ceiling without noise is known after seconds.
 	Bound float64
-	// Burst: the bound holds for a while only.
-	Burst bool
+	// Sustained is what lasts where the bound is a burst, 0 where it is none: what runs above it is a burst.
+	Sustained float64
 	// Least is a number of seconds before which the run is not stopped, such as the life of a burst.
 	Least int
 }
@@ -26,7 +26,7 @@ type Settled struct {
 	From int `json:"from"`
 	// Estimate is the mean from there on, its interval widened for having looked more than once.
 	Estimate Estimate `json:"estimate"`
-	// Pinned: the run sits on its bound and hardly varies. AtBurst: that bound does not last.
+	// Pinned: the run sits on its bound and hardly varies. AtBurst: it runs above what is sustained.
 	Pinned  bool `json:"pinned,omitempty"`
 	AtBurst bool `json:"at_burst,omitempty"`
 	// Why says what keeps the run from being settled.
@@ -119,7 +119,7 @@ func lookAt(xs []float64, o StopOptions) (s Settled, ok bool) {
 	w = xs[s.From:]
 	s.Estimate = widened(BatchMeans(w))
 	s.Pinned = pinned(w, s.Estimate.Center, o.Bound)
-	s.AtBurst = s.Pinned && o.Burst
+	s.AtBurst = o.Sustained > 0 && s.Estimate.Center > (1+pinnedNear)*o.Sustained
 	floor, taus := stopFloor, float64(stopTaus)
 	if s.Pinned {
 		floor, taus = pinnedFloor, pinnedTaus

@@ -73,6 +73,40 @@ const kinds = {
     }
   },
 
+  // A point a side with its 95 % interval as a bar; what is invalid is hollow. A tick marks the side's own ceiling, a dashed
+  // one what is sustained.
+  intervals(s, _, p) {
+    const unit = s.unit === 'bandwidth' ? print.mib : print.iops
+    const names = s.sides.map((q) => q.name)
+    const bars = s.sides.flatMap((q, i) => (q.low == null ? [] : [rod([[q.low, i], [q.high, i]], p.dirs.read, 2)]))
+    const ticks = s.sides.flatMap((q, i) => [
+      ...(q.ceiling == null ? [] : [rod([[q.ceiling, i - 0.3], [q.ceiling, i + 0.3]], p.ceiling, 2)]),
+      ...(q.sustained == null ? [] : [rod([[q.sustained, i - 0.3], [q.sustained, i + 0.3]], p.ceiling, 1.5, 'dashed')]),
+    ])
+    const points = s.sides.map((q, i) => ({
+      value: [q.at, i],
+      itemStyle: q.struck ? { color: p.panel, borderColor: p.muted, borderWidth: 2 } : { color: p.dirs.read },
+      label: { show: true, position: 'top', formatter: q.label, color: q.struck ? p.muted : p.ink, fontSize: 11 },
+    }))
+    const most = Math.max(1, ...s.sides.flatMap((q) => [q.at, q.high, q.ceiling]).filter((v) => v != null))
+    const longest = Math.max(...names.map((n) => n.length))
+    return {
+      grid: { left: Math.min(16 + longest * 6.2, 180), right: 24, top: 12, bottom: 26 },
+      xAxis: { type: 'value', min: 0, max: nice(most * 1.05), ...side(p), axisLabel: label(p, print.axis(most)) },
+      yAxis: {
+        type: 'value', min: -0.6, max: names.length - 0.4, inverse: true, interval: 1, ...side(p), splitLine: { show: false },
+        axisLabel: { ...label(p), customValues: names.map((_, i) => i), formatter: (i) => names[i] ?? '', width: 160, overflow: 'truncate' },
+      },
+      tooltip: {
+        ...box(p), trigger: 'item',
+        formatter: ({ seriesName, dataIndex }) => (seriesName === 'figures' ? describe(s.sides[dataIndex], unit) : ''),
+      },
+      series: [...ticks, ...bars, {
+        name: 'figures', type: 'line', data: points, lineStyle: { opacity: 0 }, showSymbol: true, symbol: 'circle', symbolSize: 9,
+      }],
+    }
+  },
+
   members(s, _, p, width) {
     const cells = []
     s.members.forEach((m, y) => m.util.forEach((v, x) => cells.push([x, y, v])))
@@ -118,6 +152,18 @@ function line(name, t, values, color, style) {
     name, type: 'line', data: t.map((x, i) => [x, values?.[i] ?? null]), showSymbol: false, symbol: 'circle', symbolSize: 5,
     lineStyle: { color, ...style }, itemStyle: { color },
   }
+}
+
+const rod = (data, color, width, type = 'solid') => ({
+  type: 'line', data, showSymbol: false, silent: true, lineStyle: { color, width, type }, itemStyle: { color },
+})
+
+function describe(q, unit) {
+  const lines = [`<b>${print.escape(q.name)}</b>`, unit(q.at)]
+  if (q.low != null) lines.push(`95 %: ${unit(q.low)} to ${unit(q.high)}`)
+  if (q.ceiling != null) lines.push(`its ceiling: ${unit(q.ceiling)}`)
+  if (q.sustained != null) lines.push(`sustained: ${unit(q.sustained)}`)
+  return lines.join('<br>')
 }
 
 function overTime(s, p, lines, unit, y) {

@@ -1,0 +1,238 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"plimsoll/internal/stats"
+)
+
+// Word is the verdict of a change.
+type Word string
+
+// The words. Of latencies, where less is better, Faster means lower.
+const (
+	Faster     Word = "faster"
+	Slower     Word = "slower"
+	Same       Word = "same"
+	CannotTell Word = "cannot tell"
+)
+
+// Change is a side's figure against the base's.
+type Change struct {
+	stats.Comparison
+	// PHolm is P corrected for all figures that are tested in the table.
+	PHolm float64 `json:"p_holm"`
+	Word  Word    `json:"verdict"`
+	// Within: the whole interval lies inside the margin; with Faster or Slower both hold.
+	Within bool `json:"within_margin,omitempty"`
+	// Sustained is the ratio of what both sides sustain, where either figure is a burst; else 0.
+	Sustained float64 `json:"sustained_ratio,omitempty"`
+	// LeastSeen is about the least change that these rounds could have shown in four of five cases, 0 for none.
+	LeastSeen float64 `json:"least_seen,omitempty"`
+	// Needs is about how many rounds a side would show a change of the margin; 0 when not known.
+	Needs int `json:"rounds_needed,omitempty"`
+	// Without is the answer without the rounds that stand apart, nil when none does.
+	Without *stats.Estimate `json:"without_apart,omitempty"`
+	// Why says what is in the way of a word, or what to think of it.
+	Why string `json:"why,omitempty"`
+}
+
+// test compares all cells with the base, under Holm.
+func (t *Table) test() {
+	type pair struct{ row, side int }
+	var tested []pair
+	for i := range t.Rows {
+		for k := range t.Sides {
+			if k != t.Base && min(len(t.Rows[i].Cells[k].Rounds), len(t.Rows[i].Cells[t.Base].Rounds)) > 1 {
+				tested = append(tested, pair{i, k})
+			}
+		}
+	}
+	figures := max(1, len(tested))
+	var ps []float64
+	for i := range t.Rows {
+		for k := range t.Sides {
+			if k != t.Base {
+				t.Rows[i].Cells[k].Change = t.change(&t.Rows[i], k, figures)
+			}
+		}
+		t.Rows[i].others(t.Base)
+	}
+	for _, p := range tested {
+		ps = append(ps, t.Rows[p.row].Cells[p.side].Change.P)
+	}
+	corrected := stats.Holm(ps)
+	for n, p := range tested {
+		t.Rows[p.row].Cells[p.side].Change.answer(corrected[n], t.Margin, figures, t.Rows[p.row].Figure.Lower)
+	}
+}
+
+// change compares one cell with the base's; nil when either has no valid figure.
+func (t *Table) change(r *Row, side, figures int) *Change {
+	a, b := &r.Cells[t.Base], &r.Cells[side]
+	if !a.measured() || !b.measured() {
+		return nil
+	}
+	before, after, paired := a.Rounds, b.Rounds, t.Paired
+	if paired {
+		before, after = pairs(a, b)
+		if len(before) == 0 {
+			before, after, paired = a.Rounds, b.Rounds, false
+		}
+	}
+	c, err := stats.CompareRounds(before, after, stats.Design{Paired: paired, Figures: figures})
+	if err != nil {
+		return nil // cells hold usable figures only
+	}
+	change := &Change{Comparison: c, PHolm: 1, Word: CannotTell}
+	if a.Sustained > 0 || b.Sustained > 0 {
+		change.Sustained = b.lasting() / a.lasting()
+	}
+	if c.Method == stats.NoTest {
+		change.Why = noTest(len(before), len(after), c)
+		return change
+	}
+	change.Without = without(before, after, paired, figures)
+	return change
+}
+
+// noTest says why there is no word.
+func noTest(a, b int, c stats.Comparison) string {
+	switch {
+	case a == 1 && b == 1:
+		return "one run each cannot tell"
+	case min(a, b) == 1:
+		return fmt.Sprintf("one run on a side cannot tell; the other side's %d rounds spread by %.1f %%", max(a, b), 100*c.Spread)
+	case len(c.Ratio.Doubts) > 0:
+		return c.Ratio.Doubts[0]
+	}
+	return "too few rounds"
+}
+
+// pairs are the rounds that both cells measured validly, by number.
+func pairs(a, b *Cell) (before, after []float64) {
+	for i, s := range a.samples {
+		k := slices.IndexFunc(b.samples, func(o Sample) bool { return o.Round == s.Round })
+		if k >= 0 {
+			before, after = append(before, a.Rounds[i]), append(after, b.Rounds[k])
+		}
+	}
+	return before, after
+}
+
+// without is the ratio less the rounds that stand apart.
+func without(before, after []float64, paired bool, figures int) *stats.Estimate {
+	var a, b []float64
+	if paired {
+		ratios := make([]float64, len(before))
+		for i := range before {
+			ratios[i] = math.Log(after[i] / before[i])
+		}
+		apart := stats.Apart(ratios)
+		for i := range before {
+			if !slices.Contains(apart, i) {
+				a, b = append(a, before[i]), append(b, after[i])
+			}
+		}
+	} else {
+		a, b = stats.WithoutApart(before), stats.WithoutApart(after)
+	}
+	if len(a) == len(before) && len(b) == len(after) || len(a) < 2 || len(b) < 2 {
+		return nil
+	}
+	c, err := stats.CompareRounds(a, b, stats.Design{Paired: paired, Figures: figures})
+	if err != nil {
+		return nil
+	}
+	return &c.Ratio
+}
+
+// answer gives the word.
+func (c *Change) answer(pHolm, margin float64, figures int, lower bool) {
+	if c == nil || c.Method == stats.NoTest {
+		return
+	}
+	c.PHolm = pHolm
+	answer, within := c.Answer(pHolm, margin)
+	c.Within = within
+	better, worse := Faster, Slower
+	if lower {
+		better, worse = worse, better
+	}
+	switch answer {
+	case stats.More:
+		c.Word = better
+	case stats.Less:
+		c.Word = worse
+	case stats.Same:
+		c.Word = Same
+	case stats.Unknown:
+		c.Word = CannotTell
+	}
+	alpha := 0.05 / float64(figures)
+	if least := c.Comparison.LeastSeen(alpha); !math.IsInf(least, 0) {
+		c.LeastSeen = least
+	}
+	c.Needs = c.RoundsToSee(margin, alpha)
+}
+
+// suite compares the geometric mean of all rows that both sides measured as often.
+func (t *Table) suite() {
+	t.Suite = make([]*Change, len(t.Sides))
+	for k := range t.Sides {
+		if k == t.Base {
+			continue
+		}
+		var before, after [][]float64
+		lastA, lastB := 1.0, 1.0
+		bursts := false
+		na, nb := 0, 0
+		for i := range t.Rows {
+			a, b := &t.Rows[i].Cells[t.Base], &t.Rows[i].Cells[k]
+			if a.measured() && b.measured() {
+				na, nb = max(na, len(a.Rounds)), max(nb, len(b.Rounds))
+			}
+		}
+		for i := range t.Rows {
+			a, b := &t.Rows[i].Cells[t.Base], &t.Rows[i].Cells[k]
+			if !a.measured() || len(a.Rounds) != na || len(b.Rounds) != nb || t.Rows[i].Figure.Lower {
+				continue
+			}
+			before, after = append(before, a.Rounds), append(after, b.Rounds)
+			lastA, lastB = lastA*a.lasting(), lastB*b.lasting()
+			bursts = bursts || a.Sustained > 0 || b.Sustained > 0
+		}
+		if len(before) < 2 {
+			continue
+		}
+		t.Suite[k] = together(before, after, t.Paired && na == nb, t.Margin)
+		if s := t.Suite[k]; s != nil && bursts {
+			s.Sustained = math.Pow(lastB/lastA, 1/float64(len(before)))
+		}
+	}
+	if !slices.ContainsFunc(t.Suite, func(c *Change) bool { return c != nil }) {
+		t.Suite = nil
+	}
+}
+
+// together is always a t test: a mean over scenarios is near normal.
+func together(before, after [][]float64, paired bool, margin float64) *Change {
+	a, err1 := stats.Together(before)
+	b, err2 := stats.Together(after)
+	if err1 != nil || err2 != nil {
+		return nil
+	}
+	c, err := stats.CompareRounds(a, b, stats.Design{Paired: paired, Figures: math.MaxInt32})
+	if err != nil {
+		return nil
+	}
+	change := &Change{Comparison: c, PHolm: 1, Word: CannotTell}
+	if c.Method == stats.NoTest {
+		change.Why = noTest(len(a), len(b), c)
+		return change
+	}
+	change.answer(c.P, margin, 1, false)
+	return change
+}

@@ -1,0 +1,155 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
+	"plimsoll/internal/stats"
+	"plimsoll/internal/units"
+)
+
+// Unit says how a figure is printed.
+type Unit string
+
+// The units of figures.
+const (
+	PerSecond   Unit = "1/s"
+	BytesPerSec Unit = "bytes/s"
+	Nanoseconds Unit = "ns"
+)
+
+// Figure is one number of a result.
+type Figure struct {
+	Name string `json:"name"` // IOPS, bandwidth, "read p99"
+	Unit Unit   `json:"unit"`
+	// Lower is better: a latency.
+	Lower bool `json:"lower,omitempty"`
+
+	latency func(*result.Result) fio.Latency
+	hist    func(result.Second) *fio.Hist
+	q       float64
+}
+
+func iops() Figure      { return Figure{Name: "IOPS", Unit: PerSecond} }
+func bandwidth() Figure { return Figure{Name: "bandwidth", Unit: BytesPerSec} }
+
+// largeIO is the block size from which on bandwidth says more than IOPS.
+const largeIO = 128 * units.KiB
+
+// mainFigure is the one figure of a scenario that is tested: bandwidth of large I/Os, IOPS of others.
+func mainFigure(s *bundle.Scenario) Figure {
+	if s.Result != nil {
+		n, bw := rates(s.Result)
+		if n > 0 && units.Bytes(bw/n) >= largeIO || n == 0 && bw > 0 {
+			return bandwidth()
+		}
+	}
+	return iops()
+}
+
+func rates(r *result.Result) (iops, bw float64) {
+	t := r.Total
+	return float64(t.Read.IOPS + t.Write.IOPS + t.Trim.IOPS), float64(t.Read.BW + t.Write.BW + t.Trim.BW)
+}
+
+// of is the figure of one result; NaN when it was not measured.
+func (f Figure) of(r *result.Result) float64 {
+	n, bw := rates(r)
+	switch {
+	case f.latency != nil:
+		if v, ok := f.latency(r).At(100 * f.q); ok {
+			return float64(v)
+		}
+		return math.NaN()
+	case f.Unit == BytesPerSec:
+		return bw
+	}
+	return n
+}
+
+// estimate is the figure of one result with what its own seconds say of it.
+func (f Figure) estimate(r *result.Result) stats.Estimate {
+	e := stats.Estimate{Center: f.of(r)}
+	e.Lo, e.Hi = e.Center, e.Center
+	within := r.IOPS
+	switch {
+	case f.latency != nil:
+		within = f.quantileOf(r)
+	case f.Unit == BytesPerSec:
+		within = r.BW
+	}
+	if within.N > 1 && within.Center > 0 { // of fio's figure the interval of the seconds, which are differences
+		e.Lo, e.Hi, e.N = e.Center*within.Lo/within.Center, e.Center*within.Hi/within.Center, within.N
+	}
+	return e
+}
+
+// quantileOf estimates a percentile from the seconds' histograms.
+func (f Figure) quantileOf(r *result.Result) stats.Estimate {
+	var seconds [][]stats.Weighted
+	for _, s := range r.Seconds {
+		if h := f.hist(s); h != nil && !s.Ramp {
+			var bins []stats.Weighted
+			h.Each(func(bin int, n uint64) {
+				bins = append(bins, stats.Weighted{Value: float64(fio.BinValue(bin)), Weight: float64(n)})
+			})
+			seconds = append(seconds, bins)
+		}
+	}
+	return stats.QuantileOf(seconds, f.q)
+}
+
+func usable(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
+
+// bound is what a ceiling allows of the figure, 0 when it says nothing of it.
+func (f Figure) bound(b *ceiling.Bound) float64 {
+	switch {
+	case b == nil || f.latency != nil:
+		return 0
+	case f.Unit == BytesPerSec:
+		return float64(b.BW)
+	}
+	return float64(b.IOPS)
+}
+
+// latencyFigures are shown with intervals and not tested: a test of each would make claims where nothing changed.
+func latencyFigures() []Figure {
+	var all []Figure
+	for _, d := range []struct {
+		name string
+		of   func(*result.Result) fio.Latency
+		hist func(result.Second) *fio.Hist
+	}{
+		{
+			"read", func(r *result.Result) fio.Latency { return completion(r.Total.Read) },
+			func(s result.Second) *fio.Hist { return s.Read.Hist },
+		},
+		{
+			"write", func(r *result.Result) fio.Latency { return completion(r.Total.Write) },
+			func(s result.Second) *fio.Hist { return s.Write.Hist },
+		},
+		{
+			"sync", func(r *result.Result) fio.Latency { return r.Total.Sync.Lat },
+			func(s result.Second) *fio.Hist { return s.Sync },
+		},
+	} {
+		for _, q := range []float64{0.5, 0.99} {
+			all = append(all, Figure{
+				Name: fmt.Sprintf("%s p%g", d.name, 100*q), Unit: Nanoseconds, Lower: true, latency: d.of, hist: d.hist, q: q,
+			})
+		}
+	}
+	return all
+}
+
+// completion is clat, or lat where only that was recorded.
+func completion(d fio.Direction) fio.Latency {
+	if !d.Clat.Measured() {
+		return d.Lat
+	}
+	return d.Clat
+}

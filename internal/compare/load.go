@@ -1,0 +1,193 @@
+package compare
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/bundle"
+)
+
+// Source says which sides the words of a command line stand for.
+type Source struct {
+	By string // group all results by this label
+	In string // where runs are looked for that are named by a label (KEY=VALUE)
+}
+
+// Loaded are sides with what is to be known of how they were found.
+type Loaded struct {
+	Sides []Side
+	// Base is the side that the others are compared with when none is named.
+	Base  string
+	Notes []string
+}
+
+// Load reads runs and makes sides of them. A word is a run's directory, a directory of runs, several of these with commas between
+// them, or KEY=VALUE for all runs below In with that label. Two words or more are a side each. One run by itself is compared
+// result by result, and the runs of one directory with each other, the oldest first.
+func Load(words []string, s Source) (*Loaded, error) {
+	l := &Loaded{}
+	if s.By != "" {
+		return l, l.group(words, s)
+	}
+	for _, w := range words {
+		runs, name, err := l.runs(w, s)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case len(words) > 1:
+			l.Sides = append(l.Sides, SideOf(name, runs...))
+		case len(runs) == 1:
+			l.Sides = Within(runs[0])
+			l.tellApart()
+			l.Base = least(l.Sides)
+		default:
+			for _, b := range runs {
+				l.Sides = append(l.Sides, SideOf(b.Run.ID, b))
+			}
+		}
+	}
+	if l.Base == "" {
+		l.tellApart()
+	}
+	return l, nil
+}
+
+// group makes sides by a label of all runs that the words stand for.
+func (l *Loaded) group(words []string, s Source) error {
+	var all []*bundle.Bundle
+	for _, w := range words {
+		runs, _, err := l.runs(w, s)
+		if err != nil {
+			return err
+		}
+		all = append(all, runs...)
+	}
+	sides, without, err := GroupBy(s.By, all...)
+	if err != nil {
+		return err
+	}
+	l.Sides = sides
+	if without > 0 {
+		l.Notes = append(l.Notes, fmt.Sprintf("%d results carry no label %q and are left out", without, s.By))
+	}
+	if len(all) == 1 {
+		l.Base = least(sides)
+	}
+	return nil
+}
+
+// least is the side with the smallest first figure: within one document there is no before and after, and "x 2.5 of the slowest" reads
+// best.
+func least(sides []Side) string {
+	name, smallest := "", 0.0
+	for _, s := range sides {
+		for _, x := range s.Samples {
+			if v := mainFigure(x.Scenario).of(x.Result); x.Invalid == "" && (name == "" || v < smallest) {
+				name, smallest = s.Name, v
+			}
+		}
+	}
+	return name
+}
+
+// tellApart gives sides of the same name a number.
+func (l *Loaded) tellApart() {
+	seen := map[string]int{}
+	for i := range l.Sides {
+		s := &l.Sides[i]
+		seen[s.Name]++
+		if n := seen[s.Name]; n > 1 {
+			s.Name = fmt.Sprintf("%s (%d)", s.Name, n)
+		}
+	}
+}
+
+// runs are the runs that one word stands for, oldest first.
+func (l *Loaded) runs(word string, s Source) (runs []*bundle.Bundle, name string, err error) {
+	if key, value, ok := strings.Cut(word, "="); ok && !exists(word) {
+		all, err := l.below(cmp.Or(s.In, "runs"))
+		if err != nil {
+			return nil, "", err
+		}
+		for _, b := range all {
+			if b.Run.Labels[key] == value {
+				runs = append(runs, b)
+			}
+		}
+		if len(runs) == 0 {
+			return nil, "", fmt.Errorf("no run below %s carries the label %s", cmp.Or(s.In, "runs"), word)
+		}
+		return runs, value, nil
+	}
+	for part := range strings.SplitSeq(word, ",") {
+		b, err := bundle.Open(part)
+		switch {
+		case err == nil:
+			l.doubt(b)
+			runs = append(runs, b)
+			continue
+		case !errors.Is(err, bundle.ErrNotBundle):
+			return nil, "", err
+		}
+		below, err2 := l.below(part)
+		if err2 != nil || len(below) == 0 {
+			return nil, "", cmp.Or(err2, err)
+		}
+		runs = append(runs, below...)
+	}
+	slices.SortStableFunc(runs, func(a, b *bundle.Bundle) int { return a.Run.Created.Compare(b.Run.Created) })
+	name = filepath.Base(filepath.Clean(word))
+	if len(runs) == 1 {
+		name = runs[0].Run.ID
+	}
+	return runs, name, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// below opens all runs of a directory. What cannot be read is noted; what is no run is passed over.
+func (l *Loaded) below(dir string) ([]*bundle.Bundle, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("%s does not exist", dir)
+		}
+		return nil, err
+	}
+	var runs []*bundle.Bundle
+	for _, e := range entries {
+		b, err := bundle.Open(filepath.Join(dir, e.Name()))
+		switch {
+		case err == nil:
+			l.doubt(b)
+			runs = append(runs, b)
+		case !errors.Is(err, bundle.ErrNotBundle):
+			if e.IsDir() {
+				l.Notes = append(l.Notes, fmt.Sprintf("%s cannot be read: %v", e.Name(), err))
+			}
+		}
+	}
+	return runs, nil
+}
+
+// doubt notes a run that did not come to its end.
+func (l *Loaded) doubt(b *bundle.Bundle) {
+	if b.Run.State != bundle.Finished && b.Run.State != "" {
+		missing := 0
+		for _, s := range b.Scenarios {
+			if s.Result == nil {
+				missing++
+			}
+		}
+		l.Notes = append(l.Notes, fmt.Sprintf("%s is %s: %d of %d scenarios are missing", b.Run.ID, b.Run.State, missing, len(b.Scenarios)))
+	}
+}

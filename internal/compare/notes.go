@@ -1,0 +1,152 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/internal/stats"
+)
+
+// fact is something of a sample that should not differ between sides.
+type fact struct {
+	what string
+	of   func(Sample) string
+}
+
+func facts() []fact {
+	return []fact{
+		{"fio", func(s Sample) string { return s.label(ByFio) }},
+		{"kernel", func(s Sample) string { return s.label(ByKernel) }},
+		{"host", func(s Sample) string { return s.label(ByHost) }},
+		{"instance type", func(s Sample) string { return s.label(ByInstance) }},
+		{"scale of the rates", func(s Sample) string { return fmt.Sprint(cmp.Or(s.Run.Run.Topology.Scale, 1)) }},
+		{"fresh extents", func(s Sample) string { return fmt.Sprint(s.Run.Run.Settings.FreshExtents) }},
+		{"size", func(s Sample) string {
+			if s.Scenario.Size == 0 {
+				return ""
+			}
+			return s.Scenario.Name + " " + s.Scenario.Size.String()
+		}},
+		{"run time", func(s Sample) string {
+			if s.Scenario.Runtime == 0 {
+				return ""
+			}
+			return s.Scenario.Name + " " + s.Scenario.Runtime.Round(time.Second).String()
+		}},
+	}
+}
+
+// note says what differs between the sides besides their figures, and what is wrong with the rounds.
+func (t *Table) note(sides []Side) {
+	for _, f := range facts() {
+		t.unlike(f, sides)
+	}
+	t.order(sides)
+	for i := range t.Rows {
+		t.rowNotes(&t.Rows[i])
+	}
+	if slices.ContainsFunc(t.Rows, func(r Row) bool {
+		return slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Change != nil && c.Change.Method == stats.NoTest })
+	}) {
+		t.Notes = append(t.Notes,
+			"One run on a side has no measure of how much runs of one set-up differ. Measure rounds: plimsoll run … --rounds 5.")
+	}
+}
+
+// unlike notes a fact whose values differ between the base and another side. A size or a time is only compared with that of
+// the same scenario.
+func (t *Table) unlike(f fact, sides []Side) {
+	values := func(k int) []string {
+		var all []string
+		for _, s := range sides[k].Samples {
+			if v := f.of(s); v != "" && !slices.Contains(all, v) {
+				all = append(all, v)
+			}
+		}
+		slices.Sort(all)
+		return all
+	}
+	base := values(t.Base)
+	for k := range sides {
+		if k == t.Base {
+			continue
+		}
+		side := values(k)
+		if len(base) == 0 || len(side) == 0 || slices.Equal(base, side) {
+			continue
+		}
+		was, is := apart(base, side), apart(side, base)
+		if len(was) == 0 || len(is) == 0 { // one has scenarios that the other has not
+			continue
+		}
+		line := fmt.Sprintf("%s differs: %s in %s, %s in %s", f.what, list(was), t.Sides[t.Base].Name, list(is), t.Sides[k].Name)
+		if named := sides[k].Name; len(was) == 1 && len(is) == 1 && is[0] == named {
+			continue // that is what was asked for
+		}
+		t.Notes = append(t.Notes, line)
+	}
+}
+
+func apart(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
+}
+
+func list(all []string) string {
+	if len(all) > 3 {
+		return fmt.Sprintf("%s and %d more", strings.Join(all[:2], ", "), len(all)-2)
+	}
+	return strings.Join(all, ", ")
+}
+
+// order doubts rounds of which all of one side were measured before all of the other.
+func (t *Table) order(sides []Side) {
+	if t.Paired {
+		return
+	}
+	for k := range sides {
+		if k == t.Base || t.Sides[k].Rounds < 2 || t.Sides[t.Base].Rounds < 2 {
+			continue
+		}
+		a, b := sides[t.Base], sides[k]
+		switch {
+		case a.end().Before(b.start()) && !a.start().IsZero():
+			t.Notes = append(t.Notes, fmt.Sprintf("all of %s was measured before %s: a drift looks like a change; plimsoll ab alternates them",
+				a.Name, b.Name))
+		case b.end().Before(a.start()) && !b.start().IsZero():
+			t.Notes = append(t.Notes, fmt.Sprintf("all of %s was measured before %s: a drift looks like a change; plimsoll ab alternates them",
+				b.Name, a.Name))
+		}
+	}
+}
+
+func (s Side) end() time.Time {
+	var last time.Time
+	for _, x := range s.Samples {
+		if at := x.start(); at.After(last) {
+			last = at
+		}
+	}
+	return last
+}
+
+// rowNotes names rounds that were struck out, missing, or stand apart.
+func (t *Table) rowNotes(r *Row) {
+	for k := range r.Cells {
+		c, name := &r.Cells[k], t.Sides[k].Name
+		for _, i := range stats.Apart(c.Rounds) {
+			line := fmt.Sprintf("round %d of %s (%s) is %+.0f %% off the median of the others and kept",
+				c.samples[i].Round, r.Name, name, 100*(c.Rounds[i]/stats.Quantile(stats.WithoutApart(c.Rounds), 0.5)-1))
+			t.Notes = append(t.Notes, line)
+		}
+		if w := c.Change; w != nil && w.Without != nil {
+			t.Notes = append(t.Notes, fmt.Sprintf("without the rounds that stand apart %s (%s) changes by %+.1f %% [%.1f, %.1f]", r.Name, name,
+				100*(w.Without.Center-1), 100*(w.Without.Lo-1), 100*(w.Without.Hi-1)))
+		}
+		if n := t.Sides[k].Rounds; len(c.all) > 0 && len(c.all) < n {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s has %d of %d rounds in %s", r.Name, len(c.all), n, name))
+		}
+	}
+}

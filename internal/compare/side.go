@@ -1,0 +1,177 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/result"
+)
+
+// Sample is one scenario measured once.
+type Sample struct {
+	Run      *bundle.Bundle
+	Scenario *bundle.Scenario
+	Result   *result.Result
+	Round    int // from 1 within its run
+	// Invalid says why the figures must not be trusted, empty when they may.
+	Invalid string
+}
+
+// Side is a group of samples that are rounds of one thing: a run, several runs, or all that carry one label.
+type Side struct {
+	Name    string
+	Samples []Sample
+}
+
+// samplesOf lists what a run measured. Scenarios that have not run are left out.
+func samplesOf(b *bundle.Bundle) []Sample {
+	var all []Sample
+	for i := range b.Scenarios {
+		s := &b.Scenarios[i]
+		if s.Result != nil {
+			all = append(all, Sample{Run: b, Scenario: s, Result: s.Result, Round: 1, Invalid: distrust(b, s)})
+		}
+	}
+	return all
+}
+
+// distrust is why a result must not be used: its state, its verdict's findings, or figures that are none.
+func distrust(b *bundle.Bundle, s *bundle.Scenario) string {
+	switch {
+	case s.Result.State == result.Interrupted:
+		return "it was interrupted"
+	case s.Result.State != result.Done && len(s.Result.Reasons) > 0:
+		return s.Result.Reasons[0]
+	case s.Result.State != result.Done:
+		return "its state is " + string(s.Result.State)
+	case s.Verdict == "invalid":
+		for _, f := range b.Findings {
+			if f.Severity == "invalid" && slices.Contains(f.Scenarios, s.ID) {
+				return fmt.Sprintf("%s: %s", f.Code, f.Title)
+			}
+		}
+		return "its verdict is invalid"
+	}
+	if v := mainFigure(s).of(s.Result); !usable(v) {
+		return fmt.Sprintf("%s of %v is no measurement", mainFigure(s).Name, v)
+	}
+	return ""
+}
+
+// SideOf makes one side of one or more runs: its rounds are those of all of them.
+func SideOf(name string, runs ...*bundle.Bundle) Side {
+	s := Side{Name: name}
+	slices.SortStableFunc(runs, func(a, b *bundle.Bundle) int { return a.Run.Created.Compare(b.Run.Created) })
+	for _, b := range runs {
+		s.Samples = append(s.Samples, samplesOf(b)...)
+	}
+	for i := range s.Samples { // number the rounds of each work
+		n := 0
+		for _, earlier := range s.Samples[:i] {
+			if earlier.Scenario.Name == s.Samples[i].Scenario.Name {
+				n++
+			}
+		}
+		s.Samples[i].Round = n + 1
+	}
+	return s
+}
+
+// The labels that every run has without being given them.
+const (
+	ByInstance = "instance"
+	ByHost     = "host"
+	ByKernel   = "kernel"
+	ByFio      = "fio"
+	ByScenario = "scenario"
+)
+
+// label is a sample's value of a label: its result's own, its run's, or a fact of its machine.
+func (s Sample) label(key string) string {
+	if v := cmp.Or(s.Result.Labels[key], s.Run.Run.Labels[key]); v != "" {
+		return v
+	}
+	t := &s.Run.Run.Topology
+	switch key {
+	case ByInstance:
+		return t.Instance.Type
+	case ByHost:
+		return t.Host.Name
+	case ByKernel:
+		return t.Host.Kernel
+	case ByFio:
+		return cmp.Or(s.Result.Fio, s.Run.Run.Fio)
+	case ByScenario:
+		return s.Scenario.Name
+	}
+	return ""
+}
+
+// GroupBy makes a side of each value of a label, over the samples of all runs. Samples without the label are named in the
+// error when there is no side at all, else counted in without.
+func GroupBy(key string, runs ...*bundle.Bundle) (sides []Side, without int, err error) {
+	groups := map[string]*Side{}
+	has := map[string]bool{}
+	for _, b := range runs {
+		for _, s := range samplesOf(b) {
+			for k := range s.Result.Labels {
+				has[k] = true
+			}
+			for k := range b.Run.Labels {
+				has[k] = true
+			}
+			value := s.label(key)
+			if value == "" {
+				without++
+				continue
+			}
+			if groups[value] == nil {
+				groups[value] = &Side{Name: value}
+			}
+			groups[value].Samples = append(groups[value].Samples, s)
+		}
+	}
+	if len(groups) == 0 {
+		known := slices.Sorted(maps.Keys(has))
+		return nil, without, fmt.Errorf("no result carries the label %q; there are %s", key,
+			strings.Join(append([]string{ByInstance, ByHost, ByKernel, ByFio, ByScenario}, known...), ", "))
+	}
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		sides = append(sides, *groups[name])
+	}
+	slices.SortStableFunc(sides, func(a, b Side) int { return a.start().Compare(b.start()) })
+	return sides, without, nil
+}
+
+// Within makes a side of each result of one run, in its order.
+func Within(b *bundle.Bundle) []Side {
+	var sides []Side
+	for _, s := range samplesOf(b) {
+		sides = append(sides, Side{Name: s.Scenario.Name, Samples: []Sample{s}})
+	}
+	return sides
+}
+
+// start is the earliest time of a side's samples, zero when not known.
+func (s Side) start() time.Time {
+	var first time.Time
+	for _, x := range s.Samples {
+		at := x.start()
+		if first.IsZero() || !at.IsZero() && at.Before(first) {
+			first = at
+		}
+	}
+	return first
+}
+
+func (s Sample) start() time.Time {
+	if !s.Result.Start.IsZero() || s.Run.Run.Imported != nil {
+		return s.Result.Start
+	}
+	return s.Run.Run.Created
+}

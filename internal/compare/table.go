@@ -1,0 +1,254 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"plimsoll/internal/stats"
+)
+
+// Options of a comparison.
+type Options struct {
+	// Margin is the change that does not matter, as a share: 0.03.
+	Margin float64
+	// Base names the side that the others are compared with; empty for the first.
+	Base string
+	// Paired: equal round numbers of two sides were measured next to each other in random order (plimsoll ab).
+	Paired bool
+}
+
+// Margin is the change that does not matter unless another is given.
+const Margin = 0.03
+
+// Table is a comparison: sides are columns, works are rows.
+type Table struct {
+	Sides  []Column `json:"sides"`
+	Base   int      `json:"base"`
+	Margin float64  `json:"margin"`
+	Paired bool     `json:"paired,omitempty"`
+	// Suite is the geometric mean over all rows that both sides measured, a change a side; nil for the base and where
+	// there are fewer than two rows.
+	Suite []*Change `json:"suite,omitempty"`
+	Rows  []Row     `json:"rows"`
+	// Apart are scenarios that were not compared, with what differs.
+	Apart []string `json:"not_compared,omitempty"`
+	// Notes are what else differs between the sides, and what keeps the answers from being better.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Column is a side's head.
+type Column struct {
+	Name   string            `json:"name"`
+	Runs   []string          `json:"runs"` // IDs
+	Rounds int               `json:"rounds"`
+	Labels map[string]string `json:"labels,omitempty"`
+	Over   time.Duration     `json:"over,omitempty"` // from the first round's start to the last's
+}
+
+// Row is one work on all sides.
+type Row struct {
+	Name   string `json:"name"` // of the scenario, on the first side that has it
+	Work   Work   `json:"work"`
+	Figure Figure `json:"figure"`
+	Cells  []Cell `json:"cells"`
+	// Others are figures that are shown and not tested.
+	Others []Other `json:"others,omitempty"`
+}
+
+// Cell is one side's figure.
+type Cell struct {
+	// Figure is the geometric mean of the rounds with its interval over them; of one round the interval is what its
+	// own seconds say, which is less than the truth: Within is set.
+	Figure stats.Estimate `json:"figure"`
+	Within bool           `json:"within_one_run,omitempty"`
+	Rounds []float64      `json:"rounds"`
+	Spread float64        `json:"spread,omitempty"` // of the rounds' logarithms
+	// Ceiling is the side's own, in the figure's unit; 0 when not known. Share is the figure's part of it.
+	Ceiling float64 `json:"ceiling,omitempty"`
+	Share   float64 `json:"share,omitempty"`
+	// Sustained is what lasts of it, where that is less than was measured.
+	Sustained float64 `json:"sustained,omitempty"`
+	// Invalid are the rounds that are struck out, with the reason of each.
+	Invalid []Struck `json:"invalid,omitempty"`
+	Change  *Change  `json:"change,omitempty"` // against the base
+
+	samples []Sample // the valid ones
+	all     []Sample
+}
+
+// Struck is a figure that must not be trusted. It never takes part in an answer.
+type Struck struct {
+	Round  int     `json:"round"`
+	Figure float64 `json:"figure"` // 0 when there is none
+	Why    string  `json:"why"`
+}
+
+// Other is a figure that is not tested, by side.
+type Other struct {
+	Figure Figure           `json:"figure"`
+	Cells  []stats.Estimate `json:"cells"` // N 0: not measured
+	Ratios []stats.Estimate `json:"ratios"`
+}
+
+// New compares sides. The error says why nothing can be compared at all.
+func New(sides []Side, o Options) (*Table, error) {
+	if len(sides) < 2 {
+		return nil, errors.New("one side only: there is nothing to compare it with")
+	}
+	t := &Table{Margin: o.Margin, Paired: o.Paired}
+	if o.Base != "" {
+		t.Base = slices.IndexFunc(sides, func(s Side) bool { return s.Name == o.Base })
+		if t.Base < 0 {
+			return nil, fmt.Errorf("no side is called %q: there are %s", o.Base, names(sides))
+		}
+	}
+	for _, s := range sides {
+		t.Sides = append(t.Sides, columnOf(s))
+	}
+	t.match(sides)
+	if len(t.Rows) == 0 && len(t.Apart) == 0 {
+		return nil, errors.New("nothing was measured on any side")
+	}
+	for i := range t.Rows {
+		for k := range t.Rows[i].Cells {
+			t.Rows[i].fill(k)
+		}
+	}
+	t.test()
+	t.suite()
+	t.note(sides)
+	return t, nil
+}
+
+func columnOf(s Side) Column {
+	c := Column{Name: s.Name, Labels: map[string]string{}}
+	var first, last time.Time
+	for i, x := range s.Samples {
+		c.Rounds = max(c.Rounds, x.Round)
+		if id := x.Run.Run.ID; !slices.Contains(c.Runs, id) {
+			c.Runs = append(c.Runs, id)
+		}
+		for k, v := range x.Run.Run.Labels {
+			if was, ok := c.Labels[k]; i > 0 && (!ok || was != v) {
+				delete(c.Labels, k) // not of the side as a whole
+			} else {
+				c.Labels[k] = v
+			}
+		}
+		if at := x.start(); !at.IsZero() {
+			if first.IsZero() || at.Before(first) {
+				first = at
+			}
+			if at.After(last) {
+				last = at
+			}
+		}
+	}
+	c.Over = last.Sub(first)
+	return c
+}
+
+func names(sides []Side) string {
+	text := ""
+	for i, s := range sides {
+		if i > 0 {
+			text += ", "
+		}
+		text += s.Name
+	}
+	return text
+}
+
+// fill works out one cell from its samples.
+func (r *Row) fill(side int) {
+	c := &r.Cells[side]
+	c.Rounds = []float64{}
+	for _, s := range c.all {
+		v := r.Figure.of(s.Result)
+		switch {
+		case s.Invalid != "":
+			if !usable(v) {
+				v = 0
+			}
+			c.Invalid = append(c.Invalid, Struck{Round: s.Round, Figure: v, Why: s.Invalid})
+		case !usable(v):
+			c.Invalid = append(c.Invalid, Struck{Round: s.Round, Why: "no " + r.Figure.Name + " was measured"})
+		default:
+			c.samples = append(c.samples, s)
+			c.Rounds = append(c.Rounds, v)
+		}
+	}
+	switch len(c.samples) {
+	case 0:
+		return
+	case 1:
+		c.Figure, c.Within = r.Figure.estimate(c.samples[0].Result), true
+	default:
+		c.Figure, _ = stats.Level(c.Rounds) // all are above 0
+		if p, err := stats.PrecisionOf(c.Rounds, 0); err == nil {
+			c.Spread = p.Spread
+		}
+	}
+	limit := c.samples[0].Scenario.Ceiling
+	if limit == nil || !limit.Known() || limit.Binding().Own() {
+		return
+	}
+	c.Ceiling = r.Figure.bound(limit.Binding())
+	if c.Ceiling > 0 {
+		c.Share = c.Figure.Center / c.Ceiling
+	}
+	if lasting := r.Figure.bound(limit.Sustained()); lasting > 0 && lasting < 0.999*c.Figure.Center {
+		c.Sustained = lasting
+	}
+}
+
+// lasting is what a side sustains: its figure, or less where that is a burst.
+func (c *Cell) lasting() float64 {
+	if c.Sustained > 0 {
+		return c.Sustained
+	}
+	return c.Figure.Center
+}
+
+// measured says that a cell has a figure to compare.
+func (c *Cell) measured() bool { return len(c.Rounds) > 0 }
+
+// others adds the figures that are not tested.
+func (r *Row) others(base int) {
+	for _, f := range latencyFigures() {
+		o := Other{Figure: f, Cells: make([]stats.Estimate, len(r.Cells)), Ratios: make([]stats.Estimate, len(r.Cells))}
+		rounds := make([][]float64, len(r.Cells))
+		seen := 0
+		for k := range r.Cells {
+			for _, s := range r.Cells[k].samples {
+				if v := f.of(s.Result); usable(v) {
+					rounds[k] = append(rounds[k], v)
+				}
+			}
+			switch len(rounds[k]) {
+			case 0:
+				continue
+			case 1:
+				o.Cells[k] = f.estimate(r.Cells[k].samples[0].Result)
+			default:
+				o.Cells[k], _ = stats.Level(rounds[k])
+			}
+			seen++
+		}
+		if seen < 2 {
+			continue
+		}
+		for k := range r.Cells {
+			if k == base || len(rounds[k]) == 0 || len(rounds[base]) == 0 {
+				continue
+			}
+			if c, err := stats.CompareRounds(rounds[base], rounds[k], stats.Design{Figures: math.MaxInt32}); err == nil {
+				o.Ratios[k] = c.Ratio
+			}
+		}
+		r.Others = append(r.Others, o)
+	}
+}

@@ -1,0 +1,233 @@
+// Package compare sets runs, rounds and groups of them against each other: scenarios are matched by what was run, figures are
+// compared by rounds, and a word is given only where the rounds bear it out.
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
+	"plimsoll/internal/units"
+)
+
+// Work is what was run, as far as it is known: two results are compared only when nothing known of their work differs.
+// Empty fields are not known; an article's table often gives no more than a figure.
+type Work struct {
+	Direction string      `json:"direction,omitempty"` // read, write, trim, or "rw 70/30"
+	Order     string      `json:"order,omitempty"`     // random, sequential
+	BS        units.Bytes `json:"bs,omitempty"`        // mean block size
+	Depth     int         `json:"depth,omitempty"`     // of each job
+	Jobs      int         `json:"jobs,omitempty"`
+	Engine    string      `json:"engine,omitempty"`
+	Sync      string      `json:"sync,omitempty"`  // none, "sync each 1", O_SYNC
+	Load      string      `json:"load,omitempty"`  // rates and pauses that jobs keep to
+	Parts     string      `json:"parts,omitempty"` // of several unlike jobs: what each does
+}
+
+// workOf reads the work off the options that ran, and what they do not tell off the figures.
+func workOf(r *result.Result) Work {
+	if r == nil {
+		return Work{}
+	}
+	if len(r.Workloads) == 0 {
+		return seenWork(r)
+	}
+	w := workOfLoad(r.Workloads[0])
+	for _, other := range r.Workloads[1:] {
+		o := workOfLoad(other)
+		o.Jobs = w.Jobs
+		if o != w {
+			return mixedWork(r.Workloads)
+		}
+		w.Jobs += max(1, other.Jobs)
+	}
+	return w
+}
+
+func workOfLoad(l fio.Workload) Work {
+	w := Work{
+		Direction: direction(l.ReadShare, l.TrimShare), BS: cmp.Or(l.ReadBS, l.WriteBS), Depth: l.Depth,
+		Jobs: max(1, l.Jobs), Engine: l.Engine, Order: "random", Sync: "none",
+	}
+	if l.Sequential {
+		w.Order = "sequential"
+	}
+	if l.ReadBS > 0 && l.WriteBS > 0 && l.ReadBS != l.WriteBS {
+		w.Parts = fmt.Sprintf("%v reads, %v writes", l.ReadBS, l.WriteBS)
+	}
+	switch {
+	case l.SyncEvery > 0:
+		w.Sync = fmt.Sprintf("fsync each %d", l.SyncEvery)
+	case l.SyncWrites:
+		w.Sync = "O_SYNC"
+	}
+	if rate := l.ReadRate + l.WriteRate; rate > 0 {
+		w.Load = fmt.Sprintf("at most %v a job", rate)
+	}
+	if rate := l.ReadIOPS + l.WriteIOPS; rate > 0 {
+		w.Load = strings.TrimSpace(w.Load + fmt.Sprintf(" at most %v IOPS a job", rate))
+	}
+	if l.ThinkTime > 0 {
+		w.Load = strings.TrimSpace(w.Load + fmt.Sprintf(" pauses of %v", l.ThinkTime))
+	}
+	return w
+}
+
+// mixedWork is that of unlike jobs side by side.
+func mixedWork(loads []fio.Workload) Work {
+	var parts []string
+	for _, l := range loads {
+		parts = append(parts, workOfLoad(l).String())
+	}
+	return Work{Direction: "several jobs", Parts: strings.Join(parts, " + ")}
+}
+
+func direction(readShare, trimShare float64) string {
+	switch {
+	case trimShare >= 1:
+		return "trim"
+	case trimShare > 0:
+		return fmt.Sprintf("%.0f %% trims", 100*trimShare)
+	case readShare >= 1:
+		return "read"
+	case readShare <= 0:
+		return "write"
+	}
+	return fmt.Sprintf("rw %.0f/%.0f", 100*readShare, 100*(1-readShare))
+}
+
+// seenWork is what the figures themselves show: direction, block size, jobs, and a depth of one.
+func seenWork(r *result.Result) Work {
+	t, w := r.Total, Work{Jobs: max(0, r.Total.Count)}
+	n := t.Read.IOPS + t.Write.IOPS + t.Trim.IOPS
+	bytes := t.Read.BW + t.Write.BW + t.Trim.BW
+	if n <= 0 {
+		return w
+	}
+	read, trim := float64(t.Read.IOPS/n), float64(t.Trim.IOPS/n)
+	w.Direction = direction(read, trim)
+	if read > 0 && read < 1 {
+		w.Direction = fmt.Sprintf("rw %.0f/%.0f", 5*math.Round(20*read), 5*math.Round(20*(1-read)))
+	}
+	if bytes > 0 {
+		w.BS = likelyBS(float64(bytes) / float64(n))
+	}
+	for _, d := range t.Depths {
+		if d.Label == "1" && d.Value >= 0.999 {
+			w.Depth = 1
+		}
+	}
+	return w
+}
+
+// likelyBS rounds a mean to the block size that was most likely asked for: whole 4 KiB, or whole sectors, where it is near.
+func likelyBS(mean float64) units.Bytes {
+	for _, step := range []float64{4096, 512} {
+		if n := math.Round(mean / step); n > 0 && math.Abs(mean/(n*step)-1) < 0.02 {
+			return units.Bytes(n * step)
+		}
+	}
+	return units.Bytes(math.Round(mean))
+}
+
+// field is one property of a work in words; empty when not known.
+type field struct{ name, value string }
+
+func (w Work) fields() []field {
+	number := func(n int) string {
+		if n == 0 {
+			return ""
+		}
+		return fmt.Sprint(n)
+	}
+	bs := ""
+	if w.BS > 0 {
+		bs = w.BS.String()
+	}
+	return []field{
+		{"direction", w.Direction},
+		{"order", w.Order},
+		{"block size", bs},
+		{"depth", number(w.Depth)},
+		{"jobs", number(w.Jobs)},
+		{"engine", w.Engine},
+		{"sync", w.Sync},
+		{"load", w.Load},
+		{"parts", w.Parts},
+	}
+}
+
+// Differences says what keeps two works from being compared: "block size: 8 KiB and 16 KiB". None when nothing known
+// differs.
+func (w Work) Differences(o Work) []string {
+	if w.blank() != o.blank() { // a bare figure matches no work that is known
+		return []string{"one is a figure without its job"}
+	}
+	var differ []string
+	known := w.whole() && o.whole()
+	theirs := o.fields()
+	for i, f := range w.fields() {
+		g := theirs[i]
+		mayBeUnknown := f.name != "load" && f.name != "parts" || !known
+		if f.value == g.value || mayBeUnknown && (f.value == "" || g.value == "") {
+			continue
+		}
+		differ = append(differ, fmt.Sprintf("%s: %s and %s", f.name, cmp.Or(f.value, "none"), cmp.Or(g.value, "none")))
+	}
+	return differ
+}
+
+// blank says that nothing tells what was done.
+func (w Work) blank() bool { return w.BS == 0 && w.Parts == "" && w.Engine == "" }
+
+// whole says that the work was read off options, so that an empty load is no load.
+func (w Work) whole() bool { return w.Engine != "" || w.Parts != "" }
+
+// with fills in what is not known of w.
+func (w Work) with(o Work) Work {
+	return Work{
+		Direction: cmp.Or(w.Direction, o.Direction), Order: cmp.Or(w.Order, o.Order), BS: cmp.Or(w.BS, o.BS), Depth: cmp.Or(w.Depth, o.Depth),
+		Jobs: cmp.Or(w.Jobs, o.Jobs), Engine: cmp.Or(w.Engine, o.Engine), Sync: cmp.Or(w.Sync, o.Sync), Load: cmp.Or(w.Load, o.Load),
+		Parts: cmp.Or(w.Parts, o.Parts),
+	}
+}
+
+// String is "random write 16 KiB, depth 1 × 16 jobs, psync".
+func (w Work) String() string {
+	if w.Direction == "several jobs" {
+		return w.Parts
+	}
+	if w == (Work{}) {
+		return "what was run is not known"
+	}
+	parts := []string{strings.TrimSpace(w.Order + " " + cmp.Or(w.Direction, "I/O"))}
+	if w.BS > 0 {
+		parts[0] += " " + w.BS.String()
+	}
+	load := ""
+	if w.Depth > 0 {
+		load = fmt.Sprintf("depth %d", w.Depth)
+	}
+	switch {
+	case w.Jobs > 1 && load != "":
+		load += fmt.Sprintf(" × %d jobs", w.Jobs)
+	case w.Jobs > 1:
+		load = fmt.Sprintf("%d jobs", w.Jobs)
+	}
+	for _, p := range []string{load, w.Engine, w.sync(), w.Load} {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (w Work) sync() string {
+	if w.Sync == "none" {
+		return ""
+	}
+	return w.Sync
+}
