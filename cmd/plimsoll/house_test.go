@@ -9,27 +9,33 @@ import (
 	"testing"
 )
 
-// floors is DESIGN §3: a room imports only what stands below it. Rooms on one line may not import each other.
+// floors are the rooms of docs/architecture.md, top to bottom: a room imports only what stands below it. Rooms on one line may not import each other.
 var floors = []string{
 	"cli",
+	"fleet",
 	"lab",
 	"report",
-	"provision tune",
-	"bench",
+	"bench postgres provision tune",
+	"permit",
 	"compare",
 	"bundle",
+	"advise",
+	"verdict",
+	"lint diagnose",
 	"finding",
 	"ceiling",
 	"result",
 	"suite",
-	"topology",
-	"telemetry stats",
-	"cloud",
-	"host",
-	"block",
+	"workload",
 	"script",
+	"topology",
+	"telemetry",
+	"host",
+	"cloud",
+	"block",
 	"fio",
-	"sys",
+	"stats sys",
+	"text",
 	"units",
 }
 

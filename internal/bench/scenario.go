@@ -146,7 +146,7 @@ func (r *runner) ebsStats(devices []string) map[string]cloud.EBSStats {
 	stats := map[string]cloud.EBSStats{}
 	for _, name := range devices {
 		d := r.plan.Topology.Tree.Device(name)
-		if d == nil || !strings.HasPrefix(d.Model, "Amazon E") { // … Elastic Block Store, … EC2 NVMe Instance Storage
+		if d == nil || !cloud.IsEBS(d.Model) && !cloud.IsInstanceStore(d.Model) {
 			continue
 		}
 		if page, err := cloud.ReadEBSStats(d.Path); err == nil {

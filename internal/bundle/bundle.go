@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
+	"plimsoll/internal/verdict"
 )
 
 // Schema is the version of run.json that this build writes. Older ones are migrated on reading.
@@ -34,7 +35,7 @@ type Run struct {
 	Settings Settings    `json:"settings"`
 	// Ceilings by scenario ID, as computed before measuring.
 	Ceilings map[int]ceiling.Ceiling `json:"ceilings,omitempty"`
-	Verdict  finding.Verdict         `json:"verdict,omitempty"`
+	Verdict  verdict.Verdict         `json:"verdict,omitempty"`
 	// Reasons are the most important findings, a sentence each, at most three.
 	Reasons []string `json:"reasons,omitempty"`
 }
@@ -64,10 +65,10 @@ type Settings struct {
 // Scenario is one scenario of a bundle with all that is known of it.
 type Scenario struct {
 	suite.Scenario
-	Ceiling *ceiling.Ceiling       `json:"ceiling,omitempty"`
-	Result  *result.Result         `json:"result,omitempty"` // nil while waiting
-	Targets []finding.TargetResult `json:"target_results,omitempty"`
-	Verdict finding.Verdict        `json:"verdict,omitempty"`
+	Ceiling *ceiling.Ceiling          `json:"ceiling,omitempty"`
+	Result  *result.Result            `json:"result,omitempty"` // nil while waiting
+	Targets []verdict.ThresholdResult `json:"target_results,omitempty"`
+	Verdict verdict.Verdict           `json:"verdict,omitempty"`
 }
 
 // Bundle is a run read whole.

@@ -147,33 +147,3 @@ func TestWriteFileReplacesWhole(t *testing.T) {
 		t.Errorf("%d files left", len(left))
 	}
 }
-
-func TestCompare(t *testing.T) {
-	open := func(iops float64, names ...string) *Bundle {
-		r := sampleRun("db1")
-		b := &Bundle{Run: r}
-		for i, name := range names {
-			s := suite.Scenario{ID: i + 1, Name: name}
-			b.Scenarios = append(b.Scenarios, Scenario{Scenario: s, Result: sampleResult(s, iops)})
-		}
-		return b
-	}
-	before, after := open(1000, "one", "two"), open(1100, "one", "three")
-	after.Run.Fio, before.Run.Fio = "fio-3.42", "fio-3.33"
-	c := Compare(before, after)
-	if len(c.Rows) != 4 {
-		t.Fatalf("%d rows: %+v", len(c.Rows), c.Rows)
-	}
-	iops := c.Rows[0]
-	if d := iops.Ratio.Center - 1.1; d > 1e-9 || d < -1e-9 || !iops.Clear() {
-		t.Errorf("ratio %+v", iops.Ratio)
-	}
-	for _, want := range []string{"fio differs: fio-3.33 before, fio-3.42 after", "two is only in", "three is only in"} {
-		if !strings.Contains(strings.Join(c.Doubts, "\n"), want) {
-			t.Errorf("no doubt %q in %q", want, c.Doubts)
-		}
-	}
-	if same := Compare(open(1000, "one"), open(1005, "one")); same.Rows[0].Clear() {
-		t.Errorf("0.5 %% within ±1 %% counts as a change: %+v", same.Rows[0])
-	}
-}

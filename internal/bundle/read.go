@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 
+	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/result"
 	"plimsoll/internal/topology"
+	"plimsoll/internal/verdict"
 )
 
 // ErrNotBundle is in the chain of Open's error when the directory holds no run.json.
@@ -50,7 +52,8 @@ func Open(dir string) (*Bundle, error) {
 
 // Judge evaluates targets, runs the rules and fills in findings and verdicts.
 func (b *Bundle) Judge(disabled ...finding.Code) {
-	c := &finding.Case{Topology: &b.Run.Topology, Host: b.Run.Host}
+	c := &diagnose.Case{Topology: &b.Run.Topology, Host: b.Run.Host}
+	var judged []verdict.Scenario
 	for i := range b.Scenarios {
 		s := &b.Scenarios[i]
 		s.Targets, s.Verdict = nil, ""
@@ -62,19 +65,20 @@ func (b *Bundle) Judge(disabled ...finding.Code) {
 			s.Ceiling = &withLatency
 		}
 		for _, t := range s.Scenario.Targets {
-			s.Targets = append(s.Targets, finding.Evaluate(t, s.Result, s.Ceiling))
+			s.Targets = append(s.Targets, verdict.Evaluate(t, s.Result, s.Ceiling))
 		}
-		c.Runs = append(c.Runs, finding.Measurement{Scenario: s.Scenario, Ceiling: s.Ceiling, Result: s.Result, Targets: s.Targets, EBS: s.Result.EBS})
+		m := diagnose.Measurement{Scenario: s.Scenario, Ceiling: s.Ceiling, Result: s.Result}
+		c.Runs = append(c.Runs, m)
+		judged = append(judged, verdict.Scenario{Measurement: m, Thresholds: s.Targets})
 	}
-	b.Findings = finding.Judge(c, disabled...)
-	measured := c.Runs
+	b.Findings = diagnose.Judge(c, disabled...)
+	b.Run.Verdict, b.Run.Reasons = verdict.OfRun(judged, b.Findings)
 	for i := range b.Scenarios {
 		if s := &b.Scenarios[i]; s.Result != nil {
-			s.Verdict = finding.VerdictOf(measured[0], b.Findings)
-			measured = measured[1:]
+			s.Verdict = verdict.Of(judged[0], b.Findings)
+			judged = judged[1:]
 		}
 	}
-	b.Run.Verdict, b.Run.Reasons = finding.RunVerdict(c.Runs, b.Findings)
 }
 
 // volumes is how many volumes are behind a role's path, 0 when that is not known.

@@ -54,7 +54,7 @@ func TestDocument(t *testing.T) {
 	for _, r := range pieces {
 		bs, _ := units.ParseBytes(r[1] + r[2])
 		for i, chunk := range []units.Bytes{64 * k, 128 * k, 512 * k} {
-			if got := Pieces(bs, chunk); got != number(r[3+i]) {
+			if got := topology.Pieces(bs, chunk); got != number(r[3+i]) {
 				t.Errorf("%v on %v: %v, the page says %s", bs, chunk, got, r[3+i])
 			}
 		}

@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-
-	"pgregory.net/rapid"
 )
 
 // machine builds a topology of n volumes of one type, both roles on one array.
@@ -184,7 +184,7 @@ func TestChunks(t *testing.T) {
 		{4 * k, 0, 1},
 		{100 * k, 64 * k, 2.5},
 	} {
-		if got := Pieces(c.bs, c.chunk); math.Abs(got-c.want) > 1e-12 {
+		if got := topology.Pieces(c.bs, c.chunk); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%v on %v: %v, want %v", c.bs, c.chunk, got, c.want)
 		}
 	}

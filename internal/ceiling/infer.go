@@ -3,6 +3,7 @@ package ceiling
 import (
 	"math"
 
+	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
 
@@ -20,7 +21,7 @@ func InferChunk(bs units.Bytes, ios, issued float64) (chunk units.Bytes, confide
 	ratio := ios / issued
 	near, second := math.Inf(1), math.Inf(1)
 	for c := 4 * units.KiB; c <= 16*units.MiB; c *= 2 {
-		p := Pieces(bs, c)
+		p := topology.Pieces(bs, c)
 		if p == 1 {
 			continue
 		}

@@ -8,31 +8,6 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Pieces is the mean number of pieces that an I/O of size bs is cut into at chunk boundaries, for offsets that are
-// multiples of bs: the exact average over lcm(bs, chunk), which is 1 + (bs - gcd(bs, chunk)) / chunk.
-// 28 KiB: 1.375 on 64 KiB chunks, 1.1875 on 128 KiB, 1.046875 on 512 KiB.
-func Pieces(bs, chunk units.Bytes) float64 { return PiecesAligned(bs, bs, chunk) }
-
-// PiecesAligned is Pieces for offsets that are multiples of align, as fio's bsrange= and blockalign= make them. Sizes of a
-// mixture are averaged by their shares.
-func PiecesAligned(bs, align, chunk units.Bytes) float64 {
-	if bs == 0 || chunk == 0 {
-		return 1
-	}
-	// Offsets fall on all multiples of g within a chunk, equally often; of these a bs that is rounded up to g crosses a
-	// boundary (bs-g)/g times in all, out of chunk/g offsets.
-	g := gcd(max(align, 1), chunk)
-	up := (bs + g - 1) / g * g
-	return 1 + float64(up-g)/float64(chunk)
-}
-
-func gcd(a, b units.Bytes) units.Bytes {
-	for b > 0 {
-		a, b = b, a%b
-	}
-	return a
-}
-
 // cost is what one logical I/O asks of an array's members, summed over all of them.
 type cost struct {
 	readIOs, writeIOs     float64
@@ -71,21 +46,11 @@ type members struct {
 }
 
 func membersOf(a *topology.Array) members {
-	m := members{level: a.Level, n: len(a.Volumes), copies: 1, chunk: a.Chunk}
-	switch a.Level {
-	case topology.RAID1:
-		m.copies, m.chunk = m.n, 0
-	case topology.RAID10:
-		m.copies = min(max(a.Copies, 2), m.n)
-	case topology.RAID5:
-		m.parity = 1
-	case topology.RAID6:
-		m.parity = 2
-	case topology.Single, topology.Linear, topology.NoLevel:
-		m.chunk = 0
-	case topology.RAID0:
+	g := a.Geometry()
+	m := members{level: a.Level, n: g.Members, data: max(g.DataMembers(), 1), copies: g.WriteCopies(), parity: a.Level.Parity()}
+	if a.Level.Striped() {
+		m.chunk = a.Chunk
 	}
-	m.data = max(m.n/max(m.copies, 1)-m.parity, 1)
 	return m
 }
 
@@ -120,7 +85,7 @@ func (m members) runs(bs units.Bytes, c counting) float64 {
 		return c.of(float64(bs))
 	}
 	if !c.merges && (c.unit == 0 || c.unit >= m.chunk) {
-		return Pieces(bs, m.chunk)
+		return topology.Pieces(bs, m.chunk)
 	}
 	g := m.grain(bs, m.chunk)
 	sum, n := 0.0, 0
@@ -148,7 +113,7 @@ func (m members) runs(bs units.Bytes, c counting) float64 {
 // grain is the step of the offsets that are averaged over: exact, unless a mean block size such as 13,517 bytes has
 // almost no divisor in common with the chunk, when 4,096 offsets are enough.
 func (m members) grain(bs, over units.Bytes) units.Bytes {
-	return max(gcd(bs, over), over/4096, 1)
+	return max(topology.GCD(bs, over), over/4096, 1)
 }
 
 // parityWrite averages a RAID5 or RAID6 write over its offsets in the stripe. A full stripe costs its own chunks and the parity. A

@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-
-	"pgregory.net/rapid"
 )
 
 // anyLoad is a fio workload as people write them.
@@ -175,11 +175,11 @@ func TestPiecesByCounting(t *testing.T) {
 		align := units.Bytes(rapid.IntRange(1, 600).Draw(r, "align")) * 512
 		chunk := units.Bytes(rapid.IntRange(1, 300).Draw(r, "chunk")) * 512
 		sum, n := 0, 0
-		for o := units.Bytes(0); o < align*chunk/gcd(align, chunk); o += align {
+		for o := units.Bytes(0); o < align*chunk/topology.GCD(align, chunk); o += align {
 			sum += int((o+bs-1)/chunk - o/chunk + 1)
 			n++
 		}
-		if want, got := float64(sum)/float64(n), PiecesAligned(bs, align, chunk); math.Abs(want-got) > 1e-9 {
+		if want, got := float64(sum)/float64(n), topology.PiecesAligned(bs, align, chunk); math.Abs(want-got) > 1e-9 {
 			r.Fatalf("bs %v align %v chunk %v: %v, counted %v", bs, align, chunk, got, want)
 		}
 	})

@@ -9,13 +9,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/report"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
-
-	"github.com/spf13/cobra"
 )
 
 type ceilingOptions struct {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/host"
@@ -65,7 +66,7 @@ func runCheck(ctx context.Context, env *Env, o checkOptions) error {
 	if err != nil {
 		return err
 	}
-	c := &finding.Case{Topology: t, Host: facts(ctx, env.Machine)}
+	c := &diagnose.Case{Topology: t, Host: facts(ctx, env.Machine)}
 	var notes []string
 	// Last, for starting dmesg and fio reads from the drives too.
 	if c.Look, err = look(ctx, env.Machine, t); err != nil {
@@ -74,8 +75,8 @@ func runCheck(ctx context.Context, env *Env, o checkOptions) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	found := append([]finding.Finding{}, finding.Judge(c)...) // [] in JSON, not null
-	all := checked{found, finding.Fine(c, found), slices.Concat(notes, t.Notes, c.Host.Notes), c.Host, c.Look}
+	found := append([]finding.Finding{}, diagnose.Judge(c)...) // [] in JSON, not null
+	all := checked{found, diagnose.Passes(c, found), slices.Concat(notes, t.Notes, c.Host.Notes), c.Host, c.Look}
 	if o.json {
 		err = report.WriteJSON(env.Out, "check", all)
 	} else {

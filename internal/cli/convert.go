@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/fio"
-
 	"github.com/spf13/cobra"
+
+	"plimsoll/internal/fio"
 )
 
 var convertForms = []string{"job", "command", "suite"}

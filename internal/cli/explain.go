@@ -7,11 +7,12 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/report"
+	"plimsoll/internal/verdict"
 )
 
 func newExplainCmd(env *Env) *cobra.Command {
 	var codes []string
-	for _, r := range finding.Rules() {
+	for _, r := range verdict.Pages() {
 		codes = append(codes, string(r.Code)+"\t"+r.Title)
 	}
 	return &cobra.Command{
@@ -26,10 +27,10 @@ func newExplainCmd(env *Env) *cobra.Command {
 
 func runExplain(env *Env, args []string) error {
 	if len(args) == 0 {
-		return report.Rules(env.Out, finding.Rules())
+		return report.Rules(env.Out, verdict.Pages())
 	}
 	for i, arg := range args {
-		text, ok := finding.Explain(finding.Code(arg))
+		text, ok := verdict.Explain(finding.Code(arg))
 		if !ok {
 			return hint(usage(fmt.Errorf("no finding has the code %q", arg)), "plimsoll explain")
 		}

@@ -9,12 +9,12 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"plimsoll/internal/block"
 	"plimsoll/internal/report"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
-
-	"github.com/spf13/cobra"
 )
 
 type inspectOptions struct {

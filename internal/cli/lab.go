@@ -14,12 +14,12 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"plimsoll/internal/lab"
 	"plimsoll/internal/lab/agent"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
-
-	"github.com/spf13/cobra"
 )
 
 func newLabCmd(env *Env) *cobra.Command {

@@ -6,10 +6,10 @@ import (
 	"os/signal"
 	"syscall"
 
+	"golang.org/x/term"
+
 	"plimsoll/internal/lab"
 	"plimsoll/internal/lab/agent"
-
-	"golang.org/x/term"
 )
 
 // attach runs a command in the guest with this program's streams; on a terminal of its own when they are one.

@@ -15,6 +15,7 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/lint"
 	"plimsoll/internal/report"
 	"plimsoll/internal/script"
 	"plimsoll/internal/sys"
@@ -66,7 +67,7 @@ func runLint(ctx context.Context, env *Env, o lintOptions) error {
 	if !slices.Contains(report.LintFormats(), o.format) {
 		return usage(fmt.Errorf("unknown format %q: use one of %s", o.format, report.Names(report.LintFormats())))
 	}
-	c := &finding.Case{Chunk: o.chunk, Memory: o.memory, Free: o.free}
+	c := &lint.Case{Chunk: o.chunk, Memory: o.memory, Free: o.free}
 	if o.installed {
 		table, err := fio.InstalledOptions(ctx, env.Machine)
 		if err != nil {
@@ -85,7 +86,7 @@ func runLint(ctx context.Context, env *Env, o lintOptions) error {
 	for _, d := range docs {
 		c.Scripts = append(c.Scripts, d.parse())
 	}
-	found := finding.Lint(c, codes...)
+	found := lint.Judge(c, codes...)
 	if o.fix {
 		if found, err = mend(env, c, docs, found, codes); err != nil {
 			return err
@@ -102,9 +103,10 @@ func runLint(ctx context.Context, env *Env, o lintOptions) error {
 
 func (o lintOptions) codes() ([]finding.Code, error) {
 	var codes []finding.Code
+	pages := finding.Pages(lint.Rules())
 	for _, text := range o.disable {
 		code := finding.Code(strings.ToUpper(text))
-		if !slices.ContainsFunc(finding.Rules(), func(r *finding.Rule) bool { return r.Code == code }) {
+		if !slices.ContainsFunc(pages, func(p finding.Page) bool { return p.Code == code }) {
 			return nil, fmt.Errorf("no rule has the code %q", text)
 		}
 		codes = append(codes, code)
@@ -184,11 +186,11 @@ func walk(dir string) ([]document, error) {
 }
 
 // mend writes certain repairs back and lints again.
-func mend(env *Env, c *finding.Case, docs []document, found []finding.Finding, disabled []finding.Code) ([]finding.Finding, error) {
+func mend(env *Env, c *lint.Case, docs []document, found []finding.Finding, disabled []finding.Code) ([]finding.Finding, error) {
 	after := *c
 	for i, d := range docs {
 		own := slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool { return f.File() != c.Scripts[i].Name })
-		text, n := finding.Mend(string(d.text), own)
+		text, n := lint.Fix(string(d.text), own)
 		if !d.file || n == 0 {
 			continue
 		}
@@ -199,5 +201,5 @@ func mend(env *Env, c *finding.Case, docs []document, found []finding.Finding, d
 		docs[i].text = []byte(text)
 		after.Scripts[i] = docs[i].parse()
 	}
-	return finding.Lint(&finding.Case{Scripts: after.Scripts, Fio: c.Fio, Chunk: c.Chunk, Memory: c.Memory, Free: c.Free}, disabled...), nil
+	return lint.Judge(&lint.Case{Scripts: after.Scripts, Fio: c.Fio, Chunk: c.Chunk, Memory: c.Memory, Free: c.Free}, disabled...), nil
 }

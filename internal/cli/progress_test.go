@@ -49,7 +49,7 @@ func TestScreen(t *testing.T) {
 	got := m.View().Content
 	for _, want := range []string{
 		"sync-latency", "536 IOPS", "1.86ms", "invalid: no I/O completed", "500 IOPS of 1,000", "50 % of ceiling (volume IOPS)", "9s left",
-		"dirty 5MiB", "removed what an earlier run left",
+		"dirty 5 MiB", "removed what an earlier run left",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

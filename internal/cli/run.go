@@ -15,12 +15,12 @@ import (
 
 	"plimsoll/internal/bench"
 	"plimsoll/internal/bundle"
-	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/report"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"plimsoll/internal/verdict"
 )
 
 type runOptions struct {
@@ -195,7 +195,7 @@ func (o runOptions) check() error {
 	case o.given("size") && o.size == 0:
 		return errors.New("--size 0: want more than 0, such as 1GiB")
 	case o.size > suite.MostSize:
-		return fmt.Errorf("--size %s: no file is that large; want such as 1GiB", o.size)
+		return fmt.Errorf("--size %s: no file is that large; want such as 1GiB", o.size.Arg())
 	}
 	return nil
 }
@@ -373,13 +373,13 @@ func (o runOptions) mayLose() (map[string]string, error) {
 }
 
 // verdictError turns a verdict into the exit code's error.
-func verdictError(v finding.Verdict) error {
+func verdictError(v verdict.Verdict) error {
 	switch v {
-	case finding.NotTrusted:
+	case verdict.Invalid:
 		return errInvalid
-	case finding.Failed:
+	case verdict.Fail:
 		return errVerdict
-	case finding.Pass, finding.WarnedPass:
+	case verdict.Pass, verdict.Warn:
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/finding"
+	"plimsoll/internal/diagnose"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/tune"
 )
@@ -73,7 +73,7 @@ func runTune(ctx context.Context, env *Env, o tuneOptions) error {
 	if err != nil {
 		return err
 	}
-	found := finding.Judge(&finding.Case{Topology: t, Host: facts(ctx, env.Machine)})
+	found := diagnose.Judge(&diagnose.Case{Topology: t, Host: facts(ctx, env.Machine)})
 	var only []tune.Group
 	for _, g := range []tune.Group{tune.Queues, tune.CPU, tune.Memory} {
 		if *o.groups[g] {

@@ -17,8 +17,6 @@ const (
 	ebsMagic        = 0x3C23B510
 	localMagic      = 0xEC2C0D7E
 	amazonVendor    = 0x1D0F
-	ebsModel        = "Amazon Elastic Block Store"
-	localModel      = "Amazon EC2 NVMe Instance Storage"
 	readHistogram   = 512
 	writeHistogram  = 2056
 	histogramBins   = 64
@@ -162,10 +160,12 @@ type NVMeIdentity struct {
 }
 
 // IsEBS and IsLocal tell the two kinds of Amazon's drives.
-func (n NVMeIdentity) IsEBS() bool { return n.Vendor == amazonVendor && n.Model == ebsModel }
+func (n NVMeIdentity) IsEBS() bool { return n.Vendor == amazonVendor && n.Model == EBSModel }
 
 // IsLocal says that it is an instance store drive.
-func (n NVMeIdentity) IsLocal() bool { return n.Vendor == amazonVendor && n.Model == localModel }
+func (n NVMeIdentity) IsLocal() bool {
+	return n.Vendor == amazonVendor && n.Model == InstanceStoreModel
+}
 
 // ParseIdentify reads the 4096 bytes of Identify Controller.
 func ParseIdentify(page []byte) (NVMeIdentity, error) {

@@ -88,9 +88,9 @@ func TestParseIdentify(t *testing.T) {
 		page []byte
 		want NVMeIdentity
 	}{
-		{identifyPage(0x1d0f, "vol01234567890abcdef", ebsModel, "/dev/sdf"), NVMeIdentity{0x1d0f, "vol01234567890abcdef", ebsModel, "vol-01234567890abcdef", "sdf"}},
-		{identifyPage(0x1d0f, "vol01234567890abcdef", ebsModel, "sda1"), NVMeIdentity{0x1d0f, "vol01234567890abcdef", ebsModel, "vol-01234567890abcdef", "sda1"}},
-		{identifyPage(0x1d0f, "AWS1234", localModel, "sdb ephemeral0"), NVMeIdentity{0x1d0f, "AWS1234", localModel, "", ""}},
+		{identifyPage(0x1d0f, "vol01234567890abcdef", EBSModel, "/dev/sdf"), NVMeIdentity{0x1d0f, "vol01234567890abcdef", EBSModel, "vol-01234567890abcdef", "sdf"}},
+		{identifyPage(0x1d0f, "vol01234567890abcdef", EBSModel, "sda1"), NVMeIdentity{0x1d0f, "vol01234567890abcdef", EBSModel, "vol-01234567890abcdef", "sda1"}},
+		{identifyPage(0x1d0f, "AWS1234", InstanceStoreModel, "sdb ephemeral0"), NVMeIdentity{0x1d0f, "AWS1234", InstanceStoreModel, "", ""}},
 		{identifyPage(0x1b36, "vol\x1b[31m\n", "QEMU NVMe Ctrl", "xvdf"), NVMeIdentity{0x1b36, "vol?[31m?", "QEMU NVMe Ctrl", "", ""}},
 	} {
 		if got, err := ParseIdentify(c.page); err != nil || got != c.want {
@@ -141,7 +141,7 @@ func FuzzParseEBSStats(f *testing.F) {
 }
 
 func FuzzParseIdentify(f *testing.F) {
-	f.Add(identifyPage(0x1d0f, "vol01234567890abcdef", ebsModel, "/dev/sdf"))
+	f.Add(identifyPage(0x1d0f, "vol01234567890abcdef", EBSModel, "/dev/sdf"))
 	f.Fuzz(func(t *testing.T, page []byte) {
 		n, err := ParseIdentify(page)
 		if err != nil {

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/internal/units"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
+
+	"plimsoll/internal/units"
 )
 
 // Identity is what the instance's metadata service tells.

@@ -1,18 +1,10 @@
-// Package finding holds the rules: each looks at plain facts and reports what is wrong, with the numbers that show it and
-// what to do. Rules are pure; lint, check and the verdict of a run all go through Judge.
+// Package finding is the engine of all diagnoses: what a rule is, what it reports, how a list of rules judges a case, and
+// the page of each rule. The rules themselves live in lint and diagnose.
 package finding
 
 import (
-	"plimsoll/internal/ceiling"
-	"plimsoll/internal/cloud"
-	"plimsoll/internal/fio"
-	"plimsoll/internal/host"
-	"plimsoll/internal/result"
-	"plimsoll/internal/script"
-	"plimsoll/internal/suite"
-	"plimsoll/internal/telemetry"
-	"plimsoll/internal/topology"
-	"plimsoll/internal/units"
+	"fmt"
+	"strings"
 )
 
 // Code names a rule for ever: PL1xx the job, PL2xx the layout, PL3xx the host, PL4xx the measurement, PL5xx the verdict
@@ -70,57 +62,34 @@ type Evidence struct {
 	Where  string `json:"where,omitempty"`
 }
 
-// Case is everything that rules may look at. Parts that are not known are nil or empty, and rules that need them are silent.
-type Case struct {
-	Topology *topology.Topology
-	// Host is what was read of the machine around the storage, Look what its devices did while nothing was measured.
-	Host *host.Facts
-	Look []telemetry.DeviceUse
-	Runs []Measurement
-	// Scripts are the documents to lint. Fio is what the fio that runs their jobs knows; nil stands for the built-in table.
-	Scripts []*script.File
-	Fio     *fio.OptionTable
-	// Chunk is that of the array the jobs run on, Memory the machine's and Free what the target has left; 0 for not known.
-	Chunk, Memory, Free units.Bytes
-
-	lint    []*lintJob // see lintJobs
-	layouts map[*script.File]*layout
+// Setting is a value to write to a file below /sys or /proc, as plimsoll tune does. File may be a pattern of path.Match, for the same
+// setting of all processors.
+type Setting struct {
+	File  string `json:"file"`
+	Value string `json:"value"`
 }
 
-// Measurement is one scenario with what it could reach and what it did. Ceiling and Result may be nil.
-type Measurement struct {
-	Scenario suite.Scenario
-	Ceiling  *ceiling.Ceiling
-	Result   *result.Result
-	Targets  []TargetResult
-	// EBS is what the statistics pages of volumes and local EC2 drives counted during the run, after less before
-	// (cloud.EBSStats.Minus), by kernel name, for those that could be asked.
-	EBS map[string]cloud.EBSStats
+// Command is what a person types for a setting.
+func (s Setting) Command() string {
+	if name, ok := strings.CutPrefix(s.File, "/proc/sys/"); ok {
+		return "sysctl -w " + strings.ReplaceAll(name, "/", ".") + "=" + s.Value
+	}
+	if strings.Contains(s.File, "*") {
+		return "echo " + s.Value + " | tee " + s.File
+	}
+	return "echo " + s.Value + " > " + s.File
 }
 
-// TargetResult is a target held against a result.
-type TargetResult struct {
-	suite.Target
-	Measured float64 `json:"measured"`
-	Limit    float64 `json:"limit_value"` // with the ceiling's factor applied
-	Met      bool    `json:"met"`
-	// Skipped says why it could not be evaluated: the ceiling is unknown, the direction was not measured.
-	Skipped string `json:"skipped,omitempty"`
+// Set adds settings to a finding, and what one types to make them.
+func (f *Finding) Set(all ...Setting) {
+	f.Settings = append(f.Settings, all...)
+	for _, s := range all {
+		f.Commands = append(f.Commands, s.Command())
+	}
 }
-
-// Verdict of a scenario or a run.
-type Verdict string
-
-// The verdicts, best first; a worse one beats a better one.
-const (
-	Pass       Verdict = "pass"
-	WarnedPass Verdict = "warn"
-	Failed     Verdict = "fail"
-	NotTrusted Verdict = "invalid"
-)
 
 // Rule is one diagnosis. Its page (docs/findings/CODE.md) is generated from these texts.
-type Rule struct {
+type Rule[C any] struct {
 	Code     Code
 	Since    string
 	Severity Severity
@@ -133,5 +102,40 @@ type Rule struct {
 	Ignore   string // when to ignore it
 	// After names rules whose finding on the same subject explains this one away.
 	After []Code
-	Check func(c *Case, report func(Finding))
+	Check func(c C, report func(Finding))
+	// Pass shows in one line each what was looked at and found in order; it is asked where Check found nothing. May be nil.
+	Pass func(c C, pass func(format string, args ...any))
+}
+
+// Page holds the texts of a rule, whatever case it judges.
+type Page struct {
+	Code                              Code
+	Since                             string
+	Severity                          Severity
+	Title                             string
+	When, Why, Fix, Bad, Good, Ignore string
+	After                             []Code
+}
+
+// Page is the rule's.
+func (r *Rule[C]) Page() Page {
+	return Page{r.Code, r.Since, r.Severity, r.Title, r.When, r.Why, r.Fix, r.Bad, r.Good, r.Ignore, r.After}
+}
+
+// Pages are those of rules, in their order.
+func Pages[C any](rules []*Rule[C]) []Page {
+	all := make([]Page, len(rules))
+	for i, r := range rules {
+		all[i] = r.Page()
+	}
+	return all
+}
+
+// File is the document that a lint finding is about, "" for a finding of another kind.
+func (f Finding) File() string {
+	name, ok := strings.CutSuffix(f.Subject, fmt.Sprintf(":%d:%d", f.Line, f.Col))
+	if !ok || f.Line == 0 {
+		return ""
+	}
+	return name
 }

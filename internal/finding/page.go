@@ -5,16 +5,6 @@ import (
 	"strings"
 )
 
-// Explain renders a rule's page as plain text; false when no rule has that code.
-func Explain(code Code) (string, bool) {
-	for _, r := range Rules() {
-		if strings.EqualFold(string(r.Code), string(code)) {
-			return r.text(), true
-		}
-	}
-	return "", false
-}
-
 // Family names what the rules of a code's hundred are about.
 func (c Code) Family() string {
 	if len(c) < 3 {
@@ -43,15 +33,15 @@ type section struct {
 	code       bool
 }
 
-func (r *Rule) sections() []section {
+func (p Page) sections() []section {
 	var out []section
 	for _, s := range []section{
-		{"When it fires", r.When, false},
-		{"Why it matters", r.Why, false},
-		{"Bad", r.Bad, true},
-		{"Good", r.Good, true},
-		{"What to do", r.Fix, false},
-		{"When to ignore it", r.Ignore, false},
+		{"When it fires", p.When, false},
+		{"Why it matters", p.Why, false},
+		{"Bad", p.Bad, true},
+		{"Good", p.Good, true},
+		{"What to do", p.Fix, false},
+		{"When to ignore it", p.Ignore, false},
 	} {
 		if s.body != "" {
 			out = append(out, s)
@@ -60,10 +50,11 @@ func (r *Rule) sections() []section {
 	return out
 }
 
-func (r *Rule) text() string {
+// Text renders the page for a terminal.
+func (p Page) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n%s, about %s, since %s\n", r.Code, r.Title, r.Severity, r.Code.Family(), r.Since)
-	for _, s := range r.sections() {
+	fmt.Fprintf(&b, "%s: %s\n%s, about %s, since %s\n", p.Code, p.Title, p.Severity, p.Code.Family(), p.Since)
+	for _, s := range p.sections() {
 		fmt.Fprintf(&b, "\n%s\n", s.head)
 		body := s.body
 		if !s.code {
@@ -95,16 +86,16 @@ func wrap(text string, width int) string {
 	return strings.Join(append(lines, line), "\n")
 }
 
-// page renders docs/findings/CODE.md.
-func (r *Rule) page() string {
+// Markdown renders docs/findings/CODE.md.
+func (p Page) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "<!-- made from internal/finding by: go test ./internal/finding -update -->\n\n# %s: %s\n\n", r.Code, r.Title)
-	fmt.Fprintf(&b, "Severity: %s. Family: %s. Since %s.", r.Severity, r.Code.Family(), r.Since)
-	if len(r.After) > 0 {
-		fmt.Fprintf(&b, " Silent where %s already explains it.", list(r.After))
+	fmt.Fprintf(&b, "<!-- made from the rules by: go test ./internal/verdict -update -->\n\n# %s: %s\n\n", p.Code, p.Title)
+	fmt.Fprintf(&b, "Severity: %s. Family: %s. Since %s.", p.Severity, p.Code.Family(), p.Since)
+	if len(p.After) > 0 {
+		fmt.Fprintf(&b, " Silent where %s already explains it.", list(p.After))
 	}
 	b.WriteString("\n")
-	for _, s := range r.sections() {
+	for _, s := range p.sections() {
 		fmt.Fprintf(&b, "\n## %s\n\n", s.head)
 		if s.code {
 			fmt.Fprintf(&b, "```\n%s\n```\n", strings.Trim(s.body, "\n"))
@@ -123,22 +114,22 @@ func list(codes []Code) string {
 	return strings.Join(s, ", ")
 }
 
-// index renders docs/findings/README.md.
-func index(rules []*Rule) string {
+// Index renders docs/findings/README.md.
+func Index(pages []Page) string {
 	var b strings.Builder
-	b.WriteString("<!-- made from internal/finding by: go test ./internal/finding -update -->\n\n# Findings\n\n" +
+	b.WriteString("<!-- made from the rules by: go test ./internal/verdict -update -->\n\n# Findings\n\n" +
 		"Every diagnosis that plimsoll can make, by code. `plimsoll explain PL204` prints a page. A severity is the\n" +
 		"rule's own; a case may be milder or worse, and says so. `--disable PL206` silences a rule.\n\n" +
 		"| severity | meaning | verdict |\n| --- | --- | --- |\n" +
 		"| info | a fact worth knowing | none |\n| warning | look at it before you rely on the figure | warn |\n" +
 		"| error | the storage does not do what it must | fail |\n| invalid | the measurement must not be trusted | invalid |\n")
 	family := ""
-	for _, r := range rules {
-		if f := r.Code.Family(); f != family {
+	for _, p := range pages {
+		if f := p.Code.Family(); f != family {
 			family = f
-			fmt.Fprintf(&b, "\n## %sxx: %s\n\n| code | severity | diagnosis |\n| --- | --- | --- |\n", string(r.Code[:3]), family)
+			fmt.Fprintf(&b, "\n## %sxx: %s\n\n| code | severity | diagnosis |\n| --- | --- | --- |\n", string(p.Code[:3]), family)
 		}
-		fmt.Fprintf(&b, "| [%s](%s.md) | %s | %s |\n", r.Code, r.Code, r.Severity, strings.ReplaceAll(r.Title, "|", `\|`))
+		fmt.Fprintf(&b, "| [%s](%s.md) | %s | %s |\n", p.Code, p.Code, p.Severity, strings.ReplaceAll(p.Title, "|", `\|`))
 	}
 	return b.String()
 }

@@ -201,17 +201,25 @@ type Percentile struct {
 	Value time.Duration `json:"value"`
 }
 
-// At returns the value at percentile p, from the bins when there are any, else from fio's own list.
+// At returns the value at percentile p, from the bins when there are any, else from fio's own list. A bin stands for its middle, which
+// may lie above the largest value in it: no percentile is above the maximum.
 func (l Latency) At(p float64) (time.Duration, bool) {
 	if l.Hist != nil && l.Hist.Count() > 0 {
-		return l.Hist.Percentile(p), true
+		return l.capped(l.Hist.Percentile(p)), true
 	}
 	for _, q := range l.Percentiles {
 		if d := q.P - p; d < 1e-6 && d > -1e-6 {
-			return q.Value, true
+			return l.capped(q.Value), true
 		}
 	}
 	return 0, false
+}
+
+func (l Latency) capped(v time.Duration) time.Duration {
+	if l.Max > 0 {
+		return min(v, l.Max)
+	}
+	return v
 }
 
 // Samples summarises fio's periodic samples of a rate.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // Phases are the indexes of the job sections that run at the same time, phase by phase: a section with stonewall waits until all
@@ -237,6 +239,36 @@ func Time(rows []Job, global Options, loads []Workload) {
 		}
 		j.Window = max(j.Window, sectionsWindow(j, of))
 	}
+}
+
+// CountIOs works out how many I/Os rows made of which only bytes are known, as where an output is quoted in part: bytes by the block size
+// that the jobs asked for, where that is one size. It returns the names of directions that it counted.
+func CountIOs(rows []Job, global Options, loads []Workload) []string {
+	var counted []string
+	for i := range rows {
+		of := loadsOf(&rows[i], global, loads, len(rows) == 1)
+		count := func(name string, d *Direction, runs func(Workload) bool, bs func(Workload) units.Bytes) {
+			var size units.Bytes
+			for _, w := range of {
+				if !runs(w) {
+					continue
+				}
+				if size != 0 && size != bs(w) {
+					return
+				}
+				size = bs(w)
+			}
+			if size == 0 || d.N > 0 || d.IOPS > 0 || d.Bytes == 0 || d.Runtime <= 0 {
+				return
+			}
+			d.N = uint64((d.Bytes + size/2) / size)
+			d.IOPS = units.IOPS(float64(d.N) / d.Runtime.Seconds())
+			counted = append(counted, name)
+		}
+		count("reads", &rows[i].Read, Workload.Reads, func(w Workload) units.Bytes { return w.ReadBS })
+		count("writes", &rows[i].Write, Workload.Writes, func(w Workload) units.Bytes { return w.WriteBS })
+	}
+	return counted
 }
 
 // sectionsWindow is how long the sections of one row cover: each direction ran at most its runtime, and began when its section did.

@@ -98,6 +98,9 @@ var (
 
 var textEntities = strings.NewReplacer("&gt;", ">", "&lt;", "<", "&amp;", "&", "&nbsp;", " ", "&quot;", `"`)
 
+// textBold takes off Markdown's bold, and italics within it; an underscore by itself may be part of a name.
+var textBold = strings.NewReplacer("**_", "", "_**", "", "***", "", "**", "")
+
 // clean takes off what terminals, Markdown and wikis put on; the indentation stays.
 func cleanText(s string) string {
 	if strings.IndexByte(s, 0x1b) >= 0 {
@@ -109,7 +112,9 @@ func cleanText(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\u00a0", " ")
 	s = strings.TrimPrefix(s, "\ufeff")
 	s = strings.ReplaceAll(s, "≥", ">=")
-	s = strings.ReplaceAll(s, "**", "")
+	if strings.Contains(s, "**") {
+		s = textBold.Replace(s)
+	}
 	if strings.IndexByte(s, '<') >= 0 || strings.Contains(s, "{") || strings.Contains(s, "[/") || strings.HasPrefix(s, "[") {
 		s = textTags.ReplaceAllString(s, "")
 	}

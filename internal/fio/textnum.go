@@ -55,6 +55,16 @@ func (n textNum) times(factor float64) float64 {
 // step is the value of the last digit printed, times factor: twice the rounding error.
 func (n textNum) step(factor float64) float64 { return factor / pow10[n.frac] }
 
+// clamp keeps a figure that was worked out from others inside the interval that rounds to what fio printed: fio counts bytes and I/Os
+// that were in flight at the ends of a run differently. cut is what fio cuts off before it rounds. What was not printed bounds nothing.
+func (n textNum) clamp(v, factor, cut float64) float64 {
+	if n.mant == 0 || factor == 0 {
+		return v
+	}
+	half := n.step(factor) / 2
+	return min(max(v, n.times(factor)-half), n.times(factor)+half+cut)
+}
+
 // kilo reads a count with a decimal suffix, as fio prints IOPS and latencies: 40.1k, 1699.5K.
 func (n textNum) kilo() (factor float64, ok bool) {
 	switch n.unit {

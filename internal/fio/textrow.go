@@ -90,7 +90,10 @@ func (t *textReader) samples(s *Samples, rest, unit string) bool {
 		case "samples":
 			s.N = n.mant
 		case "per":
-			s.Share, ok = percentShare(f[1])
+			share, negative := strings.CutPrefix(f[1], "-") // fio's own overflow (3.25): the share is not known then
+			if s.Share, ok = percentShare(share); negative {
+				s.Share = 0
+			}
 		default:
 			ok = false
 		}

@@ -278,7 +278,7 @@ func (d *textDirection) settle(bs float64, issued bool) (doubts []string) {
 	d.N = d.issued
 	if exact := float64(d.issued) / sec; issued && sec > 0 && d.issued > 0 {
 		if math.Abs(exact-float64(d.IOPS)) <= d.iops.step(k)+1 || d.Printed["iops"] == "" {
-			d.IOPS = units.IOPS(exact)
+			d.IOPS = units.IOPS(d.iops.clamp(exact, k, 1))
 		} else {
 			doubts = append(doubts, fmt.Sprintf("%d issued in %v are %.0f IOPS, but %s is printed", d.issued, d.Runtime, exact, d.Printed["iops"]))
 		}
@@ -316,10 +316,10 @@ func (d *textDirection) settleBytes(bs, sec float64) (doubts []string) {
 	exact := float64(d.N) * bs
 	switch {
 	case bs > 0 && d.N > 0 && math.Abs(exact-bytes) <= ioStep+bs*64:
-		d.Bytes = units.Bytes(exact)
-		bytes = exact
+		bytes = d.io.clamp(exact, ioFactor, 0)
+		d.Bytes = units.Bytes(math.Round(bytes))
 	case bw > 0 && sec > 0 && bwStep*sec < ioStep && math.Abs(bw*sec-bytes) <= ioStep:
-		d.Bytes = units.Bytes(math.Round(bw * sec))
+		d.Bytes = units.Bytes(math.Round(d.io.clamp(bw*sec, ioFactor, 0)))
 	default:
 		d.Bytes = units.Bytes(math.Round(bytes))
 	}
@@ -328,7 +328,7 @@ func (d *textDirection) settleBytes(bs, sec float64) (doubts []string) {
 	}
 	d.BW = units.Rate(bw)
 	if better := float64(d.Bytes) / sec; sec > 0 && bytes > 0 && math.Abs(better-bw) <= bwStep {
-		d.BW = units.Rate(better)
+		d.BW = units.Rate(d.bw.clamp(better, bwFactor, 0))
 	}
 	if factor, ok := (textNum{unit: d.bwUnit, ok: true}).bytes(kb); ok && d.bwUnit != "" && kb == 1000 && !strings.Contains(d.bwUnit, "i") {
 		was, _ := (textNum{unit: d.bwUnit, ok: true}).bytes(1024)

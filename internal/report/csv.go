@@ -47,7 +47,7 @@ func csvRow(b *bundle.Bundle, s *bundle.Scenario, dir string, n uint64, bytes un
 		strconv.FormatUint(n, 10), decimal(float64(bytes), 0), decimal(iops, 2), decimal(bw, 0),
 	}
 	doubt := ""
-	if e := s.Result.IOPS; e.N > 1 {
+	if e := s.Result.IOPS; e.HasInterval() {
 		doubt = decimal(100*e.Rel(), 2)
 	}
 	cells = append(cells, doubt)

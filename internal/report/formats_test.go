@@ -23,6 +23,7 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/verdict"
 )
 
 var update = flag.Bool("update", false, "write golden files; read the difference before committing it")
@@ -60,8 +61,8 @@ func TestGolden(t *testing.T) {
 
 func TestVerdictComesFirst(t *testing.T) {
 	b := synthetic(3)
-	for verdict, word := range map[finding.Verdict]string{
-		finding.Pass: "READY", finding.WarnedPass: "READY WITH WARNINGS", finding.Failed: "NOT READY", finding.NotTrusted: "INVALID",
+	for verdict, word := range map[verdict.Verdict]string{
+		verdict.Pass: "READY", verdict.Warn: "READY WITH WARNINGS", verdict.Fail: "NOT READY", verdict.Invalid: "INVALID",
 	} {
 		b.Run.Verdict = verdict
 		for f, head := range map[Format]string{TTY: word + "\n- ", Markdown: "# " + word + "\n\n- ", HTML: `<h1><span class="verdict">` + word + "</span></h1>"} {
@@ -172,7 +173,7 @@ func hostile() *bundle.Bundle {
 	for i := range b.Scenarios {
 		s := &b.Scenarios[i]
 		s.Name, s.Title, s.Why = "="+long, long, long
-		s.Targets = []finding.TargetResult{{Target: suite.Target{Text: long, Metric: "write.iops"}, Skipped: long}, {Target: suite.Target{Text: long}}}
+		s.Targets = []verdict.ThresholdResult{{Target: suite.Target{Text: long, Metric: "write.iops"}, Skipped: long}, {Target: suite.Target{Text: long}}}
 		s.Ceiling.Bounds[0].How, s.Ceiling.Notes = long, []string{long}
 		s.Result.Command = []string{"fio", "--name=" + long}
 		s.Result.Jobs[0].Name, s.Result.Devices[1].Name = long, long

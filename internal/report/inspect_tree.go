@@ -68,7 +68,7 @@ func geometry(m *block.Mount, a *topology.Array) string {
 		all = append(all, "alignment unknown (superblock not readable)")
 	case !m.Known:
 	case m.StripeUnit > 0:
-		all = append(all, fmt.Sprintf("su=%v sw=%d", m.StripeUnit, m.StripeWide/m.StripeUnit))
+		all = append(all, fmt.Sprintf("su=%s sw=%d", m.StripeUnit.Arg(), m.StripeWide/m.StripeUnit))
 	case m.StripeWide > 0:
 		all = append(all, fmt.Sprintf("stripe %v", m.StripeWide))
 	case a != nil && a.Chunk > 0:

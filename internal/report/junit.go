@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"plimsoll/internal/bundle"
-	"plimsoll/internal/finding"
+	"plimsoll/internal/verdict"
 )
 
 // The parts of JUnit XML that CI systems read.
@@ -122,9 +122,9 @@ func junitVerdict(s *bundle.Scenario, sec section, name, took string) junitCase 
 	switch {
 	case s.Result == nil:
 		c.Skipped = &junitMessage{Message: notRun}
-	case s.Verdict == finding.Failed:
+	case s.Verdict == verdict.Fail:
 		c.Failure = &junitMessage{message, text}
-	case s.Verdict == finding.NotTrusted:
+	case s.Verdict == verdict.Invalid:
 		c.Error = &junitMessage{message, text}
 	default:
 		c.Out = join("\n", message, text)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/finding"
+	"plimsoll/internal/lint"
 	"plimsoll/internal/script"
 )
 
@@ -129,7 +130,7 @@ func sarif(l Linted) any {
 	text := func(s string) object { return object{"text": s} }
 	rules := []object{}
 	var codes []finding.Code
-	for _, r := range finding.Rules() {
+	for _, r := range lint.Rules() {
 		if !slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Code == r.Code }) {
 			continue
 		}

@@ -55,7 +55,7 @@ func LabelText(labels map[string]string) string {
 }
 
 // Rules lists the findings that plimsoll knows, a line each.
-func Rules(w io.Writer, all []*finding.Rule) error {
+func Rules(w io.Writer, all []finding.Page) error {
 	for _, r := range all {
 		if _, err := fmt.Fprintf(w, "%s  %-8s %s\n", r.Code, r.Severity, r.Title); err != nil {
 			return err

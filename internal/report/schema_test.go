@@ -21,6 +21,7 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/stats"
 	"plimsoll/internal/units"
 )
 
@@ -58,6 +59,16 @@ func (s *schemaOf) of(t reflect.Type) map[string]any {
 		return map[string]any{"type": "array", "items": pair, "description": "[bin, count] of each of fio's latency bins that is not empty"}
 	}
 	name := path.Base(t.PkgPath()) + "." + t.Name()
+	if t == reflect.TypeFor[stats.Estimate]() {
+		if _, ok := s.defs[name]; !ok {
+			o := s.object(t, name)
+			for _, bound := range []string{"lo", "hi"} {
+				o["properties"].(map[string]any)[bound] = map[string]any{"type": []any{"number", "null"}, "description": "null where there is no interval"}
+			}
+			s.defs[name] = o
+		}
+		return map[string]any{"$ref": "#/$defs/" + name}
+	}
 	if t.Kind() != reflect.Pointer && (t.Implements(textual) || t.Implements(jsoning)) {
 		panic(name + " writes its own JSON: say here what it is")
 	}

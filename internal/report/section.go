@@ -105,10 +105,10 @@ func runFacts(r *result.Result) []fact {
 		}
 		add("measured for", "%s", window)
 	}
-	if e := r.IOPS; e.N > 1 {
+	if e := r.IOPS; e.HasInterval() {
 		add("IOPS", "%s, 95 %% between %s and %s (%d batches)", units.IOPS(e.Center), units.IOPS(e.Lo), units.IOPS(e.Hi), e.N)
 	}
-	if e := r.BW; e.N > 1 {
+	if e := r.BW; e.HasInterval() {
 		add("bandwidth", "%s, 95 %% between %s and %s", throughput(units.Rate(e.Center)), throughput(units.Rate(e.Lo)), throughput(units.Rate(e.Hi)))
 	}
 	if c := r.Total.CPU; c.User+c.System > 0 {
@@ -177,7 +177,7 @@ type direction struct {
 
 func directions(j fio.Job) []direction {
 	all := []direction{{"read", j.Read}, {"write", j.Write}, {"trim", j.Trim}}
-	return slices.DeleteFunc(all, func(d direction) bool { return d.N == 0 && d.IOPS == 0 })
+	return slices.DeleteFunc(all, func(d direction) bool { return d.N == 0 && d.IOPS == 0 && d.BW == 0 })
 }
 
 func boundsTable(c *ceiling.Ceiling) table {

@@ -16,6 +16,7 @@ import (
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"plimsoll/internal/verdict"
 )
 
 // shape is one scenario of the machine of seeds/disk-benchmark-guide.md: what it asked for and about what it gave there.
@@ -32,8 +33,8 @@ type shape struct {
 	spread      float64 // sigma of its logarithm
 	syncMean    float64 // ms
 	bounds      []ceiling.Bound
-	targets     []finding.TargetResult
-	verdict     finding.Verdict
+	targets     []verdict.ThresholdResult
+	verdict     verdict.Verdict
 }
 
 func volume8(kind ceiling.Kind, iops, bw float64, how string) ceiling.Bound {
@@ -54,8 +55,8 @@ func instance(kind ceiling.Kind, iops, bw float64, burst bool) ceiling.Bound {
 	return b
 }
 
-func target(text, metric, op string, limit, measured float64, met bool) finding.TargetResult {
-	return finding.TargetResult{Target: suite.Target{Text: text, Metric: metric, Op: op, Limit: limit}, Measured: measured, Limit: limit, Met: met}
+func target(text, metric, op string, limit, measured float64, met bool) verdict.ThresholdResult {
+	return verdict.ThresholdResult{Target: suite.Target{Text: text, Metric: metric, Op: op, Limit: limit}, Measured: measured, Limit: limit, Met: met}
 }
 
 func shapes() []shape {
@@ -76,30 +77,30 @@ func shapes() []shape {
 		{
 			1, "sync-latency", "Sync latency (the heartbeat)", topology.WAL, 8 << 10, 1, 1, 0, true, 536, 0.61, 0.16, 1.24,
 			[]ceiling.Bound{concurrency(538, "1.858 ms"), volume8(ceiling.VolumeIOPS, 12000, 93.75, "8 volumes × 3,000 IOPS ÷ 2 copies")},
-			[]finding.TargetResult{
+			[]verdict.ThresholdResult{
 				target("write.iops >= 0.95 * ceiling", "write.iops", ">=", 511, 536, true),
 				target("write.lat.p99 < 3ms", "write.lat.p99", "<", 3e6, 2.5e6, true),
 			},
-			finding.Pass,
+			verdict.Pass,
 		},
 		{3, "rand-read-latency", "Random read latency", topology.Data, 8 << 10, 1, 1, 1, false, 1690, 0.589, 0.22, 0, []ceiling.Bound{
 			concurrency(1698, "0.589 ms"), volume8(ceiling.VolumeIOPS, 24000, 187.5, "8 volumes × 3,000 IOPS"),
-		}, []finding.TargetResult{target("read.clat.p99 < 1ms", "read.clat.p99", "<", 1e6, 1.06e6, false)}, finding.Failed},
-		{4, "seq-read", "Sequential read bandwidth", topology.Data, 1 << 20, 1, 16, 1, false, 1003, 15.9, 0.18, 0, large, nil, finding.WarnedPass},
-		{5, "wal-seq-write", "Sequential write bandwidth (the firehose)", topology.WAL, 1 << 20, 1, 16, 0, false, 508, 31.4, 0.2, 0, written, nil, finding.WarnedPass},
-		{7, "seq-write", "Sequential write bandwidth of the data volume", topology.Data, 1 << 20, 1, 16, 0, false, 509, 31.3, 0.2, 0, written, nil, finding.WarnedPass},
-		{10, "wal-seq-read", "Sequential read bandwidth (recovery replay)", topology.WAL, 1 << 20, 1, 8, 1, false, 1003, 7.9, 0.14, 0, large, nil, finding.WarnedPass},
+		}, []verdict.ThresholdResult{target("read.clat.p99 < 1ms", "read.clat.p99", "<", 1e6, 1.06e6, false)}, verdict.Fail},
+		{4, "seq-read", "Sequential read bandwidth", topology.Data, 1 << 20, 1, 16, 1, false, 1003, 15.9, 0.18, 0, large, nil, verdict.Warn},
+		{5, "wal-seq-write", "Sequential write bandwidth (the firehose)", topology.WAL, 1 << 20, 1, 16, 0, false, 508, 31.4, 0.2, 0, written, nil, verdict.Warn},
+		{7, "seq-write", "Sequential write bandwidth of the data volume", topology.Data, 1 << 20, 1, 16, 0, false, 509, 31.3, 0.2, 0, written, nil, verdict.Warn},
+		{10, "wal-seq-read", "Sequential read bandwidth (recovery replay)", topology.WAL, 1 << 20, 1, 8, 1, false, 1003, 7.9, 0.14, 0, large, nil, verdict.Warn},
 		{2, "mixed-stress", "Mixed 70/30 random I/O under load", topology.Data, 8 << 10, 4, 64, 0.7, false, 18700, 13.7, 0.5, 0, []ceiling.Bound{
 			instance(ceiling.InstanceIOPS, 9231, 72, false), volume8(ceiling.VolumeIOPS, 18462, 144.2, "8 volumes × 3,000 IOPS ÷ 1.3 volume I/Os per I/O"),
 			instance(ceiling.InstanceIOPS, 30769, 240, true),
-		}, []finding.TargetResult{target("total.iops >= 0.95 * ceiling", "total.iops", ">=", 17539, 18700, true)}, finding.WarnedPass},
+		}, []verdict.ThresholdResult{target("total.iops >= 0.95 * ceiling", "total.iops", ">=", 17539, 18700, true)}, verdict.Warn},
 		{8, "rand-write", "Random write IOPS", topology.Data, 8 << 10, 4, 64, 0, false, 12200, 20.9, 0.35, 0, []ceiling.Bound{
 			volume8(ceiling.VolumeIOPS, 12000, 93.75, "8 volumes × 3,000 IOPS ÷ 2 copies"),
-		}, nil, finding.Pass},
-		{6, "concurrent-sync", "Concurrent synced writes (the traffic jam)", topology.WAL, 32 << 10, 4, 32, 0, true, 6200, 0.9, 0.4, 2.1, nil, []finding.TargetResult{
+		}, nil, verdict.Pass},
+		{6, "concurrent-sync", "Concurrent synced writes (the traffic jam)", topology.WAL, 32 << 10, 4, 32, 0, true, 6200, 0.9, 0.4, 2.1, nil, []verdict.ThresholdResult{
 			{Target: suite.Target{Text: "write.iops >= 0.95 * ceiling", Metric: "write.iops", Op: ">="}, Skipped: "the ceiling is not known"},
-		}, finding.Pass},
-		{9, "mixed-sync", "Mixed random I/O with synced writes (as a database does)", topology.Data, 8 << 10, 4, 32, 0.7, true, 9100, 7.2, 0.6, 2.4, nil, nil, finding.NotTrusted},
+		}, verdict.Pass},
+		{9, "mixed-sync", "Mixed random I/O with synced writes (as a database does)", topology.Data, 8 << 10, 4, 32, 0.7, true, 9100, 7.2, 0.6, 2.4, nil, nil, verdict.Invalid},
 	}
 }
 
@@ -111,7 +112,7 @@ func synthetic(seconds int) *bundle.Bundle {
 		Finished: start.Add(11 * time.Minute), State: bundle.Finished, Labels: map[string]string{"ticket": "OPS-1201"},
 		Topology: machine(), Suite: suite.Suite{Name: "db", Source: "built in", Cooldown: 5 * time.Second},
 		Settings: bundle.Settings{Data: "/data", WAL: "/wal", Cooldown: 5 * time.Second},
-		Ceilings: map[int]ceiling.Ceiling{}, Verdict: finding.NotTrusted,
+		Ceilings: map[int]ceiling.Ceiling{}, Verdict: verdict.Invalid,
 		Reasons: []string{
 			"Scenario 9 mixed-sync is invalid: fio ended after 31 of 60 s with error 28 (no space left on device).",
 			"Scenario 3 rand-read-latency missed its target read.clat.p99 < 1ms: it measured 1.06 ms.",
@@ -295,7 +296,7 @@ func (s shape) result(seed, seconds int, start time.Time) *result.Result {
 		r.Devices = append(r.Devices, u)
 	}
 	r.Host = &telemetry.HostUse{CPUs: 8, User: 0.012, System: 0.04, IOWait: 0.2, DirtyMax: 5 << 20, IOSome: 0.91, IOFull: 0.88, SamplerCPU: 0.0021}
-	if s.verdict == finding.NotTrusted {
+	if s.verdict == verdict.Invalid {
 		r.State, r.Reasons, r.Measured = result.Invalid, []string{"fio ended after 31 of 60 s with error 28 (no space left on device)"}, 31*time.Second
 	}
 	return r

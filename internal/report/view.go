@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/result"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"plimsoll/internal/verdict"
 )
 
 const unknown = "unknown"
@@ -159,10 +160,13 @@ func newRow(s *bundle.Scenario, i int) row {
 	}
 	t := s.Result.Total
 	n, bw := rates(t)
-	if n <= 0 {
+	if n <= 0 && bw <= 0 {
 		return r
 	}
-	r.Measured, r.Also = key.print(n, bw), operations(n)
+	r.Measured, r.Also = key.print(n, bw), ""
+	if n > 0 {
+		r.Also = operations(n)
+	}
 	r.Doubt = doubt(s.Result.IOPS)
 	if key.what == ofIOPS {
 		r.Also = throughput(bw)
@@ -244,7 +248,7 @@ func keyOf(r *result.Result) key {
 	if r.Depth.Asked == 1 && !held {
 		return key{ofLatency, 1}
 	}
-	if n, bw := rates(r.Total); n > 0 && units.Bytes(float64(bw)/float64(n)) >= largeIO {
+	if n, bw := rates(r.Total); bw > 0 && (n == 0 || units.Bytes(float64(bw)/float64(n)) >= largeIO) {
 		return key{what: ofBandwidth}
 	}
 	return key{what: ofIOPS}
@@ -325,7 +329,7 @@ func tiles(b *bundle.Bundle, rows []row) []tile {
 	}
 	for i := range b.Scenarios {
 		s := b.Scenarios[i].Result
-		if s == nil || s.State != result.Done || b.Scenarios[i].Verdict == finding.NotTrusted {
+		if s == nil || s.State != result.Done || b.Scenarios[i].Verdict == verdict.Invalid {
 			continue
 		}
 		t := s.Total

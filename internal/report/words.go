@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -87,10 +88,13 @@ func percent(share float64) string {
 	return units.Group(strconv.FormatFloat(share*100, 'f', 1, 64)) + " %"
 }
 
-// doubt is the half width of an estimate's 95 % interval: "± 1.2 %"; empty when there is no interval.
+// doubt is the half width of an estimate's 95 % interval, "± 1.2 %", or why there is none: "no interval (2 s only)".
 func doubt(e stats.Estimate) string {
-	if e.N < 2 || e.Center == 0 {
+	switch {
+	case e.Center == 0:
 		return ""
+	case !e.HasInterval():
+		return "no interval (" + cmp.Or(e.None, "one value") + ")"
 	}
 	return "± " + percent(e.Rel())
 }

@@ -202,6 +202,9 @@ func FromOutput(r *Result, o *fio.Output) {
 	r.Disks = o.Disks
 	r.Unread = o.Unread
 	r.Doubts = append(r.Doubts, o.Doubts...)
+	if counted := fio.CountIOs(r.Jobs, o.Global, r.Workloads); len(counted) > 0 {
+		r.Doubts = append(r.Doubts, fmt.Sprintf("the output does not count %s: IOPS are its bytes divided by the block size", strings.Join(counted, " and ")))
+	}
 	fio.Time(r.Jobs, o.Global, r.Workloads)
 	timed := *o
 	timed.Jobs = r.Jobs
@@ -211,7 +214,7 @@ func FromOutput(r *Result, o *fio.Output) {
 	r.Measured = r.Total.Span()
 	r.Depth = r.depths()
 	sum := r.Sum()
-	r.IOPS, r.BW = exactly(float64(sum.IOPS)), exactly(float64(sum.BW))
+	r.IOPS, r.BW = exactly(float64(sum.IOPS), oneValue), exactly(float64(sum.BW), oneValue)
 	if sum.Apart && len(r.Jobs) > 0 {
 		r.Doubts = append(r.Doubts, fmt.Sprintf("not all of it ran at the same time (%s): sums are over %s, the rates of each direction over its own time",
 			runtimes(r.Total), spell(sum.Window)))

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -12,8 +13,16 @@ import (
 // says that the run was short, which the doubt says better.
 const leastValues = 5
 
-// exactly is a figure of which no interval is known.
-func exactly(v float64) stats.Estimate { return stats.Estimate{Center: v, Lo: v, Hi: v} }
+// exactly is a figure of which no interval is known, and why.
+func exactly(v float64, none string) stats.Estimate {
+	return stats.Estimate{Center: v, Lo: v, Hi: v, None: none}
+}
+
+// oneValue is what an import has: fio's total, and no series.
+const oneValue = "one value"
+
+// tooShort says that a run of this length gives too few seconds for an interval.
+func tooShort(run time.Duration) string { return fmt.Sprintf("%.3g s only", run.Seconds()) }
 
 // stream is what one direction of one row did, second by second of the clock, from its first I/O to its last.
 type stream struct {
@@ -54,9 +63,9 @@ func (b *Builder) estimates(r *Result) (iops, bw stats.Estimate) {
 	if !b.apart(r) {
 		iops = series(r.Seconds, func(s Second) float64 { return float64(s.IOPS()) })
 		bw = series(r.Seconds, func(s Second) float64 { return float64(s.BW()) })
-		return recentre(iops, float64(sum.IOPS)), recentre(bw, float64(sum.BW))
+		return recentre(iops, float64(sum.IOPS), sum.Window), recentre(bw, float64(sum.BW), sum.Window)
 	}
-	iops, bw = exactly(float64(sum.IOPS)), exactly(float64(sum.BW))
+	iops, bw = exactly(float64(sum.IOPS), ""), exactly(float64(sum.BW), "")
 	b.spread(&iops, sum.Window, func(s *stream) []float64 { return s.n })
 	b.spread(&bw, sum.Window, func(s *stream) []float64 { return s.bytes })
 	return iops, bw
@@ -86,7 +95,7 @@ func (b *Builder) spread(e *stats.Estimate, window time.Duration, of func(*strea
 			}
 			one := stats.BatchMeans(s.rates(of(s)))
 			if one.N < leastValues {
-				e.Doubts = append(e.Doubts, "a part of it ran for too few seconds: no interval can be given")
+				e.None = "a part of it ran for too few seconds"
 				return
 			}
 			active := 0.0
@@ -101,7 +110,8 @@ func (b *Builder) spread(e *stats.Estimate, window time.Duration, of func(*strea
 			e.Doubts = append(e.Doubts, one.Doubts...)
 		}
 	}
-	if n > 0 {
+	if e.None = tooShort(window); n > 0 {
+		e.None = ""
 		e.N, e.Lo, e.Hi = n, max(e.Center-math.Sqrt(square), 0), e.Center+math.Sqrt(square)
 	}
 }
@@ -117,11 +127,9 @@ func series(seconds []Second, f func(Second) float64) stats.Estimate {
 }
 
 // recentre moves an interval to the exact figure; with too few values there is none.
-func recentre(e stats.Estimate, center float64) stats.Estimate {
+func recentre(e stats.Estimate, center float64, run time.Duration) stats.Estimate {
 	if e.N < leastValues {
-		none := exactly(center)
-		none.Doubts = e.Doubts
-		return none
+		return exactly(center, tooShort(run))
 	}
 	shift := center - e.Center
 	e.Lo, e.Hi, e.Center = max(e.Lo+shift, 0), e.Hi+shift, center

@@ -1,11 +1,14 @@
 package result
 
 import (
+	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/stats"
 	"plimsoll/internal/units"
 )
 
@@ -123,7 +126,15 @@ func TestNoIntervalFromNothing(t *testing.T) {
 	}
 	r := &Result{}
 	b.Finish(r, nil)
-	if r.IOPS.N > 1 || r.IOPS.Rel() != 0 || len(r.IOPS.Doubts) == 0 {
+	if r.IOPS.HasInterval() || r.IOPS.None != "3 s only" {
 		t.Errorf("%+v, of 3 s", r.IOPS)
+	}
+	written, err := json.Marshal(r.IOPS)
+	if err != nil || !strings.Contains(string(written), `"lo":null,"hi":null`) {
+		t.Errorf("%s, %v", written, err)
+	}
+	var back stats.Estimate
+	if err := json.Unmarshal(written, &back); err != nil || back.Center != r.IOPS.Center || back.HasInterval() {
+		t.Errorf("%+v, %v", back, err)
 	}
 }

@@ -46,7 +46,7 @@ func TestDBIsTheGuide(t *testing.T) {
 			options = append(options, o.Name+"="+o.Value)
 		}
 		got := strings.Join(options, " ")
-		if c.ID != want.id || string(c.Role) != want.role || c.Size.String() != want.size || got != want.options || c.Runtime != time.Minute {
+		if c.ID != want.id || string(c.Role) != want.role || c.Size.Arg() != want.size || got != want.options || c.Runtime != time.Minute {
 			t.Errorf("place %d: scenario %d %s %s %s %s\nwant %d %s %s %s", i, c.ID, c.Role, c.Size, c.Runtime, got, want.id, want.role, want.size, want.options)
 		}
 	}

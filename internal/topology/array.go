@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/cloud"
 )
 
 // build models what lies under a device. It goes down through layers that only pass I/O on (partitions, encryption, a
@@ -73,18 +74,17 @@ func (t *Topology) passes(d *block.Device) *block.Device {
 func (a *Array) md(r *block.Raid) {
 	a.Origin.Where += "/md"
 	a.Level = NoLevel
-	if l := Level(r.Level); slices.Contains([]Level{RAID0, RAID1, RAID10, RAID5, RAID6, Linear}, l) {
+	if l := Level(r.Level); l.Known() {
 		a.Level = l
 	}
 	a.Chunk, a.Degraded = r.Chunk, r.Degraded
 	switch a.Level {
 	case RAID1:
 		a.Copies, a.Chunk = r.Disks, 0
-	case RAID10: // near copies in the low byte, far copies in the next (md(4), raid10.c setup_geo)
-		a.Copies = max(r.Layout&0xff, 1) * max(r.Layout>>8&0xff, 1)
-		if r.Layout <= 0 {
-			a.Copies = 2
-		}
+	case RAID10:
+		g := a.Geometry()
+		g.Kernel(r.Layout)
+		a.Copies, a.Near = g.Copies, g.Near
 	default:
 	}
 	if r.Action != "" && r.Action != "idle" && r.Action != "frozen" {
@@ -179,15 +179,6 @@ func (t *Topology) fold(a *Array, inner []Array) {
 	t.note("%s stripes over other arrays (%s): modelled as one %s of %d volumes", a.Path, below, a.Level, len(a.Volumes))
 }
 
-// Models by which cloud volumes are known (facts/ebs-nvme.md section 1; Amazon's and Google's guides).
-const (
-	ebsModel           = "Amazon Elastic Block Store"
-	instanceStoreModel = "Amazon EC2 NVMe Instance Storage"
-	googlePDModel      = "nvme_card-pd"
-	googleSCSIModel    = "PersistentDisk"
-	azureModel         = "MSFT NVMe Accelerator v1.0"
-)
-
 // volume describes a leaf.
 func volume(d *block.Device) Volume {
 	v := Volume{
@@ -195,9 +186,9 @@ func volume(d *block.Device) Volume {
 		Origins: map[string]Origin{"device": {Detected, "/sys/class/block/" + d.Name}},
 	}
 	switch {
-	case d.Model == ebsModel:
+	case cloud.IsEBS(d.Model):
 		v.Network, v.ID = true, ebsID(d.Serial)
-	case d.Model == googlePDModel, d.Model == googleSCSIModel, d.Model == azureModel:
+	case cloud.IsNetwork(d.Model):
 		v.Network = true
 	case d.Kind == block.Loop:
 		v.Type = "loop"

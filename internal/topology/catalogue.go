@@ -28,7 +28,7 @@ func (t *Topology) catalogue() {
 		for j := range t.Arrays[i].Volumes {
 			v := &t.Arrays[i].Volumes[j]
 			switch {
-			case v.Model == instanceStoreModel && known && facts.Local.Count > 0:
+			case cloud.IsInstanceStore(v.Model) && known && facts.Local.Count > 0:
 				v.Sustained, v.Origin = Limits(facts.Local.Limits), catalogued(facts.Local.Provenance)
 			case !v.Network:
 				v.drive(v.Model)

@@ -2,7 +2,6 @@ package topology
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -162,7 +161,7 @@ func ParseLevel(s string) (Level, error) {
 	if long, ok := map[string]string{"0": "raid0", "1": "raid1", "10": "raid10", "5": "raid5", "6": "raid6", "striped": "raid0", "mirror": "raid1"}[word]; ok {
 		word = long
 	}
-	if l := Level(word); slices.Contains([]Level{Single, RAID0, RAID1, RAID10, RAID5, RAID6, Linear}, l) {
+	if l := Level(word); l.Known() {
 		return l, nil
 	}
 	return NoLevel, fmt.Errorf("level %q: want single, raid0, raid1, raid10, raid5, raid6 or linear", s)

@@ -79,12 +79,9 @@ func FromDeclaration(decl *Declaration) (*Topology, error) {
 		if err := t.overlay(&a, d); err != nil {
 			return nil, err
 		}
-		if a.Chunk == 0 && slices.Contains([]Level{RAID0, RAID10, RAID5, RAID6}, a.Level) {
-			a.Chunk = 512 * units.KiB // mdadm's default (mdadm(8) --chunk); LVM's is 64 KiB (lvmcreate --stripesize)
-			if d.Using == "lvm" {
-				a.Chunk = 64 * units.KiB
-			}
-			a.setOrigin("chunk", Origin{Assumed, "the default of " + map[bool]string{true: "lvcreate", false: "mdadm"}[d.Using == "lvm"]})
+		if a.Chunk == 0 && a.Level.Striped() {
+			a.Chunk = DefaultChunk(d.Using)
+			a.setOrigin("chunk", Origin{Assumed, "the default of " + map[bool]string{true: "lvcreate", false: "mdadm"}[d.Using == LVM]})
 		}
 		a.Size = a.capacity()
 		t.Arrays = append(t.Arrays, a)
@@ -104,7 +101,7 @@ func declaredTarget(role Role, a *Array, f *DeclaredFilesystem) Target {
 	target.Mount = &block.Mount{Point: f.Mount, FS: f.Type, Options: f.Options}
 	if a.Chunk > 0 {
 		target.Mount.StripeUnit = cmp.Or(f.StripeUnit, a.Chunk)
-		target.Mount.StripeWide = target.Mount.StripeUnit * units.Bytes(cmp.Or(f.StripeData, a.DataMembers()))
+		target.Mount.StripeWide = target.Mount.StripeUnit * units.Bytes(cmp.Or(f.StripeData, a.Geometry().StripeMembers()))
 		target.Mount.Known = true
 	}
 	return target
@@ -124,6 +121,9 @@ func (a *Array) capacity() units.Bytes {
 	}
 	if a.Level == Linear || a.Level == Single {
 		return sum
+	}
+	if a.Level == RAID10 { // whose copies need not divide its members
+		return least * units.Bytes(len(a.Volumes)) / units.Bytes(a.Geometry().WriteCopies())
 	}
 	return least * units.Bytes(a.DataMembers())
 }

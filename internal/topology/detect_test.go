@@ -13,12 +13,12 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"pgregory.net/rapid"
+
 	"plimsoll/internal/block"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-
-	"pgregory.net/rapid"
 )
 
 // machine opens a captured machine on which the programs print what is given, by their command line.
@@ -65,7 +65,7 @@ func line(a *topology.Array) string {
 		}
 		devices = append(devices, v.Device)
 	}
-	return fmt.Sprintf("%s %s copies=%d chunk=%v degraded=%d missing=%d %s%s", a.Name, a.Level, a.Copies, a.Chunk, a.Degraded, missing,
+	return fmt.Sprintf("%s %s copies=%d chunk=%s degraded=%d missing=%d %s%s", a.Name, a.Level, a.Copies, a.Chunk.Arg(), a.Degraded, missing,
 		strings.Join(devices, " "), map[bool]string{true: " " + a.Syncing}[a.Syncing != ""])
 }
 
@@ -194,7 +194,7 @@ arrays:
 		if w.Volumes[0].Sustained.IOPS != 4000 || w.Chunk != 128*units.KiB || w.OriginOf("chunk").Kind != topology.Declared || w.OriginOf("level").Kind != topology.Detected {
 			t.Errorf("%+v", w)
 		}
-		if len(top.Notes) != 1 || top.Notes[0] != "chunk of md1 is 128KiB as declared (p.yaml:4); the machine shows 256KiB" {
+		if len(top.Notes) != 1 || top.Notes[0] != "chunk of md1 is 128 KiB as declared (p.yaml:4); the machine shows 256 KiB" {
 			t.Error(top.Notes)
 		}
 	})

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/internal/units"
-
 	"github.com/goccy/go-yaml"
+
+	"plimsoll/internal/units"
 )
 
 // LoadDeclaration understands a plimsoll.yaml; name is the file's, for messages and origins. An error names the file, the

@@ -124,27 +124,13 @@ type Volume struct {
 	Origins map[string]Origin `json:"origins,omitempty"`
 }
 
-// Level is a way of combining volumes.
-type Level string
-
-// The levels that plimsoll models.
-const (
-	Single  Level = "single"
-	RAID0   Level = "raid0" // md RAID0, LVM striped and raid0
-	RAID1   Level = "raid1"
-	RAID10  Level = "raid10"
-	RAID5   Level = "raid5"
-	RAID6   Level = "raid6"
-	Linear  Level = "linear" // concatenation: one volume at a time
-	NoLevel Level = ""       // not known
-)
-
 // Array is volumes combined, seen from its top device.
 type Array struct {
 	Name    string      `json:"name"` // kernel name of the top device, or the declared name
 	Path    string      `json:"path,omitempty"`
 	Level   Level       `json:"level"`
-	Copies  int         `json:"copies,omitempty"` // of each block on RAID1 and RAID10; 2 unless said
+	Copies  int         `json:"copies,omitempty"` // of each block on RAID1 and RAID10; 2 where it is 0
+	Near    int         `json:"near,omitempty"`   // of these, see Geometry; all where it is 0
 	Chunk   units.Bytes `json:"chunk,omitempty"`
 	Volumes []Volume    `json:"volumes"`
 	Size    units.Bytes `json:"size,omitempty"`
@@ -169,28 +155,6 @@ func originOf(single map[string]Origin, figure string, all Origin) Origin {
 	}
 	return all
 }
-
-// DataMembers is the number of volumes whose bytes a full stripe holds, at least 1 with redundancy.
-func (a Array) DataMembers() int {
-	n := len(a.Volumes)
-	switch a.Level {
-	case RAID1:
-		return 1
-	case RAID10:
-		return max(n/max(a.Copies, 2), 1)
-	case RAID5:
-		return max(n-1, 1)
-	case RAID6:
-		return max(n-2, 1)
-	case Linear:
-		return 1
-	case Single, RAID0, NoLevel:
-	}
-	return n
-}
-
-// Stripe is chunk × data members, 0 where there is no chunk.
-func (a Array) Stripe() units.Bytes { return a.Chunk * units.Bytes(a.DataMembers()) }
 
 // Target is a path under test.
 type Target struct {

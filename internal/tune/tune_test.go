@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/host"
 	"plimsoll/internal/sys"
@@ -153,7 +154,7 @@ func advised(t *testing.T, tuner *Tuner) (*block.Tree, []finding.Finding) {
 	}
 	f := host.Read(t.Context(), tuner.Machine)
 	f.Memory.Swaps = []string{"/dev/vda2"}
-	return top.Tree, finding.Judge(&finding.Case{Topology: top, Host: f})
+	return top.Tree, diagnose.Judge(&diagnose.Case{Topology: top, Host: f})
 }
 
 func plan(t *testing.T, tuner *Tuner, only ...Group) []Change {

@@ -1,13 +1,17 @@
-// Package units holds the three quantities that plimsoll is about: bytes, bytes per second and
-// I/O operations per second. Values are in base units; prefixes appear only when a value is parsed
-// or printed. IEC prefixes (Ki, Mi) are powers of 1024, SI prefixes (k with B, M with B) powers of
-// 1000. A bare prefix (28k, 5g) is a power of 1024, as fio reads it.
+// Package units holds the four quantities that plimsoll is about: bytes, bytes per second, I/O
+// operations per second and latencies. Values are in base units; prefixes appear only when a value
+// is parsed or printed. IEC prefixes (Ki, Mi) are powers of 1024, SI prefixes (k with B, M with B)
+// powers of 1000. A bare prefix (28k, 5g) is a power of 1024, as fio reads it.
+//
+// String prints for people: three significant digits, thousands separated, a space before the
+// unit. Arg prints for programs: exact and without a space, for command lines and files.
 package units
 
 import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -25,29 +29,45 @@ const (
 
 var iecNames = []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 
-// String prints b with the largest IEC prefix that leaves at least 1 before the point: "28KiB",
-// "1.5GiB", "219GiB". At most three significant digits follow unless the value is whole.
+// String prints b with the largest IEC prefix that leaves at least 1 before the point: "28 KiB",
+// "1.5 GiB", "219 GiB".
 func (b Bytes) String() string {
 	v, i := float64(b), 0
 	for v >= 1024 && i < len(iecNames)-1 {
 		v /= 1024
 		i++
 	}
-	return short(v) + iecNames[i]
+	return Number(v) + " " + iecNames[i]
 }
 
-// short prints v with three significant digits, without trailing zeros; whole numbers are printed whole.
-func short(v float64) string {
-	a := math.Abs(v)
-	switch {
-	case v == math.Trunc(v) && a < 1e15:
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	case a >= 99.95:
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	case a >= 9.995:
-		return trimZeros(strconv.FormatFloat(v, 'f', 1, 64))
+// Arg prints b exactly and without a space, as programs take it: "28KiB".
+func (b Bytes) Arg() string {
+	v, i := uint64(b), 0
+	for v != 0 && v%1024 == 0 && i < len(iecNames)-1 {
+		v /= 1024
+		i++
 	}
-	return trimZeros(strconv.FormatFloat(v, 'f', 2, 64))
+	return strconv.FormatUint(v, 10) + iecNames[i]
+}
+
+// Number prints v with three significant digits, thousands separated and without trailing zeros;
+// whole numbers are printed whole: "0.048", "1.38", "12.5", "238,133".
+func Number(v float64) string {
+	a := math.Abs(v)
+	digits := 2
+	switch {
+	case v == math.Trunc(v) && a < 1e15, a >= 99.95:
+		digits = 0
+	case a >= 9.995:
+		digits = 1
+	case a > 0 && a < 0.9995:
+		digits = min(2-int(math.Floor(math.Log10(a))), 6)
+	}
+	s := Group(trimZeros(strconv.FormatFloat(v, 'f', digits, 64)))
+	if s == "-0" {
+		return "0"
+	}
+	return s
 }
 
 func trimZeros(s string) string {
@@ -58,14 +78,7 @@ func trimZeros(s string) string {
 }
 
 // MarshalText prints b exactly: the largest IEC prefix of which it is a whole multiple.
-func (b Bytes) MarshalText() ([]byte, error) {
-	v, i := uint64(b), 0
-	for v != 0 && v%1024 == 0 && i < len(iecNames)-1 {
-		v /= 1024
-		i++
-	}
-	return []byte(strconv.FormatUint(v, 10) + iecNames[i]), nil
-}
+func (b Bytes) MarshalText() ([]byte, error) { return []byte(b.Arg()), nil }
 
 // MarshalJSON writes b as a plain number: programs that read our JSON want no prefixes.
 func (b Bytes) MarshalJSON() ([]byte, error) { return strconv.AppendUint(nil, uint64(b), 10), nil }
@@ -104,7 +117,7 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 
 // ParseBytes reads a size: a number and an optional prefix, such as 4096, 28k, 28KiB, 1.5GiB or 3TB.
 func ParseBytes(s string) (Bytes, error) {
-	num, unit := split(s)
+	num, unit := split(ungroup(s))
 	factor, ok := prefix(unit, "B")
 	if whole, err := strconv.ParseUint(num, 10, 64); err == nil && ok && whole <= math.MaxUint64/uint64(factor) {
 		return Bytes(whole * uint64(factor)), nil // exact beyond 2^53
@@ -114,6 +127,17 @@ func ParseBytes(s string) (Bytes, error) {
 		return 0, fmt.Errorf("size %q: want a number with an optional k, m, g or t, such as 128k or 5GiB", s)
 	}
 	return Bytes(math.Round(v * factor)), nil
+}
+
+var grouped = regexp.MustCompile(`^\s*[0-9]{1,3}(,[0-9]{3})+($|[^0-9,])`)
+
+// ungroup takes the commas between thousands out of the number at the start of s. Any other comma
+// stays and is an error later: "1,5GiB" is not 15 GiB.
+func ungroup(s string) string {
+	if grouped.MatchString(s) {
+		return strings.ReplaceAll(s, ",", "")
+	}
+	return s
 }
 
 // split separates the number at the start of s from the unit behind it.

@@ -18,30 +18,63 @@ const (
 	MBPerSec  Rate = 1e6
 )
 
-// String prints r with an IEC prefix: "1003MiB/s".
+// String prints r with an IEC prefix, in MiB/s up to 9,999: "508 KiB/s", "1,003 MiB/s",
+// "21.6 GiB/s".
 func (r Rate) String() string {
 	v, i := float64(r), 0
-	for math.Abs(v) >= 10240 && i < len(iecNames)-1 || math.Abs(v) >= 1024 && i < 1 {
+	for math.Abs(v) >= 1024 && i < 2 {
 		v /= 1024
 		i++
 	}
-	if i == 1 && math.Abs(v) >= 1024 {
-		v, i = v/1024, 2
+	if math.Abs(v) >= 9999.5 {
+		v, i = v/1024, i+1
 	}
-	return short(v) + iecNames[i] + "/s"
+	return Number(v) + " " + iecNames[i] + "/s"
 }
 
-// SI prints r with a decimal prefix, as vendors of instances and drives do: "1051MB/s".
+// SI prints r with a decimal prefix, as vendors of instances and drives do: "1,051 MB/s". A
+// vendor's own figure, such as 312.5 MB/s, is printed whole.
 func (r Rate) SI() string {
 	v, i := float64(r), 0
-	for math.Abs(v) >= 1000 && i < 2 || math.Abs(v) >= 10000 && i < 3 {
+	for math.Abs(v) >= 1000 && i < 2 {
 		v /= 1000
 		i++
 	}
-	if v < 1000 { // vendors' own figures, such as 312.5MB/s, are printed whole
-		return trimZeros(strconv.FormatFloat(v, 'f', 1, 64)) + []string{"B", "kB", "MB", "GB"}[i] + "/s"
+	if math.Abs(v) >= 9999.5 {
+		v, i = v/1000, i+1
 	}
-	return short(v) + []string{"B", "kB", "MB", "GB"}[i] + "/s"
+	text := Number(v)
+	if math.Abs(v) < 1000 {
+		text = trimZeros(strconv.FormatFloat(v, 'f', 1, 64))
+	}
+	return text + " " + []string{"B", "kB", "MB", "GB"}[i] + "/s"
+}
+
+// Declared prints a limit in the unit in which it is a round number, which is the one that its
+// vendor states it in: "125 MiB/s" for an EBS volume, "312.5 MB/s" for an instance.
+func (r Rate) Declared() string {
+	if isRound(float64(r/MiBPerSec)*2) || !isRound(float64(r/MBPerSec)*10) {
+		return r.String()
+	}
+	return r.SI()
+}
+
+// isRound says whether v is a whole number but for the noise of floating point.
+func isRound(v float64) bool { return math.Abs(v-math.Round(v)) < 1e-6*max(1, math.Abs(v)) }
+
+// Arg prints r without a space, as programs take it: in MiB/s or MB/s where that is exact, else in
+// bytes per second.
+func (r Rate) Arg() string {
+	for _, u := range []struct {
+		one  Rate
+		name string
+	}{{MiBPerSec, "MiB/s"}, {MBPerSec, "MB/s"}} {
+		text := strconv.FormatFloat(float64(r/u.one), 'f', -1, 64)
+		if len(text) <= 8 {
+			return text + u.name
+		}
+	}
+	return strconv.FormatFloat(float64(r), 'f', -1, 64) + "B/s"
 }
 
 // MarshalText prints r as bytes per second, exactly.
@@ -72,7 +105,7 @@ func (r *Rate) UnmarshalText(text []byte) error {
 
 // ParseRate reads a throughput such as 125MiB/s, 312.5MB/s, 10Gbps or a plain number of bytes per second.
 func ParseRate(s string) (Rate, error) {
-	num, unit := split(s)
+	num, unit := split(ungroup(s))
 	v, err := strconv.ParseFloat(num, 64)
 	bits := strings.HasSuffix(strings.ToLower(unit), "bps") && !strings.HasSuffix(unit, "Bps")
 	var factor float64
@@ -139,7 +172,7 @@ func (n IOPS) MarshalText() ([]byte, error) {
 
 // ParseIOPS reads 540, 40.1k (k, m and g are decimal here: operations are counted, not sized) or 18,462.
 func ParseIOPS(s string) (IOPS, error) {
-	num, unit := split(strings.ReplaceAll(s, ",", ""))
+	num, unit := split(ungroup(s))
 	unit = strings.TrimSuffix(strings.TrimSpace(strings.TrimSuffix(strings.ToLower(unit), "iops")), " ")
 	v, err := strconv.ParseFloat(num, 64)
 	p := strings.Index("kmg", unit)
@@ -171,7 +204,7 @@ func Group(s string) string {
 // marshalFloat writes a number without an exponent, which some readers of JSON do not take.
 func marshalFloat(v float64) ([]byte, error) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil, fmt.Errorf("%f is no number that JSON can hold", v)
+		return nil, fmt.Errorf("%f cannot be written as JSON", v)
 	}
 	return strconv.AppendFloat(nil, v, 'f', -1, 64), nil
 }

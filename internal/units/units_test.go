@@ -1,6 +1,7 @@
 package units
 
 import (
+	"math"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -16,7 +17,7 @@ func TestParseBytes(t *testing.T) {
 			t.Errorf("%q: got %d, %v; want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "k", "4x", "-1", "1e400g", "28KiBs", "99999999999999t", "NaN"} {
+	for _, text := range []string{"", "k", "4x", "-1", "1e400g", "28KiBs", "1,5GiB", "1,00k", "99999999999999t", "NaN"} {
 		if got, err := ParseBytes(text); err == nil {
 			t.Errorf("%q: got %d, want an error", text, got)
 		}
@@ -24,7 +25,9 @@ func TestParseBytes(t *testing.T) {
 }
 
 func TestBytesPrint(t *testing.T) {
-	for b, want := range map[Bytes]string{0: "0B", 28 << 10: "28KiB", 3 << 29: "1.5GiB", 1000: "1000B", 235149655244: "219GiB", 1 << 62: "4EiB"} {
+	for b, want := range map[Bytes]string{
+		0: "0 B", 28 << 10: "28 KiB", 3 << 29: "1.5 GiB", 1000: "1,000 B", 235149655244: "219 GiB", 1 << 62: "4 EiB", 1000 << 20: "1,000 MiB",
+	} {
 		if b.String() != want {
 			t.Errorf("%d prints as %s, want %s", uint64(b), b, want)
 		}
@@ -60,14 +63,65 @@ func TestParseRate(t *testing.T) {
 }
 
 func TestRatePrint(t *testing.T) {
-	for r, want := range map[Rate]string{125 << 20: "125MiB/s", 1003 << 20: "1003MiB/s", 0: "0B/s", 3733 << 20: "3733MiB/s", 512: "512B/s", 20480 << 20: "20GiB/s"} {
+	for r, want := range map[Rate]string{
+		125 << 20: "125 MiB/s", 1003 << 20: "1,003 MiB/s", 0: "0 B/s", 3733 << 20: "3,733 MiB/s", 512: "512 B/s", 20480 << 20: "20 GiB/s",
+		802 << 10: "802 KiB/s",
+	} {
 		if r.String() != want {
 			t.Errorf("%f prints as %s, want %s", float64(r), r, want)
 		}
 	}
-	for r, want := range map[Rate]string{312.5e6: "312.5MB/s", 1.25e9: "1250MB/s", 52.5e6: "52.5MB/s"} {
+	for r, want := range map[Rate]string{312.5e6: "312.5 MB/s", 1.25e9: "1,250 MB/s", 52.5e6: "52.5 MB/s"} {
 		if r.SI() != want {
 			t.Errorf("%f prints as %s, want %s", float64(r), r.SI(), want)
+		}
+	}
+}
+
+func TestRateDeclared(t *testing.T) {
+	for _, text := range []string{
+		"125 MiB/s", "312.5 MB/s", "4,750 MB/s", "1,000 MiB/s", "3,900 MB/s", "593.8 MB/s", "81.3 MB/s", "2,000 MiB/s",
+	} {
+		r, err := ParseRate(text)
+		if err != nil || r.Declared() != text {
+			t.Errorf("%s comes back as %s, %v", text, r.Declared(), err)
+		}
+		if back, err := ParseRate(r.Arg()); err != nil || back != r {
+			t.Errorf("%s as an argument is %s, which reads as %f, %v", text, r.Arg(), float64(back), err)
+		}
+	}
+}
+
+func TestLatency(t *testing.T) {
+	for text, want := range map[string]Latency{
+		"1.858ms": 1.858e6, "600us": 6e5, "42 µs": 42e3, "2s": 2e9, "250 nsec": 250, "0.6 msec": 6e5, "1,858 us": 1.858e6,
+	} {
+		got, err := ParseLatency(text)
+		if err != nil || got != want {
+			t.Errorf("%q: got %f, %v; want %f", text, float64(got), err, float64(want))
+		}
+	}
+	for _, text := range []string{"", "5", "1,5ms", "-1ms", "2h", "1e300s", "NaNms"} {
+		if got, err := ParseLatency(text); err == nil {
+			t.Errorf("%q: got %s, want an error", text, got)
+		}
+	}
+	for l, want := range map[Latency]string{
+		0: "0 s", 420: "420 ns", 55560: "55.6 µs", 12345600: "12.3 ms", 1.234e9: "1.23 s", 1.858e6: "1.86 ms", 999.6e3: "1 ms",
+		161e6: "161 ms", 5400e9: "5,400 s", 999.4: "999 ns",
+	} {
+		if l.String() != want {
+			t.Errorf("%f ns prints as %s, want %s", float64(l), l, want)
+		}
+	}
+}
+
+func TestNumber(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0", 0.0483: "0.0483", 1.375: "1.38", 12.34: "12.3", 99.96: "100", 238133: "238,133", -0.001: "-0.001", 1e-9: "0", 1000.6: "1,001",
+	} {
+		if Number(v) != want {
+			t.Errorf("%g prints as %s, want %s", v, Number(v), want)
 		}
 	}
 }
@@ -102,6 +156,11 @@ func FuzzParse(f *testing.F) {
 		}
 		if r, err := ParseRate(s); err == nil && r < 0 {
 			t.Errorf("%q gave a negative rate %f", s, float64(r))
+		}
+		if l, err := ParseLatency(s); err == nil {
+			if back, err := ParseLatency(l.Arg()); err != nil || math.Abs(float64(back-l)) > 1e-9*float64(l) {
+				t.Errorf("%q gave %f, which prints as %s and reads as %f, %v", s, float64(l), l.Arg(), float64(back), err)
+			}
 		}
 		if n, err := ParseIOPS(s); err == nil && n < 0 {
 			t.Errorf("%q gave negative IOPS %f", s, float64(n))

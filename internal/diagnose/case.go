@@ -1,0 +1,28 @@
+// Package diagnose holds the rules on machines and their runs: the layout (PL2xx), the host (PL3xx), the measurement
+// (PL4xx), the ceilings (PL5xx) and the cloud (PL6xx).
+package diagnose
+
+import (
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/host"
+	"plimsoll/internal/result"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/telemetry"
+	"plimsoll/internal/topology"
+)
+
+// Case is everything that rules may look at. Parts that are not known are nil or empty, and rules that need them are silent.
+type Case struct {
+	Topology *topology.Topology
+	// Host is what was read of the machine around the storage, Look what its devices did while nothing was measured.
+	Host *host.Facts
+	Look []telemetry.DeviceUse
+	Runs []Measurement
+}
+
+// Measurement is one scenario with what it could reach and what it did. Ceiling and Result may be nil.
+type Measurement struct {
+	Scenario suite.Scenario
+	Ceiling  *ceiling.Ceiling
+	Result   *result.Result
+}

@@ -1,0 +1,148 @@
+package diagnose
+
+import (
+	"slices"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// ids is the scenario's ID for Finding.Scenarios.
+func (m Measurement) ids() []int { return []int{m.Scenario.ID} }
+
+// measured lists the runs of a case that have figures to judge.
+func (c *Case) measured() []Measurement {
+	return slices.DeleteFunc(slices.Clone(c.Runs), func(m Measurement) bool {
+		return m.Result == nil || m.Result.State == result.Waiting || m.Result.State == result.Interrupted
+	})
+}
+
+// iops and bw are all directions together.
+func (m Measurement) iops() units.IOPS {
+	n, _ := m.Result.Total.Rates()
+	return n
+}
+
+func (m Measurement) bw() units.Rate {
+	_, bw := m.Result.Total.Rates()
+	return bw
+}
+
+// meanLatency is that of completion, submission included where it was recorded, over all directions, in nanoseconds.
+func (m Measurement) meanLatency() float64 {
+	sum, n := 0.0, 0.0
+	for _, d := range []fio.Direction{m.Result.Total.Read, m.Result.Total.Write, m.Result.Total.Trim} {
+		mean := d.Lat.Mean
+		if mean == 0 {
+			mean = d.Clat.Mean
+		}
+		if mean > 0 {
+			// Weighted by I/Os: directions may have run for different times.
+			weight := float64(d.IOPS) * max(d.Runtime.Seconds(), 1e-9)
+			sum += mean * weight
+			n += weight
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return sum / n
+}
+
+// inFlight is how many I/Os the jobs may keep outstanding, 0 when not known. With a sync after every write a job has one.
+func (m Measurement) inFlight() int {
+	asked := 0
+	for _, w := range m.Result.Workloads {
+		if w.SyncEvery == 1 && !w.Reads() {
+			asked += max(w.Jobs, 1)
+		} else {
+			asked += w.InFlight()
+		}
+	}
+	if asked == 0 {
+		asked = m.Result.Depth.Asked
+	}
+	if asked == 0 { // an import without its job: fio's own rows say how many jobs of which depth they hold
+		for _, j := range m.Result.Jobs {
+			if j.Target != nil {
+				asked += max(j.Count, 1) * j.Target.Depth
+			}
+		}
+	}
+	return asked
+}
+
+// syncs says whether any job syncs its writes.
+func (m Measurement) syncs() bool {
+	return m.any(func(w fio.Workload) bool { return w.SyncEvery > 0 || w.SyncWrites })
+}
+
+// any and all ask about what the jobs were told to do.
+func (m Measurement) any(f func(fio.Workload) bool) bool {
+	return slices.ContainsFunc(m.Result.Workloads, f)
+}
+
+func (m Measurement) all(f func(fio.Workload) bool) bool {
+	return len(m.Result.Workloads) > 0 && !m.any(func(w fio.Workload) bool { return !f(w) })
+}
+
+func direct(w fio.Workload) bool { return w.Direct && !w.Buffered }
+
+func buffered(w fio.Workload) bool { return w.Buffered }
+
+func sequential(w fio.Workload) bool { return w.Sequential }
+
+// paced says that a job limits itself, so idle moments are its own.
+func paced(w fio.Workload) bool {
+	return w.ReadRate > 0 || w.WriteRate > 0 || w.ReadIOPS > 0 || w.WriteIOPS > 0 || w.ThinkTime > 0
+}
+
+// load is what one leaf device did in a run.
+type load struct {
+	name string
+	n    float64 // requests
+	wait float64 // mean nanoseconds of a request, its queueing included
+	util float64
+}
+
+// leaves are the volumes below a run with their load: from telemetry where it watched them, else from fio's disk statistics.
+func (c *Case) leaves(m Measurement) []load {
+	a := c.arrayOf(m)
+	leaf := func(name string) bool {
+		return a != nil && slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Device == name && name != "" })
+	}
+	var out []load
+	for _, d := range m.Result.Devices {
+		if n := float64(d.Reads + d.Writes); leaf(d.Name) && n > 0 {
+			ns := float64(d.ReadWait)*float64(d.Reads) + float64(d.WriteWait)*float64(d.Writes)
+			out = append(out, load{d.Name, n, ns / n, d.Util})
+		}
+	}
+	if len(out) > 1 {
+		return out
+	}
+	out = nil
+	for _, d := range m.Result.Disks {
+		if n := float64(d.Reads + d.Writes); (d.Member || leaf(d.Name)) && n > 0 {
+			out = append(out, load{d.Name, n, float64(d.ReadTicks+d.WriteTicks) * 1e6 / n, d.Util})
+		}
+	}
+	return out
+}
+
+// median of values, 0 for none.
+func median(v []float64) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	v = slices.Sorted(slices.Values(v))
+	if n := len(v); n%2 == 0 {
+		return (v[n/2-1] + v[n/2]) / 2
+	}
+	return v[len(v)/2]
+}
+
+// Ran says whether anything was done in a direction. Of some imports only the bandwidth is known.
+func Ran(d fio.Direction) bool { return d.N > 0 || d.IOPS > 0 || d.BW > 0 }

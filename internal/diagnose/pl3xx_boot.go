@@ -1,0 +1,234 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/host"
+)
+
+// systemPoints are mounted by the initramfs or must be there for the boot to go on, so that nofail has no place on them.
+var systemPoints = []string{"/", "/boot", "/boot/efi", "/usr", "/var"}
+
+// inMemory are filesystems of which nothing is left after a boot.
+var inMemory = []string{"rootfs", "tmpfs", "ramfs", "overlay"}
+
+// boots says whether the machine that was looked at boots from what it has now. One whose root is in memory, a live image, a container or
+// the lab, is set up by something else, and its /etc says nothing.
+func (c *Case) boots() bool {
+	if c.Host == nil || c.Topology == nil || c.Topology.Tree == nil {
+		return false
+	}
+	return !slices.ContainsFunc(c.Topology.Tree.Mounts, func(m block.Mount) bool { return m.Point == "/" && slices.Contains(inMemory, m.FS) })
+}
+
+// driverNames change from boot to boot, as drives answer in another order; md127 is what an unknown array is called.
+var driverNames = regexp.MustCompile(`^/dev/(nvme\d|sd[a-z]|xvd[a-z]|vd[a-z]|dm-\d|md12\d$)`)
+
+var wrongFstab = &rule{
+	Code: "PL312", Since: "0.2", Severity: finding.Warn,
+	Title: "fstab does not bring this mount back",
+	When: "A target's mount is neither in /etc/fstab nor a systemd mount unit; or its line names a kernel name such as /dev/nvme1n1, or lacks " +
+		"nofail (an info on a single local drive). An error where the line mounts another filesystem there. / /boot /usr and /var are left alone, " +
+		"and so is a machine whose root is in memory (a live image, a container).",
+	Why: "After the next boot the path is an empty directory on the root volume, and a database starts in it; or another filesystem is there; " +
+		"or, without nofail, the machine waits for a volume that is late and stops in emergency mode, where no one can log in.",
+	Fix:    "Mount by UUID or LABEL with nofail, then try it: umount, mount -a.",
+	Bad:    "/dev/nvme1n1  /data  xfs  defaults  0  2",
+	Good:   "UUID=8ac075e3-1124-4bb6-bef7-a6811bf8b870  /data  xfs  defaults,noatime,nofail  0  2",
+	Ignore: "When the volumes are gone before the machine boots again.",
+	Pass:   passWrongFstab,
+	Check: func(c *Case, report func(finding.Finding)) {
+		if !c.boots() || !c.Host.Boot.FstabKnown {
+			return
+		}
+		for _, m := range c.mounts() {
+			d := c.device(m.Device)
+			if d == nil || m.Root != "" && m.Root != "/" || slices.Contains(systemPoints, m.Point) || slices.Contains(c.Host.Boot.Units, m.Point) {
+				continue
+			}
+			f := finding.Finding{Subject: m.Point}
+			i := slices.IndexFunc(c.Host.Boot.Fstab, func(l host.Fstab) bool { return l.Point == m.Point })
+			if i < 0 {
+				f.Says = fmt.Sprintf("%s is mounted, but nothing in /etc/fstab mounts it again.", m.Point)
+				f.Evidence = []finding.Evidence{{What: "line for " + m.Point, Found: "none", Wanted: "one", Where: "/etc/fstab"}}
+				if d.UUID != "" {
+					line := fmt.Sprintf("UUID=%s %s %s defaults,noatime,nofail 0 2", d.UUID, strings.NewReplacer(`\`, `\134`, " ", `\040`, "\t", `\011`, "\n", `\012`).Replace(m.Point), m.FS)
+					f.Commands = []string{"echo " + quoted(line) + " >> /etc/fstab"}
+				}
+				report(f)
+				continue
+			}
+			if c.fstabLine(m, d, c.Host.Boot.Fstab[i], &f) {
+				report(f)
+			}
+		}
+	},
+}
+
+func passWrongFstab(c *Case, pass func(format string, args ...any)) {
+	b := c.Host.Boot
+	for _, m := range c.mounts() {
+		if b.FstabKnown && slices.ContainsFunc(b.Fstab, func(l host.Fstab) bool { return l.Point == m.Point }) {
+			pass("fstab mounts %s", m.Point)
+		}
+	}
+}
+
+// fstabLine holds a line against what is mounted.
+func (c *Case) fstabLine(m mounted, d *block.Device, l host.Fstab, f *finding.Finding) bool {
+	where := fmt.Sprintf("/etc/fstab:%d", l.Line)
+	kind, value, tagged := strings.Cut(l.Spec, "=")
+	other := c.Topology.Tree.Device(l.Spec)
+	is := map[string]string{"UUID": d.UUID, "LABEL": d.Label}[kind]
+	if tagged && is != "" && is != value || !tagged && other != nil && other.Name != d.Name {
+		f.Severity = finding.Fail
+		f.Says = fmt.Sprintf("/etc/fstab mounts another filesystem at %s than is there now.", m.Point)
+		f.Evidence = []finding.Evidence{{What: "source of " + m.Point, Found: l.Spec, Wanted: cmp.Or(kind+"="+is, d.Path), Where: where}}
+		if !tagged {
+			f.Evidence[0].Wanted = "UUID=" + d.UUID
+		}
+		return true
+	}
+	if driverNames.MatchString(l.Spec) {
+		f.Says = fmt.Sprintf("/etc/fstab mounts %s by %s, a name that may be another drive's after a boot.", m.Point, l.Spec)
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "source of " + m.Point, Found: l.Spec, Wanted: "UUID=" + d.UUID, Where: where})
+	}
+	if !slices.Contains(l.Options, "nofail") && !slices.Contains(l.Options, "noauto") {
+		if f.Says == "" {
+			f.Says = fmt.Sprintf("Without nofail in /etc/fstab a boot stops when %s is not there.", m.Point)
+			if m.array == nil || len(m.array.Volumes) == 1 && !m.array.Volumes[0].Network {
+				f.Severity = finding.Info
+			}
+		}
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "options of " + m.Point, Found: strings.Join(l.Options, ","), Wanted: "with nofail", Where: where})
+	}
+	return f.Says != ""
+}
+
+// raids lists the md arrays below the targets that a boot has to bring back.
+func (c *Case) raids() []*block.Device {
+	var all []*block.Device
+	for _, t := range c.targets() {
+		if !c.boots() {
+			break
+		}
+		for _, name := range c.Topology.Tree.Below(t.Device) {
+			if d := c.device(name); d.MD != nil && !slices.Contains(all, d) {
+				all = append(all, d)
+			}
+		}
+	}
+	return all
+}
+
+// bare is an md UUID without the separators that each place writes in its own way.
+func bare(uuid string) string {
+	return strings.ToLower(strings.NewReplacer(":", "", "-", "").Replace(uuid))
+}
+
+// ownName is what an array may be called by below /dev/md; a number would be a kernel name.
+var ownName = regexp.MustCompile(`^[A-Za-z_][\w.-]*$`)
+
+// arrayLine is the command that prints an ARRAY line for the array as it is called now. One that came up as another host's, md127 and
+// /dev/md/HOST:NAME, is called by its own name again, unless another array is.
+func (c *Case) arrayLine(d *block.Device) string {
+	_, name, _ := strings.Cut(d.MD.Name, ":")
+	own, uuid := "/dev/md/"+name, bare(d.MD.UUID)
+	if len(uuid) != 32 || !ownName.MatchString(name) || !slices.Contains(d.Links, "/dev/md/"+d.MD.Name) || c.Topology.Tree.Device(own) != nil {
+		return "mdadm --detail --brief " + quoted(d.Path)
+	}
+	return "echo " + quoted(fmt.Sprintf("ARRAY %s UUID=%s:%s:%s:%s", own, uuid[:8], uuid[8:16], uuid[16:24], uuid[24:]))
+}
+
+var unknownArray = &rule{
+	Code: "PL313", Since: "0.2", Severity: finding.Warn,
+	Title: "array is not in mdadm.conf",
+	When:  "No ARRAY line of mdadm.conf has the UUID, name or device of an md array below a target.",
+	Why: "An array that is not listed may come up under another name (md127), read-only, or not at all when a member is late; what is mounted " +
+		"by its name is then missing.",
+	Fix:    "Add the line that mdadm prints, and make the initramfs anew.",
+	Bad:    "$ grep ARRAY /etc/mdadm/mdadm.conf\n$",
+	Good:   "ARRAY /dev/md/data metadata=1.2 UUID=3aaa0122:29827cfa:5331ad66:ca767371",
+	Ignore: "When the array is gone before the machine boots again.",
+	Pass:   passUnknownArray,
+	Check: func(c *Case, report func(finding.Finding)) {
+		for _, d := range c.raids() {
+			known := slices.ContainsFunc(c.Host.Boot.Arrays, func(a host.Array) bool {
+				return a.UUID != "" && bare(a.UUID) == bare(d.MD.UUID) || a.Name != "" && a.Name == d.MD.Name ||
+					a.UUID == "" && (a.Device == d.Path || slices.Contains(d.Links, a.Device))
+			})
+			if known || d.MD.UUID == "" && len(c.Host.Boot.Arrays) > 0 {
+				continue // without its UUID nothing can be said
+			}
+			file, found := "/etc/mdadm.conf", "no such file"
+			if conf := c.Host.Boot.Mdadm; conf != nil {
+				file, found = conf.Path, count(len(c.Host.Boot.Arrays), "other array")
+			}
+			f := finding.Finding{
+				Subject: d.Name, Says: fmt.Sprintf("%s is assembled, but no ARRAY line names it.", d.Path),
+				Evidence: []finding.Evidence{{What: "ARRAY line for " + d.Name, Found: found, Wanted: "UUID=" + d.MD.UUID, Where: file}},
+				Commands: []string{c.arrayLine(d) + " >> " + file},
+			}
+			if image := c.Host.Boot.Initramfs; image != nil {
+				f.Commands = append(f.Commands, renewal(image.Path))
+			}
+			report(f)
+		}
+	},
+}
+
+func passUnknownArray(c *Case, pass func(format string, args ...any)) {
+	if raids := c.raids(); len(raids) > 0 && c.Host.Boot.Mdadm != nil && raids[0].MD.UUID != "" {
+		pass("%s names %s", c.Host.Boot.Mdadm.Path, raids[0].Name)
+	}
+}
+
+// renewal is the command that makes an initramfs anew: Debian's where it has Debian's name.
+func renewal(image string) string {
+	if strings.HasPrefix(image, "/boot/initrd.img-") {
+		return "update-initramfs -u"
+	}
+	return "dracut --force"
+}
+
+var staleInitramfs = &rule{
+	Code: "PL314", Since: "0.2", Severity: finding.Warn,
+	Title: "initramfs is older than mdadm.conf",
+	When:  "An md array is below a target, and mdadm.conf was written after the running kernel's initramfs.",
+	Why:   "The initramfs holds a copy of mdadm.conf and assembles by it, so at the next boot an array made since comes up as md127, or not.",
+	Fix:   "Make it anew.",
+	Bad:   "mdadm --detail --scan >> /etc/mdadm/mdadm.conf && reboot", Good: "mdadm --detail --scan >> /etc/mdadm/mdadm.conf && update-initramfs -u && reboot",
+	Ignore: "When only a comment of mdadm.conf changed, or the initramfs does not assemble arrays.",
+	After:  []finding.Code{"PL313"},
+	Pass:   passStaleInitramfs,
+	Check: func(c *Case, report func(finding.Finding)) {
+		all := c.raids()
+		if len(all) == 0 || c.Host.Boot.Mdadm == nil || c.Host.Boot.Initramfs == nil {
+			return
+		}
+		conf, image := c.Host.Boot.Mdadm, c.Host.Boot.Initramfs
+		if !conf.Modified.After(image.Modified) {
+			return
+		}
+		const layout = "2006-01-02 15:04:05"
+		report(finding.Finding{
+			Subject: all[0].Name, Says: fmt.Sprintf("%s was made before %s was last written.", image.Path, conf.Path),
+			Evidence: []finding.Evidence{{
+				What: "written", Found: image.Modified.UTC().Format(layout), Wanted: "after " + conf.Modified.UTC().Format(layout), Where: image.Path,
+			}},
+			Commands: []string{renewal(image.Path)},
+		})
+	},
+}
+
+func passStaleInitramfs(c *Case, pass func(format string, args ...any)) {
+	if b := c.Host.Boot; len(c.raids()) > 0 && b.Mdadm != nil && b.Initramfs != nil {
+		pass("%s is newer than mdadm.conf", b.Initramfs.Path)
+	}
+}

@@ -1,0 +1,253 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/host"
+	"plimsoll/internal/units"
+)
+
+const (
+	// A quiet system writes a log line or a journal now and then; from here on another load takes part of what is measured.
+	otherIOPS = 100
+	otherRate = 10 * units.MiBPerSec
+	otherUtil = 0.10
+)
+
+var otherLoad = &rule{
+	Code: "PL315", Since: "0.2", Severity: finding.Warn,
+	Title: "something else uses the storage now",
+	When: "While plimsoll check looks for a second and does nothing itself, the device of a target is busy for 10 % of it, does 100 I/Os, or " +
+		"moves 10 MiB.",
+	Why:    "Another load takes its share of IOPS and bandwidth, and what is measured is what it leaves.",
+	Fix:    "Find it (iotop, pidstat -d 1) and stop it, or wait.",
+	Bad:    "$ iostat -x 1\nDevice  r/s   w/s     %util\nmd0     0.00  2210.00 64.0",
+	Good:   "$ iostat -x 1\nDevice  r/s   w/s     %util\nmd0     0.00  3.00    0.2",
+	Ignore: "When that load belongs to what you measure.",
+	Pass:   passOtherLoad,
+	Check: func(c *Case, report func(finding.Finding)) {
+		for _, t := range c.tops() {
+			for _, u := range c.Look {
+				iops, rate := u.ReadIOPS+u.WriteIOPS, u.ReadRate+u.WriteRate
+				if u.Name != t.Name || iops < otherIOPS && rate < otherRate && u.Util < otherUtil {
+					continue
+				}
+				report(finding.Finding{
+					Subject: t.Name, Says: fmt.Sprintf("%s does %s IOPS and %s, of which none is plimsoll's.", t.Name, iops, rate),
+					Evidence: []finding.Evidence{
+						{What: "I/Os a second", Found: fmt.Sprintf("%s reads, %s writes", u.ReadIOPS, u.WriteIOPS), Wanted: fmt.Sprintf("below %d", otherIOPS), Where: "/proc/diskstats"},
+						{What: "throughput", Found: rate.String(), Wanted: "below " + otherRate.String(), Where: "/proc/diskstats"},
+						{What: "busy", Found: percent(u.Util), Wanted: "below " + percent(otherUtil), Where: "/proc/diskstats"},
+					},
+					Commands: []string{"pidstat -d 1 5"},
+				})
+			}
+		}
+	},
+}
+
+func passOtherLoad(c *Case, pass func(format string, args ...any)) {
+	for _, t := range c.tops() {
+		for _, u := range c.Look {
+			if u.Name == t.Name {
+				pass("%s is quiet: %s IOPS, %s busy", t.Name, u.ReadIOPS+u.WriteIOPS, percent(u.Util))
+			}
+		}
+	}
+}
+
+// recent is how long a complaint of the kernel counts as a warning.
+const recent = 24 * time.Hour
+
+var kernelTrouble = &rule{
+	Code: "PL316", Since: "0.2", Severity: finding.Warn,
+	Title: "the kernel complains of the storage",
+	When: "The kernel's log tells of NVMe timeouts, I/O errors, filesystem errors or failed members on a device below a target, or of " +
+		"processors throttled by heat. An info when the last one is more than a day old.",
+	Why: "A drive that times out stalls for seconds and is reset; one with errors reads again and again. Their figures are not those of a " +
+		"sound drive, and next time it may be data.",
+	Fix:    "Read the log around it, look at the drive (nvme smart-log, smartctl), replace it or its cable; cool the machine.",
+	Bad:    "nvme nvme1: I/O 5 QID 2 timeout, reset controller",
+	Good:   "$ dmesg --level=err,warn | grep -E 'nvme|I/O error'\n$",
+	Ignore: "When you know its cause and it is over.",
+	Pass:   passKernelTrouble,
+	Check: func(c *Case, report func(finding.Finding)) {
+		if c.Host == nil {
+			return
+		}
+		below := map[string]bool{}
+		for _, t := range c.targets() {
+			for _, name := range t.Devices {
+				below[name] = true
+				if controller, _, ok := cutNamespace(name); ok {
+					below[controller] = true
+				}
+			}
+		}
+		for _, e := range c.Host.Log {
+			if e.Kind != host.Throttled && !below[e.Device] {
+				continue
+			}
+			f := finding.Finding{Subject: cmp.Or(e.Device, "processors")}
+			when := "at an unknown time"
+			if e.Last > 0 && c.Host.Uptime >= e.Last {
+				ago := c.Host.Uptime - e.Last
+				when = Span(float64(ago)) + " ago"
+				if ago > recent {
+					f.Severity = finding.Info
+				}
+			}
+			f.Says = fmt.Sprintf("The kernel's log tells of %s (%s), last %s.", e.Kind, f.Subject, when)
+			f.Evidence = []finding.Evidence{
+				{What: "lines", Found: figure(float64(e.Count), 0), Wanted: "0", Where: "dmesg"},
+				{What: "last", Found: fmt.Sprintf("%.160s", e.Text), Where: "dmesg"},
+			}
+			f.Commands = []string{"dmesg --ctime | grep -F " + quoted(cmp.Or(e.Device, "temperature"))}
+			report(f)
+		}
+	},
+}
+
+func passKernelTrouble(c *Case, pass func(format string, args ...any)) {
+	if !slices.ContainsFunc(c.Host.Notes, func(n string) bool { return strings.HasPrefix(n, host.LogNote) }) {
+		pass("no complaint of these devices in the kernel's log")
+	}
+}
+
+// cutNamespace takes the namespace and partition from an NVMe drive's name: nvme1 of nvme1n1p2.
+func cutNamespace(name string) (controller, namespace string, ok bool) {
+	if !strings.HasPrefix(name, "nvme") {
+		return name, "", false
+	}
+	controller, namespace, ok = strings.Cut(strings.TrimPrefix(name, "nvme"), "n")
+	return "nvme" + controller, namespace, ok
+}
+
+// nearlyFull is the free share below which XFS and ext4 search long for free blocks; ext4 keeps as much for root.
+const nearlyFull = 0.05
+
+var fullFilesystem = &rule{
+	Code: "PL317", Since: "0.2", Severity: finding.Warn,
+	Title: "filesystem is nearly full",
+	When:  "Less than 5 % of a target's device is free.",
+	Why: "Allocation slows down and files fragment, so test files are not laid out as a database's would be; and there may be no room for them: " +
+		"plimsoll fills at most 90 % of what is free.",
+	Fix:    "Free some space, or grow the volumes and the filesystem.",
+	Bad:    "$ df -h /data\nSize  Used Avail Use%\n100G   98G  2.0G  98%",
+	Good:   "$ df -h /data\nSize  Used Avail Use%\n100G   40G   60G  40%",
+	Ignore: "When the test is small and its file is laid out in one piece.",
+	Pass:   passFullFilesystem,
+	Check: func(c *Case, report func(finding.Finding)) {
+		seen := map[string]bool{}
+		for _, t := range c.targets() {
+			d := c.device(t.Device)
+			if c.Host == nil || d == nil || t.Mount == nil || t.Free == 0 || seen[d.Name] || float64(t.Free) >= nearlyFull*float64(d.Size) {
+				continue
+			}
+			seen[d.Name] = true
+			report(finding.Finding{
+				Subject: t.Mount.Point, Says: fmt.Sprintf("Of %s at %s only %s are free.", d.Size, t.Mount.Point, t.Free),
+				Evidence: []finding.Evidence{{What: "free", Found: fmt.Sprintf("%s (%s)", t.Free, percent(float64(t.Free)/float64(d.Size))), Wanted: "at least " + percent(nearlyFull), Where: "statfs"}},
+				Commands: []string{"df -h " + quoted(t.Mount.Point)},
+			})
+		}
+	},
+}
+
+func passFullFilesystem(c *Case, pass func(format string, args ...any)) {
+	for _, t := range c.targets() {
+		if d := c.device(t.Device); d != nil && t.Free > 0 && t.Mount != nil {
+			pass("%s free at %s", t.Free, t.Mount.Point)
+			break
+		}
+	}
+}
+
+// release is a kernel version.
+type release [3]int
+
+// kernelVersion finds the upstream version in /proc/version: Debian puts it behind its own name of the package.
+var kernelVersion = regexp.MustCompile(`(?:\bDebian |^Linux version )(\d+)\.(\d+)(?:\.(\d+))?`)
+
+func kernelOf(version string) (release, bool) {
+	all := kernelVersion.FindAllStringSubmatch(version, -1)
+	if len(all) == 0 {
+		return release{}, false
+	}
+	var r release
+	for i, s := range all[len(all)-1][1:] {
+		r[i], _ = strconv.Atoi(s) // empty is 0
+	}
+	return r, true
+}
+
+func (r release) String() string { return fmt.Sprintf("%d.%d.%d", r[0], r[1], r[2]) }
+
+func (r release) before(o release) bool { return slices.Compare(r[:], o[:]) < 0 }
+
+// The versions that mended what would spoil a measurement.
+var (
+	// ext4 of 6.1.64 and 6.1.65 put direct writes in the wrong place (Debian bug 1057843, mended in 6.1.66).
+	ext4Broken, ext4Mended = release{6, 1, 64}, release{6, 1, 66}
+	// Flushes are counted in /proc/diskstats since 5.5 (Documentation/admin-guide/iostats.rst).
+	countsFlushes = release{5, 5, 0}
+	// fio 3.30 gives jobs that have ended in the documents of --status-interval. With libaio 3.28 does not measure syncs, 3.33 does.
+	fioWhole = fio.Version{Major: 3, Minor: 30}
+	fioSyncs = fio.Version{Major: 3, Minor: 33}
+)
+
+var oldSoftware = &rule{
+	Code: "PL318", Since: "0.2", Severity: finding.Warn,
+	Title: "fio or the kernel has a known fault",
+	When: "fio is before 3.33 (with libaio it does not measure syncs) or 3.30 (its documents of each second lack jobs that have ended). The kernel is 6.1.64 or 6.1.65 " +
+		"with ext4 below a target (an error: direct writes corrupt files, Debian bug 1057843), or before 5.5 (an info: flushes are not counted).",
+	Why:    "What the tool or the kernel does not report right, nothing downstream can mend.",
+	Fix:    "Upgrade it.",
+	Bad:    "fio-3.19 on Linux 5.4",
+	Good:   "fio-3.33 or later on Linux 5.15 or later",
+	Ignore: "When you only compare runs made with the same versions.",
+	Pass:   passOldSoftware,
+	Check: func(c *Case, report func(finding.Finding)) {
+		if c.Host == nil {
+			return
+		}
+		if v, err := fio.ParseVersion(c.Host.Fio); err == nil && v.Before(fioSyncs) {
+			f := finding.Finding{
+				Subject: "fio", Says: fmt.Sprintf("%s does not measure how long syncs take with libaio.", v),
+				Evidence: []finding.Evidence{{What: "fio", Found: v.String(), Wanted: fioSyncs.String() + " or later", Where: "fio --version"}},
+			}
+			if v.Before(fioWhole) {
+				f.Says = fmt.Sprintf("%s does not measure how long syncs take with libaio, and leaves jobs that have ended out of its documents of each second.", v)
+			}
+			report(f)
+		}
+		k, known := kernelOf(c.Host.Kernel)
+		f := finding.Finding{Subject: "kernel", Evidence: []finding.Evidence{{What: "kernel", Found: k.String(), Where: "/proc/version"}}}
+		ext4 := slices.ContainsFunc(c.mounts(), func(m mounted) bool { return m.FS == "ext4" })
+		switch {
+		case !known:
+		case ext4 && !k.before(ext4Broken) && k.before(ext4Mended):
+			f.Severity, f.Evidence[0].Wanted = finding.Fail, ext4Mended.String()+" or later"
+			f.Says = fmt.Sprintf("Direct writes on ext4 corrupt files under Linux %s.", k)
+			report(f)
+		case k.before(countsFlushes):
+			f.Severity, f.Evidence[0].Wanted = finding.Info, countsFlushes.String()+" or later"
+			f.Says = fmt.Sprintf("Linux %s does not count flushes, so their number is not known.", k)
+			report(f)
+		}
+	},
+}
+
+func passOldSoftware(c *Case, pass func(format string, args ...any)) {
+	if k, ok := kernelOf(c.Host.Kernel); ok && c.Host.Fio != "" {
+		pass("%s, Linux %s", c.Host.Fio, k)
+	}
+}

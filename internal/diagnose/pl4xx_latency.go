@@ -1,0 +1,194 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/stats"
+)
+
+// weights are a direction's latencies for stats.Bimodal, from its bins; or the whole job's n I/Os from its coarse buckets,
+// each spread evenly (on the logarithmic axis) over its range.
+func weights(h *fio.Hist, buckets []fio.Bucket, n float64) []stats.Weighted {
+	var out []stats.Weighted
+	if h.Count() > 0 {
+		h.Each(func(bin int, count uint64) {
+			out = append(out, stats.Weighted{Value: float64(fio.BinValue(bin)), Weight: float64(count)})
+		})
+		return out
+	}
+	const pieces = 32
+	for _, b := range buckets {
+		hi := float64(b.Upto)
+		if hi == 0 { // the last, open one begins at 2 s
+			hi = 4e9
+		}
+		lo := hi / bucketStep(b.Upto)
+		for i := range pieces {
+			out = append(out, stats.Weighted{Value: lo * math.Pow(hi/lo, (float64(i)+0.5)/pieces), Weight: b.Value * n / pieces})
+		}
+	}
+	return out
+}
+
+// bucketStep is how many times a bucket's upper end is its lower one: fio's go 2, 4, 10, 20, 50, 100, 250, 500, 750, 1000.
+func bucketStep(upto time.Duration) float64 {
+	digits := float64(upto)
+	for digits >= 1000 {
+		digits /= 1000
+	}
+	switch digits {
+	case 10, 50, 250:
+		return 2.5
+	case 750:
+		return 1.5
+	case 1:
+		return 4.0 / 3
+	}
+	return 2
+}
+
+const (
+	modeShare = 0.10 // of all I/Os in the lesser mode: less is a tail, not a second kind of I/O
+	modeApart = 8.0  // times between the medians of the modes: a factor of two is a request that waited for one other
+)
+
+var bimodal = &rule{
+	Code: "PL404", Since: "0.1", Severity: finding.Info,
+	Title: "latency has two modes",
+	When: "One direction's latencies have two humps whose medians lie at least 8 times apart, each with 10 % of the I/Os or more, and a valley " +
+		"at most half as high as the lower peak between them.",
+	Why: "The mean lies where hardly any I/O does. Two modes are two kinds of I/O: cache and media, a fast and a slow member, or I/Os that " +
+		"pass a rate limit at once and others that wait for its tokens.",
+	Fix:    "Judge by percentiles; find out what the slow kind is: by member (PL204), by offset, by time (the heat map).",
+	Bad:    "27 % between 190 and 500 µs, 54 % between 10 and 50 ms, mean 13.7 ms",
+	Good:   "99 % between 300 and 550 µs, mean 0.4 ms",
+	Ignore: "In a deep-queue run at a provisioned limit: that is how a rate limit looks.",
+	After:  []finding.Code{"PL401"},
+	Check: func(c *Case, report func(finding.Finding)) {
+		for _, m := range c.measured() {
+			t := m.Result.Total
+			what := "reads"
+			modes, ok := stats.Bimodal(weights(t.Read.Clat.Hist, nil, 0))
+			if !ok && t.Write.Clat.Hist.Count() > 0 {
+				what = "writes"
+				modes, ok = stats.Bimodal(weights(t.Write.Clat.Hist, nil, 0))
+			}
+			if t.Read.Clat.Hist.Count()+t.Write.Clat.Hist.Count() == 0 && (!Ran(t.Read) || !Ran(t.Write)) {
+				what = "I/Os" // the buckets are of all directions together, and reads and writes may well differ
+				modes, ok = stats.Bimodal(weights(nil, t.Buckets, float64(t.Read.N+t.Write.N)))
+			}
+			if !ok || min(modes.LowShare, modes.HighShare) < modeShare || modes.High < modeApart*modes.Low {
+				continue
+			}
+			report(finding.Finding{
+				Subject: m.Label(), Scenarios: m.ids(),
+				Says: fmt.Sprintf("The %s are of two kinds: %s around %s and %s around %s.", what,
+					percent(modes.LowShare), Span(modes.Low), percent(modes.HighShare), Span(modes.High)),
+				Evidence: []finding.Evidence{
+					{What: "faster kind", Found: fmt.Sprintf("%s, median %s", percent(modes.LowShare), Span(modes.Low)), Where: "fio, latency distribution below " + Span(modes.Split)},
+					{What: "slower kind", Found: fmt.Sprintf("%s, median %s", percent(modes.HighShare), Span(modes.High)), Where: "fio, latency distribution above it"},
+					{What: "density in the valley", Found: percent(modes.Dip) + " of the lower peak", Where: "fio, latency distribution"},
+				},
+			})
+		}
+	},
+}
+
+// lastBin is where fio's latency bins end (64 an octave, 1,856 of them): what took longer is counted in the last one, so
+// percentiles cannot exceed it (axboe/fio#1668).
+const lastBin = 17112 * time.Millisecond
+
+var saturated = &rule{
+	Code: "PL416", Since: "0.1", Severity: finding.Warn,
+	Title:  "latencies ran past the end of fio's histogram",
+	When:   "A percentile, or the maximum, lies at or above 17.1 s, where fio's bins end.",
+	Why:    "fio counts all that took longer in its last bin, so high percentiles say 17.1 s however long it really was. Only `max` is true.",
+	Fix:    "Find the stall (PL415): an I/O of 17 s is an outage for a database. Read max, not p99.99.",
+	Bad:    "clat percentiles: 99.99th=[17113]  max=48,211 ms",
+	Good:   "clat percentiles: 99.99th=[45]  max=49 ms",
+	Ignore: "Never for a database; for a batch load on cold storage it may be acceptable.",
+	Check: func(c *Case, report func(finding.Finding)) {
+		for _, m := range c.measured() {
+			var most time.Duration
+			t := m.Result.Total
+			for _, l := range []fio.Latency{t.Read.Clat, t.Write.Clat, t.Trim.Clat, t.Sync.Lat, t.Read.Lat, t.Write.Lat} {
+				most = max(most, l.Max)
+				for _, p := range l.Percentiles {
+					most = max(most, p.Value)
+				}
+			}
+			if most < lastBin-lastBin/100 { // percentiles name the middle of a bin
+				continue
+			}
+			report(finding.Finding{
+				Subject: m.Label(), Scenarios: m.ids(),
+				Says:     fmt.Sprintf("The slowest I/O took %s; fio's percentiles end at %s.", Span(float64(most)), Span(float64(lastBin))),
+				Evidence: []finding.Evidence{{What: "slowest I/O", Found: Span(float64(most)), Wanted: "below " + Span(float64(lastBin)), Where: "fio, max and percentiles"}},
+			})
+		}
+	},
+}
+
+const (
+	// slowIO is what no interactive application tolerates, and where people read fio's buckets wrongly: the bucket `1000=`
+	// ends at 1 s, so it is not above.
+	slowIO = time.Second
+	// slowMany is the share of such I/Os worth a warning.
+	slowMany = 0.01
+)
+
+var slowShare = &rule{
+	Code: "PL417", Since: "0.1", Severity: finding.Warn,
+	Title: "many I/Os took longer than a second",
+	When:  "At least 1 % of all I/Os took more than 1 s, counted from the bins, or from fio's coarse buckets that begin at 1 s.",
+	Why: "Under an overload the mean still looks bearable while a part of the requests waits for seconds. A bucket's label is its upper " +
+		"end: `1000=10.17%` are I/Os of 750 ms to 1 s, and only `2000=` and `>=2000=` are above 1 s.",
+	Fix:    "Ask for less (PL504), or provision more; use latency_target in fio to find the load that keeps its latency.",
+	Bad:    "lat (msec): 750=9.76%, 1000=10.17%, 2000=19.59%, >=2000=6.77%   # above 1 s: 26.4 %, not 36.5 %",
+	Good:   "lat (msec): 2=62.63%, 4=1.12%",
+	Ignore: "In tests of throughput with an enormous queue, where waiting is by construction.",
+	Check: func(c *Case, report func(finding.Finding)) {
+		for _, m := range c.measured() {
+			share, how, ok := above(m.Result.Total, slowIO)
+			if !ok || share < slowMany {
+				continue
+			}
+			report(finding.Finding{
+				Subject: m.Label(), Scenarios: m.ids(),
+				Says:     fmt.Sprintf("%s of all I/Os took longer than %s.", percent(share), Span(float64(slowIO))),
+				Evidence: []finding.Evidence{{What: "I/Os above " + Span(float64(slowIO)), Found: percent(share), Wanted: "below " + percent(slowMany), Where: how}},
+			})
+		}
+	},
+}
+
+// above is the share of I/Os that took longer than d, and how it was counted. fio leaves out buckets of nothing.
+func above(j fio.Job, d time.Duration) (share float64, how string, ok bool) {
+	all := &fio.Hist{}
+	for _, dir := range []fio.Direction{j.Read, j.Write, j.Trim} {
+		all.Merge(dir.Clat.Hist)
+	}
+	if n := all.Count(); n > 0 {
+		return float64(all.Above(d)) / float64(n), "fio, latency bins", true
+	}
+	for _, b := range j.Buckets {
+		if b.Upto == 0 || b.Upto > d {
+			share += b.Value
+			if how != "" {
+				how += " + "
+			}
+			how += percentExact(b.Value)
+		}
+	}
+	if how != "" {
+		how = "fio, buckets that begin at " + Span(float64(d)) + ": " + how
+	}
+	return share, how, how != ""
+}
+
+// percentExact keeps the two decimals that fio prints.
+func percentExact(share float64) string { return figure(share*100, 2) + " %" }

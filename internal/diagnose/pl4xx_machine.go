@@ -1,0 +1,257 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/result"
+	"plimsoll/internal/units"
+)
+
+const (
+	coreFull   = 0.90 // of a core, user and system, by a fio job: no room to submit faster
+	hostFull   = 0.95 // of all cores
+	stolen     = 0.05 // of all cores, taken by the hypervisor: from here latencies of microseconds are not the storage's
+	interrupts = 0.25 // of all cores, in softirq and irq: as a rule one or two cores are then full of completions
+)
+
+var cpuBound = &rule{
+	Code: "PL409", Since: "0.1", Severity: finding.Warn,
+	Title: "the CPU limits the run, not the storage",
+	When:  "A fio job uses at least 90 % of its core (user and system), or the host's cores are at least 95 % busy.",
+	Why:   "fio cannot submit faster than its thread runs, so the figure is that of the core. More volumes would not raise it.",
+	Fix:   "Use more jobs with less depth each, larger blocks, ioengine=io_uring, or a larger instance.",
+	Bad:   "numjobs=1, bs=4k: cpu usr=31 %, sys=68 %",
+	Good:  "numjobs=4, bs=4k: cpu usr=9 %, sys=22 %",
+	Ignore: "When the bandwidth limit of the storage is reached at the same time, or when the job spins on purpose (io_uring with " +
+		"hipri or sqthread_poll).",
+	After: []finding.Code{"PL401"},
+	Check: checkCPU,
+}
+
+func checkCPU(c *Case, report func(finding.Finding)) {
+	var host *finding.Finding
+	for _, m := range c.measured() {
+		if m.reached() {
+			continue
+		}
+		f := finding.Finding{Subject: m.Label(), Scenarios: m.ids()}
+		own := 0.0
+		for _, j := range m.Result.Jobs {
+			use := j.CPU.User + j.CPU.System
+			own += use * float64(max(j.Count, 1))
+			if use < coreFull {
+				continue
+			}
+			f.Says = fmt.Sprintf("Each job of %s keeps a core %s busy.", j.Name, percent(use))
+			f.Evidence = append(f.Evidence, finding.Evidence{
+				What: "CPU of job " + j.Name, Found: fmt.Sprintf("user %s, system %s", percent(j.CPU.User), percent(j.CPU.System)),
+				Wanted: "below " + percent(coreFull) + " of a core", Where: "fio",
+			})
+		}
+		if f.Says != "" {
+			report(f)
+			continue
+		}
+		h := m.Result.Host
+		if h == nil || h.CPUs == 0 {
+			continue
+		}
+		if use := h.User + h.System + h.IRQ + h.SoftIRQ + h.Steal; use >= hostFull {
+			own /= float64(h.CPUs)
+			fix := "" // the rule's
+			if own < use/2 {
+				fix = "Most of it is not fio's: stop what else runs (top shows it), and measure again."
+			}
+			host = join(host, finding.Finding{
+				Subject: "host", Scenarios: m.ids(), Fix: fix,
+				Says: fmt.Sprintf("The host's %d cores are %s busy, %s with fio.", h.CPUs, percent(use), percent(own)),
+				Evidence: []finding.Evidence{{
+					What: "CPU of the host", Found: fmt.Sprintf("%s, of which fio %s", percent(use), percent(own)), Wanted: "below " + percent(hostFull),
+					Where: "/proc/stat, telemetry, scenario " + m.Label(),
+				}},
+			})
+		}
+	}
+	if host != nil {
+		report(*host)
+	}
+}
+
+// reached says whether a run came to the limit of its hardware, which clears the CPU.
+func (m Measurement) reached() bool {
+	b, ok := hardware(m.Ceiling)
+	return ok && m.iops() >= nearCeiling*b.IOPS
+}
+
+var robbed = &rule{
+	Code: "PL410", Since: "0.1", Severity: finding.Warn,
+	Title: "the host lost CPU time to steal or interrupts",
+	When:  "At least 5 % of all cores were stolen by the hypervisor, or at least 25 % went into interrupts.",
+	Why: "Stolen time stops fio between an I/O's end and its noticing it, so latencies contain the hypervisor's scheduling. Interrupts on " +
+		"few cores delay completions behind each other.",
+	Fix:    "Measure on a dedicated or larger instance, not on a burstable one out of credits; spread NVMe interrupts over cores (one queue a core).",
+	Bad:    "steal 12 %, read p99 9 ms",
+	Good:   "steal 0 %, read p99 1.1 ms",
+	Ignore: "When throughput at the storage's limit is all you asked for.",
+	Check: func(c *Case, report func(finding.Finding)) {
+		var host *finding.Finding
+		for _, m := range c.measured() {
+			h := m.Result.Host
+			if h == nil {
+				continue
+			}
+			f := finding.Finding{Subject: "host", Scenarios: m.ids()}
+			where := "/proc/stat, telemetry, scenario " + m.Label()
+			if irq := h.IRQ + h.SoftIRQ; irq >= interrupts {
+				f.Says = fmt.Sprintf("Interrupts took %s of all %d cores.", percent(irq), h.CPUs)
+				f.Evidence = append(f.Evidence, finding.Evidence{What: "irq and softirq", Found: percent(irq), Wanted: "below " + percent(interrupts), Where: where})
+			}
+			if h.Steal >= stolen {
+				f.Says = fmt.Sprintf("The hypervisor took %s of all %d cores away.", percent(h.Steal), h.CPUs)
+				f.Evidence = append(f.Evidence, finding.Evidence{What: "steal", Found: percent(h.Steal), Wanted: "below " + percent(stolen), Where: where})
+			}
+			if f.Says != "" {
+				host = join(host, f)
+			}
+		}
+		if host != nil {
+			report(*host)
+		}
+	},
+}
+
+const (
+	// muchWriteback is more than a quiet host ever has under way: the flusher writes what is older than 30 s.
+	muchWriteback = 256 * units.MiB
+	// stallShare of the run's median IOPS under which a second counts as stalled.
+	stallShare = 0.2
+)
+
+var dirtyStall = &rule{
+	Code: "PL411", Since: "0.1", Severity: finding.Warn,
+	Title: "dirty pages are written back during the run",
+	When: "More than 256 MiB are under writeback at once while the jobs use direct I/O (so they are another's), or seconds with less " +
+		"than a fifth of the median IOPS coincide with it.",
+	Why: "Writeback shares the devices with the load. Buffered writers run at the speed of memory until the dirty limit, then all stop " +
+		"until the device has caught up: the mean describes neither.",
+	Fix:    "Run `sync` before measuring, use direct=1, stop other writers, or lower vm.dirty_bytes and vm.dirty_background_bytes.",
+	Bad:    "writeback 2.1 GiB, 7 of 60 s below a fifth of the median",
+	Good:   "writeback 0 to 4 MiB throughout",
+	Ignore: "When buffered writing is what you measure, and its stalls with it.",
+	After:  []finding.Code{"PL401"},
+	Check:  checkDirty,
+}
+
+func checkDirty(c *Case, report func(finding.Finding)) {
+	for _, m := range c.measured() {
+		h := m.Result.Host
+		if h == nil || h.WritebackMax < muchWriteback {
+			continue
+		}
+		stalls := 0
+		var rates []float64
+		for _, s := range settled(m.Result) {
+			rates = append(rates, float64(s.IOPS()))
+		}
+		mid := median(rates)
+		for _, s := range settled(m.Result) {
+			if float64(s.IOPS()) < stallShare*mid && s.Writeback >= muchWriteback {
+				stalls++
+			}
+		}
+		others := m.all(direct)
+		if stalls == 0 && !others {
+			continue
+		}
+		says := fmt.Sprintf("Up to %s were under writeback at once", h.WritebackMax)
+		if stalls > 0 {
+			says += fmt.Sprintf(", and in %d of %d seconds IOPS fell below %s of the median.", stalls, len(rates), percent(stallShare))
+		} else {
+			says += ", although the jobs write directly: another process's data."
+		}
+		report(finding.Finding{
+			Subject: m.Label(), Scenarios: m.ids(), Says: says,
+			Evidence: []finding.Evidence{
+				{What: "most under writeback", Found: h.WritebackMax.String(), Wanted: "below " + muchWriteback.String(), Where: "/proc/meminfo, telemetry"},
+				{What: "stalled seconds", Found: figure(float64(stalls), 0), Wanted: "0", Where: "per-second series"},
+			},
+			Commands: []string{"sync", "sysctl -w vm.dirty_bytes=268435456 vm.dirty_background_bytes=67108864"},
+		})
+	}
+}
+
+// settled is the per-second series without its ramp and without the seconds after the run's time, in which only what was in flight
+// completes: with a deep queue before a slow volume they are many.
+func settled(r *result.Result) []result.Second {
+	from := slices.IndexFunc(r.Seconds, func(s result.Second) bool { return !s.Ramp })
+	if from < 0 {
+		return nil
+	}
+	series := r.Seconds[from:]
+	var runs time.Duration
+	for _, w := range r.Workloads {
+		if !w.TimeBased || w.Runtime == 0 {
+			return series
+		}
+		runs = max(runs, w.StartDelay+w.Runtime)
+	}
+	end := series[0].At - series[0].Len + runs + time.Second/2 // seconds are not whole
+	if i := slices.IndexFunc(series, func(s result.Second) bool { return s.At > end }); i > 0 && runs > 0 {
+		series = series[:i]
+	}
+	return series
+}
+
+const (
+	// strange is by how much a direction of a device may exceed fio's: windows of telemetry and fio differ by a second or two.
+	// strangeAll is the share of all the device moved that is worth a word.
+	strange    = 0.10
+	strangeAll = 0.02
+	// strangeRate is less than what the journal and timestamps of a quiet filesystem write.
+	strangeRate = units.MiBPerSec
+)
+
+var otherIO = &rule{
+	Code: "PL412", Since: "0.1", Severity: finding.Warn,
+	Title:  "something else used the device during the run",
+	When:   "The device moved over 10 % more bytes in a direction than fio did, at least 1 MiB/s and 2 % of all it moved, beyond the log writes of its syncs (PL414).",
+	Why:    "The limits are shared: what another process takes is missing in the figure.",
+	Fix:    "Stop databases, backups, scrubs and monitoring on these volumes, and run again.",
+	Bad:    "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 9 GiB",
+	Good:   "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 0.2 MiB",
+	Ignore: "When the other load belongs to the experiment.",
+	After:  []finding.Code{"PL414", "PL418"},
+	Check: func(c *Case, report func(finding.Finding)) {
+		for _, m := range c.measured() {
+			r := m.Result
+			if len(r.Devices) == 0 || r.Measured <= 0 || m.any(buffered) {
+				continue
+			}
+			d := r.Devices[0]
+			f := finding.Finding{Subject: m.Label(), Scenarios: m.ids()}
+			look := func(what string, device, own units.Bytes) {
+				if device < own {
+					return
+				}
+				more := units.Rate(float64(device-own) / r.Measured.Seconds())
+				all := float64(d.ReadBytes + d.WriteBytes)
+				if more < strangeRate || float64(device-own) < max(strange*float64(own), strangeAll*all) {
+					return
+				}
+				f.Says = fmt.Sprintf("%s saw %s of %s that are not fio's (%s).", d.Name, what, device-own, more)
+				f.Evidence = append(f.Evidence, finding.Evidence{What: what + " of " + d.Name, Found: device.String(), Wanted: own.String() + " by fio", Where: "/proc/diskstats, telemetry"})
+			}
+			look("reads", d.ReadBytes, r.Total.Read.Bytes)
+			if _, log := m.logWrites(); !log {
+				look("writes", d.WriteBytes, r.Total.Write.Bytes)
+			}
+			if f.Says != "" {
+				f.Commands = []string{"iotop -obPa -n 3", "grep . /proc/[0-9]*/io 2>/dev/null | sort -t: -k3 -n | tail"}
+				report(f)
+			}
+		}
+	},
+}

@@ -1,0 +1,359 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+func measurementRules() []*rule {
+	return []*rule{
+		unwritten, cutShort, tooNoisy, bimodal, changed, burstSpent, shallow, syncBlocks,
+		cpuBound, robbed, dirtyStall, otherIO, impossible, conversion, stalled, saturated, slowShare,
+		tooShort, pageCache,
+	}
+}
+
+const (
+	// reachedDevice is the share of fio's reads that the devices must have seen. Merges only lower the count of
+	// requests, so counts are compared where blocks are small and random, bytes elsewhere.
+	reachedDevice = 0.5
+	// enoughReads below which a missing read proves nothing.
+	enoughReads = 1000
+	// floorShare of a drive's own read latency (at depth 1, from its data sheet) that a median under load cannot be below:
+	// data sheets state a typical value, good units are some 20 % better. Round 16 of the striped P4510: 42 of 77 µs.
+	floorShare = 0.7
+	// flashFloor is the same where the drive is not known: a NAND page takes 50 µs and more to sense. Only Optane, Z-NAND
+	// and memory are faster.
+	flashFloor = 50 * time.Microsecond
+)
+
+var unwritten = &rule{
+	Code: "PL401", Since: "0.1", Severity: finding.Invalid,
+	Title: "reads did not touch the media",
+	When: "fio read, but the devices' own counters show less than half of it; or the median of random reads is below 0.7 of the " +
+		"drive's own read latency (below 50 µs where the drive is not known: a warning).",
+	Why: "A block that was never written, or was discarded when its file was removed, holds nothing: the filesystem or the drive answers " +
+		"with zeros from memory. The figure is the speed of that answer and says nothing of the storage. The page cache does the same for " +
+		"buffered reads.",
+	Fix: "Write the whole region before reading it (plimsoll does so; by hand: the same job with rw=write, bs=1M, or fio's overwrite), " +
+		"keep the files, and read with direct=1.",
+	Bad: `rm /opt/fio/t0/*                      # discards their blocks
+fio --filename=/dev/md0 --rw=randread ...   # 238k IOPS, p50 42 µs, on drives that need 77 µs`,
+	Good: `fio --name=lay --filename=/opt/fio/t0/f --size=100g --rw=write --bs=1M --direct=1
+fio --filename=/opt/fio/t0/f --size=100g --rw=randread ...   # 137k IOPS, p50 200 µs`,
+	Ignore: "On Optane, Z-NAND or memory-backed devices, whose reads are that fast; declare the drive and its read latency.",
+	Check: func(c *Case, report func(finding.Finding)) {
+		for _, m := range c.measured() {
+			if f, ok := c.unread(m); ok {
+				f.Subject, f.Scenarios = m.Label(), m.ids()
+				report(f)
+			}
+		}
+	},
+}
+
+func (c *Case) unread(m Measurement) (finding.Finding, bool) {
+	r := m.Result
+	read := r.Total.Read
+	if read.N < enoughReads {
+		return finding.Finding{}, false
+	}
+	if m.any(buffered) {
+		return finding.Finding{}, false // the job's own choice: the lint rule on direct= tells it
+	}
+	if f, ok := bypassed(m); ok {
+		return f, true
+	}
+	p50, ok := read.Clat.At(50)
+	if !ok || p50 <= 0 || m.any(sequential) || len(r.Workloads) == 0 {
+		return finding.Finding{}, false // read-ahead in the drive makes sequential reads faster than its media
+	}
+	found := finding.Evidence{What: "read clat p50", Found: Span(float64(p50)), Where: "fio, scenario " + m.Label()}
+	seen := finding.Evidence{What: "IOPS", Found: read.IOPS.String(), Where: "fio, scenario " + m.Label()}
+	if a := c.arrayOf(m); a != nil && len(a.Volumes) > 0 {
+		v := a.Volumes[0]
+		if v.Network || v.ReadLatency <= 0 || float64(p50) >= floorShare*float64(v.ReadLatency) {
+			return finding.Finding{}, false
+		}
+		found.Wanted = fmt.Sprintf("at least %s, the read latency of %s (%s)", Span(float64(v.ReadLatency)), v.Model, origin(v.Origin))
+		return finding.Finding{
+			Says: fmt.Sprintf("Half of the reads returned within %s, but the drive needs %s to read its media: blocks that hold nothing were read.",
+				Span(float64(p50)), Span(float64(v.ReadLatency))),
+			Evidence: []finding.Evidence{found, seen},
+		}, true
+	}
+	// Nothing is known of the drive: an imported run. Only flash behind real device names is judged.
+	if c.Topology != nil && len(c.Topology.Arrays) > 0 || p50 >= flashFloor || !flash(r) {
+		return finding.Finding{}, false
+	}
+	found.Wanted = "at least " + Span(float64(flashFloor)) + ", the time to sense a flash page"
+	return finding.Finding{
+		Severity: finding.Warn,
+		Says: fmt.Sprintf("Half of the reads returned within %s, faster than flash can be read: most likely blocks that hold nothing were read.",
+			Span(float64(p50))),
+		Evidence: []finding.Evidence{found, seen},
+	}, true
+}
+
+// flash says whether the run's leaf devices are NVMe drives by name.
+func flash(r *result.Result) bool {
+	found := false
+	for _, d := range r.Disks {
+		if strings.HasPrefix(d.Name, "nvme") {
+			found = true
+		} else if d.Member {
+			return false
+		}
+	}
+	return found
+}
+
+// bypassed compares what fio read with what the devices saw.
+func bypassed(m Measurement) (finding.Finding, bool) {
+	r := m.Result
+	read := r.Total.Read
+	wanted := fmt.Sprintf("%s reads, %s", figure(float64(read.N), 0), read.Bytes)
+	if len(r.Devices) > 0 && r.Measured >= shortest { // telemetry: the kernel's own counters over the measured window, to a tenth of a second
+		d := r.Devices[0]
+		if float64(d.ReadBytes) >= reachedDevice*float64(read.Bytes) {
+			return finding.Finding{}, false
+		}
+		return finding.Finding{
+			Says:     fmt.Sprintf("fio read %s, but %s saw reads of %s: the rest came from memory or from blocks that hold nothing.", read.Bytes, d.Name, d.ReadBytes),
+			Evidence: []finding.Evidence{{What: "read from " + d.Name, Found: fmt.Sprintf("%s reads, %s", figure(float64(d.Reads), 0), d.ReadBytes), Wanted: wanted, Where: "/proc/diskstats, telemetry"}},
+		}, true
+	}
+	var reads, all uint64
+	var names []string
+	for _, d := range r.Disks {
+		if d.Member {
+			continue
+		}
+		reads += d.Reads + d.ReadMerges
+		all += d.Reads + d.Writes
+		names = append(names, d.Name)
+	}
+	if len(names) == 0 || m.any(sequential) || float64(reads) >= reachedDevice*float64(read.N) {
+		return finding.Finding{}, false
+	}
+	f := finding.Finding{
+		Says:     fmt.Sprintf("fio made %s reads, but %s saw %s: they were answered from blocks that hold nothing, or from memory.", figure(float64(read.N), 0), strings.Join(names, ", "), figure(float64(reads), 0)),
+		Evidence: []finding.Evidence{{What: "reads that reached " + strings.Join(names, ", "), Found: figure(float64(reads), 0), Wanted: figure(float64(read.N), 0), Where: "disk statistics of fio"}},
+	}
+	// Under NVMe multipath fio's disk statistics are zero throughout (axboe/fio#1890): a second witness is needed.
+	if b, known := hardware(m.Ceiling); all == 0 && (!known || m.iops() <= impossibleShare*b.IOPS) {
+		f.Severity = finding.Warn
+		f.Says = fmt.Sprintf("fio made %s reads, but its disk statistics of %s are all zero: the reads never reached it, or fio cannot see this device.",
+			figure(float64(read.N), 0), strings.Join(names, ", "))
+	}
+	return f, true
+}
+
+const (
+	// ranAll of the planned time; below half, nothing is left of the plan.
+	ranAll  = 0.95
+	ranHalf = 0.5
+)
+
+var cutShort = &rule{
+	Code: "PL402", Since: "0.1", Severity: finding.Warn,
+	Title: "run ended early or with errors",
+	When: "A job ended with an error, I/Os were short or dropped, or less than 95 % of the planned time was measured " +
+		"(below half, and with errors, it is invalid).",
+	Why: "fio counts what completed before the end and prints it like any other figure. Failed I/Os are often fast, so errors " +
+		"make a device look better.",
+	Fix:    "Look for the errno in fio's output and for I/O errors in dmesg; run it again for its full time.",
+	Bad:    "randrw: (groupid=0, jobs=4): err= 5 (file:io_u.c, error=Input/output error)",
+	Good:   "randrw: (groupid=0, jobs=4): err= 0",
+	Ignore: "When you stopped the run yourself because its figures had settled.",
+	Check: func(c *Case, report func(finding.Finding)) {
+		for _, m := range c.measured() {
+			r := m.Result
+			f := finding.Finding{Subject: m.Label(), Scenarios: m.ids()}
+			for _, j := range r.Jobs {
+				if j.Error != 0 {
+					f.Severity = finding.Invalid
+					f.Says = fmt.Sprintf("Job %s ended with error %d.", j.Name, j.Error)
+					f.Evidence = append(f.Evidence, finding.Evidence{What: "error of job " + j.Name, Found: figure(float64(j.Error), 0), Wanted: "0", Where: "fio"})
+				}
+			}
+			// fio 3.33 counts each fsync and fdatasync as a short I/O: with syncs the count says nothing.
+			if bad := lost(r.Total); bad > 0 && !m.syncs() && f.Says == "" {
+				f.Says = fmt.Sprintf("%s I/Os were short or dropped.", figure(float64(bad), 0))
+				f.Evidence = append(f.Evidence, finding.Evidence{What: "short or dropped I/Os", Found: figure(float64(bad), 0), Wanted: "0", Where: "fio, issued rwts"})
+			}
+			if planned := plan(r); planned > 0 && float64(r.Measured) < ranAll*float64(planned) {
+				if f.Says == "" {
+					f.Says = fmt.Sprintf("Only %s of the planned %s were measured.", Span(float64(r.Measured)), Span(float64(planned)))
+				}
+				if float64(r.Measured) < ranHalf*float64(planned) {
+					f.Severity = finding.Invalid
+				}
+				f.Evidence = append(f.Evidence, finding.Evidence{What: "measured", Found: Span(float64(r.Measured)), Wanted: Span(float64(planned)), Where: "fio, runtime of the jobs"})
+			}
+			if f.Says != "" {
+				report(f)
+			}
+		}
+	},
+}
+
+func lost(j fio.Job) uint64 {
+	n := uint64(0)
+	for _, d := range []fio.Direction{j.Read, j.Write, j.Trim} {
+		n += d.Short + d.Dropped
+	}
+	return n
+}
+
+// plan is how long a run was to measure: 0 for a job that may end when its file is covered. The longest job counts, since
+// sections may be shorter on purpose.
+func plan(r *result.Result) time.Duration {
+	if r.Measured <= 0 {
+		return 0
+	}
+	if r.Planned > 0 {
+		return r.Planned
+	}
+	var longest time.Duration
+	for _, w := range r.Workloads {
+		if w.TimeBased {
+			longest = max(longest, w.Runtime)
+		}
+	}
+	return longest
+}
+
+// noisy is the half width of the mean's 95 % interval above which a figure cannot carry a judgement against a ceiling:
+// targets stand at 95 % of it, so an interval of ±10 % cannot tell met from missed.
+const noisy = 0.10
+
+var tooNoisy = &rule{
+	Code: "PL403", Since: "0.1", Severity: finding.Warn,
+	Title: "variance is too high to trust the mean",
+	When:  "The 95 % interval of the mean IOPS (batch means of the seconds) is wider than ±10 %.",
+	Why:   "Another run may well give a figure outside of your target's margin, so neither a pass nor a miss means much.",
+	Fix: "Run longer or in several rounds; look for what disturbs it: another load, a burst that ends (PL406), stalls (PL415), a " +
+		"resync (PL202).",
+	Bad:    "1,200 IOPS ± 25 % over 60 s",
+	Good:   "1,200 IOPS ± 2 % over 300 s",
+	Ignore: "When only the order of magnitude matters.",
+	After:  []finding.Code{"PL401", "PL402", "PL405", "PL406", "PL415"},
+	Check: func(c *Case, report func(finding.Finding)) {
+		for _, m := range c.measured() {
+			e := m.Result.IOPS
+			if e.Rel() <= noisy {
+				continue
+			}
+			report(finding.Finding{
+				Subject: m.Label(), Scenarios: m.ids(),
+				Says: fmt.Sprintf("The mean of %s IOPS is known to ±%s only.", figure(e.Center, 0), percent(e.Rel())),
+				Evidence: []finding.Evidence{{
+					What: "95 % interval of mean IOPS", Found: fmt.Sprintf("%s to %s", figure(e.Lo, 0), figure(e.Hi, 0)),
+					Wanted: "within ±" + percent(noisy), Where: fmt.Sprintf("%d batches of seconds", e.N),
+				}},
+			})
+		}
+	},
+}
+
+// impossibleShare of the hardware's limit is more than it can give: saved tokens let short runs exceed a limit by 1 to 2 %
+// (lab; the guide's 12,200 of 12,000). From fictionShare on the figure cannot come from these volumes at all.
+const (
+	impossibleShare = 1.10
+	fictionShare    = 1.5
+)
+
+var impossible = &rule{
+	Code: "PL413", Since: "0.1", Severity: finding.Warn,
+	Title: "result is above the physical limit",
+	When: "Measured IOPS exceed what the hardware allows, bursts included, by more than 10 %: the limits in the topology are " +
+		"wrong, or the I/O did not go where it should. From 1.5 times on the measurement is invalid.",
+	Why: "Either the figure or the limit is false, and a plan built on either fails.",
+	Fix: "Check the declared volumes and the instance type (published limits change); make sure that blocks were written " +
+		"before they are read, and that nothing caches on the way.",
+	Bad:    "randread: 63,504 IOPS where eight volumes can give 2,351",
+	Good:   "randread: 2,351 IOPS, 98 % of the volumes' 2,400",
+	Ignore: "When the topology was only assumed.",
+	After:  []finding.Code{"PL401"},
+	Check: func(c *Case, report func(finding.Finding)) {
+		for _, m := range c.measured() {
+			b, ok := hardware(m.Ceiling)
+			if !ok || m.iops() <= impossibleShare*b.IOPS {
+				continue
+			}
+			share := float64(m.iops() / b.IOPS)
+			f := finding.Finding{
+				Subject: m.Label(), Scenarios: m.ids(),
+				Says: fmt.Sprintf("%s IOPS are %s of the %s that %s allows.", m.iops(), percent(share), b.IOPS, b.Label()),
+				Evidence: []finding.Evidence{
+					{What: "IOPS", Found: m.iops().String(), Wanted: "at most " + b.IOPS.String(), Where: "fio, scenario " + m.Label()},
+					{What: "limit", Found: b.How, Where: origin(b.Origin)},
+				},
+			}
+			if share >= fictionShare && b.Origin.Kind != topology.Assumed && b.Origin.Kind != topology.Unknown {
+				f.Severity = finding.Invalid
+			}
+			report(f)
+		}
+	},
+}
+
+const (
+	// converting is how many bytes a device may write for one of the workload: pre-written files gave 1.0 in the lab, extent
+	// conversion 1.5 (log unit 4 KiB), 5 (32 KiB) and 33 (256 KiB).
+	converting = 1.3
+	// logBlock is the least that a sync writes of a log; less for each sync is another process's doing. Nine tenths of it
+	// must be there, since some syncs share a log write.
+	logBlock     = 4 * units.KiB
+	logBlockPart = 0.9
+)
+
+// logWrites says how many bytes the top device wrote for one that fio wrote, and whether the surplus is the log of its syncs.
+func (m Measurement) logWrites() (ratio float64, log bool) {
+	own := m.Result.Total.Write
+	if !m.syncs() || m.any(buffered) || own.Bytes == 0 || own.N == 0 || len(m.Result.Devices) == 0 {
+		return 0, false
+	}
+	wrote := float64(m.Result.Devices[0].WriteBytes)
+	surplus := (wrote - float64(own.Bytes)) / float64(own.N)
+	ratio = wrote / float64(own.Bytes)
+	return ratio, ratio >= converting && surplus >= logBlockPart*float64(logBlock)
+}
+
+var conversion = &rule{
+	Code: "PL414", Since: "0.1", Severity: finding.Warn,
+	Title: "synced writes pay for extent conversion",
+	When: "A workload syncs its writes and its device wrote more than 1.3 times the bytes that fio wrote, with a surplus of at least " +
+		"a log block (4 KiB) for each of them.",
+	Why: "The first write to a fallocated or sparse block changes metadata, so each sync also writes the filesystem's log. A database's " +
+		"recycled WAL does not do that. In the lab it cost two thirds of the IOPS: 348 for 978.",
+	Fix:    "Overwrite the file with data before measuring (plimsoll does unless told --fresh-extents), and give the log a small stripe unit (PL212).",
+	Bad:    "fio --rw=write --bs=8k --fdatasync=1 --filename=/wal/new       # laid out with fallocate",
+	Good:   "fio --rw=write --bs=1M --filename=/wal/f && fio --rw=write --bs=8k --fdatasync=1 --filename=/wal/f --overwrite=1",
+	Ignore: "When new files are what you want to measure.",
+	Check: func(c *Case, report func(finding.Finding)) {
+		for _, m := range c.measured() {
+			ratio, log := m.logWrites()
+			if !log {
+				continue
+			}
+			d, own := m.Result.Devices[0], m.Result.Total.Write
+			report(finding.Finding{
+				Subject: m.Label(), Scenarios: m.ids(),
+				Says: fmt.Sprintf("%s wrote %s bytes for each byte of the workload: its syncs also write the filesystem's log.", d.Name, figure(ratio, 2)),
+				Evidence: []finding.Evidence{
+					{What: "written to " + d.Name, Found: d.WriteBytes.String(), Wanted: "about " + own.Bytes.String(), Where: "/proc/diskstats, telemetry"},
+					{What: "surplus for each write", Found: units.Bytes(float64(d.WriteBytes-own.Bytes) / float64(own.N)).String(), Wanted: "less than " + logBlock.String(), Where: "the same"},
+				},
+			})
+		}
+	},
+}

@@ -1,0 +1,96 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/units"
+)
+
+const (
+	// shortest is the least window whose figures are reported without a warning: fio's interval and the series have one value there, and
+	// what the devices counted in a shorter one is known to a tenth of a second at either end only.
+	shortest = time.Second
+	// fromCache is the share of a buffered job's bytes that the devices must have seen. The rest was answered from memory, or was still
+	// there at the end: of a long write that is the little that may be dirty.
+	fromCache = 0.9
+	// enoughBytes below which what the devices saw proves nothing.
+	enoughBytes = 16 * units.MiB
+)
+
+var tooShort = &rule{
+	Code: "PL418", Since: "0.1", Severity: finding.Warn,
+	Title: "the run was too short to measure anything",
+	When:  "The window that the figures cover is below a second.",
+	Why: "What is measured is the start: caches of drive and machine that are still empty or still full, the first I/Os of a queue, a few hundred " +
+		"samples at most for a p99. There is no second to compare with, so no interval either.",
+	Fix:    "Set time_based and a runtime of 30 s or more; a job without them ends when its size is done (PL129).",
+	Bad:    "fio --name=a --rw=read --size=4m                                   # 1,024 I/Os, 4 ms",
+	Good:   "fio --name=a --rw=read --size=4g --direct=1 --time_based --runtime=60",
+	Ignore: "When you only try out whether a job runs.",
+	After:  []finding.Code{"PL402"},
+	Check: func(c *Case, report func(finding.Finding)) {
+		for _, m := range c.measured() {
+			r := m.Result
+			n := r.Total.Read.N + r.Total.Write.N + r.Total.Trim.N
+			if r.Measured <= 0 || r.Measured >= shortest || n == 0 {
+				continue
+			}
+			report(finding.Finding{
+				Subject: m.Label(), Scenarios: m.ids(),
+				Says: fmt.Sprintf("All was done in %s: %s I/Os show how a run starts, not what the storage carries.", Span(float64(r.Measured)), figure(float64(n), 0)),
+				Evidence: []finding.Evidence{
+					{What: "measured", Found: Span(float64(r.Measured)), Wanted: "at least " + Span(float64(shortest)), Where: "fio, runtime of the jobs"},
+				},
+			})
+		}
+	},
+}
+
+var pageCache = &rule{
+	Code: "PL419", Since: "0.1", Severity: finding.Warn,
+	Title: "the page cache was measured, not the storage",
+	When: "Jobs without direct=1 moved 16 MiB or more, and the devices' own counters show less than 90 % of the bytes that fio read, or that it " +
+		"wrote, in the window.",
+	Why: "Buffered I/O goes to memory first. Reads that it holds never reach a device, and writes are done when they are copied; the device " +
+		"gets them later, or never when they are overwritten in between. A database that does its own caching sees none of that speed.",
+	Fix: "Set direct=1. Where the application does use the page cache, use a file of twice the memory and an end_fsync=1, and run longer than " +
+		"it takes to fill vm.dirty_bytes.",
+	Bad:    "fio --name=a --rw=randwrite --bs=4k --size=64m --time_based --runtime=60        # 183,000 IOPS, of which the disk saw 44 %",
+	Good:   "fio --name=a --rw=randwrite --bs=4k --size=64g --time_based --runtime=60 --direct=1 --ioengine=libaio --iodepth=32",
+	Ignore: "When the cache is what you measure.",
+	After:  []finding.Code{"PL401"},
+	Check: func(c *Case, report func(finding.Finding)) {
+		for _, m := range c.measured() {
+			// Ten samples a second say little of less than one; the bytes of direct jobs beside it would be in the same counters.
+			if len(m.Result.Devices) == 0 || m.Result.Measured < shortest || !m.all(cached) {
+				continue
+			}
+			d, own := m.Result.Devices[0], m.Result.Total
+			for _, side := range []struct {
+				done      string
+				own, seen units.Bytes
+			}{{"read", own.Read.Bytes, d.ReadBytes}, {"wrote", own.Write.Bytes, d.WriteBytes}} {
+				share := float64(side.seen) / float64(max(side.own, 1))
+				if side.own < enoughBytes || share >= fromCache {
+					continue
+				}
+				report(finding.Finding{
+					Subject: m.Label(), Scenarios: m.ids(),
+					Says: fmt.Sprintf("fio %s %s through the page cache, and %s saw %s of it: the figures are mostly those of memory.", side.done, side.own, d.Name, percent(share)),
+					Evidence: []finding.Evidence{
+						{What: fmt.Sprintf("%s bytes on %s", side.done, d.Name), Found: side.seen.String(), Wanted: fmt.Sprintf("%s, what fio %s", side.own, side.done), Where: "/proc/diskstats, telemetry"},
+					},
+				})
+			}
+		}
+	},
+}
+
+// cached says that a job's I/O goes through the page cache: it is buffered, and of an engine that touches files at all.
+func cached(w fio.Workload) bool {
+	return w.Buffered && !slices.Contains([]string{"null", "cpuio", "net", "netsplice", "rdma"}, w.Engine)
+}

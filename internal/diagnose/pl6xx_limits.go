@@ -1,0 +1,222 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/topology"
+)
+
+func cloudRules() []*rule {
+	return []*rule{instanceBurst, volumeBurst, volumeExceeded, instanceExceeded, burstBalance}
+}
+
+// aboveLasting is how far above a sustained limit a figure must be to be called a burst: beyond saved tokens and rounding.
+const aboveLasting = 1.02
+
+var instanceBurst = &rule{
+	Code: "PL601", Since: "0.1", Severity: finding.Warn,
+	Title: "figure is above what the instance sustains",
+	When: "Measured IOPS or throughput exceed the instance's sustained EBS limit by more than 2 %, while its burst limit " +
+		"allows them, and the run was shorter than the burst lasts.",
+	Why: "Smaller instances may exceed their baseline for 30 minutes a day. A test of some minutes sees only the burst; a database sized on it " +
+		"slows down to the baseline when the credits are gone, at the worst moment.",
+	Fix:    "Plan with the sustained figure, or choose an instance whose baseline covers the load. To see it, run for longer than the burst lasts.",
+	Bad:    "40,100 IOPS on a c6a.xlarge in 180 s; it sustains 6,000",
+	Good:   "40,000 IOPS on an instance with a baseline of 40,000",
+	Ignore: "When the load really comes in bursts of less than half an hour a day.",
+	After:  []finding.Code{"PL401", "PL406"},
+	Check: func(c *Case, report func(finding.Finding)) {
+		for _, m := range c.measured() {
+			if f, ok := m.bursting(ofInstance); ok {
+				var i topology.Instance
+				if c.Topology != nil {
+					i = c.Topology.Instance
+				}
+				found := f.says(cmp.Or(i.Type, "the instance") + " sustains")
+				if i.Baseline.Known() {
+					found.Evidence = append(found.Evidence, finding.Evidence{
+						What:   "limits of " + cmp.Or(i.Type, "the instance"),
+						Found:  fmt.Sprintf("sustained %s IOPS and %s MB/s", i.Baseline.IOPS, figure(float64(i.Baseline.Rate)/1e6, 3)),
+						Wanted: fmt.Sprintf("for %s%s: %s IOPS and %s MB/s", Span(float64(i.BurstFor)), per(i.BurstPer), i.Burst.IOPS, figure(float64(i.Burst.Rate)/1e6, 3)),
+						Where:  origin(i.Origin),
+					})
+				}
+				report(found)
+			}
+		}
+	},
+}
+
+var volumeBurst = &rule{
+	Code: "PL602", Since: "0.1", Severity: finding.Warn,
+	Title: "figure is above what the volumes sustain",
+	When: "Measured IOPS or throughput exceed the volumes' sustained limit by more than 2 %, their burst allows them, and the run was " +
+		"shorter than the credits last (gp2 I/O credits, st1 and sc1 throughput credits).",
+	Why: "A new gp2 volume under 1 TiB gives 3,000 IOPS until 5.4 million I/O credits are spent, then 3 IOPS a GiB. A short test " +
+		"of a fresh volume measures the credits.",
+	Fix:    "Plan with the sustained figure, or use gp3, whose figures last. To see it, run until the credits are gone.",
+	Bad:    "3,000 IOPS on a gp2 volume of 100 GiB in 60 s; it sustains 300",
+	Good:   "3,000 IOPS on a gp3 volume",
+	Ignore: "When the load comes in bursts that the credits cover (BurstBalance stays above 0).",
+	After:  []finding.Code{"PL401", "PL406"},
+	Check: func(c *Case, report func(finding.Finding)) {
+		for _, m := range c.measured() {
+			if f, ok := m.bursting(func(b ceiling.Bound) bool { return b.Kind == ceiling.VolumeIOPS || b.Kind == ceiling.VolumeRate }); ok {
+				report(f.says("the volumes sustain"))
+			}
+		}
+	},
+}
+
+// exceededShare of a run, by the volume's own count, from which a limit was met: shorter moments are the start of the load.
+const exceededShare = 0.05
+
+// exceeded is the largest share of a run in which one device counted demand above a limit, and which limit that was.
+func (m Measurement) exceeded(of func(cloud.EBSStats) (iops, rate time.Duration)) (what string, share float64, ev []finding.Evidence) {
+	run := max(m.Result.Wall, m.Result.Measured) // the pages are read before fio begins and after it ends, ramp included
+	if run <= 0 {
+		return "", 0, nil
+	}
+	for _, device := range slices.Sorted(maps.Keys(m.Result.EBS)) {
+		iops, tp := of(m.Result.EBS[device])
+		for _, x := range []struct {
+			what string
+			d    time.Duration
+		}{{"IOPS", iops}, {"throughput", tp}} {
+			part := float64(x.d) / float64(run)
+			if part < exceededShare {
+				continue
+			}
+			ev = append(ev, finding.Evidence{
+				What: "time above the limit on " + x.what + ", counted by " + device, Found: Span(float64(x.d)) + " of " + Span(float64(run)),
+				Wanted: "below " + percent(exceededShare), Where: "NVMe log 0xD0 of /dev/" + device + ", after less before",
+			})
+			if part > share {
+				what, share = x.what, part
+			}
+		}
+	}
+	return what, min(share, 1), ev
+}
+
+// ofVolume is the time above what the volume itself may do; a local drive counts that where EBS counts the instance.
+func ofVolume(s cloud.EBSStats) (iops, rate time.Duration) {
+	if s.Local {
+		return s.InstanceIOPSExceeded, s.InstanceRateExceeded
+	}
+	return s.VolumeIOPSExceeded, s.VolumeRateExceeded
+}
+
+// ofMachine is the time above what the instance may do over its storage network.
+func ofMachine(s cloud.EBSStats) (iops, rate time.Duration) {
+	if s.Local {
+		return 0, 0
+	}
+	return s.InstanceIOPSExceeded, s.InstanceRateExceeded
+}
+
+var volumeExceeded = &rule{
+	Code: "PL603", Since: "0.1", Severity: finding.Info,
+	Title:  "volumes counted demand above their provisioning",
+	When:   "A volume's own statistics page counted at least 5 % of the run as above its provisioned IOPS or throughput.",
+	Why:    "It is the volume's own word, and no inference: what it is provisioned for is what binds.",
+	Fix:    "Provision the volumes for more, or add volumes to the stripe. Look at whether the instance allows it (PL604).",
+	Bad:    "ebs_volume_performance_exceeded_iops: 57 s of a run of 60 s",
+	Good:   "0 s",
+	Ignore: "In a test that is meant to reach the limit.",
+	Check: func(c *Case, report func(finding.Finding)) {
+		for _, m := range c.measured() {
+			if what, share, ev := m.exceeded(ofVolume); share > 0 {
+				report(finding.Finding{
+					Subject: m.Label(), Scenarios: m.ids(), Evidence: ev,
+					Says: fmt.Sprintf("The volumes counted demand above their provisioned %s for up to %s of the run: they are what binds.", what, percent(share)),
+				})
+			}
+		}
+	},
+}
+
+var instanceExceeded = &rule{
+	Code: "PL604", Since: "0.1", Severity: finding.Info,
+	Title:  "the instance's storage limit was exceeded",
+	When:   "A volume's statistics page counted at least 5 % of the run as above the instance's EBS IOPS or throughput.",
+	Why:    "It proves that the machine's own cap binds and not its volumes, which could do more. Whether all volumes count it together is not documented.",
+	Fix:    "Choose a larger instance; more or faster volumes change nothing.",
+	Bad:    "ec2_instance_ebs_performance_exceeded_tp: 41 s of a run of 60 s",
+	Good:   "0 s",
+	Ignore: "In a test that is meant to reach the limit.",
+	Check: func(c *Case, report func(finding.Finding)) {
+		for _, m := range c.measured() {
+			if what, share, ev := m.exceeded(ofMachine); share > 0 {
+				report(finding.Finding{
+					Subject: m.Label(), Scenarios: m.ids(), Evidence: ev,
+					Says: fmt.Sprintf("The instance's limit on storage %s was exceeded for up to %s of the run: the machine binds, not its volumes.", what, percent(share)),
+				})
+			}
+		}
+	},
+}
+
+// burst is a figure that lies above a sustained bound and below the burst of the same resource.
+type burst struct {
+	m              Measurement
+	lasts, allowed ceiling.Bound
+}
+
+// bursting finds the smallest sustained bound of some resources that a run exceeded thanks to a burst it did not outlast.
+func (m Measurement) bursting(of func(ceiling.Bound) bool) (burst, bool) {
+	if m.Ceiling == nil {
+		return burst{}, false
+	}
+	low := m.Ceiling.Least(func(b ceiling.Bound) bool { return of(b) && !b.Burst })
+	if low == nil || m.iops() <= aboveLasting*low.IOPS {
+		return burst{}, false
+	}
+	for _, b := range m.Ceiling.Bounds {
+		if b.Burst && b.Kind == low.Kind && b.IOPS > low.IOPS && (b.Lasts == 0 || m.Result.Measured < b.Lasts) {
+			return burst{m, *low, b}, true
+		}
+	}
+	return burst{}, false
+}
+
+// says makes the finding; who is the start of "c6a.xlarge sustains".
+func (x burst) says(who string) finding.Finding {
+	m := x.m
+	end := ""
+	if x.allowed.Lasts > 0 {
+		end = " of at most " + Span(float64(x.allowed.Lasts))
+	}
+	// Throughput is told where it is what binds, IOPS elsewhere.
+	got, sustained := m.iops().String()+" IOPS", x.lasts.IOPS.String()+" IOPS"
+	if x.lasts.Kind == ceiling.InstanceRate || x.lasts.Kind == ceiling.VolumeRate {
+		got, sustained = rate(m.bw()), rate(x.lasts.BW)
+	}
+	f := finding.Finding{
+		Subject: m.Label(), Scenarios: m.ids(),
+		Says: fmt.Sprintf("%s are a burst%s: %s %s of this load, and a run of %s cannot see the burst's end.", got, end, who, sustained, Span(float64(m.Result.Measured))),
+		Evidence: []finding.Evidence{
+			{What: "measured", Found: got, Wanted: "at most " + sustained, Where: "fio, scenario " + m.Label()},
+			{What: "sustained bound, " + x.lasts.Label(), Found: x.lasts.IOPS.String() + " IOPS", Where: x.lasts.How + "; " + origin(x.lasts.Origin)},
+		},
+	}
+	if x.allowed.Lasts > 0 {
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "the burst lasts", Found: Span(float64(x.allowed.Lasts)), Wanted: "measured: " + Span(float64(m.Result.Measured)), Where: origin(x.allowed.Origin)})
+	}
+	return f
+}
+
+// per is in what time a burst may come again, where that is known.
+func per(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return " in " + Span(float64(d))
+}

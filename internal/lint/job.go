@@ -1,0 +1,255 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/script"
+	"plimsoll/internal/units"
+)
+
+func Rules() []*rule {
+	return []*rule{
+		unreadable, longDash, unknownOption, depthOnSync, asyncBuffered, cachedSet, tinyFile, sameBlocks, endless, noRamp, shortForBurst,
+		syncWithDepth, neverWritten, rawWrite, straddles, repeatedRandom, zeroData, randomMap, manyReports, ratePerJob, mixIgnored,
+		tooLarge, omission, runsCommand, renamed, percentSize, everyIO, blankValue, inverseUnit, endsEarly,
+		wrongStripe, mountedTwice, scriptDiscard, neverMounted, sameVolume, boundByDepth, noJob,
+	}
+}
+
+// lintJob is one job as rules look at it.
+type lintJob struct {
+	file *script.File
+	src  *script.Job
+	// sec holds the options in effect, own those of the job's own section. Options whose value is not known ($BS) are in open
+	// and left out of load.
+	sec, own fio.Section
+	open     map[string]bool
+	last     map[string]fio.Option // by fio's main name
+	load     fio.Workload
+	err      error // what of the options fio would not take; load is then what could be read
+}
+
+// lintJobs are the jobs of all scripts, worked out once.
+func (c *Case) lintJobs() []*lintJob {
+	if c.jobs != nil || len(c.Scripts) == 0 {
+		return c.jobs
+	}
+	c.jobs = []*lintJob{}
+	for _, f := range c.Scripts {
+		for s := range f.Jobs {
+			src := &f.Jobs[s]
+			for _, i := range src.File.Jobs() {
+				c.jobs = append(c.jobs, newLintJob(f, src, i))
+			}
+		}
+	}
+	return c.jobs
+}
+
+func newLintJob(f *script.File, src *script.Job, i int) *lintJob {
+	j := &lintJob{
+		file: f, src: src, sec: src.File.Effective(i), own: src.File.Sections[i],
+		open: map[string]bool{}, last: map[string]fio.Option{},
+	}
+	known := fio.Section{Name: j.sec.Name, Line: j.sec.Line}
+	for _, o := range j.sec.Options {
+		name := fio.BuiltinOptions().Main(o.Name)
+		j.last[name] = o
+		j.open[name] = strings.Contains(o.Value, "$")
+		if !j.open[name] {
+			known.Options = append(known.Options, o)
+		}
+	}
+	j.load, j.err = fio.WorkloadOf(j.sec.Name, known)
+	return j
+}
+
+// given says whether an option is set.
+func (j *lintJob) given(name string) bool {
+	_, ok := j.last[name]
+	return ok
+}
+
+// flag reads an option that may stand bare; without it, it is otherwise.
+func (j *lintJob) flag(name string, otherwise bool) bool {
+	o, ok := j.last[name]
+	if !ok {
+		return otherwise
+	}
+	return o.Bare || strings.TrimSpace(o.Value) != "0"
+}
+
+// at is the place of the last of the options that is set, else of the job.
+func (j *lintJob) at(names ...string) (line, col int) {
+	line, col = j.sec.Line, 1
+	if j.src.Command {
+		line, col = j.src.Line, j.src.Col
+	}
+	for _, name := range slices.Backward(names) {
+		if o, ok := j.last[name]; ok && o.File == "" && o.Line > 0 {
+			return o.Line, o.Col
+		}
+	}
+	return line, col
+}
+
+// found is a finding at the last of the options that is set.
+func (j *lintJob) found(says string, names ...string) *finding.Finding {
+	line, col := j.at(names...)
+	return foundAt(j.file, line, col, says)
+}
+
+func foundAt(f *script.File, line, col int, says string) *finding.Finding {
+	return &finding.Finding{Subject: fmt.Sprintf("%s:%d:%d", f.Name, line, col), Line: line, Col: col, Says: says}
+}
+
+// setting prints an option as set, "ioengine=psync" or "ioengine=psync (fio's default)".
+func (j *lintJob) setting(name, otherwise string) string {
+	if o, ok := j.last[name]; ok {
+		return shown(o.Name + "=" + strings.TrimSpace(o.Value))
+	}
+	return name + "=" + otherwise + " (fio's default)"
+}
+
+// verb is what the job does to its blocks.
+func (j *lintJob) verb() string {
+	switch {
+	case j.load.TrimShare == 1:
+		return "trim"
+	case !j.load.Reads():
+		return "write"
+	case !j.load.Writes():
+		return "read"
+	}
+	return "read and write"
+}
+
+// bs is the larger mean block size of the job's directions.
+func (j *lintJob) bs() units.Bytes { return max(j.load.ReadBS, j.load.WriteBS) }
+
+// total is what all of the job's processes work on; 0 when not known.
+func (j *lintJob) total() units.Bytes {
+	if j.load.Size == 0 || j.open["size"] || j.open["numjobs"] || j.load.Jobs < 1 {
+		return 0
+	}
+	if j.load.SharedFile {
+		return j.load.Size + j.load.OffsetIncrement*units.Bytes(j.load.Jobs-1)
+	}
+	return j.load.Size * units.Bytes(j.load.Jobs)
+}
+
+// measures says whether the job does I/O to a disk at all.
+func (j *lintJob) measures() bool {
+	return !slices.Contains([]string{"null", "cpuio", "net", "netsplice", "exec", "filecreate", "filestat", "filedelete"}, j.load.Engine)
+}
+
+var otherDevice = regexp.MustCompile(`^/dev/(?:null|zero|full|u?random|std(?:in|out|err)|tty.*|shm/.*|hugepages/.*|mqueue/.*|fd/.*|pts/.*|)$`)
+
+// isDevice says whether a path is a block device by its name: any below /dev but the few that are none.
+func isDevice(path string) bool {
+	return strings.HasPrefix(path, "/dev/") && !otherDevice.MatchString(path)
+}
+
+// devices are the raw devices of filename=.
+func (j *lintJob) devices() []string {
+	if j.open["filename"] {
+		return nil
+	}
+	var devs []string
+	for _, f := range j.load.Files() {
+		if isDevice(f) {
+			devs = append(devs, f)
+		}
+	}
+	return devs
+}
+
+// eachJob makes a check of a job into one of a case. The same thing said of several jobs at one place is said once.
+func eachJob(check func(c *Case, j *lintJob) *finding.Finding) func(*Case, func(finding.Finding)) {
+	return func(c *Case, report func(finding.Finding)) {
+		type key struct{ subject, says string }
+		seen := map[key]bool{}
+		for _, j := range c.lintJobs() {
+			f := check(c, j)
+			if f == nil || seen[key{f.Subject, f.Says}] {
+				continue
+			}
+			seen[key{f.Subject, f.Says}] = true
+			report(*f)
+		}
+	}
+}
+
+// oncePerFile makes a check of a job into one of a case that speaks once a document, at the first job, and lists the others'
+// lines: what holds for every job is read once.
+func oncePerFile(check func(c *Case, j *lintJob) *finding.Finding) func(*Case, func(finding.Finding)) {
+	return func(c *Case, report func(finding.Finding)) {
+		for _, file := range c.Scripts {
+			var first *finding.Finding
+			var more []string
+			for _, j := range c.lintJobs() {
+				if j.file != file {
+					continue
+				}
+				f := check(c, j)
+				switch {
+				case f == nil:
+				case first == nil:
+					first = f
+				case f.Line != first.Line || f.Col != first.Col:
+					if at := fmt.Sprint(f.Line); !slices.Contains(more, at) {
+						more = append(more, at)
+					}
+				}
+			}
+			if first == nil {
+				continue
+			}
+			if len(more) > 0 {
+				first.Evidence = append(first.Evidence, finding.Evidence{What: "the same in lines", Found: strings.Join(more, ", ")})
+			}
+			report(*first)
+		}
+	}
+}
+
+// shown makes text of a document fit to be printed.
+func shown(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+	if r := []rune(s); len(r) > 120 {
+		return string(r[:120]) + "…"
+	}
+	return s
+}
+
+// countOf prints "1 job", "4 jobs".
+func countOf(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return units.Group(fmt.Sprint(n)) + " " + one + "s"
+}
+
+// fioSize prints a size as fio reads it: 64k, 5g.
+func fioSize(b units.Bytes) string {
+	for _, u := range []struct {
+		size units.Bytes
+		name string
+	}{{units.TiB, "t"}, {units.GiB, "g"}, {units.MiB, "m"}, {units.KiB, "k"}} {
+		if b >= u.size && b%u.size == 0 {
+			return fmt.Sprintf("%d%s", b/u.size, u.name)
+		}
+	}
+	return fmt.Sprintf("%d", b)
+}

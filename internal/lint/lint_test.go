@@ -1,0 +1,320 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/script"
+	"plimsoll/internal/units"
+)
+
+// lint gives the findings of one rule on a text.
+func lint(code finding.Code, text string, with ...func(*Case)) []finding.Finding {
+	c := &Case{Scripts: []*script.File{script.Parse("x", []byte(text), script.Options{})}}
+	for _, w := range with {
+		w(c)
+	}
+	return slices.DeleteFunc(Judge(c), func(f finding.Finding) bool { return f.Code != code })
+}
+
+// The examples on the pages do what the pages say.
+func TestExamplesOfJobRules(t *testing.T) {
+	small := func(c *Case) { c.Free = 200 * 1e9 }
+	for _, r := range Rules() {
+		if got := lint(r.Code, r.Bad, small); len(got) == 0 {
+			t.Errorf("%s does not fire on its bad example:\n%s", r.Code, r.Bad)
+		}
+		if got := lint(r.Code, r.Good, small); len(got) > 0 {
+			t.Errorf("%s fires on its good example: %s\n%s", r.Code, got[0].Says, r.Good)
+		}
+	}
+}
+
+// A job that a careful person wrote must pass almost in silence: rules that cry wolf are not read.
+func TestAReasonableJobIsNotDrowned(t *testing.T) {
+	for name, text := range map[string]string{
+		"job file": `[global]
+ioengine=libaio
+direct=1
+time_based
+runtime=300
+ramp_time=10
+group_reporting
+directory=/data
+size=50g
+
+[randread]
+rw=randread
+bs=8k
+iodepth=32
+numjobs=4
+
+[seqwrite]
+stonewall
+rw=write
+bs=1m
+iodepth=16
+`,
+		"command":     "fio --name=a --filename=/data/x --size=20G --rw=randwrite --bs=4k --ioengine=io_uring --direct=1 --iodepth=64 --time_based --runtime=600\n",
+		"sync":        "fio --name=wal --directory=/wal --size=8g --rw=write --bs=8k --fdatasync=1 --time_based --runtime=300\n",
+		"fill, read":  "#!/bin/sh\nfio --name=fill --filename=/data/f --rw=write --bs=1M --size=64g --direct=1 --ioengine=libaio --iodepth=8\nfio --name=read --filename=/data/f --rw=randread --bs=16k --size=64g --direct=1 --ioengine=libaio --iodepth=32 --runtime=300 --time_based\n",
+		"arrays":      "mdadm --create /dev/md0 --level=10 --raid-devices=8 --chunk=64 /dev/nvme[1-8]n1\nmkfs.xfs -d su=64k,sw=4 /dev/md0\nmount -o noatime /dev/md0 /data\n",
+		"other INI":   "[Unit]\nDescription=x\n[Service]\nExecStart=/usr/bin/fio\n",
+		"plain prose": "We used fio with a queue depth of 32; sudo apt install fio gets it.\n",
+	} {
+		c := &Case{Scripts: []*script.File{script.Parse("x", []byte(text), script.Options{})}}
+		for _, f := range Judge(c) {
+			t.Errorf("%s: %s %s", name, f.Code, f.Says)
+		}
+	}
+}
+
+func TestJobRulesFire(t *testing.T) {
+	const g = units.GiB
+	for _, c := range []struct {
+		code finding.Code
+		text string
+		says string // how the finding begins; severity in front where it is not the rule's
+		with func(*Case)
+	}{
+		{"PL100", "[a]\nrw=read\n[b]\ninclude x.fio\n", "Include lines are not followed here.", nil},
+		{"PL100", "fio --name=a --size\n", "--size: a value is missing behind it.", nil},
+		{"PL101", "fio –name=a –rw=read\n", `2 words are spelled with a long dash or typographic quotes, the first "–name=a"`, nil},
+		{"PL101", "fio --name=a --description=“x”\n", `1 word is spelled with`, nil},
+		{"PL102", "fio --name=a --num-jobs=4\n", `fio knows no option "num-jobs"; numjobs is near.`, nil},
+		{"PL102", "[a]\nrw=radread\n", "rw=radread: fio has no such value; randread is near.", nil},
+		{"PL102", "[a]\nrw=read\nioengine=iouring\n", "ioengine=iouring: fio has no such value; io_uring is near.", nil},
+		{"PL102", "[a]\nrw=read\nqqqqqq=1\n", `fio knows no option "qqqqqq".`, nil},
+		{"PL102", "[a]\nrw=read\nrunt=5\n", `fio knows no option "runt"; runtime is near.`, nil},
+		{"PL103", "fio --name=a --iodepth=32 --numjobs=4\n", "ioengine=psync (fio's default) keeps one I/O in flight a job whatever iodepth says: 4 in flight, not 128.", nil},
+		{"PL103", "[a]\nrw=read\nioengine=mmap\niodepth=${D}\n", "ioengine=mmap keeps one I/O in flight a job whatever iodepth says: 1 in flight, not what it asks for.", nil},
+		{"PL104", "[a]\nrw=read\nioengine=libaio\niodepth=4\nbuffered=1\n", "libaio with direct=0 (fio's default) submits one I/O at a time", nil},
+		{"PL105", "fio --name=a --rw=write --size=1g --numjobs=2 --directory=/x\n", "2 GiB in all fit most machines' memory, and direct=0: writes end in there.", nil},
+		{"PL105", "fio --name=a --rw=randread --size=20g --directory=/x\n", "20 GiB in all fit the machine's 64 GiB of memory", func(c *Case) { c.Memory = 64 * g }},
+		{"PL105", "fio --name=a --rw=randread --size=500m --direct=1\n", "info Random I/O on 500 MiB in all may stay", nil},
+		{"PL106", "fio --name=a --rw=randwrite --bs=16k --size=16K\n", "error Each job has a file of 16 KiB, one block: it writes the same 16 KiB over and over.", nil},
+		{"PL106", "fio --name=a --rw=randwrite --bs=1m --size=8m\n", "Each job has a file of 8 MiB: 8 blocks of 1 MiB, over and over.", nil},
+		{"PL107", "fio --name=a --filename=/x --rw=read --numjobs=4 --size=1g\n", "4 jobs read the same blocks of one file (no offset_increment).", nil},
+		{"PL107", "[a]\nfilename=/x\nrw=write\nnumjobs=${N}\n", "All jobs write the same blocks of one file (no offset_increment).", nil},
+		{"PL108", "[a]\nrw=read\ntime_based=1\n", "time_based has no effect without runtime", nil},
+		{"PL109", "[a]\nrw=read\ntime_based\nruntime=60\n[b]\nrw=read\ntime_based\nruntime=90\n", "60 s without ramp_time", nil},
+		{"PL110", "# gp2 100 GiB\nfio --name=a --time_based --runtime=60\n", "info 60 s cannot see a gp2 volume's credits run out.", nil},
+		{"PL111", "fio --name=a --rw=randrw --fsync=1 --ioengine=libaio --iodepth=16 --direct=1\n", "fsync=1 blocks the submitter after each write, so iodepth=16", nil},
+		{"PL112", "fio --name=a --rw=randread --filename=/dev/nvme1n1\n", "It reads /dev/nvme1n1, which no job here has written", nil},
+		{"PL112", "truncate -s 10G /data/f\nfio --name=a --rw=randread --filename=/data/f\n", "It reads /data/f, which truncate in line 1 made without writing it.", nil},
+		{"PL113", "fio --name=a --rw=randrw --filename=/dev/sdb:/dev/sdc\n", "It writes /dev/sdb, /dev/sdc: whatever is there is lost.", nil},
+		{"PL113", "mount /dev/vg0/data /data\nfio --name=a --rw=write --filename=/dev/vg0/data\n", "error It writes /dev/vg0/data, which line 1 mounts on /data", nil},
+		{"PL114", "fio --name=a --rw=randread --bs=28k --size=9g --direct=1\n", "info Blocks of 28 KiB are no power of two", nil},
+		{"PL114", "fio --name=a --rw=randread --bs=28k --size=9g --direct=1\n", "Blocks of 28 KiB straddle chunks of 64 KiB (as given): 1.375 pieces each in the mean.", func(c *Case) { c.Chunk = 64 * units.KiB }},
+		{"PL114", "lvcreate -i 4 -I 128 -n lv -L 1T vg-a\nmount /dev/mapper/vg--a-lv /d\nfio --name=a --directory=/d/x --bs=28k --size=9g --direct=1\n", "Blocks of 28 KiB straddle chunks of 128 KiB (line 1): 1.1875 pieces", nil},
+		{"PL115", "[a]\nrw=randread\nloops=5\n", "All 5 loops visit the same blocks", nil},
+		{"PL116", "[a]\nrw=write\nbuffer_compress_percentage=80\n", "80 % of each buffer compresses away.", nil},
+		{"PL116", "[a]\nrw=write\nscramble_buffers=0\n", "info Each job writes one buffer over and over", nil},
+		{"PL117", "[a]\nrw=randwrite\nnorandommap\nverify=crc32c\n", "warning norandommap lets fio write a block twice", nil},
+		{"PL118", "[a]\nrw=read\nnumjobs=8\n", "fio prints 8 reports", nil},
+		{"PL119", "[a]\nrw=rw\nnumjobs=2\nrate_iops=100,50\n", "Each of the 2 jobs may do 100 IOPS of reads, 200 in all; 50 IOPS of writes, 100 in all.", nil},
+		{"PL120", "[global]\nrwmixwrite=30\n[a]\nrw=randread\n", "rw=randread does not mix", nil},
+		{"PL121", "[global]\nsize=10g\ndirectory=/x\n[a]\nrw=read\nnumjobs=4\n[b]\nrw=write\nnumjobs=4\n", "The files up to this job take 80 GiB; 50 GiB are free.", func(c *Case) { c.Free = 50 * g }},
+		{"PL122", "[a]\nrw=read\nthinktime=1ms\n", "With thinktime, I/Os that a stall delays", nil},
+		{"PL123", "[a]\nioengine=exec\nprogram=/bin/sh\n[b]\nrw=read\n", `program runs "/bin/sh" in a shell.`, nil},
+		{"PL124", "[a]\nrw=write\nuse_os_rand=1\n", "error use_os_rand is gone; random_generator chooses the generator.", nil},
+		{"PL125", "[a]\nrw=write\nio_size=200%\ndirectory=/x\n", "io_size=200% is a share of the file as fio finds it", nil},
+		{"PL126", "fio --name=a --write_bw_log=x\n", "write_bw_log without log_avg_msec keeps a line", nil},
+		{"PL127", "[a]\nrw=write\ndirectory = /tmp\n", `fio takes the blank in "directory= /tmp"`, nil},
+		{"PL128", "fio --name=a --size=1GiB\n", "fio reads size=1GiB as 1000000000 bytes", nil},
+		{"PL128", "fio --name=a --size=1.5g\n", "error fio reads size=1.5g as 1 bytes: it stops at the point.", nil},
+		{"PL128", "fio --name=a --size=9g --runtime=1min\n", "error runtime: fio reads another value than it says, or refuses it: time \"1min\"", nil},
+		{"PL129", "fio --name=a --size=9g --runtime=60\n", "The job ends as soon as its 9 GiB are done, be it long before 60 s.", nil},
+		{"PL130", "mdadm -C /dev/md5 -l5 -n 5 /dev/sd[b-f]\nmkfs.ext4 -b 4096 -E stride=16,stripe-width=80 /dev/md5\n", "su=64k where the chunk is 512k and sw=5 where the stripe is 4 members wide for /dev/md5", nil},
+		{"PL131", "mount /dev/sdb /a\nmount /dev/sdb /b\n", "/dev/sdb is mounted on /a already (line 1): /b is the same filesystem.", nil},
+		{"PL133", "mdadm -C /dev/md0 -l0 -n2 a b\nmdadm -C /dev/md1 -l0 -n2 c d\nmkfs.xfs /dev/md0\nmkfs.xfs /dev/md1\nmount /dev/md1 /a\n", "/dev/md0, made in line 1, is formatted here and never mounted.", nil},
+		{"PL134", "lvcreate -n a -L 1g vg\nlvcreate --name a --size 1g vg\n", "line 1 makes vg/a already.", nil},
+		{"PL140", "fio --name=a --rw=randread --direct=1 --numjobs=16 --size=9g\n", "ioengine=psync (fio's default) with 16 jobs keeps 16 I/Os in flight: at 500 µs each that is at most 32,000 IOPS", nil},
+		{"PL141", "fio --output=x --rw=read --size=1g\n", "The command has options and no --name", nil},
+	} {
+		t.Run(fmt.Sprintf("%s %.30q", c.code, c.text), func(t *testing.T) {
+			with := c.with
+			if with == nil {
+				with = func(*Case) {}
+			}
+			got := lint(c.code, c.text, with)
+			if len(got) == 0 {
+				t.Fatalf("silent on\n%s", c.text)
+			}
+			rule := Rules()[slices.IndexFunc(Rules(), func(r *rule) bool { return r.Code == c.code })]
+			says := got[0].Says
+			if got[0].Severity != rule.Severity {
+				says = string(got[0].Severity) + " " + says
+			}
+			if !strings.HasPrefix(says, c.says) {
+				t.Errorf("says %q\nwant %q", says, c.says)
+			}
+			if got[0].Line < 1 || got[0].Col < 1 || got[0].File() != "x" {
+				t.Errorf("at %s, line %d, col %d", got[0].Subject, got[0].Line, got[0].Col)
+			}
+		})
+	}
+}
+
+func TestJobRulesStaySilent(t *testing.T) {
+	for _, c := range []struct {
+		code finding.Code
+		text string
+	}{
+		{"PL101", "fio --name=a --description='from a – to b'\n"},
+		{"PL102", "fio --name=a --runt=5 --output-format=json+ --sqthread_poll=1\n"}, // unique beginnings count on a command line
+		{"PL102", "[a]\nrw=randread:8\nioengine=external:./x.so\nrandom_distribution=zipf:1.2\n"},
+		{"PL102", "[a]\nrw=${MODE}\n"},
+		{"PL103", "[a]\nrw=read\niodepth=1\n"},
+		{"PL103", "[a]\nrw=read\niodepth=32\nioengine=${E}\n"},
+		{"PL103", "[a]\nrw=read\niodepth=32\nioengine=io_uring\n"},
+		{"PL104", "[a]\nrw=read\nioengine=libaio\niodepth=4\nbuffered=0\n"},
+		{"PL104", "[a]\nrw=read\nioengine=io_uring\niodepth=4\n"},
+		{"PL104", "[a]\nrw=read\nioengine=libaio\n"},
+		{"PL105", "fio --name=a --rw=write --size=1g --end_fsync=1\n"},
+		{"PL105", "fio --name=a --rw=randread --size=5g\n"},
+		{"PL105", "fio --name=a --rw=read --size=500m --direct=1\n"},
+		{"PL105", "fio --name=a --rw=randread --size=16k --bs=16k\n"}, // PL106 says it
+		{"PL106", "fio --name=a --rw=randwrite --bs=16k --size=16M\n"},
+		{"PL106", "fio --name=a --rw=randwrite --bs=16k --size=${S}\n"},
+		{"PL107", "fio --name=a --filename=/x --rw=randread --numjobs=4\n"},
+		{"PL107", "fio --name=a --directory=/x --rw=read --numjobs=4\n"},
+		{"PL107", "fio --name=a --filename=/x --rw=read --numjobs=1\n"},
+		{"PL107", "fio --name=a --filename=/x --rw=read --numjobs=4 --offset_increment=25%\n"},
+		{"PL108", "[global]\nruntime=5\n[a]\nrw=read\ntime_based\n"},
+		{"PL108", "[a]\nrw=read\ntime_based\ntimeout=5\n"},
+		{"PL109", "[a]\nrw=read\ntime_based\nruntime=300\n"},
+		{"PL110", "# on a c6a.xlarge\nfio --name=a --time_based --runtime=1800\n"},
+		{"PL110", "# on an m5.12xlarge with gp2 3000GiB\nfio --name=a --time_based --runtime=60\n"},
+		{"PL110", "fio --name=a --time_based --runtime=60\n"},
+		{"PL111", "[a]\nrw=write\nioengine=libaio\niodepth=16\nfdatasync=32\n"},
+		{"PL111", "[a]\nrw=randread\nioengine=libaio\niodepth=16\nfdatasync=1\n"},
+		{"PL112", "fio --name=a --rw=read --filename=/dev/shm/x\n"},
+		{"PL112", "dd if=/dev/urandom of=/dev/sdb bs=1M\nfio --name=a --rw=read --filename=/dev/sdb\n"},
+		{"PL113", "fio --name=a --rw=write --filename=/dev/null\n"},
+		{"PL113", "fio --name=a --rw=read --filename=/dev/sdb\n"},
+		{"PL113", "fio --name=a --rw=write --filename=/data/dev/sdb\n"},
+		{"PL114", "mdadm -C /dev/md0 -l0 -c64 -n2 a b\nfio --name=a --filename=/dev/md0 --bs=1m --rw=read\n"},
+		{"PL115", "for i in 1 2; do fio --name=a --rw=randread --randseed=$i; done\n"},
+		{"PL115", "for i in 1 2; do echo; done\nfio --name=a --rw=randread\n"},
+		{"PL116", "[a]\nrw=read\nzero_buffers\n"},
+		{"PL116", "[a]\nrw=write\nbuffer_compress_percentage=20\n"},
+		{"PL117", "[a]\nrw=randwrite\nnorandommap\n"},
+		{"PL117", "[a]\nrw=write\nsize=4t\nnumjobs=16\n"},
+		{"PL118", "[a]\nrw=read\nnumjobs=3\n"},
+		{"PL119", "[a]\nrw=write\nnumjobs=2\nrate=5m,\n"}, // a limit on reads, and none run
+		{"PL120", "[global]\nrwmixread=70\n[a]\nrw=randread\n[b]\nrw=randrw\n"},
+		{"PL121", "fio --name=a --size=1t --directory=/x\n"}, // free space not known
+		{"PL122", "[a]\nrw=read\nrate=5m\nio_submit_mode=offload\n"},
+		{"PL122", "[a]\nrw=read\nthinktime=0\n"},
+		{"PL123", "[a]\nrw=read\nprogram=/bin/sh\n"},
+		{"PL125", "[a]\nrw=write\nfilename=/dev/sdb\nsize=50%\n"},
+		{"PL126", "[a]\nrw=read\nwrite_lat_log=x\nlog_avg_msec=100\n"},
+		{"PL127", "[a]\nrw =write\nsize = 4k\nfilename = x\n"},
+		{"PL128", "[a]\nrw=read\nkb_base=1000\nbs=4KiB\n"},
+		{"PL128", "[a]\nrw=read\nbs=4Ki,8KB\nsize=50%\n"},
+		{"PL129", "[a]\nrw=read\nsize=1g\nruntime=60\nloops=100\n"},
+		{"PL130", "mdadm -C /dev/md5 -l 6 -n 6 -c 64K a b c d e f\nmkfs.xfs -d sunit=128,su=64k,sw=4 /dev/md5\nmkfs.ext4 -E stride=16,stripe-width=64 /dev/md5\n"},
+		{"PL130", "mkfs.xfs -d su=64k,sw=8 /dev/md9\n"},
+		{"PL131", "mount /dev/sdb /a\numount /a\nmount /dev/sdb /b\n"},
+		{"PL131", "mount /dev/sdb /a\nmount /dev/sdb /a\n"},
+		{"PL131", "mount /dev/sdb /a\nmkfs.xfs -f /dev/sdb\nmount /dev/sdb /b\n"},
+		{"PL131", "mount -t tmpfs tmpfs /a\nmount -t tmpfs tmpfs /b\n"},
+		{"PL133", "mdadm -C /dev/md0 -l0 -n2 a b\nmkfs.xfs /dev/md0\n"},
+		{"PL134", "lvcreate -n a -L 1g vg1\nlvcreate -n a -L 1g vg2\n"},
+		{"PL140", "fio --name=a --rw=randread --direct=1 --numjobs=16 --ioengine=libaio\n"},
+		{"PL140", "fio --name=a --rw=randwrite --direct=1 --numjobs=16 --fsync=1\n"},
+		{"PL141", "fio --rw=read x.fio\nfio --server --daemonize=/x\nfio --version\n"},
+	} {
+		if got := lint(c.code, c.text); len(got) > 0 {
+			t.Errorf("%s fires: %s\n%s", c.code, got[0].Says, c.text)
+		}
+	}
+}
+
+func TestDisabledInPlace(t *testing.T) {
+	const job = "[global]\nioengine=psync\n%s[a]\nrw=read\n%siodepth=8%s\n[b]\nrw=read\niodepth=16\n"
+	for name, c := range map[string]struct {
+		text string
+		left int
+	}{
+		"nowhere":             {fmt.Sprintf(job, "", "", ""), 2},
+		"behind the option":   {fmt.Sprintf(job, "", "", " ; plimsoll: disable=PL103 wanted"), 1},
+		"above the option":    {fmt.Sprintf(job, "", "# plimsoll: disable=PL103 wanted\n", ""), 1},
+		"above the section":   {fmt.Sprintf(job, "# plimsoll: disable=PL109,PL103 wanted\n", "", ""), 1},
+		"another code":        {fmt.Sprintf(job, "# plimsoll: disable=PL104 wanted\n", "", ""), 2},
+		"at the top":          {"# plimsoll: disable=PL103 wanted\n\n" + fmt.Sprintf(job, "", "", ""), 0},
+		"above a command":     {"# plimsoll: disable=PL103 x\nfio --name=a --rw=read \\\n  --iodepth=8\nfio --name=a --rw=read --iodepth=8\n", 1},
+		"behind a command":    {"fio --name=a --rw=read --iodepth=8 # plimsoll: disable=pl103 x\n", 0},
+		"in Markdown":         {"# T\n<!-- plimsoll: disable=PL103 x -->\n```\nfio --name=a --iodepth=8\n```\n```\nfio --name=a --iodepth=8\n```\n", 1},
+		"top of a script":     {"#!/bin/sh\n# plimsoll: disable=PL103 all of it\n\nfio --name=a --iodepth=8\n", 0},
+		"only the next thing": {"#!/bin/sh\n# plimsoll: disable=PL103 this one\nfio --name=a --iodepth=8\nfio --name=a --iodepth=8\n", 1},
+	} {
+		if got := lint("PL103", c.text); len(got) != c.left {
+			t.Errorf("%s: %d findings left, want %d\n%s", name, len(got), c.left, c.text)
+		}
+	}
+}
+
+func TestMend(t *testing.T) {
+	for before, want := range map[string]string{
+		"fio —name=a —rw=read “--size=9g”\n":                    "fio --name=a --rw=read --size=9g\n",
+		"[a]\nrw = randread\nbs=4KiB,8KiB ; KiB\nsize=9g\n":     "[a]\nrw =randread\nbs=4k,8KiB ; KiB\nsize=9g\n",
+		"[a]\ngroup-reporting\nrw=read\nio_limit=5g\nsize=9g\n": "[a]\ngroup_reporting\nrw=read\nio_size=5g\nsize=9g\n",
+		"[a]\niodpeth=3\n": "[a]\niodpeth=3\n", // near, not certain
+	} {
+		c := &Case{Scripts: []*script.File{script.Parse("x", []byte(before), script.Options{})}}
+		if got, _ := Fix(before, Judge(c)); got != want {
+			t.Errorf("%q becomes %q, want %q", before, got, want)
+		}
+	}
+}
+
+func TestHostileNamesAreTamed(t *testing.T) {
+	text := "[a\x1b[31m]\nrw=write\nfilename=/dev/sdb\x1b]0;x\x07\nnumjobs=4\n\x00\xff=1\n"
+	c := &Case{Scripts: []*script.File{script.Parse("x", []byte(text), script.Options{})}}
+	for _, f := range Judge(c) {
+		if strings.ContainsAny(f.Says+f.Fix, "\x1b\x07\x00\n") {
+			t.Errorf("%s prints control characters: %q", f.Code, f.Says)
+		}
+	}
+}
+
+func FuzzLint(f *testing.F) {
+	for _, r := range Rules() {
+		f.Add(r.Bad)
+		f.Add("# t\n```\n" + r.Bad + "\n```\n")
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		file := script.Parse("x", []byte(text), script.Options{})
+		lines := strings.Count(text, "\n") + 1
+		found := Judge(&Case{Scripts: []*script.File{file}})
+		for _, f := range found {
+			if f.Line < 1 || f.Line > lines || f.Col < 1 {
+				t.Fatalf("%s at line %d col %d of %d lines", f.Code, f.Line, f.Col, lines)
+			}
+		}
+		Fix(text, found)
+	})
+}
+
+// BenchmarkLintThousandJobFiles holds the whole lint, reading excluded, to the issue's 0.5 s.
+func BenchmarkLintThousandJobFiles(b *testing.B) {
+	text := []byte("[global]\nioengine=libaio\ndirect=1\ntime_based\nruntime=60\ngroup_reporting\ndirectory=/data\nsize=10g\n" +
+		strings.Repeat("[job]\nstonewall\nrw=randrw\nrwmixread=70\nbs=28k\niodepth=32\nnumjobs=4\nrate=16m,5m\n", 4))
+	for b.Loop() {
+		start := time.Now()
+		c := &Case{}
+		for i := range 1000 {
+			c.Scripts = append(c.Scripts, script.Parse(fmt.Sprintf("job%d.fio", i), text, script.Options{}))
+		}
+		if got := Judge(c); len(got) == 0 {
+			b.Fatal("nothing found")
+		}
+		b.ReportMetric(time.Since(start).Seconds(), "s/1000files")
+	}
+}

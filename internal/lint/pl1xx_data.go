@@ -1,0 +1,154 @@
+package lint
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/script"
+	"plimsoll/internal/units"
+)
+
+var zeroData = &rule{
+	Code: "PL116", Since: "0.1", Severity: finding.Warn,
+	Title: "the data written is zeros or compresses well",
+	When: "A writing job has zero_buffers, buffer_compress_percentage of 50 or more, or a buffer_pattern without refill_buffers. " +
+		"scramble_buffers=0 without refill_buffers is an info: each job then writes one buffer over and over.",
+	Why: "Drives and arrays that compress, deduplicate or drop zeros store next to nothing, and later read next to nothing. The figures are then not those of " +
+		"real data.",
+	Fix:    "Leave fio's default (random buffers, scrambled for each I/O), or set refill_buffers.",
+	Bad:    "fio --name=a --rw=write --bs=1M --size=10G --zero_buffers",
+	Good:   "fio --name=a --rw=write --bs=1M --size=10G --refill_buffers",
+	Ignore: "When the application's data compresses as well, or the device is known to take no notice.",
+	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+		if !j.load.Writes() || !j.measures() || j.load.VerifyOn {
+			return nil
+		}
+		refill := j.flag("refill_buffers", false)
+		percent, _ := strconv.Atoi(strings.TrimSpace(j.last["buffer_compress_percentage"].Value))
+		switch {
+		case j.flag("zero_buffers", false):
+			return j.found("It writes zeros, which drives and arrays that compress or deduplicate hardly store.", "zero_buffers")
+		case percent >= 50:
+			return j.found(fmt.Sprintf("%d %% of each buffer compresses away.", percent), "buffer_compress_percentage")
+		case j.given("buffer_pattern") && !refill:
+			return j.found("It writes one pattern over and over.", "buffer_pattern")
+		case !j.flag("scramble_buffers", true) && !refill:
+			f := j.found("Each job writes one buffer over and over, which deduplicates.", "scramble_buffers")
+			f.Severity = finding.Info
+			return f
+		}
+		return nil
+	}),
+}
+
+var randomMap = &rule{
+	Code: "PL117", Since: "0.1", Severity: finding.Info,
+	Title: "the random map is in the way",
+	When:  "norandommap together with verify is a warning; a map of more than 256 MiB in all (one bit for each block of each job) is an info.",
+	Why: "Without the map fio may write a block twice and verify it against the first version, so it switches to weaker checks. With it, fio keeps a bit for " +
+		"each block of each job and looks free ones up, which costs memory, start-up time and, near the end, CPU.",
+	Fix:    "Drop norandommap when verifying. On huge regions add norandommap, or random_generator=lfsr, which covers every block without a map.",
+	Bad:    "fio --name=a --rw=randwrite --bs=4k --size=4T --numjobs=16 --direct=1",
+	Good:   "fio --name=a --rw=randwrite --bs=4k --size=4T --numjobs=16 --direct=1 --random_generator=lfsr",
+	Ignore: "When memory is plenty and every block must be visited once.",
+	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+		w := j.load
+		if w.Sequential || !j.measures() {
+			return nil
+		}
+		if j.flag("norandommap", false) {
+			if !w.VerifyOn {
+				return nil
+			}
+			f := j.found("norandommap lets fio write a block twice, which verify then takes for corruption or has to overlook.", "norandommap")
+			f.Severity = finding.Warn
+			return f
+		}
+		if bs := j.bs(); bs > 0 && j.last["random_generator"].Value != "lfsr" && !j.open["size"] && !j.open["numjobs"] {
+			if size := w.Size / bs / 8 * units64(w.Jobs); size > 256*units.MiB {
+				return j.found(fmt.Sprintf("The random maps of %s take %s of memory.", countOf(w.Jobs, "job"), size), "size")
+			}
+		}
+		return nil
+	}),
+}
+
+var runsCommand = &rule{
+	Code: "PL123", Since: "0.1", Severity: finding.Warn,
+	Title:  "the job runs shell commands",
+	When:   "exec_prerun, exec_postrun or ioengine=exec is set.",
+	Why:    "fio hands the text to a shell, as root when fio runs as root. A job file from the web, or one sent to fio --server, can do anything this way.",
+	Fix:    "Read the command. plimsoll runs such a job with --allow-exec only.",
+	Bad:    "[a]\nrw=read\nexec_prerun=echo 3 > /proc/sys/vm/drop_caches",
+	Good:   "sync; echo 3 > /proc/sys/vm/drop_caches\nfio a.fio",
+	Ignore: "When you wrote the command yourself.",
+	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+		for _, name := range []string{"exec_prerun", "exec_postrun", "program"} {
+			if o, ok := j.last[name]; ok && (name != "program" || j.load.Engine == "exec") {
+				return j.found(fmt.Sprintf("%s runs %q in a shell.", name, shown(o.Value)), name)
+			}
+		}
+		return nil
+	}),
+}
+
+// successor is what became of an option.
+type successor struct {
+	now  string // the present name, empty when the option is gone
+	says string
+	gone bool // fio 3.33 refuses it
+}
+
+// successors were each tried with fio 3.33 (2026-11-21).
+var successors = map[string]successor{
+	"io_limit":               {now: "io_size", says: "the old name of io_size"},
+	"iodepth_batch_complete": {now: "iodepth_batch_complete_min", says: "the old name of iodepth_batch_complete_min"},
+	"userspace_libaio_reap":  {now: "userspace_reap", says: "spelled userspace_reap", gone: true},
+	"use_os_rand":            {says: "gone; random_generator chooses the generator", gone: true},
+	"overwrite_plist":        {says: "gone", gone: true},
+	"rwmixcycle":             {says: "gone; drop it", gone: true},
+	"hugepage_size":          {now: "hugepage-size", says: "spelled hugepage-size", gone: true},
+	"rand_seed":              {now: "randseed", says: "spelled randseed", gone: true},
+}
+
+var renamed = &rule{
+	Code: "PL124", Since: "0.1", Severity: finding.Info,
+	Title:  "an option that was renamed or removed",
+	When:   "The option is on the list of fio's own renamings and removals. It is an error when fio 3.33 refuses it.",
+	Why:    "The old name works until it does not, on the machine with the newer fio; or is accepted and ignored.",
+	Fix:    "Use the present name.",
+	Bad:    "fio --name=a --rw=write --size=10G --io_limit=1G",
+	Good:   "fio --name=a --rw=write --size=10G --io_size=1G",
+	Ignore: "When the job has to run on a fio that knows the old name only.",
+	Check: func(c *Case, report func(finding.Finding)) {
+		table := c.table()
+		c.options(func(_ script.Job, at func(string) *finding.Finding, o fio.Option) *finding.Finding {
+			old, ok := successors[o.Name]
+			if !ok {
+				if o.Name == "verify" && strings.TrimSpace(o.Value) == "meta" {
+					return at("verify=meta is obsolete: every verify checks the header.")
+				}
+				return nil
+			}
+			if known, _ := table.Check(o.Name); known == old.gone && c.Fio != nil {
+				return nil // the fio at hand differs from 3.33: PL102 speaks of what it does not know
+			}
+			f := at(fmt.Sprintf("%s is %s.", o.Name, old.says))
+			if old.gone {
+				f.Severity = finding.Fail
+			}
+			if old.now != "" {
+				f.Fix = "Write " + old.now + "."
+				f.Edits = []finding.Edit{{Line: o.Line, Col: o.Col, Old: o.Name, New: old.now}}
+			}
+			return f
+		}, report)
+	},
+}
+
+func hasText(text string) func(fio.Word) bool {
+	return func(w fio.Word) bool { return w.Text == text }
+}

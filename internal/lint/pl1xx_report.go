@@ -1,0 +1,154 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/units"
+)
+
+var manyReports = &rule{
+	Code: "PL118", Since: "0.1", Severity: finding.Info,
+	Title: "many jobs without group_reporting",
+	When:  "numjobs is 4 or more and group_reporting is not set.",
+	Why: "fio prints a block of figures for each copy. Totals and percentiles over all of them are then left to the reader, and percentiles cannot be " +
+		"added or averaged.",
+	Fix:    "Add group_reporting.",
+	Bad:    "fio --name=a --rw=randread --numjobs=16 --size=1G",
+	Good:   "fio --name=a --rw=randread --numjobs=16 --size=1G --group_reporting",
+	Ignore: "When you look for the one job that differs.",
+	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+		if j.load.Jobs < 4 || j.flag("group_reporting", false) {
+			return nil
+		}
+		return j.found(fmt.Sprintf("fio prints %d reports, and percentiles over all of them nowhere.", j.load.Jobs), "numjobs")
+	}),
+}
+
+var ratePerJob = &rule{
+	Code: "PL119", Since: "0.1", Severity: finding.Info,
+	Title:  "rate holds for each job, not for all together",
+	When:   "rate or rate_iops is set and numjobs is above 1.",
+	Why:    "Each of the numjobs copies may go at the rate. Read as the total, it is off by a factor of numjobs.",
+	Fix:    "Divide the total by numjobs, or say in a comment that the rate is for one job.",
+	Bad:    "fio --name=a --rw=write --rate=100m --numjobs=8     # meant: 100 MiB/s in all",
+	Good:   "fio --name=a --rw=write --rate=100m",
+	Ignore: "When it was meant for each job.",
+	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+		w := j.load
+		if w.Jobs < 2 || j.open["numjobs"] {
+			return nil
+		}
+		var sums []string
+		add := func(on bool, each, all, what string) {
+			if on {
+				sums = append(sums, fmt.Sprintf("%s of %s, %s in all", each, what, all))
+			}
+		}
+		n := float64(w.Jobs)
+		add(w.Reads() && w.ReadRate > 0, w.ReadRate.String(), (w.ReadRate * units.Rate(n)).String(), "reads")
+		add(w.Writes() && w.WriteRate > 0, w.WriteRate.String(), (w.WriteRate * units.Rate(n)).String(), "writes")
+		add(w.Reads() && w.ReadIOPS > 0, w.ReadIOPS.String()+" IOPS", (w.ReadIOPS * units.IOPS(n)).String(), "reads")
+		add(w.Writes() && w.WriteIOPS > 0, w.WriteIOPS.String()+" IOPS", (w.WriteIOPS * units.IOPS(n)).String(), "writes")
+		if len(sums) == 0 {
+			return nil
+		}
+		of := ""
+		if len(j.src.File.Jobs()) > 1 {
+			of = " of [" + shown(j.sec.Name) + "]"
+		}
+		return j.found(fmt.Sprintf("Each of the %d jobs%s may do %s.", w.Jobs, of, strings.Join(sums, "; ")), "rate", "rate_iops")
+	}),
+}
+
+var mixIgnored = &rule{
+	Code: "PL120", Since: "0.1", Severity: finding.Warn,
+	Title:  "rwmixread on a job that does not mix",
+	When:   "rwmixread or rwmixwrite is set in a job's own section, or for a command's only jobs, and rw is not rw, readwrite or randrw.",
+	Why:    "fio ignores it: rw=randread with rwmixread=70 reads only. The workload is not the one that the text describes.",
+	Fix:    "Use rw=randrw or rw=rw, or drop rwmixread.",
+	Bad:    "fio --name=a --rw=randwrite --rwmixread=70 --size=1G",
+	Good:   "fio --name=a --rw=randrw --rwmixread=70 --size=1G",
+	Ignore: "When it is a default in [global] for other jobs; then it is not reported anyway.",
+	Check: func(c *Case, report func(finding.Finding)) {
+		mixed := map[string]bool{} // places of the option that some job uses
+		var alone []*lintJob
+		place := func(j *lintJob) string {
+			line, col := j.at("rwmixread", "rwmixwrite")
+			return fmt.Sprintf("%s:%d:%d", j.file.Name, line, col)
+		}
+		for _, j := range c.lintJobs() {
+			if !j.given("rwmixread") && !j.given("rwmixwrite") || j.open["rw"] {
+				continue
+			}
+			switch j.mode() {
+			case "rw", "readwrite", "randrw":
+				mixed[place(j)] = true
+			default:
+				alone = append(alone, j)
+			}
+		}
+		for _, j := range alone {
+			if at := place(j); !mixed[at] {
+				mixed[at] = true // said once
+				report(*j.found(fmt.Sprintf("%s does not mix: the share of reads is ignored.", j.setting("rw", "read")), "rwmixread", "rwmixwrite"))
+			}
+		}
+	},
+}
+
+// mode is the value of rw without what may stand behind its colon.
+func (j *lintJob) mode() string {
+	o, ok := j.last["rw"]
+	if !ok {
+		return "read"
+	}
+	v, _, _ := strings.Cut(strings.TrimSpace(o.Value), ":")
+	return v
+}
+
+var omission = &rule{
+	Code: "PL122", Since: "0.1", Severity: finding.Info,
+	Title: "latencies leave out the time that I/Os waited to be issued",
+	When:  "rate, rate_iops or thinktime is set, and io_submit_mode is not offload.",
+	Why: "Such a job stands for clients that come at a rate of their own. When the storage stalls, fio issues the next I/Os late and counts their latency " +
+		"from when it issued them: one stall of a second shows as one slow I/O instead of hundreds (coordinated omission). High percentiles look far too good.",
+	Fix: "Look at the achieved rate first: below the one asked for, latencies mean little. With a synchronous engine io_submit_mode=offload issues " +
+		"I/Os on time, whatever the device does.",
+	Bad:    "fio --name=a --rw=randread --rate_iops=5000 --size=10G --time_based --runtime=60",
+	Good:   "fio --name=a --rw=randread --rate_iops=5000 --io_submit_mode=offload --size=10G --time_based --runtime=60",
+	Ignore: "When only the throughput is read from the result.",
+	Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
+		limited := ""
+		for _, name := range []string{"thinktime", "rate_iops", "rate"} {
+			if o, ok := j.last[name]; ok && strings.Trim(o.Value, "0 ,") != "" {
+				limited = name
+			}
+		}
+		if limited == "" || strings.TrimSpace(j.last["io_submit_mode"].Value) == "offload" || !j.measures() {
+			return nil
+		}
+		return j.found(fmt.Sprintf("With %s, I/Os that a stall delays are issued late and timed from then: high percentiles come out too low.", limited), limited)
+	}),
+}
+
+var everyIO = &rule{
+	Code: "PL126", Since: "0.1", Severity: finding.Info,
+	Title: "the logs hold a line for each I/O",
+	When:  "A write_bw_log, write_iops_log or write_lat_log is asked for without log_avg_msec or log_hist_msec.",
+	Why: "fio keeps each entry in memory and writes the files at the end: at 100,000 IOPS some 200 MB a minute and log. The memory is taken from the page " +
+		"cache and from whatever runs beside, and a full disk loses the log.",
+	Fix:    "Set log_avg_msec=1000, or take fio's json+ histograms each second, as plimsoll does.",
+	Bad:    "fio --name=a --rw=randread --write_lat_log=a --time_based --runtime=600 ...",
+	Good:   "fio --name=a --rw=randread --write_lat_log=a --log_avg_msec=1000 --time_based --runtime=600 ...",
+	Ignore: "When each I/O must be seen, on a slow device or for seconds.",
+	Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
+		for _, name := range []string{"write_lat_log", "write_bw_log", "write_iops_log"} {
+			if j.given(name) && !j.given("log_avg_msec") && !j.given("log_hist_msec") && !j.given("log_max_value") {
+				return j.found(fmt.Sprintf("%s without log_avg_msec keeps a line in memory for each I/O.", name), name)
+			}
+		}
+		return nil
+	}),
+}

@@ -1,0 +1,152 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/script"
+	"plimsoll/internal/units"
+)
+
+var endless = &rule{
+	Code: "PL108", Since: "0.1", Severity: finding.Warn,
+	Title:  "time_based without runtime",
+	Why:    "fio says \"time_based requires a runtime/timeout setting\" once, drops time_based and ends when the size is done.",
+	Fix:    "Add runtime, such as runtime=60.",
+	Bad:    "fio --name=a --rw=randread --size=1G --time_based",
+	Good:   "fio --name=a --rw=randread --size=1G --time_based --runtime=60",
+	Ignore: "Never.",
+	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+		if !j.load.TimeBased || j.open["time_based"] || j.open["runtime"] || j.load.Runtime > 0 {
+			return nil
+		}
+		return j.found("time_based has no effect without runtime: the job ends when its size is done.", "time_based")
+	}),
+}
+
+// shortRun is where a minute's warm-up no longer weighs: below it PL109 speaks.
+const shortRun = 5 * time.Minute
+
+var noRamp = &rule{
+	Code: "PL109", Since: "0.1", Severity: finding.Info,
+	Title: "a short run without ramp_time",
+	When:  "A timed job of less than 5 minutes has no ramp_time.",
+	Why: "The first seconds (files opened, queues filled, caches and credits full, CPU clocks rising) go into the mean and, more so, into the " +
+		"high percentiles.",
+	Fix:    "Add ramp_time=5 or more; plimsoll cuts the warm-up where the figures settle.",
+	Bad:    "fio --name=a --rw=randread --size=10G --time_based --runtime=60",
+	Good:   "fio --name=a --rw=randread --size=10G --time_based --runtime=60 --ramp_time=10",
+	Ignore: "When the warm-up is what you look at, or all runs that you compare have the same.",
+	Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
+		w := j.load
+		if !w.TimeBased || w.Runtime == 0 || w.Runtime >= shortRun || w.Ramp > 0 || j.open["ramp_time"] || !j.measures() {
+			return nil
+		}
+		return j.found(fmt.Sprintf("%s without ramp_time: the first seconds count.", span(float64(w.Runtime))), "runtime")
+	}),
+}
+
+var (
+	instanceName = regexp.MustCompile(`(?i)\b[a-z]{1,3}[0-9][a-z0-9-]*\.(?:nano|micro|small|medium|large|[0-9]*xlarge|metal(?:-[0-9]+xl)?)\b`)
+	creditVolume = regexp.MustCompile(`\b(?:gp2|st1|sc1)\b(?:\s+[0-9]+\s*(?:GiB|GB))?`)
+	volumeSize   = regexp.MustCompile(`[0-9]{3,}`)
+)
+
+// bursting are the instance types that a document names whose EBS limits burst.
+func bursting(f *script.File) []cloud.InstanceFacts {
+	var types []cloud.InstanceFacts
+	for _, name := range f.Match(instanceName, "large", "medium", "small", "micro", "nano", "metal") {
+		facts, ok := cloud.InstanceLimits(strings.ToLower(name))
+		known := slices.ContainsFunc(types, func(t cloud.InstanceFacts) bool { return t.Type == facts.Type })
+		if ok && !known && facts.Baseline.IOPS > 0 && facts.Burst.IOPS > facts.Baseline.IOPS {
+			types = append(types, facts)
+		}
+	}
+	return types
+}
+
+var shortForBurst = &rule{
+	Code: "PL110", Since: "0.1", Severity: finding.Warn,
+	Title: "the run is too short to see burst credits run out",
+	When: "The document names an EC2 instance type whose EBS limits burst, or a volume type with credits (gp2 below 1,000 GiB, st1, sc1), and its timed jobs are " +
+		"shorter than the burst lasts (30 minutes for instances).",
+	Why: "A fresh instance or volume runs at its burst rate until its credits are spent, typically after 30 minutes, and at a fraction from then on. " +
+		"A system sized by the burst figure slows down when it is busy for long, which is when it matters.",
+	Fix:    "Compare with the baseline limits, or run for longer than the burst lasts; plimsoll states burst and sustained ceilings apart.",
+	Bad:    "# on a c6a.xlarge\nfio --name=a --rw=randwrite --bs=16k --time_based --runtime=180 ...",
+	Good:   "fio --name=a --rw=randwrite --bs=16k --time_based --runtime=2700 --status-interval=60 ...",
+	Ignore: "When only bursts matter to you.",
+	Check: oncePerFile(func(c *Case, j *lintJob) *finding.Finding {
+		const burst = 30 * time.Minute
+		w := j.load
+		if w.Runtime == 0 || w.Runtime >= burst || !j.measures() {
+			return nil
+		}
+		var f *finding.Finding
+		steepest := units.IOPS(0)
+		l := c.document(j.file)
+		for _, facts := range l.bursting {
+			name := facts.Type
+			if f == nil {
+				f = j.found("", "runtime")
+			}
+			if fall := facts.Burst.IOPS / facts.Baseline.IOPS; fall > steepest {
+				steepest = fall
+				f.Says = fmt.Sprintf("%s cannot see the end of a burst: a %s does %s IOPS on EBS for 30 minutes a day and %s IOPS for good.",
+					span(float64(w.Runtime)), name, facts.Burst.IOPS, facts.Baseline.IOPS)
+			}
+			f.Evidence = append(f.Evidence, finding.Evidence{
+				What: name + " on EBS", Where: facts.String(),
+				Found: fmt.Sprintf("%s IOPS, %s for 30 minutes a day; %s IOPS, %s for good", facts.Burst.IOPS, facts.Burst.Rate.SI(), facts.Baseline.IOPS, facts.Baseline.Rate.SI()),
+			})
+		}
+		if f != nil {
+			return f
+		}
+		for _, name := range l.credits {
+			if n, _ := strconv.Atoi(volumeSize.FindString(name)); n >= 1000 {
+				return nil // gp2 of that size lives on its baseline
+			}
+		}
+		if len(l.credits) > 0 {
+			f = j.found(fmt.Sprintf("%s cannot see a %s volume's credits run out.", span(float64(w.Runtime)), l.credits[0][:3]), "runtime")
+			f.Severity = finding.Info
+			return f
+		}
+		return nil
+	}),
+}
+
+var repeatedRandom = &rule{
+	Code: "PL115", Since: "0.1", Severity: finding.Info,
+	Title: "every round visits the same blocks in the same order",
+	When:  "Random I/O is repeated (loops above 1, or the command stands in a loop), and neither randrepeat=0 nor a randseed is given.",
+	Why: "randrepeat=1 is fio's default: the same seed each time. The second round finds in caches what the first one left there, so rounds look better, " +
+		"and more alike, than they are.",
+	Fix:    "Set randrepeat=0, or another randseed for each round.",
+	Bad:    "for i in 1 2 3; do fio --name=a --rw=randread --size=10G --bs=4k --direct=1; done",
+	Good:   "for i in 1 2 3; do fio --name=a --rw=randread --size=10G --bs=4k --direct=1 --randrepeat=0; done",
+	Ignore: "When runs must be comparable block for block.",
+	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+		if j.load.Sequential || j.flag("randrepeat", true) && j.given("allrandrepeat") || !j.flag("randrepeat", true) || j.given("randseed") || !j.measures() {
+			return nil
+		}
+		loops, _ := strconv.Atoi(j.last["loops"].Value)
+		switch {
+		case loops > 1:
+			return j.found(fmt.Sprintf("All %d loops visit the same blocks in the same order (randrepeat=1 is fio's default).", loops), "loops")
+		case j.src.Loop:
+			return j.found("Each round of the loop visits the same blocks in the same order (randrepeat=1 is fio's default).", "rw")
+		}
+		return nil
+	}),
+}
+
+// units64 counts jobs where bytes are multiplied.
+func units64(n int) units.Bytes { return units.Bytes(max(n, 0)) }

@@ -1,0 +1,152 @@
+// Package text holds how anything is printed that is not a quantity of package units: counts of
+// things, shares, lists, wrapped paragraphs, quoted and foreign text. No other room has a printer
+// of its own, so the same fact reads the same in a terminal, a page, a finding and an error.
+package text
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"plimsoll/internal/units"
+)
+
+// None is what a table's cell shows for an absent value.
+const None = "–"
+
+// Percent prints a share (1 for all) with one decimal: "26.4 %".
+func Percent(share float64) string {
+	return units.Group(strconv.FormatFloat(share*100, 'f', 1, 64)) + " %"
+}
+
+// PlusMinus prints a relative half width: "± 1.2 %".
+func PlusMinus(share float64) string { return "± " + Percent(share) }
+
+// Times prints a ratio in a sentence: "3.9x".
+func Times(ratio float64) string { return trim(strconv.FormatFloat(ratio, 'f', 1, 64)) + "x" }
+
+// Ratio prints a change between two figures: "x2.50", "x0.675".
+func Ratio(ratio float64) string {
+	digits := 2
+	if ratio < 0.9995 {
+		digits = 3
+	}
+	return "x" + units.Group(strconv.FormatFloat(ratio, 'f', digits, 64))
+}
+
+// trim takes the zeros at the end of a decimal fraction away.
+func trim(s string) string {
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}
+
+// Integer is what can be counted.
+type Integer interface {
+	~int | ~int32 | ~int64 | ~uint32 | ~uint64
+}
+
+// Count prints a number with its thousands separated: "16,384".
+func Count[N Integer](n N) string { return units.Group(strconv.FormatInt(int64(n), 10)) }
+
+// Plural prints a count and its noun: "1 step", "2 steps", "1,200 I/Os". The plural is the noun
+// with an s unless it is given.
+func Plural[N Integer](n N, one string, many ...string) string {
+	noun := one
+	if n != 1 {
+		noun = one + "s"
+		if len(many) > 0 {
+			noun = many[0]
+		}
+	}
+	return Count(n) + " " + noun
+}
+
+// Duration prints how long something lasts, exact to the second from a minute on: "250 ms",
+// "12.5 s", "90 s", "2 min 30 s", "30 min", "1 h 30 min", "3 days". Up to two minutes it stays in
+// seconds, up to two days in hours.
+func Duration(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "-" + Duration(-d)
+	case d < time.Minute:
+		return units.LatencyOf(d).String()
+	case d < 2*time.Minute:
+		return Plainly(d, time.Second, "s")
+	case d < time.Hour:
+		return pair(d, time.Minute, "min", time.Second, "s")
+	case d < 48*time.Hour:
+		return pair(d, time.Hour, "h", time.Minute, "min")
+	}
+	return Plural(int(d.Round(24*time.Hour)/(24*time.Hour)), "day")
+}
+
+// Plainly prints d as a number of one unit: "90 s".
+func Plainly(d, one time.Duration, name string) string {
+	return Count(int64(d.Round(one)/one)) + " " + name
+}
+
+// pair prints d in two units, the smaller one left out where it is zero.
+func pair(d, large time.Duration, largeName string, small time.Duration, smallName string) string {
+	d = d.Round(small)
+	s := Plainly(d.Truncate(large), large, largeName)
+	if rest := d % large; rest > 0 {
+		s += " " + Plainly(rest, small, smallName)
+	}
+	return s
+}
+
+// List joins names as a sentence does: "a", "a and b", "a, b and c".
+func List(names []string) string {
+	switch n := len(names); n {
+	case 0:
+		return ""
+	case 1:
+		return names[0]
+	default:
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+}
+
+// Some names the first of a long list and how many more there are: "nvme1n1, nvme2n1 and 6 more".
+func Some(names []string, most int) string {
+	if len(names) <= most {
+		return List(names)
+	}
+	shown := max(most-1, 1)
+	return strings.Join(names[:shown], ", ") + " and " + Count(len(names)-shown) + " more"
+}
+
+// Sentence begins with a capital letter and ends with a full stop.
+func Sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return ""
+	}
+	r := []rune(s)
+	r[0] = unicode.ToUpper(r[0])
+	s = string(r)
+	if !strings.ContainsRune(".!?:", r[len(r)-1]) {
+		s += "."
+	}
+	return s
+}
+
+// FirstLine is what stands before the first line break.
+func FirstLine(s string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return strings.TrimSpace(first)
+}
+
+// Width is how many columns of a terminal s takes; escape sequences take none.
+func Width(s string) int { return ansi.StringWidth(s) }
+
+// PadRight fills s up with spaces to a width in columns.
+func PadRight(s string, width int) string { return s + strings.Repeat(" ", max(width-Width(s), 0)) }
+
+// PadLeft puts spaces before s up to a width in columns.
+func PadLeft(s string, width int) string { return strings.Repeat(" ", max(width-Width(s), 0)) + s }

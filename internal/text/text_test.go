@@ -1,0 +1,122 @@
+package text
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+)
+
+func TestPrinters(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{Percent(0.2636), "26.4 %"},
+		{Percent(12.5), "1,250.0 %"},
+		{PlusMinus(0.032), "± 3.2 %"},
+		{Times(3.94), "3.9x"},
+		{Times(4), "4x"},
+		{Ratio(2.4995), "x2.50"},
+		{Ratio(0.675), "x0.675"},
+		{Plural(1, "step"), "1 step"},
+		{Plural(0, "step"), "0 steps"},
+		{Plural(1200, "I/O"), "1,200 I/Os"},
+		{Plural(2, "entry", "entries"), "2 entries"},
+		{Duration(0), "0 s"},
+		{Duration(250 * time.Millisecond), "250 ms"},
+		{Duration(12540 * time.Millisecond), "12.5 s"},
+		{Duration(90 * time.Second), "90 s"},
+		{Duration(150 * time.Second), "2 min 30 s"},
+		{Duration(30 * time.Minute), "30 min"},
+		{Duration(time.Hour), "1 h"},
+		{Duration(90 * time.Minute), "1 h 30 min"},
+		{Duration(5*time.Hour + 20*time.Second), "5 h"},
+		{Duration(72 * time.Hour), "3 days"},
+		{List([]string{"a"}), "a"},
+		{List([]string{"a", "b", "c"}), "a, b and c"},
+		{Some([]string{"a", "b", "c", "d", "e"}, 3), "a, b and 3 more"},
+		{Some([]string{"a", "b", "c"}, 3), "a, b and c"},
+		{Sentence("the disk is full"), "The disk is full."},
+		{Sentence("Is it?"), "Is it?"},
+		{FirstLine("  one \ntwo"), "one"},
+		{PadLeft("µs", 4) + PadRight("–", 3) + "|", "  µs–  |"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+func TestWrapNeverSplitsAWord(t *testing.T) {
+	s := "its volume limits are unknown; declare them, for example with " + Keep("--volumes 3000iops:125MiB/s") + " or in plimsoll.yaml"
+	lines := Wrap(s, 40, "note: ", "      ")
+	joined := strings.Join(lines, "\n")
+	if !strings.Contains(joined, "--volumes 3000iops:125MiB/s") {
+		t.Errorf("the flag is split:\n%s", joined)
+	}
+	for i, l := range lines {
+		if Width(l) > 40 {
+			t.Errorf("line %d has %d columns: %q", i+1, Width(l), l)
+		}
+		if i > 0 && !strings.HasPrefix(l, "      ") {
+			t.Errorf("line %d is not indented: %q", i+1, l)
+		}
+	}
+	if lines := Wrap("a-very-long-word-that-does-not-fit-here b", 10, "", ""); len(lines) != 2 {
+		t.Errorf("got %q, want two lines", lines)
+	}
+	if lines := Wrap("\x1b[31mred\x1b[0m green", 9, "", ""); len(lines) != 1 {
+		t.Errorf("escape sequences take columns: %q", lines)
+	}
+}
+
+func TestCleanHidesNothing(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain":             "plain",
+		"\x1b[31mred":       "\ufffd[31mred",
+		"a\u202eb":          "a\ufffdb",
+		"two\nlines\tthere": "two lines there",
+		"bad\xffbyte":       "bad\ufffdbyte",
+	} {
+		if got := Clean(in, 0); got != want {
+			t.Errorf("%q became %q, want %q", in, got, want)
+		}
+	}
+	if got := Clean("0123456789", 5); got != "0123…" {
+		t.Errorf("cut to %q", got)
+	}
+}
+
+// TestShellQuote asks a shell what it reads.
+func TestShellQuote(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("bash is not installed, so its reading of quoted words is not tested")
+	}
+	args := []string{"", "plain", "two words", "it's", "$(id)", "`id`", "a\nb", "tab\there", "back\\slash", "ünï", "*?[a]", "!x", "~", "\x1b[0m"}
+	cmd := exec.Command(bash, "-c", "printf '%s\\0' "+ShellLine(args))
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		if got != args[i] {
+			t.Errorf("%q is read as %q", args[i], got)
+		}
+	}
+}
+
+func FuzzForeign(f *testing.F) {
+	for _, s := range []string{"", "it's", "\x1b[31m", "a\u202eb", strings.Repeat("x", 200)} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, got := range []string{Clean(s, 40), Quote(s), ShellQuote(s)} {
+			if strings.IndexFunc(got, func(r rune) bool { return !unicode.IsPrint(r) }) >= 0 {
+				t.Errorf("%q became %q, which is not printable", s, got)
+			}
+		}
+		if Width(Clean(s, 40)) > 40 {
+			t.Errorf("%q became %q, which is wider than 40 columns", s, Clean(s, 40))
+		}
+	})
+}

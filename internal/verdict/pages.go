@@ -1,0 +1,25 @@
+package verdict
+
+import (
+	"slices"
+	"strings"
+
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/lint"
+)
+
+// Pages are those of all rules, in the order of their codes.
+func Pages() []finding.Page {
+	return slices.Concat(finding.Pages(lint.Rules()), finding.Pages(diagnose.Rules()))
+}
+
+// Explain renders a rule's page as plain text; false when no rule has that code.
+func Explain(code finding.Code) (string, bool) {
+	for _, p := range Pages() {
+		if strings.EqualFold(string(p.Code), string(code)) {
+			return p.Text(), true
+		}
+	}
+	return "", false
+}
