@@ -1,0 +1,377 @@
+package workload
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/units"
+)
+
+// JobOptions are what the demand does not say of its job.
+type JobOptions struct {
+	// Filename is a device or a file, and Directory a directory that fio makes the file in. With neither, the job
+	// reads the place from the variable TARGET.
+	Filename, Directory string
+	// Size of the file; 0 is the demand's capacity.
+	Size units.Bytes
+	// Runtime is the least time; 0 is half a minute. The job runs for whole periods of the bursts.
+	Runtime time.Duration
+	// Depth is iodepth of every section; 0 is what the rate needs.
+	Depth int
+	// Latency is that of one I/O when the storage is at ease, which the depth is worked out from; 0 is 1 ms.
+	Latency time.Duration
+}
+
+const (
+	// AssumedLatency of one I/O where no type of volume is known: that of EBS's general types.
+	AssumedLatency = time.Millisecond
+	// leastRun is how long a job runs where nothing else is said.
+	leastRun = 30 * time.Second
+	// mostBursts is how many bursts a job spells out.
+	mostBursts = 20
+	// mostDepth is the largest iodepth that a rate is given.
+	mostDepth = 64
+	// mostJobs is the largest numjobs; more threads become depth.
+	mostJobs = 64
+	// room is how many times the I/Os that are in flight on average the depth allows, so that the job is held by its
+	// rate and not by its depth.
+	room = 4
+)
+
+// Job is a fio job with the reason of each section.
+type Job struct {
+	Name     string
+	Comment  []string
+	Sections []JobSection
+}
+
+// JobSection is a section and why it is as it is.
+type JobSection struct {
+	fio.Section
+	Comment []string
+}
+
+// File is the job without its comments.
+func (j *Job) File() fio.JobFile {
+	f := fio.JobFile{Name: j.Name}
+	for _, s := range j.Sections {
+		f.Sections = append(f.Sections, s.Section)
+	}
+	return f
+}
+
+// Text is the job file, comments included.
+func (j *Job) Text() string {
+	var b strings.Builder
+	comment := func(lines []string) {
+		for _, line := range lines {
+			fmt.Fprintf(&b, "; %s\n", line)
+		}
+	}
+	comment(j.Comment)
+	for _, s := range j.Sections {
+		b.WriteString("\n")
+		comment(s.Comment)
+		fmt.Fprintf(&b, "[%s]\n", s.Name)
+		for _, o := range s.Options {
+			if o.Bare {
+				fmt.Fprintln(&b, o.Name)
+			} else {
+				fmt.Fprintf(&b, "%s=%s\n", o.Name, o.Value)
+			}
+		}
+	}
+	return b.String()
+}
+
+// part is one direction of a stream, which becomes a section: latency and rate then stay those of the stream,
+// whatever the other direction does.
+type part struct {
+	*Stream
+	name  string
+	read  bool
+	iops  units.IOPS
+	jobs  int
+	depth int
+	why   []string
+}
+
+// Job is the fio job that asks for the demand: a section for each direction of each stream, and one for each burst.
+func (d *Demand) Job(o JobOptions) *Job {
+	o.Latency = cmp.Or(o.Latency, AssumedLatency)
+	o.Size = cmp.Or(o.Size, d.Capacity)
+	total, cut := d.runtime(o.Runtime)
+	j := &Job{Name: d.Name + ".fio"}
+	j.Comment = append(j.Comment, "The demand "+d.Name+": "+cmp.Or(oneLine(d.About), "written by plimsoll workload"))
+	peak, mean := d.Peak(), d.Mean()
+	j.Comment = append(j.Comment, fmt.Sprintf("At peak %v IOPS and %v, on average %v IOPS and %v.", peak.IOPS, peak.Rate, mean.IOPS, mean.Rate))
+	if cut {
+		j.Comment = append(j.Comment, fmt.Sprintf("Cut to %s: %d bursts are spelled out at most.", seconds(total), mostBursts))
+	}
+	if o.Filename == "" && o.Directory == "" {
+		j.Comment = append(j.Comment, "Run it with its place: TARGET=/dev/nvme1n1 fio "+j.Name+" (it writes there)")
+	}
+	j.Sections = append(j.Sections, d.global(o, total))
+	for _, p := range d.parts(o) {
+		j.Sections = append(j.Sections, p.sections(o, total)...)
+	}
+	return j
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// runtime is whole periods of the longest burst, at least as long as wanted; cut says that fewer fit the limit.
+func (d *Demand) runtime(wanted time.Duration) (total time.Duration, cut bool) {
+	total = cmp.Or(wanted, leastRun)
+	var longest, shortest time.Duration
+	for _, s := range d.Streams {
+		if s.Burst == nil {
+			continue
+		}
+		longest = max(longest, s.Burst.Every)
+		if shortest == 0 || s.Burst.Every < shortest {
+			shortest = s.Burst.Every
+		}
+	}
+	if longest == 0 {
+		return total, false
+	}
+	total = max((total+longest-1)/longest, 1) * longest
+	if wanted > 0 && wanted < total { // no longer than was asked for, unless that is less than one period
+		total = max(wanted/longest, 1) * longest
+	}
+	if most := shortest * mostBursts; total > most {
+		return max(most/longest, 1) * longest, true
+	}
+	return total, false
+}
+
+func (d *Demand) global(o JobOptions, total time.Duration) JobSection {
+	s := JobSection{Section: fio.Section{Name: "global"}}
+	s.set("ioengine", "libaio")
+	s.set("direct", "1")
+	switch {
+	case o.Filename != "":
+		s.set("filename", strings.ReplaceAll(o.Filename, ":", `\:`))
+	case o.Directory != "":
+		s.set("directory", strings.ReplaceAll(o.Directory, ":", `\:`))
+		s.set("filename", d.Name+".data")
+	default:
+		s.set("filename", "${TARGET}")
+	}
+	s.set("time_based", "")
+	s.set("runtime", seconds(total))
+	s.set("group_reporting", "")
+	s.set("refill_buffers", "1")
+	s.set("log_avg_msec", "1000")
+	return s
+}
+
+func (s *JobSection) set(name, value string) {
+	s.Options = append(s.Options, fio.Option{Name: name, Value: value, Bare: value == ""})
+}
+
+// parts splits streams that read and write.
+func (d *Demand) parts(o JobOptions) []part {
+	var parts []part
+	for i := range d.Streams {
+		s := &d.Streams[i]
+		for _, read := range []bool{true, false} {
+			share := s.ReadShare
+			if !read {
+				share = 1 - s.ReadShare
+			}
+			if share == 0 {
+				continue
+			}
+			p := part{Stream: s, name: s.Name, read: read, iops: s.IOPS * units.IOPS(share)}
+			if share < 1 {
+				p.name += map[bool]string{true: "-read", false: "-write"}[read]
+			}
+			p.size(o)
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// size works out numjobs and iodepth.
+func (p *part) size(o JobOptions) {
+	threads := max(p.Threads, 1)
+	p.jobs = min(threads, mostJobs)
+	each := float64(p.iops) / float64(p.jobs)
+	inFlight := each * o.Latency.Seconds()
+	switch {
+	case o.Depth > 0:
+		p.depth = o.Depth
+		p.why = append(p.why, fmt.Sprintf("iodepth as asked for; %s IOPS a job × %s = %s in flight need less",
+			number(each), latencyText(o.Latency), number(inFlight)))
+	case p.Depth > 0:
+		p.depth = min(p.Depth*threads/p.jobs, 1024)
+		p.why = append(p.why, fmt.Sprintf("iodepth: each of %d threads keeps %d in flight", threads, p.Depth))
+	default:
+		p.depth = min(max(int(math.Ceil(inFlight*room-1e-9)), 1), mostDepth)
+		p.why = append(p.why, fmt.Sprintf("iodepth: %s IOPS a job × %s = %s in flight, × %d for room: %d",
+			number(each), latencyText(o.Latency), number(inFlight), room, p.depth))
+		if threads > mostJobs {
+			p.depth = max(p.depth, (threads+p.jobs-1)/p.jobs)
+		}
+	}
+	if threads > mostJobs {
+		p.why = append(p.why, fmt.Sprintf("%d threads are %d jobs of depth %d", threads, p.jobs, p.depth))
+	}
+}
+
+// sections is one section, or one for each burst of the time.
+func (p *part) sections(o JobOptions, total time.Duration) []JobSection {
+	first := p.section(o)
+	if p.Burst == nil {
+		return []JobSection{first}
+	}
+	var all []JobSection
+	n := int((total - p.Burst.After + p.Burst.Every - 1) / p.Burst.Every)
+	for k := range max(n, 1) {
+		one := first
+		one.Options = slices.Clone(first.Options)
+		if n > 1 {
+			one.Name = fmt.Sprintf("%s-%d", p.name, k+1)
+		}
+		if k > 0 { // results of all bursts of a stream are one group
+			one.Comment = nil
+			one.Options = slices.DeleteFunc(one.Options, func(o fio.Option) bool { return o.Name == "new_group" })
+		}
+		if delay := p.Burst.After + time.Duration(k)*p.Burst.Every; delay > 0 {
+			one.set("startdelay", seconds(delay))
+		}
+		one.set("runtime", seconds(p.Burst.For))
+		all = append(all, one)
+	}
+	return all
+}
+
+func (p *part) section(o JobOptions) JobSection {
+	s := JobSection{Section: fio.Section{Name: p.name}}
+	share := ""
+	if p.Reads() && p.Writes() {
+		share = fmt.Sprintf(", %.4g %% of them", 100*float64(p.iops/p.Stream.IOPS))
+	}
+	block := p.MeanBlock()
+	s.Comment = append(s.Comment, fmt.Sprintf("%s: %v IOPS%s of %s = %v over %d jobs", p.name, p.iops, share,
+		p.blockText(), units.Rate(float64(p.iops)*block), p.jobs))
+	rw := map[bool]string{true: "read", false: "write"}[p.read]
+	if p.Random {
+		rw = "rand" + rw
+	}
+	s.set("new_group", "")
+	s.set("rw", rw)
+	p.blockOptions(&s, block)
+	s.set("numjobs", strconv.Itoa(p.jobs))
+	if p.depth == 1 {
+		s.set("ioengine", "psync")
+	}
+	s.set("iodepth", strconv.Itoa(p.depth))
+	s.Comment = append(s.Comment, p.why...)
+	if depth, iops := p.jobs*p.depth, float64(p.iops); depth > 16 && float64(depth)/iops > 0.1 {
+		s.Comment = append(s.Comment, fmt.Sprintf("%s in flight are %s of queue at %v IOPS: once the storage falls behind, this depth itself makes such latencies",
+			units.IOPS(depth), latencyText(time.Duration(float64(depth)/iops*float64(time.Second))), p.iops))
+	}
+	p.region(&s, o)
+	if p.Sync.Kind == "dsync" && !p.read {
+		s.set("sync", "dsync")
+	} else if p.Sync.Kind != "" && !p.read {
+		s.set(p.Sync.Kind, strconv.Itoa(p.Sync.Each))
+	}
+	if p.Poisson && len(p.Blocks) == 1 {
+		s.set("rate_process", "poisson")
+		s.Comment = append(s.Comment, "poisson arrivals need fio 3.29 or newer; older ones keep the wrong rate (fio issue 1290)")
+	} else if p.Poisson {
+		s.Comment = append(s.Comment, "arrivals are paced: fio's poisson process keeps no rate with mixed sizes (fio issue 332)")
+	}
+	return s
+}
+
+func (p *part) blockText() string {
+	if len(p.Blocks) == 1 {
+		return p.Blocks[0].Size.String()
+	}
+	parts := make([]string, len(p.Blocks))
+	for i, b := range p.Blocks {
+		parts[i] = fmt.Sprintf("%.4g %% %v", b.Share*100, b.Size)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// blockOptions sets sizes and rate. The rate is in bytes: rate_iops with mixed sizes is bytes of the smallest.
+func (p *part) blockOptions(s *JobSection, block float64) {
+	rate := float64(p.iops) * block / float64(p.jobs)
+	if len(p.Blocks) == 1 {
+		s.set("bs", size(p.Blocks[0].Size))
+	} else {
+		split := make([]string, len(p.Blocks))
+		for i, b := range p.Blocks {
+			split[i] = size(b.Size) + "/" + strconv.FormatFloat(b.Share*100, 'f', -1, 64)
+		}
+		s.set("bssplit", strings.Join(split, ":"))
+		s.Comment = append(s.Comment, fmt.Sprintf("rate: %s IOPS a job × a mean block of %v; rate_iops would count bytes of the smallest block (fio issue 1290)",
+			number(float64(p.iops)/float64(p.jobs)), units.Bytes(block+0.5)))
+	}
+	s.set("rate", size(units.Bytes(max(math.Round(rate), 1))))
+}
+
+// region says where each job works: a sequential one in a part of its own, so that no two write the same blocks.
+func (p *part) region(s *JobSection, o JobOptions) {
+	if o.Size == 0 {
+		return
+	}
+	if p.Random || p.jobs == 1 {
+		s.set("size", size(o.Size))
+		return
+	}
+	each := o.Size / units.Bytes(p.jobs)
+	if whole := each / units.MiB * units.MiB; whole > 0 {
+		each = whole
+	}
+	largest := slices.MaxFunc(p.Blocks, func(a, b Block) int { return cmp.Compare(a.Size, b.Size) }).Size
+	each = max(each/largest*largest, largest)
+	s.set("size", size(each))
+	s.set("offset_increment", size(each))
+	s.Comment = append(s.Comment, fmt.Sprintf("each job has %v of its own, so that no two touch the same blocks", each))
+}
+
+// size prints bytes exactly with fio's suffixes, which are powers of 1024.
+func size(b units.Bytes) string {
+	v, suffix := uint64(b), ""
+	for _, next := range []string{"k", "m", "g", "t"} {
+		if v == 0 || v%1024 != 0 {
+			break
+		}
+		v, suffix = v/1024, next
+	}
+	return strconv.FormatUint(v, 10) + suffix
+}
+
+// seconds prints a duration as fio reads it.
+func seconds(d time.Duration) string {
+	switch {
+	case d%time.Second == 0:
+		return fmt.Sprintf("%ds", int64(d/time.Second))
+	case d%time.Millisecond == 0:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%dus", d.Microseconds())
+}
+
+func number(v float64) string { return units.IOPS(v).String() }
+
+func latencyText(d time.Duration) string {
+	if d >= time.Second {
+		return fmt.Sprintf("%.3g s", d.Seconds())
+	}
+	return fmt.Sprintf("%.3g ms", d.Seconds()*1e3)
+}
