@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/fio"
-	"plimsoll/internal/sys"
 )
 
 var convertForms = []string{"job", "command", "suite"}
@@ -34,9 +32,9 @@ or a suite cannot hold them. "-" is a job file on standard input.`,
   plimsoll convert a.fio
   plimsoll convert a.fio --to suite > a.yaml`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			o.args = args
-			return runConvert(cmd.Context(), env, o)
+			return runConvert(env, o)
 		},
 	}
 	cmd.Flags().StringVar(&o.to, "to", "", "what to make: `FORM` job, command or suite (a command becomes a job, a job file a command)")
@@ -44,8 +42,8 @@ or a suite cannot hold them. "-" is a job file on standard input.`,
 	return cmd
 }
 
-func runConvert(ctx context.Context, env *Env, o convertOptions) error {
-	job, command, err := readJob(ctx, env, o.args)
+func runConvert(env *Env, o convertOptions) error {
+	job, command, err := readJob(env, o.args)
 	if err != nil {
 		return err
 	}
@@ -78,19 +76,19 @@ func runConvert(ctx context.Context, env *Env, o convertOptions) error {
 }
 
 // readJob reads a job file, or a command line given as one argument or as words; command tells which.
-func readJob(ctx context.Context, env *Env, args []string) (job *fio.JobFile, command bool, err error) {
+func readJob(env *Env, args []string) (job *fio.JobFile, command bool, err error) {
 	words := args
 	if len(args) == 1 {
 		name := args[0]
 		var text []byte
 		switch info, err := os.Stat(name); {
 		case name == "-":
-			text, err = sys.ReadAll("standard input", sys.Interruptible(ctx, env.In), sys.TextLimit)
+			text, err = io.ReadAll(env.In)
 			if err != nil {
-				return nil, false, err
+				return nil, false, fmt.Errorf("standard input: %w", err)
 			}
 		case err == nil && info.Mode().IsRegular():
-			if text, err = sys.Text(name); err != nil {
+			if text, err = os.ReadFile(name); err != nil {
 				return nil, false, err
 			}
 		case !strings.Contains(name, "--"):
@@ -101,7 +99,7 @@ func readJob(ctx context.Context, env *Env, args []string) (job *fio.JobFile, co
 			}
 		}
 		if text != nil {
-			job, err = fio.ParseJobFile(name, text, fio.ParseOptions{Include: sys.Text})
+			job, err = fio.ParseJobFile(name, text, fio.ParseOptions{Include: os.ReadFile})
 			return job, false, err
 		}
 	}

@@ -110,7 +110,7 @@ func (o *inspectOptions) targets() (map[topology.Role]string, error) {
 
 // capturedMachine reads an archive by --capture. Its programs are not there, nor its devices.
 func capturedMachine(file string, host *sys.Machine) (*sys.Machine, error) {
-	archive, err := sys.ReadFile(file, sys.JSONLimit)
+	archive, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -78,7 +79,7 @@ func runLint(ctx context.Context, env *Env, o lintOptions) error {
 	if err != nil {
 		return usage(err)
 	}
-	docs, err := documents(ctx, env, o.what)
+	docs, err := documents(env, o.what)
 	if err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ type document struct {
 }
 
 func (d document) parse() *script.File {
-	opts := script.Options{Include: sys.Text}
+	opts := script.Options{Include: os.ReadFile}
 	if d.command {
 		return script.CommandText(string(d.text), opts)
 	}
@@ -130,15 +131,15 @@ func (d document) parse() *script.File {
 }
 
 // documents reads what was named: files, directories, "-", or a command line, which begins with fio or has options of it.
-func documents(ctx context.Context, env *Env, what []string) ([]document, error) {
+func documents(env *Env, what []string) ([]document, error) {
 	var docs []document
 	for _, name := range what {
 		info, err := os.Stat(name)
 		switch {
 		case name == "-":
-			text, err := sys.ReadAll("standard input", sys.Interruptible(ctx, env.In), sys.TextLimit)
+			text, err := io.ReadAll(env.In)
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("standard input: %w", err)
 			}
 			docs = append(docs, document{name: "-", text: text})
 		case err == nil && info.IsDir():
@@ -148,7 +149,7 @@ func documents(ctx context.Context, env *Env, what []string) ([]document, error)
 			}
 			docs = append(docs, found...)
 		case err == nil:
-			text, err := sys.Text(name)
+			text, err := os.ReadFile(name)
 			if err != nil {
 				return nil, err
 			}
@@ -174,7 +175,7 @@ func walk(dir string) ([]document, error) {
 		case !e.Type().IsRegular() || !slices.Contains([]string{".fio", ".job", ".sh", ".bash", ".md", ".markdown"}, filepath.Ext(name)):
 			return nil
 		}
-		text, err := sys.Text(name)
+		text, err := os.ReadFile(name)
 		docs = append(docs, document{name: name, text: text, file: true})
 		return err
 	})

@@ -13,7 +13,6 @@ import (
 
 	"plimsoll/internal/provision"
 	"plimsoll/internal/report"
-	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 )
 
@@ -60,7 +59,7 @@ teardown undoes it. Nothing is changed. As root, volumes are also looked at for 
 }
 
 func (o provisionOptions) declaration() (*topology.Declaration, error) {
-	data, err := sys.ReadFile(o.file, sys.ConfigLimit)
+	data, err := os.ReadFile(o.file)
 	if err != nil {
 		return nil, err
 	}
@@ -85,16 +84,13 @@ func (o provisionOptions) plan(ctx context.Context, env *Env) (*provision.Site, 
 }
 
 // confirm asks on the terminal; elsewhere nobody can answer.
-func confirm(ctx context.Context, env *Env, question string) error {
+func confirm(env *Env, question string) error {
 	f, ok := env.In.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return usage(errors.New("there is no terminal to ask on: say --yes"))
 	}
 	fmt.Fprintf(env.Err, "%s [yes/no] ", question)
-	answer, _ := bufio.NewReader(sys.Interruptible(ctx, f)).ReadString('\n') // the end of input is no
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
+	answer, _ := bufio.NewReader(f).ReadString('\n') // the end of input is no
 	if strings.TrimSpace(answer) != "yes" {
 		return errors.New("nothing was done")
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"plimsoll/internal/units"
@@ -65,6 +66,27 @@ func InstanceLimits(typ string) (InstanceFacts, bool) {
 	if !ok {
 		return InstanceFacts{}, false
 	}
+	f := instanceFacts(r)
+	for _, c := range findAll("instances-history.csv", typ) {
+		f.Changes = append(f.Changes, InstanceChange{
+			c.text("first_seen"), c.text("last_seen"), limits(c, "base"), limits(c, "max"), c.text("source"),
+		})
+	}
+	return f, true
+}
+
+// AllInstances are the facts of every type of the catalogue, without their earlier limits.
+var AllInstances = sync.OnceValue(func() []InstanceFacts {
+	rows := table("instances.csv")
+	all := make([]InstanceFacts, len(rows))
+	for i, r := range rows {
+		all[i] = instanceFacts(r)
+	}
+	return all
+})
+
+func instanceFacts(r row) InstanceFacts {
+	typ := r.text("type")
 	f := InstanceFacts{
 		Type: typ, Arch: r.text("arch"), VCPUs: int(r.num("vcpus")), Memory: units.Bytes(r.num("memory_mib")) * units.MiB,
 		Baseline:    limits(r, "base"),
@@ -82,12 +104,7 @@ func InstanceLimits(typ string) (InstanceFacts, bool) {
 		f.Notes = append(f.Notes, "limits are for the default bandwidth weighting; ebs-1 adds 25 % of throughput")
 	}
 	f.Local = instanceStore(typ, r.text("local"))
-	for _, c := range findAll("instances-history.csv", typ) {
-		f.Changes = append(f.Changes, InstanceChange{
-			c.text("first_seen"), c.text("last_seen"), limits(c, "base"), limits(c, "max"), c.text("source"),
-		})
-	}
-	return f, true
+	return f
 }
 
 func limits(r row, which string) Limits {

@@ -57,7 +57,7 @@ func (s *Site) Journals() ([]*Work, error) {
 			continue
 		}
 		name := filepath.Join(s.Journal, e.Name())
-		data, err := sys.ReadFile(name, sys.ConfigLimit)
+		data, err := os.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}

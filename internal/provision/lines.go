@@ -145,7 +145,7 @@ func (s *Site) remove(l *Lines) error {
 }
 
 func (s *Site) read(file string) (data []byte, exists bool, err error) {
-	data, err = sys.ReadFile(s.at(file), sys.ConfigLimit)
+	data, err = os.ReadFile(s.at(file))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -14,7 +15,6 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"plimsoll/internal/fio"
-	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -56,7 +56,7 @@ func Builtin(name string) (*Suite, error) {
 
 // Load reads a suite of the user's own.
 func Load(file string) (*Suite, error) {
-	data, err := sys.ReadFile(file, sys.ConfigLimit)
+	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}

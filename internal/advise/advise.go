@@ -1,0 +1,244 @@
+// Package advise finds what to buy for a demand: layouts of volumes and the instance before them, with what they cost
+// a month, what limits each, how durable it is, and why the next cheaper one does not do. The ceilings are those of
+// package ceiling: it sizes by ceiling.CostOf and checks each row that it returns with ceiling.Of.
+package advise
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+// Request is a demand and what a purchase for it is bound to. Zero fields do not restrict.
+type Request struct {
+	Demand *workload.Demand
+	Prices *cloud.Prices
+	// Headroom is how much more than the demand is bought: 0.2 for a fifth.
+	Headroom float64
+	// BurstOK lets the instance's bursts count, for a demand whose peaks fit them.
+	BurstOK bool
+	// The instance.
+	VCPUs    int
+	Memory   units.Bytes
+	Arch     string   // arm64 or x86_64
+	Families []string // globs of the part before the dot, such as m*; none for all
+	Older    bool     // previous generations and types without NVMe, too
+	Instance string   // keep this type
+	// The volumes.
+	Types      []string // gp3, io2, st1, local; none for these
+	MaxVolumes int
+	Keep       *Layout // keep these volumes
+	// Synced is the time of a write with its sync where it was measured; 0 is what the catalogue knows of the type.
+	Synced time.Duration
+}
+
+// Layout is volumes and how they are combined.
+type Layout struct {
+	Level topology.Level   `json:"level"`
+	N     int              `json:"volumes"`
+	Chunk units.Bytes      `json:"chunk,omitempty"`
+	Spec  cloud.VolumeSpec `json:"each"`
+	// Local says that these are the instance's own drives, which are empty after it stops.
+	Local bool `json:"local,omitempty"`
+}
+
+// Candidate is a layout on an instance.
+type Candidate struct {
+	Layout   Layout              `json:"layout"`
+	Instance cloud.InstanceFacts `json:"-"`
+	Type     string              `json:"instance"`
+	// Month is what both cost, in millionths of a dollar.
+	Month         cloud.USD `json:"usd_micro_month"`
+	VolumesMonth  cloud.USD `json:"volumes_usd_micro_month"`
+	InstanceMonth cloud.USD `json:"instance_usd_micro_month"`
+	// AFR is the share of years in which the data is lost, where it can be stated: of one volume, or of any of several. A mirror
+	// has none: failures within a zone are not independent.
+	AFR      float64           `json:"afr,omitempty"`
+	Survives workload.Survives `json:"survives"`
+	// Latency is that of one I/O at depth 1, by the demand's mix, as far as it is known.
+	Latency time.Duration `json:"latency,omitempty"`
+	// Sustained limits at Times the demand; Burst, where the instance bursts, limits at BurstTimes.
+	Sustained  ceiling.Bound  `json:"sustained"`
+	Times      float64        `json:"times"`
+	Burst      *ceiling.Bound `json:"burst,omitempty"`
+	BurstTimes float64        `json:"burst_times,omitempty"`
+	Notes      []string       `json:"notes,omitempty"`
+	// Names are what distinguishes the row: cheapest, durable, lowest latency, your instance.
+	Names []string `json:"names,omitempty"`
+	// Why the next cheaper choice does not do.
+	Why []string `json:"why,omitempty"`
+}
+
+// Advice is what to buy.
+type Advice struct {
+	Demand   *workload.Demand `json:"demand"`
+	Headroom float64          `json:"headroom"`
+	Region   string           `json:"region"`
+	// Rows are the choices to show, cheapest first; Front all that no other beats in cost, durability, latency and number of
+	// volumes.
+	Rows  []Candidate `json:"rows"`
+	Front []Candidate `json:"front"`
+	// Rejected says of each type of volume, and of what was to be kept, why it is not among them.
+	Rejected []string `json:"rejected,omitempty"`
+	Notes    []string `json:"notes,omitempty"`
+	// Considered counts layouts and instance types.
+	Layouts   int `json:"layouts"`
+	Instances int `json:"instances"`
+}
+
+// DefaultTypes are the kinds of volume that are considered where none is named.
+var DefaultTypes = []string{"gp3", "io2", "st1", "local"}
+
+// DefaultMaxVolumes is how many volumes a layout may have where nothing is said.
+const DefaultMaxVolumes = 16
+
+// Advise works out what to buy. A demand for which nothing does is no error: Rows is then empty and Rejected says why.
+func Advise(r Request) (*Advice, error) {
+	if r.Demand == nil || len(r.Demand.Streams) == 0 {
+		return nil, fmt.Errorf("a demand has no streams")
+	}
+	if r.Headroom < 0 || r.Headroom > 10 {
+		return nil, fmt.Errorf("headroom %.3g: want from 0 to 10 times the demand", r.Headroom)
+	}
+	r.Prices = cmp.Or(r.Prices, cloud.BuiltinPrices())
+	a := &Advice{Demand: r.Demand, Headroom: r.Headroom, Region: r.Prices.Region}
+	instances, err := r.instances()
+	if err != nil {
+		return nil, err
+	}
+	all := a.candidates(&r, instances)
+	a.Front = front(all)
+	a.Rows = name(a.Front, r)
+	for i := range a.Rows {
+		if err := r.finish(&a.Rows[i], instances); err != nil {
+			return nil, err
+		}
+	}
+	a.notes(r)
+	return a, nil
+}
+
+// candidates are all layouts that hold the demand, each on its cheapest instance.
+func (a *Advice) candidates(r *Request, instances []priced) []Candidate {
+	a.Instances = len(instances)
+	if len(instances) == 0 {
+		a.Rejected = append(a.Rejected, "no instance type with a price has the vCPUs, memory, architecture and family that are asked for")
+	}
+	layouts, rejected := r.layouts()
+	a.Rejected, a.Layouts = append(a.Rejected, rejected...), len(layouts)
+	var all []Candidate
+	for _, l := range layouts {
+		c, ok := r.cheapest(l, instances)
+		if ok {
+			all = append(all, c)
+			continue
+		}
+		if why := r.whyNone(l, instances); why != "" && !slices.Contains(a.Rejected, why) {
+			a.Rejected = append(a.Rejected, why)
+		}
+	}
+	if local, why := r.local(instances); local != nil {
+		all = append(all, *local)
+	} else if why != "" {
+		a.Rejected = append(a.Rejected, why)
+	}
+	return all
+}
+
+// front keeps what no other candidate beats: one that costs no more, and is at least as durable, as fast and as simple.
+func front(all []Candidate) []Candidate {
+	slices.SortStableFunc(all, func(a, b Candidate) int {
+		return cmp.Or(cmp.Compare(a.Month, b.Month), cmp.Compare(a.Layout.N, b.Layout.N))
+	})
+	var kept []Candidate
+	for _, c := range all {
+		if !slices.ContainsFunc(kept, func(k Candidate) bool { return k.beats(c) }) {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// beats says that c is nowhere worse than o; c costs no more, as the front is filled in order of cost.
+func (c Candidate) beats(o Candidate) bool {
+	return c.durable() >= o.durable() && c.afr() <= o.afr() && c.class() <= o.class() && c.simple() <= o.simple()
+}
+
+// durable ranks what the data survives.
+func (c Candidate) durable() int {
+	switch {
+	case c.Layout.Local:
+		return 0
+	case c.Survives == workload.LostVolume:
+		return 2
+	}
+	return 1
+}
+
+// afr compares within one rank only: a mirror has no rate.
+func (c Candidate) afr() float64 { return c.AFR }
+
+// class of latency: those of one type of volume are alike.
+func (c Candidate) class() time.Duration { return c.Latency.Round(50 * time.Microsecond) }
+
+// simple groups numbers of volumes: one, a few, many.
+func (c Candidate) simple() int {
+	switch n := c.Layout.N; {
+	case n == 1:
+		return 0
+	case n <= 4:
+		return 1
+	}
+	return 2
+}
+
+const mostRows = 6
+
+// name chooses the rows to show and says what each is. The front is in order of cost.
+func name(front []Candidate, r Request) []Candidate {
+	names := map[int][]string{}
+	give := func(name string, better func(a, b Candidate) bool, among func(Candidate) bool) {
+		best := -1
+		for i, c := range front {
+			if among(c) && (best < 0 || better(c, front[best])) {
+				best = i
+			}
+		}
+		if best >= 0 {
+			names[best] = append(names[best], name)
+		}
+	}
+	kept := func(c Candidate) bool { return !c.Layout.Local }
+	cheaper := func(a, b Candidate) bool { return a.Month < b.Month }
+	give("cheapest", cheaper, kept)
+	give("survives a volume", cheaper, func(c Candidate) bool { return c.durable() == 2 })
+	give("one volume", cheaper, func(c Candidate) bool { return kept(c) && c.Layout.N == 1 })
+	give("lowest failure rate", func(a, b Candidate) bool { return a.AFR < b.AFR }, func(c Candidate) bool { return kept(c) && c.AFR > 0 })
+	give("lowest latency", func(a, b Candidate) bool { return a.class() < b.class() }, func(c Candidate) bool { return kept(c) && c.Latency > 0 })
+	give("local drives, empty after a stop", cheaper, func(c Candidate) bool { return c.Layout.Local })
+	var rows []Candidate
+	for i, c := range front {
+		if len(names[i]) == 0 || len(rows) == mostRows {
+			continue
+		}
+		c.Names = names[i]
+		if r.Instance != "" {
+			c.Names = append(c.Names, "your instance")
+		}
+		if r.Keep != nil {
+			c.Names = append(c.Names, "your volumes")
+		}
+		rows = append(rows, c)
+	}
+	slices.SortStableFunc(rows, func(a, b Candidate) int { // drives that lose the data come last, whatever they cost
+		return cmp.Compare(min(1, b.durable()), min(1, a.durable()))
+	})
+	return rows
+}

@@ -1,0 +1,158 @@
+package advise
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+// Topology is a candidate as ceiling takes it.
+func (c *Candidate) Topology() *topology.Topology {
+	a := c.Layout.array()
+	if !c.Layout.Local {
+		f, _ := cloud.VolumeLimits(c.Layout.Spec) // it was ordered by its rules
+		for i := range a.Volumes {
+			v := &a.Volumes[i]
+			v.Sustained, v.Burst = topology.Limits(f.Sustained), topology.Limits(f.Burst)
+			v.BurstIOs, v.BurstBytes = f.BurstIOs, f.BurstBytes
+			v.Origin = topology.Origin{Kind: topology.Catalogue, Where: f.Provenance.String()}
+		}
+	} else {
+		for i := range a.Volumes {
+			a.Volumes[i].Sustained = topology.Limits(c.Instance.Local.Limits)
+			a.Volumes[i].Origin = topology.Origin{Kind: topology.Catalogue, Where: c.Instance.Local.Provenance.String()}
+		}
+	}
+	return &topology.Topology{
+		Instance: topology.Instance{
+			Type: c.Type, Baseline: topology.Limits(c.Instance.Baseline), Burst: topology.Limits(c.Instance.Burst),
+			BurstFor: c.Instance.BurstFor, BurstPer: c.Instance.BurstPer,
+			Origin: topology.Origin{Kind: topology.Catalogue, Where: c.Instance.Provenance.String()},
+		},
+		Targets: []topology.Target{{Role: topology.Data, Array: a.Name}},
+		Arrays:  []topology.Array{*a},
+	}
+}
+
+// requested are the streams of a group as workloads that ask for their rates: one for each size of a mixture.
+func requested(group []*workload.Stream) []fio.Workload {
+	var loads []fio.Workload
+	for _, s := range group {
+		for _, b := range s.Blocks {
+			w := load(s)
+			w.Jobs, w.Depth = 1, 64 // concurrency is looked at stream by stream: see tooSlow
+			if w.ReadBS > 0 {
+				w.ReadBS, w.ReadIOPS = b.Size, s.IOPS*units.IOPS(b.Share*s.ReadShare)
+			}
+			if w.WriteBS > 0 {
+				w.WriteBS, w.WriteIOPS = b.Size, s.IOPS*units.IOPS(b.Share*(1-s.ReadShare))
+			}
+			loads = append(loads, w)
+		}
+	}
+	return loads
+}
+
+// finish asks package ceiling what limits a row, holds it against the demand, and says why cheaper ones do not do.
+func (r *Request) finish(c *Candidate, instances []priced) error {
+	t := c.Topology()
+	c.Times, c.BurstTimes = math.Inf(1), math.Inf(1)
+	for _, group := range r.Demand.Together() {
+		loads := requested(group)
+		ceil := ceiling.Of(t, topology.Data, loads)
+		asked := ceil.Least(func(b ceiling.Bound) bool { return b.Kind == ceiling.RequestedRate })
+		storage := func(b ceiling.Bound) bool { return b.Kind != ceiling.RequestedRate && b.Kind != ceiling.Concurrency }
+		lasts := ceil.Least(func(b ceiling.Bound) bool { return storage(b) && !b.Burst })
+		if asked == nil || lasts == nil {
+			return fmt.Errorf("%s with %d × %s: its ceiling is not known", c.Type, c.Layout.N, c.Layout.Spec.Type)
+		}
+		if times := float64(lasts.IOPS / asked.IOPS); times < c.Times {
+			c.Times, c.Sustained = times, *lasts
+		}
+		most := ceil.Least(func(b ceiling.Bound) bool {
+			return storage(b) && (b.Burst || !slices.ContainsFunc(ceil.Bounds, func(o ceiling.Bound) bool { return o.Burst && o.Kind == b.Kind }))
+		})
+		if most != nil && c.Instance.BurstFor > 0 && float64(most.IOPS/asked.IOPS) < c.BurstTimes {
+			c.BurstTimes, c.Burst = float64(most.IOPS/asked.IOPS), most
+		}
+	}
+	if c.Burst == nil || c.BurstTimes <= c.Times*1.001 {
+		c.Burst, c.BurstTimes = nil, 0
+	}
+	if want := 1 + r.Headroom; c.Times < want*0.999 && !(r.BurstOK && c.BurstTimes >= want*0.999) {
+		return fmt.Errorf("this is a bug of plimsoll: %s with %d × %s was chosen for %.3g times the demand, and its ceiling is %.4g times (%s)",
+			c.Type, c.Layout.N, c.Layout.Spec.Type, want, c.Times, c.Sustained.Label())
+	}
+	if credits(c.Type) {
+		c.Notes = append(c.Notes, c.Type+": its CPU runs on credits, which are apart from those of its storage")
+	}
+	if c.Layout.Level == topology.RAID0 && !c.Layout.Local {
+		c.Notes = append(c.Notes, fmt.Sprintf("one lost volume of %d loses all", c.Layout.N))
+	}
+	if slices.Contains(c.Instance.Weightings, "ebs-1") {
+		c.Notes = append(c.Notes, c.Type+": the bandwidth weighting ebs-1 adds 25 % of throughput, which is not counted")
+	}
+	c.Why = append(c.Why, r.why(c, instances)...)
+	return nil
+}
+
+// why is what fails on the next cheaper instance, and on the same volumes provisioned for less.
+func (r *Request) why(c *Candidate, instances []priced) []string {
+	var why []string
+	q := r.requirement(c.Layout)
+	for _, i := range slices.Backward(instances) {
+		if i.month >= c.InstanceMonth || c.Layout.Local {
+			continue
+		}
+		if lacks := q.lacks(i.InstanceFacts); lacks != "" {
+			why = append(why, fmt.Sprintf("%s at %v %s", i.Type, i.month, lacks))
+			break
+		}
+	}
+	return why
+}
+
+func (a *Advice) notes(r Request) {
+	say := func(format string, args ...any) { a.Notes = append(a.Notes, fmt.Sprintf(format, args...)) }
+	now := time.Now()
+	for _, p := range []struct {
+		what string
+		from cloud.Provenance
+	}{{"instances", r.Prices.InstanceSource}, {"volumes", r.Prices.VolumeSource}} {
+		text := "prices of " + p.what + ": " + p.from.String() + ", " + r.Prices.Region
+		if p.from.Trust != cloud.Verified {
+			text += ", second-hand"
+		}
+		if p.from.Stale(now) {
+			text += "; older than a year: check them"
+		}
+		say("%s", text)
+	}
+	if len(r.Demand.AtLeast) > 0 {
+		say("the demand was watched on storage that was full (%s): the true one may be larger, so this is the least to buy", strings.Join(r.Demand.AtLeast, "; "))
+	}
+	if slices.ContainsFunc(r.Demand.Streams, func(s workload.Stream) bool { return !s.Random }) {
+		say("sequential I/Os count one by one: EBS may merge them, and nothing is bought on that")
+	}
+	if peak := r.dailyPeak(); r.BurstOK && peak > 30*time.Minute {
+		say("--burst-ok changes nothing: the bursts last %s a day, and an instance bursts for 30 min", peak.Round(time.Minute))
+	}
+	if left := len(cloud.AllInstances()) - len(r.Prices.Instances); left > 0 && r.Instance == "" {
+		missing := 0
+		for _, f := range cloud.AllInstances() {
+			if _, ok := r.Prices.Instance(f.Type); !ok {
+				missing++
+			}
+		}
+		say("%d instance types have no price and are left out", missing)
+	}
+}

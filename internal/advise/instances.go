@@ -1,0 +1,243 @@
+package advise
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+// priced is an instance type that may be bought.
+type priced struct {
+	cloud.InstanceFacts
+	month cloud.USD
+}
+
+// previous generations of Nitro; all Xen types are, too.
+var previous = []string{"a1"}
+
+// instances are those that fit, cheapest first.
+func (r *Request) instances() ([]priced, error) {
+	for _, glob := range r.Families {
+		if _, err := path.Match(glob, ""); err != nil {
+			return nil, fmt.Errorf("family %.40q: want a name or a pattern such as m*", glob)
+		}
+	}
+	if r.Instance != "" {
+		f, ok := cloud.InstanceLimits(r.Instance)
+		month, priceOK := r.Prices.Instance(r.Instance)
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("instance type %.40q is not in the catalogue", r.Instance)
+		case !priceOK:
+			return nil, fmt.Errorf("instance type %s has no price in %s; bring a price list that has it with --prices", r.Instance, r.Prices.Region)
+		}
+		return []priced{{f, month}}, nil
+	}
+	var all []priced
+	for _, f := range cloud.AllInstances() {
+		month, ok := r.Prices.Instance(f.Type)
+		old := !f.NVMe || slices.Contains(previous, family(f.Type))
+		if !ok || f.VCPUs < r.VCPUs || f.Memory < r.Memory || r.Arch != "" && f.Arch != r.Arch || !r.wanted(f.Type) || old && !r.Older {
+			continue
+		}
+		all = append(all, priced{f, month})
+	}
+	slices.SortStableFunc(all, func(a, b priced) int { return cmp.Or(cmp.Compare(a.month, b.month), cmp.Compare(a.Type, b.Type)) })
+	return all, nil
+}
+
+// interfaces are the attachments that network cards take of those that an instance shares among all, and the root volume's.
+const interfaces = 3
+
+func attachable(f cloud.InstanceFacts, n int) bool {
+	return f.Attachments == 0 || f.Attachments-f.Local.Count-interfaces >= n+1
+}
+
+// dailyPeak is for how long a day streams that come in bursts run, all of them apart.
+func (r *Request) dailyPeak() time.Duration {
+	share := 0.0
+	for i := range r.Demand.Streams {
+		if s := &r.Demand.Streams[i]; s.Burst != nil {
+			share += s.Duty()
+		}
+	}
+	return time.Duration(share * float64(24*time.Hour))
+}
+
+// steady leaves out streams that come in bursts.
+func steady(s *workload.Stream) float64 {
+	if s.Burst != nil {
+		return 0
+	}
+	return 1
+}
+
+// requirement is what an instance must carry: at all times, and at peak.
+type requirement struct {
+	peak, steady need
+	burst        bool // the peak may be carried by the instance's burst
+	volumes      int
+}
+
+func (r *Request) requirement(l Layout) requirement {
+	q := requirement{peak: r.needs(l, always), volumes: l.N}
+	q.steady = q.peak
+	times := 1 + r.Headroom
+	q.peak.iops, q.peak.bytes = q.peak.iops*times, q.peak.bytes*times
+	if r.BurstOK && r.dailyPeak() > 0 {
+		q.burst, q.steady = true, r.needs(l, steady)
+	}
+	q.steady.iops, q.steady.bytes = q.steady.iops*times, q.steady.bytes*times
+	return q
+}
+
+// holds says whether an instance carries it; lacks says what it does not reach.
+func (q requirement) holds(f cloud.InstanceFacts) bool { return q.lacks(f) == "" }
+
+func (q requirement) lacks(f cloud.InstanceFacts) string {
+	if !attachable(f, q.volumes) {
+		return fmt.Sprintf("attaches %d volumes at most", max(f.Attachments-f.Local.Count-interfaces-1, 0))
+	}
+	want, have, word := q.peak, f.Baseline, "sustains"
+	if q.burst && f.BurstFor > 0 && q.bursts(f) {
+		want = q.steady
+	}
+	if float64(have.IOPS) < want.iops-0.5 {
+		return fmt.Sprintf("%s %v of %v volume I/Os a second", word, have.IOPS, units.IOPS(want.iops))
+	}
+	if float64(have.Rate) < want.bytes*0.99999 {
+		return fmt.Sprintf("%s %s of %s", word, have.Rate.SI(), units.Rate(want.bytes).SI())
+	}
+	return ""
+}
+
+// bursts says that the instance's burst carries the peak.
+func (q requirement) bursts(f cloud.InstanceFacts) bool {
+	return float64(f.Burst.IOPS) >= q.peak.iops-0.5 && float64(f.Burst.Rate) >= q.peak.bytes*0.99999
+}
+
+// cheapest instance for a layout.
+func (r *Request) cheapest(l Layout, instances []priced) (Candidate, bool) {
+	q := r.requirement(l)
+	if q.burst && r.dailyPeak() > 30*time.Minute {
+		q.burst = false
+	}
+	each, ok := r.Prices.Volume(l.Spec)
+	if !ok {
+		return Candidate{}, false
+	}
+	for _, i := range instances {
+		if !q.holds(i.InstanceFacts) {
+			continue
+		}
+		c := r.candidate(l, i)
+		c.VolumesMonth = each * cloud.USD(l.N)
+		c.Month = c.VolumesMonth + i.month
+		return c, true
+	}
+	return Candidate{}, false
+}
+
+func (r *Request) candidate(l Layout, i priced) Candidate {
+	c := Candidate{Layout: l, Instance: i.InstanceFacts, Type: i.Type, InstanceMonth: i.month, Month: i.month, AFR: l.afr(), Survives: workload.LostInstance}
+	if l.Level == topology.RAID10 {
+		c.Survives = workload.LostVolume
+	}
+	if t, ok := cloud.TypeNamed(l.Spec.Type); ok {
+		c.Latency = r.meanLatency(t.Typical)
+	}
+	return c
+}
+
+// whyNone says why no instance carries a layout.
+func (r *Request) whyNone(l Layout, instances []priced) string {
+	if len(instances) == 0 {
+		return ""
+	}
+	q := r.requirement(l)
+	if r.Instance != "" {
+		return fmt.Sprintf("%s with %s: %s", r.Instance, l.Level, q.lacks(instances[0].InstanceFacts))
+	}
+	return fmt.Sprintf("%s: no instance that fits sustains %v volume I/Os a second and %s", l.Level, units.IOPS(q.peak.iops), units.Rate(q.peak.bytes).SI())
+}
+
+// localLatency of instance store: what the drives of EC2's families state.
+var localLatency = &cloud.TypicalLatency{Read: 100, Write: 30, Synced: 30, Source: "data sheets of NVMe drives, assumed"}
+
+// local is the cheapest instance whose own drives, striped, hold the demand; nil with the reason when there is none or it may not be.
+func (r *Request) local(instances []priced) (*Candidate, string) {
+	if r.Keep != nil || !slices.Contains(r.types(), "local") {
+		return nil, ""
+	}
+	l := Layout{Level: topology.RAID0, Chunk: chunk, Local: true, Spec: cloud.VolumeSpec{Type: "local"}}
+	if !r.durable(l) {
+		return nil, "local drives: they are empty after the instance stops, and the data must survive more"
+	}
+	for i := range r.Demand.Streams {
+		if why := r.tooSlow("local drives", localLatency, &r.Demand.Streams[i]); why != "" {
+			return nil, why
+		}
+	}
+	for _, i := range instances {
+		s := i.Local
+		if s.Count == 0 || s.Limits.ReadIOPS == 0 || r.Demand.Capacity > s.Size*units.Bytes(s.Count) {
+			continue
+		}
+		one := l
+		one.N, one.Spec.Size = s.Count, s.Size
+		if s.Count == 1 {
+			one.Level, one.Chunk = topology.Single, 0
+		}
+		if !r.localHolds(s) {
+			continue
+		}
+		c := r.candidate(one, i)
+		c.AFR, c.Survives, c.Latency = 0, workload.NoLoss, r.meanLatency(localLatency)
+		return &c, ""
+	}
+	return nil, "local drives: no instance that fits has drives with published figures that hold the demand"
+}
+
+// localHolds compares reads and writes with what the drives state, those without a figure left out.
+func (r *Request) localHolds(s cloud.InstanceStore) bool {
+	n := float64(s.Count)
+	for _, group := range r.Demand.Together() {
+		var readIO, writeIO, read, write float64
+		for _, st := range group {
+			readIO += float64(st.IOPS) * st.ReadShare
+			writeIO += float64(st.IOPS) * (1 - st.ReadShare)
+			read += float64(st.Rate) * st.ReadShare
+			write += float64(st.Rate) * (1 - st.ReadShare)
+		}
+		times := 1 + r.Headroom
+		over := func(want float64, have float64) bool { return have > 0 && want*times > have*n }
+		if over(readIO, float64(s.Limits.ReadIOPS)) || over(writeIO, float64(s.Limits.WriteIOPS)) ||
+			over(read, float64(s.Limits.ReadRate)) || over(write, float64(s.Limits.WriteRate)) || s.Limits.ReadRate == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// WhyNot says why an instance type does not carry a layout for the demand; empty when it does.
+func (r *Request) WhyNot(l Layout, typ string) string {
+	f, ok := cloud.InstanceLimits(typ)
+	if !ok {
+		return "is not in the catalogue"
+	}
+	return r.requirement(l).lacks(f)
+}
+
+// credits says that an instance's CPU is shared by credits.
+func credits(typ string) bool {
+	f := family(typ)
+	return len(f) > 1 && strings.HasPrefix(f, "t") && f[1] >= '0' && f[1] <= '9'
+}

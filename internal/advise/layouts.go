@@ -1,0 +1,353 @@
+package advise
+
+import (
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+// chunk of the stripes that are advised: an I/O of up to 256 KiB, which EBS counts once, is never cut in two that are both
+// counted unless it crosses a boundary.
+const chunk = 256 * units.KiB
+
+var (
+	stripes = []int{2, 3, 4, 6, 8, 12, 16}
+	mirrors = []int{4, 6, 8, 12, 16}
+)
+
+// need is what a demand asks of all volumes together, as they count it, without headroom. Of streams that run apart each
+// figure is the largest.
+type need struct {
+	iops  float64
+	bytes float64 // a second
+}
+
+// load is the fio workload that stands for a stream: its mean block in each direction.
+func load(s *workload.Stream) fio.Workload {
+	w := fio.Workload{
+		Name: s.Name, Engine: "libaio", Direct: true, ReadShare: s.ReadShare, Sequential: !s.Random, Jobs: max(s.Threads, 1), Depth: max(s.Depth, 1),
+		SyncEvery: s.Sync.Each,
+	}
+	block := units.Bytes(s.MeanBlock() + 0.5)
+	if s.Reads() {
+		w.ReadBS = block
+	}
+	if s.Writes() {
+		w.WriteBS = block
+	}
+	return w
+}
+
+// array is a layout as ceiling takes it. EBS merges sequential I/Os as best it can; nothing is bought on that.
+func (l Layout) array() *topology.Array {
+	a := &topology.Array{Name: "data", Level: l.Level, Chunk: l.Chunk, Volumes: make([]topology.Volume, l.N)}
+	if l.Level == topology.RAID10 {
+		a.Copies = 2
+	}
+	t, _ := cloud.TypeNamed(l.Spec.Type)
+	for i := range a.Volumes {
+		a.Volumes[i] = topology.Volume{Type: l.Spec.Type, Size: l.Spec.Size, Network: !l.Local, CountedIO: t.Counted}
+	}
+	return a
+}
+
+// needs is what the demand asks of a layout's volumes. Sizes of a mixture are counted one by one: a mean of 17.6 KiB hides none
+// above 256 KiB.
+func (r *Request) needs(l Layout, part func(*workload.Stream) float64) need {
+	var most need
+	a := l.array()
+	for _, group := range r.Demand.Together() {
+		var sum need
+		for _, s := range group {
+			for _, b := range s.Blocks {
+				w := load(s)
+				if w.ReadBS > 0 {
+					w.ReadBS = b.Size
+				}
+				if w.WriteBS > 0 {
+					w.WriteBS = b.Size
+				}
+				c := ceiling.CostOf(a, w)
+				each := float64(s.IOPS) * b.Share * part(s)
+				sum.iops += each * c.IOs
+				sum.bytes += each * c.Bytes
+			}
+		}
+		most.iops, most.bytes = max(most.iops, sum.iops), max(most.bytes, sum.bytes)
+	}
+	return most
+}
+
+func always(*workload.Stream) float64 { return 1 }
+
+// types are those asked for.
+func (r *Request) types() []string {
+	if len(r.Types) == 0 {
+		return DefaultTypes
+	}
+	return r.Types
+}
+
+// layouts are all that could hold the demand, provisioned for it as cheaply as their type allows, and why types are left out.
+func (r *Request) layouts() (all []Layout, rejected []string) {
+	if r.Keep != nil {
+		if why := r.unfit(r.Keep.Spec.Type); why != "" {
+			return nil, []string{why}
+		}
+		if why := r.falls(*r.Keep); why != "" {
+			return nil, []string{why}
+		}
+		return []Layout{*r.Keep}, nil
+	}
+	most := r.MaxVolumes
+	if most <= 0 {
+		most = DefaultMaxVolumes
+	}
+	for _, typ := range r.types() {
+		if typ == "local" {
+			continue
+		}
+		if why := r.unfit(typ); why != "" {
+			rejected = append(rejected, why)
+			continue
+		}
+		fits, undurable := 0, 0
+		for _, shape := range shapes(most) {
+			shape.Spec.Type = typ
+			if !r.durable(shape) {
+				undurable++
+				continue
+			}
+			if l, ok := r.provision(shape); ok {
+				all = append(all, l)
+				fits++
+			}
+		}
+		switch {
+		case fits > 0:
+		case undurable == len(shapes(most)):
+			rejected = append(rejected, fmt.Sprintf("%s: no layout of it is as durable as asked for", typ))
+		default:
+			rejected = append(rejected, fmt.Sprintf("%s: %d volumes of it at their most do not reach the demand", typ, most))
+		}
+	}
+	return all, rejected
+}
+
+func shapes(most int) []Layout {
+	all := []Layout{{Level: topology.Single, N: 1}}
+	for _, n := range stripes {
+		if n <= most {
+			all = append(all, Layout{Level: topology.RAID0, N: n, Chunk: chunk})
+		}
+	}
+	for _, n := range mirrors {
+		if n <= most {
+			all = append(all, Layout{Level: topology.RAID10, N: n, Chunk: chunk})
+		}
+	}
+	return all
+}
+
+// unfit says why no volume of a type does, whatever is provisioned; empty when one may.
+func (r *Request) unfit(typ string) string {
+	t, ok := cloud.TypeNamed(typ)
+	if !ok || t.Provider != "AWS" {
+		return fmt.Sprintf("%.40s: not an EBS volume type of the catalogue", typ)
+	}
+	if _, ok := r.Prices.Volumes[typ]; !ok {
+		return typ + ": no price"
+	}
+	for i := range r.Demand.Streams {
+		s := &r.Demand.Streams[i]
+		if t.HDD != nil && s.Random {
+			return fmt.Sprintf("%s: %s is random, and a random I/O costs a whole 1 MiB there", typ, s.Name)
+		}
+		if least := s.Latency.Smallest(); t.HDD != nil && least > 0 && least < 10*time.Millisecond {
+			return fmt.Sprintf("%s: %s wants %s, which no hard disk gives", typ, s.Name, units.LatencyOf(least))
+		}
+		if why := r.tooSlow(typ, t.Typical, s); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// tooSlow holds a stream's concurrency and latency limits against what one I/O takes.
+func (r *Request) tooSlow(typ string, l *cloud.TypicalLatency, s *workload.Stream) string {
+	lat, source := r.latencyOf(l, s)
+	if lat == 0 {
+		return ""
+	}
+	if s.Commits {
+		most := ceiling.Concurrent(max(s.Threads, 1), 3*lat)
+		if s.Threads <= 1 {
+			most = ceiling.Concurrent(2, 3*lat) // one client waits for a sync and a half
+		}
+		if most < s.IOPS {
+			return fmt.Sprintf("%s: a synced write takes %v (%s), which allows %d client(s) %v commits a second of the %v asked for",
+				typ, units.LatencyOf(lat), source, max(s.Threads, 1), most, s.IOPS)
+		}
+		return ""
+	}
+	if s.Threads > 0 {
+		n := s.Threads * max(s.Depth, 1)
+		if most := ceiling.Concurrent(n, lat); most < s.IOPS*0.999 {
+			return fmt.Sprintf("%s: %s has %d I/Os in flight, and at %v each (%s) they give %v IOPS of the %v asked for",
+				typ, s.Name, n, units.LatencyOf(lat), source, most, s.IOPS)
+		}
+	}
+	if least := s.Latency.Smallest(); least > 0 && least < lat {
+		return fmt.Sprintf("%s: %s wants %v, and one I/O takes %v at rest (%s)", typ, s.Name, units.LatencyOf(least), units.LatencyOf(lat), source)
+	}
+	return ""
+}
+
+// latencyOf one I/O of a stream at depth 1 by the mix of reads, writes and syncs; 0 where nothing is known of the type.
+func (r *Request) latencyOf(l *cloud.TypicalLatency, s *workload.Stream) (time.Duration, string) {
+	if l == nil {
+		return 0, ""
+	}
+	us := func(n int) time.Duration { return time.Duration(n) * time.Microsecond }
+	write, source := us(l.Write), l.Source
+	if s.Sync.Each > 0 {
+		synced := us(l.Synced)
+		if r.Synced > 0 {
+			synced, source = r.Synced, "measured"
+		}
+		write += (synced - write) / time.Duration(s.Sync.Each)
+	}
+	return time.Duration(s.ReadShare*float64(us(l.Read)) + (1-s.ReadShare)*float64(write)), source
+}
+
+// meanLatency of the demand's I/Os on a type.
+func (r *Request) meanLatency(l *cloud.TypicalLatency) time.Duration {
+	var sum, n float64
+	for i := range r.Demand.Streams {
+		s := &r.Demand.Streams[i]
+		lat, _ := r.latencyOf(l, s)
+		sum += float64(lat) * float64(s.IOPS)
+		n += float64(s.IOPS)
+	}
+	if n == 0 {
+		return 0
+	}
+	return time.Duration(sum / n)
+}
+
+// afr is the share of years in which a layout loses the data: of a stripe, in which any of its volumes does. A mirror has none.
+func (l Layout) afr() float64 {
+	t, _ := cloud.TypeNamed(l.Spec.Type)
+	if l.Level == topology.RAID10 || l.Local {
+		return 0
+	}
+	return 1 - math.Pow(1-t.AFR, float64(l.N))
+}
+
+// durable says whether a layout outlives what the demand says it must.
+func (r *Request) durable(l Layout) bool {
+	d := r.Demand.Durability
+	switch {
+	case l.Local:
+		return d.AFR == 0 && (d.Survives == "" || d.Survives == workload.NoLoss)
+	case l.Level == topology.RAID10:
+		return true
+	case d.Survives == workload.LostVolume:
+		return false
+	}
+	return d.AFR == 0 || l.afr() <= d.AFR*1.000001
+}
+
+// up rounds to whole units as they are ordered.
+func up(v float64) float64 { return math.Ceil(v - 1e-6) }
+
+// provision orders a layout's volumes as cheaply as the type's rules and prices allow for the demand with headroom; false where
+// the type's limits do not reach it.
+func (r *Request) provision(l Layout) (Layout, bool) {
+	t, _ := cloud.TypeNamed(l.Spec.Type)
+	n := r.needs(l, always)
+	iops := n.iops * (1 + r.Headroom) / float64(l.N)
+	mib := n.bytes * (1 + r.Headroom) / float64(l.N) / float64(units.MiBPerSec)
+	copies := 1.0
+	if l.Level == topology.RAID10 {
+		copies = 2
+	}
+	gib := max(up(float64(r.Demand.Capacity)*copies/float64(l.N)/float64(units.GiB)), float64(t.MinSize/units.GiB), 1)
+	order := cloud.VolumeSpec{Type: t.Type}
+	switch {
+	case t.Type == "gp2":
+		gib = max(gib, up(iops/3))
+		if mib > 128 {
+			gib = max(gib, 334)
+		}
+	case t.HDD != nil:
+		gib = max(gib, up(mib/float64(t.HDD.Base/units.MiBPerSec)*1024))
+	case t.Rate.Derived:
+		i := max(float64(t.IOPS.Min), up(iops))
+		if t.Rate.PerIOPS > 0 {
+			i = max(i, up(mib*float64(units.MiBPerSec)/float64(t.Rate.PerIOPS)))
+		} else { // io1: 256 KiB for each IOPS
+			i = max(i, up(mib*4))
+		}
+		gib = max(gib, up(i/t.IOPS.PerGiB))
+		order.IOPS = units.IOPS(i)
+	default:
+		i := max(float64(t.IOPS.Included), up(iops))
+		per := float64(t.Rate.PerIOPS / units.MiBPerSec)
+		if mib > float64(t.Rate.Included/units.MiBPerSec) && mib > per*i {
+			i = up(up(mib) / per)
+		}
+		if i > float64(t.IOPS.Included) {
+			gib = max(gib, up(i/t.IOPS.PerGiB))
+		}
+		order.IOPS = units.IOPS(i)
+		order.Rate = max(t.Rate.Included, units.Rate(up(mib))*units.MiBPerSec)
+	}
+	order.Size = units.Bytes(gib) * units.GiB
+	l.Spec = order
+	return l, r.falls(l) == ""
+}
+
+// falls says why a layout as ordered does not hold the demand with headroom; empty when it does. Bursts do not count.
+func (r *Request) falls(l Layout) string {
+	f, err := cloud.VolumeLimits(l.Spec)
+	if err != nil {
+		return err.Error()
+	}
+	if !r.durable(l) {
+		return fmt.Sprintf("%d × %s %s is not as durable as asked for", l.N, l.Spec.Type, l.Level)
+	}
+	n := r.needs(l, always)
+	times := 1 + r.Headroom
+	if have, want := float64(f.Sustained.IOPS)*float64(l.N), n.iops*times; have < want-0.5 {
+		return fmt.Sprintf("%d × %s sustain %v of %v volume I/Os a second", l.N, l.Spec.Type, units.IOPS(have), units.IOPS(want))
+	}
+	if have, want := float64(f.Sustained.Rate)*float64(l.N), n.bytes*times; have < want*0.99999 {
+		return fmt.Sprintf("%d × %s sustain %v of %v at the volumes", l.N, l.Spec.Type, units.Rate(have), units.Rate(want))
+	}
+	return ""
+}
+
+// family is the part of an instance type before the dot.
+func family(typ string) string {
+	f, _, _ := strings.Cut(typ, ".")
+	return f
+}
+
+// wanted says whether a family is among those asked for.
+func (r *Request) wanted(typ string) bool {
+	return len(r.Families) == 0 || slices.ContainsFunc(r.Families, func(glob string) bool {
+		ok, err := path.Match(strings.TrimSuffix(glob, ".*"), family(typ))
+		return ok && err == nil
+	})
+}

@@ -1,0 +1,34 @@
+package ceiling
+
+import (
+	"time"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// Cost is what one logical I/O of a workload asks of an array's members, summed over all of them, reads and writes by
+// their shares: what a purchase of volumes, and of the instance before them, is sized by.
+type Cost struct {
+	IOs   float64 // as the volumes count them
+	Bytes float64
+}
+
+// CostOf is the mean cost of one I/O of w on an array whose volumes are alike. Of does the same arithmetic.
+func CostOf(a *topology.Array, w fio.Workload) Cost {
+	if len(a.Volumes) == 0 {
+		return Cost{}
+	}
+	v := a.Volumes[0]
+	c := membersOf(a).stream(w, counting{v.CountedIO, v.Merges})
+	return Cost{c.readIOs + c.writeIOs, c.readBytes + c.writeBytes}
+}
+
+// Concurrent is how many I/Os a second inFlight of them give when each takes latency: Little's law.
+func Concurrent(inFlight int, latency time.Duration) units.IOPS {
+	if latency <= 0 {
+		return 0
+	}
+	return units.IOPS(float64(inFlight) / latency.Seconds())
+}
