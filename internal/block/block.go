@@ -14,6 +14,9 @@ type Tree struct {
 	Devices map[string]*Device `json:"devices"` // by kernel name
 	Mounts  []Mount            `json:"mounts"`
 	Swaps   []string           `json:"swaps,omitempty"` // kernel names in use as swap
+	// SwapFiles are the paths of /proc/swaps that are no devices. Users is filled in by ReadUsers alone.
+	SwapFiles []string `json:"-"`
+	Users     []User   `json:"-"`
 	// Notes says what could not be read and why ("sys/block/md0/md/uuid: permission denied").
 	Notes []string `json:"notes,omitempty"`
 

@@ -64,6 +64,8 @@ func (r *reader) mounts(t *Tree) {
 	for _, p := range parseSwaps(r.text("proc/swaps")) {
 		if d := t.Device(p); d != nil {
 			t.Swaps = append(t.Swaps, d.Name)
+		} else {
+			t.SwapFiles = append(t.SwapFiles, p)
 		}
 	}
 }
@@ -105,12 +107,7 @@ func (t *Tree) Device(name string) *Device {
 	// A node made by mknod, as in containers.
 	if info, err := fs.Stat(t.root, strings.TrimPrefix(target, "/")); err == nil && info.Mode()&fs.ModeDevice != 0 && info.Mode()&fs.ModeCharDevice == 0 {
 		if st, ok := info.Sys().(*syscall.Stat_t); ok {
-			major, minor := uint32(st.Rdev>>8&0xfff), uint32(st.Rdev&0xff|st.Rdev>>12&0xfff00)
-			for _, d := range t.Devices {
-				if d.Major == major && d.Minor == minor {
-					return d
-				}
-			}
+			return t.numbered(devMajor(st.Rdev), devMinor(st.Rdev))
 		}
 	}
 	return nil

@@ -66,13 +66,22 @@ func (o provisionOptions) declaration() (*topology.Declaration, error) {
 	return topology.LoadDeclaration(o.file, data)
 }
 
-func (o provisionOptions) plan(ctx context.Context, env *Env) (*provision.Site, *provision.Plan, error) {
+// given pairs the devices of --destroy with the serials of --serial.
+func (o provisionOptions) given() (map[string]string, error) {
 	if len(o.serial) != len(o.destroy) {
-		return nil, nil, usage(errors.New("each --destroy DEV needs its --serial S (see: plimsoll inspect DEV)"))
+		return nil, usage(errors.New("each --destroy DEV needs its --serial S (see: plimsoll inspect --all)"))
 	}
 	destroy := map[string]string{}
 	for i, dev := range o.destroy {
 		destroy[dev] = o.serial[i]
+	}
+	return destroy, nil
+}
+
+func (o provisionOptions) plan(ctx context.Context, env *Env) (*provision.Site, *provision.Plan, error) {
+	destroy, err := o.given()
+	if err != nil {
+		return nil, nil, err
 	}
 	decl, err := o.declaration()
 	if err != nil {

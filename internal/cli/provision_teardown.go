@@ -17,13 +17,21 @@ func newTeardownCmd(env *Env) *cobra.Command {
 		Use:   "teardown [ARRAY...]",
 		Short: "Undo what apply has made, and nothing else",
 		Long: `Undo what the journals of apply say was made, newest first: unmount, take lines out of /etc, stop arrays, erase superblocks,
-zero both ends of the volumes. Without names, all arrays. What was on them is lost. What apply did not make stays.`,
+zero both ends of the volumes. Without names, all arrays. What was on them is lost.
+
+First the whole stack is looked at. What apply did not make (a logical volume in the group, another filesystem, a line between
+plimsoll's marks in /etc/fstab) and what is in use (swap, bind mounts, open files, loop devices, other mount namespaces) is
+listed, and nothing is touched. --destroy NAME, with the name that the list gives, gives one of them up; a volume needs its
+--serial, too.`,
 		Example: `  plimsoll teardown
-  plimsoll teardown wal --yes`,
+  plimsoll teardown wal --yes
+  plimsoll teardown --destroy /dev/t/mine`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runTeardown(cmd.Context(), env, o, args)
 		},
 	}
+	cmd.Flags().StringArrayVar(&o.destroy, "destroy", nil, "take `NAME` down though apply did not make it: what is on it is lost")
+	cmd.Flags().StringArrayVar(&o.serial, "serial", nil, "serial `S` of a volume that --destroy names")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print what happens as JSON, one event a line; needs --yes")
 	return cmd
@@ -34,23 +42,31 @@ func runTeardown(ctx context.Context, env *Env, o provisionOptions, names []stri
 		return usage(errors.New("--json needs --yes: nobody could answer"))
 	}
 	site := provision.Here(env.Machine, provisionView(env, o.json))
-	journals, err := site.Made(names...)
+	destroy := provision.GiveUp{Names: o.destroy, Serials: o.serial}
+	journals, broken, err := site.Made(names...)
 	if err != nil {
 		return err
 	}
-	if len(journals) == 0 {
+	if len(journals)+len(broken) == 0 {
 		if !o.json {
 			fmt.Fprintln(env.Out, "plimsoll has made nothing here: there is nothing to undo")
 		}
 		return nil
 	}
 	if !o.yes {
+		if err := site.Clear(ctx, journals, destroy); err != nil {
+			return err
+		}
 		report.Undo(env.Out, journals)
 		if err := confirm(env, "\nUndo this? What is on these volumes is lost."); err != nil {
 			return err
 		}
 	}
-	if err := site.Teardown(ctx, names...); err != nil {
+	err = site.Teardown(ctx, names, destroy)
+	if _, refused := errors.AsType[*provision.Obstructed](err); refused {
+		return err
+	}
+	if err != nil {
 		return hint(err, "plimsoll teardown goes on from there")
 	}
 	return nil

@@ -35,10 +35,10 @@ func provisionView(env *Env, asJSON bool) func(provision.Event) {
 		case provision.Done, provision.Undone:
 		default:
 			if e.Steps == 0 {
-				fmt.Fprintf(env.Err, "%s: %s\n", e.Array, e.Say)
+				fmt.Fprintf(env.Err, "%s: %s\n", e.Array, e.Title)
 				return
 			}
-			fmt.Fprintf(env.Err, "%s %d/%d  %s: %s\n", e.Array, e.Step, e.Steps, e.What, e.Say)
+			fmt.Fprintf(env.Err, "%s %d/%d  %s: %s\n", e.Array, e.Step, e.Steps, e.What, e.Title)
 		}
 	}
 }

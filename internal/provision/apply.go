@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,11 +24,16 @@ func (s *Site) Apply(ctx context.Context, p *Plan) error {
 	}
 	defer release()
 	// Between planning and now another apply may have come and gone.
-	journals, err := s.Journals()
+	journals, broken, err := s.Journals()
 	if err != nil {
 		return err
 	}
 	for _, w := range p.Arrays {
+		for _, b := range broken {
+			if b.Array == w.Array {
+				return b
+			}
+		}
 		for _, j := range journals {
 			if j.Array == w.Array && (w.Found || !j.Started.Equal(w.Started)) {
 				return fmt.Errorf("array %s: something has changed since the plan was made; apply again", w.Array)
@@ -36,10 +42,33 @@ func (s *Site) Apply(ctx context.Context, p *Plan) error {
 	}
 	for _, w := range p.Arrays {
 		if w.Found {
-			s.emit(Event{Array: w.Array, Say: w.Top() + " was there before plimsoll, as declared", What: InPlace})
+			s.emit(Event{Array: w.Array, Title: w.Top() + " was there before plimsoll, as declared", What: InPlace})
 			continue
 		}
 		if err := s.applyArray(ctx, w); err != nil {
+			return err
+		}
+	}
+	return s.renewInitramfs(ctx, p.Arrays, p.Initramfs)
+}
+
+// renewInitramfs renews the initramfs where one of the arrays has come into mdadm.conf or gone from it, once for all of them: it takes a
+// minute or more. An array's journal remembers until it is done.
+func (s *Site) renewInitramfs(ctx context.Context, all []*Work, command []string) error {
+	stale := slices.DeleteFunc(slices.Clone(all), func(w *Work) bool { return !w.InitramfsStale })
+	if len(stale) == 0 {
+		return nil
+	}
+	if len(command) > 0 {
+		last := stale[len(stale)-1]
+		s.emit(Event{Array: last.Array, Title: "renew the initramfs: " + strings.Join(command, " "), What: Doing})
+		if err := brief(s.Run(context.WithoutCancel(ctx), io.Discard, command...)); err != nil {
+			return fmt.Errorf("renewing the initramfs: %w", err)
+		}
+	}
+	for _, w := range stale {
+		w.InitramfsStale = false
+		if err := s.save(w); err != nil {
 			return err
 		}
 	}
@@ -47,8 +76,8 @@ func (s *Site) Apply(ctx context.Context, p *Plan) error {
 }
 
 func (s *Site) applyArray(ctx context.Context, w *Work) error {
-	if w.Torn {
-		return fmt.Errorf("array %s is half taken down; finish that first: plimsoll teardown %[1]s", w.Array)
+	if w.Undoing {
+		return fmt.Errorf("array %s: its teardown has begun; finish that first: plimsoll teardown %[1]s", w.Array)
 	}
 	if w.Started.IsZero() {
 		w.Started = s.Now().UTC().Round(0)
@@ -64,10 +93,10 @@ func (s *Site) applyArray(ctx context.Context, w *Work) error {
 	}
 	for i := range w.Steps {
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("array %s stopped before step %d of %d, %s: %w", w.Array, i+1, len(w.Steps), w.Steps[i].Say, err)
+			return fmt.Errorf("array %s stopped before step %d of %d, %s: %w", w.Array, i+1, len(w.Steps), w.Steps[i].Title, err)
 		}
 		if err := s.step(ctx, w, i); err != nil {
-			return fmt.Errorf("array %s, step %d of %d, %s: %w", w.Array, i+1, len(w.Steps), w.Steps[i].Say, err)
+			return fmt.Errorf("array %s, step %d of %d, %s: %w", w.Array, i+1, len(w.Steps), w.Steps[i].Title, err)
 		}
 	}
 	return nil
@@ -76,8 +105,8 @@ func (s *Site) applyArray(ctx context.Context, w *Work) error {
 // step brings one step into place.
 func (s *Site) step(ctx context.Context, w *Work, i int) error {
 	st := &w.Steps[i]
-	tell := func(what What) {
-		s.emit(Event{Array: w.Array, Step: i + 1, Steps: len(w.Steps), Say: st.Say, What: what})
+	emit := func(what What) {
+		s.emit(Event{Array: w.Array, Step: i + 1, Steps: len(w.Steps), Title: st.Title, What: what})
 	}
 	// What has begun is finished: a Ctrl-C waits for it. Only waiting itself is cut short.
 	whole := context.WithoutCancel(ctx)
@@ -86,14 +115,14 @@ func (s *Site) step(ctx context.Context, w *Work, i int) error {
 		missing, err := s.missing(whole, w, st)
 		if err != nil || missing == "" {
 			if err == nil {
-				tell(InPlace)
+				emit(InPlace)
 			}
 			return err
 		}
 		if len(st.Again) == 0 {
 			return fmt.Errorf("it was done on %s and is not so any more (%s); see: plimsoll verify", st.Ended.Format(time.DateOnly), missing)
 		}
-		tell(Restoring)
+		emit(Restoring)
 		if err := s.actions(ctx, w, st, st.Again, false); err != nil {
 			return err
 		}
@@ -102,7 +131,8 @@ func (s *Site) step(ctx context.Context, w *Work, i int) error {
 		}
 		return err
 	case StepBegun:
-		tell(Repairing)
+		emit(Repairing)
+		w.checked = nil
 		if err := s.actions(whole, w, st, st.Undo, true); err != nil {
 			return err
 		}
@@ -112,33 +142,29 @@ func (s *Site) step(ctx context.Context, w *Work, i int) error {
 	if err := s.save(w); err != nil {
 		return err
 	}
-	tell(Doing)
+	emit(Doing)
 	failed := s.actions(ctx, w, st, st.Do, false)
-	if failed != nil && !st.judged() {
+	if failed != nil {
 		return failed
 	}
 	missing, err := s.missing(whole, w, st)
 	if err == nil && missing != "" {
-		err = errors.Join(failed, fmt.Errorf("its commands have run and yet it is not in place: %s", missing))
+		err = fmt.Errorf("its commands have run and yet it is not in place: %s", missing)
 	}
 	if err != nil {
 		return err
+	}
+	if slices.ContainsFunc(st.Do, func(a Action) bool { return len(a.Blank) > 0 && len(st.Do) > 1 }) {
+		if err := s.taken(w); err != nil { // something of its own is on them now
+			return err
+		}
 	}
 	st.State, st.Ended = StepDone, s.Now().UTC().Round(0)
 	if err := s.save(w); err != nil {
 		return err
 	}
-	tell(Done)
+	emit(Done)
 	return nil
-}
-
-func (st *Step) judged() bool {
-	for _, a := range st.Do {
-		if a.Judged {
-			return true
-		}
-	}
-	return false
 }
 
 // missing says what of a step is not in place, "" when all is.
@@ -214,7 +240,7 @@ func (a Action) local() bool {
 			members++
 		}
 	}
-	return len(a.Prove)+len(a.Zero) > 0 || members == 1
+	return len(a.Blank) > 0 || members == 1
 }
 
 func (s *state) act(ctx context.Context, a Action, begun bool) error {
@@ -234,27 +260,40 @@ func (s *state) act(ctx context.Context, a Action, begun bool) error {
 			}
 		}
 		return brief(s.Run(whole, io.Discard, argv...))
-	case len(a.Prove) > 0:
-		return s.each(a.Prove, func(serial string) error { return s.prove(whole, serial) })
+	case len(a.Blank) > 0:
+		return s.checkAllBlank(ctx, a.Blank)
+	case len(a.Erase) > 0:
+		return s.each(a.Erase, func(ref string) error { return s.erase(whole, ref) })
 	case len(a.Zero) > 0:
-		return s.each(a.Zero, func(serial string) error { return s.zero(whole, serial) })
+		return s.each(a.Zero, s.zero)
 	case len(a.Stop) > 0:
 		return s.stop(whole)
 	case a.Add != nil:
-		return s.add(a.Add)
+		return s.lines(a.Add, s.add)
 	case a.Cut != nil:
-		return s.remove(a.Cut)
+		return s.lines(a.Cut, s.remove)
 	case a.Await:
 		return s.await(ctx, s.w)
 	}
 	return errors.New("the journal has an action that this plimsoll does not know")
 }
 
+// lines edits a file of /etc. That the initramfs holds an older copy of mdadm.conf is in the journal before it is so.
+func (s *state) lines(l *Lines, edit func(*Lines) error) error {
+	if filepath.Base(l.File) == "mdadm.conf" && !s.w.InitramfsStale {
+		s.w.InitramfsStale = true
+		if err := s.save(s.w); err != nil {
+			return err
+		}
+	}
+	return edit(l)
+}
+
 // each goes on to the others when a member is not attached.
-func (s *state) each(serials []string, do func(string) error) error {
+func (s *state) each(refs []string, do func(string) error) error {
 	var gone error
-	for _, serial := range serials {
-		if err := do(serial); errors.Is(err, errGone) {
+	for _, ref := range refs {
+		if err := do(ref); errors.Is(err, errGone) {
 			gone = errors.Join(gone, err)
 		} else if err != nil {
 			return err
@@ -313,7 +352,7 @@ func (s *Site) await(ctx context.Context, w *Work) error {
 		if err != nil {
 			return err
 		}
-		e := Event{Array: w.Array, Step: step + 1, Steps: len(w.Steps), Say: w.Steps[step].Say, What: Progress}
+		e := Event{Array: w.Array, Step: step + 1, Steps: len(w.Steps), Title: w.Steps[step].Title, What: Progress}
 		d, err := now.top()
 		if err != nil {
 			return err

@@ -23,7 +23,7 @@ func filesPlan(root string, n int) *Plan {
 	for i := range n {
 		name := fmt.Sprintf("/f%d", i)
 		w.add(Step{
-			Say: "make " + name, Check: []Cond{{Is: "path", Of: name}},
+			Title: "make " + name, Check: []Cond{{Is: "path", Of: name}},
 			// Twice is told apart: a step in place must not be done again.
 			Do:   []Action{{Run: []string{"sh", "-c", "echo done >> " + root + name}}},
 			Undo: []Action{{If: &Cond{Is: "path", Of: name}, Run: []string{"rm", root + name}}},
@@ -67,16 +67,16 @@ func TestHelperIsKilled(t *testing.T) {
 
 func filesSite(root string) *Site {
 	host := *sys.Host()
-	host.Root = fstest.MapFS{"sys/class/block/none/dev": {Data: []byte("1:1")}, "sys/class/block/none/device/serial": {Data: []byte("none")}}
+	host.Root = fstest.MapFS{"sys/class/block/none/dev": {Data: []byte("1:1")}, "sys/class/block/none/size": {Data: []byte("8192")}, "sys/class/block/none/device/serial": {Data: []byte("none")}}
 	return &Site{Machine: &host, Root: root, Journal: filepath.Join(root, "state", "journal"), UUID: newUUID}
 }
 
 func work(ctx context.Context, s *Site, what, root string) error {
 	if what == "teardown" {
-		return s.Teardown(ctx)
+		return s.Teardown(ctx, nil, GiveUp{})
 	}
 	p := filesPlan(root, 4)
-	if made, err := s.Made(); err != nil || len(made) > 0 {
+	if made, _, err := s.Made(); err != nil || len(made) > 0 {
 		p.Arrays = made
 	}
 	return s.Apply(ctx, p)
@@ -88,7 +88,7 @@ func TestKilledAnywhere(t *testing.T) {
 		finished := 0
 		for _, what := range []string{"apply", "teardown"} {
 			root := t.TempDir()
-			if err := os.MkdirAll(filepath.Join(root, "etc"), 0o755); err != nil {
+			if err := errors.Join(os.MkdirAll(filepath.Join(root, "etc"), 0o755), os.MkdirAll(filepath.Join(root, "dev"), 0o755), os.WriteFile(filepath.Join(root, "dev/none"), make([]byte, 4<<20), 0o600)); err != nil {
 				t.Fatal(err)
 			}
 			s := filesSite(root)
@@ -104,7 +104,7 @@ func TestKilledAnywhere(t *testing.T) {
 			}
 			if what == "teardown" {
 				// Half taken down is not to be built on.
-				if made, _ := s.Made(); len(made) > 0 && made[0].Torn {
+				if made, _, _ := s.Made(); len(made) > 0 && made[0].Undoing {
 					if err := work(t.Context(), s, "apply", root); err == nil || !strings.Contains(err.Error(), "finish that first") {
 						t.Errorf("cut %d: apply on a half teardown: %v", cut, err)
 					}
@@ -124,7 +124,7 @@ func TestKilledAnywhere(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if left, _ := filepath.Glob(filepath.Join(root, "*")); len(left) != 1 {
+			if left, _ := filepath.Glob(filepath.Join(root, "*")); len(left) != 2 {
 				t.Errorf("cut %d, %s: left: %v", cut, what, left)
 			}
 			if left, _ := os.ReadDir(filepath.Join(root, "etc")); len(left) != 0 {
@@ -184,7 +184,7 @@ func TestInterrupted(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || done.Load() != 2 || !strings.Contains(err.Error(), "before step 3 of 4") {
 		t.Errorf("%d done: %v", done.Load(), err)
 	}
-	made, err := s.Made()
+	made, _, err := s.Made()
 	if err != nil || made[0].Steps[1].State != StepDone || made[0].Steps[2].State != StepToDo {
 		t.Errorf("%+v %v", made, err)
 	}
@@ -197,7 +197,7 @@ func TestFullEtc(t *testing.T) {
 	if err := work(t.Context(), s, "apply", root); err == nil || !strings.Contains(err.Error(), "step 3 of 4, make /f2") {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(filepath.Join(root, "etc"), 0o755); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(root, "etc"), 0o755), os.Mkdir(filepath.Join(root, "dev"), 0o755), os.WriteFile(filepath.Join(root, "dev/none"), make([]byte, 4<<20), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(work(t.Context(), s, "apply", root), work(t.Context(), s, "teardown", root)); err != nil {
@@ -206,8 +206,8 @@ func TestFullEtc(t *testing.T) {
 }
 
 func FuzzJournal(f *testing.F) {
-	f.Add([]byte(`{"schema":1,"array":"a","members":[{"serial":"s"}],"steps":[{"say":"x","state":"done"}]}`))
-	f.Add([]byte(`{"schema":1,"array":"../../etc/x","members":[{}],"steps":[{}]}`))
+	f.Add([]byte(`{"schema":2,"array":"a","members":[{"serial":"s"}],"steps":[{"title":"x","state":"done"}]}`))
+	f.Add([]byte(`{"schema":2,"array":"../../etc/x","members":[{}],"steps":[{}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w, err := parseJournal(data)
 		if err == nil && (strings.ContainsAny(w.Array, "/\x00") || len(w.Steps) == 0) {

@@ -1,57 +1,56 @@
 package provision
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"plimsoll/internal/block"
-	"plimsoll/internal/units"
+	"plimsoll/internal/sys"
 )
 
-// edge is how much at each end of a volume must be zero: signatures, partition tables and superblocks lie there.
-const edge = units.MiB
-
-// occupied are the reasons why a device is not blank, as far as the tree shows them.
+// occupied are the reasons why a device is not blank, as far as the tree shows them. Who has it open is among them where
+// ReadUsers was called.
 func occupied(t *block.Tree, d *block.Device) []string {
 	var why []string
-	say := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
+	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
 	for _, m := range t.MountsOf(d.Name) {
-		say("it is mounted on %s", m.Point)
+		add("it is mounted on %s", m.Point)
 	}
 	if slices.Contains(t.Swaps, d.Name) {
-		say("it is used as swap")
+		add("it is used as swap")
 	}
 	for _, h := range d.Holders {
 		name := h
 		if up := t.Devices[h]; up != nil {
 			name = up.Path
 		}
-		say("%s is made of it", name)
+		add("%s is made of it", name)
 	}
+	why = append(why, t.UsersOf(d.Name)...)
 	for _, p := range d.Partitions {
 		if part := t.Devices[p]; part != nil {
 			if inner := occupied(t, part); len(inner) > 0 {
-				say("its partition %s: %s", part.Path, strings.Join(inner, ", "))
+				add("its partition %s: %s", part.Path, strings.Join(inner, ", "))
 				continue
 			}
 		}
-		say("it has the partition %s", p)
+		add("it has the partition %s", p)
 	}
 	// udev gives a partition the type of the table that it is in.
 	table := d.Kind == block.Partition && (d.Signature == "gpt" || d.Signature == "dos")
 	if d.Signature != "" && d.Signature != "?" && len(why) == 0 && !table {
-		say("it carries %s%s", d.Signature, labelled(d))
+		add("it carries %s%s", d.Signature, labelled(d))
 	}
 	if d.ReadOnly {
-		say("it is read-only")
+		add("it is read-only")
 	}
 	return why
 }
@@ -63,8 +62,16 @@ func labelled(d *block.Device) string {
 	return fmt.Sprintf(" labelled %.40q", d.Label)
 }
 
+// signature is something that wipefs recognises.
+type signature struct {
+	Type   string
+	Offset int64
+}
+
+func (s signature) String() string { return fmt.Sprintf("%s at %#x", s.Type, s.Offset) }
+
 // signatures asks wipefs what it would wipe.
-func (s *Site) signatures(ctx context.Context, dev string) ([]string, error) {
+func (s *Site) signatures(ctx context.Context, dev string) ([]signature, error) {
 	out, err := s.Output(ctx, "wipefs", "--no-act", "--json", dev)
 	if err != nil {
 		return nil, err
@@ -73,26 +80,37 @@ func (s *Site) signatures(ctx context.Context, dev string) ([]string, error) {
 }
 
 // parseWipefs reads "wipefs --json"; nothing at all is printed for a blank device.
-func parseWipefs(out string) ([]string, error) {
+func parseWipefs(out string) ([]signature, error) {
 	if strings.TrimSpace(out) == "" {
 		return nil, nil
 	}
 	var doc struct {
-		Signatures []struct{ Type, Offset, Label string } `json:"signatures"`
+		Signatures []struct{ Type, Offset string } `json:"signatures"`
 	}
 	if err := json.Unmarshal([]byte(out), &doc); err != nil {
 		return nil, fmt.Errorf("wipefs --json: %w", err)
 	}
-	var found []string
+	var found []signature
 	for _, sig := range doc.Signatures {
-		found = append(found, fmt.Sprintf("%s at %s", sig.Type, sig.Offset))
+		one := signature{Type: sig.Type}
+		if _, err := fmt.Sscan(sig.Offset, &one.Offset); err != nil || one.Offset < 0 {
+			return nil, fmt.Errorf("wipefs --json: offset %.20q: want a number", sig.Offset)
+		}
+		found = append(found, one)
 	}
 	return found, nil
 }
 
-// prove returns an error unless a volume is blank: nobody uses it, nothing is recognised on it, and both its ends are zero.
-func (s *state) prove(ctx context.Context, serial string) error {
-	d, err := disk(s.tree, serial)
+// errUnseen is in the chain of an error about a device that could not be looked at.
+var errUnseen = errors.New("could not be looked at")
+
+// checkBlank returns an error unless a member, "@SERIAL" or its partition "@SERIAL:1", is blank as far as can be told from
+// its users, its signatures and its bytes (see firstByte). What an earlier teardown has left between the ends counts as blank while it is
+// the same. On a volume that --destroy has named and that was erased, bytes
+// between the ends are not looked at.
+func (s *state) checkBlank(ctx context.Context, ref string) error {
+	serial, _, _ := strings.Cut(strings.TrimPrefix(ref, "@"), ":")
+	d, err := s.device(ref)
 	if err != nil {
 		return err
 	}
@@ -102,68 +120,88 @@ func (s *state) prove(ctx context.Context, serial string) error {
 	if why := occupied(s.tree, d); len(why) > 0 {
 		return refuse(why...)
 	}
-	f, err := exclusive(d, os.O_RDONLY)
+	f, err := s.exclusive(d, os.O_RDONLY)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }() // only read
-	found, err := s.signatures(ctx, d.Path)
+	found, err := s.signatures(ctx, s.node(d))
 	if err != nil {
-		return err
+		return fmt.Errorf("%s %w: %w", d.Path, errUnseen, err)
 	}
 	if len(found) > 0 {
-		return refuse("it carries " + strings.Join(found, ", "))
+		return refuse("it carries " + joined(found))
 	}
-	for _, at := range ends(d.Size) {
-		buf := make([]byte, min(edge, d.Size))
-		if _, err := f.ReadAt(buf, at); err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("%s: %w", d.Path, err)
-		}
-		if i := bytes.IndexFunc(buf, func(r rune) bool { return r != 0 }); i >= 0 {
-			return refuse(fmt.Sprintf("byte %d is not zero", at+int64(i)))
-		}
+	erased := slices.ContainsFunc(s.w.Members, func(m Member) bool { return m.Serial == serial && m.Destroy })
+	at, err := firstByte(ctx, f, int64(d.Size), !erased)
+	if err != nil {
+		return fmt.Errorf("%s: %w", d.Path, err)
+	}
+	if ends := int64(edge); at >= ends && at < int64(d.Size)-ends && s.asReleased(ref, f, int64(d.Size)) {
+		return nil // what is left of an array that was taken down
+	}
+	if at >= 0 {
+		return refuse(fmt.Sprintf("byte %d is not zero", at))
 	}
 	return nil
 }
 
-func ends(size units.Bytes) []int64 {
-	return []int64{0, int64(max(size, edge) - edge)}
+// checkAllBlank checks members, all at once, since each is read at the pace of its own volume. What was found blank by this very
+// apply, or is a partition that it has made since on such a volume, is not read twice.
+func (s *state) checkAllBlank(ctx context.Context, refs []string) error {
+	s.tree.ReadUsers(os.Getpid())
+	var left []string
+	for _, ref := range refs {
+		if disk := strings.TrimSuffix(ref, ":1"); !s.w.checked[ref] && !s.w.checked[disk] {
+			left = append(left, ref)
+		}
+	}
+	if s.w.checked == nil {
+		s.w.checked = map[string]bool{}
+	}
+	for i, err := range s.blankness(ctx, left) {
+		if err != nil {
+			return err
+		}
+		s.w.checked[left[i]] = true
+	}
+	return nil
 }
 
-// exclusive opens a device that nobody else holds: the kernel refuses one that is mounted, swap, or part of md or dm.
-func exclusive(d *block.Device, flags int) (*os.File, error) {
-	f, err := os.OpenFile(d.Path, flags|os.O_EXCL, 0)
-	if errors.Is(err, syscall.EBUSY) {
-		return nil, fmt.Errorf("%s (serial %s) is in use; see: plimsoll inspect %[1]s", d.Path, identity(d))
+// blankness is what checkBlank says of each member.
+func (s *state) blankness(ctx context.Context, refs []string) []error {
+	errs := make([]error, len(refs))
+	var wg sync.WaitGroup
+	for i, ref := range refs {
+		wg.Go(func() { errs[i] = s.checkBlank(ctx, ref) })
+	}
+	wg.Wait()
+	return errs
+}
+
+func joined(found []signature) string {
+	var all []string
+	for _, f := range found {
+		all = append(all, f.String())
+	}
+	return strings.Join(all, ", ")
+}
+
+// node is where a device's node lies below the root.
+func (s *Site) node(d *block.Device) string { return s.at(d.Path) }
+
+// exclusive opens a device that nobody else holds: the kernel refuses one that is mounted, swap, or part of md, dm, btrfs or
+// a zpool, whatever this plimsoll knows of it.
+func (s *Site) exclusive(d *block.Device, flags int) (*os.File, error) {
+	f, err := os.OpenFile(s.node(d), flags|os.O_EXCL|syscall.O_CLOEXEC, 0)
+	switch {
+	case errors.Is(err, syscall.EBUSY):
+		return nil, fmt.Errorf("%s (serial %s) is in use by the kernel (mounted, swap, or part of an array or pool); see: plimsoll inspect --all", d.Path, identity(d))
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s %w: %w", d.Path, errUnseen, err)
 	}
 	return f, err
 }
 
-// zero zeroes both ends of a volume that carries nothing any more. What came onto it since is not ours to take.
-func (s *state) zero(ctx context.Context, serial string) error {
-	d, err := disk(s.tree, serial)
-	if err != nil {
-		return err
-	}
-	f, err := exclusive(d, os.O_RDWR)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }() // closed below unless something failed
-	found, err := s.signatures(ctx, d.Path)
-	if err != nil {
-		return err
-	}
-	if why := append(occupied(s.tree, d), found...); len(found) > 0 {
-		return fmt.Errorf("%s (serial %s) is not as plimsoll left it: %s; it stays as it is", d.Path, serial, strings.Join(why, "; "))
-	}
-	for _, at := range ends(d.Size) {
-		if _, err := f.WriteAt(make([]byte, min(edge, d.Size)), at); err != nil {
-			return fmt.Errorf("%s: %w", d.Path, err)
-		}
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("%s: %w", d.Path, err)
-	}
-	return nil
-}
+// unseen says that the machine could not be looked at well enough to know, in contrast to a refusal.
+func unseen(err error) bool { return errors.Is(err, errUnseen) || errors.Is(err, sys.ErrNotFound) }

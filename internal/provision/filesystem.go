@@ -47,7 +47,7 @@ func (w *Work) mkfs(uuid string) {
 		Check:   []Cond{{Is: "filesystem", Want: want.FS + " " + uuid}},
 		Undo:    []Action{{If: &Cond{Is: "filesystem", Want: want.FS + " " + uuid}, Run: []string{"wipefs", "--all", "--quiet", "@array"}}},
 	}
-	st.Say = fmt.Sprintf("make %s on %s", want.FS, w.Top())
+	st.Title = fmt.Sprintf("make %s on %s", want.FS, w.Top())
 	blocks := uint64(want.Chunk / (4 * units.KiB))
 	var argv []string
 	switch want.FS {
@@ -56,13 +56,13 @@ func (w *Work) mkfs(uuid string) {
 		argv = []string{"mkfs.xfs", "-q", "-f", "-m", "uuid=" + uuid}
 		if striped(want.Level) {
 			argv = append(argv, "-d", fmt.Sprintf("su=%s,sw=%d", short(want.Chunk), want.Data), "-l", "su="+short(min(want.Chunk, logUnit)))
-			st.Say += fmt.Sprintf(", su=%s,sw=%d", short(want.Chunk), want.Data)
+			st.Title += fmt.Sprintf(", su=%s,sw=%d", short(want.Chunk), want.Data)
 		}
 	case "ext4":
 		extended := []string{}
 		if striped(want.Level) {
 			extended = append(extended, fmt.Sprintf("stride=%d,stripe_width=%d", blocks, blocks*uint64(want.Data)))
-			st.Say += fmt.Sprintf(", stride=%d, stripe_width=%d", blocks, blocks*uint64(want.Data))
+			st.Title += fmt.Sprintf(", stride=%d, stripe_width=%d", blocks, blocks*uint64(want.Data))
 		}
 		// Tables that are written in the background would disturb the first hours' measurements.
 		extended = append(extended, "lazy_itable_init=0,lazy_journal_init=0")
@@ -70,11 +70,12 @@ func (w *Work) mkfs(uuid string) {
 	}
 	if want.Label != "" {
 		argv = append(argv, "-L", want.Label)
-		st.Say += ", label " + want.Label
+		st.Title += ", label " + want.Label
 	}
 	st.Do = []Action{{Run: append(argv, "@array")}}
-	if want.Using == "" && !want.Partition {
-		st.Undo = append(st.Undo, w.zeros())
+	if want.Using == "" { // on the volume, or its partition, itself: then blank until now
+		st.Do = slices.Insert(st.Do, 0, Action{Blank: w.devices()})
+		st.Undo = []Action{w.zeros()}
 	}
 	w.add(st)
 }
@@ -100,7 +101,7 @@ func (p *planner) mount(w *Work, owner string) {
 		p.made[d] = true
 	}
 	if len(made) > 0 {
-		st := Step{Say: "make the directory " + want.Mount, Touches: made, Check: []Cond{{Is: "path", Of: want.Mount}}}
+		st := Step{Title: "make the directory " + want.Mount, Touches: made, Check: []Cond{{Is: "path", Of: want.Mount}}}
 		for _, dir := range made {
 			st.Do = append(st.Do, Action{If: &Cond{Is: "absent", Of: dir}, Run: []string{"mkdir", dir}})
 			st.Again = st.Do // a power cut may have taken an empty directory that is not on the journal's filesystem
@@ -123,7 +124,7 @@ func (p *planner) mount(w *Work, owner string) {
 	}
 	mounted := Cond{Is: "mounted", Of: want.Mount}
 	w.add(Step{
-		Say:     "have it mounted at boot, by a line in /etc/fstab",
+		Title:   "have it mounted at boot, by a line in /etc/fstab",
 		Touches: []string{"/etc/fstab"},
 		Check:   []Cond{{Is: "lines", Of: "/etc/fstab", Want: l.Text}},
 		Do:      append([]Action{{Add: l}}, reload...),
@@ -131,7 +132,7 @@ func (p *planner) mount(w *Work, owner string) {
 	})
 	unmount := Action{If: &mounted, Run: []string{"umount", want.Mount}}
 	w.add(Step{
-		Say:     "mount it on " + want.Mount,
+		Title:   "mount it on " + want.Mount,
 		Touches: []string{want.Mount},
 		Check:   []Cond{mounted},
 		Do:      []Action{{Run: []string{"mount", want.Mount}}},
@@ -149,14 +150,14 @@ func (p *planner) mount(w *Work, owner string) {
 		// The journal, on another filesystem, must not know of it before it is on the drive.
 		do = append(do, Action{Run: []string{"sync", "--file-system", want.Mount}})
 		w.add(Step{
-			Say: strings.TrimSpace(fmt.Sprintf("give %s to %s", want.Mount, strings.TrimSpace(want.Owner+" "+want.Mode))), Touches: []string{want.Mount},
+			Title: strings.TrimSpace(fmt.Sprintf("give %s to %s", want.Mount, strings.TrimSpace(want.Owner+" "+want.Mode))), Touches: []string{want.Mount},
 			Check: []Cond{{Is: "owner", Of: want.Mount, Want: owner}}, Do: do,
 		})
 	}
 	w.add(Step{
-		Say:   "prove the line in /etc/fstab: unmount, and mount all",
+		Title: "check the line in /etc/fstab: unmount, and mount by it",
 		Check: []Cond{mounted},
-		Do:    []Action{unmount, {Run: []string{"mount", "-a"}, Judged: true}},
+		Do:    []Action{unmount, {Run: []string{"mount", want.Mount}}},
 		Again: []Action{{Run: []string{"mount", want.Mount}}},
 	})
 }

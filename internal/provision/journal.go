@@ -15,7 +15,7 @@ import (
 )
 
 // journalSchema is the version of the journal's form.
-const journalSchema = 1
+const journalSchema = 2
 
 // lock keeps a second apply or teardown away. It makes the journal's directory.
 func (s *Site) lock() (release func(), err error) {
@@ -42,43 +42,63 @@ func (s *Site) save(w *Work) error {
 	return sys.WriteFile(filepath.Join(s.Journal, w.Array+".json"), append(data, '\n'), 0o600)
 }
 
-// Journals are what plimsoll has made on this machine, or begun to, oldest first.
-func (s *Site) Journals() ([]*Work, error) {
+// BrokenJournal is a journal that cannot be read. It concerns its own array alone.
+type BrokenJournal struct {
+	Array, File string
+	Err         error
+}
+
+func (b *BrokenJournal) Error() string {
+	return fmt.Sprintf("array %s: its journal cannot be read (%v), so plimsoll leaves the array and its volumes alone; put %s back from a backup, or move it away and take the array down by hand (plimsoll teardown --adopt)",
+		b.Array, b.Err, b.File)
+}
+
+func (b *BrokenJournal) Unwrap() error { return b.Err }
+
+// Journals are what plimsoll has made on this machine, or begun to, oldest first, and the journals that make no sense.
+func (s *Site) Journals() (all []*Work, broken []*BrokenJournal, err error) {
 	entries, err := os.ReadDir(s.Journal)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var all []*Work
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), ".json") || strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
 		name := filepath.Join(s.Journal, e.Name())
 		data, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
+		if errors.Is(err, fs.ErrPermission) {
+			return nil, nil, fmt.Errorf("%w; run as root", err)
 		}
-		w, err := parseJournal(data)
+		array := strings.TrimSuffix(e.Name(), ".json")
+		w := &Work{}
+		if err == nil {
+			w, err = parseJournal(data)
+		}
+		if err == nil && w.Array != array {
+			err = fmt.Errorf("it is of array %s", w.Array)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			broken = append(broken, &BrokenJournal{array, name, err})
+			continue
 		}
 		all = append(all, w)
 	}
 	slices.SortStableFunc(all, func(a, b *Work) int { return a.Started.Compare(b.Started) })
-	return all, nil
+	return all, broken, nil
 }
 
 // parseJournal understands a journal. One that makes no sense must not be acted on.
 func parseJournal(data []byte) (*Work, error) {
 	w := &Work{}
 	if err := json.Unmarshal(data, w); err != nil {
-		return nil, fmt.Errorf("no journal of plimsoll's: %w", err)
+		return nil, fmt.Errorf("not JSON: %w", err)
 	}
 	if w.Schema != journalSchema {
-		return nil, fmt.Errorf("schema %d: this plimsoll reads %d", w.Schema, journalSchema)
+		return nil, fmt.Errorf("schema %d, of another version; this plimsoll reads %d", w.Schema, journalSchema)
 	}
 	if !nameOK(w.Array) || len(w.Members) == 0 || len(w.Steps) == 0 {
 		return nil, errors.New("an array's name, its members or its steps are missing")
@@ -93,7 +113,7 @@ func parseJournal(data []byte) (*Work, error) {
 
 // untouched says that no step which leaves something to undo has begun, nor a teardown.
 func (w *Work) untouched() bool {
-	return !w.Torn && !slices.ContainsFunc(w.Steps, func(st Step) bool { return st.State != StepToDo && len(st.Undo) > 0 })
+	return !w.Undoing && !slices.ContainsFunc(w.Steps, func(st Step) bool { return st.State != StepToDo && len(st.Undo) > 0 })
 }
 
 // forget removes an array's journal, and the directories when no other is there.

@@ -99,7 +99,7 @@ func TestLabPowerCut(t *testing.T) {
 			break
 		}
 	}
-	for _, want := range []string{"apply sgdisk --clear", "apply mdadm --create", "apply mkfs.ext4 -q", "apply mount -a", "teardown umount /srv/a/b", "teardown wipefs --all", "teardown mdadm --stop"} {
+	for _, want := range []string{"apply sgdisk --clear", "apply mdadm --create", "apply mkfs.ext4 -q", "apply mount /srv/a/b", "teardown umount /srv/a/b", "teardown wipefs --all", "teardown mdadm --stop"} {
 		if !cut[want] {
 			t.Errorf("the power was never cut at %q; at %v", want, cut)
 		}

@@ -163,7 +163,7 @@ func (g *guest) same(before string) {
 	if after := g.ok(etc); after != before {
 		g.t.Errorf("/etc or the bystander has changed:\n%s\nwas:\n%s", after, before)
 	}
-	if out := g.ok("ls -A /keep/plimsoll"); out != "" {
+	if out := g.ok("ls -A /keep/plimsoll | grep -v '^released.json$' || true"); out != "" {
 		g.t.Errorf("left of the journals: %s", out)
 	}
 }

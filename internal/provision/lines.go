@@ -65,6 +65,27 @@ func (l *Lines) find(file []byte) (begin, end int, text []byte, how string) {
 	return -1, -1, nil, ""
 }
 
+// foreign are the lines between the marks that apply did not write. A line of apply's own to which options were added is still
+// its own. Where the end mark is gone, all that follows may be others'.
+func (l *Lines) foreign(file []byte) []string {
+	begin, end, text, _ := l.find(file)
+	if begin < 0 {
+		return nil
+	}
+	if end < 0 {
+		return []string{"the line " + strings.TrimSpace(l.line(theEnd)) + " is gone"}
+	}
+	own := strings.Fields(l.Text)
+	var all []string
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) > 1 && len(own) > 1 && f[0] == own[0] && f[1] == own[1] || len(f) == 0 {
+			continue
+		}
+		all = append(all, strings.TrimSpace(line))
+	}
+	return all
+}
+
 // added is the file with the block at its end. One that is there is replaced.
 func (l *Lines) added(file []byte, exists bool) ([]byte, error) {
 	if l.inPlace(file) {

@@ -3,14 +3,13 @@ package provision
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
 	"plimsoll/internal/block"
-	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -79,12 +78,7 @@ func (p *planner) members(ctx context.Context, w *Work, d *topology.DeclaredArra
 	if err := p.equal(d, chosen); err != nil {
 		return err
 	}
-	for _, dev := range chosen {
-		if err := p.free(ctx, dev); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.free(ctx, w, chosen)
 }
 
 // one finds the volume that is named.
@@ -246,23 +240,29 @@ func (p *planner) equal(d *topology.DeclaredArray, chosen []*block.Device) error
 	return nil
 }
 
-// free refuses a volume that is not blank, unless it is named to be destroyed; then only its users stand in the way.
-func (p *planner) free(ctx context.Context, d *block.Device) error {
-	why := occupied(p.tree, d)
-	if p.destroy[d.Name] != "" {
-		return p.idle(d)
-	}
-	if len(why) == 0 {
-		found, err := p.signatures(ctx, d.Path)
-		if err != nil && !errors.Is(err, sys.ErrNotFound) {
-			p.note("%s could not be looked at (%v): run as root to know before apply", d.Path, err)
+// free refuses volumes that are not blank, by the same check that apply makes. Of one that is named to be destroyed only its
+// users stand in the way.
+func (p *planner) free(ctx context.Context, w *Work, chosen []*block.Device) error {
+	var refs []string
+	for _, d := range chosen {
+		if p.destroy[d.Name] == "" {
+			refs = append(refs, "@"+identity(d))
+		} else if err := p.idle(d); err != nil {
+			return err
 		}
-		why = found
 	}
-	if len(why) == 0 {
-		return nil
+	now := &state{p.Site, w, p.tree}
+	var blind error
+	for _, err := range now.blankness(ctx, refs) {
+		if err != nil && !unseen(err) {
+			return err
+		}
+		blind = cmp.Or(blind, err)
 	}
-	return fmt.Errorf("%s (serial %s) is not blank: %s; if what is on it may be lost: --destroy %[1]s --serial %[2]s", d.Path, identity(d), strings.Join(why, "; "))
+	if blind != nil {
+		p.note("whether the volumes are blank could not be seen (%v): run as root to know before apply", blind)
+	}
+	return nil
 }
 
 // idle refuses to destroy what is in use. An md array of volumes that are all to be destroyed is stopped.
@@ -278,6 +278,9 @@ func (p *planner) idle(d *block.Device) error {
 		if slices.Contains(p.tree.Swaps, name) {
 			return fmt.Errorf("--destroy %s: it is used as swap; swapoff it first", d.Path)
 		}
+		if why := p.tree.UsersOf(name); len(why) > 0 {
+			return fmt.Errorf("--destroy %s: %s; end that first", d.Path, strings.Join(why, "; "))
+		}
 		for _, h := range dev.Holders {
 			up := p.tree.Devices[h]
 			if up == nil || up.MD == nil || len(up.Holders)+len(p.tree.MountsOf(h)) > 0 || slices.Contains(p.tree.Swaps, h) {
@@ -289,6 +292,18 @@ func (p *planner) idle(d *block.Device) error {
 				}
 			}
 		}
+		if len(dev.Holders) > 0 {
+			return nil
+		}
 	}
-	return nil
+	// Whoever else holds it: the kernel knows.
+	f, err := p.exclusive(d, os.O_RDONLY)
+	if err != nil {
+		if !unseen(err) {
+			err = fmt.Errorf("--destroy %s: %w", d.Path, err)
+			return err
+		}
+		return nil
+	}
+	return f.Close()
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ type planner struct {
 	tree     *block.Tree
 	decl     *topology.Declaration
 	journals []*Work
+	broken   []*BrokenJournal
 	destroy  map[string]string // serial by kernel name
 	taken    map[string]string // array by serial
 	made     map[string]bool   // directories that a step of this plan makes
@@ -37,7 +39,8 @@ func (s *Site) Plan(ctx context.Context, decl *topology.Declaration, destroy map
 	if err := tree.ReadSegments(ctx, s.Machine); err != nil {
 		tree.Notes = append(tree.Notes, err.Error())
 	}
-	journals, err := s.Journals()
+	tree.ReadUsers(os.Getpid())
+	journals, broken, err := s.Journals()
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +52,11 @@ func (s *Site) Plan(ctx context.Context, decl *topology.Declaration, destroy map
 		}
 		return w.untouched()
 	})
-	p := &planner{Site: s, tree: tree, decl: decl, journals: journals, taken: map[string]string{}, made: map[string]bool{}}
-	if p.destroy, err = named(tree, destroy); err != nil {
+	p := &planner{Site: s, tree: tree, decl: decl, journals: journals, broken: broken, taken: map[string]string{}, made: map[string]bool{}}
+	for _, b := range broken {
+		p.note("%v", b)
+	}
+	if p.destroy, err = givenUp(tree, destroy); err != nil {
 		return nil, err
 	}
 	plan := &Plan{File: decl.Name}
@@ -79,12 +85,13 @@ func (s *Site) Plan(ctx context.Context, decl *topology.Declaration, destroy map
 			return nil, fmt.Errorf("--destroy /dev/%s: it is not a member of any array in %s, and stays as it is", name, decl.Name)
 		}
 	}
+	p.initramfs(plan)
 	plan.Notes = p.notes
 	return plan, nil
 }
 
-// named checks that each device to destroy is the one with that serial.
-func named(t *block.Tree, destroy map[string]string) (map[string]string, error) {
+// givenUp checks that each device to destroy is the one with that serial.
+func givenUp(t *block.Tree, destroy map[string]string) (map[string]string, error) {
 	all := map[string]string{}
 	for dev, serial := range destroy {
 		d := t.Device(dev)
@@ -105,12 +112,17 @@ func (p *planner) array(ctx context.Context, d *topology.DeclaredArray) (*Work, 
 	if err != nil {
 		return nil, err
 	}
+	for _, b := range p.broken {
+		if b.Array == d.Name {
+			return nil, b
+		}
+	}
 	for _, w := range p.journals {
 		if w.Array != d.Name {
 			continue
 		}
-		if w.Torn {
-			return nil, fmt.Errorf("it is half taken down; finish that first: plimsoll teardown %s", w.Array)
+		if w.Undoing {
+			return nil, fmt.Errorf("its teardown has begun; finish that first: plimsoll teardown %s", w.Array)
 		}
 		if change := differ(w.Want, want); change != "" {
 			return nil, fmt.Errorf("it was built from another declaration (%s); tear it down first: plimsoll teardown %s", change, d.Name)
@@ -144,6 +156,31 @@ func (p *planner) array(ctx context.Context, d *topology.DeclaredArray) (*Work, 
 	return w, p.steps(ctx, w)
 }
 
+// initramfs adds the renewal of the initramfs, which has a copy of mdadm.conf.
+func (p *planner) initramfs(plan *Plan) {
+	for _, w := range plan.Arrays {
+		if w.InitramfsStale || slices.ContainsFunc(w.Steps, func(st Step) bool {
+			return st.State != StepDone && slices.ContainsFunc(st.Do, func(a Action) bool { return a.Add != nil && path.Base(a.Add.File) == "mdadm.conf" })
+		}) {
+			if plan.Initramfs = p.renewal(p.has); plan.Initramfs == nil {
+				p.note("neither update-initramfs nor dracut is installed: the initramfs, if there is one, is left alone")
+			}
+			return
+		}
+	}
+}
+
+// renewal is the command that makes the initramfs anew; nil where there is none.
+func (s *Site) renewal(has func(string) bool) []string {
+	switch {
+	case program(has, "update-initramfs") != "":
+		return []string{"update-initramfs", "-u"}
+	case program(has, "dracut") != "":
+		return []string{"dracut", "--force"}
+	}
+	return nil
+}
+
 func (p *planner) note(format string, args ...any) {
 	if n := fmt.Sprintf(format, args...); !slices.Contains(p.notes, n) {
 		p.notes = append(p.notes, n)
@@ -151,8 +188,10 @@ func (p *planner) note(format string, args ...any) {
 }
 
 // has says whether a path is there, as the machine's root shows it.
-func (p *planner) has(name string) bool {
-	_, err := fs.Stat(p.Machine.Root, strings.TrimPrefix(name, "/"))
+func (p *planner) has(name string) bool { return p.Site.has(name) }
+
+func (s *Site) has(name string) bool {
+	_, err := fs.Stat(s.Machine.Root, strings.TrimPrefix(name, "/"))
 	return err == nil
 }
 
@@ -250,9 +289,11 @@ func (p *planner) programs(w *Work) error {
 }
 
 // program is where a program is installed, "" when it is not.
-func (p *planner) program(name string) string {
+func (p *planner) program(name string) string { return program(p.has, name) }
+
+func program(has func(string) bool, name string) string {
 	for _, dir := range []string{"/usr/sbin/", "/usr/bin/", "/sbin/", "/bin/", "/usr/local/sbin/", "/usr/local/bin/"} {
-		if p.has(dir + name) {
+		if has(dir + name) {
 			return dir + name
 		}
 	}

@@ -151,7 +151,7 @@ arrays:
 			for _, w := range p.Arrays {
 				fmt.Fprintf(&b, "%s %v %s\n", w.Array, w.Size(), w.Arithmetic())
 				for i, st := range w.Steps {
-					fmt.Fprintf(&b, "%d %s\n", i+1, st.Say)
+					fmt.Fprintf(&b, "%d %s\n", i+1, st.Title)
 					for _, line := range w.Commands(st.Do) {
 						fmt.Fprintf(&b, "  + %s\n", line)
 					}
@@ -262,7 +262,7 @@ func TestRefusedAndGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	second, err := plan(t, s, yaml, map[string]string{"/dev/nvme1n1": "S1"})
-	if err != nil || !second.Arrays[0].Members[0].Destroy || !strings.HasPrefix(second.Arrays[0].Steps[0].Say, "erase") || !second.Arrays[0].Started.Equal(w.Started) {
+	if err != nil || !second.Arrays[0].Members[0].Destroy || !strings.HasPrefix(second.Arrays[0].Steps[0].Title, "erase") || !second.Arrays[0].Started.Equal(w.Started) {
 		t.Fatalf("%+v %v", second, err)
 	}
 	// Once something is written, the journal's plan is kept.

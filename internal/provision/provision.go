@@ -32,7 +32,7 @@ type Site struct {
 	Journal string
 	// UUID draws the identifiers of arrays and filesystems: 36 characters of lower-case hex and hyphens.
 	UUID func() string
-	// Emit is told what happens, in order. May be nil.
+	// Emit is called with what happens, in order. May be nil.
 	Emit func(Event)
 }
 
@@ -63,7 +63,7 @@ type Event struct {
 	Array string `json:"array"`
 	Step  int    `json:"step"` // from 1
 	Steps int    `json:"steps"`
-	Say   string `json:"say"`
+	Title string `json:"title"`
 	What  What   `json:"what"`
 	// Fraction, Rate and Left are of a resync that is waited for.
 	Fraction float64       `json:"fraction,omitempty"`
@@ -89,9 +89,11 @@ const (
 
 // Plan is what apply does.
 type Plan struct {
-	File   string   `json:"file,omitempty"`
-	Arrays []*Work  `json:"arrays"`
-	Notes  []string `json:"notes,omitempty"`
+	File   string  `json:"file,omitempty"`
+	Arrays []*Work `json:"arrays"`
+	// Initramfs is the command that renews the initramfs, once, after the last array; nil where nothing is to renew.
+	Initramfs []string `json:"initramfs,omitempty"`
+	Notes     []string `json:"notes,omitempty"`
 }
 
 // Steps is how many steps are left to do.
@@ -118,7 +120,13 @@ type Work struct {
 	// Found is true for an array that was there, as declared, before plimsoll: there is nothing to do, and no journal.
 	Found   bool      `json:"found,omitempty"`
 	Started time.Time `json:"started,omitzero"`
-	Torn    bool      `json:"torn,omitempty"` // teardown has begun
+	// Undoing is true once teardown has undone something.
+	Undoing bool `json:"teardown_begun,omitempty"`
+	// InitramfsStale is true while the initramfs has not been renewed since lines were put into mdadm.conf or taken out.
+	InitramfsStale bool `json:"initramfs_stale,omitempty"`
+
+	given   []Obstacle      // what --destroy has given up for this teardown
+	checked map[string]bool // members that this process has found blank
 }
 
 // Want is a declared array in plain figures; two that are equal need no new plan.
@@ -165,7 +173,7 @@ const (
 
 // Step is one change, how to see it and how to take it back.
 type Step struct {
-	Say     string   `json:"say"`
+	Title   string   `json:"title"`
 	Touches []string `json:"touches,omitempty"`
 	// Check holds when the step is in place; without one the journal's word is taken.
 	Check []Cond   `json:"check,omitempty"`
@@ -173,20 +181,22 @@ type Step struct {
 	// Undo may be run whatever was done of Do, and again. It is empty where undoing other steps takes this one along.
 	Undo []Action `json:"undo,omitempty"`
 	// Again brings back what a reboot takes away: an array that did not assemble, a mount.
-	Again []Action  `json:"again,omitempty"`
+	Again []Action  `json:"restore,omitempty"`
 	State StepState `json:"state,omitempty"`
 	Begun time.Time `json:"begun,omitzero"`
 	Ended time.Time `json:"ended,omitzero"`
 }
 
-// Action is one command, or one thing that plimsoll does itself. One of Run, Prove, Zero, Stop, Add, Cut and Await is set.
+// Action is one command, or one thing that plimsoll does itself. One of Run, Blank, Erase, Zero, Stop, Add, Cut and Await is set.
 type Action struct {
 	// If leaves the action out unless it holds.
 	If *Cond `json:"if,omitempty"`
 	// Run is a command. "@SERIAL" in it is a member's device, "@SERIAL:1" its partition, "@array" the top device.
 	Run []string `json:"run,omitempty"`
-	// Prove fails unless these members are blank; Zero zeroes the first and last MiB of members that carry nothing any more.
-	Prove []string `json:"prove,omitempty"`
+	// Blank fails unless these members, "@SERIAL" or "@SERIAL:1", are blank. Erase wipes what --destroy has named. Zero zeroes
+	// both ends of members that carry what apply has put there, and of no others.
+	Blank []string `json:"blank,omitempty"`
+	Erase []string `json:"erase,omitempty"`
 	Zero  []string `json:"zero,omitempty"`
 	// Stop stops every md array that consists of these members alone, as far as nothing uses it.
 	Stop []string `json:"stop,omitempty"`
@@ -195,8 +205,6 @@ type Action struct {
 	Cut *Lines `json:"cut,omitempty"`
 	// Await waits until an array has been synchronised.
 	Await bool `json:"await,omitempty"`
-	// Judged says that the step's check decides, not the exit status: mount -a also tries what others have put into fstab.
-	Judged bool `json:"judged,omitempty"`
 }
 
 // Cond is something that holds on the machine or not. Of is a path, device or name; see Site.holds.
@@ -229,17 +237,20 @@ func partitioned(disk string, yes bool) string {
 }
 
 // Commands are what actions run, or sentences, with the names that devices had when it was planned. Commands that are
-// alike for each member are told as one.
+// alike for each member are printed as one.
 func (w *Work) Commands(all []Action) []string {
-	var told []string
+	var lines []string
 	for i, a := range all {
+		if len(a.Blank) > 0 && len(all) > 1 {
+			continue // a step of its own says so
+		}
 		if n := len(a.Run) - 1; i > 0 && n > 0 && strings.HasPrefix(a.Run[n], "@") && len(all[i-1].Run) == n+1 && slices.Equal(all[i-1].Run[:n], a.Run[:n]) {
-			told[len(told)-1] += " " + w.planned(a.Run[n])
+			lines[len(lines)-1] += " " + w.planned(a.Run[n])
 			continue
 		}
-		told = append(told, w.command(a))
+		lines = append(lines, w.command(a))
 	}
-	return told
+	return lines
 }
 
 func (w *Work) command(a Action) string {
@@ -250,10 +261,12 @@ func (w *Work) command(a Action) string {
 			argv[i] = quote(w.planned(arg))
 		}
 		return strings.Join(argv, " ")
-	case len(a.Prove) > 0:
-		return "look for signatures, users and non-zero bytes on " + strings.Join(w.plannedAll(a.Prove), " ")
+	case len(a.Blank) > 0:
+		return "look for signatures, users and non-zero bytes on " + strings.Join(w.plannedAll(a.Blank), " ")
+	case len(a.Erase) > 0:
+		return "open exclusively, and erase every signature and both ends of " + strings.Join(w.plannedAll(a.Erase), " ")
 	case len(a.Zero) > 0:
-		return "zero the first and last MiB of " + strings.Join(w.plannedAll(a.Zero), " ")
+		return "zero the first and last 2 MiB of " + strings.Join(w.plannedAll(a.Zero), " ")
 	case len(a.Stop) > 0:
 		return "mdadm --stop " + w.Top()
 	case a.Add != nil:
@@ -266,10 +279,10 @@ func (w *Work) command(a Action) string {
 	return ""
 }
 
-func (w *Work) plannedAll(serials []string) []string {
+func (w *Work) plannedAll(refs []string) []string {
 	var all []string
-	for _, s := range serials {
-		all = append(all, w.planned("@"+s))
+	for _, r := range refs {
+		all = append(all, w.planned(r))
 	}
 	return all
 }

@@ -36,11 +36,9 @@ func (p *planner) steps(ctx context.Context, w *Work) error {
 	if w.Want.Partition {
 		w.partition(p.UUID)
 	}
-	var renew []string
 	switch w.Want.Using {
 	case "md":
-		renew = p.renewal()
-		w.mdadm(p.UUID(), renew)
+		w.mdadm(p.UUID())
 	case "lvm":
 		w.volumeGroup()
 	}
@@ -48,14 +46,14 @@ func (p *planner) steps(ctx context.Context, w *Work) error {
 		w.mkfs(p.UUID())
 	}
 	if w.Want.Using == "md" {
-		p.mdadmConf(w, renew)
+		p.mdadmConf(w)
 	}
 	if w.Want.Mount != "" {
 		p.mount(w, owner)
 	}
 	if mirrored(w.Want.Level) && !w.Want.Clean {
 		w.Steps = append(w.Steps, Step{
-			Say:   "wait until the copies agree; the array may be used meanwhile",
+			Title: "wait until the copies agree; the array may be used meanwhile",
 			Check: []Cond{{Is: "synced"}},
 			Do:    []Action{{Await: true}},
 		})
@@ -86,41 +84,36 @@ func (w *Work) paths() []string {
 	return all
 }
 
-// serials are all members'.
-func (w *Work) serials() []string {
+// zeros is the last of the undoing of whatever first wrote to the members.
+func (w *Work) zeros() Action { return Action{Zero: w.devices()} }
+
+// disks are placeholders for all members, whether they are partitioned or not.
+func (w *Work) disks() []string {
 	var all []string
 	for _, m := range w.Members {
-		all = append(all, m.Serial)
+		all = append(all, "@"+m.Serial)
 	}
 	return all
 }
 
-// zeros is the last of the undoing of whatever first wrote to the members.
-func (w *Work) zeros() Action { return Action{Zero: w.serials()} }
-
-// blank erases what --destroy names, and proves that nothing is on the members.
+// blank erases what --destroy names, and checks that nothing is on the members. Whatever first writes to them begins with the
+// same check: days may lie between, where apply was cut short.
 func (w *Work) blank() {
 	var erase []string
 	for _, m := range w.Members {
 		if m.Destroy {
-			erase = append(erase, m.Serial)
+			erase = append(erase, "@"+m.Serial)
 		}
 	}
 	if len(erase) > 0 {
-		do := []Action{{Stop: erase}}
-		for _, serial := range erase {
-			do = append(do,
-				Action{If: &Cond{Is: "partition", Of: "@" + serial + ":1"}, Run: []string{"wipefs", "--all", "--quiet", "@" + serial + ":1"}},
-				Action{Run: []string{"wipefs", "--all", "--force", "--quiet", "@" + serial}})
-		}
 		w.add(Step{
-			Say:     fmt.Sprintf("erase %s, as --destroy says: what is on them is lost", count(len(erase), "volume", "volumes")),
-			Touches: w.plannedAll(erase), Do: append(do, Action{Zero: erase}),
+			Title:   fmt.Sprintf("erase %s, as --destroy says: what is on them is lost", count(len(erase), "volume", "volumes")),
+			Touches: w.plannedAll(erase), Do: []Action{{Stop: erase}, {Erase: erase}},
 		})
 	}
 	w.add(Step{
-		Say: fmt.Sprintf("prove that %s blank: no signature, no user, first and last MiB zero", count(len(w.Members), "volume is", "volumes are")),
-		Do:  []Action{{Prove: w.serials()}},
+		Title: fmt.Sprintf("check that %s blank: no signature, no user, zero bytes at both ends and in 4,096 places between", count(len(w.Members), "volume is", "volumes are")),
+		Do:    []Action{{Blank: w.disks()}},
 	})
 }
 
@@ -133,7 +126,10 @@ func count(n int, one, many string) string {
 
 // partition puts one GPT partition on each volume. The table's GUID is ours, so that it is known again.
 func (w *Work) partition(uuid func() string) {
-	st := Step{Say: fmt.Sprintf("partition %s: GPT, one partition from 1 MiB", count(len(w.Members), "volume", "volumes")), Touches: w.paths()}
+	st := Step{
+		Title: fmt.Sprintf("partition %s: GPT, one partition from 1 MiB", count(len(w.Members), "volume", "volumes")), Touches: w.paths(),
+		Do: []Action{{Blank: w.disks()}},
+	}
 	code := map[string]string{"md": "fd00", "lvm": "8e00"}[w.Want.Using]
 	if code == "" {
 		code = "8300"
@@ -144,17 +140,13 @@ func (w *Work) partition(uuid func() string) {
 		st.Do = append(st.Do, Action{Run: []string{
 			"sgdisk", "--clear", "--disk-guid=" + strings.ToUpper(guid), "--set-alignment=1", "--new=1:1MiB:0", "--typecode=1:" + code, "--change-name=1:" + w.Array, at,
 		}})
-		// --force: a partition table is not wiped without it. In use it refuses all the same.
-		st.Undo = append(st.Undo, Action{If: &Cond{Is: "table", Of: at, Want: guid}, Run: []string{"wipefs", "--all", "--force", "--quiet", at}})
 	}
-	st.Undo = append(st.Undo, w.zeros())
+	st.Undo = []Action{{Zero: w.disks()}}
 	w.add(st)
 }
 
-// mdadm creates the md array. Its UUID is chosen here, so that it is known again whatever name it comes up by. The command that renews the
-// initramfs, nil where there is none, undoes last: where mdadm.conf names no array, Debian's update-initramfs puts those in that it finds
-// on the drives.
-func (w *Work) mdadm(uuid string, renew []string) {
+// mdadm creates the md array. Its UUID is chosen here, so that it is known again whatever name it comes up by.
+func (w *Work) mdadm(uuid string) {
 	hex := bare(uuid)
 	uuid = hex[:8] + ":" + hex[8:16] + ":" + hex[16:24] + ":" + hex[24:]
 	want := w.Want
@@ -175,24 +167,15 @@ func (w *Work) mdadm(uuid string, renew []string) {
 		about += ", without a first copy, for all members are blank"
 	}
 	st := Step{
-		Say:     "create " + w.Top() + ": " + about,
+		Title:   "create " + w.Top() + ": " + about,
 		Touches: append([]string{w.Top()}, w.paths()...),
 		Check:   []Cond{{Is: "array", Of: w.Top(), Want: uuid}},
-		Do:      []Action{{Run: append(argv, w.devices()...)}},
+		Do:      []Action{{Blank: w.devices()}, {Run: append(argv, w.devices()...)}},
 		Again: []Action{
 			{If: &Cond{Is: "inactive", Want: uuid}, Stop: w.devices()}, // what udev put together of too few members
 			{If: &Cond{Is: "stopped", Want: uuid}, Run: append([]string{"mdadm", "--assemble", w.Top(), "--uuid=" + uuid}, w.devices()...)},
 		},
-		Undo: []Action{{Stop: w.devices()}},
-	}
-	for _, at := range w.devices() {
-		st.Undo = append(st.Undo, Action{If: &Cond{Is: "superblock", Of: at, Want: uuid}, Run: []string{"mdadm", "--zero-superblock", at}})
-	}
-	if !want.Partition {
-		st.Undo = append(st.Undo, w.zeros())
-	}
-	if renew != nil {
-		st.Undo = append(st.Undo, Action{Run: renew})
+		Undo: []Action{{Stop: w.devices()}, w.zeros()},
 	}
 	w.add(st)
 }
@@ -203,22 +186,23 @@ const noBackup = "backup/backup=0 backup/archive=0"
 // volumeGroup makes physical volumes, their group and the logical volume over all of it.
 func (w *Work) volumeGroup() {
 	want, group := w.Want, w.Want.Group
-	pv := Step{Say: fmt.Sprintf("make %s for LVM, data from 1 MiB", count(len(w.Members), "physical volume", "physical volumes")), Touches: w.paths()}
+	pv := Step{
+		Title: fmt.Sprintf("make %s for LVM, data from 1 MiB", count(len(w.Members), "physical volume", "physical volumes")), Touches: w.paths(),
+		Do: []Action{{Blank: w.devices()}},
+	}
 	for _, at := range w.devices() {
 		pv.Check = append(pv.Check, Cond{Is: "pv", Of: at, Want: group})
 		pv.Do = append(pv.Do, Action{Run: []string{"pvcreate", "--yes", "--quiet", "--config", noBackup, "--dataalignment", "1m", at}})
 		pv.Undo = append(pv.Undo, Action{If: &Cond{Is: "pv", Of: at}, Run: []string{"pvremove", "--yes", "--quiet", "--config", noBackup, at}})
 	}
-	if !want.Partition {
-		pv.Undo = append(pv.Undo, w.zeros())
-	}
+	pv.Undo = append(pv.Undo, w.zeros())
 	w.add(pv)
 	w.add(Step{
-		Say:     "create the volume group " + group + ": extents of 4 MiB",
+		Title:   "create the volume group " + group + ": extents of 4 MiB",
 		Touches: []string{"/dev/" + group},
 		Check:   []Cond{{Is: "vg", Of: group}},
 		Do:      []Action{{Run: append([]string{"vgcreate", "--yes", "--quiet", "--config", noBackup, "--physicalextentsize", "4m", group}, w.devices()...)}},
-		Undo:    []Action{{If: &Cond{Is: "vg", Of: group}, Run: []string{"vgremove", "--yes", "--quiet", "--config", noBackup, group}}},
+		Undo:    []Action{{If: &Cond{Is: "vg", Of: group}, Run: []string{"vgremove", "--quiet", "--config", noBackup, group}}},
 	})
 	argv := []string{"lvcreate", "--yes", "--quiet", "--config", noBackup, "--wipesignatures", "y", "--extents", "100%FREE", "--name", w.Array}
 	stripes := func() { argv = append(argv, "--stripes", strconv.Itoa(want.Data), "--stripesize", short(want.Chunk)) }
@@ -250,7 +234,7 @@ func (w *Work) volumeGroup() {
 		about += ", without a first copy, for all members are blank"
 	}
 	w.add(Step{
-		Say:     "create " + w.Top() + ": " + about,
+		Title:   "create " + w.Top() + ": " + about,
 		Touches: []string{w.Top()},
 		Check:   []Cond{{Is: "lv", Of: group + "/" + w.Array}},
 		Do:      []Action{{Run: append(argv, group)}},
@@ -259,36 +243,18 @@ func (w *Work) volumeGroup() {
 	})
 }
 
-// renewal is the command that makes the initramfs anew, which has a copy of mdadm.conf; nil where there is none.
-func (p *planner) renewal() []string {
-	switch {
-	case p.program("update-initramfs") != "":
-		return []string{"update-initramfs", "-u"}
-	case p.program("dracut") != "":
-		return []string{"dracut", "--force"}
-	}
-	p.note("neither update-initramfs nor dracut is installed: the initramfs, if there is one, is left alone")
-	return nil
-}
-
 // mdadmConf names the array where the boot looks for it.
-func (p *planner) mdadmConf(w *Work, renew []string) {
+func (p *planner) mdadmConf(w *Work) {
 	file := "/etc/mdadm.conf"
 	if p.has("/etc/mdadm") {
 		file = "/etc/mdadm/mdadm.conf" // Debian
 	}
 	l := &Lines{File: file, Name: w.Array, Text: fmt.Sprintf("ARRAY %s metadata=1.2 name=any:%s UUID=%s", w.Top(), w.Array, w.uuid())}
-	st := Step{
-		Say:     "name the array in " + file,
+	w.add(Step{
+		Title:   "name the array in " + file,
 		Touches: []string{file},
 		Check:   []Cond{{Is: "lines", Of: file, Want: l.Text}},
 		Do:      []Action{{Add: l}},
 		Undo:    []Action{{Cut: l}},
-	}
-	if renew != nil {
-		st.Say += ", and renew the initramfs"
-		st.Touches = append(st.Touches, "/boot")
-		st.Do = append(st.Do, Action{Run: renew})
-	}
-	w.add(st)
+	})
 }

@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
 )
 
-// Teardown undoes what the journals of the named arrays say was done, all of them without names, newest first, and nothing
-// else. What fails is kept in the journal; another Teardown goes on.
-func (s *Site) Teardown(ctx context.Context, names ...string) error {
+// Teardown undoes what the journals of the named arrays say was done, all of them without names, newest first, and nothing else.
+// First the whole stack of each is looked at: what apply did not make, or what is in use, is an *Obstructed error, and
+// nothing was touched, unless destroy names it. What fails is kept
+// in the journal; another Teardown goes on.
+func (s *Site) Teardown(ctx context.Context, names []string, destroy GiveUp) error {
 	if _, err := os.Stat(s.Journal); errors.Is(err, os.ErrNotExist) && len(names) == 0 {
 		return nil
 	}
@@ -20,43 +23,89 @@ func (s *Site) Teardown(ctx context.Context, names ...string) error {
 		return err
 	}
 	defer release()
-	journals, err := s.chosen(names)
+	journals, broken, err := s.chosen(names)
 	if err != nil {
 		return err
 	}
+	given, err := s.clear(context.WithoutCancel(ctx), journals, destroy)
+	if err != nil {
+		return err
+	}
+	var gone error
+	var down []*Work
 	for _, w := range slices.Backward(journals) {
-		if err := s.teardownArray(ctx, w); err != nil {
+		w.given = slices.DeleteFunc(slices.Clone(given), func(o Obstacle) bool { return o.Array != w.Array })
+		err := s.teardownArray(ctx, w)
+		if errors.Is(err, errGone) {
+			gone = errors.Join(gone, err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		down = append(down, w)
+	}
+	// Now that the arrays are gone: where mdadm.conf names none, Debian's update-initramfs puts those in that it finds on the drives.
+	if err := s.renewInitramfs(ctx, down, s.renewal(s.has)); err != nil {
+		return err
+	}
+	for _, w := range down {
+		if err := s.forget(w); err != nil {
 			return err
 		}
 	}
 	s.leaveNoTrace()
-	return nil
+	for _, b := range broken {
+		gone = errors.Join(gone, b)
+	}
+	return gone
 }
 
-// chosen are the journals of the named arrays, or all.
-func (s *Site) chosen(names []string) ([]*Work, error) {
-	all, err := s.Journals()
+// Clear is the error that Teardown would refuse with before it touches anything.
+func (s *Site) Clear(ctx context.Context, journals []*Work, destroy GiveUp) error {
+	_, err := s.clear(ctx, journals, destroy)
+	return err
+}
+
+// clear surveys the arrays and returns what is given up; anything else that stands in the way is an error.
+func (s *Site) clear(ctx context.Context, journals []*Work, destroy GiveUp) ([]Obstacle, error) {
+	all, err := s.Survey(ctx, journals)
+	if err != nil {
+		return nil, err
+	}
+	left, given, err := destroy.of(all)
+	if err == nil && len(left) > 0 {
+		err = &Obstructed{left}
+	}
+	return given, err
+}
+
+// chosen are the journals of the named arrays, or all; and those among them that cannot be read.
+func (s *Site) chosen(names []string) ([]*Work, []*BrokenJournal, error) {
+	all, broken, err := s.Journals()
 	if err != nil || len(names) == 0 {
-		return all, err
+		return all, broken, err
 	}
 	var some []*Work
 	for _, n := range names {
-		found := false
-		for _, w := range all {
-			if w.Array == n {
-				some, found = append(some, w), true
-			}
+		if i := slices.IndexFunc(broken, func(b *BrokenJournal) bool { return b.Array == n }); i >= 0 {
+			return nil, nil, broken[i]
 		}
-		if !found {
-			return nil, fmt.Errorf("array %.40q: plimsoll has made none of this name here; see: ls %s", n, s.Journal)
+		i := slices.IndexFunc(all, func(w *Work) bool { return w.Array == n })
+		if i < 0 {
+			return nil, nil, fmt.Errorf("array %.40q: plimsoll has made none of this name here; see: ls %s", n, s.Journal)
 		}
+		some = append(some, all[i])
 	}
-	return some, nil
+	return some, nil, nil
 }
 
 func (s *Site) teardownArray(ctx context.Context, w *Work) error {
 	whole := context.WithoutCancel(ctx)
 	var gone error
+	if err := s.discard(whole, w); err != nil {
+		return err
+	}
 	for i := len(w.Steps) - 1; i >= 0; i-- {
 		st := &w.Steps[i]
 		if st.State == StepToDo {
@@ -65,35 +114,81 @@ func (s *Site) teardownArray(ctx context.Context, w *Work) error {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("array %s: stopped before step %d of %d was undone: %w", w.Array, i+1, len(w.Steps), err)
 		}
-		tell := func(what What) {
-			s.emit(Event{Array: w.Array, Step: i + 1, Steps: len(w.Steps), Say: st.Say, What: what})
-		}
-		w.Torn, st.State = true, StepBegun
-		if err := s.save(w); err != nil {
-			return err
-		}
-		if len(st.Undo) > 0 {
-			tell(Undoing)
-		}
-		err := s.actions(whole, w, st, st.Undo, true)
+		err := s.undo(whole, w, i)
 		if errors.Is(err, errGone) {
 			gone = errors.Join(gone, err)
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("array %s, undoing step %d of %d, %s: %w", w.Array, i+1, len(w.Steps), st.Say, err)
+			return fmt.Errorf("array %s, undoing step %d of %d, %s: %w", w.Array, i+1, len(w.Steps), st.Title, err)
 		}
-		st.State = StepToDo
+	}
+	if gone != nil {
+		return fmt.Errorf("array %s: the rest is taken down; attach these and tear down again: %w", w.Array, oneLine{gone})
+	}
+	return nil
+}
+
+// oneLine is an error without newlines.
+type oneLine struct{ error }
+
+func (o oneLine) Error() string { return strings.ReplaceAll(o.error.Error(), "\n", ", ") }
+func (o oneLine) Unwrap() error { return o.error }
+
+// undo undoes one step. That teardown has begun is written once the first command that changes something is about to run and what it
+// does not undo is known: a refusal leaves the array as usable as it was.
+func (s *Site) undo(ctx context.Context, w *Work, i int) error {
+	st := &w.Steps[i]
+	emit := func(what What) {
+		s.emit(Event{Array: w.Array, Step: i + 1, Steps: len(w.Steps), Title: st.Title, What: what})
+	}
+	if len(st.Undo) == 0 { // undoing other steps takes it along
+		if w.Undoing {
+			st.State = StepToDo
+		}
+		return nil
+	}
+	was, undoing := st.State, w.Undoing
+	w.Undoing, st.State = true, StepBegun
+	if err := s.save(w); err != nil {
+		return err
+	}
+	emit(Undoing)
+	if err := s.actions(ctx, w, st, st.Undo, true); err != nil {
+		if !undoing && !errors.Is(err, errGone) {
+			// The very first undo has failed. Where its step is whole all the same, as after "target is busy", nothing was undone.
+			if missing, look := s.missing(ctx, w, st); look == nil && missing == "" && was == StepDone && len(st.Check) > 0 {
+				w.Undoing, st.State = false, was
+				err = errors.Join(err, s.save(w))
+			}
+		}
+		return err
+	}
+	st.State = StepToDo
+	if err := s.save(w); err != nil {
+		return err
+	}
+	emit(Undone)
+	return nil
+}
+
+// discard gives up what --destroy has named and what undoing the steps does not take along.
+func (s *Site) discard(ctx context.Context, w *Work) error {
+	for _, o := range w.given {
+		if len(o.command) == 0 {
+			continue
+		}
+		w.Undoing = true
 		if err := s.save(w); err != nil {
 			return err
 		}
-		tell(Undone)
+		s.emit(Event{Array: w.Array, Title: "destroy " + o.Name + ", as --destroy says", What: Undoing})
+		if err := brief(s.Run(ctx, io.Discard, o.command...)); err != nil {
+			return fmt.Errorf("array %s: --destroy %s: %w", w.Array, o.Name, err)
+		}
 	}
-	if gone != nil {
-		return fmt.Errorf("array %s: the rest is taken down; attach these and tear down again: %s", w.Array, strings.ReplaceAll(gone.Error(), "\n", ", "))
-	}
-	return s.forget(w)
+	return nil
 }
 
-// Made are the journals that Teardown would undo.
-func (s *Site) Made(names ...string) ([]*Work, error) { return s.chosen(names) }
+// Made are the journals that Teardown would undo, and those that cannot be read.
+func (s *Site) Made(names ...string) ([]*Work, []*BrokenJournal, error) { return s.chosen(names) }

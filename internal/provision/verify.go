@@ -38,7 +38,7 @@ func (s *Site) Verify(ctx context.Context, decl *topology.Declaration) ([]Differ
 	if err := tree.ReadSegments(ctx, s.Machine); err != nil {
 		return nil, err
 	}
-	journals, err := s.Journals()
+	journals, _, err := s.Journals()
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +78,9 @@ func (p *planner) standing(w *Work, d *topology.DeclaredArray) *block.Device {
 		}
 	}
 	for _, dev := range p.tree.Devices {
+		if p.givenUp(dev) {
+			continue
+		}
 		switch {
 		case w.Want.Using == "md" && dev.MD != nil:
 			_, name, _ := strings.Cut(dev.MD.Name, ":")
@@ -95,6 +98,9 @@ func (p *planner) standing(w *Work, d *topology.DeclaredArray) *block.Device {
 	}
 	v := d.Volumes[0]
 	for _, dev := range p.tree.Devices {
+		if p.givenUp(dev) {
+			continue
+		}
 		serial := cmp.Or(v.Serial, strings.Replace(v.ID, "vol-", "vol", 1))
 		leaf := dev
 		if dev.Kind == block.Partition && p.tree.Devices[dev.Parent] != nil {
@@ -108,6 +114,12 @@ func (p *planner) standing(w *Work, d *topology.DeclaredArray) *block.Device {
 		}
 	}
 	return nil
+}
+
+// givenUp says that all volumes below a device are to be destroyed: then nothing stands there.
+func (p *planner) givenUp(dev *block.Device) bool {
+	leaves := p.tree.Leaves(dev.Name)
+	return len(leaves) > 0 && !slices.ContainsFunc(leaves, func(d *block.Device) bool { return p.destroy[d.Name] == "" })
 }
 
 // comparison gathers differences of one array.
@@ -141,6 +153,7 @@ func (p *planner) compare(ctx context.Context, w *Work, d *topology.DeclaredArra
 	if w.Want.Using == "md" {
 		c.boot()
 	}
+	c.foreignLines()
 	return c.diffs, nil
 }
 
@@ -277,6 +290,22 @@ func (c *comparison) mounts(ctx context.Context) error {
 		c.differ("owner and mode of "+want.Mount, strings.TrimSpace(want.Owner+" "+want.Mode), "another")
 	}
 	return err
+}
+
+// foreignLines names what others have put between plimsoll's marks, where teardown would refuse to go.
+func (c *comparison) foreignLines() {
+	for _, file := range []string{"/etc/fstab", "/etc/mdadm/mdadm.conf", "/etc/mdadm.conf"} {
+		for _, st := range c.w.Steps {
+			for _, a := range st.Undo {
+				if a.Cut == nil || a.Cut.File != file {
+					continue
+				}
+				for _, line := range a.Cut.foreign([]byte(c.text(strings.TrimPrefix(file, "/")))) {
+					c.differ(file+", between plimsoll's marks", "apply's own lines only", line)
+				}
+			}
+		}
+	}
 }
 
 // boot compares what the next boot will use.

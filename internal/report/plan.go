@@ -33,7 +33,7 @@ func Plan(w io.Writer, p *provision.Plan) {
 			fmt.Fprintf(w, "  %-20s  %-14s %8v  %s%s\n", clean(m.Serial, 40), m.Path, m.Size, clean(m.Model, 32), note)
 		}
 		for i, st := range a.Steps {
-			fmt.Fprintf(w, "\n  %2d  %s%s\n", i+1, st.Say, map[provision.StepState]string{provision.StepDone: " (done)", provision.StepBegun: " (begun; will be repaired)"}[st.State])
+			fmt.Fprintf(w, "\n  %2d  %s%s\n", i+1, st.Title, map[provision.StepState]string{provision.StepDone: " (done)", provision.StepBegun: " (begun; will be repaired)"}[st.State])
 			if len(st.Touches) > 0 {
 				fmt.Fprintf(w, "      touches  %s\n", strings.Join(st.Touches, " "))
 			}
@@ -41,6 +41,9 @@ func Plan(w io.Writer, p *provision.Plan) {
 			actions(w, a, "undone", st.Undo)
 		}
 		fmt.Fprintln(w)
+	}
+	if len(p.Initramfs) > 0 {
+		fmt.Fprintf(w, "at last, once for all arrays\n      does     %s\n\n", strings.Join(p.Initramfs, " "))
 	}
 	for _, n := range p.Notes {
 		fmt.Fprintf(w, "note: %s\n", n)

@@ -1,0 +1,197 @@
+package provision
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/block"
+
+	"golang.org/x/sys/unix"
+)
+
+// tableSize holds a GPT of 128 entries, its header and the protective MBR, in sectors of up to 4 KiB.
+const tableSize = 24 << 10
+
+// zero zeroes both ends of a member, where they carry what apply has put there, its mark last. What came onto it since is not
+// apply's to take: then the member stays as it is.
+func (s *state) zero(ref string) error {
+	d, err := s.device(ref)
+	if err != nil {
+		return err
+	}
+	f, err := s.exclusive(d, os.O_RDWR)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // closed below unless something failed
+	size := int64(d.Size)
+	at, err := firstByte(context.Background(), f, size, false)
+	if err != nil || at < 0 {
+		return err
+	}
+	head, err := readHead(f, size)
+	if err != nil {
+		return fmt.Errorf("%s: %w", d.Path, err)
+	}
+	mark, ours := s.w.mark(ref, head)
+	if !ours && zeros(head) && s.w.tableGUID(ref) != "" {
+		mark, ours, err = backupTable(f, size, s.w.tableGUID(ref))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", d.Path, err)
+	}
+	if !ours && s.w.gives(identity(d)) {
+		f2 := f.Close()
+		return errors.Join(f2, s.erase(context.Background(), ref))
+	}
+	if !ours {
+		return fmt.Errorf("%s (serial %s) is not as plimsoll left it: byte %d is not zero, and nothing there is plimsoll's; it stays as it is; if what is on it may be lost: --destroy %[1]s --serial %[2]s",
+			d.Path, identity(d), at)
+	}
+	if s.w.tableGUID(ref) != "" {
+		// The partition's own step has left it blank. If it is not, somebody has used it since.
+		for _, part := range []span{{tableSize, int64(edge) - tableSize}, {size - int64(edge), int64(edge) - tableSize}} {
+			if at, err := notZero(f, part); err != nil || at >= 0 {
+				return cmp.Or(err, fmt.Errorf("%s (serial %s) is not as plimsoll left it: byte %d, within its partition, is not zero; it stays as it is", d.Path, identity(d), at))
+			}
+		}
+	}
+	for _, part := range without(edges(size), mark) {
+		if err := zeroSpan(f, part); err != nil {
+			return fmt.Errorf("%s: %w", d.Path, err)
+		}
+	}
+	if err := errors.Join(f.Sync(), zeroSpan(f, mark), f.Sync()); err != nil {
+		return fmt.Errorf("%s: %w", d.Path, err)
+	}
+	if err := s.release(ref, f, size); err != nil {
+		return fmt.Errorf("%s: %w", d.Path, err)
+	}
+	s.reread(f, d)
+	return f.Close()
+}
+
+// gives says whether the content of a member was given up for this teardown.
+func (w *Work) gives(serial string) bool {
+	return slices.ContainsFunc(w.given, func(o Obstacle) bool { return o.Serial == serial && serial != "" })
+}
+
+// without are spans less a hole that lies in one of them.
+func without(all []span, hole span) []span {
+	var rest []span
+	for _, s := range all {
+		if hole.at < s.at || hole.at >= s.at+s.n {
+			rest = append(rest, s)
+			continue
+		}
+		rest = append(rest, span{s.at, hole.at - s.at}, span{hole.at + hole.n, s.at + s.n - hole.at - hole.n})
+	}
+	return rest
+}
+
+// backupTable finds the copy of a GPT header at the end of a device, where the first is not there.
+func backupTable(r io.ReaderAt, size int64, guid string) (span, bool, error) {
+	for _, sector := range []int64{512, 4096} {
+		buf := make([]byte, sector+512)
+		if _, err := r.ReadAt(buf[sector:], size-sector); err != nil {
+			return span{}, false, err
+		}
+		if _, ok := tableMark(buf, guid); ok {
+			return span{size - sector, 512}, true, nil
+		}
+	}
+	return span{}, false, nil
+}
+
+func zeroSpan(f *os.File, part span) error {
+	if part.n <= 0 {
+		return nil
+	}
+	_, err := f.WriteAt(make([]byte, part.n), part.at)
+	return err
+}
+
+// reread lets the kernel forget partitions that are gone.
+func (s *state) reread(f *os.File, d *block.Device) {
+	if len(d.Partitions) > 0 {
+		_ = unix.IoctlSetInt(int(f.Fd()), unix.BLKRRPART, 0) // a file in a test has none; what stays is seen by the next look
+	}
+}
+
+// erase takes away what --destroy has given up. The device is opened exclusively first, is looked at again, and is wiped
+// through that handle, which keeps every other user away until the last byte is on it.
+func (s *state) erase(ctx context.Context, ref string) error {
+	d, err := s.device(ref)
+	if err != nil {
+		return err
+	}
+	f, err := s.exclusive(d, os.O_RDWR)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // closed below unless something failed
+	s.tree.ReadUsers(os.Getpid())
+	if why := users(s.tree, d); len(why) > 0 {
+		return fmt.Errorf("--destroy %s: %s; nothing on it was touched", d.Path, strings.Join(why, "; "))
+	}
+	size := int64(d.Size)
+	spans := ends(size, 2*int64(edge)) // the ends of a partition that is made then are among them
+	for _, name := range d.Partitions {
+		if p := s.tree.Devices[name]; p != nil {
+			for _, part := range edges(int64(p.Size)) {
+				spans = append(spans, span{int64(p.Start) + part.at, part.n})
+			}
+		}
+	}
+	for range 16 { // one signature can hide another
+		for _, part := range spans {
+			part.n = min(part.n, size-part.at)
+			if err := zeroSpan(f, part); err != nil {
+				return fmt.Errorf("%s: %w", d.Path, err)
+			}
+		}
+		if err := f.Sync(); err != nil {
+			return fmt.Errorf("%s: %w", d.Path, err)
+		}
+		found, err := s.signatures(ctx, s.node(d))
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			s.reread(f, d)
+			return f.Close()
+		}
+		spans = spans[:0]
+		for _, sig := range found {
+			spans = append(spans, span{sig.Offset / 4096 * 4096, 8192})
+		}
+	}
+	return fmt.Errorf("%s: its signatures come back as they are erased: something else writes to it", d.Path)
+}
+
+// users are those of a device and of its partitions, apart from what lies on them unused.
+func users(t *block.Tree, d *block.Device) []string {
+	var why []string
+	for _, name := range append([]string{d.Name}, d.Partitions...) {
+		dev := t.Devices[name]
+		if dev == nil {
+			continue
+		}
+		for _, m := range t.MountsOf(name) {
+			why = append(why, fmt.Sprintf("%s is mounted on %s", dev.Path, m.Point))
+		}
+		for _, h := range dev.Holders {
+			why = append(why, fmt.Sprintf("/dev/%s is made of %s", h, dev.Path))
+		}
+		for _, u := range t.UsersOf(name) {
+			why = append(why, dev.Path+": "+u)
+		}
+	}
+	return why
+}

@@ -1,0 +1,119 @@
+package provision
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"io"
+	"strings"
+)
+
+// A mark is what shows that the bytes at the ends of a member are apply's: an md superblock, partition table or filesystem
+// with the identifier that apply drew, or LVM's header over metadata of apply's group. It is erased last of all, so that an undo
+// that was cut short finds it again. Offsets are those of the formats' documentation.
+
+// mark is where the mark of a member lies in its first bytes; ok is false when it is not there.
+func (w *Work) mark(ref string, head []byte) (span, bool) {
+	if w.Want.Partition && !strings.HasSuffix(ref, ":1") {
+		return tableMark(head, w.tableGUID(ref))
+	}
+	switch w.Want.Using {
+	case "md":
+		return mdMark(head, w.uuid())
+	case "lvm":
+		return lvmMark(head, w.Want.Group)
+	}
+	return filesystemMark(head, w.filesystemUUID())
+}
+
+// of is the bytes of a span, nil when head is too short for it.
+func (s span) of(head []byte) []byte {
+	if int64(len(head)) < s.at+s.n {
+		return nil
+	}
+	return head[s.at : s.at+s.n]
+}
+
+// mdMark finds a superblock of version 1.2 (linux/raid/md_p.h struct mdp_superblock_1: magic, then set_uuid at 16).
+func mdMark(head []byte, uuid string) (span, bool) {
+	where := span{4096, 4096}
+	sb := where.of(head)
+	id, err := hex.DecodeString(bare(uuid))
+	ok := sb != nil && err == nil && len(id) == 16 && binary.LittleEndian.Uint32(sb) == 0xa92b4efc && bytes.Equal(sb[16:32], id)
+	return where, ok
+}
+
+// tableMark finds a GPT header (UEFI 2.10, 5.3.2: signature, then the disk's GUID at 56, the first three fields of it
+// little-endian) in the second sector of 512 or 4096 bytes. A protective MBR with nothing in that sector is a table that sgdisk was
+// cut short of writing.
+func tableMark(head []byte, guid string) (span, bool) {
+	id, err := hex.DecodeString(bare(guid))
+	if err != nil || len(id) != 16 {
+		return span{}, false
+	}
+	mixed := []byte{id[3], id[2], id[1], id[0], id[5], id[4], id[7], id[6]}
+	mixed = append(mixed, id[8:]...)
+	for _, sector := range []int64{512, 4096} {
+		where := span{sector, 512}
+		if h := where.of(head); h != nil && bytes.HasPrefix(h, []byte("EFI PART")) && bytes.Equal(h[56:72], mixed) {
+			return where, true
+		}
+	}
+	// Cut short, sgdisk has written the copy at the end, or the protective MBR alone.
+	first := span{0, 512}
+	if m := first.of(head); m != nil && m[510] == 0x55 && m[511] == 0xaa && m[450] == 0xee && zeros(head[512:]) {
+		return first, true
+	}
+	return span{}, false
+}
+
+// lvmMark finds the header of LVM's metadata area at 4 KiB (lib/format_text/layout.h struct mda_header: a checksum, then the magic)
+// without a label in the second sector, which pvremove takes away, and over no metadata or that of apply's group.
+func lvmMark(head []byte, group string) (span, bool) {
+	where := span{4096, 512}
+	h, text := where.of(head), span{4096 + 512, 256}.of(head)
+	label := span{512, 8}.of(head)
+	ok := h != nil && text != nil && bytes.Equal(h[4:20], []byte(" LVM2 x[5A%r0N*>")) && !bytes.Equal(label, []byte("LABELONE")) &&
+		(text[0] == 0 || bytes.HasPrefix(text, []byte(group+" {")))
+	return where, ok
+}
+
+// filesystemMark finds a superblock of XFS (fs/xfs/libxfs/xfs_format.h: sb_uuid at 32) or ext4 (s_magic at 56 of the
+// superblock at 1024, s_uuid at 104).
+func filesystemMark(head []byte, uuid string) (span, bool) {
+	id, err := hex.DecodeString(bare(uuid))
+	if err != nil || len(id) != 16 {
+		return span{}, false
+	}
+	where := span{0, 512}
+	if sb := where.of(head); sb != nil && bytes.HasPrefix(sb, []byte("XFSB")) && bytes.Equal(sb[32:48], id) {
+		return where, true
+	}
+	where = span{1024, 1024}
+	sb := where.of(head)
+	return where, sb != nil && sb[56] == 0x53 && sb[57] == 0xef && bytes.Equal(sb[104:120], id)
+}
+
+func zeros(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
+
+// tableGUID is the GUID that apply has given a member's partition table.
+func (w *Work) tableGUID(ref string) string {
+	for _, st := range w.Steps {
+		for _, c := range st.Check {
+			if c.Is == "table" && c.Of == ref {
+				return c.Want
+			}
+		}
+	}
+	return ""
+}
+
+// head is the beginning of a device, as much as marks lie in.
+func readHead(r io.ReaderAt, size int64) ([]byte, error) {
+	head := make([]byte, min(size, int64(edge)))
+	_, err := r.ReadAt(head, 0)
+	if err == io.EOF { //nolint:errorlint // io.ReaderAt returns it as it is
+		err = nil
+	}
+	return head, err
+}

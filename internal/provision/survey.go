@@ -1,0 +1,480 @@
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/sys"
+)
+
+// Obstacle is something in an array's stack that apply did not make, or that uses it now: a teardown would destroy or break it.
+type Obstacle struct {
+	Array string `json:"array"`
+	What  string `json:"what"` // a sentence: "/dev/t/mine is a logical volume that apply did not make"
+	// Name is what teardown --destroy takes to give it up; empty for what is in use, which has to end first.
+	Name string `json:"name,omitempty"`
+	// Serial of the device Name, where it is a member.
+	Serial string `json:"serial,omitempty"`
+	// command gives it up, where undoing the array's steps does not take it along.
+	command []string
+}
+
+// Obstructed is the refusal of a teardown. Nothing was touched.
+type Obstructed struct{ Obstacles []Obstacle }
+
+func (o *Obstructed) Error() string {
+	var b strings.Builder
+	b.WriteString("nothing was touched, for there is more than apply made:")
+	for _, one := range o.Obstacles {
+		fmt.Fprintf(&b, "\n  %s: %s", one.Array, one.What)
+		switch {
+		case one.Serial != "":
+			fmt.Fprintf(&b, "; if it may be lost: --destroy %s --serial %s", one.Name, one.Serial)
+		case one.Name != "":
+			fmt.Fprintf(&b, "; if it may be lost: --destroy %s", one.Name)
+		}
+	}
+	return b.String()
+}
+
+// survey gathers what stands in the way of taking one array down.
+type survey struct {
+	*state
+	found []Obstacle
+}
+
+// Survey looks at the whole stack of each array, and returns what teardown would meet that apply did not make. It changes nothing.
+func (s *Site) Survey(ctx context.Context, journals []*Work) ([]Obstacle, error) {
+	var all []Obstacle
+	for _, w := range journals {
+		now, err := s.look(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		now.tree.ReadUsers(os.Getpid())
+		v := &survey{state: now}
+		if err := v.look(ctx); err != nil {
+			return nil, fmt.Errorf("array %s: %w", w.Array, err)
+		}
+		all = append(all, v.found...)
+	}
+	return all, nil
+}
+
+func (v *survey) add(o Obstacle) {
+	o.Array = v.w.Array
+	v.found = append(v.found, o)
+}
+
+func (v *survey) inUse(format string, args ...any) {
+	v.add(Obstacle{What: fmt.Sprintf(format, args...)})
+}
+
+func (v *survey) look(ctx context.Context) error {
+	if err := v.lines(); err != nil {
+		return err
+	}
+	if err := v.groups(ctx); err != nil {
+		return err
+	}
+	top, err := v.top()
+	switch {
+	case errors.Is(err, errGone): // stopped, or a member is not attached
+	case err != nil:
+		return err
+	default:
+		v.uses(top)
+		if err := v.content(ctx, top); err != nil {
+			return err
+		}
+	}
+	return v.volumes(ctx)
+}
+
+// did says whether a step that holds such a check has begun and was not undone.
+func (w *Work) did(check string) bool {
+	return slices.ContainsFunc(w.Steps, func(st Step) bool {
+		return st.State != StepToDo && slices.ContainsFunc(st.Check, func(c Cond) bool { return c.Is == check })
+	})
+}
+
+// lines finds lines of others between plimsoll's marks, and lines elsewhere in fstab that need what would go.
+func (v *survey) lines() error {
+	for _, st := range v.w.Steps {
+		for _, a := range st.Undo {
+			if a.Cut == nil || st.State == StepToDo {
+				continue
+			}
+			data, _, err := v.read(a.Cut.File)
+			if err != nil {
+				return err
+			}
+			for _, line := range a.Cut.foreign(data) {
+				v.add(Obstacle{What: fmt.Sprintf("%s has a line between plimsoll's marks that apply did not write: %.200q", a.Cut.File, line), Name: a.Cut.File})
+			}
+			if a.Cut.File == "/etc/fstab" {
+				v.needing(a.Cut, data)
+			}
+		}
+	}
+	return nil
+}
+
+// needing finds lines of fstab, outside of plimsoll's, that mount the array or something on it: the next boot would miss it.
+func (v *survey) needing(own *Lines, file []byte) {
+	rest, _, err := own.cut(file)
+	if err != nil {
+		return // foreign has said so
+	}
+	uuid := v.w.filesystemUUID()
+	mine := []string{v.w.Top(), "UUID=" + uuid, "/dev/disk/by-uuid/" + uuid}
+	if l := v.w.Want.Label; l != "" {
+		mine = append(mine, "LABEL="+l, "/dev/disk/by-label/"+l)
+	}
+	for _, f := range fields(string(rest)) {
+		if slices.Contains(mine, f[0]) || len(f) > 1 && v.w.Want.Mount != "" && below(f[0], v.w.Want.Mount) {
+			v.inUse("/etc/fstab has another line that needs it: %s; take that out first", strings.Join(f, " "))
+		}
+	}
+}
+
+// below says whether a path is a directory or lies in it.
+func below(name, dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
+
+// uses finds whoever uses the array's device, or its filesystem beyond the one mount that apply made.
+func (v *survey) uses(top *block.Device) {
+	want := v.w.Want.Mount
+	names := append([]string{top.Name}, top.Partitions...)
+	own := map[int]bool{}
+	for _, name := range names {
+		for _, m := range v.tree.MountsOf(name) {
+			if m.Point == want && name == top.Name && m.Root == "/" && len(own) == 0 {
+				own[m.ID] = true
+				continue
+			}
+			v.inUse("it is also mounted on %s; unmount it first", m.Point)
+		}
+		if slices.Contains(v.tree.Swaps, name) {
+			v.inUse("/dev/%s is used as swap; swapoff it first", name)
+		}
+		for _, h := range v.tree.Devices[name].Holders {
+			v.holder(h)
+		}
+		for _, u := range v.tree.UsersOf(name) {
+			v.inUse("%s: %s; end that first", v.tree.Devices[name].Path, u)
+		}
+	}
+	if want == "" || len(own) == 0 {
+		return
+	}
+	for _, m := range v.tree.Mounts {
+		if own[m.Under] && !own[m.ID] {
+			v.inUse("%s is mounted below it, on %s; unmount it first", m.Source, m.Point)
+		}
+	}
+	for _, f := range v.tree.SwapFiles {
+		if below(f, want) {
+			v.inUse("%s is used as swap; swapoff it first", f)
+		}
+	}
+	for _, d := range v.tree.Devices {
+		if d.Kind == block.Loop && below(d.Backing, want) {
+			v.inUse("the loop device %s lies in its file %s; detach it first", d.Path, d.Backing)
+		}
+	}
+	for _, u := range v.tree.OpenBelow(want, os.Getpid()) {
+		v.inUse("%s; end that first", u)
+	}
+}
+
+// holder names what is made of the array. A logical volume is found among its group's, too, by groups.
+func (v *survey) holder(name string) {
+	d := v.tree.Devices[name]
+	switch {
+	case d == nil:
+		v.inUse("/dev/%s is made of it; take that down first", name)
+	case d.LV != nil:
+		v.inUse("the logical volume %s/%s is made of it; take that down first", d.LV.VG, d.LV.Name)
+	default:
+		v.inUse("%s is made of it; take that down first", d.Path)
+	}
+}
+
+// content compares what is on the array's device with what apply has put there.
+func (v *survey) content(ctx context.Context, top *block.Device) error {
+	if v.w.Want.Using == "" {
+		return nil // the volume itself; see volumes
+	}
+	tags, err := v.export(ctx, top.Path)
+	if err != nil {
+		return err
+	}
+	kind, want := tags["TYPE"], v.w.Want.FS+" "+v.w.filesystemUUID()
+	if kind == "" {
+		kind = tags["PTTYPE"]
+	}
+	made := v.w.Want.FS != "" && v.w.did("filesystem")
+	switch {
+	case made && tags["TYPE"]+" "+tags["UUID"] == want, v.w.Undoing && kind == "":
+		return nil
+	case kind != "":
+		v.add(Obstacle{What: fmt.Sprintf("%s carries %s%s, which apply did not make", v.w.Top(), kind, named(tags)), Name: v.w.Top()})
+		return nil
+	case made && v.begun("filesystem"):
+		return nil // mkfs was cut short
+	case made:
+		v.add(Obstacle{What: fmt.Sprintf("%s does not carry the filesystem that apply made any more; what its bytes are is not known", v.w.Top()), Name: v.w.Top()})
+		return nil
+	}
+	// Nothing was to be on it, and nothing is recognised: somebody may use it as it is.
+	f, err := v.exclusive(top, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // only read
+	at, err := firstByte(ctx, f, int64(top.Size), true)
+	if err == nil && at >= 0 {
+		v.add(Obstacle{What: fmt.Sprintf("%s holds data: byte %d is not zero", v.w.Top(), at), Name: v.w.Top()})
+	}
+	return err
+}
+
+// begun says whether the step with such a check was begun and not finished.
+func (v *survey) begun(check string) bool {
+	return slices.ContainsFunc(v.w.Steps, func(st Step) bool {
+		return st.State == StepBegun && slices.ContainsFunc(st.Check, func(c Cond) bool { return c.Is == check })
+	})
+}
+
+func named(tags map[string]string) string {
+	var s string
+	if l := tags["LABEL"]; l != "" {
+		s = fmt.Sprintf(" labelled %.40q", l)
+	}
+	if u := tags["UUID"]; u != "" {
+		s += fmt.Sprintf(" (UUID %.40s)", u)
+	}
+	return s
+}
+
+// groups finds logical volumes of others in the array's volume group, and volumes that others have added to it.
+func (v *survey) groups(ctx context.Context) error {
+	if v.w.Want.Using != "lvm" || !v.w.did("vg") && !v.w.did("lv") {
+		return nil
+	}
+	group := v.w.Want.Group
+	rows, err := v.lvm(ctx, "pvs", "pv_name,vg_name")
+	if err != nil {
+		return err
+	}
+	mine, there := v.members(), false
+	for _, r := range rows {
+		if r["vg_name"] != group {
+			continue
+		}
+		there = true
+		if d := v.tree.Device(r["pv_name"]); d == nil || !mine[d.Name] {
+			v.inUse("the volume group %s also lies on %s, which apply did not give it; take that out first: vgreduce %s %s", group, r["pv_name"], group, r["pv_name"])
+		}
+	}
+	if !there {
+		return nil
+	}
+	rows, err = v.lvm(ctx, "lvs", "lv_name,lv_size,lv_attr", group)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		name := r["lv_name"]
+		if name == v.w.Array && v.w.did("lv") {
+			continue
+		}
+		o := Obstacle{What: fmt.Sprintf("/dev/%s/%s is a logical volume that apply did not make, of %s bytes", group, name, r["lv_size"])}
+		if busy := v.busyLV(group, name); busy != "" {
+			o.What += "; " + busy
+		} else {
+			o.Name = "/dev/" + group + "/" + name
+			o.command = []string{"lvremove", "--yes", "--quiet", "--config", noBackup, group + "/" + name}
+		}
+		v.add(o)
+	}
+	return nil
+}
+
+// busyLV says how a logical volume of others is in use.
+func (v *survey) busyLV(group, name string) string {
+	for _, d := range v.tree.Devices {
+		if d.LV == nil || d.LV.VG != group || d.LV.Name != name {
+			continue
+		}
+		if why := users(v.tree, d); len(why) > 0 {
+			return strings.Join(why, "; ") + "; end that first"
+		}
+		if slices.Contains(v.tree.Swaps, d.Name) {
+			return "it is used as swap; swapoff it first"
+		}
+	}
+	return ""
+}
+
+// volumes compares each member with what apply has put on it.
+func (v *survey) volumes(ctx context.Context) error {
+	mine := v.members()
+	for _, d := range v.tree.Devices {
+		if d.MD == nil || v.w.uuid() == "" || bare(d.MD.UUID) != bare(v.w.uuid()) {
+			continue
+		}
+		for _, m := range d.MD.Members {
+			if !mine[m.Name] {
+				v.inUse("/dev/%s was added to %s as a member, which apply did not do; take it out first: mdadm %s --fail /dev/%s --remove /dev/%[1]s", m.Name, d.Path, d.Path, m.Name)
+			}
+		}
+	}
+	written := slices.ContainsFunc(v.w.Steps, func(st Step) bool { return st.State != StepToDo && len(st.Undo) > 0 })
+	for i, m := range v.w.Members {
+		d, err := disk(v.tree, m.Serial)
+		if errors.Is(err, errGone) || !written {
+			continue // teardown names it, and waits for it
+		}
+		if err != nil {
+			return err
+		}
+		if err := v.volume(ctx, d, v.w.devices()[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// volume looks at one member: at the disk, and at the partition on it that apply made.
+func (v *survey) volume(ctx context.Context, d *block.Device, ref string) error {
+	refs := []string{"@" + identity(d)}
+	if v.w.Want.Partition {
+		refs = append(refs, ref)
+		for _, name := range d.Partitions {
+			if p := v.tree.Devices[name]; p != nil && v.strange(p) {
+				v.add(Obstacle{What: fmt.Sprintf("%s is a partition that apply did not make", p.Path), Name: d.Path, Serial: identity(d)})
+			}
+		}
+	}
+	for _, r := range refs {
+		dev, err := v.device(r)
+		if errors.Is(err, errGone) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := v.member(ctx, dev, r, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// strange says whether a partition is other than the one from 1 MiB.
+func (v *survey) strange(p *block.Device) bool { return int64(p.Start) != 1<<20 }
+
+// member compares the bytes of a disk or partition with apply's. Those of a member in use are told by its signature: nothing
+// else can be put on it while it is held.
+func (v *survey) member(ctx context.Context, dev *block.Device, ref string, d *block.Device) error {
+	for _, h := range dev.Holders {
+		if up := v.tree.Devices[h]; up != nil && v.stranger(up) {
+			v.inUse("%s is made of %s, and is not apply's; take that down first", up.Path, dev.Path)
+		}
+	}
+	if v.w.Want.Using != "" || ref != v.w.devices()[slices.IndexFunc(v.w.Members, func(m Member) bool { return m.Serial == identity(d) })] {
+		for _, m := range v.tree.MountsOf(dev.Name) {
+			v.inUse("%s is mounted on %s, and not by apply; unmount it first", dev.Path, m.Point)
+		}
+		for _, u := range v.tree.UsersOf(dev.Name) {
+			v.inUse("%s: %s; end that first", dev.Path, u)
+		}
+		if slices.Contains(v.tree.Swaps, dev.Name) {
+			v.inUse("%s is used as swap; swapoff it first", dev.Path)
+		}
+	}
+	f, err := os.Open(v.node(dev))
+	if err != nil {
+		return fmt.Errorf("%s %w: %w", dev.Path, errUnseen, err)
+	}
+	defer func() { _ = f.Close() }() // only read
+	head, err := readHead(f, int64(dev.Size))
+	if err != nil {
+		return fmt.Errorf("%s: %w", dev.Path, err)
+	}
+	at, err := firstByte(ctx, f, int64(dev.Size), false)
+	if err != nil || at < 0 {
+		return err
+	}
+	if _, ours := v.w.mark(ref, head); ours || v.w.label(ref, head) {
+		return nil
+	}
+	if len(dev.Holders) > 0 {
+		return nil // named above where it is a stranger's; a group's label is LVM's own
+	}
+	if guid := v.w.tableGUID(ref); guid != "" && zeros(head) {
+		if _, ok, err := backupTable(f, int64(dev.Size), guid); ok || err != nil {
+			return err
+		}
+	}
+	what := fmt.Sprintf("byte %d is not zero, and nothing there is plimsoll's", at)
+	if found, err := v.signatures(ctx, v.node(dev)); err == nil && len(found) > 0 {
+		what = "it carries " + joined(found) + ", which apply did not put there"
+	} else if err != nil && !errors.Is(err, sys.ErrNotFound) {
+		return err
+	}
+	v.add(Obstacle{What: fmt.Sprintf("the member %s (serial %s): %s", dev.Path, identity(d), what), Name: d.Path, Serial: identity(d)})
+	return nil
+}
+
+// stranger says whether a device that is made of a member is not part of the array.
+func (v *survey) stranger(up *block.Device) bool {
+	switch {
+	case v.w.Want.Using == "md" && up.MD != nil:
+		return bare(up.MD.UUID) != bare(v.w.uuid()) && up.MD.UUID != ""
+	case v.w.Want.Using == "lvm" && up.LV != nil:
+		return up.LV.VG != v.w.Want.Group
+	}
+	return true
+}
+
+// label says whether a member carries the label of a physical volume (lib/label/label.h: LABELONE in the second sector) while
+// LVM itself, asked by pv, is to say whose it is.
+func (w *Work) label(ref string, head []byte) bool {
+	if w.Want.Using != "lvm" || w.Want.Partition && !strings.HasSuffix(ref, ":1") {
+		return false
+	}
+	text, at := span{4096 + 512, 256}.of(head), span{512, 8}.of(head)
+	return string(at) == "LABELONE" && text != nil && (text[0] == 0 || strings.HasPrefix(string(text), w.Want.Group+" {"))
+}
+
+// GiveUp is what teardown may destroy though apply did not make it: the names of obstacles, and the serial numbers of those
+// that are members.
+type GiveUp struct{ Names, Serials []string }
+
+// of matches obstacles with what is given up: what is left stands in the way.
+func (g GiveUp) of(all []Obstacle) (left, given []Obstacle, err error) {
+	used := map[string]bool{}
+	for _, o := range all {
+		switch {
+		case o.Name == "" || !slices.Contains(g.Names, o.Name):
+			left = append(left, o)
+		case o.Serial != "" && !slices.Contains(g.Serials, o.Serial):
+			return nil, nil, fmt.Errorf("--destroy %s: its serial number has to be named too, and is %s; nothing was touched", o.Name, o.Serial)
+		default:
+			given, used[o.Name], used[o.Serial] = append(given, o), true, true
+		}
+	}
+	for _, name := range slices.Concat(g.Names, g.Serials) {
+		if !used[name] {
+			return nil, nil, fmt.Errorf("--destroy: nothing that stands in the way of teardown is called %s; nothing was touched", name)
+		}
+	}
+	return left, given, nil
+}
