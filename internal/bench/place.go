@@ -234,7 +234,7 @@ func (p *place) layOut(ctx context.Context, m *sys.Machine, emit func(Event)) er
 	report := Laying{Role: p.role, File: p.file(), Size: p.size}
 	emit(report)
 	err = fio.Run(ctx, m, fio.Invocation{
-		JobFile: tmp.Name(), Raw: io.Discard, Text: func(string) {},
+		JobFile: tmp.Name(), Raw: io.Discard, Text: func(string) {}, Stall: overrun,
 		Doc: func(o *fio.Output) {
 			if len(o.Jobs) > 0 {
 				report.Written = o.Jobs[0].Write.Bytes

@@ -88,6 +88,7 @@ type runner struct {
 	emit     func(Event)
 	places   []*place
 	ceilings map[int]ceiling.Ceiling
+	alive    *sys.Alive // what the last fio left and could not be killed; nil for nothing
 }
 
 // prepare checks everything that can be checked before the first byte is written.
@@ -184,6 +185,7 @@ func (r *runner) measure(ctx context.Context, w *bundle.Writer, done []int) (b *
 		Dir: w.Dir, Suite: r.plan.Suite.Name, Scenarios: r.plan.Suite.Scenarios, Done: done,
 		Ceilings: r.ceilings, Expected: r.expected(done),
 	})
+	r.endStrays()
 	runErr := r.withPlaces(func() error { return r.scenarios(ctx, w, done) })
 	state := bundle.Finished
 	if runErr != nil {
@@ -191,6 +193,15 @@ func (r *runner) measure(ctx context.Context, w *bundle.Writer, done []int) (b *
 	}
 	b, err = w.Finish(state, r.m.Now())
 	return b, errors.Join(runErr, err)
+}
+
+// endStrays ends the fio that a killed plimsoll left: it would go on next to what is measured now.
+func (r *runner) endStrays() {
+	n, err := sys.EndStrays(false)
+	if n > 0 {
+		r.emit(Noted{fmt.Sprintf("ended %d fio processes of a run that was killed", n)})
+	}
+	r.alive, _ = errors.AsType[*sys.Alive](err)
 }
 
 // withPlaces locks the targets, clears leftovers, and removes the files afterwards, whatever happened in between.
@@ -273,6 +284,7 @@ func (r *runner) layOut(ctx context.Context, p *place) error {
 		return nil
 	}
 	err := p.layOut(ctx, r.m, r.emit)
+	r.alive, _ = errors.AsType[*sys.Alive](err)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -25,6 +25,9 @@ import (
 // in well under a second, but the last I/Os of a deep queue on a throttled volume may take many.
 const overrun = 60 * time.Second
 
+// maxSaid is how many lines are kept of what fio prints besides its documents.
+const maxSaid = 10_000
+
 // leastShare is the part of the planned time that a measurement must cover to count.
 const leastShare = 0.9
 
@@ -44,8 +47,8 @@ func (r *runner) scenario(ctx context.Context, s suite.Scenario, dir string) (*r
 		res.Invalidate(p.broken.Error())
 		return res, nil
 	}
-	if err := r.checkAgain(s); err != nil {
-		res.Invalidate(err.Error())
+	if err := errors.Join(r.alone(), r.checkAgain(s)); err != nil {
+		res.Invalidate(firstLine(err))
 		return res, nil
 	}
 	if s.AsIs && p.usesJobDir() {
@@ -67,6 +70,15 @@ func (r *runner) scenario(ctx context.Context, s suite.Scenario, dir string) (*r
 	}
 	res.Command = fio.CommandLine(&job)
 	return res, r.runFio(ctx, s, res, jobFile, dir)
+}
+
+// alone says which processes of an earlier scenario, or of the prefill, still live: beside them nothing can be measured.
+func (r *runner) alone() error {
+	if r.alive != nil && r.alive.Still(sys.Grace) {
+		return r.alive
+	}
+	r.alive = nil
+	return nil
 }
 
 // checkAgain looks at a job's files once more: what is there may have changed since the run began.
@@ -113,7 +125,11 @@ func (r *runner) runFio(ctx context.Context, s suite.Scenario, res *result.Resul
 		inv.Limit = expected + overrun
 	}
 	var said []string
-	inv.Text = func(line string) { said = append(said, line) }
+	inv.Text = func(line string) {
+		if len(said) < maxSaid {
+			said = append(said, line)
+		}
+	}
 	build := &result.Builder{Start: r.m.Now()}
 	inv.Doc = func(o *fio.Output) {
 		second, ok := build.Add(o)
@@ -126,6 +142,7 @@ func (r *runner) runFio(ctx context.Context, s suite.Scenario, res *result.Resul
 	r.emit(Began{Scenario: s, Argv: inv.Argv(), Expected: expected})
 	before := r.ebsStats(watched)
 	fioErr := fio.Run(ctx, r.m, inv)
+	r.alive, _ = errors.AsType[*sys.Alive](fioErr)
 	res.Wall = r.m.Now().Sub(build.Start)
 	res.EBS = r.ebsStats(watched)
 	for name, stats := range res.EBS {
@@ -176,8 +193,8 @@ func keepText(dir string, said []string) error {
 func judgeRun(res *result.Result, fioErr error, said []string) {
 	if fioErr != nil {
 		reason := firstLine(fioErr)
-		if failed, ok := errors.AsType[*sys.Failed](fioErr); ok && failed.Stderr == "" && len(said) > 0 {
-			reason = fmt.Sprintf("fio: %s", said[len(said)-1])
+		if failed, ok := errors.AsType[*sys.Failed](fioErr); ok && failed.Stderr == "" && failed.Signal == 0 && len(said) > 0 {
+			reason = "fio: " + strings.TrimPrefix(said[len(said)-1], "fio: ")
 		}
 		res.Invalidate(reason)
 	}

@@ -23,7 +23,7 @@ func writeJSON(name string, v any) error {
 
 // readJSON leaves v alone when there is no such file and says so.
 func readJSON(name string, v any) (found bool, err error) {
-	data, err := os.ReadFile(name)
+	data, err := sys.ReadFile(name, sys.JSONLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

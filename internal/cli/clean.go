@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/bench"
+	"plimsoll/internal/sys"
 )
 
 func newCleanCmd(env *Env) *cobra.Command {
@@ -16,7 +17,7 @@ func newCleanCmd(env *Env) *cobra.Command {
 		Short: "Remove the files that killed runs, or runs with --keep-files, left",
 		Long: `Remove the files that killed runs, or runs with --keep-files, left in folders called .plimsoll below each PATH (the
 current directory when none is given), on PATH's own filesystem, and the files that job files made beside such a folder,
-of which it keeps a record. Files are known by name; what else lies there, and what a run holds now, is left alone.
+of which it keeps a record; and end the fio that a killed run left running. Files are known by name; what else lies there, and what a run holds now, is left alone.
 Arrays are taken down by plimsoll teardown.`,
 		Example: `  plimsoll clean /data /wal --dry-run
   plimsoll clean /data /wal`,
@@ -34,7 +35,14 @@ func runClean(env *Env, paths []string, dry bool) error {
 	if dry {
 		did = "would remove"
 	}
-	found := false
+	n, err := sys.EndStrays(dry) // before the files are looked at: they may be writing
+	if err != nil {
+		return err
+	}
+	found := n > 0
+	if found {
+		fmt.Fprintf(env.Out, "%s %s of fio's that a killed run left\n", map[bool]string{true: "would end", false: "ended"}[dry], processes(n))
+	}
 	for _, path := range paths {
 		err := bench.Clean(path, dry, func(l bench.Leftover) {
 			found = true
@@ -59,4 +67,11 @@ func runClean(env *Env, paths []string, dry bool) error {
 		fmt.Fprintln(env.Out, "nothing to clean")
 	}
 	return nil
+}
+
+func processes(n int) string {
+	if n == 1 {
+		return "a process"
+	}
+	return fmt.Sprintf("%d processes", n)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/sys"
 )
 
 var convertForms = []string{"job", "command", "suite"}
@@ -32,9 +34,9 @@ or a suite cannot hold them. "-" is a job file on standard input.`,
   plimsoll convert a.fio
   plimsoll convert a.fio --to suite > a.yaml`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
-			return runConvert(env, o)
+			return runConvert(cmd.Context(), env, o)
 		},
 	}
 	cmd.Flags().StringVar(&o.to, "to", "", "what to make: `FORM` job, command or suite (a command becomes a job, a job file a command)")
@@ -42,8 +44,8 @@ or a suite cannot hold them. "-" is a job file on standard input.`,
 	return cmd
 }
 
-func runConvert(env *Env, o convertOptions) error {
-	job, command, err := readJob(env, o.args)
+func runConvert(ctx context.Context, env *Env, o convertOptions) error {
+	job, command, err := readJob(ctx, env, o.args)
 	if err != nil {
 		return err
 	}
@@ -76,19 +78,19 @@ func runConvert(env *Env, o convertOptions) error {
 }
 
 // readJob reads a job file, or a command line given as one argument or as words; command tells which.
-func readJob(env *Env, args []string) (job *fio.JobFile, command bool, err error) {
+func readJob(ctx context.Context, env *Env, args []string) (job *fio.JobFile, command bool, err error) {
 	words := args
 	if len(args) == 1 {
 		name := args[0]
 		var text []byte
 		switch info, err := os.Stat(name); {
 		case name == "-":
-			text, err = io.ReadAll(env.In)
+			text, err = sys.ReadAll("standard input", sys.Interruptible(ctx, env.In), sys.TextLimit)
 			if err != nil {
-				return nil, false, fmt.Errorf("standard input: %w", err)
+				return nil, false, err
 			}
 		case err == nil && info.Mode().IsRegular():
-			if text, err = os.ReadFile(name); err != nil {
+			if text, err = sys.Text(name); err != nil {
 				return nil, false, err
 			}
 		case !strings.Contains(name, "--"):
@@ -99,7 +101,7 @@ func readJob(env *Env, args []string) (job *fio.JobFile, command bool, err error
 			}
 		}
 		if text != nil {
-			job, err = fio.ParseJobFile(name, text, fio.ParseOptions{Include: os.ReadFile})
+			job, err = fio.ParseJobFile(name, text, fio.ParseOptions{Include: sys.Text})
 			return job, false, err
 		}
 	}

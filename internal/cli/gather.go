@@ -4,13 +4,13 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/sys"
 )
 
 // gather reads every output in files, directories and, for "-", standard input. Logs that belong together become one output; of a run
@@ -87,7 +87,7 @@ func readFiles(files []string) ([]*fio.Output, error) {
 }
 
 func readFile(name string) ([]*fio.Output, error) {
-	f, err := os.Open(name)
+	f, err := sys.OpenRegular(name)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func source(name string, outs []*fio.Output) []*fio.Output {
 
 // looksLikeLog tells a log from other output with a log's name: people call fio's normal output x_lat.log too.
 func looksLikeLog(name string) bool {
-	f, err := os.Open(name)
+	f, err := sys.OpenRegular(name)
 	if err != nil {
 		return false
 	}
@@ -123,4 +123,4 @@ func looksLikeLog(name string) bool {
 // rootFS opens files by the names that users give, absolute or relative.
 type rootFS struct{}
 
-func (rootFS) Open(name string) (fs.File, error) { return os.Open(name) }
+func (rootFS) Open(name string) (fs.File, error) { return sys.OpenRegular(name) }

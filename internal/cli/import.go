@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"plimsoll/internal/report"
 	"plimsoll/internal/script"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 )
 
@@ -36,7 +38,7 @@ and its logs and histogram logs. What could not be understood is listed line by 
 		Example: `  plimsoll import round16.log --label round=16 --volumes 4xP4510 --level raid0 --chunk 512KiB
   plimsoll import results/ --summary`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runImport(env, o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd.Context(), env, o, args) },
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&o.labels, "label", nil, "keep `KEY=VALUE` with the run; may be repeated")
@@ -48,7 +50,7 @@ and its logs and histogram logs. What could not be understood is listed line by 
 	return cmd
 }
 
-func runImport(env *Env, o importOptions, args []string) error {
+func runImport(ctx context.Context, env *Env, o importOptions, args []string) error {
 	labels := map[string]string{}
 	for _, l := range o.labels {
 		key, value, ok := strings.Cut(l, "=")
@@ -61,7 +63,7 @@ func runImport(env *Env, o importOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	outputs, err := gather(args, env.In)
+	outputs, err := gather(args, sys.Interruptible(ctx, env.In))
 	if err != nil {
 		return err
 	}
@@ -122,7 +124,7 @@ func quotedJob(name string) (*fio.JobFile, error) {
 	if ext := strings.ToLower(filepath.Ext(name)); ext != ".md" && ext != ".markdown" {
 		return nil, nil //nolint:nilnil // there is none, which is no error
 	}
-	text, err := os.ReadFile(name)
+	text, err := sys.Text(name)
 	if err != nil {
 		return nil, err
 	}

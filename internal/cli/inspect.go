@@ -110,7 +110,7 @@ func (o *inspectOptions) targets() (map[topology.Role]string, error) {
 
 // capturedMachine reads an archive by --capture. Its programs are not there, nor its devices.
 func capturedMachine(file string, host *sys.Machine) (*sys.Machine, error) {
-	archive, err := os.ReadFile(file)
+	archive, err := sys.ReadFile(file, sys.JSONLimit)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"plimsoll/internal/lab"
 	"plimsoll/internal/lab/agent"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 )
 
@@ -146,7 +146,7 @@ func newLabAgentCmd() *cobra.Command {
 func loadLab(o labOptions) (*lab.Spec, error) {
 	spec, err := lab.Preset(o.preset)
 	if errors.Is(err, lab.ErrNoPreset) {
-		text, readErr := os.ReadFile(o.preset)
+		text, readErr := sys.ReadFile(o.preset, sys.ConfigLimit)
 		if errors.Is(readErr, fs.ErrNotExist) {
 			return nil, hint(fmt.Errorf("%q is neither a preset nor a file", o.preset), "plimsoll lab list")
 		}
@@ -192,7 +192,7 @@ func tryLayout(ctx context.Context, env *Env, o labOptions, suites, flags []stri
 	if o.keep != "" {
 		return usage(errors.New("--keep and --topology exclude each other: the record of what was applied is in the guest's memory"))
 	}
-	text, err := os.ReadFile(o.topology)
+	text, err := sys.ReadFile(o.topology, sys.ConfigLimit)
 	if err != nil {
 		return usage(err)
 	}

@@ -2,10 +2,10 @@ package cli
 
 import (
 	"errors"
-	"os"
 
 	"github.com/spf13/pflag"
 
+	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 )
 
@@ -29,7 +29,7 @@ func (o *layoutOptions) declaration() (*topology.Declaration, error) {
 	case o.file != "" && flags:
 		return nil, usage(errors.New("--topology and --volumes, --level, --chunk or --instance exclude each other: put them into the file"))
 	case o.file != "":
-		data, err := os.ReadFile(o.file)
+		data, err := sys.ReadFile(o.file, sys.ConfigLimit)
 		if err != nil {
 			return nil, usage(err)
 		}

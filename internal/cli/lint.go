@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -79,7 +78,7 @@ func runLint(ctx context.Context, env *Env, o lintOptions) error {
 	if err != nil {
 		return usage(err)
 	}
-	docs, err := documents(env, o.what)
+	docs, err := documents(ctx, env, o.what)
 	if err != nil {
 		return err
 	}
@@ -123,7 +122,7 @@ type document struct {
 }
 
 func (d document) parse() *script.File {
-	opts := script.Options{Include: os.ReadFile}
+	opts := script.Options{Include: sys.Text}
 	if d.command {
 		return script.CommandText(string(d.text), opts)
 	}
@@ -131,15 +130,15 @@ func (d document) parse() *script.File {
 }
 
 // documents reads what was named: files, directories, "-", or a command line, which begins with fio or has options of it.
-func documents(env *Env, what []string) ([]document, error) {
+func documents(ctx context.Context, env *Env, what []string) ([]document, error) {
 	var docs []document
 	for _, name := range what {
 		info, err := os.Stat(name)
 		switch {
 		case name == "-":
-			text, err := io.ReadAll(env.In)
+			text, err := sys.ReadAll("standard input", sys.Interruptible(ctx, env.In), sys.TextLimit)
 			if err != nil {
-				return nil, fmt.Errorf("standard input: %w", err)
+				return nil, err
 			}
 			docs = append(docs, document{name: "-", text: text})
 		case err == nil && info.IsDir():
@@ -149,7 +148,7 @@ func documents(env *Env, what []string) ([]document, error) {
 			}
 			docs = append(docs, found...)
 		case err == nil:
-			text, err := os.ReadFile(name)
+			text, err := sys.Text(name)
 			if err != nil {
 				return nil, err
 			}
@@ -175,7 +174,7 @@ func walk(dir string) ([]document, error) {
 		case !e.Type().IsRegular() || !slices.Contains([]string{".fio", ".job", ".sh", ".bash", ".md", ".markdown"}, filepath.Ext(name)):
 			return nil
 		}
-		text, err := os.ReadFile(name)
+		text, err := sys.Text(name)
 		docs = append(docs, document{name: name, text: text, file: true})
 		return err
 	})

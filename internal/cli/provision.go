@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/internal/provision"
 	"plimsoll/internal/report"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 )
 
@@ -59,7 +60,7 @@ teardown undoes it. Nothing is changed. As root, volumes are also looked at for 
 }
 
 func (o provisionOptions) declaration() (*topology.Declaration, error) {
-	data, err := os.ReadFile(o.file)
+	data, err := sys.ReadFile(o.file, sys.ConfigLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -93,13 +94,16 @@ func (o provisionOptions) plan(ctx context.Context, env *Env) (*provision.Site, 
 }
 
 // confirm asks on the terminal; elsewhere nobody can answer.
-func confirm(env *Env, question string) error {
+func confirm(ctx context.Context, env *Env, question string) error {
 	f, ok := env.In.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return usage(errors.New("there is no terminal to ask on: say --yes"))
 	}
 	fmt.Fprintf(env.Err, "%s [yes/no] ", question)
-	answer, _ := bufio.NewReader(f).ReadString('\n') // the end of input is no
+	answer, _ := bufio.NewReader(sys.Interruptible(ctx, f)).ReadString('\n') // the end of input is no
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if strings.TrimSpace(answer) != "yes" {
 		return errors.New("nothing was done")
 	}

@@ -46,7 +46,7 @@ func runApply(ctx context.Context, env *Env, o provisionOptions) error {
 		report.Plan(env.Out, plan)
 	}
 	if plan.Steps() > 0 && !o.yes {
-		if err := confirm(env, fmt.Sprintf("\nRun %s?", plural(plan.Steps(), "step", "steps"))); err != nil {
+		if err := confirm(ctx, env, fmt.Sprintf("\nRun %s?", plural(plan.Steps(), "step", "steps"))); err != nil {
 			return err
 		}
 	}

@@ -58,7 +58,7 @@ func runTeardown(ctx context.Context, env *Env, o provisionOptions, names []stri
 			return err
 		}
 		report.Undo(env.Out, journals)
-		if err := confirm(env, "\nUndo this? What is on these volumes is lost."); err != nil {
+		if err := confirm(ctx, env, "\nUndo this? What is on these volumes is lost."); err != nil {
 			return err
 		}
 	}

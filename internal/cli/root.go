@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -32,6 +30,7 @@ func Main(args []string) int {
 	env := &Env{Machine: sys.Host(), In: os.Stdin, Out: out, Err: os.Stderr}
 	ctx, stop := interruptible(context.Background())
 	defer stop()
+	ctx = sys.WithNotice(ctx, func(text string) { fmt.Fprintf(env.Err, "plimsoll: %s\n", clean(text)) })
 	root := newRootCmd(env)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -72,26 +71,6 @@ func fileOf(w io.Writer) (*os.File, bool) {
 	}
 	f, ok := w.(*os.File)
 	return f, ok
-}
-
-// interruptible ends its context at the first SIGINT, SIGTERM or SIGHUP (the terminal or the ssh session is gone), and kills running programs at the second.
-func interruptible(parent context.Context) (context.Context, context.CancelFunc) {
-	kill, killNow := context.WithCancel(parent)
-	ctx, cancel := context.WithCancel(sys.WithKill(parent, kill))
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup sets it
-		signal.Notify(signals, syscall.SIGHUP)
-	}
-	go func() {
-		for range signals {
-			if ctx.Err() != nil {
-				killNow()
-			}
-			cancel()
-		}
-	}()
-	return ctx, func() { signal.Stop(signals); cancel(); killNow() }
 }
 
 func newRootCmd(env *Env) *cobra.Command {

@@ -10,7 +10,7 @@ import (
 var ErrTruncated = errors.New("fio's output stops in the middle")
 
 const (
-	maxSplitDoc  = 1 << 30 // a document of 4,096 jobs with all their bins has some 200 MB
+	maxSplitDoc  = 1 << 28 // a document of 4,096 jobs with all their bins has some 200 MB
 	maxSplitLine = 1 << 16
 )
 

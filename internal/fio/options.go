@@ -113,7 +113,7 @@ func ParseCmdHelp(text string) (*OptionTable, error) {
 // InstalledOptions asks the fio in PATH what it knows, and what the engines named have of their own, a start of fio each. The options
 // of other engines count as known from the built-in table, unless they came later.
 func InstalledOptions(ctx context.Context, m *sys.Machine, engines ...string) (*OptionTable, error) {
-	text, err := m.Output(ctx, "fio", "--cmdhelp=all")
+	text, err := m.Output(sys.WithFamily(ctx), "fio", "--cmdhelp=all")
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func InstalledOptions(ctx context.Context, m *sys.Machine, engines ...string) (*
 	}
 	for _, engine := range engines {
 		// An engine whose library is missing fails here; its options then count as known from the built-in table.
-		help, err := m.Output(ctx, "fio", "--enghelp="+engine)
+		help, err := m.Output(sys.WithFamily(ctx), "fio", "--enghelp="+engine)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -135,7 +135,7 @@ func InstalledOptions(ctx context.Context, m *sys.Machine, engines ...string) (*
 			}
 		}
 	}
-	printed, err := m.Output(ctx, "fio", "--version")
+	printed, err := m.Output(sys.WithFamily(ctx), "fio", "--version")
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
 )
 
 // Version is fio's, as major and minor; a build of its git tree counts as the release before it.
@@ -35,7 +36,7 @@ func ParseVersion(s string) (Version, error) {
 	a, err1 := strconv.Atoi(major)
 	b, err2 := strconv.Atoi(minor)
 	if !ok || err1 != nil || err2 != nil {
-		return Version{}, fmt.Errorf("fio version %q: want such as fio-3.33", s)
+		return Version{}, fmt.Errorf("fio version %.40q: want such as fio-3.33", s)
 	}
 	return Version{a, b}, nil
 }
@@ -45,7 +46,7 @@ var ErrMissing = errors.New("fio is not installed")
 
 // Installed asks the fio in PATH for its version and refuses one older than Oldest.
 func Installed(ctx context.Context, m *sys.Machine) (Version, error) {
-	out, err := m.Output(ctx, "fio", "--version")
+	out, err := m.Output(sys.WithFamily(ctx), "fio", "--version")
 	if errors.Is(err, sys.ErrNotFound) {
 		return Version{}, fmt.Errorf("%w; install it with the system's package manager, such as: apt-get install fio", ErrMissing)
 	}
@@ -62,12 +63,22 @@ func Installed(ctx context.Context, m *sys.Machine) (Version, error) {
 	return v, nil
 }
 
-// Hung is returned by Run when fio did not end in time, even after it was killed or was asked to stop.
-type Hung struct{ After time.Duration }
+// Hung is returned by Run when fio did not end in time, or wrote nothing for too long, and was stopped or given up.
+type Hung struct {
+	After   time.Duration
+	Stalled bool  // nothing was transferred for this long; otherwise it took longer than its limit in all
+	Cause   error // has *sys.Alive in its chain when fio, or a job of it, could not be killed; may be nil
+}
 
 func (h *Hung) Error() string {
-	return fmt.Sprintf("fio did not end within %s: a device that answers no more leaves it waiting (look at dmesg)", h.After.Round(time.Second))
+	after := h.After.Round(time.Second)
+	if h.Stalled {
+		return fmt.Sprintf("fio transferred nothing for %s: it was stopped, or a device does not answer (look at dmesg)", after)
+	}
+	return fmt.Sprintf("fio did not end within %s: a device that answers no more leaves it waiting (look at dmesg)", after)
 }
+
+func (h *Hung) Unwrap() error { return h.Cause }
 
 // Invocation is what Run needs to start fio on a job file.
 type Invocation struct {
@@ -80,6 +91,8 @@ type Invocation struct {
 	State string
 	// Limit is how long fio may take in all; 0 for no limit. Past it fio is stopped kindly, then killed.
 	Limit time.Duration
+	// Stall is how long fio may transfer nothing; 0 for no such limit. It is for work whose length is not known.
+	Stall time.Duration
 }
 
 // Argv is the command that Run starts.
@@ -91,22 +104,23 @@ func (i Invocation) Argv() []string {
 	return append(argv, i.JobFile)
 }
 
-// Run starts fio and hands over each document as it is complete. It returns when fio has ended, or *Hung. The context stops fio
-// kindly: it writes its last document, which is handed over too.
+// Run starts fio and hands over each document as it is complete. It returns when fio and all its jobs have ended, or *Hung. The context
+// stops fio kindly: it writes its last document, which is handed over too.
+//
+// fio's jobs are session leaders, so that killing fio, or its process group, leaves them running. Run ends them by their family.
+// What cannot be killed is a *sys.Alive in the error's chain: nothing else may be measured while it lives.
 func Run(ctx context.Context, m *sys.Machine, inv Invocation) error {
 	runCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var abandoned atomic.Bool // a hung fio may print long after nobody listens
+	limit := sys.NoLimit
+	if inv.Limit > 0 {
+		limit = inv.Limit
+	}
+	watch := newWatch(inv.Stall, cancel)
+	defer watch.stop()
 	split := &Splitter{
-		Text: func(line string) {
-			if !abandoned.Load() {
-				inv.Text(line)
-			}
-		},
+		Text: inv.Text,
 		Doc: func(doc []byte) error {
-			if abandoned.Load() {
-				return errAbandoned
-			}
 			if _, err := inv.Raw.Write(doc); err != nil {
 				return err
 			}
@@ -114,33 +128,61 @@ func Run(ctx context.Context, m *sys.Machine, inv Invocation) error {
 			if err != nil {
 				return err
 			}
+			watch.saw(out)
 			inv.Doc(out)
 			return nil
 		},
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- m.Run(runCtx, split, inv.Argv()...) }()
-	var limit, gone <-chan time.Time
-	if inv.Limit > 0 {
-		limit = time.After(inv.Limit)
-		gone = time.After(inv.Limit + sys.Grace + 5*time.Second)
+	runCtx = sys.WithNotice(sys.WithLimit(sys.WithFamily(runCtx), limit), nil) // its documents are the progress
+	err := m.Run(runCtx, split, inv.Argv()...)
+	late, isLate := errors.AsType[*sys.Late](err)
+	alive, _ := errors.AsType[*sys.Alive](err)
+	hung := &Hung{After: inv.Limit}
+	if alive != nil {
+		hung.Cause = alive
 	}
-	hung := false
-	for {
-		select {
-		case err := <-ended:
-			if hung {
-				return &Hung{inv.Limit}
-			}
-			return errors.Join(err, split.Close())
-		case <-limit:
-			hung = true
-			cancel()
-		case <-gone: // in uninterruptible sleep: nothing ends it, but the suite goes on
-			abandoned.Store(true)
-			return &Hung{inv.Limit}
-		}
+	switch {
+	case watch.stalled.Load():
+		hung.After, hung.Stalled = inv.Stall, true
+		return hung
+	case isLate:
+		hung.After = late.After
+		return hung
+	}
+	return errors.Join(err, split.Close())
+}
+
+// watch cancels a run that transfers nothing for too long.
+type watch struct {
+	limit   time.Duration
+	timer   *time.Timer // nil without a limit
+	bytes   units.Bytes
+	stalled atomic.Bool
+}
+
+func newWatch(limit time.Duration, cancel func()) *watch {
+	w := &watch{limit: limit}
+	if limit > 0 {
+		w.timer = time.AfterFunc(limit, func() { w.stalled.Store(true); cancel() })
+	}
+	return w
+}
+
+// saw begins the time again when a document shows that something was transferred.
+func (w *watch) saw(o *Output) {
+	var sum units.Bytes
+	for i := range o.Jobs {
+		j := &o.Jobs[i]
+		sum += j.Read.Bytes + j.Write.Bytes + j.Trim.Bytes
+	}
+	if sum > w.bytes && w.timer != nil && w.timer.Stop() {
+		w.bytes = sum
+		w.timer.Reset(w.limit)
 	}
 }
 
-var errAbandoned = errors.New("nobody listens")
+func (w *watch) stop() {
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}

@@ -196,5 +196,6 @@ func buildDebian(ctx context.Context, m *sys.Machine, image, suite, mirror strin
 	for _, dir := range []string{"doc", "info", "locale", "man"} {
 		argv = append(argv, "--dpkgopt=path-exclude=/usr/share/"+dir+"/*")
 	}
+	ctx = sys.WithLimit(ctx, sys.NoLimit) // it downloads
 	return m.Run(ctx, io.Discard, append(argv, suite, "-", mirror)...)
 }

@@ -86,7 +86,7 @@ func launch(ctx context.Context, m *sys.Machine, dir, console string, nice int, 
 	kill, cut := context.WithCancel(context.Background())
 	q := &machine{cut: cut, ended: make(chan struct{})}
 	go func() {
-		q.err = m.Run(sys.WithKill(context.Background(), kill), io.Discard, argv...)
+		q.err = m.Run(sys.WithLimit(sys.WithKill(context.Background(), kill), sys.NoLimit), io.Discard, argv...)
 		_ = qmp.Close() // and so whoever still waits for a connection
 		_ = port.Close()
 		close(q.ended) // last: who waits for it starts the next guest on the same sockets

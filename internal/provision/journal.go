@@ -69,7 +69,7 @@ func (s *Site) Journals() (all []*Work, broken []*BrokenJournal, err error) {
 			continue
 		}
 		name := filepath.Join(s.Journal, e.Name())
-		data, err := os.ReadFile(name)
+		data, err := sys.ReadFile(name, sys.ConfigLimit)
 		if errors.Is(err, fs.ErrPermission) {
 			return nil, nil, fmt.Errorf("%w; run as root", err)
 		}

@@ -166,7 +166,7 @@ func (s *Site) remove(l *Lines) error {
 }
 
 func (s *Site) read(file string) (data []byte, exists bool, err error) {
-	data, err = os.ReadFile(s.at(file))
+	data, err = sys.ReadFile(s.at(file), sys.ConfigLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}

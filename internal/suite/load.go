@@ -4,7 +4,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -56,7 +56,7 @@ func Builtin(name string) (*Suite, error) {
 
 // Load reads a suite of the user's own.
 func Load(file string) (*Suite, error) {
-	data, err := os.ReadFile(file)
+	data, err := sys.ReadFile(file, sys.ConfigLimit)
 	if err != nil {
 		return nil, err
 	}

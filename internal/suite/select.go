@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 )
 
@@ -101,13 +102,13 @@ func FromJobFile(name string) (*Suite, error) {
 
 // JobFile reads a fio job file whole.
 func JobFile(name string) (*fio.JobFile, error) {
-	text, err := os.ReadFile(name)
+	text, err := sys.Text(name)
 	if err != nil {
 		return nil, err
 	}
 	job, err := fio.ParseJobFile(name, text, fio.ParseOptions{
 		Env:     os.LookupEnv,
-		Include: func(include string) ([]byte, error) { return os.ReadFile(beside(name, include)) },
+		Include: func(include string) ([]byte, error) { return sys.Text(beside(name, include)) },
 	})
 	if err != nil {
 		return nil, err

@@ -6,17 +6,17 @@ package sys
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Machine is everything plimsoll may touch outside its own memory and the directories it is given.
@@ -24,7 +24,8 @@ type Machine struct {
 	// Root is "/": names in it have no leading slash, such as sys/block or proc/mdstat.
 	Root fs.FS
 	// Run starts a program, copies its standard output to stdout and waits for it. Its failure is a
-	// *Failed. When ctx ends the program is asked to stop with SIGINT and killed after Grace.
+	// *Failed. When ctx ends the program is asked to stop with SIGINT and killed after Grace. It has a limit of time, ChangeLimit
+	// unless WithLimit gave another: *Late.
 	Run func(ctx context.Context, stdout io.Writer, argv ...string) error
 	// Put writes a tunable below /sys or /proc; name is absolute.
 	Put func(name string, data []byte) error
@@ -33,9 +34,6 @@ type Machine struct {
 	// Here is true for the machine plimsoll runs on and false for a captured one, about which no network service is asked.
 	Here bool
 }
-
-// Grace is how long an interrupted program may take to finish before it is killed.
-const Grace = 10 * time.Second
 
 // Host is the machine that plimsoll runs on.
 func Host() *Machine {
@@ -51,87 +49,55 @@ func Host() *Machine {
 // Failed is a program that did not exit with 0.
 type Failed struct {
 	Argv   []string
-	Code   int    // exit status; -1 when a signal ended it
-	Stderr string // what it said, trimmed
+	Code   int            // exit status; -1 when a signal ended it
+	Signal syscall.Signal // that ended it; 0 when none did
+	Stderr string         // what it printed there, trimmed
 }
 
 func (f *Failed) Error() string {
-	said := f.Stderr
-	if said == "" {
+	name := filepath.Base(f.Argv[0])
+	said := strings.TrimPrefix(f.Stderr, name+": ") // most programs begin with their name
+	switch {
+	case f.Signal != 0:
+		said = strings.TrimSuffix("ended by "+unix.SignalName(f.Signal)+": "+said, ": ")
+	case said == "":
 		said = fmt.Sprintf("exit status %d", f.Code)
 	}
-	return fmt.Sprintf("%s: %s", filepath.Base(f.Argv[0]), said)
+	return name + ": " + said
 }
 
 // ErrNotFound is in the chain of Run's error when the program is not installed.
 var ErrNotFound = exec.ErrNotFound
 
-type killKey struct{}
+// OutputLimit is the most that Output keeps of what a program prints.
+const OutputLimit = 16 << 20
 
-// WithKill returns a context whose programs are killed at once, instead of being given Grace, when kill ends.
-// The first Ctrl-C ends the context, the second ends kill.
-func WithKill(ctx, kill context.Context) context.Context {
-	return context.WithValue(ctx, killKey{}, kill)
-}
-
-func run(ctx context.Context, stdout io.Writer, argv ...string) error {
-	var errs tail
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env = append(os.Environ(), "LC_ALL=C") // mdadm and lvm translate their messages
-	cmd.Stdout, cmd.Stderr = stdout, &errs
-	// A group of its own: a Ctrl-C of the terminal reaches plimsoll only, which then stops the program
-	// in its own way; and fio's forked jobs can be killed with it.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGINT}
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // fio then writes its last document
-	cmd.WaitDelay = Grace
-
-	// Pdeathsig follows the thread that started the program, so that thread must live as long.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("%s: %w", argv[0], err)
-	}
-	done := make(chan struct{})
-	if kill, ok := ctx.Value(killKey{}).(context.Context); ok {
-		go func() {
-			select {
-			case <-kill.Done():
-				_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-			case <-done:
-			}
-		}()
-	}
-	err := cmd.Wait()
-	close(done)
-	if err != nil {
-		// Whatever ended it, nothing of its group may go on writing. ESRCH is the usual answer.
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-	}
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		return &Failed{Argv: argv, Code: exit.ExitCode(), Stderr: errs.String()}
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", argv[0], err)
-	}
-	return nil
-}
-
-// Output runs a program and returns what it printed.
+// Output runs a program and returns what it printed, OutputLimit at most. It may take QueryLimit, unless WithLimit gave another.
 func (m *Machine) Output(ctx context.Context, argv ...string) (string, error) {
-	var out bytes.Buffer
-	err := m.Run(ctx, &out, argv...)
-	return out.String(), err
-}
-
-// tail keeps the last 64 KiB written to it: a program that floods stderr must not fill the memory.
-type tail struct{ buf []byte }
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.buf = append(t.buf, p...)
-	if over := len(t.buf) - 64<<10; over > 0 {
-		t.buf = append(t.buf[:0], t.buf[over:]...)
+	if ctx.Value(limitKey{}) == nil {
+		ctx = WithLimit(ctx, QueryLimit)
 	}
-	return len(p), nil
+	out := &capped{limit: OutputLimit}
+	err := m.Run(ctx, out, argv...)
+	if out.over {
+		err = fmt.Errorf("%s: %w", filepath.Base(argv[0]), errFlood)
+	}
+	return out.buf.String(), err
 }
 
-func (t *tail) String() string { return strings.TrimSpace(string(t.buf)) }
+var errFlood = fmt.Errorf("it printed more than %d MiB", OutputLimit>>20)
+
+// capped keeps what is written to it up to a limit and refuses what is over it.
+type capped struct {
+	buf   bytes.Buffer
+	limit int
+	over  bool
+}
+
+func (c *capped) Write(p []byte) (int, error) {
+	if c.buf.Len()+len(p) > c.limit {
+		c.over = true
+		return 0, errFlood
+	}
+	return c.buf.Write(p)
+}

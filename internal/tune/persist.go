@@ -141,7 +141,7 @@ func (t *Tuner) keep(r *record, k kept) error {
 	if slices.ContainsFunc(r.Files, func(o kept) bool { return o.Path == k.Path }) {
 		return nil
 	}
-	data, err := os.ReadFile(t.at(k.Path))
+	data, err := sys.ReadFile(t.at(k.Path), sys.ConfigLimit)
 	switch {
 	case err == nil && !bytes.HasPrefix(data, []byte(head)):
 		info, err := os.Stat(t.at(k.Path))

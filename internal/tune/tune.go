@@ -272,7 +272,7 @@ func (t *Tuner) open() (*record, func(), error) {
 		return nil, nil, err
 	}
 	r := &record{Schema: 1}
-	data, err := os.ReadFile(t.State)
+	data, err := sys.ReadFile(t.State, sys.ConfigLimit)
 	if err == nil {
 		err = json.Unmarshal(data, r)
 	}

@@ -1,0 +1,110 @@
+package fio
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"plimsoll/internal/sys"
+)
+
+// living returns fio's processes that work on a job file, the parent and its jobs, as /proc shows them.
+func living(t *testing.T, jobFile string) (parent int, jobs []int) {
+	t.Helper()
+	names, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range names {
+		line, _ := os.ReadFile(dir + "/cmdline")
+		stat, _ := os.ReadFile(dir + "/stat")
+		_, after, _ := bytes.Cut(stat, []byte(") "))
+		field := strings.Fields(string(after))
+		if !bytes.Contains(line, []byte(jobFile)) || len(field) < 2 || field[0] == "Z" {
+			continue
+		}
+		pid, _ := strconv.Atoi(filepath.Base(dir))
+		if field[1] == strconv.Itoa(os.Getpid()) {
+			parent = pid
+		} else {
+			jobs = append(jobs, pid)
+		}
+	}
+	return parent, jobs
+}
+
+// runForever starts the real fio on a job without an end and calls first with its processes when they do I/O.
+func runForever(t *testing.T, inv Invocation, first func(parent int, jobs []int)) error {
+	t.Helper()
+	t.Parallel() // most of the time is sys.Grace
+	dir := t.TempDir()
+	inv.JobFile = filepath.Join(dir, "job.fio")
+	text := fmt.Sprintf("[a]\nfilename=%s/file\nsize=1m\nrw=write\nbs=4k\nioengine=psync\nthinktime=1ms\ntime_based\nruntime=1h\nnumjobs=2\n", dir)
+	if err := os.WriteFile(inv.JobFile, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	inv.Raw, inv.Text, inv.State = io.Discard, func(string) {}, dir
+	inv.Doc = func(o *Output) {
+		if first == nil || len(o.Jobs) < 2 || o.Jobs[0].Write.Bytes == 0 {
+			return
+		}
+		parent, jobs := living(t, inv.JobFile)
+		if parent == 0 || len(jobs) < 2 {
+			t.Errorf("fio is %d with jobs %v", parent, jobs)
+		}
+		first(parent, jobs)
+		first = nil
+	}
+	err := Run(t.Context(), sys.Host(), inv)
+	if parent, jobs := living(t, inv.JobFile); parent != 0 || len(jobs) > 0 {
+		t.Errorf("fio is over and %d %v live", parent, jobs)
+		for _, pid := range append(jobs, parent) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	return err
+}
+
+// The kernel kills fio's parent when memory runs out: its jobs, session leaders, would go on writing next to the next scenario.
+func TestJobsEndWithKilledFio(t *testing.T) {
+	err := runForever(t, Invocation{}, func(parent int, _ []int) { _ = syscall.Kill(parent, syscall.SIGKILL) })
+	if failed, ok := errors.AsType[*sys.Failed](err); !ok || failed.Signal != syscall.SIGKILL || !strings.HasPrefix(err.Error(), "fio: ended by SIGKILL") {
+		t.Error(err)
+	}
+}
+
+// A job that does not answer, here because it is stopped, as one in a device that hangs: fio waits for it, and the limit ends both.
+func TestStoppedJobsEnd(t *testing.T) {
+	stop := func(_ int, jobs []int) {
+		for _, pid := range jobs {
+			_ = syscall.Kill(pid, syscall.SIGSTOP)
+		}
+	}
+	err := runForever(t, Invocation{Stall: 3 * time.Second}, stop)
+	if hung, ok := errors.AsType[*Hung](err); !ok || !hung.Stalled || !strings.Contains(err.Error(), "transferred nothing for 3s") {
+		t.Error(err)
+	}
+}
+
+func TestStoppedFioEnds(t *testing.T) {
+	err := runForever(t, Invocation{Limit: 4 * time.Second}, func(parent int, _ []int) { _ = syscall.Kill(parent, syscall.SIGSTOP) })
+	if hung, ok := errors.AsType[*Hung](err); !ok || hung.Stalled || !strings.Contains(err.Error(), "did not end within 4s") {
+		t.Error(err)
+	}
+}
+
+// A fio that works is not taken for one that stalls.
+func TestWatchIsFedByProgress(t *testing.T) {
+	err := runForever(t, Invocation{Limit: 4 * time.Second, Stall: 3 * time.Second}, func(int, []int) {})
+	if hung, ok := errors.AsType[*Hung](err); !ok || hung.Stalled {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,245 @@
+package sys
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// familyVar is the environment variable by which the kernel keeps the record of who started a process: it is inherited by whatever a
+// program forks, cannot be lost with a file, and ends with the process.
+// Its value is PID.START.ID.PROGRAM: of the plimsoll that started it, and when that was started, in clock ticks since boot.
+const familyVar = "PLIMSOLL_FAMILY"
+
+// family is a program with all that it has started, in whatever group or session.
+type family struct {
+	pid     int    // of the plimsoll
+	start   uint64 // of the plimsoll
+	id      string // of this family
+	program string // base name of the program's file
+}
+
+// newFamily prepares a family for a program. From now on the orphans of plimsoll's children become children of plimsoll, instead of
+// those of process 1, so that they can be waited for.
+func newFamily(program string) (*family, error) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return nil, fmt.Errorf("become the parent of orphans: %w", err)
+	}
+	self, err := readProcess(os.Getpid())
+	if err != nil {
+		return nil, fmt.Errorf("/proc must be mounted: %w", err)
+	}
+	return &family{pid: self.pid, start: self.start, id: rand.Text(), program: filepath.Base(program)}, nil
+}
+
+func (f *family) value() string { return fmt.Sprintf("%d.%d.%s.%s", f.pid, f.start, f.id, f.program) }
+
+func (f *family) mark() string { return familyVar + "=" + f.value() }
+
+// parseFamily reads a mark's value.
+func parseFamily(s string) (family, bool) {
+	part := strings.SplitN(s, ".", 4)
+	if len(part) != 4 {
+		return family{}, false
+	}
+	pid, err1 := strconv.Atoi(part[0])
+	start, err2 := strconv.ParseUint(part[1], 10, 64)
+	return family{pid, start, part[2], part[3]}, err1 == nil && err2 == nil && pid > 0 && part[2] != ""
+}
+
+// process is one of /proc.
+type process struct {
+	pid, parent int
+	start       uint64 // clock ticks since boot
+	ended       bool   // a zombie
+}
+
+// readProcess reads /proc/PID/stat: proc_pid_stat(5).
+func readProcess(pid int) (process, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return process{}, err
+	}
+	return parseProcess(pid, text)
+}
+
+func parseProcess(pid int, text []byte) (process, error) {
+	p := process{pid: pid}
+	end := bytes.LastIndexByte(text, ')') // the name before it may hold anything
+	field := bytes.Fields(text[end+1:])
+	if end < 0 || len(field) < 20 {
+		return p, fmt.Errorf("/proc/%d/stat: %.60q: want 22 fields", pid, text)
+	}
+	var err1, err2 error
+	p.ended = field[0][0] == 'Z' || field[0][0] == 'X'
+	p.parent, err1 = strconv.Atoi(string(field[1]))
+	p.start, err2 = strconv.ParseUint(string(field[19]), 10, 64)
+	return p, errors.Join(err1, err2)
+}
+
+// familyOf reads a process's mark from its environment, which only its owner and root may do.
+func familyOf(pid int) (family, bool) {
+	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil {
+		return family{}, false
+	}
+	for v := range bytes.SplitSeq(env, []byte{0}) {
+		if value, ok := bytes.CutPrefix(v, []byte(familyVar+"=")); ok {
+			return parseFamily(string(value))
+		}
+	}
+	return family{}, false
+}
+
+// processes are all that /proc shows.
+func processes() []process {
+	names, err := fs.ReadDir(os.DirFS("/"), "proc")
+	if err != nil {
+		return nil
+	}
+	var all []process
+	for _, name := range names {
+		pid, err := strconv.Atoi(name.Name())
+		if err != nil {
+			continue
+		}
+		if p, err := readProcess(pid); err == nil { // it may have ended
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// members are the processes for which ours says yes.
+func members(ours func(process, family) bool) []process {
+	var list []process
+	for _, p := range processes() {
+		if f, ok := familyOf(p.pid); ok && !p.ended && p.pid != os.Getpid() && ours(p, f) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// lives says whether a process is there and has not ended.
+func (p process) lives() bool {
+	now, err := readProcess(p.pid)
+	return err == nil && now.start == p.start && !now.ended
+}
+
+// kill sends SIGKILL to a process if it is still the one that was seen.
+func (p process) kill() {
+	fd, err := unix.PidfdOpen(p.pid, 0)
+	if err != nil {
+		return // it has ended
+	}
+	defer unix.Close(fd) //nolint:errcheck // only a handle
+	if now, err := readProcess(p.pid); err == nil && now.start == p.start {
+		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+	}
+}
+
+// has says whether a process is of the family, by its mark.
+func (f *family) has(_ process, o family) bool { return o == *f }
+
+// kill kills what lives of the family.
+func (f *family) kill() {
+	for _, p := range members(f.has) {
+		p.kill()
+	}
+}
+
+// end kills what lives of the family and returns when nothing does. *Alive is what does not end within Grace.
+func (f *family) end() error {
+	_, err := endAll(f.program, f.has)
+	return err
+}
+
+// endAll kills until nothing is left: what was found may have forked meanwhile. It returns how many there were.
+func endAll(program string, ours func(process, family) bool) (int, error) {
+	deadline := time.Now().Add(Grace)
+	seen := map[process]bool{}
+	for {
+		live := members(ours)
+		if len(live) == 0 {
+			return len(seen), nil
+		}
+		if time.Now().After(deadline) {
+			return len(seen), &Alive{Program: program, processes: live}
+		}
+		for _, p := range live {
+			seen[process{pid: p.pid, start: p.start}] = true
+			p.kill()
+		}
+		for _, p := range live {
+			p.await(50 * time.Millisecond)
+		}
+	}
+}
+
+// await waits for a process's end, and takes its exit status where it is plimsoll's own child, which the dead parent left to it.
+func (p process) await(limit time.Duration) {
+	fd, err := unix.PidfdOpen(p.pid, 0)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd) //nolint:errcheck // only a handle
+	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(limit.Milliseconds()))
+	_, _ = unix.Wait4(p.pid, nil, unix.WNOHANG, nil) // ECHILD: another's
+}
+
+// Alive is what a program left running and what SIGKILL does not end: it sleeps in the kernel.
+type Alive struct {
+	Program   string
+	processes []process
+}
+
+func (a *Alive) Error() string {
+	var pids []string
+	for _, p := range a.processes {
+		pids = append(pids, strconv.Itoa(p.pid))
+	}
+	return fmt.Sprintf("what %s started cannot be killed and may still write (process %s sleeps in the kernel: look at dmesg)",
+		a.Program, strings.Join(pids, ", "))
+}
+
+// Still waits up to limit for the processes to end and says whether one lives.
+func (a *Alive) Still(limit time.Duration) bool {
+	deadline := time.Now().Add(limit)
+	for _, p := range a.processes {
+		p.await(max(0, time.Until(deadline)))
+		if p.lives() {
+			return true
+		}
+	}
+	return false
+}
+
+// EndStrays kills what a plimsoll that is no more started with WithFamily, and returns how many processes that were; with dry they are only
+// counted. A process counts when its mark names a plimsoll that does not live, when it runs the program that the mark
+// names, and when it is in the same PID namespace. *Alive is what does not end.
+func EndStrays(dry bool) (int, error) {
+	space, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return 0, nil //nolint:nilerr // without /proc nothing can be found
+	}
+	stray := func(p process, f family) bool {
+		theirs, _ := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", p.pid))
+		exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.pid))
+		by := process{pid: f.pid, start: f.start}
+		return theirs == space && filepath.Base(strings.TrimSuffix(exe, " (deleted)")) == f.program && !by.lives()
+	}
+	if dry {
+		return len(members(stray)), nil
+	}
+	return endAll("a run that was killed", stray)
+}

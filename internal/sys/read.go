@@ -1,0 +1,132 @@
+package sys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// The most that plimsoll reads of a file that is read whole. docs/safety.md states them.
+const (
+	TextLimit   = 16 << 20  // job files, what they include, scripts, documents
+	ConfigLimit = 4 << 20   // plimsoll.yaml, suites, lab specifications, records of plimsoll's own, /etc/fstab
+	JSONLimit   = 256 << 20 // the files of a bundle: a result has a row for each second
+)
+
+// ErrNotRegular is in the chain of OpenRegular's error about a FIFO, a device, a socket or a directory.
+var ErrNotRegular = errors.New("not a regular file")
+
+// OpenRegular opens a file for reading if it is a regular one. It does not wait, as open(2) does for who writes a FIFO. A pipe that
+// plimsoll was given open, such as /dev/stdin or the shell's <(command), is fine.
+func OpenRegular(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	if err != nil {
+		if errors.Is(err, syscall.ENXIO) { // a socket
+			return nil, fmt.Errorf("%s is %w: it is a socket or a device without a driver", name, ErrNotRegular)
+		}
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() && !given(name, info.Mode()) {
+		err = fmt.Errorf("%s is %w: it is %s", name, ErrNotRegular, kind(info.Mode()))
+	}
+	if err != nil {
+		_ = f.Close() // only read
+		return nil, err
+	}
+	return f, nil
+}
+
+// given says whether a name stands for a pipe that was open when plimsoll was started.
+func given(name string, mode fs.FileMode) bool {
+	if mode&fs.ModeNamedPipe == 0 {
+		return false
+	}
+	return name == "/dev/stdin" || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, "/proc/self/fd/")
+}
+
+func kind(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a directory"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a FIFO"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "something else"
+}
+
+// ReadFile reads a regular file whole. One of more than limit bytes is refused.
+func ReadFile(name string, limit int64) ([]byte, error) {
+	f, err := OpenRegular(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	info, err := f.Stat()
+	if err == nil && info.Size() > limit {
+		err = tooLarge(name, limit)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return ReadAll(name, f, limit)
+}
+
+// ReadAll reads a stream to its end. One of more than limit bytes is refused; name is what the error calls it.
+func ReadAll(name string, r io.Reader, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		return nil, tooLarge(name, limit)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return data, nil
+}
+
+func tooLarge(name string, limit int64) error {
+	return fmt.Errorf("%s is larger than %d MiB, the most that plimsoll reads of such a file", name, limit>>20)
+}
+
+// Text reads a regular file as ReadFile does, up to TextLimit: what a job file's include and the like name.
+func Text(name string) ([]byte, error) { return ReadFile(name, TextLimit) }
+
+// Interruptible reads from r until ctx ends, although r may wait for ever, as a terminal or a pipe may. A reading that was given up goes on
+// and takes what comes next.
+func Interruptible(ctx context.Context, r io.Reader) io.Reader {
+	return &interruptible{ctx: ctx, from: r}
+}
+
+type interruptible struct {
+	ctx  context.Context //nolint:containedctx // io.Reader leaves no other place
+	from io.Reader
+}
+
+func (i *interruptible) Read(p []byte) (int, error) {
+	type read struct {
+		n   int
+		err error
+	}
+	buf := make([]byte, len(p)) // p is the caller's again when this returns
+	done := make(chan read, 1)
+	go func() {
+		n, err := i.from.Read(buf)
+		done <- read{n, err}
+	}()
+	select {
+	case r := <-done:
+		copy(p, buf[:r.n])
+		return r.n, r.err
+	case <-i.ctx.Done():
+		return 0, i.ctx.Err()
+	}
+}
