@@ -14,7 +14,7 @@ import (
 )
 
 // Schema is the version of run.json that this build writes. Older ones are migrated on reading.
-const Schema = 1
+const Schema = 2
 
 // Run is run.json.
 type Run struct {
@@ -65,10 +65,10 @@ type Settings struct {
 // Scenario is one scenario of a bundle with all that is known of it.
 type Scenario struct {
 	suite.Scenario
-	Ceiling *ceiling.Ceiling          `json:"ceiling,omitempty"`
-	Result  *result.Result            `json:"result,omitempty"` // nil while waiting
-	Targets []verdict.ThresholdResult `json:"target_results,omitempty"`
-	Verdict verdict.Verdict           `json:"verdict,omitempty"`
+	Ceiling    *ceiling.Ceiling          `json:"ceiling,omitempty"`
+	Result     *result.Result            `json:"result,omitempty"` // nil while waiting
+	Thresholds []verdict.ThresholdResult `json:"threshold_results,omitempty"`
+	Verdict    verdict.Verdict           `json:"verdict,omitempty"`
 }
 
 // Bundle is a run read whole.

@@ -30,7 +30,10 @@ func readJSON(name string, v any) (found bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := json.Unmarshal(data, v); err != nil {
+	if data, err = migrate(data); err == nil {
+		err = json.Unmarshal(data, v)
+	}
+	if err != nil {
 		return false, fmt.Errorf("%s: %w", name, err)
 	}
 	return true, nil

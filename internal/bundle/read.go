@@ -31,6 +31,7 @@ func Open(dir string) (*Bundle, error) {
 	if b.Run.Schema > Schema || b.Run.Schema < 1 {
 		return nil, fmt.Errorf("%s has schema %d and this plimsoll reads 1 to %d: use a newer plimsoll", filepath.Join(dir, "run.json"), b.Run.Schema, Schema)
 	}
+	b.Run.Schema = Schema // whatever is written from here on has today's names
 	for _, s := range b.Run.Suite.Scenarios {
 		sc := Scenario{Scenario: s}
 		if c, ok := b.Run.Ceilings[s.ID]; ok {
@@ -56,7 +57,7 @@ func (b *Bundle) Judge(disabled ...finding.Code) {
 	var judged []verdict.Scenario
 	for i := range b.Scenarios {
 		s := &b.Scenarios[i]
-		s.Targets, s.Verdict = nil, ""
+		s.Thresholds, s.Verdict = nil, ""
 		if s.Result == nil {
 			continue
 		}
@@ -64,12 +65,12 @@ func (b *Bundle) Judge(disabled ...finding.Code) {
 			withLatency := s.Ceiling.Measured(s.Result, b.volumes(s.Role))
 			s.Ceiling = &withLatency
 		}
-		for _, t := range s.Scenario.Targets {
-			s.Targets = append(s.Targets, verdict.Evaluate(t, s.Result, s.Ceiling))
+		for _, t := range s.Scenario.Thresholds {
+			s.Thresholds = append(s.Thresholds, verdict.Evaluate(t, s.Result, s.Ceiling))
 		}
 		m := diagnose.Measurement{Scenario: s.Scenario, Ceiling: s.Ceiling, Result: s.Result}
 		c.Runs = append(c.Runs, m)
-		judged = append(judged, verdict.Scenario{Measurement: m, Thresholds: s.Targets})
+		judged = append(judged, verdict.Scenario{Measurement: m, Thresholds: s.Thresholds})
 	}
 	b.Findings = diagnose.Judge(c, disabled...)
 	b.Run.Verdict, b.Run.Reasons = verdict.OfRun(judged, b.Findings)

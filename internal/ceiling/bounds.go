@@ -38,7 +38,9 @@ func (c *Ceiling) Concurrency() *Bound {
 
 // Own says that a bound was made of the very latency of the result that it stands beside (Ceiling.Measured). It tells why a figure is no
 // higher, but holding the figure against it would give 100 % whatever was measured.
-func (b Bound) Own() bool { return b.Kind == Concurrency && b.Origin.Kind == topology.Measured }
+func (b Bound) SelfMeasured() bool {
+	return b.Kind == Concurrency && b.Origin.Kind == topology.Measured
+}
 
 // Sustained is the bound that lasts: the smallest that is no burst.
 func (c Ceiling) Sustained() *Bound {
@@ -92,14 +94,14 @@ type Step struct {
 func (c Ceiling) Course() []Step {
 	ends := []time.Duration{0}
 	for _, b := range c.Bounds {
-		if b.Burst && b.Lasts > 0 {
-			ends = append(ends, b.Lasts)
+		if b.Burst && b.BurstFor > 0 {
+			ends = append(ends, b.BurstFor)
 		}
 	}
 	slices.Sort(ends)
 	var steps []Step
 	for _, from := range slices.Compact(ends) {
-		alive := func(b Bound) bool { return b.Burst && (b.Lasts == 0 || b.Lasts > from) }
+		alive := func(b Bound) bool { return b.Burst && (b.BurstFor == 0 || b.BurstFor > from) }
 		now := c.Least(func(b Bound) bool {
 			if b.Burst {
 				return alive(b)

@@ -44,9 +44,9 @@ type Bound struct {
 	BW        units.Rate `json:"bw"`
 	ReadIOPS  units.IOPS `json:"read_iops,omitempty"`
 	WriteIOPS units.IOPS `json:"write_iops,omitempty"`
-	// Burst bounds hold for Lasts only (0: not known how long); the others hold for ever.
-	Burst bool          `json:"burst,omitempty"`
-	Lasts time.Duration `json:"lasts,omitempty"`
+	// Burst bounds hold for BurstFor only (0: not known how long); the others hold for ever.
+	Burst    bool          `json:"burst,omitempty"`
+	BurstFor time.Duration `json:"burst_for,omitempty"`
 	// Capacity of the resource and the Demand of one logical I/O on it, in the same unit (I/Os, bytes, or seconds).
 	Capacity float64 `json:"capacity"`
 	Demand   float64 `json:"demand"`

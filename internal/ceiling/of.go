@@ -171,7 +171,7 @@ func (p *problem) ceiling(others []*problem) Ceiling {
 			continue
 		}
 		b := p.bound(x)
-		b.Kind, b.Burst, b.Lasts, b.Origin = r.kind, r.burst, r.lasts, r.origin
+		b.Kind, b.Burst, b.BurstFor, b.Origin = r.kind, r.burst, r.lasts, r.origin
 		b.Capacity, b.Demand = r.capacity, r.capacity/float64(b.IOPS)
 		b.How = r.how(b.Demand)
 		if part := p.part(r, others); part < 1 {
@@ -195,7 +195,7 @@ func (p *problem) ceiling(others []*problem) Ceiling {
 		}
 	}
 	for i, d := range lasts {
-		c.Bounds[i].Lasts = d
+		c.Bounds[i].BurstFor = d
 	}
 	if p.requestedAll() {
 		x := make([]float64, len(p.streams))

@@ -82,7 +82,7 @@ func TestBoundsAreSound(t *testing.T) {
 			if !b.Burst && b.IOPS < c.Sustained().IOPS {
 				r.Fatal("below what lasts")
 			}
-			if b.Burst && b.Lasts < 0 {
+			if b.Burst && b.BurstFor < 0 {
 				r.Fatal("negative burst")
 			}
 		}

@@ -54,11 +54,11 @@ Nothing is written, and root is not needed: what could not be seen without it is
 // checked is what check prints as JSON.
 type checked struct {
 	Findings []finding.Finding `json:"findings"`
-	Fine     []finding.Passed  `json:"fine"`
+	Passed   []finding.Passed  `json:"passed"`
 	Notes    []string          `json:"notes"`
 	Facts    *host.Facts       `json:"facts"`
-	// Look is what the devices did in lookTime without plimsoll.
-	Look []telemetry.DeviceUse `json:"look"`
+	// OtherLoad is what the devices did in lookTime without plimsoll.
+	OtherLoad []telemetry.DeviceUse `json:"other_load"`
 }
 
 func runCheck(ctx context.Context, env *Env, o checkOptions) error {
@@ -69,18 +69,18 @@ func runCheck(ctx context.Context, env *Env, o checkOptions) error {
 	c := &diagnose.Case{Topology: t, Host: facts(ctx, env.Machine)}
 	var notes []string
 	// Last, for starting dmesg and fio reads from the drives too.
-	if c.Look, err = look(ctx, env.Machine, t); err != nil {
+	if c.OtherLoad, err = look(ctx, env.Machine, t); err != nil {
 		notes = append(notes, "other load: "+err.Error())
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	found := append([]finding.Finding{}, diagnose.Judge(c)...) // [] in JSON, not null
-	all := checked{found, diagnose.Passes(c, found), slices.Concat(notes, t.Notes, c.Host.Notes), c.Host, c.Look}
+	all := checked{found, diagnose.Passes(c, found), slices.Concat(notes, t.Notes, c.Host.Notes), c.Host, c.OtherLoad}
 	if o.json {
 		err = report.WriteJSON(env.Out, "check", all)
 	} else {
-		err = report.Findings(env.Out, all.Findings, all.Fine, all.Notes, reportOptions(env))
+		err = report.Findings(env.Out, all.Findings, all.Passed, all.Notes, reportOptions(env))
 	}
 	if err == nil && slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Severity == finding.Fail || f.Severity == finding.Invalid }) {
 		return errVerdict

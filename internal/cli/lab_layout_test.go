@@ -53,7 +53,7 @@ func TestLabLayout(t *testing.T) {
 			}
 			for _, f := range inGuest(t, g, "plimsoll check --data /data --wal /wal --topology plimsoll.yaml --json > check.json; cat check.json") {
 				if f.Severity != finding.Info {
-					t.Errorf("check: %s %s: %s", f.Code, f.Severity, f.Says)
+					t.Errorf("check: %s %s: %s", f.Code, f.Severity, f.Message)
 				}
 			}
 			// The verdict may be that a latency target of the suite was missed: 3 is no failure of the run.

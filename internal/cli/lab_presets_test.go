@@ -61,13 +61,13 @@ func TestLabPresets(t *testing.T) {
 			code, severity, _ := strings.Cut(c.want, " ")
 			caught := code == ""
 			for _, f := range found {
-				t.Logf("%s %s: %s", f.Code, f.Severity, f.Says)
+				t.Logf("%s %s: %s", f.Code, f.Severity, f.Message)
 				switch {
 				case string(f.Code) == code:
 					caught = caught || string(f.Severity) == severity
 				case strings.Contains(measures+" "+c.also, string(f.Code)):
 				default:
-					t.Errorf("%s %s: %s is a false alarm: %s", f.Code, f.Severity, f.Title, f.Says)
+					t.Errorf("%s %s: %s is a false alarm: %s", f.Code, f.Severity, f.Title, f.Message)
 				}
 			}
 			if !caught {

@@ -81,7 +81,7 @@ func runShow(env *Env, o runOptions) error {
 			fmt.Fprintf(env.Out, "# %s\n", c.Why)
 		}
 		fmt.Fprintf(env.Out, "%s\n\n%s", fio.ShellLine(fio.CommandLine(&job)), job.Text())
-		for _, t := range c.Targets {
+		for _, t := range c.Thresholds {
 			fmt.Fprintf(env.Out, "# target: %s\n", t.Text)
 		}
 	}

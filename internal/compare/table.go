@@ -193,7 +193,7 @@ func (r *Row) fill(side int) {
 		}
 	}
 	limit := c.samples[0].Scenario.Ceiling
-	if limit == nil || !limit.Known() || limit.Binding().Own() {
+	if limit == nil || !limit.Known() || limit.Binding().SelfMeasured() {
 		return
 	}
 	c.Ceiling = r.Figure.bound(limit.Binding())

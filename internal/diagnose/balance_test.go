@@ -187,8 +187,8 @@ func TestBurstBalance(t *testing.T) {
 				t.Fatalf("%+v", all)
 			}
 			f := all[0]
-			if f.Severity != tt.severity || f.Subject != tt.subject || f.Says != tt.says {
-				t.Errorf("%s %s\n%s\nwant %s %s\n%s", f.Severity, f.Subject, f.Says, tt.severity, tt.subject, tt.says)
+			if f.Severity != tt.severity || f.Subject != tt.subject || f.Message != tt.says {
+				t.Errorf("%s %s\n%s\nwant %s %s\n%s", f.Severity, f.Subject, f.Message, tt.severity, tt.subject, tt.says)
 			}
 			if !slices.ContainsFunc(f.Evidence, func(e finding.Evidence) bool { return strings.Contains(e.Found+" "+e.Where, tt.evidence) }) {
 				t.Errorf("no evidence has %q: %+v", tt.evidence, f.Evidence)

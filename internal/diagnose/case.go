@@ -14,10 +14,10 @@ import (
 // Case is everything that rules may look at. Parts that are not known are nil or empty, and rules that need them are silent.
 type Case struct {
 	Topology *topology.Topology
-	// Host is what was read of the machine around the storage, Look what its devices did while nothing was measured.
-	Host *host.Facts
-	Look []telemetry.DeviceUse
-	Runs []Measurement
+	// Host is what was read of the machine around the storage, OtherLoad what its devices did while nothing was measured.
+	Host      *host.Facts
+	OtherLoad []telemetry.DeviceUse
+	Runs      []Measurement
 }
 
 // Measurement is one scenario with what it could reach and what it did. Ceiling and Result may be nil.

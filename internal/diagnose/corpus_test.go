@@ -55,7 +55,7 @@ func judgeAll(t testing.TB, cases []labelled) score {
 		for code, fs := range found {
 			if !strings.Contains(l.want+" "+l.also, code) {
 				s.wrong++
-				t.Logf("%s: false alarm %s (%s): %s", l.name, code, fs[0].Severity, fs[0].Says)
+				t.Logf("%s: false alarm %s (%s): %s", l.name, code, fs[0].Severity, fs[0].Message)
 			}
 		}
 	}
@@ -227,7 +227,7 @@ func limit(kind ceiling.Kind, iops float64, bs units.Bytes) ceiling.Bound {
 
 // burstOf makes a bound a burst that lasts so long.
 func burstOf(b ceiling.Bound, lasts time.Duration) ceiling.Bound {
-	b.Burst, b.Lasts = true, lasts
+	b.Burst, b.BurstFor = true, lasts
 	return b
 }
 

@@ -103,7 +103,7 @@ func (c *Case) perDrive(attribute string, wrong func(drive) (found, wanted strin
 		}
 		names = append(names, d.Name)
 		file := sysfs(d.Name, "queue/"+attribute)
-		f.Evidence = append(f.Evidence, finding.Evidence{What: attribute + " of " + d.Name, Found: found, Wanted: wanted, Where: file})
+		f.Evidence = append(f.Evidence, finding.Evidence{What: attribute + " of " + d.Name, Found: found, Expected: wanted, Where: file})
 		f.Set(finding.Setting{File: file, Value: strings.Fields(wanted)[0]})
 	}
 	if len(names) > 0 {

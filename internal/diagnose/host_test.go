@@ -90,7 +90,7 @@ func TestHostRules(t *testing.T) {
 		}
 	}
 	look := func(name string, iops units.IOPS, util float64) func(*Case) {
-		return func(c *Case) { c.Look = []telemetry.DeviceUse{{Name: name, WriteIOPS: iops, Util: util}} }
+		return func(c *Case) { c.OtherLoad = []telemetry.DeviceUse{{Name: name, WriteIOPS: iops, Util: util}} }
 	}
 	kernel := func(version, fs string) func(*Case) {
 		return func(c *Case) { c.Host.Kernel, c.Topology.Targets[0].Mount.FS = version, fs }
@@ -239,12 +239,12 @@ func TestHostRules(t *testing.T) {
 					got = append(got, string(f.Code)+" "+string(f.Severity))
 				}
 				typed = append(typed, f.Commands...)
-				if f.Says == "" || len(f.Evidence) == 0 || f.Subject == "" {
+				if f.Message == "" || len(f.Evidence) == 0 || f.Subject == "" {
 					t.Errorf("%s lacks words, evidence or a subject: %+v", f.Code, f)
 				}
 				for _, p := range Passes(c, findings) {
 					if p.Code == f.Code {
-						t.Errorf("%s is found and fine too: %s", f.Code, p.Says)
+						t.Errorf("%s is found and fine too: %s", f.Code, p.Message)
 					}
 				}
 			}
@@ -262,7 +262,7 @@ func TestFine(t *testing.T) {
 	c := healthy()
 	var got []string
 	for _, p := range Passes(c, Judge(c)) {
-		got = append(got, string(p.Code)+" "+p.Says)
+		got = append(got, string(p.Code)+" "+p.Message)
 	}
 	want := []string{
 		"PL203 xfs at /data: su 64 KiB, width 128 KiB fit the array",
@@ -311,7 +311,7 @@ func TestHealthyMachinesAreCalm(t *testing.T) {
 		for _, f := range Judge(c) {
 			// md and this VM read far ahead as they come: true, and said without a warning.
 			if f.Code.Family() == "the host" && (f.Code != "PL301" || f.Severity != finding.Info) {
-				t.Errorf("%s: %s %s: %s", name, f.Code, f.Severity, f.Says)
+				t.Errorf("%s: %s %s: %s", name, f.Code, f.Severity, f.Message)
 			}
 		}
 	}

@@ -50,8 +50,8 @@ var wrongGeometry = &rule{
 			f := finding.Finding{
 				Subject: m.Point,
 				Evidence: []finding.Evidence{
-					{What: "stripe unit (su)", Found: m.StripeUnit.String(), Wanted: unit.String(), Where: "filesystem at " + m.Point},
-					{What: "stripe width (su × sw)", Found: m.StripeWide.String(), Wanted: wide.String(), Where: "filesystem at " + m.Point},
+					{What: "stripe unit (su)", Found: m.StripeUnit.String(), Expected: unit.String(), Where: "filesystem at " + m.Point},
+					{What: "stripe width (su × sw)", Found: m.StripeWide.String(), Expected: wide.String(), Where: "filesystem at " + m.Point},
 					{What: "chunk × data members", Found: fmt.Sprintf("%s × %d", a.Chunk, members), Where: origin(a.Origin)},
 				},
 				Commands: []string{
@@ -61,14 +61,14 @@ var wrongGeometry = &rule{
 			}
 			switch {
 			case m.StripeUnit == 0:
-				f.Says = fmt.Sprintf("%s on %s knows nothing of the stripe: %s chunks over %d data members.", m.Point, a.Name, a.Chunk, members)
+				f.Message = fmt.Sprintf("%s on %s knows nothing of the stripe: %s chunks over %d data members.", m.Point, a.Name, a.Chunk, members)
 				if a.Level.Parity() == 0 {
 					f.Severity = finding.Info
 				}
 			case m.StripeUnit != unit:
-				f.Says = fmt.Sprintf("%s was made with su=%s, but the chunk of %s is %s.", m.Point, m.StripeUnit, a.Name, unit)
+				f.Message = fmt.Sprintf("%s was made with su=%s, but the chunk of %s is %s.", m.Point, m.StripeUnit, a.Name, unit)
 			default:
-				f.Says = fmt.Sprintf("%s was made with sw=%s (a stripe of %s), but %s has %d data members (a stripe of %s).", m.Point,
+				f.Message = fmt.Sprintf("%s was made with sw=%s (a stripe of %s), but %s has %d data members (a stripe of %s).", m.Point,
 					figure(float64(m.StripeWide)/float64(m.StripeUnit), 2), m.StripeWide, a.Name, members, wide)
 			}
 			report(f)
@@ -110,10 +110,10 @@ var misaligned = &rule{
 				seen[n] = true
 				report(finding.Finding{
 					Subject: n,
-					Says: fmt.Sprintf("%s starts at sector %d, %d bytes past a 4 KiB boundary.", n,
+					Message: fmt.Sprintf("%s starts at sector %d, %d bytes past a 4 KiB boundary.", n,
 						uint64(d.Start)/sector, uint64(d.Start%alignment)),
 					Evidence: []finding.Evidence{{
-						What: "start", Found: figure(float64(d.Start), 0) + " bytes", Wanted: "a multiple of 4,096",
+						What: "start", Found: figure(float64(d.Start), 0) + " bytes", Expected: "a multiple of 4,096",
 						Where: "/sys/class/block/" + n + "/start",
 					}},
 				})
@@ -169,15 +169,15 @@ chunk 512 KiB, bs=28k: 1.047`,
 			}
 			f := finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Says: fmt.Sprintf("I/Os of %s on chunks of %s become %s volume I/Os each on average.", bs, chunk, figure(pieces, 3)),
+				Message: fmt.Sprintf("I/Os of %s on chunks of %s become %s volume I/Os each on average.", bs, chunk, figure(pieces, 3)),
 				Evidence: []finding.Evidence{
-					{What: "block size", Found: bs.String(), Wanted: "a divisor of the chunk", Where: "job " + w.Name},
+					{What: "block size", Found: bs.String(), Expected: "a divisor of the chunk", Where: "job " + w.Name},
 					{What: "chunk", Found: chunk.String(), Where: where},
 				},
 			}
 			if split > 0 {
 				f.Evidence = append(f.Evidence, finding.Evidence{
-					What: "device I/Os per I/O", Found: figure(split, 3), Wanted: "1", Where: "disk statistics over issued I/Os, ramp taken out",
+					What: "device I/Os per I/O", Found: figure(split, 3), Expected: "1", Where: "disk statistics over issued I/Os, ramp taken out",
 				})
 			}
 			if pieces >= splitCostly {
@@ -246,8 +246,8 @@ var wideLog = &rule{
 			seen[m.Device] = true
 			report(finding.Finding{
 				Subject:  m.Point,
-				Says:     fmt.Sprintf("The log of %s is padded to %s, so a sync of 8KiB that changes metadata writes %s times that.", m.Point, m.LogUnit, figure(float64(m.LogUnit)/float64(8*units.KiB), 0)),
-				Evidence: []finding.Evidence{{What: "log stripe unit", Found: m.LogUnit.String(), Wanted: "at most " + wideLogUnit.String(), Where: "xfs_info " + m.Point + ", log line"}},
+				Message:  fmt.Sprintf("The log of %s is padded to %s, so a sync of 8KiB that changes metadata writes %s times that.", m.Point, m.LogUnit, figure(float64(m.LogUnit)/float64(8*units.KiB), 0)),
+				Evidence: []finding.Evidence{{What: "log stripe unit", Found: m.LogUnit.String(), Expected: "at most " + wideLogUnit.String(), Where: "xfs_info " + m.Point + ", log line"}},
 				Commands: []string{"mkfs.xfs -l su=32k /dev/" + m.Device + "   # destroys what is on it"},
 			})
 		}

@@ -139,9 +139,9 @@ md0 : active raid10 nvme8n1[7] nvme7n1[6] nvme4n1[5](F) ...
 			}
 			report(finding.Finding{
 				Subject: a.Name, Scenarios: c.scenariosOn(a.Name),
-				Says: fmt.Sprintf("%s lacks %d of its members; %s.", a.Name, a.Degraded, busy),
+				Message: fmt.Sprintf("%s lacks %d of its members; %s.", a.Name, a.Degraded, busy),
 				Evidence: []finding.Evidence{
-					{What: "members missing", Found: figure(float64(a.Degraded), 0), Wanted: "0", Where: sysfs(a.Name, "md/degraded")},
+					{What: "members missing", Found: figure(float64(a.Degraded), 0), Expected: "0", Where: sysfs(a.Name, "md/degraded")},
 					{What: "members known", Found: figure(float64(n), 0), Where: "topology"},
 				},
 				Commands: []string{
@@ -187,8 +187,8 @@ idle`,
 			}
 			report(finding.Finding{
 				Subject: a.Name, Scenarios: c.scenariosOn(a.Name),
-				Says:     fmt.Sprintf("%s is in a %s%s, which competes with any load.", a.Name, a.Syncing, done),
-				Evidence: []finding.Evidence{{What: "sync action", Found: a.Syncing, Wanted: idle, Where: sysfs(a.Name, "md/sync_action")}},
+				Message:  fmt.Sprintf("%s is in a %s%s, which competes with any load.", a.Name, a.Syncing, done),
+				Evidence: []finding.Evidence{{What: "sync action", Found: a.Syncing, Expected: idle, Where: sysfs(a.Name, "md/sync_action")}},
 				Commands: []string{"mdadm --wait /dev/" + a.Name},
 			})
 		}
@@ -225,7 +225,7 @@ var mixedMembers = &rule{
 					continue // PL201 tells it; what is not there has no size
 				}
 				if d := unlike(a.Volumes[0], v); d != "" {
-					ev = append(ev, finding.Evidence{What: name(v) + " against " + name(a.Volumes[0]), Found: d, Wanted: "alike", Where: origin(v.Origin)})
+					ev = append(ev, finding.Evidence{What: name(v) + " against " + name(a.Volumes[0]), Found: d, Expected: "alike", Where: origin(v.Origin)})
 				}
 			}
 			if len(ev) == 0 {
@@ -233,7 +233,7 @@ var mixedMembers = &rule{
 			}
 			report(finding.Finding{
 				Subject: a.Name, Evidence: ev,
-				Says: fmt.Sprintf("%s: %d of %d members differ from %s (%s), and the weakest sets the pace.",
+				Message: fmt.Sprintf("%s: %d of %d members differ from %s (%s), and the weakest sets the pace.",
 					a.Name, len(ev), len(a.Volumes), name(a.Volumes[0]), ev[0].Found),
 			})
 		}
@@ -309,8 +309,8 @@ var linearArray = &rule{
 			}
 			report(finding.Finding{
 				Subject:  a.Name,
-				Says:     fmt.Sprintf("%s joins %d volumes end to end, so a file gets the speed of one of them.", a.Name, len(a.Volumes)),
-				Evidence: []finding.Evidence{{What: "level", Found: "linear over " + figure(float64(len(a.Volumes)), 0) + " volumes", Wanted: "striped", Where: origin(a.Origin)}},
+				Message:  fmt.Sprintf("%s joins %d volumes end to end, so a file gets the speed of one of them.", a.Name, len(a.Volumes)),
+				Evidence: []finding.Evidence{{What: "level", Found: "linear over " + figure(float64(len(a.Volumes)), 0) + " volumes", Expected: "striped", Where: origin(a.Origin)}},
 				Commands: []string{"lvs -o name,segtype,stripes,stripesize,devices"},
 			})
 		}

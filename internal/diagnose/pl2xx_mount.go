@@ -39,14 +39,14 @@ var doubleMount = &rule{
 			}
 			f := finding.Finding{
 				Subject:  d,
-				Says:     fmt.Sprintf("%s is mounted at %s: they are one filesystem.", d, strings.Join(at, " and ")),
-				Evidence: []finding.Evidence{{What: "mounts of " + d, Found: strings.Join(at, ", "), Wanted: "one", Where: "/proc/self/mountinfo"}},
+				Message:  fmt.Sprintf("%s is mounted at %s: they are one filesystem.", d, strings.Join(at, " and ")),
+				Evidence: []finding.Evidence{{What: "mounts of " + d, Found: strings.Join(at, ", "), Expected: "one", Where: "/proc/self/mountinfo"}},
 				Commands: []string{"findmnt --source /dev/" + d},
 			}
 			if unused := c.unusedArrays(); len(unused) > 0 {
-				f.Says = fmt.Sprintf("%s is mounted at %s: they are one filesystem, and %s is not mounted at all.",
+				f.Message = fmt.Sprintf("%s is mounted at %s: they are one filesystem, and %s is not mounted at all.",
 					d, strings.Join(at, " and "), strings.Join(unused, ", "))
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "arrays without a mount", Found: strings.Join(unused, ", "), Wanted: "none", Where: "/proc/self/mountinfo"})
+				f.Evidence = append(f.Evidence, finding.Evidence{What: "arrays without a mount", Found: strings.Join(unused, ", "), Expected: "none", Where: "/proc/self/mountinfo"})
 			}
 			if c.rolesAt(at) > 1 {
 				f.Severity = finding.Fail
@@ -121,9 +121,9 @@ var discardMount = &rule{
 			seen[m.Device] = true
 			report(finding.Finding{
 				Subject: m.Point,
-				Says:    fmt.Sprintf("%s is mounted with discard, so every deletion is sent to the drives at once.", m.Point),
+				Message: fmt.Sprintf("%s is mounted with discard, so every deletion is sent to the drives at once.", m.Point),
 				Evidence: []finding.Evidence{
-					{What: "mount options", Found: strings.Join(m.Options, ","), Wanted: "without discard", Where: "/proc/self/mountinfo"},
+					{What: "mount options", Found: strings.Join(m.Options, ","), Expected: "without discard", Where: "/proc/self/mountinfo"},
 					{What: "discards that " + m.Device + " accepts", Found: where, Where: sysfs(m.Device, "queue/discard_max_bytes")},
 				},
 				Commands: []string{"mount -o remount,nodiscard " + m.Point, "systemctl enable --now fstrim.timer"},
@@ -183,13 +183,13 @@ var volatileCache = &rule{
 			}
 			f := finding.Finding{
 				Subject: a.Name,
-				Says:    fmt.Sprintf("Of %s below %s, %d report a volatile write cache, so each sync becomes %s.", count(len(back)+len(through), "drive"), a.Name, len(back), count(len(back), "flush")),
+				Message: fmt.Sprintf("Of %s below %s, %d report a volatile write cache, so each sync becomes %s.", count(len(back)+len(through), "drive"), a.Name, len(back), count(len(back), "flush")),
 				Evidence: []finding.Evidence{{
-					What: "write cache", Found: writeBack + " on " + strings.Join(back, ", "), Wanted: "write through", Where: sysfs(back[0], "queue/write_cache"),
+					What: "write cache", Found: writeBack + " on " + strings.Join(back, ", "), Expected: "write through", Where: sysfs(back[0], "queue/write_cache"),
 				}},
 			}
 			if len(a.Volumes) == 1 {
-				f.Says = fmt.Sprintf("%s has a volatile write cache, so each sync becomes a flush.", back[0])
+				f.Message = fmt.Sprintf("%s has a volatile write cache, so each sync becomes a flush.", back[0])
 			}
 			var syncs []int
 			for _, m := range c.Runs {
@@ -200,8 +200,8 @@ var volatileCache = &rule{
 				syncs = append(syncs, m.ids()...)
 				if p50, ok := m.Result.Total.Sync.Lat.At(50); ok && p50 > 0 && float64(p50) < fastSync {
 					f.Severity = finding.Warn
-					f.Says = fmt.Sprintf("Syncs on %s return in %s (median) with a volatile write cache below: either it is protected against power loss or commits can be lost.", a.Name, Span(float64(p50)))
-					f.Evidence = append(f.Evidence, finding.Evidence{What: "sync p50", Found: Span(float64(p50)), Wanted: "at least " + Span(fastSync), Where: "fio, scenario " + m.Label()})
+					f.Message = fmt.Sprintf("Syncs on %s return in %s (median) with a volatile write cache below: either it is protected against power loss or commits can be lost.", a.Name, Span(float64(p50)))
+					f.Evidence = append(f.Evidence, finding.Evidence{What: "sync p50", Found: Span(float64(p50)), Expected: "at least " + Span(fastSync), Where: "fio, scenario " + m.Label()})
 				}
 			}
 			if len(back) > 1 && len(syncs) > 0 {

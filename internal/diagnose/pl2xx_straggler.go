@@ -161,8 +161,8 @@ func (l lag) finding(subject string, s finding.Severity, how string) finding.Fin
 	for _, d := range l.slow {
 		names, waits = append(names, d.name), append(waits, Span(d.wait))
 		f.Evidence = append(f.Evidence,
-			finding.Evidence{What: "time per request on " + d.name, Found: Span(d.wait), Wanted: Span(l.peers) + " (median of the faster half)", Where: where},
-			finding.Evidence{What: "utilisation of " + d.name, Found: percent(d.util), Wanted: percent(l.peersUtil) + " (median of its peers)", Where: where})
+			finding.Evidence{What: "time per request on " + d.name, Found: Span(d.wait), Expected: Span(l.peers) + " (median of the faster half)", Where: where},
+			finding.Evidence{What: "utilisation of " + d.name, Found: percent(d.util), Expected: percent(l.peersUtil) + " (median of its peers)", Where: where})
 		f.Commands = append(f.Commands, fmt.Sprintf("fio --name=probe --filename=/dev/%s --readonly --rw=randread --bs=8k "+
 			"--iodepth=16 --ioengine=libaio --direct=1 --runtime=5 --time_based", d.name))
 	}
@@ -170,7 +170,7 @@ func (l lag) finding(subject string, s finding.Severity, how string) finding.Fin
 	if len(names) > 1 {
 		verb, whose = "take", "their"
 	}
-	f.Says = fmt.Sprintf("%s %s %s a request, up to %s the %s of %s peers, %s.", strings.Join(names, " and "), verb,
+	f.Message = fmt.Sprintf("%s %s %s a request, up to %s the %s of %s peers, %s.", strings.Join(names, " and "), verb,
 		strings.Join(waits, " and "), times(l.ratio()), Span(l.peers), whose, how)
 	return f
 }

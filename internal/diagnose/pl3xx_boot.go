@@ -55,8 +55,8 @@ var wrongFstab = &rule{
 			f := finding.Finding{Subject: m.Point}
 			i := slices.IndexFunc(c.Host.Boot.Fstab, func(l host.Fstab) bool { return l.Point == m.Point })
 			if i < 0 {
-				f.Says = fmt.Sprintf("%s is mounted, but nothing in /etc/fstab mounts it again.", m.Point)
-				f.Evidence = []finding.Evidence{{What: "line for " + m.Point, Found: "none", Wanted: "one", Where: "/etc/fstab"}}
+				f.Message = fmt.Sprintf("%s is mounted, but nothing in /etc/fstab mounts it again.", m.Point)
+				f.Evidence = []finding.Evidence{{What: "line for " + m.Point, Found: "none", Expected: "one", Where: "/etc/fstab"}}
 				if d.UUID != "" {
 					line := fmt.Sprintf("UUID=%s %s %s defaults,noatime,nofail 0 2", d.UUID, strings.NewReplacer(`\`, `\134`, " ", `\040`, "\t", `\011`, "\n", `\012`).Replace(m.Point), m.FS)
 					f.Commands = []string{"echo " + quoted(line) + " >> /etc/fstab"}
@@ -88,27 +88,27 @@ func (c *Case) fstabLine(m mounted, d *block.Device, l host.Fstab, f *finding.Fi
 	is := map[string]string{"UUID": d.UUID, "LABEL": d.Label}[kind]
 	if tagged && is != "" && is != value || !tagged && other != nil && other.Name != d.Name {
 		f.Severity = finding.Fail
-		f.Says = fmt.Sprintf("/etc/fstab mounts another filesystem at %s than is there now.", m.Point)
-		f.Evidence = []finding.Evidence{{What: "source of " + m.Point, Found: l.Spec, Wanted: cmp.Or(kind+"="+is, d.Path), Where: where}}
+		f.Message = fmt.Sprintf("/etc/fstab mounts another filesystem at %s than is there now.", m.Point)
+		f.Evidence = []finding.Evidence{{What: "source of " + m.Point, Found: l.Spec, Expected: cmp.Or(kind+"="+is, d.Path), Where: where}}
 		if !tagged {
-			f.Evidence[0].Wanted = "UUID=" + d.UUID
+			f.Evidence[0].Expected = "UUID=" + d.UUID
 		}
 		return true
 	}
 	if driverNames.MatchString(l.Spec) {
-		f.Says = fmt.Sprintf("/etc/fstab mounts %s by %s, a name that may be another drive's after a boot.", m.Point, l.Spec)
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "source of " + m.Point, Found: l.Spec, Wanted: "UUID=" + d.UUID, Where: where})
+		f.Message = fmt.Sprintf("/etc/fstab mounts %s by %s, a name that may be another drive's after a boot.", m.Point, l.Spec)
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "source of " + m.Point, Found: l.Spec, Expected: "UUID=" + d.UUID, Where: where})
 	}
 	if !slices.Contains(l.Options, "nofail") && !slices.Contains(l.Options, "noauto") {
-		if f.Says == "" {
-			f.Says = fmt.Sprintf("Without nofail in /etc/fstab a boot stops when %s is not there.", m.Point)
+		if f.Message == "" {
+			f.Message = fmt.Sprintf("Without nofail in /etc/fstab a boot stops when %s is not there.", m.Point)
 			if m.array == nil || len(m.array.Volumes) == 1 && !m.array.Volumes[0].Network {
 				f.Severity = finding.Info
 			}
 		}
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "options of " + m.Point, Found: strings.Join(l.Options, ","), Wanted: "with nofail", Where: where})
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "options of " + m.Point, Found: strings.Join(l.Options, ","), Expected: "with nofail", Where: where})
 	}
-	return f.Says != ""
+	return f.Message != ""
 }
 
 // raids lists the md arrays below the targets that a boot has to bring back.
@@ -171,8 +171,8 @@ var unknownArray = &rule{
 				file, found = conf.Path, count(len(c.Host.Boot.Arrays), "other array")
 			}
 			f := finding.Finding{
-				Subject: d.Name, Says: fmt.Sprintf("%s is assembled, but no ARRAY line names it.", d.Path),
-				Evidence: []finding.Evidence{{What: "ARRAY line for " + d.Name, Found: found, Wanted: "UUID=" + d.MD.UUID, Where: file}},
+				Subject: d.Name, Message: fmt.Sprintf("%s is assembled, but no ARRAY line names it.", d.Path),
+				Evidence: []finding.Evidence{{What: "ARRAY line for " + d.Name, Found: found, Expected: "UUID=" + d.MD.UUID, Where: file}},
 				Commands: []string{c.arrayLine(d) + " >> " + file},
 			}
 			if image := c.Host.Boot.Initramfs; image != nil {
@@ -218,9 +218,9 @@ var staleInitramfs = &rule{
 		}
 		const layout = "2006-01-02 15:04:05"
 		report(finding.Finding{
-			Subject: all[0].Name, Says: fmt.Sprintf("%s was made before %s was last written.", image.Path, conf.Path),
+			Subject: all[0].Name, Message: fmt.Sprintf("%s was made before %s was last written.", image.Path, conf.Path),
 			Evidence: []finding.Evidence{{
-				What: "written", Found: image.Modified.UTC().Format(layout), Wanted: "after " + conf.Modified.UTC().Format(layout), Where: image.Path,
+				What: "written", Found: image.Modified.UTC().Format(layout), Expected: "after " + conf.Modified.UTC().Format(layout), Where: image.Path,
 			}},
 			Commands: []string{renewal(image.Path)},
 		})

@@ -47,10 +47,10 @@ var deepIdle = &rule{
 		for _, s := range deep {
 			names = append(names, clip(s.Name))
 			file := cpuFile("cpuidle/state" + strconv.Itoa(s.State) + "/disable")
-			f.Evidence = append(f.Evidence, finding.Evidence{What: "wake-up from " + clip(s.Name), Found: s.Latency.String(), Wanted: "at most " + deepWake.String() + ", or disabled", Where: strings.Replace(file, "disable", "latency", 1)})
+			f.Evidence = append(f.Evidence, finding.Evidence{What: "wake-up from " + clip(s.Name), Found: s.Latency.String(), Expected: "at most " + deepWake.String() + ", or disabled", Where: strings.Replace(file, "disable", "latency", 1)})
 			f.Set(finding.Setting{File: file, Value: "1"})
 		}
-		f.Says = fmt.Sprintf("Processors may sleep in %s and take up to %s to wake.", strings.Join(names, ", "), deep[len(deep)-1].Latency)
+		f.Message = fmt.Sprintf("Processors may sleep in %s and take up to %s to wake.", strings.Join(names, ", "), deep[len(deep)-1].Latency)
 		if slices.ContainsFunc(c.drives(), drive.local) {
 			f.Severity = finding.Warn
 		}
@@ -91,20 +91,20 @@ var slowGovernor = &rule{
 		case dynamic:
 			for _, p := range cpu.Preferences {
 				if has("powersave") && (p == "power" || p == "balance_power") {
-					f.Says = fmt.Sprintf("%s prefers to save power (%s).", cpu.Driver, p)
-					f.Evidence = []finding.Evidence{{What: "energy_performance_preference", Found: p, Wanted: "performance", Where: cpuFile("cpufreq/energy_performance_preference")}}
+					f.Message = fmt.Sprintf("%s prefers to save power (%s).", cpu.Driver, p)
+					f.Evidence = []finding.Evidence{{What: "energy_performance_preference", Found: p, Expected: "performance", Where: cpuFile("cpufreq/energy_performance_preference")}}
 				}
 			}
 		case has("powersave"):
-			f.Says = "The governor powersave holds processors at their lowest frequency."
+			f.Message = "The governor powersave holds processors at their lowest frequency."
 		case has("ondemand") || has("conservative"):
 			f.Severity = finding.Info
-			f.Says = fmt.Sprintf("The governor %s raises the frequency only after load was seen.", strings.Join(cpu.Governors, ", "))
+			f.Message = fmt.Sprintf("The governor %s raises the frequency only after load was seen.", strings.Join(cpu.Governors, ", "))
 		}
-		if f.Says == "" {
+		if f.Message == "" {
 			return
 		}
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "governor (" + clip(cpu.Driver) + ")", Found: strings.Join(cpu.Governors, ", "), Wanted: "performance", Where: where})
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "governor (" + clip(cpu.Driver) + ")", Found: strings.Join(cpu.Governors, ", "), Expected: "performance", Where: where})
 		if len(cpu.Available) == 0 || slices.Contains(cpu.Available, "performance") {
 			f.Set(finding.Setting{File: cpuFile("cpufreq/scaling_governor"), Value: "performance"})
 		}
@@ -138,8 +138,8 @@ var slowClock = &rule{
 		}
 		const file = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 		f := finding.Finding{
-			Subject: "clock", Says: fmt.Sprintf("The clock source is %s, which a program cannot read without a system call.", clip(c.Host.CPU.Clock)),
-			Evidence: []finding.Evidence{{What: "clock source", Found: clip(c.Host.CPU.Clock), Wanted: "tsc", Where: file}},
+			Subject: "clock", Message: fmt.Sprintf("The clock source is %s, which a program cannot read without a system call.", clip(c.Host.CPU.Clock)),
+			Evidence: []finding.Evidence{{What: "clock source", Found: clip(c.Host.CPU.Clock), Expected: "tsc", Where: file}},
 		}
 		if slices.Contains(c.Host.CPU.Clocks, "tsc") {
 			// Not a Setting: the kernel may have had a reason, so that a person should choose.
@@ -188,9 +188,9 @@ var numaDrives = &rule{
 		for _, n := range nodes {
 			f.Evidence = append(f.Evidence, finding.Evidence{What: fmt.Sprintf("drives of node %d", n), Found: few(on[n]), Where: "/sys/class/block/" + on[n][0] + "/device/device/numa_node"})
 		}
-		f.Says = fmt.Sprintf("The drives hang on node %d of %d; I/O from the others crosses over.", nodes[0], len(c.Host.CPU.Nodes))
+		f.Message = fmt.Sprintf("The drives hang on node %d of %d; I/O from the others crosses over.", nodes[0], len(c.Host.CPU.Nodes))
 		if len(nodes) > 1 {
-			f.Says = fmt.Sprintf("The drives hang on %d of %d nodes, so some I/O crosses over wherever it comes from.", len(nodes), len(c.Host.CPU.Nodes))
+			f.Message = fmt.Sprintf("The drives hang on %d of %d nodes, so some I/O crosses over wherever it comes from.", len(nodes), len(c.Host.CPU.Nodes))
 		} else {
 			f.Commands = []string{fmt.Sprintf("numactl --cpunodebind=%d --membind=%d plimsoll run", nodes[0], nodes[0])}
 		}

@@ -53,15 +53,15 @@ var dirtyPages = &rule{
 			return
 		}
 		f := finding.Finding{
-			Subject: "memory", Says: fmt.Sprintf("Up to %s of written pages may gather before the kernel writes them.", background),
+			Subject: "memory", Message: fmt.Sprintf("Up to %s of written pages may gather before the kernel writes them.", background),
 			Evidence: []finding.Evidence{
-				{What: "background write-back from", Found: background.String(), Wanted: "at most " + manyDirty.String(), Where: "/proc/sys/vm/dirty_background_{ratio,bytes}"},
+				{What: "background write-back from", Found: background.String(), Expected: "at most " + manyDirty.String(), Where: "/proc/sys/vm/dirty_background_{ratio,bytes}"},
 				{What: "writers wait from", Found: limit.String(), Where: "/proc/sys/vm/dirty_{ratio,bytes}"},
 			},
 		}
 		if never {
 			f.Severity = finding.Warn
-			f.Says = fmt.Sprintf("Background write-back begins at %s, not before writers wait (%s).", background, limit)
+			f.Message = fmt.Sprintf("Background write-back begins at %s, not before writers wait (%s).", background, limit)
 		}
 		f.Set(
 			finding.Setting{File: "/proc/sys/vm/dirty_background_bytes", Value: fmt.Sprint(uint64(wantBackground))},
@@ -98,18 +98,18 @@ var swapping = &rule{
 		m := c.Host.Memory
 		f := finding.Finding{Subject: "memory"}
 		for _, s := range c.swapsBelow() {
-			f.Evidence = append(f.Evidence, finding.Evidence{What: "swap", Found: s, Wanted: "on another drive", Where: "/proc/swaps"})
-			f.Says = fmt.Sprintf("%s is swap, and shares drives with a target.", s)
+			f.Evidence = append(f.Evidence, finding.Evidence{What: "swap", Found: s, Expected: "on another drive", Where: "/proc/swaps"})
+			f.Message = fmt.Sprintf("%s is swap, and shares drives with a target.", s)
 			f.Commands = append(f.Commands, "swapoff "+quoted(s))
 		}
 		if m.Known && m.Swappiness > eager {
-			f.Evidence = append(f.Evidence, finding.Evidence{What: "swappiness", Found: figure(float64(m.Swappiness), 0), Wanted: "at most " + figure(eager, 0), Where: "/proc/sys/vm/swappiness"})
+			f.Evidence = append(f.Evidence, finding.Evidence{What: "swappiness", Found: figure(float64(m.Swappiness), 0), Expected: "at most " + figure(eager, 0), Where: "/proc/sys/vm/swappiness"})
 			f.Set(finding.Setting{File: "/proc/sys/vm/swappiness", Value: "1"})
-			if f.Says == "" {
-				f.Says = fmt.Sprintf("Swap is in use and swappiness is %d.", m.Swappiness)
+			if f.Message == "" {
+				f.Message = fmt.Sprintf("Swap is in use and swappiness is %d.", m.Swappiness)
 			}
 		}
-		if f.Says != "" {
+		if f.Message != "" {
 			report(f)
 		}
 	},

@@ -51,8 +51,8 @@ var readAhead = &rule{
 			file := sysfs(t.Name, "queue/read_ahead_kb")
 			f := finding.Finding{
 				Subject:  t.Name,
-				Says:     fmt.Sprintf("%s reads %s ahead; %s wants %s.", t.Name, have, t.roles[0], want),
-				Evidence: []finding.Evidence{{What: "read-ahead", Found: have.String(), Wanted: want.String(), Where: file}},
+				Message:  fmt.Sprintf("%s reads %s ahead; %s wants %s.", t.Name, have, t.roles[0], want),
+				Evidence: []finding.Evidence{{What: "read-ahead", Found: have.String(), Expected: want.String(), Where: file}},
 			}
 			f.Set(finding.Setting{File: file, Value: strconv.FormatUint(uint64(want/units.KiB), 10)})
 			report(f)
@@ -93,9 +93,9 @@ var wrongScheduler = &rule{
 			return s, noScheduler, d.nvme() && s != "" && s != noScheduler
 		})
 		if len(names) > 0 {
-			f.Says = fmt.Sprintf("%s sort requests by %s.", few(names), f.Evidence[0].Found)
+			f.Message = fmt.Sprintf("%s sort requests by %s.", few(names), f.Evidence[0].Found)
 			if len(names) == 1 {
-				f.Says = fmt.Sprintf("%s sorts requests by %s.", names[0], f.Evidence[0].Found)
+				f.Message = fmt.Sprintf("%s sorts requests by %s.", names[0], f.Evidence[0].Found)
 			}
 			report(f)
 		}
@@ -132,7 +132,7 @@ var fewRequests = &rule{
 			return strconv.Itoa(d.Queue.Requests), "128", n > 0 && n < leastRequests
 		})
 		if len(names) > 0 {
-			f.Says = fmt.Sprintf("Fewer than %d requests fit into the queue of %s.", leastRequests, few(names))
+			f.Message = fmt.Sprintf("Fewer than %d requests fit into the queue of %s.", leastRequests, few(names))
 			report(f)
 		}
 	},
@@ -179,9 +179,9 @@ var smallRequests = &rule{
 			return fmt.Sprint(uint64(have / units.KiB)), fmt.Sprint(uint64(need / units.KiB)), have > 0 && have < need
 		})
 		if len(names) > 0 {
-			f.Says = fmt.Sprintf("%s cut I/Os into requests of %s KiB, though they would take more.", few(names), f.Evidence[0].Found)
+			f.Message = fmt.Sprintf("%s cut I/Os into requests of %s KiB, though they would take more.", few(names), f.Evidence[0].Found)
 			if len(names) == 1 {
-				f.Says = fmt.Sprintf("%s cuts I/Os into requests of %s KiB, though it would take more.", names[0], f.Evidence[0].Found)
+				f.Message = fmt.Sprintf("%s cuts I/Os into requests of %s KiB, though it would take more.", names[0], f.Evidence[0].Found)
 			}
 			report(f)
 		}
@@ -212,7 +212,7 @@ var rotationalSSD = &rule{
 			return "1", "0", d.Queue.Rotational && known && d.volume.Type != "st1" && d.volume.Type != "sc1"
 		})
 		if len(names) > 0 {
-			f.Says = fmt.Sprintf("%s: marked as spinning, though solid state.", few(names))
+			f.Message = fmt.Sprintf("%s: marked as spinning, though solid state.", few(names))
 			report(f)
 		}
 	},
@@ -244,8 +244,8 @@ var shortTimeout = &rule{
 		}
 		f := finding.Finding{
 			Subject:  strings.Join(names, ", "),
-			Says:     fmt.Sprintf("Requests to %s fail after %s, and EBS can stall for longer.", few(names), c.Host.NVMeTimeout),
-			Evidence: []finding.Evidence{{What: "nvme_core.io_timeout", Found: c.Host.NVMeTimeout.String(), Wanted: "4294967295 s", Where: "/sys/module/nvme_core/parameters/io_timeout"}},
+			Message:  fmt.Sprintf("Requests to %s fail after %s, and EBS can stall for longer.", few(names), c.Host.NVMeTimeout),
+			Evidence: []finding.Evidence{{What: "nvme_core.io_timeout", Found: c.Host.NVMeTimeout.String(), Expected: "4294967295 s", Where: "/sys/module/nvme_core/parameters/io_timeout"}},
 			Commands: []string{"grubby --update-kernel=ALL --args=nvme_core.io_timeout=4294967295"},
 		}
 		if c.Host.NVMeTimeout < usualTimeout {

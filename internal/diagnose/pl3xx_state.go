@@ -35,17 +35,17 @@ var otherLoad = &rule{
 	Pass:   passOtherLoad,
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, t := range c.tops() {
-			for _, u := range c.Look {
+			for _, u := range c.OtherLoad {
 				iops, rate := u.ReadIOPS+u.WriteIOPS, u.ReadRate+u.WriteRate
 				if u.Name != t.Name || iops < otherIOPS && rate < otherRate && u.Util < otherUtil {
 					continue
 				}
 				report(finding.Finding{
-					Subject: t.Name, Says: fmt.Sprintf("%s does %s IOPS and %s, of which none is plimsoll's.", t.Name, iops, rate),
+					Subject: t.Name, Message: fmt.Sprintf("%s does %s IOPS and %s, of which none is plimsoll's.", t.Name, iops, rate),
 					Evidence: []finding.Evidence{
-						{What: "I/Os a second", Found: fmt.Sprintf("%s reads, %s writes", u.ReadIOPS, u.WriteIOPS), Wanted: fmt.Sprintf("below %d", otherIOPS), Where: "/proc/diskstats"},
-						{What: "throughput", Found: rate.String(), Wanted: "below " + otherRate.String(), Where: "/proc/diskstats"},
-						{What: "busy", Found: percent(u.Util), Wanted: "below " + percent(otherUtil), Where: "/proc/diskstats"},
+						{What: "I/Os a second", Found: fmt.Sprintf("%s reads, %s writes", u.ReadIOPS, u.WriteIOPS), Expected: fmt.Sprintf("below %d", otherIOPS), Where: "/proc/diskstats"},
+						{What: "throughput", Found: rate.String(), Expected: "below " + otherRate.String(), Where: "/proc/diskstats"},
+						{What: "busy", Found: percent(u.Util), Expected: "below " + percent(otherUtil), Where: "/proc/diskstats"},
 					},
 					Commands: []string{"pidstat -d 1 5"},
 				})
@@ -56,7 +56,7 @@ var otherLoad = &rule{
 
 func passOtherLoad(c *Case, pass func(format string, args ...any)) {
 	for _, t := range c.tops() {
-		for _, u := range c.Look {
+		for _, u := range c.OtherLoad {
 			if u.Name == t.Name {
 				pass("%s is quiet: %s IOPS, %s busy", t.Name, u.ReadIOPS+u.WriteIOPS, percent(u.Util))
 			}
@@ -105,9 +105,9 @@ var kernelTrouble = &rule{
 					f.Severity = finding.Info
 				}
 			}
-			f.Says = fmt.Sprintf("The kernel's log tells of %s (%s), last %s.", e.Kind, f.Subject, when)
+			f.Message = fmt.Sprintf("The kernel's log tells of %s (%s), last %s.", e.Kind, f.Subject, when)
 			f.Evidence = []finding.Evidence{
-				{What: "lines", Found: figure(float64(e.Count), 0), Wanted: "0", Where: "dmesg"},
+				{What: "lines", Found: figure(float64(e.Count), 0), Expected: "0", Where: "dmesg"},
 				{What: "last", Found: fmt.Sprintf("%.160s", e.Text), Where: "dmesg"},
 			}
 			f.Commands = []string{"dmesg --ctime | grep -F " + quoted(cmp.Or(e.Device, "temperature"))}
@@ -154,8 +154,8 @@ var fullFilesystem = &rule{
 			}
 			seen[d.Name] = true
 			report(finding.Finding{
-				Subject: t.Mount.Point, Says: fmt.Sprintf("Of %s at %s only %s are free.", d.Size, t.Mount.Point, t.Free),
-				Evidence: []finding.Evidence{{What: "free", Found: fmt.Sprintf("%s (%s)", t.Free, percent(float64(t.Free)/float64(d.Size))), Wanted: "at least " + percent(nearlyFull), Where: "statfs"}},
+				Subject: t.Mount.Point, Message: fmt.Sprintf("Of %s at %s only %s are free.", d.Size, t.Mount.Point, t.Free),
+				Evidence: []finding.Evidence{{What: "free", Found: fmt.Sprintf("%s (%s)", t.Free, percent(float64(t.Free)/float64(d.Size))), Expected: "at least " + percent(nearlyFull), Where: "statfs"}},
 				Commands: []string{"df -h " + quoted(t.Mount.Point)},
 			})
 		}
@@ -221,11 +221,11 @@ var oldSoftware = &rule{
 		}
 		if v, err := fio.ParseVersion(c.Host.Fio); err == nil && v.Before(fioSyncs) {
 			f := finding.Finding{
-				Subject: "fio", Says: fmt.Sprintf("%s does not measure how long syncs take with libaio.", v),
-				Evidence: []finding.Evidence{{What: "fio", Found: v.String(), Wanted: fioSyncs.String() + " or later", Where: "fio --version"}},
+				Subject: "fio", Message: fmt.Sprintf("%s does not measure how long syncs take with libaio.", v),
+				Evidence: []finding.Evidence{{What: "fio", Found: v.String(), Expected: fioSyncs.String() + " or later", Where: "fio --version"}},
 			}
 			if v.Before(fioWhole) {
-				f.Says = fmt.Sprintf("%s does not measure how long syncs take with libaio, and leaves jobs that have ended out of its documents of each second.", v)
+				f.Message = fmt.Sprintf("%s does not measure how long syncs take with libaio, and leaves jobs that have ended out of its documents of each second.", v)
 			}
 			report(f)
 		}
@@ -235,12 +235,12 @@ var oldSoftware = &rule{
 		switch {
 		case !known:
 		case ext4 && !k.before(ext4Broken) && k.before(ext4Mended):
-			f.Severity, f.Evidence[0].Wanted = finding.Fail, ext4Mended.String()+" or later"
-			f.Says = fmt.Sprintf("Direct writes on ext4 corrupt files under Linux %s.", k)
+			f.Severity, f.Evidence[0].Expected = finding.Fail, ext4Mended.String()+" or later"
+			f.Message = fmt.Sprintf("Direct writes on ext4 corrupt files under Linux %s.", k)
 			report(f)
 		case k.before(countsFlushes):
-			f.Severity, f.Evidence[0].Wanted = finding.Info, countsFlushes.String()+" or later"
-			f.Says = fmt.Sprintf("Linux %s does not count flushes, so their number is not known.", k)
+			f.Severity, f.Evidence[0].Expected = finding.Info, countsFlushes.String()+" or later"
+			f.Message = fmt.Sprintf("Linux %s does not count flushes, so their number is not known.", k)
 			report(f)
 		}
 	},

@@ -35,10 +35,10 @@ var shallow = &rule{
 			}
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Says: fmt.Sprintf("Of %d I/Os asked for, %s were in flight on average.", asked, figure(got, 1)),
+				Message: fmt.Sprintf("Of %d I/Os asked for, %s were in flight on average.", asked, figure(got, 1)),
 				Evidence: []finding.Evidence{{
 					What: "IOPS × mean latency", Found: fmt.Sprintf("%s × %s = %s", m.iops(), Span(m.meanLatency()), figure(got, 1)),
-					Wanted: fmt.Sprintf("%d = iodepth × numjobs", asked), Where: "fio",
+					Expected: fmt.Sprintf("%d = iodepth × numjobs", asked), Where: "fio",
 				}},
 			})
 		}
@@ -88,10 +88,10 @@ var syncBlocks = &rule{
 				f.Evidence = append(f.Evidence, finding.Evidence{What: "depth as fio sees it", Found: figure(l, 1), Where: "IOPS × mean latency"})
 			}
 			if d.Device > 0 {
-				f.Says = fmt.Sprintf("%d I/Os were asked for, but each job waits in its syncs: the device's queue held %s on average.", asked, figure(d.Device, 1))
+				f.Message = fmt.Sprintf("%d I/Os were asked for, but each job waits in its syncs: the device's queue held %s on average.", asked, figure(d.Device, 1))
 				f.Evidence = append(f.Evidence, finding.Evidence{What: "depth at the device", Found: figure(d.Device, 1), Where: "/proc/diskstats, telemetry"})
 			} else {
-				f.Says = fmt.Sprintf("%d I/Os were asked for, but each job waits in a sync after every write: the device's queue, which was not watched, was shorter.", asked)
+				f.Message = fmt.Sprintf("%d I/Os were asked for, but each job waits in a sync after every write: the device's queue, which was not watched, was shorter.", asked)
 			}
 			report(f)
 		}

@@ -86,7 +86,7 @@ var bimodal = &rule{
 			}
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Says: fmt.Sprintf("The %s are of two kinds: %s around %s and %s around %s.", what,
+				Message: fmt.Sprintf("The %s are of two kinds: %s around %s and %s around %s.", what,
 					percent(modes.LowShare), Span(modes.Low), percent(modes.HighShare), Span(modes.High)),
 				Evidence: []finding.Evidence{
 					{What: "faster kind", Found: fmt.Sprintf("%s, median %s", percent(modes.LowShare), Span(modes.Low)), Where: "fio, latency distribution below " + Span(modes.Split)},
@@ -126,8 +126,8 @@ var saturated = &rule{
 			}
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Says:     fmt.Sprintf("The slowest I/O took %s; fio's percentiles end at %s.", Span(float64(most)), Span(float64(lastBin))),
-				Evidence: []finding.Evidence{{What: "slowest I/O", Found: Span(float64(most)), Wanted: "below " + Span(float64(lastBin)), Where: "fio, max and percentiles"}},
+				Message:  fmt.Sprintf("The slowest I/O took %s; fio's percentiles end at %s.", Span(float64(most)), Span(float64(lastBin))),
+				Evidence: []finding.Evidence{{What: "slowest I/O", Found: Span(float64(most)), Expected: "below " + Span(float64(lastBin)), Where: "fio, max and percentiles"}},
 			})
 		}
 	},
@@ -159,8 +159,8 @@ var slowShare = &rule{
 			}
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Says:     fmt.Sprintf("%s of all I/Os took longer than %s.", percent(share), Span(float64(slowIO))),
-				Evidence: []finding.Evidence{{What: "I/Os above " + Span(float64(slowIO)), Found: percent(share), Wanted: "below " + percent(slowMany), Where: how}},
+				Message:  fmt.Sprintf("%s of all I/Os took longer than %s.", percent(share), Span(float64(slowIO))),
+				Evidence: []finding.Evidence{{What: "I/Os above " + Span(float64(slowIO)), Found: percent(share), Expected: "below " + percent(slowMany), Where: how}},
 			})
 		}
 	},

@@ -45,13 +45,13 @@ func checkCPU(c *Case, report func(finding.Finding)) {
 			if use < coreFull {
 				continue
 			}
-			f.Says = fmt.Sprintf("Each job of %s keeps a core %s busy.", j.Name, percent(use))
+			f.Message = fmt.Sprintf("Each job of %s keeps a core %s busy.", j.Name, percent(use))
 			f.Evidence = append(f.Evidence, finding.Evidence{
 				What: "CPU of job " + j.Name, Found: fmt.Sprintf("user %s, system %s", percent(j.CPU.User), percent(j.CPU.System)),
-				Wanted: "below " + percent(coreFull) + " of a core", Where: "fio",
+				Expected: "below " + percent(coreFull) + " of a core", Where: "fio",
 			})
 		}
-		if f.Says != "" {
+		if f.Message != "" {
 			report(f)
 			continue
 		}
@@ -67,9 +67,9 @@ func checkCPU(c *Case, report func(finding.Finding)) {
 			}
 			host = join(host, finding.Finding{
 				Subject: "host", Scenarios: m.ids(), Fix: fix,
-				Says: fmt.Sprintf("The host's %d cores are %s busy, %s with fio.", h.CPUs, percent(use), percent(own)),
+				Message: fmt.Sprintf("The host's %d cores are %s busy, %s with fio.", h.CPUs, percent(use), percent(own)),
 				Evidence: []finding.Evidence{{
-					What: "CPU of the host", Found: fmt.Sprintf("%s, of which fio %s", percent(use), percent(own)), Wanted: "below " + percent(hostFull),
+					What: "CPU of the host", Found: fmt.Sprintf("%s, of which fio %s", percent(use), percent(own)), Expected: "below " + percent(hostFull),
 					Where: "/proc/stat, telemetry, scenario " + m.Label(),
 				}},
 			})
@@ -106,14 +106,14 @@ var robbed = &rule{
 			f := finding.Finding{Subject: "host", Scenarios: m.ids()}
 			where := "/proc/stat, telemetry, scenario " + m.Label()
 			if irq := h.IRQ + h.SoftIRQ; irq >= interrupts {
-				f.Says = fmt.Sprintf("Interrupts took %s of all %d cores.", percent(irq), h.CPUs)
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "irq and softirq", Found: percent(irq), Wanted: "below " + percent(interrupts), Where: where})
+				f.Message = fmt.Sprintf("Interrupts took %s of all %d cores.", percent(irq), h.CPUs)
+				f.Evidence = append(f.Evidence, finding.Evidence{What: "irq and softirq", Found: percent(irq), Expected: "below " + percent(interrupts), Where: where})
 			}
 			if h.Steal >= stolen {
-				f.Says = fmt.Sprintf("The hypervisor took %s of all %d cores away.", percent(h.Steal), h.CPUs)
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "steal", Found: percent(h.Steal), Wanted: "below " + percent(stolen), Where: where})
+				f.Message = fmt.Sprintf("The hypervisor took %s of all %d cores away.", percent(h.Steal), h.CPUs)
+				f.Evidence = append(f.Evidence, finding.Evidence{What: "steal", Found: percent(h.Steal), Expected: "below " + percent(stolen), Where: where})
 			}
-			if f.Says != "" {
+			if f.Message != "" {
 				host = join(host, f)
 			}
 		}
@@ -173,10 +173,10 @@ func checkDirty(c *Case, report func(finding.Finding)) {
 			says += ", although the jobs write directly: another process's data."
 		}
 		report(finding.Finding{
-			Subject: m.Label(), Scenarios: m.ids(), Says: says,
+			Subject: m.Label(), Scenarios: m.ids(), Message: says,
 			Evidence: []finding.Evidence{
-				{What: "most under writeback", Found: h.WritebackMax.String(), Wanted: "below " + muchWriteback.String(), Where: "/proc/meminfo, telemetry"},
-				{What: "stalled seconds", Found: figure(float64(stalls), 0), Wanted: "0", Where: "per-second series"},
+				{What: "most under writeback", Found: h.WritebackMax.String(), Expected: "below " + muchWriteback.String(), Where: "/proc/meminfo, telemetry"},
+				{What: "stalled seconds", Found: figure(float64(stalls), 0), Expected: "0", Where: "per-second series"},
 			},
 			Commands: []string{"sync", "sysctl -w vm.dirty_bytes=268435456 vm.dirty_background_bytes=67108864"},
 		})
@@ -241,14 +241,14 @@ var otherIO = &rule{
 				if more < strangeRate || float64(device-own) < max(strange*float64(own), strangeAll*all) {
 					return
 				}
-				f.Says = fmt.Sprintf("%s saw %s of %s that are not fio's (%s).", d.Name, what, device-own, more)
-				f.Evidence = append(f.Evidence, finding.Evidence{What: what + " of " + d.Name, Found: device.String(), Wanted: own.String() + " by fio", Where: "/proc/diskstats, telemetry"})
+				f.Message = fmt.Sprintf("%s saw %s of %s that are not fio's (%s).", d.Name, what, device-own, more)
+				f.Evidence = append(f.Evidence, finding.Evidence{What: what + " of " + d.Name, Found: device.String(), Expected: own.String() + " by fio", Where: "/proc/diskstats, telemetry"})
 			}
 			look("reads", d.ReadBytes, r.Total.Read.Bytes)
 			if _, log := m.logWrites(); !log {
 				look("writes", d.WriteBytes, r.Total.Write.Bytes)
 			}
-			if f.Says != "" {
+			if f.Message != "" {
 				f.Commands = []string{"iotop -obPa -n 3", "grep . /proc/[0-9]*/io 2>/dev/null | sort -t: -k3 -n | tail"}
 				report(f)
 			}

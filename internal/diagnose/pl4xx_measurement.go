@@ -82,9 +82,9 @@ func (c *Case) unread(m Measurement) (finding.Finding, bool) {
 		if v.Network || v.ReadLatency <= 0 || float64(p50) >= floorShare*float64(v.ReadLatency) {
 			return finding.Finding{}, false
 		}
-		found.Wanted = fmt.Sprintf("at least %s, the read latency of %s (%s)", Span(float64(v.ReadLatency)), v.Model, origin(v.Origin))
+		found.Expected = fmt.Sprintf("at least %s, the read latency of %s (%s)", Span(float64(v.ReadLatency)), v.Model, origin(v.Origin))
 		return finding.Finding{
-			Says: fmt.Sprintf("Half of the reads returned within %s, but the drive needs %s to read its media: blocks that hold nothing were read.",
+			Message: fmt.Sprintf("Half of the reads returned within %s, but the drive needs %s to read its media: blocks that hold nothing were read.",
 				Span(float64(p50)), Span(float64(v.ReadLatency))),
 			Evidence: []finding.Evidence{found, seen},
 		}, true
@@ -93,10 +93,10 @@ func (c *Case) unread(m Measurement) (finding.Finding, bool) {
 	if c.Topology != nil && len(c.Topology.Arrays) > 0 || p50 >= flashFloor || !flash(r) {
 		return finding.Finding{}, false
 	}
-	found.Wanted = "at least " + Span(float64(flashFloor)) + ", the time to sense a flash page"
+	found.Expected = "at least " + Span(float64(flashFloor)) + ", the time to sense a flash page"
 	return finding.Finding{
 		Severity: finding.Warn,
-		Says: fmt.Sprintf("Half of the reads returned within %s, faster than flash can be read: most likely blocks that hold nothing were read.",
+		Message: fmt.Sprintf("Half of the reads returned within %s, faster than flash can be read: most likely blocks that hold nothing were read.",
 			Span(float64(p50))),
 		Evidence: []finding.Evidence{found, seen},
 	}, true
@@ -126,8 +126,8 @@ func bypassed(m Measurement) (finding.Finding, bool) {
 			return finding.Finding{}, false
 		}
 		return finding.Finding{
-			Says:     fmt.Sprintf("fio read %s, but %s saw reads of %s: the rest came from memory or from blocks that hold nothing.", read.Bytes, d.Name, d.ReadBytes),
-			Evidence: []finding.Evidence{{What: "read from " + d.Name, Found: fmt.Sprintf("%s reads, %s", figure(float64(d.Reads), 0), d.ReadBytes), Wanted: wanted, Where: "/proc/diskstats, telemetry"}},
+			Message:  fmt.Sprintf("fio read %s, but %s saw reads of %s: the rest came from memory or from blocks that hold nothing.", read.Bytes, d.Name, d.ReadBytes),
+			Evidence: []finding.Evidence{{What: "read from " + d.Name, Found: fmt.Sprintf("%s reads, %s", figure(float64(d.Reads), 0), d.ReadBytes), Expected: wanted, Where: "/proc/diskstats, telemetry"}},
 		}, true
 	}
 	var reads, all uint64
@@ -144,13 +144,13 @@ func bypassed(m Measurement) (finding.Finding, bool) {
 		return finding.Finding{}, false
 	}
 	f := finding.Finding{
-		Says:     fmt.Sprintf("fio made %s reads, but %s saw %s: they were answered from blocks that hold nothing, or from memory.", figure(float64(read.N), 0), strings.Join(names, ", "), figure(float64(reads), 0)),
-		Evidence: []finding.Evidence{{What: "reads that reached " + strings.Join(names, ", "), Found: figure(float64(reads), 0), Wanted: figure(float64(read.N), 0), Where: "disk statistics of fio"}},
+		Message:  fmt.Sprintf("fio made %s reads, but %s saw %s: they were answered from blocks that hold nothing, or from memory.", figure(float64(read.N), 0), strings.Join(names, ", "), figure(float64(reads), 0)),
+		Evidence: []finding.Evidence{{What: "reads that reached " + strings.Join(names, ", "), Found: figure(float64(reads), 0), Expected: figure(float64(read.N), 0), Where: "disk statistics of fio"}},
 	}
 	// Under NVMe multipath fio's disk statistics are zero throughout (axboe/fio#1890): a second witness is needed.
 	if b, known := hardware(m.Ceiling); all == 0 && (!known || m.iops() <= impossibleShare*b.IOPS) {
 		f.Severity = finding.Warn
-		f.Says = fmt.Sprintf("fio made %s reads, but its disk statistics of %s are all zero: the reads never reached it, or fio cannot see this device.",
+		f.Message = fmt.Sprintf("fio made %s reads, but its disk statistics of %s are all zero: the reads never reached it, or fio cannot see this device.",
 			figure(float64(read.N), 0), strings.Join(names, ", "))
 	}
 	return f, true
@@ -180,25 +180,25 @@ var cutShort = &rule{
 			for _, j := range r.Jobs {
 				if j.Error != 0 {
 					f.Severity = finding.Invalid
-					f.Says = fmt.Sprintf("Job %s ended with error %d.", j.Name, j.Error)
-					f.Evidence = append(f.Evidence, finding.Evidence{What: "error of job " + j.Name, Found: figure(float64(j.Error), 0), Wanted: "0", Where: "fio"})
+					f.Message = fmt.Sprintf("Job %s ended with error %d.", j.Name, j.Error)
+					f.Evidence = append(f.Evidence, finding.Evidence{What: "error of job " + j.Name, Found: figure(float64(j.Error), 0), Expected: "0", Where: "fio"})
 				}
 			}
 			// fio 3.33 counts each fsync and fdatasync as a short I/O: with syncs the count says nothing.
-			if bad := lost(r.Total); bad > 0 && !m.syncs() && f.Says == "" {
-				f.Says = fmt.Sprintf("%s I/Os were short or dropped.", figure(float64(bad), 0))
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "short or dropped I/Os", Found: figure(float64(bad), 0), Wanted: "0", Where: "fio, issued rwts"})
+			if bad := lost(r.Total); bad > 0 && !m.syncs() && f.Message == "" {
+				f.Message = fmt.Sprintf("%s I/Os were short or dropped.", figure(float64(bad), 0))
+				f.Evidence = append(f.Evidence, finding.Evidence{What: "short or dropped I/Os", Found: figure(float64(bad), 0), Expected: "0", Where: "fio, issued rwts"})
 			}
 			if planned := plan(r); planned > 0 && float64(r.Measured) < ranAll*float64(planned) {
-				if f.Says == "" {
-					f.Says = fmt.Sprintf("Only %s of the planned %s were measured.", Span(float64(r.Measured)), Span(float64(planned)))
+				if f.Message == "" {
+					f.Message = fmt.Sprintf("Only %s of the planned %s were measured.", Span(float64(r.Measured)), Span(float64(planned)))
 				}
 				if float64(r.Measured) < ranHalf*float64(planned) {
 					f.Severity = finding.Invalid
 				}
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "measured", Found: Span(float64(r.Measured)), Wanted: Span(float64(planned)), Where: "fio, runtime of the jobs"})
+				f.Evidence = append(f.Evidence, finding.Evidence{What: "measured", Found: Span(float64(r.Measured)), Expected: Span(float64(planned)), Where: "fio, runtime of the jobs"})
 			}
-			if f.Says != "" {
+			if f.Message != "" {
 				report(f)
 			}
 		}
@@ -254,10 +254,10 @@ var tooNoisy = &rule{
 			}
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Says: fmt.Sprintf("The mean of %s IOPS is known to ±%s only.", figure(e.Center, 0), percent(e.Rel())),
+				Message: fmt.Sprintf("The mean of %s IOPS is known to ±%s only.", figure(e.Center, 0), percent(e.Rel())),
 				Evidence: []finding.Evidence{{
 					What: "95 % interval of mean IOPS", Found: fmt.Sprintf("%s to %s", figure(e.Lo, 0), figure(e.Hi, 0)),
-					Wanted: "within ±" + percent(noisy), Where: fmt.Sprintf("%d batches of seconds", e.N),
+					Expected: "within ±" + percent(noisy), Where: fmt.Sprintf("%d batches of seconds", e.N),
 				}},
 			})
 		}
@@ -292,9 +292,9 @@ var impossible = &rule{
 			share := float64(m.iops() / b.IOPS)
 			f := finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Says: fmt.Sprintf("%s IOPS are %s of the %s that %s allows.", m.iops(), percent(share), b.IOPS, b.Label()),
+				Message: fmt.Sprintf("%s IOPS are %s of the %s that %s allows.", m.iops(), percent(share), b.IOPS, b.Label()),
 				Evidence: []finding.Evidence{
-					{What: "IOPS", Found: m.iops().String(), Wanted: "at most " + b.IOPS.String(), Where: "fio, scenario " + m.Label()},
+					{What: "IOPS", Found: m.iops().String(), Expected: "at most " + b.IOPS.String(), Where: "fio, scenario " + m.Label()},
 					{What: "limit", Found: b.How, Where: origin(b.Origin)},
 				},
 			}
@@ -348,10 +348,10 @@ var conversion = &rule{
 			d, own := m.Result.Devices[0], m.Result.Total.Write
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Says: fmt.Sprintf("%s wrote %s bytes for each byte of the workload: its syncs also write the filesystem's log.", d.Name, figure(ratio, 2)),
+				Message: fmt.Sprintf("%s wrote %s bytes for each byte of the workload: its syncs also write the filesystem's log.", d.Name, figure(ratio, 2)),
 				Evidence: []finding.Evidence{
-					{What: "written to " + d.Name, Found: d.WriteBytes.String(), Wanted: "about " + own.Bytes.String(), Where: "/proc/diskstats, telemetry"},
-					{What: "surplus for each write", Found: units.Bytes(float64(d.WriteBytes-own.Bytes) / float64(own.N)).String(), Wanted: "less than " + logBlock.String(), Where: "the same"},
+					{What: "written to " + d.Name, Found: d.WriteBytes.String(), Expected: "about " + own.Bytes.String(), Where: "/proc/diskstats, telemetry"},
+					{What: "surplus for each write", Found: units.Bytes(float64(d.WriteBytes-own.Bytes) / float64(own.N)).String(), Expected: "less than " + logBlock.String(), Where: "the same"},
 				},
 			})
 		}

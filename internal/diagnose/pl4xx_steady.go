@@ -70,7 +70,7 @@ var changed = &rule{
 			s := all[0]
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Says: fmt.Sprintf("After %s the rate went from %s to %s IOPS, so the mean of %s tells neither.",
+				Message: fmt.Sprintf("After %s the rate went from %s to %s IOPS, so the mean of %s tells neither.",
 					Span(float64(s.at)), units.IOPS(math.Round(s.before)), units.IOPS(math.Round(s.after)), units.IOPS(math.Round(float64(m.iops())))),
 				Evidence: s.evidence(),
 			})
@@ -92,7 +92,7 @@ func (m Measurement) staged() bool {
 func (s step) evidence() []finding.Evidence {
 	return []finding.Evidence{
 		{What: "level before " + Span(float64(s.at)), Found: units.IOPS(math.Round(s.before)).String() + " IOPS", Where: "per-second series, median"},
-		{What: "level after", Found: units.IOPS(math.Round(s.after)).String() + " IOPS", Wanted: "the same", Where: "per-second series, median"},
+		{What: "level after", Found: units.IOPS(math.Round(s.after)).String() + " IOPS", Expected: "the same", Where: "per-second series, median"},
 	}
 }
 
@@ -123,7 +123,7 @@ var burstSpent = &rule{
 			low, _ := dryBound(m.Ceiling, s.after)
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Says: fmt.Sprintf("After %s the rate fell from %s to %s IOPS, which is what %s allows once its burst is spent (%s).",
+				Message: fmt.Sprintf("After %s the rate fell from %s to %s IOPS, which is what %s allows once its burst is spent (%s).",
 					Span(float64(s.at)), units.IOPS(math.Round(s.before)), units.IOPS(math.Round(s.after)), low.Label(), low.IOPS),
 				Evidence: append(s.evidence(), finding.Evidence{What: "sustained bound, " + low.Label(), Found: low.IOPS.String() + " IOPS", Where: low.How}),
 			})
@@ -169,10 +169,10 @@ var stalled = &rule{
 			}
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Says: fmt.Sprintf("In %s nothing completed, up to %s on end, first %s after the start.", count(zero, "second"), count(longest, "second"), Span(float64(first))),
+				Message: fmt.Sprintf("In %s nothing completed, up to %s on end, first %s after the start.", count(zero, "second"), count(longest, "second"), Span(float64(first))),
 				Evidence: []finding.Evidence{
-					{What: "seconds without an I/O", Found: figure(float64(zero), 0), Wanted: "0", Where: "per-second series"},
-					{What: "longest run of them", Found: figure(float64(longest), 0), Wanted: "0", Where: "per-second series"},
+					{What: "seconds without an I/O", Found: figure(float64(zero), 0), Expected: "0", Where: "per-second series"},
+					{What: "longest run of them", Found: figure(float64(longest), 0), Expected: "0", Where: "per-second series"},
 				},
 				Commands: []string{"dmesg --ctime | grep -iE 'nvme|timeout|reset|blk_update|I/O error'"},
 			})

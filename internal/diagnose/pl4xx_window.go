@@ -41,9 +41,9 @@ var tooShort = &rule{
 			}
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Says: fmt.Sprintf("All was done in %s: %s I/Os show how a run starts, not what the storage carries.", Span(float64(r.Measured)), figure(float64(n), 0)),
+				Message: fmt.Sprintf("All was done in %s: %s I/Os show how a run starts, not what the storage carries.", Span(float64(r.Measured)), figure(float64(n), 0)),
 				Evidence: []finding.Evidence{
-					{What: "measured", Found: Span(float64(r.Measured)), Wanted: "at least " + Span(float64(shortest)), Where: "fio, runtime of the jobs"},
+					{What: "measured", Found: Span(float64(r.Measured)), Expected: "at least " + Span(float64(shortest)), Where: "fio, runtime of the jobs"},
 				},
 			})
 		}
@@ -80,9 +80,9 @@ var pageCache = &rule{
 				}
 				report(finding.Finding{
 					Subject: m.Label(), Scenarios: m.ids(),
-					Says: fmt.Sprintf("fio %s %s through the page cache, and %s saw %s of it: the figures are mostly those of memory.", side.done, side.own, d.Name, percent(share)),
+					Message: fmt.Sprintf("fio %s %s through the page cache, and %s saw %s of it: the figures are mostly those of memory.", side.done, side.own, d.Name, percent(share)),
 					Evidence: []finding.Evidence{
-						{What: fmt.Sprintf("%s bytes on %s", side.done, d.Name), Found: side.seen.String(), Wanted: fmt.Sprintf("%s, what fio %s", side.own, side.done), Where: "/proc/diskstats, telemetry"},
+						{What: fmt.Sprintf("%s bytes on %s", side.done, d.Name), Found: side.seen.String(), Expected: fmt.Sprintf("%s, what fio %s", side.own, side.done), Where: "/proc/diskstats, telemetry"},
 					},
 				})
 			}

@@ -59,13 +59,13 @@ var concurrencyBound = &rule{
 			}
 			f := finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Says: fmt.Sprintf("%s IOPS are what %d in flight can do at %s each (%s).", m.iops(), asked, Span(mean), possible),
+				Message: fmt.Sprintf("%s IOPS are what %d in flight can do at %s each (%s).", m.iops(), asked, Span(mean), possible),
 				Evidence: []finding.Evidence{
-					{What: "in flight / latency", Found: fmt.Sprintf("%d / %s = %s IOPS", asked, Span(mean), possible), Wanted: m.iops().String() + " measured", Where: "fio, Little's law"},
+					{What: "in flight / latency", Found: fmt.Sprintf("%d / %s = %s IOPS", asked, Span(mean), possible), Expected: m.iops().String() + " measured", Where: "fio, Little's law"},
 				},
 			}
 			if b, ok := hardware(m.Ceiling); ok {
-				f.Says = fmt.Sprintf("%s IOPS are what %d in flight can do at %s each (%s); the hardware allows %s (%s).",
+				f.Message = fmt.Sprintf("%s IOPS are what %d in flight can do at %s each (%s); the hardware allows %s (%s).",
 					m.iops(), asked, Span(mean), possible, b.IOPS, b.Label())
 				f.Evidence = append(f.Evidence, finding.Evidence{What: "limit of the hardware", Found: b.IOPS.String() + " IOPS", Where: b.How})
 				if asked > latencyDepth && m.Scenario.Phase != "latency" {
@@ -142,9 +142,9 @@ var ceilingReached = &rule{
 func (m Measurement) reaching(b ceiling.Bound) finding.Finding {
 	f := finding.Finding{
 		Subject: m.Label(), Scenarios: m.ids(),
-		Says: fmt.Sprintf("%s IOPS (%s) are %s of what %s allows.", m.iops(), m.bw(), percent(float64(m.iops()/b.IOPS)), b.Label()),
+		Message: fmt.Sprintf("%s IOPS (%s) are %s of what %s allows.", m.iops(), m.bw(), percent(float64(m.iops()/b.IOPS)), b.Label()),
 		Evidence: []finding.Evidence{
-			{What: "IOPS", Found: m.iops().String(), Wanted: fmt.Sprintf("%s (%s)", b.IOPS, b.BW), Where: "fio, scenario " + m.Label()},
+			{What: "IOPS", Found: m.iops().String(), Expected: fmt.Sprintf("%s (%s)", b.IOPS, b.BW), Where: "fio, scenario " + m.Label()},
 			{What: "bound by " + b.Label(), Found: b.How, Where: origin(b.Origin)},
 		},
 	}
@@ -179,11 +179,11 @@ var farBelow = &rule{
 			causes := c.causes(m, b)
 			f := finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Says: fmt.Sprintf("%s IOPS (%s) are %s of the %s (%s) that %s allows.", m.iops(), m.bw(),
+				Message: fmt.Sprintf("%s IOPS (%s) are %s of the %s (%s) that %s allows.", m.iops(), m.bw(),
 					percent(float64(m.iops()/b.IOPS)), b.IOPS, b.BW, b.Label()),
 				Evidence: []finding.Evidence{
-					{What: "IOPS", Found: m.iops().String(), Wanted: b.IOPS.String(), Where: b.How + "; " + origin(b.Origin)},
-					{What: "throughput", Found: rate(m.bw()), Wanted: rate(b.BW), Where: "the same"},
+					{What: "IOPS", Found: m.iops().String(), Expected: b.IOPS.String(), Where: b.How + "; " + origin(b.Origin)},
+					{What: "throughput", Found: rate(m.bw()), Expected: rate(b.BW), Where: "the same"},
 				},
 			}
 			for i, cause := range causes {
@@ -280,7 +280,7 @@ var demandMissed = &rule{
 					return
 				}
 				says = append(says, fmt.Sprintf("%s of the %s of %s asked for (%s)", percent(got/asked), unit(asked), what, unit(got)))
-				f.Evidence = append(f.Evidence, finding.Evidence{What: what, Found: unit(got), Wanted: unit(asked), Where: "fio, against rate= of the jobs"})
+				f.Evidence = append(f.Evidence, finding.Evidence{What: what, Found: unit(got), Expected: unit(asked), Where: "fio, against rate= of the jobs"})
 			}
 			byRate := func(v float64) string { return units.Rate(v).String() }
 			byIOPS := func(v float64) string { return units.IOPS(v).String() + " IOPS" }
@@ -291,7 +291,7 @@ var demandMissed = &rule{
 			miss("reads", d.readIOPS, float64(t.Read.IOPS), byIOPS)
 			miss("writes", d.writeIOPS, float64(t.Write.IOPS), byIOPS)
 			if len(says) > 0 {
-				f.Says = "The storage gave " + strings.Join(says, " and ") + "."
+				f.Message = "The storage gave " + strings.Join(says, " and ") + "."
 				report(f)
 			}
 		}
@@ -344,7 +344,7 @@ var instanceBound = &rule{
 			if c.Topology != nil {
 				who = cmp.Or(c.Topology.Instance.Type, who)
 			}
-			f.Says = fmt.Sprintf("%s IOPS (%s) are %s of what %s may do over its storage network (%s); its volumes are not the limit.",
+			f.Message = fmt.Sprintf("%s IOPS (%s) are %s of what %s may do over its storage network (%s); its volumes are not the limit.",
 				m.iops(), m.bw(), percent(float64(m.iops()/b.IOPS)), who, b.Label())
 			report(f)
 		}
@@ -383,10 +383,10 @@ var mirrorReads = &rule{
 			}
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Says: fmt.Sprintf("Reads of %s exceed the %s of %d volumes, since all %d members of %s serve reads (%s).", t.Read.BW, half,
+				Message: fmt.Sprintf("Reads of %s exceed the %s of %d volumes, since all %d members of %s serve reads (%s).", t.Read.BW, half,
 					a.DataMembers(), len(a.Volumes), a.Name, units.Rate(len(a.Volumes))*one),
 				Evidence: []finding.Evidence{{
-					What: "read throughput", Found: t.Read.BW.String(), Wanted: fmt.Sprintf("up to %d × %s = %s", len(a.Volumes), one, units.Rate(len(a.Volumes))*one),
+					What: "read throughput", Found: t.Read.BW.String(), Expected: fmt.Sprintf("up to %d × %s = %s", len(a.Volumes), one, units.Rate(len(a.Volumes))*one),
 					Where: "fio, scenario " + m.Label(),
 				}},
 			})

@@ -50,14 +50,14 @@ var burstBalance = &rule{
 	Pass:   passBurstBalance,
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, b := range c.buckets() {
-			f := finding.Finding{Subject: b.subject, Says: b.says(), Evidence: b.evidence}
+			f := finding.Finding{Subject: b.subject, Message: b.says(), Evidence: b.evidence}
 			need, touched := c.burstTime(b)
 			short := b.full > 0 && need > b.lasts() && need <= b.full
 			switch {
 			case len(c.Runs) > 0 && !touched:
 				continue
 			case short && b.left.Left >= nearlySpent:
-				f.Says = fmt.Sprintf("%s The run asks for more than that for %s.", f.Says, Span(float64(need)))
+				f.Message = fmt.Sprintf("%s The run asks for more than that for %s.", f.Message, Span(float64(need)))
 			case b.left.Left < nearlySpent || short:
 			case len(c.Runs) > 0:
 				continue // PL406, PL601 and PL602 tell by its figures

@@ -42,10 +42,10 @@ var instanceBurst = &rule{
 				found := f.says(cmp.Or(i.Type, "the instance") + " sustains")
 				if i.Baseline.Known() {
 					found.Evidence = append(found.Evidence, finding.Evidence{
-						What:   "limits of " + cmp.Or(i.Type, "the instance"),
-						Found:  fmt.Sprintf("sustained %s IOPS and %s MB/s", i.Baseline.IOPS, figure(float64(i.Baseline.Rate)/1e6, 3)),
-						Wanted: fmt.Sprintf("for %s%s: %s IOPS and %s MB/s", Span(float64(i.BurstFor)), per(i.BurstPer), i.Burst.IOPS, figure(float64(i.Burst.Rate)/1e6, 3)),
-						Where:  origin(i.Origin),
+						What:     "limits of " + cmp.Or(i.Type, "the instance"),
+						Found:    fmt.Sprintf("sustained %s IOPS and %s MB/s", i.Baseline.IOPS, figure(float64(i.Baseline.Rate)/1e6, 3)),
+						Expected: fmt.Sprintf("for %s%s: %s IOPS and %s MB/s", Span(float64(i.BurstFor)), per(i.BurstPer), i.Burst.IOPS, figure(float64(i.Burst.Rate)/1e6, 3)),
+						Where:    origin(i.Origin),
 					})
 				}
 				report(found)
@@ -96,7 +96,7 @@ func (m Measurement) exceeded(of func(cloud.EBSStats) (iops, rate time.Duration)
 			}
 			ev = append(ev, finding.Evidence{
 				What: "time above the limit on " + x.what + ", counted by " + device, Found: Span(float64(x.d)) + " of " + Span(float64(run)),
-				Wanted: "below " + percent(exceededShare), Where: "NVMe log 0xD0 of /dev/" + device + ", after less before",
+				Expected: "below " + percent(exceededShare), Where: "NVMe log 0xD0 of /dev/" + device + ", after less before",
 			})
 			if part > share {
 				what, share = x.what, part
@@ -136,7 +136,7 @@ var volumeExceeded = &rule{
 			if what, share, ev := m.exceeded(ofVolume); share > 0 {
 				report(finding.Finding{
 					Subject: m.Label(), Scenarios: m.ids(), Evidence: ev,
-					Says: fmt.Sprintf("The volumes counted demand above their provisioned %s for up to %s of the run: they are what binds.", what, percent(share)),
+					Message: fmt.Sprintf("The volumes counted demand above their provisioned %s for up to %s of the run: they are what binds.", what, percent(share)),
 				})
 			}
 		}
@@ -157,7 +157,7 @@ var instanceExceeded = &rule{
 			if what, share, ev := m.exceeded(ofMachine); share > 0 {
 				report(finding.Finding{
 					Subject: m.Label(), Scenarios: m.ids(), Evidence: ev,
-					Says: fmt.Sprintf("The instance's limit on storage %s was exceeded for up to %s of the run: the machine binds, not its volumes.", what, percent(share)),
+					Message: fmt.Sprintf("The instance's limit on storage %s was exceeded for up to %s of the run: the machine binds, not its volumes.", what, percent(share)),
 				})
 			}
 		}
@@ -180,7 +180,7 @@ func (m Measurement) bursting(of func(ceiling.Bound) bool) (burst, bool) {
 		return burst{}, false
 	}
 	for _, b := range m.Ceiling.Bounds {
-		if b.Burst && b.Kind == low.Kind && b.IOPS > low.IOPS && (b.Lasts == 0 || m.Result.Measured < b.Lasts) {
+		if b.Burst && b.Kind == low.Kind && b.IOPS > low.IOPS && (b.BurstFor == 0 || m.Result.Measured < b.BurstFor) {
 			return burst{m, *low, b}, true
 		}
 	}
@@ -191,8 +191,8 @@ func (m Measurement) bursting(of func(ceiling.Bound) bool) (burst, bool) {
 func (x burst) says(who string) finding.Finding {
 	m := x.m
 	end := ""
-	if x.allowed.Lasts > 0 {
-		end = " of at most " + Span(float64(x.allowed.Lasts))
+	if x.allowed.BurstFor > 0 {
+		end = " of at most " + Span(float64(x.allowed.BurstFor))
 	}
 	// Throughput is told where it is what binds, IOPS elsewhere.
 	got, sustained := m.iops().String()+" IOPS", x.lasts.IOPS.String()+" IOPS"
@@ -201,14 +201,14 @@ func (x burst) says(who string) finding.Finding {
 	}
 	f := finding.Finding{
 		Subject: m.Label(), Scenarios: m.ids(),
-		Says: fmt.Sprintf("%s are a burst%s: %s %s of this load, and a run of %s cannot see the burst's end.", got, end, who, sustained, Span(float64(m.Result.Measured))),
+		Message: fmt.Sprintf("%s are a burst%s: %s %s of this load, and a run of %s cannot see the burst's end.", got, end, who, sustained, Span(float64(m.Result.Measured))),
 		Evidence: []finding.Evidence{
-			{What: "measured", Found: got, Wanted: "at most " + sustained, Where: "fio, scenario " + m.Label()},
+			{What: "measured", Found: got, Expected: "at most " + sustained, Where: "fio, scenario " + m.Label()},
 			{What: "sustained bound, " + x.lasts.Label(), Found: x.lasts.IOPS.String() + " IOPS", Where: x.lasts.How + "; " + origin(x.lasts.Origin)},
 		},
 	}
-	if x.allowed.Lasts > 0 {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "the burst lasts", Found: Span(float64(x.allowed.Lasts)), Wanted: "measured: " + Span(float64(m.Result.Measured)), Where: origin(x.allowed.Origin)})
+	if x.allowed.BurstFor > 0 {
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "the burst lasts", Found: Span(float64(x.allowed.BurstFor)), Expected: "measured: " + Span(float64(m.Result.Measured)), Where: origin(x.allowed.Origin)})
 	}
 	return f
 }

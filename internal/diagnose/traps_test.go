@@ -47,9 +47,9 @@ func TestTraps(t *testing.T) {
 		{"logging application on io2", "PL504", finding.Fail, "46.1 % of the 256 MiB/s of reads asked for (118 MiB/s)"},
 	} {
 		ok := slices.ContainsFunc(found[trap.in], func(f finding.Finding) bool {
-			text := f.Says
+			text := f.Message
 			for _, e := range f.Evidence {
-				text += "\n" + e.Found + "\n" + e.Wanted
+				text += "\n" + e.Found + "\n" + e.Expected
 			}
 			return f.Code == trap.code && f.Severity == trap.severity && strings.Contains(text, trap.says)
 		})
@@ -95,7 +95,9 @@ func TestJudgeHidesSymptomsAndDisabled(t *testing.T) {
 	}
 	first := Judge(&c)
 	for range 20 {
-		if again := Judge(&c); !slices.EqualFunc(first, again, func(a, b finding.Finding) bool { return a.Code == b.Code && a.Subject == b.Subject && a.Says == b.Says }) {
+		if again := Judge(&c); !slices.EqualFunc(first, again, func(a, b finding.Finding) bool {
+			return a.Code == b.Code && a.Subject == b.Subject && a.Message == b.Message
+		}) {
 			t.Fatal("two judgements of one case differ")
 		}
 	}

@@ -62,7 +62,7 @@ func TestQuick(t *testing.T) {
 		for _, f := range Judge(&l.c) {
 			found[f.Code] = true
 			if !strings.Contains(l.want+l.also, string(f.Code)) {
-				t.Errorf("%s: %s: %s", l.name, f.Code, f.Says)
+				t.Errorf("%s: %s: %s", l.name, f.Code, f.Message)
 			}
 		}
 		for code := range strings.FieldsSeq(l.want) {

@@ -30,8 +30,8 @@ type Finding struct {
 	Subject  string   `json:"subject"` // what it is about: a scenario, an array, a device, file:line:col
 	// Scenarios are the IDs it concerns; empty for the machine as a whole.
 	Scenarios []int `json:"scenarios,omitempty"`
-	// Says is the diagnosis in one sentence with its numbers; the title stands for the rule, this for the case.
-	Says     string     `json:"says"`
+	// Message is the diagnosis in one sentence with its numbers; the title stands for the rule, this for the case.
+	Message  string     `json:"message"`
 	Evidence []Evidence `json:"evidence,omitempty"`
 	Why      string     `json:"why,omitempty"`
 	// Fix says what to do; Commands mend it when typed.
@@ -56,10 +56,10 @@ type Edit struct {
 
 // Evidence is a number, what it should be, and where it was read.
 type Evidence struct {
-	What   string `json:"what"`
-	Found  string `json:"found"`
-	Wanted string `json:"wanted,omitempty"`
-	Where  string `json:"where,omitempty"`
+	What     string `json:"what"`
+	Found    string `json:"found"`
+	Expected string `json:"expected,omitempty"`
+	Where    string `json:"where,omitempty"`
 }
 
 // Setting is a value to write to a file below /sys or /proc, as plimsoll tune does. File may be a pattern of path.Match, for the same

@@ -44,8 +44,8 @@ func Judge[C any](rules []*Rule[C], c C, disabled ...Code) []Finding {
 
 // Passed is a rule that found nothing wrong, and what it saw.
 type Passed struct {
-	Code Code   `json:"code"`
-	Says string `json:"says"`
+	Code    Code   `json:"code"`
+	Message string `json:"message"`
 }
 
 // Passes shows in one line each what the rules looked at and found in order, by code; what could not be seen is not in it.

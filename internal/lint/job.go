@@ -106,7 +106,7 @@ func (j *lintJob) found(says string, names ...string) *finding.Finding {
 }
 
 func foundAt(f *script.File, line, col int, says string) *finding.Finding {
-	return &finding.Finding{Subject: fmt.Sprintf("%s:%d:%d", f.Name, line, col), Line: line, Col: col, Says: says}
+	return &finding.Finding{Subject: fmt.Sprintf("%s:%d:%d", f.Name, line, col), Line: line, Col: col, Message: says}
 }
 
 // setting prints an option as set, "ioengine=psync" or "ioengine=psync (fio's default)".
@@ -177,10 +177,10 @@ func eachJob(check func(c *Case, j *lintJob) *finding.Finding) func(*Case, func(
 		seen := map[key]bool{}
 		for _, j := range c.lintJobs() {
 			f := check(c, j)
-			if f == nil || seen[key{f.Subject, f.Says}] {
+			if f == nil || seen[key{f.Subject, f.Message}] {
 				continue
 			}
-			seen[key{f.Subject, f.Says}] = true
+			seen[key{f.Subject, f.Message}] = true
 			report(*f)
 		}
 	}

@@ -29,7 +29,7 @@ func TestExamplesOfJobRules(t *testing.T) {
 			t.Errorf("%s does not fire on its bad example:\n%s", r.Code, r.Bad)
 		}
 		if got := lint(r.Code, r.Good, small); len(got) > 0 {
-			t.Errorf("%s fires on its good example: %s\n%s", r.Code, got[0].Says, r.Good)
+			t.Errorf("%s fires on its good example: %s\n%s", r.Code, got[0].Message, r.Good)
 		}
 	}
 }
@@ -68,7 +68,7 @@ iodepth=16
 	} {
 		c := &Case{Scripts: []*script.File{script.Parse("x", []byte(text), script.Options{})}}
 		for _, f := range Judge(c) {
-			t.Errorf("%s: %s %s", name, f.Code, f.Says)
+			t.Errorf("%s: %s %s", name, f.Code, f.Message)
 		}
 	}
 }
@@ -146,7 +146,7 @@ func TestJobRulesFire(t *testing.T) {
 				t.Fatalf("silent on\n%s", c.text)
 			}
 			rule := Rules()[slices.IndexFunc(Rules(), func(r *rule) bool { return r.Code == c.code })]
-			says := got[0].Says
+			says := got[0].Message
 			if got[0].Severity != rule.Severity {
 				says = string(got[0].Severity) + " " + says
 			}
@@ -231,7 +231,7 @@ func TestJobRulesStaySilent(t *testing.T) {
 		{"PL141", "fio --rw=read x.fio\nfio --server --daemonize=/x\nfio --version\n"},
 	} {
 		if got := lint(c.code, c.text); len(got) > 0 {
-			t.Errorf("%s fires: %s\n%s", c.code, got[0].Says, c.text)
+			t.Errorf("%s fires: %s\n%s", c.code, got[0].Message, c.text)
 		}
 	}
 }
@@ -278,8 +278,8 @@ func TestHostileNamesAreTamed(t *testing.T) {
 	text := "[a\x1b[31m]\nrw=write\nfilename=/dev/sdb\x1b]0;x\x07\nnumjobs=4\n\x00\xff=1\n"
 	c := &Case{Scripts: []*script.File{script.Parse("x", []byte(text), script.Options{})}}
 	for _, f := range Judge(c) {
-		if strings.ContainsAny(f.Says+f.Fix, "\x1b\x07\x00\n") {
-			t.Errorf("%s prints control characters: %q", f.Code, f.Says)
+		if strings.ContainsAny(f.Message+f.Fix, "\x1b\x07\x00\n") {
+			t.Errorf("%s prints control characters: %q", f.Code, f.Message)
 		}
 	}
 }

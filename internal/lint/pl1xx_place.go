@@ -107,7 +107,7 @@ var rawWrite = &rule{
 		for _, m := range c.document(j.file).Mounts {
 			if slices.Contains(j.devices(), m.Device) && m.Line < f.Line {
 				f.Severity = finding.Fail
-				f.Says = fmt.Sprintf("It writes %s, which line %d mounts on %s: the filesystem is destroyed under its users.", shown(m.Device), m.Line, shown(m.Point))
+				f.Message = fmt.Sprintf("It writes %s, which line %d mounts on %s: the filesystem is destroyed under its users.", shown(m.Device), m.Line, shown(m.Point))
 			}
 		}
 		return f

@@ -124,7 +124,7 @@ var unknownOption = &rule{
 			if !known {
 				f := at(fmt.Sprintf("fio knows no option %q.", shown(o.Name)))
 				if near != "" {
-					f.Says = fmt.Sprintf("fio knows no option %q; %s is near.", shown(o.Name), near)
+					f.Message = fmt.Sprintf("fio knows no option %q; %s is near.", shown(o.Name), near)
 					f.Fix = fmt.Sprintf("Write %s, if that is what was meant.", near)
 				}
 				if near == strings.ToLower(strings.ReplaceAll(o.Name, "-", "_")) {
@@ -143,7 +143,7 @@ var unknownOption = &rule{
 					f.Severity = finding.Warn // an engine of a newer fio
 				}
 				if near != "" {
-					f.Says = fmt.Sprintf("%s=%s: fio has no such value; %s is near.", info.Name, shown(value), near)
+					f.Message = fmt.Sprintf("%s=%s: fio has no such value; %s is near.", info.Name, shown(value), near)
 					f.Fix = fmt.Sprintf("Write %s=%s, if that is what was meant.", info.Name, near)
 				}
 				return f

@@ -71,10 +71,10 @@ var wrongStripe = &rule{
 					if a.Assumed {
 						chunk += " (the default)"
 					}
-					f.Evidence = append(f.Evidence, finding.Evidence{What: "stripe unit", Found: m.Unit.String(), Wanted: chunk, Where: fmt.Sprintf("line %d", a.Line)})
+					f.Evidence = append(f.Evidence, finding.Evidence{What: "stripe unit", Found: m.Unit.String(), Expected: chunk, Where: fmt.Sprintf("line %d", a.Line)})
 				}
 				if m.Width != width && m.Width > 0 {
-					f.Evidence = append(f.Evidence, finding.Evidence{What: "stripe width in members", Found: strconv.Itoa(m.Width), Wanted: strconv.Itoa(width), Where: fmt.Sprintf("line %d", a.Line)})
+					f.Evidence = append(f.Evidence, finding.Evidence{What: "stripe width in members", Found: strconv.Itoa(m.Width), Expected: strconv.Itoa(width), Where: fmt.Sprintf("line %d", a.Line)})
 				}
 				f.Fix = fmt.Sprintf("Write su=%s,sw=%d, or leave both away: mkfs reads them from the device.", fioSize(a.Chunk), width)
 				report(*f)
@@ -100,7 +100,7 @@ var mountedTwice = &rule{
 				f := foundAt(file, second.Line, second.Col, fmt.Sprintf("%s is mounted on %s already (line %d): %s is the same filesystem.",
 					shown(second.Device), shown(first.Point), first.Line, shown(second.Point)))
 				if len(idle) > 0 {
-					f.Says = fmt.Sprintf("%s is mounted on %s already (line %d): %s is the same filesystem, and %s is never mounted.",
+					f.Message = fmt.Sprintf("%s is mounted on %s already (line %d): %s is the same filesystem, and %s is never mounted.",
 						shown(second.Device), shown(first.Point), first.Line, shown(second.Point), strings.Join(idle, ", "))
 					f.Fix = fmt.Sprintf("Mount %s on %s.", idle[0], shown(second.Point))
 				}

@@ -98,7 +98,7 @@ var shortForBurst = &rule{
 			}
 			if fall := facts.Burst.IOPS / facts.Baseline.IOPS; fall > steepest {
 				steepest = fall
-				f.Says = fmt.Sprintf("%s cannot see the end of a burst: a %s does %s IOPS on EBS for 30 minutes a day and %s IOPS for good.",
+				f.Message = fmt.Sprintf("%s cannot see the end of a burst: a %s does %s IOPS on EBS for 30 minutes a day and %s IOPS for good.",
 					span(float64(w.Runtime)), name, facts.Burst.IOPS, facts.Baseline.IOPS)
 			}
 			f.Evidence = append(f.Evidence, finding.Evidence{

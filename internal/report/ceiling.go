@@ -120,8 +120,8 @@ func (t *terminal) outlook(topo *topology.Topology, o Outlook) {
 		case o.Sustained:
 			mark, note = "=", "sustained limit"
 		}
-		if b.Burst && b.Lasts > 0 && note == "" {
-			note = "for " + lasting(b.Lasts)
+		if b.Burst && b.BurstFor > 0 && note == "" {
+			note = "for " + lasting(b.BurstFor)
 		}
 		line := fmt.Sprintf("%s %-28s %14s %12s  %s", mark, b.Label(), b.IOPS.String()+" IOPS", throughput(b.BW), note)
 		fmt.Fprintln(t.out, strings.TrimRight(line, " "))

@@ -114,7 +114,7 @@ func newDrawing(s *bundle.Scenario, row row) (drawing, []chart) {
 	if r == nil {
 		return d, nil
 	}
-	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().Own() {
+	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
 		b, last := c.Binding(), c.Sustained()
 		d.Ceiling = &limit{number(b.IOPS), mib(b.BW)}
 		if last != nil && last.IOPS < b.IOPS {

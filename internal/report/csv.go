@@ -58,7 +58,7 @@ func csvRow(b *bundle.Bundle, s *bundle.Scenario, dir string, n uint64, bytes un
 		}
 		all, rate := rates(s.Result.Total)
 		share := 0.0 // printed as nothing
-		if !bind.Own() {
+		if !bind.SelfMeasured() {
 			share = keyOf(s.Result).share(all, rate, bind)
 		}
 		cells = append(cells, decimal(float64(bind.IOPS), 2), decimal(float64(bind.BW), 0), decimal(100*share, 1), bind.Label(), sustained)

@@ -26,7 +26,7 @@ func Findings(w io.Writer, all []finding.Finding, fine []finding.Passed, notes [
 		fmt.Fprintln(t.out)
 	}
 	for _, p := range fine {
-		t.para("ok: ", plain, fmt.Sprintf("%s (%s)", clean(p.Says, longSentence), p.Code))
+		t.para("ok: ", plain, fmt.Sprintf("%s (%s)", clean(p.Message, longSentence), p.Code))
 	}
 	for _, n := range notes {
 		t.para("note: ", dim, clean(n, longSentence))

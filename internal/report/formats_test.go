@@ -22,7 +22,6 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
-	"plimsoll/internal/suite"
 	"plimsoll/internal/verdict"
 )
 
@@ -139,7 +138,7 @@ func TestUnknownFormat(t *testing.T) {
 func TestEmptyBundles(t *testing.T) {
 	waiting := synthetic(1)
 	for i := range waiting.Scenarios {
-		waiting.Scenarios[i].Result, waiting.Scenarios[i].Targets, waiting.Scenarios[i].Verdict = nil, nil, ""
+		waiting.Scenarios[i].Result, waiting.Scenarios[i].Thresholds, waiting.Scenarios[i].Verdict = nil, nil, ""
 	}
 	hollow := synthetic(1)
 	for i := range hollow.Scenarios {
@@ -173,18 +172,21 @@ func hostile() *bundle.Bundle {
 	for i := range b.Scenarios {
 		s := &b.Scenarios[i]
 		s.Name, s.Title, s.Why = "="+long, long, long
-		s.Targets = []verdict.ThresholdResult{{Target: suite.Target{Text: long, Metric: "write.iops"}, Skipped: long}, {Target: suite.Target{Text: long}}}
+		// The text of a threshold has a form that cannot hold anything hostile.
+		unjudged := threshold("write.iops >= 540", 540, 0, verdict.NotJudged)
+		unjudged.Reason = long
+		s.Thresholds = []verdict.ThresholdResult{unjudged, threshold("write.iops >= 540", 540, 1, verdict.Missed)}
 		s.Ceiling.Bounds[0].How, s.Ceiling.Notes = long, []string{long}
 		s.Result.Command = []string{"fio", "--name=" + long}
 		s.Result.Jobs[0].Name, s.Result.Devices[1].Name = long, long
 		s.Result.Jobs = append(s.Result.Jobs, s.Result.Jobs[0])
-		s.Result.Doubts, s.Result.Reasons, s.Result.Depth.Told = []string{long}, []string{long}, long
+		s.Result.Doubts, s.Result.Reasons, s.Result.Depth.Note = []string{long}, []string{long}, long
 		s.Result.Source, s.Result.State = long, result.Invalid
 	}
 	for i := range b.Findings {
 		f := &b.Findings[i]
-		f.Subject, f.Says, f.Title, f.Fix, f.Why, f.Commands = long, long, long, long, long, []string{long}
-		f.Evidence = []finding.Evidence{{What: long, Found: long, Wanted: long, Where: long}}
+		f.Subject, f.Message, f.Title, f.Fix, f.Why, f.Commands = long, long, long, long, long, []string{long}
+		f.Evidence = []finding.Evidence{{What: long, Found: long, Expected: long, Where: long}}
 	}
 	return b
 }

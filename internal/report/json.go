@@ -12,12 +12,12 @@ import (
 
 // Schema is the version of every JSON document that plimsoll prints. docs/schema/report.schema.json describes the
 // report; fields may be added within a version.
-const Schema = 1
+const Schema = 2
 
 // Document is a report as JSON: the bundle whole, exactly as read. Times are in nanoseconds, sizes in bytes, rates in
 // bytes per second. Scenarios carry results, ceilings with the measured latency in them, and verdicts.
 type Document struct {
-	Schema int `json:"schema_version"` // 1
+	Schema int `json:"schema_version"` // Schema
 	// Outcome is READY, READY WITH WARNINGS, NOT READY or INVALID for a finished run, else running or interrupted.
 	Outcome   string            `json:"outcome"`
 	Run       bundle.Run        `json:"run"`

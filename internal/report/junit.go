@@ -85,11 +85,11 @@ func junitScenario(s *bundle.Scenario, sec section) junitSuite {
 	suite.Time = took
 	for j, r := range sec.Targets.Rows {
 		c := junitCase{Class: name, Name: r[0], Time: "0"}
-		text := fmt.Sprintf("measured %s, wanted %s", r[1], r[2])
-		switch t := s.Targets[j]; {
-		case t.Skipped != "":
+		text := fmt.Sprintf("measured %s, expected %s", r[1], r[2])
+		switch t := s.Thresholds[j]; {
+		case t.Outcome == verdict.NotJudged:
 			c.Skipped = &junitMessage{Message: r[3]}
-		case !t.Met:
+		case t.Outcome == verdict.Missed:
 			c.Failure = &junitMessage{Message: text}
 		default:
 			c.Out = text

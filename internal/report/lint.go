@@ -59,11 +59,11 @@ func lintText(w io.Writer, l Linted) error {
 	count := map[finding.Severity]int{}
 	for _, f := range l.Findings {
 		count[f.Severity]++
-		fmt.Fprintf(&b, "%s: %s %s: %s\n", f.Subject, f.Code, f.Severity, f.Says)
+		fmt.Fprintf(&b, "%s: %s %s: %s\n", f.Subject, f.Code, f.Severity, f.Message)
 		for _, e := range f.Evidence {
 			wanted := ""
-			if e.Wanted != "" {
-				wanted = ", should be " + e.Wanted
+			if e.Expected != "" {
+				wanted = ", should be " + e.Expected
 			}
 			where := ""
 			if e.Where != "" {
@@ -116,7 +116,7 @@ func lintGitHub(w io.Writer, l Linted) error {
 	var b strings.Builder
 	for _, f := range l.Findings {
 		fmt.Fprintf(&b, "::%s file=%s,line=%d,col=%d,title=%s::%s\n", cmp.Or(level[f.Severity], "error"), property.Replace(f.File()), f.Line, f.Col,
-			property.Replace(string(f.Code)+" "+f.Title), value.Replace(f.Says+" "+f.Fix))
+			property.Replace(string(f.Code)+" "+f.Title), value.Replace(f.Message+" "+f.Fix))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -144,7 +144,7 @@ func sarif(l Linted) any {
 	for _, f := range found {
 		uri := (&url.URL{Path: filepath.ToSlash(f.File())}).String()
 		results = append(results, object{
-			"ruleId": f.Code, "ruleIndex": slices.Index(codes, f.Code), "level": cmp.Or(level[f.Severity], "error"), "message": text(f.Says + " " + f.Fix),
+			"ruleId": f.Code, "ruleIndex": slices.Index(codes, f.Code), "level": cmp.Or(level[f.Severity], "error"), "message": text(f.Message + " " + f.Fix),
 			"locations": []object{{"physicalLocation": object{
 				"artifactLocation": object{"uri": uri}, "region": object{"startLine": f.Line, "startColumn": f.Col},
 			}}},

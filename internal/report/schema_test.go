@@ -22,6 +22,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/stats"
+	"plimsoll/internal/suite"
 	"plimsoll/internal/units"
 )
 
@@ -50,6 +51,10 @@ func (s *schemaOf) of(t reflect.Type) map[string]any {
 		return map[string]any{"type": "number", "minimum": 0, "description": "bytes per second"}
 	case reflect.TypeFor[units.IOPS]():
 		return map[string]any{"type": "number", "minimum": 0, "description": "I/O operations per second"}
+	case reflect.TypeFor[units.Latency]():
+		return map[string]any{"type": "number", "description": "nanoseconds"}
+	case reflect.TypeFor[suite.Threshold]():
+		return map[string]any{"type": "string", "description": "a threshold such as write.sync.p99 < 3ms"}
 	case reflect.TypeFor[json.RawMessage]():
 		return map[string]any{}
 	case reflect.TypeFor[fio.Hist]():

@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/result"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"plimsoll/internal/verdict"
 )
 
 // section is all about one scenario.
@@ -65,9 +66,9 @@ func newSection(s *bundle.Scenario, i int) section {
 	v.Command = strings.Join(v.Args, " ")
 	v.Facts = runFacts(r)
 	v.Raw = rawTable(r)
-	v.Targets = targetsTable(s)
+	v.Targets = thresholdsTable(s)
 	v.Devices = devicesTable(r)
-	v.Depth, v.Told = depths(r.Depth), clean(r.Depth.Told, longSentence)
+	v.Depth, v.Told = depths(r.Depth), clean(r.Depth.Note, longSentence)
 	v.Doubts = append(v.Doubts, r.Doubts...)
 	for _, e := range []struct {
 		what   string
@@ -195,8 +196,8 @@ func boundsTable(c *ceiling.Ceiling) table {
 		if b == last && b != binding {
 			marks = append(marks, "sustained")
 		}
-		if b.Burst && b.Lasts > 0 {
-			marks = append(marks, "lasts "+lasting(b.Lasts))
+		if b.Burst && b.BurstFor > 0 {
+			marks = append(marks, "lasts "+lasting(b.BurstFor))
 		}
 		t.Rows = append(t.Rows, []string{
 			b.Label(), b.IOPS.String(), throughput(b.BW), strings.Join(marks, ", "), clean(b.How, longSentence), cmp.Or(origin(b.Origin), unknown),
@@ -205,15 +206,13 @@ func boundsTable(c *ceiling.Ceiling) table {
 	return t
 }
 
-func targetsTable(s *bundle.Scenario) table {
-	t := table{Caption: "Targets", Head: []string{"target", "measured", "wanted", "outcome"}, Text: []int{0, 3}}
-	for _, g := range s.Targets {
-		cells := []string{clean(g.Text, longName), g.Print(g.Measured), strings.TrimSpace(g.Op + " " + g.Print(g.Limit)), "missed"}
-		switch {
-		case g.Skipped != "":
-			cells[1], cells[2], cells[3] = none, none, clean("not judged: "+g.Skipped, 2*longName)
-		case g.Met:
-			cells[3] = "met"
+func thresholdsTable(s *bundle.Scenario) table {
+	t := table{Caption: "Thresholds", Head: []string{"threshold", "measured", "expected", "outcome"}, Text: []int{0, 3}}
+	for _, g := range s.Thresholds {
+		expected := strings.TrimSpace(string(g.Threshold.Op) + " " + g.PrintLimit())
+		cells := []string{clean(g.Threshold.Text, longName), g.PrintMeasured(), expected, string(g.Outcome)}
+		if g.Outcome == verdict.NotJudged {
+			cells[1], cells[2], cells[3] = none, none, clean("not judged: "+g.Reason, 2*longName)
 		}
 		t.Rows = append(t.Rows, cells)
 	}

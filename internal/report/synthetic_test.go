@@ -50,13 +50,17 @@ func instance(kind ceiling.Kind, iops, bw float64, burst bool) ceiling.Bound {
 		Origin: topology.Origin{Kind: topology.Catalogue, Where: "instances.csv of 2026-11-21"},
 	}
 	if burst {
-		b.How, b.Lasts = "c8g.2xlarge burst", 30*time.Minute
+		b.How, b.BurstFor = "c8g.2xlarge burst", 30*time.Minute
 	}
 	return b
 }
 
-func target(text, metric, op string, limit, measured float64, met bool) verdict.ThresholdResult {
-	return verdict.ThresholdResult{Target: suite.Target{Text: text, Metric: metric, Op: op, Limit: limit}, Measured: measured, Limit: limit, Met: met}
+func threshold(text string, limit, measured float64, outcome verdict.Outcome) verdict.ThresholdResult {
+	t, err := suite.ParseThreshold(text)
+	if err != nil {
+		panic(err)
+	}
+	return verdict.ThresholdResult{Threshold: t, Measured: t.Metric.Value(measured), Limit: t.Metric.Value(limit), Outcome: outcome}
 }
 
 func shapes() []shape {
@@ -78,14 +82,14 @@ func shapes() []shape {
 			1, "sync-latency", "Sync latency (the heartbeat)", topology.WAL, 8 << 10, 1, 1, 0, true, 536, 0.61, 0.16, 1.24,
 			[]ceiling.Bound{concurrency(538, "1.858 ms"), volume8(ceiling.VolumeIOPS, 12000, 93.75, "8 volumes × 3,000 IOPS ÷ 2 copies")},
 			[]verdict.ThresholdResult{
-				target("write.iops >= 0.95 * ceiling", "write.iops", ">=", 511, 536, true),
-				target("write.lat.p99 < 3ms", "write.lat.p99", "<", 3e6, 2.5e6, true),
+				threshold("write.iops >= 0.95 * ceiling", 511, 536, verdict.Met),
+				threshold("write.lat.p99 < 3ms", 3e6, 2.5e6, verdict.Met),
 			},
 			verdict.Pass,
 		},
 		{3, "rand-read-latency", "Random read latency", topology.Data, 8 << 10, 1, 1, 1, false, 1690, 0.589, 0.22, 0, []ceiling.Bound{
 			concurrency(1698, "0.589 ms"), volume8(ceiling.VolumeIOPS, 24000, 187.5, "8 volumes × 3,000 IOPS"),
-		}, []verdict.ThresholdResult{target("read.clat.p99 < 1ms", "read.clat.p99", "<", 1e6, 1.06e6, false)}, verdict.Fail},
+		}, []verdict.ThresholdResult{threshold("read.clat.p99 < 1ms", 1e6, 1.06e6, verdict.Missed)}, verdict.Fail},
 		{4, "seq-read", "Sequential read bandwidth", topology.Data, 1 << 20, 1, 16, 1, false, 1003, 15.9, 0.18, 0, large, nil, verdict.Warn},
 		{5, "wal-seq-write", "Sequential write bandwidth (the firehose)", topology.WAL, 1 << 20, 1, 16, 0, false, 508, 31.4, 0.2, 0, written, nil, verdict.Warn},
 		{7, "seq-write", "Sequential write bandwidth of the data volume", topology.Data, 1 << 20, 1, 16, 0, false, 509, 31.3, 0.2, 0, written, nil, verdict.Warn},
@@ -93,12 +97,12 @@ func shapes() []shape {
 		{2, "mixed-stress", "Mixed 70/30 random I/O under load", topology.Data, 8 << 10, 4, 64, 0.7, false, 18700, 13.7, 0.5, 0, []ceiling.Bound{
 			instance(ceiling.InstanceIOPS, 9231, 72, false), volume8(ceiling.VolumeIOPS, 18462, 144.2, "8 volumes × 3,000 IOPS ÷ 1.3 volume I/Os per I/O"),
 			instance(ceiling.InstanceIOPS, 30769, 240, true),
-		}, []verdict.ThresholdResult{target("total.iops >= 0.95 * ceiling", "total.iops", ">=", 17539, 18700, true)}, verdict.Warn},
+		}, []verdict.ThresholdResult{threshold("total.iops >= 0.95 * ceiling", 17539, 18700, verdict.Met)}, verdict.Warn},
 		{8, "rand-write", "Random write IOPS", topology.Data, 8 << 10, 4, 64, 0, false, 12200, 20.9, 0.35, 0, []ceiling.Bound{
 			volume8(ceiling.VolumeIOPS, 12000, 93.75, "8 volumes × 3,000 IOPS ÷ 2 copies"),
 		}, nil, verdict.Pass},
 		{6, "concurrent-sync", "Concurrent synced writes (the traffic jam)", topology.WAL, 32 << 10, 4, 32, 0, true, 6200, 0.9, 0.4, 2.1, nil, []verdict.ThresholdResult{
-			{Target: suite.Target{Text: "write.iops >= 0.95 * ceiling", Metric: "write.iops", Op: ">="}, Skipped: "the ceiling is not known"},
+			{Threshold: suite.Threshold{Text: "write.iops >= 0.95 * ceiling"}, Outcome: verdict.NotJudged, Reason: "the ceiling is not known"},
 		}, verdict.Pass},
 		{9, "mixed-sync", "Mixed random I/O with synced writes (as a database does)", topology.Data, 8 << 10, 4, 32, 0.7, true, 9100, 7.2, 0.6, 2.4, nil, nil, verdict.Invalid},
 	}
@@ -125,7 +129,7 @@ func synthetic(seconds int) *bundle.Bundle {
 				ID: s.id, Name: s.name, Title: s.title, Role: s.role, Runtime: time.Duration(seconds) * time.Second,
 				Job: fio.JobFile{Name: s.name, Sections: []fio.Section{{Name: s.name, Options: []fio.Option{{Name: "bs", Value: s.bs.String()}}}}},
 			},
-			Targets: s.targets, Verdict: s.verdict,
+			Thresholds: s.targets, Verdict: s.verdict,
 		}
 		if s.bounds != nil {
 			c := ceiling.Ceiling{Bounds: s.bounds, Notes: []string{"offsets are taken to be aligned to the block size"}}
@@ -139,19 +143,19 @@ func synthetic(seconds int) *bundle.Bundle {
 	b.Findings = []finding.Finding{
 		{
 			Code: "PL204", Severity: finding.Warn, Title: "an array member is slower than its peers", Subject: "nvme3n1", Scenarios: []int{2, 8},
-			Says:     "nvme3n1 queues 3.9 times as long as the other 7 members of md0 and bounds them all.",
-			Evidence: []finding.Evidence{{What: "await of nvme3n1", Found: "41.2 ms", Wanted: "about 10.6 ms, the median of its peers", Where: "/proc/diskstats, scenario 2"}},
+			Message:  "nvme3n1 queues 3.9 times as long as the other 7 members of md0 and bounds them all.",
+			Evidence: []finding.Evidence{{What: "await of nvme3n1", Found: "41.2 ms", Expected: "about 10.6 ms, the median of its peers", Where: "/proc/diskstats, scenario 2"}},
 			Why:      "A stripe is as fast as its slowest member.", Fix: "Replace the volume; compare its type and its provisioned IOPS with the others' first.",
 			Commands: []string{"aws ec2 describe-volumes --filters Name=attachment.device,Values=/dev/sdd", "mdadm /dev/md0 --replace /dev/nvme3n1 --with /dev/nvme9n1"},
 		},
 		{
 			Code: "PL601", Severity: finding.Warn, Title: "the result is a burst that the run was too short to see end", Subject: "4 seq-read", Scenarios: []int{4, 5, 7, 10, 2},
-			Says: "1,003 MiB/s of seq-read is a burst: c8g.2xlarge sustains 298 MiB/s after 30 min.",
-			Why:  "A database sized on the burst slows down half an hour after it gets busy.", Fix: "Plan with the sustained figure, or take an instance whose baseline is enough.",
+			Message: "1,003 MiB/s of seq-read is a burst: c8g.2xlarge sustains 298 MiB/s after 30 min.",
+			Why:     "A database sized on the burst slows down half an hour after it gets busy.", Fix: "Plan with the sustained figure, or take an instance whose baseline is enough.",
 		},
 		{
 			Code: "PL506", Severity: finding.Info, Title: "a mirrored array reads from every member", Subject: "4 seq-read", Scenarios: []int{4},
-			Says: "Reads of 1003MiB/s exceed the 500MiB/s of 4 volumes, since all 8 members of md0 serve reads.",
+			Message: "Reads of 1003MiB/s exceed the 500MiB/s of 4 volumes, since all 8 members of md0 serve reads.",
 		},
 	}
 	return b
@@ -278,7 +282,7 @@ func (s shape) result(seed, seconds int, start time.Time) *result.Result {
 	r.Depth = result.Depth{Asked: s.jobs * s.depth, Little: float64(s.jobs*s.depth) * 0.98, Fio: float64(s.jobs * s.depth), Device: float64(s.jobs*s.depth) * 0.95}
 	if s.sync && s.depth > 1 {
 		r.Depth.Device = 6.4
-		r.Depth.Told = fmt.Sprintf("each job waits in a sync after its writes, so of the %.0f I/Os that fio counts in flight 6.4 were at the device; latencies include that wait", r.Depth.Little)
+		r.Depth.Note = fmt.Sprintf("each job waits in a sync after its writes, so of the %.0f I/Os that fio counts in flight 6.4 were at the device; latencies include that wait", r.Depth.Little)
 		r.BW.Doubts = []string{"drifts by -4 % from start to end: not steady"}
 		r.IOPS.Doubts = r.BW.Doubts
 	}

@@ -148,7 +148,7 @@ func (t *terminal) problem(p problem) {
 	for _, e := range p.Evidence.Rows {
 		text := e[0] + ": " + e[1]
 		if e[2] != "" {
-			text += ", wanted " + e[2]
+			text += ", expected " + e[2]
 		}
 		if e[3] != "" {
 			text += " (" + e[3] + ")"
@@ -191,7 +191,7 @@ func (t *terminal) section(s section) {
 	for _, r := range s.Targets.Rows {
 		text := fmt.Sprintf("%s: %s", r[3], r[0])
 		if r[1] != none {
-			text += fmt.Sprintf(" (measured %s, wanted %s)", r[1], r[2])
+			text += fmt.Sprintf(" (measured %s, expected %s)", r[1], r[2])
 		}
 		t.para("  target ", styleOf(r[3]), text)
 	}

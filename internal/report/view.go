@@ -174,7 +174,7 @@ func newRow(s *bundle.Scenario, i int) row {
 	if key.what == ofBandwidth {
 		r.Doubt = doubt(s.Result.BW)
 	}
-	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().Own() {
+	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
 		r.Share = key.share(n, bw, c.Binding())
 		r.Percent = percent(r.Share)
 	}
@@ -200,7 +200,7 @@ func (r row) Of() string {
 func (r *row) ceiling(c *ceiling.Ceiling, key key) {
 	b := c.Binding()
 	r.Ceiling, r.Binds = key.print(b.IOPS, b.BW), b.Label()
-	if b.Own() {
+	if b.SelfMeasured() {
 		r.Ceiling, r.Percent = none, none
 		return
 	}
@@ -361,11 +361,11 @@ func tiles(b *bundle.Bundle, rows []row) []tile {
 func newProblem(f finding.Finding, i int, b *bundle.Bundle, rows []row) problem {
 	p := problem{
 		Anchor: fmt.Sprintf("f%d", i+1), Code: clean(string(f.Code), 12), Severity: clean(string(f.Severity), 12), Title: clean(f.Title, 2*longName),
-		Subject: clean(f.Subject, longName), Says: clean(f.Says, longSentence), Why: clean(f.Why, longSentence), Fix: clean(f.Fix, longSentence),
-		Evidence: table{Caption: "Evidence", Head: []string{"what", "found", "wanted", "where"}, Text: []int{0, 1, 2, 3}},
+		Subject: clean(f.Subject, longName), Says: clean(f.Message, longSentence), Why: clean(f.Why, longSentence), Fix: clean(f.Fix, longSentence),
+		Evidence: table{Caption: "Evidence", Head: []string{"what", "found", "expected", "where"}, Text: []int{0, 1, 2, 3}},
 	}
 	for _, e := range f.Evidence {
-		p.Evidence.Rows = append(p.Evidence.Rows, []string{clean(e.What, longName), clean(e.Found, longName), clean(e.Wanted, longName), clean(e.Where, longName)})
+		p.Evidence.Rows = append(p.Evidence.Rows, []string{clean(e.What, longName), clean(e.Found, longName), clean(e.Expected, longName), clean(e.Where, longName)})
 	}
 	for _, c := range f.Commands {
 		p.Commands = append(p.Commands, clean(c, longSentence))

@@ -328,7 +328,7 @@ func (r *Result) depths() Depth {
 	}
 	synced := slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return w.SyncEvery > 0 && w.Depth > 1 })
 	if synced && d.Device > 0 && d.Device < d.Little/1.5 {
-		d.Told = fmt.Sprintf("each job waits in a sync after its writes, so of the %.0f I/Os that fio counts in flight %.1f were at the device; latencies include that wait", d.Little, d.Device)
+		d.Note = fmt.Sprintf("each job waits in a sync after its writes, so of the %.0f I/Os that fio counts in flight %.1f were at the device; latencies include that wait", d.Little, d.Device)
 	}
 	return d
 }

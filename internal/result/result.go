@@ -170,6 +170,6 @@ type Depth struct {
 	Little float64 `json:"little"` // IOPS × mean latency (Little's law)
 	Fio    float64 `json:"fio"`    // mean of fio's depth histogram × jobs, lower edges of its buckets
 	Device float64 `json:"device"` // mean queue of the top device, from telemetry; 0 when not watched
-	// Told explains a difference in one sentence.
-	Told string `json:"told,omitempty"`
+	// Note explains a difference in one sentence.
+	Note string `json:"note,omitempty"`
 }

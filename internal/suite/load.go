@@ -75,18 +75,18 @@ type suiteYAML struct {
 }
 
 type scenarioYAML struct {
-	ID      int           `yaml:"id"`
-	Name    string        `yaml:"name"`
-	Title   string        `yaml:"title"`
-	Why     string        `yaml:"why"`
-	Role    topology.Role `yaml:"role"`
-	Phase   string        `yaml:"phase"`
-	Size    size          `yaml:"size"`
-	Runtime *duration     `yaml:"runtime"`
-	Ramp    *duration     `yaml:"ramp"`
-	Fio     yaml.MapSlice `yaml:"fio"`
-	Job     string        `yaml:"job"`
-	Targets []string      `yaml:"targets"`
+	ID         int           `yaml:"id"`
+	Name       string        `yaml:"name"`
+	Title      string        `yaml:"title"`
+	Why        string        `yaml:"why"`
+	Role       topology.Role `yaml:"role"`
+	Phase      string        `yaml:"phase"`
+	Size       size          `yaml:"size"`
+	Runtime    *duration     `yaml:"runtime"`
+	Ramp       *duration     `yaml:"ramp"`
+	Fio        yaml.MapSlice `yaml:"fio"`
+	Job        string        `yaml:"job"`
+	Thresholds []string      `yaml:"thresholds"`
 }
 
 type duration time.Duration
@@ -194,12 +194,12 @@ func (sc scenarioYAML) scenario(y *suiteYAML, at locator, where string) (Scenari
 	if err := sc.job(&c, y, at, where); err != nil {
 		return c, err
 	}
-	for i, text := range sc.Targets {
-		t, err := ParseTarget(text)
+	for i, text := range sc.Thresholds {
+		t, err := ParseThreshold(text)
 		if err != nil {
-			return c, at.err(fmt.Sprintf("%s.targets[%d]", where, i), "%v", err)
+			return c, at.err(fmt.Sprintf("%s.thresholds[%d]", where, i), "%v", err)
 		}
-		c.Targets = append(c.Targets, t)
+		c.Thresholds = append(c.Thresholds, t)
 	}
 	return c, nil
 }

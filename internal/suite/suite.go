@@ -1,5 +1,6 @@
 // Package suite holds scenarios: the suites that plimsoll brings, those a user writes in the same YAML, and any fio job
-// file taken as a scenario of its own. It knows targets, the stated expectations on a result.
+// file taken as a scenario of its own. It knows thresholds, the stated
+// expectations on a result.
 package suite
 
 import (
@@ -33,19 +34,8 @@ type Scenario struct {
 	Ramp    time.Duration `json:"ramp,omitempty"`
 	// Job is the job file that runs, one [section] unless it came from a file. plimsoll adds the options that place,
 	// time and observe it; everything else is as the author wrote it.
-	Job     fio.JobFile `json:"job"`
-	Targets []Target    `json:"targets,omitempty"`
+	Job        fio.JobFile `json:"job"`
+	Thresholds []Threshold `json:"thresholds,omitempty"`
 	// AsIs is true for a job file from elsewhere: files, sizes and times are its own.
 	AsIs bool `json:"as_is,omitempty"`
-}
-
-// Target is a stated expectation, such as "write.sync.p99 < 3ms" or "total.bw >= 0.95 * ceiling".
-type Target struct {
-	Text string `json:"text"`
-	// Metric is the left side: read|write|trim|total, then iops, bw, or clat|slat|lat|sync with mean, max or pNN.
-	Metric string `json:"metric"`
-	Op     string `json:"op"` // < <= > >=
-	// Limit is the right side in the metric's base unit (1/s, bytes/s, ns), or a factor of the ceiling.
-	Limit     float64 `json:"limit"`
-	OfCeiling bool    `json:"of_ceiling,omitempty"`
 }

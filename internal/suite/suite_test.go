@@ -186,19 +186,20 @@ func idsInOrder(s *Suite) string {
 	return strings.Join(ids, " ")
 }
 
-func TestParseTarget(t *testing.T) {
-	for text, want := range map[string]Target{
-		"write.iops >= 540":           {Metric: "write.iops", Op: ">=", Limit: 540},
-		"read.clat.p99 < 1.5ms":       {Metric: "read.clat.p99", Op: "<", Limit: 1.5e6},
-		"total.bw >= 0.95 * ceiling":  {Metric: "total.bw", Op: ">=", Limit: 0.95, OfCeiling: true},
-		"write.iops>ceiling":          {Metric: "write.iops", Op: ">", Limit: 1, OfCeiling: true},
-		"write.sync.p99.9 <= 300us":   {Metric: "write.sync.p99.9", Op: "<=", Limit: 3e5},
-		"read.bw >= 500MiB/s":         {Metric: "read.bw", Op: ">=", Limit: 500 << 20},
-		"total.iops >= 40.1k":         {Metric: "total.iops", Op: ">=", Limit: 40100},
-		"  write.lat.mean   <   2ms ": {Metric: "write.lat.mean", Op: "<", Limit: 2e6},
+func TestParseThreshold(t *testing.T) {
+	const ms = units.Latency(1e6)
+	for text, want := range map[string]Threshold{
+		"write.iops >= 540":           {Metric: Metric{WriteSide, IOPS, ""}, Op: ">=", Limit: Value{IOPS: 540}},
+		"read.clat.p99 < 1.5ms":       {Metric: Metric{ReadSide, Clat, "p99"}, Op: "<", Limit: Value{Latency: 1.5 * ms}},
+		"total.bw >= 0.95 * ceiling":  {Metric: Metric{TotalSide, BW, ""}, Op: ">=", OfCeiling: 0.95},
+		"write.iops>ceiling":          {Metric: Metric{WriteSide, IOPS, ""}, Op: ">", OfCeiling: 1},
+		"write.sync.p99.9 <= 300us":   {Metric: Metric{WriteSide, Sync, "p99.9"}, Op: "<=", Limit: Value{Latency: 0.3 * ms}},
+		"read.bw >= 500MiB/s":         {Metric: Metric{ReadSide, BW, ""}, Op: ">=", Limit: Value{Rate: 500 * units.MiBPerSec}},
+		"total.iops >= 40.1k":         {Metric: Metric{TotalSide, IOPS, ""}, Op: ">=", Limit: Value{IOPS: 40100}},
+		"  write.lat.mean   <   2ms ": {Metric: Metric{WriteSide, Lat, Mean}, Op: "<", Limit: Value{Latency: 2 * ms}},
 	} {
 		want.Text = strings.TrimSpace(text)
-		got, err := ParseTarget(text)
+		got, err := ParseThreshold(text)
 		if err != nil || got != want {
 			t.Errorf("%q: %+v, %v; want %+v", text, got, err, want)
 		}
@@ -207,7 +208,7 @@ func TestParseTarget(t *testing.T) {
 		"", "write.iops", "write.iops = 5", "write.iops >= 5ms", "write.bw >= 500", "read.clat.p99 < 5", "read.clat.p99 < ceiling",
 		"read.clat.p999 < 5ms", "disk.iops > 5", "write.iops >= 0 * ceiling", "write.iops >= x * ceiling", "read.lat.p99 < -5ms",
 	} {
-		if got, err := ParseTarget(text); err == nil {
+		if got, err := ParseThreshold(text); err == nil {
 			t.Errorf("%q: got %+v, want an error", text, got)
 		}
 	}
@@ -235,9 +236,9 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// fio records percentiles of clat and, unless lat_percentiles=1 is set, none of lat: a target on those is never judged. Writes that a sync
+// fio records percentiles of clat and, unless lat_percentiles=1 is set, none of lat: a threshold on those is never judged. Writes that a sync
 // follows are left out, since neither clat nor lat is the time of a durable write.
-func TestBuiltinTargetsAreRecorded(t *testing.T) {
+func TestBuiltinThresholdsAreRecorded(t *testing.T) {
 	for _, name := range Names() {
 		s, err := Builtin(name)
 		if err != nil {
@@ -251,9 +252,9 @@ func TestBuiltinTargetsAreRecorded(t *testing.T) {
 			if slices.ContainsFunc(loads, func(w fio.Workload) bool { return w.SyncEvery > 0 }) {
 				continue
 			}
-			for _, target := range c.Targets {
-				if strings.Contains(target.Metric, ".lat.p") {
-					t.Errorf("%s %d: fio does not record what %q is judged by", name, c.ID, target.Text)
+			for _, threshold := range c.Thresholds {
+				if threshold.Metric.Quantity == Lat && strings.HasPrefix(string(threshold.Metric.Statistic), "p") {
+					t.Errorf("%s %d: fio does not record what %q is judged by", name, c.ID, threshold.Text)
 				}
 			}
 		}

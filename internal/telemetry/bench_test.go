@@ -131,7 +131,7 @@ func BenchmarkSampler(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			own = 100 * series.Own
+			own = 100 * series.Overhead
 		})
 	}
 	b.ReportMetric(ours, "%core")

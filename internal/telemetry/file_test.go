@@ -54,7 +54,7 @@ func TestFileLooksLikeThis(t *testing.T) {
 	s := &Series{
 		Start: time.UnixMicro(1795252320000000), Devices: []string{"md0", `cciss!c0,d0`}, CPUs: 2, Absent: []string{"io_full_us"},
 		Samples: []Sample{{
-			At: 1500 * time.Microsecond, Own: 30 * time.Microsecond, Dirty: 4096, Writeback: 8192,
+			At: 1500 * time.Microsecond, Overhead: 30 * time.Microsecond, Dirty: 4096, Writeback: 8192,
 			CPU:    CPU{10 * ms, 20 * ms, 30 * ms, 40 * ms, 50 * ms, 60 * ms, 70 * ms},
 			IOSome: 99 * time.Microsecond,
 			Devices: []Device{{
@@ -98,7 +98,7 @@ func seriesGen() *rapid.Generator[*Series] {
 		for range rapid.IntRange(1, 5).Draw(t, "samples") {
 			at += us("step") >> 10 / time.Microsecond * time.Microsecond
 			sample := Sample{
-				At: at, Own: us("own"), Dirty: size("dirty"), Writeback: size("writeback"), IOSome: us("some"), IOFull: us("full"),
+				At: at, Overhead: us("own"), Dirty: size("dirty"), Writeback: size("writeback"), IOSome: us("some"), IOFull: us("full"),
 				CPU:     CPU{ms("user"), ms("system"), ms("idle"), ms("iowait"), ms("irq"), ms("softirq"), ms("steal")},
 				Devices: []Device{},
 			}

@@ -86,7 +86,7 @@ func duration(v uint64, unit time.Duration) time.Duration {
 func decodeRow(row []uint64, s *Sample) {
 	us := func(c int) time.Duration { return duration(row[c], time.Microsecond) }
 	ms := func(c int) time.Duration { return duration(row[c], time.Millisecond) }
-	s.At, s.Own = us(colAt), us(colOwn)
+	s.At, s.Overhead = us(colAt), us(colOwn)
 	s.Dirty, s.Writeback = units.Bytes(known(row[colDirty])), units.Bytes(known(row[colWriteback]))
 	s.CPU = CPU{
 		User: ms(colUser), System: ms(colSystem), Idle: ms(colIdle), IOWait: ms(colIOWait),
@@ -116,7 +116,7 @@ func decodeDevice(r []uint64) Device {
 func encodeRow(s *Sample, cpus int, row []uint64) {
 	us := func(d time.Duration) uint64 { return uint64(d.Microseconds()) }
 	ms := func(d time.Duration) uint64 { return uint64(d.Milliseconds()) }
-	row[colAt], row[colCPUs], row[colOwn] = us(s.At), uint64(cpus), us(s.Own)
+	row[colAt], row[colCPUs], row[colOwn] = us(s.At), uint64(cpus), us(s.Overhead)
 	row[colDirty], row[colWriteback] = uint64(s.Dirty), uint64(s.Writeback)
 	row[colUser], row[colSystem], row[colIdle], row[colIOWait] = ms(s.CPU.User), ms(s.CPU.System), ms(s.CPU.Idle), ms(s.CPU.IOWait)
 	row[colIRQ], row[colSoftIRQ], row[colSteal] = ms(s.CPU.IRQ), ms(s.CPU.SoftIRQ), ms(s.CPU.Steal)

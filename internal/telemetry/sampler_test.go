@@ -61,8 +61,8 @@ func TestSamplerCountsWhatTheDevicesDid(t *testing.T) {
 		u.ReadWait != 500*time.Microsecond || u.WriteWait != 2*time.Millisecond {
 		t.Errorf("%+v", u)
 	}
-	if series.CPUs != 64 || series.Own <= 0 || series.Own > 0.5 || len(series.Absent) != 0 {
-		t.Errorf("cpus %d, own %v, absent %v", series.CPUs, series.Own, series.Absent)
+	if series.CPUs != 64 || series.Overhead <= 0 || series.Overhead > 0.5 || len(series.Absent) != 0 {
+		t.Errorf("cpus %d, own %v, absent %v", series.CPUs, series.Overhead, series.Absent)
 	}
 	again, _ := s.Stop()
 	if again != series {

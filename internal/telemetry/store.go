@@ -103,7 +103,7 @@ func (b *building) finish() {
 	if n := len(b.Samples); n > 1 {
 		first, last := b.Samples[0], b.Samples[n-1]
 		if d := last.At - first.At; d > 0 {
-			b.Own = (last.Own - first.Own).Seconds() / d.Seconds()
+			b.Overhead = (last.Overhead - first.Overhead).Seconds() / d.Seconds()
 		}
 	}
 	b.Missed = missed(b.Samples)

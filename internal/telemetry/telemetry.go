@@ -23,9 +23,9 @@ type Series struct {
 	Start   time.Time `json:"start"`
 	Devices []string  `json:"devices"` // kernel names, the order of Sample.Devices
 	Samples []Sample  `json:"samples"`
-	// Own is the CPU time that the sampler's thread took, waking up included, in seconds of one core per second. The Go
+	// Overhead is the CPU time that the sampler's thread took, waking up included, in seconds of one core per second. The Go
 	// runtime's watchdog, which wakes up along with it, takes about as much again (BenchmarkSampler).
-	Own float64 `json:"own"`
+	Overhead float64 `json:"overhead"`
 	// CPUs is the number of cores online at the start.
 	CPUs int `json:"cpus"`
 	// Missed is the number of readings that should have been taken and were not: the machine was too busy to let the
@@ -45,8 +45,8 @@ type Sample struct {
 	// Stall is the total time some (or all) tasks waited for I/O, from /proc/pressure; 0 without PSI.
 	IOSome time.Duration `json:"io_some"`
 	IOFull time.Duration `json:"io_full"`
-	// Own is the CPU time the sampler has used since Series.Start.
-	Own time.Duration `json:"own"`
+	// Overhead is the CPU time the sampler has used since Series.Start.
+	Overhead time.Duration `json:"overhead"`
 }
 
 // Device holds the counters of /proc/diskstats for one device.

@@ -122,7 +122,7 @@ func (s *Series) Host(from, to time.Duration) *HostUse {
 	}
 	if t := (b.At - a.At).Seconds(); t > 0 {
 		h.IOSome, h.IOFull = min(1, d(a.IOSome, b.IOSome)/t), min(1, d(a.IOFull, b.IOFull)/t)
-		h.SamplerCPU = d(a.Own, b.Own) / t
+		h.SamplerCPU = d(a.Overhead, b.Overhead) / t
 	}
 	return h
 }

@@ -19,7 +19,7 @@ func TestUse(t *testing.T) {
 				{Reads: 7 + 100*n, ReadBytes: 8192 * 100 * 1, ReadTime: d * 50 * ms, Busy: d * 90 * ms, Queue: d * 250 * ms, Flushes: 20 * n},
 				{Busy: d * 101 * ms, Gone: i == 0 || i == 10},
 			},
-			Dirty: 4096 * 10, Own: d * 10 * time.Microsecond, IOSome: d * 20 * ms,
+			Dirty: 4096 * 10, Overhead: d * 10 * time.Microsecond, IOSome: d * 20 * ms,
 			CPU: CPU{User: d * 100 * ms, System: d * 50 * ms, Idle: d * 200 * ms, IOWait: d * 50 * ms},
 		})
 	}

@@ -1,8 +1,9 @@
 package verdict
 
 import (
+	"errors"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,126 +12,114 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
-	"plimsoll/internal/units"
 )
 
-// Evaluate holds a target against a result. The metric is read|write|trim|total, then iops, bw, or a latency (clat, slat,
-// lat, sync) with mean, max or a percentile (p99, p99.9). A target that cannot be judged (the direction did not run, the
-// percentile was not recorded, the ceiling is unknown) comes back Skipped with the reason, never as met or missed.
-func Evaluate(s suite.Target, r *result.Result, c *ceiling.Ceiling) ThresholdResult {
-	t := ThresholdResult{Target: s, Limit: s.Limit}
+// Outcome of a threshold.
+type Outcome string
+
+// The outcomes.
+const (
+	Met       Outcome = "met"
+	Missed    Outcome = "missed"
+	NotJudged Outcome = "not judged"
+)
+
+// ThresholdResult is a threshold evaluated on a result.
+type ThresholdResult struct {
+	Threshold suite.Threshold `json:"threshold"`
+	Outcome   Outcome         `json:"outcome"`
+	Measured  suite.Value     `json:"measured,omitzero"`
+	Limit     suite.Value     `json:"limit,omitzero"` // with the ceiling's factor applied
+	// Reason says why it was not judged: the ceiling is unknown, the direction did not run.
+	Reason string `json:"reason,omitempty"`
+}
+
+// PrintMeasured writes the measured figure with its unit: "536 IOPS", "508 MiB/s", "1.86 ms".
+func (t ThresholdResult) PrintMeasured() string { return t.Threshold.Metric.Print(t.Measured) }
+
+// PrintLimit writes the limit with its unit.
+func (t ThresholdResult) PrintLimit() string { return t.Threshold.Metric.Print(t.Limit) }
+
+// Evaluate judges a threshold on a result. One that cannot be judged (the direction did not run, the percentile was not
+// recorded, the ceiling is unknown) comes back as not judged with the reason, never as met or missed.
+func Evaluate(s suite.Threshold, r *result.Result, c *ceiling.Ceiling) ThresholdResult {
+	t := ThresholdResult{Threshold: s, Outcome: NotJudged, Limit: s.Limit}
 	measured, err := measure(s.Metric, r)
 	if err != nil {
-		t.Skipped = err.Error()
+		t.Reason = err.Error()
 		return t
 	}
-	t.Measured = measured
-	if s.OfCeiling {
+	t.Measured = s.Metric.Value(measured)
+	if s.OfCeiling > 0 {
 		of, err := ceilingOf(s.Metric, c)
 		if err != nil {
-			t.Skipped = err.Error()
+			t.Reason = err.Error()
 			return t
 		}
-		t.Limit = s.Limit * of
+		t.Limit = s.Metric.Value(s.OfCeiling * of)
 	}
-	switch s.Op {
-	case "<":
-		t.Met = t.Measured < t.Limit
-	case "<=":
-		t.Met = t.Measured <= t.Limit
-	case ">":
-		t.Met = t.Measured > t.Limit
-	case ">=":
-		t.Met = t.Measured >= t.Limit
-	default:
-		t.Skipped = fmt.Sprintf("comparison %q: want <, <=, > or >=", s.Op)
+	t.Outcome = Missed
+	if s.Op.Holds(t.Measured, t.Limit) {
+		t.Outcome = Met
 	}
 	return t
 }
 
-// Print writes a value of the target's metric with its unit: "536 IOPS", "508 MiB/s", "1.86 ms".
-func (t ThresholdResult) Print(v float64) string {
-	switch {
-	case strings.HasSuffix(t.Metric, ".iops"):
-		return units.IOPS(v).String() + " IOPS"
-	case strings.HasSuffix(t.Metric, ".bw"):
-		return units.Rate(v).String()
-	}
-	return diagnose.Span(v)
-}
-
 // measure looks a metric up, in its base unit: 1/s, bytes/s or nanoseconds.
-func measure(metric string, r *result.Result) (float64, error) {
+func measure(m suite.Metric, r *result.Result) (float64, error) {
 	if r == nil {
-		return 0, fmt.Errorf("nothing was measured")
+		return 0, errors.New("nothing was measured")
 	}
-	side, what, _ := strings.Cut(metric, ".")
-	dirs, err := directions(side, r)
+	dirs, err := directions(m.Side, r)
 	if err != nil {
 		return 0, err
 	}
-	switch what {
-	case "iops":
-		sum := 0.0
-		for _, d := range dirs {
-			sum += float64(d.IOPS)
-		}
-		return sum, nil
-	case "bw":
-		sum := 0.0
-		for _, d := range dirs {
-			sum += float64(d.BW)
-		}
-		return sum, nil
+	iops, bw := dirs[0].IOPS, dirs[0].BW
+	if m.Side == suite.TotalSide {
+		iops, bw = r.Total.Rates()
 	}
-	kind, point, _ := strings.Cut(what, ".")
 	var parts []fio.Latency
 	for _, d := range dirs {
-		switch kind {
-		case "clat":
+		switch m.Quantity {
+		case suite.IOPS:
+			return float64(iops), nil
+		case suite.BW:
+			return float64(bw), nil
+		case suite.Clat:
 			parts = append(parts, d.Clat)
-		case "slat":
+		case suite.Slat:
 			parts = append(parts, d.Slat)
-		case "lat":
+		case suite.Lat:
 			parts = append(parts, d.Lat)
-		case "sync":
-		default:
-			return 0, fmt.Errorf("metric %q is not known", metric)
+		case suite.Sync:
+			parts = []fio.Latency{r.Total.Sync.Lat}
 		}
 	}
-	if kind == "sync" {
-		parts = []fio.Latency{r.Total.Sync.Lat}
-	}
-	return latency(metric, point, parts)
+	return latency(m, parts)
 }
 
-func directions(side string, r *result.Result) ([]fio.Direction, error) {
+func directions(side suite.Side, r *result.Result) ([]fio.Direction, error) {
 	var dirs []fio.Direction
 	switch side {
-	case "read":
+	case suite.ReadSide:
 		dirs = []fio.Direction{r.Total.Read}
-	case "write":
+	case suite.WriteSide:
 		dirs = []fio.Direction{r.Total.Write}
-	case "trim":
+	case suite.TrimSide:
 		dirs = []fio.Direction{r.Total.Trim}
-	case "total":
-		for _, d := range []fio.Direction{r.Total.Read, r.Total.Write, r.Total.Trim} {
-			if diagnose.Ran(d) {
-				dirs = append(dirs, d)
-			}
-		}
-	default:
-		return nil, fmt.Errorf("%q is no direction: want read, write, trim or total", side)
+	case suite.TotalSide:
+		dirs = []fio.Direction{r.Total.Read, r.Total.Write, r.Total.Trim}
 	}
-	if len(dirs) == 0 || !diagnose.Ran(dirs[0]) {
-		return nil, fmt.Errorf("no %s ran", strings.ReplaceAll(side, "total", "I/O"))
+	dirs = slices.DeleteFunc(dirs, func(d fio.Direction) bool { return !diagnose.Ran(d) })
+	if len(dirs) == 0 {
+		return nil, fmt.Errorf("no %s ran", strings.ReplaceAll(string(side), "total", "I/O"))
 	}
 	return dirs, nil
 }
 
 // latency reads one point of a distribution. Several directions are merged by their histograms; means are weighted by
 // count; percentiles without histograms cannot be merged and are refused.
-func latency(metric, point string, parts []fio.Latency) (float64, error) {
+func latency(metric suite.Metric, parts []fio.Latency) (float64, error) {
 	var measured []fio.Latency
 	for _, l := range parts {
 		if l.Measured() {
@@ -140,8 +129,8 @@ func latency(metric, point string, parts []fio.Latency) (float64, error) {
 	if len(measured) == 0 {
 		return 0, fmt.Errorf("%s was not recorded", metric)
 	}
-	switch point {
-	case "mean":
+	switch metric.Statistic {
+	case suite.Mean:
 		sum, n := 0.0, 0.0
 		for _, l := range measured {
 			weight := float64(max(l.N, 1))
@@ -149,7 +138,7 @@ func latency(metric, point string, parts []fio.Latency) (float64, error) {
 			n += weight
 		}
 		return sum / n, nil
-	case "max":
+	case suite.Max:
 		var most time.Duration
 		for _, l := range measured {
 			most = max(most, l.Max)
@@ -159,9 +148,9 @@ func latency(metric, point string, parts []fio.Latency) (float64, error) {
 		}
 		return float64(most), nil
 	}
-	p, err := strconv.ParseFloat(strings.TrimPrefix(point, "p"), 64)
-	if err != nil || !strings.HasPrefix(point, "p") || p < 0 || p > 100 {
-		return 0, fmt.Errorf("metric %q is not known: want mean, max or a percentile such as p99", metric)
+	p, ok := metric.Statistic.Percentile()
+	if !ok {
+		return 0, fmt.Errorf("unknown metric %s: want mean, max or a percentile such as p99", metric)
 	}
 	l := measured[0]
 	if len(measured) > 1 {
@@ -176,27 +165,26 @@ func latency(metric, point string, parts []fio.Latency) (float64, error) {
 	}
 	v, ok := l.At(p)
 	if !ok {
-		return 0, fmt.Errorf("percentile %g of %s was not recorded", p, strings.TrimSuffix(metric, "."+point))
+		return 0, fmt.Errorf("%s was not recorded", metric)
 	}
 	return float64(v), nil
 }
 
 // ceilingOf is what the binding bound allows of a metric. Bounds give bytes for both directions together; a direction's part
 // is its part of the I/Os, which is exact when reads and writes are of one size.
-func ceilingOf(metric string, c *ceiling.Ceiling) (float64, error) {
+func ceilingOf(metric suite.Metric, c *ceiling.Ceiling) (float64, error) {
 	if c == nil || c.Binding() == nil {
 		return 0, fmt.Errorf("the ceiling is not known")
 	}
 	b := c.Binding()
-	if b.Own() {
+	if b.SelfMeasured() {
 		return 0, fmt.Errorf("its own latency binds, so there is no ceiling to hold %s against", metric)
 	}
-	side, what, _ := strings.Cut(metric, ".")
 	part, share := b.IOPS, 1.0
-	switch side {
-	case "read":
+	switch metric.Side { //nolint:exhaustive // the others are the bound whole
+	case suite.ReadSide:
 		part = b.ReadIOPS
-	case "write":
+	case suite.WriteSide:
 		part = b.WriteIOPS
 	}
 	switch {
@@ -206,10 +194,10 @@ func ceilingOf(metric string, c *ceiling.Ceiling) (float64, error) {
 		share = float64(part / b.IOPS)
 	}
 	v := 0.0
-	switch what {
-	case "iops":
+	switch metric.Quantity { //nolint:exhaustive // latencies have no ceiling
+	case suite.IOPS:
 		v = float64(part)
-	case "bw":
+	case suite.BW:
 		v = float64(b.BW) * share
 	default:
 		return 0, fmt.Errorf("%s has no ceiling: only iops and bw have", metric)

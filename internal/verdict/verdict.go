@@ -11,23 +11,12 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/result"
-	"plimsoll/internal/suite"
 )
 
 // Scenario is a measurement with its thresholds evaluated.
 type Scenario struct {
 	diagnose.Measurement
 	Thresholds []ThresholdResult
-}
-
-// ThresholdResult is a threshold evaluated on a result.
-type ThresholdResult struct {
-	suite.Target
-	Measured float64 `json:"measured"`
-	Limit    float64 `json:"limit_value"` // with the ceiling's factor applied
-	Met      bool    `json:"met"`
-	// Skipped says why it could not be evaluated: the ceiling is unknown, the direction was not measured.
-	Skipped string `json:"skipped,omitempty"`
 }
 
 // Verdict of a scenario or a run.
@@ -85,7 +74,7 @@ func Of(m Scenario, findings []finding.Finding) Verdict {
 	}
 	v := Pass
 	for _, t := range m.Thresholds {
-		if t.Skipped == "" && !t.Met {
+		if t.Outcome == Missed {
 			v = Fail
 		}
 	}
@@ -137,13 +126,13 @@ func OfRun(runs []Scenario, findings []finding.Finding) (Verdict, []string) {
 			reasons = append(reasons, reason{Invalid, fmt.Sprintf("Scenario %s is invalid: %s.", m.Label(), why), 1})
 		}
 		for _, t := range m.Thresholds {
-			switch {
-			case t.Skipped != "":
-			case t.Met:
+			switch t.Outcome {
+			case NotJudged:
+			case Met:
 				met++
-			default:
-				reasons = append(reasons, reason{Fail, fmt.Sprintf("Scenario %s missed its target %s: it measured %s.",
-					m.Label(), t.Text, t.Print(t.Measured)), 1})
+			case Missed:
+				reasons = append(reasons, reason{Fail, fmt.Sprintf("Scenario %s missed its threshold %s: it measured %s.",
+					m.Label(), t.Threshold.Text, t.PrintMeasured()), 1})
 			}
 		}
 	}
@@ -156,7 +145,7 @@ func OfRun(runs []Scenario, findings []finding.Finding) (Verdict, []string) {
 			continue
 		}
 		told[f.Code] = true
-		text := f.Says
+		text := f.Message
 		n := scenariosWith(f.Code, findings)
 		if n > 1 {
 			text = fmt.Sprintf("%s (%s, %d scenarios)", text, f.Code, n)
@@ -173,7 +162,7 @@ func OfRun(runs []Scenario, findings []finding.Finding) (Verdict, []string) {
 	if len(texts) == 0 && judged > 0 {
 		texts = append(texts, fmt.Sprintf("%d of %d scenarios ran without a warning.", judged, len(runs)))
 		if met > 0 {
-			texts = append(texts, fmt.Sprintf("All %d targets that could be judged are met.", met))
+			texts = append(texts, fmt.Sprintf("All %d thresholds that could be judged are met.", met))
 		}
 	}
 	return v, texts

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -28,8 +29,8 @@ func TestWords(t *testing.T) {
 
 func TestVerdictOfTheWorst(t *testing.T) {
 	done := &result.Result{State: result.Done}
-	missed := ThresholdResult{Target: suite.Target{Text: "write.iops >= 540", Metric: "write.iops"}, Measured: 500}
-	skipped := ThresholdResult{Skipped: "no write ran"}
+	missed := ThresholdResult{Threshold: threshold("write.iops >= 540"), Outcome: Missed}
+	skipped := ThresholdResult{Outcome: NotJudged, Reason: "no write ran"}
 	on := func(id int, s finding.Severity) finding.Finding {
 		return finding.Finding{Code: "PL999", Severity: s, Scenarios: []int{id}}
 	}
@@ -64,21 +65,21 @@ func TestVerdictOfTheWorst(t *testing.T) {
 func TestRunVerdictGivesThreeReasonsWorstFirst(t *testing.T) {
 	runs := []Scenario{
 		{diagnose.Measurement{Scenario: suite.Scenario{ID: 1, Name: "sync"}, Result: &result.Result{State: result.Done}}, []ThresholdResult{
-			{Target: suite.Target{Text: "write.sync.p99 < 3ms", Metric: "write.sync.p99"}, Measured: 4.2e6},
+			{Threshold: threshold("write.sync.p99 < 3ms"), Outcome: Missed, Measured: suite.Value{Latency: 4.2e6}},
 		}},
 		{Measurement: diagnose.Measurement{Scenario: suite.Scenario{ID: 2, Name: "mixed"}, Result: &result.Result{State: result.Done}}},
 		{Measurement: diagnose.Measurement{Scenario: suite.Scenario{ID: 3, Name: "later"}}},
 	}
 	findings := []finding.Finding{
-		{Code: "PL401", Severity: finding.Invalid, Scenarios: []int{2}, Says: "Reads never reached the drives."},
-		{Code: "PL201", Severity: finding.Fail, Says: "md0 is degraded."},
-		{Code: "PL405", Severity: finding.Warn, Scenarios: []int{1}, Says: "The rate fell."},
-		{Code: "PL405", Severity: finding.Warn, Scenarios: []int{2}, Says: "The rate fell again."},
+		{Code: "PL401", Severity: finding.Invalid, Scenarios: []int{2}, Message: "Reads never reached the drives."},
+		{Code: "PL201", Severity: finding.Fail, Message: "md0 is degraded."},
+		{Code: "PL405", Severity: finding.Warn, Scenarios: []int{1}, Message: "The rate fell."},
+		{Code: "PL405", Severity: finding.Warn, Scenarios: []int{2}, Message: "The rate fell again."},
 	}
 	v, why := OfRun(runs, findings)
 	want := []string{
 		"Reads never reached the drives. (PL401)",
-		"Scenario 1 sync missed its target write.sync.p99 < 3ms: it measured 4.2 ms.",
+		"Scenario 1 sync missed its threshold write.sync.p99 < 3ms: it measured 4.2 ms.",
 		"md0 is degraded. (PL201)",
 	}
 	if v != Invalid || !slices.Equal(why, want) {
@@ -88,10 +89,10 @@ func TestRunVerdictGivesThreeReasonsWorstFirst(t *testing.T) {
 		t.Errorf("got %s %q", v, why)
 	}
 	wide := []finding.Finding{
-		{Code: "PL208", Severity: finding.Warn, Says: "/ is mounted with discard."},
-		{Code: "PL409", Severity: finding.Warn, Scenarios: []int{1, 2}, Says: "The cores are full."},
+		{Code: "PL208", Severity: finding.Warn, Message: "/ is mounted with discard."},
+		{Code: "PL409", Severity: finding.Warn, Scenarios: []int{1, 2}, Message: "The cores are full."},
 	}
-	runs[0].Thresholds[0].Met = true
+	runs[0].Thresholds[0].Outcome = Met
 	if v, why := OfRun(runs, wide); v != Warn || why[0] != "The cores are full. (PL409, 2 scenarios)" {
 		t.Errorf("what concerns more scenarios comes first: got %s %q", v, why)
 	}
@@ -127,54 +128,50 @@ func TestEvaluate(t *testing.T) {
 	}}
 	type want struct {
 		measured, limit float64
-		met             bool
-		skipped         string
+		outcome         Outcome
+		reason          string
 	}
 	for text, w := range map[string]want{
-		"read.iops >= 13000":         {13100, 13000, true, ""},
-		"total.iops >= 18700":        {18700, 18700, true, ""},
-		"total.iops > 18700":         {18700, 18700, false, ""},
-		"total.iops >= ceiling":      {18700, 18462, true, ""}, // the burst of the instance, so the volumes bind
-		"write.iops >= 2 * ceiling":  {5600, 2 * 5538, false, ""},
-		"read.bw >= 0.5 * ceiling":   {100 << 20, 0.5 * 144 * (1 << 20) * 12923 / 18462, true, ""},
-		"total.bw >= 150MiB/s":       {140 << 20, 150 << 20, false, ""},
-		"read.clat.mean < 2ms":       {1e6, 2e6, true, ""},
-		"total.clat.max <= 20ms":     {20e6, 20e6, true, ""},
-		"total.clat.mean < 2ms":      {(99*1e6 + 3*10e6) / 102, 2e6, true, ""},
-		"write.sync.p99 < 3ms":       {2.5e6, 3e6, true, ""},
-		"write.lat.p99 < 3ms":        {4e6, 3e6, false, ""},
-		"write.lat.p99.9 < 3ms":      {0, 3e6, false, "percentile 99.9 of write.lat was not recorded"},
-		"read.slat.mean < 3ms":       {0, 3e6, false, "read.slat.mean was not recorded"},
-		"trim.iops > 1":              {0, 1, false, "no trim ran"},
-		"read.clat.max < 1500us":     {2e6, 1.5e6, false, ""},
-		"total.lat.p99 < 3ms":        {4e6, 3e6, false, ""}, // only writes recorded it
-		"total.clat.p99 < 1100000ns": {0, 1.1e6, false, ""},
+		"read.iops >= 13000":         {13100, 13000, Met, ""},
+		"total.iops >= 18700":        {18700, 18700, Met, ""},
+		"total.iops > 18700":         {18700, 18700, Missed, ""},
+		"total.iops >= ceiling":      {18700, 18462, Met, ""}, // the burst of the instance, so the volumes bind
+		"write.iops >= 2 * ceiling":  {5600, 2 * 5538, Missed, ""},
+		"read.bw >= 0.5 * ceiling":   {100 << 20, 0.5 * 144 * (1 << 20) * 12923 / 18462, Met, ""},
+		"total.bw >= 150MiB/s":       {140 << 20, 150 << 20, Missed, ""},
+		"read.clat.mean < 2ms":       {1e6, 2e6, Met, ""},
+		"total.clat.max <= 20ms":     {20e6, 20e6, Met, ""},
+		"total.clat.mean < 2ms":      {(99*1e6 + 3*10e6) / 102, 2e6, Met, ""},
+		"write.sync.p99 < 3ms":       {2.5e6, 3e6, Met, ""},
+		"write.lat.p99 < 3ms":        {4e6, 3e6, Missed, ""},
+		"write.lat.p99.9 < 3ms":      {0, 3e6, NotJudged, "write.lat.p99.9 was not recorded"},
+		"read.slat.mean < 3ms":       {0, 3e6, NotJudged, "read.slat.mean was not recorded"},
+		"trim.iops > 1":              {0, 1, NotJudged, "no trim ran"},
+		"read.clat.max < 1500us":     {2e6, 1.5e6, Missed, ""},
+		"total.lat.p99 < 3ms":        {4e6, 3e6, Missed, ""}, // only writes recorded it
+		"total.clat.p99 < 1100000ns": {0, 1.1e6, Missed, ""},
 	} {
-		target, err := suite.ParseTarget(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := Evaluate(target, r, c)
+		got := Evaluate(threshold(text), r, c)
 		if text == "total.clat.p99 < 1100000ns" { // merged: 99 of 102 are 1 ms, so p99 lies among the slow three
 			w.measured = float64(fio.BinValue(fio.BinOf(10 * time.Millisecond)))
 		}
-		near := got.Measured-w.measured < 1 && w.measured-got.Measured < 1 && got.Limit-w.limit < 1 && w.limit-got.Limit < 1
-		if !near || got.Met != w.met || got.Skipped != w.skipped {
+		near := math.Abs(got.Measured.Base()-w.measured) < 1 && math.Abs(got.Limit.Base()-w.limit) < 1
+		if !near || got.Outcome != w.outcome || got.Reason != w.reason {
 			t.Errorf("%s: got %+v, want %+v", text, got, w)
 		}
 	}
-	target, _ := suite.ParseTarget("read.iops >= ceiling")
+	target := threshold("read.iops >= ceiling")
 	own := &ceiling.Ceiling{Bounds: []ceiling.Bound{
 		{Kind: ceiling.Concurrency, IOPS: 1100, BW: 1100 * 8 * 1024}, {Kind: ceiling.VolumeIOPS, IOPS: 3000, BW: 3000 * 8 * 1024},
 	}}
 	own.Bounds[0].Origin.Kind = topology.Measured
-	if got := Evaluate(target, r, own); !strings.HasPrefix(got.Skipped, "its own latency binds") {
+	if got := Evaluate(target, r, own); !strings.HasPrefix(got.Reason, "its own latency binds") {
 		t.Errorf("against its own latency: %+v", got)
 	}
-	if got := Evaluate(target, r, nil); got.Skipped != "the ceiling is not known" {
+	if got := Evaluate(target, r, nil); got.Reason != "the ceiling is not known" {
 		t.Errorf("without a ceiling: %+v", got)
 	}
-	if got := Evaluate(target, nil, c); got.Skipped != "nothing was measured" {
+	if got := Evaluate(target, nil, c); got.Reason != "nothing was measured" {
 		t.Errorf("without a result: %+v", got)
 	}
 }
@@ -187,8 +184,16 @@ func TestPercentilesOfTwoDirectionsAreNotAveraged(t *testing.T) {
 		Read:  fio.Direction{N: 1, Clat: l(time.Millisecond)},
 		Write: fio.Direction{N: 1, Clat: l(3 * time.Millisecond)},
 	}}
-	got := Evaluate(suite.Target{Metric: "total.clat.p99", Op: "<", Limit: 5e6}, r, nil)
-	if !strings.Contains(got.Skipped, "percentiles cannot be averaged") {
+	got := Evaluate(threshold("total.clat.p99 < 5ms"), r, nil)
+	if !strings.Contains(got.Reason, "percentiles cannot be averaged") {
 		t.Errorf("got %+v", got)
 	}
+}
+
+func threshold(text string) suite.Threshold {
+	t, err := suite.ParseThreshold(text)
+	if err != nil {
+		panic(err)
+	}
+	return t
 }
