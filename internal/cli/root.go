@@ -73,6 +73,11 @@ func fileOf(w io.Writer) (*os.File, bool) {
 	return f, ok
 }
 
+// Commands is the tree of all commands, for the pages that are made from it (scripts/man).
+func Commands() *cobra.Command {
+	return newRootCmd(&Env{Machine: sys.Host(), In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
+}
+
 func newRootCmd(env *Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "plimsoll",
