@@ -10,7 +10,7 @@ import (
 )
 
 func newCatalogCmd(env *Env) *cobra.Command {
-	var asJSON bool
+	var format string
 	cmd := &cobra.Command{
 		Use:   "catalog [VOLUME-TYPE | INSTANCE-TYPE | DRIVE]",
 		Short: "Show the limits that plimsoll knows, with source, date and trust",
@@ -21,19 +21,19 @@ func newCatalogCmd(env *Env) *cobra.Command {
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeCatalog,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return runCatalog(env, strings.Join(args, ""), asJSON)
+			return runCatalog(env, strings.Join(args, ""), format)
 		},
 	}
-	addJSON(cmd, &asJSON)
+	addFormat(cmd, &format, textOrJSON)
 	return cmd
 }
 
-func runCatalog(env *Env, name string, asJSON bool) error {
+func runCatalog(env *Env, name, format string) error {
 	facts, ok := report.CatalogEntry(name)
 	if !ok {
 		return hint(usage(fmt.Errorf("the catalogue has no volume type, instance type or drive %.60q", name)), "plimsoll catalog")
 	}
-	if asJSON {
+	if format == formatJSON {
 		return report.WriteJSON(env.Out, "catalog", facts.Data)
 	}
 	return report.Catalog(env.Out, facts, reportOptions(env))

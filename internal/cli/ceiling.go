@@ -5,66 +5,64 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/bench"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/report"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 type ceilingOptions struct {
 	layoutOptions
-	args        []string
-	data, wal   string
-	read, write time.Duration
+	pathOptions
+	scenarios   []string
+	read, write units.Latency
 	sweep       string
 	together    bool
-	json        bool
+	format      string
 }
 
 func newCeilingCmd(env *Env) *cobra.Command {
 	var o ceilingOptions
 	cmd := &cobra.Command{
 		Use:   "ceiling [SUITE | SCENARIO | FILE.fio]...",
-		Short: "Say the most that a storage layout allows, and what holds it there",
-		Long: `Work out the most that a storage layout allows each scenario, and which resource
-holds it there. The layout is declared, and then need not exist, or it is what lies
-below --data and --wal. Nothing is measured. One scenario is shown in detail; several
-as a table.`,
+		Short: "Compute the maximum performance of a storage layout and its bottleneck",
+		Long: `Compute the most that a storage layout allows each scenario, and which resource limits it. The layout is declared and
+need not exist, or it is the storage behind --data and --wal. Nothing is measured. One scenario is shown in detail,
+several as a table.`,
 		Example: `  plimsoll ceiling db --volumes 8xgp3 --level raid10 --chunk 64KiB --instance c8g.2xlarge
   plimsoll ceiling 8 --topology plimsoll.yaml
   plimsoll ceiling 3 --volumes 8xgp3 --level raid10 --read-latency 0.6ms --sweep iodepth=1..256`,
 		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args = args
+			o.scenarios = args
 			return runCeiling(cmd.Context(), env, o)
 		},
 	}
 	f := cmd.Flags()
-	o.addFlags(f)
-	f.StringVar(&o.data, "data", "", "`PATH` of the data role, where no layout is declared")
-	f.StringVar(&o.wal, "wal", "", "`PATH` of the log role")
-	f.DurationVar(&o.read, "read-latency", 0, "one read at depth 1 takes this `LONG`, such as 0.6ms: bounds what few I/Os in flight reach")
-	f.DurationVar(&o.write, "write-latency", 0, "one write at depth 1 takes this `LONG`")
-	f.StringVar(&o.sweep, "sweep", "", "vary one scenario: `AXES` bs=4k..1M, iodepth=1..256, or both with a comma")
-	f.BoolVar(&o.together, "together", false, "let one scenario of each role run at once and share the instance")
-	f.BoolVar(&o.json, "json", false, "print as JSON")
+	o.layoutOptions.addFlags(f)
+	o.pathOptions.addFlags(f)
+	addLatency(f, &o.read, "read-latency", "`LATENCY` of one read at queue depth 1, such as 0.6ms; limits throughput at low queue depths")
+	addLatency(f, &o.write, "write-latency", "`LATENCY` of one write at queue depth 1")
+	f.StringVar(&o.sweep, "sweep", "", "vary one scenario along `AXES`: bs=4k..1M, iodepth=1..256, or both with a comma")
+	f.BoolVar(&o.together, "together", false, "model one scenario per role running concurrently on the same instance")
+	addFormat(cmd, &o.format, textOrJSON)
 	cmd.MarkFlagsMutuallyExclusive("sweep", "together")
 	return cmd
 }
 
 func runCeiling(ctx context.Context, env *Env, o ceilingOptions) error {
-	s, err := suite.Select(o.args, suite.Selection{})
+	s, err := suite.Select(o.scenarios, suite.Selection{})
 	if err != nil {
 		return usage(err)
 	}
-	t, err := o.topology(ctx, env, s)
+	t, err := o.detect(ctx, env, s)
 	if err != nil {
 		return err
 	}
@@ -78,14 +76,14 @@ func runCeiling(ctx context.Context, env *Env, o ceilingOptions) error {
 	}
 	if o.sweep != "" {
 		if len(all) != 1 {
-			return usage(fmt.Errorf("--sweep varies one scenario, and %d are named: add its number", len(all)))
+			return usage(fmt.Errorf("--sweep varies one scenario, but %d are named; add its number", len(all)))
 		}
 		return runSweep(env, o, t, all[0])
 	}
 	if err := o.work(t, all); err != nil {
 		return err
 	}
-	if o.json {
+	if o.format == formatJSON {
 		return report.WriteJSON(env.Out, "ceiling", map[string]any{"topology": t, "scenarios": all})
 	}
 	return report.Ceilings(env.Out, t, s.Name, all, o.together, reportOptions(env))
@@ -98,15 +96,15 @@ func runSweep(env *Env, o ceilingOptions, t *topology.Topology, one report.Outlo
 		return usage(fmt.Errorf("--%w", err))
 	}
 	points := ceiling.Sweep(t, one.Role, one.Loads, axes, o.withLatency)
-	if o.json {
+	if o.format == formatJSON {
 		return report.WriteJSON(env.Out, "points", points)
 	}
 	return report.Sweep(env.Out, t, one, axes, points, reportOptions(env))
 }
 
-// topology is the declared layout, or what is found below the paths, those that job files name too.
-func (o ceilingOptions) topology(ctx context.Context, env *Env, s *suite.Suite) (*topology.Topology, error) {
-	decl, err := o.declaration()
+// detect is the declared layout, or what is found below the paths, those that job files name too.
+func (o ceilingOptions) detect(ctx context.Context, env *Env, s *suite.Suite) (*topology.Topology, error) {
+	decl, err := o.declaration(env)
 	if err != nil {
 		return nil, err
 	}
@@ -117,18 +115,13 @@ func (o ceilingOptions) topology(ctx context.Context, env *Env, s *suite.Suite) 
 		}
 		return t, nil
 	}
-	at := runOptions{data: o.data, wal: o.wal}
-	if err := at.follow(s); err != nil {
-		return nil, usage(err)
-	}
-	paths, err := at.paths()
-	if err != nil {
+	at := bench.Request{Data: o.data, WAL: o.wal}
+	if err := at.Follow(s); err != nil {
 		return nil, err
 	}
-	for _, p := range paths {
-		if _, err := filepath.EvalSymlinks(p); err != nil {
-			return nil, err
-		}
+	paths, err := pathOptions{data: at.Data, wal: at.WAL}.existing()
+	if err != nil {
+		return nil, err
 	}
 	return topology.Detect(ctx, env.Machine, paths, decl)
 }
@@ -140,12 +133,12 @@ func (o ceilingOptions) work(t *topology.Topology, all []report.Outlook) error {
 		loads := map[topology.Role][]fio.Workload{}
 		for _, one := range all {
 			if loads[one.Role] != nil {
-				return usage(errors.New("--together takes one scenario of each role, such as 2,6"))
+				return usage(errors.New("--together takes one scenario per role, such as 2 6"))
 			}
 			loads[one.Role] = one.Loads
 		}
 		if len(loads) < 2 {
-			return usage(errors.New("--together takes one scenario of each role, such as 2,6"))
+			return usage(errors.New("--together takes one scenario per role, such as 2 6"))
 		}
 		got := ceiling.OfTogether(t, loads)
 		for i, one := range all {
@@ -167,5 +160,5 @@ func (o ceilingOptions) withLatency(c ceiling.Ceiling) ceiling.Ceiling {
 	if o.read == 0 && o.write == 0 {
 		return c
 	}
-	return c.WithLatency(o.read, o.write, 0, topology.Origin{Kind: topology.Declared, Where: "--read-latency, --write-latency"})
+	return c.WithLatency(o.read.Duration(), o.write.Duration(), 0, topology.Origin{Kind: topology.Declared, Where: "--read-latency, --write-latency"})
 }

@@ -3,16 +3,14 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/bench"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
-	"plimsoll/internal/fio"
 	"plimsoll/internal/host"
 	"plimsoll/internal/report"
 	"plimsoll/internal/sys"
@@ -22,32 +20,32 @@ import (
 
 type checkOptions struct {
 	layoutOptions
-	data, wal string
-	role      topology.Role // the only one to look at; empty for both
-	json      bool
+	pathOptions
+	role   topology.Role // the only one to look at; empty for both
+	format string
 }
 
 func newCheckCmd(env *Env) *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
-		Use:   "check",
-		Short: "Say what is wrong with the storage and the machine around it, before anything is measured",
-		Long: `Say what is wrong with the storage and the machine around it, before anything is measured: the state and layout
-of arrays, mounts, queues, read-ahead, processors, clock, memory, fstab, mdadm.conf, other load, the kernel's log;
-on EC2 also how much of their burst credits the volumes and the instance have left.
+		Use:   "check " + pathsUse,
+		Short: "Check the storage and host configuration for problems before benchmarking",
+		Long: `Check the storage and host configuration for problems before benchmarking: the state and layout of arrays, mounts,
+queues, read-ahead, processors, clock, memory, fstab, mdadm.conf, other load, the kernel log; on EC2 also the remaining
+burst credits of the volumes and the instance.
 
-Nothing is written, and root is not needed: what could not be seen without it is said. It looks at the devices for
+Nothing is written, and root is not needed; what could not be seen without it is listed. The devices are observed for
 0.8 s. The exit code is 3 when a finding is an error.`,
-		Example: `  plimsoll check --data /data --wal /wal
-  plimsoll check --data /data --json`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runCheck(cmd.Context(), env, o) },
+		Example: `  plimsoll check /data
+  plimsoll check --data /data --wal /wal --json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args = args
+			return runCheck(cmd.Context(), env, o)
+		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&o.data, "data", "", "`PATH` of the data role: a directory or a device")
-	f.StringVar(&o.wal, "wal", "", "`PATH` of the log role; with one path both roles use it, with none the current directory")
-	f.BoolVar(&o.json, "json", false, "print findings and facts as JSON")
-	o.addFlags(f)
+	o.pathOptions.addFlags(cmd.Flags())
+	addFormat(cmd, &o.format, textOrJSON)
+	o.layoutOptions.addFlags(cmd.Flags())
 	return cmd
 }
 
@@ -66,7 +64,7 @@ func runCheck(ctx context.Context, env *Env, o checkOptions) error {
 	if err != nil {
 		return err
 	}
-	c := &diagnose.Case{Topology: t, Host: facts(ctx, env.Machine)}
+	c := &diagnose.Case{Topology: t, Host: bench.Facts(ctx, env.Machine)}
 	var notes []string
 	// Last, for starting dmesg and fio reads from the drives too.
 	if c.OtherLoad, err = look(ctx, env.Machine, t); err != nil {
@@ -77,7 +75,7 @@ func runCheck(ctx context.Context, env *Env, o checkOptions) error {
 	}
 	found := append([]finding.Finding{}, diagnose.Judge(c)...) // [] in JSON, not null
 	all := checked{found, diagnose.Passes(c, found), slices.Concat(notes, t.Notes, c.Host.Notes), c.Host, c.OtherLoad}
-	if o.json {
+	if o.format == formatJSON {
 		err = report.WriteJSON(env.Out, "check", all)
 	} else {
 		err = report.Findings(env.Out, all.Findings, all.Passed, all.Notes, reportOptions(env))
@@ -90,37 +88,18 @@ func runCheck(ctx context.Context, env *Env, o checkOptions) error {
 
 // detect finds out what lies below the paths. Unlike run it needs no right to write there.
 func (o checkOptions) detect(ctx context.Context, env *Env) (*topology.Topology, error) {
-	paths, err := runOptions{data: o.data, wal: o.wal}.paths()
+	paths, err := o.existing()
 	if err != nil {
 		return nil, err
 	}
 	if o.role != "" {
 		paths = map[topology.Role]string{o.role: paths[o.role]}
 	}
-	for _, role := range topology.Roles {
-		if paths[role] == "" {
-			continue
-		}
-		if _, err := os.Stat(paths[role]); err != nil {
-			return nil, fmt.Errorf("%s: %w; name a directory or a device", paths[role], errors.Unwrap(err))
-		}
-	}
-	decl, err := o.declaration()
+	decl, err := o.declaration(env)
 	if err != nil {
 		return nil, err
 	}
 	return topology.Detect(ctx, env.Machine, paths, decl)
-}
-
-// facts reads the machine's settings, and which fio it has.
-func facts(ctx context.Context, m *sys.Machine) *host.Facts {
-	f := host.Read(ctx, m)
-	if v, err := fio.Installed(ctx, m); err == nil {
-		f.Fio = v.String()
-	} else {
-		f.Notes = append(f.Notes, "fio: "+err.Error())
-	}
-	return f
 }
 
 // lookTime leaves the whole of check within a second.
@@ -137,7 +116,7 @@ func look(ctx context.Context, m *sys.Machine, t *topology.Topology) ([]telemetr
 		}
 	}
 	if len(devices) == 0 {
-		return nil, errors.New("there is no block device to look at")
+		return nil, errors.New("no block device to observe")
 	}
 	s, err := telemetry.Start(m, devices)
 	if err != nil {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -21,8 +20,7 @@ type compareOptions struct {
 }
 
 func newCompareCmd(env *Env) *cobra.Command {
-	o := compareOptions{margin: percentText(compare.Margin), format: string(report.TTY)}
-	var asJSON bool
+	o := compareOptions{margin: percentText(compare.Margin)}
 	cmd := &cobra.Command{
 		Use:   "compare RUN|DIR|KEY=VALUE…",
 		Short: "Compare runs, rounds and groups of runs",
@@ -40,9 +38,6 @@ runs; or KEY=VALUE for all runs with that label below --in. A single run is comp
   plimsoll compare --by instance runs/
   plimsoll compare runs/before runs/after --fail-on regression:5%`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if asJSON {
-				o.format = string(report.JSON)
-			}
 			return runCompare(env, args, o)
 		},
 	}
@@ -51,19 +46,14 @@ runs; or KEY=VALUE for all runs with that label below --in. A single run is comp
 	f.StringVar(&o.source.In, "in", "runs", "look for runs that are named by a label below this `DIR`")
 	f.StringVar(&o.base, "base", "", "compare with this `SIDE` (default the first, or the oldest group)")
 	f.StringVar(&o.margin, "margin", o.margin, "changes within `PERCENT` do not matter")
-	f.StringVar(&o.format, "format", o.format, "`FORMAT`: "+report.Names(report.CompareFormats()))
 	f.StringSliceVar(&o.failOn, "fail-on", nil,
 		"exit 3 on `WHAT`: regression (slower), regression:5% (slower by at least 5 %), cannot-tell; may be repeated")
-	addJSON(cmd, &asJSON)
-	completeValues(cmd, "format", report.CompareFormats())
+	addFormat(cmd, &o.format, report.CompareFormats())
 	_ = cmd.MarkFlagDirname("in") // it is there
 	return cmd
 }
 
 func runCompare(env *Env, words []string, o compareOptions) error {
-	if !slices.Contains(report.CompareFormats(), report.Format(o.format)) {
-		return usage(fmt.Errorf("unknown format %q: use one of %s", o.format, report.Names(report.CompareFormats())))
-	}
 	margin, err := parsePercent("--margin", o.margin)
 	if err != nil {
 		return usage(err)
@@ -71,6 +61,9 @@ func runCompare(env *Env, words []string, o compareOptions) error {
 	gate, err := parseGate(o.failOn)
 	if err != nil {
 		return usage(err)
+	}
+	if words, err = runWords(words, o.source.In); err != nil {
+		return err
 	}
 	loaded, err := compare.Load(words, o.source)
 	if err != nil {
@@ -95,6 +88,26 @@ func runCompare(env *Env, words []string, o compareOptions) error {
 		return errVerdict
 	}
 	return nil
+}
+
+// runWords turns the names of runs into their directories; KEY=VALUE stays.
+func runWords(words []string, in string) ([]string, error) {
+	var all []string
+	for _, word := range words {
+		var parts []string
+		for part := range strings.SplitSeq(word, ",") {
+			if !strings.Contains(part, "=") {
+				dir, err := findRun(part, in)
+				if err != nil {
+					return nil, err
+				}
+				part = dir
+			}
+			parts = append(parts, part)
+		}
+		all = append(all, strings.Join(parts, ","))
+	}
+	return all, nil
 }
 
 // parsePercent reads "3%", "3 %" or "0.03" as a share.

@@ -17,7 +17,7 @@ import (
 // What the shell offers at Tab. Nothing here may fail or be slow: what cannot be read is not offered.
 
 // levels are those that --level takes.
-var levels = []topology.Level{topology.Single, topology.RAID0, topology.RAID1, topology.RAID10, topology.RAID5, topology.RAID6}
+var levels = []topology.Level{topology.Single, topology.RAID0, topology.RAID1, topology.RAID10, topology.RAID5, topology.RAID6, topology.Linear}
 
 // completeFlags gives the flags that several commands share their words, in a command and those below it.
 func completeFlags(cmd *cobra.Command) {
@@ -38,6 +38,7 @@ func completeFlags(cmd *cobra.Command) {
 	if cmd.Flags().Lookup("level") != nil {
 		completeValues(cmd, "level", levels)
 	}
+	excludeLayouts(cmd)
 	for _, sub := range cmd.Commands() {
 		completeFlags(sub)
 	}

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 var convertForms = []string{"job", "command", "suite"}
@@ -26,10 +26,10 @@ func newConvertCmd(env *Env) *cobra.Command {
 	var o convertOptions
 	cmd := &cobra.Command{
 		Use:   "convert FILE|COMMAND|-- fio ARG...",
-		Short: "Turn a fio command line into a job file, back, or either into a suite",
-		Long: `Turn a fio command line into a job file, a job file into a command line, or either into a suite for
-plimsoll run. No option is lost: options of fio itself, such as --output, become comments where a job file
-or a suite cannot hold them. "-" is a job file on standard input.`,
+		Short: "Convert between fio command lines, job files and suites",
+		Long: `Convert a fio command line into a job file, a job file into a command line, or either into a suite for plimsoll run.
+No option is lost: options of fio itself, such as --output, become comments where a job file or a suite cannot hold
+them. "-" is a job file on standard input.`,
 		Example: `  plimsoll convert "fio --name=a --rw=randread --bs=4k --size=1G" > a.fio
   plimsoll convert a.fio
   plimsoll convert a.fio --to suite > a.yaml`,
@@ -39,8 +39,7 @@ or a suite cannot hold them. "-" is a job file on standard input.`,
 			return runConvert(cmd.Context(), env, o)
 		},
 	}
-	cmd.Flags().StringVar(&o.to, "to", "", "what to make: `FORM` job, command or suite (a command becomes a job, a job file a command)")
-	completeValues(cmd, "to", convertForms)
+	addChoice(cmd, &o.to, "to", "convert to `FORM` (default: a command to a job, a job file to a command)", convertForms)
 	return cmd
 }
 
@@ -53,27 +52,24 @@ func runConvert(ctx context.Context, env *Env, o convertOptions) error {
 	if to == "" {
 		to = map[bool]string{true: "job", false: "command"}[command]
 	}
-	if !slices.Contains(convertForms, to) {
-		return usage(fmt.Errorf("form %q: want %s", to, strings.Join(convertForms, ", ")))
-	}
 	if len(job.Jobs()) == 0 {
 		return fmt.Errorf("%s: no job in it: fio needs --name=NAME or a [section]", job.Name)
 	}
-	var text string
+	var converted string
 	switch to {
 	case "command":
-		text = fio.ShellLine(fio.CommandLine(job)) + "\n"
+		converted = fio.ShellLine(fio.CommandLine(job)) + "\n"
 	case "job":
 		if err := job.Writable(); err != nil {
 			return err
 		}
-		text = settingsComment(job, ";") + string(job.Text())
+		converted = settingsComment(job, ";") + string(job.Text())
 	case "suite":
-		if text, err = suiteYAML(job); err != nil {
+		if converted, err = suiteYAML(job); err != nil {
 			return err
 		}
 	}
-	_, err = io.WriteString(env.Out, text)
+	_, err = io.WriteString(env.Out, converted)
 	return err
 }
 
@@ -82,26 +78,26 @@ func readJob(ctx context.Context, env *Env, args []string) (job *fio.JobFile, co
 	words := args
 	if len(args) == 1 {
 		name := args[0]
-		var text []byte
+		var body []byte
 		switch info, err := os.Stat(name); {
 		case name == "-":
-			text, err = sys.ReadAll("standard input", sys.Interruptible(ctx, env.In), sys.TextLimit)
+			body, err = sys.ReadAll("standard input", sys.Interruptible(ctx, env.In), sys.TextLimit)
 			if err != nil {
 				return nil, false, err
 			}
 		case err == nil && info.Mode().IsRegular():
-			if text, err = sys.Text(name); err != nil {
+			if body, err = sys.Text(name); err != nil {
 				return nil, false, err
 			}
 		case !strings.Contains(name, "--"):
-			return nil, false, hint(usage(err), `plimsoll convert "fio --name=…" for a command line`)
+			return nil, false, hint(usage(err), `plimsoll convert "fio --name=a --rw=randread"`)
 		default:
 			if words, err = fio.SplitShell(name); err != nil {
 				return nil, true, usage(err)
 			}
 		}
-		if text != nil {
-			job, err = fio.ParseJobFile(name, text, fio.ParseOptions{Include: sys.Text})
+		if body != nil {
+			job, err = fio.ParseJobFile(name, body, fio.ParseOptions{Include: sys.Text})
 			return job, false, err
 		}
 	}
@@ -109,7 +105,10 @@ func readJob(ctx context.Context, env *Env, args []string) (job *fio.JobFile, co
 		return nil, true, usage(err)
 	}
 	if len(job.Files) > 0 {
-		return nil, true, hint(usage(errors.New("the command names a job file: "+job.Files[0])), "plimsoll convert "+job.Files[0])
+		if strings.HasPrefix(job.Files[0], "–") || strings.HasPrefix(job.Files[0], "—") {
+			return nil, true, usage(fmt.Errorf("%s begins with a long dash, which fio takes for a file name; write --", text.Clean(job.Files[0], 60)))
+		}
+		return nil, true, hint(usage(errors.New("the command names a job file: "+job.Files[0])), "plimsoll convert "+text.ShellQuote(job.Files[0]))
 	}
 	return job, true, nil
 }

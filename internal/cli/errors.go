@@ -3,9 +3,19 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/bench"
+	"plimsoll/internal/text"
 )
 
-// The sentinels that decide the exit code. errVerdict and errInvalid print nothing: the report has said it all.
+// The sentinels that decide the exit code. errVerdict and errInvalid print nothing: the report has shown why.
 var (
 	errUsage   = errors.New("usage")
 	errVerdict = &silent{"a verdict is fail"}
@@ -16,11 +26,11 @@ type silent struct{ what string }
 
 func (*silent) Error() string { return "" }
 
-// told is an error of which the user has read already: it decides the exit code and prints nothing.
-type told struct{ err error }
+// reported is an error that the user has read already: it decides the exit code and prints nothing.
+type reported struct{ err error }
 
-func (*told) Error() string   { return "" }
-func (t *told) Unwrap() error { return t.err }
+func (*reported) Error() string   { return "" }
+func (t *reported) Unwrap() error { return t.err }
 
 // usageError is a mistake on the command line.
 type usageError struct{ err error }
@@ -30,7 +40,7 @@ func (u *usageError) Error() string        { return u.err.Error() }
 func (u *usageError) Unwrap() error        { return u.err }
 func (u *usageError) Is(target error) bool { return target == errUsage }
 
-// hinted carries advice beside an error.
+// hinted carries advice next to an error.
 type hinted struct {
 	error
 	hint string
@@ -38,10 +48,10 @@ type hinted struct {
 
 func (h *hinted) Unwrap() error { return h.error }
 
-// hint adds what to type next to an error.
-func hint(err error, what string) error { return &hinted{err, what} }
+// hint adds a command line to type next to an error.
+func hint(err error, command string) error { return &hinted{err, command} }
 
-// exitCode is the ladder of DESIGN 4.7.
+// exitCode is the ladder of docs/exit-codes.md.
 func exitCode(err error) int {
 	switch {
 	case err == nil:
@@ -55,5 +65,86 @@ func exitCode(err error) int {
 	case errors.Is(err, errUsage):
 		return 2
 	}
+	if _, ok := errors.AsType[*bench.InputError](err); ok {
+		return 2
+	}
 	return 1
+}
+
+// longError is the most that is printed of an error, in columns.
+const longError = 2000
+
+// readable is an error on one line, with the system's terms put into words: "nosuch.fio does not exist".
+func readable(err error) string {
+	msg := err.Error()
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		msg = strings.Replace(msg, p.Error(), pathProblem(p), 1)
+		msg = strings.Replace(msg, p.Path+": "+p.Path, p.Path, 1)
+	}
+	// errors.Join puts each error on a line of its own.
+	return text.Clean(strings.ReplaceAll(msg, "\n", "; "), longError)
+}
+
+func pathProblem(p *fs.PathError) string {
+	switch {
+	case p.Path == "":
+		return "the path is empty"
+	case errors.Is(p, fs.ErrNotExist):
+		return p.Path + " does not exist"
+	case errors.Is(p, fs.ErrPermission):
+		return "no permission for " + p.Path
+	}
+	return p.Path + ": " + p.Err.Error()
+}
+
+// namesMissing is true when err is about a path of args that does not exist: a mistake on the command line.
+func namesMissing(err error, args []string) bool {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	for _, arg := range args {
+		if strings.HasPrefix(arg, "-") {
+			_, arg, _ = strings.Cut(arg, "=")
+		}
+		if arg == "" || !strings.Contains(err.Error(), arg) {
+			continue
+		}
+		if _, missing := os.Lstat(arg); errors.Is(missing, fs.ErrNotExist) {
+			return true
+		}
+	}
+	return false
+}
+
+// mustExist refuses a path that is not there.
+func mustExist(path string) error {
+	if _, err := os.Stat(path); err != nil {
+		if p, ok := errors.AsType[*fs.PathError](err); ok {
+			return usage(fmt.Errorf("%s; name a directory or a device", pathProblem(p)))
+		}
+		return usage(err)
+	}
+	return nil
+}
+
+// flagError words what is wrong with a flag.
+func flagError(cmd *cobra.Command, err error) error {
+	help := cmd.CommandPath() + " --help"
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		name := unknown.GetSpecifiedName()
+		msg := fmt.Sprintf("unknown flag --%s", text.Clean(name, 60))
+		if like := text.Nearest(name, names); like != "" {
+			msg += "; did you mean --" + like + "?"
+		}
+		return hint(usage(errors.New(msg)), help)
+	}
+	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return usage(fmt.Errorf("--%s %s: %w", bad.GetFlag().Name, text.Clean(bad.GetValue(), 60), errors.Unwrap(bad)))
+	}
+	if empty, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		return hint(usage(fmt.Errorf("--%s needs a value", empty.GetSpecifiedName())), help)
+	}
+	return usage(err)
 }

@@ -1,43 +1,103 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/report"
+	"plimsoll/internal/text"
 	"plimsoll/internal/verdict"
 )
 
+// page explains a rule, as --json prints it.
+type page struct {
+	Code     finding.Code     `json:"code"`
+	Severity finding.Severity `json:"severity"`
+	Title    string           `json:"title"`
+	Text     string           `json:"text"`
+}
+
 func newExplainCmd(env *Env) *cobra.Command {
+	var format string
 	var codes []string
 	for _, r := range verdict.Pages() {
 		codes = append(codes, string(r.Code)+"\t"+r.Title)
 	}
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "explain [CODE...]",
-		Short: "Say what a finding means and what to do; without a code, list them all",
+		Short: "Explain a finding and what to do about it; without a code, list all",
 		Example: `  plimsoll explain
   plimsoll explain PL204`,
 		ValidArgs: codes,
-		RunE:      func(_ *cobra.Command, args []string) error { return runExplain(env, args) },
+		RunE:      func(_ *cobra.Command, args []string) error { return runExplain(env, args, format) },
 	}
+	addFormat(cmd, &format, textOrJSON)
+	return cmd
 }
 
-func runExplain(env *Env, args []string) error {
-	if len(args) == 0 {
+func runExplain(env *Env, args []string, format string) error {
+	if len(args) == 0 && format != formatJSON {
 		return report.Rules(env.Out, verdict.Pages())
 	}
-	for i, arg := range args {
-		text, ok := verdict.Explain(finding.Code(arg))
-		if !ok {
-			return hint(usage(fmt.Errorf("no finding has the code %q", arg)), "plimsoll explain")
-		}
+	pages, err := explained(args)
+	if err != nil {
+		return err
+	}
+	if format == formatJSON {
+		return report.WriteJSON(env.Out, "rules", pages)
+	}
+	for i, p := range pages {
 		if i > 0 {
 			fmt.Fprintln(env.Out)
 		}
-		fmt.Fprint(env.Out, text)
+		fmt.Fprint(env.Out, p.Text)
 	}
 	return nil
+}
+
+// explained are the pages of rules by their codes, of all without any.
+func explained(args []string) ([]page, error) {
+	var pages []page
+	if len(args) == 0 {
+		for _, r := range verdict.Pages() {
+			args = append(args, string(r.Code))
+		}
+	}
+	for _, arg := range args {
+		i := slices.IndexFunc(verdict.Pages(), func(r finding.Page) bool { return r.Code == ruleCode(arg) })
+		if i < 0 {
+			return nil, unknownCode(arg)
+		}
+		r := verdict.Pages()[i]
+		body, _ := verdict.Explain(r.Code)
+		pages = append(pages, page{r.Code, r.Severity, r.Title, body})
+	}
+	return pages, nil
+}
+
+// ruleCode reads a code as people type it: PL204, pl204 or 204.
+func ruleCode(s string) finding.Code {
+	s = strings.ToUpper(s)
+	if s != "" && strings.Trim(s, "0123456789") == "" {
+		s = "PL" + s
+	}
+	return finding.Code(s)
+}
+
+// unknownCode refuses what is no rule's code.
+func unknownCode(name string) error {
+	var codes []string
+	for _, r := range verdict.Pages() {
+		codes = append(codes, string(r.Code))
+	}
+	msg := "no rule has the code " + text.Quote(name)
+	if like := text.Nearest(string(ruleCode(name)), codes); like != "" {
+		msg += "; did you mean " + like + "?"
+	}
+	return hint(usage(errors.New(msg)), "plimsoll explain")
 }

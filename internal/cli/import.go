@@ -25,7 +25,7 @@ type importOptions struct {
 	job     string
 	out     string
 	summary bool
-	json    bool
+	format  string
 }
 
 func newImportCmd(env *Env) *cobra.Command {
@@ -41,25 +41,21 @@ and its logs and histogram logs. What could not be understood is listed line by 
 		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd.Context(), env, o, args) },
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&o.labels, "label", nil, "keep `KEY=VALUE` with the run; may be repeated")
+	f.StringArrayVar(&o.labels, "label", nil, "store `TEXT`, or KEY=VALUE, with the run; may be repeated")
 	f.StringVar(&o.job, "job", "", "`FILE` of the jobs that were measured, for what the output does not say; else one beside it is looked for")
 	f.StringVar(&o.out, "out", o.out, "keep the run below this `DIR`")
 	f.BoolVar(&o.summary, "summary", false, "print one line a result and keep nothing")
-	f.BoolVar(&o.json, "json", false, "print the report as JSON")
+	addFormat(cmd, &o.format, report.Formats())
 	o.addFlags(f)
 	return cmd
 }
 
 func runImport(ctx context.Context, env *Env, o importOptions, args []string) error {
-	labels := map[string]string{}
-	for _, l := range o.labels {
-		key, value, ok := strings.Cut(l, "=")
-		if !ok || key == "" {
-			return usage(fmt.Errorf("label %q: want KEY=VALUE", l))
-		}
-		labels[key] = value
+	labels, err := runLabels(o.labels)
+	if err != nil {
+		return usage(err)
 	}
-	decl, err := o.declaration()
+	decl, err := o.declaration(env)
 	if err != nil {
 		return err
 	}
@@ -93,7 +89,7 @@ func runImport(ctx context.Context, env *Env, o importOptions, args []string) er
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(reportRun(env, b, o.json), lost); err != nil {
+	if err := errors.Join(reportRun(env, b, o.format), lost); err != nil {
 		return err
 	}
 	return verdictError(b.Run.Verdict)

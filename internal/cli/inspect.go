@@ -3,11 +3,9 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -60,7 +58,7 @@ With two paths the first is for data, the second for the write-ahead log.`,
 }
 
 func runInspect(ctx context.Context, env *Env, o inspectOptions) error {
-	decl, err := o.declaration()
+	decl, err := o.declaration(env)
 	if err != nil {
 		return err
 	}
@@ -100,8 +98,8 @@ func (o *inspectOptions) targets() (map[topology.Role]string, error) {
 	roles := map[topology.Role]string{}
 	for i, role := range topology.Roles {
 		p := paths[min(i, len(paths)-1)]
-		if _, err := os.Stat(p); err != nil && o.captured == "" {
-			return nil, fmt.Errorf("%s: %w; name a directory or a device", p, errors.Unwrap(err))
+		if err := mustExist(p); err != nil && o.captured == "" {
+			return nil, err
 		}
 		roles[role] = p
 	}

@@ -25,10 +25,11 @@ import (
 func newLabCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lab",
-		Short: "Try layouts out on a simulated machine with volumes limited like EBS",
-		Long: `The lab is a QEMU guest with a real kernel, real md, LVM and XFS, and NVMe volumes that are limited in IOPS and
-throughput, and slow or faulty, as a lab.yaml says. This plimsoll is inside.`,
+		Short: "Try out layouts on a simulated machine with EBS-like volume limits",
+		Long: `The lab is a QEMU guest with a real kernel, real md, LVM and XFS, and NVMe volumes whose IOPS and throughput are limited;
+a lab.yaml can also make them slow or faulty. This plimsoll binary is available in the guest.`,
 	}
+	subcommandsOnly(cmd)
 	cmd.AddCommand(newLabListCmd(env), newLabRunCmd(env), newLabShellCmd(env))
 	return cmd
 }
@@ -66,11 +67,11 @@ type labOptions struct {
 }
 
 func (o *labOptions) addFlags(cmd *cobra.Command) {
-	cmd.Flags().Float64Var(&o.scale, "scale", 0, "scale rates by `FACTOR` instead of as the machine's file says")
-	cmd.Flags().StringVar(&o.keep, "keep", "", "keep the volumes and the console's log in `DIR`; volumes found there are used as they are")
+	cmd.Flags().Float64Var(&o.scale, "scale", 0, "scale rates by `FACTOR` instead of the factor in the machine's file")
+	cmd.Flags().StringVar(&o.keep, "keep", "", "keep the volumes and the console's log in `DIR`; existing volumes there are reused")
 	cmd.Flags().StringVar(&o.out, "out", ".", "copy the guest's runs/ to `DIR`")
 	cmd.Flags().StringArrayVar(&o.put, "put", nil, "copy `FILE` into the guest's /root first")
-	cmd.Flags().IntVar(&o.nice, "nice", 0, "run QEMU with this niceness")
+	cmd.Flags().IntVar(&o.nice, "nice", 0, "run QEMU with niceness `N`")
 }
 
 func newLabRunCmd(env *Env) *cobra.Command {
@@ -148,7 +149,7 @@ func loadLab(o labOptions) (*lab.Spec, error) {
 	if errors.Is(err, lab.ErrNoPreset) {
 		text, readErr := sys.ReadFile(o.preset, sys.ConfigLimit)
 		if errors.Is(readErr, fs.ErrNotExist) {
-			return nil, hint(fmt.Errorf("%q is neither a preset nor a file", o.preset), "plimsoll lab list")
+			return nil, hint(usage(fmt.Errorf("%q is neither a preset nor a file", o.preset)), "plimsoll lab list")
 		}
 		if readErr != nil {
 			return nil, readErr

@@ -2,48 +2,68 @@ package cli
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"plimsoll/internal/report"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 )
 
-// layoutOptions are the flags that tell what the storage is made of, where the machine cannot.
+// layoutOptions are the flags that declare what the storage is made of, where the machine cannot show it.
 type layoutOptions struct {
 	file, volumes, level, chunk, instance string
 }
 
+// declarationFile is read from the current directory where no flag declares the storage.
+const declarationFile = "plimsoll.yaml"
+
 func (o *layoutOptions) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.file, "topology", "", "read what the storage is made of from `FILE` (plimsoll.yaml)")
-	f.StringVar(&o.volumes, "volumes", "", "the volumes behind the path, as `SPEC`: 8xgp3 or 8x3000iops:125MiB/s")
-	f.StringVar(&o.level, "level", "", "how they are combined: `LEVEL` raid0, raid1, raid10, raid5, raid6, single")
-	f.StringVar(&o.chunk, "chunk", "", "chunk `SIZE` of the array")
+	f.StringVar(&o.file, "topology", "", "read the storage layout from `FILE` (default plimsoll.yaml, if it exists here)")
+	f.StringVar(&o.volumes, "volumes", "", "volumes behind the path, as `SPEC`: 8xgp3 or 8x3000iops:125MiB/s")
+	f.StringVar(&o.level, "level", "", "RAID `LEVEL` of the volumes: "+report.Names(levels))
+	f.StringVar(&o.chunk, "chunk", "", "array chunk `SIZE`")
 	f.StringVar(&o.instance, "instance", "", "EC2 instance `TYPE`, for its limits")
 }
 
-// declaration is what the flags or the file declare; nil when they say nothing.
-func (o *layoutOptions) declaration() (*topology.Declaration, error) {
-	flags := o.volumes != "" || o.level != "" || o.chunk != "" || o.instance != ""
-	switch {
-	case o.file != "" && flags:
-		return nil, usage(errors.New("--topology and --volumes, --level, --chunk or --instance exclude each other: put them into the file"))
-	case o.file != "":
-		data, err := sys.ReadFile(o.file, sys.ConfigLimit)
-		if err != nil {
-			return nil, usage(err)
+// excludeLayouts lets a command take either a file that declares the storage, or flags.
+func excludeLayouts(cmd *cobra.Command) {
+	for _, flag := range []string{"volumes", "level", "chunk", "instance"} {
+		if cmd.Flags().Lookup("topology") != nil && cmd.Flags().Lookup(flag) != nil {
+			cmd.MarkFlagsMutuallyExclusive("topology", flag)
 		}
-		d, err := topology.LoadDeclaration(o.file, data)
-		if err != nil {
-			return nil, usage(err)
-		}
-		return d, nil
-	case flags:
+	}
+}
+
+// declaration is what the flags declare, else plimsoll.yaml in the current directory; nil when there is neither.
+func (o *layoutOptions) declaration(env *Env) (*topology.Declaration, error) {
+	if o.volumes != "" || o.level != "" || o.chunk != "" || o.instance != "" {
 		d, err := topology.FromFlags(o.volumes, o.level, o.chunk, o.instance)
 		if err != nil {
 			return nil, usage(err)
 		}
 		return d, nil
 	}
-	return nil, nil //nolint:nilnil // nothing declared is no error
+	file := o.file
+	if file == "" {
+		file = declarationFile
+	}
+	data, err := sys.ReadFile(file, sys.ConfigLimit)
+	if errors.Is(err, fs.ErrNotExist) && o.file == "" {
+		return nil, nil //nolint:nilnil // nothing is declared, which is no error
+	}
+	if err != nil {
+		return nil, usage(err)
+	}
+	if o.file == "" {
+		fmt.Fprintln(env.Err, "note: the storage layout is read from plimsoll.yaml in this directory")
+	}
+	d, err := topology.LoadDeclaration(file, data)
+	if err != nil {
+		return nil, usage(err)
+	}
+	return d, nil
 }

@@ -18,6 +18,7 @@ import (
 	"plimsoll/internal/report"
 	"plimsoll/internal/script"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -30,16 +31,16 @@ type lintOptions struct {
 }
 
 func newLintCmd(env *Env) *cobra.Command {
-	o := lintOptions{format: report.LintFormats()[0]}
+	o := lintOptions{}
 	cmd := &cobra.Command{
 		Use:   "lint FILE|DIR|COMMAND...",
-		Short: "Say what is wrong with fio jobs before a day is wasted on them",
-		Long: `Find fio jobs in job files, shell scripts, the code blocks of Markdown, or a fio command line given
-as one argument, and say what is wrong with them; mkfs, mdadm, lvcreate and mount lines beside them
-are read too. "-" is standard input. Nothing is run.
+		Short: "Lint fio jobs before you waste a day running them",
+		Long: `Lint the fio jobs in job files, shell scripts, the code blocks of Markdown, or a fio command line given as one argument;
+mkfs, mdadm, lvcreate and mount lines next to them are read too. "-" is standard input. Nothing is run.
 
-A comment "plimsoll: disable=PL107 reason" silences a rule for the line it ends, for the option, section
-or command behind it, or, ahead of a blank line at the top, for the file. Exit 0 without errors, 3 with.`,
+A comment "plimsoll: disable=PL107 reason" silences a rule. At the end of a line it applies to that line; on a line of its
+own to the option, section or command that follows; before a blank line at the top to the whole file. The exit code is 3
+when a finding is an error.`,
 		Example: `  plimsoll lint jobs/randread.fio
   plimsoll lint README.md --chunk 64k
   plimsoll lint "fio --name=a --rw=randread --iodepth=32"
@@ -51,21 +52,17 @@ or command behind it, or, ahead of a blank line at the top, for the file. Exit 0
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", o.format, "`FORMAT`: "+report.Names(report.LintFormats()))
-	f.BoolVar(&o.fix, "fix", false, "mend the files where the repair is certain, and report the rest")
-	f.BoolVar(&o.installed, "installed", false, "check options against the installed fio instead of all of 3.16 to 3.41")
-	f.TextVar(&o.chunk, "chunk", o.chunk, "chunk `SIZE` of the array the jobs run on")
-	f.TextVar(&o.memory, "memory", o.memory, "memory `SIZE` of the machine they run on")
-	f.TextVar(&o.free, "free", o.free, "free `SIZE` of the filesystem they write to")
+	addFormat(cmd, &o.format, report.LintFormats())
+	f.BoolVar(&o.fix, "fix", false, "fix the files where the repair is certain, and report the rest")
+	f.BoolVar(&o.installed, "installed", false, "check options against the installed fio instead of all versions from 3.16 to 3.41")
+	addSize(f, &o.chunk, "chunk", "chunk `SIZE` of the array that the jobs run on")
+	addSize(f, &o.memory, "memory", "memory `SIZE` of the machine that they run on")
+	addSize(f, &o.free, "free", "free space (`SIZE`) on the filesystem that they write to")
 	f.StringSliceVar(&o.disable, "disable", nil, "do not apply the rule `CODE`")
-	completeValues(cmd, "format", report.LintFormats())
 	return cmd
 }
 
 func runLint(ctx context.Context, env *Env, o lintOptions) error {
-	if !slices.Contains(report.LintFormats(), o.format) {
-		return usage(fmt.Errorf("unknown format %q: use one of %s", o.format, report.Names(report.LintFormats())))
-	}
 	c := &lint.Case{Chunk: o.chunk, Memory: o.memory, Free: o.free}
 	if o.installed {
 		table, err := fio.InstalledOptions(ctx, env.Machine)
@@ -87,7 +84,7 @@ func runLint(ctx context.Context, env *Env, o lintOptions) error {
 	}
 	found := lint.Judge(c, codes...)
 	if o.fix {
-		if found, err = mend(env, c, docs, found, codes); err != nil {
+		if found, err = applyFixes(env, c, docs, found, codes); err != nil {
 			return err
 		}
 	}
@@ -103,17 +100,17 @@ func runLint(ctx context.Context, env *Env, o lintOptions) error {
 func (o lintOptions) codes() ([]finding.Code, error) {
 	var codes []finding.Code
 	pages := finding.Pages(lint.Rules())
-	for _, text := range o.disable {
-		code := finding.Code(strings.ToUpper(text))
+	for _, name := range o.disable {
+		code := ruleCode(name)
 		if !slices.ContainsFunc(pages, func(p finding.Page) bool { return p.Code == code }) {
-			return nil, fmt.Errorf("no rule has the code %q", text)
+			return nil, unknownCode(name)
 		}
 		codes = append(codes, code)
 	}
 	return codes, nil
 }
 
-// document is one text to lint. A command line and standard input have no file to mend.
+// document is one text to lint. A command line and standard input have no file to fix.
 type document struct {
 	name    string
 	text    []byte
@@ -136,11 +133,11 @@ func documents(ctx context.Context, env *Env, what []string) ([]document, error)
 		info, err := os.Stat(name)
 		switch {
 		case name == "-":
-			text, err := sys.ReadAll("standard input", sys.Interruptible(ctx, env.In), sys.TextLimit)
+			body, err := sys.ReadAll("standard input", sys.Interruptible(ctx, env.In), sys.TextLimit)
 			if err != nil {
 				return nil, err
 			}
-			docs = append(docs, document{name: "-", text: text})
+			docs = append(docs, document{name: "-", text: body})
 		case err == nil && info.IsDir():
 			found, err := walk(name)
 			if err != nil {
@@ -148,15 +145,15 @@ func documents(ctx context.Context, env *Env, what []string) ([]document, error)
 			}
 			docs = append(docs, found...)
 		case err == nil:
-			text, err := sys.Text(name)
+			body, err := sys.Text(name)
 			if err != nil {
 				return nil, err
 			}
-			docs = append(docs, document{name: name, text: text, file: true})
+			docs = append(docs, document{name: name, text: body, file: true})
 		case strings.Contains(name, "fio ") && strings.Contains(name, " "):
 			docs = append(docs, document{name: "command line", text: []byte(name), command: true})
 		default:
-			return nil, hint(usage(err), `plimsoll lint "fio --name=…" for a command line`)
+			return nil, hint(usage(err), `plimsoll lint "fio --name=a --rw=randread"`)
 		}
 	}
 	return docs, nil
@@ -174,8 +171,8 @@ func walk(dir string) ([]document, error) {
 		case !e.Type().IsRegular() || !slices.Contains([]string{".fio", ".job", ".sh", ".bash", ".md", ".markdown"}, filepath.Ext(name)):
 			return nil
 		}
-		text, err := sys.Text(name)
-		docs = append(docs, document{name: name, text: text, file: true})
+		body, err := sys.Text(name)
+		docs = append(docs, document{name: name, text: body, file: true})
 		return err
 	})
 	if err == nil && len(docs) == 0 {
@@ -184,21 +181,22 @@ func walk(dir string) ([]document, error) {
 	return docs, err
 }
 
-// mend writes certain repairs back and lints again.
-func mend(env *Env, c *lint.Case, docs []document, found []finding.Finding, disabled []finding.Code) ([]finding.Finding, error) {
-	after := *c
+// applyFixes writes certain repairs back and lints again.
+func applyFixes(env *Env, c *lint.Case, docs []document, found []finding.Finding, disabled []finding.Code) ([]finding.Finding, error) {
+	after := slices.Clone(c.Scripts)
 	for i, d := range docs {
 		own := slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool { return f.File() != c.Scripts[i].Name })
-		text, n := lint.Fix(string(d.text), own)
+		fixed, n := lint.Fix(string(d.text), own)
 		if !d.file || n == 0 {
 			continue
 		}
-		if err := sys.WriteFile(d.name, []byte(text), mode(d.name)); err != nil {
+		if err := sys.WriteFile(d.name, []byte(fixed), mode(d.name)); err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(env.Err, "%s: %s applied\n", clean(d.name), plural(n, "fix", "fixes"))
-		docs[i].text = []byte(text)
-		after.Scripts[i] = docs[i].parse()
+		fmt.Fprintf(env.Err, "%s: %s applied\n", text.Clean(d.name, 0), text.Plural(n, "fix", "fixes"))
+		docs[i].text = []byte(fixed)
+		after[i] = docs[i].parse()
 	}
-	return lint.Judge(&lint.Case{Scripts: after.Scripts, Fio: c.Fio, Chunk: c.Chunk, Memory: c.Memory, Free: c.Free}, disabled...), nil
+	c.Scripts = after
+	return lint.Judge(&lint.Case{Scripts: after, Fio: c.Fio, Chunk: c.Chunk, Memory: c.Memory, Free: c.Free}, disabled...), nil
 }

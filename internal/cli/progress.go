@@ -13,8 +13,10 @@ import (
 	"plimsoll/internal/bench"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/report"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -27,7 +29,7 @@ type progress interface {
 }
 
 // newProgress picks the view: the live screen on a terminal, plain lines on a pipe.
-func newProgress(env *Env, kind string) (progress, error) {
+func newProgress(env *Env, kind string) progress {
 	if kind == "auto" {
 		kind = "plain"
 		if f, ok := env.Err.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
@@ -36,15 +38,13 @@ func newProgress(env *Env, kind string) (progress, error) {
 	}
 	switch kind {
 	case "tty":
-		return newScreen(env), nil
+		return newScreen(env)
 	case "plain":
-		return &plainView{env: env}, nil
+		return &plainView{env: env}
 	case "json":
-		return &jsonView{json.NewEncoder(env.Err)}, nil
-	case "none":
-		return noView{}, nil
+		return &jsonView{json.NewEncoder(env.Err)}
 	}
-	return nil, fmt.Errorf("progress %q: want %s", kind, strings.Join(progressKinds, ", "))
+	return noView{}
 }
 
 type noView struct{}
@@ -52,16 +52,83 @@ type noView struct{}
 func (noView) Event(bench.Event) {}
 func (noView) Close()            {}
 
-// jsonView writes one event a line to standard error; the report has standard output.
+// jsonView writes one small object per line to standard error; the report has standard output.
 type jsonView struct{ enc *json.Encoder }
 
+// progressLine is one event as JSON. Times are in nanoseconds, rates in bytes per second.
+type progressLine struct {
+	Event    string        `json:"event"`
+	Schema   int           `json:"schema_version,omitempty"` // of the first line
+	Dir      string        `json:"dir,omitempty"`
+	Suite    string        `json:"suite,omitempty"`
+	Count    int           `json:"scenarios,omitempty"`
+	Scenario int           `json:"scenario,omitempty"`
+	Name     string        `json:"name,omitempty"`
+	Role     string        `json:"role,omitempty"`
+	File     string        `json:"file,omitempty"`
+	Expected time.Duration `json:"expected,omitempty"`
+	Elapsed  time.Duration `json:"elapsed,omitempty"`
+	Ramp     bool          `json:"ramp,omitempty"`
+	Written  uint64        `json:"written,omitempty"`
+	Size     uint64        `json:"size,omitempty"`
+	State    result.State  `json:"state,omitempty"`
+	Reasons  []string      `json:"reasons,omitempty"`
+	*flow
+	Note string `json:"note,omitempty"`
+}
+
+// flow is how fast a scenario runs; absent where nothing is running.
+type flow struct {
+	IOPS float64       `json:"iops"`
+	BW   float64       `json:"bw"`
+	Mean time.Duration `json:"mean,omitempty"` // completion latency
+	P99  time.Duration `json:"p99,omitempty"`
+}
+
 func (v *jsonView) Event(e bench.Event) {
-	name := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", e), "bench."))
-	// A stream that is gone ends the view, not the run.
-	_ = v.enc.Encode(map[string]any{"event": name, "data": e})
+	_ = v.enc.Encode(lineOf(e)) // a stream that is gone ends the view, not the run
 }
 
 func (*jsonView) Close() {}
+
+func lineOf(e bench.Event) progressLine {
+	switch e := e.(type) {
+	case bench.Started:
+		return progressLine{
+			Event: "started", Schema: report.Schema, Dir: e.Dir, Suite: e.Suite, Count: len(e.Scenarios), Expected: e.Expected,
+		}
+	case bench.Laying:
+		return progressLine{Event: "prefill", Role: string(e.Role), File: e.File, Written: uint64(e.Written), Size: uint64(e.Size)}
+	case bench.Began:
+		return progressLine{Event: "began", Scenario: e.Scenario.ID, Name: e.Scenario.Name, Expected: e.Expected}
+	case bench.Ticked:
+		mean, p99 := completion(e.Second)
+		f := &flow{float64(e.Second.IOPS()), float64(e.Second.BW()), mean, p99}
+		return progressLine{Event: "second", Scenario: e.ID, Elapsed: e.Elapsed, Ramp: e.Second.Ramp, flow: f}
+	case bench.Ended:
+		n, bw := report.Rates(e.Result.Total)
+		f := &flow{IOPS: float64(n), BW: float64(bw)}
+		return progressLine{Event: "ended", Scenario: e.ID, Name: e.Result.Name, State: e.Result.State, Reasons: e.Result.Reasons, flow: f}
+	case bench.Cooling:
+		return progressLine{Event: "cooldown", Expected: e.For}
+	case bench.Noted:
+		return progressLine{Event: "note", Note: e.Text}
+	}
+	return progressLine{Event: strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", e), "bench."))}
+}
+
+// completion is the mean and the 99th percentile of a second's completion latencies, 0 where there are none.
+func completion(s result.Second) (mean, p99 time.Duration) {
+	var h fio.Hist
+	for _, i := range []result.Interval{s.Read, s.Write, s.Trim} {
+		h.Merge(i.Hist)
+	}
+	if h.Count() == 0 {
+		return 0, 0
+	}
+	m, _ := h.Mean()
+	return time.Duration(m), h.Percentile(99)
+}
 
 // progressState is what both the screen and the plain lines are drawn from: a run as far as its events tell.
 type progressState struct {
@@ -140,41 +207,23 @@ func (p *progressState) bound(id int) *ceiling.Bound {
 	return c.Binding()
 }
 
-// live is the running second in words: "12,034 IOPS of 12,000 (volume IOPS), 94MiB/s, mean 21ms, p99 34ms".
+// live is the running second in words: "12,034 IOPS of 12,000, 94 MiB/s of 93.8 MiB/s, latency 21 ms mean, 34 ms p99".
 func live(s result.Second, bound *ceiling.Bound) string {
-	text := fmt.Sprintf("%s IOPS", units.IOPS(float64(s.IOPS())))
+	words := fmt.Sprintf("%v IOPS", units.IOPS(float64(s.IOPS())))
 	if bound != nil {
-		text += fmt.Sprintf(" of %s", bound.IOPS)
+		words += fmt.Sprintf(" of %v", bound.IOPS)
 	}
-	text += fmt.Sprintf(", %s", s.BW())
+	words += fmt.Sprintf(", %v", s.BW())
 	if bound != nil {
-		text += fmt.Sprintf(" of %s", bound.BW)
+		words += fmt.Sprintf(" of %v", bound.BW)
 	}
-	var h fio.Hist
-	for _, i := range []result.Interval{s.Read, s.Write, s.Trim} {
-		h.Merge(i.Hist)
-	}
-	if h.Count() > 0 {
-		mean, _ := h.Mean()
-		text += fmt.Sprintf(", %s mean, %s p99", latencyText(time.Duration(mean)), latencyText(h.Percentile(99)))
+	if mean, p99 := completion(s); p99 > 0 {
+		words += fmt.Sprintf(", latency %v mean, %v p99", units.LatencyOf(mean), units.LatencyOf(p99))
 	}
 	if s.Ramp {
-		text += " (ramp)"
+		words += " (ramp)"
 	}
-	return text
-}
-
-// latencyText prints a latency with three significant digits.
-func latencyText(d time.Duration) string {
-	switch {
-	case d >= time.Second:
-		return fmt.Sprintf("%.3gs", d.Seconds())
-	case d >= time.Millisecond:
-		return fmt.Sprintf("%.3gms", float64(d)/1e6)
-	case d >= time.Microsecond:
-		return fmt.Sprintf("%.3gµs", float64(d)/1e3)
-	}
-	return fmt.Sprintf("%dns", d)
+	return words
 }
 
 // outcome is a finished scenario in words.
@@ -182,28 +231,27 @@ func outcome(r *result.Result) string {
 	if r.State == result.Invalid {
 		return "invalid: " + strings.Join(r.Reasons, "; ")
 	}
-	t := r.Total
-	var text strings.Builder
-	fmt.Fprintf(&text, "%s IOPS, %s", t.Read.IOPS+t.Write.IOPS+t.Trim.IOPS, t.Read.BW+t.Write.BW+t.Trim.BW)
+	n, bw := report.Rates(r.Total)
+	words := fmt.Sprintf("%v IOPS, %v", n, bw)
 	for _, d := range []struct {
 		name string
 		fio.Direction
-	}{{"read", t.Read}, {"write", t.Write}} {
+	}{{"read", r.Total.Read}, {"write", r.Total.Write}} {
 		if d.N > 0 && d.Clat.Measured() {
-			fmt.Fprintf(&text, ", %s %s mean", d.name, latencyText(time.Duration(d.Clat.Mean)))
+			words += fmt.Sprintf(", %s %v mean", d.name, units.Latency(d.Clat.Mean))
 			if p99, ok := d.Clat.At(99); ok {
-				fmt.Fprintf(&text, " %s p99", latencyText(p99))
+				words += fmt.Sprintf(", %v p99", units.LatencyOf(p99))
 			}
 		}
 	}
-	return text.String()
+	return words
 }
 
 // plainView prints a line at each change and one every few seconds in between.
 type plainView struct {
 	env   *Env
 	state progressState
-	said  time.Time
+	last  time.Time // when a line was printed
 }
 
 // plainEvery is the pause between lines of a running scenario.
@@ -214,36 +262,35 @@ func (v *plainView) Event(e bench.Event) {
 	now := v.env.Now()
 	switch e := e.(type) {
 	case bench.Started:
-		v.say("%s: %s, about %s, into %s", e.Suite, plural(len(e.Scenarios)-len(e.Done), "scenario", "scenarios"), e.Expected.Round(time.Second), e.Dir)
+		v.print("%s: %s, about %s, into %s", e.Suite, text.Plural(len(e.Scenarios)-len(e.Done), "scenario"), text.Duration(e.Expected.Round(time.Second)), e.Dir)
 	case bench.Laying:
-		if e.Done || now.Sub(v.said) >= plainEvery {
-			v.say("laying out %s: %s of %s", e.File, e.Written, e.Size)
+		if e.Done || now.Sub(v.last) >= plainEvery {
+			v.print("prefilling %s: %v of %v", e.File, e.Written, e.Size)
 		}
 	case bench.Began:
 		n := 1 + slices.IndexFunc(v.state.started.Scenarios, func(s suite.Scenario) bool { return s.ID == e.Scenario.ID })
-		v.say("[%d/%d] %d %s: started, %s", n, len(v.state.started.Scenarios), e.Scenario.ID, e.Scenario.Name, lasting(e.Expected))
+		v.print("[%d/%d] %d %s: started, %s", n, len(v.state.started.Scenarios), e.Scenario.ID, e.Scenario.Name, report.Expected(e.Expected))
 	case bench.Ticked:
-		if now.Sub(v.said) >= plainEvery {
-			v.say("  %s: %s", e.Elapsed.Round(time.Second), live(e.Second, v.state.bound(e.ID)))
+		if now.Sub(v.last) >= plainEvery {
+			v.print("  %s: %s", text.Duration(e.Elapsed.Round(time.Second)), live(e.Second, v.state.bound(e.ID)))
 		}
 	case bench.Ended:
-		v.say("  %s: %s", e.Result.Name, outcome(e.Result))
+		v.print("  %s: %s", e.Result.Name, outcome(e.Result))
 	case bench.Noted:
-		v.say("%s", e.Text)
+		v.print("%s", e.Text)
 	case bench.Cooling:
 	}
 }
 
-func lasting(d time.Duration) string {
-	if d == 0 {
-		return "ends when its work is done"
-	}
-	return d.String()
-}
-
-func (v *plainView) say(format string, args ...any) {
-	v.said = v.env.Now()
-	fmt.Fprintln(v.env.Err, clean(fmt.Sprintf(format, args...)))
+func (v *plainView) print(format string, args ...any) {
+	v.last = v.env.Now()
+	fmt.Fprintln(v.env.Err, indented(fmt.Sprintf(format, args...)))
 }
 
 func (*plainView) Close() {}
+
+// indented cleans a line and keeps the spaces that it begins with.
+func indented(line string) string {
+	body := strings.TrimLeft(line, " ")
+	return line[:len(line)-len(body)] + text.Clean(body, 0)
+}

@@ -42,13 +42,13 @@ func events() []bench.Event {
 }
 
 func TestScreen(t *testing.T) {
-	m := &screenModel{width: 100}
+	m := &screenModel{width: 120, height: 24}
 	for _, e := range events() {
 		m.Update(e)
 	}
 	got := m.View().Content
 	for _, want := range []string{
-		"sync-latency", "536 IOPS", "1.86ms", "invalid: no I/O completed", "500 IOPS of 1,000", "50 % of ceiling (volume IOPS)", "9s left",
+		"sync-latency", "536 IOPS", "1.86 ms", "invalid: no I/O completed", "500 IOPS of 1,000", "50.0 % of ceiling (volume IOPS)", "9 s left",
 		"dirty 5 MiB", "removed what an earlier run left",
 	} {
 		if !strings.Contains(got, want) {
@@ -69,7 +69,7 @@ func TestPlainLines(t *testing.T) {
 		v.Event(e)
 	}
 	for _, want := range []string{
-		"db: 3 scenarios, about 40s, into runs/x\n", "[1/3] 1 sync-latency: started, 10s\n", "  bad: invalid: no I/O completed\n",
+		"db: 3 scenarios, about 40 s, into runs/x\n", "[1/3] 1 sync-latency: started, 10 s\n", "  bad: invalid: no I/O completed\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/report"
+	"plimsoll/internal/text"
 )
 
 func newApplyCmd(env *Env) *cobra.Command {
@@ -46,7 +47,7 @@ func runApply(ctx context.Context, env *Env, o provisionOptions) error {
 		report.Plan(env.Out, plan)
 	}
 	if plan.Steps() > 0 && !o.yes {
-		if err := confirm(ctx, env, fmt.Sprintf("\nRun %s?", plural(plan.Steps(), "step", "steps"))); err != nil {
+		if err := confirm(ctx, env, fmt.Sprintf("\nRun %s?", text.Plural(plan.Steps(), "step"))); err != nil {
 			return err
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -17,28 +17,26 @@ import (
 )
 
 func newReportCmd(env *Env) *cobra.Command {
-	format := "tty"
+	var out, format string
 	cmd := &cobra.Command{
-		Use:   "report RUN",
-		Short: "Render a run again, in any format",
-		Args:  cobra.ExactArgs(1),
+		Use:   "report [RUN]",
+		Short: "Print a run's report in any format; without RUN, of the newest",
+		Args:  cobra.MaximumNArgs(1),
 
 		ValidArgsFunction: completeUpTo(1, completeRuns),
-		Example: `  plimsoll report runs/20261121T031200Z-db-db1
+		Example: `  plimsoll report
+  plimsoll report 20261121T031200Z-db-db1
   plimsoll report runs/20261121T031200Z-db-db1 --format html > report.html`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if !slices.Contains(report.Formats(), report.Format(format)) {
-				return usage(fmt.Errorf("unknown format %q: use one of %s", format, report.Names(report.Formats())))
-			}
-			b, err := bundle.Open(args[0])
+			b, err := openRun(strings.Join(args, ""), out)
 			if err != nil {
 				return err
 			}
 			return report.Write(env.Out, report.Format(format), b, reportOptions(env))
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", format, "`FORMAT`: "+report.Names(report.Formats()))
-	completeValues(cmd, "format", report.Formats())
+	addOut(cmd, &out)
+	addFormat(cmd, &format, report.Formats())
 	return cmd
 }
 
@@ -54,17 +52,15 @@ func reportOptions(env *Env) report.Options {
 	return o
 }
 
-// reportRun prints a run and writes the reports that belong to its bundle. The verdict is printed even where they cannot be written.
-func reportRun(env *Env, b *bundle.Bundle, asJSON bool) error {
-	if asJSON {
-		return errors.Join(report.Write(env.Out, report.JSON, b, report.Options{}), keepReports(b))
-	}
+// reportRun prints a run and writes the reports that belong to its bundle. The verdict is printed even where they
+// cannot be written.
+func reportRun(env *Env, b *bundle.Bundle, format string) error {
 	o := reportOptions(env)
 	o.Brief = true
-	if err := errors.Join(report.Write(env.Out, report.TTY, b, o), keepReports(b)); err != nil {
-		return err
+	err := errors.Join(report.Write(env.Out, report.Format(format), b, o), keepReports(b))
+	if err == nil && report.Format(format) == report.TTY {
+		_, err = fmt.Fprintf(env.Out, "\nreport: %s\n", filepath.Join(b.Dir, "report.html"))
 	}
-	_, err := fmt.Fprintf(env.Out, "\nreport: %s\n", filepath.Join(b.Dir, "report.html"))
 	return err
 }
 

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 // Version is set by the build (-ldflags -X).
@@ -34,23 +34,25 @@ func Main(args []string) int {
 	root := newRootCmd(env)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if out.failed != nil && !errors.Is(err, out.failed) { // a full disk, say: what was asked for is not there
-		fmt.Fprintf(env.Err, "plimsoll: the output is not complete: %s\n", clean(out.failed.Error()))
+	if out.failed != nil && !errors.Is(err, out.failed) { // such as a full disk
+		fmt.Fprintf(env.Err, "plimsoll: could not write all output: %s\n", readable(out.failed))
 		if err == nil {
-			err = &told{out.failed}
+			err = &reported{out.failed}
 		}
 	}
 	if err != nil && err.Error() != "" {
-		// errors.Join puts each on a line of its own
-		fmt.Fprintf(env.Err, "plimsoll: %s\n", clean(strings.ReplaceAll(err.Error(), "\n", "; ")))
+		fmt.Fprintf(env.Err, "plimsoll: %s\n", readable(err))
 		if h, ok := errors.AsType[*hinted](err); ok {
-			fmt.Fprintf(env.Err, "try: %s\n", h.hint)
+			fmt.Fprintf(env.Err, "try: %s\n", text.Clean(h.hint, longError))
 		}
+	}
+	if namesMissing(err, args) {
+		err = usage(err)
 	}
 	return exitCode(err)
 }
 
-// stream is standard output. It keeps the first error of writing, since most of what prints does not look.
+// stream is standard output. It keeps the first error of writing, since most printing does not check it.
 type stream struct {
 	file   *os.File
 	failed error
@@ -64,7 +66,7 @@ func (s *stream) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// fileOf is the file behind a stream, for what only files can tell: whether it is a terminal.
+// fileOf is the file behind a stream, which may be a terminal.
 func fileOf(w io.Writer) (*os.File, bool) {
 	if s, ok := w.(*stream); ok {
 		return s.file, true
@@ -73,20 +75,47 @@ func fileOf(w io.Writer) (*os.File, bool) {
 	return f, ok
 }
 
-// Commands is the tree of all commands, for the pages that are made from it (scripts/man).
-func Commands() *cobra.Command {
-	return newRootCmd(&Env{Machine: sys.Host(), In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
+// group is a heading of plimsoll --help and its commands.
+type group struct {
+	title    string
+	commands []*cobra.Command
+}
+
+func groups(env *Env) []group {
+	return []group{
+		{"Look", []*cobra.Command{newInspectCmd(env), newCheckCmd(env), newSuitesCmd(env), newShowCmd(env)}},
+		{"Measure", []*cobra.Command{newRunCmd(env), newImportCmd(env), newConvertCmd(env), newLabCmd(env), newCleanCmd(env)}},
+		{"Judge", []*cobra.Command{
+			newReportCmd(env), newRunsCmd(env), newCompareCmd(env), newLintCmd(env), newExplainCmd(env),
+		}},
+		{"Build", []*cobra.Command{
+			newPlanCmd(env), newApplyCmd(env), newVerifyCmd(env), newTeardownCmd(env), newTuneCmd(env),
+		}},
+		{"Decide", []*cobra.Command{newCeilingCmd(env), newCatalogCmd(env)}},
+	}
 }
 
 func newRootCmd(env *Env) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "plimsoll",
-		Short:         "Show how much load a machine's storage can carry, and prove it",
+		Use:   "plimsoll",
+		Short: "Measure what a machine's storage can carry, and compare it with what the hardware allows",
+		Long: `Measure what a machine's storage can carry, and compare it with what the hardware allows.
+
+Every flag can also be set in the environment: PLIMSOLL_RUNTIME=30s is --runtime 30s. A flag on the command line
+takes precedence over the environment, and both over plimsoll.yaml in the current directory, which declares the
+storage. Flags that allow data to be overwritten are read from the command line only.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       Version,
 		Args:          noCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := fromEnvironment(env, cmd, os.Environ()); err != nil {
+				return err
+			}
+			return compatible(cmd)
+		},
 
 		DisableFlagsInUseLine:      true,
 		SuggestionsMinimumDistance: 2,
@@ -94,32 +123,16 @@ func newRootCmd(env *Env) *cobra.Command {
 	root.SetIn(env.In)
 	root.SetOut(env.Out)
 	root.SetErr(env.Err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
-	root.AddCommand(
-		newCheckCmd(env),
-		newTuneCmd(env),
-		newCleanCmd(env),
-		newRunCmd(env),
-		newReportCmd(env),
-		newImportCmd(env),
-		newCompareCmd(env),
-		newRunsCmd(env),
-		newSuitesCmd(env),
-		newShowCmd(env),
-		newCeilingCmd(env),
-		newCatalogCmd(env),
-		newExplainCmd(env),
-		newInspectCmd(env),
-		newPlanCmd(env),
-		newApplyCmd(env),
-		newVerifyCmd(env),
-		newTeardownCmd(env),
-		newLabCmd(env),
-		newLabAgentCmd(),
-		newLintCmd(env),
-		newConvertCmd(env),
-		newVersionCmd(env),
-	)
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(newHelpCmd())
+	for _, g := range groups(env) {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+		for _, cmd := range g.commands {
+			cmd.GroupID = g.title
+			root.AddCommand(cmd)
+		}
+	}
+	root.AddCommand(newVersionCmd(env), newLabAgentCmd())
 	for _, cmd := range root.Commands() {
 		countArgs(cmd)
 		completeFlags(cmd)
@@ -127,16 +140,36 @@ func newRootCmd(env *Env) *cobra.Command {
 	return root
 }
 
-// noCommand refuses what names no command.
-func noCommand(root *cobra.Command, args []string) error {
+func newHelpCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Show help for a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			of, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return noCommand(of, args[len(args)-max(len(rest), 1):])
+			}
+			return of.Help()
+		},
+	}
+}
+
+// noCommand refuses what names no command of parent.
+func noCommand(parent *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	try := root.Name() + " --help"
-	if like := root.SuggestionsFor(args[0]); len(like) > 0 {
-		try = root.Name() + " " + like[0]
+	try := parent.CommandPath() + " --help"
+	if like := parent.SuggestionsFor(args[0]); len(like) > 0 {
+		try = parent.CommandPath() + " " + like[0]
 	}
-	return hint(usage(fmt.Errorf("unknown command %q", args[0])), try)
+	return hint(usage(fmt.Errorf("unknown command %s", text.Quote(args[0]))), try)
+}
+
+// subcommandsOnly makes a command that does nothing itself refuse unknown subcommands.
+func subcommandsOnly(cmd *cobra.Command) {
+	cmd.Args = noCommand
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
 // countArgs makes too few or too many arguments of a command, or of those below it, a mistake on the command line.

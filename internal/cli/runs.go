@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -10,31 +12,39 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/report"
+	"plimsoll/internal/text"
 )
 
+// defaultRuns is the directory that runs are stored below.
+const defaultRuns = "runs"
+
 func newRunsCmd(env *Env) *cobra.Command {
-	out := "runs"
-	var asJSON bool
+	var out, format string
 	cmd := &cobra.Command{
 		Use:   "runs",
 		Short: "List the runs below a directory, newest first",
 		Args:  cobra.NoArgs,
 		Example: `  plimsoll runs
   plimsoll runs --out /var/lib/plimsoll --json`,
-		RunE: func(*cobra.Command, []string) error { return runRuns(env, out, asJSON) },
+		RunE: func(*cobra.Command, []string) error { return runRuns(env, out, format) },
 	}
-	cmd.Flags().StringVar(&out, "out", out, "look below this `DIR`")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	_ = cmd.MarkFlagDirname("out") // it is there
+	addOut(cmd, &out)
+	addFormat(cmd, &format, textOrJSON)
 	return cmd
 }
 
-func runRuns(env *Env, out string, asJSON bool) error {
+// addOut adds --out to a command that reads runs.
+func addOut(cmd *cobra.Command, out *string) {
+	cmd.Flags().StringVar(out, "out", defaultRuns, "find runs below `DIR`")
+	_ = cmd.MarkFlagDirname("out") // it fails only for a flag that does not exist
+}
+
+func runRuns(env *Env, out, format string) error {
 	runs, err := bundle.List(out)
 	if err != nil {
 		return err
 	}
-	if asJSON {
+	if format == formatJSON {
 		return report.WriteJSON(env.Out, "runs", runs)
 	}
 	if len(runs) == 0 {
@@ -42,10 +52,63 @@ func runRuns(env *Env, out string, asJSON bool) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(env.Err, "no runs in %s; name another directory with --out\n", clean(where))
+		fmt.Fprintf(env.Err, "no runs in %s; name another directory with --out\n", text.Clean(where, 0))
 		return nil
 	}
 	return report.Runs(env.Out, out, runs)
+}
+
+// openRun opens the run that is named (see findRun).
+func openRun(name, out string) (*bundle.Bundle, error) {
+	dir, err := findRun(name, out)
+	if err != nil {
+		return nil, err
+	}
+	return bundle.Open(dir)
+}
+
+// findRun is the directory of the run that is named: a directory, a file in one such as its report.html, the ID of a run
+// below out, or the newest run below out when name is empty or "latest".
+func findRun(name, out string) (string, error) {
+	if name == "" || name == "latest" {
+		runs, err := bundle.List(out)
+		if err != nil {
+			return "", err
+		}
+		if len(runs) == 0 {
+			return "", hint(usage(fmt.Errorf("no runs in %s; name a run, or another directory with --out", out)), "plimsoll run")
+		}
+		return filepath.Join(out, runs[0].ID), nil
+	}
+	if info, err := os.Stat(name); err == nil {
+		if !info.IsDir() {
+			name = filepath.Dir(name)
+		}
+		return name, nil
+	}
+	if dir := filepath.Join(out, name); !strings.ContainsRune(name, filepath.Separator) && name != ".." {
+		if _, err := os.Stat(filepath.Join(dir, "run.json")); err == nil {
+			return dir, nil
+		}
+	}
+	return "", unknownRun(name, out)
+}
+
+// unknownRun is the error for a run that does not exist.
+func unknownRun(name, out string) error {
+	msg := "no run " + text.Quote(name)
+	if runs, err := bundle.List(out); err == nil {
+		var ids []string
+		for _, r := range runs {
+			ids = append(ids, r.ID, filepath.Join(out, r.ID))
+		}
+		if like := text.Nearest(name, ids); like != "" {
+			msg += "; did you mean " + like + "?"
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return hint(usage(errors.New(msg)), "plimsoll runs")
 }
 
 // runLabels reads --label TEXT and --label KEY=VALUE.
@@ -60,7 +123,7 @@ func runLabels(given []string) (map[string]string, error) {
 			return nil, fmt.Errorf("--label %q: want TEXT or KEY=VALUE", l)
 		}
 		if _, twice := labels[key]; twice {
-			return nil, errors.New("--label " + key + " is given twice: put both into one, or use KEY=VALUE")
+			return nil, errors.New("--label " + key + " is given twice; combine both texts, or use KEY=VALUE")
 		}
 		labels[key] = value
 	}

@@ -9,22 +9,30 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"plimsoll/internal/bench"
+	"plimsoll/internal/report"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/text"
 )
 
-// screen is the live view on a terminal: the suite as a list, the running scenario in detail.
+// screen is the live view on a terminal: the suite as a list, the running scenario in detail. It uses the terminal's
+// alternate screen, which survives resizing, and leaves its last picture behind.
 type screen struct {
+	env     *Env
+	model   *screenModel
 	program *tea.Program
 	done    chan struct{}
+	restore func()
 }
 
 func newScreen(env *Env) *screen {
-	// Without input the terminal stays as it is, and Ctrl-C reaches plimsoll as a signal, like everywhere else.
-	s := &screen{
-		program: tea.NewProgram(&screenModel{width: 80}, tea.WithInput(nil), tea.WithOutput(env.Err), tea.WithoutSignalHandler()),
-		done:    make(chan struct{}),
+	m := &screenModel{width: 80, height: 24}
+	s := &screen{env: env, model: m, done: make(chan struct{}), restore: func() {}}
+	if f, ok := fileOf(env.Err); ok {
+		s.restore = silence(f)
 	}
+	// The program reads no keys: they are dropped by silence, and Ctrl-C reaches plimsoll as a signal, as everywhere.
+	s.program = tea.NewProgram(m, tea.WithInput(nil), tea.WithOutput(env.Err), tea.WithoutSignalHandler())
 	go func() {
 		defer close(s.done)
 		_, _ = s.program.Run() // a screen that cannot be drawn must not end the measurement
@@ -37,13 +45,15 @@ func (s *screen) Event(e bench.Event) { s.program.Send(e) }
 func (s *screen) Close() {
 	s.program.Quit()
 	<-s.done
+	s.restore()
+	s.model.height = 1 << 16
+	fmt.Fprint(s.env.Err, s.model.picture())
 }
 
 // screenModel has no logic of its own: events in, picture out.
 type screenModel struct {
 	progressState
-	width int
-	quit  bool
+	width, height int
 }
 
 func (*screenModel) Init() tea.Cmd { return nil }
@@ -51,9 +61,7 @@ func (*screenModel) Init() tea.Cmd { return nil }
 func (m *screenModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		m.width = msg.Width
-	case tea.QuitMsg:
-		m.quit = true
+		m.width, m.height = msg.Width, msg.Height
 	case bench.Event:
 		m.apply(msg)
 	}
@@ -68,69 +76,92 @@ var (
 )
 
 func (m *screenModel) View() tea.View {
-	var b strings.Builder
+	v := tea.NewView(m.picture())
+	v.AltScreen = true
+	return v
+}
+
+// picture is at most height lines: of a longer list the part around the running scenario.
+func (m *screenModel) picture() string {
+	var list []string
+	at := 0
 	for _, note := range m.notes {
-		b.WriteString(m.line(styleDim.Render(clean(note))))
+		list = append(list, m.line(styleDim.Render(text.Clean(note, 0))))
 	}
 	for _, s := range m.started.Scenarios {
-		b.WriteString(m.scenario(s))
+		if m.running != nil && m.running.Scenario.ID == s.ID || m.results[s.ID] != nil {
+			at = len(list)
+		}
+		list = append(list, m.scenario(s)...)
 	}
+	foot := m.foot()
+	if room := max(m.height-len(foot), 1); len(list) > room {
+		first := min(max(at-room/2, 0), len(list)-room)
+		list = list[first : first+room]
+	}
+	return strings.Join(append(list, foot...), "")
+}
+
+// foot is what happens between scenarios, and the time left.
+func (m *screenModel) foot() []string {
+	var lines []string
 	switch {
 	case m.laying != nil:
 		l := m.laying
 		share := float64(l.Written) / float64(max(l.Size, 1))
-		b.WriteString(m.line(fmt.Sprintf("laying out %s  %s  %s of %s", l.Role, bar(share, 20), l.Written, l.Size)))
+		lines = append(lines, m.line(fmt.Sprintf("prefilling %s  %s  %v of %v", l.Role, bar(share, 20), l.Written, l.Size)))
 	case m.running == nil && m.cooling > 0 && m.left() > 0:
-		b.WriteString(m.line(styleDim.Render(fmt.Sprintf("cooling down %s", m.cooling))))
+		lines = append(lines, m.line(styleDim.Render("cooling down for "+text.Duration(m.cooling))))
 	}
 	if len(m.started.Scenarios) > 0 {
-		b.WriteString(m.line(styleDim.Render(fmt.Sprintf("%s left   %s", m.left(), m.started.Dir))))
+		lines = append(lines, m.line(styleDim.Render(fmt.Sprintf("%s left   %s", text.Duration(m.left()), text.Clean(m.started.Dir, 0)))))
 	}
-	return tea.NewView(b.String())
+	return lines
 }
 
 // line ends a line, cut to the width of the terminal.
-func (m *screenModel) line(text string) string {
-	return lipgloss.NewStyle().MaxWidth(max(m.width, 20)).Render(text) + "\n"
+func (m *screenModel) line(s string) string {
+	return lipgloss.NewStyle().MaxWidth(max(m.width, 20)).Render(s) + "\n"
 }
 
-func (m *screenModel) scenario(s suite.Scenario) string {
-	name := fmt.Sprintf("%3d %-18.18s", s.ID, clean(s.Name))
+func (m *screenModel) scenario(s suite.Scenario) []string {
+	name := fmt.Sprintf("%3d %s", s.ID, text.PadRight(text.Clean(s.Name, 18), 18))
 	r := m.results[s.ID]
 	switch {
 	case m.running != nil && m.running.Scenario.ID == s.ID:
 		return m.runningLines(name)
 	case r != nil && r.State == result.Invalid:
-		return m.line(styleBad.Render("✗ "+name) + " " + clean(outcome(r)))
+		return []string{m.line(styleBad.Render("✗ "+name) + " " + text.Clean(outcome(r), 0))}
 	case r != nil:
-		return m.line(styleGood.Render("✓ "+name) + " " + outcome(r))
+		return []string{m.line(styleGood.Render("✓ "+name) + " " + outcome(r))}
 	case m.status[s.ID] == result.Done:
-		return m.line(styleGood.Render("✓ "+name) + styleDim.Render(" measured before"))
+		return []string{m.line(styleGood.Render("✓ "+name) + styleDim.Render(" measured before"))}
 	}
-	return m.line(styleDim.Render("· " + name))
+	return []string{m.line(styleDim.Render("· " + name))}
 }
 
-func (m *screenModel) runningLines(name string) string {
+func (m *screenModel) runningLines(name string) []string {
 	bound := m.bound(m.running.Scenario.ID)
 	head := "▸ " + name + " " + live(m.last.Second, bound)
 	if m.last.ID == 0 {
 		head = "▸ " + name + " starting"
 	}
-	text := m.line(styleNow.Render(head))
+	first := m.line(styleNow.Render(head))
 	detail := "    " + sparkLine(m.spark, 30)
 	if m.running.Expected > 0 {
-		detail += fmt.Sprintf("  %s left", max(m.running.Expected-m.elapsed, 0).Round(time.Second))
+		detail += fmt.Sprintf("  %s left", text.Duration(max(m.running.Expected-m.elapsed, 0).Round(time.Second)))
 	}
 	switch {
 	case len(m.spark) == 0:
-		return text + m.line(detail)
+		return []string{first, m.line(detail)}
 	case bound != nil:
-		detail += fmt.Sprintf("  %.0f %% of ceiling (%s)", 100*float64(m.last.Second.IOPS())/float64(max(bound.IOPS, 1)), bound.Label())
+		share := float64(m.last.Second.IOPS()) / float64(max(bound.IOPS, 1))
+		detail += fmt.Sprintf("  %s of ceiling (%s)", text.Percent(share), bound.Label())
 	default:
-		detail += "  ceiling unknown"
+		detail += "  ceiling " + report.Unknown
 	}
-	detail += fmt.Sprintf("  dirty %s", m.last.Sample.Dirty)
-	return text + m.line(detail)
+	detail += fmt.Sprintf("  dirty %v", m.last.Sample.Dirty)
+	return []string{first, m.line(detail)}
 }
 
 // sparkLine draws the last n values as block characters, scaled to the largest.
@@ -140,14 +171,14 @@ func sparkLine(values []float64, n int) string {
 	for _, v := range values {
 		top = max(top, v)
 	}
-	levels := []rune("▁▂▃▄▅▆▇█")
+	steps := []rune("▁▂▃▄▅▆▇█")
 	line := make([]rune, 0, n)
 	for _, v := range values {
 		i := 0
 		if top > 0 {
-			i = min(int(v/top*float64(len(levels))), len(levels)-1)
+			i = min(int(v/top*float64(len(steps))), len(steps)-1)
 		}
-		line = append(line, levels[i])
+		line = append(line, steps[i])
 	}
 	return string(line) + strings.Repeat(" ", n-len(line))
 }
@@ -158,11 +189,4 @@ func bar(share float64, n int) string {
 }
 
 // clean makes text from job files and hosts safe for a terminal.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
-			return '�'
-		}
-		return r
-	}, s)
-}
+func clean(s string) string { return text.Clean(s, 0) }

@@ -1,31 +1,28 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/bench"
-	"plimsoll/internal/fio"
 	"plimsoll/internal/report"
 	"plimsoll/internal/suite"
 )
 
 func newSuitesCmd(env *Env) *cobra.Command {
-	var asJSON bool
+	var format string
 	cmd := &cobra.Command{
 		Use:   "suites",
 		Short: "List the built-in suites",
 		Args:  cobra.NoArgs,
 		Example: `  plimsoll suites
   plimsoll suites --json`,
-		RunE: func(*cobra.Command, []string) error { return runSuites(env, asJSON) },
+		RunE: func(*cobra.Command, []string) error { return runSuites(env, format) },
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the suites whole, as JSON")
+	addFormat(cmd, &format, textOrJSON)
 	return cmd
 }
 
-func runSuites(env *Env, asJSON bool) error {
+func runSuites(env *Env, format string) error {
 	var all []*suite.Suite
 	for _, name := range suite.Names() {
 		s, err := suite.Builtin(name)
@@ -34,56 +31,55 @@ func runSuites(env *Env, asJSON bool) error {
 		}
 		all = append(all, s)
 	}
-	if asJSON {
+	if format == formatJSON {
 		return report.WriteJSON(env.Out, "suites", all)
 	}
 	return report.Suites(env.Out, all)
 }
 
+type showOptions struct {
+	scenarios []string
+	pathOptions
+	format string
+}
+
 func newShowCmd(env *Env) *cobra.Command {
-	var o runOptions
+	var o showOptions
 	cmd := &cobra.Command{
 		Use:   "show [SUITE | SCENARIO | FILE]...",
 		Short: "Print the exact fio command line and job file of scenarios",
 		Example: `  plimsoll show 6 --wal /wal
   plimsoll show ebs-16k`,
 		ValidArgsFunction: completeScenarios,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args, o.given = args, cmd.Flags().Changed
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.scenarios = args
 			return runShow(env, o)
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&o.data, "data", "", "`PATH` of the data role")
-	f.StringVar(&o.wal, "wal", "", "`PATH` of the log role")
+	o.pathOptions.addFlags(cmd.Flags())
+	addFormat(cmd, &o.format, textOrJSON)
 	return cmd
 }
 
-func runShow(env *Env, o runOptions) error {
-	s, err := suite.Select(o.args, suite.Selection{})
+func runShow(env *Env, o showOptions) error {
+	s, err := suite.Select(o.scenarios, suite.Selection{})
 	if err != nil {
 		return usage(err)
 	}
-	paths, err := o.paths()
+	paths, err := o.roles()
 	if err != nil {
 		return err
 	}
-	for i, c := range s.Scenarios {
-		if i > 0 {
-			fmt.Fprintln(env.Out)
-		}
+	var jobs []report.Job
+	for _, c := range s.Scenarios {
 		if _, err := c.Workloads("/file"); err != nil {
 			return usage(err)
 		}
 		job := c.Place(bench.FileIn(paths[c.Role], c))
-		fmt.Fprintf(env.Out, "# %d %s: %s\n", c.ID, c.Name, c.Title)
-		if c.Why != "" {
-			fmt.Fprintf(env.Out, "# %s\n", c.Why)
-		}
-		fmt.Fprintf(env.Out, "%s\n\n%s", fio.ShellLine(fio.CommandLine(&job)), job.Text())
-		for _, t := range c.Thresholds {
-			fmt.Fprintf(env.Out, "# target: %s\n", t.Text)
-		}
+		jobs = append(jobs, report.NewJob(c, &job))
 	}
-	return nil
+	if o.format == formatJSON {
+		return report.WriteJSON(env.Out, "scenarios", jobs)
+	}
+	return report.Jobs(env.Out, jobs)
 }

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
+	"os"
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/bench"
 	"plimsoll/internal/diagnose"
+	"plimsoll/internal/report"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/tune"
 )
@@ -26,33 +29,34 @@ type tuneOptions struct {
 func newTuneCmd(env *Env) *cobra.Command {
 	o := tuneOptions{groups: map[tune.Group]*bool{}}
 	cmd := &cobra.Command{
-		Use:   "tune",
-		Short: "Make the settings that check advises, and put them back",
-		Long: `Make the settings that check advises for block queues, processors and memory. What was there before is recorded first;
---revert puts it back, newest first. Without --persist a boot undoes everything; with it a udev rule, a file in
-/etc/sysctl.d and a systemd unit bring it back. Nothing else is changed: what check advises beyond settings is left to you.`,
-		Example: `  plimsoll tune --data /data --wal /wal --dry-run
+		Use:   "tune " + pathsUse,
+		Short: "Apply the settings that check recommends, or revert them",
+		Long: `Apply the settings that check recommends for block queues, processors and memory. The previous values are recorded
+first; --revert restores them, newest first. Without --persist a reboot undoes everything; with it a udev rule, a file in
+/etc/sysctl.d and a systemd unit restore the settings at boot. Other advice of check is left to you.`,
+		Example: `  plimsoll tune /data /wal --dry-run
   plimsoll tune --role data --data /data --queues --persist
   plimsoll tune --revert`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runTune(cmd.Context(), env, o) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args = args
+			return runTune(cmd.Context(), env, o)
+		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.data, "data", "", "`PATH` of the data role: a directory or a device")
-	f.StringVar(&o.wal, "wal", "", "`PATH` of the log role; with one path both roles use it, with none the current directory")
-	f.StringVar((*string)(&o.role), "role", "", "tune for one `ROLE` only: data or wal")
+	o.pathOptions.addFlags(f)
+	addChoice(cmd, (*string)(&o.role), "role", "tune for one `ROLE` only", topology.Roles)
 	o.groups[tune.Queues] = f.Bool("queues", false, "only block queues: scheduler, read-ahead, request sizes")
 	o.groups[tune.CPU] = f.Bool("cpu", false, "only processors: idle states, governor")
 	o.groups[tune.Memory] = f.Bool("memory", false, "only memory: vm.dirty_*, vm.swappiness")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would change and stop")
-	f.BoolVar(&o.persist, "persist", false, "also bring it back after a boot")
-	f.BoolVar(&o.revert, "revert", false, "put everything back that tune has changed")
-	f.StringVar(&o.state, "state", tune.Here(nil).State, "record changes in this `FILE`")
-	o.addFlags(f)
+	f.BoolVar(&o.persist, "persist", false, "restore the settings after a reboot")
+	f.BoolVar(&o.revert, "revert", false, "revert everything that tune has changed")
+	f.StringVar(&o.state, "state", tune.Here(nil).State, "record changes in `FILE`")
+	addFormat(cmd, &o.format, textOrJSON)
+	o.layoutOptions.addFlags(f)
 	for _, other := range []string{"dry-run", "persist", "role", "queues", "cpu", "memory"} {
 		cmd.MarkFlagsMutuallyExclusive("revert", other)
 	}
-	completeValues(cmd, "role", []string{string(topology.Data), string(topology.WAL)})
 	return cmd
 }
 
@@ -62,18 +66,15 @@ func runTune(ctx context.Context, env *Env, o tuneOptions) error {
 	if o.revert {
 		settings, files, err := tuner.Revert()
 		if settings+files > 0 || err == nil {
-			fmt.Fprintf(env.Out, "put back: settings %d, files %d\n", settings, files)
+			fmt.Fprintf(env.Out, "reverted %s, removed %s\n", text.Plural(settings, "setting"), text.Plural(files, "file"))
 		}
 		return asRoot(err)
-	}
-	if o.role != "" && !slices.Contains(topology.Roles, o.role) {
-		return usage(fmt.Errorf("role %q: want data or wal", o.role))
 	}
 	t, err := o.detect(ctx, env)
 	if err != nil {
 		return err
 	}
-	found := diagnose.Judge(&diagnose.Case{Topology: t, Host: facts(ctx, env.Machine)})
+	found := diagnose.Judge(&diagnose.Case{Topology: t, Host: bench.Facts(ctx, env.Machine)})
 	var only []tune.Group
 	for _, g := range []tune.Group{tune.Queues, tune.CPU, tune.Memory} {
 		if *o.groups[g] {
@@ -84,28 +85,27 @@ func runTune(ctx context.Context, env *Env, o tuneOptions) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range changes {
-		fmt.Fprintf(env.Out, "%s: %s -> %s (%s)\n", c.At, clean(c.Old), c.Value, c.Code)
+	if o.format == formatJSON {
+		err = report.WriteJSON(env.Out, "changes", changes)
+	} else {
+		err = report.Changes(env.Out, changes)
 	}
-	if len(changes) == 0 {
-		fmt.Fprintln(env.Out, "every setting that check judges is as it should be")
-	}
-	if o.dryRun {
-		return nil
+	if err != nil || o.dryRun || len(changes) == 0 && !o.persist {
+		return err
 	}
 	if err := tuner.Apply(changes, o.persist); err != nil {
 		return asRoot(err)
 	}
 	if len(changes) > 0 {
-		fmt.Fprintf(env.Out, "settings made: %d; back with: plimsoll tune --revert\n", len(changes))
+		fmt.Fprintf(env.Err, "%s changed; undo with: plimsoll tune --revert\n", text.Plural(len(changes), "setting"))
 	}
 	return nil
 }
 
-// asRoot says what to do where root is needed.
+// asRoot shows how to repeat the command where root is needed.
 func asRoot(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
-		return hint(err, "sudo plimsoll tune")
+		return hint(err, "sudo "+text.ShellLine(append([]string{"plimsoll"}, os.Args[1:]...)))
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 // OptionInfo is what fio says of one of its job options.
@@ -187,13 +188,7 @@ func (t *OptionTable) Check(name string) (known bool, nearest string) {
 	if begins := slices.DeleteFunc(slices.Clone(candidates), func(c string) bool { return len(clean) < 3 || !strings.HasPrefix(c, clean) }); len(begins) == 1 {
 		return false, begins[0]
 	}
-	best := max(1, min(len(clean)/3, 4)) + 1
-	for _, candidate := range candidates {
-		if d := distance(clean, candidate, best); d < best {
-			best, nearest = d, candidate
-		}
-	}
-	return false, nearest
+	return false, text.Nearest(clean, candidates)
 }
 
 // candidates are the names in fio's order, then the aliases, so that ties fall the same way each time.
@@ -225,39 +220,5 @@ func (o OptionInfo) NearestWord(value string) (ok bool, nearest string) {
 	if len(o.Words) == 0 || slices.Contains(o.Words, value) {
 		return true, ""
 	}
-	best := max(1, min(len(value)/3, 4)) + 1
-	for _, w := range o.Words {
-		if d := distance(strings.ToLower(value), w, best); d < best {
-			best, nearest = d, w
-		}
-	}
-	return false, nearest
-}
-
-// distance is Damerau's (optimal string alignment): insertions, deletions, replacements and swaps of neighbours. At limit
-// or above it may stop early.
-func distance(a, b string, limit int) int {
-	if d := len(a) - len(b); d >= limit || -d >= limit || len(a) > 64 {
-		return limit
-	}
-	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row := make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(row[j-1]+1, last[j]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last = last, row
-	}
-	return last[len(b)]
+	return false, text.Nearest(strings.ToLower(value), o.Words)
 }

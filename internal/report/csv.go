@@ -56,7 +56,7 @@ func csvRow(b *bundle.Bundle, s *bundle.Scenario, dir string, n uint64, bytes un
 		if last := c.Sustained(); last != nil {
 			sustained = decimal(float64(last.IOPS), 2)
 		}
-		all, rate := rates(s.Result.Total)
+		all, rate := Rates(s.Result.Total)
 		share := 0.0 // printed as nothing
 		if !bind.SelfMeasured() {
 			share = keyOf(s.Result).share(all, rate, bind)

@@ -27,14 +27,14 @@ func DryRun(w io.Writer, p bench.Plan) error {
 			sum += p.Suite.Cooldown
 		}
 		job := bench.Placed(p, s)
-		fmt.Fprintf(w, "\n# %d %s, %s, %s\n%s\n", s.ID, s.Name, s.Role, expected(took), fio.ShellLine(fio.CommandLine(&job)))
+		fmt.Fprintf(w, "\n# %d %s, %s, %s\n%s\n", s.ID, s.Name, s.Role, Expected(took), fio.ShellLine(fio.CommandLine(&job)))
 	}
 	_, err := fmt.Fprintf(w, "\n%s, %s in all with cooldowns, after the files are prefilled\n", plural(len(p.Suite.Scenarios), "scenario"), sum.Round(time.Second))
 	return err
 }
 
-// expected is a scenario's running time, for people.
-func expected(d time.Duration) string {
+// Expected is a scenario's running time, for people.
+func Expected(d time.Duration) string {
 	if d == 0 {
 		return "ends when its work is done"
 	}

@@ -23,7 +23,7 @@ func Summary(w io.Writer, outputs []*fio.Output) error {
 		if len(o.Jobs) > 1 {
 			total = fio.MergeJobs(o.Jobs)
 		}
-		n, bw := rates(total)
+		n, bw := Rates(total)
 		l := latencyOf(total)
 		mean := ""
 		if l.Mean > 0 {

@@ -276,7 +276,7 @@ func (s shape) result(seed, seconds int, start time.Time) *result.Result {
 	}
 	r.Workloads = []fio.Workload{w}
 	r.Jobs, r.Total = []fio.Job{job}, job
-	n, bw := rates(job)
+	n, bw := Rates(job)
 	r.IOPS = stats.Estimate{Center: float64(n), Lo: float64(n) * 0.991, Hi: float64(n) * 1.009, N: 12}
 	r.BW = stats.Estimate{Center: float64(bw), Lo: float64(bw) * 0.991, Hi: float64(bw) * 1.009, N: 12}
 	r.Depth = result.Depth{Asked: s.jobs * s.depth, Little: float64(s.jobs*s.depth) * 0.98, Fio: float64(s.jobs * s.depth), Device: float64(s.jobs*s.depth) * 0.95}

@@ -17,7 +17,10 @@ import (
 	"plimsoll/internal/verdict"
 )
 
-const unknown = "unknown"
+// Unknown is printed where no ceiling is known.
+const Unknown = "unknown"
+
+const unknown = Unknown
 
 // view is a bundle as people read it: numbers are printed, names are clean.
 type view struct {
@@ -159,7 +162,7 @@ func newRow(s *bundle.Scenario, i int) row {
 		return r
 	}
 	t := s.Result.Total
-	n, bw := rates(t)
+	n, bw := Rates(t)
 	if n <= 0 && bw <= 0 {
 		return r
 	}
@@ -218,7 +221,7 @@ func (r *row) ceiling(c *ceiling.Ceiling, key key) {
 }
 
 // rates adds up all directions, over the window that they cover.
-func rates(t fio.Job) (units.IOPS, units.Rate) {
+func Rates(t fio.Job) (units.IOPS, units.Rate) {
 	return t.Rates()
 }
 
@@ -248,7 +251,7 @@ func keyOf(r *result.Result) key {
 	if r.Depth.Asked == 1 && !held {
 		return key{ofLatency, 1}
 	}
-	if n, bw := rates(r.Total); bw > 0 && (n == 0 || units.Bytes(float64(bw)/float64(n)) >= largeIO) {
+	if n, bw := Rates(r.Total); bw > 0 && (n == 0 || units.Bytes(float64(bw)/float64(n)) >= largeIO) {
 		return key{what: ofBandwidth}
 	}
 	return key{what: ofIOPS}
@@ -333,7 +336,7 @@ func tiles(b *bundle.Bundle, rows []row) []tile {
 			continue
 		}
 		t := s.Total
-		n, _ := rates(t)
+		n, _ := Rates(t)
 		offer(0, "Most I/O", operations(n), float64(n), rows[i])
 		offer(1, "Most read", throughput(t.Read.BW), float64(t.Read.BW), rows[i])
 		offer(2, "Most written", throughput(t.Write.BW), float64(t.Write.BW), rows[i])

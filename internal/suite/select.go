@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
 
@@ -67,7 +68,7 @@ func named(arg string) (*Suite, error) {
 		return nil, err
 	}
 	if info.IsDir() {
-		return nil, fmt.Errorf("%s is a directory: name a suite or a job file, and the directory with --data", arg)
+		return nil, fmt.Errorf("%s is a directory; name a suite or a job file, and the directory with --data", arg)
 	}
 	if ext == ".yaml" || ext == ".yml" {
 		return Load(arg)
@@ -183,7 +184,8 @@ func (s *Suite) pick(wanted []string) (*Suite, error) {
 	keep := map[int]bool{}
 	for _, w := range wanted {
 		if err := s.take(w, keep); errors.Is(err, errNoName) {
-			return nil, fmt.Errorf("%q is no suite (%s), no file, and no scenario of %s (see: plimsoll show)", w, strings.Join(Names(), ", "), s.Name)
+			return nil, fmt.Errorf("no suite, file or %s scenario is named %q%s (suites: %s)",
+				s.Name, w, didYouMean(w, append(Names(), s.names()...)), strings.Join(Names(), ", "))
 		} else if err != nil {
 			return nil, err
 		}
@@ -203,7 +205,7 @@ func (s *Suite) take(list string, keep map[int]bool) error {
 			continue
 		}
 		if part != "" && strings.Trim(part, "0123456789-") != "" {
-			return fmt.Errorf("%s has %w %q; it has %s", s.Name, errNoName, part, strings.Join(s.names(), ", "))
+			return fmt.Errorf("%s has %w %q%s; it has %s", s.Name, errNoName, part, didYouMean(part, s.names()), strings.Join(s.names(), ", "))
 		}
 		from, to, ranged := strings.Cut(part, "-")
 		a, err1 := strconv.Atoi(from)
@@ -226,6 +228,14 @@ func (s *Suite) take(list string, keep map[int]bool) error {
 		}
 	}
 	return nil
+}
+
+// didYouMean suggests the word that was probably meant, "" when none is near.
+func didYouMean(name string, words []string) string {
+	if like := text.Nearest(name, words); like != "" {
+		return "; did you mean " + like + "?"
+	}
+	return ""
 }
 
 // names are those of the scenarios, in the order of their numbers.

@@ -1,0 +1,303 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/host"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// Request is a run as it was asked for. Zero values keep the suite's own.
+type Request struct {
+	Scenarios               []string // suites, scenarios, job files; the default suite when empty
+	Selection               suite.Selection
+	Data, WAL               string
+	Runtime, Ramp, Cooldown time.Duration
+	Size                    units.Bytes
+	FreshExtents, KeepFiles bool
+	AllowExec               bool
+	Destroy, Serials        []string // files and devices that may be overwritten, and the serials of the devices
+	Labels                  map[string]string
+	Out, Tool               string
+	// Given tells which flags, named as on the command line, were given at all.
+	Given func(flag string) bool
+}
+
+// InputError is a mistake in what was asked for. Nothing was started.
+type InputError struct{ Err error }
+
+func (e *InputError) Error() string { return e.Err.Error() }
+func (e *InputError) Unwrap() error { return e.Err }
+
+func input(format string, args ...any) error { return &InputError{fmt.Errorf(format, args...)} }
+
+// Plan turns a request into a plan: scenarios with their sizes and times, the paths of the roles, the installed fio, the
+// storage below the paths. Errors that concern the request are InputErrors.
+func (r Request) Plan(ctx context.Context, m *sys.Machine, decl *topology.Declaration) (Plan, error) {
+	if err := r.check(); err != nil {
+		return Plan{}, err
+	}
+	s, err := suite.Select(r.Scenarios, r.Selection)
+	if err != nil {
+		return Plan{}, &InputError{err}
+	}
+	r.adjust(s)
+	if err := r.Follow(s); err != nil {
+		return Plan{}, err
+	}
+	if err := r.fits(s); err != nil {
+		return Plan{}, err
+	}
+	return r.plan(ctx, m, decl, s, bundle.Settings{
+		Data: r.Data, WAL: r.WAL, Runtime: r.Runtime, Ramp: r.Ramp, Size: r.sizeText(), Cooldown: s.Cooldown,
+		FreshExtents: r.FreshExtents, KeepFiles: r.KeepFiles,
+	})
+}
+
+// PlanResume is the plan to resume the run in dir: suite, paths and settings come from the run, so that the same thing
+// is measured.
+func (r Request) PlanResume(ctx context.Context, m *sys.Machine, decl *topology.Declaration, dir string) (Plan, error) {
+	if len(r.Scenarios) > 0 {
+		return Plan{}, input("--resume takes the scenarios from the run; drop %s", strings.Join(r.Scenarios, " "))
+	}
+	b, err := bundle.Open(dir)
+	if err != nil {
+		return Plan{}, err
+	}
+	if len(b.Run.Imported) > 0 {
+		return Plan{}, input("%s was imported; there is nothing to resume", dir)
+	}
+	set := b.Run.Settings
+	if flags := r.conflicts(&b.Run); len(flags) > 0 {
+		return Plan{}, input("%s: %s is resumed with its original settings; drop these flags or start a new run", strings.Join(flags, ", "), dir)
+	}
+	// As absolute paths, since this may be another working directory.
+	for role, path := range map[topology.Role]*string{topology.Data: &r.Data, topology.WAL: &r.WAL} {
+		if t := b.Run.Topology.For(role); t != nil {
+			*path = t.Path
+		}
+	}
+	if r.Given("keep-files") {
+		set.KeepFiles = r.KeepFiles
+	}
+	return r.plan(ctx, m, decl, &b.Run.Suite, set)
+}
+
+func (r Request) plan(ctx context.Context, m *sys.Machine, decl *topology.Declaration, s *suite.Suite, set bundle.Settings) (Plan, error) {
+	p := Plan{Suite: *s, Settings: set, Out: r.Out, Tool: r.Tool, Labels: r.Labels, AllowExec: r.AllowExec}
+	var err error
+	if p.Destroy, err = r.destroy(); err != nil {
+		return p, err
+	}
+	paths, err := r.Paths()
+	if err != nil {
+		return p, err
+	}
+	if err := CheckPaths(paths); err != nil {
+		return p, &InputError{err}
+	}
+	if p.Fio, err = fio.Installed(ctx, m); err != nil {
+		return p, err
+	}
+	table, err := fio.InstalledOptions(ctx, m, s.Engines()...)
+	if err != nil {
+		return p, err
+	}
+	if err := s.Check(table); err != nil {
+		return p, &InputError{err}
+	}
+	topo, err := topology.Detect(ctx, m, paths, decl)
+	if err != nil {
+		return p, err
+	}
+	p.Topology, p.Host = *topo, Facts(ctx, m)
+	return p, nil
+}
+
+// Facts reads the machine's settings, and which fio it has.
+func Facts(ctx context.Context, m *sys.Machine) *host.Facts {
+	f := host.Read(ctx, m)
+	if v, err := fio.Installed(ctx, m); err == nil {
+		f.Fio = v.String()
+	} else {
+		f.Notes = append(f.Notes, "fio: "+err.Error())
+	}
+	return f
+}
+
+// check refuses values that no run can have. An empty path is refused since it is most often a variable that is not set,
+// and would otherwise mean the current directory.
+func (r Request) check() error {
+	for flag, path := range map[string]string{"data": r.Data, "wal": r.WAL} {
+		if r.Given(flag) && path == "" {
+			return input("--%s is empty; name a directory, such as --%s /%s", flag, flag, flag)
+		}
+	}
+	switch {
+	case r.Given("runtime") && r.Runtime <= 0:
+		return input("--runtime %s: use more than 0, such as 30s", r.Runtime)
+	case r.Ramp < 0:
+		return input("--ramp %s: use 0 or more, such as 5s", r.Ramp)
+	case r.Cooldown < 0:
+		return input("--cooldown %s: use 0 or more, such as 5s", r.Cooldown)
+	case r.Given("size") && r.Size == 0:
+		return input("--size 0: use more than 0, such as 1GiB")
+	case r.Size > suite.MostSize:
+		return input("--size %s: no file is that large; use such as 1GiB", r.Size.Arg())
+	}
+	return nil
+}
+
+// adjust applies the request to the suite's scenarios. Job files from elsewhere, and scenarios of several jobs, keep
+// their own times.
+func (r Request) adjust(s *suite.Suite) {
+	if r.Given("cooldown") {
+		s.Cooldown = r.Cooldown
+	}
+	for i := range s.Scenarios {
+		c := &s.Scenarios[i]
+		if r.Given("size") && !c.AsIs {
+			c.Size = r.Size
+		}
+		if c.AsIs || len(c.Job.Sections) > 1 {
+			continue
+		}
+		if r.Given("runtime") {
+			c.Runtime = r.Runtime
+		}
+		if r.Given("ramp") {
+			c.Ramp = r.Ramp
+		}
+	}
+}
+
+// fits refuses a size that does not hold one block of each scenario: fio would fail in the middle of the run.
+func (r Request) fits(s *suite.Suite) error {
+	if r.Size == 0 {
+		return nil
+	}
+	for _, c := range s.Scenarios {
+		loads, err := c.Workloads("/file")
+		if err != nil {
+			return &InputError{err}
+		}
+		for _, w := range loads {
+			if block := max(w.ReadBS, w.WriteBS); !c.AsIs && r.Size < block {
+				return input("--size %s: %s does I/Os of %v and needs at least that much", r.Size.Arg(), c.Name, block)
+			}
+		}
+	}
+	return nil
+}
+
+// Follow takes the path of a job file that names one itself, and puts jobs that name none on the device that the data
+// path names.
+func (r *Request) Follow(s *suite.Suite) error {
+	var err error
+	if r.Data == "" && r.WAL == "" {
+		if r.Data, err = Pointed(s); err != nil {
+			return &InputError{err}
+		}
+		if r.Data == "" {
+			return nil
+		}
+	}
+	for _, path := range []*string{&r.Data, &r.WAL} {
+		if *path, err = Device(*path); err != nil {
+			return &InputError{err}
+		}
+	}
+	paths, err := r.Paths()
+	if err != nil {
+		return err
+	}
+	for i, c := range s.Scenarios {
+		if info, err := os.Stat(paths[c.Role]); err == nil && !info.IsDir() {
+			s.Scenarios[i] = c.On(paths[c.Role])
+		}
+	}
+	return nil
+}
+
+func (r Request) sizeText() string {
+	if r.Size == 0 {
+		return ""
+	}
+	return r.Size.Arg()
+}
+
+// Paths gives each role its absolute path: one path serves both roles, and none is the current directory.
+func (r Request) Paths() (map[topology.Role]string, error) {
+	data, wal := r.Data, r.WAL
+	switch {
+	case data == "" && wal == "":
+		data, wal = ".", "."
+	case data == "":
+		data = wal
+	case wal == "":
+		wal = data
+	}
+	paths := map[topology.Role]string{}
+	for role, path := range map[topology.Role]string{topology.Data: data, topology.WAL: wal} {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		paths[role] = abs
+	}
+	return paths, nil
+}
+
+// destroy pairs the devices that may be overwritten with the serials; files have none.
+func (r Request) destroy() (map[string]string, error) {
+	lose, serials := map[string]string{}, r.Serials
+	for _, name := range r.Destroy {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			lose[name] = ""
+			continue
+		}
+		if len(serials) == 0 {
+			return nil, input("--destroy %s needs its --serial S (see: plimsoll inspect %s)", name, name)
+		}
+		lose[name], serials = serials[0], serials[1:]
+	}
+	if len(serials) > 0 {
+		return nil, input("--serial %s has no device; name it with --destroy", serials[0])
+	}
+	return lose, nil
+}
+
+// conflicts are the flags given that differ from what the run was started with.
+func (r Request) conflicts(run *bundle.Run) []string {
+	set := run.Settings
+	path := func(role topology.Role, given string) bool {
+		abs, err := filepath.Abs(given)
+		t := run.Topology.For(role)
+		return err == nil && t != nil && t.Path == abs
+	}
+	same := map[string]bool{
+		"data": path(topology.Data, r.Data), "wal": path(topology.WAL, r.WAL),
+		"runtime": r.Runtime == set.Runtime, "ramp": r.Ramp == set.Ramp, "cooldown": r.Cooldown == run.Suite.Cooldown,
+		"size": r.sizeText() == set.Size, "fresh-extents": r.FreshExtents == set.FreshExtents,
+	}
+	var flags []string
+	for _, flag := range []string{
+		"data", "wal", "only", "phase", "runtime", "ramp", "cooldown", "size", "fresh-extents", "label", "out",
+		"topology", "volumes", "level", "chunk", "instance",
+	} {
+		if r.Given(flag) && !same[flag] {
+			flags = append(flags, "--"+flag)
+		}
+	}
+	return flags
+}

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/text"
+)
+
+const environmentPrefix = "PLIMSOLL_"
+
+// commandLineOnly are flags that the environment must not set: they allow data to be lost or commands to be run.
+var commandLineOnly = []string{"destroy", "serial", "yes", "allow-exec", "help", "version"}
+
+// variable is the environment variable of a flag: PLIMSOLL_KEEP_FILES for keep-files.
+func variable(flag string) string {
+	return environmentPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// fromEnvironment sets the flags of cmd that environ has a variable for and the command line has not. A variable is
+// ignored where the command line has a flag that excludes it.
+func fromEnvironment(env *Env, cmd *cobra.Command, environ []string) error {
+	values := map[string]string{}
+	for _, v := range environ {
+		if name, value, ok := strings.Cut(v, "="); ok && strings.HasPrefix(name, environmentPrefix) && value != "" {
+			values[name] = value
+		}
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	var given []string
+	cmd.Flags().Visit(func(f *pflag.Flag) { given = append(given, f.Name) })
+	var bad error
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		value, ok := values[variable(f.Name)]
+		switch {
+		case !ok || bad != nil || slices.Contains(given, f.Name) || slices.Contains(commandLineOnly, f.Name):
+		case excluded(f, given):
+		default:
+			if err := cmd.Flags().Set(f.Name, value); err != nil {
+				bad = usage(fmt.Errorf("%s in the environment: %w", variable(f.Name), flagError(cmd, err)))
+			}
+		}
+	})
+	if bad == nil {
+		warnUnknown(env, cmd.Root(), values)
+	}
+	return bad
+}
+
+// compatible refuses flags that exclude each other.
+func compatible(cmd *cobra.Command) error {
+	if cmd.ValidateFlagGroups() == nil {
+		return nil
+	}
+	var set []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		var others []string
+		cmd.Flags().Visit(func(o *pflag.Flag) {
+			if o != f {
+				others = append(others, o.Name)
+			}
+		})
+		if f.Changed && excluded(f, others) {
+			set = append(set, "--"+f.Name)
+		}
+	})
+	return usage(fmt.Errorf("%s cannot be combined", text.List(set)))
+}
+
+// excluded is true when a flag of given and f exclude each other.
+func excluded(f *pflag.Flag, given []string) bool {
+	for _, g := range f.Annotations["cobra_annotation_mutually_exclusive"] {
+		if slices.ContainsFunc(strings.Fields(g), func(name string) bool { return slices.Contains(given, name) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// warnUnknown names variables that are of no flag of any command.
+func warnUnknown(env *Env, root *cobra.Command, values map[string]string) {
+	known := map[string]bool{}
+	var visit func(*cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !slices.Contains(commandLineOnly, f.Name) {
+				known[variable(f.Name)] = true
+			}
+		})
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	visit(root)
+	var unknown []string
+	for name := range values {
+		if !known[name] {
+			unknown = append(unknown, text.Clean(name, 60))
+		}
+	}
+	slices.Sort(unknown)
+	for _, name := range unknown {
+		fmt.Fprintf(env.Err, "note: %s in the environment sets no flag\n", name)
+	}
+}

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"errors"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/topology"
+)
+
+// pathOptions are the paths of the roles: arguments, or --data and --wal.
+type pathOptions struct {
+	args      []string
+	data, wal string
+}
+
+// pathsUse documents path arguments in a command's Use line.
+const pathsUse = "[PATH [WAL-PATH]]"
+
+func (o *pathOptions) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.data, "data", "", "`PATH` of the data role: a directory or a device")
+	f.StringVar(&o.wal, "wal", "", "`PATH` of the WAL role; one path serves both roles, the default is the current directory")
+}
+
+// roles gives each role its path.
+func (o pathOptions) roles() (map[topology.Role]string, error) {
+	switch {
+	case len(o.args) > 0 && (o.data != "" || o.wal != ""):
+		return nil, usage(errors.New("name paths as arguments or with --data and --wal, not both"))
+	case len(o.args) > len(topology.Roles):
+		return nil, usage(errors.New("too many paths: name one for both roles, or one for data and one for WAL"))
+	case len(o.args) > 0:
+		o.data, o.wal = o.args[0], o.args[len(o.args)-1]
+	}
+	return rolePaths(o.data, o.wal)
+}
+
+// existing is roles, each of which must be there.
+func (o pathOptions) existing() (map[topology.Role]string, error) {
+	for _, path := range append([]string{o.data, o.wal}, o.args...) {
+		if path == "" {
+			continue
+		}
+		if err := mustExist(path); err != nil {
+			return nil, err
+		}
+	}
+	return o.roles()
+}
+
+// rolePaths makes paths absolute: one serves both roles, and none is the current directory.
+func rolePaths(data, wal string) (map[topology.Role]string, error) {
+	switch {
+	case data == "" && wal == "":
+		data, wal = ".", "."
+	case data == "":
+		data = wal
+	case wal == "":
+		wal = data
+	}
+	paths := map[topology.Role]string{}
+	for role, path := range map[topology.Role]string{topology.Data: data, topology.WAL: wal} {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		paths[role] = abs
+	}
+	return paths, nil
+}

@@ -1,0 +1,71 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/tune"
+)
+
+// Job is a scenario as fio is given it.
+type Job struct {
+	ID         int           `json:"id"`
+	Name       string        `json:"name"`
+	Title      string        `json:"title,omitempty"`
+	Why        string        `json:"why,omitempty"`
+	Role       topology.Role `json:"role"`
+	Command    []string      `json:"command"`
+	JobFile    string        `json:"job_file"`
+	Thresholds []string      `json:"thresholds,omitempty"`
+}
+
+// NewJob is scenario c with its job placed on a path.
+func NewJob(c suite.Scenario, job *fio.JobFile) Job {
+	j := Job{
+		ID: c.ID, Name: c.Name, Title: c.Title, Why: c.Why, Role: c.Role,
+		Command: fio.CommandLine(job), JobFile: string(job.Text()),
+	}
+	for _, t := range c.Thresholds {
+		j.Thresholds = append(j.Thresholds, t.Text)
+	}
+	return j
+}
+
+// Jobs prints the command line and the job file of each scenario.
+func Jobs(w io.Writer, all []Job) error {
+	var b strings.Builder
+	for i, j := range all {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "# %d %s: %s\n", j.ID, text.Clean(j.Name, 0), text.Clean(j.Title, 0))
+		if j.Why != "" {
+			fmt.Fprintf(&b, "# %s\n", text.Clean(j.Why, 0))
+		}
+		fmt.Fprintf(&b, "%s\n\n%s", fio.ShellLine(j.Command), j.JobFile)
+		for _, t := range j.Thresholds {
+			fmt.Fprintf(&b, "# threshold: %s\n", text.Clean(t, 0))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Changes prints settings before and after, and the finding that recommends each.
+func Changes(w io.Writer, all []tune.Change) error {
+	for _, c := range all {
+		if _, err := fmt.Fprintf(w, "%s: %s -> %s (%s)\n", c.At, text.Clean(c.Old, 0), c.Value, c.Code); err != nil {
+			return err
+		}
+	}
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(w, "nothing to change: all settings are already as recommended")
+		return err
+	}
+	return nil
+}
