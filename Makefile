@@ -6,10 +6,14 @@ LINT        := .tools/golangci-lint-2.15.0
 export CGO_ENABLED = 0
 
 # everything below is a command, not a file
-.PHONY: build demo test check lint race lab bench fio-versions web clean need-build need-test
+.PHONY: build install demo test check lint race lab bench fio-versions dist dist-test web clean need-build need-test
 
 build: need-build ## the static binary, bin/plimsoll
 	@$(GO) build -trimpath -ldflags '-s -w -X plimsoll/internal/cli.Version=$(VERSION)' -o bin/plimsoll ./cmd/plimsoll
+
+PREFIX ?= /usr/local
+install: build ## plimsoll with its pages and completions below PREFIX (default /usr/local), and below DESTDIR where that is set
+	@scripts/install.sh "$(DESTDIR)$(PREFIX)"
 
 demo: build ## the db suite, small, on the current directory: about a minute
 	@scripts/need.sh fio
@@ -45,11 +49,25 @@ bench: build ## ratios against bare fio, wc, python and the like, measured in th
 fio-versions: build ## the formats and a run with the fio of Debian 11, 12, 13 and sid
 	@scripts/fio-versions.sh
 
+NFPM := .tools/nfpm-2.44.0
+$(NFPM):
+	@mkdir -p .tools
+	@GOBIN=$(CURDIR)/.tools $(GO) install github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.44.0
+	@mv .tools/nfpm $@
+
+dist: need-build $(NFPM) ## the release files in dist/: tar.gz, deb, rpm for amd64 and arm64, a static fio, modules, checksums
+	@scripts/need.sh gcc libc6-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+	@scripts/dist.sh
+
+dist-test: need-build $(NFPM) ## two builds are equal; install, upgrade and remove in clean systems; arm64 runs
+	@scripts/need.sh gcc libc6-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static mmdebstrap rpm
+	@scripts/dist-test.sh
+
 web: ## rebuild the charts' JavaScript from web/
 	@web/build.sh
 
 clean:
-	rm -rf bin .tools
+	rm -rf bin dist .tools
 
 need-build:
 	@command -v $(GO) >/dev/null || { echo "missing: Go 1.26 or newer (https://go.dev/dl)"; exit 1; }

@@ -22,6 +22,9 @@ there() {
 	util-linux) program=lsblk ;;
 	kmod) program=modprobe ;;
 	qemu-system-x86) program=qemu-system-x86_64 ;;
+	gcc-aarch64-linux-gnu) program=aarch64-linux-gnu-gcc ;;
+	libc6-dev-arm64-cross) [ -e /usr/aarch64-linux-gnu/include/stdlib.h ]; return ;;
+	qemu-user-static) program=qemu-aarch64-static ;;
 	linux-image-cloud-amd64) ls /boot/vmlinuz-*-cloud-amd64 >/dev/null 2>&1; return ;;
 	*) program=$1 ;;
 	esac

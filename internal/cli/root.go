@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -93,6 +94,11 @@ func groups(env *Env) []group {
 		}},
 		{"Decide", []*cobra.Command{newCeilingCmd(env), newCatalogCmd(env)}},
 	}
+}
+
+// Commands is the tree of all commands, for the pages that are made from it (scripts/man).
+func Commands() *cobra.Command {
+	return newRootCmd(&Env{Machine: sys.Host(), In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
 }
 
 func newRootCmd(env *Env) *cobra.Command {
