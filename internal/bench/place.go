@@ -405,7 +405,7 @@ func (p *place) needs(scenarios []suite.Scenario) {
 			continue
 		}
 		p.size = max(p.size, s.Size)
-		loads, err := s.Workloads(p.file())
+		loads, err := s.WorkloadsOn(p.file())
 		if err != nil || suite.Writes(loads) {
 			p.reads = false
 		}

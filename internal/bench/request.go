@@ -187,7 +187,7 @@ func (r Request) fits(s *suite.Suite) error {
 		return nil
 	}
 	for _, c := range s.Scenarios {
-		loads, err := c.Workloads("/file")
+		loads, err := c.Workloads()
 		if err != nil {
 			return &InputError{err}
 		}

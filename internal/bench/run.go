@@ -109,7 +109,7 @@ func (r *runner) prepare() error {
 		if p == nil {
 			return fmt.Errorf("scenario %d %s needs a %s path: add --%s PATH", s.ID, s.Name, s.Role, s.Role)
 		}
-		loads, err := s.Workloads(p.fileFor(s))
+		loads, err := s.WorkloadsOn(p.fileFor(s))
 		if err != nil {
 			return err
 		}
@@ -306,7 +306,7 @@ func (r *runner) expected(done []int) time.Duration {
 		if sum > 0 {
 			sum += r.plan.Suite.Cooldown
 		}
-		loads, err := s.Workloads(r.place(s.Role).fileFor(s))
+		loads, err := s.WorkloadsOn(r.place(s.Role).fileFor(s))
 		if err == nil {
 			sum += suite.Duration(loads)
 		}

@@ -35,7 +35,7 @@ const leastShare = 0.9
 func (r *runner) scenario(ctx context.Context, s suite.Scenario, dir string) (*result.Result, error) {
 	p := r.place(s.Role)
 	file := p.fileFor(s)
-	loads, err := s.Workloads(file)
+	loads, err := s.WorkloadsOn(file)
 	if err != nil {
 		return nil, err
 	}

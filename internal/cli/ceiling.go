@@ -68,7 +68,7 @@ func runCeiling(ctx context.Context, env *Env, o ceilingOptions) error {
 	}
 	var all []report.Outlook
 	for _, c := range s.Scenarios {
-		loads, err := c.Workloads("/" + string(c.Role))
+		loads, err := c.Workloads()
 		if err != nil {
 			return usage(err)
 		}

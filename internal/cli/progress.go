@@ -191,7 +191,7 @@ func (p *progressState) left() time.Duration {
 }
 
 func (p *progressState) expected(s suite.Scenario) time.Duration {
-	loads, err := s.Workloads("x")
+	loads, err := s.Workloads()
 	if err != nil {
 		return 0
 	}

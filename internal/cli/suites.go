@@ -72,7 +72,7 @@ func runShow(env *Env, o showOptions) error {
 	}
 	var jobs []report.Job
 	for _, c := range s.Scenarios {
-		if _, err := c.Workloads("/file"); err != nil {
+		if _, err := c.Workloads(); err != nil {
 			return usage(err)
 		}
 		job := c.Place(bench.FileIn(paths[c.Role], c))

@@ -1,8 +1,6 @@
 package diagnose
 
 import (
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -19,14 +17,6 @@ func hostRules() []*rule {
 		readAhead, wrongScheduler, fewRequests, smallRequests, rotationalSSD, deepIdle, slowGovernor, slowClock, dirtyPages, swapping,
 		numaDrives, wrongFstab, unknownArray, staleInitramfs, otherLoad, kernelTrouble, fullFilesystem, oldSoftware, shortTimeout,
 	}
-}
-
-// quoted is a word for a shell.
-func quoted(s string) string {
-	if regexp.MustCompile(`^[\w@%+=:,./-]+$`).MatchString(s) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // top is a device at the head of a target: what the filesystem is on.
@@ -110,14 +100,6 @@ func (c *Case) perDrive(attribute string, wrong func(drive) (found, wanted strin
 		f.Subject = strings.Join(names, ", ")
 	}
 	return f, names
-}
-
-// few names the first of a list, and how many more there are.
-func few(names []string) string {
-	if len(names) <= 3 {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:2], ", "), len(names)-2)
 }
 
 // allDrives names the drives below the targets, where there are any and all of them are so.

@@ -8,6 +8,7 @@ import (
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/result"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -69,7 +70,7 @@ var wrongGeometry = &rule{
 				f.Message = fmt.Sprintf("%s was made with su=%s, but the chunk of %s is %s.", m.Point, m.StripeUnit, a.Name, unit)
 			default:
 				f.Message = fmt.Sprintf("%s was made with sw=%s (a stripe of %s), but %s has %d data members (a stripe of %s).", m.Point,
-					figure(float64(m.StripeWide)/float64(m.StripeUnit), 2), m.StripeWide, a.Name, members, wide)
+					units.Number(float64(m.StripeWide)/float64(m.StripeUnit)), m.StripeWide, a.Name, members, wide)
 			}
 			report(f)
 		}
@@ -113,7 +114,7 @@ var misaligned = &rule{
 					Message: fmt.Sprintf("%s starts at sector %d, %d bytes past a 4 KiB boundary.", n,
 						uint64(d.Start)/sector, uint64(d.Start%alignment)),
 					Evidence: []finding.Evidence{{
-						What: "start", Found: figure(float64(d.Start), 0) + " bytes", Expected: "a multiple of 4,096",
+						What: "start", Found: text.Count(d.Start) + " bytes", Expected: "a multiple of 4,096",
 						Where: "/sys/class/block/" + n + "/start",
 					}},
 				})
@@ -169,7 +170,7 @@ chunk 512 KiB, bs=28k: 1.047`,
 			}
 			f := finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Message: fmt.Sprintf("I/Os of %s on chunks of %s become %s volume I/Os each on average.", bs, chunk, figure(pieces, 3)),
+				Message: fmt.Sprintf("I/Os of %s on chunks of %s become %s volume I/Os each on average.", bs, chunk, fmt.Sprintf("%.4g", pieces)),
 				Evidence: []finding.Evidence{
 					{What: "block size", Found: bs.String(), Expected: "a divisor of the chunk", Where: "job " + w.Name},
 					{What: "chunk", Found: chunk.String(), Where: where},
@@ -177,7 +178,7 @@ chunk 512 KiB, bs=28k: 1.047`,
 			}
 			if split > 0 {
 				f.Evidence = append(f.Evidence, finding.Evidence{
-					What: "device I/Os per I/O", Found: figure(split, 3), Expected: "1", Where: "disk statistics over issued I/Os, ramp taken out",
+					What: "device I/Os per I/O", Found: fmt.Sprintf("%.4g", split), Expected: "1", Where: "disk statistics over issued I/Os, ramp taken out",
 				})
 			}
 			if pieces >= splitCostly {
@@ -246,7 +247,7 @@ var wideLog = &rule{
 			seen[m.Device] = true
 			report(finding.Finding{
 				Subject:  m.Point,
-				Message:  fmt.Sprintf("The log of %s is padded to %s, so a sync of 8KiB that changes metadata writes %s times that.", m.Point, m.LogUnit, figure(float64(m.LogUnit)/float64(8*units.KiB), 0)),
+				Message:  fmt.Sprintf("The log of %s is padded to %s, so a sync of 8KiB that changes metadata writes %s times that.", m.Point, m.LogUnit, units.Number(float64(m.LogUnit)/float64(8*units.KiB))),
 				Evidence: []finding.Evidence{{What: "log stripe unit", Found: m.LogUnit.String(), Expected: "at most " + wideLogUnit.String(), Where: "xfs_info " + m.Point + ", log line"}},
 				Commands: []string{"mkfs.xfs -l su=32k /dev/" + m.Device + "   # destroys what is on it"},
 			})

@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -135,14 +136,14 @@ md0 : active raid10 nvme8n1[7] nvme7n1[6] nvme4n1[5](F) ...
 			n := len(a.Volumes)
 			busy := "and nothing rebuilds it"
 			if a.Syncing != "" && a.Syncing != idle {
-				busy = fmt.Sprintf("%s is at %s", a.Syncing, percent(a.Progress))
+				busy = fmt.Sprintf("%s is at %s", a.Syncing, text.Percent(a.Progress))
 			}
 			report(finding.Finding{
 				Subject: a.Name, Scenarios: c.scenariosOn(a.Name),
 				Message: fmt.Sprintf("%s lacks %d of its members; %s.", a.Name, a.Degraded, busy),
 				Evidence: []finding.Evidence{
-					{What: "members missing", Found: figure(float64(a.Degraded), 0), Expected: "0", Where: sysfs(a.Name, "md/degraded")},
-					{What: "members known", Found: figure(float64(n), 0), Where: "topology"},
+					{What: "members missing", Found: text.Count(a.Degraded), Expected: "0", Where: sysfs(a.Name, "md/degraded")},
+					{What: "members known", Found: text.Count(n), Where: "topology"},
 				},
 				Commands: []string{
 					"mdadm --detail /dev/" + a.Name,
@@ -155,7 +156,7 @@ md0 : active raid10 nvme8n1[7] nvme7n1[6] nvme4n1[5](F) ...
 
 func passDegraded(c *Case, pass func(format string, args ...any)) {
 	for _, name := range c.redundant() {
-		pass("%s has all of its %s", name, count(len(c.Topology.Array(name).Volumes), "member"))
+		pass("%s has all of its %s", name, text.Plural(len(c.Topology.Array(name).Volumes), "member"))
 	}
 }
 
@@ -183,7 +184,7 @@ idle`,
 			}
 			done := ""
 			if a.Progress > 0 {
-				done = ", " + percent(a.Progress) + " done"
+				done = ", " + text.Percent(a.Progress) + " done"
 			}
 			report(finding.Finding{
 				Subject: a.Name, Scenarios: c.scenariosOn(a.Name),
@@ -310,7 +311,7 @@ var linearArray = &rule{
 			report(finding.Finding{
 				Subject:  a.Name,
 				Message:  fmt.Sprintf("%s joins %d volumes end to end, so a file gets the speed of one of them.", a.Name, len(a.Volumes)),
-				Evidence: []finding.Evidence{{What: "level", Found: "linear over " + figure(float64(len(a.Volumes)), 0) + " volumes", Expected: "striped", Where: origin(a.Origin)}},
+				Evidence: []finding.Evidence{{What: "level", Found: "linear over " + text.Count(len(a.Volumes)) + " volumes", Expected: "striped", Where: origin(a.Origin)}},
 				Commands: []string{"lvs -o name,segtype,stripes,stripesize,devices"},
 			})
 		}

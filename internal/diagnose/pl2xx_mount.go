@@ -7,7 +7,9 @@ import (
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 var doubleMount = &rule{
@@ -183,7 +185,7 @@ var volatileCache = &rule{
 			}
 			f := finding.Finding{
 				Subject: a.Name,
-				Message: fmt.Sprintf("Of %s below %s, %d report a volatile write cache, so each sync becomes %s.", count(len(back)+len(through), "drive"), a.Name, len(back), count(len(back), "flush")),
+				Message: fmt.Sprintf("Of %s below %s, %d report a volatile write cache, so each sync becomes %s.", text.Plural(len(back)+len(through), "drive"), a.Name, len(back), text.Plural(len(back), "flush", "flushes")),
 				Evidence: []finding.Evidence{{
 					What: "write cache", Found: writeBack + " on " + strings.Join(back, ", "), Expected: "write through", Where: sysfs(back[0], "queue/write_cache"),
 				}},
@@ -200,8 +202,8 @@ var volatileCache = &rule{
 				syncs = append(syncs, m.ids()...)
 				if p50, ok := m.Result.Total.Sync.Lat.At(50); ok && p50 > 0 && float64(p50) < fastSync {
 					f.Severity = finding.Warn
-					f.Message = fmt.Sprintf("Syncs on %s return in %s (median) with a volatile write cache below: either it is protected against power loss or commits can be lost.", a.Name, Span(float64(p50)))
-					f.Evidence = append(f.Evidence, finding.Evidence{What: "sync p50", Found: Span(float64(p50)), Expected: "at least " + Span(fastSync), Where: "fio, scenario " + m.Label()})
+					f.Message = fmt.Sprintf("Syncs on %s return in %s (median) with a volatile write cache below: either it is protected against power loss or commits can be lost.", a.Name, text.Duration(p50))
+					f.Evidence = append(f.Evidence, finding.Evidence{What: "sync p50", Found: text.Duration(p50), Expected: "at least " + units.Latency(fastSync).String(), Where: "fio, scenario " + m.Label()})
 				}
 			}
 			if len(back) > 1 && len(syncs) > 0 {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
 )
 
 // What makes a member a straggler. A queue alone proves nothing: under a closed loop it gathers on whichever volume is
@@ -74,7 +76,7 @@ func checkStraggler(c *Case, report func(finding.Finding)) {
 			sure[subject] = join(sure[subject], l.finding(subject, finding.Warn, "with no queue to gather"))
 		case l.deep && busy && l.ratio() >= stragglerShallow:
 			sure[subject] = join(sure[subject], l.finding(subject, finding.Warn,
-				fmt.Sprintf("while its peers idle and the array reaches %s of its ceiling", percent(l.reached))))
+				fmt.Sprintf("while its peers idle and the array reaches %s of its ceiling", text.Percent(l.reached))))
 		case l.deep:
 			deep[subject] = append(deep[subject], l)
 		}
@@ -159,10 +161,10 @@ func (l lag) finding(subject string, s finding.Severity, how string) finding.Fin
 	f := finding.Finding{Subject: subject, Severity: s, Scenarios: l.m.ids()}
 	var names, waits []string
 	for _, d := range l.slow {
-		names, waits = append(names, d.name), append(waits, Span(d.wait))
+		names, waits = append(names, d.name), append(waits, units.Latency(d.wait).String())
 		f.Evidence = append(f.Evidence,
-			finding.Evidence{What: "time per request on " + d.name, Found: Span(d.wait), Expected: Span(l.peers) + " (median of the faster half)", Where: where},
-			finding.Evidence{What: "utilisation of " + d.name, Found: percent(d.util), Expected: percent(l.peersUtil) + " (median of its peers)", Where: where})
+			finding.Evidence{What: "time per request on " + d.name, Found: units.Latency(d.wait).String(), Expected: units.Latency(l.peers).String() + " (median of the faster half)", Where: where},
+			finding.Evidence{What: "utilisation of " + d.name, Found: text.Percent(d.util), Expected: text.Percent(l.peersUtil) + " (median of its peers)", Where: where})
 		f.Commands = append(f.Commands, fmt.Sprintf("fio --name=probe --filename=/dev/%s --readonly --rw=randread --bs=8k "+
 			"--iodepth=16 --ioengine=libaio --direct=1 --runtime=5 --time_based", d.name))
 	}
@@ -171,7 +173,7 @@ func (l lag) finding(subject string, s finding.Severity, how string) finding.Fin
 		verb, whose = "take", "their"
 	}
 	f.Message = fmt.Sprintf("%s %s %s a request, up to %s the %s of %s peers, %s.", strings.Join(names, " and "), verb,
-		strings.Join(waits, " and "), times(l.ratio()), Span(l.peers), whose, how)
+		strings.Join(waits, " and "), text.Times(l.ratio()), units.Latency(l.peers).String(), whose, how)
 	return f
 }
 

@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/block"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/host"
+	"plimsoll/internal/text"
 )
 
 // systemPoints are mounted by the initramfs or must be there for the boot to go on, so that nofail has no place on them.
@@ -59,7 +60,7 @@ var wrongFstab = &rule{
 				f.Evidence = []finding.Evidence{{What: "line for " + m.Point, Found: "none", Expected: "one", Where: "/etc/fstab"}}
 				if d.UUID != "" {
 					line := fmt.Sprintf("UUID=%s %s %s defaults,noatime,nofail 0 2", d.UUID, strings.NewReplacer(`\`, `\134`, " ", `\040`, "\t", `\011`, "\n", `\012`).Replace(m.Point), m.FS)
-					f.Commands = []string{"echo " + quoted(line) + " >> /etc/fstab"}
+					f.Commands = []string{"echo " + text.ShellQuote(line) + " >> /etc/fstab"}
 				}
 				report(f)
 				continue
@@ -141,9 +142,9 @@ func (c *Case) arrayLine(d *block.Device) string {
 	_, name, _ := strings.Cut(d.MD.Name, ":")
 	own, uuid := "/dev/md/"+name, bare(d.MD.UUID)
 	if len(uuid) != 32 || !ownName.MatchString(name) || !slices.Contains(d.Links, "/dev/md/"+d.MD.Name) || c.Topology.Tree.Device(own) != nil {
-		return "mdadm --detail --brief " + quoted(d.Path)
+		return "mdadm --detail --brief " + text.ShellQuote(d.Path)
 	}
-	return "echo " + quoted(fmt.Sprintf("ARRAY %s UUID=%s:%s:%s:%s", own, uuid[:8], uuid[8:16], uuid[16:24], uuid[24:]))
+	return "echo " + text.ShellQuote(fmt.Sprintf("ARRAY %s UUID=%s:%s:%s:%s", own, uuid[:8], uuid[8:16], uuid[16:24], uuid[24:]))
 }
 
 var unknownArray = &rule{
@@ -168,7 +169,7 @@ var unknownArray = &rule{
 			}
 			file, found := "/etc/mdadm.conf", "no such file"
 			if conf := c.Host.Boot.Mdadm; conf != nil {
-				file, found = conf.Path, count(len(c.Host.Boot.Arrays), "other array")
+				file, found = conf.Path, text.Plural(len(c.Host.Boot.Arrays), "other array")
 			}
 			f := finding.Finding{
 				Subject: d.Name, Message: fmt.Sprintf("%s is assembled, but no ARRAY line names it.", d.Path),

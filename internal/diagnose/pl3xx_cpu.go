@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/host"
+	"plimsoll/internal/text"
 )
 
 // deepWake is the wake-up time from which an idle state shows: a local NVMe drive answers in 80 µs, an EBS volume in 500.
@@ -186,7 +187,7 @@ var numaDrives = &rule{
 		}
 		slices.Sort(nodes)
 		for _, n := range nodes {
-			f.Evidence = append(f.Evidence, finding.Evidence{What: fmt.Sprintf("drives of node %d", n), Found: few(on[n]), Where: "/sys/class/block/" + on[n][0] + "/device/device/numa_node"})
+			f.Evidence = append(f.Evidence, finding.Evidence{What: fmt.Sprintf("drives of node %d", n), Found: text.Some(on[n], 3), Where: "/sys/class/block/" + on[n][0] + "/device/device/numa_node"})
 		}
 		f.Message = fmt.Sprintf("The drives hang on node %d of %d; I/O from the others crosses over.", nodes[0], len(c.Host.CPU.Nodes))
 		if len(nodes) > 1 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -100,10 +101,10 @@ var swapping = &rule{
 		for _, s := range c.swapsBelow() {
 			f.Evidence = append(f.Evidence, finding.Evidence{What: "swap", Found: s, Expected: "on another drive", Where: "/proc/swaps"})
 			f.Message = fmt.Sprintf("%s is swap, and shares drives with a target.", s)
-			f.Commands = append(f.Commands, "swapoff "+quoted(s))
+			f.Commands = append(f.Commands, "swapoff "+text.ShellQuote(s))
 		}
 		if m.Known && m.Swappiness > eager {
-			f.Evidence = append(f.Evidence, finding.Evidence{What: "swappiness", Found: figure(float64(m.Swappiness), 0), Expected: "at most " + figure(eager, 0), Where: "/proc/sys/vm/swappiness"})
+			f.Evidence = append(f.Evidence, finding.Evidence{What: "swappiness", Found: text.Count(m.Swappiness), Expected: "at most " + units.Number(eager), Where: "/proc/sys/vm/swappiness"})
 			f.Set(finding.Setting{File: "/proc/sys/vm/swappiness", Value: "1"})
 			if f.Message == "" {
 				f.Message = fmt.Sprintf("Swap is in use and swappiness is %d.", m.Swappiness)

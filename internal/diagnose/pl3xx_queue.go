@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -93,7 +94,7 @@ var wrongScheduler = &rule{
 			return s, noScheduler, d.nvme() && s != "" && s != noScheduler
 		})
 		if len(names) > 0 {
-			f.Message = fmt.Sprintf("%s sort requests by %s.", few(names), f.Evidence[0].Found)
+			f.Message = fmt.Sprintf("%s sort requests by %s.", text.Some(names, 3), f.Evidence[0].Found)
 			if len(names) == 1 {
 				f.Message = fmt.Sprintf("%s sorts requests by %s.", names[0], f.Evidence[0].Found)
 			}
@@ -110,7 +111,7 @@ func passWrongScheduler(c *Case, pass func(format string, args ...any)) {
 		}
 	}
 	if len(nvme) > 0 {
-		pass("no scheduler on %s", few(nvme))
+		pass("no scheduler on %s", text.Some(nvme, 3))
 	}
 }
 
@@ -132,7 +133,7 @@ var fewRequests = &rule{
 			return strconv.Itoa(d.Queue.Requests), "128", n > 0 && n < leastRequests
 		})
 		if len(names) > 0 {
-			f.Message = fmt.Sprintf("Fewer than %d requests fit into the queue of %s.", leastRequests, few(names))
+			f.Message = fmt.Sprintf("Fewer than %d requests fit into the queue of %s.", leastRequests, text.Some(names, 3))
 			report(f)
 		}
 	},
@@ -140,7 +141,7 @@ var fewRequests = &rule{
 
 func passFewRequests(c *Case, pass func(format string, args ...any)) {
 	if names, ok := c.allDrives(func(d drive) bool { return d.Queue.Requests > 0 }); ok {
-		pass("%d requests or more fit into the queue of %s", leastRequests, few(names))
+		pass("%d requests or more fit into the queue of %s", leastRequests, text.Some(names, 3))
 	}
 }
 
@@ -179,7 +180,7 @@ var smallRequests = &rule{
 			return fmt.Sprint(uint64(have / units.KiB)), fmt.Sprint(uint64(need / units.KiB)), have > 0 && have < need
 		})
 		if len(names) > 0 {
-			f.Message = fmt.Sprintf("%s cut I/Os into requests of %s KiB, though they would take more.", few(names), f.Evidence[0].Found)
+			f.Message = fmt.Sprintf("%s cut I/Os into requests of %s KiB, though they would take more.", text.Some(names, 3), f.Evidence[0].Found)
 			if len(names) == 1 {
 				f.Message = fmt.Sprintf("%s cuts I/Os into requests of %s KiB, though it would take more.", names[0], f.Evidence[0].Found)
 			}
@@ -190,7 +191,7 @@ var smallRequests = &rule{
 
 func passSmallRequests(c *Case, pass func(format string, args ...any)) {
 	if names, ok := c.allDrives(func(d drive) bool { return d.Queue.MaxSectors > 0 }); ok {
-		pass("large requests go whole to %s", few(names))
+		pass("large requests go whole to %s", text.Some(names, 3))
 	}
 }
 
@@ -212,7 +213,7 @@ var rotationalSSD = &rule{
 			return "1", "0", d.Queue.Rotational && known && d.volume.Type != "st1" && d.volume.Type != "sc1"
 		})
 		if len(names) > 0 {
-			f.Message = fmt.Sprintf("%s: marked as spinning, though solid state.", few(names))
+			f.Message = fmt.Sprintf("%s: marked as spinning, though solid state.", text.Some(names, 3))
 			report(f)
 		}
 	},
@@ -244,7 +245,7 @@ var shortTimeout = &rule{
 		}
 		f := finding.Finding{
 			Subject:  strings.Join(names, ", "),
-			Message:  fmt.Sprintf("Requests to %s fail after %s, and EBS can stall for longer.", few(names), c.Host.NVMeTimeout),
+			Message:  fmt.Sprintf("Requests to %s fail after %s, and EBS can stall for longer.", text.Some(names, 3), c.Host.NVMeTimeout),
 			Evidence: []finding.Evidence{{What: "nvme_core.io_timeout", Found: c.Host.NVMeTimeout.String(), Expected: "4294967295 s", Where: "/sys/module/nvme_core/parameters/io_timeout"}},
 			Commands: []string{"grubby --update-kernel=ALL --args=nvme_core.io_timeout=4294967295"},
 		}

@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/host"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -45,7 +46,7 @@ var otherLoad = &rule{
 					Evidence: []finding.Evidence{
 						{What: "I/Os a second", Found: fmt.Sprintf("%s reads, %s writes", u.ReadIOPS, u.WriteIOPS), Expected: fmt.Sprintf("below %d", otherIOPS), Where: "/proc/diskstats"},
 						{What: "throughput", Found: rate.String(), Expected: "below " + otherRate.String(), Where: "/proc/diskstats"},
-						{What: "busy", Found: percent(u.Util), Expected: "below " + percent(otherUtil), Where: "/proc/diskstats"},
+						{What: "busy", Found: text.Percent(u.Util), Expected: "below " + text.Percent(otherUtil), Where: "/proc/diskstats"},
 					},
 					Commands: []string{"pidstat -d 1 5"},
 				})
@@ -58,7 +59,7 @@ func passOtherLoad(c *Case, pass func(format string, args ...any)) {
 	for _, t := range c.tops() {
 		for _, u := range c.OtherLoad {
 			if u.Name == t.Name {
-				pass("%s is quiet: %s IOPS, %s busy", t.Name, u.ReadIOPS+u.WriteIOPS, percent(u.Util))
+				pass("%s is quiet: %s IOPS, %s busy", t.Name, u.ReadIOPS+u.WriteIOPS, text.Percent(u.Util))
 			}
 		}
 	}
@@ -100,17 +101,17 @@ var kernelTrouble = &rule{
 			when := "at an unknown time"
 			if e.Last > 0 && c.Host.Uptime >= e.Last {
 				ago := c.Host.Uptime - e.Last
-				when = Span(float64(ago)) + " ago"
+				when = text.Duration(ago) + " ago"
 				if ago > recent {
 					f.Severity = finding.Info
 				}
 			}
 			f.Message = fmt.Sprintf("The kernel's log tells of %s (%s), last %s.", e.Kind, f.Subject, when)
 			f.Evidence = []finding.Evidence{
-				{What: "lines", Found: figure(float64(e.Count), 0), Expected: "0", Where: "dmesg"},
+				{What: "lines", Found: text.Count(e.Count), Expected: "0", Where: "dmesg"},
 				{What: "last", Found: fmt.Sprintf("%.160s", e.Text), Where: "dmesg"},
 			}
-			f.Commands = []string{"dmesg --ctime | grep -F " + quoted(cmp.Or(e.Device, "temperature"))}
+			f.Commands = []string{"dmesg --ctime | grep -F " + text.ShellQuote(cmp.Or(e.Device, "temperature"))}
 			report(f)
 		}
 	},
@@ -155,8 +156,8 @@ var fullFilesystem = &rule{
 			seen[d.Name] = true
 			report(finding.Finding{
 				Subject: t.Mount.Point, Message: fmt.Sprintf("Of %s at %s only %s are free.", d.Size, t.Mount.Point, t.Free),
-				Evidence: []finding.Evidence{{What: "free", Found: fmt.Sprintf("%s (%s)", t.Free, percent(float64(t.Free)/float64(d.Size))), Expected: "at least " + percent(nearlyFull), Where: "statfs"}},
-				Commands: []string{"df -h " + quoted(t.Mount.Point)},
+				Evidence: []finding.Evidence{{What: "free", Found: fmt.Sprintf("%s (%s)", t.Free, text.Percent(float64(t.Free)/float64(d.Size))), Expected: "at least " + text.Percent(nearlyFull), Where: "statfs"}},
+				Commands: []string{"df -h " + text.ShellQuote(t.Mount.Point)},
 			})
 		}
 	},

@@ -5,6 +5,8 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
 )
 
 const (
@@ -35,9 +37,9 @@ var shallow = &rule{
 			}
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Message: fmt.Sprintf("Of %d I/Os asked for, %s were in flight on average.", asked, figure(got, 1)),
+				Message: fmt.Sprintf("Of %d I/Os asked for, %s were in flight on average.", asked, units.Number(got)),
 				Evidence: []finding.Evidence{{
-					What: "IOPS × mean latency", Found: fmt.Sprintf("%s × %s = %s", m.iops(), Span(m.meanLatency()), figure(got, 1)),
+					What: "IOPS × mean latency", Found: fmt.Sprintf("%s × %s = %s", m.iops(), units.Latency(m.meanLatency()).String(), units.Number(got)),
 					Expected: fmt.Sprintf("%d = iodepth × numjobs", asked), Where: "fio",
 				}},
 			})
@@ -82,14 +84,14 @@ var syncBlocks = &rule{
 			}
 			f := finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Evidence: []finding.Evidence{{What: "depth asked for", Found: figure(float64(asked), 0), Where: "iodepth × numjobs"}},
+				Evidence: []finding.Evidence{{What: "depth asked for", Found: text.Count(asked), Where: "iodepth × numjobs"}},
 			}
 			if l := m.little(); l > 0 {
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "depth as fio sees it", Found: figure(l, 1), Where: "IOPS × mean latency"})
+				f.Evidence = append(f.Evidence, finding.Evidence{What: "depth as fio sees it", Found: units.Number(l), Where: "IOPS × mean latency"})
 			}
 			if d.Device > 0 {
-				f.Message = fmt.Sprintf("%d I/Os were asked for, but each job waits in its syncs: the device's queue held %s on average.", asked, figure(d.Device, 1))
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "depth at the device", Found: figure(d.Device, 1), Where: "/proc/diskstats, telemetry"})
+				f.Message = fmt.Sprintf("%d I/Os were asked for, but each job waits in its syncs: the device's queue held %s on average.", asked, units.Number(d.Device))
+				f.Evidence = append(f.Evidence, finding.Evidence{What: "depth at the device", Found: units.Number(d.Device), Where: "/proc/diskstats, telemetry"})
 			} else {
 				f.Message = fmt.Sprintf("%d I/Os were asked for, but each job waits in a sync after every write: the device's queue, which was not watched, was shorter.", asked)
 			}

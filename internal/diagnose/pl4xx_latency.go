@@ -8,6 +8,8 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
 )
 
 // weights are a direction's latencies for stats.Bimodal, from its bins; or the whole job's n I/Os from its coarse buckets,
@@ -87,11 +89,11 @@ var bimodal = &rule{
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
 				Message: fmt.Sprintf("The %s are of two kinds: %s around %s and %s around %s.", what,
-					percent(modes.LowShare), Span(modes.Low), percent(modes.HighShare), Span(modes.High)),
+					text.Percent(modes.LowShare), units.Latency(modes.Low).String(), text.Percent(modes.HighShare), units.Latency(modes.High).String()),
 				Evidence: []finding.Evidence{
-					{What: "faster kind", Found: fmt.Sprintf("%s, median %s", percent(modes.LowShare), Span(modes.Low)), Where: "fio, latency distribution below " + Span(modes.Split)},
-					{What: "slower kind", Found: fmt.Sprintf("%s, median %s", percent(modes.HighShare), Span(modes.High)), Where: "fio, latency distribution above it"},
-					{What: "density in the valley", Found: percent(modes.Dip) + " of the lower peak", Where: "fio, latency distribution"},
+					{What: "faster kind", Found: fmt.Sprintf("%s, median %s", text.Percent(modes.LowShare), units.Latency(modes.Low).String()), Where: "fio, latency distribution below " + units.Latency(modes.Split).String()},
+					{What: "slower kind", Found: fmt.Sprintf("%s, median %s", text.Percent(modes.HighShare), units.Latency(modes.High).String()), Where: "fio, latency distribution above it"},
+					{What: "density in the valley", Found: text.Percent(modes.Dip) + " of the lower peak", Where: "fio, latency distribution"},
 				},
 			})
 		}
@@ -126,8 +128,8 @@ var saturated = &rule{
 			}
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Message:  fmt.Sprintf("The slowest I/O took %s; fio's percentiles end at %s.", Span(float64(most)), Span(float64(lastBin))),
-				Evidence: []finding.Evidence{{What: "slowest I/O", Found: Span(float64(most)), Expected: "below " + Span(float64(lastBin)), Where: "fio, max and percentiles"}},
+				Message:  fmt.Sprintf("The slowest I/O took %s; fio's percentiles end at %s.", text.Duration(most), text.Duration(lastBin)),
+				Evidence: []finding.Evidence{{What: "slowest I/O", Found: text.Duration(most), Expected: "below " + text.Duration(lastBin), Where: "fio, max and percentiles"}},
 			})
 		}
 	},
@@ -159,8 +161,8 @@ var slowShare = &rule{
 			}
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Message:  fmt.Sprintf("%s of all I/Os took longer than %s.", percent(share), Span(float64(slowIO))),
-				Evidence: []finding.Evidence{{What: "I/Os above " + Span(float64(slowIO)), Found: percent(share), Expected: "below " + percent(slowMany), Where: how}},
+				Message:  fmt.Sprintf("%s of all I/Os took longer than %s.", text.Percent(share), text.Duration(slowIO)),
+				Evidence: []finding.Evidence{{What: "I/Os above " + text.Duration(slowIO), Found: text.Percent(share), Expected: "below " + text.Percent(slowMany), Where: how}},
 			})
 		}
 	},
@@ -181,14 +183,11 @@ func above(j fio.Job, d time.Duration) (share float64, how string, ok bool) {
 			if how != "" {
 				how += " + "
 			}
-			how += percentExact(b.Value)
+			how += text.Percent(b.Value)
 		}
 	}
 	if how != "" {
-		how = "fio, buckets that begin at " + Span(float64(d)) + ": " + how
+		how = "fio, buckets that begin at " + text.Duration(d) + ": " + how
 	}
 	return share, how, how != ""
 }
-
-// percentExact keeps the two decimals that fio prints.
-func percentExact(share float64) string { return figure(share*100, 2) + " %" }

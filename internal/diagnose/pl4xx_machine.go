@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/result"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -45,10 +46,10 @@ func checkCPU(c *Case, report func(finding.Finding)) {
 			if use < coreFull {
 				continue
 			}
-			f.Message = fmt.Sprintf("Each job of %s keeps a core %s busy.", j.Name, percent(use))
+			f.Message = fmt.Sprintf("Each job of %s keeps a core %s busy.", j.Name, text.Percent(use))
 			f.Evidence = append(f.Evidence, finding.Evidence{
-				What: "CPU of job " + j.Name, Found: fmt.Sprintf("user %s, system %s", percent(j.CPU.User), percent(j.CPU.System)),
-				Expected: "below " + percent(coreFull) + " of a core", Where: "fio",
+				What: "CPU of job " + j.Name, Found: fmt.Sprintf("user %s, system %s", text.Percent(j.CPU.User), text.Percent(j.CPU.System)),
+				Expected: "below " + text.Percent(coreFull) + " of a core", Where: "fio",
 			})
 		}
 		if f.Message != "" {
@@ -67,9 +68,9 @@ func checkCPU(c *Case, report func(finding.Finding)) {
 			}
 			host = join(host, finding.Finding{
 				Subject: "host", Scenarios: m.ids(), Fix: fix,
-				Message: fmt.Sprintf("The host's %d cores are %s busy, %s with fio.", h.CPUs, percent(use), percent(own)),
+				Message: fmt.Sprintf("The host's %d cores are %s busy, %s with fio.", h.CPUs, text.Percent(use), text.Percent(own)),
 				Evidence: []finding.Evidence{{
-					What: "CPU of the host", Found: fmt.Sprintf("%s, of which fio %s", percent(use), percent(own)), Expected: "below " + percent(hostFull),
+					What: "CPU of the host", Found: fmt.Sprintf("%s, of which fio %s", text.Percent(use), text.Percent(own)), Expected: "below " + text.Percent(hostFull),
 					Where: "/proc/stat, telemetry, scenario " + m.Label(),
 				}},
 			})
@@ -106,12 +107,12 @@ var robbed = &rule{
 			f := finding.Finding{Subject: "host", Scenarios: m.ids()}
 			where := "/proc/stat, telemetry, scenario " + m.Label()
 			if irq := h.IRQ + h.SoftIRQ; irq >= interrupts {
-				f.Message = fmt.Sprintf("Interrupts took %s of all %d cores.", percent(irq), h.CPUs)
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "irq and softirq", Found: percent(irq), Expected: "below " + percent(interrupts), Where: where})
+				f.Message = fmt.Sprintf("Interrupts took %s of all %d cores.", text.Percent(irq), h.CPUs)
+				f.Evidence = append(f.Evidence, finding.Evidence{What: "irq and softirq", Found: text.Percent(irq), Expected: "below " + text.Percent(interrupts), Where: where})
 			}
 			if h.Steal >= stolen {
-				f.Message = fmt.Sprintf("The hypervisor took %s of all %d cores away.", percent(h.Steal), h.CPUs)
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "steal", Found: percent(h.Steal), Expected: "below " + percent(stolen), Where: where})
+				f.Message = fmt.Sprintf("The hypervisor took %s of all %d cores away.", text.Percent(h.Steal), h.CPUs)
+				f.Evidence = append(f.Evidence, finding.Evidence{What: "steal", Found: text.Percent(h.Steal), Expected: "below " + text.Percent(stolen), Where: where})
 			}
 			if f.Message != "" {
 				host = join(host, f)
@@ -168,7 +169,7 @@ func checkDirty(c *Case, report func(finding.Finding)) {
 		}
 		says := fmt.Sprintf("Up to %s were under writeback at once", h.WritebackMax)
 		if stalls > 0 {
-			says += fmt.Sprintf(", and in %d of %d seconds IOPS fell below %s of the median.", stalls, len(rates), percent(stallShare))
+			says += fmt.Sprintf(", and in %d of %d seconds IOPS fell below %s of the median.", stalls, len(rates), text.Percent(stallShare))
 		} else {
 			says += ", although the jobs write directly: another process's data."
 		}
@@ -176,7 +177,7 @@ func checkDirty(c *Case, report func(finding.Finding)) {
 			Subject: m.Label(), Scenarios: m.ids(), Message: says,
 			Evidence: []finding.Evidence{
 				{What: "most under writeback", Found: h.WritebackMax.String(), Expected: "below " + muchWriteback.String(), Where: "/proc/meminfo, telemetry"},
-				{What: "stalled seconds", Found: figure(float64(stalls), 0), Expected: "0", Where: "per-second series"},
+				{What: "stalled seconds", Found: text.Count(stalls), Expected: "0", Where: "per-second series"},
 			},
 			Commands: []string{"sync", "sysctl -w vm.dirty_bytes=268435456 vm.dirty_background_bytes=67108864"},
 		})

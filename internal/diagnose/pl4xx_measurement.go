@@ -8,6 +8,7 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -75,17 +76,17 @@ func (c *Case) unread(m Measurement) (finding.Finding, bool) {
 	if !ok || p50 <= 0 || m.any(sequential) || len(r.Workloads) == 0 {
 		return finding.Finding{}, false // read-ahead in the drive makes sequential reads faster than its media
 	}
-	found := finding.Evidence{What: "read clat p50", Found: Span(float64(p50)), Where: "fio, scenario " + m.Label()}
+	found := finding.Evidence{What: "read clat p50", Found: text.Duration(p50), Where: "fio, scenario " + m.Label()}
 	seen := finding.Evidence{What: "IOPS", Found: read.IOPS.String(), Where: "fio, scenario " + m.Label()}
 	if a := c.arrayOf(m); a != nil && len(a.Volumes) > 0 {
 		v := a.Volumes[0]
 		if v.Network || v.ReadLatency <= 0 || float64(p50) >= floorShare*float64(v.ReadLatency) {
 			return finding.Finding{}, false
 		}
-		found.Expected = fmt.Sprintf("at least %s, the read latency of %s (%s)", Span(float64(v.ReadLatency)), v.Model, origin(v.Origin))
+		found.Expected = fmt.Sprintf("at least %s, the read latency of %s (%s)", text.Duration(v.ReadLatency), v.Model, origin(v.Origin))
 		return finding.Finding{
 			Message: fmt.Sprintf("Half of the reads returned within %s, but the drive needs %s to read its media: blocks that hold nothing were read.",
-				Span(float64(p50)), Span(float64(v.ReadLatency))),
+				text.Duration(p50), text.Duration(v.ReadLatency)),
 			Evidence: []finding.Evidence{found, seen},
 		}, true
 	}
@@ -93,11 +94,11 @@ func (c *Case) unread(m Measurement) (finding.Finding, bool) {
 	if c.Topology != nil && len(c.Topology.Arrays) > 0 || p50 >= flashFloor || !flash(r) {
 		return finding.Finding{}, false
 	}
-	found.Expected = "at least " + Span(float64(flashFloor)) + ", the time to sense a flash page"
+	found.Expected = "at least " + text.Duration(flashFloor) + ", the time to sense a flash page"
 	return finding.Finding{
 		Severity: finding.Warn,
 		Message: fmt.Sprintf("Half of the reads returned within %s, faster than flash can be read: most likely blocks that hold nothing were read.",
-			Span(float64(p50))),
+			text.Duration(p50)),
 		Evidence: []finding.Evidence{found, seen},
 	}, true
 }
@@ -119,7 +120,7 @@ func flash(r *result.Result) bool {
 func bypassed(m Measurement) (finding.Finding, bool) {
 	r := m.Result
 	read := r.Total.Read
-	wanted := fmt.Sprintf("%s reads, %s", figure(float64(read.N), 0), read.Bytes)
+	wanted := fmt.Sprintf("%s reads, %s", text.Count(read.N), read.Bytes)
 	if len(r.Devices) > 0 && r.Measured >= shortest { // telemetry: the kernel's own counters over the measured window, to a tenth of a second
 		d := r.Devices[0]
 		if float64(d.ReadBytes) >= reachedDevice*float64(read.Bytes) {
@@ -127,7 +128,7 @@ func bypassed(m Measurement) (finding.Finding, bool) {
 		}
 		return finding.Finding{
 			Message:  fmt.Sprintf("fio read %s, but %s saw reads of %s: the rest came from memory or from blocks that hold nothing.", read.Bytes, d.Name, d.ReadBytes),
-			Evidence: []finding.Evidence{{What: "read from " + d.Name, Found: fmt.Sprintf("%s reads, %s", figure(float64(d.Reads), 0), d.ReadBytes), Expected: wanted, Where: "/proc/diskstats, telemetry"}},
+			Evidence: []finding.Evidence{{What: "read from " + d.Name, Found: fmt.Sprintf("%s reads, %s", text.Count(d.Reads), d.ReadBytes), Expected: wanted, Where: "/proc/diskstats, telemetry"}},
 		}, true
 	}
 	var reads, all uint64
@@ -144,14 +145,14 @@ func bypassed(m Measurement) (finding.Finding, bool) {
 		return finding.Finding{}, false
 	}
 	f := finding.Finding{
-		Message:  fmt.Sprintf("fio made %s reads, but %s saw %s: they were answered from blocks that hold nothing, or from memory.", figure(float64(read.N), 0), strings.Join(names, ", "), figure(float64(reads), 0)),
-		Evidence: []finding.Evidence{{What: "reads that reached " + strings.Join(names, ", "), Found: figure(float64(reads), 0), Expected: figure(float64(read.N), 0), Where: "disk statistics of fio"}},
+		Message:  fmt.Sprintf("fio made %s reads, but %s saw %s: they were answered from blocks that hold nothing, or from memory.", text.Count(read.N), strings.Join(names, ", "), text.Count(reads)),
+		Evidence: []finding.Evidence{{What: "reads that reached " + strings.Join(names, ", "), Found: text.Count(reads), Expected: text.Count(read.N), Where: "disk statistics of fio"}},
 	}
 	// Under NVMe multipath fio's disk statistics are zero throughout (axboe/fio#1890): a second witness is needed.
 	if b, known := hardware(m.Ceiling); all == 0 && (!known || m.iops() <= impossibleShare*b.IOPS) {
 		f.Severity = finding.Warn
 		f.Message = fmt.Sprintf("fio made %s reads, but its disk statistics of %s are all zero: the reads never reached it, or fio cannot see this device.",
-			figure(float64(read.N), 0), strings.Join(names, ", "))
+			text.Count(read.N), strings.Join(names, ", "))
 	}
 	return f, true
 }
@@ -181,22 +182,22 @@ var cutShort = &rule{
 				if j.Error != 0 {
 					f.Severity = finding.Invalid
 					f.Message = fmt.Sprintf("Job %s ended with error %d.", j.Name, j.Error)
-					f.Evidence = append(f.Evidence, finding.Evidence{What: "error of job " + j.Name, Found: figure(float64(j.Error), 0), Expected: "0", Where: "fio"})
+					f.Evidence = append(f.Evidence, finding.Evidence{What: "error of job " + j.Name, Found: text.Count(j.Error), Expected: "0", Where: "fio"})
 				}
 			}
 			// fio 3.33 counts each fsync and fdatasync as a short I/O: with syncs the count says nothing.
 			if bad := lost(r.Total); bad > 0 && !m.syncs() && f.Message == "" {
-				f.Message = fmt.Sprintf("%s I/Os were short or dropped.", figure(float64(bad), 0))
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "short or dropped I/Os", Found: figure(float64(bad), 0), Expected: "0", Where: "fio, issued rwts"})
+				f.Message = fmt.Sprintf("%s I/Os were short or dropped.", text.Count(bad))
+				f.Evidence = append(f.Evidence, finding.Evidence{What: "short or dropped I/Os", Found: text.Count(bad), Expected: "0", Where: "fio, issued rwts"})
 			}
 			if planned := plan(r); planned > 0 && float64(r.Measured) < ranAll*float64(planned) {
 				if f.Message == "" {
-					f.Message = fmt.Sprintf("Only %s of the planned %s were measured.", Span(float64(r.Measured)), Span(float64(planned)))
+					f.Message = fmt.Sprintf("Only %s of the planned %s were measured.", text.Duration(r.Measured), text.Duration(planned))
 				}
 				if float64(r.Measured) < ranHalf*float64(planned) {
 					f.Severity = finding.Invalid
 				}
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "measured", Found: Span(float64(r.Measured)), Expected: Span(float64(planned)), Where: "fio, runtime of the jobs"})
+				f.Evidence = append(f.Evidence, finding.Evidence{What: "measured", Found: text.Duration(r.Measured), Expected: text.Duration(planned), Where: "fio, runtime of the jobs"})
 			}
 			if f.Message != "" {
 				report(f)
@@ -254,10 +255,10 @@ var tooNoisy = &rule{
 			}
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Message: fmt.Sprintf("The mean of %s IOPS is known to ±%s only.", figure(e.Center, 0), percent(e.Rel())),
+				Message: fmt.Sprintf("The mean of %s IOPS is known to ±%s only.", units.Number(e.Center), text.Percent(e.Rel())),
 				Evidence: []finding.Evidence{{
-					What: "95 % interval of mean IOPS", Found: fmt.Sprintf("%s to %s", figure(e.Lo, 0), figure(e.Hi, 0)),
-					Expected: "within ±" + percent(noisy), Where: fmt.Sprintf("%d batches of seconds", e.N),
+					What: "95 % interval of mean IOPS", Found: fmt.Sprintf("%s to %s", units.Number(e.Lo), units.Number(e.Hi)),
+					Expected: "within ±" + text.Percent(noisy), Where: fmt.Sprintf("%d batches of seconds", e.N),
 				}},
 			})
 		}
@@ -292,7 +293,7 @@ var impossible = &rule{
 			share := float64(m.iops() / b.IOPS)
 			f := finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Message: fmt.Sprintf("%s IOPS are %s of the %s that %s allows.", m.iops(), percent(share), b.IOPS, b.Label()),
+				Message: fmt.Sprintf("%s IOPS are %s of the %s that %s allows.", m.iops(), text.Percent(share), b.IOPS, b.Label()),
 				Evidence: []finding.Evidence{
 					{What: "IOPS", Found: m.iops().String(), Expected: "at most " + b.IOPS.String(), Where: "fio, scenario " + m.Label()},
 					{What: "limit", Found: b.How, Where: origin(b.Origin)},
@@ -348,7 +349,7 @@ var conversion = &rule{
 			d, own := m.Result.Devices[0], m.Result.Total.Write
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Message: fmt.Sprintf("%s wrote %s bytes for each byte of the workload: its syncs also write the filesystem's log.", d.Name, figure(ratio, 2)),
+				Message: fmt.Sprintf("%s wrote %s bytes for each byte of the workload: its syncs also write the filesystem's log.", d.Name, units.Number(ratio)),
 				Evidence: []finding.Evidence{
 					{What: "written to " + d.Name, Found: d.WriteBytes.String(), Expected: "about " + own.Bytes.String(), Where: "/proc/diskstats, telemetry"},
 					{What: "surplus for each write", Found: units.Bytes(float64(d.WriteBytes-own.Bytes) / float64(own.N)).String(), Expected: "less than " + logBlock.String(), Where: "the same"},

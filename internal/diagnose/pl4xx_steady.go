@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -71,7 +71,7 @@ var changed = &rule{
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
 				Message: fmt.Sprintf("After %s the rate went from %s to %s IOPS, so the mean of %s tells neither.",
-					Span(float64(s.at)), units.IOPS(math.Round(s.before)), units.IOPS(math.Round(s.after)), units.IOPS(math.Round(float64(m.iops())))),
+					text.Duration(s.at), units.IOPS(math.Round(s.before)), units.IOPS(math.Round(s.after)), units.IOPS(math.Round(float64(m.iops())))),
 				Evidence: s.evidence(),
 			})
 		}
@@ -91,7 +91,7 @@ func (m Measurement) staged() bool {
 
 func (s step) evidence() []finding.Evidence {
 	return []finding.Evidence{
-		{What: "level before " + Span(float64(s.at)), Found: units.IOPS(math.Round(s.before)).String() + " IOPS", Where: "per-second series, median"},
+		{What: "level before " + text.Duration(s.at), Found: units.IOPS(math.Round(s.before)).String() + " IOPS", Where: "per-second series, median"},
 		{What: "level after", Found: units.IOPS(math.Round(s.after)).String() + " IOPS", Expected: "the same", Where: "per-second series, median"},
 	}
 }
@@ -124,7 +124,7 @@ var burstSpent = &rule{
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
 				Message: fmt.Sprintf("After %s the rate fell from %s to %s IOPS, which is what %s allows once its burst is spent (%s).",
-					Span(float64(s.at)), units.IOPS(math.Round(s.before)), units.IOPS(math.Round(s.after)), low.Label(), low.IOPS),
+					text.Duration(s.at), units.IOPS(math.Round(s.before)), units.IOPS(math.Round(s.after)), low.Label(), low.IOPS),
 				Evidence: append(s.evidence(), finding.Evidence{What: "sustained bound, " + low.Label(), Found: low.IOPS.String() + " IOPS", Where: low.How}),
 			})
 		}
@@ -169,25 +169,15 @@ var stalled = &rule{
 			}
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Message: fmt.Sprintf("In %s nothing completed, up to %s on end, first %s after the start.", count(zero, "second"), count(longest, "second"), Span(float64(first))),
+				Message: fmt.Sprintf("In %s nothing completed, up to %s on end, first %s after the start.", text.Plural(zero, "second"), text.Plural(longest, "second"), text.Duration(first)),
 				Evidence: []finding.Evidence{
-					{What: "seconds without an I/O", Found: figure(float64(zero), 0), Expected: "0", Where: "per-second series"},
-					{What: "longest run of them", Found: figure(float64(longest), 0), Expected: "0", Where: "per-second series"},
+					{What: "seconds without an I/O", Found: text.Count(zero), Expected: "0", Where: "per-second series"},
+					{What: "longest run of them", Found: text.Count(longest), Expected: "0", Where: "per-second series"},
 				},
 				Commands: []string{"dmesg --ctime | grep -iE 'nvme|timeout|reset|blk_update|I/O error'"},
 			})
 		}
 	},
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	if strings.HasSuffix(what, "sh") {
-		what += "e"
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // zeros counts whole seconds without an I/O between the first and the last that had any.

@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -41,9 +42,9 @@ var tooShort = &rule{
 			}
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Message: fmt.Sprintf("All was done in %s: %s I/Os show how a run starts, not what the storage carries.", Span(float64(r.Measured)), figure(float64(n), 0)),
+				Message: fmt.Sprintf("All was done in %s: %s I/Os show how a run starts, not what the storage carries.", text.Duration(r.Measured), text.Count(n)),
 				Evidence: []finding.Evidence{
-					{What: "measured", Found: Span(float64(r.Measured)), Expected: "at least " + Span(float64(shortest)), Where: "fio, runtime of the jobs"},
+					{What: "measured", Found: text.Duration(r.Measured), Expected: "at least " + text.Duration(shortest), Where: "fio, runtime of the jobs"},
 				},
 			})
 		}
@@ -80,7 +81,7 @@ var pageCache = &rule{
 				}
 				report(finding.Finding{
 					Subject: m.Label(), Scenarios: m.ids(),
-					Message: fmt.Sprintf("fio %s %s through the page cache, and %s saw %s of it: the figures are mostly those of memory.", side.done, side.own, d.Name, percent(share)),
+					Message: fmt.Sprintf("fio %s %s through the page cache, and %s saw %s of it: the figures are mostly those of memory.", side.done, side.own, d.Name, text.Percent(share)),
 					Evidence: []finding.Evidence{
 						{What: fmt.Sprintf("%s bytes on %s", side.done, d.Name), Found: side.seen.String(), Expected: fmt.Sprintf("%s, what fio %s", side.own, side.done), Where: "/proc/diskstats, telemetry"},
 					},

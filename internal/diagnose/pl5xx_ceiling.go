@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -59,14 +60,14 @@ var concurrencyBound = &rule{
 			}
 			f := finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Message: fmt.Sprintf("%s IOPS are what %d in flight can do at %s each (%s).", m.iops(), asked, Span(mean), possible),
+				Message: fmt.Sprintf("%s IOPS are what %d in flight can do at %s each (%s).", m.iops(), asked, units.Latency(mean).String(), possible),
 				Evidence: []finding.Evidence{
-					{What: "in flight / latency", Found: fmt.Sprintf("%d / %s = %s IOPS", asked, Span(mean), possible), Expected: m.iops().String() + " measured", Where: "fio, Little's law"},
+					{What: "in flight / latency", Found: fmt.Sprintf("%d / %s = %s IOPS", asked, units.Latency(mean).String(), possible), Expected: m.iops().String() + " measured", Where: "fio, Little's law"},
 				},
 			}
 			if b, ok := hardware(m.Ceiling); ok {
 				f.Message = fmt.Sprintf("%s IOPS are what %d in flight can do at %s each (%s); the hardware allows %s (%s).",
-					m.iops(), asked, Span(mean), possible, b.IOPS, b.Label())
+					m.iops(), asked, units.Latency(mean).String(), possible, b.IOPS, b.Label())
 				f.Evidence = append(f.Evidence, finding.Evidence{What: "limit of the hardware", Found: b.IOPS.String() + " IOPS", Where: b.How})
 				if asked > latencyDepth && m.Scenario.Phase != "latency" {
 					f.Severity = finding.Warn
@@ -142,7 +143,7 @@ var ceilingReached = &rule{
 func (m Measurement) reaching(b ceiling.Bound) finding.Finding {
 	f := finding.Finding{
 		Subject: m.Label(), Scenarios: m.ids(),
-		Message: fmt.Sprintf("%s IOPS (%s) are %s of what %s allows.", m.iops(), m.bw(), percent(float64(m.iops()/b.IOPS)), b.Label()),
+		Message: fmt.Sprintf("%s IOPS (%s) are %s of what %s allows.", m.iops(), m.bw(), text.Percent(float64(m.iops()/b.IOPS)), b.Label()),
 		Evidence: []finding.Evidence{
 			{What: "IOPS", Found: m.iops().String(), Expected: fmt.Sprintf("%s (%s)", b.IOPS, b.BW), Where: "fio, scenario " + m.Label()},
 			{What: "bound by " + b.Label(), Found: b.How, Where: origin(b.Origin)},
@@ -180,7 +181,7 @@ var farBelow = &rule{
 			f := finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
 				Message: fmt.Sprintf("%s IOPS (%s) are %s of the %s (%s) that %s allows.", m.iops(), m.bw(),
-					percent(float64(m.iops()/b.IOPS)), b.IOPS, b.BW, b.Label()),
+					text.Percent(float64(m.iops()/b.IOPS)), b.IOPS, b.BW, b.Label()),
 				Evidence: []finding.Evidence{
 					{What: "IOPS", Found: m.iops().String(), Expected: b.IOPS.String(), Where: b.How + "; " + origin(b.Origin)},
 					{What: "throughput", Found: rate(m.bw()), Expected: rate(b.BW), Where: "the same"},
@@ -212,7 +213,7 @@ func (c *Case) causes(m Measurement, b ceiling.Bound) []string {
 		of  func(cloud.EBSStats) (iops, rate time.Duration)
 	}{{"the instance's limit on", ofMachine}, {"the volumes' provisioned", ofVolume}} {
 		what, share, _ := m.exceeded(by.of)
-		add(share > 0, "%s %s was exceeded for %s of the run (EBS counters)", by.who, what, percent(share))
+		add(share > 0, "%s %s was exceeded for %s of the run (EBS counters)", by.who, what, text.Percent(share))
 	}
 	if low, ok := lasting(m.Ceiling); ok {
 		level := rateAtEnd(r)
@@ -224,33 +225,33 @@ func (c *Case) causes(m Measurement, b ceiling.Bound) []string {
 		add(a.Level == topology.Linear && len(a.Volumes) > 1, "%s is linear, so one volume works at a time", a.Name)
 	}
 	if l, ok := c.lagIn(m); ok && l.ratio() >= stragglerDeep {
-		add(true, "%s takes %s the time of its peers", l.slow[0].name, times(l.ratio()))
+		add(true, "%s takes %s the time of its peers", l.slow[0].name, text.Times(l.ratio()))
 	}
 	for _, j := range r.Jobs {
-		add(j.CPU.User+j.CPU.System >= coreFull, "job %s fills its core (%s)", j.Name, percent(j.CPU.User+j.CPU.System))
+		add(j.CPU.User+j.CPU.System >= coreFull, "job %s fills its core (%s)", j.Name, text.Percent(j.CPU.User+j.CPU.System))
 	}
 	if h := r.Host; h != nil {
-		add(h.Steal >= stolen, "the hypervisor took %s of the CPU", percent(h.Steal))
+		add(h.Steal >= stolen, "the hypervisor took %s of the CPU", text.Percent(h.Steal))
 		add(h.IOFull == 0 && h.User+h.System+h.SoftIRQ >= hostFull, "the host's CPUs are full")
 	}
 	add(m.any(func(w fio.Workload) bool { return w.SyncEvery == 1 && w.Depth > 1 }), "each write waits for a sync (PL408)")
 	add(m.any(buffered), "the I/O is buffered, so its depth is 1 and the page cache copies it")
 	if got := m.little(); asked > 0 && got > 0 && !m.syncs() {
-		add(got < depthReached*float64(asked), "only %s of %d I/Os were in flight", figure(got, 1), asked)
+		add(got < depthReached*float64(asked), "only %s of %d I/Os were in flight", units.Number(got), asked)
 	}
 	if n := len(c.leaves(m)); n > 0 && asked > 0 {
-		add(asked < latencyDepth*n, "%d in flight over %d volumes are %s each", asked, n, figure(float64(asked)/float64(n), 1))
+		add(asked < latencyDepth*n, "%d in flight over %d volumes are %s each", asked, n, units.Number(float64(asked)/float64(n)))
 	}
 	if len(r.Workloads) > 0 {
 		w := r.Workloads[0]
 		bs := max(w.ReadBS, w.WriteBS)
 		pieces := splitSeen(r)
-		add(!w.Sequential && pieces >= splitTold, "each I/O of %s becomes %s on the volumes", bs, figure(pieces, 3))
+		add(!w.Sequential && pieces >= splitTold, "each I/O of %s becomes %s on the volumes", bs, fmt.Sprintf("%.4g", pieces))
 		add(w.Sequential && bs > 0 && bs < 64*units.KiB && b.Kind == ceiling.VolumeRate, "blocks of %s are small for throughput", bs)
 	}
 	if p50, ok := r.Total.Read.Clat.At(50); ok && mean > 0 && !r.Total.Write.Clat.Measured() {
 		tail := mean / float64(p50)
-		add(tail >= meanOfTail, "the mean latency (%s) is %s the median (%s): a slow part of the I/Os holds the queue", Span(mean), times(tail), Span(float64(p50)))
+		add(tail >= meanOfTail, "the mean latency (%s) is %s the median (%s): a slow part of the I/Os holds the queue", units.Latency(mean).String(), text.Times(tail), text.Duration(p50))
 	}
 	return out
 }
@@ -279,7 +280,7 @@ var demandMissed = &rule{
 				if asked == 0 || got == 0 || got >= demandMet*asked {
 					return
 				}
-				says = append(says, fmt.Sprintf("%s of the %s of %s asked for (%s)", percent(got/asked), unit(asked), what, unit(got)))
+				says = append(says, fmt.Sprintf("%s of the %s of %s asked for (%s)", text.Percent(got/asked), unit(asked), what, unit(got)))
 				f.Evidence = append(f.Evidence, finding.Evidence{What: what, Found: unit(got), Expected: unit(asked), Where: "fio, against rate= of the jobs"})
 			}
 			byRate := func(v float64) string { return units.Rate(v).String() }
@@ -345,7 +346,7 @@ var instanceBound = &rule{
 				who = cmp.Or(c.Topology.Instance.Type, who)
 			}
 			f.Message = fmt.Sprintf("%s IOPS (%s) are %s of what %s may do over its storage network (%s); its volumes are not the limit.",
-				m.iops(), m.bw(), percent(float64(m.iops()/b.IOPS)), who, b.Label())
+				m.iops(), m.bw(), text.Percent(float64(m.iops()/b.IOPS)), who, b.Label())
 			report(f)
 		}
 	},

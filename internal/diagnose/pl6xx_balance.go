@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -57,7 +58,7 @@ var burstBalance = &rule{
 			case len(c.Runs) > 0 && !touched:
 				continue
 			case short && b.left.Left >= nearlySpent:
-				f.Message = fmt.Sprintf("%s The run asks for more than that for %s.", f.Message, Span(float64(need)))
+				f.Message = fmt.Sprintf("%s The run asks for more than that for %s.", f.Message, text.Duration(need))
 			case b.left.Left < nearlySpent || short:
 			case len(c.Runs) > 0:
 				continue // PL406, PL601 and PL602 tell by its figures
@@ -71,28 +72,20 @@ var burstBalance = &rule{
 
 func passBurstBalance(c *Case, pass func(format string, args ...any)) {
 	if steady := c.steadyVolumes(); len(steady) > 0 {
-		pass("what the volumes of %s give lasts: there are no burst credits to run out", few(steady))
+		pass("what the volumes of %s give lasts: there are no burst credits to run out", text.Some(steady, 3))
 	}
 }
 
 // says tells how long the burst goes on.
 func (b bucket) says() string {
-	head := fmt.Sprintf("%s had %s of its burst credits left at %s", sentence(b.who), percent(b.left.Left), clock(b.left.At))
+	head := fmt.Sprintf("%s had %s of its burst credits left at %s", sentence(b.who), text.Percent(b.left.Left), clock(b.left.At))
 	switch {
 	case b.left.Left == 0:
 		return fmt.Sprintf("%s: it gives %s until they fill up again, and not its burst of %s.", head, b.lasting, b.burst)
 	case b.full == 0:
 		return fmt.Sprintf("%s: %s is a burst, and %s what lasts.", head, b.burst, b.lasting)
 	}
-	return fmt.Sprintf("%s: its burst of %s lasts %s at full rate, then it gives %s; a shorter test sees the burst only.", head, b.burst, Span(float64(b.lasts())), b.lasting)
-}
-
-// sentence begins one with a name or a word: names stay as they are.
-func sentence(s string) string {
-	if rest, ok := strings.CutPrefix(s, "the "); ok {
-		return "The " + rest
-	}
-	return s
+	return fmt.Sprintf("%s: its burst of %s lasts %s at full rate, then it gives %s; a shorter test sees the burst only.", head, b.burst, text.Duration(b.lasts()), b.lasting)
 }
 
 // burstTime is how long the runs load the storage when their own limits let them exceed the lasting rate; touched when any may. A run to come counts
@@ -164,18 +157,18 @@ func volumeBucket(v topology.Volume) (bucket, bool) {
 	if more := v.Burst.IOPS - v.Sustained.IOPS; v.BurstIOs > 0 && more > 0 {
 		b.burst, b.lasting = v.Burst.IOPS.String()+" IOPS", v.Sustained.IOPS.String()+" IOPS"
 		b.full = seconds(v.BurstIOs / float64(more))
-		how = fmt.Sprintf("%s × %s I/Os ÷ (%s - %s IOPS)", percent(v.Balance.Left), units.IOPS(v.BurstIOs), v.Burst.IOPS, v.Sustained.IOPS)
+		how = fmt.Sprintf("%s × %s I/Os ÷ (%s - %s IOPS)", text.Percent(v.Balance.Left), units.IOPS(v.BurstIOs), v.Burst.IOPS, v.Sustained.IOPS)
 	} else if more := v.Burst.Rate - v.Sustained.Rate; v.BurstBytes > 0 && more > 0 {
 		b.burst, b.lasting = v.Burst.Rate.String(), v.Sustained.Rate.String()
 		b.full = seconds(float64(v.BurstBytes) / float64(more))
 		b.kinds = append(b.kinds, ceiling.VolumeRate)
-		how = fmt.Sprintf("%s × %s ÷ (%s - %s)", percent(v.Balance.Left), v.BurstBytes, v.Burst.Rate, v.Sustained.Rate)
+		how = fmt.Sprintf("%s × %s ÷ (%s - %s)", text.Percent(v.Balance.Left), v.BurstBytes, v.Burst.Rate, v.Sustained.Rate)
 	} else {
 		return bucket{}, false
 	}
 	b.evidence = []finding.Evidence{
-		{What: "burst credits of " + name, Found: percent(v.Balance.Left) + " at " + clock(v.Balance.At), Where: origin(v.Balance.Origin)},
-		{What: "the burst of " + name + " lasts", Found: Span(float64(b.lasts())), Where: how + "; " + origin(v.Origin)},
+		{What: "burst credits of " + name, Found: text.Percent(v.Balance.Left) + " at " + clock(v.Balance.At), Where: origin(v.Balance.Origin)},
+		{What: "the burst of " + name + " lasts", Found: text.Duration(b.lasts()), Where: how + "; " + origin(v.Origin)},
 	}
 	return b, true
 }
@@ -196,10 +189,10 @@ func (c *Case) instanceBucket() (bucket, bool) {
 			subject: cmp.Or(i.Type, "the instance"), who: cmp.Or(i.Type, "the instance"), left: *left, full: i.BurstFor, burst: burst, lasting: lasting,
 			kinds: []ceiling.Kind{kind},
 		}
-		b.evidence = []finding.Evidence{{What: "burst credits of " + b.who + ", " + what, Found: percent(left.Left) + " at " + clock(left.At), Where: origin(left.Origin)}}
+		b.evidence = []finding.Evidence{{What: "burst credits of " + b.who + ", " + what, Found: text.Percent(left.Left) + " at " + clock(left.At), Where: origin(left.Origin)}}
 		if b.full > 0 {
 			b.evidence = append(b.evidence, finding.Evidence{
-				What: "its burst lasts", Found: Span(float64(b.lasts())), Where: fmt.Sprintf("%s × %s of a full bucket; %s", percent(left.Left), Span(float64(b.full)), origin(i.Origin)),
+				What: "its burst lasts", Found: text.Duration(b.lasts()), Where: fmt.Sprintf("%s × %s of a full bucket; %s", text.Percent(left.Left), text.Duration(b.full), origin(i.Origin)),
 			})
 		}
 		own = append(own, b)
@@ -251,6 +244,14 @@ func (c *Case) steadyVolumes() []string {
 		}
 	}
 	return names
+}
+
+// sentence begins with a capital letter, unless that is a device's name.
+func sentence(s string) string {
+	if rest, ok := strings.CutPrefix(s, "the "); ok {
+		return "The " + rest
+	}
+	return s
 }
 
 // clock is a time of day, for what is minutes old.

@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
 
@@ -43,8 +44,8 @@ var instanceBurst = &rule{
 				if i.Baseline.Known() {
 					found.Evidence = append(found.Evidence, finding.Evidence{
 						What:     "limits of " + cmp.Or(i.Type, "the instance"),
-						Found:    fmt.Sprintf("sustained %s IOPS and %s MB/s", i.Baseline.IOPS, figure(float64(i.Baseline.Rate)/1e6, 3)),
-						Expected: fmt.Sprintf("for %s%s: %s IOPS and %s MB/s", Span(float64(i.BurstFor)), per(i.BurstPer), i.Burst.IOPS, figure(float64(i.Burst.Rate)/1e6, 3)),
+						Found:    fmt.Sprintf("sustained %s IOPS and %s", i.Baseline.IOPS, i.Baseline.Rate.SI()),
+						Expected: fmt.Sprintf("for %s%s: %s IOPS and %s", text.Duration(i.BurstFor), per(i.BurstPer), i.Burst.IOPS, i.Burst.Rate.SI()),
 						Where:    origin(i.Origin),
 					})
 				}
@@ -95,8 +96,8 @@ func (m Measurement) exceeded(of func(cloud.EBSStats) (iops, rate time.Duration)
 				continue
 			}
 			ev = append(ev, finding.Evidence{
-				What: "time above the limit on " + x.what + ", counted by " + device, Found: Span(float64(x.d)) + " of " + Span(float64(run)),
-				Expected: "below " + percent(exceededShare), Where: "NVMe log 0xD0 of /dev/" + device + ", after less before",
+				What: "time above the limit on " + x.what + ", counted by " + device, Found: text.Duration(x.d) + " of " + text.Duration(run),
+				Expected: "below " + text.Percent(exceededShare), Where: "NVMe log 0xD0 of /dev/" + device + ", after less before",
 			})
 			if part > share {
 				what, share = x.what, part
@@ -136,7 +137,7 @@ var volumeExceeded = &rule{
 			if what, share, ev := m.exceeded(ofVolume); share > 0 {
 				report(finding.Finding{
 					Subject: m.Label(), Scenarios: m.ids(), Evidence: ev,
-					Message: fmt.Sprintf("The volumes counted demand above their provisioned %s for up to %s of the run: they are what binds.", what, percent(share)),
+					Message: fmt.Sprintf("The volumes counted demand above their provisioned %s for up to %s of the run: they are what binds.", what, text.Percent(share)),
 				})
 			}
 		}
@@ -157,7 +158,7 @@ var instanceExceeded = &rule{
 			if what, share, ev := m.exceeded(ofMachine); share > 0 {
 				report(finding.Finding{
 					Subject: m.Label(), Scenarios: m.ids(), Evidence: ev,
-					Message: fmt.Sprintf("The instance's limit on storage %s was exceeded for up to %s of the run: the machine binds, not its volumes.", what, percent(share)),
+					Message: fmt.Sprintf("The instance's limit on storage %s was exceeded for up to %s of the run: the machine binds, not its volumes.", what, text.Percent(share)),
 				})
 			}
 		}
@@ -192,7 +193,7 @@ func (x burst) says(who string) finding.Finding {
 	m := x.m
 	end := ""
 	if x.allowed.BurstFor > 0 {
-		end = " of at most " + Span(float64(x.allowed.BurstFor))
+		end = " of at most " + text.Duration(x.allowed.BurstFor)
 	}
 	// Throughput is told where it is what binds, IOPS elsewhere.
 	got, sustained := m.iops().String()+" IOPS", x.lasts.IOPS.String()+" IOPS"
@@ -201,14 +202,14 @@ func (x burst) says(who string) finding.Finding {
 	}
 	f := finding.Finding{
 		Subject: m.Label(), Scenarios: m.ids(),
-		Message: fmt.Sprintf("%s are a burst%s: %s %s of this load, and a run of %s cannot see the burst's end.", got, end, who, sustained, Span(float64(m.Result.Measured))),
+		Message: fmt.Sprintf("%s are a burst%s: %s %s of this load, and a run of %s cannot see the burst's end.", got, end, who, sustained, text.Duration(m.Result.Measured)),
 		Evidence: []finding.Evidence{
 			{What: "measured", Found: got, Expected: "at most " + sustained, Where: "fio, scenario " + m.Label()},
 			{What: "sustained bound, " + x.lasts.Label(), Found: x.lasts.IOPS.String() + " IOPS", Where: x.lasts.How + "; " + origin(x.lasts.Origin)},
 		},
 	}
 	if x.allowed.BurstFor > 0 {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "the burst lasts", Found: Span(float64(x.allowed.BurstFor)), Expected: "measured: " + Span(float64(m.Result.Measured)), Where: origin(x.allowed.Origin)})
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "the burst lasts", Found: text.Duration(x.allowed.BurstFor), Expected: "measured: " + text.Duration(m.Result.Measured), Where: origin(x.allowed.Origin)})
 	}
 	return f
 }
@@ -218,5 +219,5 @@ func per(d time.Duration) string {
 	if d == 0 {
 		return ""
 	}
-	return " in " + Span(float64(d))
+	return " in " + text.Duration(d)
 }

@@ -42,7 +42,7 @@ func TestTraps(t *testing.T) {
 		{"the guide, all ten", "PL601", finding.Warn, "1,003 MiB/s (1,052 MB/s) are a burst"},
 		{"the guide, all ten", "PL601", finding.Warn, "sustained 12,000 IOPS and 312.5 MB/s"},
 		{"logging application on gp3", "PL417", finding.Warn, "26.4 % of all I/Os took longer than 1 s"},
-		{"logging application on io2", "PL417", finding.Warn, "6 % of all I/Os took longer than 1 s"},
+		{"logging application on io2", "PL417", finding.Warn, "6.0 % of all I/Os took longer than 1 s"},
 		{"logging application on gp3", "PL504", finding.Fail, "33.4 % of the 256 MiB/s of reads asked for (85.6 MiB/s) and 75.4 % of the 80 MiB/s of writes"},
 		{"logging application on io2", "PL504", finding.Fail, "46.1 % of the 256 MiB/s of reads asked for (118 MiB/s)"},
 	} {

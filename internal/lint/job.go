@@ -5,11 +5,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -112,7 +112,7 @@ func foundAt(f *script.File, line, col int, says string) *finding.Finding {
 // setting prints an option as set, "ioengine=psync" or "ioengine=psync (fio's default)".
 func (j *lintJob) setting(name, otherwise string) string {
 	if o, ok := j.last[name]; ok {
-		return shown(o.Name + "=" + strings.TrimSpace(o.Value))
+		return text.Clean(o.Name+"="+strings.TrimSpace(o.Value), 120)
 	}
 	return name + "=" + otherwise + " (fio's default)"
 }
@@ -217,28 +217,6 @@ func oncePerFile(check func(c *Case, j *lintJob) *finding.Finding) func(*Case, f
 			report(*first)
 		}
 	}
-}
-
-// shown makes text of a document fit to be printed.
-func shown(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-	if r := []rune(s); len(r) > 120 {
-		return string(r[:120]) + "…"
-	}
-	return s
-}
-
-// countOf prints "1 job", "4 jobs".
-func countOf(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return units.Group(fmt.Sprint(n)) + " " + one + "s"
 }
 
 // fioSize prints a size as fio reads it: 64k, 5g.

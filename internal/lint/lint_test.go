@@ -130,6 +130,8 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL128", "fio --name=a --size=9g --runtime=1min\n", "error runtime: fio reads another value than it says, or refuses it: time \"1min\"", nil},
 		{"PL129", "fio --name=a --size=9g --runtime=60\n", "The job ends as soon as its 9 GiB are done, be it long before 60 s.", nil},
 		{"PL130", "mdadm -C /dev/md5 -l5 -n 5 /dev/sd[b-f]\nmkfs.ext4 -b 4096 -E stride=16,stripe-width=80 /dev/md5\n", "su=64k where the chunk is 512k and sw=5 where the stripe is 4 members wide for /dev/md5", nil},
+		{"PL130", "mdadm --create /dev/md0 --level=10 --layout=n3 --raid-devices=6 --chunk=64K /dev/sd[b-g]\nmkfs.xfs -d su=64k,sw=3 /dev/md0\n", "sw=3 where the stripe is 2 members wide for /dev/md0", nil},
+		{"PL130", "mdadm -C /dev/md0 -l10 --layout=f2 -n4 -c64 /dev/sd[b-e]\nmkfs.xfs -d su=64k,sw=2 /dev/md0\n", "sw=2 where the stripe is 4 members wide for /dev/md0", nil},
 		{"PL131", "mount /dev/sdb /a\nmount /dev/sdb /b\n", "/dev/sdb is mounted on /a already (line 1): /b is the same filesystem.", nil},
 		{"PL133", "mdadm -C /dev/md0 -l0 -n2 a b\nmdadm -C /dev/md1 -l0 -n2 c d\nmkfs.xfs /dev/md0\nmkfs.xfs /dev/md1\nmount /dev/md1 /a\n", "/dev/md0, made in line 1, is formatted here and never mounted.", nil},
 		{"PL134", "lvcreate -n a -L 1g vg\nlvcreate --name a --size 1g vg\n", "line 1 makes vg/a already.", nil},
@@ -165,6 +167,9 @@ func TestJobRulesStaySilent(t *testing.T) {
 		code finding.Code
 		text string
 	}{
+		{"PL130", "mdadm --create /dev/md0 --level=10 --layout=n3 --raid-devices=6 --chunk=64K /dev/sd[b-g]\nmkfs.xfs -d su=64k,sw=2 /dev/md0\n"},
+		{"PL130", "mdadm -C /dev/md0 -l10 -n8 -c64 /dev/sd[b-i]\nmkfs.xfs -d su=64k,sw=4 /dev/md0\n"},
+		{"PL130", "mdadm -C /dev/md0 -l10 -po2 -n4 -c64 /dev/sd[b-e]\nmkfs.xfs -d su=64k,sw=4 /dev/md0\n"},
 		{"PL101", "fio --name=a --description='from a – to b'\n"},
 		{"PL102", "fio --name=a --runt=5 --output-format=json+ --sqthread_poll=1\n"}, // unique beginnings count on a command line
 		{"PL102", "[a]\nrw=randread:8\nioengine=external:./x.so\nrandom_distribution=zipf:1.2\n"},

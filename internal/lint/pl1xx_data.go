@@ -8,6 +8,7 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -69,7 +70,7 @@ var randomMap = &rule{
 		}
 		if bs := j.bs(); bs > 0 && j.last["random_generator"].Value != "lfsr" && !j.open["size"] && !j.open["numjobs"] {
 			if size := w.Size / bs / 8 * units64(w.Jobs); size > 256*units.MiB {
-				return j.found(fmt.Sprintf("The random maps of %s take %s of memory.", countOf(w.Jobs, "job"), size), "size")
+				return j.found(fmt.Sprintf("The random maps of %s take %s of memory.", text.Plural(w.Jobs, "job"), size), "size")
 			}
 		}
 		return nil
@@ -88,7 +89,7 @@ var runsCommand = &rule{
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		for _, name := range []string{"exec_prerun", "exec_postrun", "program"} {
 			if o, ok := j.last[name]; ok && (name != "program" || j.load.Engine == "exec") {
-				return j.found(fmt.Sprintf("%s runs %q in a shell.", name, shown(o.Value)), name)
+				return j.found(fmt.Sprintf("%s runs %q in a shell.", name, text.Clean(o.Value, 120)), name)
 			}
 		}
 		return nil

@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -101,6 +102,6 @@ var boundByDepth = &rule{
 		}
 		const typical = 500 * time.Microsecond // of a network volume
 		return j.found(fmt.Sprintf("%s with %d jobs keeps %d I/Os in flight: at %s each that is at most %s IOPS, whatever the volume can do.",
-			j.setting("ioengine", fio.DefaultEngine), w.Jobs, w.Jobs, span(float64(typical)), units.IOPS(float64(w.Jobs)/typical.Seconds())), "numjobs", "ioengine")
+			j.setting("ioengine", fio.DefaultEngine), w.Jobs, w.Jobs, text.Duration(typical), units.IOPS(float64(w.Jobs)/typical.Seconds())), "numjobs", "ioengine")
 	}),
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
 )
 
 var sameBlocks = &rule{
@@ -30,10 +31,10 @@ var sameBlocks = &rule{
 		}
 		jobs := "All jobs"
 		if !j.open["numjobs"] {
-			jobs = countOf(w.Jobs, "job")
+			jobs = text.Plural(w.Jobs, "job")
 		}
 		if j.src.File != nil && len(j.src.File.Jobs()) > 1 {
-			jobs += " of [" + shown(j.sec.Name) + "]"
+			jobs += " of [" + text.Clean(j.sec.Name, 120) + "]"
 		}
 		f := j.found(fmt.Sprintf("%s %s the same blocks of one %s (no offset_increment).", jobs, j.verb(), what), "filename", "numjobs")
 		if w.Size > 0 && !j.open["size"] {
@@ -61,7 +62,7 @@ var neverWritten = &rule{
 		}
 		for _, d := range j.devices() {
 			if !c.document(j.file).Written[d] {
-				return j.found(fmt.Sprintf("It reads %s, which no job here has written: blocks never written, or trimmed, are answered without touching the medium.", shown(d)), "filename")
+				return j.found(fmt.Sprintf("It reads %s, which no job here has written: blocks never written, or trimmed, are answered without touching the medium.", text.Clean(d, 120)), "filename")
 			}
 		}
 		for _, cmd := range j.file.Commands {
@@ -71,7 +72,7 @@ var neverWritten = &rule{
 			}
 			for _, path := range j.load.Files() {
 				if slices.ContainsFunc(cmd.Words[1:], hasText(path)) && !c.document(j.file).Written[path] {
-					return j.found(fmt.Sprintf("It reads %s, which %s in line %d made without writing it.", shown(path), name, cmd.Line), "filename")
+					return j.found(fmt.Sprintf("It reads %s, which %s in line %d made without writing it.", text.Clean(path, 120), name, cmd.Line), "filename")
 				}
 			}
 		}
@@ -97,7 +98,7 @@ var rawWrite = &rule{
 		var devices []string
 		for _, d := range j.devices() {
 			if !strings.HasPrefix(d, "/dev/disk/by-id/") {
-				devices = append(devices, shown(d))
+				devices = append(devices, text.Clean(d, 120))
 			}
 		}
 		if len(devices) == 0 {
@@ -107,7 +108,7 @@ var rawWrite = &rule{
 		for _, m := range c.document(j.file).Mounts {
 			if slices.Contains(j.devices(), m.Device) && m.Line < f.Line {
 				f.Severity = finding.Fail
-				f.Message = fmt.Sprintf("It writes %s, which line %d mounts on %s: the filesystem is destroyed under its users.", shown(m.Device), m.Line, shown(m.Point))
+				f.Message = fmt.Sprintf("It writes %s, which line %d mounts on %s: the filesystem is destroyed under its users.", text.Clean(m.Device, 120), m.Line, text.Clean(m.Point, 120))
 			}
 		}
 		return f

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -56,7 +57,7 @@ var ratePerJob = &rule{
 		}
 		of := ""
 		if len(j.src.File.Jobs()) > 1 {
-			of = " of [" + shown(j.sec.Name) + "]"
+			of = " of [" + text.Clean(j.sec.Name, 120) + "]"
 		}
 		return j.found(fmt.Sprintf("Each of the %d jobs%s may do %s.", w.Jobs, of, strings.Join(sums, "; ")), "rate", "rate_iops")
 	}),

@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/script"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -107,7 +108,7 @@ var straddles = &rule{
 			if chunk%bs == 0 || bs%chunk == 0 {
 				return nil
 			}
-			f := j.found(fmt.Sprintf("Blocks of %s straddle chunks of %s (%s): %s pieces each in the mean.", bs, chunk, where, figure(topology.Pieces(bs, chunk), 4)), "bs")
+			f := j.found(fmt.Sprintf("Blocks of %s straddle chunks of %s (%s): %s pieces each in the mean.", bs, chunk, where, fmt.Sprintf("%.5g", topology.Pieces(bs, chunk))), "bs")
 			return f
 		}
 		if bs&(bs-1) == 0 || bs%512 != 0 { // PL128 speaks of what is no whole number of sectors
@@ -117,7 +118,7 @@ var straddles = &rule{
 		f.Severity = finding.Info
 		for _, chunk := range []units.Bytes{64 * units.KiB, 128 * units.KiB, 512 * units.KiB} {
 			if chunk%bs != 0 && bs%chunk != 0 {
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "pieces a block on chunks of " + chunk.String(), Found: figure(topology.Pieces(bs, chunk), 4)})
+				f.Evidence = append(f.Evidence, finding.Evidence{What: "pieces a block on chunks of " + chunk.String(), Found: fmt.Sprintf("%.5g", topology.Pieces(bs, chunk))})
 			}
 		}
 		return f
@@ -186,7 +187,7 @@ var percentSize = &rule{
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		for _, name := range []string{"size", "io_size"} {
 			if o := j.last[name]; strings.HasSuffix(strings.TrimSpace(o.Value), "%") && len(j.devices()) == 0 && j.measures() && !j.open["filename"] {
-				return j.found(fmt.Sprintf("%s=%s is a share of the file as fio finds it: none when it is new, another one after each run.", name, shown(o.Value)), name)
+				return j.found(fmt.Sprintf("%s=%s is a share of the file as fio finds it: none when it is new, another one after each run.", name, text.Clean(o.Value, 120)), name)
 			}
 		}
 		return nil
@@ -208,6 +209,6 @@ var endsEarly = &rule{
 			j.given("number_ios") || j.given("fill_device") || !j.measures() {
 			return nil
 		}
-		return j.found(fmt.Sprintf("The job ends as soon as its %s are done, be it long before %s.", j.load.Size, span(float64(j.load.Runtime))), "runtime")
+		return j.found(fmt.Sprintf("The job ends as soon as its %s are done, be it long before %s.", j.load.Size, text.Duration(j.load.Runtime)), "runtime")
 	}),
 }

@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
+	"plimsoll/internal/text"
 )
 
 var unreadable = &rule{
@@ -22,7 +23,7 @@ var unreadable = &rule{
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
 			for _, u := range file.Unread {
-				why := shown(u.Why)
+				why := text.Clean(u.Why, 120)
 				report(*foundAt(file, u.Line, 1, strings.ToUpper(why[:1])+why[1:]+"."))
 			}
 		}
@@ -46,7 +47,7 @@ var longDash = &rule{
 				}
 				t := j.Typos[0]
 				f := foundAt(file, t.Line, t.Col, fmt.Sprintf("%s spelled with a long dash or typographic quotes, the first %q: fio takes them for names of job files.",
-					are(len(j.Typos), "word"), shown(t.Found)))
+					are(len(j.Typos), "word"), text.Clean(t.Found, 120)))
 				f.Commands = []string{commandOf(j.Words)}
 				for _, t := range j.Typos {
 					f.Edits = append(f.Edits, finding.Edit{Line: t.Line, Col: t.Col, Old: t.Found, New: t.Meant})
@@ -59,9 +60,9 @@ var longDash = &rule{
 
 func are(n int, one string) string {
 	if n == 1 {
-		return countOf(n, one) + " is"
+		return text.Plural(n, one) + " is"
 	}
-	return countOf(n, one) + " are"
+	return text.Plural(n, one) + " are"
 }
 
 func commandOf(words []fio.Word) string {
@@ -122,9 +123,9 @@ var unknownOption = &rule{
 				return nil
 			}
 			if !known {
-				f := at(fmt.Sprintf("fio knows no option %q.", shown(o.Name)))
+				f := at(fmt.Sprintf("fio knows no option %q.", text.Clean(o.Name, 120)))
 				if near != "" {
-					f.Message = fmt.Sprintf("fio knows no option %q; %s is near.", shown(o.Name), near)
+					f.Message = fmt.Sprintf("fio knows no option %q; %s is near.", text.Clean(o.Name, 120), near)
 					f.Fix = fmt.Sprintf("Write %s, if that is what was meant.", near)
 				}
 				if near == strings.ToLower(strings.ReplaceAll(o.Name, "-", "_")) {
@@ -138,12 +139,12 @@ var unknownOption = &rule{
 				return nil
 			}
 			if ok, near := info.NearestWord(value); !ok {
-				f := at(fmt.Sprintf("%s=%s: fio has no such value.", info.Name, shown(value)))
+				f := at(fmt.Sprintf("%s=%s: fio has no such value.", info.Name, text.Clean(value, 120)))
 				if near == "" && info.Name == "ioengine" {
 					f.Severity = finding.Warn // an engine of a newer fio
 				}
 				if near != "" {
-					f.Message = fmt.Sprintf("%s=%s: fio has no such value; %s is near.", info.Name, shown(value), near)
+					f.Message = fmt.Sprintf("%s=%s: fio has no such value; %s is near.", info.Name, text.Clean(value, 120), near)
 					f.Fix = fmt.Sprintf("Write %s=%s, if that is what was meant.", info.Name, near)
 				}
 				return f
@@ -170,7 +171,7 @@ var blankValue = &rule{
 			if o.Pad == "" || info.Name == "ioengine" || info.Name == "profile" || len(info.Words) == 0 && info.Name != "directory" {
 				return nil
 			}
-			f := at(fmt.Sprintf("fio takes the blank in %q as part of the value and drops the job.", shown(o.Name+"="+o.Pad+o.Value)))
+			f := at(fmt.Sprintf("fio takes the blank in %q as part of the value and drops the job.", text.Clean(o.Name+"="+o.Pad+o.Value, 120)))
 			f.Edits = []finding.Edit{{Line: o.Line, Col: o.Col, Old: "=" + o.Pad + o.Value, New: "=" + o.Value}}
 			return f
 		}, report)
@@ -227,13 +228,13 @@ func oddSize(j *lintJob, o fio.Option) *finding.Finding {
 				continue
 			}
 			meant := part[:len(part)-2]
-			f := foundAt(j.file, o.Line, o.Col, fmt.Sprintf("fio reads %s=%s as %d bytes: with kb_base=1024 the suffix KiB is 1,000 and k is 1,024.", o.Name, shown(part), read))
+			f := foundAt(j.file, o.Line, o.Col, fmt.Sprintf("fio reads %s=%s as %d bytes: with kb_base=1024 the suffix KiB is 1,000 and k is 1,024.", o.Name, text.Clean(part, 120), read))
 			f.Fix = fmt.Sprintf("Write %s=%s.", o.Name, strings.ToLower(meant))
 			f.Edits = []finding.Edit{{Line: o.Line, Col: o.Col, Old: part, New: strings.ToLower(meant)}}
 			return f
 		case strings.Contains(number, ".") && strings.Trim(number, "0123456789.") == "" && number != lower:
 			whole, _, _ := strings.Cut(part, ".")
-			f := foundAt(j.file, o.Line, o.Col, fmt.Sprintf("fio reads %s=%s as %s bytes: it stops at the point.", o.Name, shown(part), whole))
+			f := foundAt(j.file, o.Line, o.Col, fmt.Sprintf("fio reads %s=%s as %s bytes: it stops at the point.", o.Name, text.Clean(part, 120), whole))
 			f.Severity = finding.Fail
 			return f
 		}

@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/script"
+	"plimsoll/internal/text"
 )
 
 // document is what a file builds and names, worked out once.
@@ -98,11 +99,11 @@ var mountedTwice = &rule{
 			for _, d := range c.document(file).Twice {
 				first, second, idle := d.First, d.Second, d.Idle
 				f := foundAt(file, second.Line, second.Col, fmt.Sprintf("%s is mounted on %s already (line %d): %s is the same filesystem.",
-					shown(second.Device), shown(first.Point), first.Line, shown(second.Point)))
+					text.Clean(second.Device, 120), text.Clean(first.Point, 120), first.Line, text.Clean(second.Point, 120)))
 				if len(idle) > 0 {
 					f.Message = fmt.Sprintf("%s is mounted on %s already (line %d): %s is the same filesystem, and %s is never mounted.",
-						shown(second.Device), shown(first.Point), first.Line, shown(second.Point), strings.Join(idle, ", "))
-					f.Fix = fmt.Sprintf("Mount %s on %s.", idle[0], shown(second.Point))
+						text.Clean(second.Device, 120), text.Clean(first.Point, 120), first.Line, text.Clean(second.Point, 120), strings.Join(idle, ", "))
+					f.Fix = fmt.Sprintf("Mount %s on %s.", idle[0], text.Clean(second.Point, 120))
 				}
 				report(*f)
 			}
@@ -217,7 +218,7 @@ var sameVolume = &rule{
 				}
 				k := key{operands[0].Text + "/" + opts["name"].Text, cmd.Block}
 				if at := seen[k]; at > 0 {
-					report(*foundAt(file, cmd.Line, cmd.Col, fmt.Sprintf("line %d makes %s already.", at, shown(k.name))))
+					report(*foundAt(file, cmd.Line, cmd.Col, fmt.Sprintf("line %d makes %s already.", at, text.Clean(k.name, 120))))
 				} else {
 					seen[k] = cmd.Line
 				}

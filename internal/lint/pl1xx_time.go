@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/script"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -48,7 +49,7 @@ var noRamp = &rule{
 		if !w.TimeBased || w.Runtime == 0 || w.Runtime >= shortRun || w.Ramp > 0 || j.open["ramp_time"] || !j.measures() {
 			return nil
 		}
-		return j.found(fmt.Sprintf("%s without ramp_time: the first seconds count.", span(float64(w.Runtime))), "runtime")
+		return j.found(fmt.Sprintf("%s without ramp_time: the first seconds count.", text.Duration(w.Runtime)), "runtime")
 	}),
 }
 
@@ -99,7 +100,7 @@ var shortForBurst = &rule{
 			if fall := facts.Burst.IOPS / facts.Baseline.IOPS; fall > steepest {
 				steepest = fall
 				f.Message = fmt.Sprintf("%s cannot see the end of a burst: a %s does %s IOPS on EBS for 30 minutes a day and %s IOPS for good.",
-					span(float64(w.Runtime)), name, facts.Burst.IOPS, facts.Baseline.IOPS)
+					text.Duration(w.Runtime), name, facts.Burst.IOPS, facts.Baseline.IOPS)
 			}
 			f.Evidence = append(f.Evidence, finding.Evidence{
 				What: name + " on EBS", Where: facts.String(),
@@ -115,7 +116,7 @@ var shortForBurst = &rule{
 			}
 		}
 		if len(l.credits) > 0 {
-			f = j.found(fmt.Sprintf("%s cannot see a %s volume's credits run out.", span(float64(w.Runtime)), l.credits[0][:3]), "runtime")
+			f = j.found(fmt.Sprintf("%s cannot see a %s volume's credits run out.", text.Duration(w.Runtime), l.credits[0][:3]), "runtime")
 			f.Severity = finding.Info
 			return f
 		}

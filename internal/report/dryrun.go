@@ -17,7 +17,7 @@ func DryRun(w io.Writer, p bench.Plan) error {
 		fmt.Fprintf(w, "%s: %s\n", t.Role, t.Path)
 	}
 	for i, s := range p.Suite.Scenarios {
-		loads, err := s.Workloads("/file")
+		loads, err := s.Workloads()
 		if err != nil {
 			return err
 		}

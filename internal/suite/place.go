@@ -14,6 +14,7 @@ import (
 
 // Place returns the job file that runs: the scenario's own options and those that place and time it. A job file from elsewhere
 // (AsIs) keeps its files and times; file is then the directory for jobs that name neither a directory nor whole paths.
+// Without a file nothing is placed.
 func (s Scenario) Place(file string) fio.JobFile {
 	global := fio.Section{Name: "global"}
 	add := func(sec *fio.Section, name, value string) {
@@ -24,20 +25,24 @@ func (s Scenario) Place(file string) fio.JobFile {
 	case s.AsIs:
 		job.Sections = slices.Clone(s.Job.Sections)
 		for _, i := range s.Job.Jobs() {
-			if eff := s.Job.Effective(i); Directory(eff) == "" && !slices.ContainsFunc(Files(eff), filepath.IsAbs) {
+			if eff := s.Job.Effective(i); file != "" && Directory(eff) == "" && !slices.ContainsFunc(Files(eff), filepath.IsAbs) {
 				own := fio.Section{}
 				add(&own, "directory", file)
 				job.Sections[i].Options = append(own.Options, job.Sections[i].Options...)
 			}
 		}
 	case len(s.Job.Sections) > 1:
-		add(&global, "filename", fioPath(file))
+		if file != "" {
+			add(&global, "filename", fioPath(file))
+		}
 		add(&global, "size", exact(s.Size))
 		add(&global, "allow_file_create", "0")
 		job.Sections = append([]fio.Section{global}, s.Job.Sections...)
 	default:
 		one := fio.Section{Name: s.Job.Sections[0].Name}
-		add(&one, "filename", fioPath(file))
+		if file != "" {
+			add(&one, "filename", fioPath(file))
+		}
 		add(&one, "size", exact(s.Size))
 		add(&one, "time_based", "")
 		add(&one, "runtime", seconds(s.Runtime))
@@ -126,8 +131,18 @@ func seconds(d time.Duration) string {
 // fioPath escapes the colon, which separates several files in filename=.
 func fioPath(name string) string { return strings.ReplaceAll(name, ":", `\:`) }
 
-// Workloads is what the scenario's jobs ask for, one entry a job section.
-func (s Scenario) Workloads(file string) ([]fio.Workload, error) {
+// Workloads is what the scenario's jobs ask for, one entry a job section, before they are placed: the file that plimsoll
+// chooses has no name, and is one for all jobs.
+func (s Scenario) Workloads() ([]fio.Workload, error) {
+	loads, err := s.WorkloadsOn("")
+	for i := range loads {
+		loads[i].SharedFile = loads[i].SharedFile || !s.AsIs
+	}
+	return loads, err
+}
+
+// WorkloadsOn is what the scenario's jobs ask for on a file, placed there as Place does.
+func (s Scenario) WorkloadsOn(file string) ([]fio.Workload, error) {
 	job := s.Place(file)
 	var loads []fio.Workload
 	for _, i := range job.Jobs() {

@@ -330,7 +330,7 @@ func (s *Suite) Check(table *fio.OptionTable) error {
 				return fmt.Errorf("%s:%d: %s: the installed fio knows no option %q%s", c.Job.Name, o.Line, c.Name, o.Name, did)
 			}
 		}
-		if _, err := c.Workloads("/file"); err != nil {
+		if _, err := c.Workloads(); err != nil {
 			return err
 		}
 	}

@@ -60,7 +60,7 @@ func TestEveryBuiltinSuiteLoads(t *testing.T) {
 			continue
 		}
 		for _, c := range s.Scenarios {
-			loads, err := c.Workloads("/x")
+			loads, err := c.Workloads()
 			if err != nil || len(loads) == 0 || Duration(loads) == 0 {
 				t.Errorf("%s %d: %d workloads of %s, %v", name, c.ID, len(loads), Duration(loads), err)
 			}
@@ -82,7 +82,7 @@ func TestPlaceKeepsTheAuthorsOptions(t *testing.T) {
 			t.Errorf("no line %q in\n%s", line, got)
 		}
 	}
-	loads, err := c.Workloads("/mnt/a:b/wal.dat")
+	loads, err := c.WorkloadsOn("/mnt/a:b/wal.dat")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func TestBuiltinThresholdsAreRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range s.Scenarios {
-			loads, err := c.Workloads("/file")
+			loads, err := c.Workloads()
 			if err != nil {
 				t.Fatal(err)
 			}
