@@ -164,7 +164,7 @@ func TestCommits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(a.Rows) == 0 || !strings.Contains(strings.Join(a.Rejected, "\n"), "358 commits a second of the 1,000") {
+	if len(a.Rows) == 0 || !strings.Contains(strings.Join(a.Rejected, "\n"), "358 of 1,000 commits") {
 		t.Errorf("%d rows, %q", len(a.Rows), a.Rejected)
 	}
 	for _, c := range a.Front {

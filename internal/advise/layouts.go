@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -195,20 +196,20 @@ func (r *Request) tooSlow(typ string, l *cloud.TypicalLatency, s *workload.Strea
 			most = ceiling.Concurrent(2, 3*lat) // one client waits for a sync and a half
 		}
 		if most < s.IOPS {
-			return fmt.Sprintf("%s: a synced write takes %v (%s), which allows %d client(s) %v commits a second of the %v asked for",
-				typ, units.LatencyOf(lat), source, max(s.Threads, 1), most, s.IOPS)
+			return fmt.Sprintf("%s: a synced write takes %v, which allows %s %v of %v commits a second [%s]",
+				typ, units.LatencyOf(lat), text.Plural(max(s.Threads, 1), "client"), most, s.IOPS, source)
 		}
 		return ""
 	}
 	if s.Threads > 0 {
 		n := s.Threads * max(s.Depth, 1)
 		if most := ceiling.Concurrent(n, lat); most < s.IOPS*0.999 {
-			return fmt.Sprintf("%s: %s has %d I/Os in flight, and at %v each (%s) they give %v IOPS of the %v asked for",
-				typ, s.Name, n, units.LatencyOf(lat), source, most, s.IOPS)
+			return fmt.Sprintf("%s: %s has %s in flight, and at %v each they give %v of %v IOPS [%s]",
+				typ, s.Name, text.Plural(n, "I/O"), units.LatencyOf(lat), most, s.IOPS, source)
 		}
 	}
 	if least := s.Latency.Smallest(); least > 0 && least < lat {
-		return fmt.Sprintf("%s: %s wants %v, and one I/O takes %v at rest (%s)", typ, s.Name, units.LatencyOf(least), units.LatencyOf(lat), source)
+		return fmt.Sprintf("%s: %s wants %v, and one I/O takes %v at rest [%s]", typ, s.Name, units.LatencyOf(least), units.LatencyOf(lat), source)
 	}
 	return ""
 }

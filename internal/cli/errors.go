@@ -148,3 +148,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	return usage(err)
 }
+
+// excerpted is an error that can show the line it is about, fit for a terminal, with a caret below the place.
+type excerpted interface {
+	error
+	Excerpt() string
+}

@@ -43,6 +43,9 @@ func Main(args []string) int {
 	}
 	if err != nil && err.Error() != "" {
 		fmt.Fprintf(env.Err, "plimsoll: %s\n", readable(err))
+		if at, ok := errors.AsType[excerpted](err); ok && at.Excerpt() != "" {
+			fmt.Fprintln(env.Err, at.Excerpt())
+		}
 		if h, ok := errors.AsType[*hinted](err); ok {
 			fmt.Fprintf(env.Err, "try: %s\n", text.Clean(h.hint, longError))
 		}
@@ -92,7 +95,7 @@ func groups(env *Env) []group {
 		{"Build", []*cobra.Command{
 			newPlanCmd(env), newApplyCmd(env), newVerifyCmd(env), newTeardownCmd(env), newTuneCmd(env),
 		}},
-		{"Decide", []*cobra.Command{newCeilingCmd(env), newCatalogCmd(env)}},
+		{"Decide", []*cobra.Command{newCeilingCmd(env), newWorkloadCmd(env), newAdviseCmd(env), newCatalogCmd(env)}},
 	}
 }
 

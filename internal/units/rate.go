@@ -165,10 +165,11 @@ func (n *IOPS) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalText prints n exactly, without separators.
-func (n IOPS) MarshalText() ([]byte, error) {
-	return []byte(strconv.FormatFloat(float64(n), 'f', -1, 64)), nil
-}
+// Arg prints n exactly, without separators.
+func (n IOPS) Arg() string { return strconv.FormatFloat(float64(n), 'f', -1, 64) }
+
+// MarshalText prints n as Arg does.
+func (n IOPS) MarshalText() ([]byte, error) { return []byte(n.Arg()), nil }
 
 // ParseIOPS reads 540, 40.1k (k, m and g are decimal here: operations are counted, not sized) or 18,462.
 func ParseIOPS(s string) (IOPS, error) {

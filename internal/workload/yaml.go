@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -32,7 +33,15 @@ func (m *Mistake) Excerpt() string {
 	if m.Line == 0 || m.Text == "" {
 		return ""
 	}
-	line := strings.ReplaceAll(m.Text, "\t", " ")
+	line := strings.Map(func(r rune) rune { // one column each, so that the caret stays in its place
+		switch {
+		case r == '\t':
+			return ' '
+		case !unicode.IsPrint(r):
+			return unicode.ReplacementChar
+		}
+		return r
+	}, m.Text)
 	return fmt.Sprintf("%4d | %s\n     | %s^", m.Line, line, strings.Repeat(" ", max(m.Column-1, 0)))
 }
 

@@ -1,0 +1,271 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/advise"
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/report"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+type adviseOptions struct {
+	file string
+	// A demand by flags.
+	iops              units.IOPS
+	mix               string
+	block, capacity   units.Bytes
+	latency, synced   units.Latency
+	commits           units.IOPS
+	clients           int
+	afr               string
+	region, prices    string
+	headroom          string
+	volumes, level    string
+	all, burst        bool
+	older             bool
+	format            string
+	yaml              int
+	memory            units.Bytes
+	vcpus, maxVolumes int
+	arch, instance    string
+	families, types   []string
+}
+
+func newAdviseCmd(env *Env) *cobra.Command {
+	var o adviseOptions
+	cmd := &cobra.Command{
+		Use:   "advise [DEMAND.yaml]",
+		Short: "Find the volumes and the instance that hold a demand, with what they cost a month",
+		Long: `Find layouts of volumes and the instance before them that hold a demand: what each
+costs a month, what limits it sustained and in bursts, how durable it is, and why the
+next cheaper one does not do. Prices are those of the catalogue (plimsoll catalog).`,
+		Example: `  plimsoll advise app.yaml --vcpus 8 --memory 64GiB
+  plimsoll advise --iops 16000 --mix 70r --block 8k --capacity 500GiB --afr 0.2%
+  plimsoll advise app.yaml --instance c8g.2xlarge
+  plimsoll advise app.yaml --yaml 1 > plimsoll.yaml`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.file = args[0]
+			}
+			return runAdvise(env, o)
+		},
+	}
+	f := cmd.Flags()
+	f.TextVar(&o.iops, "iops", units.IOPS(0), "the demand in `IOPS`, where no file describes it")
+	f.StringVar(&o.mix, "mix", "100r", "share of reads: 70r, 100r, 0r")
+	f.TextVar(&o.block, "block", 8*units.KiB, "`SIZE` of an I/O")
+	addSize(f, &o.capacity, "capacity", "`SIZE` of the data")
+	addLatency(f, &o.latency, "latency", "largest p99 `LATENCY` that is acceptable")
+	f.TextVar(&o.commits, "sync-commits", units.IOPS(0), "commits a second, each of which waits for its log")
+	f.IntVar(&o.clients, "clients", 1, "clients that commit at once")
+	addLatency(f, &o.synced, "sync-latency", "`LATENCY` of a write with its sync, as a run measured it")
+	f.StringVar(&o.afr, "afr", "", "largest share of years in which the data may be lost, such as 0.2%")
+	f.StringVar(&o.headroom, "headroom", "20%", "how much more than the demand is bought")
+	f.BoolVar(&o.burst, "burst-ok", false, "let the instance's 30 min a day of burst carry the demand's bursts")
+	f.StringVar(&o.region, "region", "", "region of the prices; only that of the price list is known")
+	f.StringVar(&o.prices, "prices", "", "price list `FILE` of your own: AWS's offer file in JSON, or CSV")
+	f.StringVar(&o.instance, "instance", "", "keep this instance `TYPE`")
+	f.IntVar(&o.vcpus, "vcpus", 0, "least number of vCPUs")
+	addSize(f, &o.memory, "memory", "least `SIZE` of memory")
+	addChoice(cmd, &o.arch, "arch", "`ARCHITECTURE` of the instance", []string{"arm64", "x86_64"})
+	f.StringSliceVar(&o.families, "family", nil, "families of instances, such as 'm*,r*'")
+	f.BoolVar(&o.older, "older", false, "previous generations, too")
+	f.StringVar(&o.volumes, "volumes", "", "keep these volumes: `SPEC` such as '4x gp2 3000GiB'")
+	f.StringVar(&o.level, "level", "raid0", "how the kept volumes are combined")
+	f.StringSliceVar(&o.types, "types", nil, "types of volumes (default "+strings.Join(advise.DefaultTypes, ",")+")")
+	f.IntVar(&o.maxVolumes, "max-volumes", advise.DefaultMaxVolumes, "largest number of volumes")
+	f.BoolVar(&o.all, "all", false, "show every choice that no other beats")
+	f.IntVar(&o.yaml, "yaml", 0, "print the plimsoll.yaml of row `N`")
+	addFormat(cmd, &o.format, []string{"text", "html", formatJSON})
+	return cmd
+}
+
+func runAdvise(env *Env, o adviseOptions) error {
+	r, err := o.request()
+	if err != nil {
+		return err
+	}
+	a, err := advise.Advise(*r)
+	if err != nil {
+		return usage(err)
+	}
+	saved, err := gp3Instead(*r, a)
+	if err != nil {
+		return err
+	}
+	a.Notes = append(saved, a.Notes...)
+	switch {
+	case o.yaml > 0:
+		if o.yaml > len(a.Rows) {
+			return usage(fmt.Errorf("--yaml %d: there are %s", o.yaml, text.Plural(len(a.Rows), "row")))
+		}
+		_, err := io.WriteString(env.Out, report.AdviceYAML(a, &a.Rows[o.yaml-1]))
+		return err
+	case o.format == formatJSON:
+		return report.WriteJSON(env.Out, "advice", a)
+	case o.format == "html":
+		return report.AdviceHTML(env.Out, a)
+	}
+	return report.Advice(env.Out, a, o.all, reportOptions(env))
+}
+
+// gp3Instead says what the kept gp2 volumes cost as gp3.
+func gp3Instead(r advise.Request, a *advise.Advice) ([]string, error) {
+	if r.Keep == nil || r.Keep.Spec.Type != "gp2" || len(a.Rows) == 0 {
+		return nil, nil
+	}
+	was, n := a.Rows[0], r.Keep.N
+	instead, err := advise.Instead(r, "gp3", was)
+	if err != nil || instead == "" {
+		return nil, err
+	}
+	return []string{fmt.Sprintf("%d x gp2 cost %v a month; %s", n, was.VolumesMonth, instead)}, nil
+}
+
+func (o adviseOptions) request() (*advise.Request, error) {
+	r := &advise.Request{
+		BurstOK: o.burst, VCPUs: o.vcpus, Memory: o.memory, Arch: o.arch, Families: o.families, Older: o.older, Instance: o.instance,
+		Types: o.types, MaxVolumes: o.maxVolumes, Synced: o.synced.Duration(),
+	}
+	var err error
+	if r.Demand, err = o.demand(); err != nil {
+		return nil, err
+	}
+	if r.Headroom, err = share(o.headroom, "headroom", 1000); err != nil {
+		return nil, err
+	}
+	if r.Prices, err = o.priceList(); err != nil {
+		return nil, err
+	}
+	if o.volumes != "" {
+		if r.Keep, err = o.keep(); err != nil {
+			return nil, usage(err)
+		}
+	}
+	return r, nil
+}
+
+// share reads 20% as 0.2.
+func share(s, flag string, most float64) (float64, error) {
+	number, ok := strings.CutSuffix(s, "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if !ok || err != nil || !(v >= 0 && v <= most) {
+		return 0, usage(fmt.Errorf("--%s %.40q: want such as 20%%", flag, s))
+	}
+	return v / 100, nil
+}
+
+var mixForm = regexp.MustCompile(`^(\d{1,3})r$`)
+
+// demand is that of the file, or of the flags.
+func (o adviseOptions) demand() (*workload.Demand, error) {
+	if o.file != "" {
+		if o.iops > 0 || o.commits > 0 {
+			return nil, usage(errors.New("--iops and --sync-commits describe a demand, and the file does"))
+		}
+		return loadDemand(o.file)
+	}
+	d := &workload.Demand{Name: "the demand", Source: "flags", Role: topology.Data, Capacity: o.capacity}
+	if o.afr != "" {
+		afr, err := share(o.afr, "afr", 100)
+		if err != nil {
+			return nil, err
+		}
+		d.Durability.AFR = afr
+	}
+	if o.iops > 0 {
+		m := mixForm.FindStringSubmatch(o.mix)
+		if m == nil {
+			return nil, usage(fmt.Errorf("--mix %.40q: want the share of reads, such as 70r", o.mix))
+		}
+		reads, _ := strconv.ParseFloat(m[1], 64)
+		if reads > 100 || o.block == 0 {
+			return nil, usage(errors.New("--mix is at most 100r, and --block more than 0"))
+		}
+		s := workload.Stream{
+			Name: "all", Random: true, ReadShare: reads / 100, Blocks: []workload.Block{{Size: o.block, Share: 1}},
+			IOPS: o.iops, Rate: units.Rate(float64(o.iops) * float64(o.block)),
+		}
+		if o.latency > 0 {
+			s.Latency.Percentiles = []workload.Percentile{{P: 99, Limit: o.latency.Duration()}}
+		}
+		d.Streams = append(d.Streams, s)
+	}
+	if o.commits > 0 {
+		if o.clients < 1 {
+			return nil, usage(fmt.Errorf("--clients %d: want from 1", o.clients))
+		}
+		d.Streams = append(d.Streams, workload.CommitStream(o.commits, o.clients))
+	}
+	if len(d.Streams) == 0 {
+		return nil, hint(usage(errors.New("a demand is missing: name its file, or give --iops or --sync-commits")), "plimsoll workload --ask > app.yaml")
+	}
+	return d, nil
+}
+
+// priceList is the catalogue's, or a file's over it.
+func (o adviseOptions) priceList() (*cloud.Prices, error) {
+	p := cloud.BuiltinPrices()
+	if o.prices != "" {
+		f, err := os.Open(o.prices)
+		if err != nil {
+			return nil, usage(err)
+		}
+		defer func() { _ = f.Close() }() // only read
+		own, err := cloud.ReadPrices(bufio.NewReaderSize(f, 1<<20))
+		if err != nil {
+			return nil, usage(fmt.Errorf("%s: %w", o.prices, err))
+		}
+		both := *p
+		if err := both.Merge(own); err != nil {
+			return nil, usage(fmt.Errorf("%s: %w", o.prices, err))
+		}
+		p = &both
+	}
+	if o.region != "" && o.region != p.Region {
+		return nil, usage(fmt.Errorf("--region %.40q: the prices at hand are of %s; bring those of another region with --prices", o.region, p.Region))
+	}
+	return p, nil
+}
+
+// keep is the layout of --volumes.
+func (o adviseOptions) keep() (*advise.Layout, error) {
+	d, err := topology.FromFlags(o.volumes, o.level, "", "")
+	if err != nil && strings.Contains(err.Error(), "raid0 needs") { // one volume
+		d, err = topology.FromFlags(o.volumes, "", "", "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	t, err := topology.FromDeclaration(d)
+	if err != nil {
+		return nil, err
+	}
+	a := t.Arrays[0]
+	v := a.Volumes[0]
+	if v.Size == 0 {
+		return nil, fmt.Errorf("--volumes %.60q: a size is missing, such as '4x gp2 3000GiB'", o.volumes)
+	}
+	l := &advise.Layout{Level: a.Level, N: len(a.Volumes), Chunk: a.Chunk, Spec: cloud.VolumeSpec{Type: v.Type, Size: v.Size}}
+	if v.Type != "gp2" && v.Type != "st1" && v.Type != "sc1" {
+		l.Spec.IOPS = v.Sustained.IOPS
+	}
+	if v.Type == "gp3" {
+		l.Spec.Rate = v.Sustained.Rate
+	}
+	return l, nil
+}

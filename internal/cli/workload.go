@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/report"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+type workloadOptions struct {
+	file     string
+	job      bool
+	filename string
+	depth    int
+	latency  units.Latency
+	runtime  time.Duration
+	size     units.Bytes
+	ask      bool
+	format   string
+}
+
+func newWorkloadCmd(env *Env) *cobra.Command {
+	var o workloadOptions
+	cmd := &cobra.Command{
+		Use:   "workload [FILE.yaml]",
+		Short: "Show what an application asks of the storage, and write the fio job that asks for the same",
+		Long: `Show a demand: its streams, peak and mean, the I/Os that EBS counts and how many are
+in flight. With --job, print the fio job that asks for it, with the arithmetic as
+comments. plimsoll run FILE.yaml runs it and judges by the latencies it states.`,
+		Example: `  plimsoll workload app.yaml
+  plimsoll workload app.yaml --job --filename /dev/nvme1n1 > app.fio
+  plimsoll workload --ask > app.yaml
+  plimsoll advise app.yaml`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.file = args[0]
+			}
+			return runWorkload(env, o)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.job, "job", false, "print the fio job")
+	f.StringVar(&o.filename, "filename", "", "`PATH` that the job works on: a device, a file, or a directory for a file of its own")
+	f.IntVar(&o.depth, "iodepth", 0, "iodepth of each job, instead of what its rate needs")
+	addLatency(f, &o.latency, "latency", "`LATENCY` of one I/O at rest, for what is in flight (1ms where not stated)")
+	addDuration(f, &o.runtime, "runtime", "least `DURATION` of the job, in whole periods of its bursts")
+	addSize(f, &o.size, "size", "`SIZE` of the file, instead of the demand's capacity")
+	f.BoolVar(&o.ask, "ask", false, "ask for the demand, question by question, and print its file")
+	addFormat(cmd, &o.format, textOrJSON)
+	return cmd
+}
+
+func runWorkload(env *Env, o workloadOptions) error {
+	switch {
+	case o.ask && o.file != "":
+		return usage(errors.New("--ask makes a demand; it takes no file"))
+	case o.ask:
+		text, err := workload.Ask(env.In, env.Err)
+		if err != nil {
+			return usage(err)
+		}
+		_, err = io.WriteString(env.Out, text)
+		return err
+	case o.file == "":
+		return hint(usage(errors.New("a demand file is missing")), "plimsoll workload --ask > app.yaml")
+	}
+	if o.depth < 0 || o.depth > 65536 {
+		return usage(fmt.Errorf("--iodepth %d: want from 1 to 65536", o.depth))
+	}
+	d, err := loadDemand(o.file)
+	if err != nil {
+		return err
+	}
+	latency, assumed := o.latency.Duration(), false
+	if latency <= 0 {
+		latency, assumed = workload.AssumedLatency, true
+	}
+	switch {
+	case o.job:
+		j := workload.JobOptions{Depth: o.depth, Latency: latency, Runtime: o.runtime, Size: o.size}
+		j.Filename, j.Directory = placeOf(o.filename)
+		_, err = io.WriteString(env.Out, d.Job(j).Text())
+		return err
+	case o.format == formatJSON:
+		return report.WorkloadJSON(env.Out, d, latency)
+	}
+	return report.Workload(env.Out, d, latency, assumed, reportOptions(env))
+}
+
+// placeOf tells a directory from a device or a file.
+func placeOf(path string) (file, directory string) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return "", path
+	}
+	return path, ""
+}
+
+// loadDemand reads a demand file.
+func loadDemand(name string) (*workload.Demand, error) {
+	data, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, usage(fmt.Errorf("%s does not exist", name))
+	}
+	if err != nil {
+		return nil, err
+	}
+	d, err := workload.Parse(name, data)
+	if err != nil {
+		return nil, usage(err)
+	}
+	return d, nil
+}

@@ -1,0 +1,158 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"plimsoll/internal/advise"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+// Advice prints what to buy for a demand: a table, and for each row what limits it and why a cheaper one does not do.
+func Advice(w io.Writer, a *advise.Advice, all bool, o Options) error {
+	t := newTerminal(w, o)
+	peak := a.Demand.Peak()
+	t.para("", plain, fmt.Sprintf("What holds %s: %v IOPS and %v at peak, with %.3g %% of headroom, in %s",
+		clean(a.Demand.Name, longName), peak.IOPS, peak.Rate, a.Headroom*100, clean(a.Region, 40)))
+	rows := a.Rows
+	if all {
+		rows = a.Front
+	}
+	if len(rows) == 0 {
+		fmt.Fprintln(t.out)
+		t.para("", bold, "Nothing holds it.")
+	} else {
+		fmt.Fprintf(t.out, "\n  %2s  %-37s %-14s %10s %8s\n", "", "volumes", "instance", "a month", "sustains")
+	}
+	for i := range rows {
+		c := &rows[i]
+		times := none
+		if c.Times > 0 {
+			times = fmt.Sprintf("%.2f x", c.Times)
+		}
+		fmt.Fprintf(t.out, "  %2d  %-37s %-14s %10v %8s\n", i+1, LayoutText(c.Layout), c.Type, c.Month, times)
+	}
+	for i := range rows {
+		if len(rows[i].Names) > 0 {
+			t.candidate(i+1, &rows[i])
+		}
+	}
+	fmt.Fprintln(t.out)
+	for _, r := range a.Rejected {
+		t.para("- ", plain, "not "+clean(r, longSentence))
+	}
+	for _, n := range a.Notes {
+		t.para("- ", dim, clean(n, longSentence))
+	}
+	if len(a.Rows) > 0 && !all {
+		t.para("", plain, fmt.Sprintf("%s on %s were looked at. The layout of a row: --yaml N > plimsoll.yaml, then plan, apply, run.",
+			text.Plural(a.Layouts, "layout"), text.Plural(a.Instances, "instance type")))
+	}
+	return t.out.Flush()
+}
+
+func (t *terminal) candidate(n int, c *advise.Candidate) {
+	fmt.Fprintln(t.out)
+	t.para("  ", bold, fmt.Sprintf("%d  %s", n, strings.Join(c.Names, ", ")))
+	for _, line := range CandidateLines(c) {
+		t.para("     ", plain, line)
+	}
+}
+
+// CandidateLines say what a candidate costs, what limits it, how durable it is, and why the next cheaper one does not do.
+func CandidateLines(c *advise.Candidate) []string {
+	lines := []string{fmt.Sprintf("%v for the volumes and %v for the %s (%s, %v, %s)", c.VolumesMonth, c.InstanceMonth, c.Type,
+		text.Plural(c.Instance.VCPUs, "vCPU"), c.Instance.Memory, c.Instance.Arch)}
+	if c.Times > 0 {
+		lines = append(lines, fmt.Sprintf("sustained: %.2f times the demand, limited by %s (%s)", c.Times, c.Sustained.Label(), clean(c.Sustained.How, longSentence)))
+	}
+	if c.Burst != nil {
+		lines = append(lines, fmt.Sprintf("in bursts of %s: %.2f times the demand, limited by %s", text.Duration(c.Instance.BurstFor), c.BurstTimes, c.Burst.Label()))
+	}
+	lines = append(lines, survives(c))
+	if c.Latency > 0 {
+		lines = append(lines, fmt.Sprintf("one I/O takes about %v at rest", units.LatencyOf(c.Latency)))
+	}
+	for _, n := range c.Notes {
+		lines = append(lines, clean(n, longSentence))
+	}
+	for _, why := range c.Why {
+		lines = append(lines, "why not cheaper: "+clean(why, longSentence))
+	}
+	return lines
+}
+
+func survives(c *advise.Candidate) string {
+	switch {
+	case c.Layout.Local:
+		return "the data is lost when the instance stops"
+	case c.Survives == workload.LostVolume:
+		return "survives one volume of a pair; no failure rate is stated, for failures within a zone are not independent"
+	}
+	digits := 2
+	if c.AFR < 0.0001 {
+		digits = 3
+	}
+	return fmt.Sprintf("the data is lost in %.*f %% of years at most", digits, c.AFR*100)
+}
+
+// LayoutText is volumes in a few words: "8 x gp3 50 GiB raid10".
+func LayoutText(l advise.Layout) string {
+	parts := []string{fmt.Sprintf("%d x", l.N)}
+	if l.Local {
+		return fmt.Sprintf("%d x local %.0f GB", l.N, float64(l.Spec.Size)/1e9)
+	}
+	parts = append(parts, l.Spec.Type, gibs(l.Spec.Size))
+	if l.Spec.IOPS > 0 && (l.Spec.Type != "gp3" || l.Spec.IOPS > 3000) {
+		parts = append(parts, l.Spec.IOPS.String()+" IOPS")
+	}
+	if l.Spec.Rate > 125*units.MiBPerSec {
+		parts = append(parts, fmt.Sprintf("%.0f MiB/s", l.Spec.Rate/units.MiBPerSec))
+	}
+	if l.Level != topology.Single {
+		parts = append(parts, string(l.Level))
+	}
+	return strings.Join(parts, " ")
+}
+
+func gibs(b units.Bytes) string { return text.Count(uint32(b/units.GiB)) + " GiB" }
+
+// AdviceYAML is the plimsoll.yaml of a candidate, which plan, ceiling and lab take.
+func AdviceYAML(a *advise.Advice, c *advise.Candidate) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("# Advised by plimsoll for %s: %s on %s, %v a month in %s.", clean(a.Demand.Name, longName), LayoutText(c.Layout), c.Type, c.Month, clean(a.Region, 40))
+	for _, s := range CandidateLines(c) {
+		line("#   %s", s)
+	}
+	line("instance: %s", c.Type)
+	line("arrays:")
+	line("  - name: data")
+	line("    role: [data, wal]")
+	l := c.Layout
+	line("    level: %s", l.Level)
+	if l.Chunk > 0 {
+		line("    chunk: %s", l.Chunk.Arg())
+	}
+	line("    volumes:")
+	line("      count: %d", l.N)
+	if l.Local {
+		line("      model: Amazon EC2 NVMe Instance Storage")
+		line("      size: %d", uint64(l.Spec.Size))
+	} else {
+		line("      type: %s", l.Spec.Type)
+		line("      size: %dGiB", l.Spec.Size/units.GiB)
+		if l.Spec.IOPS > 0 {
+			line("      iops: %s", l.Spec.IOPS.Arg())
+		}
+		if l.Spec.Rate > 0 && l.Spec.Type == "gp3" {
+			line("      throughput: %.0fMiB/s", l.Spec.Rate/units.MiBPerSec)
+		}
+	}
+	line("    filesystem: {type: xfs, mount: /data}")
+	return b.String()
+}

@@ -1,0 +1,160 @@
+package workload
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// question is one line of a stream's description, and the answer that Enter stands for.
+type question struct {
+	key, text, otherwise string
+	optional             bool
+}
+
+var aboutStream = []question{
+	{"name", "name of the stream", "main", false},
+	{"does", "sequential or random, then read, write or readwrite", "random readwrite", false},
+	{"reads", "share of its I/Os that read", "70%", false},
+	{"block", "size of an I/O, or a mix such as {8KiB: 60%, 32KiB: 40%}", "8KiB", false},
+	{"threads", "threads that do it at once", "16", false},
+	{"rate", "rate, such as 1280 IOPS, 80MiB/s or 5MiB/s per thread", "", false},
+	{"sync", "sync after its writes: none, fdatasync, fsync or dsync", "none", false},
+	{"latency", "latency that it bears, such as {p99: 10ms, over: {1s: 1%}}; nothing for any", "", true},
+	{"burst", "bursts, such as {for: 5s, every: 30s}; nothing for always", "", true},
+}
+
+// errNoAnswers is returned when the input ends before the questions do.
+var errNoAnswers = errors.New("the answers ended before the questions did")
+
+// Ask asks a person for a demand and returns it as YAML. An answer that cannot be is asked for again, with the reason.
+func Ask(in io.Reader, out io.Writer) (string, error) {
+	a := asker{bufio.NewScanner(in), out}
+	head, err := a.all("", []question{
+		{"workload", "name of the application", "app", false},
+		{"capacity", "how much data it holds", "100GiB", false},
+	}, "streams: [{does: random read, block: 4KiB, rate: 1 IOPS}]\n")
+	if err != nil {
+		return "", err
+	}
+	text := head + "streams:\n"
+	for n := 1; ; n++ {
+		stream, err := a.stream(text)
+		if err != nil {
+			return "", err
+		}
+		text += stream
+		more, err := a.ask(question{"", "another stream? yes or no", "no", false}, func(s string) error {
+			if s != "yes" && s != "no" && s != "y" && s != "n" {
+				return errors.New("want yes or no")
+			}
+			return nil
+		})
+		if err != nil {
+			return "", err
+		}
+		if more[0] != 'y' || n == mostStreams {
+			break
+		}
+	}
+	d, err := Parse("app.yaml", []byte(text))
+	if err != nil {
+		return "", err
+	}
+	return d.YAML(), nil
+}
+
+type asker struct {
+	in  *bufio.Scanner
+	out io.Writer
+}
+
+// ask one question until its answer passes.
+func (a asker) ask(q question, check func(string) error) (string, error) {
+	for {
+		hint := ""
+		if q.otherwise != "" {
+			hint = " [" + q.otherwise + "]"
+		}
+		fmt.Fprintf(a.out, "%s%s: ", q.text, hint)
+		if !a.in.Scan() {
+			return "", errors.Join(a.in.Err(), errNoAnswers)
+		}
+		answer := strings.TrimSpace(a.in.Text())
+		if answer == "" {
+			answer = q.otherwise
+		}
+		if answer == "" && !q.optional {
+			fmt.Fprintln(a.out, "  an answer is needed")
+			continue
+		}
+		if answer != "" {
+			if err := check(answer); err != nil {
+				fmt.Fprintf(a.out, "  %v\n", err)
+				continue
+			}
+		}
+		return answer, nil
+	}
+}
+
+// all asks questions whose answers are lines of YAML; rest makes a whole file of what is there so far.
+func (a asker) all(text string, questions []question, rest string) (string, error) {
+	for _, q := range questions {
+		answer, err := a.ask(q, func(s string) error { return reason(Parse("app.yaml", []byte(text+q.key+": "+s+"\n"+rest))) })
+		if err != nil {
+			return "", err
+		}
+		text += q.key + ": " + answer + "\n"
+	}
+	return text, nil
+}
+
+// reason is a mistake without its place, which a person who answers does not see.
+func reason(_ *Demand, err error) error {
+	if m, ok := errors.AsType[*Mistake](err); ok {
+		return m.Err
+	}
+	return err
+}
+
+func (a asker) stream(before string) (string, error) {
+	lines := map[string]string{}
+	whole := func(with map[string]string) string {
+		text, sep := before, "  - "
+		// Keys that are not answered yet stand in with what goes with anything.
+		for _, q := range aboutStream {
+			v := with[q.key]
+			if v == "" {
+				v = map[string]string{"name": "unnamed", "does": "random write", "block": "4KiB", "threads": "1", "rate": "1 IOPS"}[q.key]
+			}
+			if v != "" {
+				text += sep + q.key + ": " + v + "\n"
+				sep = "    "
+			}
+		}
+		return text
+	}
+	for _, q := range aboutStream {
+		if q.key == "reads" && !strings.HasSuffix(lines["does"], "readwrite") || q.key == "sync" && strings.HasSuffix(lines["does"], " read") {
+			continue
+		}
+		answer, err := a.ask(q, func(s string) error {
+			trial := map[string]string{q.key: s}
+			for k, v := range lines {
+				trial[k] = v
+			}
+			if strings.HasSuffix(trial["does"], "readwrite") && trial["reads"] == "" {
+				trial["reads"] = "50%"
+			}
+			return reason(Parse("app.yaml", []byte(whole(trial))))
+		})
+		if err != nil {
+			return "", err
+		}
+		lines[q.key] = answer
+	}
+	return strings.TrimPrefix(whole(lines), before), nil
+}
