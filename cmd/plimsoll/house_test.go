@@ -45,7 +45,7 @@ var doors = map[string]string{
 	"html/template":            "report",
 	"github.com/spf13/cobra":   "cli",
 	"charm.land/bubbletea/v2":  "cli",
-	"github.com/goccy/go-yaml": "suite topology lab workload",
+	"github.com/goccy/go-yaml": "compare suite topology lab workload",
 }
 
 func TestRoomsKeepTheirPlaces(t *testing.T) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,6 +18,9 @@ type compareOptions struct {
 	margin string
 	format string
 	failOn []string
+	// against is last:10, a table of expected figures, or a run.
+	against string
+	inGiven bool
 }
 
 func newCompareCmd(env *Env) *cobra.Command {
@@ -36,8 +40,14 @@ runs; or KEY=VALUE for all runs with that label below --in. A single run is comp
 		Example: `  plimsoll compare runs/before runs/after
   plimsoll compare kernel=6.1 kernel=6.8 --in runs
   plimsoll compare --by instance runs/
-  plimsoll compare runs/before runs/after --fail-on regression:5%`,
-		RunE: func(_ *cobra.Command, args []string) error {
+  plimsoll compare runs/before runs/after --fail-on regression:5%
+  plimsoll compare runs/newest --against last:10 --fail-on regression
+  plimsoll compare runs/newest --against guide`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.inGiven = cmd.Flags().Changed("in")
+			if o.against != "" {
+				return compareAgainst(env, args, o)
+			}
 			return runCompare(env, args, o)
 		},
 	}
@@ -45,6 +55,9 @@ runs; or KEY=VALUE for all runs with that label below --in. A single run is comp
 	f.StringVar(&o.source.By, "by", "", "group all results by this `LABEL`, or by instance, host, kernel, fio or scenario")
 	f.StringVar(&o.source.In, "in", "runs", "look for runs that are named by a label below this `DIR`")
 	f.StringVar(&o.base, "base", "", "compare with this `SIDE` (default the first, or the oldest group)")
+	f.StringVar(&o.against, "against", "",
+		"judge one run by `WHAT`: last:10 (earlier runs below --in), a run, or a table of expected figures (built in: "+
+			strings.Join(compare.Tables(), ", ")+")")
 	f.StringVar(&o.margin, "margin", o.margin, "changes within `PERCENT` do not matter")
 	f.StringSliceVar(&o.failOn, "fail-on", nil,
 		"exit 3 on `WHAT`: regression (slower), regression:5% (slower by at least 5 %), cannot-tell; may be repeated")
@@ -81,13 +94,28 @@ func runCompare(env *Env, words []string, o compareOptions) error {
 	if err := report.Compare(env.Out, report.Format(o.format), t, reportOptions(env)); err != nil {
 		return err
 	}
-	if reasons := t.Fails(gate); len(reasons) > 0 {
-		for _, r := range reasons {
-			fmt.Fprintln(env.Err, clean(r))
-		}
-		return errVerdict
+	return failed(env, t.Fails(gate))
+}
+
+// compareAgainst judges one run by a baseline.
+func compareAgainst(env *Env, words []string, o compareOptions) error {
+	if len(words) != 1 {
+		return usage(errors.New("--against judges one run: name that run only"))
 	}
-	return nil
+	gate, err := parseGate(o.failOn)
+	if err != nil {
+		return usage(err)
+	}
+	dir, err := findRun(words[0], o.source.In)
+	if err != nil {
+		return err
+	}
+	against, in := o.against, ""
+	if o.inGiven {
+		in = o.source.In
+	}
+	o.against = ""
+	return reportAgainst(env, dir, against, in, o.format, gate, o)
 }
 
 // runWords turns the names of runs into their directories; KEY=VALUE stays.

@@ -90,7 +90,8 @@ func groups(env *Env) []group {
 		{"Look", []*cobra.Command{newInspectCmd(env), newCheckCmd(env), newSuitesCmd(env), newShowCmd(env)}},
 		{"Measure", []*cobra.Command{newRunCmd(env), newImportCmd(env), newConvertCmd(env), newLabCmd(env), newCleanCmd(env)}},
 		{"Judge", []*cobra.Command{
-			newReportCmd(env), newRunsCmd(env), newCompareCmd(env), newLintCmd(env), newExplainCmd(env),
+			newReportCmd(env), newRunsCmd(env), newCompareCmd(env), newHistoryCmd(env), newExportCmd(env),
+			newLintCmd(env), newExplainCmd(env),
 		}},
 		{"Build", []*cobra.Command{
 			newPlanCmd(env), newApplyCmd(env), newVerifyCmd(env), newTeardownCmd(env), newTuneCmd(env),

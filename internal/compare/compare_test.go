@@ -51,19 +51,8 @@ func run(t *testing.T, dir string, n int, labels map[string]string, works ...wor
 	defer b.Close()
 	for i, w := range works {
 		s := b.Run.Suite.Scenarios[i]
-		res := &result.Result{
-			ID: s.ID, Name: w.name, Role: s.Role, State: result.Done, Start: r.Created, Measured: time.Minute, Labels: w.labels,
-		}
-		if w.state != "" {
-			res.State = w.state
-			res.Reasons = []string{"it could not be trusted"}
-		}
-		res.Total.Write.IOPS = units.IOPS(w.iops)
-		res.Total.Write.BW = units.Rate(w.iops * float64(w.load.WriteBS))
-		res.IOPS = stats.Estimate{Center: w.iops, Lo: w.iops, Hi: w.iops}
-		if w.load.Engine != "" {
-			res.Workloads = []fio.Workload{w.load}
-		}
+		res := resultOf(w, r.Created)
+		res.ID = s.ID
 		tmp, err := b.Begin(s)
 		if err != nil {
 			t.Fatal(err)
@@ -77,6 +66,21 @@ func run(t *testing.T, dir string, n int, labels map[string]string, works ...wor
 		t.Fatal(err)
 	}
 	return whole
+}
+
+func resultOf(w work, at time.Time) *result.Result {
+	res := &result.Result{Name: w.name, Role: topology.Data, State: result.Done, Start: at, Measured: time.Minute, Labels: w.labels}
+	if w.state != "" {
+		res.State = w.state
+		res.Reasons = []string{"it could not be trusted"}
+	}
+	res.Total.Write.IOPS = units.IOPS(w.iops)
+	res.Total.Write.BW = units.Rate(w.iops * float64(w.load.WriteBS))
+	res.IOPS = stats.Estimate{Center: w.iops, Lo: w.iops, Hi: w.iops}
+	if w.load.Engine != "" {
+		res.Workloads = []fio.Workload{w.load}
+	}
+	return res
 }
 
 func compared(t *testing.T, o Options, sides ...Side) *Table {

@@ -29,6 +29,7 @@ type Figure struct {
 	// Lower is better: a latency.
 	Lower bool `json:"lower,omitempty"`
 
+	value   func(*result.Result) float64 // nil for the whole IOPS or bandwidth, and for percentiles
 	latency func(*result.Result) fio.Latency
 	hist    func(result.Second) *fio.Hist
 	q       float64
@@ -60,6 +61,8 @@ func rates(r *result.Result) (iops, bw float64) {
 func (f Figure) of(r *result.Result) float64 {
 	n, bw := rates(r)
 	switch {
+	case f.value != nil:
+		return f.value(r)
 	case f.latency != nil:
 		if v, ok := f.latency(r).At(100 * f.q); ok {
 			return float64(v)
@@ -79,10 +82,12 @@ func (f Figure) estimate(r *result.Result) stats.Estimate {
 	switch {
 	case f.latency != nil:
 		within = f.quantileOf(r)
+	case f.value != nil:
+		within = stats.Estimate{}
 	case f.Unit == BytesPerSec:
 		within = r.BW
 	}
-	if within.N > 1 && within.Center > 0 { // of fio's figure the interval of the seconds, which are differences
+	if within.HasInterval() && within.Center > 0 { // of fio's figure the interval of the seconds, which are differences
 		e.Lo, e.Hi, e.N = e.Center*within.Lo/within.Center, e.Center*within.Hi/within.Center, within.N
 	}
 	return e
@@ -108,7 +113,7 @@ func usable(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
 // bound is what a ceiling allows of the figure, 0 when it says nothing of it.
 func (f Figure) bound(b *ceiling.Bound) float64 {
 	switch {
-	case b == nil || f.latency != nil:
+	case b == nil || f.latency != nil || f.value != nil:
 		return 0
 	case f.Unit == BytesPerSec:
 		return float64(b.BW)

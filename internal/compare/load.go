@@ -154,6 +154,13 @@ func exists(path string) bool {
 	return err == nil
 }
 
+// OpenAll opens all runs of a directory. What cannot be read, or did not come to its end, is noted.
+func OpenAll(dir string) (runs []*bundle.Bundle, notes []string, err error) {
+	l := &Loaded{}
+	runs, err = l.below(dir)
+	return runs, l.Notes, err
+}
+
 // below opens all runs of a directory. What cannot be read is noted; what is no run is passed over.
 func (l *Loaded) below(dir string) ([]*bundle.Bundle, error) {
 	entries, err := os.ReadDir(dir)

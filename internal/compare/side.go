@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/finding"
 	"plimsoll/internal/result"
+	"plimsoll/internal/verdict"
 )
 
 // Sample is one scenario measured once.
@@ -49,9 +51,9 @@ func distrust(b *bundle.Bundle, s *bundle.Scenario) string {
 		return s.Result.Reasons[0]
 	case s.Result.State != result.Done:
 		return "its state is " + string(s.Result.State)
-	case s.Verdict == "invalid":
+	case s.Verdict == verdict.Invalid:
 		for _, f := range b.Findings {
-			if f.Severity == "invalid" && slices.Contains(f.Scenarios, s.ID) {
+			if f.Severity == finding.Invalid && slices.Contains(f.Scenarios, s.ID) {
 				return fmt.Sprintf("%s: %s", f.Code, f.Title)
 			}
 		}

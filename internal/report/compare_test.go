@@ -66,7 +66,7 @@ func TestCompareFormats(t *testing.T) {
 		},
 		Markdown: {"~~238,000~~ INVALID", "| 1,181 ± 0.9 % | 99.2 % |", "&lt;b&gt;before"},
 		CSV:      {"'=cmd", "Welch's t on logarithms", "PL408"},
-		JSON:     {`"schema_version": 1`, `"verdict": "faster"`},
+		JSON:     {`"schema_version": 2`, `"verdict": "faster"`},
 		HTML:     {"<s>238,000</s> INVALID", `data-chart="intervals"`, "&lt;b&gt;before"},
 	} {
 		var out bytes.Buffer

@@ -107,6 +107,28 @@ const kinds = {
     }
   },
 
+  // A figure by run; categories, not time: a week without runs is no news.
+  trend(s, _, p) {
+    const unit = s.unit === 'bandwidth' ? print.mib : print.iops
+    const byRun = (name, values, style, symbols) => ({
+      name, type: 'line', data: values, showSymbol: symbols, symbol: 'circle', symbolSize: 6, connectNulls: false,
+      lineStyle: { color: p.dirs.read, ...style }, itemStyle: { color: p.dirs.read },
+    })
+    const most = Math.max(1, ...s.at, ...s.high)
+    return {
+      grid: { ...grid(), top: 14 }, tooltip: tooltip(p, unit, (x) => x),
+      xAxis: {
+        type: 'category', data: s.t, axisLine: quiet(p), axisTick: { show: false }, splitLine: { show: false },
+        axisLabel: label(p, (x) => String(x).slice(0, 10)),
+      },
+      yAxis: { type: 'value', min: 0, max: nice(most * 1.08), ...side(p), axisLabel: label(p, print.axis(most)) },
+      series: [
+        byRun(s.unit, s.at, { width: 1.8 }, true),
+        byRun('low', s.low, { width: 1, type: 'dashed' }, false), byRun('high', s.high, { width: 1, type: 'dashed' }, false),
+      ],
+    }
+  },
+
   members(s, _, p, width) {
     const cells = []
     s.members.forEach((m, y) => m.util.forEach((v, x) => cells.push([x, y, v])))

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/compare"
+	"plimsoll/internal/report"
+)
+
+// judgeAgainst holds a run against what --against names: last:10 (the runs before it in a directory), one run, or a table
+// of expected figures.
+func judgeAgainst(b *bundle.Bundle, what, in string) (*compare.Against, error) {
+	if count, ok := strings.CutPrefix(what, "last:"); ok {
+		n, err := strconv.Atoi(count)
+		if err != nil || n < 1 {
+			return nil, usage(fmt.Errorf("--against %q: give a number of runs such as last:10", what))
+		}
+		earlier, notes, err := compare.OpenAll(in)
+		if err != nil {
+			return nil, err
+		}
+		a := compare.AgainstRuns(b, earlier, n)
+		a.Notes = append(a.Notes, notes...)
+		return a, nil
+	}
+	table, err := compare.ReadExpectations(what)
+	if err != nil {
+		return nil, usage(err)
+	}
+	return compare.AgainstTable(b, table), nil
+}
+
+// isRun says that --against names a run.
+func isRun(what string) bool {
+	_, err := bundle.Open(what)
+	return err == nil
+}
+
+// reportAgainst prints how a run stands, and fails where the gate says so.
+func reportAgainst(env *Env, dir, what, in, format string, gate compare.Gate, base compareOptions) error {
+	if isRun(what) { // one run: an ordinary comparison
+		return runCompare(env, []string{what, dir}, base)
+	}
+	b, err := bundle.Open(dir)
+	if err != nil {
+		return err
+	}
+	if in == "" {
+		in = filepath.Dir(filepath.Clean(dir))
+	}
+	a, err := judgeAgainst(b, what, in)
+	if err != nil {
+		return err
+	}
+	if err := report.Against(env.Out, report.Format(format), a); err != nil {
+		return usage(err)
+	}
+	return failed(env, a.Fails(gate))
+}
+
+// failed prints why a gate does not pass.
+func failed(env *Env, reasons []string) error {
+	for _, r := range reasons {
+		fmt.Fprintln(env.Err, clean(r))
+	}
+	if len(reasons) > 0 {
+		return errVerdict
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/report"
+	"plimsoll/internal/sys"
+)
+
+func newExportCmd(env *Env) *cobra.Command {
+	format, file := string(report.OpenMetrics), ""
+	cmd := &cobra.Command{
+		Use:   "export RUN|DIR...",
+		Short: "Write figures for other programs: OpenMetrics text, or a row a metric",
+		Long: `Write figures for other programs. openmetrics is a text file for the textfile collector of Prometheus' node_exporter, with
+the newest run of each suite and host; csv-long has a row a metric of every run, for pivot tables. With -o the file is replaced
+whole or not at all.`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeRuns,
+		Example: `  plimsoll export runs -o /var/lib/node_exporter/plimsoll.prom
+  plimsoll export runs --format csv-long > all.csv`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			runs, notes, err := openRuns(args)
+			if err != nil {
+				return err
+			}
+			for _, n := range notes {
+				fmt.Fprintf(env.Err, "note: %s\n", clean(n))
+			}
+			if file == "" {
+				return report.Export(env.Out, report.Format(format), runs)
+			}
+			var out bytes.Buffer
+			if err := report.Export(&out, report.Format(format), runs); err != nil {
+				return err
+			}
+			return sys.WriteFile(file, out.Bytes(), mode(file))
+		},
+	}
+	addChoice(cmd, &format, "format", "output `FORMAT`", report.ExportFormats())
+	cmd.Flags().StringVarP(&file, "output", "o", "", "write to `FILE`, replacing it whole")
+	return cmd
+}

@@ -1,0 +1,186 @@
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/stats"
+)
+
+// Standing is a new figure against what was expected.
+type Standing string
+
+// The standings. Unjudged has a reason.
+const (
+	AsExpected Standing = "as expected"
+	Regression Standing = "regression"
+	Better     Standing = "better"
+	Unjudged   Standing = "not judged"
+)
+
+// Against is a new run held to a baseline: earlier runs, or a table of expected figures.
+type Against struct {
+	Run      string     `json:"run"`
+	Baseline string     `json:"baseline"` // "the last 10 runs", or a table's name
+	Rows     []Judgment `json:"rows"`
+	Notes    []string   `json:"notes,omitempty"`
+}
+
+// Judgment is one scenario's figure against its baseline.
+type Judgment struct {
+	Scenario string         `json:"scenario"`
+	Figure   Figure         `json:"figure"`
+	Now      stats.Estimate `json:"now"`
+	Rounds   int            `json:"rounds"`
+	// Expected is the centre and the limits of what was expected: at 99 % from earlier runs, or a tolerance.
+	Expected stats.Estimate `json:"expected"`
+	Earlier  int            `json:"earlier_runs,omitempty"`
+	Standing Standing       `json:"standing"`
+	// LeastSeen is about the least fall that would have been seen, as a share; 0 when nothing could have been.
+	LeastSeen float64 `json:"least_seen,omitempty"`
+	Why       string  `json:"why,omitempty"`
+	// Changed are facts that changed since the run before: a likely cause.
+	Changed []string `json:"changed,omitempty"`
+}
+
+// Change is the new figure over the expected one, less 1.
+func (j Judgment) Change() float64 {
+	if j.Expected.Center <= 0 {
+		return 0
+	}
+	return j.Now.Center/j.Expected.Center - 1
+}
+
+// AgainstRuns judges a run by earlier ones of the same scenarios, layout and host, at most last of each.
+func AgainstRuns(now *bundle.Bundle, earlier []*bundle.Bundle, last int) *Against {
+	a := &Against{Run: now.Run.ID, Baseline: fmt.Sprintf("the last %d runs", last)}
+	earlier = slices.DeleteFunc(slices.Clone(earlier), func(b *bundle.Bundle) bool {
+		return b.Run.ID == now.Run.ID || b.Run.Created.After(now.Run.Created) || b.Run.State != bundle.Finished
+	})
+	series, notes := History(earlier, Filter{})
+	a.Notes = notes
+	for _, rounds := range byScenario(samplesOf(now)) {
+		a.Rows = append(a.Rows, judged(rounds, series, last))
+	}
+	return a
+}
+
+// judged holds one scenario's rounds against its series.
+func judged(rounds []Sample, series []Series, last int) Judgment {
+	key, figure := keyOf(rounds[0], ""), mainFigure(rounds[0].Scenario)
+	point := pointOf(figure, rounds)
+	j := Judgment{Scenario: key.Scenario, Figure: figure, Now: point.Value, Rounds: point.Rounds, Standing: Unjudged}
+	if point.Invalid != "" {
+		j.Why = "INVALID: " + point.Invalid
+		return j
+	}
+	at := slices.IndexFunc(series, func(s Series) bool { return s.Key == key })
+	if at < 0 {
+		j.Why = noSeries(key, series)
+		return j
+	}
+	points := series[at].usable()
+	points = points[max(0, len(points)-last):]
+	var values []float64
+	for _, p := range points {
+		values = append(values, p.Value.Center)
+	}
+	j.Earlier = len(values)
+	if len(values) == 0 {
+		j.Why = fmt.Sprintf("too few runs to judge (0 of %d)", stats.LeastBaseline)
+		return j
+	}
+	floor := 0.03
+	if point.Value.HasInterval() {
+		floor = max(floor, math.Abs(point.Value.Rel()))
+	}
+	e, err := stats.Expect(values, point.Rounds, floor)
+	if err != nil {
+		j.Why = err.Error()
+		return j
+	}
+	j.Expected = e.Level
+	if e.TooFew != "" {
+		j.Why = e.TooFew
+		return j
+	}
+	j.LeastSeen = e.LeastSeen
+	j.stand(e.Outside(j.Now.Center))
+	if j.Standing != AsExpected {
+		j.Changed = changed(points[len(points)-1].Facts, point.Facts)
+	}
+	return j
+}
+
+// stand sets the standing for a figure that is below (-1), within (0) or above (1) what was expected.
+func (j *Judgment) stand(side int) {
+	if j.Figure.Lower {
+		side = -side
+	}
+	switch {
+	case side < 0:
+		j.Standing = Regression
+	case side > 0:
+		j.Standing = Better
+	default:
+		j.Standing = AsExpected
+	}
+}
+
+// noSeries says why there is nothing to judge by: what differs from the nearest runs of that scenario.
+func noSeries(key Key, series []Series) string {
+	best := ""
+	fewest := math.MaxInt
+	for i := len(series) - 1; i >= 0; i-- {
+		k := series[i].Key
+		if k.Scenario != key.Scenario || k.Suite != key.Suite {
+			continue
+		}
+		differ := k.Differences(key)
+		if k.Group != key.Group {
+			differ = append(differ, fmt.Sprintf("host: %s and %s", k.Group, key.Group))
+		}
+		if len(differ) < fewest {
+			fewest, best = len(differ), strings.Join(differ, "; ")
+		}
+	}
+	if best == "" {
+		return fmt.Sprintf("too few runs to judge (0 of %d)", stats.LeastBaseline)
+	}
+	return "earlier runs measured something else: " + best
+}
+
+// changed lists the facts that are not what they were.
+func changed(was, is map[string]string) []string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(is)) {
+		if old := was[name]; old != "" && old != is[name] {
+			all = append(all, fmt.Sprintf("%s was %s and is %s", name, old, is[name]))
+		}
+	}
+	return all
+}
+
+// Fails lists what does not pass the gate, a sentence each.
+func (a *Against) Fails(g Gate) []string {
+	var reasons []string
+	for _, j := range a.Rows {
+		change := j.Change()
+		if j.Figure.Lower {
+			change = -change
+		}
+		switch {
+		case g.Regression && j.Standing == Regression && change <= -g.By:
+			reasons = append(reasons, fmt.Sprintf("%s is a regression: %+.1f %%", j.Scenario, 100*j.Change()))
+		case g.CannotTell && j.Standing == Unjudged:
+			reasons = append(reasons, fmt.Sprintf("%s was not judged: %s", j.Scenario, j.Why))
+		case g.CannotTell && g.By > 0 && j.LeastSeen > g.By:
+			reasons = append(reasons, fmt.Sprintf("%s: a fall of %.0f %% could not have been seen, only one of %.0f %%", j.Scenario, 100*g.By, 100*j.LeastSeen))
+		}
+	}
+	return reasons
+}

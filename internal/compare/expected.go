@@ -1,0 +1,247 @@
+package compare
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/result"
+	"plimsoll/internal/stats"
+	"plimsoll/internal/units"
+)
+
+// Expectations are a table of figures that a run should reach: the measurements of an article, a vendor, or an acceptance test.
+type Expectations struct {
+	Name   string `yaml:"name"`
+	Source string `yaml:"source"` // where the figures come from, and when
+	// Tolerance is how far a figure may be off, either way, unless its own says otherwise: "5%".
+	Tolerance string        `yaml:"tolerance"`
+	Figures   []Expectation `yaml:"figures"`
+}
+
+// Expectation is one figure of one scenario.
+type Expectation struct {
+	Scenario string `yaml:"scenario"`
+	// Figure is iops, read.iops, write.iops, bw, read.bw, write.bw, or a latency: read.clat.mean, write.clat.p99, sync.p99.
+	Figure    string `yaml:"figure"`
+	Value     string `yaml:"value"` // 536, "1,003 MiB/s", 1.858ms
+	Tolerance string `yaml:"tolerance"`
+}
+
+//go:embed tables/*.yaml
+var tables embed.FS
+
+// Tables names the built-in tables of expected figures.
+func Tables() []string {
+	entries, _ := tables.ReadDir("tables") // it is embedded
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
+	}
+	return names
+}
+
+// ReadExpectations reads a built-in table by its name, or a file.
+func ReadExpectations(name string) (*Expectations, error) {
+	data, err := tables.ReadFile("tables/" + name + ".yaml")
+	if err != nil {
+		data, err = os.ReadFile(name)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("%s does not exist, and there is no built-in table of that name: there are %s", name, strings.Join(Tables(), ", "))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	e, err := ParseExpectations(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return e, nil
+}
+
+// ParseExpectations reads a table and checks each line of it.
+func ParseExpectations(data []byte) (*Expectations, error) {
+	var e Expectations
+	if err := yaml.UnmarshalWithOptions(data, &e, yaml.Strict()); err != nil {
+		return nil, errors.New(strings.TrimSpace(yaml.FormatError(err, false, false)))
+	}
+	if len(e.Figures) == 0 {
+		return nil, errors.New("no figures: want figures: with scenario, figure, value")
+	}
+	for i, f := range e.Figures {
+		if _, _, err := f.limits(e.Tolerance); err != nil {
+			return nil, fmt.Errorf("figure %d (%s): %w", i+1, f.Scenario, err)
+		}
+	}
+	return &e, nil
+}
+
+// limits are the expected value, in the figure's base unit, and the tolerance as a share.
+func (x Expectation) limits(tolerance string) (value, share float64, err error) {
+	f, err := figureNamed(x.Figure)
+	if err != nil {
+		return 0, 0, err
+	}
+	value, err = parseAmount(x.Value, f.Unit)
+	if err != nil {
+		return 0, 0, err
+	}
+	if x.Tolerance != "" {
+		tolerance = x.Tolerance
+	}
+	if tolerance == "" {
+		tolerance = "5%"
+	}
+	number, isPercent := strings.CutSuffix(strings.TrimSpace(tolerance), "%")
+	share, err = strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if err != nil || !isPercent || !(share > 0) || share >= 100 {
+		return 0, 0, fmt.Errorf("tolerance %q: give a share such as 5%%", tolerance)
+	}
+	return value, share / 100, nil
+}
+
+func parseAmount(s string, u Unit) (v float64, err error) {
+	switch u {
+	case BytesPerSec:
+		var r units.Rate
+		r, err = units.ParseRate(s)
+		v = float64(r)
+	case Nanoseconds:
+		var d time.Duration
+		d, err = time.ParseDuration(strings.ReplaceAll(s, " ", ""))
+		v = float64(d)
+	case PerSecond:
+		v, err = strconv.ParseFloat(strings.ReplaceAll(s, ",", ""), 64)
+	}
+	if err != nil || !usable(v) {
+		return 0, fmt.Errorf("value %q is no amount of %s above 0", s, u)
+	}
+	return v, nil
+}
+
+// figureNamed reads the name of a figure as thresholds spell it.
+func figureNamed(name string) (Figure, error) {
+	direction, what, ok := strings.Cut(name, ".")
+	if !ok {
+		direction, what = "total", name
+	}
+	if !slices.Contains([]string{"total", "read", "write", "sync"}, direction) {
+		return Figure{}, fmt.Errorf("figure %q: want such as iops, write.iops, read.bw or read.clat.p99", name)
+	}
+	of := func(r *result.Result) (iops, bw float64) {
+		switch direction {
+		case "read":
+			return float64(r.Total.Read.IOPS), float64(r.Total.Read.BW)
+		case "write":
+			return float64(r.Total.Write.IOPS), float64(r.Total.Write.BW)
+		}
+		return rates(r)
+	}
+	f := Figure{Name: strings.TrimPrefix(strings.ReplaceAll(name, ".", " "), "total ")}
+	switch {
+	case what == "iops" && direction != "sync":
+		f.Unit, f.value = PerSecond, func(r *result.Result) float64 { v, _ := of(r); return v }
+	case what == "bw" && direction != "sync":
+		f.Unit, f.value = BytesPerSec, func(r *result.Result) float64 { _, v := of(r); return v }
+	default:
+		return latencyNamed(f, direction, what)
+	}
+	return f, nil
+}
+
+// latencyNamed reads clat.mean, clat.p99, lat.p50 and p99 of a direction.
+func latencyNamed(f Figure, direction, what string) (Figure, error) {
+	kind, point, ok := strings.Cut(what, ".")
+	if !ok {
+		kind, point = "clat", what
+	}
+	bad := fmt.Errorf("figure %q: want such as iops, write.iops, read.bw or read.clat.p99", f.Name)
+	if kind != "clat" && kind != "lat" || direction == "total" {
+		return Figure{}, bad
+	}
+	f.Unit, f.Lower = Nanoseconds, true
+	for _, l := range latencyFigures() {
+		if !strings.HasPrefix(l.Name, direction+" ") {
+			continue
+		}
+		if point == "mean" {
+			f.value = func(r *result.Result) float64 { return l.latency(r).Mean }
+			return f, nil
+		}
+		p, err := strconv.ParseFloat(strings.TrimPrefix(point, "p"), 64)
+		if err != nil || !strings.HasPrefix(point, "p") || p <= 0 || p >= 100 {
+			return Figure{}, bad
+		}
+		f.latency, f.hist, f.q = l.latency, l.hist, p/100
+		return f, nil
+	}
+	return Figure{}, bad
+}
+
+// AgainstTable judges a run by a table of expected figures.
+func AgainstTable(now *bundle.Bundle, e *Expectations) *Against {
+	a := &Against{Run: now.Run.ID, Baseline: e.Name}
+	if e.Source != "" {
+		a.Notes = append(a.Notes, e.Name+": "+e.Source)
+	}
+	groups := byScenario(samplesOf(now))
+	for _, x := range e.Figures {
+		value, share, err := x.limits(e.Tolerance)
+		if err != nil {
+			continue // it was checked when read
+		}
+		f, _ := figureNamed(x.Figure)
+		j := Judgment{
+			Scenario: x.Scenario, Figure: f, Standing: Unjudged,
+			Expected: stats.Estimate{Center: value, Lo: value * (1 - share), Hi: value * (1 + share)},
+		}
+		at := slices.IndexFunc(groups, func(g []Sample) bool {
+			return g[0].Scenario.Name == x.Scenario || fmt.Sprint(g[0].Scenario.ID) == x.Scenario
+		})
+		if at < 0 {
+			j.Why = "not measured in this run"
+			a.Rows = append(a.Rows, j)
+			continue
+		}
+		p := pointOf(f, groups[at])
+		j.Now, j.Rounds = p.Value, p.Rounds
+		switch {
+		case p.Invalid != "":
+			j.Why = "INVALID: " + p.Invalid
+		default:
+			j.hold()
+		}
+		a.Rows = append(a.Rows, j)
+	}
+	return a
+}
+
+// hold compares the figure with the tolerance: with an interval over rounds, only what lies wholly outside counts.
+func (j *Judgment) hold() {
+	lo, hi := j.Now.Center, j.Now.Center
+	if j.Rounds > 1 {
+		lo, hi = j.Now.Lo, j.Now.Hi
+	}
+	switch {
+	case hi < j.Expected.Lo:
+		j.stand(-1)
+	case lo > j.Expected.Hi:
+		j.stand(1)
+	default:
+		j.Standing = AsExpected
+	}
+	if j.Rounds == 1 {
+		j.Why = "one run"
+	}
+	// A fall is seen for certain when it leaves the tolerance by the figure's own half width.
+	j.LeastSeen = 1 - j.Expected.Lo/j.Expected.Center + (hi-lo)/2/j.Expected.Center
+}

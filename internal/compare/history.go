@@ -1,0 +1,262 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/stats"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// Key names a series: runs of one key measured the same thing on the same layout. Each part is in words, so that what
+// differs between two keys can be shown.
+type Key struct {
+	Suite    string `json:"suite"`
+	Scenario string `json:"scenario"`
+	Work     string `json:"work"`
+	Size     string `json:"size,omitempty"`
+	Runtime  string `json:"runtime,omitempty"` // runs of a second and of an hour are not one series
+	Layout   string `json:"layout,omitempty"`
+	Scale    string `json:"scale,omitempty"` // of a simulated machine's rates
+	Group    string `json:"group,omitempty"` // the host, or the value of the label that was asked for
+}
+
+// Differences names the parts in which two keys of one scenario differ: "layout: raid10 8×gp3 64 KiB and raid0 4×gp3".
+func (k Key) Differences(o Key) []string {
+	var differ []string
+	for _, f := range []struct{ name, a, b string }{
+		{"work", k.Work, o.Work},
+		{"size", k.Size, o.Size},
+		{"run time", k.Runtime, o.Runtime},
+		{"layout", k.Layout, o.Layout},
+		{"scale", k.Scale, o.Scale},
+	} {
+		if f.a != f.b {
+			differ = append(differ, fmt.Sprintf("%s: %s and %s", f.name, cmp.Or(f.a, "not known"), cmp.Or(f.b, "not known")))
+		}
+	}
+	return differ
+}
+
+// Point is one run's figure in a series.
+type Point struct {
+	Run     string         `json:"run"` // ID
+	At      time.Time      `json:"at"`
+	Value   stats.Estimate `json:"value"`
+	Rounds  int            `json:"rounds"`
+	Share   float64        `json:"share_of_ceiling,omitempty"`
+	Verdict string         `json:"verdict,omitempty"`
+	// Invalid says why the point takes part in nothing, empty when it does.
+	Invalid string            `json:"invalid,omitempty"`
+	Labels  map[string]string `json:"labels,omitempty"`
+	// Facts are what may explain a change: kernel, fio, scheduler, ceiling.
+	Facts map[string]string `json:"facts,omitempty"`
+}
+
+// Series are the points of one key, oldest first.
+type Series struct {
+	Key    Key     `json:"key"`
+	Figure Figure  `json:"figure"`
+	Points []Point `json:"points"`
+}
+
+// Filter picks what History shows. Empty fields pass everything.
+type Filter struct {
+	Suite    string
+	Scenario string // name or number
+	Host     string
+	Labels   map[string]string
+	By       string // group by this label instead of the host
+	Last     int    // points a series
+}
+
+// History puts runs in order: a series for each scenario, layout and host. Runs whose clock jumped while they ran are noted and
+// left out, as nobody knows when they were.
+func History(runs []*bundle.Bundle, f Filter) (all []Series, notes []string) {
+	runs = slices.Clone(runs)
+	slices.SortStableFunc(runs, func(a, b *bundle.Bundle) int { return a.Run.Created.Compare(b.Run.Created) })
+	at := map[Key]int{}
+	for _, b := range runs {
+		if why := clockJumped(b); why != "" {
+			notes = append(notes, fmt.Sprintf("%s is left out: %s", b.Run.ID, why))
+			continue
+		}
+		for _, group := range byScenario(samplesOf(b)) {
+			first := group[0]
+			if !f.passes(first) {
+				continue
+			}
+			key, figure := keyOf(first, f.By), mainFigure(first.Scenario)
+			i, ok := at[key]
+			if !ok {
+				i = len(all)
+				at[key] = i
+				all = append(all, Series{Key: key, Figure: figure})
+			}
+			all[i].Points = append(all[i].Points, pointOf(all[i].Figure, group))
+		}
+	}
+	if f.Last > 0 {
+		for i := range all {
+			all[i].Points = all[i].Points[max(0, len(all[i].Points)-f.Last):]
+		}
+	}
+	return all, notes
+}
+
+// byScenario groups the rounds of each scenario of one run.
+func byScenario(samples []Sample) [][]Sample {
+	var groups [][]Sample
+	for _, s := range samples {
+		i := slices.IndexFunc(groups, func(g []Sample) bool { return g[0].Scenario == s.Scenario })
+		if i < 0 {
+			groups = append(groups, nil)
+			i = len(groups) - 1
+		}
+		groups[i] = append(groups[i], s)
+	}
+	return groups
+}
+
+// clockJumped says what is wrong with the times of a run, empty when nothing is.
+func clockJumped(b *bundle.Bundle) string {
+	r := &b.Run
+	if len(r.Imported) > 0 {
+		return "" // an import has the time of its import
+	}
+	if r.Created.Year() < 2000 {
+		return "its clock was not set (" + r.Created.UTC().Format(time.DateOnly) + ")"
+	}
+	if !r.Finished.IsZero() && r.Finished.Before(r.Created) {
+		return "its clock went back while it ran"
+	}
+	for i := range b.Scenarios {
+		if x := b.Scenarios[i].Result; x != nil && !x.Start.IsZero() && x.Start.Before(r.Created.Add(-time.Minute)) {
+			return "its clock went back while it ran"
+		}
+	}
+	return ""
+}
+
+func (f Filter) passes(s Sample) bool {
+	r := &s.Run.Run
+	for key, value := range f.Labels {
+		if s.label(key) != value {
+			return false
+		}
+	}
+	return (f.Suite == "" || f.Suite == r.Suite.Name) && (f.Host == "" || f.Host == r.Topology.Host.Name) &&
+		(f.Scenario == "" || f.Scenario == s.Scenario.Name || f.Scenario == fmt.Sprint(s.Scenario.ID))
+}
+
+func keyOf(s Sample, by string) Key {
+	t := &s.Run.Run.Topology
+	k := Key{
+		Suite: s.Run.Run.Suite.Name, Scenario: s.Scenario.Name, Work: workOf(s.Result).String(), Layout: layoutOf(t, s.Scenario.Role),
+		Group: t.Host.Name,
+	}
+	if s.Scenario.Size > 0 {
+		k.Size = s.Scenario.Size.String()
+	}
+	if s.Scenario.Runtime > 0 {
+		k.Runtime = s.Scenario.Runtime.String()
+	}
+	if t.Scale > 0 && t.Scale != 1 {
+		k.Scale = fmt.Sprintf("simulated at %g of the real rates", t.Scale)
+	}
+	if by != "" {
+		k.Group = s.label(by)
+	}
+	return k
+}
+
+// layoutOf is what a role's path is made of: "raid10 8×gp3, chunk 64 KiB, on c8g.2xlarge".
+func layoutOf(t *topology.Topology, role topology.Role) string {
+	target := t.For(role)
+	if target == nil {
+		return t.Instance.Type
+	}
+	a := t.Array(target.Array)
+	if a == nil {
+		return strings.TrimSpace(target.Device + " " + t.Instance.Type)
+	}
+	volumes := map[string]int{}
+	var kinds []string
+	for _, v := range a.Volumes {
+		kind := cmp.Or(v.Type, "volume")
+		if v.Size > 0 {
+			kind += " of " + v.Size.String()
+		}
+		if volumes[kind] == 0 {
+			kinds = append(kinds, kind)
+		}
+		volumes[kind]++
+	}
+	parts := []string{string(a.Level)}
+	for _, kind := range kinds {
+		parts = append(parts, fmt.Sprintf("%d×%s", volumes[kind], kind))
+	}
+	text := strings.Join(parts, " ")
+	if a.Chunk > 0 {
+		text += ", chunk " + a.Chunk.String()
+	}
+	if t.Instance.Type != "" {
+		text += ", on " + t.Instance.Type
+	}
+	return text
+}
+
+// pointOf is the geometric mean of a run's valid rounds.
+func pointOf(f Figure, rounds []Sample) Point {
+	first := rounds[0]
+	p := Point{
+		Run: first.Run.Run.ID, At: first.start(), Verdict: string(first.Scenario.Verdict), Labels: first.Run.Run.Labels, Facts: map[string]string{},
+	}
+	if p.At.IsZero() {
+		p.At = first.Run.Run.Created
+	}
+	var values []float64
+	var last Sample
+	for _, s := range rounds {
+		if v := f.of(s.Result); s.Invalid == "" && usable(v) {
+			values, last = append(values, v), s
+		} else {
+			p.Invalid = cmp.Or(s.Invalid, "no "+f.Name+" was measured")
+		}
+	}
+	p.Rounds = len(values)
+	switch p.Rounds {
+	case 0:
+		return p
+	case 1:
+		p.Value = f.estimate(last.Result)
+	default:
+		p.Value, _ = stats.Level(values)
+	}
+	p.Invalid = ""
+	if c := first.Scenario.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
+		if bound := f.bound(c.Binding()); bound > 0 {
+			p.Share = p.Value.Center / bound
+			p.Facts["ceiling"] = units.IOPS(bound).String()
+			if f.Unit == BytesPerSec {
+				p.Facts["ceiling"] = units.Rate(bound).String()
+			}
+		}
+	}
+	for name, value := range map[string]string{"kernel": first.label(ByKernel), "fio": first.label(ByFio), "plimsoll": first.Run.Run.Tool} {
+		if value != "" {
+			p.Facts[name] = value
+		}
+	}
+	return p
+}
+
+// usable are the points that take part, oldest first.
+func (s Series) usable() []Point {
+	return slices.DeleteFunc(slices.Clone(s.Points), func(p Point) bool { return p.Invalid != "" || p.Value.Center <= 0 })
+}
