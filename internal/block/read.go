@@ -55,7 +55,9 @@ func Read(m *sys.Machine) (*Tree, error) {
 	return t, nil
 }
 
-// names are the devices in a stable order: nvme2n1 before nvme10n1.
+// Names are the kernel names of all devices in a stable order: nvme2n1 before nvme10n1.
+func (t *Tree) Names() []string { return t.names() }
+
 func (t *Tree) names() []string { return slices.SortedFunc(maps.Keys(t.Devices), natural) }
 
 // natural compares names with their numbers as numbers.

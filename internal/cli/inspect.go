@@ -21,6 +21,8 @@ type inspectOptions struct {
 	json     bool
 	capture  string
 	captured string
+	all      bool
+	yaml     []string
 }
 
 func newInspectCmd(env *Env) *cobra.Command {
@@ -33,9 +35,15 @@ chunks, alignment, queue settings and limits, as far as they can be seen. Nothin
 written or measured, and root is not needed; as root the layout of logical volumes and
 superblocks are read where otherwise they are inferred.
 
+--all lists every disk instead, used or not: what it is, its serial number, its type where the EC2 API may be asked, and who uses
+it. --yaml 'N x unused [TYPE] [SIZE] [LEVEL]' picks unused ones and prints a plimsoll.yaml for plimsoll plan; 'wal: …' picks
+for that role.
+
 With two paths the first is for data, the second for the write-ahead log.`,
 		Example: `  plimsoll inspect /var/lib/postgresql
   plimsoll inspect /data /wal --topology plimsoll.yaml
+  plimsoll inspect --all
+  plimsoll inspect --yaml '4 x unused 3TiB raid0' > plimsoll.yaml
   plimsoll inspect --capture machine.txtar`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > len(topology.Roles) {
@@ -53,7 +61,10 @@ With two paths the first is for data, the second for the write-ahead log.`,
 	f.BoolVar(&o.json, "json", false, "print the topology as JSON")
 	f.StringVar(&o.capture, "capture", "", "write what is seen of this machine to `FILE`, serial numbers masked, for a bug report")
 	f.StringVar(&o.captured, "captured", "", "look at the machine captured in `FILE` instead of this one")
+	f.BoolVar(&o.all, "all", false, "list every disk, used or not")
+	f.StringArrayVar(&o.yaml, "yaml", nil, "print a plimsoll.yaml over the unused disks of this `DESCRIPTION`, such as '8 x unused gp3 50GiB raid10'; repeat it for a second array")
 	cmd.MarkFlagsMutuallyExclusive("capture", "captured")
+	cmd.MarkFlagsMutuallyExclusive("all", "yaml", "capture")
 	return cmd
 }
 
@@ -71,6 +82,9 @@ func runInspect(ctx context.Context, env *Env, o inspectOptions) error {
 	if o.capture != "" {
 		return capture(m, o.capture)
 	}
+	if o.all || len(o.yaml) > 0 {
+		return inventory(ctx, env, m, o)
+	}
 	paths, err := o.targets()
 	if err != nil {
 		return err
@@ -83,6 +97,31 @@ func runInspect(ctx context.Context, env *Env, o inspectOptions) error {
 		return report.WriteJSON(env.Out, "topology", t)
 	}
 	return report.Inspect(env.Out, t, reportOptions(env).Width)
+}
+
+// inventory lists the disks, or writes some of them into a plimsoll.yaml.
+func inventory(ctx context.Context, env *Env, m *sys.Machine, o inspectOptions) error {
+	inv, err := topology.TakeInventory(ctx, m)
+	if err != nil {
+		return err
+	}
+	if len(o.yaml) > 0 {
+		file := "arrays:\n"
+		taken := map[string]bool{}
+		for _, d := range o.yaml {
+			array, err := inv.Pick(d, taken)
+			if err != nil {
+				return hint(err, "plimsoll inspect --all")
+			}
+			file += array
+		}
+		_, err = io.WriteString(env.Out, file)
+		return err
+	}
+	if o.json {
+		return report.WriteJSON(env.Out, "inventory", inv)
+	}
+	return report.Disks(env.Out, inv, reportOptions(env).Width)
 }
 
 // targets gives the paths their roles: one is for both, none is the current directory.

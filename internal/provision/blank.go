@@ -16,51 +16,8 @@ import (
 	"plimsoll/internal/sys"
 )
 
-// occupied are the reasons why a device is not blank, as far as the tree shows them. Who has it open is among them where
-// ReadUsers was called.
-func occupied(t *block.Tree, d *block.Device) []string {
-	var why []string
-	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
-	for _, m := range t.MountsOf(d.Name) {
-		add("it is mounted on %s", m.Point)
-	}
-	if slices.Contains(t.Swaps, d.Name) {
-		add("it is used as swap")
-	}
-	for _, h := range d.Holders {
-		name := h
-		if up := t.Devices[h]; up != nil {
-			name = up.Path
-		}
-		add("%s is made of it", name)
-	}
-	why = append(why, t.UsersOf(d.Name)...)
-	for _, p := range d.Partitions {
-		if part := t.Devices[p]; part != nil {
-			if inner := occupied(t, part); len(inner) > 0 {
-				add("its partition %s: %s", part.Path, strings.Join(inner, ", "))
-				continue
-			}
-		}
-		add("it has the partition %s", p)
-	}
-	// udev gives a partition the type of the table that it is in.
-	table := d.Kind == block.Partition && (d.Signature == "gpt" || d.Signature == "dos")
-	if d.Signature != "" && d.Signature != "?" && len(why) == 0 && !table {
-		add("it carries %s%s", d.Signature, labelled(d))
-	}
-	if d.ReadOnly {
-		add("it is read-only")
-	}
-	return why
-}
-
-func labelled(d *block.Device) string {
-	if d.Label == "" {
-		return ""
-	}
-	return fmt.Sprintf(" labelled %.40q", d.Label)
-}
+// occupied are the reasons why a device is not blank, as far as the tree shows them.
+func occupied(t *block.Tree, d *block.Device) []string { return t.Occupied(d) }
 
 // signature is something that wipefs recognises.
 type signature struct {

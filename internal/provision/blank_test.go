@@ -247,6 +247,17 @@ func TestZeroTakesOnlyItsOwn(t *testing.T) {
 	}
 }
 
+// A partition that is gone, on a disk that is there, is nothing that a teardown could wait for.
+func TestZeroOfAPartitionThatIsGone(t *testing.T) {
+	b := loops(t, 1, 16*units.MiB)
+	if err := b.now().zero("@S0:1"); err != nil {
+		t.Error(err)
+	}
+	if err := b.now().zero("@S9:1"); !errors.Is(err, errGone) {
+		t.Errorf("without the disk: %v", err)
+	}
+}
+
 const lvmConfig = "--config 'devices{use_devicesfile=0} backup{backup=0 archive=0}'"
 
 func lvmScript(group string) string {

@@ -22,6 +22,11 @@ const tableSize = 24 << 10
 // apply's to take: then the member stays as it is.
 func (s *state) zero(ref string) error {
 	d, err := s.device(ref)
+	if whole, part := strings.CutSuffix(ref, ":1"); part && errors.Is(err, errGone) {
+		if _, err := s.device(whole); err == nil {
+			return nil // the disk is there, and its partition is gone already
+		}
+	}
 	if err != nil {
 		return err
 	}

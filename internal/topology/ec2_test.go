@@ -60,6 +60,13 @@ func onEC2(t *testing.T, typ string, left map[string]string) {
 		for key, values := range r.Form {
 			if strings.HasPrefix(key, "VolumeId.") {
 				provisioned := "<iops>6000</iops><throughput>250</throughput>"
+				typ := typ
+				if _, rest, ok := strings.Cut(typ, values[0]+"="); ok { // "vol-1=io2 vol-2=gp3"
+					typ, _, _ = strings.Cut(rest, " ")
+				}
+				if typ == "io2" {
+					provisioned = "<iops>6000</iops>"
+				}
 				if typ == "gp2" {
 					provisioned = "<iops>150</iops>"
 				}
