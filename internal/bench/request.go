@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/host"
+	"plimsoll/internal/permit"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
@@ -94,16 +95,16 @@ func (r Request) PlanResume(ctx context.Context, m *sys.Machine, decl *topology.
 }
 
 func (r Request) plan(ctx context.Context, m *sys.Machine, decl *topology.Declaration, s *suite.Suite, set bundle.Settings) (Plan, error) {
-	p := Plan{Suite: *s, Settings: set, Out: r.Out, Tool: r.Tool, Labels: r.Labels, AllowExec: r.AllowExec}
+	p := Plan{Suite: *s, Settings: set, Out: r.Out, Tool: r.Tool, Labels: r.Labels, Consent: permit.Consent{Exec: r.AllowExec}}
 	var err error
-	if p.Destroy, err = r.destroy(); err != nil {
+	if p.Consent.Destroy, err = r.destroy(); err != nil {
 		return p, err
 	}
 	paths, err := r.Paths()
 	if err != nil {
 		return p, err
 	}
-	if err := CheckPaths(paths); err != nil {
+	if err := permit.CheckPaths(paths); err != nil {
 		return p, &InputError{err}
 	}
 	if p.Fio, err = fio.Installed(ctx, m); err != nil {
@@ -205,7 +206,7 @@ func (r Request) fits(s *suite.Suite) error {
 func (r *Request) Follow(s *suite.Suite) error {
 	var err error
 	if r.Data == "" && r.WAL == "" {
-		if r.Data, err = Pointed(s); err != nil {
+		if r.Data, err = permit.PathOf(s); err != nil {
 			return &InputError{err}
 		}
 		if r.Data == "" {
@@ -213,7 +214,7 @@ func (r *Request) Follow(s *suite.Suite) error {
 		}
 	}
 	for _, path := range []*string{&r.Data, &r.WAL} {
-		if *path, err = Device(*path); err != nil {
+		if *path, err = permit.Device(*path); err != nil {
 			return &InputError{err}
 		}
 	}

@@ -6,16 +6,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/host"
+	"plimsoll/internal/permit"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
@@ -32,16 +32,14 @@ type Plan struct {
 	Tool     string // "plimsoll 0.1.0"
 	Labels   map[string]string
 	Fio      fio.Version
-	// Destroy maps a raw device's path to the serial its owner named, or that of a file that may be lost to nothing.
-	Destroy map[string]string
-	// AllowExec lets a job file's exec_prerun and exec_postrun run.
-	AllowExec bool
+	Consent  permit.Consent
 }
 
 // Run carries out a plan and returns the finished bundle. When ctx ends, what is finished is kept and the bundle comes with
 // context.Canceled.
 func Run(ctx context.Context, m *sys.Machine, p Plan, emit func(Event)) (*bundle.Bundle, error) {
 	r := &runner{m: m, plan: p, emit: emit}
+	defer r.close()
 	if err := r.prepare(); err != nil {
 		return nil, err
 	}
@@ -50,20 +48,23 @@ func Run(ctx context.Context, m *sys.Machine, p Plan, emit func(Event)) (*bundle
 		Settings: p.Settings, Ceilings: r.ceilings,
 	})
 	if err != nil {
-		return nil, writeTrouble(p.Out, err)
+		return nil, permit.WriteError(p.Out, err)
 	}
 	return r.measure(ctx, w, nil)
 }
 
 // Check says what would stop a plan before anything is written: space, devices, jobs that may not run.
 func Check(m *sys.Machine, p Plan) error {
-	return (&runner{m: m, plan: p, emit: func(Event) {}}).prepare()
+	r := &runner{m: m, plan: p, emit: func(Event) {}}
+	defer r.close()
+	return r.prepare()
 }
 
 // Resume goes on with an interrupted bundle: scenarios that are done stay, the rest run. The plan must be the one of the bundle's run.json,
 // with the topology as it is now.
 func Resume(ctx context.Context, m *sys.Machine, dir string, p Plan, emit func(Event)) (*bundle.Bundle, error) {
 	r := &runner{m: m, plan: p, emit: emit}
+	defer r.close()
 	if err := r.prepare(); err != nil {
 		return nil, err
 	}
@@ -91,17 +92,23 @@ type runner struct {
 	alive    *sys.Alive // what the last fio left and could not be killed; nil for nothing
 }
 
+func (r *runner) close() {
+	for _, p := range r.places {
+		p.Close()
+	}
+}
+
 // prepare checks everything that can be checked before the first byte is written.
 func (r *runner) prepare() error {
 	for _, t := range r.plan.Topology.Targets {
 		if !slices.ContainsFunc(r.plan.Suite.Scenarios, func(s suite.Scenario) bool { return s.Role == t.Role }) {
 			continue
 		}
-		p, err := r.newPlace(t)
+		p, err := permit.Open(&r.plan.Topology, t, r.plan.Suite.Scenarios, r.plan.Consent)
 		if err != nil {
 			return err
 		}
-		r.places = append(r.places, p)
+		r.places = append(r.places, &place{Place: p})
 	}
 	r.ceilings = map[int]ceiling.Ceiling{}
 	for _, s := range r.plan.Suite.Scenarios {
@@ -109,74 +116,39 @@ func (r *runner) prepare() error {
 		if p == nil {
 			return fmt.Errorf("scenario %d %s needs a %s path: add --%s PATH", s.ID, s.Name, s.Role, s.Role)
 		}
-		loads, err := s.WorkloadsOn(p.fileFor(s))
+		loads, err := s.WorkloadsOn(p.FileFor(s))
 		if err != nil {
 			return err
 		}
-		if err := r.checkJob(s); err != nil {
+		if err := p.Check(s); err != nil {
 			return err
 		}
 		r.ceilings[s.ID] = ceiling.Of(&r.plan.Topology, s.Role, loads)
 	}
+	var places []*permit.Place
 	for _, p := range r.places {
-		if err := unix.Access(p.path, unix.W_OK); err != nil && p.writes() {
-			return writeTrouble(p.path, err)
+		if err := p.CheckWritable(); err != nil {
+			return err
 		}
+		places = append(places, p.Place)
 	}
-	return checkSpace(r.places, r.plan.Settings.FreshExtents)
-}
-
-func (r *runner) newPlace(t topology.Target) (*place, error) {
-	info, err := checkPath(t.Path)
-	if err != nil {
-		return nil, err
-	}
-	p := &place{role: t.Role, path: t.Path, info: info}
-	if t.Mount != nil {
-		p.fsType = t.Mount.FS
-	}
-	if !info.IsDir() {
-		if p.device = r.plan.Topology.RawDevice(&t); p.device == nil {
-			return nil, fmt.Errorf("%s: nothing is known of this device in /sys/block; name a disk, an array or a directory", t.Path)
-		}
-	}
-	p.needs(r.plan.Suite.Scenarios)
-	if p.device != nil {
-		if err := r.checkDevice(p); err != nil {
-			return nil, err
-		}
-	}
-	return p, nil
+	return permit.CheckSpace(places, r.plan.Settings.FreshExtents)
 }
 
 func (r *runner) place(role topology.Role) *place {
 	for _, p := range r.places {
-		if p.role == role {
+		if p.Role == role {
 			return p
 		}
 	}
 	return nil
 }
 
-// fileFor is what a scenario's job is placed on.
-func (p *place) fileFor(s suite.Scenario) string {
-	if s.AsIs {
-		return p.jobDir()
-	}
-	return p.file()
+// JobFile is the job file of a scenario as it would run.
+func JobFile(p Plan, s suite.Scenario) fio.JobFile {
+	at := permit.Sketch(&p.Topology, s.Role)
+	return at.Shown(s, at.FileFor(s))
 }
-
-// planned is the place of a scenario as far as a plan tells.
-func planned(p Plan, s suite.Scenario) *place {
-	t := p.Topology.For(s.Role)
-	if t == nil {
-		return &place{role: s.Role}
-	}
-	return &place{role: s.Role, path: t.Path, device: p.Topology.RawDevice(t)}
-}
-
-// FileIn is what a scenario's job is placed on in a directory.
-func FileIn(dir string, s suite.Scenario) string { return (&place{role: s.Role, path: dir}).fileFor(s) }
 
 // measure runs what is not done and closes the bundle, however it ends.
 func (r *runner) measure(ctx context.Context, w *bundle.Writer, done []int) (b *bundle.Bundle, err error) {
@@ -204,40 +176,51 @@ func (r *runner) endStrays() {
 	r.alive, _ = errors.AsType[*sys.Alive](err)
 }
 
-// withPlaces locks the targets, clears leftovers, and removes the files afterwards, whatever happened in between.
+// withPlaces locks the paths, clears leftovers, and removes the files afterwards, whatever happened in between.
 func (r *runner) withPlaces(do func() error) (err error) {
 	for i, p := range r.places {
 		// Both roles may be on one directory, also by two names, as where a device is mounted twice.
-		if !slices.ContainsFunc(r.places[:i], func(o *place) bool { return os.SameFile(o.info, p.info) }) {
-			release, err := lock(p)
+		if j := slices.IndexFunc(r.places[:i], func(o *place) bool { return o.Same(p.Place) }); j >= 0 {
+			p.Share(r.places[j].Place)
+		} else {
+			release, err := p.Lock()
 			if err != nil {
 				return err
 			}
 			defer release()
 		}
-		if err := p.clear(func(text string) { r.emit(Noted{text}) }); err != nil {
+		if err := p.Clear(func(text string) { r.emit(Noted{text}) }); err != nil {
 			return err
 		}
-		if err := p.note(); err != nil {
-			return writeTrouble(p.path, err)
+		if made := p.Made(); len(made) > 0 {
+			r.emit(Noted{fmt.Sprintf("not there, so made below %s for this run: %s", filepath.Dir(p.File()), text(made))})
 		}
 	}
 	defer func() {
 		for _, p := range r.places {
-			if r.plan.Settings.KeepFiles {
-				err = errors.Join(err, p.keep())
-			} else {
-				err = errors.Join(err, p.empty())
+			switch {
+			case !r.plan.Settings.KeepFiles:
+				err = errors.Join(err, p.Empty())
+			case p.written:
+				err = errors.Join(err, p.Keep())
 			}
 		}
 	}()
 	return do()
 }
 
+// text lists the first of many names.
+func text(names []string) string {
+	if len(names) > 3 {
+		return fmt.Sprintf("%s and %d others", strings.Join(names[:3], ", "), len(names)-3)
+	}
+	return strings.Join(names, ", ")
+}
+
 func (r *runner) scenarios(ctx context.Context, w *bundle.Writer, done []int) error {
 	for _, p := range r.places {
-		if !p.reads || p.device == nil { // a raw device that is only read is measured as it is
-			if err := r.layOut(ctx, p); err != nil {
+		if !p.ReadOnly || p.Device == nil { // a raw device that is only read is not prefilled
+			if err := r.prefill(ctx, p); err != nil {
 				return err
 			}
 		}
@@ -260,7 +243,7 @@ func (r *runner) scenarios(ctx context.Context, w *bundle.Writer, done []int) er
 		}
 		dir, err := w.Begin(s)
 		if err != nil {
-			return writeTrouble(w.Dir, err)
+			return permit.WriteError(w.Dir, err)
 		}
 		res, err := r.scenario(ctx, s, dir)
 		if ctx.Err() != nil {
@@ -270,31 +253,12 @@ func (r *runner) scenarios(ctx context.Context, w *bundle.Writer, done []int) er
 			err = w.Keep(s, dir, res)
 		}
 		if err != nil {
-			return errors.Join(writeTrouble(w.Dir, err), w.Drop(dir))
+			return errors.Join(permit.WriteError(w.Dir, err), w.Drop(dir))
 		}
 		r.emit(Ended{s.ID, res})
 	}
 	return nil
 }
-
-// layOut writes a place's file. That it cannot be written does not end the run: the scenarios of the place are invalid and say why.
-func (r *runner) layOut(ctx context.Context, p *place) error {
-	if memoryOnly(p.fsType) {
-		p.broken = fmt.Errorf("%s is on %s, which keeps files in memory: no device would be measured", p.path, p.fsType)
-		return nil
-	}
-	err := p.layOut(ctx, r.m, r.emit)
-	r.alive, _ = errors.AsType[*sys.Alive](err)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		p.broken = fmt.Errorf("the file could not be laid out: %s", firstLine(err))
-	}
-	return nil
-}
-
-func memoryOnly(fsType string) bool { return fsType == "tmpfs" || fsType == "ramfs" }
 
 // expected is the time that measuring and cooldowns take.
 func (r *runner) expected(done []int) time.Duration {
@@ -306,7 +270,7 @@ func (r *runner) expected(done []int) time.Duration {
 		if sum > 0 {
 			sum += r.plan.Suite.Cooldown
 		}
-		loads, err := s.WorkloadsOn(r.place(s.Role).fileFor(s))
+		loads, err := s.WorkloadsOn(r.place(s.Role).FileFor(s))
 		if err == nil {
 			sum += suite.Duration(loads)
 		}

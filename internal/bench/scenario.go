@@ -15,6 +15,7 @@ import (
 
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/permit"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
@@ -34,7 +35,7 @@ const leastShare = 0.9
 // scenario runs one scenario; its files go to dir. An error means that plimsoll itself failed; fio's failures are in the result.
 func (r *runner) scenario(ctx context.Context, s suite.Scenario, dir string) (*result.Result, error) {
 	p := r.place(s.Role)
-	file := p.fileFor(s)
+	file := p.FileFor(s)
 	loads, err := s.WorkloadsOn(file)
 	if err != nil {
 		return nil, err
@@ -47,50 +48,37 @@ func (r *runner) scenario(ctx context.Context, s suite.Scenario, dir string) (*r
 		res.Invalidate(p.broken.Error())
 		return res, nil
 	}
-	if err := errors.Join(r.alone(), r.checkAgain(s)); err != nil {
+	if err := r.alone(); err != nil {
 		res.Invalidate(firstLine(err))
 		return res, nil
 	}
-	if s.AsIs && p.usesJobDir() {
-		if err := os.MkdirAll(file, 0o755); err != nil {
-			return nil, writeTrouble(p.path, err)
-		}
-	}
-	if r.plan.Settings.FreshExtents && p.device == nil && !s.AsIs && onlyWrites(loads) {
-		if err := p.freshen(s.Size); err != nil {
+	if r.plan.Settings.FreshExtents && p.Device == nil && !s.AsIs && onlyWrites(loads) {
+		if err := p.MakeFresh(s.Size); err != nil {
 			res.Invalidate(fmt.Sprintf("the file of fresh extents could not be made: %v", err))
 			return res, nil
 		}
-		file = p.fresh()
+		file = p.Fresh()
 	}
-	jobFile := filepath.Join(dir, "job.fio")
-	job := p.placed(s, file)
-	if err := os.WriteFile(jobFile, job.Text(), 0o644); err != nil {
+	out, err := sys.OpenDir(dir)
+	if err != nil {
 		return nil, err
 	}
-	res.Command = fio.CommandLine(&job)
-	return res, r.runFio(ctx, s, res, jobFile, dir)
+	defer out.Close() //nolint:errcheck // only a handle
+	grant, err := p.Grant(s, file, out)
+	if err != nil {
+		res.Invalidate(err.Error())
+		return res, nil
+	}
+	res.Command = fio.CommandLine(&grant.Shown)
+	return res, errors.Join(r.runFio(ctx, s, res, grant, out), grant.Close())
 }
 
-// alone says which processes of an earlier scenario, or of the prefill, still live: beside them nothing can be measured.
+// alone reports which processes of an earlier scenario, or of the prefill, still live: next to them nothing can be measured.
 func (r *runner) alone() error {
 	if r.alive != nil && r.alive.Still(sys.Grace) {
 		return r.alive
 	}
 	r.alive = nil
-	return nil
-}
-
-// checkAgain looks at a job's files once more: what is there may have changed since the run began.
-func (r *runner) checkAgain(s suite.Scenario) error {
-	p := r.place(s.Role)
-	noted := len(p.made)
-	if err := r.checkJob(s); err != nil {
-		return err
-	}
-	if len(p.made) > noted { // not written down, so nobody would remove it
-		return fmt.Errorf("%s was there when the run began and is gone", p.made[noted])
-	}
 	return nil
 }
 
@@ -104,8 +92,12 @@ func onlyWrites(loads []fio.Workload) bool {
 }
 
 // runFio starts fio with the sampler beside it and fills res.
-func (r *runner) runFio(ctx context.Context, s suite.Scenario, res *result.Result, jobFile, dir string) error {
-	raw, err := os.Create(filepath.Join(dir, "fio.jsonl"))
+func (r *runner) runFio(ctx context.Context, s suite.Scenario, res *result.Result, grant *permit.Grant, out *sys.Dir) error {
+	if err := errors.Join(write(out, "job.fio", grant.Shown.Text()), write(out, runFile, grant.Job.Text())); err != nil {
+		return err
+	}
+	defer out.Remove(runFile) //nolint:errcheck // its names lead nowhere after the run; a bundle may have it
+	raw, err := out.Create("fio.jsonl", 0o644)
 	if err != nil {
 		return err
 	}
@@ -115,11 +107,7 @@ func (r *runner) runFio(ctx context.Context, s suite.Scenario, res *result.Resul
 	if err != nil {
 		return fmt.Errorf("sampler: %w", err)
 	}
-	jobFile, err = filepath.Abs(jobFile) // below --out -x it would look like an option
-	if err != nil {
-		return err
-	}
-	inv := fio.Invocation{JobFile: jobFile, Raw: &lines{w: raw}, State: filepath.Dir(jobFile)}
+	inv := fio.Invocation{JobFile: filepath.Join(out.Name(), runFile), Raw: &lines{w: raw, plain: grant.Plain}, State: out.Name()}
 	expected := suite.Duration(res.Workloads)
 	if expected > 0 {
 		inv.Limit = expected + overrun
@@ -127,7 +115,7 @@ func (r *runner) runFio(ctx context.Context, s suite.Scenario, res *result.Resul
 	var said []string
 	inv.Text = func(line string) {
 		if len(said) < maxSaid {
-			said = append(said, line)
+			said = append(said, grant.Plain(line))
 		}
 	}
 	build := &result.Builder{Start: r.m.Now()}
@@ -153,8 +141,8 @@ func (r *runner) runFio(ctx context.Context, s suite.Scenario, res *result.Resul
 		return fmt.Errorf("sampler: %w", err)
 	}
 	build.Finish(res, series)
-	judgeRun(res, fioErr, said)
-	return errors.Join(raw.Sync(), keepSamples(dir, series), keepText(dir, said))
+	judgeRun(res, fioErr, grant.Plain, said)
+	return errors.Join(raw.Sync(), keepSamples(out, series), keepText(out, said))
 }
 
 // ebsStats reads the statistics page of each EBS volume among the devices. It needs root; without, or off EC2, there is none. AWS advises
@@ -173,30 +161,42 @@ func (r *runner) ebsStats(devices []string) map[string]cloud.EBSStats {
 	return stats
 }
 
-func keepSamples(dir string, series *telemetry.Series) error {
-	f, err := os.Create(filepath.Join(dir, "samples.csv.zst"))
+// runFile is the job file that fio reads. Its names lead to open handles; job.fio has those that the user knows.
+const runFile = "run.fio"
+
+func keepSamples(out *sys.Dir, series *telemetry.Series) error {
+	f, err := out.Create("samples.csv.zst", 0o644)
 	if err != nil {
 		return err
 	}
 	return errors.Join(telemetry.Write(f, series), f.Sync(), f.Close())
 }
 
-// keepText keeps what fio said beside its documents, when it said anything.
-func keepText(dir string, said []string) error {
-	if len(said) == 0 {
+// keepText keeps what fio printed between its documents, when it printed anything.
+func keepText(out *sys.Dir, lines []string) error {
+	if len(lines) == 0 {
 		return nil
 	}
-	return os.WriteFile(filepath.Join(dir, "fio.txt"), []byte(strings.Join(said, "\n")+"\n"), 0o644)
+	return write(out, "fio.txt", []byte(strings.Join(lines, "\n")+"\n"))
+}
+
+func write(out *sys.Dir, name string, text []byte) error {
+	f, err := out.Create(name, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
 }
 
 // judgeRun decides whether the figures are a measurement at all. It trusts neither fio's exit code nor its documents alone.
-func judgeRun(res *result.Result, fioErr error, said []string) {
+func judgeRun(res *result.Result, fioErr error, plain func(string) string, said []string) {
 	if fioErr != nil {
-		reason := firstLine(fioErr)
+		reason := plain(firstLine(fioErr))
 		if failed, ok := errors.AsType[*sys.Failed](fioErr); ok && failed.Stderr == "" && failed.Signal == 0 && len(said) > 0 {
 			reason = "fio: " + strings.TrimPrefix(said[len(said)-1], "fio: ")
 		}
-		res.Invalidate(reason)
+		res.Invalidate(strings.Replace(reason, "fio: fio: ", "fio: ", 1))
 	}
 	for _, j := range res.Jobs {
 		if j.Error != 0 {
@@ -230,8 +230,9 @@ func firstLine(err error) string {
 
 // lines writes each JSON document it is given on a line of its own.
 type lines struct {
-	w   *os.File
-	buf bytes.Buffer
+	w     *os.File
+	plain func(string) string // puts the names that the user knows back
+	buf   bytes.Buffer
 }
 
 func (l *lines) Write(doc []byte) (int, error) {
@@ -240,7 +241,7 @@ func (l *lines) Write(doc []byte) (int, error) {
 		return 0, err
 	}
 	l.buf.WriteByte('\n')
-	if _, err := l.w.Write(l.buf.Bytes()); err != nil {
+	if _, err := l.w.WriteString(l.plain(l.buf.String())); err != nil {
 		return 0, err
 	}
 	return len(doc), nil

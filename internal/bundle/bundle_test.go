@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/verdict"
 )
@@ -56,7 +57,7 @@ func TestInterruptedAndResumed(t *testing.T) {
 	if _, err := w.Begin(scenarios[1]); err != nil { // and the machine dies
 		t.Fatal(err)
 	}
-	if _, _, err := Reopen(w.Dir); !errors.Is(err, ErrLocked) {
+	if _, _, err := Reopen(w.Dir); !errors.Is(err, sys.ErrLocked) {
 		t.Fatalf("a bundle that is being written was opened again: %v", err)
 	}
 	w.Close()

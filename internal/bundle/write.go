@@ -18,6 +18,7 @@ import (
 type Writer struct {
 	Dir     string
 	Run     Run
+	dir     *sys.Dir // the same directory, whatever its name leads to by now
 	release func()
 }
 
@@ -31,18 +32,26 @@ func Create(out string, run Run) (*Writer, error) {
 		id += "-" + slug(host)
 	}
 	run.Schema = Schema
+	runs, err := sys.OpenDir(out)
+	if err != nil {
+		return nil, err
+	}
+	defer runs.Close() //nolint:errcheck // only a handle
 	for n := 1; n < 1000; n++ {
 		run.ID = id
 		if n > 1 {
 			run.ID = fmt.Sprintf("%s-%d", id, n)
 		}
-		dir := filepath.Join(out, run.ID)
-		if err := os.Mkdir(dir, 0o755); errors.Is(err, os.ErrExist) {
+		if err := runs.Mkdir(run.ID, 0o755); errors.Is(err, os.ErrExist) {
 			continue
 		} else if err != nil {
 			return nil, err
 		}
-		w := &Writer{Dir: dir, Run: run}
+		dir, err := runs.OpenSub(run.ID)
+		if err != nil {
+			return nil, err
+		}
+		w := &Writer{Dir: filepath.Join(out, run.ID), Run: run, dir: dir}
 		return w, w.start()
 	}
 	return nil, fmt.Errorf("%s: a thousand runs of one second", filepath.Join(out, id))
@@ -54,11 +63,15 @@ func Reopen(dir string) (*Writer, *Bundle, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	w := &Writer{Dir: dir, Run: b.Run}
+	held, err := sys.OpenDir(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := &Writer{Dir: dir, Run: b.Run, dir: held}
 	if err := w.start(); err != nil {
 		return nil, nil, err
 	}
-	left, err := filepath.Glob(filepath.Join(dir, ".*.tmp"))
+	left, err := filepath.Glob(held.Path(".*.tmp"))
 	for _, path := range left {
 		err = errors.Join(err, os.RemoveAll(path))
 	}
@@ -66,17 +79,23 @@ func Reopen(dir string) (*Writer, *Bundle, error) {
 }
 
 func (w *Writer) start() error {
-	release, err := Lock(w.Dir)
-	if err != nil {
-		return err
+	if err := w.dir.CheckOwn(); err != nil {
+		return errors.Join(err, w.dir.Close())
 	}
-	w.release = release
+	release, err := sys.Lock(w.dir.Path())
+	if err != nil {
+		return errors.Join(err, w.dir.Close())
+	}
+	w.release = func() {
+		release()
+		_ = w.dir.Close()
+	}
 	w.Run.State = Running
 	return w.Save()
 }
 
 // Save writes run.json.
-func (w *Writer) Save() error { return writeJSON(filepath.Join(w.Dir, "run.json"), w.Run) }
+func (w *Writer) Save() error { return writeJSON(w.dir.Path("run.json"), w.Run) }
 
 // Close lets go of the bundle.
 func (w *Writer) Close() { w.release() }
@@ -86,7 +105,7 @@ func DirName(s suite.Scenario) string { return fmt.Sprintf("%02d-%s", s.ID, slug
 
 // Begin makes the directory that a scenario's files are written to. It is not part of the bundle until Keep.
 func (w *Writer) Begin(s suite.Scenario) (string, error) {
-	dir := filepath.Join(w.Dir, "."+DirName(s)+".tmp")
+	dir := w.dir.Path("." + DirName(s) + ".tmp")
 	if err := os.RemoveAll(dir); err != nil {
 		return "", err
 	}
@@ -99,14 +118,14 @@ func (w *Writer) Keep(s suite.Scenario, dir string, r *result.Result) error {
 	if err := writeJSON(filepath.Join(dir, "result.json"), r); err != nil {
 		return err
 	}
-	final := filepath.Join(w.Dir, r.Dir)
+	final := w.dir.Path(r.Dir)
 	if err := os.RemoveAll(final); err != nil { // an invalid result that a resumed run measured again
 		return err
 	}
 	if err := os.Rename(dir, final); err != nil {
 		return err
 	}
-	return sys.SyncDir(w.Dir)
+	return sys.SyncDir(w.dir.Path())
 }
 
 // Drop removes what an aborted scenario wrote.
@@ -118,13 +137,13 @@ func (w *Writer) Finish(state State, now time.Time, disabled ...finding.Code) (*
 	if err := w.Save(); err != nil {
 		return nil, err
 	}
-	b, err := Open(w.Dir)
+	b, err := Open(w.dir.Path())
 	if err != nil {
 		return nil, err
 	}
 	b.Judge(disabled...)
-	w.Run = b.Run
-	return b, errors.Join(writeJSON(filepath.Join(w.Dir, "findings.json"), b.Findings), w.Save())
+	w.Run, b.Dir = b.Run, w.Dir
+	return b, errors.Join(writeJSON(w.dir.Path("findings.json"), b.Findings), w.Save())
 }
 
 // slug turns any text into a short file name: hostile host and job names end here.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/bench"
+	"plimsoll/internal/permit"
 	"plimsoll/internal/sys"
 )
 
@@ -16,9 +16,9 @@ func newCleanCmd(env *Env) *cobra.Command {
 		Use:   "clean [PATH]...",
 		Short: "Remove the files that killed runs, or runs with --keep-files, left",
 		Long: `Remove the files that killed runs, or runs with --keep-files, left in folders called .plimsoll below each PATH (the
-current directory when none is given), on PATH's own filesystem, and the files that job files made beside such a folder,
-of which it keeps a record; and end the fio that a killed run left running. Files are known by name; what else lies there, and what a run holds now, is left alone.
-Arrays are taken down by plimsoll teardown.`,
+current directory when none is given), on PATH's own filesystem, and end the fio that a killed run left running. Files
+are known by name; what else lies there, and what a run holds now, is left alone. Arrays are taken down by plimsoll
+teardown.`,
 		Example: `  plimsoll clean /data /wal --dry-run
   plimsoll clean /data /wal`,
 		RunE: func(_ *cobra.Command, args []string) error { return runClean(env, args, dry) },
@@ -44,7 +44,7 @@ func runClean(env *Env, paths []string, dry bool) error {
 		fmt.Fprintf(env.Out, "%s %s of fio's that a killed run left\n", map[bool]string{true: "would end", false: "ended"}[dry], processes(n))
 	}
 	for _, path := range paths {
-		err := bench.Clean(path, dry, func(l bench.Leftover) {
+		err := permit.Clean(path, dry, func(l permit.Leftover) {
 			found = true
 			switch {
 			case l.InUse:

@@ -181,6 +181,15 @@ func walk(dir string) ([]document, error) {
 	return docs, err
 }
 
+// replace gives a file new content at once. A link is refused: who may make one decides what is written over.
+func replace(name string, text []byte) error {
+	dir, err := sys.OpenDir(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Replace(filepath.Base(name), text), dir.Close())
+}
+
 // applyFixes writes certain repairs back and lints again.
 func applyFixes(env *Env, c *lint.Case, docs []document, found []finding.Finding, disabled []finding.Code) ([]finding.Finding, error) {
 	after := slices.Clone(c.Scripts)
@@ -190,7 +199,7 @@ func applyFixes(env *Env, c *lint.Case, docs []document, found []finding.Finding
 		if !d.file || n == 0 {
 			continue
 		}
-		if err := sys.WriteFile(d.name, []byte(fixed), mode(d.name)); err != nil {
+		if err := replace(d.name, []byte(fixed)); err != nil {
 			return nil, err
 		}
 		fmt.Fprintf(env.Err, "%s: %s applied\n", text.Clean(d.name, 0), text.Plural(n, "fix", "fixes"))

@@ -66,12 +66,17 @@ func reportRun(env *Env, b *bundle.Bundle, format string) error {
 
 // keepReports writes report.md and report.html into the bundle.
 func keepReports(b *bundle.Bundle) error {
+	dir, err := sys.OpenOwnDir(b.Dir)
+	if err != nil {
+		return err
+	}
+	defer dir.Close() //nolint:errcheck // only a handle
 	for _, kind := range []report.Format{report.Markdown, report.HTML} {
 		var text bytes.Buffer
 		if err := report.Write(&text, kind, b, report.Options{}); err != nil {
 			return err
 		}
-		if err := sys.WriteFile(filepath.Join(b.Dir, "report."+string(kind)), text.Bytes(), 0o644); err != nil {
+		if err := sys.WriteFile(dir.Path("report."+string(kind)), text.Bytes(), 0o644); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/bench"
+	"plimsoll/internal/permit"
 	"plimsoll/internal/report"
 	"plimsoll/internal/suite"
 )
@@ -75,7 +75,7 @@ func runShow(env *Env, o showOptions) error {
 		if _, err := c.Workloads(); err != nil {
 			return usage(err)
 		}
-		job := c.Place(bench.FileIn(paths[c.Role], c))
+		job := c.Place(permit.FileIn(paths[c.Role], c))
 		jobs = append(jobs, report.NewJob(c, &job))
 	}
 	if o.format == formatJSON {

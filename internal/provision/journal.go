@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/bundle"
 	"plimsoll/internal/sys"
 )
 
@@ -25,8 +24,8 @@ func (s *Site) lock() (release func(), err error) {
 		}
 		return nil, err
 	}
-	release, err = bundle.Lock(s.Journal)
-	if errors.Is(err, bundle.ErrLocked) {
+	release, err = sys.Lock(s.Journal)
+	if errors.Is(err, sys.ErrLocked) {
 		return nil, fmt.Errorf("%s: another plimsoll is applying or tearing down; wait for it", s.Journal)
 	}
 	return release, err

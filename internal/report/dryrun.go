@@ -26,7 +26,7 @@ func DryRun(w io.Writer, p bench.Plan) error {
 		if i > 0 {
 			sum += p.Suite.Cooldown
 		}
-		job := bench.Placed(p, s)
+		job := bench.JobFile(p, s)
 		fmt.Fprintf(w, "\n# %d %s, %s, %s\n%s\n", s.ID, s.Name, s.Role, Expected(took), fio.ShellLine(fio.CommandLine(&job)))
 	}
 	_, err := fmt.Fprintf(w, "\n%s, %s in all with cooldowns, after the files are prefilled\n", plural(len(p.Suite.Scenarios), "scenario"), sum.Round(time.Second))

@@ -25,9 +25,12 @@ func (s Scenario) Place(file string) fio.JobFile {
 	case s.AsIs:
 		job.Sections = slices.Clone(s.Job.Sections)
 		for _, i := range s.Job.Jobs() {
-			if eff := s.Job.Effective(i); file != "" && Directory(eff) == "" && !slices.ContainsFunc(Files(eff), filepath.IsAbs) {
+			eff := s.Job.Effective(i)
+			engine, _ := eff.Get("ioengine")
+			named := file == "" || Directory(eff) != "" || slices.ContainsFunc(Files(eff), filepath.IsAbs)
+			if !named && !fio.Diskless(engine) {
 				own := fio.Section{}
-				add(&own, "directory", file)
+				add(&own, "directory", fioPath(file))
 				job.Sections[i].Options = append(own.Options, job.Sections[i].Options...)
 			}
 		}

@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"plimsoll/internal/block"
-	"plimsoll/internal/bundle"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/sys"
 )
@@ -267,7 +266,7 @@ func (t *Tuner) open() (*record, func(), error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, nil, err
 	}
-	release, err := bundle.Lock(dir)
+	release, err := sys.Lock(dir)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,0 +1,89 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/permit"
+	"plimsoll/internal/sys"
+)
+
+// place is a role's path with what the run knows of it.
+type place struct {
+	*permit.Place
+	written bool  // its file was written from end to end
+	broken  error // why nothing can be measured here; its scenarios are invalid
+}
+
+// prefill writes a place's file. That it cannot be written does not end the run: the scenarios of the place are invalid and show why.
+func (r *runner) prefill(ctx context.Context, p *place) error {
+	if memoryOnly(p.FSType) {
+		p.broken = fmt.Errorf("%s is on %s, which keeps files in memory: no device would be measured", p.Path, p.FSType)
+		return nil
+	}
+	err := p.prefill(ctx, r.m, r.emit)
+	r.alive, _ = errors.AsType[*sys.Alive](err)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		p.broken = fmt.Errorf("the file could not be prefilled: %s", firstLine(err))
+	}
+	return nil
+}
+
+func memoryOnly(fsType string) bool { return fsType == "tmpfs" || fsType == "ramfs" }
+
+// prefill writes the place's file whole with random data: reads of unwritten extents never reach the disk, and a synced write into
+// them pays for the extent conversion.
+func (p *place) prefill(ctx context.Context, m *sys.Machine, emit func(Event)) error {
+	if p.Size == 0 || p.Prefilled() {
+		return nil
+	}
+	job := fio.JobFile{Sections: []fio.Section{{Name: "prefill", Options: []fio.Option{
+		{Name: "filename", Value: strings.ReplaceAll(p.PrefillName(), ":", `\:`)},
+		{Name: "size", Value: fmt.Sprint(uint64(p.Size))},
+		{Name: "rw", Value: "write"},
+		{Name: "bs", Value: "1m"},
+		{Name: "ioengine", Value: "libaio"},
+		{Name: "iodepth", Value: "16"},
+		{Name: "direct", Value: "1"},
+		{Name: "refill_buffers", Bare: true},
+		{Name: "end_fsync", Value: "1"},
+	}}}}
+	tmp, err := os.CreateTemp("", "plimsoll-prefill-*.fio")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name()) //nolint:errcheck // a small file in the system's temporary directory
+	_, err = tmp.Write(job.Text())
+	if err := errors.Join(err, tmp.Close()); err != nil {
+		return err
+	}
+	report := Laying{Role: p.Role, File: p.File(), Size: p.Size}
+	emit(report)
+	err = fio.Run(ctx, m, fio.Invocation{
+		JobFile: tmp.Name(), Raw: io.Discard, Text: func(string) {}, Stall: overrun,
+		Doc: func(o *fio.Output) {
+			if len(o.Jobs) > 0 {
+				report.Written = o.Jobs[0].Write.Bytes
+				emit(report)
+			}
+		},
+	})
+	if err == nil {
+		err = p.CheckPrefilled()
+	}
+	if err != nil {
+		return err
+	}
+	report.Written, report.Done = p.Size, true
+	emit(report)
+	p.written = true
+	return nil
+}

@@ -1,0 +1,161 @@
+package permit
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/units"
+)
+
+// What a job may do is decided by what fio 3.33 was seen to do (2026-11-21):
+//   - A job that only reads a file which is smaller than its size= rewrites the file; with allow_file_create=0 it even
+//     removes it. create_on_open=1 leaves it, whatever size, filesize, offset or offset_increment say.
+//   - Each filename= adds its files to those of the ones before, [global]'s too.
+//   - directory= is put before whole paths as well, and directories that are missing on the way are made.
+//   - A section's name is the beginning of its file's name, slashes and dots included.
+
+// mostNames of generated files are looked at one by one.
+const mostNames = 10_000
+
+// access is a file or device that a job opens.
+type access struct {
+	path   string // absolute
+	engine string
+	writes bool
+	need   units.Bytes // the job goes up to here; 0 when that is not given, or is a part of what is there
+}
+
+// accessesOf is what a placed job section opens.
+func accessesOf(section fio.Section) ([]access, error) {
+	w, err := fio.WorkloadOf(section.Name, section)
+	if err != nil || fio.Diskless(w.Engine) {
+		return nil, err
+	}
+	changes := slices.Contains(fileEngines, w.Engine) || isSet(section, "unlink") || isSet(section, "unlink_each_loop")
+	a := access{engine: w.Engine, writes: w.ReadShare < 1 || changes}
+	names, jobs, err := namesOf(section, w)
+	if err != nil {
+		return nil, err
+	}
+	size := max(sizeOf(section, "size")/units.Bytes(max(len(names)/jobs, 1)), sizeOf(section, "filesize"))
+	if size > 0 {
+		a.need = size + sizeOf(section, "offset") + w.OffsetIncrement*units.Bytes(max(w.Jobs, 1)-1)
+	}
+	dirs := pathList(suite.Directory(section))
+	var accesses []access
+	for _, name := range names {
+		if len(dirs) == 0 {
+			if !filepath.IsAbs(name) {
+				return nil, fmt.Errorf("filename= names %s and absolute paths too: use absolute paths for all files, or for none", name)
+			}
+			a.path = name
+			accesses = append(accesses, a)
+		}
+		for _, dir := range dirs {
+			if a.path, err = joined(dir, name); err != nil {
+				return nil, err
+			}
+			accesses = append(accesses, a)
+		}
+	}
+	return accesses, nil
+}
+
+// pathList splits the value of filename= or directory=, in which a colon separates and \: stands for one.
+func pathList(value string) []string { return fio.Workload{Filename: value}.Files() }
+
+// joined is where fio makes a file of that name in a directory. The directory's dots and links are resolved as the kernel does.
+func joined(dir, name string) (string, error) {
+	if !filepath.IsAbs(dir) {
+		cwd, err := os.Getwd()
+		if err != nil {
+			return "", err
+		}
+		dir = cwd + "/" + dir // Join would resolve dots before links
+	}
+	resolved, err := filepath.EvalSymlinks(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return dir + "/" + name, nil
+	}
+	return resolved + "/" + name, err
+}
+
+// namesOf are the names of a section's files below its directory, and the number of jobs that have as many files each of their own.
+func namesOf(section fio.Section, w fio.Workload) (names []string, owners int, err error) {
+	given := suite.Files(section)
+	dir := suite.Directory(section)
+	for _, name := range given {
+		if dir != "" && leaves(name) {
+			return nil, 0, fmt.Errorf("filename=%s is to be below directory=%s: name the file there, or take the directory out", name, dir)
+		}
+	}
+	if len(given) > 0 {
+		return given, 1, nil
+	}
+	format, _ := valueOf(section, "filename_format")
+	for _, name := range []string{section.Name, format} {
+		if leaves(name) {
+			return nil, 0, fmt.Errorf("fio would make a file named %.60q below a directory, not there: add filename= with what is meant", name)
+		}
+	}
+	if format == "" {
+		format = "$jobname.$jobnum.$filenum"
+	}
+	files := 1
+	if v, ok := valueOf(section, "nrfiles"); ok {
+		n, err := fio.ParseSize(v, 1024) // any number may have a suffix
+		if err != nil || n > mostNames {
+			return nil, 0, fmt.Errorf("nrfiles=%s: want a number up to %d", v, mostNames)
+		}
+		files = max(int(n), 1)
+	}
+	jobs := max(w.Jobs, 1)
+	if files*jobs > mostNames {
+		return nil, 0, fmt.Errorf("%d jobs of %d files each are more than plimsoll looks at: want at most %d in all", jobs, files, mostNames)
+	}
+	for j := range jobs {
+		for f := range files {
+			fill := strings.NewReplacer("$jobname", section.Name, "$jobnum", strconv.Itoa(j), "$filenum", strconv.Itoa(f))
+			names = append(names, fill.Replace(format))
+		}
+	}
+	return names, jobs, nil
+}
+
+// leaves tells whether a name leads out of the directory that it is put into.
+func leaves(name string) bool {
+	return filepath.IsAbs(name) || slices.Contains(strings.Split(name, "/"), "..")
+}
+
+// valueOf is the last value of an option, by whichever of its names.
+func valueOf(section fio.Section, name string) (string, bool) {
+	for _, o := range slices.Backward(section.Options) {
+		if fio.BuiltinOptions().Main(o.Name) == name {
+			return strings.TrimSpace(o.Value), true
+		}
+	}
+	return "", false
+}
+
+func isSet(section fio.Section, name string) bool {
+	v, given := valueOf(section, name)
+	return given && v != "0"
+}
+
+// sizeOf is the value of an option that is a size, 0 where it is not given or not a plain one.
+func sizeOf(section fio.Section, name string) units.Bytes {
+	v, _ := valueOf(section, name)
+	b, err := fio.ParseSize(v, 1024)
+	if err != nil {
+		return 0
+	}
+	return b
+}

@@ -1,0 +1,128 @@
+package permit
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// Leftover is a folder of plimsoll's in which runs left files.
+type Leftover struct {
+	Folder string
+	Files  []string    // names of what runs make there; what was, or would be, removed
+	Size   units.Bytes // of the files
+	Others []string    // names that are not plimsoll's: left alone, and the folder with them
+	InUse  bool        // a run holds it: left alone
+}
+
+// Clean removes what runs that were killed, or kept their files, left below dir on its own filesystem, and reports each
+// folder. It follows no symbolic link and knows files by name. With dry nothing is removed.
+func Clean(dir string, dry bool, found func(Leftover)) error {
+	info, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s does not exist", dir)
+	}
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is not a directory", dir)
+	}
+	home := sys.Device(info)
+	var errs []error
+	err = filepath.WalkDir(dir+string(filepath.Separator), func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
+				return fs.SkipDir // what cannot be read cannot be cleaned; what is gone is clean
+			}
+			return err
+		}
+		if !d.IsDir() {
+			return nil
+		}
+		if info, err := d.Info(); err != nil || sys.Device(info) != home {
+			return fs.SkipDir
+		}
+		if d.Name() != folderName {
+			return nil
+		}
+		if l, err := cleanFolder(filepath.Dir(name), dry); err != nil {
+			errs = append(errs, err)
+		} else {
+			found(l)
+		}
+		return fs.SkipDir
+	})
+	return errors.Join(append(errs, err)...)
+}
+
+// runNames are what runs make in their folder.
+func runNames() []string {
+	all := []string{"lock"}
+	for _, role := range topology.Roles {
+		all = append(all, (&Place{Role: role}).names()...)
+	}
+	return all
+}
+
+// cleanFolder cleans the folder in a directory while holding its lock. It may be anybody's: below the handle nothing
+// leads elsewhere.
+func cleanFolder(dir string, dry bool) (Leftover, error) {
+	l := Leftover{Folder: filepath.Join(dir, folderName)}
+	parent, err := sys.OpenDir(dir)
+	if err != nil {
+		return l, err
+	}
+	defer parent.Close() //nolint:errcheck // only a handle
+	folder, err := parent.OpenSub(folderName)
+	if err != nil {
+		return l, err
+	}
+	defer folder.Close()                                    //nolint:errcheck // only a handle
+	if _, err := folder.Lstat("lock"); err == nil || !dry { // taken even where there is none, lest a run begin meanwhile
+		release, err := folder.Lock("lock")
+		switch {
+		case errors.Is(err, sys.ErrLocked):
+			l.InUse = true
+			return l, nil
+		case errors.Is(err, sys.ErrNotRegular):
+			return l, fmt.Errorf("%w: plimsoll did not make it; nothing was removed", err)
+		case err != nil:
+			return l, err
+		}
+		defer release()
+	}
+	entries, err := fs.ReadDir(folder.FS(), ".")
+	if err != nil {
+		return l, err
+	}
+	for _, e := range entries {
+		if !slices.Contains(runNames(), e.Name()) {
+			l.Others = append(l.Others, e.Name())
+			continue
+		}
+		if e.Name() != "lock" {
+			l.Files = append(l.Files, e.Name())
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			l.Size += units.Bytes(info.Size())
+		}
+		if dry {
+			continue
+		}
+		if err := folder.RemoveAll(e.Name()); err != nil {
+			return l, err
+		}
+	}
+	if dry || len(l.Others) > 0 || !stands(parent, folder) {
+		return l, nil
+	}
+	return l, parent.Remove(folderName)
+}

@@ -1,0 +1,253 @@
+package permit
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
+)
+
+// Lock keeps other runs away from a place and opens plimsoll's folder in it, which is made when it is missing. The
+// returned function lets go of both, and removes the folder when nothing is left in it.
+func (p *Place) Lock() (release func(), err error) {
+	if p.Device != nil {
+		return p.locked(sys.Lock(p.Path))
+	}
+	folder, err := openFolder(p.dir)
+	switch {
+	case err == nil:
+		p.folder = folder
+	case !p.writes() && (errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS)):
+		return p.locked(sys.Lock(p.dir.Path())) // what is there is read, and nothing made
+	default:
+		return nil, WriteError(p.Path, err)
+	}
+	unlock, err := p.locked(folder.Lock("lock"))
+	if err == nil && !stands(p.dir, folder) { // the run that held the lock removed it, with the folder
+		unlock()
+		_, err = p.locked(nil, sys.ErrLocked)
+	}
+	if err != nil {
+		p.folder = nil
+		return nil, errors.Join(err, folder.Close())
+	}
+	return func() {
+		p.folder = nil
+		_ = folder.Remove("lock") // while it is held: Lock notices a file that is gone
+		if stands(p.dir, folder) {
+			_ = p.dir.Remove(folderName) // fails while anything else is in it, as it should
+		}
+		unlock()
+		_ = folder.Close()
+	}, nil
+}
+
+// locked puts the error of a lock into words.
+func (p *Place) locked(unlock func(), err error) (func(), error) {
+	if errors.Is(err, sys.ErrLocked) {
+		return nil, fmt.Errorf("%s: another plimsoll is measuring here; wait until it is done", p.Path)
+	}
+	if errors.Is(err, sys.ErrNotRegular) {
+		return nil, fmt.Errorf("%w: plimsoll did not make it; remove it, or name another path", err)
+	}
+	if err != nil {
+		return nil, WriteError(p.Path, err)
+	}
+	return unlock, nil
+}
+
+// Share gives a second role on the same directory the folder that the first has locked.
+func (p *Place) Share(o *Place) { p.folder = o.folder }
+
+// openFolder opens plimsoll's folder in a directory, which must belong to the caller and nobody else: whoever can write
+// to it decides what is written over.
+func openFolder(dir *sys.Dir) (*sys.Dir, error) {
+	if err := dir.Mkdir(folderName, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	shown := filepath.Join(dir.Name(), folderName)
+	folder, err := dir.OpenSub(folderName)
+	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOTDIR) {
+		return nil, fmt.Errorf("%s is no directory of plimsoll's but a link or a file: remove it, or name another path", shown)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := private(dir, folder); err != nil {
+		return nil, errors.Join(err, folder.Close())
+	}
+	return folder, nil
+}
+
+// private refuses a folder that others than the caller can write to.
+func private(dir, folder *sys.Dir) error {
+	parent, err := dir.Info()
+	if err != nil {
+		return err
+	}
+	info, err := folder.Info()
+	if err != nil {
+		return err
+	}
+	switch owner := sys.Owner(info); {
+	case int(owner) != os.Geteuid():
+		return fmt.Errorf("%s belongs to %s: remove it with plimsoll clean as that user or as root, or name another path",
+			folder.Name(), userName(owner))
+	case info.Mode().Perm()&0o022 != 0:
+		return fmt.Errorf("%s can be written to by others (mode %04o): remove it with plimsoll clean, or name another path",
+			folder.Name(), info.Mode().Perm())
+	case sys.Device(parent) != sys.Device(info):
+		return fmt.Errorf("%s is on another filesystem than %s: unmount it, or name another path", folder.Name(), dir.Name())
+	}
+	return nil
+}
+
+func userName(id uint32) string {
+	text := strconv.FormatUint(uint64(id), 10)
+	if u, err := user.LookupId(text); err == nil {
+		return u.Username
+	}
+	return "user " + text
+}
+
+// stands tells whether the folder is still what its name leads to.
+func stands(dir, folder *sys.Dir) bool {
+	there, err1 := dir.Lstat(folderName)
+	held, err2 := folder.Info()
+	return err1 == nil && err2 == nil && os.SameFile(there, held)
+}
+
+// Clear removes what a crashed run left in a place that is locked, and says so.
+func (p *Place) Clear(note func(string)) error {
+	left := p.leftovers()
+	if len(left) == 0 || p.Prefilled() {
+		return nil
+	}
+	note(fmt.Sprintf("removed what an earlier run left in %s", p.folder.Name()))
+	return p.remove(left)
+}
+
+// Empty removes what this run made.
+func (p *Place) Empty() error { return p.remove(p.leftovers()) }
+
+func (p *Place) leftovers() []string {
+	if p.folder == nil {
+		return nil
+	}
+	return slices.DeleteFunc(p.names(), func(name string) bool {
+		_, err := p.folder.Lstat(name)
+		return err != nil
+	})
+}
+
+func (p *Place) remove(names []string) error {
+	var errs []error
+	for _, name := range names {
+		errs = append(errs, p.folder.RemoveAll(name))
+	}
+	return errors.Join(errs...)
+}
+
+// prefilled is the content of the marker next to a file that --keep-files left: the file was written whole.
+type prefilled struct {
+	Size units.Bytes `json:"size"`
+}
+
+// Prefilled tells whether the role's file is there from an earlier run, written whole and large enough. Only a marker
+// and a file of the caller's own count, in a folder that nobody else can write to.
+func (p *Place) Prefilled() bool {
+	if p.Device != nil || p.Size == 0 {
+		return false
+	}
+	folder := p.folder
+	if folder == nil { // before the run has it: for the space that will be needed
+		if p.dir == nil {
+			return false
+		}
+		var err error
+		if folder, err = p.dir.OpenSub(folderName); err != nil {
+			return false
+		}
+		defer folder.Close() //nolint:errcheck // only a handle
+		if private(p.dir, folder) != nil {
+			return false
+		}
+	}
+	data, err := folder.ReadSmall(p.markerName(), 4096)
+	var mark prefilled
+	if err != nil || json.Unmarshal(data, &mark) != nil || mark.Size < p.Size || !ownFile(folder, p.markerName()) {
+		return false
+	}
+	info, err := folder.Lstat(p.fileName())
+	return err == nil && ownFile(folder, p.fileName()) && units.Bytes(info.Size()) >= mark.Size
+}
+
+// ownFile tells whether a name is a regular file of the caller's that has no other name.
+func ownFile(folder *sys.Dir, name string) bool {
+	info, err := folder.Lstat(name)
+	return err == nil && info.Mode().IsRegular() && int(sys.Owner(info)) == os.Geteuid() && sys.Names(info) == 1
+}
+
+// CheckPrefilled confirms that prefilling has made the role's file as it should be.
+func (p *Place) CheckPrefilled() error {
+	if p.Device != nil {
+		return nil
+	}
+	info, err := p.folder.Lstat(p.fileName())
+	if err == nil && (!ownFile(p.folder, p.fileName()) || units.Bytes(info.Size()) < p.Size) {
+		err = fmt.Errorf("%s is not the file of %s that was to be written", p.File(), p.Size)
+	}
+	return err
+}
+
+// PrefillName is the name of the role's file, or of the device, for the fio that writes it whole.
+func (p *Place) PrefillName() string {
+	if p.Device != nil {
+		return p.Path
+	}
+	return p.folder.Path(p.fileName())
+}
+
+// Keep leaves a file that was written whole for the next run, with a marker that tells so. A crashed run leaves no
+// marker, so its file is not trusted.
+func (p *Place) Keep() error {
+	if p.folder == nil {
+		return nil
+	}
+	mark, err := json.Marshal(prefilled{p.Size})
+	if err != nil {
+		return err
+	}
+	if err := p.folder.RemoveAll(p.markerName()); err != nil {
+		return err
+	}
+	f, err := p.folder.Create(p.markerName(), 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(mark)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// MakeFresh makes the file of allocated, never-written extents, in place of one that is there.
+func (p *Place) MakeFresh(size units.Bytes) error {
+	if err := p.folder.RemoveAll(p.freshName()); err != nil {
+		return err
+	}
+	f, err := p.folder.Create(p.freshName(), 0o600)
+	if err != nil {
+		return err
+	}
+	err = unix.Fallocate(int(f.Fd()), 0, 0, int64(size))
+	return errors.Join(err, f.Sync(), f.Close())
+}

@@ -1,0 +1,224 @@
+package permit
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/units"
+)
+
+// Check refuses a scenario whose job does what it may not do unasked: run shell commands, write to devices, change files
+// that are not plimsoll's. It notes what the job will make.
+func (p *Place) Check(s suite.Scenario) error {
+	held, err := p.look(s, p.FileFor(s), true)
+	held.close()
+	return err
+}
+
+// look decides over everything that a scenario's job opens, and holds open what is there. With note, files that are not
+// there are noted as made by this run; without, they must be noted already.
+func (p *Place) look(s suite.Scenario, file string, note bool) (pins, error) {
+	held := pins{}
+	job := s.Place(file)
+	for _, i := range job.Jobs() {
+		section := job.Effective(i)
+		if err := p.consent.checkOptions(job.Name, section); err != nil {
+			return held, err
+		}
+		if err := p.lookAt(section, held, note); err != nil {
+			return held, fmt.Errorf("%s: [%s]: %w", job.Name, section.Name, err)
+		}
+	}
+	return held, nil
+}
+
+func (p *Place) lookAt(section fio.Section, held pins, note bool) error {
+	accesses, err := accessesOf(section)
+	if err != nil {
+		return err
+	}
+	var there []string // that are only read
+	for _, a := range accesses {
+		pinned, err := p.checkAccess(a, note)
+		if err != nil {
+			return err
+		}
+		if pinned == nil {
+			continue
+		}
+		held.add(a.path, pinned)
+		if !a.writes && pinned.info.Mode().IsRegular() {
+			there = append(there, a.path)
+		}
+	}
+	if len(there) > 0 && len(there) < len(accesses) {
+		return fmt.Errorf("%s is there and others of its files are not: make them first, or give them a section of their own", there[0])
+	}
+	return nil
+}
+
+// checkAccess decides whether a job may have a file or device. It returns what is there, held open, and nil for what will
+// be made, and for plimsoll's own.
+func (p *Place) checkAccess(a access, note bool) (*pin, error) {
+	if p.own(a.path) {
+		p.uses(a.path, a.need)
+		return nil, nil
+	}
+	if slices.Contains(strings.Split(a.path, "/"), "..") {
+		return nil, fmt.Errorf("%s: name it without the dots", a.path)
+	}
+	for _, part := range reserved {
+		if strings.Contains(a.path, part) {
+			return nil, fmt.Errorf("%s: fio would read %q as something else than a name: use another name, or a link to it", a.path, part)
+		}
+	}
+	if !slices.Contains(plainEngines, a.engine) {
+		return nil, fmt.Errorf("%s: plimsoll cannot tell what ioengine=%s does to it: use one such as libaio or psync", a.path, a.engine)
+	}
+	there, err := openPin(a.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, p.checkNew(a, note)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := p.checkThere(a, there); err != nil {
+		return nil, errors.Join(err, there.close())
+	}
+	return there, nil
+}
+
+// checkThere decides over a file or device that is there and that plimsoll did not make.
+func (p *Place) checkThere(a access, there *pin) error {
+	switch {
+	case isBlock(there.info):
+		return p.checkRaw(a, there.info)
+	case !there.info.Mode().IsRegular():
+		return fmt.Errorf("%s is neither a regular file nor a block device", a.path)
+	case !p.sameFilesystem(there.info):
+		return p.elsewhere(a)
+	case !a.writes:
+		if size := units.Bytes(there.info.Size()); a.need > size {
+			return fmt.Errorf("%s holds %s and the job reads up to %s, for which fio would write it again: choose a smaller size=",
+				a.path, size, a.need)
+		}
+		return nil
+	}
+	for _, d := range p.tree.Devices {
+		if backing, err := os.Stat(d.Backing); d.Backing != "" && err == nil && os.SameFile(backing, there.info) {
+			return fmt.Errorf("%s is behind %s: plimsoll never writes to a file in use", a.path, d.Path)
+		}
+	}
+	if _, ok := p.consent.destroys(there.info); !ok {
+		return fmt.Errorf("%s is there and plimsoll did not make it, and the job would write over it: name another file, or add --destroy %s if what it holds may be lost",
+			a.path, a.path)
+	}
+	return there.checkOverwrite(a.path)
+}
+
+// elsewhere reports that a job points to other storage than what is looked at, whose ceiling and devices would be shown
+// beside its figures.
+func (p *Place) elsewhere(a access) error {
+	return fmt.Errorf("%s is not on the storage of %s, which is what is watched: run the job file by itself and without --data, one filesystem or device at a time",
+		a.path, p.Path)
+}
+
+// checkNew decides over a file that is not there: fio will make it, below plimsoll's folder.
+func (p *Place) checkNew(a access, note bool) error {
+	if target, err := os.Readlink(a.path); err == nil {
+		return fmt.Errorf("%s is a link to %s, which does not exist: name the file itself", a.path, target)
+	}
+	dir, err := os.Stat(filepath.Dir(a.path))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s does not exist: make the directory first", filepath.Dir(a.path))
+	case err != nil:
+		return err
+	case !p.sameFilesystem(dir):
+		return p.elsewhere(a)
+	}
+	rel, ok := p.below(a.path)
+	if !ok {
+		return fmt.Errorf("%s is to be made outside of %s: name a directory with --data that both are in", a.path, p.Path)
+	}
+	if strings.HasPrefix(filepath.Join(p.Path, rel), "/dev/") {
+		return fmt.Errorf("%s does not exist: a file of that name in memory is not what you want to measure", a.path)
+	}
+	if _, noted := p.made[a.path]; !noted && !note {
+		return fmt.Errorf("%s was there when the run began and is gone", a.path)
+	}
+	p.uses(a.path, a.need)
+	return nil
+}
+
+// uses notes how large a file of a job becomes.
+func (p *Place) uses(path string, need units.Bytes) {
+	if path != p.File() && path != p.Fresh() {
+		p.made[path] = max(p.made[path], need)
+	}
+}
+
+// own tells whether a path is one of the files that plimsoll makes in its folder.
+func (p *Place) own(path string) bool {
+	return p.Device == nil && (path == p.File() || path == p.Fresh()) || p.inJobDir(path)
+}
+
+// inJobDir tells whether a path is below the directory that jobs get which name none.
+func (p *Place) inJobDir(path string) bool {
+	_, ok := p.fromJobDir(path)
+	return ok
+}
+
+// fromJobDir is a path's part behind the directory that jobs get which name none, also by the name without links.
+func (p *Place) fromJobDir(path string) (string, bool) {
+	if p.Device != nil || slices.Contains(strings.Split(path, "/"), "..") {
+		return "", false
+	}
+	if rel, ok := strings.CutPrefix(path, p.jobDir()+"/"); ok {
+		return rel, true
+	}
+	resolved, err := filepath.EvalSymlinks(p.Path)
+	if err != nil {
+		return "", false
+	}
+	return strings.CutPrefix(path, (&Place{Role: p.Role, Path: resolved}).jobDir()+"/")
+}
+
+// below is the path of a file from the place's directory, when it lies below it, with links on the way resolved.
+func (p *Place) below(path string) (string, bool) {
+	dir, err1 := filepath.EvalSymlinks(filepath.Dir(path))
+	root, err2 := filepath.EvalSymlinks(p.Path)
+	if err1 != nil || err2 != nil {
+		return "", false
+	}
+	rel, err := filepath.Rel(root, filepath.Join(dir, filepath.Base(path)))
+	return rel, err == nil && filepath.IsLocal(rel)
+}
+
+// Shown is the job file of a scenario as it runs here, by the names that the user knows. Files that are there and are
+// only read are kept from being rewritten, where a size is larger than they are.
+func (p *Place) Shown(s suite.Scenario, file string) fio.JobFile {
+	job := s.Place(file)
+	for _, i := range job.Jobs() {
+		accesses, err := accessesOf(job.Effective(i))
+		if err == nil && slices.ContainsFunc(accesses, p.onlyRead) {
+			keep := fio.Option{Name: "create_on_open", Value: "1"}
+			job.Sections[i].Options = append(slices.Clip(job.Sections[i].Options), keep)
+		}
+	}
+	return job
+}
+
+// onlyRead tells whether a regular file is there, is only read, and is not plimsoll's.
+func (p *Place) onlyRead(a access) bool {
+	info, err := os.Stat(a.path)
+	_, made := p.made[a.path]
+	return !a.writes && err == nil && info.Mode().IsRegular() && !made && !p.own(a.path)
+}

@@ -1,0 +1,132 @@
+package permit
+
+import (
+	_ "embed"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"plimsoll/internal/fio"
+)
+
+// reach is what an option of fio can touch.
+type reach string
+
+// The reaches, as reach.tsv explains them.
+const (
+	reachNone    reach = "none"
+	reachFiles   reach = "files"
+	reachLog     reach = "log"
+	reachRun     reach = "run"
+	reachExec    reach = "exec"
+	reachRefused reach = "refused"
+)
+
+type optionReach struct {
+	reach  reach
+	reason string
+}
+
+//go:embed reach.tsv
+var reachText string
+
+// reaches has an entry for each option of fio's that plimsoll knows.
+var reaches = sync.OnceValue(func() map[string]optionReach {
+	table := map[string]optionReach{}
+	for line := range strings.Lines(reachText) {
+		if col := strings.Split(strings.TrimSpace(line), "\t"); len(col) == 3 && !strings.HasPrefix(line, "#") {
+			table[col[0]] = optionReach{reach(col[1]), col[2]}
+		}
+	}
+	return table
+})
+
+// switches are refused options that a value of 0 turns off.
+var switches = []string{"fill_device", "verify_dump", "cgroup_nodelete", "touch_objects", "busy_poll", "pi_act"}
+
+const byHand = "take it out, or run fio by hand and plimsoll import its output"
+
+// checkOptions refuses what no look at files can make safe.
+func (c Consent) checkOptions(file string, section fio.Section) error {
+	for _, o := range section.Options {
+		name, value := fio.BuiltinOptions().Main(o.Name), strings.TrimSpace(o.Value)
+		known, ok := reaches()[name]
+		reason := ""
+		switch {
+		case !ok:
+			reason = "is an option that plimsoll does not know"
+		case known.reach == reachExec && !c.Exec:
+			return fmt.Errorf("%s:%d: %s would run a shell command (%.60q): read it, then add --allow-exec",
+				file, o.Line, o.Name, o.Value)
+		case known.reach == reachRefused && !(value == "0" && slices.Contains(switches, name)):
+			reason = known.reason
+		case known.reach == reachLog && strings.Contains(value, "/"):
+			return fmt.Errorf("%s:%d: %s=%.60s would write outside of the run: name the log without a directory; it is kept with the run",
+				file, o.Line, o.Name, value)
+		case name == "ioengine":
+			reason = engineTrouble(value)
+		case name == "mem" && strings.Contains(value, ":"):
+			reason = "writes over the file that it names"
+		case strings.HasSuffix(name, "_pattern") && strings.Contains(value, "'"):
+			reason = "reads another file"
+		}
+		if reason != "" {
+			return fmt.Errorf("%s:%d: %s=%.60s %s, which plimsoll does not allow: %s", file, o.Line, o.Name, value, reason, byHand)
+		}
+	}
+	return nil
+}
+
+var (
+	// plainEngines do to files what rw= says and nothing else.
+	plainEngines = []string{
+		"sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "posixaio", "io_uring", "mmap", "splice", "libpmem",
+	}
+	// fileEngines make, change or remove files whatever rw= says.
+	fileEngines = []string{"falloc", "ftruncate", "filecreate", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete"}
+)
+
+// engineTrouble is why an ioengine is not let through, empty when it is.
+func engineTrouble(engine string) string {
+	switch {
+	case slices.Contains(plainEngines, engine), slices.Contains(fileEngines, engine), fio.Diskless(engine):
+		return ""
+	case strings.HasPrefix(engine, "external"), strings.Contains(engine, "/"):
+		return "runs code of that library"
+	case engine == "exec":
+		return "runs programs"
+	case slices.Contains([]string{"net", "netsplice", "rdma"}, engine):
+		return "sends over a network, which is no storage"
+	}
+	return "reaches storage in a way that plimsoll cannot see"
+}
+
+// keepLogs makes the logs that a job writes go to a directory, by the names that it gives them.
+func keepLogs(job *fio.JobFile, dir string) {
+	for _, i := range job.Jobs() {
+		section := job.Effective(i)
+		for _, o := range section.Options {
+			if known := reaches()[fio.BuiltinOptions().Main(o.Name)]; known.reach != reachLog {
+				continue
+			}
+			name := strings.TrimSpace(o.Value)
+			if name == "" { // fio then takes the job's
+				name = section.Name
+			}
+			own := fio.Option{Name: o.Name, Value: filepath.Join(dir, plainName(name))}
+			job.Sections[i].Options = append(slices.Clip(job.Sections[i].Options), own)
+		}
+	}
+}
+
+// plainName makes a file name of any text.
+func plainName(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
+			return r
+		}
+		return '-'
+	}, text)
+}

@@ -1,0 +1,188 @@
+// Package permit decides what fio may write to, and gives it a way to nothing else. Before anything is written it
+// looks at every file and device that a job names, and refuses what the user did not allow. What is left is reached
+// through handles only: plimsoll's folder is opened once and belongs to the caller alone, files that are there are held
+// open, and fio gets names below /proc/self/fd that lead to these handles. Whoever can write to the directory that is
+// measured can rename and link in it as they like: fio's names do not pass through it (docs/safety.md).
+package permit
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// folderName is the name of the folder that holds everything plimsoll makes in a directory.
+const folderName = ".plimsoll"
+
+// Consent is what the user allowed beyond reading and plimsoll's own files.
+type Consent struct {
+	// Destroy maps the path of a raw device to the serial that the user named, or that of a file to nothing.
+	Destroy map[string]string
+	// Exec lets a job file's exec_prerun and exec_postrun run.
+	Exec bool
+}
+
+// Place is a path to measure on: a directory with plimsoll's folder in it, or a raw device.
+type Place struct {
+	Role     topology.Role
+	Path     string        // as the user gave it, absolute
+	Device   *block.Device // nil for a directory
+	FSType   string        // of a directory, such as ext4
+	Size     units.Bytes   // of the role's file: the largest of its scenarios; 0 when no scenario needs one
+	ReadOnly bool          // no scenario writes
+
+	tree    *block.Tree
+	consent Consent
+	dir     *sys.Dir               // of a directory
+	folder  *sys.Dir               // plimsoll's own in it, while it is locked
+	made    map[string]units.Bytes // what jobs make, by the name that they use, and how large
+}
+
+// Open looks at a role's path and holds it open until Close. Nothing is written.
+func Open(topo *topology.Topology, t topology.Target, scenarios []suite.Scenario, consent Consent) (*Place, error) {
+	info, err := checkPath(t.Path)
+	if err != nil {
+		return nil, err
+	}
+	p := &Place{Role: t.Role, Path: t.Path, tree: topo.Tree, consent: consent, made: map[string]units.Bytes{}}
+	if t.Mount != nil {
+		p.FSType = t.Mount.FS
+	}
+	p.needs(scenarios)
+	if info.IsDir() {
+		if p.dir, err = sys.OpenDir(t.Path); err != nil {
+			return nil, WriteError(t.Path, err)
+		}
+		return p, nil
+	}
+	if p.Device = topo.RawDevice(&t); p.Device == nil {
+		return nil, fmt.Errorf("%s: nothing is known of this device in /sys/block; name a disk, an array or a directory",
+			t.Path)
+	}
+	return p, p.checkDevice()
+}
+
+// Sketch is a place as far as a plan knows it, for showing jobs: it cannot be measured on.
+func Sketch(topo *topology.Topology, role topology.Role) *Place {
+	t := topo.For(role)
+	if t == nil {
+		return &Place{Role: role}
+	}
+	return &Place{Role: role, Path: t.Path, Device: topo.RawDevice(t), tree: topo.Tree}
+}
+
+// Close lets go of the place.
+func (p *Place) Close() {
+	if p.dir != nil {
+		_ = p.dir.Close()
+	}
+}
+
+// needs works out how large the place's file must be: the largest of its scenarios that use it.
+func (p *Place) needs(scenarios []suite.Scenario) {
+	p.ReadOnly = true
+	for _, s := range scenarios {
+		if s.Role != p.Role || s.AsIs {
+			continue
+		}
+		p.Size = max(p.Size, s.Size)
+		loads, err := s.WorkloadsOn(p.File())
+		if err != nil || suite.Writes(loads) {
+			p.ReadOnly = false
+		}
+	}
+}
+
+// File is the file that the suite's scenarios of this place share, or the device.
+func (p *Place) File() string {
+	if p.Device != nil {
+		return p.Path
+	}
+	return filepath.Join(p.Path, folderName, p.fileName())
+}
+
+// Fresh is the file of never-written extents that MakeFresh makes.
+func (p *Place) Fresh() string { return filepath.Join(p.Path, folderName, p.freshName()) }
+
+// FileFor is what a scenario's job is placed on: the role's file, or the directory for job files from elsewhere.
+func (p *Place) FileFor(s suite.Scenario) string {
+	if s.AsIs {
+		return p.jobDir()
+	}
+	return p.File()
+}
+
+// FileIn is what a scenario's job is placed on in a directory.
+func FileIn(dir string, s suite.Scenario) string { return (&Place{Role: s.Role, Path: dir}).FileFor(s) }
+
+func (p *Place) jobDir() string     { return filepath.Join(p.Path, folderName, p.jobDirName()) }
+func (p *Place) fileName() string   { return string(p.Role) + ".dat" }
+func (p *Place) markerName() string { return p.fileName() + ".prefilled" }
+func (p *Place) freshName() string  { return string(p.Role) + "-fresh.dat" }
+func (p *Place) jobDirName() string { return string(p.Role) + "-job" }
+
+// names are what runs of this role make in the folder.
+func (p *Place) names() []string {
+	return []string{p.fileName(), p.markerName(), p.freshName(), p.jobDirName()}
+}
+
+// Made are the files that jobs want to make under names of their own. They are made below plimsoll's folder instead.
+func (p *Place) Made() []string {
+	var names []string
+	for name := range p.made {
+		if !p.inJobDir(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// writes tells whether anything is made in the place's directory. Jobs that only read what is there need not be allowed to.
+func (p *Place) writes() bool { return p.Device == nil && (p.Size > 0 || len(p.made) > 0) }
+
+// CheckWritable refuses a directory in which files are to be made and cannot be.
+func (p *Place) CheckWritable() error {
+	if !p.writes() {
+		return nil
+	}
+	if err := unix.Access(p.dir.Path(), unix.W_OK); err != nil {
+		return WriteError(p.Path, err)
+	}
+	return nil
+}
+
+// Same tells whether two places are one directory or device, also by two names, as where a device is mounted twice.
+func (p *Place) Same(o *Place) bool {
+	a, err1 := os.Stat(p.Path)
+	b, err2 := os.Stat(o.Path)
+	if p.dir != nil && o.dir != nil {
+		a, err1 = p.dir.Info()
+		b, err2 = o.dir.Info()
+	}
+	return err1 == nil && err2 == nil && os.SameFile(a, b)
+}
+
+// WriteError says in plain words why a path cannot be written to.
+func WriteError(path string, err error) error {
+	switch {
+	case errors.Is(err, unix.EROFS):
+		return fmt.Errorf("%s is on a read-only filesystem: remount it read-write or name another path", path)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s is not writable: run as its owner or name another path", path)
+	case errors.Is(err, unix.ENOSPC):
+		return fmt.Errorf("%s is full: free some space or name another path", path)
+	}
+	return err
+}

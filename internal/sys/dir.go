@@ -1,0 +1,225 @@
+package sys
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Dir is a directory held open. What is done through it happens in that directory, whoever renames it or puts
+// something else in its place meanwhile, and follows no link out of it.
+type Dir struct {
+	*os.Root
+	// file is inherited by the programs that plimsoll starts, so that Path leads to the same directory in them.
+	file *os.File
+	name string
+}
+
+// OpenDir opens a directory by the name that the user gave, links included.
+func OpenDir(name string) (*Dir, error) {
+	return openDir(unix.AT_FDCWD, name, name, 0)
+}
+
+// OpenSub opens a directory in this one, which must not be a link.
+func (d *Dir) OpenSub(name string) (*Dir, error) {
+	if !filepath.IsLocal(name) || filepath.Base(name) != name {
+		return nil, fmt.Errorf("%s: want a plain name", name)
+	}
+	return openDir(int(d.file.Fd()), name, filepath.Join(d.name, name), unix.O_NOFOLLOW)
+}
+
+func openDir(at int, name, shown string, flags int) (*Dir, error) {
+	// Without O_CLOEXEC, see Dir.file.
+	fd, err := unix.Openat(at, name, unix.O_RDONLY|unix.O_DIRECTORY|flags, 0)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: shown, Err: err}
+	}
+	d := &Dir{file: os.NewFile(uintptr(fd), shown), name: shown}
+	if d.Root, err = os.OpenRoot(d.Path()); err != nil {
+		return nil, errors.Join(err, d.file.Close())
+	}
+	return d, nil
+}
+
+// Name is the name by which the directory was opened, for people.
+func (d *Dir) Name() string { return d.name }
+
+// Path is a name for the directory, or for what is below it, that leads to it here and in programs that plimsoll
+// starts while it is open, whatever has become of its own name.
+func (d *Dir) Path(elem ...string) string {
+	path := fmt.Sprintf("/proc/self/fd/%d", d.file.Fd())
+	if len(elem) > 0 {
+		path += "/" + filepath.Join(elem...)
+	}
+	return path
+}
+
+// Info is the state of the directory itself.
+func (d *Dir) Info() (fs.FileInfo, error) { return d.file.Stat() }
+
+// Free is the space on the directory's filesystem that its user may fill, in bytes, and the filesystem's identity.
+func (d *Dir) Free() (free uint64, id unix.Fsid, err error) {
+	var st unix.Statfs_t
+	if err := unix.Fstatfs(int(d.file.Fd()), &st); err != nil {
+		return 0, id, &fs.PathError{Op: "statfs", Path: d.name, Err: err}
+	}
+	return st.Bavail * uint64(st.Bsize), st.Fsid, nil
+}
+
+// Close lets go of the directory.
+func (d *Dir) Close() error { return errors.Join(d.Root.Close(), d.file.Close()) }
+
+// CheckOwn refuses a directory that another user owns or can write to. Where the server of a network filesystem maps the
+// caller to another user, that user counts.
+func (d *Dir) CheckOwn() error {
+	info, err := d.Info()
+	if err != nil {
+		return err
+	}
+	if info.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("%s can be written to by others (mode %04o): take that right away, or name another directory",
+			d.name, info.Mode().Perm())
+	}
+	if int(Owner(info)) == os.Geteuid() {
+		return nil
+	}
+	const name = ".owner"
+	f, err := d.Create(name, 0o600)
+	if err != nil {
+		return fmt.Errorf("%s belongs to another user: %w", d.name, err)
+	}
+	own, err := f.Stat()
+	if err = errors.Join(err, f.Close(), d.Remove(name)); err != nil {
+		return err
+	}
+	if Owner(own) != Owner(info) {
+		return fmt.Errorf("%s belongs to another user: do this as that user, or name another directory", d.name)
+	}
+	return nil
+}
+
+// Create makes a new file; what is there already is an error, a link that leads nowhere too.
+func (d *Dir) Create(name string, perm fs.FileMode) (*os.File, error) {
+	return d.open(name, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL, perm)
+}
+
+// ReadSmall reads a regular file of at most limit bytes. It neither follows a link nor waits for a pipe.
+func (d *Dir) ReadSmall(name string, limit int64) ([]byte, error) {
+	f, err := d.open(name, unix.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	if err := regular(f); err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%s is larger than %d bytes", f.Name(), limit)
+	}
+	return data, err
+}
+
+// open opens a file in the directory. O_NONBLOCK keeps it from waiting for the other end of a pipe.
+func (d *Dir) open(name string, flags int, perm fs.FileMode) (*os.File, error) {
+	fd, err := unix.Openat(int(d.file.Fd()), name, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, uint32(perm))
+	shown := filepath.Join(d.name, name)
+	switch {
+	case errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO):
+		return nil, fmt.Errorf("%s is %w", shown, ErrNotRegular)
+	case err != nil:
+		return nil, &fs.PathError{Op: "open", Path: shown, Err: err}
+	}
+	return os.NewFile(uintptr(fd), shown), nil
+}
+
+func regular(f *os.File) error {
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is %w", f.Name(), ErrNotRegular)
+	}
+	return err
+}
+
+// Owner is the user that a file belongs to.
+func Owner(info fs.FileInfo) uint32 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Uid
+	}
+	return 0
+}
+
+// Device is the number of the filesystem's device that a file is on.
+func Device(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Dev
+	}
+	return 0
+}
+
+// Names is how many names a file has: more than one when there are hard links.
+func Names(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink) //nolint:unconvert // not 64 bits everywhere
+	}
+	return 1
+}
+
+// DeviceNumber is the number of the device that a node stands for.
+func DeviceNumber(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Rdev
+	}
+	return 0
+}
+
+// OpenOwnDir opens a directory of the caller's own, to write to it: not a link to one, and nobody else's.
+func OpenOwnDir(name string) (*Dir, error) {
+	d, err := openDir(unix.AT_FDCWD, name, name, unix.O_NOFOLLOW)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.CheckOwn(); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// Replace gives a regular file new content, as WriteFile does, and leaves it its owner and mode. A link is refused.
+func (d *Dir) Replace(name string, data []byte) (err error) {
+	info, err := d.Lstat(name)
+	if err != nil {
+		return err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is %w: name the file itself", filepath.Join(d.name, name), ErrNotRegular)
+	}
+	temp := fmt.Sprintf(".%s.%d", name, os.Getpid())
+	f, err := d.Create(temp, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.Remove(temp))
+		}
+	}()
+	_, err = f.Write(data)
+	if int(st.Uid) != os.Geteuid() || int(st.Gid) != os.Getegid() {
+		err = errors.Join(err, f.Chown(int(st.Uid), int(st.Gid)))
+	}
+	if err = errors.Join(err, f.Chmod(info.Mode().Perm()), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err = d.Rename(temp, name); err != nil {
+		return err
+	}
+	return d.file.Sync()
+}

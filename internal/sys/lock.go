@@ -1,0 +1,65 @@
+package sys
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrLocked is in the chain of Lock's error when another plimsoll holds the lock.
+var ErrLocked = errors.New("in use by another plimsoll")
+
+// Lock takes an exclusive lock on a directory or a block device. The kernel lets go of it when the process ends,
+// however it ends.
+func Lock(name string) (release func(), err error) {
+	f, err := os.OpenFile(name, unix.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.IsDir() && info.Mode().Type() != fs.ModeDevice {
+		err = fmt.Errorf("%s is neither a directory nor a block device", name)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return hold(f, func() (fs.FileInfo, error) { return os.Stat(name) })
+}
+
+// Lock takes an exclusive lock on a file in the directory, which is made when it is missing. A link, a pipe, a
+// socket, a device or a file of another user under that name is refused, and nothing waits for it.
+func (d *Dir) Lock(name string) (release func(), err error) {
+	f, err := d.Create(name, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		f, err = d.open(name, unix.O_RDWR, 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := regular(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return hold(f, func() (fs.FileInfo, error) { return d.Lstat(name) })
+}
+
+// hold locks an open file, of which there tells what stands under its name now.
+func hold(f *os.File, there func() (fs.FileInfo, error)) (release func(), err error) {
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			err = ErrLocked
+		}
+		return nil, errors.Join(fmt.Errorf("%s: %w", f.Name(), err), f.Close())
+	}
+	// The one who held it may have removed the file in between: what is locked then is no longer there for others.
+	held, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if now, err := there(); err != nil || !os.SameFile(held, now) {
+		return nil, errors.Join(fmt.Errorf("%s: %w", f.Name(), ErrLocked), f.Close())
+	}
+	return func() { _ = f.Close() }, nil
+}
