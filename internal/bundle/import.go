@@ -1,12 +1,11 @@
 package bundle
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
@@ -15,20 +14,36 @@ import (
 	"plimsoll/internal/topology"
 )
 
+// Found is what someone else measured, and what is known beside fio's output.
+type Found struct {
+	Outputs []*fio.Output
+	// Job is the job file of all outputs, where the user names one; Beside gives that of one output, nil for none.
+	Job    *fio.JobFile
+	Beside func(*fio.Output) *fio.JobFile
+	// Documents are the texts around results, by the name of the file.
+	Documents map[string]*Document
+	// Instances are the types that the user names for results, by a part of the result's name, of the type that the text names, or
+	// else of the heading or the file.
+	Instances []NamedInstance
+}
+
+// NamedInstance is an instance type for the results that Of names.
+type NamedInstance struct{ Of, Type string }
+
 // Import makes a bundle below out of outputs that someone else measured: each becomes a scenario with its result. run gives
-// what is known beside them: topology, labels, tool, time. job, when not nil, is the job file that was measured: it says what the
-// output does not.
-func Import(out string, run Run, outputs []*fio.Output, job *fio.JobFile) (*Bundle, error) {
-	outputs = JoinFragments(outputs)
+// what is known beside them: topology, labels, tool, time.
+func Import(out string, run Run, found Found) (*Bundle, error) {
 	run.Ceilings = map[int]ceiling.Ceiling{}
-	results := make([]*result.Result, len(outputs))
-	for i, o := range outputs {
-		s, r := scenarioOf(i+1, o, job)
+	results, err := found.results(&run.Topology)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range results {
+		s := suite.Scenario{ID: r.ID, Name: r.Name, Title: r.Title, Role: r.Role, AsIs: true, Runtime: r.Planned}
 		run.Suite.Scenarios = append(run.Suite.Scenarios, s)
-		if c := ceiling.Of(&run.Topology, topology.Data, r.Workloads); c.Known() {
+		if c := ceiling.Of(cmp.Or(r.Topology, &run.Topology), r.Role, r.Workloads); c.Known() {
 			run.Ceilings[s.ID] = c
 		}
-		results[i] = r
 	}
 	w, err := Create(out, run)
 	if err != nil {
@@ -47,180 +62,185 @@ func Import(out string, run Run, outputs []*fio.Output, job *fio.JobFile) (*Bund
 	return w.Finish(Finished, run.Created)
 }
 
-// JoinFragments makes one output of pieces of one run that were quoted apart under one heading, as articles do: the status groups and
-// disk statistics here, the latency lines there. Groups without a job become one row, so that their figures are not lost.
-func JoinFragments(outputs []*fio.Output) []*fio.Output {
-	var kept []*fio.Output
-	for _, o := range outputs {
-		at := slices.IndexFunc(kept, func(k *fio.Output) bool {
-			return o.Title != "" && sameHeading(k, o) && fragmentary(k) && fragmentary(o)
-		})
-		if at < 0 {
-			copied := *o
-			kept = append(kept, &copied)
-			continue
-		}
-		k := kept[at]
-		k.Jobs, k.Groups, k.Disks = append(k.Jobs, o.Jobs...), append(k.Groups, o.Groups...), append(k.Disks, o.Disks...)
-		k.Unread, k.Doubts = append(k.Unread, o.Unread...), append(k.Doubts, o.Doubts...)
+// Results are the outputs as results with their names, without keeping them.
+func (f Found) Results() ([]*result.Result, error) { return f.results(&topology.Topology{}) }
+
+func (f Found) results(whole *topology.Topology) ([]*result.Result, error) {
+	outputs := JoinFragments(f.Outputs)
+	results := make([]*result.Result, len(outputs))
+	for i, o := range outputs {
+		results[i] = f.result(o)
+		results[i].ID = i + 1
 	}
-	for _, k := range kept {
-		if fragmentary(k) && len(k.Groups) > 0 {
-			k.Jobs = withGroups(k.Jobs, k.Groups[0])
-			k.Doubts = append(k.Doubts, "the output is quoted in part: bandwidth is that of its status group, and IOPS are not in it")
+	name(results, outputs)
+	for i, o := range outputs {
+		if err := f.place(results[i], o, whole); err != nil {
+			return nil, err
 		}
 	}
-	return kept
+	name(results, outputs) // now that the machines are known
+	return results, nil
 }
 
-func sameHeading(a, b *fio.Output) bool {
-	return a.Source == b.Source && strings.TrimSuffix(a.Title, ":") == strings.TrimSuffix(b.Title, ":")
-}
-
-// fragmentary says that no row of o counts I/Os.
-func fragmentary(o *fio.Output) bool {
-	return !slices.ContainsFunc(o.Jobs, func(j fio.Job) bool { return j.Read.N+j.Write.N+j.Trim.N > 0 || j.Read.IOPS+j.Write.IOPS > 0 })
-}
-
-// withGroups puts the rates of a status group into the first row, or into a new one.
-func withGroups(jobs []fio.Job, g fio.Group) []fio.Job {
-	if len(jobs) == 0 {
-		jobs = []fio.Job{{Name: "all jobs"}}
-	}
-	j := &jobs[0]
-	for name, d := range map[string]*fio.Direction{"READ": &j.Read, "WRITE": &j.Write, "TRIM": &j.Trim} {
-		if r, ok := g.Directions[name]; ok {
-			d.Bytes, d.BW, d.Runtime = r.Bytes, r.BW, r.MaxRun
-			j.Runtime = max(j.Runtime, r.MaxRun)
-		}
-	}
-	return jobs
-}
-
-// scenarioOf names an imported output and works out what its jobs asked for.
-func scenarioOf(id int, o *fio.Output, job *fio.JobFile) (suite.Scenario, *result.Result) {
-	name := importName(o)
-	s := suite.Scenario{ID: id, Name: name, Title: o.Title, Role: topology.Data, AsIs: true}
-	r := &result.Result{ID: id, Name: name, Title: o.Title, Role: s.Role, State: result.Done, Start: o.Time, Source: o.Source}
-	if job == nil {
-		job = fromCommand(o.Command)
-	}
-	asked := optionsOf(job)
-	named := false
-	for _, j := range o.Jobs {
-		options := fio.Options{}
-		for _, from := range []fio.Options{asked[j.Name], o.Global, j.Options} {
-			maps.Copy(options, from)
-		}
-		named = named || len(options) > 0
-		addWorkload(r, j.Name, j.Count, options, o)
-	}
-	if !named { // a fragment does not name its jobs; the job file does
-		for name, options := range asked {
-			addWorkload(r, name, 0, options, o)
-		}
-	}
-	s.Runtime = plannedTime(r.Workloads)
+// result works out what the jobs of an output asked for, and fills in its figures.
+func (f Found) result(o *fio.Output) *result.Result {
+	r := &result.Result{Title: heading(o), Role: topology.Data, State: result.Done, Start: o.Time, Source: o.Source}
+	f.loads(r, o)
 	result.FromOutput(r, o)
-	r.Planned = s.Runtime
+	r.Planned = planned(r, o)
 	if len(o.Jobs) == 0 {
 		r.Invalidate("fio's output holds no job's result")
 	}
-	return s, r
+	return r
 }
 
-func plannedTime(loads []fio.Workload) time.Duration {
-	var longest time.Duration
-	for _, w := range loads {
-		if w.TimeBased {
-			longest = max(longest, w.Runtime)
+// place finds the machine that a result was measured on: what the user names for it, else what the run states, else what the text says.
+func (f Found) place(r *result.Result, o *fio.Output, whole *topology.Topology) error {
+	doc := f.Documents[o.Source]
+	if doc != nil {
+		if typ, line := doc.volume(o); line > 0 {
+			r.Label("volume type", typ+" ("+inText(line)+")")
 		}
 	}
-	return longest
+	typ, line := "", 0
+	texts := []string{r.Name, r.Title, o.Source}
+	if doc != nil {
+		if typ, line = doc.instance(o); line > 0 { // the heading of a document may name several
+			texts = []string{r.Name, typ}
+		}
+	}
+	for _, n := range f.Instances {
+		if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(n.Of)) }) {
+			return on(r, whole, n.Type, topology.Origin{Kind: topology.Declared, Where: "--instance"})
+		}
+	}
+	if whole.Instance.Type != "" || line == 0 {
+		return nil
+	}
+	r.Doubts = append(r.Doubts, fmt.Sprintf("the instance is taken to be %s, %s; --instance overrides this", typ, inText(line)))
+	return on(r, whole, typ, topology.Origin{Kind: topology.Declared, Where: inText(line)})
 }
 
-// addWorkload works out what a job asked for from the options that are known of it.
-func addWorkload(r *result.Result, name string, count int, options fio.Options, o *fio.Output) {
-	if len(options) == 0 {
-		return
-	}
-	section := fio.Section{Name: name}
-	for key, value := range options {
-		section.Options = append(section.Options, fio.Option{Name: key, Value: value, Bare: value == ""})
-	}
-	w, err := fio.WorkloadOf(name, section)
+// on gives a result an instance of its own, with the volumes of the run.
+func on(r *result.Result, whole *topology.Topology, typ string, from topology.Origin) error {
+	t, err := topology.FromDeclaration(&topology.Declaration{Instance: &topology.DeclaredInstance{Type: typ, Origin: from}})
 	if err != nil {
-		r.Doubts = append(r.Doubts, fmt.Sprintf("the options of %s do not read as a workload: %v", name, err))
-		return
+		return err
 	}
-	w.Jobs = max(w.Jobs, 1)
-	if count > 0 {
-		w.Jobs = count
-	}
-	_, direct := options["direct"]
-	_, buffered := options["buffered"]
-	if !direct && !buffered && o.Format == fio.Text && o.Command == "" {
-		w.Direct = reachedDevice(o)
-		w.Buffered = !w.Direct
-		r.Doubts = append(r.Doubts, fmt.Sprintf("the output does not say whether %s was direct; its disk statistics say %v", name, w.Direct))
-	}
-	r.Workloads = append(r.Workloads, w)
+	t.Instance.Origin.Where = from.Where + "; " + t.Instance.Origin.Where
+	own := *whole
+	own.Instance = t.Instance
+	r.Topology = &own
+	r.Label("instance", typ)
+	return nil
 }
 
-// reachedDevice says whether the I/Os of an output were seen by its top device, so that no cache answered them.
-func reachedDevice(o *fio.Output) bool {
-	var issued uint64
+// heading is what stood above an output.
+func heading(o *fio.Output) string { return strings.TrimSpace(strings.TrimSuffix(o.Title, ":")) }
+
+// name names results by their jobs, and those that would be called the same also by what they differ in: the machine, the heading,
+// the file, what the job did; last by a number. Names of files that are no more than a hash say nothing.
+func name(results []*result.Result, outputs []*fio.Output) {
+	for i, r := range results {
+		r.Name = slug(cmp.Or(jobNames(outputs[i]), r.Title, fileName(outputs[i]), "output"))
+	}
+	for _, of := range []func(int) string{
+		func(i int) string { return results[i].Labels["instance"] },
+		func(i int) string { return fileName(outputs[i]) },
+		func(i int) string { return shortHeading(results[i].Title) },
+		func(i int) string { return what(results[i].Workloads) },
+	} {
+		tellApart(results, of)
+	}
+	taken := map[string]bool{}
+	for _, r := range results {
+		base := r.Name
+		for n := 2; taken[r.Name]; n++ {
+			r.Name = slug(fmt.Sprintf("%.43s-%d", base, n))
+		}
+		taken[r.Name] = true
+	}
+}
+
+// tellApart puts a text before names that several results have, where the text differs between them.
+func tellApart(results []*result.Result, of func(int) string) {
+	same := map[string][]int{}
+	for i, r := range results {
+		same[r.Name] = append(same[r.Name], i)
+	}
+	for _, list := range same {
+		texts := map[string]bool{}
+		for _, i := range list {
+			texts[of(i)] = true
+		}
+		if len(texts) < 2 {
+			continue
+		}
+		for _, i := range list {
+			if text := of(i); text != "" {
+				results[i].Name = slug(text + "-" + results[i].Name) // ahead: tables cut the end of a name off
+			}
+		}
+	}
+}
+
+// jobNames are the names of the jobs of an output: one, or the first few of several.
+func jobNames(o *fio.Output) string {
+	var names []string
 	for _, j := range o.Jobs {
-		issued += j.Read.N + j.Write.N
-	}
-	return len(o.Disks) > 0 && issued > 0 && float64(o.Disks[0].Reads+o.Disks[0].Writes) > 0.9*float64(issued)
-}
-
-// fromCommand is the fio command line above an output, nil when there is none that reads as one: lint says what is wrong with it,
-// and the figures stand without.
-func fromCommand(line string) *fio.JobFile {
-	words, err := fio.SplitShell(line)
-	if err != nil || len(words) == 0 {
-		return nil
-	}
-	f, err := fio.ParseCommandLine(words)
-	if err != nil {
-		return nil
-	}
-	return f
-}
-
-// optionsOf is what a job file gives each of its jobs; a name= inside a section counts.
-func optionsOf(f *fio.JobFile) map[string]fio.Options {
-	jobs := map[string]fio.Options{}
-	if f == nil {
-		return jobs
-	}
-	for _, i := range f.Jobs() {
-		section := f.Effective(i)
-		options := fio.Options{}
-		for _, o := range section.Options {
-			options[o.Name] = o.Value
+		if j.Name != "" && j.Name != allJobs && !slices.Contains(names, j.Name) {
+			names = append(names, j.Name)
 		}
-		name := section.Name
-		if given := options["name"]; given != "" {
-			name = given
-		}
-		jobs[name] = options
 	}
-	return jobs
+	if len(names) > 3 {
+		names = append(names[:3], "others")
+	}
+	return strings.Join(names, "-")
 }
 
-// importName is the heading above an output, or its file, or its first job; one that can name a directory.
-func importName(o *fio.Output) string {
-	base := strings.TrimSuffix(filepath.Base(o.Source), filepath.Ext(o.Source))
+// fileName is the name of an output's file without its ending; none for standard input or a name that is a hash.
+func fileName(o *fio.Output) string {
+	base := filepath.Base(o.Source)
+	base = strings.TrimSuffix(base, filepath.Ext(base))
+	if base == "." || base == "-" || base == stdin || hash(base) {
+		return ""
+	}
+	return base
+}
+
+// stdin is the source of what was read from standard input.
+const stdin = "standard input"
+
+// hash says that a name is a digest: 16 or more hexadecimal digits, with letters and digits among them.
+func hash(s string) bool {
+	return len(s) >= 16 && strings.Trim(s, "0123456789abcdef") == "" && strings.ContainsAny(s, "abcdef") && strings.ContainsAny(s, "0123456789")
+}
+
+// longHeading is how long a heading may be to become part of a name.
+const longHeading = 32
+
+func shortHeading(title string) string {
+	if len(title) > longHeading {
+		return ""
+	}
+	return title
+}
+
+// what says in short what jobs did: "randwrite-16k-libaio-16x32".
+func what(loads []fio.Workload) string {
+	if len(loads) == 0 {
+		return ""
+	}
+	w := loads[0]
+	kind, bs := "rw", w.WriteBS
 	switch {
-	case o.Title != "" && len(o.Title) <= 32:
-		return slug(strings.TrimSuffix(o.Title, ":"))
-	case base != "" && base != "." && base != "-":
-		return slug(base)
-	case len(o.Jobs) > 0:
-		return slug(o.Jobs[0].Name)
+	case w.ReadShare >= 1:
+		kind, bs = "read", w.ReadBS
+	case !w.Reads():
+		kind = "write"
 	}
-	return "output"
+	if !w.Sequential {
+		kind = "rand" + kind
+	}
+	return fmt.Sprintf("%s-%s-%s-%dx%d", kind, strings.ToLower(strings.TrimSuffix(bs.Arg(), "iB")), w.Engine, max(w.Jobs, 1), max(w.Depth, 1))
 }

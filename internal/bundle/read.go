@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -51,9 +52,11 @@ func Open(dir string) (*Bundle, error) {
 	return b, nil
 }
 
-// Judge evaluates targets, runs the rules and fills in findings and verdicts.
+// Judge evaluates targets, runs the rules and fills in findings and verdicts. Rules look at one machine: the results of each are judged
+// together.
 func (b *Bundle) Judge(disabled ...finding.Code) {
-	c := &diagnose.Case{Topology: &b.Run.Topology, Host: b.Run.Host}
+	machines := []*topology.Topology{&b.Run.Topology} // which may hold no result, and is judged itself
+	runs := map[*topology.Topology][]diagnose.Measurement{}
 	var judged []verdict.Scenario
 	for i := range b.Scenarios {
 		s := &b.Scenarios[i]
@@ -62,17 +65,25 @@ func (b *Bundle) Judge(disabled ...finding.Code) {
 			continue
 		}
 		if s.Ceiling != nil {
-			withLatency := s.Ceiling.Measured(s.Result, b.volumes(s.Role))
+			withLatency := s.Ceiling.Measured(s.Result, b.volumes(s))
 			s.Ceiling = &withLatency
 		}
 		for _, t := range s.Scenario.Thresholds {
 			s.Thresholds = append(s.Thresholds, verdict.Evaluate(t, s.Result, s.Ceiling))
 		}
 		m := diagnose.Measurement{Scenario: s.Scenario, Ceiling: s.Ceiling, Result: s.Result}
-		c.Runs = append(c.Runs, m)
+		on := cmp.Or(s.Result.Topology, &b.Run.Topology)
+		if on != &b.Run.Topology && runs[on] == nil {
+			machines = append(machines, on)
+		}
+		runs[on] = append(runs[on], m)
 		judged = append(judged, verdict.Scenario{Measurement: m, Thresholds: s.Thresholds})
 	}
-	b.Findings = diagnose.Judge(c, disabled...)
+	b.Findings = nil
+	for _, on := range machines {
+		b.Findings = append(b.Findings, diagnose.Judge(&diagnose.Case{Topology: on, Host: b.Run.Host, Runs: runs[on]}, disabled...)...)
+	}
+	finding.Sort(b.Findings)
 	b.Run.Verdict, b.Run.Reasons = verdict.OfRun(judged, b.Findings)
 	for i := range b.Scenarios {
 		if s := &b.Scenarios[i]; s.Result != nil {
@@ -82,10 +93,11 @@ func (b *Bundle) Judge(disabled ...finding.Code) {
 	}
 }
 
-// volumes is how many volumes are behind a role's path, 0 when that is not known.
-func (b *Bundle) volumes(role topology.Role) int {
-	if t := b.Run.Topology.For(role); t != nil {
-		if a := b.Run.Topology.Array(t.Array); a != nil {
+// volumes is how many volumes are behind a scenario's path, 0 when that is not known.
+func (b *Bundle) volumes(s *Scenario) int {
+	on := cmp.Or(s.Result.Topology, &b.Run.Topology)
+	if t := on.For(s.Role); t != nil {
+		if a := on.Array(t.Array); a != nil {
 			return len(a.Volumes)
 		}
 	}

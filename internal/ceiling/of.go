@@ -86,6 +86,11 @@ func plan(t *topology.Topology, role topology.Role, loads []fio.Workload) *probl
 	} else if len(t.Targets) == 0 && len(t.Arrays) == 1 {
 		array = &t.Arrays[0]
 	}
+	if array == nil && len(t.Targets)+len(t.Arrays) == 0 && t.Instance.Type != "" {
+		p.instance(t.Instance, &attached)
+		p.note("the volumes are not known: what %s allows over its storage network is the only bound", t.Instance.Type)
+		return p
+	}
 	if array == nil || len(array.Volumes) == 0 {
 		p.note("what lies below the role %s is not known", role)
 		return p
@@ -93,6 +98,12 @@ func plan(t *topology.Topology, role topology.Role, loads []fio.Workload) *probl
 	p.volumes(array)
 	p.instance(t.Instance, array)
 	return p
+}
+
+// attached stands for volumes of which nothing is known but that they are EBS's: SSD volumes count I/Os as gp3 does.
+var attached = topology.Array{
+	Name: "attached", Level: topology.Single,
+	Volumes: []topology.Volume{{Network: true, CountedIO: 256 * units.KiB, Merges: true}},
 }
 
 func (p *problem) note(format string, a ...any) {

@@ -1,42 +1,83 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
+	"plimsoll/internal/bundle"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/sys"
 )
 
-// gather reads every output in files, directories and, for "-", standard input. Logs that belong together become one output; of a run
-// that printed its figures again and again, only the last stays.
-func gather(args []string, in io.Reader) ([]*fio.Output, error) {
+// gather reads every output in files, directories and, for "-", standard input, and the documents that hold them. Logs that belong
+// together become one output; of a run that printed its figures again and again, only the last stays.
+func gather(args []string, in io.Reader) ([]*fio.Output, map[string]*bundle.Document, error) {
 	var outputs []*fio.Output
+	documents := map[string]*bundle.Document{}
 	for _, arg := range args {
 		if arg == "-" {
-			outs, err := fio.Read("-", in)
+			var text bytes.Buffer
+			outs, err := fio.Read("-", io.TeeReader(in, &text))
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			outputs = append(outputs, source("standard input", outs)...)
+			outs = source("standard input", outs)
+			around(documents, outs, text.Bytes())
+			outputs = append(outputs, outs...)
 			continue
 		}
 		files, err := filesBelow(arg)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		outs, err := readFiles(files)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		outputs = append(outputs, outs...)
 	}
-	return outputs, nil
+	for _, o := range outputs {
+		if _, known := documents[o.Source]; known || !prose(o) {
+			continue
+		}
+		data, err := sys.Text(o.Source)
+		if err != nil {
+			return nil, nil, err
+		}
+		around(documents, []*fio.Output{o}, data)
+	}
+	return outputs, documents, nil
+}
+
+// around reads the text around outputs that stood in text.
+func around(documents map[string]*bundle.Document, outs []*fio.Output, data []byte) {
+	if len(outs) > 0 && outs[0].Format == fio.Text && len(data) <= maxDocument {
+		documents[outs[0].Source] = bundle.ReadDocument(outs[0].Source, data, os.LookupEnv)
+	}
+}
+
+// maxDocument is the size up to which the text around results is read.
+const maxDocument = 4 << 20
+
+// prose says that an output stood in a file that people write.
+func prose(o *fio.Output) bool {
+	info, err := os.Stat(o.Source)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxDocument || o.Format != fio.Text {
+		return false
+	}
+	switch strings.ToLower(filepath.Ext(o.Source)) {
+	case ".md", ".markdown", ".mdx", ".rst", ".txt", ".html", ".htm":
+		return true
+	}
+	return false
 }
 
 // filesBelow is the file itself, or every regular file below a directory, in order of names.

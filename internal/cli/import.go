@@ -13,7 +13,6 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/report"
-	"plimsoll/internal/script"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
@@ -21,11 +20,12 @@ import (
 
 type importOptions struct {
 	layoutOptions
-	labels  []string
-	job     string
-	out     string
-	summary bool
-	format  string
+	labels    []string
+	instances []string
+	job       string
+	out       string
+	summary   bool
+	format    string
 }
 
 func newImportCmd(env *Env) *cobra.Command {
@@ -34,8 +34,10 @@ func newImportCmd(env *Env) *cobra.Command {
 		Use:   "import FILE|DIR|-...",
 		Short: "Read results that fio wrote elsewhere, in any form, and judge them",
 		Long: `Read fio's output in any form: text of fio 2 and 3 (also inside Markdown, terminal pastes and logs), JSON, JSON+, terse,
-and its logs and histogram logs. What could not be understood is listed line by line, and the exit code is 1.`,
+and its logs and histogram logs. In a document the text around a result counts, too: the job file and the commands that it quotes, the
+instance type that is named last above the result. Lines that could not be parsed are listed, and the exit code is 1.`,
 		Example: `  plimsoll import round16.log --label round=16 --volumes 4xP4510 --level raid0 --chunk 512KiB
+  plimsoll import article.md --instance c6a=c6a.xlarge --instance m5a=m5a.xlarge
   plimsoll import results/ --summary`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd.Context(), env, o, args) },
@@ -47,7 +49,38 @@ and its logs and histogram logs. What could not be understood is listed line by 
 	f.BoolVar(&o.summary, "summary", false, "print one line a result and keep nothing")
 	addFormat(cmd, &o.format, report.Formats())
 	o.addFlags(f)
+	f.Lookup("instance").Usage = "EC2 instance `TYPE`, for its limits, of all results, or NAME=TYPE of those with NAME in their name, heading or file; may be repeated"
+	f.Lookup("instance").Value = &instanceFlag{&o.instances}
 	return cmd
+}
+
+// instanceFlag takes --instance as often as it is given.
+type instanceFlag struct{ to *[]string }
+
+func (f *instanceFlag) String() string     { return "" }
+func (f *instanceFlag) Type() string       { return "TYPE" }
+func (f *instanceFlag) Set(s string) error { *f.to = append(*f.to, s); return nil }
+
+// perResult takes the instances of single results out of the flags; one type for all stays with the layout.
+func (o *importOptions) perResult() ([]bundle.NamedInstance, error) {
+	var named []bundle.NamedInstance
+	for _, given := range o.instances {
+		of, typ, ok := strings.Cut(given, "=")
+		switch {
+		case !ok && o.instance != "":
+			return nil, usage(fmt.Errorf("--instance names %s and %s for all results: write NAME=%s", o.instance, given, given))
+		case !ok:
+			o.instance = given
+			continue
+		case of == "" || typ == "":
+			return nil, usage(fmt.Errorf("--instance %q: want TYPE or NAME=TYPE", given))
+		}
+		if _, err := topology.FromFlags("", "", "", typ); err != nil {
+			return nil, usage(err)
+		}
+		named = append(named, bundle.NamedInstance{Of: of, Type: typ})
+	}
+	return named, nil
 }
 
 func runImport(ctx context.Context, env *Env, o importOptions, args []string) error {
@@ -55,23 +88,31 @@ func runImport(ctx context.Context, env *Env, o importOptions, args []string) er
 	if err != nil {
 		return usage(err)
 	}
+	found := bundle.Found{Beside: besideJob}
+	if found.Instances, err = o.perResult(); err != nil {
+		return err
+	}
 	decl, err := o.declaration(env)
 	if err != nil {
 		return err
 	}
-	outputs, err := gather(args, sys.Interruptible(ctx, env.In))
-	if err != nil {
+	if o.job != "" {
+		if found.Job, err = suite.JobFile(o.job); err != nil {
+			return usage(err)
+		}
+	}
+	if found.Outputs, found.Documents, err = gather(args, sys.Interruptible(ctx, env.In)); err != nil {
 		return err
 	}
-	if len(outputs) == 0 {
-		return fmt.Errorf("nothing of fio's was found in %s", strings.Join(args, ", "))
+	if len(found.Outputs) == 0 {
+		return fmt.Errorf("no fio output found in %s", strings.Join(args, ", "))
 	}
-	lost := reportUnread(env, outputs)
+	lost := reportUnread(env, found.Outputs)
 	if o.summary {
-		return errors.Join(report.Summary(env.Out, outputs), lost)
+		return errors.Join(summarize(env, found, o.format), lost)
 	}
 	run := bundle.Run{
-		Tool: "plimsoll " + Version, Fio: outputs[0].Version, Created: env.Now(), Imported: args, Labels: labels,
+		Tool: "plimsoll " + Version, Fio: found.Outputs[0].Version, Created: env.Now(), Imported: args, Labels: labels,
 		Suite: suite.Suite{Name: "import", Source: "import"}, Topology: topology.Topology{Host: topology.Host{Name: labels["host"]}},
 	}
 	if decl != nil {
@@ -81,11 +122,7 @@ func runImport(ctx context.Context, env *Env, o importOptions, args []string) er
 		}
 		run.Topology = *topo
 	}
-	job, err := jobFile(o.job, args)
-	if err != nil {
-		return usage(err)
-	}
-	b, err := bundle.Import(o.out, run, outputs, job)
+	b, err := bundle.Import(o.out, run, found)
 	if err != nil {
 		return err
 	}
@@ -95,51 +132,34 @@ func runImport(ctx context.Context, env *Env, o importOptions, args []string) er
 	return verdictError(b.Run.Verdict)
 }
 
-// jobFile reads the job file that is named, or that lies beside a single output: round16 or round16.fio beside round16.log.
-func jobFile(name string, args []string) (*fio.JobFile, error) {
-	if name != "" {
-		return readJobFile(name)
-	}
-	if len(args) != 1 {
-		return nil, nil //nolint:nilnil // there is none, which is no error
-	}
-	base := strings.TrimSuffix(args[0], filepath.Ext(args[0]))
-	for _, beside := range []string{base + ".fio", base} {
-		if info, err := os.Stat(beside); beside == args[0] || err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		if f, err := readJobFile(beside); err == nil && len(f.Jobs()) > 0 {
-			return f, nil
-		}
-	}
-	return quotedJob(args[0])
-}
-
-// quotedJob is the job file that an article quotes beside its results, when there is just one.
-func quotedJob(name string) (*fio.JobFile, error) {
-	if ext := strings.ToLower(filepath.Ext(name)); ext != ".md" && ext != ".markdown" {
-		return nil, nil //nolint:nilnil // there is none, which is no error
-	}
-	text, err := sys.Text(name)
+// summarize prints a line a result, or its row as JSON; other formats are of reports.
+func summarize(env *Env, found bundle.Found, format string) error {
+	results, err := found.Results()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var found *fio.JobFile
-	for _, j := range script.Parse(name, text, script.Options{Env: os.LookupEnv}).Jobs {
-		if j.Command {
-			continue
-		}
-		if found != nil {
-			return nil, nil //nolint:nilnil // which of them was measured is not said
-		}
-		found = j.File
+	if format == formatJSON {
+		return report.SummaryJSON(env.Out, results)
 	}
-	return found, nil
+	return report.Summary(env.Out, results)
 }
 
-func readJobFile(name string) (*fio.JobFile, error) {
-	return suite.JobFile(name)
+// besideJob reads the job file that lies beside an output's file: round16 or round16.fio beside round16.log.
+func besideJob(o *fio.Output) *fio.JobFile {
+	base := strings.TrimSuffix(o.Source, filepath.Ext(o.Source))
+	for _, beside := range []string{base + ".fio", base} {
+		if info, err := os.Stat(beside); beside == o.Source || err != nil || !info.Mode().IsRegular() || info.Size() > maxJobFile {
+			continue
+		}
+		if f, err := suite.JobFile(beside); err == nil {
+			return f
+		}
+	}
+	return nil
 }
+
+// maxJobFile is how large a file beside an output may be to be tried as a job file.
+const maxJobFile = 1 << 20
 
 // reportUnread lists what no reader understood, and fails when there is any.
 func reportUnread(env *Env, outputs []*fio.Output) error {
@@ -150,7 +170,7 @@ func reportUnread(env *Env, outputs []*fio.Output) error {
 			if why != "" {
 				why = " (" + why + ")"
 			}
-			fmt.Fprintf(env.Err, "%s\n", clean(fmt.Sprintf("%s:%d: not understood: %s%s", o.Source, u.Line, u.Text, why)))
+			fmt.Fprintf(env.Err, "%s\n", clean(fmt.Sprintf("%s:%d: not understood: %s%s", unreadIn(o, u), u.Line, u.Text, why)))
 			n++
 		}
 	}
@@ -158,4 +178,12 @@ func reportUnread(env *Env, outputs []*fio.Output) error {
 		return fmt.Errorf("%d lines were not understood; what they held is missing from the result", n)
 	}
 	return nil
+}
+
+// unreadIn is the file that a line stands in: of logs that make up one output, the one that holds it.
+func unreadIn(o *fio.Output, u fio.Unread) string {
+	if u.File == "" {
+		return o.Source
+	}
+	return filepath.Join(filepath.Dir(o.Source), u.File)
 }

@@ -15,7 +15,7 @@ import (
 // lintSeeds lints the five documents.
 func lintSeeds(t *testing.T) string {
 	t.Helper()
-	files, err := filepath.Glob("testdata/seeds/*.md")
+	files, err := filepath.Glob("../../testdata/seeds/*.md")
 	if err != nil || len(files) != 5 {
 		t.Fatalf("%d seeds: %v", len(files), err)
 	}
@@ -29,7 +29,7 @@ func lintSeeds(t *testing.T) string {
 
 func TestLintOfTheSeeds(t *testing.T) {
 	got := lintSeeds(t)
-	const golden = "testdata/seeds/lint.golden"
+	const golden = "testdata/lint.golden"
 	if os.Getenv("UPDATE") != "" {
 		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 			t.Fatal(err)

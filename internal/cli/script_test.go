@@ -3,6 +3,7 @@ package cli_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -18,7 +19,15 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs every testdata/script/*.txtar: plimsoll as a user types it, with the real fio.
 func TestScripts(t *testing.T) {
+	seeds, err := filepath.Abs("../../testdata/seeds")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("SEEDS", seeds) // real documents that hold fio's output
+			return nil
+		},
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Condition: func(cond string) (bool, error) {

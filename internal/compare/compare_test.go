@@ -102,7 +102,7 @@ func notes(t *Table) string { return strings.Join(append(slices.Clone(t.Apart), 
 
 // The article's four instances: each figure stands next to its own ceiling, and 2.5 times as much is the burst only.
 func TestInstancesOfTheArticle(t *testing.T) {
-	f, err := os.Open("../fio/testdata/seeds/ebs-across-instances.md")
+	f, err := os.Open("../../testdata/seeds/ebs-across-instances.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestInstancesOfTheArticle(t *testing.T) {
 		b, err := bundle.Import(t.TempDir(), bundle.Run{
 			Created: began.Add(time.Duration(i) * time.Hour), Imported: []string{"article"}, Topology: *io2On(t, instance),
 			Suite: suite.Suite{Name: "import"},
-		}, outputs[i:i+1], nil)
+		}, bundle.Found{Outputs: outputs[i : i+1]})
 		if err != nil {
 			t.Fatal(err)
 		}

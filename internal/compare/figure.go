@@ -53,8 +53,8 @@ func mainFigure(s *bundle.Scenario) Figure {
 }
 
 func rates(r *result.Result) (iops, bw float64) {
-	t := r.Total
-	return float64(t.Read.IOPS + t.Write.IOPS + t.Trim.IOPS), float64(t.Read.BW + t.Write.BW + t.Trim.BW)
+	sum := r.Sum()
+	return float64(sum.IOPS), float64(sum.BW)
 }
 
 // of is the figure of one result; NaN when it was not measured.

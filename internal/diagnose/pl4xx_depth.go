@@ -31,7 +31,7 @@ var shallow = &rule{
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, m := range c.measured() {
 			asked, got := m.inFlight(), m.little()
-			if asked < deepEnough || got <= 0 || got >= depthReached*float64(asked) || m.any(paced) || m.syncs() ||
+			if asked < deepEnough || got <= 0 || got >= depthReached*float64(asked) || m.any(paced) || m.Result.Paced || m.syncs() ||
 				m.any(func(w fio.Workload) bool { return w.StartDelay > 0 || w.Stonewall || w.VerifyOn }) {
 				continue
 			}

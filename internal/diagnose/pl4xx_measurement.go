@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -141,7 +142,7 @@ func bypassed(m Measurement) (finding.Finding, bool) {
 		all += d.Reads + d.Writes
 		names = append(names, d.Name)
 	}
-	if len(names) == 0 || m.any(sequential) || float64(reads) >= reachedDevice*float64(read.N) {
+	if len(names) == 0 || r.DisksPartial != "" || m.any(sequential) || float64(reads) >= reachedDevice*float64(read.N) {
 		return finding.Finding{}, false
 	}
 	f := finding.Finding{
@@ -198,6 +199,10 @@ var cutShort = &rule{
 					f.Severity = finding.Invalid
 				}
 				f.Evidence = append(f.Evidence, finding.Evidence{What: "measured", Found: text.Duration(r.Measured), Expected: text.Duration(planned), Where: "fio, runtime of the jobs"})
+			}
+			for _, missing := range r.Incomplete {
+				f.Message = cmp.Or(f.Message, missing)
+				f.Evidence = append(f.Evidence, finding.Evidence{What: "what fio printed", Found: missing, Where: "fio"})
 			}
 			if f.Message != "" {
 				report(f)

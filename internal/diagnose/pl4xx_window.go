@@ -25,7 +25,7 @@ const (
 var tooShort = &rule{
 	Code: "PL418", Since: "0.1", Severity: finding.Warn,
 	Title: "the run was too short to measure anything",
-	When:  "The window that the figures cover is below a second.",
+	When:  "The window that the figures cover is below a second, or has too few seconds for an interval.",
 	Why: "What is measured is the start: caches of drive and machine that are still empty or still full, the first I/Os of a queue, a few hundred " +
 		"samples at most for a p99. There is no second to compare with, so no interval either.",
 	Fix:    "Set time_based and a runtime of 30 s or more; a job without them ends when its size is done (PL129).",
@@ -37,7 +37,19 @@ var tooShort = &rule{
 		for _, m := range c.measured() {
 			r := m.Result
 			n := r.Total.Read.N + r.Total.Write.N + r.Total.Trim.N
-			if r.Measured <= 0 || r.Measured >= shortest || n == 0 {
+			if r.Measured <= 0 || n == 0 {
+				continue
+			}
+			if r.Measured >= shortest {
+				if r.IOPS.None != "" && len(r.Seconds) > 0 { // a run of our own that lasted some seconds
+					report(finding.Finding{
+						Subject: m.Label(), Scenarios: m.ids(), Title: "the run was too short to state an uncertainty",
+						Message: fmt.Sprintf("Only %s were measured: how far the figures can be trusted is not known.", text.Duration(r.Measured)),
+						Evidence: []finding.Evidence{
+							{What: "95 % interval of mean IOPS", Found: "none (" + r.IOPS.None + ")", Expected: "from 10 s on", Where: "seconds of the run"},
+						},
+					})
+				}
 				continue
 			}
 			report(finding.Finding{

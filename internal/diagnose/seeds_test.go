@@ -1,10 +1,11 @@
 package diagnose
 
 import (
-	"bytes"
 	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,16 +18,47 @@ import (
 	"plimsoll/internal/units"
 )
 
+// excerpt is an output of a document: one by its place, or all below a heading.
+type excerpt struct {
+	document string
+	at       int
+	title    string
+}
+
+const (
+	instances = "ebs-across-instances.md"
+	striping  = "raid0-4xgp2-m5.12xlarge.md"
+	using     = "workload-to-jobfile.md"
+)
+
+var excerpts = map[string]excerpt{
+	"ebs-c6a": {instances, 0, ""}, "ebs-m6a": {instances, 1, ""}, "ebs-r6a": {instances, 2, ""}, "ebs-m5a": {instances, 3, ""},
+	"raid0-write-deep": {striping, 0, ""}, "raid0-write-psync": {striping, 1, ""},
+	"raid0-read-deep": {striping, 2, ""}, "raid0-read-psync": {striping, 3, ""},
+	"striped-15": {"MS-28k-r-r-15.log", 0, ""}, "striped-16": {"MS-28k-r-r-16.log", 0, ""},
+	"logging-io2": {using, 0, "nvme1"}, "logging-gp3": {using, 0, "nvme2"},
+}
+
 // imported builds a run from fio's own text, as import does: what ran is told by the job file or command line above it.
 func imported(t testing.TB, id int, file string, ws ...fio.Workload) Measurement {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "seeds", file+".txt"))
+	from := excerpts[file]
+	text, err := os.Open(filepath.Join("../../testdata/seeds", from.document))
 	if err != nil {
 		t.Fatal(err)
 	}
-	outs, err := fio.ReadText(bytes.NewReader(text))
-	if err != nil || len(outs) == 0 {
-		t.Fatalf("%s: %d outputs, %v", file, len(outs), err)
+	defer text.Close()
+	outs, err := fio.Read(from.document, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if from.title != "" {
+		outs = slices.DeleteFunc(outs, func(o *fio.Output) bool { return strings.TrimSuffix(o.Title, ":") != from.title })
+	} else {
+		outs = outs[from.at : from.at+1]
+	}
+	if len(outs) == 0 {
+		t.Fatalf("%s: nothing found", file)
 	}
 	r := &result.Result{ID: id, Name: file, State: result.Done, Source: file, Workloads: ws}
 	for _, o := range outs {

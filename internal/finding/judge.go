@@ -30,6 +30,12 @@ func Judge[C any](rules []*Rule[C], c C, disabled ...Code) []Finding {
 	all = slices.DeleteFunc(all, func(f Finding) bool {
 		return slices.ContainsFunc(after[f.Code], func(cause Code) bool { return causes[key{cause, f.Subject}] })
 	})
+	Sort(all)
+	return all
+}
+
+// Sort puts findings into the order of Judge: the worst first, then by code, scenario, line and subject.
+func Sort(all []Finding) {
 	slices.SortStableFunc(all, func(a, b Finding) int {
 		return cmp.Or(
 			cmp.Compare(b.Severity.Rank(), a.Severity.Rank()),
@@ -39,7 +45,6 @@ func Judge[C any](rules []*Rule[C], c C, disabled ...Code) []Finding {
 			cmp.Compare(a.Subject, b.Subject),
 		)
 	})
-	return all
 }
 
 // Passed is a rule that found nothing wrong, and what it saw.

@@ -14,8 +14,8 @@ import (
 // seedsFor adds the seeds, an old document and a few lines of each form.
 func seedsFor(f *testing.F) {
 	f.Helper()
-	for _, pattern := range []string{"seeds/*", "json/*"} {
-		names, err := filepath.Glob(filepath.Join("testdata", pattern))
+	for _, pattern := range []string{"../../testdata/seeds/*", "testdata/json/*"} {
+		names, err := filepath.Glob(pattern)
 		if err != nil || len(names) == 0 {
 			f.Fatal(names, err)
 		}

@@ -1,7 +1,9 @@
 package fio
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"strings"
 	"testing"
 )
@@ -37,4 +39,19 @@ func asJSON(t testing.TB, v any) string {
 		t.Fatal(err)
 	}
 	return string(raw)
+}
+
+// ReadText reads fio's normal output from whatever it was pasted into, as Read does with what is no document.
+func ReadText(r io.Reader) ([]*Output, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	t := &textReader{}
+	for line := range bytes.Lines(data) {
+		t.n++
+		t.split(strings.TrimSuffix(string(line), "\n"))
+	}
+	t.finish()
+	return t.outs, nil
 }

@@ -41,11 +41,11 @@ func readHistLog(r io.Reader, base string, out *Output, row int) error {
 		return err
 	}
 	for _, u := range s.unread {
-		u.Why = base + ": " + u.Why
+		u.File = base
 		out.Unread = append(out.Unread, u)
 	}
 	if s.missed > 0 {
-		out.Unread = append(out.Unread, Unread{Why: fmt.Sprintf("%s: %d further lines", base, s.missed)})
+		out.Unread = append(out.Unread, Unread{File: base, Why: fmt.Sprintf("%d further lines", s.missed)})
 	}
 	if s.garbage {
 		out.Doubts = append(out.Doubts, base+": it holds counts that cannot be, as fio before 3.17 wrote them, so nothing in it counts")
@@ -76,7 +76,7 @@ func readHistLog(r io.Reader, base string, out *Output, row int) error {
 			l.Max = hi
 		})
 		for _, p := range fioPercentiles {
-			l.Percentiles = append(l.Percentiles, Percentile{P: p, Value: h.Percentile(p)})
+			l.Percentiles = append(l.Percentiles, Percentile{P: p, Value: l.capped(h.Percentile(p))})
 		}
 		dir.N, dir.Clat = l.N, l
 	}
@@ -165,8 +165,11 @@ func (s *histScan) line(l []byte) {
 			}
 			v, next, ok := histNumber(l, i)
 			if !ok || columns >= HistBins || v >= impossibleCount {
-				s.garbage = s.garbage || v >= impossibleCount
-				s.miss(l, "want counts, at most 1,856")
+				why := "want counts of I/Os, at most 1,856"
+				if ok && v >= impossibleCount {
+					s.garbage, why = true, fmt.Sprintf("bin %d counts %d I/Os, which no drive can do: the log is damaged", columns, v)
+				}
+				s.miss(l, why)
 				return
 			}
 			if pass == 1 {

@@ -114,11 +114,11 @@ func readLog(r io.Reader, base, kind string, out *Output, row int) error {
 		return err
 	}
 	for _, u := range scan.unread {
-		u.Why = base
+		u.File = base
 		out.Unread = append(out.Unread, u)
 	}
 	if scan.missed > 0 {
-		out.Unread = append(out.Unread, Unread{Why: fmt.Sprintf("%s: %d further lines", base, scan.missed)})
+		out.Unread = append(out.Unread, Unread{File: base, Why: fmt.Sprintf("%d further lines", scan.missed)})
 	}
 	j := &out.Jobs[row]
 	for d, dir := range []*Direction{&j.Read, &j.Write, &j.Trim} {

@@ -417,7 +417,7 @@ func (s *logScan) latency(dir int, unit time.Duration) Latency {
 		}
 	}
 	for _, p := range fioPercentiles {
-		l.Percentiles = append(l.Percentiles, Percentile{P: p, Value: l.Hist.Percentile(p)})
+		l.Percentiles = append(l.Percentiles, Percentile{P: p, Value: l.capped(l.Hist.Percentile(p))})
 	}
 	return l
 }

@@ -33,8 +33,8 @@ type Output struct {
 	// Command is the fio command line that stood above text output.
 	Command string `json:"command,omitempty"`
 	// Line is where its first figure stood in the input, counted from 1; 0 when that is not known. End is the line of its last.
-	Line int `json:"line,omitempty"`
-	End  int `json:"end,omitempty"`
+	Line int `json:"-"`
+	End  int `json:"-"`
 	// Phase numbers from 1 the parts of an output whose jobs ran one after the other (Phases); 0 for a whole output.
 	Phase int `json:"phase,omitempty"`
 	// Messages are fio's own warnings and errors, printed between the figures.
@@ -44,6 +44,8 @@ type Output struct {
 	// AllClients is the row in which fio --client adds up all clients. It is not one of Jobs, and fio adds phases that ran
 	// one after the other as if they ran together.
 	AllClients *Job `json:"all_clients,omitempty"`
+	// Servers are the hosts that fio --client said it was connected to.
+	Servers []string `json:"servers,omitempty"`
 	// Extra holds the keys of a JSON document that have no field here, as written.
 	Extra map[string]json.RawMessage `json:"extra,omitempty"`
 }
@@ -65,6 +67,7 @@ type Unread struct {
 	Line int    `json:"line"`
 	Text string `json:"text"`
 	Why  string `json:"why,omitempty"`
+	File string `json:"file,omitempty"` // base name of the log that holds it, where several make up the output
 }
 
 // Options are fio options by their own names, as given: {"bs": "8k", "direct": "1"}.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -45,6 +46,9 @@ func Read(name string, data io.Reader) ([]*Output, error) {
 	if isBinary(head) {
 		return nil, nil
 	}
+	if isJobFile(head) {
+		return nil, nil
+	}
 	if start := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff"))); len(start) == 0 || start[0] != '{' {
 		return newMixed().read(name, io.MultiReader(bytes.NewReader(head), data))
 	}
@@ -67,6 +71,23 @@ func Read(name string, data io.Reader) ([]*Output, error) {
 // isBinary says of the start of a file that it is no text, so that a directory with images and programs in it is read quickly.
 func isBinary(head []byte) bool {
 	return bytes.IndexByte(head, 0) >= 0 && !bytes.Contains(head, []byte("groupid=")) && !bytes.Contains(head, []byte(`"fio version"`))
+}
+
+var (
+	jobSection = regexp.MustCompile(`^\[[^\[\]]+\][ \t]*(?:[;#].*)?$`)
+	jobOption  = regexp.MustCompile(`(?m)^[ \t]*(?:rw|readwrite|bs|blocksize|ioengine|iodepth|numjobs|direct|filename|directory|size|runtime|time_based)\b`)
+)
+
+// isJobFile says that a file is a job file and no output: its comments may quote figures of fio.
+func isJobFile(head []byte) bool {
+	for line := range bytes.Lines(head) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || line[0] == '#' || line[0] == ';' {
+			continue
+		}
+		return jobSection.Match(line) && jobOption.Match(head) && !bytes.Contains(head, []byte("(groupid=")) && !bytes.Contains(head, []byte("fio-"))
+	}
+	return false
 }
 
 func utf16Order(head []byte) binary.ByteOrder {
@@ -175,8 +196,21 @@ func (m *mixedReader) document(doc []byte) error {
 		return nil
 	}
 	m.endText()
+	out.Messages = append(out.Messages, m.text.messages...)
+	m.text.messages = nil
+	if n := len(m.outs); n > 0 && m.outs[n-1].bare() { // progress lines that were caught with the document
+		before := m.outs[n-1]
+		out.Servers = before.Servers
+		out.Progress, out.Messages = append(before.Progress, out.Progress...), append(before.Messages, out.Messages...)
+		m.outs = m.outs[:n-1]
+	}
 	m.outs = append(m.outs, out)
 	return nil
+}
+
+// bare says that text has progress lines and messages of a run, and none of its figures.
+func (o *Output) bare() bool {
+	return o.Format == Text && len(o.Jobs)+len(o.Groups)+len(o.Disks)+len(o.Unread) == 0 && o.AllClients == nil
 }
 
 // maxNested is how deep fio's output may be wrapped in other JSON, as Ansible's results within a collector's are.
@@ -303,19 +337,12 @@ func (m *mixedReader) takeText() {
 	m.text.outs = nil
 }
 
-// joinForms makes one of a run that was printed in two forms (--output-format=json,normal). The document has more
-// digits; the text has the status groups.
+// joinForms makes one of a run that was printed in several forms (--output-format=json,normal or terse,json). The form with the most
+// digits stays: the document, else the text; the text has the status groups.
 func joinForms(outs []*Output) []*Output {
-	if !slices.ContainsFunc(outs, func(o *Output) bool { return o.Format == JSON || o.Format == JSONPlus }) {
-		return outs
-	}
 	var kept []*Output
 	for _, o := range outs {
-		if o.Format != Text {
-			kept = append(kept, o)
-			continue
-		}
-		at := slices.IndexFunc(outs, func(x *Output) bool { return (x.Format == JSON || x.Format == JSONPlus) && sameRun(x, o) })
+		at := slices.IndexFunc(outs, func(x *Output) bool { return x.exact() > o.exact() && sameRun(x, o) })
 		if at < 0 {
 			kept = append(kept, o)
 			continue
@@ -330,11 +357,27 @@ func joinForms(outs []*Output) []*Output {
 	return kept
 }
 
-// sameRun compares rows by what both forms print exactly.
+// exact ranks the forms by the digits that they print.
+func (o *Output) exact() int {
+	switch o.Format {
+	case JSON, JSONPlus:
+		return 2
+	case Text:
+		return 1
+	case Terse, Logs:
+	}
+	return 0
+}
+
+// sameRun compares rows by what both forms print exactly. Terse rows count no I/Os and name no group.
 func sameRun(a, b *Output) bool {
+	if b.Format == Logs {
+		return false
+	}
 	return len(a.Jobs) > 0 && slices.EqualFunc(a.Jobs, b.Jobs, func(x, y Job) bool {
-		return x.Name == y.Name && x.Group == y.Group && x.Runtime == y.Runtime && x.Read.N == y.Read.N && x.Write.N == y.Write.N &&
-			x.CPU.ContextSwitches == y.CPU.ContextSwitches
+		counts := b.Format == Terse || x.Read.N == y.Read.N && x.Write.N == y.Write.N && x.Runtime == y.Runtime
+		return x.Name == y.Name && x.Group == y.Group && counts && x.Read.Runtime == y.Read.Runtime && x.Write.Runtime == y.Write.Runtime &&
+			x.CPU.ContextSwitches == y.CPU.ContextSwitches && x.CPU.MinorFaults == y.CPU.MinorFaults
 	})
 }
 

@@ -1,10 +1,8 @@
 package fio
 
 import (
-	"bufio"
-	"errors"
+	"cmp"
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
 )
@@ -13,26 +11,6 @@ const (
 	maxTextLine   = 1 << 20
 	maxTextUnread = 10000 // what is beyond is counted in one entry
 )
-
-// ReadText reads fio's normal output, of fio 2.0 or later, from whatever it was pasted into: Markdown, a terminal with
-// colours and progress lines, a log. Each run becomes an Output; so does a fragment, such as a status group and its
-// disks alone, under the heading above it. Lines of a run that were not understood are in its Unread; prose outside
-// runs is not fio's and is passed over. Without any output of fio the result is empty.
-func ReadText(r io.Reader) ([]*Output, error) {
-	t := &textReader{in: bufio.NewReaderSize(r, 1<<16)}
-	for {
-		line, err := t.next()
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("fio text, line %d: %w", t.n, err)
-		}
-		t.split(line)
-		if err != nil {
-			break
-		}
-	}
-	t.finish()
-	return t.outs, nil
-}
 
 // split hands on the parts of a line between carriage returns: progress lines are overwritten by what follows them.
 func (t *textReader) split(line string) {
@@ -46,7 +24,6 @@ func (t *textReader) split(line string) {
 
 // textReader is the state between lines. What follows belongs to run, job and dir as they stand.
 type textReader struct {
-	in   *bufio.Reader
 	n    int // line number
 	outs []*Output
 
@@ -62,27 +39,13 @@ type textReader struct {
 	rows      int  // read so far
 	gap       bool // an empty line since the last line of fio's: what is not known then is prose
 	pending   []Progress
+	messages  []string // of fio, for the run whose figures follow
 
 	held     string // the line before, until it is known whether it was wrapped
 	heldAt   int
 	heldBold bool
 	host     string   // whose rows follow, where fio --client wrote it on a line of its own
 	left     *textJob // the row that a comment line interrupted
-}
-
-// next reads a line of bounded length.
-func (t *textReader) next() (string, error) {
-	t.n++
-	var line []byte
-	for {
-		part, err := t.in.ReadSlice('\n')
-		if room := maxTextLine - len(line); room > 0 {
-			line = append(line, part[:min(len(part), room)]...)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return strings.TrimRight(string(line), "\n"), err
-		}
-	}
 }
 
 var (
@@ -179,8 +142,11 @@ func (t *textReader) whole(s string, bold bool) {
 		at := textEta.FindAllStringIndex(body, -1)
 		end := at[len(at)-1][1]
 		rest := strings.TrimSpace(body[end:])
-		if len(at) > 1 {
+		switch {
+		case len(at) > 1:
 			t.progress(body[:end])
+		case strings.Contains(body, "CR="): // its end was wrapped away; it tells of a limit on the rate
+			t.progress(body)
 		}
 		if strings.HasPrefix(rest, "<") || strings.Contains(rest, "(groupid=") {
 			t.whole(rest, false)
@@ -194,6 +160,9 @@ func (t *textReader) whole(s string, bold bool) {
 	indent := len(s) - len(strings.TrimLeft(s, " \t"))
 	if t.fio(body, indent, host) {
 		t.gap = false
+		if t.run != nil && t.run.results() {
+			t.run.out.Line, t.run.out.End = cmp.Or(t.run.out.Line, t.n), t.n
+		}
 		return
 	}
 	if bold {
@@ -230,6 +199,8 @@ func (t *textReader) other(body string, bold bool) {
 	case isTextMessage(body):
 		if t.run != nil && !t.closed {
 			t.run.out.Messages = append(t.run.out.Messages, body)
+		} else if strings.HasPrefix(body, signalled) && len(t.messages) < maxTextMessages {
+			t.messages = append(t.messages, body)
 		}
 	case textPrompt.MatchString(body) || strings.HasPrefix(body, "</"):
 		t.job = nil
@@ -238,6 +209,11 @@ func (t *textReader) other(body string, bold bool) {
 		t.unread(body, "")
 	}
 }
+
+// signalled begins the line that fio prints when it is stopped before its time.
+const signalled = "fio: terminating on signal"
+
+const maxTextMessages = 100
 
 func isTextHeading(s string) bool {
 	name, ok := strings.CutSuffix(s, ":")

@@ -191,7 +191,7 @@ func sameDisks(t *testing.T, a, b []Disk) {
 
 // TestTextInOtherClothes reads one output through everything that a paste may do to it.
 func TestTextInOtherClothes(t *testing.T) {
-	plain, err := os.ReadFile(filepath.Join("testdata", "seeds", "MS-28k-r-r-15.log"))
+	plain, err := os.ReadFile(filepath.Join("../../testdata/seeds", "MS-28k-r-r-15.log"))
 	if err != nil {
 		t.Fatal(err)
 	}

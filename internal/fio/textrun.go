@@ -2,6 +2,7 @@ package fio
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +23,9 @@ type textRun struct {
 	after   bool              // "Disk stats" was seen
 }
 
+// maxServers bounds the hosts that one run's text may name.
+const maxServers = 1 << 12
+
 type textKey struct {
 	name  string
 	group int
@@ -36,6 +40,7 @@ func (t *textReader) startRun() {
 	t.finishRun()
 	t.run = &textRun{out: &Output{Format: Text, Title: t.title, Command: t.command}, echoes: map[textKey]Options{}, group: -1}
 	t.run.out.Progress, t.pending = t.pending, nil
+	t.run.out.Messages, t.messages = t.messages, nil
 	t.command, t.closed = "", false
 }
 
@@ -60,7 +65,7 @@ func (t *textReader) finishRun() {
 	}
 	r := t.run
 	t.run, t.job = nil, nil
-	if !r.results() && len(r.out.Unread)+len(r.out.Progress)+len(r.out.Messages) == 0 {
+	if !r.results() && len(r.out.Unread)+len(r.out.Progress)+len(r.out.Messages)+len(r.out.Servers) == 0 {
 		return
 	}
 	r.settle()
@@ -114,6 +119,9 @@ func (t *textReader) fio(body string, indent int, host string) bool {
 	if m := matchIf(textServer, "hostname=", body); m != nil {
 		r := t.need(t.run != nil && t.run.results())
 		r.out.Version = m[2]
+		if len(r.out.Servers) < maxServers && !slices.Contains(r.out.Servers, m[1]) {
+			r.out.Servers = append(r.out.Servers, m[1])
+		}
 		return true
 	}
 	if m := matchIf(textDisk, "ios=", body); m != nil {

@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/telemetry"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -212,17 +213,47 @@ func FromOutput(r *Result, o *fio.Output) {
 	r.Parts = parts(&timed)
 	r.distrustSyncs()
 	r.Measured = r.Total.Span()
+	r.DisksPartial = disksPartial(r)
+	r.Paced = slices.ContainsFunc(o.Progress, func(p fio.Progress) bool { return strings.Contains(p.Text, "CR=") })
+	r.Incomplete = append(r.Incomplete, missingHosts(o)...)
 	r.Depth = r.depths()
 	sum := r.Sum()
 	r.IOPS, r.BW = exactly(float64(sum.IOPS), oneValue), exactly(float64(sum.BW), oneValue)
 	if sum.Apart && len(r.Jobs) > 0 {
 		r.Doubts = append(r.Doubts, fmt.Sprintf("not all of it ran at the same time (%s): sums are over %s, the rates of each direction over its own time",
-			runtimes(r.Total), spell(sum.Window)))
+			runtimes(r.Total), text.Duration(sum.Window)))
 	}
 }
 
-// spell prints how long something took, to the millisecond.
-func spell(d time.Duration) string { return d.Round(time.Millisecond).String() }
+// diskLag is the least time that fio's disk statistics must cover to be held against its own counts: fio reads them a few times a second,
+// and what came after the last time is missing (a run of 254 ms with 4,096 reads: 2,614; one of 104 ms with 8,192: none).
+const diskLag = time.Second
+
+func disksPartial(r *Result) string {
+	if len(r.Disks) > 0 && r.Measured < diskLag {
+		return fmt.Sprintf("fio reads disk statistics a few times a second, and the run took %s", text.Duration(r.Measured))
+	}
+	return ""
+}
+
+// missingHosts compares the hosts that fio --client was connected to with those it has figures of.
+func missingHosts(o *fio.Output) []string {
+	var hosts, missing []string
+	for _, j := range o.Jobs {
+		if j.Host != "" && !slices.Contains(hosts, j.Host) {
+			hosts = append(hosts, j.Host)
+		}
+	}
+	for _, h := range o.Servers {
+		if !slices.Contains(hosts, h) && len(hosts) > 0 {
+			missing = append(missing, fmt.Sprintf("Host %s was connected and has no result.", h))
+		}
+	}
+	if len(hosts) > 1 && o.AllClients == nil && len(missing) == 0 && o.Format != fio.Logs {
+		missing = append(missing, fmt.Sprintf("fio printed no total of all clients: a host may be missing besides %s.", strings.Join(hosts, ", ")))
+	}
+	return missing
+}
 
 // runtimes says how long each direction ran.
 func runtimes(j fio.Job) string {
@@ -232,7 +263,7 @@ func runtimes(j fio.Job) string {
 		run  time.Duration
 	}{{"reads", j.Read.Runtime}, {"writes", j.Write.Runtime}, {"trims", j.Trim.Runtime}} {
 		if d.run > 0 {
-			parts = append(parts, d.name+" "+spell(d.run))
+			parts = append(parts, d.name+" "+text.Duration(d.run))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -326,10 +357,7 @@ func (r *Result) depths() Depth {
 	if len(r.Devices) > 0 {
 		d.Device = r.Devices[0].Queue
 	}
-	synced := slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return w.SyncEvery > 0 && w.Depth > 1 })
-	if synced && d.Device > 0 && d.Device < d.Little/1.5 {
-		d.Note = fmt.Sprintf("each job waits in a sync after its writes, so of the %.0f I/Os that fio counts in flight %.1f were at the device; latencies include that wait", d.Little, d.Device)
-	}
+	d.Note = r.whyDepth(d)
 	return d
 }
 

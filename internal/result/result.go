@@ -57,8 +57,17 @@ type Result struct {
 	// Workloads are what the jobs asked for.
 	Workloads []fio.Workload `json:"workloads,omitempty"`
 
+	// Topology is what this result alone was measured on, where that is not what the run as a whole states: an imported document may
+	// hold results of several machines.
+	Topology *topology.Topology `json:"topology,omitempty"`
+
 	Seconds []Second   `json:"seconds,omitempty"`
 	Disks   []fio.Disk `json:"disks,omitempty"`
+	// DisksPartial says why fio's disk statistics do not cover all that fio did, so that a count in them proves nothing; empty
+	// where they do.
+	DisksPartial string `json:"disks_partial,omitempty"`
+	// Incomplete says, a sentence each, what was to be measured and is missing: a time that was cut short, a host.
+	Incomplete []string `json:"incomplete,omitempty"`
 	// Devices is use over the measured window, from telemetry, top device first.
 	Devices []telemetry.DeviceUse `json:"devices,omitempty"`
 	Host    *telemetry.HostUse    `json:"host,omitempty"`
@@ -68,6 +77,9 @@ type Result struct {
 	// IOPS and BW of reads and writes together, with their uncertainty from batch means of the seconds.
 	IOPS stats.Estimate `json:"iops_estimate"`
 	BW   stats.Estimate `json:"bw_estimate"`
+
+	// Paced says that fio's progress lines show a limit on the rate (CR=5000/0): the jobs held themselves back.
+	Paced bool `json:"paced,omitempty"`
 
 	Unread []fio.Unread `json:"unread,omitempty"`
 	Doubts []string     `json:"doubts,omitempty"`
@@ -116,6 +128,14 @@ func (r *Result) Durable() (l fio.Latency, ok bool) {
 	}
 	durable := len(r.Workloads) > 0 && !slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return w.Writes() && !w.SyncWrites })
 	return w, durable && w.Measured()
+}
+
+// Label keeps a fact about the result by name.
+func (r *Result) Label(key, value string) {
+	if r.Labels == nil {
+		r.Labels = map[string]string{}
+	}
+	r.Labels[key] = value
 }
 
 // Invalidate marks the result as not to be trusted and says why.

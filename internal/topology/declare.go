@@ -54,10 +54,10 @@ func (d *Declaration) checkAcross() error {
 }
 
 // FromDeclaration is the topology of a declaration alone, for a layout that need not exist. Each array must then say its level,
-// unless it is one volume, and its volumes.
+// unless it is one volume, and its volumes. An instance alone is enough: its limit on network storage bounds whatever is attached.
 func FromDeclaration(decl *Declaration) (*Topology, error) {
 	t := &Topology{}
-	if decl == nil || len(decl.Arrays) == 0 {
+	if decl == nil || len(decl.Arrays) == 0 && decl.Instance == nil {
 		return nil, errors.New("no volumes are declared; give --volumes such as 8xgp3, or a plimsoll.yaml with arrays")
 	}
 	t.Scale = decl.Scale

@@ -60,7 +60,7 @@ func TestLoggingApplication(t *testing.T) {
 
 // TestSeedJob compares the job of the description with the seed's, option by option as fio understands them.
 func TestSeedJob(t *testing.T) {
-	seed, err := os.ReadFile("../cli/testdata/seeds/workload-to-jobfile.md")
+	seed, err := os.ReadFile("../../testdata/seeds/workload-to-jobfile.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,124 @@
+package bundle
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/script"
+)
+
+// Document is the text around results: an article, notes, a terminal session. It quotes the jobs that were measured and names the
+// machines they ran on.
+type Document struct {
+	jobs  []script.Job
+	named []mention
+	lines []string
+}
+
+// mention is an instance type that the text names.
+type mention struct {
+	line int
+	typ  string
+}
+
+// instanceType finds the names of EC2 instance types, however they are written: C6a.xlarge, **m5.12xlarge**.
+var instanceType = regexp.MustCompile(`(?i)\b[a-z][a-z0-9-]{0,14}\.(?:nano|micro|small|medium|large|[0-9]{0,3}xlarge|metal(?:-[0-9]+xl)?)\b`)
+
+// ReadDocument finds the jobs and the machines in a text. Variables that it sets (NUM_JOBS=16 fio nvme1.fio) are filled into the jobs
+// that it quotes; env gives others and may be nil.
+func ReadDocument(name string, data []byte, env func(string) (string, bool)) *Document {
+	d := &Document{jobs: script.Parse(name, data, script.Options{Env: env}).Jobs, lines: strings.Split(string(data), "\n")}
+	for i, line := range d.lines {
+		for _, found := range instanceType.FindAllString(line, -1) {
+			typ := strings.ToLower(found)
+			if _, known := cloud.InstanceLimits(typ); known {
+				d.named = append(d.named, mention{i + 1, typ})
+			}
+		}
+	}
+	return d
+}
+
+// instance is the instance type that a result belongs to: the one that is named last above it. line is 0 when the text names none.
+func (d *Document) instance(o *fio.Output) (typ string, line int) {
+	for _, m := range d.named {
+		if o.Line > 0 && m.line > o.Line {
+			break
+		}
+		typ, line = m.typ, m.line
+	}
+	if o.Line == 0 { // where the result stands is not known: only a type that is named alone can be meant
+		for _, m := range d.named {
+			if m.typ != typ {
+				return "", 0
+			}
+		}
+	}
+	return typ, line
+}
+
+// job is the job file or command that a result belongs to: of those that have a job of its name the last above it, else the only job
+// file that the text quotes; nil where that is not certain.
+func (d *Document) job(o *fio.Output) *fio.JobFile {
+	var above, files []*fio.JobFile
+	for _, j := range d.jobs {
+		if len(j.File.Jobs()) == 0 {
+			continue
+		}
+		if !j.Command {
+			files = append(files, j.File)
+		}
+		if named(j.File, o) && (o.Line == 0 || j.Line <= o.Line) {
+			above = append(above, j.File)
+		}
+	}
+	switch {
+	case len(above) > 0:
+		return above[len(above)-1]
+	case len(files) == 1:
+		return files[0]
+	}
+	return nil
+}
+
+// named says that a job file has a job that o has a row of.
+func named(f *fio.JobFile, o *fio.Output) bool {
+	return slices.ContainsFunc(f.Jobs(), func(i int) bool {
+		name := f.Effective(i).Name
+		return slices.ContainsFunc(o.Jobs, func(j fio.Job) bool { return j.Name == name })
+	})
+}
+
+// volumeType finds the types of EBS volumes.
+var volumeType = regexp.MustCompile(`\b(?:gp2|gp3|io1|io2|st1|sc1)\b`)
+
+// volume is the type that the text gives the device of a result ("`nvme1n1` corresponds to the faster `io2` block device"): the first one
+// behind the device's name, in the same line and before another device is named.
+func (d *Document) volume(o *fio.Output) (typ string, line int) {
+	for _, disk := range o.Disks {
+		for i, text := range d.lines {
+			if o.Line <= i+1 && i+1 <= o.End {
+				continue
+			}
+			for _, rest, found := strings.Cut(text, disk.Name); found; _, rest, found = strings.Cut(rest, disk.Name) {
+				at := volumeType.FindStringIndex(rest)
+				if at != nil && at[0] <= nearBehind && !deviceName.MatchString(rest[:at[0]]) {
+					return rest[at[0]:at[1]], i + 1
+				}
+			}
+		}
+	}
+	return "", 0
+}
+
+// nearBehind is how many characters behind a device's name its type may stand.
+const nearBehind = 80
+
+var deviceName = regexp.MustCompile(`\b(?:nvme[0-9]+n[0-9]+|xvd[a-z]+|sd[a-z]+|md[0-9]+)\b`)
+
+// inText is the origin of what a text says.
+func inText(line int) string { return fmt.Sprintf("named in the text, line %d", line) }

@@ -1,0 +1,61 @@
+package bundle
+
+import (
+	"slices"
+	"strings"
+
+	"plimsoll/internal/fio"
+)
+
+// JoinFragments makes one output of pieces of one run that were quoted apart under one heading, as articles do: the status groups and
+// disk statistics here, the latency lines there. Groups without a job become one row, so that their figures are not lost.
+func JoinFragments(outputs []*fio.Output) []*fio.Output {
+	var kept []*fio.Output
+	for _, o := range outputs {
+		at := slices.IndexFunc(kept, func(k *fio.Output) bool {
+			return o.Title != "" && sameHeading(k, o) && fragmentary(k) && fragmentary(o)
+		})
+		if at < 0 {
+			copied := *o
+			kept = append(kept, &copied)
+			continue
+		}
+		k := kept[at]
+		k.Jobs, k.Groups, k.Disks = append(k.Jobs, o.Jobs...), append(k.Groups, o.Groups...), append(k.Disks, o.Disks...)
+		k.Unread, k.Doubts = append(k.Unread, o.Unread...), append(k.Doubts, o.Doubts...)
+	}
+	for _, k := range kept {
+		if fragmentary(k) && len(k.Groups) > 0 {
+			k.Jobs = withGroups(k.Jobs, k.Groups[0])
+			k.Doubts = append(k.Doubts, "the output is quoted in part: bandwidth is that of its status group, and IOPS are not in it")
+		}
+	}
+	return kept
+}
+
+func sameHeading(a, b *fio.Output) bool {
+	return a.Source == b.Source && strings.TrimSuffix(a.Title, ":") == strings.TrimSuffix(b.Title, ":")
+}
+
+// fragmentary says that no row of o counts I/Os.
+func fragmentary(o *fio.Output) bool {
+	return !slices.ContainsFunc(o.Jobs, func(j fio.Job) bool { return j.Read.N+j.Write.N+j.Trim.N > 0 || j.Read.IOPS+j.Write.IOPS > 0 })
+}
+
+// allJobs names a row of which nothing is known but its status group, as fio's text calls that.
+const allJobs = "all jobs"
+
+// withGroups puts the rates of a status group into the first row, or into a new one.
+func withGroups(jobs []fio.Job, g fio.Group) []fio.Job {
+	if len(jobs) == 0 {
+		jobs = []fio.Job{{Name: allJobs}}
+	}
+	j := &jobs[0]
+	for name, d := range map[string]*fio.Direction{"READ": &j.Read, "WRITE": &j.Write, "TRIM": &j.Trim} {
+		if r, ok := g.Directions[name]; ok {
+			d.Bytes, d.BW, d.Runtime = r.Bytes, r.BW, r.MaxRun
+			j.Runtime = max(j.Runtime, r.MaxRun)
+		}
+	}
+	return jobs
+}

@@ -1,0 +1,211 @@
+package bundle
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
+)
+
+// loads works out what the jobs of an output asked for: from the job file that is named, that lies beside it or stands in the same
+// document, from the command above it, and from what fio itself repeats of the options, which counts most.
+func (f Found) loads(r *result.Result, o *fio.Output) {
+	job := f.Job
+	if job == nil && f.Beside != nil {
+		job = f.Beside(o)
+	}
+	if doc := f.Documents[o.Source]; job == nil && doc != nil {
+		job = doc.job(o)
+	}
+	if job == nil {
+		job = fromCommand(o.Command)
+	}
+	asked := optionsOf(job)
+	whole := groupOf(job, o)
+	if whole != nil { // one row for several sections, or a fragment that does not name its jobs
+		for _, name := range whole {
+			addWorkload(r, name, 0, asked[name], o)
+		}
+		return
+	}
+	for _, row := range rowsByName(o.Jobs) {
+		options := fio.Options{}
+		for _, from := range []fio.Options{asked[row.name], o.Global, row.options} {
+			maps.Copy(options, from)
+		}
+		addWorkload(r, row.name, row.jobs, options, o)
+	}
+}
+
+// sameJob is all rows of one job: fio prints one a host, and without group_reporting one for each of its numjobs.
+type sameJob struct {
+	name    string
+	jobs    int // 0 when the rows do not tell, and numjobs does
+	options fio.Options
+}
+
+func rowsByName(jobs []fio.Job) []sameJob {
+	var list []sameJob
+	hosts := map[string]bool{}
+	for _, j := range jobs {
+		hosts[j.Host] = true
+	}
+	rows := map[string]int{}
+	for _, j := range jobs {
+		rows[j.Name]++
+	}
+	for _, j := range jobs {
+		at := slices.IndexFunc(list, func(s sameJob) bool { return s.name == j.Name })
+		if at < 0 {
+			at = len(list)
+			list = append(list, sameJob{name: j.Name, options: j.Options})
+		}
+		switch {
+		case j.Count > 0:
+			list[at].jobs += j.Count
+		case rows[j.Name] > len(hosts): // a row each
+			list[at].jobs++
+		case len(hosts) > 1: // a row a host
+			w, err := fio.WorkloadOf(j.Name, j.Options.Section(j.Name))
+			if err == nil {
+				list[at].jobs += max(w.Jobs, 1)
+			}
+		}
+	}
+	return list
+}
+
+// groupOf names the sections of a job file that an output has a single row for: all of its first group. nil where rows and sections
+// go by their names.
+func groupOf(f *fio.JobFile, o *fio.Output) []string {
+	if f == nil || len(o.Jobs) != 1 || len(f.Jobs()) == 0 {
+		return nil
+	}
+	first := f.Phases()[0]
+	var names []string
+	for _, i := range first {
+		names = append(names, f.Effective(i).Name)
+	}
+	row := o.Jobs[0].Name
+	if row == "" || row == allJobs || !slices.Contains(sections(f), row) && row == heading(o) {
+		return names
+	}
+	if len(names) > 1 && row == names[0] {
+		if _, grouped := f.Effective(first[0]).Get("group_reporting"); grouped {
+			return names
+		}
+	}
+	return nil
+}
+
+func sections(f *fio.JobFile) []string {
+	var names []string
+	for _, i := range f.Jobs() {
+		names = append(names, f.Effective(i).Name)
+	}
+	return names
+}
+
+// addWorkload works out what a job asked for from the options that are known of it.
+func addWorkload(r *result.Result, name string, count int, options fio.Options, o *fio.Output) {
+	if len(options) == 0 {
+		return
+	}
+	w, err := fio.WorkloadOf(name, options.Section(name))
+	if err != nil {
+		r.Doubts = append(r.Doubts, fmt.Sprintf("the options of %s do not read as a workload: %v", name, err))
+		return
+	}
+	w.Jobs = max(w.Jobs, 1)
+	if count > 0 {
+		w.Jobs = count
+	}
+	_, direct := options["direct"]
+	_, buffered := options["buffered"]
+	if !direct && !buffered && o.Format == fio.Text && o.Command == "" {
+		w.Direct = reachedDevice(o)
+		w.Buffered = !w.Direct
+		r.Doubts = append(r.Doubts, fmt.Sprintf("the output does not say whether %s was direct; its disk statistics say %v", name, w.Direct))
+	}
+	r.Workloads = append(r.Workloads, w)
+}
+
+// reachedDevice says whether the I/Os of an output were seen by its top device, so that no cache answered them.
+func reachedDevice(o *fio.Output) bool {
+	var issued uint64
+	for _, j := range o.Jobs {
+		issued += j.Read.N + j.Write.N
+	}
+	return len(o.Disks) > 0 && issued > 0 && float64(o.Disks[0].Reads+o.Disks[0].Writes) > 0.9*float64(issued)
+}
+
+// fromCommand is the fio command line above an output, nil when there is none that reads as one: lint says what is wrong with it,
+// and the figures stand without.
+func fromCommand(line string) *fio.JobFile {
+	words, err := fio.SplitShell(line)
+	if err != nil || len(words) == 0 {
+		return nil
+	}
+	f, err := fio.ParseCommandLine(words)
+	if err != nil {
+		return nil
+	}
+	return f
+}
+
+// optionsOf is what a job file gives each of its jobs; a name= inside a section counts.
+func optionsOf(f *fio.JobFile) map[string]fio.Options {
+	jobs := map[string]fio.Options{}
+	if f == nil {
+		return jobs
+	}
+	for _, i := range f.Jobs() {
+		section := f.Effective(i)
+		options := fio.Options{}
+		for _, o := range section.Options {
+			options[o.Name] = o.Value
+		}
+		jobs[section.Name] = options
+	}
+	return jobs
+}
+
+// planned is how long the jobs were to run, 0 where that is not known. fio's JSON leaves time_based out, as all options without a value:
+// a job that did neither all of its size nor all of its time was stopped, and one that did more than its size was time_based.
+func planned(r *result.Result, o *fio.Output) time.Duration {
+	signal := slices.IndexFunc(o.Messages, func(m string) bool { return strings.HasPrefix(m, "fio: terminating on signal") })
+	var longest time.Duration
+	for _, w := range r.Workloads {
+		if w.Runtime > 0 && (w.TimeBased || signal >= 0 || !endedBySize(r, w)) {
+			longest = max(longest, w.Runtime)
+		}
+	}
+	if signal >= 0 {
+		r.Incomplete = append(r.Incomplete, fmt.Sprintf("fio was stopped before its time (%s).", strings.TrimPrefix(o.Messages[signal], "fio: terminating on ")))
+	}
+	return longest
+}
+
+// sizeReached is how near to its size a job that ended by it comes.
+const sizeReached = 0.01
+
+// endedBySize says that a job may have ended because its size was done.
+func endedBySize(r *result.Result, w fio.Workload) bool {
+	if w.Size == 0 || len(r.Workloads) > 1 {
+		return true
+	}
+	for _, limit := range []string{"io_size", "io_limit", "loops", "number_ios", "steadystate", "fill_device", "verify"} {
+		for _, j := range r.Jobs {
+			if _, given := j.Options[limit]; given {
+				return true
+			}
+		}
+	}
+	all := float64(w.Size) * float64(max(w.Jobs, 1))
+	did := float64(r.Total.Read.Bytes + r.Total.Write.Bytes + r.Total.Trim.Bytes)
+	return did > (1-sizeReached)*all && did < (1+sizeReached)*all
+}
