@@ -170,6 +170,9 @@ func (r Request) adjust(s *suite.Suite) {
 		if r.Given("size") && !c.AsIs {
 			c.Size = r.Size
 		}
+		if c.Demand != nil && r.Given("runtime") {
+			c.Runtime = r.Runtime // whole periods of its bursts
+		}
 		if c.AsIs || len(c.Job.Sections) > 1 {
 			continue
 		}

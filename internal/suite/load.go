@@ -17,6 +17,7 @@ import (
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 //go:embed builtin/*.yaml
@@ -54,11 +55,18 @@ func Builtin(name string) (*Suite, error) {
 	return s, nil
 }
 
-// Load reads a suite of the user's own.
+// Load reads a suite of the user's own, or a demand as a suite of one scenario.
 func Load(file string) (*Suite, error) {
 	data, err := sys.ReadFile(file, sys.ConfigLimit)
 	if err != nil {
 		return nil, err
+	}
+	if workload.Is(data) {
+		d, err := workload.Parse(file, data)
+		if err != nil {
+			return nil, err
+		}
+		return FromDemand(d)
 	}
 	return Parse(file, data)
 }

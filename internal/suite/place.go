@@ -22,6 +22,8 @@ func (s Scenario) Place(file string) fio.JobFile {
 	}
 	job := fio.JobFile{Name: s.Job.Name}
 	switch {
+	case s.Demand != nil:
+		job.Sections = s.asked(file).Sections
 	case s.AsIs:
 		job.Sections = slices.Clone(s.Job.Sections)
 		for _, i := range s.Job.Jobs() {

@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 // Suite is an ordered list of scenarios; they run in that order.
@@ -36,6 +37,8 @@ type Scenario struct {
 	// time and observe it; everything else is as the author wrote it.
 	Job        fio.JobFile `json:"job"`
 	Thresholds []Threshold `json:"thresholds,omitempty"`
+	// Demand is what the job asks for, where a demand file describes it; Job then follows from it, Size and Runtime.
+	Demand *workload.Demand `json:"demand,omitempty"`
 	// AsIs is true for a job file from elsewhere: files, sizes and times are its own.
 	AsIs bool `json:"as_is,omitempty"`
 }

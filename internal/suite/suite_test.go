@@ -196,6 +196,8 @@ func TestParseThreshold(t *testing.T) {
 		"write.sync.p99.9 <= 300us":   {Metric: Metric{WriteSide, Sync, "p99.9"}, Op: "<=", Limit: Value{Latency: 0.3 * ms}},
 		"read.bw >= 500MiB/s":         {Metric: Metric{ReadSide, BW, ""}, Op: ">=", Limit: Value{Rate: 500 * units.MiBPerSec}},
 		"total.iops >= 40.1k":         {Metric: Metric{TotalSide, IOPS, ""}, Op: ">=", Limit: Value{IOPS: 40100}},
+		"write.clat.over(1s) < 1%":    {Metric: Metric{WriteSide, Clat, "over(1s)"}, Op: "<", Limit: Value{Share: 0.01}},
+		"read.lat.over(2.5ms) <= 5 %": {Metric: Metric{ReadSide, Lat, "over(2.5ms)"}, Op: "<=", Limit: Value{Share: 0.05}},
 		"  write.lat.mean   <   2ms ": {Metric: Metric{WriteSide, Lat, Mean}, Op: "<", Limit: Value{Latency: 2 * ms}},
 	} {
 		want.Text = strings.TrimSpace(text)
@@ -207,6 +209,8 @@ func TestParseThreshold(t *testing.T) {
 	for _, text := range []string{
 		"", "write.iops", "write.iops = 5", "write.iops >= 5ms", "write.bw >= 500", "read.clat.p99 < 5", "read.clat.p99 < ceiling",
 		"read.clat.p999 < 5ms", "disk.iops > 5", "write.iops >= 0 * ceiling", "write.iops >= x * ceiling", "read.lat.p99 < -5ms",
+		"write.clat.over(1s) < 0.01", "write.clat.over(1s) < 1s", "write.clat.over(1) < 1%", "write.clat.over(0s) < 1%", "write.iops.over(1s) < 1%",
+		"write.clat.over(1s) < 101%", "write.clat.over(1.2.3s) < 1%",
 	} {
 		if got, err := ParseThreshold(text); err == nil {
 			t.Errorf("%q: got %+v, want an error", text, got)

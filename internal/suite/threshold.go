@@ -6,11 +6,13 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
-// Threshold is a stated expectation, such as "write.sync.p99 < 3ms" or "total.bw >= 0.95 * ceiling".
+// Threshold is a stated expectation, such as "write.sync.p99 < 3ms", "write.clat.over(1s) < 1%" or "total.bw >= 0.95 * ceiling".
 type Threshold struct {
 	Text   string
 	Metric Metric
@@ -55,7 +57,7 @@ const (
 // IsLatency says whether the quantity is a time.
 func (q Quantity) IsLatency() bool { return q != IOPS && q != BW }
 
-// Statistic is "mean", "max" or a percentile such as "p99.9".
+// Statistic is "mean", "max", a percentile such as "p99.9", or the share of I/Os that took longer than a latency: "over(1s)".
 type Statistic string
 
 // The statistics that are not percentiles.
@@ -74,6 +76,22 @@ func (s Statistic) Percentile() (float64, bool) {
 	return p, err == nil && p >= 0 && p <= 100
 }
 
+// Over is the latency of "over(1s)"; false for the others.
+func (s Statistic) Over() (time.Duration, bool) {
+	text, ok := strings.CutPrefix(string(s), "over(")
+	if !ok {
+		return 0, false
+	}
+	l, err := units.ParseLatency(strings.TrimSuffix(text, ")"))
+	return l.Duration(), err == nil && l > 0
+}
+
+// IsShare says whether the metric is a share of the I/Os.
+func (m Metric) IsShare() bool {
+	_, ok := m.Statistic.Over()
+	return ok
+}
+
 // String is the metric as thresholds name it: "write.sync.p99".
 func (m Metric) String() string {
 	s := string(m.Side) + "." + string(m.Quantity)
@@ -83,15 +101,19 @@ func (m Metric) String() string {
 	return s
 }
 
-// Value is a figure of a metric: one of the three by the metric's quantity.
+// Value is a figure of a metric: one of the four by the metric's quantity and statistic.
 type Value struct {
 	IOPS    units.IOPS    `json:"iops,omitempty"`
 	Rate    units.Rate    `json:"rate,omitempty"`
 	Latency units.Latency `json:"latency,omitempty"`
+	Share   float64       `json:"share,omitempty"` // 0..1 of the I/Os
 }
 
-// Value makes a figure of the metric from a number in its base unit: 1/s, bytes/s or nanoseconds.
+// Value makes a figure of the metric from a number in its base unit: 1/s, bytes/s, nanoseconds or a share.
 func (m Metric) Value(base float64) Value {
+	if m.IsShare() {
+		return Value{Share: base}
+	}
 	switch m.Quantity {
 	case IOPS:
 		return Value{IOPS: units.IOPS(base)}
@@ -102,16 +124,21 @@ func (m Metric) Value(base float64) Value {
 	return Value{Latency: units.Latency(base)}
 }
 
-// Base is the figure in its base unit: 1/s, bytes/s or nanoseconds.
-func (v Value) Base() float64 { return float64(v.IOPS) + float64(v.Rate) + float64(v.Latency) }
+// Base is the figure in its base unit: 1/s, bytes/s, nanoseconds or a share.
+func (v Value) Base() float64 {
+	return float64(v.IOPS) + float64(v.Rate) + float64(v.Latency) + v.Share
+}
 
 // Times is the figure multiplied by a factor.
 func (v Value) Times(f float64) Value {
-	return Value{v.IOPS * units.IOPS(f), v.Rate * units.Rate(f), v.Latency * units.Latency(f)}
+	return Value{v.IOPS * units.IOPS(f), v.Rate * units.Rate(f), v.Latency * units.Latency(f), v.Share * f}
 }
 
 // Print writes a figure of the metric with its unit: "536 IOPS", "508 MiB/s", "1.86 ms".
 func (m Metric) Print(v Value) string {
+	if m.IsShare() {
+		return text.Percent(v.Share)
+	}
 	switch m.Quantity {
 	case IOPS:
 		return v.IOPS.String() + " IOPS"
@@ -167,8 +194,8 @@ func (t *Threshold) UnmarshalJSON(data []byte) error {
 }
 
 var (
-	thresholdForm = regexp.MustCompile(`^\s*([a-z]+(?:\.[a-z0-9.]+)+)\s*(<=|>=|<|>)\s*(.+?)\s*$`)
-	metricForm    = regexp.MustCompile(`^(read|write|trim|total)\.(?:(iops|bw)|(clat|slat|lat|sync)\.(mean|max|p\d{1,2}(?:\.\d{1,4})?))$`)
+	thresholdForm = regexp.MustCompile(`^\s*([a-z]+(?:\.[a-z0-9.()]+)+)\s*(<=|>=|<|>)\s*(.+?)\s*$`)
+	metricForm    = regexp.MustCompile(`^(read|write|trim|total)\.(?:(iops|bw)|(clat|slat|lat|sync)\.(mean|max|p\d{1,2}(?:\.\d{1,4})?|over\([0-9.]+[mun]?s\)))$`)
 	ceilingForm   = regexp.MustCompile(`^(?:([0-9.]+)\s*\*\s*)?ceiling$`)
 )
 
@@ -182,7 +209,7 @@ func ParseThreshold(text string) (Threshold, error) {
 	parts := metricForm.FindStringSubmatch(m[1])
 	if parts == nil {
 		return t, fmt.Errorf("threshold %q: unknown metric %q; want read, write, trim or total, then iops, bw, or clat, slat, "+
-			"lat or sync with mean, max or p99", text, m[1])
+			"lat or sync with mean, max, p99 or over(1s)", text, m[1])
 	}
 	t.Metric = Metric{Side(parts[1]), Quantity(parts[2] + parts[3]), Statistic(parts[4])}
 	value := m[3]
@@ -217,6 +244,12 @@ func (m Metric) share(factor string) (float64, error) {
 func (m Metric) parse(text string) (Value, error) {
 	var v Value
 	var err error
+	if over, ok := strings.CutPrefix(string(m.Statistic), "over("); ok {
+		if _, err := units.ParseLatency(strings.TrimSuffix(over, ")")); err != nil || !m.IsShare() {
+			return v, fmt.Errorf("%s: want such as over(1s)", m.Statistic)
+		}
+		return parseShare(text)
+	}
 	switch m.Quantity {
 	case IOPS:
 		v.IOPS, err = units.ParseIOPS(text)
@@ -232,4 +265,14 @@ func (m Metric) parse(text string) (Value, error) {
 		}
 	}
 	return v, err
+}
+
+// parseShare reads a share of the I/Os, which needs its sign: "1%".
+func parseShare(text string) (Value, error) {
+	number, ok := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if !ok || err != nil || v < 0 || v > 100 {
+		return Value{}, fmt.Errorf("share %q: want such as 1%%", text)
+	}
+	return Value{Share: v / 100}, nil
 }

@@ -148,6 +148,9 @@ func latency(metric suite.Metric, parts []fio.Latency) (float64, error) {
 		}
 		return float64(most), nil
 	}
+	if limit, ok := metric.Statistic.Over(); ok {
+		return above(metric, measured, limit)
+	}
 	p, ok := metric.Statistic.Percentile()
 	if !ok {
 		return 0, fmt.Errorf("unknown metric %s: want mean, max or a percentile such as p99", metric)
@@ -168,6 +171,19 @@ func latency(metric suite.Metric, parts []fio.Latency) (float64, error) {
 		return 0, fmt.Errorf("%s was not recorded", metric)
 	}
 	return float64(v), nil
+}
+
+// above is the share of I/Os that took longer than limit, by their histograms. A bin that limit lies in counts as faster.
+func above(metric suite.Metric, parts []fio.Latency, limit time.Duration) (float64, error) {
+	var over, all float64
+	for _, l := range parts {
+		if l.Hist.Count() == 0 {
+			return 0, fmt.Errorf("%s needs histograms (json+)", metric)
+		}
+		over += float64(l.Hist.Above(limit))
+		all += float64(l.Hist.Count())
+	}
+	return over / all, nil
 }
 
 // ceilingOf is what the binding bound allows of a metric. Bounds give bytes for both directions together; a direction's part

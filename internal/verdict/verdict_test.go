@@ -104,6 +104,29 @@ func TestRunVerdictGivesThreeReasonsWorstFirst(t *testing.T) {
 	}
 }
 
+// TestShareAboveLimit: of 100 writes, six took longer than a second.
+func TestShareAboveLimit(t *testing.T) {
+	h := &fio.Hist{}
+	h.Add(2*time.Millisecond, 94)
+	h.Add(1500*time.Millisecond, 4)
+	h.Add(3*time.Second, 2)
+	r := &result.Result{State: result.Done}
+	r.Total.Write = fio.Direction{N: 100, IOPS: 10, Clat: fio.Latency{N: 100, Mean: 1e7, Hist: h}}
+	for text, want := range map[string]Outcome{"write.clat.over(1s) < 6%": Missed, "write.clat.over(1s) <= 6%": Met, "write.clat.over(2s) < 3%": Met, "read.clat.over(1s) < 1%": NotJudged} {
+		got := Evaluate(threshold(text), r, nil)
+		if got.Outcome != want {
+			t.Errorf("%s: %+v, want %s", text, got, want)
+		}
+	}
+	if got := Evaluate(threshold("write.clat.over(1s) < 1%"), r, nil); got.PrintMeasured() != "6.0 %" || got.PrintLimit() != "1.0 %" {
+		t.Errorf("%s of %s", got.PrintMeasured(), got.PrintLimit())
+	}
+	r.Total.Write.Clat.Hist = nil
+	if got := Evaluate(threshold("write.clat.over(1s) < 1%"), r, nil); got.Outcome != NotJudged {
+		t.Errorf("judged without a histogram: %+v", got)
+	}
+}
+
 func TestEvaluate(t *testing.T) {
 	both := &fio.Hist{}
 	both.Add(time.Millisecond, 99)

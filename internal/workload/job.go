@@ -126,6 +126,12 @@ func (d *Demand) Job(o JobOptions) *Job {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
+// Runtime is how long the demand's job runs when at least wanted is asked for; 0 is half a minute.
+func (d *Demand) Runtime(wanted time.Duration) time.Duration {
+	total, _ := d.runtime(wanted)
+	return total
+}
+
 // runtime is whole periods of the longest burst, at least as long as wanted; cut says that fewer fit the limit.
 func (d *Demand) runtime(wanted time.Duration) (total time.Duration, cut bool) {
 	total = cmp.Or(wanted, leastRun)
@@ -242,9 +248,8 @@ func (p *part) sections(o JobOptions, total time.Duration) []JobSection {
 		if n > 1 {
 			one.Name = fmt.Sprintf("%s-%d", p.name, k+1)
 		}
-		if k > 0 { // results of all bursts of a stream are one group
+		if k > 0 { // each is a group of its own: fio would add their rates up
 			one.Comment = nil
-			one.Options = slices.DeleteFunc(one.Options, func(o fio.Option) bool { return o.Name == "new_group" })
 		}
 		if delay := p.Burst.After + time.Duration(k)*p.Burst.Every; delay > 0 {
 			one.set("startdelay", seconds(delay))
