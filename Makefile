@@ -6,7 +6,7 @@ LINT        := .tools/golangci-lint-2.15.0
 export CGO_ENABLED = 0
 
 # everything below is a command, not a file
-.PHONY: build install demo test check lint race lab lab-long bench fio-versions dist dist-test web clean need-build need-test
+.PHONY: build install demo test check lint race lab lab-long fuzz bench fio-versions dist dist-test web clean need-build need-test
 
 build: need-build ## the static binary, bin/plimsoll
 	@$(GO) build -trimpath -ldflags '-s -w -X plimsoll/internal/cli.Version=$(VERSION)' -o bin/plimsoll ./cmd/plimsoll
@@ -44,6 +44,9 @@ lab: need-test ## every test that needs the lab, about an hour: power cuts at ea
 
 lab-long: need-test ## what make lab does not wait for: 100 random topologies (PLIMSOLL_TOPOLOGIES), a power cut before and after each program; hours
 	@PLIMSOLL_TOPOLOGIES=$${PLIMSOLL_TOPOLOGIES:-100} PLIMSOLL_LAB=all $(GO) test -v -p 1 -count=1 -timeout 300m -run 'TestLabRandomTopologies|TestLabPowerCut' ./internal/provision
+
+fuzz: need-build ## every fuzz target for FUZZ_SECONDS each (10), with its executions; fails when one fuzzes next to nothing
+	@scripts/fuzz.sh $(or $(FUZZ_SECONDS),10)
 
 bench: build ## ratios against bare fio, wc, python and the like, measured in this run
 	@scripts/need.sh fio

@@ -11,6 +11,12 @@ import (
 	"testing/iotest"
 )
 
+// fuzzInput is how many bytes of an input are looked at: enough for a few lines of each form. Larger ones make a fuzzer slow and find no
+// more; whole outputs are read by the golden tests.
+const fuzzInput = 256
+
+func short(data []byte) []byte { return data[:min(len(data), fuzzInput)] }
+
 // seedsFor adds the seeds, an old document and a few lines of each form.
 func seedsFor(f *testing.F) {
 	f.Helper()
@@ -24,7 +30,9 @@ func seedsFor(f *testing.F) {
 			if err != nil {
 				f.Fatal(err)
 			}
-			f.Add(raw[:min(len(raw), 6000)])
+			for at := 0; at < min(len(raw), 6000); at += fuzzInput { // what follows is more of the same
+				f.Add(raw[at:min(len(raw), at+fuzzInput)])
+			}
 		}
 	}
 	f.Add([]byte(`{"jobs":[{"jobname":"x","read":{"clat_ns":{"N":3,"mean":-nan,"bins":{"17000000000000":18446744073709551615}}},"job options":{"a":"\u00"}}],"disk_util":[{"name":"md0","aggr_util":1e999}]}`))
@@ -59,6 +67,7 @@ func jobsOf(outs []*Output) (list [][]Job) {
 func FuzzRead(f *testing.F) {
 	seedsFor(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
+		data = short(data)
 		outs, err := Read("f", bytes.NewReader(data))
 		if err != nil {
 			t.Fatal(err) // memory never fails: all else is reported within
@@ -74,6 +83,7 @@ func FuzzRead(f *testing.F) {
 func FuzzReadText(f *testing.F) {
 	seedsFor(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
+		data = short(data)
 		outs, err := ReadText(bytes.NewReader(data))
 		if err != nil {
 			t.Fatal(err)
@@ -85,6 +95,7 @@ func FuzzReadText(f *testing.F) {
 func FuzzParseJSON(f *testing.F) {
 	seedsFor(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
+		data = short(data)
 		out, err := ParseJSON(data)
 		if err != nil {
 			return
@@ -97,6 +108,7 @@ func FuzzParseJSON(f *testing.F) {
 func FuzzSplitter(f *testing.F) {
 	seedsFor(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
+		data = short(data)
 		split := func(size int) (all []string, err error) {
 			s := &Splitter{
 				Doc:  func(d []byte) error { all = append(all, string(d)); return nil },
@@ -127,6 +139,7 @@ func FuzzLogs(f *testing.F) {
 	f.Add([]byte("1, 2, 0, 4096\n1, 2, 3, 4096\n"))
 	f.Add([]byte("1, 5, 9, 1, 0, 0\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		data = data[:min(len(data), fuzzInput/8)]
 		for range 3 { // long enough for the fast way
 			data = slices.Concat(data, data)
 		}
@@ -154,6 +167,7 @@ func FuzzHistLog(f *testing.F) {
 	f.Add([]byte("10, 0, 4096" + strings.Repeat(", 0", 28) + ", 7\n"))
 	f.Add([]byte("10, 0, 4096" + strings.Repeat(", 0, 1", 19) + "\n5, 1, 2, 3\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		data = short(data)
 		outs, err := Read("x_clat_hist.1.log", bytes.NewReader(data))
 		if err != nil {
 			t.Fatal(err)
