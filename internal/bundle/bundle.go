@@ -48,6 +48,7 @@ const (
 	Running     State = "running"
 	Finished    State = "finished"
 	Interrupted State = "interrupted"
+	Empty       State = "empty" // the directory of a run that was killed before it wrote anything
 )
 
 // Settings are the flags that shaped the run.
@@ -77,6 +78,8 @@ type Bundle struct {
 	Run       Run
 	Scenarios []Scenario
 	Findings  []finding.Finding
+	// Damaged names the files that are missing or not those that were written, each with what is wrong.
+	Damaged []string
 }
 
 // Outcome is the verdict of a finished run in words, or how far it came.

@@ -67,7 +67,7 @@ func TestInterruptedAndResumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	if b.Scenarios[0].Result == nil || b.Scenarios[1].Result != nil || b.Run.State != Running {
+	if b.Scenarios[0].Result == nil || b.Scenarios[1].Result != nil || b.Run.State != Interrupted {
 		t.Fatalf("reopened: %+v", b.Scenarios)
 	}
 	write(t, again, scenarios[1], 200)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 
 	"plimsoll/internal/diagnose"
@@ -27,6 +28,9 @@ func Open(dir string) (*Bundle, error) {
 		return nil, err
 	}
 	if !found {
+		if empty(dir) {
+			return nil, fmt.Errorf("%s: %w; it is empty: its run was killed as it began, so remove it", dir, ErrNotBundle)
+		}
 		return nil, fmt.Errorf("%s: %w", dir, ErrNotBundle)
 	}
 	if b.Run.Schema > Schema || b.Run.Schema < 1 {
@@ -48,6 +52,8 @@ func Open(dir string) (*Bundle, error) {
 		}
 		b.Scenarios = append(b.Scenarios, sc)
 	}
+	b.Run.settle(dir)
+	b.inspect()
 	b.Judge() // rules improve: an old bundle is judged by what is known today
 	return b, nil
 }
@@ -91,6 +97,7 @@ func (b *Bundle) Judge(disabled ...finding.Code) {
 			judged = judged[1:]
 		}
 	}
+	b.judgeDamage()
 }
 
 // volumes is how many volumes are behind a scenario's path, 0 when that is not known.
@@ -102,6 +109,14 @@ func (b *Bundle) volumes(s *Scenario) int {
 		}
 	}
 	return 0
+}
+
+// runName is how the directory of a run begins.
+var runName = regexp.MustCompile(`^\d{8}T\d{6}Z-`)
+
+func empty(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return err == nil && len(entries) == 0
 }
 
 // List returns the runs below out, newest first. What cannot be read is passed over: a directory may hold other things.
@@ -116,8 +131,14 @@ func List(out string) ([]Run, error) {
 	var runs []Run
 	for _, e := range entries {
 		var r Run
-		if found, err := readJSON(filepath.Join(out, e.Name(), "run.json"), &r); found && err == nil {
+		dir := filepath.Join(out, e.Name())
+		found, err := readJSON(filepath.Join(dir, "run.json"), &r)
+		switch {
+		case found && err == nil:
+			r.settle(dir)
 			runs = append(runs, r)
+		case err == nil && e.IsDir() && empty(dir) && runName.MatchString(e.Name()):
+			runs = append(runs, Run{ID: e.Name(), State: Empty})
 		}
 	}
 	slices.SortFunc(runs, func(a, b Run) int { return b.Created.Compare(a.Created) })

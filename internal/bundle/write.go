@@ -3,6 +3,7 @@ package bundle
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -91,6 +92,9 @@ func (w *Writer) start() error {
 		_ = w.dir.Close()
 	}
 	w.Run.State = Running
+	if err := os.Remove(w.dir.Path(sums)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	return w.Save()
 }
 
@@ -118,6 +122,9 @@ func (w *Writer) Keep(s suite.Scenario, dir string, r *result.Result) error {
 	if err := writeJSON(filepath.Join(dir, "result.json"), r); err != nil {
 		return err
 	}
+	if err := seal(dir); err != nil {
+		return err
+	}
 	final := w.dir.Path(r.Dir)
 	if err := os.RemoveAll(final); err != nil { // an invalid result that a resumed run measured again
 		return err
@@ -143,7 +150,17 @@ func (w *Writer) Finish(state State, now time.Time, disabled ...finding.Code) (*
 	}
 	b.Judge(disabled...)
 	w.Run, b.Dir = b.Run, w.Dir
-	return b, errors.Join(writeJSON(w.dir.Path("findings.json"), b.Findings), w.Save())
+	err = errors.Join(writeJSON(w.dir.Path("findings.json"), b.Findings), w.Save())
+	if err != nil {
+		return b, err
+	}
+	names := []string{"run.json", "findings.json"}
+	for _, s := range b.Scenarios {
+		if name := filepath.Join(DirName(s.Scenario), sums); exists(w.dir.Path(name)) {
+			names = append(names, name)
+		}
+	}
+	return b, seal(w.dir.Path(), names...)
 }
 
 // slug turns any text into a short file name: hostile host and job names end here.

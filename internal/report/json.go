@@ -23,10 +23,12 @@ type Document struct {
 	Run       bundle.Run        `json:"run"`
 	Scenarios []bundle.Scenario `json:"scenarios"`
 	Findings  []finding.Finding `json:"findings"`
+	// Damaged names files of the run that are missing or are not those that were written; absent when all are whole.
+	Damaged []string `json:"damaged,omitempty"`
 }
 
 func writeJSON(out io.Writer, b *bundle.Bundle) error {
-	d := Document{Schema: Schema, Outcome: b.Run.Outcome(), Run: b.Run, Scenarios: b.Scenarios, Findings: b.Findings}
+	d := Document{Schema: Schema, Outcome: b.Run.Outcome(), Run: b.Run, Scenarios: b.Scenarios, Findings: b.Findings, Damaged: b.Damaged}
 	if d.Scenarios == nil {
 		d.Scenarios = []bundle.Scenario{}
 	}

@@ -47,7 +47,8 @@ func given(name string, mode fs.FileMode) bool {
 	if mode&fs.ModeNamedPipe == 0 {
 		return false
 	}
-	return name == "/dev/stdin" || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, "/proc/self/fd/")
+	number, isFD := strings.CutPrefix(name, "/dev/fd/")
+	return name == "/dev/stdin" || isFD && !strings.Contains(number, "/")
 }
 
 func kind(mode fs.FileMode) string {

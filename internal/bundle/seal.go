@@ -1,0 +1,162 @@
+package bundle
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/sys"
+	"plimsoll/internal/verdict"
+)
+
+// sums is the file of checksums in each scenario's directory, and in the bundle's own, in the form of sha256sum -c. They show damage; they
+// are no signature, since who changes a file on purpose can change its sum.
+const sums = "SHA256SUMS"
+
+// largest is up to what size a file is compared with its checksum whenever a bundle is read. Of larger ones, the raw documents of
+// long runs, only the presence is checked; sha256sum -c checks them.
+const largest = 64 << 20
+
+// seal writes the checksums of a directory's files: of those named, or of all when none is.
+func seal(dir string, names ...string) error {
+	if len(names) == 0 {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if e.Type().IsRegular() && e.Name() != sums {
+				names = append(names, e.Name())
+			}
+		}
+	}
+	var text bytes.Buffer
+	for _, name := range names {
+		sum, err := sumOf(filepath.Join(dir, name), 0)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&text, "%s  %s\n", sum, name)
+	}
+	return writeFile(filepath.Join(dir, sums), text.Bytes())
+}
+
+// sumOf is a file's checksum, "" for one that is larger than limit, when there is one.
+func sumOf(name string, limit int64) (string, error) {
+	f, err := sys.OpenRegular(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	if info, err := f.Stat(); err != nil || limit > 0 && info.Size() > limit {
+		return "", err
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// parseSums reads checksums: names by their sums. A name that leads elsewhere is an error.
+func parseSums(data []byte) (map[string]string, error) {
+	all := map[string]string{}
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	for n := 1; lines.Scan(); n++ {
+		sum, name, ok := strings.Cut(lines.Text(), "  ")
+		raw, err := hex.DecodeString(sum)
+		if !ok || err != nil || len(raw) != sha256.Size || !filepath.IsLocal(name) {
+			return nil, fmt.Errorf("line %d: want a checksum and a name", n)
+		}
+		all[name] = sum
+	}
+	return all, lines.Err()
+}
+
+// damage is what is wrong with the files of a directory of the bundle: missing, changed, not to be read. A directory without checksums,
+// as old bundles have them, has none.
+func damage(bundle, dir string) (found []string) {
+	at := func(name string) string { return filepath.Join(dir, name) }
+	data, err := sys.ReadFile(filepath.Join(bundle, at(sums)), sys.ConfigLimit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var want map[string]string
+	if err == nil {
+		want, err = parseSums(data)
+	}
+	if err != nil {
+		return []string{at(sums) + " cannot be read"}
+	}
+	for name, sum := range want {
+		got, err := sumOf(filepath.Join(bundle, at(name)), largest)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			found = append(found, at(name)+" is missing")
+		case err != nil:
+			found = append(found, at(name)+" cannot be read")
+		case got != "" && got != sum:
+			found = append(found, at(name)+" was changed")
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// inspect fills in what is wrong with the bundle's files.
+func (b *Bundle) inspect() {
+	b.Damaged = nil
+	finished := b.Run.State == Finished
+	if finished {
+		b.Damaged = damage(b.Dir, "")
+	}
+	for _, s := range b.Scenarios {
+		dir := DirName(s.Scenario)
+		found := damage(b.Dir, dir)
+		missing := filepath.Join(dir, "result.json") + " is missing"
+		if finished && s.Result == nil && !slices.Contains(found, missing) {
+			found = append(found, missing)
+		}
+		b.Damaged = append(b.Damaged, found...)
+	}
+}
+
+// judgeDamage makes a damaged run invalid: what is missing might have failed.
+func (b *Bundle) judgeDamage() {
+	if len(b.Damaged) == 0 {
+		return
+	}
+	const most = 4
+	text := "The run's files are damaged: " + strings.Join(b.Damaged[:min(len(b.Damaged), most)], ", ")
+	if more := len(b.Damaged) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	b.Run.Verdict = verdict.Invalid
+	b.Run.Reasons = append([]string{text + "."}, b.Run.Reasons...)
+	b.Run.Reasons = b.Run.Reasons[:min(len(b.Run.Reasons), 3)]
+}
+
+// settle finds a run that says running although nobody holds its directory: its process was killed.
+func (r *Run) settle(dir string) {
+	if r.State != Running {
+		return
+	}
+	if release, err := sys.Lock(dir); err == nil {
+		release()
+		r.State = Interrupted
+	}
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
