@@ -141,8 +141,9 @@ func heading(o *fio.Output) string { return strings.TrimSpace(strings.TrimSuffix
 // name names results by their jobs, and those that would be called the same also by what they differ in: the machine, the heading,
 // the file, what the job did; last by a number. Names of files that are no more than a hash say nothing.
 func name(results []*result.Result, outputs []*fio.Output) {
+	names := make([]fullName, len(results))
 	for i, r := range results {
-		r.Name = slug(cmp.Or(jobNames(outputs[i]), r.Title, fileName(outputs[i]), "output"))
+		names[i].job = cmp.Or(jobNames(outputs[i]), r.Title, fileName(outputs[i]), "output")
 	}
 	for _, of := range []func(int) string{
 		func(i int) string { return results[i].Labels["instance"] },
@@ -150,11 +151,12 @@ func name(results []*result.Result, outputs []*fio.Output) {
 		func(i int) string { return shortHeading(results[i].Title) },
 		func(i int) string { return what(results[i].Workloads) },
 	} {
-		tellApart(results, of)
+		tellApart(names, of)
 	}
 	taken := map[string]bool{}
-	for _, r := range results {
-		base := r.Name
+	for i, r := range results {
+		base := names[i].String()
+		r.Name = base
 		for n := 2; taken[r.Name]; n++ {
 			r.Name = slug(fmt.Sprintf("%.43s-%d", base, n))
 		}
@@ -162,11 +164,21 @@ func name(results []*result.Result, outputs []*fio.Output) {
 	}
 }
 
-// tellApart puts a text before names that several results have, where the text differs between them.
-func tellApart(results []*result.Result, of func(int) string) {
+// fullName is the name of a job and what tells it from others of that name, which stands ahead: tables cut the end of a name off.
+type fullName struct {
+	apart []string
+	job   string
+}
+
+func (n fullName) String() string {
+	return slug(strings.Join(append(slices.Clone(n.apart), n.job), "-"))
+}
+
+// tellApart adds a text to names that several results have, where the text differs between them.
+func tellApart(names []fullName, of func(int) string) {
 	same := map[string][]int{}
-	for i, r := range results {
-		same[r.Name] = append(same[r.Name], i)
+	for i, n := range names {
+		same[n.String()] = append(same[n.String()], i)
 	}
 	for _, list := range same {
 		texts := map[string]bool{}
@@ -178,7 +190,7 @@ func tellApart(results []*result.Result, of func(int) string) {
 		}
 		for _, i := range list {
 			if text := of(i); text != "" {
-				results[i].Name = slug(text + "-" + results[i].Name) // ahead: tables cut the end of a name off
+				names[i].apart = append(names[i].apart, text)
 			}
 		}
 	}

@@ -80,10 +80,16 @@ func prose(o *fio.Output) bool {
 	return false
 }
 
-// filesBelow is the file itself, or every regular file below a directory, in order of names.
+// filesBelow is the file itself, or every regular file below a directory, in order of names. Runs of plimsoll below it are no results of
+// others.
 func filesBelow(root string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && path != root {
+			if _, err := os.Stat(filepath.Join(path, "run.json")); err == nil {
+				return filepath.SkipDir
+			}
+		}
 		if err == nil && (d.Type().IsRegular() || path == root && !d.IsDir()) {
 			files = append(files, path)
 		}

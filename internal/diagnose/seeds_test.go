@@ -65,7 +65,7 @@ func imported(t testing.TB, id int, file string, ws ...fio.Workload) Measurement
 		r.Jobs = append(r.Jobs, o.Jobs...)
 		r.Disks = append(r.Disks, o.Disks...)
 	}
-	r.Total = fio.MergeJobs(r.Jobs)
+	r.Total = (&fio.Output{Jobs: r.Jobs}).Total()
 	if len(r.Jobs) == 1 {
 		r.Total.Buckets = r.Jobs[0].Buckets
 	}

@@ -42,7 +42,7 @@ var logName = regexp.MustCompile(`^(.*?)_?(clat_hist|bw|iops|slat|clat|lat)(?:\.
 func IsLogName(name string) bool { return logName.MatchString(path.Base(name)) }
 
 // ReadLogs reads the bandwidth, IOPS, latency and histogram logs that belong together, of one job or many. Each
-// job (prefix and number of the file's name) becomes a row; MergeJobs adds rows up. Percentiles come from fio's own
+// job (prefix and number of the file's name) becomes a row; Total adds rows up. Percentiles come from fio's own
 // bins. Memory does not grow with the logs: about 1 MB for each processor.
 func ReadLogs(fsys fs.FS, names []string) (*Output, error) {
 	out := &Output{Format: Logs}

@@ -61,7 +61,7 @@ func TestLogsSayWhatJSONSays(t *testing.T) {
 			}
 			args := append([]string{"--name=a", "--ioengine=libaio", "--filename=f", "--size=6m", "--rw=randrw", "--bs=8k", "--numjobs=2", "--slat_percentiles=1", "--lat_percentiles=1"}, strings.Fields(args)...)
 			logs, js := logsOf(t, args...)
-			got, want := MergeJobs(logs.Jobs), MergeJobs(js.Jobs)
+			got, want := (&Output{Jobs: logs.Jobs}).Total(), (&Output{Jobs: js.Jobs}).Total()
 			if !strings.Contains(name, "one") && len(logs.Jobs) != 2 {
 				t.Errorf("%d rows", len(logs.Jobs))
 			}
@@ -109,7 +109,7 @@ func TestHistogramLogs(t *testing.T) {
 	needFio(t, Version{3, 17}, "writes histogram logs that hold what lay in memory")
 	for _, coarse := range []int{0, 1, 3, 6} {
 		logs, js := logsOf(t, "--name=a", "--ioengine=libaio", "--filename=f", "--size=32m", "--rw=randread", "--bs=4k", "--numjobs=2", "--write_hist_log=x", "--log_hist_msec=5", fmt.Sprintf("--log_hist_coarseness=%d", coarse))
-		got, want := MergeJobs(logs.Jobs).Read, MergeJobs(js.Jobs).Read
+		got, want := (&Output{Jobs: logs.Jobs}).Total().Read, (&Output{Jobs: js.Jobs}).Total().Read
 		if got.N != got.Clat.Hist.Count() || got.N > want.N || got.N < want.N*3/4 {
 			t.Errorf("coarseness %d: %d in bins, want nearly %d", coarse, got.N, want.N)
 		}

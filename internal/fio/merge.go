@@ -9,14 +9,11 @@ import (
 	"plimsoll/internal/units"
 )
 
-// MergeJobs adds rows up to one, exactly. Rows of one group, and of groups that ran at the same time (new_group), share a window: their
+// Total adds the rows of an output up to one, exactly. Rows of one group, and of groups that ran at the same time (new_group), share a window: their
 // operations and bytes add, and the rates are those over that window, as fio's own group reports have them. Phases ran one after the
 // other (stonewall): their windows add. Means and deviations combine by their counts (Chan, Golub, LeVeque 1979), bins add, and
 // percentiles come from the merged bins; where a row has none they stay empty, for percentiles cannot be averaged. Of a single row all
 // is kept as it is.
-func MergeJobs(jobs []Job) Job { return mergeJobs(jobs, nil) }
-
-// Total is all rows of an output added up (MergeJobs).
 func (o *Output) Total() Job { return mergeJobs(o.Jobs, o.Global) }
 
 func mergeJobs(jobs []Job, global Options) Job {

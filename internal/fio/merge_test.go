@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// TestMergeJobsAgreesWithFio runs the same jobs reported apart and together by fio: two processes cannot measure the
+// TestTotalAgreesWithFio runs the same jobs reported apart and together by fio: two processes cannot measure the
 // same, so the rows that fio reports apart are compared with sums by hand, and with the bins as a whole.
-func TestMergeJobsAgreesWithFio(t *testing.T) {
+func TestTotalAgreesWithFio(t *testing.T) {
 	doc := runFio(t, t.TempDir(), "--name=a", "--ioengine=null", "--size=64m", "--rw=randrw", "--bs=4k", "--numjobs=3", "--output-format=json+")
 	out, err := ParseJSON(doc)
 	if err != nil {
@@ -17,7 +17,7 @@ func TestMergeJobsAgreesWithFio(t *testing.T) {
 	if len(out.Jobs) != 3 {
 		t.Fatalf("%d rows", len(out.Jobs))
 	}
-	m := MergeJobs(out.Jobs)
+	m := (&Output{Jobs: out.Jobs}).Total()
 	var n uint64
 	var sum float64
 	longest := time.Duration(0)
@@ -40,7 +40,7 @@ func TestMergeJobsAgreesWithFio(t *testing.T) {
 	}
 }
 
-func TestMergeJobsByHand(t *testing.T) {
+func TestTotalByHand(t *testing.T) {
 	row := func(group int, n uint64, mean, sd float64, run time.Duration) Job {
 		return Job{Group: group, Runtime: run, Read: Direction{
 			N: n, Bytes: 4096, IOPS: 99, Runtime: run,
@@ -48,7 +48,7 @@ func TestMergeJobsByHand(t *testing.T) {
 		}}
 	}
 	// 1, 3 and 5, 7, 9: all five have mean 5 and deviation sqrt(10).
-	m := MergeJobs([]Job{row(0, 2, 2, math.Sqrt2, time.Second), row(1, 3, 7, 2, 4*time.Second)})
+	m := (&Output{Jobs: []Job{row(0, 2, 2, math.Sqrt2, time.Second), row(1, 3, 7, 2, 4*time.Second)}}).Total()
 	c := m.Read.Clat
 	if c.N != 5 || math.Abs(c.Mean-5) > 1e-12 || math.Abs(c.StdDev-math.Sqrt(10)) > 1e-12 || c.Percentiles != nil || c.Hist != nil {
 		t.Errorf("latency %+v", c)

@@ -145,7 +145,7 @@ func TestClientOutput(t *testing.T) {
 			if len(rows) != 3 || rows[0].Name != "a" || rows[2].Name != "b" || rows[2].Group != 1 {
 				t.Fatalf("rows %+v", rows)
 			}
-			n := MergeJobs(rows)
+			n := (&Output{Jobs: rows}).Total()
 			if total := n.Read.N + n.Write.N; total < 10230 || total > 10250 { // terse gives rounded IOPS only
 				t.Errorf("%d I/Os, want 10240", total)
 			}

@@ -244,10 +244,9 @@ func missingHosts(o *fio.Output) []string {
 			hosts = append(hosts, j.Host)
 		}
 	}
-	for _, h := range o.Servers {
-		if !slices.Contains(hosts, h) && len(hosts) > 0 {
-			missing = append(missing, fmt.Sprintf("Host %s was connected and has no result.", h))
-		}
+	if n := len(o.Servers) - len(hosts); n > 0 && len(hosts) > 0 { // a host may be known by another name than it gives itself
+		missing = append(missing, fmt.Sprintf("fio was connected to %d hosts (%s) and has results of %d (%s).",
+			len(o.Servers), strings.Join(o.Servers, ", "), len(hosts), strings.Join(hosts, ", ")))
 	}
 	if len(hosts) > 1 && o.AllClients == nil && len(missing) == 0 && o.Format != fio.Logs {
 		missing = append(missing, fmt.Sprintf("fio printed no total of all clients: a host may be missing besides %s.", strings.Join(hosts, ", ")))
