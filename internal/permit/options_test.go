@@ -1,0 +1,111 @@
+package permit
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/fio"
+)
+
+// Every option that fio has is judged once, and no entry is of an option that it has not.
+func TestEveryOptionHasAReach(t *testing.T) {
+	text, err := os.ReadFile("../fio/options.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		if name, _, _ := strings.Cut(line, "\t"); !strings.HasPrefix(line, "#") {
+			known[name] = true
+		}
+	}
+	if len(known) < 250 {
+		t.Fatalf("only %d options were found in fio's table", len(known))
+	}
+	for name := range known {
+		if _, ok := reaches()[name]; !ok {
+			t.Errorf("%s has no entry in reach.tsv", name)
+		}
+	}
+	for name, r := range reaches() {
+		if !known[name] {
+			t.Errorf("reach.tsv has %s, which fio has not", name)
+		}
+		switch r.reach {
+		case reachNone, reachFiles, reachLog, reachRun, reachExec:
+		case reachRefused:
+			if r.reason == "-" || r.reason == "" {
+				t.Errorf("%s is refused without a reason", name)
+			}
+		default:
+			t.Errorf("%s has the unknown reach %q", name, r.reach)
+		}
+	}
+}
+
+func section(options ...fio.Option) fio.Section { return fio.Section{Name: "x", Options: options} }
+
+// Each option that reaches out is refused, whatever its value, or by its alias; a switch that is off is not.
+func TestDangerousOptionsAreRefused(t *testing.T) {
+	for name, r := range reaches() {
+		o := fio.Option{Name: name, Value: "1", Line: 3}
+		err := Consent{}.checkOptions("j.fio", section(o))
+		switch {
+		case r.reach == reachRefused && (err == nil || !strings.Contains(err.Error(), r.reason)):
+			t.Errorf("%s: %v, want a refusal: it %s", name, err, r.reason)
+		case r.reach == reachExec && (err == nil || !strings.Contains(err.Error(), "--allow-exec")):
+			t.Errorf("%s: %v, want a refusal that names --allow-exec", name, err)
+		case r.reach == reachExec:
+			if err := (Consent{Exec: true}).checkOptions("j.fio", section(o)); err != nil {
+				t.Errorf("%s with --allow-exec: %v", name, err)
+			}
+		case r.reach == reachNone && err != nil:
+			t.Errorf("%s: %v, want none", name, err)
+		}
+	}
+	for _, c := range []struct{ name, value, want string }{
+		{"ioengine", "external:/x.so", "runs code of that library"},
+		{"ioengine", "/x.so", "runs code of that library"},
+		{"ioengine", "exec", "runs programs"},
+		{"ioengine", "net", "network"},
+		{"ioengine", "rbd", "cannot see"},
+		{"ioengine", "io_uring_cmd", "cannot see"},
+		{"ioengine", "sg", "cannot see"},
+		{"mem", "mmap:/etc/passwd", "writes over the file"},
+		{"iomem", "mmapshared:/etc/passwd", "writes over the file"},
+		{"buffer_pattern", "'/etc/shadow'", "reads another file"},
+		{"write_bw_log", "/etc/x", "outside of the run"},
+		{"write_lat_log", "../x", "outside of the run"},
+		{"fill_fs", "1", "fills the filesystem"},
+		{"of_next_year", "1", "does not know"},
+	} {
+		err := Consent{}.checkOptions("j.fio", section(fio.Option{Name: c.name, Value: c.value, Line: 3}))
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "j.fio:3: ") {
+			t.Errorf("%s=%s: %v, want a refusal with %q", c.name, c.value, err, c.want)
+		}
+	}
+	for _, c := range []struct{ name, value string }{
+		{"fill_device", "0"}, {"verify_dump", "0"}, {"mem", "shm"}, {"ioengine", "null"}, {"ioengine", "libaio"},
+		{"write_bw_log", ""}, {"write_bw_log", "mine"}, {"buffer_pattern", "0xdeadbeef"},
+	} {
+		if err := (Consent{}).checkOptions("j.fio", section(fio.Option{Name: c.name, Value: c.value})); err != nil {
+			t.Errorf("%s=%s: %v, want none", c.name, c.value, err)
+		}
+	}
+}
+
+// Logs go to the run's directory, by the job's name where they have none.
+func TestLogsAreKeptWithTheRun(t *testing.T) {
+	job := fio.JobFile{Sections: []fio.Section{
+		{Name: "global", Options: []fio.Option{{Name: "write_lat_log", Value: "all"}}},
+		{Name: "../../etc/x", Options: []fio.Option{{Name: "write_iops_log", Bare: true}}},
+	}}
+	keepLogs(&job, "/run")
+	eff := job.Effective(1)
+	for name, want := range map[string]string{"write_lat_log": "/run/all", "write_iops_log": "/run/..-..-etc-x"} {
+		if got, _ := eff.Get(name); got != want {
+			t.Errorf("%s=%s, want %s", name, got, want)
+		}
+	}
+}
