@@ -38,8 +38,8 @@ func newRunCmd(env *Env) *cobra.Command {
 Without arguments the suite db runs. Scenarios are named by number or name. fio job files run unmodified; if one sets an
 absolute filename= or directory=, plimsoll monitors the storage behind that path.
 
-Test files are created only below .plimsoll in the directory of a role, or where a job file names them, and removed at
-the end. Existing files are never written to unless named with --destroy.`,
+Test files are created only below .plimsoll in the directory of a role, those of job files too, and removed at the end.
+Existing files are never written to unless named with --destroy.`,
 		Example: `  plimsoll run --data /data --wal /wal --volumes 8xgp3 --level raid10 --chunk 64KiB
   plimsoll run db --only sync-latency,4-6 --runtime 10 --size 1g
   plimsoll run nightly.fio --data /data
