@@ -96,7 +96,7 @@ func (l *Lines) added(file []byte, exists bool) ([]byte, error) {
 		return nil, err
 	}
 	switch {
-	case own(file, exists):
+	case own(file, exists) && (len(file) == 0 || file[len(file)-1] == '\n'):
 		return append(bytes.Clone(file), l.block(ownFile)...), nil
 	case len(file) > 0 && file[len(file)-1] != '\n':
 		return append(append(bytes.Clone(file), '\n'), l.block(unended)...), nil
