@@ -20,7 +20,7 @@ var csvHead = []string{
 
 // writeCSV writes a row a scenario and direction, and one for its syncs. Unmeasured cells are empty. Ceiling, share and
 // uncertainty are of all directions together, as is the ceiling itself. Names that a spreadsheet would take for a formula
-// get an apostrophe in front.
+// get an apostrophe in front. Reporting groups and hosts stand below their total, as scenario/group.
 func writeCSV(out io.Writer, b *bundle.Bundle) error {
 	w := csv.NewWriter(out)
 	_ = w.Write(csvHead) // errors stay with w, see below
@@ -35,6 +35,13 @@ func writeCSV(out io.Writer, b *bundle.Bundle) error {
 		}
 		if l := t.Sync.Lat; l.Measured() {
 			_ = w.Write(csvRow(b, s, "sync", l.N, 0, 0, 0, l))
+		}
+		for _, p := range s.Result.Parts {
+			part := *s
+			part.Name, part.Ceiling = s.Name+"/"+p.Name, nil // the ceiling is that of all parts together
+			for _, d := range directions(p.Total) {
+				_ = w.Write(csvRow(b, &part, d.name, d.N, d.Bytes, float64(d.IOPS), float64(d.BW), completion(d.Direction)))
+			}
 		}
 	}
 	w.Flush()

@@ -162,10 +162,8 @@ func rawTable(r *result.Result) table {
 		}
 	}
 	job("", r.Total)
-	if len(r.Jobs) > 1 {
-		for _, j := range r.Jobs {
-			job(clean(j.Name, 24)+": ", j)
-		}
+	for _, row := range rowsBelow(r) {
+		job(row.name+": ", row.total)
 	}
 	return t
 }

@@ -177,6 +177,7 @@ func newRow(s *bundle.Scenario, i int) row {
 	if key.what == ofBandwidth {
 		r.Doubt = doubt(s.Result.BW)
 	}
+	r.Also = also(r.Also, s.Result)
 	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
 		r.Share = key.share(n, bw, c.Binding())
 		r.Percent = percent(r.Share)

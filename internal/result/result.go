@@ -4,7 +4,6 @@
 package result
 
 import (
-	"slices"
 	"time"
 
 	"plimsoll/internal/cloud"
@@ -114,20 +113,6 @@ func (r *Result) Sum() Sum {
 		s.Apart = s.Apart || d.Runtime > 0 && float64(d.Runtime) < apartShare*float64(s.Window)
 	}
 	return s
-}
-
-// Durable is the distribution of the latency that a committed write has: that of the sync after it where one was measured, else that
-// of the write itself. ok is false where the workload does not make its writes durable.
-func (r *Result) Durable() (l fio.Latency, ok bool) {
-	if r.Total.Sync.Lat.Measured() {
-		return r.Total.Sync.Lat, true
-	}
-	w := r.Total.Write.Clat
-	if !w.Measured() {
-		w = r.Total.Write.Lat
-	}
-	durable := len(r.Workloads) > 0 && !slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return w.Writes() && !w.SyncWrites })
-	return w, durable && w.Measured()
 }
 
 // Label keeps a fact about the result by name.
