@@ -20,7 +20,8 @@ type place struct {
 	broken  error // why nothing can be measured here; its scenarios are invalid
 }
 
-// prefill writes a place's file. That it cannot be written does not end the run: the scenarios of the place are invalid and show why.
+// prefill writes a place's file. That it cannot be written does not end the run: the scenarios of
+// the place are invalid and show why.
 func (r *runner) prefill(ctx context.Context, p *place) error {
 	if memoryOnly(p.FSType) {
 		p.broken = fmt.Errorf("%s is on %s, which keeps files in memory: no device would be measured", p.Path, p.FSType)
@@ -39,7 +40,8 @@ func (r *runner) prefill(ctx context.Context, p *place) error {
 
 func memoryOnly(fsType string) bool { return fsType == "tmpfs" || fsType == "ramfs" }
 
-// prefill writes the place's file whole with random data: reads of unwritten extents never reach the disk, and a synced write into
+// prefill writes the place's file whole with random data: reads of unwritten extents never reach
+// the disk, and a synced write into
 // them pays for the extent conversion.
 func (p *place) prefill(ctx context.Context, m *sys.Machine, emit func(Event)) error {
 	if p.Size == 0 || p.Prefilled() {

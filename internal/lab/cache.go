@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/sys"
 )
 
 // cacheDir is where images and templates are kept: $XDG_CACHE_HOME/plimsoll/lab.
@@ -20,7 +22,14 @@ func cacheDir() (string, error) {
 		return "", fmt.Errorf("lab: %w", err)
 	}
 	dir := filepath.Join(base, "plimsoll", "lab")
-	return dir, os.MkdirAll(dir, 0o700)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	own, err := sys.OpenOwnDir(dir) // what is in it is run
+	if err != nil {
+		return "", fmt.Errorf("lab: %w", err)
+	}
+	return dir, own.Close()
 }
 
 // fill makes a directory of the cache by calling build with a temporary name of it, unless it is there. It is
@@ -80,7 +89,7 @@ func prune(cache string) error {
 
 // lock takes an exclusive lock on a file, waiting for it as long as ctx lasts. The kernel gives it up with the process.
 func lock(ctx context.Context, name string) (unlock func(), err error) {
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, err
 	}

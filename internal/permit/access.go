@@ -54,7 +54,8 @@ func accessesOf(section fio.Section) ([]access, error) {
 	for _, name := range names {
 		if len(dirs) == 0 {
 			if !filepath.IsAbs(name) {
-				return nil, fmt.Errorf("filename= names %s and absolute paths too: use absolute paths for all files, or for none", name)
+				return nil, fmt.Errorf("filename= names %s and absolute paths too: use absolute paths for all "+
+					"files, or for none", name)
 			}
 			a.path = name
 			accesses = append(accesses, a)
@@ -72,7 +73,8 @@ func accessesOf(section fio.Section) ([]access, error) {
 // pathList splits the value of filename= or directory=, in which a colon separates and \: stands for one.
 func pathList(value string) []string { return fio.Workload{Filename: value}.Files() }
 
-// joined is where fio makes a file of that name in a directory. The directory's dots and links are resolved as the kernel does.
+// joined is where fio makes a file of that name in a directory. The directory's dots and links are
+// resolved as the kernel does.
 func joined(dir, name string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		cwd, err := os.Getwd()
@@ -88,13 +90,15 @@ func joined(dir, name string) (string, error) {
 	return resolved + "/" + name, err
 }
 
-// namesOf are the names of a section's files below its directory, and the number of jobs that have as many files each of their own.
+// namesOf are the names of a section's files below its directory, and the number of jobs that have
+// as many files each of their own.
 func namesOf(section fio.Section, w fio.Workload) (names []string, owners int, err error) {
 	given := suite.Files(section)
 	dir := suite.Directory(section)
 	for _, name := range given {
 		if dir != "" && leaves(name) {
-			return nil, 0, fmt.Errorf("filename=%s is to be below directory=%s: name the file there, or take the directory out", name, dir)
+			return nil, 0, fmt.Errorf("filename=%s is to be below directory=%s: name the file there, or take "+
+				"the directory out", name, dir)
 		}
 	}
 	if len(given) > 0 {
@@ -103,7 +107,8 @@ func namesOf(section fio.Section, w fio.Workload) (names []string, owners int, e
 	format, _ := valueOf(section, "filename_format")
 	for _, name := range []string{section.Name, format} {
 		if leaves(name) {
-			return nil, 0, fmt.Errorf("fio would make a file named %.60q below a directory, not there: add filename= with what is meant", name)
+			return nil, 0, fmt.Errorf("fio would make a file named %.60q below a directory, not there: add "+
+				"filename= with what is meant", name)
 		}
 	}
 	if format == "" {
@@ -119,7 +124,8 @@ func namesOf(section fio.Section, w fio.Workload) (names []string, owners int, e
 	}
 	jobs := max(w.Jobs, 1)
 	if files*jobs > mostNames {
-		return nil, 0, fmt.Errorf("%d jobs of %d files each are more than plimsoll looks at: want at most %d in all", jobs, files, mostNames)
+		return nil, 0, fmt.Errorf("%d jobs of %d files each are more than plimsoll looks at: want at most %d in all",
+			jobs, files, mostNames)
 	}
 	for j := range jobs {
 		for f := range files {

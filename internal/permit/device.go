@@ -53,7 +53,8 @@ func (p *Place) checkWrites(path string, d *block.Device, info fs.FileInfo) erro
 	}
 	serial, named := p.consent.destroys(info)
 	if !named {
-		return fmt.Errorf("%s is a raw device and its scenarios write: use a directory, or add --destroy %s --serial %s if everything on it may be lost",
+		return fmt.Errorf("%s is a raw device and its scenarios write: use a directory, or add --destroy %s "+
+			"--serial %s if everything on it may be lost",
 			path, path, identity(d))
 	}
 	if serial != identity(d) || serial == "" {
@@ -66,7 +67,8 @@ func (p *Place) checkWrites(path string, d *block.Device, info fs.FileInfo) erro
 func unclaimed(path string) error {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_EXCL|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.EBUSY) {
-		return fmt.Errorf("%s is held by something that cannot be seen from here, such as a mount in a container: plimsoll never writes to a device in use", path)
+		return fmt.Errorf("%s is held by something that cannot be seen from here, such as a mount in a "+
+			"container: plimsoll never writes to a device in use", path)
 	}
 	if err != nil {
 		return WriteError(path, err)

@@ -78,7 +78,8 @@ func openFolder(dir *sys.Dir) (*sys.Dir, error) {
 	shown := filepath.Join(dir.Name(), folderName)
 	folder, err := dir.OpenSub(folderName)
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOTDIR) {
-		return nil, fmt.Errorf("%s is no directory of plimsoll's but a link or a file: remove it, or name another path", shown)
+		return nil, fmt.Errorf("%s is no directory of plimsoll's but a link or a file: remove it, or name another path",
+			shown)
 	}
 	if err != nil {
 		return nil, err
@@ -101,13 +102,16 @@ func private(dir, folder *sys.Dir) error {
 	}
 	switch owner := sys.Owner(info); {
 	case int(owner) != os.Geteuid():
-		return fmt.Errorf("%s belongs to %s: remove it with plimsoll clean as that user or as root, or name another path",
+		return fmt.Errorf("%s belongs to %s: remove it with plimsoll clean as that user or as root, or name "+
+			"another path",
 			folder.Name(), userName(owner))
 	case info.Mode().Perm()&0o022 != 0:
-		return fmt.Errorf("%s can be written to by others (mode %04o): remove it with plimsoll clean, or name another path",
+		return fmt.Errorf("%s can be written to by others (mode %04o): remove it with plimsoll clean, or name "+
+			"another path",
 			folder.Name(), info.Mode().Perm())
 	case sys.Device(parent) != sys.Device(info):
-		return fmt.Errorf("%s is on another filesystem than %s: unmount it, or name another path", folder.Name(), dir.Name())
+		return fmt.Errorf("%s is on another filesystem than %s: unmount it, or name another path",
+			folder.Name(), dir.Name())
 	}
 	return nil
 }

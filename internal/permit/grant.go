@@ -22,7 +22,8 @@ type pin struct {
 	path string // without links
 }
 
-// openPin holds what a path leads to. It opens without reading or writing: a pipe does not block, a tape does not rewind.
+// openPin holds what a path leads to. It opens without reading or writing: a pipe does not block, a
+// tape does not rewind.
 func openPin(path string) (*pin, error) {
 	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -53,7 +54,8 @@ func (p *pin) name() string { return fmt.Sprintf("/proc/self/fd/%d", p.file.Fd()
 
 func (p *pin) close() error { return p.file.Close() }
 
-// checkOverwrite refuses to write over a file that another user may have chosen: by a link of theirs on the way to it, or
+// checkOverwrite refuses to write over a file that another user may have chosen: by a link of
+// theirs on the way to it, or
 // by a second name of somebody else's file. It does not rely on fs.protected_symlinks and fs.protected_hardlinks.
 func (p *pin) checkOverwrite(path string) error {
 	if n := sys.Names(p.info); n > 1 {
@@ -148,7 +150,8 @@ func (g *Grant) Close() error {
 func (g *Grant) Plain(text string) string { return g.plain.Replace(text) }
 
 // Grant looks at a scenario's job once more, since what is there may have changed since the run began, and gives it its
-// files. It finds them in a view: a directory of the caller's own, below plimsoll's folder or, where there is none, below
+// files. It finds them in a view: a directory of the caller's own, below plimsoll's folder or,
+// where there is none, below
 // the directory of the run's files. Files that are there are links in it to open handles; others are made in it.
 func (p *Place) Grant(s suite.Scenario, file string, run *sys.Dir) (*Grant, error) {
 	g := &Grant{view: view{place: p, parent: run, name: "files", temporary: true}}

@@ -14,7 +14,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Check refuses a scenario whose job does what it may not do unasked: run shell commands, write to devices, change files
+// Check refuses a scenario whose job does what it may not do unasked: run shell commands, write to
+// devices, change files
 // that are not plimsoll's. It notes what the job will make.
 func (p *Place) Check(s suite.Scenario) error {
 	held, err := p.look(s, p.FileFor(s), true)
@@ -59,12 +60,14 @@ func (p *Place) lookAt(section fio.Section, held pins, note bool) error {
 		}
 	}
 	if len(there) > 0 && len(there) < len(accesses) {
-		return fmt.Errorf("%s is there and others of its files are not: make them first, or give them a section of their own", there[0])
+		return fmt.Errorf("%s is there and others of its files are not: make them first, or give them a "+
+			"section of their own", there[0])
 	}
 	return nil
 }
 
-// checkAccess decides whether a job may have a file or device. It returns what is there, held open, and nil for what will
+// checkAccess decides whether a job may have a file or device. It returns what is there, held open,
+// and nil for what will
 // be made, and for plimsoll's own.
 func (p *Place) checkAccess(a access, note bool) (*pin, error) {
 	if p.own(a.path) {
@@ -76,11 +79,13 @@ func (p *Place) checkAccess(a access, note bool) (*pin, error) {
 	}
 	for _, part := range reserved {
 		if strings.Contains(a.path, part) {
-			return nil, fmt.Errorf("%s: fio would read %q as something else than a name: use another name, or a link to it", a.path, part)
+			return nil, fmt.Errorf("%s: fio would read %q as something else than a name: use another name, or "+
+				"a link to it", a.path, part)
 		}
 	}
 	if !slices.Contains(plainEngines, a.engine) {
-		return nil, fmt.Errorf("%s: plimsoll cannot tell what ioengine=%s does to it: use one such as libaio or psync", a.path, a.engine)
+		return nil, fmt.Errorf("%s: plimsoll cannot tell what ioengine=%s does to it: use one such as libaio or psync",
+			a.path, a.engine)
 	}
 	there, err := openPin(a.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -106,7 +111,8 @@ func (p *Place) checkThere(a access, there *pin) error {
 		return p.elsewhere(a)
 	case !a.writes:
 		if size := units.Bytes(there.info.Size()); a.need > size {
-			return fmt.Errorf("%s holds %s and the job reads up to %s, for which fio would write it again: choose a smaller size=",
+			return fmt.Errorf("%s holds %s and the job reads up to %s, for which fio would write it again: "+
+				"choose a smaller size=",
 				a.path, size, a.need)
 		}
 		return nil
@@ -117,7 +123,8 @@ func (p *Place) checkThere(a access, there *pin) error {
 		}
 	}
 	if _, ok := p.consent.destroys(there.info); !ok {
-		return fmt.Errorf("%s is there and plimsoll did not make it, and the job would write over it: name another file, or add --destroy %s if what it holds may be lost",
+		return fmt.Errorf("%s is there and plimsoll did not make it, and the job would write over it: name "+
+			"another file, or add --destroy %s if what it holds may be lost",
 			a.path, a.path)
 	}
 	return there.checkOverwrite(a.path)
@@ -126,7 +133,8 @@ func (p *Place) checkThere(a access, there *pin) error {
 // elsewhere reports that a job points to other storage than what is looked at, whose ceiling and devices would be shown
 // beside its figures.
 func (p *Place) elsewhere(a access) error {
-	return fmt.Errorf("%s is not on the storage of %s, which is what is watched: run the job file by itself and without --data, one filesystem or device at a time",
+	return fmt.Errorf("%s is not on the storage of %s, which is what is watched: run the job file by itself "+
+		"and without --data, one filesystem or device at a time",
 		a.path, p.Path)
 }
 
@@ -146,7 +154,8 @@ func (p *Place) checkNew(a access, note bool) error {
 	}
 	rel, ok := p.below(a.path)
 	if !ok {
-		return fmt.Errorf("%s is to be made outside of %s: name a directory with --data that both are in", a.path, p.Path)
+		return fmt.Errorf("%s is to be made outside of %s: name a directory with --data that both are in",
+			a.path, p.Path)
 	}
 	if strings.HasPrefix(filepath.Join(p.Path, rel), "/dev/") {
 		return fmt.Errorf("%s does not exist: a file of that name in memory is not what you want to measure", a.path)

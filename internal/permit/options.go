@@ -63,7 +63,8 @@ func (c Consent) checkOptions(file string, section fio.Section) error {
 		case known.reach == reachRefused && !(value == "0" && slices.Contains(switches, name)):
 			reason = known.reason
 		case known.reach == reachLog && strings.Contains(value, "/"):
-			return fmt.Errorf("%s:%d: %s=%.60s would write outside of the run: name the log without a directory; it is kept with the run",
+			return fmt.Errorf("%s:%d: %s=%.60s would write outside of the run: name the log without a "+
+				"directory; it is kept with the run",
 				file, o.Line, o.Name, value)
 		case name == "ioengine":
 			reason = engineTrouble(value)
@@ -73,7 +74,8 @@ func (c Consent) checkOptions(file string, section fio.Section) error {
 			reason = "reads another file"
 		}
 		if reason != "" {
-			return fmt.Errorf("%s:%d: %s=%.60s %s, which plimsoll does not allow: %s", file, o.Line, o.Name, value, reason, byHand)
+			return fmt.Errorf("%s:%d: %s=%.60s %s, which plimsoll does not allow: %s",
+				file, o.Line, o.Name, value, reason, byHand)
 		}
 	}
 	return nil

@@ -15,7 +15,8 @@ import (
 	"plimsoll/internal/topology"
 )
 
-// reserved are what a job file cannot hold in a value, since fio has no escape for them: ; and # begin a comment wherever
+// reserved are what a job file cannot hold in a value, since fio has no escape for them: ; and #
+// begin a comment wherever
 // they stand, and variables and keywords are replaced. A file named with one would be made elsewhere, over whatever is
 // there.
 var reserved = []string{";", "#", "${", "$pagesize", "$mb_memory", "$ncpus"}
@@ -34,11 +35,13 @@ func CheckPaths(paths map[topology.Role]string) error {
 
 func checkPath(path string) (os.FileInfo, error) {
 	if strings.ContainsFunc(path, unicode.IsControl) {
-		return nil, fmt.Errorf("path %q: a control character in a path cannot be passed to fio; use another directory", path)
+		return nil, fmt.Errorf("path %q: a control character in a path cannot be passed to fio; use another directory",
+			path)
 	}
 	for _, part := range reserved {
 		if strings.Contains(path, part) {
-			return nil, fmt.Errorf("%s: fio would read %q in a job file as something else than a name; use another directory, or a link or bind mount to it",
+			return nil, fmt.Errorf("%s: fio would read %q in a job file as something else than a name; use "+
+				"another directory, or a link or bind mount to it",
 				path, part)
 		}
 	}
@@ -74,7 +77,8 @@ func PathOf(s *suite.Suite) (string, error) {
 			}
 			both, ok := common(at, to)
 			if !ok {
-				return "", fmt.Errorf("%s: %s and %s are not on one filesystem: plimsoll watches one at a time; make a job file of each", c.Job.Name, at, to)
+				return "", fmt.Errorf("%s: %s and %s are not on one filesystem: plimsoll watches one at a "+
+					"time; make a job file of each", c.Job.Name, at, to)
 			}
 			at = both
 		}
@@ -104,7 +108,8 @@ func storageOf(path string) (string, error) {
 	return filepath.Abs(dir)
 }
 
-// Device is the kernel's own name of a block device that is reached through a link, or a node anywhere; other paths stay as they are.
+// Device is the kernel's own name of a block device that is reached through a link, or a node
+// anywhere; other paths stay as they are.
 func Device(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil || !isBlock(info) || filepath.Dir(path) == "/dev" {
@@ -117,12 +122,14 @@ func Device(path string) (string, error) {
 	}
 	name := "/dev/" + strings.ReplaceAll(filepath.Base(link), "!", "/") // as in cciss!c0d0
 	if node, err := os.Stat(name); err != nil || !isBlock(node) || sys.DeviceNumber(node) != sys.DeviceNumber(info) {
-		return "", fmt.Errorf("%s is block device %d:%d, and %s is not: name the device by its node below /dev", path, major, minor, name)
+		return "", fmt.Errorf("%s is block device %d:%d, and %s is not: name the device by its node below /dev",
+			path, major, minor, name)
 	}
 	return name, nil
 }
 
-// common is the directory on one filesystem that two paths are in; ok is false when there is none, and for different devices.
+// common is the directory on one filesystem that two paths are in; ok is false when there is none,
+// and for different devices.
 func common(a, b string) (string, bool) {
 	if a == b {
 		return a, true

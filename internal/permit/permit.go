@@ -67,7 +67,8 @@ func Open(topo *topology.Topology, t topology.Target, scenarios []suite.Scenario
 		return p, nil
 	}
 	if p.Device = topo.RawDevice(&t); p.Device == nil {
-		return nil, fmt.Errorf("%s: nothing is known of this device in /sys/block; name a disk, an array or a directory",
+		return nil, fmt.Errorf("%s: nothing is known of this device in /sys/block; name a disk, an array or a "+
+			"directory",
 			t.Path)
 	}
 	return p, p.checkDevice()
@@ -149,7 +150,8 @@ func (p *Place) Made() []string {
 	return names
 }
 
-// writes tells whether anything is made in the place's directory. Jobs that only read what is there need not be allowed to.
+// writes tells whether anything is made in the place's directory. Jobs that only read what is there
+// need not be allowed to.
 func (p *Place) writes() bool { return p.Device == nil && (p.Size > 0 || len(p.made) > 0) }
 
 // CheckWritable refuses a directory in which files are to be made and cannot be.

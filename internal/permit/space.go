@@ -11,7 +11,8 @@ import (
 // spaceShare is the part of the free space that files may fill.
 const spaceShare = 0.9
 
-// CheckSpace refuses sizes that the filesystems cannot hold. Places on one filesystem are added up. With fresh, a file of
+// CheckSpace refuses sizes that the filesystems cannot hold. Places on one filesystem are added up.
+// With fresh, a file of
 // never-written extents is made as well.
 func CheckSpace(places []*Place, fresh bool) error {
 	type fsUse struct {

@@ -75,7 +75,8 @@ func (d *Dir) Free() (free uint64, id unix.Fsid, err error) {
 // Close lets go of the directory.
 func (d *Dir) Close() error { return errors.Join(d.Root.Close(), d.file.Close()) }
 
-// CheckOwn refuses a directory that another user owns or can write to. Where the server of a network filesystem maps the
+// CheckOwn refuses a directory that another user owns or can write to. Where the server of a
+// network filesystem maps the
 // caller to another user, that user counts.
 func (d *Dir) CheckOwn() error {
 	info, err := d.Info()
