@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -182,14 +183,34 @@ func (f *JobFile) Jobs() []int {
 // Effective is section i with the options of every global section before it in front of its own, named as fio names the
 // job: by its last name=, else by the section.
 func (f *JobFile) Effective(i int) Section {
-	job := Section{Name: f.Sections[i].Name, Line: f.Sections[i].Line}
+	var global []Option
 	for _, s := range f.Sections[:i] {
 		if s.Global() {
-			job.Options = append(job.Options, s.Options...)
+			global = append(global, s.Options...)
 		}
 	}
+	return f.effective(i, global)
+}
+
+// EachJob gives the index of each section that is a job, with its Effective, in a time that grows with the number of sections only.
+func (f *JobFile) EachJob() iter.Seq2[int, Section] {
+	return func(yield func(int, Section) bool) {
+		var global []Option
+		for i, s := range f.Sections {
+			if s.Global() {
+				global = append(global, s.Options...)
+			} else if !yield(i, f.effective(i, global)) {
+				return
+			}
+		}
+	}
+}
+
+// effective is section i below global options.
+func (f *JobFile) effective(i int, global []Option) Section {
+	job := Section{Name: f.Sections[i].Name, Line: f.Sections[i].Line}
 	// A job does not inherit its name.
-	job.Options = slices.DeleteFunc(job.Options, func(o Option) bool { return o.Name == "name" })
+	job.Options = slices.DeleteFunc(slices.Clone(global), func(o Option) bool { return o.Name == "name" })
 	job.Options = append(job.Options, f.Sections[i].Options...)
 	if name, ok := f.Sections[i].Get("name"); ok && name != "" {
 		job.Name = name

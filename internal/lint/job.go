@@ -44,17 +44,17 @@ func (c *Case) lintJobs() []*lintJob {
 	for _, f := range c.Scripts {
 		for s := range f.Jobs {
 			src := &f.Jobs[s]
-			for _, i := range src.File.Jobs() {
-				c.jobs = append(c.jobs, newLintJob(f, src, i))
+			for i, section := range src.File.EachJob() {
+				c.jobs = append(c.jobs, newLintJob(f, src, i, section))
 			}
 		}
 	}
 	return c.jobs
 }
 
-func newLintJob(f *script.File, src *script.Job, i int) *lintJob {
+func newLintJob(f *script.File, src *script.Job, i int, section fio.Section) *lintJob {
 	j := &lintJob{
-		file: f, src: src, sec: src.File.Effective(i), own: src.File.Sections[i],
+		file: f, src: src, sec: section, own: src.File.Sections[i],
 		open: map[string]bool{}, last: map[string]fio.Option{},
 	}
 	known := fio.Section{Name: j.sec.Name, Line: j.sec.Line}
