@@ -28,7 +28,9 @@ func (r *runner) prefill(ctx context.Context, p *place) error {
 		return nil
 	}
 	err := p.prefill(ctx, r.m, r.emit)
-	r.alive, _ = errors.AsType[*sys.Alive](err)
+	if alive, ok := errors.AsType[*sys.Alive](err); ok {
+		r.alive = alive
+	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -19,6 +19,7 @@ import (
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/telemetry"
 	"plimsoll/internal/topology"
 )
 
@@ -125,6 +126,9 @@ func (r *runner) prepare() error {
 		}
 		r.ceilings[s.ID] = ceiling.Of(&r.plan.Topology, s.Role, loads)
 	}
+	if err := r.checkTelemetry(); err != nil {
+		return err
+	}
 	var places []*permit.Place
 	for _, p := range r.places {
 		if err := p.CheckWritable(); err != nil {
@@ -133,6 +137,18 @@ func (r *runner) prepare() error {
 		places = append(places, p.Place)
 	}
 	return permit.CheckSpace(places, r.plan.Settings.FreshExtents)
+}
+
+// checkTelemetry takes a sample: without /proc, as in a chroot, the run would fail after the prefill.
+func (r *runner) checkTelemetry() error {
+	for _, p := range r.places {
+		sampler, err := telemetry.Start(r.m, r.plan.Topology.For(p.Role).Devices)
+		if err != nil {
+			return fmt.Errorf("nothing can be measured without telemetry: %w", err)
+		}
+		_, _ = sampler.Stop() // one sample was taken, which is all that was to be seen
+	}
+	return nil
 }
 
 func (r *runner) place(role topology.Role) *place {

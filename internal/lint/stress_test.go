@@ -35,3 +35,17 @@ func TestLintStaysLinear(t *testing.T) {
 		}
 	}
 }
+
+// A job file of very many sections: each job once looked at all that stand before it, which took minutes.
+func TestManySections(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	const limit = time.Minute // it takes 2 s here; what was quadratic took 80 s
+	text := "[global]\nioengine=libaio\n" + strings.Repeat("[a]\nrw=read\n", 300_000)
+	start := time.Now()
+	Judge(&Case{Scripts: []*script.File{script.Parse("x.fio", []byte(text), script.Options{})}})
+	if took := time.Since(start); took > limit {
+		t.Errorf("300,000 sections took %s", took)
+	}
+}
