@@ -36,6 +36,8 @@ type Run struct {
 	// Ceilings by scenario ID, as computed before measuring.
 	Ceilings map[int]ceiling.Ceiling `json:"ceilings,omitempty"`
 	Verdict  verdict.Verdict         `json:"verdict,omitempty"`
+	// Warned says that a run that was only measured has warnings.
+	Warned bool `json:"warned,omitempty"`
 	// Reasons are the most important findings, a sentence each, at most three.
 	Reasons []string `json:"reasons,omitempty"`
 }
@@ -86,6 +88,9 @@ type Bundle struct {
 func (r Run) Outcome() string {
 	if r.State != Finished {
 		return string(r.State)
+	}
+	if r.Verdict == verdict.Measured && r.Warned {
+		return r.Verdict.Word() + " WITH WARNINGS"
 	}
 	return r.Verdict.Word()
 }

@@ -74,11 +74,12 @@ func (b *Bundle) Judge(disabled ...finding.Code) {
 			withLatency := s.Ceiling.Measured(s.Result, b.volumes(s))
 			s.Ceiling = &withLatency
 		}
-		for _, t := range s.Scenario.Thresholds {
-			s.Thresholds = append(s.Thresholds, verdict.Evaluate(t, s.Result, s.Ceiling))
-		}
 		m := diagnose.Measurement{Scenario: s.Scenario, Ceiling: s.Ceiling, Result: s.Result}
+		m.Prefilled = !s.AsIs && !b.Run.Settings.FreshExtents && len(b.Run.Imported) == 0
 		on := cmp.Or(s.Result.Topology, &b.Run.Topology)
+		for _, t := range s.Scenario.Thresholds {
+			s.Thresholds = append(s.Thresholds, verdict.Evaluate(t, m, on.Scale))
+		}
 		if on != &b.Run.Topology && runs[on] == nil {
 			machines = append(machines, on)
 		}
@@ -90,7 +91,8 @@ func (b *Bundle) Judge(disabled ...finding.Code) {
 		b.Findings = append(b.Findings, diagnose.Judge(&diagnose.Case{Topology: on, Host: b.Run.Host, Runs: runs[on]}, disabled...)...)
 	}
 	finding.Sort(b.Findings)
-	b.Run.Verdict, b.Run.Reasons = verdict.OfRun(judged, b.Findings)
+	sum := verdict.OfRun(judged, b.Findings)
+	b.Run.Verdict, b.Run.Warned, b.Run.Reasons = sum.Verdict, sum.Warned, sum.Reasons
 	for i := range b.Scenarios {
 		if s := &b.Scenarios[i]; s.Result != nil {
 			s.Verdict = verdict.Of(judged[0], b.Findings)

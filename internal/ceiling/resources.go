@@ -73,7 +73,10 @@ func (p *problem) latency(a *topology.Array, m members) {
 			p.write = min(p.write, v.WriteLatency)
 		}
 	}
-	p.latencyOrigin = a.Volumes[0].Origin
+	p.latencyOrigin = a.Volumes[0].OriginOf("read_latency")
+	if a.Volumes[0].ReadLatency == 0 {
+		p.latencyOrigin = a.Volumes[0].OriginOf("write_latency")
+	}
 }
 
 // stated adds the concurrency bound of the stated latencies.

@@ -25,4 +25,6 @@ type Measurement struct {
 	Scenario suite.Scenario
 	Ceiling  *ceiling.Ceiling
 	Result   *result.Result
+	// Prefilled says that plimsoll wrote the file with data before it measured.
+	Prefilled bool
 }

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"slices"
+	"time"
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
@@ -17,6 +18,15 @@ func (c *Case) measured() []Measurement {
 	return slices.DeleteFunc(slices.Clone(c.Runs), func(m Measurement) bool {
 		return m.Result == nil || m.Result.State == result.Waiting || m.Result.State == result.Interrupted
 	})
+}
+
+// LeastForInterval is the least window whose figures can have an interval and be compared with a limit: ten seconds' values.
+const LeastForInterval = 10 * time.Second
+
+// TooShort says that a run has no interval because it was too short, so that it can neither meet nor miss anything.
+func (m Measurement) TooShort() bool {
+	r := m.Result
+	return r != nil && r.Measured > 0 && r.Measured < LeastForInterval && !r.IOPS.HasInterval()
 }
 
 // iops and bw are all directions together.

@@ -15,17 +15,20 @@ const (
 	coreFull   = 0.90 // of a core, user and system, by a fio job: no room to submit faster
 	hostFull   = 0.95 // of all cores
 	stolen     = 0.05 // of all cores, taken by the hypervisor: from here latencies of microseconds are not the storage's
+	foreignCPU = 0.30 // of all cores, used by others than fio on a full host: the figure is then theirs to decide
 	interrupts = 0.25 // of all cores, in softirq and irq: as a rule one or two cores are then full of completions
 )
 
 var cpuBound = &rule{
 	Code: "PL409", Since: "0.1", Severity: finding.Warn,
 	Title: "the CPU limits the run, not the storage",
-	When:  "A fio job uses at least 90 % of its core (user and system), or the host's cores are at least 95 % busy.",
-	Why:   "fio cannot submit faster than its thread runs, so the figure is that of the core. More volumes would not raise it.",
-	Fix:   "Use more jobs with less depth each, larger blocks, ioengine=io_uring, or a larger instance.",
-	Bad:   "numjobs=1, bs=4k: cpu usr=31 %, sys=68 %",
-	Good:  "numjobs=4, bs=4k: cpu usr=9 %, sys=22 %",
+	When: "A fio job uses at least 90 % of its core (user and system), or the host's cores are at least 95 % busy. The measurement is invalid " +
+		"when other processes used 30 % of all cores or more on such a host.",
+	Why: "fio cannot submit faster than its thread runs, so the figure is that of the core. More volumes would not raise it. Where other processes have " +
+		"the cores, latencies are theirs, and a missed threshold says nothing of the storage.",
+	Fix:  "Use more jobs with less depth each, larger blocks, ioengine=io_uring, or a larger instance.",
+	Bad:  "numjobs=1, bs=4k: cpu usr=31 %, sys=68 %",
+	Good: "numjobs=4, bs=4k: cpu usr=9 %, sys=22 %",
 	Ignore: "When the bandwidth limit of the storage is reached at the same time, or when the job spins on purpose (io_uring with " +
 		"hipri or sqthread_poll).",
 	After: []finding.Code{"PL401"},
@@ -33,7 +36,7 @@ var cpuBound = &rule{
 }
 
 func checkCPU(c *Case, report func(finding.Finding)) {
-	var host *finding.Finding
+	var limited, foreign *finding.Finding
 	for _, m := range c.measured() {
 		if m.reached() {
 			continue
@@ -62,12 +65,17 @@ func checkCPU(c *Case, report func(finding.Finding)) {
 		}
 		if use := h.User + h.System + h.IRQ + h.SoftIRQ + h.Steal; use >= hostFull {
 			own /= float64(h.CPUs)
-			fix := "" // the rule's
+			one := finding.Finding{Subject: "host", Scenarios: m.ids()}
 			if own < use/2 {
-				fix = "Most of it is not fio's: stop what else runs (top shows it), and measure again."
+				one.Title = "other processes used the CPU during the run"
+				one.Fix = "Stop the other processes (top shows them), and measure again."
 			}
-			host = join(host, finding.Finding{
-				Subject: "host", Scenarios: m.ids(), Fix: fix,
+			into := &limited
+			if use-own >= foreignCPU {
+				one.Severity, into = finding.Invalid, &foreign
+			}
+			*into = join(*into, finding.Finding{
+				Subject: one.Subject, Scenarios: one.Scenarios, Severity: one.Severity, Title: one.Title, Fix: one.Fix,
 				Message: fmt.Sprintf("The host's %d cores are %s busy, %s with fio.", h.CPUs, text.Percent(use), text.Percent(own)),
 				Evidence: []finding.Evidence{{
 					What: "CPU of the host", Found: fmt.Sprintf("%s, of which fio %s", text.Percent(use), text.Percent(own)), Expected: "below " + text.Percent(hostFull),
@@ -76,8 +84,10 @@ func checkCPU(c *Case, report func(finding.Finding)) {
 			})
 		}
 	}
-	if host != nil {
-		report(*host)
+	for _, f := range []*finding.Finding{foreign, limited} {
+		if f != nil {
+			report(*f)
+		}
 	}
 }
 
@@ -213,12 +223,15 @@ const (
 	strangeAll = 0.02
 	// strangeRate is less than what the journal and timestamps of a quiet filesystem write.
 	strangeRate = units.MiBPerSec
+	// foreignIO is the share of all that the device moved from which on the figure is no measurement of it.
+	foreignIO = 0.25
 )
 
 var otherIO = &rule{
 	Code: "PL412", Since: "0.1", Severity: finding.Warn,
-	Title:  "something else used the device during the run",
-	When:   "The device moved over 10 % more bytes in a direction than fio did, at least 1 MiB/s and 2 % of all it moved, beyond the log writes of its syncs (PL414).",
+	Title: "something else used the device during the run",
+	When: "The device moved over 10 % more bytes in a direction than fio did, at least 1 MiB/s and 2 % of all it moved, beyond the log writes of its syncs (PL414). " +
+		"The measurement is invalid from a quarter of all that it moved on, unless the run reached its ceiling all the same.",
 	Why:    "The limits are shared: what another process takes is missing in the figure.",
 	Fix:    "Stop databases, backups, scrubs and monitoring on these volumes, and run again.",
 	Bad:    "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 9 GiB",
@@ -242,7 +255,10 @@ var otherIO = &rule{
 				if more < strangeRate || float64(device-own) < max(strange*float64(own), strangeAll*all) {
 					return
 				}
-				f.Message = fmt.Sprintf("%s saw %s of %s that are not fio's (%s).", d.Name, what, device-own, more)
+				f.Message = fmt.Sprintf("Something other than fio did %s of %s on %s (%s).", what, device-own, d.Name, more)
+				if float64(device-own) >= foreignIO*all && !m.reached() {
+					f.Severity = finding.Invalid
+				}
 				f.Evidence = append(f.Evidence, finding.Evidence{What: what + " of " + d.Name, Found: device.String(), Expected: own.String() + " by fio", Where: "/proc/diskstats, telemetry"})
 			}
 			look("reads", d.ReadBytes, r.Total.Read.Bytes)

@@ -18,7 +18,7 @@ func measurementRules() []*rule {
 	return []*rule{
 		unwritten, cutShort, tooNoisy, bimodal, changed, burstSpent, shallow, syncBlocks,
 		cpuBound, robbed, dirtyStall, otherIO, impossible, conversion, stalled, saturated, slowShare,
-		tooShort, pageCache,
+		tooShort, pageCache, noInterval,
 	}
 }
 
@@ -325,7 +325,7 @@ const (
 // logWrites says how many bytes the top device wrote for one that fio wrote, and whether the surplus is the log of its syncs.
 func (m Measurement) logWrites() (ratio float64, log bool) {
 	own := m.Result.Total.Write
-	if !m.syncs() || m.any(buffered) || own.Bytes == 0 || own.N == 0 || len(m.Result.Devices) == 0 {
+	if m.Prefilled || !m.syncs() || m.any(buffered) || own.Bytes == 0 || own.N == 0 || len(m.Result.Devices) == 0 {
 		return 0, false
 	}
 	wrote := float64(m.Result.Devices[0].WriteBytes)
@@ -338,10 +338,10 @@ var conversion = &rule{
 	Code: "PL414", Since: "0.1", Severity: finding.Warn,
 	Title: "synced writes pay for extent conversion",
 	When: "A workload syncs its writes and its device wrote more than 1.3 times the bytes that fio wrote, with a surplus of at least " +
-		"a log block (4 KiB) for each of them.",
+		"a log block (4 KiB) for each of them. Not of files that plimsoll itself has written before: there the surplus is another's (PL412).",
 	Why: "The first write to a fallocated or sparse block changes metadata, so each sync also writes the filesystem's log. A database's " +
 		"recycled WAL does not do that. In the lab it cost two thirds of the IOPS: 348 for 978.",
-	Fix:    "Overwrite the file with data before measuring (plimsoll does unless told --fresh-extents), and give the log a small stripe unit (PL212).",
+	Fix:    "Overwrite the file with data before measuring, as plimsoll does for its own scenarios, and give the log a small stripe unit (PL212).",
 	Bad:    "fio --rw=write --bs=8k --fdatasync=1 --filename=/wal/new       # laid out with fallocate",
 	Good:   "fio --rw=write --bs=1M --filename=/wal/f && fio --rw=write --bs=8k --fdatasync=1 --filename=/wal/f --overwrite=1",
 	Ignore: "When new files are what you want to measure.",

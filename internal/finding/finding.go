@@ -39,6 +39,8 @@ type Finding struct {
 	Commands []string `json:"commands,omitempty"`
 	// Settings are those of the commands that plimsoll tune makes by itself.
 	Settings []Setting `json:"settings,omitempty"`
+	// Disabled is the reason for which the user disabled the rule: the finding is listed and counts for nothing.
+	Disabled string `json:"disabled,omitempty"`
 	// Line and Col place a lint finding in its file.
 	Line int `json:"line,omitempty"`
 	Col  int `json:"col,omitempty"`

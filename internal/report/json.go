@@ -18,7 +18,8 @@ const Schema = 2
 // bytes per second. Scenarios carry results, ceilings with the measured latency in them, and verdicts.
 type Document struct {
 	Schema int `json:"schema_version"` // Schema
-	// Outcome is READY, READY WITH WARNINGS, NOT READY or INVALID for a finished run, else running or interrupted.
+	// Outcome is READY, READY WITH WARNINGS, NOT READY, MEASURED, MEASURED WITH WARNINGS or INVALID for a
+	// finished run, else running or interrupted.
 	Outcome   string            `json:"outcome"`
 	Run       bundle.Run        `json:"run"`
 	Scenarios []bundle.Scenario `json:"scenarios"`

@@ -122,6 +122,9 @@ func junitVerdict(s *bundle.Scenario, sec section, name, took string) junitCase 
 	switch {
 	case s.Result == nil:
 		c.Skipped = &junitMessage{Message: notRun}
+	case s.Verdict == verdict.Measured:
+		c.Skipped = &junitMessage{Message: "measured: there was nothing to judge it by"}
+		c.Out = join("\n", message, text)
 	case s.Verdict == verdict.Fail:
 		c.Failure = &junitMessage{message, text}
 	case s.Verdict == verdict.Invalid:

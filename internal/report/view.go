@@ -132,7 +132,7 @@ func host(t *topology.Topology) string {
 
 func counts(rows []row) []count {
 	var all []count
-	for _, verdict := range []string{"invalid", "fail", "warn", "pass", notRun} {
+	for _, verdict := range []string{"invalid", "fail", "warn", "pass", "measured", notRun} {
 		n := 0
 		for _, r := range rows {
 			if r.Verdict == verdict {

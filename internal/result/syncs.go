@@ -24,6 +24,16 @@ var (
 // untimedSync is above what the faulty clock shows and below what any sync of a file takes.
 const untimedSync = 2 * time.Microsecond
 
+// SyncsInclude says why the sync latencies of the result are longer than the syncs were, "" where they are right or missing.
+func (r *Result) SyncsInclude() string {
+	v, err := fio.ParseVersion(r.Fio)
+	libaio := slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return w.Engine == "libaio" && w.SyncEvery > 0 })
+	if err != nil || !libaio || !r.Total.Sync.Lat.Measured() || v.Before(syncsTimed) || !v.Before(syncsApart) {
+		return ""
+	}
+	return fmt.Sprintf("%s counts the I/Os before a sync into the sync with libaio; %s does not, nor does ioengine=psync", v, syncsApart)
+}
+
 // distrustSyncs takes out sync latencies that fio did not measure, and says of those that hold more than the sync what they hold.
 func (r *Result) distrustSyncs() {
 	l := r.Total.Sync.Lat

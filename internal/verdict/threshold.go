@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/text"
 )
 
 // Outcome of a threshold.
@@ -40,29 +41,57 @@ func (t ThresholdResult) PrintMeasured() string { return t.Threshold.Metric.Prin
 // PrintLimit writes the limit with its unit.
 func (t ThresholdResult) PrintLimit() string { return t.Threshold.Metric.Print(t.Limit) }
 
-// Evaluate judges a threshold on a result. One that cannot be judged (the direction did not run, the percentile was not
-// recorded, the ceiling is unknown) comes back as not judged with the reason, never as met or missed.
-func Evaluate(s suite.Threshold, r *result.Result, c *ceiling.Ceiling) ThresholdResult {
+// Evaluate judges a threshold on a measurement. One that cannot be judged (the direction did not run, the percentile was not
+// recorded, the ceiling is unknown, the figure itself is in doubt) comes back as not judged with the reason, never as met or
+// missed. scale is what the rates of a simulated machine are of the real ones (topology.Topology.Scale), 0 on a real one.
+func Evaluate(s suite.Threshold, m diagnose.Measurement, scale float64) ThresholdResult {
 	t := ThresholdResult{Threshold: s, Outcome: NotJudged, Limit: s.Limit}
-	measured, err := measure(s.Metric, r)
+	if scale > 0 && !s.Metric.Quantity.IsLatency() {
+		t.Limit = s.Limit.Times(scale)
+	}
+	measured, err := measure(s.Metric, m.Result)
 	if err != nil {
 		t.Reason = err.Error()
 		return t
 	}
 	t.Measured = s.Metric.Value(measured)
 	if s.OfCeiling > 0 {
-		of, err := ceilingOf(s.Metric, c)
+		of, err := ceilingOf(s.Metric, m.Ceiling)
 		if err != nil {
 			t.Reason = err.Error()
 			return t
 		}
 		t.Limit = s.Metric.Value(s.OfCeiling * of)
 	}
+	if t.Reason = doubt(t, m, scale); t.Reason != "" {
+		return t
+	}
 	t.Outcome = Missed
 	if s.Op.Holds(t.Measured, t.Limit) {
 		t.Outcome = Met
 	}
 	return t
+}
+
+// doubt is why a figure must not be compared with its limit, "" when it may.
+func doubt(t ThresholdResult, m diagnose.Measurement, scale float64) string {
+	metric := t.Threshold.Metric
+	switch short, simulated := m.TooShort(), scale > 0; {
+	case short:
+		return fmt.Sprintf("%s are too short for an interval", text.Duration(m.Result.Measured))
+	case simulated && metric.Quantity.IsLatency():
+		return "simulated: latencies are not those of the real machine"
+	case simulated && t.Threshold.OfCeiling > 0 && m.Ceiling.Binding().Kind == ceiling.Concurrency:
+		return "simulated: the ceiling is a latency, which is not that of the real machine"
+	case metric.Quantity == suite.Sync:
+		// The figure is too high, never too low: what is short enough in spite of it is met.
+		below := t.Threshold.Op == "<" || t.Threshold.Op == "<="
+		if below && t.Threshold.Op.Holds(t.Measured, t.Limit) {
+			return ""
+		}
+		return m.Result.SyncsInclude()
+	}
+	return ""
 }
 
 // measure looks a metric up, in its base unit: 1/s, bytes/s or nanoseconds.
@@ -194,7 +223,7 @@ func ceilingOf(metric suite.Metric, c *ceiling.Ceiling) (float64, error) {
 	}
 	b := c.Binding()
 	if b.SelfMeasured() {
-		return 0, fmt.Errorf("its own latency binds, so there is no ceiling to hold %s against", metric)
+		return 0, fmt.Errorf("limited by the latency that it measured itself, which is no ceiling for %s: declare the volumes' latency", metric)
 	}
 	part, share := b.IOPS, 1.0
 	switch metric.Side { //nolint:exhaustive // the others are the bound whole

@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/result"
+	"plimsoll/internal/text"
 )
 
 // Scenario is a measurement with its thresholds evaluated.
@@ -19,18 +20,20 @@ type Scenario struct {
 	Thresholds []ThresholdResult
 }
 
-// Verdict of a scenario or a run.
+// Verdict is that of a scenario or a run.
 type Verdict string
 
-// The verdicts, best first; a worse one beats a better one.
+// The verdicts. Of Pass, Warn, Fail and Invalid a worse one beats a better one; Measured says that there was nothing to judge
+// by.
 const (
-	Pass    Verdict = "pass"
-	Warn    Verdict = "warn"
-	Fail    Verdict = "fail"
-	Invalid Verdict = "invalid"
+	Pass     Verdict = "pass"
+	Warn     Verdict = "warn"
+	Fail     Verdict = "fail"
+	Invalid  Verdict = "invalid"
+	Measured Verdict = "measured"
 )
 
-// rank orders verdicts, worst highest; a scenario that was not judged is below all.
+// rank orders verdicts, worst highest; one that is no judgement is below all.
 func (v Verdict) rank() int {
 	return slices.Index([]Verdict{Pass, Warn, Fail, Invalid}, v)
 }
@@ -46,6 +49,8 @@ func (v Verdict) Word() string {
 		return "NOT READY"
 	case Invalid:
 		return "INVALID"
+	case Measured:
+		return "MEASURED"
 	}
 	return "NOT JUDGED"
 }
@@ -63,8 +68,9 @@ func ofSeverity(s finding.Severity) Verdict {
 	return Pass
 }
 
-// VerdictOf judges one scenario from its result, its targets and the findings that name it: invalid beats fail beats warn
-// beats pass. A scenario without a result, or still waiting, has no verdict ("").
+// Of judges one scenario from its result, its thresholds and the findings that name it: invalid beats fail, fail beats warn,
+// and a pass or a warning is earned by a threshold that could be judged or by a known ceiling; without either the scenario is
+// measured. One without a result, or still waiting, has no verdict ("").
 func Of(m Scenario, findings []finding.Finding) Verdict {
 	if m.Result == nil || m.Result.State == result.Waiting {
 		return ""
@@ -79,11 +85,29 @@ func Of(m Scenario, findings []finding.Finding) Verdict {
 		}
 	}
 	for _, f := range findings {
-		if slices.Contains(f.Scenarios, m.Scenario.ID) {
+		if f.Disabled == "" && slices.Contains(f.Scenarios, m.Scenario.ID) {
 			v = worse(v, ofSeverity(f.Severity))
 		}
 	}
+	if (v == Pass || v == Warn) && !m.judged() {
+		return Measured
+	}
 	return v
+}
+
+// judged says whether there was something to judge the scenario by: a threshold that could be judged, or a ceiling that is not
+// made of its own latency, for a run that is long enough to be compared with it.
+func (m Scenario) judged() bool {
+	for _, t := range m.Thresholds {
+		if t.Outcome != NotJudged {
+			return true
+		}
+	}
+	if m.Ceiling == nil || m.TooShort() {
+		return false
+	}
+	b := m.Ceiling.Binding()
+	return b != nil && !b.SelfMeasured()
 }
 
 func worse(a, b Verdict) Verdict {
@@ -96,76 +120,128 @@ func worse(a, b Verdict) Verdict {
 // maxReasons is how many reasons a report opens with.
 const maxReasons = 3
 
-// RunVerdict judges a run as a whole: the worst of its scenarios and of the findings on the machine. The reasons are the
-// most important first (by severity, then by how many scenarios they concern), one sentence each, at most three; of each diagnosis only its worst case is told, with the number of
-// scenarios it concerns. A run in which nothing was measured has no verdict.
-func OfRun(runs []Scenario, findings []finding.Finding) (Verdict, []string) {
-	type reason struct {
-		v      Verdict
-		text   string
-		weight int // scenarios concerned
-	}
+// Summary is the verdict of a run.
+type Summary struct {
+	Verdict Verdict
+	// Warned says that a run of which nothing could be judged has findings that are warnings.
+	Warned bool
+	// Reasons are the most important first, one sentence each, at most three.
+	Reasons []string
+}
+
+// reason is one sentence of a summary.
+type reason struct {
+	v      Verdict
+	text   string
+	weight int // scenarios concerned
+}
+
+// OfRun judges a run as a whole: the worst of its scenarios and of the findings on the machine; measured when none of its
+// scenarios could be judged. Reasons go by severity, then by how many scenarios they concern; of each diagnosis only its
+// worst case is shown, with the number of scenarios it concerns. A run in which nothing was measured has no verdict.
+func OfRun(runs []Scenario, findings []finding.Finding) Summary {
+	var s Summary
 	var reasons []reason
-	var v Verdict
-	met, judged := 0, 0
+	ran, met := 0, 0
+	var open []string // scenarios that could not be judged
 	for _, m := range runs {
 		one := Of(m, findings)
 		if one == "" {
 			continue
 		}
-		judged++
-		v = worse(v, one)
-		switch m.Result.State { //nolint:exhaustive // the others are judged by targets and findings
-		case result.Interrupted:
-			reasons = append(reasons, reason{Invalid, fmt.Sprintf("Scenario %s was interrupted, so it measured nothing.", m.Label()), 1})
-		case result.Invalid:
-			why := "its figures must not be trusted"
-			if len(m.Result.Reasons) > 0 {
-				why = strings.TrimSuffix(m.Result.Reasons[0], ".")
-			}
-			reasons = append(reasons, reason{Invalid, fmt.Sprintf("Scenario %s is invalid: %s.", m.Label(), why), 1})
+		ran++
+		if one == Measured {
+			open = append(open, m.Label())
+		} else {
+			s.Verdict = worse(s.Verdict, one)
 		}
-		for _, t := range m.Thresholds {
-			switch t.Outcome {
-			case NotJudged:
-			case Met:
-				met++
-			case Missed:
-				reasons = append(reasons, reason{Fail, fmt.Sprintf("Scenario %s missed its threshold %s: it measured %s.",
-					m.Label(), t.Threshold.Text, t.PrintMeasured()), 1})
-			}
-		}
+		more, n := m.reasons()
+		reasons, met = append(reasons, more...), met+n
 	}
-	told := map[finding.Code]bool{}
+	if ran == 0 {
+		return s
+	}
+	s.Verdict = cmp.Or(s.Verdict, Measured)
+	worst := map[finding.Code]bool{}
 	for _, f := range findings {
-		if len(f.Scenarios) == 0 {
-			v = worse(v, ofSeverity(f.Severity))
-		}
-		if told[f.Code] || f.Severity == finding.Info {
+		if f.Disabled != "" || f.Severity == finding.Info {
 			continue
 		}
-		told[f.Code] = true
-		text := f.Message
-		n := scenariosWith(f.Code, findings)
-		if n > 1 {
-			text = fmt.Sprintf("%s (%s, %d scenarios)", text, f.Code, n)
-		} else {
-			text = fmt.Sprintf("%s (%s)", text, f.Code)
+		v := ofSeverity(f.Severity)
+		if len(f.Scenarios) == 0 && (s.Verdict != Measured || v.rank() > Warn.rank()) {
+			s.Verdict = worse(s.Verdict, v)
 		}
-		reasons = append(reasons, reason{ofSeverity(f.Severity), text, n})
+		s.Warned = true
+		if !worst[f.Code] {
+			worst[f.Code] = true
+			reasons = append(reasons, ofFinding(f, scenariosWith(f.Code, findings)))
+		}
 	}
 	slices.SortStableFunc(reasons, func(a, b reason) int { return cmp.Or(b.v.rank()-a.v.rank(), b.weight-a.weight) })
-	var texts []string
-	for _, r := range reasons[:min(len(reasons), maxReasons)] {
-		texts = append(texts, r.text)
+	if s.Verdict == Measured {
+		reasons = append([]reason{{text: earn(runs)}}, reasons...)
 	}
-	if len(texts) == 0 && judged > 0 {
-		texts = append(texts, fmt.Sprintf("%d of %d scenarios ran without a warning.", judged, len(runs)))
-		if met > 0 {
-			texts = append(texts, fmt.Sprintf("All %d thresholds that could be judged are met.", met))
+	for _, r := range reasons[:min(len(reasons), maxReasons)] {
+		s.Reasons = append(s.Reasons, r.text)
+	}
+	if len(s.Reasons) == 0 {
+		s.Reasons = append(s.Reasons, fmt.Sprintf("%d of %d scenarios ran without a warning.", ran, len(runs)))
+		switch {
+		case met == 1:
+			s.Reasons = append(s.Reasons, "The threshold that could be judged is met.")
+		case met > 1:
+			s.Reasons = append(s.Reasons, fmt.Sprintf("All %d thresholds that could be judged are met.", met))
 		}
 	}
-	return v, texts
+	if len(open) > 0 && s.Verdict != Measured && len(s.Reasons) < maxReasons {
+		s.Reasons = append(s.Reasons, fmt.Sprintf("There was nothing to judge %s by: %s.", text.Plural(len(open), "scenario"), text.Some(open, 4)))
+	}
+	return s
+}
+
+// earn is what would have earned a verdict.
+func earn(runs []Scenario) string {
+	for _, m := range runs {
+		if m.Result != nil && m.TooShort() {
+			return fmt.Sprintf("Nothing could be judged, since %s are too short: measure each scenario for %s or more.",
+				text.Duration(m.Result.Measured), text.Duration(diagnose.LeastForInterval))
+		}
+	}
+	return "Nothing could be judged: no limit of this storage is known. Declare the volumes (--volumes, --level, --chunk), the instance " +
+		"(--instance), or state thresholds in a suite."
+}
+
+// reasons are what the scenario itself says against a good verdict, and how many thresholds it met.
+func (m Scenario) reasons() (all []reason, met int) {
+	switch m.Result.State { //nolint:exhaustive // the others are judged by thresholds and findings
+	case result.Interrupted:
+		all = append(all, reason{Invalid, fmt.Sprintf("Scenario %s was interrupted, so it measured nothing.", m.Label()), 1})
+	case result.Invalid:
+		why := "its figures must not be trusted"
+		if len(m.Result.Reasons) > 0 {
+			why = strings.TrimSuffix(m.Result.Reasons[0], ".")
+		}
+		all = append(all, reason{Invalid, fmt.Sprintf("Scenario %s is invalid: %s.", m.Label(), why), 1})
+	}
+	for _, t := range m.Thresholds {
+		switch t.Outcome {
+		case NotJudged:
+		case Met:
+			met++
+		case Missed:
+			all = append(all, reason{Fail, fmt.Sprintf("Scenario %s missed its threshold %s: it measured %s.",
+				m.Label(), t.Threshold.Text, t.PrintMeasured()), 1})
+		}
+	}
+	return all, met
+}
+
+func ofFinding(f finding.Finding, scenarios int) reason {
+	text := fmt.Sprintf("%s (%s)", f.Message, f.Code)
+	if scenarios > 1 {
+		text = fmt.Sprintf("%s (%s, %d scenarios)", f.Message, f.Code, scenarios)
+	}
+	return reason{ofSeverity(f.Severity), text, scenarios}
 }
 
 func scenariosWith(code finding.Code, findings []finding.Finding) int {

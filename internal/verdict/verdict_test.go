@@ -19,7 +19,7 @@ import (
 
 func TestWords(t *testing.T) {
 	for v, want := range map[Verdict]string{
-		Pass: "READY", Warn: "READY WITH WARNINGS", Fail: "NOT READY", Invalid: "INVALID", "": "NOT JUDGED",
+		Measured: "MEASURED", Pass: "READY", Warn: "READY WITH WARNINGS", Fail: "NOT READY", Invalid: "INVALID", "": "NOT JUDGED",
 	} {
 		if got := v.Word(); got != want {
 			t.Errorf("%q: got %s, want %s", v, got, want)
@@ -30,6 +30,7 @@ func TestWords(t *testing.T) {
 func TestVerdictOfTheWorst(t *testing.T) {
 	done := &result.Result{State: result.Done}
 	missed := ThresholdResult{Threshold: threshold("write.iops >= 540"), Outcome: Missed}
+	met := []ThresholdResult{{Threshold: threshold("write.iops >= 540"), Outcome: Met}}
 	skipped := ThresholdResult{Outcome: NotJudged, Reason: "no write ran"}
 	on := func(id int, s finding.Severity) finding.Finding {
 		return finding.Finding{Code: "PL999", Severity: s, Scenarios: []int{id}}
@@ -40,19 +41,22 @@ func TestVerdictOfTheWorst(t *testing.T) {
 		fs      []finding.Finding
 		want    Verdict
 	}{
-		"nothing":                     {done, nil, nil, Pass},
+		"nothing to judge by":         {done, nil, nil, Measured},
+		"a met threshold":             {done, met, nil, Pass},
 		"not run":                     {nil, nil, []finding.Finding{on(7, finding.Fail)}, ""},
 		"waiting":                     {&result.Result{State: result.Waiting}, nil, nil, ""},
 		"invalid result beats all":    {&result.Result{State: result.Invalid}, nil, []finding.Finding{on(7, finding.Fail)}, Invalid},
 		"interrupted":                 {&result.Result{State: result.Interrupted}, nil, nil, Invalid},
 		"target missed":               {done, []ThresholdResult{missed}, nil, Fail},
-		"target skipped":              {done, []ThresholdResult{skipped}, nil, Pass},
-		"warning":                     {done, nil, []finding.Finding{on(7, finding.Warn), on(7, finding.Info)}, Warn},
-		"info":                        {done, nil, []finding.Finding{on(7, finding.Info)}, Pass},
+		"target skipped":              {done, []ThresholdResult{skipped}, nil, Measured},
+		"warning":                     {done, met, []finding.Finding{on(7, finding.Warn), on(7, finding.Info)}, Warn},
+		"a warning, unjudged":         {done, nil, []finding.Finding{on(7, finding.Warn)}, Measured},
+		"disabled":                    {done, met, []finding.Finding{{Code: "PL999", Severity: finding.Fail, Scenarios: []int{7}, Disabled: "known"}}, Pass},
+		"info":                        {done, met, []finding.Finding{on(7, finding.Info)}, Pass},
 		"error":                       {done, nil, []finding.Finding{on(7, finding.Fail)}, Fail},
 		"invalid finding beats miss":  {done, []ThresholdResult{missed}, []finding.Finding{on(7, finding.Invalid)}, Invalid},
-		"a finding on another":        {done, nil, []finding.Finding{on(8, finding.Fail)}, Pass},
-		"a finding on the machine":    {done, nil, []finding.Finding{{Code: "PL201", Severity: finding.Fail}}, Pass},
+		"a finding on another":        {done, met, []finding.Finding{on(8, finding.Fail)}, Pass},
+		"a finding on the machine":    {done, met, []finding.Finding{{Code: "PL201", Severity: finding.Fail}}, Pass},
 		"a miss beats a warning here": {done, []ThresholdResult{missed}, []finding.Finding{on(7, finding.Warn)}, Fail},
 	} {
 		m := Scenario{diagnose.Measurement{Scenario: suite.Scenario{ID: 7}, Result: c.r}, c.targets}
@@ -76,31 +80,35 @@ func TestRunVerdictGivesThreeReasonsWorstFirst(t *testing.T) {
 		{Code: "PL405", Severity: finding.Warn, Scenarios: []int{1}, Message: "The rate fell."},
 		{Code: "PL405", Severity: finding.Warn, Scenarios: []int{2}, Message: "The rate fell again."},
 	}
-	v, why := OfRun(runs, findings)
+	got := OfRun(runs, findings)
 	want := []string{
 		"Reads never reached the drives. (PL401)",
 		"Scenario 1 sync missed its threshold write.sync.p99 < 3ms: it measured 4.2 ms.",
 		"md0 is degraded. (PL201)",
 	}
-	if v != Invalid || !slices.Equal(why, want) {
-		t.Errorf("got %s %q\nwant %s %q", v, why, Invalid, want)
+	if got.Verdict != Invalid || !slices.Equal(got.Reasons, want) {
+		t.Errorf("got %+v\nwant %s %q", got, Invalid, want)
 	}
-	if v, why := OfRun(runs, findings[2:]); v != Fail || why[1] != "The rate fell. (PL405, 2 scenarios)" {
-		t.Errorf("got %s %q", v, why)
+	if got := OfRun(runs, findings[2:]); got.Verdict != Fail || got.Reasons[1] != "The rate fell. (PL405, 2 scenarios)" {
+		t.Errorf("got %+v", got)
 	}
 	wide := []finding.Finding{
 		{Code: "PL208", Severity: finding.Warn, Message: "/ is mounted with discard."},
 		{Code: "PL409", Severity: finding.Warn, Scenarios: []int{1, 2}, Message: "The cores are full."},
 	}
 	runs[0].Thresholds[0].Outcome = Met
-	if v, why := OfRun(runs, wide); v != Warn || why[0] != "The cores are full. (PL409, 2 scenarios)" {
-		t.Errorf("what concerns more scenarios comes first: got %s %q", v, why)
+	if got := OfRun(runs, wide); got.Verdict != Warn || got.Reasons[0] != "The cores are full. (PL409, 2 scenarios)" {
+		t.Errorf("what concerns more scenarios comes first: got %+v", got)
 	}
-	if v, why := OfRun(runs, nil); v != Pass || len(why) != 2 || why[0] != "2 of 3 scenarios ran without a warning." {
-		t.Errorf("got %s %q", v, why)
+	ready := []string{
+		"2 of 3 scenarios ran without a warning.", "The threshold that could be judged is met.",
+		"There was nothing to judge 1 scenario by: 2 mixed.",
 	}
-	if v, why := OfRun(runs[2:], nil); v != "" || why != nil {
-		t.Errorf("nothing measured: got %q %q", v, why)
+	if got := OfRun(runs, nil); got.Verdict != Pass || !slices.Equal(got.Reasons, ready) {
+		t.Errorf("got %+v", got)
+	}
+	if got := OfRun(runs[2:], nil); got.Verdict != "" || got.Reasons != nil {
+		t.Errorf("nothing measured: got %+v", got)
 	}
 }
 
@@ -113,12 +121,12 @@ func TestShareAboveLimit(t *testing.T) {
 	r := &result.Result{State: result.Done}
 	r.Total.Write = fio.Direction{N: 100, IOPS: 10, Clat: fio.Latency{N: 100, Mean: 1e7, Hist: h}}
 	for text, want := range map[string]Outcome{"write.clat.over(1s) < 6%": Missed, "write.clat.over(1s) <= 6%": Met, "write.clat.over(2s) < 3%": Met, "read.clat.over(1s) < 1%": NotJudged} {
-		got := Evaluate(threshold(text), r, nil)
+		got := Evaluate(threshold(text), diagnose.Measurement{Result: r}, 0)
 		if got.Outcome != want {
 			t.Errorf("%s: %+v, want %s", text, got, want)
 		}
 	}
-	if got := Evaluate(threshold("write.clat.over(1s) < 1%"), r, nil); got.PrintMeasured() != "6.0 %" || got.PrintLimit() != "1.0 %" {
+	if got := Evaluate(threshold("write.clat.over(1s) < 1%"), diagnose.Measurement{Result: r}, 0); got.PrintMeasured() != "6.0 %" || got.PrintLimit() != "1.0 %" {
 		t.Errorf("%s of %s", got.PrintMeasured(), got.PrintLimit())
 	}
 	r.Total.Write.Clat.Hist = nil
@@ -174,7 +182,7 @@ func TestEvaluate(t *testing.T) {
 		"total.lat.p99 < 3ms":        {4e6, 3e6, Missed, ""}, // only writes recorded it
 		"total.clat.p99 < 1100000ns": {0, 1.1e6, Missed, ""},
 	} {
-		got := Evaluate(threshold(text), r, c)
+		got := Evaluate(threshold(text), diagnose.Measurement{Result: r, Ceiling: c}, 0)
 		if text == "total.clat.p99 < 1100000ns" { // merged: 99 of 102 are 1 ms, so p99 lies among the slow three
 			w.measured = float64(fio.BinValue(fio.BinOf(10 * time.Millisecond)))
 		}
@@ -188,13 +196,13 @@ func TestEvaluate(t *testing.T) {
 		{Kind: ceiling.Concurrency, IOPS: 1100, BW: 1100 * 8 * 1024}, {Kind: ceiling.VolumeIOPS, IOPS: 3000, BW: 3000 * 8 * 1024},
 	}}
 	own.Bounds[0].Origin.Kind = topology.Measured
-	if got := Evaluate(target, r, own); !strings.HasPrefix(got.Reason, "its own latency binds") {
+	if got := Evaluate(target, diagnose.Measurement{Result: r, Ceiling: own}, 0); !strings.HasPrefix(got.Reason, "limited by the latency that it measured itself") {
 		t.Errorf("against its own latency: %+v", got)
 	}
-	if got := Evaluate(target, r, nil); got.Reason != "the ceiling is not known" {
+	if got := Evaluate(target, diagnose.Measurement{Result: r}, 0); got.Reason != "the ceiling is not known" {
 		t.Errorf("without a ceiling: %+v", got)
 	}
-	if got := Evaluate(target, nil, c); got.Reason != "nothing was measured" {
+	if got := Evaluate(target, diagnose.Measurement{Ceiling: c}, 0); got.Reason != "nothing was measured" {
 		t.Errorf("without a result: %+v", got)
 	}
 }
@@ -207,7 +215,7 @@ func TestPercentilesOfTwoDirectionsAreNotAveraged(t *testing.T) {
 		Read:  fio.Direction{N: 1, Clat: l(time.Millisecond)},
 		Write: fio.Direction{N: 1, Clat: l(3 * time.Millisecond)},
 	}}
-	got := Evaluate(threshold("total.clat.p99 < 5ms"), r, nil)
+	got := Evaluate(threshold("total.clat.p99 < 5ms"), diagnose.Measurement{Result: r}, 0)
 	if !strings.Contains(got.Reason, "percentiles cannot be averaged") {
 		t.Errorf("got %+v", got)
 	}
