@@ -41,7 +41,7 @@ var tooShort = &rule{
 				continue
 			}
 			if r.Measured >= shortest {
-				if r.IOPS.None != "" && len(r.Seconds) > 0 { // a run of our own that lasted some seconds
+				if m.TooShort() {
 					report(finding.Finding{
 						Subject: m.Label(), Scenarios: m.ids(), Title: "the run was too short to state an uncertainty",
 						Message: fmt.Sprintf("Only %s were measured: how far the figures can be trusted is not known.", text.Duration(r.Measured)),
@@ -59,39 +59,6 @@ var tooShort = &rule{
 					{What: "measured", Found: text.Duration(r.Measured), Expected: "at least " + text.Duration(shortest), Where: "fio, runtime of the jobs"},
 				},
 			})
-		}
-	},
-}
-
-var noInterval = &rule{
-	Code: "PL420", Since: "0.3", Severity: finding.Warn,
-	Title: "the run was too short for an interval",
-	When:  "The figures cover less than 10 s, and there are too few seconds to state how far the mean can be trusted.",
-	Why: "Five runs of 2 s on one disk gave 4,765 to 21,603 IOPS. Without an interval no figure can meet or miss anything, so thresholds are not " +
-		"judged and the scenario is only measured.",
-	Fix:    "Measure for 10 s or more; 60 s give an interval that is narrow enough for most thresholds.",
-	Bad:    "plimsoll run quick --runtime 2s",
-	Good:   "plimsoll run quick --runtime 60s",
-	Ignore: "When you only try out whether a scenario runs.",
-	After:  []finding.Code{"PL402", "PL418"},
-	Check: func(c *Case, report func(finding.Finding)) {
-		var f *finding.Finding
-		for _, m := range c.measured() {
-			if !m.TooShort() || m.Result.Measured < shortest {
-				continue
-			}
-			one := finding.Finding{
-				Subject: m.Label(), Scenarios: m.ids(),
-				Message: fmt.Sprintf("No interval can be stated: %s were measured, so another run may well give another figure.", text.Duration(m.Result.Measured)),
-				Evidence: []finding.Evidence{{
-					What: "measured", Found: text.Duration(m.Result.Measured), Expected: "at least " + text.Duration(LeastForInterval),
-					Where: "fio, scenario " + m.Label(),
-				}},
-			}
-			f = join(f, one)
-		}
-		if f != nil {
-			report(*f)
 		}
 	},
 }

@@ -40,7 +40,7 @@ func quick() []labelled {
 		{"buffered and done in 60 ms", of(through("psync", 1), lasting(60*time.Millisecond), took(170000, 0, 0.006), saw(units.MiB, 0), func(m *Measurement) {
 			m.Result.Workloads[0].TimeBased = false
 		}), "PL418", "PL501"},
-		{"all done in a second", of(bySize, lasting(time.Second), reads), "PL420", "PL501"},
+		{"all done in a second", of(bySize, lasting(time.Second), reads), "PL418", "PL501"},
 		{"nothing done in a millisecond", of(bySize, lasting(time.Millisecond)), "", ""},
 		{"a minute that ended after 4 ms", of(direct, lasting(4*time.Millisecond), took(256000, 0, 0.004)), "PL402", "PL501"},
 		{"buffered reads from memory", of(through("psync", 1), reads, saw(20*units.MiB, 0)), "PL419", "PL501"},

@@ -130,7 +130,7 @@ func TestShareAboveLimit(t *testing.T) {
 		t.Errorf("%s of %s", got.PrintMeasured(), got.PrintLimit())
 	}
 	r.Total.Write.Clat.Hist = nil
-	if got := Evaluate(threshold("write.clat.over(1s) < 1%"), r, nil); got.Outcome != NotJudged {
+	if got := Evaluate(threshold("write.clat.over(1s) < 1%"), diagnose.Measurement{Result: r}, 0); got.Outcome != NotJudged {
 		t.Errorf("judged without a histogram: %+v", got)
 	}
 }
