@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -24,13 +23,13 @@ func gather(args []string, in io.Reader) ([]*fio.Output, map[string]*bundle.Docu
 	documents := map[string]*bundle.Document{}
 	for _, arg := range args {
 		if arg == "-" {
-			var text bytes.Buffer
+			var text beginning
 			outs, err := fio.Read("-", io.TeeReader(in, &text))
 			if err != nil {
 				return nil, nil, err
 			}
 			outs = source("standard input", outs)
-			around(documents, outs, text.Bytes())
+			around(documents, outs, text.kept)
 			outputs = append(outputs, outs...)
 			continue
 		}
@@ -55,6 +54,21 @@ func gather(args []string, in io.Reader) ([]*fio.Output, map[string]*bundle.Docu
 		around(documents, []*fio.Output{o}, data)
 	}
 	return outputs, documents, nil
+}
+
+// beginning keeps what is written to it, or nothing when that is too much for a document.
+type beginning struct {
+	kept []byte
+	lost bool
+}
+
+func (b *beginning) Write(p []byte) (int, error) {
+	if b.lost = b.lost || len(b.kept)+len(p) > maxDocument; b.lost {
+		b.kept = nil
+		return len(p), nil
+	}
+	b.kept = append(b.kept, p...)
+	return len(p), nil
 }
 
 // around reads the text around outputs that stood in text.
