@@ -17,7 +17,7 @@ func Advice(w io.Writer, a *advise.Advice, all bool, o Options) error {
 	t := newTerminal(w, o)
 	peak := a.Demand.Peak()
 	t.para("", plain, fmt.Sprintf("What holds %s: %v IOPS and %v at peak, with %.3g %% of headroom, in %s",
-		clean(a.Demand.Name, longName), peak.IOPS, peak.Rate, a.Headroom*100, clean(a.Region, 40)))
+		text.Clean(a.Demand.Name, longName), peak.IOPS, peak.Rate, a.Headroom*100, text.Clean(a.Region, 40)))
 	rows := a.Rows
 	if all {
 		rows = a.Front
@@ -43,10 +43,10 @@ func Advice(w io.Writer, a *advise.Advice, all bool, o Options) error {
 	}
 	fmt.Fprintln(t.out)
 	for _, r := range a.Rejected {
-		t.para("- ", plain, "not "+clean(r, longSentence))
+		t.para("- ", plain, "not "+text.Clean(r, longSentence))
 	}
 	for _, n := range a.Notes {
-		t.para("- ", dim, clean(n, longSentence))
+		t.para("- ", dim, text.Clean(n, longSentence))
 	}
 	if len(a.Rows) > 0 && !all {
 		t.para("", plain, fmt.Sprintf("%s on %s were looked at. The layout of a row: --yaml N > plimsoll.yaml, then plan, apply, run.",
@@ -68,7 +68,7 @@ func CandidateLines(c *advise.Candidate) []string {
 	lines := []string{fmt.Sprintf("%v for the volumes and %v for the %s (%s, %v, %s)", c.VolumesMonth, c.InstanceMonth, c.Type,
 		text.Plural(c.Instance.VCPUs, "vCPU"), c.Instance.Memory, c.Instance.Arch)}
 	if c.Times > 0 {
-		lines = append(lines, fmt.Sprintf("sustained: %.2f times the demand, limited by %s (%s)", c.Times, c.Sustained.Label(), clean(c.Sustained.How, longSentence)))
+		lines = append(lines, fmt.Sprintf("sustained: %.2f times the demand, limited by %s (%s)", c.Times, c.Sustained.Label(), text.Clean(c.Sustained.How, longSentence)))
 	}
 	if c.Burst != nil {
 		lines = append(lines, fmt.Sprintf("in bursts of %s: %.2f times the demand, limited by %s", text.Duration(c.Instance.BurstFor), c.BurstTimes, c.Burst.Label()))
@@ -78,10 +78,10 @@ func CandidateLines(c *advise.Candidate) []string {
 		lines = append(lines, fmt.Sprintf("one I/O takes about %v at rest", units.LatencyOf(c.Latency)))
 	}
 	for _, n := range c.Notes {
-		lines = append(lines, clean(n, longSentence))
+		lines = append(lines, text.Clean(n, longSentence))
 	}
 	for _, why := range c.Why {
-		lines = append(lines, "why not cheaper: "+clean(why, longSentence))
+		lines = append(lines, "why not cheaper: "+text.Clean(why, longSentence))
 	}
 	return lines
 }
@@ -125,7 +125,7 @@ func gibs(b units.Bytes) string { return text.Count(uint32(b/units.GiB)) + " GiB
 func AdviceYAML(a *advise.Advice, c *advise.Candidate) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("# Advised by plimsoll for %s: %s on %s, %v a month in %s.", clean(a.Demand.Name, longName), LayoutText(c.Layout), c.Type, c.Month, clean(a.Region, 40))
+	line("# Advised by plimsoll for %s: %s on %s, %v a month in %s.", text.Clean(a.Demand.Name, longName), LayoutText(c.Layout), c.Type, c.Month, text.Clean(a.Region, 40))
 	for _, s := range CandidateLines(c) {
 		line("#   %s", s)
 	}

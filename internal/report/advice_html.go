@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"plimsoll/internal/advise"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
 )
 
 //go:embed assets/advice.html
@@ -61,8 +63,8 @@ func AdviceHTML(w io.Writer, a *advise.Advice) error {
 	peak := a.Demand.Peak()
 	p := advicePage{
 		Policy: "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'", Style: template.CSS(style), //nolint:gosec // our own file
-		Title: "What holds " + clean(a.Demand.Name, longName),
-		About: fmt.Sprintf("%v IOPS and %v at peak, with %.3g %% of headroom, in %s", peak.IOPS, peak.Rate, a.Headroom*100, clean(a.Region, 40)),
+		Title: "What holds " + text.Clean(a.Demand.Name, longName),
+		About: fmt.Sprintf("%v IOPS and %v at peak, with %.3g %% of headroom, in %s", peak.IOPS, peak.Rate, a.Headroom*100, text.Clean(a.Region, 40)),
 	}
 	for i := range a.Rows {
 		c := &a.Rows[i]
@@ -80,10 +82,10 @@ func AdviceHTML(w io.Writer, a *advise.Advice) error {
 	}
 	p.plot(a)
 	for _, r := range a.Rejected {
-		p.Rejected = append(p.Rejected, clean(r, longSentence))
+		p.Rejected = append(p.Rejected, text.Clean(r, longSentence))
 	}
 	for _, n := range a.Notes {
-		p.Notes = append(p.Notes, clean(n, longSentence))
+		p.Notes = append(p.Notes, text.Clean(n, longSentence))
 	}
 	return adviceTemplate().Execute(w, p)
 }
@@ -110,7 +112,7 @@ func (p *advicePage) plot(a *advise.Advice) {
 	}
 	for i := range 4 {
 		month := low * math.Pow(high/low, float64(i)/3)
-		p.Ys = append(p.Ys, adviceTick{y(month), "$" + figure(month/1e6)})
+		p.Ys = append(p.Ys, adviceTick{y(month), "$" + units.Number(month/1e6)})
 	}
 	p.Demand = x(1 + a.Headroom)
 	for i, c := range a.Rows {

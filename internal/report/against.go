@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/compare"
 	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
 )
 
 // AgainstFormats names the formats of judgments against a baseline; the first is for the terminal.
@@ -52,7 +53,7 @@ func againstRow(j compare.Judgment) []string {
 	case j.LeastSeen > 0 && j.Standing == compare.AsExpected:
 		verdict += fmt.Sprintf("; could have seen a loss of about %.0f %%", 100*j.LeastSeen)
 	}
-	return []string{clean(j.Scenario, longName), j.Figure.Name, expected, now, change, clean(verdict, longSentence)}
+	return []string{text.Clean(j.Scenario, longName), j.Figure.Name, expected, now, change, text.Clean(verdict, longSentence)}
 }
 
 func againstHead() []string {
@@ -61,7 +62,7 @@ func againstHead() []string {
 
 func againstTTY(w io.Writer, a *compare.Against) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "%s against %s\n\n", clean(a.Run, longName), clean(a.Baseline, longName))
+	fmt.Fprintf(out, "%s against %s\n\n", text.Clean(a.Run, longName), text.Clean(a.Baseline, longName))
 	rows := [][]string{againstHead()}
 	for _, j := range a.Rows {
 		rows = append(rows, againstRow(j))
@@ -69,18 +70,18 @@ func againstTTY(w io.Writer, a *compare.Against) error {
 	columns(out, rows, 2, 3, 4)
 	for _, j := range a.Rows {
 		if len(j.Changed) > 0 {
-			fmt.Fprintf(out, "%s: since the run before, %s\n", clean(j.Scenario, longName), clean(strings.Join(j.Changed, "; "), longSentence))
+			fmt.Fprintf(out, "%s: since the run before, %s\n", text.Clean(j.Scenario, longName), text.Clean(strings.Join(j.Changed, "; "), longSentence))
 		}
 	}
 	for _, n := range a.Notes {
-		fmt.Fprintf(out, "note: %s\n", clean(n, longSentence))
+		fmt.Fprintf(out, "note: %s\n", text.Clean(n, longSentence))
 	}
 	return out.Flush()
 }
 
 func againstMarkdown(w io.Writer, a *compare.Against) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "# %s against %s\n\n", md(clean(a.Run, longName)), md(clean(a.Baseline, longName)))
+	fmt.Fprintf(out, "# %s against %s\n\n", md(text.Clean(a.Run, longName)), md(text.Clean(a.Baseline, longName)))
 	fmt.Fprintf(out, "| %s |\n|---|---|--:|--:|--:|---|\n", strings.Join(againstHead(), " | "))
 	for _, j := range a.Rows {
 		cells := againstRow(j)
@@ -93,7 +94,7 @@ func againstMarkdown(w io.Writer, a *compare.Against) error {
 		if i == 0 {
 			fmt.Fprintln(out)
 		}
-		fmt.Fprintf(out, "- %s\n", md(clean(n, longSentence)))
+		fmt.Fprintf(out, "- %s\n", md(text.Clean(n, longSentence)))
 	}
 	return out.Flush()
 }

@@ -243,8 +243,8 @@ func TestBrowser(t *testing.T) {
 			t.Errorf("the axis of percentiles has no nines: %s", curve)
 		}
 		// A bandwidth has its unit, and the ticks of an axis are all of one kind: not 9,000 and 12k.
-		if text := eval[string](p, `document.querySelector('figure[data-chart="bw"]').textContent`); !strings.Contains(text, "MiB/s") {
-			t.Errorf("the chart of bandwidth names no unit: %s", text)
+		if phrase := eval[string](p, `document.querySelector('figure[data-chart="bw"]').textContent`); !strings.Contains(phrase, "MiB/s") {
+			t.Errorf("the chart of bandwidth names no unit: %s", phrase)
 		}
 		mixed := eval[string](p, `[...document.querySelectorAll('figure[data-chart="iops"], figure[data-chart="bw"]')].map((f) =>
 			[...f.querySelectorAll('svg text')].map((e) => e.textContent).filter((text) => /^[1-9][\d.,]*[kM]?$/.test(text)))

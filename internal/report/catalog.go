@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"plimsoll/internal/cloud"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -75,11 +76,11 @@ func (t *terminal) volumeType(v cloud.VolumeType) {
 		t.para("  - ", plain, r)
 	}
 	if v.Counted > 0 {
-		text := fmt.Sprintf("an I/O counts once for each %v or part of it", v.Counted)
+		phrase := fmt.Sprintf("an I/O counts once for each %v or part of it", v.Counted)
 		if v.Merges {
-			text += "; sequential I/Os are merged up to that size first, as best the volume can"
+			phrase += "; sequential I/Os are merged up to that size first, as best the volume can"
 		}
-		t.para("  - ", plain, text)
+		t.para("  - ", plain, phrase)
 	}
 	if v.MaxSize > 0 {
 		fmt.Fprintf(t.out, "  - size %v to %v\n", v.MinSize, v.MaxSize)
@@ -93,7 +94,7 @@ func (t *terminal) instance(f cloud.InstanceFacts) {
 	fmt.Fprintf(t.out, "  EBS, sustained: %10v IOPS (of 16 KiB) %10s\n", f.Baseline.IOPS, f.Baseline.Rate.SI())
 	if f.Burst != (cloud.Limits{}) {
 		fmt.Fprintf(t.out, "  EBS, in bursts: %10v IOPS             %10s\n", f.Burst.IOPS, f.Burst.Rate.SI())
-		fmt.Fprintf(t.out, "  a burst lasts %s, at least once in 24 h\n", lasting(f.BurstFor))
+		fmt.Fprintf(t.out, "  a burst lasts %s, at least once in 24 h\n", text.Duration(f.BurstFor))
 	}
 	if f.Attachments > 0 {
 		fmt.Fprintf(t.out, "  attachments: %d\n", f.Attachments)
@@ -116,11 +117,11 @@ func (t *terminal) instance(f cloud.InstanceFacts) {
 		fmt.Fprintln(t.out, "  published earlier:")
 	}
 	for _, c := range f.Changes {
-		text := fmt.Sprintf("%s to %s: %v IOPS, %s", c.From, c.To, c.Burst.IOPS, c.Burst.Rate.SI())
+		phrase := fmt.Sprintf("%s to %s: %v IOPS, %s", c.From, c.To, c.Burst.IOPS, c.Burst.Rate.SI())
 		if c.Baseline.IOPS > 0 && c.Baseline.IOPS != c.Burst.IOPS {
-			text += fmt.Sprintf("; baseline %v IOPS, %s", c.Baseline.IOPS, c.Baseline.Rate.SI())
+			phrase += fmt.Sprintf("; baseline %v IOPS, %s", c.Baseline.IOPS, c.Baseline.Rate.SI())
 		}
-		t.para("    ", plain, text)
+		t.para("    ", plain, phrase)
 	}
 }
 

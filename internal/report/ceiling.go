@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
 
@@ -54,12 +55,12 @@ func Ceilings(w io.Writer, t *topology.Topology, suite string, all []Outlook, to
 
 // outlooks is the table of a suite.
 func (t *terminal) outlooks(topo *topology.Topology, suite string, all []Outlook) {
-	fmt.Fprintf(t.out, "Ceilings of the suite %s\n", clean(suite, 40))
+	fmt.Fprintf(t.out, "Ceilings of the suite %s\n", text.Clean(suite, 40))
 	t.layout(topo)
 	fmt.Fprintf(t.out, "\n%4s  %-20s %11s  %-19s %-7s %11s\n", "#", "scenario", "short test", "limited by", "for", "sustained")
 	bursts, unknown, single := false, false, false
 	for _, o := range all {
-		name := clean(o.Name, 20)
+		name := text.Clean(o.Name, 20)
 		if !o.Known && o.Binding == nil {
 			fmt.Fprintf(t.out, "%4d  %-20s %11s\n", o.ID, name, "unknown")
 			unknown = true
@@ -72,7 +73,7 @@ func (t *terminal) outlooks(topo *topology.Topology, suite string, all []Outlook
 		}
 		until := none
 		if len(o.Course) > 0 && o.Course[0].Until > 0 {
-			until, bursts = lasting(o.Course[0].Until), true
+			until, bursts = text.Duration(o.Course[0].Until), true
 		} else if o.Binding.Burst {
 			until, bursts = "?", true
 		}
@@ -89,7 +90,7 @@ func (t *terminal) outlooks(topo *topology.Topology, suite string, all []Outlook
 			"then falls to the sustained figure. Size a database by the sustained figure.")
 	}
 	if len(all) > 0 {
-		t.para("", plain, fmt.Sprintf("Name a scenario to see each of its limits: plimsoll ceiling %s %d …", clean(suite, 40), all[0].ID))
+		t.para("", plain, fmt.Sprintf("Name a scenario to see each of its limits: plimsoll ceiling %s %d …", text.Clean(suite, 40), all[0].ID))
 	}
 	if unknown {
 		t.unknownHint()
@@ -99,7 +100,7 @@ func (t *terminal) outlooks(topo *topology.Topology, suite string, all []Outlook
 
 // outlook is one scenario with every bound.
 func (t *terminal) outlook(topo *topology.Topology, o Outlook) {
-	t.para("", plain, fmt.Sprintf("Ceiling of %d %s: %s", o.ID, clean(o.Name, 30), clean(workloads(o.Loads), 200)))
+	t.para("", plain, fmt.Sprintf("Ceiling of %d %s: %s", o.ID, text.Clean(o.Name, 30), text.Clean(workloads(o.Loads), 200)))
 	t.layout(topo)
 	if len(o.Ceiling.Bounds) == 0 {
 		fmt.Fprintln(t.out)
@@ -121,11 +122,11 @@ func (t *terminal) outlook(topo *topology.Topology, o Outlook) {
 			mark, note = "=", "sustained limit"
 		}
 		if b.Burst && b.BurstFor > 0 && note == "" {
-			note = "for " + lasting(b.BurstFor)
+			note = "for " + text.Duration(b.BurstFor)
 		}
-		line := fmt.Sprintf("%s %-28s %14s %12s  %s", mark, b.Label(), b.IOPS.String()+" IOPS", throughput(b.BW), note)
+		line := fmt.Sprintf("%s %-28s %14s %12s  %s", mark, b.Label(), b.IOPS.String()+" IOPS", b.BW.String(), note)
 		fmt.Fprintln(t.out, strings.TrimRight(line, " "))
-		t.para("      ", plain, clean(b.How, longSentence))
+		t.para("      ", plain, text.Clean(b.How, longSentence))
 	}
 	fmt.Fprintln(t.out)
 	if o.Ceiling.InFlight == 1 && !o.Ceiling.HasConcurrency() {
@@ -140,11 +141,11 @@ func (t *terminal) outlook(topo *topology.Topology, o Outlook) {
 func (t *terminal) course(o Outlook) {
 	var steps []string
 	for i, s := range o.Course {
-		text := fmt.Sprintf("%s (%s)", o.both(&s.Bound), s.Bound.Label())
+		phrase := fmt.Sprintf("%s (%s)", o.both(&s.Bound), s.Bound.Label())
 		if s.Until > 0 {
-			text += []string{" for ", " until "}[min(i, 1)] + lasting(s.Until)
+			phrase += []string{" for ", " until "}[min(i, 1)] + text.Duration(s.Until)
 		}
-		steps = append(steps, text)
+		steps = append(steps, phrase)
 	}
 	if len(steps) > 1 {
 		t.para("", plain, "Under a load that never pauses: "+strings.Join(steps, ", then ")+".")
@@ -163,11 +164,11 @@ var remedies = map[ceiling.Kind]string{
 
 func (t *terminal) advice(o Outlook) {
 	raise := func(what string, b, next *ceiling.Bound) {
-		text := fmt.Sprintf("To raise %s (%s): %s", what, b.Label(), remedies[b.Kind])
+		phrase := fmt.Sprintf("To raise %s (%s): %s", what, b.Label(), remedies[b.Kind])
 		if next != nil {
-			text += fmt.Sprintf("; this helps up to %s, where %s becomes the limit", o.both(next), next.Label())
+			phrase += fmt.Sprintf("; this helps up to %s, where %s becomes the limit", o.both(next), next.Label())
 		}
-		t.para("", plain, text+".")
+		t.para("", plain, phrase+".")
 	}
 	if o.Binding == nil {
 		return
@@ -185,24 +186,24 @@ func (t *terminal) layout(topo *topology.Topology) {
 	roles := map[string][]string{}
 	var order []string
 	for _, target := range topo.Targets {
-		text := "unknown storage"
+		phrase := "unknown storage"
 		if a := topo.Array(target.Array); a != nil {
-			text = arraySummary(a)
+			phrase = arraySummary(a)
 		}
-		if roles[text] == nil {
-			order = append(order, text)
+		if roles[phrase] == nil {
+			order = append(order, phrase)
 		}
-		roles[text] = append(roles[text], string(target.Role))
+		roles[phrase] = append(roles[phrase], string(target.Role))
 	}
-	for _, text := range order {
-		t.para("  ", plain, strings.Join(roles[text], " and ")+": "+text)
+	for _, phrase := range order {
+		t.para("  ", plain, strings.Join(roles[phrase], " and ")+": "+phrase)
 	}
 	if i := topo.Instance; i.Baseline.Known() || i.Burst.Known() {
-		text := fmt.Sprintf("instance: %s, %v IOPS and %s", cmp.Or(clean(i.Type, 30), "declared"), i.Baseline.IOPS, i.Baseline.Rate.SI())
+		phrase := fmt.Sprintf("instance: %s, %v IOPS and %s", cmp.Or(text.Clean(i.Type, 30), "declared"), i.Baseline.IOPS, i.Baseline.Rate.SI())
 		if i.Burst.Known() {
-			text += fmt.Sprintf("; in bursts of %s %v IOPS and %s", lasting(i.BurstFor), i.Burst.IOPS, i.Burst.Rate.SI())
+			phrase += fmt.Sprintf("; in bursts of %s %v IOPS and %s", text.Duration(i.BurstFor), i.Burst.IOPS, i.Burst.Rate.SI())
 		}
-		t.para("  ", plain, text)
+		t.para("  ", plain, phrase)
 	}
 }
 
@@ -211,35 +212,35 @@ func arraySummary(a *topology.Array) string {
 		return "unknown storage"
 	}
 	v := a.Volumes[0]
-	name := cmp.Or(clean(v.Type, 20), clean(v.Model, 30), "volume")
+	name := cmp.Or(text.Clean(v.Type, 20), text.Clean(v.Model, 30), "volume")
 	if !v.Network && v.Model != "" {
-		name = clean(v.Model, 30)
+		name = text.Clean(v.Model, 30)
 	}
 	same := !slices.ContainsFunc(a.Volumes, func(o topology.Volume) bool { return o.Sustained != v.Sustained || o.Type != v.Type })
-	text := fmt.Sprintf("%d × %s", len(a.Volumes), name)
+	phrase := fmt.Sprintf("%d × %s", len(a.Volumes), name)
 	if !v.Sustained.Known() {
-		text += ", limits unknown"
+		phrase += ", limits unknown"
 	}
 	if !same {
-		text = fmt.Sprintf("%d different volumes", len(a.Volumes))
+		phrase = fmt.Sprintf("%d different volumes", len(a.Volumes))
 	} else if f := limits(v.Sustained, !v.Network); f != "" {
-		text += " (" + f + ")"
+		phrase += " (" + f + ")"
 	}
 	if len(a.Volumes) > 1 {
-		text += ", " + strings.ToUpper(string(cmp.Or(a.Level, "level unknown")))
+		phrase += ", " + strings.ToUpper(string(cmp.Or(a.Level, "level unknown")))
 		if a.Chunk > 0 {
-			text += ", chunk " + a.Chunk.String()
+			phrase += ", chunk " + a.Chunk.String()
 		}
 	}
-	return text
+	return phrase
 }
 
 // origins lists assumptions once, and where the figures are from.
 func (t *terminal) origins(topo *topology.Topology, all []Outlook) {
 	var notes, sources []string
-	add := func(list *[]string, text string) {
-		if text = clean(text, 300); text != "" && !slices.Contains(*list, text) {
-			*list = append(*list, text)
+	add := func(list *[]string, phrase string) {
+		if phrase = text.Clean(phrase, 300); phrase != "" && !slices.Contains(*list, phrase) {
+			*list = append(*list, phrase)
 		}
 	}
 	for _, o := range all {
@@ -286,14 +287,14 @@ func workloads(loads []fio.Workload) string {
 		case w.ReadShare > 0:
 			what = fmt.Sprintf("I/Os, %.0f %% reads", w.ReadShare*100)
 		}
-		text := fmt.Sprintf("%s %s %s, %d in flight", bs, order, what, max(w.Depth, 1))
+		phrase := fmt.Sprintf("%s %s %s, %d in flight", bs, order, what, max(w.Depth, 1))
 		if w.Jobs > 1 {
-			text += fmt.Sprintf(" in each of %d jobs", w.Jobs)
+			phrase += fmt.Sprintf(" in each of %d jobs", w.Jobs)
 		}
 		if w.SyncEvery == 1 {
-			text += ", each synced"
+			phrase += ", each synced"
 		}
-		all = append(all, text)
+		all = append(all, phrase)
 	}
 	return strings.Join(all, "; ")
 }
@@ -304,7 +305,7 @@ func (o Outlook) figure(b *ceiling.Bound) string {
 	case b == nil:
 		return unknown
 	case o.Ceiling.IOSize >= largeIO:
-		return throughput(b.BW)
+		return b.BW.String()
 	}
 	return operations(b.IOPS)
 }
@@ -313,5 +314,5 @@ func (o Outlook) both(b *ceiling.Bound) string {
 	if b == nil || o.Ceiling.IOSize >= largeIO {
 		return o.figure(b)
 	}
-	return operations(b.IOPS) + ", " + throughput(b.BW)
+	return operations(b.IOPS) + ", " + b.BW.String()
 }

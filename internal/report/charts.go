@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -77,11 +78,11 @@ type (
 	}
 	// chart is one figure of the page.
 	chart struct {
-		Kind    string
-		Part    int
-		Caption string
-		Says    string // for those who do not see it
-		Wide    bool
+		Kind        string
+		Part        int
+		Caption     string
+		Description string // for those who do not see it
+		Wide        bool
 		// Least and Most are the ends of a heat map's shades.
 		Least, Most string
 	}
@@ -158,7 +159,7 @@ func (d *drawing) machine(r *result.Result, points, columns []result.Second) {
 		return
 	}
 	for i, dev := range r.Devices {
-		m := memberUse{Name: clean(dev.Name, 40)}
+		m := memberUse{Name: text.Clean(dev.Name, 40)}
 		for _, s := range columns {
 			v := missing
 			if i < len(s.Util) {
@@ -181,33 +182,33 @@ func (d *drawing) machine(r *result.Result, points, columns []result.Second) {
 // charts lists the figures that there is something to draw for.
 func (d *drawing) charts(r *result.Result, row row) []chart {
 	var all []chart
-	over := fmt.Sprintf("over %s", lasting(r.Wall))
+	over := fmt.Sprintf("over %s", text.Duration(r.Wall))
 	if len(d.T) > 1 {
 		iops, bw := chart{Kind: "iops", Caption: "IOPS"}, chart{Kind: "bw", Caption: "Bandwidth, MiB/s"}
 		measured := fmt.Sprintf("%s %s, %s.", row.Measured, row.Doubt, row.Of())
-		iops.Says, bw.Says = "IOPS each second "+over+": "+measured, "Bandwidth each second "+over+": "+measured
+		iops.Description, bw.Description = "IOPS each second "+over+": "+measured, "Bandwidth each second "+over+": "+measured
 		all = append(all, iops, bw, chart{
 			Kind: "latency", Caption: "Latency each second: p50 and p99",
-			Says: fmt.Sprintf("Latency each second %s: p50 %s, p99 %s on the whole.", over, row.P50, row.P99),
+			Description: fmt.Sprintf("Latency each second %s: p50 %s, p99 %s on the whole.", over, row.P50, row.P99),
 		})
 	}
 	if slices.ContainsFunc(d.Dirs, func(l lines) bool { return len(l.Curve) > 1 }) {
 		all = append(all, chart{
 			Kind: "percentiles", Caption: "Latency by percentile", Wide: len(d.T) < 2,
-			Says: fmt.Sprintf("Latency by percentile: p50 %s, p99 %s; the table of raw numbers has the others.", row.P50, row.P99),
+			Description: fmt.Sprintf("Latency by percentile: p50 %s, p99 %s; the table of raw numbers has the others.", row.P50, row.P99),
 		})
 	}
 	for i, h := range d.Heat {
-		caption := "How long each " + h.Name + " took"
+		caption := "Latency of each " + h.Name + " over time"
 		all = append(all, chart{
-			Kind: "heat", Part: i, Wide: true, Caption: caption, Least: "1", Most: figure(float64(h.most)) + " a cell, logarithmic",
-			Says: fmt.Sprintf("%s, counted by time and latency, up to %s in a cell.", caption, figure(float64(h.most))),
+			Kind: "heat", Part: i, Wide: true, Caption: caption, Least: "1", Most: units.Number(float64(h.most)) + " a cell, logarithmic",
+			Description: fmt.Sprintf("%s, counted by time and latency, up to %s in a cell.", caption, units.Number(float64(h.most))),
 		})
 	}
 	if len(d.Members) > 0 {
 		all = append(all, chart{
 			Kind: "members", Wide: true, Caption: "Devices: share of time busy", Least: "0 %", Most: "100 %",
-			Says: "Share of each second in which each device was busy; the table of devices has the means.",
+			Description: "Share of each second in which each device was busy; the table of devices has the means.",
 		})
 	}
 	return all

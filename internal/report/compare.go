@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/internal/compare"
 	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -93,29 +94,29 @@ func compareView(t *compare.Table) comparison {
 		v.Works = append(v.Works, workView(t, &t.Rows[i]))
 	}
 	for _, a := range t.Apart {
-		v.Apart = append(v.Apart, clean(a, longSentence))
+		v.Apart = append(v.Apart, text.Clean(a, longSentence))
 	}
 	for _, n := range t.Notes {
-		v.Notes = append(v.Notes, clean(n, longSentence))
+		v.Notes = append(v.Notes, text.Clean(n, longSentence))
 	}
 	return v
 }
 
 func sideText(c compare.Column, base bool) string {
-	parts := []string{clean(c.Name, longName)}
+	parts := []string{text.Clean(c.Name, longName)}
 	if len(c.Runs) == 1 && c.Runs[0] != c.Name {
-		parts = append(parts, clean(c.Runs[0], longName))
+		parts = append(parts, text.Clean(c.Runs[0], longName))
 	}
 	rounds := "1 round"
 	if c.Rounds != 1 {
 		rounds = fmt.Sprintf("%d rounds", c.Rounds)
 	}
 	if c.Over > 0 && c.Rounds > 1 {
-		rounds += " over " + lasting(c.Over)
+		rounds += " over " + text.Duration(c.Over)
 	}
 	parts = append(parts, rounds)
 	for _, k := range slices.Sorted(maps.Keys(c.Labels)) {
-		parts = append(parts, clean(k+"="+c.Labels[k], longName))
+		parts = append(parts, text.Clean(k+"="+c.Labels[k], longName))
 	}
 	if base {
 		parts = append(parts, "base")
@@ -124,15 +125,15 @@ func sideText(c compare.Column, base bool) string {
 }
 
 func suiteText(t *compare.Table, k int, c *compare.Change) string {
-	text := clean(t.Sides[k].Name, longName) + ": "
+	phrase := text.Clean(t.Sides[k].Name, longName) + ": "
 	if c.Method == stats.NoTest {
-		return text + ratio(c.Ratio.Center) + burstText(c) + ", " + c.Why
+		return phrase + ratio(c.Ratio.Center) + burstText(c) + ", " + c.Why
 	}
-	return fmt.Sprintf("%s%s %s%s, p %s: %s", text, ratio(c.Ratio.Center), span95(c.Ratio), burstText(c), pText(c.P), wordText(c, t.Margin))
+	return fmt.Sprintf("%s%s %s%s, p %s: %s", phrase, ratio(c.Ratio.Center), span95(c.Ratio), burstText(c), pText(c.P), wordText(c, t.Margin))
 }
 
 func workView(t *compare.Table, r *compare.Row) comparedWork {
-	w := comparedWork{Name: clean(r.Name, longName), Work: clean(r.Work.String(), longName), Unit: r.Figure.Name}
+	w := comparedWork{Name: text.Clean(r.Name, longName), Work: text.Clean(r.Work.String(), longName), Unit: r.Figure.Name}
 	for k := range r.Cells {
 		w.Lines = append(w.Lines, lineView(t, r, k)...)
 	}
@@ -151,7 +152,7 @@ func workView(t *compare.Table, r *compare.Row) comparedWork {
 // lineView is a line for a side's figure and one for each of its figures that are struck out.
 func lineView(t *compare.Table, r *compare.Row, k int) []comparedLine {
 	c := &r.Cells[k]
-	side := clean(t.Sides[k].Name, longName)
+	side := text.Clean(t.Sides[k].Name, longName)
 	var lines []comparedLine
 	if len(c.Rounds) > 0 {
 		l := comparedLine{
@@ -161,7 +162,7 @@ func lineView(t *compare.Table, r *compare.Row, k int) []comparedLine {
 			l.Figure += " " + doubt(c.Figure)
 		}
 		if c.Share > 0 {
-			l.Share = percent(c.Share)
+			l.Share = text.Percent(c.Share)
 		}
 		if c.Sustained > 0 {
 			l.Sustained = amount(c.Sustained, r.Figure.Unit)
@@ -183,7 +184,7 @@ func lineView(t *compare.Table, r *compare.Row, k int) []comparedLine {
 		lines = append(lines, l)
 	}
 	for _, s := range c.Invalid {
-		l := comparedLine{Side: side, Rounds: fmt.Sprintf("round %d", s.Round), Struck: true, Figure: none, Verdict: clean(s.Why, longSentence)}
+		l := comparedLine{Side: side, Rounds: fmt.Sprintf("round %d", s.Round), Struck: true, Figure: none, Verdict: text.Clean(s.Why, longSentence)}
 		if s.Figure > 0 {
 			l.Figure = amount(s.Figure, r.Figure.Unit)
 		}
@@ -212,17 +213,17 @@ func otherText(t *compare.Table, o compare.Other) string {
 		if e.Center <= 0 {
 			continue
 		}
-		text := clean(t.Sides[k].Name, longName) + " " + amount(e.Center, o.Figure.Unit)
+		phrase := text.Clean(t.Sides[k].Name, longName) + " " + amount(e.Center, o.Figure.Unit)
 		if e.N > 1 && e.Hi > e.Lo {
-			text += fmt.Sprintf(" [%s, %s]", amount(e.Lo, o.Figure.Unit), amount(e.Hi, o.Figure.Unit))
+			phrase += fmt.Sprintf(" [%s, %s]", amount(e.Lo, o.Figure.Unit), amount(e.Hi, o.Figure.Unit))
 		}
 		if q := o.Ratios[k]; q.Center > 0 {
-			text += ", " + ratio(q.Center)
+			phrase += ", " + ratio(q.Center)
 			if q.N > 1 {
-				text += " " + span95(q)
+				phrase += " " + span95(q)
 			}
 		}
-		parts = append(parts, text)
+		parts = append(parts, phrase)
 	}
 	return o.Figure.Name + " (not tested): " + strings.Join(parts, "; ")
 }
@@ -284,22 +285,22 @@ func wordText(c *compare.Change, margin float64) string {
 		}
 		return "cannot tell: " + c.Why
 	}
-	text := "cannot tell"
+	phrase := "cannot tell"
 	if c.LeastSeen > 0 {
-		text += fmt.Sprintf(": could have seen about %.1f %%", 100*c.LeastSeen)
+		phrase += fmt.Sprintf(": could have seen about %.1f %%", 100*c.LeastSeen)
 	}
 	if c.Needs > 0 {
-		text += fmt.Sprintf("; %s needs about %d rounds", m, c.Needs)
+		phrase += fmt.Sprintf("; %s needs about %d rounds", m, c.Needs)
 	}
-	return text
+	return phrase
 }
 
 func amount(v float64, u compare.Unit) string {
 	switch u {
 	case compare.BytesPerSec:
-		return throughput(units.Rate(v))
+		return units.Rate(v).String()
 	case compare.Nanoseconds:
-		return span(v)
+		return units.Latency(v).String()
 	case compare.PerSecond:
 	}
 	return units.IOPS(v).String()

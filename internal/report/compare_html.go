@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"plimsoll/internal/compare"
+	"plimsoll/internal/text"
 )
 
 // interval is what the script draws of one work: a point with its bar for each side, in web/src/charts.js.
@@ -78,7 +79,7 @@ func newInterval(t *compare.Table, r *compare.Row) interval {
 	}
 	for k := range r.Cells {
 		c := &r.Cells[k]
-		name := clean(t.Sides[k].Name, longName)
+		name := text.Clean(t.Sides[k].Name, longName)
 		if len(c.Rounds) > 0 {
 			low, high := known(c.Figure.Lo), known(c.Figure.Hi)
 			if c.Figure.N < 2 {

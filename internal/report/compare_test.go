@@ -60,7 +60,7 @@ func comparedTable() *compare.Table {
 func TestCompareFormats(t *testing.T) {
 	for format, wanted := range map[Format][]string{
 		TTY: {
-			"after?[31m: +2.1 % [+0.9, +3.3], p 0.004: faster", "1,134 ± 1.2 %", "+4.1 % [+2.0, +6.3]     0.011  faster", "100.2 %",
+			"after\ufffd[31m: +2.1 % [+0.9, +3.3], p 0.004: faster", "1,134 ± 1.2 %", "+4.1 % [+2.0, +6.3]     0.011  faster", "100.2 %",
 			"x2.50 in bursts, x1.00 sustained  one run each cannot tell", "238,000 INVALID          PL408: reads of deallocated blocks",
 			"other is only in before", "note: kernel differs",
 		},

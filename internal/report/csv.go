@@ -9,12 +9,13 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
 var csvHead = []string{
 	"run", "scenario", "name", "role", "direction", "verdict", "ios", "bytes", "iops", "bandwidth_bytes_per_s", "uncertainty_percent",
-	"ceiling_iops", "ceiling_bandwidth_bytes_per_s", "percent_of_ceiling", "binds", "sustained_iops", "measured_s",
+	"ceiling_iops", "ceiling_bandwidth_bytes_per_s", "percent_of_ceiling", "limited_by", "sustained_iops", "measured_s",
 	"clat_mean_ns", "clat_stddev_ns", "clat_p50_ns", "clat_p90_ns", "clat_p99_ns", "clat_p99.9_ns", "clat_p99.99_ns", "clat_max_ns",
 }
 
@@ -89,7 +90,7 @@ func decimal(v float64, digits int) string {
 }
 
 func cell(s string) string {
-	s = clean(s, longName)
+	s = text.Clean(s, longName)
 	if s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
 		return "'" + s
 	}

@@ -22,7 +22,7 @@ func Disks(w io.Writer, inv *topology.Inventory, width int) error {
 		if kind == "" && d.Network {
 			kind = "network"
 		}
-		rows = append(rows, []string{clean(d.Path, 40), d.Size.String(), orDash(kind), orDash(clean(d.Serial, 40)), numa, orDash(diskRates(d))})
+		rows = append(rows, []string{text.Clean(d.Path, 40), d.Size.String(), orDash(kind), orDash(text.Clean(d.Serial, 40)), numa, orDash(diskRates(d))})
 	}
 	widths := make([]int, len(head))
 	for _, row := range append([][]string{head}, rows...) {
@@ -49,26 +49,26 @@ func Disks(w io.Writer, inv *topology.Inventory, width int) error {
 		if d.Unused() {
 			unused++
 		} else {
-			state = "used: " + clean(strings.Join(d.Uses, "; "), 400)
+			state = "used: " + text.Clean(strings.Join(d.Uses, "; "), 400)
 		}
 		for _, l := range text.Wrap(state, width, "  ", "    ") {
 			out.WriteString(l + "\n")
 		}
-		about := []string{clean(d.Model, 40)}
+		about := []string{text.Clean(d.Model, 40)}
 		if d.ID != "" && d.ID != d.Serial {
-			about = append(about, clean(d.ID, 40))
+			about = append(about, text.Clean(d.ID, 40))
 		}
 		if d.Mapped != "" {
-			about = append(about, "attached as "+clean(d.Mapped, 32))
+			about = append(about, "attached as "+text.Clean(d.Mapped, 32))
 		}
-		about = append(about, clean(d.ByID, 120))
+		about = append(about, text.Clean(d.ByID, 120))
 		if s := strings.Join(nonEmpty(about), ", "); s != "" {
 			out.WriteString("  " + s + "\n")
 		}
 	}
-	fmt.Fprintf(&out, "%s, %d unused\n", plural(len(inv.Disks), "disk"), unused)
+	fmt.Fprintf(&out, "%s, %d unused\n", text.Plural(len(inv.Disks), "disk"), unused)
 	for _, n := range inv.Notes {
-		fmt.Fprintf(&out, "note: %s\n", clean(n, 600))
+		fmt.Fprintf(&out, "note: %s\n", text.Clean(n, 600))
 	}
 	_, err := io.WriteString(w, out.String())
 	return err

@@ -8,6 +8,7 @@ import (
 	"plimsoll/internal/bench"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/text"
 )
 
 // DryRun shows what a run would do.
@@ -29,7 +30,7 @@ func DryRun(w io.Writer, p bench.Plan) error {
 		job := bench.JobFile(p, s)
 		fmt.Fprintf(w, "\n# %d %s, %s, %s\n%s\n", s.ID, s.Name, s.Role, Expected(took), fio.ShellLine(fio.CommandLine(&job)))
 	}
-	_, err := fmt.Fprintf(w, "\n%s, %s in all with cooldowns, after the files are prefilled\n", plural(len(p.Suite.Scenarios), "scenario"), sum.Round(time.Second))
+	_, err := fmt.Fprintf(w, "\n%s, %s in all with cooldowns, after the files are prefilled\n", text.Plural(len(p.Suite.Scenarios), "scenario"), sum.Round(time.Second))
 	return err
 }
 
@@ -38,5 +39,5 @@ func Expected(d time.Duration) string {
 	if d == 0 {
 		return "ends when its work is done"
 	}
-	return lasting(d)
+	return text.Duration(d)
 }

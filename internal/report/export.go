@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/compare"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
 )
 
 // Formats of exports, for other programs.
@@ -80,7 +81,7 @@ func (f *family) add(value float64, labels ...string) {
 
 // metricLabel escapes a label's value; control characters from outside are replaced first.
 func metricLabel(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(clean(s, longName))
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text.Clean(s, longName))
 }
 
 func openMetrics(out io.Writer, runs []*bundle.Bundle) {

@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
 )
 
 // Findings prints the findings of a machine that was looked at and not measured, in the order given, then in a line each what is fine and
@@ -26,10 +27,10 @@ func Findings(w io.Writer, all []finding.Finding, fine []finding.Passed, notes [
 		fmt.Fprintln(t.out)
 	}
 	for _, p := range fine {
-		t.para("ok: ", plain, fmt.Sprintf("%s (%s)", clean(p.Message, longSentence), p.Code))
+		t.para("ok: ", plain, fmt.Sprintf("%s (%s)", text.Clean(p.Message, longSentence), p.Code))
 	}
 	for _, n := range notes {
-		t.para("note: ", dim, clean(n, longSentence))
+		t.para("note: ", dim, text.Clean(n, longSentence))
 	}
 	return t.out.Flush()
 }

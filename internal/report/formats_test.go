@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+
 	"encoding/csv"
 	"encoding/json"
 	"encoding/xml"
@@ -22,6 +23,7 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
+	"plimsoll/internal/text"
 	"plimsoll/internal/verdict"
 )
 
@@ -122,7 +124,7 @@ func TestUnknownCeilingIsSaidAndNotGuessed(t *testing.T) {
 	for _, s := range b.Scenarios {
 		row := newRow(&s, 0)
 		known := s.Ceiling != nil
-		if (row.Ceiling != unknown) != known || (row.Percent != unknown) != known || (row.Binds != unknown) != known {
+		if (row.Ceiling != unknown) != known || (row.Percent != unknown) != known || (row.LimitedBy != unknown) != known {
 			t.Errorf("%s: ceiling known is %v, row says %+v", s.Name, known, row)
 		}
 	}
@@ -206,8 +208,8 @@ func TestHostileNames(t *testing.T) {
 			outside += part
 		}
 	}
-	for f, text := range map[Format]string{HTML: strings.Replace(got[HTML], chartScript, "", 1), Markdown: outside} {
-		if strings.Contains(text, "<script>alert") {
+	for f, phrase := range map[Format]string{HTML: strings.Replace(got[HTML], chartScript, "", 1), Markdown: outside} {
+		if strings.Contains(phrase, "<script>alert") {
 			t.Errorf("%s has a script element of the name", f)
 		}
 	}
@@ -248,7 +250,7 @@ func TestQuoteGivesBackWhatItWasGiven(t *testing.T) {
 	for arg, want := range map[string]string{
 		"--bs=8k": "--bs=8k", "a b": "'a b'", "it's": `'it'\''s'`, "": "''", "$HOME": "'$HOME'", "x\ny": `$'x\x0ay'`, "\u202e": `$'\xe2\x80\xae'`, "q'\n": `$'q\'\x0a'`,
 	} {
-		if got := quote(arg); got != want {
+		if got := text.ShellQuote(arg); got != want {
 			t.Errorf("%q is quoted as %s, want %s", arg, got, want)
 		}
 	}
@@ -287,7 +289,7 @@ func TestRecordedRun(t *testing.T) {
 		}
 	}
 	row := newRow(&b.Scenarios[1], 1)
-	if row.Measured != "116.8k IOPS" || row.Ceiling != "9,231 IOPS" || row.Binds != "volume IOPS" || row.Doubt == "" {
+	if row.Measured != "116,815 IOPS" || row.Ceiling != "9,231 IOPS" || row.LimitedBy != "volume IOPS" || row.Doubt == "" {
 		t.Errorf("the mixed run's row is %+v", row)
 	}
 }
@@ -328,7 +330,7 @@ func TestImportWithoutSecondsHasOnlyThePercentiles(t *testing.T) {
 	if row.P99 != none {
 		t.Errorf("percentiles of two directions were averaged to %s", row.P99)
 	}
-	if text := render(t, TTY, b, Options{}); !strings.Contains(text, "· nvme1n1") || !strings.Contains(text, "13 ms") {
+	if phrase := render(t, TTY, b, Options{}); !strings.Contains(phrase, "· nvme1n1") || !strings.Contains(phrase, "13 ms") {
 		t.Error("fio's disk statistics are not told")
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"plimsoll/internal/compare"
+	"plimsoll/internal/text"
 )
 
 // HistoryFormats names the formats of histories; the first is for the terminal.
@@ -60,7 +61,7 @@ func seriesTitle(k compare.Key) string {
 			parts = append(parts, p)
 		}
 	}
-	return clean(strings.Join(parts, "; "), 2*longName)
+	return text.Clean(strings.Join(parts, "; "), 2*longName)
 }
 
 func historyTTY(out io.Writer, all []compare.Series, notes []string) {
@@ -68,7 +69,7 @@ func historyTTY(out io.Writer, all []compare.Series, notes []string) {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		fmt.Fprintf(out, "%s\n  %s\n", seriesTitle(s.Key), clean(s.Key.Work, 2*longName))
+		fmt.Fprintf(out, "%s\n  %s\n", seriesTitle(s.Key), text.Clean(s.Key.Work, 2*longName))
 		rows := [][]string{{"  when", s.Figure.Name, "", "rounds", "of ceiling", "verdict", "trend", "run"}}
 		most := 0.0
 		for _, p := range s.Points {
@@ -86,26 +87,26 @@ func historyTTY(out io.Writer, all []compare.Series, notes []string) {
 		if i == 0 {
 			fmt.Fprintln(out)
 		}
-		fmt.Fprintf(out, "note: %s\n", clean(n, longSentence))
+		fmt.Fprintf(out, "note: %s\n", text.Clean(n, longSentence))
 	}
 }
 
 func historyRow(s compare.Series, p compare.Point, most float64) []string {
-	value, bar, verdict := none, "", clean(p.Verdict, 12)
+	value, bar, verdict := none, "", text.Clean(p.Verdict, 12)
 	if p.Value.Center > 0 {
 		value = amount(p.Value.Center, s.Figure.Unit)
 		bar = strings.Repeat("▇", max(1, int(math.Round(16*p.Value.Center/most))))
 	}
 	share := ""
 	if p.Share > 0 {
-		share = percent(p.Share)
+		share = text.Percent(p.Share)
 	}
 	if p.Invalid != "" {
 		verdict = "INVALID"
 	}
 	return []string{
 		"  " + p.At.UTC().Format("2006-01-02 15:04"), value, plusMinus(p.Value, p.Rounds), strconv.Itoa(p.Rounds), share, verdict, bar,
-		clean(p.Run, longName),
+		text.Clean(p.Run, longName),
 	}
 }
 
@@ -165,7 +166,7 @@ func historyHTML(out io.Writer, all []compare.Series, notes []string) error {
 	drawings := make([]trend, len(all))
 	for i, s := range all {
 		drawings[i] = newTrend(s)
-		section := historySection{Title: seriesTitle(s.Key), Work: clean(s.Key.Work, 2*longName), Figure: s.Figure.Name}
+		section := historySection{Title: seriesTitle(s.Key), Work: text.Clean(s.Key.Work, 2*longName), Figure: s.Figure.Name}
 		section.Rows = table{Caption: "Each run", Head: []string{"when", s.Figure.Name, "±", "rounds", "of ceiling", "verdict", "run"}, Text: []int{0, 5, 6}}
 		for _, point := range slices.Backward(s.Points) {
 			cells := historyRow(s, point, 1e300)
@@ -177,7 +178,7 @@ func historyHTML(out io.Writer, all []compare.Series, notes []string) error {
 		p.Sections = append(p.Sections, section)
 	}
 	for _, n := range notes {
-		p.Notes = append(p.Notes, clean(n, longSentence))
+		p.Notes = append(p.Notes, text.Clean(n, longSentence))
 	}
 	data, err := json.Marshal(drawings) // it escapes <, > and &
 	if err != nil {

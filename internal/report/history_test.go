@@ -29,7 +29,7 @@ func someSeries() []compare.Series {
 
 func TestHistoryFormats(t *testing.T) {
 	for format, wanted := range map[Format][]string{
-		TTY:  {"1,000  ± 2.0 %", "83.0 %", "INVALID", "▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇", "note: one is left out", "=rand-write?[2J"},
+		TTY:  {"1,000  ± 2.0 %", "83.0 %", "INVALID", "▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇", "note: one is left out", "=rand-write\ufffd[2J"},
 		CSV:  {"'=rand-write", "2026-11-01T03:00:00Z", "6.8"},
 		JSON: {`"schema_version": 2`, `"series"`},
 		HTML: {`data-chart="trend"`, "&lt;b&gt;db1", "one is left out"},
@@ -75,7 +75,7 @@ func TestAgainstFormats(t *testing.T) {
 	for format, wanted := range map[Format][]string{
 		TTY: {
 			"1,000 [900, 1,110]  700  -30.0 %  regression", "as expected; could have seen a loss of about 20 %", "too few runs to judge (4 of 5)",
-			"w: since the run before, kernel was 6.1 and is 6.8", "new?",
+			"w: since the run before, kernel was 6.1 and is 6.8", "new\ufffd",
 		},
 		Markdown: {"| w | IOPS | 1,000 \\[900, 1,110\\] | 700 | -30.0 % | regression |", "&lt;i&gt;"},
 		JSON:     {`"standing": "regression"`},

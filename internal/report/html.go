@@ -29,7 +29,7 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 		},
 		"bar":     func(share float64) float64 { return 100 * min(share/fullBar, 1) },
 		"hundred": func(share float64) float64 { return 100 * share },
-		"code":    func(id, text string) code { return code{id, text} },
+		"code":    func(id, phrase string) code { return code{id, phrase} },
 	}).Parse(markup))
 })
 

@@ -6,9 +6,9 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -25,7 +25,7 @@ func Inspect(w io.Writer, t *topology.Topology, width int) error {
 	if len(t.Notes) > 0 {
 		p.printf("\nnotes\n")
 		for _, n := range t.Notes {
-			p.line("  - ", "    ", strings.Fields(clean(n, 600))...)
+			p.line("  - ", "    ", strings.Fields(text.Clean(n, 600))...)
 		}
 	}
 	return p.out.Flush()
@@ -71,20 +71,6 @@ func facts(all ...string) []string {
 	return all
 }
 
-// clean makes a name from outside fit to print: no control characters, no more than most characters.
-func clean(s string, most int) string {
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, s)
-	if utf8.RuneCountInString(s) > most {
-		s = string([]rune(s)[:most-1]) + "…"
-	}
-	return s
-}
-
 // known prints a value that is not zero behind its name.
 func known[T comparable](name string, v T) string {
 	var zero T
@@ -96,12 +82,12 @@ func known[T comparable](name string, v T) string {
 
 func (p *inspector) host() {
 	h := p.t.Host
-	linux := known("Linux", clean(h.Kernel, 40))
-	if name := clean(h.Name, 64); name != "" || linux != "" {
-		p.line("host ", "     ", facts(name, clean(h.OS, 60), linux, clean(h.Virt, 40), some(h.CPUs, "CPU"), known("memory", h.Memory))...)
+	linux := known("Linux", text.Clean(h.Kernel, 40))
+	if name := text.Clean(h.Name, 64); name != "" || linux != "" {
+		p.line("host ", "     ", facts(name, text.Clean(h.OS, 60), linux, text.Clean(h.Virt, 40), some(h.CPUs, "CPU"), known("memory", h.Memory))...)
 	}
 	if i := p.t.Instance; i.Type != "" || i.Baseline.Known() {
-		p.line("instance ", "         ", append(facts(clean(i.Type, 40), limits(i.Baseline, true), burst(i), left("IOPS", i.IOBalance), left("throughput", i.RateBalance)),
+		p.line("instance ", "         ", append(facts(text.Clean(i.Type, 40), limits(i.Baseline, true), burst(i), left("IOPS", i.IOBalance), left("throughput", i.RateBalance)),
 			from(i.Origin)...)...)
 	}
 }
@@ -111,14 +97,7 @@ func some(n int, what string) string {
 	if n == 0 {
 		return ""
 	}
-	return plural(n, what)
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return text.Plural(n, what)
 }
 
 // limits prints capacities; si for what its vendor states in MB/s.
@@ -164,7 +143,7 @@ func origin(o topology.Origin) string {
 	if o.Kind == topology.Unknown {
 		return ""
 	}
-	return clean(strings.TrimSpace(string(o.Kind)+" "+o.Where), 240)
+	return text.Clean(strings.TrimSpace(string(o.Kind)+" "+o.Where), 240)
 }
 
 // from is an origin in words that may stand on different lines, for addresses are long.
@@ -198,7 +177,7 @@ func (p *inspector) arrays() {
 		if a.Path != "" {
 			name = strings.TrimPrefix(a.Path, "/dev/")
 		}
-		p.line("  "+clean(name, 60)+": ", "    ", append(words, from(a.Origin)...)...)
+		p.line("  "+text.Clean(name, 60)+": ", "    ", append(words, from(a.Origin)...)...)
 		for _, key := range []string{"level", "copies", "chunk"} {
 			if o, ok := a.Origins[key]; ok && o != a.Origin {
 				p.line("    ", "    ", append([]string{key}, from(o)...)...)
@@ -217,7 +196,7 @@ func (p *inspector) volumes(all []topology.Volume) {
 		}
 		v := all[i]
 		i += n
-		what := clean(v.Type, 20)
+		what := text.Clean(v.Type, 20)
 		switch {
 		case v.Missing:
 			what = "missing"

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
 
@@ -24,7 +25,7 @@ func (p *inspector) targets() {
 			}
 		}
 		p.printf("\n")
-		p.line("", "  ", append([]string{clean(target.Path, 200)}, facts("for "+strings.Join(roles, " and "), known("free", target.Free))...)...)
+		p.line("", "  ", append([]string{text.Clean(target.Path, 200)}, facts("for "+strings.Join(roles, " and "), known("free", target.Free))...)...)
 		if target.Mount == nil {
 			p.node(target.Device, "", true)
 			continue
@@ -35,7 +36,7 @@ func (p *inspector) targets() {
 
 func (p *inspector) mount(target topology.Target) {
 	m := target.Mount
-	words := facts(clean(m.FS, 20), "on "+clean(m.Point, 200), geometry(m, p.t.Array(target.Array)))
+	words := facts(text.Clean(m.FS, 20), "on "+text.Clean(m.Point, 200), geometry(m, p.t.Array(target.Array)))
 	p.line("└─ ", "   ", words...)
 	bar := "   │  "
 	if m.Device == "" {
@@ -44,7 +45,7 @@ func (p *inspector) mount(target topology.Target) {
 	var options []string
 	for _, o := range m.Options {
 		if k, _, _ := strings.Cut(o, "="); !slices.Contains([]string{"sunit", "swidth", "stripe"}, k) {
-			options = append(options, clean(o, 60))
+			options = append(options, text.Clean(o, 60))
 		}
 	}
 	if len(options) > 0 {
@@ -52,7 +53,7 @@ func (p *inspector) mount(target topology.Target) {
 	}
 	for _, other := range p.t.Tree.MountsOf(m.Device) {
 		if other.Point != m.Point {
-			p.line(bar, bar, "also", "mounted", "on", clean(other.Point, 200))
+			p.line(bar, bar, "also", "mounted", "on", text.Clean(other.Point, 200))
 		}
 	}
 	if m.Device != "" {
@@ -121,9 +122,9 @@ func (p *inspector) describe(d *block.Device) []string {
 	case d.Kind == block.Partition:
 		all = append(all, "partition at "+d.Start.String())
 	case d.Kind == block.Loop:
-		all = append(all, known("loop over", clean(d.Backing, 120)))
+		all = append(all, known("loop over", text.Clean(d.Backing, 120)))
 	default:
-		all = append(all, known("serial", clean(d.Serial, 40)))
+		all = append(all, known("serial", text.Clean(d.Serial, 40)))
 		all = append(all, kindOf(d)...)
 	}
 	if d.ReadOnly {
@@ -132,7 +133,7 @@ func (p *inspector) describe(d *block.Device) []string {
 	return append([]string{shortPath(d)}, facts(all...)...)
 }
 
-func shortPath(d *block.Device) string { return clean(strings.TrimPrefix(d.Path, "/dev/"), 60) }
+func shortPath(d *block.Device) string { return text.Clean(strings.TrimPrefix(d.Path, "/dev/"), 60) }
 
 // kindOf is what drives of one sort share.
 func kindOf(d *block.Device) []string {
@@ -140,7 +141,7 @@ func kindOf(d *block.Device) []string {
 	if d.NUMANode >= 0 {
 		node = fmt.Sprintf("NUMA node %d", d.NUMANode)
 	}
-	return []string{clean(d.Model, 40), known("firmware", clean(d.Firmware, 16)), node}
+	return []string{text.Clean(d.Model, 40), known("firmware", text.Clean(d.Firmware, 16)), node}
 }
 
 func (p *inspector) raid(r *block.Raid) []string {
@@ -152,25 +153,25 @@ func (p *inspector) raid(r *block.Raid) []string {
 			layout += fmt.Sprintf(" far=%d", far)
 		}
 	}
-	all := []string{clean(r.Level, 12), some(r.Disks, "member"), known("chunk", r.Chunk), layout, clean(r.State, 20)}
+	all := []string{text.Clean(r.Level, 12), some(r.Disks, "member"), known("chunk", r.Chunk), layout, text.Clean(r.State, 20)}
 	if r.Degraded > 0 {
 		all = append(all, fmt.Sprintf("DEGRADED by %d", r.Degraded))
 	}
 	if r.Action != "" && r.Action != "idle" {
-		s := fmt.Sprintf("%s %.1f %%", clean(r.Action, 12), 100*r.Progress)
+		s := fmt.Sprintf("%s %.1f %%", text.Clean(r.Action, 12), 100*r.Progress)
 		switch {
 		case r.Speed > 0:
 			s += " at " + r.Speed.String()
 		case r.Progress == 0:
-			s = clean(r.Action, 12) + " not begun"
+			s = text.Clean(r.Action, 12) + " not begun"
 		}
 		all = append(all, s)
 	}
-	return append(all, known("metadata", clean(r.Metadata, 12)), known("bitmap", clean(r.Bitmap, 12)))
+	return append(all, known("metadata", text.Clean(r.Metadata, 12)), known("bitmap", text.Clean(r.Bitmap, 12)))
 }
 
 func volume(v *block.Vol) []string {
-	segment := clean(v.Segment, 20)
+	segment := text.Clean(v.Segment, 20)
 	if segment == "" {
 		segment = "layout unknown"
 	}
@@ -179,7 +180,7 @@ func volume(v *block.Vol) []string {
 	}
 	stripes := ""
 	if v.Stripes > 1 {
-		stripes = plural(v.Stripes, "stripe")
+		stripes = text.Plural(v.Stripes, "stripe")
 	}
 	return []string{"logical volume", segment, stripes, known("chunk", v.Chunk)}
 }
@@ -201,8 +202,8 @@ func queueFacts(q block.Queue) []string {
 		readAhead = "queue settings unknown"
 	}
 	return []string{
-		known("scheduler", clean(q.Scheduler, 20)), known("depth", q.Requests), readAhead,
-		known("max I/O", q.MaxSectors), known("cache", clean(q.WriteCache, 20)), sectors, media,
+		known("scheduler", text.Clean(q.Scheduler, 20)), known("depth", q.Requests), readAhead,
+		known("max I/O", q.MaxSectors), known("cache", text.Clean(q.WriteCache, 20)), sectors, media,
 	}
 }
 
@@ -225,7 +226,7 @@ func (p *inspector) members(d *block.Device, subs []string) []member {
 			}
 			subs = append(subs, m.Name)
 			if m.State != "in_sync" {
-				state[m.Name] = strings.ToUpper(clean(m.State, 30))
+				state[m.Name] = strings.ToUpper(text.Clean(m.State, 30))
 			}
 		}
 	}
@@ -264,7 +265,7 @@ func (p *inspector) rows(d *block.Device, subs []string, prefix string) bool {
 		if i == len(all)-1 {
 			branch, cont = "└─ ", "      "
 		}
-		words := append([]string{shortPath(m.leaf)}, facts(known("", m.leaf.Size), known("serial", clean(m.leaf.Serial, 40)))...)
+		words := append([]string{shortPath(m.leaf)}, facts(known("", m.leaf.Size), known("serial", text.Clean(m.leaf.Serial, 40)))...)
 		switch {
 		case m.part.Kind == block.Partition:
 			words = append([]string{shortPath(m.part), "at", m.part.Start.String(), "of"}, words...)

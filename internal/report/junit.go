@@ -85,14 +85,14 @@ func junitScenario(s *bundle.Scenario, sec section) junitSuite {
 	suite.Time = took
 	for j, r := range sec.Targets.Rows {
 		c := junitCase{Class: name, Name: r[0], Time: "0"}
-		text := fmt.Sprintf("measured %s, expected %s", r[1], r[2])
+		phrase := fmt.Sprintf("measured %s, expected %s", r[1], r[2])
 		switch t := s.Thresholds[j]; {
 		case t.Outcome == verdict.NotJudged:
 			c.Skipped = &junitMessage{Message: r[3]}
 		case t.Outcome == verdict.Missed:
-			c.Failure = &junitMessage{Message: text}
+			c.Failure = &junitMessage{Message: phrase}
 		default:
-			c.Out = text
+			c.Out = phrase
 		}
 		suite.Cases = append(suite.Cases, c)
 	}
@@ -113,11 +113,11 @@ func junitScenario(s *bundle.Scenario, sec section) junitSuite {
 
 func junitVerdict(s *bundle.Scenario, sec section, name, took string) junitCase {
 	c := junitCase{Class: name, Name: "verdict", Time: took}
-	says := append([]string{}, sec.Invalid...)
+	messages := append([]string{}, sec.Invalid...)
 	for _, p := range sec.Findings {
-		says = append(says, p.Code+" "+p.Severity+": "+p.Says)
+		messages = append(messages, p.Code+" "+p.Severity+": "+p.Message)
 	}
-	text := strings.Join(says, "\n")
+	phrase := strings.Join(messages, "\n")
 	message := fmt.Sprintf("%s: measured %s, %s", sec.Verdict, join(" ", sec.Measured, sec.Doubt), sec.Of())
 	switch {
 	case s.Result == nil:
@@ -126,11 +126,11 @@ func junitVerdict(s *bundle.Scenario, sec section, name, took string) junitCase 
 		c.Skipped = &junitMessage{Message: "measured: there was nothing to judge it by"}
 		c.Out = join("\n", message, text)
 	case s.Verdict == verdict.Fail:
-		c.Failure = &junitMessage{message, text}
+		c.Failure = &junitMessage{message, phrase}
 	case s.Verdict == verdict.Invalid:
-		c.Error = &junitMessage{message, text}
+		c.Error = &junitMessage{message, phrase}
 	default:
-		c.Out = join("\n", message, text)
+		c.Out = join("\n", message, phrase)
 	}
 	return c
 }

@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/lint"
 	"plimsoll/internal/script"
+	"plimsoll/internal/text"
 )
 
 // Linted is what lint found, in which documents.
@@ -83,17 +84,10 @@ func lintText(w io.Writer, l Linted) error {
 	for _, f := range l.Files {
 		jobs += len(f.Jobs)
 	}
-	fmt.Fprintf(&b, "%s in %s: %s, %s, %d info\n", countOf(jobs, "fio command or job file", "fio commands and job files"), countOf(len(l.Files), "document", "documents"),
-		countOf(count[finding.Fail], "error", "errors"), countOf(count[finding.Warn], "warning", "warnings"), count[finding.Info])
+	fmt.Fprintf(&b, "%s in %s: %s, %s, %d info\n", text.Plural(jobs, "fio command or job file", "fio commands and job files"), text.Plural(len(l.Files), "document", "documents"),
+		text.Plural(count[finding.Fail], "error", "errors"), text.Plural(count[finding.Warn], "warning", "warnings"), count[finding.Info])
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func countOf(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 func lintJSON(found []finding.Finding) any {
@@ -127,7 +121,7 @@ func sarif(l Linted) any {
 	found := l.Findings
 	type object map[string]any
 	level := map[finding.Severity]string{finding.Fail: "error", finding.Warn: "warning", finding.Info: "note"}
-	text := func(s string) object { return object{"text": s} }
+	phrase := func(s string) object { return object{"text": s} }
 	rules := []object{}
 	var codes []finding.Code
 	for _, r := range lint.Rules() {
@@ -136,7 +130,7 @@ func sarif(l Linted) any {
 		}
 		codes = append(codes, r.Code)
 		rules = append(rules, object{
-			"id": r.Code, "shortDescription": text(r.Title), "fullDescription": text(r.Why), "help": text(r.Fix),
+			"id": r.Code, "shortDescription": phrase(r.Title), "fullDescription": phrase(r.Why), "help": phrase(r.Fix),
 			"defaultConfiguration": object{"level": cmp.Or(level[r.Severity], "error")},
 		})
 	}
@@ -144,7 +138,7 @@ func sarif(l Linted) any {
 	for _, f := range found {
 		uri := (&url.URL{Path: filepath.ToSlash(f.File())}).String()
 		results = append(results, object{
-			"ruleId": f.Code, "ruleIndex": slices.Index(codes, f.Code), "level": cmp.Or(level[f.Severity], "error"), "message": text(f.Message + " " + f.Fix),
+			"ruleId": f.Code, "ruleIndex": slices.Index(codes, f.Code), "level": cmp.Or(level[f.Severity], "error"), "message": phrase(f.Message + " " + f.Fix),
 			"locations": []object{{"physicalLocation": object{
 				"artifactLocation": object{"uri": uri}, "region": object{"startLine": f.Line, "startColumn": f.Col},
 			}}},

@@ -27,11 +27,15 @@ func fence(lines ...string) string {
 func writeMarkdown(out *bufio.Writer, v *view) {
 	fmt.Fprintf(out, "# %s\n\n", md(v.Word))
 	for _, r := range v.Reasons {
-		fmt.Fprintf(out, "- %s\n", md(r))
+		fmt.Fprintf(out, "- %s\n", md(r.Text))
+		if r.Next != "" {
+			fmt.Fprintf(out, "  Next: %s\n", md(r.Next))
+		}
 	}
 	about := slices.DeleteFunc([]string{v.Suite, v.Host, v.Created, v.Tool, v.Fio}, func(s string) bool { return s == "" })
 	fmt.Fprintf(out, "\n%s\n\n", md(strings.Join(about, ", ")))
-	mdOverview(out, v.Rows)
+	mdTiles(out, v.Tiles)
+	mdOverview(out, v)
 	if len(v.Findings) > 0 {
 		fmt.Fprint(out, "\n## Findings\n")
 	}
@@ -55,16 +59,35 @@ func mdBar(share float64) string {
 	return strings.Repeat("█", n) + strings.Repeat("░", 10-n)
 }
 
-func mdOverview(out *bufio.Writer, rows []row) {
-	t := table{
-		Head: []string{"#", "scenario", "role", "measured", "ceiling", "%", "", "binds", "p50", "p99", "verdict"}, Text: []int{1, 2, 6, 7, 10},
+// mdTiles prints the key figures.
+func mdTiles(out *bufio.Writer, tiles []tile) {
+	for _, t := range tiles {
+		fmt.Fprintf(out, "- %s: **%s** (%s)\n", md(t.What), md(t.Figure), md(t.Of))
 	}
-	for _, r := range rows {
-		measured, binds, bar := join(" ", r.Measured, r.Doubt), join(", ", r.Binds, r.Burst), ""
+	if len(tiles) > 0 {
+		fmt.Fprintln(out)
+	}
+}
+
+func mdOverview(out *bufio.Writer, v *view) {
+	t := table{
+		Head: []string{"#", "scenario", "role", "measured", "ceiling", "%", "", "limited by", "p50", "p99", "verdict"}, Text: []int{1, 2, 6, 7, 10},
+	}
+	if v.NoCeiling {
+		t = table{Head: []string{"#", "scenario", "role", "measured", "p50", "p99", "verdict"}, Text: []int{1, 2, 6}}
+		for _, r := range v.Rows {
+			t.Rows = append(t.Rows, []string{r.Num, r.Name, r.Role, join(" ", r.Measured, r.Doubt), r.P50, r.P99, r.Verdict})
+		}
+		mdTable(out, t)
+		fmt.Fprintf(out, "\n%s\n", md(noCeiling))
+		return
+	}
+	for _, r := range v.Rows {
+		measured, limit, bar := join(" ", r.Measured, r.Doubt), join(", ", r.LimitedBy, r.Burst), ""
 		if r.Share > 0 {
 			bar = mdBar(r.Share)
 		}
-		t.Rows = append(t.Rows, []string{r.Num, r.Name, r.Role, measured, r.Ceiling, r.Percent, bar, binds, r.P50, r.P99, r.Verdict})
+		t.Rows = append(t.Rows, []string{r.Num, r.Name, r.Role, measured, r.Ceiling, r.Percent, bar, limit, r.P50, r.P99, r.Verdict})
 	}
 	mdTable(out, t)
 }
@@ -106,7 +129,10 @@ func mdFacts(out *bufio.Writer, all []fact) {
 }
 
 func mdProblem(out *bufio.Writer, p problem) {
-	fmt.Fprintf(out, "\n### %s %s: %s\n\n%s\n", md(p.Code), md(p.Severity), md(p.Title), md(p.Says))
+	fmt.Fprintf(out, "\n### %s %s: %s\n\n%s\n", md(p.Code), md(p.Severity), md(p.Title), md(p.Message))
+	if of := scenarioNames(p); of != "" {
+		fmt.Fprintf(out, "\nScenarios: %s\n", md(of))
+	}
 	mdTable(out, p.Evidence)
 	for _, part := range [][2]string{{"Why it matters", p.Why}, {"What to do", p.Fix}} {
 		if part[1] != "" {
@@ -120,14 +146,17 @@ func mdProblem(out *bufio.Writer, p problem) {
 
 func mdSection(out *bufio.Writer, s section) {
 	fmt.Fprintf(out, "\n## %s %s\n\n", md(s.Num), md(s.Name))
-	if text := join(". ", s.Title, s.Why); text != "" {
-		fmt.Fprintf(out, "%s\n\n", md(text))
+	if phrase := join(". ", s.Title, s.Why); phrase != "" {
+		fmt.Fprintf(out, "%s\n\n", md(phrase))
 	}
 	fmt.Fprintf(out, "Verdict: %s. Measured %s", md(s.Verdict), md(join(", ", join(" ", s.Measured, s.Doubt), s.Also, s.Sync)))
 	if s.Ceiling != unknown {
 		fmt.Fprintf(out, ", %s", md(s.Of()))
 	}
-	fmt.Fprintf(out, "; binds: %s.\n", md(join(", ", s.Binds, s.Burst)))
+	if s.LimitedBy != unknown {
+		fmt.Fprintf(out, ", limited by %s", md(join(", ", s.LimitedBy, s.Burst)))
+	}
+	fmt.Fprint(out, ".\n")
 	for _, why := range s.Invalid {
 		fmt.Fprintf(out, "\n**Invalid**: %s\n", md(why))
 	}
@@ -135,14 +164,14 @@ func mdSection(out *bufio.Writer, s section) {
 	mdTable(out, s.Targets)
 	mdTable(out, s.Bounds)
 	if len(s.Depth) > 0 {
-		t := table{Caption: "I/Os in flight", Head: []string{"seen", "", ""}, Text: []int{0, 2}}
+		t := table{Caption: "Queue depth", Head: []string{"measured", "", ""}, Text: []int{0, 2}}
 		for _, d := range s.Depth {
 			t.Rows = append(t.Rows, []string{d.How, d.Value, mdBar(d.Share)})
 		}
 		mdTable(out, t)
 	}
-	if s.Told != "" {
-		fmt.Fprintf(out, "\n%s\n", md(s.Told))
+	if s.Note != "" {
+		fmt.Fprintf(out, "\n%s\n", md(s.Note))
 	}
 	mdTable(out, s.Devices)
 	if len(s.Facts) > 0 {
@@ -150,7 +179,7 @@ func mdSection(out *bufio.Writer, s section) {
 		mdFacts(out, s.Facts)
 	}
 	for _, d := range s.Doubts {
-		fmt.Fprintf(out, "- Doubt: %s\n", md(d))
+		fmt.Fprintf(out, "- Caveat: %s\n", md(d))
 	}
 	if s.Command != "" {
 		fmt.Fprint(out, "\n", fence(s.Command))

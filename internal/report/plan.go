@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/provision"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
 
@@ -30,7 +31,7 @@ func Plan(w io.Writer, p *provision.Plan) {
 			if m.Destroy {
 				note = "  WHAT IS ON IT WILL BE LOST"
 			}
-			fmt.Fprintf(w, "  %-20s  %-14s %8v  %s%s\n", clean(m.Serial, 40), m.Path, m.Size, clean(m.Model, 32), note)
+			fmt.Fprintf(w, "  %-20s  %-14s %8v  %s%s\n", text.Clean(m.Serial, 40), m.Path, m.Size, text.Clean(m.Model, 32), note)
 		}
 		for i, st := range a.Steps {
 			fmt.Fprintf(w, "\n  %2d  %s%s\n", i+1, st.Title, map[provision.StepState]string{provision.StepDone: " (done)", provision.StepBegun: " (begun; will be repaired)"}[st.State])
@@ -49,7 +50,7 @@ func Plan(w io.Writer, p *provision.Plan) {
 		fmt.Fprintf(w, "note: %s\n", n)
 	}
 	if n := p.Steps(); n > 0 {
-		fmt.Fprintf(w, "%s to do.\n", plural(n, "step"))
+		fmt.Fprintf(w, "%s to do.\n", text.Plural(n, "step"))
 	} else {
 		fmt.Fprintln(w, "Every step is done; apply only checks that all is in place.")
 	}
@@ -81,7 +82,7 @@ func Differences(w io.Writer, decl *topology.Declaration, diffs []provision.Diff
 		for _, d := range diffs {
 			if d.Array == a.Name {
 				n++
-				fmt.Fprintf(w, "%s: %s: %s; expected: %s\n", a.Name, d.What, clean(d.Have, 200), clean(d.Want, 200))
+				fmt.Fprintf(w, "%s: %s: %s; expected: %s\n", a.Name, d.What, text.Clean(d.Have, 200), text.Clean(d.Want, 200))
 			}
 		}
 		if n == 0 {

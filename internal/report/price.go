@@ -53,14 +53,14 @@ func (t *terminal) volumePrice(typ string) {
 }
 
 func tierText(all []cloud.Tier, i int, t cloud.Tier, unit string) string {
-	text := "$" + t.USD.Exact() + " for each" + unit
+	phrase := "$" + t.USD.Exact() + " for each" + unit
 	if t.Above > 0 {
-		text += " above " + units.IOPS(t.Above).String()
+		phrase += " above " + units.IOPS(t.Above).String()
 	}
 	if i+1 < len(all) {
-		text += " up to " + units.IOPS(all[i+1].Above).String()
+		phrase += " up to " + units.IOPS(all[i+1].Above).String()
 	}
-	return text
+	return phrase
 }
 
 func (t *terminal) instancePrice(typ string) {
@@ -76,14 +76,14 @@ func (t *terminal) instancePrice(typ string) {
 
 // priceSource cites a price's source, with a warning when it is old.
 func priceSource(from cloud.Provenance) string {
-	text := "source: " + from.String()
+	phrase := "source: " + from.String()
 	if from.Trust != cloud.Verified {
-		text += ", second-hand"
+		phrase += ", second-hand"
 	}
 	if from.Stale(time.Now()) {
-		text += "; older than a year"
+		phrase += "; older than a year"
 	}
-	return text
+	return phrase
 }
 
 func (t *terminal) priceSources() {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+
 	cmpor "cmp"
 	"encoding"
 	"encoding/json"
@@ -163,7 +164,7 @@ func readComments(t *testing.T) map[string]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := func(groups ...*ast.CommentGroup) string {
+		phrase := func(groups ...*ast.CommentGroup) string {
 			var parts []string
 			for _, g := range groups {
 				if s := strings.Join(strings.Fields(g.Text()), " "); s != "" {
@@ -183,11 +184,11 @@ func readComments(t *testing.T) map[string]string {
 					continue
 				}
 				name := src.Name.Name + "." + typ.Name.Name
-				all[name] = text(decl.Doc, typ.Doc)
+				all[name] = phrase(decl.Doc, typ.Doc)
 				if body, ok := typ.Type.(*ast.StructType); ok {
 					for _, f := range body.Fields.List {
 						for _, id := range f.Names {
-							all[name+"."+id.Name] = text(f.Doc, f.Comment)
+							all[name+"."+id.Name] = phrase(f.Doc, f.Comment)
 						}
 					}
 				}
@@ -277,10 +278,10 @@ func TestJSONFollowsItsSchema(t *testing.T) {
 		}
 	}
 	loose := compile(t, false)
-	for bad, text := range map[string]string{
+	for bad, phrase := range map[string]string{
 		"no schema": `{"outcome":"READY","run":{},"scenarios":[],"findings":[]}`, "a list": `[]`, "a word for a number": `{"schema":"1"}`,
 	} {
-		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(phrase))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 	"plimsoll/internal/verdict"
@@ -31,7 +32,7 @@ type section struct {
 	Targets table
 	Devices table
 	Depth   []depth
-	Told    string // why the depths differ
+	Note    string // why the depths differ
 	Doubts  []string
 	// Findings that name this scenario.
 	Findings []problem
@@ -44,7 +45,7 @@ type depth struct {
 }
 
 func newSection(s *bundle.Scenario, i int) section {
-	v := section{row: newRow(s, i), Why: clean(s.Why, longSentence)}
+	v := section{row: newRow(s, i), Why: text.Clean(s.Why, longSentence)}
 	if s.Ceiling != nil {
 		v.Bounds = boundsTable(s.Ceiling)
 		v.Doubts = append(v.Doubts, s.Ceiling.Notes...)
@@ -61,14 +62,14 @@ func newSection(s *bundle.Scenario, i int) section {
 		}
 	}
 	for _, arg := range r.Command {
-		v.Args = append(v.Args, quote(arg))
+		v.Args = append(v.Args, text.ShellQuote(arg))
 	}
 	v.Command = strings.Join(v.Args, " ")
 	v.Facts = runFacts(r)
 	v.Raw = rawTable(r)
 	v.Targets = thresholdsTable(s)
 	v.Devices = devicesTable(r)
-	v.Depth, v.Told = depths(r.Depth), clean(r.Depth.Note, longSentence)
+	v.Depth, v.Note = depths(r.Depth), text.Clean(r.Depth.Note, longSentence)
 	v.Doubts = append(v.Doubts, r.Doubts...)
 	for _, e := range []struct {
 		what   string
@@ -79,7 +80,7 @@ func newSection(s *bundle.Scenario, i int) section {
 		}
 	}
 	if n := len(r.Unread); n > 0 {
-		v.Doubts = append(v.Doubts, fmt.Sprintf("%s of fio's output not understood; the first is %q", plural(n, "line"), r.Unread[0].Text))
+		v.Doubts = append(v.Doubts, fmt.Sprintf("%s of fio's output could not be parsed; the first is %q", text.Plural(n, "line"), r.Unread[0].Text))
 	}
 	v.clean()
 	return v
@@ -87,22 +88,22 @@ func newSection(s *bundle.Scenario, i int) section {
 
 func (v *section) clean() {
 	for i := range v.Doubts {
-		v.Doubts[i] = clean(v.Doubts[i], longSentence)
+		v.Doubts[i] = text.Clean(v.Doubts[i], longSentence)
 	}
 	for i := range v.Invalid {
-		v.Invalid[i] = clean(v.Invalid[i], longSentence)
+		v.Invalid[i] = text.Clean(v.Invalid[i], longSentence)
 	}
 }
 
 func runFacts(r *result.Result) []fact {
 	var all []fact
 	add := func(name, format string, args ...any) {
-		all = append(all, fact{name, clean(fmt.Sprintf(format, args...), 2*longName)})
+		all = append(all, fact{name, text.Clean(fmt.Sprintf(format, args...), 2*longName)})
 	}
 	if r.Measured > 0 {
-		window := lasting(r.Measured)
+		window := text.Duration(r.Measured)
 		if r.Planned > 0 && (r.Measured-r.Planned).Abs() > time.Second {
-			window += " of " + lasting(r.Planned) + " planned"
+			window += " of " + text.Duration(r.Planned) + " planned"
 		}
 		add("measured for", "%s", window)
 	}
@@ -110,18 +111,18 @@ func runFacts(r *result.Result) []fact {
 		add("IOPS", "%s, 95 %% between %s and %s (%d batches)", units.IOPS(e.Center), units.IOPS(e.Lo), units.IOPS(e.Hi), e.N)
 	}
 	if e := r.BW; e.HasInterval() {
-		add("bandwidth", "%s, 95 %% between %s and %s", throughput(units.Rate(e.Center)), throughput(units.Rate(e.Lo)), throughput(units.Rate(e.Hi)))
+		add("bandwidth", "%s, 95 %% between %s and %s", units.Rate(e.Center).String(), units.Rate(e.Lo).String(), units.Rate(e.Hi).String())
 	}
 	if c := r.Total.CPU; c.User+c.System > 0 {
-		add("fio's CPU", "%s user, %s system of a core a job", percent(c.User), percent(c.System))
+		add("fio's CPU", "%s user, %s system of a core a job", text.Percent(c.User), text.Percent(c.System))
 	}
 	if h := r.Host; h != nil {
-		add("machine's CPU", "%s user, %s system, %s waiting for I/O of %s", percent(h.User), percent(h.System), percent(h.IOWait), plural(h.CPUs, "core"))
+		add("machine's CPU", "%s user, %s system, %s waiting for I/O of %s", text.Percent(h.User), text.Percent(h.System), text.Percent(h.IOWait), text.Plural(h.CPUs, "core"))
 		if h.IOSome > 0 || h.IOFull > 0 {
-			add("I/O pressure", "some %s, full %s of the time", percent(h.IOSome), percent(h.IOFull))
+			add("I/O pressure", "some %s, full %s of the time", text.Percent(h.IOSome), text.Percent(h.IOFull))
 		}
 		add("dirty pages", "at most %s, %s in writeback", h.DirtyMax, h.WritebackMax)
-		add("watching cost", "%s of a core", percent(h.SamplerCPU))
+		add("monitoring overhead", "%s of a core", text.Percent(h.SamplerCPU))
 	}
 	if r.Source != "" {
 		add("read from", "%s", join(" of ", r.Source, r.Fio))
@@ -138,20 +139,20 @@ func rawTable(r *result.Result) table {
 	add := func(name string, n uint64, rate units.IOPS, bw string, l fio.Latency) {
 		cells := []string{name, units.Group(strconv.FormatUint(n, 10)), rate.String(), bw, none, none}
 		if l.Mean > 0 {
-			cells[4], cells[5] = span(l.Mean), span(l.StdDev)
+			cells[4], cells[5] = units.Latency(l.Mean).String(), units.Latency(l.StdDev).String()
 		}
 		for _, p := range []float64{50, 90, 99, 99.9, 99.99} {
 			cells = append(cells, at(l, p))
 		}
 		most := none
 		if l.Max > 0 {
-			most = span(float64(l.Max))
+			most = units.Latency(float64(l.Max)).String()
 		}
 		t.Rows = append(t.Rows, append(cells, most))
 	}
 	job := func(prefix string, j fio.Job) {
 		for _, d := range directions(j) {
-			add(prefix+d.name, d.N, d.IOPS, throughput(d.BW), completion(d.Direction))
+			add(prefix+d.name, d.N, d.IOPS, d.BW.String(), completion(d.Direction))
 		}
 		if l := j.Sync.Lat; l.Measured() {
 			rate := units.IOPS(0)
@@ -189,16 +190,16 @@ func boundsTable(c *ceiling.Ceiling) table {
 		b := &c.Bounds[i]
 		var marks []string
 		if b == binding {
-			marks = append(marks, "binds")
+			marks = append(marks, "limit")
 		}
 		if b == last && b != binding {
 			marks = append(marks, "sustained")
 		}
 		if b.Burst && b.BurstFor > 0 {
-			marks = append(marks, "lasts "+lasting(b.BurstFor))
+			marks = append(marks, "for "+text.Duration(b.BurstFor))
 		}
 		t.Rows = append(t.Rows, []string{
-			b.Label(), b.IOPS.String(), throughput(b.BW), strings.Join(marks, ", "), clean(b.How, longSentence), cmp.Or(origin(b.Origin), unknown),
+			b.Label(), b.IOPS.String(), b.BW.String(), strings.Join(marks, ", "), text.Clean(b.How, longSentence), cmp.Or(origin(b.Origin), unknown),
 		})
 	}
 	return t
@@ -208,9 +209,9 @@ func thresholdsTable(s *bundle.Scenario) table {
 	t := table{Caption: "Thresholds", Head: []string{"threshold", "measured", "expected", "outcome"}, Text: []int{0, 3}}
 	for _, g := range s.Thresholds {
 		expected := strings.TrimSpace(string(g.Threshold.Op) + " " + g.PrintLimit())
-		cells := []string{clean(g.Threshold.Text, longName), g.PrintMeasured(), expected, string(g.Outcome)}
+		cells := []string{text.Clean(g.Threshold.Text, longName), g.PrintMeasured(), expected, string(g.Outcome)}
 		if g.Outcome == verdict.NotJudged {
-			cells[1], cells[2], cells[3] = none, none, clean("not judged: "+g.Reason, 2*longName)
+			cells[1], cells[2], cells[3] = none, none, text.Clean("not judged: "+g.Reason, 2*longName)
 		}
 		t.Rows = append(t.Rows, cells)
 	}
@@ -226,8 +227,8 @@ func devicesTable(r *result.Result) table {
 		}
 		for _, d := range r.Devices {
 			t.Rows = append(t.Rows, []string{
-				clean(d.Name, 40), d.ReadIOPS.String(), d.WriteIOPS.String(), throughput(d.ReadRate), throughput(d.WriteRate),
-				wait(d.ReadWait), wait(d.WriteWait), figure(d.Queue), percent(d.Util),
+				text.Clean(d.Name, 40), d.ReadIOPS.String(), d.WriteIOPS.String(), d.ReadRate.String(), d.WriteRate.String(),
+				wait(d.ReadWait), wait(d.WriteWait), units.Number(d.Queue), text.Percent(d.Util),
 			})
 		}
 		return t
@@ -241,16 +242,16 @@ func devicesTable(r *result.Result) table {
 		if n == 0 {
 			return none
 		}
-		return span(float64(ms) / float64(n) * 1e6)
+		return units.Latency(float64(ms) / float64(n) * 1e6).String()
 	}
 	for _, d := range r.Disks {
-		name := clean(d.Name, 40)
+		name := text.Clean(d.Name, 40)
 		if d.Member {
 			name = "· " + name
 		}
 		t.Rows = append(t.Rows, []string{
 			name, count(d.Reads), count(d.Writes), count(d.ReadMerges), count(d.WriteMerges),
-			each(d.ReadTicks, d.Reads), each(d.WriteTicks, d.Writes), percent(d.Util),
+			each(d.ReadTicks, d.Reads), each(d.WriteTicks, d.Writes), text.Percent(d.Util),
 		})
 	}
 	return t
@@ -260,7 +261,7 @@ func wait(d time.Duration) string {
 	if d == 0 {
 		return none
 	}
-	return span(float64(d))
+	return units.Latency(float64(d)).String()
 }
 
 func depths(d result.Depth) []depth {
@@ -276,7 +277,7 @@ func depths(d result.Depth) []depth {
 		most = max(most, d.Share)
 	}
 	for i := range all {
-		all[i].Value = figure(all[i].Share)
+		all[i].Value = units.Number(all[i].Share)
 		all[i].Share /= most
 	}
 	return all
@@ -286,7 +287,7 @@ func depths(d result.Depth) []depth {
 func (v *view) storage(b *bundle.Bundle) {
 	t := &b.Run.Topology
 	add := func(name, value string) {
-		if value = clean(strings.TrimSpace(value), 2*longName); value != "" {
+		if value = text.Clean(strings.TrimSpace(value), 2*longName); value != "" {
 			v.Facts = append(v.Facts, fact{name, value})
 		}
 	}
@@ -306,7 +307,7 @@ func (v *view) storage(b *bundle.Bundle) {
 		add(string(g.Role)+" path", g.Path+" "+parens(strings.TrimSpace("free "+g.Free.String())))
 	}
 	for _, k := range slices.Sorted(maps.Keys(b.Run.Labels)) {
-		add(clean(k, 24), b.Run.Labels[k])
+		add(text.Clean(k, 24), b.Run.Labels[k])
 	}
 	if len(b.Run.Imported) > 0 {
 		add("imported from", strings.Join(b.Run.Imported, ", "))
@@ -316,7 +317,7 @@ func (v *view) storage(b *bundle.Bundle) {
 		v.Storage.Rows = append(v.Storage.Rows, arrayCells(a))
 	}
 	for _, n := range t.Notes {
-		v.Notes = append(v.Notes, clean(n, longSentence))
+		v.Notes = append(v.Notes, text.Clean(n, longSentence))
 	}
 }
 
@@ -327,7 +328,7 @@ func arrayCells(a topology.Array) []string {
 		first := a.Volumes[0]
 		made = fmt.Sprintf("%s of %d", made, n)
 		if kind := cmp.Or(first.Type, first.Model); kind != "" {
-			made += " " + clean(kind, 24)
+			made += " " + text.Clean(kind, 24)
 		}
 		if first.Sustained.Known() {
 			each = limits(first.Sustained, !first.Network)
@@ -349,7 +350,7 @@ func arrayCells(a topology.Array) []string {
 	if a.Size > 0 {
 		size = a.Size.String()
 	}
-	return []string{clean(a.Name, 40), made, chunk, size, each, source}
+	return []string{text.Clean(a.Name, 40), made, chunk, size, each, source}
 }
 
 func parens(s string) string {

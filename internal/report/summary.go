@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/internal/result"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -17,7 +18,7 @@ func Summary(w io.Writer, results []*result.Result) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "file\tresult\tIOPS\tbandwidth\tover\tmean\tp50\tp99\t\n")
 	for _, r := range results {
-		file := clean(filepath.Base(r.Source), 40)
+		file := text.Clean(filepath.Base(r.Source), 40)
 		if len(r.Jobs) == 0 {
 			fmt.Fprintf(t, "%s\tno job's result\t\t\t\t\t\t\t\n", file)
 			continue
@@ -26,12 +27,12 @@ func Summary(w io.Writer, results []*result.Result) error {
 		l := latencyOf(r.Total)
 		mean, over := "", ""
 		if l.Mean > 0 {
-			mean = span(l.Mean)
+			mean = units.Latency(l.Mean).String()
 		}
 		if sum.Apart { // a sum of what ran at different times: over which time
-			over = lasting(sum.Window)
+			over = text.Duration(sum.Window)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", file, clean(r.Name, 48),
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", file, text.Clean(r.Name, 48),
 			known("", sum.IOPS), known("", sum.BW), over, mean, at(l, 50), at(l, 99))
 	}
 	return t.Flush()

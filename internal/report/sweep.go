@@ -7,13 +7,15 @@ import (
 	"strings"
 
 	"plimsoll/internal/ceiling"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 // Sweep prints the ceiling of one scenario along one or two axes, and where the limit changes.
 func Sweep(w io.Writer, t *topology.Topology, one Outlook, a ceiling.Axes, points []ceiling.Point, o Options) error {
 	p := newTerminal(w, o)
-	fmt.Fprintf(p.out, "Ceiling of %d %s, swept\n", one.ID, clean(one.Name, 30))
+	fmt.Fprintf(p.out, "Ceiling of %d %s, swept\n", one.ID, text.Clean(one.Name, 30))
 	p.layout(t)
 	if len(points) == 0 || !points[0].Ceiling.Known() {
 		p.unknownHint()
@@ -25,8 +27,8 @@ func Sweep(w io.Writer, t *topology.Topology, one Outlook, a ceiling.Axes, point
 	} else {
 		p.points(points)
 	}
-	for _, text := range knees(points, a) {
-		p.para("", plain, text)
+	for _, phrase := range knees(points, a) {
+		p.para("", plain, phrase)
 	}
 	if depths > 1 && !points[0].Ceiling.HasConcurrency() {
 		p.para("", plain, "The depth matters only together with a latency: add --read-latency and --write-latency.")
@@ -37,7 +39,7 @@ func Sweep(w io.Writer, t *topology.Topology, one Outlook, a ceiling.Axes, point
 func (t *terminal) points(points []ceiling.Point) {
 	fmt.Fprintf(t.out, "\n%9s %8s %12s %13s  %s\n", "bs", "iodepth", "IOPS", "", "limited by")
 	for _, p := range points {
-		fmt.Fprintf(t.out, "%9v %8d %12v %13s  %s\n", p.BS, p.Depth, p.IOPS, throughput(p.BW), p.LimitedBy)
+		fmt.Fprintf(t.out, "%9v %8d %12v %13s  %s\n", p.BS, p.Depth, p.IOPS, p.BW.String(), p.LimitedBy)
 	}
 	fmt.Fprintln(t.out)
 }
@@ -87,12 +89,12 @@ func knees(points []ceiling.Point, a ceiling.Axes) []string {
 		case p.BS != q.BS:
 			all = append(all, fmt.Sprintf("Knee between %v and %v: %s limits below, %s above.", p.BS, q.BS, p.LimitedBy, q.LimitedBy))
 		case p.Depth != q.Depth && !grid: // in a grid the letters show it
-			text := fmt.Sprintf("Knee at bs %v between depth %d and %d: %s limits below, %s above.",
+			phrase := fmt.Sprintf("Knee at bs %v between depth %d and %d: %s limits below, %s above.",
 				p.BS, p.Depth, q.Depth, p.LimitedBy, q.LimitedBy)
 			if n := q.Ceiling.Saturation(); n > 0 {
-				text += fmt.Sprintf(" %s I/Os in flight are enough in all; more only wait.", figure(n))
+				phrase += fmt.Sprintf(" %s I/Os in flight are enough in all; more only wait.", units.Number(n))
 			}
-			all = append(all, text)
+			all = append(all, phrase)
 		}
 	}
 	if len(all) == 0 && len(points) > 1 && !grid {

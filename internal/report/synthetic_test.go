@@ -55,8 +55,8 @@ func instance(kind ceiling.Kind, iops, bw float64, burst bool) ceiling.Bound {
 	return b
 }
 
-func threshold(text string, limit, measured float64, outcome verdict.Outcome) verdict.ThresholdResult {
-	t, err := suite.ParseThreshold(text)
+func threshold(phrase string, limit, measured float64, outcome verdict.Outcome) verdict.ThresholdResult {
+	t, err := suite.ParseThreshold(phrase)
 	if err != nil {
 		panic(err)
 	}

@@ -10,6 +10,8 @@ import (
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"plimsoll/internal/text"
 )
 
 // terminal lays a view out in columns.
@@ -49,7 +51,8 @@ func newTerminal(w io.Writer, o Options) *terminal {
 func writeTTY(out *bufio.Writer, v *view, o Options) {
 	t := newTerminal(out, o)
 	t.head(v)
-	t.overview(v.Rows)
+	t.tiles(v.Tiles)
+	t.overview(v)
 	for _, p := range v.Findings {
 		t.problem(p)
 	}
@@ -63,29 +66,37 @@ func writeTTY(out *bufio.Writer, v *view, o Options) {
 }
 
 // in styles text when colours are wanted.
-func (t *terminal) in(s lipgloss.Style, text string) string {
+func (t *terminal) in(s lipgloss.Style, phrase string) string {
 	if !t.color {
-		return text
+		return phrase
 	}
-	return s.Render(text)
+	return s.Render(phrase)
 }
 
 // para prints text behind a prefix, wrapped, the lines after the first indented as far.
-func (t *terminal) para(prefix string, s lipgloss.Style, text string) {
-	indent := strings.Repeat(" ", ansi.StringWidth(prefix))
-	lines := strings.Split(ansi.Wrap(text, max(t.width-len(indent), 20), ""), "\n")
-	for i, line := range lines {
-		if i > 0 {
-			prefix = indent
+func (t *terminal) para(prefix string, s lipgloss.Style, paragraph string) {
+	indent := strings.Repeat(" ", text.Width(prefix))
+	for i, line := range text.Wrap(paragraph, t.width, prefix, indent) {
+		lead := indent
+		if i == 0 {
+			lead = prefix
 		}
-		fmt.Fprintln(t.out, strings.TrimRight(prefix+t.in(s, strings.TrimSpace(line)), " "))
+		// A word wider than the terminal is broken after all: a hostile name must not push the rest away.
+		body := ansi.Hardwrap(strings.TrimPrefix(line, lead), max(t.width-text.Width(lead), 20), false)
+		for piece := range strings.SplitSeq(body, "\n") {
+			fmt.Fprintln(t.out, strings.TrimRight(lead+t.in(s, strings.TrimLeft(piece, " ")), " "))
+			lead = indent
+		}
 	}
 }
 
 func (t *terminal) head(v *view) {
 	fmt.Fprintln(t.out, t.in(styleOf(v.Verdict).Bold(true), v.Word))
 	for _, r := range v.Reasons {
-		t.para("- ", plain, r)
+		t.para("- ", plain, r.Text)
+		if r.Next != "" {
+			t.para("  Next: ", dim, r.Next)
+		}
 	}
 	about := []string{v.Suite, v.Host, v.Created, v.Tool, v.Fio}
 	about = slices.DeleteFunc(about, func(s string) bool { return s == "" })
@@ -94,66 +105,116 @@ func (t *terminal) head(v *view) {
 	fmt.Fprintln(t.out)
 }
 
-// overview gives each scenario a line of figures and, below it, a line for what has no column at 80: the doubt, what binds,
-// how long a burst lasts.
-func (t *terminal) overview(rows []row) {
-	widths := []int{2, 17, 4, 11, 11, 7, 6, 6, 7} // 79 with the gaps
-	if spare := t.width - 80; spare > 0 {
-		widths[1] += min(spare, 23)
+// tiles prints the key figures.
+func (t *terminal) tiles(all []tile) {
+	for _, one := range all {
+		t.para("  "+text.PadRight(one.What, 22)+"  ", plain, one.Figure+" ("+one.Of+")")
 	}
-	line := func(cells ...string) string {
-		var s strings.Builder
-		for i, c := range cells {
-			c = ansi.Truncate(c, widths[i], "…")
-			pad := strings.Repeat(" ", widths[i]-ansi.StringWidth(c))
-			if i == 1 || i == 2 || i == len(cells)-1 {
-				c += pad
-			} else {
-				c = pad + c
-			}
-			s.WriteString(c)
-			if i < len(cells)-1 {
-				s.WriteByte(' ')
-			}
-		}
-		return strings.TrimRight(s.String(), " ")
-	}
-	fmt.Fprintln(t.out, t.in(bold, line("#", "scenario", "role", "measured", "ceiling", "%", "p50", "p99", "verdict")))
-	for _, r := range rows {
-		share := strings.TrimSuffix(r.Percent, " %")
-		text := line(r.Num, r.Name, r.Role, r.Measured, r.Ceiling, share, tight(r.P50), tight(r.P99), r.Verdict)
-		figures := strings.TrimSuffix(text, r.Verdict)
-		fmt.Fprintln(t.out, figures+t.in(styleOf(r.Verdict), text[len(figures):]))
-		var more []string
-		for _, s := range []string{r.Doubt, r.Also, r.Sync} {
-			if s != "" {
-				more = append(more, s)
-			}
-		}
-		binds := "binds: " + r.Binds
-		if r.Burst != "" {
-			binds += ", " + r.Burst
-		}
-		t.para("   ", dim, strings.Join(append(more, binds), "; "))
+	if len(all) > 0 {
+		fmt.Fprintln(t.out)
 	}
 }
 
-// tight saves a column where each counts: "14.1ms".
-func tight(s string) string { return strings.ReplaceAll(s, " ", "") }
+// column is one of the overview.
+type column struct {
+	head string
+	left bool // aligned
+	cell func(row) string
+}
+
+func overviewColumns(v *view) []column {
+	all := []column{
+		{"#", false, func(r row) string { return r.Num }},
+		{"scenario", true, func(r row) string { return r.Name }},
+		{"role", true, func(r row) string { return r.Role }},
+		{"measured", false, func(r row) string { return r.Measured }},
+	}
+	if !v.NoCeiling {
+		all = append(all,
+			column{"ceiling", false, func(r row) string { return r.Ceiling }},
+			column{"%", false, func(r row) string {
+				if r.Percent == unknown {
+					return none // ceiling is unknown in the cell before
+				}
+				return strings.TrimSuffix(r.Percent, " %")
+			}})
+	}
+	return append(all,
+		column{"p50", false, func(r row) string { return r.P50 }},
+		column{"p99", false, func(r row) string { return r.P99 }},
+		column{"verdict", true, func(r row) string { return r.Verdict }})
+}
+
+// shortestName is the least that the overview leaves of a scenario's name, in columns.
+const shortestName = 12
+
+// overview gives each scenario a line of figures and, below it, a line for what has no column: the doubt, the limit, how
+// long a burst lasts. Names are cut where the figures need the room.
+func (t *terminal) overview(v *view) {
+	columns := overviewColumns(v)
+	widths := make([]int, len(columns))
+	total := len(columns) - 1
+	for i, c := range columns {
+		widths[i] = text.Width(c.head)
+		for _, r := range v.Rows {
+			widths[i] = max(widths[i], text.Width(c.cell(r)))
+		}
+		total += widths[i]
+	}
+	widths[1] = max(widths[1]-max(total-t.width+1, 0), shortestName)
+	line := func(cell func(column) string) string {
+		var b strings.Builder
+		for i, c := range columns {
+			s := text.Clean(cell(c), widths[i])
+			if i > 0 {
+				b.WriteByte(' ')
+			}
+			if c.left {
+				b.WriteString(text.PadRight(s, widths[i]))
+			} else {
+				b.WriteString(text.PadLeft(s, widths[i]))
+			}
+		}
+		return strings.TrimRight(b.String(), " ")
+	}
+	fmt.Fprintln(t.out, t.in(bold, line(func(c column) string { return c.head })))
+	for _, r := range v.Rows {
+		all := line(func(c column) string { return c.cell(r) })
+		figures := strings.TrimSuffix(all, r.Verdict)
+		fmt.Fprintln(t.out, figures+t.in(styleOf(r.Verdict), all[len(figures):]))
+		limit := ""
+		if r.LimitedBy != unknown {
+			limit = "limited by " + join(", ", r.LimitedBy, r.Burst)
+		}
+		if more := join("; ", r.Doubt, r.Also, r.Sync, limit); more != "" {
+			t.para("   ", dim, more)
+		}
+	}
+	if v.NoCeiling && len(v.Rows) > 0 {
+		fmt.Fprintln(t.out)
+		t.para("", dim, noCeiling)
+	}
+}
+
+// noCeiling stands once below a table that has no column for ceilings.
+const noCeiling = "No ceiling: the limits of this storage are unknown. Declare its volumes: plimsoll run --volumes 8xgp3, or in plimsoll.yaml."
 
 func (t *terminal) problem(p problem) {
 	fmt.Fprintln(t.out)
 	t.para("", bold, strings.TrimSpace(fmt.Sprintf("%s %s: %s", p.Code, p.Severity, p.Title)))
-	t.para("  ", styleOf(p.Severity), p.Says)
+	t.para("  ", styleOf(p.Severity), p.Message)
+	if of := scenarioNames(p); of != "" {
+		t.para("  scenarios: ", plain, of)
+	}
 	for _, e := range p.Evidence.Rows {
-		text := e[0] + ": " + e[1]
+		phrase := e[0] + ": " + e[1]
 		if e[2] != "" {
-			text += ", expected " + e[2]
+			phrase += ", expected " + e[2]
 		}
 		if e[3] != "" {
-			text += " (" + e[3] + ")"
+			phrase += " (" + e[3] + ")"
 		}
-		t.para("  - ", dim, text)
+		t.para("  - ", dim, phrase)
 	}
 	if p.Fix != "" {
 		t.para("  fix: ", plain, p.Fix)
@@ -183,28 +244,28 @@ func (t *terminal) section(s section) {
 		for _, d := range s.Depth {
 			all = append(all, d.Value+" "+d.How)
 		}
-		t.para("  in flight: ", plain, strings.Join(all, ", "))
+		t.para("  queue depth: ", plain, strings.Join(all, ", "))
 	}
-	if s.Told != "" {
-		t.para("    ", plain, s.Told)
+	if s.Note != "" {
+		t.para("    ", plain, s.Note)
 	}
 	for _, r := range s.Targets.Rows {
-		text := fmt.Sprintf("%s: %s", r[3], r[0])
+		phrase := fmt.Sprintf("%s: %s", r[3], r[0])
 		if r[1] != none {
-			text += fmt.Sprintf(" (measured %s, expected %s)", r[1], r[2])
+			phrase += fmt.Sprintf(" (measured %s, expected %s)", r[1], r[2])
 		}
-		t.para("  target ", styleOf(r[3]), text)
+		t.para("  threshold ", styleOf(r[3]), phrase)
 	}
 	for _, r := range s.Bounds.Rows {
-		text := fmt.Sprintf("%s IOPS, %s", r[1], r[2])
+		phrase := fmt.Sprintf("%s IOPS, %s", r[1], r[2])
 		if r[3] != "" {
-			text += ", " + r[3]
+			phrase += ", " + r[3]
 		}
-		t.para("  "+r[0]+": ", plain, text+" = "+r[4]+" ["+r[5]+"]")
+		t.para("  "+r[0]+": ", plain, phrase+" = "+r[4]+" ["+r[5]+"]")
 	}
 	t.table(s.Devices)
 	for _, d := range s.Doubts {
-		t.para("  doubt: ", fair, d)
+		t.para("  caveat: ", fair, d)
 	}
 }
 
@@ -252,16 +313,16 @@ func (t *terminal) table(tab table) {
 		gap = "  "
 	}
 	line := func(cells []string) string {
-		var text strings.Builder
+		var phrase strings.Builder
 		for k, j := range columns {
 			pad := strings.Repeat(" ", widths[k]-ansi.StringWidth(cells[j]))
 			if k == 0 {
-				text.WriteString("  " + cells[j] + pad)
+				phrase.WriteString("  " + cells[j] + pad)
 			} else {
-				text.WriteString(gap + pad + cells[j])
+				phrase.WriteString(gap + pad + cells[j])
 			}
 		}
-		return strings.TrimRight(text.String(), " ")
+		return strings.TrimRight(phrase.String(), " ")
 	}
 	fmt.Fprintln(t.out, t.in(dim, line(tab.Head)))
 	for _, r := range tab.Rows {

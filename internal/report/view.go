@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 	"plimsoll/internal/verdict"
@@ -26,22 +27,26 @@ const unknown = Unknown
 type view struct {
 	Word    string // READY, READY WITH WARNINGS, NOT READY, INVALID, or how far the run came
 	Verdict string // pass, warn, fail, invalid; empty when there is none
-	Reasons []string
+	Reasons []reason
 
 	Suite, Host, ID, Created, Tool, Fio string
 
-	Counts   []count // of scenarios by verdict, worst first
-	Tiles    []tile
-	Facts    []fact
-	Storage  table
-	Notes    []string
-	Rows     []row
-	Findings []problem
-	Sections []section
+	Counts []count // of scenarios by verdict, worst first
+	Tiles  []tile
+	// NoCeiling is true when no scenario has a known ceiling: tables then have no columns for one.
+	NoCeiling bool
+	Facts     []fact
+	Storage   table
+	Notes     []string
+	Rows      []row
+	Findings  []problem
+	Sections  []section
 }
 
 type (
-	fact struct{ Name, Value string }
+	// reason is why the verdict is what it is, and what to do next.
+	reason struct{ Text, Next string }
+	fact   struct{ Name, Value string }
 	// count is a number of scenarios with one verdict.
 	count struct {
 		Verdict string
@@ -62,24 +67,24 @@ type (
 type row struct {
 	Num, Name, Title, Role, Anchor string
 
-	Measured string // the key figure
-	Doubt    string // its uncertainty: "± 1.2 %"
-	Also     string // the figure in its other unit
-	Ceiling  string
-	Percent  string // measured of ceiling: "99.6 %"
-	Binds    string
-	Burst    string // how long a burst lasts and what lasts after it; empty when the ceiling itself lasts
+	Measured  string // the key figure
+	Doubt     string // its uncertainty: "± 1.2 %"
+	Also      string // the figure in its other unit
+	Ceiling   string
+	Percent   string // measured of ceiling: "99.6 %"
+	LimitedBy string
+	Burst     string // how long a burst lasts and what lasts after it; empty when the ceiling itself lasts
 
 	Share        float64 // measured of ceiling; 0 when unknown
 	LastingShare float64 // what lasts of the ceiling; 0 when the ceiling itself lasts
 
-	P50, P99, Sync string
+	P50, P99, Sync string // of the sync where the scenario syncs; Sync then has the I/O alone
 	Verdict        string // "not run" when there is no result
 }
 
 // problem is a finding.
 type problem struct {
-	Anchor, Code, Severity, Title, Subject, Says, Why, Fix string
+	Anchor, Code, Severity, Title, Subject, Message, Why, Fix string
 
 	Evidence  table
 	Commands  []string
@@ -89,8 +94,8 @@ type problem struct {
 func newView(b *bundle.Bundle) *view {
 	r := &b.Run
 	v := &view{
-		Word: strings.ToUpper(r.Outcome()), Verdict: string(r.Verdict), Suite: clean(r.Suite.Name, longName),
-		Host: host(&r.Topology), ID: clean(r.ID, 2*longName), Tool: clean(r.Tool, longName), Fio: clean(r.Fio, longName),
+		Word: strings.ToUpper(r.Outcome()), Verdict: string(r.Verdict), Suite: text.Clean(r.Suite.Name, longName),
+		Host: host(&r.Topology), ID: text.Clean(r.ID, 2*longName), Tool: text.Clean(r.Tool, longName), Fio: text.Clean(r.Fio, longName),
 	}
 	if !r.Created.IsZero() {
 		v.Created = r.Created.UTC().Format("2006-01-02 15:04 UTC")
@@ -98,13 +103,14 @@ func newView(b *bundle.Bundle) *view {
 	if r.State != bundle.Finished && r.State != "" {
 		v.Verdict = ""
 	}
-	for _, s := range r.Reasons[:min(len(r.Reasons), 3)] {
-		v.Reasons = append(v.Reasons, clean(s, longSentence))
-	}
 	for i := range b.Scenarios {
 		s := newSection(&b.Scenarios[i], i)
 		v.Sections = append(v.Sections, s)
 		v.Rows = append(v.Rows, s.row)
+	}
+	v.NoCeiling = !slices.ContainsFunc(v.Rows, func(r row) bool { return r.Ceiling != unknown })
+	for _, s := range r.Reasons[:min(len(r.Reasons), 3)] {
+		v.Reasons = append(v.Reasons, reason{text.Clean(s, longSentence), text.Clean(nextStep(s, b), longSentence)})
 	}
 	v.Counts = counts(v.Rows)
 	v.Tiles = tiles(b, v.Rows)
@@ -123,7 +129,7 @@ func newView(b *bundle.Bundle) *view {
 
 // host names the machine, and a simulated one as such: its rates are not those of the real thing.
 func host(t *topology.Topology) string {
-	name := clean(t.Host.Name, longName)
+	name := text.Clean(t.Host.Name, longName)
 	if t.Scale > 0 {
 		name = fmt.Sprintf("%s (simulated, rates at %g of the real ones)", cmp.Or(name, "a machine"), t.Scale)
 	}
@@ -150,9 +156,9 @@ const notRun = "not run"
 
 func newRow(s *bundle.Scenario, i int) row {
 	r := row{
-		Num: strconv.Itoa(cmp.Or(s.ID, i+1)), Name: clean(s.Name, longName), Title: clean(s.Title, longName), Role: clean(string(s.Role), 12),
-		Anchor: fmt.Sprintf("s%d", i+1), Verdict: cmp.Or(clean(string(s.Verdict), 12), notRun),
-		Measured: none, P50: none, P99: none, Ceiling: unknown, Percent: unknown, Binds: unknown,
+		Num: strconv.Itoa(cmp.Or(s.ID, i+1)), Name: text.Clean(s.Name, longName), Title: text.Clean(s.Title, longName), Role: text.Clean(string(s.Role), 12),
+		Anchor: fmt.Sprintf("s%d", i+1), Verdict: cmp.Or(text.Clean(string(s.Verdict), 12), notRun),
+		Measured: none, P50: none, P99: none, Ceiling: unknown, Percent: unknown, LimitedBy: unknown,
 	}
 	key := keyOf(s.Result)
 	if c := s.Ceiling; c != nil && c.Known() {
@@ -172,7 +178,7 @@ func newRow(s *bundle.Scenario, i int) row {
 	}
 	r.Doubt = doubt(s.Result.IOPS)
 	if key.what == ofIOPS {
-		r.Also = throughput(bw)
+		r.Also = bw.String()
 	}
 	if key.what == ofBandwidth {
 		r.Doubt = doubt(s.Result.BW)
@@ -180,17 +186,18 @@ func newRow(s *bundle.Scenario, i int) row {
 	r.Also = also(r.Also, s.Result)
 	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
 		r.Share = key.share(n, bw, c.Binding())
-		r.Percent = percent(r.Share)
+		r.Percent = text.Percent(r.Share)
 	}
 	all := latencyOf(t)
 	r.P50, r.P99 = at(all, 50), at(all, 99)
 	if l := t.Sync.Lat; l.Measured() {
-		r.Sync = fmt.Sprintf("sync p50 %s, p99 %s", at(l, 50), at(l, 99))
+		r.Sync = fmt.Sprintf("p50 and p99 are of the sync; of the I/O alone %s, %s", r.P50, r.P99)
+		r.P50, r.P99 = at(l, 50), at(l, 99)
 	}
 	return r
 }
 
-// Of says what part of the ceiling was measured, or that there is none to hold it against.
+// Of is the share of the ceiling that was measured, or that there is none to compare with.
 func (r row) Of() string {
 	if r.Share > 0 {
 		return fmt.Sprintf("%s of a ceiling of %s", r.Percent, r.Ceiling)
@@ -203,7 +210,7 @@ func (r row) Of() string {
 
 func (r *row) ceiling(c *ceiling.Ceiling, key key) {
 	b := c.Binding()
-	r.Ceiling, r.Binds = key.print(b.IOPS, b.BW), b.Label()
+	r.Ceiling, r.LimitedBy = key.print(b.IOPS, b.BW), b.Label()
 	if b.SelfMeasured() {
 		r.Ceiling, r.Percent = none, none
 		return
@@ -215,7 +222,7 @@ func (r *row) ceiling(c *ceiling.Ceiling, key key) {
 	// What binds need not burst itself: it may stand below one resource's burst and above what that sustains.
 	r.Burst = "burst"
 	if course := c.Course(); len(course) > 1 {
-		r.Burst += ": lasts " + lasting(course[0].Until)
+		r.Burst += ": lasts " + text.Duration(course[0].Until)
 	}
 	r.Burst += fmt.Sprintf("; sustained %s (%s)", key.print(last.IOPS, last.BW), last.Kind)
 	r.LastingShare = float64(last.IOPS / b.IOPS)
@@ -262,9 +269,9 @@ func keyOf(r *result.Result) key {
 func (k key) print(n units.IOPS, bw units.Rate) string {
 	switch {
 	case k.what == ofBandwidth:
-		return throughput(bw)
+		return bw.String()
 	case k.what == ofLatency && n > 0:
-		return span(k.inFlight * 1e9 / float64(n))
+		return units.Latency(k.inFlight * 1e9 / float64(n)).String()
 	}
 	return operations(n)
 }
@@ -310,7 +317,7 @@ func completion(d fio.Direction) fio.Latency {
 
 func at(l fio.Latency, p float64) string {
 	if v, ok := l.At(p); ok {
-		return span(float64(v))
+		return units.Latency(float64(v)).String()
 	}
 	return none
 }
@@ -338,18 +345,18 @@ func tiles(b *bundle.Bundle, rows []row) []tile {
 		}
 		t := s.Total
 		n, _ := Rates(t)
-		offer(0, "Most I/O", operations(n), float64(n), rows[i])
-		offer(1, "Most read", throughput(t.Read.BW), float64(t.Read.BW), rows[i])
-		offer(2, "Most written", throughput(t.Write.BW), float64(t.Write.BW), rows[i])
+		offer(0, "Peak IOPS", operations(n), float64(n), rows[i])
+		offer(1, "Peak read", t.Read.BW.String(), float64(t.Read.BW), rows[i])
+		offer(2, "Peak write", t.Write.BW.String(), float64(t.Write.BW), rows[i])
 		if keyOf(s).what != ofLatency || n <= 0 {
 			continue
 		}
-		what, slot := "One read", 3
+		what, slot := "Read latency", 3
 		if t.Write.N > 0 {
-			what, slot = "One write", 4
+			what, slot = "Write latency", 4
 		}
 		if t.Sync.Lat.Measured() {
-			what = "One durable write"
+			what = "Durable-write latency"
 		}
 		offer(slot, what, rows[i].Measured, float64(n), rows[i])
 	}
@@ -364,15 +371,15 @@ func tiles(b *bundle.Bundle, rows []row) []tile {
 
 func newProblem(f finding.Finding, i int, b *bundle.Bundle, rows []row) problem {
 	p := problem{
-		Anchor: fmt.Sprintf("f%d", i+1), Code: clean(string(f.Code), 12), Severity: clean(string(f.Severity), 12), Title: clean(f.Title, 2*longName),
-		Subject: clean(f.Subject, longName), Says: clean(f.Message, longSentence), Why: clean(f.Why, longSentence), Fix: clean(f.Fix, longSentence),
+		Anchor: fmt.Sprintf("f%d", i+1), Code: text.Clean(string(f.Code), 12), Severity: text.Clean(string(f.Severity), 12), Title: text.Clean(f.Title, 2*longName),
+		Subject: text.Clean(f.Subject, longName), Message: text.Clean(f.Message, longSentence), Why: text.Clean(f.Why, longSentence), Fix: text.Clean(f.Fix, longSentence),
 		Evidence: table{Caption: "Evidence", Head: []string{"what", "found", "expected", "where"}, Text: []int{0, 1, 2, 3}},
 	}
 	for _, e := range f.Evidence {
-		p.Evidence.Rows = append(p.Evidence.Rows, []string{clean(e.What, longName), clean(e.Found, longName), clean(e.Expected, longName), clean(e.Where, longName)})
+		p.Evidence.Rows = append(p.Evidence.Rows, []string{text.Clean(e.What, longName), text.Clean(e.Found, longName), text.Clean(e.Expected, longName), text.Clean(e.Where, longName)})
 	}
 	for _, c := range f.Commands {
-		p.Commands = append(p.Commands, clean(c, longSentence))
+		p.Commands = append(p.Commands, text.Clean(c, longSentence))
 	}
 	for j := range b.Scenarios {
 		if slices.Contains(f.Scenarios, b.Scenarios[j].ID) {
@@ -380,4 +387,13 @@ func newProblem(f finding.Finding, i int, b *bundle.Bundle, rows []row) problem 
 		}
 	}
 	return p
+}
+
+// scenarioNames lists the scenarios that a finding concerns: "1 sync-latency, 3 rand-read-latency".
+func scenarioNames(p problem) string {
+	var names []string
+	for _, r := range p.Scenarios {
+		names = append(names, strings.TrimSpace(r.Num+" "+r.Name))
+	}
+	return strings.Join(names, ", ")
 }

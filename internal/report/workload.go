@@ -54,16 +54,16 @@ func WorkloadJSON(w io.Writer, d *workload.Demand, latency time.Duration) error 
 func Workload(w io.Writer, d *workload.Demand, latency time.Duration, assumed bool, o Options) error {
 	t := newTerminal(w, o)
 	v := newDemandView(d, latency)
-	t.para("", plain, clean(strings.TrimSuffix(d.Name+": "+d.About, ": "), longSentence))
+	t.para("", plain, text.Clean(strings.TrimSuffix(d.Name+": "+d.About, ": "), longSentence))
 	fmt.Fprintf(t.out, "\n  %-16s %-16s %8s %8s %11s %7s %7s\n", "stream", "does", "I/O", "IOPS", "rate", "of time", "in fl.")
 	for i := range d.Streams {
 		s := &d.Streams[i]
-		fmt.Fprintf(t.out, "  %-16s %-16s %8s %8s %11s %7s %7s\n", clean(s.Name, 16), doing(s), blocks(s), s.IOPS, throughput(s.Rate),
-			share(s.Duty()), figure(s.InFlight(latency)))
+		fmt.Fprintf(t.out, "  %-16s %-16s %8s %8s %11s %7s %7s\n", text.Clean(s.Name, 16), doing(s), blocks(s), s.IOPS, s.Rate.String(),
+			share(s.Duty()), units.Number(s.InFlight(latency)))
 	}
 	line := func(name string, l workload.Load) {
-		fmt.Fprintf(t.out, "  %-16s %-16s %8s %8s %11s %7s %7s\n", name, "", "", l.IOPS, throughput(l.Rate), "",
-			figure(float64(l.IOPS)*latency.Seconds()))
+		fmt.Fprintf(t.out, "  %-16s %-16s %8s %8s %11s %7s %7s\n", name, "", "", l.IOPS, l.Rate.String(), "",
+			units.Number(float64(l.IOPS)*latency.Seconds()))
 	}
 	line("peak", v.Peak)
 	if v.Mean != v.Peak {
@@ -104,7 +104,7 @@ func share(v float64) string {
 	if v == 1 {
 		return "100 %"
 	}
-	return percent(v)
+	return text.Percent(v)
 }
 
 // demandNotes are what a person who buys or tests for the demand should know.
@@ -112,7 +112,7 @@ func demandNotes(v demandView, assumed bool) []string {
 	var notes []string
 	say := func(format string, a ...any) { notes = append(notes, fmt.Sprintf(format, a...)) }
 	for _, why := range v.AtLeast {
-		say("At least: %s. The true demand may be larger.", clean(why, longSentence))
+		say("At least: %s. The true demand may be larger.", text.Clean(why, longSentence))
 	}
 	stated := "as stated"
 	if assumed {
@@ -128,26 +128,26 @@ func demandNotes(v demandView, assumed bool) []string {
 		s := &v.Streams[i]
 		if b := s.Burst; b != nil {
 			day := time.Duration(s.Duty() * float64(24*time.Hour))
-			text := fmt.Sprintf("%s bursts for %s every %s, %s times a day: %s a day in all", clean(s.Name, longName), text.Duration(b.For),
+			phrase := fmt.Sprintf("%s bursts for %s every %s, %s times a day: %s a day in all", text.Clean(s.Name, longName), text.Duration(b.For),
 				text.Duration(b.Every), units.IOPS(float64(24*time.Hour)/float64(b.Every)), text.Duration(day.Round(time.Minute)))
 			if day > burstDay {
-				text += ", more than the 30 min a day for which EC2 instances burst"
+				phrase += ", more than the 30 min a day for which EC2 instances burst"
 			}
-			say("%s.", text)
+			say("%s.", phrase)
 		}
 		if least := s.Latency.Smallest(); least > 0 && least < 300*time.Microsecond {
-			say("%s wants %v: no EBS volume answers so fast, only drives of the machine itself.", clean(s.Name, longName), units.LatencyOf(least))
+			say("%s wants %v: no EBS volume answers so fast, only drives of the machine itself.", text.Clean(s.Name, longName), units.LatencyOf(least))
 		}
 	}
 	if v.Written > 0 && v.Written < 1 {
-		text := fmt.Sprintf("Over time %s of the bytes and %s of the I/Os are writes", percent(v.Written), percent(v.WrittenN))
+		phrase := fmt.Sprintf("Over time %s of the bytes and %s of the I/Os are writes", text.Percent(v.Written), text.Percent(v.WrittenN))
 		if v.Quiet > 0 {
-			text += fmt.Sprintf("; for %s of the time nothing is read, which is a share of time and of neither", percent(v.Quiet))
+			phrase += fmt.Sprintf("; for %s of the time nothing is read, which is a share of time and of neither", text.Percent(v.Quiet))
 		}
-		say("%s.", text)
+		say("%s.", phrase)
 	}
 	for _, n := range v.Notes {
-		say("%s", text.Sentence(clean(n, longSentence)))
+		say("%s", text.Sentence(text.Clean(n, longSentence)))
 	}
 	return notes
 }

@@ -29,7 +29,7 @@ function draw(figure, width) {
   chart.setOption({
     ...options(figure.dataset.chart, scenario, Number(figure.dataset.part ?? 0), palette(root), size.width),
     animation: false,
-    aria: { enabled: true, label: { description: figure.dataset.says } },
+    aria: { enabled: true, label: { description: figure.dataset.description } },
   })
   plot.dataset.drawn = 'yes'
 }
@@ -99,7 +99,7 @@ for (const details of document.querySelectorAll('details.series')) {
 }
 
 // navigator.clipboard is there on secure pages only, which a file opened from disk is not everywhere.
-const told = document.getElementById('told')
+const announce = document.getElementById('announce')
 for (const button of document.querySelectorAll('button.copy')) {
   button.hidden = false
   button.addEventListener('click', async () => {
@@ -112,7 +112,7 @@ for (const button of document.querySelectorAll('button.copy')) {
       getSelection().removeAllRanges()
     }
     button.textContent = 'Copied'
-    told.textContent = 'Copied to the clipboard'
-    setTimeout(() => { button.textContent = 'Copy'; told.textContent = '' }, 1600)
+    announce.textContent = 'Copied to the clipboard'
+    setTimeout(() => { button.textContent = 'Copy'; announce.textContent = '' }, 1600)
   })
 }

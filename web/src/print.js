@@ -4,7 +4,8 @@ const short = (v) => {
   const a = Math.abs(v)
   if (a >= 100 || v === 0) return Math.round(v).toLocaleString('en')
   if (a >= 10) return String(Number(v.toFixed(1)))
-  return String(Number(v.toFixed(2)))
+  if (a >= 1) return String(Number(v.toFixed(2)))
+  return String(Number(v.toPrecision(3)))
 }
 
 // latency prints nanoseconds.
