@@ -124,7 +124,7 @@ func junitVerdict(s *bundle.Scenario, sec section, name, took string) junitCase 
 		c.Skipped = &junitMessage{Message: notRun}
 	case s.Verdict == verdict.Measured:
 		c.Skipped = &junitMessage{Message: "measured: there was nothing to judge it by"}
-		c.Out = join("\n", message, text)
+		c.Out = join("\n", message, phrase)
 	case s.Verdict == verdict.Fail:
 		c.Failure = &junitMessage{message, phrase}
 	case s.Verdict == verdict.Invalid:
