@@ -5,6 +5,7 @@ import (
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/result"
+	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/topology"
@@ -55,6 +56,37 @@ type Ended struct {
 	Result *result.Result `json:"result"`
 }
 
+// RoundBegan opens a round of a run with rounds.
+type RoundBegan struct {
+	Round int    `json:"round"`
+	Of    int    `json:"of"` // the least number of rounds
+	Most  int    `json:"most"`
+	Seed  uint64 `json:"seed"`
+}
+
+// RoundEnded says how well the figures are known after a round.
+type RoundEnded struct {
+	Round int `json:"round"`
+	// Planned is the number of rounds that is likely to be needed in all, Rest the time that the others take.
+	Planned int           `json:"planned"`
+	Rest    time.Duration `json:"rest"`
+	Elapsed time.Duration `json:"elapsed"`
+	Goal    float64       `json:"goal,omitempty"` // half width, as a share
+	Figures []RoundFigure `json:"figures"`
+	// Enough: this was the last round; BudgetSpent: because another would not fit the budget.
+	Enough      bool `json:"enough,omitempty"`
+	BudgetSpent bool `json:"budget_spent,omitempty"`
+}
+
+// RoundFigure is a scenario's figure over its rounds so far.
+type RoundFigure struct {
+	ID        int             `json:"id"`
+	Name      string          `json:"name"`
+	Figure    string          `json:"figure"` // IOPS, bandwidth
+	Precision stats.Precision `json:"-"`      // its Half is infinite at first
+	Rounds    int             `json:"rounds"`
+}
+
 // Cooling is the pause before the next scenario.
 type Cooling struct {
 	For time.Duration `json:"for"`
@@ -65,10 +97,12 @@ type Noted struct {
 	Text string `json:"text"`
 }
 
-func (Started) event() {}
-func (Laying) event()  {}
-func (Began) event()   {}
-func (Ticked) event()  {}
-func (Ended) event()   {}
-func (Cooling) event() {}
-func (Noted) event()   {}
+func (Started) event()    {}
+func (Laying) event()     {}
+func (Began) event()      {}
+func (Ticked) event()     {}
+func (Ended) event()      {}
+func (Cooling) event()    {}
+func (RoundBegan) event() {}
+func (RoundEnded) event() {}
+func (Noted) event()      {}

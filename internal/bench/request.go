@@ -29,6 +29,7 @@ type Request struct {
 	AllowExec               bool
 	Destroy, Serials        []string // files and devices that may be overwritten, and the serials of the devices
 	Labels                  map[string]string
+	Rounds                  *bundle.RoundPlan // nil for once
 	Out, Tool               string
 	// Given tells which flags, named as on the command line, were given at all.
 	Given func(flag string) bool
@@ -91,11 +92,14 @@ func (r Request) PlanResume(ctx context.Context, m *sys.Machine, decl *topology.
 	if r.Given("keep-files") {
 		set.KeepFiles = r.KeepFiles
 	}
+	r.Rounds = b.Run.Rounds
 	return r.plan(ctx, m, decl, &b.Run.Suite, set)
 }
 
 func (r Request) plan(ctx context.Context, m *sys.Machine, decl *topology.Declaration, s *suite.Suite, set bundle.Settings) (Plan, error) {
-	p := Plan{Suite: *s, Settings: set, Out: r.Out, Tool: r.Tool, Labels: r.Labels, Consent: permit.Consent{Exec: r.AllowExec}}
+	p := Plan{
+		Suite: *s, Settings: set, Out: r.Out, Tool: r.Tool, Labels: r.Labels, Rounds: r.Rounds, Consent: permit.Consent{Exec: r.AllowExec},
+	}
 	var err error
 	if p.Consent.Destroy, err = r.destroy(); err != nil {
 		return p, err
@@ -297,7 +301,7 @@ func (r Request) conflicts(run *bundle.Run) []string {
 	var flags []string
 	for _, flag := range []string{
 		"data", "wal", "only", "phase", "runtime", "ramp", "cooldown", "size", "fresh-extents", "label", "out",
-		"topology", "volumes", "level", "chunk", "instance",
+		"topology", "volumes", "level", "chunk", "instance", "rounds", "until", "budget", "seed", "order",
 	} {
 		if r.Given(flag) && !same[flag] {
 			flags = append(flags, "--"+flag)

@@ -32,6 +32,7 @@ type Plan struct {
 	Out      string // where bundles go
 	Tool     string // "plimsoll 0.1.0"
 	Labels   map[string]string
+	Rounds   *bundle.RoundPlan // nil for once
 	Fio      fio.Version
 	Consent  permit.Consent
 }
@@ -46,12 +47,12 @@ func Run(ctx context.Context, m *sys.Machine, p Plan, emit func(Event)) (*bundle
 	}
 	w, err := bundle.Create(p.Out, bundle.Run{
 		Tool: p.Tool, Labels: p.Labels, Fio: p.Fio.String(), Created: m.Now(), Topology: p.Topology, Host: p.Host, Suite: p.Suite,
-		Settings: p.Settings, Ceilings: r.ceilings,
+		Settings: p.Settings, Rounds: p.Rounds, Ceilings: r.ceilings,
 	})
 	if err != nil {
 		return nil, permit.WriteError(p.Out, err)
 	}
-	return r.measure(ctx, w, nil)
+	return r.measure(ctx, w, map[mark]*result.Result{})
 }
 
 // Check says what would stop a plan before anything is written: space, devices, jobs that may not run.
@@ -74,23 +75,18 @@ func Resume(ctx context.Context, m *sys.Machine, dir string, p Plan, emit func(E
 		return nil, err
 	}
 	r.ceilings = b.Run.Ceilings // as declared when the run was begun
-	var done []int
-	for _, s := range b.Scenarios {
-		if s.Result != nil && s.Result.State == result.Done {
-			done = append(done, s.ID)
-		}
-	}
-	return r.measure(ctx, w, done)
+	return r.measure(ctx, w, measuredIn(b))
 }
 
 // runner carries out one plan.
 type runner struct {
-	m        *sys.Machine
-	plan     Plan
-	emit     func(Event)
-	places   []*place
-	ceilings map[int]ceiling.Ceiling
-	alive    *sys.Alive // what the last fio left and could not be killed; nil for nothing
+	m           *sys.Machine
+	plan        Plan
+	emit        func(Event)
+	places      []*place
+	ceilings    map[int]ceiling.Ceiling
+	measuredOne bool       // so that the next one has its cooldown
+	alive       *sys.Alive // what the last fio left and could not be killed; nil for nothing
 }
 
 func (r *runner) close() {
@@ -167,10 +163,10 @@ func JobFile(p Plan, s suite.Scenario) fio.JobFile {
 }
 
 // measure runs what is not done and closes the bundle, however it ends.
-func (r *runner) measure(ctx context.Context, w *bundle.Writer, done []int) (b *bundle.Bundle, err error) {
+func (r *runner) measure(ctx context.Context, w *bundle.Writer, done map[mark]*result.Result) (b *bundle.Bundle, err error) {
 	defer w.Close()
 	r.emit(Started{
-		Dir: w.Dir, Suite: r.plan.Suite.Name, Scenarios: r.plan.Suite.Scenarios, Done: done,
+		Dir: w.Dir, Suite: r.plan.Suite.Name, Scenarios: r.plan.Suite.Scenarios, Done: r.doneAlready(done),
 		Ceilings: r.ceilings, Expected: r.expected(done),
 	})
 	r.endStrays()
@@ -233,7 +229,7 @@ func text(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-func (r *runner) scenarios(ctx context.Context, w *bundle.Writer, done []int) error {
+func (r *runner) scenarios(ctx context.Context, w *bundle.Writer, done map[mark]*result.Result) error {
 	for _, p := range r.places {
 		if !p.ReadOnly || p.Device == nil { // a raw device that is only read is not prefilled
 			if err := r.prefill(ctx, p); err != nil {
@@ -241,54 +237,39 @@ func (r *runner) scenarios(ctx context.Context, w *bundle.Writer, done []int) er
 			}
 		}
 	}
-	first := true
-	for _, s := range r.plan.Suite.Scenarios {
-		if slices.Contains(done, s.ID) {
-			continue
-		}
-		if !first && r.plan.Suite.Cooldown > 0 {
-			r.emit(Cooling{r.plan.Suite.Cooldown})
-			select {
-			case <-ctx.Done():
-			case <-time.After(r.plan.Suite.Cooldown):
-			}
-		}
-		first = false
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		dir, err := w.Begin(s)
-		if err != nil {
-			return permit.WriteError(w.Dir, err)
-		}
-		res, err := r.scenario(ctx, s, dir)
-		if ctx.Err() != nil {
-			return errors.Join(ctx.Err(), w.Drop(dir))
-		}
-		if err == nil {
-			err = w.Keep(s, dir, res)
-		}
-		if err != nil {
-			return errors.Join(permit.WriteError(w.Dir, err), w.Drop(dir))
-		}
-		r.emit(Ended{s.ID, res})
-	}
-	return nil
+	return r.rounds(ctx, w, done)
 }
 
-// expected is the time that measuring and cooldowns take.
-func (r *runner) expected(done []int) time.Duration {
-	var sum time.Duration
+// doneAlready are the scenarios that a resumed run need not measure any more.
+func (r *runner) doneAlready(done map[mark]*result.Result) []int {
+	var ids []int
 	for _, s := range r.plan.Suite.Scenarios {
-		if slices.Contains(done, s.ID) {
-			continue
+		if !r.plan.Rounds.Repeats() && done[mark{0, s.ID}] != nil {
+			ids = append(ids, s.ID)
 		}
-		if sum > 0 {
-			sum += r.plan.Suite.Cooldown
-		}
-		loads, err := s.WorkloadsOn(r.place(s.Role).FileFor(s))
-		if err == nil {
-			sum += suite.Duration(loads)
+	}
+	return ids
+}
+
+// expected is the time that measuring and cooldowns take, of the least number of rounds.
+func (r *runner) expected(done map[mark]*result.Result) time.Duration {
+	var sum time.Duration
+	first, last := 0, 0
+	if r.plan.Rounds.Repeats() {
+		first, last = 1, r.plan.Rounds.Least
+	}
+	for n := first; n <= last; n++ {
+		for _, s := range r.plan.Suite.Scenarios {
+			if done[mark{n, s.ID}] != nil {
+				continue
+			}
+			if sum > 0 {
+				sum += r.plan.Suite.Cooldown
+			}
+			loads, err := s.WorkloadsOn(r.place(s.Role).FileFor(s))
+			if err == nil {
+				sum += suite.Duration(loads)
+			}
 		}
 	}
 	return sum

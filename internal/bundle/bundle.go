@@ -33,6 +33,8 @@ type Run struct {
 	Host     *host.Facts `json:"host_facts,omitempty"`
 	Suite    suite.Suite `json:"suite"`
 	Settings Settings    `json:"settings"`
+	// Rounds is how often the scenarios are measured; nil for once.
+	Rounds *RoundPlan `json:"rounds,omitempty"`
 	// Ceilings by scenario ID, as computed before measuring.
 	Ceilings map[int]ceiling.Ceiling `json:"ceilings,omitempty"`
 	Verdict  verdict.Verdict         `json:"verdict,omitempty"`
@@ -70,6 +72,7 @@ type Scenario struct {
 	suite.Scenario
 	Ceiling    *ceiling.Ceiling          `json:"ceiling,omitempty"`
 	Result     *result.Result            `json:"result,omitempty"` // nil while waiting
+	Rounds     []Round                   `json:"rounds,omitempty"` // of a run with rounds; Result is then the one in the middle
 	Thresholds []verdict.ThresholdResult `json:"threshold_results,omitempty"`
 	Verdict    verdict.Verdict           `json:"verdict,omitempty"`
 }

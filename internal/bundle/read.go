@@ -42,13 +42,8 @@ func Open(dir string) (*Bundle, error) {
 		if c, ok := b.Run.Ceilings[s.ID]; ok {
 			sc.Ceiling = &c
 		}
-		var r result.Result
-		found, err := readJSON(filepath.Join(dir, DirName(s), "result.json"), &r)
-		if err != nil {
+		if err := sc.read(dir, b.Run.Rounds.Repeats()); err != nil {
 			return nil, err
-		}
-		if found {
-			sc.Result = &r
 		}
 		b.Scenarios = append(b.Scenarios, sc)
 	}
@@ -56,6 +51,19 @@ func Open(dir string) (*Bundle, error) {
 	b.inspect()
 	b.Judge() // rules improve: an old bundle is judged by what is known today
 	return b, nil
+}
+
+// read reads what a scenario measured, once or in rounds.
+func (s *Scenario) read(dir string, repeats bool) error {
+	if repeats {
+		return s.readRounds(dir)
+	}
+	var r result.Result
+	found, err := readJSON(filepath.Join(dir, DirName(s.Scenario), "result.json"), &r)
+	if found {
+		s.Result = &r
+	}
+	return err
 }
 
 // Judge evaluates targets, runs the rules and fills in findings and verdicts. Rules look at one machine: the results of each are judged
@@ -76,6 +84,9 @@ func (b *Bundle) Judge(disabled ...finding.Code) {
 		}
 		m := diagnose.Measurement{Scenario: s.Scenario, Ceiling: s.Ceiling, Result: s.Result}
 		m.Prefilled = !s.AsIs && !b.Run.Settings.FreshExtents && len(b.Run.Imported) == 0
+		for _, r := range s.Rounds {
+			m.Rounds = append(m.Rounds, r.Result)
+		}
 		on := cmp.Or(s.Result.Topology, &b.Run.Topology)
 		for _, t := range s.Scenario.Thresholds {
 			s.Thresholds = append(s.Thresholds, verdict.Evaluate(t, m, on.Scale))

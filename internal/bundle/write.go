@@ -21,6 +21,7 @@ type Writer struct {
 	Run     Run
 	dir     *sys.Dir // the same directory, whatever its name leads to by now
 	release func()
+	round   int // see InRound
 }
 
 // Create makes a new bundle below out, named after the time, the suite and the host, and writes run.json. Close it.
@@ -118,7 +119,7 @@ func (w *Writer) Begin(s suite.Scenario) (string, error) {
 
 // Keep writes the result into a scenario's directory and makes it part of the bundle.
 func (w *Writer) Keep(s suite.Scenario, dir string, r *result.Result) error {
-	r.Dir = DirName(s)
+	r.Dir = w.dirName(s)
 	if err := writeJSON(filepath.Join(dir, "result.json"), r); err != nil {
 		return err
 	}
@@ -132,7 +133,7 @@ func (w *Writer) Keep(s suite.Scenario, dir string, r *result.Result) error {
 	if err := os.Rename(dir, final); err != nil {
 		return err
 	}
-	return sys.SyncDir(w.dir.Path())
+	return errors.Join(sys.SyncDir(filepath.Dir(final)), sys.SyncDir(w.dir.Path()))
 }
 
 // Drop removes what an aborted scenario wrote.

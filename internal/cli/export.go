@@ -37,7 +37,7 @@ whole or not at all.`,
 			if err := report.Export(&out, report.Format(format), runs); err != nil {
 				return err
 			}
-			return sys.WriteFile(file, out.Bytes(), mode(file))
+			return sys.WriteFile(file, out.Bytes(), 0o644)
 		},
 	}
 	addChoice(cmd, &format, "format", "output `FORMAT`", report.ExportFormats())

@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/report"
 	"plimsoll/internal/result"
+	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
@@ -73,6 +74,8 @@ type progressLine struct {
 	Size     uint64        `json:"size,omitempty"`
 	State    result.State  `json:"state,omitempty"`
 	Reasons  []string      `json:"reasons,omitempty"`
+	Round    int           `json:"round,omitempty"`
+	Rounds   int           `json:"rounds,omitempty"`
 	*flow
 	Note string `json:"note,omitempty"`
 }
@@ -111,6 +114,10 @@ func lineOf(e bench.Event) progressLine {
 		return progressLine{Event: "ended", Scenario: e.ID, Name: e.Result.Name, State: e.Result.State, Reasons: e.Result.Reasons, flow: f}
 	case bench.Cooling:
 		return progressLine{Event: "cooldown", Expected: e.For}
+	case bench.RoundBegan:
+		return progressLine{Event: "round", Round: e.Round, Rounds: e.Of}
+	case bench.RoundEnded:
+		return progressLine{Event: "round-ended", Round: e.Round, Rounds: e.Planned, Expected: e.Rest, Note: roundText(e)}
 	case bench.Noted:
 		return progressLine{Event: "note", Note: e.Text}
 	}
@@ -142,6 +149,8 @@ type progressState struct {
 	laying  *bench.Laying
 	cooling time.Duration
 	notes   []string
+	round   bench.RoundBegan // of a run with rounds
+	rest    time.Duration    // of the rounds after this one
 }
 
 func (p *progressState) apply(e bench.Event) {
@@ -167,9 +176,46 @@ func (p *progressState) apply(e bench.Event) {
 		p.status[e.ID], p.results[e.ID] = e.Result.State, e.Result
 	case bench.Cooling:
 		p.cooling = e.For
+	case bench.RoundBegan:
+		p.round, p.status = e, map[int]result.State{}
+	case bench.RoundEnded:
+		p.rest = e.Rest
+		p.notes = append(p.notes, roundText(e))
 	case bench.Noted:
 		p.notes = append(p.notes, e.Text)
 	}
+}
+
+// roundText is "round 3/5: rand-write 1,190 IOPS ± 4.1 % (goal 3.0 %); about 4 more rounds, 9 min".
+func roundText(e bench.RoundEnded) string {
+	var figures []string
+	for _, f := range e.Figures {
+		level := units.IOPS(f.Precision.Level.Center).String() + " IOPS"
+		if f.Figure != "IOPS" {
+			level = units.Rate(f.Precision.Level.Center).String()
+		}
+		words := f.Name + " " + level
+		switch {
+		case f.Rounds < 2:
+		case f.Rounds < stats.LeastRounds:
+			words += fmt.Sprintf(" (spread %s so far)", text.Percent(f.Precision.Spread))
+		default:
+			words += " " + text.PlusMinus(f.Precision.Half)
+		}
+		figures = append(figures, words)
+	}
+	line := fmt.Sprintf("round %d/%d: %s", e.Round, max(e.Planned, e.Round), strings.Join(figures, ", "))
+	if e.Goal > 0 {
+		line += fmt.Sprintf(" (goal %s)", text.Percent(e.Goal))
+	}
+	switch {
+	case e.BudgetSpent:
+		line += "; another round would not fit the budget"
+	case e.Enough:
+	default:
+		line += fmt.Sprintf("; about %s, %s", text.Plural(e.Planned-e.Round, "more round"), text.Duration(e.Rest.Round(time.Second)))
+	}
+	return line
 }
 
 // left is the time until the end, layout not counted.
@@ -187,7 +233,7 @@ func (p *progressState) left() time.Duration {
 		}
 		sum += d
 	}
-	return sum.Round(time.Second)
+	return (sum + p.rest).Round(time.Second)
 }
 
 func (p *progressState) expected(s suite.Scenario) time.Duration {
@@ -278,6 +324,12 @@ func (v *plainView) Event(e bench.Event) {
 		v.print("  %s: %s", e.Result.Name, outcome(e.Result))
 	case bench.Noted:
 		v.print("%s", e.Text)
+	case bench.RoundBegan:
+		if e.Round == 1 {
+			v.print("%s, seed %d", text.Plural(e.Of, "round"), e.Seed)
+		}
+	case bench.RoundEnded:
+		v.print("%s", roundText(e))
 	case bench.Cooling:
 	}
 }

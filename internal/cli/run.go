@@ -21,6 +21,7 @@ import (
 type runOptions struct {
 	layoutOptions
 	bench.Request
+	repeat   roundOptions
 	labels   []string
 	resume   string
 	dryRun   bool
@@ -42,6 +43,8 @@ Test files are created only below .plimsoll in the directory of a role, those of
 Existing files are never written to unless named with --destroy.`,
 		Example: `  plimsoll run --data /data --wal /wal --volumes 8xgp3 --level raid10 --chunk 64KiB
   plimsoll run db --only sync-latency,4-6 --runtime 10 --size 1g
+  plimsoll run db --data /data --rounds 5
+  plimsoll run rand-write --data /data --until 3% --budget 45m
   plimsoll run nightly.fio --data /data
   plimsoll run old-database.fio --destroy /data/scratch.dat`,
 		ValidArgsFunction: completeScenarios,
@@ -51,6 +54,7 @@ Existing files are never written to unless named with --destroy.`,
 		},
 	}
 	o.addFlags(cmd.Flags())
+	o.repeat.addFlags(cmd)
 	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", progressKinds)
 	addFormat(cmd, &o.format, report.Formats())
 	o.layoutOptions.addFlags(cmd.Flags())
@@ -118,6 +122,9 @@ func measure(ctx context.Context, env *Env, o runOptions, p bench.Plan, emit fun
 
 func (o runOptions) plan(ctx context.Context, env *Env) (p bench.Plan, err error) {
 	if o.Labels, err = runLabels(o.labels); err != nil {
+		return p, usage(err)
+	}
+	if o.Rounds, err = o.repeat.plan(o.Given); err != nil {
 		return p, usage(err)
 	}
 	decl, err := o.declaration(env)

@@ -52,6 +52,12 @@ func mainFigure(s *bundle.Scenario) Figure {
 	return iops()
 }
 
+// MainFigure is the figure of a result that is tested, with its name; 0 or NaN when it was not measured.
+func MainFigure(r *result.Result) (name string, value float64) {
+	f := mainFigure(&bundle.Scenario{Result: r})
+	return f.Name, f.of(r)
+}
+
 func rates(r *result.Result) (iops, bw float64) {
 	sum := r.Sum()
 	return float64(sum.IOPS), float64(sum.BW)

@@ -155,7 +155,7 @@ func (f Filter) passes(s Sample) bool {
 }
 
 func keyOf(s Sample, by string) Key {
-	t := &s.Run.Run.Topology
+	t := s.topology()
 	k := Key{
 		Suite: s.Run.Run.Suite.Name, Scenario: s.Scenario.Name, Work: workOf(s.Result).String(), Layout: layoutOf(t, s.Scenario.Role),
 		Group: t.Host.Name,

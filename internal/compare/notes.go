@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
 )
 
 // fact is something of a sample that should not differ between sides.
@@ -22,19 +23,25 @@ func facts() []fact {
 		{"kernel", func(s Sample) string { return s.label(ByKernel) }},
 		{"host", func(s Sample) string { return s.label(ByHost) }},
 		{"instance type", func(s Sample) string { return s.label(ByInstance) }},
-		{"scale of the rates", func(s Sample) string { return fmt.Sprint(cmp.Or(s.Run.Run.Topology.Scale, 1)) }},
+		{"scale of the rates", func(s Sample) string { return fmt.Sprint(cmp.Or(s.topology().Scale, 1)) }},
 		{"fresh extents", func(s Sample) string { return fmt.Sprint(s.Run.Run.Settings.FreshExtents) }},
+	}
+}
+
+// workFacts are those that only concern one work.
+func workFacts() []fact {
+	return []fact{
 		{"size", func(s Sample) string {
 			if s.Scenario.Size == 0 {
 				return ""
 			}
-			return s.Scenario.Name + " " + s.Scenario.Size.String()
+			return s.Scenario.Size.String()
 		}},
 		{"run time", func(s Sample) string {
 			if s.Scenario.Runtime == 0 {
 				return ""
 			}
-			return s.Scenario.Name + " " + s.Scenario.Runtime.Round(time.Second).String()
+			return text.Duration(s.Scenario.Runtime)
 		}},
 	}
 }
@@ -42,7 +49,12 @@ func facts() []fact {
 // note says what differs between the sides besides their figures, and what is wrong with the rounds.
 func (t *Table) note(sides []Side) {
 	for _, f := range facts() {
-		t.unlike(f, sides)
+		t.unlike("", f, func(k int) []Sample { return sides[k].Samples })
+	}
+	for i := range t.Rows {
+		for _, f := range workFacts() {
+			t.unlike(t.Rows[i].Name+": ", f, func(k int) []Sample { return t.Rows[i].Cells[k].all })
+		}
 	}
 	t.order(sides)
 	for i := range t.Rows {
@@ -56,12 +68,11 @@ func (t *Table) note(sides []Side) {
 	}
 }
 
-// unlike notes a fact whose values differ between the base and another side. A size or a time is only compared with that of
-// the same scenario.
-func (t *Table) unlike(f fact, sides []Side) {
+// unlike notes a fact whose values differ between the base and another side.
+func (t *Table) unlike(where string, f fact, of func(side int) []Sample) {
 	values := func(k int) []string {
 		var all []string
-		for _, s := range sides[k].Samples {
+		for _, s := range of(k) {
 			if v := f.of(s); v != "" && !slices.Contains(all, v) {
 				all = append(all, v)
 			}
@@ -70,7 +81,7 @@ func (t *Table) unlike(f fact, sides []Side) {
 		return all
 	}
 	base := values(t.Base)
-	for k := range sides {
+	for k := range t.Sides {
 		if k == t.Base {
 			continue
 		}
@@ -82,8 +93,8 @@ func (t *Table) unlike(f fact, sides []Side) {
 		if len(was) == 0 || len(is) == 0 { // one has scenarios that the other has not
 			continue
 		}
-		line := fmt.Sprintf("%s differs: %s in %s, %s in %s", f.what, list(was), t.Sides[t.Base].Name, list(is), t.Sides[k].Name)
-		if named := sides[k].Name; len(was) == 1 && len(is) == 1 && is[0] == named {
+		line := where + fmt.Sprintf("%s differs: %s in %s, %s in %s", f.what, list(was), t.Sides[t.Base].Name, list(is), t.Sides[k].Name)
+		if named := t.Sides[k].Name; len(was) == 1 && len(is) == 1 && is[0] == named {
 			continue // that is what was asked for
 		}
 		t.Notes = append(t.Notes, line)

@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/result"
+	"plimsoll/internal/topology"
 	"plimsoll/internal/verdict"
 )
 
@@ -35,22 +36,27 @@ func samplesOf(b *bundle.Bundle) []Sample {
 	var all []Sample
 	for i := range b.Scenarios {
 		s := &b.Scenarios[i]
-		if s.Result != nil {
-			all = append(all, Sample{Run: b, Scenario: s, Result: s.Result, Round: 1, Invalid: distrust(b, s)})
+		switch {
+		case len(s.Rounds) > 0:
+			for _, r := range s.Rounds {
+				all = append(all, Sample{Run: b, Scenario: s, Result: r.Result, Round: r.Number, Invalid: distrust(b, s, r.Result)})
+			}
+		case s.Result != nil:
+			all = append(all, Sample{Run: b, Scenario: s, Result: s.Result, Round: 1, Invalid: distrust(b, s, s.Result)})
 		}
 	}
 	return all
 }
 
 // distrust is why a result must not be used: its state, its verdict's findings, or figures that are none.
-func distrust(b *bundle.Bundle, s *bundle.Scenario) string {
+func distrust(b *bundle.Bundle, s *bundle.Scenario, r *result.Result) string {
 	switch {
-	case s.Result.State == result.Interrupted:
+	case r.State == result.Interrupted:
 		return "it was interrupted"
-	case s.Result.State != result.Done && len(s.Result.Reasons) > 0:
-		return s.Result.Reasons[0]
-	case s.Result.State != result.Done:
-		return "its state is " + string(s.Result.State)
+	case r.State != result.Done && len(r.Reasons) > 0:
+		return r.Reasons[0]
+	case r.State != result.Done:
+		return "its state is " + string(r.State)
 	case s.Verdict == verdict.Invalid:
 		for _, f := range b.Findings {
 			if f.Severity == finding.Invalid && slices.Contains(f.Scenarios, s.ID) {
@@ -59,7 +65,7 @@ func distrust(b *bundle.Bundle, s *bundle.Scenario) string {
 		}
 		return "its verdict is invalid"
 	}
-	if v := mainFigure(s).of(s.Result); !usable(v) {
+	if v := mainFigure(s).of(r); !usable(v) {
 		return fmt.Sprintf("%s of %v is no measurement", mainFigure(s).Name, v)
 	}
 	return ""
@@ -72,14 +78,16 @@ func SideOf(name string, runs ...*bundle.Bundle) Side {
 	for _, b := range runs {
 		s.Samples = append(s.Samples, samplesOf(b)...)
 	}
-	for i := range s.Samples { // number the rounds of each work
+	for i := range s.Samples { // number the rounds of each work, over several runs
 		n := 0
 		for _, earlier := range s.Samples[:i] {
 			if earlier.Scenario.Name == s.Samples[i].Scenario.Name {
 				n++
 			}
 		}
-		s.Samples[i].Round = n + 1
+		if len(runs) > 1 {
+			s.Samples[i].Round = n + 1
+		}
 	}
 	return s
 }
@@ -98,7 +106,7 @@ func (s Sample) label(key string) string {
 	if v := cmp.Or(s.Result.Labels[key], s.Run.Run.Labels[key]); v != "" {
 		return v
 	}
-	t := &s.Run.Run.Topology
+	t := s.topology()
 	switch key {
 	case ByInstance:
 		return t.Instance.Type
@@ -113,6 +121,9 @@ func (s Sample) label(key string) string {
 	}
 	return ""
 }
+
+// topology is the machine of a sample: its result's own, where a document has several, else its run's.
+func (s Sample) topology() *topology.Topology { return cmp.Or(s.Result.Topology, &s.Run.Run.Topology) }
 
 // GroupBy makes a side of each value of a label, over the samples of all runs. Samples without the label are named in the
 // error when there is no side at all, else counted in without.

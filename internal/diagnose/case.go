@@ -27,4 +27,6 @@ type Measurement struct {
 	Result   *result.Result
 	// Prefilled says that plimsoll wrote the file with data before it measured.
 	Prefilled bool
+	// Rounds are all measurements of a run with rounds, in order; Result is then the one in the middle.
+	Rounds []*result.Result
 }

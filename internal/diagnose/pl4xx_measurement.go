@@ -18,7 +18,7 @@ func measurementRules() []*rule {
 	return []*rule{
 		unwritten, cutShort, tooNoisy, bimodal, changed, burstSpent, shallow, syncBlocks,
 		cpuBound, robbed, dirtyStall, otherIO, impossible, conversion, stalled, saturated, slowShare,
-		tooShort, pageCache,
+		tooShort, pageCache, roundsDiffer, roundApart, roundsDrift,
 	}
 }
 
@@ -258,12 +258,16 @@ var tooNoisy = &rule{
 			if e.Rel() <= noisy {
 				continue
 			}
+			from := fmt.Sprintf("%d batches of seconds", e.N)
+			if len(m.Rounds) > 1 {
+				from = text.Plural(e.N, "round")
+			}
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
 				Message: fmt.Sprintf("The mean of %s IOPS is known to ±%s only.", units.Number(e.Center), text.Percent(e.Rel())),
 				Evidence: []finding.Evidence{{
 					What: "95 % interval of mean IOPS", Found: fmt.Sprintf("%s to %s", units.Number(e.Lo), units.Number(e.Hi)),
-					Expected: "within ±" + text.Percent(noisy), Where: fmt.Sprintf("%d batches of seconds", e.N),
+					Expected: "within ±" + text.Percent(noisy), Where: from,
 				}},
 			})
 		}

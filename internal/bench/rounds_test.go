@@ -1,0 +1,111 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/units"
+)
+
+func TestOrderOfRounds(t *testing.T) {
+	var all []suite.Scenario
+	for i, phase := range []string{"latency", "latency", "latency", "bandwidth", "bandwidth", "", "mixed"} {
+		all = append(all, suite.Scenario{ID: i + 1, Phase: phase})
+	}
+	ids := func(p *bundle.RoundPlan, round int) []int {
+		var out []int
+		for _, s := range order(all, p, round) {
+			out = append(out, s.ID)
+		}
+		return out
+	}
+	inOrder := []int{1, 2, 3, 4, 5, 6, 7}
+	p := &bundle.RoundPlan{Most: 5, Seed: 7, Order: bundle.Shuffle}
+	seen := map[string]bool{}
+	for round := range 12 {
+		got := ids(p, round)
+		seen[fmt.Sprint(got)] = true
+		if !slices.Equal(got, ids(p, round)) {
+			t.Fatal("not the same twice")
+		}
+		for _, phase := range [][]int{got[:3], got[3:5], got[5:6], got[6:]} {
+			slices.Sort(phase)
+		}
+		if !slices.Equal(got, inOrder) {
+			t.Errorf("round %d mixes phases: %v", round, got)
+		}
+	}
+	if len(seen) < 4 {
+		t.Errorf("%d orders in 12 rounds", len(seen))
+	}
+	if other := (&bundle.RoundPlan{Most: 5, Seed: 8, Order: bundle.Shuffle}); slices.Equal(ids(p, 1), ids(other, 1)) && slices.Equal(ids(p, 2), ids(other, 2)) {
+		t.Error("the seed changes nothing")
+	}
+	for _, same := range []*bundle.RoundPlan{nil, {Most: 1, Order: bundle.Shuffle}, {Most: 3, Order: bundle.FileOrder}} {
+		if got := ids(same, 1); !slices.Equal(got, inOrder) {
+			t.Errorf("%+v: %v", same, got)
+		}
+	}
+}
+
+func TestEachRoundHasItsSeed(t *testing.T) {
+	s := suite.Scenario{ID: 8, Job: fio.JobFile{Sections: []fio.Section{{Name: "a", Options: []fio.Option{{Name: "rw", Value: "randread"}}}}}}
+	p := &bundle.RoundPlan{Most: 3, Seed: 7}
+	seed := func(s suite.Scenario) string { v, _ := s.Job.Effective(s.Job.Jobs()[0]).Get("randseed"); return v }
+	one, two := seed(seeded(s, p, 1)), seed(seeded(s, p, 2))
+	if one == "" || one == two || one != seed(seeded(s, p, 1)) || seed(s) != "" {
+		t.Errorf("%q, %q; the suite's own has %q", one, two, seed(s))
+	}
+	if seed(seeded(s, nil, 0)) != "" {
+		t.Error("one measurement got a seed")
+	}
+	s.Job.Sections[0].Options = append(s.Job.Sections[0].Options, fio.Option{Name: "randseed", Value: "42"})
+	if got := seed(seeded(s, p, 1)); got != "42" {
+		t.Errorf("the author's seed became %s", got)
+	}
+}
+
+func TestKnownEnough(t *testing.T) {
+	runnerOf := func(p bundle.RoundPlan) *runner {
+		return &runner{plan: Plan{Rounds: &p, Suite: suite.Suite{Scenarios: []suite.Scenario{{ID: 1, Name: "calm"}, {ID: 2, Name: "noisy"}}}}}
+	}
+	of := func(iops float64) *result.Result {
+		r := &result.Result{State: result.Done, Start: time.Now()}
+		r.Total.Read.IOPS, r.Total.Read.BW = units.IOPS(iops), units.Rate(iops*8192)
+		return r
+	}
+	done := map[mark]*result.Result{}
+	noise := []float64{1, 1.06, .94, 1.03, .97, 1.05, .95, 1.01}
+	for n, f := range noise {
+		done[mark{n + 1, 1}] = of(1000 * (1 + f/1000))
+		done[mark{n + 1, 2}] = of(500 * f)
+	}
+	r := runnerOf(bundle.RoundPlan{Least: 5, Most: 20, Until: .03})
+	if e := r.known(4, done); e.Enough {
+		t.Errorf("enough after four: %+v", e)
+	}
+	e := r.known(5, done)
+	if e.Enough || e.Planned < 10 || e.Planned > 20 || len(e.Figures) != 2 || !e.Figures[0].Precision.Known(.03) {
+		t.Errorf("%+v", e)
+	}
+	if e := runnerOf(bundle.RoundPlan{Least: 5, Most: 20, Until: .5}).known(5, done); !e.Enough {
+		t.Errorf("%+v", e)
+	}
+	if e := runnerOf(bundle.RoundPlan{Least: 3, Most: 3}).known(3, done); !e.Enough || e.Planned != 3 {
+		t.Errorf("%+v", e)
+	}
+	// What has no valid figure keeps nobody waiting.
+	delete(done, mark{1, 2})
+	for n := range noise {
+		delete(done, mark{n + 1, 2})
+	}
+	if e := r.known(5, done); !e.Enough {
+		t.Errorf("%+v", e)
+	}
+}
