@@ -41,6 +41,11 @@ func gather(args []string, in io.Reader) ([]*fio.Output, map[string]*bundle.Docu
 		if err != nil {
 			return nil, nil, err
 		}
+		if len(outs) == 0 && len(files) == 1 && files[0] == arg && isProse(arg) {
+			if outs, err = readTable(arg); err != nil {
+				return nil, nil, err
+			}
+		}
 		outputs = append(outputs, outs...)
 	}
 	for _, o := range outputs {
@@ -87,11 +92,25 @@ func prose(o *fio.Output) bool {
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxDocument || o.Format != fio.Text {
 		return false
 	}
-	switch strings.ToLower(filepath.Ext(o.Source)) {
+	return isProse(o.Source)
+}
+
+func isProse(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
 	case ".md", ".markdown", ".mdx", ".rst", ".txt", ".html", ".htm":
 		return true
 	}
 	return false
+}
+
+// readTable reads the figures that a document without any output of fio has in a table. A document has to be named for that: next to logs
+// such a table repeats what they say.
+func readTable(name string) ([]*fio.Output, error) {
+	data, err := sys.Text(name)
+	if err != nil {
+		return nil, err
+	}
+	return source(name, fio.ReadTable(data)), nil
 }
 
 // filesBelow is the file itself, or every regular file below a directory, in order of names. Runs of plimsoll below it are no results of
