@@ -65,7 +65,7 @@ func TestDamageIsNamed(t *testing.T) {
 				}
 				return os.WriteFile(path, data, 0o644)
 			},
-			" cannot be read": func(path string) error { return swap(path) },
+			" cannot be read": swap,
 		} {
 			dir := finished(t)
 			if err := do(filepath.Join(dir, name)); err != nil {

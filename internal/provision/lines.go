@@ -34,7 +34,21 @@ func (l *Lines) line(what string) string { return l.mark() + " " + what + "\n" }
 func (l *Lines) block(begin string) []byte {
 	return []byte(l.line(begin) + l.Text + "\n" + l.line(theEnd))
 }
-func startsLine(file []byte, at int) bool { return at == 0 || file[at-1] == '\n' }
+
+// lineIndex is where a line begins that is the one given, with its end; -1 when none is.
+func lineIndex(file, line []byte) int {
+	for at := 0; ; {
+		i := bytes.Index(file[at:], line)
+		if i < 0 {
+			return -1
+		}
+		if at += i; at == 0 || file[at-1] == '\n' {
+			return at
+		}
+		at++
+	}
+}
+
 func (l *Lines) inPlace(file []byte) bool {
 	_, _, text, _ := l.find(file)
 	return string(text) == l.Text+"\n"
@@ -50,14 +64,14 @@ func firstLine(file []byte) (first []byte) { first, _, _ = bytes.Cut(file, []byt
 func (l *Lines) find(file []byte) (begin, end int, text []byte, how string) {
 	for _, how := range []string{plain, unended, ownFile} {
 		head := []byte(l.line(how))
-		at := bytes.Index(file, head)
-		if at < 0 || !startsLine(file, at) {
+		at := lineIndex(file, head)
+		if at < 0 {
 			continue
 		}
 		tail := []byte(l.line(theEnd))
 		rest := file[at+len(head):]
-		to := bytes.Index(rest, tail)
-		if to < 0 || to > 0 && rest[to-1] != '\n' {
+		to := lineIndex(rest, tail)
+		if to < 0 {
 			return at, -1, nil, how
 		}
 		return at, at + len(head) + to + len(tail), rest[:to], how

@@ -148,7 +148,7 @@ func TestFailedNamesItsProgramOnce(t *testing.T) {
 }
 
 // TestHelperOrphan is not a test: a child of TestStrays, which starts a program with its family and waits to be killed.
-func TestHelperOrphan(t *testing.T) {
+func TestHelperOrphan(*testing.T) {
 	argv := os.Getenv("PLIMSOLL_TEST_ORPHAN")
 	if argv == "" {
 		return
