@@ -130,8 +130,14 @@ func mdFacts(out *bufio.Writer, all []fact) {
 
 func mdProblem(out *bufio.Writer, p problem) {
 	fmt.Fprintf(out, "\n### %s %s: %s\n\n%s\n", md(p.Code), md(p.Severity), md(p.Title), md(p.Message))
-	if of := scenarioNames(p); of != "" {
+	if of := scenarioNames(p); of != "" && len(p.Cases) == 0 {
 		fmt.Fprintf(out, "\nScenarios: %s\n", md(of))
+	}
+	if len(p.Cases) > 0 {
+		fmt.Fprintln(out)
+	}
+	for _, c := range p.Cases {
+		fmt.Fprintf(out, "- %s\n", md(c))
 	}
 	mdTable(out, p.Evidence)
 	for _, part := range [][2]string{{"Why it matters", p.Why}, {"What to do", p.Fix}} {

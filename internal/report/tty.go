@@ -203,7 +203,10 @@ func (t *terminal) problem(p problem) {
 	fmt.Fprintln(t.out)
 	t.para("", bold, strings.TrimSpace(fmt.Sprintf("%s %s: %s", p.Code, p.Severity, p.Title)))
 	t.para("  ", styleOf(p.Severity), p.Message)
-	if of := scenarioNames(p); of != "" {
+	for _, c := range p.Cases {
+		t.para("  - ", plain, c)
+	}
+	if of := scenarioNames(p); of != "" && len(p.Cases) == 0 {
 		t.para("  scenarios: ", plain, of)
 	}
 	for _, e := range p.Evidence.Rows {

@@ -86,6 +86,7 @@ type row struct {
 type problem struct {
 	Anchor, Code, Severity, Title, Subject, Message, Why, Fix string
 
+	Cases     []string // of a group of findings, one each
 	Evidence  table
 	Commands  []string
 	Scenarios []row // those it concerns
@@ -117,7 +118,7 @@ func newView(b *bundle.Bundle) *view {
 	v.storage(b)
 	for i, f := range b.Findings {
 		p := newProblem(f, i, b, v.Rows)
-		v.Findings = append(v.Findings, p)
+		p.Anchor = v.group(p)
 		for j := range v.Sections {
 			if slices.Contains(f.Scenarios, b.Scenarios[j].ID) {
 				v.Sections[j].Findings = append(v.Sections[j].Findings, p)
@@ -125,6 +126,40 @@ func newView(b *bundle.Bundle) *view {
 		}
 	}
 	return v
+}
+
+// mostEvidence is how many rows of evidence a group of findings shows.
+const mostEvidence = 12
+
+// group adds a finding to those of the same rule with the same remedy, which are then shown once, or begins a group. It
+// returns the group's anchor.
+func (v *view) group(p problem) string {
+	for i := range v.Findings {
+		g := &v.Findings[i]
+		if g.Code != p.Code || g.Fix != p.Fix || g.Severity != p.Severity || !slices.Equal(g.Commands, p.Commands) {
+			continue
+		}
+		if len(g.Cases) == 0 {
+			g.Cases = []string{g.caseText()}
+		}
+		g.Cases = append(g.Cases, p.caseText())
+		g.Message = fmt.Sprintf("%s, %s", text.Sentence(g.Title)[:len(text.Sentence(g.Title))-1], text.Plural(len(g.Cases), "case"))
+		g.Scenarios = append(g.Scenarios, p.Scenarios...)
+		room := max(mostEvidence-len(g.Evidence.Rows), 0)
+		g.Evidence.Rows = append(g.Evidence.Rows, p.Evidence.Rows[:min(len(p.Evidence.Rows), room)]...)
+		return g.Anchor
+	}
+	v.Findings = append(v.Findings, p)
+	return p.Anchor
+}
+
+// caseText is one finding of a group: "8 rand-write: Only 3 s were measured."
+func (p problem) caseText() string {
+	of := scenarioNames(p)
+	if of == "" {
+		of = p.Subject
+	}
+	return strings.TrimPrefix(of+": "+p.Message, ": ")
 }
 
 // host names the machine, and a simulated one as such: its rates are not those of the real thing.

@@ -15,15 +15,16 @@ const figures = [...document.querySelectorAll('figure[data-chart]')]
 const drawn = new Map() // figure -> its chart
 
 // A printed column is this wide; beforeprint comes before the browser lays out the page for paper, so it cannot be measured.
-const paper = { wide: 684, narrow: 333 }
+// The height is the one that the stylesheet gives plots on paper, or the bottom of a chart would be cut off.
+const paper = { wide: 684, narrow: 333, height: 190 }
 const byKey = document.getElementById('theme')
 
-function draw(figure, width) {
+function draw(figure, width, height) {
   const plot = figure.querySelector('.plot')
   drawn.get(figure)?.dispose()
   const scenario = data[Number(figure.dataset.scenario)]
   // ECharts writes a width of 'auto' into the SVG, which browsers complain about.
-  const size = { width: width ?? (plot.clientWidth || 600), height: plot.clientHeight || 240 }
+  const size = { width: width ?? (plot.clientWidth || 600), height: height ?? (plot.clientHeight || 240) }
   const chart = init(plot, null, { renderer: 'svg', ...size })
   drawn.set(figure, chart)
   chart.setOption({
@@ -83,7 +84,7 @@ addEventListener('beforeprint', () => {
     d.dataset.wasOpen = d.open ? 'yes' : ''
     d.open = !d.classList.contains('series')
   }
-  figures.forEach((f) => draw(f, f.classList.contains('wide') ? paper.wide : paper.narrow))
+  figures.forEach((f) => draw(f, f.classList.contains('wide') ? paper.wide : paper.narrow, paper.height))
 })
 addEventListener('afterprint', () => {
   for (const d of document.querySelectorAll('details')) d.open = d.dataset.wasOpen === 'yes'
