@@ -55,6 +55,7 @@ comments. plimsoll run FILE.yaml runs it and judges by the latencies it states.`
 	addSize(f, &o.size, "size", "`SIZE` of the file, instead of the demand's capacity")
 	f.BoolVar(&o.ask, "ask", false, "ask for the demand, question by question, and print its file")
 	addFormat(cmd, &o.format, textOrJSON)
+	cmd.AddCommand(newWorkloadFromCmd(env), newWorkloadRecordCmd(env))
 	return cmd
 }
 

@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/advise"
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/report"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/workload"
+)
+
+type fromOptions struct {
+	files   []string
+	every   time.Duration
+	devices []string
+	join    string
+	copies  int
+	out     string
+}
+
+func newWorkloadFromCmd(env *Env) *cobra.Command {
+	o := fromOptions{copies: 1}
+	cmd := &cobra.Command{
+		Use:   "from FILE|RUN...",
+		Short: "Make a demand of iostat's logs, CloudWatch's figures, or a run",
+		Long: `Make a demand file of what was recorded elsewhere: iostat -x as text or JSON (sysstat
+11 and newer), CloudWatch's EBS metrics as JSON or CSV, or a run of plimsoll. What was
+watched on storage that was full is marked as "at least".`,
+		Example: `  iostat -x -t 1 600 > io.log; plimsoll workload from io.log --device md0 > app.yaml
+  plimsoll workload from cloudwatch.json --join data > app.yaml
+  plimsoll workload from runs/20261121T031200Z-db-ip-10-0-0-105`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.files = args
+			return runWorkloadFrom(env, o)
+		},
+	}
+	f := cmd.Flags()
+	addDuration(f, &o.every, "every", "`DURATION` between iostat's reports, where they have no time")
+	f.StringSliceVar(&o.devices, "device", nil, "only these `DEVICES`, or volumes")
+	f.StringVar(&o.join, "join", "", "add all devices up, as the volumes of an array of this `NAME`")
+	f.IntVar(&o.copies, "copies", o.copies, "with --join: copies of each block, by which mirrored writes are divided")
+	f.StringVarP(&o.out, "out", "o", "", "write the demand to `FILE`, and what was seen to the screen")
+	return cmd
+}
+
+func runWorkloadFrom(env *Env, o fromOptions) error {
+	if o.copies < 1 || o.copies > 16 {
+		return usage(fmt.Errorf("--copies %d: want from 1 to 16", o.copies))
+	}
+	if d, ok, err := demandOfRun(o.files); ok || err != nil {
+		if err != nil {
+			return err
+		}
+		return writeDemand(env, o.out, d, nil, []string{"Made by plimsoll workload from " + o.files[0] + "."})
+	}
+	var all []workload.Observed
+	for _, name := range o.files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		some, err := workload.From(data, o.every)
+		if err != nil {
+			return usage(fmt.Errorf("%s: %w", name, err))
+		}
+		all = append(all, some...)
+	}
+	all, err := o.wanted(all)
+	if err != nil {
+		return usage(err)
+	}
+	name := strings.TrimSuffix(filepath.Base(o.files[0]), filepath.Ext(o.files[0]))
+	d, seen, err := workload.Derive(demandName(name), all)
+	if err != nil {
+		return usage(err)
+	}
+	return writeDemand(env, o.out, d, seen, []string{"Made by plimsoll workload from " + strings.Join(o.files, ", ") + "."})
+}
+
+// demandOfRun is the demand of a single run's directory; ok is false when the words name none.
+func demandOfRun(words []string) (d *workload.Demand, ok bool, err error) {
+	info, err := os.Stat(words[0])
+	if err != nil || !info.IsDir() {
+		return nil, false, nil //nolint:nilerr // a missing file is named when it is read
+	}
+	if len(words) > 1 {
+		return nil, true, usage(errors.New("name one run"))
+	}
+	b, err := bundle.Open(words[0])
+	if err != nil {
+		return nil, true, err
+	}
+	for i := range b.Scenarios {
+		one, err := advise.FromResult(demandName(b.Scenarios[i].Name), b.Scenarios[i].Result)
+		if err != nil {
+			continue
+		}
+		if d == nil {
+			d = one
+			continue
+		}
+		for _, s := range one.Streams { // scenarios ran one after the other
+			s.Apart, s.Name = true, demandName(b.Scenarios[i].Name)+"-"+s.Name
+			d.Streams = append(d.Streams, s)
+		}
+	}
+	if d == nil {
+		return nil, true, usage(fmt.Errorf("%s measured nothing", words[0]))
+	}
+	d.Name = demandName(b.Run.Suite.Name)
+	if n := len(b.Scenarios); n > 1 {
+		for i := range d.Streams {
+			d.Streams[i].Apart = true
+		}
+	}
+	return d, true, nil
+}
+
+// wanted are the devices that are named, joined if that is asked for.
+func (o fromOptions) wanted(all []workload.Observed) ([]workload.Observed, error) {
+	var names []string
+	if len(o.devices) > 0 {
+		var some []workload.Observed
+		for _, a := range all {
+			names = append(names, a.Device)
+			for _, d := range o.devices {
+				if a.Device == strings.TrimPrefix(d, "/dev/") {
+					some = append(some, a)
+				}
+			}
+		}
+		if len(some) < len(o.devices) {
+			return nil, fmt.Errorf("--device %s: the log has %s", strings.Join(o.devices, ","), strings.Join(names, ", "))
+		}
+		all = some
+	}
+	if o.join == "" {
+		return all, nil
+	}
+	one, err := workload.Gather(o.join, o.copies, all)
+	return []workload.Observed{one}, err
+}
+
+// demandName is a file's or a suite's name as a demand may have it.
+func demandName(name string) string {
+	out := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}, name)
+	out = strings.Trim(out[:min(len(out), 48)], "-")
+	if out == "" {
+		return "app"
+	}
+	return out
+}
+
+// writeDemand prints a demand file with what was seen as its comment; with a file, that goes to the screen.
+func writeDemand(env *Env, file string, d *workload.Demand, seen []workload.Seen, about []string) error {
+	lines := append(about, report.SeenLines(seen)...) //nolint:gocritic // a new slice
+	for _, n := range d.Notes {
+		lines = append(lines, "Note: "+n)
+	}
+	text := d.YAML(lines...)
+	if _, err := workload.Parse("demand", []byte(text)); err != nil {
+		return fmt.Errorf("this is a bug of plimsoll: the demand cannot be read back: %w", err)
+	}
+	if file == "" {
+		_, err := fmt.Fprint(env.Out, text)
+		return err
+	}
+	if err := sys.WriteFile(file, []byte(text), mode(file)); err != nil {
+		return err
+	}
+	for _, l := range lines {
+		fmt.Fprintln(env.Out, l)
+	}
+	fmt.Fprintf(env.Out, "demand: %s\n", file)
+	return nil
+}

@@ -1,0 +1,273 @@
+package workload
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/internal/text"
+)
+
+// CloudWatch counts for each EBS volume and period: VolumeReadOps and VolumeReadBytes as sums, VolumeTotalReadTime as seconds that all
+// reads of the period took together, VolumeQueueLength as a mean
+// (docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html).
+
+// cloudWatchMetrics are those that are read.
+var cloudWatchMetrics = []string{
+	"VolumeReadOps", "VolumeWriteOps", "VolumeReadBytes", "VolumeWriteBytes", "VolumeTotalReadTime", "VolumeTotalWriteTime", "VolumeQueueLength",
+	"VolumeIdleTime",
+}
+
+// point is a value of a metric of a volume at the start of a period.
+type point struct {
+	volume, metric string
+	at             time.Time
+	value          float64
+}
+
+// metricIn finds the metric's name in a label such as "vol-0abc VolumeReadOps", and what else is in it.
+func metricIn(label string) (volume, metric string, ok bool) {
+	for _, m := range cloudWatchMetrics {
+		if strings.Contains(label, m) {
+			rest := strings.TrimSpace(strings.Replace(label, m, "", 1))
+			for _, word := range strings.FieldsFunc(rest, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-') }) {
+				if strings.HasPrefix(word, "vol-") {
+					return word, m, true
+				}
+			}
+			return "volume", m, true
+		}
+	}
+	return "", "", false
+}
+
+// cloudWatchJSON reads answers of get-metric-data and of get-metric-statistics, several of which may stand behind each other.
+func cloudWatchJSON(data []byte) ([]point, error) {
+	var points []point
+	d := json.NewDecoder(bytes.NewReader(data))
+	for {
+		var doc struct {
+			Results []struct {
+				ID, Label  string
+				Timestamps []time.Time
+				Values     []float64
+			} `json:"MetricDataResults"`
+			Label      string
+			Datapoints []struct {
+				Timestamp    time.Time
+				Sum, Average *float64
+			}
+		}
+		if err := d.Decode(&doc); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("CloudWatch's JSON: %w", err)
+		}
+		for _, r := range doc.Results {
+			volume, metric, ok := metricIn(cmp.Or(r.Label, r.ID))
+			if !ok {
+				continue
+			}
+			if len(r.Timestamps) != len(r.Values) {
+				return nil, fmt.Errorf("CloudWatch's JSON: %s has %d times and %d values", text.Quote(r.Label), len(r.Timestamps), len(r.Values))
+			}
+			for i, at := range r.Timestamps {
+				points = append(points, point{volume, metric, at, r.Values[i]})
+			}
+		}
+		if volume, metric, ok := metricIn(doc.Label); ok {
+			for _, p := range doc.Datapoints {
+				v := p.Sum
+				if metric == "VolumeQueueLength" && p.Average != nil || v == nil {
+					v = p.Average
+				}
+				if v == nil || p.Sum == nil && metric != "VolumeQueueLength" {
+					return nil, fmt.Errorf("CloudWatch's JSON: %s has no Sum: ask with --statistics Sum", metric)
+				}
+				points = append(points, point{volume, metric, p.Timestamp, *v})
+			}
+		}
+	}
+	return points, nil
+}
+
+// cloudWatchCSV reads a table with a column of times and one for each metric, and of volumes where there are several.
+func cloudWatchCSV(data []byte) ([]point, error) {
+	c := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
+	c.FieldsPerRecord = -1
+	head, err := c.Read()
+	if err != nil {
+		return nil, fmt.Errorf("CloudWatch's CSV: %w", err)
+	}
+	timeAt := slices.IndexFunc(head, func(h string) bool { return strings.EqualFold(h, "timestamp") || strings.EqualFold(h, "time") })
+	volumeAt := slices.IndexFunc(head, func(h string) bool { return strings.EqualFold(h, "volume") || strings.EqualFold(h, "VolumeId") })
+	if timeAt < 0 {
+		return nil, errors.New("CloudWatch's CSV: no column timestamp")
+	}
+	var points []point
+	for {
+		cells, err := c.Read()
+		if errors.Is(err, io.EOF) {
+			return points, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("CloudWatch's CSV: %w", err)
+		}
+		line, _ := c.FieldPos(0)
+		if timeAt >= len(cells) {
+			return nil, fmt.Errorf("CloudWatch's CSV line %d: no time", line)
+		}
+		at, err := time.Parse(time.RFC3339, cells[timeAt])
+		if err != nil {
+			if parsed, ok := parseTime(cells[timeAt]); ok {
+				at = parsed
+			} else {
+				return nil, fmt.Errorf("CloudWatch's CSV line %d: time %s: want such as 2026-11-21T20:00:00Z", line, text.Quote(cells[timeAt]))
+			}
+		}
+		for i, cell := range cells {
+			if i >= len(head) || cell == "" {
+				continue
+			}
+			volume, metric, ok := metricIn(head[i])
+			if !ok {
+				continue
+			}
+			if volumeAt >= 0 && volumeAt < len(cells) {
+				volume = cells[volumeAt]
+			}
+			v, err := strconv.ParseFloat(cell, 64)
+			if err != nil {
+				return nil, fmt.Errorf("CloudWatch's CSV line %d: %s %s: want a number", line, metric, text.Quote(cell))
+			}
+			points = append(points, point{volume, metric, at, v})
+		}
+	}
+}
+
+// fromCloudWatch turns points into volumes.
+func fromCloudWatch(points []point) ([]Observed, error) {
+	if len(points) == 0 {
+		return nil, fmt.Errorf("there is no metric of EBS volumes in it, such as %s", cloudWatchMetrics[0])
+	}
+	type key struct {
+		volume string
+		at     time.Time
+	}
+	values := map[key]map[string]float64{}
+	times := map[string][]time.Time{}
+	for _, p := range points {
+		if p.value < 0 || math.IsNaN(p.value) || p.value > 1e18 {
+			return nil, fmt.Errorf("%s at %s is %g", p.metric, p.at.Format(time.RFC3339), p.value)
+		}
+		k := key{p.volume, p.at.UTC()}
+		if values[k] == nil {
+			values[k] = map[string]float64{}
+			times[p.volume] = append(times[p.volume], k.at)
+		}
+		if _, twice := values[k][p.metric]; twice {
+			return nil, fmt.Errorf("%s of %s at %s stands there twice", p.metric, text.Quote(p.volume), p.at.Format(time.RFC3339))
+		}
+		values[k][p.metric] = p.value
+	}
+	volumes := make([]string, 0, len(times))
+	for v := range times {
+		volumes = append(volumes, v)
+	}
+	slices.Sort(volumes)
+	var all []Observed
+	for _, v := range volumes {
+		ts := times[v]
+		slices.SortFunc(ts, time.Time.Compare)
+		var between []time.Duration
+		for i := 1; i < len(ts); i++ {
+			between = append(between, ts[i].Sub(ts[i-1]))
+		}
+		period := usual(between)
+		if period <= 0 {
+			return nil, fmt.Errorf("%s has one period only: its length cannot be told; bring several", text.Quote(v))
+		}
+		o := Observed{Device: v, Known: true}
+		gaps := 0
+		for i, at := range ts {
+			if i > 0 && between[i-1] > period*3/2 {
+				gaps++
+			}
+			m, t := values[key{v, at}], period.Seconds()
+			iv := Interval{
+				At: at.Sub(ts[0]) + period, Len: period, Queue: m["VolumeQueueLength"],
+				Read:  Flow{IOPS: m["VolumeReadOps"] / t, Rate: m["VolumeReadBytes"] / t},
+				Write: Flow{IOPS: m["VolumeWriteOps"] / t, Rate: m["VolumeWriteBytes"] / t},
+			}
+			if n := m["VolumeReadOps"]; n > 0 {
+				iv.Read.Wait = seconds64capped(m["VolumeTotalReadTime"] / n)
+			}
+			if n := m["VolumeWriteOps"]; n > 0 {
+				iv.Write.Wait = seconds64capped(m["VolumeTotalWriteTime"] / n)
+			}
+			if idle, ok := m["VolumeIdleTime"]; ok {
+				iv.Util = min(max(1-idle/t, 0), 1)
+			}
+			o.Intervals = append(o.Intervals, iv)
+		}
+		if gaps > 0 {
+			o.Notes = append(o.Notes, fmt.Sprintf("%s: the data has %s: what happened there is not known", v, text.Plural(gaps, "gap")))
+		}
+		o.Notes = append(o.Notes, fmt.Sprintf("CloudWatch's figures are means of %s: a shorter peak does not show", text.Duration(period)))
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+func seconds64capped(v float64) time.Duration {
+	return time.Duration(min(v, 1e6) * float64(time.Second))
+}
+
+// From reads a log of another program by its form: text or JSON of iostat -x, JSON or CSV of CloudWatch. every is the time between reports
+// that have none.
+func From(data []byte, every time.Duration) ([]Observed, error) {
+	const mostLog = 1 << 30
+	if len(data) > mostLog {
+		return nil, fmt.Errorf("%d bytes: want at most %d; cut it", len(data), mostLog)
+	}
+	start := bytes.TrimLeft(data[:min(len(data), 4096)], " \t\r\n\ufeff")
+	switch {
+	case bytes.HasPrefix(start, []byte("{")) && bytes.Contains(start, []byte(`"sysstat"`)):
+		reports, err := iostatJSON(data)
+		if err != nil {
+			return nil, err
+		}
+		return fromIostat(reports, every)
+	case bytes.HasPrefix(start, []byte("{")):
+		points, err := cloudWatchJSON(data)
+		if err != nil {
+			return nil, err
+		}
+		return fromCloudWatch(points)
+	case bytes.Contains(bytes.ToLower(firstLine(start)), []byte(",volume")) && bytes.Contains(start, []byte("Volume")):
+		points, err := cloudWatchCSV(data)
+		if err != nil {
+			return nil, err
+		}
+		return fromCloudWatch(points)
+	}
+	reports, err := iostatText(data)
+	if err != nil {
+		return nil, err
+	}
+	return fromIostat(reports, every)
+}
+
+func firstLine(b []byte) []byte {
+	line, _, _ := bytes.Cut(b, []byte("\n"))
+	return line
+}

@@ -1,0 +1,269 @@
+package workload
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"plimsoll/internal/text"
+)
+
+// iostat of sysstat prints a report for each interval: a time, where -t asked for one, a line of column names and a line a device.
+// Names of columns changed over the years: sectors and queue sizes in 10 (rsec/s, avgrq-sz, avgqu-sz), rareq-sz and aqu-sz from
+// 11.7 on, discards and flushes in 12. In all of them a column is known by its name, never by its place.
+
+// report is one report: when it was made and its rows by device.
+type iostatReport struct {
+	at   time.Time // zero when it has no time
+	rows []iostatRow
+}
+
+type iostatRow struct {
+	device string
+	value  map[string]float64
+}
+
+// mostDevices bounds what is kept of a log.
+const mostDevices = 4096
+
+var iostatTimes = []string{
+	"2006-01-02T15:04:05-0700", "2006-01-02T15:04:05-07:00", "2006-01-02T15:04:05", "01/02/2006 03:04:05 PM", "01/02/2006 15:04:05", "01/02/06 15:04:05",
+	"02/01/2006 15:04:05", "02/01/06 15:04:05", "2006-01-02 15:04:05", "01/02/06 03:04:05 PM",
+}
+
+// parseTime reads the time of a report. Every report of a log has the same form, so that day and month may be confused without harm: only
+// the time between two counts.
+func parseTime(s string) (time.Time, bool) {
+	for _, form := range iostatTimes {
+		if t, err := time.Parse(form, strings.TrimSpace(s)); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// iostatText reads what iostat -x prints.
+func iostatText(data []byte) ([]iostatReport, error) {
+	var all []iostatReport
+	var columns []string
+	var at time.Time
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		fields := strings.Fields(string(line))
+		switch {
+		case len(fields) == 0:
+			columns = nil
+			continue
+		case !utf8.Valid(line):
+			return nil, fmt.Errorf("line %d: %s: not text", n, text.Quote(string(line)))
+		case strings.HasPrefix(fields[0], "Device"):
+			columns = fields[1:]
+			if !slices.ContainsFunc(columns, func(c string) bool { return c == "r/s" }) {
+				return nil, fmt.Errorf("line %d: no column r/s: iostat -x is needed", n)
+			}
+			all = append(all, iostatReport{at: at})
+			at = time.Time{}
+			continue
+		}
+		if t, ok := parseTime(string(line)); ok {
+			at, columns = t, nil
+			continue
+		}
+		if columns == nil { // the banner, the CPU's table
+			continue
+		}
+		if len(fields) != len(columns)+1 {
+			return nil, fmt.Errorf("line %d: %s: want %d columns as in the heading, found %d", n, text.Quote(fields[0]), len(columns)+1, len(fields))
+		}
+		row := iostatRow{fields[0], make(map[string]float64, len(columns))}
+		for i, c := range columns {
+			v, err := strconv.ParseFloat(strings.Replace(fields[i+1], ",", ".", 1), 64) // some locales write 0,50
+			if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0 || v > 1e15 {
+				return nil, fmt.Errorf("line %d: %s %s: %s is no number that iostat prints", n, text.Quote(row.device), text.Quote(c), text.Quote(fields[i+1]))
+			}
+			row.value[c] = v
+		}
+		r := &all[len(all)-1]
+		if len(r.rows) == mostDevices {
+			return nil, fmt.Errorf("line %d: more than %d devices", n, mostDevices)
+		}
+		r.rows = append(r.rows, row)
+	}
+	if len(all) == 0 {
+		return nil, errors.New("there is no report of iostat -x in it")
+	}
+	return all, nil
+}
+
+// iostatJSON reads what iostat -x -o JSON prints.
+func iostatJSON(data []byte) ([]iostatReport, error) {
+	var doc struct {
+		Sysstat struct {
+			Hosts []struct {
+				Statistics []struct {
+					Timestamp string           `json:"timestamp"`
+					Disk      []map[string]any `json:"disk"`
+				} `json:"statistics"`
+			} `json:"hosts"`
+		} `json:"sysstat"`
+	}
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return nil, fmt.Errorf("iostat's JSON: %w", err)
+	}
+	var all []iostatReport
+	if len(doc.Sysstat.Hosts) > 1 {
+		return nil, errors.New("iostat's JSON has several hosts: bring one")
+	}
+	for _, h := range doc.Sysstat.Hosts {
+		for _, s := range h.Statistics {
+			r := iostatReport{}
+			r.at, _ = parseTime(s.Timestamp)
+			for _, disk := range s.Disk {
+				row := iostatRow{value: map[string]float64{}}
+				for k, v := range disk {
+					switch v := v.(type) {
+					case string:
+						if k == "disk_device" {
+							row.device = v
+						}
+					case float64:
+						if v < 0 || v > 1e15 {
+							return nil, fmt.Errorf("iostat's JSON: %s of %s is %g", text.Quote(k), text.Quote(row.device), v)
+						}
+						row.value[k] = v
+					}
+				}
+				if _, ok := row.value["r/s"]; !ok || row.device == "" {
+					return nil, errors.New("iostat's JSON: a disk has no r/s: iostat -x is needed")
+				}
+				if len(r.rows) < mostDevices {
+					r.rows = append(r.rows, row)
+				}
+			}
+			all = append(all, r)
+		}
+	}
+	if len(all) == 0 {
+		return nil, errors.New("there is no report of iostat -x in it")
+	}
+	return all, nil
+}
+
+// interval is what a row says. Names of columns of all versions are looked for.
+func (r iostatRow) interval() Interval {
+	get := func(names ...string) (float64, bool) {
+		for _, n := range names {
+			if v, ok := r.value[n]; ok {
+				return v, true
+			}
+		}
+		return 0, false
+	}
+	rate := func(kb, mb, sectors string) float64 {
+		if v, ok := get(kb); ok {
+			return v * 1024 // iostat's kB are KiB
+		}
+		if v, ok := get(mb); ok {
+			return v * (1 << 20)
+		}
+		v, _ := get(sectors)
+		return v * 512
+	}
+	ms := func(names ...string) time.Duration {
+		v, _ := get(names...)
+		return time.Duration(min(v, 1e12) * float64(time.Millisecond))
+	}
+	var i Interval
+	i.Read.IOPS, _ = get("r/s")
+	i.Write.IOPS, _ = get("w/s")
+	i.Read.Rate, i.Write.Rate = rate("rkB/s", "rMB/s", "rsec/s"), rate("wkB/s", "wMB/s", "wsec/s")
+	i.Read.Wait, i.Write.Wait = ms("r_await", "await"), ms("w_await", "await")
+	i.Queue, _ = get("aqu-sz", "avgqu-sz")
+	i.Util, _ = get("%util", "util")
+	i.Util /= 100
+	return i
+}
+
+// fromIostat turns reports into devices. The first report is the mean since boot and is left out where there are others.
+func fromIostat(reports []iostatReport, every time.Duration) ([]Observed, error) {
+	var notes []string
+	if len(reports) > 1 {
+		reports = reports[1:]
+	} else {
+		notes = append(notes, "the only report is iostat's mean since boot: it hides every peak; run iostat -x -t 1")
+	}
+	length, known, gaps := iostatTiming(reports)
+	switch {
+	case known:
+	case every > 0:
+		length = every
+	default:
+		length = time.Second
+		notes = append(notes, "the reports have no time: 1 s apart is assumed; iostat -t writes it, or --every states it")
+	}
+	if gaps > 0 {
+		notes = append(notes, fmt.Sprintf("the log has %s: what happened there is not known", text.Plural(gaps, "gap")))
+	}
+	byName := map[string]*Observed{}
+	var order []string
+	for k, r := range reports {
+		for _, row := range r.rows {
+			o := byName[row.device]
+			if o == nil {
+				if strings.HasPrefix(row.device, "loop") && row.value["r/s"]+row.value["w/s"] == 0 {
+					continue
+				}
+				o = &Observed{Device: row.device, Known: known, Notes: notes}
+				byName[row.device] = o
+				order = append(order, row.device)
+				for range k { // it came later: nothing was on it before
+					o.Intervals = append(o.Intervals, Interval{Len: length})
+				}
+			}
+			iv := row.interval()
+			iv.Len = length
+			iv.At = time.Duration(len(o.Intervals)+1) * length
+			o.Intervals = append(o.Intervals, iv)
+			merged := row.value["rrqm/s"] + row.value["wrqm/s"]
+			if all := merged + iv.Read.IOPS + iv.Write.IOPS; all > 0 {
+				o.Merged += merged / all
+			}
+		}
+	}
+	var all []Observed
+	for _, name := range order {
+		o := byName[name]
+		o.Merged /= float64(max(len(o.Intervals), 1))
+		all = append(all, *o)
+	}
+	if len(all) == 0 {
+		return nil, errors.New("no device is in the reports")
+	}
+	return all, nil
+}
+
+// iostatTiming is the usual time between reports and how many gaps they have.
+func iostatTiming(reports []iostatReport) (length time.Duration, known bool, gaps int) {
+	var between []time.Duration
+	for i := 1; i < len(reports); i++ {
+		if reports[i].at.IsZero() || reports[i-1].at.IsZero() {
+			return 0, false, 0
+		}
+		between = append(between, reports[i].at.Sub(reports[i-1].at))
+	}
+	length = usual(between)
+	for _, b := range between {
+		if b < 0 || b > length*3/2+time.Second {
+			gaps++
+		}
+	}
+	return length, length > 0, gaps
+}

@@ -1,0 +1,474 @@
+package workload
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+// Observed is what one device did, interval by interval, as counters or another program's log tell it.
+type Observed struct {
+	Device    string
+	Intervals []Interval
+	// Known says that Intervals have lengths that were measured; else they are those usual for the source.
+	Known bool
+	// Depth is how many requests were in flight at once in nine of ten readings that found any: what the application keeps
+	// outstanding. Their mean is less, for it waits between the answer to one and asking for the next. 0 where it was not read.
+	Depth float64
+	// Merged is the share of requests that the kernel had merged with a neighbour before the device saw them.
+	Merged float64
+	Notes  []string
+}
+
+// Interval is a stretch of time on a device. Rates are per second.
+type Interval struct {
+	At          time.Duration // of its end, since the first one began
+	Len         time.Duration
+	Read, Write Flow
+	Queue       float64 // mean number of requests in flight; 0 where it was not recorded
+	Util        float64 // 0..1
+}
+
+// Flow is one direction in an interval.
+type Flow struct {
+	IOPS float64
+	Rate float64       // bytes a second
+	Wait time.Duration // mean time of a request, queue included; 0 where it was not recorded
+}
+
+// Seen is what was found out about one direction of a device.
+type Seen struct {
+	Device string      `json:"device"`
+	Read   bool        `json:"read"`
+	Mean   Load        `json:"mean"`
+	P99    Load        `json:"p99"` // of the intervals
+	Block  units.Bytes `json:"block"`
+	// Wait is the mean time of a request, InFlight their mean number; 0 where not recorded.
+	Wait     units.Latency `json:"wait,omitempty"`
+	InFlight float64       `json:"in_flight,omitempty"`
+	// Depth is this direction's part of Observed.Depth.
+	Depth float64 `json:"depth,omitempty"`
+	// Largest means over these times; those longer than what was watched are absent.
+	Largest []Window `json:"largest"`
+	// Burst is the pattern found, nil for none. Base is the rate outside of it.
+	Burst *Burst `json:"burst,omitempty"`
+	Base  Load   `json:"base"`
+	Top   Load   `json:"top"` // mean within bursts
+	// Full is the share of time in which the device seemed full: at its largest rate with a growing queue.
+	Full float64 `json:"full,omitempty"`
+}
+
+// Window is the largest mean over a time.
+type Window struct {
+	Len  time.Duration `json:"len"`
+	Load Load          `json:"load"`
+}
+
+// windows are the times that matter: EC2 instances burst for half an hour.
+var windows = []time.Duration{time.Second, 10 * time.Second, time.Minute, 30 * time.Minute}
+
+// negligible is the share of a device's I/Os, and of its bytes, below which a direction is left out.
+const negligible = 0.002
+
+// See works out what each direction of each device did. Directions that hardly ran are left out.
+func See(all []Observed) []Seen {
+	var seen []Seen
+	for i := range all {
+		o := &all[i]
+		for _, read := range []bool{true, false} {
+			if s, ok := o.see(read); ok {
+				seen = append(seen, s)
+			}
+		}
+	}
+	return seen
+}
+
+func (i *Interval) flow(read bool) *Flow {
+	if read {
+		return &i.Read
+	}
+	return &i.Write
+}
+
+func (o *Observed) see(read bool) (Seen, bool) {
+	s := Seen{Device: o.Device, Read: read}
+	var ios, bytes, other, otherBytes, wait, otherWait, length float64
+	for k := range o.Intervals {
+		iv := &o.Intervals[k]
+		t, f, g := iv.Len.Seconds(), iv.flow(read), iv.flow(!read)
+		ios += f.IOPS * t
+		bytes += f.Rate * t
+		other += g.IOPS * t
+		otherBytes += g.Rate * t
+		wait += f.Wait.Seconds() * f.IOPS * t
+		otherWait += g.Wait.Seconds() * g.IOPS * t
+		length += t
+	}
+	if length <= 0 || ios <= 0 || bytes <= 0 || ios < negligible*(ios+other) && bytes < negligible*(bytes+otherBytes) {
+		return s, false
+	}
+	s.Mean = Load{units.IOPS(ios / length), units.Rate(bytes / length)}
+	s.Block = blockOf(bytes / ios)
+	s.Wait = units.LatencyOf(time.Duration(wait / ios * float64(time.Second)))
+	s.InFlight = wait / length // Little: time spent by all requests, over the time watched
+	s.P99 = Load{
+		units.IOPS(o.quantile(0.99, func(i *Interval) float64 { return i.flow(read).IOPS })),
+		units.Rate(o.quantile(0.99, func(i *Interval) float64 { return i.flow(read).Rate })),
+	}
+	for _, w := range windows {
+		if l, ok := o.largest(w, read); ok {
+			s.Largest = append(s.Largest, Window{w, l})
+		}
+	}
+	if sum := wait + otherWait; sum > 0 {
+		s.Depth = o.Depth * wait / sum
+	}
+	s.Base, s.Top = s.Mean, s.Mean
+	o.bursts(&s)
+	s.Full = o.full(read)
+	return s, true
+}
+
+// blockOf is a mean size as a whole number of sectors; one within 2 % of a power of two is that.
+func blockOf(mean float64) units.Bytes {
+	if mean < 512 {
+		return 512
+	}
+	power := math.Pow(2, math.Round(math.Log2(mean)))
+	if math.Abs(mean/power-1) <= 0.02 && power <= float64(units.GiB) {
+		return units.Bytes(power)
+	}
+	return min(units.Bytes(math.Round(min(mean, float64(units.GiB))/512))*512, units.GiB)
+}
+
+// quantile of a figure over the intervals, those of equal length alike.
+func (o *Observed) quantile(q float64, of func(*Interval) float64) float64 {
+	if len(o.Intervals) == 0 {
+		return 0
+	}
+	v := make([]float64, len(o.Intervals))
+	for i := range o.Intervals {
+		v[i] = of(&o.Intervals[i])
+	}
+	slices.Sort(v)
+	return v[min(int(math.Ceil(q*float64(len(v))))-1, len(v)-1)]
+}
+
+// largest mean over a window; false when fewer than that was watched, or an interval is longer.
+func (o *Observed) largest(window time.Duration, read bool) (Load, bool) {
+	var best Load
+	var length, ios, bytes float64
+	from, found := 0, false
+	for k := range o.Intervals {
+		iv := &o.Intervals[k]
+		t := iv.Len.Seconds()
+		length, ios, bytes = length+t, ios+iv.flow(read).IOPS*t, bytes+iv.flow(read).Rate*t
+		for from < k {
+			first := o.Intervals[from].Len.Seconds()
+			if length-first < window.Seconds()*0.99 {
+				break
+			}
+			length -= first
+			ios -= o.Intervals[from].flow(read).IOPS * first
+			bytes -= o.Intervals[from].flow(read).Rate * first
+			from++
+		}
+		if length >= window.Seconds()*0.99 && length <= window.Seconds()*2.01 {
+			found = true
+			best.IOPS, best.Rate = max(best.IOPS, units.IOPS(ios/length)), max(best.Rate, units.Rate(bytes/length))
+		}
+	}
+	return best, found
+}
+
+const (
+	leastBursts     = 3
+	leastBurst      = 2 * time.Second
+	burstOverSteady = 2.0
+)
+
+// bursts looks for a direction that is busy at times and quiet between: bytes are split where that parts them best (Otsu), and what
+// comes at least three times, for two seconds or more, at twice the rate or more, is a burst.
+func (o *Observed) bursts(s *Seen) {
+	rates := make([]float64, len(o.Intervals))
+	for i := range o.Intervals {
+		rates[i] = o.Intervals[i].flow(s.Read).Rate
+	}
+	split, ok := otsu(rates)
+	if !ok {
+		return
+	}
+	type stretch struct{ from, to int }
+	var high []stretch
+	for i, r := range rates {
+		switch {
+		case r <= split:
+		case len(high) > 0 && high[len(high)-1].to == i:
+			high[len(high)-1].to++
+		default:
+			high = append(high, stretch{i, i + 1})
+		}
+	}
+	var top, base Load
+	var inTop, inBase float64
+	k := 0
+	for i := range o.Intervals {
+		for k < len(high) && high[k].to <= i {
+			k++
+		}
+		f, t := o.Intervals[i].flow(s.Read), o.Intervals[i].Len.Seconds()
+		l := Load{units.IOPS(f.IOPS), units.Rate(f.Rate)}
+		if k < len(high) && high[k].from <= i {
+			top, inTop = top.plus(l, t), inTop+t
+		} else {
+			base, inBase = base.plus(l, t), inBase+t
+		}
+	}
+	if len(high) < leastBursts || inTop == 0 || inBase == 0 {
+		return
+	}
+	top, base = Load{}.plus(top, 1/inTop), Load{}.plus(base, 1/inBase)
+	var lengths, starts []float64
+	for i, h := range high {
+		if h.from == 0 || h.to == len(rates) { // cut by the ends of what was watched
+			continue
+		}
+		lengths = append(lengths, o.length(h.from, h.to))
+		if i > 0 {
+			starts = append(starts, o.length(high[i-1].from, h.from))
+		}
+	}
+	if len(lengths) == 0 || len(starts) == 0 || float64(top.Rate) < burstOverSteady*float64(base.Rate) {
+		return
+	}
+	b := &Burst{For: seconds64(median(lengths)), Every: seconds64(median(starts))}
+	if b.For < leastBurst || b.Every <= b.For {
+		return
+	}
+	s.Burst, s.Top, s.Base = b, top, base
+}
+
+func (o *Observed) length(from, to int) float64 {
+	sum := 0.0
+	for _, i := range o.Intervals[from:to] {
+		sum += i.Len.Seconds()
+	}
+	return sum
+}
+
+func seconds64(v float64) time.Duration { return round(time.Duration(v * float64(time.Second))) }
+
+func median(v []float64) float64 {
+	slices.Sort(v)
+	return v[len(v)/2]
+}
+
+// otsu is the threshold that parts values into two groups with the least spread within each; false when they do not differ.
+func otsu(values []float64) (float64, bool) {
+	v := slices.Clone(values)
+	slices.Sort(v)
+	if len(v) < 6 || v[len(v)-1] <= v[0] {
+		return 0, false
+	}
+	total := 0.0
+	for _, x := range v {
+		total += x
+	}
+	best, at, sum := -1.0, 0.0, 0.0
+	for i := range len(v) - 1 {
+		sum += v[i]
+		if v[i+1] == v[i] {
+			continue
+		}
+		n, m := float64(i+1), float64(len(v)-i-1)
+		d := sum/n - (total-sum)/m
+		if between := n * m * d * d; between > best {
+			best, at = between, (v[i]+v[i+1])/2
+		}
+	}
+	return at, true
+}
+
+// full is the share of time in which a direction seems to be held by its device: near its largest rate, with requests that take
+// several times as long as when it is at ease. What was asked for then is not known, only what was given.
+func (o *Observed) full(read bool) float64 {
+	var waits []float64
+	most := 0.0
+	for i := range o.Intervals {
+		f := o.Intervals[i].flow(read)
+		if f.IOPS > 0 && f.Wait > 0 {
+			waits = append(waits, f.Wait.Seconds())
+			most = max(most, f.Rate)
+		}
+	}
+	if len(waits) < 5 {
+		return 0
+	}
+	slices.Sort(waits)
+	atEase := waits[len(waits)/10]
+	full, all := 0.0, 0.0
+	for i := range o.Intervals {
+		f, t := o.Intervals[i].flow(read), o.Intervals[i].Len.Seconds()
+		all += t
+		if f.Rate >= 0.9*most && f.Wait.Seconds() >= 3*atEase && f.IOPS*f.Wait.Seconds() >= 4 {
+			full += t
+		}
+	}
+	return full / all
+}
+
+// fullShare is from which share of the time on a device is said to have been full.
+const fullShare = 0.05
+
+// Derive makes a demand of what was seen. A direction that bursts becomes a steady stream and one that bursts; any other one stream at
+// the 99th percentile of its intervals' rates. The requests in flight become threads. Counters do not tell whether I/O is sequential:
+// it counts as random, which asks more of the storage.
+func Derive(name string, all []Observed) (*Demand, []Seen, error) {
+	seen := See(all)
+	if len(seen) == 0 {
+		return nil, nil, fmt.Errorf("there was no I/O on %s", text.Some(devices(all), 3))
+	}
+	d := &Demand{Name: name, Role: "data"}
+	for _, o := range all {
+		for _, n := range o.Notes {
+			d.note("%s", n)
+		}
+		if o.Merged > 0.5 {
+			d.note("%s: %s of its requests were merged with neighbours: it may be sequential", o.Device, text.Percent(o.Merged))
+		}
+	}
+	for _, s := range seen {
+		if s.Full >= fullShare {
+			d.AtLeast = append(d.AtLeast, fmt.Sprintf("%s of %s queued at its largest rate for %s of the time", s.verb()+"s", s.Device, text.Percent(s.Full)))
+		}
+		d.Streams = append(d.Streams, s.streams(len(all) > 1)...)
+	}
+	d.note("sequential or random was not recorded: random is assumed")
+	return d, seen, nil
+}
+
+func devices(all []Observed) []string {
+	var names []string
+	for _, o := range all {
+		names = append(names, o.Device)
+	}
+	return names
+}
+
+func (s *Seen) verb() string {
+	if s.Read {
+		return "read"
+	}
+	return "write"
+}
+
+func (s *Seen) streams(many bool) []Stream {
+	name := s.verb()
+	if many {
+		name = plainly(s.Device) + "-" + name
+	}
+	share := 0.0
+	if s.Read {
+		share = 1
+	}
+	one := Stream{
+		Name: name, Random: true, ReadShare: share, Blocks: []Block{{s.Block, 1}},
+		Threads: int(math.Round(max(s.Depth, s.InFlight))),
+	}
+	set := func(st *Stream, l Load) {
+		st.IOPS = units.IOPS(significant(float64(l.Rate) / float64(s.Block)))
+		st.Rate = units.Rate(float64(st.IOPS) * float64(s.Block))
+	}
+	if s.Burst == nil {
+		set(&one, Load{Rate: max(s.P99.Rate, s.Mean.Rate)})
+		return []Stream{one}
+	}
+	burst := one
+	burst.Name = name + "-burst"
+	burst.Burst = s.Burst
+	set(&burst, Load{Rate: s.Top.Rate - s.Base.Rate})
+	// Requests in flight gather in the bursts.
+	burst.Threads = int(math.Round(max(s.Depth, s.InFlight/max(burst.Duty(), 0.001))))
+	if s.Base.Rate < 0.001*s.Top.Rate {
+		return []Stream{burst}
+	}
+	set(&one, s.Base)
+	one.Threads = 0
+	return []Stream{one, burst}
+}
+
+// significant rounds to five digits, more than a figure that was watched has.
+func significant(v float64) float64 {
+	if v <= 0 {
+		return v
+	}
+	scale := math.Pow(10, 4-math.Floor(math.Log10(v)))
+	if rounded := math.Round(v*scale) / scale; rounded > 0 && !math.IsInf(rounded, 0) {
+		return rounded
+	}
+	return v
+}
+
+// plainly is a device's name as streams may have it.
+func plainly(name string) string {
+	out := []rune(name)
+	for i, r := range out {
+		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_') {
+			out[i] = '-'
+		}
+	}
+	s := string(out[:min(len(out), 40)])
+	if s == "" || s[0] == '-' {
+		s = "d" + s
+	}
+	return s
+}
+
+// Gather sums the volumes of an array into one device: mirrored writes are divided by the copies. Intervals are those of the first; the
+// others must have as many.
+func Gather(name string, copies int, parts []Observed) (Observed, error) {
+	if len(parts) == 0 {
+		return Observed{}, fmt.Errorf("%s has no volumes", name)
+	}
+	sum := Observed{Device: name, Known: parts[0].Known, Intervals: slices.Clone(parts[0].Intervals)}
+	for i := range sum.Intervals {
+		sum.Intervals[i].Read, sum.Intervals[i].Write = Flow{}, Flow{}
+	}
+	for _, p := range parts {
+		if len(p.Intervals) != len(sum.Intervals) {
+			return sum, fmt.Errorf("%s: %s has %d intervals, %s %d: they cannot be added", name, p.Device, len(p.Intervals), parts[0].Device, len(sum.Intervals))
+		}
+		sum.Notes = append(sum.Notes, p.Notes...)
+		for i, iv := range p.Intervals {
+			sum.Intervals[i].Read.add(iv.Read, 1)
+			sum.Intervals[i].Write.add(iv.Write, 1/float64(max(copies, 1)))
+		}
+	}
+	return sum, nil
+}
+
+// add takes a part of another flow in; waits are means by I/Os.
+func (f *Flow) add(o Flow, part float64) {
+	ios := o.IOPS * part
+	if all := f.IOPS + ios; all > 0 {
+		f.Wait = time.Duration((float64(f.Wait)*f.IOPS + float64(o.Wait)*ios) / all)
+	}
+	f.IOPS += ios
+	f.Rate += o.Rate * part
+}
+
+// usual is the median of the lengths between points in time, 0 for none.
+func usual(gaps []time.Duration) time.Duration {
+	gaps = slices.DeleteFunc(slices.Clone(gaps), func(d time.Duration) bool { return d <= 0 })
+	if len(gaps) == 0 {
+		return 0
+	}
+	slices.SortFunc(gaps, func(a, b time.Duration) int { return cmp.Compare(a, b) })
+	return gaps[len(gaps)/2]
+}
