@@ -21,6 +21,7 @@ import (
 	"plimsoll/internal/sys"
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/topology"
+	"plimsoll/internal/verdict"
 )
 
 // Plan is a run decided upon, nothing of it done yet.
@@ -35,6 +36,7 @@ type Plan struct {
 	Rounds   *bundle.RoundPlan // nil for once
 	Fio      fio.Version
 	Consent  permit.Consent
+	Policy   verdict.Policy
 }
 
 // Run carries out a plan and returns the finished bundle. When ctx ends, what is finished is kept and the bundle comes with
@@ -47,7 +49,7 @@ func Run(ctx context.Context, m *sys.Machine, p Plan, emit func(Event)) (*bundle
 	}
 	w, err := bundle.Create(p.Out, bundle.Run{
 		Tool: p.Tool, Labels: p.Labels, Fio: p.Fio.String(), Created: m.Now(), Topology: p.Topology, Host: p.Host, Suite: p.Suite,
-		Settings: p.Settings, Rounds: p.Rounds, Ceilings: r.ceilings,
+		Settings: p.Settings, Rounds: p.Rounds, Ceilings: r.ceilings, Policy: p.Policy,
 	})
 	if err != nil {
 		return nil, permit.WriteError(p.Out, err)
@@ -75,6 +77,7 @@ func Resume(ctx context.Context, m *sys.Machine, dir string, p Plan, emit func(E
 		return nil, err
 	}
 	r.ceilings = b.Run.Ceilings // as declared when the run was begun
+	w.Run.Policy = w.Run.Policy.With(p.Policy)
 	return r.measure(ctx, w, measuredIn(b))
 }
 

@@ -35,6 +35,8 @@ type Run struct {
 	Settings Settings    `json:"settings"`
 	// Rounds is how often the scenarios are measured; nil for once.
 	Rounds *RoundPlan `json:"rounds,omitempty"`
+	// Policy is what was not to count, and what was to fail, when the run was made.
+	Policy verdict.Policy `json:"policy,omitzero"`
 	// Ceilings by scenario ID, as computed before measuring.
 	Ceilings map[int]ceiling.Ceiling `json:"ceilings,omitempty"`
 	Verdict  verdict.Verdict         `json:"verdict,omitempty"`

@@ -68,7 +68,7 @@ func (s *Scenario) read(dir string, repeats bool) error {
 
 // Judge evaluates targets, runs the rules and fills in findings and verdicts. Rules look at one machine: the results of each are judged
 // together.
-func (b *Bundle) Judge(disabled ...finding.Code) {
+func (b *Bundle) Judge() {
 	machines := []*topology.Topology{&b.Run.Topology} // which may hold no result, and is judged itself
 	runs := map[*topology.Topology][]diagnose.Measurement{}
 	var judged []verdict.Scenario
@@ -99,7 +99,7 @@ func (b *Bundle) Judge(disabled ...finding.Code) {
 	}
 	b.Findings = nil
 	for _, on := range machines {
-		b.Findings = append(b.Findings, diagnose.Judge(&diagnose.Case{Topology: on, Host: b.Run.Host, Runs: runs[on]}, disabled...)...)
+		b.Findings = append(b.Findings, diagnose.Judge(&diagnose.Case{Topology: on, Host: b.Run.Host, Runs: runs[on]}, b.Run.Policy.Disable)...)
 	}
 	finding.Sort(b.Findings)
 	sum := verdict.OfRun(judged, b.Findings)

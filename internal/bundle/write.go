@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/internal/finding"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
@@ -140,7 +139,7 @@ func (w *Writer) Keep(s suite.Scenario, dir string, r *result.Result) error {
 func (w *Writer) Drop(dir string) error { return os.RemoveAll(dir) }
 
 // Finish judges the run, writes the verdict and the findings, and returns the whole bundle.
-func (w *Writer) Finish(state State, now time.Time, disabled ...finding.Code) (*Bundle, error) {
+func (w *Writer) Finish(state State, now time.Time) (*Bundle, error) {
 	w.Run.State, w.Run.Finished = state, now
 	if err := w.Save(); err != nil {
 		return nil, err
@@ -149,7 +148,7 @@ func (w *Writer) Finish(state State, now time.Time, disabled ...finding.Code) (*
 	if err != nil {
 		return nil, err
 	}
-	b.Judge(disabled...)
+	b.Judge()
 	w.Run, b.Dir = b.Run, w.Dir
 	err = errors.Join(writeJSON(w.dir.Path("findings.json"), b.Findings), w.Save())
 	if err != nil {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -15,11 +16,13 @@ import (
 	"plimsoll/internal/report"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/telemetry"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
 
 type checkOptions struct {
 	layoutOptions
+	policyOptions
 	pathOptions
 	role   topology.Role // the only one to look at; empty for both
 	format string
@@ -35,7 +38,7 @@ queues, read-ahead, processors, clock, memory, fstab, mdadm.conf, other load, th
 burst credits of the volumes and the instance.
 
 Nothing is written, and root is not needed; what could not be seen without it is listed. The devices are observed for
-0.8 s. The exit code is 3 when a finding is an error.`,
+0.8 s. The exit code is 3 when a finding is an error, and 1 when the storage below a path could not be seen.`,
 		Example: `  plimsoll check /data
   plimsoll check --data /data --wal /wal --json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -46,6 +49,7 @@ Nothing is written, and root is not needed; what could not be seen without it is
 	o.pathOptions.addFlags(cmd.Flags())
 	addFormat(cmd, &o.format, textOrJSON)
 	o.layoutOptions.addFlags(cmd.Flags())
+	o.policyOptions.addFlags(cmd.Flags())
 	return cmd
 }
 
@@ -64,6 +68,14 @@ func runCheck(ctx context.Context, env *Env, o checkOptions) error {
 	if err != nil {
 		return err
 	}
+	decl, err := o.declaration(env)
+	if err != nil {
+		return err
+	}
+	policy, err := o.policy(decl)
+	if err != nil {
+		return err
+	}
 	c := &diagnose.Case{Topology: t, Host: bench.Facts(ctx, env.Machine)}
 	var notes []string
 	// Last, for starting dmesg and fio reads from the drives too.
@@ -73,17 +85,32 @@ func runCheck(ctx context.Context, env *Env, o checkOptions) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	found := append([]finding.Finding{}, diagnose.Judge(c)...) // [] in JSON, not null
+	found := append([]finding.Finding{}, diagnose.Judge(c, policy.Disable)...) // [] in JSON, not null
 	all := checked{found, diagnose.Passes(c, found), slices.Concat(notes, t.Notes, c.Host.Notes), c.Host, c.OtherLoad}
 	if o.format == formatJSON {
 		err = report.WriteJSON(env.Out, "check", all)
 	} else {
 		err = report.Findings(env.Out, all.Findings, all.Passed, all.Notes, reportOptions(env))
 	}
-	if err == nil && slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Severity == finding.Fail || f.Severity == finding.Invalid }) {
+	if err != nil {
+		return err
+	}
+	bad := slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Severity.Rank() >= finding.Fail.Rank() })
+	if bad || policy.Fails("", found) {
 		return errVerdict
 	}
-	return err
+	return unseen(t)
+}
+
+// unseen is the error that nothing below a path could be checked.
+func unseen(t *topology.Topology) error {
+	for _, target := range t.Targets {
+		if target.Device == "" && target.Array == "" {
+			return fmt.Errorf("%s could not be checked: no block device is visible below it; run check on the host, or name the device",
+				text.Quote(target.Path))
+		}
+	}
+	return nil
 }
 
 // detect finds out what lies below the paths. Unlike run it needs no right to write there.

@@ -20,6 +20,7 @@ import (
 
 type importOptions struct {
 	layoutOptions
+	policyOptions
 	labels    []string
 	instances []string
 	job       string
@@ -48,7 +49,8 @@ instance type that is named last above the result. Lines that could not be parse
 	f.StringVar(&o.out, "out", o.out, "keep the run below this `DIR`")
 	f.BoolVar(&o.summary, "summary", false, "print one line a result and keep nothing")
 	addFormat(cmd, &o.format, report.Formats())
-	o.addFlags(f)
+	o.layoutOptions.addFlags(f)
+	o.policyOptions.addFlags(f)
 	f.Lookup("instance").Usage = "EC2 instance `TYPE`, for its limits, of all results, or NAME=TYPE of those with NAME in their name, heading or file; may be repeated"
 	f.Lookup("instance").Value = &instanceFlag{&o.instances}
 	return cmd
@@ -96,6 +98,10 @@ func runImport(ctx context.Context, env *Env, o importOptions, args []string) er
 	if err != nil {
 		return err
 	}
+	policy, err := o.policy(decl)
+	if err != nil {
+		return err
+	}
 	if o.job != "" {
 		if found.Job, err = suite.JobFile(o.job); err != nil {
 			return usage(err)
@@ -114,6 +120,7 @@ func runImport(ctx context.Context, env *Env, o importOptions, args []string) er
 	run := bundle.Run{
 		Tool: "plimsoll " + Version, Fio: found.Outputs[0].Version, Created: env.Now(), Imported: args, Labels: labels,
 		Suite: suite.Suite{Name: "import", Source: "import"}, Topology: topology.Topology{Host: topology.Host{Name: labels["host"]}},
+		Policy: policy,
 	}
 	if decl != nil {
 		topo, err := topology.FromDeclaration(decl)
@@ -129,7 +136,7 @@ func runImport(ctx context.Context, env *Env, o importOptions, args []string) er
 	if err := errors.Join(reportRun(env, b, o.format), lost); err != nil {
 		return err
 	}
-	return verdictError(b.Run.Verdict)
+	return runError(b)
 }
 
 // summarize prints a line a result, or its row as JSON; other formats are of reports.

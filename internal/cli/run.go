@@ -20,6 +20,7 @@ import (
 
 type runOptions struct {
 	layoutOptions
+	policyOptions
 	bench.Request
 	repeat   roundOptions
 	labels   []string
@@ -58,6 +59,7 @@ Existing files are never written to unless named with --destroy.`,
 	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", progressKinds)
 	addFormat(cmd, &o.format, report.Formats())
 	o.layoutOptions.addFlags(cmd.Flags())
+	o.policyOptions.addFlags(cmd.Flags())
 	return cmd
 }
 
@@ -110,7 +112,7 @@ func runRun(ctx context.Context, env *Env, o runOptions) error {
 	if err := reportRun(env, b, o.format); err != nil {
 		return err
 	}
-	return verdictError(b.Run.Verdict)
+	return runError(b)
 }
 
 func measure(ctx context.Context, env *Env, o runOptions, p bench.Plan, emit func(bench.Event)) (*bundle.Bundle, error) {
@@ -139,6 +141,9 @@ func (o runOptions) plan(ctx context.Context, env *Env) (p bench.Plan, err error
 	if err != nil {
 		return p, directoryHint(err, o.Scenarios)
 	}
+	if p.Policy, err = o.policy(decl); err != nil {
+		return p, err
+	}
 	if o.progress != "json" && o.progress != "none" {
 		for _, note := range p.Topology.Notes { // such as what to declare, for the ceiling to be known
 			fmt.Fprintf(env.Err, "note: %s\n", text.Clean(note, longError))
@@ -157,12 +162,12 @@ func directoryHint(err error, args []string) error {
 	return err
 }
 
-// verdictError turns a verdict into the exit code's error.
-func verdictError(v verdict.Verdict) error {
-	switch v {
-	case verdict.Invalid:
+// runError turns a run's verdict and its policy into the exit code's error.
+func runError(b *bundle.Bundle) error {
+	switch {
+	case b.Run.Verdict == verdict.Invalid:
 		return errInvalid
-	case verdict.Fail:
+	case b.Run.Verdict == verdict.Fail, b.Run.Policy.Fails(b.Run.Verdict, b.Findings):
 		return errVerdict
 	}
 	return nil

@@ -74,7 +74,7 @@ func runTune(ctx context.Context, env *Env, o tuneOptions) error {
 	if err != nil {
 		return err
 	}
-	found := diagnose.Judge(&diagnose.Case{Topology: t, Host: bench.Facts(ctx, env.Machine)})
+	found := diagnose.Judge(&diagnose.Case{Topology: t, Host: bench.Facts(ctx, env.Machine)}, nil)
 	var only []tune.Group
 	for _, g := range []tune.Group{tune.Queues, tune.CPU, tune.Memory} {
 		if *o.groups[g] {

@@ -182,7 +182,7 @@ func TestBurstBalance(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			all := slices.DeleteFunc(Judge(&tt.c), func(f finding.Finding) bool { return f.Code != "PL605" })
+			all := slices.DeleteFunc(Judge(&tt.c, nil), func(f finding.Finding) bool { return f.Code != "PL605" })
 			if len(all) != 1 {
 				t.Fatalf("%+v", all)
 			}

@@ -41,7 +41,7 @@ func judgeAll(t testing.TB, cases []labelled) score {
 			s.healthy++
 		}
 		found := map[string][]finding.Finding{}
-		for _, f := range Judge(&l.c) {
+		for _, f := range Judge(&l.c, nil) {
 			found[string(f.Code)] = append(found[string(f.Code)], f)
 		}
 		for code := range strings.FieldsSeq(l.want) {
@@ -90,7 +90,7 @@ func BenchmarkJudge(b *testing.B) {
 	cases := corpus(b)
 	for b.Loop() {
 		for i := range cases {
-			Judge(&cases[i].c)
+			Judge(&cases[i].c, nil)
 		}
 	}
 	s := judgeAll(b, cases)

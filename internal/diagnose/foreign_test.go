@@ -40,7 +40,7 @@ func TestForeignLoadIsInvalid(t *testing.T) {
 		"a file that it did not":      {measured(1, synced(writes), took(0, 500, 2), wrote(300*units.MiB)), "PL414", finding.Warn},
 	} {
 		got := finding.Severity("")
-		for _, f := range Judge(&Case{Runs: []Measurement{c.m}}) {
+		for _, f := range Judge(&Case{Runs: []Measurement{c.m}}, nil) {
 			if f.Code == c.code {
 				got = f.Severity
 			}

@@ -233,7 +233,7 @@ func TestHostRules(t *testing.T) {
 			c := healthy()
 			tt.change(c)
 			var got, typed []string
-			findings := Judge(c)
+			findings := Judge(c, nil)
 			for _, f := range findings {
 				if f.Code != "PL210" { // nothing here makes volumes differ but a test's own change
 					got = append(got, string(f.Code)+" "+string(f.Severity))
@@ -261,7 +261,7 @@ func TestHostRules(t *testing.T) {
 func TestFine(t *testing.T) {
 	c := healthy()
 	var got []string
-	for _, p := range Passes(c, Judge(c)) {
+	for _, p := range Passes(c, Judge(c, nil)) {
 		got = append(got, string(p.Code)+" "+p.Message)
 	}
 	want := []string{
@@ -308,7 +308,7 @@ func TestHealthyMachinesAreCalm(t *testing.T) {
 		if c.device(top.Targets[0].Device) == nil {
 			t.Fatalf("%s: %s is on no device", name, path)
 		}
-		for _, f := range Judge(c) {
+		for _, f := range Judge(c, nil) {
 			// md and this VM read far ahead as they come: true, and said without a warning.
 			if f.Code.Family() == "the host" && (f.Code != "PL301" || f.Severity != finding.Info) {
 				t.Errorf("%s: %s %s: %s", name, f.Code, f.Severity, f.Message)
@@ -321,7 +321,7 @@ func TestSettingsOfOddNames(t *testing.T) {
 	c := healthy()
 	c.Topology.Targets[0].Mount.Point = "/da'ta $(reboot)"
 	c.Host.Boot.Fstab = nil
-	f := Judge(c)
+	f := Judge(c, nil)
 	want := `echo 'UUID=` + someUUID + ` /da'\''ta\040$(reboot) xfs defaults,noatime,nofail 0 2' >> /etc/fstab`
 	if len(f) != 1 || f[0].Commands[0] != want {
 		t.Errorf("%+v", f)

@@ -45,7 +45,7 @@ func roundCases() []labelled {
 func TestRounds(t *testing.T) {
 	for _, c := range roundCases() {
 		var codes []string
-		for _, f := range finding.Judge([]*rule{roundsDiffer, roundApart, roundsDrift}, &c.c) {
+		for _, f := range finding.Judge([]*rule{roundsDiffer, roundApart, roundsDrift}, &c.c, nil) {
 			codes = append(codes, string(f.Code))
 			if f.Message == "" || len(f.Evidence) == 0 || len(f.Scenarios) != 1 {
 				t.Errorf("%s: %+v", c.name, f)

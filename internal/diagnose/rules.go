@@ -13,9 +13,9 @@ func Rules() []*rule {
 	return slices.Concat(layoutRules(), hostRules(), measurementRules(), ceilingRules(), cloudRules())
 }
 
-// Judge runs all rules that are not disabled over a machine or its runs.
-func Judge(c *Case, disabled ...finding.Code) []finding.Finding {
-	return finding.Judge(Rules(), c, disabled...)
+// Judge runs all rules over a machine or its runs.
+func Judge(c *Case, disabled finding.Disabled) []finding.Finding {
+	return finding.Judge(Rules(), c, disabled)
 }
 
 // Passes shows what was looked at on a machine and found in order; nothing of runs on machines that nobody looked at.

@@ -13,7 +13,7 @@ import (
 func TestTraps(t *testing.T) {
 	found := map[string][]finding.Finding{}
 	for _, l := range corpus(t) {
-		found[l.name] = Judge(&l.c)
+		found[l.name] = Judge(&l.c, nil)
 	}
 	for _, trap := range []struct {
 		in       string
@@ -81,21 +81,23 @@ func TestEachRuleIsLabelled(t *testing.T) {
 
 func TestJudgeHidesSymptomsAndDisabled(t *testing.T) {
 	c := seedCases(t)[0].c // PL401 explains PL503 of the same scenario
-	for _, f := range Judge(&c) {
+	for _, f := range Judge(&c, nil) {
 		if f.Code == "PL503" {
 			t.Errorf("%s is told although PL401 explains it", f.Code)
 		}
 	}
-	without := Judge(&c, "PL401")
+	without := Judge(&c, finding.Disabled{"PL401": "known"})
 	if !slices.ContainsFunc(without, func(f finding.Finding) bool { return f.Code == "PL503" }) {
 		t.Error("with PL401 disabled its symptom PL503 should be told")
 	}
-	if slices.ContainsFunc(without, func(f finding.Finding) bool { return f.Code == "PL401" }) {
-		t.Error("PL401 is told although disabled")
+	for _, f := range without {
+		if f.Code == "PL401" && (f.Disabled != "known" || f.Severity != finding.Info || !strings.HasSuffix(f.Message, " Disabled: known.")) {
+			t.Errorf("PL401 is disabled, and listed as %+v", f)
+		}
 	}
-	first := Judge(&c)
+	first := Judge(&c, nil)
 	for range 20 {
-		if again := Judge(&c); !slices.EqualFunc(first, again, func(a, b finding.Finding) bool {
+		if again := Judge(&c, nil); !slices.EqualFunc(first, again, func(a, b finding.Finding) bool {
 			return a.Code == b.Code && a.Subject == b.Subject && a.Message == b.Message
 		}) {
 			t.Fatal("two judgements of one case differ")
@@ -112,7 +114,7 @@ func TestNothingKnown(t *testing.T) {
 		"no volumes":     {Topology: on("", array("md0", "raid0", 0, 0, gp3()))},
 		"unknown device": {Topology: on("", array("md0", "raid10", 65536, 2, gp3()))},
 	} {
-		if fs := Judge(&c); len(fs) != 0 {
+		if fs := Judge(&c, nil); len(fs) != 0 {
 			t.Errorf("%s: %+v", name, fs)
 		}
 	}

@@ -59,7 +59,7 @@ func quick() []labelled {
 func TestQuick(t *testing.T) {
 	for _, l := range quick() {
 		found := map[finding.Code]bool{}
-		for _, f := range Judge(&l.c) {
+		for _, f := range Judge(&l.c, nil) {
 			found[f.Code] = true
 			if !strings.Contains(l.want+l.also, string(f.Code)) {
 				t.Errorf("%s: %s: %s", l.name, f.Code, f.Message)

@@ -4,20 +4,21 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
-// Judge runs every rule that is not disabled over a case. It is deterministic: findings come worst first, then by code,
-// scenario and subject. A finding is dropped when a rule named in its After has one on the same subject, be that one
-// dropped itself or not, so that a cause hides the whole chain of its symptoms.
-func Judge[C any](rules []*Rule[C], c C, disabled ...Code) []Finding {
+// Disabled are the codes of rules that are not to count, with the reason for each.
+type Disabled map[Code]string
+
+// Judge runs every rule over a case. It is deterministic: findings come worst first, then by code, scenario and subject. A
+// finding is dropped when a rule named in its After has one on the same subject, be that one dropped itself or not, so that a
+// cause hides the whole chain of its symptoms. A disabled rule hides nothing; what it finds is an info with the reason.
+func Judge[C any](rules []*Rule[C], c C, disabled Disabled) []Finding {
 	var all []Finding
 	after := map[Code][]Code{}
 	for _, r := range rules {
-		if slices.Contains(disabled, r.Code) {
-			continue
-		}
 		after[r.Code] = r.After
-		r.Check(c, func(f Finding) { all = append(all, r.fill(f)) })
+		r.Check(c, func(f Finding) { all = append(all, r.fill(f).disable(disabled[r.Code])) })
 	}
 	type key struct {
 		code    Code
@@ -25,7 +26,7 @@ func Judge[C any](rules []*Rule[C], c C, disabled ...Code) []Finding {
 	}
 	causes := map[key]bool{}
 	for _, f := range all {
-		causes[key{f.Code, f.Subject}] = true
+		causes[key{f.Code, f.Subject}] = f.Disabled == ""
 	}
 	all = slices.DeleteFunc(all, func(f Finding) bool {
 		return slices.ContainsFunc(after[f.Code], func(cause Code) bool { return causes[key{cause, f.Subject}] })
@@ -74,6 +75,15 @@ func (r *Rule[C]) fill(f Finding) Finding {
 	f.Title = cmp.Or(f.Title, r.Title)
 	f.Why = cmp.Or(f.Why, r.Why)
 	f.Fix = cmp.Or(f.Fix, r.Fix)
+	return f
+}
+
+// disable makes an info of a finding whose rule is disabled for a reason.
+func (f Finding) disable(reason string) Finding {
+	if reason != "" {
+		f.Disabled, f.Severity = reason, Info
+		f.Message += " Disabled: " + strings.TrimSuffix(reason, ".") + "."
+	}
 	return f
 }
 

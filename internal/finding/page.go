@@ -119,7 +119,8 @@ func Index(pages []Page) string {
 	var b strings.Builder
 	b.WriteString("<!-- made from the rules by: go test ./internal/verdict -update -->\n\n# Findings\n\n" +
 		"Every diagnosis that plimsoll can make, by code. `plimsoll explain PL204` prints a page. A severity is the\n" +
-		"rule's own; a case may be milder or worse, and says so. `--disable PL206` silences a rule.\n\n" +
+		"rule's own; a case may be milder or worse, and shows it. `--disable PL206=REASON` on run, check and import, or `policy:`\n" +
+		"in plimsoll.yaml, lists a finding without counting it.\n\n" +
 		"| severity | meaning | verdict |\n| --- | --- | --- |\n" +
 		"| info | a fact worth knowing | none |\n| warning | look at it before you rely on the figure | warn |\n" +
 		"| error | the storage does not do what it must | fail |\n| invalid | the measurement must not be trusted | invalid |\n")

@@ -16,9 +16,13 @@ func Judge(c *Case, disabled ...finding.Code) []finding.Finding {
 	for i, f := range c.Scripts {
 		order[f.Name], files[f.Name] = i, f
 	}
-	found := slices.DeleteFunc(finding.Judge(Rules(), c, disabled...), func(f finding.Finding) bool {
+	off := finding.Disabled{}
+	for _, code := range disabled {
+		off[code] = "disabled"
+	}
+	found := slices.DeleteFunc(finding.Judge(Rules(), c, off), func(f finding.Finding) bool {
 		file := files[f.File()]
-		return file == nil || file.Disabled(string(f.Code), f.Line)
+		return f.Disabled != "" || file == nil || file.Disabled(string(f.Code), f.Line)
 	})
 	slices.SortStableFunc(found, func(a, b finding.Finding) int {
 		return cmp.Or(

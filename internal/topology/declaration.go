@@ -12,7 +12,9 @@ import (
 // --level, --chunk and --instance. It says what cannot be detected, overrides what can, and describes layouts that are yet
 // to be built.
 type Declaration struct {
-	Name     string  // of the file, for messages; "" for flags
+	Name string // of the file, for messages; "" for flags
+	// Policy is what the file says of findings: codes that are not to count, with reasons, and what is to fail.
+	Policy   DeclaredPolicy
 	Scale    float64 // of the rates below, where the machine is simulated: see Topology.Scale
 	Instance *DeclaredInstance
 	Arrays   []DeclaredArray
@@ -24,6 +26,12 @@ type DeclaredInstance struct {
 	Baseline, Burst    Limits
 	BurstFor, BurstPer time.Duration
 	Origin             Origin
+}
+
+// DeclaredPolicy is the policy section, as it is written.
+type DeclaredPolicy struct {
+	Disable map[string]string `yaml:"disable"` // reasons by code
+	FailOn  []string          `yaml:"fail_on"`
 }
 
 // DeclaredArray is one array. Zero fields are not declared.

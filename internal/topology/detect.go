@@ -65,7 +65,14 @@ func (t *Topology) addTarget(ctx context.Context, m *sys.Machine, role Role, pat
 		refine(ctx, m, &mt)
 		target.Mount, target.Device = &mt, mt.Device
 		target.Free = free(ctx, m, path)
+		upper, how := "", ""
+		if mt.FS == "overlay" && mt.Device == "" {
+			upper, how = upperDevice(t.Tree, &mt)
+			target.Device = upper
+		}
 		switch {
+		case upper != "":
+			t.note("%s is on %s (overlay): writes go to %s, since %s", target.Path, mt.Point, upper, how)
 		case mt.FS == "zfs" || mt.FS == "btrfs":
 			t.note("%s is on %s (%s): it spreads over its devices by itself, which plimsoll does not look into", target.Path, mt.Point, mt.FS)
 		case mt.Device == "":

@@ -58,7 +58,7 @@ func parse[T any](s scalar, key string, f func(string) (T, error)) (T, error) {
 }
 
 func (l *loader) declaration(y *fileYAML) (*Declaration, error) {
-	d := &Declaration{Name: l.name}
+	d := &Declaration{Name: l.name, Policy: y.Policy}
 	var err error
 	if d.Scale, err = parse(y.Scale, "scale", scale); err != nil {
 		return nil, err

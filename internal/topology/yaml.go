@@ -10,9 +10,10 @@ import (
 // The keys of plimsoll.yaml (docs/plimsoll-yaml.md). Every value is kept as its text and line until it is understood, so
 // that each mistake and each figure's origin can name its line.
 type fileYAML struct {
-	Scale    scalar       `yaml:"scale"`
-	Instance instanceYAML `yaml:"instance"`
-	Arrays   []arrayYAML  `yaml:"arrays"`
+	Scale    scalar         `yaml:"scale"`
+	Instance instanceYAML   `yaml:"instance"`
+	Arrays   []arrayYAML    `yaml:"arrays"`
+	Policy   DeclaredPolicy `yaml:"policy"`
 }
 
 type instanceYAML struct {

@@ -154,7 +154,7 @@ func advised(t *testing.T, tuner *Tuner) (*block.Tree, []finding.Finding) {
 	}
 	f := host.Read(t.Context(), tuner.Machine)
 	f.Memory.Swaps = []string{"/dev/vda2"}
-	return top.Tree, diagnose.Judge(&diagnose.Case{Topology: top, Host: f})
+	return top.Tree, diagnose.Judge(&diagnose.Case{Topology: top, Host: f}, nil)
 }
 
 func plan(t *testing.T, tuner *Tuner, only ...Group) []Change {

@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/topology"
+	"plimsoll/internal/verdict"
+)
+
+// policyOptions are the flags that say which findings count, and which of them fail.
+type policyOptions struct{ disable, failOn []string }
+
+func (o *policyOptions) addFlags(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.disable, "disable", nil, "list the finding `CODE=REASON` without counting it; may be repeated")
+	f.StringSliceVar(&o.failOn, "fail-on", nil, "also exit with 3 on `WHAT`: warning, measured, or the code of a finding")
+}
+
+// policy is that of plimsoll.yaml, if there is one, and of the flags.
+func (o policyOptions) policy(decl *topology.Declaration) (verdict.Policy, error) {
+	var file verdict.Policy
+	if decl != nil {
+		var disable []string
+		for _, code := range slices.Sorted(maps.Keys(decl.Policy.Disable)) {
+			disable = append(disable, code+"="+decl.Policy.Disable[code])
+		}
+		var err error
+		if file, err = verdict.ParsePolicy(disable, decl.Policy.FailOn); err != nil {
+			return file, usage(fmt.Errorf("%s: policy: %w", decl.Name, err))
+		}
+	}
+	flags, err := verdict.ParsePolicy(o.disable, o.failOn)
+	if err != nil {
+		return flags, usage(fmt.Errorf("--%w", err))
+	}
+	return file.With(flags), nil
+}
