@@ -30,6 +30,8 @@ type Request struct {
 	Destroy, Serials        []string // files and devices that may be overwritten, and the serials of the devices
 	Labels                  map[string]string
 	Rounds                  *bundle.RoundPlan // nil for once
+	Stop                    float64           // end a scenario when it is known to this share; 0 for never
+	Sustained               bool              // but not before its burst is over
 	Out, Tool               string
 	// Given tells which flags, named as on the command line, were given at all.
 	Given func(flag string) bool
@@ -62,7 +64,7 @@ func (r Request) Plan(ctx context.Context, m *sys.Machine, decl *topology.Declar
 	}
 	return r.plan(ctx, m, decl, s, bundle.Settings{
 		Data: r.Data, WAL: r.WAL, Runtime: r.Runtime, Ramp: r.Ramp, Size: r.sizeText(), Cooldown: s.Cooldown,
-		FreshExtents: r.FreshExtents, KeepFiles: r.KeepFiles,
+		FreshExtents: r.FreshExtents, KeepFiles: r.KeepFiles, Stop: r.Stop, Sustained: r.Sustained,
 	})
 }
 
@@ -180,8 +182,11 @@ func (r Request) adjust(s *suite.Suite) {
 		if c.AsIs || len(c.Job.Sections) > 1 {
 			continue
 		}
-		if r.Given("runtime") {
+		switch {
+		case r.Given("runtime"):
 			c.Runtime = r.Runtime
+		case r.Stop > 0: // then it is the most
+			c.Runtime = max(c.Runtime, MostRuntime)
 		}
 		if r.Given("ramp") {
 			c.Ramp = r.Ramp
@@ -301,7 +306,7 @@ func (r Request) conflicts(run *bundle.Run) []string {
 	var flags []string
 	for _, flag := range []string{
 		"data", "wal", "only", "phase", "runtime", "ramp", "cooldown", "size", "fresh-extents", "label", "out",
-		"topology", "volumes", "level", "chunk", "instance", "rounds", "until", "budget", "seed", "order",
+		"topology", "volumes", "level", "chunk", "instance", "rounds", "until", "budget", "seed", "order", "stop", "sustained",
 	} {
 		if r.Given(flag) && !same[flag] {
 			flags = append(flags, "--"+flag)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"plimsoll/internal/bundle"
@@ -20,6 +19,7 @@ import (
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/telemetry"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/verdict"
 )
@@ -208,7 +208,7 @@ func (r *runner) withPlaces(do func() error) (err error) {
 			return err
 		}
 		if made := p.Made(); len(made) > 0 {
-			r.emit(Noted{fmt.Sprintf("not there, so made below %s for this run: %s", filepath.Dir(p.File()), text(made))})
+			r.emit(Noted{fmt.Sprintf("not there, so made below %s for this run: %s", filepath.Dir(p.File()), text.Some(made, 3))})
 		}
 	}
 	defer func() {
@@ -222,14 +222,6 @@ func (r *runner) withPlaces(do func() error) (err error) {
 		}
 	}()
 	return do()
-}
-
-// text lists the first of many names.
-func text(names []string) string {
-	if len(names) > 3 {
-		return fmt.Sprintf("%s and %d others", strings.Join(names[:3], ", "), len(names)-3)
-	}
-	return strings.Join(names, ", ")
 }
 
 func (r *runner) scenarios(ctx context.Context, w *bundle.Writer, done map[mark]*result.Result) error {

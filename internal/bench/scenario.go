@@ -119,17 +119,21 @@ func (r *runner) runFio(ctx context.Context, s suite.Scenario, res *result.Resul
 		}
 	}
 	build := &result.Builder{Start: r.m.Now()}
+	fioCtx, end := context.WithCancel(ctx)
+	defer end()
+	stop := r.newStopper(s, end)
 	inv.Doc = func(o *fio.Output) {
 		second, ok := build.Add(o)
 		if !ok {
 			return
 		}
+		stop.add(second)
 		sample, _ := sampler.Latest()
 		r.emit(Ticked{ID: s.ID, Elapsed: second.At, Second: second, Sample: sample, Use: sampler.LatestUse()})
 	}
 	r.emit(Began{Scenario: s, Argv: inv.Argv(), Expected: expected})
 	before := r.ebsStats(watched)
-	fioErr := fio.Run(ctx, r.m, inv)
+	fioErr := stop.stopped(ctx, fio.Run(fioCtx, r.m, inv))
 	r.alive, _ = errors.AsType[*sys.Alive](fioErr)
 	res.Wall = r.m.Now().Sub(build.Start)
 	res.EBS = r.ebsStats(watched)
@@ -141,6 +145,7 @@ func (r *runner) runFio(ctx context.Context, s suite.Scenario, res *result.Resul
 		return fmt.Errorf("sampler: %w", err)
 	}
 	build.Finish(res, series)
+	stop.finish(res)
 	judgeRun(res, fioErr, grant.Plain, said)
 	return errors.Join(raw.Sync(), keepSamples(out, series), keepText(out, said))
 }
@@ -208,6 +213,7 @@ func judgeRun(res *result.Result, fioErr error, plain func(string) string, said 
 		res.Invalidate("fio printed no result")
 	case n == 0 && len(res.Jobs) > 0:
 		res.Invalidate("no I/O completed")
+	case res.Stopped != nil && res.Stopped.At > 0: // it ended when it was known
 	case res.Planned > 0 && n > 0:
 		want := time.Duration(0)
 		for _, w := range res.Workloads {

@@ -67,6 +67,9 @@ type Settings struct {
 	Cooldown     time.Duration `json:"cooldown"`
 	FreshExtents bool          `json:"fresh_extents,omitempty"`
 	KeepFiles    bool          `json:"keep_files,omitempty"`
+	// Stop is the half width, as a share, at which a scenario ends; Sustained: not before its burst does.
+	Stop      float64 `json:"stop,omitempty"`
+	Sustained bool    `json:"sustained,omitempty"`
 }
 
 // Scenario is one scenario of a bundle with all that is known of it.

@@ -22,6 +22,7 @@ type roundOptions struct {
 	budget time.Duration
 	seed   uint64
 	order  string
+	stop   string
 }
 
 // roundFlags are their names.
@@ -32,6 +33,7 @@ func (o *roundOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.rounds, "rounds", "", "measure everything `N` times, or LEAST..MOST times with --until")
 	f.StringVar(&o.until, "until", "",
 		fmt.Sprintf("measure rounds until each figure is known to ± `PERCENT`, such as 3%%: %d to %d rounds", stats.LeastRounds, bench.MostRounds))
+	f.StringVar(&o.stop, "stop", "", "end each scenario when its figure is known to ± `PERCENT`, such as 2%, or at --runtime (then 10m unless given)")
 	addDuration(f, &o.budget, "budget", "start no round that would not end within `DURATION`")
 	f.Uint64Var(&o.seed, "seed", 0, "order and random offsets of the rounds come from `N` (default: a random one, which is stored)")
 	o.order = bundle.Shuffle

@@ -74,6 +74,7 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.Selection.Phase, "phase", "", "run only the scenarios of this `PHASE` of the suite, such as latency or bandwidth")
 	f.StringArrayVar(&o.labels, "label", nil, "store `TEXT`, or KEY=VALUE, with the run; may be repeated")
 	f.StringVar(&o.Out, "out", defaultRuns, "store runs below `DIR`")
+	f.BoolVar(&o.Sustained, "sustained", false, "with --stop: measure until a burst is over and what is sustained is known")
 	f.StringVar(&o.resume, "resume", "", "resume the interrupted run in `DIR`")
 	f.BoolVar(&o.KeepFiles, "keep-files", false, "keep the test files for the next run")
 	f.BoolVar(&o.FreshExtents, "fresh-extents", false, "let write-only scenarios write to preallocated, unwritten extents")
@@ -128,6 +129,11 @@ func (o runOptions) plan(ctx context.Context, env *Env) (p bench.Plan, err error
 	}
 	if o.Rounds, err = o.repeat.plan(o.Given); err != nil {
 		return p, usage(err)
+	}
+	if o.repeat.stop != "" {
+		if o.Stop, err = parsePercent("--stop", o.repeat.stop); err != nil {
+			return p, usage(err)
+		}
 	}
 	decl, err := o.declaration(env)
 	if err != nil {

@@ -80,6 +80,9 @@ type Result struct {
 	// Paced says that fio's progress lines show a limit on the rate (CR=5000/0): the jobs held themselves back.
 	Paced bool `json:"paced,omitempty"`
 
+	// Stopped says how a run ended that was to be stopped when it was known; nil for one that ran its time.
+	Stopped *stats.Settled `json:"stopped,omitempty"`
+
 	Unread []fio.Unread `json:"unread,omitempty"`
 	Doubts []string     `json:"doubts,omitempty"`
 }
