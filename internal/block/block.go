@@ -58,6 +58,8 @@ type Device struct {
 	WWN      string `json:"wwn,omitempty"`
 	Firmware string `json:"firmware,omitempty"`
 	NUMANode int    `json:"numa_node"` // -1 when unknown or not applicable
+	// DM is the uuid of a device-mapper device, which begins with who made it: LVM-, mpath-, CRYPT-.
+	DM string `json:"dm_uuid,omitempty"`
 	// Signature is what udev or blkid found on it: "xfs", "linux_raid_member", "LVM2_member", "swap", "gpt"; empty for
 	// none, "?" when nothing could look.
 	Signature string   `json:"signature,omitempty"`

@@ -19,8 +19,13 @@ func (t *Tree) Occupied(d *Device) []string {
 	}
 	for _, h := range d.Holders {
 		name := h
-		if up := t.Devices[h]; up != nil {
+		up := t.Devices[h]
+		if up != nil {
 			name = up.Path
+		}
+		if up != nil && strings.HasPrefix(up.DM, "mpath-") {
+			add("multipathd has made %s of it (blacklist the disk's wwid in /etc/multipath.conf, then: multipath -f %s)", name, strings.TrimPrefix(name, "/dev/mapper/"))
+			continue
 		}
 		add("%s is made of it", name)
 	}

@@ -215,7 +215,7 @@ func (r *reader) device(name, dir string) *Device {
 	case MD:
 		d.MD = r.raid(dir + "/md")
 	case LV, DM:
-		d.Path = "/dev/mapper/" + r.text(dir+"/dm/name")
+		d.Path, d.DM = "/dev/mapper/"+r.text(dir+"/dm/name"), r.text(dir+"/dm/uuid")
 		if d.Kind == LV {
 			d.LV = parseLVName(r.text(dir+"/dm/name"), r.text(dir+"/dm/uuid"))
 		}

@@ -233,7 +233,7 @@ func TestCaptureRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		masked := cmp.FilterPath(func(p cmp.Path) bool {
-			return slices.Contains([]string{"Serial", "WWN", "UUID", "Links", "Name"}, strings.TrimPrefix(p.Last().String(), "."))
+			return slices.Contains([]string{"Serial", "WWN", "UUID", "DM", "Links", "Name"}, strings.TrimPrefix(p.Last().String(), "."))
 		}, cmp.Ignore())
 		if d := cmp.Diff(want, got, masked, cmpopts.IgnoreUnexported(block.Tree{}), cmpopts.EquateEmpty()); d != "" {
 			t.Errorf("%s: %s", name, d)

@@ -24,8 +24,10 @@ type checkOptions struct {
 	layoutOptions
 	policyOptions
 	pathOptions
-	role   topology.Role // the only one to look at; empty for both
-	format string
+	role     topology.Role // the only one to look at; empty for both
+	format   string
+	probe    bool
+	probeFor time.Duration
 }
 
 func newCheckCmd(env *Env) *cobra.Command {
@@ -40,14 +42,20 @@ burst credits of the volumes and the instance.
 Nothing is written, and root is not needed; what could not be seen without it is listed. The devices are observed for
 0.8 s. The exit code is 3 when a finding is an error, and 1 when the storage below a path could not be seen.`,
 		Example: `  plimsoll check /data
-  plimsoll check --data /data --wal /wal --json`,
+  plimsoll check --data /data --wal /wal --json
+  plimsoll check /data --probe`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
+			if o.probe {
+				return runProbe(cmd.Context(), env, o)
+			}
 			return runCheck(cmd.Context(), env, o)
 		},
 	}
 	o.pathOptions.addFlags(cmd.Flags())
 	addFormat(cmd, &o.format, textOrJSON)
+	cmd.Flags().BoolVar(&o.probe, "probe", false, "read from each volume alone, then from all together, to tell a slow volume from uneven spread (root; reads only)")
+	cmd.Flags().DurationVar(&o.probeFor, "probe-time", bench.ProbeTime, "how long --probe reads from each volume, and from all together")
 	o.layoutOptions.addFlags(cmd.Flags())
 	o.policyOptions.addFlags(cmd.Flags())
 	return cmd

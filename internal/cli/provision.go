@@ -24,6 +24,9 @@ type provisionOptions struct {
 	serial  []string
 	yes     bool
 	json    bool
+	adopt   string
+	imagine bool
+	format  string
 }
 
 func (o *provisionOptions) addDestroy(cmd *cobra.Command) {
@@ -37,8 +40,12 @@ func newPlanCmd(env *Env) *cobra.Command {
 		Use:   "plan FILE",
 		Short: "Show what apply would do: each command, what it touches, how it is undone",
 		Long: `Show what apply would do to build the arrays of a plimsoll.yaml: each step with its exact command, what it touches and how
-teardown undoes it. Nothing is changed. As root, volumes are also looked at for signatures. UUIDs are drawn anew by apply.`,
+teardown undoes it. Nothing is changed. As root, volumes are also looked at for signatures. UUIDs are drawn anew by apply.
+
+--format sh and --format md print a runbook instead, to follow by hand: the same steps, each with its check and how it is undone.`,
 		Example: `  plimsoll plan plimsoll.yaml
+  plimsoll plan plimsoll.yaml --imagine
+  plimsoll plan plimsoll.yaml --format sh > runbook.sh
   plimsoll plan plimsoll.yaml --destroy /dev/nvme3n1 --serial vol0123456789abcdef0`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -47,15 +54,20 @@ teardown undoes it. Nothing is changed. As root, volumes are also looked at for 
 			if err != nil {
 				return err
 			}
-			if o.json {
+			switch o.format {
+			case formatJSON:
 				return report.WriteJSON(env.Out, "plan", plan)
+			case "text":
+				report.Plan(env.Out, plan)
+				return nil
 			}
-			report.Plan(env.Out, plan)
-			return nil
+			return report.Runbook(env.Out, plan, o.format)
 		},
 	}
 	o.addDestroy(cmd)
-	cmd.Flags().BoolVar(&o.json, "json", false, "print the plan as JSON")
+	addFormat(cmd, &o.format, []string{"text", formatJSON, "sh", "md"})
+	cmd.Flags().BoolVar(&o.imagine, "imagine", false, "plan for volumes that are not there: serial numbers are placeholders, and the machine is not asked")
+	cmd.MarkFlagsMutuallyExclusive("imagine", "destroy")
 	return cmd
 }
 
@@ -89,6 +101,10 @@ func (o provisionOptions) plan(ctx context.Context, env *Env) (*provision.Site, 
 		return nil, nil, err
 	}
 	site := provision.Here(env.Machine, provisionView(env, o.json))
+	if o.imagine {
+		plan, err := site.Imagine(decl)
+		return site, plan, err
+	}
 	plan, err := site.Plan(ctx, decl, destroy)
 	return site, plan, err
 }

@@ -22,16 +22,22 @@ zero both ends of the volumes. Without names, all arrays. What was on them is lo
 First the whole stack is looked at. What apply did not make (a logical volume in the group, another filesystem, a line between
 plimsoll's marks in /etc/fstab) and what is in use (swap, bind mounts, open files, loop devices, other mount namespaces) is
 listed, and nothing is touched. --destroy NAME, with the name that the list gives, gives one of them up; a volume needs its
---serial, too.`,
+--serial, too.
+
+--adopt takes down an array that others have made: its mounts, its lines in fstab and mdadm.conf, what is on it and its superblocks.
+Every member is named by --serial; with one too few, or anything on it that is in use otherwise, nothing is touched.`,
 		Example: `  plimsoll teardown
   plimsoll teardown wal --yes
-  plimsoll teardown --destroy /dev/t/mine`,
+  plimsoll teardown --destroy /dev/t/mine
+  plimsoll teardown --adopt /dev/md0 --serial S1 --serial S2`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runTeardown(cmd.Context(), env, o, args)
 		},
 	}
 	cmd.Flags().StringArrayVar(&o.destroy, "destroy", nil, "take `NAME` down though apply did not make it: what is on it is lost")
-	cmd.Flags().StringArrayVar(&o.serial, "serial", nil, "serial `S` of a volume that --destroy names")
+	cmd.Flags().StringArrayVar(&o.serial, "serial", nil, "serial `S` of a volume that --destroy names, or of a member of the array of --adopt")
+	cmd.Flags().StringVar(&o.adopt, "adopt", "", "take down the md array `DEV` that others have made; --serial names each of its members")
+	cmd.MarkFlagsMutuallyExclusive("adopt", "destroy")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print what happens as JSON, one event a line; needs --yes")
 	return cmd
@@ -42,6 +48,9 @@ func runTeardown(ctx context.Context, env *Env, o provisionOptions, names []stri
 		return usage(errors.New("--json needs --yes: nobody could answer"))
 	}
 	site := provision.Here(env.Machine, provisionView(env, o.json))
+	if o.adopt != "" {
+		return runAdopt(ctx, env, o, site, names)
+	}
 	destroy := provision.GiveUp{Names: o.destroy, Serials: o.serial}
 	journals, broken, err := site.Made(names...)
 	if err != nil {
@@ -68,6 +77,35 @@ func runTeardown(ctx context.Context, env *Env, o provisionOptions, names []stri
 	}
 	if err != nil {
 		return hint(err, "plimsoll teardown goes on from there")
+	}
+	return nil
+}
+
+// runAdopt takes down an array that plimsoll did not make.
+func runAdopt(ctx context.Context, env *Env, o provisionOptions, site *provision.Site, names []string) error {
+	if len(names) > 0 {
+		return usage(errors.New("--adopt names the array: give no other"))
+	}
+	w, err := site.Adopt(ctx, o.adopt, o.serial)
+	if err != nil {
+		return err
+	}
+	if err := site.Clear(ctx, []*provision.Work{w}, provision.GiveUp{}); err != nil {
+		return err
+	}
+	if !o.json {
+		report.Undo(env.Out, []*provision.Work{w})
+	}
+	if !o.yes {
+		if err := confirm(ctx, env, "\nUndo this? What is on these volumes is lost."); err != nil {
+			return err
+		}
+	}
+	if err := site.Save(w); err != nil {
+		return err
+	}
+	if err := site.Teardown(ctx, []string{w.Array}, provision.GiveUp{}); err != nil {
+		return hint(err, "plimsoll teardown "+w.Array+" goes on from there")
 	}
 	return nil
 }

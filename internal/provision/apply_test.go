@@ -29,8 +29,8 @@ func filesPlan(root string, n int) *Plan {
 			Undo: []Action{{If: &Cond{Is: "path", Of: name}, Run: []string{"rm", root + name}}},
 		})
 	}
-	w.Steps[n/2].Do = append(w.Steps[n/2].Do, Action{Add: &Lines{"/etc/conf", "files", "a line"}})
-	w.Steps[n/2].Undo = append(w.Steps[n/2].Undo, Action{Cut: &Lines{"/etc/conf", "files", "a line"}})
+	w.Steps[n/2].Do = append(w.Steps[n/2].Do, Action{Add: &Lines{File: "/etc/conf", Name: "files", Text: "a line"}})
+	w.Steps[n/2].Undo = append(w.Steps[n/2].Undo, Action{Cut: &Lines{File: "/etc/conf", Name: "files", Text: "a line"}})
 	return &Plan{Arrays: []*Work{w}}
 }
 

@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -32,10 +33,10 @@ const (
 // and 4 KiB (ext4 disk layout, sparse_super), btrfs's at 64 MiB and 256 GiB (btrfs on-disk format), and, as shares of the
 // volume, XFS's allocation groups, of which mkfs.xfs makes four on a drive of less than 4 TiB (xfsprogs mkfs, calc_default_ag_geometry).
 func landmarks(size int64) []int64 {
-	const group, small = 128 << 20, 8192 << 10
+	const group, little = 128 << 20, 8192 << 10
 	all := []int64{64 << 20, 256 << 30, size / 4, size / 2, size / 4 * 3}
 	for _, n := range []int64{1, 3, 5, 7, 9} {
-		all = append(all, n*group, n*small+1024)
+		all = append(all, n*group, n*little+1024)
 	}
 	for i := range all {
 		all[i] = all[i] / int64(sampleSize) * int64(sampleSize)
@@ -60,9 +61,19 @@ func firstByte(ctx context.Context, r io.ReaderAt, size int64, between bool) (in
 	return firstOf(ctx, r, places(size, rand.Uint64()))
 }
 
+// small is up to where a volume is read whole: that is no more work than the samples would be.
+const small = 256 * units.MiB
+
 // places are where samples are read: at landmarks, and at a random place in each part of the volume. A seed gives the same ones
-// again.
-func places(size int64, seed uint64) []int64 {
+// again. A small volume is read whole.
+func places(size int64, seed uint64) []span {
+	if size <= int64(small) {
+		var whole []span
+		for at := int64(0); at < size; at += int64(units.MiB) {
+			whole = append(whole, span{at, min(int64(units.MiB), size-at)})
+		}
+		return whole
+	}
 	random := rand.New(rand.NewPCG(seed, seed))
 	all := landmarks(size)
 	stride := max(size/samples, int64(sampleSize))
@@ -71,11 +82,15 @@ func places(size int64, seed uint64) []int64 {
 		all = append(all, min(at, size-int64(sampleSize))/int64(sampleSize)*int64(sampleSize))
 	}
 	slices.Sort(all) // a drive with heads goes over it once
-	return slices.Compact(all)
+	var spans []span
+	for _, at := range slices.Compact(all) {
+		spans = append(spans, span{at, int64(sampleSize)})
+	}
+	return spans
 }
 
 // firstOf reads samples, several at a time, until one is not zero.
-func firstOf(ctx context.Context, r io.ReaderAt, places []int64) (int64, error) {
+func firstOf(ctx context.Context, r io.ReaderAt, places []span) (int64, error) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	found := make([]int64, readers)
@@ -95,7 +110,7 @@ func firstOf(ctx context.Context, r io.ReaderAt, places []int64) (int64, error) 
 				if n >= len(places) {
 					return
 				}
-				at, err := notZero(r, span{places[n], int64(sampleSize)})
+				at, err := notZero(r, places[n])
 				if err = cmp.Or(err, ctx.Err()); err != nil || at >= 0 {
 					found[i], errs[i] = at, err
 					once.Do(func() { close(stop) })
@@ -138,10 +153,19 @@ func notZero(r io.ReaderAt, part span) (int64, error) {
 	if int64(n) < part.n {
 		return -1, fmt.Errorf("it ends at byte %d, short of its size", part.at+int64(n))
 	}
-	for i, b := range buf {
-		if b != 0 {
-			return part.at + int64(i), nil
+	for from := 0; from < len(buf); from += len(nothing) {
+		piece := buf[from:min(from+len(nothing), len(buf))]
+		if bytes.Equal(piece, nothing[:len(piece)]) {
+			continue
+		}
+		for i, b := range piece {
+			if b != 0 {
+				return part.at + int64(from+i), nil
+			}
 		}
 	}
 	return -1, nil
 }
+
+// nothing is compared with, many bytes at a time.
+var nothing [4096]byte

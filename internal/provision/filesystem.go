@@ -127,7 +127,7 @@ func (p *planner) mount(w *Work, owner string) {
 		Title:   "have it mounted at boot, by a line in /etc/fstab",
 		Touches: []string{"/etc/fstab"},
 		Check:   []Cond{{Is: "lines", Of: "/etc/fstab", Want: l.Text}},
-		Do:      append([]Action{{Add: l}}, reload...),
+		Do:      slices.Concat([]Action{{Add: l}}, p.relabel("/etc/fstab"), reload),
 		Undo:    append([]Action{{Cut: l}}, reload...),
 	})
 	unmount := Action{If: &mounted, Run: []string{"umount", want.Mount}}
@@ -135,10 +135,11 @@ func (p *planner) mount(w *Work, owner string) {
 		Title:   "mount it on " + want.Mount,
 		Touches: []string{want.Mount},
 		Check:   []Cond{mounted},
-		Do:      []Action{{Run: []string{"mount", want.Mount}}},
+		Do:      append([]Action{{Run: []string{"mount", want.Mount}}}, p.relabel(want.Mount)...),
 		Again:   []Action{{Run: []string{"mount", want.Mount}}},
 		Undo:    []Action{unmount},
 	})
+	p.order(want.Mount)
 	if owner != "::" {
 		var do []Action
 		if want.Owner != "" {
@@ -177,6 +178,9 @@ func (p *planner) owner(ctx context.Context, want Want) (string, error) {
 		out, err := p.Output(ctx, "getent", file, name) // users may come from elsewhere
 		if f := strings.Split(out, ":"); err == nil && len(f) > 2 {
 			return f[2], nil
+		}
+		if p.imagined {
+			return "", nil
 		}
 		return "", fmt.Errorf("owner %s: %s knows no %s; create it first, or give its number", want.Owner, path.Join("/etc", file), name)
 	}

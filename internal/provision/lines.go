@@ -19,6 +19,8 @@ type Lines struct {
 	File string `json:"file"` // /etc/fstab
 	Name string `json:"name"` // of the array
 	Text string `json:"text"` // without a newline at the end
+	// Bare says that the line stands by itself, as others have written it, without marks around it.
+	Bare bool `json:"bare,omitempty"`
 }
 
 // How the block was put in is said in its first line: taking it out must undo just that.
@@ -82,6 +84,9 @@ func (l *Lines) find(file []byte) (begin, end int, text []byte, how string) {
 // foreign are the lines between the marks that apply did not write. A line of apply's own to which options were added is still
 // its own. Where the end mark is gone, all that follows may be others'.
 func (l *Lines) foreign(file []byte) []string {
+	if l.Bare {
+		return nil
+	}
 	begin, end, text, _ := l.find(file)
 	if begin < 0 {
 		return nil
@@ -120,6 +125,9 @@ func (l *Lines) added(file []byte, exists bool) ([]byte, error) {
 
 // cut is the file without the block; remove says that the file was made for it and nothing else is in it.
 func (l *Lines) cut(file []byte) (rest []byte, remove bool, err error) {
+	if l.Bare {
+		return l.cutBare(file), false, nil
+	}
 	begin, end, _, how := l.find(file)
 	if begin < 0 {
 		return file, false, nil
@@ -222,4 +230,9 @@ func sweep(name string) {
 			_ = os.Remove(f) // it does no harm where it cannot be removed
 		}
 	}
+}
+
+// Marks are the lines around what Text is put in between, without newlines.
+func (l *Lines) Marks() (begin, end string) {
+	return strings.TrimSuffix(l.line(plain), "\n"), strings.TrimSuffix(l.line(theEnd), "\n")
 }

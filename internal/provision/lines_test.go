@@ -18,7 +18,7 @@ func TestLinesLeaveTheFileAsItWas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := []byte(rapid.StringMatching(`([ -~]{0,20}\n){0,4}[ -~]{0,9}`).Draw(t, "file"))
 		exists := len(before) > 0 || rapid.Bool().Draw(t, "exists")
-		a, b := &Lines{"/etc/f", "a", "one"}, &Lines{"/etc/f", "a.b", "two\nthree"}
+		a, b := &Lines{File: "/etc/f", Name: "a", Text: "one"}, &Lines{File: "/etc/f", Name: "a.b", Text: "two\nthree"}
 		now, err := a.added(before, exists)
 		if err != nil || !a.inPlace(now) {
 			t.Fatalf("%q: %v", now, err)
@@ -46,7 +46,7 @@ func TestLinesLeaveTheFileAsItWas(t *testing.T) {
 
 // What a person changed around the lines stays; what they changed within goes.
 func TestLinesAmongEdits(t *testing.T) {
-	l := &Lines{"/etc/fstab", "data", "UUID=1 /data xfs noatime,nofail 0 0"}
+	l := &Lines{File: "/etc/fstab", Name: "data", Text: "UUID=1 /data xfs noatime,nofail 0 0"}
 	file, err := l.added([]byte("first\n"), true)
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func FuzzLines(f *testing.F) {
 	f.Add([]byte("# plimsoll a: begin, in a file of its own; plimsoll teardown takes these lines out\n# plimsoll a: end\n"))
 	f.Add([]byte("x\n# plimsoll a: end\n# plimsoll a: begin; plimsoll teardown takes these lines out\n"))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		l := &Lines{"/etc/f", "a", "one"}
+		l := &Lines{File: "/etc/f", Name: "a", Text: "one"}
 		now, err := l.added(file, true)
 		if err != nil {
 			return
@@ -96,7 +96,7 @@ func TestFilesOfEtc(t *testing.T) {
 	if err := os.Symlink(file, s.at("etc/fstab")); err != nil {
 		t.Fatal(err)
 	}
-	l := &Lines{"/etc/fstab", "data", "y"}
+	l := &Lines{File: "/etc/fstab", Name: "data", Text: "y"}
 	if err := s.add(l); err != nil {
 		t.Fatal(err)
 	}

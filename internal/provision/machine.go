@@ -240,6 +240,8 @@ func (s *Site) mdSuperblock(ctx context.Context, dev string) string {
 //	mounted     the array's device is mounted, on top, at Of
 //	owner       the directory Of is owned and moded as "UID:GID:MODE"
 //	synced      all copies agree
+//
+// and those of adoptedHolds.
 func (s *state) holds(ctx context.Context, c Cond, begun bool) (bool, error) {
 	switch c.Is {
 	case "path":
@@ -268,6 +270,8 @@ func (s *state) holds(ctx context.Context, c Cond, begun bool) (bool, error) {
 		return s.lvmHolds(ctx, c)
 	case "synced":
 		return s.synced(ctx)
+	case "group", "volume", "mountedfrom":
+		return s.adoptedHolds(ctx, c)
 	}
 	d, err := s.device(c.Of)
 	if c.Is == "mounted" || c.Is == "filesystem" {

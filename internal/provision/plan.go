@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"plimsoll/internal/block"
-	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 )
 
@@ -27,6 +26,7 @@ type planner struct {
 	taken    map[string]string // array by serial
 	made     map[string]bool   // directories that a step of this plan makes
 	notes    []string
+	imagined bool // the volumes are not there, and the machine may be another
 }
 
 // Plan says what apply would do. Destroy names devices, with their serials, whose content may be lost. Its errors say
@@ -170,17 +170,6 @@ func (p *planner) initramfs(plan *Plan) {
 	}
 }
 
-// renewal is the command that makes the initramfs anew; nil where there is none.
-func (s *Site) renewal(has func(string) bool) []string {
-	switch {
-	case program(has, "update-initramfs") != "":
-		return []string{"update-initramfs", "-u"}
-	case program(has, "dracut") != "":
-		return []string{"dracut", "--force"}
-	}
-	return nil
-}
-
 func (p *planner) note(format string, args ...any) {
 	if n := fmt.Sprintf(format, args...); !slices.Contains(p.notes, n) {
 		p.notes = append(p.notes, n)
@@ -196,8 +185,8 @@ func (s *Site) has(name string) bool {
 }
 
 // text is a file of the machine, empty when it is not there.
-func (p *planner) text(name string) string {
-	data, err := fs.ReadFile(p.Machine.Root, strings.TrimPrefix(name, "/"))
+func (s *Site) text(name string) string {
+	data, err := fs.ReadFile(s.Machine.Root, strings.TrimPrefix(name, "/"))
 	if err != nil {
 		return ""
 	}
@@ -279,10 +268,9 @@ func (p *planner) programs(w *Work) error {
 	if w.Want.FS != "" {
 		need = append(need, "mkfs."+w.Want.FS)
 	}
-	packages := map[string]string{"sgdisk": "gdisk", "mkfs.xfs": "xfsprogs", "mkfs.ext4": "e2fsprogs", "mdadm": "mdadm", "blkid": "util-linux", "wipefs": "util-linux"}
 	for _, name := range need {
 		if p.program(name) == "" {
-			return fmt.Errorf("%s: %w; install %s", name, sys.ErrNotFound, cmp.Or(packages[name], "lvm2"))
+			return fmt.Errorf("%s is not installed: %s", name, p.install(name))
 		}
 	}
 	return nil

@@ -233,7 +233,7 @@ func TestRefusals(t *testing.T) {
 			"  - {name: b, role: wal, level: raid0, volumes: 2 x 50GiB}\n  - {name: c, level: raid0, volumes: 2 x 50GiB}\n", ""},
 		"by size, one too many": {volumes(5, 50, 1), nil, "arrays:\n  - {name: b, role: wal, level: raid0, volumes: 2 x 50GiB}\n" +
 			"  - {name: c, level: raid0, volumes: 2 x 50 GiB}\n", "5 unused volumes are like this"},
-		"mdadm missing": {four, map[string]string{"usr/sbin/mdadm": "-"}, array("raid0", "", serials), "mdadm: executable file not found in $PATH; install mdadm"},
+		"mdadm missing": {four, map[string]string{"usr/sbin/mdadm": "-"}, array("raid0", "", serials), "mdadm is not installed: install mdadm"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := machine(c.drives, c.more)

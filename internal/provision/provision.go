@@ -118,7 +118,9 @@ type Work struct {
 	Members []Member `json:"members"`
 	Steps   []Step   `json:"steps"`
 	// Found is true for an array that was there, as declared, before plimsoll: there is nothing to do, and no journal.
-	Found   bool      `json:"found,omitempty"`
+	Found bool `json:"found,omitempty"`
+	// Adopted is the device of an array that others have made, and that teardown --adopt takes down.
+	Adopted string    `json:"adopted,omitempty"`
 	Started time.Time `json:"started,omitzero"`
 	// Undoing is true once teardown has undone something.
 	Undoing bool `json:"teardown_begun,omitempty"`
@@ -216,6 +218,9 @@ type Cond struct {
 
 // Top is what people type for the array's device.
 func (w *Work) Top() string {
+	if w.Adopted != "" {
+		return w.Adopted
+	}
 	switch w.Want.Using {
 	case "md":
 		return "/dev/md/" + w.Array
@@ -271,6 +276,8 @@ func (w *Work) command(a Action) string {
 		return "mdadm --stop " + w.Top()
 	case a.Add != nil:
 		return "add to " + a.Add.File + ": " + a.Add.Text
+	case a.Cut != nil && a.Cut.Bare:
+		return "take out of " + a.Cut.File + " the line: " + strings.Join(strings.Fields(a.Cut.Text), " ")
 	case a.Cut != nil:
 		return "take out of " + a.Cut.File + " the lines marked " + a.Cut.mark()
 	case a.Await:

@@ -113,11 +113,11 @@ func digest(f io.ReaderAt, size int64, seed uint64) (string, error) {
 	var wg sync.WaitGroup
 	for r := range readers {
 		wg.Go(func() {
-			buf := make([]byte, sampleSize)
 			for i := int(next.Add(1)) - 1; i < len(all); i = int(next.Add(1)) - 1 {
-				n, err := f.ReadAt(buf, all[i])
+				buf := make([]byte, all[i].n)
+				n, err := f.ReadAt(buf, all[i].at)
 				if err != nil && !errors.Is(err, io.EOF) {
-					errs[r] = fmt.Errorf("reading byte %d: %w", all[i], err)
+					errs[r] = fmt.Errorf("reading byte %d: %w", all[i].at, err)
 					return
 				}
 				sums[i] = sha256.Sum256(buf[:n])

@@ -25,7 +25,7 @@ func (p *planner) steps(ctx context.Context, w *Work) error {
 	if striped(w.Want.Level) {
 		least = leastStripedXFS
 	}
-	if w.Want.FS == "xfs" && w.Size() < least {
+	if w.Want.FS == "xfs" && w.Size() < least && !p.imagined {
 		return fmt.Errorf("%v is too small for XFS, which needs %v here; say ext4", w.Size(), least)
 	}
 	owner, err := p.owner(ctx, w.Want)
@@ -254,7 +254,7 @@ func (p *planner) mdadmConf(w *Work) {
 		Title:   "name the array in " + file,
 		Touches: []string{file},
 		Check:   []Cond{{Is: "lines", Of: file, Want: l.Text}},
-		Do:      []Action{{Add: l}},
+		Do:      append([]Action{{Add: l}}, p.relabel(file)...),
 		Undo:    []Action{{Cut: l}},
 	})
 }

@@ -118,7 +118,7 @@ func (v *survey) lines() error {
 				v.add(Obstacle{What: fmt.Sprintf("%s has a line between plimsoll's marks that apply did not write: %.200q", a.Cut.File, line), Name: a.Cut.File})
 			}
 			if a.Cut.File == "/etc/fstab" {
-				v.needing(a.Cut, data)
+				v.needing(data)
 			}
 		}
 	}
@@ -126,10 +126,17 @@ func (v *survey) lines() error {
 }
 
 // needing finds lines of fstab, outside of plimsoll's, that mount the array or something on it: the next boot would miss it.
-func (v *survey) needing(own *Lines, file []byte) {
-	rest, _, err := own.cut(file)
-	if err != nil {
-		return // foreign has said so
+func (v *survey) needing(rest []byte) {
+	for _, st := range v.w.Steps {
+		for _, a := range st.Undo {
+			if a.Cut == nil || a.Cut.File != "/etc/fstab" {
+				continue
+			}
+			var err error
+			if rest, _, err = a.Cut.cut(rest); err != nil {
+				return // foreign has said so
+			}
+		}
 	}
 	uuid := v.w.filesystemUUID()
 	mine := []string{v.w.Top(), "UUID=" + uuid, "/dev/disk/by-uuid/" + uuid}
@@ -148,13 +155,12 @@ func below(name, dir string) bool { return name == dir || strings.HasPrefix(name
 
 // uses finds whoever uses the array's device, or its filesystem beyond the one mount that apply made.
 func (v *survey) uses(top *block.Device) {
-	want := v.w.Want.Mount
 	names := append([]string{top.Name}, top.Partitions...)
-	own := map[int]bool{}
+	own, points := map[int]bool{}, map[string]bool{}
 	for _, name := range names {
 		for _, m := range v.tree.MountsOf(name) {
-			if m.Point == want && name == top.Name && m.Root == "/" && len(own) == 0 {
-				own[m.ID] = true
+			if v.w.mounts(m.Point) && name == top.Name && m.Root == "/" && !points[m.Point] {
+				own[m.ID], points[m.Point] = true, true
 				continue
 			}
 			v.inUse("it is also mounted on %s; unmount it first", m.Point)
@@ -169,7 +175,7 @@ func (v *survey) uses(top *block.Device) {
 			v.inUse("%s: %s; end that first", v.tree.Devices[name].Path, u)
 		}
 	}
-	if want == "" || len(own) == 0 {
+	if len(own) == 0 {
 		return
 	}
 	for _, m := range v.tree.Mounts {
@@ -177,19 +183,35 @@ func (v *survey) uses(top *block.Device) {
 			v.inUse("%s is mounted below it, on %s; unmount it first", m.Source, m.Point)
 		}
 	}
+	for point := range points {
+		v.files(point)
+	}
+}
+
+// files finds who uses files of a filesystem, by the names that /proc and /sys give them.
+func (v *survey) files(point string) {
 	for _, f := range v.tree.SwapFiles {
-		if below(f, want) {
+		if below(f, point) {
 			v.inUse("%s is used as swap; swapoff it first", f)
 		}
 	}
 	for _, d := range v.tree.Devices {
-		if d.Kind == block.Loop && below(d.Backing, want) {
+		if d.Kind == block.Loop && below(d.Backing, point) {
 			v.inUse("the loop device %s lies in its file %s; detach it first", d.Path, d.Backing)
 		}
 	}
-	for _, u := range v.tree.OpenBelow(want, os.Getpid()) {
+	for _, u := range v.tree.OpenBelow(point, os.Getpid()) {
 		v.inUse("%s; end that first", u)
 	}
+}
+
+// mounts says whether a step has mounted the array there.
+func (w *Work) mounts(point string) bool {
+	return slices.ContainsFunc(w.Steps, func(st Step) bool {
+		return slices.ContainsFunc(st.Check, func(c Cond) bool {
+			return (c.Is == "mounted" || c.Is == "mountedfrom") && c.Of == point
+		})
+	})
 }
 
 // holder names what is made of the array. A logical volume is found among its group's, too, by groups.
@@ -198,6 +220,13 @@ func (v *survey) holder(name string) {
 	switch {
 	case d == nil:
 		v.inUse("/dev/%s is made of it; take that down first", name)
+	case d.LV != nil && v.w.Adopted != "" && d.LV.VG == v.w.Want.Group:
+		for _, u := range slices.Concat(v.tree.UsersOf(name), v.tree.Devices[name].Holders) {
+			v.inUse("the logical volume %s/%s is in use: %s; end that first", d.LV.VG, d.LV.Name, u)
+		}
+		if slices.Contains(v.tree.Swaps, name) {
+			v.inUse("the logical volume %s/%s is used as swap; swapoff it first", d.LV.VG, d.LV.Name)
+		}
 	case d.LV != nil:
 		v.inUse("the logical volume %s/%s is made of it; take that down first", d.LV.VG, d.LV.Name)
 	default:
@@ -220,7 +249,7 @@ func (v *survey) content(ctx context.Context, top *block.Device) error {
 	}
 	made := v.w.Want.FS != "" && v.w.did("filesystem")
 	switch {
-	case made && tags["TYPE"]+" "+tags["UUID"] == want, v.w.Undoing && kind == "":
+	case made && tags["TYPE"]+" "+tags["UUID"] == want, v.w.Undoing && kind == "", v.w.Adopted != "" && kind == "LVM2_member" && v.w.filesystemUUID() == tags["UUID"]:
 		return nil
 	case kind != "":
 		v.add(Obstacle{What: fmt.Sprintf("%s carries %s%s, which apply did not make", v.w.Top(), kind, named(tags)), Name: v.w.Top()})
@@ -233,6 +262,9 @@ func (v *survey) content(ctx context.Context, top *block.Device) error {
 	}
 	// Nothing was to be on it, and nothing is recognised: somebody may use it as it is.
 	f, err := v.exclusive(top, os.O_RDONLY)
+	if err != nil && len(v.found) > 0 {
+		return nil // who uses it is named already
+	}
 	if err != nil {
 		return err
 	}
@@ -354,7 +386,9 @@ func (v *survey) volumes(ctx context.Context) error {
 // volume looks at one member: at the disk, and at the partition on it that apply made.
 func (v *survey) volume(ctx context.Context, d *block.Device, ref string) error {
 	refs := []string{"@" + identity(d)}
-	if v.w.Want.Partition {
+	if v.w.Want.Partition && v.w.Adopted != "" { // the partitions are others', and stay
+		refs = []string{ref}
+	} else if v.w.Want.Partition {
 		refs = append(refs, ref)
 		for _, name := range d.Partitions {
 			if p := v.tree.Devices[name]; p != nil && v.strange(p) {

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"plimsoll/internal/bench"
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/report"
+	"plimsoll/internal/text"
+)
+
+// probeResult is what check --probe prints as JSON, for each array.
+type probeResult struct {
+	Array   string            `json:"array"`
+	Members []diagnose.Probed `json:"members"`
+	Answer  string            `json:"answer"`
+}
+
+// runProbe reads each member of the arrays alone, then all together.
+func runProbe(ctx context.Context, env *Env, o checkOptions) error {
+	t, err := o.detect(ctx, env)
+	if err != nil {
+		return err
+	}
+	results := []probeResult{}
+	for _, a := range t.Arrays {
+		r := probeResult{Array: a.Name}
+		for _, v := range a.Volumes {
+			if v.Device != "" && !v.Missing {
+				r.Members = append(r.Members, diagnose.Probed{Device: v.Device, Serial: v.Serial})
+			}
+		}
+		if len(r.Members) > 0 {
+			results = append(results, r)
+		}
+	}
+	if len(results) == 0 {
+		return bench.ErrNoMembers
+	}
+	for i := range results {
+		if err := o.probeArray(ctx, env, &results[i]); err != nil {
+			return err
+		}
+	}
+	if o.format == formatJSON {
+		return report.WriteJSON(env.Out, "probe", results)
+	}
+	return report.Probe(env.Out, len(results), func(i int) (string, []diagnose.Probed, string) {
+		return results[i].Array, results[i].Members, results[i].Answer
+	}, reportOptions(env).Width)
+}
+
+func (o checkOptions) probeArray(ctx context.Context, env *Env, r *probeResult) error {
+	steps := len(r.Members)
+	if steps > 1 {
+		steps++
+	}
+	fmt.Fprintf(env.Err, "%s: reading from %s, %v\n", clean(r.Array), text.Plural(len(r.Members), "volume"), time.Duration(steps)*o.probeFor)
+	err := bench.Probe(ctx, env.Machine, r.Members, o.probeFor, func(i int) {
+		what := "all together"
+		if i < len(r.Members) {
+			what = r.Members[i].Device
+		}
+		fmt.Fprintf(env.Err, "%d/%d  %s\n", i+1, steps, what)
+	})
+	if err != nil {
+		if ctx.Err() == nil {
+			return hint(err, "run it as root: it reads from the volumes themselves")
+		}
+		return err
+	}
+	r.Answer = diagnose.ProbeAnswer(r.Members)
+	return nil
+}

@@ -1,0 +1,40 @@
+package provision
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A runbook that was followed by hand builds what is declared; what was so made, and an array under LVM that was made as the
+// seeds do it, are adopted and taken down without a trace, but not with a member too few, nor while somebody uses them.
+func TestLabRunbookAndAdopt(t *testing.T) {
+	g := start(t, "  - {name: a, count: 4, size: 96MiB}\n  - {name: b, count: 2, size: 40MiB}\n")
+	before := g.ok(etc)
+	g.declare("arrays:\n  - {name: a, level: raid10, chunk: 64KiB, assume_clean: true, volumes: 4 x 96MiB, filesystem: {type: ext4, label: A, mount: /srv/a, mode: \"0750\"}}\n")
+	g.ok("plimsoll plan /keep/plimsoll.yaml --format sh > /tmp/runbook.sh && sh -e /tmp/runbook.sh; plimsoll verify /keep/plimsoll.yaml; rm /tmp/runbook.sh")
+	var serials []string
+	for _, v := range g.Volumes[:4] {
+		serials = append(serials, "--serial "+v.Serial)
+	}
+	adopt := "plimsoll teardown --yes --adopt /dev/md/a "
+	was := g.atRest()
+	g.refused(adopt+strings.Join(serials[:3], " "), "is not named; name every member by --serial")
+	g.refused(adopt+strings.Join(serials, " ")+" --serial "+g.Volumes[4].Serial, "is not a member of it")
+	g.ok("(cd /srv/a; exec sleep 999 >/dev/null 2>&1) & echo $! > /tmp/pid; sleep 0.3")
+	g.refused(adopt+strings.Join(serials, " "), "uses /srv/a; end that first")
+	g.ok("kill $(cat /tmp/pid); sleep 0.3")
+	if now := g.atRest(); now != was {
+		t.Errorf("a refusal has changed something:\n%s\nwas\n%s", now, was)
+	}
+	g.ok(adopt + strings.Join(serials, " ") + "; rmdir /srv/a")
+	g.blank("a")
+
+	g.ok(`set -e; mdadm -q --create /dev/md/0 --run --level=0 --raid-devices=2 ${b[*]}; pvcreate -qq /dev/md/0; vgcreate -qq mine /dev/md/0; lvcreate -qq --yes -n x -L 16M mine; lvcreate -qq --yes -n y -L 16M mine
+mkfs.ext4 -q /dev/mine/x; mkdir -p /srv/x; echo '/dev/mine/x /srv/x ext4 defaults 0 0' >> /etc/fstab; mount /srv/x; c=/etc/mdadm/mdadm.conf; [ -d /etc/mdadm ] || c=/etc/mdadm.conf; mdadm --detail --scan | grep /0 >> $c; udevadm settle`)
+	g.refused(fmt.Sprintf("plimsoll teardown --yes --adopt /dev/md/0 --serial %s", g.Volumes[4].Serial), "is not named")
+	g.ok(fmt.Sprintf("plimsoll teardown --yes --adopt /dev/md/0 --serial %s --serial %s; rmdir /srv/x; rm -rf /etc/lvm/archive /etc/lvm/backup", g.Volumes[4].Serial, g.Volumes[5].Serial))
+	g.blank("a", "b")
+	g.ok("[ ! -e /etc/mdadm.conf ] || [ -s /etc/mdadm.conf ] || rm /etc/mdadm.conf")
+	g.same(before)
+}
