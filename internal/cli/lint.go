@@ -116,10 +116,14 @@ type document struct {
 	text    []byte
 	command bool
 	file    bool
+	err     error // why the file could not be read; its text is then empty
 }
 
 func (d document) parse() *script.File {
 	opts := script.Options{Include: sys.Text}
+	if d.err != nil {
+		return script.Unreadable(d.name, d.err)
+	}
 	if d.command {
 		return script.CommandText(string(d.text), opts)
 	}
@@ -172,8 +176,8 @@ func walk(dir string) ([]document, error) {
 			return nil
 		}
 		body, err := sys.Text(name)
-		docs = append(docs, document{name: name, text: body, file: true})
-		return err
+		docs = append(docs, document{name: name, text: body, file: true, err: err})
+		return nil
 	})
 	if err == nil && len(docs) == 0 {
 		err = errors.New(dir + ": no job file, script or Markdown below it")

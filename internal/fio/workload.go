@@ -19,6 +19,8 @@ type Workload struct {
 	Sequential bool
 	// ReadBS and WriteBS are mean block sizes; 0 when the direction does not run.
 	ReadBS, WriteBS units.Bytes
+	// TrimBS is the mean size of a trim; 0 when the job trims nothing.
+	TrimBS units.Bytes
 	// Jobs is numjobs, Depth the iodepth of each; a synchronous engine keeps Depth 1 whatever iodepth says.
 	Jobs, Depth int
 	// SyncEvery is 1 when each write is followed by fsync or fdatasync, n for every n-th, 0 for none.

@@ -233,7 +233,7 @@ func (r *optionReader) mix() uint64 {
 
 // blocks reads bs, bsrange or bssplit, the last given of them, as mean sizes by direction.
 func (r *optionReader) blocks(w *Workload) {
-	read, write := defaultBS, defaultBS
+	read, write, trim := defaultBS, defaultBS, defaultBS
 	from := slices.MaxFunc([]string{"bs", "bsrange", "bssplit"}, func(a, b string) int {
 		return cmp.Compare(r.at(a), r.at(b))
 	})
@@ -265,6 +265,10 @@ func (r *optionReader) blocks(w *Workload) {
 		if len(parts) > 1 && parts[1] == "" {
 			write = defaultBS
 		}
+		trim = of(2, write)
+	}
+	if w.TrimShare > 0 {
+		w.TrimBS = trim
 	}
 	if w.Reads() {
 		w.ReadBS = read

@@ -130,8 +130,8 @@ func (j *lintJob) verb() string {
 	return "read and write"
 }
 
-// bs is the larger mean block size of the job's directions.
-func (j *lintJob) bs() units.Bytes { return max(j.load.ReadBS, j.load.WriteBS) }
+// bs is the largest mean block size of the job's directions; 0 when it is not known (bs=0, which fio refuses).
+func (j *lintJob) bs() units.Bytes { return max(j.load.ReadBS, j.load.WriteBS, j.load.TrimBS) }
 
 // total is what all of the job's processes work on; 0 when not known.
 func (j *lintJob) total() units.Bytes {

@@ -56,7 +56,7 @@ var cachedSet = &rule{
 // tiny says whether each job has so few blocks that PL106 speaks.
 func tiny(j *lintJob) bool {
 	w := j.load
-	return w.Size > 0 && !j.open["size"] && !j.given("filesize") && (w.Size <= 16*j.bs() && w.Size < 16*units.MiB || w.Size < units.MiB)
+	return w.Size > 0 && j.bs() > 0 && !j.open["size"] && !j.given("filesize") && (w.Size <= 16*j.bs() && w.Size < 16*units.MiB || w.Size < units.MiB)
 }
 
 var tinyFile = &rule{

@@ -115,6 +115,11 @@ func Parse(name string, text []byte, opts Options) *File {
 	return f
 }
 
+// Unreadable is a document of which nothing could be read; its reason stands in Unread, so that the others of a folder are judged.
+func Unreadable(name string, err error) *File {
+	return &File{Name: name, Kind: Shell, Env: map[string]string{}, Unread: []Unread{{1, err.Error()}}}
+}
+
 // CommandText parses one fio command line, given as one argument to plimsoll.
 func CommandText(text string, opts Options) *File {
 	f := &File{Name: "command line", Kind: Shell, Env: map[string]string{}, lines: strings.Split(text, "\n")}
