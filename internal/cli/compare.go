@@ -21,6 +21,8 @@ type compareOptions struct {
 	// against is last:10, a table of expected figures, or a run.
 	against string
 	inGiven bool
+	// demand is the file of a demand that results are held against.
+	demand string
 }
 
 func newCompareCmd(env *Env) *cobra.Command {
@@ -42,9 +44,13 @@ runs; or KEY=VALUE for all runs with that label below --in. A single run is comp
   plimsoll compare --by instance runs/
   plimsoll compare runs/before runs/after --fail-on regression:5%
   plimsoll compare runs/newest --against last:10 --fail-on regression
-  plimsoll compare runs/newest --against guide`,
+  plimsoll compare runs/newest --against guide
+  plimsoll compare --demand app.yaml runs/gp3 runs/io2`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.inGiven = cmd.Flags().Changed("in")
+			if o.demand != "" {
+				return compareDemand(cmd.Context(), env, args, o)
+			}
 			if o.against != "" {
 				return compareAgainst(env, args, o)
 			}
@@ -58,10 +64,12 @@ runs; or KEY=VALUE for all runs with that label below --in. A single run is comp
 	f.StringVar(&o.against, "against", "",
 		"judge one run by `WHAT`: last:10 (earlier runs below --in), a run, or a table of expected figures (built in: "+
 			strings.Join(compare.Tables(), ", ")+")")
+	f.StringVar(&o.demand, "demand", "", "hold runs, or results in documents, against the demand in `FILE`")
 	f.StringVar(&o.margin, "margin", o.margin, "changes within `PERCENT` do not matter")
 	f.StringSliceVar(&o.failOn, "fail-on", nil,
 		"exit 3 on `WHAT`: regression (slower), regression:5% (slower by at least 5 %), cannot-tell; may be repeated")
 	addFormat(cmd, &o.format, report.CompareFormats())
+	cmd.MarkFlagsMutuallyExclusive("demand", "against")
 	_ = cmd.MarkFlagDirname("in") // it is there
 	return cmd
 }

@@ -1,0 +1,261 @@
+package advise
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/result"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+// reached is the share of a rate from which on it counts as met: fio holds a rate within some tenths of a percent.
+const reached = 0.98
+
+// Met is how far measured results meet a demand.
+type Met struct {
+	Demand *workload.Demand `json:"demand"`
+	Sides  []MetSide        `json:"sides"`
+	// Moved is what the demand moves in the time that its job runs.
+	Moved    units.Bytes   `json:"moved"`
+	Time     time.Duration `json:"time"`
+	Decision string        `json:"decision"`
+	Notes    []string      `json:"notes,omitempty"`
+}
+
+// MetSide is one result held against the demand.
+type MetSide struct {
+	Name    string      `json:"name"`
+	Streams []MetStream `json:"streams"`
+	Moved   units.Bytes `json:"moved"`
+	Share   float64     `json:"moved_share"`
+	Limits  []MetLimit  `json:"limits,omitempty"`
+	// Sustained is what the instance sustains of Steady, the streams that always run; zero where nothing is known of it.
+	Instance  string        `json:"instance,omitempty"`
+	Sustained units.Rate    `json:"sustained,omitempty"`
+	Steady    units.Rate    `json:"steady,omitempty"`
+	BurstFor  time.Duration `json:"burst_for,omitempty"`
+	Met       bool          `json:"met"`
+}
+
+// MetStream is a stream's rate as it was measured; Known is false where the result does not hold it.
+type MetStream struct {
+	Name     string     `json:"name"`
+	Wanted   units.Rate `json:"wanted"`
+	Measured units.Rate `json:"measured"`
+	Share    float64    `json:"share"`
+	Known    bool       `json:"known"`
+}
+
+// MetLimit is a limit of latency: the share of I/Os above it, or a percentile.
+type MetLimit struct {
+	Text     string        `json:"text"` // "I/Os above 1 s < 1 %"
+	Over     time.Duration `json:"over,omitempty"`
+	Share    float64       `json:"share,omitempty"`   // allowed above Over
+	Above    float64       `json:"above,omitempty"`   // measured above Over
+	Latency  units.Latency `json:"latency,omitempty"` // measured percentile
+	Known    bool          `json:"known"`
+	Exceeded bool          `json:"exceeded,omitempty"`
+}
+
+// Side is a measured result with the machine it was measured on.
+type Side struct {
+	Name     string
+	Result   *result.Result
+	Topology *topology.Topology // nil where nothing is known of it
+}
+
+// Meets holds results against a demand: each stream's rate, the bytes moved, the latency limits, and what the instance sustains once its
+// burst is over.
+func Meets(d *workload.Demand, sides []Side) *Met {
+	m := &Met{Demand: d}
+	for _, s := range sides {
+		m.Time = max(m.Time, s.Result.Total.Window, s.Result.Measured)
+	}
+	m.Time = d.Runtime(m.Time) // whole periods of its bursts
+	for i := range d.Streams {
+		s := &d.Streams[i]
+		m.Moved += units.Bytes(float64(s.Rate) * s.MeanOver(m.Time) * m.Time.Seconds())
+	}
+	for _, s := range sides {
+		m.Sides = append(m.Sides, m.side(s))
+	}
+	m.Decision = m.decide()
+	return m
+}
+
+func (m *Met) side(s Side) MetSide {
+	out := MetSide{Name: s.Name, Met: true}
+	for i := range m.Demand.Streams {
+		st := &m.Demand.Streams[i]
+		one := MetStream{Name: st.Name, Wanted: st.Rate}
+		if rate, ok := m.measured(st, s.Result); ok {
+			one.Measured, one.Share, one.Known = rate, float64(rate/st.Rate), true
+		}
+		out.Met = out.Met && one.Known && one.Share >= reached
+		out.Streams = append(out.Streams, one)
+	}
+	total := s.Result.Total
+	out.Moved = total.Read.Bytes + total.Write.Bytes
+	if m.Moved > 0 {
+		out.Share = float64(out.Moved) / float64(m.Moved)
+	}
+	out.Limits = limitsOf(m.Demand, s.Result)
+	for _, l := range out.Limits {
+		out.Met = out.Met && l.Known && !l.Exceeded
+	}
+	m.sustained(&out, s)
+	if out.Sustained > 0 && out.Sustained < out.Steady {
+		out.Met = false
+	}
+	return out
+}
+
+// measured is a stream's rate: that of rows by its name, or of its direction where no other stream shares it.
+func (m *Met) measured(s *workload.Stream, r *result.Result) (units.Rate, bool) {
+	var named units.Rate
+	found := false
+	for _, j := range r.Jobs {
+		if own := strings.ReplaceAll(j.Name, "_", "-"); own == s.Name || strings.HasPrefix(own, s.Name+"-") {
+			named += j.Read.BW + j.Write.BW
+			found = true
+		}
+	}
+	if found && s.Burst == nil {
+		return named, true
+	}
+	alone := 0
+	for _, o := range m.Demand.Streams {
+		if o.Reads() && s.Reads() || o.Writes() && s.Writes() {
+			alone++
+		}
+	}
+	if alone > 1 {
+		return named, found
+	}
+	var sum units.Rate
+	if s.Reads() {
+		sum += r.Total.Read.BW
+	}
+	if s.Writes() {
+		sum += r.Total.Write.BW
+	}
+	return sum, sum > 0
+}
+
+// limitsOf holds the latency limits against what was measured, all I/Os together, the strictest of each kind.
+func limitsOf(d *workload.Demand, r *result.Result) []MetLimit {
+	over := map[time.Duration]float64{}
+	var order []time.Duration
+	var out []MetLimit
+	for i := range d.Streams {
+		s := &d.Streams[i]
+		for _, o := range s.Latency.Over {
+			if was, ok := over[o.Limit]; !ok || o.Share < was {
+				if !ok {
+					order = append(order, o.Limit)
+				}
+				over[o.Limit] = o.Share
+			}
+		}
+		for _, p := range s.Latency.Percentiles {
+			l := MetLimit{Text: fmt.Sprintf("%s p%g < %v", s.Name, p.P, units.LatencyOf(p.Limit))}
+			dir := r.Total.Write
+			if s.Reads() {
+				dir = r.Total.Read
+			}
+			if at, ok := dir.Clat.At(p.P); ok {
+				l.Known, l.Latency, l.Exceeded = true, units.LatencyOf(at), at >= p.Limit
+				out = append(out, l)
+			}
+		}
+	}
+	slices.Sort(order)
+	for _, limit := range order {
+		l := MetLimit{Over: limit, Share: over[limit], Text: fmt.Sprintf("I/Os above %s < %s", text.Duration(limit), text.Percent(over[limit]))}
+		if share, ok := diagnose.ShareAbove(r.Total, limit); ok {
+			l.Known, l.Above, l.Exceeded = true, share, share >= l.Share
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// sustained asks package ceiling what the instance lasts for of the streams that always run.
+func (m *Met) sustained(out *MetSide, s Side) {
+	if s.Topology == nil {
+		return
+	}
+	var steady []*workload.Stream
+	for i := range m.Demand.Streams {
+		if st := &m.Demand.Streams[i]; st.Burst == nil {
+			steady = append(steady, st)
+			out.Steady += st.Rate
+		}
+	}
+	if len(steady) == 0 {
+		return
+	}
+	c := ceiling.Of(s.Topology, s.Result.Role, requested(steady))
+	b := c.Least(func(b ceiling.Bound) bool {
+		return !b.Burst && (b.Kind == ceiling.InstanceIOPS || b.Kind == ceiling.InstanceRate)
+	})
+	if b == nil {
+		out.Steady = 0
+		return
+	}
+	out.Instance, out.Sustained, out.BurstFor = s.Topology.Instance.Type, b.BW, s.Topology.Instance.BurstFor
+}
+
+// decide is the verdict in a sentence or two.
+func (m *Met) decide() string {
+	var good []string
+	for _, s := range m.Sides {
+		if s.Met {
+			good = append(good, s.Name)
+		}
+	}
+	n := len(m.Sides)
+	switch {
+	case len(good) == n && n == 1:
+		return good[0] + " meets it."
+	case len(good) == n:
+		return "All meet it."
+	case len(good) > 0:
+		return text.List(good) + map[bool]string{true: " meets it.", false: " meet it."}[len(good) == 1]
+	}
+	parts := []string{map[int]string{1: m.Sides[0].Name + " does not meet it.", 2: "Neither meets it."}[n]}
+	if n > 2 {
+		parts[0] = "None meets it."
+	}
+	for _, s := range m.Sides {
+		if part := s.partly(); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// partly says which streams a side that fails does meet, and for how long.
+func (s *MetSide) partly() string {
+	var met []string
+	for _, st := range s.Streams {
+		if st.Known && st.Share >= reached {
+			met = append(met, st.Name)
+		}
+	}
+	if len(met) == 0 {
+		return ""
+	}
+	out := fmt.Sprintf("%s meets %s", s.Name, text.List(met))
+	if s.Sustained > 0 && s.Sustained < s.Steady {
+		out += fmt.Sprintf(", for %s a day: then the %s limits it to %.0f %%", text.Duration(s.BurstFor), s.Instance, 100*float64(s.Sustained/s.Steady))
+	}
+	return out + "."
+}

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"plimsoll/internal/advise"
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/report"
+	"plimsoll/internal/sys"
+)
+
+// compareDemand holds runs, or results in documents, against a demand file.
+func compareDemand(ctx context.Context, env *Env, words []string, o compareOptions) error {
+	if o.format != formatJSON && o.format != string(report.CompareFormats()[0]) {
+		return usage(fmt.Errorf("--demand prints %s or %s", report.CompareFormats()[0], formatJSON))
+	}
+	d, err := loadDemand(o.demand)
+	if err != nil {
+		return err
+	}
+	var sides []advise.Side
+	for _, word := range words {
+		some, err := measuredSides(ctx, env, word, o.source.In)
+		if err != nil {
+			return err
+		}
+		sides = append(sides, some...)
+	}
+	if len(sides) == 0 {
+		return usage(fmt.Errorf("nothing was measured in %s", strings.Join(words, ", ")))
+	}
+	m := advise.Meets(d, sides)
+	for _, s := range sides {
+		m.Notes = append(m.Notes, s.Result.Doubts...)
+	}
+	m.Notes = append(unique(m.Notes), "Next: plimsoll advise "+o.demand)
+	if o.format == formatJSON {
+		err = report.WriteJSON(env.Out, "demand", m)
+	} else {
+		err = report.Meets(env.Out, m, reportOptions(env))
+	}
+	if err != nil {
+		return err
+	}
+	for _, s := range m.Sides {
+		if s.Met {
+			return nil
+		}
+	}
+	return errVerdict
+}
+
+func unique(all []string) []string {
+	seen := map[string]bool{}
+	var kept []string
+	for _, s := range all {
+		if !seen[s] {
+			kept = append(kept, s)
+		}
+		seen[s] = true
+	}
+	return kept
+}
+
+// measuredSides are the results of a run, or of a document that holds fio's output.
+func measuredSides(ctx context.Context, env *Env, word, in string) ([]advise.Side, error) {
+	var sides []advise.Side
+	if info, err := os.Stat(word); err == nil && !info.IsDir() {
+		found := bundle.Found{Beside: besideJob}
+		if found.Outputs, found.Documents, err = gather([]string{word}, sys.Interruptible(ctx, env.In)); err != nil {
+			return nil, err
+		}
+		results, err := found.Results()
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range results {
+			sides = append(sides, advise.Side{Name: r.Name, Result: r, Topology: r.Topology})
+		}
+		return sides, nil
+	}
+	dir, err := findRun(word, in)
+	if err != nil {
+		return nil, err
+	}
+	b, err := bundle.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	for i := range b.Scenarios {
+		s := &b.Scenarios[i]
+		if s.Result == nil {
+			continue
+		}
+		side := advise.Side{Name: s.Name, Result: s.Result, Topology: &b.Run.Topology}
+		if s.Result.Topology != nil {
+			side.Topology = s.Result.Topology
+		}
+		if len(b.Scenarios) == 1 {
+			side.Name = b.Run.ID
+		}
+		sides = append(sides, side)
+	}
+	return sides, nil
+}
