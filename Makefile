@@ -81,5 +81,5 @@ need-build:
 LAB_PACKAGES := qemu-system-x86 linux-image-cloud-amd64 busybox-static kmod udev mdadm lvm2 nvme-cli parted gdisk util-linux mmdebstrap
 
 need-test: need-build
-	@scripts/need.sh gcc libc6-dev fio xfsprogs e2fsprogs chromium
+	@scripts/need.sh gcc libc6-dev fio xfsprogs e2fsprogs chromium tmux
 	@scripts/need.sh --optional $(LAB_PACKAGES)

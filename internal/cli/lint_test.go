@@ -70,35 +70,37 @@ func TestLintFindsTheTraps(t *testing.T) {
 	}
 }
 
-// Every "$ plimsoll" block of docs/lint.md shows what the command prints.
-func TestLintPageIsTrue(t *testing.T) {
-	page, err := os.ReadFile("../../docs/lint.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown := 0
-	for block := range strings.SplitSeq(string(page), "```\n") {
-		command, want, ok := strings.Cut(block, "\n")
-		command, typed := strings.CutPrefix(command, "$ plimsoll ")
-		if !ok || !typed {
-			continue
-		}
-		shown++
-		argv, err := fio.SplitShell(command)
+// Every "$ plimsoll" block of these pages shows what the command prints.
+func TestPagesAreTrue(t *testing.T) {
+	for page, blocks := range map[string]int{"../../docs/lint.md": 2, "../../README.md": 1} {
+		body, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var out bytes.Buffer
-		root := newRootCmd(&Env{Machine: sys.Host(), Out: &out, Err: &out})
-		root.SetArgs(argv)
-		if err := root.ExecuteContext(t.Context()); err != nil && !errors.Is(err, errVerdict) {
-			t.Errorf("%s: %v", command, err)
+		shown := 0
+		for block := range strings.SplitSeq(string(body), "```") {
+			command, want, ok := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(block, "console"), "\n"), "\n")
+			command, typed := strings.CutPrefix(command, "$ plimsoll ")
+			if !ok || !typed {
+				continue
+			}
+			shown++
+			argv, err := fio.SplitShell(command)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			root := newRootCmd(&Env{Machine: sys.Host(), Out: &out, Err: &out})
+			root.SetArgs(argv)
+			if err := root.ExecuteContext(t.Context()); err != nil && !errors.Is(err, errVerdict) {
+				t.Errorf("%s: %v", command, err)
+			}
+			if got := out.String(); got != want {
+				t.Errorf("plimsoll %s prints\n%s\n%s shows\n%s", command, got, page, want)
+			}
 		}
-		if got := out.String(); got != want {
-			t.Errorf("plimsoll %s prints\n%s\nthe page shows\n%s", command, got, want)
+		if shown != blocks {
+			t.Errorf("%d commands on %s, want %d", shown, page, blocks)
 		}
-	}
-	if shown != 2 {
-		t.Errorf("%d commands on the page", shown)
 	}
 }

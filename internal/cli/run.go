@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
 	"plimsoll/internal/bench"
 	"plimsoll/internal/bundle"
@@ -152,10 +153,23 @@ func (o runOptions) plan(ctx context.Context, env *Env) (p bench.Plan, err error
 	}
 	if o.progress != "json" && o.progress != "none" {
 		for _, note := range p.Topology.Notes { // such as what to declare, for the ceiling to be known
-			fmt.Fprintf(env.Err, "note: %s\n", text.Clean(note, longError))
+			printNote(env, note)
 		}
 	}
 	return p, nil
+}
+
+// printNote prints a note, on a terminal wrapped so that no flag in it is split.
+func printNote(env *Env, note string) {
+	width := 1 << 16
+	if f, ok := fileOf(env.Err); ok && term.IsTerminal(int(f.Fd())) {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 20 {
+			width = w
+		}
+	}
+	for _, line := range text.Wrap(text.Clean(note, longError), width, "note: ", "      ") {
+		fmt.Fprintln(env.Err, line)
+	}
 }
 
 // directoryHint shows how to name a directory where a suite is expected.
