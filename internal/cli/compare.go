@@ -94,7 +94,7 @@ func runCompare(env *Env, words []string, o compareOptions) error {
 	if base == "" {
 		base = loaded.Base
 	}
-	t, err := compare.New(loaded.Sides, compare.Options{Margin: margin, Base: base})
+	t, err := compare.New(loaded.Sides, compare.Options{Margin: margin, Base: base, Paired: loaded.Paired, ByName: loaded.ByName})
 	if err != nil {
 		return usage(err)
 	}

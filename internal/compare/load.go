@@ -24,6 +24,9 @@ type Loaded struct {
 	// Base is the side that the others are compared with when none is named.
 	Base  string
 	Notes []string
+	// Paired and ByName go into Options: an A/B measurement is compared round by round and scenario by scenario, whatever its
+	// variants change of the work.
+	Paired, ByName bool
 }
 
 // Load reads runs and makes sides of them. A word is a run's directory, a directory of runs, several of these with commas between
@@ -35,6 +38,11 @@ func Load(words []string, s Source) (*Loaded, error) {
 		return l, l.group(words, s)
 	}
 	for _, w := range words {
+		if ab, found, err := ReadAB(w); err != nil {
+			return nil, err
+		} else if found && len(words) == 1 {
+			return l, l.loadAB(w, ab)
+		}
 		runs, name, err := l.runs(w, s)
 		if err != nil {
 			return nil, err

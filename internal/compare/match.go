@@ -8,10 +8,10 @@ import (
 
 // match makes a row of each work. Samples of one side that did the same work are rounds of it, unless their scenarios have
 // different names and the other sides tell them apart by these.
-func (t *Table) match(sides []Side) {
+func (t *Table) match(sides []Side, byName bool) {
 	for k, side := range sides {
 		for _, s := range side.Samples {
-			t.place(k, len(sides), s)
+			t.place(k, len(sides), s, byName)
 		}
 	}
 	var alone []Row
@@ -34,11 +34,18 @@ func (t *Table) match(sides []Side) {
 }
 
 // place puts a sample into the row of its work: the one of its name before any other.
-func (t *Table) place(side, sides int, s Sample) {
+func (t *Table) place(side, sides int, s Sample, byName bool) {
 	work := workOf(s.Result)
 	at := -1
 	for i := range t.Rows {
 		r := &t.Rows[i]
+		if byName {
+			if r.Name == s.Scenario.Name {
+				at = i
+				break
+			}
+			continue
+		}
 		if len(r.Work.Differences(work)) > 0 || r.Figure.Unit != mainFigure(s.Scenario).Unit {
 			continue
 		}

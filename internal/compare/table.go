@@ -18,6 +18,8 @@ type Options struct {
 	Base string
 	// Paired: equal round numbers of two sides were measured next to each other in random order (plimsoll ab).
 	Paired bool
+	// ByName matches scenarios by their names, whatever work they did: variants may change it.
+	ByName bool
 }
 
 // Margin is the change that does not matter unless another is given.
@@ -108,7 +110,7 @@ func New(sides []Side, o Options) (*Table, error) {
 	for _, s := range sides {
 		t.Sides = append(t.Sides, columnOf(s))
 	}
-	t.match(sides)
+	t.match(sides, o.ByName)
 	if len(t.Rows) == 0 && len(t.Apart) == 0 {
 		return nil, errors.New("nothing was measured on any side")
 	}

@@ -1,0 +1,133 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/compare"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
+)
+
+// Variant is one of the ways that an A/B measurement compares.
+type Variant struct {
+	Name string
+	Plan Plan
+	// Enter makes the variant's settings and returns what puts them back; nil for none.
+	Enter func() (leave func() error, err error)
+}
+
+// AB measures variants in turn, in a directory below out that compare reads: one run a variant and round, in random order
+// within the round, so that a machine that drifts or wanders treats all alike. Rounds that dir has already are left out.
+func AB(ctx context.Context, m *sys.Machine, dir string, ab compare.AB, variants []Variant, emit func(Event)) error {
+	done, err := measuredAB(dir)
+	if err != nil {
+		return err
+	}
+	turns := turnsOf(ab.Rounds, len(variants), ab.Seed)
+	for round := 1; round <= ab.Rounds; round++ {
+		for k, i := range turns[round-1] {
+			v := variants[i]
+			if done[[2]string{v.Name, strconv.Itoa(round)}] {
+				continue
+			}
+			emit(Noted{fmt.Sprintf("round %d/%d, variant %s", round, ab.Rounds, v.Name)})
+			last := round == ab.Rounds && !slices.ContainsFunc(turns[round-1][k+1:], func(j int) bool { return samePlace(variants[j].Plan, v.Plan) })
+			if err := turn(ctx, m, dir, ab, v, i, round, !last, emit); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// turn measures one variant once.
+func turn(ctx context.Context, m *sys.Machine, dir string, ab compare.AB, v Variant, i, round int, keep bool, emit func(Event)) (err error) {
+	p := v.Plan
+	p.Out = dir
+	p.Labels = maps.Clone(p.Labels)
+	if p.Labels == nil {
+		p.Labels = map[string]string{}
+	}
+	p.Labels[compare.LabelVariant], p.Labels[compare.LabelRound] = v.Name, strconv.Itoa(round)
+	p.Settings.KeepFiles = keep || p.Settings.KeepFiles
+	rounds := &bundle.RoundPlan{Most: ab.Rounds + 1, Seed: ab.Seed, Order: bundle.Shuffle}
+	p.Suite.Scenarios = order(p.Suite.Scenarios, rounds, round)
+	for k, s := range p.Suite.Scenarios {
+		// On one path the same offsets would let the second variant read what a cache holds of the first.
+		seeds := *rounds
+		seeds.Seed += uint64(i) << 20
+		p.Suite.Scenarios[k] = seeded(s, &seeds, round)
+	}
+	if v.Enter != nil {
+		leave, err := v.Enter()
+		if err != nil {
+			return fmt.Errorf("variant %s: %w", v.Name, err)
+		}
+		defer func() { err = errors.Join(err, leave()) }()
+	}
+	_, err = Run(ctx, m, p, emit)
+	return err
+}
+
+// samePlace says that two variants work on the same files.
+func samePlace(a, b Plan) bool {
+	for _, t := range a.Topology.Targets {
+		if o := b.Topology.For(t.Role); o != nil && o.Path == t.Path {
+			return true
+		}
+	}
+	return false
+}
+
+// measuredAB are the variants and rounds that a directory has whole. What was cut off is removed: it is measured again.
+func measuredAB(dir string) (map[[2]string]bool, error) {
+	runs, _, err := compare.OpenAll(dir)
+	if err != nil {
+		return nil, err
+	}
+	done := map[[2]string]bool{}
+	for _, b := range runs {
+		if b.Run.State == bundle.Finished {
+			done[[2]string{b.Run.Labels[compare.LabelVariant], b.Run.Labels[compare.LabelRound]}] = true
+		}
+	}
+	return done, nil
+}
+
+// turnsOf is the order of variants in each round. Of two, blocks of two rounds have each order once; of more, each round
+// is shuffled.
+func turnsOf(rounds, variants int, seed uint64) [][]int {
+	rng := rand.New(rand.NewPCG(seed, 0xab))
+	turns := make([][]int, rounds)
+	for r := range turns {
+		turns[r] = rng.Perm(variants)
+		if variants == 2 && r%2 == 1 {
+			turns[r] = []int{turns[r-1][1], turns[r-1][0]}
+		}
+	}
+	return turns
+}
+
+// WithOptions gives fio options to every job of a suite, in place of those of the same name.
+func WithOptions(s suite.Suite, options []fio.Option) suite.Suite {
+	s.Scenarios = slices.Clone(s.Scenarios)
+	for i := range s.Scenarios {
+		job := &s.Scenarios[i].Job
+		job.Sections = slices.Clone(job.Sections)
+		for _, k := range job.Jobs() {
+			kept := slices.DeleteFunc(slices.Clone(job.Sections[k].Options), func(o fio.Option) bool {
+				return slices.ContainsFunc(options, func(n fio.Option) bool { return n.Name == o.Name })
+			})
+			job.Sections[k].Options = append(kept, options...)
+		}
+	}
+	return s
+}

@@ -1,0 +1,325 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/bench"
+	"plimsoll/internal/compare"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/report"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/text"
+	"plimsoll/internal/tune"
+)
+
+type abOptions struct {
+	runOptions
+	variants []string
+	on       []string
+	rounds   int
+	seed     uint64
+	margin   string
+	state    string
+	typed    []string // what was typed after plimsoll ab, for resuming
+}
+
+func newABCmd(env *Env) *cobra.Command {
+	o := &abOptions{}
+	cmd := newABFlags(o)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, "plimsoll "+Version
+		if o.resume != "" {
+			return resumeAB(cmd.Context(), env, o.resume)
+		}
+		o.typed = typed()
+		return runAB(cmd.Context(), env, *o, "")
+	}
+	return cmd
+}
+
+// newABFlags is the command without what it does: a resumed measurement reads its flags again from what was typed.
+func newABFlags(o *abOptions) *cobra.Command {
+	o.progress = progressKinds[0]
+	cmd := &cobra.Command{
+		Use:   "ab [SUITE | SCENARIO | FILE.fio]... --variant NAME:KEY=VALUE...",
+		Short: "Compare variants by alternating them on this machine",
+		Long: `Measure two or more variants in turn, in random order within each round, and compare them round by round: a machine that drifts
+or wanders treats all alike. A variant is a name and what it changes:
+
+  data=PATH, wal=PATH   where it works
+  fio.OPTION=VALUE      a fio option of every job
+  tune.SETTING=VALUE    scheduler, read_ahead_kb, nr_requests and other settings of the devices' queues; governor; vm.*
+
+A variant without changes is a name alone. --on DEVICE --serial SERIAL is a variant on a raw device, which may be overwritten.
+Settings are restored after each turn; after a crash by the next plimsoll ab, or plimsoll tune --revert with the --state shown.`,
+		Example: `  plimsoll ab rand-write --data /data --variant a:tune.scheduler=none --variant b:tune.scheduler=mq-deadline --rounds 8
+  plimsoll ab db --data /data --variant libaio --variant uring:fio.ioengine=io_uring
+  plimsoll ab rand-read-latency --variant old:data=/old --variant new:data=/new`,
+		ValidArgsFunction: completeScenarios,
+	}
+	f := cmd.Flags()
+	o.runOptions.addFlags(f)
+	for _, flag := range []string{"keep-files", "dry-run"} {
+		_ = f.MarkHidden(flag)
+	}
+	f.StringArrayVar(&o.variants, "variant", nil, "`NAME:KEY=VALUE,...` of a variant; the first is the base")
+	f.StringArrayVar(&o.on, "on", nil, "a variant on raw `DEVICE`, which its --serial allows to overwrite")
+	f.IntVar(&o.rounds, "rounds", 8, "measure each variant `N` times")
+	f.Uint64Var(&o.seed, "seed", 0, "order and random offsets come from `N` (default: a random one, which is stored)")
+	f.StringVar(&o.margin, "margin", percentText(compare.Margin), "changes within `PERCENT` do not matter")
+	f.StringVar(&o.state, "state", "/var/lib/plimsoll/ab-tune.json", "record changed settings in `FILE`")
+	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", progressKinds)
+	addFormat(cmd, &o.format, report.CompareFormats())
+	o.layoutOptions.addFlags(f)
+	return cmd
+}
+
+// typed is what was typed after plimsoll ab.
+func typed() []string {
+	if i := slices.Index(os.Args, "ab"); i >= 0 {
+		return os.Args[i+1:]
+	}
+	return nil
+}
+
+// resumeAB reads what was typed and does what is missing of it.
+func resumeAB(ctx context.Context, env *Env, dir string) error {
+	ab, found, err := compare.ReadAB(dir)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return usage(fmt.Errorf("%s was not made by plimsoll ab; it has no %s", dir, compare.ABFile))
+	}
+	o := abOptions{}
+	cmd := newABFlags(&o)
+	if err := cmd.ParseFlags(ab.Command); err != nil {
+		return err
+	}
+	o.Scenarios, o.Given, o.Tool = cmd.Flags().Args(), cmd.Flags().Changed, "plimsoll "+Version
+	o.seed, o.typed = ab.Seed, ab.Command
+	return runAB(ctx, env, o, dir)
+}
+
+// runAB measures the variants into dir, a new one when it is empty, and compares them.
+func runAB(ctx context.Context, env *Env, o abOptions, dir string) error {
+	margin, err := parsePercent("--margin", o.margin)
+	if err != nil {
+		return usage(err)
+	}
+	if o.rounds < 2 || o.rounds > 1000 {
+		return usage(fmt.Errorf("--rounds %d: use 2 to 1000; one round cannot tell a difference", o.rounds))
+	}
+	tuner := tune.Here(env.Machine)
+	tuner.State = o.state
+	if err := restoreLeft(env, tuner); err != nil {
+		return asRoot(err)
+	}
+	variants, err := o.plans(ctx, env, tuner)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(variants))
+	for i, v := range variants {
+		names[i] = v.Name
+	}
+	ab := compare.AB{Schema: 1, Created: env.Now(), Variants: names, Rounds: o.rounds, Seed: o.seed, Command: o.typed, Margin: margin}
+	if dir == "" {
+		if !o.Given("seed") {
+			ab.Seed = uint64(rand.IntN(1_000_000))
+		}
+		if dir, err = newABDir(o.Out, ab, variants[0].Plan.Suite.Name); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(env.Err, "%s, %s, seed %d, into %s\n", text.Plural(len(names), "variant"), text.Plural(ab.Rounds, "round"), ab.Seed, dir)
+	show := newProgress(env, o.progress)
+	err = bench.AB(ctx, env.Machine, dir, ab, variants, show.Event)
+	show.Close()
+	if errors.Is(err, context.Canceled) {
+		fmt.Fprintf(env.Err, "interrupted; to resume: plimsoll ab --resume %s\n", text.ShellQuote(dir))
+		return &reported{err}
+	}
+	if err != nil {
+		return err
+	}
+	return runCompare(env, []string{dir}, compareOptions{margin: o.margin, format: o.format})
+}
+
+// restoreLeft puts back what a variant had set when its plimsoll was killed.
+func restoreLeft(env *Env, tuner *tune.Tuner) error {
+	if _, err := os.Stat(tuner.State); err != nil {
+		return nil //nolint:nilerr // nothing is recorded
+	}
+	n, _, err := tuner.Revert()
+	if n > 0 {
+		fmt.Fprintf(env.Err, "restored %s of a measurement that was killed\n", text.Plural(n, "setting"))
+	}
+	return err
+}
+
+func newABDir(out string, ab compare.AB, suiteName string) (string, error) {
+	dir := filepath.Join(out, ab.Created.UTC().Format("20060102T150405Z")+"-ab-"+strings.Map(plainName, suiteName))
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return "", err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", err
+	}
+	return dir, compare.WriteAB(dir, ab)
+}
+
+func plainName(r rune) rune {
+	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+		return r
+	}
+	return '-'
+}
+
+// change is one KEY=VALUE of a variant.
+type change struct{ key, value string }
+
+// parseVariant reads NAME or NAME:KEY=VALUE,KEY=VALUE.
+func parseVariant(s string) (name string, changes []change, err error) {
+	name, rest, has := strings.Cut(s, ":")
+	if name == "" || strings.Map(plainName, name) != name {
+		return "", nil, fmt.Errorf("--variant %q: begin with a name of letters and digits, such as a:tune.scheduler=none", s)
+	}
+	if !has {
+		return name, nil, nil
+	}
+	for part := range strings.SplitSeq(rest, ",") {
+		key, value, ok := strings.Cut(part, "=")
+		known := key == "data" || key == "wal" || strings.HasPrefix(key, "fio.") && len(key) > 4 || strings.HasPrefix(key, "tune.") && len(key) > 5
+		if !ok || !known {
+			return "", nil, fmt.Errorf("--variant %q: %q is none of data=PATH, wal=PATH, fio.OPTION=VALUE, tune.SETTING=VALUE", s, part)
+		}
+		changes = append(changes, change{key, value})
+	}
+	return name, changes, nil
+}
+
+// plans turns the variants into plans, the base first.
+func (o abOptions) plans(ctx context.Context, env *Env, tuner *tune.Tuner) ([]bench.Variant, error) {
+	var all []bench.Variant
+	for _, s := range o.variants {
+		name, changes, err := parseVariant(s)
+		if err != nil {
+			return nil, usage(err)
+		}
+		v, err := o.variant(ctx, env, tuner, name, changes)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	if len(o.on) > 0 && len(o.Serials) != len(o.on) {
+		return nil, usage(fmt.Errorf("%d --on and %d --serial: each device needs its serial number", len(o.on), len(o.Serials)))
+	}
+	for i, device := range o.on {
+		one := o
+		one.Data, one.WAL, one.Destroy, one.Serials = device, "", []string{device}, []string{o.Serials[i]}
+		v, err := one.variant(ctx, env, tuner, filepath.Base(device), nil)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	if len(all) < 2 {
+		return nil, usage(errors.New("two variants at least: --variant a:... --variant b:..."))
+	}
+	for i, v := range all {
+		if slices.ContainsFunc(all[:i], func(o bench.Variant) bool { return o.Name == v.Name }) {
+			return nil, usage(fmt.Errorf("two variants are called %s", v.Name))
+		}
+	}
+	return all, nil
+}
+
+// variant is the plan of one.
+func (o abOptions) variant(ctx context.Context, env *Env, tuner *tune.Tuner, name string, changes []change) (bench.Variant, error) {
+	v := bench.Variant{Name: name}
+	var options []fio.Option
+	var set []change
+	for _, c := range changes {
+		switch {
+		case c.key == "data":
+			o.Data = c.value
+		case c.key == "wal":
+			o.WAL = c.value
+		case strings.HasPrefix(c.key, "fio."):
+			options = append(options, fio.Option{Name: strings.TrimPrefix(c.key, "fio."), Value: c.value})
+		default:
+			set = append(set, change{strings.TrimPrefix(c.key, "tune."), c.value})
+		}
+	}
+	given := o.Given
+	o.Given = func(flag string) bool { return !slices.Contains(roundFlags(), flag) && given(flag) } // its rounds are turns
+	var err error
+	if v.Plan, err = o.plan(ctx, env); err != nil {
+		return v, err
+	}
+	v.Plan.Suite = bench.WithOptions(v.Plan.Suite, options)
+	if err := checkJobs(ctx, env, &v.Plan.Suite); err != nil {
+		return v, usage(fmt.Errorf("variant %s: %w", name, err))
+	}
+	if len(set) == 0 {
+		return v, nil
+	}
+	var devices []string
+	for _, t := range v.Plan.Topology.Targets {
+		devices = append(devices, t.Devices...)
+	}
+	settings := settingsOf(set, devices)
+	tree := v.Plan.Topology.Tree
+	v.Enter = func() (func() error, error) {
+		changes, err := tuner.Plan(tree, []finding.Finding{{Code: "ab", Settings: settings}}, nil)
+		if err != nil {
+			return nil, err
+		}
+		if err := tuner.Apply(changes, false); err != nil {
+			return nil, asRoot(err)
+		}
+		return func() error { _, _, err := tuner.Revert(); return err }, nil
+	}
+	return v, nil
+}
+
+// checkJobs lets the installed fio's table judge the options of a variant.
+func checkJobs(ctx context.Context, env *Env, s *suite.Suite) error {
+	table, err := fio.InstalledOptions(ctx, env.Machine, s.Engines()...)
+	if err != nil {
+		return err
+	}
+	return s.Check(table)
+}
+
+// settingsOf are the files of tune.SETTING: vm.* and governor by their own names, all others of the devices' queues.
+func settingsOf(set []change, devices []string) []finding.Setting {
+	slices.Sort(devices)
+	devices = slices.Compact(devices)
+	var all []finding.Setting
+	for _, c := range set {
+		switch {
+		case c.key == "governor":
+			all = append(all, finding.Setting{File: "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", Value: c.value})
+		case strings.HasPrefix(c.key, "vm."):
+			all = append(all, finding.Setting{File: "/proc/sys/vm/" + strings.TrimPrefix(c.key, "vm."), Value: c.value})
+		default:
+			for _, d := range devices {
+				all = append(all, finding.Setting{File: "/sys/block/" + d + "/queue/" + c.key, Value: c.value})
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,94 @@
+package compare
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/sys"
+)
+
+// ABFile is the file that makes a directory of runs an A/B measurement.
+const ABFile = "ab.json"
+
+// The labels that each run of an A/B measurement carries.
+const (
+	LabelVariant = "variant"
+	LabelRound   = "round"
+)
+
+// AB describes an A/B measurement: runs of variants, alternated.
+type AB struct {
+	Schema   int       `json:"schema"`
+	Created  time.Time `json:"created"`
+	Variants []string  `json:"variants"` // names, the base first
+	Rounds   int       `json:"rounds"`
+	Seed     uint64    `json:"seed"`
+	// Command is what was typed after plimsoll ab, for resuming.
+	Command []string `json:"command"`
+	Margin  float64  `json:"margin"`
+}
+
+// ReadAB reads the description in a directory; found is false when it is none of an A/B measurement.
+func ReadAB(dir string) (ab AB, found bool, err error) {
+	data, err := os.ReadFile(filepath.Join(dir, ABFile))
+	if errors.Is(err, os.ErrNotExist) || err != nil && !isDir(dir) {
+		return ab, false, nil
+	}
+	if err != nil {
+		return ab, false, err
+	}
+	if err := json.Unmarshal(data, &ab); err != nil {
+		return ab, true, fmt.Errorf("%s: %w", filepath.Join(dir, ABFile), err)
+	}
+	return ab, true, nil
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// WriteAB writes the description.
+func WriteAB(dir string, ab AB) error {
+	data, err := json.MarshalIndent(ab, "", " ")
+	if err != nil {
+		return err
+	}
+	return sys.WriteFile(filepath.Join(dir, ABFile), append(data, '\n'), 0o644)
+}
+
+// loadAB makes a side of each variant, its rounds numbered as they were alternated.
+func (l *Loaded) loadAB(dir string, ab AB) error {
+	runs, err := l.below(dir)
+	if err != nil {
+		return err
+	}
+	l.Paired, l.ByName = true, true
+	for _, name := range ab.Variants {
+		side := Side{Name: name}
+		for _, b := range runs {
+			round, err := strconv.Atoi(b.Run.Labels[LabelRound])
+			if b.Run.Labels[LabelVariant] != name || err != nil || b.Run.State != bundle.Finished {
+				continue
+			}
+			for _, s := range samplesOf(b) {
+				s.Round = round
+				side.Samples = append(side.Samples, s)
+			}
+		}
+		slices.SortStableFunc(side.Samples, func(a, b Sample) int { return a.Round - b.Round })
+		if len(side.Samples) == 0 {
+			l.Notes = append(l.Notes, fmt.Sprintf("variant %s has not been measured yet", name))
+			continue
+		}
+		l.Sides = append(l.Sides, side)
+	}
+	return nil
+}
