@@ -43,6 +43,8 @@ type members struct {
 	copies int // writes of each block
 	parity int
 	chunk  units.Bytes
+	lost   int     // members that are not there, see lost
+	done   float64 // share of their data that is there again
 }
 
 func membersOf(a *topology.Array) members {
@@ -51,6 +53,7 @@ func membersOf(a *topology.Array) members {
 	if a.Level.Striped() {
 		m.chunk = a.Chunk
 	}
+	m.lost, m.done = lost(a, m)
 	return m
 }
 
@@ -72,7 +75,11 @@ func (m members) perIO(w fio.Workload, read bool, c counting) cost {
 		ios = float64(bs) / float64(c.unit)
 	}
 	if read {
-		return cost{readIOs: ios, readBytes: float64(bs)}
+		more := 1.0
+		if m.parity > 0 {
+			more = m.degradedReads()
+		}
+		return cost{readIOs: ios * more, readBytes: float64(bs) * more}
 	}
 	k := float64(m.copies)
 	return cost{writeIOs: k * ios, writeBytes: k * float64(bs)}
@@ -125,8 +132,8 @@ func (m members) parityWrite(w fio.Workload, bs units.Bytes, c counting) cost {
 	whole := w.Sequential && (!synced || bs*units.Bytes(w.InFlight()) >= stripe)
 	if m.chunk == 0 || whole {
 		// The stripe cache gathers a stream into full stripes.
-		bytes := float64(bs) * float64(m.data+m.parity) / float64(m.data)
-		ios := m.runs(bs, c) * float64(m.data+m.parity) / float64(m.data)
+		bytes := float64(bs) * float64(m.data+m.parity) / float64(m.data) * m.whole()
+		ios := m.runs(bs, c) * float64(m.data+m.parity) / float64(m.data) * m.whole()
 		if c.merges && c.unit > 0 && w.Sequential {
 			ios = bytes / float64(c.unit)
 		}
@@ -152,9 +159,12 @@ func (m members) stripePart(offset, size units.Bytes, c counting) cost {
 	d, p, chunk := float64(m.data), float64(m.parity), float64(m.chunk)
 	if size == m.chunk*units.Bytes(m.data) {
 		each := c.of(chunk)
-		return cost{writeIOs: (d + p) * each, writeBytes: (d + p) * chunk}
+		return cost{writeIOs: (d + p) * each * m.whole(), writeBytes: (d + p) * chunk * m.whole()}
 	}
 	touched := float64((offset+size-1)/m.chunk - offset/m.chunk + 1)
+	if m.lost > 0 {
+		return m.degradedPart(touched, float64(size), c)
+	}
 	wide := math.Min(float64(size), chunk) // of the parity that changes
 	each := c.of(float64(size) / touched)
 	out := cost{writeIOs: (touched + p) * each, writeBytes: float64(size) + p*wide}

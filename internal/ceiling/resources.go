@@ -40,7 +40,7 @@ func (p *problem) volumes(a *topology.Array) {
 	readers, writers := p.spread(m)
 	unknown := 0
 	for _, v := range a.Volumes {
-		if !v.Sustained.Known() && !v.Burst.Known() {
+		if !v.Sustained.Known() && !v.Burst.Known() && !v.Missing {
 			unknown++
 		}
 	}
@@ -61,8 +61,12 @@ func (p *problem) latency(a *topology.Array, m members) {
 	if m.parity > 0 { // a small write waits for a read first, and how md overlaps them is not modelled
 		return
 	}
-	p.read, p.write = a.Volumes[0].ReadLatency, a.Volumes[0].WriteLatency
+	first := present(a)
+	p.read, p.write = first.ReadLatency, first.WriteLatency
 	for _, v := range a.Volumes {
+		if v.Missing {
+			continue
+		}
 		p.read = min(p.read, v.ReadLatency)
 		switch {
 		case v.WriteLatency == 0 || p.write == 0:
@@ -73,9 +77,9 @@ func (p *problem) latency(a *topology.Array, m members) {
 			p.write = min(p.write, v.WriteLatency)
 		}
 	}
-	p.latencyOrigin = a.Volumes[0].OriginOf("read_latency")
-	if a.Volumes[0].ReadLatency == 0 {
-		p.latencyOrigin = a.Volumes[0].OriginOf("write_latency")
+	p.latencyOrigin = first.OriginOf("read_latency")
+	if first.ReadLatency == 0 {
+		p.latencyOrigin = first.OriginOf("write_latency")
 	}
 }
 
@@ -100,8 +104,11 @@ func (p *problem) add(r *resource) {
 // member is the volume of an array that bounds it by one limit, as if all were like it; nil when no volume states the limit.
 func (p *problem) member(a *topology.Array, m members, l limit, burst bool, readers, writers float64) *resource {
 	var best *resource
-	alike := true
+	alike, there := true, present(a)
 	for _, v := range a.Volumes {
+		if v.Missing {
+			continue
+		}
 		base := l.of(v.Sustained)
 		capacity := base
 		if burst {
@@ -110,7 +117,7 @@ func (p *problem) member(a *topology.Array, m members, l limit, burst bool, read
 		if capacity <= 0 || burst && capacity <= base {
 			continue
 		}
-		alike = alike && (v.Sustained == a.Volumes[0].Sustained && v.Burst == a.Volumes[0].Burst)
+		alike = alike && (v.Sustained == there.Sustained && v.Burst == there.Burst)
 		n := writers
 		if !slices.ContainsFunc(p.streams, func(s stream) bool { return s.w.Writes() }) {
 			n = readers
@@ -210,11 +217,17 @@ func (p *problem) spread(m members) (readers, writers float64) {
 	if m.parity > 0 || data == m.data {
 		all = float64(m.n)
 	}
+	if m.parity > 0 && m.lost > 0 {
+		all = float64(m.n-m.lost) + float64(m.lost)*m.done
+	}
 	one := len(p.streams) == 1 && p.streams[0].w.InFlight() == 1 && p.streams[0].w.ReadShare > 0
 	// A read of more than a stripe comes back to a pair whose first mirror is busy with its first piece.
 	if one && m.copies > 1 && (m.chunk == 0 || p.streams[0].w.ReadBS <= m.chunk*units.Bytes(m.data)) {
 		p.note("with one I/O in flight md reads the first mirror only: %.0f of %d volumes serve reads", all/float64(m.copies), m.n)
 		return all / float64(m.copies), all
+	}
+	if m.copies > 1 && m.lost > 0 && data == m.data {
+		return m.survivors(), all
 	}
 	return all, all
 }
@@ -240,7 +253,7 @@ func (p *problem) instance(i topology.Instance, a *topology.Array) {
 	if a.Level == topology.Linear {
 		part = 1
 	}
-	v := a.Volumes[0]
+	v := present(a)
 	for _, l := range limits {
 		kind, base, top := InstanceIOPS, l.of(i.Baseline), l.of(i.Burst)
 		if l.kind == VolumeRate {
@@ -289,12 +302,7 @@ func span(d time.Duration) string {
 
 // assumptions notes what the arithmetic takes for granted about this array and load.
 func (p *problem) assumptions(a *topology.Array, m members) {
-	if a.Degraded > 0 {
-		p.note("%s lacks %d members: the ceiling is that of the whole array", a.Name, a.Degraded)
-	}
-	if a.Syncing != "" {
-		p.note("%s is busy with %s, which is not counted", a.Name, a.Syncing)
-	}
+	p.assumeDegraded(a, m)
 	if m.n > 1 && a.Chunk == 0 && (a.Level == topology.RAID0 || a.Level == topology.RAID10 || m.parity > 0) {
 		p.note("the chunk of %s is not known: no I/O counts as split", a.Name)
 	}
@@ -302,8 +310,8 @@ func (p *problem) assumptions(a *topology.Array, m members) {
 		p.note("%s is a concatenation: a file lies on one volume, so one volume's limits hold", a.Name)
 	}
 	for _, s := range p.streams {
-		if s.w.Sequential && a.Volumes[0].Merges {
-			p.note("sequential I/Os count as merged up to %v by the volumes, which they do as best they can", a.Volumes[0].CountedIO)
+		if s.w.Sequential && present(a).Merges {
+			p.note("sequential I/Os count as merged up to %v by the volumes, which they do as best they can", present(a).CountedIO)
 		}
 		if s.w.SyncEvery > 0 && s.w.Writes() {
 			p.note("syncs count as free, as they are on written blocks of volumes without a volatile cache")

@@ -1,0 +1,109 @@
+package ceiling
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// broken is an array of volumes of 1,000 IOPS and 100 MiB/s that count and merge nothing, without some of them.
+func broken(level topology.Level, n int, missing ...int) *topology.Topology {
+	a := topology.Array{Name: "md0", Level: level, Chunk: 64 * k, Degraded: len(missing)}
+	for range n {
+		a.Volumes = append(a.Volumes, topology.Volume{Sustained: topology.Limits{IOPS: 1000, Rate: 100 * units.MiBPerSec}})
+	}
+	for _, i := range missing {
+		a.Volumes[i] = topology.Volume{Missing: true}
+	}
+	return &topology.Topology{Arrays: []topology.Array{a}, Targets: []topology.Target{{Role: topology.Data, Array: "md0"}}}
+}
+
+// TestDegraded: figures worked out by hand. A pair that lacks one leaves its reads to the other; RAID5 and RAID6 read all data members for
+// what lay on a lost one.
+func TestDegraded(t *testing.T) {
+	mix := load("randrw", 8*k, 64, 4)
+	mix.ReadShare = 0.7
+	for _, c := range []struct {
+		name string
+		t    *topology.Topology
+		load fio.Workload
+		kind Kind
+		want float64
+	}{
+		{"RAID10 reads: half", broken(topology.RAID10, 8, 3), load("randread", 8*k, 64, 4), VolumeIOPS, 4000},
+		{"RAID10 reads, the first member", broken(topology.RAID10, 8, 0), load("randread", 8*k, 64, 4), VolumeIOPS, 4000},
+		{"RAID10 reads, one of each of two pairs", broken(topology.RAID10, 8, 0, 3), load("randread", 8*k, 64, 4), VolumeIOPS, 4000},
+		{"RAID10 mix: 4,000 of 6,154", broken(topology.RAID10, 8, 3), mix, VolumeIOPS, 4000},
+		{"RAID10 writes unchanged", broken(topology.RAID10, 8, 3), load("randwrite", 8*k, 64, 4), VolumeIOPS, 4000},
+		{"RAID10 bytes of reads: 400 MiB/s of 1 MiB", broken(topology.RAID10, 8, 3), load("read", 1*m, 16, 1), VolumeRate, 400},
+		{"RAID10 reads, one in flight: the mate reads", broken(topology.RAID10, 8, 0), load("randread", 8*k, 1, 1), VolumeIOPS, 4000},
+		{"RAID1", broken(topology.RAID1, 2, 0), load("randread", 8*k, 32, 1), VolumeIOPS, 1000},
+		{"RAID1 of three", broken(topology.RAID1, 3, 2), load("randread", 8*k, 32, 1), VolumeIOPS, 2000},
+		{"RAID5 reads: 7,000/1.75", broken(topology.RAID5, 8, 2), load("randread", 8*k, 32, 1), VolumeIOPS, 4000},
+		{"RAID5 small writes: (1 + 7 + 6 × 4)/8 = 4 over 7", broken(topology.RAID5, 8, 2), load("randwrite", 8*k, 32, 1), VolumeIOPS, 1750},
+		{"RAID5 of 3, small writes: (1 + 2 + 4)/3 over 2", broken(topology.RAID5, 3, 0), load("randwrite", 8*k, 32, 1), VolumeIOPS, 2000 / (7.0 / 3)},
+		{"RAID5 stream unchanged: 400 MiB/s of 64k", broken(topology.RAID5, 5, 1), load("write", 64*k, 32, 1), VolumeRate, 6400},
+		{"RAID6 reads: 11,000/1.75", broken(topology.RAID6, 12, 5), load("randread", 8*k, 32, 1), VolumeIOPS, 11000 / 1.75},
+		{"RAID6 reads, two lost: a third", broken(topology.RAID6, 12, 5, 7), load("randread", 8*k, 32, 1), VolumeIOPS, 4000},
+		// Q or P lost 2/12: 1 + 1 read, 1 + 1 written; the block itself 1/12: 9 read, 2 written; another 9/12: 3 and 3.
+		{"RAID6 small writes", broken(topology.RAID6, 12, 5), load("randwrite", 8*k, 32, 1), VolumeIOPS, 11000 / ((2*4 + 1*11 + 9*6) / 12.0)},
+		{"RAID6 stream unchanged", broken(topology.RAID6, 6, 5), load("write", 64*k, 32, 1), VolumeRate, 6400},
+	} {
+		got := Of(c.t, topology.Data, []fio.Workload{c.load})
+		b := got.Least(func(b Bound) bool { return b.Kind == c.kind })
+		if b == nil || math.Abs(float64(b.IOPS)-c.want) > 0.001*c.want {
+			t.Errorf("%s: %+v, want %.1f", c.name, b, c.want)
+		}
+		if !strings.Contains(strings.Join(got.Notes, "\n"), "is degraded") {
+			t.Errorf("%s: no note: %q", c.name, got.Notes)
+		}
+	}
+}
+
+// TestGuideDegraded: the guide's DATA array without one of its eight volumes.
+func TestGuideDegraded(t *testing.T) {
+	topo := broken(topology.RAID10, 8, 5)
+	for i := range topo.Arrays[0].Volumes {
+		v := &topo.Arrays[0].Volumes[i]
+		v.Sustained = topology.Limits{IOPS: 3000, Rate: 125 * units.MiBPerSec}
+	}
+	mix := load("randrw", 8*k, 64, 4)
+	mix.ReadShare = 0.7
+	for name, c := range map[string]struct {
+		load fio.Workload
+		want units.IOPS
+	}{
+		"reads":  {load("randread", 8*k, 64, 4), 12000},
+		"mix":    {mix, 12000},
+		"writes": {load("randwrite", 8*k, 64, 4), 12000},
+	} {
+		if got := Of(topo, topology.Data, []fio.Workload{c.load}).Binding(); got == nil || math.Abs(float64(got.IOPS-c.want)) > 1 {
+			t.Errorf("%s: %+v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestRebuilding: what is rebuilt already is read from both again. Half of it: 4 / (0.5 / 1 + 0.5 / 2) = 5.33 volumes.
+func TestRebuilding(t *testing.T) {
+	topo := broken(topology.RAID10, 8)
+	a := &topo.Arrays[0]
+	a.Degraded, a.Syncing, a.Progress = 1, "recover", 0.5
+	c := Of(topo, topology.Data, []fio.Workload{load("randread", 8*k, 64, 4)})
+	if got := c.Binding(); got == nil || math.Abs(float64(got.IOPS)-16000.0/3) > 1 || !strings.Contains(strings.Join(c.Notes, " "), "being rebuilt") {
+		t.Errorf("%+v %q", got, c.Notes)
+	}
+	a.Progress = 1
+	if got := Of(topo, topology.Data, []fio.Workload{load("randread", 8*k, 64, 4)}).Binding(); math.Abs(float64(got.IOPS)-8000) > 1 {
+		t.Errorf("at the end: %+v", got)
+	}
+	// A level that does not survive its losses is said, not worked out.
+	dead := broken(topology.RAID0, 4)
+	dead.Arrays[0].Degraded = 1
+	if c := Of(dead, topology.Data, []fio.Workload{load("randread", 8*k, 64, 4)}); !strings.Contains(strings.Join(c.Notes, " "), "does not survive") {
+		t.Errorf("%q", c.Notes)
+	}
+}
