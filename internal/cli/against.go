@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/compare"
 	"plimsoll/internal/report"
+	"plimsoll/internal/text"
 )
 
 // judgeAgainst holds a run against what --against names: last:10 (the runs before it in a directory), one run, or a table
@@ -65,7 +66,7 @@ func reportAgainst(env *Env, dir, what, in, format string, gate compare.Gate, ba
 // failed prints why a gate does not pass.
 func failed(env *Env, reasons []string) error {
 	for _, r := range reasons {
-		fmt.Fprintln(env.Err, clean(r))
+		fmt.Fprintln(env.Err, text.Clean(r, 0))
 	}
 	if len(reasons) > 0 {
 		return errVerdict

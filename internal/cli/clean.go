@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/permit"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 func newCleanCmd(env *Env) *cobra.Command {
@@ -48,15 +49,15 @@ func runClean(env *Env, paths []string, dry bool) error {
 			found = true
 			switch {
 			case l.InUse:
-				fmt.Fprintf(env.Out, "%s: in use by a run, left alone\n", clean(l.Folder))
+				fmt.Fprintf(env.Out, "%s: in use by a run, left alone\n", text.Clean(l.Folder, 0))
 				return
 			case len(l.Files) > 0:
-				fmt.Fprintf(env.Out, "%s: %s %s (%s)\n", clean(l.Folder), did, strings.Join(l.Files, ", "), l.Size)
+				fmt.Fprintf(env.Out, "%s: %s %s (%s)\n", text.Clean(l.Folder, 0), did, strings.Join(l.Files, ", "), l.Size)
 			case len(l.Others) == 0:
-				fmt.Fprintf(env.Out, "%s: %s, it is empty\n", clean(l.Folder), did)
+				fmt.Fprintf(env.Out, "%s: %s, it is empty\n", text.Clean(l.Folder, 0), did)
 			}
 			if len(l.Others) > 0 {
-				fmt.Fprintf(env.Out, "%s: not plimsoll's, left alone: %s\n", clean(l.Folder), clean(strings.Join(l.Others, ", ")))
+				fmt.Fprintf(env.Out, "%s: not plimsoll's, left alone: %s\n", text.Clean(l.Folder, 0), text.Clean(strings.Join(l.Others, ", "), 0))
 			}
 		})
 		if err != nil {

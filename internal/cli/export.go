@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/report"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 func newExportCmd(env *Env) *cobra.Command {
@@ -28,7 +29,7 @@ whole or not at all.`,
 				return err
 			}
 			for _, n := range notes {
-				fmt.Fprintf(env.Err, "note: %s\n", clean(n))
+				fmt.Fprintf(env.Err, "note: %s\n", text.Clean(n, 0))
 			}
 			if file == "" {
 				return report.Export(env.Out, report.Format(format), runs)

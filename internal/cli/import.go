@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/report"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
 
@@ -177,7 +178,7 @@ func reportUnread(env *Env, outputs []*fio.Output) error {
 			if why != "" {
 				why = " (" + why + ")"
 			}
-			fmt.Fprintf(env.Err, "%s\n", clean(fmt.Sprintf("%s:%d: not understood: %s%s", unreadIn(o, u), u.Line, u.Text, why)))
+			fmt.Fprintf(env.Err, "%s\n", text.Clean(fmt.Sprintf("%s:%d: not understood: %s%s", unreadIn(o, u), u.Line, u.Text, why), 0))
 			n++
 		}
 	}

@@ -31,7 +31,7 @@ func Main(args []string) int {
 	env := &Env{Machine: sys.Host(), In: os.Stdin, Out: out, Err: os.Stderr}
 	ctx, stop := interruptible(context.Background())
 	defer stop()
-	ctx = sys.WithNotice(ctx, func(text string) { fmt.Fprintf(env.Err, "plimsoll: %s\n", clean(text)) })
+	ctx = sys.WithNotice(ctx, func(notice string) { fmt.Fprintf(env.Err, "plimsoll: %s\n", text.Clean(notice, 0)) })
 	root := newRootCmd(env)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

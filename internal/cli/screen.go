@@ -187,6 +187,3 @@ func bar(share float64, n int) string {
 	full := min(max(int(share*float64(n)+0.5), 0), n)
 	return strings.Repeat("█", full) + strings.Repeat("░", n-full)
 }
-
-// clean makes text from job files and hosts safe for a terminal.
-func clean(s string) string { return text.Clean(s, 0) }
