@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"os"
 
-	"plimsoll/internal/text"
-
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
+
+	"plimsoll/internal/text"
 )
 
 func (o *runOptions) addFlags(f *pflag.FlagSet) {

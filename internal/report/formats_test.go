@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-
 	"encoding/csv"
 	"encoding/json"
 	"encoding/xml"

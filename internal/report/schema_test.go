@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-
 	cmpor "cmp"
 	"encoding"
 	"encoding/json"
