@@ -37,7 +37,7 @@ A volume that carries anything is refused, unless --destroy DEV and --serial S b
 
 func runApply(ctx context.Context, env *Env, o provisionOptions) error {
 	if o.json && !o.yes {
-		return usage(errors.New("--json needs --yes: nobody could answer"))
+		return usage(errors.New("--json needs --yes: there is no terminal to ask on"))
 	}
 	site, plan, err := o.plan(ctx, env)
 	if err != nil {

@@ -45,7 +45,7 @@ Every member is named by --serial; with one too few, or anything on it that is i
 
 func runTeardown(ctx context.Context, env *Env, o provisionOptions, names []string) error {
 	if o.json && !o.yes {
-		return usage(errors.New("--json needs --yes: nobody could answer"))
+		return usage(errors.New("--json needs --yes: there is no terminal to ask on"))
 	}
 	site := provision.Here(env.Machine, provisionView(env, o.json))
 	if o.adopt != "" {

@@ -47,7 +47,7 @@ func (c *Case) tops() []top {
 	return all
 }
 
-// drive is a leaf below a target, with what the topology knows of it.
+// drive is a leaf below a tested path, with what the topology knows of it.
 type drive struct {
 	*block.Device
 	volume topology.Volume
@@ -59,7 +59,7 @@ func (d drive) local() bool { return d.nvme() && !d.ebs() && !d.volume.Network }
 func (d drive) nvme() bool  { return strings.HasPrefix(d.Name, "nvme") }
 func (d drive) ebs() bool   { return cloud.IsEBS(d.Model) }
 
-// drives lists the disks below the targets, each once.
+// drives lists the disks below the tested paths, each once.
 func (c *Case) drives() []drive {
 	var all []drive
 	for _, t := range c.targets() {
@@ -102,7 +102,7 @@ func (c *Case) perDrive(attribute string, wrong func(drive) (found, wanted strin
 	return f, names
 }
 
-// allDrives names the drives below the targets, where there are any and all of them are so.
+// allDrives names the drives below the tested paths, where there are any and all of them are so.
 func (c *Case) allDrives(so func(drive) bool) ([]string, bool) {
 	var names []string
 	for _, d := range c.drives() {

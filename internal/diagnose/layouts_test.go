@@ -91,7 +91,7 @@ func layoutCases() []labelled {
 		}), "", ""},
 		{"partition at sector 2049", with(four(), partition(2049*512, true)), "PL205", ""},
 		{"partition at 1 MiB", with(four(), partition(units.MiB, true)), "", ""},
-		{"boot partition at sector 34, not below a target", with(four(), partition(34*512, false)), "", ""},
+		{"boot partition at sector 34, not below a tested path", with(four(), partition(34*512, false)), "", ""},
 		{"discard", with(four(), options(units.GiB, "rw", "noatime", "discard")), "PL208", ""},
 		{"discard that the device ignores", with(four(), options(0, "rw", "discard")), "", ""},
 		{"nodiscard", with(four(), options(units.GiB, "rw", "nodiscard")), "", ""},

@@ -24,8 +24,8 @@ var wrongGeometry = &rule{
 	When: "The stripe unit (XFS sunit, ext4 stride) is not the chunk, or the stripe width (swidth) is not chunk × data members. " +
 		"RAID1 and RAID10 members that only mirror do not count. A filesystem made without alignment is an info, on RAID5 and RAID6 a warning.",
 	Why: "XFS places allocation groups, the log and large files by this geometry. With too wide a stripe it believes in members that do " +
-		"not exist, rounds files up to a stripe that is none, and on RAID5/6 every write it takes for a full stripe costs a read-modify-write. " +
-		"mkfs only warns, and nothing is said at mount.",
+		"not exist, rounds files up to a stripe that does not exist, and on RAID5/6 every write it takes for a full stripe costs a read-modify-write. " +
+		"mkfs only warns, and mount reports nothing.",
 	Fix: "Let mkfs.xfs read the geometry from the device, or give su=CHUNK and sw=DATA MEMBERS. A mounted filesystem can be " +
 		"corrected with -o sunit=,swidth= (in sectors of 512 bytes), which changes new allocations only.",
 	Bad:    "mdadm --create /dev/md0 --chunk=64K --level=raid0 --raid-devices=4 ...\nmkfs.xfs -d su=64k,sw=8 /dev/md0",
@@ -90,7 +90,7 @@ func passWrongGeometry(c *Case, pass func(format string, args ...any)) {
 var misaligned = &rule{
 	Code: "PL205", Since: "0.1", Severity: finding.Warn,
 	Title: "partition does not start on a 4 KiB boundary",
-	When:  "A partition below a target starts at an offset that is not a multiple of 4 KiB.",
+	When:  "A partition below a tested path starts at an offset that is not a multiple of 4 KiB.",
 	Why: "Every 4 KiB block of the filesystem then lies across two of the drive's pages: a write reads and writes both. The " +
 		"kernel's own alignment check stays silent when the drive reports 512-byte sectors.",
 	Fix:    "Start partitions at 1 MiB, or use the whole drive.",
@@ -137,9 +137,9 @@ var chunkSplit = &rule{
 	Code: "PL206", Since: "0.1", Severity: finding.Info,
 	Title: "I/Os are split by the chunk",
 	When: "Random I/Os cross chunk borders although they are smaller than a chunk: on average bs aligned to bs becomes " +
-		"1 + (bs − gcd(bs, chunk)) / chunk pieces. Told from 1 % on, a warning from 25 % on. Without a known chunk it is " +
+		"1 + (bs − gcd(bs, chunk)) / chunk pieces. An info from 1 %, a warning from 25 %. Without a known chunk it is " +
 		"inferred from device I/Os over fio's I/Os.",
-	Why: "Each piece is an I/O of its own on a volume: it costs a provisioned operation, and the whole waits for its slowest piece.",
+	Why: "Each piece is an I/O of its own on a volume: it costs a provisioned operation, and the I/O waits for its slowest piece.",
 	Fix: "Choose a chunk that is a multiple of the block size, or a much larger one; for databases 64 KiB to 512 KiB and a power of two.",
 	Bad: "chunk 64 KiB, bs=28k: 1.375 device I/Os for each one asked for",
 	Good: `chunk 64 KiB, bs=32k: 1.0

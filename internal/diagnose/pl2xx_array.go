@@ -118,7 +118,7 @@ var degraded = &rule{
 	Code: "PL201", Since: "0.1", Severity: finding.Fail,
 	Title: "array is degraded",
 	When:  "At least one member of a redundant array is missing (`md/degraded` is above 0).",
-	Why: "The data has no second copy any more, and what the missing member served falls on its mirror or has to be " +
+	Why: "The data no longer has a second copy, and the load of the missing member moves to its mirror or has to be " +
 		"computed: in the lab a RAID10 of eight read at half its rate with one member gone, while writes looked healthy. " +
 		"Nothing measured now says what the whole array can do.",
 	Fix: "Replace the member, add it back, wait until the rebuild is done, then measure again.",
@@ -166,8 +166,8 @@ const idle = "idle"
 var syncing = &rule{
 	Code: "PL202", Since: "0.1", Severity: finding.Warn,
 	Title: "array is resyncing or being checked",
-	When:  "`md/sync_action` is anything but idle, and the array is not degraded (PL201 tells that).",
-	Why: "A resync, check or reshape reads and writes every member beside your load. Small random writes hardly suffer, since " +
+	When:  "`md/sync_action` is anything but idle, and the array is not degraded (PL201 reports that).",
+	Why: "A resync, check or reshape reads and writes every member at the same time as your load. Small random writes hardly suffer, since " +
 		"it yields to them, but large reads lost half their rate in the lab, and the figures change while it goes on.",
 	Fix: "Wait until it is done, or create arrays on blank volumes with --assume-clean; then measure again.",
 	Bad: `$ cat /sys/block/md0/md/sync_action
@@ -299,7 +299,7 @@ var linearArray = &rule{
 	When:  "An array of two volumes or more is linear: an LVM volume without --stripes, or md linear.",
 	Why: "A linear array fills one volume after the other, so a file lives on one of them and gets one volume's IOPS and " +
 		"throughput however many there are.",
-	Fix:    "Create the volume anew with a stripe a member; lvconvert cannot stripe an existing linear volume without a copy.",
+	Fix:    "Recreate the volume with one stripe per member; lvconvert cannot stripe an existing linear volume without a copy.",
 	Bad:    "lvcreate -l 100%FREE --name data vg0",
 	Good:   "lvcreate --type striped --stripes 4 --stripesize 64k -l 100%FREE --name data vg0",
 	Ignore: "When the volume was grown for space and speed does not matter.",

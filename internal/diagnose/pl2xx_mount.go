@@ -15,7 +15,7 @@ import (
 var doubleMount = &rule{
 	Code: "PL207", Since: "0.1", Severity: finding.Warn,
 	Title: "one device is mounted in several places",
-	When:  "Two mounts of a device under test show its root. It is an error when both serve as targets of different roles.",
+	When:  "Two mounts of a device under test show its root. It is an error when both serve as paths of different roles.",
 	Why: "Both paths are the same filesystem on the same volumes. What looks like two arrays is one, and the other, if there is one, " +
 		"is unused; loads on the two paths share one set of limits.",
 	Fix:    "Unmount one of them and mount the device that was meant.",
@@ -99,7 +99,7 @@ func (c *Case) unusedArrays() []string {
 var discardMount = &rule{
 	Code: "PL208", Since: "0.1", Severity: finding.Warn,
 	Title: "filesystem is mounted with discard",
-	When:  "A target's mount has the option discard and the device accepts discards (or it is not known whether it does).",
+	When:  "The mount of a tested path has the option discard and the device accepts discards (or it is not known whether it does).",
 	Why: "Each deletion sends discards to every member in the middle of your load, which shows as latency spikes. It also deallocates " +
 		"the blocks of removed test files at once: a later read of them never touches the media and looks impossibly fast (PL401).",
 	Fix:    "Mount without discard and let fstrim.timer discard once a week.",
@@ -157,7 +157,7 @@ const writeBack = "write back"
 var volatileCache = &rule{
 	Code: "PL209", Since: "0.1", Severity: finding.Info,
 	Title: "drive has a volatile write cache",
-	When: "A drive below a target reports `write back`. An info by itself; a warning when a scenario syncs on an array of several such " +
+	When: "A drive below a tested path reports `write back`. An info by itself; a warning when a scenario syncs on an array of several such " +
 		"drives, or when its syncs return in less than 50 µs.",
 	Why: "Every fsync or fdatasync becomes a flush, and md sends it to all members: eight flushes for one commit. In the lab that halved " +
 		"a synced mixed load (1,822 to 943 IOPS) although the flush itself cost nothing. A sync that returns faster than flash can be " +

@@ -28,8 +28,8 @@ func (c *Case) deep() []host.Idle {
 
 var deepIdle = &rule{
 	Code: "PL306", Since: "0.2", Severity: finding.Info,
-	Title: "processors sleep deeply between I/Os",
-	When:  "An idle state (C-state) with a wake-up time above 50 µs is enabled. A warning where a local NVMe drive is below a target.",
+	Title: "deep CPU idle states are enabled",
+	When:  "An idle state (C-state) with a wake-up time above 50 µs is enabled. A warning where a local NVMe drive is below a tested path.",
 	Why: "With few I/Os in flight the processor falls asleep while it waits, and each completion pays for waking it. Latency at depth 1 " +
 		"then shows the processor, and the same drive looks slower idle than busy.",
 	Fix: "Disable those states while you measure (plimsoll tune --cpu, or cpupower idle-set -d N), or boot with intel_idle.max_cstate=1. " +
@@ -70,7 +70,7 @@ func clip(s string) string { return fmt.Sprintf("%.40s", s) }
 
 var slowGovernor = &rule{
 	Code: "PL307", Since: "0.2", Severity: finding.Warn,
-	Title: "processors save power",
+	Title: "the CPU frequency governor saves power",
 	When: "The frequency governor is powersave; ondemand and conservative are an info. Under intel_pstate and amd-pstate-epp powersave is the " +
 		"usual, dynamic one: there energy_performance_preference must be power or balance_power.",
 	Why: "Storage load comes in short bursts that do not look like work to a governor, so fio, the interrupts and the database run at a low " +
@@ -158,8 +158,8 @@ func passSlowClock(c *Case, pass func(format string, args ...any)) {
 
 var numaDrives = &rule{
 	Code: "PL311", Since: "0.2", Severity: finding.Info,
-	Title: "drives hang on one NUMA node of several",
-	When:  "The machine has more than one NUMA node, and local drives below the targets name theirs.",
+	Title: "drives are attached to one NUMA node of several",
+	When:  "The machine has more than one NUMA node, and local drives below the tested paths name theirs.",
 	Why: "Requests from the other node cross the link between the sockets, interrupts and buffers too: some per cent of IOPS, and runs that " +
 		"differ by where the scheduler put fio.",
 	Fix:    "Bind fio to the drives' node (numa_cpu_nodes=N in the job, or numactl), or measure each node by itself.",

@@ -36,7 +36,7 @@ func (c *Case) dirtyLimits() (background, limit units.Bytes) {
 
 var dirtyPages = &rule{
 	Code: "PL309", Since: "0.2", Severity: finding.Info,
-	Title: "much may be written to memory before it goes to disk",
+	Title: "many dirty pages can accumulate before they are written back",
 	When: "The kernel begins to write back only at more than 4 GiB of dirty pages (vm.dirty_background_bytes, or _ratio of the memory). A " +
 		"warning where that limit is not below the one at which writers wait, for then nothing is written in the background. Not of a run " +
 		"that used direct I/O only.",
@@ -84,7 +84,7 @@ const eager = 10
 var swapping = &rule{
 	Code: "PL310", Since: "0.2", Severity: finding.Info,
 	Title: "the machine may swap",
-	When:  "Swap lies on a drive below a target, or swap is in use at all and vm.swappiness is above 10.",
+	When:  "Swap lies on a drive below a tested path, or swap is in use at all and vm.swappiness is above 10.",
 	Why: "Swapping competes with the load on the same drives, and a database whose memory was swapped out is slow for reasons that no " +
 		"storage figure shows.",
 	Fix:    "Put swap on another drive and lower vm.swappiness.",

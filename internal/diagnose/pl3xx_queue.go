@@ -24,8 +24,8 @@ const (
 var readAhead = &rule{
 	Code: "PL301", Since: "0.2", Severity: finding.Info,
 	Title: "read-ahead does not fit the role",
-	When: "Under data read-ahead is above the kernel's default of 128 KiB (the guide sets 64 KiB); under a log it is below 4096 KiB. " +
-		"A device in both roles is left alone, and so is a run that used direct I/O only.",
+	When: "On the data role read-ahead is above the kernel's default of 128 KiB (the guide sets 64 KiB); on the WAL role it is below 4096 KiB. " +
+		"A device in both roles is not judged, nor is a run that used direct I/O only.",
 	Why: "Buffered random reads drag neighbours along that nobody asked for, so a large read-ahead under data wastes throughput and cache; " +
 		"replaying a log reads in sequence, one stream at a time, and needs it large to keep all members busy. Direct I/O does not read ahead.",
 	Fix:    "Set it on the top device, not on its members; keep it by a udev rule (plimsoll tune --persist).",
@@ -80,8 +80,8 @@ const noScheduler = "none"
 var wrongScheduler = &rule{
 	Code: "PL302", Since: "0.2", Severity: finding.Warn,
 	Title: "an I/O scheduler sorts the requests of NVMe drives",
-	When:  "An NVMe drive below a target has a scheduler other than none. Other drives are left alone.",
-	Why: "A scheduler sorts for heads that these drives do not have. It takes a lock a queue that all processors share, and costs " +
+	When:  "An NVMe drive below a tested path has a scheduler other than none. Other drives are not judged.",
+	Why: "A scheduler sorts for heads that these drives do not have. It takes a lock per queue that all processors share, and costs " +
 		"IOPS and microseconds on every request.",
 	Fix:    "Set none, the kernel's own choice for NVMe with several queues.",
 	Bad:    "$ cat /sys/block/nvme1n1/queue/scheduler\nnone [mq-deadline]",
@@ -120,7 +120,7 @@ const leastRequests = 32
 
 var fewRequests = &rule{
 	Code: "PL303", Since: "0.2", Severity: finding.Warn,
-	Title: "a drive's queue takes few requests",
+	Title: "a drive's queue holds few requests",
 	When:  "nr_requests × hardware queues of a drive is below 32, the depth at which the suites load each of eight volumes.",
 	Why:   "Requests beyond it wait before the drive sees them, so a deep workload measures the queue. No default of the kernel is so low.",
 	Fix:   "Raise nr_requests; with the scheduler none it cannot exceed what the drive takes.",
@@ -200,8 +200,8 @@ var solid = []string{"gp2", "gp3", "io1", "io2", "nvme"}
 
 var rotationalSSD = &rule{
 	Code: "PL305", Since: "0.2", Severity: finding.Warn,
-	Title:  "the kernel takes a solid-state drive for a spinning one",
-	When:   "rotational is 1 on a drive that is NVMe, EBS or of a type known to be solid state. A drive of which nothing is known is left alone.",
+	Title:  "the kernel treats a solid-state drive as a rotating disk",
+	When:   "rotational is 1 on a drive that is NVMe, EBS or of a type known to be solid state. A drive of which nothing is known is not judged.",
 	Why:    "Schedulers, swap and mkfs.btrfs then choose for a head that is not there, and each request adds to the kernel's entropy on its way.",
 	Fix:    "Set rotational to 0.",
 	Bad:    "$ cat /sys/block/nvme1n1/queue/rotational\n1",
@@ -225,7 +225,7 @@ const usualTimeout = 30 * time.Second
 var shortTimeout = &rule{
 	Code: "PL319", Since: "0.2", Severity: finding.Info,
 	Title: "NVMe timeout is short for EBS",
-	When: "An EBS volume is below a target and nvme_core.io_timeout is the default of 30 s or less; a warning below that. AWS recommends the " +
+	When: "An EBS volume is below a tested path and nvme_core.io_timeout is the default of 30 s or less; a warning below that. AWS recommends the " +
 		"greatest value, 4294967295 (EBS user guide, NVMe I/O operation timeout), which Amazon Linux sets.",
 	Why: "EBS may stall for longer than a drive would. After the timeout the driver fails the request, and a filesystem may go read-only, " +
 		"where waiting would have been all.",

@@ -25,10 +25,10 @@ const (
 
 var otherLoad = &rule{
 	Code: "PL315", Since: "0.2", Severity: finding.Warn,
-	Title: "something else uses the storage now",
-	When: "While plimsoll check looks for a second and does nothing itself, the device of a target is busy for 10 % of it, does 100 I/Os, or " +
+	Title: "other load on the storage before the run",
+	When: "While plimsoll check looks for a second and does nothing itself, the device of a tested path is busy for 10 % of it, does 100 I/Os, or " +
 		"moves 10 MiB.",
-	Why:    "Another load takes its share of IOPS and bandwidth, and what is measured is what it leaves.",
+	Why:    "Other load takes part of the IOPS and bandwidth; you measure only what is left.",
 	Fix:    "Find it (iotop, pidstat -d 1) and stop it, or wait.",
 	Bad:    "$ iostat -x 1\nDevice  r/s   w/s     %util\nmd0     0.00  2210.00 64.0",
 	Good:   "$ iostat -x 1\nDevice  r/s   w/s     %util\nmd0     0.00  3.00    0.2",
@@ -70,8 +70,8 @@ const recent = 24 * time.Hour
 
 var kernelTrouble = &rule{
 	Code: "PL316", Since: "0.2", Severity: finding.Warn,
-	Title: "the kernel complains of the storage",
-	When: "The kernel's log tells of NVMe timeouts, I/O errors, filesystem errors or failed members on a device below a target, or of " +
+	Title: "the kernel logged storage errors",
+	When: "The kernel's log has NVMe timeouts, I/O errors, filesystem errors or failed members on a device below a tested path, or of " +
 		"processors throttled by heat. An info when the last one is more than a day old.",
 	Why: "A drive that times out stalls for seconds and is reset; one with errors reads again and again. Their figures are not those of a " +
 		"sound drive, and next time it may be data.",
@@ -106,7 +106,7 @@ var kernelTrouble = &rule{
 					f.Severity = finding.Info
 				}
 			}
-			f.Message = fmt.Sprintf("The kernel's log tells of %s (%s), last %s.", e.Kind, f.Subject, when)
+			f.Message = fmt.Sprintf("The kernel's log has %s (%s), last %s.", e.Kind, f.Subject, when)
 			f.Evidence = []finding.Evidence{
 				{What: "lines", Found: text.Count(e.Count), Expected: "0", Where: "dmesg"},
 				{What: "last", Found: fmt.Sprintf("%.160s", e.Text), Where: "dmesg"},
@@ -138,13 +138,13 @@ const nearlyFull = 0.05
 var fullFilesystem = &rule{
 	Code: "PL317", Since: "0.2", Severity: finding.Warn,
 	Title: "filesystem is nearly full",
-	When:  "Less than 5 % of a target's device is free.",
-	Why: "Allocation slows down and files fragment, so test files are not laid out as a database's would be; and there may be no room for them: " +
+	When:  "Less than 5 % of the device of a tested path is free.",
+	Why: "Allocation slows down and files fragment, so test files are not allocated as those of a database would be; and there may be no room for them: " +
 		"plimsoll fills at most 90 % of what is free.",
 	Fix:    "Free some space, or grow the volumes and the filesystem.",
 	Bad:    "$ df -h /data\nSize  Used Avail Use%\n100G   98G  2.0G  98%",
 	Good:   "$ df -h /data\nSize  Used Avail Use%\n100G   40G   60G  40%",
-	Ignore: "When the test is small and its file is laid out in one piece.",
+	Ignore: "When the test is small and its file is allocated in one piece.",
 	Pass:   passFullFilesystem,
 	Check: func(c *Case, report func(finding.Finding)) {
 		seen := map[string]bool{}
@@ -209,8 +209,8 @@ var oldSoftware = &rule{
 	Code: "PL318", Since: "0.2", Severity: finding.Warn,
 	Title: "fio or the kernel has a known fault",
 	When: "fio is before 3.33 (with libaio it does not measure syncs) or 3.30 (its documents of each second lack jobs that have ended). The kernel is 6.1.64 or 6.1.65 " +
-		"with ext4 below a target (an error: direct writes corrupt files, Debian bug 1057843), or before 5.5 (an info: flushes are not counted).",
-	Why:    "What the tool or the kernel does not report right, nothing downstream can mend.",
+		"with ext4 below a tested path (an error: direct writes corrupt files, Debian bug 1057843), or before 5.5 (an info: flushes are not counted).",
+	Why:    "If the tool or the kernel reports wrong figures, nothing downstream can correct them.",
 	Fix:    "Upgrade it.",
 	Bad:    "fio-3.19 on Linux 5.4",
 	Good:   "fio-3.33 or later on Linux 5.15 or later",

@@ -64,8 +64,8 @@ var syncBlocks = &rule{
 	When: "A job asks for a depth above 1 and a sync after each write. Silent when telemetry shows that the device's queue was at least " +
 		"half as deep as asked.",
 	Why: "fio submits nothing while it waits in fsync or fdatasync. Its own figures (iodepth levels, IOPS × latency) look full, for I/Os that " +
-		"have completed but were not yet reaped still count, and their latencies include the wait. The device's queue is the true depth.",
-	Fix:    "Read the device's depth and the sync latency, not clat. To load the device with synced writes use more jobs: each is a committing session.",
+		"have completed but were not yet reaped are still counted, and their latencies include the wait. The device's queue is the true depth.",
+	Fix:    "Read the device's depth and the sync latency, not clat. To load the device with synced writes use more jobs: each job stands for one committing session.",
 	Bad:    "fdatasync=1, iodepth=32, numjobs=4: asks for 128, keeps at most 4 syncs and few writes at the device",
 	Good:   "fdatasync=1, iodepth=1, numjobs=32",
 	Ignore: "When you know this and compare with runs of the same kind.",

@@ -63,7 +63,7 @@ var bimodal = &rule{
 	Title: "latency has two modes",
 	When: "One direction's latencies have two humps whose medians lie at least 8 times apart, each with 10 % of the I/Os or more, and a valley " +
 		"at most half as high as the lower peak between them.",
-	Why: "The mean lies where hardly any I/O does. Two modes are two kinds of I/O: cache and media, a fast and a slow member, or I/Os that " +
+	Why: "The mean falls where there is hardly any I/O. Two modes are two kinds of I/O: cache and media, a fast and a slow member, or I/Os that " +
 		"pass a rate limit at once and others that wait for its tokens.",
 	Fix:    "Judge by percentiles; find out what the slow kind is: by member (PL204), by offset, by time (the heat map).",
 	Bad:    "27 % between 190 and 500 µs, 54 % between 10 and 50 ms, mean 13.7 ms",
@@ -152,7 +152,7 @@ var slowShare = &rule{
 	Fix:    "Ask for less (PL504), or provision more; use latency_target in fio to find the load that keeps its latency.",
 	Bad:    "lat (msec): 750=9.76%, 1000=10.17%, 2000=19.59%, >=2000=6.77%   # above 1 s: 26.4 %, not 36.5 %",
 	Good:   "lat (msec): 2=62.63%, 4=1.12%",
-	Ignore: "In tests of throughput with an enormous queue, where waiting is by construction.",
+	Ignore: "In tests of throughput with an enormous queue, where queueing is inherent.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, m := range c.measured() {
 			share, how, ok := above(m.Result.Total, slowIO)

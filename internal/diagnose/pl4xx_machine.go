@@ -24,8 +24,8 @@ var cpuBound = &rule{
 	Title: "the CPU limits the run, not the storage",
 	When: "A fio job uses at least 90 % of its core (user and system), or the host's cores are at least 95 % busy. The measurement is invalid " +
 		"when other processes used 30 % of all cores or more on such a host.",
-	Why: "fio cannot submit faster than its thread runs, so the figure is that of the core. More volumes would not raise it. Where other processes have " +
-		"the cores, latencies are theirs, and a missed threshold says nothing of the storage.",
+	Why: "fio cannot submit faster than its thread runs, so the result reflects the core, not the storage. More volumes would not raise it. Where other processes have " +
+		"the cores, latencies are theirs, and a missed threshold says nothing about the storage.",
 	Fix:  "Use more jobs with less depth each, larger blocks, ioengine=io_uring, or a larger instance.",
 	Bad:  "numjobs=1, bs=4k: cpu usr=31 %, sys=68 %",
 	Good: "numjobs=4, bs=4k: cpu usr=9 %, sys=22 %",
@@ -232,7 +232,7 @@ var otherIO = &rule{
 	Title: "something else used the device during the run",
 	When: "The device moved over 10 % more bytes in a direction than fio did, at least 1 MiB/s and 2 % of all it moved, beyond the log writes of its syncs (PL414). " +
 		"The measurement is invalid from a quarter of all that it moved on, unless the run reached its ceiling all the same.",
-	Why:    "The limits are shared: what another process takes is missing in the figure.",
+	Why:    "Other processes share the same limits, so the result is too low by whatever they used.",
 	Fix:    "Stop databases, backups, scrubs and monitoring on these volumes, and run again.",
 	Bad:    "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 9 GiB",
 	Good:   "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 0.2 MiB",

@@ -42,7 +42,7 @@ var unwritten = &rule{
 	When: "fio read, but the devices' own counters show less than half of it; or the median of random reads is below 0.7 of the " +
 		"drive's own read latency (below 50 µs where the drive is not known: a warning).",
 	Why: "A block that was never written, or was discarded when its file was removed, holds nothing: the filesystem or the drive answers " +
-		"with zeros from memory. The figure is the speed of that answer and says nothing of the storage. The page cache does the same for " +
+		"with zeros from memory. The figure is the speed of that answer and says nothing about the storage. The page cache does the same for " +
 		"buffered reads.",
 	Fix: "Write the whole region before reading it (plimsoll does so; by hand: the same job with rw=write, bs=1M, or fio's overwrite), " +
 		"keep the files, and read with direct=1.",
@@ -245,7 +245,7 @@ var tooNoisy = &rule{
 	Code: "PL403", Since: "0.1", Severity: finding.Warn,
 	Title: "variance is too high to trust the mean",
 	When:  "The 95 % interval of the mean IOPS (batch means of the seconds) is wider than ±10 %.",
-	Why:   "Another run may well give a figure outside of your target's margin, so neither a pass nor a miss means much.",
+	Why:   "A rerun could easily land on the other side of your threshold, so neither a pass nor a miss means much.",
 	Fix: "Run longer or in several rounds; look for what disturbs it: another load, a burst that ends (PL406), stalls (PL415), a " +
 		"resync (PL202).",
 	Bad:    "1,200 IOPS ± 25 % over 60 s",
@@ -340,13 +340,13 @@ func (m Measurement) logWrites() (ratio float64, log bool) {
 
 var conversion = &rule{
 	Code: "PL414", Since: "0.1", Severity: finding.Warn,
-	Title: "synced writes pay for extent conversion",
+	Title: "synced writes also pay for extent conversion",
 	When: "A workload syncs its writes and its device wrote more than 1.3 times the bytes that fio wrote, with a surplus of at least " +
 		"a log block (4 KiB) for each of them. Not of files that plimsoll itself has written before: there the surplus is another's (PL412).",
 	Why: "The first write to a fallocated or sparse block changes metadata, so each sync also writes the filesystem's log. A database's " +
-		"recycled WAL does not do that. In the lab it cost two thirds of the IOPS: 348 for 978.",
+		"recycled WAL does not do that. In the lab this cost two thirds of the IOPS (978 dropped to 348).",
 	Fix:    "Overwrite the file with data before measuring, as plimsoll does for its own scenarios, and give the log a small stripe unit (PL212).",
-	Bad:    "fio --rw=write --bs=8k --fdatasync=1 --filename=/wal/new       # laid out with fallocate",
+	Bad:    "fio --rw=write --bs=8k --fdatasync=1 --filename=/wal/new       # allocated with fallocate",
 	Good:   "fio --rw=write --bs=1M --filename=/wal/f && fio --rw=write --bs=8k --fdatasync=1 --filename=/wal/f --overwrite=1",
 	Ignore: "When new files are what you want to measure.",
 	Check: func(c *Case, report func(finding.Finding)) {

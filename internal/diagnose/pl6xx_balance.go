@@ -43,11 +43,11 @@ var burstBalance = &rule{
 		"together cannot exceed the instance's baseline.",
 	Why: "The same test gives the burst with full credits and the lasting rate with spent ones, ten times less on a gp2 volume of 100 GiB. Neither run is wrong, and " +
 		"their difference tells nothing of what was changed in between.",
-	Fix: "To measure the burst, let the credits fill up without load (volumes at their lasting rate, instances within a day). To measure what lasts, load for longer " +
+	Fix: "To measure the burst, let the credits fill up without load (volumes at their sustained rate, instances within a day). To measure the sustained rate, load for longer " +
 		"than the credits last, or leave the first part out (ramp_time). gp3 and larger instances have no credits.",
 	Bad:    "BurstBalance of a gp2 volume of 100 GiB: 12 %, so 3,000 IOPS for 4 minutes of the test and 300 from then on",
 	Good:   "BurstBalance 100 %, and a test of more than 33 minutes; or a gp3 volume",
-	Ignore: "When a load below the lasting rate is measured: it spends no credits.",
+	Ignore: "When a load below the sustained rate is measured: it spends no credits.",
 	Pass:   passBurstBalance,
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, b := range c.buckets() {
@@ -83,7 +83,7 @@ func (b bucket) says() string {
 	case b.left.Left == 0:
 		return fmt.Sprintf("%s: it gives %s until they fill up again, and not its burst of %s.", head, b.lasting, b.burst)
 	case b.full == 0:
-		return fmt.Sprintf("%s: %s is a burst, and %s what lasts.", head, b.burst, b.lasting)
+		return fmt.Sprintf("%s: %s is a burst, and %s is sustained.", head, b.burst, b.lasting)
 	}
 	return fmt.Sprintf("%s: its burst of %s lasts %s at full rate, then it gives %s; a shorter test sees the burst only.", head, b.burst, text.Duration(b.lasts()), b.lasting)
 }

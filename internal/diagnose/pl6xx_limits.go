@@ -127,7 +127,7 @@ var volumeExceeded = &rule{
 	Code: "PL603", Since: "0.1", Severity: finding.Info,
 	Title:  "volumes counted demand above their provisioning",
 	When:   "A volume's own statistics page counted at least 5 % of the run as above its provisioned IOPS or throughput.",
-	Why:    "It is the volume's own word, and no inference: what it is provisioned for is what binds.",
+	Why:    "This is the volume's own count, not an inference: the workload is limited by what the volume is provisioned for.",
 	Fix:    "Provision the volumes for more, or add volumes to the stripe. Look at whether the instance allows it (PL604).",
 	Bad:    "ebs_volume_performance_exceeded_iops: 57 s of a run of 60 s",
 	Good:   "0 s",
@@ -137,7 +137,7 @@ var volumeExceeded = &rule{
 			if what, share, ev := m.exceeded(ofVolume); share > 0 {
 				report(finding.Finding{
 					Subject: m.Label(), Scenarios: m.ids(), Evidence: ev,
-					Message: fmt.Sprintf("The volumes counted demand above their provisioned %s for up to %s of the run: they are what binds.", what, text.Percent(share)),
+					Message: fmt.Sprintf("The volumes counted demand above their provisioned %s for up to %s of the run: they limit the result.", what, text.Percent(share)),
 				})
 			}
 		}
@@ -195,7 +195,7 @@ func (x burst) says(who string) finding.Finding {
 	if x.allowed.BurstFor > 0 {
 		end = " of at most " + text.Duration(x.allowed.BurstFor)
 	}
-	// Throughput is told where it is what binds, IOPS elsewhere.
+	// Throughput is told where it is what limits, IOPS elsewhere.
 	got, sustained := m.iops().String()+" IOPS", x.lasts.IOPS.String()+" IOPS"
 	if x.lasts.Kind == ceiling.InstanceRate || x.lasts.Kind == ceiling.VolumeRate {
 		got, sustained = rate(m.bw()), rate(x.lasts.BW)

@@ -47,7 +47,7 @@ var zeroData = &rule{
 
 var randomMap = &rule{
 	Code: "PL117", Since: "0.1", Severity: finding.Info,
-	Title: "the random map is in the way",
+	Title: "norandommap weakens verify, or the random map is large",
 	When:  "norandommap together with verify is a warning; a map of more than 256 MiB in all (one bit for each block of each job) is an info.",
 	Why: "Without the map fio may write a block twice and verify it against the first version, so it switches to weaker checks. With it, fio keeps a bit for " +
 		"each block of each job and looks free ones up, which costs memory, start-up time and, near the end, CPU.",

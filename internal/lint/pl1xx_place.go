@@ -11,7 +11,7 @@ import (
 
 var sameBlocks = &rule{
 	Code: "PL107", Since: "0.1", Severity: finding.Warn,
-	Title: "jobs go over the same blocks of one file",
+	Title: "jobs read or write the same blocks of one file",
 	When:  "numjobs is above 1, the I/O is sequential, filename= names what they share, and there is no offset_increment.",
 	Why: "Each copy of a sequential job starts at the same offset. The first read brings a block into a cache and the others find it there; writes of " +
 		"the same blocks are merged or serialised by the filesystem. The sum over the jobs is not the storage's throughput.",
@@ -49,7 +49,7 @@ var neverWritten = &rule{
 	Code: "PL112", Since: "0.1", Severity: finding.Warn,
 	Title: "reads of blocks that nothing has written",
 	When: "A job reads a raw device that no job of the document writes, or a file that the document makes with truncate or fallocate. " +
-		"(fio itself writes the files that it lays out.)",
+		"(fio itself writes the files that it creates.)",
 	Why: "A drive answers reads of blocks that were never written, or were trimmed, from its tables: the flash, or the network behind an EBS volume, is " +
 		"never asked. Removing files from a filesystem mounted with discard makes such blocks too. The result is far above what written data gives.",
 	Fix:    "Write the whole region once first: --rw=write --bs=1M over the size that is read, and nothing that trims in between.",
@@ -90,7 +90,7 @@ var rawWrite = &rule{
 		"filesystem. plimsoll run refuses devices with a signature, a mount or a holder.",
 	Bad:    "fio --name=a --filename=/dev/nvme1n1 --rw=randwrite --direct=1",
 	Good:   "fio --name=a --filename=/dev/disk/by-id/nvme-eui.0025388b710116a1 --rw=randwrite --direct=1",
-	Ignore: "When the device is empty and meant.",
+	Ignore: "When the device is empty and is the intended one.",
 	Check: eachJob(func(c *Case, j *lintJob) *finding.Finding {
 		if !j.load.Writes() && j.load.TrimShare == 0 || !j.measures() || j.flag("readonly", false) {
 			return nil

@@ -149,7 +149,7 @@ var tooLarge = &rule{
 	Code: "PL121", Since: "0.1", Severity: finding.Fail,
 	Title:  "the files do not fit the free space",
 	When:   "The sizes of all jobs of a document, each job's copies counted, exceed the free space that is known (--free).",
-	Why:    "fio lays the files out first and stops with \"No space left on device\", after it has filled the filesystem; a database on it stops too.",
+	Why:    "fio writes the files first and stops with \"No space left on device\", after it has filled the filesystem; a database on it stops too.",
 	Fix:    "Make size or numjobs smaller, or use one file for all jobs (filename=) with offset_increment.",
 	Bad:    "fio --name=a --directory=/data --size=100G --numjobs=8     # on 200 GB",
 	Good:   "fio --name=a --directory=/data --size=20G --numjobs=8",
@@ -180,7 +180,7 @@ var percentSize = &rule{
 	When:  "size or io_size is a percentage and the job works on files, not on a device.",
 	Why: "The percentage is of the file or device as fio finds it. Of a file that does not exist yet it is nothing, and fio refuses the job; of one " +
 		"left by an earlier run it is that file's size, so that two runs differ in silence.",
-	Fix:    "Say the size in bytes: size=50g.",
+	Fix:    "Give the size in bytes: size=50g.",
 	Bad:    "[a]\nfilename=/data/test\nsize=50%",
 	Good:   "[a]\nfilename=/data/test\nsize=50g",
 	Ignore: "On a raw device, where it is well defined.",

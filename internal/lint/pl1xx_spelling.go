@@ -16,7 +16,7 @@ var unreadable = &rule{
 	Code: "PL100", Since: "0.1", Severity: finding.Fail,
 	Title:  "fio could not read this",
 	Why:    "What cannot be read was not looked at by any other rule; fio would refuse it too.",
-	Fix:    "Mend the line.",
+	Fix:    "Fix the line.",
 	Bad:    "fio --name=a --rw=read --size",
 	Good:   "fio --name=a --rw=read --size=1G",
 	Ignore: "When the text is an excerpt that nobody runs.",
@@ -156,7 +156,7 @@ var unknownOption = &rule{
 
 var blankValue = &rule{
 	Code: "PL127", Since: "0.1", Severity: finding.Fail,
-	Title: "fio refuses the blank behind =",
+	Title: "fio refuses an option with a blank after =",
 	When:  "In a job file, an option that takes one of fio's own words (rw, verify, sync, fallocate, ...) or directory has a blank behind its =.",
 	Why: "fio strips blanks before the = but not behind it. A number or file name survives that; where fio compares with its own words, or looks the " +
 		"directory up, it says \"failed parsing\" and drops the job.",
@@ -183,7 +183,7 @@ var sized = []string{"bs", "size", "filesize", "io_size", "offset", "offset_incr
 
 var inverseUnit = &rule{
 	Code: "PL128", Since: "0.1", Severity: finding.Warn,
-	Title: "fio reads this value otherwise than it looks",
+	Title: "fio parses this value differently than it looks",
 	When:  "A size ends in KiB, MiB, GiB, ... while kb_base is 1024 (the default), or a size or time has a fraction or an unknown suffix (an error).",
 	Why: "For compatibility fio swaps the units: k, kb and K are 1,024, and KiB is 1,000. bs=4KiB is 4,000 bytes, which O_DIRECT refuses and " +
 		"no block device is built for. Of 1.5g fio reads the 1 and nothing else: one byte. A time such as 1min is one microsecond.",

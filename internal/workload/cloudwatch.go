@@ -194,7 +194,7 @@ func fromCloudWatch(points []point) ([]Observed, error) {
 		}
 		period := usual(between)
 		if period <= 0 {
-			return nil, fmt.Errorf("%s has one period only: its length cannot be told; bring several", text.Quote(v))
+			return nil, fmt.Errorf("%s has one period only: the length of a period is unknown; give a file with several", text.Quote(v))
 		}
 		o := Observed{Device: v, Known: true}
 		gaps := 0
