@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 )
@@ -63,9 +64,9 @@ func runConvert(ctx context.Context, env *Env, o convertOptions) error {
 		if err := job.Writable(); err != nil {
 			return err
 		}
-		converted = settingsComment(job, ";") + string(job.Text())
+		converted = suite.SettingsComment(job, ";") + string(job.Text())
 	case "suite":
-		if converted, err = suiteYAML(job); err != nil {
+		if converted, err = suite.YAML(job); err != nil {
 			return err
 		}
 	}
@@ -111,16 +112,4 @@ func readJob(ctx context.Context, env *Env, args []string) (job *fio.JobFile, co
 		return nil, true, hint(usage(errors.New("the command names a job file: "+job.Files[0])), "plimsoll convert "+text.ShellQuote(job.Files[0]))
 	}
 	return job, true, nil
-}
-
-// settingsComment keeps options of fio itself, which a job file cannot hold.
-func settingsComment(job *fio.JobFile, mark string) string {
-	if len(job.Settings) == 0 {
-		return ""
-	}
-	var argv []string
-	for _, o := range job.Settings {
-		argv = append(argv, "--"+o.String())
-	}
-	return mark + " run with: " + strings.ReplaceAll(fio.ShellLine(argv), "\n", " ") + "\n"
 }

@@ -34,7 +34,7 @@ func newImportCmd(env *Env) *cobra.Command {
 	o := importOptions{out: "runs"}
 	cmd := &cobra.Command{
 		Use:   "import FILE|DIR|-...",
-		Short: "Read results that fio wrote elsewhere, in any form, and judge them",
+		Short: "Read and judge results that fio wrote elsewhere, in any form",
 		Long: `Read fio's output in any form: text of fio 2 and 3 (also inside Markdown, terminal pastes and logs), JSON, JSON+, terse,
 and its logs and histogram logs. In a document the text around a result counts, too: the job file and the commands that it quotes, the
 instance type that is named last above the result. Lines that could not be parsed are listed, and the exit code is 1.`,

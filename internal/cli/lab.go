@@ -78,8 +78,8 @@ func newLabRunCmd(env *Env) *cobra.Command {
 	var o labOptions
 	cmd := &cobra.Command{
 		Use:   "run PRESET|FILE [-- COMMAND...]\n  plimsoll lab run --topology plimsoll.yaml [SUITE...] [-- FLAGS OF plimsoll run]",
-		Short: "Start a machine, run a command in it, bring its runs/ out, stop it",
-		Long: `Start a machine, run a command in it, bring its runs/ out, stop it.
+		Short: "Start a machine, run a command in it, copy its runs/ out and stop it",
+		Long: `Start a machine, run a command in it, copy its runs/ out and stop it.
 
 With --topology the machine has the volumes that a plimsoll.yaml declares, at a tenth of their rates (--scale); plimsoll apply
 builds its arrays on them and plimsoll run measures them, by the db suite where none is named, for ` + labRuntime + ` a scenario on ` + labSize + `.`,

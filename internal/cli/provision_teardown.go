@@ -15,7 +15,7 @@ func newTeardownCmd(env *Env) *cobra.Command {
 	var o provisionOptions
 	cmd := &cobra.Command{
 		Use:   "teardown [ARRAY...]",
-		Short: "Undo what apply has made, and nothing else",
+		Short: "Remove only what apply created",
 		Long: `Undo what the journals of apply say was made, newest first: unmount, take lines out of /etc, stop arrays, erase superblocks,
 zero both ends of the volumes. Without names, all arrays. What was on them is lost.
 

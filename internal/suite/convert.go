@@ -1,4 +1,4 @@
-package cli
+package suite
 
 import (
 	"fmt"
@@ -11,16 +11,16 @@ import (
 	"plimsoll/internal/units"
 )
 
-// suiteYAML writes a job file as a suite (docs/suites.md). Jobs that run one after the other become scenarios of their own;
+// YAML writes a job file as a suite (docs/suites.md). Jobs that run one after the other become scenarios of their own;
 // jobs that run together, and files whose meaning hangs on their order, stay one scenario that holds the file's text.
-func suiteYAML(job *fio.JobFile) (string, error) {
+func YAML(job *fio.JobFile) (string, error) {
 	var b strings.Builder
 	jobs := job.Jobs()
 	name := slug(strings.TrimSuffix(strings.TrimSuffix(job.Name, ".fio"), ".job"))
-	fmt.Fprintf(&b, "%sname: %s\nscenarios:\n", settingsComment(job, "#"), name)
+	fmt.Fprintf(&b, "%sname: %s\nscenarios:\n", SettingsComment(job, "#"), name)
 	for n, phase := range job.Phases() {
 		if len(phase) == 1 {
-			if err := scenarioYAML(&b, n+1, job.Effective(phase[0])); err != nil {
+			if err := writeScenario(&b, n+1, job.Effective(phase[0])); err != nil {
 				return "", err
 			}
 			continue
@@ -29,21 +29,21 @@ func suiteYAML(job *fio.JobFile) (string, error) {
 		if len(phase) < len(jobs) {
 			name = slug(job.Effective(phase[0]).Name)
 		}
-		if err := togetherYAML(&b, n+1, name, &part); err != nil {
+		if err := writeTogether(&b, n+1, name, &part); err != nil {
 			return "", err
 		}
 	}
 	return b.String(), nil
 }
 
-// togetherYAML writes a scenario that holds the text of a job file whose jobs run at the same time.
-func togetherYAML(b *strings.Builder, id int, name string, part *fio.JobFile) error {
+// writeTogether writes a scenario that holds the text of a job file whose jobs run at the same time.
+func writeTogether(b *strings.Builder, id int, name string, part *fio.JobFile) error {
 	if err := part.Writable(); err != nil {
 		return err
 	}
 	role, size := together(part, part.Jobs())
 	fmt.Fprintf(b, "  - id: %d\n    name: %s\n    role: %s\n", id, name, role)
-	sizeYAML(b, size)
+	writeSize(b, size)
 	b.WriteString("    job: |\n")
 	for line := range strings.Lines(string(part.Text())) {
 		b.WriteString(strings.TrimRight("      "+line, " \n") + "\n")
@@ -54,10 +54,10 @@ func togetherYAML(b *strings.Builder, id int, name string, part *fio.JobFile) er
 // timing are the options that a scenario states in fields of its own.
 var timing = map[string]string{"size": "size", "runtime": "runtime", "ramp_time": "ramp"}
 
-// placedBySuite are those that plimsoll sets when it runs a scenario: what they were is told in a comment.
+// placedBySuite are those that plimsoll sets when it runs a scenario: what they were stands in a comment.
 var placedBySuite = []string{"filename", "directory", "time_based", "group_reporting", "stonewall", "name"}
 
-func scenarioYAML(b *strings.Builder, id int, s fio.Section) error {
+func writeScenario(b *strings.Builder, id int, s fio.Section) error {
 	w, err := fio.WorkloadOf(s.Name, s)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func scenarioYAML(b *strings.Builder, id int, s fio.Section) error {
 		last[name] = o
 	}
 	fmt.Fprintf(b, "  - id: %d\n    name: %s\n    title: %s\n    role: %s\n", id, slug(s.Name), quoteYAML(s.Name), role)
-	sizeYAML(b, w.Size)
+	writeSize(b, w.Size)
 	if w.Runtime > 0 {
 		fmt.Fprintf(b, "    runtime: %s\n", w.Runtime)
 	}
@@ -98,7 +98,7 @@ func scenarioYAML(b *strings.Builder, id int, s fio.Section) error {
 		}
 	}
 	if len(placed) > 0 {
-		fmt.Fprintf(b, "    # plimsoll places and times the job; it said: %s\n", strings.Join(placed, ", "))
+		fmt.Fprintf(b, "    # set by plimsoll when it runs; the job had: %s\n", strings.Join(placed, ", "))
 	}
 	fmt.Fprintf(b, "    fio:\n%s", strings.Join(options, ""))
 	return nil
@@ -117,7 +117,7 @@ func together(job *fio.JobFile, jobs []int) (topology.Role, units.Bytes) {
 	return role, size
 }
 
-func sizeYAML(b *strings.Builder, size units.Bytes) {
+func writeSize(b *strings.Builder, size units.Bytes) {
 	if size > 0 {
 		text, _ := size.MarshalText() // of a number: it cannot fail
 		fmt.Fprintf(b, "    size: %s\n", text)
@@ -165,4 +165,16 @@ func slug(s string) string {
 		return name
 	}
 	return "job"
+}
+
+// SettingsComment keeps options of fio itself, which a job file cannot hold.
+func SettingsComment(job *fio.JobFile, mark string) string {
+	if len(job.Settings) == 0 {
+		return ""
+	}
+	var argv []string
+	for _, o := range job.Settings {
+		argv = append(argv, "--"+o.String())
+	}
+	return mark + " run with: " + strings.ReplaceAll(fio.ShellLine(argv), "\n", " ") + "\n"
 }
