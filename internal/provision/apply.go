@@ -99,7 +99,7 @@ func (s *Site) applyArray(ctx context.Context, w *Work) error {
 			return fmt.Errorf("array %s, step %d of %d, %s: %w", w.Array, i+1, len(w.Steps), w.Steps[i].Title, err)
 		}
 	}
-	return nil
+	return s.replaced(w)
 }
 
 // step brings one step into place.
@@ -112,6 +112,9 @@ func (s *Site) step(ctx context.Context, w *Work, i int) error {
 	whole := context.WithoutCancel(ctx)
 	switch st.State {
 	case StepDone:
+		if w.rebuilding(i) {
+			return nil
+		}
 		missing, err := s.missing(whole, w, st)
 		if err != nil || missing == "" {
 			if err == nil {

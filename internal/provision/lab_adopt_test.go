@@ -38,3 +38,22 @@ mkfs.ext4 -q /dev/mine/x; mkdir -p /srv/x; echo '/dev/mine/x /srv/x ext4 default
 	g.ok("[ ! -e /etc/mdadm.conf ] || [ -s /etc/mdadm.conf ] || rm /etc/mdadm.conf")
 	g.same(before)
 }
+
+// A failed member is replaced, and one that is healthy, while the array is used; then all goes without a trace.
+func TestLabReplace(t *testing.T) {
+	g := start(t, "  - {name: a, count: 4, size: 48MiB}\n")
+	before := g.ok(etc)
+	array := func(one, two int) string {
+		return fmt.Sprintf("arrays:\n  - {name: a, level: raid1, partition: true, assume_clean: true, volumes: [{serial: %s}, {serial: %s}], filesystem: {type: ext4, mount: /srv/a}}\n",
+			g.Volumes[one].Serial, g.Volumes[two].Serial)
+	}
+	g.declare(array(0, 1))
+	g.ok("plimsoll apply /keep/plimsoll.yaml --yes && echo kept > /srv/a/file && sync && mdadm /dev/md/a --fail ${a[1]}p1")
+	g.declare(array(0, 2))
+	g.ok("plimsoll apply /keep/plimsoll.yaml --yes && plimsoll verify /keep/plimsoll.yaml && plimsoll apply /keep/plimsoll.yaml --yes")
+	g.declare(array(3, 2)) // the first is in order, and is copied before it goes
+	g.ok("plimsoll apply /keep/plimsoll.yaml --yes && plimsoll verify /keep/plimsoll.yaml && grep kept /srv/a/file")
+	g.ok("rm /srv/a/file; plimsoll teardown --yes; wipefs -aqf ${a[0]} ${a[1]}; for d in ${a[*]}; do dd if=/dev/zero of=$d bs=1M conv=fsync 2>/dev/null; done; true")
+	g.blank("a")
+	g.same(before)
+}

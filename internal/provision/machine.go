@@ -161,8 +161,15 @@ func (s *state) path(arg string) (string, error) {
 // members are the kernel names of the array's own devices: disks, or their partitions.
 func (s *state) members() map[string]bool {
 	all := map[string]bool{}
+	serials := make([]string, 0, len(s.w.Members)+1)
 	for _, m := range s.w.Members {
-		if d, err := disk(s.tree, m.Serial); err == nil {
+		serials = append(serials, m.Serial)
+	}
+	if r := s.w.Replacing; r != nil {
+		serials = append(serials, r.Old)
+	}
+	for _, serial := range serials {
+		if d, err := disk(s.tree, serial); err == nil {
 			all[d.Name] = true
 			for _, p := range d.Partitions {
 				all[p] = true
@@ -186,6 +193,9 @@ func (s *state) ours(d *block.Device) bool {
 
 // whole says whether an md array has all its members. A new RAID5 counts as degraded until its last one is computed.
 func (s *state) whole(d *block.Device) bool {
+	if s.w.Replacing != nil {
+		return true // one more, or one fewer, until it is done
+	}
 	return len(d.Slaves) == len(s.w.Members) && !slices.ContainsFunc(d.MD.Members, func(m block.Member) bool { return strings.Contains(m.State, "faulty") })
 }
 
@@ -241,7 +251,7 @@ func (s *Site) mdSuperblock(ctx context.Context, dev string) string {
 //	owner       the directory Of is owned and moded as "UID:GID:MODE"
 //	synced      all copies agree
 //
-// and those of adoptedHolds.
+// and those of adoptedHolds and memberHolds.
 func (s *state) holds(ctx context.Context, c Cond, begun bool) (bool, error) {
 	switch c.Is {
 	case "path":
@@ -270,6 +280,8 @@ func (s *state) holds(ctx context.Context, c Cond, begun bool) (bool, error) {
 		return s.lvmHolds(ctx, c)
 	case "synced":
 		return s.synced(ctx)
+	case "member", "insync", "unreplaced":
+		return s.memberHolds(c)
 	case "group", "volume", "mountedfrom":
 		return s.adoptedHolds(ctx, c)
 	}
@@ -326,6 +338,15 @@ func (s *state) synced(ctx context.Context) (bool, error) {
 	d, err := s.top()
 	if err != nil {
 		return false, err
+	}
+	if r := s.w.Replacing; r != nil {
+		at := "@" + r.New
+		if s.w.Want.Partition {
+			at += ":1"
+		}
+		if in, err := s.memberHolds(Cond{Is: "insync", Of: at}); err != nil || !in {
+			return false, err
+		}
 	}
 	if s.w.Want.Using == "md" {
 		return (d.MD.Action == "" || d.MD.Action == "idle") && d.MD.Degraded == 0, nil

@@ -124,9 +124,10 @@ func (p *planner) array(ctx context.Context, d *topology.DeclaredArray) (*Work, 
 		if w.Undoing {
 			return nil, fmt.Errorf("its teardown has begun; finish that first: plimsoll teardown %s", w.Array)
 		}
-		if change := differ(w.Want, want); change != "" {
-			return nil, fmt.Errorf("it was built from another declaration (%s); tear it down first: plimsoll teardown %s", change, d.Name)
+		if differ(w.Want, want) != "" {
+			return p.changed(ctx, w, want, d)
 		}
+		p.enlarged(w)
 		return w, nil
 	}
 	w := &Work{Array: d.Name, Want: want}

@@ -124,6 +124,8 @@ type Work struct {
 	Started time.Time `json:"started,omitzero"`
 	// Undoing is true once teardown has undone something.
 	Undoing bool `json:"teardown_begun,omitempty"`
+	// Replacing is a member that is being replaced.
+	Replacing *Replacement `json:"replacing,omitempty"`
 	// InitramfsStale is true while the initramfs has not been renewed since lines were put into mdadm.conf or taken out.
 	InitramfsStale bool `json:"initramfs_stale,omitempty"`
 

@@ -27,6 +27,11 @@ func (s *Site) Teardown(ctx context.Context, names []string, destroy GiveUp) err
 	if err != nil {
 		return err
 	}
+	for _, w := range journals {
+		if w.Replacing != nil {
+			return fmt.Errorf("array %s: its member %s is being replaced by %s; finish that first: plimsoll apply", w.Array, w.Replacing.Old, w.Replacing.New)
+		}
+	}
 	given, err := s.clear(context.WithoutCancel(ctx), journals, destroy)
 	if err != nil {
 		return err
