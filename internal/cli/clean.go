@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,22 +14,27 @@ import (
 
 func newCleanCmd(env *Env) *cobra.Command {
 	var dry bool
+	var destroy []string
 	cmd := &cobra.Command{
 		Use:   "clean [PATH]...",
 		Short: "Remove files left behind by killed runs or by runs with --keep-files",
 		Long: `Remove the files that killed runs, or runs with --keep-files, left in folders called .plimsoll below each PATH (the
 current directory when none is given), on PATH's own filesystem, and end the fio that a killed run left running. Files
 are known by name; what else lies there, and what a run holds now, is left alone. Arrays are taken down by plimsoll
-teardown.`,
+teardown.
+
+Files that are named like those that fio makes when it is run by hand are listed; --destroy FILE removes one.`,
 		Example: `  plimsoll clean /data /wal --dry-run
-  plimsoll clean /data /wal`,
-		RunE: func(_ *cobra.Command, args []string) error { return runClean(env, args, dry) },
+  plimsoll clean /data /wal
+  plimsoll clean /data --destroy /data/fio_test_file.0.0`,
+		RunE: func(_ *cobra.Command, args []string) error { return runClean(env, args, dry, destroy) },
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be removed and stop")
+	cmd.Flags().StringArrayVar(&destroy, "destroy", nil, "also remove `FILE`, one of those listed as files of fio's own")
 	return cmd
 }
 
-func runClean(env *Env, paths []string, dry bool) error {
+func runClean(env *Env, paths []string, dry bool, destroy []string) error {
 	if len(paths) == 0 {
 		paths = []string{"."}
 	}
@@ -64,10 +70,39 @@ func runClean(env *Env, paths []string, dry bool) error {
 			return err
 		}
 	}
-	if !found {
+	others, err := cleanOthers(env, paths, dry, destroy)
+	if err == nil && !found && !others {
 		fmt.Fprintln(env.Out, "nothing to clean")
 	}
-	return nil
+	return err
+}
+
+// cleanOthers lists what fio run by hand may have left, and removes what is named.
+func cleanOthers(env *Env, paths []string, dry bool, destroy []string) (found bool, err error) {
+	for _, file := range destroy {
+		if dry {
+			fmt.Fprintf(env.Out, "%s: would remove\n", clean(file))
+		} else if err := permit.RemoveOther(file); err != nil {
+			return true, err
+		} else {
+			fmt.Fprintf(env.Out, "%s: removed\n", clean(file))
+		}
+		found = true
+	}
+	for _, path := range paths {
+		others, err := permit.OtherFiles(path)
+		if err != nil {
+			return found, err
+		}
+		for _, o := range others {
+			if dry && slices.Contains(destroy, o.Path) {
+				continue
+			}
+			found = true
+			fmt.Fprintf(env.Out, "%s: named like a file of fio's own (%v), left alone; --destroy %s removes it\n", clean(o.Path), o.Size, text.ShellQuote(o.Path))
+		}
+	}
+	return found, nil
 }
 
 func processes(n int) string {
