@@ -81,11 +81,11 @@ func runClean(env *Env, paths []string, dry bool, destroy []string) error {
 func cleanOthers(env *Env, paths []string, dry bool, destroy []string) (found bool, err error) {
 	for _, file := range destroy {
 		if dry {
-			fmt.Fprintf(env.Out, "%s: would remove\n", clean(file))
+			fmt.Fprintf(env.Out, "%s: would remove\n", text.Clean(file, 200))
 		} else if err := permit.RemoveOther(file); err != nil {
 			return true, err
 		} else {
-			fmt.Fprintf(env.Out, "%s: removed\n", clean(file))
+			fmt.Fprintf(env.Out, "%s: removed\n", text.Clean(file, 200))
 		}
 		found = true
 	}
@@ -99,7 +99,7 @@ func cleanOthers(env *Env, paths []string, dry bool, destroy []string) (found bo
 				continue
 			}
 			found = true
-			fmt.Fprintf(env.Out, "%s: named like a file of fio's own (%v), left alone; --destroy %s removes it\n", clean(o.Path), o.Size, text.ShellQuote(o.Path))
+			fmt.Fprintf(env.Out, "%s: named like a file of fio's own (%v), left alone; --destroy %s removes it\n", text.Clean(o.Path, 200), o.Size, text.ShellQuote(o.Path))
 		}
 	}
 	return found, nil

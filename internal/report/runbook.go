@@ -42,6 +42,8 @@ disk() { lsblk --nodeps --noheadings --paths --output NAME,SERIAL | awk -v s="$1
 part() { case "$1" in *[0-9]) echo "${1}p1" ;; *) echo "${1}1" ;; esac; }
 # Fails unless nothing is recognised on it and its first and last 2 MiB are zero. plimsoll also reads 4,096 samples between.
 blank() { test -z "$(wipefs --no-act "$1")" && cmp -s -n 2097152 "$1" /dev/zero && tail -c 2097152 "$1" | cmp -s -n 2097152 - /dev/zero; }
+# Adds lines to a file, the last line of which may lack its end.
+append() { file=$1; shift; test -z "$(tail -c 1 "$file" 2>/dev/null)" || echo >> "$file"; printf '%s\n' "$@" >> "$file"; }
 # Zeroes the first and last 2 MiB.
 zero() { blkdiscard --zeroout --length 2097152 "$1" && blkdiscard --zeroout --offset $(($(blockdev --getsize64 "$1") - 2097152)) "$1"; }
 `
@@ -217,7 +219,7 @@ func (s *shell) action(a provision.Action) []string {
 		return []string{"mdadm --stop " + text.ShellQuote(s.Top())}
 	case a.Add != nil:
 		begin, end := a.Add.Marks()
-		return []string{text.ShellLine([]string{"printf", `%s\n`, begin, a.Add.Text, end}) + " >> " + text.ShellQuote(a.Add.File)}
+		return []string{text.ShellLine([]string{"append", a.Add.File, begin, a.Add.Text, end})}
 	case a.Cut != nil:
 		begin, end := a.Cut.Marks()
 		return []string{text.ShellLine([]string{"sed", "-i", fmt.Sprintf(`\|^%s$|,\|^%s$|d`, begin, end), a.Cut.File})}
