@@ -32,6 +32,8 @@ const (
 	VolumeRate    Kind = "volume throughput"
 	InstanceIOPS  Kind = "instance IOPS"
 	InstanceRate  Kind = "instance throughput"
+	CgroupIOPS    Kind = "cgroup IOPS"       // io.max, blkio.throttle
+	CgroupRate    Kind = "cgroup throughput" //
 	Concurrency   Kind = "concurrency"
 	RequestedRate Kind = "requested rate" // rate= and rate_iops= of the job itself
 )

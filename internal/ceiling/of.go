@@ -97,6 +97,7 @@ func plan(t *topology.Topology, role topology.Role, loads []fio.Workload) *probl
 	}
 	p.volumes(array)
 	p.instance(t.Instance, array)
+	p.throttles(target, array)
 	return p
 }
 

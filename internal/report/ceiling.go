@@ -158,6 +158,8 @@ var remedies = map[ceiling.Kind]string{
 	ceiling.VolumeRate:    "use more volumes, or more throughput per volume",
 	ceiling.InstanceIOPS:  "use a larger instance",
 	ceiling.InstanceRate:  "use a larger instance",
+	ceiling.CgroupIOPS:    "raise io.max of the cgroup",
+	ceiling.CgroupRate:    "raise io.max of the cgroup",
 	ceiling.Concurrency:   "keep more I/Os in flight, or reduce latency",
 	ceiling.RequestedRate: "set a higher rate= in the job",
 }

@@ -47,7 +47,7 @@ func (t *terminal) points(points []ceiling.Point) {
 // letters mark the limit in a grid.
 var letters = map[ceiling.Kind]string{
 	ceiling.Concurrency: "c", ceiling.VolumeIOPS: "v", ceiling.VolumeRate: "V",
-	ceiling.InstanceIOPS: "i", ceiling.InstanceRate: "I", ceiling.RequestedRate: "r",
+	ceiling.InstanceIOPS: "i", ceiling.InstanceRate: "I", ceiling.RequestedRate: "r", ceiling.CgroupIOPS: "g", ceiling.CgroupRate: "G",
 }
 
 // grid is both axes at once: a row per block size, a column per depth.

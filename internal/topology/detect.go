@@ -32,6 +32,7 @@ func Detect(ctx context.Context, m *sys.Machine, paths map[Role]string, decl *De
 			t.addTarget(ctx, m, role, p)
 		}
 	}
+	t.throttle(m.Root)
 	t.noteInferred(segments)
 	t.noteShared()
 	asking, cancel := context.WithTimeout(ctx, cloud.APIBudget) // for all that AWS is asked

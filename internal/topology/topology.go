@@ -168,6 +168,8 @@ type Target struct {
 	// Devices are the kernel names of the whole tree below the path, top first: what telemetry watches.
 	Devices []string    `json:"devices,omitempty"`
 	Free    units.Bytes `json:"free,omitempty"`
+	// Throttles are the limits of control groups on Devices that hold for plimsoll itself, and so for fio.
+	Throttles []Throttle `json:"throttles,omitempty"`
 }
 
 // For returns the target of a role, nil when there is none.

@@ -1,0 +1,60 @@
+package ceiling
+
+import (
+	"fmt"
+	"slices"
+
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// throttles adds what control groups allow. A group counts I/Os as they are submitted: on the device that the path lies on one for each
+// logical I/O, on the members of an array one for each piece.
+func (p *problem) throttles(target *topology.Target, a *topology.Array) {
+	if target == nil {
+		return
+	}
+	m := membersOf(a)
+	readers, writers := p.spread(m)
+	for _, t := range target.Throttles {
+		at := slices.IndexFunc(a.Volumes, func(v topology.Volume) bool { return v.Device == t.Device })
+		for _, l := range limits {
+			if l.of(t.Limits) <= 0 {
+				continue
+			}
+			var r *resource
+			if at >= 0 && m.n > 1 {
+				one := *a
+				one.Volumes = make([]topology.Volume, len(a.Volumes))
+				one.Volumes[at] = topology.Volume{Device: t.Device, Sustained: t.Limits}
+				r = p.member(&one, m, l, false, readers, writers)
+			} else {
+				r = p.logical(l, l.of(t.Limits))
+			}
+			if r == nil {
+				continue
+			}
+			r.kind, r.name, r.origin = CgroupIOPS, "cgroup "+t.Group+" "+t.Device+" "+l.name, t.Origin
+			text := units.IOPS(l.of(t.Limits)).String() + " " + l.name
+			if l.kind == VolumeRate {
+				r.kind = CgroupRate
+				text = units.Rate(l.of(t.Limits)).String() + " of " + l.name[:len(l.name)-len(" rate")] + "s"
+			}
+			how := fmt.Sprintf("the cgroup %s allows %s on %s", t.Group, text, t.Device)
+			r.how = func(float64) string { return how }
+			p.add(r)
+		}
+	}
+}
+
+// logical is a resource that counts the jobs' own I/Os.
+func (p *problem) logical(l limit, capacity float64) *resource {
+	r := &resource{capacity: capacity, base: capacity}
+	for _, s := range p.streams {
+		read, write := s.w.ReadShare, writeShare(s.w)
+		r.demand = append(r.demand, l.use(cost{
+			readIOs: read, writeIOs: write, readBytes: read * float64(s.w.ReadBS), writeBytes: write * float64(s.w.WriteBS),
+		}))
+	}
+	return r
+}

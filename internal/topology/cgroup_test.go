@@ -1,0 +1,97 @@
+package topology
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
+)
+
+// TestThrottles: a service in a slice, both limited; version 1; a container that sees its own group at the root.
+func TestThrottles(t *testing.T) {
+	name := func(major, minor uint32) string {
+		return map[[2]uint32]string{{8, 16}: "sdb", {259, 0}: "nvme0n1"}[[2]uint32{major, minor}]
+	}
+	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
+	for what, c := range map[string]struct {
+		root fstest.MapFS
+		want []Throttle
+	}{
+		"chain": {fstest.MapFS{
+			"proc/self/cgroup": file("0::/system.slice/db.service\n"),
+			"sys/fs/cgroup/system.slice/db.service/io.max": file("8:16 rbps=2097152 wbps=max riops=500 wiops=max\n7:7 riops=1\n"),
+			"sys/fs/cgroup/system.slice/io.max":            file("259:0 rbps=max wbps=max riops=max wiops=120\n"),
+		}, []Throttle{
+			{"sdb", "/system.slice/db.service", Limits{ReadIOPS: 500, ReadRate: 2 * units.MiBPerSec}, Origin{Detected, "/sys/fs/cgroup/system.slice/db.service/io.max"}},
+			{"nvme0n1", "/system.slice", Limits{WriteIOPS: 120}, Origin{Detected, "/sys/fs/cgroup/system.slice/io.max"}},
+		}},
+		"container": {fstest.MapFS{
+			"proc/self/cgroup":     file("0::/kubepods/pod1/c1\n"),
+			"sys/fs/cgroup/io.max": file("8:16 wiops=7\n"),
+		}, []Throttle{{"sdb", "/", Limits{WriteIOPS: 7}, Origin{Detected, "/sys/fs/cgroup/io.max"}}}},
+		"version 1": {fstest.MapFS{
+			"proc/self/cgroup": file("7:blkio:/db\n0::/\n"),
+			"sys/fs/cgroup/blkio/db/blkio.throttle.read_iops_device": file("8:16 500\n"),
+			"sys/fs/cgroup/blkio/db/blkio.throttle.write_bps_device": file("8:16 1048576\n"),
+		}, []Throttle{{"sdb", "/db", Limits{ReadIOPS: 500, WriteRate: units.MiBPerSec}, Origin{Detected, "/sys/fs/cgroup/blkio/db/blkio.throttle.*"}}}},
+		"no limits": {fstest.MapFS{"proc/self/cgroup": file("0::/\n"), "sys/fs/cgroup/io.max": file("8:16 rbps=max wbps=max riops=max wiops=max\n\nnonsense\n")}, nil},
+		"nothing":   {fstest.MapFS{}, nil},
+	} {
+		got := throttles(c.root, name)
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %+v", what, got)
+			continue
+		}
+		for i := range got {
+			if got[i] != c.want[i] {
+				t.Errorf("%s: %+v, want %+v", what, got[i], c.want[i])
+			}
+		}
+	}
+}
+
+// TestRealThrottle limits this test's own group on a real kernel with version 1's controller, and finds the limit.
+func TestRealThrottle(t *testing.T) {
+	const base = "/sys/fs/cgroup/blkio"
+	if _, err := os.Stat(base + "/blkio.throttle.read_iops_device"); err != nil || os.Getuid() != 0 {
+		t.Skip("SKIPPED: no blkio controller of cgroup v1 with root: the limit of a real group was not read")
+	}
+	m := sys.Host()
+	tree, err := block.Read(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var disk *block.Device
+	for _, d := range tree.Devices {
+		if strings.HasPrefix(d.Name, "vd") && d.Kind != block.Partition || strings.HasPrefix(d.Name, "sd") && len(d.Name) == 3 {
+			disk = d
+		}
+	}
+	if disk == nil {
+		t.Skip("SKIPPED: no disk whose limit could be set")
+	}
+	group, err := os.MkdirTemp(base, "plimsoll-test-")
+	if err != nil {
+		t.Skipf("SKIPPED: %v: the limit of a real group was not read", err)
+	}
+	defer func() { _ = os.Remove(group) }()
+	line := fmt.Sprintf("%d:%d", disk.Major, disk.Minor) + " 1234"
+	if err := os.WriteFile(filepath.Join(group, "blkio.throttle.read_iops_device"), []byte(line), 0); err != nil {
+		t.Skipf("SKIPPED: %v: the limit of a real group was not read", err)
+	}
+	got := blkio(m.Root, "sys/fs/cgroup/blkio", "/"+filepath.Base(group), func(major, minor uint32) string {
+		if major == disk.Major && minor == disk.Minor {
+			return disk.Name
+		}
+		return ""
+	})
+	if len(got) != 1 || got[0].Limits != (Limits{ReadIOPS: 1234}) || got[0].Device != disk.Name {
+		t.Errorf("%s: %+v", line, got)
+	}
+}
