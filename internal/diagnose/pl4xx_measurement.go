@@ -237,9 +237,9 @@ func plan(r *result.Result) time.Duration {
 	return longest
 }
 
-// noisy is the half width of the mean's 95 % interval above which a figure cannot carry a judgement against a ceiling:
-// targets stand at 95 % of it, so an interval of ±10 % cannot tell met from missed.
-const noisy = 0.10
+// Noisy is the half width of the mean's 95 % interval above which a figure is in doubt: thresholds are
+// at 95 % of a ceiling, so an interval of ±10 % cannot separate met from missed.
+const Noisy = 0.10
 
 var tooNoisy = &rule{
 	Code: "PL403", Since: "0.1", Severity: finding.Warn,
@@ -255,7 +255,7 @@ var tooNoisy = &rule{
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, m := range c.measured() {
 			e := m.Result.IOPS
-			if e.Rel() <= noisy {
+			if e.Rel() <= Noisy {
 				continue
 			}
 			from := fmt.Sprintf("%d batches of seconds", e.N)
@@ -267,7 +267,7 @@ var tooNoisy = &rule{
 				Message: fmt.Sprintf("The mean of %s IOPS is known to ±%s only.", units.Number(e.Center), text.Percent(e.Rel())),
 				Evidence: []finding.Evidence{{
 					What: "95 % interval of mean IOPS", Found: fmt.Sprintf("%s to %s", units.Number(e.Lo), units.Number(e.Hi)),
-					Expected: "within ±" + text.Percent(noisy), Where: from,
+					Expected: "within ±" + text.Percent(Noisy), Where: from,
 				}},
 			})
 		}

@@ -47,6 +47,8 @@ func judge(m diagnose.Measurement, scale float64, findings []finding.Finding, te
 func TestVerdictIsEarned(t *testing.T) {
 	short := long(500)
 	short.Measured, short.IOPS = 2*time.Second, stats.Estimate{Center: 500, Lo: 500, Hi: 500, None: "2 s only"}
+	noisy := long(500)
+	noisy.IOPS = stats.Estimate{Center: 500, Lo: 410, Hi: 590, N: 20}
 	imported := long(500) // of fio's summary alone, without a series
 	imported.IOPS = stats.Estimate{Center: 500, Lo: 500, Hi: 500, None: "one value"}
 	for name, c := range map[string]struct {
@@ -63,6 +65,8 @@ func TestVerdictIsEarned(t *testing.T) {
 		"a declared latency, missed":        {diagnose.Measurement{Result: long(367), Ceiling: latencyOf(538, topology.Declared)}, []string{"write.iops >= 0.95 * ceiling"}, Fail},
 		"two seconds, missed":               {diagnose.Measurement{Result: short, Ceiling: volumes(24000)}, []string{"write.iops >= 0.95 * ceiling"}, Measured},
 		"two seconds, met":                  {diagnose.Measurement{Result: short, Ceiling: volumes(510)}, []string{"write.iops >= 400"}, Measured},
+		"noise around the threshold":        {diagnose.Measurement{Result: noisy}, []string{"write.iops >= 540"}, Measured},
+		"noise far below the threshold":     {diagnose.Measurement{Result: noisy}, []string{"write.iops >= 640"}, Fail},
 		"an import of a minute":             {diagnose.Measurement{Result: imported, Ceiling: volumes(510)}, []string{"write.iops >= 400"}, Pass},
 	} {
 		if s, got := judge(c.m, 0, nil, c.texts...); got != c.want {

@@ -3,6 +3,7 @@ package verdict
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
+	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/text"
 )
@@ -90,8 +92,19 @@ func doubt(t ThresholdResult, m diagnose.Measurement, scale float64) string {
 			return ""
 		}
 		return m.Result.SyncsInclude()
+	case !metric.Quantity.IsLatency():
+		return noise(t, m.Result.IOPS)
 	}
 	return ""
+}
+
+// noise says that a rate whose interval is wide (PL403) cannot be separated from its limit.
+func noise(t ThresholdResult, mean stats.Estimate) string {
+	measured, limit := t.Measured.Base(), t.Limit.Base()
+	if !mean.HasInterval() || mean.Rel() <= diagnose.Noisy || math.Abs(measured-limit) > mean.Rel()*measured {
+		return ""
+	}
+	return fmt.Sprintf("the mean is only known to %s, and the threshold is within that", text.PlusMinus(mean.Rel()))
 }
 
 // measure looks a metric up, in its base unit: 1/s, bytes/s or nanoseconds.
