@@ -118,16 +118,13 @@ func turnsOf(rounds, variants int, seed uint64) [][]int {
 
 // WithOptions gives fio options to every job of a suite, in place of those of the same name.
 func WithOptions(s suite.Suite, options []fio.Option) suite.Suite {
+	set := map[string]string{}
+	for _, o := range options {
+		set[o.Name] = o.Value
+	}
 	s.Scenarios = slices.Clone(s.Scenarios)
 	for i := range s.Scenarios {
-		job := &s.Scenarios[i].Job
-		job.Sections = slices.Clone(job.Sections)
-		for _, k := range job.Jobs() {
-			kept := slices.DeleteFunc(slices.Clone(job.Sections[k].Options), func(o fio.Option) bool {
-				return slices.ContainsFunc(options, func(n fio.Option) bool { return n.Name == o.Name })
-			})
-			job.Sections[k].Options = append(kept, options...)
-		}
+		s.Scenarios[i].Job = compare.WithOptions(s.Scenarios[i].Job, set)
 	}
 	return s
 }
