@@ -25,6 +25,7 @@ type ceilingOptions struct {
 	read, write units.Latency
 	sweep       string
 	together    bool
+	claim       string
 	format      string
 }
 
@@ -38,7 +39,8 @@ need not exist, or it is the storage behind --data and --wal. Nothing is measure
 several as a table.`,
 		Example: `  plimsoll ceiling db --volumes 8xgp3 --level raid10 --chunk 64KiB --instance c8g.2xlarge
   plimsoll ceiling 8 --topology plimsoll.yaml
-  plimsoll ceiling 3 --volumes 8xgp3 --level raid10 --read-latency 0.6ms --sweep iodepth=1..256`,
+  plimsoll ceiling 3 --volumes 8xgp3 --level raid10 --read-latency 0.6ms --sweep iodepth=1..256
+  plimsoll ceiling --claim "40000 IOPS" --instance c6a.xlarge`,
 		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.scenarios = args
@@ -52,12 +54,16 @@ several as a table.`,
 	addLatency(f, &o.write, "write-latency", "`LATENCY` of one write at queue depth 1")
 	f.StringVar(&o.sweep, "sweep", "", "vary one scenario along `AXES`: bs=4k..1M, iodepth=1..256, or both with a comma")
 	f.BoolVar(&o.together, "together", false, "model one scenario per role running concurrently on the same instance")
+	f.StringVar(&o.claim, "claim", "", "say whether a stated `FIGURE` holds, for how long and since when, such as \"40000 IOPS\" or \"1250MB/s\"")
 	addFormat(cmd, &o.format, textOrJSON)
-	cmd.MarkFlagsMutuallyExclusive("sweep", "together")
+	cmd.MarkFlagsMutuallyExclusive("sweep", "together", "claim")
 	return cmd
 }
 
 func runCeiling(ctx context.Context, env *Env, o ceilingOptions) error {
+	if o.claim != "" {
+		return runClaim(env, o)
+	}
 	s, err := suite.Select(o.scenarios, suite.Selection{})
 	if err != nil {
 		return usage(err)
