@@ -28,7 +28,14 @@ func newReportCmd(env *Env) *cobra.Command {
   plimsoll report 20261121T031200Z-db-db1
   plimsoll report runs/20261121T031200Z-db-db1 --format html > report.html`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			b, err := openRun(strings.Join(args, ""), out)
+			dir, err := findRun(strings.Join(args, ""), out)
+			if err != nil {
+				return err
+			}
+			if bundle.IsFleet(dir) {
+				return printFleet(env, dir, format)
+			}
+			b, err := bundle.Open(dir)
 			if err != nil {
 				return err
 			}

@@ -88,7 +88,7 @@ type group struct {
 func groups(env *Env) []group {
 	return []group{
 		{"Look", []*cobra.Command{newInspectCmd(env), newCheckCmd(env), newSuitesCmd(env), newShowCmd(env)}},
-		{"Measure", []*cobra.Command{newRunCmd(env), newABCmd(env), newSweepCmd(env), newImportCmd(env), newConvertCmd(env), newLabCmd(env), newCleanCmd(env)}},
+		{"Measure", []*cobra.Command{newRunCmd(env), newABCmd(env), newSweepCmd(env), newImportCmd(env), newConvertCmd(env), newLabCmd(env), newFleetCmd(env), newCleanCmd(env)}},
 		{"Judge", []*cobra.Command{
 			newReportCmd(env), newRunsCmd(env), newCompareCmd(env), newHistoryCmd(env), newExportCmd(env),
 			newLintCmd(env), newExplainCmd(env),

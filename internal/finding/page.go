@@ -23,6 +23,8 @@ func (c Code) Family() string {
 		return "the verdict against ceilings"
 	case '6':
 		return "the cloud"
+	case '8':
+		return "several machines"
 	}
 	return ""
 }

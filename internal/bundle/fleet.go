@@ -1,0 +1,207 @@
+package bundle
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/stats"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
+	"plimsoll/internal/verdict"
+)
+
+// FleetSchema is the version of fleet.json that this build writes.
+const FleetSchema = 1
+
+// fleetFile is the document of a fleet run. Its directory holds an ordinary bundle a host below hosts/.
+const fleetFile = "fleet.json"
+
+// Fleet is fleet.json: what several hosts measured at the same time, as one run. Times of scenarios are on the coordinator's clock.
+type Fleet struct {
+	Schema   int       `json:"schema"`
+	Tool     string    `json:"tool"`
+	ID       string    `json:"id"`
+	Created  time.Time `json:"created"`
+	Finished time.Time `json:"finished,omitzero"`
+	State    State     `json:"state"`
+	Via      string    `json:"via"`   // import, ssh, srun, or a template
+	Order    string    `json:"order"` // together, alone, both
+	Shared   bool      `json:"shared,omitempty"`
+	// Lose is how many hosts may be lost before the figures are invalid.
+	Lose      int             `json:"lose,omitempty"`
+	Request   []string        `json:"request,omitempty"` // arguments of run on each host
+	Hosts     []FleetHost     `json:"hosts"`
+	Scenarios []FleetScenario `json:"scenarios"`
+	Verdict   verdict.Verdict `json:"verdict,omitempty"`
+	Reasons   []string        `json:"reasons,omitempty"`
+	// Findings are those of the fleet; the hosts' own are in their bundles.
+	Findings []finding.Finding `json:"findings,omitempty"`
+}
+
+// HostState is what became of a host of a fleet.
+type HostState string
+
+// The states of a host.
+const (
+	HostDone    HostState = "done"
+	HostLost    HostState = "lost"    // it was there and then was not, or did not keep to the protocol
+	HostRefused HostState = "refused" // it would not run: other versions, a path that is not safe
+)
+
+// FleetHost is one host of a fleet run.
+type FleetHost struct {
+	Name     string          `json:"name"`
+	State    HostState       `json:"state"`
+	Why      string          `json:"why,omitempty"` // of a host that is not done
+	Clock    FleetClock      `json:"clock"`
+	Plimsoll string          `json:"plimsoll,omitempty"`
+	Fio      string          `json:"fio,omitempty"`
+	Exit     int             `json:"exit"`
+	Verdict  verdict.Verdict `json:"verdict,omitempty"`
+	Dir      string          `json:"dir,omitempty"` // of its bundle, below the run; where it was read, of an import
+	Remote   string          `json:"remote,omitempty"`
+	// Facts are what should be the same on all hosts, such as the kernel, by name.
+	Facts map[string]string `json:"facts,omitempty"`
+}
+
+// FleetClock is what a host's clock shows when the coordinator's shows 0, and how far that may be off.
+type FleetClock struct {
+	Offset time.Duration `json:"offset_ns"`
+	Error  time.Duration `json:"error_ns"`
+	Source string        `json:"source,omitempty"` // wall clock, or monotonic clock by ping
+}
+
+// FleetScenario is one scenario on all hosts.
+type FleetScenario struct {
+	ID    int    `json:"id"`
+	Name  string `json:"name"`
+	Title string `json:"title,omitempty"`
+	// At is the beginning of the first host's measurement; Windows and Common are since then.
+	At         time.Time        `json:"at"`
+	Windows    []FleetWindow    `json:"windows"`
+	Common     FleetSpan        `json:"common"`
+	Total      FleetTotal       `json:"total"`
+	Hosts      []FleetFigure    `json:"hosts"`
+	Ceiling    *FleetCeiling    `json:"ceiling,omitempty"`
+	Stragglers []FleetStraggler `json:"stragglers,omitempty"`
+	Invalid    []string         `json:"invalid,omitempty"` // why the figures must not be trusted
+}
+
+// FleetWindow is when a host measured, its ramp not included.
+type FleetWindow struct {
+	Host string        `json:"host"`
+	From time.Duration `json:"from_ns"`
+	To   time.Duration `json:"to_ns"`
+}
+
+// FleetSpan is when all hosts measured, and its share of what was to be measured.
+type FleetSpan struct {
+	From  time.Duration `json:"from_ns"`
+	To    time.Duration `json:"to_ns"`
+	Share float64       `json:"share"`
+}
+
+// Length of the span, never negative.
+func (s FleetSpan) Length() time.Duration { return max(s.To-s.From, 0) }
+
+// FleetTotal is what all hosts did together in the common window. Hist holds the completion latencies of all directions.
+type FleetTotal struct {
+	IOPS     units.IOPS     `json:"iops"`
+	BW       units.Rate     `json:"bytes_per_s"`
+	Interval stats.Estimate `json:"iops_estimate"`
+	Hist     *fio.Hist      `json:"hist"`
+	Sync     *fio.Hist      `json:"sync_hist,omitempty"`
+}
+
+// FleetFigure is what one host did in the common window.
+type FleetFigure struct {
+	Host     string         `json:"host"`
+	IOPS     units.IOPS     `json:"iops"`
+	BW       units.Rate     `json:"bytes_per_s"`
+	Interval stats.Estimate `json:"iops_estimate"`
+	P50      time.Duration  `json:"p50_ns,omitempty"`
+	P99      time.Duration  `json:"p99_ns,omitempty"`
+	// Ceiling is the host's own, 0 where it is not known; Sustained is what is left of it when bursts are over.
+	Ceiling   units.IOPS `json:"ceiling_iops,omitempty"`
+	Limit     string     `json:"limit,omitempty"` // what sets the ceiling
+	Sustained units.IOPS `json:"sustained_iops,omitempty"`
+	Alone     units.IOPS `json:"alone_iops,omitempty"` // measured without the other hosts
+}
+
+// FleetCeiling is the most that the fleet can do.
+type FleetCeiling struct {
+	IOPS  units.IOPS `json:"iops"`
+	BW    units.Rate `json:"bytes_per_s,omitempty"`
+	Binds string     `json:"binds"` // "sum of hosts" or the shared limit
+}
+
+// FleetStraggler is a host that falls behind the others.
+type FleetStraggler struct {
+	Host   string  `json:"host"`
+	Of     float64 `json:"of_ceiling"`       // what it reached of its own ceiling, or of the others' median rate
+	Others float64 `json:"median_of_others"` // the same, median of the other hosts
+}
+
+// IsFleet says whether a directory holds a fleet run.
+func IsFleet(dir string) bool { return exists(filepath.Join(dir, fleetFile)) }
+
+// OpenFleet reads a fleet run.
+func OpenFleet(dir string) (*Fleet, error) {
+	name := filepath.Join(dir, fleetFile)
+	data, err := sys.ReadFile(name, sys.JSONLimit)
+	if err != nil {
+		return nil, err
+	}
+	var f Fleet
+	if err := json.Unmarshal(data, &f); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if f.Schema < 1 || f.Schema > FleetSchema {
+		return nil, fmt.Errorf("%s has schema %d and this plimsoll reads 1 to %d: use a newer plimsoll", name, f.Schema, FleetSchema)
+	}
+	return &f, nil
+}
+
+// CreateFleet makes the directory of a fleet run below out, named after the time and what, and returns it.
+func CreateFleet(out, what string, at time.Time) (string, error) {
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return "", err
+	}
+	id := at.UTC().Format("20060102T150405Z") + "-" + slug(what) + "-fleet"
+	for n := 1; n < 1000; n++ {
+		dir := filepath.Join(out, id)
+		if n > 1 {
+			dir += fmt.Sprintf("-%d", n)
+		}
+		if err := os.Mkdir(dir, 0o755); !errors.Is(err, os.ErrExist) {
+			return dir, err
+		}
+	}
+	return "", fmt.Errorf("%s: a thousand runs of one second", filepath.Join(out, id))
+}
+
+// SaveFleet writes fleet.json.
+func SaveFleet(dir string, f *Fleet) error { return writeJSON(filepath.Join(dir, fleetFile), f) }
+
+// Of is what a figure reached of the host's own ceiling, 0 where that is not known.
+func (f FleetFigure) Of() float64 {
+	if f.Ceiling <= 0 || math.IsInf(float64(f.Ceiling), 0) {
+		return 0
+	}
+	return float64(f.IOPS / f.Ceiling)
+}
+
+// Outcome is the verdict of a finished fleet run in words, or how far it came.
+func (f *Fleet) Outcome() string {
+	if f.State != Finished {
+		return string(f.State)
+	}
+	return f.Verdict.Word()
+}

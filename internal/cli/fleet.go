@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/fleet"
+	"plimsoll/internal/report"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
+	"plimsoll/internal/verdict"
+)
+
+func newFleetCmd(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "fleet",
+		Short: "Measure several hosts as one, or merge what they measured",
+		Args:  noCommand,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newFleetImportCmd(env))
+	return cmd
+}
+
+// sharedOptions are the limits of what all hosts use.
+type sharedOptions struct {
+	iops float64
+	bw   units.Rate
+}
+
+func (o *sharedOptions) addFlags(f *pflag.FlagSet) {
+	f.Float64Var(&o.iops, "shared-iops", 0, "`IOPS` that the storage allows all hosts together")
+	f.TextVar(&o.bw, "shared-bandwidth", o.bw, "`RATE` that the storage or the network allows all hosts together, such as 8GB/s or 25Gbps")
+	f.Lookup("shared-iops").DefValue, f.Lookup("shared-bandwidth").DefValue = "", ""
+}
+
+func (o sharedOptions) limits() (fleet.Shared, error) {
+	if o.iops < 0 || o.bw < 0 {
+		return fleet.Shared{}, usage(errors.New("--shared-iops and --shared-bandwidth: use more than 0"))
+	}
+	return fleet.Shared{IOPS: units.IOPS(o.iops), BW: o.bw}, nil
+}
+
+type fleetImportOptions struct {
+	policyOptions
+	shared     sharedOptions
+	clockError time.Duration
+	out        string
+	format     string
+}
+
+func newFleetImportCmd(env *Env) *cobra.Command {
+	o := fleetImportOptions{clockError: 100 * time.Millisecond, out: defaultRuns}
+	cmd := &cobra.Command{
+		Use:   "import DIR...",
+		Short: "Make one fleet run of runs that other means collected",
+		Long: `Make one fleet run of runs of plimsoll that other means collected from several hosts: rsync, an object store, a CI's
+artifacts. Each DIR is the directory of a run, or holds some.
+
+Only the seconds in which all hosts measured count. Their sums are the fleet's figures, and percentiles come from the bins of
+all hosts added up. The seconds are placed by the wall clocks of the hosts, which a run says nothing of: state with
+--clock-error how far they may be apart.`,
+		Example: `  plimsoll fleet import collected/
+  plimsoll fleet import db1/20261121T031200Z-db-db1 db2/20261121T031200Z-db-db2 --clock-error 5ms`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return runFleetImport(env, o, args) },
+	}
+	f := cmd.Flags()
+	f.DurationVar(&o.clockError, "clock-error", o.clockError, "how far the hosts' wall clocks may be apart, `DURATION`")
+	f.StringVar(&o.out, "out", o.out, "store the fleet run below `DIR`")
+	o.shared.addFlags(f)
+	o.policyOptions.addFlags(f)
+	addFormat(cmd, &o.format, report.FleetFormats())
+	return cmd
+}
+
+func runFleetImport(env *Env, o fleetImportOptions, args []string) error {
+	shared, err := o.shared.limits()
+	if err != nil {
+		return err
+	}
+	if o.clockError < 0 {
+		return usage(errors.New("--clock-error: use 0 or more, such as 10ms"))
+	}
+	policy, err := o.policy(nil)
+	if err != nil {
+		return err
+	}
+	dir, f, err := fleet.Import{
+		Dirs: args, Out: o.out, Tool: "plimsoll " + Version, ClockError: o.clockError, Shared: shared, Disabled: policy.Disable, Now: env.Now(),
+	}.Run()
+	if err != nil {
+		return err
+	}
+	return reportFleet(env, dir, f, o.format, policy)
+}
+
+// reportFleet prints a fleet run, writes the reports that belong to it, and returns the error of its verdict.
+func reportFleet(env *Env, dir string, f *bundle.Fleet, format string, policy verdict.Policy) error {
+	err := report.WriteFleet(env.Out, report.Format(format), f, reportOptions(env))
+	for _, kind := range []report.Format{report.Markdown, report.HTML} {
+		var page bytes.Buffer
+		err = errors.Join(err, report.WriteFleet(&page, kind, f, report.Options{}))
+		err = errors.Join(err, sys.WriteFile(filepath.Join(dir, "report."+string(kind)), page.Bytes(), 0o644))
+	}
+	if err != nil {
+		return err
+	}
+	if report.Format(format) == report.TTY {
+		fmt.Fprintf(env.Out, "\nreport: %s\n", filepath.Join(dir, "report.html"))
+	}
+	switch {
+	case f.Verdict == verdict.Invalid:
+		return errInvalid
+	case f.Verdict == verdict.Fail, policy.Fails(f.Verdict, f.Findings):
+		return errVerdict
+	}
+	return nil
+}
+
+// printFleet prints a stored fleet run.
+func printFleet(env *Env, dir, format string) error {
+	f, err := bundle.OpenFleet(dir)
+	if err != nil {
+		return err
+	}
+	return report.WriteFleet(env.Out, report.Format(format), f, reportOptions(env))
+}

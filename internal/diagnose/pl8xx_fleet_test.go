@@ -1,0 +1,93 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/stats"
+)
+
+// about is a rate with a narrow interval.
+func about(iops float64) stats.Estimate {
+	return stats.Estimate{Center: iops, Lo: iops * 0.99, Hi: iops * 1.01, N: 20}
+}
+
+func fleetOf(rates ...FleetRate) *FleetCase {
+	c := &FleetCase{Scenarios: []FleetScenario{{ID: 3, Name: "rand-read", Common: 1, Hosts: rates}}}
+	for i := range rates {
+		rates[i].Host = []string{"db1", "db2", "db3", "db4"}[i]
+		c.Hosts = append(c.Hosts, FleetHost{Name: rates[i].Host, Facts: map[string]string{"kernel": "6.1"}})
+	}
+	return c
+}
+
+func equal() *FleetCase {
+	return fleetOf(FleetRate{Rate: about(1000)}, FleetRate{Rate: about(1010)}, FleetRate{Rate: about(990)})
+}
+
+// change is a case of equal hosts with one thing changed.
+func change(how func(*FleetCase)) *FleetCase {
+	c := equal()
+	how(c)
+	return c
+}
+
+// Each rule of PL8xx fires on its case and not on the near miss.
+func TestFleetRules(t *testing.T) {
+	gp2 := func(iops float64) FleetRate { return FleetRate{Rate: about(iops), Ceiling: 16000, Sustained: 3000} }
+	for name, c := range map[string]struct {
+		c    *FleetCase
+		want string // code, subject and severity
+	}{
+		"equal hosts":  {equal(), ""},
+		"a host lost":  {change(func(c *FleetCase) { c.Hosts[1].Lost = "the connection ended" }), "PL801 db2 invalid"},
+		"one allowed":  {change(func(c *FleetCase) { c.Hosts[1].Lost, c.Lose = "the connection ended", 1 }), "PL801 db2 warning"},
+		"94 % overlap": {change(func(c *FleetCase) { c.Scenarios[0].Common = 0.94 }), "PL802 3 rand-read warning"},
+		"79 % overlap": {change(func(c *FleetCase) { c.Scenarios[0].Common = 0.79 }), "PL802 3 rand-read invalid"},
+		"95 % overlap": {change(func(c *FleetCase) { c.Scenarios[0].Common = 0.95 }), ""},
+		"a straggler by rate": {fleetOf(FleetRate{Rate: about(1000)}, FleetRate{Rate: about(700)}, FleetRate{Rate: about(1000)}),
+			"PL803 db2, 3 rand-read error"},
+		"at 0.81":               {fleetOf(FleetRate{Rate: about(1000)}, FleetRate{Rate: about(810)}, FleetRate{Rate: about(1000)}), ""},
+		"wide intervals":        {fleetOf(FleetRate{Rate: about(1000)}, FleetRate{Rate: stats.Estimate{Center: 700, Lo: 300, Hi: 1100, N: 10}}, FleetRate{Rate: about(1000)}), ""},
+		"too short to judge":    {fleetOf(FleetRate{Rate: about(1000)}, FleetRate{Rate: stats.Estimate{Center: 100, Lo: 100, Hi: 100, None: "3 s only"}}, FleetRate{Rate: about(1000)}), ""},
+		"two hosts":             {fleetOf(FleetRate{Rate: about(1000)}, FleetRate{Rate: about(100)}), ""},
+		"small by its ceiling":  {fleetOf(FleetRate{Rate: about(1000), Ceiling: 1050}, FleetRate{Rate: about(100), Ceiling: 105}, FleetRate{Rate: about(1000), Ceiling: 1050}), ""},
+		"slow by its ceiling":   {fleetOf(FleetRate{Rate: about(1000), Ceiling: 1050}, FleetRate{Rate: about(1000), Ceiling: 3000}, FleetRate{Rate: about(1000), Ceiling: 1050}), "PL803 db2, 3 rand-read error"},
+		"another kernel":        {change(func(c *FleetCase) { c.Hosts[2].Facts = map[string]string{"kernel": "6.2"} }), "PL804 kernel warning"},
+		"a lost host's facts":   {change(func(c *FleetCase) { c.Hosts[2].Facts, c.Hosts[2].Lost, c.Lose = nil, "gone", 1 }), "PL801 db3 warning"},
+		"a shared bottleneck":   {fleetOf(FleetRate{Rate: about(800), Alone: 1000}, FleetRate{Rate: about(900), Alone: 1000}), "PL805 3 rand-read warning"},
+		"91 % of alone":         {fleetOf(FleetRate{Rate: about(910), Alone: 1000}, FleetRate{Rate: about(910), Alone: 1000}), ""},
+		"alone not measured":    {fleetOf(FleetRate{Rate: about(800), Alone: 1000}, FleetRate{Rate: about(900)}), ""},
+		"a clock off by 101 ms": {change(func(c *FleetCase) { c.Hosts[0].Clock = 101 * time.Millisecond }), "PL806 db1 warning"},
+		"a clock off by 100 ms": {change(func(c *FleetCase) { c.Hosts[0].Clock = 100 * time.Millisecond }), ""},
+		"one in burst":          {fleetOf(gp2(15900), gp2(3000)), "PL807 3 rand-read warning"},
+		"all in burst":          {fleetOf(gp2(15900), gp2(15800)), ""},
+		"none in burst":         {fleetOf(gp2(3010), gp2(3000)), ""},
+	} {
+		var got []string
+		for _, f := range JudgeFleet(c.c, nil) {
+			got = append(got, strings.Join([]string{string(f.Code), f.Subject, string(f.Severity)}, " "))
+		}
+		if strings.Join(got, "; ") != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// The odd host is named first.
+func TestUnlikeHostsNameTheOddOne(t *testing.T) {
+	c := change(func(c *FleetCase) { c.Hosts[2].Facts = map[string]string{"kernel": "6.2"} })
+	f := JudgeFleet(c, nil)
+	if len(f) != 1 || f[0].Evidence[0].What != "db3" || !strings.Contains(f[0].Message, "6.2 on db3") {
+		t.Errorf("%+v", f)
+	}
+	if all := JudgeFleet(c, finding.Disabled{"PL804": "two kinds on purpose"}); all[0].Severity != finding.Info {
+		t.Errorf("%+v", all)
+	}
+	if !slices.IsSortedFunc(FleetRules(), func(a, b *fleetRule) int { return strings.Compare(string(a.Code), string(b.Code)) }) {
+		t.Error("rules are not in the order of their codes")
+	}
+}

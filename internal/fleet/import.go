@@ -1,0 +1,232 @@
+package fleet
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+)
+
+// Import is what to make a fleet run of.
+type Import struct {
+	Dirs []string // bundles, or directories that hold them
+	Out  string   // where the fleet run goes
+	Tool string
+	// ClockError is how far the wall clocks of the hosts may be apart: nothing in a bundle tells.
+	ClockError time.Duration
+	Shared     Shared
+	Disabled   finding.Disabled
+	Now        time.Time
+}
+
+// Run makes a fleet run of bundles that other means collected and returns its directory. The bundles are copied into it untouched.
+func (o Import) Run() (string, *bundle.Fleet, error) {
+	dirs, err := bundlesBelow(o.Dirs)
+	if err != nil {
+		return "", nil, err
+	}
+	all, err := open(dirs)
+	if err != nil {
+		return "", nil, err
+	}
+	f := &bundle.Fleet{
+		Schema: bundle.FleetSchema, Tool: o.Tool, Created: o.Now, Finished: o.Now, State: bundle.Finished, Via: "import", Order: together,
+	}
+	base := started(all)
+	dir, err := bundle.CreateFleet(o.Out, "import", o.Now)
+	if err != nil {
+		return "", nil, err
+	}
+	f.ID = filepath.Base(dir)
+	for i, src := range all {
+		h := hostOf(src)
+		h.Dir = filepath.Join("hosts", fileName(src.host))
+		h.Clock = bundle.FleetClock{Error: o.ClockError, Source: "wall clock of the host, error as stated"}
+		if err := copyBundle(filepath.Join(dir, h.Dir), dirs[i]); err != nil {
+			return dir, nil, err
+		}
+		f.Hosts = append(f.Hosts, h)
+	}
+	fill(f, all, base, o.Shared, o.Disabled)
+	return dir, f, bundle.SaveFleet(dir, f)
+}
+
+// together, alone and both are the orders in which hosts measure.
+const (
+	together = "together"
+	alone    = "alone"
+	both     = "both"
+)
+
+// bundlesBelow are the directories themselves where they are bundles, else those directly below them that are.
+func bundlesBelow(dirs []string) ([]string, error) {
+	var found []string
+	for _, dir := range dirs {
+		if there(filepath.Join(dir, "run.json")) {
+			found = append(found, dir)
+			continue
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, err
+		}
+		n := len(found)
+		for _, e := range entries {
+			if below := filepath.Join(dir, e.Name()); there(filepath.Join(below, "run.json")) {
+				found = append(found, below)
+			}
+		}
+		if len(found) == n {
+			return nil, fmt.Errorf("%s: %w; nor does a directory in it", dir, bundle.ErrNotBundle)
+		}
+	}
+	return found, nil
+}
+
+func there(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// open reads the bundles of hosts. A host that is named twice is told apart by the directory of its bundle.
+func open(dirs []string) ([]source, error) {
+	var all []source
+	for _, dir := range dirs {
+		b, err := bundle.Open(dir)
+		if err != nil {
+			return nil, err
+		}
+		name := text.Clean(b.Run.Topology.Host.Name, 64)
+		if name == "" || slices.ContainsFunc(all, func(s source) bool { return s.host == name }) {
+			name = strings.Trim(name+" "+filepath.Base(dir), " ")
+		}
+		for n := 2; slices.ContainsFunc(all, func(s source) bool { return s.host == name }); n++ {
+			name = fmt.Sprintf("%s %d", name, n)
+		}
+		all = append(all, source{host: name, bundle: b})
+	}
+	if len(all) < 2 {
+		return nil, fmt.Errorf("a fleet has two hosts or more, and %s is one: name the bundle of another host", text.List(dirs))
+	}
+	return all, nil
+}
+
+// started is the beginning of the first scenario of all.
+func started(all []source) (first time.Time) {
+	for _, src := range all {
+		for _, s := range src.bundle.Scenarios {
+			if s.Result != nil && (first.IsZero() || s.Result.Start.Before(first)) {
+				first = s.Result.Start
+			}
+		}
+	}
+	return first
+}
+
+// hostOf is what a bundle tells of its host.
+func hostOf(src source) bundle.FleetHost {
+	run := &src.bundle.Run
+	h := bundle.FleetHost{
+		Name: src.host, State: bundle.HostDone, Plimsoll: run.Tool, Fio: run.Fio, Verdict: run.Verdict, Facts: factsOf(run),
+	}
+	if run.State != bundle.Finished {
+		h.State, h.Why = bundle.HostLost, "its run was "+string(run.State)
+	}
+	return h
+}
+
+// factsOf are the settings of a run that should be the same on all hosts.
+func factsOf(run *bundle.Run) map[string]string {
+	facts := map[string]string{"plimsoll": run.Tool, "fio": run.Fio, "kernel": run.Topology.Host.Kernel}
+	for _, t := range run.Topology.Targets {
+		role := string(t.Role) + " "
+		if t.Mount != nil {
+			options := slices.Clone(t.Mount.Options)
+			slices.Sort(options)
+			facts[role+"mount"] = t.Mount.FS + " " + strings.Join(slices.Compact(options), ",")
+		}
+		if a := run.Topology.Array(t.Array); a != nil {
+			facts[role+"layout"] = layoutOf(a)
+			if a.Chunk > 0 {
+				facts[role+"chunk"] = a.Chunk.String()
+			}
+		}
+		if run.Topology.Tree == nil {
+			continue
+		}
+		if d := run.Topology.Tree.Device(t.Device); d != nil {
+			facts[role+"scheduler"] = d.Queue.Scheduler
+		}
+	}
+	return facts
+}
+
+func layoutOf(a *topology.Array) string {
+	layout := string(a.Level) + " of " + strconv.Itoa(len(a.Volumes))
+	if len(a.Volumes) > 0 && a.Volumes[0].Type != "" {
+		layout += " " + a.Volumes[0].Type
+	}
+	return layout
+}
+
+// fileName makes a name of one that comes from outside.
+func fileName(host string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
+			return r
+		}
+		return '-'
+	}, host)
+	if name = strings.TrimLeft(name, ".-"); name == "" {
+		return "host"
+	}
+	return name[:min(len(name), 100)]
+}
+
+// copyBundle copies the regular files of a bundle; what is none is left out, as links that lead elsewhere.
+func copyBundle(to, from string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		switch {
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(to, rel), 0o755)
+		case d.Type().IsRegular():
+			return copyFile(filepath.Join(to, rel), path)
+		}
+		return nil
+	})
+}
+
+func copyFile(to, from string) error {
+	in, err := sys.OpenRegular(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // only read
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		_ = out.Close()
+		return err
+	}
+	return out.Close()
+}

@@ -1,0 +1,256 @@
+package fleet
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/report"
+	"plimsoll/internal/result"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+	"plimsoll/internal/verdict"
+)
+
+// epoch is when the hosts of these tests began.
+var epoch = time.Date(2026, 11, 21, 17, 35, 21, 0, time.UTC)
+
+// hostRun is a run to be built: n seconds of one scenario, each with as many reads of each latency.
+type hostRun struct {
+	name    string
+	late    time.Duration // start, after epoch
+	seconds int
+	each    map[time.Duration]uint64 // I/Os a second by latency
+	jitter  uint64                   // more of them in odd seconds
+	ceiling float64
+	kernel  string
+}
+
+// build writes the bundle of a host and returns its directory.
+func (h hostRun) build(t *testing.T, out string) string {
+	t.Helper()
+	s := suite.Scenario{ID: 3, Name: "rand-read", Role: topology.Data}
+	run := bundle.Run{
+		Tool: "plimsoll test", Fio: "fio-3.33", Created: epoch.Add(h.late), Suite: suite.Suite{Name: "db", Scenarios: []suite.Scenario{s}},
+		Topology: topology.Topology{Host: topology.Host{Name: h.name, Kernel: h.kernel}},
+	}
+	if h.ceiling > 0 {
+		run.Ceilings = map[int]ceiling.Ceiling{3: {Bounds: []ceiling.Bound{{Kind: ceiling.VolumeIOPS, IOPS: units.IOPS(h.ceiling), BW: units.Rate(h.ceiling * 8192)}}}}
+	}
+	w, err := bundle.Create(out, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	r := &result.Result{ID: 3, Name: s.Name, Role: s.Role, State: result.Done, Start: epoch.Add(h.late), Planned: time.Duration(h.seconds) * time.Second}
+	for k := 1; k <= h.seconds; k++ {
+		i := result.Interval{Hist: &fio.Hist{}}
+		for latency, n := range h.each {
+			n += h.jitter * uint64(k%2)
+			i.N += n
+			i.Hist.Add(latency, n)
+		}
+		i.Bytes = units.Bytes(i.N * 8192)
+		r.Seconds = append(r.Seconds, result.Second{At: time.Duration(k) * time.Second, Len: time.Second, Read: i})
+		r.Total.Read.N += i.N
+	}
+	r.Measured = time.Duration(h.seconds) * time.Second
+	dir, err := w.Begin(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Keep(s, dir, r); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Finish(bundle.Finished, epoch.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	return w.Dir
+}
+
+func importAll(t *testing.T, hosts ...hostRun) (string, *bundle.Fleet) {
+	t.Helper()
+	root := t.TempDir()
+	var dirs []string
+	for _, h := range hosts {
+		dirs = append(dirs, h.build(t, filepath.Join(root, "collected")))
+	}
+	dir, f, err := Import{Dirs: dirs, Out: filepath.Join(root, "runs"), Tool: "plimsoll test", ClockError: time.Millisecond, Now: epoch}.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, f
+}
+
+const ms = time.Millisecond
+
+// Two hosts, one 700 ms late: the figures are those of the 9.3 s in which both measured, and the percentiles those of all single latencies
+// in one sorted list, not a mean of the hosts' own.
+func TestImportMergesTheCommonWindow(t *testing.T) {
+	a := hostRun{name: "db1", seconds: 10, each: map[time.Duration]uint64{100 * time.Microsecond: 900, 300 * time.Microsecond: 100}}
+	b := hostRun{name: "db2", seconds: 10, late: 700 * ms, each: map[time.Duration]uint64{9 * ms: 95, 40 * ms: 5}}
+	dir, f := importAll(t, a, b)
+	s := f.Scenarios[0]
+	if s.Common.From != 700*ms || s.Common.To != 10*time.Second || math.Abs(s.Common.Share-0.93) > 1e-9 {
+		t.Errorf("common window %+v", s.Common)
+	}
+	if !s.At.Equal(epoch) {
+		t.Errorf("began at %s", s.At)
+	}
+	// By hand: 1,000 and 100 I/Os a second over the same 9.3 s.
+	if got := float64(s.Total.IOPS); math.Abs(got-1100) > 0.001 {
+		t.Errorf("total %v IOPS", got)
+	}
+	if got := float64(s.Total.BW); math.Abs(got-1100*8192) > 1 {
+		t.Errorf("total %v bytes/s", got)
+	}
+	// Whole seconds inside the window: 9 of the first host (1 s to 10 s), 9 of the second (0.7 s to 9.7 s).
+	var list []time.Duration
+	for range 9 {
+		for latency, n := range a.each {
+			list = append(list, slices.Repeat([]time.Duration{latency}, int(n))...)
+		}
+		for latency, n := range b.each {
+			list = append(list, slices.Repeat([]time.Duration{latency}, int(n))...)
+		}
+	}
+	slices.Sort(list)
+	if n := s.Total.Hist.Count(); n != uint64(len(list)) {
+		t.Errorf("%d latencies, by hand %d", n, len(list))
+	}
+	for _, p := range []float64{50, 90, 95, 99, 99.9} {
+		by := fio.BinValue(fio.BinOf(list[int(math.Ceil(p/100*float64(len(list))))-1]))
+		if got := s.Total.Hist.Percentile(p); got != by {
+			t.Errorf("p%v is %v, by hand %v", p, got, by)
+		}
+	}
+	mean := (s.Hosts[0].P99 + s.Hosts[1].P99) / 2
+	if got := s.Total.Hist.Percentile(99); got == mean {
+		t.Errorf("p99 is the mean of the hosts' %v", mean)
+	}
+	// What is on disk is the same document, and the bundles are whole.
+	read, err := bundle.OpenFleet(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, _ := json.Marshal(f)
+	two, _ := json.Marshal(read)
+	if !bytes.Equal(one, two) {
+		t.Errorf("read back\n%s\nwrote\n%s", two, one)
+	}
+	for _, h := range read.Hosts {
+		if b, err := bundle.Open(filepath.Join(dir, h.Dir)); err != nil || len(b.Damaged) > 0 {
+			t.Errorf("%s: %v %v", h.Dir, err, b.Damaged)
+		}
+	}
+}
+
+func codes(f *bundle.Fleet) string {
+	var all []string
+	for _, g := range f.Findings {
+		all = append(all, string(g.Code)+" "+g.Subject)
+	}
+	return strings.Join(all, "; ")
+}
+
+// A host at 60 % of its own ceiling is the straggler, though it does more IOPS than the others.
+func TestStragglerIsJudgedByItsOwnCeiling(t *testing.T) {
+	small := func(name string) hostRun {
+		return hostRun{name: name, seconds: 12, jitter: 4, ceiling: 1000, each: map[time.Duration]uint64{ms: 960}}
+	}
+	big := hostRun{name: "db3", seconds: 12, jitter: 4, ceiling: 3000, each: map[time.Duration]uint64{ms: 1800}}
+	_, f := importAll(t, small("db1"), small("db2"), big)
+	if got := codes(f); got != "PL803 db3, 3 rand-read" || f.Verdict != verdict.Fail {
+		t.Errorf("%s, %s", got, f.Verdict)
+	}
+	if g := f.Scenarios[0].Stragglers; len(g) != 1 || math.Abs(g[0].Of-0.6) > 0.01 || math.Abs(g[0].Others-0.96) > 0.01 {
+		t.Errorf("%+v", g)
+	}
+	if c := f.Scenarios[0].Ceiling; c == nil || c.IOPS != 5000 || c.Binds != "sum of hosts" {
+		t.Errorf("ceiling %+v", c)
+	}
+	big.each = map[time.Duration]uint64{ms: 2500} // 0.83 of the others' share: a near miss
+	if _, f := importAll(t, small("db1"), small("db2"), big); codes(f) != "" {
+		t.Errorf("near miss: %s", codes(f))
+	}
+	big.each = map[time.Duration]uint64{ms: 1800}
+	if _, f := importAll(t, small("db1"), big); codes(f) != "" {
+		t.Errorf("of two hosts nobody knows which is the odd one: %s", codes(f))
+	}
+}
+
+// Hosts that barely overlap are no fleet run.
+func TestWindowsThatHardlyOverlapAreInvalid(t *testing.T) {
+	a := hostRun{name: "db1", seconds: 10, each: map[time.Duration]uint64{ms: 100}}
+	b := a
+	b.name, b.late = "db2", 3*time.Second
+	if _, f := importAll(t, a, b); codes(f) != "PL802 3 rand-read" || f.Verdict != verdict.Invalid {
+		t.Errorf("%s %s %v", codes(f), f.Verdict, f.Reasons)
+	}
+	b.late = time.Hour // wall clocks of which one is wrong
+	_, f := importAll(t, a, b)
+	if f.Verdict != verdict.Invalid || f.Scenarios[0].Total.IOPS != 0 {
+		t.Errorf("%s, %v IOPS", f.Verdict, f.Scenarios[0].Total.IOPS)
+	}
+}
+
+func TestSharedLimitBoundsTheFleet(t *testing.T) {
+	s := &bundle.FleetScenario{Hosts: []bundle.FleetFigure{{Ceiling: 1000}, {Ceiling: 1000}}, Total: bundle.FleetTotal{IOPS: 1000, BW: 8192000}}
+	for _, c := range []struct {
+		shared Shared
+		iops   units.IOPS
+		binds  string
+	}{
+		{Shared{}, 2000, "sum of hosts"},
+		{Shared{IOPS: 1500}, 1500, "shared IOPS"},
+		{Shared{IOPS: 2500}, 2000, "sum of hosts"},
+		{Shared{BW: 4096000}, 500, "shared bandwidth"},
+	} {
+		if got := ceilingOf(s, c.shared); got.IOPS != c.iops || got.Binds != c.binds {
+			t.Errorf("%+v: %+v", c.shared, got)
+		}
+	}
+	s.Hosts[1].Ceiling = 0
+	if got := ceilingOf(s, Shared{}); got != nil {
+		t.Errorf("one host's ceiling is not known, and the fleet's is %+v", got)
+	}
+}
+
+// Every form of the report has a row a host and shows hostile names as text.
+func TestFleetReports(t *testing.T) {
+	a := hostRun{name: "db1", seconds: 10, kernel: "6.1", each: map[time.Duration]uint64{ms: 100}, ceiling: 110}
+	b := a
+	b.name, b.kernel = "db2<script>\x1b[2J|`x`", "6.2"
+	dir, f := importAll(t, a, b)
+	if codes(f) != "PL804 kernel" { // and nothing else
+		t.Error(codes(f))
+	}
+	for _, format := range report.FleetFormats() {
+		var out bytes.Buffer
+		if err := report.WriteFleet(&out, format, f, report.Options{Width: 120}); err != nil {
+			t.Fatal(err)
+		}
+		got := out.String()
+		for _, want := range []string{"db1", "db2", "PL804"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s lacks %s:\n%s", format, want, got)
+			}
+		}
+		if strings.Contains(got, "\x1b") || format == report.HTML && strings.Contains(got, "db2<script>") {
+			t.Errorf("%s: hostile name came through:\n%s", format, got)
+		}
+	}
+	if entries, err := os.ReadDir(filepath.Join(dir, "hosts")); err != nil || len(entries) != 2 {
+		t.Errorf("%v %v", entries, err)
+	}
+}
