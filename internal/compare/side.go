@@ -78,18 +78,20 @@ func SideOf(name string, runs ...*bundle.Bundle) Side {
 	for _, b := range runs {
 		s.Samples = append(s.Samples, samplesOf(b)...)
 	}
-	for i := range s.Samples { // number the rounds of each work, over several runs
-		n := 0
-		for _, earlier := range s.Samples[:i] {
-			if earlier.Scenario.Name == s.Samples[i].Scenario.Name {
-				n++
-			}
-		}
-		if len(runs) > 1 {
-			s.Samples[i].Round = n + 1
-		}
+	if len(runs) > 1 {
+		s.number()
 	}
 	return s
+}
+
+// number counts the rounds of each scenario over several runs.
+func (s *Side) number() {
+	seen := map[string]int{}
+	for i := range s.Samples {
+		name := s.Samples[i].Scenario.Name
+		seen[name]++
+		s.Samples[i].Round = seen[name]
+	}
 }
 
 // The labels that every run has without being given them.
@@ -155,6 +157,7 @@ func GroupBy(key string, runs ...*bundle.Bundle) (sides []Side, without int, err
 			strings.Join(append([]string{ByInstance, ByHost, ByKernel, ByFio, ByScenario}, known...), ", "))
 	}
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		groups[name].number()
 		sides = append(sides, *groups[name])
 	}
 	slices.SortStableFunc(sides, func(a, b Side) int { return a.start().Compare(b.start()) })

@@ -202,7 +202,8 @@ func (r *Row) fill(side int) {
 	if c.Ceiling > 0 {
 		c.Share = c.Figure.Center / c.Ceiling
 	}
-	if lasting := r.Figure.bound(limit.Sustained()); lasting > 0 && lasting < 0.999*c.Figure.Center {
+	// Only a burst makes a figure that does not last: one above a bound that lasts is a bound that was too low.
+	if lasting := r.Figure.bound(limit.Sustained()); lasting > 0 && lasting < c.Ceiling && lasting < c.Figure.Center {
 		c.Sustained = lasting
 	}
 }
