@@ -63,7 +63,7 @@ func judgeAll(t testing.TB, cases []labelled) score {
 }
 
 func corpus(t testing.TB) []labelled {
-	return slices.Concat(seedCases(t), labCases(), layoutCases(), synthetic(), balanceCases(), quick(), knownWeak(), roundCases())
+	return slices.Concat(seedCases(t), labCases(), layoutCases(), synthetic(), balanceCases(), quick(), knownWeak(), roundCases(), memberCases())
 }
 
 // TestCorpus judges all labelled cases; precision and recall must be 0.95 at least. Precision is the share of findings (one a

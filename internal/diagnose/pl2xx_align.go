@@ -164,6 +164,11 @@ chunk 512 KiB, bs=28k: 1.047`,
 					chunk, where = c, "inferred from the disk statistics"
 				}
 			}
+			if real, ok := c.chunkSeen(m); ok { // PL214 reports the contradiction
+				if chunk, where = real, "measured by the disk statistics"; real == 0 {
+					continue
+				}
+			}
 			pieces := topology.Pieces(bs, chunk)
 			if chunk == 0 || bs > chunk || pieces < splitTold {
 				continue

@@ -17,6 +17,7 @@ func layoutRules() []*rule {
 	return []*rule{
 		degraded, syncing, wrongGeometry, straggler, misaligned, chunkSplit,
 		doubleMount, discardMount, volatileCache, mixedMembers, linearArray, wideLog,
+		idleMember, wrongChunk,
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -24,7 +25,8 @@ const (
 	stragglerIdle    = 0.75  // … while its peers' median was below this
 	nearCeiling      = 0.95  // of the ceiling: reached
 	stragglerFree    = 0.90  // of the ceiling: no queue is suspect. Random writes of the lab stay at 0.943 to 0.958 by uneven spread
-	fewIOs           = 0.1   // of the mean: a member with less took no part (RAID10 at depth 1 reads from one side)
+	fewIOs           = 0.1   // of the mean: a member with less took no part
+	fewIOsMirrored   = 0.5   // the same where md chose the mirrors: with few in flight it reads from the first idle one
 )
 
 var straggler = &rule{
@@ -63,7 +65,7 @@ func checkStraggler(c *Case, report func(finding.Finding)) {
 	var names []string
 	for _, m := range c.measured() {
 		l, ok := c.lagIn(m)
-		if a := c.arrayOf(m); !ok || a != nil && a.Degraded > 0 {
+		if a := c.arrayOf(m); !ok || a != nil && a.Degraded > 0 || !l.deep && m.reachedAny() {
 			continue
 		}
 		subject, worst := m.top(), l.slow[0]
@@ -89,6 +91,15 @@ func checkStraggler(c *Case, report func(finding.Finding)) {
 			report(*sure[n])
 		}
 	}
+}
+
+// reachedAny says that a run gave what its ceiling allows, be that of the hardware or of a stated latency.
+func (m Measurement) reachedAny() bool {
+	if m.Ceiling == nil {
+		return false
+	}
+	b := m.Ceiling.Binding()
+	return b != nil && !b.SelfMeasured() && m.iops() >= nearCeiling*b.IOPS
 }
 
 // join adds a finding of another run to the first of its kind.
@@ -120,7 +131,12 @@ func (c *Case) lagIn(m Measurement) (lag, bool) {
 	for _, d := range all {
 		mean += d.n / float64(len(all))
 	}
-	all = slices.DeleteFunc(all, func(d load) bool { return d.n < fewIOs*mean })
+	asked := m.inFlight()
+	least := fewIOs
+	if a := c.arrayOf(m); a != nil && a.Level.Mirrored() && m.any(fio.Workload.Reads) && asked > 0 && asked <= len(all) {
+		least = fewIOsMirrored
+	}
+	all = slices.DeleteFunc(all, func(d load) bool { return d.n < least*mean })
 	if len(all) < 2 {
 		return lag{}, false
 	}
@@ -141,7 +157,6 @@ func (c *Case) lagIn(m Measurement) (lag, bool) {
 			l.slow = append(l.slow, d)
 		}
 	}
-	asked := m.inFlight()
 	l.deep = asked == 0 || asked > len(all)
 	b, ok := hardware(m.Ceiling)
 	if low, dry := lasting(m.Ceiling); dry {

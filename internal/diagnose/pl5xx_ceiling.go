@@ -3,121 +3,17 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"strings"
-	"time"
 
 	"plimsoll/internal/ceiling"
-	"plimsoll/internal/cloud"
 	"plimsoll/internal/finding"
-	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/text"
-	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
 
 func ceilingRules() []*rule {
 	return []*rule{concurrencyBound, ceilingReached, farBelow, demandMissed, instanceBound, mirrorReads}
-}
-
-const (
-	// fullFlight of what may be outstanding was: the job keeps its depth, so Little's law ties IOPS to latency.
-	fullFlight = 0.85
-	// unloaded is how far above a volume's typical latency at depth 1 a mean may be that no queue made.
-	unloaded = 2.0
-	// unloadedGuess where no typical latency is known: EBS SSD volumes answer in 0.3 to 1 ms when they do not queue, as in
-	// the seeds (0.40 to 0.60 ms).
-	unloadedGuess = 1500 * time.Microsecond
-	// shallowPerVolume I/Os in flight are still concurrency; more is a queue (as in package ceiling).
-	shallowPerVolume = 16
-	// latencyDepth is what a latency test or a single session keeps outstanding; being bound by it is the purpose.
-	latencyDepth = 4
-)
-
-var concurrencyBound = &rule{
-	Code: "PL501", Since: "0.1", Severity: finding.Info,
-	Title: "bound by concurrency, not by the storage",
-	When: "The job keeps its I/Os in flight, at most 16 a volume, its latency is that of unloaded volumes (at most twice their typical one, or under " +
-		"1.5 ms where that is not known), and it stays below 95 % of what the hardware allows. A warning when more than 4 are in flight " +
-		"and the hardware's limit is known; else an info.",
-	Why: "IOPS = in flight / latency (Little's law). The figure says how fast one I/O is, times the number in flight: it is no limit of " +
-		"the volumes, and a plan that takes it for one wastes them.",
-	Fix:    "For the storage's limit raise iodepth with an asynchronous engine (libaio, io_uring), or numjobs, until IOPS stop rising. For latency keep it so.",
-	Bad:    "fio --rw=randwrite --bs=16k --numjobs=16                                    # psync: 26,598 IOPS, 0.60 ms",
-	Good:   "fio --rw=randwrite --bs=16k --numjobs=16 --ioengine=libaio --iodepth=32     # 36,155 IOPS, the volumes' limit",
-	Ignore: "When the job is a copy of your application, which has no more in flight either.",
-	After:  []finding.Code{"PL401", "PL413"},
-	Check: func(c *Case, report func(finding.Finding)) {
-		for _, m := range c.measured() {
-			if !c.isConcurrencyBound(m) {
-				continue
-			}
-			asked, mean := m.inFlight(), m.meanLatency()
-			possible := units.IOPS(float64(asked) / mean * 1e9)
-			if b := m.Ceiling.Concurrency(); b != nil { // counts the syncs too
-				mean, possible = b.Demand*1e9, b.IOPS
-			}
-			f := finding.Finding{
-				Subject: m.Label(), Scenarios: m.ids(),
-				Message: fmt.Sprintf("%s IOPS are what %d in flight can do at %s each (%s).", m.iops(), asked, units.Latency(mean).String(), possible),
-				Evidence: []finding.Evidence{
-					{What: "in flight / latency", Found: fmt.Sprintf("%d / %s = %s IOPS", asked, units.Latency(mean).String(), possible), Expected: m.iops().String() + " measured", Where: "fio, Little's law"},
-				},
-			}
-			if b, ok := hardware(m.Ceiling); ok {
-				f.Message = fmt.Sprintf("%s IOPS are what %d in flight can do at %s each (%s); the hardware allows %s (%s).",
-					m.iops(), asked, units.Latency(mean).String(), possible, b.IOPS, b.Label())
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "limit of the hardware", Found: b.IOPS.String() + " IOPS", Where: b.How})
-				if asked > latencyDepth && m.Scenario.Phase != "latency" {
-					f.Severity = finding.Warn
-				}
-			}
-			report(f)
-		}
-	},
-}
-
-func (c *Case) isConcurrencyBound(m Measurement) bool {
-	asked, mean := m.inFlight(), m.meanLatency()
-	if asked == 0 || mean <= 0 || m.any(paced) || m.any(buffered) || m.reached() {
-		return false
-	}
-	if m.Ceiling != nil { // the ceiling itself may know, from a measured or stated latency
-		if b := m.Ceiling.Binding(); b != nil && b.Kind == ceiling.Concurrency && m.iops() >= fullFlight*b.IOPS {
-			return true
-		}
-	}
-	if l := float64(m.iops()) * mean / 1e9; l < fullFlight*float64(asked) {
-		return false
-	}
-	volumes := len(c.leaves(m))
-	if a := c.arrayOf(m); a != nil {
-		volumes = len(a.Volumes)
-	}
-	return asked <= shallowPerVolume*max(volumes, 1) && mean <= c.restingLatency(m)
-}
-
-// restingLatency is the most that a mean may be, in nanoseconds, without a queue having made it.
-func (c *Case) restingLatency(m Measurement) float64 {
-	var typical time.Duration
-	if a := c.arrayOf(m); a != nil {
-		for _, v := range a.Volumes {
-			if m.any(fio.Workload.Reads) {
-				typical = max(typical, v.ReadLatency)
-			}
-			if m.any(fio.Workload.Writes) {
-				typical = max(typical, v.WriteLatency)
-			}
-		}
-	}
-	switch {
-	case typical > 0 && !m.syncs():
-		return unloaded * float64(typical)
-	case m.syncs(): // a synced EBS write takes longer than a write: the guide's 1.858 ms at depth 1
-		return max(unloaded*float64(typical), 2*float64(unloadedGuess))
-	}
-	return float64(unloadedGuess)
 }
 
 var ceilingReached = &rule{
@@ -164,9 +60,10 @@ var farBelow = &rule{
 	Code: "PL503", Since: "0.1", Severity: finding.Warn,
 	Title: "far below the ceiling",
 	When: "Measured IOPS are below 80 % of the smallest bound that the hardware sets, and neither concurrency nor the job's own rate " +
-		"explains it. Likely causes that the case itself shows come first.",
+		"explains it. An account of the gap lists the causes that the case shows, each with its share; a cause below a tenth of the gap is not named, " +
+		"and what nothing explains is listed as unexplained.",
 	Why:    "Capacity that is paid for does not arrive. Something between fio and the volumes takes it.",
-	Fix:    "Go through the causes in their order; measure again after each change.",
+	Fix:    "Nothing that was recorded explains enough of the gap. Record telemetry (plimsoll run), probe each member alone (plimsoll check --probe), and compare depths (plimsoll sweep).",
 	Bad:    "3,733 MiB/s from four drives that can read 12,000 MB/s",
 	Good:   "11,400 MB/s from the same drives",
 	Ignore: "When the limits come from data sheets of sequential 128 KiB reads on empty drives and your load is nothing like that.",
@@ -177,9 +74,9 @@ var farBelow = &rule{
 			if !ok || m.iops() >= farShare*b.IOPS || m.any(paced) || m.iops() == 0 {
 				continue
 			}
-			causes := c.causes(m, b)
+			account := c.account(m, b)
 			f := finding.Finding{
-				Subject: m.Label(), Scenarios: m.ids(),
+				Subject: m.Label(), Scenarios: m.ids(), Account: account,
 				Message: fmt.Sprintf("%s IOPS (%s) are %s of the %s (%s) that %s allows.", m.iops(), m.bw(),
 					text.Percent(float64(m.iops()/b.IOPS)), b.IOPS, b.BW, b.Label()),
 				Evidence: []finding.Evidence{
@@ -187,77 +84,14 @@ var farBelow = &rule{
 					{What: "throughput", Found: rate(m.bw()), Expected: rate(b.BW), Where: "the same"},
 				},
 			}
-			for i, cause := range causes {
-				f.Evidence = append(f.Evidence, finding.Evidence{What: fmt.Sprintf("likely cause %d", i+1), Found: cause, Where: "this case"})
-			}
-			if len(causes) > 0 {
-				f.Fix = "Most likely: " + causes[0] + ". " + "Mend the causes in the order of the evidence and measure again."
+			f.Message += " " + attribution(account)
+			if named := account.Named(); len(named) > 0 {
+				f.Fix = remedy(named[0]) + " Then measure again."
 			}
 			report(f)
 		}
 	},
 }
-
-// causes lists what in the case itself would explain a low figure, most certain and most costly first.
-func (c *Case) causes(m Measurement, b ceiling.Bound) []string {
-	var out []string
-	add := func(is bool, format string, args ...any) {
-		if is {
-			out = append(out, fmt.Sprintf(format, args...))
-		}
-	}
-	r := m.Result
-	asked, mean := m.inFlight(), m.meanLatency()
-	for _, by := range []struct {
-		who string
-		of  func(cloud.EBSStats) (iops, rate time.Duration)
-	}{{"the instance's limit on", ofMachine}, {"the volumes' provisioned", ofVolume}} {
-		what, share, _ := m.exceeded(by.of)
-		add(share > 0, "%s %s was exceeded for %s of the run (EBS counters)", by.who, what, text.Percent(share))
-	}
-	if low, ok := lasting(m.Ceiling); ok {
-		level := rateAtEnd(r)
-		add(level > 0 && level <= (1+dryLevel)*float64(low.IOPS), "the burst is spent: its end ran at %s IOPS, and %s lasts", units.IOPS(math.Round(level)), low.IOPS)
-	}
-	if a := c.arrayOf(m); a != nil {
-		add(a.Degraded > 0, "%s lacks %d members", a.Name, a.Degraded)
-		add(a.Syncing != "" && a.Syncing != idle, "%s is in a %s", a.Name, a.Syncing)
-		add(a.Level == topology.Linear && len(a.Volumes) > 1, "%s is linear, so one volume works at a time", a.Name)
-	}
-	if l, ok := c.lagIn(m); ok && l.ratio() >= stragglerDeep {
-		add(true, "%s takes %s the time of its peers", l.slow[0].name, text.Times(l.ratio()))
-	}
-	for _, j := range r.Jobs {
-		add(j.CPU.User+j.CPU.System >= coreFull, "job %s fills its core (%s)", j.Name, text.Percent(j.CPU.User+j.CPU.System))
-	}
-	if h := r.Host; h != nil {
-		add(h.Steal >= stolen, "the hypervisor took %s of the CPU", text.Percent(h.Steal))
-		add(h.IOFull == 0 && h.User+h.System+h.SoftIRQ >= hostFull, "the host's CPUs are full")
-	}
-	add(m.any(func(w fio.Workload) bool { return w.SyncEvery == 1 && w.Depth > 1 }), "each write waits for a sync (PL408)")
-	add(m.any(buffered), "the I/O is buffered, so its depth is 1 and the page cache copies it")
-	if got := m.little(); asked > 0 && got > 0 && !m.syncs() {
-		add(got < depthReached*float64(asked), "only %s of %d I/Os were in flight", units.Number(got), asked)
-	}
-	if n := len(c.leaves(m)); n > 0 && asked > 0 {
-		add(asked < latencyDepth*n, "%d in flight over %d volumes are %s each", asked, n, units.Number(float64(asked)/float64(n)))
-	}
-	if len(r.Workloads) > 0 {
-		w := r.Workloads[0]
-		bs := max(w.ReadBS, w.WriteBS)
-		pieces := splitSeen(r)
-		add(!w.Sequential && pieces >= splitTold, "each I/O of %s becomes %s on the volumes", bs, fmt.Sprintf("%.4g", pieces))
-		add(w.Sequential && bs > 0 && bs < 64*units.KiB && b.Kind == ceiling.VolumeRate, "blocks of %s are small for throughput", bs)
-	}
-	if p50, ok := r.Total.Read.Clat.At(50); ok && mean > 0 && !r.Total.Write.Clat.Measured() {
-		tail := mean / float64(p50)
-		add(tail >= meanOfTail, "the mean latency (%s) is %s the median (%s): a slow part of the I/Os holds the queue", units.Latency(mean).String(), text.Times(tail), text.Duration(p50))
-	}
-	return out
-}
-
-// meanOfTail times the median is a mean that few, slow I/Os make. (Round 15 of the striped P4510: 9.4.)
-const meanOfTail = 4
 
 // demandMet of a requested rate counts as met: fio's own pacing keeps within 1 % of it.
 const demandMet = 0.98

@@ -35,7 +35,7 @@ func TestTraps(t *testing.T) {
 		{"m5a.xlarge, writes", "PL505", finding.Info, "100.2 % of what m5a.xlarge may do"},
 		{"c6a.xlarge, reads of 37.1k", "PL501", finding.Warn, "37,100 IOPS are what 16 in flight can do at 430 µs each"},
 		{"m6a.xlarge, reads of 33.4k", "PL501", finding.Warn, "33,400 IOPS are what 16 in flight can do at 480 µs each"},
-		{"lab: burst was spent before", "PL503", finding.Warn, "the burst is spent: its end ran at 3"},
+		{"lab: burst was spent before", "PL503", finding.Warn, "the end ran at 3"},
 		{"the guide, all ten", "PL408", finding.Info, "128 I/Os were asked for, but each job waits in a sync"},
 		{"the guide, all ten", "PL506", finding.Info, "1,003 MiB/s exceed the 500 MiB/s of 4 volumes, since all 8 members of md0 serve reads (1,000 MiB/s)"},
 		{"the guide, all ten", "PL601", finding.Warn, "18,700 IOPS are a burst"},

@@ -33,7 +33,9 @@ type Finding struct {
 	// Message is the diagnosis in one sentence with its numbers; the title stands for the rule, this for the case.
 	Message  string     `json:"message"`
 	Evidence []Evidence `json:"evidence,omitempty"`
-	Why      string     `json:"why,omitempty"`
+	// Account says where the rest of a ceiling went, in findings on a figure far below it.
+	Account *Account `json:"account,omitempty"`
+	Why     string   `json:"why,omitempty"`
 	// Fix says what to do; Commands mend it when typed.
 	Fix      string   `json:"fix,omitempty"`
 	Commands []string `json:"commands,omitempty"`

@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/sys"
+)
+
+// publicFiles is where the collection of public results lies on the machine of this project; PLIMSOLL_CORPUS names another place. The files
+// are others' and not in this repository, their labels are.
+func publicFiles() string {
+	if dir := os.Getenv("PLIMSOLL_CORPUS"); dir != "" {
+		return dir
+	}
+	return "/work/shared/corpus/import"
+}
+
+// label is what is true of one file of the collection.
+type label struct {
+	file       string
+	flags      []string
+	want, also []string
+	first      string // the largest cause of the account
+}
+
+func readLabels(t testing.TB) []label {
+	t.Helper()
+	f, err := os.Open("testdata/public/labels.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var all []label
+	for in := bufio.NewScanner(f); in.Scan(); {
+		line := in.Text()
+		if strings.HasPrefix(line, "#") || strings.TrimSpace(line) == "" {
+			continue
+		}
+		cells := strings.Split(line, "|")
+		if len(cells) != 4 {
+			t.Fatalf("labels.txt: %q has %d columns, want 4", line, len(cells))
+		}
+		l := label{file: strings.TrimSpace(cells[0]), flags: strings.Fields(cells[1]), also: strings.Fields(cells[3])}
+		codes, first, _ := strings.Cut(cells[2], "first=")
+		l.want, l.first = strings.Fields(codes), strings.TrimSpace(first)
+		all = append(all, l)
+	}
+	return all
+}
+
+// tally counts findings of a warning or worse.
+type tally struct{ hit, wrong, missed int }
+
+func (t tally) String() string {
+	return fmt.Sprintf("precision %.3f (%d of %d), recall %.3f (%d of %d)", ratio(t.hit, t.hit+t.wrong), t.hit, t.hit+t.wrong, ratio(t.hit, t.hit+t.missed), t.hit, t.hit+t.missed)
+}
+
+func ratio(part, whole int) float64 {
+	if whole == 0 {
+		return 1
+	}
+	return float64(part) / float64(whole)
+}
+
+// TestPublicResults judges public results that have labels, through import: of findings of a warning or worse precision and recall must be 0.95
+// at least, all that invalidate a figure must be found, and accounts must name the first cause that the label has.
+func TestPublicResults(t *testing.T) {
+	labels := readLabels(t)
+	if _, err := os.Stat(publicFiles()); err != nil {
+		t.Skipf("the %d labelled public results are not on this machine (%v): set PLIMSOLL_CORPUS to their directory", len(labels), err)
+	}
+	families, all, invalid := map[string]*tally{}, &tally{}, &tally{}
+	firsts, right := 0, 0
+	for _, l := range labels {
+		found := importFindings(t, l)
+		seen := map[string]bool{}
+		for _, f := range found {
+			code := string(f.Code)
+			if f.Account != nil && code == "PL503" && l.first != "" {
+				firsts++
+				if cause := string(f.Account.Factors[0].Cause); cause == l.first || cause == string(finding.Unexplained) {
+					right++
+				} else {
+					t.Logf("%s: the first cause is %s, want %s: %s", l.file, cause, l.first, f.Message)
+				}
+			}
+			if f.Severity.Rank() < finding.Warn.Rank() || seen[code] {
+				continue
+			}
+			seen[code] = true
+			family := code[:3] + "xx"
+			if families[family] == nil {
+				families[family] = &tally{}
+			}
+			switch {
+			case slices.Contains(l.want, code):
+			case !slices.Contains(l.also, code):
+				t.Logf("%s %v: %s (%s) is not in the labels: %s", l.file, l.flags, code, f.Severity, f.Message)
+				families[family].wrong++
+				all.wrong++
+			}
+		}
+		for _, code := range l.want {
+			family := code[:3] + "xx"
+			if families[family] == nil {
+				families[family] = &tally{}
+			}
+			decisive := code == "PL401" || code == "PL402" || code == "PL213"
+			if seen[code] {
+				families[family].hit++
+				all.hit++
+				if decisive {
+					invalid.hit++
+				}
+				continue
+			}
+			t.Logf("%s %v: %s was not found", l.file, l.flags, code)
+			families[family].missed++
+			all.missed++
+			if decisive {
+				invalid.missed++
+			}
+		}
+	}
+	for _, family := range slices.Sorted(func(yield func(string) bool) {
+		for k := range families {
+			if !yield(k) {
+				return
+			}
+		}
+	}) {
+		t.Logf("public results, %s: %s", family, families[family])
+	}
+	t.Logf("public results, %d labels, all families: %s; invalidating: %s; first causes right or unexplained: %d of %d", len(labels), all, invalid, right, firsts)
+	if ratio(all.hit, all.hit+all.wrong) < 0.95 || ratio(all.hit, all.hit+all.missed) < 0.95 || invalid.missed > 0 || right < firsts {
+		t.Error("below the bars: 0.95, 0.95, all that invalidate a figure, all first causes")
+	}
+}
+
+// importFindings are those of `plimsoll import FILE FLAGS --format json`.
+func importFindings(t *testing.T, l label) []finding.Finding {
+	t.Helper()
+	var out, errs bytes.Buffer
+	env := &Env{Machine: sys.Host(), In: strings.NewReader(""), Out: &out, Err: &errs}
+	root := newRootCmd(env)
+	root.SetArgs(slices.Concat([]string{"import", filepath.Join(publicFiles(), l.file), "--out", t.TempDir(), "--format", "json"}, l.flags))
+	_ = root.ExecuteContext(context.Background()) // verdicts are errors
+	var doc struct {
+		Findings []finding.Finding `json:"findings"`
+	}
+	if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
+		t.Errorf("%s: %v: %s", l.file, err, errs.String())
+	}
+	return doc.Findings
+}

@@ -1,0 +1,55 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
+)
+
+// attribution is an account in a sentence: "Of the gap: idle members, since 7 of 8 members did no I/O, 61.0 %, 39.0 % unexplained."
+func attribution(a *finding.Account) string {
+	if a == nil {
+		return ""
+	}
+	var parts []string
+	for i, f := range a.Named() {
+		name := string(f.Cause)
+		if f.Who != "" {
+			name += " (" + f.Who + ")"
+		}
+		if i == 0 {
+			name += ", since " + f.How + ","
+		}
+		parts = append(parts, fmt.Sprintf("%s %s", name, text.Percent(f.Share)))
+	}
+	if rest := a.Unexplained(); rest > 0 {
+		parts = append(parts, fmt.Sprintf("%s unexplained", text.Percent(rest)))
+	}
+	return "Of the gap: " + strings.Join(parts, ", ") + "."
+}
+
+var remedies = map[finding.Cause]string{
+	finding.Split:       "Choose a chunk that is a multiple of the block size, or a much larger one.",
+	finding.IdleMembers: "Find out why members did no I/O: a concatenated volume, or a file that lies on few of them.",
+	finding.Rebuild:     "Wait until the array is idle (mdadm --wait).",
+	finding.SlowMember:  "Probe %s alone, reading only; replace it if it is slow, or raise its provisioning.",
+	finding.OtherLoad:   "Stop what else uses %s.",
+	finding.Instance:    "Choose an instance with a higher EBS limit.",
+	finding.VolumeLimit: "Raise the volumes' provisioned IOPS or throughput.",
+	finding.BurstSpent:  "Plan with the sustained rate, or wait until the credits have filled up again.",
+	finding.CPU:         "Use more jobs with less depth each, larger blocks or io_uring, and stop other processes.",
+	finding.Depth:       "Use libaio or io_uring with direct=1 on a file that was written before, or more jobs.",
+	finding.RestLatency: "Raise iodepth or numjobs until IOPS stop rising.",
+	finding.Tail:        "Find out which I/Os are slow: by member, by offset, by time (the heat map).",
+}
+
+// remedy is what to do about a cause.
+func remedy(f finding.Factor) string {
+	s := remedies[f.Cause]
+	if strings.Contains(s, "%s") {
+		s = fmt.Sprintf(s, f.Who)
+	}
+	return s
+}
