@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/bench"
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/compare"
 	"plimsoll/internal/report"
 	"plimsoll/internal/text"
 	"plimsoll/internal/verdict"
@@ -24,6 +28,7 @@ type runOptions struct {
 	repeat   roundOptions
 	labels   []string
 	resume   string
+	against  string // a baseline: last:10, a run, or a table of expected figures
 	dryRun   bool
 	progress string
 	format   string
@@ -55,6 +60,8 @@ Existing files are never written to unless named with --destroy.`,
 	}
 	o.addFlags(cmd.Flags())
 	o.repeat.addFlags(cmd)
+	cmd.Flags().StringVar(&o.against, "against", "",
+		"judge the run by `WHAT`: last:10 (earlier runs below --out), a run, or a table of expected figures; see plimsoll compare")
 	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", progressKinds)
 	addFormat(cmd, &o.format, report.Formats())
 	o.layoutOptions.addFlags(cmd.Flags())
@@ -64,6 +71,10 @@ Existing files are never written to unless named with --destroy.`,
 
 // runRun plans, shows progress, measures and reports.
 func runRun(ctx context.Context, env *Env, o runOptions) error {
+	gate, err := o.gate()
+	if err != nil {
+		return usage(err)
+	}
 	p, err := o.plan(ctx, env)
 	if err != nil {
 		return err
@@ -91,7 +102,43 @@ func runRun(ctx context.Context, env *Env, o runOptions) error {
 	if err := reportRun(env, b, o.format); err != nil {
 		return err
 	}
+	if o.against != "" {
+		to := *env
+		if o.format != string(report.TTY) { // whose reader wants that document only
+			to.Out = env.Err
+		}
+		fmt.Fprintln(to.Out)
+		judged := reportAgainst(&to, b.Dir, o.against, o.Out, string(report.TTY), gate, compareOptions{margin: percentText(compare.Margin), format: string(report.TTY)})
+		if judged != nil && (runError(b) == nil || !errors.Is(judged, errVerdict)) {
+			return judged
+		}
+	}
 	return runError(b)
+}
+
+// gate takes what --fail-on asks of the baseline out of what it asks of the run.
+func (o *runOptions) gate() (compare.Gate, error) {
+	ofBaseline := func(w string) bool { return w == "cannot-tell" || strings.HasPrefix(w, "regression") }
+	var words []string
+	o.failOn = slices.DeleteFunc(slices.Clone(o.failOn), func(w string) bool {
+		if ofBaseline(w) {
+			words = append(words, w)
+		}
+		return ofBaseline(w)
+	})
+	if len(words) > 0 && o.against == "" {
+		return compare.Gate{}, fmt.Errorf("--fail-on %s needs --against: a baseline such as last:10", words[0])
+	}
+	if count, isLast := strings.CutPrefix(o.against, "last:"); isLast {
+		if n, err := strconv.Atoi(count); err != nil || n < 1 {
+			return compare.Gate{}, fmt.Errorf("--against %q: give a number of runs such as last:10", o.against)
+		}
+	} else if o.against != "" && !isRun(o.against) {
+		if _, err := compare.ReadExpectations(o.against); err != nil { // before an hour of measuring, not after it
+			return compare.Gate{}, err
+		}
+	}
+	return parseGate(words)
 }
 
 func measure(ctx context.Context, env *Env, o runOptions, p bench.Plan, emit func(bench.Event)) (*bundle.Bundle, error) {
