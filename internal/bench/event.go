@@ -73,6 +73,11 @@ type RoundEnded struct {
 	Elapsed time.Duration `json:"elapsed"`
 	Goal    float64       `json:"goal,omitempty"` // half width, as a share
 	Figures []RoundFigure `json:"figures"`
+	// Settled scenarios of a run until steady, and how many times their files were written, the prefill included; 0 for not at
+	// all.
+	Settled int     `json:"settled,omitempty"`
+	Written float64 `json:"written,omitempty"`
+	Steady  bool    `json:"steady,omitempty"`
 	// Enough: this was the last round; BudgetSpent: because another would not fit the budget.
 	Enough      bool `json:"enough,omitempty"`
 	BudgetSpent bool `json:"budget_spent,omitempty"`

@@ -17,6 +17,8 @@ import (
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 // MostRounds bounds --until where no number is given.
@@ -95,6 +97,9 @@ func (r *runner) rounds(ctx context.Context, w *bundle.Writer, done map[mark]*re
 			return err
 		}
 		state := r.known(n, done)
+		if p.Steady {
+			r.settled(&state, n, done)
+		}
 		state.Elapsed = r.m.Now().Sub(begun)
 		each := state.Elapsed / time.Duration(n)
 		state.Rest = each * time.Duration(max(0, state.Planned-n))
@@ -136,6 +141,40 @@ func (r *runner) known(n int, done map[mark]*result.Result) RoundEnded {
 		}
 	}
 	return e
+}
+
+// MostSteadyRounds is SNIA's.
+const MostSteadyRounds = 25
+
+// settled judges the rounds by the window of SNIA PTS and its check against decay. A first judgement waits until twice the
+// size of each written file went to it: a fresh plateau passes every test of its own figures.
+func (r *runner) settled(e *RoundEnded, n int, done map[mark]*result.Result) {
+	e.Settled, e.Steady, e.Planned = 0, true, r.plan.Rounds.Most
+	written, size := map[topology.Role]units.Bytes{}, map[topology.Role]units.Bytes{}
+	for _, s := range r.plan.Suite.Scenarios {
+		size[s.Role] = max(size[s.Role], s.Size)
+		var iops []float64
+		for k := 1; k <= n; k++ {
+			if res := done[mark{k, s.ID}]; res != nil {
+				written[s.Role] += res.Total.Write.Bytes
+				iops = append(iops, float64(res.Total.Read.IOPS+res.Total.Write.IOPS+res.Total.Trim.IOPS))
+			}
+		}
+		if stats.WindowOf(iops).Settled {
+			e.Settled++
+		}
+	}
+	e.Enough = e.Settled == len(r.plan.Suite.Scenarios)
+	for role, bytes := range size {
+		// The prefill wrote the file once; suites that only read are as they are.
+		share := 1 + float64(written[role])/float64(max(1, bytes))
+		if written[role] > 0 && (e.Written == 0 || share < e.Written) {
+			e.Written = share
+		}
+	}
+	if e.Written > 0 && e.Written < 2 {
+		e.Enough = false
+	}
 }
 
 // round measures each scenario that is not done, in the round's order.

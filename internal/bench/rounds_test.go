@@ -109,3 +109,32 @@ func TestKnownEnough(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+// Until steady: a level that settled ends after ten rounds, a decay does not, and nothing is judged before the file was
+// written twice: a fresh plateau looks steady.
+func TestUntilSteady(t *testing.T) {
+	s := suite.Scenario{ID: 1, Name: "w", Size: 1 << 30, Role: "data"}
+	r := &runner{plan: Plan{Rounds: &bundle.RoundPlan{Least: 10, Most: 25, Steady: true}, Suite: suite.Suite{Scenarios: []suite.Scenario{s}}}}
+	of := func(level func(n int) float64, written units.Bytes) RoundEnded {
+		done := map[mark]*result.Result{}
+		for n := 1; n <= 12; n++ {
+			res := &result.Result{State: result.Done}
+			res.Total.Write.IOPS, res.Total.Write.Bytes = units.IOPS(level(n)), written/12
+			done[mark{n, 1}] = res
+		}
+		e := RoundEnded{}
+		r.settled(&e, 12, done)
+		return e
+	}
+	flat := func(n int) float64 { return 1000 + float64(n%3) }
+	decay := func(n int) float64 { return 3000 - 150*float64(n) }
+	if e := of(flat, 2<<30); !e.Enough || e.Settled != 1 || e.Written < 2.9 {
+		t.Errorf("%+v", e)
+	}
+	if e := of(flat, 1<<29); e.Enough || e.Written > 1.6 {
+		t.Errorf("a fresh plateau: %+v", e)
+	}
+	if e := of(decay, 4<<30); e.Enough || e.Settled != 0 {
+		t.Errorf("a decay: %+v", e)
+	}
+}

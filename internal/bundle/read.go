@@ -42,7 +42,7 @@ func Open(dir string) (*Bundle, error) {
 		if c, ok := b.Run.Ceilings[s.ID]; ok {
 			sc.Ceiling = &c
 		}
-		if err := sc.read(dir, b.Run.Rounds.Repeats()); err != nil {
+		if err := sc.read(dir, b.Run.Rounds); err != nil {
 			return nil, err
 		}
 		b.Scenarios = append(b.Scenarios, sc)
@@ -54,9 +54,9 @@ func Open(dir string) (*Bundle, error) {
 }
 
 // read reads what a scenario measured, once or in rounds.
-func (s *Scenario) read(dir string, repeats bool) error {
-	if repeats {
-		return s.readRounds(dir)
+func (s *Scenario) read(dir string, plan *RoundPlan) error {
+	if plan.Repeats() {
+		return s.readRounds(dir, plan)
 	}
 	var r result.Result
 	found, err := readJSON(filepath.Join(dir, DirName(s.Scenario), "result.json"), &r)

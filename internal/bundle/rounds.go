@@ -24,6 +24,8 @@ type RoundPlan struct {
 	Most  int `json:"most"`
 	// Until is the half width, as a share, to which each scenario's figure is to be known: 0.03. 0 for none.
 	Until float64 `json:"until,omitempty"`
+	// Steady: rounds repeat until each figure has settled (stats.WindowOf) and twice the files' size was written.
+	Steady bool `json:"steady,omitempty"`
 	// Budget ends the run before a round that would not fit; 0 for none.
 	Budget time.Duration `json:"budget,omitempty"`
 	// Seed makes the order of each round and the random numbers of each job.
@@ -81,7 +83,7 @@ func (w *Writer) dirName(s suite.Scenario) string {
 }
 
 // readRounds reads every round of a scenario and makes its Result: the round in the middle, with the interval over all.
-func (s *Scenario) readRounds(dir string) error {
+func (s *Scenario) readRounds(dir string, plan *RoundPlan) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
@@ -107,8 +109,37 @@ func (s *Scenario) readRounds(dir string) error {
 		})
 	}
 	slices.SortFunc(s.Rounds, func(a, b Round) int { return cmp.Compare(a.Number, b.Number) })
-	s.Result = s.middle()
+	if plan.Steady {
+		s.Result = s.steady()
+		return nil
+	}
+	s.Result = s.middle(s.Rounds)
 	return nil
+}
+
+// steady is the middle of the last five rounds, with what the window says of them.
+func (s *Scenario) steady() *result.Result {
+	last := s.Rounds[max(0, len(s.Rounds)-stats.LeastRounds):]
+	r := s.middle(last)
+	if r == nil {
+		return nil
+	}
+	var iops []float64
+	for _, round := range s.Rounds {
+		if round.State == result.Done && round.IOPS > 0 {
+			iops = append(iops, round.IOPS)
+		}
+	}
+	w := stats.WindowOf(iops)
+	note := "steady in the manner of SNIA PTS, and settled: the last five rounds are shown"
+	switch {
+	case w.Steady && !w.Settled:
+		note = "steady in the manner of SNIA PTS, but not settled: " + w.Why
+	case !w.Steady:
+		note = "not steady: " + w.Why
+	}
+	r.Doubts = append(r.Doubts, note)
+	return r
 }
 
 func total(r *result.Result) (iops, bw float64) {
@@ -118,27 +149,27 @@ func total(r *result.Result) (iops, bw float64) {
 
 // middle is a copy of the valid round whose IOPS are nearest to the median, with IOPS and bandwidth known over all valid rounds;
 // of no valid round it is the last.
-func (s *Scenario) middle() *result.Result {
-	if len(s.Rounds) == 0 {
+func (s *Scenario) middle(rounds []Round) *result.Result {
+	if len(rounds) == 0 {
 		return nil
 	}
 	var valid []Round
 	var iops, bw []float64
-	for _, r := range s.Rounds {
+	for _, r := range rounds {
 		if r.State == result.Done && r.IOPS > 0 && r.BW > 0 {
 			valid, iops, bw = append(valid, r), append(iops, r.IOPS), append(bw, r.BW)
 		}
 	}
 	if len(valid) == 0 {
-		return s.Rounds[len(s.Rounds)-1].Result
+		return rounds[len(rounds)-1].Result
 	}
 	median := stats.Quantile(iops, 0.5)
 	best := slices.MinFunc(valid, func(a, b Round) int {
 		return cmp.Compare(math.Abs(a.IOPS-median), math.Abs(b.IOPS-median))
 	})
 	r := *best.Result
-	if bad := len(s.Rounds) - len(valid); bad > 0 {
-		r.Doubts = append(slices.Clone(r.Doubts), fmt.Sprintf("%s of %d left out as invalid", text.Plural(bad, "round"), len(s.Rounds)))
+	if bad := len(rounds) - len(valid); bad > 0 {
+		r.Doubts = append(slices.Clone(r.Doubts), fmt.Sprintf("%s of %d left out as invalid", text.Plural(bad, "round"), len(rounds)))
 	}
 	if len(valid) < 2 {
 		return &r
@@ -150,7 +181,7 @@ func (s *Scenario) middle() *result.Result {
 		spread = p.Spread
 	}
 	note := fmt.Sprintf("round %d of %d is shown, the one in the middle; ± is over %d rounds, whose spread is %s",
-		best.Number, len(s.Rounds), len(valid), text.Percent(spread))
+		best.Number, len(rounds), len(valid), text.Percent(spread))
 	if alone.HasInterval() {
 		note += fmt.Sprintf("; its seconds alone would say ± %s", text.Percent(alone.Rel()))
 	}

@@ -204,6 +204,13 @@ func roundText(e bench.RoundEnded) string {
 		}
 		figures = append(figures, words)
 	}
+	if e.Steady {
+		line := fmt.Sprintf("round %d, at most %d: %d of %d figures are settled", e.Round, e.Planned, e.Settled, len(e.Figures))
+		if e.Written > 0 {
+			line += fmt.Sprintf("; the files were written %s (2 at least)", text.Times(e.Written))
+		}
+		return line
+	}
 	line := fmt.Sprintf("round %d/%d: %s", e.Round, max(e.Planned, e.Round), strings.Join(figures, ", "))
 	if e.Goal > 0 {
 		line += fmt.Sprintf(" (goal %s)", text.Percent(e.Goal))

@@ -32,7 +32,7 @@ func (o *roundOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.rounds, "rounds", "", "measure everything `N` times, or LEAST..MOST times with --until")
 	f.StringVar(&o.until, "until", "",
-		fmt.Sprintf("measure rounds until each figure is known to ± `PERCENT`, such as 3%%: %d to %d rounds", stats.LeastRounds, bench.MostRounds))
+		fmt.Sprintf("measure rounds until each figure is known to ± `PERCENT`, such as 3%%: %d to %d rounds; or steady, as SNIA PTS", stats.LeastRounds, bench.MostRounds))
 	f.StringVar(&o.stop, "stop", "", "end each scenario when its figure is known to ± `PERCENT`, such as 2%, or at --runtime (then 10m unless given)")
 	addDuration(f, &o.budget, "budget", "start no round that would not end within `DURATION`")
 	f.Uint64Var(&o.seed, "seed", 0, "order and random offsets of the rounds come from `N` (default: a random one, which is stored)")
@@ -44,12 +44,19 @@ func (o *roundOptions) addFlags(cmd *cobra.Command) {
 // plan turns the flags into a plan; nil for one measurement.
 func (o roundOptions) plan(given func(string) bool) (*bundle.RoundPlan, error) {
 	p := &bundle.RoundPlan{Least: 1, Most: 1, Budget: o.budget, Seed: o.seed, Order: o.order}
-	if o.until != "" {
+	switch o.until {
+	case "":
+	case "steady":
+		p.Steady, p.Least, p.Most = true, 2*stats.LeastRounds, bench.MostSteadyRounds
+	default:
 		v, err := parsePercent("--until", o.until)
 		if err != nil {
 			return nil, err
 		}
 		p.Until, p.Least, p.Most = v, stats.LeastRounds, bench.MostRounds
+	}
+	if o.rounds != "" && p.Steady {
+		return nil, errors.New("--until steady repeats rounds by itself, 10 to 25 times; drop --rounds")
 	}
 	if o.rounds != "" {
 		least, most, err := parseRounds(o.rounds)
