@@ -23,12 +23,17 @@ import (
 // bench are real block devices, loop devices over sparse files, that a made-up /sys gives serial numbers S0, S1, ….
 type bench struct {
 	*Site
-	t     *testing.T
+	t     testing.TB
 	w     *Work
 	paths []string
 }
 
 func loops(t *testing.T, n int, size units.Bytes) *bench {
+	t.Helper()
+	return loopsFor(t, n, size)
+}
+
+func loopsFor(t testing.TB, n int, size units.Bytes) *bench {
 	t.Helper()
 	b := &bench{t: t, w: &Work{Array: "t"}}
 	host := *sys.Host()
