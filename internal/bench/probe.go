@@ -19,8 +19,9 @@ import (
 // ProbeTime is how long each member is read by Probe, and all of them together at the end.
 const ProbeTime = 5 * time.Second
 
-// Probe reads 8 KiB blocks at random from each device alone, one after the other, and then from all at once, each for this long. The
-// devices are opened for reading only. Begun is called before each, with its number from 0; the last is all together.
+// Probe reads 8 KiB blocks at random from each device alone, one after the other, and then from all
+// at once, each for this long. The devices are opened for reading only. Begun is called before
+// each, with its number from 0; the last is all together.
 func Probe(ctx context.Context, m *sys.Machine, devices []diagnose.Probed, each time.Duration, begun func(int)) error {
 	dir, err := os.MkdirTemp("", "plimsoll-probe-")
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Occupied are the reasons why a device is not blank, as clauses and as far as the tree shows them. Who has it open is among them
-// where ReadUsers was called.
+// Occupied are the reasons why a device is not blank, as clauses and as far as the tree shows them.
+// Who has it open is among them where ReadUsers was called.
 func (t *Tree) Occupied(d *Device) []string {
 	var why []string
 	add := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
@@ -50,7 +50,8 @@ func (t *Tree) Occupied(d *Device) []string {
 	return why
 }
 
-// advice is for filesystems that spread over devices by themselves, and that plimsoll recognises and does not build.
+// advice is for filesystems that spread over devices by themselves, and that plimsoll recognises
+// and does not build.
 var advice = map[string]string{
 	"btrfs":      " (a filesystem that may spread over several devices: btrfs filesystem show)",
 	"zfs_member": " (a member of a ZFS pool, imported or not: zpool import, zpool status)",

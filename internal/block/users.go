@@ -18,10 +18,11 @@ type User struct {
 	What string `json:"what"`
 }
 
-// ReadUsers adds to the tree who else uses its devices: mounts in other mount namespaces, mounted btrfs filesystems of
-// several devices, loop devices over a device, and processes that have it open. It reads the whole of /proc, and sees all of
-// it as root only. The process self is left out. What is used by another machine (a volume that is attached twice), or
-// through a node outside of /dev, is not seen.
+// ReadUsers adds to the tree who else uses its devices: mounts in other mount namespaces, mounted
+// btrfs filesystems of several devices, loop devices over a device, and processes that have it
+// open. It reads the whole of /proc, and sees all of it as root only. The process self is left out.
+// What is used by another machine (a volume that is attached twice), or through a node outside of
+// /dev, is not seen.
 func (t *Tree) ReadUsers(self int) {
 	if t.root == nil {
 		return
@@ -74,7 +75,8 @@ func (r *reader) loops(t *Tree) {
 	}
 }
 
-// btrfs lists the devices of each mounted btrfs, of which mountinfo names one (Documentation/ABI/testing/sysfs-fs-btrfs).
+// btrfs lists the devices of each mounted btrfs, of which mountinfo names one
+// (Documentation/ABI/testing/sysfs-fs-btrfs).
 func (r *reader) btrfs(t *Tree) {
 	const dir = "sys/fs/btrfs"
 	for _, uuid := range r.list(dir) {
@@ -103,8 +105,8 @@ func (r *reader) namespace(t *Tree, pid string) {
 	}
 }
 
-// descriptors finds the devices that a process has open. Only links into /dev are followed: a file on a server that does
-// not answer would keep stat waiting.
+// descriptors finds the devices that a process has open. Only links into /dev are followed: a file
+// on a server that does not answer would keep stat waiting.
 func (r *reader) descriptors(t *Tree, pid string) {
 	dir := path.Join("proc", pid, "fd")
 	entries, err := fs.ReadDir(r.root, dir)
@@ -122,7 +124,8 @@ func (r *reader) descriptors(t *Tree, pid string) {
 	}
 }
 
-// opened is the device behind a descriptor: by its number, which holds whatever the node is called, else by its name.
+// opened is the device behind a descriptor: by its number, which holds whatever the node is called,
+// else by its name.
 func (t *Tree) opened(link, to string) *Device {
 	info, err := fs.Stat(t.root, link)
 	if err != nil {
@@ -156,8 +159,8 @@ func (r *reader) command(pid string) string {
 	return strings.TrimSpace(string(data))
 }
 
-// OpenBelow is who has a file open, a working directory or a program in a directory, as a clause each, as far as names in
-// /proc show it; only root sees all. The process self is left out.
+// OpenBelow is who has a file open, a working directory or a program in a directory, as a clause
+// each, as far as names in /proc show it; only root sees all. The process self is left out.
 func (t *Tree) OpenBelow(dir string, self int) []string {
 	if t.root == nil {
 		return nil

@@ -13,10 +13,12 @@ import (
 	"plimsoll/internal/units"
 )
 
-// fioFile is how fio names the files that it makes itself: JOB.THREAD.FILE (fio(1), filename_format), and the state of verify.
+// fioFile is how fio names the files that it makes itself: JOB.THREAD.FILE (fio(1),
+// filename_format), and the state of verify.
 var fioFile = regexp.MustCompile(`^.+\.[0-9]{1,4}\.[0-9]{1,5}$|^(local|server)-.+-verify\.state$`)
 
-// leastFioFile leaves out what is named alike by chance, such as the pages of a manual or a version's number: nobody measures with less.
+// leastFioFile leaves out what is named alike by chance, such as the pages of a manual or a
+// version's number: nobody measures with less.
 const leastFioFile = units.MiB
 
 // OtherFile is a file that looks like one of fio's, which plimsoll did not make.
@@ -25,8 +27,8 @@ type OtherFile struct {
 	Size units.Bytes
 }
 
-// OtherFiles lists files below dir, on its own filesystem, that are named and as large as what fio makes when it is run by hand. A name
-// proves nothing: they are only listed.
+// OtherFiles lists files below dir, on its own filesystem, that are named and as large as what fio
+// makes when it is run by hand. A name proves nothing: they are only listed.
 func OtherFiles(dir string) ([]OtherFile, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -61,8 +63,8 @@ func looksLikeFio(info fs.FileInfo) bool {
 	return info.Mode().IsRegular() && fioFile.MatchString(info.Name()) && units.Bytes(info.Size()) >= leastFioFile
 }
 
-// RemoveOther removes one such file, which the user has named. It is looked at by handle of its directory: a link, a file of another
-// kind, name or size, or one with a second name is refused.
+// RemoveOther removes one such file, which the user has named. It is looked at by handle of its
+// directory: a link, a file of another kind, name or size, or one with a second name is refused.
 func RemoveOther(file string) error {
 	root, err := os.OpenRoot(filepath.Dir(file))
 	if err != nil {

@@ -13,10 +13,11 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Adopt looks at an md array that others have made and writes a journal of it as if apply had: the array, its line in
-// mdadm.conf, what is on it (a filesystem, or a volume group with its logical volumes), its lines in /etc/fstab and its mounts.
-// Teardown then undoes that, newest first. Serials name every member; one too few or too many is refused, and so is what
-// cannot be undone by these steps. Nothing is changed; Save keeps the journal.
+// Adopt looks at an md array that others have made and writes a journal of it as if apply had: the
+// array, its line in mdadm.conf, what is on it (a filesystem, or a volume group with its logical
+// volumes), its lines in /etc/fstab and its mounts. Teardown then undoes that, newest first.
+// Serials name every member; one too few or too many is refused, and so is what cannot be undone by
+// these steps. Nothing is changed; Save keeps the journal.
 func (s *Site) Adopt(ctx context.Context, device string, serials []string) (*Work, error) {
 	tree, err := block.Read(s.Machine)
 	if err != nil {
@@ -166,7 +167,8 @@ func (a *adoption) steps(ctx context.Context) error {
 	return nil
 }
 
-// array is the md array itself. A superblock that lies at the beginning is zeroed with both ends; one of another version by mdadm.
+// array is the md array itself. A superblock that lies at the beginning is zeroed with both ends;
+// one of another version by mdadm.
 func (a *adoption) array() {
 	md, w := a.top.MD, a.w
 	st := Step{
@@ -195,7 +197,8 @@ func (a *adoption) filesystem(tags map[string]string) {
 	})
 }
 
-// group is a volume group on the array, and its logical volumes. One that lies on other volumes, too, is not touched.
+// group is a volume group on the array, and its logical volumes. One that lies on other volumes,
+// too, is not touched.
 func (a *adoption) group(ctx context.Context, uuid string) ([]*block.Device, error) {
 	rows, err := a.lvm(ctx, "pvs", "pv_name,vg_name")
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"plimsoll/internal/sys"
 )
 
-// handMade is seed 000's machine after its author's commands, captured, with the files of /etc in a directory of the test's own.
+// handMade is seed 000's machine after its author's commands, captured, with the files of /etc in a
+// directory of the test's own.
 func handMade(t *testing.T, programs map[string]string) *Site {
 	t.Helper()
 	archive, err := os.ReadFile("../block/testdata/ec2-4xgp2-raid0.txtar")
@@ -41,7 +42,8 @@ var members = []string{"vol0a1b2c3d4e5f60021", "vol0a1b2c3d4e5f60022", "vol0a1b2
 
 const uuidOfTheSeed = "8f2c53ac-3d7f-4d4e-9e0a-111111111111"
 
-// An array made by hand is taken into a journal only when every member is named; then its undo is the seed's, in the seed's order.
+// An array made by hand is taken into a journal only when every member is named; then its undo is
+// the seed's, in the seed's order.
 func TestAdopt(t *testing.T) {
 	s := handMade(t, map[string]string{"blkid --probe": "TYPE=xfs\nUUID=" + uuidOfTheSeed + "\nLABEL=MY_RAID\n"})
 	tree, err := block.Read(s.Machine)

@@ -15,8 +15,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Apply carries a plan out. It stops at the first failure, and after the running step when ctx ends; the journals say how far it
-// came, and another Apply goes on from there.
+// Apply carries a plan out. It stops at the first failure, and after the running step when ctx
+// ends; the journals say how far it came, and another Apply goes on from there.
 func (s *Site) Apply(ctx context.Context, p *Plan) error {
 	release, err := s.lock()
 	if err != nil {
@@ -52,8 +52,9 @@ func (s *Site) Apply(ctx context.Context, p *Plan) error {
 	return s.renewInitramfs(ctx, p.Arrays, p.Initramfs)
 }
 
-// renewInitramfs renews the initramfs where one of the arrays has come into mdadm.conf or gone from it, once for all of them: it takes a
-// minute or more. An array's journal remembers until it is done.
+// renewInitramfs renews the initramfs where one of the arrays has come into mdadm.conf or gone from
+// it, once for all of them: it takes a minute or more. An array's journal remembers until it is
+// done.
 func (s *Site) renewInitramfs(ctx context.Context, all []*Work, command []string) error {
 	stale := slices.DeleteFunc(slices.Clone(all), func(w *Work) bool { return !w.InitramfsStale })
 	if len(stale) == 0 {
@@ -211,7 +212,8 @@ func (w *Work) lacking(c Cond) string {
 	return fmt.Sprintf("no %s %s", c.Is, of)
 }
 
-// actions run one after the other. While undoing, a member that is not attached does not keep the others from being undone.
+// actions run one after the other. While undoing, a member that is not attached does not keep the
+// others from being undone.
 func (s *Site) actions(ctx context.Context, w *Work, st *Step, all []Action, undoing bool) error {
 	var gone error
 	var now *state
@@ -235,7 +237,8 @@ func (s *Site) actions(ctx context.Context, w *Work, st *Step, all []Action, und
 	return gone
 }
 
-// local says that an action leaves the devices as they are known: it looks, or it works on one member alone.
+// local says that an action leaves the devices as they are known: it looks, or it works on one
+// member alone.
 func (a Action) local() bool {
 	members := 0
 	for _, arg := range a.Run {
@@ -281,7 +284,8 @@ func (s *state) act(ctx context.Context, a Action, begun bool) error {
 	return errors.New("the journal has an action that this plimsoll does not know")
 }
 
-// lines edits a file of /etc. That the initramfs holds an older copy of mdadm.conf is in the journal before it is so.
+// lines edits a file of /etc. That the initramfs holds an older copy of mdadm.conf is in the
+// journal before it is so.
 func (s *state) lines(l *Lines, edit func(*Lines) error) error {
 	if filepath.Base(l.File) == "mdadm.conf" && !s.w.InitramfsStale {
 		s.w.InitramfsStale = true
@@ -325,7 +329,8 @@ func brief(err error) error {
 	return &short
 }
 
-// stop stops the md arrays that lie on members alone, under whatever name they came up. Active ones that are in use refuse.
+// stop stops the md arrays that lie on members alone, under whatever name they came up. Active ones
+// that are in use refuse.
 func (s *state) stop(ctx context.Context) error {
 	for _, d := range s.tree.Devices {
 		if d.MD == nil || d.MD.State == "clear" || !s.ours(d) {

@@ -61,10 +61,10 @@ func parseWipefs(out string) ([]signature, error) {
 // errUnseen is in the chain of an error about a device that could not be looked at.
 var errUnseen = errors.New("could not be looked at")
 
-// checkBlank returns an error unless a member, "@SERIAL" or its partition "@SERIAL:1", is blank as far as can be told from
-// its users, its signatures and its bytes (see firstByte). What an earlier teardown has left between the ends counts as blank while it is
-// the same. On a volume that --destroy has named and that was erased, bytes
-// between the ends are not looked at.
+// checkBlank returns an error unless a member, "@SERIAL" or its partition "@SERIAL:1", is blank as
+// far as can be told from its users, its signatures and its bytes (see firstByte). What an earlier
+// teardown has left between the ends counts as blank while it is the same. On a volume that
+// --destroy has named and that was erased, bytes between the ends are not looked at.
 func (s *state) checkBlank(ctx context.Context, ref string) error {
 	serial, _, _ := strings.Cut(strings.TrimPrefix(ref, "@"), ":")
 	d, err := s.device(ref)
@@ -103,8 +103,9 @@ func (s *state) checkBlank(ctx context.Context, ref string) error {
 	return nil
 }
 
-// checkAllBlank checks members, all at once, since each is read at the pace of its own volume. What was found blank by this very
-// apply, or is a partition that it has made since on such a volume, is not read twice.
+// checkAllBlank checks members, all at once, since each is read at the pace of its own volume. What
+// was found blank by this very apply, or is a partition that it has made since on such a volume, is
+// not read twice.
 func (s *state) checkAllBlank(ctx context.Context, refs []string) error {
 	s.tree.ReadUsers(os.Getpid())
 	var left []string
@@ -147,8 +148,8 @@ func joined(found []signature) string {
 // node is where a device's node lies below the root.
 func (s *Site) node(d *block.Device) string { return s.at(d.Path) }
 
-// exclusive opens a device that nobody else holds: the kernel refuses one that is mounted, swap, or part of md, dm, btrfs or
-// a zpool, whatever this plimsoll knows of it.
+// exclusive opens a device that nobody else holds: the kernel refuses one that is mounted, swap, or
+// part of md, dm, btrfs or a zpool, whatever this plimsoll knows of it.
 func (s *Site) exclusive(d *block.Device, flags int) (*os.File, error) {
 	f, err := os.OpenFile(s.node(d), flags|os.O_EXCL|syscall.O_CLOEXEC, 0)
 	switch {
@@ -160,5 +161,6 @@ func (s *Site) exclusive(d *block.Device, flags int) (*os.File, error) {
 	return f, err
 }
 
-// unseen says that the machine could not be looked at well enough to know, in contrast to a refusal.
+// unseen says that the machine could not be looked at well enough to know, in contrast to a
+// refusal.
 func unseen(err error) bool { return errors.Is(err, errUnseen) || errors.Is(err, sys.ErrNotFound) }

@@ -20,7 +20,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// bench are real block devices, loop devices over sparse files, that a made-up /sys gives serial numbers S0, S1, ….
+// bench are real block devices, loop devices over sparse files, that a made-up /sys gives serial
+// numbers S0, S1, ….
 type bench struct {
 	*Site
 	t     testing.TB
@@ -91,7 +92,8 @@ func (b *bench) sum() string {
 	return string(out)
 }
 
-// What the review's discs carried, which passed as blank: each is refused, and nothing on it changes.
+// What the review's discs carried, which passed as blank: each is refused, and nothing on it
+// changes.
 func TestNotBlank(t *testing.T) {
 	for name, c := range map[string]struct{ make, want string }{
 		"blank":                      {"", ""},
@@ -149,7 +151,8 @@ func TestEraseNeedsTheDeviceAlone(t *testing.T) {
 	}
 	b.sh("umount " + dir)
 
-	// It comes into use between the look and the erasing: the tree in hand does not know, the kernel does.
+	// It comes into use between the look and the erasing: the tree in hand does not know, the
+	// kernel does.
 	stale := b.now()
 	b.sh("mount -o ro $d " + dir)
 	if err := stale.erase(t.Context(), "@S0"); err == nil || !strings.Contains(err.Error(), "in use") || b.sum() != before {
@@ -288,7 +291,8 @@ func (d device) ReadAt(p []byte, at int64) (int, error) {
 	return len(p), nil
 }
 
-// Old data in one piece of two parts is always found; a little of it with the odds that docs/safety.md states.
+// Old data in one piece of two parts is always found; a little of it with the odds that
+// docs/safety.md states.
 func TestOdds(t *testing.T) {
 	const size = 3 << 40
 	part := int64(size / samples)
@@ -342,7 +346,8 @@ func FuzzMarks(f *testing.F) {
 	})
 }
 
-// What teardown leaves between the ends of its members does not stand in the next apply's way, unless somebody wrote to it.
+// What teardown leaves between the ends of its members does not stand in the next apply's way,
+// unless somebody wrote to it.
 func TestReleased(t *testing.T) {
 	b := built(t)
 	b.sh("dd if=/dev/urandom of=$d bs=1M seek=4 count=8 conv=notrunc,fsync")

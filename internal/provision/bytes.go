@@ -16,22 +16,25 @@ import (
 )
 
 const (
-	// edge is how much at each end of a volume must be zero: partition tables and nearly all superblocks lie there, and what
-	// begins a partition at 1 MiB.
+	// edge is how much at each end of a volume must be zero: partition tables and nearly all
+	// superblocks lie there, and what begins a partition at 1 MiB.
 	edge = 2 * units.MiB
-	// samples of sampleSize are read between the ends, one at a random place in each of as many equal parts of the volume.
+	// samples of sampleSize are read between the ends, one at a random place in each of as many
+	// equal parts of the volume.
 	//
-	// Old data in one piece of at least two parts' length (1.5 GiB on 3 TiB) is always found. Data that is scattered over a
-	// share x of the volume is missed with a probability of (1-x)^4096: 10 GiB on 3 TiB, 1.6 in a million; 1 GiB, 26 %.
+	// Old data in one piece of at least two parts' length (1.5 GiB on 3 TiB) is always found. Data
+	// that is scattered over a share x of the volume is missed with a probability of (1-x)^4096: 10
+	// GiB on 3 TiB, 1.6 in a million; 1 GiB, 26 %.
 	samples    = 4096
 	sampleSize = 4 * units.KiB
 	// readers are how many samples are in flight: 16 hide the latency of a network volume.
 	readers = 16
 )
 
-// landmarks are where copies of superblocks lie when the first one is gone: ext4's in groups 1, 3, 5, 7 and 9 for blocks of 1
-// and 4 KiB (ext4 disk layout, sparse_super), btrfs's at 64 MiB and 256 GiB (btrfs on-disk format), and, as shares of the
-// volume, XFS's allocation groups, of which mkfs.xfs makes four on a drive of less than 4 TiB (xfsprogs mkfs, calc_default_ag_geometry).
+// landmarks are where copies of superblocks lie when the first one is gone: ext4's in groups 1, 3,
+// 5, 7 and 9 for blocks of 1 and 4 KiB (ext4 disk layout, sparse_super), btrfs's at 64 MiB and 256
+// GiB (btrfs on-disk format), and, as shares of the volume, XFS's allocation groups, of which
+// mkfs.xfs makes four on a drive of less than 4 TiB (xfsprogs mkfs, calc_default_ag_geometry).
 func landmarks(size int64) []int64 {
 	const group, little = 128 << 20, 8192 << 10
 	all := []int64{64 << 20, 256 << 30, size / 4, size / 2, size / 4 * 3}
@@ -44,8 +47,8 @@ func landmarks(size int64) []int64 {
 	return slices.DeleteFunc(all, func(at int64) bool { return at+int64(sampleSize) > size })
 }
 
-// firstByte is where the first byte that is not zero was found, -1 when none was: in the first and last 2 MiB, and, between
-// them, at landmarks and at samples.
+// firstByte is where the first byte that is not zero was found, -1 when none was: in the first and
+// last 2 MiB, and, between them, at landmarks and at samples.
 func firstByte(ctx context.Context, r io.ReaderAt, size int64, between bool) (int64, error) {
 	if size <= 0 {
 		return -1, errors.New("its size is not known")
@@ -64,8 +67,8 @@ func firstByte(ctx context.Context, r io.ReaderAt, size int64, between bool) (in
 // small is up to where a volume is read whole: that is no more work than the samples would be.
 const small = 256 * units.MiB
 
-// places are where samples are read: at landmarks, and at a random place in each part of the volume. A seed gives the same ones
-// again. A small volume is read whole.
+// places are where samples are read: at landmarks, and at a random place in each part of the
+// volume. A seed gives the same ones again. A small volume is read whole.
 func places(size int64, seed uint64) []span {
 	if size <= int64(small) {
 		var whole []span

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// family is a distribution's: how its packages are called and installed (os-release(5), ID and ID_LIKE).
+// family is a distribution's: how its packages are called and installed (os-release(5), ID and
+// ID_LIKE).
 type family struct {
 	ids     []string
 	install string
@@ -21,13 +22,15 @@ var families = []family{
 	{[]string{"alpine"}, "apk add", map[string]string{"sgdisk": "sgdisk"}},
 }
 
-// packageOf is the package of each program that provisioning starts, as Debian and the RPM distributions call it.
+// packageOf is the package of each program that provisioning starts, as Debian and the RPM
+// distributions call it.
 var packageOf = map[string]string{
 	"sgdisk": "gdisk", "mkfs.xfs": "xfsprogs", "mkfs.ext4": "e2fsprogs", "mdadm": "mdadm", "blkid": "util-linux", "wipefs": "util-linux",
 	"pvcreate": "lvm2", "vgcreate": "lvm2", "lvcreate": "lvm2",
 }
 
-// install is the command that installs a program on this distribution; the package's name alone where the distribution is not known.
+// install is the command that installs a program on this distribution; the package's name alone
+// where the distribution is not known.
 func (s *Site) install(program string) string {
 	name := packageOf[program]
 	if name == "" {
@@ -59,8 +62,8 @@ func (s *Site) distribution() []string {
 	return ids
 }
 
-// renewal is the command that makes the initramfs anew; nil where there is none. Debian's update-initramfs comes first: with
-// dracut installed Debian has only the latter.
+// renewal is the command that makes the initramfs anew; nil where there is none. Debian's
+// update-initramfs comes first: with dracut installed Debian has only the latter.
 func (s *Site) renewal(has func(string) bool) []string {
 	switch {
 	case program(has, "update-initramfs") != "":
@@ -71,8 +74,8 @@ func (s *Site) renewal(has func(string) bool) []string {
 	return nil
 }
 
-// relabel gives files the SELinux label of their place, where SELinux is on: the root of a new filesystem has none, and
-// confined services may not use it (restorecon(8)).
+// relabel gives files the SELinux label of their place, where SELinux is on: the root of a new
+// filesystem has none, and confined services may not use it (restorecon(8)).
 func (p *planner) relabel(paths ...string) []Action {
 	if !p.has("/sys/fs/selinux/enforce") || p.program("restorecon") == "" {
 		return nil

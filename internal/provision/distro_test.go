@@ -8,7 +8,8 @@ import (
 	"plimsoll/internal/sys"
 )
 
-// A machine like Amazon Linux 2023: dracut, /etc/mdadm.conf, SELinux, systemd, and RPM's package names.
+// A machine like Amazon Linux 2023: dracut, /etc/mdadm.conf, SELinux, systemd, and RPM's package
+// names.
 func amazon(more map[string]string) *sys.Machine {
 	files := map[string]string{
 		"etc/os-release": "NAME=\"Amazon Linux\"\nID=\"amzn\"\nID_LIKE=\"fedora\"\n", "sys/fs/selinux/enforce": "1",

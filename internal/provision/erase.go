@@ -15,11 +15,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tableSize holds a GPT of 128 entries, its header and the protective MBR, in sectors of up to 4 KiB.
+// tableSize holds a GPT of 128 entries, its header and the protective MBR, in sectors of up to 4
+// KiB.
 const tableSize = 24 << 10
 
-// zero zeroes both ends of a member, where they carry what apply has put there, its mark last. What came onto it since is not
-// apply's to take: then the member stays as it is.
+// zero zeroes both ends of a member, where they carry what apply has put there, its mark last. What
+// came onto it since is not apply's to take: then the member stays as it is.
 func (s *state) zero(ref string) error {
 	d, err := s.device(ref)
 	if whole, part := strings.CutSuffix(ref, ":1"); part && errors.Is(err, errGone) {
@@ -129,8 +130,9 @@ func (s *state) reread(f *os.File, d *block.Device) {
 	}
 }
 
-// erase takes away what --destroy has given up. The device is opened exclusively first, is looked at again, and is wiped
-// through that handle, which keeps every other user away until the last byte is on it.
+// erase takes away what --destroy has given up. The device is opened exclusively first, is looked
+// at again, and is wiped through that handle, which keeps every other user away until the last byte
+// is on it.
 func (s *state) erase(ctx context.Context, ref string) error {
 	d, err := s.device(ref)
 	if err != nil {

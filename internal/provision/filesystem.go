@@ -12,14 +12,15 @@ import (
 	"plimsoll/internal/units"
 )
 
-// logUnit is the most that XFS's log is padded to. A log write is rounded up to the log's stripe unit, and mkfs.xfs takes that
-// from su up to 256 KiB: then an 8 KiB commit can write 256 KiB of log. 32 KiB is what mkfs.xfs itself falls back to above.
+// logUnit is the most that XFS's log is padded to. A log write is rounded up to the log's stripe
+// unit, and mkfs.xfs takes that from su up to 256 KiB: then an 8 KiB commit can write 256 KiB of
+// log. 32 KiB is what mkfs.xfs itself falls back to above.
 const logUnit = 32 * units.KiB
 
 // Arithmetic is how the filesystem's geometry follows from the array's, for people.
 func (w *Work) Arithmetic() string {
 	want := w.Want
-	if !striped(want.Level) {
+	if !want.Level.Striped() {
 		return ""
 	}
 	n := len(w.Members)
@@ -52,15 +53,16 @@ func (w *Work) mkfs(uuid string) {
 	var argv []string
 	switch want.FS {
 	case "xfs":
-		// -f: nothing of ours or others' is on what was created two steps ago, but old bytes may look like a filesystem.
+		// -f: nothing of ours or others' is on what was created two steps ago, but old bytes may
+		// look like a filesystem.
 		argv = []string{"mkfs.xfs", "-q", "-f", "-m", "uuid=" + uuid}
-		if striped(want.Level) {
+		if want.Level.Striped() {
 			argv = append(argv, "-d", fmt.Sprintf("su=%s,sw=%d", short(want.Chunk), want.Data), "-l", "su="+short(min(want.Chunk, logUnit)))
 			st.Title += fmt.Sprintf(", su=%s,sw=%d", short(want.Chunk), want.Data)
 		}
 	case "ext4":
 		extended := []string{}
-		if striped(want.Level) {
+		if want.Level.Striped() {
 			extended = append(extended, fmt.Sprintf("stride=%d,stripe_width=%d", blocks, blocks*uint64(want.Data)))
 			st.Title += fmt.Sprintf(", stride=%d, stripe_width=%d", blocks, blocks*uint64(want.Data))
 		}

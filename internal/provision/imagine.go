@@ -11,8 +11,9 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Imagine plans for volumes that are not there, on a laptop or before they are bought: the steps are those that Plan will find
-// when they are, with placeholders for serial numbers that are not declared. Files are named as on the machine that it runs on.
+// Imagine plans for volumes that are not there, on a laptop or before they are bought: the steps
+// are those that Plan will find when they are, with placeholders for serial numbers that are not
+// declared. Files are named as on the machine that it runs on.
 func (s *Site) Imagine(decl *topology.Declaration) (*Plan, error) {
 	if len(decl.Arrays) == 0 {
 		return nil, fmt.Errorf("%s: no arrays are declared: there is nothing to build", decl.Name)

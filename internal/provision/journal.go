@@ -54,7 +54,8 @@ func (b *BrokenJournal) Error() string {
 
 func (b *BrokenJournal) Unwrap() error { return b.Err }
 
-// Journals are what plimsoll has made on this machine, or begun to, oldest first, and the journals that make no sense.
+// Journals are what plimsoll has made on this machine, or begun to, oldest first, and the journals
+// that make no sense.
 func (s *Site) Journals() (all []*Work, broken []*BrokenJournal, err error) {
 	entries, err := os.ReadDir(s.Journal)
 	if errors.Is(err, fs.ErrNotExist) {

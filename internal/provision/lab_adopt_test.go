@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// A runbook that was followed by hand builds what is declared; what was so made, and an array under LVM that was made as the
-// seeds do it, are adopted and taken down without a trace, but not with a member too few, nor while somebody uses them.
+// A runbook that was followed by hand builds what is declared; what was so made, and an array under
+// LVM that was made as the seeds do it, are adopted and taken down without a trace, but not with a
+// member too few, nor while somebody uses them.
 func TestLabRunbookAndAdopt(t *testing.T) {
 	g := start(t, "  - {name: a, count: 4, size: 96MiB}\n  - {name: b, count: 2, size: 40MiB}\n")
 	g.ok("echo >> /etc/fstab") // its last line has an end now: a runbook does not take that back
@@ -40,7 +41,8 @@ mkfs.ext4 -q /dev/mine/x; mkdir -p /srv/x; echo '/dev/mine/x /srv/x ext4 default
 	g.same(before)
 }
 
-// A failed member is replaced, and one that is healthy, while the array is used; then all goes without a trace.
+// A failed member is replaced, and one that is healthy, while the array is used; then all goes
+// without a trace.
 func TestLabReplace(t *testing.T) {
 	g := start(t, "  - {name: a, count: 4, size: 48MiB}\n")
 	before := g.ok(etc)

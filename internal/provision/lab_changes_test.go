@@ -53,8 +53,9 @@ func (g *guest) sum(volume string) []byte {
 	return h.Sum(nil)
 }
 
-// Whatever a user has done to what apply made, teardown names it and touches nothing, neither volumes nor journals nor /etc. With
-// the change taken back, or given up by --destroy, it goes without a trace.
+// Whatever a user has done to what apply made, teardown names it and touches nothing, neither
+// volumes nor journals nor /etc. With the change taken back, or given up by --destroy, it goes
+// without a trace.
 func TestLabChangesBeforeTeardown(t *testing.T) {
 	g := start(t, "  - {name: a, count: 2, size: 32MiB}\n  - {name: v, count: 2, size: 36MiB}\n  - {name: n, count: 2, size: 40MiB}\n  - {name: s, count: 1, size: 44MiB}\n  - {name: x, count: 1, size: 32MiB}\n")
 	before := g.ok(etc)

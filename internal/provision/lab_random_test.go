@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// content is something that a disc $d can carry or be used for. Free says that it is blank for all that; both, that it takes the disc $e, too.
+// content is something that a disc $d can carry or be used for. Free says that it is blank for all
+// that; both, that it takes the disc $e, too.
 type content struct {
 	name, make, undo string
 	free, both       bool
@@ -76,8 +77,9 @@ func topologies() int {
 	return 12
 }
 
-// Random contents on six discs, a random array declared over some of them, by serial or by count: what plan promises apply keeps;
-// nothing is built on a disc that carries or serves anything; and no disc that is refused or not asked for changes by a byte.
+// Random contents on six discs, a random array declared over some of them, by serial or by count:
+// what plan promises apply keeps; nothing is built on a disc that carries or serves anything; and
+// no disc that is refused or not asked for changes by a byte.
 func TestLabRandomTopologies(t *testing.T) {
 	if n := len(contents()); n != 40 {
 		t.Fatalf("%d kinds", n)
@@ -157,7 +159,8 @@ rm -f /keep/plimsoll/released.json; true`)
 	return applied.Code == 0
 }
 
-// furnish draws what each disc carries. Every other disc is blank, so that some arrays can be built.
+// furnish draws what each disc carries. Every other disc is blank, so that some arrays can be
+// built.
 func (g *guest) furnish(random *rand.Rand) ([]disc, string) {
 	all := contents()
 	discs := make([]disc, 6)
@@ -180,7 +183,8 @@ func (g *guest) furnish(random *rand.Rand) ([]disc, string) {
 	return discs, script.String()
 }
 
-// declareRandom declares an array over some discs, by serial, or over as many as are free, by count (then chosen is nil).
+// declareRandom declares an array over some discs, by serial, or over as many as are free, by count
+// (then chosen is nil).
 func (g *guest) declareRandom(random *rand.Rand, discs []disc) (yaml string, chosen []bool) {
 	level := []string{"raid0", "raid1", "raid0, using: lvm", "raid0, partition: true"}[random.IntN(4)]
 	const form = "arrays:\n  - {name: t, level: %s, chunk: 64KiB, volumes: %s, filesystem: {type: ext4, mount: /srv/t}}\n"

@@ -13,8 +13,8 @@ import (
 	"plimsoll/internal/sys"
 )
 
-// Lines are lines that plimsoll keeps in a file of /etc between two marks, so that they can be taken out again and the file
-// be as it was, byte for byte.
+// Lines are lines that plimsoll keeps in a file of /etc between two marks, so that they can be
+// taken out again and the file be as it was, byte for byte.
 type Lines struct {
 	File string `json:"file"` // /etc/fstab
 	Name string `json:"name"` // of the array
@@ -62,7 +62,8 @@ func own(file []byte, exists bool) bool {
 
 func firstLine(file []byte) (first []byte) { first, _, _ = bytes.Cut(file, []byte("\n")); return first }
 
-// find is where the block begins and ends, the text in it, and how it was put in; begin is -1 when it is not there.
+// find is where the block begins and ends, the text in it, and how it was put in; begin is -1 when
+// it is not there.
 func (l *Lines) find(file []byte) (begin, end int, text []byte, how string) {
 	for _, how := range []string{plain, unended, ownFile} {
 		head := []byte(l.line(how))
@@ -81,8 +82,8 @@ func (l *Lines) find(file []byte) (begin, end int, text []byte, how string) {
 	return -1, -1, nil, ""
 }
 
-// foreign are the lines between the marks that apply did not write. A line of apply's own to which options were added is still
-// its own. Where the end mark is gone, all that follows may be others'.
+// foreign are the lines between the marks that apply did not write. A line of apply's own to which
+// options were added is still its own. Where the end mark is gone, all that follows may be others'.
 func (l *Lines) foreign(file []byte) []string {
 	if l.Bare {
 		return nil
@@ -123,7 +124,8 @@ func (l *Lines) added(file []byte, exists bool) ([]byte, error) {
 	return append(bytes.Clone(file), l.block(plain)...), nil
 }
 
-// cut is the file without the block; remove says that the file was made for it and nothing else is in it.
+// cut is the file without the block; remove says that the file was made for it and nothing else is
+// in it.
 func (l *Lines) cut(file []byte) (rest []byte, remove bool, err error) {
 	if l.Bare {
 		return l.cutBare(file), false, nil
@@ -195,7 +197,8 @@ func (s *Site) read(file string) (data []byte, exists bool, err error) {
 	return data, err == nil, err
 }
 
-// replace writes a file of /etc, which may be a link to where it really is, and keeps its mode and owner.
+// replace writes a file of /etc, which may be a link to where it really is, and keeps its mode and
+// owner.
 func (s *Site) replace(file string, data []byte) error {
 	name := s.at(file)
 	if target, err := filepath.EvalSymlinks(name); err == nil {

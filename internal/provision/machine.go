@@ -13,7 +13,6 @@ import (
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/sys"
-	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
 
@@ -327,11 +326,6 @@ func (s *state) owned(c Cond) (bool, error) {
 	}
 	same := func(want string, have uint32, form string) bool { return want == "" || fmt.Sprintf(form, have) == want }
 	return ok && same(uid, st.Uid, "%d") && same(gid, st.Gid, "%d") && same(mode, st.Mode&0o7777, "%04o"), nil
-}
-
-// mirrored says whether there are copies or parity to bring into agreement.
-func mirrored(l topology.Level) bool {
-	return slices.Contains([]topology.Level{topology.RAID1, topology.RAID10, topology.RAID5, topology.RAID6}, l)
 }
 
 func (s *state) synced(ctx context.Context) (bool, error) {

@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// A mark is what shows that the bytes at the ends of a member are apply's: an md superblock, partition table or filesystem
-// with the identifier that apply drew, or LVM's header over metadata of apply's group. It is erased last of all, so that an undo
-// that was cut short finds it again. Offsets are those of the formats' documentation.
+// A mark is what shows that the bytes at the ends of a member are apply's: an md superblock,
+// partition table or filesystem with the identifier that apply drew, or LVM's header over metadata
+// of apply's group. It is erased last of all, so that an undo that was cut short finds it again.
+// Offsets are those of the formats' documentation.
 
 // mark is where the mark of a member lies in its first bytes; ok is false when it is not there.
 func (w *Work) mark(ref string, head []byte) (span, bool) {
@@ -34,7 +35,8 @@ func (s span) of(head []byte) []byte {
 	return head[s.at : s.at+s.n]
 }
 
-// mdMark finds a superblock of version 1.2 (linux/raid/md_p.h struct mdp_superblock_1: magic, then set_uuid at 16).
+// mdMark finds a superblock of version 1.2 (linux/raid/md_p.h struct mdp_superblock_1: magic, then
+// set_uuid at 16).
 func mdMark(head []byte, uuid string) (span, bool) {
 	where := span{4096, 4096}
 	sb := where.of(head)
@@ -43,9 +45,9 @@ func mdMark(head []byte, uuid string) (span, bool) {
 	return where, ok
 }
 
-// tableMark finds a GPT header (UEFI 2.10, 5.3.2: signature, then the disk's GUID at 56, the first three fields of it
-// little-endian) in the second sector of 512 or 4096 bytes. A protective MBR with nothing in that sector is a table that sgdisk was
-// cut short of writing.
+// tableMark finds a GPT header (UEFI 2.10, 5.3.2: signature, then the disk's GUID at 56, the first
+// three fields of it little-endian) in the second sector of 512 or 4096 bytes. A protective MBR
+// with nothing in that sector is a table that sgdisk was cut short of writing.
 func tableMark(head []byte, guid string) (span, bool) {
 	id, err := hex.DecodeString(bare(guid))
 	if err != nil || len(id) != 16 {
@@ -67,8 +69,9 @@ func tableMark(head []byte, guid string) (span, bool) {
 	return span{}, false
 }
 
-// lvmMark finds the header of LVM's metadata area at 4 KiB (lib/format_text/layout.h struct mda_header: a checksum, then the magic)
-// without a label in the second sector, which pvremove takes away, and over no metadata or that of apply's group.
+// lvmMark finds the header of LVM's metadata area at 4 KiB (lib/format_text/layout.h struct
+// mda_header: a checksum, then the magic) without a label in the second sector, which pvremove
+// takes away, and over no metadata or that of apply's group.
 func lvmMark(head []byte, group string) (span, bool) {
 	where := span{4096, 512}
 	h, text := where.of(head), span{4096 + 512, 256}.of(head)
@@ -78,8 +81,8 @@ func lvmMark(head []byte, group string) (span, bool) {
 	return where, ok
 }
 
-// filesystemMark finds a superblock of XFS (fs/xfs/libxfs/xfs_format.h: sb_uuid at 32) or ext4 (s_magic at 56 of the
-// superblock at 1024, s_uuid at 104).
+// filesystemMark finds a superblock of XFS (fs/xfs/libxfs/xfs_format.h: sb_uuid at 32) or ext4
+// (s_magic at 56 of the superblock at 1024, s_uuid at 104).
 func filesystemMark(head []byte, uuid string) (span, bool) {
 	id, err := hex.DecodeString(bare(uuid))
 	if err != nil || len(id) != 16 {

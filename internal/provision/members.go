@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -140,7 +141,8 @@ func alike(a, b units.Bytes) bool {
 	return hi-lo <= lo/100
 }
 
-// any finds unused volumes by description. When there are more than all arrays want, which ones is not plimsoll's to choose.
+// any finds unused volumes by description. When there are more than all arrays want, which ones is
+// not plimsoll's to choose.
 func (p *planner) any(wanted []topology.DeclaredVolume, chosen []*block.Device) ([]*block.Device, error) {
 	like := wanted[0]
 	if like.Size == 0 && like.Model == "" {
@@ -175,8 +177,7 @@ func (p *planner) any(wanted []topology.DeclaredVolume, chosen []*block.Device) 
 func (p *planner) unused(like topology.DeclaredVolume) []*block.Device {
 	var found []*block.Device
 	for _, d := range p.tree.Devices {
-		ebs := strings.Contains(d.Model, "Elastic Block Store")
-		local := strings.Contains(d.Model, "Instance Storage")
+		ebs, local := cloud.IsEBS(d.Model), cloud.IsInstanceStore(d.Model)
 		cloud := slices.Contains([]string{"gp2", "gp3", "io1", "io2", "st1", "sc1"}, like.Type)
 		switch {
 		case d.Kind != block.Disk || d.Size == 0 || identity(d) == "" || len(occupied(p.tree, d)) > 0 && p.destroy[d.Name] == "":
@@ -228,7 +229,7 @@ func (p *planner) equal(d *topology.DeclaredArray, chosen []*block.Device) error
 			return fmt.Errorf("mixed drives: of %s and %s one is rotational", identity(a), identity(b))
 		case a.Queue.Logical != b.Queue.Logical:
 			return fmt.Errorf("mixed sectors: %s has %v, %s has %v", identity(a), a.Queue.Logical, identity(b), b.Queue.Logical)
-		case strings.Contains(a.Model, "Instance Storage") != strings.Contains(b.Model, "Instance Storage"):
+		case cloud.IsInstanceStore(a.Model) != cloud.IsInstanceStore(b.Model):
 			return fmt.Errorf("mixed drives: of %s and %s one is local and is lost when the instance stops", identity(a), identity(b))
 		}
 	}
@@ -240,8 +241,8 @@ func (p *planner) equal(d *topology.DeclaredArray, chosen []*block.Device) error
 	return nil
 }
 
-// free refuses volumes that are not blank, by the same check that apply makes. Of one that is named to be destroyed only its
-// users stand in the way.
+// free refuses volumes that are not blank, by the same check that apply makes. Of one that is named
+// to be destroyed only its users stand in the way.
 func (p *planner) free(ctx context.Context, w *Work, chosen []*block.Device) error {
 	var refs []string
 	for _, d := range chosen {
@@ -265,7 +266,8 @@ func (p *planner) free(ctx context.Context, w *Work, chosen []*block.Device) err
 	return nil
 }
 
-// idle refuses to destroy what is in use. An md array of volumes that are all to be destroyed is stopped.
+// idle refuses to destroy what is in use. An md array of volumes that are all to be destroyed is
+// stopped.
 func (p *planner) idle(d *block.Device) error {
 	for _, name := range append([]string{d.Name}, d.Partitions...) {
 		dev := p.tree.Devices[name]

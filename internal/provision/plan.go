@@ -29,8 +29,8 @@ type planner struct {
 	imagined bool // the volumes are not there, and the machine may be another
 }
 
-// Plan says what apply would do. Destroy names devices, with their serials, whose content may be lost. Its errors say
-// what to change, in the file or on the machine.
+// Plan says what apply would do. Destroy names devices, with their serials, whose content may be
+// lost. Its errors say what to change, in the file or on the machine.
 func (s *Site) Plan(ctx context.Context, decl *topology.Declaration, destroy map[string]string) (*Plan, error) {
 	tree, err := block.Read(s.Machine)
 	if err != nil {
@@ -44,7 +44,8 @@ func (s *Site) Plan(ctx context.Context, decl *topology.Declaration, destroy map
 	if err != nil {
 		return nil, err
 	}
-	// An apply that came no further than refusing a volume has left nothing to go on from: it is planned anew.
+	// An apply that came no further than refusing a volume has left nothing to go on from: it is
+	// planned anew.
 	begun := map[string]time.Time{}
 	journals = slices.DeleteFunc(journals, func(w *Work) bool {
 		if w.untouched() {

@@ -1,11 +1,13 @@
 // Package provision builds arrays from bare volumes, checks them and takes them down again.
 //
-// A plan is data: for each array a list of steps, each with what it does, what it touches, how one sees that it is in place and
-// how it is undone. Before a step begins and after it is done the array's journal is written, so that whatever ends plimsoll
-// (Ctrl-C, a failing mkfs, a power cut), the next apply knows where it stands: a step that is done and in place is left
-// alone, one that was begun is undone, by its own undo, and done again. Nothing can be lost by that, for nothing is put on an
-// array before its last step but one. Teardown reads only the journals and undoes newest first; every undo looks first
-// whether there is anything of ours to undo, so it too can be cut and run again.
+// A plan is data: for each array a list of steps, each with what it does, what it touches, how one
+// sees that it is in place and how it is undone. Before a step begins and after it is done the
+// array's journal is written, so that whatever ends plimsoll (Ctrl-C, a failing mkfs, a power cut),
+// the next apply knows where it stands: a step that is done and in place is left alone, one that
+// was begun is undone, by its own undo, and done again. Nothing can be lost by that, for nothing is
+// put on an array before its last step but one. Teardown reads only the journals and undoes newest
+// first; every undo looks first whether there is anything of ours to undo, so it too can be cut and
+// run again.
 //
 // Volumes are named by serial number everywhere: kernel names change between boots.
 package provision
@@ -30,7 +32,8 @@ type Site struct {
 	Root string
 	// Journal is the directory with a journal for each array that plimsoll has made.
 	Journal string
-	// UUID draws the identifiers of arrays and filesystems: 36 characters of lower-case hex and hyphens.
+	// UUID draws the identifiers of arrays and filesystems: 36 characters of lower-case hex and
+	// hyphens.
 	UUID func() string
 	// Emit is called with what happens, in order. May be nil.
 	Emit func(Event)
@@ -91,7 +94,8 @@ const (
 type Plan struct {
 	File   string  `json:"file,omitempty"`
 	Arrays []*Work `json:"arrays"`
-	// Initramfs is the command that renews the initramfs, once, after the last array; nil where nothing is to renew.
+	// Initramfs is the command that renews the initramfs, once, after the last array; nil where
+	// nothing is to renew.
 	Initramfs []string `json:"initramfs,omitempty"`
 	Notes     []string `json:"notes,omitempty"`
 }
@@ -117,16 +121,19 @@ type Work struct {
 	Want    Want     `json:"want"`
 	Members []Member `json:"members"`
 	Steps   []Step   `json:"steps"`
-	// Found is true for an array that was there, as declared, before plimsoll: there is nothing to do, and no journal.
+	// Found is true for an array that was there, as declared, before plimsoll: there is nothing to
+	// do, and no journal.
 	Found bool `json:"found,omitempty"`
-	// Adopted is the device of an array that others have made, and that teardown --adopt takes down.
+	// Adopted is the device of an array that others have made, and that teardown --adopt takes
+	// down.
 	Adopted string    `json:"adopted,omitempty"`
 	Started time.Time `json:"started,omitzero"`
 	// Undoing is true once teardown has undone something.
 	Undoing bool `json:"teardown_begun,omitempty"`
 	// Replacing is a member that is being replaced.
 	Replacing *Replacement `json:"replacing,omitempty"`
-	// InitramfsStale is true while the initramfs has not been renewed since lines were put into mdadm.conf or taken out.
+	// InitramfsStale is true while the initramfs has not been renewed since lines were put into
+	// mdadm.conf or taken out.
 	InitramfsStale bool `json:"initramfs_stale,omitempty"`
 
 	given   []Obstacle      // what --destroy has given up for this teardown
@@ -151,7 +158,8 @@ type Want struct {
 	Owner     string         `json:"owner,omitempty"`
 	Mode      string         `json:"mode,omitempty"`
 	ByLabel   bool           `json:"by_label,omitempty"`
-	// Volumes are the selectors, sorted: a plan made from the same selectors keeps the members of the journal.
+	// Volumes are the selectors, sorted: a plan made from the same selectors keeps the members of
+	// the journal.
 	Volumes string `json:"volumes"`
 }
 
@@ -182,7 +190,8 @@ type Step struct {
 	// Check holds when the step is in place; without one the journal's word is taken.
 	Check []Cond   `json:"check,omitempty"`
 	Do    []Action `json:"do,omitempty"`
-	// Undo may be run whatever was done of Do, and again. It is empty where undoing other steps takes this one along.
+	// Undo may be run whatever was done of Do, and again. It is empty where undoing other steps
+	// takes this one along.
 	Undo []Action `json:"undo,omitempty"`
 	// Again brings back what a reboot takes away: an array that did not assemble, a mount.
 	Again []Action  `json:"restore,omitempty"`
@@ -191,14 +200,17 @@ type Step struct {
 	Ended time.Time `json:"ended,omitzero"`
 }
 
-// Action is one command, or one thing that plimsoll does itself. One of Run, Blank, Erase, Zero, Stop, Add, Cut and Await is set.
+// Action is one command, or one thing that plimsoll does itself. One of Run, Blank, Erase, Zero,
+// Stop, Add, Cut and Await is set.
 type Action struct {
 	// If leaves the action out unless it holds.
 	If *Cond `json:"if,omitempty"`
-	// Run is a command. "@SERIAL" in it is a member's device, "@SERIAL:1" its partition, "@array" the top device.
+	// Run is a command. "@SERIAL" in it is a member's device, "@SERIAL:1" its partition, "@array"
+	// the top device.
 	Run []string `json:"run,omitempty"`
-	// Blank fails unless these members, "@SERIAL" or "@SERIAL:1", are blank. Erase wipes what --destroy has named. Zero zeroes
-	// both ends of members that carry what apply has put there, and of no others.
+	// Blank fails unless these members, "@SERIAL" or "@SERIAL:1", are blank. Erase wipes what
+	// --destroy has named. Zero zeroes both ends of members that carry what apply has put there,
+	// and of no others.
 	Blank []string `json:"blank,omitempty"`
 	Erase []string `json:"erase,omitempty"`
 	Zero  []string `json:"zero,omitempty"`
@@ -232,7 +244,8 @@ func (w *Work) Top() string {
 	return partitioned(w.Members[0].Path, w.Want.Partition)
 }
 
-// partitioned is a disk's first partition: names that end in a digit get a p (block/partitions/core.c).
+// partitioned is a disk's first partition: names that end in a digit get a p
+// (block/partitions/core.c).
 func partitioned(disk string, yes bool) string {
 	if !yes {
 		return disk
@@ -243,8 +256,8 @@ func partitioned(disk string, yes bool) string {
 	return disk + "1"
 }
 
-// Commands are what actions run, or sentences, with the names that devices had when it was planned. Commands that are
-// alike for each member are printed as one.
+// Commands are what actions run, or sentences, with the names that devices had when it was planned.
+// Commands that are alike for each member are printed as one.
 func (w *Work) Commands(all []Action) []string {
 	var lines []string
 	for i, a := range all {

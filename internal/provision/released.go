@@ -22,9 +22,9 @@ import (
 	"plimsoll/internal/units"
 )
 
-// released is what a member held between its ends when plimsoll had zeroed them: remains of an array that was taken down, which
-// nobody else has a claim to as long as they are the same. It is a digest of as many samples as a check for blankness reads,
-// at places that the seed gives.
+// released is what a member held between its ends when plimsoll had zeroed them: remains of an
+// array that was taken down, which nobody else has a claim to as long as they are the same. It is a
+// digest of as many samples as a check for blankness reads, at places that the seed gives.
 type released struct {
 	Array string      `json:"array"`
 	At    time.Time   `json:"at"`
@@ -36,7 +36,8 @@ type released struct {
 // releasedFile is beside the journals, and outlives them.
 func (s *Site) releasedFile() string { return filepath.Join(filepath.Dir(s.Journal), "released.json") }
 
-// allReleased are the records by member; none where they cannot be read: then remains count as somebody's data.
+// allReleased are the records by member; none where they cannot be read: then remains count as
+// somebody's data.
 func (s *Site) allReleased() map[string]released {
 	all := map[string]released{}
 	data, err := os.ReadFile(s.releasedFile())
@@ -75,7 +76,8 @@ func (s *Site) saveReleased(all map[string]released) error {
 	return sys.WriteFile(s.releasedFile(), append(data, '\n'), 0o600)
 }
 
-// asReleased says whether a member, the ends of which are zero, holds just what plimsoll left on it.
+// asReleased says whether a member, the ends of which are zero, holds just what plimsoll left on
+// it.
 func (s *Site) asReleased(ref string, f io.ReaderAt, size int64) bool {
 	one, ok := s.allReleased()[strings.TrimPrefix(ref, "@")]
 	if !ok || int64(one.Size) != size {

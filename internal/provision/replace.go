@@ -20,8 +20,9 @@ type Replacement struct {
 	From int `json:"from"`
 }
 
-// changed plans for an array that plimsoll has made and that is declared otherwise now. One member for another, on an array with
-// copies or parity, is replaced; anything else is refused with what would have to be done.
+// changed plans for an array that plimsoll has made and that is declared otherwise now. One member
+// for another, on an array with copies or parity, is replaced; anything else is refused with what
+// would have to be done.
 func (p *planner) changed(ctx context.Context, w *Work, want Want, d *topology.DeclaredArray) (*Work, error) {
 	rest := want
 	rest.Volumes = w.Want.Volumes
@@ -187,7 +188,8 @@ func (w *Work) replace(uuid func() string, old string, fresh *block.Device, volu
 	return &next
 }
 
-// renamed are steps with another serial number, and another GUID of its partition table, in all that they check, undo and restore.
+// renamed are steps with another serial number, and another GUID of its partition table, in all
+// that they check, undo and restore.
 func renamed(steps []Step, old, id, guid, newGUID string) []Step {
 	text := func(s string) string {
 		for _, part := range []string{"", ":1"} {
@@ -275,8 +277,8 @@ func (s *state) memberHolds(c Cond) (bool, error) {
 	return false, nil
 }
 
-// rebuilding says that the steps of a replacement are not done yet, and that a step before them looks at the new volume, which
-// is not what it will be.
+// rebuilding says that the steps of a replacement are not done yet, and that a step before them
+// looks at the new volume, which is not what it will be.
 func (w *Work) rebuilding(i int) bool {
 	return w.Replacing != nil && i < w.Replacing.From && slices.ContainsFunc(w.Steps[i].Check, func(c Cond) bool {
 		return strings.TrimSuffix(c.Of, ":1") == "@"+w.Replacing.New

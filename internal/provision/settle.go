@@ -61,13 +61,10 @@ func settle(d *topology.DeclaredArray) (Want, error) {
 	case topology.RAID0, topology.RAID5, topology.RAID6:
 	}
 	w.Data = topology.Array{Level: w.Level, Copies: w.Copies, Volumes: make([]topology.Volume, n)}.DataMembers()
-	if striped(w.Level) && w.Chunk == 0 {
-		w.Chunk = 512 * units.KiB // mdadm(8) --chunk
-		if w.Using == "lvm" {
-			w.Chunk = 64 * units.KiB // lvmcreate(8) --stripesize
-		}
+	if w.Level.Striped() && w.Chunk == 0 {
+		w.Chunk = topology.DefaultChunk(w.Using)
 	}
-	if striped(w.Level) && w.Chunk&(w.Chunk-1) != 0 && (w.Using == "lvm" || w.Level != topology.RAID0) {
+	if w.Level.Striped() && w.Chunk&(w.Chunk-1) != 0 && (w.Using == "lvm" || w.Level != topology.RAID0) {
 		return w, fmt.Errorf("chunk %v: want a power of two", w.Chunk)
 	}
 	if w.Clean && (w.Level == topology.RAID5 || w.Level == topology.RAID6) {
@@ -83,10 +80,6 @@ func settle(d *topology.DeclaredArray) (Want, error) {
 		}
 	}
 	return w, w.filesystem(d.Filesystem)
-}
-
-func striped(l topology.Level) bool {
-	return slices.Contains([]topology.Level{topology.RAID0, topology.RAID10, topology.RAID5, topology.RAID6}, l)
 }
 
 // filesystem takes over what is to be on the array.
@@ -108,7 +101,7 @@ func (w *Want) filesystem(f *topology.DeclaredFilesystem) error {
 	} else if w.Mount = path.Clean(f.Mount); !mountPoint.MatchString(w.Mount) {
 		return fmt.Errorf("mount %.60q: want a path of letters, digits and ._+@-", f.Mount)
 	}
-	if striped(w.Level) {
+	if w.Level.Striped() {
 		su, sw := cmp.Or(f.StripeUnit, w.Chunk), cmp.Or(f.StripeData, w.Data)
 		if su != w.Chunk || sw != w.Data {
 			return fmt.Errorf("su=%s,sw=%d does not fit: %s with chunk %v has %d data members, so su=%s,sw=%d; or leave them out", short(su), sw, w.Level, w.Chunk, w.Data, short(w.Chunk), w.Data)

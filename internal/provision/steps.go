@@ -13,7 +13,8 @@ import (
 // leastXFS is the smallest filesystem that mkfs.xfs makes (mkfs.xfs(8), 300 MB since 5.19).
 const leastXFS = 300 * units.MiB
 
-// leastStripedXFS leaves an allocation group, of which mkfs.xfs makes eight on a small stripe, room for the 64 MiB of its log.
+// leastStripedXFS leaves an allocation group, of which mkfs.xfs makes eight on a small stripe, room
+// for the 64 MiB of its log.
 const leastStripedXFS = 640 * units.MiB
 
 // Size is about what the array holds, metadata aside.
@@ -22,7 +23,7 @@ func (w *Work) Size() units.Bytes { return w.least() * units.Bytes(max(w.Want.Da
 // steps are all that is to be done for an array of blank volumes.
 func (p *planner) steps(ctx context.Context, w *Work) error {
 	least := leastXFS
-	if striped(w.Want.Level) {
+	if w.Want.Level.Striped() {
 		least = leastStripedXFS
 	}
 	if w.Want.FS == "xfs" && w.Size() < least && !p.imagined {
@@ -51,7 +52,7 @@ func (p *planner) steps(ctx context.Context, w *Work) error {
 	if w.Want.Mount != "" {
 		p.mount(w, owner)
 	}
-	if mirrored(w.Want.Level) && !w.Want.Clean {
+	if w.Want.Level.Redundant() && !w.Want.Clean {
 		w.Steps = append(w.Steps, Step{
 			Title: "wait until the copies agree; the array may be used meanwhile",
 			Check: []Cond{{Is: "synced"}},
@@ -96,8 +97,8 @@ func (w *Work) disks() []string {
 	return all
 }
 
-// blank erases what --destroy names, and checks that nothing is on the members. Whatever first writes to them begins with the
-// same check: days may lie between, where apply was cut short.
+// blank erases what --destroy names, and checks that nothing is on the members. Whatever first
+// writes to them begins with the same check: days may lie between, where apply was cut short.
 func (w *Work) blank() {
 	var erase []string
 	for _, m := range w.Members {
@@ -124,7 +125,8 @@ func count(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// partition puts one GPT partition on each volume. The table's GUID is ours, so that it is known again.
+// partition puts one GPT partition on each volume. The table's GUID is ours, so that it is known
+// again.
 func (w *Work) partition(uuid func() string) {
 	st := Step{
 		Title: fmt.Sprintf("partition %s: GPT, one partition from 1 MiB", count(len(w.Members), "volume", "volumes")), Touches: w.paths(),
@@ -145,7 +147,8 @@ func (w *Work) partition(uuid func() string) {
 	w.add(st)
 }
 
-// mdadm creates the md array. Its UUID is chosen here, so that it is known again whatever name it comes up by.
+// mdadm creates the md array. Its UUID is chosen here, so that it is known again whatever name it
+// comes up by.
 func (w *Work) mdadm(uuid string) {
 	hex := bare(uuid)
 	uuid = hex[:8] + ":" + hex[8:16] + ":" + hex[16:24] + ":" + hex[24:]
@@ -158,7 +161,7 @@ func (w *Work) mdadm(uuid string) {
 	if want.Level == topology.RAID10 {
 		argv = append(argv, fmt.Sprintf("--layout=n%d", want.Copies))
 	}
-	if striped(want.Level) {
+	if want.Level.Striped() {
 		argv = append(argv, "--chunk="+strings.ToUpper(short(want.Chunk)))
 		about += fmt.Sprintf(", chunk %v", want.Chunk)
 	}
@@ -180,7 +183,8 @@ func (w *Work) mdadm(uuid string) {
 	w.add(st)
 }
 
-// noBackup keeps LVM from leaving copies of its metadata in /etc/lvm; each physical volume has one anyway (lvm.conf(5), backup).
+// noBackup keeps LVM from leaving copies of its metadata in /etc/lvm; each physical volume has one
+// anyway (lvm.conf(5), backup).
 const noBackup = "backup/backup=0 backup/archive=0"
 
 // volumeGroup makes physical volumes, their group and the logical volume over all of it.
@@ -226,7 +230,7 @@ func (w *Work) volumeGroup() {
 	case topology.Single, topology.Linear, topology.NoLevel:
 		argv = append(argv, "--type", "linear")
 	}
-	if striped(want.Level) {
+	if want.Level.Striped() {
 		about += fmt.Sprintf(", stripe size %v", want.Chunk)
 	}
 	if want.Clean {

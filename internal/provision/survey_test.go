@@ -15,7 +15,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// built is a single volume on a real loop device with a real ext4 on it, as apply leaves it, and its journal.
+// built is a single volume on a real loop device with a real ext4 on it, as apply leaves it, and
+// its journal.
 func built(t *testing.T) *bench {
 	t.Helper()
 	b := loops(t, 1, 16*units.MiB)
@@ -42,7 +43,8 @@ func (b *bench) saved() *Work {
 	return all[0]
 }
 
-// A teardown that is refused has touched nothing: neither the volume, nor the journal's word that all is in place.
+// A teardown that is refused has touched nothing: neither the volume, nor the journal's word that
+// all is in place.
 func TestTeardownRefusedLeavesAllAsItWas(t *testing.T) {
 	b := built(t)
 	dir := t.TempDir()

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// Teardown undoes what the journals of the named arrays say was done, all of them without names, newest first, and nothing else.
-// First the whole stack of each is looked at: what apply did not make, or what is in use, is an *Obstructed error, and
-// nothing was touched, unless destroy names it. What fails is kept
-// in the journal; another Teardown goes on.
+// Teardown undoes what the journals of the named arrays say was done, all of them without names,
+// newest first, and nothing else. First the whole stack of each is looked at: what apply did not
+// make, or what is in use, is an *Obstructed error, and nothing was touched, unless destroy names
+// it. What fails is kept in the journal; another Teardown goes on.
 func (s *Site) Teardown(ctx context.Context, names []string, destroy GiveUp) error {
 	if _, err := os.Stat(s.Journal); errors.Is(err, os.ErrNotExist) && len(names) == 0 {
 		return nil
@@ -50,7 +50,8 @@ func (s *Site) Teardown(ctx context.Context, names []string, destroy GiveUp) err
 		}
 		down = append(down, w)
 	}
-	// Now that the arrays are gone: where mdadm.conf names none, Debian's update-initramfs puts those in that it finds on the drives.
+	// Now that the arrays are gone: where mdadm.conf names none, Debian's update-initramfs puts
+	// those in that it finds on the drives.
 	if err := s.renewInitramfs(ctx, down, s.renewal(s.has)); err != nil {
 		return err
 	}
@@ -72,7 +73,8 @@ func (s *Site) Clear(ctx context.Context, journals []*Work, destroy GiveUp) erro
 	return err
 }
 
-// clear surveys the arrays and returns what is given up; anything else that stands in the way is an error.
+// clear surveys the arrays and returns what is given up; anything else that stands in the way is an
+// error.
 func (s *Site) clear(ctx context.Context, journals []*Work, destroy GiveUp) ([]Obstacle, error) {
 	all, err := s.Survey(ctx, journals)
 	if err != nil {
@@ -140,8 +142,9 @@ type oneLine struct{ error }
 func (o oneLine) Error() string { return strings.ReplaceAll(o.error.Error(), "\n", ", ") }
 func (o oneLine) Unwrap() error { return o.error }
 
-// undo undoes one step. That teardown has begun is written once the first command that changes something is about to run and what it
-// does not undo is known: a refusal leaves the array as usable as it was.
+// undo undoes one step. That teardown has begun is written once the first command that changes
+// something is about to run and what it does not undo is known: a refusal leaves the array as
+// usable as it was.
 func (s *Site) undo(ctx context.Context, w *Work, i int) error {
 	st := &w.Steps[i]
 	emit := func(what What) {
@@ -161,7 +164,8 @@ func (s *Site) undo(ctx context.Context, w *Work, i int) error {
 	emit(Undoing)
 	if err := s.actions(ctx, w, st, st.Undo, true); err != nil {
 		if !undoing && !errors.Is(err, errGone) {
-			// The very first undo has failed. Where its step is whole all the same, as after "target is busy", nothing was undone.
+			// The very first undo has failed. Where its step is whole all the same, as after
+			// "target is busy", nothing was undone.
 			if missing, look := s.missing(ctx, w, st); look == nil && missing == "" && was == StepDone && len(st.Check) > 0 {
 				w.Undoing, st.State = false, was
 				err = errors.Join(err, s.save(w))

@@ -28,8 +28,9 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s: %s, wanted %s", d.What, d.Have, d.Want)
 }
 
-// Verify compares the machine with what is declared. No difference is a proof as far as it looked: array, members by serial
-// number, redundancy, filesystem and its geometry, mount, fstab, mdadm.conf and initramfs.
+// Verify compares the machine with what is declared. No difference is a proof as far as it looked:
+// array, members by serial number, redundancy, filesystem and its geometry, mount, fstab,
+// mdadm.conf and initramfs.
 func (s *Site) Verify(ctx context.Context, decl *topology.Declaration) ([]Difference, error) {
 	tree, err := block.Read(s.Machine)
 	if err != nil {
@@ -70,7 +71,8 @@ func (s *Site) Verify(ctx context.Context, decl *topology.Declaration) ([]Differ
 	return all, nil
 }
 
-// standing finds the array on the machine by the UUID of its journal or by its name; nil when it is not there.
+// standing finds the array on the machine by the UUID of its journal or by its name; nil when it is
+// not there.
 func (p *planner) standing(w *Work, d *topology.DeclaredArray) *block.Device {
 	if uuid := w.uuid(); uuid != "" {
 		if dev := mdBy(p.tree, uuid); dev != nil {
@@ -163,7 +165,7 @@ func (c *comparison) layout() {
 	case c.dev.MD != nil:
 		md := c.dev.MD
 		c.differ("level", string(want.Level), md.Level)
-		if striped(want.Level) {
+		if want.Level.Striped() {
 			c.differ("chunk", want.Chunk.String(), md.Chunk.String())
 		}
 		if want.Level == topology.RAID10 {
@@ -178,7 +180,7 @@ func (c *comparison) layout() {
 	case c.dev.LV != nil:
 		segment := map[topology.Level]string{topology.RAID0: cmp.Or(want.Segment, "striped"), topology.Single: "linear"}[want.Level]
 		c.differ("segment type", cmp.Or(segment, string(want.Level)), c.dev.LV.Segment)
-		if striped(want.Level) {
+		if want.Level.Striped() {
 			c.differ("stripe size", want.Chunk.String(), c.dev.LV.Chunk.String())
 		}
 	}
@@ -231,7 +233,7 @@ func (c *comparison) filesystem(ctx context.Context) error {
 	if uuid := c.w.filesystemUUID(); uuid != "" {
 		c.differ("filesystem UUID", uuid, tags["UUID"])
 	}
-	if all := c.tree.MountsOf(c.dev.Name); len(all) > 0 && striped(want.Level) && all[0].Known {
+	if all := c.tree.MountsOf(c.dev.Name); len(all) > 0 && want.Level.Striped() && all[0].Known {
 		c.differ("stripe unit (su)", want.Chunk.String(), all[0].StripeUnit.String())
 		c.differ("stripe width (su x sw)", (want.Chunk * units.Bytes(want.Data)).String(), all[0].StripeWide.String())
 	}
@@ -292,7 +294,8 @@ func (c *comparison) mounts(ctx context.Context) error {
 	return err
 }
 
-// foreignLines names what others have put between plimsoll's marks, where teardown would refuse to go.
+// foreignLines names what others have put between plimsoll's marks, where teardown would refuse to
+// go.
 func (c *comparison) foreignLines() {
 	for _, file := range []string{"/etc/fstab", "/etc/mdadm/mdadm.conf", "/etc/mdadm.conf"} {
 		for _, st := range c.w.Steps {

@@ -9,8 +9,9 @@ import (
 	"plimsoll/internal/text"
 )
 
-// Runbook prints a plan as commands to follow by hand: the steps that apply takes, each with how to check and how to undo it.
-// Format is sh, a script that stops at the first command or check that fails, or md.
+// Runbook prints a plan as commands to follow by hand: the steps that apply takes, each with how to
+// check and how to undo it. Format is sh, a script that stops at the first command or check that
+// fails, or md.
 func Runbook(w io.Writer, p *provision.Plan, format string) error {
 	var b strings.Builder
 	r := &runbook{out: &b, md: format == "md"}
@@ -137,7 +138,8 @@ func (r *runbook) array(a *provision.Work) {
 	}
 }
 
-// shell writes an array's actions and conditions as shell commands. Devices are variables, so that no kernel name is in them.
+// shell writes an array's actions and conditions as shell commands. Devices are variables, so that
+// no kernel name is in them.
 type shell struct{ *provision.Work }
 
 func (s *shell) name(i int) string {

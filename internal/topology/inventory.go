@@ -26,17 +26,20 @@ type Disk struct {
 	Volume
 	Path string `json:"path"`            // today's kernel name
 	ByID string `json:"by_id,omitempty"` // below /dev/disk/by-id: the same after a boot
-	// Mapped is the name that EC2 attached the volume by, such as sdf, from its identity page (root only).
+	// Mapped is the name that EC2 attached the volume by, such as sdf, from its identity page (root
+	// only).
 	Mapped   string `json:"mapped,omitempty"`
 	NUMANode int    `json:"numa_node"` // -1 when unknown
-	// Uses are who uses it or why it is not blank, as clauses; without any it is unused, as far as can be seen without reading it.
+	// Uses are who uses it or why it is not blank, as clauses; without any it is unused, as far as
+	// can be seen without reading it.
 	Uses []string `json:"uses,omitempty"`
 }
 
 // Unused says whether nothing is known to be on a disk or made of it.
 func (d Disk) Unused() bool { return len(d.Uses) == 0 }
 
-// TakeInventory lists a machine's disks, in the order of their names. On EC2 the API is asked, where it may be, which types of volume they are.
+// TakeInventory lists a machine's disks, in the order of their names. On EC2 the API is asked,
+// where it may be, which types of volume they are.
 func TakeInventory(ctx context.Context, m *sys.Machine) (*Inventory, error) {
 	t := &Topology{Host: readHost(m.Root), Instance: readInstance(m.Root)}
 	tree, err := block.Read(m)
@@ -93,9 +96,10 @@ func byID(d *block.Device) string {
 	return links[0]
 }
 
-// Pick chooses unused disks by a description such as "4 × unused 3TiB", "data: 4 x unused gp3 raid10" or "2 x unused io2", and
-// writes them as an array of a plimsoll.yaml. A role before a colon is the array's; without one it is data. Disks in taken, by
-// path, are left out, and the chosen ones are added to it. When fewer fit than are wanted, or more without a way to tell which
+// Pick chooses unused disks by a description such as "4 × unused 3TiB", "data: 4 x unused gp3
+// raid10" or "2 x unused io2", and writes them as an array of a plimsoll.yaml. A role before a
+// colon is the array's; without one it is data. Disks in taken, by path, are left out, and the
+// chosen ones are added to it. When fewer fit than are wanted, or more without a way to tell which
 // are meant, it is an error that names them.
 func (inv *Inventory) Pick(description string, taken map[string]bool) (yaml string, err error) {
 	role, rest, ok := strings.Cut(description, ":")
