@@ -56,7 +56,7 @@ func disk(t *block.Tree, serial string) (*block.Device, error) {
 			continue
 		}
 		if found != nil {
-			return nil, fmt.Errorf("serial %s: both %s and %s have it", serial, found.Path, d.Path)
+			return nil, fmt.Errorf("serial %s: both %s and %s have it; detach one of them", serial, found.Path, d.Path)
 		}
 		found = d
 	}

@@ -3,6 +3,7 @@ package provision
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -40,19 +41,32 @@ func selector(v topology.DeclaredVolume) string {
 func (p *planner) members(ctx context.Context, w *Work, d *topology.DeclaredArray) error {
 	var chosen []*block.Device
 	var open []topology.DeclaredVolume
+	var missing []string
 	for _, v := range d.Volumes {
 		if cmp.Or(v.Serial, v.ID, v.Path) == "" {
 			open = append(open, v)
 			continue
 		}
 		dev, err := p.one(v)
+		if errors.Is(err, errGone) {
+			missing = append(missing, selector(v))
+			continue
+		}
 		if err != nil {
 			return err
 		}
 		if v.Size > 0 && !alike(dev.Size, v.Size) {
-			return fmt.Errorf("volume %s is declared with %v and has %v", selector(v), v.Size, dev.Size)
+			return fmt.Errorf("volume %s is declared with %v and has %v; correct the file, or attach the volume that is meant", selector(v), v.Size, dev.Size)
 		}
 		chosen = append(chosen, dev)
+	}
+	switch len(missing) {
+	case 0:
+	case 1:
+		return fmt.Errorf("volume %s %w; attach it, or correct the file by: plimsoll inspect --all", missing[0], errGone)
+	default:
+		return fmt.Errorf("%d of %d volumes are missing: each of %s %w; attach them, or correct the file by: plimsoll inspect --all",
+			len(missing), len(d.Volumes), strings.Join(missing, ", "), errGone)
 	}
 	for len(open) > 0 {
 		some, rest := same(open)
@@ -202,7 +216,7 @@ func (p *planner) used(like topology.DeclaredVolume) string {
 	}
 	slices.Sort(all)
 	if len(all) == 0 {
-		return "; see: plimsoll inspect"
+		return "; see: plimsoll inspect --all"
 	}
 	return "; not blank: " + strings.Join(all, "; ") + "; if what is on one may be lost: --destroy DEV --serial S"
 }
