@@ -24,7 +24,8 @@ func (t *Tree) Occupied(d *Device) []string {
 			name = up.Path
 		}
 		if up != nil && strings.HasPrefix(up.DM, "mpath-") {
-			add("multipathd has made %s of it (blacklist the disk's wwid in /etc/multipath.conf, then: multipath -f %s)", name, strings.TrimPrefix(name, "/dev/mapper/"))
+			add("multipathd has made %s of it (blacklist the disk's wwid in /etc/multipath.conf, then: multipath "+
+				"-f %s)", name, strings.TrimPrefix(name, "/dev/mapper/"))
 			continue
 		}
 		add("%s is made of it", name)

@@ -57,7 +57,8 @@ func (o checkOptions) probeArray(ctx context.Context, env *Env, r *probeResult) 
 	if steps > 1 {
 		steps++
 	}
-	fmt.Fprintf(env.Err, "%s: reading from %s, %v\n", text.Clean(r.Array, 0), text.Plural(len(r.Members), "volume"), time.Duration(steps)*o.probeFor)
+	fmt.Fprintf(env.Err, "%s: reading from %s, %v\n",
+		text.Clean(r.Array, 0), text.Plural(len(r.Members), "volume"), time.Duration(steps)*o.probeFor)
 	err := bench.Probe(ctx, env.Machine, r.Members, o.probeFor, func(i int) {
 		what := "all together"
 		if i < len(r.Members) {

@@ -80,7 +80,8 @@ func RemoveOther(file string) error {
 		return err
 	}
 	if !looksLikeFio(info) {
-		return fmt.Errorf("--destroy %s: it is not a file that fio makes by itself (a regular file called JOB.THREAD.FILE, of 1 MiB or more); remove it by other means", file)
+		return fmt.Errorf("--destroy %s: it is not a file that fio makes by itself (a regular file called "+
+			"JOB.THREAD.FILE, of 1 MiB or more); remove it by other means", file)
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Nlink > 1 {
 		return fmt.Errorf("--destroy %s: it has %d names; remove it by other means", file, st.Nlink)

@@ -41,7 +41,8 @@ func (s *Site) Adopt(ctx context.Context, device string, serials []string) (*Wor
 	}
 	for _, j := range journals {
 		if bare(j.uuid()) == bare(d.MD.UUID) {
-			return nil, fmt.Errorf("--adopt %s: plimsoll has a journal of it already; plimsoll teardown %s", device, j.Array)
+			return nil, fmt.Errorf("--adopt %s: plimsoll has a journal of it already; plimsoll teardown %s",
+				device, j.Array)
 		}
 		if j.Array == w.Array {
 			w.Array += "-adopted"
@@ -91,7 +92,8 @@ func (w *Work) adoptMembers(tree *block.Tree, d *block.Device, serials []string)
 		disk := m
 		if m.Kind == block.Partition {
 			if disk = tree.Devices[m.Parent]; disk == nil || m.Start != units.MiB {
-				return fmt.Errorf("its member %s is a partition that does not begin at 1 MiB: take it down by hand", m.Path)
+				return fmt.Errorf("its member %s is a partition that does not begin at 1 MiB: take it down by hand",
+					m.Path)
 			}
 			w.Want.Partition = true
 		}
@@ -102,14 +104,16 @@ func (w *Work) adoptMembers(tree *block.Tree, d *block.Device, serials []string)
 		case id == "":
 			return fmt.Errorf("its member %s has no serial number to name it by: take it down by hand", m.Path)
 		case !slices.Contains(serials, id):
-			return fmt.Errorf("its member %s (serial %s) is not named; name every member by --serial: %s", m.Path, id, strings.Join(memberSerials(tree, d), ", "))
+			return fmt.Errorf("its member %s (serial %s) is not named; name every member by --serial: %s",
+				m.Path, id, strings.Join(memberSerials(tree, d), ", "))
 		}
 		found = append(found, id)
 		w.Members = append(w.Members, Member{Serial: id, Size: disk.Size, Path: disk.Path, Model: disk.Model})
 	}
 	for _, id := range serials {
 		if !slices.Contains(found, id) {
-			return fmt.Errorf("--serial %s is not a member of it; its members are %s", id, strings.Join(memberSerials(tree, d), ", "))
+			return fmt.Errorf("--serial %s is not a member of it; its members are %s",
+				id, strings.Join(memberSerials(tree, d), ", "))
 		}
 	}
 	if len(found) == 0 {
@@ -172,7 +176,8 @@ func (a *adoption) steps(ctx context.Context) error {
 func (a *adoption) array() {
 	md, w := a.top.MD, a.w
 	st := Step{
-		Title:   fmt.Sprintf("the md array %s: %s, %s", a.top.Path, md.Level, count(len(w.Members), "member", "members")),
+		Title: fmt.Sprintf("the md array %s: %s, %s", a.top.Path, md.Level, count(len(w.Members), "member",
+			"members")),
 		Touches: append([]string{a.top.Path}, w.paths()...),
 		Check:   []Cond{{Is: "array", Of: a.top.Path, Want: md.UUID}},
 		Undo:    []Action{{Stop: w.devices()}},
@@ -212,7 +217,8 @@ func (a *adoption) group(ctx context.Context, uuid string) ([]*block.Device, err
 	}
 	for _, r := range rows {
 		if d := a.tree.Device(r["pv_name"]); group != "" && r["vg_name"] == group && d != a.top {
-			return nil, fmt.Errorf("the volume group %s also lies on %s: take it out first (vgreduce %s %s)", group, r["pv_name"], group, a.top.Path)
+			return nil, fmt.Errorf("the volume group %s also lies on %s: take it out first (vgreduce %s %s)",
+				group, r["pv_name"], group, a.top.Path)
 		}
 	}
 	label := Cond{Is: "filesystem", Want: "LVM2_member " + uuid}

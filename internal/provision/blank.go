@@ -72,7 +72,8 @@ func (s *state) checkBlank(ctx context.Context, ref string) error {
 		return err
 	}
 	refuse := func(why ...string) error {
-		return fmt.Errorf("%s (serial %s) is not blank: %s; if what is on it may be lost: --destroy %[1]s --serial %[2]s", d.Path, serial, strings.Join(why, "; "))
+		return fmt.Errorf("%s (serial %s) is not blank: %s; if what is on it may be lost: --destroy %[1]s "+
+			"--serial %[2]s", d.Path, serial, strings.Join(why, "; "))
 	}
 	if why := occupied(s.tree, d); len(why) > 0 {
 		return refuse(why...)
@@ -154,7 +155,8 @@ func (s *Site) exclusive(d *block.Device, flags int) (*os.File, error) {
 	f, err := os.OpenFile(s.node(d), flags|os.O_EXCL|syscall.O_CLOEXEC, 0)
 	switch {
 	case errors.Is(err, syscall.EBUSY):
-		return nil, fmt.Errorf("%s (serial %s) is in use by the kernel (mounted, swap, or part of an array or pool); see: plimsoll inspect --all", d.Path, identity(d))
+		return nil, fmt.Errorf("%s (serial %s) is in use by the kernel (mounted, swap, or part of an array or "+
+			"pool); see: plimsoll inspect --all", d.Path, identity(d))
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s %w: %w", d.Path, errUnseen, err)
 	}

@@ -86,6 +86,7 @@ func (p *planner) relabel(paths ...string) []Action {
 // order says how a service waits for a mount that must not keep the machine from booting.
 func (p *planner) order(mount string) {
 	if p.has("/run/systemd/system") {
-		p.note("the boot does not wait for %s (nofail): a service that needs it says so itself: RequiresMountsFor=%s in its unit", mount, mount)
+		p.note("the boot does not wait for %s (nofail): a service that needs it says so itself: "+
+			"RequiresMountsFor=%s in its unit", mount, mount)
 	}
 }

@@ -53,18 +53,20 @@ func (s *state) zero(ref string) error {
 		return fmt.Errorf("%s: %w", d.Path, err)
 	}
 	if !ours && s.w.gives(identity(d)) {
-		f2 := f.Close()
-		return errors.Join(f2, s.erase(context.Background(), ref))
+		closed := f.Close()
+		return errors.Join(closed, s.erase(context.Background(), ref))
 	}
 	if !ours {
-		return fmt.Errorf("%s (serial %s) is not as plimsoll left it: byte %d is not zero, and nothing there is plimsoll's; it stays as it is; if what is on it may be lost: --destroy %[1]s --serial %[2]s",
+		return fmt.Errorf("%s (serial %s) is not as plimsoll left it: byte %d is not zero, and nothing there is "+
+			"plimsoll's; it stays as it is; if what is on it may be lost: --destroy %[1]s --serial %[2]s",
 			d.Path, identity(d), at)
 	}
 	if s.w.tableGUID(ref) != "" {
 		// The partition's own step has left it blank. If it is not, somebody has used it since.
 		for _, part := range []span{{tableSize, int64(edge) - tableSize}, {size - int64(edge), int64(edge) - tableSize}} {
 			if at, err := notZero(f, part); err != nil || at >= 0 {
-				return cmp.Or(err, fmt.Errorf("%s (serial %s) is not as plimsoll left it: byte %d, within its partition, is not zero; it stays as it is", d.Path, identity(d), at))
+				return cmp.Or(err, fmt.Errorf("%s (serial %s) is not as plimsoll left it: byte %d, within its "+
+					"partition, is not zero; it stays as it is", d.Path, identity(d), at))
 			}
 		}
 	}

@@ -28,7 +28,8 @@ func (s *Site) Imagine(decl *topology.Declaration) (*Plan, error) {
 		}
 		plan.Arrays = append(plan.Arrays, w)
 	}
-	p.note("the volumes are imagined: nothing was looked at; serial numbers in capitals stand for those that the file leaves open")
+	p.note("the volumes are imagined: nothing was looked at; serial numbers in capitals stand for those that the " +
+		"file leaves open")
 	p.initramfs(plan)
 	plan.Notes = p.notes
 	return plan, nil

@@ -56,16 +56,19 @@ func (p *planner) members(ctx context.Context, w *Work, d *topology.DeclaredArra
 			return err
 		}
 		if v.Size > 0 && !alike(dev.Size, v.Size) {
-			return fmt.Errorf("volume %s is declared with %v and has %v; correct the file, or attach the volume that is meant", selector(v), v.Size, dev.Size)
+			return fmt.Errorf("volume %s is declared with %v and has %v; correct the file, or attach the volume "+
+				"that is meant", selector(v), v.Size, dev.Size)
 		}
 		chosen = append(chosen, dev)
 	}
 	switch len(missing) {
 	case 0:
 	case 1:
-		return fmt.Errorf("volume %s %w; attach it, or correct the file by: plimsoll inspect --all", missing[0], errGone)
+		return fmt.Errorf("volume %s %w; attach it, or correct the file by: plimsoll inspect --all",
+			missing[0], errGone)
 	default:
-		return fmt.Errorf("%d of %d volumes are missing: each of %s %w; attach them, or correct the file by: plimsoll inspect --all",
+		return fmt.Errorf("%d of %d volumes are missing: each of %s %w; attach them, or correct the file by: "+
+			"plimsoll inspect --all",
 			len(missing), len(d.Volumes), strings.Join(missing, ", "), errGone)
 	}
 	for len(open) > 0 {
@@ -100,7 +103,8 @@ func (p *planner) members(ctx context.Context, w *Work, d *topology.DeclaredArra
 func (p *planner) one(v topology.DeclaredVolume) (*block.Device, error) {
 	if v.Path != "" && v.Serial == "" && v.ID == "" {
 		if !strings.HasPrefix(v.Path, "/dev/disk/by-") {
-			why := fmt.Errorf("volume %s: kernel names change between boots; name it by serial, id or /dev/disk/by-id", v.Path)
+			why := fmt.Errorf("volume %s: kernel names change between boots; name it by serial, id or /dev/disk/by-id",
+				v.Path)
 			if dev := p.tree.Device(v.Path); dev != nil && identity(dev) != "" {
 				why = fmt.Errorf("%w: today it is {serial: %s}", why, identity(dev))
 			}
@@ -129,7 +133,8 @@ func (p *planner) one(v topology.DeclaredVolume) (*block.Device, error) {
 // usable refuses what no array is made of.
 func usable(d *block.Device) error {
 	if d.Kind != block.Disk {
-		return fmt.Errorf("%s is a %s; arrays are made of whole drives, with partition: true of a partition that plimsoll makes", d.Path, d.Kind)
+		return fmt.Errorf("%s is a %s; arrays are made of whole drives, with partition: true of a partition that "+
+			"plimsoll makes", d.Path, d.Kind)
 	}
 	if identity(d) == "" {
 		return fmt.Errorf("%s has neither serial number nor WWN: it could not be found again after a boot", d.Path)
@@ -160,7 +165,8 @@ func alike(a, b units.Bytes) bool {
 func (p *planner) any(wanted []topology.DeclaredVolume, chosen []*block.Device) ([]*block.Device, error) {
 	like := wanted[0]
 	if like.Size == 0 && like.Model == "" {
-		return nil, fmt.Errorf("%d x %s: say their size too, or name them by serial; unused volumes: %s", len(wanted), selector(like), p.list(p.unused(topology.DeclaredVolume{})))
+		return nil, fmt.Errorf("%d x %s: say their size too, or name them by serial; unused volumes: %s",
+			len(wanted), selector(like), p.list(p.unused(topology.DeclaredVolume{})))
 	}
 	var found []*block.Device
 	for _, d := range p.unused(like) {
@@ -178,10 +184,12 @@ func (p *planner) any(wanted []topology.DeclaredVolume, chosen []*block.Device) 
 		}
 	}
 	if len(found) < len(wanted) {
-		return nil, fmt.Errorf("%d x %s: only %d unused volumes are like this%s", len(wanted), selector(like), len(found), p.used(like))
+		return nil, fmt.Errorf("%d x %s: only %d unused volumes are like this%s",
+			len(wanted), selector(like), len(found), p.used(like))
 	}
 	if len(found) > max(all, len(wanted)) {
-		return nil, fmt.Errorf("%d x %s: %d unused volumes are like this; name those you mean by serial: %s", len(wanted), selector(like), len(found), p.list(found))
+		return nil, fmt.Errorf("%d x %s: %d unused volumes are like this; name those you mean by serial: %s",
+			len(wanted), selector(like), len(found), p.list(found))
 	}
 	slices.SortFunc(found, func(a, b *block.Device) int { return strings.Compare(identity(a), identity(b)) })
 	return found[:len(wanted)], nil
@@ -238,18 +246,22 @@ func (p *planner) equal(d *topology.DeclaredArray, chosen []*block.Device) error
 	for _, b := range chosen[1:] {
 		switch {
 		case !alike(a.Size, b.Size):
-			return fmt.Errorf("mixed sizes: %s has %v, %s has %v; each member would be used as the smallest", identity(a), a.Size, identity(b), b.Size)
+			return fmt.Errorf("mixed sizes: %s has %v, %s has %v; each member would be used as the smallest",
+				identity(a), a.Size, identity(b), b.Size)
 		case a.Queue.Rotational != b.Queue.Rotational:
 			return fmt.Errorf("mixed drives: of %s and %s one is rotational", identity(a), identity(b))
 		case a.Queue.Logical != b.Queue.Logical:
-			return fmt.Errorf("mixed sectors: %s has %v, %s has %v", identity(a), a.Queue.Logical, identity(b), b.Queue.Logical)
+			return fmt.Errorf("mixed sectors: %s has %v, %s has %v",
+				identity(a), a.Queue.Logical, identity(b), b.Queue.Logical)
 		case cloud.IsInstanceStore(a.Model) != cloud.IsInstanceStore(b.Model):
-			return fmt.Errorf("mixed drives: of %s and %s one is local and is lost when the instance stops", identity(a), identity(b))
+			return fmt.Errorf("mixed drives: of %s and %s one is local and is lost when the instance stops",
+				identity(a), identity(b))
 		}
 	}
 	for _, v := range d.Volumes[1:] {
 		if v.Limits != first.Limits || v.Type != first.Type {
-			return fmt.Errorf("mixed speeds: %s (%s) and %s (%s) are declared differently; the slowest member sets the pace for all", selector(first), cmp.Or(first.Type, "no type"), selector(v), cmp.Or(v.Type, "no type"))
+			return fmt.Errorf("mixed speeds: %s (%s) and %s (%s) are declared differently; the slowest member "+
+				"sets the pace for all", selector(first), cmp.Or(first.Type, "no type"), selector(v), cmp.Or(v.Type, "no type"))
 		}
 	}
 	return nil
@@ -304,7 +316,8 @@ func (p *planner) idle(d *block.Device) error {
 			}
 			for _, leaf := range p.tree.Leaves(h) {
 				if p.destroy[leaf.Name] == "" {
-					return fmt.Errorf("--destroy %s: %s also lies on %s, which is not to be destroyed; mdadm --stop /dev/%s first", d.Path, up.Path, leaf.Path, h)
+					return fmt.Errorf("--destroy %s: %s also lies on %s, which is not to be destroyed; mdadm "+
+						"--stop /dev/%s first", d.Path, up.Path, leaf.Path, h)
 				}
 			}
 		}

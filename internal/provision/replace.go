@@ -28,7 +28,8 @@ func (p *planner) changed(ctx context.Context, w *Work, want Want, d *topology.D
 	rest.Volumes = w.Want.Volumes
 	rest.Copies, rest.Data = w.Want.Copies, w.Want.Data // of the number of volumes, which is told below
 	if change := differ(w.Want, rest); change != "" {
-		return nil, fmt.Errorf("it was built from another declaration (%s); tear it down first: plimsoll teardown %s", change, d.Name)
+		return nil, fmt.Errorf("it was built from another declaration (%s); tear it down first: plimsoll teardown %s",
+			change, d.Name)
 	}
 	if slices.ContainsFunc(d.Volumes, func(v topology.DeclaredVolume) bool { return serialOf(v) == "" && v.Path == "" }) {
 		return nil, p.grown(w, len(d.Volumes))
@@ -69,7 +70,8 @@ func (p *planner) changed(ctx context.Context, w *Work, want Want, d *topology.D
 	case len(added) != 1:
 		return nil, fmt.Errorf("%d of its members are others now: replace one after the other", len(added))
 	case !w.Want.Level.Redundant() || w.Want.Using != "md":
-		return nil, fmt.Errorf("volume %s was %s: a member of %s%s cannot be replaced, for the array holds no second copy of its data; tear it down and build it anew: plimsoll teardown %s",
+		return nil, fmt.Errorf("volume %s was %s: a member of %s%s cannot be replaced, for the array holds no "+
+			"second copy of its data; tear it down and build it anew: plimsoll teardown %s",
 			added[0], gone[0], w.Want.Level, with(w.Want.Using), w.Array)
 	}
 	if now.taken[added[0]] != "" {
@@ -79,7 +81,8 @@ func (p *planner) changed(ctx context.Context, w *Work, want Want, d *topology.D
 		return nil, err
 	}
 	if old := w.Members[slices.IndexFunc(w.Members, func(m Member) bool { return m.Serial == gone[0] })]; fresh.Size < old.Size {
-		return nil, fmt.Errorf("%s (serial %s) has %v, less than the %v of the member that it is to replace", fresh.Path, added[0], fresh.Size, old.Size)
+		return nil, fmt.Errorf("%s (serial %s) has %v, less than the %v of the member that it is to replace",
+			fresh.Path, added[0], fresh.Size, old.Size)
 	}
 	return w.replace(p.UUID, gone[0], fresh, want.Volumes), nil
 }
@@ -105,10 +108,12 @@ func (p *planner) grown(w *Work, volumes int) error {
 	if volumes == len(w.Members) {
 		what = "its volumes are declared otherwise than when it was built"
 	}
-	how := "by hand: mdadm --grow --raid-devices, wait for the reshape, then grow the filesystem; its su and sw stay those of the old width"
+	how := "by hand: mdadm --grow --raid-devices, wait for the reshape, then grow the filesystem; its su and sw " +
+		"stay those of the old width"
 	switch {
 	case w.Want.Using == "lvm":
-		how = "an LVM stripe keeps its width: new volumes are a second segment with a stripe of its own (vgextend, lvextend --stripes), or back up, plimsoll teardown, apply and restore"
+		how = "an LVM stripe keeps its width: new volumes are a second segment with a stripe of its own " +
+			"(vgextend, lvextend --stripes), or back up, plimsoll teardown, apply and restore"
 	case w.Want.Level == topology.RAID0:
 		how = "a stripe of md is not widened without moving all data: back up, plimsoll teardown, apply and restore"
 	case w.Want.Level == topology.Single:
@@ -135,7 +140,8 @@ func (p *planner) enlarged(w *Work) {
 		case w.Want.Level == topology.Single:
 			how = "grow the partition, then the filesystem (growpart, xfs_growfs or resize2fs)"
 		}
-		p.note("%s: %s has grown from %v to %v, which the array does not use; plimsoll does not grow arrays; by hand: %s", w.Array, m.Serial, m.Size, d.Size, how)
+		p.note("%s: %s has grown from %v to %v, which the array does not use; plimsoll does not grow arrays; by "+
+			"hand: %s", w.Array, m.Serial, m.Size, d.Size, how)
 		return
 	}
 }

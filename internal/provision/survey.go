@@ -118,7 +118,8 @@ func (v *survey) lines() error {
 				return err
 			}
 			for _, line := range a.Cut.foreign(data) {
-				v.add(Obstacle{What: fmt.Sprintf("%s has a line between plimsoll's marks that apply did not write: %.200q", a.Cut.File, line), Name: a.Cut.File})
+				v.add(Obstacle{What: fmt.Sprintf("%s has a line between plimsoll's marks that apply did not "+
+					"write: %.200q", a.Cut.File, line), Name: a.Cut.File})
 			}
 			if a.Cut.File == "/etc/fstab" {
 				v.needing(data)
@@ -258,12 +259,14 @@ func (v *survey) content(ctx context.Context, top *block.Device) error {
 	case made && tags["TYPE"]+" "+tags["UUID"] == want, v.w.Undoing && kind == "", v.w.Adopted != "" && kind == "LVM2_member" && v.w.filesystemUUID() == tags["UUID"]:
 		return nil
 	case kind != "":
-		v.add(Obstacle{What: fmt.Sprintf("%s carries %s%s, which apply did not make", v.w.Top(), kind, named(tags)), Name: v.w.Top()})
+		v.add(Obstacle{What: fmt.Sprintf("%s carries %s%s, which apply did not make",
+			v.w.Top(), kind, named(tags)), Name: v.w.Top()})
 		return nil
 	case made && v.begun("filesystem"):
 		return nil // mkfs was cut short
 	case made:
-		v.add(Obstacle{What: fmt.Sprintf("%s does not carry the filesystem that apply made any more; what its bytes are is not known", v.w.Top()), Name: v.w.Top()})
+		v.add(Obstacle{What: fmt.Sprintf("%s does not carry the filesystem that apply made any more; what its "+
+			"bytes are is not known", v.w.Top()), Name: v.w.Top()})
 		return nil
 	}
 	// Nothing was to be on it, and nothing is recognised: somebody may use it as it is.
@@ -318,7 +321,8 @@ func (v *survey) groups(ctx context.Context) error {
 		}
 		there = true
 		if d := v.tree.Device(r["pv_name"]); d == nil || !mine[d.Name] {
-			v.inUse("the volume group %s also lies on %s, which apply did not give it; take that out first: vgreduce %s %s", group, r["pv_name"], group, r["pv_name"])
+			v.inUse("the volume group %s also lies on %s, which apply did not give it; take that out first: "+
+				"vgreduce %s %s", group, r["pv_name"], group, r["pv_name"])
 		}
 	}
 	if !there {
@@ -333,7 +337,8 @@ func (v *survey) groups(ctx context.Context) error {
 		if name == v.w.Array && v.w.did("lv") {
 			continue
 		}
-		o := Obstacle{What: fmt.Sprintf("/dev/%s/%s is a logical volume that apply did not make, of %s bytes", group, name, r["lv_size"])}
+		o := Obstacle{What: fmt.Sprintf("/dev/%s/%s is a logical volume that apply did not make, of %s bytes",
+			group, name, r["lv_size"])}
 		if busy := v.busyLV(group, name); busy != "" {
 			o.What += "; " + busy
 		} else {
@@ -373,14 +378,16 @@ func (g GiveUp) of(all []Obstacle) (left, given []Obstacle, err error) {
 		case o.Name == "" || !slices.Contains(g.Names, o.Name):
 			left = append(left, o)
 		case o.Serial != "" && !slices.Contains(g.Serials, o.Serial):
-			return nil, nil, fmt.Errorf("--destroy %s: its serial number has to be named too, and is %s; nothing was touched", o.Name, o.Serial)
+			return nil, nil, fmt.Errorf("--destroy %s: its serial number has to be named too, and is %s; nothing "+
+				"was touched", o.Name, o.Serial)
 		default:
 			given, used[o.Name], used[o.Serial] = append(given, o), true, true
 		}
 	}
 	for _, name := range slices.Concat(g.Names, g.Serials) {
 		if !used[name] {
-			return nil, nil, fmt.Errorf("--destroy: nothing that stands in the way of teardown is called %s; nothing was touched", name)
+			return nil, nil, fmt.Errorf("--destroy: nothing that stands in the way of teardown is called %s; "+
+				"nothing was touched", name)
 		}
 	}
 	return left, given, nil

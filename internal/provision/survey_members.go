@@ -21,7 +21,8 @@ func (v *survey) volumes(ctx context.Context) error {
 		}
 		for _, m := range d.MD.Members {
 			if !mine[m.Name] {
-				v.inUse("/dev/%s was added to %s as a member, which apply did not do; take it out first: mdadm %s --fail /dev/%s --remove /dev/%[1]s", m.Name, d.Path, d.Path, m.Name)
+				v.inUse("/dev/%s was added to %s as a member, which apply did not do; take it out first: mdadm "+
+					"%s --fail /dev/%s --remove /dev/%[1]s", m.Name, d.Path, d.Path, m.Name)
 			}
 		}
 	}
@@ -50,7 +51,8 @@ func (v *survey) volume(ctx context.Context, d *block.Device, ref string) error 
 		refs = append(refs, ref)
 		for _, name := range d.Partitions {
 			if p := v.tree.Devices[name]; p != nil && v.strange(p) {
-				v.add(Obstacle{What: fmt.Sprintf("%s is a partition that apply did not make", p.Path), Name: d.Path, Serial: identity(d)})
+				v.add(Obstacle{What: fmt.Sprintf("%s is a partition that apply did not make",
+					p.Path), Name: d.Path, Serial: identity(d)})
 			}
 		}
 	}
@@ -121,7 +123,8 @@ func (v *survey) member(ctx context.Context, dev *block.Device, ref string, d *b
 	} else if err != nil && !errors.Is(err, sys.ErrNotFound) {
 		return err
 	}
-	v.add(Obstacle{What: fmt.Sprintf("the member %s (serial %s): %s", dev.Path, identity(d), what), Name: d.Path, Serial: identity(d)})
+	v.add(Obstacle{What: fmt.Sprintf("the member %s (serial %s): %s",
+		dev.Path, identity(d), what), Name: d.Path, Serial: identity(d)})
 	return nil
 }
 

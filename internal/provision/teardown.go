@@ -29,7 +29,8 @@ func (s *Site) Teardown(ctx context.Context, names []string, destroy GiveUp) err
 	}
 	for _, w := range journals {
 		if w.Replacing != nil {
-			return fmt.Errorf("array %s: its member %s is being replaced by %s; finish that first: plimsoll apply", w.Array, w.Replacing.Old, w.Replacing.New)
+			return fmt.Errorf("array %s: its member %s is being replaced by %s; finish that first: plimsoll apply",
+				w.Array, w.Replacing.Old, w.Replacing.New)
 		}
 	}
 	given, err := s.clear(context.WithoutCancel(ctx), journals, destroy)
@@ -100,7 +101,8 @@ func (s *Site) chosen(names []string) ([]*Work, []*BrokenJournal, error) {
 		}
 		i := slices.IndexFunc(all, func(w *Work) bool { return w.Array == n })
 		if i < 0 {
-			return nil, nil, fmt.Errorf("array %.40q: plimsoll has made none of this name here; see: ls %s", n, s.Journal)
+			return nil, nil, fmt.Errorf("array %.40q: plimsoll has made none of this name here; see: ls %s",
+				n, s.Journal)
 		}
 		some = append(some, all[i])
 	}
@@ -131,7 +133,8 @@ func (s *Site) teardownArray(ctx context.Context, w *Work) error {
 		}
 	}
 	if gone != nil {
-		return fmt.Errorf("array %s: the rest is taken down; attach these and tear down again: %w", w.Array, oneLine{gone})
+		return fmt.Errorf("array %s: the rest is taken down; attach these and tear down again: %w",
+			w.Array, oneLine{gone})
 	}
 	return nil
 }

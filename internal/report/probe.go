@@ -21,7 +21,8 @@ func Probe(w io.Writer, n int, array func(int) (name string, members []diagnose.
 			if len(members) > 1 {
 				together = m.Together.String()
 			}
-			fmt.Fprintf(&b, "  %-12s %-22s %12s %12s %12s\n", text.Clean(m.Device, 20), text.Clean(m.Serial, 40), m.Alone, m.Latency, together)
+			fmt.Fprintf(&b, "  %-12s %-22s %12s %12s %12s\n",
+				text.Clean(m.Device, 20), text.Clean(m.Serial, 40), m.Alone, m.Latency, together)
 		}
 		for _, line := range text.Wrap(answer, width, "  ", "    ") {
 			b.WriteString(line + "\n")

@@ -52,12 +52,16 @@ zero() { blkdiscard --zeroout --length 2097152 "$1" && blkdiscard --zeroout --of
 func (r *runbook) head(p *provision.Plan) {
 	if r.md {
 		fmt.Fprintf(r.out, "# Runbook for %s\n\n", text.Quote(p.File))
-		r.prose("The steps that `plimsoll apply` takes, to follow by hand as root. Stop at the first command or check that fails. apply also keeps a journal, by which plimsoll teardown undoes it; after steps taken by hand, undo by hand.")
+		r.prose("The steps that `plimsoll apply` takes, to follow by hand as root. Stop at the first command or " +
+			"check that fails. apply also keeps a journal, by which plimsoll teardown undoes it; after steps " +
+			"taken by hand, undo by hand.")
 		r.block("", strings.Split(strings.TrimRight(helpers, "\n"), "\n"))
 		return
 	}
-	fmt.Fprintf(r.out, "#!/bin/sh\n# Runbook for %s: the steps that plimsoll apply takes, to follow by hand as root.\n", text.Quote(p.File))
-	r.out.WriteString("# It stops at the first command or check that fails. plimsoll teardown knows nothing of it: undo by hand, last step first.\nset -eu\n" + helpers)
+	fmt.Fprintf(r.out, "#!/bin/sh\n# Runbook for %s: the steps that plimsoll apply takes, to follow by hand as root.\n",
+		text.Quote(p.File))
+	r.out.WriteString("# It stops at the first command or check that fails. plimsoll teardown knows nothing of " +
+		"it: undo by hand, last step first.\nset -eu\n" + helpers)
 }
 
 func (r *runbook) title(s string) {
@@ -115,7 +119,8 @@ func (r *runbook) array(a *provision.Work) {
 	}
 	var devices []string
 	for i, m := range a.Members {
-		devices = append(devices, fmt.Sprintf("%s=$(disk %s)   # %s today", s.name(i), text.ShellQuote(m.Serial), text.Clean(m.Path, 60)))
+		devices = append(devices, fmt.Sprintf("%s=$(disk %s)   # %s today",
+			s.name(i), text.ShellQuote(m.Serial), text.Clean(m.Path, 60)))
 	}
 	r.block("", devices)
 	for _, st := range a.Steps {
@@ -226,7 +231,8 @@ func (s *shell) action(a provision.Action) []string {
 		begin, end := a.Cut.Marks()
 		return []string{text.ShellLine([]string{"sed", "-i", fmt.Sprintf(`\|^%s$|,\|^%s$|d`, begin, end), a.Cut.File})}
 	case a.Await && s.Want.Using == "md":
-		return []string{"mdadm --wait " + text.ShellQuote(s.Top()) + " || true   # it fails where nothing is to wait for"}
+		return []string{"mdadm --wait " + text.ShellQuote(s.Top()) + " || true   # it fails where nothing is to " +
+			"wait for"}
 	case a.Await:
 		return []string{"until " + s.cond(provision.Cond{Is: "synced"}) + "; do sleep 5; done"}
 	}

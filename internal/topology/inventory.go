@@ -143,14 +143,16 @@ func (inv *Inventory) Pick(description string, taken map[string]bool) (yaml stri
 		if len(not) > 0 {
 			why = "; these would be alike, but are not free: " + strings.Join(not, "; ")
 		}
-		return "", fmt.Errorf("--yaml %.80q: %d unused disks are like this, %d are wanted%s", description, len(found), max(count, 1), why)
+		return "", fmt.Errorf("--yaml %.80q: %d unused disks are like this, %d are wanted%s",
+			description, len(found), max(count, 1), why)
 	}
 	if len(found) > count {
 		var names []string
 		for _, d := range found {
 			names = append(names, fmt.Sprintf("%s (%v%s)", d.Path, d.Size, before(", ", d.Type)))
 		}
-		return "", fmt.Errorf("--yaml %.80q: %d unused disks are like this: %s; say their size or type, or %d of them", description, len(found), strings.Join(names, ", "), len(found))
+		return "", fmt.Errorf("--yaml %.80q: %d unused disks are like this: %s; say their size or type, or %d of them",
+			description, len(found), strings.Join(names, ", "), len(found))
 	}
 	for _, d := range found {
 		taken[d.Path] = true
@@ -194,7 +196,8 @@ func arrayText(role string, level Level, disks []Disk) string {
 	case len(disks) == 1:
 		b.WriteString("    level: single\n")
 	default:
-		b.WriteString("    level: raid0   # or raid1, raid10, raid5, raid6: raid0 loses all with any one of its volumes\n")
+		b.WriteString("    level: raid0   # or raid1, raid10, raid5, raid6: raid0 loses all with any one of its " +
+			"volumes\n")
 	}
 	b.WriteString("    volumes:\n")
 	for _, d := range disks {
