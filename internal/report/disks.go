@@ -46,6 +46,9 @@ func Disks(w io.Writer, inv *topology.Inventory, width int) error {
 	for i, d := range inv.Disks {
 		out.WriteString(line(rows[i]) + "\n")
 		state := "unused: nothing is recognised on it, and nothing is made of it"
+		if d.Unseen {
+			state = "unused as far as is seen: what is on it could not be looked at; run as root"
+		}
 		if d.Unused() {
 			unused++
 		} else {
