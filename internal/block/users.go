@@ -105,9 +105,15 @@ func (r *reader) namespace(t *Tree, pid string) {
 	}
 }
 
+// udev are its processes, which look at each device for a moment after it was written to.
+var udev = []string{"systemd-udevd", "(udev-worker)", "udevd", "udevadm"}
+
 // descriptors finds the devices that a process has open. Only links into /dev are followed: a file
 // on a server that does not answer would keep stat waiting.
 func (r *reader) descriptors(t *Tree, pid string) {
+	if slices.Contains(udev, r.command(pid)) {
+		return
+	}
 	dir := path.Join("proc", pid, "fd")
 	entries, err := fs.ReadDir(r.root, dir)
 	if err != nil {

@@ -102,6 +102,8 @@ func TestUsersOfBtrfs(t *testing.T) {
 		"proc/812/fd/7":                      {Data: []byte("/dev/nvme1n1"), Mode: os.ModeSymlink},
 		"proc/812/comm":                      {Data: []byte("qemu\n")},
 		"proc/812/cwd":                       {Data: []byte("/b/images"), Mode: os.ModeSymlink},
+		"proc/814/fd/5":                      {Data: []byte("/dev/nvme2n1"), Mode: os.ModeSymlink},
+		"proc/814/comm":                      {Data: []byte("(udev-worker)\n")},
 		"proc/813/fd/1":                      {Data: []byte("/dev/null"), Mode: os.ModeSymlink},
 		"proc/813/cwd":                       {Data: []byte("/bin"), Mode: os.ModeSymlink},
 	}
