@@ -1,6 +1,7 @@
-// Package advise finds what to buy for a demand: layouts of volumes and the instance before them, with what they cost
-// a month, what limits each, how durable it is, and why the next cheaper one does not do. The ceilings are those of
-// package ceiling: it sizes by ceiling.CostOf and checks each row that it returns with ceiling.Of.
+// Package advise finds what to buy for a demand: layouts of volumes and the instance before them,
+// with what they cost a month, what limits each, how durable it is, and why the next cheaper one
+// does not do. The ceilings are those of package ceiling: it sizes by ceiling.CostOf and checks
+// each row that it returns with ceiling.Of.
 package advise
 
 import (
@@ -35,7 +36,8 @@ type Request struct {
 	Types      []string // gp3, io2, st1, local; none for these
 	MaxVolumes int
 	Keep       *Layout // keep these volumes
-	// Synced is the time of a write with its sync where it was measured; 0 is what the catalogue knows of the type.
+	// Synced is the time of a write with its sync where it was measured; 0 is what the catalogue
+	// knows of the type.
 	Synced time.Duration
 }
 
@@ -58,8 +60,8 @@ type Candidate struct {
 	Month         cloud.USD `json:"usd_micro_month"`
 	VolumesMonth  cloud.USD `json:"volumes_usd_micro_month"`
 	InstanceMonth cloud.USD `json:"instance_usd_micro_month"`
-	// AFR is the share of years in which the data is lost, where it can be stated: of one volume, or of any of several. A mirror
-	// has none: failures within a zone are not independent.
+	// AFR is the share of years in which the data is lost, where it can be stated: of one volume,
+	// or of any of several. A mirror has none: failures within a zone are not independent.
 	AFR      float64           `json:"afr,omitempty"`
 	Survives workload.Survives `json:"survives"`
 	// Latency is that of one I/O at depth 1, by the demand's mix, as far as it is known.
@@ -81,8 +83,8 @@ type Advice struct {
 	Demand   *workload.Demand `json:"demand"`
 	Headroom float64          `json:"headroom"`
 	Region   string           `json:"region"`
-	// Rows are the choices to show, cheapest first; Front all that no other beats in cost, durability, latency and number of
-	// volumes.
+	// Rows are the choices to show, cheapest first; Front all that no other beats in cost,
+	// durability, latency and number of volumes.
 	Rows  []Candidate `json:"rows"`
 	Front []Candidate `json:"front"`
 	// Rejected says of each type of volume, and of what was to be kept, why it is not among them.
@@ -99,7 +101,8 @@ var DefaultTypes = []string{"gp3", "io2", "st1", "local"}
 // DefaultMaxVolumes is how many volumes a layout may have where nothing is said.
 const DefaultMaxVolumes = 16
 
-// Advise works out what to buy. A demand for which nothing does is no error: Rows is then empty and Rejected says why.
+// Advise works out what to buy. A demand for which nothing does is no error: Rows is then empty and
+// Rejected says why.
 func Advise(r Request) (*Advice, error) {
 	if r.Demand == nil || len(r.Demand.Streams) == 0 {
 		return nil, fmt.Errorf("a demand has no streams")
@@ -129,7 +132,10 @@ func Advise(r Request) (*Advice, error) {
 func (a *Advice) candidates(r *Request, instances []priced) []Candidate {
 	a.Instances = len(instances)
 	if len(instances) == 0 {
-		a.Rejected = append(a.Rejected, "no instance type with a price has the vCPUs, memory, architecture and family that are asked for")
+		a.Rejected = append(
+			a.Rejected,
+			"no instance type with a price has the vCPUs, memory, architecture and family that are asked for",
+		)
 	}
 	layouts, rejected := r.layouts()
 	a.Rejected, a.Layouts = append(a.Rejected, rejected...), len(layouts)
@@ -152,7 +158,8 @@ func (a *Advice) candidates(r *Request, instances []priced) []Candidate {
 	return all
 }
 
-// front keeps what no other candidate beats: one that costs no more, and is at least as durable, as fast and as simple.
+// front keeps what no other candidate beats: one that costs no more, and is at least as durable, as
+// fast and as simple.
 func front(all []Candidate) []Candidate {
 	slices.SortStableFunc(all, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(a.Month, b.Month), cmp.Compare(a.Layout.N, b.Layout.N))
@@ -166,7 +173,8 @@ func front(all []Candidate) []Candidate {
 	return kept
 }
 
-// beats says that c is nowhere worse than o; c costs no more, as the front is filled in order of cost.
+// beats says that c is nowhere worse than o; c costs no more, as the front is filled in order of
+// cost.
 func (c Candidate) beats(o Candidate) bool {
 	return c.durable() >= o.durable() && c.afr() <= o.afr() && c.class() <= o.class() && c.simple() <= o.simple()
 }
@@ -220,8 +228,16 @@ func name(front []Candidate, r Request) []Candidate {
 	give("cheapest", cheaper, kept)
 	give("survives a volume", cheaper, func(c Candidate) bool { return c.durable() == 2 })
 	give("one volume", cheaper, func(c Candidate) bool { return kept(c) && c.Layout.N == 1 })
-	give("lowest failure rate", func(a, b Candidate) bool { return a.AFR < b.AFR }, func(c Candidate) bool { return kept(c) && c.AFR > 0 })
-	give("lowest latency", func(a, b Candidate) bool { return a.class() < b.class() }, func(c Candidate) bool { return kept(c) && c.Latency > 0 })
+	give(
+		"lowest failure rate",
+		func(a, b Candidate) bool { return a.AFR < b.AFR },
+		func(c Candidate) bool { return kept(c) && c.AFR > 0 },
+	)
+	give(
+		"lowest latency",
+		func(a, b Candidate) bool { return a.class() < b.class() },
+		func(c Candidate) bool { return kept(c) && c.Latency > 0 },
+	)
 	give("local drives, empty after a stop", cheaper, func(c Candidate) bool { return c.Layout.Local })
 	var rows []Candidate
 	for i, c := range front {

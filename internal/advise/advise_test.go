@@ -46,7 +46,8 @@ func best(t testing.TB, r Request, level topology.Level, typ string) Candidate {
 	a := &Advice{Demand: r.Demand}
 	var found *Candidate
 	for _, c := range a.candidates(&r, instances) {
-		if c.Layout.Level == level && c.Layout.Spec.Type == typ && !c.Layout.Local && (found == nil || c.Month < found.Month) {
+		if c.Layout.Level == level && c.Layout.Spec.Type == typ && !c.Layout.Local &&
+			(found == nil || c.Month < found.Month) {
 			found = &c
 		}
 	}
@@ -59,7 +60,8 @@ func best(t testing.TB, r Request, level topology.Level, typ string) Candidate {
 	return *found
 }
 
-// TestAcceptance are the figures of specs/workload-advise.md §2.5 with headroom 0 unless stated: us-east-1, prices of 2026-07.
+// TestAcceptance are the figures of specs/workload-advise.md §2.5 with headroom 0 unless stated:
+// us-east-1, prices of 2026-07.
 func TestAcceptance(t *testing.T) {
 	const gib, mib = units.GiB, units.MiBPerSec
 	for _, c := range []struct {
@@ -100,7 +102,8 @@ func TestAcceptance(t *testing.T) {
 			cloud.VolumeSpec{Size: 1000 * gib, IOPS: 40000, Rate: 625 * mib}, "c8gb.2xlarge", "$285.00", "$631.02"},
 		{"40,000 on one io2", Request{VCPUs: 4, Memory: 8 * gib}, acrossTypes, topology.Single, "io2", 1,
 			cloud.VolumeSpec{Size: 1000 * gib, IOPS: 40000}, "c8gb.2xlarge", "$2,569.00", "$2,915.02"},
-		// The specification says $95.58, $87.14 and $237.27, each ± $0.01: c8gb.large is $86.505, here rounded half up.
+		// The specification says $95.58, $87.14 and $237.27, each ± $0.01: c8gb.large is $86.505,
+		// here rounded half up.
 		{"logging, one gp3", Request{}, logging, topology.Single, "gp3", 1,
 			cloud.VolumeSpec{Size: 8 * gib, IOPS: 3000, Rate: 336 * mib}, "c8gb.large", "$9.08", "$95.59"},
 		{"logging, striped", Request{}, logging, topology.RAID0, "gp3", 4,
@@ -122,10 +125,23 @@ func TestAcceptance(t *testing.T) {
 		got := best(t, c.request, c.level, c.typ)
 		if got.Layout.N != c.n || got.Layout.Spec != c.spec || c.instance != "" && got.Type != c.instance ||
 			got.VolumesMonth.String() != c.volumes || c.all != "" && got.Month.String() != c.all {
-			t.Errorf("%s: %d × %+v on %s: %v, %v;\nwant %d × %+v on %s: %s, %s", c.name, got.Layout.N, got.Layout.Spec, got.Type,
-				got.VolumesMonth, got.Month, c.n, c.spec, c.instance, c.volumes, c.all)
+			t.Errorf(
+				"%s: %d × %+v on %s: %v, %v;\nwant %d × %+v on %s: %s, %s",
+				c.name,
+				got.Layout.N,
+				got.Layout.Spec,
+				got.Type,
+				got.VolumesMonth,
+				got.Month,
+				c.n,
+				c.spec,
+				c.instance,
+				c.volumes,
+				c.all,
+			)
 		}
-		// The ceiling of each is at least the demand with headroom: finish says so, and the bound is a sustained one.
+		// The ceiling of each is at least the demand with headroom: finish says so, and the bound
+		// is a sustained one.
 		if got.Times < (1+c.request.Headroom)*0.999 || got.Sustained.Burst {
 			t.Errorf("%s: its ceiling is %.3f of the demand, %+v", c.name, got.Times, got.Sustained)
 		}
@@ -137,12 +153,21 @@ func TestWhyNot(t *testing.T) {
 	for level, want := range map[topology.Level]string{
 		topology.RAID10: "sustains 12,000 of 23,999 volume I/Os a second", topology.RAID0: "sustains 12,000 of 18,461 volume I/Os a second",
 	} {
-		if got := r.WhyNot(Layout{Level: level, N: 8, Chunk: chunk, Spec: cloud.VolumeSpec{Type: "gp3"}}, "c8g.2xlarge"); got != want {
+		if got := r.WhyNot(
+			Layout{Level: level, N: 8, Chunk: chunk, Spec: cloud.VolumeSpec{Type: "gp3"}},
+			"c8g.2xlarge",
+		); got != want {
 			t.Errorf("%s: %q, want %q", level, got, want)
 		}
 	}
 	r.Demand = demand(t, acrossTypes)
-	if got := r.WhyNot(Layout{Level: topology.Single, N: 1, Spec: cloud.VolumeSpec{Type: "gp3"}}, "c6a.xlarge"); !strings.Contains(got, "6,000 of 40,000") {
+	if got := r.WhyNot(
+		Layout{Level: topology.Single, N: 1, Spec: cloud.VolumeSpec{Type: "gp3"}},
+		"c6a.xlarge",
+	); !strings.Contains(
+		got,
+		"6,000 of 40,000",
+	) {
 		t.Error(got)
 	}
 	if p, _ := r.Prices.Instance("c8g.2xlarge"); p.String() != "$232.90" {
@@ -158,9 +183,12 @@ func TestFailureRate(t *testing.T) {
 	}
 }
 
-// TestCommits: a thousand commits a second of one client rule gp3 out, whatever is provisioned: 1 / (1.5 × 1.86 ms) = 358.
+// TestCommits: a thousand commits a second of one client rule gp3 out, whatever is provisioned: 1 /
+// (1.5 × 1.86 ms) = 358.
 func TestCommits(t *testing.T) {
-	a, err := Advise(Request{Demand: demand(t, "capacity: 100GiB\ncommits: {rate: 1000/s, clients: 1}\n"), Headroom: 0.2})
+	a, err := Advise(
+		Request{Demand: demand(t, "capacity: 100GiB\ncommits: {rate: 1000/s, clients: 1}\n"), Headroom: 0.2},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,8 +224,14 @@ func TestRestrictions(t *testing.T) {
 		}
 	}
 	// Few threads at gp3's latency are not enough.
-	rejected(ask(Request{}, "streams:\n  - {does: random read, block: 8KiB, rate: 16000 IOPS, threads: 4}\n"), "gp3: stream-1 has 4 I/Os in flight")
-	rejected(ask(Request{}, "streams:\n  - {does: random read, block: 8KiB, rate: 160 IOPS, latency: {p99: 400us}}\n"), "gp3: stream-1 wants 400 µs")
+	rejected(
+		ask(Request{}, "streams:\n  - {does: random read, block: 8KiB, rate: 16000 IOPS, threads: 4}\n"),
+		"gp3: stream-1 has 4 I/Os in flight",
+	)
+	rejected(
+		ask(Request{}, "streams:\n  - {does: random read, block: 8KiB, rate: 160 IOPS, latency: {p99: 400us}}\n"),
+		"gp3: stream-1 wants 400 µs",
+	)
 	rejected(ask(Request{}, guide), "st1: mix is random")
 	rejected(ask(Request{Types: []string{"azure-ultra", "gp9"}}, guide), "gp9: not an EBS volume type")
 	rejected(ask(Request{}, durable), "local drives: they are empty")
@@ -210,11 +244,17 @@ func TestRestrictions(t *testing.T) {
 		}
 	}
 	// st1 for a stream of large blocks: size follows the rate.
-	st1 := ask(Request{Types: []string{"st1"}}, "capacity: 1TiB\nstreams:\n  - {does: sequential read, block: 1MiB, rate: 100MiB/s}\n")
+	st1 := ask(
+		Request{Types: []string{"st1"}},
+		"capacity: 1TiB\nstreams:\n  - {does: sequential read, block: 1MiB, rate: 100MiB/s}\n",
+	)
 	if len(st1.Rows) == 0 || st1.Rows[0].Layout.Spec.Size*units.Bytes(st1.Rows[0].Layout.N) < 2560*units.GiB {
 		t.Errorf("%+v %q", st1.Rows, st1.Rejected)
 	}
-	if _, err := Advise(Request{Demand: demand(t, guide), Instance: "r9g.large"}); err == nil || !strings.Contains(err.Error(), "no price") {
+	if _, err := Advise(
+		Request{Demand: demand(t, guide), Instance: "r9g.large"},
+	); err == nil ||
+		!strings.Contains(err.Error(), "no price") {
 		t.Errorf("r9g.large: %v", err)
 	}
 	if _, err := Advise(Request{Demand: demand(t, guide), Families: []string{"["}}); err == nil {
@@ -222,7 +262,8 @@ func TestRestrictions(t *testing.T) {
 	}
 }
 
-// TestBurst: bursts size a purchase only when they are asked to, and when they fit 30 minutes a day.
+// TestBurst: bursts size a purchase only when they are asked to, and when they fit 30 minutes a
+// day.
 func TestBurst(t *testing.T) {
 	const rare = `capacity: 100GiB
 streams:
@@ -254,7 +295,12 @@ streams:
 
 // TestKeep: the seed's volumes are priced as they are, and gp2 -> gp3 is the same layout twice.
 func TestKeep(t *testing.T) {
-	keep := &Layout{Level: topology.RAID10, N: 8, Chunk: 64 * units.KiB, Spec: cloud.VolumeSpec{Type: "gp3", Size: 50 * units.GiB}}
+	keep := &Layout{
+		Level: topology.RAID10,
+		N:     8,
+		Chunk: 64 * units.KiB,
+		Spec:  cloud.VolumeSpec{Type: "gp3", Size: 50 * units.GiB},
+	}
 	a, err := Advise(Request{Demand: demand(t, guide), Keep: keep, VCPUs: 8, Memory: 16 * units.GiB})
 	if err != nil || len(a.Rows) != 1 || a.Rows[0].Type != "c6in.2xlarge" {
 		t.Fatalf("%+v, %v", a, err)
@@ -268,7 +314,11 @@ func TestKeep(t *testing.T) {
 
 // TestLocal: an instance's own drives are a row of their own, never the cheapest.
 func TestLocal(t *testing.T) {
-	a, err := Advise(Request{Demand: demand(t, "capacity: 1TiB\nstreams:\n  - {does: random read, block: 4KiB, rate: 400000 IOPS}\n")})
+	a, err := Advise(
+		Request{
+			Demand: demand(t, "capacity: 1TiB\nstreams:\n  - {does: random read, block: 4KiB, rate: 400000 IOPS}\n"),
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Claim is a figure that somebody states of a machine or a layout: "40000 IOPS", "1250 MB/s", "60000 IOPS of 8KiB".
+// Claim is a figure that somebody states of a machine or a layout: "40000 IOPS", "1250 MB/s",
+// "60000 IOPS of 8KiB".
 type Claim struct {
 	Text  string      `json:"text"`
 	IOPS  units.IOPS  `json:"iops,omitempty"`
@@ -46,7 +47,10 @@ func ParseClaim(s string) (Claim, error) {
 		}
 	}
 	if err != nil || c.IOPS <= 0 && c.Rate <= 0 {
-		return c, fmt.Errorf("claim %s: want a figure with its unit, such as 40000 IOPS, 1250MB/s or \"60000 IOPS of 8KiB\"", text.Quote(s))
+		return c, fmt.Errorf(
+			"claim %s: want a figure with its unit, such as 40000 IOPS, 1250MB/s or \"60000 IOPS of 8KiB\"",
+			text.Quote(s),
+		)
 	}
 	if sized {
 		if c.Block, err = units.ParseBytes(strings.TrimSpace(size)); err != nil || c.Block == 0 {
@@ -94,8 +98,8 @@ func (c Claim) print(b *ceiling.Bound) string {
 	return fmt.Sprintf("%v (%s)", b.BW, b.BW.SI())
 }
 
-// Check holds a claim against the ceilings of a layout: those of random reads of its size with a deep queue, where a layout has volumes
-// also of writes, if the claim holds for reads alone.
+// Check holds a claim against the ceilings of a layout: those of random reads of its size with a
+// deep queue, where a layout has volumes also of writes, if the claim holds for reads alone.
 func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 	v := ClaimVerdict{Claim: c}
 	load := fio.Workload{Engine: "libaio", Direct: true, ReadShare: 1, ReadBS: c.Block, Jobs: 16, Depth: 64}
@@ -111,7 +115,14 @@ func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 	v.Sustained = v.Lasts != nil && c.of(v.Lasts) >= c.figure()*rounding
 	switch {
 	case !v.Holds:
-		say("No: %s is more than it reaches. It reaches %s of %v reads, limited by %s (%s).", c.Text, c.print(v.Most), c.Block, v.Most.Label(), v.Most.How)
+		say(
+			"No: %s is more than it reaches. It reaches %s of %v reads, limited by %s (%s).",
+			c.Text,
+			c.print(v.Most),
+			c.Block,
+			v.Most.Label(),
+			v.Most.How,
+		)
 	case v.Sustained:
 		say("Yes, sustained: %s allows %s of %v reads.", v.Lasts.Label(), c.print(v.Lasts), c.Block)
 	default:
@@ -126,11 +137,18 @@ func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 		say("Yes, but only %s: it is a burst (%s).", long, v.Most.How)
 	}
 	if v.Lasts != nil && !v.Sustained {
-		say("Sustained it is %s, %s of the claim, limited by %s.", c.print(v.Lasts), text.Percent(c.of(v.Lasts)/c.figure()), v.Lasts.Label())
+		say(
+			"Sustained it is %s, %s of the claim, limited by %s.",
+			c.print(v.Lasts),
+			text.Percent(c.of(v.Lasts)/c.figure()),
+			v.Lasts.Label(),
+		)
 	}
 	if v.Holds && len(t.Arrays) > 0 {
 		load.ReadShare, load.ReadBS, load.WriteBS = 0, 0, c.Block
-		if w := ceiling.Of(t, topology.Data, []fio.Workload{load}).Binding(); w != nil && c.of(w) < c.figure()*rounding {
+		if w := ceiling.Of(t, topology.Data, []fio.Workload{load}).
+			Binding(); w != nil &&
+			c.of(w) < c.figure()*rounding {
 			say("For writes it does not hold: they reach %s, limited by %s (%s).", c.print(w), w.Label(), w.How)
 		}
 	}
@@ -170,7 +188,10 @@ func (v *ClaimVerdict) history(typ string) {
 	case last >= 0:
 		v.Since = fmt.Sprintf("some day after %s", strings.TrimSuffix(f.Changes[last].To, "<"))
 	default:
-		v.Lines = append(v.Lines, fmt.Sprintf("Since when %s has it is not known; the catalogue is of %s.", typ, f.AsOf))
+		v.Lines = append(
+			v.Lines,
+			fmt.Sprintf("Since when %s has it is not known; the catalogue is of %s.", typ, f.AsOf),
+		)
 		return
 	}
 	line := fmt.Sprintf("AWS publishes it for %s since %s", typ, v.Since)

@@ -43,7 +43,8 @@ func (c *Candidate) Topology() *topology.Topology {
 	}
 }
 
-// requested are the streams of a group as workloads that ask for their rates: one for each size of a mixture.
+// requested are the streams of a group as workloads that ask for their rates: one for each size of
+// a mixture.
 func requested(group []*workload.Stream) []fio.Workload {
 	var loads []fio.Workload
 	for _, s := range group {
@@ -62,7 +63,8 @@ func requested(group []*workload.Stream) []fio.Workload {
 	return loads
 }
 
-// finish asks package ceiling what limits a row, holds it against the demand, and says why cheaper ones do not do.
+// finish asks package ceiling what limits a row, holds it against the demand, and says why cheaper
+// ones do not do.
 func (r *Request) finish(c *Candidate, instances []priced) error {
 	t := c.Topology()
 	c.Times, c.BurstTimes = math.Inf(1), math.Inf(1)
@@ -79,7 +81,8 @@ func (r *Request) finish(c *Candidate, instances []priced) error {
 			c.Times, c.Sustained = times, *lasts
 		}
 		most := ceil.Least(func(b ceiling.Bound) bool {
-			return storage(b) && (b.Burst || !slices.ContainsFunc(ceil.Bounds, func(o ceiling.Bound) bool { return o.Burst && o.Kind == b.Kind }))
+			return storage(b) &&
+				(b.Burst || !slices.ContainsFunc(ceil.Bounds, func(o ceiling.Bound) bool { return o.Burst && o.Kind == b.Kind }))
 		})
 		if most != nil && c.Instance.BurstFor > 0 && float64(most.IOPS/asked.IOPS) < c.BurstTimes {
 			c.BurstTimes, c.Burst = float64(most.IOPS/asked.IOPS), most
@@ -89,8 +92,15 @@ func (r *Request) finish(c *Candidate, instances []priced) error {
 		c.Burst, c.BurstTimes = nil, 0
 	}
 	if want := 1 + r.Headroom; c.Times < want*0.999 && !(r.BurstOK && c.BurstTimes >= want*0.999) {
-		return fmt.Errorf("this is a bug of plimsoll: %s with %d × %s was chosen for %.3g times the demand, and its ceiling is %.4g times (%s)",
-			c.Type, c.Layout.N, c.Layout.Spec.Type, want, c.Times, c.Sustained.Label())
+		return fmt.Errorf(
+			"this is a bug of plimsoll: %s with %d × %s was chosen for %.3g times the demand, and its ceiling is %.4g times (%s)",
+			c.Type,
+			c.Layout.N,
+			c.Layout.Spec.Type,
+			want,
+			c.Times,
+			c.Sustained.Label(),
+		)
 	}
 	if credits(c.Type) {
 		c.Notes = append(c.Notes, c.Type+": its CPU runs on credits, which are apart from those of its storage")
@@ -99,7 +109,10 @@ func (r *Request) finish(c *Candidate, instances []priced) error {
 		c.Notes = append(c.Notes, fmt.Sprintf("one lost volume of %d loses all", c.Layout.N))
 	}
 	if slices.Contains(c.Instance.Weightings, "ebs-1") {
-		c.Notes = append(c.Notes, c.Type+": the bandwidth weighting ebs-1 adds 25 % of throughput, which is not counted")
+		c.Notes = append(
+			c.Notes,
+			c.Type+": the bandwidth weighting ebs-1 adds 25 % of throughput, which is not counted",
+		)
 	}
 	c.Why = append(c.Why, r.why(c, instances)...)
 	return nil
@@ -138,13 +151,19 @@ func (a *Advice) notes(r Request) {
 		say("%s", text)
 	}
 	if len(r.Demand.AtLeast) > 0 {
-		say("the demand was watched on storage that was full (%s): the true one may be larger, so this is the least to buy", strings.Join(r.Demand.AtLeast, "; "))
+		say(
+			"the demand was watched on storage that was full (%s): the true one may be larger, so this is the least to buy",
+			strings.Join(r.Demand.AtLeast, "; "),
+		)
 	}
 	if slices.ContainsFunc(r.Demand.Streams, func(s workload.Stream) bool { return !s.Random }) {
 		say("sequential I/Os count one by one: EBS may merge them, and nothing is bought on that")
 	}
 	if peak := r.dailyPeak(); r.BurstOK && peak > 30*time.Minute {
-		say("--burst-ok changes nothing: the bursts last %s a day, and an instance bursts for 30 min", peak.Round(time.Minute))
+		say(
+			"--burst-ok changes nothing: the bursts last %s a day, and an instance bursts for 30 min",
+			peak.Round(time.Minute),
+		)
 	}
 	if left := len(cloud.AllInstances()) - len(r.Prices.Instances); left > 0 && r.Instance == "" {
 		missing := 0

@@ -37,7 +37,11 @@ func (r *Request) instances() ([]priced, error) {
 		case !ok:
 			return nil, fmt.Errorf("instance type %.40q is not in the catalogue", r.Instance)
 		case !priceOK:
-			return nil, fmt.Errorf("instance type %s has no price in %s; bring a price list that has it with --prices", r.Instance, r.Prices.Region)
+			return nil, fmt.Errorf(
+				"instance type %s has no price in %s; bring a price list that has it with --prices",
+				r.Instance,
+				r.Prices.Region,
+			)
 		}
 		return []priced{{f, month}}, nil
 	}
@@ -45,16 +49,21 @@ func (r *Request) instances() ([]priced, error) {
 	for _, f := range cloud.AllInstances() {
 		month, ok := r.Prices.Instance(f.Type)
 		old := !f.NVMe || slices.Contains(previous, family(f.Type))
-		if !ok || f.VCPUs < r.VCPUs || f.Memory < r.Memory || r.Arch != "" && f.Arch != r.Arch || !r.wanted(f.Type) || old && !r.Older {
+		if !ok || f.VCPUs < r.VCPUs || f.Memory < r.Memory || r.Arch != "" && f.Arch != r.Arch || !r.wanted(f.Type) ||
+			old && !r.Older {
 			continue
 		}
 		all = append(all, priced{f, month})
 	}
-	slices.SortStableFunc(all, func(a, b priced) int { return cmp.Or(cmp.Compare(a.month, b.month), cmp.Compare(a.Type, b.Type)) })
+	slices.SortStableFunc(
+		all,
+		func(a, b priced) int { return cmp.Or(cmp.Compare(a.month, b.month), cmp.Compare(a.Type, b.Type)) },
+	)
 	return all, nil
 }
 
-// interfaces are the attachments that network cards take of those that an instance shares among all, and the root volume's.
+// interfaces are the attachments that network cards take of those that an instance shares among
+// all, and the root volume's.
 const interfaces = 3
 
 func attachable(f cloud.InstanceFacts, n int) bool {
@@ -147,7 +156,15 @@ func (r *Request) cheapest(l Layout, instances []priced) (Candidate, bool) {
 }
 
 func (r *Request) candidate(l Layout, i priced) Candidate {
-	c := Candidate{Layout: l, Instance: i.InstanceFacts, Type: i.Type, InstanceMonth: i.month, Month: i.month, AFR: l.afr(), Survives: workload.LostInstance}
+	c := Candidate{
+		Layout:        l,
+		Instance:      i.InstanceFacts,
+		Type:          i.Type,
+		InstanceMonth: i.month,
+		Month:         i.month,
+		AFR:           l.afr(),
+		Survives:      workload.LostInstance,
+	}
 	if l.Level == topology.RAID10 {
 		c.Survives = workload.LostVolume
 	}
@@ -166,13 +183,24 @@ func (r *Request) whyNone(l Layout, instances []priced) string {
 	if r.Instance != "" {
 		return fmt.Sprintf("%s with %s: %s", r.Instance, l.Level, q.lacks(instances[0].InstanceFacts))
 	}
-	return fmt.Sprintf("%s: no instance that fits sustains %v volume I/Os a second and %s", l.Level, units.IOPS(q.peak.iops), units.Rate(q.peak.bytes).SI())
+	return fmt.Sprintf(
+		"%s: no instance that fits sustains %v volume I/Os a second and %s",
+		l.Level,
+		units.IOPS(q.peak.iops),
+		units.Rate(q.peak.bytes).SI(),
+	)
 }
 
 // localLatency of instance store: what the drives of EC2's families state.
-var localLatency = &cloud.TypicalLatency{Read: 100, Write: 30, Synced: 30, Source: "data sheets of NVMe drives, assumed"}
+var localLatency = &cloud.TypicalLatency{
+	Read:   100,
+	Write:  30,
+	Synced: 30,
+	Source: "data sheets of NVMe drives, assumed",
+}
 
-// local is the cheapest instance whose own drives, striped, hold the demand; nil with the reason when there is none or it may not be.
+// local is the cheapest instance whose own drives, striped, hold the demand; nil with the reason
+// when there is none or it may not be.
 func (r *Request) local(instances []priced) (*Candidate, string) {
 	if r.Keep != nil || !slices.Contains(r.types(), "local") {
 		return nil, ""
@@ -220,7 +248,10 @@ func (r *Request) localHolds(s cloud.InstanceStore) bool {
 		times := 1 + r.Headroom
 		over := func(want float64, have float64) bool { return have > 0 && want*times > have*n }
 		if over(readIO, float64(s.Limits.ReadIOPS)) || over(writeIO, float64(s.Limits.WriteIOPS)) ||
-			over(read, float64(s.Limits.ReadRate)) || over(write, float64(s.Limits.WriteRate)) || s.Limits.ReadRate == 0 {
+			over(
+				read,
+				float64(s.Limits.ReadRate),
+			) || over(write, float64(s.Limits.WriteRate)) || s.Limits.ReadRate == 0 {
 			return false
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Instead says what as many volumes of another type, as large and provisioned for the demand, would cost a month instead of those of
-// was. It is empty where the type does not hold the demand.
+// Instead says what as many volumes of another type, as large and provisioned for the demand, would
+// cost a month instead of those of was. It is empty where the type does not hold the demand.
 func Instead(r Request, typ string, was Candidate) (string, error) {
 	if r.Prices == nil {
 		r.Prices = cloud.BuiltinPrices()

@@ -2,10 +2,6 @@ package advise
 
 import (
 	"fmt"
-	"math"
-	"path"
-	"slices"
-	"strings"
 	"time"
 
 	"plimsoll/internal/ceiling"
@@ -17,8 +13,8 @@ import (
 	"plimsoll/internal/workload"
 )
 
-// chunk of the stripes that are advised: an I/O of up to 256 KiB, which EBS counts once, is never cut in two that are both
-// counted unless it crosses a boundary.
+// chunk of the stripes that are advised: an I/O of up to 256 KiB, which EBS counts once, is never
+// cut in two that are both counted unless it crosses a boundary.
 const chunk = 256 * units.KiB
 
 var (
@@ -26,8 +22,8 @@ var (
 	mirrors = []int{4, 6, 8, 12, 16}
 )
 
-// need is what a demand asks of all volumes together, as they count it, without headroom. Of streams that run apart each
-// figure is the largest.
+// need is what a demand asks of all volumes together, as they count it, without headroom. Of
+// streams that run apart each figure is the largest.
 type need struct {
 	iops  float64
 	bytes float64 // a second
@@ -36,8 +32,14 @@ type need struct {
 // load is the fio workload that stands for a stream: its mean block in each direction.
 func load(s *workload.Stream) fio.Workload {
 	w := fio.Workload{
-		Name: s.Name, Engine: "libaio", Direct: true, ReadShare: s.ReadShare, Sequential: !s.Random, Jobs: max(s.Threads, 1), Depth: max(s.Depth, 1),
-		SyncEvery: s.Sync.Each,
+		Name:       s.Name,
+		Engine:     "libaio",
+		Direct:     true,
+		ReadShare:  s.ReadShare,
+		Sequential: !s.Random,
+		Jobs:       max(s.Threads, 1),
+		Depth:      max(s.Depth, 1),
+		SyncEvery:  s.Sync.Each,
 	}
 	block := units.Bytes(s.MeanBlock() + 0.5)
 	if s.Reads() {
@@ -49,7 +51,8 @@ func load(s *workload.Stream) fio.Workload {
 	return w
 }
 
-// array is a layout as ceiling takes it. EBS merges sequential I/Os as best it can; nothing is bought on that.
+// array is a layout as ceiling takes it. EBS merges sequential I/Os as best it can; nothing is
+// bought on that.
 func (l Layout) array() *topology.Array {
 	a := &topology.Array{Name: "data", Level: l.Level, Chunk: l.Chunk, Volumes: make([]topology.Volume, l.N)}
 	if l.Level == topology.RAID10 {
@@ -62,8 +65,8 @@ func (l Layout) array() *topology.Array {
 	return a
 }
 
-// needs is what the demand asks of a layout's volumes. Sizes of a mixture are counted one by one: a mean of 17.6 KiB hides none
-// above 256 KiB.
+// needs is what the demand asks of a layout's volumes. Sizes of a mixture are counted one by one: a
+// mean of 17.6 KiB hides none above 256 KiB.
 func (r *Request) needs(l Layout, part func(*workload.Stream) float64) need {
 	var most need
 	a := l.array()
@@ -99,7 +102,8 @@ func (r *Request) types() []string {
 	return r.Types
 }
 
-// layouts are all that could hold the demand, provisioned for it as cheaply as their type allows, and why types are left out.
+// layouts are all that could hold the demand, provisioned for it as cheaply as their type allows,
+// and why types are left out.
 func (r *Request) layouts() (all []Layout, rejected []string) {
 	if r.Keep != nil {
 		if why := r.unfit(r.Keep.Spec.Type); why != "" {
@@ -139,7 +143,10 @@ func (r *Request) layouts() (all []Layout, rejected []string) {
 		case undurable == len(shapes(most)):
 			rejected = append(rejected, fmt.Sprintf("%s: no layout of it is as durable as asked for", typ))
 		default:
-			rejected = append(rejected, fmt.Sprintf("%s: %d volumes of it at their most do not reach the demand", typ, most))
+			rejected = append(
+				rejected,
+				fmt.Sprintf("%s: %d volumes of it at their most do not reach the demand", typ, most),
+			)
 		}
 	}
 	return all, rejected
@@ -209,12 +216,20 @@ func (r *Request) tooSlow(typ string, l *cloud.TypicalLatency, s *workload.Strea
 		}
 	}
 	if least := s.Latency.Smallest(); least > 0 && least < lat {
-		return fmt.Sprintf("%s: %s wants %v, and one I/O takes %v at rest [%s]", typ, s.Name, units.LatencyOf(least), units.LatencyOf(lat), source)
+		return fmt.Sprintf(
+			"%s: %s wants %v, and one I/O takes %v at rest [%s]",
+			typ,
+			s.Name,
+			units.LatencyOf(least),
+			units.LatencyOf(lat),
+			source,
+		)
 	}
 	return ""
 }
 
-// latencyOf one I/O of a stream at depth 1 by the mix of reads, writes and syncs; 0 where nothing is known of the type.
+// latencyOf one I/O of a stream at depth 1 by the mix of reads, writes and syncs; 0 where nothing
+// is known of the type.
 func (r *Request) latencyOf(l *cloud.TypicalLatency, s *workload.Stream) (time.Duration, string) {
 	if l == nil {
 		return 0, ""
@@ -244,111 +259,4 @@ func (r *Request) meanLatency(l *cloud.TypicalLatency) time.Duration {
 		return 0
 	}
 	return time.Duration(sum / n)
-}
-
-// afr is the share of years in which a layout loses the data: of a stripe, in which any of its volumes does. A mirror has none.
-func (l Layout) afr() float64 {
-	t, _ := cloud.TypeNamed(l.Spec.Type)
-	if l.Level == topology.RAID10 || l.Local {
-		return 0
-	}
-	return 1 - math.Pow(1-t.AFR, float64(l.N))
-}
-
-// durable says whether a layout outlives what the demand says it must.
-func (r *Request) durable(l Layout) bool {
-	d := r.Demand.Durability
-	switch {
-	case l.Local:
-		return d.AFR == 0 && (d.Survives == "" || d.Survives == workload.NoLoss)
-	case l.Level == topology.RAID10:
-		return true
-	case d.Survives == workload.LostVolume:
-		return false
-	}
-	return d.AFR == 0 || l.afr() <= d.AFR*1.000001
-}
-
-// up rounds to whole units as they are ordered.
-func up(v float64) float64 { return math.Ceil(v - 1e-6) }
-
-// provision orders a layout's volumes as cheaply as the type's rules and prices allow for the demand with headroom; false where
-// the type's limits do not reach it.
-func (r *Request) provision(l Layout) (Layout, bool) {
-	t, _ := cloud.TypeNamed(l.Spec.Type)
-	n := r.needs(l, always)
-	iops := n.iops * (1 + r.Headroom) / float64(l.N)
-	mib := n.bytes * (1 + r.Headroom) / float64(l.N) / float64(units.MiBPerSec)
-	copies := 1.0
-	if l.Level == topology.RAID10 {
-		copies = 2
-	}
-	gib := max(up(float64(r.Demand.Capacity)*copies/float64(l.N)/float64(units.GiB)), float64(t.MinSize/units.GiB), 1)
-	order := cloud.VolumeSpec{Type: t.Type}
-	switch {
-	case t.Type == "gp2":
-		gib = max(gib, up(iops/3))
-		if mib > 128 {
-			gib = max(gib, 334)
-		}
-	case t.HDD != nil:
-		gib = max(gib, up(mib/float64(t.HDD.Base/units.MiBPerSec)*1024))
-	case t.Rate.Derived:
-		i := max(float64(t.IOPS.Min), up(iops))
-		if t.Rate.PerIOPS > 0 {
-			i = max(i, up(mib*float64(units.MiBPerSec)/float64(t.Rate.PerIOPS)))
-		} else { // io1: 256 KiB for each IOPS
-			i = max(i, up(mib*4))
-		}
-		gib = max(gib, up(i/t.IOPS.PerGiB))
-		order.IOPS = units.IOPS(i)
-	default:
-		i := max(float64(t.IOPS.Included), up(iops))
-		per := float64(t.Rate.PerIOPS / units.MiBPerSec)
-		if mib > float64(t.Rate.Included/units.MiBPerSec) && mib > per*i {
-			i = up(up(mib) / per)
-		}
-		if i > float64(t.IOPS.Included) {
-			gib = max(gib, up(i/t.IOPS.PerGiB))
-		}
-		order.IOPS = units.IOPS(i)
-		order.Rate = max(t.Rate.Included, units.Rate(up(mib))*units.MiBPerSec)
-	}
-	order.Size = units.Bytes(gib) * units.GiB
-	l.Spec = order
-	return l, r.falls(l) == ""
-}
-
-// falls says why a layout as ordered does not hold the demand with headroom; empty when it does. Bursts do not count.
-func (r *Request) falls(l Layout) string {
-	f, err := cloud.VolumeLimits(l.Spec)
-	if err != nil {
-		return err.Error()
-	}
-	if !r.durable(l) {
-		return fmt.Sprintf("%d × %s %s is not as durable as asked for", l.N, l.Spec.Type, l.Level)
-	}
-	n := r.needs(l, always)
-	times := 1 + r.Headroom
-	if have, want := float64(f.Sustained.IOPS)*float64(l.N), n.iops*times; have < want-0.5 {
-		return fmt.Sprintf("%d × %s sustain %v of %v volume I/Os a second", l.N, l.Spec.Type, units.IOPS(have), units.IOPS(want))
-	}
-	if have, want := float64(f.Sustained.Rate)*float64(l.N), n.bytes*times; have < want*0.99999 {
-		return fmt.Sprintf("%d × %s sustain %v of %v at the volumes", l.N, l.Spec.Type, units.Rate(have), units.Rate(want))
-	}
-	return ""
-}
-
-// family is the part of an instance type before the dot.
-func family(typ string) string {
-	f, _, _ := strings.Cut(typ, ".")
-	return f
-}
-
-// wanted says whether a family is among those asked for.
-func (r *Request) wanted(typ string) bool {
-	return len(r.Families) == 0 || slices.ContainsFunc(r.Families, func(glob string) bool {
-		ok, err := path.Match(strings.TrimSuffix(glob, ".*"), family(typ))
-		return ok && err == nil
-	})
 }

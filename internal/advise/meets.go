@@ -15,7 +15,8 @@ import (
 	"plimsoll/internal/workload"
 )
 
-// reached is the share of a rate from which on it counts as met: fio holds a rate within some tenths of a percent.
+// reached is the share of a rate from which on it counts as met: fio holds a rate within some
+// tenths of a percent.
 const reached = 0.98
 
 // Met is how far measured results meet a demand.
@@ -36,7 +37,8 @@ type MetSide struct {
 	Moved   units.Bytes `json:"moved"`
 	Share   float64     `json:"moved_share"`
 	Limits  []MetLimit  `json:"limits,omitempty"`
-	// Sustained is what the instance sustains of Steady, the streams that always run; zero where nothing is known of it.
+	// Sustained is what the instance sustains of Steady, the streams that always run; zero where
+	// nothing is known of it.
 	Instance  string        `json:"instance,omitempty"`
 	Sustained units.Rate    `json:"sustained,omitempty"`
 	Steady    units.Rate    `json:"steady,omitempty"`
@@ -44,7 +46,8 @@ type MetSide struct {
 	Met       bool          `json:"met"`
 }
 
-// MetStream is a stream's rate as it was measured; Known is false where the result does not hold it.
+// MetStream is a stream's rate as it was measured; Known is false where the result does not hold
+// it.
 type MetStream struct {
 	Name     string     `json:"name"`
 	Wanted   units.Rate `json:"wanted"`
@@ -71,8 +74,8 @@ type Side struct {
 	Topology *topology.Topology // nil where nothing is known of it
 }
 
-// Meets holds results against a demand: each stream's rate, the bytes moved, the latency limits, and what the instance sustains once its
-// burst is over.
+// Meets holds results against a demand: each stream's rate, the bytes moved, the latency limits,
+// and what the instance sustains once its burst is over.
 func Meets(d *workload.Demand, sides []Side) *Met {
 	m := &Met{Demand: d}
 	for _, s := range sides {
@@ -117,7 +120,8 @@ func (m *Met) side(s Side) MetSide {
 	return out
 }
 
-// measured is a stream's rate: that of rows by its name, or of its direction where no other stream shares it.
+// measured is a stream's rate: that of rows by its name, or of its direction where no other stream
+// shares it.
 func (m *Met) measured(s *workload.Stream, r *result.Result) (units.Rate, bool) {
 	var named units.Rate
 	found := false
@@ -149,7 +153,8 @@ func (m *Met) measured(s *workload.Stream, r *result.Result) (units.Rate, bool) 
 	return sum, sum > 0
 }
 
-// limitsOf holds the latency limits against what was measured, all I/Os together, the strictest of each kind.
+// limitsOf holds the latency limits against what was measured, all I/Os together, the strictest of
+// each kind.
 func limitsOf(d *workload.Demand, r *result.Result) []MetLimit {
 	over := map[time.Duration]float64{}
 	var order []time.Duration
@@ -178,7 +183,11 @@ func limitsOf(d *workload.Demand, r *result.Result) []MetLimit {
 	}
 	slices.Sort(order)
 	for _, limit := range order {
-		l := MetLimit{Over: limit, Share: over[limit], Text: fmt.Sprintf("I/Os above %s < %s", text.Duration(limit), text.Percent(over[limit]))}
+		l := MetLimit{
+			Over:  limit,
+			Share: over[limit],
+			Text:  fmt.Sprintf("I/Os above %s < %s", text.Duration(limit), text.Percent(over[limit])),
+		}
 		if share, ok := diagnose.ShareAbove(r.Total, limit); ok {
 			l.Known, l.Above, l.Exceeded = true, share, share >= l.Share
 		}
@@ -255,7 +264,12 @@ func (s *MetSide) partly() string {
 	}
 	out := fmt.Sprintf("%s meets %s", s.Name, text.List(met))
 	if s.Sustained > 0 && s.Sustained < s.Steady {
-		out += fmt.Sprintf(", for %s a day: then the %s limits it to %.0f %%", text.Duration(s.BurstFor), s.Instance, 100*float64(s.Sustained/s.Steady))
+		out += fmt.Sprintf(
+			", for %s a day: then the %s limits it to %.0f %%",
+			text.Duration(s.BurstFor),
+			s.Instance,
+			100*float64(s.Sustained/s.Steady),
+		)
 	}
 	return out + "."
 }

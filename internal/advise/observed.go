@@ -25,7 +25,8 @@ type AtLimit struct {
 	Share  float64       `json:"share"` // of the time at 95 % of it or more
 }
 
-// String is a limit in a sentence: "md0 was at 97 % of instance throughput at most, and at 95 % or more for 41 % of the time".
+// String is a limit in a sentence: "md0 was at 97 % of instance throughput at most, and at 95 % or
+// more for 41 % of the time".
 func (l AtLimit) String() string {
 	s := fmt.Sprintf("%s reached %s of its limit by %s", l.Device, text.Percent(l.Most), l.Bound.Label())
 	if l.Share > 0 {
@@ -34,8 +35,9 @@ func (l AtLimit) String() string {
 	return s
 }
 
-// Limits holds what was observed of a device, interval by interval, against the ceiling of the same mix of I/O on the topology: what
-// limited it meanwhile, the nearest limit first. Nothing comes back where no limit is known.
+// Limits holds what was observed of a device, interval by interval, against the ceiling of the same
+// mix of I/O on the topology: what limited it meanwhile, the nearest limit first. Nothing comes
+// back where no limit is known.
 func Limits(t *topology.Topology, role topology.Role, o workload.Observed) []AtLimit {
 	var all []AtLimit
 	length := 0.0
@@ -77,8 +79,8 @@ func Limits(t *topology.Topology, role topology.Role, o workload.Observed) []AtL
 	return all
 }
 
-// Censor marks a demand that was watched on storage at its limit: what was asked for may have been more. A limit that holds for a
-// time only, and is exceeded by a burst, is none.
+// Censor marks a demand that was watched on storage at its limit: what was asked for may have been
+// more. A limit that holds for a time only, and is exceeded by a burst, is none.
 func Censor(d *workload.Demand, limits []AtLimit) {
 	for _, l := range limits {
 		if l.Share >= 0.05 && l.Most <= 1.1 {
@@ -104,9 +106,17 @@ func FromResult(name string, r *result.Result) (*workload.Demand, error) {
 				continue
 			}
 			s := workload.Stream{
-				Name: fmt.Sprintf("%s-%s", streamName(w.Name, i), map[bool]string{true: "read", false: "write"}[read]), Random: !w.Sequential,
-				Blocks: []workload.Block{{Size: block, Share: 1}}, Threads: max(w.Jobs, 1), Depth: max(w.Depth, 1),
-				IOPS: got.IOPS, Rate: got.Rate,
+				Name: fmt.Sprintf(
+					"%s-%s",
+					streamName(w.Name, i),
+					map[bool]string{true: "read", false: "write"}[read],
+				),
+				Random:  !w.Sequential,
+				Blocks:  []workload.Block{{Size: block, Share: 1}},
+				Threads: max(w.Jobs, 1),
+				Depth:   max(w.Depth, 1),
+				IOPS:    got.IOPS,
+				Rate:    got.Rate,
 			}
 			if read {
 				s.ReadShare = 1
@@ -121,12 +131,16 @@ func FromResult(name string, r *result.Result) (*workload.Demand, error) {
 		return nil, fmt.Errorf("%s measured no I/O", name)
 	}
 	if !limited {
-		d.AtLeast = append(d.AtLeast, "the jobs asked for as much as they got: this is what the storage gave, not what an application needs")
+		d.AtLeast = append(
+			d.AtLeast,
+			"the jobs asked for as much as they got: this is what the storage gave, not what an application needs",
+		)
 	}
 	return d, nil
 }
 
-// rows adds up what fio's rows of a workload did in a direction: one row with group_reporting, else one a job.
+// rows adds up what fio's rows of a workload did in a direction: one row with group_reporting, else
+// one a job.
 func rows(r *result.Result, i int, read bool) workload.Load {
 	var sum workload.Load
 	for k, j := range r.Jobs {

@@ -8,8 +8,9 @@ import (
 	"plimsoll/internal/units"
 )
 
-// throttles adds what control groups allow. A group counts I/Os as they are submitted: on the device that the path lies on one for each
-// logical I/O, on the members of an array one for each piece.
+// throttles adds what control groups allow. A group counts I/Os as they are submitted: on the
+// device that the path lies on one for each logical I/O, on the members of an array one for each
+// piece.
 func (p *problem) throttles(target *topology.Target, a *topology.Array) {
 	if target == nil {
 		return
@@ -53,7 +54,10 @@ func (p *problem) logical(l limit, capacity float64) *resource {
 	for _, s := range p.streams {
 		read, write := s.w.ReadShare, writeShare(s.w)
 		r.demand = append(r.demand, l.use(cost{
-			readIOs: read, writeIOs: write, readBytes: read * float64(s.w.ReadBS), writeBytes: write * float64(s.w.WriteBS),
+			readIOs:    read,
+			writeIOs:   write,
+			readBytes:  read * float64(s.w.ReadBS),
+			writeBytes: write * float64(s.w.WriteBS),
 		}))
 	}
 	return r

@@ -41,7 +41,11 @@ func TestCgroup(t *testing.T) {
 		}
 	}
 	// A limit on the other direction is none.
-	b := Of(guide("md0", topology.Limits{WriteIOPS: 5}), topology.Data, []fio.Workload{load("randread", 8*k, 64, 4)}).Binding()
+	b := Of(
+		guide("md0", topology.Limits{WriteIOPS: 5}),
+		topology.Data,
+		[]fio.Workload{load("randread", 8*k, 64, 4)},
+	).Binding()
 	if b == nil || b.Kind != VolumeIOPS {
 		t.Errorf("%+v", b)
 	}

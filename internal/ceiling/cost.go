@@ -8,14 +8,16 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Cost is what one logical I/O of a workload asks of an array's members, summed over all of them, reads and writes by
-// their shares: what a purchase of volumes, and of the instance before them, is sized by.
+// Cost is what one logical I/O of a workload asks of an array's members, summed over all of them,
+// reads and writes by their shares: what a purchase of volumes, and of the instance before them, is
+// sized by.
 type Cost struct {
 	IOs   float64 // as the volumes count them
 	Bytes float64
 }
 
-// CostOf is the mean cost of one I/O of w on an array whose volumes are alike. Of does the same arithmetic.
+// CostOf is the mean cost of one I/O of w on an array whose volumes are alike. Of does the same
+// arithmetic.
 func CostOf(a *topology.Array, w fio.Workload) Cost {
 	if len(a.Volumes) == 0 {
 		return Cost{}

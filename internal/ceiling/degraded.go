@@ -6,8 +6,9 @@ import (
 	"plimsoll/internal/topology"
 )
 
-// lost is how many members the weakest part of an array lacks: of a mirrored array the worst set of copies, of a parity array
-// all. Members that are there and being rebuilt count as lost; done is the share of the data that they hold already.
+// lost is how many members the weakest part of an array lacks: of a mirrored array the worst set of
+// copies, of a parity array all. Members that are there and being rebuilt count as lost; done is
+// the share of the data that they hold already.
 func lost(a *topology.Array, m members) (n int, done float64) {
 	missing := 0
 	sets := map[int]int{} // near copies lie side by side (md(4))
@@ -35,23 +36,26 @@ func lost(a *topology.Array, m members) (n int, done float64) {
 	return n, done
 }
 
-// survivors is over how many volumes the reads of a mirrored array go as the busiest of them sees it. The copies that are left of a
-// set serve all its reads: of eight volumes in pairs one of which is gone, its mate gets as many as if there were four.
+// survivors is over how many volumes the reads of a mirrored array go as the busiest of them sees
+// it. The copies that are left of a set serve all its reads: of eight volumes in pairs one of which
+// is gone, its mate gets as many as if there were four.
 func (m members) survivors() float64 {
 	data, k, left := float64(m.data), float64(m.copies), float64(m.copies-m.lost)
 	return data / ((1-m.done)/left + m.done/k)
 }
 
-// degradedReads is how many volume I/Os one read of a parity array costs when members are lost, against one of a whole array: what lay
-// on a lost member is worked out from as many others as there are data members (drivers/md/raid5.c, need_this_block).
+// degradedReads is how many volume I/Os one read of a parity array costs when members are lost,
+// against one of a whole array: what lay on a lost member is worked out from as many others as
+// there are data members (drivers/md/raid5.c, need_this_block).
 func (m members) degradedReads() float64 {
 	n, f := float64(m.n), float64(m.lost)*(1-m.done)
 	return (n-f)/n + f/n*float64(m.data)
 }
 
-// degradedPart is the cost of writing size bytes to touched chunks of a stripe, the mean over which member is lost. Parity that is
-// lost is not written. Data that is lost and written is worked out by reading all that is not (reconstruct-write); lost data that is not
-// written leaves only read-modify-write, since it cannot be read.
+// degradedPart is the cost of writing size bytes to touched chunks of a stripe, the mean over which
+// member is lost. Parity that is lost is not written. Data that is lost and written is worked out
+// by reading all that is not (reconstruct-write); lost data that is not written leaves only
+// read-modify-write, since it cannot be read.
 func (m members) degradedPart(touched, size float64, c counting) cost {
 	d, p, n := float64(m.data), float64(m.parity), float64(m.n)
 	part := size / touched
@@ -83,9 +87,16 @@ func (m members) degradedPart(touched, size float64, c counting) cost {
 func (p *problem) assumeDegraded(a *topology.Array, m members) {
 	switch {
 	case m.lost == 0 && a.Degraded > 0:
-		p.note("%s lacks %d members, which its level does not survive: its ceiling is that of the whole array", a.Name, a.Degraded)
+		p.note(
+			"%s lacks %d members, which its level does not survive: its ceiling is that of the whole array",
+			a.Name,
+			a.Degraded,
+		)
 	case m.lost > 0 && m.copies > 1:
-		p.note("%s is degraded: the copies that are left serve all reads of their set, and the busiest of them sets the pace", a.Name)
+		p.note(
+			"%s is degraded: the copies that are left serve all reads of their set, and the busiest of them sets the pace",
+			a.Name,
+		)
 	case m.lost > 0:
 		p.note("%s is degraded: what lay on the lost members is worked out from the others", a.Name)
 	}
@@ -94,7 +105,10 @@ func (p *problem) assumeDegraded(a *topology.Array, m members) {
 	}
 	switch {
 	case a.Syncing == "recover" && m.lost > 0:
-		p.note("%s is being rebuilt; the rebuild's own I/O is not counted, which md holds to speed_limit_min under load", a.Name)
+		p.note(
+			"%s is being rebuilt; the rebuild's own I/O is not counted, which md holds to speed_limit_min under load",
+			a.Name,
+		)
 	case a.Syncing != "":
 		p.note("%s is busy with %s, which is not counted", a.Name, a.Syncing)
 	}

@@ -14,12 +14,18 @@ import (
 func broken(level topology.Level, n int, missing ...int) *topology.Topology {
 	a := topology.Array{Name: "md0", Level: level, Chunk: 64 * k, Degraded: len(missing)}
 	for range n {
-		a.Volumes = append(a.Volumes, topology.Volume{Sustained: topology.Limits{IOPS: 1000, Rate: 100 * units.MiBPerSec}})
+		a.Volumes = append(
+			a.Volumes,
+			topology.Volume{Sustained: topology.Limits{IOPS: 1000, Rate: 100 * units.MiBPerSec}},
+		)
 	}
 	for _, i := range missing {
 		a.Volumes[i] = topology.Volume{Missing: true}
 	}
-	return &topology.Topology{Arrays: []topology.Array{a}, Targets: []topology.Target{{Role: topology.Data, Array: "md0"}}}
+	return &topology.Topology{
+		Arrays:  []topology.Array{a},
+		Targets: []topology.Target{{Role: topology.Data, Array: "md0"}},
+	}
 }
 
 // TestDegraded: figures worked out by hand. A pair that lacks one leaves its reads to the other; RAID5 and RAID6 read all data members for
@@ -81,7 +87,12 @@ func TestGuideDegraded(t *testing.T) {
 		"mix":    {mix, 12000},
 		"writes": {load("randwrite", 8*k, 64, 4), 12000},
 	} {
-		if got := Of(topo, topology.Data, []fio.Workload{c.load}).Binding(); got == nil || math.Abs(float64(got.IOPS-c.want)) > 1 {
+		if got := Of(
+			topo,
+			topology.Data,
+			[]fio.Workload{c.load},
+		).Binding(); got == nil ||
+			math.Abs(float64(got.IOPS-c.want)) > 1 {
 			t.Errorf("%s: %+v, want %v", name, got, c.want)
 		}
 	}
@@ -93,17 +104,31 @@ func TestRebuilding(t *testing.T) {
 	a := &topo.Arrays[0]
 	a.Degraded, a.Syncing, a.Progress = 1, "recover", 0.5
 	c := Of(topo, topology.Data, []fio.Workload{load("randread", 8*k, 64, 4)})
-	if got := c.Binding(); got == nil || math.Abs(float64(got.IOPS)-16000.0/3) > 1 || !strings.Contains(strings.Join(c.Notes, " "), "being rebuilt") {
+	if got := c.Binding(); got == nil || math.Abs(float64(got.IOPS)-16000.0/3) > 1 ||
+		!strings.Contains(strings.Join(c.Notes, " "), "being rebuilt") {
 		t.Errorf("%+v %q", got, c.Notes)
 	}
 	a.Progress = 1
-	if got := Of(topo, topology.Data, []fio.Workload{load("randread", 8*k, 64, 4)}).Binding(); math.Abs(float64(got.IOPS)-8000) > 1 {
+	if got := Of(
+		topo,
+		topology.Data,
+		[]fio.Workload{load("randread", 8*k, 64, 4)},
+	).Binding(); math.Abs(
+		float64(got.IOPS)-8000,
+	) > 1 {
 		t.Errorf("at the end: %+v", got)
 	}
 	// A level that does not survive its losses is said, not worked out.
 	dead := broken(topology.RAID0, 4)
 	dead.Arrays[0].Degraded = 1
-	if c := Of(dead, topology.Data, []fio.Workload{load("randread", 8*k, 64, 4)}); !strings.Contains(strings.Join(c.Notes, " "), "does not survive") {
+	if c := Of(
+		dead,
+		topology.Data,
+		[]fio.Workload{load("randread", 8*k, 64, 4)},
+	); !strings.Contains(
+		strings.Join(c.Notes, " "),
+		"does not survive",
+	) {
 		t.Errorf("%q", c.Notes)
 	}
 }

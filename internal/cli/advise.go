@@ -138,8 +138,16 @@ func gp3Instead(r advise.Request, a *advise.Advice) ([]string, error) {
 
 func (o adviseOptions) request() (*advise.Request, error) {
 	r := &advise.Request{
-		BurstOK: o.burst, VCPUs: o.vcpus, Memory: o.memory, Arch: o.arch, Families: o.families, Older: o.older, Instance: o.instance,
-		Types: o.types, MaxVolumes: o.maxVolumes, Synced: o.synced.Duration(),
+		BurstOK:    o.burst,
+		VCPUs:      o.vcpus,
+		Memory:     o.memory,
+		Arch:       o.arch,
+		Families:   o.families,
+		Older:      o.older,
+		Instance:   o.instance,
+		Types:      o.types,
+		MaxVolumes: o.maxVolumes,
+		Synced:     o.synced.Duration(),
 	}
 	var err error
 	if r.Demand, err = o.demand(); err != nil {
@@ -212,7 +220,10 @@ func (o adviseOptions) demand() (*workload.Demand, error) {
 		d.Streams = append(d.Streams, workload.CommitStream(o.commits, o.clients))
 	}
 	if len(d.Streams) == 0 {
-		return nil, hint(usage(errors.New("a demand is missing: name its file, or give --iops or --sync-commits")), "plimsoll workload --ask > app.yaml")
+		return nil, hint(
+			usage(errors.New("a demand is missing: name its file, or give --iops or --sync-commits")),
+			"plimsoll workload --ask > app.yaml",
+		)
 	}
 	return d, nil
 }
@@ -237,7 +248,13 @@ func (o adviseOptions) priceList() (*cloud.Prices, error) {
 		p = &both
 	}
 	if o.region != "" && o.region != p.Region {
-		return nil, usage(fmt.Errorf("--region %.40q: the prices at hand are of %s; bring those of another region with --prices", o.region, p.Region))
+		return nil, usage(
+			fmt.Errorf(
+				"--region %.40q: the prices at hand are of %s; bring those of another region with --prices",
+				o.region,
+				p.Region,
+			),
+		)
 	}
 	return p, nil
 }
@@ -260,7 +277,12 @@ func (o adviseOptions) keep() (*advise.Layout, error) {
 	if v.Size == 0 {
 		return nil, fmt.Errorf("--volumes %.60q: a size is missing, such as '4x gp2 3000GiB'", o.volumes)
 	}
-	l := &advise.Layout{Level: a.Level, N: len(a.Volumes), Chunk: a.Chunk, Spec: cloud.VolumeSpec{Type: v.Type, Size: v.Size}}
+	l := &advise.Layout{
+		Level: a.Level,
+		N:     len(a.Volumes),
+		Chunk: a.Chunk,
+		Spec:  cloud.VolumeSpec{Type: v.Type, Size: v.Size},
+	}
 	if v.Type != "gp2" && v.Type != "st1" && v.Type != "sc1" {
 		l.Spec.IOPS = v.Sustained.IOPS
 	}

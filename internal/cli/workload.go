@@ -48,7 +48,12 @@ comments. plimsoll run FILE.yaml runs it and judges by the latencies it states.`
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.job, "job", false, "print the fio job")
-	f.StringVar(&o.filename, "filename", "", "`PATH` that the job works on: a device, a file, or a directory for a file of its own")
+	f.StringVar(
+		&o.filename,
+		"filename",
+		"",
+		"`PATH` that the job works on: a device, a file, or a directory for a file of its own",
+	)
 	f.IntVar(&o.depth, "iodepth", 0, "iodepth of each job, instead of what its rate needs")
 	addLatency(f, &o.latency, "latency", "`LATENCY` of one I/O at rest, for what is in flight (1ms where not stated)")
 	addDuration(f, &o.runtime, "runtime", "least `DURATION` of the job, in whole periods of its bursts")

@@ -83,7 +83,13 @@ func runWorkloadFrom(env *Env, o fromOptions) error {
 	if err != nil {
 		return usage(err)
 	}
-	return writeDemand(env, o.out, d, seen, []string{"Made by plimsoll workload from " + strings.Join(o.files, ", ") + "."})
+	return writeDemand(
+		env,
+		o.out,
+		d,
+		seen,
+		[]string{"Made by plimsoll workload from " + strings.Join(o.files, ", ") + "."},
+	)
 }
 
 // demandOfRun is the demand of a single run's directory; ok is false when the words name none.
@@ -139,7 +145,11 @@ func (o fromOptions) wanted(all []workload.Observed) ([]workload.Observed, error
 			}
 		}
 		if len(some) < len(o.devices) {
-			return nil, fmt.Errorf("--device %s: the log has %s", strings.Join(o.devices, ","), strings.Join(names, ", "))
+			return nil, fmt.Errorf(
+				"--device %s: the log has %s",
+				strings.Join(o.devices, ","),
+				strings.Join(names, ", "),
+			)
 		}
 		all = some
 	}
@@ -165,7 +175,8 @@ func demandName(name string) string {
 	return out
 }
 
-// writeDemand prints a demand file with what was seen as its comment; with a file, that goes to the screen.
+// writeDemand prints a demand file with what was seen as its comment; with a file, that goes to the
+// screen.
 func writeDemand(env *Env, file string, d *workload.Demand, seen []workload.Seen, about []string) error {
 	lines := append(about, report.SeenLines(seen)...) //nolint:gocritic // a new slice
 	for _, n := range d.Notes {

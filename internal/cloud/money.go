@@ -9,8 +9,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// USD is an amount of money in millionths of a US dollar: prices of some types have six decimals, and sums of them are
-// rounded once, when they are printed.
+// USD is an amount of money in millionths of a US dollar: prices of some types have six decimals,
+// and sums of them are rounded once, when they are printed.
 type USD int64
 
 // String prints u in dollars and cents, rounded half up: "$1,477.25".
@@ -29,8 +29,8 @@ func (u USD) Exact() string {
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
-// ParseUSD reads a price such as 0.31904. Decimals beyond the sixth are rounded half up; more than 1e9 dollars, and less than
-// none, is an error.
+// ParseUSD reads a price such as 0.31904. Decimals beyond the sixth are rounded half up; more than
+// 1e9 dollars, and less than none, is an error.
 func ParseUSD(s string) (USD, error) {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(v >= 0 && v <= 1e9) {
@@ -39,5 +39,6 @@ func ParseUSD(s string) (USD, error) {
 	return USD(math.Floor(v*1e6 + 0.5)), nil
 }
 
-// Times is the price of n units, rounded to a millionth of a dollar. Parts of a unit cost their part.
+// Times is the price of n units, rounded to a millionth of a dollar. Parts of a unit cost their
+// part.
 func (u USD) Times(n float64) USD { return USD(math.Floor(float64(u)*n + 0.5)) }

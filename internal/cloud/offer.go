@@ -12,9 +12,11 @@ import (
 	"plimsoll/internal/units"
 )
 
-// AWS's price list is one JSON document for each service and region: products by SKU, and terms by kind and SKU. Its form is
-// described at docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/reading-service-price-list-file.html; what plimsoll takes of it
-// are Linux instances on demand with shared tenancy and nothing pre-installed, and EBS volumes.
+// AWS's price list is one JSON document for each service and region: products by SKU, and terms by
+// kind and SKU. Its form is described at
+// docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/reading-service-price-list-file.html; what
+// plimsoll takes of it are Linux instances on demand with shared tenancy and nothing pre-installed,
+// and EBS volumes.
 
 type offerProduct struct {
 	Family     string            `json:"productFamily"`
@@ -39,15 +41,17 @@ func (o offerProduct) wanted() (product, unit string, ok bool) {
 	case "Storage":
 		return a["volumeApiName"], perGiB, a["volumeApiName"] != ""
 	case "System Operation":
-		return a["volumeApiName"], perIOPS, strings.Contains(a["usagetype"], "EBS:VolumeP-IOPS") && a["volumeApiName"] != ""
+		return a["volumeApiName"], perIOPS, strings.Contains(a["usagetype"], "EBS:VolumeP-IOPS") &&
+			a["volumeApiName"] != ""
 	case "Provisioned Throughput":
-		return a["volumeApiName"], perMiB, strings.Contains(a["usagetype"], "EBS:VolumeP-Throughput") && a["volumeApiName"] != ""
+		return a["volumeApiName"], perMiB, strings.Contains(a["usagetype"], "EBS:VolumeP-Throughput") &&
+			a["volumeApiName"] != ""
 	}
 	return "", "", false
 }
 
-// readOffer reads an offer file piece by piece: that of a region is some 200 MB, of which a few hundred kB matter. Products stand before
-// terms in it.
+// readOffer reads an offer file piece by piece: that of a region is some 200 MB, of which a few
+// hundred kB matter. Products stand before terms in it.
 func (p *Prices) readOffer(r io.Reader) error {
 	d := json.NewDecoder(r)
 	source := Provenance{Source: "AWS price list", Trust: Verified}
@@ -102,7 +106,11 @@ func (p *Prices) readOffer(r io.Reader) error {
 		return fmt.Errorf("AWS price list: %w", err)
 	}
 	slices.SortStableFunc(rows, func(a, b priceRow) int {
-		return cmp.Or(cmp.Compare(a.product, b.product), cmp.Compare(a.unit, b.unit), cmp.Compare(begin(a.above), begin(b.above)))
+		return cmp.Or(
+			cmp.Compare(a.product, b.product),
+			cmp.Compare(a.unit, b.unit),
+			cmp.Compare(begin(a.above), begin(b.above)),
+		)
 	})
 	for _, row := range rows {
 		row.Provenance = source
@@ -131,7 +139,8 @@ func begin(s string) float64 {
 	return row{[]string{"n"}, []string{s}}.num("n")
 }
 
-// rows are the prices of one product. Throughput is priced by the GiB/s; plimsoll's unit is the MiB/s.
+// rows are the prices of one product. Throughput is priced by the GiB/s; plimsoll's unit is the
+// MiB/s.
 func (o offerProduct) rows(terms map[string]offerTerm) []priceRow {
 	product, unit, _ := o.wanted()
 	var rows []priceRow
@@ -153,7 +162,10 @@ func (o offerProduct) rows(terms map[string]offerTerm) []priceRow {
 			if unit == perIOPS || unit == perMiB {
 				text = fmt.Sprintf("%.0f", above)
 			}
-			rows = append(rows, priceRow{product: product, unit: unit, above: text, usd: usd, region: o.Attributes["regionCode"]})
+			rows = append(
+				rows,
+				priceRow{product: product, unit: unit, above: text, usd: usd, region: o.Attributes["regionCode"]},
+			)
 		}
 	}
 	return rows

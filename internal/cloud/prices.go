@@ -15,7 +15,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Prices are what a region's instances and volumes cost. A product that is not in it has no price, and none is guessed.
+// Prices are what a region's instances and volumes cost. A product that is not in it has no price,
+// and none is guessed.
 type Prices struct {
 	Region string `json:"region"`
 	// Instances are Linux on demand with shared tenancy, dollars an hour.
@@ -33,7 +34,8 @@ type VolumePrice struct {
 	Rate []Tier `json:"rate,omitempty"` // of each provisioned MiB/s, ascending
 }
 
-// Tier is the price of each unit above a number of them; the first units are free where no tier begins at 0.
+// Tier is the price of each unit above a number of them; the first units are free where no tier
+// begins at 0.
 type Tier struct {
 	Above float64 `json:"above"`
 	USD   USD     `json:"usd"`
@@ -48,8 +50,8 @@ func (p *Prices) Instance(typ string) (USD, bool) {
 	return hour * HoursPerMonth, ok
 }
 
-// Volume is what a volume costs a month as ordered; false when its type has no price. IOPS and rate that are not stated are those
-// included.
+// Volume is what a volume costs a month as ordered; false when its type has no price. IOPS and rate
+// that are not stated are those included.
 func (p *Prices) Volume(spec VolumeSpec) (USD, bool) {
 	v, ok := p.Volumes[spec.Type]
 	if !ok {
@@ -75,7 +77,8 @@ func tiered(tiers []Tier, n float64) USD {
 	return sum
 }
 
-// Stale says that a date of a source, such as 2026-07-20 or 2026-07, lies more than a year before now, or cannot be read.
+// Stale says that a date of a source, such as 2026-07-20 or 2026-07, lies more than a year before
+// now, or cannot be read.
 func (p Provenance) Stale(now time.Time) bool {
 	for _, form := range []string{time.DateOnly, "2006-01", "2006"} {
 		if at, err := time.Parse(form, p.AsOf); err == nil {
@@ -103,9 +106,9 @@ const (
 // PriceColumns head plimsoll's own price list, the CSV that ReadPrices takes and WritePrices makes.
 var PriceColumns = []string{"product", "unit", "above", "usd", "region", "as_of", "source", "trust"}
 
-// ReadPrices reads a price list: AWS's own (JSON, an offer file of AmazonEC2), plimsoll's CSV, or a CSV of instance types with the
-// columns instance_type, usd_per_hour, source and as_of. Rows of two regions, a product listed twice, and a list without a single price
-// are errors.
+// ReadPrices reads a price list: AWS's own (JSON, an offer file of AmazonEC2), plimsoll's CSV, or a
+// CSV of instance types with the columns instance_type, usd_per_hour, source and as_of. Rows of two
+// regions, a product listed twice, and a list without a single price are errors.
 func ReadPrices(r io.Reader) (*Prices, error) {
 	p := &Prices{Instances: map[string]USD{}, Volumes: map[string]VolumePrice{}}
 	start := make([]byte, 512)
@@ -234,11 +237,16 @@ func newest(a, b Provenance) Provenance {
 	return a
 }
 
-// Merge takes the prices of more over those of p, a kind at a time: a list without volumes leaves p's volumes. Another region is an
-// error.
+// Merge takes the prices of more over those of p, a kind at a time: a list without volumes leaves
+// p's volumes. Another region is an error.
 func (p *Prices) Merge(more *Prices) error {
-	if p.Region != "" && more.Region != "" && p.Region != more.Region && (len(more.Instances) == 0 || len(more.Volumes) == 0) {
-		return fmt.Errorf("the list is of %s and lacks instances or volumes; those at hand are of %s", more.Region, p.Region)
+	if p.Region != "" && more.Region != "" && p.Region != more.Region &&
+		(len(more.Instances) == 0 || len(more.Volumes) == 0) {
+		return fmt.Errorf(
+			"the list is of %s and lacks instances or volumes; those at hand are of %s",
+			more.Region,
+			p.Region,
+		)
 	}
 	if more.Region != "" {
 		p.Region = more.Region
@@ -252,7 +260,8 @@ func (p *Prices) Merge(more *Prices) error {
 	return nil
 }
 
-// WritePrices writes p as plimsoll's own CSV, sorted, so that two lists can be compared line by line.
+// WritePrices writes p as plimsoll's own CSV, sorted, so that two lists can be compared line by
+// line.
 func WritePrices(w io.Writer, p *Prices) error {
 	c := csv.NewWriter(w)
 	_ = c.Write(PriceColumns) // errors stay until Flush

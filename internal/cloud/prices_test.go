@@ -59,7 +59,12 @@ func TestInstancePrices(t *testing.T) {
 		}
 	}
 	if _, ok := p.Instance("r9g.large"); ok || missing != 55 || len(p.Instances) != 1367 {
-		t.Errorf("%d of the catalogue's types have no price, want 55; r9g.large %t; %d prices", missing, ok, len(p.Instances))
+		t.Errorf(
+			"%d of the catalogue's types have no price, want 55; r9g.large %t; %d prices",
+			missing,
+			ok,
+			len(p.Instances),
+		)
 	}
 }
 
@@ -114,8 +119,11 @@ func TestReadOffer(t *testing.T) {
 	}
 	gp3, _ := p.Volume(VolumeSpec{"gp3", 100 * units.GiB, 4000, 225 * units.MiBPerSec})
 	io2, _ := p.Volume(VolumeSpec{"io2", 0, 33000, 0})
-	if month, _ := p.Instance("c8g.2xlarge"); month.String() != "$248.78" || gp3.String() != "$17.56" || io2.String() != "$2,223.60" ||
-		p.Region != "eu-north-1" || p.InstanceSource.AsOf != "2026-11-01" {
+	if month, _ := p.Instance(
+		"c8g.2xlarge",
+	); month.String() != "$248.78" || gp3.String() != "$17.56" || io2.String() != "$2,223.60" ||
+		p.Region != "eu-north-1" ||
+		p.InstanceSource.AsOf != "2026-11-01" {
 		t.Errorf("c8g.2xlarge %v, gp3 %v, io2 %v, %+v", month, gp3, io2, p)
 	}
 	// What is written is read back.
@@ -124,7 +132,8 @@ func TestReadOffer(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := ReadPrices(&out)
-	if err != nil || again.Region != p.Region || len(again.Volumes["io2"].IOPS) != 2 || again.Volumes["gp3"].Rate[0] != p.Volumes["gp3"].Rate[0] {
+	if err != nil || again.Region != p.Region || len(again.Volumes["io2"].IOPS) != 2 ||
+		again.Volumes["gp3"].Rate[0] != p.Volumes["gp3"].Rate[0] {
 		t.Errorf("%+v, %v", again, err)
 	}
 }
@@ -165,7 +174,8 @@ func TestMergePrices(t *testing.T) {
 	if err := p.Merge(read("instance_type,usd_per_hour,source,as_of\nm5.large,2,mine,2026-10-01\n")); err != nil {
 		t.Fatal(err)
 	}
-	if p.Instances["m5.large"] != 2e6 || p.Volumes["gp3"].GiB != 1e6 || p.InstanceSource.AsOf != "2026-10-01" || p.Region != "r" {
+	if p.Instances["m5.large"] != 2e6 || p.Volumes["gp3"].GiB != 1e6 || p.InstanceSource.AsOf != "2026-10-01" ||
+		p.Region != "r" {
 		t.Errorf("%+v", p)
 	}
 	if err := p.Merge(read(head + "m5.large,hour,,1,q,2026-01,s")); err == nil {

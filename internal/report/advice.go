@@ -12,7 +12,8 @@ import (
 	"plimsoll/internal/workload"
 )
 
-// Advice prints what to buy for a demand: a table, and for each row what limits it and why a cheaper one does not do.
+// Advice prints what to buy for a demand: a table, and for each row what limits it and why a
+// cheaper one does not do.
 func Advice(w io.Writer, a *advise.Advice, all bool, o Options) error {
 	t := newTerminal(w, o)
 	peak := a.Demand.Peak()
@@ -49,8 +50,15 @@ func Advice(w io.Writer, a *advise.Advice, all bool, o Options) error {
 		t.para("- ", dim, text.Clean(n, longSentence))
 	}
 	if len(a.Rows) > 0 && !all {
-		t.para("", plain, fmt.Sprintf("%s on %s were looked at. The layout of a row: --yaml N > plimsoll.yaml, then plan, apply, run.",
-			text.Plural(a.Layouts, "layout"), text.Plural(a.Instances, "instance type")))
+		t.para(
+			"",
+			plain,
+			fmt.Sprintf(
+				"%s on %s were looked at. The layout of a row: --yaml N > plimsoll.yaml, then plan, apply, run.",
+				text.Plural(a.Layouts, "layout"),
+				text.Plural(a.Instances, "instance type"),
+			),
+		)
 	}
 	return t.out.Flush()
 }
@@ -63,15 +71,34 @@ func (t *terminal) candidate(n int, c *advise.Candidate) {
 	}
 }
 
-// CandidateLines say what a candidate costs, what limits it, how durable it is, and why the next cheaper one does not do.
+// CandidateLines say what a candidate costs, what limits it, how durable it is, and why the next
+// cheaper one does not do.
 func CandidateLines(c *advise.Candidate) []string {
-	lines := []string{fmt.Sprintf("%v for the volumes and %v for the %s (%s, %v, %s)", c.VolumesMonth, c.InstanceMonth, c.Type,
-		text.Plural(c.Instance.VCPUs, "vCPU"), c.Instance.Memory, c.Instance.Arch)}
+	lines := []string{
+		fmt.Sprintf("%v for the volumes and %v for the %s (%s, %v, %s)", c.VolumesMonth, c.InstanceMonth, c.Type,
+			text.Plural(c.Instance.VCPUs, "vCPU"), c.Instance.Memory, c.Instance.Arch),
+	}
 	if c.Times > 0 {
-		lines = append(lines, fmt.Sprintf("sustained: %.2f times the demand, limited by %s (%s)", c.Times, c.Sustained.Label(), text.Clean(c.Sustained.How, longSentence)))
+		lines = append(
+			lines,
+			fmt.Sprintf(
+				"sustained: %.2f times the demand, limited by %s (%s)",
+				c.Times,
+				c.Sustained.Label(),
+				text.Clean(c.Sustained.How, longSentence),
+			),
+		)
 	}
 	if c.Burst != nil {
-		lines = append(lines, fmt.Sprintf("in bursts of %s: %.2f times the demand, limited by %s", text.Duration(c.Instance.BurstFor), c.BurstTimes, c.Burst.Label()))
+		lines = append(
+			lines,
+			fmt.Sprintf(
+				"in bursts of %s: %.2f times the demand, limited by %s",
+				text.Duration(c.Instance.BurstFor),
+				c.BurstTimes,
+				c.Burst.Label(),
+			),
+		)
 	}
 	lines = append(lines, survives(c))
 	if c.Latency > 0 {
@@ -125,7 +152,14 @@ func gibs(b units.Bytes) string { return text.Count(uint32(b/units.GiB)) + " GiB
 func AdviceYAML(a *advise.Advice, c *advise.Candidate) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("# Advised by plimsoll for %s: %s on %s, %v a month in %s.", text.Clean(a.Demand.Name, longName), LayoutText(c.Layout), c.Type, c.Month, text.Clean(a.Region, 40))
+	line(
+		"# Advised by plimsoll for %s: %s on %s, %v a month in %s.",
+		text.Clean(a.Demand.Name, longName),
+		LayoutText(c.Layout),
+		c.Type,
+		c.Month,
+		text.Clean(a.Region, 40),
+	)
 	for _, s := range CandidateLines(c) {
 		line("#   %s", s)
 	}

@@ -21,7 +21,8 @@ var adviceTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("advice").Parse(adviceMarkup))
 })
 
-// advicePoint is a candidate in the plot of cost against headroom. Coordinates are in the plot's own units.
+// advicePoint is a candidate in the plot of cost against headroom. Coordinates are in the plot's
+// own units.
 type advicePoint struct {
 	X, Y  float64
 	N     int // of its row; 0 for one that is not shown below
@@ -57,18 +58,32 @@ const (
 	plotTop, plotBottom = 20.0, 300.0
 )
 
-// AdviceHTML writes one page that needs nothing else: what each choice costs against how much of the demand it sustains, and the
-// rows in full. It holds no script.
+// AdviceHTML writes one page that needs nothing else: what each choice costs against how much of
+// the demand it sustains, and the rows in full. It holds no script.
 func AdviceHTML(w io.Writer, a *advise.Advice) error {
 	peak := a.Demand.Peak()
 	p := advicePage{
-		Policy: "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'", Style: template.CSS(style), //nolint:gosec // our own file
-		Title: "What holds " + text.Clean(a.Demand.Name, longName),
-		About: fmt.Sprintf("%v IOPS and %v at peak, with %.3g %% of headroom, in %s", peak.IOPS, peak.Rate, a.Headroom*100, text.Clean(a.Region, 40)),
+		Policy: "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
+		Style:  template.CSS(style), //nolint:gosec // our own file
+		Title:  "What holds " + text.Clean(a.Demand.Name, longName),
+		About: fmt.Sprintf(
+			"%v IOPS and %v at peak, with %.3g %% of headroom, in %s",
+			peak.IOPS,
+			peak.Rate,
+			a.Headroom*100,
+			text.Clean(a.Region, 40),
+		),
 	}
 	for i := range a.Rows {
 		c := &a.Rows[i]
-		row := adviceRow{N: i + 1, Volumes: LayoutText(c.Layout), Instance: c.Type, Month: c.Month.String(), Sustain: none, Lines: CandidateLines(c)}
+		row := adviceRow{
+			N:        i + 1,
+			Volumes:  LayoutText(c.Layout),
+			Instance: c.Type,
+			Month:    c.Month.String(),
+			Sustain:  none,
+			Lines:    CandidateLines(c),
+		}
 		for j, n := range c.Names {
 			if j > 0 {
 				row.Names += ", "
@@ -90,7 +105,8 @@ func AdviceHTML(w io.Writer, a *advise.Advice) error {
 	return adviceTemplate().Execute(w, p)
 }
 
-// plot places the rows: headroom to the right, cost upwards on a logarithmic axis, for one choice may cost ten times another.
+// plot places the rows: headroom to the right, cost upwards on a logarithmic axis, for one choice
+// may cost ten times another.
 func (p *advicePage) plot(a *advise.Advice) {
 	if len(a.Rows) == 0 {
 		return
@@ -123,8 +139,19 @@ func (p *advicePage) plot(a *advise.Advice) {
 		case c.Layout.Level == "raid10":
 			class = "mirror"
 		}
-		p.Points = append(p.Points, advicePoint{x(c.Times), y(float64(c.Month)), i + 1,
-			fmt.Sprintf("%s on %s: %v a month, %.2f times the demand", LayoutText(c.Layout), c.Type, c.Month, c.Times), class})
+		p.Points = append(p.Points, advicePoint{
+			x(c.Times),
+			y(float64(c.Month)),
+			i + 1,
+			fmt.Sprintf(
+				"%s on %s: %v a month, %.2f times the demand",
+				LayoutText(c.Layout),
+				c.Type,
+				c.Month,
+				c.Times,
+			),
+			class,
+		})
 	}
 	slices.SortFunc(p.Points, func(a, b advicePoint) int { return b.N - a.N }) // the first row is drawn on top
 }

@@ -35,7 +35,11 @@ func Meets(w io.Writer, m *advise.Met, o Options) error {
 			return "not recorded"
 		})
 	}
-	row("moved", mebibytes(m.Moved), func(s *advise.MetSide) string { return mebibytes(s.Moved) + " " + text.Percent(s.Share) })
+	row(
+		"moved",
+		mebibytes(m.Moved),
+		func(s *advise.MetSide) string { return mebibytes(s.Moved) + " " + text.Percent(s.Share) },
+	)
 	if len(m.Sides) > 0 {
 		t.metLimits(m, row)
 	}

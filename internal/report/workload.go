@@ -26,11 +26,18 @@ type demandView struct {
 	Quiet    float64       `json:"time_without_reads"`
 }
 
-// burstDay is for how long a day an EC2 instance may exceed its baseline (AWS states at least so much).
+// burstDay is for how long a day an EC2 instance may exceed its baseline (AWS states at least so
+// much).
 const burstDay = 30 * time.Minute
 
 func newDemandView(d *workload.Demand, latency time.Duration) demandView {
-	v := demandView{Demand: d, Peak: d.Peak(), Mean: d.Mean(), HalfHour: d.MeanOver(burstDay), Latency: units.LatencyOf(latency)}
+	v := demandView{
+		Demand:   d,
+		Peak:     d.Peak(),
+		Mean:     d.Mean(),
+		HalfHour: d.MeanOver(burstDay),
+		Latency:  units.LatencyOf(latency),
+	}
 	for _, group := range d.Together() {
 		var each, merged units.IOPS
 		for _, s := range group {
@@ -49,17 +56,36 @@ func WorkloadJSON(w io.Writer, d *workload.Demand, latency time.Duration) error 
 	return WriteJSON(w, "demand", newDemandView(d, latency))
 }
 
-// Workload prints a demand as a table, with what follows from it. latency is that of one I/O for Little's law; assumed says that
-// nobody stated it.
+// Workload prints a demand as a table, with what follows from it. latency is that of one I/O for
+// Little's law; assumed says that nobody stated it.
 func Workload(w io.Writer, d *workload.Demand, latency time.Duration, assumed bool, o Options) error {
 	t := newTerminal(w, o)
 	v := newDemandView(d, latency)
 	t.para("", plain, text.Clean(strings.TrimSuffix(d.Name+": "+d.About, ": "), longSentence))
-	fmt.Fprintf(t.out, "\n  %-16s %-16s %8s %8s %11s %7s %7s\n", "stream", "does", "I/O", "IOPS", "rate", "of time", "in fl.")
+	fmt.Fprintf(
+		t.out,
+		"\n  %-16s %-16s %8s %8s %11s %7s %7s\n",
+		"stream",
+		"does",
+		"I/O",
+		"IOPS",
+		"rate",
+		"of time",
+		"in fl.",
+	)
 	for i := range d.Streams {
 		s := &d.Streams[i]
-		fmt.Fprintf(t.out, "  %-16s %-16s %8s %8s %11s %7s %7s\n", text.Clean(s.Name, 16), doing(s), blocks(s), s.IOPS, s.Rate.String(),
-			share(s.Duty()), units.Number(s.InFlight(latency)))
+		fmt.Fprintf(
+			t.out,
+			"  %-16s %-16s %8s %8s %11s %7s %7s\n",
+			text.Clean(s.Name, 16),
+			doing(s),
+			blocks(s),
+			s.IOPS,
+			s.Rate.String(),
+			share(s.Duty()),
+			units.Number(s.InFlight(latency)),
+		)
 	}
 	line := func(name string, l workload.Load) {
 		fmt.Fprintf(t.out, "  %-16s %-16s %8s %8s %11s %7s %7s\n", name, "", "", l.IOPS, l.Rate.String(), "",
@@ -118,9 +144,17 @@ func demandNotes(v demandView, assumed bool) []string {
 	if assumed {
 		stated = "assumed; --latency states it"
 	}
-	say("In flight is IOPS × latency (Little's law), with %v an I/O (%s). More in flight than this is a queue.", v.Latency, stated)
+	say(
+		"In flight is IOPS × latency (Little's law), with %v an I/O (%s). More in flight than this is a queue.",
+		v.Latency,
+		stated,
+	)
 	if v.Merged < v.Counted {
-		say("EBS counts %v I/Os a second at peak; %v if it merged all sequential neighbours up to 256 KiB, on which no purchase relies.", v.Counted, v.Merged)
+		say(
+			"EBS counts %v I/Os a second at peak; %v if it merged all sequential neighbours up to 256 KiB, on which no purchase relies.",
+			v.Counted,
+			v.Merged,
+		)
 	} else if v.Counted > v.Peak.IOPS {
 		say("EBS counts %v I/Os a second at peak: one above 256 KiB counts several times.", v.Counted)
 	}
@@ -128,21 +162,40 @@ func demandNotes(v demandView, assumed bool) []string {
 		s := &v.Streams[i]
 		if b := s.Burst; b != nil {
 			day := time.Duration(s.Duty() * float64(24*time.Hour))
-			phrase := fmt.Sprintf("%s bursts for %s every %s, %s times a day: %s a day in all", text.Clean(s.Name, longName), text.Duration(b.For),
-				text.Duration(b.Every), units.IOPS(float64(24*time.Hour)/float64(b.Every)), text.Duration(day.Round(time.Minute)))
+			phrase := fmt.Sprintf(
+				"%s bursts for %s every %s, %s times a day: %s a day in all",
+				text.Clean(s.Name, longName),
+				text.Duration(b.For),
+				text.Duration(
+					b.Every,
+				),
+				units.IOPS(float64(24*time.Hour)/float64(b.Every)),
+				text.Duration(day.Round(time.Minute)),
+			)
 			if day > burstDay {
 				phrase += ", more than the 30 min a day for which EC2 instances burst"
 			}
 			say("%s.", phrase)
 		}
 		if least := s.Latency.Smallest(); least > 0 && least < 300*time.Microsecond {
-			say("%s wants %v: no EBS volume answers so fast, only drives of the machine itself.", text.Clean(s.Name, longName), units.LatencyOf(least))
+			say(
+				"%s wants %v: no EBS volume answers so fast, only drives of the machine itself.",
+				text.Clean(s.Name, longName),
+				units.LatencyOf(least),
+			)
 		}
 	}
 	if v.Written > 0 && v.Written < 1 {
-		phrase := fmt.Sprintf("Over time %s of the bytes and %s of the I/Os are writes", text.Percent(v.Written), text.Percent(v.WrittenN))
+		phrase := fmt.Sprintf(
+			"Over time %s of the bytes and %s of the I/Os are writes",
+			text.Percent(v.Written),
+			text.Percent(v.WrittenN),
+		)
 		if v.Quiet > 0 {
-			phrase += fmt.Sprintf("; for %s of the time nothing is read, which is a share of time and of neither", text.Percent(v.Quiet))
+			phrase += fmt.Sprintf(
+				"; for %s of the time nothing is read, which is a share of time and of neither",
+				text.Percent(v.Quiet),
+			)
 		}
 		say("%s.", phrase)
 	}

@@ -14,11 +14,18 @@ import (
 // nearlyAll of a rate counts as reached: fio holds a rate within some tenths of a percent.
 const nearlyAll = 0.98
 
-// FromDemand makes a suite of one scenario that asks for what a demand describes and holds it to the latencies it states.
+// FromDemand makes a suite of one scenario that asks for what a demand describes and holds it to
+// the latencies it states.
 func FromDemand(d *workload.Demand) (*Suite, error) {
 	c := Scenario{
-		ID: 1, Name: scenarioName(d.Name), Title: d.About, Role: d.Role, Demand: d, Size: d.Capacity, Runtime: d.Runtime(0),
-		Why: "Whether the storage meets the demand of " + d.Name + ".",
+		ID:      1,
+		Name:    scenarioName(d.Name),
+		Title:   d.About,
+		Role:    d.Role,
+		Demand:  d,
+		Size:    d.Capacity,
+		Runtime: d.Runtime(0),
+		Why:     "Whether the storage meets the demand of " + d.Name + ".",
 	}
 	if c.Size == 0 {
 		c.Size = DefaultSize
@@ -31,7 +38,13 @@ func FromDemand(d *workload.Demand) (*Suite, error) {
 		}
 		c.Thresholds = append(c.Thresholds, t)
 	}
-	return &Suite{Name: c.Name, Description: d.About, Source: d.Source, Cooldown: DefaultCooldown, Scenarios: []Scenario{c}}, nil
+	return &Suite{
+		Name:        c.Name,
+		Description: d.About,
+		Source:      d.Source,
+		Cooldown:    DefaultCooldown,
+		Scenarios:   []Scenario{c},
+	}, nil
 }
 
 // scenarioName is a demand's name as scenarios have it.
@@ -59,8 +72,9 @@ func (s Scenario) asked(file string) fio.JobFile {
 	return job
 }
 
-// demanded are the thresholds that a demand states, by direction: those of a direction whose streams burst several times, or differ in what
-// they state, cannot be told from its sums, which is what compare --demand is for.
+// demanded are the thresholds that a demand states, by direction: those of a direction whose
+// streams burst several times, or differ in what they state, cannot be told from its sums, which is
+// what compare --demand is for.
 func demanded(d *workload.Demand, job fio.JobFile) []string {
 	var texts []string
 	for _, side := range []Side{ReadSide, WriteSide} {
@@ -109,10 +123,21 @@ func borne(side Side, s *workload.Stream) []string {
 	metric := string(side) + "." + string(quantity)
 	var texts []string
 	for _, p := range s.Latency.Percentiles {
-		texts = append(texts, fmt.Sprintf("%s.p%s < %s", metric, strconv.FormatFloat(p.P, 'f', -1, 64), units.LatencyOf(p.Limit).Arg()))
+		texts = append(
+			texts,
+			fmt.Sprintf("%s.p%s < %s", metric, strconv.FormatFloat(p.P, 'f', -1, 64), units.LatencyOf(p.Limit).Arg()),
+		)
 	}
 	for _, o := range s.Latency.Over {
-		texts = append(texts, fmt.Sprintf("%s.over(%s) < %s%%", metric, units.LatencyOf(o.Limit).Arg(), strconv.FormatFloat(o.Share*100, 'f', -1, 64)))
+		texts = append(
+			texts,
+			fmt.Sprintf(
+				"%s.over(%s) < %s%%",
+				metric,
+				units.LatencyOf(o.Limit).Arg(),
+				strconv.FormatFloat(o.Share*100, 'f', -1, 64),
+			),
+		)
 	}
 	return texts
 }

@@ -42,7 +42,8 @@ func TestDemandIsASuite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(loads) != 4 || loads[0].Size != 16*units.MiB || loads[0].Runtime != 90*time.Second || loads[3].StartDelay != 70*time.Second {
+	if len(loads) != 4 || loads[0].Size != 16*units.MiB || loads[0].Runtime != 90*time.Second ||
+		loads[3].StartDelay != 70*time.Second {
 		t.Errorf("%d sections, %+v", len(loads), loads)
 	}
 	if len(s.Engines()) == 0 {

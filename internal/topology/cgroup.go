@@ -11,7 +11,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Throttle is what a control group allows its processes on one block device: plimsoll's own group or one above it, in which fio runs, too.
+// Throttle is what a control group allows its processes on one block device: plimsoll's own group
+// or one above it, in which fio runs, too.
 type Throttle struct {
 	Device string `json:"device"` // kernel name
 	Group  string `json:"group"`  // path of the group, / for the outermost that can be seen
@@ -19,8 +20,9 @@ type Throttle struct {
 	Origin Origin `json:"origin"`
 }
 
-// throttles reads io.max of the process's own group and of all above it (cgroup v2, Documentation/admin-guide/cgroup-v2.rst), and
-// blkio.throttle of its own group (v1, where limits of a group hold for it alone). What cannot be read limits nothing as far as is known.
+// throttles reads io.max of the process's own group and of all above it (cgroup v2,
+// Documentation/admin-guide/cgroup-v2.rst), and blkio.throttle of its own group (v1, where limits
+// of a group hold for it alone). What cannot be read limits nothing as far as is known.
 func throttles(root fs.FS, name func(major, minor uint32) string) []Throttle {
 	var all []Throttle
 	for line := range strings.Lines(text(root, "proc/self/cgroup")) {
@@ -40,8 +42,8 @@ func throttles(root fs.FS, name func(major, minor uint32) string) []Throttle {
 	return all
 }
 
-// chain reads io.max from a group up to the root that can be seen. Within a container the path of /proc/self/cgroup may be one of the
-// host's, and then the group itself is mounted at the root.
+// chain reads io.max from a group up to the root that can be seen. Within a container the path of
+// /proc/self/cgroup may be one of the host's, and then the group itself is mounted at the root.
 func chain(root fs.FS, base, group string, name func(major, minor uint32) string) []Throttle {
 	group = path.Clean("/" + group)
 	if _, err := fs.Stat(root, path.Join(base, group)); err != nil {
@@ -123,7 +125,11 @@ func blkio(root fs.FS, base, group string, name func(major, minor uint32) string
 				continue
 			}
 			if byDevice[device] == nil {
-				byDevice[device] = &Throttle{Device: device, Group: group, Origin: Origin{Detected, "/" + path.Join(base, group) + "/blkio.throttle.*"}}
+				byDevice[device] = &Throttle{
+					Device: device,
+					Group:  group,
+					Origin: Origin{Detected, "/" + path.Join(base, group) + "/blkio.throttle.*"},
+				}
 				order = append(order, device)
 			}
 			set(&byDevice[device].Limits, float64(v))

@@ -69,7 +69,8 @@ func TestRealThrottle(t *testing.T) {
 	}
 	var disk *block.Device
 	for _, d := range tree.Devices {
-		if strings.HasPrefix(d.Name, "vd") && d.Kind != block.Partition || strings.HasPrefix(d.Name, "sd") && len(d.Name) == 3 {
+		if strings.HasPrefix(d.Name, "vd") && d.Kind != block.Partition ||
+			strings.HasPrefix(d.Name, "sd") && len(d.Name) == 3 {
 			disk = d
 		}
 	}

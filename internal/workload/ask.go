@@ -29,7 +29,8 @@ var aboutStream = []question{
 // errNoAnswers is returned when the input ends before the questions do.
 var errNoAnswers = errors.New("the answers ended before the questions did")
 
-// Ask asks a person for a demand and returns it as YAML. An answer that cannot be is asked for again, with the reason.
+// Ask asks a person for a demand and returns it as YAML. An answer that cannot be is asked for
+// again, with the reason.
 func Ask(in io.Reader, out io.Writer) (string, error) {
 	a := asker{bufio.NewScanner(in), out}
 	head, err := a.all("", []question{
@@ -100,10 +101,14 @@ func (a asker) ask(q question, check func(string) error) (string, error) {
 	}
 }
 
-// all asks questions whose answers are lines of YAML; rest makes a whole file of what is there so far.
+// all asks questions whose answers are lines of YAML; rest makes a whole file of what is there so
+// far.
 func (a asker) all(text string, questions []question, rest string) (string, error) {
 	for _, q := range questions {
-		answer, err := a.ask(q, func(s string) error { return reason(Parse("app.yaml", []byte(text+q.key+": "+s+"\n"+rest))) })
+		answer, err := a.ask(
+			q,
+			func(s string) error { return reason(Parse("app.yaml", []byte(text+q.key+": "+s+"\n"+rest))) },
+		)
 		if err != nil {
 			return "", err
 		}
@@ -138,7 +143,8 @@ func (a asker) stream(before string) (string, error) {
 		return text
 	}
 	for _, q := range aboutStream {
-		if q.key == "reads" && !strings.HasSuffix(lines["does"], "readwrite") || q.key == "sync" && strings.HasSuffix(lines["does"], " read") {
+		if q.key == "reads" && !strings.HasSuffix(lines["does"], "readwrite") ||
+			q.key == "sync" && strings.HasSuffix(lines["does"], " read") {
 			continue
 		}
 		answer, err := a.ask(q, func(s string) error {

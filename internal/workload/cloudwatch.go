@@ -17,13 +17,19 @@ import (
 	"plimsoll/internal/text"
 )
 
-// CloudWatch counts for each EBS volume and period: VolumeReadOps and VolumeReadBytes as sums, VolumeTotalReadTime as seconds that all
-// reads of the period took together, VolumeQueueLength as a mean
-// (docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html).
+// CloudWatch counts for each EBS volume and period: VolumeReadOps and VolumeReadBytes as sums,
+// VolumeTotalReadTime as seconds that all reads of the period took together, VolumeQueueLength as a
+// mean (docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html).
 
 // cloudWatchMetrics are those that are read.
 var cloudWatchMetrics = []string{
-	"VolumeReadOps", "VolumeWriteOps", "VolumeReadBytes", "VolumeWriteBytes", "VolumeTotalReadTime", "VolumeTotalWriteTime", "VolumeQueueLength",
+	"VolumeReadOps",
+	"VolumeWriteOps",
+	"VolumeReadBytes",
+	"VolumeWriteBytes",
+	"VolumeTotalReadTime",
+	"VolumeTotalWriteTime",
+	"VolumeQueueLength",
 	"VolumeIdleTime",
 }
 
@@ -34,7 +40,8 @@ type point struct {
 	value          float64
 }
 
-// metricIn finds the metric's name in a label such as "vol-0abc VolumeReadOps", and what else is in it.
+// metricIn finds the metric's name in a label such as "vol-0abc VolumeReadOps", and what else is in
+// it.
 func metricIn(label string) (volume, metric string, ok bool) {
 	for _, m := range cloudWatchMetrics {
 		if strings.Contains(label, m) {
@@ -50,7 +57,8 @@ func metricIn(label string) (volume, metric string, ok bool) {
 	return "", "", false
 }
 
-// cloudWatchJSON reads answers of get-metric-data and of get-metric-statistics, several of which may stand behind each other.
+// cloudWatchJSON reads answers of get-metric-data and of get-metric-statistics, several of which
+// may stand behind each other.
 func cloudWatchJSON(data []byte) ([]point, error) {
 	var points []point
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -78,7 +86,12 @@ func cloudWatchJSON(data []byte) ([]point, error) {
 				continue
 			}
 			if len(r.Timestamps) != len(r.Values) {
-				return nil, fmt.Errorf("CloudWatch's JSON: %s has %d times and %d values", text.Quote(r.Label), len(r.Timestamps), len(r.Values))
+				return nil, fmt.Errorf(
+					"CloudWatch's JSON: %s has %d times and %d values",
+					text.Quote(r.Label),
+					len(r.Timestamps),
+					len(r.Values),
+				)
 			}
 			for i, at := range r.Timestamps {
 				points = append(points, point{volume, metric, at, r.Values[i]})
@@ -100,7 +113,8 @@ func cloudWatchJSON(data []byte) ([]point, error) {
 	return points, nil
 }
 
-// cloudWatchCSV reads a table with a column of times and one for each metric, and of volumes where there are several.
+// cloudWatchCSV reads a table with a column of times and one for each metric, and of volumes where
+// there are several.
 func cloudWatchCSV(data []byte) ([]point, error) {
 	c := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
 	c.FieldsPerRecord = -1
@@ -108,8 +122,14 @@ func cloudWatchCSV(data []byte) ([]point, error) {
 	if err != nil {
 		return nil, fmt.Errorf("CloudWatch's CSV: %w", err)
 	}
-	timeAt := slices.IndexFunc(head, func(h string) bool { return strings.EqualFold(h, "timestamp") || strings.EqualFold(h, "time") })
-	volumeAt := slices.IndexFunc(head, func(h string) bool { return strings.EqualFold(h, "volume") || strings.EqualFold(h, "VolumeId") })
+	timeAt := slices.IndexFunc(
+		head,
+		func(h string) bool { return strings.EqualFold(h, "timestamp") || strings.EqualFold(h, "time") },
+	)
+	volumeAt := slices.IndexFunc(
+		head,
+		func(h string) bool { return strings.EqualFold(h, "volume") || strings.EqualFold(h, "VolumeId") },
+	)
 	if timeAt < 0 {
 		return nil, errors.New("CloudWatch's CSV: no column timestamp")
 	}
@@ -131,7 +151,11 @@ func cloudWatchCSV(data []byte) ([]point, error) {
 			if parsed, ok := parseTime(cells[timeAt]); ok {
 				at = parsed
 			} else {
-				return nil, fmt.Errorf("CloudWatch's CSV line %d: time %s: want such as 2026-11-21T20:00:00Z", line, text.Quote(cells[timeAt]))
+				return nil, fmt.Errorf(
+					"CloudWatch's CSV line %d: time %s: want such as 2026-11-21T20:00:00Z",
+					line,
+					text.Quote(cells[timeAt]),
+				)
 			}
 		}
 		for i, cell := range cells {
@@ -175,7 +199,12 @@ func fromCloudWatch(points []point) ([]Observed, error) {
 			times[p.volume] = append(times[p.volume], k.at)
 		}
 		if _, twice := values[k][p.metric]; twice {
-			return nil, fmt.Errorf("%s of %s at %s stands there twice", p.metric, text.Quote(p.volume), p.at.Format(time.RFC3339))
+			return nil, fmt.Errorf(
+				"%s of %s at %s stands there twice",
+				p.metric,
+				text.Quote(p.volume),
+				p.at.Format(time.RFC3339),
+			)
 		}
 		values[k][p.metric] = p.value
 	}
@@ -194,7 +223,10 @@ func fromCloudWatch(points []point) ([]Observed, error) {
 		}
 		period := usual(between)
 		if period <= 0 {
-			return nil, fmt.Errorf("%s has one period only: the length of a period is unknown; give a file with several", text.Quote(v))
+			return nil, fmt.Errorf(
+				"%s has one period only: the length of a period is unknown; give a file with several",
+				text.Quote(v),
+			)
 		}
 		o := Observed{Device: v, Known: true}
 		gaps := 0
@@ -220,9 +252,15 @@ func fromCloudWatch(points []point) ([]Observed, error) {
 			o.Intervals = append(o.Intervals, iv)
 		}
 		if gaps > 0 {
-			o.Notes = append(o.Notes, fmt.Sprintf("%s: the data has %s: what happened there is not known", v, text.Plural(gaps, "gap")))
+			o.Notes = append(
+				o.Notes,
+				fmt.Sprintf("%s: the data has %s: what happened there is not known", v, text.Plural(gaps, "gap")),
+			)
 		}
-		o.Notes = append(o.Notes, fmt.Sprintf("CloudWatch's figures are means of %s: a shorter peak does not show", text.Duration(period)))
+		o.Notes = append(
+			o.Notes,
+			fmt.Sprintf("CloudWatch's figures are means of %s: a shorter peak does not show", text.Duration(period)),
+		)
 		all = append(all, o)
 	}
 	return all, nil
@@ -232,8 +270,8 @@ func seconds64capped(v float64) time.Duration {
 	return time.Duration(min(v, 1e6) * float64(time.Second))
 }
 
-// From reads a log of another program by its form: text or JSON of iostat -x, JSON or CSV of CloudWatch. every is the time between reports
-// that have none.
+// From reads a log of another program by its form: text or JSON of iostat -x, JSON or CSV of
+// CloudWatch. every is the time between reports that have none.
 func From(data []byte, every time.Duration) ([]Observed, error) {
 	const mostLog = 1 << 30
 	if len(data) > mostLog {

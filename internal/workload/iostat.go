@@ -15,9 +15,10 @@ import (
 	"plimsoll/internal/text"
 )
 
-// iostat of sysstat prints a report for each interval: a time, where -t asked for one, a line of column names and a line a device.
-// Names of columns changed over the years: sectors and queue sizes in 10 (rsec/s, avgrq-sz, avgqu-sz), rareq-sz and aqu-sz from
-// 11.7 on, discards and flushes in 12. In all of them a column is known by its name, never by its place.
+// iostat of sysstat prints a report for each interval: a time, where -t asked for one, a line of
+// column names and a line a device. Names of columns changed over the years: sectors and queue
+// sizes in 10 (rsec/s, avgrq-sz, avgqu-sz), rareq-sz and aqu-sz from 11.7 on, discards and flushes
+// in 12. In all of them a column is known by its name, never by its place.
 
 // report is one report: when it was made and its rows by device.
 type iostatReport struct {
@@ -34,12 +35,20 @@ type iostatRow struct {
 const mostDevices = 4096
 
 var iostatTimes = []string{
-	"2006-01-02T15:04:05-0700", "2006-01-02T15:04:05-07:00", "2006-01-02T15:04:05", "01/02/2006 03:04:05 PM", "01/02/2006 15:04:05", "01/02/06 15:04:05",
-	"02/01/2006 15:04:05", "02/01/06 15:04:05", "2006-01-02 15:04:05", "01/02/06 03:04:05 PM",
+	"2006-01-02T15:04:05-0700",
+	"2006-01-02T15:04:05-07:00",
+	"2006-01-02T15:04:05",
+	"01/02/2006 03:04:05 PM",
+	"01/02/2006 15:04:05",
+	"01/02/06 15:04:05",
+	"02/01/2006 15:04:05",
+	"02/01/06 15:04:05",
+	"2006-01-02 15:04:05",
+	"01/02/06 03:04:05 PM",
 }
 
-// parseTime reads the time of a report. Every report of a log has the same form, so that day and month may be confused without harm: only
-// the time between two counts.
+// parseTime reads the time of a report. Every report of a log has the same form, so that day and
+// month may be confused without harm: only the time between two counts.
 func parseTime(s string) (time.Time, bool) {
 	for _, form := range iostatTimes {
 		if t, err := time.Parse(form, strings.TrimSpace(s)); err == nil {
@@ -81,13 +90,25 @@ func iostatText(data []byte) ([]iostatReport, error) {
 			continue
 		}
 		if len(fields) != len(columns)+1 {
-			return nil, fmt.Errorf("line %d: %s: want %d columns as in the heading, found %d", n, text.Quote(fields[0]), len(columns)+1, len(fields))
+			return nil, fmt.Errorf(
+				"line %d: %s: want %d columns as in the heading, found %d",
+				n,
+				text.Quote(fields[0]),
+				len(columns)+1,
+				len(fields),
+			)
 		}
 		row := iostatRow{fields[0], make(map[string]float64, len(columns))}
 		for i, c := range columns {
 			v, err := strconv.ParseFloat(strings.Replace(fields[i+1], ",", ".", 1), 64) // some locales write 0,50
 			if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0 || v > 1e15 {
-				return nil, fmt.Errorf("line %d: %s %s: %s is no number that iostat prints", n, text.Quote(row.device), text.Quote(c), text.Quote(fields[i+1]))
+				return nil, fmt.Errorf(
+					"line %d: %s %s: %s is no number that iostat prints",
+					n,
+					text.Quote(row.device),
+					text.Quote(c),
+					text.Quote(fields[i+1]),
+				)
 			}
 			row.value[c] = v
 		}
@@ -136,7 +157,12 @@ func iostatJSON(data []byte) ([]iostatReport, error) {
 						}
 					case float64:
 						if v < 0 || v > 1e15 {
-							return nil, fmt.Errorf("iostat's JSON: %s of %s is %g", text.Quote(k), text.Quote(row.device), v)
+							return nil, fmt.Errorf(
+								"iostat's JSON: %s of %s is %g",
+								text.Quote(k),
+								text.Quote(row.device),
+								v,
+							)
 						}
 						row.value[k] = v
 					}
@@ -192,7 +218,8 @@ func (r iostatRow) interval() Interval {
 	return i
 }
 
-// fromIostat turns reports into devices. The first report is the mean since boot and is left out where there are others.
+// fromIostat turns reports into devices. The first report is the mean since boot and is left out
+// where there are others.
 func fromIostat(reports []iostatReport, every time.Duration) ([]Observed, error) {
 	var notes []string
 	if len(reports) > 1 {
@@ -207,7 +234,10 @@ func fromIostat(reports []iostatReport, every time.Duration) ([]Observed, error)
 		length = every
 	default:
 		length = time.Second
-		notes = append(notes, "the reports have no time: 1 s apart is assumed; iostat -t writes it, or --every states it")
+		notes = append(
+			notes,
+			"the reports have no time: 1 s apart is assumed; iostat -t writes it, or --every states it",
+		)
 	}
 	if gaps > 0 {
 		notes = append(notes, fmt.Sprintf("the log has %s: what happened there is not known", text.Plural(gaps, "gap")))

@@ -15,8 +15,8 @@ import (
 
 // JobOptions are what the demand does not say of its job.
 type JobOptions struct {
-	// Filename is a device or a file, and Directory a directory that fio makes the file in. With neither, the job
-	// reads the place from the variable TARGET.
+	// Filename is a device or a file, and Directory a directory that fio makes the file in. With
+	// neither, the job reads the place from the variable TARGET.
 	Filename, Directory string
 	// Size of the file; 0 is the demand's capacity.
 	Size units.Bytes
@@ -24,7 +24,8 @@ type JobOptions struct {
 	Runtime time.Duration
 	// Depth is iodepth of every section; 0 is what the rate needs.
 	Depth int
-	// Latency is that of one I/O when the storage is at ease, which the depth is worked out from; 0 is 1 ms.
+	// Latency is that of one I/O when the storage is at ease, which the depth is worked out from; 0
+	// is 1 ms.
 	Latency time.Duration
 }
 
@@ -39,8 +40,8 @@ const (
 	mostDepth = 64
 	// mostJobs is the largest numjobs; more threads become depth.
 	mostJobs = 64
-	// room is how many times the I/Os that are in flight on average the depth allows, so that the job is held by its
-	// rate and not by its depth.
+	// room is how many times the I/Os that are in flight on average the depth allows, so that the
+	// job is held by its rate and not by its depth.
 	room = 4
 )
 
@@ -90,8 +91,8 @@ func (j *Job) Text() string {
 	return b.String()
 }
 
-// part is one direction of a stream, which becomes a section: latency and rate then stay those of the stream,
-// whatever the other direction does.
+// part is one direction of a stream, which becomes a section: latency and rate then stay those of
+// the stream, whatever the other direction does.
 type part struct {
 	*Stream
 	name  string
@@ -102,7 +103,8 @@ type part struct {
 	why   []string
 }
 
-// Job is the fio job that asks for the demand: a section for each direction of each stream, and one for each burst.
+// Job is the fio job that asks for the demand: a section for each direction of each stream, and one
+// for each burst.
 func (d *Demand) Job(o JobOptions) *Job {
 	o.Latency = cmp.Or(o.Latency, AssumedLatency)
 	o.Size = cmp.Or(o.Size, d.Capacity)
@@ -110,9 +112,15 @@ func (d *Demand) Job(o JobOptions) *Job {
 	j := &Job{Name: d.Name + ".fio"}
 	j.Comment = append(j.Comment, "The demand "+d.Name+": "+cmp.Or(oneLine(d.About), "written by plimsoll workload"))
 	peak, mean := d.Peak(), d.Mean()
-	j.Comment = append(j.Comment, fmt.Sprintf("At peak %v IOPS and %v, on average %v IOPS and %v.", peak.IOPS, peak.Rate, mean.IOPS, mean.Rate))
+	j.Comment = append(
+		j.Comment,
+		fmt.Sprintf("At peak %v IOPS and %v, on average %v IOPS and %v.", peak.IOPS, peak.Rate, mean.IOPS, mean.Rate),
+	)
 	if cut {
-		j.Comment = append(j.Comment, fmt.Sprintf("Cut to %s: %d bursts are spelled out at most.", seconds(total), mostBursts))
+		j.Comment = append(
+			j.Comment,
+			fmt.Sprintf("Cut to %s: %d bursts are spelled out at most.", seconds(total), mostBursts),
+		)
 	}
 	if o.Filename == "" && o.Directory == "" {
 		j.Comment = append(j.Comment, "Run it with its place: TARGET=/dev/nvme1n1 fio "+j.Name+" (it writes there)")
@@ -132,7 +140,8 @@ func (d *Demand) Runtime(wanted time.Duration) time.Duration {
 	return total
 }
 
-// runtime is whole periods of the longest burst, at least as long as wanted; cut says that fewer fit the limit.
+// runtime is whole periods of the longest burst, at least as long as wanted; cut says that fewer
+// fit the limit.
 func (d *Demand) runtime(wanted time.Duration) (total time.Duration, cut bool) {
 	total = cmp.Or(wanted, leastRun)
 	var longest, shortest time.Duration
@@ -283,8 +292,15 @@ func (p *part) section(o JobOptions) JobSection {
 	s.set("iodepth", strconv.Itoa(p.depth))
 	s.Comment = append(s.Comment, p.why...)
 	if depth, iops := p.jobs*p.depth, float64(p.iops); depth > 16 && float64(depth)/iops > 0.1 {
-		s.Comment = append(s.Comment, fmt.Sprintf("%s in flight are %s of queue at %v IOPS: once the storage falls behind, this depth itself makes such latencies",
-			units.IOPS(depth), latencyText(time.Duration(float64(depth)/iops*float64(time.Second))), p.iops))
+		s.Comment = append(
+			s.Comment,
+			fmt.Sprintf(
+				"%s in flight are %s of queue at %v IOPS: once the storage falls behind, this depth itself makes such latencies",
+				units.IOPS(depth),
+				latencyText(time.Duration(float64(depth)/iops*float64(time.Second))),
+				p.iops,
+			),
+		)
 	}
 	p.region(&s, o)
 	if p.Sync.Kind == "dsync" && !p.read {
@@ -294,9 +310,15 @@ func (p *part) section(o JobOptions) JobSection {
 	}
 	if p.Poisson && len(p.Blocks) == 1 {
 		s.set("rate_process", "poisson")
-		s.Comment = append(s.Comment, "poisson arrivals need fio 3.29 or newer; older ones keep the wrong rate (fio issue 1290)")
+		s.Comment = append(
+			s.Comment,
+			"poisson arrivals need fio 3.29 or newer; older ones keep the wrong rate (fio issue 1290)",
+		)
 	} else if p.Poisson {
-		s.Comment = append(s.Comment, "arrivals are paced: fio's poisson process keeps no rate with mixed sizes (fio issue 332)")
+		s.Comment = append(
+			s.Comment,
+			"arrivals are paced: fio's poisson process keeps no rate with mixed sizes (fio issue 332)",
+		)
 	}
 	return s
 }
@@ -312,7 +334,8 @@ func (p *part) blockText() string {
 	return strings.Join(parts, ", ")
 }
 
-// blockOptions sets sizes and rate. The rate is in bytes: rate_iops with mixed sizes is bytes of the smallest.
+// blockOptions sets sizes and rate. The rate is in bytes: rate_iops with mixed sizes is bytes of
+// the smallest.
 func (p *part) blockOptions(s *JobSection, block float64) {
 	rate := float64(p.iops) * block / float64(p.jobs)
 	if len(p.Blocks) == 1 {
@@ -323,13 +346,20 @@ func (p *part) blockOptions(s *JobSection, block float64) {
 			split[i] = size(b.Size) + "/" + strconv.FormatFloat(b.Share*100, 'f', -1, 64)
 		}
 		s.set("bssplit", strings.Join(split, ":"))
-		s.Comment = append(s.Comment, fmt.Sprintf("rate: %s IOPS a job × a mean block of %v; rate_iops would count bytes of the smallest block (fio issue 1290)",
-			number(float64(p.iops)/float64(p.jobs)), units.Bytes(block+0.5)))
+		s.Comment = append(
+			s.Comment,
+			fmt.Sprintf(
+				"rate: %s IOPS a job × a mean block of %v; rate_iops would count bytes of the smallest block (fio issue 1290)",
+				number(float64(p.iops)/float64(p.jobs)),
+				units.Bytes(block+0.5),
+			),
+		)
 	}
 	s.set("rate", size(units.Bytes(max(math.Round(rate), 1))))
 }
 
-// region says where each job works: a sequential one in a part of its own, so that no two write the same blocks.
+// region says where each job works: a sequential one in a part of its own, so that no two write the
+// same blocks.
 func (p *part) region(s *JobSection, o JobOptions) {
 	if o.Size == 0 {
 		return
@@ -347,36 +377,4 @@ func (p *part) region(s *JobSection, o JobOptions) {
 	s.set("size", size(each))
 	s.set("offset_increment", size(each))
 	s.Comment = append(s.Comment, fmt.Sprintf("each job has %v of its own, so that no two touch the same blocks", each))
-}
-
-// size prints bytes exactly with fio's suffixes, which are powers of 1024.
-func size(b units.Bytes) string {
-	v, suffix := uint64(b), ""
-	for _, next := range []string{"k", "m", "g", "t"} {
-		if v == 0 || v%1024 != 0 {
-			break
-		}
-		v, suffix = v/1024, next
-	}
-	return strconv.FormatUint(v, 10) + suffix
-}
-
-// seconds prints a duration as fio reads it.
-func seconds(d time.Duration) string {
-	switch {
-	case d%time.Second == 0:
-		return fmt.Sprintf("%ds", int64(d/time.Second))
-	case d%time.Millisecond == 0:
-		return fmt.Sprintf("%dms", d.Milliseconds())
-	}
-	return fmt.Sprintf("%dus", d.Microseconds())
-}
-
-func number(v float64) string { return units.IOPS(v).String() }
-
-func latencyText(d time.Duration) string {
-	if d >= time.Second {
-		return fmt.Sprintf("%.3g s", d.Seconds())
-	}
-	return fmt.Sprintf("%.3g ms", d.Seconds()*1e3)
 }

@@ -1,26 +1,27 @@
 package workload
 
 import (
-	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"time"
 
-	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
-// Observed is what one device did, interval by interval, as counters or another program's log tell it.
+// Observed is what one device did, interval by interval, as counters or another program's log tell
+// it.
 type Observed struct {
 	Device    string
 	Intervals []Interval
-	// Known says that Intervals have lengths that were measured; else they are those usual for the source.
+	// Known says that Intervals have lengths that were measured; else they are those usual for the
+	// source.
 	Known bool
-	// Depth is how many requests were in flight at once in nine of ten readings that found any: what the application keeps
-	// outstanding. Their mean is less, for it waits between the answer to one and asking for the next. 0 where it was not read.
+	// Depth is how many requests were in flight at once in nine of ten readings that found any:
+	// what the application keeps outstanding. Their mean is less, for it waits between the answer
+	// to one and asking for the next. 0 where it was not read.
 	Depth float64
-	// Merged is the share of requests that the kernel had merged with a neighbour before the device saw them.
+	// Merged is the share of requests that the kernel had merged with a neighbour before the device
+	// saw them.
 	Merged float64
 	Notes  []string
 }
@@ -59,7 +60,8 @@ type Seen struct {
 	Burst *Burst `json:"burst,omitempty"`
 	Base  Load   `json:"base"`
 	Top   Load   `json:"top"` // mean within bursts
-	// Full is the share of time in which the device seemed full: at its largest rate with a growing queue.
+	// Full is the share of time in which the device seemed full: at its largest rate with a growing
+	// queue.
 	Full float64 `json:"full,omitempty"`
 }
 
@@ -72,7 +74,8 @@ type Window struct {
 // windows are the times that matter: EC2 instances burst for half an hour.
 var windows = []time.Duration{time.Second, 10 * time.Second, time.Minute, 30 * time.Minute}
 
-// negligible is the share of a device's I/Os, and of its bytes, below which a direction is left out.
+// negligible is the share of a device's I/Os, and of its bytes, below which a direction is left
+// out.
 const negligible = 0.002
 
 // See works out what each direction of each device did. Directions that hardly ran are left out.
@@ -193,8 +196,9 @@ const (
 	burstOverSteady = 2.0
 )
 
-// bursts looks for a direction that is busy at times and quiet between: bytes are split where that parts them best (Otsu), and what
-// comes at least three times, for two seconds or more, at twice the rate or more, is a burst.
+// bursts looks for a direction that is busy at times and quiet between: bytes are split where that
+// parts them best (Otsu), and what comes at least three times, for two seconds or more, at twice
+// the rate or more, is a burst.
 func (o *Observed) bursts(s *Seen) {
 	rates := make([]float64, len(o.Intervals))
 	for i := range o.Intervals {
@@ -269,7 +273,8 @@ func median(v []float64) float64 {
 	return v[len(v)/2]
 }
 
-// otsu is the threshold that parts values into two groups with the least spread within each; false when they do not differ.
+// otsu is the threshold that parts values into two groups with the least spread within each; false
+// when they do not differ.
 func otsu(values []float64) (float64, bool) {
 	v := slices.Clone(values)
 	slices.Sort(v)
@@ -295,8 +300,9 @@ func otsu(values []float64) (float64, bool) {
 	return at, true
 }
 
-// full is the share of time in which a direction seems to be held by its device: near its largest rate, with requests that take
-// several times as long as when it is at ease. What was asked for then is not known, only what was given.
+// full is the share of time in which a direction seems to be held by its device: near its largest
+// rate, with requests that take several times as long as when it is at ease. What was asked for
+// then is not known, only what was given.
 func (o *Observed) full(read bool) float64 {
 	var waits []float64
 	most := 0.0
@@ -321,154 +327,4 @@ func (o *Observed) full(read bool) float64 {
 		}
 	}
 	return full / all
-}
-
-// fullShare is from which share of the time on a device is said to have been full.
-const fullShare = 0.05
-
-// Derive makes a demand of what was seen. A direction that bursts becomes a steady stream and one that bursts; any other one stream at
-// the 99th percentile of its intervals' rates. The requests in flight become threads. Counters do not tell whether I/O is sequential:
-// it counts as random, which asks more of the storage.
-func Derive(name string, all []Observed) (*Demand, []Seen, error) {
-	seen := See(all)
-	if len(seen) == 0 {
-		return nil, nil, fmt.Errorf("there was no I/O on %s", text.Some(devices(all), 3))
-	}
-	d := &Demand{Name: name, Role: "data"}
-	for _, o := range all {
-		for _, n := range o.Notes {
-			d.note("%s", n)
-		}
-		if o.Merged > 0.5 {
-			d.note("%s: %s of its requests were merged with neighbours: it may be sequential", o.Device, text.Percent(o.Merged))
-		}
-	}
-	for _, s := range seen {
-		if s.Full >= fullShare {
-			d.AtLeast = append(d.AtLeast, fmt.Sprintf("%s of %s queued at its largest rate for %s of the time", s.verb()+"s", s.Device, text.Percent(s.Full)))
-		}
-		d.Streams = append(d.Streams, s.streams(len(all) > 1)...)
-	}
-	d.note("sequential or random was not recorded: random is assumed")
-	return d, seen, nil
-}
-
-func devices(all []Observed) []string {
-	var names []string
-	for _, o := range all {
-		names = append(names, o.Device)
-	}
-	return names
-}
-
-func (s *Seen) verb() string {
-	if s.Read {
-		return "read"
-	}
-	return "write"
-}
-
-func (s *Seen) streams(many bool) []Stream {
-	name := s.verb()
-	if many {
-		name = plainly(s.Device) + "-" + name
-	}
-	share := 0.0
-	if s.Read {
-		share = 1
-	}
-	one := Stream{
-		Name: name, Random: true, ReadShare: share, Blocks: []Block{{s.Block, 1}},
-		Threads: int(math.Round(max(s.Depth, s.InFlight))),
-	}
-	set := func(st *Stream, l Load) {
-		st.IOPS = units.IOPS(significant(float64(l.Rate) / float64(s.Block)))
-		st.Rate = units.Rate(float64(st.IOPS) * float64(s.Block))
-	}
-	if s.Burst == nil {
-		set(&one, Load{Rate: max(s.P99.Rate, s.Mean.Rate)})
-		return []Stream{one}
-	}
-	burst := one
-	burst.Name = name + "-burst"
-	burst.Burst = s.Burst
-	set(&burst, Load{Rate: s.Top.Rate - s.Base.Rate})
-	// Requests in flight gather in the bursts.
-	burst.Threads = int(math.Round(max(s.Depth, s.InFlight/max(burst.Duty(), 0.001))))
-	if s.Base.Rate < 0.001*s.Top.Rate {
-		return []Stream{burst}
-	}
-	set(&one, s.Base)
-	one.Threads = 0
-	return []Stream{one, burst}
-}
-
-// significant rounds to five digits, more than a figure that was watched has.
-func significant(v float64) float64 {
-	if v <= 0 {
-		return v
-	}
-	scale := math.Pow(10, 4-math.Floor(math.Log10(v)))
-	if rounded := math.Round(v*scale) / scale; rounded > 0 && !math.IsInf(rounded, 0) {
-		return rounded
-	}
-	return v
-}
-
-// plainly is a device's name as streams may have it.
-func plainly(name string) string {
-	out := []rune(name)
-	for i, r := range out {
-		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_') {
-			out[i] = '-'
-		}
-	}
-	s := string(out[:min(len(out), 40)])
-	if s == "" || s[0] == '-' {
-		s = "d" + s
-	}
-	return s
-}
-
-// Gather sums the volumes of an array into one device: mirrored writes are divided by the copies. Intervals are those of the first; the
-// others must have as many.
-func Gather(name string, copies int, parts []Observed) (Observed, error) {
-	if len(parts) == 0 {
-		return Observed{}, fmt.Errorf("%s has no volumes", name)
-	}
-	sum := Observed{Device: name, Known: parts[0].Known, Intervals: slices.Clone(parts[0].Intervals)}
-	for i := range sum.Intervals {
-		sum.Intervals[i].Read, sum.Intervals[i].Write = Flow{}, Flow{}
-	}
-	for _, p := range parts {
-		if len(p.Intervals) != len(sum.Intervals) {
-			return sum, fmt.Errorf("%s: %s has %d intervals, %s %d: they cannot be added", name, p.Device, len(p.Intervals), parts[0].Device, len(sum.Intervals))
-		}
-		sum.Notes = append(sum.Notes, p.Notes...)
-		for i, iv := range p.Intervals {
-			sum.Intervals[i].Read.add(iv.Read, 1)
-			sum.Intervals[i].Write.add(iv.Write, 1/float64(max(copies, 1)))
-		}
-	}
-	return sum, nil
-}
-
-// add takes a part of another flow in; waits are means by I/Os.
-func (f *Flow) add(o Flow, part float64) {
-	ios := o.IOPS * part
-	if all := f.IOPS + ios; all > 0 {
-		f.Wait = time.Duration((float64(f.Wait)*f.IOPS + float64(o.Wait)*ios) / all)
-	}
-	f.IOPS += ios
-	f.Rate += o.Rate * part
-}
-
-// usual is the median of the lengths between points in time, 0 for none.
-func usual(gaps []time.Duration) time.Duration {
-	gaps = slices.DeleteFunc(slices.Clone(gaps), func(d time.Duration) bool { return d <= 0 })
-	if len(gaps) == 0 {
-		return 0
-	}
-	slices.SortFunc(gaps, func(a, b time.Duration) int { return cmp.Compare(a, b) })
-	return gaps[len(gaps)/2]
 }

@@ -18,7 +18,11 @@ func flat(mib ...float64) Observed {
 	o := Observed{Device: "md0", Known: true}
 	for i, m := range mib {
 		o.Intervals = append(o.Intervals, Interval{
-			At: time.Duration(i+1) * time.Second, Len: time.Second, Write: Flow{IOPS: m * 16, Rate: m * (1 << 20), Wait: time.Millisecond},
+			At: time.Duration(
+				i+1,
+			) * time.Second,
+			Len:   time.Second,
+			Write: Flow{IOPS: m * 16, Rate: m * (1 << 20), Wait: time.Millisecond},
 		})
 	}
 	return o
@@ -117,7 +121,9 @@ func TestIostat(t *testing.T) {
 			t.Fatalf("%s: %v, %+v", name, err, all)
 		}
 		i := all[0].Intervals[1] // the third report: the first is the mean since boot
-		if !near(i.Read.IOPS, 5535) && !near(i.Read.IOPS, 5528) || i.Write.Wait == 0 || i.Queue < 7 || i.Len != time.Second || !all[0].Known {
+		if !near(i.Read.IOPS, 5535) && !near(i.Read.IOPS, 5528) || i.Write.Wait == 0 || i.Queue < 7 ||
+			i.Len != time.Second ||
+			!all[0].Known {
 			t.Errorf("%s: %+v", name, i)
 		}
 		if i.Write.Rate != 153184*1024 && i.Write.Rate != 152568*1024 {
@@ -126,7 +132,8 @@ func TestIostat(t *testing.T) {
 	}
 }
 
-// Headings of older versions: sysstat 10 and 11.2 (avgqu-sz), 11.7 with -m, and 10 with sectors; a locale with decimal commas.
+// Headings of older versions: sysstat 10 and 11.2 (avgqu-sz), 11.7 with -m, and 10 with sectors; a
+// locale with decimal commas.
 func TestIostatOfOtherVersions(t *testing.T) {
 	for name, text := range map[string]string{
 		"11.2": "Device:         rrqm/s   wrqm/s     r/s     w/s    rkB/s    wkB/s avgrq-sz avgqu-sz   await r_await w_await  svctm  %util\n" +
@@ -143,7 +150,10 @@ func TestIostatOfOtherVersions(t *testing.T) {
 			continue
 		}
 		i := all[0].Intervals[0]
-		if i.Read.IOPS != 100 || i.Write.IOPS != 50 || i.Read.Rate != 819200 || i.Write.Rate != 409600 || i.Queue != 0.5 || i.Util != 0.15 || i.Len != 10*time.Second {
+		if i.Read.IOPS != 100 || i.Write.IOPS != 50 || i.Read.Rate != 819200 || i.Write.Rate != 409600 ||
+			i.Queue != 0.5 ||
+			i.Util != 0.15 ||
+			i.Len != 10*time.Second {
 			t.Errorf("%s: %+v", name, i)
 		}
 	}
@@ -152,9 +162,25 @@ func TestIostatOfOtherVersions(t *testing.T) {
 func TestIostatGapsAndMistakes(t *testing.T) {
 	const head = "Device r/s w/s rkB/s wkB/s aqu-sz %util\n"
 	report := func(at string) string { return at + "\n" + head + "sda 1 1 8 8 0.1 1\n\n" }
-	all, err := From([]byte(report("2026-11-21T20:00:00+0000")+report("2026-11-21T20:00:10+0000")+report("2026-11-21T20:00:20+0000")+report("2026-11-21T20:05:00+0000")+
-		report("2026-11-21T20:05:10+0000")), 0)
-	if err != nil || len(all[0].Notes) != 1 || !strings.Contains(all[0].Notes[0], "1 gap") || all[0].Intervals[0].Len != 10*time.Second {
+	all, err := From(
+		[]byte(
+			report(
+				"2026-11-21T20:00:00+0000",
+			)+report(
+				"2026-11-21T20:00:10+0000",
+			)+report(
+				"2026-11-21T20:00:20+0000",
+			)+report(
+				"2026-11-21T20:05:00+0000",
+			)+
+				report(
+					"2026-11-21T20:05:10+0000",
+				),
+		),
+		0,
+	)
+	if err != nil || len(all[0].Notes) != 1 || !strings.Contains(all[0].Notes[0], "1 gap") ||
+		all[0].Intervals[0].Len != 10*time.Second {
 		t.Errorf("%+v, %v", all, err)
 	}
 	one, err := From([]byte(head+"sda 1 1 8 8 0.1 1\n"), 0)
@@ -185,18 +211,38 @@ func TestIostatGapsAndMistakes(t *testing.T) {
 
 // TestCloudWatch: sums over 300 s, as get-metric-data, get-metric-statistics and a table give them.
 func TestCloudWatch(t *testing.T) {
-	metrics := map[string][2]float64{"VolumeReadOps": {30000, 60000}, "VolumeReadBytes": {30000 * 8192, 60000 * 8192}, "VolumeTotalReadTime": {30, 120}, "VolumeQueueLength": {0.1, 0.4}}
+	metrics := map[string][2]float64{
+		"VolumeReadOps":       {30000, 60000},
+		"VolumeReadBytes":     {30000 * 8192, 60000 * 8192},
+		"VolumeTotalReadTime": {30, 120},
+		"VolumeQueueLength":   {0.1, 0.4},
+	}
 	var data, statistics strings.Builder
 	data.WriteString(`{"MetricDataResults":[`)
 	comma := ""
 	for name, v := range metrics {
-		fmt.Fprintf(&data, `%s{"Id":"m","Label":"vol-0abc %s","Timestamps":["2026-11-21T20:05:00+00:00","2026-11-21T20:00:00+00:00"],"Values":[%g,%g]}`, comma, name, v[1], v[0])
+		fmt.Fprintf(
+			&data,
+			`%s{"Id":"m","Label":"vol-0abc %s","Timestamps":["2026-11-21T20:05:00+00:00","2026-11-21T20:00:00+00:00"],"Values":[%g,%g]}`,
+			comma,
+			name,
+			v[1],
+			v[0],
+		)
 		comma = ","
 		kind := "Sum"
 		if name == "VolumeQueueLength" {
 			kind = "Average"
 		}
-		fmt.Fprintf(&statistics, `{"Label":"%s","Datapoints":[{"Timestamp":"2026-11-21T20:00:00Z","%s":%g,"Unit":"Count"},{"Timestamp":"2026-11-21T20:05:00Z","%s":%g}]}`+"\n", name, kind, v[0], kind, v[1])
+		fmt.Fprintf(
+			&statistics,
+			`{"Label":"%s","Datapoints":[{"Timestamp":"2026-11-21T20:00:00Z","%s":%g,"Unit":"Count"},{"Timestamp":"2026-11-21T20:05:00Z","%s":%g}]}`+"\n",
+			name,
+			kind,
+			v[0],
+			kind,
+			v[1],
+		)
 	}
 	data.WriteString(`],"Messages":[]}`)
 	table := "timestamp,VolumeReadOps,VolumeReadBytes,VolumeTotalReadTime,VolumeQueueLength\n2026-11-21T20:00:00Z,30000,245760000,30,0.1\n2026-11-21T20:05:00Z,60000,491520000,120,0.4\n"
@@ -207,18 +253,28 @@ func TestCloudWatch(t *testing.T) {
 			continue
 		}
 		i := all[0].Intervals[1]
-		if i.Read.IOPS != 200 || i.Read.Rate != 200*8192 || i.Read.Wait != 2*time.Millisecond || i.Queue != 0.4 || i.Len != 5*time.Minute {
+		if i.Read.IOPS != 200 || i.Read.Rate != 200*8192 || i.Read.Wait != 2*time.Millisecond || i.Queue != 0.4 ||
+			i.Len != 5*time.Minute {
 			t.Errorf("%s: %+v", name, i)
 		}
 	}
 }
 
-// TestObserve: two seconds of counters, one of which wraps at 32 bits, and a device that began again.
+// TestObserve: two seconds of counters, one of which wraps at 32 bits, and a device that began
+// again.
 func TestObserve(t *testing.T) {
 	s := &telemetry.Series{Devices: []string{"sda"}}
 	for i := range 21 {
-		d := telemetry.Device{Reads: uint64(i) * 10, ReadBytes: units.Bytes(i) * 10 * 8192, ReadTime: time.Duration(i*20) * time.Millisecond, InFlight: 4}
-		s.Samples = append(s.Samples, telemetry.Sample{At: time.Duration(i) * 100 * time.Millisecond, Devices: []telemetry.Device{d}})
+		d := telemetry.Device{
+			Reads:     uint64(i) * 10,
+			ReadBytes: units.Bytes(i) * 10 * 8192,
+			ReadTime:  time.Duration(i*20) * time.Millisecond,
+			InFlight:  4,
+		}
+		s.Samples = append(
+			s.Samples,
+			telemetry.Sample{At: time.Duration(i) * 100 * time.Millisecond, Devices: []telemetry.Device{d}},
+		)
 	}
 	all := Observe(s, time.Second)
 	if len(all) != 1 || len(all[0].Intervals) != 2 || all[0].Depth != 4 {
@@ -269,9 +325,17 @@ func FuzzFrom(f *testing.F) {
 		}
 		f.Add(data[:min(len(data), 1500)])
 	}
-	f.Add([]byte("Device r/s w/s rkB/s wkB/s aqu-sz %util\nsda 1 1 8 8 0.1 1\n\nDevice r/s w/s rkB/s wkB/s aqu-sz %util\nsda 1 1 8 8 0.1 1\n"))
+	f.Add(
+		[]byte(
+			"Device r/s w/s rkB/s wkB/s aqu-sz %util\nsda 1 1 8 8 0.1 1\n\nDevice r/s w/s rkB/s wkB/s aqu-sz %util\nsda 1 1 8 8 0.1 1\n",
+		),
+	)
 	f.Add([]byte("timestamp,VolumeReadOps,VolumeReadBytes\n2026-11-21T20:00:00Z,5,5\n2026-11-21T20:05:00Z,5,5\n"))
-	f.Add([]byte(`{"MetricDataResults":[{"Id":"m","Label":"vol-0 VolumeReadOps","Timestamps":["2026-11-21T20:05:00Z","2026-11-21T20:00:00Z"],"Values":[1,2]}]}`))
+	f.Add(
+		[]byte(
+			`{"MetricDataResults":[{"Id":"m","Label":"vol-0 VolumeReadOps","Timestamps":["2026-11-21T20:05:00Z","2026-11-21T20:00:00Z"],"Values":[1,2]}]}`,
+		),
+	)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		all, err := From(data, 0)
 		if err != nil {

@@ -23,16 +23,17 @@ type Recording struct {
 	Blind bool
 }
 
-// Process is what one process read from and wrote to storage, in bytes a second, as /proc/PID/io counts it: where the kernel charges
-// the write, which for buffered ones is when the page was made dirty.
+// Process is what one process read from and wrote to storage, in bytes a second, as /proc/PID/io
+// counts it: where the kernel charges the write, which for buffered ones is when the page was made
+// dirty.
 type Process struct {
 	PID         int
 	Name        string
 	Read, Write units.Rate
 }
 
-// Record watches devices until the time is over or ctx ends. It writes nothing to the machine. A context that ends is no error: what
-// was seen until then is returned.
+// Record watches devices until the time is over or ctx ends. It writes nothing to the machine. A
+// context that ends is no error: what was seen until then is returned.
 func Record(ctx context.Context, m *sys.Machine, devices []string, long time.Duration) (*Recording, error) {
 	before, _ := processes(m.Root)
 	sampler, err := telemetry.Start(m, devices)
@@ -61,7 +62,12 @@ func Record(ctx context.Context, m *sys.Machine, devices []string, long time.Dur
 		if b.start != a.start {
 			b = counters{}
 		}
-		p := Process{PID: pid, Name: a.name, Read: rateOf(b.read, a.read, seconds), Write: rateOf(b.written, a.written, seconds)}
+		p := Process{
+			PID:   pid,
+			Name:  a.name,
+			Read:  rateOf(b.read, a.read, seconds),
+			Write: rateOf(b.written, a.written, seconds),
+		}
 		if p.Read+p.Write >= 1024 {
 			r.Processes = append(r.Processes, p)
 		}
@@ -115,7 +121,8 @@ func processes(root fs.FS) (all map[int]counters, blind bool) {
 	return all, blind
 }
 
-// parseIO reads /proc/PID/io: bytes that were fetched from storage, and those that were to be sent to it less those truncated before.
+// parseIO reads /proc/PID/io: bytes that were fetched from storage, and those that were to be sent
+// to it less those truncated before.
 func parseIO(text string) (read, written uint64) {
 	var cancelled uint64
 	for line := range strings.Lines(text) {
@@ -136,7 +143,8 @@ func parseIO(text string) (read, written uint64) {
 	return read, written - min(cancelled, written)
 }
 
-// parseStat reads the name and the start time of /proc/PID/stat. The name stands in parentheses and may hold any of them.
+// parseStat reads the name and the start time of /proc/PID/stat. The name stands in parentheses and
+// may hold any of them.
 func parseStat(text string) (name, start string) {
 	from, to := strings.IndexByte(text, '('), strings.LastIndexByte(text, ')')
 	if from < 0 || to < from {
@@ -148,8 +156,9 @@ func parseStat(text string) (name, start string) {
 	return text[from+1 : to], start
 }
 
-// Observe turns telemetry into intervals of a second (of every, where that is longer). Counters that wrapped or began again are what
-// telemetry makes of them; a device that was gone has intervals of nothing, and a note.
+// Observe turns telemetry into intervals of a second (of every, where that is longer). Counters
+// that wrapped or began again are what telemetry makes of them; a device that was gone has
+// intervals of nothing, and a note.
 func Observe(s *telemetry.Series, every time.Duration) []Observed {
 	every = max(every, time.Second)
 	if len(s.Samples) < 2 {
@@ -179,7 +188,10 @@ func Observe(s *telemetry.Series, every time.Duration) []Observed {
 			reads[i] += float64(u.ReadIOPS + u.WriteIOPS)
 			merged[i] += float64(u.ReadMerges + u.WriteMerges)
 			if b.Devices[i].Gone && len(all[i].Notes) == 0 {
-				all[i].Notes = append(all[i].Notes, s.Devices[i]+" was away for a while: what happened then is not known")
+				all[i].Notes = append(
+					all[i].Notes,
+					s.Devices[i]+" was away for a while: what happened then is not known",
+				)
 			}
 		}
 	}

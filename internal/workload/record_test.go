@@ -59,8 +59,9 @@ type fioSide struct {
 	} `json:"clat_ns"`
 }
 
-// TestRecordSeesWhatFioDoes: the recording covers a whole run of the real fio on a device of its own. Counts are compared with fio's own
-// totals, so that a busy machine, on which fio gets less done, changes nothing.
+// TestRecordSeesWhatFioDoes: the recording covers a whole run of the real fio on a device of its
+// own. Counts are compared with fio's own totals, so that a busy machine, on which fio gets less
+// done, changes nothing.
 func TestRecordSeesWhatFioDoes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short")
@@ -83,7 +84,8 @@ func TestRecordSeesWhatFioDoes(t *testing.T) {
 		recorded <- outcome{rec, err}
 	}()
 	out, err := exec.CommandContext(t.Context(), "fio", "--name=known", "--filename="+dev, "--rw=randrw", "--rwmixread=70", "--bs=16k", "--direct=1",
-		"--ioengine=libaio", "--iodepth=8", "--numjobs=2", "--time_based", "--runtime=6", "--group_reporting", "--output-format=json").Output()
+		"--ioengine=libaio", "--iodepth=8", "--numjobs=2", "--time_based", "--runtime=6", "--group_reporting", "--output-format=json").
+		Output()
 	done()
 	got := <-recorded
 	if err != nil || got.err != nil {
@@ -132,7 +134,8 @@ func TestRecordSeesWhatFioDoes(t *testing.T) {
 	for _, s := range seen {
 		within("block", float64(s.Block), 16384)
 	}
-	// What fio counts as an I/O's time holds the wait for its thread to look, which a device does not see.
+	// What fio counts as an I/O's time holds the wait for its thread to look, which a device does
+	// not see.
 	byFio := (j.Read.N*j.Read.Clat.Mean + j.Write.N*j.Write.Clat.Mean) / 1e9
 	t.Logf("mean in flight: device %.3g, fio %.3g of %d", inFlight/6, byFio/6, depth*jobs)
 	within("depth", all[0].Depth, depth*jobs)
@@ -142,7 +145,11 @@ func TestRecordSeesWhatFioDoes(t *testing.T) {
 	}
 	cpu := float64(after.Utime.Nano()+after.Stime.Nano()-before.Utime.Nano()-before.Stime.Nano()) / 1e9
 	took := time.Since(started).Seconds()
-	t.Logf("watching: %.2f %% of a core by its own clock, %.2f %% of the process", 100*got.rec.Series.Overhead, 100*cpu/took)
+	t.Logf(
+		"watching: %.2f %% of a core by its own clock, %.2f %% of the process",
+		100*got.rec.Series.Overhead,
+		100*cpu/took,
+	)
 	if got.rec.Series.Overhead > 0.005 {
 		t.Errorf("watching took %.2f %% of a core, want less than 0.5 %%", 100*got.rec.Series.Overhead)
 	}

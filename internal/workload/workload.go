@@ -1,6 +1,6 @@
-// Package workload describes what an application asks of the storage: a demand, stream by stream, as a
-// person writes it (docs/workload.md) or as a machine showed it. It works out what follows from it
-// (peak, mean, I/Os in flight by Little's law) and the fio job that asks for the same.
+// Package workload describes what an application asks of the storage: a demand, stream by stream,
+// as a person writes it (docs/workload.md) or as a machine showed it. It works out what follows
+// from it (peak, mean, I/Os in flight by Little's law) and the fio job that asks for the same.
 package workload
 
 import (
@@ -20,9 +20,11 @@ type Demand struct {
 	Capacity   units.Bytes   `json:"capacity,omitempty"`
 	Durability Durability    `json:"durability"`
 	Streams    []Stream      `json:"streams"`
-	// AtLeast holds the reasons why the true demand may be larger: it was watched on storage that was full.
+	// AtLeast holds the reasons why the true demand may be larger: it was watched on storage that
+	// was full.
 	AtLeast []string `json:"at_least,omitempty"`
-	// Notes are what a reader should know of the figures: units that look alike, figures that were assumed.
+	// Notes are what a reader should know of the figures: units that look alike, figures that were
+	// assumed.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -42,8 +44,8 @@ const (
 	LostInstance Survives = "instance" // the machine: not on its own drives
 )
 
-// Stream is one kind of I/O that an application does. Rate and IOPS are of all its threads together, while
-// the stream runs.
+// Stream is one kind of I/O that an application does. Rate and IOPS are of all its threads
+// together, while the stream runs.
 type Stream struct {
 	Name      string  `json:"name"`
 	Random    bool    `json:"random,omitempty"`
@@ -62,8 +64,8 @@ type Stream struct {
 	Burst *Burst `json:"burst,omitempty"`
 	// Apart says that the stream never runs at the same time as another.
 	Apart bool `json:"apart,omitempty"`
-	// Commits says that the I/Os are transactions that wait until their log is on the storage: Rate is that of its
-	// writes, Threads are the database's clients.
+	// Commits says that the I/Os are transactions that wait until their log is on the storage: Rate
+	// is that of its writes, Threads are the database's clients.
 	Commits bool `json:"commits,omitempty"`
 }
 
@@ -167,7 +169,8 @@ func (l Load) plus(o Load, times float64) Load {
 // Load of the stream while it runs.
 func (s *Stream) Load() Load { return Load{s.IOPS, s.Rate} }
 
-// Together are the groups of streams that may run at the same time: all that are not apart, and each that is.
+// Together are the groups of streams that may run at the same time: all that are not apart, and
+// each that is.
 func (d *Demand) Together() [][]*Stream {
 	var groups [][]*Stream
 	var joint []*Stream
@@ -184,8 +187,8 @@ func (d *Demand) Together() [][]*Stream {
 	return groups
 }
 
-// Peak is the most that is asked for at one time: of streams that run together, or of one that runs apart,
-// each figure the largest.
+// Peak is the most that is asked for at one time: of streams that run together, or of one that runs
+// apart, each figure the largest.
 func (d *Demand) Peak() Load { return d.largest(func(*Stream) float64 { return 1 }) }
 
 // Mean is what is asked for on average, bursts by their share of the time.
@@ -197,7 +200,8 @@ func (d *Demand) Mean() Load {
 	return sum
 }
 
-// MeanOver is the largest mean over a window of time: 30 minutes are what an EC2 instance's burst sees.
+// MeanOver is the largest mean over a window of time: 30 minutes are what an EC2 instance's burst
+// sees.
 func (d *Demand) MeanOver(window time.Duration) Load {
 	return d.largest(func(s *Stream) float64 { return s.MeanOver(window) })
 }
@@ -217,8 +221,9 @@ func (d *Demand) largest(part func(*Stream) float64) Load {
 // CountedIO is the size up to which EBS counts an I/O of a solid-state volume once.
 const CountedIO = 256 * units.KiB
 
-// Counted is how many I/Os a second EBS counts of the stream: each as often as it has pieces of 256 KiB. If EBS merges
-// the neighbours of a sequential stream, which it does as best it can, merged is what is left of them.
+// Counted is how many I/Os a second EBS counts of the stream: each as often as it has pieces of 256
+// KiB. If EBS merges the neighbours of a sequential stream, which it does as best it can, merged is
+// what is left of them.
 func (s *Stream) Counted() (each, merged units.IOPS) {
 	for _, b := range s.Blocks {
 		each += s.IOPS * units.IOPS(b.Share*math.Ceil(float64(b.Size)/float64(CountedIO)))
@@ -232,8 +237,8 @@ func (s *Stream) Counted() (each, merged units.IOPS) {
 // InFlight is how many I/Os the stream has in flight when each takes latency: Little's law.
 func (s *Stream) InFlight(latency time.Duration) float64 { return float64(s.IOPS) * latency.Seconds() }
 
-// Written is the share of bytes and of I/Os that are writes over a long time, and the share of the time in which
-// nothing is read.
+// Written is the share of bytes and of I/Os that are writes over a long time, and the share of the
+// time in which nothing is read.
 func (d *Demand) Written() (bytes, ios, time float64) {
 	var read, write Load
 	quiet := 1.0

@@ -48,7 +48,12 @@ func TestLoggingApplication(t *testing.T) {
 	}
 	bytes, ios, quiet := d.Written()
 	if !near(bytes, 0.652) || !near(ios, 0.882) || !near(quiet, 0.833) {
-		t.Errorf("writes are %.3f of bytes, %.3f of I/Os, alone %.3f of the time; want 0.652, 0.882, 0.833", bytes, ios, quiet)
+		t.Errorf(
+			"writes are %.3f of bytes, %.3f of I/Os, alone %.3f of the time; want 0.652, 0.882, 0.833",
+			bytes,
+			ios,
+			quiet,
+		)
 	}
 	if in := d.Streams[0].InFlight(2 * time.Millisecond); !near(in, 2.56) {
 		t.Errorf("%.2f in flight at 2 ms, want 2.56", in)
@@ -58,7 +63,8 @@ func TestLoggingApplication(t *testing.T) {
 	}
 }
 
-// TestSeedJob compares the job of the description with the seed's, option by option as fio understands them.
+// TestSeedJob compares the job of the description with the seed's, option by option as fio
+// understands them.
 func TestSeedJob(t *testing.T) {
 	seed, err := os.ReadFile("../../testdata/seeds/workload-to-jobfile.md")
 	if err != nil {
@@ -66,7 +72,11 @@ func TestSeedJob(t *testing.T) {
 	}
 	text := regexp.MustCompile("(?s)```ini\n(.*?)```").FindSubmatch(seed)
 	env := map[string]string{"NUM_JOBS": "16", "IO_DEPTH": "64"}
-	parsed, err := fio.ParseJobFile("nvme1.fio", text[1], fio.ParseOptions{Env: func(k string) (string, bool) { v, ok := env[k]; return v, ok }})
+	parsed, err := fio.ParseJobFile(
+		"nvme1.fio",
+		text[1],
+		fio.ParseOptions{Env: func(k string) (string, bool) { v, ok := env[k]; return v, ok }},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +111,11 @@ func TestSeedJob(t *testing.T) {
 // reparse reads the text of a job as fio would.
 func reparse(t *testing.T, j *Job) fio.JobFile {
 	t.Helper()
-	f, err := fio.ParseJobFile(j.Name, []byte(j.Text()), fio.ParseOptions{Env: func(string) (string, bool) { return "/dev/x", true }})
+	f, err := fio.ParseJobFile(
+		j.Name,
+		[]byte(j.Text()),
+		fio.ParseOptions{Env: func(string) (string, bool) { return "/dev/x", true }},
+	)
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, j.Text())
 	}
@@ -133,7 +147,10 @@ func parse(t *testing.T, text string) *Demand {
 
 func TestJobRules(t *testing.T) {
 	stream := func(lines string) *Demand {
-		return parse(t, "workload: x\ncapacity: 100GiB\nstreams:\n  - name: s\n    "+strings.ReplaceAll(lines, "; ", "\n    ")+"\n")
+		return parse(
+			t,
+			"workload: x\ncapacity: 100GiB\nstreams:\n  - name: s\n    "+strings.ReplaceAll(lines, "; ", "\n    ")+"\n",
+		)
 	}
 	for _, c := range []struct {
 		name, lines string
@@ -233,7 +250,10 @@ func TestMistakes(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q:\n got %v\nwant %s", text, err, want)
 		}
-		if m, ok := errors.AsType[*Mistake](err); err != nil && (!ok || m.Line > 0 && !strings.HasSuffix(m.Excerpt(), "^")) {
+		if m, ok := errors.AsType[*Mistake](
+			err,
+		); err != nil &&
+			(!ok || m.Line > 0 && !strings.HasSuffix(m.Excerpt(), "^")) {
 			t.Errorf("%q: %#v has no caret", text, err)
 		}
 	}
@@ -272,7 +292,9 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(string(data))
-	f.Add("streams:\n  - {does: random readwrite, reads: 70%, block: {8k: 50%, 4k: 50%}, iops: 5 IOPS, sync: {fsync: 3}}\n")
+	f.Add(
+		"streams:\n  - {does: random readwrite, reads: 70%, block: {8k: 50%, 4k: 50%}, iops: 5 IOPS, sync: {fsync: 3}}\n",
+	)
 	f.Add("commits: {rate: 1000/s}\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		d, err := Parse("x.yaml", []byte(text))
@@ -286,7 +308,11 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q: a demand of nothing: %+v", text, p)
 		}
 		job := d.Job(JobOptions{})
-		if _, err := fio.ParseJobFile("x.fio", []byte(job.Text()), fio.ParseOptions{Env: func(string) (string, bool) { return "/x", true }}); err != nil {
+		if _, err := fio.ParseJobFile(
+			"x.fio",
+			[]byte(job.Text()),
+			fio.ParseOptions{Env: func(string) (string, bool) { return "/x", true }},
+		); err != nil {
 			t.Errorf("%q: the job cannot be read: %v\n%s", text, err, job.Text())
 		}
 	})

@@ -112,7 +112,8 @@ func (s *Stream) yaml(line func(string, ...any)) {
 	}
 }
 
-// rateText is the rate in MiB/s where that is whole, else in IOPS, each so that it reads back the same.
+// rateText is the rate in MiB/s where that is whole, else in IOPS, each so that it reads back the
+// same.
 func (s *Stream) rateText() string {
 	if mib := float64(s.Rate / units.MiBPerSec); mib >= 1 && math.Abs(mib-math.Round(mib)) < 1e-9 {
 		return fmt.Sprintf("%.0fMiB/s", mib)
@@ -135,7 +136,8 @@ func (l Latency) yaml() []string {
 	return parts
 }
 
-// percentText is a share so that percent reads it back: "0.2%". Twelve digits hide the rounding of sums.
+// percentText is a share so that percent reads it back: "0.2%". Twelve digits hide the rounding of
+// sums.
 func percentText(share float64) string {
 	return strconv.FormatFloat(math.Round(share*1e14)/1e12, 'f', -1, 64) + "%"
 }

@@ -1,5 +1,6 @@
-// Command prices makes internal/cloud/catalogue/prices.csv of price lists that a person brings: AWS's own offer file of AmazonEC2 (JSON), or
-// a CSV (docs/advise.md). What the lists do not hold stays as it is. It opens no connection.
+// Command prices makes internal/cloud/catalogue/prices.csv of price lists that a person brings:
+// AWS's own offer file of AmazonEC2 (JSON), or a CSV (docs/advise.md). What the lists do not hold
+// stays as it is. It opens no connection.
 package main
 
 import (
