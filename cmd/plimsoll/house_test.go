@@ -45,6 +45,7 @@ var doors = map[string]string{
 	"html/template":            "report",
 	"github.com/spf13/cobra":   "cli",
 	"charm.land/bubbletea/v2":  "cli",
+	"mvdan.cc/sh/v3/syntax":    "script",
 	"github.com/goccy/go-yaml": "compare suite topology lab workload",
 }
 

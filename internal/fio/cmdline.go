@@ -255,7 +255,7 @@ func ParseWords(words []Word) (*JobFile, error) {
 		}
 		name, value, has := strings.Cut(name, "=")
 		o := Option{Name: name, Value: value, Bare: !has, Line: w.Line, Col: w.Col}
-		if !has && takesNext(name) {
+		if !has && TakesNext(name) {
 			if i++; i == len(words) {
 				return nil, fmt.Errorf("--%s: a value is missing behind it", clip(name))
 			}
@@ -266,8 +266,8 @@ func ParseWords(words []Word) (*JobFile, error) {
 	return f, nil
 }
 
-// takesNext says whether an option without = takes the next word as its value.
-func takesNext(name string) bool {
+// TakesNext says whether an option without = takes the next word as its value.
+func TakesNext(name string) bool {
 	if kind := settings[name]; kind != 0 {
 		return kind == '!'
 	}

@@ -191,6 +191,13 @@ func (t *OptionTable) Check(name string) (known bool, nearest string) {
 	return false, text.Nearest(clean, candidates)
 }
 
+// Near says whether a name is known or differs from a known one in its dashes only, so that it is a slip and not another
+// program's option.
+func (t *OptionTable) Near(name string) bool {
+	known, near := t.Check(name)
+	return known || near != "" && (strings.EqualFold(strings.ReplaceAll(near, "_", ""), strings.NewReplacer("-", "", "_", "").Replace(name)))
+}
+
 // candidates are the names in fio's order, then the aliases, so that ties fall the same way each time.
 func (t *OptionTable) candidates() []string {
 	all := slices.Clone(t.names)

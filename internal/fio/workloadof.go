@@ -49,7 +49,10 @@ func WorkloadOf(name string, s Section) (Workload, error) {
 	w.Buffered = !w.Direct
 	w.SharedFile = w.Filename != ""
 	if engine := r.text("ioengine"); engine != "" {
-		w.Engine, _, _ = strings.Cut(engine, ":") // external:/path
+		w.Engine, _, _ = strings.Cut(engine, ":")        // external:/path
+		if w.Engine == "aio" || w.Engine == "linuxaio" { // other names of it (ioengines.c)
+			w.Engine = "libaio"
+		}
 	}
 	w.Depth = int(r.number("iodepth", 1))
 	if Synchronous(w.Engine) {

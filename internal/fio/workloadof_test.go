@@ -55,7 +55,7 @@ func TestWorkloadOf(t *testing.T) {
 			Engine: "psync", Sequential: true, ReadShare: 1, ReadBS: 4 * k, Jobs: 1, Depth: 1, Buffered: true, SharedFile: true, Filename: "a:b",
 			OffsetIncrement: g, ThinkTime: 100 * time.Microsecond, StartDelay: 10 * time.Second, Stonewall: true, VerifyOn: true,
 		},
-		"fio --name=j --rw=randtrim --time_based=0": {Engine: "psync", TrimShare: 1, Jobs: 1, Depth: 1, Buffered: true},
+		"fio --name=j --rw=randtrim --time_based=0": {Engine: "psync", TrimShare: 1, TrimBS: 4096, Jobs: 1, Depth: 1, Buffered: true},
 	} {
 		want.Name = "j"
 		command = strings.Replace(command, "--buffered", "--buffered=1", 1)

@@ -18,6 +18,7 @@ type Case struct {
 	// Chunk is that of the array the jobs run on, Memory the machine's and Free what the path has left; 0 for not known.
 	Chunk, Memory, Free units.Bytes
 
-	jobs      []*lintJob // see lintJobs
+	jobs      []*lintJob            // see lintJobs
+	plugin    map[*fio.JobFile]bool // whether an engine of the job file is not fio's own
 	documents map[*script.File]*document
 }

@@ -26,10 +26,11 @@ func Rules() []*rule {
 type lintJob struct {
 	file *script.File
 	src  *script.Job
-	// sec holds the options in effect, own those of the job's own section. Options whose value is not known ($BS) are in open
-	// and left out of load.
+	// sec holds the options in effect, own those of the job's own section. Options whose value is not known ($BS) are in unknown
+	// and left out of load. When the job is partial, other options may be set that are not seen.
 	sec, own fio.Section
-	open     map[string]bool
+	unknown  map[string]bool
+	partial  bool
 	last     map[string]fio.Option // by fio's main name
 	load     fio.Workload
 	err      error // what of the options fio would not take; load is then what could be read
@@ -55,19 +56,34 @@ func (c *Case) lintJobs() []*lintJob {
 func newLintJob(f *script.File, src *script.Job, i int, section fio.Section) *lintJob {
 	j := &lintJob{
 		file: f, src: src, sec: section, own: src.File.Sections[i],
-		open: map[string]bool{}, last: map[string]fio.Option{},
+		unknown: map[string]bool{}, last: map[string]fio.Option{}, partial: src.Partial,
+	}
+	for _, o := range src.Passed { // the job file's own come behind them
+		j.unknown[fio.BuiltinOptions().Main(o.Name)] = true
 	}
 	known := fio.Section{Name: j.sec.Name, Line: j.sec.Line}
 	for _, o := range j.sec.Options {
+		if strings.Contains(o.Name, "$") { // a template's, of any number of options
+			j.partial = true
+			continue
+		}
 		name := fio.BuiltinOptions().Main(o.Name)
 		j.last[name] = o
-		j.open[name] = strings.Contains(o.Value, "$")
-		if !j.open[name] {
+		j.unknown[name] = unknown(o.Value)
+		if !j.unknown[name] {
 			known.Options = append(known.Options, o)
 		}
 	}
 	j.load, j.err = fio.WorkloadOf(j.sec.Name, known)
 	return j
+}
+
+// unknown says whether a value is filled in by a shell or a template.
+func unknown(value string) bool { return strings.ContainsAny(value, "$`") }
+
+// open says whether an option's value is not known: it is a variable, or what may set it is not seen.
+func (j *lintJob) open(name string) bool {
+	return j.unknown[name] || j.partial && !j.given(name)
 }
 
 // given says whether an option is set.
@@ -135,7 +151,7 @@ func (j *lintJob) bs() units.Bytes { return max(j.load.ReadBS, j.load.WriteBS, j
 
 // total is what all of the job's processes work on; 0 when not known.
 func (j *lintJob) total() units.Bytes {
-	if j.load.Size == 0 || j.open["size"] || j.open["numjobs"] || j.load.Jobs < 1 {
+	if j.load.Size == 0 || j.open("size") || j.open("numjobs") || j.load.Jobs < 1 {
 		return 0
 	}
 	if j.load.SharedFile {
@@ -144,9 +160,15 @@ func (j *lintJob) total() units.Bytes {
 	return j.load.Size * units.Bytes(j.load.Jobs)
 }
 
+// dataless are fio's engines that move no data to or from a disk.
+var dataless = []string{
+	"null", "cpuio", "net", "netsplice", "rdma", "exec", "filecreate", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete", "e4defrag",
+	"ftruncate", "falloc", "http", "nop", "page_fault",
+}
+
 // measures says whether the job does I/O to a disk at all.
 func (j *lintJob) measures() bool {
-	return !slices.Contains([]string{"null", "cpuio", "net", "netsplice", "exec", "filecreate", "filestat", "filedelete"}, j.load.Engine)
+	return !slices.Contains(dataless, j.load.Engine)
 }
 
 var otherDevice = regexp.MustCompile(`^/dev/(?:null|zero|full|u?random|std(?:in|out|err)|tty.*|shm/.*|hugepages/.*|mqueue/.*|fd/.*|pts/.*|)$`)
@@ -158,7 +180,7 @@ func isDevice(path string) bool {
 
 // devices are the raw devices of filename=.
 func (j *lintJob) devices() []string {
-	if j.open["filename"] {
+	if j.open("filename") {
 		return nil
 	}
 	var devs []string
@@ -170,8 +192,19 @@ func (j *lintJob) devices() []string {
 	return devs
 }
 
-// eachJob makes a check of a job into one of a case. The same thing said of several jobs at one place is said once.
+// eachJob makes a check of a job into one of a case. The same thing said of several jobs at one place is said once. Jobs of which not all
+// options are seen are passed over: what is not set there may be set.
 func eachJob(check func(c *Case, j *lintJob) *finding.Finding) func(*Case, func(finding.Finding)) {
+	return anyJob(func(c *Case, j *lintJob) *finding.Finding {
+		if j.partial {
+			return nil
+		}
+		return check(c, j)
+	})
+}
+
+// anyJob is eachJob for checks of what is set only.
+func anyJob(check func(c *Case, j *lintJob) *finding.Finding) func(*Case, func(finding.Finding)) {
 	return func(c *Case, report func(finding.Finding)) {
 		type key struct{ subject, says string }
 		seen := map[key]bool{}
@@ -194,7 +227,7 @@ func oncePerFile(check func(c *Case, j *lintJob) *finding.Finding) func(*Case, f
 			var first *finding.Finding
 			var more []string
 			for _, j := range c.lintJobs() {
-				if j.file != file {
+				if j.file != file || j.partial {
 					continue
 				}
 				f := check(c, j)

@@ -68,7 +68,7 @@ var randomMap = &rule{
 			f.Severity = finding.Warn
 			return f
 		}
-		if bs := j.bs(); bs > 0 && j.last["random_generator"].Value != "lfsr" && !j.open["size"] && !j.open["numjobs"] {
+		if bs := j.bs(); bs > 0 && j.last["random_generator"].Value != "lfsr" && !j.open("size") && !j.open("numjobs") {
 			if size := w.Size / bs / 8 * units64(w.Jobs); size > 256*units.MiB {
 				return j.found(fmt.Sprintf("The random maps of %s take %s of memory.", text.Plural(w.Jobs, "job"), size), "size")
 			}
@@ -86,7 +86,7 @@ var runsCommand = &rule{
 	Bad:    "[a]\nrw=read\nexec_prerun=echo 3 > /proc/sys/vm/drop_caches",
 	Good:   "sync; echo 3 > /proc/sys/vm/drop_caches\nfio a.fio",
 	Ignore: "When you wrote the command yourself.",
-	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Check: anyJob(func(_ *Case, j *lintJob) *finding.Finding {
 		for _, name := range []string{"exec_prerun", "exec_postrun", "program"} {
 			if o, ok := j.last[name]; ok && (name != "program" || j.load.Engine == "exec") {
 				return j.found(fmt.Sprintf("%s runs %q in a shell.", name, text.Clean(o.Value, 120)), name)

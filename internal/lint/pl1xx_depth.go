@@ -21,7 +21,7 @@ var depthOnSync = &rule{
 	Ignore: "When iodepth is a default in [global] and only some jobs are meant to use it.",
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		o, ok := j.last["iodepth"]
-		if !ok || j.open["ioengine"] || !fio.Synchronous(j.load.Engine) {
+		if !ok || j.open("ioengine") || !fio.Synchronous(j.load.Engine) {
 			return nil
 		}
 		depth, err := fio.ParseSize(o.Value, 1024)
@@ -52,7 +52,7 @@ var asyncBuffered = &rule{
 	Good:   "fio --name=a --ioengine=libaio --iodepth=32 --rw=randread --direct=1",
 	Ignore: "Never with iodepth above 1.",
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
-		if j.load.Engine != "libaio" || !j.load.Buffered || j.open["direct"] || j.open["buffered"] || j.load.Depth <= 1 && !j.open["iodepth"] {
+		if j.load.Engine != "libaio" || !j.load.Buffered || j.open("direct") || j.open("buffered") || j.load.Depth <= 1 && !j.open("iodepth") {
 			return nil
 		}
 		return j.found(fmt.Sprintf("libaio with %s submits one I/O at a time through the page cache; iodepth does nothing.",
@@ -97,7 +97,7 @@ var boundByDepth = &rule{
 	Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
 		if w.Sequential || !w.Direct || !fio.Synchronous(w.Engine) || w.Jobs < 2 || w.SyncEvery > 0 || w.SyncWrites || w.ThinkTime > 0 ||
-			w.ReadRate+w.WriteRate > 0 || w.ReadIOPS+w.WriteIOPS > 0 || j.open["numjobs"] || j.open["ioengine"] || j.given("iodepth") {
+			w.ReadRate+w.WriteRate > 0 || w.ReadIOPS+w.WriteIOPS > 0 || j.open("numjobs") || j.open("ioengine") || j.given("iodepth") {
 			return nil
 		}
 		const typical = 500 * time.Microsecond // of a network volume

@@ -21,8 +21,8 @@ var sameBlocks = &rule{
 	Ignore: "When several readers of the same data are what you measure.",
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
-		if !w.Sequential || !w.SharedFile || w.OffsetIncrement > 0 || j.open["offset_increment"] || !j.measures() ||
-			w.Jobs < 2 && !j.open["numjobs"] || strings.HasPrefix(j.last["zonemode"].Value, "zbd") {
+		if !w.Sequential || !w.SharedFile || w.OffsetIncrement > 0 || j.open("offset_increment") || !j.measures() ||
+			w.Jobs < 2 && !j.open("numjobs") || strings.HasPrefix(j.last["zonemode"].Value, "zbd") {
 			return nil
 		}
 		what := "file"
@@ -30,14 +30,14 @@ var sameBlocks = &rule{
 			what = "device"
 		}
 		jobs := "All jobs"
-		if !j.open["numjobs"] {
+		if !j.open("numjobs") {
 			jobs = text.Plural(w.Jobs, "job")
 		}
 		if j.src.File != nil && len(j.src.File.Jobs()) > 1 {
 			jobs += " of [" + text.Clean(j.sec.Name, 120) + "]"
 		}
 		f := j.found(fmt.Sprintf("%s %s the same blocks of one %s (no offset_increment).", jobs, j.verb(), what), "filename", "numjobs")
-		if w.Size > 0 && !j.open["size"] {
+		if w.Size > 0 && !j.open("size") {
 			f.Fix = fmt.Sprintf("Add offset_increment=%s; the %s then has to hold %s. Or use directory= for a file a job.",
 				fioSize(w.Size), what, w.Size*units64(w.Jobs))
 		}
@@ -91,7 +91,7 @@ var rawWrite = &rule{
 	Bad:    "fio --name=a --filename=/dev/nvme1n1 --rw=randwrite --direct=1",
 	Good:   "fio --name=a --filename=/dev/disk/by-id/nvme-eui.0025388b710116a1 --rw=randwrite --direct=1",
 	Ignore: "When the device is empty and is the intended one.",
-	Check: eachJob(func(c *Case, j *lintJob) *finding.Finding {
+	Check: anyJob(func(c *Case, j *lintJob) *finding.Finding {
 		if !j.load.Writes() && j.load.TrimShare == 0 || !j.measures() || j.flag("readonly", false) {
 			return nil
 		}

@@ -36,9 +36,9 @@ var ratePerJob = &rule{
 	Bad:    "fio --name=a --rw=write --rate=100m --numjobs=8     # meant: 100 MiB/s in all",
 	Good:   "fio --name=a --rw=write --rate=100m",
 	Ignore: "When it was meant for each job.",
-	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Check: anyJob(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
-		if w.Jobs < 2 || j.open["numjobs"] {
+		if w.Jobs < 2 || j.open("numjobs") {
 			return nil
 		}
 		var sums []string
@@ -80,7 +80,7 @@ var mixIgnored = &rule{
 			return fmt.Sprintf("%s:%d:%d", j.file.Name, line, col)
 		}
 		for _, j := range c.lintJobs() {
-			if !j.given("rwmixread") && !j.given("rwmixwrite") || j.open["rw"] {
+			if !j.given("rwmixread") && !j.given("rwmixwrite") || j.open("rw") {
 				continue
 			}
 			switch j.mode() {

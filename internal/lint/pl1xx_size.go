@@ -25,7 +25,7 @@ var cachedSet = &rule{
 	Check: eachJob(func(c *Case, j *lintJob) *finding.Finding {
 		const unknownMemory, controller = 4 * units.GiB, units.GiB
 		total := j.total()
-		if total == 0 || tiny(j) || !j.measures() || j.open["direct"] {
+		if total == 0 || tiny(j) || !j.measures() || j.open("direct") {
 			return nil
 		}
 		if !j.load.Buffered {
@@ -56,7 +56,7 @@ var cachedSet = &rule{
 // tiny says whether each job has so few blocks that PL106 speaks.
 func tiny(j *lintJob) bool {
 	w := j.load
-	return w.Size > 0 && j.bs() > 0 && !j.open["size"] && !j.given("filesize") && (w.Size <= 16*j.bs() && w.Size < 16*units.MiB || w.Size < units.MiB)
+	return w.Size > 0 && j.bs() > 0 && !j.open("size") && !j.given("filesize") && (w.Size <= 16*j.bs() && w.Size < 16*units.MiB || w.Size < units.MiB)
 }
 
 var tinyFile = &rule{
@@ -69,7 +69,7 @@ var tinyFile = &rule{
 	Bad:    "fio --name=a --rw=randwrite --bs=16k --size=16K",
 	Good:   "fio --name=a --rw=randwrite --bs=16k --size=16G",
 	Ignore: "In a test of fio itself.",
-	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Check: anyJob(func(_ *Case, j *lintJob) *finding.Finding {
 		if !tiny(j) || !j.measures() {
 			return nil
 		}
@@ -101,7 +101,7 @@ var straddles = &rule{
 	Ignore: "When the application uses this block size: then the pieces are part of the truth.",
 	Check: eachJob(func(c *Case, j *lintJob) *finding.Finding {
 		bs := j.bs()
-		if bs == 0 || !j.measures() || j.open["bs"] || j.given("bssplit") || j.given("bsrange") {
+		if bs == 0 || !j.measures() || j.open("bs") || j.given("bssplit") || j.given("bsrange") {
 			return nil
 		}
 		if chunk, where := c.chunkOf(j); chunk > 0 {
@@ -186,7 +186,7 @@ var percentSize = &rule{
 	Ignore: "On a raw device, where it is well defined.",
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		for _, name := range []string{"size", "io_size"} {
-			if o := j.last[name]; strings.HasSuffix(strings.TrimSpace(o.Value), "%") && len(j.devices()) == 0 && j.measures() && !j.open["filename"] {
+			if o := j.last[name]; strings.HasSuffix(strings.TrimSpace(o.Value), "%") && len(j.devices()) == 0 && j.measures() && !j.open("filename") {
 				return j.found(fmt.Sprintf("%s=%s is a share of the file as fio finds it: none when it is new, another one after each run.", name, text.Clean(o.Value, 120)), name)
 			}
 		}
@@ -205,7 +205,7 @@ var endsEarly = &rule{
 	Good:   "fio --name=a --rw=randread --size=1G --runtime=60 --time_based",
 	Ignore: "When the job is to go over its file exactly once.",
 	Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
-		if j.load.Runtime == 0 || j.load.TimeBased || j.open["time_based"] || j.load.Size == 0 || j.given("io_size") || j.given("loops") ||
+		if j.load.Runtime == 0 || j.load.TimeBased || j.open("time_based") || j.load.Size == 0 || j.given("io_size") || j.given("loops") ||
 			j.given("number_ios") || j.given("fill_device") || !j.measures() {
 			return nil
 		}

@@ -99,6 +99,34 @@ func (c *Case) table() *fio.OptionTable {
 	return fio.BuiltinOptions()
 }
 
+// pluginOption says whether an option is by its name that of an engine which is loaded into fio.
+func pluginOption(name string) bool {
+	return strings.HasPrefix(name, "spdk_") || strings.HasPrefix(name, "xnvme_") || strings.HasPrefix(name, "conf_") && name != "conf"
+}
+
+// foreign says whether a job of the document may run on an engine that is not fio's own: its options cannot be judged.
+func (c *Case) foreign(j *script.Job) bool {
+	if is, ok := c.plugin[j.File]; ok {
+		return is
+	}
+	engine, _ := fio.BuiltinOptions().Lookup("ioengine")
+	not := func(options []fio.Option) bool {
+		return slices.ContainsFunc(options, func(o fio.Option) bool {
+			if o.Name != "ioengine" {
+				return false
+			}
+			known, _ := engine.NearestWord(strings.TrimSpace(o.Value))
+			return !known || strings.HasPrefix(o.Value, "external") || unknown(o.Value)
+		})
+	}
+	is := not(j.Passed) || slices.ContainsFunc(j.File.Sections, func(s fio.Section) bool { return not(s.Options) })
+	if c.plugin == nil {
+		c.plugin = map[*fio.JobFile]bool{}
+	}
+	c.plugin[j.File] = is
+	return is
+}
+
 // wordy are the options whose value is one of fio's words on every build, so that another one is a mistake.
 var wordy = []string{"rw", "ioengine", "random_distribution", "random_generator"}
 
@@ -118,12 +146,18 @@ var unknownOption = &rule{
 			if fio.Setting(o.Name) || strings.Contains(o.Name, "$") {
 				return nil
 			}
+			if pluginOption(o.Name) || c.foreign(&j) && !table.Near(o.Name) {
+				return nil
+			}
 			known, near := table.Check(o.Name)
 			if !known && j.Command && table.Abbreviates(o.Name) {
 				return nil
 			}
 			if !known {
 				f := at(fmt.Sprintf("fio knows no option %q.", text.Clean(o.Name, 120)))
+				if c.foreign(&j) {
+					f.Severity = finding.Info // it may be the engine's
+				}
 				if near != "" {
 					f.Message = fmt.Sprintf("fio knows no option %q; %s is near.", text.Clean(o.Name, 120), near)
 					f.Fix = fmt.Sprintf("Write %s, if that is what was meant.", near)
@@ -135,13 +169,15 @@ var unknownOption = &rule{
 			}
 			info, _ := table.Lookup(o.Name)
 			value := strings.TrimSpace(o.Value)
-			if !slices.Contains(wordy, info.Name) || o.Bare || strings.ContainsAny(value, "$/") {
+			if !slices.Contains(wordy, info.Name) || o.Bare || strings.ContainsAny(value, "$`/") {
 				return nil
 			}
 			if ok, near := info.NearestWord(value); !ok {
 				f := at(fmt.Sprintf("%s=%s: fio has no such value.", info.Name, text.Clean(value, 120)))
-				if near == "" && info.Name == "ioengine" {
-					f.Severity = finding.Warn // an engine of a newer fio
+				if info.Name == "ioengine" && (near == "" || strings.HasPrefix(value, "spdk") || strings.ContainsAny(value, "-.")) {
+					f.Severity = finding.Info // a plugin, or an engine of a newer fio
+					f.Message = fmt.Sprintf("ioengine=%s is none of fio's own engines: its options are not judged.", text.Clean(value, 120))
+					return f
 				}
 				if near != "" {
 					f.Message = fmt.Sprintf("%s=%s: fio has no such value; %s is near.", info.Name, text.Clean(value, 120), near)
@@ -260,7 +296,7 @@ var noJob = &rule{
 						continue
 					}
 				}
-				if !j.Command || len(f.Files) > 0 || len(f.Jobs()) > 0 || len(f.Sections) == 0 || len(f.Settings) > 0 && !onlyOutput(f.Settings) {
+				if !j.Command || j.Partial || len(f.Files) > 0 || len(f.Jobs()) > 0 || len(f.Sections) == 0 || len(f.Settings) > 0 && !onlyOutput(f.Settings) {
 					continue
 				}
 				report(*foundAt(file, j.Line, j.Col, "The command has options and no --name: fio has no job to run."))

@@ -24,7 +24,7 @@ var endless = &rule{
 	Good:   "fio --name=a --rw=randread --size=1G --time_based --runtime=60",
 	Ignore: "Never.",
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
-		if !j.load.TimeBased || j.open["time_based"] || j.open["runtime"] || j.load.Runtime > 0 {
+		if !j.load.TimeBased || j.open("time_based") || j.open("runtime") || j.load.Runtime > 0 {
 			return nil
 		}
 		return j.found("time_based has no effect without runtime: the job ends when its size is done.", "time_based")
@@ -46,7 +46,7 @@ var noRamp = &rule{
 	Ignore: "When the warm-up is what you look at, or all runs that you compare have the same.",
 	Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
-		if !w.TimeBased || w.Runtime == 0 || w.Runtime >= shortRun || w.Ramp > 0 || j.open["ramp_time"] || !j.measures() {
+		if !w.TimeBased || w.Runtime == 0 || w.Runtime >= shortRun || w.Ramp > 0 || j.open("ramp_time") || !j.measures() {
 			return nil
 		}
 		return j.found(fmt.Sprintf("%s without ramp_time: the first seconds count.", text.Duration(w.Runtime)), "runtime")

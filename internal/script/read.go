@@ -15,10 +15,15 @@ type reader struct {
 	*File
 	opts    Options
 	texts   []span // job files found, parsed last, when all variables are known
+	regions []*region
 	block   int
 	loop    int
-	several map[string]bool // variables with more than one value
-	endless map[string]span // words that end no here-document before a line
+	values  map[string]string // what the document sets variables to
+	several map[string]bool   // variables with more than one value, or a computed one
+	setAt   map[string]unit   // where a variable's value stands
+	endless map[string]span   // words that end no here-document before a line
+	code    []span            // what was read as commands
+	spoken  []unit            // lines whose words are printed, or are a variable's value that was read
 }
 
 // span is a range of lines, from included, to not, counted from 0.
@@ -44,14 +49,21 @@ func (r *reader) markdown() {
 			end++
 		}
 		r.block++
-		if looksLikeJob(r.lines[i+1 : end]) {
+		language, _, _ := strings.Cut(strings.ToLower(strings.Trim(m[2], " \t{.")), " ")
+		switch {
+		case looksLikeJob(r.lines[i+1 : end]):
 			r.job(i+1, end, r.block)
-		} else {
+		case language == "yaml" || language == "yml":
+			r.yaml(i+1, end, r.block)
+		case !slices.Contains(otherLanguages, language):
 			r.shell(i+1, end, r.block, true)
 		}
 		i = end + 1
 	}
 }
+
+// otherLanguages are those of code blocks that hold no commands.
+var otherLanguages = []string{"python", "py", "go", "golang", "c", "cpp", "c++", "rust", "java", "javascript", "js", "json", "xml", "html", "diff", "ini", "toml", "csv", "sql"}
 
 func closes(line, open string) bool {
 	t := strings.TrimSpace(line)
@@ -105,8 +117,14 @@ var rootPrompt = regexp.MustCompile(`^\s*#\s+(?:sudo\s+)?(?:fio\s+-|mkfs\S*\s+.*
 // quoteLines is how far an unclosed quote is followed.
 const quoteLines = 40
 
-// shell reads lines as commands. Outside code (prose) only fio with options counts.
+// shell reads lines as commands, by the shell's grammar where they keep to it. Outside code (prose) only fio with options counts.
 func (r *reader) shell(from, to, block int, code bool) {
+	if code {
+		r.code = append(r.code, span{from, to, block})
+		if r.parsed(r.typed(from, to, block), place{from + 1, 1}, block, 0) {
+			return
+		}
+	}
 	r.loop = 0
 	for i := from; i < to; {
 		end := i + 1
@@ -137,6 +155,20 @@ func (r *reader) shell(from, to, block int, code bool) {
 		i = r.hereDocument(words, end, to, block)
 		r.line(words, block, code)
 	}
+}
+
+// typed is the text of lines as it was typed: without prompts.
+func (r *reader) typed(from, to, block int) string {
+	lines := r.lines[from:to]
+	if block > 0 {
+		lines = slices.Clone(lines)
+		for i, line := range lines {
+			if i == 0 || !continued(lines[i-1]) {
+				lines[i] = r.unprompted(line, block)
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // locate gives words, which a lexer counted from line 1 in bytes, their place in the document, in characters.
@@ -207,138 +239,22 @@ func (r *reader) line(words []fio.Word, block int, code bool) {
 			}
 		}
 		if len(simple) > 0 {
-			r.command(simple, block, code)
+			r.command(simple, block, code, 0)
 		}
 		from = k + 1
 	}
 }
 
-var assignment = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)=([A-Za-z0-9_./%:+-]*)$`)
-
-// wrappers run the command behind them; keywords of the shell stand before one.
-var wrappers = []string{
-	"sudo", "env", "time", "nice", "ionice", "taskset", "numactl", "timeout", "nohup", "exec", "chrt", "stdbuf", "watch", "doas",
-	"do", "then", "else", "if", "while", "until", "!", "{", "export", "local", "readonly", "systemd-run",
-}
-
-// programs are those whose commands rules look at.
-var programs = []string{"mdadm", "lvcreate", "vgcreate", "pvcreate", "mount", "umount", "parted", "mke2fs", "rm", "dd", "truncate", "fallocate"}
-
-func (r *reader) command(words []fio.Word, block int, code bool) {
-	switch words[0].Text {
-	case "for", "while", "until":
-		r.loop++
-		if words[0].Text == "for" {
-			if len(words) > 1 {
-				r.set(words[1].Text, "", false)
-			}
-			return
-		}
-	case "done":
-		r.loop = max(r.loop-1, 0)
-		return
-	}
-	wrapped := false
-	for i, w := range words {
-		if m := assignment.FindStringSubmatch(w.Text); m != nil {
-			if code {
-				r.set(m[1], m[2], true)
-			}
-			continue
-		}
-		if name, _, ok := strings.Cut(w.Text, "="); ok && assignment.MatchString(name+"=") {
-			if code {
-				r.set(name, "", false)
-			}
-			continue
-		}
-		base := path.Base(w.Text)
-		switch {
-		case base == "fio":
-			r.fio(words[i:], block, code)
-			return
-		case code && (slices.Contains(programs, base) || base == "mkfs" || strings.HasPrefix(base, "mkfs.")):
-			c := Command{Words: slices.Clone(words[i:]), Line: w.Line, Col: w.Col, Block: block, Loop: r.loop > 0}
-			c.Words[0].Text = base
-			r.Commands = append(r.Commands, c)
-			r.units = append(r.units, unit{w.Line, words[len(words)-1].Line})
-			return
-		case slices.Contains(wrappers, base):
-			wrapped = true
-		case wrapped && (strings.HasPrefix(w.Text, "-") || strings.Trim(w.Text, "0123456789,.smh") == "" || afterOption(words, i)):
-			// an option of sudo or taskset, or its value
-		default:
-			return
-		}
-	}
-}
-
-// afterOption says whether a word may be the value of a short option: sudo -u postgres.
-func afterOption(words []fio.Word, i int) bool {
-	o := words[i-1].Text
-	return len(o) == 2 && o[0] == '-'
-}
-
-// set notes a variable. One with several values, or a computed one, is not known.
-func (r *reader) set(name, value string, known bool) {
-	if r.several == nil {
-		r.several = map[string]bool{}
-	}
-	old, had := r.Env[name]
-	if !known || had && old != value {
-		r.several[name] = true
-	}
-	r.Env[name] = value
-}
-
-// dashes are what word processors make of --.
-const dashes = "‐‑‒–—―−"
-
-var quotes = strings.NewReplacer("“", "", "”", "", "„", "", "«", "", "»", "", "‘", "", "’", "")
-
-// fio reads one fio command. Typos of a word processor are mended first.
-func (r *reader) fio(words []fio.Word, block int, code bool) {
-	j := Job{Line: words[0].Line, Col: words[0].Col, Command: true, Loop: r.loop > 0, Words: slices.Clone(words), Block: block}
-	j.Words[0].Text = "fio"
-	options := 0
-	for i, w := range j.Words {
-		meant := mend(w.Text)
-		if meant != w.Text {
-			j.Typos = append(j.Typos, Typo{w.Line, w.Col, w.Text, meant})
-			j.Words[i].Text = meant
-		}
-		if i > 0 && strings.HasPrefix(meant, "-") {
-			options++
-		}
-	}
-	if options == 0 && len(words) == 1 || !code && (len(words) == 1 || !strings.HasPrefix(j.Words[1].Text, "-")) {
-		return
-	}
-	r.units = append(r.units, unit{j.Line, words[len(words)-1].Line})
-	f, err := fio.ParseWords(j.Words)
-	if err != nil {
-		r.Unread = append(r.Unread, Unread{j.Line, err.Error()})
-		return
-	}
-	f.Name = r.Name
-	j.File = f
-	r.Jobs = append(r.Jobs, j)
-}
-
-func mend(word string) string {
-	word = quotes.Replace(word)
-	rest := strings.TrimLeft(word, "-"+dashes)
-	if lead := word[:len(word)-len(rest)]; strings.ContainsAny(lead, dashes) && rest != "" {
-		return "--" + rest
-	}
-	return word
-}
-
 // finish parses the job texts and fills variables in, now that the whole document is known.
 func (r *reader) finish() {
+	for i := 0; i < len(r.regions); i++ { // which may hold more
+		r.commands(r.regions[i])
+	}
 	r.disables()
-	for name := range r.several {
-		delete(r.Env, name)
+	for name := range r.values {
+		if v, ok := r.value(name, 0); ok && plainValue.MatchString(v) {
+			r.Env[name] = v
+		}
 	}
 	for i := range r.Jobs {
 		r.fill(r.Jobs[i].File)
@@ -355,13 +271,14 @@ func (r *reader) finish() {
 		}
 	}
 	for _, t := range r.texts {
-		text := strings.Repeat("\n", t.from) + strings.Join(r.lines[t.from:t.to], "\n")
+		text, low := r.jobText(t)
 		f, err := fio.ParseJobFile(r.Name, []byte(text), fio.ParseOptions{Env: r.variable, Include: include})
 		if err != nil {
 			at, why := r.where(err.Error(), t.from+1)
-			r.Unread = append(r.Unread, Unread{at, why})
+			r.Unread = append(r.Unread, Unread{max(at-low, 1), why})
 			continue
 		}
+		lift(f, low)
 		for s := range f.Sections {
 			sec := &f.Sections[s]
 			to := t.to
@@ -375,14 +292,28 @@ func (r *reader) finish() {
 				}
 			}
 		}
-		j := Job{File: f, Line: t.from + 1, Col: 1, Block: t.block}
+		j := Job{File: f, Line: t.from + 1, Col: 1, Block: t.block, Partial: r.steers(t.from, t.to)}
 		if len(f.Sections) > 0 {
 			j.Line = f.Sections[0].Line
 		}
 		r.Jobs = append(r.Jobs, j)
 	}
-	r.cover()
 	slices.SortStableFunc(r.Jobs, func(a, b Job) int { return a.Line - b.Line })
+	slices.SortStableFunc(r.Commands, func(a, b Command) int { return a.Line - b.Line })
+	r.passedOn()
+	r.missed()
+	r.cover()
+}
+
+// jobText is a job file's text with its lines where the document has them, and by how many lines they are too low. A file without
+// any section is a fragment that others include: its options are read as defaults.
+func (r *reader) jobText(t span) (string, int) {
+	lines := r.lines[t.from:t.to]
+	text := strings.Repeat("\n", t.from) + strings.Join(lines, "\n")
+	if t.block == 0 && t.from == 0 && !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "[") }) {
+		return "[global]\n" + text, 1
+	}
+	return text, 0
 }
 
 // variable leaves what is not known as written.
@@ -418,12 +349,25 @@ func (r *reader) fill(f *fio.JobFile) {
 	}
 }
 
-var place = regexp.MustCompile(`:(\d+): `)
+// lift takes lines that were put ahead off the places of options.
+func lift(f *fio.JobFile, lines int) {
+	for s := range f.Sections {
+		sec := &f.Sections[s]
+		sec.Line = max(sec.Line-lines, 1)
+		for o := range sec.Options {
+			if sec.Options[o].File == "" {
+				sec.Options[o].Line -= lines
+			}
+		}
+	}
+}
+
+var placeForm = regexp.MustCompile(`:(\d+): `)
 
 // where takes the line out of a parser's error, whose document's name is known.
 func (r *reader) where(text string, otherwise int) (int, string) {
 	rest, ok := strings.CutPrefix(text, r.Name)
-	if m := place.FindStringSubmatch(rest); ok && m != nil && strings.HasPrefix(rest, m[0]) {
+	if m := placeForm.FindStringSubmatch(rest); ok && m != nil && strings.HasPrefix(rest, m[0]) {
 		n := 0
 		for _, c := range m[1] {
 			n = n*10 + int(c-'0')

@@ -1,6 +1,6 @@
-// Package script finds what people wrote down about storage: fio jobs in job files, in shell scripts and in the code blocks of
-// Markdown, and the commands that make, format and mount arrays. It understands a line at a time and runs nothing; loops and
-// substitutions are left as written. Rules read its File.
+// Package script finds what people wrote down about storage: fio jobs in job files, in shell scripts, in YAML and in the code blocks of
+// Markdown, and the commands that make, format and mount arrays. Shell is read by a shell parser, or a line at a time where a text
+// does not keep to the grammar; nothing is run. What a template or a variable fills in is not known. Rules read its File.
 package script
 
 import (
@@ -21,6 +21,8 @@ const (
 	JobText  Kind = "job file"
 	Shell    Kind = "shell"
 	Markdown Kind = "markdown"
+	YAML     Kind = "yaml"
+	Other    Kind = "other"
 )
 
 // File is one document and what was found in it, in order.
@@ -32,11 +34,14 @@ type File struct {
 	Disables []Disable
 	// Unread are pieces that look like a fio job and could not be parsed.
 	Unread []Unread
+	// Missed are the lines of fio commands that were seen and could not be read.
+	Missed []int
 	// Env holds variables that the document sets to one plain value, such as NUM_JOBS=16.
 	Env map[string]string
 
-	lines []string
-	units []unit
+	lines   []string
+	units   []unit
+	steered map[int]bool // lines, from 0, with a template's {% if %} and the like
 }
 
 // Job is one fio invocation or one job file's text. Lines and columns of its options are those of the document.
@@ -49,6 +54,10 @@ type Job struct {
 	Loop    bool // in the body of a for or while loop
 	Typos   []Typo
 	Block   int // the code block it stands in, 0 in a script
+	// Partial is true when options may be set that are not seen: fio $OPTS, or a template's condition.
+	Partial bool
+	// Passed are options that a command of the document gives together with a job file; they hold where the job file is silent.
+	Passed []fio.Option
 }
 
 // Typo is a character that a word processor put where fio needs another. The job was read as it was meant.
@@ -100,10 +109,14 @@ type Options struct {
 
 // Parse finds the jobs and commands of a document. It never fails: what looks like a job and is none goes to Unread.
 func Parse(name string, text []byte, opts Options) *File {
-	f := &File{Name: name, Kind: kindOf(name, text), Env: map[string]string{}}
+	f := &File{Name: name, Env: map[string]string{}}
 	f.lines = strings.Split(strings.TrimSuffix(strings.ToValidUTF8(string(text), "\uFFFD"), "\n"), "\n")
+	f.templated()
+	f.Kind = kindOf(name, f.lines)
 	r := &reader{File: f, opts: opts}
 	switch f.Kind {
+	case YAML:
+		r.yaml(0, len(f.lines), 0)
 	case JobText:
 		r.job(0, len(f.lines), 0)
 	case Shell:
@@ -123,28 +136,39 @@ func Unreadable(name string, err error) *File {
 // CommandText parses one fio command line, given as one argument to plimsoll.
 func CommandText(text string, opts Options) *File {
 	f := &File{Name: "command line", Kind: Shell, Env: map[string]string{}, lines: strings.Split(text, "\n")}
+	f.templated()
 	r := &reader{File: f, opts: opts}
 	r.shell(0, len(f.lines), 0, true)
 	r.finish()
 	return f
 }
 
-func kindOf(name string, text []byte) Kind {
-	switch strings.ToLower(path.Ext(name)) {
+// templates are the endings of files that are made into others.
+var templates = []string{".j2", ".jinja", ".jinja2", ".tmpl", ".tpl", ".gotmpl", ".in", ".template", ".erb", ".mustache"}
+
+func kindOf(name string, lines []string) Kind {
+	ext := strings.ToLower(path.Ext(name))
+	if slices.Contains(templates, ext) {
+		ext = strings.ToLower(path.Ext(name[:len(name)-len(ext)]))
+	}
+	switch ext {
 	case ".md", ".markdown", ".mdx", ".rst":
 		return Markdown
 	case ".fio", ".job":
 		return JobText
 	case ".sh", ".bash":
 		return Shell
+	case ".yml", ".yaml":
+		return YAML
 	}
-	lines := strings.Split(string(text), "\n")
 	switch {
 	case looksLikeJob(lines):
 		return JobText
-	case strings.HasPrefix(string(text), "#!"):
+	case ext == ".ini", ext == ".conf", ext == ".cfg", ext == ".toml", ext == ".json":
+		return Other
+	case strings.HasPrefix(lines[0], "#!"):
 		return Shell
-	case strings.Contains("\n"+string(text), "\n```"):
+	case slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "```") }):
 		return Markdown
 	}
 	return Shell
@@ -161,9 +185,11 @@ var tellTale = map[string]bool{
 	"filename": true, "directory": true, "runtime": true, "fsync": true, "fdatasync": true, "rwmixread": true, "time_based": true,
 }
 
-// looksLikeJob says whether the first line that is no comment is a [section] and an option of fio follows.
+// looksLikeJob says whether the first line that is no comment is a [section], an option of fio follows, and most options are fio's:
+// other tools have an iodepth too.
 func looksLikeJob(lines []string) bool {
-	begun := false
+	begun, told := false, false
+	own, foreign := 0, 0
 	for _, line := range lines {
 		trimmed := strings.TrimSpace(line)
 		if trimmed == "" || trimmed[0] == ';' || trimmed[0] == '#' {
@@ -176,11 +202,21 @@ func looksLikeJob(lines []string) bool {
 			begun = true
 			continue
 		}
-		if m := optionLine.FindStringSubmatch(line); m != nil && tellTale[m[1]] {
-			return true
+		m := optionLine.FindStringSubmatch(line)
+		if m == nil {
+			if !strings.HasPrefix(trimmed, "[") && !strings.Contains(line, "$") {
+				foreign++
+			}
+			continue
+		}
+		told = told || tellTale[m[1]]
+		if _, known := fio.BuiltinOptions().Lookup(m[1]); known || m[1] == "include" {
+			own++
+		} else {
+			foreign++
 		}
 	}
-	return false
+	return told && foreign <= 1+own/2
 }
 
 var disableForm = regexp.MustCompile(`plimsoll:\s*disable=([A-Za-z0-9,]+)[ \t]*(.*)`)

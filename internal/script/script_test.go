@@ -78,6 +78,61 @@ func TestParseFindsJobsAndCommands(t *testing.T) {
 	}
 }
 
+// What people run fio through: substitutions, variables, other programs, YAML. Each case gave "0 fio commands" once.
+func TestParseLooksThrough(t *testing.T) {
+	for name, c := range map[string]struct {
+		file, text string
+		want       []string
+	}{
+		"$(…)":                {"x.sh", "IOPS=$(fio --name=a --rw=read --size=16K | grep iops)\n", []string{"1:8 fio [a] rw=read size=16K"}},
+		"`…`":                 {"x.sh", "out=`fio --name=a --rw=read`\n", []string{"1:6 fio [a] rw=read"}},
+		"in a quote":          {"x.sh", "echo \"$(fio --name=a)\"\n", []string{"1:9 fio [a]"}},
+		"$FIO":                {"x.sh", "FIO=/opt/fio/fio\n$FIO --name=a\n", []string{"2:1 fio [a]"}},
+		"$FIO_BIN, not set":   {"x.sh", "\"${FIO_BIN}\" --name=a --rw=read\n", []string{"1:1 fio [a] rw=read"}},
+		"$OPTS":               {"x.sh", "OPTS=\"--iodepth=64 --size=$S\"\nfio $OPTS --name=a --rw=read\n", []string{"2:1 fio [global] iodepth=64 size=$S [a] rw=read"}},
+		"an array":            {"x.sh", "A=(--name=a --rw=read)\nfio \"${A[@]}\" --bs=4k\n", []string{"2:1 fio [a] rw=read bs=4k"}},
+		"a command in one":    {"x.sh", "cmd=\"fio --name=a\"\nset -e\neval \"$cmd\"\n$cmd\n", []string{"3:7 fio [a]", "4:1 fio [a]"}},
+		"ssh":                 {"x.sh", "ssh -p 22 me@host fio --name=a --rw=read\nssh host 'cd /x && fio --name=b'\n", []string{"1:19 fio [a] rw=read", "2:20 fio [b]"}},
+		"ssh <<":              {"x.sh", "ssh host bash <<'E'\nfio --name=a\nE\n", []string{"2:1 fio [a]"}},
+		"kubectl, docker":     {"x.sh", "kubectl exec -it pod -- fio --name=a\ndocker run --rm -v /d:/d img/fio --name=b\nsh -c 'fio --name=c'\n", []string{"1:25 fio [a]", "2:26 fio [b]", "3:8 fio [c]"}},
+		"timeout, a function": {"x.sh", "run() {\n  timeout 60 sudo -E fio --name=a || exit 1\n}\nif ! fio --name=b; then run fio --name=c; fi\n", []string{"2:22 fio [a]", "4:6 fio [b]", "4:29 fio [c]"}},
+		"not commands": {
+			"x.sh", "apt-get install fio --yes\necho \"usage: fio --name=a\"\nwhich fio --x\nfio --version\n",
+			[]string{"4:1 fio"},
+		},
+		"Ansible": {
+			"x.yml", "- name: run fio --name=no\n  shell: fio --name=a --bs={{ bs }}\n    --rw=read\n- command: >\n    fio --name=b\n    --rw=write\n- command:\n    cmd: \"fio --name=c\"\n- command:\n    argv:\n      - fio\n      - --name=d\n",
+			[]string{"2:10 fio [a] bs=${_____} rw=read", "5:5 fio [b] rw=write", "8:11 fio [c]", "11:9 fio [d]"},
+		},
+		"GitHub Actions": {"x.yaml", "jobs:\n  t:\n    steps:\n    - run: fio --name=a\n    - run: |\n        set -e\n        fio --name=b --bs=${{ matrix.bs }}\n      env: {x: y}\n", []string{"4:12 fio [a]", "7:9 fio [b] bs=$${____________}"}},
+		"Kubernetes": {
+			"x.yaml", "spec:\n  containers:\n  - command: [\"fio\"]\n    args: [\"--name=a\",\n      '--rw=read']\n  - command: [sh, -c, \"fio --name=b\"]\n  - image: fio\n    args:\n    - --name=c\n    - --rw=write\n",
+			[]string{"3:16 fio [a] rw=read", "6:25 fio [b]", "9:7 fio [c] rw=write"},
+		},
+		"ConfigMap":           {"x.yaml", "kind: ConfigMap\ndata:\n  job.fio: |\n    [a]\n    rw=read\n    size={{ .Values.size }}\n  run.sh: |\n    fio job.fio\n", []string{"4:1 job [a] rw=read size=${_______________}", "8:5 fio  job.fio"}},
+		"templates":           {"x.fio.j2", "[global]\n{% if direct %}\ndirect=1\n{% endif %}\n[a]\nrw={{ mode }}\nbs=@BS@\n", []string{"1:1 job [global] direct=1 [a] rw=${_______} bs=${_}"}},
+		"a fragment":          {"bw-include.fio", "# for include\nbs=128k\nsize=1g\n", []string{"1:1 job [global] bs=128k size=1g"}},
+		"another tool's file": {"x.md", "```\n[benchfio]\ntarget = /dev/md0\ntype = device\nmode = randread\nsize = 10G\niodepth = 1,2,4\nengine = libaio\noutput = x\n```\n", nil},
+	} {
+		if got := outline(Parse(c.file, []byte(c.text), Options{})); !slices.Equal(got, c.want) {
+			t.Errorf("%s:\n%s\ngives\n  %s\nwant\n  %s", name, c.text, strings.Join(got, "\n  "), strings.Join(c.want, "\n  "))
+		}
+	}
+}
+
+// What is seen and not read is counted, so that silence means that there is nothing.
+func TestParseCountsWhatItCannotRead(t *testing.T) {
+	for text, want := range map[string][]int{
+		"python - <<E\nos.system('fio --name=a')\nE\nfio --name=b\n":    {2},
+		"fio --name=a\n$RUN \"x fio $OPTS\"\n":                          {2},
+		"echo fio --name=a\n# fio --name=b\nyum install fio\nls fio/\n": nil,
+	} {
+		if got := Parse("x.sh", []byte(text), Options{}).Missed; !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
 func TestIncludesAndEnvironmentComeFromOutside(t *testing.T) {
 	opts := Options{
 		Env: func(name string) (string, bool) { return "7", name == "N" },
@@ -116,7 +171,10 @@ func FuzzParse(f *testing.F) {
 	f.Add("x.md", "```\nfio --name=a \\\n --bs=4k\n```\n[b]\nrw=read\n")
 	f.Add("x.sh", "for i in 1; do fio —name=a <<E\n[a]\nrw=read\nE\ndone\nmount -o x /dev/a /b")
 	f.Add("x.fio", "[a]\nrw=read # plimsoll: disable=PL101 x\ninclude y\n")
+	f.Add("x.yml", "- shell: >\n    fio --name={{ a }}\n- command: [fio, \"--name=b\"]\n  args:\n  - --rw=read\n")
+	f.Add("x.sh", "A=(x y); O=\"fio $A\"; ssh h \"fio --a `$O` $(fio\" <<E\n$(\nE\n")
 	f.Fuzz(func(t *testing.T, name, text string) {
+		text = text[:min(len(text), 512)] // larger ones make a fuzzer slow and find no more
 		file := Parse(name, []byte(text), Options{})
 		lines := strings.Count(text, "\n") + 1
 		for _, j := range file.Jobs {

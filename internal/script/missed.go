@@ -1,0 +1,81 @@
+package script
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/fio"
+)
+
+// seems is what a fio command looks like in a line of code.
+var seems = regexp.MustCompile("(?:^|[\\s\"'`(/=;|&])(?:fio|\\$\\{?(?i:fio_?(?:bin|binary|cmd|command|path|exe|prog)?)\\}?)[\"']?\\s+(?:--?[a-z]|[\\w./-]+\\.fio\\b|\\$[\\w{(@])")
+
+// passedOn gives the jobs of here-documents the options that commands of the document pass together with a job file.
+func (r *reader) passedOn() {
+	var passed []fio.Option
+	partial := false
+	for _, j := range r.Jobs {
+		if !j.Command || len(j.File.Files) == 0 && !j.Partial {
+			continue
+		}
+		if len(j.File.Jobs()) == 0 {
+			partial = partial || j.Partial
+			for _, s := range j.File.Sections {
+				passed = append(passed, s.Options...)
+			}
+		}
+	}
+	if r.Kind == JobText || len(passed) == 0 && !partial {
+		return
+	}
+	for i := range r.Jobs {
+		if j := &r.Jobs[i]; !j.Command {
+			j.Passed = passed
+			j.Partial = j.Partial || partial
+		}
+	}
+}
+
+// missed finds lines of code that seem to hold a fio command that was not read.
+func (r *reader) missed() {
+	read := slices.Clone(r.spoken)
+	for _, j := range r.Jobs {
+		if j.Command {
+			read = append(read, unit{j.Line, j.Words[len(j.Words)-1].Line})
+		}
+	}
+	for _, u := range r.Unread {
+		read = append(read, unit{u.Line, u.Line})
+	}
+	for _, t := range r.texts {
+		read = append(read, unit{t.from + 1, t.to})
+	}
+	known := map[int]bool{}
+	for _, u := range read {
+		for line := u.from; line <= u.to && line < u.from+1000; line++ {
+			known[line] = true
+		}
+	}
+	for _, c := range r.code {
+		for i := c.from; i < c.to; i++ {
+			line := r.lines[i]
+			if !strings.Contains(line, "fio") && !strings.Contains(line, "FIO") || known[i+1] {
+				continue
+			}
+			t := strings.TrimSpace(line)
+			if t[0] == '#' || t[0] == ';' || !seems.MatchString(line) || speaks(t) || slices.Contains(r.Missed, i+1) {
+				continue
+			}
+			r.Missed = append(r.Missed, i+1)
+		}
+	}
+	slices.Sort(r.Missed)
+}
+
+// speaks says whether a line's first word prints or searches, so that fio in it is a word and not a command.
+func speaks(line string) bool {
+	first, _, _ := strings.Cut(strings.TrimLeft(line, "-@ "), " ")
+	key, _, isKey := strings.Cut(first, ":")
+	return slices.Contains(speakers, first) || slices.Contains(deaf, first) || isKey && slices.Contains(silentKeys, key)
+}

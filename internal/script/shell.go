@@ -1,0 +1,341 @@
+package script
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"plimsoll/internal/fio"
+)
+
+// Bounds of what is given to the shell parser, which descends as deep as a text nests. What is beyond is read a line at a time.
+const (
+	maxShell   = 256 << 10 // bytes
+	maxNesting = 200       // open brackets and reserved words
+	maxInner   = 3         // commands in a string within a command in a string
+)
+
+// place is where a text begins in the document: a line and a column in bytes, from 1.
+type place struct{ line, col int }
+
+// region is shell code that was parsed. Its commands are read when all variables of the document are known.
+type region struct {
+	src    string
+	starts []int // offsets of its lines
+	file   *syntax.File
+	base   place
+	block  int
+	depth  int // how many strings it stands in
+}
+
+// parsed notes a text that is shell and says whether it is. Variables are collected at once.
+func (r *reader) parsed(src string, base place, block, depth int) bool {
+	if len(src) > maxShell || depth > maxInner || nests(src) {
+		return false
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(src), "")
+	if err != nil {
+		return false
+	}
+	g := &region{src: src, file: file, base: base, block: block, depth: depth, starts: []int{0}}
+	for i := range len(src) {
+		if src[i] == '\n' {
+			g.starts = append(g.starts, i+1)
+		}
+	}
+	r.regions = append(r.regions, g)
+	r.assigned(g)
+	return true
+}
+
+// nests says whether a text may nest deeper than the parser should descend: brackets are counted, quotes are not understood.
+func nests(src string) bool {
+	depth, most := 0, 0
+	for i := range len(src) {
+		switch src[i] {
+		case '(', '{':
+			depth++
+		case ')', '}':
+			depth = max(depth-1, 0)
+		case '`', '!':
+			depth++ // rarely more than a few in a row
+		case '\n':
+			if depth > most {
+				most = depth
+			}
+		}
+	}
+	return max(most, depth) > maxNesting+strings.Count(src, "`")+strings.Count(src, "!") ||
+		strings.Count(src, "`") > maxShell/64 || strings.Count(src, "if ")+strings.Count(src, "if\n") > maxShell/64
+}
+
+// at is the place in the document of an offset in the region.
+func (g *region) at(offset uint) (line, col int) {
+	k, found := slices.BinarySearch(g.starts, int(offset))
+	if !found {
+		k--
+	}
+	col = int(offset) - g.starts[k] + 1
+	if k == 0 {
+		col += g.base.col - 1
+	}
+	return g.base.line + k, col
+}
+
+// assigned collects the variables that a region sets.
+func (r *reader) assigned(g *region) {
+	syntax.Walk(g.file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Assign:
+			if n.Name == nil || n.Naked || n.Index != nil {
+				return true
+			}
+			value, plain := "", !n.Append
+			switch {
+			case n.Array != nil:
+				var words []string
+				for _, e := range n.Array.Elems {
+					text, ok := g.text(e.Value)
+					plain = plain && ok && e.Index == nil
+					words = append(words, fio.ShellLine([]string{text}))
+				}
+				value = strings.Join(words, " ")
+			case n.Value != nil:
+				text, ok := g.text(n.Value)
+				value, plain = text, plain && ok
+			}
+			r.set(n.Name.Value, value, plain)
+			if r.setAt == nil {
+				r.setAt = map[string]unit{}
+			}
+			from, _ := g.at(n.Pos().Offset())
+			to, _ := g.at(n.End().Offset())
+			r.setAt[n.Name.Value] = unit{from, to}
+		case *syntax.WordIter:
+			r.set(n.Name.Value, "", false)
+		}
+		return true
+	})
+}
+
+// text is a word as the program would see it, expansions as written; false when a command or an unknown form is in it.
+func (g *region) text(w *syntax.Word) (string, bool) {
+	if w == nil {
+		return "", false
+	}
+	var b strings.Builder
+	ok := g.parts(&b, w.Parts, false)
+	return b.String(), ok
+}
+
+func (g *region) parts(b *strings.Builder, parts []syntax.WordPart, quoted bool) bool {
+	plain := true
+	for _, p := range parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			b.WriteString(unescape(p.Value, quoted))
+		case *syntax.SglQuoted:
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			plain = g.parts(b, p.Parts, true) && plain
+		default:
+			b.WriteString(g.src[p.Pos().Offset():p.End().Offset()])
+			if v, is := p.(*syntax.ParamExp); !is || v.Exp != nil || v.Repl != nil || v.Slice != nil || v.Length || v.Excl {
+				plain = false
+			}
+		}
+	}
+	return plain
+}
+
+// unescape takes the backslashes out of a literal.
+func unescape(s string, quoted bool) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		switch {
+		case s[i] == '\n':
+		case quoted && !strings.ContainsRune("$`\"\\", rune(s[i])):
+			b.WriteByte('\\')
+			b.WriteByte(s[i])
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
+}
+
+// commands reads the commands of a region.
+func (r *reader) commands(g *region) {
+	var open []syntax.Node
+	loops := 0
+	syntax.Walk(g.file, func(n syntax.Node) bool {
+		if n == nil {
+			switch open[len(open)-1].(type) {
+			case *syntax.ForClause, *syntax.WhileClause:
+				loops--
+			}
+			open = open[:len(open)-1]
+			return true
+		}
+		open = append(open, n)
+		switch n := n.(type) {
+		case *syntax.ForClause, *syntax.WhileClause:
+			loops++
+		case *syntax.Stmt:
+			r.hereDocuments(g, n)
+		case *syntax.CallExpr:
+			r.loop = loops
+			r.call(g, n)
+		}
+		return true
+	})
+	r.loop = 0
+}
+
+// hereDocuments reads what a statement is given: a job file, or code for the shell that it starts.
+func (r *reader) hereDocuments(g *region, s *syntax.Stmt) {
+	for _, redirect := range s.Redirs {
+		if redirect.Hdoc == nil || g.depth > 0 {
+			continue
+		}
+		from, _ := g.at(redirect.Hdoc.Pos().Offset())
+		to, col := g.at(redirect.Hdoc.End().Offset())
+		if col > 1 {
+			to++
+		}
+		from, to = from-1, min(to-1, len(r.lines))
+		if end, _ := g.text(redirect.Word); from < to && strings.TrimSpace(r.lines[to-1]) == end {
+			to--
+		}
+		if from >= to {
+			continue
+		}
+		body := r.lines[from:to]
+		switch {
+		case looksLikeJob(body):
+			r.job(from, to, g.block)
+		case strings.HasPrefix(body[0], "#!") || startsShell(s):
+			r.parsed(strings.Join(body, "\n"), place{from + 1, 1}, g.block, g.depth+1)
+		case strings.HasPrefix(strings.TrimSpace(body[0]), "apiVersion:") || strings.HasPrefix(strings.TrimSpace(body[0]), "---"):
+			r.yaml(from, to, g.block)
+		}
+	}
+}
+
+// startsShell says whether a statement is a command that reads its input as shell.
+func startsShell(s *syntax.Stmt) bool {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return false
+	}
+	for _, w := range call.Args {
+		if slices.Contains([]string{"bash", "sh", "ssh", "dash", "zsh", "ksh"}, base(w.Lit())) {
+			return true
+		}
+	}
+	return false
+}
+
+// call reads a simple command with its known variables filled in.
+func (r *reader) call(g *region, c *syntax.CallExpr) {
+	if len(c.Args) == 0 {
+		return
+	}
+	var words []fio.Word
+	for _, w := range c.Args {
+		line, col := g.at(w.Pos().Offset())
+		text, _ := g.text(w)
+		words = append(words, r.expand(fio.Word{Text: text, Line: line, Col: col}, w)...)
+	}
+	if len(words) == 0 {
+		return
+	}
+	r.place(words)
+	if slices.Contains(speakers, base(words[0].Text)) {
+		r.spoken = append(r.spoken, unit{words[0].Line, words[len(words)-1].Line})
+	}
+	r.command(words, g.block, true, g.depth)
+}
+
+// place turns columns in bytes into columns in characters.
+func (r *reader) place(words []fio.Word) {
+	for k := range words {
+		if src := r.Source(words[k].Line); !ascii(src) {
+			words[k].Col = r.column(words[k].Line, words[k].Col)
+		}
+	}
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// expand splits a word that is nothing but a variable, whose value the document gives, into the words of its value. Others stay.
+func (r *reader) expand(word fio.Word, w *syntax.Word) []fio.Word {
+	parts, quoted := w.Parts, false
+	if len(parts) == 1 {
+		if q, ok := parts[0].(*syntax.DblQuoted); ok {
+			parts, quoted = q.Parts, true
+		}
+	}
+	if len(parts) != 1 {
+		return []fio.Word{word}
+	}
+	v, ok := parts[0].(*syntax.ParamExp)
+	if !ok || v.Param == nil || v.Exp != nil || v.Repl != nil || v.Slice != nil || v.Length || v.Excl {
+		return []fio.Word{word}
+	}
+	value, known := r.value(v.Param.Value, 0)
+	switch {
+	case !known:
+		return []fio.Word{word}
+	}
+	if at, ok := r.setAt[v.Param.Value]; ok && len(value) > 0 {
+		r.spoken = append(r.spoken, at)
+	}
+	switch {
+	case quoted && v.Index == nil:
+		word.Text = value
+		return []fio.Word{word}
+	}
+	split, err := fio.ShellWords(value)
+	if err != nil {
+		return []fio.Word{word}
+	}
+	words := split[:0]
+	for _, s := range split {
+		if !s.Op {
+			words = append(words, fio.Word{Text: s.Text, Line: word.Line, Col: word.Col})
+		}
+	}
+	return words
+}
+
+// value is what the document gives a variable, with variables in it filled in as far as they are known; false when it has several
+// values, a computed one or none.
+func (r *reader) value(name string, depth int) (string, bool) {
+	v, ok := r.values[name]
+	if !ok || r.several[name] || depth > maxInner {
+		return "", false
+	}
+	return reference.ReplaceAllStringFunc(v, func(ref string) string {
+		if inner, ok := r.value(strings.Trim(ref, "${}"), depth+1); ok && len(inner) < 4096 {
+			return inner
+		}
+		return ref
+	}), true
+}

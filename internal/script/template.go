@@ -1,0 +1,66 @@
+package script
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	// directive steers a template: what stands between two of them may be there or not.
+	directive = regexp.MustCompile(`\{%.*?%\}|\{\{-?\s*(?:if|else|end|range|with|define|template|include|block|toYaml|tpl|/\*|#|/)\b.*?\}\}|<%.*?%>|\{#.*?#\}`)
+	// unknownValue is a value that a template fills in.
+	unknownValue = regexp.MustCompile(`\{%.*?%\}|<%.*?%>|\{#.*?#\}|\{\{.*?\}\}|@[A-Za-z_][A-Za-z0-9_]*@|=<[A-Za-z][^<>\n]*>|%[A-Z][A-Z0-9_]+%`)
+)
+
+// untemplated puts ${…} of the same length in the place of what a template fills in, so that columns stay, and blanks what steers it.
+// It says whether something steers it: then options may be there or not.
+func untemplated(line string) (string, bool) {
+	steered := false
+	if strings.Contains(line, "{%") || strings.Contains(line, "{{") || strings.Contains(line, "<%") || strings.Contains(line, "{#") {
+		blank := directive.ReplaceAllStringFunc(line, func(s string) string {
+			steered = true
+			return strings.Repeat(" ", len([]rune(s)))
+		})
+		if steered && strings.TrimSpace(blank) == "" {
+			line = blank
+		}
+	}
+	if strings.ContainsAny(line, "{@<%") {
+		line = unknownValue.ReplaceAllStringFunc(line, func(s string) string {
+			eq := ""
+			if s[0] == '=' {
+				eq, s = "=", s[1:]
+			}
+			return eq + "${" + strings.Repeat("_", max(len([]rune(s))-3, 0)) + "}"
+		})
+	}
+	return line, steered
+}
+
+// templated replaces templates in all lines of a document. Lines that had none stay as they are.
+func (f *File) templated() {
+	f.steered = map[int]bool{}
+	for i, line := range f.lines {
+		if !strings.ContainsAny(line, "{@<%") {
+			continue
+		}
+		now, steered := untemplated(line)
+		if steered {
+			f.steered[i] = true
+		}
+		f.lines[i] = now
+	}
+}
+
+// steers says whether a template steers one of lines from..to, counted from 0, to not included.
+func (f *File) steers(from, to int) bool {
+	if len(f.steered) == 0 {
+		return false
+	}
+	for i := from; i < to; i++ {
+		if f.steered[i] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,211 @@
+package script
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/fio"
+)
+
+// programs are those whose commands rules look at.
+var programs = []string{"mdadm", "lvcreate", "vgcreate", "pvcreate", "mount", "umount", "parted", "mke2fs", "rm", "dd", "truncate", "fallocate"}
+
+// wrappers run the command behind them; keywords of the shell stand before one.
+var wrappers = []string{
+	"sudo", "env", "time", "nice", "ionice", "taskset", "numactl", "timeout", "nohup", "exec", "chrt", "stdbuf", "watch", "doas",
+	"do", "then", "else", "if", "while", "until", "!", "{", "export", "local", "readonly", "systemd-run",
+}
+
+// speakers print their words; deaf do something else with them than run them as a command.
+var (
+	speakers = []string{"echo", "printf", "log", "info", "warn", "error", "fatal", "die", "logger", "print", "say", "err", "debug", "notice"}
+	deaf     = []string{
+		"apt", "apt-get", "yum", "dnf", "apk", "brew", "zypper", "pip", "pip3", "pacman", "snap", "port", "pkg", "choco", "which", "type",
+		"command", "man", "pkill", "killall", "pgrep", "pidof", "ps", "grep", "egrep", "fgrep", "rg", "rm", "cd", "git", "make", "cp", "mv", "ln",
+		"ls", "mkdir", "tar", "wget", "curl", "alias", "unalias", "read", "cat", "sed", "awk", "test", "[", "[[", "hash", "return", "exit", "dpkg",
+		"rpm", "install", "trap", "set", "source", ".", "diff", "touch", "chmod", "chown", "tee", "find", "plimsoll",
+	}
+)
+
+var (
+	assignment = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)=([A-Za-z0-9_./%:+-]*)$`)
+	fioProgram = regexp.MustCompile(`^fio(?:-[0-9][0-9.]*)?$`)
+	// fioVariable stands for the program in scripts that let others choose it: $FIO, "${FIO_BIN}".
+	fioVariable = regexp.MustCompile(`(?i)^\$\{?fio_?(?:bin|binary|cmd|command|path|exe|prog)?(?::?[-=][^}]*)?\}?$`)
+	// innerFio is a fio command in a string, such as that of sh -c or ssh.
+	innerFio = regexp.MustCompile(`(?:^|[\s;&|(/])fio\s+(?:-|[\w./-]+\.fio\b)`)
+)
+
+func base(word string) string { return path.Base(word) }
+
+// isFio says whether a word is the program fio.
+func isFio(word string) bool {
+	return fioProgram.MatchString(base(word)) || strings.HasPrefix(word, "$") && (fioVariable.MatchString(word) || strings.HasSuffix(word, "/fio"))
+}
+
+// command reads a simple command: one that rules look at, or one that runs or holds another.
+func (r *reader) command(words []fio.Word, block int, code bool, depth int) {
+	wrapped := true
+	for i, w := range words {
+		name := base(w.Text)
+		switch {
+		case !wrapped:
+		case r.isAssignment(w.Text, code):
+			continue
+		case isFio(w.Text):
+			r.fio(words[i:], block, code)
+			return
+		case code && (slices.Contains(programs, name) || name == "mkfs" || strings.HasPrefix(name, "mkfs.")):
+			c := Command{Words: slices.Clone(words[i:]), Line: w.Line, Col: w.Col, Block: block, Loop: r.loop > 0}
+			c.Words[0].Text = name
+			r.Commands = append(r.Commands, c)
+			r.units = append(r.units, unit{w.Line, words[len(words)-1].Line})
+			return
+		case slices.Contains(wrappers, name):
+			continue
+		case i > 0 && (strings.HasPrefix(w.Text, "-") || strings.Trim(w.Text, "0123456789,.smh") == "" || afterOption(words, i)):
+			continue // an option of sudo or taskset, or its value
+		case slices.Contains(deaf, name) || slices.Contains(speakers, name) || !code:
+			return
+		default:
+			wrapped = false
+		}
+		if i == 0 {
+			continue
+		}
+		if isFio(w.Text) && i+1 < len(words) && asksFio(words[i+1].Text) {
+			r.fio(words[i:], block, code)
+			return
+		}
+		if strings.ContainsAny(w.Text, " \t\n") && innerFio.MatchString(w.Text) {
+			r.parsed(w.Text, place{w.Line, w.Col + 1}, block, depth+1)
+		}
+	}
+}
+
+// asksFio says whether a word can stand behind fio, so that fio in the middle of another command's words is a command.
+func asksFio(word string) bool {
+	return strings.HasPrefix(mend(word), "--") && word != "--" || strings.HasSuffix(word, ".fio") || strings.HasPrefix(word, "$")
+}
+
+// isAssignment notes NAME=value in front of a command.
+func (r *reader) isAssignment(word string, code bool) bool {
+	name, value, ok := strings.Cut(word, "=")
+	if !ok || !assignment.MatchString(name+"=") {
+		return false
+	}
+	if code {
+		r.set(name, value, assignment.MatchString(word))
+	}
+	return true
+}
+
+// afterOption says whether a word may be the value of a short option: sudo -u postgres.
+func afterOption(words []fio.Word, i int) bool {
+	o := words[i-1].Text
+	return len(o) == 2 && o[0] == '-'
+}
+
+// plainValue is one that may be filled in where it stands.
+var plainValue = regexp.MustCompile(`^[A-Za-z0-9_./%:+-]*$`)
+
+// set notes a variable. One with several values, or a computed one, is not known.
+func (r *reader) set(name, value string, known bool) {
+	if r.several == nil {
+		r.several, r.values = map[string]bool{}, map[string]string{}
+	}
+	old, had := r.values[name]
+	if !known || had && old != value {
+		r.several[name] = true
+	}
+	r.values[name] = value
+}
+
+// dashes are what word processors make of --.
+const dashes = "‐‑‒–—―−"
+
+var quotes = strings.NewReplacer("“", "", "”", "", "„", "", "«", "", "»", "", "‘", "", "’", "")
+
+// fio reads one fio command. Typos of a word processor are fixed first.
+func (r *reader) fio(words []fio.Word, block int, code bool) {
+	j := Job{Line: words[0].Line, Col: words[0].Col, Command: true, Loop: r.loop > 0, Words: slices.Clone(words), Block: block}
+	j.Words[0].Text = "fio"
+	options := 0
+	kept := j.Words[:1]
+	for i, w := range j.Words[1:] {
+		meant := mend(w.Text)
+		if meant != w.Text {
+			j.Typos = append(j.Typos, Typo{w.Line, w.Col, w.Text, meant})
+			w.Text = meant
+		}
+		if strings.HasPrefix(meant, "-") {
+			options++
+		}
+		if unknownWords(meant) && (i == 0 || !valueFollows(kept[len(kept)-1].Text)) {
+			j.Partial = true
+			if options == 0 || !strings.Contains(meant, "/") {
+				continue
+			}
+		}
+		kept = append(kept, w)
+	}
+	j.Words = kept
+	switch {
+	case options == 0 && len(words) == 1, !code && (len(words) == 1 || len(kept) < 2 || !strings.HasPrefix(kept[1].Text, "-")):
+		return
+	}
+	if foreignWords(j.Words) { // another program of that name: pbench has one
+		r.spoken = append(r.spoken, unit{j.Line, words[len(words)-1].Line})
+		return
+	}
+	r.units = append(r.units, unit{j.Line, words[len(words)-1].Line})
+	f, err := fio.ParseWords(j.Words)
+	if err != nil {
+		r.Unread = append(r.Unread, Unread{j.Line, err.Error()})
+		return
+	}
+	f.Name = r.Name
+	j.File = f
+	r.Jobs = append(r.Jobs, j)
+}
+
+// foreignWords says whether most options of a command are none of fio's.
+func foreignWords(words []fio.Word) bool {
+	own, foreign := 0, 0
+	for _, w := range words[1:] {
+		name := strings.TrimLeft(w.Text, "-")
+		if name == w.Text {
+			continue
+		}
+		name, _, _ = strings.Cut(name, "=")
+		_, known := fio.BuiltinOptions().Lookup(strings.ReplaceAll(name, "-", "_"))
+		if known || fio.Setting(name) {
+			own++
+		} else {
+			foreign++
+		}
+	}
+	return foreign > 1 && foreign > own
+}
+
+// unknownWords says whether a word stands for words that the document does not give: $OPTS, "${ARGS[@]}", $(options).
+func unknownWords(word string) bool {
+	return strings.HasPrefix(word, "$") || strings.HasPrefix(word, "`") || strings.HasPrefix(word, "{{")
+}
+
+// valueFollows says whether a word is an option whose value is the next word.
+func valueFollows(word string) bool {
+	name := strings.TrimLeft(word, "-")
+	return name != word && !strings.Contains(word, "=") && fio.TakesNext(name)
+}
+
+func mend(word string) string {
+	word = quotes.Replace(word)
+	rest := strings.TrimLeft(word, "-"+dashes)
+	if lead := word[:len(word)-len(rest)]; strings.ContainsAny(lead, dashes) && rest != "" {
+		return "--" + rest
+	}
+	return word
+}

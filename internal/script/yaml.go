@@ -1,0 +1,205 @@
+package script
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/fio"
+)
+
+// YAML is read a line at a time and not by a YAML parser: half of what holds fio commands is a template of Ansible or Helm, which is
+// YAML only once it is filled in.
+var (
+	yamlKey  = regexp.MustCompile(`^( *)((?:- +)*)["']?([A-Za-z0-9_.\-/]+)["']? *:(?: +(.*))?$`)
+	yamlItem = regexp.MustCompile(`^( *)((?:- +)+)(.*)$`)
+	blockOf  = regexp.MustCompile(`^([|>])[-+0-9]*\s*(?:#.*)?$`)
+	// silentKeys hold text for people.
+	silentKeys = []string{"name", "description", "title", "msg", "message", "when", "summary", "help", "comment"}
+)
+
+// yamlReader reads the commands of a YAML document.
+type yamlReader struct {
+	*reader
+	block int
+	// argv are the words of a command: key, for which args: may follow at the same column.
+	argv []fio.Word
+	col  int
+}
+
+func (r *reader) yaml(from, to, block int) {
+	r.code = append(r.code, span{from, to, block})
+	y := &yamlReader{reader: r, block: block}
+	for i := from; i < to; {
+		i = y.line(i, to)
+	}
+	y.flush()
+}
+
+func (y *yamlReader) flush() {
+	if len(y.argv) > 0 {
+		y.command(y.argv, y.block, true, 0)
+	}
+	y.argv = nil
+}
+
+// line reads what begins in line i and returns the line behind it.
+func (y *yamlReader) line(i, to int) int {
+	line := strings.TrimRight(y.lines[i], " \t\r")
+	if t := strings.TrimSpace(line); t == "" || t[0] == '#' {
+		return i + 1
+	}
+	key, value, col := "", "", 0
+	if m := yamlKey.FindStringSubmatch(line); m != nil {
+		key, value, col = m[3], m[4], len(m[1])+len(m[2])
+	} else if m := yamlItem.FindStringSubmatch(line); m != nil {
+		value, col = m[3], len(m[1])
+	} else {
+		return i + 1
+	}
+	if key != "args" || col != y.col {
+		y.flush()
+	}
+	at := len(line) - len(value)
+	switch {
+	case slices.Contains(silentKeys, key):
+		return i + 1
+	case blockOf.MatchString(value):
+		return y.scalar(i, to, col, key, value[0] == '>')
+	case strings.HasPrefix(value, "["):
+		return y.flow(i, to, at, key, col)
+	case value == "" && key != "":
+		return y.sequence(i+1, to, col, key)
+	case value != "":
+		return y.plain(i, to, at, col)
+	}
+	return i + 1
+}
+
+// scalar reads a block: a job file, another YAML document or a script, whose lines are one when it is folded.
+func (y *yamlReader) scalar(i, to, col int, key string, folded bool) int {
+	end := i + 1
+	for end < to && (strings.TrimSpace(y.lines[end]) == "" || indentOf(y.lines[end]) > col) {
+		end++
+	}
+	body := y.lines[i+1 : end]
+	switch {
+	case len(body) == 0:
+	case looksLikeJob(body):
+		y.job(i+1, end, y.block+1)
+	case strings.HasSuffix(key, ".yaml") || strings.HasSuffix(key, ".yml"):
+		y.yaml(i+1, end, y.block)
+	case folded:
+		y.parsed(strings.Join(body, " \\\n"), place{i + 2, 1}, y.block, 0)
+	default:
+		y.shell(i+1, end, y.block, true)
+	}
+	return end
+}
+
+func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+
+// plain reads a scalar that may go on in deeper lines.
+func (y *yamlReader) plain(i, to, at, col int) int {
+	end := i + 1
+	for end < to && strings.TrimSpace(y.lines[end]) != "" && indentOf(y.lines[end]) > col && !yamlItem.MatchString(y.lines[end]) &&
+		!yamlKey.MatchString(y.lines[end]) {
+		end++
+	}
+	text := strings.Join(y.lines[i:end], " \\\n")[at:]
+	if !strings.Contains(text, "fio") {
+		return end
+	}
+	if q := text[0]; q == '"' || q == '\'' {
+		text = strings.TrimRight(text, " \r")
+		text = " " + strings.TrimSuffix(text[1:], string(q))
+		if q == '"' {
+			text = strings.ReplaceAll(text, `\"`, ` "`)
+		}
+	}
+	if first := strings.Fields(text); len(first) > 1 && (isFio(first[0]) || innerFio.MatchString(text)) {
+		y.parsed(text, place{i + 1, at + 1}, y.block, 0)
+	}
+	return end
+}
+
+// flow reads ["fio", "--name=a"], which may go over lines.
+func (y *yamlReader) flow(i, to, at int, key string, col int) int {
+	var words []fio.Word
+	for n := i; n < to && n < i+200; n++ {
+		line := y.lines[n]
+		for at < len(line) {
+			switch c := line[at]; {
+			case c == ']':
+				y.words(words, key, col)
+				return n + 1
+			case c == '"' || c == '\'':
+				end := at + 1
+				for end < len(line) && line[end] != c {
+					if c == '"' && line[end] == '\\' {
+						end++
+					}
+					end++
+				}
+				text := line[at+1 : min(end, len(line))]
+				words = append(words, fio.Word{Text: strings.ReplaceAll(text, `\"`, `"`), Line: n + 1, Col: at + 2})
+				at = end + 1
+			case c == '[' || c == ',' || c == ' ' || c == '\t' || c == '\r':
+				at++
+			default:
+				end := at
+				for end < len(line) && line[end] != ',' && line[end] != ']' {
+					end++
+				}
+				words = append(words, fio.Word{Text: strings.TrimSpace(line[at:end]), Line: n + 1, Col: at + 1})
+				at = end
+			}
+		}
+		at = 0
+	}
+	return i + 1
+}
+
+// sequence reads the items below a key, one a line, when they are the words of a command; others are read line by line.
+func (y *yamlReader) sequence(i, to, col int, key string) int {
+	if key != "command" && key != "args" && key != "argv" && key != "entrypoint" {
+		return i
+	}
+	var words []fio.Word
+	n := i
+	for ; n < to; n++ {
+		m := yamlItem.FindStringSubmatch(strings.TrimRight(y.lines[n], " \r"))
+		if m == nil || len(m[1]) < col || blockOf.MatchString(m[3]) {
+			break
+		}
+		at, text := len(m[1])+len(m[2]), m[3]
+		if len(text) > 1 && (text[0] == '"' || text[0] == '\'') && text[len(text)-1] == text[0] {
+			at, text = at+1, text[1:len(text)-1]
+		}
+		words = append(words, fio.Word{Text: text, Line: n + 1, Col: at + 1})
+	}
+	if len(words) == 0 || n < to && blockOf.MatchString(strings.TrimLeft(y.lines[n], " -")) {
+		return i
+	}
+	y.words(words, key, col)
+	return n
+}
+
+// words takes the items of a list as a command, or as the arguments of the one before.
+func (y *yamlReader) words(words []fio.Word, key string, col int) {
+	y.place(words)
+	switch {
+	case len(words) == 0:
+	case key == "command" || key == "entrypoint":
+		y.argv, y.col = words, col
+	case key == "args" && len(y.argv) > 0:
+		y.argv = append(y.argv, words...)
+		y.flush()
+	case key == "args" && slices.ContainsFunc(words, func(w fio.Word) bool {
+		return strings.HasPrefix(w.Text, "--rw=") || strings.HasPrefix(w.Text, "--ioengine=") || strings.HasPrefix(w.Text, "--readwrite=")
+	}): // of an image whose program is fio
+		y.command(append([]fio.Word{{Text: "fio", Line: words[0].Line, Col: words[0].Col}}, words...), y.block, true, 0)
+	default:
+		y.command(words, y.block, true, 0)
+	}
+}
