@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -130,7 +131,12 @@ func (g *guest) topology(random *rand.Rand, n int) bool {
 		before[i] = fmt.Sprintf("%x", g.sum(g.Volumes[i].Name()))
 	}
 	planned, applied := g.sh("plimsoll plan /keep/plimsoll.yaml"), g.sh("plimsoll apply /keep/plimsoll.yaml --yes")
-	g.t.Logf("%d: %s; by serial: %v; plan %d, apply %d", n, strings.Join(names, ", "), chosen, planned.Code, applied.Code)
+	says, _, _ := strings.Cut(planned.Stderr, "\n")
+	g.t.Logf("%d: %s; by serial: %v; plan %d, apply %d %s", n, strings.Join(names, ", "), chosen, planned.Code, applied.Code, says)
+	allFree := !slices.ContainsFunc(discs, func(d disc) bool { return !d.free })
+	if chosen == nil && allFree && applied.Code != 0 {
+		g.t.Errorf("blank discs were refused: %s", applied.Stderr)
+	}
 	if (planned.Code == 0) != (applied.Code == 0) {
 		g.t.Errorf("plan and apply do not agree:\n%s\n%s", planned.Stderr, applied.Stderr)
 	}
