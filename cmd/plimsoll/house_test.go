@@ -44,6 +44,7 @@ var doors = map[string]string{
 	"os/exec":                  "sys lab/labtest",
 	"html/template":            "report",
 	"github.com/spf13/cobra":   "cli",
+	"github.com/jackc/pgx/v5":  "postgres",
 	"charm.land/bubbletea/v2":  "cli",
 	"mvdan.cc/sh/v3/syntax":    "script",
 	"github.com/goccy/go-yaml": "compare suite topology lab workload",

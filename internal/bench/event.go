@@ -48,6 +48,8 @@ type Ticked struct {
 	Second  result.Second         `json:"second"`
 	Sample  telemetry.Sample      `json:"sample"`
 	Use     []telemetry.DeviceUse `json:"use,omitempty"`
+	// Transactions is set where a database runs and not fio.
+	Transactions *result.PgSecond `json:"transactions,omitempty"`
 }
 
 // Ended says that a scenario has its result.

@@ -33,6 +33,9 @@ type Request struct {
 	Stop                    float64           // end a scenario when it is known to this share; 0 for never
 	Sustained               bool              // but not before its burst is over
 	Out, Tool               string
+	Server                  *suite.Server // what the flags say of a database server; nil for nothing
+	Clients                 []int         // of its scenarios, in place of the suite's
+	Database                *Database
 	// Given tells which flags, named as on the command line, were given at all.
 	Given func(flag string) bool
 }
@@ -100,7 +103,7 @@ func (r Request) PlanResume(ctx context.Context, m *sys.Machine, decl *topology.
 
 func (r Request) plan(ctx context.Context, m *sys.Machine, decl *topology.Declaration, s *suite.Suite, set bundle.Settings) (Plan, error) {
 	p := Plan{
-		Suite: *s, Settings: set, Out: r.Out, Tool: r.Tool, Labels: r.Labels, Rounds: r.Rounds, Consent: permit.Consent{Exec: r.AllowExec},
+		Database: r.Database, Suite: *s, Settings: set, Out: r.Out, Tool: r.Tool, Labels: r.Labels, Rounds: r.Rounds, Consent: permit.Consent{Exec: r.AllowExec},
 	}
 	var err error
 	if p.Consent.Destroy, err = r.destroy(); err != nil {
@@ -171,13 +174,19 @@ func (r Request) adjust(s *suite.Suite) {
 	if r.Given("cooldown") {
 		s.Cooldown = r.Cooldown
 	}
+	if r.Server != nil && s.NeedsServer() {
+		s.Server = merged(s.Server, r.Server)
+	}
 	for i := range s.Scenarios {
 		c := &s.Scenarios[i]
-		if r.Given("size") && !c.AsIs {
+		if r.Given("size") && !c.AsIs && c.Postgres == nil {
 			c.Size = r.Size
 		}
 		if c.Demand != nil && r.Given("runtime") {
 			c.Runtime = r.Runtime // whole periods of its bursts
+		}
+		if c.Postgres != nil {
+			r.adjustDatabase(c)
 		}
 		if c.AsIs || len(c.Job.Sections) > 1 {
 			continue

@@ -37,6 +37,7 @@ type Plan struct {
 	Fio      fio.Version
 	Consent  permit.Consent
 	Policy   verdict.Policy
+	Database *Database // how a database server is had; nil where none can be
 }
 
 // Run carries out a plan and returns the finished bundle. When ctx ends, what is finished is kept and the bundle comes with
@@ -88,7 +89,9 @@ type runner struct {
 	emit        func(Event)
 	places      []*place
 	ceilings    map[int]ceiling.Ceiling
-	measuredOne bool       // so that the next one has its cooldown
+	measuredOne bool    // so that the next one has its cooldown
+	onServer    Measure // nil while no database runs
+	stopServer  func() error
 	alive       *sys.Alive // what the last fio left and could not be killed; nil for nothing
 }
 
@@ -101,12 +104,15 @@ func (r *runner) close() {
 // prepare checks everything that can be checked before the first byte is written.
 func (r *runner) prepare() error {
 	for _, t := range r.plan.Topology.Targets {
-		if !slices.ContainsFunc(r.plan.Suite.Scenarios, func(s suite.Scenario) bool { return s.Role == t.Role }) {
+		if !r.needs(t.Role) {
 			continue
 		}
 		p, err := permit.Open(&r.plan.Topology, t, r.plan.Suite.Scenarios, r.plan.Consent)
 		if err != nil {
 			return err
+		}
+		if r.plan.Suite.NeedsServer() {
+			p.WantDatabase()
 		}
 		r.places = append(r.places, &place{Place: p})
 	}
@@ -115,6 +121,9 @@ func (r *runner) prepare() error {
 		p := r.place(s.Role)
 		if p == nil {
 			return fmt.Errorf("scenario %d %s needs a %s path: add --%s PATH", s.ID, s.Name, s.Role, s.Role)
+		}
+		if s.Postgres != nil {
+			continue // its ceiling follows from what a transaction needs, which is measured
 		}
 		loads, err := s.WorkloadsOn(p.FileFor(s))
 		if err != nil {
@@ -135,7 +144,10 @@ func (r *runner) prepare() error {
 		}
 		places = append(places, p.Place)
 	}
-	return permit.CheckSpace(places, r.plan.Settings.FreshExtents)
+	if err := permit.CheckSpace(places, r.plan.Settings.FreshExtents); err != nil {
+		return err
+	}
+	return r.checkDatabase(context.Background())
 }
 
 // checkTelemetry takes a sample: without /proc, as in a chroot, the run would fail after the prefill.
@@ -212,6 +224,7 @@ func (r *runner) withPlaces(do func() error) (err error) {
 		}
 	}
 	defer func() {
+		err = errors.Join(err, r.endDatabase())
 		for _, p := range r.places {
 			switch {
 			case !r.plan.Settings.KeepFiles:
@@ -261,10 +274,7 @@ func (r *runner) expected(done map[mark]*result.Result) time.Duration {
 			if sum > 0 {
 				sum += r.plan.Suite.Cooldown
 			}
-			loads, err := s.WorkloadsOn(r.place(s.Role).FileFor(s))
-			if err == nil {
-				sum += suite.Duration(loads)
-			}
+			sum += took(s, r.place(s.Role))
 		}
 	}
 	return sum

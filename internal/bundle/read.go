@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 
+	"plimsoll/internal/ceiling"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/result"
@@ -78,7 +79,10 @@ func (b *Bundle) Judge() {
 		if s.Result == nil {
 			continue
 		}
-		if s.Ceiling != nil {
+		if peak := s.Result.Postgres.Peak(); peak != nil {
+			of := ceiling.OfPostgres(cmp.Or(s.Result.Topology, &b.Run.Topology), s.Result.Postgres, peak)
+			s.Ceiling = &of
+		} else if s.Ceiling != nil {
 			withLatency := s.Ceiling.Measured(s.Result, b.volumes(s))
 			s.Ceiling = &withLatency
 		}

@@ -53,6 +53,10 @@ func runClean(env *Env, paths []string, dry bool, destroy []string) error {
 	for _, path := range paths {
 		err := permit.Clean(path, dry, func(l permit.Leftover) {
 			found = true
+			if l.Ended {
+				fmt.Fprintf(env.Out, "%s: %s the database server that a killed run left\n", text.Clean(l.Folder, 0),
+					map[bool]string{true: "would end", false: "ended"}[dry])
+			}
 			switch {
 			case l.InUse:
 				fmt.Fprintf(env.Out, "%s: in use by a run, left alone\n", text.Clean(l.Folder, 0))

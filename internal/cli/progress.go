@@ -76,6 +76,9 @@ type progressLine struct {
 	Reasons  []string      `json:"reasons,omitempty"`
 	Round    int           `json:"round,omitempty"`
 	Rounds   int           `json:"rounds,omitempty"`
+	// Of a database.
+	TPS      float64       `json:"tps,omitempty"`
+	TookMean time.Duration `json:"transaction_mean,omitempty"`
 	*flow
 	Note string `json:"note,omitempty"`
 }
@@ -105,10 +108,17 @@ func lineOf(e bench.Event) progressLine {
 	case bench.Began:
 		return progressLine{Event: "began", Scenario: e.Scenario.ID, Name: e.Scenario.Name, Expected: e.Expected}
 	case bench.Ticked:
+		if s := e.Transactions; s != nil {
+			return progressLine{Event: "second", Scenario: e.ID, Elapsed: e.Elapsed, TPS: float64(s.TPS), TookMean: time.Duration(s.Latency)}
+		}
 		mean, p99 := completion(e.Second)
 		f := &flow{float64(e.Second.IOPS()), float64(e.Second.BW()), mean, p99}
 		return progressLine{Event: "second", Scenario: e.ID, Elapsed: e.Elapsed, Ramp: e.Second.Ramp, flow: f}
 	case bench.Ended:
+		if peak := e.Result.Postgres.Peak(); peak != nil {
+			return progressLine{Event: "ended", Scenario: e.ID, Name: e.Result.Name, State: e.Result.State, Reasons: e.Result.Reasons,
+				TPS: float64(peak.TPS), TookMean: time.Duration(peak.Latency.Mean)}
+		}
 		n, bw := report.Rates(e.Result.Total)
 		f := &flow{IOPS: float64(n), BW: float64(bw)}
 		return progressLine{Event: "ended", Scenario: e.ID, Name: e.Result.Name, State: e.Result.State, Reasons: e.Result.Reasons, flow: f}
@@ -170,7 +180,11 @@ func (p *progressState) apply(e bench.Event) {
 		p.running, p.elapsed, p.spark, p.cooling, p.last = &e, 0, nil, 0, bench.Ticked{}
 	case bench.Ticked:
 		p.last, p.elapsed = e, e.Elapsed
-		p.spark = append(p.spark, float64(e.Second.IOPS()))
+		if e.Transactions != nil {
+			p.spark = append(p.spark, float64(e.Transactions.TPS))
+		} else {
+			p.spark = append(p.spark, float64(e.Second.IOPS()))
+		}
 	case bench.Ended:
 		p.running = nil
 		p.status[e.ID], p.results[e.ID] = e.Result.State, e.Result
@@ -244,11 +258,7 @@ func (p *progressState) left() time.Duration {
 }
 
 func (p *progressState) expected(s suite.Scenario) time.Duration {
-	loads, err := s.Workloads()
-	if err != nil {
-		return 0
-	}
-	return suite.Duration(loads)
+	return s.Takes()
 }
 
 // ceiling of a scenario, nil when nothing is known of the storage.
@@ -261,7 +271,11 @@ func (p *progressState) bound(id int) *ceiling.Bound {
 }
 
 // live is the running second in words: "12,034 IOPS of 12,000, 94 MiB/s of 93.8 MiB/s, latency 21 ms mean, 34 ms p99".
-func live(s result.Second, bound *ceiling.Bound) string {
+func live(e bench.Ticked, bound *ceiling.Bound) string {
+	if e.Transactions != nil {
+		return report.LiveTransactions(e.Transactions)
+	}
+	s := e.Second
 	words := fmt.Sprintf("%v IOPS", units.IOPS(float64(s.IOPS())))
 	if bound != nil {
 		words += fmt.Sprintf(" of %v", bound.IOPS)
@@ -283,6 +297,9 @@ func live(s result.Second, bound *ceiling.Bound) string {
 func outcome(r *result.Result) string {
 	if r.State == result.Invalid {
 		return "invalid: " + strings.Join(r.Reasons, "; ")
+	}
+	if r.Postgres != nil {
+		return report.Transactions(r.Postgres)
 	}
 	n, bw := report.Rates(r.Total)
 	words := fmt.Sprintf("%v IOPS, %v", n, bw)
@@ -325,7 +342,7 @@ func (v *plainView) Event(e bench.Event) {
 		v.print("[%d/%d] %d %s: started, %s", n, len(v.state.started.Scenarios), e.Scenario.ID, e.Scenario.Name, report.Expected(e.Expected))
 	case bench.Ticked:
 		if now.Sub(v.last) >= plainEvery {
-			v.print("  %s: %s", text.Duration(e.Elapsed.Round(time.Second)), live(e.Second, v.state.bound(e.ID)))
+			v.print("  %s: %s", text.Duration(e.Elapsed.Round(time.Second)), live(e, v.state.bound(e.ID)))
 		}
 	case bench.Ended:
 		v.print("  %s: %s", e.Result.Name, outcome(e.Result))

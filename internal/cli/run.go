@@ -26,6 +26,7 @@ type runOptions struct {
 	policyOptions
 	bench.Request
 	repeat   roundOptions
+	pg       postgresOptions
 	labels   []string
 	resume   string
 	against  string // a baseline: last:10, a run, or a table of expected figures
@@ -55,6 +56,9 @@ Existing files are never written to unless named with --destroy.`,
 		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, "plimsoll "+Version
+			if err := o.pg.apply(env, &o.Request); err != nil {
+				return usage(err)
+			}
 			return runRun(cmd.Context(), env, o)
 		},
 	}
@@ -62,6 +66,7 @@ Existing files are never written to unless named with --destroy.`,
 	o.repeat.addFlags(cmd)
 	cmd.Flags().StringVar(&o.against, "against", "",
 		"judge the run by `WHAT`: last:10 (earlier runs below --out), a run, or a table of expected figures; see plimsoll compare")
+	o.pg.addFlags(cmd.Flags())
 	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", progressKinds)
 	addFormat(cmd, &o.format, report.Formats())
 	o.layoutOptions.addFlags(cmd.Flags())

@@ -1,5 +1,5 @@
 // Package diagnose holds the rules on machines and their runs: the layout (PL2xx), the host (PL3xx), the measurement
-// (PL4xx), the ceilings (PL5xx) and the cloud (PL6xx).
+// (PL4xx), the ceilings (PL5xx), the cloud (PL6xx) and PostgreSQL (PL7xx).
 package diagnose
 
 import (

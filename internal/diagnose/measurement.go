@@ -16,7 +16,7 @@ func (m Measurement) ids() []int { return []int{m.Scenario.ID} }
 // measured lists the runs of a case that have figures to judge.
 func (c *Case) measured() []Measurement {
 	return slices.DeleteFunc(slices.Clone(c.Runs), func(m Measurement) bool {
-		return m.Result == nil || m.Result.State == result.Waiting || m.Result.State == result.Interrupted
+		return m.Result == nil || m.Result.Postgres != nil || m.Result.State == result.Waiting || m.Result.State == result.Interrupted
 	})
 }
 

@@ -8,9 +8,9 @@ import (
 
 type rule = finding.Rule[*Case]
 
-// Rules are all of PL2xx to PL6xx, in the order of their codes.
+// Rules are all of PL2xx to PL7xx, in the order of their codes.
 func Rules() []*rule {
-	return slices.Concat(layoutRules(), hostRules(), measurementRules(), ceilingRules(), cloudRules())
+	return slices.Concat(layoutRules(), hostRules(), measurementRules(), ceilingRules(), cloudRules(), postgresRules())
 }
 
 // Judge runs all rules over a machine or its runs.

@@ -25,6 +25,8 @@ func (c Code) Family() string {
 		return "the cloud"
 	case '8':
 		return "several machines"
+	case '7':
+		return "PostgreSQL"
 	}
 	return ""
 }

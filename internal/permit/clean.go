@@ -19,6 +19,7 @@ type Leftover struct {
 	Files  []string    // names of what runs make there; what was, or would be, removed
 	Size   units.Bytes // of the files
 	Others []string    // names that are not plimsoll's: left alone, and the folder with them
+	Ended  bool        // a database server that a killed run left was, or would be, ended
 	InUse  bool        // a run holds it: left alone
 }
 
@@ -98,6 +99,9 @@ func cleanFolder(dir string, dry bool) (Leftover, error) {
 			return l, err
 		}
 		defer release()
+	}
+	if l.Ended, err = endServer(folder, dry); err != nil {
+		return l, err
 	}
 	entries, err := fs.ReadDir(folder.FS(), ".")
 	if err != nil {

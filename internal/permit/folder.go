@@ -133,8 +133,20 @@ func stands(dir, folder *sys.Dir) bool {
 
 // Clear removes what a crashed run left in a place that is locked, and says so.
 func (p *Place) Clear(note func(string)) error {
+	if p.folder != nil {
+		ended, err := endServer(p.folder, false)
+		if err != nil {
+			return err
+		}
+		if ended {
+			note("ended the database server of a run that was killed")
+		}
+	}
 	left := p.leftovers()
-	if len(left) == 0 || p.Prefilled() {
+	if p.Prefilled() {
+		left = slices.DeleteFunc(left, func(name string) bool { return !slices.Contains(databaseNames(), name) })
+	}
+	if len(left) == 0 {
 		return nil
 	}
 	note(fmt.Sprintf("removed what an earlier run left in %s", p.folder.Name()))

@@ -42,11 +42,12 @@ type Place struct {
 	Size     units.Bytes   // of the role's file: the largest of its scenarios; 0 when no scenario needs one
 	ReadOnly bool          // no scenario writes
 
-	tree    *block.Tree
-	consent Consent
-	dir     *sys.Dir               // of a directory
-	folder  *sys.Dir               // plimsoll's own in it, while it is locked
-	made    map[string]units.Bytes // what jobs make, by the name that they use, and how large
+	tree     *block.Tree
+	consent  Consent
+	dir      *sys.Dir               // of a directory
+	folder   *sys.Dir               // plimsoll's own in it, while it is locked
+	database bool                   // a database is put there
+	made     map[string]units.Bytes // what jobs make, by the name that they use, and how large
 }
 
 // Open looks at a role's path and holds it open until Close. Nothing is written.
@@ -135,7 +136,7 @@ func (p *Place) jobDirName() string { return string(p.Role) + "-job" }
 
 // names are what runs of this role make in the folder.
 func (p *Place) names() []string {
-	return []string{p.fileName(), p.markerName(), p.freshName(), p.jobDirName()}
+	return append(databaseNames(), p.fileName(), p.markerName(), p.freshName(), p.jobDirName())
 }
 
 // Made are the files that jobs want to make under names of their own. They are made below plimsoll's folder instead.
@@ -152,7 +153,9 @@ func (p *Place) Made() []string {
 
 // writes tells whether anything is made in the place's directory. Jobs that only read what is there
 // need not be allowed to.
-func (p *Place) writes() bool { return p.Device == nil && (p.Size > 0 || len(p.made) > 0) }
+func (p *Place) writes() bool {
+	return p.Device == nil && (p.Size > 0 || len(p.made) > 0 || p.database)
+}
 
 // CheckWritable refuses a directory in which files are to be made and cannot be.
 func (p *Place) CheckWritable() error {

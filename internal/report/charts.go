@@ -122,6 +122,9 @@ func newDrawing(s *bundle.Scenario, row row) (drawing, []chart) {
 			d.Lasting = &limit{number(last.IOPS), mib(last.BW)}
 		}
 	}
+	if r.Postgres != nil {
+		return d, postgresDrawing(&d, r.Postgres, row)
+	}
 	points := merge(r.Seconds, mostPoints)
 	for _, s := range points {
 		d.T = append(d.T, number(math.Round(s.At.Seconds()*10)/10))

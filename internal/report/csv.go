@@ -30,6 +30,12 @@ func writeCSV(out io.Writer, b *bundle.Bundle) error {
 		if s.Result == nil {
 			continue
 		}
+		if s.Result.Postgres != nil {
+			for _, row := range postgresRows(b, s) {
+				_ = w.Write(row)
+			}
+			continue
+		}
 		t := s.Result.Total
 		for _, d := range directions(t) {
 			_ = w.Write(csvRow(b, s, d.name, d.N, d.Bytes, float64(d.IOPS), float64(d.BW), completion(d.Direction)))

@@ -7,7 +7,6 @@ import (
 
 	"plimsoll/internal/bench"
 	"plimsoll/internal/fio"
-	"plimsoll/internal/suite"
 	"plimsoll/internal/text"
 )
 
@@ -18,14 +17,14 @@ func DryRun(w io.Writer, p bench.Plan) error {
 		fmt.Fprintf(w, "%s: %s\n", t.Role, t.Path)
 	}
 	for i, s := range p.Suite.Scenarios {
-		loads, err := s.Workloads()
-		if err != nil {
-			return err
-		}
-		took := suite.Duration(loads)
+		took := s.Takes()
 		sum += took
 		if i > 0 {
 			sum += p.Suite.Cooldown
+		}
+		if s.Postgres != nil {
+			fmt.Fprintf(w, "\n# %d %s, %s, %s\nPostgreSQL: %s\n", s.ID, s.Name, s.Role, Expected(took), PostgresLoad(s))
+			continue
 		}
 		job := bench.JobFile(p, s)
 		fmt.Fprintf(w, "\n# %d %s, %s, %s\n%s\n", s.ID, s.Name, s.Role, Expected(took), fio.ShellLine(fio.CommandLine(&job)))

@@ -167,6 +167,9 @@ func mdSection(out *bufio.Writer, s section) {
 		fmt.Fprintf(out, "\n**Invalid**: %s\n", md(why))
 	}
 	mdTable(out, s.Raw)
+	for _, p := range s.Postgres {
+		mdTable(out, p)
+	}
 	mdTable(out, s.Targets)
 	mdTable(out, s.Bounds)
 	if len(s.Depth) > 0 {

@@ -31,9 +31,11 @@ type section struct {
 	Bounds  table
 	Targets table
 	Devices table
-	Depth   []depth
-	Note    string // why the depths differ
-	Doubts  []string
+	// Tables of a database.
+	Postgres []table
+	Depth    []depth
+	Note     string // why the depths differ
+	Doubts   []string
 	// Findings that name this scenario.
 	Findings []problem
 }
@@ -66,6 +68,13 @@ func newSection(s *bundle.Scenario, i int) section {
 	}
 	v.Command = strings.Join(v.Args, " ")
 	v.Facts = runFacts(r)
+	if r.Postgres != nil {
+		v.Facts = append(v.Facts, postgresFacts(r.Postgres)...)
+		v.Postgres = postgresTables(s)
+		if s.Ceiling != nil {
+			v.Bounds = postgresBounds(s.Ceiling)
+		}
+	}
 	v.Raw = rawTable(r)
 	v.Targets = thresholdsTable(s)
 	v.Devices = devicesTable(r)

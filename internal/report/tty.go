@@ -242,6 +242,9 @@ func (t *terminal) section(s section) {
 		t.para("  "+f.Name+": ", plain, f.Value)
 	}
 	t.table(s.Raw)
+	for _, p := range s.Postgres {
+		t.table(p)
+	}
 	if len(s.Depth) > 0 {
 		var all []string
 		for _, d := range s.Depth {

@@ -106,6 +106,11 @@ func newView(b *bundle.Bundle) *view {
 	}
 	for i := range b.Scenarios {
 		s := newSection(&b.Scenarios[i], i)
+		if r := b.Scenarios[i].Result; r != nil && r.Postgres.Peak() != nil {
+			if f, ok := recovery(b, r.Postgres); ok {
+				s.Facts = append(s.Facts, f)
+			}
+		}
 		v.Sections = append(v.Sections, s)
 		v.Rows = append(v.Rows, s.row)
 	}
@@ -194,6 +199,10 @@ func newRow(s *bundle.Scenario, i int) row {
 		Num: strconv.Itoa(cmp.Or(s.ID, i+1)), Name: text.Clean(s.Name, longName), Title: text.Clean(s.Title, longName), Role: text.Clean(string(s.Role), 12),
 		Anchor: fmt.Sprintf("s%d", i+1), Verdict: cmp.Or(text.Clean(string(s.Verdict), 12), notRun),
 		Measured: none, P50: none, P99: none, Ceiling: unknown, Percent: unknown, LimitedBy: unknown,
+	}
+	if s.Result != nil && s.Result.Postgres != nil {
+		r.postgres(s)
+		return r
 	}
 	key := keyOf(s.Result)
 	if c := s.Ceiling; c != nil && c.Known() {
@@ -363,7 +372,7 @@ func tiles(b *bundle.Bundle, rows []row) []tile {
 		value float64
 		tile  tile
 	}
-	var all [5]best
+	var all [6]best
 	offer := func(i int, what, figure string, value float64, r row) {
 		if value > 0 && value > all[i].value {
 			of := r.Name
@@ -376,6 +385,10 @@ func tiles(b *bundle.Bundle, rows []row) []tile {
 	for i := range b.Scenarios {
 		s := b.Scenarios[i].Result
 		if s == nil || s.State != result.Done || b.Scenarios[i].Verdict == verdict.Invalid {
+			continue
+		}
+		if peak := s.Postgres.Peak(); peak != nil {
+			offer(5, "Peak transactions", transactions(peak.TPS), float64(peak.TPS), rows[i])
 			continue
 		}
 		t := s.Total

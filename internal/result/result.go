@@ -82,6 +82,8 @@ type Result struct {
 
 	// Stopped says how a run ended that was to be stopped when it was known; nil for one that ran its time.
 	Stopped *stats.Settled `json:"stopped,omitempty"`
+	// Postgres is set where a database ran and not fio.
+	Postgres *Postgres `json:"postgres,omitempty"`
 
 	Unread []fio.Unread `json:"unread,omitempty"`
 	Doubts []string     `json:"doubts,omitempty"`

@@ -79,6 +79,7 @@ type suiteYAML struct {
 	Runtime     *duration      `yaml:"runtime"`
 	Ramp        *duration      `yaml:"ramp"`
 	Fio         yaml.MapSlice  `yaml:"fio"`
+	Postgres    *serverYAML    `yaml:"postgres"`
 	Scenarios   []scenarioYAML `yaml:"scenarios"`
 }
 
@@ -94,6 +95,7 @@ type scenarioYAML struct {
 	Ramp       *duration     `yaml:"ramp"`
 	Fio        yaml.MapSlice `yaml:"fio"`
 	Job        string        `yaml:"job"`
+	Postgres   *postgresYAML `yaml:"postgres"`
 	Thresholds []string      `yaml:"thresholds"`
 }
 
@@ -141,6 +143,9 @@ func Parse(name string, data []byte) (*Suite, error) {
 	}
 	if y.Cooldown != nil {
 		s.Cooldown = time.Duration(*y.Cooldown)
+	}
+	if y.Postgres != nil {
+		s.Server = &Server{Scale: y.Postgres.Scale, Memory: units.Bytes(y.Postgres.Memory), Settings: y.Postgres.Settings}
 	}
 	seen := map[int]bool{}
 	for i, sc := range y.Scenarios {
@@ -199,7 +204,7 @@ func (sc scenarioYAML) scenario(y *suiteYAML, at locator, where string) (Scenari
 			c.Ramp = time.Duration(*d)
 		}
 	}
-	if err := sc.job(&c, y, at, where); err != nil {
+	if err := sc.work(&c, y, at, where); err != nil {
 		return c, err
 	}
 	for i, text := range sc.Thresholds {
@@ -210,6 +215,22 @@ func (sc scenarioYAML) scenario(y *suiteYAML, at locator, where string) (Scenari
 		c.Thresholds = append(c.Thresholds, t)
 	}
 	return c, nil
+}
+
+// work fills c.Postgres or c.Job.
+func (sc scenarioYAML) work(c *Scenario, y *suiteYAML, at locator, where string) error {
+	if sc.Postgres == nil {
+		return sc.job(c, y, at, where)
+	}
+	if len(sc.Fio) > 0 || sc.Job != "" || sc.Size > 0 {
+		return at.err(where+".postgres", "a scenario is PostgreSQL's or fio's: without fio:, job: and size:")
+	}
+	p, err := sc.Postgres.postgres()
+	if err != nil {
+		return at.err(where+".postgres", "%v", err)
+	}
+	c.Postgres, c.Size, c.Job.Name = p, 0, at.name
+	return nil
 }
 
 // job fills c.Job from fio: or job:.

@@ -22,6 +22,7 @@ func (s Scenario) Place(file string) fio.JobFile {
 	}
 	job := fio.JobFile{Name: s.Job.Name}
 	switch {
+	case s.Postgres != nil:
 	case s.Demand != nil:
 		job.Sections = s.asked(file).Sections
 	case s.AsIs:

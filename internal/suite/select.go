@@ -40,12 +40,38 @@ func Select(args []string, sel Selection) (*Suite, error) {
 		}
 	}
 	if len(parts) == 0 {
-		base, err := Builtin(Default)
-		if err != nil {
+		var err error
+		if parts, err = withDatabase(wanted); err != nil {
 			return nil, err
 		}
-		parts = append(parts, base)
 	}
+	return selected(parts, wanted, sel)
+}
+
+// withDatabase is the default suite, and the one for databases where a scenario of it is named: its numbers follow.
+func withDatabase(wanted []string) ([]*Suite, error) {
+	base, err := Builtin(Default)
+	if err != nil {
+		return nil, err
+	}
+	pg, err := Builtin("pg")
+	if err != nil {
+		return nil, err
+	}
+	ofPG := func(w string) bool {
+		return slices.ContainsFunc(pg.Scenarios, func(c Scenario) bool { return c.Name == w || strconv.Itoa(c.ID) == w })
+	}
+	theirs := slices.DeleteFunc(slices.Clone(wanted), func(w string) bool { return !ofPG(w) })
+	switch {
+	case len(theirs) == 0:
+		return []*Suite{base}, nil
+	case len(theirs) == len(wanted):
+		return []*Suite{pg}, nil
+	}
+	return []*Suite{base, pg}, nil
+}
+
+func selected(parts []*Suite, wanted []string, sel Selection) (*Suite, error) {
 	s, err := join(parts).pick(wanted)
 	if err != nil {
 		return nil, err
@@ -156,6 +182,7 @@ func join(parts []*Suite) *Suite {
 	all := &Suite{Cooldown: parts[0].Cooldown}
 	var names, sources []string
 	for _, p := range parts {
+		all.Server = cmp.Or(all.Server, p.Server)
 		names, sources = append(names, p.Name), append(sources, p.Source)
 		for _, s := range p.Scenarios {
 			if slices.ContainsFunc(all.Scenarios, func(o Scenario) bool { return o.ID == s.ID }) {

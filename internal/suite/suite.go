@@ -19,6 +19,7 @@ type Suite struct {
 	Source      string        `json:"source"`   // "built in" or the file it was read from
 	Cooldown    time.Duration `json:"cooldown"` // pause between scenarios
 	Scenarios   []Scenario    `json:"scenarios"`
+	Server      *Server       `json:"server,omitempty"` // of scenarios that are PostgreSQL's
 }
 
 // Scenario is one fio workload.
@@ -39,6 +40,8 @@ type Scenario struct {
 	Thresholds []Threshold `json:"thresholds,omitempty"`
 	// Demand is what the job asks for, where a demand file describes it; Job then follows from it, Size and Runtime.
 	Demand *workload.Demand `json:"demand,omitempty"`
+	// Postgres is what the scenario does with a database server; Job is then empty.
+	Postgres *Postgres `json:"postgres,omitempty"`
 	// AsIs is true for a job file from elsewhere: files, sizes and times are its own.
 	AsIs bool `json:"as_is,omitempty"`
 }

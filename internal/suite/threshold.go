@@ -38,6 +38,8 @@ const (
 	WriteSide Side = "write"
 	TrimSide  Side = "trim"
 	TotalSide Side = "total"
+	// Transactions are those of a database: tps, latency.mean.
+	Transactions Side = "transactions"
 )
 
 // Quantity is a rate or one of fio's latencies.
@@ -52,10 +54,12 @@ const (
 	Slat Quantity = "slat"
 	Lat  Quantity = "lat"
 	Sync Quantity = "sync"
+	TPS  Quantity = "tps"
+	Took Quantity = "latency" // of a transaction
 )
 
 // IsLatency says whether the quantity is a time.
-func (q Quantity) IsLatency() bool { return q != IOPS && q != BW }
+func (q Quantity) IsLatency() bool { return q != IOPS && q != BW && q != TPS }
 
 // Statistic is "mean", "max", a percentile such as "p99.9", or the share of I/Os that took longer than a latency: "over(1s)".
 type Statistic string
@@ -95,6 +99,9 @@ func (m Metric) IsShare() bool {
 // String is the metric as thresholds name it: "write.sync.p99".
 func (m Metric) String() string {
 	s := string(m.Side) + "." + string(m.Quantity)
+	if m.Side == Transactions {
+		s = string(m.Quantity)
+	}
 	if m.Statistic != "" {
 		s += "." + string(m.Statistic)
 	}
@@ -115,11 +122,11 @@ func (m Metric) Value(base float64) Value {
 		return Value{Share: base}
 	}
 	switch m.Quantity {
-	case IOPS:
+	case IOPS, TPS:
 		return Value{IOPS: units.IOPS(base)}
 	case BW:
 		return Value{Rate: units.Rate(base)}
-	case Clat, Slat, Lat, Sync:
+	case Clat, Slat, Lat, Sync, Took:
 	}
 	return Value{Latency: units.Latency(base)}
 }
@@ -142,9 +149,11 @@ func (m Metric) Print(v Value) string {
 	switch m.Quantity {
 	case IOPS:
 		return v.IOPS.String() + " IOPS"
+	case TPS:
+		return v.IOPS.String() + " TPS"
 	case BW:
 		return v.Rate.String()
-	case Clat, Slat, Lat, Sync:
+	case Clat, Slat, Lat, Sync, Took:
 	}
 	return v.Latency.String()
 }
@@ -194,8 +203,9 @@ func (t *Threshold) UnmarshalJSON(data []byte) error {
 }
 
 var (
-	thresholdForm = regexp.MustCompile(`^\s*([a-z]+(?:\.[a-z0-9.()]+)+)\s*(<=|>=|<|>)\s*(.+?)\s*$`)
+	thresholdForm = regexp.MustCompile(`^\s*([a-z]+(?:\.[a-z0-9.()]+)*)\s*(<=|>=|<|>)\s*(.+?)\s*$`)
 	metricForm    = regexp.MustCompile(`^(read|write|trim|total)\.(?:(iops|bw)|(clat|slat|lat|sync)\.(mean|max|p\d{1,2}(?:\.\d{1,4})?|over\([0-9.]+[mun]?s\)))$`)
+	databaseForm  = regexp.MustCompile(`^(?:(tps)|(latency)\.(mean|max|p\d{1,2}(?:\.\d{1,4})?))$`)
 	ceilingForm   = regexp.MustCompile(`^(?:([0-9.]+)\s*\*\s*)?ceiling$`)
 )
 
@@ -207,6 +217,9 @@ func ParseThreshold(text string) (Threshold, error) {
 	}
 	t := Threshold{Text: strings.TrimSpace(text), Op: Op(m[2])}
 	parts := metricForm.FindStringSubmatch(m[1])
+	if of := databaseForm.FindStringSubmatch(m[1]); of != nil {
+		parts = append([]string{of[0], string(Transactions)}, of[1:]...)
+	}
 	if parts == nil {
 		return t, fmt.Errorf("threshold %q: unknown metric %q; want read, write, trim or total, then iops, bw, or clat, slat, "+
 			"lat or sync with mean, max, p99 or over(1s)", text, m[1])
@@ -251,14 +264,14 @@ func (m Metric) parse(text string) (Value, error) {
 		return parseShare(text)
 	}
 	switch m.Quantity {
-	case IOPS:
+	case IOPS, TPS:
 		v.IOPS, err = units.ParseIOPS(text)
 	case BW:
 		if !strings.HasSuffix(text, "/s") {
 			return v, fmt.Errorf("bandwidth %q needs a unit, such as 500MiB/s", text)
 		}
 		v.Rate, err = units.ParseRate(text)
-	case Clat, Slat, Lat, Sync:
+	case Clat, Slat, Lat, Sync, Took:
 		v.Latency, err = units.ParseLatency(text)
 		if err != nil || v.Latency <= 0 {
 			err = fmt.Errorf("latency %q needs a unit, such as 1.5ms", text)

@@ -224,3 +224,11 @@ func (d *Dir) Replace(name string, data []byte) (err error) {
 	}
 	return d.file.Sync()
 }
+
+// Group is the group that a file belongs to.
+func Group(info fs.FileInfo) uint32 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Gid
+	}
+	return 0
+}

@@ -112,6 +112,9 @@ func measure(m suite.Metric, r *result.Result) (float64, error) {
 	if r == nil {
 		return 0, errors.New("nothing was measured")
 	}
+	if m.Side == suite.Transactions {
+		return ofDatabase(m, r)
+	}
 	dirs, err := directions(m.Side, r)
 	if err != nil {
 		return 0, err
@@ -135,9 +138,22 @@ func measure(m suite.Metric, r *result.Result) (float64, error) {
 			parts = append(parts, d.Lat)
 		case suite.Sync:
 			parts = []fio.Latency{r.Total.Sync.Lat}
+		case suite.TPS, suite.Took:
 		}
 	}
 	return latency(m, parts)
+}
+
+// ofDatabase looks a metric of transactions up, at the number of clients that had the most a second.
+func ofDatabase(m suite.Metric, r *result.Result) (float64, error) {
+	peak := r.Postgres.Peak()
+	if peak == nil {
+		return 0, errors.New("no transaction ran")
+	}
+	if m.Quantity == suite.TPS {
+		return float64(peak.TPS), nil
+	}
+	return latency(m, []fio.Latency{peak.Latency})
 }
 
 func directions(side suite.Side, r *result.Result) ([]fio.Direction, error) {
@@ -151,6 +167,7 @@ func directions(side suite.Side, r *result.Result) ([]fio.Direction, error) {
 		dirs = []fio.Direction{r.Total.Trim}
 	case suite.TotalSide:
 		dirs = []fio.Direction{r.Total.Read, r.Total.Write, r.Total.Trim}
+	case suite.Transactions:
 	}
 	dirs = slices.DeleteFunc(dirs, func(d fio.Direction) bool { return !diagnose.Ran(d) })
 	if len(dirs) == 0 {
@@ -253,7 +270,7 @@ func ceilingOf(metric suite.Metric, c *ceiling.Ceiling) (float64, error) {
 	}
 	v := 0.0
 	switch metric.Quantity { //nolint:exhaustive // latencies have no ceiling
-	case suite.IOPS:
+	case suite.IOPS, suite.TPS:
 		v = float64(part)
 	case suite.BW:
 		v = float64(b.BW) * share

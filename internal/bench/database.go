@@ -1,0 +1,166 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"plimsoll/internal/permit"
+	"plimsoll/internal/result"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
+)
+
+// Database is how a server for the scenarios that are a database's is had: bench does not know which.
+type Database struct {
+	// Check refuses what would fail later. It writes nothing.
+	Check func(context.Context, *sys.Machine, permit.Site) error
+	// Open starts the server.
+	Open func(context.Context, permit.Site) (measure Measure, stop func() error, err error)
+}
+
+// Measure runs one scenario on the server and fills in the result; tick gets each second. Its error is plimsoll's own.
+type Measure = func(ctx context.Context, s suite.Scenario, out *sys.Dir, res *result.Result, tick func(result.PgSecond)) error
+
+// site is where the database goes, with all scenarios that need it.
+func (r *runner) site() permit.Site {
+	site := permit.Site{
+		Topology: &r.plan.Topology, Data: r.place(topology.Data).Place, WAL: r.place(topology.WAL).Place,
+		Note: func(text string) { r.emit(Noted{text}) },
+	}
+	if r.plan.Suite.Server != nil {
+		site.Server = *r.plan.Suite.Server
+	}
+	for _, s := range r.plan.Suite.Scenarios {
+		if s.Postgres != nil {
+			site.Scenarios = append(site.Scenarios, s)
+		}
+	}
+	return site
+}
+
+// needs says whether a role's path is needed: a database needs both.
+func (r *runner) needs(role topology.Role) bool {
+	return r.plan.Suite.NeedsServer() || slices.ContainsFunc(r.plan.Suite.Scenarios, func(s suite.Scenario) bool { return s.Role == role })
+}
+
+// checkDatabase refuses a database that could not run.
+func (r *runner) checkDatabase(ctx context.Context) error {
+	if !r.plan.Suite.NeedsServer() {
+		return nil
+	}
+	if r.plan.Database == nil {
+		return fmt.Errorf("scenarios of PostgreSQL cannot run here")
+	}
+	for _, role := range topology.Roles {
+		if r.place(role) == nil {
+			return fmt.Errorf("PostgreSQL needs a %s path: add --%s PATH", role, role)
+		}
+	}
+	return r.plan.Database.Check(ctx, r.m, r.site())
+}
+
+// database measures a scenario on the server, which is started for the first one.
+func (r *runner) database(ctx context.Context, s suite.Scenario, dir string) (*result.Result, error) {
+	res := &result.Result{
+		ID: s.ID, Name: s.Name, Title: s.Title, Role: s.Role, Phase: s.Phase, State: result.Done, Planned: s.Takes(), Start: r.m.Now(),
+	}
+	for _, p := range r.places {
+		if p.broken != nil {
+			res.Invalidate(p.broken.Error())
+			return res, nil
+		}
+	}
+	if err := r.alone(); err != nil {
+		res.Invalidate(firstLine(err))
+		return res, nil
+	}
+	out, err := sys.OpenDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close() //nolint:errcheck // only a handle
+	if r.onServer == nil {
+		measure, stop, err := r.plan.Database.Open(ctx, r.site())
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			res.Invalidate(firstLine(err))
+			return res, nil
+		}
+		r.onServer, r.stopServer = measure, stop
+		res.Start = r.m.Now()
+	}
+	r.emit(Began{Scenario: s, Expected: s.Takes()})
+	begun := r.m.Now()
+	err = r.onServer(ctx, s, out, res, func(second result.PgSecond) {
+		r.emit(Ticked{ID: s.ID, Elapsed: r.m.Now().Sub(begun), Transactions: &second})
+	})
+	return res, err
+}
+
+// endDatabase stops the server, if one runs.
+func (r *runner) endDatabase() error {
+	if r.stopServer == nil {
+		return nil
+	}
+	stop := r.stopServer
+	r.onServer, r.stopServer = nil, nil
+	return stop()
+}
+
+// took is a scenario's planned time.
+func took(s suite.Scenario, p *place) time.Duration {
+	if s.Postgres != nil {
+		return s.Takes()
+	}
+	loads, err := s.WorkloadsOn(p.FileFor(s))
+	if err != nil {
+		return 0
+	}
+	return suite.Duration(loads)
+}
+
+// quickRun is the time of each load with --quick, where the suite gives more.
+const quickRun = 5 * time.Second
+
+// adjustDatabase applies the request to a scenario of a database.
+func (r Request) adjustDatabase(c *suite.Scenario) {
+	p := *c.Postgres // the suite's own stays as it is
+	if len(r.Clients) > 0 && len(p.Clients) > 0 {
+		p.Clients = r.Clients
+	}
+	if r.Server != nil && r.Server.Quick && !r.Given("runtime") {
+		c.Runtime = min(c.Runtime, quickRun)
+		if c.Runtime < 2*quickRun && len(p.Clients) > 3 && len(r.Clients) == 0 {
+			p.Clients = []int{p.Clients[0], p.Clients[len(p.Clients)/2], p.Clients[len(p.Clients)-1]}
+		}
+	}
+	c.Postgres = &p
+}
+
+// merged is the suite's server with what the flags say of it.
+func merged(of, flags *suite.Server) *suite.Server {
+	s := suite.Server{}
+	if of != nil {
+		s = *of
+	}
+	s.Bin, s.User, s.Quick = flags.Bin, flags.User, flags.Quick
+	if flags.Scale != "" {
+		s.Scale = flags.Scale
+	}
+	if flags.Memory > 0 {
+		s.Memory = flags.Memory
+	}
+	set := map[string]string{}
+	for _, from := range []map[string]string{s.Settings, flags.Settings} {
+		for name, value := range from {
+			set[name] = value
+		}
+	}
+	s.Settings = set
+	return &s
+}

@@ -1,0 +1,132 @@
+package ceiling_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/result"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// The controlled test of 2026-11: fio and PostgreSQL 15.18 under one shim, S = 2.293 ms (docs/postgres.md).
+func TestCommitsOfTheControlledTest(t *testing.T) {
+	const s = units.Latency(2_293_000)
+	for _, c := range []struct {
+		clients             int
+		low, high, measured float64
+		outside             bool // CPU-bound
+	}{
+		{1, 291, 436, 338, false},
+		{2, 291, 436, 433, false},
+		{3, 436, 654, 545, false},
+		{4, 581, 872, 835, false},
+		{8, 1163, 1744, 1664, false},
+		{16, 2326, 3489, 2849, false},
+		{32, 4652, 6978, 6086, false},
+		{64, 9304, 13956, 8673, true},
+	} {
+		m := ceiling.CommitsOf(c.clients, s)
+		if math.Abs(float64(m.Low)-c.low) > 1 || math.Abs(float64(m.High)-c.high) > 1 {
+			t.Errorf("%d clients: %v to %v, want %v to %v", c.clients, m.Low, m.High, c.low, c.high)
+		}
+		inside := c.measured >= float64(m.Low) && c.measured <= float64(m.High)
+		if inside == c.outside {
+			t.Errorf("%d clients: %v is inside: %v", c.clients, c.measured, inside)
+		}
+		if m.High > m.Bound {
+			t.Errorf("%d clients: %v expected of at most %v", c.clients, m.High, m.Bound)
+		}
+	}
+	if m := ceiling.CommitsOf(100, 1_858_000); math.Abs(float64(m.Bound)-53_821) > 1 {
+		t.Errorf("100 clients at 1.858 ms: %v, want 53,821", m.Bound)
+	}
+	if m := ceiling.CommitsOf(0, 1); m != (ceiling.Commits{}) {
+		t.Error(m)
+	}
+}
+
+// guide is RAID10 of 8 gp3 for both roles, as in the guide.
+func guide() *topology.Topology {
+	var volumes []topology.Volume
+	for range 8 {
+		volumes = append(volumes, topology.Volume{
+			Type: "gp3", Network: true, CountedIO: 256 * units.KiB, Merges: true,
+			Sustained: topology.Limits{IOPS: 3000, Rate: 125 * units.MiBPerSec},
+		})
+	}
+	return &topology.Topology{
+		Arrays:  []topology.Array{{Name: "md0", Level: topology.RAID10, Chunk: 256 * units.KiB, Volumes: volumes}},
+		Targets: []topology.Target{{Role: topology.Data, Array: "md0"}, {Role: topology.WAL, Array: "md0"}},
+	}
+}
+
+func bound(t *testing.T, c ceiling.Ceiling, kind ceiling.Kind) ceiling.Bound {
+	t.Helper()
+	for _, b := range c.Bounds {
+		if b.Kind == kind {
+			return b
+		}
+	}
+	t.Fatalf("no bound of %s in %+v", kind, c.Bounds)
+	return ceiling.Bound{}
+}
+
+// The account of the report sample: the smallest binds and is named.
+func TestPostgresBounds(t *testing.T) {
+	p := &result.Postgres{Cores: 8, Before: result.SyncProbe{Write: 30_000, Sync: 1_828_000}}
+	s := &result.PgStep{
+		Clients: 100, Threads: 8, Measured: time.Minute, Transactions: 600_000, TPS: 10_000, Syncs: 20_000,
+		WAL: 600_000 * 7920, Reads: 642_600, Writes: 275_400, ReadBytes: 642_600 * 8192, WriteBytes: 275_400 * 8192,
+		ServerCPU: 120 * time.Second, PgbenchCPU: 60 * time.Second, Busy: 0.5,
+	}
+	c := ceiling.OfPostgres(guide(), p, s)
+	for kind, want := range map[ceiling.Kind]float64{
+		ceiling.CommitLatency: 53_821,          // 100 ÷ 1.858 ms
+		ceiling.LogRate:       66_197,          // 500 MiB/s ÷ 7,920 B
+		ceiling.DataVolumes:   18_462.0 / 1.53, // the mix 70/30 on RAID10
+		ceiling.LogIOPS:       12_000 * 30,     // synced writes × commits a sync
+		ceiling.CPU:           30_000,          // 8 cores less 1 of pgbench and 1 of others ÷ 0.2 ms
+	} {
+		got := float64(bound(t, c, kind).IOPS)
+		if math.Abs(got-want) > 0.01*want {
+			t.Errorf("%s: %.0f, want %.0f (%s)", kind, got, want, bound(t, c, kind).How)
+		}
+	}
+	if b := c.Binding(); b == nil || b.Kind != ceiling.DataVolumes {
+		t.Errorf("limited by %+v, want the data volumes", b)
+	}
+	if !strings.Contains(bound(t, c, ceiling.CommitLatency).How, "expected are") {
+		t.Error(bound(t, c, ceiling.CommitLatency).How)
+	}
+	for _, b := range c.Bounds {
+		if b.Kind == ceiling.LoadGenerator {
+			t.Errorf("pgbench limits: %s", b.How)
+		}
+	}
+}
+
+// Reads alone wait for no commit; an idle device gives no bound; nothing measured gives none at all.
+func TestPostgresBoundsThatAreNot(t *testing.T) {
+	p := &result.Postgres{Cores: 2, ReadOnly: true, Before: result.SyncProbe{Sync: 1_000_000}}
+	s := &result.PgStep{
+		Clients: 8, Threads: 2, Measured: time.Second, Transactions: 1000, TPS: 1000, Syncs: 1, ServerCPU: 500 * time.Millisecond,
+		PgbenchCPU: 1900 * time.Millisecond, Busy: 1, Waits: []result.WaitShare{{Event: "Client:ClientRead", Share: 0.7}},
+	}
+	c := ceiling.OfPostgres(guide(), p, s)
+	for _, b := range c.Bounds {
+		if b.Kind == ceiling.CommitLatency || b.Kind == ceiling.DataVolumes {
+			t.Errorf("%s: %s", b.Kind, b.How)
+		}
+	}
+	if b := c.Binding(); b == nil || b.Kind != ceiling.LoadGenerator && b.Kind != ceiling.CPU {
+		t.Errorf("limited by %+v", b)
+	}
+	bound(t, c, ceiling.LoadGenerator)
+	if c := ceiling.OfPostgres(guide(), p, &result.PgStep{}); len(c.Bounds) > 0 {
+		t.Error(c.Bounds)
+	}
+}

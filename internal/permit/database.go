@@ -1,0 +1,208 @@
+package permit
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// Server is the record of a database server that runs on plimsoll's folders, written before it is started: whoever finds
+// it later can end exactly that server and remove what it holds outside of the folders.
+type Server struct {
+	PID   int    `json:"pid"`
+	Start uint64 `json:"start"` // in clock ticks since boot
+	Exe   string `json:"exe"`   // the program's file
+	Data  string `json:"data"`  // its -D
+	UID   uint32 `json:"uid"`
+	Run   string `json:"run"` // directory of its socket
+	// SysV are System V segments, SharedMemory names below /dev/shm.
+	SysV         []int    `json:"sysv,omitempty"`
+	SharedMemory []string `json:"shared_memory,omitempty"`
+	Cgroup       string   `json:"cgroup,omitempty"`
+}
+
+const (
+	serverRecord = "pg-server.json"
+	probeName    = "pg-probe.dat"
+	// RunPrefix begins the names of directories that hold a server's socket.
+	RunPrefix = "plimsoll-pg-"
+	// CgroupPrefix begins the names of its control groups.
+	CgroupPrefix = "plimsoll-pg-"
+)
+
+// databaseNames are what runs of a database make in the folder.
+func databaseNames() []string { return []string{serverRecord, probeName, "pg-data", "pg-wal"} }
+
+// WantDatabase says that a database will be put into the place, so that it is written to.
+func (p *Place) WantDatabase() { p.database, p.ReadOnly = true, false }
+
+// Folder is the path of plimsoll's folder in the place.
+func (p *Place) Folder() string { return filepath.Join(p.Path, folderName) }
+
+// MakeDatabase makes an empty directory of a name in plimsoll's folder that belongs to the server's user alone, and lets
+// that user pass through the folder, which stays the caller's. It returns the directory's path.
+func (p *Place) MakeDatabase(name string, uid, gid uint32) (string, error) {
+	if !slices.Contains(databaseNames(), name) || p.folder == nil {
+		return "", fmt.Errorf("%s: no directory for a database", name)
+	}
+	if err := p.folder.RemoveAll(name); err != nil {
+		return "", err
+	}
+	if err := p.folder.Mkdir(name, 0o700); err != nil {
+		return "", WriteError(p.Path, err)
+	}
+	if int(uid) != os.Geteuid() {
+		if err := errors.Join(p.folder.Lchown(name, int(uid), int(gid)), os.Chmod(p.folder.Path(), 0o711)); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(p.Folder(), name), nil
+}
+
+// MakeProbe makes the file that the log's sync is probed on, written whole and synced, and returns its name for fio.
+func (p *Place) MakeProbe(size units.Bytes) (string, error) {
+	if err := p.folder.RemoveAll(probeName); err != nil {
+		return "", err
+	}
+	f, err := p.folder.Create(probeName, 0o600)
+	if err != nil {
+		return "", WriteError(p.Path, err)
+	}
+	block := make([]byte, units.MiB)
+	for i := range block {
+		block[i] = byte(i * 7)
+	}
+	for range size / units.MiB {
+		if _, err = f.Write(block); err != nil {
+			break
+		}
+	}
+	return p.folder.Path(probeName), errors.Join(err, f.Sync(), f.Close())
+}
+
+// Space is what is free for the place's owner.
+func (p *Place) Space() (units.Bytes, unix.Fsid, error) {
+	free, id, err := p.dir.Free()
+	return units.Bytes(free), id, err
+}
+
+// RecordServer writes the record into plimsoll's folder, in place of an earlier one.
+func (p *Place) RecordServer(s Server) error {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return sys.WriteFile(p.folder.Path(serverRecord), append(data, '\n'), 0o600)
+}
+
+// endServer ends the server that a folder's record names, if it still lives, and removes what it left outside of the
+// folder. Only a record of the caller's own counts. With dry it only says whether the server lives.
+func endServer(folder *sys.Dir, dry bool) (ended bool, err error) {
+	data, err := folder.ReadSmall(serverRecord, 64<<10)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	var s Server
+	if err != nil || !ownFile(folder, serverRecord) || json.Unmarshal(data, &s) != nil {
+		return false, fmt.Errorf("%s: the record of a database server is not yours: remove it as its owner",
+			filepath.Join(folder.Name(), serverRecord))
+	}
+	lives := s.lives()
+	if dry || s.PID == 0 && s.Run == "" {
+		return lives, nil
+	}
+	if lives { // SIGQUIT lets it remove its shared memory; a server in the kernel's hands does not end
+		if !sys.Stop(s.PID, s.Start, syscall.SIGQUIT, 10*time.Second) && !sys.Stop(s.PID, s.Start, syscall.SIGKILL, 10*time.Second) {
+			return true, fmt.Errorf("the database server %d of a run that was killed does not end", s.PID)
+		}
+	}
+	s.Sweep()
+	return lives, nil
+}
+
+// lives says whether the recorded process is that server: by its start, its program and its directory.
+func (s Server) lives() bool {
+	if s.PID <= 0 || !sys.Lives(s.PID, s.Start) {
+		return false
+	}
+	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", s.PID))
+	if err != nil || strings.TrimSuffix(exe, " (deleted)") != s.Exe {
+		return false
+	}
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", s.PID))
+	if err != nil {
+		return false
+	}
+	args := strings.Split(string(line), "\x00")
+	at := slices.Index(args, "-D")
+	return at >= 0 && at+1 < len(args) && args[at+1] == s.Data
+}
+
+var sharedName = regexp.MustCompile(`^PostgreSQL\.[0-9]+$`)
+
+// Sweep removes what a server that has ended left outside of plimsoll's folders.
+func (s Server) Sweep() {
+	for _, id := range s.SysV {
+		removeSegment(id, s.UID)
+	}
+	for _, name := range s.SharedMemory {
+		if info, err := os.Lstat("/dev/shm/" + name); err == nil && sharedName.MatchString(name) && sys.Owner(info) == s.UID {
+			_ = os.Remove("/dev/shm/" + name)
+		}
+	}
+	if strings.HasPrefix(filepath.Base(s.Run), RunPrefix) && filepath.IsAbs(s.Run) {
+		if info, err := os.Lstat(s.Run); err == nil && info.IsDir() && sys.Owner(info) == s.UID {
+			_ = os.RemoveAll(s.Run)
+		}
+	}
+	if strings.HasPrefix(filepath.Base(s.Cgroup), CgroupPrefix) && strings.HasPrefix(s.Cgroup, "/sys/fs/cgroup/") {
+		_ = os.Remove(s.Cgroup) // fails while a process is in it
+	}
+}
+
+// removeSegment removes a System V segment that belongs to a user and that nobody has attached.
+func removeSegment(id int, uid uint32) {
+	line, err := os.ReadFile("/proc/sysvipc/shm")
+	if err != nil {
+		return
+	}
+	for row := range strings.Lines(string(line)) {
+		var key, shmid, perms, size, cpid, lpid, nattch, owner int64
+		n, _ := fmt.Sscan(row, &key, &shmid, &perms, &size, &cpid, &lpid, &nattch, &owner)
+		if n == 8 && int(shmid) == id && nattch == 0 && uint32(owner) == uid {
+			_, _, _ = unix.Syscall(unix.SYS_SHMCTL, uintptr(id), unix.IPC_RMID, 0)
+		}
+	}
+}
+
+// Site is where, and for what, a database is set up.
+type Site struct {
+	Topology  *topology.Topology
+	Server    suite.Server     // zero where the suite says nothing
+	Scenarios []suite.Scenario // all that need it
+	Data, WAL *Place
+	Note      func(text string)
+}
+
+// RemoveDatabase removes what a database left in the place, also where other files are kept.
+func (p *Place) RemoveDatabase() error {
+	if p.folder == nil {
+		return nil
+	}
+	return p.remove(databaseNames())
+}

@@ -1,0 +1,275 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"plimsoll/internal/result"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/telemetry"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+const (
+	// settle is how long the server's statistics may lag behind: a backend sends them once a second at most.
+	settle = 1200 * time.Millisecond
+	// mostLogged is how many transactions pgbench logs, about: more are sampled.
+	mostLogged = 500_000
+	// pgbenchOver is how much longer than planned pgbench may take: to connect, and to end its last transactions.
+	pgbenchOver = 2 * time.Minute
+	logPrefix   = "log"
+)
+
+// load is one pgbench.
+type load struct {
+	clients, threads int
+	runtime          time.Duration
+	*suite.Postgres
+	sampling float64 // 0..1 of transactions that are logged
+}
+
+// argv is pgbench's command line; prefix is that of its logs.
+func (l load) argv(program, prefix, script string) []string {
+	argv := []string{program, "-n", "-M", "prepared", "-P", "1", "-l", "--log-prefix=" + prefix, "-U", benchUser,
+		"-c", strconv.Itoa(l.clients), "-j", strconv.Itoa(l.threads)}
+	if l.sampling < 1 {
+		argv = append(argv, "--sampling-rate="+strconv.FormatFloat(l.sampling, 'f', 4, 64))
+	}
+	if l.Transactions > 0 {
+		argv = append(argv, "-t", strconv.Itoa(l.Transactions))
+	} else {
+		argv = append(argv, "-T", strconv.Itoa(max(int(l.runtime.Round(time.Second).Seconds()), 1)))
+	}
+	if l.Connect {
+		argv = append(argv, "-C")
+	}
+	if l.Builtin != "" {
+		argv = append(argv, "-b", l.Builtin)
+	} else {
+		argv = append(argv, "-f", script)
+	}
+	return append(argv, benchUser)
+}
+
+// sampling is the part of transactions to log where so many a second are expected.
+func sampling(tps float64, runtime time.Duration) float64 {
+	expected := tps * runtime.Seconds()
+	if expected <= mostLogged {
+		return 1
+	}
+	return max(mostLogged/expected, 0.0001)
+}
+
+// fastest is the most transactions a second that are planned for, by kind of load.
+func fastest(p *suite.Postgres) float64 {
+	if p.ReadOnly() {
+		return 100_000
+	}
+	return 30_000
+}
+
+// step runs one load between two snapshots of everything that counts.
+func (s *session) step(ctx context.Context, l load, out *sys.Dir, tick func(result.PgSecond)) (result.PgStep, []string, error) {
+	step := result.PgStep{Clients: l.clients, Threads: l.threads}
+	conn, err := s.connect(ctx, benchUser)
+	if err != nil {
+		return step, nil, err
+	}
+	defer conn.Close(context.Background()) //nolint:errcheck // the server ends it
+	if l.Checkpoint {
+		if _, err := conn.Exec(ctx, "checkpoint"); err != nil {
+			return step, nil, err
+		}
+	}
+	time.Sleep(settle)
+	before, err := s.counters(ctx, conn)
+	if err != nil {
+		return step, nil, err
+	}
+	var failed []string
+	sampler, err := telemetry.Start(s.m, s.devices)
+	if err != nil {
+		return step, nil, fmt.Errorf("sampler: %w", err)
+	}
+	waits, err := s.sampleWaits(ctx)
+	if err != nil {
+		return step, nil, errors.Join(err, stopped(sampler))
+	}
+	cpu, begun := treeCPU(s.started.PID), time.Now()
+	sum, cpuBench, runErr := s.pgbench(ctx, l, &step, tick)
+	span := time.Since(begun)
+	if err := waits.stop(); err != nil {
+		failed = append(failed, err.Error())
+	}
+	series, err := sampler.Stop()
+	if err != nil {
+		failed = append(failed, err.Error())
+	}
+	if runErr != nil {
+		return step, failed, runErr
+	}
+	time.Sleep(settle)
+	step.ServerCPU, step.PgbenchCPU = treeCPU(s.started.PID)-cpu, cpuBench
+	after, err := s.counters(ctx, conn)
+	if err != nil {
+		return step, failed, err
+	}
+	after.into(&step, before)
+	step.Transactions, step.Aborted, step.Retried, step.TPS = sum.transactions, sum.failed, sum.retried, units.IOPS(sum.tps)
+	step.Measured = time.Duration(float64(sum.transactions) / sum.tps * 1e9)
+	step.Latency.Mean, step.Latency.StdDev = sum.mean, sum.stddev
+	waits.into(&step)
+	if err := s.readLogs(&step); err != nil {
+		failed = append(failed, err.Error())
+	}
+	if series != nil {
+		s.deviceUse(&step, series, span)
+		name := fmt.Sprintf("samples-%d.csv.zst", l.clients)
+		if f, err := out.Create(name, 0o644); err == nil {
+			err = errors.Join(telemetry.Write(f, series), f.Sync(), f.Close())
+			if err != nil {
+				failed = append(failed, err.Error())
+			}
+		}
+	}
+	return step, failed, nil
+}
+
+func stopped(sampler *telemetry.Sampler) error {
+	_, err := sampler.Stop()
+	return err
+}
+
+// pgbench runs the load and returns its summary and the CPU time that it used.
+func (s *session) pgbench(ctx context.Context, l load, step *result.PgStep, tick func(result.PgSecond)) (summary, time.Duration, error) {
+	script := filepath.Join(s.record.Run, "script.sql")
+	if l.Script != "" {
+		if err := os.WriteFile(script, []byte(l.Script+"\n"), 0o644); err != nil {
+			return summary{}, 0, err
+		}
+	}
+	var mu sync.Mutex
+	var said []string
+	progress := &lineWriter{each: func(line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if second, ok := parseProgress(line); ok {
+			step.Seconds = append(step.Seconds, second)
+			tick(second)
+		} else if len(said) < 50 && !strings.HasPrefix(line, "pgbench: pgbench (") {
+			said = append(said, line)
+		}
+	}}
+	var out bytes.Buffer
+	c := s.child(l.argv(s.install.program("pgbench"), filepath.Join(s.record.Run, logPrefix), script)...)
+	c.Env = slices.DeleteFunc(c.Env, func(v string) bool { return strings.HasPrefix(v, "LD_PRELOAD=") }) // it does no I/O
+	c.Out, c.Err = &out, progress
+	limit := l.runtime + pgbenchOver
+	if l.Transactions > 0 {
+		limit = time.Hour
+	}
+	cpu, err := c.Run(ctx, limit)
+	if ctx.Err() != nil {
+		return summary{}, cpu, ctx.Err()
+	}
+	if s.dead() {
+		return summary{}, cpu, fmt.Errorf("the server ended during the run: %s", s.complaint())
+	}
+	if err != nil {
+		return summary{}, cpu, err
+	}
+	sum, err := parseSummary(out.String())
+	return sum, cpu, err
+}
+
+// lineWriter calls each with every line that is written to it.
+type lineWriter struct {
+	buf  []byte
+	each func(string)
+}
+
+func (w *lineWriter) Write(p []byte) (int, error) {
+	w.buf = append(w.buf, p...)
+	for {
+		i := bytes.IndexByte(w.buf, '\n')
+		if i < 0 {
+			if len(w.buf) > 64<<10 {
+				w.buf = w.buf[:0]
+			}
+			return len(p), nil
+		}
+		w.each(string(w.buf[:i]))
+		w.buf = w.buf[i+1:]
+	}
+}
+
+// readLogs adds the latencies of pgbench's logs, one a thread, and removes them.
+func (s *session) readLogs(step *result.PgStep) error {
+	files, _ := filepath.Glob(filepath.Join(s.record.Run, logPrefix+".*")) // the pattern is right
+	var errs []error
+	for _, name := range files {
+		f, err := sys.OpenRegular(name)
+		if err == nil {
+			err = errors.Join(readLog(io.LimitReader(f, 1<<30), &step.Latency), f.Close())
+		}
+		errs = append(errs, err, os.Remove(name))
+	}
+	if len(files) == 0 {
+		return errors.New("pgbench wrote no log")
+	}
+	return errors.Join(errs...)
+}
+
+// into puts the samples into a step: shares over all, largest first, and counts by second.
+func (w *waits) into(step *result.PgStep) {
+	total := 0
+	for _, n := range w.all {
+		total += n
+	}
+	for event, n := range w.all {
+		step.Waits = append(step.Waits, result.WaitShare{Event: event, N: n, Share: float64(n) / float64(max(total, 1))})
+	}
+	slices.SortFunc(step.Waits, func(a, b result.WaitShare) int {
+		if a.N != b.N {
+			return b.N - a.N
+		}
+		return strings.Compare(a.Event, b.Event)
+	})
+	step.WaitSamples = w.samples
+	for i := range step.Seconds {
+		if i < len(w.seconds) {
+			step.Seconds[i].Waits = w.seconds[i]
+		}
+	}
+}
+
+// deviceUse adds what the data path's top device and the machine did.
+func (s *session) deviceUse(step *result.PgStep, series *telemetry.Series, span time.Duration) {
+	if host := series.Host(0, span); host != nil {
+		step.Busy = min(host.User+host.System+host.IRQ+host.SoftIRQ+host.Steal, 1)
+	}
+	t := s.site.Topology.For(topology.Data)
+	if t == nil || len(t.Devices) == 0 {
+		return
+	}
+	for _, d := range series.Use(0, span) {
+		if d.Name == t.Devices[0] {
+			step.Reads, step.Writes, step.ReadBytes, step.WriteBytes = d.Reads, d.Writes, d.ReadBytes, d.WriteBytes
+		}
+	}
+}
+
+func threads(clients int) int { return max(min(clients, runtime.NumCPU()), 1) }

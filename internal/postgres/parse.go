@@ -1,0 +1,157 @@
+package postgres
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
+	"plimsoll/internal/units"
+)
+
+// progress: 5.0 s, 941.0 tps, lat 28.960 ms stddev 43.905, 0 failed
+var progressForm = regexp.MustCompile(`^progress: ([0-9.]+) s, ([0-9.]+) tps, lat ([0-9.]+|-?nan) ms stddev ([0-9.]+|-?nan)` +
+	`(?:, lag [0-9.]+ ms)?(?:, ([0-9]+) failed)?(?:, .*)?$`)
+
+// parseProgress reads a line that pgbench -P prints; false for any other.
+func parseProgress(line string) (result.PgSecond, bool) {
+	m := progressForm.FindStringSubmatch(strings.TrimSpace(line))
+	if m == nil {
+		return result.PgSecond{}, false
+	}
+	at, tps := decimal(m[1]), decimal(m[2])
+	if at <= 0 || at > 1e9 {
+		return result.PgSecond{}, false
+	}
+	s := result.PgSecond{
+		At: time.Duration(at * 1e9), TPS: units.IOPS(tps),
+		Latency: units.Latency(decimal(m[3]) * 1e6), StdDev: units.Latency(decimal(m[4]) * 1e6),
+	}
+	s.Failed, _ = strconv.ParseUint(m[5], 10, 64) // not printed before 15
+	return s, true
+}
+
+// decimal is a number, 0 for one that is none.
+func decimal(s string) float64 {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
+		return 0
+	}
+	return v
+}
+
+// summary is what pgbench prints at its end.
+type summary struct {
+	transactions, failed, retried uint64
+	tps                           float64
+	mean, stddev                  float64 // nanoseconds
+}
+
+var (
+	processedForm = regexp.MustCompile(`^number of transactions actually processed: ([0-9]+)`)
+	failedForm    = regexp.MustCompile(`^number of failed transactions: ([0-9]+)`)
+	retriedForm   = regexp.MustCompile(`^number of transactions retried: ([0-9]+)`)
+	tpsForm       = regexp.MustCompile(`^tps = ([0-9.]+) \((?:without initial connection time|including reconnection times|excluding connections establishing)\)`)
+	averageForm   = regexp.MustCompile(`^latency average = ([0-9.]+) ms`)
+	stddevForm    = regexp.MustCompile(`^latency stddev = ([0-9.]+) ms`)
+)
+
+// parseSummary reads pgbench's standard output.
+func parseSummary(out string) (summary, error) {
+	var s summary
+	for line := range strings.Lines(out) {
+		line = strings.TrimSpace(line)
+		for form, set := range map[*regexp.Regexp]func(string){
+			processedForm: func(v string) { s.transactions, _ = strconv.ParseUint(v, 10, 64) },
+			failedForm:    func(v string) { s.failed, _ = strconv.ParseUint(v, 10, 64) },
+			retriedForm:   func(v string) { s.retried, _ = strconv.ParseUint(v, 10, 64) },
+			tpsForm:       func(v string) { s.tps = decimal(v) },
+			averageForm:   func(v string) { s.mean = decimal(v) * 1e6 },
+			stddevForm:    func(v string) { s.stddev = decimal(v) * 1e6 },
+		} {
+			if m := form.FindStringSubmatch(line); m != nil {
+				set(m[1])
+			}
+		}
+	}
+	if s.transactions == 0 || s.tps == 0 {
+		return s, fmt.Errorf("pgbench printed no figure of transactions")
+	}
+	return s, nil
+}
+
+// readLog adds the transactions of a file of pgbench -l: "client tx_no time_us script epoch_s epoch_us [lag] [retries]".
+// A transaction that failed has a word in place of its time and is passed over.
+func readLog(r io.Reader, into *fio.Latency) error {
+	lines := bufio.NewScanner(r)
+	for n := 1; lines.Scan(); n++ {
+		took, ok, err := logLine(lines.Text())
+		if err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		if !ok {
+			continue
+		}
+		if into.Hist == nil {
+			into.Hist = &fio.Hist{}
+		}
+		into.Hist.Add(took, 1)
+		into.N++
+		into.Max = max(into.Max, took)
+		if into.Min == 0 || took < into.Min {
+			into.Min = took
+		}
+	}
+	return lines.Err()
+}
+
+func logLine(line string) (took time.Duration, ok bool, err error) {
+	field := strings.Fields(line)
+	if len(field) < 6 {
+		return 0, false, fmt.Errorf("%.60q: want six fields", line)
+	}
+	if field[2] == "failed" || field[2] == "skipped" || field[2] == "serialization" || field[2] == "deadlock" {
+		return 0, false, nil
+	}
+	us, err := strconv.ParseUint(field[2], 10, 63)
+	if err != nil || us > math.MaxInt64/1000 {
+		return 0, false, fmt.Errorf("%.60q: the third field is no time", line)
+	}
+	return time.Duration(us) * time.Microsecond, true, nil
+}
+
+var (
+	methodForm = regexp.MustCompile(`^\s+(open_datasync|fdatasync|fsync|fsync_writethrough|open_sync)\s+[0-9.]+ ops/sec\s+([0-9]+) usecs/op`)
+	timingForm = regexp.MustCompile(`(?:Per|Average) loop time including overhead: ([0-9.]+) (ns|nsec)`)
+)
+
+// parseTestFsync reads the first comparison of pg_test_fsync, one 8 KiB write each. Methods that the system lacks are not
+// in it.
+func parseTestFsync(out string) []result.SyncMethod {
+	var all []result.SyncMethod
+	for line := range strings.Lines(out) {
+		if strings.HasPrefix(line, "Compare file sync methods using two") {
+			break
+		}
+		if m := methodForm.FindStringSubmatch(line); m != nil {
+			all = append(all, result.SyncMethod{Name: m[1], Mean: units.Latency(decimal(m[2]) * 1e3)})
+		}
+	}
+	return all
+}
+
+// parseTestTiming reads the time of one reading of the clock from pg_test_timing; 0 where it is not there.
+func parseTestTiming(out string) time.Duration {
+	if m := timingForm.FindStringSubmatch(out); m != nil {
+		if ns := decimal(m[1]); ns < 1e12 {
+			return time.Duration(ns + 0.5)
+		}
+	}
+	return 0
+}

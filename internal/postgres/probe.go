@@ -1,0 +1,60 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
+	"plimsoll/internal/units"
+)
+
+const (
+	probeSize  = 64 * units.MiB
+	probeFor   = 10 * time.Second
+	probeQuick = 2 * time.Second
+	// probeFresh is how old a probe may be to count as the one right before the next scenario.
+	probeFresh = 10 * time.Second
+)
+
+// probe measures S with fio: 8 KiB writes, each with an fdatasync, one at a time, into blocks that were written before,
+// as the server's recycled log is.
+func (s *server) probe(ctx context.Context) (result.SyncProbe, error) {
+	name, err := s.site.WAL.MakeProbe(probeSize)
+	if err != nil {
+		return result.SyncProbe{}, err
+	}
+	takes := probeFor
+	if s.site.Server.Quick {
+		takes = probeQuick
+	}
+	job := fio.JobFile{Sections: []fio.Section{{Name: "pg-sync", Options: []fio.Option{
+		{Name: "filename", Value: name}, {Name: "size", Value: fmt.Sprint(uint64(probeSize))}, {Name: "rw", Value: "write"},
+		{Name: "bs", Value: "8k"}, {Name: "ioengine", Value: "psync"}, {Name: "fdatasync", Value: "1"}, {Name: "overwrite", Value: "1"},
+		{Name: "time_based", Bare: true}, {Name: "runtime", Value: fmt.Sprint(int(takes.Seconds())) + "s"},
+	}}}}
+	file := filepath.Join(s.record.Run, "probe.fio")
+	if err := os.WriteFile(file, job.Text(), 0o600); err != nil {
+		return result.SyncProbe{}, err
+	}
+	var last *fio.Output
+	err = fio.Run(ctx, s.m, fio.Invocation{
+		JobFile: file, Raw: io.Discard, Text: func(string) {}, Doc: func(o *fio.Output) { last = o }, Limit: takes + time.Minute, State: s.record.Run,
+	})
+	if err != nil {
+		return result.SyncProbe{}, fmt.Errorf("probe of the log's sync: %w", err)
+	}
+	if last == nil || len(last.Jobs) == 0 || last.Jobs[0].Write.N == 0 {
+		return result.SyncProbe{}, fmt.Errorf("probe of the log's sync: fio wrote nothing")
+	}
+	j := last.Jobs[0]
+	write := j.Write.Lat.Mean
+	if write == 0 {
+		write = j.Write.Clat.Mean
+	}
+	return result.SyncProbe{Write: units.Latency(write), Sync: units.Latency(j.Sync.Lat.Mean), N: j.Write.N}, nil
+}

@@ -1,0 +1,302 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"plimsoll/internal/permit"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+)
+
+const (
+	port         = "54321" // names the socket only: there is no TCP
+	longestPath  = 90      // of a socket's directory: 107 bytes less /.s.PGSQL.54321
+	superuser    = "plimsoll"
+	benchUser    = "pgbench"
+	startWithin  = time.Minute
+	stopWithin   = 30 * time.Second
+	initdbWithin = 5 * time.Minute
+)
+
+// server is a PostgreSQL of our own that runs.
+type server struct {
+	*plan
+	site    permit.Site
+	record  permit.Server
+	started *sys.Started
+	preload string
+	m       *sys.Machine
+}
+
+// environment of everything that runs as the server's user: nothing of the caller's.
+func (s *server) environment() []string {
+	env := []string{
+		"PATH=" + s.install.Bin + ":/usr/bin:/bin", "LC_ALL=C", "TZ=UTC", "HOME=" + s.record.Run,
+		"PGHOST=" + s.record.Run, "PGPORT=" + port,
+	}
+	if s.preload != "" {
+		env = append(env, "LD_PRELOAD="+s.preload)
+	}
+	return env
+}
+
+func (s *server) child(argv ...string) sys.Child {
+	return sys.Child{Argv: argv, Dir: s.record.Run, Env: s.environment(), UID: s.user.UID, GID: s.user.GID}
+}
+
+// runDir makes a private directory for the socket and for pgbench's logs.
+func runDir(u User) (string, error) {
+	base := os.TempDir()
+	if len(base) > longestPath-len(permit.RunPrefix)-12 {
+		base = "/tmp"
+	}
+	dir, err := os.MkdirTemp(base, permit.RunPrefix)
+	if err != nil {
+		return "", err
+	}
+	if err = u.enters(base); err == nil && int(u.UID) != os.Geteuid() {
+		err = os.Lchown(dir, int(u.UID), int(u.GID))
+	}
+	if err != nil {
+		return "", errors.Join(err, os.Remove(dir))
+	}
+	return dir, nil
+}
+
+// start makes the directories, initialises the database and starts the server. What it made is removed by stop, also
+// after an error.
+func (s *server) start(ctx context.Context) error {
+	var err error
+	if s.record.Run, err = runDir(s.user); err != nil {
+		return err
+	}
+	s.record.UID = s.user.UID
+	if s.record.Data, err = s.site.Data.MakeDatabase("pg-data", s.user.UID, s.user.GID); err != nil {
+		return err
+	}
+	wal, err := s.site.WAL.MakeDatabase("pg-wal", s.user.UID, s.user.GID)
+	if err != nil {
+		return err
+	}
+	if err := s.keep(); err != nil {
+		return err
+	}
+	args := []string{
+		s.install.program("initdb"), "-D", s.record.Data, "--waldir=" + wal, "-U", superuser, "--auth=trust", "--no-locale", "-E", "UTF8",
+		"--no-sync", "--data-checksums",
+	}
+	if _, err := s.child(args...).Run(ctx, initdbWithin); err != nil {
+		return fmt.Errorf("the database could not be made: %w", err)
+	}
+	if err := s.launch(ctx); err != nil {
+		return err
+	}
+	return s.prepare(ctx)
+}
+
+// keep writes the record to both folders.
+func (s *server) keep() error {
+	return errors.Join(s.site.Data.RecordServer(s.record), s.site.WAL.RecordServer(s.record))
+}
+
+// launch starts the server itself and waits until it answers.
+func (s *server) launch(ctx context.Context) error {
+	argv := []string{s.install.program("postgres"), "-D", s.record.Data}
+	for _, set := range append(slices.Clone(s.set), setting{"listen_addresses", "", false}, setting{"port", port, false},
+		setting{"unix_socket_directories", s.record.Run, false}, setting{"unix_socket_permissions", "0700", false}) {
+		argv = append(argv, "-c", set.name+"="+set.value)
+	}
+	var err error
+	if s.started, err = s.child(argv...).Start(); err != nil {
+		return err
+	}
+	s.record.PID, s.record.Start = s.started.PID, s.started.Start
+	if s.record.Exe, err = os.Readlink(fmt.Sprintf("/proc/%d/exe", s.started.PID)); err != nil {
+		s.record.Exe = argv[0]
+	}
+	if err := s.keep(); err != nil {
+		return err
+	}
+	if s.site.Server.Memory > 0 {
+		if s.record.Cgroup, err = confine(s.started.PID, s.site.Server.Memory); err != nil {
+			return err
+		}
+	}
+	if err := s.await(ctx); err != nil {
+		return err
+	}
+	// The program's file is certain only now: right after the start it may still have been plimsoll's own.
+	if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", s.started.PID)); err == nil {
+		s.record.Exe = exe
+	}
+	s.noteShared()
+	return s.keep()
+}
+
+// await waits until the server answers.
+func (s *server) await(ctx context.Context) error {
+	deadline := time.Now().Add(startWithin)
+	for {
+		conn, err := s.connect(ctx, "postgres")
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.started.Ended():
+			return fmt.Errorf("the server did not start: %s", s.complaint())
+		case <-time.After(50 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("the server did not answer within %s: %w", text.Duration(startWithin), err)
+		}
+	}
+}
+
+// complaint is what the server printed of an error.
+func (s *server) complaint() string {
+	var found []string
+	for line := range strings.Lines(s.started.Stderr()) {
+		for _, level := range []string{"FATAL:", "PANIC:", "ERROR:"} {
+			if _, said, ok := strings.Cut(line, level); ok {
+				found = append(found, strings.TrimSpace(said))
+			}
+		}
+	}
+	if len(found) == 0 {
+		return fmt.Sprint(s.started.Err())
+	}
+	return text.Clean(strings.Join(found[max(0, len(found)-3):], "; "), 400)
+}
+
+func (s *server) connect(ctx context.Context, database string) (*pgx.Conn, error) {
+	config, err := pgx.ParseConfig(fmt.Sprintf("host=%s port=%s user=%s dbname=%s sslmode=disable connect_timeout=5 application_name=plimsoll",
+		s.record.Run, port, superuser, database))
+	if err != nil {
+		return nil, err
+	}
+	return pgx.ConnectConfig(ctx, config)
+}
+
+// prepare makes pgbench's own role and database: a suite's statements do not run as a superuser.
+func (s *server) prepare(ctx context.Context) error {
+	conn, err := s.connect(ctx, "postgres")
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx) //nolint:errcheck // the server ends it
+	for _, sql := range []string{"create role " + benchUser + " login", "create database " + benchUser + " owner " + benchUser} {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var sharedMemory = regexp.MustCompile(`/dev/shm/(PostgreSQL\.[0-9]+)`)
+
+// noteShared adds to the record what the server holds outside of its directories.
+func (s *server) noteShared() {
+	for _, pid := range sys.Descendants(s.started.PID) {
+		maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+		if err != nil {
+			continue // it may have ended
+		}
+		for _, m := range sharedMemory.FindAllSubmatch(maps, -1) {
+			if name := string(m[1]); !slices.Contains(s.record.SharedMemory, name) {
+				s.record.SharedMemory = append(s.record.SharedMemory, name)
+			}
+		}
+	}
+	// postmaster.pid, line 7: the key and the number of the System V segment.
+	pidFile, err := sys.ReadFile(filepath.Join(s.record.Data, "postmaster.pid"), 4096)
+	if err != nil {
+		return
+	}
+	if line := strings.Split(string(pidFile), "\n"); len(line) > 6 {
+		if field := strings.Fields(line[6]); len(field) == 2 {
+			if id, err := strconv.Atoi(field[1]); err == nil && !slices.Contains(s.record.SysV, id) {
+				s.record.SysV = append(s.record.SysV, id)
+			}
+		}
+	}
+}
+
+// stop ends the server, kindly first, and removes everything that start made.
+func (s *server) stop() error {
+	var failed error
+	if s.started != nil {
+		failed = s.end()
+	}
+	s.record.Sweep()
+	return errors.Join(failed, s.site.Data.RemoveDatabase(), s.site.WAL.RemoveDatabase())
+}
+
+// end asks for a fast shutdown, then an immediate one; a server that is gone already is an error.
+func (s *server) end() error {
+	select {
+	case <-s.started.Ended():
+		s.started.Kill()
+		return fmt.Errorf("the server had ended: %s", s.complaint())
+	default:
+	}
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGKILL} {
+		s.started.Signal(sig)
+		select {
+		case <-s.started.Ended():
+			s.started.Kill() // what is left in its group: nothing, unless it was killed
+			return nil
+		case <-time.After(stopWithin):
+		}
+	}
+	return fmt.Errorf("the server (process %d) does not end: look at dmesg", s.started.PID)
+}
+
+// dead says that the server has ended by itself.
+func (s *server) dead() bool {
+	select {
+	case <-s.started.Ended():
+		return true
+	default:
+		return false
+	}
+}
+
+// clientsOf are the most clients of any scenario.
+func clientsOf(scenarios []suite.Scenario) (clients int, data bool) {
+	for _, c := range scenarios {
+		if c.Postgres != nil {
+			for _, n := range c.Postgres.Clients {
+				clients = max(clients, n)
+			}
+			data = data || c.Postgres.Builtin != ""
+		}
+	}
+	return clients, data
+}
+
+// fileSystems names those of data and log.
+func fileSystems(t *topology.Topology) string {
+	var names []string
+	for _, role := range topology.Roles {
+		if target := t.For(role); target != nil && target.Mount != nil && !slices.Contains(names, target.Mount.FS) {
+			names = append(names, target.Mount.FS)
+		}
+	}
+	return strings.Join(names, ", ")
+}

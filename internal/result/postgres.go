@@ -1,0 +1,237 @@
+package result
+
+import (
+	"time"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/units"
+)
+
+// Postgres is what a database server did in one scenario, and what was measured of its log around it.
+type Postgres struct {
+	Version  string        `json:"version"` // of the server: "15.18"
+	Pgbench  string        `json:"pgbench,omitempty"`
+	Bin      string        `json:"bin"`
+	User     string        `json:"user"`
+	FS       string        `json:"fs,omitempty"` // file systems of data and log
+	Scale    int           `json:"scale,omitempty"`
+	Database units.Bytes   `json:"database,omitempty"` // its size before the scenario
+	Memory   units.Bytes   `json:"memory"`             // of the machine, or of the cgroup
+	Cores    int           `json:"cores"`
+	Confined bool          `json:"confined,omitempty"` // in a cgroup of that memory
+	OneMount bool          `json:"one_mount,omitempty"`
+	Apart    bool          `json:"apart,omitempty"` // two paths were given for data and log
+	Others   []string      `json:"others,omitempty"`
+	Script   string        `json:"script"` // builtin name, or the statement
+	ReadOnly bool          `json:"read_only,omitempty"`
+	Settings []PgSetting   `json:"settings,omitempty"`
+	Before   SyncProbe     `json:"sync_before,omitzero"`
+	After    SyncProbe     `json:"sync_after,omitzero"`
+	Methods  []SyncMethod  `json:"sync_methods,omitempty"` // as pg_test_fsync ranks them
+	Clock    time.Duration `json:"clock,omitempty"`        // of one reading, by pg_test_timing
+	Steps    []PgStep      `json:"steps,omitempty"`
+	// Failed says which collector failed: what it collects is missing.
+	Failed []string `json:"failed,omitempty"`
+	// MaxWAL and CheckpointTimeout are of the server, for how far checkpoints lie apart.
+	MaxWAL            units.Bytes   `json:"max_wal_size,omitempty"`
+	CheckpointTimeout time.Duration `json:"checkpoint_timeout,omitempty"`
+}
+
+// PgSetting is one that does not have PostgreSQL's default; Given where the user asked for it.
+type PgSetting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	Given bool   `json:"given,omitempty"`
+}
+
+// SyncProbe is fio's 8 KiB write and fdatasync, one at a time, on the log's file system.
+type SyncProbe struct {
+	Write units.Latency `json:"write"`
+	Sync  units.Latency `json:"sync"`
+	N     uint64        `json:"n"`
+}
+
+// S is the time of one write and its sync, 0 where it was not measured.
+func (p SyncProbe) S() units.Latency { return p.Write + p.Sync }
+
+// SyncMethod is one wal_sync_method with the mean time that pg_test_fsync prints. It ranks; it is never S.
+type SyncMethod struct {
+	Name string        `json:"name"`
+	Mean units.Latency `json:"mean"`
+}
+
+// PgStep is one load at one number of clients.
+type PgStep struct {
+	Clients  int           `json:"clients"`
+	Threads  int           `json:"threads"`
+	Measured time.Duration `json:"measured"`
+
+	Transactions uint64     `json:"transactions"`
+	Aborted      uint64     `json:"failed"`
+	Retried      uint64     `json:"retried,omitempty"`
+	TPS          units.IOPS `json:"tps"` // transactions a second
+	// Latency of a transaction; its histogram from pgbench's log, of Latency.N transactions of all.
+	Latency fio.Latency `json:"latency"`
+	Seconds []PgSecond  `json:"seconds,omitempty"`
+
+	Syncs     uint64        `json:"wal_syncs"`
+	SyncTime  time.Duration `json:"wal_sync_time"`
+	WAL       units.Bytes   `json:"wal_bytes"`
+	WALWrites uint64        `json:"wal_writes"`
+	Records   uint64        `json:"wal_records"`
+	Images    uint64        `json:"wal_fpi"` // full pages
+	Hits      uint64        `json:"blks_hit"`
+	Misses    uint64        `json:"blks_read"`
+	Timed     uint64        `json:"checkpoints_timed"`
+	Requested uint64        `json:"checkpoints_requested"`
+
+	// Device I/O of the data path's top device.
+	Reads      uint64      `json:"dev_reads"`
+	Writes     uint64      `json:"dev_writes"`
+	ReadBytes  units.Bytes `json:"dev_read_bytes"`
+	WriteBytes units.Bytes `json:"dev_write_bytes"`
+
+	ServerCPU  time.Duration `json:"server_cpu"`
+	PgbenchCPU time.Duration `json:"pgbench_cpu"`
+	Busy       float64       `json:"busy"` // of all cores, 0..1, all processes
+
+	Waits       []WaitShare `json:"waits,omitempty"` // largest first
+	WaitSamples int         `json:"wait_samples,omitempty"`
+}
+
+// PgSecond is what pgbench printed of one second, and what clients waited for in it.
+type PgSecond struct {
+	At      time.Duration  `json:"at"`
+	TPS     units.IOPS     `json:"tps"`
+	Latency units.Latency  `json:"latency"` // mean
+	StdDev  units.Latency  `json:"stddev,omitempty"`
+	Failed  uint64         `json:"failed,omitempty"`
+	Waits   map[string]int `json:"waits,omitempty"` // samples by event
+}
+
+// WaitShare is the part of all samples in which a client's session waited for an event; "CPU" for none.
+type WaitShare struct {
+	Event string  `json:"event"`
+	Share float64 `json:"share"`
+	N     int     `json:"n"`
+}
+
+// PageImage is what one full page of 8 KiB takes in the log, without compression.
+const PageImage = 8021
+
+// Peak is the step with the most transactions a second, nil where nothing ran.
+func (p *Postgres) Peak() *PgStep {
+	if p == nil {
+		return nil
+	}
+	var best *PgStep
+	for i := range p.Steps {
+		if s := &p.Steps[i]; s.Transactions > 0 && (best == nil || s.TPS > best.TPS) {
+			best = s
+		}
+	}
+	return best
+}
+
+// S is the mean of the probes before and after, and how far they differ as a share of the smaller; 0 where neither ran.
+func (p *Postgres) S() (s units.Latency, apart float64) {
+	a, b := p.Before.S(), p.After.S()
+	switch {
+	case a > 0 && b > 0:
+		return (a + b) / 2, float64(max(a, b)/min(a, b)) - 1
+	case a > 0:
+		return a, 0
+	}
+	return b, 0
+}
+
+// Setting is the value of a setting that differs from PostgreSQL's default, "" for one that has it.
+func (p *Postgres) Setting(name string) string {
+	for _, s := range p.Settings {
+		if s.Name == name {
+			return s.Value
+		}
+	}
+	return ""
+}
+
+func (s *PgStep) per(n float64) float64 {
+	if s.Transactions == 0 {
+		return 0
+	}
+	return n / float64(s.Transactions)
+}
+
+// CommitsPerSync is how many transactions shared one flush of the log; 0 where none was flushed.
+func (s *PgStep) CommitsPerSync() float64 {
+	if s.Syncs == 0 {
+		return 0
+	}
+	return float64(s.Transactions) / float64(s.Syncs)
+}
+
+// SyncMean is the mean time of one sync of the log, by the server's own clock.
+func (s *PgStep) SyncMean() units.Latency {
+	if s.Syncs == 0 {
+		return 0
+	}
+	return units.Latency(float64(s.SyncTime) / float64(s.Syncs))
+}
+
+// SyncBusy is the part of the time in which a sync was under way, 0..1.
+func (s *PgStep) SyncBusy() float64 {
+	if s.Measured <= 0 {
+		return 0
+	}
+	return min(s.SyncTime.Seconds()/s.Measured.Seconds(), 1)
+}
+
+// WALPerTx is the log's bytes a transaction, ImagesPerTx the full pages among them.
+func (s *PgStep) WALPerTx() units.Bytes { return units.Bytes(s.per(float64(s.WAL)) + 0.5) }
+
+// ImagesPerTx is the full pages a transaction that went to the log.
+func (s *PgStep) ImagesPerTx() float64 { return s.per(float64(s.Images)) }
+
+// DeviceIOs is the I/Os of the data device a transaction.
+func (s *PgStep) DeviceIOs() float64 { return s.per(float64(s.Reads + s.Writes)) }
+
+// DeviceReads is the reads of the data device a transaction.
+func (s *PgStep) DeviceReads() float64 { return s.per(float64(s.Reads)) }
+
+// CPUPerTx is the server's CPU time a transaction.
+func (s *PgStep) CPUPerTx() time.Duration { return time.Duration(s.per(float64(s.ServerCPU))) }
+
+// HitShare is the part of block reads that the server's own buffers answered.
+func (s *PgStep) HitShare() float64 {
+	if s.Hits+s.Misses == 0 {
+		return 0
+	}
+	return float64(s.Hits) / float64(s.Hits+s.Misses)
+}
+
+// Waited is the part of samples that waited for any of the events.
+func (s *PgStep) Waited(events ...string) float64 {
+	sum := 0.0
+	for _, w := range s.Waits {
+		for _, e := range events {
+			if w.Event == e {
+				sum += w.Share
+			}
+		}
+	}
+	return sum
+}
+
+// RecoverySeconds is the time to read so much log at a rate; what is replayed meanwhile is not known.
+func RecoverySeconds(wal units.Bytes, rate units.Rate) time.Duration {
+	if rate <= 0 {
+		return 0
+	}
+	return time.Duration(float64(wal) / float64(rate) * float64(time.Second))
+}
+
+// LogForTimeout is the max_wal_size at which checkpoints come by checkpoint_timeout at a rate of WAL: PostgreSQL starts
+// one by WAL when max_wal_size / (1 + checkpoint_completion_target) has been written, whose default is 0.9 since 14.
+func LogForTimeout(rate units.Rate, timeout time.Duration) units.Bytes {
+	return units.Bytes(float64(rate) * timeout.Seconds() * 1.9)
+}

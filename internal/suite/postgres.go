@@ -1,0 +1,122 @@
+package suite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/internal/units"
+)
+
+// Server is how the PostgreSQL of a suite is set up: the suite's `postgres:`, and the flags --pg-*.
+type Server struct {
+	Bin    string      `json:"bin,omitempty"`    // directory of the programs; empty to look for them
+	User   string      `json:"user,omitempty"`   // who runs the server; empty to choose
+	Scale  string      `json:"scale,omitempty"`  // a number, a size, or auto
+	Memory units.Bytes `json:"memory,omitempty"` // of server and page cache together; 0 for the machine's
+	// Settings are those that differ from what plimsoll sets itself.
+	Settings map[string]string `json:"settings,omitempty"`
+	Quick    bool              `json:"quick,omitempty"` // short runs and a small data set
+}
+
+// Postgres is what a scenario does with the server: one load of pgbench at each number of clients.
+type Postgres struct {
+	// Builtin is pgbench's own script, or Script is one statement; neither for a scenario that only probes the log.
+	Builtin string `json:"builtin,omitempty"`
+	Script  string `json:"script,omitempty"`
+	Clients []int  `json:"clients,omitempty"`
+	// Connect is true where each transaction has a connection of its own.
+	Connect bool `json:"connect,omitempty"`
+	// Checkpoint asks for one right before: what follows writes full pages.
+	Checkpoint bool `json:"checkpoint,omitempty"`
+	// Transactions of each client instead of a time; 0 for a time.
+	Transactions int `json:"transactions,omitempty"`
+}
+
+// Probes says that the scenario measures the log's sync only, and runs no load.
+func (p *Postgres) Probes() bool { return p.Builtin == "" && p.Script == "" }
+
+// ReadOnly says that the load changes nothing, so that no commit waits for the log.
+func (p *Postgres) ReadOnly() bool { return p.Builtin == "select-only" }
+
+// Duration is the time that a scenario's loads take, probes not counted; 0 where that is not known.
+func (s Scenario) postgresDuration() time.Duration {
+	if s.Postgres.Transactions > 0 {
+		return 0
+	}
+	return s.Runtime * time.Duration(len(s.Postgres.Clients))
+}
+
+// Takes is how long the scenario runs, in fio or in pgbench; 0 where its end is not known.
+func (s Scenario) Takes() time.Duration {
+	if s.Postgres != nil {
+		return s.postgresDuration()
+	}
+	loads, err := s.Workloads()
+	if err != nil {
+		return 0
+	}
+	return Duration(loads)
+}
+
+// NeedsServer says whether any scenario is PostgreSQL's.
+func (s *Suite) NeedsServer() bool {
+	return slices.ContainsFunc(s.Scenarios, func(c Scenario) bool { return c.Postgres != nil })
+}
+
+// NeedsFio says whether any scenario is fio's.
+func (s *Suite) NeedsFio() bool {
+	return slices.ContainsFunc(s.Scenarios, func(c Scenario) bool { return c.Postgres == nil })
+}
+
+// The YAML of `postgres:`, of a suite and of a scenario.
+type (
+	serverYAML struct {
+		Scale    string            `yaml:"scale"`
+		Memory   size              `yaml:"memory"`
+		Settings map[string]string `yaml:"settings"`
+	}
+	postgresYAML struct {
+		Builtin      string `yaml:"builtin"`
+		Script       string `yaml:"script"`
+		Clients      []int  `yaml:"clients"`
+		Connect      string `yaml:"connect"`
+		Before       string `yaml:"before"`
+		Transactions int    `yaml:"transactions"`
+	}
+)
+
+// builtins are the scripts of pgbench itself.
+var builtins = []string{"tpcb-like", "simple-update", "select-only"}
+
+// MostClients is more than any server of these tests takes.
+const MostClients = 5000
+
+func (y *postgresYAML) postgres() (*Postgres, error) {
+	p := &Postgres{Builtin: y.Builtin, Script: y.Script, Clients: y.Clients, Transactions: y.Transactions}
+	switch {
+	case y.Builtin != "" && y.Script != "":
+		return nil, fmt.Errorf("a scenario has either builtin: or script:")
+	case y.Builtin != "" && !slices.Contains(builtins, y.Builtin):
+		return nil, fmt.Errorf("builtin %q: want one of %s", y.Builtin, strings.Join(builtins, ", "))
+	case y.Connect != "" && y.Connect != "each":
+		return nil, fmt.Errorf("connect %q: want each", y.Connect)
+	case y.Before != "" && y.Before != "checkpoint":
+		return nil, fmt.Errorf("before %q: want checkpoint", y.Before)
+	case p.Probes() && len(p.Clients) > 0:
+		return nil, fmt.Errorf("clients: without builtin: or script: nothing would run")
+	case strings.ContainsAny(y.Script, "\x00\\"):
+		return nil, fmt.Errorf("script: SQL only; a backslash would begin a command of pgbench's own")
+	case y.Transactions < 0:
+		return nil, fmt.Errorf("transactions: want a number above 0")
+	}
+	if !p.Probes() && len(p.Clients) == 0 {
+		p.Clients = []int{100}
+	}
+	if i := slices.IndexFunc(p.Clients, func(n int) bool { return n < 1 || n > MostClients }); i >= 0 {
+		return nil, fmt.Errorf("clients: %d: want 1 to %d", p.Clients[i], MostClients)
+	}
+	p.Connect, p.Checkpoint = y.Connect == "each", y.Before == "checkpoint"
+	return p, nil
+}

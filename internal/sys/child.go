@@ -1,0 +1,202 @@
+package sys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Child is a program that is started under another user, with an environment of its own and no way to more rights: a
+// database server and its tools. Everything else uses Machine.Run.
+type Child struct {
+	Argv []string
+	Dir  string
+	Env  []string // all of it: nothing is inherited
+	// UID and GID are who it runs as, without further groups; the caller's own where UID is the caller's.
+	UID, GID uint32
+	Out, Err io.Writer // may be nil
+}
+
+// Started is a child that runs.
+type Started struct {
+	PID int
+	// Start is when it was started, in clock ticks since boot: with PID it names the process for ever.
+	Start uint64
+
+	CPU   time.Duration // that it used, its children's included; known when it has ended
+	errs  *tail
+	ended chan struct{}
+	err   error
+}
+
+// Start starts the child in a process group of its own. It does not end with the caller: whoever starts a server writes
+// a record of it.
+func (c Child) Start() (*Started, error) {
+	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
+	errs := &tail{}
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = c.Dir, c.Env, c.Out, io.Writer(errs)
+	if c.Err != nil {
+		cmd.Stderr = io.MultiWriter(errs, c.Err)
+	}
+	cmd.WaitDelay = Grace
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if int(c.UID) != os.Geteuid() {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: c.UID, Gid: c.GID, Groups: []uint32{}}
+	}
+	started := make(chan error, 1)
+	go func() {
+		// No new privileges is a property of the thread that forks, and cannot be taken back: the thread ends with
+		// this function, since it is not unlocked.
+		runtime.LockOSThread()
+		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+			started <- fmt.Errorf("no new privileges: %w", err)
+			return
+		}
+		restore := keepHandles()
+		defer restore()
+		started <- cmd.Start()
+	}()
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(c.Argv[0]), err)
+	}
+	s := &Started{PID: cmd.Process.Pid, errs: errs, ended: make(chan struct{})}
+	if p, err := readProcess(s.PID); err == nil {
+		s.Start = p.start
+	}
+	go func() {
+		err := cmd.Wait()
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+			failed := &Failed{Argv: c.Argv, Code: exit.ExitCode(), Stderr: errs.String()}
+			if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+				failed.Signal = status.Signal()
+			}
+			err = failed
+		}
+		if cmd.ProcessState != nil {
+			s.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+		}
+		s.err = err
+		close(s.ended)
+	}()
+	return s, nil
+}
+
+// keepHandles keeps the handles that programs of the caller inherit, such as those of held directories, from a program of
+// another user, until they are restored.
+func keepHandles() (restore func()) {
+	names, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return func() {}
+	}
+	var open []int
+	for _, name := range names {
+		fd, err := strconv.Atoi(name.Name())
+		if err != nil || fd < 3 {
+			continue
+		}
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			open = append(open, fd)
+			unix.CloseOnExec(fd)
+		}
+	}
+	return func() {
+		for _, fd := range open {
+			_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0)
+		}
+	}
+}
+
+// Ended is closed when the child has ended.
+func (s *Started) Ended() <-chan struct{} { return s.ended }
+
+// Err is how the child ended: nil, or *Failed. It is asked after Ended.
+func (s *Started) Err() error { return s.err }
+
+// Stderr is the end of what the child has printed there so far.
+func (s *Started) Stderr() string { return s.errs.String() }
+
+// Signal sends a signal to the child alone. It may have ended.
+func (s *Started) Signal(sig syscall.Signal) {
+	select {
+	case <-s.ended:
+	default:
+		_ = syscall.Kill(s.PID, sig)
+	}
+}
+
+// Kill ends the child and its process group.
+func (s *Started) Kill() { _ = syscall.Kill(-s.PID, syscall.SIGKILL) }
+
+// Run starts the child and waits for it, for the limit at most. When ctx ends it is interrupted, and killed after Grace.
+// It returns the CPU time that the child used.
+func (c Child) Run(ctx context.Context, limit time.Duration) (time.Duration, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	s, err := c.Start()
+	if err != nil {
+		return 0, err
+	}
+	late, done := time.After(limit), ctx.Done()
+	var hard <-chan time.Time
+	var over error
+	for {
+		select {
+		case <-s.ended:
+			s.Kill() // what it left in its group
+			return s.CPU, errors.Join(over, s.err)
+		case <-done:
+			done, over, hard = nil, ctx.Err(), time.After(Grace)
+			s.Signal(syscall.SIGINT)
+		case <-late:
+			over, hard = &Late{Argv: c.Argv, After: limit}, time.After(Grace)
+			s.Signal(syscall.SIGINT)
+		case <-hard:
+			s.Kill()
+		}
+	}
+}
+
+// Lives says whether the process that was started at that tick still lives.
+func Lives(pid int, start uint64) bool { return process{pid: pid, start: start}.lives() }
+
+// Stop sends a signal to a process if it is still the one that was started at that tick, and waits for its end.
+func Stop(pid int, start uint64, sig syscall.Signal, limit time.Duration) bool {
+	p := process{pid: pid, start: start}
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return !p.lives()
+	}
+	defer unix.Close(fd) //nolint:errcheck // only a handle
+	if !p.lives() {
+		return true
+	}
+	_ = unix.PidfdSendSignal(fd, sig, nil, 0)
+	for deadline := time.Now().Add(limit); p.lives() && time.Now().Before(deadline); {
+		p.await(50 * time.Millisecond)
+	}
+	return !p.lives()
+}
+
+// Descendants are a process and all that descend from it, by their numbers.
+func Descendants(pid int) []int {
+	children := map[int][]int{}
+	for _, p := range processes() {
+		children[p.parent] = append(children[p.parent], p.pid)
+	}
+	all := []int{pid}
+	for i := 0; i < len(all); i++ {
+		all = append(all, children[all[i]]...)
+	}
+	return all
+}
