@@ -47,7 +47,7 @@ type adviseOptions struct {
 func newAdviseCmd(env *Env) *cobra.Command {
 	var o adviseOptions
 	cmd := &cobra.Command{
-		Use:   "advise [DEMAND.yaml]",
+		Use:   "advise [DEMAND.yaml|RUN]",
 		Short: "Find the volumes and the instance that hold a demand, with what they cost a month",
 		Long: `Find layouts of volumes and the instance before them that hold a demand: what each
 costs a month, what limits it sustained and in bursts, how durable it is, and why the
@@ -184,6 +184,9 @@ func (o adviseOptions) demand() (*workload.Demand, error) {
 	if o.file != "" {
 		if o.iops > 0 || o.commits > 0 {
 			return nil, usage(errors.New("--iops and --sync-commits describe a demand, and the file does"))
+		}
+		if d, ok, err := demandOfRun([]string{o.file}); ok || err != nil {
+			return d, err
 		}
 		return loadDemand(o.file)
 	}
