@@ -234,7 +234,7 @@ func TestBrowser(t *testing.T) {
 			}
 		}
 		// Of ten scenarios one is mixed, two are synced writes and one is both: 10 + 1 + 2 + 2 populations.
-		for kind, want := range map[string]int{"iops": 10, "bw": 10, "latency": 10, "percentiles": 10, "members": 10, "heat": 15} {
+		for kind, want := range map[string]int{"iops": 10, "bw": 10, "latency": 10, "percentiles": 10, "members": 10, "heat": 15, "account": 1} {
 			if kinds[kind] != want {
 				t.Errorf("%d charts of kind %s, want %d", kinds[kind], kind, want)
 			}

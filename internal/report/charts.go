@@ -50,6 +50,7 @@ type drawing struct {
 	Members  []memberUse `json:"members"`
 	Queue    []number    `json:"queue,omitempty"`
 	Dirty    []number    `json:"dirty,omitempty"` // MiB
+	Account  *waterfall  `json:"account,omitempty"`
 }
 
 type (

@@ -61,6 +61,7 @@ func writeHTML(out io.Writer, b *bundle.Bundle) error {
 	p.Charts = make([][]chart, len(b.Scenarios))
 	for i := range b.Scenarios {
 		drawings[i], p.Charts[i] = newDrawing(&b.Scenarios[i], p.Rows[i])
+		p.Charts[i] = drawings[i].account(b, &b.Scenarios[i], p.Charts[i])
 	}
 	data, err := chartData(drawings)
 	if err != nil {

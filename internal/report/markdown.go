@@ -140,6 +140,9 @@ func mdProblem(out *bufio.Writer, p problem) {
 		fmt.Fprintf(out, "- %s\n", md(c))
 	}
 	mdTable(out, p.Evidence)
+	for _, a := range p.Accounts {
+		mdTable(out, a)
+	}
 	for _, part := range [][2]string{{"Why it matters", p.Why}, {"What to do", p.Fix}} {
 		if part[1] != "" {
 			fmt.Fprintf(out, "\n%s: %s\n", part[0], md(part[1]))

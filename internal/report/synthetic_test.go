@@ -154,6 +154,14 @@ func synthetic(seconds int) *bundle.Bundle {
 			Why:     "A database sized on the burst slows down half an hour after it gets busy.", Fix: "Plan with the sustained figure, or take an instance whose baseline is enough.",
 		},
 		{
+			Code: "PL503", Severity: finding.Warn, Title: "far below the ceiling", Subject: "9 sync-mix", Scenarios: []int{9},
+			Message: "4,600 IOPS (36 MiB/s) are 25.0 % of the 18,400 (144 MiB/s) that volume IOPS allows.", Fix: "Find out why members did no I/O.",
+			Account: finding.NewAccount(18400, 4600, []finding.Factor{
+				{Cause: finding.IdleMembers, Factor: 0.5, How: "4 of 8 members did no I/O"},
+				{Cause: finding.SlowMember, Who: "nvme3n1", Factor: 0.8, How: "nvme3n1 takes 41.2 ms a request, its peers 10.6 ms"},
+			}),
+		},
+		{
 			Code: "PL506", Severity: finding.Info, Title: "a mirrored array reads from every member", Subject: "4 seq-read", Scenarios: []int{4},
 			Message: "Reads of 1003MiB/s exceed the 500MiB/s of 4 volumes, since all 8 members of md0 serve reads.",
 		},

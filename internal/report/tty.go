@@ -219,6 +219,9 @@ func (t *terminal) problem(p problem) {
 		}
 		t.para("  - ", dim, phrase)
 	}
+	for _, a := range p.Accounts {
+		t.account(a)
+	}
 	if p.Fix != "" {
 		t.para("  fix: ", plain, p.Fix)
 	}

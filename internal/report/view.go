@@ -88,6 +88,7 @@ type problem struct {
 
 	Cases     []string // of a group of findings, one each
 	Evidence  table
+	Accounts  []table // of the gap to a ceiling, one a case
 	Commands  []string
 	Scenarios []row // those it concerns
 }
@@ -151,6 +152,7 @@ func (v *view) group(p problem) string {
 		g.Message = fmt.Sprintf("%s, %s", text.Sentence(g.Title)[:len(text.Sentence(g.Title))-1], text.Plural(len(g.Cases), "case"))
 		g.Scenarios = append(g.Scenarios, p.Scenarios...)
 		room := max(mostEvidence-len(g.Evidence.Rows), 0)
+		g.Accounts = append(g.Accounts, p.Accounts...)
 		g.Evidence.Rows = append(g.Evidence.Rows, p.Evidence.Rows[:min(len(p.Evidence.Rows), room)]...)
 		return g.Anchor
 	}
@@ -425,6 +427,9 @@ func newProblem(f finding.Finding, i int, b *bundle.Bundle, rows []row) problem 
 	}
 	for _, e := range f.Evidence {
 		p.Evidence.Rows = append(p.Evidence.Rows, []string{text.Clean(e.What, longName), text.Clean(e.Found, longName), text.Clean(e.Expected, longName), text.Clean(e.Where, longName)})
+	}
+	if f.Account != nil {
+		p.Accounts = []table{accountTable(f.Account)}
 	}
 	for _, c := range f.Commands {
 		p.Commands = append(p.Commands, text.Clean(c, longSentence))

@@ -107,6 +107,27 @@ const kinds = {
     }
   },
 
+  // Steps down from the ceiling to the figure; the bars are thick lines. What nothing explains is grey.
+  account(s, _, p) {
+    const a = s.account
+    const last = a.names.length - 1
+    const longest = Math.max(...a.names.map((n) => n.length))
+    const colour = (i) => (i === 0 ? p.ceiling : i === last ? p.dirs.read : a.names[i] === 'unexplained' ? p.muted : p.dirs.write)
+    const bars = a.names.map((_, i) => ({
+      ...rod([[a.to[i], i], { value: [a.from[i], i], label: { show: true, position: 'right', formatter: a.labels[i], color: p.ink, fontSize: 11 } }], colour(i), 13),
+      lineStyle: { color: colour(i), width: 13, cap: 'butt' }, showSymbol: true, symbolSize: 0.1,
+    }))
+    return {
+      grid: { left: Math.min(16 + longest * 6.2, 200), right: 110, top: 12, bottom: 26 },
+      xAxis: { type: 'value', min: 0, max: nice(a.from[0]), ...side(p), axisLabel: label(p, print.axis(a.from[0])) },
+      yAxis: {
+        type: 'value', min: -0.6, max: last + 0.6, inverse: true, interval: 1, ...side(p), splitLine: { show: false },
+        axisLabel: { ...label(p), customValues: a.names.map((_, i) => i), formatter: (i) => a.names[i] ?? '', width: 180, overflow: 'truncate' },
+      },
+      series: bars,
+    }
+  },
+
   // A figure by run; categories, not time: a week without runs is no news.
   trend(s, _, p) {
     const unit = s.unit === 'bandwidth' ? print.mib : print.iops
