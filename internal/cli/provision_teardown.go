@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/provision"
 	"plimsoll/internal/report"
+	"plimsoll/internal/text"
 )
 
 func newTeardownCmd(env *Env) *cobra.Command {
@@ -64,7 +65,7 @@ func runTeardown(ctx context.Context, env *Env, o provisionOptions, names []stri
 	}
 	if !o.yes {
 		if err := site.Clear(ctx, journals, destroy); err != nil {
-			return err
+			return obstacles(env, err)
 		}
 		report.Undo(env.Out, journals)
 		if err := confirm(ctx, env, "\nUndo this? What is on these volumes is lost."); err != nil {
@@ -73,7 +74,7 @@ func runTeardown(ctx context.Context, env *Env, o provisionOptions, names []stri
 	}
 	err = site.Teardown(ctx, names, destroy)
 	if _, refused := errors.AsType[*provision.Obstructed](err); refused {
-		return err
+		return obstacles(env, err)
 	}
 	if err != nil {
 		return hint(err, "plimsoll teardown goes on from there")
@@ -91,7 +92,7 @@ func runAdopt(ctx context.Context, env *Env, o provisionOptions, site *provision
 		return err
 	}
 	if err := site.Clear(ctx, []*provision.Work{w}, provision.GiveUp{}); err != nil {
-		return err
+		return obstacles(env, err)
 	}
 	if !o.json {
 		report.Undo(env.Out, []*provision.Work{w})
@@ -108,4 +109,16 @@ func runAdopt(ctx context.Context, env *Env, o provisionOptions, site *provision
 		return hint(err, "plimsoll teardown "+w.Array+" goes on from there")
 	}
 	return nil
+}
+
+// obstacles prints what stands in the way of a teardown, a line each.
+func obstacles(env *Env, err error) error {
+	o, ok := errors.AsType[*provision.Obstructed](err)
+	if !ok {
+		return err
+	}
+	for _, line := range o.Lines() {
+		fmt.Fprintln(env.Err, text.Clean(line, 600))
+	}
+	return fmt.Errorf("nothing was touched: %s in the way of teardown", text.Plural(len(o.Obstacles), "thing is", "things are"))
 }

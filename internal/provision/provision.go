@@ -314,7 +314,11 @@ func (w *Work) planned(arg string) string {
 	if arg == "@array" {
 		return w.Top()
 	}
-	for _, m := range w.Members {
+	members := w.Members
+	if r := w.Replacing; r != nil {
+		members = append(slices.Clone(members), Member{Serial: r.Old, Path: r.OldPath})
+	}
+	for _, m := range members {
 		switch arg {
 		case "@" + m.Serial:
 			return m.Path

@@ -16,6 +16,8 @@ import (
 type Replacement struct {
 	Old string `json:"old"` // serial numbers
 	New string `json:"new"`
+	// OldPath is the kernel name of the old one when it was planned.
+	OldPath string `json:"old_path,omitempty"`
 	// From is how many steps the array had before: those after it are the replacement's.
 	From int `json:"from"`
 }
@@ -155,6 +157,7 @@ func (w *Work) replace(uuid func() string, old string, fresh *block.Device, volu
 	next.Members = slices.Clone(w.Members)
 	for i := range next.Members {
 		if next.Members[i].Serial == old {
+			next.Replacing.OldPath = next.Members[i].Path
 			next.Members[i] = Member{Serial: id, Size: fresh.Size, Path: fresh.Path, Model: fresh.Model}
 		}
 	}

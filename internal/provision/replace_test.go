@@ -51,11 +51,11 @@ partition it: GPT, one partition from 1 MiB
 add it to /dev/md/a
   mdadm /dev/md/a --add /dev/nvme3n1p1
 rebuild /dev/md/a onto it; the array may be used meanwhile
-  mdadm /dev/md/a --replace @vol0a02:1 --with /dev/nvme3n1p1
+  mdadm /dev/md/a --replace /dev/nvme2n1p1 --with /dev/nvme3n1p1
   wait until the members of /dev/md/a agree
 take the volume vol0a02 out of it, where it is still attached
-  mdadm /dev/md/a --remove @vol0a02:1
-  zero the first and last 2 MiB of @vol0a02:1
+  mdadm /dev/md/a --remove /dev/nvme2n1p1
+  zero the first and last 2 MiB of /dev/nvme2n1p1
 `
 	if got.String() != want {
 		t.Errorf("%s\nwant\n%s", got.String(), want)

@@ -29,18 +29,23 @@ type Obstacle struct {
 type Obstructed struct{ Obstacles []Obstacle }
 
 func (o *Obstructed) Error() string {
-	var b strings.Builder
-	b.WriteString("nothing was touched, for there is more than apply made:")
+	return "nothing was touched, for there is more than apply made: " + strings.Join(o.Lines(), "; ")
+}
+
+// Lines are the obstacles, a sentence each, with how it may be given up.
+func (o *Obstructed) Lines() []string {
+	var lines []string
 	for _, one := range o.Obstacles {
-		fmt.Fprintf(&b, "\n  %s: %s", one.Array, one.What)
+		line := one.Array + ": " + one.What
 		switch {
 		case one.Serial != "":
-			fmt.Fprintf(&b, "; if it may be lost: --destroy %s --serial %s", one.Name, one.Serial)
+			line += fmt.Sprintf("; if it may be lost: --destroy %s --serial %s", one.Name, one.Serial)
 		case one.Name != "":
-			fmt.Fprintf(&b, "; if it may be lost: --destroy %s", one.Name)
+			line += "; if it may be lost: --destroy " + one.Name
 		}
+		lines = append(lines, line)
 	}
-	return b.String()
+	return lines
 }
 
 // survey gathers what stands in the way of taking one array down.
