@@ -56,8 +56,14 @@ type tab struct {
 // open writes b's report and opens it from disk.
 func open(browser context.Context, t *testing.T, b *bundle.Bundle) *tab {
 	t.Helper()
+	return openPage(browser, t, render(t, HTML, b, Options{}))
+}
+
+// openPage opens a page from disk.
+func openPage(browser context.Context, t *testing.T, html string) *tab {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(file, []byte(render(t, HTML, b, Options{})), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(html), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := chromedp.NewContext(browser)
