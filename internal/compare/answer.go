@@ -88,7 +88,7 @@ func (t *Table) change(r *Row, side, figures int) *Change {
 	}
 	change := &Change{Comparison: c, PHolm: 1, Word: CannotTell}
 	if a.Sustained > 0 || b.Sustained > 0 {
-		change.Sustained = b.lasting() / a.lasting()
+		change.Sustained = b.sustained() / a.sustained()
 	}
 	if c.Method == stats.NoTest {
 		change.Why = noTest(len(before), len(after), c)
@@ -201,7 +201,7 @@ func (t *Table) suite() {
 				continue
 			}
 			before, after = append(before, a.Rounds), append(after, b.Rounds)
-			lastA, lastB = lastA*a.lasting(), lastB*b.lasting()
+			lastA, lastB = lastA*a.sustained(), lastB*b.sustained()
 			bursts = bursts || a.Sustained > 0 || b.Sustained > 0
 		}
 		if len(before) < 2 {

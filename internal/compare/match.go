@@ -15,7 +15,7 @@ func (t *Table) match(sides []Side, byName bool) {
 		}
 	}
 	var alone []Row
-	kept := t.Rows[:0]
+	shared := t.Rows[:0]
 	for _, r := range t.Rows {
 		n := 0
 		for i := range r.Cells {
@@ -24,12 +24,12 @@ func (t *Table) match(sides []Side, byName bool) {
 			}
 		}
 		if n > 1 {
-			kept = append(kept, r)
+			shared = append(shared, r)
 		} else {
 			alone = append(alone, r)
 		}
 	}
-	t.Rows = kept
+	t.Rows = shared
 	t.explain(alone)
 }
 
@@ -84,7 +84,7 @@ func repeats(a, b string) bool {
 
 // explain says of works that only one side did what keeps them from being compared.
 func (t *Table) explain(alone []Row) {
-	told := map[string]bool{}
+	shown := map[string]bool{}
 	for i := range alone {
 		r := &alone[i]
 		k := slices.IndexFunc(r.Cells, func(c Cell) bool { return len(c.all) > 0 })
@@ -99,8 +99,8 @@ func (t *Table) explain(alone []Row) {
 			line = fmt.Sprintf("%s is not compared, %s and %s did different work: %s", r.Name, t.Sides[k].Name, t.Sides[other].Name,
 				strings.Join(r.Work.Differences(o.Work), "; "))
 		}
-		if !told[line] {
-			told[line] = true
+		if !shown[line] {
+			shown[line] = true
 			t.Apart = append(t.Apart, line)
 		}
 	}

@@ -151,17 +151,17 @@ const apartLeast = 0.1
 func (t *Table) rowNotes(r *Row) {
 	for k := range r.Cells {
 		c, name := &r.Cells[k], t.Sides[k].Name
-		told := false
+		shown := false
 		for _, i := range stats.Apart(c.Rounds) {
 			off := c.Rounds[i]/stats.Quantile(stats.WithoutApart(c.Rounds), 0.5) - 1
 			if math.Abs(off) < apartLeast {
 				continue
 			}
-			told = true
+			shown = true
 			t.Notes = append(t.Notes, fmt.Sprintf("round %d of %s (%s) is %+.0f %% off the median of the others and kept",
 				c.samples[i].Round, r.Name, name, 100*off))
 		}
-		if w := c.Change; told && w != nil && w.Without != nil {
+		if w := c.Change; shown && w != nil && w.Without != nil {
 			t.Notes = append(t.Notes, fmt.Sprintf("without the rounds that stand apart %s (%s) changes by %+.1f %% [%.1f, %.1f]", r.Name, name,
 				100*(w.Without.Center-1), 100*(w.Without.Lo-1), 100*(w.Without.Hi-1)))
 		}

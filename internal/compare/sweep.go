@@ -268,11 +268,11 @@ func distance(p SweptPoint, depth float64) float64 {
 func WithOptions(job fio.JobFile, set map[string]string) fio.JobFile {
 	job.Sections = slices.Clone(job.Sections)
 	for _, k := range job.Jobs() {
-		kept := slices.DeleteFunc(slices.Clone(job.Sections[k].Options), func(o fio.Option) bool { _, given := set[o.Name]; return given })
+		others := slices.DeleteFunc(slices.Clone(job.Sections[k].Options), func(o fio.Option) bool { _, given := set[o.Name]; return given })
 		for _, name := range slices.Sorted(maps.Keys(set)) {
-			kept = append(kept, fio.Option{Name: name, Value: set[name]})
+			others = append(others, fio.Option{Name: name, Value: set[name]})
 		}
-		job.Sections[k].Options = kept
+		job.Sections[k].Options = others
 	}
 	return job
 }

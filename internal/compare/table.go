@@ -208,8 +208,8 @@ func (r *Row) fill(side int) {
 	}
 }
 
-// lasting is what a side sustains: its figure, or less where that is a burst.
-func (c *Cell) lasting() float64 {
+// sustained is what a side sustains: its figure, or less where that is a burst.
+func (c *Cell) sustained() float64 {
 	if c.Sustained > 0 {
 		return c.Sustained
 	}

@@ -55,11 +55,11 @@ func newest(runs []*bundle.Bundle) []*bundle.Bundle {
 			latest[key] = b
 		}
 	}
-	kept := slices.Collect(maps.Values(latest))
-	slices.SortFunc(kept, func(a, b *bundle.Bundle) int {
+	found := slices.Collect(maps.Values(latest))
+	slices.SortFunc(found, func(a, b *bundle.Bundle) int {
 		return strings.Compare(a.Run.Suite.Name+"\x00"+a.Run.Topology.Host.Name, b.Run.Suite.Name+"\x00"+b.Run.Topology.Host.Name)
 	})
-	return kept
+	return found
 }
 
 // family is one metric with all its samples: OpenMetrics wants them together.
