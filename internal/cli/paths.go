@@ -2,10 +2,10 @@ package cli
 
 import (
 	"errors"
-	"path/filepath"
 
 	"github.com/spf13/pflag"
 
+	"plimsoll/internal/bench"
 	"plimsoll/internal/topology"
 )
 
@@ -33,7 +33,7 @@ func (o pathOptions) roles() (map[topology.Role]string, error) {
 	case len(o.args) > 0:
 		o.data, o.wal = o.args[0], o.args[len(o.args)-1]
 	}
-	return rolePaths(o.data, o.wal)
+	return bench.Request{Data: o.data, WAL: o.wal}.Paths()
 }
 
 // existing is roles, each of which must be there.
@@ -49,23 +49,3 @@ func (o pathOptions) existing() (map[topology.Role]string, error) {
 	return o.roles()
 }
 
-// rolePaths makes paths absolute: one serves both roles, and none is the current directory.
-func rolePaths(data, wal string) (map[topology.Role]string, error) {
-	switch {
-	case data == "" && wal == "":
-		data, wal = ".", "."
-	case data == "":
-		data = wal
-	case wal == "":
-		wal = data
-	}
-	paths := map[topology.Role]string{}
-	for role, path := range map[topology.Role]string{topology.Data: data, topology.WAL: wal} {
-		abs, err := filepath.Abs(path)
-		if err != nil {
-			return nil, err
-		}
-		paths[role] = abs
-	}
-	return paths, nil
-}

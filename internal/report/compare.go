@@ -230,7 +230,7 @@ func otherText(t *compare.Table, o compare.Other) string {
 // ratio prints a change: "+4.1 %", or "x2.50" where it is large.
 func ratio(r float64) string {
 	if r >= 2 || r <= 0.5 {
-		return fmt.Sprintf("x%.2f", r)
+		return text.Ratio(r)
 	}
 	return signed(r) + " %"
 }
@@ -255,7 +255,7 @@ func burstText(c *compare.Change) string {
 	if c.Sustained <= 0 {
 		return ""
 	}
-	return fmt.Sprintf(" in bursts, x%.2f sustained", c.Sustained)
+	return " in bursts, " + text.Ratio(c.Sustained) + " sustained"
 }
 
 func pText(p float64) string {

@@ -28,14 +28,8 @@ func PlusMinus(share float64) string { return "± " + Percent(share) }
 // Times prints a ratio in a sentence: "3.9x".
 func Times(ratio float64) string { return trim(strconv.FormatFloat(ratio, 'f', 1, 64)) + "x" }
 
-// Ratio prints a change between two figures: "x2.50", "x0.675".
-func Ratio(ratio float64) string {
-	digits := 2
-	if ratio < 0.9995 {
-		digits = 3
-	}
-	return "x" + units.Group(strconv.FormatFloat(ratio, 'f', digits, 64))
-}
+// Ratio prints a change between two figures: "x2.50", "x0.68".
+func Ratio(ratio float64) string { return "x" + units.Group(strconv.FormatFloat(ratio, 'f', 2, 64)) }
 
 // trim takes the zeros at the end of a decimal fraction away.
 func trim(s string) string {
@@ -134,12 +128,6 @@ func Sentence(s string) string {
 		s += "."
 	}
 	return s
-}
-
-// FirstLine is what stands before the first line break.
-func FirstLine(s string) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return strings.TrimSpace(first)
 }
 
 // Width is how many columns of a terminal s takes; escape sequences take none.

@@ -28,6 +28,3 @@ func Wrap(s string, width int, first, rest string) []string {
 
 // NoBreak is the space at which Wrap does not break.
 const NoBreak = "\u00a0"
-
-// Keep makes Wrap leave s on one line: a value with its unit, a flag with its value.
-func Keep(s string) string { return strings.ReplaceAll(s, " ", NoBreak) }
