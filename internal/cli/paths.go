@@ -48,4 +48,3 @@ func (o pathOptions) existing() (map[topology.Role]string, error) {
 	}
 	return o.roles()
 }
-
