@@ -84,7 +84,7 @@ func TestReadNothing(t *testing.T) {
 	got := Read(t.Context(), &sys.Machine{Root: fstest.MapFS{}, Run: func(context.Context, io.Writer, ...string) error {
 		return &sys.Failed{Argv: []string{"dmesg"}, Code: 1, Stderr: "dmesg: read kernel buffer failed: Operation not permitted"}
 	}})
-	want := &Facts{Notes: []string{"the kernel's log: dmesg: dmesg: read kernel buffer failed: Operation not permitted"}}
+	want := &Facts{Notes: []string{"the kernel's log: dmesg: read kernel buffer failed: Operation not permitted"}}
 	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
 		t.Error(d)
 	}
