@@ -130,6 +130,12 @@ func Sentence(s string) string {
 	return s
 }
 
+// FirstLine is the text before the first line break.
+func FirstLine(s string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return strings.TrimSpace(first)
+}
+
 // Width is how many columns of a terminal s takes; escape sequences take none.
 func Width(s string) int { return ansi.StringWidth(s) }
 
