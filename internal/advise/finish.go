@@ -24,19 +24,19 @@ func (c *Candidate) Topology() *topology.Topology {
 			v := &a.Volumes[i]
 			v.Sustained, v.Burst = topology.Limits(f.Sustained), topology.Limits(f.Burst)
 			v.BurstIOs, v.BurstBytes = f.BurstIOs, f.BurstBytes
-			v.Origin = topology.Origin{Kind: topology.Catalogue, Where: f.Provenance.String()}
+			v.Origin = topology.Origin{Kind: topology.Catalogue, Where: f.String()}
 		}
 	} else {
 		for i := range a.Volumes {
 			a.Volumes[i].Sustained = topology.Limits(c.Instance.Local.Limits)
-			a.Volumes[i].Origin = topology.Origin{Kind: topology.Catalogue, Where: c.Instance.Local.Provenance.String()}
+			a.Volumes[i].Origin = topology.Origin{Kind: topology.Catalogue, Where: c.Instance.Local.String()}
 		}
 	}
 	return &topology.Topology{
 		Instance: topology.Instance{
 			Type: c.Type, Baseline: topology.Limits(c.Instance.Baseline), Burst: topology.Limits(c.Instance.Burst),
 			BurstFor: c.Instance.BurstFor, BurstPer: c.Instance.BurstPer,
-			Origin: topology.Origin{Kind: topology.Catalogue, Where: c.Instance.Provenance.String()},
+			Origin: topology.Origin{Kind: topology.Catalogue, Where: c.Instance.String()},
 		},
 		Targets: []topology.Target{{Role: topology.Data, Array: a.Name}},
 		Arrays:  []topology.Array{*a},

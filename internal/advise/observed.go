@@ -144,7 +144,7 @@ func FromResult(name string, r *result.Result) (*workload.Demand, error) {
 func rows(r *result.Result, i int, read bool) workload.Load {
 	var sum workload.Load
 	for k, j := range r.Jobs {
-		if j.Name != r.Workloads[i].Name && !(len(r.Jobs) == len(r.Workloads) && k == i) {
+		if j.Name != r.Workloads[i].Name && (len(r.Jobs) != len(r.Workloads) || k != i) {
 			continue
 		}
 		d := j.Write

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 )
 
@@ -149,9 +150,7 @@ func (a asker) stream(before string) (string, error) {
 		}
 		answer, err := a.ask(q, func(s string) error {
 			trial := map[string]string{q.key: s}
-			for k, v := range lines {
-				trial[k] = v
-			}
+			maps.Copy(trial, lines)
 			if strings.HasSuffix(trial["does"], "readwrite") && trial["reads"] == "" {
 				trial["reads"] = "50%"
 			}

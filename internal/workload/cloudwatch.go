@@ -46,7 +46,7 @@ func metricIn(label string) (volume, metric string, ok bool) {
 	for _, m := range cloudWatchMetrics {
 		if strings.Contains(label, m) {
 			rest := strings.TrimSpace(strings.Replace(label, m, "", 1))
-			for _, word := range strings.FieldsFunc(rest, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-') }) {
+			for _, word := range strings.FieldsFunc(rest, notOfID) {
 				if strings.HasPrefix(word, "vol-") {
 					return word, m, true
 				}
@@ -55,6 +55,11 @@ func metricIn(label string) (volume, metric string, ok bool) {
 		}
 	}
 	return "", "", false
+}
+
+// notOfID parts words at what no volume's name has.
+func notOfID(r rune) bool {
+	return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-", r)
 }
 
 // cloudWatchJSON reads answers of get-metric-data and of get-metric-statistics, several of which

@@ -1,10 +1,10 @@
 package workload
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/internal/text"
@@ -116,11 +116,14 @@ func significant(v float64) float64 {
 	return v
 }
 
+// nameRunes are what a stream's name is made of here.
+const nameRunes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+
 // plainly is a device's name as streams may have it.
 func plainly(name string) string {
 	out := []rune(name)
 	for i, r := range out {
-		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_') {
+		if !strings.ContainsRune(nameRunes, r) {
 			out[i] = '-'
 		}
 	}
@@ -177,6 +180,6 @@ func usual(gaps []time.Duration) time.Duration {
 	if len(gaps) == 0 {
 		return 0
 	}
-	slices.SortFunc(gaps, func(a, b time.Duration) int { return cmp.Compare(a, b) })
+	slices.Sort(gaps)
 	return gaps[len(gaps)/2]
 }

