@@ -73,7 +73,7 @@ func (p *planner) members(ctx context.Context, w *Work, d *topology.DeclaredArra
 	}
 	for len(open) > 0 {
 		some, rest := same(open)
-		found, err := p.any(some, chosen)
+		found, err := p.any(ctx, some, chosen)
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func alike(a, b units.Bytes) bool {
 
 // any finds unused volumes by description. When there are more than all arrays want, which ones is
 // not plimsoll's to choose.
-func (p *planner) any(wanted []topology.DeclaredVolume, chosen []*block.Device) ([]*block.Device, error) {
+func (p *planner) any(ctx context.Context, wanted []topology.DeclaredVolume, chosen []*block.Device) ([]*block.Device, error) {
 	like := wanted[0]
 	if like.Size == 0 && like.Model == "" {
 		return nil, fmt.Errorf("%d x %s: say their size too, or name them by serial; unused volumes: %s",
@@ -188,11 +188,35 @@ func (p *planner) any(wanted []topology.DeclaredVolume, chosen []*block.Device) 
 			len(wanted), selector(like), len(found), p.used(like))
 	}
 	if len(found) > max(all, len(wanted)) {
+		found = p.blankOf(ctx, found)
+	}
+	if len(found) < len(wanted) {
+		return nil, fmt.Errorf("%d x %s: only %d unused volumes like this are blank; see: plimsoll inspect --all",
+			len(wanted), selector(like), len(found))
+	}
+	if len(found) > max(all, len(wanted)) {
 		return nil, fmt.Errorf("%d x %s: %d unused volumes are like this; name those you mean by serial: %s",
 			len(wanted), selector(like), len(found), p.list(found))
 	}
 	slices.SortFunc(found, func(a, b *block.Device) int { return strings.Compare(identity(a), identity(b)) })
 	return found[:len(wanted)], nil
+}
+
+// blankOf are the volumes that are blank, or that could not be looked at: one that only looks unused is not among those to choose
+// from.
+func (p *planner) blankOf(ctx context.Context, found []*block.Device) []*block.Device {
+	now := &state{p.Site, &Work{}, p.tree}
+	refs := make([]string, len(found))
+	for i, d := range found {
+		refs[i] = "@" + identity(d)
+	}
+	var blank []*block.Device
+	for i, err := range now.blankness(ctx, refs) {
+		if err == nil || unseen(err) || p.destroy[found[i].Name] != "" {
+			blank = append(blank, found[i])
+		}
+	}
+	return blank
 }
 
 // unused are drives that nothing is on or made of, like the one described.
