@@ -91,7 +91,7 @@ func TestLabRandomTopologies(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(seed, 0))
 	t.Logf("PLIMSOLL_SEED=%d", seed)
-	g := start(t, "  - {name: d, count: 6, size: 32MiB}\n")
+	g := start(t, "  - {name: disc, count: 6, size: 32MiB}\n")
 	built, refused := 0, 0
 	for n := range topologies() {
 		if g.topology(random, n) {
@@ -158,9 +158,9 @@ func (g *guest) topology(random *rand.Rand, n int) bool {
 	}
 	var undo strings.Builder
 	for i, d := range discs {
-		fmt.Fprintf(&undo, "d=${d[%d]}; e=${d[%d]}; i=%d; %s\n", i, (i+1)%6, i, d.undo)
+		fmt.Fprintf(&undo, "d=${disc[%d]}; e=${disc[%d]}; i=%d; %s\n", i, (i+1)%6, i, d.undo)
 	}
-	g.ok(undo.String() + `udevadm settle; for d in ${d[*]}; do wipefs -aqf ${d}p* 2>/dev/null; wipefs -aqf $d; dd if=/dev/zero of=$d bs=1M count=32 conv=fsync 2>/dev/null; done; udevadm settle
+	g.ok(undo.String() + `udevadm settle; for d in ${disc[*]}; do wipefs -aqf ${d}p* 2>/dev/null; wipefs -aqf $d; dd if=/dev/zero of=$d bs=1M count=32 conv=fsync 2>/dev/null; done; udevadm settle
 rm -f /keep/plimsoll/released.json; true`)
 	return applied.Code == 0
 }
@@ -179,7 +179,7 @@ func (g *guest) furnish(random *rand.Rand) ([]disc, string) {
 		if c.both && i == 5 {
 			c = all[0]
 		}
-		fmt.Fprintf(&script, "d=${d[%d]}; e=${d[%d]}; i=%d; %s\n", i, (i+1)%6, i, c.make)
+		fmt.Fprintf(&script, "d=${disc[%d]}; e=${disc[%d]}; i=%d; %s\n", i, (i+1)%6, i, c.make)
 		discs[i] = disc{c, i}
 		if c.both {
 			i++
