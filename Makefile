@@ -6,7 +6,7 @@ LINT        := .tools/golangci-lint-2.15.0
 export CGO_ENABLED = 0
 
 # everything below is a command, not a file
-.PHONY: build install demo test check lint race lab lab-long fuzz bench fio-versions dist dist-test web clean need-build need-test
+.PHONY: exam build install demo test check lint race lab lab-long fuzz bench fio-versions dist dist-test web clean need-build need-test
 
 build: need-build ## the static binary, bin/plimsoll
 	@$(GO) build -trimpath -ldflags '-s -w -X plimsoll/internal/cli.Version=$(VERSION)' -o bin/plimsoll ./cmd/plimsoll
@@ -44,6 +44,10 @@ lab: need-test ## every test that needs the lab, about an hour: power cuts at ea
 
 lab-long: need-test ## what make lab does not wait for: 100 random topologies (PLIMSOLL_TOPOLOGIES), a power cut before and after each program; hours
 	@PLIMSOLL_TOPOLOGIES=$${PLIMSOLL_TOPOLOGIES:-100} PLIMSOLL_LAB=all $(GO) test -v -p 1 -count=1 -timeout 300m -run 'TestLabRandomTopologies|TestLabPowerCut' ./internal/provision
+
+exam: need-test ## N random machines of the lab from SEED on, marked against what was built in (docs/exam.md); DIR keeps their runs, FROM judges kept ones
+	@PLIMSOLL_EXAM_SEED=$(or $(SEED),1) PLIMSOLL_EXAM_N=$(or $(N),20) PLIMSOLL_EXAM_DIR=$(abspath $(or $(DIR),runs/exam)) \
+	  PLIMSOLL_EXAM_FROM=$(if $(FROM),$(abspath $(FROM))) $(GO) test -v -count=1 -timeout 600m -run 'TestExam$$' ./internal/cli
 
 fuzz: need-build ## every fuzz target for FUZZ_SECONDS each (10), with its executions; fails when one fuzzes next to nothing
 	@scripts/fuzz.sh $(or $(FUZZ_SECONDS),10)

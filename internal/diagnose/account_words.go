@@ -8,26 +8,24 @@ import (
 	"plimsoll/internal/text"
 )
 
-// attribution is an account in a sentence: "Of the gap: idle members, since 7 of 8 members did no I/O, 61.0 %, 39.0 % unexplained."
+// attribution is an account in words: "Shares of the gap: idle members 61.0 %, unexplained 39.0 %. Idle members: 7 of 8 members did no I/O."
 func attribution(a *finding.Account) string {
 	if a == nil {
 		return ""
 	}
 	var parts []string
-	for i, f := range a.Named() {
+	for _, f := range a.Factors {
 		name := string(f.Cause)
 		if f.Who != "" {
 			name += " (" + f.Who + ")"
 		}
-		if i == 0 {
-			name += ", since " + f.How + ","
-		}
-		parts = append(parts, fmt.Sprintf("%s %s", name, text.Percent(f.Share)))
+		parts = append(parts, name+" "+text.Percent(f.Share))
 	}
-	if rest := a.Unexplained(); rest > 0 {
-		parts = append(parts, fmt.Sprintf("%s unexplained", text.Percent(rest)))
+	all := "Shares of the gap: " + strings.Join(parts, ", ") + "."
+	if named := a.Named(); len(named) > 0 {
+		all += " " + text.Sentence(string(named[0].Cause)+": "+named[0].How)
 	}
-	return "Of the gap: " + strings.Join(parts, ", ") + "."
+	return all
 }
 
 var remedies = map[finding.Cause]string{

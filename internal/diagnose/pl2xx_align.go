@@ -164,6 +164,9 @@ chunk 512 KiB, bs=28k: 1.047`,
 					chunk, where = c, "inferred from the disk statistics"
 				}
 			}
+			if idle, _ := c.idleMembers(m); len(idle) > 0 {
+				continue // PL213: what was measured is no stripe
+			}
 			if real, ok := c.chunkSeen(m); ok { // PL214 reports the contradiction
 				if chunk, where = real, "measured by the disk statistics"; real == 0 {
 					continue
