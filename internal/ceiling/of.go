@@ -151,8 +151,9 @@ func requested(w fio.Workload) float64 {
 			limit = total / share
 		}
 	}
-	apply(w.ReadShare, w.ReadIOPS, w.ReadRate, w.ReadBS)
-	apply(writeShare(w), w.WriteIOPS, w.WriteRate, w.WriteBS)
+	read, write := w.HeldIOPS()
+	apply(w.ReadShare, read, w.ReadRate, w.ReadBS)
+	apply(writeShare(w), write, w.WriteRate, w.WriteBS)
 	return limit
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -163,6 +164,12 @@ func documents(ctx context.Context, env *Env, what []string) ([]document, error)
 	return docs, nil
 }
 
+// lintedFiles are the endings of what is looked at below a directory; of otherFiles, what has to do with fio.
+var (
+	lintedFiles = append([]string{".fio", ".job", ".sh", ".bash", ".md", ".markdown"}, otherFiles...)
+	otherFiles  = []string{".yml", ".yaml", ".j2", ".tmpl", ".tpl", ".ini", ".cfg"}
+)
+
 // walk finds job files, scripts and Markdown below a directory.
 func walk(dir string) ([]document, error) {
 	var docs []document
@@ -172,10 +179,13 @@ func walk(dir string) ([]document, error) {
 			return err
 		case e.IsDir() && strings.HasPrefix(e.Name(), ".") && name != dir:
 			return fs.SkipDir
-		case !e.Type().IsRegular() || !slices.Contains([]string{".fio", ".job", ".sh", ".bash", ".md", ".markdown"}, filepath.Ext(name)):
+		case !e.Type().IsRegular() || !slices.Contains(lintedFiles, filepath.Ext(name)):
 			return nil
 		}
 		body, err := sys.Text(name)
+		if err == nil && slices.Contains(otherFiles, filepath.Ext(name)) && !bytes.Contains(body, []byte("fio")) && !bytes.Contains(body, []byte("rw=")) {
+			return nil
+		}
 		docs = append(docs, document{name: name, text: body, file: true, err: err})
 		return nil
 	})
@@ -194,7 +204,10 @@ func replace(name string, text []byte) error {
 	return errors.Join(dir.Replace(filepath.Base(name), text), dir.Close())
 }
 
-// applyFixes writes certain repairs back and lints again.
+// fixPasses bounds how often fixes are looked for again: two that touch each other are made one after the other.
+const fixPasses = 10
+
+// applyFixes writes certain repairs back, until there are none left, and lints again.
 func applyFixes(env *Env, c *lint.Case, docs []document, found []finding.Finding, disabled []finding.Code) ([]finding.Finding, error) {
 	after := slices.Clone(c.Scripts)
 	for i, d := range docs {
@@ -202,6 +215,15 @@ func applyFixes(env *Env, c *lint.Case, docs []document, found []finding.Finding
 		fixed, n := lint.Fix(string(d.text), own)
 		if !d.file || n == 0 {
 			continue
+		}
+		for range fixPasses {
+			docs[i].text = []byte(fixed)
+			after[i] = docs[i].parse()
+			again, more := lint.Fix(fixed, lint.Judge(&lint.Case{Scripts: after[i : i+1], Fio: c.Fio, Chunk: c.Chunk, Memory: c.Memory, Free: c.Free}, disabled...))
+			if more == 0 || again == fixed {
+				break
+			}
+			fixed, n = again, n+more
 		}
 		if err := replace(d.name, []byte(fixed)); err != nil {
 			return nil, err

@@ -146,10 +146,11 @@ func demandOf(r *result.Result) demand {
 	}
 	var open [4]bool
 	for _, w := range r.Workloads {
+		read, write := w.HeldIOPS() // what fio itself holds back is not missed
 		sum(&d.readRate, w.Reads(), float64(w.ReadRate), w.Jobs, &open[0])
 		sum(&d.writeRate, w.Writes(), float64(w.WriteRate), w.Jobs, &open[1])
-		sum(&d.readIOPS, w.Reads(), float64(w.ReadIOPS), w.Jobs, &open[2])
-		sum(&d.writeIOPS, w.Writes(), float64(w.WriteIOPS), w.Jobs, &open[3])
+		sum(&d.readIOPS, w.Reads(), float64(read), w.Jobs, &open[2])
+		sum(&d.writeIOPS, w.Writes(), float64(write), w.Jobs, &open[3])
 	}
 	for i, v := range []*float64{&d.readRate, &d.writeRate, &d.readIOPS, &d.writeIOPS} {
 		if open[i] {

@@ -21,6 +21,9 @@ type Workload struct {
 	ReadBS, WriteBS units.Bytes
 	// TrimBS is the mean size of a trim; 0 when the job trims nothing.
 	TrimBS units.Bytes
+	// ReadLeast and WriteLeast are the smallest blocks of a direction whose blocks have several sizes: those that rate_iops is
+	// counted in. 0 when all have one size.
+	ReadLeast, WriteLeast units.Bytes
 	// Jobs is numjobs, Depth the iodepth of each; a synchronous engine keeps Depth 1 whatever iodepth says.
 	Jobs, Depth int
 	// SyncEvery is 1 when each write is followed by fsync or fdatasync, n for every n-th, 0 for none.
@@ -49,6 +52,18 @@ type Workload struct {
 
 // InFlight is the most I/Os that the workload keeps outstanding at once.
 func (w Workload) InFlight() int { return max(w.Jobs, 1) * max(w.Depth, 1) }
+
+// HeldIOPS are the rates that rate_iops holds the job to. fio turns the rate into bytes by the smallest block (backend.c, setup_rate), so
+// that a job with blocks of several sizes is held to less than it asks for.
+func (w Workload) HeldIOPS() (read, write units.IOPS) {
+	held := func(asked units.IOPS, least, mean units.Bytes) units.IOPS {
+		if asked == 0 || least == 0 || mean <= least {
+			return asked
+		}
+		return asked * units.IOPS(float64(least)/float64(mean))
+	}
+	return held(w.ReadIOPS, w.ReadLeast, w.ReadBS), held(w.WriteIOPS, w.WriteLeast, w.WriteBS)
+}
 
 // Files are the paths of filename=, of which there may be several, separated by colons; none when fio names them itself.
 func (w Workload) Files() []string {

@@ -273,12 +273,38 @@ func (r *optionReader) blocks(w *Workload) {
 	if w.TrimShare > 0 {
 		w.TrimBS = trim
 	}
+	readLeast, writeLeast := r.least(from, v, read, write)
+	if w.Reads() && readLeast < read {
+		w.ReadLeast = readLeast
+	}
+	if w.Writes() && writeLeast < write {
+		w.WriteLeast = writeLeast
+	}
 	if w.Reads() {
 		w.ReadBS = read
 	}
 	if w.Writes() {
 		w.WriteBS = write
 	}
+}
+
+// least are the smallest blocks of reads and writes, given the means.
+func (r *optionReader) least(from, v string, read, write units.Bytes) (units.Bytes, units.Bytes) {
+	if from == "bs" || v == "" {
+		return read, write
+	}
+	parts := strings.Split(v, ",")
+	of := func(part string, mean units.Bytes) units.Bytes {
+		least := mean
+		for size := range strings.FieldsFuncSeq(part, func(c rune) bool { return c == ':' || c == '-' }) {
+			size, share, _ := strings.Cut(size, "/")
+			if b, err := ParseSize(size, r.kbBase); err == nil && b > 0 && strings.TrimSpace(share) != "0" {
+				least = min(least, b)
+			}
+		}
+		return least
+	}
+	return of(parts[0], read), of(parts[min(1, len(parts)-1)], write)
 }
 
 // at is where an option stood, -1 when it did not.

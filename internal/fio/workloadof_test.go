@@ -45,9 +45,9 @@ func TestWorkloadOf(t *testing.T) {
 			ReadRate: units.Rate(16 * m), WriteRate: units.Rate(5 * m), WriteIOPS: 100,
 		},
 		"fio --name=j --rw=rw --bs=16k, --rwmixwrite=25":            {Engine: "psync", Sequential: true, ReadShare: 0.75, ReadBS: 16 * k, WriteBS: 4 * k, Jobs: 1, Depth: 1, Buffered: true},
-		"fio --name=j --rw=randread --bssplit=4k/60:64k/40":         {Engine: "psync", ReadShare: 1, ReadBS: 28 * k, Jobs: 1, Depth: 1, Buffered: true},
-		"fio --name=j --rw=randread --bssplit=4k/50:8k:12k":         {Engine: "psync", ReadShare: 1, ReadBS: 7 * k, Jobs: 1, Depth: 1, Buffered: true},
-		"fio --name=j --rw=randwrite --bsrange=4k-16k":              {Engine: "psync", WriteBS: 10 * k, Jobs: 1, Depth: 1, Buffered: true},
+		"fio --name=j --rw=randread --bssplit=4k/60:64k/40":         {Engine: "psync", ReadShare: 1, ReadBS: 28 * k, ReadLeast: 4 * k, Jobs: 1, Depth: 1, Buffered: true},
+		"fio --name=j --rw=randread --bssplit=4k/50:8k:12k":         {Engine: "psync", ReadShare: 1, ReadBS: 7 * k, ReadLeast: 4 * k, Jobs: 1, Depth: 1, Buffered: true},
+		"fio --name=j --rw=randwrite --bsrange=4k-16k":              {Engine: "psync", WriteBS: 10 * k, WriteLeast: 4 * k, Jobs: 1, Depth: 1, Buffered: true},
 		"fio --name=j --bs=4k --bsrange=4k-16k --bs=32k":            {Engine: "psync", Sequential: true, ReadShare: 1, ReadBS: 32 * k, Jobs: 1, Depth: 1, Buffered: true},
 		"fio --name=j --bs=4KiB --buffered=0":                       {Engine: "psync", Sequential: true, ReadShare: 1, ReadBS: 4000, Jobs: 1, Depth: 1, Direct: true},
 		"fio --name=j --kb_base=1000 --bs=4k --direct=1 --buffered": {Engine: "psync", Sequential: true, ReadShare: 1, ReadBS: 4000, Jobs: 1, Depth: 1, Buffered: true},
@@ -221,4 +221,15 @@ func FuzzParseSize(f *testing.F) {
 		_, _ = ParseSize(s, 1024)
 		_, _ = ParseTime(s, time.Second)
 	})
+}
+
+// fio 3.33 held bssplit=4k/50:60k/50 with rate_iops=700 to 88 IOPS: 700 × 4 KiB of bytes in blocks of 32 KiB.
+func TestHeldIOPS(t *testing.T) {
+	w, err := WorkloadOf("j", job(t, "fio --name=j --rw=randrw --bssplit=4k/50:60k/50,8k --rate_iops=700,100"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read, write := w.HeldIOPS(); read != 87.5 || write != 100 {
+		t.Errorf("held to %v and %v IOPS", read, write)
+	}
 }

@@ -19,6 +19,8 @@ func Rules() []*rule {
 		syncWithDepth, neverWritten, rawWrite, straddles, repeatedRandom, zeroData, randomMap, manyReports, ratePerJob, mixIgnored,
 		tooLarge, omission, runsCommand, renamed, percentSize, everyIO, blankValue, inverseUnit, endsEarly,
 		wrongStripe, mountedTwice, scriptDiscard, neverMounted, sameVolume, boundByDepth, noJob,
+		rateBySmallest, rateWithPauses, rampAboveRun, givenTwice, together, oneName, smallOnDevice, manyFills, holesInFill, loopsWithTime,
+		notRead, idleComment,
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"plimsoll/internal/script"
 )
 
-// Lint judges the documents of a case: what Judge finds in them, less what comments in place silence, by document and line.
+// Judge judges the documents of a case: what Judge finds in them, less what comments in place silence, by document and line.
 func Judge(c *Case, disabled ...finding.Code) []finding.Finding {
 	order := map[string]int{}
 	files := map[string]*script.File{}
@@ -20,7 +20,11 @@ func Judge(c *Case, disabled ...finding.Code) []finding.Finding {
 	for _, code := range disabled {
 		off[code] = "disabled"
 	}
-	found := slices.DeleteFunc(finding.Judge(Rules(), c, off), func(f finding.Finding) bool {
+	all := finding.Judge(Rules(), c, off)
+	if !slices.Contains(disabled, idleComment.Code) {
+		all = append(all, idleComments(c, all, disabled)...)
+	}
+	found := slices.DeleteFunc(all, func(f finding.Finding) bool {
 		file := files[f.File()]
 		return f.Disabled != "" || file == nil || file.Disabled(string(f.Code), f.Line)
 	})
@@ -32,7 +36,7 @@ func Judge(c *Case, disabled ...finding.Code) []finding.Finding {
 	return found
 }
 
-// Mend applies the certain repairs of findings in one document's text and says how many were made. Two that touch are not
+// Fix applies the certain repairs of findings in one document's text and says how many were made. Two that touch are not
 // both applied: lint again.
 func Fix(text string, found []finding.Finding) (string, int) {
 	var edits []finding.Edit

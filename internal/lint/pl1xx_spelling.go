@@ -30,6 +30,29 @@ var unreadable = &rule{
 	},
 }
 
+var notRead = &rule{
+	Code: "PL147", Since: "0.2", Severity: finding.Info,
+	Title:  "fio commands that could not be read",
+	When:   "A line of code seems to run fio, and its command is not among those that were read.",
+	Why:    "No rule has looked at these commands: they are put together by the script, or stand in another language.",
+	Fix:    "Read them yourself, or write the command out where it is run.",
+	Bad:    "python3 - <<E\nos.system('fio --name=a --rw=read')\nE",
+	Good:   "fio --name=a --rw=read --size=10G --directory=/data",
+	Ignore: "When the line is no command.",
+	Check: func(c *Case, report func(finding.Finding)) {
+		for _, file := range c.Scripts {
+			if n := len(file.Missed); n > 0 {
+				lines := make([]string, n)
+				for i, line := range file.Missed {
+					lines[i] = fmt.Sprint(line)
+				}
+				report(*foundAt(file, file.Missed[0], 1, fmt.Sprintf("%s could not be read: %s %s.", text.Plural(n, "fio command"),
+					map[bool]string{true: "line", false: "lines"}[n == 1], text.Clean(strings.Join(lines, ", "), 200))))
+			}
+		}
+	},
+}
+
 var longDash = &rule{
 	Code: "PL101", Since: "0.1", Severity: finding.Fail,
 	Title: "long dashes or typographic quotes instead of -- and \"",

@@ -73,9 +73,16 @@ func (r *reader) missed() {
 	slices.Sort(r.Missed)
 }
 
-// speaks says whether a line's first word prints or searches, so that fio in it is a word and not a command.
+// speaks says whether a line prints or searches, so that fio in it is a word and not a command.
 func speaks(line string) bool {
-	first, _, _ := strings.Cut(strings.TrimLeft(line, "-@ "), " ")
-	key, _, isKey := strings.Cut(first, ":")
-	return slices.Contains(speakers, first) || slices.Contains(deaf, first) || isKey && slices.Contains(silentKeys, key)
+	for i, word := range strings.Fields(strings.TrimLeft(line, "-@ ")) {
+		if strings.Contains(word, "fio") {
+			return false
+		}
+		key, _, isKey := strings.Cut(word, ":")
+		if slices.Contains(speakers, word) || slices.Contains(deaf, word) || i == 0 && isKey && slices.Contains(silentKeys, key) {
+			return true
+		}
+	}
+	return false
 }

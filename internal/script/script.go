@@ -91,6 +91,8 @@ type Disable struct {
 	Line   int
 	Codes  []string
 	Reason string
+	// Malformed is true for a comment that names plimsoll and silences nothing by its form.
+	Malformed bool
 	// from and to are the lines it covers; alone, while they are not known, that it has a line of its own.
 	from, to int
 	alone    bool
@@ -221,6 +223,9 @@ func looksLikeJob(lines []string) bool {
 
 var disableForm = regexp.MustCompile(`plimsoll:\s*disable=([A-Za-z0-9,]+)[ \t]*(.*)`)
 
+// malformed is a comment that means to silence something: plimsoll: ignore PL107, plimsoll: disable PL107.
+var malformed = regexp.MustCompile(`(?:#|;|//|<!--)\s*plimsoll:\s*(?i:disable|ignore|allow|off|skip|noqa|nolint)`)
+
 // disables collects the comments that silence rules.
 func (f *File) disables() {
 	for i, line := range f.lines {
@@ -229,10 +234,13 @@ func (f *File) disables() {
 			continue
 		}
 		m := disableForm.FindStringSubmatch(line)
+		before = strings.TrimSpace(before)
 		if m == nil {
+			if malformed.MatchString(line) {
+				f.Disables = append(f.Disables, Disable{Line: i + 1, Malformed: true})
+			}
 			continue
 		}
-		before = strings.TrimSpace(before)
 		f.Disables = append(f.Disables, Disable{
 			Line: i + 1, Codes: strings.Split(strings.ToUpper(m[1]), ","),
 			Reason: strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(m[2]), "-->")),
@@ -243,15 +251,11 @@ func (f *File) disables() {
 
 // Disabled says whether a comment silences code at a line.
 func (f *File) Disabled(code string, line int) bool {
-	for _, d := range f.Disables {
-		for _, c := range d.Codes {
-			if c == code && line >= d.from && line <= d.to {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.Disables, func(d Disable) bool { return slices.Contains(d.Codes, code) && d.Covers(line) })
 }
+
+// Covers says whether the comment holds for a line.
+func (d Disable) Covers(line int) bool { return line >= d.from && line <= d.to }
 
 // cover works out what each Disable covers, in one pass over the document.
 func (f *File) cover() {
