@@ -6,7 +6,7 @@ LINT        := .tools/golangci-lint-2.15.0
 export CGO_ENABLED = 0
 
 # everything below is a command, not a file
-.PHONY: exam build install demo test check lint race lab lab-long fuzz bench fio-versions dist dist-test web clean need-build need-test
+.PHONY: exam build install demo test check lint race lab lab-long fleet-test fuzz bench fio-versions dist dist-test web clean need-build need-test
 
 build: need-build ## the static binary, bin/plimsoll
 	@$(GO) build -trimpath -ldflags '-s -w -X plimsoll/internal/cli.Version=$(VERSION)' -o bin/plimsoll ./cmd/plimsoll
@@ -41,6 +41,9 @@ race: ## all tests: first with the race detector, then those of the lab
 lab: need-test ## every test that needs the lab, about an hour: power cuts at each step of apply and teardown, faults, all variants, reboots
 	@$(GO) test -p 1 -count=1 -timeout 60m -run Lab ./internal/provision ./internal/tune ./internal/cli
 	@$(GO) test -p 1 -count=1 -timeout 20m ./internal/lab/...
+
+fleet-test: need-test ## what of many hosts make test does not wait for: stopped fio, a silent coordinator, a slow link, each host alone; minutes
+	@PLIMSOLL_FLEET=all $(GO) test -v -count=1 -timeout 20m -run 'TestFleet' ./internal/fleet
 
 lab-long: need-test ## what make lab does not wait for: 100 random topologies (PLIMSOLL_TOPOLOGIES), a power cut before and after each program; hours
 	@PLIMSOLL_TOPOLOGIES=$${PLIMSOLL_TOPOLOGIES:-100} PLIMSOLL_LAB=all $(GO) test -v -p 1 -count=1 -timeout 300m -run 'TestLabRandomTopologies|TestLabPowerCut' ./internal/provision
@@ -87,3 +90,4 @@ LAB_PACKAGES := qemu-system-x86 linux-image-cloud-amd64 busybox-static kmod udev
 need-test: need-build
 	@scripts/need.sh gcc libc6-dev fio xfsprogs e2fsprogs chromium tmux
 	@scripts/need.sh --optional $(LAB_PACKAGES)
+	@scripts/need.sh --optional openssh-server iproute2

@@ -19,6 +19,8 @@ there() {
 	gdisk) program=sgdisk ;;
 	udev) program=udevadm ;;
 	busybox-static) program=busybox ;;
+	openssh-server) program=sshd ;;
+	iproute2) program=ip ;;
 	util-linux) program=lsblk ;;
 	kmod) program=modprobe ;;
 	qemu-system-x86) program=qemu-system-x86_64 ;;

@@ -38,6 +38,8 @@ type Plan struct {
 	Consent  permit.Consent
 	Policy   verdict.Policy
 	Database *Database // how a database server is had; nil where none can be
+	// Gate is waited for when a scenario is ready to start, so that several machines start at one instant; nil for at once.
+	Gate func(context.Context, suite.Scenario) error
 }
 
 // Run carries out a plan and returns the finished bundle. When ctx ends, what is finished is kept and the bundle comes with

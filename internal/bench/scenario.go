@@ -105,6 +105,12 @@ func (r *runner) runFio(ctx context.Context, s suite.Scenario, res *result.Resul
 		return err
 	}
 	defer raw.Close() //nolint:errcheck // Sync below reports what was not written
+	if r.plan.Gate != nil {
+		if err := r.plan.Gate(ctx, s); err != nil {
+			return err
+		}
+	}
+	res.Start = r.m.Now()
 	watched := r.plan.Topology.For(s.Role).Devices
 	sampler, err := telemetry.Start(r.m, watched)
 	if err != nil {

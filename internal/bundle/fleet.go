@@ -65,8 +65,10 @@ type FleetHost struct {
 	Fio      string          `json:"fio,omitempty"`
 	Exit     int             `json:"exit"`
 	Verdict  verdict.Verdict `json:"verdict,omitempty"`
-	Dir      string          `json:"dir,omitempty"` // of its bundle, below the run; where it was read, of an import
-	Remote   string          `json:"remote,omitempty"`
+	Dir      string          `json:"dir,omitempty"`    // of its bundle, below the run; where it was read, of an import
+	Remote   string          `json:"remote,omitempty"` // the run's directory on the host itself
+	// Starts are when fio started, by scenario, since Created on the coordinator's clock; none where only wall clocks are known.
+	Starts map[int]time.Duration `json:"starts_ns,omitempty"`
 	// Facts are what should be the same on all hosts, such as the kernel, by name.
 	Facts map[string]string `json:"facts,omitempty"`
 }

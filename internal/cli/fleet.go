@@ -25,7 +25,7 @@ func newFleetCmd(env *Env) *cobra.Command {
 		Args:  noCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newFleetImportCmd(env))
+	cmd.AddCommand(newFleetRunCmd(env), newFleetImportCmd(env))
 	return cmd
 }
 

@@ -142,7 +142,7 @@ storage. Flags that allow data to be overwritten are read from the command line 
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(newVersionCmd(env), newLabAgentCmd())
+	root.AddCommand(newVersionCmd(env), newLabAgentCmd(), newMemberCmd(env))
 	for _, cmd := range root.Commands() {
 		countArgs(cmd)
 		completeFlags(cmd)

@@ -62,16 +62,21 @@ Existing files are never written to unless named with --destroy.`,
 			return runRun(cmd.Context(), env, o)
 		},
 	}
-	o.addFlags(cmd.Flags())
+	o.measuring(cmd)
 	o.repeat.addFlags(cmd)
 	cmd.Flags().StringVar(&o.against, "against", "",
 		"judge the run by `WHAT`: last:10 (earlier runs below --out), a run, or a table of expected figures; see plimsoll compare")
 	o.pg.addFlags(cmd.Flags())
 	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", progressKinds)
 	addFormat(cmd, &o.format, report.Formats())
+	return cmd
+}
+
+// measuring adds the flags that shape what is measured.
+func (o *runOptions) measuring(cmd *cobra.Command) {
+	o.addFlags(cmd.Flags())
 	o.layoutOptions.addFlags(cmd.Flags())
 	o.policyOptions.addFlags(cmd.Flags())
-	return cmd
 }
 
 // runRun plans, shows progress, measures and reports.

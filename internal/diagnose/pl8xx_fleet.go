@@ -139,7 +139,7 @@ var hostLost = &fleetRule{
 			if h.Lost == "" {
 				continue
 			}
-			f := finding.Finding{Subject: h.Name, Message: text.Sentence(fmt.Sprintf("%s has no result: %s", h.Name, h.Lost))}
+			f := finding.Finding{Subject: h.Name, Message: text.Sentence(fmt.Sprintf("host %s has no result: %s", h.Name, h.Lost))}
 			if n <= c.Lose {
 				f.Severity = finding.Warn
 			}

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -73,6 +74,24 @@ func TestFleetRules(t *testing.T) {
 		}
 		if strings.Join(got, "; ") != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// Of three equal hosts whose seconds vary by a fifth, none is ever a straggler.
+func TestEqualHostsHaveNoStraggler(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 100 {
+		var rates []FleetRate
+		for range 3 {
+			var seconds []float64
+			for range 10 {
+				seconds = append(seconds, 1000*(1+0.2*rng.NormFloat64()))
+			}
+			rates = append(rates, FleetRate{Rate: stats.BatchMeans(seconds)})
+		}
+		if found := fleetOf(rates...).Scenarios[0].Stragglers(); len(found) > 0 {
+			t.Errorf("%+v of %+v", found, rates)
 		}
 	}
 }

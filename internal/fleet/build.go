@@ -58,14 +58,20 @@ func fill(f *bundle.Fleet, all []source, base time.Time, shared Shared, disabled
 		if len(hosts) == 0 {
 			continue
 		}
-		one := merge(hosts, base)
+		join := merge
+		if f.Order == alone {
+			join = apart
+		}
+		one := join(hosts, base)
 		one.Invalid = append(missing, one.Invalid...)
 		for i := range one.Hosts {
 			row := &one.Hosts[i]
 			j := slices.IndexFunc(all, func(src source) bool { return src.host == row.Host })
 			row.Alone = all[j].alone[s.ID]
 		}
-		one.Ceiling = ceilingOf(&one, shared)
+		if f.Order != alone {
+			one.Ceiling = ceilingOf(&one, shared)
+		}
 		f.Scenarios = append(f.Scenarios, one)
 	}
 	judge(f, disabled)

@@ -137,6 +137,21 @@ func merge(all []measured, at time.Time) bundle.FleetScenario {
 	return f
 }
 
+// apart makes one scenario of hosts that measured one after the other: each has its own window, and there is no total.
+func apart(all []measured, at time.Time) bundle.FleetScenario {
+	first := all[0].result
+	f := bundle.FleetScenario{ID: first.ID, Name: first.Name, Title: first.Title, At: at, Total: bundle.FleetTotal{Hist: &fio.Hist{}}}
+	for i := range all {
+		one := merge(all[i:i+1], at)
+		f.Invalid = append(f.Invalid, one.Invalid...)
+		f.Hosts = append(f.Hosts, one.Hosts...)
+		from, to, _ := all[i].window()
+		f.Windows = append(f.Windows, bundle.FleetWindow{Host: all[i].host, From: from, To: to})
+	}
+	f.Common.Share = 1 // of each host's own time
+	return f
+}
+
 // longest is the time that a host was to measure.
 func longest(r *result.Result) (run time.Duration) {
 	for _, w := range r.Workloads {

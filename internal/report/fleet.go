@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/text"
@@ -77,14 +76,14 @@ func newFleetView(f *bundle.Fleet) *fleetView {
 		about = append(about, f.Created.UTC().Format("2006-01-02 15:04 UTC"))
 	}
 	v.About = strings.Join(append(about, text.Clean(f.Tool, longName)), ", ")
-	v.Hosts = table{Caption: "Hosts", Head: []string{"host", "state", "its own verdict", "clock", "clock error", "fio"}, Text: []int{0, 1, 2, 5}}
+	v.Hosts = table{Caption: "Hosts", Head: []string{"host", "state", "its own verdict", "clock error", "fio"}, Text: []int{0, 1, 2, 4}}
 	for _, h := range f.Hosts {
 		state := string(h.State)
 		if h.Why != "" {
 			state += ": " + text.Clean(h.Why, longName)
 		}
 		v.Hosts.Rows = append(v.Hosts.Rows, []string{
-			text.Clean(h.Name, longName), state, cmp.Or(text.Clean(string(h.Verdict), 24), none), offset(h.Clock), offset(bundle.FleetClock{Offset: h.Clock.Error}),
+			text.Clean(h.Name, longName), state, cmp.Or(text.Clean(string(h.Verdict), 24), none), clockError(h.Clock),
 			text.Clean(h.Fio, 24),
 		})
 	}
@@ -100,12 +99,12 @@ func newFleetView(f *bundle.Fleet) *fleetView {
 	return v
 }
 
-// offset prints how a clock differs.
-func offset(c bundle.FleetClock) string {
-	if c.Offset == 0 {
+// clockError prints how far off a host's clock may be.
+func clockError(c bundle.FleetClock) string {
+	if c.Error == 0 {
 		return none
 	}
-	return c.Offset.Round(max(c.Offset.Abs()/1000, time.Microsecond)).String()
+	return units.LatencyOf(c.Error).String()
 }
 
 func newFleetWork(s *bundle.FleetScenario) fleetWork {
@@ -115,7 +114,9 @@ func newFleetWork(s *bundle.FleetScenario) fleetWork {
 	if e := s.Total.Interval; e.HasInterval() {
 		total += fmt.Sprintf(", 95 %% between %s and %s", units.IOPS(e.Lo), units.IOPS(e.Hi))
 	}
-	add("together", total+", "+s.Total.BW.String())
+	if s.Total.IOPS > 0 {
+		add("together", total+", "+s.Total.BW.String())
+	}
 	if s.Ceiling != nil && s.Ceiling.IOPS > 0 {
 		add("ceiling", fmt.Sprintf("%s IOPS, limited by the %s; reached %s", s.Ceiling.IOPS, s.Ceiling.Binds, text.Percent(float64(s.Total.IOPS/s.Ceiling.IOPS))))
 	}
@@ -125,7 +126,9 @@ func newFleetWork(s *bundle.FleetScenario) fleetWork {
 	if s.Total.Sync.Count() > 0 {
 		add("sync", fmt.Sprintf("p50 %s, p99 %s", units.LatencyOf(s.Total.Sync.Percentile(50)), units.LatencyOf(s.Total.Sync.Percentile(99))))
 	}
-	add("common window", fmt.Sprintf("%s, %s of what was planned", text.Duration(s.Common.Length()), text.Percent(s.Common.Share)))
+	if s.Common.Length() > 0 {
+		add("common window", fmt.Sprintf("%s, %s of what was planned", text.Duration(s.Common.Length()), text.Percent(s.Common.Share)))
+	}
 	for _, why := range s.Invalid {
 		w.Invalid = append(w.Invalid, text.Clean(why, longSentence))
 	}

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/fleet"
+	"plimsoll/internal/report"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
+)
+
+// fleetHosts are the flags that say which hosts are meant and how they are reached.
+type fleetHosts struct {
+	hosts, via, remote string
+}
+
+func (o *fleetHosts) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.hosts, "hosts", "", "measure on these `HOSTS`: names with commas, ranges such as db[1-8].example, or @FILE with a name a line")
+	f.StringVar(&o.via, "via", "ssh", "reach hosts by `ENGINE`: ssh, srun, or a template that ends in COMMAND, such as 'docker exec -i {host} COMMAND'")
+	f.StringVar(&o.remote, "remote", "plimsoll", "`PROGRAM` that is plimsoll on the hosts")
+}
+
+// parse checks all names before anything is started.
+func (o fleetHosts) parse() ([]string, *fleet.Engine, error) {
+	hosts, err := fleet.ParseHosts(o.hosts, func(file string) ([]byte, error) { return sys.ReadFile(file, sys.ConfigLimit) })
+	if err != nil {
+		return nil, nil, usage(err)
+	}
+	engine, err := fleet.ParseEngine(o.via)
+	if err != nil {
+		return nil, nil, usage(err)
+	}
+	return hosts, engine, nil
+}
+
+type fleetRunOptions struct {
+	run    runOptions // only parsed here: each host plans for itself
+	to     fleetHosts
+	shared sharedOptions
+
+	schedule, copy, gone, resume, out, format string
+
+	lose int
+}
+
+func newFleetRunCmd(env *Env) *cobra.Command {
+	o := fleetRunOptions{schedule: fleet.Orders[0], copy: fleet.Copies[0], gone: "stop"}
+	cmd := &cobra.Command{
+		Use:   "run [SUITE | SCENARIO]... --hosts HOSTS",
+		Short: "Run scenarios on several hosts at the same time and give one verdict",
+		Long: `Run scenarios on several hosts at the same time and give one verdict.
+
+plimsoll is started on each host by an engine that you use already: ssh as it is configured, srun, or a template. No port is
+opened and nothing stays. The hosts lay out their files, wait for each other, and start each scenario at one instant, which
+is told to each in its own monotonic clock. Only the seconds in which all of them measured count. A host stops by itself
+when nobody has watched it for 15 s.
+
+Flags of plimsoll run that shape what is measured are passed on; paths and suite files are those of each host.`,
+		Example: `  plimsoll fleet run quick --hosts 'db[1-3]' --data /data
+  plimsoll fleet run db --hosts @db.hosts --data /data --wal /wal --schedule both
+  plimsoll fleet run rand-read --hosts n1,n2 --via 'docker exec -i {host} COMMAND' --data /data
+  plimsoll fleet run --resume runs/20261121T173521Z-db-fleet`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runFleetRun(cmd.Context(), env, o, append(passedOn(cmd.Flags()), append([]string{"--"}, args...)...), args)
+		},
+	}
+	o.run.measuring(cmd)
+	f := cmd.Flags()
+	o.out = defaultRuns
+	for _, own := range []string{"out", "resume", "dry-run", "sustained", "label"} { // have another meaning here, or none
+		f.Lookup(own).Hidden = true
+	}
+	f.Lookup("out").Hidden, f.Lookup("resume").Hidden = false, false
+	f.Lookup("out").Usage = "store the fleet run below `DIR`; on the hosts, runs are stored below runs"
+	f.Lookup("resume").Usage = "fetch what the hosts of the fleet run in `DIR` have kept, and merge it again"
+	o.to.addFlags(f)
+	o.shared.addFlags(f)
+	addChoice(cmd, &o.schedule, "schedule", "who measures at the same time, `ORDER`", fleet.Orders)
+	addChoice(cmd, &o.copy, "copy", "whether this plimsoll is copied to the hosts, `WHEN`", fleet.Copies)
+	addChoice(cmd, &o.gone, "on-disconnect", "what a host does `WHEN` nobody watches it for 15 s", []string{"stop", "finish"})
+	f.IntVar(&o.lose, "lose", 0, "accept the figures of the others when up to `N` hosts are lost")
+	addFormat(cmd, &o.format, report.FleetFormats())
+	return cmd
+}
+
+// ofFleet are the flags of fleet run that are not passed on to the hosts.
+var ofFleet = []string{
+	"hosts", "via", "remote", "shared-iops", "shared-bandwidth", "schedule", "copy", "on-disconnect", "lose", "format", "json", "out", "resume",
+	"dry-run", "help",
+}
+
+// passedOn are the flags that were given and are those of plimsoll run.
+func passedOn(flags *pflag.FlagSet) []string {
+	var args []string
+	flags.Visit(func(f *pflag.Flag) {
+		if slices.Contains(ofFleet, f.Name) {
+			return
+		}
+		if all, ok := f.Value.(pflag.SliceValue); ok {
+			for _, v := range all.GetSlice() {
+				args = append(args, "--"+f.Name+"="+v)
+			}
+			return
+		}
+		args = append(args, "--"+f.Name+"="+f.Value.String())
+	})
+	return args
+}
+
+func runFleetRun(ctx context.Context, env *Env, o fleetRunOptions, passed, args []string) error {
+	shared, err := o.shared.limits()
+	if err != nil {
+		return err
+	}
+	policy, err := o.run.policy(nil)
+	if err != nil {
+		return err
+	}
+	if o.run.dryRun {
+		return usage(errors.New("--dry-run: a fleet has none; use plimsoll fleet check"))
+	}
+	if o.run.resume != "" {
+		o.to.hosts = "of-the-run" // it names them
+	}
+	hosts, engine, err := o.to.parse()
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	r := fleet.Run{
+		Hosts: hosts, Engine: engine, Remote: o.to.remote, Args: passed, What: cmp.Or(strings.Join(args, "-"), "db"), Order: o.schedule,
+		Finish: o.gone == "finish", Lose: o.lose, Copy: o.copy, Self: self, Out: cmp.Or(o.run.Out, o.out), Tool: "plimsoll " + Version,
+		Version: Version, Shared: shared, Disabled: policy.Disable, Now: env.Now, Note: fleetNotes(env),
+	}
+	if o.run.resume != "" {
+		f, err := r.Fetch(ctx, o.run.resume)
+		if err != nil {
+			return err
+		}
+		return reportFleet(env, o.run.resume, f, o.format, policy)
+	}
+	dir, f, err := r.Run(ctx)
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		fmt.Fprintf(env.Err, "interrupted; what was measured is in %s\n", text.ShellQuote(dir))
+		return &reported{context.Canceled}
+	}
+	return reportFleet(env, dir, f, o.format, policy)
+}
+
+// fleetNotes prints lines of hosts as they come.
+func fleetNotes(env *Env) func(host, line string) {
+	var one sync.Mutex
+	return func(host, line string) {
+		one.Lock()
+		defer one.Unlock()
+		if host != "" {
+			line = text.Clean(host, 64) + ": " + text.Clean(line, longError)
+		}
+		fmt.Fprintln(env.Err, indented(line))
+	}
+}

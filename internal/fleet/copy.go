@@ -1,0 +1,99 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+
+	"plimsoll/internal/sys"
+)
+
+// errMissing is in the chain of the error of a host that has no plimsoll; errVersion of one that has another version.
+var (
+	errMissing = errors.New("plimsoll was not found there")
+	errVersion = errors.New("install the same on all hosts, or use --copy always")
+)
+
+// placing makes a fresh directory of the user's own, puts what comes on standard input there as plimsoll, and prints its name if it has
+// the checksum that is wanted.
+const placing = `set -eu
+umask 077
+d=${XDG_CACHE_HOME:-$HOME/.cache}/plimsoll
+mkdir -p "$d"
+[ -O "$d" ]
+t=$(mktemp -d "$d/fleet-XXXXXXXX")
+cat >"$t/plimsoll"
+s=$(sha256sum "$t/plimsoll")
+if [ "${s%% *}" != SUM ]; then rm -r "$t"; echo "the copy has another checksum" >&2; exit 1; fi
+chmod 500 "$t/plimsoll"
+echo "$t/plimsoll"
+`
+
+// placed is what a path may be that a host says plimsoll was put at.
+var placed = regexp.MustCompile(`^(/[A-Za-z0-9_.@+-]+)+/plimsoll/fleet-[A-Za-z0-9]+/plimsoll$`)
+
+// again connects to a host once more, with a copy of this program.
+func (c *coordinator) again(ctx context.Context, h *host) {
+	h.end()
+	h.copied = true
+	c.Note(h.Name, "plimsoll is copied there")
+	go c.copyTo(ctx, h)
+}
+
+// copyTo puts this program on a host; the event that follows has its name there.
+func (c *coordinator) copyTo(ctx context.Context, h *host) {
+	name, err := c.place(ctx, h)
+	c.events <- event{from: h, copied: name, err: err}
+}
+
+func (c *coordinator) place(ctx context.Context, h *host) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, helloLimit)
+	defer cancel()
+	program, err := os.ReadFile(c.Self)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(program)
+	script := strings.Replace(placing, "SUM", hex.EncodeToString(sum[:]), 1)
+	var out, errs tail
+	code, err := sys.Process{
+		Argv: c.Engine.argv(h.Name, "sh", "-c", script), In: bytes.NewReader(program), Out: &out, Err: &errs,
+	}.Run(ctx)
+	name := out.String()
+	switch {
+	case err != nil:
+		return "", err
+	case code != 0:
+		return "", fmt.Errorf("plimsoll could not be copied: exit code %d: %s", code, errs.String())
+	case !placed.MatchString(name):
+		return "", fmt.Errorf("plimsoll could not be copied: the host answered %.80q", name)
+	}
+	return name, nil
+}
+
+// cleanUp removes the copies.
+func (c *coordinator) cleanUp(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, helloLimit)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, h := range c.hosts {
+		if h.binary == "" {
+			continue
+		}
+		all.Go(func() {
+			var errs tail
+			dir := strings.TrimSuffix(h.binary, "/plimsoll")
+			if code, err := (sys.Process{Argv: c.Engine.argv(h.Name, "rm", "-rf", dir), Out: &errs, Err: &errs}).Run(ctx); err != nil || code != 0 {
+				c.Note(h.Name, "the copy in "+dir+" is still there: "+errs.String())
+			}
+		})
+	}
+	all.Wait()
+}

@@ -1,0 +1,302 @@
+package fleet
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/verdict"
+)
+
+// Names that are options, commands or nothing are refused before anything is started.
+func TestHostNames(t *testing.T) {
+	none := func(string) ([]byte, error) { return nil, os.ErrNotExist }
+	for _, bad := range []string{
+		"a;touch /tmp/x", "-oProxyCommand=touch${IFS}x", "--help", "$(id)", "`id`", "a|b", "a&b", "a>b", "a'b", "a\"b", "a\\b", "ä", "a\x1b[2J", "a*b", "", ",", "db1,db1", "a!b",
+		"db[3-1]", "db[1-999999]",
+	} {
+		if hosts, err := ParseHosts(bad, none); err == nil {
+			t.Errorf("%q gives %q", bad, hosts)
+		}
+	}
+	for spec, want := range map[string]string{
+		"db1": "db1", "a,b c": "a b c", "db[1-3].x": "db1.x db2.x db3.x", "n[08-10]": "n08 n09 n10", "root@10.0.0.1": "root@10.0.0.1", "[fe80::1%eth0]": "[fe80::1%eth0]",
+	} {
+		hosts, err := ParseHosts(spec, none)
+		if got := strings.Join(hosts, " "); err != nil || got != want {
+			t.Errorf("%q gives %q, %v", spec, got, err)
+		}
+	}
+	file := func(string) ([]byte, error) { return []byte("db1 # first\n\ndb2\n-oProxyCommand=x\n"), nil }
+	if hosts, err := ParseHosts("@list", file); err == nil {
+		t.Errorf("a file's option is taken for a host: %q", hosts)
+	}
+}
+
+func TestEngines(t *testing.T) {
+	for _, bad := range []string{"", "sh", "docker exec {host}", "docker exec COMMAND", "{host} COMMAND", "ssh {host} COMMAND x", "ssh COMMAND {host} COMMAND"} {
+		if _, err := ParseEngine(bad); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+	for via, want := range map[string]string{
+		"ssh":                             "ssh|-T|-o|BatchMode=yes|-o|ServerAliveInterval=5|-o|ServerAliveCountMax=3|--|db1|sh -c 'a  b'",
+		"srun":                            "srun|-N1|-n1|-w|db1|--export=ALL|sh|-c|a  b",
+		"docker exec -i c-{host} COMMAND": "docker|exec|-i|c-db1|sh|-c|a  b",
+	} {
+		e, err := ParseEngine(via)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(e.argv("db1", "sh", "-c", "a  b"), "|"); got != want {
+			t.Errorf("%s: %s", via, got)
+		}
+	}
+}
+
+// entry is a member of an archive that no bundle holds.
+func archive(t testing.TB, headers ...tar.Header) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z, err := zstd.NewWriter(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := tar.NewWriter(z)
+	for _, h := range headers {
+		if err := w.WriteHeader(&h); err != nil {
+			t.Fatal(err)
+		}
+		if h.Typeflag == tar.TypeReg || h.Typeflag == 0 {
+			if _, err := w.Write(make([]byte, h.Size)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestHostileArchives(t *testing.T) {
+	many := make([]tar.Header, mostFiles+1)
+	for i := range many {
+		many[i] = tar.Header{Name: fmt.Sprintf("f%d", i)}
+	}
+	for name, headers := range map[string][]tar.Header{
+		"a way out":        {{Name: "../x", Size: 1}},
+		"a hidden way out": {{Name: "a/../../x", Size: 1}},
+		"absolute":         {{Name: "/tmp/plimsoll-x", Size: 1}},
+		"a link":           {{Name: "run.json", Typeflag: tar.TypeSymlink, Linkname: "/etc/shadow"}},
+		"a hard link":      {{Name: "run.json", Typeflag: tar.TypeLink, Linkname: "/etc/shadow"}},
+		"a device":         {{Name: "sda", Typeflag: tar.TypeBlock, Devmajor: 8}},
+		"a FIFO":           {{Name: "fifo", Typeflag: tar.TypeFifo}},
+		"a directory":      {{Name: "d/", Typeflag: tar.TypeDir}},
+		"a bomb":           {{Name: "a", Size: 60 << 20}, {Name: "b", Size: 60 << 20}},
+		"a second name":    {{Name: "run.json", Size: 1}, {Name: "run.json", Size: 1}},
+		"a second fleet":   {{Name: "fleet.json", Size: 1}},
+		"a deep one":       {{Name: "a/b/c/d/e/f", Size: 1}},
+		"too many":         many,
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			to := filepath.Join(root, "hosts", "db1")
+			err := unpack(bytes.NewReader(archive(t, headers...)), to, 100<<20)
+			if err == nil || !strings.Contains(err.Error(), "its bundle") {
+				t.Errorf("unpacked: %v", err)
+			}
+			err = filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+				if err == nil && !d.Type().IsRegular() && !d.IsDir() || !strings.HasPrefix(path+"/", root) {
+					t.Errorf("%s was made", path)
+				}
+				return err
+			})
+			if entries, _ := os.ReadDir(root); err != nil || len(entries) > 1 {
+				t.Errorf("%v %v", entries, err)
+			}
+		})
+	}
+	if err := unpack(bytes.NewReader(archive(t, tar.Header{Name: "run.json", Size: 5}, tar.Header{Name: "01-a/fio.jsonl", Size: 7})), filepath.Join(t.TempDir(), "ok"), 12); err != nil {
+		t.Errorf("a good one: %v", err)
+	}
+}
+
+// A line without an end costs no more memory than the longest that is allowed.
+func TestEndlessLine(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	lines := newLineReader(&endless{left: 1 << 30})
+	var m message
+	if err := lines.next(&m); err == nil || !strings.Contains(err.Error(), "1024 KiB") {
+		t.Errorf("read: %v", err)
+	}
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20 {
+		t.Errorf("%d bytes were allocated", used)
+	}
+}
+
+type endless struct{ left int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	e.left -= len(p)
+	return len(p), nil
+}
+
+// runVia runs a fleet whose hosts are shell scripts, one a host, that send what they like.
+func runVia(t *testing.T, scripts map[string]string) (*bundle.Fleet, string) {
+	t.Helper()
+	dir := t.TempDir()
+	var hosts []string
+	for name, script := range scripts {
+		hosts = append(hosts, name)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e, err := ParseEngine("sh " + dir + "/{host} COMMAND")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	out, f, err := Run{
+		Hosts: hosts, Engine: e, Remote: "plimsoll", Order: together, Copy: "never", Out: filepath.Join(dir, "runs"), Version: "test",
+		Tool: "plimsoll test", What: "hostile", Now: time.Now, Note: func(host, line string) { t.Log(host, line) },
+	}.Run(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, out
+}
+
+const hello = `{"plimsoll":1,"version":"test","host":"x","fio":"fio-3.33","mono":1}`
+
+// pongs answers pings with a shell's read, so that what follows the handshake can be sent.
+const pongs = `echo '` + hello + `'
+for i in 1 2 3 4 5 6 7 8; do read -r line; n=${line#*:}; echo "{\"pong\":${n%\}},\"mono\":5}"; done
+read -r plan
+`
+
+// Whatever a member sends, it is marked lost and the others' figures and this process live on.
+func TestHostileMembers(t *testing.T) {
+	data := func(raw []byte) string {
+		sum := sha256.Sum256(raw)
+		return `echo '{"event":"finished"}'; read -r bundle; echo '{"data":"` + base64.StdEncoding.EncodeToString(raw) + `"}'; echo '{"sha256":"` + hex.EncodeToString(sum[:]) + `"}'; read -r end`
+	}
+	run := []byte(`{"schema":2,"state":"finished","suite":{"name":"db","scenarios":[{"id":3,"name":"../../x"}]}}`)
+	bins := []byte(`{"id":3,"state":"done","seconds":[{"at":1000000000,"len":1000000000,"read":{"n":1,"hist":[[99999999,1]]}}]}`)
+	f, dir := runVia(t, map[string]string{
+		"nothing":  `exit 0`,
+		"flood":    `head -c 1073741824 /dev/zero | tr '\0' x`,
+		"garbage":  `echo "not the protocol"; cat`,
+		"nan":      pongs + `echo '{"event":"second","scenario":3,"iops":NaN}'; cat`,
+		"huge":     pongs + `echo '{"event":"second","scenario":3,"iops":1e999}'; cat`,
+		"other":    `echo '{"plimsoll":7}'; cat`,
+		"version":  `echo '{"plimsoll":1,"version":"9.9","fio":"fio-3.33"}'; cat`,
+		"unasked":  pongs + `echo '{"data":"AAAA"}'; cat`,
+		"damaged":  pongs + `echo '{"event":"finished"}'; read -r b; echo '{"data":"AAAA"}'; echo '{"sha256":"00"}'; cat`,
+		"no-tar":   pongs + data([]byte("no archive at all")),
+		"link":     pongs + data(archive(t, tar.Header{Name: "run.json", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"})),
+		"bins":     pongs + data(packed(t, map[string][]byte{"run.json": run, "03-x/result.json": bins, "03-..-..-x/result.json": bins})),
+		"no-run":   pongs + data(packed(t, map[string][]byte{"x": []byte("x")})),
+		"escape":   pongs + `echo '{"event":"note","note":"\u001b[2J"}'; echo '{"event":"refused","note":"\u001b]0;x\u0007"}'; cat`,
+		"starving": pongs + `while :; do echo '{"event":"began","scenario":'$((n=n+1))',"mono":1}'; [ $n -lt 3000 ] || exit 1; done`,
+	})
+	for _, h := range f.Hosts {
+		if h.State == bundle.HostDone || h.Why == "" || strings.ContainsAny(h.Why, "\x1b\x07") {
+			t.Errorf("%s: %s %q", h.Name, h.State, h.Why)
+		}
+	}
+	if f.Verdict != verdict.Invalid || len(f.Scenarios) != 0 {
+		t.Errorf("%s, %d scenarios", f.Verdict, len(f.Scenarios))
+	}
+	for _, path := range []string{filepath.Join(dir, "..", "x"), filepath.Join(dir, "hosts", "x"), filepath.Join(dir, "hosts", "link", "run.json")} {
+		if _, err := os.Lstat(path); err == nil {
+			t.Errorf("%s was made", path)
+		}
+	}
+	var mem runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&mem)
+	if mem.HeapAlloc > 64<<20 {
+		t.Errorf("%d MiB are in use", mem.HeapAlloc>>20)
+	}
+}
+
+func packed(t *testing.T, files map[string][]byte) []byte {
+	t.Helper()
+	dir := t.TempDir()
+	for name, data := range files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out bytes.Buffer
+	if err := pack(&out, dir); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// FuzzProtocol feeds a coordinator's host with lines: none may make it fail or hang.
+func FuzzProtocol(f *testing.F) {
+	f.Add([]byte(hello + "\n" + `{"pong":1,"mono":5}` + "\n" + `{"event":"ready","scenario":3}` + "\n"))
+	f.Add([]byte(`{"event":"began","scenario":-1,"mono":-9223372036854775808}` + "\n" + `{"iops":1e308}` + "\n{}\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c := &coordinator{Run: Run{Version: "test", Copy: "never", Note: func(string, string) {}}, fleet: &bundle.Fleet{}, fetch: false, dir: "/nonexistent"}
+		h := &host{sent: map[uint64]int64{1: 0}, starts: map[int]int64{}, end: func() {}}
+		c.hosts = []*host{h}
+		lines := newLineReader(bytes.NewReader(data))
+		for {
+			var m message
+			if err := lines.next(&m); err != nil {
+				return
+			}
+			if len(m.Data) > 0 || m.SHA256 != "" {
+				continue // unpack has its own target
+			}
+			c.handle(t.Context(), event{from: h, message: m})
+			c.release()
+		}
+	})
+}
+
+// FuzzUnpackHeader judges archive members by their headers: what is taken has a local name and fits.
+func FuzzUnpackHeader(f *testing.F) {
+	f.Add("run.json", byte('0'), int64(5))
+	f.Add("../x", byte('0'), int64(5))
+	f.Add("a/./b", byte('2'), int64(-1))
+	f.Fuzz(func(t *testing.T, name string, kind byte, size int64) {
+		h := &tar.Header{Name: name, Typeflag: kind, Size: size}
+		if fitting(h, 1, 1<<20) != nil {
+			return
+		}
+		if !filepath.IsLocal(name) || kind != tar.TypeReg || size < 0 || size > 1<<20 || strings.Contains(name, "..") && filepath.Clean(name) != name {
+			t.Errorf("%q %c %d was taken", name, kind, size)
+		}
+	})
+}

@@ -1,0 +1,120 @@
+package fleet
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// protocol is the version of what members speak: one JSON object a line. Unknown keys are ignored.
+const protocol = 1
+
+// longestLine is the most that a line of the protocol may hold, its end included.
+const longestLine = 1 << 20
+
+// command is what the coordinator asks of a member: one of the fields.
+type command struct {
+	Ping   uint64 `json:"ping,omitempty"` // answered with pong; renews the lease
+	Plan   *plan  `json:"plan,omitempty"`
+	Go     *int   `json:"go,omitempty"` // the scenario that is to start
+	At     int64  `json:"at,omitempty"` // when: the member's monotonic clock, in ns
+	Stop   bool   `json:"stop,omitempty"`
+	Bundle bool   `json:"bundle,omitempty"` // send what was measured
+	Fetch  string `json:"fetch,omitempty"`  // send the run in this directory, which an earlier member measured
+}
+
+// plan is what a member is to run.
+type plan struct {
+	Args []string `json:"args"` // of plimsoll run
+	// Finish: go on measuring when the coordinator is gone; else stop.
+	Finish bool `json:"finish,omitempty"`
+}
+
+// message is what a member sends.
+type message struct {
+	// Hello, the first message.
+	Plimsoll int    `json:"plimsoll,omitempty"` // version of the protocol
+	Version  string `json:"version,omitempty"`
+	Host     string `json:"host,omitempty"`
+	Boot     string `json:"boot,omitempty"` // ID of the machine's boot
+	Fio      string `json:"fio,omitempty"`
+
+	Mono int64  `json:"mono,omitempty"` // monotonic clock, in ns
+	Pong uint64 `json:"pong,omitempty"`
+
+	Event    string        `json:"event,omitempty"` // started, prefill, ready, began, second, ended, note, finished, refused
+	Scenario int           `json:"scenario,omitempty"`
+	Name     string        `json:"name,omitempty"`
+	Dir      string        `json:"dir,omitempty"`
+	Elapsed  time.Duration `json:"elapsed,omitempty"`
+	Ramp     bool          `json:"ramp,omitempty"`
+	IOPS     float64       `json:"iops,omitempty"`
+	BW       float64       `json:"bw,omitempty"`
+	State    string        `json:"state,omitempty"`
+	Note     string        `json:"note,omitempty"`
+	Exit     int           `json:"exit,omitempty"`
+
+	Data   []byte `json:"data,omitempty"`   // a piece of the bundle, tar and zstd
+	SHA256 string `json:"sha256,omitempty"` // of all pieces, after the last
+}
+
+// Names of events that the coordinator acts upon.
+const (
+	eventReady    = "ready"
+	eventBegan    = "began"
+	eventSecond   = "second"
+	eventEnded    = "ended"
+	eventStarted  = "started"
+	eventNote     = "note"
+	eventFinished = "finished"
+	eventRefused  = "refused"
+)
+
+// errLine is a line that is longer than the protocol allows.
+var errLine = fmt.Errorf("it sent a line of more than %d KiB", longestLine>>10)
+
+// lineReader reads JSON lines.
+type lineReader struct{ r *bufio.Reader }
+
+func newLineReader(r io.Reader) *lineReader { return &lineReader{bufio.NewReaderSize(r, 32<<10)} }
+
+// next decodes the next line into v. It keeps longestLine at most in memory, however long a line is.
+func (l *lineReader) next(v any) error {
+	var line []byte
+	for {
+		part, err := l.r.ReadSlice('\n')
+		if len(line)+len(part) > longestLine {
+			return errLine
+		}
+		line = append(line, part...)
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if err != nil {
+			if errors.Is(err, io.EOF) && len(bytes.TrimSpace(line)) > 0 {
+				return io.ErrUnexpectedEOF
+			}
+			return err
+		}
+		break
+	}
+	if err := json.Unmarshal(line, v); err != nil {
+		return fmt.Errorf("it sent what is not the protocol: %w", err)
+	}
+	return nil
+}
+
+// monotonic is CLOCK_MONOTONIC, which no one sets.
+func monotonic() int64 {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
+		return 0
+	}
+	return ts.Nano()
+}

@@ -1,0 +1,452 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+// Run is a run on several hosts.
+type Run struct {
+	Hosts  []string
+	Engine *Engine
+	Remote string   // plimsoll on the hosts
+	Args   []string // of plimsoll run
+	What   string   // names the run
+	Order  string   // together, alone, both
+	Finish bool     // members finish when the coordinator is gone
+	Lose   int      // hosts that may be lost
+	Copy   string   // auto, always, never: of this program
+	// Self opens this program, to be copied; Out is where the fleet run goes.
+	Self          string
+	Out           string
+	Tool, Version string
+	Shared        Shared
+	Disabled      finding.Disabled
+	Now           func() time.Time
+	// Note is given a line about a host, or about all of them, as things happen.
+	Note func(host, line string)
+}
+
+// How --copy and --schedule may be set; the first is the default.
+var (
+	Orders = []string{together, alone, both}
+	Copies = []string{"auto", "always", "never"}
+)
+
+const (
+	helloLimit   = 60 * time.Second // for the engine to connect
+	silenceLimit = 20 * time.Second // without a word from a member
+	pingEvery    = 5 * time.Second
+	stopLimit    = 40 * time.Second // for members to stop and send what they have
+	noteEvery    = 5 * time.Second
+)
+
+// Run measures on all hosts and returns the fleet run. When ctx ends, members stop, and what they have is fetched.
+func (r Run) Run(ctx context.Context) (string, *bundle.Fleet, error) {
+	dir, err := bundle.CreateFleet(r.Out, r.What, r.Now())
+	if err != nil {
+		return "", nil, err
+	}
+	var lone map[string]map[int]units.IOPS
+	if r.Order == both {
+		r.Note("", "each host alone")
+		_, first, err := r.pass(ctx, filepath.Join(dir, alone), alone, nil)
+		if err != nil || ctx.Err() != nil {
+			return dir, first, err
+		}
+		lone = aloneOf(first)
+		r.Note("", "all hosts together")
+	}
+	return r.pass(ctx, dir, r.Order, lone)
+}
+
+// aloneOf are the figures of hosts that measured one after the other.
+func aloneOf(f *bundle.Fleet) map[string]map[int]units.IOPS {
+	figures := map[string]map[int]units.IOPS{}
+	for _, s := range f.Scenarios {
+		for _, h := range s.Hosts {
+			if figures[h.Host] == nil {
+				figures[h.Host] = map[int]units.IOPS{}
+			}
+			figures[h.Host][s.ID] = h.IOPS
+		}
+	}
+	return figures
+}
+
+// Fetch gets what the hosts of an earlier fleet run have kept and merges it again.
+func (r Run) Fetch(ctx context.Context, dir string) (*bundle.Fleet, error) {
+	f, err := bundle.OpenFleet(dir)
+	if err != nil {
+		return nil, err
+	}
+	c := &coordinator{Run: r, dir: dir, fleet: f, fetch: true}
+	for _, h := range f.Hosts {
+		if h.State == bundle.HostDone || h.Remote == "" {
+			continue
+		}
+		if !hostName.MatchString(h.Name) {
+			return nil, fmt.Errorf("%s: %s is no name of a host", dir, text.Quote(h.Name))
+		}
+		c.add(h)
+	}
+	if err := c.serve(ctx); err != nil {
+		return f, err
+	}
+	f.State = bundle.Finished
+	return f, c.assemble(nil)
+}
+
+// pass runs the plan once on all hosts.
+func (r Run) pass(ctx context.Context, dir, order string, lone map[string]map[int]units.IOPS) (string, *bundle.Fleet, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return dir, nil, err
+	}
+	f := &bundle.Fleet{
+		Schema: bundle.FleetSchema, Tool: r.Tool, ID: filepath.Base(dir), State: bundle.Running, Via: r.Engine.name,
+		Order: order, Lose: r.Lose, Request: r.Args, Created: r.Now(),
+	}
+	c := &coordinator{Run: r, dir: dir, fleet: f}
+	for _, name := range r.Hosts {
+		c.add(bundle.FleetHost{Name: name, Dir: filepath.Join("hosts", fileName(name))})
+	}
+	if err := c.serve(ctx); err != nil {
+		return dir, f, err
+	}
+	f.State, f.Finished = bundle.Finished, r.Now()
+	if ctx.Err() != nil {
+		f.State = bundle.Interrupted
+	}
+	return dir, f, c.assemble(lone)
+}
+
+// coordinator leads the members through a run. All its state belongs to the goroutine of serve.
+type coordinator struct {
+	Run
+	dir    string
+	fleet  *bundle.Fleet
+	hosts  []*host
+	events chan event
+	base   int64 // the monotonic clock at fleet.Created
+	fetch  bool  // only get what is there
+	noted  time.Time
+}
+
+func (c *coordinator) add(h bundle.FleetHost) {
+	c.hosts = append(c.hosts, &host{FleetHost: h, argv: c.Engine.argv(h.Name, c.Remote, "member")})
+}
+
+// serve connects to all hosts and goes on until each is done or lost.
+func (c *coordinator) serve(ctx context.Context) error {
+	c.events, c.base = make(chan event, 64), monotonic()
+	lasting := context.WithoutCancel(ctx) // a Ctrl-C must not cut the connections: members are asked to stop
+	for _, h := range c.hosts {
+		if c.Copy == "always" {
+			h.copied = true
+			go c.copyTo(lasting, h)
+			h.heard = time.Now()
+		} else {
+			h.connect(lasting, c.events)
+		}
+	}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	cancelled, pinged := ctx.Done(), time.Now()
+	var deadline <-chan time.Time
+	for slices.ContainsFunc(c.hosts, func(h *host) bool { return !h.closed }) {
+		select {
+		case e := <-c.events:
+			c.handle(lasting, e)
+		case <-tick.C:
+			if time.Since(pinged) >= pingEvery {
+				pinged = time.Now()
+				c.pingAll()
+			}
+			c.silence()
+			c.show()
+		case <-cancelled:
+			cancelled, deadline = nil, time.After(stopLimit)
+			for _, h := range c.hosts {
+				h.order(command{Stop: true})
+			}
+		case <-deadline:
+			for _, h := range c.hosts {
+				h.lose(bundle.HostLost, "it did not stop in time")
+			}
+		}
+		if cancelled != nil {
+			c.release()
+		}
+	}
+	c.cleanUp(lasting)
+	return c.save()
+}
+
+func (c *coordinator) pingAll() {
+	for _, h := range c.hosts {
+		if len(h.clocks) >= keptClocks {
+			h.ping()
+		}
+	}
+}
+
+// silence gives hosts up that do not answer.
+func (c *coordinator) silence() {
+	for _, h := range c.hosts {
+		limit := silenceLimit
+		if h.hello.Plimsoll == 0 {
+			limit = helloLimit
+		}
+		if quiet := time.Since(h.heard); !h.closed && quiet > limit {
+			c.lost(h, bundle.HostLost, fmt.Sprintf("it did not answer for %s", text.Duration(quiet.Round(time.Second))))
+		}
+	}
+}
+
+func (c *coordinator) lost(h *host, state bundle.HostState, why string) {
+	if h.closed {
+		return
+	}
+	h.lose(state, why)
+	c.Note(h.Name, string(state)+": "+h.Why)
+}
+
+// handle acts upon one event.
+func (c *coordinator) handle(ctx context.Context, e event) {
+	h := e.from
+	if h.closed || e.try > 0 && e.try < h.try { // an earlier connection that was given up
+		return
+	}
+	h.heard = time.Now()
+	switch {
+	case e.err != nil:
+		if c.Copy == "auto" && !h.copied && h.hello.Plimsoll == 0 && errors.Is(e.err, errMissing) {
+			c.again(ctx, h)
+			return
+		}
+		c.lost(h, bundle.HostLost, e.err.Error())
+	case e.copied != "":
+		h.argv = c.Engine.argv(h.Name, e.copied, "member")
+		h.binary = e.copied
+		h.connect(ctx, c.events)
+	case h.hello.Plimsoll == 0:
+		if err := h.greet(e.message, c.Version); err != nil {
+			h.hello = message{}
+			if c.Copy == "auto" && !h.copied && errors.Is(err, errVersion) {
+				c.again(ctx, h)
+				return
+			}
+			c.lost(h, bundle.HostRefused, err.Error())
+			return
+		}
+		h.ping()
+	case e.Pong > 0:
+		h.pong(e.message)
+		switch n := len(h.clocks); {
+		case h.planned || n == 0:
+		case n < keptClocks:
+			h.ping()
+		default:
+			h.planned = true
+			if c.fetch {
+				h.order(command{Fetch: h.Remote})
+			} else {
+				h.order(command{Plan: &plan{Args: c.Args, Finish: c.Finish}})
+			}
+		}
+	case e.Event != "":
+		c.happened(h, e.message)
+	case len(e.Data) > 0 || e.SHA256 != "":
+		c.piece(h, e.message)
+	}
+}
+
+// happened acts upon what a member reports of its run.
+func (c *coordinator) happened(h *host, m message) {
+	switch m.Event {
+	case eventStarted:
+		h.Remote = text.Clean(m.Dir, 1000)
+		c.keep()
+	case eventReady:
+		h.waits, h.waiting = true, m.Scenario
+	case eventBegan:
+		if len(h.clocks) > 0 && len(h.starts) < 1000 {
+			h.starts[m.Scenario] = m.Mono - h.best().offset
+			c.keep()
+		}
+	case eventSecond:
+		h.second = m
+	case eventEnded:
+		h.done++
+		h.second = message{}
+		if m.Note != "" {
+			c.Note(h.Name, text.Clean(fmt.Sprintf("scenario %d is %s: %s", m.Scenario, m.State, m.Note), 600))
+		}
+	case eventNote:
+		c.Note(h.Name, text.Clean(m.Note, 600))
+	case eventFinished:
+		h.ended, h.Exit, h.waits = true, m.Exit, false
+		if m.Exit == 1 {
+			c.Note(h.Name, text.Clean(m.Note, 600))
+		}
+		h.order(command{Bundle: true})
+	case eventRefused:
+		c.lost(h, bundle.HostRefused, text.Clean(m.Note, 600))
+	}
+}
+
+// piece takes a piece of a bundle. With the last one the host is done.
+func (c *coordinator) piece(h *host, m message) {
+	if !h.ended && !c.fetch {
+		c.lost(h, bundle.HostLost, "it sent a bundle that nobody asked for")
+		return
+	}
+	to := filepath.Join(c.dir, h.Dir)
+	if c.fetch { // whatever an earlier attempt left
+		to += ".new"
+	}
+	if h.got == nil {
+		_ = os.RemoveAll(to)
+	}
+	whole, err := h.receive(m, to)
+	if err != nil {
+		_ = os.RemoveAll(to)
+		c.lost(h, bundle.HostLost, err.Error())
+		return
+	}
+	if !whole {
+		return
+	}
+	if c.fetch {
+		final := filepath.Join(c.dir, h.Dir)
+		if err := errors.Join(os.RemoveAll(final), os.Rename(to, final)); err != nil {
+			c.lost(h, bundle.HostLost, err.Error())
+			return
+		}
+	}
+	h.State, h.Why, h.closed = bundle.HostDone, "", true
+	close(h.orders)
+	h.orders = nil
+	c.keep()
+	c.Note(h.Name, "done")
+}
+
+// release starts the next scenario when all hosts that are left are ready: at one instant on all of them, or on one host where they
+// measure alone.
+func (c *coordinator) release() {
+	var ready []*host
+	for _, h := range c.hosts {
+		switch {
+		case h.closed || h.ended:
+		case !h.waits:
+			return // it is not as far
+		default:
+			ready = append(ready, h)
+		}
+	}
+	if len(ready) == 0 {
+		return
+	}
+	first := ready[0]
+	for _, h := range ready {
+		if h.done < first.done {
+			first = h
+		}
+	}
+	id := first.waiting
+	trip := int64(0)
+	for _, h := range ready {
+		trip = max(trip, h.best().trip)
+	}
+	at := monotonic() + int64(200*time.Millisecond) + 3*trip
+	for _, h := range ready {
+		if h.waiting != id || c.fleet.Order == alone && h != first {
+			continue
+		}
+		h.waits = false
+		h.order(command{Go: &id, At: at + h.best().offset})
+	}
+	who := "all hosts"
+	if c.fleet.Order == alone {
+		who = first.Name
+	}
+	c.Note("", fmt.Sprintf("scenario %d: %s", id, who))
+}
+
+// show notes what all hosts do together now.
+func (c *coordinator) show() {
+	var iops, bw float64
+	n := 0
+	for _, h := range c.hosts {
+		if h.second.Event != "" && !h.closed {
+			iops, bw, n = iops+h.second.IOPS, bw+h.second.BW, n+1
+		}
+	}
+	if n > 0 && time.Since(c.noted) >= noteEvery {
+		c.noted = time.Now()
+		c.Note("", fmt.Sprintf("  %s: %s IOPS, %s", text.Plural(n, "host"), units.IOPS(iops), units.Rate(bw)))
+	}
+}
+
+// keep saves how far the run is, so that what the hosts measured can be fetched when this process is killed.
+func (c *coordinator) keep() {
+	if err := c.save(); err != nil {
+		c.Note("", err.Error())
+	}
+}
+
+func (c *coordinator) save() error {
+	if !c.fetch {
+		c.fleet.Hosts = nil
+	}
+	for _, h := range c.hosts {
+		if !c.fetch {
+			h.Starts = map[int]time.Duration{}
+			for id, at := range h.starts {
+				h.Starts[id] = time.Duration(at - c.base)
+			}
+		}
+		one := h.FleetHost
+		if one.State == "" {
+			one.State, one.Why = bundle.HostLost, "the run was not finished"
+		}
+		if i := slices.IndexFunc(c.fleet.Hosts, func(o bundle.FleetHost) bool { return o.Name == one.Name }); i >= 0 {
+			c.fleet.Hosts[i] = one
+		} else {
+			c.fleet.Hosts = append(c.fleet.Hosts, one)
+		}
+	}
+	return bundle.SaveFleet(c.dir, c.fleet)
+}
+
+// assemble reads the bundles of the hosts that are done, merges and judges them, and saves the fleet.
+func (c *coordinator) assemble(lone map[string]map[int]units.IOPS) error {
+	var all []source
+	for i := range c.fleet.Hosts {
+		h := &c.fleet.Hosts[i]
+		if h.State != bundle.HostDone {
+			continue
+		}
+		b, err := bundle.Open(filepath.Join(c.dir, h.Dir))
+		if err != nil {
+			h.State, h.Why = bundle.HostLost, text.Clean("its bundle cannot be read: "+err.Error(), 600)
+			continue
+		}
+		src := source{host: h.Name, bundle: b, starts: h.Starts, alone: lone[h.Name]}
+		read := hostOf(src)
+		h.State, h.Why, h.Verdict, h.Facts = read.State, read.Why, read.Verdict, read.Facts
+		all = append(all, src)
+	}
+	fill(c.fleet, all, c.fleet.Created, c.Shared, c.Disabled)
+	return bundle.SaveFleet(c.dir, c.fleet)
+}
