@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/cli"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/lab"
 	"plimsoll/internal/lab/exam"
@@ -52,6 +53,34 @@ func TestExam(t *testing.T) {
 		t.Skip("the exam takes minutes a machine: make exam SEED=1 N=20, or FROM=DIR to judge recorded runs again")
 	}
 	t.Logf("exam:\n%s", exam.Add(marks).Markdown())
+}
+
+// Kept runs are judged without the lab: round 16 of the seeds stands for a machine that reads unwritten blocks.
+func TestExamJudgesKeptRuns(t *testing.T) {
+	dir := t.TempDir()
+	code := cli.Main([]string{
+		"import", "../../testdata/seeds/MS-28k-r-r-16.log", "--volumes", "4xP4510", "--level", "raid0", "--chunk", "512KiB", "--out", filepath.Join(dir, "runs"),
+	})
+	if code != 4 {
+		t.Fatalf("import of round 16 returns %d, want 4 (invalid)", code)
+	}
+	for _, tt := range []struct {
+		kind exam.Kind
+		want bool
+	}{{exam.Unwritten, true}, {exam.Degraded, false}} {
+		data, err := json.Marshal(exam.Machine{Name: "round 16", Faults: []exam.Fault{{Kind: tt.kind, Factor: 1}}})
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, "machine.json"), data, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mark := judgeMachine(t, dir); len(mark.Answers) != 1 || mark.Answers[0].Named != tt.want {
+			t.Errorf("%s: %+v", tt.kind, mark)
+		} else if tt.want && len(mark.Alarms) > 0 { // the log names no ramp, so its disk statistics prove no split
+			t.Errorf("round 16 without its job file: false alarms %v", mark.Alarms)
+		}
+	}
 }
 
 // measureMachine builds a machine in the lab, runs a check and deep random reads and writes in it, and keeps the runs.

@@ -218,14 +218,14 @@ func splitSeen(r *result.Result) float64 {
 			leaf += float64(d.Reads + d.Writes)
 		}
 	}
-	if issued == 0 || leaf == 0 || r.Measured <= 0 {
+	if issued == 0 || leaf == 0 || r.Measured <= 0 || len(r.Workloads) == 0 {
 		return 0
 	}
-	ramp := 0.0
-	if len(r.Workloads) > 0 {
-		ramp = r.Workloads[0].Ramp.Seconds()
+	w := r.Workloads[0]
+	if !w.TimeBased && w.Runtime == 0 && w.Size == 0 {
+		return 0 // fio's own output names neither runtime nor ramp: without the job a ramp of a third looks like a chunk of 64 KiB
 	}
-	return leaf / issued / (1 + ramp/r.Measured.Seconds())
+	return leaf / issued / (1 + w.Ramp.Seconds()/r.Measured.Seconds())
 }
 
 // sureChunk is the confidence at which an inferred chunk is told: the measured split lies five times nearer to it than to

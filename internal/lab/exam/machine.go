@@ -72,8 +72,8 @@ func Kinds() []Kind {
 	}
 }
 
-// alone are faults that replace what the others need: the suite, the volumes' type, or the array's state.
-var alone = map[Kind]bool{BurstNearEnd: true, Unwritten: true, Resync: true, Degraded: true, Misaligned: true}
+// alone are faults that replace what the others need (the suite, the volumes' type, the array's state) or hide what they cost.
+var alone = map[Kind]bool{InstanceCap: true, BurstNearEnd: true, Unwritten: true, Resync: true, Degraded: true, Misaligned: true}
 
 // scale shrinks rates to what an emulated machine can carry.
 const scale = 0.1
@@ -118,7 +118,12 @@ func (m *Machine) build(r *rand.Rand) {
 	}
 	chunk := []int{64, 128, 256}[r.IntN(3)]
 	iops := []int{3000, 4000, 6000}[r.IntN(3)]
-	severity := []float64{0.25, 0.4, 0.55, 0.7}[r.IntN(4)]
+	severe := func() float64 { return []float64{0.25, 0.4, 0.55, 0.7}[r.IntN(4)] }
+	real, sold := iops, "data" // what a volume does, and whose limits a slow one is declared to have
+	if f := m.has(WrongLimits); f != nil {
+		f.Factor, sold = severe(), "paper"
+		real = int(f.Factor * float64(iops))
+	}
 	volume := fmt.Sprintf("iops: %d, throughput: 125MiB/s, latency: {read: 0.5ms, write: 1.5ms}", iops)
 	members, extra, volumes := `"${data[@]}"`, "", "data"
 	var after []string
@@ -127,20 +132,19 @@ func (m *Machine) build(r *rand.Rand) {
 		f := &m.Faults[i]
 		switch f.Kind {
 		case SlowMember:
-			f.Factor = severity
+			f.Factor = severe()
 			count--
-			extra = fmt.Sprintf("  - {name: slow, iops: %d, throughput: 125MiB/s, latency: {read: 0.5ms, write: 1.5ms}, sold_as: data}\n", int(severity*float64(iops)))
+			extra += fmt.Sprintf("  - {name: slow, iops: %d, throughput: 125MiB/s, latency: {read: 0.5ms, write: 1.5ms}, sold_as: %s}\n", int(f.Factor*float64(real)), sold)
 			members, volumes = `"${data[@]}" "${slow[0]}"`, "data, slow"
 		case WrongLimits:
-			f.Factor = severity
-			volume = strings.Replace(volume, fmt.Sprintf("iops: %d", iops), fmt.Sprintf("iops: %d", int(severity*float64(iops))), 1) + ", sold_as: paper"
+			volume = strings.Replace(volume, fmt.Sprintf("iops: %d", iops), fmt.Sprintf("iops: %d", real), 1) + ", sold_as: paper"
 			extra += fmt.Sprintf("  - {name: paper, size: 64MiB, iops: %d, throughput: 125MiB/s, latency: {read: 0.5ms, write: 1.5ms}}\n", iops)
 		case Volatile:
 			volume += ", cache: volatile"
 		case MemberLoad: // a rate within the volume's: what is left of it is the stripe's
-			f.Factor = severity
+			f.Factor = severe()
 			m.Before = fmt.Sprintf("fio --name=other --filename=${data[0]} --readonly --rw=randread --bs=8k --direct=1 --ioengine=libaio --iodepth=16 --rate_iops=%d --time_based --runtime=600",
-				int((1-severity)*float64(iops)*scale))
+				int((1-f.Factor)*float64(real)*scale))
 		case CPUTaken:
 			m.Before = "for i in $(seq $(nproc)); do nice -n -5 sha1sum /dev/zero & done; wait"
 		case BurstNearEnd:
