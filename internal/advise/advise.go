@@ -32,6 +32,7 @@ type Request struct {
 	Families []string // globs of the part before the dot, such as m*; none for all
 	Older    bool     // previous generations and types without NVMe, too
 	Instance string   // keep this type
+	Why      []string // say of these types why each row does not take them
 	// The volumes.
 	Types      []string // gp3, io2, st1, local; none for these
 	MaxVolumes int

@@ -115,6 +115,11 @@ func (r *Request) finish(c *Candidate, instances []priced) error {
 		)
 	}
 	c.Why = append(c.Why, r.why(c, instances)...)
+	for _, typ := range r.Why {
+		if lacks := r.WhyNot(c.Layout, typ); lacks != "" && !c.Layout.Local {
+			c.Why = append(c.Why, typ+r.at(typ)+" "+lacks)
+		}
+	}
 	return nil
 }
 

@@ -267,6 +267,14 @@ func (r *Request) WhyNot(l Layout, typ string) string {
 	return r.requirement(l).lacks(f)
 }
 
+// at is what a type costs, in a sentence.
+func (r *Request) at(typ string) string {
+	if month, ok := r.Prices.Instance(typ); ok {
+		return " at " + month.String()
+	}
+	return ", which has no price,"
+}
+
 // credits says that an instance's CPU is shared by credits.
 func credits(typ string) bool {
 	f := family(typ)

@@ -42,6 +42,7 @@ type adviseOptions struct {
 	vcpus, maxVolumes int
 	arch, instance    string
 	families, types   []string
+	why               []string
 }
 
 func newAdviseCmd(env *Env) *cobra.Command {
@@ -79,6 +80,7 @@ next cheaper one does not do. Prices are those of the catalogue (plimsoll catalo
 	f.StringVar(&o.region, "region", "", "region of the prices; only that of the price list is known")
 	f.StringVar(&o.prices, "prices", "", "price list `FILE` of your own: AWS's offer file in JSON, or CSV")
 	f.StringVar(&o.instance, "instance", "", "keep this instance `TYPE`")
+	f.StringSliceVar(&o.why, "why", nil, "say why these instance `TYPES` do not do")
 	f.IntVar(&o.vcpus, "vcpus", 0, "least number of vCPUs")
 	addSize(f, &o.memory, "memory", "least `SIZE` of memory")
 	addChoice(cmd, &o.arch, "arch", "`ARCHITECTURE` of the instance", []string{"arm64", "x86_64"})
@@ -144,6 +146,7 @@ func (o adviseOptions) request() (*advise.Request, error) {
 		Arch:       o.arch,
 		Families:   o.families,
 		Older:      o.older,
+		Why:        o.why,
 		Instance:   o.instance,
 		Types:      o.types,
 		MaxVolumes: o.maxVolumes,
