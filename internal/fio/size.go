@@ -33,7 +33,7 @@ func ParseSize(s string, kbBase int) (units.Bytes, error) {
 		return 0, fmt.Errorf("size %q: want a whole number with an optional k, m, g, t or p, such as 128k", clip(s))
 	}
 	suffix := text[end:]
-	if suffix == "%" {
+	if suffix == "%" || suffix == "%%" { // fio 3.33 takes 100%% for 100%
 		return 0, fmt.Errorf("size %q: %w", clip(s), ErrPercent)
 	}
 	factor, ok := sizeFactor(suffix, kbBase)

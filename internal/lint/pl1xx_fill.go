@@ -61,7 +61,7 @@ var manyFills = &rule{
 		if !j.fills() || n < 4 || j.open("numjobs") || j.open("loops") || j.load.OffsetIncrement > 0 || j.open("offset_increment") {
 			return nil
 		}
-		return j.found(fmt.Sprintf("%d jobs × %d loops write the device %d times.", max(j.load.Jobs, 1), j.passes(), n), "loops", "numjobs")
+		return j.found(fmt.Sprintf("%d jobs × %d loops write the device %d times.", max(j.load.Jobs, 1), j.passes(), n), "numjobs", "loops")
 	}),
 }
 

@@ -57,7 +57,7 @@ var neverWritten = &rule{
 	Good:   "fio --name=fill --filename=/dev/md0 --rw=write --bs=1M --size=100g --direct=1\nfio --name=a --filename=/dev/md0 --rw=randread --bs=28k --size=100g --direct=1",
 	Ignore: "When the device is known to hold data all over.",
 	Check: eachJob(func(c *Case, j *lintJob) *finding.Finding {
-		if !j.load.Reads() || j.load.Writes() || !j.measures() {
+		if !j.load.Reads() || j.load.Writes() || !j.measures() || j.open("rw") {
 			return nil
 		}
 		for _, d := range j.devices() {

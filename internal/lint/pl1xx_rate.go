@@ -49,7 +49,8 @@ var rateWithPauses = &rule{
 	Ignore: "When bursts after pauses are what the application does.",
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
-		if w.ThinkTime == 0 || w.ReadRate+w.WriteRate == 0 && w.ReadIOPS+w.WriteIOPS == 0 || j.flag("rate_ignore_thinktime", false) ||
+		limited := w.Reads() && (w.ReadRate > 0 || w.ReadIOPS > 0) || w.Writes() && (w.WriteRate > 0 || w.WriteIOPS > 0)
+		if w.ThinkTime == 0 || !limited || j.flag("rate_ignore_thinktime", false) ||
 			j.open("rate_ignore_thinktime") {
 			return nil
 		}

@@ -173,13 +173,14 @@ func (r *reader) fio(words []fio.Word, block int, code bool) {
 
 // foreignWords says whether most options of a command are none of fio's.
 func foreignWords(words []fio.Word) bool {
-	own, foreign := 0, 0
+	own, foreign, job := 0, 0, false
 	for _, w := range words[1:] {
 		name := strings.TrimLeft(w.Text, "-")
 		if name == w.Text {
 			continue
 		}
 		name, _, _ = strings.Cut(name, "=")
+		job = job || name == "name"
 		_, known := fio.BuiltinOptions().Lookup(strings.ReplaceAll(name, "-", "_"))
 		if known || fio.Setting(name) {
 			own++
@@ -187,7 +188,7 @@ func foreignWords(words []fio.Word) bool {
 			foreign++
 		}
 	}
-	return foreign > 1 && foreign > own
+	return foreign > own && (foreign > 1 || !job)
 }
 
 // unknownWords says whether a word stands for words that the document does not give: $OPTS, "${ARGS[@]}", $(options).

@@ -1,0 +1,106 @@
+package lint
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/script"
+)
+
+// corpusDir holds real files of public repositories. They are no part of this repository: see internal/lint/testdata/corpus-labels.tsv.
+func corpusDir(t *testing.T) string {
+	t.Helper()
+	for _, dir := range []string{"../../../shared/corpus/lint", "/work/shared/corpus/lint"} {
+		if _, err := os.Stat(dir); err == nil {
+			return dir
+		}
+	}
+	t.Skip("NOT TESTED: the corpus of real files (../shared/corpus/lint next to the repository) is not here; precision is not measured")
+	return ""
+}
+
+func lintFile(t *testing.T, name string) []finding.Finding {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Judge(&Case{Scripts: []*script.File{script.Parse(name, text, script.Options{Include: os.ReadFile})}})
+}
+
+// Errors and warnings against labels that were written by reading the files.
+func TestPrecisionOnRealFiles(t *testing.T) {
+	dir := corpusDir(t)
+	table, err := os.ReadFile("testdata/corpus-labels.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type tally struct{ right, wrong, missed int }
+	var errors, warnings tally
+	files := 0
+	for line := range strings.Lines(string(table)) {
+		col := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if strings.HasPrefix(line, "#") || len(col) != 3 {
+			continue
+		}
+		files++
+		want := strings.Fields(col[2])
+		seen := map[string]bool{}
+		for _, f := range lintFile(t, filepath.Join(dir, col[0])) {
+			count := &errors
+			switch {
+			case f.Severity == finding.Warn && col[1] == "all":
+				count = &warnings
+			case f.Severity != finding.Fail:
+				continue
+			}
+			at := string(f.Code) + strings.TrimSuffix(strings.TrimPrefix(f.Subject, f.File()), ":"+lastField(f.Subject))
+			if slices.Contains(want, at) {
+				count.right++
+				seen[at] = true
+				continue
+			}
+			count.wrong++
+			t.Logf("not in the labels: %s %s %s: %s", col[0], at, f.Severity, f.Message)
+		}
+		for _, w := range want {
+			if w != "-" && !seen[w] {
+				warnings.missed++
+				t.Logf("missed: %s %s", col[0], w)
+			}
+		}
+	}
+	precision := func(c tally) float64 { return float64(c.right) / float64(max(c.right+c.wrong, 1)) }
+	t.Logf("%d files: errors %d right, %d wrong (%.3f); warnings %d right, %d wrong (%.3f); %d labels missed", files,
+		errors.right, errors.wrong, precision(errors), warnings.right, warnings.wrong, precision(warnings), warnings.missed)
+	if files < 120 || precision(errors) < 0.95 || precision(warnings) < 0.90 {
+		t.Error("want 120 files, errors 0.95 and warnings 0.90 precise")
+	}
+}
+
+func lastField(s string) string { return s[strings.LastIndexByte(s, ':')+1:] }
+
+// No real file crashes lint, and all of them together take no time that a person would notice.
+func TestEveryRealFileIsRead(t *testing.T) {
+	dir := corpusDir(t)
+	n, slowest := 0, time.Duration(0)
+	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		start := time.Now()
+		lintFile(t, name)
+		n, slowest = n+1, max(slowest, time.Since(start))
+		return nil
+	})
+	if err != nil || n < 300 {
+		t.Fatal(n, err)
+	}
+	t.Logf("%d files, the slowest took %s", n, slowest)
+}
