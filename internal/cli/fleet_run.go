@@ -127,7 +127,7 @@ func runFleetRun(ctx context.Context, env *Env, o fleetRunOptions, passed, args 
 		return err
 	}
 	if o.run.dryRun {
-		return usage(errors.New("--dry-run: a fleet has none; use plimsoll fleet check"))
+		return usage(errors.New("--dry-run: not in a fleet; use plimsoll run --dry-run on a host"))
 	}
 	if o.run.resume != "" {
 		o.to.hosts = "of-the-run" // it names them
