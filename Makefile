@@ -91,3 +91,4 @@ need-test: need-build
 	@scripts/need.sh gcc libc6-dev fio xfsprogs e2fsprogs chromium tmux
 	@scripts/need.sh --optional $(LAB_PACKAGES)
 	@scripts/need.sh --optional openssh-server iproute2
+	@scripts/need.sh --optional postgresql

@@ -164,7 +164,8 @@ func (c *Ceiling) data(t *topology.Topology, s *result.PgStep) {
 // leastIOs a transaction: below it the device was as good as idle, and the quotient is noise.
 const leastIOs = 0.001
 
-// cores is what the server could do with the cores that pgbench and other processes leave it.
+// cores is what the server could do with the cores that pgbench leaves it. Other processes are not counted: the scheduler
+// would share with them.
 func (c *Ceiling) cores(p *result.Postgres, s *result.PgStep, measured func(string) topology.Origin) {
 	span, n := s.Measured.Seconds(), float64(s.Transactions)
 	each := s.ServerCPU.Seconds() / n
@@ -172,16 +173,15 @@ func (c *Ceiling) cores(p *result.Postgres, s *result.PgStep, measured func(stri
 		return
 	}
 	bench := s.PgbenchCPU.Seconds() / span
-	others := max(s.Busy*float64(p.Cores)-bench-s.ServerCPU.Seconds()/span, 0)
-	left := max(float64(p.Cores)-bench-others, s.ServerCPU.Seconds()/span)
-	how := fmt.Sprintf("%s less %s of pgbench and %s of other processes ÷ %v of CPU a transaction", text.Plural(p.Cores, "core"),
-		units.Number(bench), units.Number(others), units.LatencyOf(time.Duration(each*1e9)))
+	left := max(float64(p.Cores)-bench, s.ServerCPU.Seconds()/span)
+	how := fmt.Sprintf("%s less %s of pgbench ÷ %v of CPU a transaction", text.Plural(p.Cores, "core"), units.Number(bench),
+		units.LatencyOf(time.Duration(each*1e9)))
 	b := Bound{Kind: CPU, IOPS: units.IOPS(left / each), How: how, Origin: measured("/proc"), Capacity: left, Demand: each}
 	c.Bounds = append(c.Bounds, b)
 	if limits, use := Generated(s); limits && s.PgbenchCPU > 0 {
 		of := s.PgbenchCPU.Seconds() / n
 		threads := max(min(s.Threads, s.Clients), 1)
-		tps := min(float64(threads), max(float64(p.Cores)-others-s.ServerCPU.Seconds()/span, bench)) / of
+		tps := min(float64(threads), max(float64(p.Cores)-s.ServerCPU.Seconds()/span, bench)) / of
 		c.Bounds = append(c.Bounds, Bound{
 			Kind: LoadGenerator, IOPS: units.IOPS(tps), Origin: measured("/proc, pg_stat_activity"), Capacity: tps, Demand: 1,
 			How: fmt.Sprintf("pgbench uses %s of %s, %s of sessions wait for it, %s of the machine is idle", text.Percent(use),

@@ -74,6 +74,9 @@ func runCeiling(ctx context.Context, env *Env, o ceilingOptions) error {
 	}
 	var all []report.Outlook
 	for _, c := range s.Scenarios {
+		if c.Postgres != nil {
+			return usage(fmt.Errorf("%d %s: the ceiling of a database follows from what a transaction needs, which is measured: plimsoll run %[1]d", c.ID, c.Name))
+		}
 		loads, err := c.Workloads()
 		if err != nil {
 			return usage(err)

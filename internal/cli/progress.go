@@ -205,7 +205,11 @@ func roundText(e bench.RoundEnded) string {
 	var figures []string
 	for _, f := range e.Figures {
 		level := units.IOPS(f.Precision.Level.Center).String() + " IOPS"
-		if f.Figure != "IOPS" {
+		switch f.Figure {
+		case "TPS":
+			level = units.IOPS(f.Precision.Level.Center).String() + " TPS"
+		case "IOPS":
+		default:
 			level = units.Rate(f.Precision.Level.Center).String()
 		}
 		words := f.Name + " " + level

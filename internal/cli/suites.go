@@ -4,8 +4,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/permit"
+	"plimsoll/internal/postgres"
 	"plimsoll/internal/report"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/topology"
 )
 
 func newSuitesCmd(env *Env) *cobra.Command {
@@ -74,6 +76,11 @@ func runShow(env *Env, o showOptions) error {
 	for _, c := range s.Scenarios {
 		if _, err := c.Workloads(); err != nil {
 			return usage(err)
+		}
+		if c.Postgres != nil {
+			lines := postgres.ByHand(c, s.Server, paths[topology.Data], paths[topology.WAL])
+			jobs = append(jobs, report.NewPostgresJob(c, lines))
+			continue
 		}
 		job := c.Place(permit.FileIn(paths[c.Role], c))
 		jobs = append(jobs, report.NewJob(c, &job))

@@ -62,6 +62,9 @@ func measureSweep(ctx context.Context, env *Env, o sweepOptions) error {
 		if len(p.Suite.Scenarios) != 1 {
 			return usage(fmt.Errorf("a sweep varies one scenario and there are %d: name one, such as rand-write", len(p.Suite.Scenarios)))
 		}
+		if one := p.Suite.Scenarios[0]; one.Postgres != nil {
+			return usage(fmt.Errorf("%d %s: a sweep varies fio's options; of PostgreSQL vary --pg-clients", one.ID, one.Name))
+		}
 		grid, err := compare.Grid(p.Suite.Scenarios[0], axes)
 		if err != nil {
 			return usage(err)

@@ -35,7 +35,18 @@ type Figure struct {
 	q       float64
 }
 
-func iops() Figure      { return Figure{Name: "IOPS", Unit: PerSecond} }
+func iops() Figure { return Figure{Name: "IOPS", Unit: PerSecond} }
+
+// tps is a database's transactions a second, of the load that reached the most.
+func tps() Figure {
+	return Figure{Name: "TPS", Unit: PerSecond, value: func(r *result.Result) float64 {
+		if peak := r.Postgres.Peak(); peak != nil {
+			return float64(peak.TPS)
+		}
+		return math.NaN()
+	}}
+}
+
 func bandwidth() Figure { return Figure{Name: "bandwidth", Unit: BytesPerSec} }
 
 // largeIO is the block size from which on bandwidth says more than IOPS.
@@ -43,6 +54,9 @@ const largeIO = 128 * units.KiB
 
 // mainFigure is the one figure of a scenario that is tested: bandwidth of large I/Os, IOPS of others.
 func mainFigure(s *bundle.Scenario) Figure {
+	if s.Result != nil && s.Result.Postgres != nil {
+		return tps()
+	}
 	if s.Result != nil {
 		n, bw := rates(s.Result)
 		if n > 0 && units.Bytes(bw/n) >= largeIO || n == 0 && bw > 0 {

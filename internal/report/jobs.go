@@ -20,6 +20,7 @@ type Job struct {
 	Why        string        `json:"why,omitempty"`
 	Role       topology.Role `json:"role"`
 	Command    []string      `json:"command"`
+	Shell      []string      `json:"shell,omitempty"` // of a scenario that is PostgreSQL's, a line each
 	JobFile    string        `json:"job_file"`
 	Thresholds []string      `json:"thresholds,omitempty"`
 }
@@ -30,6 +31,15 @@ func NewJob(c suite.Scenario, job *fio.JobFile) Job {
 		ID: c.ID, Name: c.Name, Title: c.Title, Why: c.Why, Role: c.Role,
 		Command: fio.CommandLine(job), JobFile: string(job.Text()),
 	}
+	for _, t := range c.Thresholds {
+		j.Thresholds = append(j.Thresholds, t.Text)
+	}
+	return j
+}
+
+// NewPostgresJob is a scenario of PostgreSQL with the commands that do it by hand.
+func NewPostgresJob(c suite.Scenario, lines []string) Job {
+	j := Job{ID: c.ID, Name: c.Name, Title: c.Title, Why: c.Why, Role: c.Role, Shell: lines}
 	for _, t := range c.Thresholds {
 		j.Thresholds = append(j.Thresholds, t.Text)
 	}
@@ -47,7 +57,11 @@ func Jobs(w io.Writer, all []Job) error {
 		if j.Why != "" {
 			fmt.Fprintf(&b, "# %s\n", text.Clean(j.Why, 0))
 		}
-		fmt.Fprintf(&b, "%s\n\n%s", fio.ShellLine(j.Command), j.JobFile)
+		if len(j.Shell) > 0 {
+			fmt.Fprintf(&b, "%s\n", strings.Join(j.Shell, "\n"))
+		} else {
+			fmt.Fprintf(&b, "%s\n\n%s", fio.ShellLine(j.Command), j.JobFile)
+		}
 		for _, t := range j.Thresholds {
 			fmt.Fprintf(&b, "# threshold: %s\n", text.Clean(t, 0))
 		}

@@ -334,3 +334,18 @@ func postgresDrawing(d *drawing, p *result.Postgres, row row) []chart {
 	}
 	return all
 }
+
+// postgresBounds prints the account: what each resource allows, what limits marked in front.
+func (t *terminal) postgresBounds(bounds table) {
+	for _, r := range bounds.Rows {
+		mark := "  "
+		if r[2] == "limit" {
+			mark = "> "
+		}
+		phrase := r[1] + " TPS"
+		if r[2] != "" {
+			phrase += ", " + r[2]
+		}
+		t.para(mark+r[0]+": ", plain, phrase+" = "+r[3]+" ["+r[4]+"]")
+	}
+}

@@ -265,6 +265,10 @@ func (t *terminal) section(s section) {
 		}
 		t.para("  threshold ", styleOf(r[3]), phrase)
 	}
+	if len(s.Postgres) > 0 {
+		t.postgresBounds(s.Bounds)
+		s.Bounds.Rows = nil
+	}
 	for _, r := range s.Bounds.Rows {
 		phrase := fmt.Sprintf("%s IOPS, %s", r[1], r[2])
 		if r[3] != "" {
