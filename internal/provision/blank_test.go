@@ -335,9 +335,13 @@ type failing struct{}
 func (failing) ReadAt([]byte, int64) (int, error) { return 0, io.ErrNoProgress }
 
 func FuzzMarks(f *testing.F) {
-	f.Add([]byte("XFSB"), "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9")
-	f.Add(make([]byte, 8192), "")
-	f.Fuzz(func(t *testing.T, head []byte, uuid string) {
+	f.Add([]byte("XFSB"), uint16(0), "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9")
+	f.Add([]byte("EFI PART"), uint16(512), "")
+	head := make([]byte, 8192)
+	f.Fuzz(func(t *testing.T, data []byte, at uint16, uuid string) {
+		head := head[:min(int(at), len(head)-len(data)%64)+len(data)%64]
+		clear(head)
+		copy(head[len(head)-len(data)%64:], data)
 		for _, mark := range []func([]byte, string) (span, bool){mdMark, tableMark, lvmMark, filesystemMark} {
 			if where, ok := mark(head, uuid); ok && where.of(head) == nil {
 				t.Errorf("a mark at %v of %d bytes", where, len(head))
