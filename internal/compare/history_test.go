@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 // inMemory is a run of one scenario that nothing was written of.
@@ -202,4 +203,46 @@ func FuzzExpectations(f *testing.F) {
 			}
 		}
 	})
+}
+
+// T22, on made-up rounds: 200 comparisons of a suite of ten scenarios with itself, through everything that compare does, make a
+// claim in at most 8 %; when all lose 15 %, the suite as a whole is slower in each.
+func TestUnchangedSuites(t *testing.T) {
+	spreads := []float64{.004, .004, .006, .01, .02, .03, .04, .05, .05, .08}
+	rng := rand.New(rand.NewPCG(22, 22))
+	side := func(name string, level float64) Side {
+		var runs []*bundle.Bundle
+		for n := range 5 {
+			b := inMemory(n, 1)
+			b.Scenarios = nil
+			for i, spread := range spreads {
+				w := randwrite(fmt.Sprintf("s%d", i), units.Bytes(4096*(i+1)), 1000*level*math.Exp(spread*rng.NormFloat64()))
+				s := bundle.Scenario{Result: resultOf(w, b.Run.Created)}
+				s.ID, s.Name = i+1, w.name
+				b.Scenarios = append(b.Scenarios, s)
+			}
+			runs = append(runs, b)
+		}
+		return SideOf(name, runs...)
+	}
+	claims, found := 0, 0
+	for range 200 {
+		same := compared(t, Options{}, side("a", 1), side("b", 1))
+		if len(same.Rows) != 10 || same.Sides[0].Rounds != 5 {
+			t.Fatalf("%d rows, %d rounds", len(same.Rows), same.Sides[0].Rounds)
+		}
+		for i := range same.Rows {
+			if w := same.Rows[i].Cells[1].Change.Word; w == Faster || w == Slower {
+				claims++
+				break
+			}
+		}
+		if s := compared(t, Options{}, side("a", 1), side("b", .85)).Suite[1]; s != nil && s.Word == Slower {
+			found++
+		}
+	}
+	t.Logf("claims where nothing changed: %d of 200; -15 %% found: %d of 200", claims, found)
+	if claims > 16 || found < 200 {
+		t.Errorf("claims where nothing changed: %d of 200; -15 %% found: %d of 200", claims, found)
+	}
 }

@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 	"slices"
+	"sort"
 )
 
 const (
@@ -32,16 +33,22 @@ func (c Comparison) RoundsToSee(delta, alpha float64) int {
 	if !(c.Spread > 1e-12) || !(delta > 0) {
 		return 0
 	}
-	for n := 3; n <= mostRounds; n++ {
+	shows := func(n int) bool {
 		df, factor := float64(2*n-2), math.Sqrt(2/float64(n))
 		if c.Paired {
 			df, factor = float64(n-1), math.Sqrt(1/float64(n))
 		}
-		if (tQuantile(1-alpha/2, df)+tQuantile(power, df))*c.Spread*factor <= math.Log1p(delta) {
-			return n
-		}
+		return (tQuantile(1-alpha/2, df)+tQuantile(power, df))*c.Spread*factor <= math.Log1p(delta)
+	}
+	if n := leastFrom(3, shows); n <= mostRounds {
+		return n
 	}
 	return 0
+}
+
+// leastFrom is the least n from which ok holds, more than mostRounds when it never does; more rounds only help.
+func leastFrom(from int, ok func(int) bool) int {
+	return from + sort.Search(mostRounds+1-from, func(i int) bool { return ok(from + i) })
 }
 
 // Precision is how well rounds know their level so far.
@@ -77,11 +84,9 @@ func PrecisionOf(rounds []float64, goal float64) (Precision, error) {
 		return math.Expm1(widening * tQuantile(1-(1-confidence)/2, float64(n-1)) * p.Spread / math.Sqrt(float64(n)))
 	}
 	p.Half = half(len(rounds))
-	for n := LeastRounds; n <= mostRounds; n++ { // with the t of that many rounds, not of those so far
-		if half(n) <= goal {
-			p.Planned = n
-			break
-		}
+	// With the t of that many rounds, not of those so far.
+	if n := leastFrom(LeastRounds, func(n int) bool { return half(n) <= goal }); n <= mostRounds {
+		p.Planned = n
 	}
 	return p, nil
 }
