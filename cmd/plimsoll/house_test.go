@@ -34,7 +34,7 @@ var floors = []string{
 	"cloud",
 	"block",
 	"fio",
-	"stats sys",
+	"stats sys yamlfile",
 	"text",
 	"units",
 }
@@ -47,7 +47,7 @@ var doors = map[string]string{
 	"github.com/jackc/pgx/v5":  "postgres",
 	"charm.land/bubbletea/v2":  "cli",
 	"mvdan.cc/sh/v3/syntax":    "script",
-	"github.com/goccy/go-yaml": "compare suite topology lab workload",
+	"github.com/goccy/go-yaml": "yamlfile compare suite topology lab workload",
 }
 
 func TestRoomsKeepTheirPlaces(t *testing.T) {

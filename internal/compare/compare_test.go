@@ -224,7 +224,11 @@ func TestWords(t *testing.T) {
 		word   Word
 		within bool
 	}{
-		{1.10, 1, Faster, false}, {0.90, 1, Slower, false}, {1.0, 1, Same, true}, {1.022, 1, Faster, false}, {1.015, 1, Faster, true},
+		{1.10, 1, Faster, false},
+		{0.90, 1, Slower, false},
+		{1.0, 1, Same, true},
+		{1.022, 1, Faster, false},
+		{1.015, 1, Faster, true},
 		{1.022, 3, CannotTell, false},
 	} {
 		of := func(level float64, i int) []work {

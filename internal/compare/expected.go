@@ -16,6 +16,7 @@ import (
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/units"
+	"plimsoll/internal/yamlfile"
 )
 
 // Expectations are a table of figures that a run should reach: the measurements of an article, a vendor, or an acceptance test.
@@ -71,7 +72,7 @@ func ReadExpectations(name string) (*Expectations, error) {
 // ParseExpectations reads a table and checks each line of it.
 func ParseExpectations(data []byte) (*Expectations, error) {
 	var e Expectations
-	if err := yaml.UnmarshalWithOptions(data, &e, yaml.Strict()); err != nil {
+	if err := yamlfile.Decode(data, &e); err != nil {
 		return nil, errors.New(strings.TrimSpace(yaml.FormatError(err, false, false)))
 	}
 	if len(e.Figures) == 0 {

@@ -10,11 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/goccy/go-yaml"
+
 	"plimsoll/internal/lab/ebs"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-
-	"github.com/goccy/go-yaml"
+	"plimsoll/internal/yamlfile"
 )
 
 // Spec is a lab.yaml: the volumes of a machine, what limits them, and how its arrays are made. Figures are those of
@@ -161,7 +162,7 @@ func Preset(name string) (*Spec, error) {
 // ParseSpec reads a lab.yaml; name is for messages.
 func ParseSpec(name string, text []byte) (*Spec, error) {
 	s := &Spec{}
-	if err := yaml.UnmarshalWithOptions(text, s, yaml.Strict()); err != nil {
+	if err := yamlfile.Decode(text, s); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	s.Name = name

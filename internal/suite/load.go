@@ -11,13 +11,13 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
+	"plimsoll/internal/yamlfile"
 )
 
 //go:embed builtin/*.yaml
@@ -126,10 +126,10 @@ const (
 // Parse reads a suite's YAML; name is used in errors, which give the line of what is wrong.
 func Parse(name string, data []byte) (*Suite, error) {
 	var y suiteYAML
-	if err := yaml.UnmarshalWithOptions(data, &y, yaml.Strict()); err != nil {
+	if err := yamlfile.Decode(data, &y); err != nil {
 		return nil, yamlError(name, err)
 	}
-	file, err := parser.ParseBytes(data, 0)
+	file, err := yamlfile.Parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"plimsoll/internal/units"
+	"plimsoll/internal/yamlfile"
 )
 
 // LoadDeclaration understands a plimsoll.yaml; name is the file's, for messages and origins. An error names the file, the
@@ -19,7 +20,7 @@ import (
 func LoadDeclaration(name string, data []byte) (*Declaration, error) {
 	l := &loader{name: name}
 	var y fileYAML
-	err := yaml.UnmarshalWithOptions(data, &y, yaml.Strict())
+	err := yamlfile.Decode(data, &y)
 	var d *Declaration
 	if err == nil {
 		d, err = l.declaration(&y)

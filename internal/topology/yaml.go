@@ -3,8 +3,9 @@ package topology
 import (
 	"fmt"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+
+	"plimsoll/internal/yamlfile"
 )
 
 // The keys of plimsoll.yaml (docs/plimsoll-yaml.md). Every value is kept as its text and line until it is understood, so
@@ -153,7 +154,7 @@ func (i *instanceYAML) UnmarshalYAML(n ast.Node) error {
 		return i.Type.UnmarshalYAML(n)
 	}
 	type plain instanceYAML
-	return yaml.NodeToValue(n, (*plain)(i), yaml.Strict())
+	return yamlfile.Node(n, (*plain)(i))
 }
 
 type volumesYAML []volumeYAML
@@ -167,7 +168,7 @@ func (v *volumesYAML) UnmarshalYAML(n ast.Node) error {
 	for _, n := range nodes {
 		one := volumeYAML{}
 		if _, ok := n.(ast.MapNode); ok {
-			if err := yaml.NodeToValue(n, &one, yaml.Strict()); err != nil {
+			if err := yamlfile.Node(n, &one); err != nil {
 				return err
 			}
 		} else {

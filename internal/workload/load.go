@@ -11,8 +11,7 @@ import (
 
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-
-	"github.com/goccy/go-yaml"
+	"plimsoll/internal/yamlfile"
 )
 
 // Is says whether a YAML file describes a demand: it has the key workload or streams at its left
@@ -36,7 +35,7 @@ func Parse(name string, data []byte) (*Demand, error) {
 			Err:  fmt.Errorf("%d bytes are no demand file: want at most %d", len(data), mostBytes),
 		}
 	}
-	if err := decode(data, &y); err != nil {
+	if err := yamlfile.Decode(data, &y); err != nil {
 		return nil, mistake(name, data, err)
 	}
 	d, err := y.demand(name)
@@ -50,17 +49,6 @@ const (
 	mostStreams = 64
 	mostBytes   = 1 << 20
 )
-
-// decode reads the YAML. goccy/go-yaml 1.19.2 panics on a tag without a value ("streams: !"), found
-// by fuzzing.
-func decode(data []byte, into any) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = errors.New("this YAML cannot be read: look for a tag (!) without a value")
-		}
-	}()
-	return yaml.UnmarshalWithOptions(data, into, yaml.Strict())
-}
 
 func (y *demandYAML) demand(name string) (*Demand, error) {
 	d := &Demand{

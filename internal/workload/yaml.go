@@ -9,6 +9,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"plimsoll/internal/yamlfile"
 )
 
 // Mistake is what is wrong in a demand file, and where.
@@ -178,7 +180,7 @@ func (s *streamYAML) UnmarshalYAML(n ast.Node) error {
 		s.at = m.Values[0].Key.GetToken()
 	}
 	at := s.at
-	err := yaml.NodeToValue(n, (*plain)(s), yaml.Strict())
+	err := yamlfile.Node(n, (*plain)(s))
 	s.at = at
 	return err
 }
