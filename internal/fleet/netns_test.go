@@ -353,11 +353,11 @@ func totalIsTheSum(t *testing.T, n *network) {
 // A host whose fio is held to a tenth is the straggler, and no other is.
 func slowHostIsNamed(t *testing.T, n *network) {
 	x := n.trial(t, "straggler", 10)
-	real, err := exec.LookPath("fio")
+	fio, err := exec.LookPath("fio")
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.write(t, "straggler/fh2/fio", "#!/bin/sh\nfor a; do case $a in *run.fio) sed s/rate_iops=200/rate_iops=20/ \"$a\" >slow.fio; set -- \"$@\" slow.fio;; *) set -- \"$@\" \"$a\";; esac; shift; done\nexec "+real+" \"$@\"\n")
+	n.write(t, "straggler/fh2/fio", "#!/bin/sh\nfor a; do case $a in *run.fio) sed s/rate_iops=200/rate_iops=20/ \"$a\" >slow.fio; set -- \"$@\" slow.fio;; *) set -- \"$@\" \"$a\";; esac; shift; done\nexec "+fio+" \"$@\"\n")
 	cmd, out := x.start(t, measure...)
 	f := x.finish(t, cmd, out)
 	if c := codesOf(f)["PL803"]; len(c) != 1 || !strings.HasPrefix(c[0], "fh2, ") {
