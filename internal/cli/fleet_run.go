@@ -48,7 +48,7 @@ type fleetRunOptions struct {
 	to     fleetHosts
 	shared sharedOptions
 
-	schedule, copy, gone, resume, out, format string
+	schedule, copy, gone, out, format string
 
 	lose int
 }

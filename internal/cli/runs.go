@@ -58,15 +58,6 @@ func runRuns(env *Env, out, format string) error {
 	return report.Runs(env.Out, out, runs)
 }
 
-// openRun opens the run that is named (see findRun).
-func openRun(name, out string) (*bundle.Bundle, error) {
-	dir, err := findRun(name, out)
-	if err != nil {
-		return nil, err
-	}
-	return bundle.Open(dir)
-}
-
 // findRun is the directory of the run that is named: a directory, a file in one such as its report.html, the ID of a run
 // below out, or the newest run below out when name is empty or "latest".
 func findRun(name, out string) (string, error) {

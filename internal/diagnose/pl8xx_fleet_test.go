@@ -49,8 +49,10 @@ func TestFleetRules(t *testing.T) {
 		"94 % overlap": {change(func(c *FleetCase) { c.Scenarios[0].Common = 0.94 }), "PL802 3 rand-read warning"},
 		"79 % overlap": {change(func(c *FleetCase) { c.Scenarios[0].Common = 0.79 }), "PL802 3 rand-read invalid"},
 		"95 % overlap": {change(func(c *FleetCase) { c.Scenarios[0].Common = 0.95 }), ""},
-		"a straggler by rate": {fleetOf(FleetRate{Rate: about(1000)}, FleetRate{Rate: about(700)}, FleetRate{Rate: about(1000)}),
-			"PL803 db2, 3 rand-read error"},
+		"a straggler by rate": {
+			fleetOf(FleetRate{Rate: about(1000)}, FleetRate{Rate: about(700)}, FleetRate{Rate: about(1000)}),
+			"PL803 db2, 3 rand-read error",
+		},
 		"at 0.81":               {fleetOf(FleetRate{Rate: about(1000)}, FleetRate{Rate: about(810)}, FleetRate{Rate: about(1000)}), ""},
 		"wide intervals":        {fleetOf(FleetRate{Rate: about(1000)}, FleetRate{Rate: stats.Estimate{Center: 700, Lo: 300, Hi: 1100, N: 10}}, FleetRate{Rate: about(1000)}), ""},
 		"too short to judge":    {fleetOf(FleetRate{Rate: about(1000)}, FleetRate{Rate: stats.Estimate{Center: 100, Lo: 100, Hi: 100, None: "3 s only"}}, FleetRate{Rate: about(1000)}), ""},

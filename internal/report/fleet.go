@@ -217,14 +217,13 @@ func (t *terminal) fleetTable(rows table) {
 		}
 	}
 	for n, row := range append([][]string{rows.Head}, rows.Rows...) {
-		line := " "
+		cells := make([]string, len(row))
 		for i, cell := range row {
-			if slices.Contains(rows.Text, i) {
-				line += " " + text.PadRight(cell, widths[i]) + " "
-			} else {
-				line += " " + text.PadLeft(cell, widths[i]) + " "
+			if cells[i] = text.PadLeft(cell, widths[i]); slices.Contains(rows.Text, i) {
+				cells[i] = text.PadRight(cell, widths[i])
 			}
 		}
+		line := "  " + strings.Join(cells, "  ")
 		style := plain
 		if n == 0 {
 			style = dim
