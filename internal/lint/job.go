@@ -13,14 +13,15 @@ import (
 	"plimsoll/internal/units"
 )
 
+// Rules are the rules of the family PL1xx, in the order of their codes.
 func Rules() []*rule {
 	return []*rule{
 		unreadable, longDash, unknownOption, depthOnSync, asyncBuffered, cachedSet, tinyFile, sameBlocks, endless, noRamp, shortForBurst,
 		syncWithDepth, neverWritten, rawWrite, straddles, repeatedRandom, zeroData, randomMap, manyReports, ratePerJob, mixIgnored,
 		tooLarge, omission, runsCommand, renamed, percentSize, everyIO, blankValue, inverseUnit, endsEarly,
-		wrongStripe, mountedTwice, scriptDiscard, neverMounted, sameVolume, boundByDepth, noJob,
-		rateBySmallest, rateWithPauses, rampAboveRun, givenTwice, together, oneName, smallOnDevice, manyFills, holesInFill, loopsWithTime,
-		notRead, idleComment,
+		wrongStripe, mountedTwice, scriptDiscard, neverMounted, sameVolume, rateBySmallest, rateWithPauses, rampAboveRun,
+		givenTwice, together, boundByDepth, noJob, oneName, smallOnDevice, manyFills, holesInFill, loopsWithTime, notRead,
+		idleComment,
 	}
 }
 
