@@ -3,6 +3,7 @@ SHELL       := /bin/bash
 VERSION     := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 GO          ?= go
 LINT        := .tools/golangci-lint-2.15.0
+DEADCODE    := .tools/deadcode-0.48.0
 export CGO_ENABLED = 0
 
 # everything below is a command, not a file
@@ -25,10 +26,16 @@ test: need-test check ## everything, as CI runs it
 check: lint race ## the standing checks: format, vet, lint, tests with the race detector, generated files, links
 	@scripts/check-docs.sh
 
-lint: $(LINT)
+lint: $(LINT) $(DEADCODE)
 	@test -z "$$(gofmt -l cmd internal)" || { gofmt -l cmd internal; echo "run: gofmt -w"; exit 1; }
 	@$(GO) vet ./...
 	@$(LINT) run ./...
+	@scripts/deadcode.sh $(DEADCODE)
+
+$(DEADCODE):
+	@mkdir -p .tools
+	@GOBIN=$(CURDIR)/.tools $(GO) install golang.org/x/tools/cmd/deadcode@v0.48.0
+	@mv .tools/deadcode $@
 
 $(LINT):
 	@mkdir -p .tools
