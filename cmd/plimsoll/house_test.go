@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// floors are the rooms of docs/architecture.md, top to bottom: a room imports only what stands below it. Rooms on one line may not import each other.
+// floors are the rooms of docs/architecture.md, top to bottom: a room imports only what stands
+// below it. Rooms on one line may not import each other.
 var floors = []string{
 	"cli",
 	"fleet",

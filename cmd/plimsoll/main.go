@@ -1,4 +1,5 @@
-// Command plimsoll shows how much load a machine's storage can carry, and proves it before a database is put on it.
+// Command plimsoll shows how much load a machine's storage can carry, and proves it before a
+// database is put on it.
 package main
 
 import (

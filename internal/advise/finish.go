@@ -93,7 +93,8 @@ func (r *Request) finish(c *Candidate, instances []priced) error {
 	}
 	if want := 1 + r.Headroom; c.Times < want*0.999 && !(r.BurstOK && c.BurstTimes >= want*0.999) {
 		return fmt.Errorf(
-			"this is a bug of plimsoll: %s with %d × %s was chosen for %.3g times the demand, and its ceiling is %.4g times (%s)",
+			"this is a bug of plimsoll: %s with %d × %s was chosen for %.3g times the demand, and its ceiling is "+
+				"%.4g times (%s)",
 			c.Type,
 			c.Layout.N,
 			c.Layout.Spec.Type,
@@ -157,7 +158,8 @@ func (a *Advice) notes(r Request) {
 	}
 	if len(r.Demand.AtLeast) > 0 {
 		say(
-			"the demand was watched on storage that was full (%s): the true one may be larger, so this is the least to buy",
+			"the demand was watched on storage that was full (%s): the true one may be larger, so this is the "+
+				"least to buy",
 			strings.Join(r.Demand.AtLeast, "; "),
 		)
 	}

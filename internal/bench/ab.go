@@ -24,8 +24,9 @@ type Variant struct {
 	Enter func() (leave func() error, err error)
 }
 
-// AB measures variants in turn, in a directory below out that compare reads: one run a variant and round, in random order
-// within the round, so that a machine that drifts or wanders treats all alike. Rounds that dir has already are left out.
+// AB measures variants in turn, in a directory below out that compare reads: one run a variant and
+// round, in random order within the round, so that a machine that drifts or wanders treats all
+// alike. Rounds that dir has already are left out.
 func AB(ctx context.Context, m *sys.Machine, dir string, ab compare.AB, variants []Variant, emit func(Event)) error {
 	done, err := measuredAB(dir)
 	if err != nil {
@@ -39,7 +40,11 @@ func AB(ctx context.Context, m *sys.Machine, dir string, ab compare.AB, variants
 				continue
 			}
 			emit(Noted{fmt.Sprintf("round %d/%d, variant %s", round, ab.Rounds, v.Name)})
-			last := round == ab.Rounds && !slices.ContainsFunc(turns[round-1][k+1:], func(j int) bool { return samePlace(variants[j].Plan, v.Plan) })
+			last := round == ab.Rounds &&
+				!slices.ContainsFunc(
+					turns[round-1][k+1:],
+					func(j int) bool { return samePlace(variants[j].Plan, v.Plan) },
+				)
 			if err := turn(ctx, m, dir, ab, v, i, round, !last, emit); err != nil {
 				return err
 			}
@@ -49,7 +54,16 @@ func AB(ctx context.Context, m *sys.Machine, dir string, ab compare.AB, variants
 }
 
 // turn measures one variant once.
-func turn(ctx context.Context, m *sys.Machine, dir string, ab compare.AB, v Variant, i, round int, keep bool, emit func(Event)) (err error) {
+func turn(
+	ctx context.Context,
+	m *sys.Machine,
+	dir string,
+	ab compare.AB,
+	v Variant,
+	i, round int,
+	keep bool,
+	emit func(Event),
+) (err error) {
 	p := v.Plan
 	p.Out = dir
 	p.Labels = maps.Clone(p.Labels)
@@ -61,7 +75,8 @@ func turn(ctx context.Context, m *sys.Machine, dir string, ab compare.AB, v Vari
 	rounds := &bundle.RoundPlan{Most: ab.Rounds + 1, Seed: ab.Seed, Order: bundle.Shuffle}
 	p.Suite.Scenarios = order(p.Suite.Scenarios, rounds, round)
 	for k, s := range p.Suite.Scenarios {
-		// On one path the same offsets would let the second variant read what a cache holds of the first.
+		// On one path the same offsets would let the second variant read what a cache holds of the
+		// first.
 		seeds := *rounds
 		seeds.Seed += uint64(i) << 20
 		p.Suite.Scenarios[k] = seeded(s, &seeds, round)
@@ -87,7 +102,8 @@ func samePlace(a, b Plan) bool {
 	return false
 }
 
-// measuredAB are the variants and rounds that a directory has whole. What was cut off is removed: it is measured again.
+// measuredAB are the variants and rounds that a directory has whole. What was cut off is removed:
+// it is measured again.
 func measuredAB(dir string) (map[[2]string]bool, error) {
 	runs, _, err := compare.OpenAll(dir)
 	if err != nil {
@@ -102,8 +118,8 @@ func measuredAB(dir string) (map[[2]string]bool, error) {
 	return done, nil
 }
 
-// turnsOf is the order of variants in each round. Of two, blocks of two rounds have each order once; of more, each round
-// is shuffled.
+// turnsOf is the order of variants in each round. Of two, blocks of two rounds have each order
+// once; of more, each round is shuffled.
 func turnsOf(rounds, variants int, seed uint64) [][]int {
 	rng := rand.New(rand.NewPCG(seed, 0xab))
 	turns := make([][]int, rounds)

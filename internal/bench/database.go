@@ -13,7 +13,8 @@ import (
 	"plimsoll/internal/topology"
 )
 
-// Database is how a server for the scenarios that are a database's is had: bench does not know which.
+// Database is how a server for the scenarios that are a database's is had: bench does not know
+// which.
 type Database struct {
 	// Check refuses what would fail later. It writes nothing.
 	Check func(context.Context, *sys.Machine, permit.Site) error
@@ -21,7 +22,8 @@ type Database struct {
 	Open func(context.Context, permit.Site) (measure Measure, stop func() error, err error)
 }
 
-// Measure runs one scenario on the server and fills in the result; tick gets each second. Its error is plimsoll's own.
+// Measure runs one scenario on the server and fills in the result; tick gets each second. Its error
+// is plimsoll's own.
 type Measure = func(ctx context.Context, s suite.Scenario, out *sys.Dir, res *result.Result, tick func(result.PgSecond)) error
 
 // site is where the database goes, with all scenarios that need it.
@@ -43,7 +45,8 @@ func (r *runner) site() permit.Site {
 
 // needs says whether a role's path is needed: a database needs both.
 func (r *runner) needs(role topology.Role) bool {
-	return r.plan.Suite.NeedsServer() || slices.ContainsFunc(r.plan.Suite.Scenarios, func(s suite.Scenario) bool { return s.Role == role })
+	return r.plan.Suite.NeedsServer() ||
+		slices.ContainsFunc(r.plan.Suite.Scenarios, func(s suite.Scenario) bool { return s.Role == role })
 }
 
 // checkDatabase refuses a database that could not run.
@@ -65,7 +68,14 @@ func (r *runner) checkDatabase(ctx context.Context) error {
 // database measures a scenario on the server, which is started for the first one.
 func (r *runner) database(ctx context.Context, s suite.Scenario, dir string) (*result.Result, error) {
 	res := &result.Result{
-		ID: s.ID, Name: s.Name, Title: s.Title, Role: s.Role, Phase: s.Phase, State: result.Done, Planned: s.Takes(), Start: r.m.Now(),
+		ID:      s.ID,
+		Name:    s.Name,
+		Title:   s.Title,
+		Role:    s.Role,
+		Phase:   s.Phase,
+		State:   result.Done,
+		Planned: s.Takes(),
+		Start:   r.m.Now(),
 	}
 	for _, p := range r.places {
 		if p.broken != nil {

@@ -69,14 +69,15 @@ type RoundBegan struct {
 // RoundEnded says how well the figures are known after a round.
 type RoundEnded struct {
 	Round int `json:"round"`
-	// Planned is the number of rounds that is likely to be needed in all, Rest the time that the others take.
+	// Planned is the number of rounds that is likely to be needed in all, Rest the time that the
+	// others take.
 	Planned int           `json:"planned"`
 	Rest    time.Duration `json:"rest"`
 	Elapsed time.Duration `json:"elapsed"`
 	Goal    float64       `json:"goal,omitempty"` // half width, as a share
 	Figures []RoundFigure `json:"figures"`
-	// Settled scenarios of a run until steady, and how many times their files were written, the prefill included; 0 for not at
-	// all.
+	// Settled scenarios of a run until steady, and how many times their files were written, the
+	// prefill included; 0 for not at all.
 	Settled int     `json:"settled,omitempty"`
 	Written float64 `json:"written,omitempty"`
 	Steady  bool    `json:"steady,omitempty"`

@@ -78,7 +78,11 @@ func Probe(ctx context.Context, m *sys.Machine, devices []diagnose.Probed, each 
 // probeJob reads from the devices at once. rw=randread opens them for reading only.
 func probeJob(devices []diagnose.Probed, each time.Duration) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[global]\nioengine=libaio\ndirect=1\nrw=randread\nbs=8k\niodepth=16\ntime_based=1\nruntime=%dms\nallow_file_create=0\n", each.Milliseconds())
+	fmt.Fprintf(
+		&b,
+		"[global]\nioengine=libaio\ndirect=1\nrw=randread\nbs=8k\niodepth=16\ntime_based=1\nruntime=%dms\nallow_file_create=0\n",
+		each.Milliseconds(),
+	)
 	for _, d := range devices {
 		fmt.Fprintf(&b, "[%s]\nfilename=/dev/%s\n", d.Device, d.Device)
 	}

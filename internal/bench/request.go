@@ -48,8 +48,8 @@ func (e *InputError) Unwrap() error { return e.Err }
 
 func input(format string, args ...any) error { return &InputError{fmt.Errorf(format, args...)} }
 
-// Plan turns a request into a plan: scenarios with their sizes and times, the paths of the roles, the installed fio, the
-// storage below the paths. Errors that concern the request are InputErrors.
+// Plan turns a request into a plan: scenarios with their sizes and times, the paths of the roles,
+// the installed fio, the storage below the paths. Errors that concern the request are InputErrors.
 func (r Request) Plan(ctx context.Context, m *sys.Machine, decl *topology.Declaration) (Plan, error) {
 	if err := r.check(); err != nil {
 		return Plan{}, err
@@ -71,8 +71,8 @@ func (r Request) Plan(ctx context.Context, m *sys.Machine, decl *topology.Declar
 	})
 }
 
-// PlanResume is the plan to resume the run in dir: suite, paths and settings come from the run, so that the same thing
-// is measured.
+// PlanResume is the plan to resume the run in dir: suite, paths and settings come from the run, so
+// that the same thing is measured.
 func (r Request) PlanResume(ctx context.Context, m *sys.Machine, decl *topology.Declaration, dir string) (Plan, error) {
 	if len(r.Scenarios) > 0 {
 		return Plan{}, input("--resume takes the scenarios from the run; drop %s", strings.Join(r.Scenarios, " "))
@@ -86,7 +86,11 @@ func (r Request) PlanResume(ctx context.Context, m *sys.Machine, decl *topology.
 	}
 	set := b.Run.Settings
 	if flags := r.conflicts(&b.Run); len(flags) > 0 {
-		return Plan{}, input("%s: %s is resumed with its original settings; drop these flags or start a new run", strings.Join(flags, ", "), dir)
+		return Plan{}, input(
+			"%s: %s is resumed with its original settings; drop these flags or start a new run",
+			strings.Join(flags, ", "),
+			dir,
+		)
 	}
 	// As absolute paths, since this may be another working directory.
 	for role, path := range map[topology.Role]*string{topology.Data: &r.Data, topology.WAL: &r.WAL} {
@@ -101,9 +105,22 @@ func (r Request) PlanResume(ctx context.Context, m *sys.Machine, decl *topology.
 	return r.plan(ctx, m, decl, &b.Run.Suite, set)
 }
 
-func (r Request) plan(ctx context.Context, m *sys.Machine, decl *topology.Declaration, s *suite.Suite, set bundle.Settings) (Plan, error) {
+func (r Request) plan(
+	ctx context.Context,
+	m *sys.Machine,
+	decl *topology.Declaration,
+	s *suite.Suite,
+	set bundle.Settings,
+) (Plan, error) {
 	p := Plan{
-		Database: r.Database, Suite: *s, Settings: set, Out: r.Out, Tool: r.Tool, Labels: r.Labels, Rounds: r.Rounds, Consent: permit.Consent{Exec: r.AllowExec},
+		Database: r.Database,
+		Suite:    *s,
+		Settings: set,
+		Out:      r.Out,
+		Tool:     r.Tool,
+		Labels:   r.Labels,
+		Rounds:   r.Rounds,
+		Consent:  permit.Consent{Exec: r.AllowExec},
 	}
 	var err error
 	if p.Consent.Destroy, err = r.destroy(); err != nil {
@@ -145,8 +162,8 @@ func Facts(ctx context.Context, m *sys.Machine) *host.Facts {
 	return f
 }
 
-// check refuses values that no run can have. An empty path is refused since it is most often a variable that is not set,
-// and would otherwise mean the current directory.
+// check refuses values that no run can have. An empty path is refused since it is most often a
+// variable that is not set, and would otherwise mean the current directory.
 func (r Request) check() error {
 	for flag, path := range map[string]string{"data": r.Data, "wal": r.WAL} {
 		if r.Given(flag) && path == "" {
@@ -168,8 +185,8 @@ func (r Request) check() error {
 	return nil
 }
 
-// adjust applies the request to the suite's scenarios. Job files from elsewhere, and scenarios of several jobs, keep
-// their own times.
+// adjust applies the request to the suite's scenarios. Job files from elsewhere, and scenarios of
+// several jobs, keep their own times.
 func (r Request) adjust(s *suite.Suite) {
 	if r.Given("cooldown") {
 		s.Cooldown = r.Cooldown
@@ -203,7 +220,8 @@ func (r Request) adjust(s *suite.Suite) {
 	}
 }
 
-// fits refuses a size that does not hold one block of each scenario: fio would fail in the middle of the run.
+// fits refuses a size that does not hold one block of each scenario: fio would fail in the middle
+// of the run.
 func (r Request) fits(s *suite.Suite) error {
 	if r.Size == 0 {
 		return nil
@@ -222,8 +240,8 @@ func (r Request) fits(s *suite.Suite) error {
 	return nil
 }
 
-// Follow takes the path of a job file that names one itself, and puts jobs that name none on the device that the data
-// path names.
+// Follow takes the path of a job file that names one itself, and puts jobs that name none on the
+// device that the data path names.
 func (r *Request) Follow(s *suite.Suite) error {
 	var err error
 	if r.Data == "" && r.WAL == "" {
@@ -258,7 +276,8 @@ func (r Request) sizeText() string {
 	return r.Size.Arg()
 }
 
-// Paths gives each role its absolute path: one path serves both roles, and none is the current directory.
+// Paths gives each role its absolute path: one path serves both roles, and none is the current
+// directory.
 func (r Request) Paths() (map[topology.Role]string, error) {
 	data, wal := r.Data, r.WAL
 	switch {

@@ -24,7 +24,8 @@ import (
 // MostRounds bounds --until where no number is given.
 const MostRounds = 20
 
-// mark names one measurement of a run: a scenario in a round; round 0 is the only one of a run without rounds.
+// mark names one measurement of a run: a scenario in a round; round 0 is the only one of a run
+// without rounds.
 type mark struct{ round, id int }
 
 // measured are the marks that a bundle has already.
@@ -46,7 +47,8 @@ func measuredIn(b *bundle.Bundle) map[mark]*result.Result {
 	return done
 }
 
-// order is the scenarios of a round: shuffled within each phase, or as the suite has them. It depends on seed and round only.
+// order is the scenarios of a round: shuffled within each phase, or as the suite has them. It
+// depends on seed and round only.
 func order(all []suite.Scenario, p *bundle.RoundPlan, round int) []suite.Scenario {
 	all = slices.Clone(all)
 	if !p.Repeats() || p.Order == bundle.FileOrder {
@@ -65,8 +67,8 @@ func order(all []suite.Scenario, p *bundle.RoundPlan, round int) []suite.Scenari
 	return all
 }
 
-// seeded gives a scenario's jobs their own random numbers for a round, unless they name a seed themselves: with the same
-// offsets in every round a cache would make rounds too alike.
+// seeded gives a scenario's jobs their own random numbers for a round, unless they name a seed
+// themselves: with the same offsets in every round a cache would make rounds too alike.
 func seeded(s suite.Scenario, p *bundle.RoundPlan, round int) suite.Scenario {
 	if !p.Repeats() {
 		return s
@@ -78,7 +80,10 @@ func seeded(s suite.Scenario, p *bundle.RoundPlan, round int) suite.Scenario {
 	s.Job.Sections = slices.Clone(s.Job.Sections)
 	for _, i := range s.Job.Jobs() {
 		if _, given := s.Job.Effective(i).Get("randseed"); !given {
-			s.Job.Sections[i].Options = append(slices.Clone(s.Job.Sections[i].Options), fio.Option{Name: "randseed", Value: seed})
+			s.Job.Sections[i].Options = append(
+				slices.Clone(s.Job.Sections[i].Options),
+				fio.Option{Name: "randseed", Value: seed},
+			)
 		}
 	}
 	return s
@@ -137,7 +142,10 @@ func (r *runner) known(n int, done map[mark]*result.Result) RoundEnded {
 		if err != nil {
 			continue
 		}
-		e.Figures = append(e.Figures, RoundFigure{ID: s.ID, Name: s.Name, Figure: figure, Precision: precision, Rounds: len(values)})
+		e.Figures = append(
+			e.Figures,
+			RoundFigure{ID: s.ID, Name: s.Name, Figure: figure, Precision: precision, Rounds: len(values)},
+		)
 		if p.Until > 0 && !precision.Known(p.Until) {
 			e.Enough = false
 			e.Planned = max(e.Planned, min(p.Most, cmp.Or(precision.Planned, p.Most)), n+1)
@@ -149,8 +157,9 @@ func (r *runner) known(n int, done map[mark]*result.Result) RoundEnded {
 // MostSteadyRounds is SNIA's.
 const MostSteadyRounds = 25
 
-// settled judges the rounds by the window of SNIA PTS and its check against decay. A first judgement waits until twice the
-// size of each written file went to it: a fresh plateau passes every test of its own figures.
+// settled judges the rounds by the window of SNIA PTS and its check against decay. A first
+// judgement waits until twice the size of each written file went to it: a fresh plateau passes
+// every test of its own figures.
 func (r *runner) settled(e *RoundEnded, n int, done map[mark]*result.Result) {
 	e.Settled, e.Steady, e.Planned = 0, true, r.plan.Rounds.Most
 	written, size := map[topology.Role]units.Bytes{}, map[topology.Role]units.Bytes{}

@@ -110,8 +110,8 @@ func TestKnownEnough(t *testing.T) {
 	}
 }
 
-// Until steady: a level that settled ends after ten rounds, a decay does not, and nothing is judged before the file was
-// written twice: a fresh plateau looks steady.
+// Until steady: a level that settled ends after ten rounds, a decay does not, and nothing is judged
+// before the file was written twice: a fresh plateau looks steady.
 func TestUntilSteady(t *testing.T) {
 	s := suite.Scenario{ID: 1, Name: "w", Size: 1 << 30, Role: "data"}
 	r := &runner{plan: Plan{Rounds: &bundle.RoundPlan{Least: 10, Most: 25, Steady: true}, Suite: suite.Suite{Scenarios: []suite.Scenario{s}}}}

@@ -1,5 +1,6 @@
-// Package bench measures: it makes the targets ready, writes their files, runs fio scenario by scenario with the sampler beside it,
-// and puts each result into the bundle. It emits events and prints nothing.
+// Package bench measures: it makes the targets ready, writes their files, runs fio scenario by
+// scenario with the sampler beside it, and puts each result into the bundle. It emits events and
+// prints nothing.
 package bench
 
 import (
@@ -38,12 +39,13 @@ type Plan struct {
 	Consent  permit.Consent
 	Policy   verdict.Policy
 	Database *Database // how a database server is had; nil where none can be
-	// Gate is waited for when a scenario is ready to start, so that several machines start at one instant; nil for at once.
+	// Gate is waited for when a scenario is ready to start, so that several machines start at one
+	// instant; nil for at once.
 	Gate func(context.Context, suite.Scenario) error
 }
 
-// Run carries out a plan and returns the finished bundle. When ctx ends, what is finished is kept and the bundle comes with
-// context.Canceled.
+// Run carries out a plan and returns the finished bundle. When ctx ends, what is finished is kept
+// and the bundle comes with context.Canceled.
 func Run(ctx context.Context, m *sys.Machine, p Plan, emit func(Event)) (*bundle.Bundle, error) {
 	r := &runner{m: m, plan: p, emit: emit}
 	defer r.close()
@@ -51,8 +53,17 @@ func Run(ctx context.Context, m *sys.Machine, p Plan, emit func(Event)) (*bundle
 		return nil, err
 	}
 	w, err := bundle.Create(p.Out, bundle.Run{
-		Tool: p.Tool, Labels: p.Labels, Fio: p.Fio.String(), Created: m.Now(), Topology: p.Topology, Host: p.Host, Suite: p.Suite,
-		Settings: p.Settings, Rounds: p.Rounds, Ceilings: r.ceilings, Policy: p.Policy,
+		Tool:     p.Tool,
+		Labels:   p.Labels,
+		Fio:      p.Fio.String(),
+		Created:  m.Now(),
+		Topology: p.Topology,
+		Host:     p.Host,
+		Suite:    p.Suite,
+		Settings: p.Settings,
+		Rounds:   p.Rounds,
+		Ceilings: r.ceilings,
+		Policy:   p.Policy,
 	})
 	if err != nil {
 		return nil, permit.WriteError(p.Out, err)
@@ -60,15 +71,16 @@ func Run(ctx context.Context, m *sys.Machine, p Plan, emit func(Event)) (*bundle
 	return r.measure(ctx, w, map[mark]*result.Result{})
 }
 
-// Check says what would stop a plan before anything is written: space, devices, jobs that may not run.
+// Check says what would stop a plan before anything is written: space, devices, jobs that may not
+// run.
 func Check(m *sys.Machine, p Plan) error {
 	r := &runner{m: m, plan: p, emit: func(Event) {}}
 	defer r.close()
 	return r.prepare()
 }
 
-// Resume goes on with an interrupted bundle: scenarios that are done stay, the rest run. The plan must be the one of the bundle's run.json,
-// with the topology as it is now.
+// Resume goes on with an interrupted bundle: scenarios that are done stay, the rest run. The plan
+// must be the one of the bundle's run.json, with the topology as it is now.
 func Resume(ctx context.Context, m *sys.Machine, dir string, p Plan, emit func(Event)) (*bundle.Bundle, error) {
 	r := &runner{m: m, plan: p, emit: emit}
 	defer r.close()
@@ -152,7 +164,8 @@ func (r *runner) prepare() error {
 	return r.checkDatabase(context.Background())
 }
 
-// checkTelemetry takes a sample: without /proc, as in a chroot, the run would fail after the prefill.
+// checkTelemetry takes a sample: without /proc, as in a chroot, the run would fail after the
+// prefill.
 func (r *runner) checkTelemetry() error {
 	for _, p := range r.places {
 		sampler, err := telemetry.Start(r.m, r.plan.Topology.For(p.Role).Devices)
@@ -180,7 +193,11 @@ func JobFile(p Plan, s suite.Scenario) fio.JobFile {
 }
 
 // measure runs what is not done and closes the bundle, however it ends.
-func (r *runner) measure(ctx context.Context, w *bundle.Writer, done map[mark]*result.Result) (b *bundle.Bundle, err error) {
+func (r *runner) measure(
+	ctx context.Context,
+	w *bundle.Writer,
+	done map[mark]*result.Result,
+) (b *bundle.Bundle, err error) {
 	defer w.Close()
 	r.emit(Started{
 		Dir: w.Dir, Suite: r.plan.Suite.Name, Scenarios: r.plan.Suite.Scenarios, Done: r.doneAlready(done),
@@ -205,10 +222,12 @@ func (r *runner) endStrays() {
 	r.alive, _ = errors.AsType[*sys.Alive](err)
 }
 
-// withPlaces locks the paths, clears leftovers, and removes the files afterwards, whatever happened in between.
+// withPlaces locks the paths, clears leftovers, and removes the files afterwards, whatever happened
+// in between.
 func (r *runner) withPlaces(do func() error) (err error) {
 	for i, p := range r.places {
-		// Both roles may be on one directory, also by two names, as where a device is mounted twice.
+		// Both roles may be on one directory, also by two names, as where a device is mounted
+		// twice.
 		if j := slices.IndexFunc(r.places[:i], func(o *place) bool { return o.Same(p.Place) }); j >= 0 {
 			p.Share(r.places[j].Place)
 		} else {
@@ -222,7 +241,15 @@ func (r *runner) withPlaces(do func() error) (err error) {
 			return err
 		}
 		if made := p.Made(); len(made) > 0 {
-			r.emit(Noted{fmt.Sprintf("not there, so made below %s for this run: %s", filepath.Dir(p.File()), text.Some(made, 3))})
+			r.emit(
+				Noted{
+					fmt.Sprintf(
+						"not there, so made below %s for this run: %s",
+						filepath.Dir(p.File()),
+						text.Some(made, 3),
+					),
+				},
+			)
 		}
 	}
 	defer func() {

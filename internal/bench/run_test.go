@@ -11,7 +11,8 @@ import (
 	"plimsoll/internal/topology"
 )
 
-// Without /proc, as in a chroot, a run is refused before anything is written, not after the prefill.
+// Without /proc, as in a chroot, a run is refused before anything is written, not after the
+// prefill.
 func TestTelemetryIsAskedFirst(t *testing.T) {
 	r := &runner{
 		m:      &sys.Machine{Root: fstest.MapFS{}, Now: time.Now},

@@ -22,8 +22,9 @@ import (
 	"plimsoll/internal/telemetry"
 )
 
-// overrun is how much longer than planned fio may take before it counts as hung: it prints, joins its jobs and calibrates clocks
-// in well under a second, but the last I/Os of a deep queue on a throttled volume may take many.
+// overrun is how much longer than planned fio may take before it counts as hung: it prints, joins
+// its jobs and calibrates clocks in well under a second, but the last I/Os of a deep queue on a
+// throttled volume may take many.
 const overrun = 60 * time.Second
 
 // maxSaid is how many lines are kept of what fio prints besides its documents.
@@ -32,7 +33,8 @@ const maxSaid = 10_000
 // leastShare is the part of the planned time that a measurement must cover to count.
 const leastShare = 0.9
 
-// scenario runs one scenario; its files go to dir. An error means that plimsoll itself failed; fio's failures are in the result.
+// scenario runs one scenario; its files go to dir. An error means that plimsoll itself failed;
+// fio's failures are in the result.
 func (r *runner) scenario(ctx context.Context, s suite.Scenario, dir string) (*result.Result, error) {
 	if s.Postgres != nil {
 		return r.database(ctx, s, dir)
@@ -76,7 +78,8 @@ func (r *runner) scenario(ctx context.Context, s suite.Scenario, dir string) (*r
 	return res, errors.Join(r.runFio(ctx, s, res, grant, out), grant.Close())
 }
 
-// alone reports which processes of an earlier scenario, or of the prefill, still live: next to them nothing can be measured.
+// alone reports which processes of an earlier scenario, or of the prefill, still live: next to them
+// nothing can be measured.
 func (r *runner) alone() error {
 	if r.alive != nil && r.alive.Still(sys.Grace) {
 		return r.alive
@@ -95,8 +98,17 @@ func onlyWrites(loads []fio.Workload) bool {
 }
 
 // runFio starts fio with the sampler beside it and fills res.
-func (r *runner) runFio(ctx context.Context, s suite.Scenario, res *result.Result, grant *permit.Grant, out *sys.Dir) error {
-	if err := errors.Join(write(out, "job.fio", grant.Shown.Text()), write(out, runFile, grant.Job.Text())); err != nil {
+func (r *runner) runFio(
+	ctx context.Context,
+	s suite.Scenario,
+	res *result.Result,
+	grant *permit.Grant,
+	out *sys.Dir,
+) error {
+	if err := errors.Join(
+		write(out, "job.fio", grant.Shown.Text()),
+		write(out, runFile, grant.Job.Text()),
+	); err != nil {
 		return err
 	}
 	defer out.Remove(runFile) //nolint:errcheck // its names lead nowhere after the run; a bundle may have it
@@ -116,7 +128,11 @@ func (r *runner) runFio(ctx context.Context, s suite.Scenario, res *result.Resul
 	if err != nil {
 		return fmt.Errorf("sampler: %w", err)
 	}
-	inv := fio.Invocation{JobFile: filepath.Join(out.Name(), runFile), Raw: &lines{w: raw, plain: grant.Plain}, State: out.Name()}
+	inv := fio.Invocation{
+		JobFile: filepath.Join(out.Name(), runFile),
+		Raw:     &lines{w: raw, plain: grant.Plain},
+		State:   out.Name(),
+	}
 	expected := suite.Duration(res.Workloads)
 	if expected > 0 {
 		inv.Limit = expected + overrun
@@ -159,8 +175,9 @@ func (r *runner) runFio(ctx context.Context, s suite.Scenario, res *result.Resul
 	return errors.Join(raw.Sync(), keepSamples(out, series), keepText(out, said))
 }
 
-// ebsStats reads the statistics page of each EBS volume among the devices. It needs root; without, or off EC2, there is none. AWS advises
-// one read a second at most, which twice a scenario keeps to.
+// ebsStats reads the statistics page of each EBS volume among the devices. It needs root; without,
+// or off EC2, there is none. AWS advises one read a second at most, which twice a scenario keeps
+// to.
 func (r *runner) ebsStats(devices []string) map[string]cloud.EBSStats {
 	stats := map[string]cloud.EBSStats{}
 	for _, name := range devices {
@@ -175,7 +192,8 @@ func (r *runner) ebsStats(devices []string) map[string]cloud.EBSStats {
 	return stats
 }
 
-// runFile is the job file that fio reads. Its names lead to open handles; job.fio has those that the user knows.
+// runFile is the job file that fio reads. Its names lead to open handles; job.fio has those that
+// the user knows.
 const runFile = "run.fio"
 
 func keepSamples(out *sys.Dir, series *telemetry.Series) error {
@@ -203,18 +221,24 @@ func write(out *sys.Dir, name string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// judgeRun decides whether the figures are a measurement at all. It trusts neither fio's exit code nor its documents alone.
+// judgeRun decides whether the figures are a measurement at all. It trusts neither fio's exit code
+// nor its documents alone.
 func judgeRun(res *result.Result, fioErr error, plain func(string) string, said []string) {
 	if fioErr != nil {
 		reason := plain(firstLine(fioErr))
-		if failed, ok := errors.AsType[*sys.Failed](fioErr); ok && failed.Stderr == "" && failed.Signal == 0 && len(said) > 0 {
+		if failed, ok := errors.AsType[*sys.Failed](
+			fioErr,
+		); ok && failed.Stderr == "" && failed.Signal == 0 &&
+			len(said) > 0 {
 			reason = "fio: " + strings.TrimPrefix(said[len(said)-1], "fio: ")
 		}
 		res.Invalidate(strings.Replace(reason, "fio: fio: ", "fio: ", 1))
 	}
 	for _, j := range res.Jobs {
 		if j.Error != 0 {
-			res.Invalidate(fmt.Sprintf("job %s ended with error %d (%s)", j.Name, j.Error, unix.ErrnoName(unix.Errno(j.Error))))
+			res.Invalidate(
+				fmt.Sprintf("job %s ended with error %d (%s)", j.Name, j.Error, unix.ErrnoName(unix.Errno(j.Error))),
+			)
 		}
 	}
 	switch n := res.Total.Read.N + res.Total.Write.N + res.Total.Trim.N; {
@@ -234,7 +258,8 @@ func judgeRun(res *result.Result, fioErr error, plain func(string) string, said 
 	}
 }
 
-// firstLine is the first line of an error, at most 300 characters: fio and kernels can say a great deal.
+// firstLine is the first line of an error, at most 300 characters: fio and kernels can say a great
+// deal.
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	if r := []rune(line); len(r) > 300 {

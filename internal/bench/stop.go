@@ -15,7 +15,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// MostRuntime is how long a scenario runs at most that is stopped when it is known, unless another time is given.
+// MostRuntime is how long a scenario runs at most that is stopped when it is known, unless another
+// time is given.
 const MostRuntime = 10 * time.Minute
 
 // fullSecond is the least length of an interval that counts as a second of the series.
@@ -32,7 +33,8 @@ type stopper struct {
 	end     context.CancelFunc
 }
 
-// newStopper is nil where a scenario runs for its whole time: without --stop, and for jobs whose series is a sequence of loads.
+// newStopper is nil where a scenario runs for its whole time: without --stop, and for jobs whose
+// series is a sequence of loads.
 func (r *runner) newStopper(s suite.Scenario, end context.CancelFunc) *stopper {
 	set := r.plan.Settings
 	if set.Stop <= 0 || s.AsIs || len(s.Job.Sections) > 1 {
@@ -54,7 +56,8 @@ func (r *runner) newStopper(s suite.Scenario, end context.CancelFunc) *stopper {
 	return st
 }
 
-// outlive keeps the run going until its burst is over, or for its whole time where nobody knows when that is.
+// outlive keeps the run going until its burst is over, or for its whole time where nobody knows
+// when that is.
 func (st *stopper) outlive() {
 	st.options.Bound, st.options.Least = st.options.Sustained, math.MaxInt
 	if len(st.course) > 1 {
@@ -106,7 +109,10 @@ func (st *stopper) finish(res *result.Result) {
 	}
 	res.Stopped = &s
 	if s.At == 0 {
-		res.Doubts = append(res.Doubts, fmt.Sprintf("not known to ± %s after %d s: %s", text.Percent(st.options.Target), len(st.xs), s.Why))
+		res.Doubts = append(
+			res.Doubts,
+			fmt.Sprintf("not known to ± %s after %d s: %s", text.Percent(st.options.Target), len(st.xs), s.Why),
+		)
 		return
 	}
 	if s.From > 0 && s.From < len(st.ends) {
@@ -129,10 +135,16 @@ func (st *stopper) words(s stats.Settled) []string {
 		if len(st.course) > 1 {
 			lasts = "it lasts " + text.Duration(st.course[0].Until)
 		}
-		words = append(words, fmt.Sprintf("a burst figure: %s, and the sustained %s IOPS were not measured (--sustained does)", lasts,
-			units.IOPS(st.options.Sustained)))
+		words = append(
+			words,
+			fmt.Sprintf("a burst figure: %s, and the sustained %s IOPS were not measured (--sustained does)", lasts,
+				units.IOPS(st.options.Sustained)),
+		)
 	case !s.Pinned:
-		words = append(words, fmt.Sprintf("no stall in %d s: stalls rarer than one in %d s cannot be excluded (95 %%)", s.At, s.At/3))
+		words = append(
+			words,
+			fmt.Sprintf("no stall in %d s: stalls rarer than one in %d s cannot be excluded (95 %%)", s.At, s.At/3),
+		)
 	}
 	return words
 }

@@ -28,7 +28,8 @@ func capped(burst bool, set bundle.Settings) (*runner, suite.Scenario) {
 	return &runner{plan: Plan{Settings: set}, ceilings: map[int]ceiling.Ceiling{4: c}}, s
 }
 
-// feed gives a stopper seconds of about level IOPS until it ends the run, 120 at most, the first warm ones above it.
+// feed gives a stopper seconds of about level IOPS until it ends the run, 120 at most, the first
+// warm ones above it.
 func feed(st *stopper, level float64, warm int) *result.Result {
 	rng := rand.New(rand.NewPCG(1, 2))
 	r := &result.Result{}

@@ -1,6 +1,7 @@
-// Package block reads the machine's block devices: the tree of disks, partitions, md arrays and LVM volumes from
-// /sys, the mounts from /proc, filesystem geometry, and what udev and superblocks say. It reports what
-// is there and judges nothing; a missing attribute is left empty and noted, it never ends the scan.
+// Package block reads the machine's block devices: the tree of disks, partitions, md arrays and LVM
+// volumes from /sys, the mounts from /proc, filesystem geometry, and what udev and superblocks say.
+// It reports what is there and judges nothing; a missing attribute is left empty and noted, it
+// never ends the scan.
 package block
 
 import (
@@ -14,7 +15,8 @@ type Tree struct {
 	Devices map[string]*Device `json:"devices"` // by kernel name
 	Mounts  []Mount            `json:"mounts"`
 	Swaps   []string           `json:"swaps,omitempty"` // kernel names in use as swap
-	// SwapFiles are the paths of /proc/swaps that are no devices. Users is filled in by ReadUsers alone.
+	// SwapFiles are the paths of /proc/swaps that are no devices. Users is filled in by ReadUsers
+	// alone.
 	SwapFiles []string `json:"-"`
 	Users     []User   `json:"-"`
 	// Notes says what could not be read and why ("sys/block/md0/md/uuid: permission denied").
@@ -58,10 +60,11 @@ type Device struct {
 	WWN      string `json:"wwn,omitempty"`
 	Firmware string `json:"firmware,omitempty"`
 	NUMANode int    `json:"numa_node"` // -1 when unknown or not applicable
-	// DM is the uuid of a device-mapper device, which begins with who made it: LVM-, mpath-, CRYPT-.
+	// DM is the uuid of a device-mapper device, which begins with who made it: LVM-, mpath-,
+	// CRYPT-.
 	DM string `json:"dm_uuid,omitempty"`
-	// Signature is what udev or blkid found on it: "xfs", "linux_raid_member", "LVM2_member", "swap", "gpt"; empty for
-	// none, "?" when nothing could look.
+	// Signature is what udev or blkid found on it: "xfs", "linux_raid_member", "LVM2_member",
+	// "swap", "gpt"; empty for none, "?" when nothing could look.
 	Signature string   `json:"signature,omitempty"`
 	UUID      string   `json:"uuid,omitempty"`
 	Label     string   `json:"label,omitempty"`
@@ -134,11 +137,13 @@ type Vol struct {
 	Chunk   units.Bytes `json:"chunk,omitempty"` // stripe size
 	// Internal is true for hidden sub-volumes (data_rimage_0).
 	Internal bool `json:"internal,omitempty"`
-	// Inferred is true when Segment was worked out from the queue's I/O sizes and not read from device-mapper.
+	// Inferred is true when Segment was worked out from the queue's I/O sizes and not read from
+	// device-mapper.
 	Inferred bool `json:"inferred,omitempty"`
 }
 
-// Mount is one line of /proc/self/mountinfo with a block device behind it (or without, for tmpfs and the like).
+// Mount is one line of /proc/self/mountinfo with a block device behind it (or without, for tmpfs
+// and the like).
 type Mount struct {
 	Point   string   `json:"point"`
 	Device  string   `json:"device"` // kernel name; empty for tmpfs, overlay, nfs
@@ -148,7 +153,8 @@ type Mount struct {
 	Root    string   `json:"root,omitempty"`    // path inside the filesystem, "/" unless a bind mount
 	Major   uint32   `json:"major"`
 	Minor   uint32   `json:"minor"`
-	// ID and Under are mountinfo's own numbers: this mount and the one it is mounted on. Zero where unknown.
+	// ID and Under are mountinfo's own numbers: this mount and the one it is mounted on. Zero where
+	// unknown.
 	ID    int `json:"id,omitempty"`
 	Under int `json:"under,omitempty"`
 	Geometry

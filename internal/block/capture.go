@@ -13,17 +13,33 @@ import (
 	"testing/fstest"
 	"unicode/utf8"
 
-	"plimsoll/internal/sys"
-
 	"golang.org/x/tools/txtar"
+
+	"plimsoll/internal/sys"
 )
 
-// captured are the attributes that Read looks at, below a device's directory; capturedHost is what describes the host.
+// captured are the attributes that Read looks at, below a device's directory; capturedHost is what
+// describes the host.
 var (
 	capturedAttrs = []string{
-		"dev", "size", "start", "ro", "partition", "hidden", "serial", "wwid",
-		"device/model", "device/serial", "device/firmware_rev", "device/rev", "device/wwid", "device/numa_node", "device/device/numa_node",
-		"dm/name", "dm/uuid", "loop/backing_file",
+		"dev",
+		"size",
+		"start",
+		"ro",
+		"partition",
+		"hidden",
+		"serial",
+		"wwid",
+		"device/model",
+		"device/serial",
+		"device/firmware_rev",
+		"device/rev",
+		"device/wwid",
+		"device/numa_node",
+		"device/device/numa_node",
+		"dm/name",
+		"dm/uuid",
+		"loop/backing_file",
 	}
 	capturedHost = []string{
 		"proc/self/mountinfo", "proc/swaps", "proc/mdstat", "proc/sys/kernel/osrelease", "proc/cpuinfo", "proc/meminfo",
@@ -33,8 +49,9 @@ var (
 	secrets = []string{"serial", "wwid", "uuid"}
 )
 
-// Capture writes what Read sees of a machine as a txtar archive, for a bug report or a test. Serial numbers, UUIDs and the
-// host's name are masked, the same one by the same mask, so that what belongs together can still be told.
+// Capture writes what Read sees of a machine as a txtar archive, for a bug report or a test. Serial
+// numbers, UUIDs and the host's name are masked, the same one by the same mask, so that what
+// belongs together can still be told.
 func Capture(w io.Writer, m *sys.Machine) error {
 	c := &capture{root: m.Root, archive: &txtar.Archive{}, mask: map[string]string{}}
 	entries, err := fs.ReadDir(m.Root, classBlock)
@@ -54,8 +71,11 @@ func Capture(w io.Writer, m *sys.Machine) error {
 	}
 	slices.SortFunc(c.archive.Files, func(a, b txtar.File) int { return strings.Compare(a.Name, b.Name) })
 	c.archive.Files = slices.CompactFunc(c.archive.Files, func(a, b txtar.File) bool { return a.Name == b.Name })
-	c.archive.Comment = fmt.Appendf(nil, "Captured by plimsoll inspect --capture on %s; serial numbers, UUIDs and the host's name are masked.\n",
-		m.Now().UTC().Format("2006-01-02"))
+	c.archive.Comment = fmt.Appendf(
+		nil,
+		"Captured by plimsoll inspect --capture on %s; serial numbers, UUIDs and the host's name are masked.\n",
+		m.Now().UTC().Format("2006-01-02"),
+	)
 	// Last, when all secrets are known: they appear in mount sources, links and names too.
 	for i, f := range c.archive.Files {
 		c.archive.Files[i].Data = c.masked(f.Data)
@@ -91,7 +111,8 @@ func (c *capture) file(from, to string) {
 	c.add(to, append(bytes.TrimRight(data, "\n"), '\n'))
 }
 
-// device copies one device, with its directory in place of the symbolic link: the parents below /sys/devices say nothing.
+// device copies one device, with its directory in place of the symbolic link: the parents below
+// /sys/devices say nothing.
 func (c *capture) device(name string) {
 	dir := path.Join(classBlock, name)
 	for _, attr := range capturedAttrs {
@@ -139,7 +160,8 @@ func (c *capture) device(name string) {
 	c.file(udev, udev)
 }
 
-// secret remembers something to mask. An EBS volume keeps its shape, vol and 17 digits, for that is how it is known.
+// secret remembers something to mask. An EBS volume keeps its shape, vol and 17 digits, for that is
+// how it is known.
 func (c *capture) secret(s string) {
 	s = strings.TrimSpace(s)
 	if len(s) < 4 || c.mask[s] != "" {
@@ -179,7 +201,11 @@ func (c *capture) masked(data []byte) []byte {
 func cpuSummary(data []byte) []byte {
 	var out bytes.Buffer
 	for line := range strings.Lines(string(data)) {
-		if k, _, _ := strings.Cut(line, "\t"); k == "processor" || k == "model name" || k == "Model" || k == "CPU part" {
+		if k, _, _ := strings.Cut(
+			line,
+			"\t",
+		); k == "processor" || k == "model name" || k == "Model" ||
+			k == "CPU part" {
 			out.WriteString(line)
 		}
 	}

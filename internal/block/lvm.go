@@ -10,8 +10,9 @@ import (
 	"plimsoll/internal/units"
 )
 
-// inferSegment works out how a logical volume is laid out from what everybody may read: its slaves, their names and the
-// I/O sizes that the kernel derives from stripes (dm-stripe.c stripe_io_hints, dm-raid.c raid_io_hints).
+// inferSegment works out how a logical volume is laid out from what everybody may read: its slaves,
+// their names and the I/O sizes that the kernel derives from stripes (dm-stripe.c stripe_io_hints,
+// dm-raid.c raid_io_hints).
 func inferSegment(t *Tree, d *Device) {
 	v, n := d.LV, len(d.Slaves)
 	if n == 0 {
@@ -62,8 +63,8 @@ func inferSegment(t *Tree, d *Device) {
 	}
 }
 
-// ReadSegments asks device-mapper how logical volumes are laid out, which needs root, and replaces what Read inferred. It
-// does nothing on a machine without logical volumes.
+// ReadSegments asks device-mapper how logical volumes are laid out, which needs root, and replaces
+// what Read inferred. It does nothing on a machine without logical volumes.
 func (t *Tree) ReadSegments(ctx context.Context, m *sys.Machine) error {
 	byName := map[string]*Device{}
 	for _, d := range t.Devices {
@@ -86,8 +87,9 @@ func (t *Tree) ReadSegments(ctx context.Context, m *sys.Machine) error {
 	return nil
 }
 
-// parseDMTable reads "dmsetup table": a line a segment, "name: start length target arguments" in sectors
-// (Documentation/admin-guide/device-mapper/striped.rst, dm-raid.rst). Lines that say nothing it knows are skipped.
+// parseDMTable reads "dmsetup table": a line a segment, "name: start length target arguments" in
+// sectors (Documentation/admin-guide/device-mapper/striped.rst, dm-raid.rst). Lines that say
+// nothing it knows are skipped.
 func parseDMTable(out string) map[string]Vol {
 	vols := map[string]Vol{}
 	for line := range strings.Lines(out) {

@@ -61,7 +61,10 @@ func (r *reader) raid(dir string) *Raid {
 		}
 		a.Members = append(a.Members, m)
 	}
-	slices.SortStableFunc(a.Members, func(x, y Member) int { return cmp.Compare(uint(x.Slot), uint(y.Slot)) }) // -1 last
+	slices.SortStableFunc(
+		a.Members,
+		func(x, y Member) int { return cmp.Compare(uint(x.Slot), uint(y.Slot)) },
+	) // -1 last
 	return a
 }
 
@@ -85,8 +88,8 @@ type mdstatArray struct {
 	Pending  bool // DELAYED or PENDING
 }
 
-// parseMdstat reads /proc/mdstat. What it does not know it skips: the file is made for people and differs
-// between levels and kernels (drivers/md/md.c md_seq_show, status_resync).
+// parseMdstat reads /proc/mdstat. What it does not know it skips: the file is made for people and
+// differs between levels and kernels (drivers/md/md.c md_seq_show, status_resync).
 func parseMdstat(data string) map[string]mdstatArray {
 	arrays := map[string]mdstatArray{}
 	name := ""
@@ -117,7 +120,8 @@ func parseMdstat(data string) map[string]mdstatArray {
 	return arrays
 }
 
-// progress reads "[>....]  recovery =  3.6% (76288/2093056) finish=0.8min speed=18944K/sec" and "resync=DELAYED".
+// progress reads "[>....]  recovery =  3.6% (76288/2093056) finish=0.8min speed=18944K/sec" and
+// "resync=DELAYED".
 func (a *mdstatArray) progress(line string) {
 	for _, action := range []string{"resync", "recovery", "reshape", "check", "repair"} {
 		_, rest, ok := strings.Cut(line, action)
@@ -143,7 +147,8 @@ func (a *mdstatArray) progress(line string) {
 	}
 }
 
-// mdstat adds to each array what /proc/mdstat knows better: sysfs's sync_completed stays 0 for the first seconds.
+// mdstat adds to each array what /proc/mdstat knows better: sysfs's sync_completed stays 0 for the
+// first seconds.
 func (r *reader) mdstat(t *Tree) {
 	for name, a := range parseMdstat(r.text("proc/mdstat")) {
 		d := t.Devices[name]

@@ -13,7 +13,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// udev adds what /run/udev/data knows of a device: what blkid found on it, its links and names. Anyone may read it.
+// udev adds what /run/udev/data knows of a device: what blkid found on it, its links and names.
+// Anyone may read it.
 func (r *reader) udev(d *Device) {
 	file := fmt.Sprintf("run/udev/data/b%d:%d", d.Major, d.Minor)
 	if d.Signature = "?"; !r.exists(file) {
@@ -70,8 +71,8 @@ func (r *reader) mounts(t *Tree) {
 	}
 }
 
-// deviceOf finds the block device of a mount. Filesystems over several devices (btrfs) and some in containers
-// show the anonymous number 0:N; then what was mounted names it.
+// deviceOf finds the block device of a mount. Filesystems over several devices (btrfs) and some in
+// containers show the anonymous number 0:N; then what was mounted names it.
 func (t *Tree) deviceOf(m Mount) string {
 	for name, d := range t.Devices {
 		if d.Major == m.Major && d.Minor == m.Minor && m.Major != 0 {
@@ -86,7 +87,8 @@ func (t *Tree) deviceOf(m Mount) string {
 	return ""
 }
 
-// Device finds a device by kernel name, by path or by a link to it such as /dev/disk/by-id/…; nil when there is none.
+// Device finds a device by kernel name, by path or by a link to it such as /dev/disk/by-id/…; nil
+// when there is none.
 func (t *Tree) Device(name string) *Device {
 	if d := t.Devices[name]; d != nil {
 		return d
@@ -105,7 +107,11 @@ func (t *Tree) Device(name string) *Device {
 		return nil
 	}
 	// A node made by mknod, as in containers.
-	if info, err := fs.Stat(t.root, strings.TrimPrefix(target, "/")); err == nil && info.Mode()&fs.ModeDevice != 0 && info.Mode()&fs.ModeCharDevice == 0 {
+	if info, err := fs.Stat(
+		t.root,
+		strings.TrimPrefix(target, "/"),
+	); err == nil && info.Mode()&fs.ModeDevice != 0 &&
+		info.Mode()&fs.ModeCharDevice == 0 {
 		if st, ok := info.Sys().(*syscall.Stat_t); ok {
 			return t.numbered(devMajor(st.Rdev), devMinor(st.Rdev))
 		}
@@ -147,8 +153,8 @@ func (t *Tree) resolve(name string) string {
 	return at
 }
 
-// MountOf is the mount on which a path lies, nil when no mount is known. The path need not exist; its symbolic
-// links are followed as far as it does.
+// MountOf is the mount on which a path lies, nil when no mount is known. The path need not exist;
+// its symbolic links are followed as far as it does.
 func (t *Tree) MountOf(name string) *Mount {
 	name, err := filepath.Abs(name)
 	if err != nil {
@@ -159,8 +165,9 @@ func (t *Tree) MountOf(name string) *Mount {
 	for _, m := range t.Mounts {
 		ids[m.ID] = true
 	}
-	// As the kernel walks: from the root mount to the one mounted on it nearest on the way, and on from there. So a
-	// mount that another one covers is not found, though its mount point is the longer.
+	// As the kernel walks: from the root mount to the one mounted on it nearest on the way, and on
+	// from there. So a mount that another one covers is not found, though its mount point is the
+	// longer.
 	at := t.step(name, func(m *Mount) bool { return !ids[m.Under] || m.Under == m.ID })
 	for at != nil {
 		next := t.step(name, func(m *Mount) bool { return m.Under == at.ID && m != at && m.ID != m.Under })
@@ -172,7 +179,8 @@ func (t *Tree) MountOf(name string) *Mount {
 	return at
 }
 
-// step is the mount with the shortest mount point on the way to name among those that ok lets pass; the last of equals.
+// step is the mount with the shortest mount point on the way to name among those that ok lets pass;
+// the last of equals.
 func (t *Tree) step(name string, ok func(*Mount) bool) *Mount {
 	var best *Mount
 	for i := range t.Mounts {
@@ -190,7 +198,8 @@ func within(name, dir string) bool {
 	return strings.HasPrefix(name, dir) && (len(name) == len(dir) || name[len(dir)] == '/')
 }
 
-// MountsOf is every mount of a device, in the order of mountinfo: more than one is a bind mount or a mistake.
+// MountsOf is every mount of a device, in the order of mountinfo: more than one is a bind mount or
+// a mistake.
 func (t *Tree) MountsOf(device string) []Mount {
 	var all []Mount
 	for _, m := range t.Mounts {
@@ -211,9 +220,10 @@ func (m *Mount) Option(name string) (string, bool) {
 	return "", false
 }
 
-// geometry is what the superblock tells, where it can be read, corrected by what the kernel uses: mount options may
-// override the superblock, and XFS always shows the alignment that it uses, in sectors of 512 bytes
-// (fs/xfs/xfs_super.c xfs_fs_show_options), so their absence says that there is none.
+// geometry is what the superblock tells, where it can be read, corrected by what the kernel uses:
+// mount options may override the superblock, and XFS always shows the alignment that it uses, in
+// sectors of 512 bytes (fs/xfs/xfs_super.c xfs_fs_show_options), so their absence says that there
+// is none.
 func (r *reader) geometry(m *Mount, d *Device) Geometry {
 	var g Geometry
 	if d == nil {

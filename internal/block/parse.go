@@ -17,7 +17,8 @@ func parseDev(s string) (major, minor uint32, err error) {
 	return uint32(x), uint32(y), nil
 }
 
-// activeOf picks the scheduler in brackets from "none [mq-deadline] kyber"; a lone word stands for itself.
+// activeOf picks the scheduler in brackets from "none [mq-deadline] kyber"; a lone word stands for
+// itself.
 func activeOf(s string) string {
 	if _, rest, ok := strings.Cut(s, "["); ok {
 		active, _, _ := strings.Cut(rest, "]")
@@ -29,13 +30,27 @@ func activeOf(s string) string {
 	return s
 }
 
-// hiddenParts are how LVM ends the names of sub-volumes that nobody mounts (lvmraid(7), lvmthin(7), lvmcache(7)).
+// hiddenParts are how LVM ends the names of sub-volumes that nobody mounts (lvmraid(7), lvmthin(7),
+// lvmcache(7)).
 var hiddenParts = []string{
-	"_rimage_", "_rmeta_", "_mimage_", "_mlog", "_tdata", "_tmeta", "_cdata", "_cmeta", "_corig", "_cvol", "_vdata", "_pmspare", "_wcorig",
+	"_rimage_",
+	"_rmeta_",
+	"_mimage_",
+	"_mlog",
+	"_tdata",
+	"_tmeta",
+	"_cdata",
+	"_cmeta",
+	"_corig",
+	"_cvol",
+	"_vdata",
+	"_pmspare",
+	"_wcorig",
 }
 
-// parseLVName splits a device-mapper name such as "vg--db-data" (a hyphen inside a name is doubled) and the
-// uuid "LVM-" + 32 characters of the group + 32 of the volume + an optional layer such as "-real".
+// parseLVName splits a device-mapper name such as "vg--db-data" (a hyphen inside a name is doubled)
+// and the uuid "LVM-" + 32 characters of the group + 32 of the volume + an optional layer such as
+// "-real".
 func parseLVName(name, uuid string) *Vol {
 	v := &Vol{}
 	for i := 0; i < len(name); i++ {
@@ -123,7 +138,8 @@ func mountinfoLine(line string) (Mount, error) {
 	return m, nil
 }
 
-// Unescape undoes the \040 by which the kernel (fs/seq_file.c mangle_path) and fstab write white space and backslashes.
+// Unescape undoes the \040 by which the kernel (fs/seq_file.c mangle_path) and fstab write white
+// space and backslashes.
 func Unescape(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/internal/units"
-
 	"github.com/google/go-cmp/cmp"
+
+	"plimsoll/internal/units"
 )
 
 func TestMountinfoLine(t *testing.T) {
@@ -29,7 +29,8 @@ func TestMountinfoLine(t *testing.T) {
 	if d := cmp.Diff(want, m); d != "" {
 		t.Error(d)
 	}
-	// An empty source leaves two blanks behind the type; the kernel prints "none" instead, but it may.
+	// An empty source leaves two blanks behind the type; the kernel prints "none" instead, but it
+	// may.
 	if m, err := mountinfoLine("36 35 0:3 / /x rw - fuse  rw"); err != nil || m.FS != "fuse" || m.Source != "" {
 		t.Error(m, err)
 	}

@@ -17,18 +17,24 @@ import (
 	"plimsoll/internal/units"
 )
 
-// sector is the unit of sizes and offsets in /sys, whatever the device's own sector size (linux/blk_types.h).
+// sector is the unit of sizes and offsets in /sys, whatever the device's own sector size
+// (linux/blk_types.h).
 const sector units.Bytes = 512
 
 // classBlock lists disks and partitions alike; each entry is a symbolic link into /sys/devices.
 const classBlock = "sys/class/block"
 
-// Read reads the machine's block devices, mounts and swaps. It needs no root; what only root can see is
-// left empty. The error is for a machine without /sys/class/block; everything less is a Note.
+// Read reads the machine's block devices, mounts and swaps. It needs no root; what only root can
+// see is left empty. The error is for a machine without /sys/class/block; everything less is a
+// Note.
 func Read(m *sys.Machine) (*Tree, error) {
 	entries, err := fs.ReadDir(m.Root, classBlock)
 	if err != nil {
-		return nil, fmt.Errorf("/%s: %w; plimsoll needs sysfs, mount it or give the container /sys", classBlock, cause(err))
+		return nil, fmt.Errorf(
+			"/%s: %w; plimsoll needs sysfs, mount it or give the container /sys",
+			classBlock,
+			cause(err),
+		)
 	}
 	t := &Tree{Devices: map[string]*Device{}, root: m.Root}
 	r := &reader{root: m.Root}
@@ -106,12 +112,14 @@ func cause(err error) error {
 	return err
 }
 
-// text is an attribute without the white space around it, "" when there is none. NVMe pads models and serials.
+// text is an attribute without the white space around it, "" when there is none. NVMe pads models
+// and serials.
 func (r *reader) text(name string) string {
 	data, err := readAll(r.root, name)
 	// ENODEV, EINVAL and EOPNOTSUPP are how the kernel says that a device has no such thing.
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, syscall.ENODEV) &&
-		!errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.EOPNOTSUPP) {
+		!errors.Is(err, syscall.EINVAL) &&
+		!errors.Is(err, syscall.EOPNOTSUPP) {
 		r.note("/%s: %v", name, cause(err))
 	}
 	return strings.Trim(string(data), " \t\r\n\x00")

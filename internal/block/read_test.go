@@ -11,13 +11,13 @@ import (
 	"testing/fstest"
 	"time"
 
-	"plimsoll/internal/block"
-	"plimsoll/internal/sys"
-	"plimsoll/internal/units"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
 )
 
 func captured(t testing.TB, name string) *sys.Machine {
@@ -184,8 +184,8 @@ var fixtures = []string{
 	"lvm-over-md-over-partitions", "p4510-lvm-raid0-striped", "p4510-md-partitions-double-mount", "this-vm",
 }
 
-// Attributes come and go with kernels and with devices being removed: whatever is missing or garbled, the rest is read, and
-// every walk through the tree ends.
+// Attributes come and go with kernels and with devices being removed: whatever is missing or
+// garbled, the rest is read, and every walk through the tree ends.
 func TestReadSurvivesMissingAndGarbledAttributes(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		root := captured(t, rapid.SampledFrom(fixtures).Draw(rt, "fixture")).Root.(fstest.MapFS)

@@ -14,7 +14,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// head is the first n bytes of a device, nil when they may not be read. Reading needs root or the group disk.
+// head is the first n bytes of a device, nil when they may not be read. Reading needs root or the
+// group disk.
 func (r *reader) head(d *Device, n int) []byte {
 	f, err := r.root.Open("dev/" + strings.ReplaceAll(d.Name, "!", "/"))
 	if err != nil {
@@ -29,7 +30,8 @@ func (r *reader) head(d *Device, n int) []byte {
 	return buf[:got]
 }
 
-// signature looks for itself where udev has said nothing. Drives with removable media would make it wait.
+// signature looks for itself where udev has said nothing. Drives with removable media would make it
+// wait.
 func (r *reader) signature(d *Device, t *Tree) {
 	if d.Signature != "?" || d.Size == 0 || d.Kind == Other {
 		return
@@ -46,8 +48,8 @@ func (r *reader) signature(d *Device, t *Tree) {
 // probeLen covers the superblock of every format below; Btrfs has the last, at 64 KiB.
 const probeLen = 64<<10 + 128
 
-// magics are what formats write at their beginning, in the order of libblkid: raid and volumes before filesystems, for a
-// member's filesystem belongs to the array. The names are libblkid's.
+// magics are what formats write at their beginning, in the order of libblkid: raid and volumes
+// before filesystems, for a member's filesystem belongs to the array. The names are libblkid's.
 var magics = []struct {
 	name   string
 	offset int
@@ -69,8 +71,9 @@ var magics = []struct {
 	{"dos", 510, "\x55\xaa"},
 }
 
-// probe names the format that the first bytes of a device show, "" for none. It is a second witness beside udev and blkid
-// and knows fewer formats: an empty answer does not prove that a device is blank.
+// probe names the format that the first bytes of a device show, "" for none. It is a second witness
+// beside udev and blkid and knows fewer formats: an empty answer does not prove that a device is
+// blank.
 func probe(head []byte) string {
 	for _, m := range magics {
 		if len(head) >= m.offset && bytes.HasPrefix(head[m.offset:], []byte(m.magic)) {
@@ -80,8 +83,8 @@ func probe(head []byte) string {
 	return ""
 }
 
-// parseXFS reads the superblock at the beginning of an XFS filesystem (fs/xfs/libxfs/xfs_format.h struct xfs_dsb,
-// big-endian; unit and width in filesystem blocks, the log's unit in bytes).
+// parseXFS reads the superblock at the beginning of an XFS filesystem (fs/xfs/libxfs/xfs_format.h
+// struct xfs_dsb, big-endian; unit and width in filesystem blocks, the log's unit in bytes).
 func parseXFS(sb []byte) (Geometry, error) {
 	if len(sb) < 264 || !bytes.HasPrefix(sb, []byte("XFSB")) {
 		return Geometry{}, errors.New("no XFS superblock")
@@ -105,8 +108,8 @@ func parseXFS(sb []byte) (Geometry, error) {
 	return g, nil
 }
 
-// parseExt reads the superblock 1024 bytes into an ext2, ext3 or ext4 filesystem (fs/ext4/ext4.h struct ext4_super_block,
-// little-endian; stride and stripe width in blocks).
+// parseExt reads the superblock 1024 bytes into an ext2, ext3 or ext4 filesystem (fs/ext4/ext4.h
+// struct ext4_super_block, little-endian; stride and stripe width in blocks).
 func parseExt(head []byte) (Geometry, error) {
 	if len(head) < 2048 {
 		return Geometry{}, errors.New("no ext superblock")
@@ -134,8 +137,8 @@ func XFSGeometry(ctx context.Context, m *sys.Machine, point string) (Geometry, e
 	return parseXFSInfo(out)
 }
 
-// parseXFSInfo reads what xfs_info and mkfs.xfs print. Lines have a section ("data", "log") before "=" and items such as
-// "sunit=16", which count blocks: the section's bsize, or the data section's.
+// parseXFSInfo reads what xfs_info and mkfs.xfs print. Lines have a section ("data", "log") before
+// "=" and items such as "sunit=16", which count blocks: the section's bsize, or the data section's.
 func parseXFSInfo(out string) (Geometry, error) {
 	g := Geometry{}
 	section := ""

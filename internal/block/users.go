@@ -45,7 +45,10 @@ func (t *Tree) ReadUsers(self int) {
 		r.descriptors(t, name)
 	}
 	// A process that ends meanwhile is no news, and neither is one that may not be looked at.
-	slices.SortFunc(t.Users, func(a, b User) int { return cmp.Or(natural(a.Device, b.Device), strings.Compare(a.What, b.What)) })
+	slices.SortFunc(
+		t.Users,
+		func(a, b User) int { return cmp.Or(natural(a.Device, b.Device), strings.Compare(a.What, b.What)) },
+	)
 	t.Users = slices.Compact(t.Users)
 }
 
@@ -184,7 +187,11 @@ func (t *Tree) OpenBelow(dir string, self int) []string {
 			links = append(links, path.Join("fd", e.Name()))
 		}
 		for _, link := range links {
-			if to, err := fs.ReadLink(t.root, path.Join("proc", name, link)); err == nil && dir != "/" && within(to, dir) {
+			if to, err := fs.ReadLink(
+				t.root,
+				path.Join("proc", name, link),
+			); err == nil && dir != "/" &&
+				within(to, dir) {
 				all = append(all, fmt.Sprintf("process %s (%s) uses %s", name, r.command(name), to))
 				break
 			}

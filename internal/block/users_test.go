@@ -44,7 +44,8 @@ func over(t *testing.T, name string) string {
 	return dev
 }
 
-// What has no holder in /sys is seen all the same: a loop device over a disk, a process, another mount namespace.
+// What has no holder in /sys is seen all the same: a loop device over a disk, a process, another
+// mount namespace.
 func TestUsers(t *testing.T) {
 	free, under, held, elsewhere := loop(t, 4<<20), loop(t, 4<<20), loop(t, 4<<20), loop(t, 4<<20)
 	upper := over(t, under)

@@ -2,7 +2,8 @@ package block
 
 import "slices"
 
-// Under are the devices directly below one: what it is made of, or the disk of a partition. Only those that are in the tree.
+// Under are the devices directly below one: what it is made of, or the disk of a partition. Only
+// those that are in the tree.
 func (t *Tree) Under(name string) []string {
 	d := t.Devices[name]
 	if d == nil {
@@ -15,8 +16,9 @@ func (t *Tree) Under(name string) []string {
 	return slices.DeleteFunc(slices.Clone(subs), func(s string) bool { return t.Devices[s] == nil })
 }
 
-// Below is the whole tree under a device, itself first, each device once, in depth-first order: an array, then its first
-// member's partition and disk, and so on. It is empty for a device that is not there.
+// Below is the whole tree under a device, itself first, each device once, in depth-first order: an
+// array, then its first member's partition and disk, and so on. It is empty for a device that is
+// not there.
 func (t *Tree) Below(name string) []string {
 	var all []string
 	seen := map[string]bool{}

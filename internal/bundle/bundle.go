@@ -1,4 +1,5 @@
-// Package bundle is a run's directory on disk: everything needed to read it, render it again, compare it or resume it.
+// Package bundle is a run's directory on disk: everything needed to read it, render it again,
+// compare it or resume it.
 package bundle
 
 import (
@@ -29,7 +30,8 @@ type Run struct {
 	Imported []string          `json:"imported,omitempty"`
 	Labels   map[string]string `json:"labels,omitempty"`
 	Topology topology.Topology `json:"topology"`
-	// Host is what was read of the machine's settings before measuring; nil in runs of 0.1 and imports.
+	// Host is what was read of the machine's settings before measuring; nil in runs of 0.1 and
+	// imports.
 	Host     *host.Facts `json:"host_facts,omitempty"`
 	Suite    suite.Suite `json:"suite"`
 	Settings Settings    `json:"settings"`
@@ -67,7 +69,8 @@ type Settings struct {
 	Cooldown     time.Duration `json:"cooldown"`
 	FreshExtents bool          `json:"fresh_extents,omitempty"`
 	KeepFiles    bool          `json:"keep_files,omitempty"`
-	// Stop is the half width, as a share, at which a scenario ends; Sustained: not before its burst does.
+	// Stop is the half width, as a share, at which a scenario ends; Sustained: not before its burst
+	// does.
 	Stop      float64 `json:"stop,omitempty"`
 	Sustained bool    `json:"sustained,omitempty"`
 }
@@ -88,7 +91,8 @@ type Bundle struct {
 	Run       Run
 	Scenarios []Scenario
 	Findings  []finding.Finding
-	// Damaged names the files that are missing or not those that were written, each with what is wrong.
+	// Damaged names the files that are missing or not those that were written, each with what is
+	// wrong.
 	Damaged []string
 }
 

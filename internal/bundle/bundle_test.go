@@ -150,7 +150,8 @@ func TestWriteFileReplacesWhole(t *testing.T) {
 	}
 }
 
-// Runs of the first schema had other names for thresholds, the length of a burst and the note on the queue depth.
+// Runs of the first schema had other names for thresholds, the length of a burst and the note on
+// the queue depth.
 func TestFirstSchemaIsRead(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -11,8 +11,8 @@ import (
 	"plimsoll/internal/script"
 )
 
-// Document is the text around results: an article, notes, a terminal session. It quotes the jobs that were measured and names the
-// machines they ran on.
+// Document is the text around results: an article, notes, a terminal session. It quotes the jobs
+// that were measured and names the machines they ran on.
 type Document struct {
 	jobs  []script.Job
 	named []mention
@@ -25,13 +25,19 @@ type mention struct {
 	typ  string
 }
 
-// instanceType finds the names of EC2 instance types, however they are written: C6a.xlarge, **m5.12xlarge**.
-var instanceType = regexp.MustCompile(`(?i)\b[a-z][a-z0-9-]{0,14}\.(?:nano|micro|small|medium|large|[0-9]{0,3}xlarge|metal(?:-[0-9]+xl)?)\b`)
+// instanceType finds the names of EC2 instance types, however they are written: C6a.xlarge,
+// **m5.12xlarge**.
+var instanceType = regexp.MustCompile(
+	`(?i)\b[a-z][a-z0-9-]{0,14}\.(?:nano|micro|small|medium|large|[0-9]{0,3}xlarge|metal(?:-[0-9]+xl)?)\b`,
+)
 
-// ReadDocument finds the jobs and the machines in a text. Variables that it sets (NUM_JOBS=16 fio nvme1.fio) are filled into the jobs
-// that it quotes; env gives others and may be nil.
+// ReadDocument finds the jobs and the machines in a text. Variables that it sets (NUM_JOBS=16 fio
+// nvme1.fio) are filled into the jobs that it quotes; env gives others and may be nil.
 func ReadDocument(name string, data []byte, env func(string) (string, bool)) *Document {
-	d := &Document{jobs: script.Parse(name, data, script.Options{Env: env}).Jobs, lines: strings.Split(string(data), "\n")}
+	d := &Document{
+		jobs:  script.Parse(name, data, script.Options{Env: env}).Jobs,
+		lines: strings.Split(string(data), "\n"),
+	}
 	for i, line := range d.lines {
 		for _, found := range instanceType.FindAllString(line, -1) {
 			typ := strings.ToLower(found)
@@ -43,7 +49,8 @@ func ReadDocument(name string, data []byte, env func(string) (string, bool)) *Do
 	return d
 }
 
-// instance is the instance type that a result belongs to: the one that is named last above it. line is 0 when the text names none.
+// instance is the instance type that a result belongs to: the one that is named last above it. line
+// is 0 when the text names none.
 func (d *Document) instance(o *fio.Output) (typ string, line int) {
 	for _, m := range d.named {
 		if o.Line > 0 && m.line > o.Line {
@@ -61,8 +68,8 @@ func (d *Document) instance(o *fio.Output) (typ string, line int) {
 	return typ, line
 }
 
-// job is the job file or command that a result belongs to: of those that have a job of its name the last above it, else the only job
-// file that the text quotes; nil where that is not certain.
+// job is the job file or command that a result belongs to: of those that have a job of its name the
+// last above it, else the only job file that the text quotes; nil where that is not certain.
 func (d *Document) job(o *fio.Output) *fio.JobFile {
 	var above, files []*fio.JobFile
 	for _, j := range d.jobs {
@@ -96,8 +103,9 @@ func named(f *fio.JobFile, o *fio.Output) bool {
 // volumeType finds the types of EBS volumes.
 var volumeType = regexp.MustCompile(`\b(?:gp2|gp3|io1|io2|st1|sc1)\b`)
 
-// volume is the type that the text gives the device of a result ("`nvme1n1` corresponds to the faster `io2` block device"): the first one
-// behind the device's name, in the same line and before another device is named.
+// volume is the type that the text gives the device of a result ("`nvme1n1` corresponds to the
+// faster `io2` block device"): the first one behind the device's name, in the same line and before
+// another device is named.
 func (d *Document) volume(o *fio.Output) (typ string, line int) {
 	for _, disk := range o.Disks {
 		for i, text := range d.lines {

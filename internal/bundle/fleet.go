@@ -20,10 +20,12 @@ import (
 // FleetSchema is the version of fleet.json that this build writes.
 const FleetSchema = 1
 
-// fleetFile is the document of a fleet run. Its directory holds an ordinary bundle a host below hosts/.
+// fleetFile is the document of a fleet run. Its directory holds an ordinary bundle a host below
+// hosts/.
 const fleetFile = "fleet.json"
 
-// Fleet is fleet.json: what several hosts measured at the same time, as one run. Times of scenarios are on the coordinator's clock.
+// Fleet is fleet.json: what several hosts measured at the same time, as one run. Times of scenarios
+// are on the coordinator's clock.
 type Fleet struct {
 	Schema   int       `json:"schema"`
 	Tool     string    `json:"tool"`
@@ -67,13 +69,15 @@ type FleetHost struct {
 	Verdict  verdict.Verdict `json:"verdict,omitempty"`
 	Dir      string          `json:"dir,omitempty"`    // of its bundle, below the run; where it was read, of an import
 	Remote   string          `json:"remote,omitempty"` // the run's directory on the host itself
-	// Starts are when fio started, by scenario, since Created on the coordinator's clock; none where only wall clocks are known.
+	// Starts are when fio started, by scenario, since Created on the coordinator's clock; none
+	// where only wall clocks are known.
 	Starts map[int]time.Duration `json:"starts_ns,omitempty"`
 	// Facts are what should be the same on all hosts, such as the kernel, by name.
 	Facts map[string]string `json:"facts,omitempty"`
 }
 
-// FleetClock is what a host's clock shows when the coordinator's shows 0, and how far that may be off.
+// FleetClock is what a host's clock shows when the coordinator's shows 0, and how far that may be
+// off.
 type FleetClock struct {
 	Offset time.Duration `json:"offset_ns"`
 	Error  time.Duration `json:"error_ns"`
@@ -113,7 +117,8 @@ type FleetSpan struct {
 // Length of the span, never negative.
 func (s FleetSpan) Length() time.Duration { return max(s.To-s.From, 0) }
 
-// FleetTotal is what all hosts did together in the common window. Hist holds the completion latencies of all directions.
+// FleetTotal is what all hosts did together in the common window. Hist holds the completion
+// latencies of all directions.
 type FleetTotal struct {
 	IOPS     units.IOPS     `json:"iops"`
 	BW       units.Rate     `json:"bytes_per_s"`
@@ -130,7 +135,8 @@ type FleetFigure struct {
 	Interval stats.Estimate `json:"iops_estimate"`
 	P50      time.Duration  `json:"p50_ns,omitempty"`
 	P99      time.Duration  `json:"p99_ns,omitempty"`
-	// Ceiling is the host's own, 0 where it is not known; Sustained is what is left of it when bursts are over.
+	// Ceiling is the host's own, 0 where it is not known; Sustained is what is left of it when
+	// bursts are over.
 	Ceiling   units.IOPS `json:"ceiling_iops,omitempty"`
 	Limit     string     `json:"limit,omitempty"` // what sets the ceiling
 	Sustained units.IOPS `json:"sustained_iops,omitempty"`
@@ -166,12 +172,18 @@ func OpenFleet(dir string) (*Fleet, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if f.Schema < 1 || f.Schema > FleetSchema {
-		return nil, fmt.Errorf("%s has schema %d and this plimsoll reads 1 to %d: use a newer plimsoll", name, f.Schema, FleetSchema)
+		return nil, fmt.Errorf(
+			"%s has schema %d and this plimsoll reads 1 to %d: use a newer plimsoll",
+			name,
+			f.Schema,
+			FleetSchema,
+		)
 	}
 	return &f, nil
 }
 
-// CreateFleet makes the directory of a fleet run below out, named after the time and what, and returns it.
+// CreateFleet makes the directory of a fleet run below out, named after the time and what, and
+// returns it.
 func CreateFleet(out, what string, at time.Time) (string, error) {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return "", err

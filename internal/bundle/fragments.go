@@ -7,8 +7,9 @@ import (
 	"plimsoll/internal/fio"
 )
 
-// JoinFragments makes one output of pieces of one run that were quoted apart under one heading, as articles do: the status groups and
-// disk statistics here, the latency lines there. Groups without a job become one row, so that their figures are not lost.
+// JoinFragments makes one output of pieces of one run that were quoted apart under one heading, as
+// articles do: the status groups and disk statistics here, the latency lines there. Groups without
+// a job become one row, so that their figures are not lost.
 func JoinFragments(outputs []*fio.Output) []*fio.Output {
 	var kept []*fio.Output
 	for _, o := range outputs {
@@ -21,13 +22,22 @@ func JoinFragments(outputs []*fio.Output) []*fio.Output {
 			continue
 		}
 		k := kept[at]
-		k.Jobs, k.Groups, k.Disks = append(k.Jobs, o.Jobs...), append(k.Groups, o.Groups...), append(k.Disks, o.Disks...)
+		k.Jobs, k.Groups, k.Disks = append(
+			k.Jobs,
+			o.Jobs...), append(
+			k.Groups,
+			o.Groups...), append(
+			k.Disks,
+			o.Disks...)
 		k.Unread, k.Doubts = append(k.Unread, o.Unread...), append(k.Doubts, o.Doubts...)
 	}
 	for _, k := range kept {
 		if fragmentary(k) && len(k.Groups) > 0 {
 			k.Jobs = withGroups(k.Jobs, k.Groups[0])
-			k.Doubts = append(k.Doubts, "the output is quoted in part: bandwidth is that of its status group, and IOPS are not in it")
+			k.Doubts = append(
+				k.Doubts,
+				"the output is quoted in part: bandwidth is that of its status group, and IOPS are not in it",
+			)
 		}
 	}
 	return kept
@@ -39,7 +49,10 @@ func sameHeading(a, b *fio.Output) bool {
 
 // fragmentary says that no row of o counts I/Os.
 func fragmentary(o *fio.Output) bool {
-	return !slices.ContainsFunc(o.Jobs, func(j fio.Job) bool { return j.Read.N+j.Write.N+j.Trim.N > 0 || j.Read.IOPS+j.Write.IOPS > 0 })
+	return !slices.ContainsFunc(
+		o.Jobs,
+		func(j fio.Job) bool { return j.Read.N+j.Write.N+j.Trim.N > 0 || j.Read.IOPS+j.Write.IOPS > 0 },
+	)
 }
 
 // allJobs names a row of which nothing is known but its status group, as fio's text calls that.

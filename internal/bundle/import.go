@@ -17,21 +17,22 @@ import (
 // Found is what someone else measured, and what is known beside fio's output.
 type Found struct {
 	Outputs []*fio.Output
-	// Job is the job file of all outputs, where the user names one; Beside gives that of one output, nil for none.
+	// Job is the job file of all outputs, where the user names one; Beside gives that of one
+	// output, nil for none.
 	Job    *fio.JobFile
 	Beside func(*fio.Output) *fio.JobFile
 	// Documents are the texts around results, by the name of the file.
 	Documents map[string]*Document
-	// Instances are the types that the user names for results, by a part of the result's name, of the type that the text names, or
-	// else of the heading or the file.
+	// Instances are the types that the user names for results, by a part of the result's name, of
+	// the type that the text names, or else of the heading or the file.
 	Instances []NamedInstance
 }
 
 // NamedInstance is an instance type for the results that Of names.
 type NamedInstance struct{ Of, Type string }
 
-// Import makes a bundle below out of outputs that someone else measured: each becomes a scenario with its result. run gives
-// what is known beside them: topology, labels, tool, time.
+// Import makes a bundle below out of outputs that someone else measured: each becomes a scenario
+// with its result. run gives what is known beside them: topology, labels, tool, time.
 func Import(out string, run Run, found Found) (*Bundle, error) {
 	run.Ceilings = map[int]ceiling.Ceiling{}
 	results, err := found.results(&run.Topology)
@@ -94,7 +95,8 @@ func (f Found) result(o *fio.Output) *result.Result {
 	return r
 }
 
-// place finds the machine that a result was measured on: what the user names for it, else what the run states, else what the text says.
+// place finds the machine that a result was measured on: what the user names for it, else what the
+// run states, else what the text says.
 func (f Found) place(r *result.Result, o *fio.Output, whole *topology.Topology) error {
 	doc := f.Documents[o.Source]
 	if doc != nil {
@@ -110,20 +112,28 @@ func (f Found) place(r *result.Result, o *fio.Output, whole *topology.Topology) 
 		}
 	}
 	for _, n := range f.Instances {
-		if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(n.Of)) }) {
+		if slices.ContainsFunc(
+			texts,
+			func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(n.Of)) },
+		) {
 			return on(r, whole, n.Type, topology.Origin{Kind: topology.Declared, Where: "--instance"})
 		}
 	}
 	if whole.Instance.Type != "" || line == 0 {
 		return nil
 	}
-	r.Doubts = append(r.Doubts, fmt.Sprintf("the instance is taken to be %s, %s; --instance overrides this", typ, inText(line)))
+	r.Doubts = append(
+		r.Doubts,
+		fmt.Sprintf("the instance is taken to be %s, %s; --instance overrides this", typ, inText(line)),
+	)
 	return on(r, whole, typ, topology.Origin{Kind: topology.Declared, Where: inText(line)})
 }
 
 // on gives a result an instance of its own, with the volumes of the run.
 func on(r *result.Result, whole *topology.Topology, typ string, from topology.Origin) error {
-	t, err := topology.FromDeclaration(&topology.Declaration{Instance: &topology.DeclaredInstance{Type: typ, Origin: from}})
+	t, err := topology.FromDeclaration(
+		&topology.Declaration{Instance: &topology.DeclaredInstance{Type: typ, Origin: from}},
+	)
 	if err != nil {
 		return err
 	}
@@ -138,8 +148,9 @@ func on(r *result.Result, whole *topology.Topology, typ string, from topology.Or
 // heading is what stood above an output.
 func heading(o *fio.Output) string { return strings.TrimSpace(strings.TrimSuffix(o.Title, ":")) }
 
-// name names results by their jobs, and those that would be called the same also by what they differ in: the machine, the heading,
-// the file, what the job did; last by a number. Names of files that are no more than a hash say nothing.
+// name names results by their jobs, and those that would be called the same also by what they
+// differ in: the machine, the heading, the file, what the job did; last by a number. Names of files
+// that are no more than a hash say nothing.
 func name(results []*result.Result, outputs []*fio.Output) {
 	names := make([]fullName, len(results))
 	for i, r := range results {
@@ -164,7 +175,8 @@ func name(results []*result.Result, outputs []*fio.Output) {
 	}
 }
 
-// fullName is the name of a job and what tells it from others of that name, which stands ahead: tables cut the end of a name off.
+// fullName is the name of a job and what tells it from others of that name, which stands ahead:
+// tables cut the end of a name off.
 type fullName struct {
 	apart []string
 	job   string
@@ -210,7 +222,8 @@ func jobNames(o *fio.Output) string {
 	return strings.Join(names, "-")
 }
 
-// fileName is the name of an output's file without its ending; none for standard input or a name that is a hash.
+// fileName is the name of an output's file without its ending; none for standard input or a name
+// that is a hash.
 func fileName(o *fio.Output) string {
 	base := filepath.Base(o.Source)
 	base = strings.TrimSuffix(base, filepath.Ext(base))
@@ -223,9 +236,11 @@ func fileName(o *fio.Output) string {
 // stdin is the source of what was read from standard input.
 const stdin = "standard input"
 
-// hash says that a name is a digest: 16 or more hexadecimal digits, with letters and digits among them.
+// hash says that a name is a digest: 16 or more hexadecimal digits, with letters and digits among
+// them.
 func hash(s string) bool {
-	return len(s) >= 16 && strings.Trim(s, "0123456789abcdef") == "" && strings.ContainsAny(s, "abcdef") && strings.ContainsAny(s, "0123456789")
+	return len(s) >= 16 && strings.Trim(s, "0123456789abcdef") == "" && strings.ContainsAny(s, "abcdef") &&
+		strings.ContainsAny(s, "0123456789")
 }
 
 // longHeading is how long a heading may be to become part of a name.
@@ -254,5 +269,12 @@ func what(loads []fio.Workload) string {
 	if !w.Sequential {
 		kind = "rand" + kind
 	}
-	return fmt.Sprintf("%s-%s-%s-%dx%d", kind, strings.ToLower(strings.TrimSuffix(bs.Arg(), "iB")), w.Engine, max(w.Jobs, 1), max(w.Depth, 1))
+	return fmt.Sprintf(
+		"%s-%s-%s-%dx%d",
+		kind,
+		strings.ToLower(strings.TrimSuffix(bs.Arg(), "iB")),
+		w.Engine,
+		max(w.Jobs, 1),
+		max(w.Depth, 1),
+	)
 }

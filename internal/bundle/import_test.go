@@ -35,8 +35,8 @@ func rowJSON(name, host string, seconds float64, options string) string {
 		"iops":100,"runtime":%d,"total_ios":%d}}`, name, host, name, options, n*4096, n*4, int(seconds*1000), n)
 }
 
-// TestRowsOfOneJobCountOnce: without group_reporting fio prints a row for each of numjobs, and each of them says numjobs
-// (JUDGED.md D2: "of 128 I/Os asked for, 32 were in flight").
+// TestRowsOfOneJobCountOnce: without group_reporting fio prints a row for each of numjobs, and each
+// of them says numjobs (JUDGED.md D2: "of 128 I/Os asked for, 32 were in flight").
 func TestRowsOfOneJobCountOnce(t *testing.T) {
 	row := rowJSON("a", "", 2, `,"numjobs":"4","iodepth":"8","ioengine":"libaio","rw":"randread","bs":"4k"`)
 	doc := `{"fio version":"fio-3.33","jobs":[` + strings.Join([]string{row, row, row, row}, ",") + `]}`
@@ -50,7 +50,8 @@ func TestRowsOfOneJobCountOnce(t *testing.T) {
 	}
 }
 
-// TestDeadHostIsMissed: of fio --client, a total that is missing next to several hosts, or fewer hosts than were connected, is said.
+// TestDeadHostIsMissed: of fio --client, a total that is missing next to several hosts, or fewer
+// hosts than were connected, is said.
 func TestDeadHostIsMissed(t *testing.T) {
 	a, b, all := rowJSON("j", "h1", 2, ""), rowJSON("j", "h2", 2, ""), rowJSON("All clients", "", 2, "")
 	whole := imported(t, `{"fio version":"fio-3.33","client_stats":[`+a+","+b+","+all+`]}`, Found{})[0]
@@ -69,7 +70,8 @@ func TestDeadHostIsMissed(t *testing.T) {
 	}
 }
 
-// TestCutShort: fio's JSON does not say time_based. A job that did neither all of its size nor all of its time was stopped (users-ask.md D2).
+// TestCutShort: fio's JSON does not say time_based. A job that did neither all of its size nor all
+// of its time was stopped (users-ask.md D2).
 func TestCutShort(t *testing.T) {
 	for _, c := range []struct {
 		options string
@@ -93,7 +95,8 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
-// TestNames: rows go by their jobs, and by what tells them apart where several have one name; a hash tells nothing.
+// TestNames: rows go by their jobs, and by what tells them apart where several have one name; a
+// hash tells nothing.
 func TestNames(t *testing.T) {
 	output := func(source, title, job string) *fio.Output {
 		return &fio.Output{Source: source, Title: title, Format: fio.Text, Jobs: []fio.Job{{Name: job, Read: fio.Direction{N: 1, IOPS: 1, Bytes: 4 * units.KiB, Runtime: time.Second}, Runtime: time.Second}}}

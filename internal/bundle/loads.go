@@ -11,8 +11,9 @@ import (
 	"plimsoll/internal/result"
 )
 
-// loads works out what the jobs of an output asked for: from the job file that is named, that lies beside it or stands in the same
-// document, from the command above it, and from what fio itself repeats of the options, which counts most.
+// loads works out what the jobs of an output asked for: from the job file that is named, that lies
+// beside it or stands in the same document, from the command above it, and from what fio itself
+// repeats of the options, which counts most.
 func (f Found) loads(r *result.Result, o *fio.Output) {
 	job := f.Job
 	if job == nil && f.Beside != nil {
@@ -41,7 +42,8 @@ func (f Found) loads(r *result.Result, o *fio.Output) {
 	}
 }
 
-// sameJob is all rows of one job: fio prints one a host, and without group_reporting one for each of its numjobs.
+// sameJob is all rows of one job: fio prints one a host, and without group_reporting one for each
+// of its numjobs.
 type sameJob struct {
 	name    string
 	jobs    int // 0 when the rows do not tell, and numjobs does
@@ -79,8 +81,8 @@ func rowsByName(jobs []fio.Job) []sameJob {
 	return list
 }
 
-// groupOf names the sections of a job file that an output has a single row for: all of its first group. nil where rows and sections
-// go by their names.
+// groupOf names the sections of a job file that an output has a single row for: all of its first
+// group. nil where rows and sections go by their names.
 func groupOf(f *fio.JobFile, o *fio.Output) []string {
 	if f == nil || len(o.Jobs) != 1 || len(f.Jobs()) == 0 {
 		return nil
@@ -129,12 +131,16 @@ func addWorkload(r *result.Result, name string, count int, options fio.Options, 
 	if !direct && !buffered && o.Format == fio.Text && o.Command == "" {
 		w.Direct = reachedDevice(o)
 		w.Buffered = !w.Direct
-		r.Doubts = append(r.Doubts, fmt.Sprintf("the output does not say whether %s was direct; its disk statistics say %v", name, w.Direct))
+		r.Doubts = append(
+			r.Doubts,
+			fmt.Sprintf("the output does not say whether %s was direct; its disk statistics say %v", name, w.Direct),
+		)
 	}
 	r.Workloads = append(r.Workloads, w)
 }
 
-// reachedDevice says whether the I/Os of an output were seen by its top device, so that no cache answered them.
+// reachedDevice says whether the I/Os of an output were seen by its top device, so that no cache
+// answered them.
 func reachedDevice(o *fio.Output) bool {
 	var issued uint64
 	for _, j := range o.Jobs {
@@ -143,8 +149,8 @@ func reachedDevice(o *fio.Output) bool {
 	return len(o.Disks) > 0 && issued > 0 && float64(o.Disks[0].Reads+o.Disks[0].Writes) > 0.9*float64(issued)
 }
 
-// fromCommand is the fio command line above an output, nil when there is none that reads as one: lint says what is wrong with it,
-// and the figures stand without.
+// fromCommand is the fio command line above an output, nil when there is none that reads as one:
+// lint says what is wrong with it, and the figures stand without.
 func fromCommand(line string) *fio.JobFile {
 	words, err := fio.SplitShell(line)
 	if err != nil || len(words) == 0 {
@@ -174,10 +180,14 @@ func optionsOf(f *fio.JobFile) map[string]fio.Options {
 	return jobs
 }
 
-// planned is how long the jobs were to run, 0 where that is not known. fio's JSON leaves time_based out, as all options without a value:
-// a job that did neither all of its size nor all of its time was stopped, and one that did more than its size was time_based.
+// planned is how long the jobs were to run, 0 where that is not known. fio's JSON leaves time_based
+// out, as all options without a value: a job that did neither all of its size nor all of its time
+// was stopped, and one that did more than its size was time_based.
 func planned(r *result.Result, o *fio.Output) time.Duration {
-	signal := slices.IndexFunc(o.Messages, func(m string) bool { return strings.HasPrefix(m, "fio: terminating on signal") })
+	signal := slices.IndexFunc(
+		o.Messages,
+		func(m string) bool { return strings.HasPrefix(m, "fio: terminating on signal") },
+	)
 	var longest time.Duration
 	for _, w := range r.Workloads {
 		if w.Runtime > 0 && (w.TimeBased || signal >= 0 || !endedBySize(r, w)) {
@@ -185,7 +195,13 @@ func planned(r *result.Result, o *fio.Output) time.Duration {
 		}
 	}
 	if signal >= 0 {
-		r.Incomplete = append(r.Incomplete, fmt.Sprintf("fio was stopped before its time (%s).", strings.TrimPrefix(o.Messages[signal], "fio: terminating on ")))
+		r.Incomplete = append(
+			r.Incomplete,
+			fmt.Sprintf(
+				"fio was stopped before its time (%s).",
+				strings.TrimPrefix(o.Messages[signal], "fio: terminating on "),
+			),
+		)
 	}
 	return longest
 }

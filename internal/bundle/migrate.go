@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// renamed are the fields that have other names in schema 1, by the path of the object that holds them; "*" is any key or
-// index.
+// renamed are the fields that have other names in schema 1, by the path of the object that holds
+// them; "*" is any key or index.
 var renamed = []struct {
 	path     []string
 	old, now string

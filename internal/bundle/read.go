@@ -30,12 +30,21 @@ func Open(dir string) (*Bundle, error) {
 	}
 	if !found {
 		if empty(dir) {
-			return nil, fmt.Errorf("%s: %w; it is empty: its run was killed as it began, so remove it", dir, ErrNotBundle)
+			return nil, fmt.Errorf(
+				"%s: %w; it is empty: its run was killed as it began, so remove it",
+				dir,
+				ErrNotBundle,
+			)
 		}
 		return nil, fmt.Errorf("%s: %w", dir, ErrNotBundle)
 	}
 	if b.Run.Schema > Schema || b.Run.Schema < 1 {
-		return nil, fmt.Errorf("%s has schema %d and this plimsoll reads 1 to %d: use a newer plimsoll", filepath.Join(dir, "run.json"), b.Run.Schema, Schema)
+		return nil, fmt.Errorf(
+			"%s has schema %d and this plimsoll reads 1 to %d: use a newer plimsoll",
+			filepath.Join(dir, "run.json"),
+			b.Run.Schema,
+			Schema,
+		)
 	}
 	b.Run.Schema = Schema // whatever is written from here on has today's names
 	for _, s := range b.Run.Suite.Scenarios {
@@ -67,8 +76,8 @@ func (s *Scenario) read(dir string, plan *RoundPlan) error {
 	return err
 }
 
-// Judge evaluates targets, runs the rules and fills in findings and verdicts. Rules look at one machine: the results of each are judged
-// together.
+// Judge evaluates targets, runs the rules and fills in findings and verdicts. Rules look at one
+// machine: the results of each are judged together.
 func (b *Bundle) Judge() {
 	machines := []*topology.Topology{&b.Run.Topology} // which may hold no result, and is judged itself
 	runs := map[*topology.Topology][]diagnose.Measurement{}
@@ -103,7 +112,9 @@ func (b *Bundle) Judge() {
 	}
 	b.Findings = nil
 	for _, on := range machines {
-		b.Findings = append(b.Findings, diagnose.Judge(&diagnose.Case{Topology: on, Host: b.Run.Host, Runs: runs[on]}, b.Run.Policy.Disable)...)
+		b.Findings = append(
+			b.Findings,
+			diagnose.Judge(&diagnose.Case{Topology: on, Host: b.Run.Host, Runs: runs[on]}, b.Run.Policy.Disable)...)
 	}
 	finding.Sort(b.Findings)
 	sum := verdict.OfRun(judged, b.Findings)
@@ -136,7 +147,8 @@ func empty(dir string) bool {
 	return err == nil && len(entries) == 0
 }
 
-// List returns the runs below out, newest first. What cannot be read is passed over: a directory may hold other things.
+// List returns the runs below out, newest first. What cannot be read is passed over: a directory
+// may hold other things.
 func List(out string) ([]Run, error) {
 	entries, err := os.ReadDir(out)
 	if errors.Is(err, fs.ErrNotExist) {

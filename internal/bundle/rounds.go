@@ -22,9 +22,11 @@ type RoundPlan struct {
 	// Least and Most rounds; they are equal unless Until stops earlier.
 	Least int `json:"least"`
 	Most  int `json:"most"`
-	// Until is the half width, as a share, to which each scenario's figure is to be known: 0.03. 0 for none.
+	// Until is the half width, as a share, to which each scenario's figure is to be known: 0.03. 0
+	// for none.
 	Until float64 `json:"until,omitempty"`
-	// Steady: rounds repeat until each figure has settled (stats.WindowOf) and twice the files' size was written.
+	// Steady: rounds repeat until each figure has settled (stats.WindowOf) and twice the files'
+	// size was written.
 	Steady bool `json:"steady,omitempty"`
 	// Budget ends the run before a round that would not fit; 0 for none.
 	Budget time.Duration `json:"budget,omitempty"`
@@ -82,7 +84,8 @@ func (w *Writer) dirName(s suite.Scenario) string {
 	return filepath.Join(RoundDir(w.round), DirName(s))
 }
 
-// readRounds reads every round of a scenario and makes its Result: the round in the middle, with the interval over all.
+// readRounds reads every round of a scenario and makes its Result: the round in the middle, with
+// the interval over all.
 func (s *Scenario) readRounds(dir string, plan *RoundPlan) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -104,8 +107,14 @@ func (s *Scenario) readRounds(dir string, plan *RoundPlan) error {
 		number, _ := strconv.Atoi(m[1])
 		iops, bw := total(&r)
 		s.Rounds = append(s.Rounds, Round{
-			Number: number, Dir: filepath.Join(e.Name(), DirName(s.Scenario)), Start: r.Start, State: r.State, Reasons: r.Reasons,
-			IOPS: iops, BW: bw, Result: &r,
+			Number:  number,
+			Dir:     filepath.Join(e.Name(), DirName(s.Scenario)),
+			Start:   r.Start,
+			State:   r.State,
+			Reasons: r.Reasons,
+			IOPS:    iops,
+			BW:      bw,
+			Result:  &r,
 		})
 	}
 	slices.SortFunc(s.Rounds, func(a, b Round) int { return cmp.Compare(a.Number, b.Number) })
@@ -147,8 +156,8 @@ func total(r *result.Result) (iops, bw float64) {
 	return float64(t.Read.IOPS + t.Write.IOPS + t.Trim.IOPS), float64(t.Read.BW + t.Write.BW + t.Trim.BW)
 }
 
-// middle is a copy of the valid round whose IOPS are nearest to the median, with IOPS and bandwidth known over all valid rounds;
-// of no valid round it is the last.
+// middle is a copy of the valid round whose IOPS are nearest to the median, with IOPS and bandwidth
+// known over all valid rounds; of no valid round it is the last.
 func (s *Scenario) middle(rounds []Round) *result.Result {
 	if len(rounds) == 0 {
 		return nil
@@ -169,7 +178,10 @@ func (s *Scenario) middle(rounds []Round) *result.Result {
 	})
 	r := *best.Result
 	if bad := len(rounds) - len(valid); bad > 0 {
-		r.Doubts = append(slices.Clone(r.Doubts), fmt.Sprintf("%s of %d left out as invalid", text.Plural(bad, "round"), len(rounds)))
+		r.Doubts = append(
+			slices.Clone(r.Doubts),
+			fmt.Sprintf("%s of %d left out as invalid", text.Plural(bad, "round"), len(rounds)),
+		)
 	}
 	if len(valid) < 2 {
 		return &r

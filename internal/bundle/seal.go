@@ -18,12 +18,14 @@ import (
 	"plimsoll/internal/verdict"
 )
 
-// sums is the file of checksums in each scenario's directory, and in the bundle's own, in the form of sha256sum -c. They show damage; they
-// are no signature, since who changes a file on purpose can change its sum.
+// sums is the file of checksums in each scenario's directory, and in the bundle's own, in the form
+// of sha256sum -c. They show damage; they are no signature, since who changes a file on purpose can
+// change its sum.
 const sums = "SHA256SUMS"
 
-// largest is up to what size a file is compared with its checksum whenever a bundle is read. Of larger ones, the raw documents of
-// long runs, only the presence is checked; sha256sum -c checks them.
+// largest is up to what size a file is compared with its checksum whenever a bundle is read. Of
+// larger ones, the raw documents of long runs, only the presence is checked; sha256sum -c checks
+// them.
 const largest = 64 << 20
 
 // seal writes the checksums of a directory's files: of those named, or of all when none is.
@@ -82,8 +84,8 @@ func parseSums(data []byte) (map[string]string, error) {
 	return all, lines.Err()
 }
 
-// damage is what is wrong with the files of a directory of the bundle: missing, changed, not to be read. A directory without checksums,
-// as old bundles have them, has none.
+// damage is what is wrong with the files of a directory of the bundle: missing, changed, not to be
+// read. A directory without checksums, as old bundles have them, has none.
 func damage(bundle, dir string) (found []string) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	data, err := sys.ReadFile(filepath.Join(bundle, at(sums)), sys.ConfigLimit)

@@ -48,7 +48,8 @@ func files(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// Every file of a finished run, missing or with one bit of a name or number changed, is named, and the run is not ready.
+// Every file of a finished run, missing or with one bit of a name or number changed, is named, and
+// the run is not ready.
 func TestDamageIsNamed(t *testing.T) {
 	for _, name := range files(t, finished(t)) {
 		for how, do := range map[string]func(path string) error{
@@ -99,7 +100,8 @@ func swap(path string) error {
 	return syscall.Mkfifo(path, 0o600)
 }
 
-// A run whose process is gone is interrupted, in a report and in the list, where a directory without anything is named.
+// A run whose process is gone is interrupted, in a report and in the list, where a directory
+// without anything is named.
 func TestKilledRuns(t *testing.T) {
 	w, err := Create(t.TempDir(), sampleRun("db1"))
 	if err != nil {

@@ -23,7 +23,8 @@ type Writer struct {
 	round   int // see InRound
 }
 
-// Create makes a new bundle below out, named after the time, the suite and the host, and writes run.json. Close it.
+// Create makes a new bundle below out, named after the time, the suite and the host, and writes
+// run.json. Close it.
 func Create(out string, run Run) (*Writer, error) {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return nil, err
@@ -58,7 +59,8 @@ func Create(out string, run Run) (*Writer, error) {
 	return nil, fmt.Errorf("%s: a thousand runs of one second", filepath.Join(out, id))
 }
 
-// Reopen goes on with a bundle that was interrupted: it drops what an aborted scenario left and returns what is there.
+// Reopen goes on with a bundle that was interrupted: it drops what an aborted scenario left and
+// returns what is there.
 func Reopen(dir string) (*Writer, *Bundle, error) {
 	b, err := Open(dir)
 	if err != nil {
@@ -107,7 +109,8 @@ func (w *Writer) Close() { w.release() }
 // DirName is the directory of a scenario below the bundle.
 func DirName(s suite.Scenario) string { return fmt.Sprintf("%02d-%s", s.ID, slug(s.Name)) }
 
-// Begin makes the directory that a scenario's files are written to. It is not part of the bundle until Keep.
+// Begin makes the directory that a scenario's files are written to. It is not part of the bundle
+// until Keep.
 func (w *Writer) Begin(s suite.Scenario) (string, error) {
 	dir := w.dir.Path("." + DirName(s) + ".tmp")
 	if err := os.RemoveAll(dir); err != nil {

@@ -10,20 +10,22 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Known says whether any limit of the hardware is known; tables then print a figure and not "unknown".
+// Known says whether any limit of the hardware is known; tables then print a figure and not
+// "unknown".
 func (c Ceiling) Known() bool {
 	return slices.ContainsFunc(c.Bounds, func(b Bound) bool { return b.Kind.hardware() })
 }
 
 func (k Kind) hardware() bool { return k != Concurrency && k != RequestedRate }
 
-// Binding is the bound that a test of some minutes on a rested machine meets: of a resource that bursts, the burst; and of
-// all resources the smallest. Nil when there is no bound at all.
+// Binding is the bound that a test of some minutes on a rested machine meets: of a resource that
+// bursts, the burst; and of all resources the smallest. Nil when there is no bound at all.
 func (c Ceiling) Binding() *Bound {
 	return c.Least(func(b Bound) bool { return !c.outdone(b) })
 }
 
-// Hardware is Binding among what the machine and its volumes allow: neither the concurrency that the job brings nor the rate it asks for.
+// Hardware is Binding among what the machine and its volumes allow: neither the concurrency that
+// the job brings nor the rate it asks for.
 func (c Ceiling) Hardware() *Bound {
 	return c.Least(func(b Bound) bool { return b.Kind.hardware() && !c.outdone(b) })
 }
@@ -36,8 +38,9 @@ func (c *Ceiling) Concurrency() *Bound {
 	return c.Least(func(b Bound) bool { return b.Kind == Concurrency })
 }
 
-// Own says that a bound was made of the very latency of the result that it stands beside (Ceiling.Measured). It tells why a figure is no
-// higher, but holding the figure against it would give 100 % whatever was measured.
+// Own says that a bound was made of the very latency of the result that it stands beside
+// (Ceiling.Measured). It tells why a figure is no higher, but holding the figure against it would
+// give 100 % whatever was measured.
 func (b Bound) SelfMeasured() bool {
 	return b.Kind == Concurrency && b.Origin.Kind == topology.Measured
 }
@@ -47,8 +50,8 @@ func (c Ceiling) Sustained() *Bound {
 	return c.Least(func(b Bound) bool { return !b.Burst })
 }
 
-// Next is the bound that would bind if the binding resource were without limit: what an upgrade of it can buy at most.
-// Nil when nothing else is known to bind.
+// Next is the bound that would bind if the binding resource were without limit: what an upgrade of
+// it can buy at most. Nil when nothing else is known to bind.
 func (c Ceiling) Next() *Bound {
 	first := c.Binding()
 	if first == nil {
@@ -89,8 +92,8 @@ type Step struct {
 	Bound Bound         `json:"bound"`
 }
 
-// Course is how the ceiling of a load that never pauses falls as bursts run out. A burst of which it is not known how long it
-// lasts ends the course with what follows it left out.
+// Course is how the ceiling of a load that never pauses falls as bursts run out. A burst of which
+// it is not known how long it lasts ends the course with what follows it left out.
 func (c Ceiling) Course() []Step {
 	ends := []time.Duration{0}
 	for _, b := range c.Bounds {
@@ -106,7 +109,10 @@ func (c Ceiling) Course() []Step {
 			if b.Burst {
 				return alive(b)
 			}
-			return !slices.ContainsFunc(c.Bounds, func(o Bound) bool { return alive(o) && o.Kind == b.Kind && o.IOPS > b.IOPS })
+			return !slices.ContainsFunc(
+				c.Bounds,
+				func(o Bound) bool { return alive(o) && o.Kind == b.Kind && o.IOPS > b.IOPS },
+			)
 		})
 		if now == nil {
 			return nil
@@ -122,10 +128,10 @@ func (c Ceiling) Course() []Step {
 	return steps
 }
 
-// WithLatency adds the concurrency bound of Little's law: inFlight I/Os that take read or write each complete
-// inFlight/latency a second, with latency the mean by the shares of reads and writes. inFlight 0 takes the jobs' own. A
-// latency of 0 is unknown; without one that is needed nothing is added. The origin says whether the latency was measured,
-// declared or taken from a data sheet.
+// WithLatency adds the concurrency bound of Little's law: inFlight I/Os that take read or write
+// each complete inFlight/latency a second, with latency the mean by the shares of reads and writes.
+// inFlight 0 takes the jobs' own. A latency of 0 is unknown; without one that is needed nothing is
+// added. The origin says whether the latency was measured, declared or taken from a data sheet.
 func (c Ceiling) WithLatency(read, write time.Duration, inFlight int, origin topology.Origin) Ceiling {
 	if inFlight <= 0 {
 		inFlight = c.InFlight
@@ -139,7 +145,8 @@ func (c Ceiling) WithLatency(read, write time.Duration, inFlight int, origin top
 	if inFlight == 1 {
 		how = fmt.Sprintf("1 I/O in flight ÷ %v", latencyText(read, write, c.ReadShare))
 	}
-	// With the latency of a fuller queue the bound moves: one concurrency bound, the last given, is enough.
+	// With the latency of a fuller queue the bound moves: one concurrency bound, the last given, is
+	// enough.
 	bounds := slices.DeleteFunc(slices.Clone(c.Bounds), func(b Bound) bool { return b.Kind == Concurrency })
 	c.Bounds = sorted(append(bounds, Bound{
 		Kind: Concurrency, IOPS: x, BW: units.Rate(float64(x) * float64(c.IOSize)),

@@ -1,7 +1,7 @@
-// Package ceiling works out the most that a topology allows a workload, by operational bottleneck analysis: each
-// resource has a capacity, a mean logical I/O puts a demand on it, and the smallest capacity/demand
-// bounds the whole (Denning and Buzen's asymptotic bounds); in-flight I/Os over latency bound it too
-// (Little's law). docs/ceiling.md gives the formulas, assumptions and sources.
+// Package ceiling works out the most that a topology allows a workload, by operational bottleneck
+// analysis: each resource has a capacity, a mean logical I/O puts a demand on it, and the smallest
+// capacity/demand bounds the whole (Denning and Buzen's asymptotic bounds); in-flight I/Os over
+// latency bound it too (Little's law). docs/ceiling.md gives the formulas, assumptions and sources.
 package ceiling
 
 import (
@@ -41,7 +41,8 @@ const (
 // Bound is the most that one resource allows.
 type Bound struct {
 	Kind Kind `json:"kind"`
-	// IOPS and BW are of the workload as a whole, reads and writes together; ReadIOPS and WriteIOPS split it.
+	// IOPS and BW are of the workload as a whole, reads and writes together; ReadIOPS and WriteIOPS
+	// split it.
 	IOPS      units.IOPS `json:"iops"`
 	BW        units.Rate `json:"bw"`
 	ReadIOPS  units.IOPS `json:"read_iops,omitempty"`
@@ -49,7 +50,8 @@ type Bound struct {
 	// Burst bounds hold for BurstFor only (0: not known how long); the others hold for ever.
 	Burst    bool          `json:"burst,omitempty"`
 	BurstFor time.Duration `json:"burst_for,omitempty"`
-	// Capacity of the resource and the Demand of one logical I/O on it, in the same unit (I/Os, bytes, or seconds).
+	// Capacity of the resource and the Demand of one logical I/O on it, in the same unit (I/Os,
+	// bytes, or seconds).
 	Capacity float64 `json:"capacity"`
 	Demand   float64 `json:"demand"`
 	// How is the arithmetic in words: "8 volumes × 3,000 IOPS ÷ 1.3 volume I/Os per I/O".

@@ -10,7 +10,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// TestCgroup: riops=500 on the device that the path lies on, and limits on one member of an array, which sets the pace for all.
+// TestCgroup: riops=500 on the device that the path lies on, and limits on one member of an array,
+// which sets the pace for all.
 func TestCgroup(t *testing.T) {
 	guide := func(device string, l topology.Limits) *topology.Topology {
 		topo := broken(topology.RAID10, 8)

@@ -94,7 +94,8 @@ func (p *problem) assumeDegraded(a *topology.Array, m members) {
 		)
 	case m.lost > 0 && m.copies > 1:
 		p.note(
-			"%s is degraded: the copies that are left serve all reads of their set, and the busiest of them sets the pace",
+			"%s is degraded: the copies that are left serve all reads of their set, and the busiest of them sets "+
+				"the pace",
 			a.Name,
 		)
 	case m.lost > 0:

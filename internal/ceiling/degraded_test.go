@@ -10,7 +10,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// broken is an array of volumes of 1,000 IOPS and 100 MiB/s that count and merge nothing, without some of them.
+// broken is an array of volumes of 1,000 IOPS and 100 MiB/s that count and merge nothing, without
+// some of them.
 func broken(level topology.Level, n int, missing ...int) *topology.Topology {
 	a := topology.Array{Name: "md0", Level: level, Chunk: 64 * k, Degraded: len(missing)}
 	for range n {
@@ -28,8 +29,8 @@ func broken(level topology.Level, n int, missing ...int) *topology.Topology {
 	}
 }
 
-// TestDegraded: figures worked out by hand. A pair that lacks one leaves its reads to the other; RAID5 and RAID6 read all data members for
-// what lay on a lost one.
+// TestDegraded: figures worked out by hand. A pair that lacks one leaves its reads to the other;
+// RAID5 and RAID6 read all data members for what lay on a lost one.
 func TestDegraded(t *testing.T) {
 	mix := load("randrw", 8*k, 64, 4)
 	mix.ReadShare = 0.7
@@ -55,7 +56,8 @@ func TestDegraded(t *testing.T) {
 		{"RAID5 stream unchanged: 400 MiB/s of 64k", broken(topology.RAID5, 5, 1), load("write", 64*k, 32, 1), VolumeRate, 6400},
 		{"RAID6 reads: 11,000/1.75", broken(topology.RAID6, 12, 5), load("randread", 8*k, 32, 1), VolumeIOPS, 11000 / 1.75},
 		{"RAID6 reads, two lost: a third", broken(topology.RAID6, 12, 5, 7), load("randread", 8*k, 32, 1), VolumeIOPS, 4000},
-		// Q or P lost 2/12: 1 + 1 read, 1 + 1 written; the block itself 1/12: 9 read, 2 written; another 9/12: 3 and 3.
+		// Q or P lost 2/12: 1 + 1 read, 1 + 1 written; the block itself 1/12: 9 read, 2 written;
+		// another 9/12: 3 and 3.
 		{"RAID6 small writes", broken(topology.RAID6, 12, 5), load("randwrite", 8*k, 32, 1), VolumeIOPS, 11000 / ((2*4 + 1*11 + 9*6) / 12.0)},
 		{"RAID6 stream unchanged", broken(topology.RAID6, 6, 5), load("write", 64*k, 32, 1), VolumeRate, 6400},
 	} {
@@ -98,7 +100,8 @@ func TestGuideDegraded(t *testing.T) {
 	}
 }
 
-// TestRebuilding: what is rebuilt already is read from both again. Half of it: 4 / (0.5 / 1 + 0.5 / 2) = 5.33 volumes.
+// TestRebuilding: what is rebuilt already is read from both again. Half of it: 4 / (0.5 / 1 + 0.5 /
+// 2) = 5.33 volumes.
 func TestRebuilding(t *testing.T) {
 	topo := broken(topology.RAID10, 8)
 	a := &topo.Arrays[0]

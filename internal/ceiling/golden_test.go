@@ -69,7 +69,8 @@ const (
 
 var gp3 = cloud.VolumeSpec{Type: "gp3"}
 
-// TestDesignTable holds the table of DESIGN 4.3. Measured are the seeds' figures: the ceiling must be within 2 % of each.
+// TestDesignTable holds the table of DESIGN 4.3. Measured are the seeds' figures: the ceiling must
+// be within 2 % of each.
 func TestDesignTable(t *testing.T) {
 	data := machine(t, 8, gp3, topology.RAID10, 64*k, "c8g.2xlarge")
 	wal := machine(t, 8, gp3, topology.RAID10, 256*k, "c8g.2xlarge")
@@ -149,13 +150,15 @@ func TestCourse(t *testing.T) {
 	if len(steps) != 2 || steps[0].Until != 2000*time.Second || steps[0].Bound.IOPS != 3000 || steps[1].Bound.IOPS != 300 {
 		t.Errorf("gp2: %+v", steps)
 	}
-	// The same read 64 KiB at a time is held to 128 MiB/s = 2,048 IOPS, so the credits last longer: 5.4M/(2048-300) s.
+	// The same read 64 KiB at a time is held to 128 MiB/s = 2,048 IOPS, so the credits last longer:
+	// 5.4M/(2048-300) s.
 	c := Of(one, topology.Data, []fio.Workload{load("randread", 64*k, 32, 1)})
 	steps = c.Course()
 	if want := time.Duration(math.Round(5.4e6/1748)) * time.Second; len(steps) != 2 || steps[0].Bound.IOPS != 2048 || steps[0].Until != want {
 		t.Errorf("gp2 64k: want until %v, got %+v", want, steps)
 	}
-	// st1, 5 TiB: bursts at 500 MiB/s and drains 5 TiB at 300 MiB/s net: 17,476 s (facts, worked_checks).
+	// st1, 5 TiB: bursts at 500 MiB/s and drains 5 TiB at 300 MiB/s net: 17,476 s (facts,
+	// worked_checks).
 	st1 := machine(t, 1, cloud.VolumeSpec{Type: "st1", Size: 5 * units.TiB}, topology.Single, 0, "")
 	steps = Of(st1, topology.Data, []fio.Workload{load("read", m, 16, 1)}).Course()
 	if len(steps) != 2 || steps[0].Until != 17476*time.Second || steps[0].Bound.BW != 500*units.MiBPerSec || steps[1].Bound.BW != 200*units.MiBPerSec {
@@ -168,7 +171,8 @@ func TestCourse(t *testing.T) {
 	}
 }
 
-// Split factors of DESIGN 4.3 and of a real kernel (Hsuewei/Fio-8striped-NVMe, rounds 15 and 16; 16 ramped 30 s before its 90 s).
+// Split factors of DESIGN 4.3 and of a real kernel (Hsuewei/Fio-8striped-NVMe, rounds 15 and 16; 16
+// ramped 30 s before its 90 s).
 func TestChunks(t *testing.T) {
 	for _, c := range []struct {
 		bs, chunk units.Bytes

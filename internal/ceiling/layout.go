@@ -49,7 +49,13 @@ type members struct {
 
 func membersOf(a *topology.Array) members {
 	g := a.Geometry()
-	m := members{level: a.Level, n: g.Members, data: max(g.DataMembers(), 1), copies: g.WriteCopies(), parity: a.Level.Parity()}
+	m := members{
+		level:  a.Level,
+		n:      g.Members,
+		data:   max(g.DataMembers(), 1),
+		copies: g.WriteCopies(),
+		parity: a.Level.Parity(),
+	}
 	if a.Level.Striped() {
 		m.chunk = a.Chunk
 	}
@@ -71,7 +77,8 @@ func (m members) perIO(w fio.Workload, read bool, c counting) cost {
 	}
 	ios := m.runs(bs, c)
 	if c.merges && c.unit > 0 && w.Sequential {
-		// Neighbours in time are neighbours on the volume: what counts is full units, however small each I/O.
+		// Neighbours in time are neighbours on the volume: what counts is full units, however small
+		// each I/O.
 		ios = float64(bs) / float64(c.unit)
 	}
 	if read {
@@ -85,8 +92,9 @@ func (m members) perIO(w fio.Workload, read bool, c counting) cost {
 	return cost{writeIOs: k * ios, writeBytes: k * float64(bs)}
 }
 
-// runs is the mean number of counted I/Os that one I/O of size bs makes on the members. On a volume that merges, the chunks
-// that an I/O of more than one stripe leaves there lie side by side and become one; a drive gets each piece.
+// runs is the mean number of counted I/Os that one I/O of size bs makes on the members. On a volume
+// that merges, the chunks that an I/O of more than one stripe leaves there lie side by side and
+// become one; a drive gets each piece.
 func (m members) runs(bs units.Bytes, c counting) float64 {
 	if m.chunk == 0 || m.data == 1 && c.merges {
 		return c.of(float64(bs))
@@ -117,15 +125,16 @@ func (m members) runs(bs units.Bytes, c counting) float64 {
 	return sum / float64(n)
 }
 
-// grain is the step of the offsets that are averaged over: exact, unless a mean block size such as 13,517 bytes has
-// almost no divisor in common with the chunk, when 4,096 offsets are enough.
+// grain is the step of the offsets that are averaged over: exact, unless a mean block size such as
+// 13,517 bytes has almost no divisor in common with the chunk, when 4,096 offsets are enough.
 func (m members) grain(bs, over units.Bytes) units.Bytes {
 	return max(topology.GCD(bs, over), over/4096, 1)
 }
 
-// parityWrite averages a RAID5 or RAID6 write over its offsets in the stripe. A full stripe costs its own chunks and the parity. A
-// part costs the cheaper of md's two ways (drivers/md/raid5.c, handle_stripe_dirtying): read-modify-write reads what it
-// will overwrite, parity included; reconstruct-write reads the rest of the stripe.
+// parityWrite averages a RAID5 or RAID6 write over its offsets in the stripe. A full stripe costs
+// its own chunks and the parity. A part costs the cheaper of md's two ways (drivers/md/raid5.c,
+// handle_stripe_dirtying): read-modify-write reads what it will overwrite, parity included;
+// reconstruct-write reads the rest of the stripe.
 func (m members) parityWrite(w fio.Workload, bs units.Bytes, c counting) cost {
 	stripe := m.chunk * units.Bytes(m.data)
 	synced := w.SyncEvery > 0 || w.SyncWrites

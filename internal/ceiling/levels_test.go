@@ -80,7 +80,8 @@ func TestCounting(t *testing.T) {
 			}
 		}
 	}
-	// The chunks of 1 MiB that fall on one of four volumes lie side by side there: 4 × 256 KiB, not 16 × 64 KiB.
+	// The chunks of 1 MiB that fall on one of four volumes lie side by side there: 4 × 256 KiB, not
+	// 16 × 64 KiB.
 	striped := machine(t, 4, gp3, topology.RAID0, 64*k, "")
 	for _, b := range Of(striped, topology.Data, []fio.Workload{load("randread", 1*m, 16, 1)}).Bounds {
 		if b.Kind == VolumeIOPS && b.IOPS != 3000 {
@@ -89,7 +90,8 @@ func TestCounting(t *testing.T) {
 	}
 }
 
-// The job of workload-to-jobfile: 16 jobs write at 5 MiB/s, 16 read at 16 MiB/s, on an 8 GiB gp3 volume.
+// The job of workload-to-jobfile: 16 jobs write at 5 MiB/s, 16 read at 16 MiB/s, on an 8 GiB gp3
+// volume.
 func TestSectionsWithRates(t *testing.T) {
 	write, read := load("write", 64*k, 64, 16), load("read", 256*k, 64, 16)
 	write.WriteRate, read.ReadRate = 5*units.MiBPerSec, 16*units.MiBPerSec
@@ -100,8 +102,9 @@ func TestSectionsWithRates(t *testing.T) {
 			t.Errorf("asked for: %+v", b)
 		}
 	}
-	// 125 MiB/s are shared in proportion to what is asked for as far as nothing else tells: 16 × 64 in flight each, so the same
-	// IOPS, and the writes stay below their rate: 125 MiB/s ÷ 320 KiB = 400 of each.
+	// 125 MiB/s are shared in proportion to what is asked for as far as nothing else tells: 16 × 64
+	// in flight each, so the same IOPS, and the writes stay below their rate: 125 MiB/s ÷ 320 KiB =
+	// 400 of each.
 	b := c.Binding()
 	if b.Kind != VolumeRate || math.Abs(float64(b.ReadIOPS)-400) > 0.01 || math.Abs(float64(b.WriteIOPS)-400) > 0.01 {
 		t.Errorf("%+v", b)

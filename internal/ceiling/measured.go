@@ -8,9 +8,10 @@ import (
 	"plimsoll/internal/topology"
 )
 
-// A concurrency bound from the measured latency says something only while that latency is the storage's own. Once I/Os queue, latency
-// is queue over throughput, Little's law returns the throughput that was measured, and every result would be 100 % of its
-// ceiling. So the bound is left out where queueing shows: many I/Os in flight for each volume, large transfers, or a mean
+// A concurrency bound from the measured latency says something only while that latency is the
+// storage's own. Once I/Os queue, latency is queue over throughput, Little's law returns the
+// throughput that was measured, and every result would be 100 % of its ceiling. So the bound is
+// left out where queueing shows: many I/Os in flight for each volume, large transfers, or a mean
 // far above the fast tenth of the I/Os.
 const (
 	shallowPerVolume = 16        // I/Os in flight for each volume; synchronous tests of EBS use 16 jobs
@@ -18,8 +19,9 @@ const (
 	queueShape       = 2.0       // mean latency over its 10th percentile
 )
 
-// Measured is c, unless it has the bound of a declared latency, with the concurrency bound of the latency that r measured, where that latency is the storage's own. A single I/O in
-// flight never queues behind another, so its mean always counts.
+// Measured is c, unless it has the bound of a declared latency, with the concurrency bound of the
+// latency that r measured, where that latency is the storage's own. A single I/O in flight never
+// queues behind another, so its mean always counts.
 func (c Ceiling) Measured(r *result.Result, volumes int) Ceiling {
 	if !c.Known() || r.State != result.Done || len(r.Workloads) == 0 {
 		return c
@@ -46,13 +48,19 @@ func (c Ceiling) Measured(r *result.Result, volumes int) Ceiling {
 	case fio.Synchronous(r.Workloads[0].Engine): // waits for the write, then for the sync
 		write += time.Duration(r.Total.Sync.Lat.Mean)
 	case inFlight == 1 && r.Total.Write.IOPS > 0:
-		// An asynchronous engine's write and sync overlap in fio's figures (3.33 measured: 0.81 and 0.86 ms in a cycle of 1.02, for
-		// its sync includes the write), so neither is the time from one write to the next. That is what the rate says.
+		// An asynchronous engine's write and sync overlap in fio's figures (3.33 measured: 0.81 and
+		// 0.86 ms in a cycle of 1.02, for its sync includes the write), so neither is the time from
+		// one write to the next. That is what the rate says.
 		write = time.Duration(float64(time.Second) / float64(r.Total.Write.IOPS))
 	default:
 		return c
 	}
-	return c.WithLatency(mean(r.Total.Read), write, inFlight, topology.Origin{Kind: topology.Measured, Where: "latency of this scenario"})
+	return c.WithLatency(
+		mean(r.Total.Read),
+		write,
+		inFlight,
+		topology.Origin{Kind: topology.Measured, Where: "latency of this scenario"},
+	)
 }
 
 // queued says that a direction's mean latency is far above that of its fast I/Os.

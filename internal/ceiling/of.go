@@ -11,15 +11,16 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Of works out every bound on what runs at once against a role's path: one Workload a section of the job. It is pure
-// arithmetic on what the topology says; an unknown limit gives no bound and a note.
+// Of works out every bound on what runs at once against a role's path: one Workload a section of
+// the job. It is pure arithmetic on what the topology says; an unknown limit gives no bound and a
+// note.
 func Of(t *topology.Topology, role topology.Role, loads []fio.Workload) Ceiling {
 	p := plan(t, role, loads)
 	return p.stated(p.ceiling(nil))
 }
 
-// OfTogether is Of for roles that run at the same time. What they share, the instance and an array that is both roles', is
-// divided in proportion to what each would use alone.
+// OfTogether is Of for roles that run at the same time. What they share, the instance and an array
+// that is both roles', is divided in proportion to what each would use alone.
 func OfTogether(t *topology.Topology, loads map[topology.Role][]fio.Workload) map[topology.Role]Ceiling {
 	plans := map[topology.Role]*problem{}
 	for role, l := range loads {
@@ -42,21 +43,22 @@ func OfTogether(t *topology.Topology, loads map[topology.Role][]fio.Workload) ma
 type problem struct {
 	streams   []stream
 	resources []resource
-	// read and write are the latency at depth 1 that every volume's data sheet states, 0 where one does not.
+	// read and write are the latency at depth 1 that every volume's data sheet states, 0 where one
+	// does not.
 	read, write   time.Duration
 	latencyOrigin topology.Origin
 	notes         []string
 }
 
-// stream is one section of a job. Sections that run at once get through I/Os in proportion to their weight, the I/Os they keep in
-// flight, but none above its limit, the rate it asks for (0: none).
+// stream is one section of a job. Sections that run at once get through I/Os in proportion to their
+// weight, the I/Os they keep in flight, but none above its limit, the rate it asks for (0: none).
 type stream struct {
 	w             fio.Workload
 	weight, limit float64
 }
 
-// resource has a capacity, and one I/O of each stream puts a demand on it. Of several alike members the busiest is
-// meant: capacity and demand are those of all together as if it stood for each.
+// resource has a capacity, and one I/O of each stream puts a demand on it. Of several alike members
+// the busiest is meant: capacity and demand are those of all together as if it stood for each.
 type resource struct {
 	kind     Kind
 	name     string // what other roles may share: "instance", or the array's name with the limit's
@@ -101,7 +103,8 @@ func plan(t *topology.Topology, role topology.Role, loads []fio.Workload) *probl
 	return p
 }
 
-// attached stands for volumes of which nothing is known but that they are EBS's: SSD volumes count I/Os as gp3 does.
+// attached stands for volumes of which nothing is known but that they are EBS's: SSD volumes count
+// I/Os as gp3 does.
 var attached = topology.Array{
 	Name: "attached", Level: topology.Single,
 	Volumes: []topology.Volume{{Network: true, CountedIO: 256 * units.KiB, Merges: true}},
@@ -130,7 +133,10 @@ func (p *problem) take(loads []fio.Workload) {
 			p.note("trims are counted without cost")
 		}
 		if w.Buffered {
-			p.note("buffered I/O (direct=0): the page cache may answer reads and delay writes, the bounds hold for the devices")
+			p.note(
+				"buffered I/O (direct=0): the page cache may answer reads and delay writes, the bounds hold for " +
+					"the devices",
+			)
 		}
 		if w.ThinkTime > 0 {
 			p.note("thinktime is not counted: the jobs may ask for less")
@@ -139,15 +145,20 @@ func (p *problem) take(loads []fio.Workload) {
 	}
 }
 
-// requested is the I/Os a second that the jobs of w are limited to by rate= and rate_iops=, 0 for no limit. fio keeps the mix, so
-// a limit on one direction limits the whole.
+// requested is the I/Os a second that the jobs of w are limited to by rate= and rate_iops=, 0 for
+// no limit. fio keeps the mix, so a limit on one direction limits the whole.
 func requested(w fio.Workload) float64 {
 	limit := 0.0
 	apply := func(share float64, iops units.IOPS, rate units.Rate, bs units.Bytes) {
 		if rate > 0 && bs > 0 && (iops == 0 || units.IOPS(float64(rate)/float64(bs)) < iops) {
 			iops = units.IOPS(float64(rate) / float64(bs))
 		}
-		if total := float64(iops) * float64(max(w.Jobs, 1)); share > 0 && total > 0 && (limit == 0 || total/share < limit) {
+		if total := float64(
+			iops,
+		) * float64(
+			max(w.Jobs, 1),
+		); share > 0 && total > 0 &&
+			(limit == 0 || total/share < limit) {
 			limit = total / share
 		}
 	}
@@ -247,8 +258,9 @@ func (b Bound) times(f float64) Bound {
 	return b
 }
 
-// part is the share of a resource that is left to p when the others run too: in proportion to what each would take of it if
-// it had the resource for itself and met its other bounds. What the others do not want is p's.
+// part is the share of a resource that is left to p when the others run too: in proportion to what
+// each would take of it if it had the resource for itself and met its other bounds. What the others
+// do not want is p's.
 func (p *problem) part(r *resource, others []*problem) float64 {
 	if len(others) == 0 {
 		return 1
@@ -263,7 +275,8 @@ func (p *problem) part(r *resource, others []*problem) float64 {
 	return max(mine/(mine+theirs), 1-theirs/r.capacity)
 }
 
-// wants is how much of a shared resource's capacity a problem uses at its own ceiling, burst or sustained.
+// wants is how much of a shared resource's capacity a problem uses at its own ceiling, burst or
+// sustained.
 func (p *problem) wants(name string, burst bool) float64 {
 	c := p.ceiling(nil)
 	top := c.Sustained()
@@ -281,9 +294,10 @@ func (p *problem) wants(name string, burst bool) float64 {
 	return 0
 }
 
-// fill finds the I/Os a second of each stream that use a capacity up: all rise together in proportion to their weights, and a
-// stream that reaches the rate it asks for stays there. When even all the rates asked for leave some capacity, they are
-// scaled to it, for that is what the resource would allow. Nil when the streams do not use the resource.
+// fill finds the I/Os a second of each stream that use a capacity up: all rise together in
+// proportion to their weights, and a stream that reaches the rate it asks for stays there. When
+// even all the rates asked for leave some capacity, they are scaled to it, for that is what the
+// resource would allow. Nil when the streams do not use the resource.
 func fill(capacity float64, streams []stream, demand []float64) []float64 {
 	x := make([]float64, len(streams))
 	full := make([]bool, len(streams))

@@ -21,17 +21,19 @@ const (
 	LoadGenerator Kind = "load generator"
 )
 
-// Commits is how many commits a second group commit allows with so many clients, by S, the time of one synced write.
+// Commits is how many commits a second group commit allows with so many clients, by S, the time of
+// one synced write.
 type Commits struct {
 	// Bound: a flush carries at most one commit of each client.
 	Bound units.IOPS
-	// Low to High are expected: flushes alternate, so that one carries about half of the clients' commits.
+	// Low to High are expected: flushes alternate, so that one carries about half of the clients'
+	// commits.
 	Low, High units.IOPS
 }
 
-// CommitsOf is the model of group commit: one flush at a time, and who comes meanwhile goes with the next one. With c
-// clients in a closed loop a flush carries c/2 commits, or as few as c/3 where the leader is quick; one client has
-// flushes of its own and adds up to half of S of other work.
+// CommitsOf is the model of group commit: one flush at a time, and who comes meanwhile goes with
+// the next one. With c clients in a closed loop a flush carries c/2 commits, or as few as c/3 where
+// the leader is quick; one client has flushes of its own and adds up to half of S of other work.
 func CommitsOf(clients int, s units.Latency) Commits {
 	if clients < 1 || s <= 0 {
 		return Commits{}
@@ -44,21 +46,22 @@ func CommitsOf(clients int, s units.Latency) Commits {
 }
 
 const (
-	// generatorWaits is the share of samples that wait for the client, and idleCPU the idle share of the machine, at which
-	// pgbench is what limits; or pgbench uses busyThreads of its threads.
+	// generatorWaits is the share of samples that wait for the client, and idleCPU the idle share
+	// of the machine, at which pgbench is what limits; or pgbench uses busyThreads of its threads.
 	generatorWaits = 0.5
 	idleCPU        = 0.1
 	busyThreads    = 0.9
 )
 
-// Generated says that pgbench, not the server, limited a step, and how much CPU it used of its threads, 0..1.
+// Generated says that pgbench, not the server, limited a step, and how much CPU it used of its
+// threads, 0..1.
 func Generated(s *result.PgStep) (limits bool, use float64) {
 	use = s.PgbenchCPU.Seconds() / (s.Measured.Seconds() * float64(max(min(s.Threads, s.Clients), 1)))
 	return use >= busyThreads || s.Waited("Client:ClientRead") > generatorWaits && 1-s.Busy < idleCPU, use
 }
 
-// OfPostgres is every bound on a database's transactions a second, from what one transaction was measured to need and
-// what each resource allows. IOPS of its bounds are transactions a second.
+// OfPostgres is every bound on a database's transactions a second, from what one transaction was
+// measured to need and what each resource allows. IOPS of its bounds are transactions a second.
 func OfPostgres(t *topology.Topology, p *result.Postgres, s *result.PgStep) Ceiling {
 	c := Ceiling{InFlight: s.Clients}
 	if s.Transactions == 0 || s.TPS <= 0 {
@@ -67,15 +70,28 @@ func OfPostgres(t *topology.Topology, p *result.Postgres, s *result.PgStep) Ceil
 	add := func(kind Kind, tps units.IOPS, origin topology.Origin, how string, args ...any) {
 		if tps > 0 {
 			c.Bounds = append(c.Bounds, Bound{
-				Kind: kind, IOPS: tps, How: fmt.Sprintf(how, args...), Origin: origin, Capacity: float64(tps), Demand: 1,
+				Kind:     kind,
+				IOPS:     tps,
+				How:      fmt.Sprintf(how, args...),
+				Origin:   origin,
+				Capacity: float64(tps),
+				Demand:   1,
 			})
 		}
 	}
 	measured := func(where string) topology.Origin { return topology.Origin{Kind: topology.Measured, Where: where} }
 	if each, _ := p.S(); each > 0 && !p.ReadOnly && s.Syncs > 0 {
 		m := CommitsOf(s.Clients, each)
-		add(CommitLatency, m.Bound, measured("fio, right before and after"), "%s ÷ %v a synced write; expected are %v to %v",
-			text.Plural(s.Clients, "client"), each, m.Low, m.High)
+		add(
+			CommitLatency,
+			m.Bound,
+			measured("fio, right before and after"),
+			"%s ÷ %v a synced write; expected are %v to %v",
+			text.Plural(s.Clients, "client"),
+			each,
+			m.Low,
+			m.High,
+		)
 	}
 	c.log(t, s)
 	c.data(t, s)
@@ -137,12 +153,19 @@ func (c *Ceiling) log(t *topology.Topology, s *result.PgStep) {
 		sync := fio.Workload{WriteBS: logBlock, Direct: true, Jobs: 1, Depth: deep} // a sync after each: none is merged
 		of := smallest(Of(t, topology.WAL, []fio.Workload{sync}))
 		c.scaled(LogIOPS, of, func(b Bound) (float64, string) {
-			return float64(b.IOPS) * grouped, fmt.Sprintf("%v synced writes × %s commits a sync", b.IOPS, units.Number(grouped))
+			return float64(
+					b.IOPS,
+				) * grouped, fmt.Sprintf(
+					"%v synced writes × %s commits a sync",
+					b.IOPS,
+					units.Number(grouped),
+				)
 		})
 	}
 }
 
-// data is one joint bound of reads and writes, since they share the volumes: the ceiling of the mix that was measured.
+// data is one joint bound of reads and writes, since they share the volumes: the ceiling of the mix
+// that was measured.
 func (c *Ceiling) data(t *topology.Topology, s *result.PgStep) {
 	ios := s.DeviceIOs()
 	if ios < leastIOs {
@@ -164,8 +187,8 @@ func (c *Ceiling) data(t *topology.Topology, s *result.PgStep) {
 // leastIOs a transaction: below it the device was as good as idle, and the quotient is noise.
 const leastIOs = 0.001
 
-// cores is what the server could do with the cores that pgbench leaves it. Other processes are not counted: the scheduler
-// would share with them.
+// cores is what the server could do with the cores that pgbench leaves it. Other processes are not
+// counted: the scheduler would share with them.
 func (c *Ceiling) cores(p *result.Postgres, s *result.PgStep, measured func(string) topology.Origin) {
 	span, n := s.Measured.Seconds(), float64(s.Transactions)
 	each := s.ServerCPU.Seconds() / n
@@ -174,18 +197,41 @@ func (c *Ceiling) cores(p *result.Postgres, s *result.PgStep, measured func(stri
 	}
 	bench := s.PgbenchCPU.Seconds() / span
 	left := max(float64(p.Cores)-bench, s.ServerCPU.Seconds()/span)
-	how := fmt.Sprintf("%s less %s of pgbench ÷ %v of CPU a transaction", text.Plural(p.Cores, "core"), units.Number(bench),
-		units.LatencyOf(time.Duration(each*1e9)))
-	b := Bound{Kind: CPU, IOPS: units.IOPS(left / each), How: how, Origin: measured("/proc"), Capacity: left, Demand: each}
+	how := fmt.Sprintf(
+		"%s less %s of pgbench ÷ %v of CPU a transaction",
+		text.Plural(p.Cores, "core"),
+		units.Number(bench),
+		units.LatencyOf(time.Duration(each*1e9)),
+	)
+	b := Bound{
+		Kind:     CPU,
+		IOPS:     units.IOPS(left / each),
+		How:      how,
+		Origin:   measured("/proc"),
+		Capacity: left,
+		Demand:   each,
+	}
 	c.Bounds = append(c.Bounds, b)
 	if limits, use := Generated(s); limits && s.PgbenchCPU > 0 {
 		of := s.PgbenchCPU.Seconds() / n
 		threads := max(min(s.Threads, s.Clients), 1)
 		tps := min(float64(threads), max(float64(p.Cores)-s.ServerCPU.Seconds()/span, bench)) / of
 		c.Bounds = append(c.Bounds, Bound{
-			Kind: LoadGenerator, IOPS: units.IOPS(tps), Origin: measured("/proc, pg_stat_activity"), Capacity: tps, Demand: 1,
-			How: fmt.Sprintf("pgbench uses %s of %s, %s of sessions wait for it, %s of the machine is idle", text.Percent(use),
-				text.Plural(threads, "thread"), text.Percent(s.Waited("Client:ClientRead")), text.Percent(max(1-s.Busy, 0))),
+			Kind:     LoadGenerator,
+			IOPS:     units.IOPS(tps),
+			Origin:   measured("/proc, pg_stat_activity"),
+			Capacity: tps,
+			Demand:   1,
+			How: fmt.Sprintf(
+				"pgbench uses %s of %s, %s of sessions wait for it, %s of the machine is idle",
+				text.Percent(use),
+				text.Plural(
+					threads,
+					"thread",
+				),
+				text.Percent(s.Waited("Client:ClientRead")),
+				text.Percent(max(1-s.Busy, 0)),
+			),
 		})
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// The controlled test of 2026-11: fio and PostgreSQL 15.18 under one shim, S = 2.293 ms (docs/postgres.md).
+// The controlled test of 2026-11: fio and PostgreSQL 15.18 under one shim, S = 2.293 ms
+// (docs/postgres.md).
 func TestCommitsOfTheControlledTest(t *testing.T) {
 	const s = units.Latency(2_293_000)
 	for _, c := range []struct {
@@ -109,7 +110,8 @@ func TestPostgresBounds(t *testing.T) {
 	}
 }
 
-// Reads alone wait for no commit; an idle device gives no bound; nothing measured gives none at all.
+// Reads alone wait for no commit; an idle device gives no bound; nothing measured gives none at
+// all.
 func TestPostgresBoundsThatAreNot(t *testing.T) {
 	p := &result.Postgres{Cores: 2, ReadOnly: true, Before: result.SyncProbe{Sync: 1_000_000}}
 	s := &result.PgStep{

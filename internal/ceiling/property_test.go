@@ -103,7 +103,8 @@ func TestBoundsAreSound(t *testing.T) {
 	})
 }
 
-// One volume more never carries less (not so for RAID5 and RAID6, where a stripe may stop fitting the block size).
+// One volume more never carries less (not so for RAID5 and RAID6, where a stripe may stop fitting
+// the block size).
 func TestMoreVolumesCarryMore(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		top, loads := anyMachine(r, topology.RAID0, topology.RAID1, topology.RAID10, topology.Linear), anyLoads(r)

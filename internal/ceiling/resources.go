@@ -20,16 +20,46 @@ type limit struct {
 }
 
 var limits = []limit{
-	{"IOPS", VolumeIOPS, func(l topology.Limits) float64 { return float64(l.IOPS) }, func(c cost) float64 { return c.readIOs + c.writeIOs }},
-	{"read IOPS", VolumeIOPS, func(l topology.Limits) float64 { return float64(l.ReadIOPS) }, func(c cost) float64 { return c.readIOs }},
-	{"write IOPS", VolumeIOPS, func(l topology.Limits) float64 { return float64(l.WriteIOPS) }, func(c cost) float64 { return c.writeIOs }},
-	{"rate", VolumeRate, func(l topology.Limits) float64 { return float64(l.Rate) }, func(c cost) float64 { return c.readBytes + c.writeBytes }},
-	{"read rate", VolumeRate, func(l topology.Limits) float64 { return float64(l.ReadRate) }, func(c cost) float64 { return c.readBytes }},
-	{"write rate", VolumeRate, func(l topology.Limits) float64 { return float64(l.WriteRate) }, func(c cost) float64 { return c.writeBytes }},
+	{
+		"IOPS",
+		VolumeIOPS,
+		func(l topology.Limits) float64 { return float64(l.IOPS) },
+		func(c cost) float64 { return c.readIOs + c.writeIOs },
+	},
+	{
+		"read IOPS",
+		VolumeIOPS,
+		func(l topology.Limits) float64 { return float64(l.ReadIOPS) },
+		func(c cost) float64 { return c.readIOs },
+	},
+	{
+		"write IOPS",
+		VolumeIOPS,
+		func(l topology.Limits) float64 { return float64(l.WriteIOPS) },
+		func(c cost) float64 { return c.writeIOs },
+	},
+	{
+		"rate",
+		VolumeRate,
+		func(l topology.Limits) float64 { return float64(l.Rate) },
+		func(c cost) float64 { return c.readBytes + c.writeBytes },
+	},
+	{
+		"read rate",
+		VolumeRate,
+		func(l topology.Limits) float64 { return float64(l.ReadRate) },
+		func(c cost) float64 { return c.readBytes },
+	},
+	{
+		"write rate",
+		VolumeRate,
+		func(l topology.Limits) float64 { return float64(l.WriteRate) },
+		func(c cost) float64 { return c.writeBytes },
+	},
 }
 
-// volumes adds what the members of an array allow. Each gets an equal part of the load, so the weakest of unlike
-// ones bounds the whole; of a concatenation only one works at a time.
+// volumes adds what the members of an array allow. Each gets an equal part of the load, so the
+// weakest of unlike ones bounds the whole; of a concatenation only one works at a time.
 func (p *problem) volumes(a *topology.Array) {
 	m := membersOf(a)
 	if a.Level == topology.NoLevel && m.n > 1 {
@@ -55,8 +85,8 @@ func (p *problem) volumes(a *topology.Array) {
 	}
 }
 
-// latency takes the stated latencies, if all volumes state one: of reads the shortest, since any member may serve them; of
-// writes the longest, since a mirror waits for all.
+// latency takes the stated latencies, if all volumes state one: of reads the shortest, since any
+// member may serve them; of writes the longest, since a mirror waits for all.
 func (p *problem) latency(a *topology.Array, m members) {
 	if m.parity > 0 { // a small write waits for a read first, and how md overlaps them is not modelled
 		return
@@ -101,7 +131,8 @@ func (p *problem) add(r *resource) {
 	}
 }
 
-// member is the volume of an array that bounds it by one limit, as if all were like it; nil when no volume states the limit.
+// member is the volume of an array that bounds it by one limit, as if all were like it; nil when no
+// volume states the limit.
 func (p *problem) member(a *topology.Array, m members, l limit, burst bool, readers, writers float64) *resource {
 	var best *resource
 	alike, there := true, present(a)
@@ -128,7 +159,13 @@ func (p *problem) member(a *topology.Array, m members, l limit, burst bool, read
 		}
 		for _, s := range p.streams {
 			c := m.stream(s.w, counting{v.CountedIO, v.Merges})
-			read, write := cost{readIOs: c.readIOs, readBytes: c.readBytes}, cost{writeIOs: c.writeIOs, writeBytes: c.writeBytes}
+			read, write := cost{
+				readIOs:   c.readIOs,
+				readBytes: c.readBytes,
+			}, cost{
+				writeIOs:   c.writeIOs,
+				writeBytes: c.writeBytes,
+			}
 			r.demand = append(r.demand, l.use(read)*n/readers+l.use(write)*n/writers)
 		}
 		r.how = howVolumes(l, n, m.n, capacity, v)
@@ -171,7 +208,13 @@ func howVolumes(l limit, n float64, all int, capacity float64, v topology.Volume
 	}
 	return func(demand float64) string {
 		if l.kind == VolumeIOPS {
-			return fmt.Sprintf("%s × %v %s ÷ %s volume I/Os per I/O", count, units.IOPS(capacity), l.name, short(demand))
+			return fmt.Sprintf(
+				"%s × %v %s ÷ %s volume I/Os per I/O",
+				count,
+				units.IOPS(capacity),
+				l.name,
+				short(demand),
+			)
 		}
 		rate := units.Rate(capacity).String()
 		if !v.Network {
@@ -187,9 +230,9 @@ func howVolumes(l limit, n float64, all int, capacity float64, v topology.Volume
 
 func short(v float64) string { return fmt.Sprintf("%.5g", v) }
 
-// spread is over how many volumes reads and writes go. A single read in flight finds all volumes idle, and md's RAID1 and
-// RAID10 then always take the first mirror (read_balance, measured in the lab): the others do nothing. A region
-// smaller than a stripe lies on some volumes only.
+// spread is over how many volumes reads and writes go. A single read in flight finds all volumes
+// idle, and md's RAID1 and RAID10 then always take the first mirror (read_balance, measured in the
+// lab): the others do nothing. A region smaller than a stripe lies on some volumes only.
 func (p *problem) spread(m members) (readers, writers float64) {
 	if m.level == topology.Linear || m.n == 1 {
 		return 1, 1
@@ -221,9 +264,14 @@ func (p *problem) spread(m members) (readers, writers float64) {
 		all = float64(m.n-m.lost) + float64(m.lost)*m.done
 	}
 	one := len(p.streams) == 1 && p.streams[0].w.InFlight() == 1 && p.streams[0].w.ReadShare > 0
-	// A read of more than a stripe comes back to a pair whose first mirror is busy with its first piece.
+	// A read of more than a stripe comes back to a pair whose first mirror is busy with its first
+	// piece.
 	if one && m.copies > 1 && (m.chunk == 0 || p.streams[0].w.ReadBS <= m.chunk*units.Bytes(m.data)) {
-		p.note("with one I/O in flight md reads the first mirror only: %.0f of %d volumes serve reads", all/float64(m.copies), m.n)
+		p.note(
+			"with one I/O in flight md reads the first mirror only: %.0f of %d volumes serve reads",
+			all/float64(m.copies),
+			m.n,
+		)
 		return all / float64(m.copies), all
 	}
 	if m.copies > 1 && m.lost > 0 && data == m.data {
@@ -232,8 +280,8 @@ func (p *problem) spread(m members) (readers, writers float64) {
 	return all, all
 }
 
-// instance adds the machine's cap on its network volumes. Its IOPS are counted as the volumes count theirs, for AWS says
-// nothing else.
+// instance adds the machine's cap on its network volumes. Its IOPS are counted as the volumes count
+// theirs, for AWS says nothing else.
 func (p *problem) instance(i topology.Instance, a *topology.Array) {
 	network := 0
 	for _, v := range a.Volumes {
@@ -311,7 +359,10 @@ func (p *problem) assumptions(a *topology.Array, m members) {
 	}
 	for _, s := range p.streams {
 		if s.w.Sequential && present(a).Merges {
-			p.note("sequential I/Os count as merged up to %v by the volumes, which they do as best they can", present(a).CountedIO)
+			p.note(
+				"sequential I/Os count as merged up to %v by the volumes, which they do as best they can",
+				present(a).CountedIO,
+			)
 		}
 		if s.w.SyncEvery > 0 && s.w.Writes() {
 			p.note("syncs count as free, as they are on written blocks of volumes without a volatile cache")

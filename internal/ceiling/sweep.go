@@ -66,9 +66,16 @@ type Point struct {
 	Ceiling   Ceiling     `json:"-"` // whole
 }
 
-// Sweep computes the ceiling of loads at each place of the axes. Each ceiling passes through adjust, which adds what
-// the user declared, such as a latency. Places without a known limit are left out.
-func Sweep(t *topology.Topology, role topology.Role, loads []fio.Workload, a Axes, adjust func(Ceiling) Ceiling) []Point {
+// Sweep computes the ceiling of loads at each place of the axes. Each ceiling passes through
+// adjust, which adds what the user declared, such as a latency. Places without a known limit are
+// left out.
+func Sweep(
+	t *topology.Topology,
+	role topology.Role,
+	loads []fio.Workload,
+	a Axes,
+	adjust func(Ceiling) Ceiling,
+) []Point {
 	sizes, depths := a.BlockSizes, a.Depths
 	if len(sizes) == 0 {
 		sizes = []units.Bytes{0}
@@ -113,8 +120,8 @@ func vary(loads []fio.Workload, bs units.Bytes, depth int) []fio.Workload {
 	return loads
 }
 
-// Saturation is the number of I/Os in flight at which the hardware begins to limit, 0 when concurrency limits or no
-// latency is known (N* = ceiling x latency, Denning and Buzen 1978).
+// Saturation is the number of I/Os in flight at which the hardware begins to limit, 0 when
+// concurrency limits or no latency is known (N* = ceiling x latency, Denning and Buzen 1978).
 func (c Ceiling) Saturation() float64 {
 	b := c.Binding()
 	for _, o := range c.Bounds {

@@ -47,7 +47,8 @@ func newABCmd(env *Env) *cobra.Command {
 	return cmd
 }
 
-// newABFlags is the command without what it does: a resumed measurement reads its flags again from what was typed.
+// newABFlags is the command without what it does: a resumed measurement reads its flags again from
+// what was typed.
 func newABFlags(o *abOptions) *cobra.Command {
 	o.progress = progressKinds[0]
 	cmd := &cobra.Command{
@@ -133,7 +134,15 @@ func runAB(ctx context.Context, env *Env, o abOptions, dir string) error {
 	for i, v := range variants {
 		names[i] = v.Name
 	}
-	ab := compare.AB{Schema: 1, Created: env.Now(), Variants: names, Rounds: o.rounds, Seed: o.seed, Command: o.typed, Margin: margin}
+	ab := compare.AB{
+		Schema:   1,
+		Created:  env.Now(),
+		Variants: names,
+		Rounds:   o.rounds,
+		Seed:     o.seed,
+		Command:  o.typed,
+		Margin:   margin,
+	}
 	if dir == "" {
 		if !o.Given("seed") {
 			ab.Seed = uint64(rand.IntN(1_000_000))
@@ -142,7 +151,14 @@ func runAB(ctx context.Context, env *Env, o abOptions, dir string) error {
 			return err
 		}
 	}
-	fmt.Fprintf(env.Err, "%s, %s, seed %d, into %s\n", text.Plural(len(names), "variant"), text.Plural(ab.Rounds, "round"), ab.Seed, dir)
+	fmt.Fprintf(
+		env.Err,
+		"%s, %s, seed %d, into %s\n",
+		text.Plural(len(names), "variant"),
+		text.Plural(ab.Rounds, "round"),
+		ab.Seed,
+		dir,
+	)
 	show := newProgress(env, o.progress)
 	err = bench.AB(ctx, env.Machine, dir, ab, variants, show.Event)
 	show.Close()
@@ -193,16 +209,24 @@ type change struct{ key, value string }
 func parseVariant(s string) (name string, changes []change, err error) {
 	name, rest, has := strings.Cut(s, ":")
 	if name == "" || strings.Map(plainName, name) != name {
-		return "", nil, fmt.Errorf("--variant %q: begin with a name of letters and digits, such as a:tune.scheduler=none", s)
+		return "", nil, fmt.Errorf(
+			"--variant %q: begin with a name of letters and digits, such as a:tune.scheduler=none",
+			s,
+		)
 	}
 	if !has {
 		return name, nil, nil
 	}
 	for part := range strings.SplitSeq(rest, ",") {
 		key, value, ok := strings.Cut(part, "=")
-		known := key == "data" || key == "wal" || strings.HasPrefix(key, "fio.") && len(key) > 4 || strings.HasPrefix(key, "tune.") && len(key) > 5
+		known := key == "data" || key == "wal" || strings.HasPrefix(key, "fio.") && len(key) > 4 ||
+			strings.HasPrefix(key, "tune.") && len(key) > 5
 		if !ok || !known {
-			return "", nil, fmt.Errorf("--variant %q: %q is none of data=PATH, wal=PATH, fio.OPTION=VALUE, tune.SETTING=VALUE", s, part)
+			return "", nil, fmt.Errorf(
+				"--variant %q: %q is none of data=PATH, wal=PATH, fio.OPTION=VALUE, tune.SETTING=VALUE",
+				s,
+				part,
+			)
 		}
 		changes = append(changes, change{key, value})
 	}
@@ -224,7 +248,9 @@ func (o abOptions) plans(ctx context.Context, env *Env, tuner *tune.Tuner) ([]be
 		all = append(all, v)
 	}
 	if len(o.on) > 0 && len(o.Serials) != len(o.on) {
-		return nil, usage(fmt.Errorf("%d --on and %d --serial: each device needs its serial number", len(o.on), len(o.Serials)))
+		return nil, usage(
+			fmt.Errorf("%d --on and %d --serial: each device needs its serial number", len(o.on), len(o.Serials)),
+		)
 	}
 	for i, device := range o.on {
 		one := o
@@ -247,7 +273,13 @@ func (o abOptions) plans(ctx context.Context, env *Env, tuner *tune.Tuner) ([]be
 }
 
 // variant is the plan of one.
-func (o abOptions) variant(ctx context.Context, env *Env, tuner *tune.Tuner, name string, changes []change) (bench.Variant, error) {
+func (o abOptions) variant(
+	ctx context.Context,
+	env *Env,
+	tuner *tune.Tuner,
+	name string,
+	changes []change,
+) (bench.Variant, error) {
 	v := bench.Variant{Name: name}
 	var options []fio.Option
 	var set []change
@@ -304,7 +336,8 @@ func checkJobs(ctx context.Context, env *Env, s *suite.Suite) error {
 	return s.Check(table)
 }
 
-// settingsOf are the files of tune.SETTING: vm.* and governor by their own names, all others of the devices' queues.
+// settingsOf are the files of tune.SETTING: vm.* and governor by their own names, all others of the
+// devices' queues.
 func settingsOf(set []change, devices []string) []finding.Setting {
 	slices.Sort(devices)
 	devices = slices.Compact(devices)
@@ -312,7 +345,10 @@ func settingsOf(set []change, devices []string) []finding.Setting {
 	for _, c := range set {
 		switch {
 		case c.key == "governor":
-			all = append(all, finding.Setting{File: "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", Value: c.value})
+			all = append(
+				all,
+				finding.Setting{File: "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", Value: c.value},
+			)
 		case strings.HasPrefix(c.key, "vm."):
 			all = append(all, finding.Setting{File: "/proc/sys/vm/" + strings.TrimPrefix(c.key, "vm."), Value: c.value})
 		default:

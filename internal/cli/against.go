@@ -12,8 +12,8 @@ import (
 	"plimsoll/internal/text"
 )
 
-// judgeAgainst holds a run against what --against names: last:10 (the runs before it in a directory), one run, or a table
-// of expected figures.
+// judgeAgainst holds a run against what --against names: last:10 (the runs before it in a
+// directory), one run, or a table of expected figures.
 func judgeAgainst(b *bundle.Bundle, what, in string) (*compare.Against, error) {
 	if count, ok := strings.CutPrefix(what, "last:"); ok {
 		n, err := strconv.Atoi(count)

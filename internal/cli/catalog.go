@@ -31,7 +31,10 @@ func newCatalogCmd(env *Env) *cobra.Command {
 func runCatalog(env *Env, name, format string) error {
 	facts, ok := report.CatalogEntry(name)
 	if !ok {
-		return hint(usage(fmt.Errorf("the catalogue has no volume type, instance type or drive %.60q", name)), "plimsoll catalog")
+		return hint(
+			usage(fmt.Errorf("the catalogue has no volume type, instance type or drive %.60q", name)),
+			"plimsoll catalog",
+		)
 	}
 	if format == formatJSON {
 		return report.WriteJSON(env.Out, "catalog", facts.Data)

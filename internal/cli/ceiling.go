@@ -50,11 +50,26 @@ several as a table.`,
 	f := cmd.Flags()
 	o.layoutOptions.addFlags(f)
 	o.pathOptions.addFlags(f)
-	addLatency(f, &o.read, "read-latency", "`LATENCY` of one read at queue depth 1, such as 0.6ms; limits throughput at low queue depths")
+	addLatency(
+		f,
+		&o.read,
+		"read-latency",
+		"`LATENCY` of one read at queue depth 1, such as 0.6ms; limits throughput at low queue depths",
+	)
 	addLatency(f, &o.write, "write-latency", "`LATENCY` of one write at queue depth 1")
-	f.StringVar(&o.sweep, "sweep", "", "vary one scenario along `AXES`: bs=4k..1M, iodepth=1..256, or both with a comma")
+	f.StringVar(
+		&o.sweep,
+		"sweep",
+		"",
+		"vary one scenario along `AXES`: bs=4k..1M, iodepth=1..256, or both with a comma",
+	)
 	f.BoolVar(&o.together, "together", false, "model one scenario per role running concurrently on the same instance")
-	f.StringVar(&o.claim, "claim", "", "say whether a stated `FIGURE` holds, for how long and since when, such as \"40000 IOPS\" or \"1250MB/s\"")
+	f.StringVar(
+		&o.claim,
+		"claim",
+		"",
+		"say whether a stated `FIGURE` holds, for how long and since when, such as \"40000 IOPS\" or \"1250MB/s\"",
+	)
 	addFormat(cmd, &o.format, textOrJSON)
 	cmd.MarkFlagsMutuallyExclusive("sweep", "together", "claim")
 	return cmd
@@ -75,7 +90,14 @@ func runCeiling(ctx context.Context, env *Env, o ceilingOptions) error {
 	var all []report.Outlook
 	for _, c := range s.Scenarios {
 		if c.Postgres != nil {
-			return usage(fmt.Errorf("%d %s: the ceiling of a database follows from what a transaction needs, which is measured: plimsoll run %[1]d", c.ID, c.Name))
+			return usage(
+				fmt.Errorf(
+					"%d %s: the ceiling of a database follows from what a transaction needs, which is measured: "+
+						"plimsoll run %[1]d",
+					c.ID,
+					c.Name,
+				),
+			)
 		}
 		loads, err := c.Workloads()
 		if err != nil {
@@ -169,5 +191,10 @@ func (o ceilingOptions) withLatency(c ceiling.Ceiling) ceiling.Ceiling {
 	if o.read == 0 && o.write == 0 {
 		return c
 	}
-	return c.WithLatency(o.read.Duration(), o.write.Duration(), 0, topology.Origin{Kind: topology.Declared, Where: "--read-latency, --write-latency"})
+	return c.WithLatency(
+		o.read.Duration(),
+		o.write.Duration(),
+		0,
+		topology.Origin{Kind: topology.Declared, Where: "--read-latency, --write-latency"},
+	)
 }

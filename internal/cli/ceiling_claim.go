@@ -8,7 +8,8 @@ import (
 	"plimsoll/internal/topology"
 )
 
-// runClaim holds a stated figure against the declared layout. A claim that does not hold at all is a failed verdict.
+// runClaim holds a stated figure against the declared layout. A claim that does not hold at all is
+// a failed verdict.
 func runClaim(env *Env, o ceilingOptions) error {
 	claim, err := advise.ParseClaim(o.claim)
 	if err != nil {

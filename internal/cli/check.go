@@ -54,8 +54,19 @@ Nothing is written, and root is not needed; what could not be seen without it is
 	}
 	o.pathOptions.addFlags(cmd.Flags())
 	addFormat(cmd, &o.format, textOrJSON)
-	cmd.Flags().BoolVar(&o.probe, "probe", false, "read from each volume alone, then from all together, to tell a slow volume from uneven spread (root; reads only)")
-	cmd.Flags().DurationVar(&o.probeFor, "probe-time", bench.ProbeTime, "how long --probe reads from each volume, and from all together")
+	cmd.Flags().BoolVar(
+		&o.probe,
+		"probe",
+		false,
+		"read from each volume alone, then from all together, to tell a slow volume from uneven spread (root; "+
+			"reads only)",
+	)
+	cmd.Flags().DurationVar(
+		&o.probeFor,
+		"probe-time",
+		bench.ProbeTime,
+		"how long --probe reads from each volume, and from all together",
+	)
 	o.layoutOptions.addFlags(cmd.Flags())
 	o.policyOptions.addFlags(cmd.Flags())
 	return cmd
@@ -114,8 +125,11 @@ func runCheck(ctx context.Context, env *Env, o checkOptions) error {
 func unseen(t *topology.Topology) error {
 	for _, target := range t.Targets {
 		if target.Device == "" && target.Array == "" {
-			return fmt.Errorf("%s could not be checked: no block device is visible below it; run check on the host, or name the device",
-				text.Quote(target.Path))
+			return fmt.Errorf(
+				"%s could not be checked: no block device is visible below it; run check on the host, or name the "+
+					"device",
+				text.Quote(target.Path),
+			)
 		}
 	}
 	return nil

@@ -30,7 +30,12 @@ Files that are named like those that fio makes when it is run by hand are listed
 		RunE: func(_ *cobra.Command, args []string) error { return runClean(env, args, dry, destroy) },
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be removed and stop")
-	cmd.Flags().StringArrayVar(&destroy, "destroy", nil, "also remove `FILE`, one of those listed as files of fio's own")
+	cmd.Flags().StringArrayVar(
+		&destroy,
+		"destroy",
+		nil,
+		"also remove `FILE`, one of those listed as files of fio's own",
+	)
 	return cmd
 }
 
@@ -48,7 +53,12 @@ func runClean(env *Env, paths []string, dry bool, destroy []string) error {
 	}
 	found := n > 0
 	if found {
-		fmt.Fprintf(env.Out, "%s %s of fio's that a killed run left\n", map[bool]string{true: "would end", false: "ended"}[dry], processes(n))
+		fmt.Fprintf(
+			env.Out,
+			"%s %s of fio's that a killed run left\n",
+			map[bool]string{true: "would end", false: "ended"}[dry],
+			processes(n),
+		)
 	}
 	for _, path := range paths {
 		err := permit.Clean(path, dry, func(l permit.Leftover) {
@@ -62,12 +72,24 @@ func runClean(env *Env, paths []string, dry bool, destroy []string) error {
 				fmt.Fprintf(env.Out, "%s: in use by a run, left alone\n", text.Clean(l.Folder, 0))
 				return
 			case len(l.Files) > 0:
-				fmt.Fprintf(env.Out, "%s: %s %s (%s)\n", text.Clean(l.Folder, 0), did, strings.Join(l.Files, ", "), l.Size)
+				fmt.Fprintf(
+					env.Out,
+					"%s: %s %s (%s)\n",
+					text.Clean(l.Folder, 0),
+					did,
+					strings.Join(l.Files, ", "),
+					l.Size,
+				)
 			case len(l.Others) == 0:
 				fmt.Fprintf(env.Out, "%s: %s, it is empty\n", text.Clean(l.Folder, 0), did)
 			}
 			if len(l.Others) > 0 {
-				fmt.Fprintf(env.Out, "%s: not plimsoll's, left alone: %s\n", text.Clean(l.Folder, 0), text.Clean(strings.Join(l.Others, ", "), 0))
+				fmt.Fprintf(
+					env.Out,
+					"%s: not plimsoll's, left alone: %s\n",
+					text.Clean(l.Folder, 0),
+					text.Clean(strings.Join(l.Others, ", "), 0),
+				)
 			}
 		})
 		if err != nil {
@@ -103,7 +125,13 @@ func cleanOthers(env *Env, paths []string, dry bool, destroy []string) (found bo
 				continue
 			}
 			found = true
-			fmt.Fprintf(env.Out, "%s: named like a file of fio's own (%v), left alone; --destroy %s removes it\n", text.Clean(o.Path, 200), o.Size, text.ShellQuote(o.Path))
+			fmt.Fprintf(
+				env.Out,
+				"%s: named like a file of fio's own (%v), left alone; --destroy %s removes it\n",
+				text.Clean(o.Path, 200),
+				o.Size,
+				text.ShellQuote(o.Path),
+			)
 		}
 	}
 	return found, nil

@@ -58,7 +58,12 @@ runs; or KEY=VALUE for all runs with that label below --in. A single run is comp
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.source.By, "by", "", "group all results by this `LABEL`, or by instance, host, kernel, fio or scenario")
+	f.StringVar(
+		&o.source.By,
+		"by",
+		"",
+		"group all results by this `LABEL`, or by instance, host, kernel, fio or scenario",
+	)
 	f.StringVar(&o.source.In, "in", "runs", "look for runs that are named by a label below this `DIR`")
 	f.StringVar(&o.base, "base", "", "compare with this `SIDE` (default the first, or the oldest group)")
 	f.StringVar(&o.against, "against", "",
@@ -94,7 +99,10 @@ func runCompare(env *Env, words []string, o compareOptions) error {
 	if base == "" {
 		base = loaded.Base
 	}
-	t, err := compare.New(loaded.Sides, compare.Options{Margin: margin, Base: base, Paired: loaded.Paired, ByName: loaded.ByName})
+	t, err := compare.New(
+		loaded.Sides,
+		compare.Options{Margin: margin, Base: base, Paired: loaded.Paired, ByName: loaded.ByName},
+	)
 	if err != nil {
 		return usage(err)
 	}

@@ -14,12 +14,22 @@ import (
 	"plimsoll/internal/topology"
 )
 
-// What the shell offers at Tab. Nothing here may fail or be slow: what cannot be read is not offered.
+// What the shell offers at Tab. Nothing here may fail or be slow: what cannot be read is not
+// offered.
 
 // levels are those that --level takes.
-var levels = []topology.Level{topology.Single, topology.RAID0, topology.RAID1, topology.RAID10, topology.RAID5, topology.RAID6, topology.Linear}
+var levels = []topology.Level{
+	topology.Single,
+	topology.RAID0,
+	topology.RAID1,
+	topology.RAID10,
+	topology.RAID5,
+	topology.RAID6,
+	topology.Linear,
+}
 
-// completeFlags gives the flags that several commands share their words, in a command and those below it.
+// completeFlags gives the flags that several commands share their words, in a command and those
+// below it.
 func completeFlags(cmd *cobra.Command) {
 	shared := map[string]cobra.CompletionFunc{
 		"instance": func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
@@ -93,7 +103,8 @@ func completePhase(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeRuns offers the runs below ./runs, newest first, and directories for those that lie elsewhere.
+// completeRuns offers the runs below ./runs, newest first, and directories for those that lie
+// elsewhere.
 func completeRuns(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	runs, err := bundle.List("runs")
 	var words []string

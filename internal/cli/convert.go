@@ -40,7 +40,13 @@ them. "-" is a job file on standard input.`,
 			return runConvert(cmd.Context(), env, o)
 		},
 	}
-	addChoice(cmd, &o.to, "to", "convert to `FORM` (default: a command to a job, a job file to a command)", convertForms)
+	addChoice(
+		cmd,
+		&o.to,
+		"to",
+		"convert to `FORM` (default: a command to a job, a job file to a command)",
+		convertForms,
+	)
 	return cmd
 }
 
@@ -74,7 +80,8 @@ func runConvert(ctx context.Context, env *Env, o convertOptions) error {
 	return err
 }
 
-// readJob reads a job file, or a command line given as one argument or as words; command tells which.
+// readJob reads a job file, or a command line given as one argument or as words; command tells
+// which.
 func readJob(ctx context.Context, env *Env, args []string) (job *fio.JobFile, command bool, err error) {
 	words := args
 	if len(args) == 1 {
@@ -107,9 +114,17 @@ func readJob(ctx context.Context, env *Env, args []string) (job *fio.JobFile, co
 	}
 	if len(job.Files) > 0 {
 		if strings.HasPrefix(job.Files[0], "–") || strings.HasPrefix(job.Files[0], "—") {
-			return nil, true, usage(fmt.Errorf("%s begins with a long dash, which fio takes for a file name; write --", text.Clean(job.Files[0], 60)))
+			return nil, true, usage(
+				fmt.Errorf(
+					"%s begins with a long dash, which fio takes for a file name; write --",
+					text.Clean(job.Files[0], 60),
+				),
+			)
 		}
-		return nil, true, hint(usage(errors.New("the command names a job file: "+job.Files[0])), "plimsoll convert "+text.ShellQuote(job.Files[0]))
+		return nil, true, hint(
+			usage(errors.New("the command names a job file: "+job.Files[0])),
+			"plimsoll convert "+text.ShellQuote(job.Files[0]),
+		)
 	}
 	return job, true, nil
 }

@@ -13,7 +13,8 @@ import (
 
 const environmentPrefix = "PLIMSOLL_"
 
-// commandLineOnly are flags that the environment must not set: they allow data to be lost or commands to be run.
+// commandLineOnly are flags that the environment must not set: they allow data to be lost or
+// commands to be run.
 var commandLineOnly = []string{"destroy", "serial", "yes", "allow-exec", "help", "version"}
 
 // variable is the environment variable of a flag: PLIMSOLL_KEEP_FILES for keep-files.
@@ -21,8 +22,8 @@ func variable(flag string) string {
 	return environmentPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// fromEnvironment sets the flags of cmd that environ has a variable for and the command line has not. A variable is
-// ignored where the command line has a flag that excludes it.
+// fromEnvironment sets the flags of cmd that environ has a variable for and the command line has
+// not. A variable is ignored where the command line has a flag that excludes it.
 func fromEnvironment(env *Env, cmd *cobra.Command, environ []string) error {
 	values := map[string]string{}
 	for _, v := range environ {

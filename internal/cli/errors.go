@@ -15,7 +15,8 @@ import (
 	"plimsoll/internal/text"
 )
 
-// The sentinels that decide the exit code. errVerdict and errInvalid print nothing: the report has shown why.
+// The sentinels that decide the exit code. errVerdict and errInvalid print nothing: the report has
+// shown why.
 var (
 	errUsage   = errors.New("usage")
 	errVerdict = &silent{"a verdict is fail"}
@@ -74,7 +75,8 @@ func exitCode(err error) int {
 // longError is the most that is printed of an error, in columns.
 const longError = 2000
 
-// readable is an error on one line, with the system's terms put into words: "nosuch.fio does not exist".
+// readable is an error on one line, with the system's terms put into words: "nosuch.fio does not
+// exist".
 func readable(err error) string {
 	msg := err.Error()
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
@@ -97,7 +99,8 @@ func pathProblem(p *fs.PathError) string {
 	return p.Path + ": " + p.Err.Error()
 }
 
-// namesMissing is true when err is about a path of args that does not exist: a mistake on the command line.
+// namesMissing is true when err is about a path of args that does not exist: a mistake on the
+// command line.
 func namesMissing(err error, args []string) bool {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return false
@@ -149,7 +152,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usage(err)
 }
 
-// excerpted is an error that can show the line it is about, fit for a terminal, with a caret below the place.
+// excerpted is an error that can show the line it is about, fit for a terminal, with a caret below
+// the place.
 type excerpted interface {
 	error
 	Excerpt() string

@@ -84,7 +84,8 @@ func (c choice) String() string {
 
 func (choice) Type() string { return "string" }
 
-// addChoice adds a flag that takes one of words; help has the metavariable in backquotes and ends before the list.
+// addChoice adds a flag that takes one of words; help has the metavariable in backquotes and ends
+// before the list.
 func addChoice[T ~string](cmd *cobra.Command, to *string, name, help string, words []T) {
 	plain := make([]string, len(words))
 	for i, w := range words {

@@ -37,7 +37,12 @@ type sharedOptions struct {
 
 func (o *sharedOptions) addFlags(f *pflag.FlagSet) {
 	f.Float64Var(&o.iops, "shared-iops", 0, "`IOPS` that the storage allows all hosts together")
-	f.TextVar(&o.bw, "shared-bandwidth", o.bw, "`RATE` that the storage or the network allows all hosts together, such as 8GB/s or 25Gbps")
+	f.TextVar(
+		&o.bw,
+		"shared-bandwidth",
+		o.bw,
+		"`RATE` that the storage or the network allows all hosts together, such as 8GB/s or 25Gbps",
+	)
 	f.Lookup("shared-iops").DefValue, f.Lookup("shared-bandwidth").DefValue = "", ""
 }
 
@@ -94,7 +99,13 @@ func runFleetImport(env *Env, o fleetImportOptions, args []string) error {
 		return err
 	}
 	dir, f, err := fleet.Import{
-		Dirs: args, Out: o.out, Tool: "plimsoll " + Version, ClockError: o.clockError, Shared: shared, Disabled: policy.Disable, Now: env.Now(),
+		Dirs:       args,
+		Out:        o.out,
+		Tool:       "plimsoll " + Version,
+		ClockError: o.clockError,
+		Shared:     shared,
+		Disabled:   policy.Disable,
+		Now:        env.Now(),
 	}.Run()
 	if err != nil {
 		return err
@@ -102,7 +113,8 @@ func runFleetImport(env *Env, o fleetImportOptions, args []string) error {
 	return reportFleet(env, dir, f, o.format, policy)
 }
 
-// reportFleet prints a fleet run, writes the reports that belong to it, and returns the error of its verdict.
+// reportFleet prints a fleet run, writes the reports that belong to it, and returns the error of
+// its verdict.
 func reportFleet(env *Env, dir string, f *bundle.Fleet, format string, policy verdict.Policy) error {
 	err := report.WriteFleet(env.Out, report.Format(format), f, reportOptions(env))
 	for _, kind := range []report.Format{report.Markdown, report.HTML} {

@@ -25,14 +25,28 @@ type fleetHosts struct {
 }
 
 func (o *fleetHosts) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.hosts, "hosts", "", "measure on these `HOSTS`: names with commas, ranges such as db[1-8].example, or @FILE with a name a line")
-	f.StringVar(&o.via, "via", "ssh", "reach hosts by `ENGINE`: ssh, srun, or a template that ends in COMMAND, such as 'docker exec -i {host} COMMAND'")
+	f.StringVar(
+		&o.hosts,
+		"hosts",
+		"",
+		"measure on these `HOSTS`: names with commas, ranges such as db[1-8].example, or @FILE with a name a line",
+	)
+	f.StringVar(
+		&o.via,
+		"via",
+		"ssh",
+		"reach hosts by `ENGINE`: ssh, srun, or a template that ends in COMMAND, such as 'docker exec -i {host} "+
+			"COMMAND'",
+	)
 	f.StringVar(&o.remote, "remote", "plimsoll", "`PROGRAM` that is plimsoll on the hosts")
 }
 
 // parse checks all names before anything is started.
 func (o fleetHosts) parse() ([]string, *fleet.Engine, error) {
-	hosts, err := fleet.ParseHosts(o.hosts, func(file string) ([]byte, error) { return sys.ReadFile(file, sys.ConfigLimit) })
+	hosts, err := fleet.ParseHosts(
+		o.hosts,
+		func(file string) ([]byte, error) { return sys.ReadFile(file, sys.ConfigLimit) },
+	)
 	if err != nil {
 		return nil, nil, usage(err)
 	}
@@ -71,7 +85,13 @@ Flags of plimsoll run that shape what is measured are passed on; paths and suite
   plimsoll fleet run rand-read --hosts n1,n2 --via 'docker exec -i {host} COMMAND' --data /data
   plimsoll fleet run --resume runs/20261121T173521Z-db-fleet`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runFleetRun(cmd.Context(), env, o, append(passedOn(cmd.Flags()), append([]string{"--"}, args...)...), args)
+			return runFleetRun(
+				cmd.Context(),
+				env,
+				o,
+				append(passedOn(cmd.Flags()), append([]string{"--"}, args...)...),
+				args,
+			)
 		},
 	}
 	o.run.measuring(cmd)
@@ -87,7 +107,13 @@ Flags of plimsoll run that shape what is measured are passed on; paths and suite
 	o.shared.addFlags(f)
 	addChoice(cmd, &o.schedule, "schedule", "who measures at the same time, `ORDER`", fleet.Orders)
 	addChoice(cmd, &o.copy, "copy", "whether this plimsoll is copied to the hosts, `WHEN`", fleet.Copies)
-	addChoice(cmd, &o.gone, "on-disconnect", "what a host does `WHEN` nobody watches it for 15 s", []string{"stop", "finish"})
+	addChoice(
+		cmd,
+		&o.gone,
+		"on-disconnect",
+		"what a host does `WHEN` nobody watches it for 15 s",
+		[]string{"stop", "finish"},
+	)
 	f.IntVar(&o.lose, "lose", 0, "accept the figures of the others when up to `N` hosts are lost")
 	addFormat(cmd, &o.format, report.FleetFormats())
 	return cmd
@@ -95,8 +121,21 @@ Flags of plimsoll run that shape what is measured are passed on; paths and suite
 
 // ofFleet are the flags of fleet run that are not passed on to the hosts.
 var ofFleet = []string{
-	"hosts", "via", "remote", "shared-iops", "shared-bandwidth", "schedule", "copy", "on-disconnect", "lose", "format", "json", "out", "resume",
-	"dry-run", "help",
+	"hosts",
+	"via",
+	"remote",
+	"shared-iops",
+	"shared-bandwidth",
+	"schedule",
+	"copy",
+	"on-disconnect",
+	"lose",
+	"format",
+	"json",
+	"out",
+	"resume",
+	"dry-run",
+	"help",
 }
 
 // passedOn are the flags that were given and are those of plimsoll run.
@@ -141,9 +180,23 @@ func runFleetRun(ctx context.Context, env *Env, o fleetRunOptions, passed, args 
 		return err
 	}
 	r := fleet.Run{
-		Hosts: hosts, Engine: engine, Remote: o.to.remote, Args: passed, What: cmp.Or(strings.Join(args, "-"), "db"), Order: o.schedule,
-		Finish: o.gone == "finish", Lose: o.lose, Copy: o.copy, Self: self, Out: cmp.Or(o.run.Out, o.out), Tool: "plimsoll " + Version,
-		Version: Version, Shared: shared, Disabled: policy.Disable, Now: env.Now, Note: fleetNotes(env),
+		Hosts:    hosts,
+		Engine:   engine,
+		Remote:   o.to.remote,
+		Args:     passed,
+		What:     cmp.Or(strings.Join(args, "-"), "db"),
+		Order:    o.schedule,
+		Finish:   o.gone == "finish",
+		Lose:     o.lose,
+		Copy:     o.copy,
+		Self:     self,
+		Out:      cmp.Or(o.run.Out, o.out),
+		Tool:     "plimsoll " + Version,
+		Version:  Version,
+		Shared:   shared,
+		Disabled: policy.Disable,
+		Now:      env.Now,
+		Note:     fleetNotes(env),
 	}
 	if o.run.resume != "" {
 		f, err := r.Fetch(ctx, o.run.resume)

@@ -16,8 +16,9 @@ import (
 	"plimsoll/internal/sys"
 )
 
-// gather reads every output in files, directories and, for "-", standard input, and the documents that hold them. Logs that belong
-// together become one output; of a run that printed its figures again and again, only the last stays.
+// gather reads every output in files, directories and, for "-", standard input, and the documents
+// that hold them. Logs that belong together become one output; of a run that printed its figures
+// again and again, only the last stays.
 func gather(args []string, in io.Reader) ([]*fio.Output, map[string]*bundle.Document, error) {
 	var outputs []*fio.Output
 	documents := map[string]*bundle.Document{}
@@ -103,8 +104,8 @@ func isProse(name string) bool {
 	return false
 }
 
-// readTable reads the figures that a document without any output of fio has in a table. A document has to be named for that: next to logs
-// such a table repeats what they say.
+// readTable reads the figures that a document without any output of fio has in a table. A document
+// has to be named for that: next to logs such a table repeats what they say.
 func readTable(name string) ([]*fio.Output, error) {
 	data, err := sys.Text(name)
 	if err != nil {
@@ -113,8 +114,8 @@ func readTable(name string) ([]*fio.Output, error) {
 	return source(name, fio.ReadTable(data)), nil
 }
 
-// filesBelow is the file itself, or every regular file below a directory, in order of names. Runs of plimsoll below it are no results of
-// others.
+// filesBelow is the file itself, or every regular file below a directory, in order of names. Runs
+// of plimsoll below it are no results of others.
 func filesBelow(root string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -188,7 +189,8 @@ func source(name string, outs []*fio.Output) []*fio.Output {
 	return apart
 }
 
-// looksLikeLog tells a log from other output with a log's name: people call fio's normal output x_lat.log too.
+// looksLikeLog tells a log from other output with a log's name: people call fio's normal output
+// x_lat.log too.
 func looksLikeLog(name string) bool {
 	f, err := sys.OpenRegular(name)
 	if err != nil {

@@ -17,7 +17,8 @@ func gatherText(t *testing.T, text string) []*fio.Output {
 	return outs
 }
 
-// TestPhasesAreApart: groups behind a stonewall ran one after another, so their rates do not add up.
+// TestPhasesAreApart: groups behind a stonewall ran one after another, so their rates do not add
+// up.
 func TestPhasesAreApart(t *testing.T) {
 	const text = `fio 1.59
 seq-read: (groupid=0, jobs=1): err= 0: pid=15066
@@ -35,7 +36,8 @@ Run status group 1 (all jobs):
 	if len(outs) != 2 || len(outs[0].Jobs) != 1 || outs[0].Groups[0].ID != 0 || outs[1].Jobs[0].Name != "random-write" || outs[1].Phase != 2 || outs[1].Groups[0].ID != 1 || outs[1].Version != "fio-1.59" {
 		t.Fatalf("%d outputs: %+v", len(outs), outs)
 	}
-	// fio's JSON leaves out options without a value: two groups of 2 s each in an invocation of 3 s ran together, in one of 5 s they did not.
+	// fio's JSON leaves out options without a value: two groups of 2 s each in an invocation of 3 s
+	// ran together, in one of 5 s they did not.
 	doc := `{"fio version":"fio-3.33","jobs":[{"jobname":"a","groupid":0,"elapsed":%[1]d,"read":{"total_ios":1,"runtime":2000}},
 		{"jobname":"b","groupid":1,"elapsed":%[1]d,"read":{"total_ios":1,"runtime":2000}}]}`
 	if outs := gatherText(t, fmt.Sprintf(doc, 3)); len(outs) != 1 {

@@ -46,13 +46,19 @@ instance type that is named last above the result. Lines that could not be parse
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&o.labels, "label", nil, "store `TEXT`, or KEY=VALUE, with the run; may be repeated")
-	f.StringVar(&o.job, "job", "", "`FILE` of the jobs that were measured, for what the output does not say; else one beside it is looked for")
+	f.StringVar(
+		&o.job,
+		"job",
+		"",
+		"`FILE` of the jobs that were measured, for what the output does not say; else one beside it is looked for",
+	)
 	f.StringVar(&o.out, "out", o.out, "keep the run below this `DIR`")
 	f.BoolVar(&o.summary, "summary", false, "print one line a result and keep nothing")
 	addFormat(cmd, &o.format, report.Formats())
 	o.layoutOptions.addFlags(f)
 	o.policyOptions.addFlags(f)
-	f.Lookup("instance").Usage = "EC2 instance `TYPE`, for its limits, of all results, or NAME=TYPE of those with NAME in their name, heading or file; may be repeated"
+	f.Lookup("instance").Usage = "EC2 instance `TYPE`, for its limits, of all results, or NAME=TYPE of those with " +
+		"NAME in their name, heading or file; may be repeated"
 	f.Lookup("instance").Value = &instanceFlag{&o.instances}
 	return cmd
 }
@@ -64,14 +70,17 @@ func (f *instanceFlag) String() string     { return "" }
 func (f *instanceFlag) Type() string       { return "TYPE" }
 func (f *instanceFlag) Set(s string) error { *f.to = append(*f.to, s); return nil }
 
-// perResult takes the instances of single results out of the flags; one type for all stays with the layout.
+// perResult takes the instances of single results out of the flags; one type for all stays with the
+// layout.
 func (o *importOptions) perResult() ([]bundle.NamedInstance, error) {
 	var named []bundle.NamedInstance
 	for _, given := range o.instances {
 		of, typ, ok := strings.Cut(given, "=")
 		switch {
 		case !ok && o.instance != "":
-			return nil, usage(fmt.Errorf("--instance names %s and %s for all results: write NAME=%s", o.instance, given, given))
+			return nil, usage(
+				fmt.Errorf("--instance names %s and %s for all results: write NAME=%s", o.instance, given, given),
+			)
 		case !ok:
 			o.instance = given
 			continue
@@ -119,9 +128,17 @@ func runImport(ctx context.Context, env *Env, o importOptions, args []string) er
 		return errors.Join(summarize(env, found, o.format), lost)
 	}
 	run := bundle.Run{
-		Tool: "plimsoll " + Version, Fio: found.Outputs[0].Version, Created: env.Now(), Imported: args, Labels: labels,
-		Suite: suite.Suite{Name: "import", Source: "import"}, Topology: topology.Topology{Host: topology.Host{Name: labels["host"]}},
-		Policy: policy,
+		Tool:     "plimsoll " + Version,
+		Fio:      found.Outputs[0].Version,
+		Created:  env.Now(),
+		Imported: args,
+		Labels:   labels,
+		Suite: suite.Suite{
+			Name:   "import",
+			Source: "import",
+		},
+		Topology: topology.Topology{Host: topology.Host{Name: labels["host"]}},
+		Policy:   policy,
 	}
 	if decl != nil {
 		topo, err := topology.FromDeclaration(decl)
@@ -152,11 +169,15 @@ func summarize(env *Env, found bundle.Found, format string) error {
 	return report.Summary(env.Out, results)
 }
 
-// besideJob reads the job file that lies beside an output's file: round16 or round16.fio beside round16.log.
+// besideJob reads the job file that lies beside an output's file: round16 or round16.fio beside
+// round16.log.
 func besideJob(o *fio.Output) *fio.JobFile {
 	base := strings.TrimSuffix(o.Source, filepath.Ext(o.Source))
 	for _, beside := range []string{base + ".fio", base} {
-		if info, err := os.Stat(beside); beside == o.Source || err != nil || !info.Mode().IsRegular() || info.Size() > maxJobFile {
+		if info, err := os.Stat(
+			beside,
+		); beside == o.Source || err != nil || !info.Mode().IsRegular() ||
+			info.Size() > maxJobFile {
 			continue
 		}
 		if f, err := suite.JobFile(beside); err == nil {
@@ -178,7 +199,11 @@ func reportUnread(env *Env, outputs []*fio.Output) error {
 			if why != "" {
 				why = " (" + why + ")"
 			}
-			fmt.Fprintf(env.Err, "%s\n", text.Clean(fmt.Sprintf("%s:%d: not understood: %s%s", unreadIn(o, u), u.Line, u.Text, why), 0))
+			fmt.Fprintf(
+				env.Err,
+				"%s\n",
+				text.Clean(fmt.Sprintf("%s:%d: not understood: %s%s", unreadIn(o, u), u.Line, u.Text, why), 0),
+			)
 			n++
 		}
 	}
@@ -188,7 +213,8 @@ func reportUnread(env *Env, outputs []*fio.Output) error {
 	return nil
 }
 
-// unreadIn is the file that a line stands in: of logs that make up one output, the one that holds it.
+// unreadIn is the file that a line stands in: of logs that make up one output, the one that holds
+// it.
 func unreadIn(o *fio.Output, u fio.Unread) string {
 	if u.File == "" {
 		return o.Source

@@ -59,10 +59,21 @@ With two paths the first is for data, the second for the write-ahead log.`,
 	f := cmd.Flags()
 	o.addFlags(f)
 	f.BoolVar(&o.json, "json", false, "print the topology as JSON")
-	f.StringVar(&o.capture, "capture", "", "write what is seen of this machine to `FILE`, serial numbers masked, for a bug report")
+	f.StringVar(
+		&o.capture,
+		"capture",
+		"",
+		"write what is seen of this machine to `FILE`, serial numbers masked, for a bug report",
+	)
 	f.StringVar(&o.captured, "captured", "", "look at the machine captured in `FILE` instead of this one")
 	f.BoolVar(&o.all, "all", false, "list every disk, used or not")
-	f.StringArrayVar(&o.yaml, "yaml", nil, "print a plimsoll.yaml over the unused disks of this `DESCRIPTION`, such as '8 x unused gp3 50GiB raid10'; repeat it for a second array")
+	f.StringArrayVar(
+		&o.yaml,
+		"yaml",
+		nil,
+		"print a plimsoll.yaml over the unused disks of this `DESCRIPTION`, such as '8 x unused gp3 50GiB "+
+			"raid10'; repeat it for a second array",
+	)
 	cmd.MarkFlagsMutuallyExclusive("capture", "captured")
 	cmd.MarkFlagsMutuallyExclusive("all", "yaml", "capture")
 	return cmd
@@ -153,7 +164,9 @@ func capturedMachine(file string, host *sys.Machine) (*sys.Machine, error) {
 	}
 	root := block.Captured(archive)
 	if _, err := fs.Stat(root, "proc/self/mountinfo"); err != nil {
-		return nil, usage(fmt.Errorf("%s: there is no captured machine in it; plimsoll inspect --capture writes one", file))
+		return nil, usage(
+			fmt.Errorf("%s: there is no captured machine in it; plimsoll inspect --capture writes one", file),
+		)
 	}
 	return &sys.Machine{
 		Root: root,

@@ -68,7 +68,12 @@ type labOptions struct {
 
 func (o *labOptions) addFlags(cmd *cobra.Command) {
 	cmd.Flags().Float64Var(&o.scale, "scale", 0, "scale rates by `FACTOR` instead of the factor in the machine's file")
-	cmd.Flags().StringVar(&o.keep, "keep", "", "keep the volumes and the console's log in `DIR`; existing volumes there are reused")
+	cmd.Flags().StringVar(
+		&o.keep,
+		"keep",
+		"",
+		"keep the volumes and the console's log in `DIR`; existing volumes there are reused",
+	)
 	cmd.Flags().StringVar(&o.out, "out", ".", "copy the guest's runs/ to `DIR`")
 	cmd.Flags().StringArrayVar(&o.put, "put", nil, "copy `FILE` into the guest's /root first")
 	cmd.Flags().IntVar(&o.nice, "nice", 0, "run QEMU with niceness `N`")
@@ -77,7 +82,8 @@ func (o *labOptions) addFlags(cmd *cobra.Command) {
 func newLabRunCmd(env *Env) *cobra.Command {
 	var o labOptions
 	cmd := &cobra.Command{
-		Use:   "run PRESET|FILE [-- COMMAND...]\n  plimsoll lab run --topology plimsoll.yaml [SUITE...] [-- FLAGS OF plimsoll run]",
+		Use: "run PRESET|FILE [-- COMMAND...]\n  plimsoll lab run --topology plimsoll.yaml [SUITE...] [-- FLAGS " +
+			"OF plimsoll run]",
 		Short: "Start a machine, run a command in it, copy its runs/ out and stop it",
 		Long: `Start a machine, run a command in it, copy its runs/ out and stop it.
 
@@ -106,7 +112,12 @@ builds its arrays on them and plimsoll run measures them, by the db suite where 
 		},
 	}
 	o.addFlags(cmd)
-	cmd.Flags().StringVar(&o.topology, "topology", "", "build the layout that `FILE` (plimsoll.yaml) declares, and measure it")
+	cmd.Flags().StringVar(
+		&o.topology,
+		"topology",
+		"",
+		"build the layout that `FILE` (plimsoll.yaml) declares, and measure it",
+	)
 	return cmd
 }
 
@@ -181,17 +192,23 @@ func runLab(ctx context.Context, env *Env, o labOptions) error {
 	return startLab(ctx, env, spec, o)
 }
 
-// What a suite is run with on a layout that is tried out: a whole suite in minutes, and files that a tenth of the rates can lay out.
+// What a suite is run with on a layout that is tried out: a whole suite in minutes, and files that
+// a tenth of the rates can lay out.
 const (
 	labScale   = 0.1
 	labRuntime = "20s"
 	labSize    = "128MiB"
 )
 
-// tryLayout builds a declared layout in the lab and runs suites on it; flags are more of plimsoll run's.
+// tryLayout builds a declared layout in the lab and runs suites on it; flags are more of plimsoll
+// run's.
 func tryLayout(ctx context.Context, env *Env, o labOptions, suites, flags []string) error {
 	if o.keep != "" {
-		return usage(errors.New("--keep and --topology exclude each other: the record of what was applied is in the guest's memory"))
+		return usage(
+			errors.New(
+				"--keep and --topology exclude each other: the record of what was applied is in the guest's memory",
+			),
+		)
 	}
 	text, err := sys.ReadFile(o.topology, sys.ConfigLimit)
 	if err != nil {
@@ -256,7 +273,8 @@ func inLab(ctx context.Context, env *Env, g *lab.Guest, o labOptions) error {
 	return errors.Join(err, guestVerdict(o.argv, code), fetched)
 }
 
-// applyLayout builds the declared arrays with the limits lifted: a mirror's first synchronisation would take hours at the lab's rates.
+// applyLayout builds the declared arrays with the limits lifted: a mirror's first synchronisation
+// would take hours at the lab's rates.
 func applyLayout(ctx context.Context, env *Env, g *lab.Guest) error {
 	apply := []string{"plimsoll", "apply", "plimsoll.yaml", "--yes"}
 	if err := g.Unlimit(); err != nil {

@@ -12,15 +12,16 @@ import (
 	"plimsoll/internal/workload"
 )
 
-// guideDemand is what the disk benchmark guide's database does on its DATA array; tenth is the same at a tenth of the rate, for a
-// machine whose volumes are simulated at a tenth of theirs.
+// guideDemand is what the disk benchmark guide's database does on its DATA array; tenth is the same
+// at a tenth of the rate, for a machine whose volumes are simulated at a tenth of theirs.
 const (
 	guideDemand = "workload: guide\ncapacity: 200GiB\nstreams:\n  - {name: mix, does: random readwrite, reads: 70%, block: 8KiB, rate: 18461 IOPS, threads: 1, depth: 64}\n"
 	tenth       = "workload: guide\ncapacity: 512MiB\nstreams:\n  - {name: mix, does: random readwrite, reads: 70%, block: 8KiB, rate: 1846 IOPS, threads: 1, depth: 64}\n"
 )
 
-// TestLabAdvise builds the cheapest layout that advise finds for the guide's demand at the default headroom from its --yaml, at a tenth of
-// its rates, and measures that it meets a tenth of the demand.
+// TestLabAdvise builds the cheapest layout that advise finds for the guide's demand at the default
+// headroom from its --yaml, at a tenth of its rates, and measures that it meets a tenth of the
+// demand.
 func TestLabAdvise(t *testing.T) {
 	d, err := workload.Parse("guide.yaml", []byte(guideDemand))
 	if err != nil {

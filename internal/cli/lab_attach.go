@@ -12,7 +12,8 @@ import (
 	"plimsoll/internal/lab/agent"
 )
 
-// attach runs a command in the guest with this program's streams; on a terminal of its own when they are one.
+// attach runs a command in the guest with this program's streams; on a terminal of its own when
+// they are one.
 func attach(ctx context.Context, env *Env, g *lab.Guest, shell bool, argv ...string) (int, error) {
 	in, inFile := env.In.(*os.File)
 	out, outFile := fileOf(env.Out)

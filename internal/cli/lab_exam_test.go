@@ -20,8 +20,9 @@ import (
 	"plimsoll/internal/lab/labtest"
 )
 
-// TestExam runs machines whose faults are known and prints how many plimsoll names (make exam SEED=1 N=20). Each machine's runs are kept below
-// PLIMSOLL_EXAM_DIR; PLIMSOLL_EXAM_FROM judges such a directory again, without the lab. It fails on nothing but machines that cannot be
+// TestExam runs machines whose faults are known and prints how many plimsoll names (make exam
+// SEED=1 N=20). Each machine's runs are kept below PLIMSOLL_EXAM_DIR; PLIMSOLL_EXAM_FROM judges
+// such a directory again, without the lab. It fails on nothing but machines that cannot be
 // measured: docs/exam.md has the bars.
 func TestExam(t *testing.T) {
 	from, dir := os.Getenv("PLIMSOLL_EXAM_FROM"), os.Getenv("PLIMSOLL_EXAM_DIR")
@@ -55,7 +56,8 @@ func TestExam(t *testing.T) {
 	t.Logf("exam:\n%s", exam.Add(marks).Markdown())
 }
 
-// Kept runs are judged without the lab: round 16 of the seeds stands for a machine that reads unwritten blocks.
+// Kept runs are judged without the lab: round 16 of the seeds stands for a machine that reads
+// unwritten blocks.
 func TestExamJudgesKeptRuns(t *testing.T) {
 	dir := t.TempDir()
 	code := cli.Main([]string{
@@ -83,7 +85,8 @@ func TestExamJudgesKeptRuns(t *testing.T) {
 	}
 }
 
-// measureMachine builds a machine in the lab, runs a check and deep random reads and writes in it, and keeps the runs.
+// measureMachine builds a machine in the lab, runs a check and deep random reads and writes in it,
+// and keeps the runs.
 func measureMachine(t *testing.T, m exam.Machine, dir string) {
 	t.Helper()
 	spec, err := lab.ParseSpec(m.Name, []byte(m.Lab))

@@ -34,8 +34,9 @@ arrays:
 `
 )
 
-// TestLabLayout is the whole of it on declared layouts, at a tenth of their rates: plimsoll builds the arrays, checks them, finds their
-// throughput to be what it said it would be before, and takes them down again.
+// TestLabLayout is the whole of it on declared layouts, at a tenth of their rates: plimsoll builds
+// the arrays, checks them, finds their throughput to be what it said it would be before, and takes
+// them down again.
 func TestLabLayout(t *testing.T) {
 	for name, layout := range map[string]string{"guide": guideLayout, "seeds": seedLayout} {
 		t.Run(name, func(t *testing.T) {
@@ -56,7 +57,8 @@ func TestLabLayout(t *testing.T) {
 					t.Errorf("check: %s %s: %s", f.Code, f.Severity, f.Message)
 				}
 			}
-			// The verdict may be that a latency target of the suite was missed: 3 is no failure of the run.
+			// The verdict may be that a latency target of the suite was missed: 3 is no failure of
+			// the run.
 			do(t, g, "plimsoll run db --data /data --wal /wal --topology plimsoll.yaml --runtime 12s --ramp 3s --size 128m --only 4-7,10 || test $? = 3")
 			out := t.TempDir()
 			if err := g.Fetch(t.Context(), "/root/runs", out); err != nil {

@@ -13,10 +13,12 @@ import (
 	"plimsoll/internal/lab/labtest"
 )
 
-// measures are findings that tell what was measured and how well, not that anything is wrong with the storage.
+// measures are findings that tell what was measured and how well, not that anything is wrong with
+// the storage.
 const measures = "PL403 PL404 PL408 PL501 PL502 PL506"
 
-// TestLabPresets holds plimsoll to its word: each broken machine is caught by its own finding, and a healthy one gives none.
+// TestLabPresets holds plimsoll to its word: each broken machine is caught by its own finding, and
+// a healthy one gives none.
 func TestLabPresets(t *testing.T) {
 	const (
 		onBoth = "--data /data --wal /wal"

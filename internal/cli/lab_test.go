@@ -16,7 +16,8 @@ volumes: [{name: data, count: 2, size: 64MiB, iops: 300}]
 arrays: [{name: data, role: data, volumes: data}]
 `
 
-// TestLabRun is a lab as a user has it: a file, a command in the guest, its results and its exit status.
+// TestLabRun is a lab as a user has it: a file, a command in the guest, its results and its exit
+// status.
 func TestLabRun(t *testing.T) {
 	labtest.Need(t)
 	dir := t.TempDir()

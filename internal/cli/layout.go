@@ -13,7 +13,8 @@ import (
 	"plimsoll/internal/topology"
 )
 
-// layoutOptions are the flags that declare what the storage is made of, where the machine cannot show it.
+// layoutOptions are the flags that declare what the storage is made of, where the machine cannot
+// show it.
 type layoutOptions struct {
 	file, volumes, level, chunk, instance string
 }
@@ -22,7 +23,12 @@ type layoutOptions struct {
 const declarationFile = "plimsoll.yaml"
 
 func (o *layoutOptions) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.file, "topology", "", "read the storage layout from `FILE` (default plimsoll.yaml, if it exists here)")
+	f.StringVar(
+		&o.file,
+		"topology",
+		"",
+		"read the storage layout from `FILE` (default plimsoll.yaml, if it exists here)",
+	)
 	f.StringVar(&o.volumes, "volumes", "", "volumes behind the path, as `SPEC`: 8xgp3 or 8x3000iops:125MiB/s")
 	f.StringVar(&o.level, "level", "", "RAID `LEVEL` of the volumes: "+report.Names(levels))
 	f.StringVar(&o.chunk, "chunk", "", "array chunk `SIZE`")
@@ -38,7 +44,8 @@ func excludeLayouts(cmd *cobra.Command) {
 	}
 }
 
-// declaration is what the flags declare, else plimsoll.yaml in the current directory; nil when there is neither.
+// declaration is what the flags declare, else plimsoll.yaml in the current directory; nil when
+// there is neither.
 func (o *layoutOptions) declaration(env *Env) (*topology.Declaration, error) {
 	if o.volumes != "" || o.level != "" || o.chunk != "" || o.instance != "" {
 		d, err := topology.FromFlags(o.volumes, o.level, o.chunk, o.instance)

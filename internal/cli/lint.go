@@ -55,7 +55,12 @@ when a finding is an error.`,
 	f := cmd.Flags()
 	addFormat(cmd, &o.format, report.LintFormats())
 	f.BoolVar(&o.fix, "fix", false, "fix the files where the repair is certain, and report the rest")
-	f.BoolVar(&o.installed, "installed", false, "check options against the installed fio instead of all versions from 3.16 to 3.41")
+	f.BoolVar(
+		&o.installed,
+		"installed",
+		false,
+		"check options against the installed fio instead of all versions from 3.16 to 3.41",
+	)
 	addSize(f, &o.chunk, "chunk", "chunk `SIZE` of the array that the jobs run on")
 	addSize(f, &o.memory, "memory", "memory `SIZE` of the machine that they run on")
 	addSize(f, &o.free, "free", "free space (`SIZE`) on the filesystem that they write to")
@@ -89,7 +94,11 @@ func runLint(ctx context.Context, env *Env, o lintOptions) error {
 			return err
 		}
 	}
-	if err := report.Lint(env.Out, o.format, report.Linted{Files: c.Scripts, Findings: found, Tool: Version}); err != nil {
+	if err := report.Lint(
+		env.Out,
+		o.format,
+		report.Linted{Files: c.Scripts, Findings: found, Tool: Version},
+	); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Severity == finding.Fail }) {
@@ -131,7 +140,8 @@ func (d document) parse() *script.File {
 	return script.Parse(d.name, d.text, opts)
 }
 
-// documents reads what was named: files, directories, "-", or a command line, which begins with fio or has options of it.
+// documents reads what was named: files, directories, "-", or a command line, which begins with fio
+// or has options of it.
 func documents(ctx context.Context, env *Env, what []string) ([]document, error) {
 	var docs []document
 	for _, name := range what {
@@ -164,7 +174,8 @@ func documents(ctx context.Context, env *Env, what []string) ([]document, error)
 	return docs, nil
 }
 
-// lintedFiles are the endings of what is looked at below a directory; of otherFiles, what has to do with fio.
+// lintedFiles are the endings of what is looked at below a directory; of otherFiles, what has to do
+// with fio.
 var (
 	lintedFiles = append([]string{".fio", ".job", ".sh", ".bash", ".md", ".markdown"}, otherFiles...)
 	otherFiles  = []string{".yml", ".yaml", ".j2", ".tmpl", ".tpl", ".ini", ".cfg"}
@@ -183,7 +194,8 @@ func walk(dir string) ([]document, error) {
 			return nil
 		}
 		body, err := sys.Text(name)
-		if err == nil && slices.Contains(otherFiles, filepath.Ext(name)) && !bytes.Contains(body, []byte("fio")) && !bytes.Contains(body, []byte("rw=")) {
+		if err == nil && slices.Contains(otherFiles, filepath.Ext(name)) && !bytes.Contains(body, []byte("fio")) &&
+			!bytes.Contains(body, []byte("rw=")) {
 			return nil
 		}
 		docs = append(docs, document{name: name, text: body, file: true, err: err})
@@ -195,7 +207,8 @@ func walk(dir string) ([]document, error) {
 	return docs, err
 }
 
-// replace gives a file new content at once. A link is refused: who may make one decides what is written over.
+// replace gives a file new content at once. A link is refused: who may make one decides what is
+// written over.
 func replace(name string, text []byte) error {
 	dir, err := sys.OpenDir(filepath.Dir(name))
 	if err != nil {
@@ -204,14 +217,24 @@ func replace(name string, text []byte) error {
 	return errors.Join(dir.Replace(filepath.Base(name), text), dir.Close())
 }
 
-// fixPasses bounds how often fixes are looked for again: two that touch each other are made one after the other.
+// fixPasses bounds how often fixes are looked for again: two that touch each other are made one
+// after the other.
 const fixPasses = 10
 
 // applyFixes writes certain repairs back, until there are none left, and lints again.
-func applyFixes(env *Env, c *lint.Case, docs []document, found []finding.Finding, disabled []finding.Code) ([]finding.Finding, error) {
+func applyFixes(
+	env *Env,
+	c *lint.Case,
+	docs []document,
+	found []finding.Finding,
+	disabled []finding.Code,
+) ([]finding.Finding, error) {
 	after := slices.Clone(c.Scripts)
 	for i, d := range docs {
-		own := slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool { return f.File() != c.Scripts[i].Name })
+		own := slices.DeleteFunc(
+			slices.Clone(found),
+			func(f finding.Finding) bool { return f.File() != c.Scripts[i].Name },
+		)
 		fixed, n := lint.Fix(string(d.text), own)
 		if !d.file || n == 0 {
 			continue
@@ -219,7 +242,12 @@ func applyFixes(env *Env, c *lint.Case, docs []document, found []finding.Finding
 		for range fixPasses {
 			docs[i].text = []byte(fixed)
 			after[i] = docs[i].parse()
-			again, more := lint.Fix(fixed, lint.Judge(&lint.Case{Scripts: after[i : i+1], Fio: c.Fio, Chunk: c.Chunk, Memory: c.Memory, Free: c.Free}, disabled...))
+			again, more := lint.Fix(
+				fixed,
+				lint.Judge(
+					&lint.Case{Scripts: after[i : i+1], Fio: c.Fio, Chunk: c.Chunk, Memory: c.Memory, Free: c.Free},
+					disabled...),
+			)
 			if more == 0 || again == fixed {
 				break
 			}
@@ -233,5 +261,7 @@ func applyFixes(env *Env, c *lint.Case, docs []document, found []finding.Finding
 		after[i] = docs[i].parse()
 	}
 	c.Scripts = after
-	return lint.Judge(&lint.Case{Scripts: after, Fio: c.Fio, Chunk: c.Chunk, Memory: c.Memory, Free: c.Free}, disabled...), nil
+	return lint.Judge(
+		&lint.Case{Scripts: after, Fio: c.Fio, Chunk: c.Chunk, Memory: c.Memory, Free: c.Free},
+		disabled...), nil
 }

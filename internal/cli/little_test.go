@@ -11,7 +11,8 @@ import (
 	"plimsoll/internal/result"
 )
 
-// corpus are public results of fio that are not part of this repository; where they are, they are checked too.
+// corpus are public results of fio that are not part of this repository; where they are, they are
+// checked too.
 const corpus = "/work/shared/corpus/import"
 
 // madeUp are outputs that contradict themselves, and how.
@@ -19,8 +20,8 @@ var madeUp = map[string]string{
 	"TestFioJson.txt": "a unit test's data: 35,516 IOPS of 7.8 ms each, at depth 1 of psync",
 }
 
-// TestLittlesLaw: in every row of every fixture X = N/L holds within 5 %, or a reason is stated. N is what the jobs keep in flight, L the
-// mean latency, X the IOPS.
+// TestLittlesLaw: in every row of every fixture X = N/L holds within 5 %, or a reason is stated. N
+// is what the jobs keep in flight, L the mean latency, X the IOPS.
 func TestLittlesLaw(t *testing.T) {
 	roots := []string{"../../testdata/seeds", "../fio/testdata"}
 	if _, err := os.Stat(corpus); err == nil {

@@ -22,8 +22,11 @@ func newMemberCmd(env *Env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			signal.Ignore(syscall.SIGPIPE) // the coordinator may be gone; what is measured is kept
 			m := fleet.Member{
-				Machine: env.Machine, In: env.In, Out: env.Out, Version: Version,
-				Plan: func(ctx context.Context, args []string) (bench.Plan, error) { return memberPlan(ctx, env, args) },
+				Machine: env.Machine,
+				In:      env.In,
+				Out:     env.Out,
+				Version: Version,
+				Plan:    func(ctx context.Context, args []string) (bench.Plan, error) { return memberPlan(ctx, env, args) },
 			}
 			return m.Serve(cmd.Context())
 		},

@@ -20,7 +20,12 @@ const pathsUse = "[PATH [WAL-PATH]]"
 
 func (o *pathOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.data, "data", "", "`PATH` of the data role: a directory or a device")
-	f.StringVar(&o.wal, "wal", "", "`PATH` of the WAL role; one path serves both roles, the default is the current directory")
+	f.StringVar(
+		&o.wal,
+		"wal",
+		"",
+		"`PATH` of the WAL role; one path serves both roles, the default is the current directory",
+	)
 }
 
 // roles gives each role its path.

@@ -16,7 +16,12 @@ type policyOptions struct{ disable, failOn []string }
 
 func (o *policyOptions) addFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.disable, "disable", nil, "list the finding `CODE=REASON` without counting it; may be repeated")
-	f.StringSliceVar(&o.failOn, "fail-on", nil, "also exit with 3 on `WHAT`: warning, measured, or the code of a finding")
+	f.StringSliceVar(
+		&o.failOn,
+		"fail-on",
+		nil,
+		"also exit with 3 on `WHAT`: warning, measured, or the code of a finding",
+	)
 }
 
 // policy is that of plimsoll.yaml, if there is one, and of the flags.

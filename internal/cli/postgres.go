@@ -13,8 +13,8 @@ import (
 	"plimsoll/internal/suite"
 )
 
-// preloadVar names a library for the server of a run, for tests that slow its syncs down: nothing else of the environment
-// reaches it.
+// preloadVar names a library for the server of a run, for tests that slow its syncs down: nothing
+// else of the environment reaches it.
 const preloadVar = "PLIMSOLL_PG_PRELOAD"
 
 // postgresOptions are the flags of scenarios that are PostgreSQL's.
@@ -25,9 +25,24 @@ type postgresOptions struct {
 }
 
 func (o *postgresOptions) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.server.Bin, "pg-bin", "", "`DIR` of PostgreSQL's programs; else $PG_BINDIR, pg_config, the usual places")
-	f.StringVar(&o.server.User, "pg-user", "", "run PostgreSQL as user `NAME`; else the owner of the data path, or postgres; never root")
-	f.StringVar(&o.server.Scale, "pg-scale", "", "pgbench's `SCALE`: a number, or a size such as 20GiB; 15.1 MiB a unit")
+	f.StringVar(
+		&o.server.Bin,
+		"pg-bin",
+		"",
+		"`DIR` of PostgreSQL's programs; else $PG_BINDIR, pg_config, the usual places",
+	)
+	f.StringVar(
+		&o.server.User,
+		"pg-user",
+		"",
+		"run PostgreSQL as user `NAME`; else the owner of the data path, or postgres; never root",
+	)
+	f.StringVar(
+		&o.server.Scale,
+		"pg-scale",
+		"",
+		"pgbench's `SCALE`: a number, or a size such as 20GiB; 15.1 MiB a unit",
+	)
 	addSize(f, &o.server.Memory, "pg-memory", "hold PostgreSQL and its page cache in a control group of `SIZE`")
 	f.StringVar(&o.clients, "pg-clients", "", "numbers of pgbench's `CLIENTS`, such as 1,4,16,64")
 	f.StringArrayVar(&o.set, "pg-set", nil, "set `NAME=VALUE` in PostgreSQL; may be repeated")
@@ -49,7 +64,11 @@ func (o *postgresOptions) apply(env *Env, r *bench.Request) error {
 		for part := range strings.SplitSeq(o.clients, ",") {
 			n, err := strconv.Atoi(strings.TrimSpace(part))
 			if err != nil || n < 1 || n > suite.MostClients {
-				return fmt.Errorf("--pg-clients %s: want numbers from 1 to %d, such as 1,4,16", o.clients, suite.MostClients)
+				return fmt.Errorf(
+					"--pg-clients %s: want numbers from 1 to %d, such as 1,4,16",
+					o.clients,
+					suite.MostClients,
+				)
 			}
 			r.Clients = append(r.Clients, n)
 		}

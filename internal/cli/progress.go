@@ -101,40 +101,73 @@ func lineOf(e bench.Event) progressLine {
 	switch e := e.(type) {
 	case bench.Started:
 		return progressLine{
-			Event: "started", Schema: report.Schema, Dir: e.Dir, Suite: e.Suite, Count: len(e.Scenarios), Expected: e.Expected,
+			Event:    "started",
+			Schema:   report.Schema,
+			Dir:      e.Dir,
+			Suite:    e.Suite,
+			Count:    len(e.Scenarios),
+			Expected: e.Expected,
 		}
 	case bench.Laying:
-		return progressLine{Event: "prefill", Role: string(e.Role), File: e.File, Written: uint64(e.Written), Size: uint64(e.Size)}
+		return progressLine{
+			Event:   "prefill",
+			Role:    string(e.Role),
+			File:    e.File,
+			Written: uint64(e.Written),
+			Size:    uint64(e.Size),
+		}
 	case bench.Began:
 		return progressLine{Event: "began", Scenario: e.Scenario.ID, Name: e.Scenario.Name, Expected: e.Expected}
 	case bench.Ticked:
 		if s := e.Transactions; s != nil {
-			return progressLine{Event: "second", Scenario: e.ID, Elapsed: e.Elapsed, TPS: float64(s.TPS), TookMean: time.Duration(s.Latency)}
+			return progressLine{
+				Event:    "second",
+				Scenario: e.ID,
+				Elapsed:  e.Elapsed,
+				TPS:      float64(s.TPS),
+				TookMean: time.Duration(s.Latency),
+			}
 		}
 		mean, p99 := completion(e.Second)
 		f := &flow{float64(e.Second.IOPS()), float64(e.Second.BW()), mean, p99}
 		return progressLine{Event: "second", Scenario: e.ID, Elapsed: e.Elapsed, Ramp: e.Second.Ramp, flow: f}
 	case bench.Ended:
 		if peak := e.Result.Postgres.Peak(); peak != nil {
-			return progressLine{Event: "ended", Scenario: e.ID, Name: e.Result.Name, State: e.Result.State, Reasons: e.Result.Reasons,
-				TPS: float64(peak.TPS), TookMean: time.Duration(peak.Latency.Mean)}
+			return progressLine{
+				Event: "ended", Scenario: e.ID, Name: e.Result.Name, State: e.Result.State, Reasons: e.Result.Reasons,
+				TPS: float64(peak.TPS), TookMean: time.Duration(peak.Latency.Mean),
+			}
 		}
 		n, bw := report.Rates(e.Result.Total)
 		f := &flow{IOPS: float64(n), BW: float64(bw)}
-		return progressLine{Event: "ended", Scenario: e.ID, Name: e.Result.Name, State: e.Result.State, Reasons: e.Result.Reasons, flow: f}
+		return progressLine{
+			Event:    "ended",
+			Scenario: e.ID,
+			Name:     e.Result.Name,
+			State:    e.Result.State,
+			Reasons:  e.Result.Reasons,
+			flow:     f,
+		}
 	case bench.Cooling:
 		return progressLine{Event: "cooldown", Expected: e.For}
 	case bench.RoundBegan:
 		return progressLine{Event: "round", Round: e.Round, Rounds: e.Of}
 	case bench.RoundEnded:
-		return progressLine{Event: "round-ended", Round: e.Round, Rounds: e.Planned, Expected: e.Rest, Note: roundText(e)}
+		return progressLine{
+			Event:    "round-ended",
+			Round:    e.Round,
+			Rounds:   e.Planned,
+			Expected: e.Rest,
+			Note:     roundText(e),
+		}
 	case bench.Noted:
 		return progressLine{Event: "note", Note: e.Text}
 	}
 	return progressLine{Event: strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", e), "bench."))}
 }
 
-// completion is the mean and the 99th percentile of a second's completion latencies, 0 where there are none.
+// completion is the mean and the 99th percentile of a second's completion latencies, 0 where there
+// are none.
 func completion(s result.Second) (mean, p99 time.Duration) {
 	var h fio.Hist
 	for _, i := range []result.Interval{s.Read, s.Write, s.Trim} {
@@ -147,7 +180,8 @@ func completion(s result.Second) (mean, p99 time.Duration) {
 	return time.Duration(m), h.Percentile(99)
 }
 
-// progressState is what both the screen and the plain lines are drawn from: a run as far as its events tell.
+// progressState is what both the screen and the plain lines are drawn from: a run as far as its
+// events tell.
 type progressState struct {
 	started bench.Started
 	status  map[int]result.State
@@ -223,7 +257,13 @@ func roundText(e bench.RoundEnded) string {
 		figures = append(figures, words)
 	}
 	if e.Steady {
-		line := fmt.Sprintf("round %d, at most %d: %d of %d figures are settled", e.Round, e.Planned, e.Settled, len(e.Figures))
+		line := fmt.Sprintf(
+			"round %d, at most %d: %d of %d figures are settled",
+			e.Round,
+			e.Planned,
+			e.Settled,
+			len(e.Figures),
+		)
 		if e.Written > 0 {
 			line += fmt.Sprintf("; the files were written %s (2 at least)", text.Times(e.Written))
 		}
@@ -238,7 +278,11 @@ func roundText(e bench.RoundEnded) string {
 		line += "; another round would not fit the budget"
 	case e.Enough:
 	default:
-		line += fmt.Sprintf("; about %s, %s", text.Plural(e.Planned-e.Round, "more round"), text.Duration(e.Rest.Round(time.Second)))
+		line += fmt.Sprintf(
+			"; about %s, %s",
+			text.Plural(e.Planned-e.Round, "more round"),
+			text.Duration(e.Rest.Round(time.Second)),
+		)
 	}
 	return line
 }
@@ -274,7 +318,8 @@ func (p *progressState) bound(id int) *ceiling.Bound {
 	return c.Binding()
 }
 
-// live is the running second in words: "12,034 IOPS of 12,000, 94 MiB/s of 93.8 MiB/s, latency 21 ms mean, 34 ms p99".
+// live is the running second in words: "12,034 IOPS of 12,000, 94 MiB/s of 93.8 MiB/s, latency 21
+// ms mean, 34 ms p99".
 func live(e bench.Ticked, bound *ceiling.Bound) string {
 	if e.Transactions != nil {
 		return report.LiveTransactions(e.Transactions)
@@ -336,14 +381,30 @@ func (v *plainView) Event(e bench.Event) {
 	now := v.env.Now()
 	switch e := e.(type) {
 	case bench.Started:
-		v.print("%s: %s, about %s, into %s", e.Suite, text.Plural(len(e.Scenarios)-len(e.Done), "scenario"), text.Duration(e.Expected.Round(time.Second)), e.Dir)
+		v.print(
+			"%s: %s, about %s, into %s",
+			e.Suite,
+			text.Plural(len(e.Scenarios)-len(e.Done), "scenario"),
+			text.Duration(e.Expected.Round(time.Second)),
+			e.Dir,
+		)
 	case bench.Laying:
 		if e.Done || now.Sub(v.last) >= plainEvery {
 			v.print("prefilling %s: %v of %v", e.File, e.Written, e.Size)
 		}
 	case bench.Began:
-		n := 1 + slices.IndexFunc(v.state.started.Scenarios, func(s suite.Scenario) bool { return s.ID == e.Scenario.ID })
-		v.print("[%d/%d] %d %s: started, %s", n, len(v.state.started.Scenarios), e.Scenario.ID, e.Scenario.Name, report.Expected(e.Expected))
+		n := 1 + slices.IndexFunc(
+			v.state.started.Scenarios,
+			func(s suite.Scenario) bool { return s.ID == e.Scenario.ID },
+		)
+		v.print(
+			"[%d/%d] %d %s: started, %s",
+			n,
+			len(v.state.started.Scenarios),
+			e.Scenario.ID,
+			e.Scenario.Name,
+			report.Expected(e.Expected),
+		)
 	case bench.Ticked:
 		if now.Sub(v.last) >= plainEvery {
 			v.print("  %s: %s", text.Duration(e.Elapsed.Round(time.Second)), live(e, v.state.bound(e.ID)))

@@ -15,7 +15,8 @@ import (
 	"plimsoll/internal/telemetry"
 )
 
-// events is a short run as bench tells it: one scenario done, one invalid, one running with a hostile name.
+// events is a short run as bench tells it: one scenario done, one invalid, one running with a
+// hostile name.
 func events() []bench.Event {
 	scenario := func(id int, name string) suite.Scenario {
 		return suite.Scenario{ID: id, Name: name, Size: 1 << 20, Runtime: 10 * time.Second, Job: fio.JobFile{Sections: []fio.Section{{Name: name, Options: []fio.Option{{Name: "rw", Value: "read"}}}}}}

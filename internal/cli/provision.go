@@ -30,7 +30,12 @@ type provisionOptions struct {
 }
 
 func (o *provisionOptions) addDestroy(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&o.destroy, "destroy", nil, "use `DEV` though it is not blank: what is on it is lost; needs its --serial")
+	cmd.Flags().StringArrayVar(
+		&o.destroy,
+		"destroy",
+		nil,
+		"use `DEV` though it is not blank: what is on it is lost; needs its --serial",
+	)
 	cmd.Flags().StringArrayVar(&o.serial, "serial", nil, "serial `S` of the device of the --destroy before it")
 }
 
@@ -66,7 +71,12 @@ teardown undoes it. Nothing is changed. As root, volumes are also looked at for 
 	}
 	o.addDestroy(cmd)
 	addFormat(cmd, &o.format, []string{"text", formatJSON, "sh", "md"})
-	cmd.Flags().BoolVar(&o.imagine, "imagine", false, "plan for volumes that are not there: serial numbers are placeholders, and the machine is not asked")
+	cmd.Flags().BoolVar(
+		&o.imagine,
+		"imagine",
+		false,
+		"plan for volumes that are not there: serial numbers are placeholders, and the machine is not asked",
+	)
 	cmd.MarkFlagsMutuallyExclusive("imagine", "destroy")
 	return cmd
 }

@@ -35,9 +35,24 @@ Every member is named by --serial; with one too few, or anything on it that is i
 			return runTeardown(cmd.Context(), env, o, args)
 		},
 	}
-	cmd.Flags().StringArrayVar(&o.destroy, "destroy", nil, "take `NAME` down though apply did not make it: what is on it is lost")
-	cmd.Flags().StringArrayVar(&o.serial, "serial", nil, "serial `S` of a volume that --destroy names, or of a member of the array of --adopt")
-	cmd.Flags().StringVar(&o.adopt, "adopt", "", "take down the md array `DEV` that others have made; --serial names each of its members")
+	cmd.Flags().StringArrayVar(
+		&o.destroy,
+		"destroy",
+		nil,
+		"take `NAME` down though apply did not make it: what is on it is lost",
+	)
+	cmd.Flags().StringArrayVar(
+		&o.serial,
+		"serial",
+		nil,
+		"serial `S` of a volume that --destroy names, or of a member of the array of --adopt",
+	)
+	cmd.Flags().StringVar(
+		&o.adopt,
+		"adopt",
+		"",
+		"take down the md array `DEV` that others have made; --serial names each of its members",
+	)
 	cmd.MarkFlagsMutuallyExclusive("adopt", "destroy")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print what happens as JSON, one event a line; needs --yes")
@@ -120,5 +135,8 @@ func obstacles(env *Env, err error) error {
 	for _, line := range o.Lines() {
 		fmt.Fprintln(env.Err, text.Clean(line, 600))
 	}
-	return fmt.Errorf("nothing was touched: %s in the way of teardown", text.Plural(len(o.Obstacles), "thing is", "things are"))
+	return fmt.Errorf(
+		"nothing was touched: %s in the way of teardown",
+		text.Plural(len(o.Obstacles), "thing is", "things are"),
+	)
 }

@@ -10,7 +10,8 @@ import (
 	"plimsoll/internal/provision"
 )
 
-// provisionView shows what happens: as lines for people on standard error, or as JSON on standard output.
+// provisionView shows what happens: as lines for people on standard error, or as JSON on standard
+// output.
 func provisionView(env *Env, asJSON bool) func(provision.Event) {
 	if asJSON {
 		enc := json.NewEncoder(env.Out)
@@ -31,7 +32,17 @@ func provisionView(env *Env, asJSON bool) func(provision.Event) {
 			if tty {
 				end = "\r"
 			}
-			fmt.Fprintf(env.Err, "%s %d/%d  %3.0f %%, %v, %v left   %s", e.Array, e.Step, e.Steps, e.Fraction*100, e.Rate, e.Left, end)
+			fmt.Fprintf(
+				env.Err,
+				"%s %d/%d  %3.0f %%, %v, %v left   %s",
+				e.Array,
+				e.Step,
+				e.Steps,
+				e.Fraction*100,
+				e.Rate,
+				e.Left,
+				end,
+			)
 		case provision.Done, provision.Undone:
 		default:
 			if e.Steps == 0 {

@@ -16,8 +16,9 @@ import (
 	"plimsoll/internal/sys"
 )
 
-// publicFiles is where the collection of public results lies on the machine of this project; PLIMSOLL_CORPUS names another place. The files
-// are others' and not in this repository, their labels are.
+// publicFiles is where the collection of public results lies on the machine of this project;
+// PLIMSOLL_CORPUS names another place. The files are others' and not in this repository, their
+// labels are.
 func publicFiles() string {
 	if dir := os.Getenv("PLIMSOLL_CORPUS"); dir != "" {
 		return dir
@@ -72,8 +73,9 @@ func ratio(part, whole int) float64 {
 	return float64(part) / float64(whole)
 }
 
-// TestPublicResults judges public results that have labels, through import: of findings of a warning or worse precision and recall must be 0.95
-// at least, all that invalidate a figure must be found, and accounts must name the first cause that the label has.
+// TestPublicResults judges public results that have labels, through import: of findings of a
+// warning or worse precision and recall must be 0.95 at least, all that invalidate a figure must be
+// found, and accounts must name the first cause that the label has.
 func TestPublicResults(t *testing.T) {
 	labels := readLabels(t)
 	if _, err := os.Stat(publicFiles()); err != nil {

@@ -18,8 +18,8 @@ import (
 	"plimsoll/internal/bundle"
 )
 
-// TestRatios prints what plimsoll costs beside the same fio command run bare, in pairs within one run (make bench). It fails on
-// nothing: a shared machine's timings are for eyes.
+// TestRatios prints what plimsoll costs beside the same fio command run bare, in pairs within one
+// run (make bench). It fails on nothing: a shared machine's timings are for eyes.
 func TestRatios(t *testing.T) {
 	binary, err := filepath.Abs("../../bin/plimsoll")
 	if err != nil {

@@ -59,8 +59,8 @@ func reportOptions(env *Env) report.Options {
 	return o
 }
 
-// reportRun prints a run and writes the reports that belong to its bundle. The verdict is printed even where they
-// cannot be written.
+// reportRun prints a run and writes the reports that belong to its bundle. The verdict is printed
+// even where they cannot be written.
 func reportRun(env *Env, b *bundle.Bundle, format string) error {
 	o := reportOptions(env)
 	o.Brief = true

@@ -25,7 +25,8 @@ type Env struct {
 	Out, Err io.Writer
 }
 
-// Main runs plimsoll with the arguments behind its name and returns the exit code (docs/exit-codes.md).
+// Main runs plimsoll with the arguments behind its name and returns the exit code
+// (docs/exit-codes.md).
 func Main(args []string) int {
 	out := &stream{file: os.Stdout}
 	env := &Env{Machine: sys.Host(), In: os.Stdin, Out: out, Err: os.Stderr}
@@ -56,7 +57,8 @@ func Main(args []string) int {
 	return exitCode(err)
 }
 
-// stream is standard output. It keeps the first error of writing, since most printing does not check it.
+// stream is standard output. It keeps the first error of writing, since most printing does not
+// check it.
 type stream struct {
 	file   *os.File
 	failed error
@@ -88,7 +90,19 @@ type group struct {
 func groups(env *Env) []group {
 	return []group{
 		{"Look", []*cobra.Command{newInspectCmd(env), newCheckCmd(env), newSuitesCmd(env), newShowCmd(env)}},
-		{"Measure", []*cobra.Command{newRunCmd(env), newABCmd(env), newSweepCmd(env), newImportCmd(env), newConvertCmd(env), newLabCmd(env), newFleetCmd(env), newCleanCmd(env)}},
+		{
+			"Measure",
+			[]*cobra.Command{
+				newRunCmd(env),
+				newABCmd(env),
+				newSweepCmd(env),
+				newImportCmd(env),
+				newConvertCmd(env),
+				newLabCmd(env),
+				newFleetCmd(env),
+				newCleanCmd(env),
+			},
+		},
 		{"Judge", []*cobra.Command{
 			newReportCmd(env), newRunsCmd(env), newCompareCmd(env), newHistoryCmd(env), newExportCmd(env),
 			newLintCmd(env), newExplainCmd(env),
@@ -182,7 +196,8 @@ func subcommandsOnly(cmd *cobra.Command) {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
-// countArgs makes too few or too many arguments of a command, or of those below it, a mistake on the command line.
+// countArgs makes too few or too many arguments of a command, or of those below it, a mistake on
+// the command line.
 func countArgs(cmd *cobra.Command) {
 	if count := cmd.Args; count != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {

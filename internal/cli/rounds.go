@@ -31,14 +31,39 @@ func roundFlags() []string { return []string{"rounds", "until", "budget", "seed"
 func (o *roundOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.rounds, "rounds", "", "measure everything `N` times, or LEAST..MOST times with --until")
-	f.StringVar(&o.until, "until", "",
-		fmt.Sprintf("measure rounds until each figure is known to ± `PERCENT`, such as 3%%: %d to %d rounds; or steady, as SNIA PTS", stats.LeastRounds, bench.MostRounds))
-	f.StringVar(&o.stop, "stop", "", "end each scenario when its figure is known to ± `PERCENT`, such as 2%, or at --runtime (then 10m unless given)")
+	f.StringVar(
+		&o.until,
+		"until",
+		"",
+		fmt.Sprintf(
+			"measure rounds until each figure is known to ± `PERCENT`, such as 3%%: %d to %d rounds; or steady, "+
+				"as SNIA PTS",
+			stats.LeastRounds,
+			bench.MostRounds,
+		),
+	)
+	f.StringVar(
+		&o.stop,
+		"stop",
+		"",
+		"end each scenario when its figure is known to ± `PERCENT`, such as 2%, "+
+			"or at --runtime (then 10m unless given)",
+	)
 	addDuration(f, &o.budget, "budget", "start no round that would not end within `DURATION`")
-	f.Uint64Var(&o.seed, "seed", 0, "order and random offsets of the rounds come from `N` (default: a random one, which is stored)")
+	f.Uint64Var(
+		&o.seed,
+		"seed",
+		0,
+		"order and random offsets of the rounds come from `N` (default: a random one, which is stored)",
+	)
 	o.order = bundle.Shuffle
-	addChoice(cmd, &o.order, "order", "`ORDER` of the scenarios of a round: shuffled within each phase, or as in the suite",
-		[]string{bundle.Shuffle, bundle.FileOrder})
+	addChoice(
+		cmd,
+		&o.order,
+		"order",
+		"`ORDER` of the scenarios of a round: shuffled within each phase, or as in the suite",
+		[]string{bundle.Shuffle, bundle.FileOrder},
+	)
 }
 
 // plan turns the flags into a plan; nil for one measurement.

@@ -64,8 +64,13 @@ Existing files are never written to unless named with --destroy.`,
 	}
 	o.measuring(cmd)
 	o.repeat.addFlags(cmd)
-	cmd.Flags().StringVar(&o.against, "against", "",
-		"judge the run by `WHAT`: last:10 (earlier runs below --out), a run, or a table of expected figures; see plimsoll compare")
+	cmd.Flags().StringVar(
+		&o.against,
+		"against",
+		"",
+		"judge the run by `WHAT`: last:10 (earlier runs below --out), a run, or a table of expected figures; see "+
+			"plimsoll compare",
+	)
 	o.pg.addFlags(cmd.Flags())
 	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", progressKinds)
 	addFormat(cmd, &o.format, report.Formats())
@@ -96,7 +101,8 @@ func runRun(ctx context.Context, env *Env, o runOptions) error {
 		return report.DryRun(env.Out, p)
 	}
 	show := newProgress(env, o.progress)
-	// A reader of the progress that goes away, such as head, must not end the run with files left behind.
+	// A reader of the progress that goes away, such as head, must not end the run with files left
+	// behind.
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	b, err := measure(ctx, env, o, p, show.Event)
@@ -118,7 +124,15 @@ func runRun(ctx context.Context, env *Env, o runOptions) error {
 			to.Out = env.Err
 		}
 		fmt.Fprintln(to.Out)
-		judged := reportAgainst(&to, b.Dir, o.against, o.Out, string(report.TTY), gate, compareOptions{margin: percentText(compare.Margin), format: string(report.TTY)})
+		judged := reportAgainst(
+			&to,
+			b.Dir,
+			o.against,
+			o.Out,
+			string(report.TTY),
+			gate,
+			compareOptions{margin: percentText(compare.Margin), format: string(report.TTY)},
+		)
 		if judged != nil && (runError(b) == nil || !errors.Is(judged, errVerdict)) {
 			return judged
 		}
@@ -151,7 +165,13 @@ func (o *runOptions) gate() (compare.Gate, error) {
 	return parseGate(words)
 }
 
-func measure(ctx context.Context, env *Env, o runOptions, p bench.Plan, emit func(bench.Event)) (*bundle.Bundle, error) {
+func measure(
+	ctx context.Context,
+	env *Env,
+	o runOptions,
+	p bench.Plan,
+	emit func(bench.Event),
+) (*bundle.Bundle, error) {
 	if o.resume != "" {
 		return bench.Resume(ctx, env.Machine, o.resume, p, emit)
 	}

@@ -12,22 +12,52 @@ import (
 
 func (o *runOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.Data, "data", "", "`PATH` of the data role: a directory, or a raw device that is only read")
-	f.StringVar(&o.WAL, "wal", "", "`PATH` of the WAL role; one path serves both roles, the default is the current directory")
-	addDuration(f, &o.Runtime, "runtime", "run each scenario for `DURATION` instead of the suite's default; 60 is 60 seconds")
+	f.StringVar(
+		&o.WAL,
+		"wal",
+		"",
+		"`PATH` of the WAL role; one path serves both roles, the default is the current directory",
+	)
+	addDuration(
+		f,
+		&o.Runtime,
+		"runtime",
+		"run each scenario for `DURATION` instead of the suite's default; 60 is 60 seconds",
+	)
 	addDuration(f, &o.Ramp, "ramp", "run each scenario for `DURATION` before measuring")
 	addDuration(f, &o.Cooldown, "cooldown", "pause for `DURATION` between scenarios")
 	addSize(f, &o.Size, "size", "use test files of `SIZE` instead of the suite's sizes")
 	f.StringVar(&o.Selection.Only, "only", "", "run only these `SCENARIOS`, by name, number or range: sync-latency,4-6")
-	f.StringVar(&o.Selection.Phase, "phase", "", "run only the scenarios of this `PHASE` of the suite, such as latency or bandwidth")
+	f.StringVar(
+		&o.Selection.Phase,
+		"phase",
+		"",
+		"run only the scenarios of this `PHASE` of the suite, such as latency or bandwidth",
+	)
 	f.StringArrayVar(&o.labels, "label", nil, "store `TEXT`, or KEY=VALUE, with the run; may be repeated")
 	f.StringVar(&o.Out, "out", defaultRuns, "store runs below `DIR`")
-	f.BoolVar(&o.Sustained, "sustained", false, "with --stop: measure until a burst is over and what is sustained is known")
+	f.BoolVar(
+		&o.Sustained,
+		"sustained",
+		false,
+		"with --stop: measure until a burst is over and what is sustained is known",
+	)
 	f.StringVar(&o.resume, "resume", "", "resume the interrupted run in `DIR`")
 	f.BoolVar(&o.KeepFiles, "keep-files", false, "keep the test files for the next run")
-	f.BoolVar(&o.FreshExtents, "fresh-extents", false, "let write-only scenarios write to preallocated, unwritten extents")
+	f.BoolVar(
+		&o.FreshExtents,
+		"fresh-extents",
+		false,
+		"let write-only scenarios write to preallocated, unwritten extents",
+	)
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would run and stop")
 	f.BoolVar(&o.AllowExec, "allow-exec", false, "let a job file's exec_prerun and exec_postrun run shell commands")
-	f.StringArrayVar(&o.Destroy, "destroy", nil, "let scenarios overwrite `FILE`, or a raw device together with its --serial")
+	f.StringArrayVar(
+		&o.Destroy,
+		"destroy",
+		nil,
+		"let scenarios overwrite `FILE`, or a raw device together with its --serial",
+	)
 	f.StringArrayVar(&o.Serials, "serial", nil, "`SERIAL` number of the device of the --destroy before it")
 }
 

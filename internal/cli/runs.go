@@ -58,8 +58,9 @@ func runRuns(env *Env, out, format string) error {
 	return report.Runs(env.Out, out, runs)
 }
 
-// findRun is the directory of the run that is named: a directory, a file in one such as its report.html, the ID of a run
-// below out, or the newest run below out when name is empty or "latest".
+// findRun is the directory of the run that is named: a directory, a file in one such as its
+// report.html, the ID of a run below out, or the newest run below out when name is empty or
+// "latest".
 func findRun(name, out string) (string, error) {
 	if name == "" || name == "latest" {
 		runs, err := bundle.List(out)
@@ -67,7 +68,10 @@ func findRun(name, out string) (string, error) {
 			return "", err
 		}
 		if len(runs) == 0 {
-			return "", hint(usage(fmt.Errorf("no runs in %s; name a run, or another directory with --out", out)), "plimsoll run")
+			return "", hint(
+				usage(fmt.Errorf("no runs in %s; name a run, or another directory with --out", out)),
+				"plimsoll run",
+			)
 		}
 		return filepath.Join(out, runs[0].ID), nil
 	}

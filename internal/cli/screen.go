@@ -15,8 +15,9 @@ import (
 	"plimsoll/internal/text"
 )
 
-// screen is the live view on a terminal: the suite as a list, the running scenario in detail. It uses the terminal's
-// alternate screen, which survives resizing, and leaves its last picture behind.
+// screen is the live view on a terminal: the suite as a list, the running scenario in detail. It
+// uses the terminal's alternate screen, which survives resizing, and leaves its last picture
+// behind.
 type screen struct {
 	env     *Env
 	model   *screenModel
@@ -31,7 +32,8 @@ func newScreen(env *Env) *screen {
 	if f, ok := fileOf(env.Err); ok {
 		s.restore = silence(f)
 	}
-	// The program reads no keys: they are dropped by silence, and Ctrl-C reaches plimsoll as a signal, as everywhere.
+	// The program reads no keys: they are dropped by silence, and Ctrl-C reaches plimsoll as a
+	// signal, as everywhere.
 	s.program = tea.NewProgram(m, tea.WithInput(nil), tea.WithOutput(env.Err), tea.WithoutSignalHandler())
 	go func() {
 		defer close(s.done)
@@ -109,12 +111,18 @@ func (m *screenModel) foot() []string {
 	case m.laying != nil:
 		l := m.laying
 		share := float64(l.Written) / float64(max(l.Size, 1))
-		lines = append(lines, m.line(fmt.Sprintf("prefilling %s  %s  %v of %v", l.Role, bar(share, 20), l.Written, l.Size)))
+		lines = append(
+			lines,
+			m.line(fmt.Sprintf("prefilling %s  %s  %v of %v", l.Role, bar(share, 20), l.Written, l.Size)),
+		)
 	case m.running == nil && m.cooling > 0 && m.left() > 0:
 		lines = append(lines, m.line(styleDim.Render("cooling down for "+text.Duration(m.cooling))))
 	}
 	if len(m.started.Scenarios) > 0 {
-		lines = append(lines, m.line(styleDim.Render(fmt.Sprintf("%s left   %s", text.Duration(m.left()), text.Clean(m.started.Dir, 0)))))
+		lines = append(
+			lines,
+			m.line(styleDim.Render(fmt.Sprintf("%s left   %s", text.Duration(m.left()), text.Clean(m.started.Dir, 0)))),
+		)
 	}
 	return lines
 }

@@ -10,12 +10,15 @@ import (
 	"plimsoll/internal/sys"
 )
 
-// lastWords is how long plimsoll may take to clean up after the second signal, before it is ended as any program is.
+// lastWords is how long plimsoll may take to clean up after the second signal, before it is ended
+// as any program is.
 const lastWords = 5 * time.Second
 
-// interruptible ends its context at the first signal, kills running programs at the second, and then gives the signals back to the
-// kernel: the third, or lastWords after the second, ends plimsoll whatever it waits for, such as a FIFO or a dead NFS mount.
-// The signals are SIGINT, SIGTERM, SIGQUIT, and SIGHUP (the terminal or the ssh session is gone) unless nohup set it to be ignored.
+// interruptible ends its context at the first signal, kills running programs at the second, and
+// then gives the signals back to the kernel: the third, or lastWords after the second, ends
+// plimsoll whatever it waits for, such as a FIFO or a dead NFS mount. The signals are SIGINT,
+// SIGTERM, SIGQUIT, and SIGHUP (the terminal or the ssh session is gone) unless nohup set it to be
+// ignored.
 func interruptible(parent context.Context) (context.Context, context.CancelFunc) {
 	kill, killNow := context.WithCancel(parent)
 	ctx, cancel := context.WithCancel(sys.WithKill(parent, kill))
@@ -41,7 +44,10 @@ func interruptible(parent context.Context) (context.Context, context.CancelFunc)
 		if sig, ok := sig.(syscall.Signal); ok {
 			_ = syscall.Kill(os.Getpid(), sig)
 		}
-		_ = syscall.Kill(os.Getpid(), syscall.SIGTERM) // a shell without job control has what runs in the background ignore SIGINT
+		_ = syscall.Kill(
+			os.Getpid(),
+			syscall.SIGTERM,
+		) // a shell without job control has what runs in the background ignore SIGINT
 	}()
 	return ctx, func() { signal.Stop(signals); cancel(); killNow() }
 }

@@ -9,9 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// silence stops a terminal from echoing keys, which would garble what is painted, and returns what restores it. Keys
-// typed meanwhile are dropped. Ctrl-C and Ctrl-Z still send their signals. A terminal that this process does not own,
-// as in the background, is left alone: changing it would stop the process (SIGTTOU).
+// silence stops a terminal from echoing keys, which would garble what is painted, and returns what
+// restores it. Keys typed meanwhile are dropped. Ctrl-C and Ctrl-Z still send their signals. A
+// terminal that this process does not own, as in the background, is left alone: changing it would
+// stop the process (SIGTTOU).
 func silence(f *os.File) (restore func()) {
 	fd := int(f.Fd())
 	before, err := unix.IoctlGetTermios(fd, unix.TCGETS)

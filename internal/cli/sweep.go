@@ -35,7 +35,12 @@ depth that gives 95 % of what the deepest gives, next to the knee that the ceili
 	}
 	f := cmd.Flags()
 	o.runOptions.addFlags(f)
-	f.StringArrayVar(&o.axes, "axes", []string{"iodepth=1..256"}, "`OPTION=VALUES`: iodepth, bs, numjobs as 1..64, or rwmixread=0/70/100; may be repeated")
+	f.StringArrayVar(
+		&o.axes,
+		"axes",
+		[]string{"iodepth=1..256"},
+		"`OPTION=VALUES`: iodepth, bs, numjobs as 1..64, or rwmixread=0/70/100; may be repeated",
+	)
 	o.repeat.addFlags(cmd)
 	o.repeat.rounds = "2"
 	f.Lookup("rounds").DefValue = "2"
@@ -60,10 +65,17 @@ func measureSweep(ctx context.Context, env *Env, o sweepOptions) error {
 	}
 	if o.resume == "" {
 		if len(p.Suite.Scenarios) != 1 {
-			return usage(fmt.Errorf("a sweep varies one scenario and there are %d: name one, such as rand-write", len(p.Suite.Scenarios)))
+			return usage(
+				fmt.Errorf(
+					"a sweep varies one scenario and there are %d: name one, such as rand-write",
+					len(p.Suite.Scenarios),
+				),
+			)
 		}
 		if one := p.Suite.Scenarios[0]; one.Postgres != nil {
-			return usage(fmt.Errorf("%d %s: a sweep varies fio's options; of PostgreSQL vary --pg-clients", one.ID, one.Name))
+			return usage(
+				fmt.Errorf("%d %s: a sweep varies fio's options; of PostgreSQL vary --pg-clients", one.ID, one.Name),
+			)
 		}
 		grid, err := compare.Grid(p.Suite.Scenarios[0], axes)
 		if err != nil {

@@ -15,7 +15,14 @@ func newVersionCmd(env *Env) *cobra.Command {
 		Example: `  plimsoll version
   plimsoll --version`,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(env.Out, "plimsoll %s %s/%s %s\n", Version, runtime.GOOS, runtime.GOARCH, runtime.Version())
+			_, err := fmt.Fprintf(
+				env.Out,
+				"plimsoll %s %s/%s %s\n",
+				Version,
+				runtime.GOOS,
+				runtime.GOARCH,
+				runtime.Version(),
+			)
 			return err
 		},
 	}

@@ -112,7 +112,8 @@ func runWorkloadRecord(ctx context.Context, env *Env, o recordOptions) error {
 		if len(limits) == 0 {
 			lines = append(
 				lines,
-				names[i]+": no limit of its volumes is known, so nothing says what limited it; --volumes and --instance declare them.",
+				names[i]+": no limit of its volumes is known, so nothing says what limited it; --volumes and "+
+					"--instance declare them.",
 			)
 		}
 	}

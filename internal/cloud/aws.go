@@ -24,10 +24,12 @@ import (
 // APIBudget is the most time that asking an AWS service takes.
 const APIBudget = 5 * time.Second
 
-// service is an AWS service that takes signed forms and answers in XML (the query protocol), and the one call that is made to it.
+// service is an AWS service that takes signed forms and answers in XML (the query protocol), and
+// the one call that is made to it.
 //
-// Only credentials and signature are the SDK's. Its EC2 client would add 36 MB to the binary (measured), because html/template keeps the
-// linker from dropping methods (golang/go#72895), for one call whose protocol is a signed form and an XML answer.
+// Only credentials and signature are the SDK's. Its EC2 client would add 36 MB to the binary
+// (measured), because html/template keeps the linker from dropping methods (golang/go#72895), for
+// one call whose protocol is a signed form and an XML answer.
 type service struct {
 	name    string // in messages
 	id      string // in AWS_ENDPOINT_URL_… and, in lower case, in the services section of AWS's config file
@@ -50,7 +52,8 @@ type client struct {
 
 var regionName = regexp.MustCompile(`^[a-z]{2}[a-z0-9-]{2,30}$`)
 
-// open takes credentials, region and endpoint from the standard variables and files; region, where not empty, comes after those.
+// open takes credentials, region and endpoint from the standard variables and files; region, where
+// not empty, comes after those.
 func (s service) open(ctx context.Context, region string) (client, error) {
 	cfg, err := config.LoadDefaultConfig(ctx, config.WithDefaultRegion(region))
 	if err != nil {
@@ -64,13 +67,19 @@ func (s service) open(ctx context.Context, region string) (client, error) {
 		return client{}, fmt.Errorf("%s: %w", s.name, timeout)
 	}
 	if err != nil {
-		return client{}, fmt.Errorf("%s: no credentials: give the instance a role with %s%s", s.name, s.permission(), s.instead)
+		return client{}, fmt.Errorf(
+			"%s: no credentials: give the instance a role with %s%s",
+			s.name,
+			s.permission(),
+			s.instead,
+		)
 	}
 	return client{s, cfg, keys, s.endpoint(ctx, cfg)}, nil
 }
 
-// endpoint is chosen as the SDK's clients do it: AWS_ENDPOINT_URL_EC2, AWS_ENDPOINT_URL, the services section and endpoint_url of the config
-// file, each unless AWS_IGNORE_CONFIGURED_ENDPOINT_URLS is set, and last the region's own.
+// endpoint is chosen as the SDK's clients do it: AWS_ENDPOINT_URL_EC2, AWS_ENDPOINT_URL, the
+// services section and endpoint_url of the config file, each unless
+// AWS_IGNORE_CONFIGURED_ENDPOINT_URLS is set, and last the region's own.
 func (s service) endpoint(ctx context.Context, cfg aws.Config) string {
 	standard := "https://" + s.host + "." + cfg.Region + ".amazonaws.com" + domain(cfg.Region)
 	if ignore, _, _ := config.GetIgnoreConfiguredEndpoints(ctx, cfg.ConfigSources); ignore {
@@ -128,7 +137,12 @@ func (c client) post(ctx context.Context, form url.Values) ([]byte, error) {
 	form.Set("Action", c.action)
 	form.Set("Version", c.version)
 	body := form.Encode()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(c.url, "/")+"/", strings.NewReader(body))
+	req, err := http.NewRequestWithContext(
+		ctx,
+		http.MethodPost,
+		strings.TrimSuffix(c.url, "/")+"/",
+		strings.NewReader(body),
+	)
 	if err != nil {
 		return nil, err
 	}

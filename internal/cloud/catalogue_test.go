@@ -53,7 +53,8 @@ func TestCatalogueIsReadable(t *testing.T) {
 	}
 }
 
-// Expected figures are those of facts/ebs-volume-types.json, worked_checks and examples, and of the AWS pages it cites.
+// Expected figures are those of facts/ebs-volume-types.json, worked_checks and examples, and of the
+// AWS pages it cites.
 func TestVolumeLimits(t *testing.T) {
 	const mib = units.MiBPerSec
 	for _, c := range []struct {

@@ -1,7 +1,8 @@
-// Package cloud knows the limits of storage that others rent out or sell, and asks the cloud which of it this machine has.
-// The catalogue (catalogue/, embedded) holds volume types, EC2 instance types and NVMe data sheets, each figure with its
-// source, date and trust; it is read when it is first asked. IMDSv2 tells the instance, the EC2 API its
-// volumes, and the NVMe log page 0xD0 of an EBS volume how long it was held back by which limit.
+// Package cloud knows the limits of storage that others rent out or sell, and asks the cloud which
+// of it this machine has. The catalogue (catalogue/, embedded) holds volume types, EC2 instance
+// types and NVMe data sheets, each figure with its source, date and trust; it is read when it is
+// first asked. IMDSv2 tells the instance, the EC2 API its volumes, and the NVMe log page 0xD0 of an
+// EBS volume how long it was held back by which limit.
 package cloud
 
 import (
@@ -36,8 +37,9 @@ const (
 	Recalled Trust = "unverified-recall" // from memory of a data sheet: check before relying on it
 )
 
-// Limits are capacities, field by field those of topology.Limits, so that one converts to the other; zero is unknown.
-// IOPS and Rate hold for reads and writes together, the others for one direction.
+// Limits are capacities, field by field those of topology.Limits, so that one converts to the
+// other; zero is unknown. IOPS and Rate hold for reads and writes together, the others for one
+// direction.
 type Limits struct {
 	IOPS      units.IOPS `json:"iops,omitempty"`
 	Rate      units.Rate `json:"rate,omitempty"`
@@ -47,7 +49,8 @@ type Limits struct {
 	WriteRate units.Rate `json:"write_rate,omitempty"`
 }
 
-// table reads an embedded CSV file: a map of column names for each row. A test reads them all, so errors cannot occur later.
+// table reads an embedded CSV file: a map of column names for each row. A test reads them all, so
+// errors cannot occur later.
 func table(name string) []row {
 	data, _ := catalogue.ReadFile("catalogue/" + name)
 	records, _ := csv.NewReader(strings.NewReader(string(data))).ReadAll()

@@ -24,19 +24,26 @@ type Balances struct {
 	Volumes                  map[string]Balance // by volume id
 }
 
-// balanceWindow is how old a balance may be. CloudWatch gets one a minute of a volume and one every five minutes of an instance, but none of a
-// volume that is not active; its bucket has filled up since its last one.
+// balanceWindow is how old a balance may be. CloudWatch gets one a minute of a volume and one every
+// five minutes of an instance, but none of a volume that is not active; its bucket has filled up
+// since its last one.
 const balanceWindow = time.Hour
 
 // perCall is how many metrics one GetMetricData may ask for (API reference of MetricDataQuery).
 const perCall = 500
 
-// maxPages is far above what comes: 500 metrics of an hour are 30,000 values, and a page holds 100,800.
+// maxPages is far above what comes: 500 metrics of an hour are 30,000 values, and a page holds
+// 100,800.
 const maxPages = 20
 
 // cloudWatch is asked for the balances of burst buckets.
 var cloudWatch = service{
-	name: "CloudWatch", id: "CloudWatch", host: "monitoring", version: "2010-08-01", action: "GetMetricData", prefix: "cloudwatch",
+	name:    "CloudWatch",
+	id:      "CloudWatch",
+	host:    "monitoring",
+	version: "2010-08-01",
+	action:  "GetMetricData",
+	prefix:  "cloudwatch",
 }
 
 // metric is one series of values of one thing, in per cent.
@@ -45,13 +52,17 @@ type metric struct {
 	period                        time.Duration
 }
 
-// BurstBalances asks CloudWatch how much burst an instance and its volumes had left when it last heard of them, within the last hour; instance
-// may be empty. Credentials, region and endpoint are found as for DescribeVolumes; it takes APIBudget at most. Of a volume or instance
-// that does not burst there is no balance, so ask for those only that do.
+// BurstBalances asks CloudWatch how much burst an instance and its volumes had left when it last
+// heard of them, within the last hour; instance may be empty. Credentials, region and endpoint are
+// found as for DescribeVolumes; it takes APIBudget at most. Of a volume or instance that does not
+// burst there is no balance, so ask for those only that do.
 //
-// Volumes: AWS/EBS BurstBalance, of gp2, st1 and sc1 (https://docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html). Instances:
-// AWS/EC2 EBSIOBalance% and EBSByteBalance%, of Nitro types that sustain less than their maximum, some of 4xlarge and smaller; their statistics
-// are Minimum and Maximum (https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html). Read 2026-11-21.
+// Volumes: AWS/EBS BurstBalance, of gp2, st1 and sc1
+// (https://docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html). Instances: AWS/EC2
+// EBSIOBalance% and EBSByteBalance%, of Nitro types that sustain less than their maximum, some of
+// 4xlarge and smaller; their statistics are Minimum and Maximum
+// (https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html). Read
+// 2026-11-21.
 func BurstBalances(ctx context.Context, region, instance string, volumes []string) (Balances, error) {
 	var asked []metric
 	if instance != "" {
@@ -106,7 +117,11 @@ func latest(ctx context.Context, region string, asked []metric) ([]*Balance, err
 func (c client) latest(ctx context.Context, asked []metric, now time.Time) ([]*Balance, error) {
 	from := now.Add(-balanceWindow)
 	form := url.Values{
-		"StartTime": {from.UTC().Format(time.RFC3339)}, "EndTime": {now.UTC().Format(time.RFC3339)}, "ScanBy": {"TimestampDescending"},
+		"StartTime": {
+			from.UTC().Format(time.RFC3339),
+		},
+		"EndTime": {now.UTC().Format(time.RFC3339)},
+		"ScanBy":  {"TimestampDescending"},
 	}
 	for i, m := range asked {
 		query := fmt.Sprintf("MetricDataQueries.member.%d.", i+1)
@@ -133,7 +148,8 @@ func (c client) latest(ctx context.Context, asked []metric, now time.Time) ([]*B
 	return nil, fmt.Errorf("%s: its answer does not end: %d pages", c.name, maxPages)
 }
 
-// metricAnswer is GetMetricDataResponse, as the CloudWatch API reference spells it. Value n is of timestamp n.
+// metricAnswer is GetMetricDataResponse, as the CloudWatch API reference spells it. Value n is of
+// timestamp n.
 type metricAnswer struct {
 	XMLName xml.Name `xml:"GetMetricDataResponse"`
 	Results []struct {
@@ -144,8 +160,9 @@ type metricAnswer struct {
 	Next string `xml:"GetMetricDataResult>NextToken"`
 }
 
-// into puts the latest value of each metric m0, m1, … into found. What was not asked for, is no percentage or not of the time asked for, is left
-// out; the first period may have begun before from.
+// into puts the latest value of each metric m0, m1, … into found. What was not asked for, is no
+// percentage or not of the time asked for, is left out; the first period may have begun before
+// from.
 func (a metricAnswer) into(found []*Balance, from, to time.Time) {
 	for _, r := range a.Results {
 		number, mine := strings.CutPrefix(r.ID, "m")
@@ -156,7 +173,9 @@ func (a metricAnswer) into(found []*Balance, from, to time.Time) {
 		for n := range min(len(r.Timestamps), len(r.Values)) {
 			at, err1 := time.Parse(time.RFC3339, r.Timestamps[n])
 			percent, err2 := strconv.ParseFloat(r.Values[n], 64)
-			if err1 != nil || err2 != nil || math.IsNaN(percent) || percent < 0 || percent > 100 || at.Before(from.Add(-5*time.Minute)) || at.After(to) {
+			if err1 != nil || err2 != nil || math.IsNaN(percent) || percent < 0 || percent > 100 ||
+				at.Before(from.Add(-5*time.Minute)) ||
+				at.After(to) {
 				continue
 			}
 			if found[i] == nil || at.After(found[i].At) {

@@ -48,7 +48,8 @@ func first(form map[string][]string, key string) string {
 	return ""
 }
 
-// Both of the instance and those of two volumes come in two pages, of which the second has the newer value of one and none of the other.
+// Both of the instance and those of two volumes come in two pages, of which the second has the
+// newer value of one and none of the other.
 func TestBurstBalances(t *testing.T) {
 	var end time.Time
 	ago := func(minutes int) string {
@@ -214,7 +215,8 @@ func FuzzMetricAnswer(f *testing.F) {
 	})
 }
 
-// A service that never answers is given up when the time is over, and the error says so in plain words.
+// A service that never answers is given up when the time is over, and the error says so in plain
+// words.
 func TestBurstBalancesBudget(t *testing.T) {
 	release := make(chan struct{})
 	watch(t, func(map[string][]string) (int, string) {

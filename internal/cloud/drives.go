@@ -10,7 +10,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// DriveFacts are a drive's data sheet. IOPS are for 4 KiB random I/O (writes at steady state), rates in MB/s.
+// DriveFacts are a drive's data sheet. IOPS are for 4 KiB random I/O (writes at steady state),
+// rates in MB/s.
 type DriveFacts struct {
 	Model        string        `json:"model"`
 	Capacity     string        `json:"capacity"` // of the drive that the figures are for, or "series" for a series' maxima
@@ -46,9 +47,9 @@ var drives = sync.OnceValue(func() []DriveFacts {
 	return all
 })
 
-// DriveLimits returns the data sheet of a drive by the model name that the kernel shows (INTEL SSDPE2KX040T8), or by its
-// trade name (P4510), and its size: of several capacities the nearest. Size 0 takes the first listed.
-// False when the catalogue does not know the model.
+// DriveLimits returns the data sheet of a drive by the model name that the kernel shows (INTEL
+// SSDPE2KX040T8), or by its trade name (P4510), and its size: of several capacities the nearest.
+// Size 0 takes the first listed. False when the catalogue does not know the model.
 func DriveLimits(model string, size units.Bytes) (DriveFacts, bool) {
 	best, found, distance := DriveFacts{}, false, math.Inf(1)
 	for _, d := range drives() {
@@ -69,7 +70,8 @@ func DriveLimits(model string, size units.Bytes) (DriveFacts, bool) {
 	return best, found
 }
 
-// matches takes the kernel's name by its pattern, and a trade name by its distinctive word: P4510, PM1733.
+// matches takes the kernel's name by its pattern, and a trade name by its distinctive word: P4510,
+// PM1733.
 func (d DriveFacts) matches(model string) bool {
 	model = strings.TrimSpace(model)
 	if model == "" || len(model) > 100 {

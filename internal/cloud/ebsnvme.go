@@ -11,7 +11,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Layouts follow the notes in docs/ceiling.md ("EBS statistics"), which compare amazon-ec2-utils, nvme-cli and the EBS CSI driver.
+// Layouts follow the notes in docs/ceiling.md ("EBS statistics"), which compare amazon-ec2-utils,
+// nvme-cli and the EBS CSI driver.
 const (
 	pageSize        = 4096
 	ebsMagic        = 0x3C23B510
@@ -23,8 +24,8 @@ const (
 	histogramStride = 24
 )
 
-// EBSStats is the statistics page (log 0xD0) of an EBS volume or a local EC2 drive. Counters run since the volume was
-// attached; only differences mean something.
+// EBSStats is the statistics page (log 0xD0) of an EBS volume or a local EC2 drive. Counters run
+// since the volume was attached; only differences mean something.
 type EBSStats struct {
 	// Local is true for an instance store drive, whose page has no histograms that are agreed on.
 	Local      bool          `json:"local,omitempty"`
@@ -34,8 +35,9 @@ type EBSStats struct {
 	WriteBytes units.Bytes   `json:"write_bytes"`
 	ReadTime   time.Duration `json:"read_time"` // summed over all completed reads
 	WriteTime  time.Duration `json:"write_time"`
-	// Time during which demand was above what the volume, or the instance for all its volumes, allows. On a local drive
-	// the instance pair holds the drive's own limits, and the volume pair is zero.
+	// Time during which demand was above what the volume, or the instance for all its volumes,
+	// allows. On a local drive the instance pair holds the drive's own limits, and the volume pair
+	// is zero.
 	VolumeIOPSExceeded   time.Duration `json:"volume_iops_exceeded"`
 	VolumeRateExceeded   time.Duration `json:"volume_rate_exceeded"`
 	InstanceIOPSExceeded time.Duration `json:"instance_iops_exceeded"`
@@ -45,7 +47,8 @@ type EBSStats struct {
 	WriteHist            []EBSBin      `json:"write_hist,omitempty"`
 }
 
-// EBSBin counts completed I/Os whose latency lies from Lower to Upper. The device chooses the bounds.
+// EBSBin counts completed I/Os whose latency lies from Lower to Upper. The device chooses the
+// bounds.
 type EBSBin struct {
 	Lower time.Duration `json:"lower"`
 	Upper time.Duration `json:"upper"`
@@ -75,19 +78,30 @@ func ParseEBSStats(page []byte) (EBSStats, error) {
 	case localMagic:
 		s.VolumeIOPSExceeded, s.VolumeRateExceeded = 0, 0 // do not apply; programs disagree on all behind byte 95
 	default:
-		return EBSStats{}, fmt.Errorf("%w: it begins with %#08x, want %#08x or %#08x", ErrNoStats, magic, ebsMagic, localMagic)
+		return EBSStats{}, fmt.Errorf(
+			"%w: it begins with %#08x, want %#08x or %#08x",
+			ErrNoStats,
+			magic,
+			ebsMagic,
+			localMagic,
+		)
 	}
 	return s, nil
 }
 
-// histogram reads the number of bins and the bins. The count is 32 bits wide, the four bytes behind it are reserved.
+// histogram reads the number of bins and the bins. The count is 32 bits wide, the four bytes behind
+// it are reserved.
 func histogram(page []byte) []EBSBin {
 	n := min(binary.LittleEndian.Uint64(page), histogramBins)
 	var bins []EBSBin
 	for i := range n {
 		slot := page[8+i*histogramStride:]
 		bins = append(bins, EBSBin{
-			microseconds(binary.LittleEndian.Uint64(slot)), microseconds(binary.LittleEndian.Uint64(slot[8:])), binary.LittleEndian.Uint32(slot[16:]),
+			microseconds(
+				binary.LittleEndian.Uint64(slot),
+			),
+			microseconds(binary.LittleEndian.Uint64(slot[8:])),
+			binary.LittleEndian.Uint32(slot[16:]),
 		})
 	}
 	return bins
@@ -99,8 +113,8 @@ func microseconds(v uint64) time.Duration {
 	return time.Duration(min(v, most)) * time.Microsecond
 }
 
-// Minus is what happened between an earlier page and s. Counters that went backwards (the volume was attached again) count
-// from zero. Queue stays that of s.
+// Minus is what happened between an earlier page and s. Counters that went backwards (the volume
+// was attached again) count from zero. Queue stays that of s.
 func (s EBSStats) Minus(before EBSStats) EBSStats {
 	d := s
 	if s.ReadOps < before.ReadOps || s.WriteOps < before.WriteOps || s.Local != before.Local {
@@ -183,7 +197,8 @@ func ParseIdentify(page []byte) (NVMeIdentity, error) {
 	return n, nil
 }
 
-// VolumeID is the EBS volume's name from its NVMe serial, which is the same without the dash; empty when it is none.
+// VolumeID is the EBS volume's name from its NVMe serial, which is the same without the dash; empty
+// when it is none.
 func VolumeID(serial string) string {
 	hex, ok := strings.CutPrefix(strings.TrimSpace(serial), "vol")
 	hex = strings.TrimPrefix(hex, "-")

@@ -31,8 +31,9 @@ const (
 	timeoutMSec = 2000
 )
 
-// ReadEBSStats reads the statistics page of /dev/nvme1n1 or nvme1n1. It needs root. AWS asks for no more than one read a
-// second. ErrNoStats when the device is none of Amazon's, so that a strange drive gets no vendor command.
+// ReadEBSStats reads the statistics page of /dev/nvme1n1 or nvme1n1. It needs root. AWS asks for no
+// more than one read a second. ErrNoStats when the device is none of Amazon's, so that a strange
+// drive gets no vendor command.
 func ReadEBSStats(dev string) (EBSStats, error) {
 	id, err := ReadIdentify(dev)
 	if err != nil {

@@ -27,7 +27,8 @@ type Identity struct {
 	Image        string `json:"image,omitempty"`
 }
 
-// ErrNotEC2 says that this machine does not look like an EC2 instance, so its metadata service was not asked.
+// ErrNotEC2 says that this machine does not look like an EC2 instance, so its metadata service was
+// not asked.
 var ErrNotEC2 = errors.New("not an EC2 instance")
 
 const (
@@ -35,21 +36,26 @@ const (
 	endpointVar    = "AWS_EC2_METADATA_SERVICE_ENDPOINT"
 )
 
-// OnEC2 says whether the firmware names Amazon EC2 (root is "/"), or the standard variable names a metadata service.
+// OnEC2 says whether the firmware names Amazon EC2 (root is "/"), or the standard variable names a
+// metadata service.
 func OnEC2(root fs.FS) bool {
 	if os.Getenv(endpointVar) != "" {
 		return true
 	}
 	for _, name := range []string{"sys_vendor", "board_vendor", "bios_vendor"} {
-		if text, err := fs.ReadFile(root, "sys/class/dmi/id/"+name); err == nil && strings.TrimSpace(string(text)) == "Amazon EC2" {
+		if text, err := fs.ReadFile(
+			root,
+			"sys/class/dmi/id/"+name,
+		); err == nil &&
+			strings.TrimSpace(string(text)) == "Amazon EC2" {
 			return true
 		}
 	}
 	return false
 }
 
-// Identify asks the metadata service (IMDSv2 only) which instance this is. It takes 200 ms at most, and asks nobody where
-// the machine does not look like EC2: ErrNotEC2.
+// Identify asks the metadata service (IMDSv2 only) which instance this is. It takes 200 ms at most,
+// and asks nobody where the machine does not look like EC2: ErrNotEC2.
 func Identify(ctx context.Context, root fs.FS) (Identity, error) {
 	if !OnEC2(root) {
 		return Identity{}, ErrNotEC2
@@ -60,7 +66,10 @@ func Identify(ctx context.Context, root fs.FS) (Identity, error) {
 	doc, err := client.GetInstanceIdentityDocument(ctx, nil)
 	if err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return Identity{}, fmt.Errorf("instance metadata: no answer in %v; a container needs a hop limit of 2", identifyBudget)
+			return Identity{}, fmt.Errorf(
+				"instance metadata: no answer in %v; a container needs a hop limit of 2",
+				identifyBudget,
+			)
 		}
 		return Identity{}, fmt.Errorf("instance metadata: %w", cause(err))
 	}
@@ -84,9 +93,9 @@ var ec2 = service{
 	instead: ", or declare the volumes in plimsoll.yaml",
 }
 
-// DescribeVolumes asks the EC2 API for volumes by their ids (vol-…), with the credentials, region and endpoint that the
-// standard variables and files name; region, where not empty, comes after those. It takes APIBudget at most. The
-// order is that of ids.
+// DescribeVolumes asks the EC2 API for volumes by their ids (vol-…), with the credentials, region
+// and endpoint that the standard variables and files name; region, where not empty, comes after
+// those. It takes APIBudget at most. The order is that of ids.
 func DescribeVolumes(ctx context.Context, region string, ids []string) ([]ProvisionedVolume, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -121,7 +130,8 @@ func DescribeVolumes(ctx context.Context, region string, ids []string) ([]Provis
 	return found, nil
 }
 
-// describeAnswer is DescribeVolumesResponse, volumeInfo its items, as the EC2 API reference spells them.
+// describeAnswer is DescribeVolumesResponse, volumeInfo its items, as the EC2 API reference spells
+// them.
 type describeAnswer struct {
 	Volumes []volumeInfo `xml:"volumeSet>item"`
 	Next    string       `xml:"nextToken"`
@@ -142,7 +152,10 @@ func (v volumeInfo) provisioned() ProvisionedVolume {
 	p := ProvisionedVolume{
 		ID: v.ID, State: v.State, Multi: v.Multi,
 		Spec: VolumeSpec{
-			Type: v.Type, Size: units.Bytes(v.SizeGiB) * units.GiB, IOPS: units.IOPS(v.IOPS), Rate: units.Rate(v.MiBs) * units.MiBPerSec,
+			Type: v.Type,
+			Size: units.Bytes(v.SizeGiB) * units.GiB,
+			IOPS: units.IOPS(v.IOPS),
+			Rate: units.Rate(v.MiBs) * units.MiBPerSec,
 		},
 	}
 	if len(v.Attachment) > 0 {

@@ -59,7 +59,8 @@ func TestIdentifyElsewhere(t *testing.T) {
 	}
 }
 
-// A service that never answers costs 200 ms; one that refuses tokens is not asked by the older protocol.
+// A service that never answers costs 200 ms; one that refuses tokens is not asked by the older
+// protocol.
 func TestIdentifyBudget(t *testing.T) {
 	release := make(chan struct{})
 	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
@@ -93,7 +94,8 @@ func api(t *testing.T, answer func(form map[string][]string) (int, string)) {
 	serve(t, "EC2", "ec2", "DescribeVolumes", "2016-11-15", answer)
 }
 
-// serve starts a service of the query protocol that knows one action, and points the standard variables at it.
+// serve starts a service of the query protocol that knows one action, and points the standard
+// variables at it.
 func serve(t *testing.T, id, signedFor, action, version string, answer func(form map[string][]string) (int, string)) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,15 +12,16 @@ import (
 	"plimsoll/internal/units"
 )
 
-// InstanceFacts are the limits of an EC2 instance type on all its EBS volumes together. AWS states IOPS for 16 KiB I/Os
-// and throughput in MB/s (10^6 bytes/s) for 128 KiB I/Os.
+// InstanceFacts are the limits of an EC2 instance type on all its EBS volumes together. AWS states
+// IOPS for 16 KiB I/Os and throughput in MB/s (10^6 bytes/s) for 128 KiB I/Os.
 type InstanceFacts struct {
 	Type     string      `json:"type"`
 	Arch     string      `json:"arch"`
 	VCPUs    int         `json:"vcpus"`
 	Memory   units.Bytes `json:"memory"`
 	Baseline Limits      `json:"baseline"` // what lasts
-	// Burst is the maximum where it is above the baseline: it holds for BurstFor at least once in BurstPer. Zero without burst.
+	// Burst is the maximum where it is above the baseline: it holds for BurstFor at least once in
+	// BurstPer. Zero without burst.
 	Burst    Limits        `json:"burst"`
 	BurstFor time.Duration `json:"burst_for,omitempty"`
 	BurstPer time.Duration `json:"burst_per,omitempty"`
@@ -49,7 +50,8 @@ type InstanceChange struct {
 type InstanceStore struct {
 	Count int         `json:"count"`
 	Size  units.Bytes `json:"size"`
-	// Limits of one drive: IOPS as AWS states them, rates as measured by ScyllaDB, zero where neither did.
+	// Limits of one drive: IOPS as AWS states them, rates as measured by ScyllaDB, zero where
+	// neither did.
 	Limits Limits `json:"limits"`
 	Provenance
 }
@@ -59,8 +61,8 @@ var datasets = map[string]string{
 	"moto-5.2.5": "2026-10-27", "moto-5.1.0": "2025-02-23", "moto-5.0.0": "2024-01-27", "moto-4.2.0": "2023-08-23",
 }
 
-// InstanceLimits returns what is known of an EC2 instance type such as c8g.2xlarge; false when the catalogue has no row:
-// an unknown type, or one without published EBS limits.
+// InstanceLimits returns what is known of an EC2 instance type such as c8g.2xlarge; false when the
+// catalogue has no row: an unknown type, or one without published EBS limits.
 func InstanceLimits(typ string) (InstanceFacts, bool) {
 	r, ok := find("instances.csv", typ)
 	if !ok {
@@ -88,12 +90,19 @@ var AllInstances = sync.OnceValue(func() []InstanceFacts {
 func instanceFacts(r row) InstanceFacts {
 	typ := r.text("type")
 	f := InstanceFacts{
-		Type: typ, Arch: r.text("arch"), VCPUs: int(r.num("vcpus")), Memory: units.Bytes(r.num("memory_mib")) * units.MiB,
+		Type:        typ,
+		Arch:        r.text("arch"),
+		VCPUs:       int(r.num("vcpus")),
+		Memory:      units.Bytes(r.num("memory_mib")) * units.MiB,
 		Baseline:    limits(r, "base"),
 		NVMe:        r.text("ebs_nvme") == "required",
 		Attachments: int(r.num("attachments")),
 		Provenance: Provenance{
-			Source: "EC2 DescribeInstanceTypes (" + r.text("dataset") + ")", AsOf: datasets[r.text("dataset")], Trust: Verified,
+			Source: "EC2 DescribeInstanceTypes (" + r.text(
+				"dataset",
+			) + ")",
+			AsOf:  datasets[r.text("dataset")],
+			Trust: Verified,
 		},
 	}
 	if top := limits(r, "max"); top != f.Baseline {
@@ -120,7 +129,8 @@ func find(file, key string) (row, bool) {
 	return rows[0], true
 }
 
-// findAll returns the rows whose first cell is key, without reading the whole table: a lookup costs microseconds.
+// findAll returns the rows whose first cell is key, without reading the whole table: a lookup costs
+// microseconds.
 func findAll(file, key string) []row {
 	if strings.ContainsAny(key, ",\n\"") || key == "" {
 		return nil

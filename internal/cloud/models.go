@@ -2,8 +2,8 @@ package cloud
 
 import "slices"
 
-// Models by which volumes are known, as NVMe or SCSI reports them, blanks at the ends cut off (Amazon's NVMe guide,
-// Google's and Azure's disk guides).
+// Models by which volumes are known, as NVMe or SCSI reports them, blanks at the ends cut off
+// (Amazon's NVMe guide, Google's and Azure's disk guides).
 const (
 	EBSModel           = "Amazon Elastic Block Store"
 	InstanceStoreModel = "Amazon EC2 NVMe Instance Storage"

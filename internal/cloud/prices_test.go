@@ -93,7 +93,8 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// offer is a price list in AWS's form, cut to one product of each kind, and two that are not to be taken.
+// offer is a price list in AWS's form, cut to one product of each kind, and two that are not to be
+// taken.
 const offer = `{"formatVersion":"v1.0","disclaimer":"…","offerCode":"AmazonEC2","version":"20261101000000","publicationDate":"2026-11-01T00:00:00Z",
 "products":{
  "A":{"sku":"A","productFamily":"Compute Instance","attributes":{"instanceType":"c8g.2xlarge","operatingSystem":"Linux","tenancy":"Shared","preInstalledSw":"NA","capacitystatus":"Used","regionCode":"eu-north-1"}},

@@ -23,8 +23,8 @@ type VolumeFacts struct {
 	Type     string `json:"type"`
 	Provider string `json:"provider"`
 	Name     string `json:"name"`
-	// Sustained is what lasts. Burst holds only what is higher, until BurstIOs or BurstBytes are spent, which fill again
-	// at the sustained rate.
+	// Sustained is what lasts. Burst holds only what is higher, until BurstIOs or BurstBytes are
+	// spent, which fill again at the sustained rate.
 	Sustained  Limits      `json:"sustained"`
 	Burst      Limits      `json:"burst"`
 	BurstIOs   float64     `json:"burst_ios,omitempty"`
@@ -44,7 +44,8 @@ type VolumeType struct {
 	Name     string      `json:"name"`
 	MinSize  units.Bytes `json:"min_size"`
 	MaxSize  units.Bytes `json:"max_size"`
-	// IOPS and Rate of provisioned types. A derived rate cannot be ordered, it follows from the IOPS.
+	// IOPS and Rate of provisioned types. A derived rate cannot be ordered, it follows from the
+	// IOPS.
 	IOPS struct {
 		Included units.IOPS `json:"included"`
 		Min      units.IOPS `json:"min"`
@@ -83,8 +84,8 @@ type VolumeType struct {
 	Provenance
 }
 
-// TypicalLatency is how long one I/O of a volume takes at depth 1, in microseconds, and a write that is followed by fdatasync. It
-// rests on the source named, often on one measurement.
+// TypicalLatency is how long one I/O of a volume takes at depth 1, in microseconds, and a write
+// that is followed by fdatasync. It rests on the source named, often on one measurement.
 type TypicalLatency struct {
 	Read   int    `json:"read_us"`
 	Write  int    `json:"write_us"`
@@ -112,8 +113,9 @@ var VolumeTypes = sync.OnceValue(func() []VolumeType {
 
 const gib = float64(units.GiB)
 
-// VolumeLimits works out the limits of a volume by its type's rules. An order that the rules do not allow (gp3 with more
-// than 500 IOPS per GiB) is an error; the facts then still hold the figures as ordered, for a caller who knows better.
+// VolumeLimits works out the limits of a volume by its type's rules. An order that the rules do not
+// allow (gp3 with more than 500 IOPS per GiB) is an error; the facts then still hold the figures as
+// ordered, for a caller who knows better.
 func VolumeLimits(spec VolumeSpec) (VolumeFacts, error) {
 	for _, t := range VolumeTypes() {
 		if t.Type == spec.Type {
@@ -124,7 +126,13 @@ func VolumeLimits(spec VolumeSpec) (VolumeFacts, error) {
 	for _, t := range VolumeTypes() {
 		names = append(names, t.Type)
 	}
-	return VolumeFacts{Type: spec.Type}, fmt.Errorf("volume type %.40q is not in the catalogue: it knows %s", spec.Type, strings.Join(names, ", "))
+	return VolumeFacts{
+			Type: spec.Type,
+		}, fmt.Errorf(
+			"volume type %.40q is not in the catalogue: it knows %s",
+			spec.Type,
+			strings.Join(names, ", "),
+		)
 }
 
 func (t VolumeType) limits(spec VolumeSpec) (VolumeFacts, error) {
@@ -162,7 +170,8 @@ func (t VolumeType) limits(spec VolumeSpec) (VolumeFacts, error) {
 	return f, first
 }
 
-// gp2: https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html, "I/O credits and burst performance".
+// gp2: https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html, "I/O credits and
+// burst performance".
 func (f *VolumeFacts) gp2(spec VolumeSpec) {
 	size := float64(spec.Size) / gib
 	f.Sustained.IOPS = units.IOPS(min(max(3*size, 100), 16000))
@@ -174,7 +183,11 @@ func (f *VolumeFacts) gp2(spec VolumeSpec) {
 		f.Burst.IOPS, f.BurstIOs = 3000, 5.4e6
 	}
 	if size > 170 && size < 334 {
-		f.Notes = append(f.Notes, "250 MiB/s need burst credits at this size; without them baseline IOPS × 256 KiB bound the throughput (AWS gives no figure)")
+		f.Notes = append(
+			f.Notes,
+			"250 MiB/s need burst credits at this size; without them baseline IOPS × 256 KiB bound the throughput "+
+				"(AWS gives no figure)",
+		)
 	}
 }
 
@@ -218,7 +231,11 @@ func (f *VolumeFacts) provisioned(t VolumeType, spec VolumeSpec, wrong func(stri
 		return
 	}
 	top, why := t.IOPS.Max, "the most of any size"
-	if perSize := max(t.IOPS.Included, units.IOPS(t.IOPS.PerGiB*float64(spec.Size)/gib)); spec.Size > 0 && t.IOPS.PerGiB > 0 && perSize < top {
+	if perSize := max(
+		t.IOPS.Included,
+		units.IOPS(t.IOPS.PerGiB*float64(spec.Size)/gib),
+	); spec.Size > 0 && t.IOPS.PerGiB > 0 &&
+		perSize < top {
 		top, why = perSize, fmt.Sprintf("%v per GiB at %v", t.IOPS.PerGiB, spec.Size)
 	}
 	switch {

@@ -35,7 +35,8 @@ type AB struct {
 	Margin  float64  `json:"margin"`
 }
 
-// ReadAB reads the description in a directory; found is false when it is none of an A/B measurement.
+// ReadAB reads the description in a directory; found is false when it is none of an A/B
+// measurement.
 func ReadAB(dir string) (ab AB, found bool, err error) {
 	data, err := os.ReadFile(filepath.Join(dir, ABFile))
 	if errors.Is(err, os.ErrNotExist) || err != nil && !isDir(dir) {

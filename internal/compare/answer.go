@@ -29,7 +29,8 @@ type Change struct {
 	Within bool `json:"within_margin,omitempty"`
 	// Sustained is the ratio of what both sides sustain, where either figure is a burst; else 0.
 	Sustained float64 `json:"sustained_ratio,omitempty"`
-	// LeastSeen is about the least change that these rounds could have shown in four of five cases, 0 for none.
+	// LeastSeen is about the least change that these rounds could have shown in four of five cases,
+	// 0 for none.
 	LeastSeen float64 `json:"least_seen,omitempty"`
 	// Needs is about how many rounds a side would show a change of the margin; 0 when not known.
 	Needs int `json:"rounds_needed,omitempty"`
@@ -104,7 +105,11 @@ func noTest(a, b int, c stats.Comparison) string {
 	case a == 1 && b == 1:
 		return "one run each cannot tell"
 	case min(a, b) == 1:
-		return fmt.Sprintf("one run on a side cannot tell; the other side's %d rounds spread by %.1f %%", max(a, b), 100*c.Spread)
+		return fmt.Sprintf(
+			"one run on a side cannot tell; the other side's %d rounds spread by %.1f %%",
+			max(a, b),
+			100*c.Spread,
+		)
 	case len(c.Ratio.Doubts) > 0:
 		return c.Ratio.Doubts[0]
 	}

@@ -36,11 +36,13 @@ type Judgment struct {
 	Figure   Figure         `json:"figure"`
 	Now      stats.Estimate `json:"now"`
 	Rounds   int            `json:"rounds"`
-	// Expected is the centre and the limits of what was expected: at 99 % from earlier runs, or a tolerance.
+	// Expected is the centre and the limits of what was expected: at 99 % from earlier runs, or a
+	// tolerance.
 	Expected stats.Estimate `json:"expected"`
 	Earlier  int            `json:"earlier_runs,omitempty"`
 	Standing Standing       `json:"standing"`
-	// LeastSeen is about the least fall that would have been seen, as a share; 0 when nothing could have been.
+	// LeastSeen is about the least fall that would have been seen, as a share; 0 when nothing could
+	// have been.
 	LeastSeen float64 `json:"least_seen,omitempty"`
 	Why       string  `json:"why,omitempty"`
 	// Changed are facts that changed since the run before: a likely cause.
@@ -55,7 +57,8 @@ func (j Judgment) Change() float64 {
 	return j.Now.Center/j.Expected.Center - 1
 }
 
-// AgainstRuns judges a run by earlier ones of the same scenarios, layout and host, at most last of each.
+// AgainstRuns judges a run by earlier ones of the same scenarios, layout and host, at most last of
+// each.
 func AgainstRuns(now *bundle.Bundle, earlier []*bundle.Bundle, last int) *Against {
 	a := &Against{Run: now.Run.ID, Baseline: fmt.Sprintf("the last %d runs", last)}
 	earlier = slices.DeleteFunc(slices.Clone(earlier), func(b *bundle.Bundle) bool {
@@ -116,7 +119,8 @@ func judged(rounds []Sample, series []Series, last int) Judgment {
 	return j
 }
 
-// stand sets the standing for a figure that is below (-1), within (0) or above (1) what was expected.
+// stand sets the standing for a figure that is below (-1), within (0) or above (1) what was
+// expected.
 func (j *Judgment) stand(side int) {
 	if j.Figure.Lower {
 		side = -side
@@ -131,7 +135,8 @@ func (j *Judgment) stand(side int) {
 	}
 }
 
-// noSeries says why there is nothing to judge by: what differs from the nearest runs of that scenario.
+// noSeries says why there is nothing to judge by: what differs from the nearest runs of that
+// scenario.
 func noSeries(key Key, series []Series) string {
 	best := ""
 	fewest := math.MaxInt
@@ -179,7 +184,15 @@ func (a *Against) Fails(g Gate) []string {
 		case g.CannotTell && j.Standing == Unjudged:
 			reasons = append(reasons, fmt.Sprintf("%s was not judged: %s", j.Scenario, j.Why))
 		case g.CannotTell && g.By > 0 && j.LeastSeen > g.By:
-			reasons = append(reasons, fmt.Sprintf("%s: a fall of %.0f %% could not have been seen, only one of %.0f %%", j.Scenario, 100*g.By, 100*j.LeastSeen))
+			reasons = append(
+				reasons,
+				fmt.Sprintf(
+					"%s: a fall of %.0f %% could not have been seen, only one of %.0f %%",
+					j.Scenario,
+					100*g.By,
+					100*j.LeastSeen,
+				),
+			)
 		}
 	}
 	return reasons

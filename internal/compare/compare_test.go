@@ -100,7 +100,8 @@ func compared(t *testing.T, o Options, sides ...Side) *Table {
 
 func notes(t *Table) string { return strings.Join(append(slices.Clone(t.Apart), t.Notes...), "\n") }
 
-// The article's four instances: each figure stands next to its own ceiling, and 2.5 times as much is the burst only.
+// The article's four instances: each figure stands next to its own ceiling, and 2.5 times as much
+// is the burst only.
 func TestInstancesOfTheArticle(t *testing.T) {
 	f, err := os.Open("../../testdata/seeds/ebs-across-instances.md")
 	if err != nil {
@@ -176,7 +177,8 @@ func io2On(t *testing.T, instance string) *topology.Topology {
 	}
 }
 
-// Rounds 11, 15 and 16 of the striped drives: the round that read deallocated blocks is struck out and wins nothing.
+// Rounds 11, 15 and 16 of the striped drives: the round that read deallocated blocks is struck out
+// and wins nothing.
 func TestInvalidNeverWins(t *testing.T) {
 	b := run(t, t.TempDir(), 0, nil,
 		work{name: "MS-28k-r-r-11", iops: 137e3}, work{name: "MS-28k-r-r-15", iops: 137e3},
@@ -315,7 +317,8 @@ func TestWorkDifferences(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	// What an article does not say keeps nothing apart; a bare figure is not compared with known work.
+	// What an article does not say keeps nothing apart; a bare figure is not compared with known
+	// work.
 	seen := Work{Direction: "write", BS: 8192, Jobs: 4}
 	if d := workOfLoad(base).Differences(seen); len(d) != 0 {
 		t.Error(d)

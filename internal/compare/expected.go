@@ -19,7 +19,8 @@ import (
 	"plimsoll/internal/yamlfile"
 )
 
-// Expectations are a table of figures that a run should reach: the measurements of an article, a vendor, or an acceptance test.
+// Expectations are a table of figures that a run should reach: the measurements of an article, a
+// vendor, or an acceptance test.
 type Expectations struct {
 	Name   string `yaml:"name"`
 	Source string `yaml:"source"` // where the figures come from, and when
@@ -31,7 +32,8 @@ type Expectations struct {
 // Expectation is one figure of one scenario.
 type Expectation struct {
 	Scenario string `yaml:"scenario"`
-	// Figure is iops, read.iops, write.iops, bw, read.bw, write.bw, or a latency: read.clat.mean, write.clat.p99, sync.p99.
+	// Figure is iops, read.iops, write.iops, bw, read.bw, write.bw, or a latency: read.clat.mean,
+	// write.clat.p99, sync.p99.
 	Figure    string `yaml:"figure"`
 	Value     string `yaml:"value"` // 536, "1,003 MiB/s", 1.858ms
 	Tolerance string `yaml:"tolerance"`
@@ -56,7 +58,11 @@ func ReadExpectations(name string) (*Expectations, error) {
 	if err != nil {
 		data, err = os.ReadFile(name)
 		if errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("%s does not exist, and there is no built-in table of that name: there are %s", name, strings.Join(Tables(), ", "))
+			return nil, fmt.Errorf(
+				"%s does not exist, and there is no built-in table of that name: there are %s",
+				name,
+				strings.Join(Tables(), ", "),
+			)
 		}
 		if err != nil {
 			return nil, err
@@ -226,7 +232,8 @@ func AgainstTable(now *bundle.Bundle, e *Expectations) *Against {
 	return a
 }
 
-// hold compares the figure with the tolerance: with an interval over rounds, only what lies wholly outside counts.
+// hold compares the figure with the tolerance: with an interval over rounds, only what lies wholly
+// outside counts.
 func (j *Judgment) hold() {
 	lo, hi := j.Now.Center, j.Now.Center
 	if j.Rounds > 1 {

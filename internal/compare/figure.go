@@ -52,7 +52,8 @@ func bandwidth() Figure { return Figure{Name: "bandwidth", Unit: BytesPerSec} }
 // largeIO is the block size from which on bandwidth says more than IOPS.
 const largeIO = 128 * units.KiB
 
-// mainFigure is the one figure of a scenario that is tested: bandwidth of large I/Os, IOPS of others.
+// mainFigure is the one figure of a scenario that is tested: bandwidth of large I/Os, IOPS of
+// others.
 func mainFigure(s *bundle.Scenario) Figure {
 	if s.Result != nil && s.Result.Postgres != nil {
 		return tps()
@@ -66,7 +67,8 @@ func mainFigure(s *bundle.Scenario) Figure {
 	return iops()
 }
 
-// MainFigure is the figure of a result that is tested, with its name; 0 or NaN when it was not measured.
+// MainFigure is the figure of a result that is tested, with its name; 0 or NaN when it was not
+// measured.
 func MainFigure(r *result.Result) (name string, value float64) {
 	f := mainFigure(&bundle.Scenario{Result: r})
 	return f.Name, f.of(r)
@@ -141,7 +143,8 @@ func (f Figure) bound(b *ceiling.Bound) float64 {
 	return float64(b.IOPS)
 }
 
-// latencyFigures are shown with intervals and not tested: a test of each would make claims where nothing changed.
+// latencyFigures are shown with intervals and not tested: a test of each would make claims where
+// nothing changed.
 func latencyFigures() []Figure {
 	var all []Figure
 	for _, d := range []struct {
@@ -164,7 +167,16 @@ func latencyFigures() []Figure {
 	} {
 		for _, q := range []float64{0.5, 0.99} {
 			all = append(all, Figure{
-				Name: fmt.Sprintf("%s p%g", d.name, 100*q), Unit: Nanoseconds, Lower: true, latency: d.of, hist: d.hist, q: q,
+				Name: fmt.Sprintf(
+					"%s p%g",
+					d.name,
+					100*q,
+				),
+				Unit:    Nanoseconds,
+				Lower:   true,
+				latency: d.of,
+				hist:    d.hist,
+				q:       q,
 			})
 		}
 	}

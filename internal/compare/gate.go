@@ -11,7 +11,8 @@ type Gate struct {
 	Regression bool
 	// By is the loss that must be certain, as a share; 0 for any that has the word slower.
 	By float64
-	// CannotTell fails where the loss cannot be excluded either: a gate that could not have seen it says so.
+	// CannotTell fails where the loss cannot be excluded either: a gate that could not have seen it
+	// says so.
 	CannotTell bool
 }
 

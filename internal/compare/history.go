@@ -13,8 +13,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Key names a series: runs of one key measured the same thing on the same layout. Each part is in words, so that what
-// differs between two keys can be shown.
+// Key names a series: runs of one key measured the same thing on the same layout. Each part is in
+// words, so that what differs between two keys can be shown.
 type Key struct {
 	Suite    string `json:"suite"`
 	Scenario string `json:"scenario"`
@@ -26,7 +26,8 @@ type Key struct {
 	Group    string `json:"group,omitempty"` // the host, or the value of the label that was asked for
 }
 
-// Differences names the parts in which two keys of one scenario differ: "layout: raid10 8×gp3 64 KiB and raid0 4×gp3".
+// Differences names the parts in which two keys of one scenario differ: "layout: raid10 8×gp3 64
+// KiB and raid0 4×gp3".
 func (k Key) Differences(o Key) []string {
 	var differ []string
 	for _, f := range []struct{ name, a, b string }{
@@ -37,7 +38,10 @@ func (k Key) Differences(o Key) []string {
 		{"scale", k.Scale, o.Scale},
 	} {
 		if f.a != f.b {
-			differ = append(differ, fmt.Sprintf("%s: %s and %s", f.name, cmp.Or(f.a, "not known"), cmp.Or(f.b, "not known")))
+			differ = append(
+				differ,
+				fmt.Sprintf("%s: %s and %s", f.name, cmp.Or(f.a, "not known"), cmp.Or(f.b, "not known")),
+			)
 		}
 	}
 	return differ
@@ -75,8 +79,8 @@ type Filter struct {
 	Last     int    // points a series
 }
 
-// History puts runs in order: a series for each scenario, layout and host. Runs whose clock jumped while they ran are noted and
-// left out, as nobody knows when they were.
+// History puts runs in order: a series for each scenario, layout and host. Runs whose clock jumped
+// while they ran are noted and left out, as nobody knows when they were.
 func History(runs []*bundle.Bundle, f Filter) (all []Series, notes []string) {
 	runs = slices.Clone(runs)
 	slices.SortStableFunc(runs, func(a, b *bundle.Bundle) int { return a.Run.Created.Compare(b.Run.Created) })
@@ -157,8 +161,11 @@ func (f Filter) passes(s Sample) bool {
 func keyOf(s Sample, by string) Key {
 	t := s.topology()
 	k := Key{
-		Suite: s.Run.Run.Suite.Name, Scenario: s.Scenario.Name, Work: workOf(s.Result).String(), Layout: layoutOf(t, s.Scenario.Role),
-		Group: t.Host.Name,
+		Suite:    s.Run.Run.Suite.Name,
+		Scenario: s.Scenario.Name,
+		Work:     workOf(s.Result).String(),
+		Layout:   layoutOf(t, s.Scenario.Role),
+		Group:    t.Host.Name,
 	}
 	if s.Scenario.Size > 0 {
 		k.Size = s.Scenario.Size.String()
@@ -215,7 +222,11 @@ func layoutOf(t *topology.Topology, role topology.Role) string {
 func pointOf(f Figure, rounds []Sample) Point {
 	first := rounds[0]
 	p := Point{
-		Run: first.Run.Run.ID, At: first.start(), Verdict: string(first.Scenario.Verdict), Labels: first.Run.Run.Labels, Facts: map[string]string{},
+		Run:     first.Run.Run.ID,
+		At:      first.start(),
+		Verdict: string(first.Scenario.Verdict),
+		Labels:  first.Run.Run.Labels,
+		Facts:   map[string]string{},
 	}
 	if p.At.IsZero() {
 		p.At = first.Run.Run.Created
@@ -258,5 +269,8 @@ func pointOf(f Figure, rounds []Sample) Point {
 
 // usable are the points that take part, oldest first.
 func (s Series) usable() []Point {
-	return slices.DeleteFunc(slices.Clone(s.Points), func(p Point) bool { return p.Invalid != "" || p.Value.Center <= 0 })
+	return slices.DeleteFunc(
+		slices.Clone(s.Points),
+		func(p Point) bool { return p.Invalid != "" || p.Value.Center <= 0 },
+	)
 }

@@ -40,7 +40,8 @@ func twenty(rng *rand.Rand) []*bundle.Bundle {
 	return runs
 }
 
-// Twenty runs with a spread of 5 % and a new one: nothing changed is an alarm in 3 of 100 at most, -20 % in 85 at least.
+// Twenty runs with a spread of 5 % and a new one: nothing changed is an alarm in 3 of 100 at most,
+// -20 % in 85 at least.
 func TestAlarms(t *testing.T) {
 	for _, c := range []struct {
 		change      float64
@@ -205,8 +206,9 @@ func FuzzExpectations(f *testing.F) {
 	})
 }
 
-// T22, on made-up rounds: 200 comparisons of a suite of ten scenarios with itself, through everything that compare does, make a
-// claim in at most 8 %; when all lose 15 %, the suite as a whole is slower in each.
+// T22, on made-up rounds: 200 comparisons of a suite of ten scenarios with itself, through
+// everything that compare does, make a claim in at most 8 %; when all lose 15 %, the suite as a
+// whole is slower in each.
 func TestUnchangedSuites(t *testing.T) {
 	spreads := []float64{.004, .004, .006, .01, .02, .03, .04, .05, .05, .08}
 	rng := rand.New(rand.NewPCG(22, 22))

@@ -24,14 +24,15 @@ type Loaded struct {
 	// Base is the side that the others are compared with when none is named.
 	Base  string
 	Notes []string
-	// Paired and ByName go into Options: an A/B measurement is compared round by round and scenario by scenario, whatever its
-	// variants change of the work.
+	// Paired and ByName go into Options: an A/B measurement is compared round by round and scenario
+	// by scenario, whatever its variants change of the work.
 	Paired, ByName bool
 }
 
-// Load reads runs and makes sides of them. A word is a run's directory, a directory of runs, several of these with commas between
-// them, or KEY=VALUE for all runs below In with that label. Two words or more are a side each. One run by itself is compared
-// result by result, and the runs of one directory with each other, the oldest first.
+// Load reads runs and makes sides of them. A word is a run's directory, a directory of runs,
+// several of these with commas between them, or KEY=VALUE for all runs below In with that label.
+// Two words or more are a side each. One run by itself is compared result by result, and the runs
+// of one directory with each other, the oldest first.
 func Load(words []string, s Source) (*Loaded, error) {
 	l := &Loaded{}
 	if s.By != "" {
@@ -90,8 +91,8 @@ func (l *Loaded) group(words []string, s Source) error {
 	return nil
 }
 
-// least is the side with the smallest first figure: within one document there is no before and after, and "x 2.5 of the slowest" reads
-// best.
+// least is the side with the smallest first figure: within one document there is no before and
+// after, and "x 2.5 of the slowest" reads best.
 func least(sides []Side) string {
 	name, smallest := "", 0.0
 	for _, s := range sides {
@@ -203,6 +204,9 @@ func (l *Loaded) doubt(b *bundle.Bundle) {
 				missing++
 			}
 		}
-		l.Notes = append(l.Notes, fmt.Sprintf("%s is %s: %d of %d scenarios are missing", b.Run.ID, b.Run.State, missing, len(b.Scenarios)))
+		l.Notes = append(
+			l.Notes,
+			fmt.Sprintf("%s is %s: %d of %d scenarios are missing", b.Run.ID, b.Run.State, missing, len(b.Scenarios)),
+		)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// match makes a row of each work. Samples of one side that did the same work are rounds of it, unless their scenarios have
-// different names and the other sides tell them apart by these.
+// match makes a row of each work. Samples of one side that did the same work are rounds of it,
+// unless their scenarios have different names and the other sides tell them apart by these.
 func (t *Table) match(sides []Side, byName bool) {
 	for k, side := range sides {
 		for _, s := range side.Samples {
@@ -50,8 +50,12 @@ func (t *Table) place(side, sides int, s Sample, byName bool) {
 			continue
 		}
 		named := r.Name == s.Scenario.Name
-		// In one run two scenarios may do the same work on purpose, such as before and after: they are rows of their own.
-		taken := slices.ContainsFunc(r.Cells[side].all, func(o Sample) bool { return o.Run == s.Run && o.Scenario.Name != s.Scenario.Name })
+		// In one run two scenarios may do the same work on purpose, such as before and after: they
+		// are rows of their own.
+		taken := slices.ContainsFunc(
+			r.Cells[side].all,
+			func(o Sample) bool { return o.Run == s.Run && o.Scenario.Name != s.Scenario.Name },
+		)
 		if taken && !named && !repeats(r.Name, s.Scenario.Name) {
 			continue
 		}
@@ -63,7 +67,10 @@ func (t *Table) place(side, sides int, s Sample, byName bool) {
 		}
 	}
 	if at < 0 {
-		t.Rows = append(t.Rows, Row{Name: s.Scenario.Name, Work: work, Figure: mainFigure(s.Scenario), Cells: make([]Cell, sides)})
+		t.Rows = append(
+			t.Rows,
+			Row{Name: s.Scenario.Name, Work: work, Figure: mainFigure(s.Scenario), Cells: make([]Cell, sides)},
+		)
 		at = len(t.Rows) - 1
 	}
 	r := &t.Rows[at]
@@ -96,8 +103,13 @@ func (t *Table) explain(alone []Row) {
 			if other < k {
 				continue // shown with its twin
 			}
-			line = fmt.Sprintf("%s is not compared, %s and %s did different work: %s", r.Name, t.Sides[k].Name, t.Sides[other].Name,
-				strings.Join(r.Work.Differences(o.Work), "; "))
+			line = fmt.Sprintf(
+				"%s is not compared, %s and %s did different work: %s",
+				r.Name,
+				t.Sides[k].Name,
+				t.Sides[other].Name,
+				strings.Join(r.Work.Differences(o.Work), "; "),
+			)
 		}
 		if !shown[line] {
 			shown[line] = true

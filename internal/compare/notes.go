@@ -47,7 +47,8 @@ func workFacts() []fact {
 	}
 }
 
-// note says what differs between the sides besides their figures, and what is wrong with the rounds.
+// note says what differs between the sides besides their figures, and what is wrong with the
+// rounds.
 func (t *Table) note(sides []Side) {
 	for _, f := range facts() {
 		t.unlike("", f, func(k int) []Sample { return sides[k].Samples })
@@ -62,10 +63,16 @@ func (t *Table) note(sides []Side) {
 		t.rowNotes(&t.Rows[i])
 	}
 	if slices.ContainsFunc(t.Rows, func(r Row) bool {
-		return slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Change != nil && c.Change.Method == stats.NoTest })
+		return slices.ContainsFunc(
+			r.Cells,
+			func(c Cell) bool { return c.Change != nil && c.Change.Method == stats.NoTest },
+		)
 	}) {
-		t.Notes = append(t.Notes,
-			"One run on a side has no measure of how much runs of one set-up differ. Measure rounds: plimsoll run … --rounds 5.")
+		t.Notes = append(
+			t.Notes,
+			"One run on a side has no measure of how much runs of one set-up differ. Measure rounds: plimsoll run "+
+				"… --rounds 5.",
+		)
 	}
 }
 
@@ -94,7 +101,14 @@ func (t *Table) unlike(where string, f fact, of func(side int) []Sample) {
 		if len(was) == 0 || len(is) == 0 { // one has scenarios that the other has not
 			continue
 		}
-		line := where + fmt.Sprintf("%s differs: %s in %s, %s in %s", f.what, list(was), t.Sides[t.Base].Name, list(is), t.Sides[k].Name)
+		line := where + fmt.Sprintf(
+			"%s differs: %s in %s, %s in %s",
+			f.what,
+			list(was),
+			t.Sides[t.Base].Name,
+			list(is),
+			t.Sides[k].Name,
+		)
 		if named := t.Sides[k].Name; len(was) == 1 && len(is) == 1 && is[0] == named {
 			continue // that is what was asked for
 		}
@@ -125,11 +139,23 @@ func (t *Table) order(sides []Side) {
 		a, b := sides[t.Base], sides[k]
 		switch {
 		case a.end().Before(b.start()) && !a.start().IsZero():
-			t.Notes = append(t.Notes, fmt.Sprintf("all of %s was measured before %s: a drift looks like a change; plimsoll ab alternates them",
-				a.Name, b.Name))
+			t.Notes = append(
+				t.Notes,
+				fmt.Sprintf(
+					"all of %s was measured before %s: a drift looks like a change; plimsoll ab alternates them",
+					a.Name,
+					b.Name,
+				),
+			)
 		case b.end().Before(a.start()) && !b.start().IsZero():
-			t.Notes = append(t.Notes, fmt.Sprintf("all of %s was measured before %s: a drift looks like a change; plimsoll ab alternates them",
-				b.Name, a.Name))
+			t.Notes = append(
+				t.Notes,
+				fmt.Sprintf(
+					"all of %s was measured before %s: a drift looks like a change; plimsoll ab alternates them",
+					b.Name,
+					a.Name,
+				),
+			)
 		}
 	}
 }
@@ -158,12 +184,24 @@ func (t *Table) rowNotes(r *Row) {
 				continue
 			}
 			shown = true
-			t.Notes = append(t.Notes, fmt.Sprintf("round %d of %s (%s) is %+.0f %% off the median of the others and kept",
-				c.samples[i].Round, r.Name, name, 100*off))
+			t.Notes = append(
+				t.Notes,
+				fmt.Sprintf("round %d of %s (%s) is %+.0f %% off the median of the others and kept",
+					c.samples[i].Round, r.Name, name, 100*off),
+			)
 		}
 		if w := c.Change; shown && w != nil && w.Without != nil {
-			t.Notes = append(t.Notes, fmt.Sprintf("without the rounds that stand apart %s (%s) changes by %+.1f %% [%.1f, %.1f]", r.Name, name,
-				100*(w.Without.Center-1), 100*(w.Without.Lo-1), 100*(w.Without.Hi-1)))
+			t.Notes = append(
+				t.Notes,
+				fmt.Sprintf(
+					"without the rounds that stand apart %s (%s) changes by %+.1f %% [%.1f, %.1f]",
+					r.Name,
+					name,
+					100*(w.Without.Center-1),
+					100*(w.Without.Lo-1),
+					100*(w.Without.Hi-1),
+				),
+			)
 		}
 		if n := t.Sides[k].Rounds; len(c.all) > 0 && len(c.all) < n {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s has %d of %d rounds in %s", r.Name, len(c.all), n, name))

@@ -25,7 +25,8 @@ type Sample struct {
 	Invalid string
 }
 
-// Side is a group of samples that are rounds of one thing: a run, several runs, or all that carry one label.
+// Side is a group of samples that are rounds of one thing: a run, several runs, or all that carry
+// one label.
 type Side struct {
 	Name    string
 	Samples []Sample
@@ -39,16 +40,23 @@ func samplesOf(b *bundle.Bundle) []Sample {
 		switch {
 		case len(s.Rounds) > 0:
 			for _, r := range s.Rounds {
-				all = append(all, Sample{Run: b, Scenario: s, Result: r.Result, Round: r.Number, Invalid: distrust(b, s, r.Result)})
+				all = append(
+					all,
+					Sample{Run: b, Scenario: s, Result: r.Result, Round: r.Number, Invalid: distrust(b, s, r.Result)},
+				)
 			}
 		case s.Result != nil:
-			all = append(all, Sample{Run: b, Scenario: s, Result: s.Result, Round: 1, Invalid: distrust(b, s, s.Result)})
+			all = append(
+				all,
+				Sample{Run: b, Scenario: s, Result: s.Result, Round: 1, Invalid: distrust(b, s, s.Result)},
+			)
 		}
 	}
 	return all
 }
 
-// distrust is why a result must not be used: its state, its verdict's findings, or figures that are none.
+// distrust is why a result must not be used: its state, its verdict's findings, or figures that are
+// none.
 func distrust(b *bundle.Bundle, s *bundle.Scenario, r *result.Result) string {
 	switch {
 	case r.State == result.Interrupted:
@@ -124,11 +132,12 @@ func (s Sample) label(key string) string {
 	return ""
 }
 
-// topology is the machine of a sample: its result's own, where a document has several, else its run's.
+// topology is the machine of a sample: its result's own, where a document has several, else its
+// run's.
 func (s Sample) topology() *topology.Topology { return cmp.Or(s.Result.Topology, &s.Run.Run.Topology) }
 
-// GroupBy makes a side of each value of a label, over the samples of all runs. Samples without the label are named in the
-// error when there is no side at all, else counted in without.
+// GroupBy makes a side of each value of a label, over the samples of all runs. Samples without the
+// label are named in the error when there is no side at all, else counted in without.
 func GroupBy(key string, runs ...*bundle.Bundle) (sides []Side, without int, err error) {
 	groups := map[string]*Side{}
 	has := map[string]bool{}

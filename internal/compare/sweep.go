@@ -27,7 +27,8 @@ func axisOptions() []string { return []string{"iodepth", "bs", "numjobs", "rwmix
 // mostPoints bounds a sweep: more would take days.
 const mostPoints = 400
 
-// ParseAxis reads iodepth=1..256 (powers of two from the first value to the last) or rwmixread=0/70/100 (these values).
+// ParseAxis reads iodepth=1..256 (powers of two from the first value to the last) or
+// rwmixread=0/70/100 (these values).
 func ParseAxis(s string) (Axis, error) {
 	name, values, ok := strings.Cut(s, "=")
 	bad := fmt.Errorf("axis %.60q: use iodepth=1..256, bs=4k..1M, numjobs=1..16 or rwmixread=0/70/100", s)
@@ -95,7 +96,10 @@ func sweepName(base string, at map[string]string) string {
 // Grid makes a scenario of each point of the axes.
 func Grid(s suite.Scenario, axes []Axis) ([]suite.Scenario, error) {
 	if s.AsIs || len(s.Job.Sections) != 1 {
-		return nil, fmt.Errorf("%s is a job file of its own, or several jobs: a sweep varies one job of a suite", s.Name)
+		return nil, fmt.Errorf(
+			"%s is a job file of its own, or several jobs: a sweep varies one job of a suite",
+			s.Name,
+		)
 	}
 	points := []map[string]string{{}}
 	for i, a := range axes {
@@ -124,7 +128,8 @@ func Grid(s suite.Scenario, axes []Axis) ([]suite.Scenario, error) {
 	return all, nil
 }
 
-// Swept is a sweep's outcome: its points, and a curve over depth for each combination of the other axes.
+// Swept is a sweep's outcome: its points, and a curve over depth for each combination of the other
+// axes.
 type Swept struct {
 	Axes   []string     `json:"axes"`
 	Points []SweptPoint `json:"points"`
@@ -148,7 +153,8 @@ type SweptPoint struct {
 type SweptCurve struct {
 	At    map[string]string `json:"at,omitempty"`
 	Curve stats.Curve       `json:"curve"`
-	// Predicted is the knee that the ceiling and the time of one I/O predict: C × R0; 0 when the ceiling is not known.
+	// Predicted is the knee that the ceiling and the time of one I/O predict: C × R0; 0 when the
+	// ceiling is not known.
 	Predicted float64 `json:"predicted_knee,omitempty"`
 	// Knee and Deepest are the points nearest to the knee and at the largest depth.
 	Knee    SweptPoint `json:"knee"`
@@ -230,7 +236,10 @@ func curveOf(points []SweptPoint) SweptCurve {
 	c := SweptCurve{At: maps.Clone(points[0].At)}
 	delete(c.At, "iodepth")
 	delete(c.At, "numjobs")
-	points = slices.DeleteFunc(slices.Clone(points), func(p SweptPoint) bool { return p.Invalid != "" || p.IOPS.Center <= 0 })
+	points = slices.DeleteFunc(
+		slices.Clone(points),
+		func(p SweptPoint) bool { return p.Invalid != "" || p.IOPS.Center <= 0 },
+	)
 	slices.SortStableFunc(points, func(a, b SweptPoint) int { return cmp.Compare(a.InFlight, b.InFlight) })
 	points = slices.CompactFunc(points, func(a, b SweptPoint) bool { return a.InFlight == b.InFlight })
 	if len(points) == 0 {
@@ -268,7 +277,10 @@ func distance(p SweptPoint, depth float64) float64 {
 func WithOptions(job fio.JobFile, set map[string]string) fio.JobFile {
 	job.Sections = slices.Clone(job.Sections)
 	for _, k := range job.Jobs() {
-		others := slices.DeleteFunc(slices.Clone(job.Sections[k].Options), func(o fio.Option) bool { _, given := set[o.Name]; return given })
+		others := slices.DeleteFunc(
+			slices.Clone(job.Sections[k].Options),
+			func(o fio.Option) bool { _, given := set[o.Name]; return given },
+		)
 		for _, name := range slices.Sorted(maps.Keys(set)) {
 			others = append(others, fio.Option{Name: name, Value: set[name]})
 		}

@@ -16,7 +16,8 @@ type Options struct {
 	Margin float64
 	// Base names the side that the others are compared with; empty for the first.
 	Base string
-	// Paired: equal round numbers of two sides were measured next to each other in random order (plimsoll ab).
+	// Paired: equal round numbers of two sides were measured next to each other in random order
+	// (plimsoll ab).
 	Paired bool
 	// ByName matches scenarios by their names, whatever work they did: variants may change it.
 	ByName bool
@@ -31,8 +32,8 @@ type Table struct {
 	Base   int      `json:"base"`
 	Margin float64  `json:"margin"`
 	Paired bool     `json:"paired,omitempty"`
-	// Suite is the geometric mean over all rows that both sides measured, a change a side; nil for the base and where
-	// there are fewer than two rows.
+	// Suite is the geometric mean over all rows that both sides measured, a change a side; nil for
+	// the base and where there are fewer than two rows.
 	Suite []*Change `json:"suite,omitempty"`
 	Rows  []Row     `json:"rows"`
 	// Apart are scenarios that were not compared, with what differs.
@@ -62,13 +63,14 @@ type Row struct {
 
 // Cell is one side's figure.
 type Cell struct {
-	// Figure is the geometric mean of the rounds with its interval over them; of one round the interval is what its
-	// own seconds say, which is less than the truth: Within is set.
+	// Figure is the geometric mean of the rounds with its interval over them; of one round the
+	// interval is what its own seconds say, which is less than the truth: Within is set.
 	Figure stats.Estimate `json:"figure"`
 	Within bool           `json:"within_one_run,omitempty"`
 	Rounds []float64      `json:"rounds"`
 	Spread float64        `json:"spread,omitempty"` // of the rounds' logarithms
-	// Ceiling is the side's own, in the figure's unit; 0 when not known. Share is the figure's part of it.
+	// Ceiling is the side's own, in the figure's unit; 0 when not known. Share is the figure's part
+	// of it.
 	Ceiling float64 `json:"ceiling,omitempty"`
 	Share   float64 `json:"share,omitempty"`
 	// Sustained is what lasts of it, where that is less than was measured.
@@ -202,7 +204,8 @@ func (r *Row) fill(side int) {
 	if c.Ceiling > 0 {
 		c.Share = c.Figure.Center / c.Ceiling
 	}
-	// Only a burst makes a figure that does not last: one above a bound that lasts is a bound that was too low.
+	// Only a burst makes a figure that does not last: one above a bound that lasts is a bound that
+	// was too low.
 	if lasting := r.Figure.bound(limit.Sustained()); lasting > 0 && lasting < c.Ceiling && lasting < c.Figure.Center {
 		c.Sustained = lasting
 	}
@@ -248,7 +251,11 @@ func (r *Row) others(base int) {
 			if k == base || len(rounds[k]) == 0 || len(rounds[base]) == 0 {
 				continue
 			}
-			if c, err := stats.CompareRounds(rounds[base], rounds[k], stats.Design{Figures: math.MaxInt32}); err == nil {
+			if c, err := stats.CompareRounds(
+				rounds[base],
+				rounds[k],
+				stats.Design{Figures: math.MaxInt32},
+			); err == nil {
 				o.Ratios[k] = c.Ratio
 			}
 		}

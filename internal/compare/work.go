@@ -1,5 +1,6 @@
-// Package compare sets runs, rounds and groups of them against each other: scenarios are matched by what was run, figures are
-// compared by rounds, and a word is given only where the rounds bear it out.
+// Package compare sets runs, rounds and groups of them against each other: scenarios are matched by
+// what was run, figures are compared by rounds, and a word is given only where the rounds bear it
+// out.
 package compare
 
 import (
@@ -13,8 +14,9 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Work is what was run, as far as it is known: two results are compared only when nothing known of their work differs.
-// Empty fields are not known; an article's table often gives no more than a figure.
+// Work is what was run, as far as it is known: two results are compared only when nothing known of
+// their work differs. Empty fields are not known; an article's table often gives no more than a
+// figure.
 type Work struct {
 	Direction string      `json:"direction,omitempty"` // read, write, trim, or "rw 70/30"
 	Order     string      `json:"order,omitempty"`     // random, sequential
@@ -123,7 +125,8 @@ func seenWork(r *result.Result) Work {
 	return w
 }
 
-// likelyBS rounds a mean to the block size that was most likely asked for: whole 4 KiB, or whole sectors, where it is near.
+// likelyBS rounds a mean to the block size that was most likely asked for: whole 4 KiB, or whole
+// sectors, where it is near.
 func likelyBS(mean float64) units.Bytes {
 	for _, step := range []float64{4096, 512} {
 		if n := math.Round(mean / step); n > 0 && math.Abs(mean/(n*step)-1) < 0.02 {
@@ -160,8 +163,8 @@ func (w Work) fields() []field {
 	}
 }
 
-// Differences says what keeps two works from being compared: "block size: 8 KiB and 16 KiB". None when nothing known
-// differs.
+// Differences says what keeps two works from being compared: "block size: 8 KiB and 16 KiB". None
+// when nothing known differs.
 func (w Work) Differences(o Work) []string {
 	if w.blank() != o.blank() { // a bare figure matches no work that is known
 		return []string{"one is a figure without its job"}
@@ -189,9 +192,21 @@ func (w Work) whole() bool { return w.Engine != "" || w.Parts != "" }
 // with fills in what is not known of w.
 func (w Work) with(o Work) Work {
 	return Work{
-		Direction: cmp.Or(w.Direction, o.Direction), Order: cmp.Or(w.Order, o.Order), BS: cmp.Or(w.BS, o.BS), Depth: cmp.Or(w.Depth, o.Depth),
-		Jobs: cmp.Or(w.Jobs, o.Jobs), Engine: cmp.Or(w.Engine, o.Engine), Sync: cmp.Or(w.Sync, o.Sync), Load: cmp.Or(w.Load, o.Load),
-		Parts: cmp.Or(w.Parts, o.Parts),
+		Direction: cmp.Or(
+			w.Direction,
+			o.Direction,
+		),
+		Order: cmp.Or(w.Order, o.Order),
+		BS:    cmp.Or(w.BS, o.BS),
+		Depth: cmp.Or(w.Depth, o.Depth),
+		Jobs: cmp.Or(
+			w.Jobs,
+			o.Jobs,
+		),
+		Engine: cmp.Or(w.Engine, o.Engine),
+		Sync:   cmp.Or(w.Sync, o.Sync),
+		Load:   cmp.Or(w.Load, o.Load),
+		Parts:  cmp.Or(w.Parts, o.Parts),
 	}
 }
 

@@ -16,16 +16,18 @@ import (
 )
 
 const (
-	// slowTail times the median is a mean that few, slow I/Os make: 1.44 is an exponential distribution's. (Round 15 of the
-	// striped P4510: 9.4.)
+	// slowTail times the median is a mean that few, slow I/Os make: 1.44 is an exponential
+	// distribution's. (Round 15 of the striped P4510: 9.4.)
 	slowTail = 2
-	// foreignShare of what a device did, above what fio's I/Os explain, is someone else's: below lie journals and the edges of the window.
+	// foreignShare of what a device did, above what fio's I/Os explain, is someone else's: below
+	// lie journals and the edges of the window.
 	foreignShare = 0.02
 )
 
-// account explains what lies between a bound of the hardware and what was measured. Causes are tried in the order in which they
-// are certain: what was counted (split I/Os, members without I/O, other load, exceeded limits), then what ends a closed loop (CPU, depth,
-// latency at rest), then what shows in latencies alone (a slow member, a tail). Nil where there is no gap.
+// account explains what lies between a bound of the hardware and what was measured. Causes are
+// tried in the order in which they are certain: what was counted (split I/Os, members without I/O,
+// other load, exceeded limits), then what ends a closed loop (CPU, depth, latency at rest), then
+// what shows in latencies alone (a slow member, a tail). Nil where there is no gap.
 func (c *Case) account(m Measurement, b ceiling.Bound) *finding.Account {
 	return finding.NewAccount(float64(b.IOPS), float64(m.iops()), slices.Concat(
 		c.countedCauses(m, b), limitCauses(m, b), cpuCauses(m), c.loopCauses(m, b), c.latencyCauses(m)))
@@ -60,8 +62,9 @@ func (c *Case) countedCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 	return out
 }
 
-// splits is how many volume I/Os the ceiling counts for one random read, and how many devices counted; 0 for the second where
-// that is not known: writes have copies, and sequential I/Os are merged.
+// splits is how many volume I/Os the ceiling counts for one random read, and how many devices
+// counted; 0 for the second where that is not known: writes have copies, and sequential I/Os are
+// merged.
 func (c *Case) splits(m Measurement) (modelled, seen float64) {
 	a, r := c.arrayOf(m), m.Result
 	if a == nil || len(r.Workloads) != 1 || a.Level.Parity() > 0 || a.Degraded > 0 {
@@ -81,7 +84,8 @@ func (c *Case) splits(m Measurement) (modelled, seen float64) {
 	return modelled, splitSeen(r)
 }
 
-// foreignLoad is the share of the busiest device's work that fio did not ask for, in what binds (I/Os or bytes), from telemetry.
+// foreignLoad is the share of the busiest device's work that fio did not ask for, in what binds
+// (I/Os or bytes), from telemetry.
 func (c *Case) foreignLoad(m Measurement, b ceiling.Bound) (share float64, who string) {
 	d, a := m.Result.Devices, c.arrayOf(m)
 	if len(d) == 0 || a == nil || a.Level.Parity() > 0 || m.Result.Measured < shortest {
@@ -135,24 +139,34 @@ func limitCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 	}{{finding.Instance, ofMachine}, {finding.VolumeLimit, ofVolume}} {
 		if what, share, _ := m.exceeded(by.of); share > 0 {
 			out = append(out, finding.Factor{
-				Cause: by.cause, Factor: math.Pow(gap, share),
-				How: fmt.Sprintf("its limit on %s was exceeded for %s of the run (EBS counters)", what, text.Percent(share)),
+				Cause:  by.cause,
+				Factor: math.Pow(gap, share),
+				How: fmt.Sprintf(
+					"its limit on %s was exceeded for %s of the run (EBS counters)",
+					what,
+					text.Percent(share),
+				),
 			})
 		}
 	}
 	if low, ok := lasting(m.Ceiling); ok {
 		if level := rateAtEnd(m.Result); level > 0 && level <= (1+dryLevel)*float64(low.IOPS) {
 			out = append(out, finding.Factor{
-				Cause: finding.BurstSpent, Factor: max(gap, float64(low.IOPS/b.IOPS)),
-				How: fmt.Sprintf("the end ran at %s IOPS, and %s are sustained", units.IOPS(math.Round(level)), low.IOPS),
+				Cause:  finding.BurstSpent,
+				Factor: max(gap, float64(low.IOPS/b.IOPS)),
+				How: fmt.Sprintf(
+					"the end ran at %s IOPS, and %s are sustained",
+					units.IOPS(math.Round(level)),
+					low.IOPS,
+				),
 			})
 		}
 	}
 	return out
 }
 
-// cpuCauses are a core that fio fills, and what others and the hypervisor took. A full core ends the closed loop: the rest of the gap
-// is its.
+// cpuCauses are a core that fio fills, and what others and the hypervisor took. A full core ends
+// the closed loop: the rest of the gap is its.
 func cpuCauses(m Measurement) []finding.Factor {
 	var out []finding.Factor
 	own := 0.0
@@ -161,11 +175,26 @@ func cpuCauses(m Measurement) []finding.Factor {
 	}
 	h := m.Result.Host
 	if h != nil && h.Steal >= stolen {
-		out = append(out, finding.Factor{Cause: finding.CPU, Factor: 1 - h.Steal, How: "the hypervisor took " + text.Percent(h.Steal) + " of the CPU"})
+		out = append(
+			out,
+			finding.Factor{
+				Cause:  finding.CPU,
+				Factor: 1 - h.Steal,
+				How:    "the hypervisor took " + text.Percent(h.Steal) + " of the CPU",
+			},
+		)
 	}
 	for _, j := range m.Result.Jobs {
 		if use := j.CPU.User + j.CPU.System; use >= coreFull {
-			return append(out, finding.Factor{Cause: finding.CPU, Who: j.Name, Factor: math.SmallestNonzeroFloat64, How: "each job of " + j.Name + " fills its core (" + text.Percent(use) + ")"})
+			return append(
+				out,
+				finding.Factor{
+					Cause:  finding.CPU,
+					Who:    j.Name,
+					Factor: math.SmallestNonzeroFloat64,
+					How:    "each job of " + j.Name + " fills its core (" + text.Percent(use) + ")",
+				},
+			)
 		}
 	}
 	if h != nil && h.CPUs > 0 && h.User+h.System+h.IRQ+h.SoftIRQ >= hostFull {
@@ -178,7 +207,8 @@ func cpuCauses(m Measurement) []finding.Factor {
 	return out
 }
 
-// loopCauses are those of the closed loop itself: I/Os in flight over latency is all that it can do.
+// loopCauses are those of the closed loop itself: I/Os in flight over latency is all that it can
+// do.
 func (c *Case) loopCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 	asked, got := m.inFlight(), m.little()
 	if asked == 0 || m.any(paced) {
@@ -186,15 +216,28 @@ func (c *Case) loopCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 	}
 	var out []finding.Factor
 	if got > 0 && !m.syncs() && asked >= deepEnough && got < depthReached*float64(asked) {
-		out = append(out, finding.Factor{Cause: finding.Depth, Factor: got / float64(asked), How: fmt.Sprintf("%s of %d I/Os were in flight", units.Number(got), asked)})
+		out = append(
+			out,
+			finding.Factor{
+				Cause:  finding.Depth,
+				Factor: got / float64(asked),
+				How:    fmt.Sprintf("%s of %d I/Os were in flight", units.Number(got), asked),
+			},
+		)
 	}
 	rest := float64(c.typicalLatency(m))
 	switch {
 	case rest > 0 && !m.syncs():
 		possible := float64(asked) / rest * 1e9
 		out = append(out, finding.Factor{
-			Cause: finding.RestLatency, Factor: possible / float64(b.IOPS),
-			How: fmt.Sprintf("%d in flight ÷ %s, the volumes' latency at rest, are %s IOPS", asked, units.Latency(rest), units.IOPS(possible)),
+			Cause:  finding.RestLatency,
+			Factor: possible / float64(b.IOPS),
+			How: fmt.Sprintf(
+				"%d in flight ÷ %s, the volumes' latency at rest, are %s IOPS",
+				asked,
+				units.Latency(rest),
+				units.IOPS(possible),
+			),
 		})
 	case c.isConcurrencyBound(m):
 		out = append(out, finding.Factor{
@@ -205,7 +248,8 @@ func (c *Case) loopCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 	return out
 }
 
-// latencyCauses are what only latencies show: how much faster a closed loop would turn if a member, or the tail, were like the rest.
+// latencyCauses are what only latencies show: how much faster a closed loop would turn if a member,
+// or the tail, were like the rest.
 func (c *Case) latencyCauses(m Measurement) []finding.Factor {
 	var out []finding.Factor
 	a := c.arrayOf(m)
@@ -215,21 +259,34 @@ func (c *Case) latencyCauses(m Measurement) []finding.Factor {
 			n, sum = n+d.n, sum+d.n*d.wait
 		}
 		out = append(out, finding.Factor{
-			Cause: finding.SlowMember, Who: l.slow[0].name, Factor: l.peers * n / sum,
-			How: fmt.Sprintf("%s takes %s a request, its peers %s", l.slow[0].name, units.Latency(l.slow[0].wait), units.Latency(l.peers)),
+			Cause:  finding.SlowMember,
+			Who:    l.slow[0].name,
+			Factor: l.peers * n / sum,
+			How: fmt.Sprintf(
+				"%s takes %s a request, its peers %s",
+				l.slow[0].name,
+				units.Latency(l.slow[0].wait),
+				units.Latency(l.peers),
+			),
 		})
 	}
 	if p50, mean := m.medianLatency(), m.meanLatency(); p50 > 0 && mean >= slowTail*p50 {
 		out = append(out, finding.Factor{
-			Cause: finding.Tail, Factor: p50 / mean,
-			How: fmt.Sprintf("the mean latency (%s) is %s the median (%s): a slow part of the I/Os holds the queue", units.Latency(mean), text.Times(mean/p50), units.Latency(p50)),
+			Cause:  finding.Tail,
+			Factor: p50 / mean,
+			How: fmt.Sprintf(
+				"the mean latency (%s) is %s the median (%s): a slow part of the I/Os holds the queue",
+				units.Latency(mean),
+				text.Times(mean/p50),
+				units.Latency(p50),
+			),
 		})
 	}
 	return out
 }
 
-// medianLatency is that of a single direction, in nanoseconds, 0 where it is not known. The median of several jobs lies between theirs;
-// the largest then stands for it.
+// medianLatency is that of a single direction, in nanoseconds, 0 where it is not known. The median
+// of several jobs lies between theirs; the largest then stands for it.
 func (m Measurement) medianLatency() float64 {
 	t := m.Result.Total
 	if Ran(t.Read) == Ran(t.Write) {

@@ -8,7 +8,8 @@ import (
 	"plimsoll/internal/text"
 )
 
-// attribution is an account in words: "Shares of the gap: idle members 61.0 %, unexplained 39.0 %. Idle members: 7 of 8 members did no I/O."
+// attribution is an account in words: "Shares of the gap: idle members 61.0 %, unexplained 39.0 %.
+// Idle members: 7 of 8 members did no I/O."
 func attribution(a *finding.Account) string {
 	if a == nil {
 		return ""

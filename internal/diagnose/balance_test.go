@@ -14,7 +14,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// creditVolumeOf is a volume by the catalogue's rules, so that its bucket and rates are those that a real one has.
+// creditVolumeOf is a volume by the catalogue's rules, so that its bucket and rates are those that
+// a real one has.
 func creditVolumeOf(typ string, size units.Bytes) topology.Volume {
 	f, err := cloud.VolumeLimits(cloud.VolumeSpec{Type: typ, Size: size})
 	if err != nil {
@@ -38,7 +39,8 @@ func leftOf(share float64) *topology.Balance {
 	return &topology.Balance{Left: share, At: time.Date(2026, 11, 21, 10, 35, 0, 0, time.UTC), Origin: topology.Origin{Kind: topology.Detected, Where: "CloudWatch, BurstBalance"}}
 }
 
-// credits is a target on volumes of a type, each with what is left of its credits; below 0 it is not known.
+// credits is a target on volumes of a type, each with what is left of its credits; below 0 it is
+// not known.
 func credits(typ string, size units.Bytes, left ...float64) *topology.Topology {
 	a := array("md0", topology.RAID0, 64*units.KiB, len(left), creditVolumeOf(typ, size))
 	for i, share := range left {
@@ -111,7 +113,8 @@ func balanceCases() []labelled {
 	}
 }
 
-// The durations are those that AWS tabulates for gp2 (2,000 s for 100 GiB, general-purpose.html), and st1's bucket over its two rates.
+// The durations are those that AWS tabulates for gp2 (2,000 s for 100 GiB, general-purpose.html),
+// and st1's bucket over its two rates.
 func TestBurstBalance(t *testing.T) {
 	const gib = units.GiB
 	for _, tt := range []struct {

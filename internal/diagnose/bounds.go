@@ -6,7 +6,8 @@ import (
 	"plimsoll/internal/ceiling"
 )
 
-// hardware is the bound of the machine and its volumes that a test of some minutes meets, where one is known.
+// hardware is the bound of the machine and its volumes that a test of some minutes meets, where one
+// is known.
 func hardware(c *ceiling.Ceiling) (ceiling.Bound, bool) {
 	if c == nil {
 		return ceiling.Bound{}, false

@@ -1,5 +1,5 @@
-// Package diagnose holds the rules on machines and their runs: the layout (PL2xx), the host (PL3xx), the measurement
-// (PL4xx), the ceilings (PL5xx), the cloud (PL6xx) and PostgreSQL (PL7xx).
+// Package diagnose holds the rules on machines and their runs: the layout (PL2xx), the host
+// (PL3xx), the measurement (PL4xx), the ceilings (PL5xx), the cloud (PL6xx) and PostgreSQL (PL7xx).
 package diagnose
 
 import (
@@ -11,22 +11,26 @@ import (
 	"plimsoll/internal/topology"
 )
 
-// Case is everything that rules may look at. Parts that are not known are nil or empty, and rules that need them are silent.
+// Case is everything that rules may look at. Parts that are not known are nil or empty, and rules
+// that need them are silent.
 type Case struct {
 	Topology *topology.Topology
-	// Host is what was read of the machine around the storage, OtherLoad what its devices did while nothing was measured.
+	// Host is what was read of the machine around the storage, OtherLoad what its devices did while
+	// nothing was measured.
 	Host      *host.Facts
 	OtherLoad []telemetry.DeviceUse
 	Runs      []Measurement
 }
 
-// Measurement is one scenario with what it could reach and what it did. Ceiling and Result may be nil.
+// Measurement is one scenario with what it could reach and what it did. Ceiling and Result may be
+// nil.
 type Measurement struct {
 	Scenario suite.Scenario
 	Ceiling  *ceiling.Ceiling
 	Result   *result.Result
 	// Prefilled says that plimsoll wrote the file with data before it measured.
 	Prefilled bool
-	// Rounds are all measurements of a run with rounds, in order; Result is then the one in the middle.
+	// Rounds are all measurements of a run with rounds, in order; Result is then the one in the
+	// middle.
 	Rounds []*result.Result
 }

@@ -18,15 +18,16 @@ import (
 	"plimsoll/internal/units"
 )
 
-// labelled is a case whose truth is known: the codes that must be found, and those that are true of it beside the point.
-// Every other finding, an info too, is a false alarm.
+// labelled is a case whose truth is known: the codes that must be found, and those that are true of
+// it beside the point. Every other finding, an info too, is a false alarm.
 type labelled struct {
 	name       string
 	c          Case
 	want, also string
 }
 
-// score is how the rules did on labelled cases: hits and misses of wanted codes, and wrong findings.
+// score is how the rules did on labelled cases: hits and misses of wanted codes, and wrong
+// findings.
 type score struct{ cases, healthy, hit, missed, wrong int }
 
 func (s score) precision() float64 { return float64(s.hit) / float64(s.hit+s.wrong) }
@@ -66,8 +67,9 @@ func corpus(t testing.TB) []labelled {
 	return slices.Concat(seedCases(t), labCases(), layoutCases(), synthetic(), balanceCases(), quick(), knownWeak(), roundCases(), memberCases())
 }
 
-// TestCorpus judges all labelled cases; precision and recall must be 0.95 at least. Precision is the share of findings (one a
-// code and case) that are true, recall the share of wanted codes that were found.
+// TestCorpus judges all labelled cases; precision and recall must be 0.95 at least. Precision is
+// the share of findings (one a code and case) that are true, recall the share of wanted codes that
+// were found.
 func TestCorpus(t *testing.T) {
 	cases := corpus(t)
 	names := map[string]bool{}
@@ -85,7 +87,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// BenchmarkJudge times the rules over the whole corpus and prints their precision and recall, for `make bench`.
+// BenchmarkJudge times the rules over the whole corpus and prints their precision and recall, for
+// `make bench`.
 func BenchmarkJudge(b *testing.B) {
 	cases := corpus(b)
 	for b.Loop() {
@@ -99,7 +102,8 @@ func BenchmarkJudge(b *testing.B) {
 	b.ReportMetric(s.recall(), "recall")
 }
 
-// sound says that nothing wanted of a case is a fault: reaching a ceiling, or being bound by one's own concurrency, is none.
+// sound says that nothing wanted of a case is a fault: reaching a ceiling, or being bound by one's
+// own concurrency, is none.
 func sound(want string) bool {
 	return !slices.ContainsFunc(strings.Fields(want), func(c string) bool { return c != "PL501" && c != "PL502" && c != "PL505" })
 }
@@ -119,7 +123,8 @@ func measured(id int, w fio.Workload, options ...func(*Measurement)) Measurement
 	return m
 }
 
-// took sets reads and writes a second and the mean latency in milliseconds; sizes are the workload's.
+// took sets reads and writes a second and the mean latency in milliseconds; sizes are the
+// workload's.
 func took(reads, writes, ms float64) func(*Measurement) {
 	return func(m *Measurement) {
 		w := m.Result.Workloads[0]

@@ -10,12 +10,29 @@ import (
 	"plimsoll/internal/topology"
 )
 
-// hostRules judge the machine around the storage. All are silent where nobody has looked at it (Case.Host is nil): old bundles,
-// imports, and layouts that are only declared.
+// hostRules judge the machine around the storage. All are silent where nobody has looked at it
+// (Case.Host is nil): old bundles, imports, and layouts that are only declared.
 func hostRules() []*rule {
 	return []*rule{
-		readAhead, wrongScheduler, fewRequests, smallRequests, rotationalSSD, deepIdle, slowGovernor, slowClock, dirtyPages, swapping,
-		numaDrives, wrongFstab, unknownArray, staleInitramfs, otherLoad, kernelTrouble, fullFilesystem, oldSoftware, shortTimeout,
+		readAhead,
+		wrongScheduler,
+		fewRequests,
+		smallRequests,
+		rotationalSSD,
+		deepIdle,
+		slowGovernor,
+		slowClock,
+		dirtyPages,
+		swapping,
+		numaDrives,
+		wrongFstab,
+		unknownArray,
+		staleInitramfs,
+		otherLoad,
+		kernelTrouble,
+		fullFilesystem,
+		oldSoftware,
+		shortTimeout,
 	}
 }
 
@@ -25,7 +42,8 @@ type top struct {
 	roles         []topology.Role // of the targets on it
 }
 
-// tops lists the devices that the targets are on, each once. Nothing where no machine was looked at.
+// tops lists the devices that the targets are on, each once. Nothing where no machine was looked
+// at.
 func (c *Case) tops() []top {
 	var all []top
 	for _, t := range c.targets() {
@@ -84,8 +102,12 @@ func (c *Case) drives() []drive {
 	return all
 }
 
-// perDrive gathers what is wrong with the queues of several drives into one finding, since a setting is as a rule wrong on all.
-func (c *Case) perDrive(attribute string, wrong func(drive) (found, wanted string, ok bool)) (f finding.Finding, names []string) {
+// perDrive gathers what is wrong with the queues of several drives into one finding, since a
+// setting is as a rule wrong on all.
+func (c *Case) perDrive(
+	attribute string,
+	wrong func(drive) (found, wanted string, ok bool),
+) (f finding.Finding, names []string) {
 	for _, d := range c.drives() {
 		found, wanted, ok := wrong(d)
 		if !ok {
@@ -93,7 +115,10 @@ func (c *Case) perDrive(attribute string, wrong func(drive) (found, wanted strin
 		}
 		names = append(names, d.Name)
 		file := sysfs(d.Name, "queue/"+attribute)
-		f.Evidence = append(f.Evidence, finding.Evidence{What: attribute + " of " + d.Name, Found: found, Expected: wanted, Where: file})
+		f.Evidence = append(
+			f.Evidence,
+			finding.Evidence{What: attribute + " of " + d.Name, Found: found, Expected: wanted, Where: file},
+		)
 		f.Set(finding.Setting{File: file, Value: strings.Fields(wanted)[0]})
 	}
 	if len(names) > 0 {

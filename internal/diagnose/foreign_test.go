@@ -10,7 +10,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// What was measured while others had the CPU or the device is no measurement of the storage: invalid, not failed.
+// What was measured while others had the CPU or the device is no measurement of the storage:
+// invalid, not failed.
 func TestForeignLoadIsInvalid(t *testing.T) {
 	const k8 = 8 * units.KiB
 	busy := func(user float64) func(*Measurement) {

@@ -21,7 +21,8 @@ import (
 
 const someUUID = "8ac075e3-1124-4bb6-bef7-a6811bf8b870"
 
-// healthy is a checked machine without a fault: two EBS volumes in md0, mounted for data, on a KVM guest like a Nitro instance.
+// healthy is a checked machine without a fault: two EBS volumes in md0, mounted for data, on a KVM
+// guest like a Nitro instance.
 func healthy() *Case {
 	a := array("md0", topology.RAID0, 64*units.KiB, 2, gp3())
 	t := on("", a)
@@ -71,8 +72,9 @@ func local(c *Case) {
 
 func fstab(c *Case) *host.Fstab { return &c.Host.Boot.Fstab[0] }
 
-// TestHostRules changes one thing at a time of a healthy machine: want is every finding that must come of it, as "CODE severity", and
-// "" that it is a near miss. typed is the command that mends it.
+// TestHostRules changes one thing at a time of a healthy machine: want is every finding that must
+// come of it, as "CODE severity", and "" that it is a near miss. typed is the command that mends
+// it.
 func TestHostRules(t *testing.T) {
 	idle := func(latency time.Duration, enabled int) func(*Case) {
 		return func(c *Case) {
@@ -289,7 +291,8 @@ func TestFine(t *testing.T) {
 	}
 }
 
-// TestHealthyMachinesAreCalm looks at captured machines without a fault: the lab's healthy presets, and a VM as it comes.
+// TestHealthyMachinesAreCalm looks at captured machines without a fault: the lab's healthy presets,
+// and a VM as it comes.
 func TestHealthyMachinesAreCalm(t *testing.T) {
 	for name, path := range map[string]string{"lab-gp3x8-raid10": "/data", "lab-gp2x4-raid0": "/data", "lab-nvme8": "/t0", "this-vm": "/"} {
 		archive, err := os.ReadFile("../block/testdata/" + name + ".txtar")

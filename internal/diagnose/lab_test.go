@@ -10,7 +10,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// saw adds what telemetry watched below the array: mean wait in milliseconds and use of each member.
+// saw adds what telemetry watched below the array: mean wait in milliseconds and use of each
+// member.
 func saw(reads bool, waits, utils []float64, share ...float64) func(*Measurement) {
 	return func(m *Measurement) {
 		t := m.Result.Total
@@ -144,7 +145,8 @@ func labCases() []labelled {
 	}
 }
 
-// knownWeak are cases that the rules are known to get wrong, so that the score stays honest: each is labelled with the truth.
+// knownWeak are cases that the rules are known to get wrong, so that the score stays honest: each
+// is labelled with the truth.
 func knownWeak() []labelled {
 	const k8 = 8 * units.KiB
 	optane := measured(1, random(1, 4*units.KiB, 1, 1), took(90000, 0, 0.011))

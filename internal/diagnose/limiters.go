@@ -14,15 +14,15 @@ import (
 const (
 	// atLimit is how near a figure must lie to a published limit to be one of its candidates.
 	atLimit = 0.01
-	// steadyAs is the most that a second's IOPS spread around their mean (standard deviation) at a limiter: 2.1 and 1.7 % at an
-	// m5a.xlarge's 16,000.
+	// steadyAs is the most that a second's IOPS spread around their mean (standard deviation) at a
+	// limiter: 2.1 and 1.7 % at an m5a.xlarge's 16,000.
 	steadyAs = 0.03
 	// mostNamed instance types stand for all that share a limit.
 	mostNamed = 3
 )
 
-// limiters lists published limits that a steady figure meets, with their source: of the volume types and of the instance types of the
-// catalogue. Nothing where the figure is not steady.
+// limiters lists published limits that a steady figure meets, with their source: of the volume
+// types and of the instance types of the catalogue. Nothing where the figure is not steady.
 func (m Measurement) limiters() (candidates, where string) {
 	if spread, known := m.spread(); !known || spread > steadyAs {
 		return "", ""
@@ -61,7 +61,8 @@ func (m Measurement) limiters() (candidates, where string) {
 	return strings.Join(parts, "; "), "EC2 DescribeInstanceTypes, the catalogue's instances.csv"
 }
 
-// spread is how far the IOPS of seconds lie around their mean: of the seconds where they were recorded, else of fio's own samples.
+// spread is how far the IOPS of seconds lie around their mean: of the seconds where they were
+// recorded, else of fio's own samples.
 func (m Measurement) spread() (float64, bool) {
 	var v []float64
 	for _, s := range settled(m.Result) {

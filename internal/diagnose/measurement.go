@@ -16,14 +16,17 @@ func (m Measurement) ids() []int { return []int{m.Scenario.ID} }
 // measured lists the runs of a case that have figures to judge.
 func (c *Case) measured() []Measurement {
 	return slices.DeleteFunc(slices.Clone(c.Runs), func(m Measurement) bool {
-		return m.Result == nil || m.Result.Postgres != nil || m.Result.State == result.Waiting || m.Result.State == result.Interrupted
+		return m.Result == nil || m.Result.Postgres != nil || m.Result.State == result.Waiting ||
+			m.Result.State == result.Interrupted
 	})
 }
 
-// LeastForInterval is the least window whose figures can have an interval and be compared with a limit: ten seconds' values.
+// LeastForInterval is the least window whose figures can have an interval and be compared with a
+// limit: ten seconds' values.
 const LeastForInterval = 10 * time.Second
 
-// TooShort says that a run has no interval because it was too short, so that it can neither meet nor miss anything.
+// TooShort says that a run has no interval because it was too short, so that it can neither meet
+// nor miss anything.
 func (m Measurement) TooShort() bool {
 	r := m.Result
 	return r != nil && r.Measured > 0 && r.Measured < LeastForInterval && !r.IOPS.HasInterval()
@@ -40,7 +43,8 @@ func (m Measurement) bw() units.Rate {
 	return bw
 }
 
-// meanLatency is that of completion, submission included where it was recorded, over all directions, in nanoseconds.
+// meanLatency is that of completion, submission included where it was recorded, over all
+// directions, in nanoseconds.
 func (m Measurement) meanLatency() float64 {
 	sum, n := 0.0, 0.0
 	for _, d := range []fio.Direction{m.Result.Total.Read, m.Result.Total.Write, m.Result.Total.Trim} {
@@ -61,7 +65,8 @@ func (m Measurement) meanLatency() float64 {
 	return sum / n
 }
 
-// inFlight is how many I/Os the jobs may keep outstanding, 0 when not known. With a sync after every write a job has one.
+// inFlight is how many I/Os the jobs may keep outstanding, 0 when not known. With a sync after
+// every write a job has one.
 func (m Measurement) inFlight() int {
 	asked := 0
 	for _, w := range m.Result.Workloads {
@@ -117,11 +122,13 @@ type load struct {
 	util float64
 }
 
-// leaves are the volumes below a run with their load: from telemetry where it watched them, else from fio's disk statistics.
+// leaves are the volumes below a run with their load: from telemetry where it watched them, else
+// from fio's disk statistics.
 func (c *Case) leaves(m Measurement) []load {
 	a := c.arrayOf(m)
 	leaf := func(name string) bool {
-		return a != nil && slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Device == name && name != "" })
+		return a != nil &&
+			slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Device == name && name != "" })
 	}
 	var out []load
 	for _, d := range m.Result.Devices {

@@ -11,12 +11,16 @@ import (
 // idlePart of the mean member's I/Os is nothing: superblocks and a filesystem's own I/O.
 const idlePart = 0.01
 
-// memberIOs are the I/Os of every member of a run, those without any too: from telemetry where it watched them, else from fio's disk
-// statistics.
+// memberIOs are the I/Os of every member of a run, those without any too: from telemetry where it
+// watched them, else from fio's disk statistics.
 func (c *Case) memberIOs(m Measurement) []load {
 	a := c.arrayOf(m)
 	leaf := func(name string) bool {
-		return a != nil && slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Device == name && name != "" && !v.Missing })
+		return a != nil &&
+			slices.ContainsFunc(
+				a.Volumes,
+				func(v topology.Volume) bool { return v.Device == name && name != "" && !v.Missing },
+			)
 	}
 	var out []load
 	for _, d := range m.Result.Devices {
@@ -36,11 +40,15 @@ func (c *Case) memberIOs(m Measurement) []load {
 	return out
 }
 
-// idleMembers are those that did no I/O while others did enough to tell, out of so many. Mirrors may rest while md reads their mates, so
-// reads of mirrored arrays count only with more in flight than members; a linear array is idle by its nature (PL211).
+// idleMembers are those that did no I/O while others did enough to tell, out of so many. Mirrors
+// may rest while md reads their mates, so reads of mirrored arrays count only with more in flight
+// than members; a linear array is idle by its nature (PL211).
 func (c *Case) idleMembers(m Measurement) (idle []string, all int) {
 	members := c.memberIOs(m)
-	if a := c.arrayOf(m); a != nil && (a.Level == topology.Linear || a.Level.Mirrored() && !m.any(fio.Workload.Writes) && m.inFlight() <= len(members)) {
+	if a := c.arrayOf(
+		m,
+	); a != nil &&
+		(a.Level == topology.Linear || a.Level.Mirrored() && !m.any(fio.Workload.Writes) && m.inFlight() <= len(members)) {
 		return nil, len(members)
 	}
 	if m.Result.DisksPartial != "" && len(m.Result.Devices) == 0 {
@@ -61,7 +69,8 @@ func (c *Case) idleMembers(m Measurement) (idle []string, all int) {
 	return idle, len(members)
 }
 
-// typicalLatency is what one I/O of a run takes when nothing queues, as data sheets or the user state it, 0 where they do not.
+// typicalLatency is what one I/O of a run takes when nothing queues, as data sheets or the user
+// state it, 0 where they do not.
 func (c *Case) typicalLatency(m Measurement) time.Duration {
 	if b := m.Ceiling.Concurrency(); b != nil && !b.SelfMeasured() {
 		return time.Duration(b.Demand * float64(time.Second))

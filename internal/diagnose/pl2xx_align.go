@@ -13,20 +13,28 @@ import (
 	"plimsoll/internal/units"
 )
 
-// alignment is what partitions must start on: the flash page and RAID5 stripe cache line of every drive and array we know.
-// The kernel's alignment_offset stays 0 for a partition at sector 2049 of a drive that says 512-byte sectors, and so does
-// parted's check, hence the arithmetic (lab, 2026-11).
+// alignment is what partitions must start on: the flash page and RAID5 stripe cache line of every
+// drive and array we know. The kernel's alignment_offset stays 0 for a partition at sector 2049 of
+// a drive that says 512-byte sectors, and so does parted's check, hence the arithmetic (lab,
+// 2026-11).
 const alignment = 4 * units.KiB
 
 var wrongGeometry = &rule{
-	Code: "PL203", Since: "0.1", Severity: finding.Warn,
-	Title: "filesystem geometry does not fit the array",
-	When: "The stripe unit (XFS sunit, ext4 stride) is not the chunk, or the stripe width (swidth) is not chunk × data members. " +
-		"RAID1 and RAID10 members that only mirror do not count. A filesystem made without alignment is an info, on RAID5 and RAID6 a warning.",
-	Why: "XFS places allocation groups, the log and large files by this geometry. With too wide a stripe it believes in members that do " +
-		"not exist, rounds files up to a stripe that does not exist, and on RAID5/6 every write it takes for a full stripe costs a read-modify-write. " +
+	Code:     "PL203",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "filesystem geometry does not fit the array",
+	When: "The stripe unit (XFS sunit, ext4 stride) is not the chunk, or the stripe width (swidth) is not chunk × " +
+		"data members. " +
+		"RAID1 and RAID10 members that only mirror do not count. A filesystem made without alignment is an info, " +
+		"on RAID5 and RAID6 a warning.",
+	Why: "XFS places allocation groups, the log and large files by this geometry. With too wide a stripe it " +
+		"believes in members that do " +
+		"not exist, rounds files up to a stripe that does not exist, and on RAID5/6 every write it takes for a " +
+		"full stripe costs a read-modify-write. " +
 		"mkfs only warns, and mount reports nothing.",
-	Fix: "Let mkfs.xfs read the geometry from the device, or give su=CHUNK and sw=DATA MEMBERS. A mounted filesystem can be " +
+	Fix: "Let mkfs.xfs read the geometry from the device, or give su=CHUNK and sw=DATA MEMBERS. A mounted " +
+		"filesystem can be " +
 		"corrected with -o sunit=,swidth= (in sectors of 512 bytes), which changes new allocations only.",
 	Bad:    "mdadm --create /dev/md0 --chunk=64K --level=raid0 --raid-devices=4 ...\nmkfs.xfs -d su=64k,sw=8 /dev/md0",
 	Good:   "mkfs.xfs -d su=64k,sw=4 /dev/md0",
@@ -41,8 +49,12 @@ var wrongGeometry = &rule{
 			}
 			seen[m.Device] = true
 			unit, wide, members := a.Chunk, a.Stripe(), a.Geometry().StripeMembers()
-			// What the device itself advertises is right too: md rounds odd RAID10 its own way, nested arrays multiply.
-			if d := c.device(m.Device); d != nil && d.Queue.MinimumIO == m.StripeUnit && d.Queue.OptimalIO == m.StripeWide && m.StripeUnit > 0 {
+			// What the device itself advertises is right too: md rounds odd RAID10 its own way,
+			// nested arrays multiply.
+			if d := c.device(
+				m.Device,
+			); d != nil && d.Queue.MinimumIO == m.StripeUnit && d.Queue.OptimalIO == m.StripeWide &&
+				m.StripeUnit > 0 {
 				continue
 			}
 			if m.StripeUnit == unit && m.StripeWide == wide {
@@ -51,26 +63,64 @@ var wrongGeometry = &rule{
 			f := finding.Finding{
 				Subject: m.Point,
 				Evidence: []finding.Evidence{
-					{What: "stripe unit (su)", Found: m.StripeUnit.String(), Expected: unit.String(), Where: "filesystem at " + m.Point},
-					{What: "stripe width (su × sw)", Found: m.StripeWide.String(), Expected: wide.String(), Where: "filesystem at " + m.Point},
-					{What: "chunk × data members", Found: fmt.Sprintf("%s × %d", a.Chunk, members), Where: origin(a.Origin)},
+					{
+						What:     "stripe unit (su)",
+						Found:    m.StripeUnit.String(),
+						Expected: unit.String(),
+						Where:    "filesystem at " + m.Point,
+					},
+					{
+						What:     "stripe width (su × sw)",
+						Found:    m.StripeWide.String(),
+						Expected: wide.String(),
+						Where:    "filesystem at " + m.Point,
+					},
+					{
+						What:  "chunk × data members",
+						Found: fmt.Sprintf("%s × %d", a.Chunk, members),
+						Where: origin(a.Origin),
+					},
 				},
 				Commands: []string{
 					"xfs_info " + m.Point,
-					fmt.Sprintf("mkfs.xfs -d su=%dk,sw=%d /dev/%s   # destroys what is on it", unit/units.KiB, members, m.Device),
+					fmt.Sprintf(
+						"mkfs.xfs -d su=%dk,sw=%d /dev/%s   # destroys what is on it",
+						unit/units.KiB,
+						members,
+						m.Device,
+					),
 				},
 			}
 			switch {
 			case m.StripeUnit == 0:
-				f.Message = fmt.Sprintf("%s on %s knows nothing of the stripe: %s chunks over %d data members.", m.Point, a.Name, a.Chunk, members)
+				f.Message = fmt.Sprintf(
+					"%s on %s knows nothing of the stripe: %s chunks over %d data members.",
+					m.Point,
+					a.Name,
+					a.Chunk,
+					members,
+				)
 				if a.Level.Parity() == 0 {
 					f.Severity = finding.Info
 				}
 			case m.StripeUnit != unit:
-				f.Message = fmt.Sprintf("%s was made with su=%s, but the chunk of %s is %s.", m.Point, m.StripeUnit, a.Name, unit)
+				f.Message = fmt.Sprintf(
+					"%s was made with su=%s, but the chunk of %s is %s.",
+					m.Point,
+					m.StripeUnit,
+					a.Name,
+					unit,
+				)
 			default:
-				f.Message = fmt.Sprintf("%s was made with sw=%s (a stripe of %s), but %s has %d data members (a stripe of %s).", m.Point,
-					units.Number(float64(m.StripeWide)/float64(m.StripeUnit)), m.StripeWide, a.Name, members, wide)
+				f.Message = fmt.Sprintf(
+					"%s was made with sw=%s (a stripe of %s), but %s has %d data members (a stripe of %s).",
+					m.Point,
+					units.Number(float64(m.StripeWide)/float64(m.StripeUnit)),
+					m.StripeWide,
+					a.Name,
+					members,
+					wide,
+				)
 			}
 			report(f)
 		}
@@ -88,10 +138,13 @@ func passWrongGeometry(c *Case, pass func(format string, args ...any)) {
 }
 
 var misaligned = &rule{
-	Code: "PL205", Since: "0.1", Severity: finding.Warn,
-	Title: "partition does not start on a 4 KiB boundary",
-	When:  "A partition below a tested path starts at an offset that is not a multiple of 4 KiB.",
-	Why: "Every 4 KiB block of the filesystem then lies across two of the drive's pages: a write reads and writes both. The " +
+	Code:     "PL205",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "partition does not start on a 4 KiB boundary",
+	When:     "A partition below a tested path starts at an offset that is not a multiple of 4 KiB.",
+	Why: "Every 4 KiB block of the filesystem then lies across two of the drive's pages: a write reads and writes " +
+		"both. The " +
 		"kernel's own alignment check stays silent when the drive reports 512-byte sectors.",
 	Fix:    "Start partitions at 1 MiB, or use the whole drive.",
 	Bad:    "parted /dev/nvme1n1 mkpart primary xfs 2049s 100%",
@@ -126,21 +179,28 @@ var misaligned = &rule{
 // sector is the kernel's unit of offsets, whatever the drive's own sectors are.
 const sector = 512
 
-// How much splitting is worth a word: from 1 % on it explains device counters that look too high; from a quarter more
-// device I/Os on it costs IOPS that were paid for. (28k on 64 KiB chunks is 1.375, on 512 KiB 1.047.)
+// How much splitting is worth a word: from 1 % on it explains device counters that look too high;
+// from a quarter more device I/Os on it costs IOPS that were paid for. (28k on 64 KiB chunks is
+// 1.375, on 512 KiB 1.047.)
 const (
 	splitTold   = 1.01
 	splitCostly = 1.25
 )
 
 var chunkSplit = &rule{
-	Code: "PL206", Since: "0.1", Severity: finding.Info,
-	Title: "I/Os are split by the chunk",
-	When: "Random I/Os cross chunk borders although they are smaller than a chunk: on average bs aligned to bs becomes " +
-		"1 + (bs − gcd(bs, chunk)) / chunk pieces. An info from 1 %, a warning from 25 %. Without a known chunk it is " +
+	Code:     "PL206",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "I/Os are split by the chunk",
+	When: "Random I/Os cross chunk borders although they are smaller than a chunk: " +
+		"on average bs aligned to bs becomes " +
+		"1 + (bs − gcd(bs, chunk)) / chunk pieces. An info from 1 %, a warning " +
+		"from 25 %. Without a known chunk it is " +
 		"inferred from device I/Os over fio's I/Os.",
-	Why: "Each piece is an I/O of its own on a volume: it costs a provisioned operation, and the I/O waits for its slowest piece.",
-	Fix: "Choose a chunk that is a multiple of the block size, or a much larger one; for databases 64 KiB to 512 KiB and a power of two.",
+	Why: "Each piece is an I/O of its own on a volume: it costs a provisioned operation, and the I/O waits for " +
+		"its slowest piece.",
+	Fix: "Choose a chunk that is a multiple of the block size, or a much larger one; for databases 64 KiB to 512 " +
+		"KiB and a power of two.",
 	Bad: "chunk 64 KiB, bs=28k: 1.375 device I/Os for each one asked for",
 	Good: `chunk 64 KiB, bs=32k: 1.0
 chunk 512 KiB, bs=28k: 1.047`,
@@ -177,16 +237,30 @@ chunk 512 KiB, bs=28k: 1.047`,
 				continue
 			}
 			f := finding.Finding{
-				Subject: m.Label(), Scenarios: m.ids(),
-				Message: fmt.Sprintf("I/Os of %s on chunks of %s become %s volume I/Os each on average.", bs, chunk, fmt.Sprintf("%.4g", pieces)),
+				Subject:   m.Label(),
+				Scenarios: m.ids(),
+				Message: fmt.Sprintf(
+					"I/Os of %s on chunks of %s become %s volume I/Os each on average.",
+					bs,
+					chunk,
+					fmt.Sprintf("%.4g", pieces),
+				),
 				Evidence: []finding.Evidence{
-					{What: "block size", Found: bs.String(), Expected: "a divisor of the chunk", Where: "job " + w.Name},
+					{
+						What:     "block size",
+						Found:    bs.String(),
+						Expected: "a divisor of the chunk",
+						Where:    "job " + w.Name,
+					},
 					{What: "chunk", Found: chunk.String(), Where: where},
 				},
 			}
 			if split > 0 {
 				f.Evidence = append(f.Evidence, finding.Evidence{
-					What: "device I/Os per I/O", Found: fmt.Sprintf("%.4g", split), Expected: "1", Where: "disk statistics over issued I/Os, ramp taken out",
+					What:     "device I/Os per I/O",
+					Found:    fmt.Sprintf("%.4g", split),
+					Expected: "1",
+					Where:    "disk statistics over issued I/Os, ramp taken out",
 				})
 			}
 			if pieces >= splitCostly {
@@ -208,8 +282,8 @@ func members(r *result.Result) int {
 	return n
 }
 
-// splitSeen is how many device I/Os one of fio's became, 0 when unknown: leaf I/Os over issued I/Os, with the ramp, which
-// fio's disk statistics include, taken out by time.
+// splitSeen is how many device I/Os one of fio's became, 0 when unknown: leaf I/Os over issued
+// I/Os, with the ramp, which fio's disk statistics include, taken out by time.
 func splitSeen(r *result.Result) float64 {
 	issued := float64(r.Total.Read.N + r.Total.Write.N)
 	leaf := 0.0
@@ -228,20 +302,27 @@ func splitSeen(r *result.Result) float64 {
 	return leaf / issued / (1 + w.Ramp.Seconds()/r.Measured.Seconds())
 }
 
-// sureChunk is the confidence at which an inferred chunk is told: the measured split lies five times nearer to it than to
-// the next. (Rounds 15 and 16 of the striped P4510: 1.0469 and 1.0472, where 512 KiB makes 1.0469.)
+// sureChunk is the confidence at which an inferred chunk is told: the measured split lies five
+// times nearer to it than to the next. (Rounds 15 and 16 of the striped P4510: 1.0469 and 1.0472,
+// where 512 KiB makes 1.0469.)
 const sureChunk = 0.8
 
-// wideLogUnit is where padding the log starts to cost: 32 KiB is what mkfs.xfs falls back to for large chunks.
+// wideLogUnit is where padding the log starts to cost: 32 KiB is what mkfs.xfs falls back to for
+// large chunks.
 const wideLogUnit = 32 * units.KiB
 
 var wideLog = &rule{
-	Code: "PL212", Since: "0.1", Severity: finding.Info,
-	Title: "XFS log stripe unit is larger than needed",
-	When: "The log's stripe unit is above 32 KiB on an array that holds the WAL, or on which a scenario syncs its writes. " +
+	Code:     "PL212",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "XFS log stripe unit is larger than needed",
+	When: "The log's stripe unit is above 32 KiB on an array that holds the WAL, or on which a scenario syncs its " +
+		"writes. " +
 		"mkfs.xfs takes it from a chunk of up to 256 KiB, and 32 KiB for larger ones.",
-	Why: "Each sync that must write the log pads it to this unit. On recycled, already written files that is rare; where new extents " +
-		"are converted each 8 KiB commit wrote 256 KiB of log in the lab (33 times the bytes) and IOPS fell from 409 to 348 against 32 KiB.",
+	Why: "Each sync that must write the log pads it to this unit. On recycled, already written files that is " +
+		"rare; where new extents " +
+		"are converted each 8 KiB commit wrote 256 KiB of log in the lab (33 times the bytes) and IOPS fell from " +
+		"409 to 348 against 32 KiB.",
 	Fix:    "Make the filesystem with -l su=32k (or 4k) when the chunk is 64 KiB to 256 KiB.",
 	Bad:    "mkfs.xfs /dev/md1                 # chunk 256K: log sunit=64 blks",
 	Good:   "mkfs.xfs -l su=32k /dev/md1       # log sunit=8 blks",
@@ -254,9 +335,21 @@ var wideLog = &rule{
 			}
 			seen[m.Device] = true
 			report(finding.Finding{
-				Subject:  m.Point,
-				Message:  fmt.Sprintf("The log of %s is padded to %s, so a sync of 8KiB that changes metadata writes %s times that.", m.Point, m.LogUnit, units.Number(float64(m.LogUnit)/float64(8*units.KiB))),
-				Evidence: []finding.Evidence{{What: "log stripe unit", Found: m.LogUnit.String(), Expected: "at most " + wideLogUnit.String(), Where: "xfs_info " + m.Point + ", log line"}},
+				Subject: m.Point,
+				Message: fmt.Sprintf(
+					"The log of %s is padded to %s, so a sync of 8KiB that changes metadata writes %s times that.",
+					m.Point,
+					m.LogUnit,
+					units.Number(float64(m.LogUnit)/float64(8*units.KiB)),
+				),
+				Evidence: []finding.Evidence{
+					{
+						What:     "log stripe unit",
+						Found:    m.LogUnit.String(),
+						Expected: "at most " + wideLogUnit.String(),
+						Where:    "xfs_info " + m.Point + ", log line",
+					},
+				},
 				Commands: []string{"mkfs.xfs -l su=32k /dev/" + m.Device + "   # destroys what is on it"},
 			})
 		}

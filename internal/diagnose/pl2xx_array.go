@@ -79,8 +79,8 @@ type mounted struct {
 	roles []topology.Role // of the targets on its device
 }
 
-// mounts lists every mount of a device under test once, from the targets and from the tree. Where only a declaration names the
-// filesystem, its device is the array's name.
+// mounts lists every mount of a device under test once, from the targets and from the tree. Where
+// only a declaration names the filesystem, its device is the array's name.
 func (c *Case) mounts() []mounted {
 	var all []mounted
 	add := func(m mounted) {
@@ -107,7 +107,11 @@ func (c *Case) mounts() []mounted {
 	}
 	for i := range all {
 		for _, t := range c.targets() {
-			if on := cmp.Or(t.Device, t.Array); on == all[i].Device || t.Mount != nil && t.Mount.Device == all[i].Device {
+			if on := cmp.Or(
+				t.Device,
+				t.Array,
+			); on == all[i].Device ||
+				t.Mount != nil && t.Mount.Device == all[i].Device {
 				all[i].roles = append(all[i].roles, t.Role)
 			}
 		}
@@ -120,7 +124,8 @@ var degraded = &rule{
 	Title: "array is degraded",
 	When:  "At least one member of a redundant array is missing (`md/degraded` is above 0).",
 	Why: "The data no longer has a second copy, and the load of the missing member moves to its mirror or has to be " +
-		"computed: in the lab a RAID10 of eight read at half its rate with one member gone, while writes looked healthy. " +
+		"computed: in the lab a RAID10 of eight read at half its rate with one member gone, while writes looked " +
+		"healthy. " +
 		"Nothing measured now says what the whole array can do.",
 	Fix: "Replace the member, add it back, wait until the rebuild is done, then measure again.",
 	Bad: `$ cat /proc/mdstat
@@ -143,7 +148,12 @@ md0 : active raid10 nvme8n1[7] nvme7n1[6] nvme4n1[5](F) ...
 				Subject: a.Name, Scenarios: c.scenariosOn(a.Name),
 				Message: fmt.Sprintf("%s lacks %d of its members; %s.", a.Name, a.Degraded, busy),
 				Evidence: []finding.Evidence{
-					{What: "members missing", Found: text.Count(a.Degraded), Expected: "0", Where: sysfs(a.Name, "md/degraded")},
+					{
+						What:     "members missing",
+						Found:    text.Count(a.Degraded),
+						Expected: "0",
+						Where:    sysfs(a.Name, "md/degraded"),
+					},
 					{What: "members known", Found: text.Count(n), Where: "topology"},
 				},
 				Commands: []string{
@@ -165,10 +175,13 @@ func passDegraded(c *Case, pass func(format string, args ...any)) {
 const idle = "idle"
 
 var syncing = &rule{
-	Code: "PL202", Since: "0.1", Severity: finding.Warn,
-	Title: "array is resyncing or being checked",
-	When:  "`md/sync_action` is anything but idle, and the array is not degraded (PL201 reports that).",
-	Why: "A resync, check or reshape reads and writes every member at the same time as your load. Small random writes hardly suffer, since " +
+	Code:     "PL202",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "array is resyncing or being checked",
+	When:     "`md/sync_action` is anything but idle, and the array is not degraded (PL201 reports that).",
+	Why: "A resync, check or reshape reads and writes every member at the same time as your load. Small random " +
+		"writes hardly suffer, since " +
 		"it yields to them, but large reads lost half their rate in the lab, and the figures change while it goes on.",
 	Fix: "Wait until it is done, or create arrays on blank volumes with --assume-clean; then measure again.",
 	Bad: `$ cat /sys/block/md0/md/sync_action
@@ -188,9 +201,12 @@ idle`,
 				done = ", " + text.Percent(a.Progress) + " done"
 			}
 			report(finding.Finding{
-				Subject: a.Name, Scenarios: c.scenariosOn(a.Name),
-				Message:  fmt.Sprintf("%s is in a %s%s, which competes with any load.", a.Name, a.Syncing, done),
-				Evidence: []finding.Evidence{{What: "sync action", Found: a.Syncing, Expected: idle, Where: sysfs(a.Name, "md/sync_action")}},
+				Subject:   a.Name,
+				Scenarios: c.scenariosOn(a.Name),
+				Message:   fmt.Sprintf("%s is in a %s%s, which competes with any load.", a.Name, a.Syncing, done),
+				Evidence: []finding.Evidence{
+					{What: "sync action", Found: a.Syncing, Expected: idle, Where: sysfs(a.Name, "md/sync_action")},
+				},
 				Commands: []string{"mdadm --wait /dev/" + a.Name},
 			})
 		}
@@ -206,10 +222,13 @@ func passSyncing(c *Case, pass func(format string, args ...any)) {
 func sysfs(device, attribute string) string { return "/sys/block/" + device + "/" + attribute }
 
 var mixedMembers = &rule{
-	Code: "PL210", Since: "0.1", Severity: finding.Warn,
-	Title: "array is made of unlike volumes",
-	When:  "Members differ in type, model, sustained limits, or by more than 1 % in size.",
-	Why: "A stripe is as fast as its slowest member: every other member waits for it. With unlike sizes, md RAID0 stripes the " +
+	Code:     "PL210",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "array is made of unlike volumes",
+	When:     "Members differ in type, model, sustained limits, or by more than 1 % in size.",
+	Why: "A stripe is as fast as its slowest member: every other member waits for it. With unlike sizes, md RAID0 " +
+		"stripes the " +
 		"remainder over fewer members, so the end of the array is slower than its beginning.",
 	Fix: "Use volumes of one type, size and provisioning; raise the weaker ones.",
 	Bad: `volumes: [{type: gp3, iops: 3000}, {type: gp3, iops: 3000},
@@ -227,7 +246,15 @@ var mixedMembers = &rule{
 					continue // PL201 tells it; what is not there has no size
 				}
 				if d := unlike(a.Volumes[0], v); d != "" {
-					ev = append(ev, finding.Evidence{What: name(v) + " against " + name(a.Volumes[0]), Found: d, Expected: "alike", Where: origin(v.Origin)})
+					ev = append(
+						ev,
+						finding.Evidence{
+							What:     name(v) + " against " + name(a.Volumes[0]),
+							Found:    d,
+							Expected: "alike",
+							Where:    origin(v.Origin),
+						},
+					)
 				}
 			}
 			if len(ev) == 0 {
@@ -242,7 +269,8 @@ var mixedMembers = &rule{
 	},
 }
 
-// sizeSlack is how far members may differ in size: md rounds to its chunk and drives of one model differ by little.
+// sizeSlack is how far members may differ in size: md rounds to its chunk and drives of one model
+// differ by little.
 const sizeSlack = 0.01
 
 func unlike(a, b topology.Volume) string {
@@ -295,12 +323,16 @@ func origin(o topology.Origin) string {
 }
 
 var linearArray = &rule{
-	Code: "PL211", Since: "0.1", Severity: finding.Warn,
-	Title: "several volumes are concatenated, not striped",
-	When:  "An array of two volumes or more is linear: an LVM volume without --stripes, or md linear.",
-	Why: "A linear array fills one volume after the other, so a file lives on one of them and gets one volume's IOPS and " +
+	Code:     "PL211",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "several volumes are concatenated, not striped",
+	When:     "An array of two volumes or more is linear: an LVM volume without --stripes, or md linear.",
+	Why: "A linear array fills one volume after the other, so a file lives on one of them and gets one volume's " +
+		"IOPS and " +
 		"throughput however many there are.",
-	Fix:    "Recreate the volume with one stripe per member; lvconvert cannot stripe an existing linear volume without a copy.",
+	Fix: "Recreate the volume with one stripe per member; lvconvert cannot stripe an existing linear volume " +
+		"without a copy.",
 	Bad:    "lvcreate -l 100%FREE --name data vg0",
 	Good:   "lvcreate --type striped --stripes 4 --stripesize 64k -l 100%FREE --name data vg0",
 	Ignore: "When the volume was grown for space and speed does not matter.",
@@ -310,9 +342,20 @@ var linearArray = &rule{
 				continue
 			}
 			report(finding.Finding{
-				Subject:  a.Name,
-				Message:  fmt.Sprintf("%s joins %d volumes end to end, so a file gets the speed of one of them.", a.Name, len(a.Volumes)),
-				Evidence: []finding.Evidence{{What: "level", Found: "linear over " + text.Count(len(a.Volumes)) + " volumes", Expected: "striped", Where: origin(a.Origin)}},
+				Subject: a.Name,
+				Message: fmt.Sprintf(
+					"%s joins %d volumes end to end, so a file gets the speed of one of them.",
+					a.Name,
+					len(a.Volumes),
+				),
+				Evidence: []finding.Evidence{
+					{
+						What:     "level",
+						Found:    "linear over " + text.Count(len(a.Volumes)) + " volumes",
+						Expected: "striped",
+						Where:    origin(a.Origin),
+					},
+				},
 				Commands: []string{"lvs -o name,segtype,stripes,stripesize,devices"},
 			})
 		}

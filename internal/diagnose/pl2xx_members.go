@@ -14,14 +14,20 @@ import (
 )
 
 var idleMember = &rule{
-	Code: "PL213", Since: "0.2", Severity: finding.Warn,
-	Title: "members did no I/O",
-	When: "At least one member of an array did less than 1 % of the mean member's I/Os, by telemetry or by fio's disk statistics. It is invalid when a striped " +
-		"array is declared, since the ceiling is then another array's. Silent for linear arrays (PL211), and for reads of mirrored arrays with no more in flight " +
+	Code:     "PL213",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "members did no I/O",
+	When: "At least one member of an array did less than 1 % of the mean member's I/Os, by telemetry or by fio's " +
+		"disk statistics. It is invalid when a striped " +
+		"array is declared, since the ceiling is then another array's. Silent for linear arrays (PL211), and for " +
+		"reads of mirrored arrays with no more in flight " +
 		"than members.",
-	Why: "What was measured is a part of the array. A volume that is concatenated (LVM without --stripes) fills one member before the next; a small file may lie " +
+	Why: "What was measured is a part of the array. A volume that is concatenated (LVM without --stripes) fills " +
+		"one member before the next; a small file may lie " +
 		"on few of them.",
-	Fix:    "Look at the layout (lvs -o +stripes, mdadm --detail), make the volume striped, and use a file that is much larger than the stripe.",
+	Fix: "Look at the layout (lvs -o +stripes, mdadm --detail), make the volume striped, and use a file that " +
+		"is much larger than the stripe.",
 	Bad:    "nvme0n1: ios=1663928/0 ... nvme1n1 to nvme7n1: ios=0/0       # 27.7k IOPS of eight drives",
 	Good:   "nvme0n1 to nvme7n1: ios=208000/0 each",
 	Ignore: "When a concatenated volume is what you want to measure; declare it as linear.",
@@ -32,12 +38,25 @@ var idleMember = &rule{
 				continue
 			}
 			f := finding.Finding{
-				Subject: m.Label(), Scenarios: m.ids(),
-				Message: fmt.Sprintf("%d of %s did no I/O (%s): the volume is concatenated rather than striped, or the file lies on few members.",
-					len(idle), text.Plural(all, "member"), strings.Join(idle, ", ")),
+				Subject:   m.Label(),
+				Scenarios: m.ids(),
+				Message: fmt.Sprintf(
+					"%d of %s did no I/O (%s): the volume is concatenated rather than striped, or the file lies "+
+						"on few members.",
+					len(idle),
+					text.Plural(all, "member"),
+					strings.Join(idle, ", "),
+				),
 			}
 			for _, d := range c.memberIOs(m) {
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "I/Os of " + d.name, Found: text.Count(uint64(d.n)), Where: "disk statistics, scenario " + m.Label()})
+				f.Evidence = append(
+					f.Evidence,
+					finding.Evidence{
+						What:  "I/Os of " + d.name,
+						Found: text.Count(uint64(d.n)),
+						Where: "disk statistics, scenario " + m.Label(),
+					},
+				)
 			}
 			if a := c.arrayOf(m); a != nil && a.Level.Striped() && a.Origin.Kind == topology.Declared {
 				f.Severity = finding.Invalid
@@ -48,13 +67,17 @@ var idleMember = &rule{
 	},
 }
 
-// chunkSlack is how far a measured split may lie from what a chunk makes: device counters include the ends of the run.
+// chunkSlack is how far a measured split may lie from what a chunk makes: device counters include
+// the ends of the run.
 const chunkSlack = 0.01
 
-// chunkSeen is the chunk that device counters show where they contradict the one that the case states; 0 when nothing was split.
+// chunkSeen is the chunk that device counters show where they contradict the one that the case
+// states; 0 when nothing was split.
 func (c *Case) chunkSeen(m Measurement) (units.Bytes, bool) {
 	a, r := c.arrayOf(m), m.Result
-	if a == nil || r == nil || !a.Level.Striped() || a.Chunk == 0 || len(r.Workloads) != 1 || a.Origin.Kind == topology.Detected || r.DisksPartial != "" {
+	if a == nil || r == nil || !a.Level.Striped() || a.Chunk == 0 || len(r.Workloads) != 1 ||
+		a.Origin.Kind == topology.Detected ||
+		r.DisksPartial != "" {
 		return 0, false
 	}
 	w := r.Workloads[0]
@@ -73,9 +96,12 @@ func (c *Case) chunkSeen(m Measurement) (units.Bytes, bool) {
 }
 
 var wrongChunk = &rule{
-	Code: "PL214", Since: "0.2", Severity: finding.Warn,
-	Title: "the declared chunk contradicts the measurement",
-	When: "A chunk is declared, random reads of one size were measured, and the devices' I/Os over fio's I/Os are those of another chunk: the mean number of pieces " +
+	Code:     "PL214",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "the declared chunk contradicts the measurement",
+	When: "A chunk is declared, random reads of one size were measured, and the devices' I/Os over fio's I/Os are " +
+		"those of another chunk: the mean number of pieces " +
 		"of an aligned I/O is 1 + (bs − gcd(bs, chunk)) / chunk.",
 	Why:    "Split I/Os and with them the ceiling are computed from the declared chunk. A wrong one makes both wrong.",
 	Fix:    "Read the chunk from the machine (mdadm --detail, lvs -o +stripesize) and declare that.",
@@ -98,10 +124,14 @@ var wrongChunk = &rule{
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
 				Message: fmt.Sprintf("The chunk is declared %s, %s.", a.Chunk, measured),
-				Evidence: []finding.Evidence{{
-					What: "device I/Os per I/O", Found: fmt.Sprintf("%.4g", seen), Expected: fmt.Sprintf("%.4g with a chunk of %s", stated, a.Chunk),
-					Where: "disk statistics over issued I/Os, ramp taken out",
-				}},
+				Evidence: []finding.Evidence{
+					{
+						What:     "device I/Os per I/O",
+						Found:    fmt.Sprintf("%.4g", seen),
+						Expected: fmt.Sprintf("%.4g with a chunk of %s", stated, a.Chunk),
+						Where:    "disk statistics over issued I/Os, ramp taken out",
+					},
+				},
 			})
 		}
 	},

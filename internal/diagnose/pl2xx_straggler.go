@@ -12,10 +12,11 @@ import (
 	"plimsoll/internal/units"
 )
 
-// What makes a member a straggler. A queue alone proves nothing: under a closed loop it gathers on whichever volume is
-// marginally behind, and healthy, identical members showed 3.3 ms and 94 ms a request in one run of the lab (2 and 153 ms in
-// writes) while the array ran at its limit. A slow one (a quarter of its peers) showed 98 % use beside peers that
-// idled, and the array far below its limit.
+// What makes a member a straggler. A queue alone proves nothing: under a closed loop it gathers on
+// whichever volume is marginally behind, and healthy, identical members showed 3.3 ms and 94 ms a
+// request in one run of the lab (2 and 153 ms in writes) while the array ran at its limit. A slow
+// one (a quarter of its peers) showed 98 % use beside peers that idled, and the array far below its
+// limit.
 const (
 	stragglerShallow = 2.0   // times its peers' wait where no queue can gather: at most one I/O in flight a member
 	stragglerLeast   = 200e3 // ns by which it must be slower there; below lies the noise of a guest's timers
@@ -30,22 +31,30 @@ const (
 )
 
 var straggler = &rule{
-	Code: "PL204", Since: "0.1", Severity: finding.Warn,
-	Title: "array member slower than its peers",
-	When: "A warning when a member takes at least 2 times its peers' time per request with no more I/Os in flight than members; or is busy over " +
-		"95 % while its peers' median stays under 75 % and the array below 85 % of its ceiling. An info when a queue at least 3 times " +
-		"as long gathers on one member and the array's ceiling is not known, or the array below 90 % of it: an array that delivers what was paid for has no slow member.",
-	Why: "A stripe waits for its slowest member, so one slow volume makes all of them slow: in the lab a RAID10 of eight with one member at a " +
+	Code:     "PL204",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "array member slower than its peers",
+	When: "A warning when a member takes at least 2 times its peers' time per request with no more I/Os in flight " +
+		"than members; or is busy over " +
+		"95 % while its peers' median stays under 75 % and the array below 85 % of its ceiling. An info when a " +
+		"queue at least 3 times " +
+		"as long gathers on one member and the array's ceiling is not known, or the array below 90 % of it: an " +
+		"array that delivers what was paid for has no slow member.",
+	Why: "A stripe waits for its slowest member, so one slow volume makes all of them slow: in the lab a RAID10 " +
+		"of eight with one member at a " +
 		"quarter of its rate wrote at 4 times that member's rate, 251 IOPS instead of 1,153.",
-	Fix: "Probe each member alone, reading only; a slow one shows at once. Then replace it, finish its initialisation (a volume made from a " +
+	Fix: "Probe each member alone, reading only; a slow one shows at once. Then replace it, finish its " +
+		"initialisation (a volume made from a " +
 		"snapshot is slow on first touch), or raise its provisioning.",
 	Bad: `nvme1n1: ios=0/1628099, ticks=0/1040612     0.64 ms a request
 nvme2n1: ios=0/1631037, ticks=0/12053112    7.39 ms a request`,
 	Good: `nvme1n1: ios=0/1196794, ticks=0/715212      0.60 ms a request
 nvme2n1: ios=0/1199343, ticks=0/692532      0.58 ms a request`,
-	Ignore: "When it is an info and probing shows equal members: with a deep queue against a rate limit the queue has to wait somewhere.",
-	After:  []finding.Code{"PL201"},
-	Check:  checkStraggler,
+	Ignore: "When it is an info and probing shows equal members: with a deep queue against a rate limit the queue " +
+		"has to wait somewhere.",
+	After: []finding.Code{"PL201"},
+	Check: checkStraggler,
 }
 
 // lag is a run in which some members led.
@@ -72,7 +81,8 @@ func checkStraggler(c *Case, report func(finding.Finding)) {
 		if !slices.Contains(names, subject) {
 			names = append(names, subject)
 		}
-		busy := l.reached > 0 && l.reached < stragglerShort && worst.util >= stragglerBusy && l.peersUtil <= stragglerIdle
+		busy := l.reached > 0 && l.reached < stragglerShort && worst.util >= stragglerBusy &&
+			l.peersUtil <= stragglerIdle
 		switch {
 		case !l.deep && l.ratio() >= stragglerShallow && worst.wait-l.peers >= stragglerLeast:
 			sure[subject] = join(sure[subject], l.finding(subject, finding.Warn, "with no queue to gather"))
@@ -93,7 +103,8 @@ func checkStraggler(c *Case, report func(finding.Finding)) {
 	}
 }
 
-// reachedAny says that a run gave what its ceiling allows, be that of the hardware or of a stated latency.
+// reachedAny says that a run gave what its ceiling allows, be that of the hardware or of a stated
+// latency.
 func (m Measurement) reachedAny() bool {
 	if m.Ceiling == nil {
 		return false
@@ -112,19 +123,24 @@ func join(first *finding.Finding, f finding.Finding) *finding.Finding {
 	return first
 }
 
-// suspect makes an info of the members on which queues gathered in deep runs, nil when nothing speaks against them. That one member leads
-// in several runs is no evidence: fio repeats its offsets, and so their uneven spread, from run to run (three of three in the lab).
+// suspect makes an info of the members on which queues gathered in deep runs, nil when nothing
+// speaks against them. That one member leads in several runs is no evidence: fio repeats its
+// offsets, and so their uneven spread, from run to run (three of three in the lab).
 func suspect(subject string, runs []lag) *finding.Finding {
 	var found *finding.Finding
 	for _, l := range runs {
 		if l.ratio() >= stragglerDeep && l.reached < stragglerFree {
-			found = join(found, l.finding(subject, finding.Info, "where a closed loop's queue gathers, or a slow volume: probe it"))
+			found = join(
+				found,
+				l.finding(subject, finding.Info, "where a closed loop's queue gathers, or a slow volume: probe it"),
+			)
 		}
 	}
 	return found
 }
 
-// lagIn finds the slow members of a run. RAID10 at depth 1 reads one side of each mirror only: idle members are no peers.
+// lagIn finds the slow members of a run. RAID10 at depth 1 reads one side of each mirror only: idle
+// members are no peers.
 func (c *Case) lagIn(m Measurement) (lag, bool) {
 	all := c.leaves(m)
 	mean := 0.0
@@ -133,7 +149,10 @@ func (c *Case) lagIn(m Measurement) (lag, bool) {
 	}
 	asked := m.inFlight()
 	least := fewIOs
-	if a := c.arrayOf(m); a != nil && a.Level.Mirrored() && m.any(fio.Workload.Reads) && asked > 0 && asked <= len(all) {
+	if a := c.arrayOf(
+		m,
+	); a != nil && a.Level.Mirrored() && m.any(fio.Workload.Reads) && asked > 0 &&
+		asked <= len(all) {
 		least = fewIOsMirrored
 	}
 	all = slices.DeleteFunc(all, func(d load) bool { return d.n < least*mean })
@@ -177,11 +196,26 @@ func (l lag) finding(subject string, s finding.Severity, how string) finding.Fin
 	var names, waits []string
 	for _, d := range l.slow {
 		names, waits = append(names, d.name), append(waits, units.Latency(d.wait).String())
-		f.Evidence = append(f.Evidence,
-			finding.Evidence{What: "time per request on " + d.name, Found: units.Latency(d.wait).String(), Expected: units.Latency(l.peers).String() + " (median of the faster half)", Where: where},
-			finding.Evidence{What: "utilisation of " + d.name, Found: text.Percent(d.util), Expected: text.Percent(l.peersUtil) + " (median of its peers)", Where: where})
-		f.Commands = append(f.Commands, fmt.Sprintf("fio --name=probe --filename=/dev/%s --readonly --rw=randread --bs=8k "+
-			"--iodepth=16 --ioengine=libaio --direct=1 --runtime=5 --time_based", d.name))
+		f.Evidence = append(
+			f.Evidence,
+			finding.Evidence{
+				What:     "time per request on " + d.name,
+				Found:    units.Latency(d.wait).String(),
+				Expected: units.Latency(l.peers).String() + " (median of the faster half)",
+				Where:    where,
+			},
+			finding.Evidence{
+				What:     "utilisation of " + d.name,
+				Found:    text.Percent(d.util),
+				Expected: text.Percent(l.peersUtil) + " (median of its peers)",
+				Where:    where,
+			},
+		)
+		f.Commands = append(
+			f.Commands,
+			fmt.Sprintf("fio --name=probe --filename=/dev/%s --readonly --rw=randread --bs=8k "+
+				"--iodepth=16 --ioengine=libaio --direct=1 --runtime=5 --time_based", d.name),
+		)
 	}
 	verb, whose := "takes", "its"
 	if len(names) > 1 {

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// The read-ahead of the guide's section 6.2 for random data and for a log that is read in sequence at recovery.
+	// The read-ahead of the guide's section 6.2 for random data and for a log that is read in
+	// sequence at recovery.
 	dataReadAhead = 64 * units.KiB
 	walReadAhead  = 4096 * units.KiB
 	// usualReadAhead is the kernel's default (VM_READAHEAD_PAGES, linux/mm.h): not worth a word.
@@ -22,12 +23,17 @@ const (
 )
 
 var readAhead = &rule{
-	Code: "PL301", Since: "0.2", Severity: finding.Info,
-	Title: "read-ahead does not fit the role",
-	When: "On the data role read-ahead is above the kernel's default of 128 KiB (the guide sets 64 KiB); on the WAL role it is below 4096 KiB. " +
+	Code:     "PL301",
+	Since:    "0.2",
+	Severity: finding.Info,
+	Title:    "read-ahead does not fit the role",
+	When: "On the data role read-ahead is above the kernel's default of 128 KiB (the guide sets 64 KiB); on the " +
+		"WAL role it is below 4096 KiB. " +
 		"A device in both roles is not judged, nor is a run that used direct I/O only.",
-	Why: "Buffered random reads drag neighbours along that nobody asked for, so a large read-ahead under data wastes throughput and cache; " +
-		"replaying a log reads in sequence, one stream at a time, and needs it large to keep all members busy. Direct I/O does not read ahead.",
+	Why: "Buffered random reads drag neighbours along that nobody asked for, so a large read-ahead under data " +
+		"wastes throughput and cache; " +
+		"replaying a log reads in sequence, one stream at a time, and needs it large to keep all members busy. " +
+		"Direct I/O does not read ahead.",
 	Fix:    "Set it on the top device, not on its members; keep it by a udev rule (plimsoll tune --persist).",
 	Bad:    "$ cat /sys/block/md0/queue/read_ahead_kb     # data\n4096",
 	Good:   "$ cat /sys/block/md0/queue/read_ahead_kb     # data\n64",
@@ -51,9 +57,11 @@ var readAhead = &rule{
 			}
 			file := sysfs(t.Name, "queue/read_ahead_kb")
 			f := finding.Finding{
-				Subject:  t.Name,
-				Message:  fmt.Sprintf("%s reads %s ahead; %s wants %s.", t.Name, have, t.roles[0], want),
-				Evidence: []finding.Evidence{{What: "read-ahead", Found: have.String(), Expected: want.String(), Where: file}},
+				Subject: t.Name,
+				Message: fmt.Sprintf("%s reads %s ahead; %s wants %s.", t.Name, have, t.roles[0], want),
+				Evidence: []finding.Evidence{
+					{What: "read-ahead", Found: have.String(), Expected: want.String(), Where: file},
+				},
 			}
 			f.Set(finding.Setting{File: file, Value: strconv.FormatUint(uint64(want/units.KiB), 10)})
 			report(f)
@@ -78,10 +86,13 @@ func (c *Case) allDirect() bool {
 const noScheduler = "none"
 
 var wrongScheduler = &rule{
-	Code: "PL302", Since: "0.2", Severity: finding.Warn,
-	Title: "an I/O scheduler sorts the requests of NVMe drives",
-	When:  "An NVMe drive below a tested path has a scheduler other than none. Other drives are not judged.",
-	Why: "A scheduler sorts for heads that these drives do not have. It takes a lock per queue that all processors share, and costs " +
+	Code:     "PL302",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "an I/O scheduler sorts the requests of NVMe drives",
+	When:     "An NVMe drive below a tested path has a scheduler other than none. Other drives are not judged.",
+	Why: "A scheduler sorts for heads that these drives do not have. It takes a lock per queue that all " +
+		"processors share, and costs " +
 		"IOPS and microseconds on every request.",
 	Fix:    "Set none, the kernel's own choice for NVMe with several queues.",
 	Bad:    "$ cat /sys/block/nvme1n1/queue/scheduler\nnone [mq-deadline]",
@@ -115,16 +126,22 @@ func passWrongScheduler(c *Case, pass func(format string, args ...any)) {
 	}
 }
 
-// leastRequests is what the built-in suites keep in flight on each of eight volumes: iodepth 64 × numjobs 4 / 8.
+// leastRequests is what the built-in suites keep in flight on each of eight volumes: iodepth 64 ×
+// numjobs 4 / 8.
 const leastRequests = 32
 
 var fewRequests = &rule{
-	Code: "PL303", Since: "0.2", Severity: finding.Warn,
-	Title: "a drive's queue holds few requests",
-	When:  "nr_requests × hardware queues of a drive is below 32, the depth at which the suites load each of eight volumes.",
-	Why:   "Requests beyond it wait before the drive sees them, so a deep workload measures the queue. No default of the kernel is so low.",
-	Fix:   "Raise nr_requests; with the scheduler none it cannot exceed what the drive takes.",
-	Bad:   "$ cat /sys/block/nvme1n1/queue/nr_requests\n4", Good: "$ cat /sys/block/nvme1n1/queue/nr_requests\n128",
+	Code:     "PL303",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "a drive's queue holds few requests",
+	When: "nr_requests × hardware queues of a drive is below 32, the depth at which the suites load each of " +
+		"eight volumes.",
+	Why: "Requests beyond it wait before the drive sees them, so a deep workload measures the queue. No " +
+		"default of the kernel is so low.",
+	Fix:    "Raise nr_requests; with the scheduler none it cannot exceed what the drive takes.",
+	Bad:    "$ cat /sys/block/nvme1n1/queue/nr_requests\n4",
+	Good:   "$ cat /sys/block/nvme1n1/queue/nr_requests\n128",
 	Ignore: "When it was lowered on purpose to keep latency short beside a bulk load.",
 	Pass:   passFewRequests,
 	Check: func(c *Case, report func(finding.Finding)) {
@@ -133,7 +150,11 @@ var fewRequests = &rule{
 			return strconv.Itoa(d.Queue.Requests), "128", n > 0 && n < leastRequests
 		})
 		if len(names) > 0 {
-			f.Message = fmt.Sprintf("Fewer than %d requests fit into the queue of %s.", leastRequests, text.Some(names, 3))
+			f.Message = fmt.Sprintf(
+				"Fewer than %d requests fit into the queue of %s.",
+				leastRequests,
+				text.Some(names, 3),
+			)
 			report(f)
 		}
 	},
@@ -159,9 +180,12 @@ func (c *Case) largestBlock() units.Bytes {
 }
 
 var smallRequests = &rule{
-	Code: "PL304", Since: "0.2", Severity: finding.Warn,
-	Title: "large I/Os are cut into small requests",
-	When: "max_sectors_kb of a drive is below what it will be sent: the largest block of the run (at least the 1 MiB of the suites), or the " +
+	Code:     "PL304",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "large I/Os are cut into small requests",
+	When: "max_sectors_kb of a drive is below what it will be sent: the largest block of the run (at least the 1 " +
+		"MiB of the suites), or the " +
 		"chunk where the array is striped, and the drive itself would take more (max_hw_sectors_kb).",
 	Why:    "One I/O then becomes several requests, each with its own cost in IOPS, interrupts and EBS credits.",
 	Fix:    "Raise max_sectors_kb; the kernel's own default is 1280 KiB, or what the drive takes if that is less.",
@@ -180,9 +204,17 @@ var smallRequests = &rule{
 			return fmt.Sprint(uint64(have / units.KiB)), fmt.Sprint(uint64(need / units.KiB)), have > 0 && have < need
 		})
 		if len(names) > 0 {
-			f.Message = fmt.Sprintf("%s cut I/Os into requests of %s KiB, though they would take more.", text.Some(names, 3), f.Evidence[0].Found)
+			f.Message = fmt.Sprintf(
+				"%s cut I/Os into requests of %s KiB, though they would take more.",
+				text.Some(names, 3),
+				f.Evidence[0].Found,
+			)
 			if len(names) == 1 {
-				f.Message = fmt.Sprintf("%s cuts I/Os into requests of %s KiB, though it would take more.", names[0], f.Evidence[0].Found)
+				f.Message = fmt.Sprintf(
+					"%s cuts I/Os into requests of %s KiB, though it would take more.",
+					names[0],
+					f.Evidence[0].Found,
+				)
 			}
 			report(f)
 		}
@@ -199,10 +231,14 @@ func passSmallRequests(c *Case, pass func(format string, args ...any)) {
 var solid = []string{"gp2", "gp3", "io1", "io2", "nvme"}
 
 var rotationalSSD = &rule{
-	Code: "PL305", Since: "0.2", Severity: finding.Warn,
-	Title:  "the kernel treats a solid-state drive as a rotating disk",
-	When:   "rotational is 1 on a drive that is NVMe, EBS or of a type known to be solid state. A drive of which nothing is known is not judged.",
-	Why:    "Schedulers, swap and mkfs.btrfs then choose for a head that is not there, and each request adds to the kernel's entropy on its way.",
+	Code:     "PL305",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "the kernel treats a solid-state drive as a rotating disk",
+	When: "rotational is 1 on a drive that is NVMe, EBS or of a type known to be solid state. A drive of " +
+		"which nothing is known is not judged.",
+	Why: "Schedulers, swap and mkfs.btrfs then choose for a head that is not there, and each request adds to " +
+		"the kernel's entropy on its way.",
 	Fix:    "Set rotational to 0.",
 	Bad:    "$ cat /sys/block/nvme1n1/queue/rotational\n1",
 	Good:   "$ cat /sys/block/nvme1n1/queue/rotational\n0",
@@ -223,13 +259,18 @@ var rotationalSSD = &rule{
 const usualTimeout = 30 * time.Second
 
 var shortTimeout = &rule{
-	Code: "PL319", Since: "0.2", Severity: finding.Info,
-	Title: "NVMe timeout is short for EBS",
-	When: "An EBS volume is below a tested path and nvme_core.io_timeout is the default of 30 s or less; a warning below that. AWS recommends the " +
+	Code:     "PL319",
+	Since:    "0.2",
+	Severity: finding.Info,
+	Title:    "NVMe timeout is short for EBS",
+	When: "An EBS volume is below a tested path and nvme_core.io_timeout is the default of 30 s or less; a " +
+		"warning below that. AWS recommends the " +
 		"greatest value, 4294967295 (EBS user guide, NVMe I/O operation timeout), which Amazon Linux sets.",
-	Why: "EBS may stall for longer than a drive would. After the timeout the driver fails the request, and a filesystem may go read-only, " +
+	Why: "EBS may stall for longer than a drive would. After the timeout the driver fails the request, and a " +
+		"filesystem may go read-only, " +
 		"where waiting would have been all.",
-	Fix:    "Put nvme_core.io_timeout=4294967295 on the kernel's command line (grubby, or GRUB_CMDLINE_LINUX and update-grub) and boot.",
+	Fix: "Put nvme_core.io_timeout=4294967295 on the kernel's command line (grubby, or GRUB_CMDLINE_LINUX and " +
+		"update-grub) and boot.",
 	Bad:    "$ cat /sys/module/nvme_core/parameters/io_timeout\n30",
 	Good:   "$ cat /sys/module/nvme_core/parameters/io_timeout\n4294967295",
 	Ignore: "When a failover depends on I/O errors that come soon.",
@@ -244,9 +285,20 @@ var shortTimeout = &rule{
 			return
 		}
 		f := finding.Finding{
-			Subject:  strings.Join(names, ", "),
-			Message:  fmt.Sprintf("Requests to %s fail after %s, and EBS can stall for longer.", text.Some(names, 3), c.Host.NVMeTimeout),
-			Evidence: []finding.Evidence{{What: "nvme_core.io_timeout", Found: c.Host.NVMeTimeout.String(), Expected: "4294967295 s", Where: "/sys/module/nvme_core/parameters/io_timeout"}},
+			Subject: strings.Join(names, ", "),
+			Message: fmt.Sprintf(
+				"Requests to %s fail after %s, and EBS can stall for longer.",
+				text.Some(names, 3),
+				c.Host.NVMeTimeout,
+			),
+			Evidence: []finding.Evidence{
+				{
+					What:     "nvme_core.io_timeout",
+					Found:    c.Host.NVMeTimeout.String(),
+					Expected: "4294967295 s",
+					Where:    "/sys/module/nvme_core/parameters/io_timeout",
+				},
+			},
 			Commands: []string{"grubby --update-kernel=ALL --args=nvme_core.io_timeout=4294967295"},
 		}
 		if c.Host.NVMeTimeout < usualTimeout {

@@ -17,16 +17,20 @@ import (
 )
 
 const (
-	// A quiet system writes a log line or a journal now and then; from here on another load takes part of what is measured.
+	// A quiet system writes a log line or a journal now and then; from here on another load takes
+	// part of what is measured.
 	otherIOPS = 100
 	otherRate = 10 * units.MiBPerSec
 	otherUtil = 0.10
 )
 
 var otherLoad = &rule{
-	Code: "PL315", Since: "0.2", Severity: finding.Warn,
-	Title: "other load on the storage before the run",
-	When: "While plimsoll check looks for a second and does nothing itself, the device of a tested path is busy for 10 % of it, does 100 I/Os, or " +
+	Code:     "PL315",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "other load on the storage before the run",
+	When: "While plimsoll check looks for a second and does nothing itself, the device of a tested path is busy " +
+		"for 10 % of it, does 100 I/Os, or " +
 		"moves 10 MiB.",
 	Why:    "Other load takes part of the IOPS and bandwidth; you measure only what is left.",
 	Fix:    "Find it (iotop, pidstat -d 1) and stop it, or wait.",
@@ -42,11 +46,27 @@ var otherLoad = &rule{
 					continue
 				}
 				report(finding.Finding{
-					Subject: t.Name, Message: fmt.Sprintf("%s does %s IOPS and %s, of which none is plimsoll's.", t.Name, iops, rate),
+					Subject: t.Name,
+					Message: fmt.Sprintf("%s does %s IOPS and %s, of which none is plimsoll's.", t.Name, iops, rate),
 					Evidence: []finding.Evidence{
-						{What: "I/Os a second", Found: fmt.Sprintf("%s reads, %s writes", u.ReadIOPS, u.WriteIOPS), Expected: fmt.Sprintf("below %d", otherIOPS), Where: "/proc/diskstats"},
-						{What: "throughput", Found: rate.String(), Expected: "below " + otherRate.String(), Where: "/proc/diskstats"},
-						{What: "busy", Found: text.Percent(u.Util), Expected: "below " + text.Percent(otherUtil), Where: "/proc/diskstats"},
+						{
+							What:     "I/Os a second",
+							Found:    fmt.Sprintf("%s reads, %s writes", u.ReadIOPS, u.WriteIOPS),
+							Expected: fmt.Sprintf("below %d", otherIOPS),
+							Where:    "/proc/diskstats",
+						},
+						{
+							What:     "throughput",
+							Found:    rate.String(),
+							Expected: "below " + otherRate.String(),
+							Where:    "/proc/diskstats",
+						},
+						{
+							What:     "busy",
+							Found:    text.Percent(u.Util),
+							Expected: "below " + text.Percent(otherUtil),
+							Where:    "/proc/diskstats",
+						},
 					},
 					Commands: []string{"pidstat -d 1 5"},
 				})
@@ -69,13 +89,18 @@ func passOtherLoad(c *Case, pass func(format string, args ...any)) {
 const recent = 24 * time.Hour
 
 var kernelTrouble = &rule{
-	Code: "PL316", Since: "0.2", Severity: finding.Warn,
-	Title: "the kernel logged storage errors",
-	When: "The kernel's log has NVMe timeouts, I/O errors, filesystem errors or failed members on a device below a tested path, or of " +
+	Code:     "PL316",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "the kernel logged storage errors",
+	When: "The kernel's log has NVMe timeouts, I/O errors, filesystem errors or failed members on a device below " +
+		"a tested path, or of " +
 		"processors throttled by heat. An info when the last one is more than a day old.",
-	Why: "A drive that times out stalls for seconds and is reset; one with errors reads again and again. Their figures are not those of a " +
+	Why: "A drive that times out stalls for seconds and is reset; one with errors reads again and again. Their " +
+		"figures are not those of a " +
 		"sound drive, and next time it may be data.",
-	Fix:    "Read the log around it, look at the drive (nvme smart-log, smartctl), replace it or its cable; cool the machine.",
+	Fix: "Read the log around it, look at the drive (nvme smart-log, smartctl), replace it or its cable; cool " +
+		"the machine.",
 	Bad:    "nvme nvme1: I/O 5 QID 2 timeout, reset controller",
 	Good:   "$ dmesg --level=err,warn | grep -E 'nvme|I/O error'\n$",
 	Ignore: "When you know its cause and it is over.",
@@ -132,14 +157,18 @@ func cutNamespace(name string) (controller, namespace string, ok bool) {
 	return "nvme" + controller, namespace, ok
 }
 
-// nearlyFull is the free share below which XFS and ext4 search long for free blocks; ext4 keeps as much for root.
+// nearlyFull is the free share below which XFS and ext4 search long for free blocks; ext4 keeps as
+// much for root.
 const nearlyFull = 0.05
 
 var fullFilesystem = &rule{
-	Code: "PL317", Since: "0.2", Severity: finding.Warn,
-	Title: "filesystem is nearly full",
-	When:  "Less than 5 % of the device of a tested path is free.",
-	Why: "Allocation slows down and files fragment, so test files are not allocated as those of a database would be; and there may be no room for them: " +
+	Code:     "PL317",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "filesystem is nearly full",
+	When:     "Less than 5 % of the device of a tested path is free.",
+	Why: "Allocation slows down and files fragment, so test files are not allocated as those of a database would " +
+		"be; and there may be no room for them: " +
 		"plimsoll fills at most 90 % of what is free.",
 	Fix:    "Free some space, or grow the volumes and the filesystem.",
 	Bad:    "$ df -h /data\nSize  Used Avail Use%\n100G   98G  2.0G  98%",
@@ -150,13 +179,22 @@ var fullFilesystem = &rule{
 		seen := map[string]bool{}
 		for _, t := range c.targets() {
 			d := c.device(t.Device)
-			if c.Host == nil || d == nil || t.Mount == nil || t.Free == 0 || seen[d.Name] || float64(t.Free) >= nearlyFull*float64(d.Size) {
+			if c.Host == nil || d == nil || t.Mount == nil || t.Free == 0 || seen[d.Name] ||
+				float64(t.Free) >= nearlyFull*float64(d.Size) {
 				continue
 			}
 			seen[d.Name] = true
 			report(finding.Finding{
-				Subject: t.Mount.Point, Message: fmt.Sprintf("Of %s at %s only %s are free.", d.Size, t.Mount.Point, t.Free),
-				Evidence: []finding.Evidence{{What: "free", Found: fmt.Sprintf("%s (%s)", t.Free, text.Percent(float64(t.Free)/float64(d.Size))), Expected: "at least " + text.Percent(nearlyFull), Where: "statfs"}},
+				Subject: t.Mount.Point,
+				Message: fmt.Sprintf("Of %s at %s only %s are free.", d.Size, t.Mount.Point, t.Free),
+				Evidence: []finding.Evidence{
+					{
+						What:     "free",
+						Found:    fmt.Sprintf("%s (%s)", t.Free, text.Percent(float64(t.Free)/float64(d.Size))),
+						Expected: "at least " + text.Percent(nearlyFull),
+						Where:    "statfs",
+					},
+				},
 				Commands: []string{"df -h " + text.ShellQuote(t.Mount.Point)},
 			})
 		}
@@ -175,7 +213,8 @@ func passFullFilesystem(c *Case, pass func(format string, args ...any)) {
 // release is a kernel version.
 type release [3]int
 
-// kernelVersion finds the upstream version in /proc/version: Debian puts it behind its own name of the package.
+// kernelVersion finds the upstream version in /proc/version: Debian puts it behind its own name of
+// the package.
 var kernelVersion = regexp.MustCompile(`(?:\bDebian |^Linux version )(\d+)\.(\d+)(?:\.(\d+))?`)
 
 func kernelOf(version string) (release, bool) {
@@ -196,20 +235,26 @@ func (r release) before(o release) bool { return slices.Compare(r[:], o[:]) < 0 
 
 // The versions that mended what would spoil a measurement.
 var (
-	// ext4 of 6.1.64 and 6.1.65 put direct writes in the wrong place (Debian bug 1057843, mended in 6.1.66).
+	// ext4 of 6.1.64 and 6.1.65 put direct writes in the wrong place (Debian bug 1057843, mended in
+	// 6.1.66).
 	ext4Broken, ext4Mended = release{6, 1, 64}, release{6, 1, 66}
 	// Flushes are counted in /proc/diskstats since 5.5 (Documentation/admin-guide/iostats.rst).
 	countsFlushes = release{5, 5, 0}
-	// fio 3.30 gives jobs that have ended in the documents of --status-interval. With libaio 3.28 does not measure syncs, 3.33 does.
+	// fio 3.30 gives jobs that have ended in the documents of --status-interval. With libaio 3.28
+	// does not measure syncs, 3.33 does.
 	fioWhole = fio.Version{Major: 3, Minor: 30}
 	fioSyncs = fio.Version{Major: 3, Minor: 33}
 )
 
 var oldSoftware = &rule{
-	Code: "PL318", Since: "0.2", Severity: finding.Warn,
-	Title: "fio or the kernel has a known fault",
-	When: "fio is before 3.33 (with libaio it does not measure syncs) or 3.30 (its documents of each second lack jobs that have ended). The kernel is 6.1.64 or 6.1.65 " +
-		"with ext4 below a tested path (an error: direct writes corrupt files, Debian bug 1057843), or before 5.5 (an info: flushes are not counted).",
+	Code:     "PL318",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "fio or the kernel has a known fault",
+	When: "fio is before 3.33 (with libaio it does not measure syncs) or 3.30 (its documents of each second lack " +
+		"jobs that have ended). The kernel is 6.1.64 or 6.1.65 " +
+		"with ext4 below a tested path (an error: direct writes corrupt files, Debian bug 1057843), or before 5.5 " +
+		"(an info: flushes are not counted).",
 	Why:    "If the tool or the kernel reports wrong figures, nothing downstream can correct them.",
 	Fix:    "Upgrade it.",
 	Bad:    "fio-3.19 on Linux 5.4",
@@ -222,16 +267,26 @@ var oldSoftware = &rule{
 		}
 		if v, err := fio.ParseVersion(c.Host.Fio); err == nil && v.Before(fioSyncs) {
 			f := finding.Finding{
-				Subject: "fio", Message: fmt.Sprintf("%s does not measure how long syncs take with libaio.", v),
-				Evidence: []finding.Evidence{{What: "fio", Found: v.String(), Expected: fioSyncs.String() + " or later", Where: "fio --version"}},
+				Subject: "fio",
+				Message: fmt.Sprintf("%s does not measure how long syncs take with libaio.", v),
+				Evidence: []finding.Evidence{
+					{What: "fio", Found: v.String(), Expected: fioSyncs.String() + " or later", Where: "fio --version"},
+				},
 			}
 			if v.Before(fioWhole) {
-				f.Message = fmt.Sprintf("%s does not measure how long syncs take with libaio, and leaves jobs that have ended out of its documents of each second.", v)
+				f.Message = fmt.Sprintf(
+					"%s does not measure how long syncs take with libaio, and leaves jobs that have ended out of "+
+						"its documents of each second.",
+					v,
+				)
 			}
 			report(f)
 		}
 		k, known := kernelOf(c.Host.Kernel)
-		f := finding.Finding{Subject: "kernel", Evidence: []finding.Evidence{{What: "kernel", Found: k.String(), Where: "/proc/version"}}}
+		f := finding.Finding{
+			Subject:  "kernel",
+			Evidence: []finding.Evidence{{What: "kernel", Found: k.String(), Where: "/proc/version"}},
+		}
 		ext4 := slices.ContainsFunc(c.mounts(), func(m mounted) bool { return m.FS == "ext4" })
 		switch {
 		case !known:

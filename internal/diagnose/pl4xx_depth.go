@@ -10,19 +10,25 @@ import (
 )
 
 const (
-	// depthReached of what was asked counts as achieved: the ends of a run and fio's own work take some.
+	// depthReached of what was asked counts as achieved: the ends of a run and fio's own work take
+	// some.
 	depthReached = 0.8
 	// deepEnough to speak of a queue at all.
 	deepEnough = 4
 )
 
 var shallow = &rule{
-	Code: "PL407", Since: "0.1", Severity: finding.Warn,
-	Title: "queue depth was not achieved",
-	When: "IOPS times mean latency (Little's law) gives less than 80 % of iodepth × numjobs, without a rate limit, think time or a sync " +
+	Code:     "PL407",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "queue depth was not achieved",
+	When: "IOPS times mean latency (Little's law) gives less than 80 % of iodepth × numjobs, without a rate " +
+		"limit, think time or a sync " +
 		"after each write that would explain it.",
-	Why: "The storage saw less load than the job names, so the figure is that of a smaller depth. Causes: a synchronous engine, buffered I/O " +
-		"(libaio then submits synchronously), submission that blocks (extents allocated while writing, a full request queue), a busy core.",
+	Why: "The storage saw less load than the job names, so the figure is that of a smaller depth. Causes: a " +
+		"synchronous engine, buffered I/O " +
+		"(libaio then submits synchronously), submission that blocks (extents allocated while writing, a full " +
+		"request queue), a busy core.",
 	Fix:    "Use libaio or io_uring with direct=1 on a pre-written file; raise queue/nr_requests; use more jobs.",
 	Bad:    "iodepth=64, numjobs=4: 256 asked, 19 achieved",
 	Good:   "iodepth=64, numjobs=4: 256 asked, 255 achieved",
@@ -31,17 +37,27 @@ var shallow = &rule{
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, m := range c.measured() {
 			asked, got := m.inFlight(), m.little()
-			if asked < deepEnough || got <= 0 || got >= depthReached*float64(asked) || m.any(paced) || m.Result.Paced || m.syncs() ||
+			if asked < deepEnough || got <= 0 || got >= depthReached*float64(asked) || m.any(paced) || m.Result.Paced ||
+				m.syncs() ||
 				m.any(func(w fio.Workload) bool { return w.StartDelay > 0 || w.Stonewall || w.VerifyOn }) {
 				continue
 			}
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
 				Message: fmt.Sprintf("Of %d I/Os asked for, %s were in flight on average.", asked, units.Number(got)),
-				Evidence: []finding.Evidence{{
-					What: "IOPS × mean latency", Found: fmt.Sprintf("%s × %s = %s", m.iops(), units.Latency(m.meanLatency()).String(), units.Number(got)),
-					Expected: fmt.Sprintf("%d = iodepth × numjobs", asked), Where: "fio",
-				}},
+				Evidence: []finding.Evidence{
+					{
+						What: "IOPS × mean latency",
+						Found: fmt.Sprintf(
+							"%s × %s = %s",
+							m.iops(),
+							units.Latency(m.meanLatency()).String(),
+							units.Number(got),
+						),
+						Expected: fmt.Sprintf("%d = iodepth × numjobs", asked),
+						Where:    "fio",
+					},
+				},
 			})
 		}
 	},
@@ -59,13 +75,19 @@ func (m Measurement) little() float64 {
 const shortQueue = 0.5
 
 var syncBlocks = &rule{
-	Code: "PL408", Since: "0.1", Severity: finding.Info,
-	Title: "the sync after each write empties the queue",
-	When: "A job asks for a depth above 1 and a sync after each write. Silent when telemetry shows that the device's queue was at least " +
+	Code:     "PL408",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "the sync after each write empties the queue",
+	When: "A job asks for a depth above 1 and a sync after each write. Silent when telemetry shows that the " +
+		"device's queue was at least " +
 		"half as deep as asked.",
-	Why: "fio submits nothing while it waits in fsync or fdatasync. Its own figures (iodepth levels, IOPS × latency) look full, for I/Os that " +
-		"have completed but were not yet reaped are still counted, and their latencies include the wait. The device's queue is the true depth.",
-	Fix:    "Read the device's depth and the sync latency, not clat. To load the device with synced writes use more jobs: each job stands for one committing session.",
+	Why: "fio submits nothing while it waits in fsync or fdatasync. Its own figures (iodepth levels, IOPS × " +
+		"latency) look full, for I/Os that " +
+		"have completed but were not yet reaped are still counted, and their latencies include the wait. The " +
+		"device's queue is the true depth.",
+	Fix: "Read the device's depth and the sync latency, not clat. To load the device with synced writes use " +
+		"more jobs: each job stands for one committing session.",
 	Bad:    "fdatasync=1, iodepth=32, numjobs=4: asks for 128, keeps at most 4 syncs and few writes at the device",
 	Good:   "fdatasync=1, iodepth=1, numjobs=32",
 	Ignore: "When you know this and compare with runs of the same kind.",
@@ -83,17 +105,42 @@ var syncBlocks = &rule{
 				continue
 			}
 			f := finding.Finding{
-				Subject: m.Label(), Scenarios: m.ids(),
-				Evidence: []finding.Evidence{{What: "depth asked for", Found: text.Count(asked), Where: "iodepth × numjobs"}},
+				Subject:   m.Label(),
+				Scenarios: m.ids(),
+				Evidence: []finding.Evidence{
+					{What: "depth asked for", Found: text.Count(asked), Where: "iodepth × numjobs"},
+				},
 			}
 			if l := m.little(); l > 0 {
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "depth as fio sees it", Found: units.Number(l), Where: "IOPS × mean latency"})
+				f.Evidence = append(
+					f.Evidence,
+					finding.Evidence{
+						What:  "depth as fio sees it",
+						Found: units.Number(l),
+						Where: "IOPS × mean latency",
+					},
+				)
 			}
 			if d.Device > 0 {
-				f.Message = fmt.Sprintf("%d I/Os were asked for, but each job waits in its syncs: the device's queue held %s on average.", asked, units.Number(d.Device))
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "depth at the device", Found: units.Number(d.Device), Where: "/proc/diskstats, telemetry"})
+				f.Message = fmt.Sprintf(
+					"%d I/Os were asked for, but each job waits in its syncs: the device's queue held %s on average.",
+					asked,
+					units.Number(d.Device),
+				)
+				f.Evidence = append(
+					f.Evidence,
+					finding.Evidence{
+						What:  "depth at the device",
+						Found: units.Number(d.Device),
+						Where: "/proc/diskstats, telemetry",
+					},
+				)
 			} else {
-				f.Message = fmt.Sprintf("%d I/Os were asked for, but each job waits in a sync after every write: the device's queue, which was not watched, was shorter.", asked)
+				f.Message = fmt.Sprintf(
+					"%d I/Os were asked for, but each job waits in a sync after every write: the device's queue, "+
+						"which was not watched, was shorter.",
+					asked,
+				)
 			}
 			report(f)
 		}

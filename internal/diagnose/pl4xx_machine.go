@@ -20,16 +20,21 @@ const (
 )
 
 var cpuBound = &rule{
-	Code: "PL409", Since: "0.1", Severity: finding.Warn,
-	Title: "the CPU limits the run, not the storage",
-	When: "A fio job uses at least 90 % of its core (user and system), or the host's cores are at least 95 % busy. The measurement is invalid " +
+	Code:     "PL409",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "the CPU limits the run, not the storage",
+	When: "A fio job uses at least 90 % of its core (user and system), or the host's cores are at least 95 % " +
+		"busy. The measurement is invalid " +
 		"when other processes used 30 % of all cores or more on such a host.",
-	Why: "fio cannot submit faster than its thread runs, so the result reflects the core, not the storage. More volumes would not raise it. Where other processes have " +
+	Why: "fio cannot submit faster than its thread runs, so the result reflects the core, not the storage. More " +
+		"volumes would not raise it. Where other processes have " +
 		"the cores, latencies are theirs, and a missed threshold says nothing about the storage.",
 	Fix:  "Use more jobs with less depth each, larger blocks, ioengine=io_uring, or a larger instance.",
 	Bad:  "numjobs=1, bs=4k: cpu usr=31 %, sys=68 %",
 	Good: "numjobs=4, bs=4k: cpu usr=9 %, sys=22 %",
-	Ignore: "When the bandwidth limit of the storage is reached at the same time, or when the job spins on purpose (io_uring with " +
+	Ignore: "When the bandwidth limit of the storage is reached at the same time, or when the job spins on " +
+		"purpose (io_uring with " +
 		"hipri or sqthread_poll).",
 	After: []finding.Code{"PL401"},
 	Check: checkCPU,
@@ -51,8 +56,10 @@ func checkCPU(c *Case, report func(finding.Finding)) {
 			}
 			f.Message = fmt.Sprintf("Each job of %s keeps a core %s busy.", j.Name, text.Percent(use))
 			f.Evidence = append(f.Evidence, finding.Evidence{
-				What: "CPU of job " + j.Name, Found: fmt.Sprintf("user %s, system %s", text.Percent(j.CPU.User), text.Percent(j.CPU.System)),
-				Expected: "below " + text.Percent(coreFull) + " of a core", Where: "fio",
+				What:     "CPU of job " + j.Name,
+				Found:    fmt.Sprintf("user %s, system %s", text.Percent(j.CPU.User), text.Percent(j.CPU.System)),
+				Expected: "below " + text.Percent(coreFull) + " of a core",
+				Where:    "fio",
 			})
 		}
 		if f.Message != "" {
@@ -75,12 +82,25 @@ func checkCPU(c *Case, report func(finding.Finding)) {
 				one.Severity, into = finding.Invalid, &foreign
 			}
 			*into = join(*into, finding.Finding{
-				Subject: one.Subject, Scenarios: one.Scenarios, Severity: one.Severity, Title: one.Title, Fix: one.Fix,
-				Message: fmt.Sprintf("The host's %d cores are %s busy, %s with fio.", h.CPUs, text.Percent(use), text.Percent(own)),
-				Evidence: []finding.Evidence{{
-					What: "CPU of the host", Found: fmt.Sprintf("%s, of which fio %s", text.Percent(use), text.Percent(own)), Expected: "below " + text.Percent(hostFull),
-					Where: "/proc/stat, telemetry, scenario " + m.Label(),
-				}},
+				Subject:   one.Subject,
+				Scenarios: one.Scenarios,
+				Severity:  one.Severity,
+				Title:     one.Title,
+				Fix:       one.Fix,
+				Message: fmt.Sprintf(
+					"The host's %d cores are %s busy, %s with fio.",
+					h.CPUs,
+					text.Percent(use),
+					text.Percent(own),
+				),
+				Evidence: []finding.Evidence{
+					{
+						What:     "CPU of the host",
+						Found:    fmt.Sprintf("%s, of which fio %s", text.Percent(use), text.Percent(own)),
+						Expected: "below " + text.Percent(hostFull),
+						Where:    "/proc/stat, telemetry, scenario " + m.Label(),
+					},
+				},
 			})
 		}
 	}
@@ -98,12 +118,16 @@ func (m Measurement) reached() bool {
 }
 
 var robbed = &rule{
-	Code: "PL410", Since: "0.1", Severity: finding.Warn,
-	Title: "the host lost CPU time to steal or interrupts",
-	When:  "At least 5 % of all cores were stolen by the hypervisor, or at least 25 % went into interrupts.",
-	Why: "Stolen time stops fio between an I/O's end and its noticing it, so latencies contain the hypervisor's scheduling. Interrupts on " +
+	Code:     "PL410",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "the host lost CPU time to steal or interrupts",
+	When:     "At least 5 % of all cores were stolen by the hypervisor, or at least 25 % went into interrupts.",
+	Why: "Stolen time stops fio between an I/O's end and its noticing it, so latencies contain the hypervisor's " +
+		"scheduling. Interrupts on " +
 		"few cores delay completions behind each other.",
-	Fix:    "Measure on a dedicated or larger instance, not on a burstable one out of credits; spread NVMe interrupts over cores (one queue a core).",
+	Fix: "Measure on a dedicated or larger instance, not on a burstable one out of credits; spread NVMe " +
+		"interrupts over cores (one queue a core).",
 	Bad:    "steal 12 %, read p99 9 ms",
 	Good:   "steal 0 %, read p99 1.1 ms",
 	Ignore: "When throughput at the storage's limit is all you asked for.",
@@ -118,11 +142,27 @@ var robbed = &rule{
 			where := "/proc/stat, telemetry, scenario " + m.Label()
 			if irq := h.IRQ + h.SoftIRQ; irq >= interrupts {
 				f.Message = fmt.Sprintf("Interrupts took %s of all %d cores.", text.Percent(irq), h.CPUs)
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "irq and softirq", Found: text.Percent(irq), Expected: "below " + text.Percent(interrupts), Where: where})
+				f.Evidence = append(
+					f.Evidence,
+					finding.Evidence{
+						What:     "irq and softirq",
+						Found:    text.Percent(irq),
+						Expected: "below " + text.Percent(interrupts),
+						Where:    where,
+					},
+				)
 			}
 			if h.Steal >= stolen {
 				f.Message = fmt.Sprintf("The hypervisor took %s of all %d cores away.", text.Percent(h.Steal), h.CPUs)
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "steal", Found: text.Percent(h.Steal), Expected: "below " + text.Percent(stolen), Where: where})
+				f.Evidence = append(
+					f.Evidence,
+					finding.Evidence{
+						What:     "steal",
+						Found:    text.Percent(h.Steal),
+						Expected: "below " + text.Percent(stolen),
+						Where:    where,
+					},
+				)
 			}
 			if f.Message != "" {
 				host = join(host, f)
@@ -135,20 +175,26 @@ var robbed = &rule{
 }
 
 const (
-	// muchWriteback is more than a quiet host ever has under way: the flusher writes what is older than 30 s.
+	// muchWriteback is more than a quiet host ever has under way: the flusher writes what is older
+	// than 30 s.
 	muchWriteback = 256 * units.MiB
 	// stallShare of the run's median IOPS under which a second counts as stalled.
 	stallShare = 0.2
 )
 
 var dirtyStall = &rule{
-	Code: "PL411", Since: "0.1", Severity: finding.Warn,
-	Title: "dirty pages are written back during the run",
-	When: "More than 256 MiB are under writeback at once while the jobs use direct I/O (so they are another's), or seconds with less " +
+	Code:     "PL411",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "dirty pages are written back during the run",
+	When: "More than 256 MiB are under writeback at once while the jobs use direct I/O (so they are another's), " +
+		"or seconds with less " +
 		"than a fifth of the median IOPS coincide with it.",
-	Why: "Writeback shares the devices with the load. Buffered writers run at the speed of memory until the dirty limit, then all stop " +
+	Why: "Writeback shares the devices with the load. Buffered writers run at the speed of memory until the dirty " +
+		"limit, then all stop " +
 		"until the device has caught up: the mean describes neither.",
-	Fix:    "Run `sync` before measuring, use direct=1, stop other writers, or lower vm.dirty_bytes and vm.dirty_background_bytes.",
+	Fix: "Run `sync` before measuring, use direct=1, stop other writers, or lower vm.dirty_bytes and " +
+		"vm.dirty_background_bytes.",
 	Bad:    "writeback 2.1 GiB, 7 of 60 s below a fifth of the median",
 	Good:   "writeback 0 to 4 MiB throughout",
 	Ignore: "When buffered writing is what you measure, and its stalls with it.",
@@ -179,14 +225,24 @@ func checkDirty(c *Case, report func(finding.Finding)) {
 		}
 		says := fmt.Sprintf("Up to %s were under writeback at once", h.WritebackMax)
 		if stalls > 0 {
-			says += fmt.Sprintf(", and in %d of %d seconds IOPS fell below %s of the median.", stalls, len(rates), text.Percent(stallShare))
+			says += fmt.Sprintf(
+				", and in %d of %d seconds IOPS fell below %s of the median.",
+				stalls,
+				len(rates),
+				text.Percent(stallShare),
+			)
 		} else {
 			says += ", although the jobs write directly: another process's data."
 		}
 		report(finding.Finding{
 			Subject: m.Label(), Scenarios: m.ids(), Message: says,
 			Evidence: []finding.Evidence{
-				{What: "most under writeback", Found: h.WritebackMax.String(), Expected: "below " + muchWriteback.String(), Where: "/proc/meminfo, telemetry"},
+				{
+					What:     "most under writeback",
+					Found:    h.WritebackMax.String(),
+					Expected: "below " + muchWriteback.String(),
+					Where:    "/proc/meminfo, telemetry",
+				},
 				{What: "stalled seconds", Found: text.Count(stalls), Expected: "0", Where: "per-second series"},
 			},
 			Commands: []string{"sync", "sysctl -w vm.dirty_bytes=268435456 vm.dirty_background_bytes=67108864"},
@@ -194,8 +250,8 @@ func checkDirty(c *Case, report func(finding.Finding)) {
 	}
 }
 
-// settled is the per-second series without its ramp and without the seconds after the run's time, in which only what was in flight
-// completes: with a deep queue before a slow volume they are many.
+// settled is the per-second series without its ramp and without the seconds after the run's time,
+// in which only what was in flight completes: with a deep queue before a slow volume they are many.
 func settled(r *result.Result) []result.Second {
 	from := slices.IndexFunc(r.Seconds, func(s result.Second) bool { return !s.Ramp })
 	if from < 0 {
@@ -217,21 +273,27 @@ func settled(r *result.Result) []result.Second {
 }
 
 const (
-	// strange is by how much a direction of a device may exceed fio's: windows of telemetry and fio differ by a second or two.
-	// strangeAll is the share of all the device moved that is worth a word.
+	// strange is by how much a direction of a device may exceed fio's: windows of telemetry and fio
+	// differ by a second or two. strangeAll is the share of all the device moved that is worth a
+	// word.
 	strange    = 0.10
 	strangeAll = 0.02
 	// strangeRate is less than what the journal and timestamps of a quiet filesystem write.
 	strangeRate = units.MiBPerSec
-	// foreignIO is the share of all that the device moved from which on the figure is no measurement of it.
+	// foreignIO is the share of all that the device moved from which on the figure is no
+	// measurement of it.
 	foreignIO = 0.25
 )
 
 var otherIO = &rule{
-	Code: "PL412", Since: "0.1", Severity: finding.Warn,
-	Title: "something else used the device during the run",
-	When: "The device moved over 10 % more bytes in a direction than fio did, at least 1 MiB/s and 2 % of all it moved, beyond the log writes of its syncs (PL414). " +
-		"The measurement is invalid from a quarter of all that it moved on, unless the run reached its ceiling all the same.",
+	Code:     "PL412",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "something else used the device during the run",
+	When: "The device moved over 10 % more bytes in a direction than fio did, at least 1 MiB/s and 2 % of all it " +
+		"moved, beyond the log writes of its syncs (PL414). " +
+		"The measurement is invalid from a quarter of all that it moved on, unless the run reached its ceiling " +
+		"all the same.",
 	Why:    "Other processes share the same limits, so the result is too low by whatever they used.",
 	Fix:    "Stop databases, backups, scrubs and monitoring on these volumes, and run again.",
 	Bad:    "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 9 GiB",
@@ -255,11 +317,25 @@ var otherIO = &rule{
 				if more < strangeRate || float64(device-own) < max(strange*float64(own), strangeAll*all) {
 					return
 				}
-				f.Message = fmt.Sprintf("Something other than fio did %s of %s on %s (%s).", what, device-own, d.Name, more)
+				f.Message = fmt.Sprintf(
+					"Something other than fio did %s of %s on %s (%s).",
+					what,
+					device-own,
+					d.Name,
+					more,
+				)
 				if float64(device-own) >= foreignIO*all && !m.reached() {
 					f.Severity = finding.Invalid
 				}
-				f.Evidence = append(f.Evidence, finding.Evidence{What: what + " of " + d.Name, Found: device.String(), Expected: own.String() + " by fio", Where: "/proc/diskstats, telemetry"})
+				f.Evidence = append(
+					f.Evidence,
+					finding.Evidence{
+						What:     what + " of " + d.Name,
+						Found:    device.String(),
+						Expected: own.String() + " by fio",
+						Where:    "/proc/diskstats, telemetry",
+					},
+				)
 			}
 			look("reads", d.ReadBytes, r.Total.Read.Bytes)
 			if _, log := m.logWrites(); !log {

@@ -23,35 +23,45 @@ func measurementRules() []*rule {
 }
 
 const (
-	// reachedDevice is the share of fio's reads that the devices must have seen. Merges only lower the count of
-	// requests, so counts are compared where blocks are small and random, bytes elsewhere.
+	// reachedDevice is the share of fio's reads that the devices must have seen. Merges only lower
+	// the count of requests, so counts are compared where blocks are small and random, bytes
+	// elsewhere.
 	reachedDevice = 0.5
 	// enoughReads below which a missing read proves nothing.
 	enoughReads = 1000
-	// floorShare of a drive's own read latency (at depth 1, from its data sheet) that a tenth of its reads under load cannot be below:
-	// data sheets state a typical value, good units are some 20 % better, and a drive's own cache holds no tenth of a test's region.
-	// Of the striped P4510 (77 µs), unwritten rounds have 23 to 34 µs there and written ones 137 to 249.
+	// floorShare of a drive's own read latency (at depth 1, from its data sheet) that a tenth of
+	// its reads under load cannot be below: data sheets state a typical value, good units are some
+	// 20 % better, and a drive's own cache holds no tenth of a test's region. Of the striped P4510
+	// (77 µs), unwritten rounds have 23 to 34 µs there and written ones 137 to 249.
 	floorShare = 0.7
-	// flashFloor is the same where the drive is not known: a NAND page takes 50 µs and more to sense. Only Optane, Z-NAND
-	// and memory are faster.
+	// flashFloor is the same where the drive is not known: a NAND page takes 50 µs and more to
+	// sense. Only Optane, Z-NAND and memory are faster.
 	flashFloor = 50 * time.Microsecond
 )
 
 var unwritten = &rule{
-	Code: "PL401", Since: "0.1", Severity: finding.Invalid,
-	Title: "reads did not touch the media",
-	When: "fio read, but the devices' own counters show less than half of it; or a tenth of the random reads of any job took less than 0.7 of the " +
-		"drive's own read latency. Where the drive is not known it is a warning, and the limits are 50 µs for half of the reads and 35 µs for a tenth.",
-	Why: "A block that was never written, or was discarded when its file was removed, holds nothing: the filesystem or the drive answers " +
-		"with zeros from memory. The figure is the speed of that answer and says nothing about the storage. The page cache does the same for " +
+	Code:     "PL401",
+	Since:    "0.1",
+	Severity: finding.Invalid,
+	Title:    "reads did not touch the media",
+	When: "fio read, but the devices' own counters show less than half of it; or a tenth of the random reads of " +
+		"any job took less than 0.7 of the " +
+		"drive's own read latency. Where the drive is not known it is a warning, and the limits are 50 µs for " +
+		"half of the reads and 35 µs for a tenth.",
+	Why: "A block that was never written, or was discarded when its file was removed, holds nothing: the " +
+		"filesystem or the drive answers " +
+		"with zeros from memory. The figure is the speed of that answer and says nothing about the storage. The " +
+		"page cache does the same for " +
 		"buffered reads.",
-	Fix: "Write the whole region before reading it (plimsoll does so; by hand: the same job with rw=write, bs=1M, or fio's overwrite), " +
+	Fix: "Write the whole region before reading it (plimsoll does so; by hand: the same job with rw=write, bs=1M, " +
+		"or fio's overwrite), " +
 		"keep the files, and read with direct=1.",
 	Bad: `rm /opt/fio/t0/*                      # discards their blocks
 fio --filename=/dev/md0 --rw=randread ...   # 238k IOPS, p50 42 µs, on drives that need 77 µs`,
 	Good: `fio --name=lay --filename=/opt/fio/t0/f --size=100g --rw=write --bs=1M --direct=1
 fio --filename=/opt/fio/t0/f --size=100g --rw=randread ...   # 137k IOPS, p50 200 µs`,
-	Ignore: "On Optane, Z-NAND or memory-backed devices, whose reads are that fast; declare the drive and its read latency.",
+	Ignore: "On Optane, Z-NAND or memory-backed devices, whose reads are that fast; declare the drive and its " +
+		"read latency.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, m := range c.measured() {
 			if f, ok := c.unread(m); ok {
@@ -85,15 +95,34 @@ func (c *Case) unread(m Measurement) (finding.Finding, bool) {
 			return finding.Finding{}, false
 		}
 		return finding.Finding{
-			Message: fmt.Sprintf("%s of the reads returned within %s, but the drive needs %s to read its media: blocks that hold nothing were read.",
-				part, text.Duration(took), text.Duration(v.ReadLatency)),
-			Evidence: []finding.Evidence{{
-				What: "read clat of " + strings.ToLower(part), Found: text.Duration(took), Where: "fio, scenario " + m.Label(),
-				Expected: fmt.Sprintf("at least %s of %s, the read latency of %s (%s)", text.Percent(floorShare), text.Duration(v.ReadLatency), v.Model, origin(v.Origin)),
-			}, seen},
+			Message: fmt.Sprintf(
+				"%s of the reads returned within %s, but the drive needs %s to read its media: blocks that hold "+
+					"nothing were read.",
+				part,
+				text.Duration(took),
+				text.Duration(v.ReadLatency),
+			),
+			Evidence: []finding.Evidence{
+				{
+					What: "read clat of " + strings.ToLower(
+						part,
+					),
+					Found: text.Duration(took),
+					Where: "fio, scenario " + m.Label(),
+					Expected: fmt.Sprintf(
+						"at least %s of %s, the read latency of %s (%s)",
+						text.Percent(floorShare),
+						text.Duration(v.ReadLatency),
+						v.Model,
+						origin(v.Origin),
+					),
+				},
+				seen,
+			},
 		}, true
 	}
-	// Nothing is known of the drive: an imported run. Only flash behind real device names is judged.
+	// Nothing is known of the drive: an imported run. Only flash behind real device names is
+	// judged.
 	part, took, ok := m.fasterThan(time.Duration(floorShare * float64(flashFloor)))
 	if p50, known := read.Clat.At(50); known && p50 > 0 && p50 < flashFloor {
 		part, took, ok = "Half", p50, true
@@ -103,18 +132,34 @@ func (c *Case) unread(m Measurement) (finding.Finding, bool) {
 	}
 	return finding.Finding{
 		Severity: finding.Warn,
-		Message: fmt.Sprintf("%s of the reads returned within %s, faster than flash can be read: most likely blocks that hold nothing were read.",
-			part, text.Duration(took)),
-		Evidence: []finding.Evidence{{
-			What: "read clat of " + strings.ToLower(part), Found: text.Duration(took), Where: "fio, scenario " + m.Label(),
-			Expected: "at least " + text.Duration(flashFloor) + " at the median, the time to sense a flash page, and " + text.Percent(floorShare) + " of it at a tenth",
-		}, seen},
+		Message: fmt.Sprintf(
+			"%s of the reads returned within %s, faster than flash can be read: most likely blocks that hold "+
+				"nothing were read.",
+			part,
+			text.Duration(took),
+		),
+		Evidence: []finding.Evidence{
+			{
+				What: "read clat of " + strings.ToLower(
+					part,
+				),
+				Found: text.Duration(took),
+				Where: "fio, scenario " + m.Label(),
+				Expected: "at least " + text.Duration(
+					flashFloor,
+				) + " at the median, the time to sense a flash page, and " + text.Percent(
+					floorShare,
+				) + " of it at a tenth",
+			},
+			seen,
+		},
 	}, true
 }
 
-// fasterThan says which part of a run's reads returned within a time below the floor: half of them, or a tenth, in any of its jobs.
-// Reads of blocks that hold nothing take 16 to 34 µs whatever the rest takes; under load no tenth of the reads of an honest round of
-// the corpus was faster than 1.8 times the drive's own latency.
+// fasterThan says which part of a run's reads returned within a time below the floor: half of them,
+// or a tenth, in any of its jobs. Reads of blocks that hold nothing take 16 to 34 µs whatever the
+// rest takes; under load no tenth of the reads of an honest round of the corpus was faster than 1.8
+// times the drive's own latency.
 func (m Measurement) fasterThan(floor time.Duration) (part string, took time.Duration, ok bool) {
 	all := []fio.Latency{m.Result.Total.Read.Clat}
 	for _, j := range m.Result.Jobs {
@@ -151,14 +196,27 @@ func bypassed(m Measurement) (finding.Finding, bool) {
 	r := m.Result
 	read := r.Total.Read
 	wanted := fmt.Sprintf("%s reads, %s", text.Count(read.N), read.Bytes)
-	if len(r.Devices) > 0 && r.Measured >= shortest { // telemetry: the kernel's own counters over the measured window, to a tenth of a second
+	if len(r.Devices) > 0 &&
+		r.Measured >= shortest { // telemetry: the kernel's own counters over the measured window, to a tenth of a second
 		d := r.Devices[0]
 		if float64(d.ReadBytes) >= reachedDevice*float64(read.Bytes) {
 			return finding.Finding{}, false
 		}
 		return finding.Finding{
-			Message:  fmt.Sprintf("fio read %s, but %s saw reads of %s: the rest came from memory or from blocks that hold nothing.", read.Bytes, d.Name, d.ReadBytes),
-			Evidence: []finding.Evidence{{What: "read from " + d.Name, Found: fmt.Sprintf("%s reads, %s", text.Count(d.Reads), d.ReadBytes), Expected: wanted, Where: "/proc/diskstats, telemetry"}},
+			Message: fmt.Sprintf(
+				"fio read %s, but %s saw reads of %s: the rest came from memory or from blocks that hold nothing.",
+				read.Bytes,
+				d.Name,
+				d.ReadBytes,
+			),
+			Evidence: []finding.Evidence{
+				{
+					What:     "read from " + d.Name,
+					Found:    fmt.Sprintf("%s reads, %s", text.Count(d.Reads), d.ReadBytes),
+					Expected: wanted,
+					Where:    "/proc/diskstats, telemetry",
+				},
+			},
 		}, true
 	}
 	var reads, all uint64
@@ -175,14 +233,31 @@ func bypassed(m Measurement) (finding.Finding, bool) {
 		return finding.Finding{}, false
 	}
 	f := finding.Finding{
-		Message:  fmt.Sprintf("fio made %s reads, but %s saw %s: they were answered from blocks that hold nothing, or from memory.", text.Count(read.N), strings.Join(names, ", "), text.Count(reads)),
-		Evidence: []finding.Evidence{{What: "reads that reached " + strings.Join(names, ", "), Found: text.Count(reads), Expected: text.Count(read.N), Where: "disk statistics of fio"}},
+		Message: fmt.Sprintf(
+			"fio made %s reads, but %s saw %s: they were answered from blocks that hold nothing, or from memory.",
+			text.Count(read.N),
+			strings.Join(names, ", "),
+			text.Count(reads),
+		),
+		Evidence: []finding.Evidence{
+			{
+				What:     "reads that reached " + strings.Join(names, ", "),
+				Found:    text.Count(reads),
+				Expected: text.Count(read.N),
+				Where:    "disk statistics of fio",
+			},
+		},
 	}
-	// Under NVMe multipath fio's disk statistics are zero throughout (axboe/fio#1890): a second witness is needed.
+	// Under NVMe multipath fio's disk statistics are zero throughout (axboe/fio#1890): a second
+	// witness is needed.
 	if b, known := hardware(m.Ceiling); all == 0 && (!known || m.iops() <= impossibleShare*b.IOPS) {
 		f.Severity = finding.Warn
-		f.Message = fmt.Sprintf("fio made %s reads, but its disk statistics of %s are all zero: the reads never reached it, or fio cannot see this device.",
-			text.Count(read.N), strings.Join(names, ", "))
+		f.Message = fmt.Sprintf(
+			"fio made %s reads, but its disk statistics of %s are all zero: the reads never reached it, or fio "+
+				"cannot see this device.",
+			text.Count(read.N),
+			strings.Join(names, ", "),
+		)
 	}
 	return f, true
 }
@@ -194,11 +269,14 @@ const (
 )
 
 var cutShort = &rule{
-	Code: "PL402", Since: "0.1", Severity: finding.Warn,
-	Title: "run ended early or with errors",
+	Code:     "PL402",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "run ended early or with errors",
 	When: "A job ended with an error, I/Os were short or dropped, or less than 95 % of the planned time was measured " +
 		"(below half, and with errors, it is invalid).",
-	Why: "fio counts what completed before the end and prints it like any other figure. Failed I/Os are often fast, so errors " +
+	Why: "fio counts what completed before the end and prints it like any other figure. Failed I/Os are often " +
+		"fast, so errors " +
 		"make a device look better.",
 	Fix:    "Look for the errno in fio's output and for I/O errors in dmesg; run it again for its full time.",
 	Bad:    "randrw: (groupid=0, jobs=4): err= 5 (file:io_u.c, error=Input/output error)",
@@ -212,26 +290,58 @@ var cutShort = &rule{
 				if j.Error != 0 {
 					f.Severity = finding.Invalid
 					f.Message = fmt.Sprintf("Job %s ended with error %d.", j.Name, j.Error)
-					f.Evidence = append(f.Evidence, finding.Evidence{What: "error of job " + j.Name, Found: text.Count(j.Error), Expected: "0", Where: "fio"})
+					f.Evidence = append(
+						f.Evidence,
+						finding.Evidence{
+							What:     "error of job " + j.Name,
+							Found:    text.Count(j.Error),
+							Expected: "0",
+							Where:    "fio",
+						},
+					)
 				}
 			}
-			// fio 3.33 counts each fsync and fdatasync as a short I/O: with syncs the count says nothing.
+			// fio 3.33 counts each fsync and fdatasync as a short I/O: with syncs the count says
+			// nothing.
 			if bad := lost(r.Total); bad > 0 && !m.syncs() && f.Message == "" {
 				f.Message = fmt.Sprintf("%s I/Os were short or dropped.", text.Count(bad))
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "short or dropped I/Os", Found: text.Count(bad), Expected: "0", Where: "fio, issued rwts"})
+				f.Evidence = append(
+					f.Evidence,
+					finding.Evidence{
+						What:     "short or dropped I/Os",
+						Found:    text.Count(bad),
+						Expected: "0",
+						Where:    "fio, issued rwts",
+					},
+				)
 			}
 			if planned := plan(r); planned > 0 && float64(r.Measured) < ranAll*float64(planned) {
 				if f.Message == "" {
-					f.Message = fmt.Sprintf("Only %s of the planned %s were measured.", text.Duration(r.Measured), text.Duration(planned))
+					f.Message = fmt.Sprintf(
+						"Only %s of the planned %s were measured.",
+						text.Duration(r.Measured),
+						text.Duration(planned),
+					)
 				}
 				if float64(r.Measured) < ranHalf*float64(planned) {
 					f.Severity = finding.Invalid
 				}
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "measured", Found: text.Duration(r.Measured), Expected: text.Duration(planned), Where: "fio, runtime of the jobs"})
+				f.Evidence = append(
+					f.Evidence,
+					finding.Evidence{
+						What:     "measured",
+						Found:    text.Duration(r.Measured),
+						Expected: text.Duration(planned),
+						Where:    "fio, runtime of the jobs",
+					},
+				)
 			}
 			for _, missing := range r.Incomplete {
 				f.Message = cmp.Or(f.Message, missing)
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "what fio printed", Found: missing, Where: "fio"})
+				f.Evidence = append(
+					f.Evidence,
+					finding.Evidence{What: "what fio printed", Found: missing, Where: "fio"},
+				)
 			}
 			if f.Message != "" {
 				report(f)
@@ -248,8 +358,8 @@ func lost(j fio.Job) uint64 {
 	return n
 }
 
-// plan is how long a run was to measure: 0 for a job that may end when its file is covered. The longest job counts, since
-// sections may be shorter on purpose.
+// plan is how long a run was to measure: 0 for a job that may end when its file is covered. The
+// longest job counts, since sections may be shorter on purpose.
 func plan(r *result.Result) time.Duration {
 	if r.Measured <= 0 {
 		return 0
@@ -266,16 +376,19 @@ func plan(r *result.Result) time.Duration {
 	return longest
 }
 
-// Noisy is the half width of the mean's 95 % interval above which a figure is in doubt: thresholds are
-// at 95 % of a ceiling, so an interval of ±10 % cannot separate met from missed.
+// Noisy is the half width of the mean's 95 % interval above which a figure is in doubt: thresholds
+// are at 95 % of a ceiling, so an interval of ±10 % cannot separate met from missed.
 const Noisy = 0.10
 
 var tooNoisy = &rule{
-	Code: "PL403", Since: "0.1", Severity: finding.Warn,
-	Title: "variance is too high to trust the mean",
-	When:  "The 95 % interval of the mean IOPS (batch means of the seconds) is wider than ±10 %.",
-	Why:   "A rerun could easily land on the other side of your threshold, so neither a pass nor a miss means much.",
-	Fix: "Run longer or in several rounds; look for what disturbs it: another load, a burst that ends (PL406), stalls (PL415), a " +
+	Code:     "PL403",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "variance is too high to trust the mean",
+	When:     "The 95 % interval of the mean IOPS (batch means of the seconds) is wider than ±10 %.",
+	Why:      "A rerun could easily land on the other side of your threshold, so neither a pass nor a miss means much.",
+	Fix: "Run longer or in several rounds; look for what disturbs it: another load, a burst that ends (PL406), " +
+		"stalls (PL415), a " +
 		"resync (PL202).",
 	Bad:    "1,200 IOPS ± 25 % over 60 s",
 	Good:   "1,200 IOPS ± 2 % over 300 s",
@@ -292,31 +405,45 @@ var tooNoisy = &rule{
 				from = text.Plural(e.N, "round")
 			}
 			report(finding.Finding{
-				Subject: m.Label(), Scenarios: m.ids(),
-				Message: fmt.Sprintf("The mean of %s IOPS is known to ±%s only.", units.Number(e.Center), text.Percent(e.Rel())),
-				Evidence: []finding.Evidence{{
-					What: "95 % interval of mean IOPS", Found: fmt.Sprintf("%s to %s", units.Number(e.Lo), units.Number(e.Hi)),
-					Expected: "within ±" + text.Percent(Noisy), Where: from,
-				}},
+				Subject:   m.Label(),
+				Scenarios: m.ids(),
+				Message: fmt.Sprintf(
+					"The mean of %s IOPS is known to ±%s only.",
+					units.Number(e.Center),
+					text.Percent(e.Rel()),
+				),
+				Evidence: []finding.Evidence{
+					{
+						What:     "95 % interval of mean IOPS",
+						Found:    fmt.Sprintf("%s to %s", units.Number(e.Lo), units.Number(e.Hi)),
+						Expected: "within ±" + text.Percent(Noisy),
+						Where:    from,
+					},
+				},
 			})
 		}
 	},
 }
 
-// impossibleShare of the hardware's limit is more than it can give: saved tokens let short runs exceed a limit by 1 to 2 %
-// (lab; the guide's 12,200 of 12,000). From fictionShare on the figure cannot come from these volumes at all.
+// impossibleShare of the hardware's limit is more than it can give: saved tokens let short runs
+// exceed a limit by 1 to 2 % (lab; the guide's 12,200 of 12,000). From fictionShare on the figure
+// cannot come from these volumes at all.
 const (
 	impossibleShare = 1.10
 	fictionShare    = 1.5
 )
 
 var impossible = &rule{
-	Code: "PL413", Since: "0.1", Severity: finding.Warn,
-	Title: "result is above the physical limit",
-	When: "Measured IOPS exceed what the hardware allows, bursts included, by more than 10 %: the limits in the topology are " +
+	Code:     "PL413",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "result is above the physical limit",
+	When: "Measured IOPS exceed what the hardware allows, bursts included, by more than 10 %: the limits in the " +
+		"topology are " +
 		"wrong, or the I/O did not go where it should. From 1.5 times on the measurement is invalid.",
 	Why: "Either the figure or the limit is false, and a plan built on either fails.",
-	Fix: "Check the declared volumes and the instance type (published limits change); make sure that blocks were written " +
+	Fix: "Check the declared volumes and the instance type (published limits change); make sure that blocks were " +
+		"written " +
 		"before they are read, and that nothing caches on the way.",
 	Bad:    "randread: 63,504 IOPS where eight volumes can give 2,351",
 	Good:   "randread: 2,351 IOPS, 98 % of the volumes' 2,400",
@@ -330,10 +457,22 @@ var impossible = &rule{
 			}
 			share := float64(m.iops() / b.IOPS)
 			f := finding.Finding{
-				Subject: m.Label(), Scenarios: m.ids(),
-				Message: fmt.Sprintf("%s IOPS are %s of the %s that %s allows.", m.iops(), text.Percent(share), b.IOPS, b.Label()),
+				Subject:   m.Label(),
+				Scenarios: m.ids(),
+				Message: fmt.Sprintf(
+					"%s IOPS are %s of the %s that %s allows.",
+					m.iops(),
+					text.Percent(share),
+					b.IOPS,
+					b.Label(),
+				),
 				Evidence: []finding.Evidence{
-					{What: "IOPS", Found: m.iops().String(), Expected: "at most " + b.IOPS.String(), Where: "fio, scenario " + m.Label()},
+					{
+						What:     "IOPS",
+						Found:    m.iops().String(),
+						Expected: "at most " + b.IOPS.String(),
+						Where:    "fio, scenario " + m.Label(),
+					},
 					{What: "limit", Found: b.How, Where: origin(b.Origin)},
 				},
 			}
@@ -346,16 +485,17 @@ var impossible = &rule{
 }
 
 const (
-	// converting is how many bytes a device may write for one of the workload: pre-written files gave 1.0 in the lab, extent
-	// conversion 1.5 (log unit 4 KiB), 5 (32 KiB) and 33 (256 KiB).
+	// converting is how many bytes a device may write for one of the workload: pre-written files
+	// gave 1.0 in the lab, extent conversion 1.5 (log unit 4 KiB), 5 (32 KiB) and 33 (256 KiB).
 	converting = 1.3
-	// logBlock is the least that a sync writes of a log; less for each sync is another process's doing. Nine tenths of it
-	// must be there, since some syncs share a log write.
+	// logBlock is the least that a sync writes of a log; less for each sync is another process's
+	// doing. Nine tenths of it must be there, since some syncs share a log write.
 	logBlock     = 4 * units.KiB
 	logBlockPart = 0.9
 )
 
-// logWrites says how many bytes the top device wrote for one that fio wrote, and whether the surplus is the log of its syncs.
+// logWrites says how many bytes the top device wrote for one that fio wrote, and whether the
+// surplus is the log of its syncs.
 func (m Measurement) logWrites() (ratio float64, log bool) {
 	own := m.Result.Total.Write
 	if m.Prefilled || !m.syncs() || m.any(buffered) || own.Bytes == 0 || own.N == 0 || len(m.Result.Devices) == 0 {
@@ -368,15 +508,22 @@ func (m Measurement) logWrites() (ratio float64, log bool) {
 }
 
 var conversion = &rule{
-	Code: "PL414", Since: "0.1", Severity: finding.Warn,
-	Title: "synced writes also pay for extent conversion",
-	When: "A workload syncs its writes and its device wrote more than 1.3 times the bytes that fio wrote, with a surplus of at least " +
-		"a log block (4 KiB) for each of them. Not of files that plimsoll itself has written before: there the surplus is another's (PL412).",
-	Why: "The first write to a fallocated or sparse block changes metadata, so each sync also writes the filesystem's log. A database's " +
+	Code:     "PL414",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "synced writes also pay for extent conversion",
+	When: "A workload syncs its writes and its device wrote more than 1.3 times the bytes that fio wrote, with a " +
+		"surplus of at least " +
+		"a log block (4 KiB) for each of them. Not of files that plimsoll itself has written before: there the " +
+		"surplus is another's (PL412).",
+	Why: "The first write to a fallocated or sparse block changes metadata, so each sync also writes the " +
+		"filesystem's log. A database's " +
 		"recycled WAL does not do that. In the lab this cost two thirds of the IOPS (978 dropped to 348).",
-	Fix:    "Overwrite the file with data before measuring, as plimsoll does for its own scenarios, and give the log a small stripe unit (PL212).",
-	Bad:    "fio --rw=write --bs=8k --fdatasync=1 --filename=/wal/new       # allocated with fallocate",
-	Good:   "fio --rw=write --bs=1M --filename=/wal/f && fio --rw=write --bs=8k --fdatasync=1 --filename=/wal/f --overwrite=1",
+	Fix: "Overwrite the file with data before measuring, as plimsoll does for its own scenarios, and give the " +
+		"log a small stripe unit (PL212).",
+	Bad: "fio --rw=write --bs=8k --fdatasync=1 --filename=/wal/new       # allocated with fallocate",
+	Good: "fio --rw=write --bs=1M --filename=/wal/f && fio --rw=write --bs=8k --fdatasync=1 --filename=/wal/f " +
+		"--overwrite=1",
 	Ignore: "When new files are what you want to measure.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, m := range c.measured() {
@@ -386,11 +533,26 @@ var conversion = &rule{
 			}
 			d, own := m.Result.Devices[0], m.Result.Total.Write
 			report(finding.Finding{
-				Subject: m.Label(), Scenarios: m.ids(),
-				Message: fmt.Sprintf("%s wrote %s bytes for each byte of the workload: its syncs also write the filesystem's log.", d.Name, units.Number(ratio)),
+				Subject:   m.Label(),
+				Scenarios: m.ids(),
+				Message: fmt.Sprintf(
+					"%s wrote %s bytes for each byte of the workload: its syncs also write the filesystem's log.",
+					d.Name,
+					units.Number(ratio),
+				),
 				Evidence: []finding.Evidence{
-					{What: "written to " + d.Name, Found: d.WriteBytes.String(), Expected: "about " + own.Bytes.String(), Where: "/proc/diskstats, telemetry"},
-					{What: "surplus for each write", Found: units.Bytes(float64(d.WriteBytes-own.Bytes) / float64(own.N)).String(), Expected: "less than " + logBlock.String(), Where: "the same"},
+					{
+						What:     "written to " + d.Name,
+						Found:    d.WriteBytes.String(),
+						Expected: "about " + own.Bytes.String(),
+						Where:    "/proc/diskstats, telemetry",
+					},
+					{
+						What:     "surplus for each write",
+						Found:    units.Bytes(float64(d.WriteBytes-own.Bytes) / float64(own.N)).String(),
+						Expected: "less than " + logBlock.String(),
+						Where:    "the same",
+					},
 				},
 			})
 		}

@@ -15,18 +15,19 @@ import (
 )
 
 const (
-	// roundsOverSeconds is how many times the spread between rounds exceeds what their seconds explain before it matters, and
-	// roundsSpread the spread from which on anyone would care.
+	// roundsOverSeconds is how many times the spread between rounds exceeds what their seconds
+	// explain before it matters, and roundsSpread the spread from which on anyone would care.
 	roundsOverSeconds = 3
 	roundsSpread      = 0.01
-	// driftRounds and driftChance: fewer rounds cannot show a trend, and one in a hundred of steady sessions looks like one.
+	// driftRounds and driftChance: fewer rounds cannot show a trend, and one in a hundred of steady
+	// sessions looks like one.
 	driftRounds = 6
 	driftChance = 0.01
 	driftLeast  = 0.02
 )
 
-// roundFigures are the IOPS of a scenario's valid rounds in the order they ran, and the standard error of each by its own
-// seconds, as a share; 0 where that is not known.
+// roundFigures are the IOPS of a scenario's valid rounds in the order they ran, and the standard
+// error of each by its own seconds, as a share; 0 where that is not known.
 func (m *Measurement) roundFigures() (rounds []*result.Result, iops, within []float64) {
 	for _, r := range m.Rounds {
 		n := float64(r.Total.Read.IOPS + r.Total.Write.IOPS + r.Total.Trim.IOPS)
@@ -48,11 +49,15 @@ func logs(xs []float64) []float64 {
 }
 
 var roundsDiffer = &rule{
-	Code: "PL420", Since: "0.2", Severity: finding.Info,
-	Title: "rounds differ more than their seconds explain",
-	When: "Of five rounds or more the standard deviation is over 1 % and more than three times what the seconds within each round " +
+	Code:     "PL420",
+	Since:    "0.2",
+	Severity: finding.Info,
+	Title:    "rounds differ more than their seconds explain",
+	When: "Of five rounds or more the standard deviation is over 1 % and more than three times what the seconds " +
+		"within each round " +
 		"account for (batch means).",
-	Why: "What changes between rounds (placement, caches, neighbours, interrupts) is larger than what changes within one. A longer run " +
+	Why: "What changes between rounds (placement, caches, neighbours, interrupts) is larger than what changes " +
+		"within one. A longer run " +
 		"would look more certain and be no nearer to the truth.",
 	Fix:    "Measure more rounds, not longer ones: --rounds 10 --runtime 15, or --until 3%.",
 	Bad:    "5 rounds of 60 s: spread 4 %, seconds alone say ± 0.3 %",
@@ -72,12 +77,27 @@ var roundsDiffer = &rule{
 				continue
 			}
 			report(finding.Finding{
-				Subject: m.Label(), Scenarios: m.ids(),
-				Message: fmt.Sprintf("The %d rounds spread by %s, %s what their seconds explain: more rounds make the figure surer, longer ones do not.",
-					len(iops), text.Percent(p.Spread), text.Times(p.Spread/inside)),
+				Subject:   m.Label(),
+				Scenarios: m.ids(),
+				Message: fmt.Sprintf(
+					"The %d rounds spread by %s, %s what their seconds explain: more rounds make the figure "+
+						"surer, longer ones do not.",
+					len(iops),
+					text.Percent(p.Spread),
+					text.Times(p.Spread/inside),
+				),
 				Evidence: []finding.Evidence{
-					{What: "spread between rounds", Found: text.Percent(p.Spread), Expected: "at most " + text.Percent(roundsOverSeconds*inside), Where: "IOPS of each round"},
-					{What: "standard error within a round", Found: text.Percent(inside), Where: "batch means of its seconds"},
+					{
+						What:     "spread between rounds",
+						Found:    text.Percent(p.Spread),
+						Expected: "at most " + text.Percent(roundsOverSeconds*inside),
+						Where:    "IOPS of each round",
+					},
+					{
+						What:  "standard error within a round",
+						Found: text.Percent(inside),
+						Where: "batch means of its seconds",
+					},
 				},
 			})
 		}
@@ -85,12 +105,17 @@ var roundsDiffer = &rule{
 }
 
 var roundApart = &rule{
-	Code: "PL421", Since: "0.2", Severity: finding.Warn,
-	Title: "a round stands apart from the others",
-	When: "Of five rounds or more one lies further from the median than 3.5 times 1.4826 times the median distance, and by over 2 % " +
+	Code:     "PL421",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "a round stands apart from the others",
+	When: "Of five rounds or more one lies further from the median than 3.5 times 1.4826 times the median " +
+		"distance, and by over 2 % " +
 		"(Iglewicz and Hoaglin 1993).",
-	Why:    "Something happened in that round that did not in the others. It is part of the truth when it comes back, and hides it when it does not.",
-	Fix:    "Look at that round's own charts. It is kept in all figures; measure more rounds to see how often it comes back.",
+	Why: "Something happened in that round that did not in the others. It is part of the truth when it comes " +
+		"back, and hides it when it does not.",
+	Fix: "Look at that round's own charts. It is kept in all figures; measure more rounds to see how often it " +
+		"comes back.",
 	Bad:    "1,000, 1,010, 995, 690, 1,004 IOPS",
 	Good:   "1,000, 1,010, 995, 998, 1,004 IOPS",
 	Ignore: "When the cause is known and is part of the load.",
@@ -104,12 +129,23 @@ var roundApart = &rule{
 					continue
 				}
 				report(finding.Finding{
-					Subject: m.Label(), Scenarios: m.ids(),
-					Message: fmt.Sprintf("The round of %s made %s IOPS, %s the median of %d rounds.", rounds[k].Start.UTC().Format(time.TimeOnly),
-						units.IOPS(iops[k]), text.Percent(iops[k]/median)+" of", len(iops)),
-					Evidence: []finding.Evidence{{
-						What: "IOPS of the round", Found: units.IOPS(iops[k]).String(), Expected: "near " + units.IOPS(median).String(), Where: rounds[k].Dir,
-					}},
+					Subject:   m.Label(),
+					Scenarios: m.ids(),
+					Message: fmt.Sprintf(
+						"The round of %s made %s IOPS, %s the median of %d rounds.",
+						rounds[k].Start.UTC().Format(time.TimeOnly),
+						units.IOPS(iops[k]),
+						text.Percent(iops[k]/median)+" of",
+						len(iops),
+					),
+					Evidence: []finding.Evidence{
+						{
+							What:     "IOPS of the round",
+							Found:    units.IOPS(iops[k]).String(),
+							Expected: "near " + units.IOPS(median).String(),
+							Where:    rounds[k].Dir,
+						},
+					},
 				})
 			}
 		}
@@ -117,10 +153,14 @@ var roundApart = &rule{
 }
 
 var roundsDrift = &rule{
-	Code: "PL422", Since: "0.2", Severity: finding.Warn,
-	Title: "rounds drift",
-	When:  "Of six rounds or more the figures rise or fall in the order they were measured with a chance below 1 % (Mann-Kendall), by over 2 % in all.",
-	Why: "The machine was not the same at the end as at the beginning: credits of a burst that run out, a drive that fills, a cache that warms. " +
+	Code:     "PL422",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "rounds drift",
+	When: "Of six rounds or more the figures rise or fall in the order they were measured with a chance below " +
+		"1 % (Mann-Kendall), by over 2 % in all.",
+	Why: "The machine was not the same at the end as at the beginning: credits of a burst that run out, a drive " +
+		"that fills, a cache that warms. " +
 		"The mean belongs to no moment, and a comparison with another session compares the moments.",
 	Fix:    "Let it settle before measuring (longer ramp, more written), or compare in pairs: plimsoll ab.",
 	Bad:    "1,000, 980, 965, 940, 922, 905 IOPS",
@@ -130,7 +170,10 @@ var roundsDrift = &rule{
 		for i := range c.Runs {
 			m := &c.Runs[i]
 			rounds, _, _ := m.roundFigures()
-			slices.SortStableFunc(rounds, func(a, b *result.Result) int { return cmp.Compare(a.Start.UnixNano(), b.Start.UnixNano()) })
+			slices.SortStableFunc(
+				rounds,
+				func(a, b *result.Result) int { return cmp.Compare(a.Start.UnixNano(), b.Start.UnixNano()) },
+			)
 			var iops []float64
 			for _, r := range rounds {
 				iops = append(iops, float64(r.Total.Read.IOPS+r.Total.Write.IOPS+r.Total.Trim.IOPS))
@@ -149,13 +192,23 @@ var roundsDrift = &rule{
 				word = "rise"
 			}
 			report(finding.Finding{
-				Subject: m.Label(), Scenarios: m.ids(),
-				Message: fmt.Sprintf("The %d rounds %s from %s to %s IOPS in the order they were measured.", len(iops), word, units.IOPS(math.Round(first)),
-					units.IOPS(math.Round(last))),
-				Evidence: []finding.Evidence{{
-					What: "chance of such an order in a steady session", Found: text.Percent(p), Expected: "at least " + text.Percent(driftChance),
-					Where: "Mann-Kendall test of the rounds' IOPS",
-				}},
+				Subject:   m.Label(),
+				Scenarios: m.ids(),
+				Message: fmt.Sprintf(
+					"The %d rounds %s from %s to %s IOPS in the order they were measured.",
+					len(iops),
+					word,
+					units.IOPS(math.Round(first)),
+					units.IOPS(math.Round(last)),
+				),
+				Evidence: []finding.Evidence{
+					{
+						What:     "chance of such an order in a steady session",
+						Found:    text.Percent(p),
+						Expected: "at least " + text.Percent(driftChance),
+						Where:    "Mann-Kendall test of the rounds' IOPS",
+					},
+				},
 			})
 		}
 	},

@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// stepShare is how far the levels before and after a change must lie apart: a queue that fills or a compaction in the
-	// drive moves the rate by some per cent.
+	// stepShare is how far the levels before and after a change must lie apart: a queue that fills
+	// or a compaction in the drive moves the rate by some per cent.
 	stepShare = 0.15
 	// dryLevel is how near the level after a fall must be to a sustained limit to be that limit.
 	dryLevel = 0.10
-	// stallLeast IOPS on average before a second without one is a stall rather than chance: at 10 a second the chance of
-	// none is e^-10.
+	// stallLeast IOPS on average before a second without one is a stall rather than chance: at 10 a
+	// second the chance of none is e^-10.
 	stallLeast = 10
 )
 
@@ -52,11 +52,16 @@ func steps(r *result.Result) []step {
 }
 
 var changed = &rule{
-	Code: "PL405", Since: "0.1", Severity: finding.Warn,
-	Title:  "the rate changed during the run",
-	When:   "The per-second series steps from one level to another (change-point test of `plimsoll/internal/stats`, levels of 4 s and more) by 15 % or more, the ramp left out.",
-	Why:    "The mean belongs to neither level. Something began or ended in mid-run: a cache that filled, a burst, another load, a rebuild.",
-	Fix:    "Read the levels, not the mean. Run longer with a longer ramp_time so that only the final level is measured.",
+	Code:     "PL405",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "the rate changed during the run",
+	When: "The per-second series steps from one level to another (change-point test of " +
+		"`plimsoll/internal/stats`, levels of 4 s and more) by 15 % or more, the ramp left out.",
+	Why: "The mean belongs to neither level. Something began or ended in mid-run: a cache that filled, a " +
+		"burst, another load, a rebuild.",
+	Fix: "Read the levels, not the mean. Run longer with a longer ramp_time so that only the final level is " +
+		"measured.",
 	Bad:    "9,000 IOPS for 40 s, then 3,000 for 20 s: mean 7,000",
 	Good:   "3,000 IOPS for 60 s after a ramp of 60 s",
 	Ignore: "When the job itself changes its load (several sections, rate steps).",
@@ -70,8 +75,15 @@ var changed = &rule{
 			s := all[0]
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.ids(),
-				Message: fmt.Sprintf("After %s the rate went from %s to %s IOPS, so the mean of %s tells neither.",
-					text.Duration(s.at), units.IOPS(math.Round(s.before)), units.IOPS(math.Round(s.after)), units.IOPS(math.Round(float64(m.iops())))),
+				Message: fmt.Sprintf(
+					"After %s the rate went from %s to %s IOPS, so the mean of %s tells neither.",
+					text.Duration(
+						s.at,
+					),
+					units.IOPS(math.Round(s.before)),
+					units.IOPS(math.Round(s.after)),
+					units.IOPS(math.Round(float64(m.iops()))),
+				),
 				Evidence: s.evidence(),
 			})
 		}
@@ -91,17 +103,30 @@ func (m Measurement) staged() bool {
 
 func (s step) evidence() []finding.Evidence {
 	return []finding.Evidence{
-		{What: "level before " + text.Duration(s.at), Found: units.IOPS(math.Round(s.before)).String() + " IOPS", Where: "per-second series, median"},
-		{What: "level after", Found: units.IOPS(math.Round(s.after)).String() + " IOPS", Expected: "the same", Where: "per-second series, median"},
+		{
+			What:  "level before " + text.Duration(s.at),
+			Found: units.IOPS(math.Round(s.before)).String() + " IOPS",
+			Where: "per-second series, median",
+		},
+		{
+			What:     "level after",
+			Found:    units.IOPS(math.Round(s.after)).String() + " IOPS",
+			Expected: "the same",
+			Where:    "per-second series, median",
+		},
 	}
 }
 
 var burstSpent = &rule{
-	Code: "PL406", Since: "0.1", Severity: finding.Warn,
-	Title:  "burst was exhausted during the run",
-	When:   "The rate fell in mid-run (as in PL405) to within 10 % of a sustained limit that has a burst above it.",
-	Why:    "The credits are gone; what you see after the fall is what the storage gives from now on, and the mean mixes both.",
-	Fix:    "Plan with the level after the fall. Let credits fill up before measuring the burst, or spend them before measuring the sustained rate.",
+	Code:     "PL406",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "burst was exhausted during the run",
+	When:     "The rate fell in mid-run (as in PL405) to within 10 % of a sustained limit that has a burst above it.",
+	Why: "The credits are gone; what you see after the fall is what the storage gives from now on, and the " +
+		"mean mixes both.",
+	Fix: "Plan with the level after the fall. Let credits fill up before measuring the burst, or spend them " +
+		"before measuring the sustained rate.",
 	Bad:    "3,000 IOPS for 31 min, then 600: a gp2 volume of 200 GiB",
 	Good:   "3,000 IOPS throughout: a gp3 volume",
 	Ignore: "When you wanted to see how long the burst lasts.",
@@ -122,10 +147,26 @@ var burstSpent = &rule{
 			s := all[i]
 			low, _ := dryBound(m.Ceiling, s.after)
 			report(finding.Finding{
-				Subject: m.Label(), Scenarios: m.ids(),
-				Message: fmt.Sprintf("After %s the rate fell from %s to %s IOPS, which is what %s allows once its burst is spent (%s).",
-					text.Duration(s.at), units.IOPS(math.Round(s.before)), units.IOPS(math.Round(s.after)), low.Label(), low.IOPS),
-				Evidence: append(s.evidence(), finding.Evidence{What: "sustained bound, " + low.Label(), Found: low.IOPS.String() + " IOPS", Where: low.How}),
+				Subject:   m.Label(),
+				Scenarios: m.ids(),
+				Message: fmt.Sprintf(
+					"After %s the rate fell from %s to %s IOPS, which is what %s allows once its burst is spent (%s).",
+					text.Duration(
+						s.at,
+					),
+					units.IOPS(math.Round(s.before)),
+					units.IOPS(math.Round(s.after)),
+					low.Label(),
+					low.IOPS,
+				),
+				Evidence: append(
+					s.evidence(),
+					finding.Evidence{
+						What:  "sustained bound, " + low.Label(),
+						Found: low.IOPS.String() + " IOPS",
+						Where: low.How,
+					},
+				),
 			})
 		}
 	},
@@ -147,13 +188,18 @@ func dryBound(c *ceiling.Ceiling, level float64) (ceiling.Bound, bool) {
 }
 
 var stalled = &rule{
-	Code: "PL415", Since: "0.1", Severity: finding.Warn,
-	Title: "nothing completed for whole seconds",
-	When: "Between the first and the last I/O there are seconds in which none completed, in a run of 10 IOPS or more that is not " +
+	Code:     "PL415",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "nothing completed for whole seconds",
+	When: "Between the first and the last I/O there are seconds in which none completed, in a run of 10 IOPS or " +
+		"more that is not " +
 		"paced by its own options.",
-	Why: "fio takes no sample in an interval in which nothing completes, so its iops min and mean hide the stall: it printed a minimum " +
+	Why: "fio takes no sample in an interval in which nothing completes, so its iops min and mean hide the stall: " +
+		"it printed a minimum " +
 		"of 100,000 for a job that did 37,500 on average. For a database it is an outage.",
-	Fix:    "Look at dmesg (nvme timeouts, resets), at the volume's events, at writeback (PL411) and at snapshots being taken.",
+	Fix: "Look at dmesg (nvme timeouts, resets), at the volume's events, at writeback (PL411) and at snapshots " +
+		"being taken.",
 	Bad:    "12,010 11,987 0 0 0 12,034 IOPS",
 	Good:   "12,010 11,987 12,001 11,995 12,022 12,034 IOPS",
 	Ignore: "When the stall was injected.",
@@ -168,11 +214,27 @@ var stalled = &rule{
 				continue
 			}
 			report(finding.Finding{
-				Subject: m.Label(), Scenarios: m.ids(),
-				Message: fmt.Sprintf("In %s nothing completed, up to %s on end, first %s after the start.", text.Plural(zero, "second"), text.Plural(longest, "second"), text.Duration(first)),
+				Subject:   m.Label(),
+				Scenarios: m.ids(),
+				Message: fmt.Sprintf(
+					"In %s nothing completed, up to %s on end, first %s after the start.",
+					text.Plural(zero, "second"),
+					text.Plural(longest, "second"),
+					text.Duration(first),
+				),
 				Evidence: []finding.Evidence{
-					{What: "seconds without an I/O", Found: text.Count(zero), Expected: "0", Where: "per-second series"},
-					{What: "longest run of them", Found: text.Count(longest), Expected: "0", Where: "per-second series"},
+					{
+						What:     "seconds without an I/O",
+						Found:    text.Count(zero),
+						Expected: "0",
+						Where:    "per-second series",
+					},
+					{
+						What:     "longest run of them",
+						Found:    text.Count(longest),
+						Expected: "0",
+						Where:    "per-second series",
+					},
 				},
 				Commands: []string{"dmesg --ctime | grep -iE 'nvme|timeout|reset|blk_update|I/O error'"},
 			})

@@ -12,21 +12,26 @@ import (
 )
 
 const (
-	// shortest is the least window whose figures are reported without a warning: fio's interval and the series have one value there, and
-	// what the devices counted in a shorter one is known to a tenth of a second at either end only.
+	// shortest is the least window whose figures are reported without a warning: fio's interval and
+	// the series have one value there, and what the devices counted in a shorter one is known to a
+	// tenth of a second at either end only.
 	shortest = time.Second
-	// fromCache is the share of a buffered job's bytes that the devices must have seen. The rest was answered from memory, or was still
-	// there at the end: of a long write that is the little that may be dirty.
+	// fromCache is the share of a buffered job's bytes that the devices must have seen. The rest
+	// was answered from memory, or was still there at the end: of a long write that is the little
+	// that may be dirty.
 	fromCache = 0.9
 	// enoughBytes below which what the devices saw proves nothing.
 	enoughBytes = 16 * units.MiB
 )
 
 var tooShort = &rule{
-	Code: "PL418", Since: "0.1", Severity: finding.Warn,
-	Title: "the run was too short to measure anything",
-	When:  "The window that the figures cover is below a second, or has too few seconds for an interval.",
-	Why: "What is measured is the start: caches of drive and machine that are still empty or still full, the first I/Os of a queue, a few hundred " +
+	Code:     "PL418",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "the run was too short to measure anything",
+	When:     "The window that the figures cover is below a second, or has too few seconds for an interval.",
+	Why: "What is measured is the start: caches of drive and machine that are still empty or still full, the " +
+		"first I/Os of a queue, a few hundred " +
 		"samples at most for a p99. There is no second to compare with, so no interval either.",
 	Fix:    "Set time_based and a runtime of 30 s or more; a job without them ends when its size is done (PL129).",
 	Bad:    "fio --name=a --rw=read --size=4m                                   # 1,024 I/Os, 4 ms",
@@ -43,20 +48,40 @@ var tooShort = &rule{
 			if r.Measured >= shortest {
 				if m.TooShort() {
 					report(finding.Finding{
-						Subject: m.Label(), Scenarios: m.ids(), Title: "the run was too short to state an uncertainty",
-						Message: fmt.Sprintf("Only %s were measured: how far the figures can be trusted is not known.", text.Duration(r.Measured)),
+						Subject:   m.Label(),
+						Scenarios: m.ids(),
+						Title:     "the run was too short to state an uncertainty",
+						Message: fmt.Sprintf(
+							"Only %s were measured: how far the figures can be trusted is not known.",
+							text.Duration(r.Measured),
+						),
 						Evidence: []finding.Evidence{
-							{What: "95 % interval of mean IOPS", Found: "none (" + r.IOPS.None + ")", Expected: "from 10 s on", Where: "seconds of the run"},
+							{
+								What:     "95 % interval of mean IOPS",
+								Found:    "none (" + r.IOPS.None + ")",
+								Expected: "from 10 s on",
+								Where:    "seconds of the run",
+							},
 						},
 					})
 				}
 				continue
 			}
 			report(finding.Finding{
-				Subject: m.Label(), Scenarios: m.ids(),
-				Message: fmt.Sprintf("All was done in %s: %s I/Os show how a run starts, not what the storage carries.", text.Duration(r.Measured), text.Count(n)),
+				Subject:   m.Label(),
+				Scenarios: m.ids(),
+				Message: fmt.Sprintf(
+					"All was done in %s: %s I/Os show how a run starts, not what the storage carries.",
+					text.Duration(r.Measured),
+					text.Count(n),
+				),
 				Evidence: []finding.Evidence{
-					{What: "measured", Found: text.Duration(r.Measured), Expected: "at least " + text.Duration(shortest), Where: "fio, runtime of the jobs"},
+					{
+						What:     "measured",
+						Found:    text.Duration(r.Measured),
+						Expected: "at least " + text.Duration(shortest),
+						Where:    "fio, runtime of the jobs",
+					},
 				},
 			})
 		}
@@ -64,21 +89,30 @@ var tooShort = &rule{
 }
 
 var pageCache = &rule{
-	Code: "PL419", Since: "0.1", Severity: finding.Warn,
-	Title: "the page cache was measured, not the storage",
-	When: "Jobs without direct=1 moved 16 MiB or more, and the devices' own counters show less than 90 % of the bytes that fio read, or that it " +
+	Code:     "PL419",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "the page cache was measured, not the storage",
+	When: "Jobs without direct=1 moved 16 MiB or more, and the devices' own counters show less than 90 % of the " +
+		"bytes that fio read, or that it " +
 		"wrote, in the window.",
-	Why: "Buffered I/O goes to memory first. Reads that it holds never reach a device, and writes are done when they are copied; the device " +
-		"gets them later, or never when they are overwritten in between. A database that does its own caching sees none of that speed.",
-	Fix: "Set direct=1. Where the application does use the page cache, use a file of twice the memory and an end_fsync=1, and run longer than " +
+	Why: "Buffered I/O goes to memory first. Reads that it holds never reach a device, and writes are done when " +
+		"they are copied; the device " +
+		"gets them later, or never when they are overwritten in between. A database that does its own caching " +
+		"sees none of that speed.",
+	Fix: "Set direct=1. Where the application does use the page cache, use a file of twice the memory and an " +
+		"end_fsync=1, and run longer than " +
 		"it takes to fill vm.dirty_bytes.",
-	Bad:    "fio --name=a --rw=randwrite --bs=4k --size=64m --time_based --runtime=60        # 183,000 IOPS, of which the disk saw 44 %",
-	Good:   "fio --name=a --rw=randwrite --bs=4k --size=64g --time_based --runtime=60 --direct=1 --ioengine=libaio --iodepth=32",
+	Bad: "fio --name=a --rw=randwrite --bs=4k --size=64m --time_based --runtime=60        # 183,000 IOPS, of " +
+		"which the disk saw 44 %",
+	Good: "fio --name=a --rw=randwrite --bs=4k --size=64g --time_based --runtime=60 --direct=1 " +
+		"--ioengine=libaio --iodepth=32",
 	Ignore: "When the cache is what you measure.",
 	After:  []finding.Code{"PL401"},
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, m := range c.measured() {
-			// Ten samples a second say little of less than one; the bytes of direct jobs beside it would be in the same counters.
+			// Ten samples a second say little of less than one; the bytes of direct jobs beside it
+			// would be in the same counters.
 			if len(m.Result.Devices) == 0 || m.Result.Measured < shortest || !m.all(cached) {
 				continue
 			}
@@ -92,10 +126,23 @@ var pageCache = &rule{
 					continue
 				}
 				report(finding.Finding{
-					Subject: m.Label(), Scenarios: m.ids(),
-					Message: fmt.Sprintf("fio %s %s through the page cache, and %s saw %s of it: the figures are mostly those of memory.", side.done, side.own, d.Name, text.Percent(share)),
+					Subject:   m.Label(),
+					Scenarios: m.ids(),
+					Message: fmt.Sprintf(
+						"fio %s %s through the page cache, and %s saw %s of it: the "+
+							"figures are mostly those of memory.",
+						side.done,
+						side.own,
+						d.Name,
+						text.Percent(share),
+					),
 					Evidence: []finding.Evidence{
-						{What: fmt.Sprintf("%s bytes on %s", side.done, d.Name), Found: side.seen.String(), Expected: fmt.Sprintf("%s, what fio %s", side.own, side.done), Where: "/proc/diskstats, telemetry"},
+						{
+							What:     fmt.Sprintf("%s bytes on %s", side.done, d.Name),
+							Found:    side.seen.String(),
+							Expected: fmt.Sprintf("%s, what fio %s", side.own, side.done),
+							Where:    "/proc/diskstats, telemetry",
+						},
 					},
 				})
 			}
@@ -103,7 +150,8 @@ var pageCache = &rule{
 	},
 }
 
-// cached says that a job's I/O goes through the page cache: it is buffered, and of an engine that touches files at all.
+// cached says that a job's I/O goes through the page cache: it is buffered, and of an engine that
+// touches files at all.
 func cached(w fio.Workload) bool {
 	return w.Buffered && !slices.Contains([]string{"null", "cpuio", "net", "netsplice", "rdma"}, w.Engine)
 }

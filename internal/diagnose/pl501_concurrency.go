@@ -12,33 +12,46 @@ import (
 )
 
 const (
-	// fullFlight of what may be outstanding was: the job keeps its depth, so Little's law ties IOPS to latency.
+	// fullFlight of what may be outstanding was: the job keeps its depth, so Little's law ties IOPS
+	// to latency.
 	fullFlight = 0.85
-	// unloaded is how far above a volume's typical latency at depth 1 a mean may be that no queue made.
+	// unloaded is how far above a volume's typical latency at depth 1 a mean may be that no queue
+	// made.
 	unloaded = 2.0
-	// unloadedGuess where no typical latency is known: EBS SSD volumes answer in 0.3 to 1 ms when they do not queue, as in
-	// the seeds (0.40 to 0.60 ms).
+	// unloadedGuess where no typical latency is known: EBS SSD volumes answer in 0.3 to 1 ms when
+	// they do not queue, as in the seeds (0.40 to 0.60 ms).
 	unloadedGuess = 1500 * time.Microsecond
-	// shallowPerVolume I/Os in flight are still concurrency; more is a queue (as in package ceiling).
+	// shallowPerVolume I/Os in flight are still concurrency; more is a queue (as in package
+	// ceiling).
 	shallowPerVolume = 16
-	// latencyDepth is what a latency test or a single session keeps outstanding; being bound by it is the purpose.
+	// latencyDepth is what a latency test or a single session keeps outstanding; being bound by it
+	// is the purpose.
 	latencyDepth = 4
 )
 
 const notProven = "one depth cannot tell what limits the run"
 
 var concurrencyBound = &rule{
-	Code: "PL501", Since: "0.1", Severity: finding.Info,
-	Title: "limited by concurrency, not by the storage",
-	When: "The job keeps its I/Os in flight, at most 16 a volume, its latency is that of unloaded volumes (at most twice their typical one, or under " +
-		"1.5 ms where that is not known), and it stays below 95 % of what the hardware allows. That is proven by one I/O in flight, by a known ceiling at least " +
-		"1.05 times as high, or by a second depth in the same run whose IOPS grew with it; else the finding reports that one depth cannot tell. A warning when more " +
+	Code:     "PL501",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "limited by concurrency, not by the storage",
+	When: "The job keeps its I/Os in flight, at most 16 a volume, its latency is that of unloaded volumes (at " +
+		"most twice their typical one, or under " +
+		"1.5 ms where that is not known), and it stays below 95 % of what the hardware allows. That is proven by " +
+		"one I/O in flight, by a known ceiling at least " +
+		"1.05 times as high, or by a second depth in the same run whose IOPS grew with it; else the finding " +
+		"reports that one depth cannot tell. A warning when more " +
 		"than 4 are in flight and the hardware's limit is known; else an info.",
-	Why: "IOPS = in flight / latency (Little's law) holds in every closed loop: at a limit the latency grows until it fits. Only where the storage is known to allow " +
-		"more is the figure that of one I/O, times the number in flight, and a plan that takes it for the volumes' limit wastes them.",
-	Fix:    "For the storage's limit raise iodepth with an asynchronous engine (libaio, io_uring), or numjobs, until IOPS stop rising. For latency keep it so.",
-	Bad:    "fio --rw=randwrite --bs=16k --numjobs=16                                    # psync: 26,598 IOPS, 0.60 ms",
-	Good:   "fio --rw=randwrite --bs=16k --numjobs=16 --ioengine=libaio --iodepth=32     # 36,155 IOPS, the volumes' limit",
+	Why: "IOPS = in flight / latency (Little's law) holds in every closed loop: at a limit the latency grows " +
+		"until it fits. Only where the storage is known to allow " +
+		"more is the figure that of one I/O, times the number in flight, and a plan that takes it for the " +
+		"volumes' limit wastes them.",
+	Fix: "For the storage's limit raise iodepth with an asynchronous engine (libaio, io_uring), or numjobs, " +
+		"until IOPS stop rising. For latency keep it so.",
+	Bad: "fio --rw=randwrite --bs=16k --numjobs=16                                    # psync: 26,598 IOPS, 0.60 ms",
+	Good: "fio --rw=randwrite --bs=16k --numjobs=16 --ioengine=libaio --iodepth=32     # 36,155 IOPS, the " +
+		"volumes' limit",
 	Ignore: "When the job is a copy of your application, which has no more in flight either.",
 	After:  []finding.Code{"PL401", "PL413"},
 	Check: func(c *Case, report func(finding.Finding)) {
@@ -58,17 +71,32 @@ func (c *Case) concurrency(m Measurement) finding.Finding {
 		mean, possible = b.Demand*1e9, b.IOPS
 	}
 	f := finding.Finding{
-		Subject: m.Label(), Scenarios: m.ids(),
-		Message: fmt.Sprintf("%s IOPS are what %d in flight can do at %s each (%s).", m.iops(), asked, units.Latency(mean), possible),
+		Subject:   m.Label(),
+		Scenarios: m.ids(),
+		Message: fmt.Sprintf(
+			"%s IOPS are what %d in flight can do at %s each (%s).",
+			m.iops(),
+			asked,
+			units.Latency(mean),
+			possible,
+		),
 		Evidence: []finding.Evidence{
-			{What: "in flight / latency", Found: fmt.Sprintf("%d / %s = %s IOPS", asked, units.Latency(mean), possible), Expected: m.iops().String() + " measured", Where: "fio, Little's law"},
+			{
+				What:     "in flight / latency",
+				Found:    fmt.Sprintf("%d / %s = %s IOPS", asked, units.Latency(mean), possible),
+				Expected: m.iops().String() + " measured",
+				Where:    "fio, Little's law",
+			},
 		},
 	}
 	b, known := hardware(m.Ceiling)
 	if known {
 		f.Message = fmt.Sprintf("%s IOPS are what %d in flight can do at %s each (%s); the hardware allows %s (%s).",
 			m.iops(), asked, units.Latency(mean), possible, b.IOPS, b.Label())
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "limit of the hardware", Found: b.IOPS.String() + " IOPS", Where: b.How})
+		f.Evidence = append(
+			f.Evidence,
+			finding.Evidence{What: "limit of the hardware", Found: b.IOPS.String() + " IOPS", Where: b.How},
+		)
 	}
 	second, grew := c.secondDepth(m)
 	switch {
@@ -79,38 +107,54 @@ func (c *Case) concurrency(m Measurement) finding.Finding {
 		}
 	case grew:
 		f.Evidence = append(f.Evidence, finding.Evidence{
-			What: "a second depth, " + second.Label(), Found: fmt.Sprintf("%d in flight: %s IOPS", second.inFlight(), second.iops()), Where: "fio, the same run",
+			What:  "a second depth, " + second.Label(),
+			Found: fmt.Sprintf("%d in flight: %s IOPS", second.inFlight(), second.iops()),
+			Where: "fio, the same run",
 		})
 	default:
 		f.Title = notProven
-		f.Message = fmt.Sprintf("%s IOPS with %d in flight at %s each: this holds at any limit, so one depth cannot tell whether concurrency or the storage limits the run.",
-			m.iops(), asked, units.Latency(mean))
-		f.Fix = "Measure with twice the depth: if IOPS grow, concurrency limits; if latency doubles instead, something else does."
+		f.Message = fmt.Sprintf(
+			"%s IOPS with %d in flight at %s each: this holds at any limit, so one depth cannot tell whether "+
+				"concurrency or the storage limits the run.",
+			m.iops(),
+			asked,
+			units.Latency(mean),
+		)
+		f.Fix = "Measure with twice the depth: if IOPS grow, concurrency limits; if latency doubles instead, " +
+			"something else does."
 		f.Commands = []string{m.twiceTheDepth()}
 		if candidates, where := m.limiters(); candidates != "" {
 			f.Message += " The figure is steady and within 1 % of a known limit: " + candidates + "."
-			f.Evidence = append(f.Evidence, finding.Evidence{What: "limits within 1 %", Found: candidates, Where: where})
+			f.Evidence = append(
+				f.Evidence,
+				finding.Evidence{What: "limits within 1 %", Found: candidates, Where: where},
+			)
 		}
 	}
 	return f
 }
 
 const (
-	// wellAbove the figure is a ceiling that cannot have caused it: figures at a published limit lie within 1 % of it (16,030 and
-	// 16,060 of 16,000, 40.1k of 40,000).
+	// wellAbove the figure is a ceiling that cannot have caused it: figures at a published limit
+	// lie within 1 % of it (16,030 and 16,060 of 16,000, 40.1k of 40,000).
 	wellAbove = 1.05
-	// grewAs much as the depth did is linear growth: at a limit IOPS stay, and where latency rises a little they grow by less.
+	// grewAs much as the depth did is linear growth: at a limit IOPS stay, and where latency rises
+	// a little they grow by less.
 	grewAs = 0.8
 )
 
-// secondDepth finds a run of the same workload with another depth, between which IOPS grew in proportion.
+// secondDepth finds a run of the same workload with another depth, between which IOPS grew in
+// proportion.
 func (c *Case) secondDepth(m Measurement) (Measurement, bool) {
 	for _, o := range c.measured() {
-		if o.Scenario.ID == m.Scenario.ID || o.Scenario.Role != m.Scenario.Role || len(o.Result.Workloads) != 1 || len(m.Result.Workloads) != 1 {
+		if o.Scenario.ID == m.Scenario.ID || o.Scenario.Role != m.Scenario.Role || len(o.Result.Workloads) != 1 ||
+			len(m.Result.Workloads) != 1 {
 			continue
 		}
 		x, y := m.Result.Workloads[0], o.Result.Workloads[0]
-		same := x.ReadShare == y.ReadShare && x.ReadBS == y.ReadBS && x.WriteBS == y.WriteBS && x.Sequential == y.Sequential && x.SyncEvery == y.SyncEvery
+		same := x.ReadShare == y.ReadShare && x.ReadBS == y.ReadBS && x.WriteBS == y.WriteBS &&
+			x.Sequential == y.Sequential &&
+			x.SyncEvery == y.SyncEvery
 		depths := float64(o.inFlight()) / float64(max(m.inFlight(), 1))
 		if same && depths > 1.5 && float64(o.iops()/m.iops()) >= grewAs*depths {
 			return o, true
@@ -142,8 +186,16 @@ func (m Measurement) twiceTheDepth() string {
 	if fio.Synchronous(w.Engine) || w.Engine == "" {
 		jobs, depth = 2*jobs, 1
 	}
-	return fmt.Sprintf("fio --name=twice --filename=FILE --rw=%s%s --bs=%s --direct=1 --ioengine=%s --iodepth=%d --numjobs=%d --runtime=60 --time_based --group_reporting",
-		rw, mixed, max(w.ReadBS, w.WriteBS).Arg(), cmp.Or(w.Engine, "psync"), depth, jobs)
+	return fmt.Sprintf(
+		"fio --name=twice --filename=FILE --rw=%s%s --bs=%s --direct=1 --ioengine=%s --iodepth=%d --numjobs=%d "+
+			"--runtime=60 --time_based --group_reporting",
+		rw,
+		mixed,
+		max(w.ReadBS, w.WriteBS).Arg(),
+		cmp.Or(w.Engine, "psync"),
+		depth,
+		jobs,
+	)
 }
 
 func (c *Case) isConcurrencyBound(m Measurement) bool {

@@ -38,36 +38,58 @@ var ceilingReached = &rule{
 // reaching is the finding that a bound was reached, with what would bind next.
 func (m Measurement) reaching(b ceiling.Bound) finding.Finding {
 	f := finding.Finding{
-		Subject: m.Label(), Scenarios: m.ids(),
-		Message: fmt.Sprintf("%s IOPS (%s) are %s of what %s allows.", m.iops(), m.bw(), text.Percent(float64(m.iops()/b.IOPS)), b.Label()),
+		Subject:   m.Label(),
+		Scenarios: m.ids(),
+		Message: fmt.Sprintf(
+			"%s IOPS (%s) are %s of what %s allows.",
+			m.iops(),
+			m.bw(),
+			text.Percent(float64(m.iops()/b.IOPS)),
+			b.Label(),
+		),
 		Evidence: []finding.Evidence{
-			{What: "IOPS", Found: m.iops().String(), Expected: fmt.Sprintf("%s (%s)", b.IOPS, b.BW), Where: "fio, scenario " + m.Label()},
+			{
+				What:     "IOPS",
+				Found:    m.iops().String(),
+				Expected: fmt.Sprintf("%s (%s)", b.IOPS, b.BW),
+				Where:    "fio, scenario " + m.Label(),
+			},
 			{What: "bound by " + b.Label(), Found: b.How, Where: origin(b.Origin)},
 		},
 	}
 	if n := m.Ceiling.Least(func(o ceiling.Bound) bool {
 		return o.Kind != b.Kind && o.Kind != ceiling.Concurrency && o.Kind != ceiling.RequestedRate
 	}); n != nil {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "next bound, " + n.Label(), Found: n.IOPS.String() + " IOPS", Where: n.How})
+		f.Evidence = append(
+			f.Evidence,
+			finding.Evidence{What: "next bound, " + n.Label(), Found: n.IOPS.String() + " IOPS", Where: n.How},
+		)
 	}
 	return f
 }
 
-// farShare of the ceiling is where a result needs an explanation: EBS promises 90 % of the provisioned figure.
+// farShare of the ceiling is where a result needs an explanation: EBS promises 90 % of the
+// provisioned figure.
 const farShare = 0.80
 
 var farBelow = &rule{
-	Code: "PL503", Since: "0.1", Severity: finding.Warn,
-	Title: "far below the ceiling",
-	When: "Measured IOPS are below 80 % of the smallest bound that the hardware sets, and neither concurrency nor the job's own rate " +
-		"explains it. An account of the gap lists the causes that the case shows, each with its share; a cause below a tenth of the gap is not named, " +
+	Code:     "PL503",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "far below the ceiling",
+	When: "Measured IOPS are below 80 % of the smallest bound that the hardware sets, and neither concurrency nor " +
+		"the job's own rate " +
+		"explains it. An account of the gap lists the causes that the case shows, each with its share; a cause " +
+		"below a tenth of the gap is not named, " +
 		"and what nothing explains is listed as unexplained.",
-	Why:    "Capacity that is paid for does not arrive. Something between fio and the volumes takes it.",
-	Fix:    "Nothing that was recorded explains enough of the gap. Record telemetry (plimsoll run), probe each member alone (plimsoll check --probe), and compare depths (plimsoll sweep).",
-	Bad:    "3,733 MiB/s from four drives that can read 12,000 MB/s",
-	Good:   "11,400 MB/s from the same drives",
-	Ignore: "When the limits come from data sheets of sequential 128 KiB reads on empty drives and your load is nothing like that.",
-	After:  []finding.Code{"PL401", "PL406", "PL501", "PL504"},
+	Why: "Capacity that is paid for does not arrive. Something between fio and the volumes takes it.",
+	Fix: "Nothing that was recorded explains enough of the gap. Record telemetry (plimsoll run), probe each " +
+		"member alone (plimsoll check --probe), and compare depths (plimsoll sweep).",
+	Bad:  "3,733 MiB/s from four drives that can read 12,000 MB/s",
+	Good: "11,400 MB/s from the same drives",
+	Ignore: "When the limits come from data sheets of sequential 128 KiB reads on empty drives and your load is " +
+		"nothing like that.",
+	After: []finding.Code{"PL401", "PL406", "PL501", "PL504"},
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, m := range c.measured() {
 			b, ok := hardware(m.Ceiling)
@@ -80,7 +102,12 @@ var farBelow = &rule{
 				Message: fmt.Sprintf("%s IOPS (%s) are %s of the %s (%s) that %s allows.", m.iops(), m.bw(),
 					text.Percent(float64(m.iops()/b.IOPS)), b.IOPS, b.BW, b.Label()),
 				Evidence: []finding.Evidence{
-					{What: "IOPS", Found: m.iops().String(), Expected: b.IOPS.String(), Where: b.How + "; " + origin(b.Origin)},
+					{
+						What:     "IOPS",
+						Found:    m.iops().String(),
+						Expected: b.IOPS.String(),
+						Where:    b.How + "; " + origin(b.Origin),
+					},
 					{What: "throughput", Found: rate(m.bw()), Expected: rate(b.BW), Where: "the same"},
 				},
 			}
@@ -97,10 +124,14 @@ var farBelow = &rule{
 const demandMet = 0.98
 
 var demandMissed = &rule{
-	Code: "PL504", Since: "0.1", Severity: finding.Fail,
-	Title:  "the demand was not met",
-	When:   "A job asks for a rate (rate=, rate_iops=) and less than 98 % of it was measured, in a direction that ran.",
-	Why:    "The rate is what the application needs. A rate-limited job falls behind when the storage cannot keep up, and its latencies then grow without bound.",
+	Code:     "PL504",
+	Since:    "0.1",
+	Severity: finding.Fail,
+	Title:    "the demand was not met",
+	When: "A job asks for a rate (rate=, rate_iops=) and less than 98 % of it was measured, in a direction " +
+		"that ran.",
+	Why: "The rate is what the application needs. A rate-limited job falls behind when the storage cannot " +
+		"keep up, and its latencies then grow without bound.",
 	Fix:    "Provision for the demand (`plimsoll ceiling FILE` says what it takes), or lower it.",
 	Bad:    "rate=16m × 16 jobs = 256 MiB/s of reads asked, 118 MiB/s measured (46 %)",
 	Good:   "rate=5m × 16 jobs = 80 MiB/s of writes asked, 80 MiB/s measured",
@@ -114,8 +145,25 @@ var demandMissed = &rule{
 				if asked == 0 || got == 0 || got >= demandMet*asked {
 					return
 				}
-				says = append(says, fmt.Sprintf("%s of the %s of %s asked for (%s)", text.Percent(got/asked), unit(asked), what, unit(got)))
-				f.Evidence = append(f.Evidence, finding.Evidence{What: what, Found: unit(got), Expected: unit(asked), Where: "fio, against rate= of the jobs"})
+				says = append(
+					says,
+					fmt.Sprintf(
+						"%s of the %s of %s asked for (%s)",
+						text.Percent(got/asked),
+						unit(asked),
+						what,
+						unit(got),
+					),
+				)
+				f.Evidence = append(
+					f.Evidence,
+					finding.Evidence{
+						What:     what,
+						Found:    unit(got),
+						Expected: unit(asked),
+						Where:    "fio, against rate= of the jobs",
+					},
+				)
 			}
 			byRate := func(v float64) string { return units.Rate(v).String() }
 			byIOPS := func(v float64) string { return units.IOPS(v).String() + " IOPS" }
@@ -161,11 +209,14 @@ func demandOf(r *result.Result) demand {
 }
 
 var instanceBound = &rule{
-	Code: "PL505", Since: "0.1", Severity: finding.Info,
-	Title:  "bound by the instance, not by its volumes",
-	When:   "The ceiling is reached, and the smallest bound is the instance's own limit on its network storage.",
-	Why:    "All volumes of a machine share this cap. More or faster volumes change nothing; a larger instance does.",
-	Fix:    "Choose an instance whose sustained EBS limit covers the load, or provision the volumes down to what it can use.",
+	Code:     "PL505",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "bound by the instance, not by its volumes",
+	When:     "The ceiling is reached, and the smallest bound is the instance's own limit on its network storage.",
+	Why:      "All volumes of a machine share this cap. More or faster volumes change nothing; a larger instance does.",
+	Fix: "Choose an instance whose sustained EBS limit covers the load, or provision the volumes down to " +
+		"what it can use.",
 	Bad:    "an io2 volume of 64,000 IOPS on a c6a.xlarge, which sustains 6,000",
 	Good:   "the same volume on an instance that sustains 40,000 or more",
 	Ignore: "When the volumes will move to a larger machine.",
@@ -180,8 +231,14 @@ var instanceBound = &rule{
 			if c.Topology != nil {
 				who = cmp.Or(c.Topology.Instance.Type, who)
 			}
-			f.Message = fmt.Sprintf("%s IOPS (%s) are %s of what %s may do over its storage network (%s); its volumes are not the limit.",
-				m.iops(), m.bw(), text.Percent(float64(m.iops()/b.IOPS)), who, b.Label())
+			f.Message = fmt.Sprintf(
+				"%s IOPS (%s) are %s of what %s may do over its storage network (%s); its volumes are not the limit.",
+				m.iops(),
+				m.bw(),
+				text.Percent(float64(m.iops()/b.IOPS)),
+				who,
+				b.Label(),
+			)
 			report(f)
 		}
 	},
@@ -191,14 +248,18 @@ func ofInstance(b ceiling.Bound) bool {
 	return b.Kind == ceiling.InstanceIOPS || b.Kind == ceiling.InstanceRate
 }
 
-// mirrorGain is how far above the naive figure, one side of each mirror, reads must come to prove that both sides serve them.
+// mirrorGain is how far above the naive figure, one side of each mirror, reads must come to prove
+// that both sides serve them.
 const mirrorGain = 1.25
 
 var mirrorReads = &rule{
-	Code: "PL506", Since: "0.1", Severity: finding.Info,
-	Title: "a mirrored array reads from every member",
-	When:  "A RAID1 or RAID10 array reads more than 1.25 times what the volumes of one side can give.",
-	Why: "The rule of thumb `stripes × volume` holds for writes, which go to both sides of a mirror. Reads are spread over all members, so a plan " +
+	Code:     "PL506",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "a mirrored array reads from every member",
+	When:     "A RAID1 or RAID10 array reads more than 1.25 times what the volumes of one side can give.",
+	Why: "The rule of thumb `stripes × volume` holds for writes, which go to both sides of a mirror. Reads are " +
+		"spread over all members, so a plan " +
 		"that halves them buys twice what it needs, and a result `above theory` is no surprise.",
 	Fix:    "Count all members for reads: 8 × 125 MiB/s = 1,000 MiB/s, and half of it for writes.",
 	Bad:    "RAID10 of 8 gp3: Throughput = 4 × 125 = 500 MB/s; measured 1,003 MB/s of reads",
@@ -218,13 +279,30 @@ var mirrorReads = &rule{
 				continue
 			}
 			report(finding.Finding{
-				Subject: m.Label(), Scenarios: m.ids(),
-				Message: fmt.Sprintf("Reads of %s exceed the %s of %d volumes, since all %d members of %s serve reads (%s).", t.Read.BW, half,
-					a.DataMembers(), len(a.Volumes), a.Name, units.Rate(len(a.Volumes))*one),
-				Evidence: []finding.Evidence{{
-					What: "read throughput", Found: t.Read.BW.String(), Expected: fmt.Sprintf("up to %d × %s = %s", len(a.Volumes), one, units.Rate(len(a.Volumes))*one),
-					Where: "fio, scenario " + m.Label(),
-				}},
+				Subject:   m.Label(),
+				Scenarios: m.ids(),
+				Message: fmt.Sprintf(
+					"Reads of %s exceed the %s of %d volumes, since all %d members of %s serve reads (%s).",
+					t.Read.BW,
+					half,
+					a.DataMembers(),
+					len(a.Volumes),
+					a.Name,
+					units.Rate(len(a.Volumes))*one,
+				),
+				Evidence: []finding.Evidence{
+					{
+						What:  "read throughput",
+						Found: t.Read.BW.String(),
+						Expected: fmt.Sprintf(
+							"up to %d × %s = %s",
+							len(a.Volumes),
+							one,
+							units.Rate(len(a.Volumes))*one,
+						),
+						Where: "fio, scenario " + m.Label(),
+					},
+				},
 			})
 		}
 	},

@@ -14,7 +14,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// nearlySpent is the share of its credits below which a burst is as good as over: of a gp2 volume of 100 GiB it is 7 minutes, of an instance 6.
+// nearlySpent is the share of its credits below which a burst is as good as over: of a gp2 volume
+// of 100 GiB it is 7 minutes, of an instance 6.
 const nearlySpent = 0.20
 
 // bucket is credits that a burst draws on, and what is left of them.
@@ -34,18 +35,27 @@ func (b bucket) lasts() time.Duration { return time.Duration(b.left.Left * float
 func emptier(x, y bucket) int { return cmp.Compare(x.lasts(), y.lasts()) }
 
 var burstBalance = &rule{
-	Code: "PL605", Since: "0.2", Severity: finding.Warn,
-	Title: "burst credits decide what a short run measures",
-	When: "CloudWatch tells how much burst a volume (gp2, st1, sc1: BurstBalance) or the instance (EBSIOBalance%, EBSByteBalance%) has left: a warning below " +
-		"20 %, or where a run's time at more than the lasting rate is more than what is left covers and a full bucket would cover; else an info, before a run only. " +
-		"Credits last for (share left) × bucket ÷ (burst - lasting rate): buckets are 5.4 million I/Os of gp2 and 1 TiB per TiB of st1 and sc1 (EBS user guide, " +
-		"general-purpose and hdd-vols); of instances AWS gives no size, only that a full one lasts for 30 minutes. Silent where the volumes " +
+	Code:     "PL605",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "burst credits decide what a short run measures",
+	When: "CloudWatch tells how much burst a volume (gp2, st1, sc1: BurstBalance) or the instance (EBSIOBalance%, " +
+		"EBSByteBalance%) has left: a warning below " +
+		"20 %, or where a run's time at more than the lasting rate is more than what is left covers and a full " +
+		"bucket would cover; else an info, before a run only. " +
+		"Credits last for (share left) × bucket ÷ (burst - lasting rate): buckets are 5.4 million I/Os of gp2 and " +
+		"1 TiB per TiB of st1 and sc1 (EBS user guide, " +
+		"general-purpose and hdd-vols); of instances AWS gives no size, only that a full one lasts for 30 " +
+		"minutes. Silent where the volumes " +
 		"together cannot exceed the instance's baseline.",
-	Why: "The same test gives the burst with full credits and the lasting rate with spent ones, ten times less on a gp2 volume of 100 GiB. Neither run is wrong, and " +
+	Why: "The same test gives the burst with full credits and the lasting rate with spent ones, ten times less on " +
+		"a gp2 volume of 100 GiB. Neither run is wrong, and " +
 		"their difference tells nothing of what was changed in between.",
-	Fix: "To measure the burst, let the credits fill up without load (volumes at their sustained rate, instances within a day). To measure the sustained rate, load for longer " +
+	Fix: "To measure the burst, let the credits fill up without load (volumes at their sustained rate, instances " +
+		"within a day). To measure the sustained rate, load for longer " +
 		"than the credits last, or leave the first part out (ramp_time). gp3 and larger instances have no credits.",
-	Bad:    "BurstBalance of a gp2 volume of 100 GiB: 12 %, so 3,000 IOPS for 4 minutes of the test and 300 from then on",
+	Bad: "BurstBalance of a gp2 volume of 100 GiB: 12 %, so 3,000 IOPS for 4 minutes of the test and 300 from " +
+		"then on",
 	Good:   "BurstBalance 100 %, and a test of more than 33 minutes; or a gp3 volume",
 	Ignore: "When a load below the sustained rate is measured: it spends no credits.",
 	Pass:   passBurstBalance,
@@ -78,18 +88,36 @@ func passBurstBalance(c *Case, pass func(format string, args ...any)) {
 
 // says tells how long the burst goes on.
 func (b bucket) says() string {
-	head := fmt.Sprintf("%s had %s of its burst credits left at %s", sentence(b.who), text.Percent(b.left.Left), clock(b.left.At))
+	head := fmt.Sprintf(
+		"%s had %s of its burst credits left at %s",
+		sentence(b.who),
+		text.Percent(b.left.Left),
+		clock(b.left.At),
+	)
 	switch {
 	case b.left.Left == 0:
-		return fmt.Sprintf("%s: it gives %s until they fill up again, and not its burst of %s.", head, b.lasting, b.burst)
+		return fmt.Sprintf(
+			"%s: it gives %s until they fill up again, and not its burst of %s.",
+			head,
+			b.lasting,
+			b.burst,
+		)
 	case b.full == 0:
 		return fmt.Sprintf("%s: %s is a burst, and %s is sustained.", head, b.burst, b.lasting)
 	}
-	return fmt.Sprintf("%s: its burst of %s lasts %s at full rate, then it gives %s; a shorter test sees the burst only.", head, b.burst, text.Duration(b.lasts()), b.lasting)
+	return fmt.Sprintf(
+		"%s: its burst of %s lasts %s at full rate, then it gives %s; a shorter test sees the burst only.",
+		head,
+		b.burst,
+		text.Duration(b.lasts()),
+		b.lasting,
+	)
 }
 
-// burstTime is how long the runs load the storage when their own limits let them exceed the lasting rate; touched when any may. A run to come counts
-// with its planned time. Runs that all did exceed it have had their credits, and one without a known ceiling may do anything: both need no known time.
+// burstTime is how long the runs load the storage when their own limits let them exceed the lasting
+// rate; touched when any may. A run to come counts with its planned time. Runs that all did exceed
+// it have had their credits, and one without a known ceiling may do anything: both need no known
+// time.
 func (c *Case) burstTime(b bucket) (need time.Duration, touched bool) {
 	covered := true
 	for _, m := range c.Runs {
@@ -115,8 +143,9 @@ func (c *Case) burstTime(b bucket) (need time.Duration, touched bool) {
 	return need, touched
 }
 
-// buckets are those that a test of these targets draws on, as far as their balance is known: of each array the emptiest volume, for a
-// stripe is as fast as its slowest, and of the instance the emptier of its two.
+// buckets are those that a test of these targets draws on, as far as their balance is known: of
+// each array the emptiest volume, for a stripe is as fast as its slowest, and of the instance the
+// emptier of its two.
 func (c *Case) buckets() []bucket {
 	var all []bucket
 	for _, a := range c.arrays() {
@@ -134,7 +163,13 @@ func (c *Case) buckets() []bucket {
 		b.evidence = each
 		switch n := len(a.Volumes); {
 		case len(own) < n:
-			b.subject, b.who = a.Name, fmt.Sprintf("the emptiest of the %d of %d volumes of %s that are known, %s,", len(own), n, a.Name, b.who)
+			b.subject, b.who = a.Name, fmt.Sprintf(
+				"the emptiest of the %d of %d volumes of %s that are known, %s,",
+				len(own),
+				n,
+				a.Name,
+				b.who,
+			)
 		case n > 1:
 			b.subject, b.who = a.Name, fmt.Sprintf("the emptiest of the %d volumes of %s, %s,", n, a.Name, b.who)
 		}
@@ -146,29 +181,55 @@ func (c *Case) buckets() []bucket {
 	return all
 }
 
-// volumeBucket is the bucket of a volume that bursts, false where there is none or its balance is not known.
+// volumeBucket is the bucket of a volume that bursts, false where there is none or its balance is
+// not known.
 func volumeBucket(v topology.Volume) (bucket, bool) {
 	if v.Balance == nil || !v.Burst.Known() {
 		return bucket{}, false
 	}
 	name := cmp.Or(v.Device, v.ID)
-	b := bucket{subject: name, who: fmt.Sprintf("%s (%s)", name, v.Type), left: *v.Balance, kinds: []ceiling.Kind{ceiling.VolumeIOPS}}
+	b := bucket{
+		subject: name,
+		who:     fmt.Sprintf("%s (%s)", name, v.Type),
+		left:    *v.Balance,
+		kinds:   []ceiling.Kind{ceiling.VolumeIOPS},
+	}
 	var how string
 	if more := v.Burst.IOPS - v.Sustained.IOPS; v.BurstIOs > 0 && more > 0 {
 		b.burst, b.lasting = v.Burst.IOPS.String()+" IOPS", v.Sustained.IOPS.String()+" IOPS"
 		b.full = seconds(v.BurstIOs / float64(more))
-		how = fmt.Sprintf("%s × %s I/Os ÷ (%s - %s IOPS)", text.Percent(v.Balance.Left), units.IOPS(v.BurstIOs), v.Burst.IOPS, v.Sustained.IOPS)
+		how = fmt.Sprintf(
+			"%s × %s I/Os ÷ (%s - %s IOPS)",
+			text.Percent(v.Balance.Left),
+			units.IOPS(v.BurstIOs),
+			v.Burst.IOPS,
+			v.Sustained.IOPS,
+		)
 	} else if more := v.Burst.Rate - v.Sustained.Rate; v.BurstBytes > 0 && more > 0 {
 		b.burst, b.lasting = v.Burst.Rate.String(), v.Sustained.Rate.String()
 		b.full = seconds(float64(v.BurstBytes) / float64(more))
 		b.kinds = append(b.kinds, ceiling.VolumeRate)
-		how = fmt.Sprintf("%s × %s ÷ (%s - %s)", text.Percent(v.Balance.Left), v.BurstBytes, v.Burst.Rate, v.Sustained.Rate)
+		how = fmt.Sprintf(
+			"%s × %s ÷ (%s - %s)",
+			text.Percent(v.Balance.Left),
+			v.BurstBytes,
+			v.Burst.Rate,
+			v.Sustained.Rate,
+		)
 	} else {
 		return bucket{}, false
 	}
 	b.evidence = []finding.Evidence{
-		{What: "burst credits of " + name, Found: text.Percent(v.Balance.Left) + " at " + clock(v.Balance.At), Where: origin(v.Balance.Origin)},
-		{What: "the burst of " + name + " lasts", Found: text.Duration(b.lasts()), Where: how + "; " + origin(v.Origin)},
+		{
+			What:  "burst credits of " + name,
+			Found: text.Percent(v.Balance.Left) + " at " + clock(v.Balance.At),
+			Where: origin(v.Balance.Origin),
+		},
+		{
+			What:  "the burst of " + name + " lasts",
+			Found: text.Duration(b.lasts()),
+			Where: how + "; " + origin(v.Origin),
+		},
 	}
 	return b, true
 }
@@ -186,18 +247,46 @@ func (c *Case) instanceBucket() (bucket, bool) {
 			return
 		}
 		b := bucket{
-			subject: cmp.Or(i.Type, "the instance"), who: cmp.Or(i.Type, "the instance"), left: *left, full: i.BurstFor, burst: burst, lasting: lasting,
-			kinds: []ceiling.Kind{kind},
+			subject: cmp.Or(
+				i.Type,
+				"the instance",
+			),
+			who:     cmp.Or(i.Type, "the instance"),
+			left:    *left,
+			full:    i.BurstFor,
+			burst:   burst,
+			lasting: lasting,
+			kinds:   []ceiling.Kind{kind},
 		}
-		b.evidence = []finding.Evidence{{What: "burst credits of " + b.who + ", " + what, Found: text.Percent(left.Left) + " at " + clock(left.At), Where: origin(left.Origin)}}
+		b.evidence = []finding.Evidence{
+			{
+				What:  "burst credits of " + b.who + ", " + what,
+				Found: text.Percent(left.Left) + " at " + clock(left.At),
+				Where: origin(left.Origin),
+			},
+		}
 		if b.full > 0 {
 			b.evidence = append(b.evidence, finding.Evidence{
-				What: "its burst lasts", Found: text.Duration(b.lasts()), Where: fmt.Sprintf("%s × %s of a full bucket; %s", text.Percent(left.Left), text.Duration(b.full), origin(i.Origin)),
+				What:  "its burst lasts",
+				Found: text.Duration(b.lasts()),
+				Where: fmt.Sprintf(
+					"%s × %s of a full bucket; %s",
+					text.Percent(left.Left),
+					text.Duration(b.full),
+					origin(i.Origin),
+				),
 			})
 		}
 		own = append(own, b)
 	}
-	add(i.IOBalance, iops, "I/Os", i.Burst.IOPS.String()+" IOPS", i.Baseline.IOPS.String()+" IOPS", ceiling.InstanceIOPS)
+	add(
+		i.IOBalance,
+		iops,
+		"I/Os",
+		i.Burst.IOPS.String()+" IOPS",
+		i.Baseline.IOPS.String()+" IOPS",
+		ceiling.InstanceIOPS,
+	)
 	add(i.RateBalance, rate, "throughput", i.Burst.Rate.SI(), i.Baseline.Rate.SI(), ceiling.InstanceRate)
 	if len(own) == 0 {
 		return bucket{}, false
@@ -209,8 +298,8 @@ func (c *Case) instanceBucket() (bucket, bool) {
 	return b, true
 }
 
-// exceeds says whether the network volumes under test together may exceed what the instance sustains, where it bursts above that. One whose
-// limit is not known may.
+// exceeds says whether the network volumes under test together may exceed what the instance
+// sustains, where it bursts above that. One whose limit is not known may.
 func (c *Case) exceeds() (iops, rate bool) {
 	i := c.Topology.Instance
 	var sum topology.Limits
@@ -225,10 +314,13 @@ func (c *Case) exceeds() (iops, rate bool) {
 			sum.Rate += cmp.Or(max(v.Sustained.Rate, v.Burst.Rate), i.Burst.Rate)
 		}
 	}
-	return i.Burst.IOPS > i.Baseline.IOPS && sum.IOPS > i.Baseline.IOPS, i.Burst.Rate > i.Baseline.Rate && sum.Rate > i.Baseline.Rate
+	return i.Burst.IOPS > i.Baseline.IOPS &&
+			sum.IOPS > i.Baseline.IOPS, i.Burst.Rate > i.Baseline.Rate &&
+			sum.Rate > i.Baseline.Rate
 }
 
-// steadyVolumes names the arrays of network volumes whose limits are all known and none a burst, neither their own nor the instance's.
+// steadyVolumes names the arrays of network volumes whose limits are all known and none a burst,
+// neither their own nor the instance's.
 func (c *Case) steadyVolumes() []string {
 	if c.Topology == nil || c.Topology.Instance.Type != "" && !c.Topology.Instance.Baseline.Known() {
 		return nil

@@ -18,17 +18,23 @@ func cloudRules() []*rule {
 	return []*rule{instanceBurst, volumeBurst, volumeExceeded, instanceExceeded, burstBalance}
 }
 
-// aboveLasting is how far above a sustained limit a figure must be to be called a burst: beyond saved tokens and rounding.
+// aboveLasting is how far above a sustained limit a figure must be to be called a burst: beyond
+// saved tokens and rounding.
 const aboveLasting = 1.02
 
 var instanceBurst = &rule{
-	Code: "PL601", Since: "0.1", Severity: finding.Warn,
-	Title: "figure is above what the instance sustains",
-	When: "Measured IOPS or throughput exceed the instance's sustained EBS limit by more than 2 %, while its burst limit " +
+	Code:     "PL601",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "figure is above what the instance sustains",
+	When: "Measured IOPS or throughput exceed the instance's sustained EBS limit by more than 2 %, while its " +
+		"burst limit " +
 		"allows them, and the run was shorter than the burst lasts.",
-	Why: "Smaller instances may exceed their baseline for 30 minutes a day. A test of some minutes sees only the burst; a database sized on it " +
+	Why: "Smaller instances may exceed their baseline for 30 minutes a day. A test of some minutes sees only the " +
+		"burst; a database sized on it " +
 		"slows down to the baseline when the credits are gone, at the worst moment.",
-	Fix:    "Plan with the sustained figure, or choose an instance whose baseline covers the load. To see it, run for longer than the burst lasts.",
+	Fix: "Plan with the sustained figure, or choose an instance whose baseline covers the load. To see it, run " +
+		"for longer than the burst lasts.",
 	Bad:    "40,100 IOPS on a c6a.xlarge in 180 s; it sustains 6,000",
 	Good:   "40,000 IOPS on an instance with a baseline of 40,000",
 	Ignore: "When the load really comes in bursts of less than half an hour a day.",
@@ -43,10 +49,16 @@ var instanceBurst = &rule{
 				found := f.says(cmp.Or(i.Type, "the instance") + " sustains")
 				if i.Baseline.Known() {
 					found.Evidence = append(found.Evidence, finding.Evidence{
-						What:     "limits of " + cmp.Or(i.Type, "the instance"),
-						Found:    fmt.Sprintf("sustained %s IOPS and %s", i.Baseline.IOPS, i.Baseline.Rate.SI()),
-						Expected: fmt.Sprintf("for %s%s: %s IOPS and %s", text.Duration(i.BurstFor), per(i.BurstPer), i.Burst.IOPS, i.Burst.Rate.SI()),
-						Where:    origin(i.Origin),
+						What:  "limits of " + cmp.Or(i.Type, "the instance"),
+						Found: fmt.Sprintf("sustained %s IOPS and %s", i.Baseline.IOPS, i.Baseline.Rate.SI()),
+						Expected: fmt.Sprintf(
+							"for %s%s: %s IOPS and %s",
+							text.Duration(i.BurstFor),
+							per(i.BurstPer),
+							i.Burst.IOPS,
+							i.Burst.Rate.SI(),
+						),
+						Where: origin(i.Origin),
 					})
 				}
 				report(found)
@@ -56,32 +68,46 @@ var instanceBurst = &rule{
 }
 
 var volumeBurst = &rule{
-	Code: "PL602", Since: "0.1", Severity: finding.Warn,
-	Title: "figure is above what the volumes sustain",
-	When: "Measured IOPS or throughput exceed the volumes' sustained limit by more than 2 %, their burst allows them, and the run was " +
+	Code:     "PL602",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "figure is above what the volumes sustain",
+	When: "Measured IOPS or throughput exceed the volumes' sustained limit by more than 2 %, their burst allows " +
+		"them, and the run was " +
 		"shorter than the credits last (gp2 I/O credits, st1 and sc1 throughput credits).",
-	Why: "A new gp2 volume under 1 TiB gives 3,000 IOPS until 5.4 million I/O credits are spent, then 3 IOPS a GiB. A short test " +
+	Why: "A new gp2 volume under 1 TiB gives 3,000 IOPS until 5.4 million I/O credits are spent, then 3 IOPS a " +
+		"GiB. A short test " +
 		"of a fresh volume measures the credits.",
-	Fix:    "Plan with the sustained figure, or use gp3, whose figures last. To see it, run until the credits are gone.",
+	Fix: "Plan with the sustained figure, or use gp3, whose figures last. To see " +
+		"it, run until the credits are gone.",
 	Bad:    "3,000 IOPS on a gp2 volume of 100 GiB in 60 s; it sustains 300",
 	Good:   "3,000 IOPS on a gp3 volume",
 	Ignore: "When the load comes in bursts that the credits cover (BurstBalance stays above 0).",
 	After:  []finding.Code{"PL401", "PL406"},
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, m := range c.measured() {
-			if f, ok := m.bursting(func(b ceiling.Bound) bool { return b.Kind == ceiling.VolumeIOPS || b.Kind == ceiling.VolumeRate }); ok {
+			if f, ok := m.bursting(
+				func(b ceiling.Bound) bool { return b.Kind == ceiling.VolumeIOPS || b.Kind == ceiling.VolumeRate },
+			); ok {
 				report(f.says("the volumes sustain"))
 			}
 		}
 	},
 }
 
-// exceededShare of a run, by the volume's own count, from which a limit was met: shorter moments are the start of the load.
+// exceededShare of a run, by the volume's own count, from which a limit was met: shorter moments
+// are the start of the load.
 const exceededShare = 0.05
 
-// exceeded is the largest share of a run in which one device counted demand above a limit, and which limit that was.
-func (m Measurement) exceeded(of func(cloud.EBSStats) (iops, rate time.Duration)) (what string, share float64, ev []finding.Evidence) {
-	run := max(m.Result.Wall, m.Result.Measured) // the pages are read before fio begins and after it ends, ramp included
+// exceeded is the largest share of a run in which one device counted demand above a limit, and
+// which limit that was.
+func (m Measurement) exceeded(
+	of func(cloud.EBSStats) (iops, rate time.Duration),
+) (what string, share float64, ev []finding.Evidence) {
+	run := max(
+		m.Result.Wall,
+		m.Result.Measured,
+	) // the pages are read before fio begins and after it ends, ramp included
 	if run <= 0 {
 		return "", 0, nil
 	}
@@ -96,8 +122,12 @@ func (m Measurement) exceeded(of func(cloud.EBSStats) (iops, rate time.Duration)
 				continue
 			}
 			ev = append(ev, finding.Evidence{
-				What: "time above the limit on " + x.what + ", counted by " + device, Found: text.Duration(x.d) + " of " + text.Duration(run),
-				Expected: "below " + text.Percent(exceededShare), Where: "NVMe log 0xD0 of /dev/" + device + ", after less before",
+				What:  "time above the limit on " + x.what + ", counted by " + device,
+				Found: text.Duration(x.d) + " of " + text.Duration(run),
+				Expected: "below " + text.Percent(
+					exceededShare,
+				),
+				Where: "NVMe log 0xD0 of /dev/" + device + ", after less before",
 			})
 			if part > share {
 				what, share = x.what, part
@@ -107,7 +137,8 @@ func (m Measurement) exceeded(of func(cloud.EBSStats) (iops, rate time.Duration)
 	return what, min(share, 1), ev
 }
 
-// ofVolume is the time above what the volume itself may do; a local drive counts that where EBS counts the instance.
+// ofVolume is the time above what the volume itself may do; a local drive counts that where EBS
+// counts the instance.
 func ofVolume(s cloud.EBSStats) (iops, rate time.Duration) {
 	if s.Local {
 		return s.InstanceIOPSExceeded, s.InstanceRateExceeded
@@ -124,11 +155,16 @@ func ofMachine(s cloud.EBSStats) (iops, rate time.Duration) {
 }
 
 var volumeExceeded = &rule{
-	Code: "PL603", Since: "0.1", Severity: finding.Info,
-	Title:  "volumes counted demand above their provisioning",
-	When:   "A volume's own statistics page counted at least 5 % of the run as above its provisioned IOPS or throughput.",
-	Why:    "This is the volume's own count, not an inference: the workload is limited by what the volume is provisioned for.",
-	Fix:    "Provision the volumes for more, or add volumes to the stripe. Look at whether the instance allows it (PL604).",
+	Code:     "PL603",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "volumes counted demand above their provisioning",
+	When: "A volume's own statistics page counted at least 5 % of the run as above its provisioned IOPS or " +
+		"throughput.",
+	Why: "This is the volume's own count, not an inference: the workload is limited by what the volume is " +
+		"provisioned for.",
+	Fix: "Provision the volumes for more, or add volumes to the stripe. Look at whether the instance allows " +
+		"it (PL604).",
 	Bad:    "ebs_volume_performance_exceeded_iops: 57 s of a run of 60 s",
 	Good:   "0 s",
 	Ignore: "In a test that is meant to reach the limit.",
@@ -136,8 +172,15 @@ var volumeExceeded = &rule{
 		for _, m := range c.measured() {
 			if what, share, ev := m.exceeded(ofVolume); share > 0 {
 				report(finding.Finding{
-					Subject: m.Label(), Scenarios: m.ids(), Evidence: ev,
-					Message: fmt.Sprintf("The volumes counted demand above their provisioned %s for up to %s of the run: they limit the result.", what, text.Percent(share)),
+					Subject:   m.Label(),
+					Scenarios: m.ids(),
+					Evidence:  ev,
+					Message: fmt.Sprintf(
+						"The volumes counted demand above their provisioned %s for up to %s of the run: they "+
+							"limit the result.",
+						what,
+						text.Percent(share),
+					),
 				})
 			}
 		}
@@ -145,10 +188,14 @@ var volumeExceeded = &rule{
 }
 
 var instanceExceeded = &rule{
-	Code: "PL604", Since: "0.1", Severity: finding.Info,
-	Title:  "the instance's storage limit was exceeded",
-	When:   "A volume's statistics page counted at least 5 % of the run as above the instance's EBS IOPS or throughput.",
-	Why:    "It proves that the machine's own cap binds and not its volumes, which could do more. Whether all volumes count it together is not documented.",
+	Code:     "PL604",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "the instance's storage limit was exceeded",
+	When: "A volume's statistics page counted at least 5 % of the run as above the instance's EBS IOPS or " +
+		"throughput.",
+	Why: "It proves that the machine's own cap binds and not its volumes, which could do more. Whether all " +
+		"volumes count it together is not documented.",
 	Fix:    "Choose a larger instance; more or faster volumes change nothing.",
 	Bad:    "ec2_instance_ebs_performance_exceeded_tp: 41 s of a run of 60 s",
 	Good:   "0 s",
@@ -157,8 +204,15 @@ var instanceExceeded = &rule{
 		for _, m := range c.measured() {
 			if what, share, ev := m.exceeded(ofMachine); share > 0 {
 				report(finding.Finding{
-					Subject: m.Label(), Scenarios: m.ids(), Evidence: ev,
-					Message: fmt.Sprintf("The instance's limit on storage %s was exceeded for up to %s of the run: the machine binds, not its volumes.", what, text.Percent(share)),
+					Subject:   m.Label(),
+					Scenarios: m.ids(),
+					Evidence:  ev,
+					Message: fmt.Sprintf(
+						"The instance's limit on storage %s was exceeded for up to %s of the run: the machine "+
+							"binds, not its volumes.",
+						what,
+						text.Percent(share),
+					),
 				})
 			}
 		}
@@ -171,7 +225,8 @@ type burst struct {
 	lasts, allowed ceiling.Bound
 }
 
-// bursting finds the smallest sustained bound of some resources that a run exceeded thanks to a burst it did not outlast.
+// bursting finds the smallest sustained bound of some resources that a run exceeded thanks to a
+// burst it did not outlast.
 func (m Measurement) bursting(of func(ceiling.Bound) bool) (burst, bool) {
 	if m.Ceiling == nil {
 		return burst{}, false
@@ -201,15 +256,35 @@ func (x burst) says(who string) finding.Finding {
 		got, sustained = rate(m.bw()), rate(x.lasts.BW)
 	}
 	f := finding.Finding{
-		Subject: m.Label(), Scenarios: m.ids(),
-		Message: fmt.Sprintf("%s are a burst%s: %s %s of this load, and a run of %s cannot see the burst's end.", got, end, who, sustained, text.Duration(m.Result.Measured)),
+		Subject:   m.Label(),
+		Scenarios: m.ids(),
+		Message: fmt.Sprintf(
+			"%s are a burst%s: %s %s of this load, and a run of %s cannot see the burst's end.",
+			got,
+			end,
+			who,
+			sustained,
+			text.Duration(m.Result.Measured),
+		),
 		Evidence: []finding.Evidence{
 			{What: "measured", Found: got, Expected: "at most " + sustained, Where: "fio, scenario " + m.Label()},
-			{What: "sustained bound, " + x.lasts.Label(), Found: x.lasts.IOPS.String() + " IOPS", Where: x.lasts.How + "; " + origin(x.lasts.Origin)},
+			{
+				What:  "sustained bound, " + x.lasts.Label(),
+				Found: x.lasts.IOPS.String() + " IOPS",
+				Where: x.lasts.How + "; " + origin(x.lasts.Origin),
+			},
 		},
 	}
 	if x.allowed.BurstFor > 0 {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "the burst lasts", Found: text.Duration(x.allowed.BurstFor), Expected: "measured: " + text.Duration(m.Result.Measured), Where: origin(x.allowed.Origin)})
+		f.Evidence = append(
+			f.Evidence,
+			finding.Evidence{
+				What:     "the burst lasts",
+				Found:    text.Duration(x.allowed.BurstFor),
+				Expected: "measured: " + text.Duration(m.Result.Measured),
+				Where:    origin(x.allowed.Origin),
+			},
+		)
 	}
 	return f
 }

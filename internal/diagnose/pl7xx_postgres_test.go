@@ -11,7 +11,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// database is a sound run: 16 clients at a third of what commits allow, data larger than memory, everything durable.
+// database is a sound run: 16 clients at a third of what commits allow, data larger than memory,
+// everything durable.
 func database(change func(*result.Postgres, *result.PgStep)) *Case {
 	step := result.PgStep{
 		Clients: 16, Threads: 8, Measured: time.Minute, Transactions: 120_000, TPS: 2000, Syncs: 15_000, WAL: 120_000 * 700, Images: 3000,
@@ -56,29 +57,49 @@ func TestPostgresFindings(t *testing.T) {
 		code       finding.Code
 		fire, near change
 	}{
-		{"PL701", func(_ *result.Postgres, s *result.PgStep) { s.TPS, s.Waits = 3000, waits("LWLock:WALWrite", 0.8) },
-			func(_ *result.Postgres, s *result.PgStep) { s.TPS, s.Waits = 2700, waits("LWLock:WALWrite", 0.8) }},
-		{"PL701", func(_ *result.Postgres, s *result.PgStep) { s.TPS, s.Waits = 3000, waits("IO:WALSync", 0.61) },
-			func(_ *result.Postgres, s *result.PgStep) { s.TPS, s.Waits = 3000, waits("IO:WALSync", 0.59) }},
-		{"PL702", func(_ *result.Postgres, s *result.PgStep) { s.Busy, s.Waits = 0.98, waits("Client:ClientRead", 0.59) },
-			func(_ *result.Postgres, s *result.PgStep) { s.Busy, s.Waits = 0.85, waits("Client:ClientRead", 0.59) }},
-		{"PL702", func(_ *result.Postgres, s *result.PgStep) { s.PgbenchCPU = 440 * time.Second },
-			func(_ *result.Postgres, s *result.PgStep) { s.PgbenchCPU = 420 * time.Second }},
-		{"PL703", func(_ *result.Postgres, s *result.PgStep) { s.WAL, s.Images = 120_000*7920, 114_000 },
-			func(_ *result.Postgres, s *result.PgStep) { s.WAL, s.Images = 120_000*700, 5_000 }},
-		{"PL704", func(p *result.Postgres, _ *result.PgStep) { p.OneMount = true },
-			func(p *result.Postgres, _ *result.PgStep) { p.OneMount, p.Apart = true, false }},
-		{"PL705", func(p *result.Postgres, s *result.PgStep) { p.Database, s.Reads = 16*units.GiB, 1000 },
-			func(p *result.Postgres, s *result.PgStep) { p.Database, s.Reads = 16*units.GiB, 2000 }},
+		{
+			"PL701", func(_ *result.Postgres, s *result.PgStep) { s.TPS, s.Waits = 3000, waits("LWLock:WALWrite", 0.8) },
+			func(_ *result.Postgres, s *result.PgStep) { s.TPS, s.Waits = 2700, waits("LWLock:WALWrite", 0.8) },
+		},
+		{
+			"PL701", func(_ *result.Postgres, s *result.PgStep) { s.TPS, s.Waits = 3000, waits("IO:WALSync", 0.61) },
+			func(_ *result.Postgres, s *result.PgStep) { s.TPS, s.Waits = 3000, waits("IO:WALSync", 0.59) },
+		},
+		{
+			"PL702", func(_ *result.Postgres, s *result.PgStep) { s.Busy, s.Waits = 0.98, waits("Client:ClientRead", 0.59) },
+			func(_ *result.Postgres, s *result.PgStep) { s.Busy, s.Waits = 0.85, waits("Client:ClientRead", 0.59) },
+		},
+		{
+			"PL702", func(_ *result.Postgres, s *result.PgStep) { s.PgbenchCPU = 440 * time.Second },
+			func(_ *result.Postgres, s *result.PgStep) { s.PgbenchCPU = 420 * time.Second },
+		},
+		{
+			"PL703", func(_ *result.Postgres, s *result.PgStep) { s.WAL, s.Images = 120_000*7920, 114_000 },
+			func(_ *result.Postgres, s *result.PgStep) { s.WAL, s.Images = 120_000*700, 5_000 },
+		},
+		{
+			"PL704", func(p *result.Postgres, _ *result.PgStep) { p.OneMount = true },
+			func(p *result.Postgres, _ *result.PgStep) { p.OneMount, p.Apart = true, false },
+		},
+		{
+			"PL705", func(p *result.Postgres, s *result.PgStep) { p.Database, s.Reads = 16*units.GiB, 1000 },
+			func(p *result.Postgres, s *result.PgStep) { p.Database, s.Reads = 16*units.GiB, 2000 },
+		},
 		{"PL706", fall(1400), fall(1600)},
-		{"PL707", func(p *result.Postgres, _ *result.PgStep) { p.After.Sync = 2_300_000 },
-			func(p *result.Postgres, _ *result.PgStep) { p.After.Sync = 2_150_000 }},
+		{
+			"PL707", func(p *result.Postgres, _ *result.PgStep) { p.After.Sync = 2_300_000 },
+			func(p *result.Postgres, _ *result.PgStep) { p.After.Sync = 2_150_000 },
+		},
 		{"PL707", func(_ *result.Postgres, s *result.PgStep) { s.Aborted = 1 }, func(_ *result.Postgres, s *result.PgStep) { s.Retried = 1 }},
-		{"PL708", func(_ *result.Postgres, s *result.PgStep) { s.Requested, s.Timed = 2, 1 },
-			func(_ *result.Postgres, s *result.PgStep) { s.Requested, s.Timed = 1, 1 }},
+		{
+			"PL708", func(_ *result.Postgres, s *result.PgStep) { s.Requested, s.Timed = 2, 1 },
+			func(_ *result.Postgres, s *result.PgStep) { s.Requested, s.Timed = 1, 1 },
+		},
 		{"PL709", set("fsync", "off"), set("wal_sync_method", "open_datasync")},
-		{"PL709", set("full_page_writes", "off"),
-			func(p *result.Postgres, s *result.PgStep) { set("full_page_writes", "off")(p, s); p.FS = "zfs" }},
+		{
+			"PL709", set("full_page_writes", "off"),
+			func(p *result.Postgres, s *result.PgStep) { set("full_page_writes", "off")(p, s); p.FS = "zfs" },
+		},
 		{"PL710", func(p *result.Postgres, _ *result.PgStep) { p.Others = []string{"/data/main"} }, func(p *result.Postgres, _ *result.PgStep) { p.Others = nil }},
 	} {
 		if got := codesOf(Judge(database(c.fire), nil)); !slices.Equal(got, []finding.Code{c.code}) {

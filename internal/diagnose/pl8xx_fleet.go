@@ -15,10 +15,12 @@ import (
 
 // Thresholds of the rules on several machines.
 const (
-	// stragglerShare of the others' median marks a host that falls behind; leastHosts are needed to know what is usual.
+	// stragglerShare of the others' median marks a host that falls behind; leastHosts are needed to
+	// know what is usual.
 	stragglerShare = 0.8
 	leastHosts     = 3
-	// overlapShare is the part of the planned time that all hosts should measure together; below overlapLeast it is no measurement.
+	// overlapShare is the part of the planned time that all hosts should measure together; below
+	// overlapLeast it is no measurement.
 	overlapShare = 0.95
 	overlapLeast = 0.8
 	// noisyShare of what hosts reach alone is what they must reach together, if they share nothing.
@@ -79,12 +81,14 @@ func (s *FleetScenario) label() string { return fmt.Sprintf("%d %s", s.ID, s.Nam
 type Straggler struct {
 	Host       string
 	Of, Others float64
-	// Own says that the shares are of each host's own ceiling; else they are of the others' median rate.
+	// Own says that the shares are of each host's own ceiling; else they are of the others' median
+	// rate.
 	Own bool
 }
 
-// Stragglers are the hosts of a scenario that reached less than 0.8 of what the others did, of their own ceilings where all are known.
-// The intervals must be apart too: a host without one is not judged.
+// Stragglers are the hosts of a scenario that reached less than 0.8 of what the others did, of
+// their own ceilings where all are known. The intervals must be apart too: a host without one is
+// not judged.
 func (s *FleetScenario) Stragglers() []Straggler {
 	if len(s.Hosts) < leastHosts {
 		return nil
@@ -120,13 +124,18 @@ func (s *FleetScenario) Stragglers() []Straggler {
 }
 
 var hostLost = &fleetRule{
-	Code: "PL801", Since: "0.2", Severity: finding.Invalid,
-	Title: "a host of the fleet was lost",
-	When:  "A host has no result: it was not reached, its connection ended, or what it sent was not the protocol. A warning where --lose allows as many.",
-	Why:   "The total lacks what that host would have done, and the others ran without its load.",
-	Fix: "Look at the reason, then fetch what the host has kept and measure the rest again: plimsoll fleet run --resume DIR. " +
+	Code:     "PL801",
+	Since:    "0.2",
+	Severity: finding.Invalid,
+	Title:    "a host of the fleet was lost",
+	When: "A host has no result: it was not reached, its connection ended, or what it sent was not the " +
+		"protocol. A warning where --lose allows as many.",
+	Why: "The total lacks what that host would have done, and the others ran without its load.",
+	Fix: "Look at the reason, then fetch what the host has kept and measure the rest again: plimsoll fleet run " +
+		"--resume DIR. " +
 		"To accept the figures of the other hosts give --lose 1.",
-	Bad: "db2: the connection ended in scenario 3", Good: "all hosts done",
+	Bad:    "db2: the connection ended in scenario 3",
+	Good:   "all hosts done",
 	Ignore: "Where hosts come and go, as with spot instances: --lose.",
 	Check: func(c *FleetCase, report func(finding.Finding)) {
 		n := 0
@@ -139,7 +148,10 @@ var hostLost = &fleetRule{
 			if h.Lost == "" {
 				continue
 			}
-			f := finding.Finding{Subject: h.Name, Message: text.Sentence(fmt.Sprintf("host %s has no result: %s", h.Name, h.Lost))}
+			f := finding.Finding{
+				Subject: h.Name,
+				Message: text.Sentence(fmt.Sprintf("host %s has no result: %s", h.Name, h.Lost)),
+			}
 			if n <= c.Lose {
 				f.Severity = finding.Warn
 			}
@@ -149,12 +161,18 @@ var hostLost = &fleetRule{
 }
 
 var fleetOverlap = &fleetRule{
-	Code: "PL802", Since: "0.2", Severity: finding.Warn,
-	Title: "hosts measured at the same time for a part of it only",
-	When:  "The time in which all hosts measured is less than 95 % of the planned time; below 80 % the figures are invalid.",
-	Why:   "Only the seconds in which all hosts ran show what they do together; the others are left out, so less was measured than planned.",
-	Fix:   "Start the hosts at one instant (plimsoll fleet run does), measure longer, or correct the clocks of bundles that were imported.",
-	Bad:   "60 s planned, 51 s in common", Good: "60 s planned, 59.6 s in common",
+	Code:     "PL802",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "hosts measured at the same time for a part of it only",
+	When: "The time in which all hosts measured is less than 95 % of the planned time; below 80 % the figures " +
+		"are invalid.",
+	Why: "Only the seconds in which all hosts ran show what they do together; the others are left out, so " +
+		"less was measured than planned.",
+	Fix: "Start the hosts at one instant (plimsoll fleet run does), measure longer, or correct the clocks of " +
+		"bundles that were imported.",
+	Bad:    "60 s planned, 51 s in common",
+	Good:   "60 s planned, 59.6 s in common",
 	Ignore: "When the seconds that are left are enough for what is to be decided.",
 	Check: func(c *FleetCase, report func(finding.Finding)) {
 		for i := range c.Scenarios {
@@ -163,9 +181,20 @@ var fleetOverlap = &fleetRule{
 				continue
 			}
 			f := finding.Finding{
-				Subject: s.label(), Scenarios: []int{s.ID},
-				Message:  fmt.Sprintf("All hosts measured together for %s of the planned time.", text.Percent(s.Common)),
-				Evidence: []finding.Evidence{{What: "common window", Found: text.Percent(s.Common), Expected: "at least 95 %", Where: "seconds of each host"}},
+				Subject:   s.label(),
+				Scenarios: []int{s.ID},
+				Message: fmt.Sprintf(
+					"All hosts measured together for %s of the planned time.",
+					text.Percent(s.Common),
+				),
+				Evidence: []finding.Evidence{
+					{
+						What:     "common window",
+						Found:    text.Percent(s.Common),
+						Expected: "at least 95 %",
+						Where:    "seconds of each host",
+					},
+				},
 			}
 			if s.Common < overlapLeast {
 				f.Severity = finding.Invalid
@@ -176,13 +205,20 @@ var fleetOverlap = &fleetRule{
 }
 
 var fleetStraggler = &fleetRule{
-	Code: "PL803", Since: "0.2", Severity: finding.Fail,
-	Title: "a host falls behind the others",
-	When: "Of three hosts or more, one reaches less than 0.8 of the median of the others, each as a share of its own ceiling, and its 95 % " +
-		"interval lies below theirs. Where a ceiling is not known, rates are compared. Hosts that measured fewer than 5 s are not judged.",
-	Why: "What spreads over all hosts, such as a replicated write or a query to all shards, waits for the slowest of them.",
-	Fix: "Run plimsoll check on that host and compare its report with another's; look for a volume of another type, a degraded array, a noisy neighbour.",
-	Bad: "db2: 41 % of its ceiling, the others 97 %", Good: "95 %, 97 % and 96 % of their ceilings",
+	Code:     "PL803",
+	Since:    "0.2",
+	Severity: finding.Fail,
+	Title:    "a host falls behind the others",
+	When: "Of three hosts or more, one reaches less than 0.8 of the median of the others, each as a share of its " +
+		"own ceiling, and its 95 % " +
+		"interval lies below theirs. Where a ceiling is not known, rates are compared. Hosts that measured fewer " +
+		"than 5 s are not judged.",
+	Why: "What spreads over all hosts, such as a replicated write or a query to all shards, waits for the " +
+		"slowest of them.",
+	Fix: "Run plimsoll check on that host and compare its report with another's; look for a volume of another " +
+		"type, a degraded array, a noisy neighbour.",
+	Bad:    "db2: 41 % of its ceiling, the others 97 %",
+	Good:   "95 %, 97 % and 96 % of their ceilings",
 	Ignore: "Where the hosts are different on purpose and their ceilings are not declared.",
 	Check: func(c *FleetCase, report func(finding.Finding)) {
 		for i := range c.Scenarios {
@@ -195,9 +231,14 @@ var fleetStraggler = &fleetRule{
 				report(finding.Finding{
 					Subject: h.Host + ", " + s.label(), Scenarios: []int{s.ID},
 					Message: fmt.Sprintf("%s reaches %s %s.", h.Host, text.Percent(h.Of), what),
-					Evidence: []finding.Evidence{{
-						What: "share", Found: text.Percent(h.Of), Expected: "at least " + text.Percent(stragglerShare*h.Others), Where: "common window",
-					}},
+					Evidence: []finding.Evidence{
+						{
+							What:     "share",
+							Found:    text.Percent(h.Of),
+							Expected: "at least " + text.Percent(stragglerShare*h.Others),
+							Where:    "common window",
+						},
+					},
 				})
 			}
 		}
@@ -205,12 +246,16 @@ var fleetStraggler = &fleetRule{
 }
 
 var fleetUnlike = &fleetRule{
-	Code: "PL804", Since: "0.2", Severity: finding.Warn,
-	Title: "hosts of the fleet are not alike",
-	When:  "A setting that is part of the measurement (kernel, fio, plimsoll, scheduler, layout, chunk, mount) differs between hosts.",
-	Why:   "A difference between their figures may then come from the setting, and a total hides it.",
-	Fix:   "Bring the odd host to the settings of the others, or measure each kind as a fleet of its own.",
-	Bad:   "db1, db2: chunk 256 KiB; db3: chunk 64 KiB", Good: "chunk 256 KiB on all",
+	Code:     "PL804",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "hosts of the fleet are not alike",
+	When: "A setting that is part of the measurement (kernel, fio, plimsoll, scheduler, layout, chunk, mount) " +
+		"differs between hosts.",
+	Why:    "A difference between their figures may then come from the setting, and a total hides it.",
+	Fix:    "Bring the odd host to the settings of the others, or measure each kind as a fleet of its own.",
+	Bad:    "db1, db2: chunk 256 KiB; db3: chunk 64 KiB",
+	Good:   "chunk 256 KiB on all",
 	Ignore: "In a fleet of different machines on purpose.",
 	Check: func(c *FleetCase, report func(finding.Finding)) {
 		names := map[string]bool{}
@@ -230,7 +275,13 @@ var fleetUnlike = &fleetRule{
 			if len(values) < 2 {
 				continue
 			}
-			report(finding.Finding{Subject: name, Message: fmt.Sprintf("%s differs between the hosts: %s.", name, oddFirst(values)), Evidence: oddEvidence(values)})
+			report(
+				finding.Finding{
+					Subject:  name,
+					Message:  fmt.Sprintf("%s differs between the hosts: %s.", name, oddFirst(values)),
+					Evidence: oddEvidence(values),
+				},
+			)
 		}
 	},
 }
@@ -259,12 +310,17 @@ func oddEvidence(values map[string][]string) []finding.Evidence {
 }
 
 var sharedBottleneck = &fleetRule{
-	Code: "PL805", Since: "0.2", Severity: finding.Warn,
-	Title: "hosts share a bottleneck",
-	When:  "With --schedule both, all hosts together reach less than 0.9 of the sum of what each reaches alone.",
-	Why:   "Something that all use (a network, a storage system, the machine below virtual machines) is exhausted before the hosts are: adding hosts adds nothing.",
-	Fix:   "Find what is shared; declare it with --shared-iops or --shared-bandwidth so that the ceiling of the fleet knows it. The host with the lowest ratio suffers most.",
-	Bad:   "alone 3 × 12,000 IOPS, together 18,000", Good: "alone 3 × 12,000 IOPS, together 35,500",
+	Code:     "PL805",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "hosts share a bottleneck",
+	When:     "With --schedule both, all hosts together reach less than 0.9 of the sum of what each reaches alone.",
+	Why: "Something that all use (a network, a storage system, the machine below virtual machines) is " +
+		"exhausted before the hosts are: adding hosts adds nothing.",
+	Fix: "Find what is shared; declare it with --shared-iops or --shared-bandwidth so that the ceiling of " +
+		"the fleet knows it. The host with the lowest ratio suffers most.",
+	Bad:    "alone 3 × 12,000 IOPS, together 18,000",
+	Good:   "alone 3 × 12,000 IOPS, together 35,500",
 	Ignore: "Where the storage is known to be shared and the total is what was asked for.",
 	Check: func(c *FleetCase, report func(finding.Finding)) {
 		for i := range c.Scenarios {
@@ -278,36 +334,56 @@ var sharedBottleneck = &fleetRule{
 				}
 				alone, together = alone+h.Alone, together+h.Rate.Center
 				each = append(each, finding.Evidence{
-					What: h.Host, Found: units.IOPS(h.Rate.Center).String() + " IOPS, " + text.Percent(h.Rate.Center/h.Alone) + " of alone",
-					Expected: units.IOPS(h.Alone).String() + " IOPS alone", Where: "common window",
+					What: h.Host,
+					Found: units.IOPS(
+						h.Rate.Center,
+					).String() + " IOPS, " + text.Percent(
+						h.Rate.Center/h.Alone,
+					) + " of alone",
+					Expected: units.IOPS(h.Alone).String() + " IOPS alone",
+					Where:    "common window",
 				})
 			}
 			if alone <= 0 || together >= noisyShare*alone {
 				continue
 			}
 			report(finding.Finding{
-				Subject: s.label(), Scenarios: []int{s.ID}, Evidence: each,
-				Message: fmt.Sprintf("Together the hosts reach %s IOPS, %s of the %s that they reach one after the other.",
-					units.IOPS(together), text.Percent(together/alone), units.IOPS(alone)),
+				Subject:   s.label(),
+				Scenarios: []int{s.ID},
+				Evidence:  each,
+				Message: fmt.Sprintf(
+					"Together the hosts reach %s IOPS, %s of the %s that they reach one after the other.",
+					units.IOPS(together),
+					text.Percent(together/alone),
+					units.IOPS(alone),
+				),
 			})
 		}
 	},
 }
 
 var fleetClock = &fleetRule{
-	Code: "PL806", Since: "0.2", Severity: finding.Warn,
-	Title: "the clock of a host is not known well enough",
-	When:  "The error of a host's clock against the coordinator's is above 100 ms: half the round trip of the best ping, or what was stated for bundles that were imported.",
-	Why:   "Seconds are then put next to the wrong seconds of other hosts, and the common window is off by as much.",
-	Fix:   "Use a connection with a shorter round trip, or state the error of wall clocks that are kept in step: --clock-error 10ms.",
-	Bad:   "db2: ± 480 ms", Good: "db2: ± 0.4 ms",
+	Code:     "PL806",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "the clock of a host is not known well enough",
+	When: "The error of a host's clock against the coordinator's is above 100 ms: half the round trip of the " +
+		"best ping, or what was stated for bundles that were imported.",
+	Why: "Seconds are then put next to the wrong seconds of other hosts, and the common window is off by as much.",
+	Fix: "Use a connection with a shorter round trip, or state the error of wall clocks that are kept in " +
+		"step: --clock-error 10ms.",
+	Bad:    "db2: ± 480 ms",
+	Good:   "db2: ± 0.4 ms",
 	Ignore: "In runs of many minutes with a steady load.",
 	Check: func(c *FleetCase, report func(finding.Finding)) {
 		for _, h := range c.Hosts {
 			if h.Clock > clockLimit {
 				report(finding.Finding{
-					Subject: h.Name, Message: fmt.Sprintf("The clock of %s may be off by %s.", h.Name, text.Duration(h.Clock)),
-					Evidence: []finding.Evidence{{What: "clock error", Found: h.Clock.String(), Expected: "at most " + clockLimit.String()}},
+					Subject: h.Name,
+					Message: fmt.Sprintf("The clock of %s may be off by %s.", h.Name, text.Duration(h.Clock)),
+					Evidence: []finding.Evidence{
+						{What: "clock error", Found: h.Clock.String(), Expected: "at most " + clockLimit.String()},
+					},
 				})
 			}
 		}
@@ -315,12 +391,17 @@ var fleetClock = &fleetRule{
 }
 
 var fleetBurst = &fleetRule{
-	Code: "PL807", Since: "0.2", Severity: finding.Warn,
-	Title: "some hosts ran on burst credits and others did not",
-	When:  "A host measured more than 1.05 of its sustained ceiling while another, whose ceiling bursts too, did not exceed its own.",
-	Why:   "The hosts had unequal credits left: the total is neither what the fleet does rested nor what it sustains.",
-	Fix:   "Measure until all bursts are over (--sustained), or let all hosts rest until their credits are full.",
-	Bad:   "db1 15,900 IOPS of 3,000 sustained, db2 3,000", Good: "all hosts at what they sustain",
+	Code:     "PL807",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "some hosts ran on burst credits and others did not",
+	When: "A host measured more than 1.05 of its sustained ceiling while another, whose ceiling bursts too, " +
+		"did not exceed its own.",
+	Why: "The hosts had unequal credits left: the total is neither what the fleet does rested nor what it " +
+		"sustains.",
+	Fix:    "Measure until all bursts are over (--sustained), or let all hosts rest until their credits are full.",
+	Bad:    "db1 15,900 IOPS of 3,000 sustained, db2 3,000",
+	Good:   "all hosts at what they sustain",
 	Ignore: "When the total of this moment is what was asked for.",
 	Check: func(c *FleetCase, report func(finding.Finding)) {
 		for i := range c.Scenarios {
@@ -339,8 +420,13 @@ var fleetBurst = &fleetRule{
 				continue
 			}
 			report(finding.Finding{
-				Subject: s.label(), Scenarios: []int{s.ID},
-				Message: fmt.Sprintf("%s ran above what is sustained, %s did not.", text.Some(burst, 4), text.Some(rest, 4)),
+				Subject:   s.label(),
+				Scenarios: []int{s.ID},
+				Message: fmt.Sprintf(
+					"%s ran above what is sustained, %s did not.",
+					text.Some(burst, 4),
+					text.Some(rest, 4),
+				),
 			})
 		}
 	},

@@ -9,7 +9,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Probed is what one member of an array gave to random reads of its own, alone and while all others were read as well.
+// Probed is what one member of an array gave to random reads of its own, alone and while all others
+// were read as well.
 type Probed struct {
 	Device   string     `json:"device"` // kernel name
 	Serial   string     `json:"serial,omitempty"`
@@ -24,8 +25,8 @@ const (
 	probeShared = 0.85 // of the sum of what they gave alone: below, something that all share limits them
 )
 
-// ProbeAnswer says what a probe of an array's members shows: a slow volume, a limit that all share, or neither, so that a queue
-// on one of them was unlucky spread.
+// ProbeAnswer says what a probe of an array's members shows: a slow volume, a limit that all share,
+// or neither, so that a queue on one of them was unlucky spread.
 func ProbeAnswer(all []Probed) string {
 	if len(all) < 2 {
 		return "one volume has no peers to compare it with"
@@ -40,19 +41,41 @@ func ProbeAnswer(all []Probed) string {
 	var slow []string
 	for _, p := range all {
 		if float64(p.Alone) < probeSlow*middle {
-			slow = append(slow, fmt.Sprintf("%s gives %v IOPS alone, %s of its peers' median of %v", p.Device, p.Alone, text.Percent(float64(p.Alone)/middle), units.IOPS(middle)))
+			slow = append(
+				slow,
+				fmt.Sprintf(
+					"%s gives %v IOPS alone, %s of its peers' median of %v",
+					p.Device,
+					p.Alone,
+					text.Percent(float64(p.Alone)/middle),
+					units.IOPS(middle),
+				),
+			)
 		}
 	}
 	if len(slow) > 0 {
-		return "slow volume: " + strings.Join(slow, "; ") + ". Replace it, wait until its initialisation from a snapshot has ended, or raise what it was ordered with"
+		return "slow volume: " + strings.Join(
+			slow,
+			"; ",
+		) + ". Replace it, wait until its initialisation from a snapshot has ended, or raise what it was ordered with"
 	}
 	if sumTogether < probeShared*sum {
 		behind := ""
 		if i := slices.Index(together, slices.Min(together)); together[i] < probeSlow*median(slices.Clone(together)) {
 			behind = "; " + all[i].Device + " falls behind then"
 		}
-		return fmt.Sprintf("shared limit: alone they are alike (median %v IOPS), together they give %v of %v IOPS%s. The instance or the controller holds them back, not a volume",
-			units.IOPS(middle), units.IOPS(sumTogether), units.IOPS(sum), behind)
+		return fmt.Sprintf(
+			"shared limit: alone they are alike (median %v IOPS), together they give %v of %v IOPS%s. The "+
+				"instance or the controller holds them back, not a volume",
+			units.IOPS(middle),
+			units.IOPS(sumTogether),
+			units.IOPS(sum),
+			behind,
+		)
 	}
-	return fmt.Sprintf("no slow volume: each gives about %v IOPS alone, and as much while all are read. A queue on one of them is uneven spread of the I/Os", units.IOPS(middle))
+	return fmt.Sprintf(
+		"no slow volume: each gives about %v IOPS alone, and as much while all are read. A queue on one of them "+
+			"is uneven spread of the I/Os",
+		units.IOPS(middle),
+	)
 }

@@ -12,7 +12,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// inRounds is a scenario measured in rounds a minute apart, each known to ±0.3 % by its own seconds.
+// inRounds is a scenario measured in rounds a minute apart, each known to ±0.3 % by its own
+// seconds.
 func inRounds(iops ...float64) *Case {
 	m := Measurement{}
 	m.Scenario.ID, m.Scenario.Name = 8, "rand-write"

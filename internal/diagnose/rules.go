@@ -18,7 +18,8 @@ func Judge(c *Case, disabled finding.Disabled) []finding.Finding {
 	return finding.Judge(Rules(), c, disabled)
 }
 
-// Passes shows what was looked at on a machine and found in order; nothing of runs on machines that nobody looked at.
+// Passes shows what was looked at on a machine and found in order; nothing of runs on machines that
+// nobody looked at.
 func Passes(c *Case, found []finding.Finding) []finding.Passed {
 	if c.Host == nil {
 		return nil

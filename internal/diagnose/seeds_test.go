@@ -39,7 +39,8 @@ var excerpts = map[string]excerpt{
 	"logging-io2": {using, 0, "nvme1"}, "logging-gp3": {using, 0, "nvme2"},
 }
 
-// imported builds a run from fio's own text, as import does: what ran is told by the job file or command line above it.
+// imported builds a run from fio's own text, as import does: what ran is told by the job file or
+// command line above it.
 func imported(t testing.TB, id int, file string, ws ...fio.Workload) Measurement {
 	t.Helper()
 	from := excerpts[file]
@@ -110,8 +111,8 @@ func under(top *topology.Topology, runs ...Measurement) Case {
 	return Case{Topology: top, Runs: runs}
 }
 
-// seedCases are the seeds' own data, imported from fio's text or, where only a table was printed, built from its figures, under
-// the ceilings of the catalogue.
+// seedCases are the seeds' own data, imported from fio's text or, where only a table was printed,
+// built from its figures, under the ceilings of the catalogue.
 func seedCases(t testing.TB) []labelled {
 	striped := func(ramp time.Duration) fio.Workload {
 		w := random(1, 28*units.KiB, 8, 32)
@@ -171,7 +172,8 @@ func seedCases(t testing.TB) []labelled {
 	}
 }
 
-// p4510Mounts is the striped seed's layout: both mount lines name md0, sw=8 on four drives, discard.
+// p4510Mounts is the striped seed's layout: both mount lines name md0, sw=8 on four drives,
+// discard.
 func p4510Mounts() *topology.Topology {
 	t := on("", array("md0", topology.RAID0, 64*units.KiB, 4, p4510()), array("md1", topology.RAID0, 64*units.KiB, 4, p4510()))
 	for i, point := range []string{"/opt/fio/t0", "/opt/fio/t1"} {

@@ -14,7 +14,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// series gives a run a second for each value of f, with noise of so many per cent, and its estimate.
+// series gives a run a second for each value of f, with noise of so many per cent, and its
+// estimate.
 func series(seconds int, noise float64, f func(second int) float64) func(*Measurement) {
 	return func(m *Measurement) {
 		src := rand.New(rand.NewPCG(uint64(seconds), 7))
@@ -51,7 +52,8 @@ func ebs(s cloud.EBSStats) func(*Measurement) {
 	return func(m *Measurement) { m.Result.EBS = map[string]cloud.EBSStats{"nvme1n1": s} }
 }
 
-// clats replaces the read latencies by a mixture: pairs of milliseconds and counts, each spread over a fifth either way.
+// clats replaces the read latencies by a mixture: pairs of milliseconds and counts, each spread
+// over a fifth either way.
 func clats(pairs ...float64) func(*Measurement) {
 	return func(m *Measurement) {
 		h := &fio.Hist{}

@@ -8,8 +8,8 @@ import (
 	"plimsoll/internal/finding"
 )
 
-// TestTraps holds DESIGN 4.4: each trap that the seeds' data shows is found, with the figures of the case. Those of job files
-// (PL1xx) are held beside their rules.
+// TestTraps holds DESIGN 4.4: each trap that the seeds' data shows is found, with the figures of
+// the case. Those of job files (PL1xx) are held beside their rules.
 func TestTraps(t *testing.T) {
 	found := map[string][]finding.Finding{}
 	for _, l := range corpus(t) {
@@ -59,7 +59,8 @@ func TestTraps(t *testing.T) {
 	}
 }
 
-// TestEachRuleIsLabelled: a rule without a case that fires it, and one of its kind where it is silent, is not tested.
+// TestEachRuleIsLabelled: a rule without a case that fires it, and one of its kind where it is
+// silent, is not tested.
 func TestEachRuleIsLabelled(t *testing.T) {
 	wanted, silent := map[finding.Code]int{}, map[finding.Code]int{}
 	rules := slices.Concat(layoutRules(), measurementRules(), ceilingRules(), cloudRules())

@@ -11,7 +11,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// quick are runs of milliseconds and runs that the page cache answered, each with neighbours that are neither.
+// quick are runs of milliseconds and runs that the page cache answered, each with neighbours that
+// are neither.
 func quick() []labelled {
 	const k4 = 4 * units.KiB
 	lasting := func(d time.Duration) func(*Measurement) {

@@ -7,7 +7,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// rate prints a throughput both ways, for limits that vendors state in MB/s: "150 MiB/s (157 MB/s)".
+// rate prints a throughput both ways, for limits that vendors state in MB/s: "150 MiB/s (157
+// MB/s)".
 func rate(r units.Rate) string { return fmt.Sprintf("%s (%s)", r, r.SI()) }
 
 // label names a measurement in a sentence: `6 concurrent-sync`.

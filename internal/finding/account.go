@@ -27,10 +27,12 @@ const (
 	Unexplained Cause = "unexplained"
 )
 
-// NamedShare of a gap is the least that a cause must explain to be named; what explains less counts as unexplained.
+// NamedShare of a gap is the least that a cause must explain to be named; what explains less counts
+// as unexplained.
 const NamedShare = 0.10
 
-// Account explains a gap between a ceiling and a measured figure, in IOPS: Ceiling times all factors is Measured.
+// Account explains a gap between a ceiling and a measured figure, in IOPS: Ceiling times all
+// factors is Measured.
 type Account struct {
 	Ceiling  float64 `json:"ceiling"`
 	Measured float64 `json:"measured"`
@@ -47,8 +49,9 @@ type Factor struct {
 	How    string  `json:"how"`           // its arithmetic, in words
 }
 
-// NewAccount takes causes in the order in which they are certain. A cause never explains more than those before it have left of the
-// gap, and causes below NamedShare are not named. Nil where there is no gap.
+// NewAccount takes causes in the order in which they are certain. A cause never explains more than
+// those before it have left of the gap, and causes below NamedShare are not named. Nil where there
+// is no gap.
 func NewAccount(ceiling, measured float64, causes []Factor) *Account {
 	if !(measured > 0 && measured < ceiling) || math.IsInf(ceiling, 0) {
 		return nil
@@ -74,7 +77,10 @@ func NewAccount(ceiling, measured float64, causes []Factor) *Account {
 	slices.SortStableFunc(a.Factors, func(x, y Factor) int { return cmp.Compare(y.Share, x.Share) })
 	rest := min(gap/named, 1)
 	if share := math.Log(rest) / math.Log(gap); share > 1e-9 {
-		a.Factors = append(a.Factors, Factor{Cause: Unexplained, Factor: rest, Share: share, How: "nothing that was recorded accounts for it"})
+		a.Factors = append(
+			a.Factors,
+			Factor{Cause: Unexplained, Factor: rest, Share: share, How: "nothing that was recorded accounts for it"},
+		)
 	}
 	return a
 }

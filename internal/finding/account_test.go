@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The figures are worked out by hand: a gap of 0.1 is ln 10 = 2.303, of which a factor of 0.5 is ln 2 = 0.693, 30.1 %.
+// The figures are worked out by hand: a gap of 0.1 is ln 10 = 2.303, of which a factor of 0.5 is ln
+// 2 = 0.693, 30.1 %.
 func TestAccount(t *testing.T) {
 	near := func(a, b float64) bool { return math.Abs(a-b) < 0.0005 }
 	for _, tt := range []struct {

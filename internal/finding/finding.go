@@ -1,5 +1,5 @@
-// Package finding is the engine of all diagnoses: what a rule is, what it reports, how a list of rules judges a case, and
-// the page of each rule. The rules themselves live in lint and diagnose.
+// Package finding is the engine of all diagnoses: what a rule is, what it reports, how a list of
+// rules judges a case, and the page of each rule. The rules themselves live in lint and diagnose.
 package finding
 
 import (
@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Code names a rule for ever: PL1xx the job, PL2xx the layout, PL3xx the host, PL4xx the measurement, PL5xx the verdict
-// against ceilings, PL6xx the cloud.
+// Code names a rule for ever: PL1xx the job, PL2xx the layout, PL3xx the host, PL4xx the
+// measurement, PL5xx the verdict against ceilings, PL6xx the cloud.
 type Code string
 
 // Severity orders findings.
@@ -30,7 +30,8 @@ type Finding struct {
 	Subject  string   `json:"subject"` // what it is about: a scenario, an array, a device, file:line:col
 	// Scenarios are the IDs it concerns; empty for the machine as a whole.
 	Scenarios []int `json:"scenarios,omitempty"`
-	// Message is the diagnosis in one sentence with its numbers; the title stands for the rule, this for the case.
+	// Message is the diagnosis in one sentence with its numbers; the title stands for the rule,
+	// this for the case.
 	Message  string     `json:"message"`
 	Evidence []Evidence `json:"evidence,omitempty"`
 	// Account says where the rest of a ceiling went, in findings on a figure far below it.
@@ -41,7 +42,8 @@ type Finding struct {
 	Commands []string `json:"commands,omitempty"`
 	// Settings are those of the commands that plimsoll tune makes by itself.
 	Settings []Setting `json:"settings,omitempty"`
-	// Disabled is the reason for which the user disabled the rule: the finding is listed and counts for nothing.
+	// Disabled is the reason for which the user disabled the rule: the finding is listed and counts
+	// for nothing.
 	Disabled string `json:"disabled,omitempty"`
 	// Line and Col place a lint finding in its file.
 	Line int `json:"line,omitempty"`
@@ -66,8 +68,8 @@ type Evidence struct {
 	Where    string `json:"where,omitempty"`
 }
 
-// Setting is a value to write to a file below /sys or /proc, as plimsoll tune does. File may be a pattern of path.Match, for the same
-// setting of all processors.
+// Setting is a value to write to a file below /sys or /proc, as plimsoll tune does. File may be a
+// pattern of path.Match, for the same setting of all processors.
 type Setting struct {
 	File  string `json:"file"`
 	Value string `json:"value"`
@@ -107,7 +109,8 @@ type Rule[C any] struct {
 	// After names rules whose finding on the same subject explains this one away.
 	After []Code
 	Check func(c C, report func(Finding))
-	// Pass shows in one line each what was looked at and found in order; it is asked where Check found nothing. May be nil.
+	// Pass shows in one line each what was looked at and found in order; it is asked where Check
+	// found nothing. May be nil.
 	Pass func(c C, pass func(format string, args ...any))
 }
 

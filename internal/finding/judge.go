@@ -10,9 +10,10 @@ import (
 // Disabled are the codes of rules that are not to count, with the reason for each.
 type Disabled map[Code]string
 
-// Judge runs every rule over a case. It is deterministic: findings come worst first, then by code, scenario and subject. A
-// finding is dropped when a rule named in its After has one on the same subject, be that one dropped itself or not, so that a
-// cause hides the whole chain of its symptoms. A disabled rule hides nothing; what it finds is an info with the reason.
+// Judge runs every rule over a case. It is deterministic: findings come worst first, then by code,
+// scenario and subject. A finding is dropped when a rule named in its After has one on the same
+// subject, be that one dropped itself or not, so that a cause hides the whole chain of its
+// symptoms. A disabled rule hides nothing; what it finds is an info with the reason.
 func Judge[C any](rules []*Rule[C], c C, disabled Disabled) []Finding {
 	var all []Finding
 	after := map[Code][]Code{}
@@ -35,7 +36,8 @@ func Judge[C any](rules []*Rule[C], c C, disabled Disabled) []Finding {
 	return all
 }
 
-// Sort puts findings into the order of Judge: the worst first, then by code, scenario, line and subject.
+// Sort puts findings into the order of Judge: the worst first, then by code, scenario, line and
+// subject.
 func Sort(all []Finding) {
 	slices.SortStableFunc(all, func(a, b Finding) int {
 		return cmp.Or(
@@ -54,8 +56,8 @@ type Passed struct {
 	Message string `json:"message"`
 }
 
-// Passes shows in one line each what the rules looked at and found in order, by code; what could not be seen is not in it.
-// A rule that found something wrong passes nothing.
+// Passes shows in one line each what the rules looked at and found in order, by code; what could
+// not be seen is not in it. A rule that found something wrong passes nothing.
 func Passes[C any](rules []*Rule[C], c C, found []Finding) []Passed {
 	var all []Passed
 	for _, r := range rules {

@@ -93,7 +93,12 @@ func wrap(text string, width int) string {
 // Markdown renders docs/findings/CODE.md.
 func (p Page) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "<!-- made from the rules by: go test ./internal/verdict -update -->\n\n# %s: %s\n\n", p.Code, p.Title)
+	fmt.Fprintf(
+		&b,
+		"<!-- made from the rules by: go test ./internal/verdict -update -->\n\n# %s: %s\n\n",
+		p.Code,
+		p.Title,
+	)
 	fmt.Fprintf(&b, "Severity: %s. Family: %s. Since %s.", p.Severity, p.Code.Family(), p.Since)
 	if len(p.After) > 0 {
 		fmt.Fprintf(&b, " Silent where %s already explains it.", list(p.After))
@@ -123,18 +128,32 @@ func Index(pages []Page) string {
 	var b strings.Builder
 	b.WriteString("<!-- made from the rules by: go test ./internal/verdict -update -->\n\n# Findings\n\n" +
 		"Every diagnosis that plimsoll can make, by code. `plimsoll explain PL204` prints a page. A severity is the\n" +
-		"rule's own; a case may be milder or worse, and shows it. `--disable PL206=REASON` on run, check and import, or `policy:`\n" +
+		"rule's own; a case may be milder or worse, and shows it. `--disable PL206=REASON` on run, check and " +
+		"import, or `policy:`\n" +
 		"in plimsoll.yaml, lists a finding without counting it.\n\n" +
 		"| severity | meaning | verdict |\n| --- | --- | --- |\n" +
 		"| info | a fact worth knowing | none |\n| warning | look at it before you rely on the figure | warn |\n" +
-		"| error | the storage does not do what it must | fail |\n| invalid | the measurement must not be trusted | invalid |\n")
+		"| error | the storage does not do what it must | fail |\n| invalid | the measurement must not be trusted " +
+		"| invalid |\n")
 	family := ""
 	for _, p := range pages {
 		if f := p.Code.Family(); f != family {
 			family = f
-			fmt.Fprintf(&b, "\n## %sxx: %s\n\n| code | severity | diagnosis |\n| --- | --- | --- |\n", string(p.Code[:3]), family)
+			fmt.Fprintf(
+				&b,
+				"\n## %sxx: %s\n\n| code | severity | diagnosis |\n| --- | --- | --- |\n",
+				string(p.Code[:3]),
+				family,
+			)
 		}
-		fmt.Fprintf(&b, "| [%s](%s.md) | %s | %s |\n", p.Code, p.Code, p.Severity, strings.ReplaceAll(p.Title, "|", `\|`))
+		fmt.Fprintf(
+			&b,
+			"| [%s](%s.md) | %s | %s |\n",
+			p.Code,
+			p.Code,
+			p.Severity,
+			strings.ReplaceAll(p.Title, "|", `\|`),
+		)
 	}
 	return b.String()
 }

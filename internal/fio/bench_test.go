@@ -18,7 +18,8 @@ import (
 	"testing"
 )
 
-// cpu reports the processor time of a benchmark, children's too: on a busy machine the wall clock compares nothing.
+// cpu reports the processor time of a benchmark, children's too: on a busy machine the wall clock
+// compares nothing.
 func cpu(b *testing.B) func() {
 	b.Helper()
 	used := func() float64 {
@@ -68,7 +69,8 @@ func bigLatLog(b *testing.B, lines int, offset bool) (dir string, size int64) {
 	return dir, size
 }
 
-// BenchmarkLatencyLog compares the way from a log of 10 million lines to percentiles with the floors: reading the file, and counting its lines.
+// BenchmarkLatencyLog compares the way from a log of 10 million lines to percentiles with the
+// floors: reading the file, and counting its lines.
 func BenchmarkLatencyLog(b *testing.B) {
 	dir, size := bigLatLog(b, 10_000_000, false)
 	name := filepath.Join(dir, "x_lat.1.log")
@@ -125,8 +127,8 @@ func BenchmarkLatencyLogWithOffsets(b *testing.B) {
 	}
 }
 
-// BenchmarkJSONPlus reads 2,000 json+ results of some 29 kB. The floor is reading the files; encoding/json into maps stands for
-// what a generic reader takes.
+// BenchmarkJSONPlus reads 2,000 json+ results of some 29 kB. The floor is reading the files;
+// encoding/json into maps stands for what a generic reader takes.
 func BenchmarkJSONPlus(b *testing.B) {
 	dir := b.TempDir()
 	doc := runFio(b, dir, "--name=a", "--ioengine=null", "--size=2g", "--rw=randrw", "--bs=4k", "--output-format=json+", "--lat_percentiles=1")

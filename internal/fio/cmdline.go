@@ -8,11 +8,12 @@ import (
 	"strings"
 )
 
-// Word is one word of a shell line: what the program would see, and where it stood. Expansions ($x, $(…), {a,b}) are left as
-// written.
+// Word is one word of a shell line: what the program would see, and where it stood. Expansions ($x,
+// $(…), {a,b}) are left as written.
 type Word struct {
 	Text string
-	// Op is true for an operator that was not quoted: ; & | && || ( ) < > >> << and the end of a line ("\n").
+	// Op is true for an operator that was not quoted: ; & | && || ( ) < > >> << and the end of a
+	// line ("\n").
 	Op bool
 	// Line and Col count from 1; Col counts bytes.
 	Line, Col int
@@ -21,8 +22,8 @@ type Word struct {
 // errUnclosed is in the chain of the error for a quote that is never closed.
 var errUnclosed = errors.New("is never closed")
 
-// ShellWords splits shell text into words and operators: quotes, backslashes, comments and continued lines are resolved. The
-// words before an unclosed quote come back with the error.
+// ShellWords splits shell text into words and operators: quotes, backslashes, comments and
+// continued lines are resolved. The words before an unclosed quote come back with the error.
 func ShellWords(text string) ([]Word, error) {
 	l := &shellLexer{src: text, line: 1}
 	for l.i < len(l.src) {
@@ -63,7 +64,8 @@ func (l *shellLexer) endWord() {
 	l.word.Reset()
 }
 
-// take moves over n bytes of the source, counting lines, and adds them to the word when keep is set.
+// take moves over n bytes of the source, counting lines, and adds them to the word when keep is
+// set.
 func (l *shellLexer) take(n int, keep bool) {
 	for range n {
 		if keep {
@@ -157,7 +159,8 @@ func (l *shellLexer) doubleQuoted() error {
 	return fmt.Errorf("line %d: the quote \" %w", line, errUnclosed)
 }
 
-// substitution is the length of $(…) or `…` at the start of s; what is not closed runs to the end of the line.
+// substitution is the length of $(…) or `…` at the start of s; what is not closed runs to the end
+// of the line.
 func substitution(s string) int {
 	depth := 0
 	for i := range len(s) {
@@ -179,8 +182,8 @@ func substitution(s string) int {
 	return len(s)
 }
 
-// SplitShell splits one command into the words that a program would see. It ends at the first operator that would end the
-// command; redirections are left out. Nothing is expanded.
+// SplitShell splits one command into the words that a program would see. It ends at the first
+// operator that would end the command; redirections are left out. Nothing is expanded.
 func SplitShell(line string) ([]string, error) {
 	words, err := ShellWords(line)
 	if err != nil {
@@ -199,7 +202,8 @@ func SplitShell(line string) ([]string, error) {
 	return argv, nil
 }
 
-// Redirected says whether word i belongs to a redirection: a file behind > or <, or the number in front of it.
+// Redirected says whether word i belongs to a redirection: a file behind > or <, or the number in
+// front of it.
 func Redirected(words []Word, i int) bool {
 	if i > 0 && words[i-1].Op && strings.ContainsAny(words[i-1].Text, "<>") {
 		return true
@@ -210,22 +214,56 @@ func Redirected(words []Word, i int) bool {
 		words[i+1].Line == w.Line && words[i+1].Col == w.Col+1
 }
 
-// settings are fio's own options (init.c, l_opts) and whether each takes a value: no, only behind =, or always.
+// settings are fio's own options (init.c, l_opts) and whether each takes a value: no, only behind
+// =, or always.
 var settings = map[string]byte{
-	"output": '!', "output-format": '!', "latency-log": '!', "bandwidth-log": '-', "minimal": '?', "append-terse": '?', "version": '-',
-	"help": '-', "cpuclock-test": '-', "crctest": '?', "memcpytest": '?', "idle-prof": '!', "showcmd": '?', "readonly": '-',
-	"eta": '!', "eta-newline": '!', "eta-interval": '!', "status-interval": '!', "debug": '!', "parse-only": '-', "section": '!',
-	"alloc-size": '!', "profile": '!', "warnings-fatal": '-', "max-jobs": '!', "terse-version": '!', "server": '?', "daemonize": '!',
-	"client": '!', "remote-config": '!', "cmdhelp": '?', "enghelp": '?', "trigger-file": '!', "trigger-timeout": '!', "trigger": '!',
-	"trigger-remote": '!', "aux-path": '!', "merge-blktrace-only": '-', "inflate-log": '!',
+	"output":              '!',
+	"output-format":       '!',
+	"latency-log":         '!',
+	"bandwidth-log":       '-',
+	"minimal":             '?',
+	"append-terse":        '?',
+	"version":             '-',
+	"help":                '-',
+	"cpuclock-test":       '-',
+	"crctest":             '?',
+	"memcpytest":          '?',
+	"idle-prof":           '!',
+	"showcmd":             '?',
+	"readonly":            '-',
+	"eta":                 '!',
+	"eta-newline":         '!',
+	"eta-interval":        '!',
+	"status-interval":     '!',
+	"debug":               '!',
+	"parse-only":          '-',
+	"section":             '!',
+	"alloc-size":          '!',
+	"profile":             '!',
+	"warnings-fatal":      '-',
+	"max-jobs":            '!',
+	"terse-version":       '!',
+	"server":              '?',
+	"daemonize":           '!',
+	"client":              '!',
+	"remote-config":       '!',
+	"cmdhelp":             '?',
+	"enghelp":             '?',
+	"trigger-file":        '!',
+	"trigger-timeout":     '!',
+	"trigger":             '!',
+	"trigger-remote":      '!',
+	"aux-path":            '!',
+	"merge-blktrace-only": '-',
+	"inflate-log":         '!',
 }
 
 // Setting says whether a name is an option of fio itself, such as output, and no job option.
 func Setting(name string) bool { return settings[name] != 0 }
 
-// ParseCommandLine reads fio's arguments, with or without "fio" in front, as parse_cmd_line does: --name begins a job, what
-// stands before the first one is global. Options that fio does not know are kept (OptionTable.Check finds them); they take a
-// value only behind =.
+// ParseCommandLine reads fio's arguments, with or without "fio" in front, as parse_cmd_line does:
+// --name begins a job, what stands before the first one is global. Options that fio does not know
+// are kept (OptionTable.Check finds them); they take a value only behind =.
 func ParseCommandLine(argv []string) (*JobFile, error) {
 	words := make([]Word, len(argv))
 	for i, a := range argv {
@@ -248,7 +286,10 @@ func ParseWords(words []Word) (*JobFile, error) {
 			}
 			break
 		}
-		name := strings.TrimPrefix(strings.TrimPrefix(w.Text, "-"), "-") // fio takes one dash for two (getopt_long_only)
+		name := strings.TrimPrefix(
+			strings.TrimPrefix(w.Text, "-"),
+			"-",
+		) // fio takes one dash for two (getopt_long_only)
 		if name == w.Text || name == "" {
 			f.Files = append(f.Files, w.Text)
 			continue
@@ -327,8 +368,8 @@ var (
 	variable  = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*\}`)
 )
 
-// ShellLine quotes words so that a shell reads them back. ${NAME} is left for the shell to fill in, as fio would have from its
-// environment.
+// ShellLine quotes words so that a shell reads them back. ${NAME} is left for the shell to fill in,
+// as fio would have from its environment.
 func ShellLine(argv []string) string {
 	quoted := make([]string, len(argv))
 	for i, a := range argv {

@@ -94,7 +94,8 @@ func TestParseCommandLine(t *testing.T) {
 	}
 }
 
-// A word behind an option goes where fio puts it: fio says "unable to open" of a word that it takes for a job file.
+// A word behind an option goes where fio puts it: fio says "unable to open" of a word that it takes
+// for a job file.
 func TestNextWordIsFios(t *testing.T) {
 	for _, option := range []string{"rw read", "direct 1", "group_reporting 1", "time_based 1", "minimal x", "size 1m", "stonewall 0", "readonly x", "thinktime 5"} {
 		name, _, _ := strings.Cut(option, " ")
@@ -111,7 +112,8 @@ func TestNextWordIsFios(t *testing.T) {
 	}
 }
 
-// Command line and job file turn into each other without losing an option: fio's own showcmd agrees.
+// Command line and job file turn into each other without losing an option: fio's own showcmd
+// agrees.
 func TestConversionLosesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 8 {
@@ -142,8 +144,8 @@ func TestConversionLosesNothing(t *testing.T) {
 	}
 }
 
-// randomJobFile takes what a job file may hold, quotes and blanks included. Sections hold no name= of their own, which
-// conversion folds into the section's, on purpose.
+// randomJobFile takes what a job file may hold, quotes and blanks included. Sections hold no name=
+// of their own, which conversion folds into the section's, on purpose.
 func randomJobFile(r *rand.Rand) string {
 	options := []string{
 		"rw=randread", "readwrite=randrw", "bs=8k", "blocksize=4k,64k", "iodepth=32", "numjobs=4", "time_based", "runtime=60s", "direct=1",

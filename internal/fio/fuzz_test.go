@@ -11,8 +11,8 @@ import (
 	"testing/iotest"
 )
 
-// fuzzInput is how many bytes of an input are looked at: enough for a few lines of each form. Larger ones make a fuzzer slow and find no
-// more; whole outputs are read by the golden tests.
+// fuzzInput is how many bytes of an input are looked at: enough for a few lines of each form.
+// Larger ones make a fuzzer slow and find no more; whole outputs are read by the golden tests.
 const fuzzInput = 256
 
 func short(data []byte) []byte { return data[:min(len(data), fuzzInput)] }
@@ -40,7 +40,8 @@ func seedsFor(f *testing.F) {
 	f.Add([]byte("3;fio-3.33;" + strings.Repeat("0;", 120) + "0%\n"))
 }
 
-// whatever holds for any input: what was read can be written, and lines that were not understood exist.
+// whatever holds for any input: what was read can be written, and lines that were not understood
+// exist.
 func checkOutputs(t *testing.T, outs []*Output, lines int) {
 	t.Helper()
 	for _, o := range outs {
@@ -104,7 +105,8 @@ func FuzzParseJSON(f *testing.F) {
 	})
 }
 
-// FuzzSplitter: the pieces do not depend on how the stream is cut, and no byte but white space is lost.
+// FuzzSplitter: the pieces do not depend on how the stream is cut, and no byte but white space is
+// lost.
 func FuzzSplitter(f *testing.F) {
 	seedsFor(f)
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -23,8 +23,8 @@ func readSeed(t *testing.T, name string) []*Output {
 	return outs
 }
 
-// printed writes an Output as fio would, one item a figure, so that each line of a seed can be looked up in it. Nothing here
-// is taken from the text: what a reader lost or changed is missing.
+// printed writes an Output as fio would, one item a figure, so that each line of a seed can be
+// looked up in it. Nothing here is taken from the text: what a reader lost or changed is missing.
 func printed(o *Output) map[string]bool {
 	lines := map[string]bool{}
 	add := func(format string, args ...any) { lines[squeeze(fmt.Sprintf(format, args...))] = true }
@@ -156,8 +156,9 @@ func squeeze(s string) string {
 	return strings.TrimRight(strings.NewReplacer(" ", "", "*", "", "\t", "").Replace(s), ",")
 }
 
-// TestEveryFigureOfTheSeeds looks up each line that fio printed in the seeds and examples among the lines that the results give
-// when printed again: a figure that is not kept to the digit makes its line missing.
+// TestEveryFigureOfTheSeeds looks up each line that fio printed in the seeds and examples among the
+// lines that the results give when printed again: a figure that is not kept to the digit makes its
+// line missing.
 func TestEveryFigureOfTheSeeds(t *testing.T) {
 	// what fio prints: all that these documents hold of it, and nothing else in them
 	figures := regexp.MustCompile(`\(groupid=|\(g=0\): rw=|(read|write) ?: ?(\*|IOPS|io=)|write: IOPS|[cs]?lat \([num]sec\)|percentiles \(|th=\[|^ *(bw \(|iops +:|cpu +:|IO depths|submit +:|complete +:|issued|latency +: target|READ:|WRITE:)|Run status|: ios=|^fio-3|^Jobs: `)
@@ -257,7 +258,8 @@ func TestFiguresOfTheSeedsByHand(t *testing.T) {
 	}
 }
 
-// TestVersions reads what three versions printed of one job in two forms on 2026-11-21: 128 I/Os of 8 KiB, fdatasync=8.
+// TestVersions reads what three versions printed of one job in two forms on 2026-11-21: 128 I/Os of
+// 8 KiB, fdatasync=8.
 func TestVersions(t *testing.T) {
 	for version, want := range map[string]struct{ sectors, start bool }{
 		"fio-3.16": {}, "fio-3.28": {}, "fio-3.41": {sectors: true, start: true}, // from 3.36 on

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// installedVersion is what the fio in PATH calls itself: scripts/fio-versions.sh runs these tests with several.
+// installedVersion is what the fio in PATH calls itself: scripts/fio-versions.sh runs these tests
+// with several.
 func installedVersion(t testing.TB) string {
 	t.Helper()
 	return strings.TrimSpace(string(runFio(t, t.TempDir(), "--version")))
@@ -41,7 +42,8 @@ func asJSON(t testing.TB, v any) string {
 	return string(raw)
 }
 
-// ReadText reads fio's normal output from whatever it was pasted into, as Read does with what is no document.
+// ReadText reads fio's normal output from whatever it was pasted into, as Read does with what is no
+// document.
 func ReadText(r io.Reader) ([]*Output, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// fio's latency bins (stat.h): values below 128 ns have a bin each; above, 64 bins an octave, so a bin is at
-// most 1/64 wide. FIO_IO_U_PLAT_GROUP_NR is 29 since 3.0, so the last bin starts at 2^34 ns (17.2 s) less one bin.
+// fio's latency bins (stat.h): values below 128 ns have a bin each; above, 64 bins an octave, so a
+// bin is at most 1/64 wide. FIO_IO_U_PLAT_GROUP_NR is 29 since 3.0, so the last bin starts at 2^34
+// ns (17.2 s) less one bin.
 const (
 	histBits = 6
 	histVal  = 1 << histBits
@@ -18,8 +19,8 @@ const (
 	HistBins = 29 * histVal
 )
 
-// Hist counts latencies in fio's own bins, so histograms of jobs, intervals and hosts merge exactly by
-// adding. The zero value is empty and ready to use. It is not safe for concurrent use.
+// Hist counts latencies in fio's own bins, so histograms of jobs, intervals and hosts merge exactly
+// by adding. The zero value is empty and ready to use. It is not safe for concurrent use.
 type Hist struct {
 	bins  []uint64 // nil while empty, else HistBins long
 	count uint64
@@ -84,8 +85,8 @@ func (h *Hist) Merge(o *Hist) {
 	}
 }
 
-// Minus returns h less an earlier state of the same counter. Bins that fell (they do not, unless the counter was
-// reset in between) count as zero.
+// Minus returns h less an earlier state of the same counter. Bins that fell (they do not, unless
+// the counter was reset in between) count as zero.
 func (h *Hist) Minus(earlier *Hist) *Hist {
 	d := &Hist{}
 	for i, n := range h.bins {
@@ -108,8 +109,9 @@ func (h *Hist) Count() uint64 {
 	return h.count
 }
 
-// Percentile returns the value below which p percent (0..100) of the latencies lie, by fio's own rule
-// (calc_clat_percentiles): the first bin at which the running sum reaches p percent. An empty Hist gives 0.
+// Percentile returns the value below which p percent (0..100) of the latencies lie, by fio's own
+// rule (calc_clat_percentiles): the first bin at which the running sum reaches p percent. An empty
+// Hist gives 0.
 func (h *Hist) Percentile(p float64) time.Duration {
 	if h.Count() == 0 {
 		return 0

@@ -15,15 +15,17 @@ import (
 // maxHistLine bounds a line: 1,856 counts of up to 20 digits.
 const maxHistLine = HistBins*22 + 64
 
-// impossibleCount is more I/Os than any window of a histogram log holds: an hour at 300 million a second. fio before 3.17 wrote whatever
-// lay in memory there (axboe/fio#974; 3.16 wrote counts such as 10642393916790 among 4,096 I/Os, 2026-11-21).
+// impossibleCount is more I/Os than any window of a histogram log holds: an hour at 300 million a
+// second. fio before 3.17 wrote whatever lay in memory there (axboe/fio#974; 3.16 wrote counts such
+// as 10642393916790 among 4,096 I/Os, 2026-11-21).
 const impossibleCount = 1 << 40
 
 // oldHistBins is the number of bins before 2.99, of microseconds.
 const oldHistBins = 19 * histVal
 
-// histScan adds up a histogram log: "time, direction, block size, count of bin 0, count of bin 1, …". An entry holds the I/Os
-// of its window only; fio (3.33 too) does not write the last window, so the sum may be short of the run by up to log_hist_msec.
+// histScan adds up a histogram log: "time, direction, block size, count of bin 0, count of bin 1,
+// …". An entry holds the I/Os of its window only; fio (3.33 too) does not write the last window, so
+// the sum may be short of the run by up to log_hist_msec.
 type histScan struct {
 	bins    [3][HistBins]uint64
 	columns int // bins of a line, once known
@@ -48,7 +50,10 @@ func readHistLog(r io.Reader, base string, out *Output, row int) error {
 		out.Unread = append(out.Unread, Unread{File: base, Why: fmt.Sprintf("%d further lines", s.missed)})
 	}
 	if s.garbage {
-		out.Doubts = append(out.Doubts, base+": it holds counts that cannot be, as fio before 3.17 wrote them, so nothing in it counts")
+		out.Doubts = append(
+			out.Doubts,
+			base+": it holds counts that cannot be, as fio before 3.17 wrote them, so nothing in it counts",
+		)
 		return nil
 	}
 	width, unit, doubt := s.scale()
@@ -91,13 +96,18 @@ func coarseValue(i, width int) time.Duration {
 	return BinValue(min(i*width+width/2, HistBins-1))
 }
 
-// scale finds how many of fio's bins a column holds (log_hist_coarseness) and their unit from the number of columns.
+// scale finds how many of fio's bins a column holds (log_hist_coarseness) and their unit from the
+// number of columns.
 func (s *histScan) scale() (width int, unit time.Duration, doubt string) {
 	for shift := range histBits + 1 {
 		switch s.columns << shift {
 		case HistBins:
 			if shift > 0 {
-				doubt = fmt.Sprintf("log_hist_coarseness=%d: latencies are known to within %d of fio's bins", shift, 1<<shift)
+				doubt = fmt.Sprintf(
+					"log_hist_coarseness=%d: latencies are known to within %d of fio's bins",
+					shift,
+					1<<shift,
+				)
 			}
 			return 1 << shift, time.Nanosecond, doubt
 		case oldHistBins:
@@ -167,7 +177,11 @@ func (s *histScan) line(l []byte) {
 			if !ok || columns >= HistBins || v >= impossibleCount {
 				why := "want counts of I/Os, at most 1,856"
 				if ok && v >= impossibleCount {
-					s.garbage, why = true, fmt.Sprintf("bin %d counts %d I/Os, which no drive can do: the log is damaged", columns, v)
+					s.garbage, why = true, fmt.Sprintf(
+						"bin %d counts %d I/Os, which no drive can do: the log is damaged",
+						columns,
+						v,
+					)
 				}
 				s.miss(l, why)
 				return
@@ -224,5 +238,8 @@ func (s *histScan) miss(l []byte, why string) {
 		s.missed++
 		return
 	}
-	s.unread = append(s.unread, Unread{Line: s.lines, Text: string(bytes.ToValidUTF8(l[:min(len(l), 100)], []byte("\uFFFD"))), Why: why})
+	s.unread = append(
+		s.unread,
+		Unread{Line: s.lines, Text: string(bytes.ToValidUTF8(l[:min(len(l), 100)], []byte("\uFFFD"))), Why: why},
+	)
 }

@@ -6,13 +6,14 @@ import "slices"
 type JobFile struct {
 	Name     string    `json:"name"` // file it came from
 	Sections []Section `json:"sections"`
-	// Settings are options of fio itself that stood on a command line (--output=…), which no job file can hold, and Files the
-	// job files it named.
+	// Settings are options of fio itself that stood on a command line (--output=…), which no job
+	// file can hold, and Files the job files it named.
 	Settings []Option `json:"settings,omitempty"`
 	Files    []string `json:"files,omitempty"`
 }
 
-// Section is [global] (Name "global") or a job. Options keep their order; a later one wins, as in fio.
+// Section is [global] (Name "global") or a job. Options keep their order; a later one wins, as in
+// fio.
 type Section struct {
 	Name    string   `json:"name"`
 	Line    int      `json:"line,omitempty"`
@@ -28,7 +29,8 @@ type Option struct {
 	Col   int    `json:"col,omitempty"`
 	// File is the included file that Line counts in; empty for the job file itself.
 	File string `json:"file,omitempty"`
-	// Pad is the blank between = and the value, which fio refuses where it expects one of its own words (rw= read).
+	// Pad is the blank between = and the value, which fio refuses where it expects one of its own
+	// words (rw= read).
 	Pad string `json:"pad,omitempty"`
 }
 

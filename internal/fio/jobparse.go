@@ -12,22 +12,25 @@ import (
 
 // ParseOptions lead from a job file to the outside.
 type ParseOptions struct {
-	// Env looks ${NAME} up; false stands for a variable that is not set, which fio reads as nothing. A nil Env leaves ${NAME} as written.
+	// Env looks ${NAME} up; false stands for a variable that is not set, which fio reads as
+	// nothing. A nil Env leaves ${NAME} as written.
 	Env func(name string) (value string, ok bool)
-	// Include reads a file named by an include line. fio tries the name as given and then beside the including file; so does
-	// the parser. A nil Include makes such lines an error.
+	// Include reads a file named by an include line. fio tries the name as given and then beside
+	// the including file; so does the parser. A nil Include makes such lines an error.
 	Include func(name string) ([]byte, error)
 }
 
-// Limits of fio's reader: fgets into 4,096 bytes; the parser's own bound on includes within includes.
+// Limits of fio's reader: fgets into 4,096 bytes; the parser's own bound on includes within
+// includes.
 const (
 	maxJobLine  = 4095
 	maxIncludes = 16
 )
 
-// ParseJobFile reads a job file as fio 3.33 does (init.c, parse_jobs_ini): ; and # start a comment anywhere in a line, and
-// nothing escapes them; a section whose name begins with "global" sets defaults for the jobs behind it; blanks around an
-// option's name do not count. Whether the options exist is not its business (OptionTable). An error begins with name:line.
+// ParseJobFile reads a job file as fio 3.33 does (init.c, parse_jobs_ini): ; and # start a comment
+// anywhere in a line, and nothing escapes them; a section whose name begins with "global" sets
+// defaults for the jobs behind it; blanks around an option's name do not count. Whether the options
+// exist is not its business (OptionTable). An error begins with name:line.
 func ParseJobFile(name string, text []byte, opts ParseOptions) (*JobFile, error) {
 	p := jobParser{opts: opts, file: &JobFile{Name: name}}
 	if err := p.read(name, text, 0); err != nil {
@@ -92,8 +95,8 @@ func sectionName(line string) string {
 	return name[:max(len(name)-1, 0)]
 }
 
-// stripComment cuts the comment and the blanks and control characters around a line (is_empty_or_comment, strip_blank_front,
-// strip_blank_end).
+// stripComment cuts the comment and the blanks and control characters around a line
+// (is_empty_or_comment, strip_blank_front, strip_blank_end).
 func stripComment(line string) string {
 	if i := strings.IndexAny(line, ";#"); i >= 0 {
 		line = line[:i]
@@ -137,7 +140,8 @@ func (p *jobParser) option(line string) Option {
 	return o
 }
 
-// expand replaces ${NAME} as option_dup_subs does: what is not set becomes nothing, what is not closed stays.
+// expand replaces ${NAME} as option_dup_subs does: what is not set becomes nothing, what is not
+// closed stays.
 func expand(s string, env func(string) (string, bool)) string {
 	var b strings.Builder
 	for {
@@ -166,7 +170,8 @@ func clip(s string) string {
 	return s
 }
 
-// Global says whether the section sets defaults instead of being a job; fio looks at the first six letters only.
+// Global says whether the section sets defaults instead of being a job; fio looks at the first six
+// letters only.
 func (s Section) Global() bool { return strings.HasPrefix(s.Name, "global") }
 
 // Jobs are the indexes of the sections that are jobs, in order.
@@ -180,8 +185,8 @@ func (f *JobFile) Jobs() []int {
 	return jobs
 }
 
-// Effective is section i with the options of every global section before it in front of its own, named as fio names the
-// job: by its last name=, else by the section.
+// Effective is section i with the options of every global section before it in front of its own,
+// named as fio names the job: by its last name=, else by the section.
 func (f *JobFile) Effective(i int) Section {
 	var global []Option
 	for _, s := range f.Sections[:i] {
@@ -192,7 +197,8 @@ func (f *JobFile) Effective(i int) Section {
 	return f.effective(i, global)
 }
 
-// EachJob gives the index of each section that is a job, with its Effective, in a time that grows with the number of sections only.
+// EachJob gives the index of each section that is a job, with its Effective, in a time that grows
+// with the number of sections only.
 func (f *JobFile) EachJob() iter.Seq2[int, Section] {
 	return func(yield func(int, Section) bool) {
 		var global []Option
@@ -218,7 +224,8 @@ func (f *JobFile) effective(i int, global []Option) Section {
 	return job
 }
 
-// Text prints the job file; ParseJobFile reads back the same sections. Settings of fio itself are no part of a job file.
+// Text prints the job file; ParseJobFile reads back the same sections. Settings of fio itself are
+// no part of a job file.
 func (f *JobFile) Text() []byte {
 	var b bytes.Buffer
 	for i, s := range f.Sections {
@@ -241,7 +248,8 @@ func (o Option) String() string {
 	return o.Name + "=" + o.Pad + o.Value
 }
 
-// Writable says why Text could not be read back: fio has no way to write ; # or a line break into a job file.
+// Writable says why Text could not be read back: fio has no way to write ; # or a line break into a
+// job file.
 func (f *JobFile) Writable() error {
 	for _, s := range f.Sections {
 		if strings.ContainsAny(s.Name, ";#\n") || len(s.Name) > 254 {
@@ -249,7 +257,12 @@ func (f *JobFile) Writable() error {
 		}
 		for _, o := range s.Options {
 			if text := o.String(); strings.ContainsAny(text, ";#\n") || len(text) >= maxJobLine {
-				return fmt.Errorf("[%s] %s: a job file cannot hold ; # or line breaks in a value, nor lines over %d bytes", clip(s.Name), clip(text), maxJobLine)
+				return fmt.Errorf(
+					"[%s] %s: a job file cannot hold ; # or line breaks in a value, nor lines over %d bytes",
+					clip(s.Name),
+					clip(text),
+					maxJobLine,
+				)
 			}
 		}
 	}

@@ -15,8 +15,9 @@ import (
 // maxJSONJobs bounds the rows of one document; fio itself stops at 4,096 jobs a host.
 const maxJSONJobs = 1 << 16
 
-// ParseJSON reads one complete JSON or JSON+ document of fio 2.0 or later: microseconds and KiB before 2.99,
-// nanoseconds and bytes since. White space around it is allowed, other text is not (see Splitter).
+// ParseJSON reads one complete JSON or JSON+ document of fio 2.0 or later: microseconds and KiB
+// before 2.99, nanoseconds and bytes since. White space around it is allowed, other text is not
+// (see Splitter).
 func ParseJSON(doc []byte) (*Output, error) {
 	out, n, err := parseJSONPrefix(doc)
 	if err != nil {
@@ -33,8 +34,8 @@ func ParseJSON(doc []byte) (*Output, error) {
 // errNotFio is returned for JSON that has none of the keys by which fio's documents are known.
 var errNotFio = errors.New(`json without "jobs" or "client_stats": not written by fio`)
 
-// parseJSONPrefix reads the document at the start of b and says how many bytes it took. With an error it returns what was whole
-// before it, or nil.
+// parseJSONPrefix reads the document at the start of b and says how many bytes it took. With an
+// error it returns what was whole before it, or nil.
 func parseJSONPrefix(b []byte) (*Output, int, error) {
 	p := jsonParser{jsonScan: jsonScan{b: b}, out: &Output{Format: JSON}}
 	known := false
@@ -131,7 +132,10 @@ func (p *jsonParser) globals() {
 		}
 	})
 	for k := range differ {
-		p.out.Doubts = append(p.out.Doubts, fmt.Sprintf("global option %s differs between clients; the first client's is kept", k))
+		p.out.Doubts = append(
+			p.out.Doubts,
+			fmt.Sprintf("global option %s differs between clients; the first client's is kept", k),
+		)
 	}
 	slices.Sort(p.out.Doubts)
 }
@@ -228,7 +232,10 @@ func (p *jsonParser) job() {
 		return
 	}
 	if !named {
-		p.out.Unread = append(p.out.Unread, Unread{Line: p.line(p.i), Text: "an element of jobs", Why: "without jobname"})
+		p.out.Unread = append(
+			p.out.Unread,
+			Unread{Line: p.line(p.i), Text: "an element of jobs", Why: "without jobname"},
+		)
 		return
 	}
 	j.Buckets = slices.Concat(coarse[0], coarse[1], coarse[2])
@@ -325,7 +332,8 @@ func (p *jsonParser) direction(j *Job, prefix string) jsonDir {
 	return d
 }
 
-// settle works out units. Before io_kbytes came, io_bytes was in KiB; the two are told apart by bw × runtime, which is KiB.
+// settle works out units. Before io_kbytes came, io_bytes was in KiB; the two are told apart by bw
+// × runtime, which is KiB.
 func (d jsonDir) settle() Direction {
 	sec := d.Runtime.Seconds()
 	exact := d.hasKBytes || d.hasBWBytes

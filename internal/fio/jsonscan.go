@@ -9,12 +9,13 @@ import (
 	"strings"
 )
 
-// jsonScan walks a JSON document once and keeps nothing: 2,000 json+ results hold millions of bins, for which
-// encoding/json would make a string and an interface each. Callbacks consume the value they are called for.
+// jsonScan walks a JSON document once and keeps nothing: 2,000 json+ results hold millions of bins,
+// for which encoding/json would make a string and an interface each. Callbacks consume the value
+// they are called for.
 //
-// It is lenient where fio is: control characters stand raw in strings (fio escapes only quotes and backslashes),
-// numbers may be nan or inf, and fio's messages may stand on lines of their own between two tokens
-// (axboe/fio#731).
+// It is lenient where fio is: control characters stand raw in strings (fio escapes only quotes and
+// backslashes), numbers may be nan or inf, and fio's messages may stand on lines of their own
+// between two tokens (axboe/fio#731).
 type jsonScan struct {
 	b       []byte
 	i       int
@@ -139,7 +140,8 @@ func (s *jsonScan) rawString() []byte {
 	return nil
 }
 
-// text reads a string; numbers and words become their text, since fio has changed its mind about some.
+// text reads a string; numbers and words become their text, since fio has changed its mind about
+// some.
 func (s *jsonScan) text() string {
 	if s.peek() != '"' {
 		return string(s.skip())
@@ -159,7 +161,8 @@ func (s *jsonScan) text() string {
 // number reads a number, quoted or not. nan and inf count as 0 and are remembered.
 func (s *jsonScan) number() float64 { return s.decimal(0) }
 
-// percent reads a number of percent as a share: 2.34 is 0.0234 to the last bit, which 2.34/100 is not.
+// percent reads a number of percent as a share: 2.34 is 0.0234 to the last bit, which 2.34/100 is
+// not.
 func (s *jsonScan) percent() float64 { return s.decimal(2) }
 
 // decimal reads a number with its point moved shift digits to the left.
@@ -229,7 +232,27 @@ func (s *jsonScan) decimal(shift int) float64 {
 	return v / pow10[shift]
 }
 
-var pow10 = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
+var pow10 = [...]float64{
+	1,
+	1e1,
+	1e2,
+	1e3,
+	1e4,
+	1e5,
+	1e6,
+	1e7,
+	1e8,
+	1e9,
+	1e10,
+	1e11,
+	1e12,
+	1e13,
+	1e14,
+	1e15,
+	1e16,
+	1e17,
+	1e18,
+}
 
 // count reads a number that fio prints whole, exact beyond 2^53. What is negative counts as 0.
 func (s *jsonScan) count() uint64 {

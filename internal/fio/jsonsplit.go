@@ -14,9 +14,9 @@ const (
 	maxSplitLine = 1 << 16
 )
 
-// Splitter takes fio's standard output as it comes and hands over each JSON document when its last brace has arrived,
-// and each line of other text. A document starts at a brace that is followed by a quote. The zero value with its two
-// functions set is ready; Text may be nil.
+// Splitter takes fio's standard output as it comes and hands over each JSON document when its last
+// brace has arrived, and each line of other text. A document starts at a brace that is followed by
+// a quote. The zero value with its two functions set is ready; Text may be nil.
 type Splitter struct {
 	Doc  func(doc []byte) error // doc is valid until Doc returns
 	Text func(line string)
@@ -153,7 +153,8 @@ func (s *Splitter) endLine() {
 	s.line = s.line[:0]
 }
 
-// Close hands over a last line without an end. An unfinished document gives an error that wraps ErrTruncated.
+// Close hands over a last line without an end. An unfinished document gives an error that wraps
+// ErrTruncated.
 func (s *Splitter) Close() error {
 	if s.state == splitMaybe {
 		s.giveBack()

@@ -10,8 +10,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// settleCount fills N for versions before 3.18, which do not print it, and clears what was not measured, where old
-// versions print the unset minimum.
+// settleCount fills N for versions before 3.18, which do not print it, and clears what was not
+// measured, where old versions print the unset minimum.
 func (l *Latency) settleCount(ios uint64) {
 	switch {
 	case l.N > 0:
@@ -227,7 +227,8 @@ func (p *jsonParser) disk() Disk {
 	return d
 }
 
-// jsonDuration turns a figure in unit into a duration; what does not fit is a sentinel of fio's and becomes 0.
+// jsonDuration turns a figure in unit into a duration; what does not fit is a sentinel of fio's and
+// becomes 0.
 func jsonDuration(v float64, unit time.Duration) time.Duration {
 	ns := v * float64(unit)
 	if ns < 0 || ns >= math.MaxInt64 {

@@ -35,15 +35,17 @@ type LogPoint struct {
 	Max  float64 `json:"max"`
 }
 
-// logName parses the names that fio gives its logs: prefix_kind.job.log, or prefix_kind.log with per_job_logs=0.
+// logName parses the names that fio gives its logs: prefix_kind.job.log, or prefix_kind.log with
+// per_job_logs=0.
 var logName = regexp.MustCompile(`^(.*?)_?(clat_hist|bw|iops|slat|clat|lat)(?:\.(\d+))?\.log$`)
 
 // IsLogName says whether fio would name a log so.
 func IsLogName(name string) bool { return logName.MatchString(path.Base(name)) }
 
-// ReadLogs reads the bandwidth, IOPS, latency and histogram logs that belong together, of one job or many. Each
-// job (prefix and number of the file's name) becomes a row; Total adds rows up. Percentiles come from fio's own
-// bins. Memory does not grow with the logs: about 1 MB for each processor.
+// ReadLogs reads the bandwidth, IOPS, latency and histogram logs that belong together, of one job
+// or many. Each job (prefix and number of the file's name) becomes a row; Total adds rows up.
+// Percentiles come from fio's own bins. Memory does not grow with the logs: about 1 MB for each
+// processor.
 func ReadLogs(fsys fs.FS, names []string) (*Output, error) {
 	out := &Output{Format: Logs}
 	names = slices.Clone(names)
@@ -151,7 +153,15 @@ func readLog(r io.Reader, base, kind string, out *Output, row int) error {
 		}
 		if strings.HasSuffix(kind, "lat") {
 			if scan.bytes[d] == 0 {
-				out.Doubts = append(out.Doubts, fmt.Sprintf("%s: %s: entries are of windows (log_avg_msec), not of single I/Os: its percentiles are those of the windows", base, logDirNames[d]))
+				out.Doubts = append(
+					out.Doubts,
+					fmt.Sprintf(
+						"%s: %s: entries are of windows (log_avg_msec), not of single I/Os: its percentiles are "+
+							"those of the windows",
+						base,
+						logDirNames[d],
+					),
+				)
 			} else {
 				dir.N, dir.Bytes = max(dir.N, total.n), max(dir.Bytes, units.Bytes(scan.bytes[d]))
 			}
@@ -186,7 +196,12 @@ func (s *logScan) series(kind string, d int, factor float64) LogSeries {
 	for _, p := range s.points[d][:end] {
 		var q LogPoint
 		if p.n > 0 {
-			q = LogPoint{N: p.n, Mean: float64(p.sum) / float64(p.n) * factor, Min: float64(p.min) * factor, Max: float64(p.max) * factor}
+			q = LogPoint{
+				N:    p.n,
+				Mean: float64(p.sum) / float64(p.n) * factor,
+				Min:  float64(p.min) * factor,
+				Max:  float64(p.max) * factor,
+			}
 		}
 		out.Points = append(out.Points, q)
 	}
@@ -207,9 +222,10 @@ func settleLogJob(j *Job) {
 	}
 }
 
-// logLayoutOf finds what the columns are from the first lines: time, value, direction and block size always; then as asked
-// for the offset (log_offset), the priority (from 3.19 on, hexadecimal with log_prio) and the issue time; and behind the value
-// its maximum (log_window_value=both, 3.37).
+// logLayoutOf finds what the columns are from the first lines: time, value, direction and block
+// size always; then as asked for the offset (log_offset), the priority (from 3.19 on, hexadecimal
+// with log_prio) and the issue time; and behind the value its maximum (log_window_value=both,
+// 3.37).
 func logLayoutOf(head []byte) (logLayout, string) {
 	layout := logLayout{columns: 5}
 	counts := map[int]int{}
@@ -245,7 +261,8 @@ func logLayoutOf(head []byte) (logLayout, string) {
 	}
 	layout.both = !third && fourth && layout.columns >= 5
 	if layout.columns == 4 && seen > 0 {
-		return layout, "no column for the priority: written before fio 3.19; taken as nanoseconds, which fio wrote from 2.99 on"
+		return layout, "no column for the priority: written before fio 3.19; taken as nanoseconds, which fio " +
+			"wrote from 2.99 on"
 	}
 	return layout, ""
 }
@@ -264,7 +281,8 @@ func scanLog(r io.Reader, head []byte, layout logLayout) (*logScan, error) {
 	return s, s.reader(io.MultiReader(bytes.NewReader(head), r))
 }
 
-// reader scans a stream in blocks. A line longer than a block is none of fio's: it is noted and passed over.
+// reader scans a stream in blocks. A line longer than a block is none of fio's: it is noted and
+// passed over.
 func (s *logScan) reader(r io.Reader) error {
 	buf := make([]byte, logBlock)
 	have := 0

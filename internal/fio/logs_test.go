@@ -103,8 +103,8 @@ func TestWindowsAreNotTakenForIOs(t *testing.T) {
 	}
 }
 
-// TestHistogramLogs holds histogram logs against the bins of the same run. fio leaves the last window out, so no bin may hold more
-// than the run's, and nearly all must be there.
+// TestHistogramLogs holds histogram logs against the bins of the same run. fio leaves the last
+// window out, so no bin may hold more than the run's, and nearly all must be there.
 func TestHistogramLogs(t *testing.T) {
 	needFio(t, Version{3, 17}, "writes histogram logs that hold what lay in memory")
 	for _, coarse := range []int{0, 1, 3, 6} {
@@ -250,7 +250,8 @@ func TestLogsOfOtherNamesAreRefused(t *testing.T) {
 	}
 }
 
-// TestHistogramPercentilesAreThoseOfFiosScript: fio's own script interpolates within a bin, so its answer must lie in ours.
+// TestHistogramPercentilesAreThoseOfFiosScript: fio's own script interpolates within a bin, so its
+// answer must lie in ours.
 func TestHistogramPercentilesAreThoseOfFiosScript(t *testing.T) {
 	needFio(t, Version{3, 17}, "writes histogram logs that hold what lay in memory")
 	packed, err := os.Open("/usr/share/doc/fio/fio-histo-log-pctiles.py.gz")

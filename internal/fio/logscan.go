@@ -15,7 +15,8 @@ type logPoint struct {
 	n, sum, min, max uint64
 }
 
-// logScan adds up one log, or a part of one: counts in fio's bins and sums over time, in constant memory.
+// logScan adds up one log, or a part of one: counts in fio's bins and sums over time, in constant
+// memory.
 type logScan struct {
 	bins   [3][HistBins]uint64
 	sq     [3]float64 // sums of squares, for the deviation
@@ -111,7 +112,8 @@ const (
 	logSixes = 0x7676767676767676 // added to a byte of 0..9 it leaves the high bit clear
 )
 
-// logNumber reads the digits at the start of b, of which at least 8 bytes must be there: up to 8 of them at once.
+// logNumber reads the digits at the start of b, of which at least 8 bytes must be there: up to 8 of
+// them at once.
 func logNumber(b []byte) (v uint64, n int) {
 	x := binary.LittleEndian.Uint64(b) ^ logZeros
 	n = bits.TrailingZeros64(((x+logSixes)|x)&logHighs) >> 3 // 8 if all are digits
@@ -124,7 +126,8 @@ func logNumber(b []byte) (v uint64, n int) {
 	return (x * (10000<<32 + 1)) >> 32, n
 }
 
-// block reads whole lines. It leaves a last line without an end, whose start it returns; final says that no more follows.
+// block reads whole lines. It leaves a last line without an end, whose start it returns; final says
+// that no more follows.
 func (s *logScan) block(b []byte, final bool) (rest int) {
 	i := 0
 	if !s.layout.both {
@@ -148,8 +151,8 @@ func (s *logScan) block(b []byte, final bool) (rest int) {
 	return i
 }
 
-// fast reads lines "time, value, direction, rest" as long as rest is that of the line before and nothing is unusual, and
-// returns where it stopped: at the start of a line.
+// fast reads lines "time, value, direction, rest" as long as rest is that of the line before and
+// nothing is unusual, and returns where it stopped: at the start of a line.
 func (s *logScan) fast(b []byte) int {
 	i := 0
 	tail0, tail1 := binary.LittleEndian.Uint64(s.tail[:8]), binary.LittleEndian.Uint64(s.tail[8:])
@@ -164,8 +167,9 @@ func (s *logScan) fast(b []byte) int {
 	var dirs [3]uint64
 	lo, span, last, odd := s.lo, s.hi-s.lo, s.last, 0
 	points := [3]*logPoint{&s.points[0][s.at], &s.points[1][s.at], &s.points[2][s.at]}
-	// The times of neighbouring lines have as many digits. To go on with the number of digits of the line before, once it was found
-	// right, lets the processor start on the value before it has counted the digits of the time.
+	// The times of neighbouring lines have as many digits. To go on with the number of digits of
+	// the line before, once it was found right, lets the processor start on the value before it has
+	// counted the digits of the time.
 	digits := 1
 	for len(b)-i >= 64 {
 		l := (*[64]byte)(b[i:])
@@ -195,7 +199,8 @@ func (s *logScan) fast(b []byte) int {
 			break
 		}
 		at += 3
-		if differs || (binary.LittleEndian.Uint64(l[at:])^tail0)&mask0|(binary.LittleEndian.Uint64(l[at+8:])^tail1)&mask1 != 0 {
+		if differs ||
+			(binary.LittleEndian.Uint64(l[at:])^tail0)&mask0|(binary.LittleEndian.Uint64(l[at+8:])^tail1)&mask1 != 0 {
 			bs, n, ok := logTail(b[i+at:], s.layout.columns-3)
 			if odd++; !ok || odd > logOdd && !differs {
 				break
@@ -243,7 +248,8 @@ const logComma = ' '<<8 | ','
 // logOdd is after how many lines with another tail the tail to expect is changed.
 const logOdd = 16
 
-// logTail reads the columns behind the direction up to the end of the line: the block size, then what there may be.
+// logTail reads the columns behind the direction up to the end of the line: the block size, then
+// what there may be.
 func logTail(b []byte, columns int) (bs uint64, n int, ok bool) {
 	i := 0
 	for c := range columns {
@@ -364,7 +370,10 @@ func (s *logScan) miss(text []byte) {
 		s.missed++
 		return
 	}
-	s.unread = append(s.unread, Unread{Line: s.lines, Text: string(bytes.ToValidUTF8(text[:min(len(text), 200)], []byte("\uFFFD")))})
+	s.unread = append(
+		s.unread,
+		Unread{Line: s.lines, Text: string(bytes.ToValidUTF8(text[:min(len(text), 200)], []byte("\uFFFD")))},
+	)
 }
 
 // merge adds the scan of the part of the file that follows.

@@ -9,11 +9,12 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Total adds the rows of an output up to one, exactly. Rows of one group, and of groups that ran at the same time (new_group), share a window: their
-// operations and bytes add, and the rates are those over that window, as fio's own group reports have them. Phases ran one after the
-// other (stonewall): their windows add. Means and deviations combine by their counts (Chan, Golub, LeVeque 1979), bins add, and
-// percentiles come from the merged bins; where a row has none they stay empty, for percentiles cannot be averaged. Of a single row all
-// is kept as it is.
+// Total adds the rows of an output up to one, exactly. Rows of one group, and of groups that ran at
+// the same time (new_group), share a window: their operations and bytes add, and the rates are
+// those over that window, as fio's own group reports have them. Phases ran one after the other
+// (stonewall): their windows add. Means and deviations combine by their counts (Chan, Golub,
+// LeVeque 1979), bins add, and percentiles come from the merged bins; where a row has none they
+// stay empty, for percentiles cannot be averaged. Of a single row all is kept as it is.
 func (o *Output) Total() Job { return mergeJobs(o.Jobs, o.Global) }
 
 func mergeJobs(jobs []Job, global Options) Job {
@@ -56,7 +57,8 @@ func mergeJobs(jobs []Job, global Options) Job {
 	return m
 }
 
-// covered is the time that rows cover: within a phase from the first start to the last end, and phases add.
+// covered is the time that rows cover: within a phase from the first start to the last end, and
+// phases add.
 func covered(jobs []Job, phases []int, run func(*Job) time.Duration) time.Duration {
 	type window struct{ from, to time.Duration }
 	all := map[int]window{}
@@ -229,6 +231,9 @@ func mergeBuckets(jobs []Job) []Bucket {
 	for upto, sum := range sums {
 		m = append(m, Bucket{Upto: upto, Value: sum / total})
 	}
-	slices.SortFunc(m, func(a, b Bucket) int { return cmp.Compare(uint64(a.Upto)-1, uint64(b.Upto)-1) }) // 0 stands for no end
+	slices.SortFunc(
+		m,
+		func(a, b Bucket) int { return cmp.Compare(uint64(a.Upto)-1, uint64(b.Upto)-1) },
+	) // 0 stands for no end
 	return m
 }

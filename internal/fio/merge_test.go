@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// TestTotalAgreesWithFio runs the same jobs reported apart and together by fio: two processes cannot measure the
-// same, so the rows that fio reports apart are compared with sums by hand, and with the bins as a whole.
+// TestTotalAgreesWithFio runs the same jobs reported apart and together by fio: two processes
+// cannot measure the same, so the rows that fio reports apart are compared with sums by hand, and
+// with the bins as a whole.
 func TestTotalAgreesWithFio(t *testing.T) {
 	doc := runFio(t, t.TempDir(), "--name=a", "--ioengine=null", "--size=64m", "--rw=randrw", "--bs=4k", "--numjobs=3", "--output-format=json+")
 	out, err := ParseJSON(doc)

@@ -17,8 +17,8 @@ import (
 type OptionInfo struct {
 	Name  string
 	Alias string // another name for the same, empty when there is none
-	// Optional is true when the value may be left out (time_based, group_reporting). On a command line such an option takes a
-	// value only behind =; every other one also takes the next word.
+	// Optional is true when the value may be left out (time_based, group_reporting). On a command
+	// line such an option takes a value only behind =; every other one also takes the next word.
 	Optional bool
 	Engines  []string // the ioengines whose option it is; empty for an option of every job
 	Words    []string // what it takes as value; empty when that is no list of words
@@ -34,7 +34,8 @@ type OptionTable struct {
 //go:embed options.tsv
 var builtinOptions string
 
-// BuiltinOptions is the table of fio 3.16 to 3.41 with all their engines: an option is in it when one of these versions has it.
+// BuiltinOptions is the table of fio 3.16 to 3.41 with all their engines: an option is in it when
+// one of these versions has it.
 func BuiltinOptions() *OptionTable { return builtinTable() }
 
 var builtinTable = sync.OnceValue(func() *OptionTable {
@@ -83,9 +84,9 @@ func (t *OptionTable) add(o *OptionInfo) {
 	}
 }
 
-// ParseCmdHelp reads what fio prints for --cmdhelp=all (or --enghelp=ENGINE): lines of "name : what it does", children
-// indented. fio prints neither aliases nor whether a value may be left out there; they are taken from the built-in table for
-// options that it has.
+// ParseCmdHelp reads what fio prints for --cmdhelp=all (or --enghelp=ENGINE): lines of "name : what
+// it does", children indented. fio prints neither aliases nor whether a value may be left out
+// there; they are taken from the built-in table for options that it has.
 func ParseCmdHelp(text string) (*OptionTable, error) {
 	t := &OptionTable{byName: map[string]*OptionInfo{}}
 	n := 0
@@ -97,7 +98,11 @@ func ParseCmdHelp(text string) (*OptionTable, error) {
 			continue
 		}
 		if !ok || name == "" || strings.ContainsAny(name, " \t") {
-			return nil, fmt.Errorf("fio --cmdhelp line %d: %q: want an option's name and a colon", n, clip(strings.TrimSpace(line)))
+			return nil, fmt.Errorf(
+				"fio --cmdhelp line %d: %q: want an option's name and a colon",
+				n,
+				clip(strings.TrimSpace(line)),
+			)
 		}
 		o := &OptionInfo{Name: name}
 		if known := BuiltinOptions().byName[name]; known != nil && known.Name == name {
@@ -111,8 +116,9 @@ func ParseCmdHelp(text string) (*OptionTable, error) {
 	return t, nil
 }
 
-// InstalledOptions asks the fio in PATH what it knows, and what the engines named have of their own, a start of fio each. The options
-// of other engines count as known from the built-in table, unless they came later.
+// InstalledOptions asks the fio in PATH what it knows, and what the engines named have of their
+// own, a start of fio each. The options of other engines count as known from the built-in table,
+// unless they came later.
 func InstalledOptions(ctx context.Context, m *sys.Machine, engines ...string) (*OptionTable, error) {
 	text, err := m.Output(sys.WithFamily(ctx), "fio", "--cmdhelp=all")
 	if err != nil {
@@ -123,7 +129,8 @@ func InstalledOptions(ctx context.Context, m *sys.Machine, engines ...string) (*
 		return nil, err
 	}
 	for _, engine := range engines {
-		// An engine whose library is missing fails here; its options then count as known from the built-in table.
+		// An engine whose library is missing fails here; its options then count as known from the
+		// built-in table.
 		help, err := m.Output(sys.WithFamily(ctx), "fio", "--enghelp="+engine)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -166,8 +173,8 @@ func (t *OptionTable) Lookup(name string) (OptionInfo, bool) {
 	return OptionInfo{}, false
 }
 
-// Main is the name under which fio files an option that may be given by its alias: rw for readwrite. A name that is not
-// known is returned as it is.
+// Main is the name under which fio files an option that may be given by its alias: rw for
+// readwrite. A name that is not known is returned as it is.
 func (t *OptionTable) Main(name string) string {
 	if o := t.byName[name]; o != nil {
 		return o.Name
@@ -175,7 +182,8 @@ func (t *OptionTable) Main(name string) string {
 	return name
 }
 
-// Check says whether fio knows an option, and if not the nearest name that it knows, empty when none is near.
+// Check says whether fio knows an option, and if not the nearest name that it knows, empty when
+// none is near.
 func (t *OptionTable) Check(name string) (known bool, nearest string) {
 	if t.byName[name] != nil {
 		return true, ""
@@ -185,20 +193,28 @@ func (t *OptionTable) Check(name string) (known bool, nearest string) {
 		return false, clean
 	}
 	candidates := t.candidates()
-	if begins := slices.DeleteFunc(slices.Clone(candidates), func(c string) bool { return len(clean) < 3 || !strings.HasPrefix(c, clean) }); len(begins) == 1 {
+	if begins := slices.DeleteFunc(
+		slices.Clone(candidates),
+		func(c string) bool { return len(clean) < 3 || !strings.HasPrefix(c, clean) },
+	); len(
+		begins,
+	) == 1 {
 		return false, begins[0]
 	}
 	return false, text.Nearest(clean, candidates)
 }
 
-// Near says whether a name is known or differs from a known one in its dashes only, so that it is a slip and not another
-// program's option.
+// Near says whether a name is known or differs from a known one in its dashes only, so that it is a
+// slip and not another program's option.
 func (t *OptionTable) Near(name string) bool {
 	known, near := t.Check(name)
-	return known || near != "" && (strings.EqualFold(strings.ReplaceAll(near, "_", ""), strings.NewReplacer("-", "", "_", "").Replace(name)))
+	return known ||
+		near != "" &&
+			strings.EqualFold(strings.ReplaceAll(near, "_", ""), strings.NewReplacer("-", "", "_", "").Replace(name))
 }
 
-// candidates are the names in fio's order, then the aliases, so that ties fall the same way each time.
+// candidates are the names in fio's order, then the aliases, so that ties fall the same way each
+// time.
 func (t *OptionTable) candidates() []string {
 	all := slices.Clone(t.names)
 	for _, name := range t.names {
@@ -209,7 +225,8 @@ func (t *OptionTable) candidates() []string {
 	return all
 }
 
-// Abbreviates says whether a name is the beginning of exactly one option: on a command line fio takes it (getopt_long).
+// Abbreviates says whether a name is the beginning of exactly one option: on a command line fio
+// takes it (getopt_long).
 func (t *OptionTable) Abbreviates(name string) bool {
 	n := 0
 	for option := range t.byName {
@@ -220,8 +237,8 @@ func (t *OptionTable) Abbreviates(name string) bool {
 	return n == 1 && len(name) > 1
 }
 
-// NearestWord is the nearest of an option's words to a value that is none of them; ok is true when the value is one, or the
-// option takes other values.
+// NearestWord is the nearest of an option's words to a value that is none of them; ok is true when
+// the value is one, or the option takes other values.
 func (o OptionInfo) NearestWord(value string) (ok bool, nearest string) {
 	value, _, _ = strings.Cut(value, ":")
 	if len(o.Words) == 0 || slices.Contains(o.Words, value) {

@@ -1,7 +1,7 @@
-// Package fio knows everything about fio's own formats: job files and their options, the output in all
-// its forms (text, JSON, terse, logs, histogram logs) from fio 2.0 on, and how to run fio and read its
-// progress. Each reader fills the same Output, so nothing above this package knows which form a
-// figure came from.
+// Package fio knows everything about fio's own formats: job files and their options, the output in
+// all its forms (text, JSON, terse, logs, histogram logs) from fio 2.0 on, and how to run fio and
+// read its progress. Each reader fills the same Output, so nothing above this package knows which
+// form a figure came from.
 package fio
 
 import (
@@ -28,21 +28,24 @@ type Output struct {
 	Source string `json:"source,omitempty"`
 	// Progress are the lines that fio showed while it ran, where text output holds them.
 	Progress []Progress `json:"progress,omitempty"`
-	// Title is the heading that stood above text output: of a Markdown section, or a line such as "nvme1:".
+	// Title is the heading that stood above text output: of a Markdown section, or a line such as
+	// "nvme1:".
 	Title string `json:"title,omitempty"`
 	// Command is the fio command line that stood above text output.
 	Command string `json:"command,omitempty"`
-	// Line is where its first figure stood in the input, counted from 1; 0 when that is not known. End is the line of its last.
+	// Line is where its first figure stood in the input, counted from 1; 0 when that is not known.
+	// End is the line of its last.
 	Line int `json:"-"`
 	End  int `json:"-"`
-	// Phase numbers from 1 the parts of an output whose jobs ran one after the other (Phases); 0 for a whole output.
+	// Phase numbers from 1 the parts of an output whose jobs ran one after the other (Phases); 0
+	// for a whole output.
 	Phase int `json:"phase,omitempty"`
 	// Messages are fio's own warnings and errors, printed between the figures.
 	Messages []string `json:"messages,omitempty"`
 	// Doubts lists contradictions in the figures themselves, such as iops × bs that is not bw.
 	Doubts []string `json:"doubts,omitempty"`
-	// AllClients is the row in which fio --client adds up all clients. It is not one of Jobs, and fio adds phases that ran
-	// one after the other as if they ran together.
+	// AllClients is the row in which fio --client adds up all clients. It is not one of Jobs, and
+	// fio adds phases that ran one after the other as if they ran together.
 	AllClients *Job `json:"all_clients,omitempty"`
 	// Servers are the hosts that fio --client said it was connected to.
 	Servers []string `json:"servers,omitempty"`
@@ -80,7 +83,8 @@ type Job struct {
 	Count int    `json:"count"`           // jobs reported together; 0 when not said
 	Error int    `json:"error,omitempty"` // errno
 	PID   int    `json:"pid,omitempty"`
-	// TotalErrors counts the errors that continue_on_error let pass; FirstError is the errno of the first.
+	// TotalErrors counts the errors that continue_on_error let pass; FirstError is the errno of the
+	// first.
 	TotalErrors uint64        `json:"total_errors,omitempty"`
 	FirstError  int           `json:"first_error,omitempty"`
 	Host        string        `json:"host,omitempty"` // from fio --client
@@ -88,17 +92,19 @@ type Job struct {
 	Elapsed     time.Duration `json:"elapsed,omitempty"` // since the job's start, whole seconds, ramp included
 	// Runtime is the longest of the directions' runtimes; it starts again at the end of the ramp.
 	Runtime time.Duration `json:"runtime"`
-	// Window is the time that all directions cover together (see Time): longer than Runtime where they ran one after the other. It
-	// began Delay after the first job. 0 stands for Runtime.
+	// Window is the time that all directions cover together (see Time): longer than Runtime where
+	// they ran one after the other. It began Delay after the first job. 0 stands for Runtime.
 	Window time.Duration `json:"window,omitempty"`
 	Delay  time.Duration `json:"delay,omitempty"`
-	// Phase numbers from 1 what ran at the same time, where the job's options tell (Time); 0 stands for not known.
+	// Phase numbers from 1 what ran at the same time, where the job's options tell (Time); 0 stands
+	// for not known.
 	Phase int `json:"phase,omitempty"`
 
 	Read  Direction `json:"read"`
 	Write Direction `json:"write"`
 	Trim  Direction `json:"trim"`
-	// Mixed is what unified_rw_reporting reports instead of (or, with "both", beside) the directions.
+	// Mixed is what unified_rw_reporting reports instead of (or, with "both", beside) the
+	// directions.
 	Mixed *Direction `json:"mixed,omitempty"`
 	Sync  Sync       `json:"sync"`
 
@@ -113,13 +119,14 @@ type Job struct {
 	// TotalRuntime is the runtimes of all jobs of the row added up (job_runtime).
 	TotalRuntime time.Duration `json:"total_runtime,omitempty"`
 	Start        time.Time     `json:"start,omitzero"` // job_start, fio 3.36 on
-	// Extra holds the keys of a JSON row that have no field here, as written: "steadystate", "read.prios".
+	// Extra holds the keys of a JSON row that have no field here, as written: "steadystate",
+	// "read.prios".
 	Extra map[string]json.RawMessage `json:"extra,omitempty"`
 	// Disks are those a job of its own printed (rare); see Output.Disks.
 }
 
-// Rates are IOPS and bandwidth of all directions together, over the window in which the row ran: directions that ran at different times
-// are not added, their operations and bytes are.
+// Rates are IOPS and bandwidth of all directions together, over the window in which the row ran:
+// directions that ran at different times are not added, their operations and bytes are.
 func (j Job) Rates() (units.IOPS, units.Rate) {
 	window := j.Span()
 	var n units.IOPS
@@ -143,7 +150,8 @@ func (d *Direction) share(window time.Duration) float64 {
 	return float64(d.Runtime) / float64(window)
 }
 
-// InFlight is the mean number of I/Os in flight over the row's window by Little's law, 0 where latency was not recorded.
+// InFlight is the mean number of I/Os in flight over the row's window by Little's law, 0 where
+// latency was not recorded.
 func (j Job) InFlight() float64 {
 	var l float64
 	for _, d := range []*Direction{&j.Read, &j.Write, &j.Trim} {
@@ -156,7 +164,8 @@ func (j Job) InFlight() float64 {
 	return l
 }
 
-// Direction holds one direction's figures. N counts completed I/Os; a direction that did not run has N 0.
+// Direction holds one direction's figures. N counts completed I/Os; a direction that did not run
+// has N 0.
 type Direction struct {
 	N       uint64        `json:"n"`
 	Bytes   units.Bytes   `json:"bytes"`
@@ -177,8 +186,8 @@ type Direction struct {
 	BWSamples   Samples `json:"bw_samples,omitzero"`
 	IOPSSamples Samples `json:"iops_samples,omitzero"`
 
-	// Printed keeps figures as text output printed them ("iops": "40.1k"), for those that are rounded there
-	// and refined here.
+	// Printed keeps figures as text output printed them ("iops": "40.1k"), for those that are
+	// rounded there and refined here.
 	Printed map[string]string `json:"printed,omitempty"`
 }
 
@@ -204,8 +213,9 @@ type Percentile struct {
 	Value time.Duration `json:"value"`
 }
 
-// At returns the value at percentile p, from the bins when there are any, else from fio's own list. A bin stands for its middle, which
-// may lie above the largest value in it: no percentile is above the maximum.
+// At returns the value at percentile p, from the bins when there are any, else from fio's own list.
+// A bin stands for its middle, which may lie above the largest value in it: no percentile is above
+// the maximum.
 func (l Latency) At(p float64) (time.Duration, bool) {
 	if l.Hist != nil && l.Hist.Count() > 0 {
 		return l.capped(l.Hist.Percentile(p)), true
@@ -236,8 +246,8 @@ type Samples struct {
 	Share float64 `json:"share,omitempty"`
 }
 
-// Sync is the latency of fsync, fdatasync and sync_file_range. fio leaves total_ios at 0 in many versions:
-// Lat.N is the count.
+// Sync is the latency of fsync, fdatasync and sync_file_range. fio leaves total_ios at 0 in many
+// versions: Lat.N is the count.
 type Sync struct {
 	Lat  Latency `json:"lat,omitzero"`
 	Kind string  `json:"kind,omitempty"` // "fsync/fdatasync/sync_file_range" as printed
@@ -258,15 +268,15 @@ type Share struct {
 	Value float64 `json:"value"`
 }
 
-// Bucket is a coarse latency bucket: Value of all I/Os (0..1) took at most Upto and more than the bucket
-// before. The last bucket (>=2000 ms) has Upto 0.
+// Bucket is a coarse latency bucket: Value of all I/Os (0..1) took at most Upto and more than the
+// bucket before. The last bucket (>=2000 ms) has Upto 0.
 type Bucket struct {
 	Upto  time.Duration `json:"upto"`
 	Value float64       `json:"value"`
 }
 
-// Target is fio's latency_target result. fio prints it always: where no target was asked for, Target is 0, and Depth is
-// the iodepth.
+// Target is fio's latency_target result. fio prints it always: where no target was asked for,
+// Target is 0, and Depth is the iodepth.
 type Target struct {
 	Target     time.Duration `json:"target"`
 	Window     time.Duration `json:"window"`
@@ -291,7 +301,8 @@ type GroupRate struct {
 	Printed map[string]string `json:"printed,omitempty"`
 }
 
-// Disk is the disk statistics that fio prints for one block device over the whole run, ramp included.
+// Disk is the disk statistics that fio prints for one block device over the whole run, ramp
+// included.
 type Disk struct {
 	Name string `json:"name"`
 	// Member is true for the devices below an md or dm device that the line above aggregates.

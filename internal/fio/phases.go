@@ -9,9 +9,10 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Phases are the indexes of the job sections that run at the same time, phase by phase: a section with stonewall waits until all
-// sections before it have ended. A file in which a job waits for a single other one (wait_for) or ends all others (exitall) is one
-// phase, because its parts cannot run by themselves.
+// Phases are the indexes of the job sections that run at the same time, phase by phase: a section
+// with stonewall waits until all sections before it have ended. A file in which a job waits for a
+// single other one (wait_for) or ends all others (exitall) is one phase, because its parts cannot
+// run by themselves.
 func (f *JobFile) Phases() [][]int {
 	jobs := f.Jobs()
 	var phases [][]int
@@ -40,10 +41,12 @@ func (f *JobFile) Only(jobs []int) JobFile {
 	return part
 }
 
-// phaseOf numbers the phases that rows ran in, from 0. fio counts a group for each stonewall and each new_group, and only the first of
-// them waits for what runs before it. Time has settled it where the jobs' options are known. fio's JSON leaves out options without a
-// value, as these two are, so two things tell groups that ran at the same time: starts (job_start, fio 3.36) before the end of the group
-// before, and less time since fio began (elapsed, the same in all rows) than the groups' runtimes add up to.
+// phaseOf numbers the phases that rows ran in, from 0. fio counts a group for each stonewall and
+// each new_group, and only the first of them waits for what runs before it. Time has settled it
+// where the jobs' options are known. fio's JSON leaves out options without a value, as these two
+// are, so two things tell groups that ran at the same time: starts (job_start, fio 3.36) before the
+// end of the group before, and less time since fio began (elapsed, the same in all rows) than the
+// groups' runtimes add up to.
 func phaseOf(jobs []Job, global Options) []int {
 	list := make([]int, len(jobs))
 	if !slices.ContainsFunc(jobs, func(j Job) bool { return j.Phase == 0 }) {
@@ -140,8 +143,8 @@ func beside(own, global Options) bool {
 	return on("new_group") && !on("stonewall")
 }
 
-// Phases takes an output apart whose jobs ran one after another, as stonewall makes them: rates of different times do not add up.
-// The statistics of the disks are those of all phases.
+// Phases takes an output apart whose jobs ran one after another, as stonewall makes them: rates of
+// different times do not add up. The statistics of the disks are those of all phases.
 func (o *Output) Phases() []*Output {
 	if o.AllClients != nil || slices.ContainsFunc(o.Jobs, func(j Job) bool { return j.Group < 0 }) {
 		return []*Output{o}
@@ -185,7 +188,8 @@ func (o *Output) phase(n int, numbers []int) *Output {
 	return &p
 }
 
-// PlaceMixed gives what unified_rw_reporting adds up a direction, so that it counts in sums: the one that the job asked for, else reads.
+// PlaceMixed gives what unified_rw_reporting adds up a direction, so that it counts in sums: the
+// one that the job asked for, else reads.
 func (o *Output) PlaceMixed() {
 	for i := range o.Jobs {
 		j := &o.Jobs[i]
@@ -205,17 +209,22 @@ func (o *Output) PlaceMixed() {
 			j.Trim = *j.Mixed
 		default:
 			j.Read = *j.Mixed
-			o.Doubts = append(o.Doubts, j.Name+": fio reported reads and writes as one (unified_rw_reporting); the sum stands as reads")
+			o.Doubts = append(
+				o.Doubts,
+				j.Name+": fio reported reads and writes as one (unified_rw_reporting); the sum stands as reads",
+			)
 		}
 	}
 }
 
-// Time works out when the rows ran, from what their jobs were asked to do (loads; the rows' own options where there is none of that
-// name): the window that a row's directions cover together, and its start after the others.
+// Time works out when the rows ran, from what their jobs were asked to do (loads; the rows' own
+// options where there is none of that name): the window that a row's directions cover together, and
+// its start after the others.
 //
-// fio times each direction apart. A job that only writes and has reads besides verified what it wrote: first it wrote, then it read
-// (fio.c: do_verify follows do_io, and the time of each is added to its direction). A reporting group of several sections runs as long
-// as the section that ends last.
+// fio times each direction apart. A job that only writes and has reads besides verified what it
+// wrote: first it wrote, then it read (fio.c: do_verify follows do_io, and the time of each is
+// added to its direction). A reporting group of several sections runs as long as the section that
+// ends last.
 func Time(rows []Job, global Options, loads []Workload) {
 	settlePhases(rows, loads)
 	perGroup := map[int]int{}
@@ -241,8 +250,9 @@ func Time(rows []Job, global Options, loads []Workload) {
 	}
 }
 
-// CountIOs works out how many I/Os rows made of which only bytes are known, as where an output is quoted in part: bytes by the block size
-// that the jobs asked for, where that is one size. It returns the names of directions that it counted.
+// CountIOs works out how many I/Os rows made of which only bytes are known, as where an output is
+// quoted in part: bytes by the block size that the jobs asked for, where that is one size. It
+// returns the names of directions that it counted.
 func CountIOs(rows []Job, global Options, loads []Workload) []string {
 	var counted []string
 	for i := range rows {
@@ -271,7 +281,8 @@ func CountIOs(rows []Job, global Options, loads []Workload) []string {
 	return counted
 }
 
-// sectionsWindow is how long the sections of one row cover: each direction ran at most its runtime, and began when its section did.
+// sectionsWindow is how long the sections of one row cover: each direction ran at most its runtime,
+// and began when its section did.
 func sectionsWindow(j *Job, of []Workload) time.Duration {
 	var end time.Duration
 	begin := of[0].StartDelay
@@ -292,7 +303,8 @@ func sectionsWindow(j *Job, of []Workload) time.Duration {
 	return end - begin
 }
 
-// loadsOf are the workloads of a row: those of its name, all where the row stands for the only group, else what its own options say.
+// loadsOf are the workloads of a row: those of its name, all where the row stands for the only
+// group, else what its own options say.
 func loadsOf(j *Job, global Options, loads []Workload, alone bool) []Workload {
 	if alone && len(loads) > 0 {
 		return loads

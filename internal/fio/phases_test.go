@@ -9,8 +9,9 @@ import (
 	"plimsoll/internal/units"
 )
 
-// TestRefinedFiguresKeepThePrint: what is worked out from I/Os × block size stays inside what fio printed (JUDGED.md (a): 65.22 MiB/s
-// and 3914.4 MiB were reported where fio had printed 65.3MiB/s and 3918MiB).
+// TestRefinedFiguresKeepThePrint: what is worked out from I/Os × block size stays inside what fio
+// printed (JUDGED.md (a): 65.22 MiB/s and 3914.4 MiB were reported where fio had printed 65.3MiB/s
+// and 3918MiB).
 func TestRefinedFiguresKeepThePrint(t *testing.T) {
 	j := readOne(t,
 		"w: (g=0): rw=randwrite, bs=(R) 64.0KiB-64.0KiB, (W) 64.0KiB-64.0KiB, (T) 64.0KiB-64.0KiB, ioengine=io_uring, iodepth=64",
@@ -37,7 +38,8 @@ func readOne(t *testing.T, lines ...string) Job {
 	return outs[0].Jobs[0]
 }
 
-// TestNegativeShare: fio 3.25 prints a negative share of its group by an overflow of its own (JUDGED.md (b)); the line reads otherwise.
+// TestNegativeShare: fio 3.25 prints a negative share of its group by an overflow of its own
+// (JUDGED.md (b)); the line reads otherwise.
 func TestNegativeShare(t *testing.T) {
 	j := readOne(t, "r: (groupid=0, jobs=8): err= 0: pid=1: Wed Jun 14 06:26:51 2023",
 		"  read: IOPS=809k, BW=21.6GiB/s (23.2GB/s)(1296GiB/60001msec)",
@@ -98,8 +100,9 @@ func TestPhasesOfJobFile(t *testing.T) {
 	}
 }
 
-// TestBytesCountIOs: a status group gives bytes alone; the block size makes I/Os of them (seeds.md wrong 3: 629 MiB of 256 KiB are
-// 2,516 reads, 2,400 MiB of 64 KiB 38,400 writes), and each direction keeps its own time.
+// TestBytesCountIOs: a status group gives bytes alone; the block size makes I/Os of them (seeds.md
+// wrong 3: 629 MiB of 256 KiB are 2,516 reads, 2,400 MiB of 64 KiB 38,400 writes), and each
+// direction keeps its own time.
 func TestBytesCountIOs(t *testing.T) {
 	rows := []Job{{
 		Name:  "all jobs",

@@ -18,10 +18,11 @@ import (
 // maxReadJSON bounds what is held in memory at once of a JSON file.
 const maxReadJSON = 1 << 30
 
-// Read reads what fio wrote, in whatever form: JSON or JSON+ documents, one or many, with or without text around
-// them; terse rows; normal output, also within Markdown or a log; by its name, one of fio's logs. What it could not
-// understand is in the Unread of the outputs, and a document that stops in the middle gives what was complete in it. No
-// output and no error means that there is nothing of fio's in data.
+// Read reads what fio wrote, in whatever form: JSON or JSON+ documents, one or many, with or
+// without text around them; terse rows; normal output, also within Markdown or a log; by its name,
+// one of fio's logs. What it could not understand is in the Unread of the outputs, and a document
+// that stops in the middle gives what was complete in it. No output and no error means that there
+// is nothing of fio's in data.
 func Read(name string, data io.Reader) ([]*Output, error) {
 	if m := logName.FindStringSubmatch(path.Base(name)); m != nil {
 		out := &Output{Format: Logs, Jobs: []Job{{Name: m[1]}}}
@@ -68,14 +69,18 @@ func Read(name string, data io.Reader) ([]*Output, error) {
 	return m.read(name, bytes.NewReader(rest))
 }
 
-// isBinary says of the start of a file that it is no text, so that a directory with images and programs in it is read quickly.
+// isBinary says of the start of a file that it is no text, so that a directory with images and
+// programs in it is read quickly.
 func isBinary(head []byte) bool {
-	return bytes.IndexByte(head, 0) >= 0 && !bytes.Contains(head, []byte("groupid=")) && !bytes.Contains(head, []byte(`"fio version"`))
+	return bytes.IndexByte(head, 0) >= 0 && !bytes.Contains(head, []byte("groupid=")) &&
+		!bytes.Contains(head, []byte(`"fio version"`))
 }
 
 var (
 	jobSection = regexp.MustCompile(`^\[[^\[\]]+\][ \t]*(?:[;#].*)?$`)
-	jobOption  = regexp.MustCompile(`(?m)^[ \t]*(?:rw|readwrite|bs|blocksize|ioengine|iodepth|numjobs|direct|filename|directory|size|runtime|time_based)\b`)
+	jobOption  = regexp.MustCompile(
+		`(?m)^[ \t]*(?:rw|readwrite|bs|blocksize|ioengine|iodepth|numjobs|direct|filename|directory|size|runtime|time_based)\b`,
+	)
 )
 
 // isJobFile says that a file is a job file and no output: its comments may quote figures of fio.
@@ -85,7 +90,8 @@ func isJobFile(head []byte) bool {
 		if len(line) == 0 || line[0] == '#' || line[0] == ';' {
 			continue
 		}
-		return jobSection.Match(line) && jobOption.Match(head) && !bytes.Contains(head, []byte("(groupid=")) && !bytes.Contains(head, []byte("fio-"))
+		return jobSection.Match(line) && jobOption.Match(head) && !bytes.Contains(head, []byte("(groupid=")) &&
+			!bytes.Contains(head, []byte("fio-"))
 	}
 	return false
 }
@@ -108,7 +114,8 @@ func fromUTF16(b []byte, order binary.ByteOrder) string {
 	return string(utf16.Decode(units))
 }
 
-// sizeHint is how much to make room for: a file's size, so that thousands of small files cost one allocation each.
+// sizeHint is how much to make room for: a file's size, so that thousands of small files cost one
+// allocation each.
 func sizeHint(r io.Reader) int {
 	if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -213,11 +220,12 @@ func (o *Output) bare() bool {
 	return o.Format == Text && len(o.Jobs)+len(o.Groups)+len(o.Disks)+len(o.Unread) == 0 && o.AllClients == nil
 }
 
-// maxNested is how deep fio's output may be wrapped in other JSON, as Ansible's results within a collector's are.
+// maxNested is how deep fio's output may be wrapped in other JSON, as Ansible's results within a
+// collector's are.
 const maxNested = 4
 
-// insideJSON finds what fio wrote within someone else's document at a line: fio's own documents as values, and its text in strings
-// or lists of strings.
+// insideJSON finds what fio wrote within someone else's document at a line: fio's own documents as
+// values, and its text in strings or lists of strings.
 func insideJSON(doc []byte, line, depth int) (outs []*Output) {
 	if depth >= maxNested {
 		return nil
@@ -315,7 +323,10 @@ func (m *mixedReader) row(line string) {
 		m.outs = append(m.outs, m.terse)
 	}
 	if err != nil {
-		m.terse.Unread = append(m.terse.Unread, Unread{Line: m.at(), Text: line[:min(len(line), 200)], Why: err.Error()})
+		m.terse.Unread = append(
+			m.terse.Unread,
+			Unread{Line: m.at(), Text: line[:min(len(line), 200)], Why: err.Error()},
+		)
 		return
 	}
 	if j.Name == "All clients" {
@@ -337,8 +348,9 @@ func (m *mixedReader) takeText() {
 	m.text.outs = nil
 }
 
-// joinForms makes one of a run that was printed in several forms (--output-format=json,normal or terse,json). The form with the most
-// digits stays: the document, else the text; the text has the status groups.
+// joinForms makes one of a run that was printed in several forms (--output-format=json,normal or
+// terse,json). The form with the most digits stays: the document, else the text; the text has the
+// status groups.
 func joinForms(outs []*Output) []*Output {
 	var kept []*Output
 	for _, o := range outs {
@@ -369,20 +381,24 @@ func (o *Output) exact() int {
 	return 0
 }
 
-// sameRun compares rows by what both forms print exactly. Terse rows count no I/Os and name no group.
+// sameRun compares rows by what both forms print exactly. Terse rows count no I/Os and name no
+// group.
 func sameRun(a, b *Output) bool {
 	if b.Format == Logs {
 		return false
 	}
 	return len(a.Jobs) > 0 && slices.EqualFunc(a.Jobs, b.Jobs, func(x, y Job) bool {
 		counts := b.Format == Terse || x.Read.N == y.Read.N && x.Write.N == y.Write.N && x.Runtime == y.Runtime
-		return x.Name == y.Name && x.Group == y.Group && counts && x.Read.Runtime == y.Read.Runtime && x.Write.Runtime == y.Write.Runtime &&
-			x.CPU.ContextSwitches == y.CPU.ContextSwitches && x.CPU.MinorFaults == y.CPU.MinorFaults
+		return x.Name == y.Name && x.Group == y.Group && counts && x.Read.Runtime == y.Read.Runtime &&
+			x.Write.Runtime == y.Write.Runtime &&
+			x.CPU.ContextSwitches == y.CPU.ContextSwitches &&
+			x.CPU.MinorFaults == y.CPU.MinorFaults
 	})
 }
 
-// Final leaves out the outputs that a later one of the same run holds already: with --status-interval fio prints its
-// cumulative figures again and again. The number left out is returned.
+// Final leaves out the outputs that a later one of the same run holds already: with
+// --status-interval fio prints its cumulative figures again and again. The number left out is
+// returned.
 func Final(outs []*Output) (final []*Output, left int) {
 	for i, o := range outs {
 		if i+1 < len(outs) && continues(o, outs[i+1]) {
@@ -394,8 +410,8 @@ func Final(outs []*Output) (final []*Output, left int) {
 	return final, left
 }
 
-// continues says whether b is a later state of a: the same rows, none of which lost I/Os, of the same processes or,
-// in documents, started at the same time.
+// continues says whether b is a later state of a: the same rows, none of which lost I/Os, of the
+// same processes or, in documents, started at the same time.
 func continues(a, b *Output) bool {
 	if len(a.Jobs) == 0 || len(b.Jobs) < len(a.Jobs) || a.Version != b.Version {
 		return false
@@ -404,7 +420,9 @@ func continues(a, b *Output) bool {
 		x, y := &a.Jobs[i], &b.Jobs[i]
 		began := a.Time.Add(-x.Elapsed).Sub(b.Time.Add(-y.Elapsed)).Abs().Seconds()
 		sameStart := x.PID != 0 && x.PID == y.PID || x.PID == 0 && !a.Time.IsZero() && began <= 2
-		if x.Name != y.Name || x.Group != y.Group || x.Host != y.Host || !sameStart || x.Elapsed > y.Elapsed || x.Read.N > y.Read.N || x.Write.N > y.Write.N {
+		if x.Name != y.Name || x.Group != y.Group || x.Host != y.Host || !sameStart || x.Elapsed > y.Elapsed ||
+			x.Read.N > y.Read.N ||
+			x.Write.N > y.Write.N {
 			return false
 		}
 	}

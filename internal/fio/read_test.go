@@ -220,7 +220,8 @@ func mustRead(t *testing.T, name string) []byte {
 
 const smallDoc = `{"fio version":"fio-3.33","timestamp_ms":1700000000000,"jobs":[{"jobname":"a","groupid":0,"read":{"total_ios":5,"io_bytes":20480,"iops":5,"bw_bytes":20480,"runtime":1000}}]}`
 
-// TestNoEmptyResults: what is caught around a document, or stands in a job file's comments, is no result of its own (JUDGED.md D5).
+// TestNoEmptyResults: what is caught around a document, or stands in a job file's comments, is no
+// result of its own (JUDGED.md D5).
 func TestNoEmptyResults(t *testing.T) {
 	outs := readBytes(t, []byte("Jobs: 8 (f=8): [r(8)][11.7%][r=3733MiB/s][r=137k IOPS][eta 00m:53s]\nfio: terminating on signal 2\n"+smallDoc+"\n"))
 	if len(outs) != 1 || len(outs[0].Jobs) != 1 || len(outs[0].Progress) != 1 || len(outs[0].Messages) != 1 {
@@ -232,7 +233,8 @@ func TestNoEmptyResults(t *testing.T) {
 	}
 }
 
-// TestLogsNameTheirFile: a line that was not understood is in the log that holds it, not in the first of them (JUDGED.md D10).
+// TestLogsNameTheirFile: a line that was not understood is in the log that holds it, not in the
+// first of them (JUDGED.md D10).
 func TestLogsNameTheirFile(t *testing.T) {
 	fsys := fstest.MapFS{
 		"x_bw.1.log":        {Data: []byte("500, 100, 0, 0, 0\n")},

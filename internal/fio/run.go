@@ -17,7 +17,8 @@ import (
 // Version is fio's, as major and minor; a build of its git tree counts as the release before it.
 type Version struct{ Major, Minor int }
 
-// Oldest is the least version that plimsoll drives: 3.16 has json+ with sync latencies and status intervals that add up.
+// Oldest is the least version that plimsoll drives: 3.16 has json+ with sync latencies and status
+// intervals that add up.
 var Oldest = Version{3, 16}
 
 func (v Version) String() string { return fmt.Sprintf("fio-%d.%d", v.Major, v.Minor) }
@@ -48,7 +49,10 @@ var ErrMissing = errors.New("fio is not installed")
 func Installed(ctx context.Context, m *sys.Machine) (Version, error) {
 	out, err := m.Output(sys.WithFamily(ctx), "fio", "--version")
 	if errors.Is(err, sys.ErrNotFound) {
-		return Version{}, fmt.Errorf("%w; install it with the system's package manager, such as: apt-get install fio", ErrMissing)
+		return Version{}, fmt.Errorf(
+			"%w; install it with the system's package manager, such as: apt-get install fio",
+			ErrMissing,
+		)
 	}
 	if err != nil {
 		return Version{}, err
@@ -63,7 +67,8 @@ func Installed(ctx context.Context, m *sys.Machine) (Version, error) {
 	return v, nil
 }
 
-// Hung is returned by Run when fio did not end in time, or wrote nothing for too long, and was stopped or given up.
+// Hung is returned by Run when fio did not end in time, or wrote nothing for too long, and was
+// stopped or given up.
 type Hung struct {
 	After   time.Duration
 	Stalled bool  // nothing was transferred for this long; otherwise it took longer than its limit in all
@@ -73,9 +78,15 @@ type Hung struct {
 func (h *Hung) Error() string {
 	after := h.After.Round(time.Second)
 	if h.Stalled {
-		return fmt.Sprintf("fio transferred nothing for %s: it was stopped, or a device does not answer (look at dmesg)", after)
+		return fmt.Sprintf(
+			"fio transferred nothing for %s: it was stopped, or a device does not answer (look at dmesg)",
+			after,
+		)
 	}
-	return fmt.Sprintf("fio did not end within %s: a device that answers no more leaves it waiting (look at dmesg)", after)
+	return fmt.Sprintf(
+		"fio did not end within %s: a device that answers no more leaves it waiting (look at dmesg)",
+		after,
+	)
 }
 
 func (h *Hung) Unwrap() error { return h.Cause }
@@ -86,12 +97,14 @@ type Invocation struct {
 	Raw     io.Writer // gets each document, as fio printed it
 	Doc     func(*Output)
 	Text    func(line string) // what fio printed between documents: warnings, errors
-	// State is the directory for files of fio's own, such as what verify= keeps beside a run (--aux-path, which all of 3.16 to 3.41 have);
-	// the working directory when empty.
+	// State is the directory for files of fio's own, such as what verify= keeps beside a run
+	// (--aux-path, which all of 3.16 to 3.41 have); the working directory when empty.
 	State string
-	// Limit is how long fio may take in all; 0 for no limit. Past it fio is stopped kindly, then killed.
+	// Limit is how long fio may take in all; 0 for no limit. Past it fio is stopped kindly, then
+	// killed.
 	Limit time.Duration
-	// Stall is how long fio may transfer nothing; 0 for no such limit. It is for work whose length is not known.
+	// Stall is how long fio may transfer nothing; 0 for no such limit. It is for work whose length
+	// is not known.
 	Stall time.Duration
 }
 
@@ -104,11 +117,13 @@ func (i Invocation) Argv() []string {
 	return append(argv, i.JobFile)
 }
 
-// Run starts fio and hands over each document as it is complete. It returns when fio and all its jobs have ended, or *Hung. The context
-// stops fio kindly: it writes its last document, which is handed over too.
+// Run starts fio and hands over each document as it is complete. It returns when fio and all its
+// jobs have ended, or *Hung. The context stops fio kindly: it writes its last document, which is
+// handed over too.
 //
-// fio's jobs are session leaders, so that killing fio, or its process group, leaves them running. Run ends them by their family.
-// What cannot be killed is a *sys.Alive in the error's chain: nothing else may be measured while it lives.
+// fio's jobs are session leaders, so that killing fio, or its process group, leaves them running.
+// Run ends them by their family. What cannot be killed is a *sys.Alive in the error's chain:
+// nothing else may be measured while it lives.
 func Run(ctx context.Context, m *sys.Machine, inv Invocation) error {
 	runCtx, cancel := context.WithCancel(ctx)
 	defer cancel()

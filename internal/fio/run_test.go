@@ -16,7 +16,8 @@ import (
 	"plimsoll/internal/sys"
 )
 
-// living returns fio's processes that work on a job file, the parent and its jobs, as /proc shows them.
+// living returns fio's processes that work on a job file, the parent and its jobs, as /proc shows
+// them.
 func living(t *testing.T, jobFile string) (parent int, jobs []int) {
 	t.Helper()
 	names, err := filepath.Glob("/proc/[0-9]*")
@@ -41,7 +42,8 @@ func living(t *testing.T, jobFile string) (parent int, jobs []int) {
 	return parent, jobs
 }
 
-// runForever starts the real fio on a job without an end and calls first with its processes when they do I/O.
+// runForever starts the real fio on a job without an end and calls first with its processes when
+// they do I/O.
 func runForever(t *testing.T, inv Invocation, first func(parent int, jobs []int)) error {
 	t.Helper()
 	t.Parallel() // most of the time is sys.Grace
@@ -73,7 +75,8 @@ func runForever(t *testing.T, inv Invocation, first func(parent int, jobs []int)
 	return err
 }
 
-// The kernel kills fio's parent when memory runs out: its jobs, session leaders, would go on writing next to the next scenario.
+// The kernel kills fio's parent when memory runs out: its jobs, session leaders, would go on
+// writing next to the next scenario.
 func TestJobsEndWithKilledFio(t *testing.T) {
 	err := runForever(t, Invocation{}, func(parent int, _ []int) { _ = syscall.Kill(parent, syscall.SIGKILL) })
 	if failed, ok := errors.AsType[*sys.Failed](err); !ok || failed.Signal != syscall.SIGKILL || !strings.HasPrefix(err.Error(), "fio: ended by SIGKILL") {
@@ -81,7 +84,8 @@ func TestJobsEndWithKilledFio(t *testing.T) {
 	}
 }
 
-// A job that does not answer, here because it is stopped, as one in a device that hangs: fio waits for it, and the limit ends both.
+// A job that does not answer, here because it is stopped, as one in a device that hangs: fio waits
+// for it, and the limit ends both.
 func TestStoppedJobsEnd(t *testing.T) {
 	stop := func(_ int, jobs []int) {
 		for _, pid := range jobs {

@@ -12,12 +12,13 @@ import (
 	"plimsoll/internal/units"
 )
 
-// ErrPercent is in the chain of ParseSize's error for a percentage, whose bytes depend on the file or device.
+// ErrPercent is in the chain of ParseSize's error for a percentage, whose bytes depend on the file
+// or device.
 var ErrPercent = errors.New("a percentage is not a number of bytes")
 
-// ParseSize reads a size as fio does (parse.c, __get_mult_bytes): k, kb and ki are powers of kbBase (1024 unless kb_base=1000),
-// and kib is the other one: with the default, 4k is 4,096 and 4KiB is 4,000. fio ignores fractions and unknown suffixes (it
-// reads 4.5k as 4); here they are errors.
+// ParseSize reads a size as fio does (parse.c, __get_mult_bytes): k, kb and ki are powers of kbBase
+// (1024 unless kb_base=1000), and kib is the other one: with the default, 4k is 4,096 and 4KiB is
+// 4,000. fio ignores fractions and unknown suffixes (it reads 4.5k as 4); here they are errors.
 func ParseSize(s string, kbBase int) (units.Bytes, error) {
 	text := strings.ToLower(strings.TrimSpace(s))
 	base := 10
@@ -38,7 +39,12 @@ func ParseSize(s string, kbBase int) (units.Bytes, error) {
 	}
 	factor, ok := sizeFactor(suffix, kbBase)
 	if !ok {
-		return 0, fmt.Errorf("size %q: fio reads the number %d and ignores %q; want k, m, g, t or p", clip(s), v, clip(suffix))
+		return 0, fmt.Errorf(
+			"size %q: fio reads the number %d and ignores %q; want k, m, g, t or p",
+			clip(s),
+			v,
+			clip(suffix),
+		)
 	}
 	hi, lo := bits.Mul64(v, factor)
 	if hi != 0 {
@@ -70,8 +76,9 @@ func sizeFactor(suffix string, kbBase int) (uint64, bool) {
 	return f, power > 0
 }
 
-// ParseTime reads a time as fio does (parse.c, get_mult_time): us, ms, s, m, h and d, and defaultUnit for a plain number
-// (seconds for runtime, microseconds for thinktime). fio takes an unknown suffix for microseconds; here it is an error.
+// ParseTime reads a time as fio does (parse.c, get_mult_time): us, ms, s, m, h and d, and
+// defaultUnit for a plain number (seconds for runtime, microseconds for thinktime). fio takes an
+// unknown suffix for microseconds; here it is an error.
 func ParseTime(s string, defaultUnit time.Duration) (time.Duration, error) {
 	text := strings.ToLower(strings.TrimSpace(s))
 	end := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })

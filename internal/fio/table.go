@@ -11,9 +11,10 @@ import (
 // tableRule is the line under a Markdown table's head.
 var tableRule = regexp.MustCompile(`^\s*\|?[\s:|-]*-{2,}[\s:|-]*$`)
 
-// ReadTable reads figures that someone wrote down in a Markdown table, in a document that quotes no output of fio: a column named IOPS, and
-// ahead of it what the rows are called (round 11, 137K). Each row becomes an output of its own, as exact as it is printed; what it
-// read or wrote, and how fast, is not known.
+// ReadTable reads figures that someone wrote down in a Markdown table, in a document that quotes no
+// output of fio: a column named IOPS, and ahead of it what the rows are called (round 11, 137K).
+// Each row becomes an output of its own, as exact as it is printed; what it read or wrote, and how
+// fast, is not known.
 func ReadTable(data []byte) []*Output {
 	lines := strings.Split(string(data), "\n")
 	var outs []*Output
@@ -68,7 +69,15 @@ func tableRow(head, cells []string, column int) *Output {
 	name := strings.TrimSpace(head[0] + " " + cells[0])
 	d := Direction{IOPS: units.IOPS(n.times(k)), Printed: map[string]string{"iops": cells[column]}}
 	return &Output{
-		Format: Text, Title: name, Jobs: []Job{{Name: name, Read: d}},
-		Doubts: []string{fmt.Sprintf("%s IOPS are what a table in the text says; whether they were read or written is not known, and they stand as reads", cells[column])},
+		Format: Text,
+		Title:  name,
+		Jobs:   []Job{{Name: name, Read: d}},
+		Doubts: []string{
+			fmt.Sprintf(
+				"%s IOPS are what a table in the text says; whether they were read or written is not known, and "+
+					"they stand as reads",
+				cells[column],
+			),
+		},
 	}
 }

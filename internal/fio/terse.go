@@ -11,7 +11,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// terseLine finds the start of a row, which fio's progress may stand in front of. Version 2 has no fio version in it.
+// terseLine finds the start of a row, which fio's progress may stand in front of. Version 2 has no
+// fio version in it.
 var terseLine = regexp.MustCompile(`[345];fio-[^;]*;|^2;[^;]*;`)
 
 const (
@@ -30,8 +31,9 @@ func terseRow(line string) string {
 	return ""
 }
 
-// parseTerse reads one row of terse output (--minimal), version 2 to 5. Latencies have whole microseconds there and counts of
-// I/Os are not printed: N is IOPS × runtime, rounded. It returns the version of fio, the row and the disks.
+// parseTerse reads one row of terse output (--minimal), version 2 to 5. Latencies have whole
+// microseconds there and counts of I/Os are not printed: N is IOPS × runtime, rounded. It returns
+// the version of fio, the row and the disks.
 func parseTerse(line string) (string, Job, []Disk, error) {
 	fields := strings.Split(strings.TrimRight(line, "\r\n"), ";")
 	version, err := strconv.Atoi(fields[0])
@@ -62,7 +64,8 @@ func parseTerse(line string) (string, Job, []Disk, error) {
 	return fio, Job{}, nil, first
 }
 
-// terseDirections lists how many directions a version prints: version 3 leaves out trim, version 2 did in old fio.
+// terseDirections lists how many directions a version prints: version 3 leaves out trim, version 2
+// did in old fio.
 func terseDirections(version int) []int {
 	switch version {
 	case 2:
@@ -142,7 +145,13 @@ func (t *terseScan) job(directions int) (Job, []Disk) {
 		}
 	}
 	j.CPU.User, j.CPU.System = t.percent("user time"), t.percent("system time")
-	j.CPU.ContextSwitches, j.CPU.MajorFaults, j.CPU.MinorFaults = t.count("context switches"), t.count("major faults"), t.count("minor faults")
+	j.CPU.ContextSwitches, j.CPU.MajorFaults, j.CPU.MinorFaults = t.count(
+		"context switches",
+	), t.count(
+		"major faults",
+	), t.count(
+		"minor faults",
+	)
 	for _, label := range []string{"1", "2", "4", "8", "16", "32", ">=64"} {
 		j.Depths = append(j.Depths, Share{Label: label, Value: t.percent("depth")})
 	}
@@ -195,7 +204,10 @@ func (t *terseScan) direction() Direction {
 			t.err = fmt.Errorf("terse percentile %q: want such as 99.00%%=6112", p)
 		}
 		if at.mant > 0 {
-			d.Clat.Percentiles = append(d.Clat.Percentiles, Percentile{P: at.times(1), Value: jsonDuration(n.times(1), time.Microsecond)})
+			d.Clat.Percentiles = append(
+				d.Clat.Percentiles,
+				Percentile{P: at.times(1), Value: jsonDuration(n.times(1), time.Microsecond)},
+			)
 		}
 	}
 	d.Lat = t.latency()
@@ -218,8 +230,13 @@ func (t *terseScan) direction() Direction {
 
 func (t *terseScan) latency() Latency {
 	return Latency{
-		Min: jsonDuration(t.number("least latency"), time.Microsecond), Max: jsonDuration(t.number("greatest latency"), time.Microsecond),
-		Mean: t.exact("mean latency", 1000), StdDev: t.exact("deviation of latency", 1000),
+		Min: jsonDuration(
+			t.number("least latency"),
+			time.Microsecond,
+		),
+		Max:    jsonDuration(t.number("greatest latency"), time.Microsecond),
+		Mean:   t.exact("mean latency", 1000),
+		StdDev: t.exact("deviation of latency", 1000),
 	}
 }
 
@@ -228,9 +245,19 @@ func (t *terseScan) disks() []Disk {
 	var list []Disk
 	for len(t.fields) >= 9 && strings.HasSuffix(t.fields[8], "%") && isWhole(t.fields[1]) && len(list) < terseMaxDisk {
 		list = append(list, Disk{
-			Name:  t.next("disk"),
-			Reads: t.count("reads"), Writes: t.count("writes"), ReadMerges: t.count("merges"), WriteMerges: t.count("merges"),
-			ReadTicks: t.count("ticks"), WriteTicks: t.count("ticks"), InQueue: t.count("queue"), Util: t.percent("utilisation"),
+			Name: t.next("disk"),
+			Reads: t.count(
+				"reads",
+			),
+			Writes:      t.count("writes"),
+			ReadMerges:  t.count("merges"),
+			WriteMerges: t.count("merges"),
+			ReadTicks: t.count(
+				"ticks",
+			),
+			WriteTicks: t.count("ticks"),
+			InQueue:    t.count("queue"),
+			Util:       t.percent("utilisation"),
 		})
 	}
 	return list

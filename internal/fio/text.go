@@ -12,7 +12,8 @@ const (
 	maxTextUnread = 10000 // what is beyond is counted in one entry
 )
 
-// split hands on the parts of a line between carriage returns: progress lines are overwritten by what follows them.
+// split hands on the parts of a line between carriage returns: progress lines are overwritten by
+// what follows them.
 func (t *textReader) split(line string) {
 	line = strings.TrimRight(line, "\r")
 	for piece := range strings.SplitSeq(line, "\r") {
@@ -52,16 +53,23 @@ var (
 	textANSI   = regexp.MustCompile("\x1b(\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)|[()][0-9A-B])")
 	textStamp  = regexp.MustCompile(`^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?[: ] ?`)
 	textHost   = regexp.MustCompile(`^<([^<> ]+)> ?`)
-	textPrompt = regexp.MustCompile(`^(?:(?:\[[^\]]*\]\s*[$#]|\S+@\S+(?: \S+ ?)?[$#%]|\S+@\S+:\S*\s?[$#]|[$#>❯➜λ])\s+|\[[^\]]*@[^\]]*\][$#]? *|(?:PS )?[A-Za-z]:\\[^>]*>\s*|\S+@\S+:?\S*[$#]$)`)
-	textCut    = regexp.MustCompile(`^(?:[.…]+|[\[(<|]\W*(?:snip|cut|skipped|omitted|\.|…)[^=]*[\])>]?,?|[-*=_~+]{3,}.{0,80})$`)
-	textTags   = regexp.MustCompile(`(?i)</?(?:pre|code|br|p|div|span|td|tr|li|samp|tt|b|i|strong|em|font|blockquote)(?: [^<>]*)?/?>|\{(?:code|noformat|quote)[^}]*\}|\[/?(?:code|quote|spoiler)(?:=[^\]]*)?\]`)
-	textProg   = regexp.MustCompile(`^Jobs: \d+ \(f=-?\d+\)`)
-	textEta    = regexp.MustCompile(`\[eta [0-9dhms:?-]+\]?|^Jobs: \d+ \(f=-?\d+\)`)
+	textPrompt = regexp.MustCompile(
+		`^(?:(?:\[[^\]]*\]\s*[$#]|\S+@\S+(?: \S+ ?)?[$#%]|\S+@\S+:\S*\s?[$#]|[$#>❯➜λ])\s+|\[[^\]]*@[^\]]*\][$#]? *|(?:PS )?[A-Za-z]:\\[^>]*>\s*|\S+@\S+:?\S*[$#]$)`,
+	)
+	textCut = regexp.MustCompile(
+		`^(?:[.…]+|[\[(<|]\W*(?:snip|cut|skipped|omitted|\.|…)[^=]*[\])>]?,?|[-*=_~+]{3,}.{0,80})$`,
+	)
+	textTags = regexp.MustCompile(
+		`(?i)</?(?:pre|code|br|p|div|span|td|tr|li|samp|tt|b|i|strong|em|font|blockquote)(?: [^<>]*)?/?>|\{(?:code|noformat|quote)[^}]*\}|\[/?(?:code|quote|spoiler)(?:=[^\]]*)?\]`,
+	)
+	textProg = regexp.MustCompile(`^Jobs: \d+ \(f=-?\d+\)`)
+	textEta  = regexp.MustCompile(`\[eta [0-9dhms:?-]+\]?|^Jobs: \d+ \(f=-?\d+\)`)
 )
 
 var textEntities = strings.NewReplacer("&gt;", ">", "&lt;", "<", "&amp;", "&", "&nbsp;", " ", "&quot;", `"`)
 
-// textBold takes off Markdown's bold, and italics within it; an underscore by itself may be part of a name.
+// textBold takes off Markdown's bold, and italics within it; an underscore by itself may be part of
+// a name.
 var textBold = strings.NewReplacer("**_", "", "_**", "", "***", "", "**", "")
 
 // clean takes off what terminals, Markdown and wikis put on; the indentation stays.
@@ -78,14 +86,15 @@ func cleanText(s string) string {
 	if strings.Contains(s, "**") {
 		s = textBold.Replace(s)
 	}
-	if strings.IndexByte(s, '<') >= 0 || strings.Contains(s, "{") || strings.Contains(s, "[/") || strings.HasPrefix(s, "[") {
+	if strings.IndexByte(s, '<') >= 0 || strings.Contains(s, "{") || strings.Contains(s, "[/") ||
+		strings.HasPrefix(s, "[") {
 		s = textTags.ReplaceAllString(s, "")
 	}
 	return strings.TrimRight(unquoteText(s), " \t")
 }
 
-// line takes one line of input, or a part of it between carriage returns. It is held back until the next shows whether it was
-// wrapped.
+// line takes one line of input, or a part of it between carriage returns. It is held back until the
+// next shows whether it was wrapped.
 func (t *textReader) line(raw string) {
 	if at := strings.Index(raw, "<pre"); at > 0 {
 		t.line(raw[:at])
@@ -110,7 +119,8 @@ func (t *textReader) line(raw string) {
 		return
 	}
 	bold := strings.TrimSpace(raw)
-	t.held, t.heldAt, t.heldBold = s, t.n, len(bold) > 4 && strings.HasPrefix(bold, "**") && strings.HasSuffix(bold, "**")
+	t.held, t.heldAt, t.heldBold = s, t.n, len(bold) > 4 && strings.HasPrefix(bold, "**") &&
+		strings.HasSuffix(bold, "**")
 	if s == "" {
 		t.whole("", false)
 	}
@@ -266,7 +276,8 @@ func (t *textReader) isCommand(body string) bool {
 		}
 	}
 	w := words[1]
-	return w == `\` || strings.ContainsAny(w, "/$") || strings.HasSuffix(w, ".fio") || strings.HasSuffix(w, ".ini") || strings.HasSuffix(w, ".job")
+	return w == `\` || strings.ContainsAny(w, "/$") || strings.HasSuffix(w, ".fio") || strings.HasSuffix(w, ".ini") ||
+		strings.HasSuffix(w, ".job")
 }
 
 // addCommand takes a line of a command; a backslash at its end says that another follows.

@@ -150,7 +150,8 @@ func sameDirection(t *testing.T, name string, a, b Direction) {
 	sameLatency(t, name+" lat", a.Lat, b.Lat)
 }
 
-// sameLatency allows for the unit that text was printed in: nanoseconds to milliseconds, with two decimals of the mean.
+// sameLatency allows for the unit that text was printed in: nanoseconds to milliseconds, with two
+// decimals of the mean.
 func sameLatency(t *testing.T, name string, a, b Latency) {
 	t.Helper()
 	unit := time.Nanosecond
@@ -240,7 +241,8 @@ func TestTextInOtherClothes(t *testing.T) {
 	}
 }
 
-// TestTextOfOlderFio reads forms that the installed fio does not print any more, by hand from the sources of 2.0 to 3.3x.
+// TestTextOfOlderFio reads forms that the installed fio does not print any more, by hand from the
+// sources of 2.0 to 3.3x.
 func TestTextOfOlderFio(t *testing.T) {
 	const in = `job1: (g=0): rw=randrw, bs=4K-4K/8K-8K/4K-4K, ioengine=libaio, iodepth=16
 fio-2.1.3

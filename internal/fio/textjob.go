@@ -34,7 +34,8 @@ type textDirection struct {
 
 var textDirNames = [4]string{"read", "write", "trim", "mixed"}
 
-// needJob gives figures without a row above them, in fragments, a row named by the heading; nil when there are too many.
+// needJob gives figures without a row above them, in fragments, a row named by the heading; nil
+// when there are too many.
 func (t *textReader) needJob() *textJob {
 	if t.job != nil {
 		return t.job
@@ -49,17 +50,24 @@ func (t *textReader) needJob() *textJob {
 	return t.job
 }
 
-// textLoose are lines of a row that can hardly be anything else: apart from their row, in a fragment, they count too.
-var textLoose = regexp.MustCompile(`^(?:cpu *: usr=\S+%, *sys=|IO depths *: 1=[\d.]+%|(?:submit|complete) *: 0=[\d.]+%|issued[ rwtsd/]*: total=|latency *: target=\d+, *window=|bw \(.*\) *: min=|iops *: min=|(?:[cs]?lat|sync) \([num]sec\) *: min=|(?:[cs]?lat|sync) percentiles \([num]sec\)|fsync/fdatasync)`)
+// textLoose are lines of a row that can hardly be anything else: apart from their row, in a
+// fragment, they count too.
+var textLoose = regexp.MustCompile(
+	`^(?:cpu *: usr=\S+%, *sys=|IO depths *: 1=[\d.]+%|(?:submit|complete) *: 0=[\d.]+%|issued[ rwtsd/]*: total=|latency *: target=\d+, *window=|bw \(.*\) *: min=|iops *: min=|(?:[cs]?lat|sync) \([num]sec\) *: min=|(?:[cs]?lat|sync) percentiles \([num]sec\)|fsync/fdatasync)`,
+)
 
 // textWithin are lines that fio prints in a row only, after others.
-var textWithin = regexp.MustCompile(`^(?:fsync/fdatasync|(?:[cs]?lat|sync) percentiles \(|sync \([num]sec\)|\|? *[\d.]+th=\[|cpu *: usr=|IO depths *: 1=|issued[ rwtsd/]*: total=)`)
+var textWithin = regexp.MustCompile(
+	`^(?:fsync/fdatasync|(?:[cs]?lat|sync) percentiles \(|sync \([num]sec\)|\|? *[\d.]+th=\[|cpu *: usr=|IO depths *: 1=|issued[ rwtsd/]*: total=)`,
+)
 
 var textPct = regexp.MustCompile(`\d\.\d+th=\[`)
 
-// jobLine reads the lines of a row. Outside a row only those that can hardly be anything else are taken.
+// jobLine reads the lines of a row. Outside a row only those that can hardly be anything else are
+// taken.
 func (t *textReader) jobLine(body string) bool {
-	if t.job == nil && t.left != nil && !t.left.issued && textWithin.MatchString(body) { // someone's comment stood in between
+	if t.job == nil && t.left != nil && !t.left.issued &&
+		textWithin.MatchString(body) { // someone's comment stood in between
 		t.job, t.closed = t.left, false
 	}
 	if t.job == nil && textLoose.MatchString(body) && t.needJob() == nil {
@@ -228,7 +236,8 @@ func (t *textReader) latency(name, unit, rest, body string) {
 	}
 }
 
-// needDirection gives lines of a direction whose own line was not quoted a place until it is known which it is.
+// needDirection gives lines of a direction whose own line was not quoted a place until it is known
+// which it is.
 func (t *textReader) needDirection(body string) {
 	if j := t.job; j.cur == nil {
 		j.loose.Printed = map[string]string{}
@@ -245,7 +254,8 @@ func (t *textReader) curIndex() int {
 	return 0
 }
 
-// percentileHead reads "clat percentiles (usec):". In fio 3.13 and later slat and lat may have their own.
+// percentileHead reads "clat percentiles (usec):". In fio 3.13 and later slat and lat may have
+// their own.
 func (t *textReader) percentileHead(name, unit, body string) {
 	j := t.job
 	if name != "sync" {

@@ -41,7 +41,8 @@ func (t *textReader) heading(body string) bool {
 	return false
 }
 
-// repeats says that a row of the same process was read at another time: a status dump without its status groups.
+// repeats says that a row of the same process was read at another time: a status dump without its
+// status groups.
 func (r *textRun) repeats(m []string) bool {
 	if r == nil || m[6] == "" || m[6] == "0" || m[7] == "" {
 		return false

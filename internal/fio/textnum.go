@@ -55,8 +55,9 @@ func (n textNum) times(factor float64) float64 {
 // step is the value of the last digit printed, times factor: twice the rounding error.
 func (n textNum) step(factor float64) float64 { return factor / pow10[n.frac] }
 
-// clamp keeps a figure that was worked out from others inside the interval that rounds to what fio printed: fio counts bytes and I/Os
-// that were in flight at the ends of a run differently. cut is what fio cuts off before it rounds. What was not printed bounds nothing.
+// clamp keeps a figure that was worked out from others inside the interval that rounds to what fio
+// printed: fio counts bytes and I/Os that were in flight at the ends of a run differently. cut is
+// what fio cuts off before it rounds. What was not printed bounds nothing.
 func (n textNum) clamp(v, factor, cut float64) float64 {
 	if n.mant == 0 || factor == 0 {
 		return v
@@ -82,8 +83,8 @@ func (n textNum) kilo() (factor float64, ok bool) {
 	return 0, false
 }
 
-// bytes returns the factor of a unit of bytes or bits: "MiB/s", "KB", "Gibit/s", "Gi". kb is what KB stands for: 1000 in fio 3, and
-// in fio 2 1024 unless kb_base=1000.
+// bytes returns the factor of a unit of bytes or bits: "MiB/s", "KB", "Gibit/s", "Gi". kb is what
+// KB stands for: 1000 in fio 3, and in fio 2 1024 unless kb_base=1000.
 func (n textNum) bytes(kb float64) (factor float64, ok bool) {
 	u := strings.ReplaceAll(strings.TrimSuffix(n.unit, "/s"), " ", "")
 	factor = 1
@@ -129,7 +130,8 @@ func (n textNum) duration() (time.Duration, bool) {
 	return jsonDuration(n.times(1), unit), true
 }
 
-// textFields splits "min=2, max=133, avg= 5.59" into pairs; what has no = is a pair with an empty value.
+// textFields splits "min=2, max=133, avg= 5.59" into pairs; what has no = is a pair with an empty
+// value.
 func textFields(s string) [][2]string {
 	var list [][2]string
 	for part := range strings.SplitSeq(s, ",") {

@@ -8,7 +8,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Progress is one of the lines that fio shows while it runs: rates of the last interval, as rounded there.
+// Progress is one of the lines that fio shows while it runs: rates of the last interval, as rounded
+// there.
 type Progress struct {
 	Jobs  int           `json:"jobs"`  // running
 	Files int           `json:"files"` // open
@@ -31,8 +32,9 @@ var (
 	progressEta  = regexp.MustCompile(`^eta (?:(\d+)d:)?(?:(\d+)h:)?(\d+)m:(\d+)s$`)
 )
 
-// parseProgress reads "Jobs: 16 (f=16): [w(16)][31.1%][w=626MiB/s][w=40.0k IOPS][eta 02m:04s]" or, of fio 2,
-// "Jobs: 1 (f=1): [m] [12.5% done] [0K/12345K/0K /s] [0 /3086 /0 iops] [eta 00m:07s]". What it does not know stays in Text.
+// parseProgress reads "Jobs: 16 (f=16): [w(16)][31.1%][w=626MiB/s][w=40.0k IOPS][eta 02m:04s]" or,
+// of fio 2, "Jobs: 1 (f=1): [m] [12.5% done] [0K/12345K/0K /s] [0 /3086 /0 iops] [eta 00m:07s]".
+// What it does not know stays in Text.
 func parseProgress(line string) Progress {
 	p := Progress{Text: line[:min(len(line), maxTextProgLen)]}
 	if m := progressHead.FindStringSubmatch(line); m != nil {
@@ -43,7 +45,15 @@ func parseProgress(line string) Progress {
 		switch {
 		case strings.HasPrefix(part, "eta "):
 			if e := progressEta.FindStringSubmatch(part); e != nil {
-				p.Eta = time.Duration(atoi(e[1]))*24*time.Hour + time.Duration(atoi(e[2]))*time.Hour + time.Duration(atoi(e[3]))*time.Minute + time.Duration(atoi(e[4]))*time.Second
+				p.Eta = time.Duration(
+					atoi(e[1]),
+				)*24*time.Hour + time.Duration(
+					atoi(e[2]),
+				)*time.Hour + time.Duration(
+					atoi(e[3]),
+				)*time.Minute + time.Duration(
+					atoi(e[4]),
+				)*time.Second
 			}
 		case strings.HasSuffix(part, "%") || strings.HasSuffix(part, "% done"):
 			p.Done, _ = percentShare(strings.TrimSuffix(part, " done"))

@@ -66,7 +66,8 @@ func (j *textJob) keep(name, text string) {
 	}
 }
 
-// samples reads "min= 3374, max= 4034, per=100.00%, avg=3739.65, stdev=15.30, samples=952"; unit is that of bandwidths.
+// samples reads "min= 3374, max= 4034, per=100.00%, avg=3739.65, stdev=15.30, samples=952"; unit is
+// that of bandwidths.
 func (t *textReader) samples(s *Samples, rest, unit string) bool {
 	factor, good := 1.0, true
 	if unit != "" {
@@ -136,7 +137,8 @@ func shareList(rest string) ([]Share, bool) {
 	return list, good && len(list) > 0
 }
 
-// issuedLine reads "total=0,7211815,0,0 short=0,0,0,0 dropped=0,0,0,0" or "total=r=0/w=6508565/d=0, short=…, drop=…".
+// issuedLine reads "total=0,7211815,0,0 short=0,0,0,0 dropped=0,0,0,0" or "total=r=0/w=6508565/d=0,
+// short=…, drop=…".
 func (j *textJob) issuedLine(rest string) bool {
 	good := true
 	fields := map[string]string{}

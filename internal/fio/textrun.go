@@ -38,7 +38,11 @@ func (r *textRun) results() bool {
 
 func (t *textReader) startRun() {
 	t.finishRun()
-	t.run = &textRun{out: &Output{Format: Text, Title: t.title, Command: t.command}, echoes: map[textKey]Options{}, group: -1}
+	t.run = &textRun{
+		out:    &Output{Format: Text, Title: t.title, Command: t.command},
+		echoes: map[textKey]Options{},
+		group:  -1,
+	}
 	t.run.out.Progress, t.pending = t.pending, nil
 	t.run.out.Messages, t.messages = t.messages, nil
 	t.command, t.closed = "", false
@@ -86,7 +90,9 @@ var (
 	textVersion = regexp.MustCompile(`^fio[- ]\d+\.\d[\w.+~-]*$`)
 	textBare    = regexp.MustCompile(`^[1-3]\.\d+(?:\.\d+)*$`) // fio 2.0.8 as some distributions built it
 	textStart   = regexp.MustCompile(`^Starting \d+ (process|thread)`)
-	textHeader  = regexp.MustCompile(`^(?:(.*): )?\(groupid=(-?\d+), jobs=(\d+)\): err= ?(-?\d+) ?(\(.*\))?(?:: pid=(-?\d+)(?:: *(.*))?)?:?$`)
+	textHeader  = regexp.MustCompile(
+		`^(?:(.*): )?\(groupid=(-?\d+), jobs=(\d+)\): err= ?(-?\d+) ?(\(.*\))?(?:: pid=(-?\d+)(?:: *(.*))?)?:?$`,
+	)
 	textGroup   = regexp.MustCompile(`^Run status group (\d+) \(.*\):`)
 	textRate    = regexp.MustCompile(`^(READ|WRITE|TRIM|MIXED) ?: (.*)$`)
 	textDisk    = regexp.MustCompile(`^(\S+): (ios=.*)$`)
@@ -128,7 +134,10 @@ func (t *textReader) fio(body string, indent int, host string) bool {
 		t.disk(m[1], m[2], indent, body)
 		return true
 	}
-	if m := textRate.FindStringSubmatch(body); m != nil && (strings.Contains(m[2], "bw=") || strings.Contains(m[2], "aggrb=") || t.run != nil && t.run.group >= 0 && !t.closed) {
+	if m := textRate.FindStringSubmatch(
+		body,
+	); m != nil &&
+		(strings.Contains(m[2], "bw=") || strings.Contains(m[2], "aggrb=") || t.run != nil && t.run.group >= 0 && !t.closed) {
 		t.rate(m[1], m[2], body)
 		return true
 	}
@@ -148,8 +157,10 @@ func (t *textReader) header(m []string, host string) {
 	all := m[1] == "All clients"
 	r := t.run
 	again := r.repeats(m)
-	// All rows of a run stand before its groups; a row behind them is another run's, or the next status dump's.
-	if r == nil || !all && (len(r.out.Groups) > 0 || len(r.out.Disks) > 0 || r.after) || t.closed && r.results() || again {
+	// All rows of a run stand before its groups; a row behind them is another run's, or the next
+	// status dump's.
+	if r == nil || !all && (len(r.out.Groups) > 0 || len(r.out.Disks) > 0 || r.after) || t.closed && r.results() ||
+		again {
 		old := r
 		t.startRun()
 		if old != nil && t.run.out.Command == "" { // a status dump repeats rows, not the lines that started the run
@@ -202,8 +213,9 @@ func (t *textReader) group(number string) {
 	r.group = len(r.out.Groups) - 1
 }
 
-// echoOptions reads the options that fio repeats when it starts:
-// "rw=randwrite, bs=(R) 16.0KiB-16.0KiB, (W) …, (T) …, ioengine=psync, iodepth=1", or in fio 2 "bs=16K-16K/16K-16K/16K-16K".
+// echoOptions reads the options that fio repeats when it starts: "rw=randwrite, bs=(R)
+// 16.0KiB-16.0KiB, (W) …, (T) …, ioengine=psync, iodepth=1", or in fio 2
+// "bs=16K-16K/16K-16K/16K-16K".
 func echoOptions(s string) Options {
 	o := Options{}
 	sizes := []string{}

@@ -13,8 +13,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// settle turns what was printed into figures: it works out what KB means, takes counts and rates from the lines that
-// have most digits, and notes where lines contradict each other.
+// settle turns what was printed into figures: it works out what KB means, takes counts and rates
+// from the lines that have most digits, and notes where lines contradict each other.
 func (r *textRun) settle() {
 	for _, j := range r.jobs {
 		r.settleJob(j)
@@ -95,7 +95,8 @@ func (j *textJob) blockSizes() (bs [3]float64) {
 	return bs
 }
 
-// commandOptions are the options that the command line above the output gave a job; nil when it names no such job.
+// commandOptions are the options that the command line above the output gave a job; nil when it
+// names no such job.
 func commandOptions(command, job string) Options {
 	words, err := SplitShell(command)
 	at := slices.IndexFunc(words, func(w string) bool { return path.Base(w) == "fio" })
@@ -135,7 +136,8 @@ func (r *textRun) settleJob(j *textJob) {
 	if given != nil {
 		j.Options = given
 	}
-	// Of fio 3.1 to 3.5, the count of fdatasyncs overran its array: what should be the syncs' total stands as reads' short I/Os.
+	// Of fio 3.1 to 3.5, the count of fdatasyncs overran its array: what should be the syncs' total
+	// stands as reads' short I/Os.
 	if reads := &j.dirs[0]; j.Sync.Lat.Measured() && j.Sync.Lat.N == 0 && reads.issued == 0 && !reads.seen {
 		j.Sync.Lat.N, reads.Short = reads.Short, 0
 	}
@@ -182,8 +184,8 @@ func (r *textRun) settleJob(j *textJob) {
 	}
 }
 
-// placeLoose finds the direction of lines that were quoted without the line that names it: the only one that issued I/Os, or that
-// the job's options or its status group name.
+// placeLoose finds the direction of lines that were quoted without the line that names it: the only
+// one that issued I/Os, or that the job's options or its status group name.
 func (r *textRun) placeLoose(j *textJob) {
 	if j.looseAt.Text == "" {
 		return
@@ -243,7 +245,8 @@ func (r *textRun) groupOf(j *textJob) *Group {
 	return nil
 }
 
-// rateOfGroup fills in a direction whose line was not quoted from the status group that holds this job alone.
+// rateOfGroup fills in a direction whose line was not quoted from the status group that holds this
+// job alone.
 func (r *textRun) rateOfGroup(j *textJob, i int, bs float64) {
 	d := &j.dirs[i]
 	for _, l := range []*Latency{&d.Slat, &d.Clat, &d.Lat} {
@@ -266,7 +269,10 @@ func (r *textRun) rateOfGroup(j *textJob, i int, bs float64) {
 	if exact := units.Bytes(float64(d.N) * bs); exact > 0 && math.Abs(float64(exact-d.Bytes)) <= 0.01*float64(d.Bytes) {
 		d.Bytes = exact
 	}
-	r.out.Doubts = append(r.out.Doubts, fmt.Sprintf("%s: its %s line is missing; the rates are those of its status group", j.Name, textDirNames[i]))
+	r.out.Doubts = append(
+		r.out.Doubts,
+		fmt.Sprintf("%s: its %s line is missing; the rates are those of its status group", j.Name, textDirNames[i]),
+	)
 }
 
 // settle refines a direction. bs is its block size, 0 when not known or not one.
@@ -274,13 +280,23 @@ func (d *textDirection) settle(bs float64, issued bool) (doubts []string) {
 	sec := d.Runtime.Seconds()
 	k, _ := d.iops.kilo()
 	d.IOPS = units.IOPS(d.iops.times(k))
-	// fio prints (issued total × 1000) / runtime, cut off to a whole number before it is rounded to four digits.
+	// fio prints (issued total × 1000) / runtime, cut off to a whole number before it is rounded to
+	// four digits.
 	d.N = d.issued
 	if exact := float64(d.issued) / sec; issued && sec > 0 && d.issued > 0 {
 		if math.Abs(exact-float64(d.IOPS)) <= d.iops.step(k)+1 || d.Printed["iops"] == "" {
 			d.IOPS = units.IOPS(d.iops.clamp(exact, k, 1))
 		} else {
-			doubts = append(doubts, fmt.Sprintf("%d issued in %v are %.0f IOPS, but %s is printed", d.issued, d.Runtime, exact, d.Printed["iops"]))
+			doubts = append(
+				doubts,
+				fmt.Sprintf(
+					"%d issued in %v are %.0f IOPS, but %s is printed",
+					d.issued,
+					d.Runtime,
+					exact,
+					d.Printed["iops"],
+				),
+			)
 		}
 	}
 	if !issued && sec > 0 {
@@ -294,8 +310,8 @@ func (d *textDirection) settle(bs float64, issued bool) (doubts []string) {
 	return doubts
 }
 
-// settleBytes finds bytes and bandwidth: from N × bs where that agrees with what is printed, else from the printed
-// figure that has more digits.
+// settleBytes finds bytes and bandwidth: from N × bs where that agrees with what is printed, else
+// from the printed figure that has more digits.
 func (d *textDirection) settleBytes(bs, sec float64) (doubts []string) {
 	kb := 1024.0
 	if d.ambiguous() {
@@ -324,13 +340,25 @@ func (d *textDirection) settleBytes(bs, sec float64) (doubts []string) {
 		d.Bytes = units.Bytes(math.Round(bytes))
 	}
 	if bs > 0 && d.N > 0 && math.Abs(exact-bytes) > ioStep+0.02*bytes {
-		doubts = append(doubts, fmt.Sprintf("%d I/Os × %s are %s, but %s is printed", d.N, units.Bytes(bs), units.Bytes(exact), d.Printed["io"]))
+		doubts = append(
+			doubts,
+			fmt.Sprintf(
+				"%d I/Os × %s are %s, but %s is printed",
+				d.N,
+				units.Bytes(bs),
+				units.Bytes(exact),
+				d.Printed["io"],
+			),
+		)
 	}
 	d.BW = units.Rate(bw)
 	if better := float64(d.Bytes) / sec; sec > 0 && bytes > 0 && math.Abs(better-bw) <= bwStep {
 		d.BW = units.Rate(d.bw.clamp(better, bwFactor, 0))
 	}
-	if factor, ok := (textNum{unit: d.bwUnit, ok: true}).bytes(kb); ok && d.bwUnit != "" && kb == 1000 && !strings.Contains(d.bwUnit, "i") {
+	if factor, ok := (textNum{unit: d.bwUnit, ok: true}).bytes(
+		kb,
+	); ok && d.bwUnit != "" && kb == 1000 &&
+		!strings.Contains(d.bwUnit, "i") {
 		was, _ := (textNum{unit: d.bwUnit, ok: true}).bytes(1024)
 		for _, v := range []*float64{&d.BWSamples.Min, &d.BWSamples.Max, &d.BWSamples.Mean, &d.BWSamples.StdDev} {
 			*v *= factor / was
@@ -344,7 +372,8 @@ func (d *textDirection) ambiguous() bool {
 	return d.Printed["bw_si"] == "" && !strings.Contains(d.bw.unit, "i") && !strings.Contains(d.io.unit, "i")
 }
 
-// kiloOf tells fio 2's two KBs apart: I/Os × block size is the bytes; without a block size, a whole number of sectors an I/O.
+// kiloOf tells fio 2's two KBs apart: I/Os × block size is the bytes; without a block size, a whole
+// number of sectors an I/O.
 func (d *textDirection) kiloOf(bs float64) float64 {
 	if d.N == 0 || d.io.mant == 0 {
 		return 1024

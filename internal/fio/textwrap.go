@@ -5,11 +5,13 @@ import (
 	"strings"
 )
 
-// What carries fio's text often leaves marks on it: mail wraps and quotes its lines, loggers put a prefix before each, web forms
-// run them together. This file takes the marks off, so that the readers see lines as fio printed them.
+// What carries fio's text often leaves marks on it: mail wraps and quotes its lines, loggers put a
+// prefix before each, web forms run them together. This file takes the marks off, so that the
+// readers see lines as fio printed them.
 
 var (
-	// textPrefix is what loggers put before each line: avocado, syslog and journals, ts, CRI, docker compose, dmesg, kubectl.
+	// textPrefix is what loggers put before each line: avocado, syslog and journals, ts, CRI,
+	// docker compose, dmesg, kubectl.
 	textPrefix = regexp.MustCompile(`^(?:` +
 		`\d\d:\d\d:\d\d(?:[.,]\d+)? *(?:[A-Z]+ *[|:] ?|\[\w+\] ?|\| ?|- )+` +
 		`|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d (?:\S+ [^\s:\[]+(?:\[\d+\])?: )?` +
@@ -27,12 +29,15 @@ var (
 		`|Run status group \d+ |\b(?:READ|WRITE|TRIM|MIXED) ?: (?:bw|io)=|Disk stats \(read/write\):` +
 		`|[\w./@%+-]*: \(g(?:roupid)?=\d|\bfio-\d+\.\d[\d.]*(?:-\d+-g[0-9a-f]+)?|Starting \d+ (?:process|thread)|[\w!.-]+: ios=\d`)
 	textDate     = regexp.MustCompile(`^[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \d{4}`)
-	textDateRest = regexp.MustCompile(`^(?:pid=\d|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b|[A-Z][a-z]{2} +\d+ \d\d:|\d+ \d\d:\d\d:\d\d|\d\d:\d\d:\d\d \d{4}|\d{4}$|jobs=|err=)`)
-	textKeyed    = regexp.MustCompile(`^(?:([a-z_]+)|>?=?\d+)=`)
-	textZones    = regexp.MustCompile(`; \d+(?: zone)?$`)
+	textDateRest = regexp.MustCompile(
+		`^(?:pid=\d|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b|[A-Z][a-z]{2} +\d+ \d\d:|\d+ \d\d:\d\d:\d\d|\d\d:\d\d:\d\d \d{4}|\d{4}$|jobs=|err=)`,
+	)
+	textKeyed = regexp.MustCompile(`^(?:([a-z_]+)|>?=?\d+)=`)
+	textZones = regexp.MustCompile(`; \d+(?: zone)?$`)
 )
 
-// maxWrapped bounds a line put together: the longest of fio's, of a disk with its means, has some 300 bytes.
+// maxWrapped bounds a line put together: the longest of fio's, of a disk with its means, has some
+// 300 bytes.
 const maxWrapped = 4096
 
 // textCloses ends what was quoted, in HTML, Jira and forums.
@@ -80,7 +85,8 @@ func unquoteText(s string) string {
 
 // runTogether takes apart a line that holds many lines of fio's; nil when it holds one.
 func runTogether(s string) []string {
-	if strings.Contains(s, `\n`) && (strings.Contains(s, "groupid=") || strings.Contains(s, "IOPS=") || strings.Contains(s, "iops=")) {
+	if strings.Contains(s, `\n`) &&
+		(strings.Contains(s, "groupid=") || strings.Contains(s, "IOPS=") || strings.Contains(s, "iops=")) {
 		return strings.Split(s, `\n`)
 	}
 	if strings.Count(s, ":") < 2 || strings.Count(s, "=") < 2 {
@@ -118,11 +124,14 @@ func goesOn(held, line string) bool {
 	case line == "resets" || line == "zone resets":
 		return textZones.MatchString(held)
 	case c == '[':
-		return strings.HasPrefix(strings.TrimSpace(held), "Jobs: ") && !strings.Contains(held, "[eta") && len(line) > 1 && (line[1]-'0' <= 9 || strings.HasPrefix(line, "[eta") || strings.HasPrefix(line[2:], "="))
+		return strings.HasPrefix(strings.TrimSpace(held), "Jobs: ") && !strings.Contains(held, "[eta") &&
+			len(line) > 1 &&
+			(line[1]-'0' <= 9 || strings.HasPrefix(line, "[eta") || strings.HasPrefix(line[2:], "="))
 	case !strings.Contains(held, "="):
 		return strings.HasSuffix(held, ":") && strings.Contains(held, "sec)") && strings.HasPrefix(line, "min=")
 	case c == '(':
-		return len(line) > 1 && (line[1]-'0' <= 9 && strings.Contains(strings.ToLower(held), "bw=") || comma && (strings.HasPrefix(line, "(W) ") || strings.HasPrefix(line, "(T)")))
+		return len(line) > 1 &&
+			(line[1]-'0' <= 9 && strings.Contains(strings.ToLower(held), "bw=") || comma && (strings.HasPrefix(line, "(W) ") || strings.HasPrefix(line, "(T)")))
 	case c-'0' <= 9 && !strings.Contains(line, "th=["):
 		return strings.HasSuffix(held, "(R)") || strings.HasSuffix(held, "(W)") || strings.HasSuffix(held, "(T)") ||
 			comma && (strings.Contains(held, "bw=") || textKeyed.MatchString(line))

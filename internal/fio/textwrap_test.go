@@ -128,7 +128,8 @@ func TestDocumentWithinAnother(t *testing.T) {
 	readForm(t, `{"name": "fio", "note": [1, "read IOPS were 5, write: none"]}`, 0)
 }
 
-// TestClientsHosts: what a client's rows follow, and a date over a progress line (github.com/axboe/fio issues 300, 673).
+// TestClientsHosts: what a client's rows follow, and a date over a progress line
+// (github.com/axboe/fio issues 300, 673).
 func TestClientsHosts(t *testing.T) {
 	o := readForm(t, `hostname=gorgonzola, be=0, 64-bit, os=Linux, arch=x86-64, fio=fio-3.9-4-g71cc, flags=1
 <gorgonzola> 00-test1: (g=0): rw=randrw, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=64
@@ -172,8 +173,9 @@ Run status group 0 (all jobs):
 	}
 }
 
-// TestSyncs: of fdatasync, fio 3.1 to 3.5 counted past the end of its array; and the lines alone, as articles on etcd quote them
-// (kubernetes and IBM's "Using fio to tell whether your storage is fast enough for etcd").
+// TestSyncs: of fdatasync, fio 3.1 to 3.5 counted past the end of its array; and the lines alone,
+// as articles on etcd quote them (kubernetes and IBM's "Using fio to tell whether your storage is
+// fast enough for etcd").
 func TestSyncs(t *testing.T) {
 	j := readForm(t, `mytest: (groupid=0, jobs=1): err= 0: pid=1999: Thu Nov 12 09:01:02 2020
   write: IOPS=4780, BW=18.7MiB/s (19.6MB/s)(22.0MiB/1178msec)
@@ -195,7 +197,8 @@ func TestSyncs(t *testing.T) {
 	}
 }
 
-// TestJobsWithoutName, and one whose name holds what separates (github.com/axboe/fio issues 759, 448).
+// TestJobsWithoutName, and one whose name holds what separates (github.com/axboe/fio issues 759,
+// 448).
 func TestOddNames(t *testing.T) {
 	o := readForm(t, `(g=0): rw=randrw, bs=(R) 3388KiB-3388KiB, (W) 3388KiB-3388KiB, (T) 3388KiB-3388KiB, ioengine=libaio, iodepth=256
 fio-3.12
@@ -234,7 +237,8 @@ a: (groupid=0, jobs=1): err= 0: pid=12: Mon Jan  1 10:00:10 2024
 	}
 }
 
-// TestOldAndFailed: fio 2.0.8 as one distribution built it, and rows that ended before they had a process.
+// TestOldAndFailed: fio 2.0.8 as one distribution built it, and rows that ended before they had a
+// process.
 func TestOldAndFailed(t *testing.T) {
 	outs := readForm(t, `r: (g=0): rw=randread, bs=32K-32K/32K-32K, ioengine=sync, iodepth=32
 2.0.8

@@ -7,8 +7,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Workload is what a fio job asks of the storage, worked out from its options: the input of the ceiling model and
-// of most rules. One Workload stands for numjobs identical jobs.
+// Workload is what a fio job asks of the storage, worked out from its options: the input of the
+// ceiling model and of most rules. One Workload stands for numjobs identical jobs.
 type Workload struct {
 	Name   string
 	Engine string // ioengine
@@ -21,20 +21,23 @@ type Workload struct {
 	ReadBS, WriteBS units.Bytes
 	// TrimBS is the mean size of a trim; 0 when the job trims nothing.
 	TrimBS units.Bytes
-	// ReadLeast and WriteLeast are the smallest blocks of a direction whose blocks have several sizes: those that rate_iops is
-	// counted in. 0 when all have one size.
+	// ReadLeast and WriteLeast are the smallest blocks of a direction whose blocks have several
+	// sizes: those that rate_iops is counted in. 0 when all have one size.
 	ReadLeast, WriteLeast units.Bytes
-	// Jobs is numjobs, Depth the iodepth of each; a synchronous engine keeps Depth 1 whatever iodepth says.
+	// Jobs is numjobs, Depth the iodepth of each; a synchronous engine keeps Depth 1 whatever
+	// iodepth says.
 	Jobs, Depth int
-	// SyncEvery is 1 when each write is followed by fsync or fdatasync, n for every n-th, 0 for none.
+	// SyncEvery is 1 when each write is followed by fsync or fdatasync, n for every n-th, 0 for
+	// none.
 	SyncEvery int
 	// O_SYNC or O_DSYNC writes (sync=1, sync=dsync).
 	SyncWrites bool
-	// ReadRate, WriteRate are limits of each job (rate=), 0 for none; ReadIOPS, WriteIOPS likewise (rate_iops=).
+	// ReadRate, WriteRate are limits of each job (rate=), 0 for none; ReadIOPS, WriteIOPS likewise
+	// (rate_iops=).
 	ReadRate, WriteRate units.Rate
 	ReadIOPS, WriteIOPS units.IOPS
-	// Size is the region that each job works in; 0 when not given. SharedFile says that the jobs use one file
-	// (filename=), and OffsetIncrement how far apart they start there.
+	// Size is the region that each job works in; 0 when not given. SharedFile says that the jobs
+	// use one file (filename=), and OffsetIncrement how far apart they start there.
 	Size            units.Bytes
 	SharedFile      bool
 	OffsetIncrement units.Bytes
@@ -53,8 +56,9 @@ type Workload struct {
 // InFlight is the most I/Os that the workload keeps outstanding at once.
 func (w Workload) InFlight() int { return max(w.Jobs, 1) * max(w.Depth, 1) }
 
-// HeldIOPS are the rates that rate_iops holds the job to. fio turns the rate into bytes by the smallest block (backend.c, setup_rate), so
-// that a job with blocks of several sizes is held to less than it asks for.
+// HeldIOPS are the rates that rate_iops holds the job to. fio turns the rate into bytes by the
+// smallest block (backend.c, setup_rate), so that a job with blocks of several sizes is held to
+// less than it asks for.
 func (w Workload) HeldIOPS() (read, write units.IOPS) {
 	held := func(asked units.IOPS, least, mean units.Bytes) units.IOPS {
 		if asked == 0 || least == 0 || mean <= least {
@@ -65,7 +69,8 @@ func (w Workload) HeldIOPS() (read, write units.IOPS) {
 	return held(w.ReadIOPS, w.ReadLeast, w.ReadBS), held(w.WriteIOPS, w.WriteLeast, w.WriteBS)
 }
 
-// Files are the paths of filename=, of which there may be several, separated by colons; none when fio names them itself.
+// Files are the paths of filename=, of which there may be several, separated by colons; none when
+// fio names them itself.
 func (w Workload) Files() []string {
 	const escaped = "\x00" // stands for \: which is part of a name
 	var files []string
@@ -83,5 +88,6 @@ func (w Workload) Reads() bool { return w.ReadShare > 0 }
 // Writes says whether the workload writes.
 func (w Workload) Writes() bool { return w.ReadShare+w.TrimShare < 1 }
 
-// Diskless tells whether an ioengine works on no file at all, whatever filename= and directory= say.
+// Diskless tells whether an ioengine works on no file at all, whatever filename= and directory=
+// say.
 func Diskless(engine string) bool { return engine == "null" || engine == "cpuio" }

@@ -14,7 +14,20 @@ import (
 )
 
 // synchronousEngines return from each I/O before the next one is begun, whatever iodepth says.
-var synchronousEngines = []string{"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "falloc", "ftruncate", "filecreate", "filestat", "filedelete"}
+var synchronousEngines = []string{
+	"sync",
+	"psync",
+	"vsync",
+	"pvsync",
+	"pvsync2",
+	"mmap",
+	"splice",
+	"falloc",
+	"ftruncate",
+	"filecreate",
+	"filestat",
+	"filedelete",
+}
 
 // Synchronous says whether an ioengine keeps one I/O in flight and ignores iodepth.
 func Synchronous(engine string) bool { return slices.Contains(synchronousEngines, engine) }
@@ -25,9 +38,10 @@ const DefaultEngine = "psync"
 // defaultBS is fio's bs when not given.
 const defaultBS = 4 * units.KiB
 
-// WorkloadOf works out what a job asks of the storage. The section is effective (JobFile.Effective): global options are in
-// it. name becomes the workload's. Options that it does not know are passed over; a value that fio would not take, or that is not
-// known yet (${NUM_JOBS}), is an error naming the option.
+// WorkloadOf works out what a job asks of the storage. The section is effective
+// (JobFile.Effective): global options are in it. name becomes the workload's. Options that it does
+// not know are passed over; a value that fio would not take, or that is not known yet
+// (${NUM_JOBS}), is an error naming the option.
 func WorkloadOf(name string, s Section) (Workload, error) {
 	r := newOptionReader(s)
 	w := Workload{
@@ -66,7 +80,10 @@ func WorkloadOf(name string, s Section) (Workload, error) {
 		w.Size = r.size("filesize")
 	}
 	w.OffsetIncrement = r.size("offset_increment")
-	if _, given := r.value("offset_increment"); given && w.OffsetIncrement == 0 && strings.HasSuffix(r.text("offset_increment"), "%") {
+	if _, given := r.value(
+		"offset_increment",
+	); given && w.OffsetIncrement == 0 &&
+		strings.HasSuffix(r.text("offset_increment"), "%") {
 		w.OffsetIncrement = 1 // apart, by a share of a file whose size is not known
 	}
 	read, write := r.rates("rate")
@@ -92,8 +109,8 @@ func (e *BadOption) Error() string {
 
 func (e *BadOption) Unwrap() error { return e.Err }
 
-// optionReader reads values by fio's main name of each option; the last one given wins, by whichever alias. The first
-// mistake stays in err.
+// optionReader reads values by fio's main name of each option; the last one given wins, by
+// whichever alias. The first mistake stays in err.
 type optionReader struct {
 	last   map[string]Option
 	order  map[string]int
@@ -102,7 +119,11 @@ type optionReader struct {
 }
 
 func newOptionReader(s Section) *optionReader {
-	r := &optionReader{last: make(map[string]Option, len(s.Options)), order: make(map[string]int, len(s.Options)), kbBase: 1024}
+	r := &optionReader{
+		last:   make(map[string]Option, len(s.Options)),
+		order:  make(map[string]int, len(s.Options)),
+		kbBase: 1024,
+	}
 	t := BuiltinOptions()
 	for i, o := range s.Options {
 		name := t.Main(o.Name)
@@ -328,7 +349,8 @@ func (r *optionReader) rangeMean(s string) (units.Bytes, error) {
 	return a/2 + b/2, nil
 }
 
-// splitMean of "4k/60:64k/40", the percentages weighing the sizes; sizes without one share what is left.
+// splitMean of "4k/60:64k/40", the percentages weighing the sizes; sizes without one share what is
+// left.
 func (r *optionReader) splitMean(s string) (units.Bytes, error) {
 	type share struct {
 		size    units.Bytes
@@ -363,7 +385,8 @@ func (r *optionReader) splitMean(s string) (units.Bytes, error) {
 	return units.Bytes(math.Round(mean)), nil
 }
 
-// syncs reads how writes are made durable. fsync and fdatasync count writes; the tighter of the two is taken.
+// syncs reads how writes are made durable. fsync and fdatasync count writes; the tighter of the two
+// is taken.
 func (r *optionReader) syncs(w *Workload) {
 	for _, name := range []string{"fsync", "fdatasync"} {
 		if n := int(r.number(name, 0)); n > 0 && (w.SyncEvery == 0 || n < w.SyncEvery) {

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func job(t *testing.T, command string) Section {
@@ -160,7 +160,8 @@ func TestOptionTable(t *testing.T) {
 			}
 		}
 	}
-	// All that the installed fio says is in the built-in table, with scripts/fio-versions.sh for each version.
+	// All that the installed fio says is in the built-in table, with scripts/fio-versions.sh for
+	// each version.
 	v, err := ParseVersion(installedVersion(t))
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +224,8 @@ func FuzzParseSize(f *testing.F) {
 	})
 }
 
-// fio 3.33 held bssplit=4k/50:60k/50 with rate_iops=700 to 88 IOPS: 700 × 4 KiB of bytes in blocks of 32 KiB.
+// fio 3.33 held bssplit=4k/50:60k/50 with rate_iops=700 to 88 IOPS: 700 × 4 KiB of bytes in blocks
+// of 32 KiB.
 func TestHeldIOPS(t *testing.T) {
 	w, err := WorkloadOf("j", job(t, "fio --name=j --rw=randrw --bssplit=4k/50:60k/50,8k --rate_iops=700,100"))
 	if err != nil {

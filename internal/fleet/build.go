@@ -23,19 +23,24 @@ type Shared struct {
 type source struct {
 	host   string
 	bundle *bundle.Bundle
-	// starts are when fio started, by scenario, since base on the coordinator's clock; nil to go by the wall clock of the host.
+	// starts are when fio started, by scenario, since base on the coordinator's clock; nil to go by
+	// the wall clock of the host.
 	starts map[int]time.Duration
 	alone  map[int]units.IOPS // measured without the other hosts, by scenario
 }
 
-// fill merges what the hosts measured into f and judges it. base is the instant that starts count from.
+// fill merges what the hosts measured into f and judges it. base is the instant that starts count
+// from.
 func fill(f *bundle.Fleet, all []source, base time.Time, shared Shared, disabled finding.Disabled) {
 	f.Scenarios = nil
 	for _, s := range scenariosOf(all) {
 		var hosts []measured
 		var missing []string
 		for _, src := range all {
-			i := slices.IndexFunc(src.bundle.Scenarios, func(b bundle.Scenario) bool { return b.ID == s.ID && b.Name == s.Name })
+			i := slices.IndexFunc(
+				src.bundle.Scenarios,
+				func(b bundle.Scenario) bool { return b.ID == s.ID && b.Name == s.Name },
+			)
 			if i < 0 || src.bundle.Scenarios[i].Result == nil {
 				missing = append(missing, src.host+" has no result.")
 				continue
@@ -90,7 +95,8 @@ func scenariosOf(all []source) []bundle.Scenario {
 	return list
 }
 
-// ceilingOf is the smaller of the sum of the hosts' ceilings, where all are known, and of what they share.
+// ceilingOf is the smaller of the sum of the hosts' ceilings, where all are known, and of what they
+// share.
 func ceilingOf(s *bundle.FleetScenario, shared Shared) *bundle.FleetCeiling {
 	var c *bundle.FleetCeiling
 	sum, known := units.IOPS(0), len(s.Hosts) > 0
@@ -129,7 +135,11 @@ func judge(f *bundle.Fleet, disabled finding.Disabled) {
 		one := diagnose.FleetScenario{ID: s.ID, Name: s.Name, Common: s.Common.Share}
 		for _, h := range s.Hosts {
 			one.Hosts = append(one.Hosts, diagnose.FleetRate{
-				Host: h.Host, Rate: h.Interval, Ceiling: float64(h.Ceiling), Sustained: float64(h.Sustained), Alone: float64(h.Alone),
+				Host:      h.Host,
+				Rate:      h.Interval,
+				Ceiling:   float64(h.Ceiling),
+				Sustained: float64(h.Sustained),
+				Alone:     float64(h.Alone),
 			})
 		}
 		s.Stragglers = nil
@@ -142,7 +152,8 @@ func judge(f *bundle.Fleet, disabled finding.Disabled) {
 	f.Verdict, f.Reasons = verdictOf(f)
 }
 
-// verdictOf is the worst of the findings, the scenarios and the hosts' own verdicts, with the reasons for it.
+// verdictOf is the worst of the findings, the scenarios and the hosts' own verdicts, with the
+// reasons for it.
 func verdictOf(f *bundle.Fleet) (verdict.Verdict, []string) {
 	ladder := []verdict.Verdict{verdict.Pass, verdict.Measured, verdict.Warn, verdict.Fail, verdict.Invalid}
 	worst := verdict.Pass
@@ -155,7 +166,11 @@ func verdictOf(f *bundle.Fleet) (verdict.Verdict, []string) {
 			reasons = append(reasons, reason)
 		}
 	}
-	of := map[finding.Severity]verdict.Verdict{finding.Warn: verdict.Warn, finding.Fail: verdict.Fail, finding.Invalid: verdict.Invalid}
+	of := map[finding.Severity]verdict.Verdict{
+		finding.Warn:    verdict.Warn,
+		finding.Fail:    verdict.Fail,
+		finding.Invalid: verdict.Invalid,
+	}
 	for _, g := range f.Findings {
 		if v := of[g.Severity]; v != "" && g.Disabled == "" {
 			note(v, g.Message)
@@ -171,7 +186,14 @@ func verdictOf(f *bundle.Fleet) (verdict.Verdict, []string) {
 	}
 	for _, h := range f.Hosts {
 		if h.State == bundle.HostDone && h.Verdict != "" {
-			note(h.Verdict, fmt.Sprintf("The run on %s alone is judged %s: see its report.", h.Name, strings.ToLower(string(h.Verdict))))
+			note(
+				h.Verdict,
+				fmt.Sprintf(
+					"The run on %s alone is judged %s: see its report.",
+					h.Name,
+					strings.ToLower(string(h.Verdict)),
+				),
+			)
 		}
 	}
 	return worst, reasons

@@ -15,14 +15,15 @@ import (
 	"plimsoll/internal/sys"
 )
 
-// errMissing is in the chain of the error of a host that has no plimsoll; errVersion of one that has another version.
+// errMissing is in the chain of the error of a host that has no plimsoll; errVersion of one that
+// has another version.
 var (
 	errMissing = errors.New("plimsoll was not found there")
 	errVersion = errors.New("install the same on all hosts, or use --copy always")
 )
 
-// placing makes a fresh directory of the user's own, puts what comes on standard input there as plimsoll, and prints its name if it has
-// the checksum that is wanted.
+// placing makes a fresh directory of the user's own, puts what comes on standard input there as
+// plimsoll, and prints its name if it has the checksum that is wanted.
 const placing = `set -eu
 umask 077
 d=${XDG_CACHE_HOME:-$HOME/.cache}/plimsoll
@@ -90,7 +91,10 @@ func (c *coordinator) cleanUp(ctx context.Context) {
 		all.Go(func() {
 			var errs tail
 			dir := strings.TrimSuffix(h.binary, "/plimsoll")
-			if code, err := (sys.Process{Argv: c.Engine.argv(h.Name, "rm", "-rf", dir), Out: &errs, Err: &errs}).Run(ctx); err != nil || code != 0 {
+			if code, err := (sys.Process{Argv: c.Engine.argv(h.Name, "rm", "-rf", dir), Out: &errs, Err: &errs}).Run(
+				ctx,
+			); err != nil ||
+				code != 0 {
 				c.Note(h.Name, "the copy in "+dir+" is still there: "+errs.String())
 			}
 		})

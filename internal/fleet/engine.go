@@ -11,7 +11,8 @@ import (
 	"plimsoll/internal/text"
 )
 
-// Engines are the built-in ways to reach a host. Anything else is a template: words with {host} in them, and COMMAND for what is run.
+// Engines are the built-in ways to reach a host. Anything else is a template: words with {host} in
+// them, and COMMAND for what is run.
 var engines = map[string]string{
 	"ssh":  "ssh -T -o BatchMode=yes -o ServerAliveInterval=5 -o ServerAliveCountMax=3 -- {host} COMMAND",
 	"srun": "srun -N1 -n1 -w {host} --export=ALL COMMAND",
@@ -32,7 +33,10 @@ func ParseEngine(via string) (*Engine, error) {
 	}
 	e := &Engine{name: via, words: strings.Fields(line)}
 	if !known && len(e.words) < 2 {
-		return nil, fmt.Errorf("--via %s: use ssh, srun, or a template such as 'docker exec -i {host} COMMAND'", text.Quote(via))
+		return nil, fmt.Errorf(
+			"--via %s: use ssh, srun, or a template such as 'docker exec -i {host} COMMAND'",
+			text.Quote(via),
+		)
 	}
 	if n := len(e.words); e.words[n-1] != "COMMAND" || slices.Contains(e.words[:n-1], "COMMAND") {
 		return nil, fmt.Errorf("--via %s: the template must end in COMMAND", text.Quote(via))
@@ -56,14 +60,15 @@ func (e *Engine) argv(host string, argv ...string) []string {
 	return append(all, argv...)
 }
 
-// hostName is what a host may be called: nothing that a shell or an option parser reads as anything else.
+// hostName is what a host may be called: nothing that a shell or an option parser reads as anything
+// else.
 var hostName = regexp.MustCompile(`^[A-Za-z0-9_.@:%\[\]][A-Za-z0-9_.@:%\[\]-]*$`)
 
 // mostHosts is how many hosts a fleet may have.
 const mostHosts = 1000
 
-// ParseHosts reads --hosts: names with commas or spaces between them, ranges such as db[1-8].example, and @FILE by means of read, with a
-// name a line.
+// ParseHosts reads --hosts: names with commas or spaces between them, ranges such as
+// db[1-8].example, and @FILE by means of read, with a name a line.
 func ParseHosts(spec string, read func(file string) ([]byte, error)) ([]string, error) {
 	if file, ok := strings.CutPrefix(spec, "@"); ok {
 		data, err := read(file)
@@ -90,7 +95,10 @@ func ParseHosts(spec string, read func(file string) ([]byte, error)) ([]string, 
 	seen := map[string]bool{}
 	for _, h := range hosts {
 		if !hostName.MatchString(h) {
-			return nil, fmt.Errorf("%s is no name of a host: use letters, digits and _ . @ : %% [ ] -, and no - at its beginning", text.Quote(h))
+			return nil, fmt.Errorf(
+				"%s is no name of a host: use letters, digits and _ . @ : %% [ ] -, and no - at its beginning",
+				text.Quote(h),
+			)
 		}
 		if seen[h] {
 			return nil, fmt.Errorf("host %s is named twice", text.Quote(h))

@@ -49,7 +49,8 @@ type host struct {
 	size int64
 }
 
-// clock is one answer to a ping: what the member's clock showed when the coordinator's showed 0, and the round trip.
+// clock is one answer to a ping: what the member's clock showed when the coordinator's showed 0,
+// and the round trip.
 type clock struct{ offset, trip int64 }
 
 // event is what comes from a host: a message, or how its connection ended.
@@ -121,7 +122,8 @@ func (h *host) connect(ctx context.Context, events chan<- event) {
 	}()
 }
 
-// order sends a command. A member that does not take 64 of them is as good as gone: its silence is noticed elsewhere.
+// order sends a command. A member that does not take 64 of them is as good as gone: its silence is
+// noticed elsewhere.
 func (h *host) order(c command) {
 	if h.closed || h.orders == nil {
 		return
@@ -142,8 +144,9 @@ func (h *host) ping() {
 // keptClocks is how many answers the best is chosen of.
 const keptClocks = 8
 
-// pong notes an answer: the member's clock was read about half the round trip ago (Cristian, Probabilistic clock synchronization,
-// Distributed Computing 3, 1989). The answer with the shortest trip is the best.
+// pong notes an answer: the member's clock was read about half the round trip ago (Cristian,
+// Probabilistic clock synchronization, Distributed Computing 3, 1989). The answer with the shortest
+// trip is the best.
 func (h *host) pong(m message) {
 	sent, ok := h.sent[m.Pong]
 	if !ok {
@@ -155,7 +158,11 @@ func (h *host) pong(m message) {
 	h.clocks = append(h.clocks, clock{m.Mono - (sent + trip/2), trip})
 	h.clocks = h.clocks[max(len(h.clocks)-keptClocks, 0):]
 	best := h.best()
-	h.Clock = bundle.FleetClock{Offset: time.Duration(best.offset), Error: time.Duration(best.trip / 2), Source: "monotonic clock, by ping"}
+	h.Clock = bundle.FleetClock{
+		Offset: time.Duration(best.offset),
+		Error:  time.Duration(best.trip / 2),
+		Source: "monotonic clock, by ping",
+	}
 }
 
 func (h *host) best() clock {

@@ -285,7 +285,8 @@ func FuzzProtocol(f *testing.F) {
 	})
 }
 
-// FuzzUnpackHeader judges archive members by their headers: what is taken has a local name and fits.
+// FuzzUnpackHeader judges archive members by their headers: what is taken has a local name and
+// fits.
 func FuzzUnpackHeader(f *testing.F) {
 	f.Add("run.json", byte('0'), int64(5))
 	f.Add("../x", byte('0'), int64(5))

@@ -30,7 +30,8 @@ type Import struct {
 	Now        time.Time
 }
 
-// Run makes a fleet run of bundles that other means collected and returns its directory. The bundles are copied into it untouched.
+// Run makes a fleet run of bundles that other means collected and returns its directory. The
+// bundles are copied into it untouched.
 func (o Import) Run() (string, *bundle.Fleet, error) {
 	dirs, err := bundlesBelow(o.Dirs)
 	if err != nil {
@@ -41,7 +42,13 @@ func (o Import) Run() (string, *bundle.Fleet, error) {
 		return "", nil, err
 	}
 	f := &bundle.Fleet{
-		Schema: bundle.FleetSchema, Tool: o.Tool, Created: o.Now, Finished: o.Now, State: bundle.Finished, Via: "import", Order: together,
+		Schema:   bundle.FleetSchema,
+		Tool:     o.Tool,
+		Created:  o.Now,
+		Finished: o.Now,
+		State:    bundle.Finished,
+		Via:      "import",
+		Order:    together,
 	}
 	base := started(all)
 	dir, err := bundle.CreateFleet(o.Out, "import", o.Now)
@@ -69,7 +76,8 @@ const (
 	both     = "both"
 )
 
-// bundlesBelow are the directories themselves where they are bundles, else those directly below them that are.
+// bundlesBelow are the directories themselves where they are bundles, else those directly below
+// them that are.
 func bundlesBelow(dirs []string) ([]string, error) {
 	var found []string
 	for _, dir := range dirs {
@@ -99,7 +107,8 @@ func there(name string) bool {
 	return err == nil
 }
 
-// open reads the bundles of hosts. A host that is named twice is told apart by the directory of its bundle.
+// open reads the bundles of hosts. A host that is named twice is told apart by the directory of its
+// bundle.
 func open(dirs []string) ([]source, error) {
 	var all []source
 	for _, dir := range dirs {
@@ -117,7 +126,10 @@ func open(dirs []string) ([]source, error) {
 		all = append(all, source{host: name, bundle: b})
 	}
 	if len(all) < 2 {
-		return nil, fmt.Errorf("a fleet has two hosts or more, and %s is one: name the bundle of another host", text.List(dirs))
+		return nil, fmt.Errorf(
+			"a fleet has two hosts or more, and %s is one: name the bundle of another host",
+			text.List(dirs),
+		)
 	}
 	return all, nil
 }
@@ -138,7 +150,12 @@ func started(all []source) (first time.Time) {
 func hostOf(src source) bundle.FleetHost {
 	run := &src.bundle.Run
 	h := bundle.FleetHost{
-		Name: src.host, State: bundle.HostDone, Plimsoll: run.Tool, Fio: run.Fio, Verdict: run.Verdict, Facts: factsOf(run),
+		Name:     src.host,
+		State:    bundle.HostDone,
+		Plimsoll: run.Tool,
+		Fio:      run.Fio,
+		Verdict:  run.Verdict,
+		Facts:    factsOf(run),
 	}
 	if run.State != bundle.Finished {
 		h.State, h.Why = bundle.HostLost, "its run was "+string(run.State)
@@ -194,7 +211,8 @@ func fileName(host string) string {
 	return name[:min(len(name), 100)]
 }
 
-// copyBundle copies the regular files of a bundle; what is none is left out, as links that lead elsewhere.
+// copyBundle copies the regular files of a bundle; what is none is left out, as links that lead
+// elsewhere.
 func copyBundle(to, from string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -94,8 +94,8 @@ func importAll(t *testing.T, hosts ...hostRun) (string, *bundle.Fleet) {
 
 const ms = time.Millisecond
 
-// Two hosts, one 700 ms late: the figures are those of the 9.3 s in which both measured, and the percentiles those of all single latencies
-// in one sorted list, not a mean of the hosts' own.
+// Two hosts, one 700 ms late: the figures are those of the 9.3 s in which both measured, and the
+// percentiles those of all single latencies in one sorted list, not a mean of the hosts' own.
 func TestImportMergesTheCommonWindow(t *testing.T) {
 	a := hostRun{name: "db1", seconds: 10, each: map[time.Duration]uint64{100 * time.Microsecond: 900, 300 * time.Microsecond: 100}}
 	b := hostRun{name: "db2", seconds: 10, late: 700 * ms, each: map[time.Duration]uint64{9 * ms: 95, 40 * ms: 5}}
@@ -114,7 +114,8 @@ func TestImportMergesTheCommonWindow(t *testing.T) {
 	if got := float64(s.Total.BW); math.Abs(got-1100*8192) > 1 {
 		t.Errorf("total %v bytes/s", got)
 	}
-	// Whole seconds inside the window: 9 of the first host (1 s to 10 s), 9 of the second (0.7 s to 9.7 s).
+	// Whole seconds inside the window: 9 of the first host (1 s to 10 s), 9 of the second (0.7 s to
+	// 9.7 s).
 	var list []time.Duration
 	for range 9 {
 		for latency, n := range a.each {

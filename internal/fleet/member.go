@@ -43,8 +43,9 @@ type Member struct {
 	dir      string        // of the run
 }
 
-// Serve speaks the protocol until the coordinator closes it, is silent for a Lease, or ctx ends. A run is then stopped, or finished where
-// the plan asks for that; its files are removed and its bundle stays on this host.
+// Serve speaks the protocol until the coordinator closes it, is silent for a Lease, or ctx ends. A
+// run is then stopped, or finished where the plan asks for that; its files are removed and its
+// bundle stays on this host.
 func (m *Member) Serve(ctx context.Context) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
@@ -198,7 +199,14 @@ func (m *Member) event(e bench.Event) {
 			IOPS: float64(e.Second.IOPS()), BW: float64(e.Second.BW()),
 		})
 	case bench.Ended:
-		m.out.send(message{Event: eventEnded, Scenario: e.ID, State: string(e.Result.State), Note: strings.Join(e.Result.Reasons, "; ")})
+		m.out.send(
+			message{
+				Event:    eventEnded,
+				Scenario: e.ID,
+				State:    string(e.Result.State),
+				Note:     strings.Join(e.Result.Reasons, "; "),
+			},
+		)
 	case bench.Noted:
 		m.out.send(message{Event: eventNote, Note: e.Text})
 	}
@@ -236,7 +244,8 @@ func (w writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// outlet writes messages from a goroutine of its own: a coordinator that does not read must not hold up a measurement.
+// outlet writes messages from a goroutine of its own: a coordinator that does not read must not
+// hold up a measurement.
 type outlet struct {
 	queue   chan *message // nil ends it
 	written chan struct{}

@@ -1,5 +1,6 @@
-// Package fleet makes one run of what several hosts measured: bundles that other means collected, or plimsoll started on each host
-// through an engine that gives standard input and output there (ssh, srun, kubectl exec). It opens no port and leaves nothing behind.
+// Package fleet makes one run of what several hosts measured: bundles that other means collected,
+// or plimsoll started on each host through an engine that gives standard input and output there
+// (ssh, srun, kubectl exec). It opens no port and leaves nothing behind.
 package fleet
 
 import (
@@ -16,8 +17,9 @@ import (
 	"plimsoll/internal/units"
 )
 
-// leastCommon is the part of the planned time that all hosts must have measured together for the figures to count; leastSeconds is
-// how many seconds of it an interval needs, as in a run of one host.
+// leastCommon is the part of the planned time that all hosts must have measured together for the
+// figures to count; leastSeconds is how many seconds of it an interval needs, as in a run of one
+// host.
 const (
 	leastCommon  = 0.8
 	leastSeconds = 5
@@ -51,8 +53,8 @@ type sums struct {
 	hist, sync fio.Hist // of the seconds that lie wholly inside
 }
 
-// within adds up the seconds of a host from one instant to another. A second that is cut counts by the part of it inside; latencies
-// are those of whole seconds, since a bin cannot be cut.
+// within adds up the seconds of a host from one instant to another. A second that is cut counts by
+// the part of it inside; latencies are those of whole seconds, since a bin cannot be cut.
 func (m *measured) within(from, to time.Duration) *sums {
 	all := &sums{}
 	for _, s := range m.result.Seconds {
@@ -91,10 +93,16 @@ func (m *measured) spread(counts []float64, from time.Duration) {
 	}
 }
 
-// merge makes one scenario of what the hosts measured of it: figures over the time in which all of them measured.
+// merge makes one scenario of what the hosts measured of it: figures over the time in which all of
+// them measured.
 func merge(all []measured, at time.Time) bundle.FleetScenario {
 	first := all[0].result
-	f := bundle.FleetScenario{ID: first.ID, Name: first.Name, Title: first.Title, Total: bundle.FleetTotal{Hist: &fio.Hist{}}}
+	f := bundle.FleetScenario{
+		ID:    first.ID,
+		Name:  first.Name,
+		Title: first.Title,
+		Total: bundle.FleetTotal{Hist: &fio.Hist{}},
+	}
 	var epoch, from, to, planned time.Duration
 	began := false
 	for i := range all {
@@ -104,7 +112,10 @@ func merge(all []measured, at time.Time) bundle.FleetScenario {
 		}
 		a, b, ok := m.window()
 		if !ok {
-			f.Invalid = append(f.Invalid, m.host+" has no seconds to merge: its output was imported, or it measured nothing.")
+			f.Invalid = append(
+				f.Invalid,
+				m.host+" has no seconds to merge: its output was imported, or it measured nothing.",
+			)
 			continue
 		}
 		if !began {
@@ -128,7 +139,14 @@ func merge(all []measured, at time.Time) bundle.FleetScenario {
 		f.Common.Share = min(float64(length)/float64(planned), 1)
 	}
 	if f.Common.Share < leastCommon {
-		f.Invalid = append(f.Invalid, fmt.Sprintf("All hosts measured together for %s of %s only.", text.Duration(length), text.Duration(planned)))
+		f.Invalid = append(
+			f.Invalid,
+			fmt.Sprintf(
+				"All hosts measured together for %s of %s only.",
+				text.Duration(length),
+				text.Duration(planned),
+			),
+		)
 	}
 	if length <= 0 {
 		return f
@@ -137,10 +155,17 @@ func merge(all []measured, at time.Time) bundle.FleetScenario {
 	return f
 }
 
-// apart makes one scenario of hosts that measured one after the other: each has its own window, and there is no total.
+// apart makes one scenario of hosts that measured one after the other: each has its own window, and
+// there is no total.
 func apart(all []measured, at time.Time) bundle.FleetScenario {
 	first := all[0].result
-	f := bundle.FleetScenario{ID: first.ID, Name: first.Name, Title: first.Title, At: at, Total: bundle.FleetTotal{Hist: &fio.Hist{}}}
+	f := bundle.FleetScenario{
+		ID:    first.ID,
+		Name:  first.Name,
+		Title: first.Title,
+		At:    at,
+		Total: bundle.FleetTotal{Hist: &fio.Hist{}},
+	}
 	for i := range all {
 		one := merge(all[i:i+1], at)
 		f.Invalid = append(f.Invalid, one.Invalid...)
@@ -179,8 +204,17 @@ func figures(f *bundle.FleetScenario, all []measured, from, to time.Duration) {
 		f.Total.Hist.Merge(&did.hist)
 		together.Merge(&did.sync)
 		row := bundle.FleetFigure{
-			Host: m.host, IOPS: units.IOPS(did.n / length), BW: units.Rate(did.bytes / length),
-			Interval: estimate(all[i:i+1], from, to, did.n/length), P50: did.hist.Percentile(50), P99: did.hist.Percentile(99),
+			Host: m.host,
+			IOPS: units.IOPS(did.n / length),
+			BW:   units.Rate(did.bytes / length),
+			Interval: estimate(
+				all[i:i+1],
+				from,
+				to,
+				did.n/length,
+			),
+			P50: did.hist.Percentile(50),
+			P99: did.hist.Percentile(99),
 		}
 		bounds(&row, m.ceiling)
 		f.Hosts = append(f.Hosts, row)
@@ -192,14 +226,20 @@ func figures(f *bundle.FleetScenario, all []measured, from, to time.Duration) {
 	}
 }
 
-// estimate is the interval of what hosts did together, from their sums second by second: batch means around the exact figure.
+// estimate is the interval of what hosts did together, from their sums second by second: batch
+// means around the exact figure.
 func estimate(all []measured, from, to time.Duration, center float64) stats.Estimate {
 	rates := make([]float64, int((to-from)/time.Second))
 	for i := range all {
 		all[i].spread(rates, from)
 	}
 	if len(rates) < leastSeconds {
-		return stats.Estimate{Center: center, Lo: center, Hi: center, None: fmt.Sprintf("%.3g s only", (to - from).Seconds())}
+		return stats.Estimate{
+			Center: center,
+			Lo:     center,
+			Hi:     center,
+			None:   fmt.Sprintf("%.3g s only", (to - from).Seconds()),
+		}
 	}
 	e := stats.BatchMeans(rates)
 	shift := center - e.Center
@@ -207,7 +247,8 @@ func estimate(all []measured, from, to time.Duration, center float64) stats.Esti
 	return e
 }
 
-// bounds fills in a host's own ceiling. A latency that was measured by the run itself bounds nothing: a slow host would always reach it.
+// bounds fills in a host's own ceiling. A latency that was measured by the run itself bounds
+// nothing: a slow host would always reach it.
 func bounds(row *bundle.FleetFigure, c *ceiling.Ceiling) {
 	if c == nil {
 		return

@@ -21,7 +21,8 @@ import (
 	"plimsoll/internal/result"
 )
 
-// network is three hosts in network namespaces of their own, each with a real sshd and a host name, and a coordinator in a fourth.
+// network is three hosts in network namespaces of their own, each with a real sshd and a host name,
+// and a coordinator in a fourth.
 type network struct {
 	dir, name string
 	binary    string
@@ -74,7 +75,8 @@ func startNetwork(t *testing.T) *network {
 
 func (n *network) space(i int) string { return fmt.Sprintf("%sh%d", n.name, i) }
 
-// serve starts the sshd of a host. That of the third sees a monotonic clock that is 5,000 s ahead, where the kernel can do that.
+// serve starts the sshd of a host. That of the third sees a monotonic clock that is 5,000 s ahead,
+// where the kernel can do that.
 func (n *network) serve(t *testing.T, i int) {
 	t.Helper()
 	config := n.write(t, fmt.Sprintf("sshd%d", i), fmt.Sprintf(
@@ -158,7 +160,8 @@ func (x *trial) start(t *testing.T, flags ...string) (*exec.Cmd, *bytes.Buffer) 
 
 var measure = []string{"read.fio", "--hosts", "fh[1-3]", "--data", "data"}
 
-// finish waits for a fleet run and reads it. Its exit code must be one of a verdict: how busy the machine is decides which.
+// finish waits for a fleet run and reads it. Its exit code must be one of a verdict: how busy the
+// machine is decides which.
 func (x *trial) finish(t *testing.T, cmd *exec.Cmd, out *bytes.Buffer) *bundle.Fleet {
 	t.Helper()
 	_ = cmd.Wait()
@@ -281,8 +284,8 @@ func TestFleetOverSSH(t *testing.T) {
 	}
 }
 
-// The total is what a sum by hand gives over the seconds that all hosts share, the clocks of the hosts being one and the same here. One of
-// them has a monotonic clock 5,000 s ahead.
+// The total is what a sum by hand gives over the seconds that all hosts share, the clocks of the
+// hosts being one and the same here. One of them has a monotonic clock 5,000 s ahead.
 func totalIsTheSum(t *testing.T, n *network) {
 	x := n.trial(t, "total", 8)
 	cmd, out := x.start(t, measure...)
@@ -365,7 +368,8 @@ func slowHostIsNamed(t *testing.T, n *network) {
 	}
 }
 
-// A connection that is killed in mid-run costs one host: the others finish, its member stops and cleans up, and what it has kept is fetched.
+// A connection that is killed in mid-run costs one host: the others finish, its member stops and
+// cleans up, and what it has kept is fetched.
 func killedConnection(t *testing.T, n *network) {
 	x := n.trial(t, "killed", 12)
 	cmd, out := x.start(t, measure...)
@@ -413,7 +417,8 @@ func (x *trial) killAll(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// With --on-disconnect finish they go on to the end, and each host has its whole run, which is fetched afterwards.
+// With --on-disconnect finish they go on to the end, and each host has its whole run, which is
+// fetched afterwards.
 func finishWithoutCoordinator(t *testing.T, n *network) {
 	x := n.trial(t, "on", 8)
 	cmd, _ := x.start(t, append([]string{"--on-disconnect", "finish"}, measure...)...)
@@ -429,7 +434,8 @@ func finishWithoutCoordinator(t *testing.T, n *network) {
 	}
 }
 
-// A volume that hangs ends its host's run within a minute and a half, and the others' figures are whole.
+// A volume that hangs ends its host's run within a minute and a half, and the others' figures are
+// whole.
 func stoppedFio(t *testing.T, n *network) {
 	x := n.trial(t, "stopped", 8)
 	begun := time.Now()
@@ -461,7 +467,8 @@ func stoppedFio(t *testing.T, n *network) {
 	}
 }
 
-// A coordinator that is stopped, or its machine asleep, is gone after the lease, though its connections still stand.
+// A coordinator that is stopped, or its machine asleep, is gone after the lease, though its
+// connections still stand.
 func silentCoordinator(t *testing.T, n *network) {
 	x := n.trial(t, "silent", 120)
 	cmd, _ := x.start(t, measure...)
@@ -478,7 +485,8 @@ func silentCoordinator(t *testing.T, n *network) {
 	x.killAll(t, cmd)
 }
 
-// A host behind a link of 40 ms each way, and one whose clock is 5,000 s ahead, begin with the others.
+// A host behind a link of 40 ms each way, and one whose clock is 5,000 s ahead, begin with the
+// others.
 func slowLink(t *testing.T, n *network) {
 	x := n.trial(t, "slow", 4)
 	self := must(os.Executable())
@@ -554,7 +562,8 @@ func killedEarly(t *testing.T, n *network) {
 	}
 }
 
-// TestMain is the far end of a slow link where PLIMSOLL_DELAY says so: what passes takes that long in each direction.
+// TestMain is the far end of a slow link where PLIMSOLL_DELAY says so: what passes takes that long
+// in each direction.
 func TestMain(m *testing.M) {
 	delay, err := time.ParseDuration(os.Getenv("PLIMSOLL_DELAY"))
 	if err != nil {

@@ -84,7 +84,8 @@ type lineReader struct{ r *bufio.Reader }
 
 func newLineReader(r io.Reader) *lineReader { return &lineReader{bufio.NewReaderSize(r, 32<<10)} }
 
-// next decodes the next line into v. It keeps longestLine at most in memory, however long a line is.
+// next decodes the next line into v. It keeps longestLine at most in memory, however long a line
+// is.
 func (l *lineReader) next(v any) error {
 	var line []byte
 	for {

@@ -51,7 +51,8 @@ const (
 	noteEvery    = 5 * time.Second
 )
 
-// Run measures on all hosts and returns the fleet run. When ctx ends, members stop, and what they have is fetched.
+// Run measures on all hosts and returns the fleet run. When ctx ends, members stop, and what they
+// have is fetched.
 func (r Run) Run(ctx context.Context) (string, *bundle.Fleet, error) {
 	dir, err := bundle.CreateFleet(r.Out, r.What, r.Now())
 	if err != nil {
@@ -108,7 +109,11 @@ func (r Run) Fetch(ctx context.Context, dir string) (*bundle.Fleet, error) {
 }
 
 // pass runs the plan once on all hosts.
-func (r Run) pass(ctx context.Context, dir, order string, lone map[string]map[int]units.IOPS) (string, *bundle.Fleet, error) {
+func (r Run) pass(
+	ctx context.Context,
+	dir, order string,
+	lone map[string]map[int]units.IOPS,
+) (string, *bundle.Fleet, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return dir, nil, err
 	}
@@ -341,8 +346,8 @@ func (c *coordinator) piece(h *host, m message) {
 	c.Note(h.Name, "done")
 }
 
-// release starts the next scenario when all hosts that are left are ready: at one instant on all of them, or on one host where they
-// measure alone.
+// release starts the next scenario when all hosts that are left are ready: at one instant on all of
+// them, or on one host where they measure alone.
 func (c *coordinator) release() {
 	var ready []*host
 	for _, h := range c.hosts {
@@ -398,7 +403,8 @@ func (c *coordinator) show() {
 	}
 }
 
-// keep saves how far the run is, so that what the hosts measured can be fetched when this process is killed.
+// keep saves how far the run is, so that what the hosts measured can be fetched when this process
+// is killed.
 func (c *coordinator) keep() {
 	if err := c.save(); err != nil {
 		c.Note("", err.Error())
@@ -429,7 +435,8 @@ func (c *coordinator) save() error {
 	return bundle.SaveFleet(c.dir, c.fleet)
 }
 
-// assemble reads the bundles of the hosts that are done, merges and judges them, and saves the fleet.
+// assemble reads the bundles of the hosts that are done, merges and judges them, and saves the
+// fleet.
 func (c *coordinator) assemble(lone map[string]map[int]units.IOPS) error {
 	var all []source
 	for i := range c.fleet.Hosts {

@@ -1,5 +1,6 @@
-// Package host reads how a machine is set up around its block devices: processors, clock, memory, what is mounted and assembled
-// at boot, and what the kernel has complained of. It judges and changes nothing, and needs no root; what cannot be read is a note.
+// Package host reads how a machine is set up around its block devices: processors, clock, memory,
+// what is mounted and assembled at boot, and what the kernel has complained of. It judges and
+// changes nothing, and needs no root; what cannot be read is a note.
 package host
 
 import (
@@ -14,21 +15,22 @@ import (
 	"time"
 
 	"plimsoll/internal/block"
-
 	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 )
 
 // Facts are a machine's settings as far as they can be read; empty is not known or not there.
 type Facts struct {
-	// Kernel is /proc/version, which names the upstream version that a distribution's release hides.
+	// Kernel is /proc/version, which names the upstream version that a distribution's release
+	// hides.
 	Kernel string        `json:"kernel,omitempty"`
 	Fio    string        `json:"fio,omitempty"` // "fio-3.33"; the caller's to fill in
 	Uptime time.Duration `json:"uptime,omitempty"`
 	CPU    CPU           `json:"cpu"`
 	Memory Memory        `json:"memory"`
 	Boot   Boot          `json:"boot"`
-	// NVMeTimeout is nvme_core.io_timeout, after which the driver gives a request up; 0 where it is not known.
+	// NVMeTimeout is nvme_core.io_timeout, after which the driver gives a request up; 0 where it is
+	// not known.
 	NVMeTimeout time.Duration `json:"nvme_timeout,omitempty"`
 	Log         []Event       `json:"log,omitempty"`
 	// Notes says what could not be seen and why.
@@ -57,8 +59,8 @@ type Idle struct {
 	Enabled int           `json:"enabled"` // processors that may enter it
 }
 
-// Memory is when written pages go to disk, and when pages go to swap. Of a pair of ratio and bytes the kernel uses the one that is
-// not 0 (Documentation/admin-guide/sysctl/vm.rst).
+// Memory is when written pages go to disk, and when pages go to swap. Of a pair of ratio and bytes
+// the kernel uses the one that is not 0 (Documentation/admin-guide/sysctl/vm.rst).
 type Memory struct {
 	DirtyRatio      int         `json:"dirty_ratio"`            // per cent of available memory
 	BackgroundRatio int         `json:"dirty_background_ratio"` // per cent of available memory
@@ -117,7 +119,9 @@ func Read(ctx context.Context, m *sys.Machine) *Facts {
 	if s, err := strconv.ParseFloat(up, 64); err == nil && s > 0 && s < 1e9 {
 		r.f.Uptime = time.Duration(s * float64(time.Second))
 	}
-	r.f.NVMeTimeout = time.Duration(min(max(r.num("sys/module/nvme_core/parameters/io_timeout"), 0), 1<<32-1)) * time.Second
+	r.f.NVMeTimeout = time.Duration(
+		min(max(r.num("sys/module/nvme_core/parameters/io_timeout"), 0), 1<<32-1),
+	) * time.Second
 	r.cpu()
 	r.memory()
 	r.boot()
@@ -184,7 +188,11 @@ func (r *reader) cpu() {
 		c.Governors = addOnce(c.Governors, r.text(dir+"/scaling_governor"))
 		c.Preferences = addOnce(c.Preferences, r.text(dir+"/energy_performance_preference"))
 		if c.Driver == "" {
-			c.Driver, c.Available = r.text(dir+"/scaling_driver"), strings.Fields(r.text(dir+"/scaling_available_governors"))
+			c.Driver, c.Available = r.text(
+				dir+"/scaling_driver",
+			), strings.Fields(
+				r.text(dir+"/scaling_available_governors"),
+			)
 		}
 	}
 	states := map[int]*Idle{}

@@ -13,11 +13,11 @@ import (
 	"testing/fstest"
 	"time"
 
-	"plimsoll/internal/block"
-	"plimsoll/internal/sys"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/sys"
 )
 
 func metal(t *testing.T) *sys.Machine {
@@ -108,7 +108,8 @@ func TestWhatMayNotBeReadIsNoted(t *testing.T) {
 	}
 }
 
-// TestReadThisMachine reads the machine that the test runs on, within the tenth of a second that check allows it.
+// TestReadThisMachine reads the machine that the test runs on, within the tenth of a second that
+// check allows it.
 func TestReadThisMachine(t *testing.T) {
 	var f *Facts
 	best := time.Hour

@@ -29,22 +29,34 @@ type Event struct {
 	Text   string        `json:"text"`             // the last line, without its time
 }
 
-// patterns are how the kernel words it: drivers/nvme/host/pci.c, block/blk-core.c, fs/buffer.c, fs/ext4/super.c,
-// fs/xfs/xfs_message.c and xfs_log.c, drivers/md, drivers/thermal/intel/therm_throt.c of Linux 4.14 to 6.18.
+// patterns are how the kernel words it: drivers/nvme/host/pci.c, block/blk-core.c, fs/buffer.c,
+// fs/ext4/super.c, fs/xfs/xfs_message.c and xfs_log.c, drivers/md,
+// drivers/thermal/intel/therm_throt.c of Linux 4.14 to 6.18.
 var patterns = []struct {
 	kind Trouble
 	re   *regexp.Regexp
 }{
-	{Timeout, regexp.MustCompile(`^nvme (nvme\d+): (?:I/O (?:tag )?\d+ .*timeout|.*controller is down; will reset|Abort status|resetting controller)`)},
+	{
+		Timeout,
+		regexp.MustCompile(
+			`^nvme (nvme\d+): (?:I/O (?:tag )?\d+ .*timeout|.*controller is down; will reset|Abort status|resetting controller)`,
+		),
+	},
 	{IOError, regexp.MustCompile(`\bI/O error, dev ([\w!-]+),`)},
 	{IOError, regexp.MustCompile(`^Buffer I/O error on dev(?:ice)? ([\w!-]+),`)},
 	{FSError, regexp.MustCompile(`^EXT4-fs error \(device ([\w!-]+)\)`)},
-	{FSError, regexp.MustCompile(`^XFS \(([\w!-]+)\): (?:log I/O error|metadata I/O error|Metadata (?:corruption|CRC error)|Corruption |Filesystem has been shut down)`)},
+	{
+		FSError,
+		regexp.MustCompile(
+			`^XFS \(([\w!-]+)\): (?:log I/O error|metadata I/O error|Metadata (?:corruption|CRC error)|Corruption |Filesystem has been shut down)`,
+		),
+	},
 	{Failed, regexp.MustCompile(`^md/raid\d*:(md\w+): Disk failure on`)},
 	{Throttled, regexp.MustCompile(`^CPU\d+: (?:Core|Package) temperature(?:/speed)? (?:is )?above threshold`)},
 }
 
-// parseLog finds trouble in what dmesg prints. Kinds and devices come in the order of their first line.
+// parseLog finds trouble in what dmesg prints. Kinds and devices come in the order of their first
+// line.
 func parseLog(text string) []Event {
 	var all []Event
 	for line := range strings.Lines(text) {
@@ -56,7 +68,9 @@ func parseLog(text string) []Event {
 			}
 		}
 		// Almost no line is of interest, and a pattern takes far longer than a word.
-		if !strings.Contains(line, "rror") && !strings.Contains(line, "nvme") && !strings.HasPrefix(line, "md/") && !strings.HasPrefix(line, "XFS") && !strings.HasPrefix(line, "CPU") {
+		if !strings.Contains(line, "rror") && !strings.Contains(line, "nvme") && !strings.HasPrefix(line, "md/") &&
+			!strings.HasPrefix(line, "XFS") &&
+			!strings.HasPrefix(line, "CPU") {
 			continue
 		}
 		for _, p := range patterns {

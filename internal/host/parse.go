@@ -7,7 +7,8 @@ import (
 	"plimsoll/internal/block"
 )
 
-// parseFstab reads the lines of /etc/fstab (fstab(5)); what is no line of it is passed over, as mount does.
+// parseFstab reads the lines of /etc/fstab (fstab(5)); what is no line of it is passed over, as
+// mount does.
 func parseFstab(text string) []Fstab {
 	var all []Fstab
 	n := 0
@@ -21,13 +22,22 @@ func parseFstab(text string) []Fstab {
 		if len(f) > 3 {
 			options = f[3]
 		}
-		all = append(all, Fstab{Line: n, Spec: strings.ReplaceAll(block.Unescape(f[0]), `"`, ""), Point: block.Unescape(f[1]), FS: f[2], Options: strings.Split(options, ",")})
+		all = append(
+			all,
+			Fstab{
+				Line:    n,
+				Spec:    strings.ReplaceAll(block.Unescape(f[0]), `"`, ""),
+				Point:   block.Unescape(f[1]),
+				FS:      f[2],
+				Options: strings.Split(options, ","),
+			},
+		)
 	}
 	return all
 }
 
-// parseMdadm reads the ARRAY lines of mdadm.conf(5): keywords in any case of which three letters are enough, and a line that begins
-// with a blank goes on with the one before.
+// parseMdadm reads the ARRAY lines of mdadm.conf(5): keywords in any case of which three letters
+// are enough, and a line that begins with a blank goes on with the one before.
 func parseMdadm(text string) []Array {
 	var all []Array
 	in := false

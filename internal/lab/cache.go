@@ -32,8 +32,8 @@ func cacheDir() (string, error) {
 	return dir, own.Close()
 }
 
-// fill makes a directory of the cache by calling build with a temporary name of it, unless it is there. It is
-// marked as used, for prune.
+// fill makes a directory of the cache by calling build with a temporary name of it, unless it is
+// there. It is marked as used, for prune.
 func fill(dir string, build func(tmp string) error) error {
 	now := time.Now()
 	if err := os.Chtimes(dir, now, now); err == nil {
@@ -53,8 +53,8 @@ func fill(dir string, build func(tmp string) error) error {
 	return nil
 }
 
-// Of images and templates, which differ with the kernel, QEMU and agent, the last few used are kept, for so long. A guest
-// that runs from one that is removed keeps what it has mapped.
+// Of images and templates, which differ with the kernel, QEMU and agent, the last few used are
+// kept, for so long. A guest that runs from one that is removed keeps what it has mapped.
 const (
 	keepFor  = 3 * 24 * time.Hour
 	keepMost = 3
@@ -87,7 +87,8 @@ func prune(cache string) error {
 	return err
 }
 
-// lock takes an exclusive lock on a file, waiting for it as long as ctx lasts. The kernel gives it up with the process.
+// lock takes an exclusive lock on a file, waiting for it as long as ctx lasts. The kernel gives it
+// up with the process.
 func lock(ctx context.Context, name string) (unlock func(), err error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
 	if err != nil {

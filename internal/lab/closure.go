@@ -40,7 +40,8 @@ func newLibrary(root fs.FS) (*library, error) {
 	return l, nil
 }
 
-// closure returns the programs' dynamic loader and libraries, by their full names without the leading slash.
+// closure returns the programs' dynamic loader and libraries, by their full names without the
+// leading slash.
 func (l *library) closure(programs ...string) ([]string, error) {
 	var found []string
 	seen := map[string]bool{}
@@ -119,8 +120,9 @@ func (l *library) find(soname string, first []string) string {
 	return ""
 }
 
-// moduleClosure returns the files of kernel modules and of those they depend on, below lib/modules/VERSION. A name that
-// modules.dep does not know is built in, or absent; both are for modprobe in the guest to say.
+// moduleClosure returns the files of kernel modules and of those they depend on, below
+// lib/modules/VERSION. A name that modules.dep does not know is built in, or absent; both are for
+// modprobe in the guest to say.
 func moduleClosure(dep io.Reader, names []string) ([]string, error) {
 	files, needs := map[string]string{}, map[string][]string{}
 	lines := bufio.NewScanner(dep)

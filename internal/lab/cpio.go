@@ -54,7 +54,8 @@ func (t tree) sorted() []*node {
 	return all
 }
 
-// writeCPIO writes the tree as the kernel unpacks it: "newc" (linux Documentation/driver-api/early-userspace/buffer-format.rst).
+// writeCPIO writes the tree as the kernel unpacks it: "newc" (linux
+// Documentation/driver-api/early-userspace/buffer-format.rst).
 func writeCPIO(to io.Writer, t tree) error {
 	w := &counting{w: bufio.NewWriterSize(to, 1<<20)}
 	for i, n := range t.sorted() {
@@ -110,7 +111,8 @@ func unixMode(m fs.FileMode) uint32 {
 	return bits | 0o100000
 }
 
-// counting pads to the multiples of 4 that newc wants. Its first error stays in the buffered writer.
+// counting pads to the multiples of 4 that newc wants. Its first error stays in the buffered
+// writer.
 type counting struct {
 	w *bufio.Writer
 	n int64

@@ -34,15 +34,32 @@ const (
 
 var (
 	debianPrograms = []string{mmdebstrap, "mke2fs", "e2fsck", "debugfs", "cp"}
-	// debianPackages are what the system has beyond dpkg and coreutils. With busybox and zstd its initramfs is as that of an
-	// installed system.
+	// debianPackages are what the system has beyond dpkg and coreutils. With busybox and zstd its
+	// initramfs is as that of an installed system.
 	debianPackages = []string{
-		"systemd-sysv", "udev", "dbus", "busybox", "mdadm", "lvm2", "xfsprogs", "e2fsprogs", "fio", "nvme-cli", "kmod", "procps", "util-linux",
-		"gdisk", "parted", "initramfs-tools", "zstd", debianKernel,
+		"systemd-sysv",
+		"udev",
+		"dbus",
+		"busybox",
+		"mdadm",
+		"lvm2",
+		"xfsprogs",
+		"e2fsprogs",
+		"fio",
+		"nvme-cli",
+		"kmod",
+		"procps",
+		"util-linux",
+		"gdisk",
+		"parted",
+		"initramfs-tools",
+		"zstd",
+		debianKernel,
 	}
 )
 
-// debianAvailable says in one line why no Debian can be made and booted here; it is empty when one can.
+// debianAvailable says in one line why no Debian can be made and booted here; it is empty when one
+// can.
 func debianAvailable(m *sys.Machine) (reason string) {
 	for _, p := range debianPrograms {
 		if programPath(m.Root, p) == "" {
@@ -55,7 +72,8 @@ func debianAvailable(m *sys.Machine) (reason string) {
 	return ""
 }
 
-// debianSource finds the suite that the host runs, such as bookworm, and the mirror that its packages come from.
+// debianSource finds the suite that the host runs, such as bookworm, and the mirror that its
+// packages come from.
 func debianSource(root fs.FS) (suite, mirror string, err error) {
 	release, err := fs.ReadFile(root, "etc/os-release")
 	if err != nil {
@@ -112,7 +130,10 @@ func findInStanzas(text, suite string) string {
 	found := func() string {
 		uris := fields["uris"]
 		if slices.Contains(fields["types"], "deb") && slices.Contains(fields["suites"], suite) &&
-			slices.Contains(fields["components"], "main") && !slices.Contains(fields["enabled"], "no") && len(uris) > 0 {
+			slices.Contains(
+				fields["components"],
+				"main",
+			) && !slices.Contains(fields["enabled"], "no") && len(uris) > 0 {
 			return uris[0]
 		}
 		return ""
@@ -140,7 +161,8 @@ func findInStanzas(text, suite string) string {
 	return ""
 }
 
-// makeDisk returns the disk image of a Debian as after its installation, from the cache when nothing has changed.
+// makeDisk returns the disk image of a Debian as after its installation, from the cache when
+// nothing has changed.
 func makeDisk(ctx context.Context, m *sys.Machine, cache string, log io.Writer) (*disk, error) {
 	suite, mirror, err := debianSource(m.Root)
 	if err != nil {
@@ -151,13 +173,28 @@ func makeDisk(ctx context.Context, m *sys.Machine, cache string, log io.Writer) 
 		return nil, err
 	}
 	h := sha256.New()
-	fmt.Fprintln(h, suite, mirror, builder.Size(), builder.ModTime().UnixNano(), debianPackages, rootLabel, rootSize, debianScript)
+	fmt.Fprintln(
+		h,
+		suite,
+		mirror,
+		builder.Size(),
+		builder.ModTime().UnixNano(),
+		debianPackages,
+		rootLabel,
+		rootSize,
+		debianScript,
+	)
 	dir := filepath.Join(cache, "debian-"+hex.EncodeToString(h.Sum(nil)[:8]))
 	err = fill(dir, func(tmp string) error {
 		if err := reach(ctx, mirror, suite); err != nil {
 			return err
 		}
-		fmt.Fprintf(log, "lab: making a disk with Debian %s from %s, once for each set of packages; this takes a minute or two\n", suite, mirror)
+		fmt.Fprintf(
+			log,
+			"lab: making a disk with Debian %s from %s, once for each set of packages; this takes a minute or two\n",
+			suite,
+			mirror,
+		)
 		return buildDebian(ctx, m, filepath.Join(tmp, "root.ext4"), suite, mirror)
 	})
 	if err != nil {
@@ -173,7 +210,12 @@ func reach(ctx context.Context, mirror, suite string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodHead, strings.TrimSuffix(mirror, "/")+"/dists/"+suite+"/InRelease", http.NoBody)
+	req, err := http.NewRequestWithContext(
+		ctx,
+		http.MethodHead,
+		strings.TrimSuffix(mirror, "/")+"/dists/"+suite+"/InRelease",
+		http.NoBody,
+	)
 	if err != nil {
 		return fmt.Errorf("mirror %s: %w", mirror, err)
 	}
@@ -188,11 +230,18 @@ func reach(ctx context.Context, mirror, suite string) error {
 	return nil
 }
 
-// buildDebian makes the file system in one go: mmdebstrap's hook packs the tree while it is still complete, with its owners,
-// also where an ordinary user builds in a namespace.
+// buildDebian makes the file system in one go: mmdebstrap's hook packs the tree while it is still
+// complete, with its owners, also where an ordinary user builds in a namespace.
 func buildDebian(ctx context.Context, m *sys.Machine, image, suite, mirror string) error {
 	hook := fmt.Sprintf("image=%s size=%s label=%s\n%s", shellQuote(image), rootSize, rootLabel, debianScript)
-	argv := []string{mmdebstrap, "--quiet", "--variant=minbase", "--format=null", "--include=" + strings.Join(debianPackages, ","), "--customize-hook=" + hook}
+	argv := []string{
+		mmdebstrap,
+		"--quiet",
+		"--variant=minbase",
+		"--format=null",
+		"--include=" + strings.Join(debianPackages, ","),
+		"--customize-hook=" + hook,
+	}
 	for _, dir := range []string{"doc", "info", "locale", "man"} {
 		argv = append(argv, "--dpkgopt=path-exclude=/usr/share/"+dir+"/*")
 	}

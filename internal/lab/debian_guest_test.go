@@ -11,8 +11,8 @@ import (
 	"plimsoll/internal/lab/labtest"
 )
 
-// A Debian boots what its own /boot holds, shuts down in order, and keeps through a power cut just what was synced. One that cannot mount
-// what it must says so.
+// A Debian boots what its own /boot holds, shuts down in order, and keeps through a power cut just
+// what was synced. One that cannot mount what it must says so.
 func TestLabDebian(t *testing.T) {
 	spec := small(t, "")
 	spec.System = lab.SystemDebian

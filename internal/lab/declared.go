@@ -7,14 +7,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/goccy/go-yaml"
+
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-
-	"github.com/goccy/go-yaml"
 )
 
-// Of a declared layout that is tried out: how large its volumes are here, and how long an EBS volume takes over an I/O, as in the disk
-// benchmark guide's preset.
+// Of a declared layout that is tried out: how large its volumes are here, and how long an EBS
+// volume takes over an I/O, as in the disk benchmark guide's preset.
 const (
 	declaredSize  = 512 * units.MiB
 	declaredRead  = 500 * time.Microsecond
@@ -24,9 +24,10 @@ const (
 // declaredPath is the guest's plimsoll.yaml.
 const declaredPath = "/root/plimsoll.yaml"
 
-// FromDeclaration is a machine with the volumes that a plimsoll.yaml declares, for plimsoll apply to build it on: scale is for its rates.
-// Volumes are of 512 MiB whatever they are to be, their serial numbers the lab's own, and mount points belong to root, since the owner that
-// is declared may be unknown in the guest. name is the file's, for messages.
+// FromDeclaration is a machine with the volumes that a plimsoll.yaml declares, for plimsoll apply
+// to build it on: scale is for its rates. Volumes are of 512 MiB whatever they are to be, their
+// serial numbers the lab's own, and mount points belong to root, since the owner that is declared
+// may be unknown in the guest. name is the file's, for messages.
 func FromDeclaration(name string, text []byte, scale float64) (*Spec, error) {
 	decl, err := topology.LoadDeclaration(name, text)
 	if err != nil {
@@ -66,7 +67,12 @@ func FromDeclaration(name string, text []byte, scale float64) (*Spec, error) {
 	s.Mounts = map[topology.Role]string{}
 	for _, target := range whole.Targets {
 		if target.Path == "" {
-			return nil, fmt.Errorf("%s: array %s has the role %s and no filesystem with a mount point: the lab measures in files", name, target.Array, target.Role)
+			return nil, fmt.Errorf(
+				"%s: array %s has the role %s and no filesystem with a mount point: the lab measures in files",
+				name,
+				target.Array,
+				target.Role,
+			)
 		}
 		s.Mounts[target.Role] = target.Path
 	}
@@ -100,7 +106,8 @@ func volumeOf(v *topology.Volume) VolumeSpec {
 	return s
 }
 
-// instanceOf is nil where nothing is known of the instance. Its burst is what lasts for a time, so the credits are what it gives meanwhile.
+// instanceOf is nil where nothing is known of the instance. Its burst is what lasts for a time, so
+// the credits are what it gives meanwhile.
 func instanceOf(i *topology.Instance) *InstanceSpec {
 	if !i.Baseline.Known() {
 		return nil
@@ -109,15 +116,21 @@ func instanceOf(i *topology.Instance) *InstanceSpec {
 	if i.Burst.Known() && i.BurstFor > 0 {
 		seconds := i.BurstFor.Seconds()
 		s.Burst = &BurstSpec{
-			IOPS: i.Burst.IOPS, Throughput: i.Burst.Rate,
-			Credits: max(0, float64(i.Burst.IOPS-i.Baseline.IOPS)*seconds), Bytes: units.Bytes(max(0, float64(i.Burst.Rate-i.Baseline.Rate)*seconds)),
+			IOPS:       i.Burst.IOPS,
+			Throughput: i.Burst.Rate,
+			Credits: max(
+				0,
+				float64(i.Burst.IOPS-i.Baseline.IOPS)*seconds,
+			),
+			Bytes: units.Bytes(max(0, float64(i.Burst.Rate-i.Baseline.Rate)*seconds)),
 		}
 	}
 	return s
 }
 
-// Declaration is the plimsoll.yaml that a customer of these volumes would write, at the lab's scale: what was paid for,
-// by serial number, and, where a plimsoll.yaml was declared, its arrays as they stand there.
+// Declaration is the plimsoll.yaml that a customer of these volumes would write, at the lab's
+// scale: what was paid for, by serial number, and, where a plimsoll.yaml was declared, its arrays
+// as they stand there.
 func (s *Spec) Declaration() (string, error) {
 	var file yaml.MapSlice
 	add := func(key string, value any) { file = append(file, yaml.MapItem{Key: key, Value: value}) }
@@ -129,7 +142,10 @@ func (s *Spec) Declaration() (string, error) {
 		if b := in.Burst; b != nil && b.IOPS > in.IOPS {
 			burst := s.limit(nil, "", b.IOPS, b.Throughput)
 			lasts := time.Duration(b.Credits / float64(b.IOPS-in.IOPS) * float64(time.Second))
-			limits = append(limits, yaml.MapItem{Key: "burst", Value: append(burst, yaml.MapItem{Key: "for", Value: lasts.String()})})
+			limits = append(
+				limits,
+				yaml.MapItem{Key: "burst", Value: append(burst, yaml.MapItem{Key: "for", Value: lasts.String()})},
+			)
 		}
 		add("instance", limits)
 	}
@@ -145,7 +161,12 @@ func (s *Spec) Declaration() (string, error) {
 		add("arrays", arrays)
 	}
 	text, err := yaml.Marshal(file)
-	return fmt.Sprintf("# Written by plimsoll lab from %q, rates at %g of the real ones.\n%s", s.Name, s.Scale, text), err
+	return fmt.Sprintf(
+		"# Written by plimsoll lab from %q, rates at %g of the real ones.\n%s",
+		s.Name,
+		s.Scale,
+		text,
+	), err
 }
 
 // sold is what the customer writes of the volumes of these names.
@@ -171,7 +192,10 @@ func (s *Spec) sold(names []string) []yaml.MapSlice {
 					m = append(m, yaml.MapItem{Key: "burst_credits", Value: int64(math.Round(b.Credits * s.Scale))})
 				}
 				if b.Bytes > 0 {
-					m = append(m, yaml.MapItem{Key: "burst_bytes", Value: fmt.Sprintf("%.0f", float64(b.Bytes)*s.Scale)})
+					m = append(
+						m,
+						yaml.MapItem{Key: "burst_bytes", Value: fmt.Sprintf("%.0f", float64(b.Bytes)*s.Scale)},
+					)
 				}
 			}
 			if v.Counts > 0 {

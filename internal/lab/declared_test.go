@@ -8,7 +8,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// The layout of docs/plimsoll-yaml.md, with what a customer says of an instance, in the lab's terms and back.
+// The layout of docs/plimsoll-yaml.md, with what a customer says of an instance, in the lab's terms
+// and back.
 func TestFromDeclaration(t *testing.T) {
 	text, err := os.ReadFile("testdata/plimsoll.yaml")
 	if err != nil {

@@ -17,14 +17,15 @@ import (
 	"plimsoll/internal/units"
 )
 
-// disk is what a Debian starts from: a disk of its own, made from the golden one at its first start. It boots the kernel and
-// the initramfs that its own /boot holds, as a machine does.
+// disk is what a Debian starts from: a disk of its own, made from the golden one at its first
+// start. It boots the kernel and the initramfs that its own /boot holds, as a machine does.
 type disk struct {
 	golden string // the image in the cache
 	file   string // the guest's, a raw ext4 file system; empty before the first start
 }
 
-// systemTimeout is many times what a boot takes on a busy host, and more than systemd waits for a device, 90 s.
+// systemTimeout is many times what a boot takes on a busy host, and more than systemd waits for a
+// device, 90 s.
 const systemTimeout = 5 * time.Minute
 
 // start boots the guest, with its volumes plugged in before the first instruction runs.
@@ -65,7 +66,8 @@ func (d *disk) start(ctx context.Context, g *Guest) error {
 	return nil
 }
 
-// install gives the guest its disk, with this plimsoll on it. A disk that Config.Dir holds already stays as it is.
+// install gives the guest its disk, with this plimsoll on it. A disk that Config.Dir holds already
+// stays as it is.
 func (d *disk) install(ctx context.Context, g *Guest) error {
 	file := filepath.Join(g.dir, "root.raw")
 	if _, err := os.Stat(file); err != nil {
@@ -88,8 +90,9 @@ func (d *disk) install(ctx context.Context, g *Guest) error {
 	return err
 }
 
-// load does what a boot loader does: it takes the kernel and the initramfs that Debian links from / from the disk. The journal
-// of the file system is replayed first; a boot loader reads past it, and may find what was there before a power cut.
+// load does what a boot loader does: it takes the kernel and the initramfs that Debian links from /
+// from the disk. The journal of the file system is replayed first; a boot loader reads past it, and
+// may find what was there before a power cut.
 func (d *disk) load(ctx context.Context, m *sys.Machine, to string) (boot, error) {
 	b := boot{
 		kernel: filepath.Join(to, "vmlinux"), initrd: filepath.Join(to, "initrd.img"),
@@ -117,7 +120,8 @@ func (d *disk) load(ctx context.Context, m *sys.Machine, to string) (boot, error
 	return b, writeKernel(b.kernel, bz)
 }
 
-// repair replays the file system's journal. Exit statuses 1 and 2 say that something was to mend and is mended.
+// repair replays the file system's journal. Exit statuses 1 and 2 say that something was to mend
+// and is mended.
 func repair(ctx context.Context, m *sys.Machine, image string) error {
 	err := m.Run(ctx, io.Discard, "e2fsck", "-p", image)
 	if failed, ok := errors.AsType[*sys.Failed](err); ok && failed.Code > 0 && failed.Code <= 2 {
@@ -126,7 +130,8 @@ func repair(ctx context.Context, m *sys.Machine, image string) error {
 	return err
 }
 
-// debugfs runs a command on a file system that is not in use. Its exit status is 0 whatever happens.
+// debugfs runs a command on a file system that is not in use. Its exit status is 0 whatever
+// happens.
 func debugfs(ctx context.Context, m *sys.Machine, out io.Writer, image, command string, flags ...string) error {
 	return m.Run(ctx, out, append(append([]string{"debugfs"}, flags...), "-R", command, image)...)
 }

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// plugAll attaches every volume over NBD and plugs it in as an NVMe controller of its own, in any order.
+// plugAll attaches every volume over NBD and plugs it in as an NVMe controller of its own, in any
+// order.
 func (g *Guest) plugAll(ctx context.Context) error {
 	ports := rand.Perm(len(g.Volumes))
 	for i, v := range g.Volumes {
@@ -46,8 +47,9 @@ func (g *Guest) attachNode(ctx context.Context, node, volume string) error {
 	return nil
 }
 
-// awaitDrives waits until the guest has all volumes, tells it how they differ from QEMU's, and learns their names: the
-// controllers are probed at the same time, so that nvme0 is another volume at each start, as on EC2.
+// awaitDrives waits until the guest has all volumes, tells it how they differ from QEMU's, and
+// learns their names: the controllers are probed at the same time, so that nvme0 is another volume
+// at each start, as on EC2.
 func (g *Guest) awaitDrives(ctx context.Context) error {
 	var script strings.Builder
 	fmt.Fprintf(&script, `

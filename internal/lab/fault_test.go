@@ -57,7 +57,8 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// With a system that persists, what is in fstab and mdadm.conf comes back, and what was not synced is lost as on a real root.
+// With a system that persists, what is in fstab and mdadm.conf comes back, and what was not synced
+// is lost as on a real root.
 func TestPowerCutOfASystem(t *testing.T) {
 	g := labtest.StartConfig(t, lab.Config{Spec: small(t, ""), Persist: true})
 	must(t, g, `mdadm --create /dev/md7 --run --level=10 --raid-devices=4 --assume-clean --homehost=any --name=data "${data[@]}" && udevadm settle &&
@@ -77,7 +78,8 @@ func TestPowerCutOfAVolatileCache(t *testing.T) {
 	g := labtest.StartSpec(t, small(t, ", cache: volatile"))
 	must(t, g, `mdadm --create /dev/md/data --run --level=10 --raid-devices=4 --assume-clean --homehost=any --name=data "${data[@]}" && udevadm settle &&
 		mkfs.xfs -q -K /dev/md/data && mount /dev/md/data /data && echo kept > /data/synced && sync`)
-	// QEMU 7.2's nvme drops FUA, by which XFS makes the record of that sync durable; the flush before the next one does.
+	// QEMU 7.2's nvme drops FUA, by which XFS makes the record of that sync durable; the flush
+	// before the next one does.
 	must(t, g, "touch /data/other; sync")
 	must(t, g, "dd if=/dev/urandom of=/data/direct bs=1M count=16 oflag=direct 2>/dev/null")
 	var held int64
@@ -96,7 +98,8 @@ func TestPowerCutOfAVolatileCache(t *testing.T) {
 	}
 }
 
-// A volume that fails under an array is thrown out of it; one that stalls leaves its requests in flight.
+// A volume that fails under an array is thrown out of it; one that stalls leaves its requests in
+// flight.
 func TestFailingVolume(t *testing.T) {
 	g := labtest.StartSpec(t, small(t, ""))
 	must(t, g, `mdadm --create /dev/md/data --run --level=10 --raid-devices=4 --assume-clean --homehost=any --name=data "${data[@]}"; udevadm settle`)

@@ -13,8 +13,9 @@ import (
 	"plimsoll/internal/lab/agent"
 )
 
-// Fetch copies a directory or file of the guest, /root/runs say, to the directory to of the host as to/runs. What is
-// there already is replaced file by file. It returns fs.ErrNotExist when the guest has no such thing.
+// Fetch copies a directory or file of the guest, /root/runs say, to the directory to of the host as
+// to/runs. What is there already is replaced file by file. It returns fs.ErrNotExist when the guest
+// has no such thing.
 func (g *Guest) Fetch(ctx context.Context, name, to string) error {
 	if r, err := g.Exec(ctx, "test", "-e", name); err != nil || r.Code != 0 {
 		return errors.Join(err, fmt.Errorf("lab guest: %s: %w", name, fs.ErrNotExist))

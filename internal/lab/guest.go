@@ -1,6 +1,7 @@
-// Package lab tries storage layouts out on a simulated machine: a QEMU guest with a stock kernel and real md, LVM and
-// XFS, whose NVMe volumes are limited, slow and faulty as asked (package ebs). A small guest is not booted but restored
-// from a template, in well under a second; its drives are plugged in afterwards. A whole Debian boots from its own disk.
+// Package lab tries storage layouts out on a simulated machine: a QEMU guest with a stock kernel
+// and real md, LVM and XFS, whose NVMe volumes are limited, slow and faulty as asked (package ebs).
+// A small guest is not booted but restored from a template, in well under a second; its drives are
+// plugged in afterwards. A whole Debian boots from its own disk.
 package lab
 
 import (
@@ -27,11 +28,12 @@ type Config struct {
 	Spec *Spec
 	// Binary is the static plimsoll that the guest gets; empty for this program.
 	Binary string
-	// Dir is where the volumes' files and the console's log go and stay. Volumes that are there already are used, and
-	// nothing is set up. Empty keeps them in a directory that Stop removes.
+	// Dir is where the volumes' files and the console's log go and stay. Volumes that are there
+	// already are used, and nothing is set up. Empty keeps them in a directory that Stop removes.
 	Dir string
-	// Persist keeps the guest's /etc, /boot, /root and /var on a volume of their own, so that they survive PowerCut as far
-	// as they were synced. Without it they are in the guest's memory. Of a Debian all persists anyway, and Start refuses it.
+	// Persist keeps the guest's /etc, /boot, /root and /var on a volume of their own, so that they
+	// survive PowerCut as far as they were synced. Without it they are in the guest's memory. Of a
+	// Debian all persists anyway, and Start refuses it.
 	Persist bool
 	// Nice is QEMU's niceness.
 	Nice int
@@ -62,11 +64,13 @@ type Guest struct {
 	Volumes []*Volume
 	// Started is how long Start took for the template, the restore and the drives.
 	Started Timing
-	// State is what systemctl is-system-running said when the last start of a Debian had ended: running, degraded (some unit
-	// failed) or maintenance (the emergency shell). Empty for a small guest.
+	// State is what systemctl is-system-running said when the last start of a Debian had ended:
+	// running, degraded (some unit failed) or maintenance (the emergency shell). Empty for a small
+	// guest.
 	State string
-	// Overhead is what a 4 KiB read takes that no volume delays. It is subtracted from the latencies asked for. Above
-	// MaxOverhead the host is too busy for latencies to be judged; limits hold all the same.
+	// Overhead is what a 4 KiB read takes that no volume delays. It is subtracted from the
+	// latencies asked for. Above MaxOverhead the host is too busy for latencies to be judged;
+	// limits hold all the same.
 	Overhead time.Duration
 
 	m        *sys.Machine
@@ -84,7 +88,8 @@ type Guest struct {
 
 // base is what guests start from: a template, or a disk.
 type base interface {
-	// start starts g.machine with the guest's volumes and g.cfg.Binary in it, and sets g.Started.Restore.
+	// start starts g.machine with the guest's volumes and g.cfg.Binary in it, and sets
+	// g.Started.Restore.
 	start(ctx context.Context, g *Guest) error
 }
 
@@ -118,10 +123,12 @@ func Available(m *sys.Machine) (reason string) {
 	return ""
 }
 
-// ErrUnavailable is in the chain of Start's error when something that the lab needs is missing on this host.
+// ErrUnavailable is in the chain of Start's error when something that the lab needs is missing on
+// this host.
 var ErrUnavailable = errors.New("the lab cannot run here")
 
-// Start starts a guest with the spec's volumes, makes its arrays and puts the limits in force. Stop it.
+// Start starts a guest with the spec's volumes, makes its arrays and puts the limits in force. Stop
+// it.
 func Start(ctx context.Context, m *sys.Machine, cfg Config) (g *Guest, err error) {
 	reason := Available(m)
 	if reason == "" && cfg.Spec.System == SystemDebian {
@@ -189,7 +196,8 @@ func (g *Guest) prepare(ctx context.Context) error {
 	if err := os.MkdirAll(g.dir, 0o700); err != nil {
 		return err
 	}
-	// One lock tells the living from what sweep may remove, one keeps two labs off the same volumes.
+	// One lock tells the living from what sweep may remove, one keeps two labs off the same
+	// volumes.
 	for _, dir := range slices.Compact([]string{g.sockets, g.dir}) {
 		short, cancel := context.WithTimeout(ctx, time.Second)
 		unlock, err := lock(short, filepath.Join(dir, "lock"))
@@ -214,7 +222,8 @@ func makeBase(ctx context.Context, m *sys.Machine, cache string, cfg Config) (ba
 	return makeTemplate(ctx, m, cache, img, cfg)
 }
 
-// sweep removes the directories of guests whose plimsoll was killed: nobody holds their lock. It does what it can.
+// sweep removes the directories of guests whose plimsoll was killed: nobody holds their lock. It
+// does what it can.
 func sweep(tmp string) {
 	stale, _ := filepath.Glob(filepath.Join(tmp, dirPrefix+"*"))
 	for _, dir := range stale {
@@ -254,7 +263,10 @@ func (g *Guest) addVolumes() error {
 			if err != nil {
 				return err
 			}
-			g.Volumes = append(g.Volumes, &Volume{Volume: vol, Group: v.Name, Serial: serial, spec: v, scale: spec.Scale})
+			g.Volumes = append(
+				g.Volumes,
+				&Volume{Volume: vol, Group: v.Name, Serial: serial, spec: v, scale: spec.Scale},
+			)
 		}
 	}
 	return nil
@@ -310,11 +322,26 @@ func (g *Guest) setup(ctx context.Context) error {
 	if g.cfg.Spec.System == SystemDebian {
 		from, start = "image", "boot"
 	}
-	fmt.Fprintf(g.cfg.Log, "lab: %s at scale %g: %s %.1f s, %s %.2f s, %d volumes %.1f s, setup %.1f s, overhead %v\n", g.cfg.Spec.Name,
-		g.cfg.Spec.Scale, from, g.Started.Template.Seconds(), start, g.Started.Restore.Seconds(), len(g.Volumes), g.Started.Drives.Seconds(), g.Started.Setup.Seconds(),
-		g.Overhead.Round(time.Microsecond))
+	fmt.Fprintf(
+		g.cfg.Log,
+		"lab: %s at scale %g: %s %.1f s, %s %.2f s, %d volumes %.1f s, setup %.1f s, overhead %v\n",
+		g.cfg.Spec.Name,
+		g.cfg.Spec.Scale,
+		from,
+		g.Started.Template.Seconds(),
+		start,
+		g.Started.Restore.Seconds(),
+		len(g.Volumes),
+		g.Started.Drives.Seconds(),
+		g.Started.Setup.Seconds(),
+		g.Overhead.Round(time.Microsecond),
+	)
 	if g.Overhead > MaxOverhead {
-		fmt.Fprintf(g.cfg.Log, "lab: this host is too busy for latencies below %v to be shown: judge limits only\n", g.Overhead.Round(time.Microsecond))
+		fmt.Fprintf(
+			g.cfg.Log,
+			"lab: this host is too busy for latencies below %v to be shown: judge limits only\n",
+			g.Overhead.Round(time.Microsecond),
+		)
 	}
 	return err
 }
@@ -359,9 +386,10 @@ func (g *Guest) script(ctx context.Context, what string, commands []string) erro
 	return nil
 }
 
-// PowerCut kills the guest as a power cut would, loses what volatile caches hold, and starts it again with the same
-// volumes. Nothing is set up, and without Config.Persist a small guest's own files are as in the template; with it, arrays
-// are assembled and /etc/fstab is mounted, as when a system boots. A Debian boots by itself.
+// PowerCut kills the guest as a power cut would, loses what volatile caches hold, and starts it
+// again with the same volumes. Nothing is set up, and without Config.Persist a small guest's own
+// files are as in the template; with it, arrays are assembled and /etc/fstab is mounted, as when a
+// system boots. A Debian boots by itself.
 func (g *Guest) PowerCut(ctx context.Context) error {
 	g.machine.kill()
 	for i, v := range g.Volumes {
@@ -378,8 +406,8 @@ func (g *Guest) PowerCut(ctx context.Context) error {
 // shutdownTimeout is more than systemd gives a unit to stop, 90 s.
 const shutdownTimeout = 2 * time.Minute
 
-// Reboot shuts a Debian down, with its units stopped and its file systems synced and unmounted, and starts it again with the
-// same volumes under other names.
+// Reboot shuts a Debian down, with its units stopped and its file systems synced and unmounted, and
+// starts it again with the same volumes under other names.
 func (g *Guest) Reboot(ctx context.Context) error {
 	if g.cfg.Spec.System != SystemDebian {
 		return fmt.Errorf("reboot: only a guest with system: %s has what to shut down: see PowerCut", SystemDebian)
@@ -394,7 +422,11 @@ func (g *Guest) Reboot(ctx context.Context) error {
 	select {
 	case <-g.machine.ended: // QEMU ends where a machine would start anew
 	case <-down.Done():
-		return fmt.Errorf("reboot: the guest does not shut down: %w%s", down.Err(), consoleTail(filepath.Join(g.dir, "console.log")))
+		return fmt.Errorf(
+			"reboot: the guest does not shut down: %w%s",
+			down.Err(),
+			consoleTail(filepath.Join(g.dir, "console.log")),
+		)
 	}
 	g.machine.kill() // its connections
 	return g.boot(ctx)

@@ -24,22 +24,95 @@ import (
 //go:embed init.sh
 var initScript string
 
-// The guest's programs, copied from the host with their libraries. Without the first the lab cannot run; the others
-// are there when the host has them. Busybox has the rest.
+// The guest's programs, copied from the host with their libraries. Without the first the lab cannot
+// run; the others are there when the host has them. Busybox has the rest.
 var (
 	neededPrograms = []string{"bash", "busybox", "fio", "kmod", "mdadm", "mkfs.xfs", "mount", "udevadm"}
 	otherPrograms  = []string{
-		"mdmon", "xfs_info", "xfs_growfs", "xfs_io", "xfs_repair", "xfs_db", "xfs_spaceman", "xfs_admin", "xfs_quota",
-		"mke2fs", "mkfs.ext4", "tune2fs", "dumpe2fs", "e2fsck", "resize2fs",
-		"lvm", "dmsetup", "nvme", "lsblk", "blkid", "wipefs", "sfdisk", "parted", "sgdisk", "partx", "partprobe",
-		"umount", "findmnt", "iostat", "blockdev", "losetup", "fallocate", "filefrag", "flock", "timeout", "stat", "dd",
-		"sync", "cmp", "sha256sum", "blkdiscard", "fstrim", "swapon", "swapoff", "mkswap", "mountpoint", "lsof", "fuser",
-		"setpriv", "taskset", "chrt", "ionice", "sysctl", "strace",
+		"mdmon",
+		"xfs_info",
+		"xfs_growfs",
+		"xfs_io",
+		"xfs_repair",
+		"xfs_db",
+		"xfs_spaceman",
+		"xfs_admin",
+		"xfs_quota",
+		"mke2fs",
+		"mkfs.ext4",
+		"tune2fs",
+		"dumpe2fs",
+		"e2fsck",
+		"resize2fs",
+		"lvm",
+		"dmsetup",
+		"nvme",
+		"lsblk",
+		"blkid",
+		"wipefs",
+		"sfdisk",
+		"parted",
+		"sgdisk",
+		"partx",
+		"partprobe",
+		"umount",
+		"findmnt",
+		"iostat",
+		"blockdev",
+		"losetup",
+		"fallocate",
+		"filefrag",
+		"flock",
+		"timeout",
+		"stat",
+		"dd",
+		"sync",
+		"cmp",
+		"sha256sum",
+		"blkdiscard",
+		"fstrim",
+		"swapon",
+		"swapoff",
+		"mkswap",
+		"mountpoint",
+		"lsof",
+		"fuser",
+		"setpriv",
+		"taskset",
+		"chrt",
+		"ionice",
+		"sysctl",
+		"strace",
 	}
 	modules = []string{
-		"md-mod", "raid0", "raid1", "raid10", "raid456", "linear", "dm-mod", "dm-delay", "dm-flakey", "dm-log-writes",
-		"dm-snapshot", "dm-raid", "dm-thin-pool", "dm-zero", "xfs", "ext4", "libcrc32c", "crc32c-intel", "virtio_pci", "virtio_console",
-		"virtio_blk", "loop", "overlay", "null_blk", "mq-deadline", "kyber-iosched", "bfq", "brd",
+		"md-mod",
+		"raid0",
+		"raid1",
+		"raid10",
+		"raid456",
+		"linear",
+		"dm-mod",
+		"dm-delay",
+		"dm-flakey",
+		"dm-log-writes",
+		"dm-snapshot",
+		"dm-raid",
+		"dm-thin-pool",
+		"dm-zero",
+		"xfs",
+		"ext4",
+		"libcrc32c",
+		"crc32c-intel",
+		"virtio_pci",
+		"virtio_console",
+		"virtio_blk",
+		"loop",
+		"overlay",
+		"null_blk",
+		"mq-deadline",
+		"kyber-iosched",
+		"bfq",
+		"brd",
 	}
 	udevRules = []string{
 		"01-md-raid-creating", "50-udev-default", "55-dm", "56-lvm", "60-block", "60-persistent-storage",
@@ -55,7 +128,8 @@ var (
 		"pvcreate", "pvremove", "pvs", "pvdisplay", "pvscan", "vgcreate", "vgremove", "vgs", "vgdisplay", "vgchange",
 		"vgscan", "lvcreate", "lvremove", "lvs", "lvdisplay", "lvchange", "lvconvert", "lvextend",
 	}
-	// generated files: udev gives block devices to the group disk, and refuses rules with groups that it cannot find.
+	// generated files: udev gives block devices to the group disk, and refuses rules with groups
+	// that it cannot find.
 	texts = map[string]string{
 		"etc/passwd": "root:x:0:0:root:/root:/bin/bash\n",
 		"etc/group": "root:x:0:\ntty:x:5:\ndisk:x:6:\nlp:x:7:\nkmem:x:15:\ndialout:x:20:\ncdrom:x:24:\ntape:x:26:\n" +
@@ -77,7 +151,8 @@ type image struct {
 	id  string // hash of everything in it but plimsoll
 }
 
-// programPath looks a program up in the root; the answer has no leading slash. Empty when it is not there.
+// programPath looks a program up in the root; the answer has no leading slash. Empty when it is not
+// there.
 func programPath(root fs.FS, name string) string {
 	for _, dir := range []string{"usr/sbin", "usr/bin", "sbin", "bin", "usr/local/bin"} {
 		p := path.Join(dir, name)
@@ -88,7 +163,8 @@ func programPath(root fs.FS, name string) string {
 	return ""
 }
 
-// kernelVersion finds the newest kernel with its modules; a cloud kernel goes first, since it boots faster.
+// kernelVersion finds the newest kernel with its modules; a cloud kernel goes first, since it boots
+// faster.
 func kernelVersion(root fs.FS) (string, error) {
 	found, err := fs.Glob(root, "boot/vmlinuz-*")
 	if err != nil {
@@ -183,7 +259,8 @@ func imageTree(ctx context.Context, m *sys.Machine, kernel string) (tree, error)
 	return t, nil
 }
 
-// moduleFiles lists the guest's kernel modules and modprobe's indexes, which may name modules that are not there.
+// moduleFiles lists the guest's kernel modules and modprobe's indexes, which may name modules that
+// are not there.
 func moduleFiles(root fs.FS, kernel string) ([]string, error) {
 	dir := "lib/modules/" + kernel + "/"
 	dep, err := root.Open(dir + "modules.dep")

@@ -13,8 +13,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// vmlinux returns the ELF image inside a bzImage, which QEMU boots by PVH without letting the emulated CPU unpack it
-// (some 2 s). The payload's place is in the setup header: linux Documentation/arch/x86/boot.rst.
+// vmlinux returns the ELF image inside a bzImage, which QEMU boots by PVH without letting the
+// emulated CPU unpack it (some 2 s). The payload's place is in the setup header: linux
+// Documentation/arch/x86/boot.rst.
 func vmlinux(bz []byte) ([]byte, error) {
 	le := binary.LittleEndian
 	if len(bz) < 0x260 || string(bz[0x202:0x206]) != "HdrS" {
@@ -50,7 +51,8 @@ func writeKernel(name string, bz []byte) error {
 // maxKernel bounds what a damaged payload may unpack to.
 const maxKernel = 1 << 30
 
-// unpack undoes the compression. Behind the data stand 4 bytes with its size, which some unpackers take for an error.
+// unpack undoes the compression. Behind the data stand 4 bytes with its size, which some unpackers
+// take for an error.
 func unpack(p []byte) ([]byte, error) {
 	body := p[:len(p)-4]
 	var r io.Reader

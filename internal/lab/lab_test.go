@@ -7,7 +7,8 @@ import (
 	"plimsoll/internal/lab/labtest"
 )
 
-// TestEveryPreset starts each machine and looks for what it is about, with the tools that an administrator would use.
+// TestEveryPreset starts each machine and looks for what it is about, with the tools that an
+// administrator would use.
 func TestEveryPreset(t *testing.T) {
 	for name, shows := range map[string]string{
 		"gp3x8-raid10":         `grep -c "\[8/8\] \[UUUUUUUU\]" /proc/mdstat | grep -x 2 && grep -q " /data xfs.*sunit=128,swidth=512" /proc/mounts && grep " /wal xfs.*sunit=512,swidth=2048" /proc/mounts`,

@@ -16,11 +16,13 @@ import (
 
 const (
 	qemuProgram = "qemu-system-x86_64"
-	// guestMemory is enough for 24 volumes, fio's buffers and results; a restored guest touches 100 MiB of it.
+	// guestMemory is enough for 24 volumes, fio's buffers and results; a restored guest touches 100
+	// MiB of it.
 	guestMemory = "1536M"
 	// rootPorts is how many volumes a guest can have: one NVMe controller behind each.
 	rootPorts = 24
-	// Of these, cryptomgr.notests saves a second of boot; the guest's clock source must be the TSC to survive a restore.
+	// Of these, cryptomgr.notests saves a second of boot; the guest's clock source must be the TSC
+	// to survive a restore.
 	kernelArgs = "console=ttyS0 panic=-1 quiet mitigations=off tsc=reliable cryptomgr.notests=1 audit=0"
 )
 
@@ -31,26 +33,56 @@ type boot struct {
 	append string // to kernelArgs
 }
 
-// qemuArgs are the machine's. A template fits only a machine of the same arguments. Two CPUs are a must: with one,
-// QEMU 7.2 leaves out memory barriers and loses NVMe doorbells (mended in 8.1, "tcg: Do not elide memory barriers").
+// qemuArgs are the machine's. A template fits only a machine of the same arguments. Two CPUs are a
+// must: with one, QEMU 7.2 leaves out memory barriers and loses NVMe doorbells (mended in 8.1,
+// "tcg: Do not elide memory barriers").
 func qemuArgs(b boot) []string {
 	args := []string{
-		"-machine", "q35,memory-backend=ram0", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", guestMemory,
-		"-display", "none", "-nodefaults", "-no-user-config", "-no-reboot",
-		"-kernel", b.kernel, "-initrd", b.initrd, "-append", kernelArgs + b.append,
-		"-device", "virtio-serial-pci,id=vs0,max_ports=4",
-		"-device", "virtserialport,bus=vs0.0,nr=1,chardev=agent,name=plimsoll.agent",
+		"-machine",
+		"q35,memory-backend=ram0",
+		"-accel",
+		"tcg,thread=multi",
+		"-cpu",
+		"max",
+		"-smp",
+		"2",
+		"-m",
+		guestMemory,
+		"-display",
+		"none",
+		"-nodefaults",
+		"-no-user-config",
+		"-no-reboot",
+		"-kernel",
+		b.kernel,
+		"-initrd",
+		b.initrd,
+		"-append",
+		kernelArgs + b.append,
+		"-device",
+		"virtio-serial-pci,id=vs0,max_ports=4",
+		"-device",
+		"virtserialport,bus=vs0.0,nr=1,chardev=agent,name=plimsoll.agent",
 	}
 	for i := range rootPorts { // eight functions a slot
 		args = append(args, "-device", fmt.Sprintf(
-			"pcie-root-port,id=rp%d,chassis=%d,slot=%d,bus=pcie.0,addr=%#x.%d,multifunction=on", i, i+1, i+1, 8+i/8, i%8))
+			"pcie-root-port,id=rp%d,chassis=%d,slot=%d,bus=pcie.0,addr=%#x.%d,multifunction=on",
+			i,
+			i+1,
+			i+1,
+			8+i/8,
+			i%8,
+		))
 	}
 	return args
 }
 
 // memoryArgs put the guest's RAM into a file: shared to make a template, private to use one.
 func memoryArgs(file, share string) []string {
-	return []string{"-object", "memory-backend-file,id=ram0,size=" + guestMemory + ",mem-path=" + file + ",share=" + share}
+	return []string{
+		"-object",
+		"memory-backend-file,id=ram0,size=" + guestMemory + ",mem-path=" + file + ",share=" + share,
+	}
 }
 
 // machine is a running QEMU.
@@ -62,8 +94,9 @@ type machine struct {
 	err   error // of the process, once ended is closed
 }
 
-// launch starts QEMU, whose sockets are put into dir, and connects to its monitor and its agent port.
-// QEMU lives until it is cut or quits, or this process ends; not until ctx ends, which only bounds the start.
+// launch starts QEMU, whose sockets are put into dir, and connects to its monitor and its agent
+// port. QEMU lives until it is cut or quits, or this process ends; not until ctx ends, which only
+// bounds the start.
 func launch(ctx context.Context, m *sys.Machine, dir, console string, nice int, args ...string) (*machine, error) {
 	qmp, err := listenOn(ctx, filepath.Join(dir, "qmp"))
 	if err != nil {
@@ -114,7 +147,10 @@ func launch(ctx context.Context, m *sys.Machine, dir, console string, nice int, 
 // listenOn waits on a unix socket for one connection, as long as ctx lasts.
 func listenOn(ctx context.Context, name string) (*net.UnixListener, error) {
 	if len(name) > 107 {
-		return nil, fmt.Errorf("lab: %s: a socket's name has at most 107 bytes; set TMPDIR to a shorter directory", name)
+		return nil, fmt.Errorf(
+			"lab: %s: a socket's name has at most 107 bytes; set TMPDIR to a shorter directory",
+			name,
+		)
 	}
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: name, Net: "unix"})
 	if err != nil {
@@ -139,7 +175,8 @@ func comma(name string) string {
 	return string(b)
 }
 
-// kill ends QEMU at once, as a power cut would end the instance: what the drives have acknowledged stays.
+// kill ends QEMU at once, as a power cut would end the instance: what the drives have acknowledged
+// stays.
 func (q *machine) kill() {
 	q.cut()
 	<-q.ended

@@ -10,7 +10,8 @@ import (
 	"sync"
 )
 
-// monitor speaks QMP, QEMU's machine protocol: one JSON document a line, answers by id, events in between.
+// monitor speaks QMP, QEMU's machine protocol: one JSON document a line, answers by id, events in
+// between.
 type monitor struct {
 	conn   net.Conn
 	events chan string // names of events; dropped when nobody reads
@@ -35,7 +36,12 @@ var errMonitorGone = errors.New("QEMU has ended")
 type object = map[string]any
 
 func newMonitor(ctx context.Context, conn net.Conn) (*monitor, error) {
-	q := &monitor{conn: conn, events: make(chan string, 64), waiting: map[int]chan<- qmpAnswer{}, gone: make(chan struct{})}
+	q := &monitor{
+		conn:    conn,
+		events:  make(chan string, 64),
+		waiting: map[int]chan<- qmpAnswer{},
+		gone:    make(chan struct{}),
+	}
 	go q.receive()
 	return q, q.do(ctx, "qmp_capabilities", nil, nil)
 }

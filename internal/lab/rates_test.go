@@ -43,8 +43,9 @@ func guestFio(t *testing.T, g *lab.Guest, args string) fioJob {
 
 const layOut = `for i in 0 1 2 3; do dd if=/dev/urandom of=/data/f.$i bs=4M count=16 oflag=direct conv=fsync 2>/dev/null & done; wait; sync`
 
-// TestRates drives the guide's DATA array at 1/10 scale and holds what fio measures, through md and XFS in the guest, to what
-// the limits allow: half of the volumes' IOPS for writes, all of them for reads.
+// TestRates drives the guide's DATA array at 1/10 scale and holds what fio measures, through md and
+// XFS in the guest, to what the limits allow: half of the volumes' IOPS for writes, all of them for
+// reads.
 func TestRates(t *testing.T) {
 	g := labtest.StartSpec(t, dataArray(t, "300", "12.5MiB/s"))
 	if err := g.Unlimit(); err != nil {
@@ -82,7 +83,8 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// TestLatencies asks for the guide's latencies and holds what a program sees to them, unless the host is too busy.
+// TestLatencies asks for the guide's latencies and holds what a program sees to them, unless the
+// host is too busy.
 func TestLatencies(t *testing.T) {
 	g := labtest.StartSpec(t, dataArray(t, "3000, latency: {read: 0.6ms, write: 1.8ms}", "125MiB/s"))
 	if g.Overhead > lab.MaxOverhead {

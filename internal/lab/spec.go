@@ -18,8 +18,9 @@ import (
 	"plimsoll/internal/yamlfile"
 )
 
-// Spec is a lab.yaml: the volumes of a machine, what limits them, and how its arrays are made. Figures are those of
-// the real thing; Scale shrinks rates and credits to what an emulated machine can carry.
+// Spec is a lab.yaml: the volumes of a machine, what limits them, and how its arrays are made.
+// Figures are those of the real thing; Scale shrinks rates and credits to what an emulated machine
+// can carry.
 type Spec struct {
 	Name        string  `yaml:"-"`
 	Description string  `yaml:"description"`
@@ -31,8 +32,8 @@ type Spec struct {
 	Volumes  []VolumeSpec  `yaml:"volumes"`
 	// Arrays say which volumes will make an array, for the guest's plimsoll.yaml; Setup makes it.
 	Arrays []ArraySpec `yaml:"arrays"`
-	// Setup are bash commands that make the arrays, run without limits. For volumes named data, "${data[@]}" are
-	// their devices and ${data[0]} the first.
+	// Setup are bash commands that make the arrays, run without limits. For volumes named data,
+	// "${data[@]}" are their devices and ${data[0]} the first.
 	Setup []string `yaml:"setup"`
 	// Then are bash commands run with the limits in force.
 	Then []string `yaml:"then"`
@@ -98,16 +99,20 @@ type VolumeSpec struct {
 	Latency LatencySpec `yaml:"latency"`
 	// Unwritten is what a read of never-written blocks takes; 0 treats them as written ones.
 	Unwritten time.Duration `yaml:"unwritten"`
-	// Counts is how many bytes of an EBS volume's I/O count as one, and up to which sequential ones are merged first; 256 KiB unless said.
+	// Counts is how many bytes of an EBS volume's I/O count as one, and up to which sequential ones
+	// are merged first; 256 KiB unless said.
 	Counts     units.Bytes   `yaml:"counts"`
 	FirstTouch time.Duration `yaml:"first_touch"`
-	// SoldAs names the volumes whose limits these are declared to have: those of a slow one, as it was bought.
+	// SoldAs names the volumes whose limits these are declared to have: those of a slow one, as it
+	// was bought.
 	SoldAs string `yaml:"sold_as"`
-	// Cache is none, the default, or volatile: a cache that a power cut empties, and that the guest is told of.
+	// Cache is none, the default, or volatile: a cache that a power cut empties, and that the guest
+	// is told of.
 	Cache string `yaml:"cache"`
 }
 
-// LatencySpec is how long a volume takes over a request, without queueing, as a program in the guest sees it.
+// LatencySpec is how long a volume takes over a request, without queueing, as a program in the
+// guest sees it.
 type LatencySpec struct {
 	Read   time.Duration `yaml:"read"`
 	Write  time.Duration `yaml:"write"`
@@ -117,9 +122,11 @@ type LatencySpec struct {
 
 // What a guest runs.
 const (
-	// SystemSmall is the host's kernel and programs without an init system, started in well under a second.
+	// SystemSmall is the host's kernel and programs without an init system, started in well under a
+	// second.
 	SystemSmall = "small"
-	// SystemDebian is a whole Debian with systemd, which boots from its own disk, kernel and initramfs.
+	// SystemDebian is a whole Debian with systemd, which boots from its own disk, kernel and
+	// initramfs.
 	SystemDebian = "debian"
 )
 
@@ -193,7 +200,11 @@ func (s *Spec) check() error {
 		}
 		switch {
 		case !volumeName.MatchString(v.Name) || seen[v.Name]:
-			return fmt.Errorf("volumes[%d]: name %q: want a name of its own of small letters, digits and _, such as data", i, v.Name)
+			return fmt.Errorf(
+				"volumes[%d]: name %q: want a name of its own of small letters, digits and _, such as data",
+				i,
+				v.Name,
+			)
 		case v.Count < 0:
 			return fmt.Errorf("volume %s: count %d", v.Name, v.Count)
 		case v.Like != "ebs" && v.Like != "nvme":
@@ -241,13 +252,15 @@ func (s *Spec) group(name string) *VolumeSpec {
 	return nil
 }
 
-// ebsIO is how EBS's SSD types count: an I/O up to this size once, sequential ones merged up to it first.
+// ebsIO is how EBS's SSD types count: an I/O up to this size once, sequential ones merged up to it
+// first.
 const ebsIO = 256 * units.KiB
 
 // slack is how much unused allowance volumes save up: see ebs.Limits.
 const slack = time.Second
 
-// instanceSlack is less, since an instance's limit is shared by many volumes and rarely idle by chance.
+// instanceSlack is less, since an instance's limit is shared by many volumes and rarely idle by
+// chance.
 const instanceSlack = 20 * time.Millisecond
 
 func limits(iops units.IOPS, throughput units.Rate, b *BurstSpec, slack time.Duration, scale float64) ebs.Limits {
@@ -260,7 +273,8 @@ func limits(iops units.IOPS, throughput units.Rate, b *BurstSpec, slack time.Dur
 	return l
 }
 
-// behaviour is the volume's with its limits in force; overhead is what the way there takes of the latency asked for.
+// behaviour is the volume's with its limits in force; overhead is what the way there takes of the
+// latency asked for.
 func (v *VolumeSpec) behaviour(scale float64, overhead time.Duration) ebs.Behaviour {
 	b := ebs.Behaviour{
 		Limits:   limits(v.IOPS, v.Throughput, v.Burst, slack, scale),
@@ -280,7 +294,8 @@ func unlimited(b ebs.Behaviour) ebs.Behaviour {
 	return ebs.Behaviour{Volatile: b.Volatile}
 }
 
-// serial is 20 characters as NVMe has it: an EBS volume id without its dash, or an instance store's.
+// serial is 20 characters as NVMe has it: an EBS volume id without its dash, or an instance
+// store's.
 func (v *VolumeSpec) serial(group, index int) string {
 	prefix := "vol"
 	if v.Like == "nvme" {

@@ -14,8 +14,8 @@ import (
 // systemSize is the least that mkfs.xfs takes, and then some.
 const systemSize = 320 * units.MiB
 
-// mountSystem puts /etc, /boot, /root and /var on XFS: of all file systems it is the one that loses most of what was
-// not synced, so that a power cut shows a missing fsync.
+// mountSystem puts /etc, /boot, /root and /var on XFS: of all file systems it is the one that loses
+// most of what was not synced, so that a power cut shows a missing fsync.
 const mountSystem = `
 modprobe virtio_blk
 for i in $(seq 500); do [ -b /dev/vda ] && break; sleep 0.02; done
@@ -29,8 +29,8 @@ done
 if [ $fresh = yes ]; then sync; fi
 `
 
-// plugSystem plugs in and mounts the system volume of a small guest. It is there before the others are, so that udev
-// assembles their arrays by the mdadm.conf that survived.
+// plugSystem plugs in and mounts the system volume of a small guest. It is there before the others
+// are, so that udev assembles their arrays by the mdadm.conf that survived.
 func (g *Guest) plugSystem(ctx context.Context) error {
 	fresh := "no"
 	if g.system == nil {
@@ -62,7 +62,11 @@ func (g *Guest) plugOwn(ctx context.Context) error {
 		return err
 	}
 	err := g.machine.qmp.do(ctx, "device_add", object{
-		"driver": "virtio-blk-pci", "id": "system", "drive": "system", "bus": fmt.Sprint("rp", rootPorts-1), "serial": "system",
+		"driver": "virtio-blk-pci",
+		"id":     "system",
+		"drive":  "system",
+		"bus":    fmt.Sprint("rp", rootPorts-1),
+		"serial": "system",
 	}, nil)
 	if err != nil {
 		return fmt.Errorf("system volume: %w", err)
@@ -70,7 +74,8 @@ func (g *Guest) plugOwn(ctx context.Context) error {
 	return nil
 }
 
-// startUp does what a system's services do with storage when it boots; what fails is for the caller to find out.
+// startUp does what a system's services do with storage when it boots; what fails is for the caller
+// to find out.
 func (g *Guest) startUp(ctx context.Context) error {
 	_, err := g.Exec(ctx, "bash", "-c", "mdadm --assemble --scan; vgchange -aay; udevadm settle; swapon -a; mount -a")
 	return err

@@ -15,8 +15,8 @@ import (
 	"plimsoll/internal/sys"
 )
 
-// template is a guest that has booted and waits, without volumes (QEMU cannot migrate its nvme device): its RAM in a
-// file that each guest maps privately, and the state of its devices.
+// template is a guest that has booted and waits, without volumes (QEMU cannot migrate its nvme
+// device): its RAM in a file that each guest maps privately, and the state of its devices.
 type template struct {
 	ram, state string
 	args       []string // the machine's
@@ -38,7 +38,10 @@ func makeTemplate(ctx context.Context, m *sys.Machine, cache string, img *image,
 	dir := filepath.Join(cache, "template-"+hex.EncodeToString(h.Sum(nil)[:8]))
 	t := &template{ram: filepath.Join(dir, "ram"), state: filepath.Join(dir, "state"), args: args}
 	err = fill(dir, func(tmp string) error {
-		fmt.Fprintln(cfg.Log, "lab: booting a guest to start others from, once for each kernel, QEMU and set of programs")
+		fmt.Fprintln(
+			cfg.Log,
+			"lab: booting a guest to start others from, once for each kernel, QEMU and set of programs",
+		)
 		sum, err := hashFile(cfg.Binary)
 		if err != nil {
 			return err
@@ -84,7 +87,12 @@ func bootTemplate(ctx context.Context, m *sys.Machine, sockets string, nice int,
 		return err
 	}
 	// QEMU hands the name to a shell; both parts of it are ours.
-	if err := q.qmp.do(ctx, "migrate", object{"uri": "exec:cat > " + shellQuote(filepath.Join(dir, "state"))}, nil); err != nil {
+	if err := q.qmp.do(
+		ctx,
+		"migrate",
+		object{"uri": "exec:cat > " + shellQuote(filepath.Join(dir, "state"))},
+		nil,
+	); err != nil {
 		return err
 	}
 	status, err := q.waitStatus(ctx, "query-migrate", "setup", "active", "device", "wait-unplug", "pre-switchover")

@@ -13,7 +13,8 @@ import (
 	"plimsoll/internal/script"
 )
 
-// corpusDir holds real files of public repositories. They are no part of this repository: see internal/lint/testdata/corpus-labels.tsv.
+// corpusDir holds real files of public repositories. They are no part of this repository: see
+// internal/lint/testdata/corpus-labels.tsv.
 func corpusDir(t *testing.T) string {
 	t.Helper()
 	for _, dir := range []string{"../../../shared/corpus/lint", "/work/shared/corpus/lint"} {

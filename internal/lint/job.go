@@ -16,11 +16,54 @@ import (
 // Rules are the rules of the family PL1xx, in the order of their codes.
 func Rules() []*rule {
 	return []*rule{
-		unreadable, longDash, unknownOption, depthOnSync, asyncBuffered, cachedSet, tinyFile, sameBlocks, endless, noRamp, shortForBurst,
-		syncWithDepth, neverWritten, rawWrite, straddles, repeatedRandom, zeroData, randomMap, manyReports, ratePerJob, mixIgnored,
-		tooLarge, omission, runsCommand, renamed, percentSize, everyIO, blankValue, inverseUnit, endsEarly,
-		wrongStripe, mountedTwice, scriptDiscard, neverMounted, sameVolume, rateBySmallest, rateWithPauses, rampAboveRun,
-		givenTwice, together, boundByDepth, noJob, oneName, smallOnDevice, manyFills, holesInFill, loopsWithTime, notRead,
+		unreadable,
+		longDash,
+		unknownOption,
+		depthOnSync,
+		asyncBuffered,
+		cachedSet,
+		tinyFile,
+		sameBlocks,
+		endless,
+		noRamp,
+		shortForBurst,
+		syncWithDepth,
+		neverWritten,
+		rawWrite,
+		straddles,
+		repeatedRandom,
+		zeroData,
+		randomMap,
+		manyReports,
+		ratePerJob,
+		mixIgnored,
+		tooLarge,
+		omission,
+		runsCommand,
+		renamed,
+		percentSize,
+		everyIO,
+		blankValue,
+		inverseUnit,
+		endsEarly,
+		wrongStripe,
+		mountedTwice,
+		scriptDiscard,
+		neverMounted,
+		sameVolume,
+		rateBySmallest,
+		rateWithPauses,
+		rampAboveRun,
+		givenTwice,
+		together,
+		boundByDepth,
+		noJob,
+		oneName,
+		smallOnDevice,
+		manyFills,
+		holesInFill,
+		loopsWithTime,
+		notRead,
 		idleComment,
 	}
 }
@@ -29,8 +72,9 @@ func Rules() []*rule {
 type lintJob struct {
 	file *script.File
 	src  *script.Job
-	// sec holds the options in effect, own those of the job's own section. Options whose value is not known ($BS) are in unknown
-	// and left out of load. When the job is partial, other options may be set that are not seen.
+	// sec holds the options in effect, own those of the job's own section. Options whose value is
+	// not known ($BS) are in unknown and left out of load. When the job is partial, other options
+	// may be set that are not seen.
 	sec, own fio.Section
 	unknown  map[string]bool
 	partial  bool
@@ -84,7 +128,8 @@ func newLintJob(f *script.File, src *script.Job, i int, section fio.Section) *li
 // unknown says whether a value is filled in by a shell or a template.
 func unknown(value string) bool { return strings.ContainsAny(value, "$`") }
 
-// open says whether an option's value is not known: it is a variable, or what may set it is not seen.
+// open says whether an option's value is not known: it is a variable, or what may set it is not
+// seen.
 func (j *lintJob) open(name string) bool {
 	return j.unknown[name] || j.partial && !j.given(name)
 }
@@ -149,7 +194,8 @@ func (j *lintJob) verb() string {
 	return "read and write"
 }
 
-// bs is the largest mean block size of the job's directions; 0 when it is not known (bs=0, which fio refuses).
+// bs is the largest mean block size of the job's directions; 0 when it is not known (bs=0, which
+// fio refuses).
 func (j *lintJob) bs() units.Bytes { return max(j.load.ReadBS, j.load.WriteBS, j.load.TrimBS) }
 
 // total is what all of the job's processes work on; 0 when not known.
@@ -165,8 +211,24 @@ func (j *lintJob) total() units.Bytes {
 
 // dataless are fio's engines that move no data to or from a disk.
 var dataless = []string{
-	"null", "cpuio", "net", "netsplice", "rdma", "exec", "filecreate", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete", "e4defrag",
-	"ftruncate", "falloc", "http", "nop", "page_fault",
+	"null",
+	"cpuio",
+	"net",
+	"netsplice",
+	"rdma",
+	"exec",
+	"filecreate",
+	"filestat",
+	"filedelete",
+	"dircreate",
+	"dirstat",
+	"dirdelete",
+	"e4defrag",
+	"ftruncate",
+	"falloc",
+	"http",
+	"nop",
+	"page_fault",
 }
 
 // measures says whether the job does I/O to a disk at all.
@@ -174,9 +236,12 @@ func (j *lintJob) measures() bool {
 	return !slices.Contains(dataless, j.load.Engine)
 }
 
-var otherDevice = regexp.MustCompile(`^/dev/(?:null|zero|full|u?random|std(?:in|out|err)|tty.*|shm/.*|hugepages/.*|mqueue/.*|fd/.*|pts/.*|)$`)
+var otherDevice = regexp.MustCompile(
+	`^/dev/(?:null|zero|full|u?random|std(?:in|out|err)|tty.*|shm/.*|hugepages/.*|mqueue/.*|fd/.*|pts/.*|)$`,
+)
 
-// isDevice says whether a path is a block device by its name: any below /dev but the few that are none.
+// isDevice says whether a path is a block device by its name: any below /dev but the few that are
+// none.
 func isDevice(path string) bool {
 	return strings.HasPrefix(path, "/dev/") && !otherDevice.MatchString(path)
 }
@@ -195,8 +260,9 @@ func (j *lintJob) devices() []string {
 	return devs
 }
 
-// eachJob makes a check of a job into one of a case. The same thing said of several jobs at one place is said once. Jobs of which not all
-// options are seen are passed over: what is not set there may be set.
+// eachJob makes a check of a job into one of a case. The same thing said of several jobs at one
+// place is said once. Jobs of which not all options are seen are passed over: what is not set there
+// may be set.
 func eachJob(check func(c *Case, j *lintJob) *finding.Finding) func(*Case, func(finding.Finding)) {
 	return anyJob(func(c *Case, j *lintJob) *finding.Finding {
 		if j.partial {
@@ -222,8 +288,8 @@ func anyJob(check func(c *Case, j *lintJob) *finding.Finding) func(*Case, func(f
 	}
 }
 
-// oncePerFile makes a check of a job into one of a case that speaks once a document, at the first job, and lists the others'
-// lines: what holds for every job is read once.
+// oncePerFile makes a check of a job into one of a case that speaks once a document, at the first
+// job, and lists the others' lines: what holds for every job is read once.
 func oncePerFile(check func(c *Case, j *lintJob) *finding.Finding) func(*Case, func(finding.Finding)) {
 	return func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
@@ -248,7 +314,10 @@ func oncePerFile(check func(c *Case, j *lintJob) *finding.Finding) func(*Case, f
 				continue
 			}
 			if len(more) > 0 {
-				first.Evidence = append(first.Evidence, finding.Evidence{What: "the same in lines", Found: strings.Join(more, ", ")})
+				first.Evidence = append(
+					first.Evidence,
+					finding.Evidence{What: "the same in lines", Found: strings.Join(more, ", ")},
+				)
 			}
 			report(*first)
 		}

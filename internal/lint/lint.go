@@ -9,7 +9,8 @@ import (
 	"plimsoll/internal/script"
 )
 
-// Judge judges the documents of a case: what Judge finds in them, less what comments in place silence, by document and line.
+// Judge judges the documents of a case: what Judge finds in them, less what comments in place
+// silence, by document and line.
 func Judge(c *Case, disabled ...finding.Code) []finding.Finding {
 	order := map[string]int{}
 	files := map[string]*script.File{}
@@ -30,20 +31,29 @@ func Judge(c *Case, disabled ...finding.Code) []finding.Finding {
 	})
 	slices.SortStableFunc(found, func(a, b finding.Finding) int {
 		return cmp.Or(
-			cmp.Compare(order[a.File()], order[b.File()]), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), cmp.Compare(a.Code, b.Code),
+			cmp.Compare(
+				order[a.File()],
+				order[b.File()],
+			),
+			cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Col, b.Col),
+			cmp.Compare(a.Code, b.Code),
 		)
 	})
 	return found
 }
 
-// Fix applies the certain repairs of findings in one document's text and says how many were made. Two that touch are not
-// both applied: lint again.
+// Fix applies the certain repairs of findings in one document's text and says how many were made.
+// Two that touch are not both applied: lint again.
 func Fix(text string, found []finding.Finding) (string, int) {
 	var edits []finding.Edit
 	for _, f := range found {
 		edits = append(edits, f.Edits...)
 	}
-	slices.SortStableFunc(edits, func(a, b finding.Edit) int { return cmp.Or(cmp.Compare(b.Line, a.Line), cmp.Compare(b.Col, a.Col)) })
+	slices.SortStableFunc(
+		edits,
+		func(a, b finding.Edit) int { return cmp.Or(cmp.Compare(b.Line, a.Line), cmp.Compare(b.Col, a.Col)) },
+	)
 	lines := strings.SplitAfter(text, "\n")
 	made := 0
 	var last finding.Edit

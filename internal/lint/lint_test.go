@@ -362,7 +362,8 @@ func TestOddBlocksAreNoCrash(t *testing.T) {
 	}
 }
 
-// FuzzLint judges whole documents of every kind: nothing crashes, every finding is at a place that exists, and fixes are made once.
+// FuzzLint judges whole documents of every kind: nothing crashes, every finding is at a place that
+// exists, and fixes are made once.
 func FuzzLint(f *testing.F) {
 	for _, r := range Rules() {
 		f.Add("x", r.Bad)

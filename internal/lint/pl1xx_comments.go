@@ -9,13 +9,18 @@ import (
 	"plimsoll/internal/text"
 )
 
-// idleComment has no Check: it is about what the other rules found, and Judge asks it last (idleComments).
+// idleComment has no Check: it is about what the other rules found, and Judge asks it last
+// (idleComments).
 var idleComment = &rule{
-	Code: "PL148", Since: "0.2", Severity: finding.Warn,
-	Title: "a comment that silences nothing",
-	When: "A comment \"plimsoll: disable=...\" names a code that no rule has, is not of that form, or covers lines where the rule finds nothing. " +
+	Code:     "PL148",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "a comment that silences nothing",
+	When: "A comment \"plimsoll: disable=...\" names a code that no rule has, is not of that form, or covers " +
+		"lines where the rule finds nothing. " +
 		"Rules of --disable are not counted.",
-	Why:    "Who reads the comment believes that a finding is known and accepted. It has gone, or the comment never held and the finding is still there.",
+	Why: "Who reads the comment believes that a finding is known and accepted. It has gone, or the comment " +
+		"never held and the finding is still there.",
 	Fix:    "Remove the comment, or write \"plimsoll: disable=PL107 reason\" where the finding is.",
 	Bad:    "# plimsoll: disable=PL999 not a code\n\n[a]\nrw=read",
 	Good:   "[a]\nrw=read",
@@ -32,8 +37,15 @@ func idleComments(c *Case, all []finding.Finding, disabled []finding.Code) []fin
 	var idle []finding.Finding
 	report := func(file string, line int, message string) {
 		idle = append(idle, finding.Finding{
-			Code: idleComment.Code, Severity: idleComment.Severity, Title: idleComment.Title, Why: idleComment.Why, Fix: idleComment.Fix,
-			Subject: fmt.Sprintf("%s:%d:1", file, line), Line: line, Col: 1, Message: message,
+			Code:     idleComment.Code,
+			Severity: idleComment.Severity,
+			Title:    idleComment.Title,
+			Why:      idleComment.Why,
+			Fix:      idleComment.Fix,
+			Subject:  fmt.Sprintf("%s:%d:1", file, line),
+			Line:     line,
+			Col:      1,
+			Message:  message,
 		})
 	}
 	known := map[string]bool{}
@@ -43,15 +55,27 @@ func idleComments(c *Case, all []finding.Finding, disabled []finding.Code) []fin
 	for _, file := range c.Scripts {
 		for _, d := range file.Disables {
 			if d.Malformed {
-				report(file.Name, d.Line, `The comment is not of the form "plimsoll: disable=PL107 reason": it silences nothing.`)
+				report(
+					file.Name,
+					d.Line,
+					`The comment is not of the form "plimsoll: disable=PL107 reason": it silences nothing.`,
+				)
 			}
 			for _, code := range d.Codes {
 				switch {
 				case !known[code]:
-					report(file.Name, d.Line, fmt.Sprintf("No rule of lint has the code %s.", text.Clean(strings.TrimSpace(code), 20)))
+					report(
+						file.Name,
+						d.Line,
+						fmt.Sprintf("No rule of lint has the code %s.", text.Clean(strings.TrimSpace(code), 20)),
+					)
 				case slices.Contains(disabled, finding.Code(code)) || code == string(idleComment.Code):
 				case !slices.ContainsFunc(byFile[file.Name], func(f finding.Finding) bool { return string(f.Code) == code && d.Covers(f.Line) }):
-					report(file.Name, d.Line, fmt.Sprintf("%s finds nothing in the lines that this comment covers.", code))
+					report(
+						file.Name,
+						d.Line,
+						fmt.Sprintf("%s finds nothing in the lines that this comment covers.", code),
+					)
 				}
 			}
 		}

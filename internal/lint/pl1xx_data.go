@@ -13,11 +13,15 @@ import (
 )
 
 var zeroData = &rule{
-	Code: "PL116", Since: "0.1", Severity: finding.Warn,
-	Title: "the data written is zeros or compresses well",
-	When: "A writing job has zero_buffers, buffer_compress_percentage of 50 or more, or a buffer_pattern without refill_buffers. " +
+	Code:     "PL116",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "the data written is zeros or compresses well",
+	When: "A writing job has zero_buffers, buffer_compress_percentage of 50 or more, or a buffer_pattern without " +
+		"refill_buffers. " +
 		"scramble_buffers=0 without refill_buffers is an info: each job then writes one buffer over and over.",
-	Why: "Drives and arrays that compress, deduplicate or drop zeros store next to nothing, and later read next to nothing. The figures are then not those of " +
+	Why: "Drives and arrays that compress, deduplicate or drop zeros store next to nothing, and later read next " +
+		"to nothing. The figures are then not those of " +
 		"real data.",
 	Fix:    "Leave fio's default (random buffers, scrambled for each I/O), or set refill_buffers.",
 	Bad:    "fio --name=a --rw=write --bs=1M --size=10G --zero_buffers",
@@ -31,7 +35,10 @@ var zeroData = &rule{
 		percent, _ := strconv.Atoi(strings.TrimSpace(j.last["buffer_compress_percentage"].Value))
 		switch {
 		case j.flag("zero_buffers", false):
-			return j.found("It writes zeros, which drives and arrays that compress or deduplicate hardly store.", "zero_buffers")
+			return j.found(
+				"It writes zeros, which drives and arrays that compress or deduplicate hardly store.",
+				"zero_buffers",
+			)
 		case percent >= 50:
 			return j.found(fmt.Sprintf("%d %% of each buffer compresses away.", percent), "buffer_compress_percentage")
 		case j.given("buffer_pattern") && !refill:
@@ -46,12 +53,17 @@ var zeroData = &rule{
 }
 
 var randomMap = &rule{
-	Code: "PL117", Since: "0.1", Severity: finding.Info,
-	Title: "norandommap weakens verify, or the random map is large",
-	When:  "norandommap together with verify is a warning; a map of more than 256 MiB in all (one bit for each block of each job) is an info.",
-	Why: "Without the map fio may write a block twice and verify it against the first version, so it switches to weaker checks. With it, fio keeps a bit for " +
+	Code:     "PL117",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "norandommap weakens verify, or the random map is large",
+	When: "norandommap together with verify is a warning; a map of more than 256 MiB in all (one bit for each " +
+		"block of each job) is an info.",
+	Why: "Without the map fio may write a block twice and verify it against the first version, so it switches to " +
+		"weaker checks. With it, fio keeps a bit for " +
 		"each block of each job and looks free ones up, which costs memory, start-up time and, near the end, CPU.",
-	Fix:    "Drop norandommap when verifying. On huge regions add norandommap, or random_generator=lfsr, which covers every block without a map.",
+	Fix: "Drop norandommap when verifying. On huge regions add norandommap, or random_generator=lfsr, which " +
+		"covers every block without a map.",
 	Bad:    "fio --name=a --rw=randwrite --bs=4k --size=4T --numjobs=16 --direct=1",
 	Good:   "fio --name=a --rw=randwrite --bs=4k --size=4T --numjobs=16 --direct=1 --random_generator=lfsr",
 	Ignore: "When memory is plenty and every block must be visited once.",
@@ -64,13 +76,19 @@ var randomMap = &rule{
 			if !w.VerifyOn {
 				return nil
 			}
-			f := j.found("norandommap lets fio write a block twice, which verify then takes for corruption or has to overlook.", "norandommap")
+			f := j.found(
+				"norandommap lets fio write a block twice, which verify then takes for corruption or has to overlook.",
+				"norandommap",
+			)
 			f.Severity = finding.Warn
 			return f
 		}
 		if bs := j.bs(); bs > 0 && j.last["random_generator"].Value != "lfsr" && !j.open("size") && !j.open("numjobs") {
 			if size := w.Size / bs / 8 * units64(w.Jobs); size > 256*units.MiB {
-				return j.found(fmt.Sprintf("The random maps of %s take %s of memory.", text.Plural(w.Jobs, "job"), size), "size")
+				return j.found(
+					fmt.Sprintf("The random maps of %s take %s of memory.", text.Plural(w.Jobs, "job"), size),
+					"size",
+				)
 			}
 		}
 		return nil
@@ -78,10 +96,13 @@ var randomMap = &rule{
 }
 
 var runsCommand = &rule{
-	Code: "PL123", Since: "0.1", Severity: finding.Warn,
-	Title:  "the job runs shell commands",
-	When:   "exec_prerun, exec_postrun or ioengine=exec is set.",
-	Why:    "fio hands the text to a shell, as root when fio runs as root. A job file from the web, or one sent to fio --server, can do anything this way.",
+	Code:     "PL123",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "the job runs shell commands",
+	When:     "exec_prerun, exec_postrun or ioengine=exec is set.",
+	Why: "fio hands the text to a shell, as root when fio runs as root. A job file from the web, or one sent " +
+		"to fio --server, can do anything this way.",
 	Fix:    "Read the command. plimsoll runs such a job with --allow-exec only.",
 	Bad:    "[a]\nrw=read\nexec_prerun=echo 3 > /proc/sys/vm/drop_caches",
 	Good:   "sync; echo 3 > /proc/sys/vm/drop_caches\nfio a.fio",

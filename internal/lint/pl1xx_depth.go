@@ -11,9 +11,12 @@ import (
 )
 
 var depthOnSync = &rule{
-	Code: "PL103", Since: "0.1", Severity: finding.Warn,
-	Title: "iodepth does nothing on a synchronous engine",
-	Why: "sync, psync, pvsync and mmap return from one I/O before the next begins. iodepth=32 is accepted in silence and the device sees one I/O a job: " +
+	Code:     "PL103",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "iodepth does nothing on a synchronous engine",
+	Why: "sync, psync, pvsync and mmap return from one I/O before the next begins. iodepth=32 is accepted in " +
+		"silence and the device sees one I/O a job: " +
 		"the figure is that of queue depth 1.",
 	Fix:    "Use ioengine=libaio or io_uring with direct=1, or numjobs for more in flight, or drop iodepth.",
 	Bad:    "fio --name=a --rw=randread --direct=1 --iodepth=32",
@@ -28,8 +31,15 @@ var depthOnSync = &rule{
 		if err == nil && depth <= 1 {
 			return nil
 		}
-		f := j.found(fmt.Sprintf("%s keeps one I/O in flight a job whatever iodepth says: %s in flight, not %s.",
-			j.setting("ioengine", fio.DefaultEngine), units.Group(fmt.Sprint(max(j.load.Jobs, 1))), times32(j, uint64(depth))), "iodepth")
+		f := j.found(fmt.Sprintf(
+			"%s keeps one I/O in flight a job whatever iodepth says: %s in flight, not %s.",
+			j.setting(
+				"ioengine",
+				fio.DefaultEngine,
+			),
+			units.Group(fmt.Sprint(max(j.load.Jobs, 1))),
+			times32(j, uint64(depth)),
+		), "iodepth")
 		return f
 	}),
 }
@@ -43,33 +53,48 @@ func times32(j *lintJob, depth uint64) string {
 }
 
 var asyncBuffered = &rule{
-	Code: "PL104", Since: "0.1", Severity: finding.Warn,
-	Title: "libaio without direct=1 is not asynchronous",
-	Why: "Linux AIO queues I/Os with O_DIRECT only. Through the page cache io_submit waits for each of them, so iodepth does nothing and the waiting " +
+	Code:     "PL104",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "libaio without direct=1 is not asynchronous",
+	Why: "Linux AIO queues I/Os with O_DIRECT only. Through the page cache io_submit waits for each of them, so " +
+		"iodepth does nothing and the waiting " +
 		"shows as submission latency.",
-	Fix:    "Set direct=1; or, to measure through the page cache, use ioengine=io_uring or a synchronous engine with numjobs.",
+	Fix: "Set direct=1; or, to measure through the page cache, use ioengine=io_uring or a synchronous engine " +
+		"with numjobs.",
 	Bad:    "fio --name=a --ioengine=libaio --iodepth=32 --rw=randread",
 	Good:   "fio --name=a --ioengine=libaio --iodepth=32 --rw=randread --direct=1",
 	Ignore: "Never with iodepth above 1.",
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
-		if j.load.Engine != "libaio" || !j.load.Buffered || j.open("direct") || j.open("buffered") || j.load.Depth <= 1 && !j.open("iodepth") {
+		if j.load.Engine != "libaio" || !j.load.Buffered || j.open("direct") || j.open("buffered") ||
+			j.load.Depth <= 1 && !j.open("iodepth") {
 			return nil
 		}
-		return j.found(fmt.Sprintf("libaio with %s submits one I/O at a time through the page cache; iodepth does nothing.",
-			j.setting("direct", "0")), "ioengine", "direct")
+		return j.found(
+			fmt.Sprintf("libaio with %s submits one I/O at a time through the page cache; iodepth does nothing.",
+				j.setting("direct", "0")),
+			"ioengine",
+			"direct",
+		)
 	}),
 }
 
 var syncWithDepth = &rule{
-	Code: "PL111", Since: "0.1", Severity: finding.Warn,
-	Title: "a sync after every write empties the queue that iodepth asks for",
-	Why: "With fsync=1 or fdatasync=1 fio's submitter waits in the sync after each write, while the other slots of its queue wait for the submitter. fio " +
-		"counts those waiting slots in its depth and their waiting in its latencies: IOPS × latency looks like a full queue while the device has about " +
+	Code:     "PL111",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "a sync after every write empties the queue that iodepth asks for",
+	Why: "With fsync=1 or fdatasync=1 fio's submitter waits in the sync after each write, while the other slots " +
+		"of its queue wait for the submitter. fio " +
+		"counts those waiting slots in its depth and their waiting in its latencies: IOPS × latency looks like a " +
+		"full queue while the device has about " +
 		"one I/O a job. Neither the depth nor the latency is the device's.",
-	Fix: "For the latency of a durable write use iodepth=1 and raise numjobs, which is how databases do it; report sync latency (fio's fsync/fdatasync " +
+	Fix: "For the latency of a durable write use iodepth=1 and raise numjobs, which is how databases do it; " +
+		"report sync latency (fio's fsync/fdatasync " +
 		"section) instead of clat, and the device's own depth beside fio's.",
-	Bad:    "fio --name=a --ioengine=libaio --direct=1 --rw=write --fdatasync=1 --iodepth=32 --numjobs=4",
-	Good:   "fio --name=a --ioengine=libaio --direct=1 --rw=write --fdatasync=1 --iodepth=1 --numjobs=32 --directory=/wal",
+	Bad: "fio --name=a --ioengine=libaio --direct=1 --rw=write --fdatasync=1 --iodepth=32 --numjobs=4",
+	Good: "fio --name=a --ioengine=libaio --direct=1 --rw=write --fdatasync=1 --iodepth=1 --numjobs=32 " +
+		"--directory=/wal",
 	Ignore: "When only the throughput is read from the result, and no latency or depth.",
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		if j.load.SyncEvery != 1 || j.load.Depth <= 1 {
@@ -79,29 +104,58 @@ var syncWithDepth = &rule{
 		if !j.given(name) {
 			name = "fsync"
 		}
-		return j.found(fmt.Sprintf("%s=1 blocks the submitter after each write, so iodepth=%d fills fio's queue and not the device's: its latencies include the wait.",
-			name, j.load.Depth), name)
+		return j.found(
+			fmt.Sprintf(
+				"%s=1 blocks the submitter after each write, so iodepth=%d fills fio's queue and not the "+
+					"device's: its latencies include the wait.",
+				name,
+				j.load.Depth,
+			),
+			name,
+		)
 	}),
 }
 
 var boundByDepth = &rule{
-	Code: "PL140", Since: "0.1", Severity: finding.Info,
-	Title: "the result will be bound by the I/Os in flight",
-	When:  "Random, direct I/O on a synchronous engine by several jobs, neither synced nor rate-limited.",
-	Why: "IOPS cannot exceed I/Os in flight divided by latency (Little's law). With a synchronous engine each job has one in flight; the figure then " +
+	Code:     "PL140",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "the result will be bound by the I/Os in flight",
+	When:     "Random, direct I/O on a synchronous engine by several jobs, neither synced nor rate-limited.",
+	Why: "IOPS cannot exceed I/Os in flight divided by latency (Little's law). With a synchronous engine each job " +
+		"has one in flight; the figure then " +
 		"shows the latency at that concurrency, and not what the volume can do.",
-	Fix:    "For the volume's limit use ioengine=libaio with an iodepth that keeps it busy; keep the synchronous run when the application works that way.",
-	Bad:    "fio --name=a --direct=1 --rw=randwrite --bs=16k --numjobs=16 --directory=/mnt --size=1G",
-	Good:   "fio --name=a --direct=1 --rw=randwrite --bs=16k --numjobs=16 --directory=/mnt --size=1G --ioengine=libaio --iodepth=32",
+	Fix: "For the volume's limit use ioengine=libaio with an iodepth that keeps it busy; keep the synchronous " +
+		"run when the application works that way.",
+	Bad: "fio --name=a --direct=1 --rw=randwrite --bs=16k --numjobs=16 --directory=/mnt --size=1G",
+	Good: "fio --name=a --direct=1 --rw=randwrite --bs=16k --numjobs=16 --directory=/mnt --size=1G " +
+		"--ioengine=libaio --iodepth=32",
 	Ignore: "When latency at this concurrency is what is asked for.",
 	Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
 		if w.Sequential || !w.Direct || !fio.Synchronous(w.Engine) || w.Jobs < 2 || w.SyncEvery > 0 || w.SyncWrites || w.ThinkTime > 0 ||
-			w.ReadRate+w.WriteRate > 0 || w.ReadIOPS+w.WriteIOPS > 0 || j.open("numjobs") || j.open("ioengine") || j.given("iodepth") {
+			w.ReadRate+w.WriteRate > 0 || w.ReadIOPS+w.WriteIOPS > 0 ||
+			j.open("numjobs") ||
+			j.open("ioengine") ||
+			j.given("iodepth") {
 			return nil
 		}
 		const typical = 500 * time.Microsecond // of a network volume
-		return j.found(fmt.Sprintf("%s with %d jobs keeps %d I/Os in flight: at %s each that is at most %s IOPS, whatever the volume can do.",
-			j.setting("ioengine", fio.DefaultEngine), w.Jobs, w.Jobs, text.Duration(typical), units.IOPS(float64(w.Jobs)/typical.Seconds())), "numjobs", "ioengine")
+		return j.found(
+			fmt.Sprintf(
+				"%s with %d jobs keeps %d I/Os in flight: at %s each that is at most %s IOPS, whatever the volume "+
+					"can do.",
+				j.setting(
+					"ioengine",
+					fio.DefaultEngine,
+				),
+				w.Jobs,
+				w.Jobs,
+				text.Duration(typical),
+				units.IOPS(float64(w.Jobs)/typical.Seconds()),
+			),
+			"numjobs",
+			"ioengine",
+		)
 	}),
 }

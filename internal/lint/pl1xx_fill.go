@@ -11,10 +11,13 @@ import (
 )
 
 var smallOnDevice = &rule{
-	Code: "PL143", Since: "0.2", Severity: finding.Warn,
-	Title: "blocks below 4 KiB on a device",
-	When:  "The smallest block is below 4 KiB, with direct=1, on a device.",
-	Why: "A drive with sectors of 4 KiB refuses such I/O (EINVAL); one that stands for 512-byte sectors reads, changes and writes back 4 KiB for " +
+	Code:     "PL143",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "blocks below 4 KiB on a device",
+	When:     "The smallest block is below 4 KiB, with direct=1, on a device.",
+	Why: "A drive with sectors of 4 KiB refuses such I/O (EINVAL); one that stands for 512-byte sectors reads, " +
+		"changes and writes back 4 KiB for " +
 		"each write. The figure is that of the emulation.",
 	Fix:    "Use bs=4k, or check the sector sizes: lsblk -o NAME,PHY-SEC,LOG-SEC.",
 	Bad:    "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=512 --direct=1",
@@ -25,10 +28,16 @@ var smallOnDevice = &rule{
 		if w := cmp.Or(j.load.WriteLeast, j.load.WriteBS); w > 0 && (least == 0 || w < least) {
 			least = w
 		}
-		if least == 0 || least >= 4*units.KiB || !j.load.Direct || len(j.devices()) == 0 || !j.measures() || least%512 != 0 {
+		if least == 0 || least >= 4*units.KiB || !j.load.Direct || len(j.devices()) == 0 || !j.measures() ||
+			least%512 != 0 {
 			return nil
 		}
-		return j.found(fmt.Sprintf("Blocks of %s: a drive with sectors of 4 KiB refuses them or emulates them.", least), "bs", "bssplit", "bsrange")
+		return j.found(
+			fmt.Sprintf("Blocks of %s: a drive with sectors of 4 KiB refuses them or emulates them.", least),
+			"bs",
+			"bssplit",
+			"bsrange",
+		)
 	}),
 }
 
@@ -36,8 +45,10 @@ var smallOnDevice = &rule{
 func (j *lintJob) fills() bool {
 	size := strings.TrimSpace(j.last["size"].Value)
 	return j.load.Writes() && !j.load.Reads() && j.load.TrimShare == 0 && len(j.devices()) > 0 && (size == "100%" || !j.given("size")) &&
-		j.load.Runtime == 0 && !j.open("runtime") && !j.open("size") && !j.open("rw") && !j.given("io_size") && !j.given("number_ios") &&
-		!j.given("zonemode") && j.measures()
+		j.load.Runtime == 0 && !j.open("runtime") && !j.open("size") && !j.open("rw") && !j.given("io_size") &&
+		!j.given("number_ios") &&
+		!j.given("zonemode") &&
+		j.measures()
 }
 
 // passes is how many times each block of its region a job asks to be written.
@@ -47,33 +58,48 @@ func (j *lintJob) passes() int {
 }
 
 var manyFills = &rule{
-	Code: "PL144", Since: "0.2", Severity: finding.Warn,
-	Title: "the device is written many times over",
-	When:  "A job without runtime writes whole devices, and numjobs × loops is 4 or more, with neither size in parts nor offset_increment.",
-	Why: "Each of the numjobs copies writes the whole device, loops times. On a large drive that takes days and wears it, where two passes condition a " +
+	Code:     "PL144",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "the device is written many times over",
+	When: "A job without runtime writes whole devices, and numjobs × loops is 4 or more, with neither size in " +
+		"parts nor offset_increment.",
+	Why: "Each of the numjobs copies writes the whole device, loops times. On a large drive that takes days and " +
+		"wears it, where two passes condition a " +
 		"drive.",
-	Fix:    "Use numjobs=1 with a deeper queue; two passes are enough.",
-	Bad:    "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --size=100% --numjobs=32 --loops=2 --direct=1",
+	Fix: "Use numjobs=1 with a deeper queue; two passes are enough.",
+	Bad: "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --size=100% --numjobs=32 " +
+		"--loops=2 --direct=1",
 	Good:   "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --size=100% --loops=2 --direct=1",
 	Ignore: "When the wear is what you test.",
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		n := max(j.load.Jobs, 1) * j.passes()
-		if !j.fills() || n < 4 || j.open("numjobs") || j.open("loops") || j.load.OffsetIncrement > 0 || j.open("offset_increment") {
+		if !j.fills() || n < 4 || j.open("numjobs") || j.open("loops") || j.load.OffsetIncrement > 0 ||
+			j.open("offset_increment") {
 			return nil
 		}
-		return j.found(fmt.Sprintf("%d jobs × %d loops write the device %d times.", max(j.load.Jobs, 1), j.passes(), n), "numjobs", "loops")
+		return j.found(
+			fmt.Sprintf("%d jobs × %d loops write the device %d times.", max(j.load.Jobs, 1), j.passes(), n),
+			"numjobs",
+			"loops",
+		)
 	}),
 }
 
 var holesInFill = &rule{
-	Code: "PL145", Since: "0.2", Severity: finding.Warn,
-	Title: "a random fill that does not cover the device",
-	When:  "A job without runtime writes a whole device at random with norandommap.",
-	Why: "Without its map fio draws blocks with replacement: one pass leaves 37 % of them as they were (1/e), two leave 13.5 %. Reads of what is left " +
+	Code:     "PL145",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "a random fill that does not cover the device",
+	When:     "A job without runtime writes a whole device at random with norandommap.",
+	Why: "Without its map fio draws blocks with replacement: one pass leaves 37 % of them as they were (1/e), two " +
+		"leave 13.5 %. Reads of what is left " +
 		"are answered without touching the medium.",
-	Fix:    "Drop norandommap, or use random_generator=lfsr, or fill sequentially first.",
-	Bad:    "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --size=100% --loops=2 --direct=1 --norandommap",
-	Good:   "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --size=100% --loops=2 --direct=1 --random_generator=lfsr",
+	Fix: "Drop norandommap, or use random_generator=lfsr, or fill sequentially first.",
+	Bad: "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --size=100% --loops=2 " +
+		"--direct=1 --norandommap",
+	Good: "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --size=100% --loops=2 " +
+		"--direct=1 --random_generator=lfsr",
 	Ignore: "When a sequential fill went before.",
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		n := max(j.load.Jobs, 1) * j.passes()

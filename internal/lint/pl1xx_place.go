@@ -10,12 +10,18 @@ import (
 )
 
 var sameBlocks = &rule{
-	Code: "PL107", Since: "0.1", Severity: finding.Warn,
-	Title: "jobs read or write the same blocks of one file",
-	When:  "numjobs is above 1, the I/O is sequential, filename= names what they share, and there is no offset_increment.",
-	Why: "Each copy of a sequential job starts at the same offset. The first read brings a block into a cache and the others find it there; writes of " +
-		"the same blocks are merged or serialised by the filesystem. The sum over the jobs is not the storage's throughput.",
-	Fix:    "Set offset_increment so that job n starts n times further on, or use directory= for a file a job, or one job with a deeper queue.",
+	Code:     "PL107",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "jobs read or write the same blocks of one file",
+	When: "numjobs is above 1, the I/O is sequential, filename= names what they share, and there is no " +
+		"offset_increment.",
+	Why: "Each copy of a sequential job starts at the same offset. The first read brings a block into a cache and " +
+		"the others find it there; writes of " +
+		"the same blocks are merged or serialised by the filesystem. The sum over the jobs is not the storage's " +
+		"throughput.",
+	Fix: "Set offset_increment so that job n starts n times further on, or use directory= for a file a job, or " +
+		"one job with a deeper queue.",
 	Bad:    "fio --name=a --filename=/wal/x --size=5G --rw=write --bs=32k --numjobs=4",
 	Good:   "fio --name=a --filename=/wal/x --size=5G --rw=write --bs=32k --numjobs=4 --offset_increment=5G",
 	Ignore: "When several readers of the same data are what you measure.",
@@ -36,25 +42,40 @@ var sameBlocks = &rule{
 		if j.src.File != nil && len(j.src.File.Jobs()) > 1 {
 			jobs += " of [" + text.Clean(j.sec.Name, 120) + "]"
 		}
-		f := j.found(fmt.Sprintf("%s %s the same blocks of one %s (no offset_increment).", jobs, j.verb(), what), "filename", "numjobs")
+		f := j.found(
+			fmt.Sprintf("%s %s the same blocks of one %s (no offset_increment).", jobs, j.verb(), what),
+			"filename",
+			"numjobs",
+		)
 		if w.Size > 0 && !j.open("size") {
-			f.Fix = fmt.Sprintf("Add offset_increment=%s; the %s then has to hold %s. Or use directory= for a file a job.",
-				fioSize(w.Size), what, w.Size*units64(w.Jobs))
+			f.Fix = fmt.Sprintf(
+				"Add offset_increment=%s; the %s then has to hold %s. Or use directory= for a file a job.",
+				fioSize(w.Size),
+				what,
+				w.Size*units64(w.Jobs),
+			)
 		}
 		return f
 	}),
 }
 
 var neverWritten = &rule{
-	Code: "PL112", Since: "0.1", Severity: finding.Warn,
-	Title: "reads of blocks that nothing has written",
-	When: "A job reads a raw device that no job of the document writes, or a file that the document makes with truncate or fallocate. " +
+	Code:     "PL112",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "reads of blocks that nothing has written",
+	When: "A job reads a raw device that no job of the document writes, or a file that the document makes with " +
+		"truncate or fallocate. " +
 		"(fio itself writes the files that it creates.)",
-	Why: "A drive answers reads of blocks that were never written, or were trimmed, from its tables: the flash, or the network behind an EBS volume, is " +
-		"never asked. Removing files from a filesystem mounted with discard makes such blocks too. The result is far above what written data gives.",
-	Fix:    "Write the whole region once first: --rw=write --bs=1M over the size that is read, and nothing that trims in between.",
-	Bad:    "fio --name=a --filename=/dev/md0 --rw=randread --bs=28k --size=100g --direct=1",
-	Good:   "fio --name=fill --filename=/dev/md0 --rw=write --bs=1M --size=100g --direct=1\nfio --name=a --filename=/dev/md0 --rw=randread --bs=28k --size=100g --direct=1",
+	Why: "A drive answers reads of blocks that were never written, or were trimmed, from its tables: the flash, " +
+		"or the network behind an EBS volume, is " +
+		"never asked. Removing files from a filesystem mounted with discard makes such blocks too. The result is " +
+		"far above what written data gives.",
+	Fix: "Write the whole region once first: --rw=write --bs=1M over the size that is read, and nothing that " +
+		"trims in between.",
+	Bad: "fio --name=a --filename=/dev/md0 --rw=randread --bs=28k --size=100g --direct=1",
+	Good: "fio --name=fill --filename=/dev/md0 --rw=write --bs=1M --size=100g --direct=1\nfio --name=a " +
+		"--filename=/dev/md0 --rw=randread --bs=28k --size=100g --direct=1",
 	Ignore: "When the device is known to hold data all over.",
 	Check: eachJob(func(c *Case, j *lintJob) *finding.Finding {
 		if !j.load.Reads() || j.load.Writes() || !j.measures() || j.open("rw") {
@@ -62,7 +83,14 @@ var neverWritten = &rule{
 		}
 		for _, d := range j.devices() {
 			if !c.document(j.file).Written[d] {
-				return j.found(fmt.Sprintf("It reads %s, which no job here has written: blocks never written, or trimmed, are answered without touching the medium.", text.Clean(d, 120)), "filename")
+				return j.found(
+					fmt.Sprintf(
+						"It reads %s, which no job here has written: blocks never written, or trimmed, are "+
+							"answered without touching the medium.",
+						text.Clean(d, 120),
+					),
+					"filename",
+				)
 			}
 		}
 		for _, cmd := range j.file.Commands {
@@ -72,7 +100,15 @@ var neverWritten = &rule{
 			}
 			for _, path := range j.load.Files() {
 				if slices.ContainsFunc(cmd.Words[1:], hasText(path)) && !c.document(j.file).Written[path] {
-					return j.found(fmt.Sprintf("It reads %s, which %s in line %d made without writing it.", text.Clean(path, 120), name, cmd.Line), "filename")
+					return j.found(
+						fmt.Sprintf(
+							"It reads %s, which %s in line %d made without writing it.",
+							text.Clean(path, 120),
+							name,
+							cmd.Line,
+						),
+						"filename",
+					)
 				}
 			}
 		}
@@ -81,12 +117,17 @@ var neverWritten = &rule{
 }
 
 var rawWrite = &rule{
-	Code: "PL113", Since: "0.1", Severity: finding.Warn,
-	Title: "writes to a raw device",
-	When:  "A job writes or trims a path below /dev that is a block device. It is an error when the same document mounts the device.",
-	Why: "It destroys the filesystem, partition table or array member that is there. fio asks nothing: its own check finds a device that is mounted under the " +
+	Code:     "PL113",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "writes to a raw device",
+	When: "A job writes or trims a path below /dev that is a block device. It is an error when the same " +
+		"document mounts the device.",
+	Why: "It destroys the filesystem, partition table or array member that is there. fio asks nothing: its own " +
+		"check finds a device that is mounted under the " +
 		"same name, and neither partitions nor members of an array.",
-	Fix: "Check the name against lsblk and the serial number before each run; device names change over a reboot. Use /dev/disk/by-id, or a file on a " +
+	Fix: "Check the name against lsblk and the serial number before each run; device names change over a reboot. " +
+		"Use /dev/disk/by-id, or a file on a " +
 		"filesystem. plimsoll run refuses devices with a signature, a mount or a holder.",
 	Bad:    "fio --name=a --filename=/dev/nvme1n1 --rw=randwrite --direct=1",
 	Good:   "fio --name=a --filename=/dev/disk/by-id/nvme-eui.0025388b710116a1 --rw=randwrite --direct=1",
@@ -104,11 +145,23 @@ var rawWrite = &rule{
 		if len(devices) == 0 {
 			return nil
 		}
-		f := j.found(fmt.Sprintf("It %ss %s: whatever is there is lost.", firstWord(strings.Replace(j.verb(), "read and write", "write", 1)), strings.Join(devices, ", ")), "filename")
+		f := j.found(
+			fmt.Sprintf(
+				"It %ss %s: whatever is there is lost.",
+				firstWord(strings.Replace(j.verb(), "read and write", "write", 1)),
+				strings.Join(devices, ", "),
+			),
+			"filename",
+		)
 		for _, m := range c.document(j.file).Mounts {
 			if slices.Contains(j.devices(), m.Device) && m.Line < f.Line {
 				f.Severity = finding.Fail
-				f.Message = fmt.Sprintf("It writes %s, which line %d mounts on %s: the filesystem is destroyed under its users.", text.Clean(m.Device, 120), m.Line, text.Clean(m.Point, 120))
+				f.Message = fmt.Sprintf(
+					"It writes %s, which line %d mounts on %s: the filesystem is destroyed under its users.",
+					text.Clean(m.Device, 120),
+					m.Line,
+					text.Clean(m.Point, 120),
+				)
 			}
 		}
 		return f

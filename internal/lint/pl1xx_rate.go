@@ -10,10 +10,13 @@ import (
 )
 
 var rateBySmallest = &rule{
-	Code: "PL135", Since: "0.2", Severity: finding.Warn,
-	Title: "rate_iops with blocks of several sizes",
-	When:  "rate_iops is set for a direction whose blocks have several sizes (bssplit, bsrange).",
-	Why: "fio turns rate_iops into bytes: the rate times the smallest block. A job that draws larger blocks has used its bytes after a part of " +
+	Code:     "PL135",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "rate_iops with blocks of several sizes",
+	When:     "rate_iops is set for a direction whose blocks have several sizes (bssplit, bsrange).",
+	Why: "fio turns rate_iops into bytes: the rate times the smallest block. A job that draws larger blocks has " +
+		"used its bytes after a part of " +
 		"the I/Os: with bssplit=4k/50:60k/50 and rate_iops=700 it does 88 IOPS.",
 	Fix:    "Use rate= in bytes for the sum that is meant, or one section for each block size with its own rate_iops.",
 	Bad:    "fio --name=a --rw=randread --bssplit=4k/50:60k/50 --rate_iops=700 --size=10G --directory=/data",
@@ -33,15 +36,24 @@ var rateBySmallest = &rule{
 		if len(parts) == 0 {
 			return nil
 		}
-		return j.found(fmt.Sprintf("fio holds the job to its rate times the smallest block: %s that it asks for.", strings.Join(parts, " and ")), "rate_iops")
+		return j.found(
+			fmt.Sprintf(
+				"fio holds the job to its rate times the smallest block: %s that it asks for.",
+				strings.Join(parts, " and "),
+			),
+			"rate_iops",
+		)
 	}),
 }
 
 var rateWithPauses = &rule{
-	Code: "PL136", Since: "0.2", Severity: finding.Warn,
-	Title: "rate together with thinktime",
-	When:  "rate or rate_iops is set, thinktime too, and rate_ignore_thinktime is not.",
-	Why: "After each pause fio catches up with the rate: it issues the I/Os of the pause at once. The load is bursts, neither the steady rate nor the " +
+	Code:     "PL136",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "rate together with thinktime",
+	When:     "rate or rate_iops is set, thinktime too, and rate_ignore_thinktime is not.",
+	Why: "After each pause fio catches up with the rate: it issues the I/Os of the pause at once. The load is " +
+		"bursts, neither the steady rate nor the " +
 		"pauses that the job states.",
 	Fix:    "Use one of them; or add rate_ignore_thinktime=1, so that pauses lower the rate.",
 	Bad:    "fio --name=a --rw=randread --rate_iops=500 --thinktime=10ms --size=10G --directory=/data",
@@ -54,14 +66,22 @@ var rateWithPauses = &rule{
 			j.open("rate_ignore_thinktime") {
 			return nil
 		}
-		return j.found("After each thinktime fio catches up with the rate: the load is bursts, not a steady rate with pauses.", "rate", "rate_iops", "thinktime")
+		return j.found(
+			"After each thinktime fio catches up with the rate: the load is bursts, not a steady rate with pauses.",
+			"rate",
+			"rate_iops",
+			"thinktime",
+		)
 	}),
 }
 
 var rampAboveRun = &rule{
-	Code: "PL137", Since: "0.2", Severity: finding.Warn,
-	Title:  "ramp_time is longer than runtime",
-	Why:    "fio runs the ramp first and the runtime behind it, so this works; but most of the run is thrown away, and often the two were swapped.",
+	Code:     "PL137",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "ramp_time is longer than runtime",
+	Why: "fio runs the ramp first and the runtime behind it, so this works; but most of the run is thrown " +
+		"away, and often the two were swapped.",
 	Fix:    "Swap them, or give runtime at least the length of the ramp.",
 	Bad:    "fio --name=a --rw=randread --size=10G --time_based --ramp_time=180 --runtime=5 --directory=/data",
 	Good:   "fio --name=a --rw=randread --size=10G --time_based --ramp_time=5 --runtime=180 --directory=/data",
@@ -71,7 +91,10 @@ var rampAboveRun = &rule{
 		if w.Runtime == 0 || w.Ramp <= w.Runtime || j.open("runtime") || j.open("ramp_time") {
 			return nil
 		}
-		return j.found(fmt.Sprintf("The job warms up for %s and measures %s.", text.Duration(w.Ramp), text.Duration(w.Runtime)), "ramp_time")
+		return j.found(
+			fmt.Sprintf("The job warms up for %s and measures %s.", text.Duration(w.Ramp), text.Duration(w.Runtime)),
+			"ramp_time",
+		)
 	}),
 }
 
@@ -84,9 +107,19 @@ var loopsWithTime = &rule{
 	Good:   "fio --name=a --rw=randwrite --size=10G --time_based --runtime=600 --directory=/data",
 	Ignore: "When loops is a default for other jobs.",
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
-		if loops := strings.TrimSpace(j.last["loops"].Value); loops == "" || loops == "0" || loops == "1" || !j.load.TimeBased || j.load.Runtime == 0 {
+		if loops := strings.TrimSpace(
+			j.last["loops"].Value,
+		); loops == "" || loops == "0" || loops == "1" || !j.load.TimeBased ||
+			j.load.Runtime == 0 {
 			return nil
 		}
-		return j.found(fmt.Sprintf("The job ends after %s, whatever %s says.", text.Duration(j.load.Runtime), j.setting("loops", "")), "loops")
+		return j.found(
+			fmt.Sprintf(
+				"The job ends after %s, whatever %s says.",
+				text.Duration(j.load.Runtime),
+				j.setting("loops", ""),
+			),
+			"loops",
+		)
 	}),
 }

@@ -10,10 +10,13 @@ import (
 )
 
 var manyReports = &rule{
-	Code: "PL118", Since: "0.1", Severity: finding.Info,
-	Title: "many jobs without group_reporting",
-	When:  "numjobs is 4 or more and group_reporting is not set.",
-	Why: "fio prints a block of figures for each copy. Totals and percentiles over all of them are then left to the reader, and percentiles cannot be " +
+	Code:     "PL118",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "many jobs without group_reporting",
+	When:     "numjobs is 4 or more and group_reporting is not set.",
+	Why: "fio prints a block of figures for each copy. Totals and percentiles over all of them are then left to " +
+		"the reader, and percentiles cannot be " +
 		"added or averaged.",
 	Fix:    "Add group_reporting.",
 	Bad:    "fio --name=a --rw=randread --numjobs=16 --size=1G",
@@ -23,7 +26,10 @@ var manyReports = &rule{
 		if j.load.Jobs < 4 || j.flag("group_reporting", false) {
 			return nil
 		}
-		return j.found(fmt.Sprintf("fio prints %d reports, and percentiles over all of them nowhere.", j.load.Jobs), "numjobs")
+		return j.found(
+			fmt.Sprintf("fio prints %d reports, and percentiles over all of them nowhere.", j.load.Jobs),
+			"numjobs",
+		)
 	}),
 }
 
@@ -51,7 +57,12 @@ var ratePerJob = &rule{
 		add(w.Reads() && w.ReadRate > 0, w.ReadRate.String(), (w.ReadRate * units.Rate(n)).String(), "reads")
 		add(w.Writes() && w.WriteRate > 0, w.WriteRate.String(), (w.WriteRate * units.Rate(n)).String(), "writes")
 		add(w.Reads() && w.ReadIOPS > 0, w.ReadIOPS.String()+" IOPS", (w.ReadIOPS * units.IOPS(n)).String(), "reads")
-		add(w.Writes() && w.WriteIOPS > 0, w.WriteIOPS.String()+" IOPS", (w.WriteIOPS * units.IOPS(n)).String(), "writes")
+		add(
+			w.Writes() && w.WriteIOPS > 0,
+			w.WriteIOPS.String()+" IOPS",
+			(w.WriteIOPS * units.IOPS(n)).String(),
+			"writes",
+		)
 		if len(sums) == 0 {
 			return nil
 		}
@@ -59,15 +70,23 @@ var ratePerJob = &rule{
 		if len(j.src.File.Jobs()) > 1 {
 			of = " of [" + text.Clean(j.sec.Name, 120) + "]"
 		}
-		return j.found(fmt.Sprintf("Each of the %d jobs%s may do %s.", w.Jobs, of, strings.Join(sums, "; ")), "rate", "rate_iops")
+		return j.found(
+			fmt.Sprintf("Each of the %d jobs%s may do %s.", w.Jobs, of, strings.Join(sums, "; ")),
+			"rate",
+			"rate_iops",
+		)
 	}),
 }
 
 var mixIgnored = &rule{
-	Code: "PL120", Since: "0.1", Severity: finding.Warn,
-	Title:  "rwmixread on a job that does not mix",
-	When:   "rwmixread or rwmixwrite is set in a job's own section, or for a command's only jobs, and rw is not rw, readwrite or randrw.",
-	Why:    "fio ignores it: rw=randread with rwmixread=70 reads only. The workload is not the one that the text describes.",
+	Code:     "PL120",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "rwmixread on a job that does not mix",
+	When: "rwmixread or rwmixwrite is set in a job's own section, or for a command's only jobs, and rw is not " +
+		"rw, readwrite or randrw.",
+	Why: "fio ignores it: rw=randread with rwmixread=70 reads only. The workload is not the one that the " +
+		"text describes.",
 	Fix:    "Use rw=randrw or rw=rw, or drop rwmixread.",
 	Bad:    "fio --name=a --rw=randwrite --rwmixread=70 --size=1G",
 	Good:   "fio --name=a --rw=randrw --rwmixread=70 --size=1G",
@@ -93,7 +112,9 @@ var mixIgnored = &rule{
 		for _, j := range alone {
 			if at := place(j); !mixed[at] {
 				mixed[at] = true // said once
-				report(*j.found(fmt.Sprintf("%s does not mix: the share of reads is ignored.", j.setting("rw", "read")), "rwmixread", "rwmixwrite"))
+				report(
+					*j.found(fmt.Sprintf("%s does not mix: the share of reads is ignored.", j.setting("rw", "read")), "rwmixread", "rwmixwrite"),
+				)
 			}
 		}
 	},
@@ -110,12 +131,17 @@ func (j *lintJob) mode() string {
 }
 
 var omission = &rule{
-	Code: "PL122", Since: "0.1", Severity: finding.Info,
-	Title: "latencies leave out the time that I/Os waited to be issued",
-	When:  "rate, rate_iops or thinktime is set, and io_submit_mode is not offload.",
-	Why: "Such a job stands for clients that come at a rate of their own. When the storage stalls, fio issues the next I/Os late and counts their latency " +
-		"from when it issued them: one stall of a second shows as one slow I/O instead of hundreds (coordinated omission). High percentiles look far too good.",
-	Fix: "Look at the achieved rate first: below the one asked for, latencies mean little. With a synchronous engine io_submit_mode=offload issues " +
+	Code:     "PL122",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "latencies leave out the time that I/Os waited to be issued",
+	When:     "rate, rate_iops or thinktime is set, and io_submit_mode is not offload.",
+	Why: "Such a job stands for clients that come at a rate of their own. When the storage stalls, fio issues the " +
+		"next I/Os late and counts their latency " +
+		"from when it issued them: one stall of a second shows as one slow I/O instead of hundreds (coordinated " +
+		"omission). High percentiles look far too good.",
+	Fix: "Look at the achieved rate first: below the one asked for, latencies mean little. With a synchronous " +
+		"engine io_submit_mode=offload issues " +
 		"I/Os on time, whatever the device does.",
 	Bad:    "fio --name=a --rw=randread --rate_iops=5000 --size=10G --time_based --runtime=60",
 	Good:   "fio --name=a --rw=randread --rate_iops=5000 --io_submit_mode=offload --size=10G --time_based --runtime=60",
@@ -130,15 +156,25 @@ var omission = &rule{
 		if limited == "" || strings.TrimSpace(j.last["io_submit_mode"].Value) == "offload" || !j.measures() {
 			return nil
 		}
-		return j.found(fmt.Sprintf("With %s, I/Os that a stall delays are issued late and timed from then: high percentiles come out too low.", limited), limited)
+		return j.found(
+			fmt.Sprintf(
+				"With %s, I/Os that a stall delays are issued late and timed from then: high percentiles come out "+
+					"too low.",
+				limited,
+			),
+			limited,
+		)
 	}),
 }
 
 var everyIO = &rule{
-	Code: "PL126", Since: "0.1", Severity: finding.Info,
-	Title: "the logs hold a line for each I/O",
-	When:  "A write_bw_log, write_iops_log or write_lat_log is asked for without log_avg_msec or log_hist_msec.",
-	Why: "fio keeps each entry in memory and writes the files at the end: at 100,000 IOPS some 200 MB a minute and log. The memory is taken from the page " +
+	Code:     "PL126",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "the logs hold a line for each I/O",
+	When:     "A write_bw_log, write_iops_log or write_lat_log is asked for without log_avg_msec or log_hist_msec.",
+	Why: "fio keeps each entry in memory and writes the files at the end: at 100,000 IOPS some 200 MB a minute " +
+		"and log. The memory is taken from the page " +
 		"cache and from whatever runs beside, and a full disk loses the log.",
 	Fix:    "Set log_avg_msec=1000, or take fio's json+ histograms each second, as plimsoll does.",
 	Bad:    "fio --name=a --rw=randread --write_lat_log=a --time_based --runtime=600 ...",

@@ -12,9 +12,12 @@ import (
 )
 
 var givenTwice = &rule{
-	Code: "PL138", Since: "0.2", Severity: finding.Warn,
-	Title:  "an option is given twice in one section",
-	When:   "An option, by any of its names, stands twice in one section or between two --name. It is an info when both values are the same.",
+	Code:     "PL138",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "an option is given twice in one section",
+	When: "An option, by any of its names, stands twice in one section or between two --name. It is an info " +
+		"when both values are the same.",
 	Why:    "fio takes the last one in silence. Who reads the job may see the first.",
 	Fix:    "Keep the one that is meant.",
 	Bad:    "[a]\nrw=randread\nbs=512k\niodepth=8\nbs=4k",
@@ -48,20 +51,38 @@ func twice(file *script.File, s fio.Section, report func(finding.Finding)) {
 		if !had || name == "name" || old.Line == o.Line && old.Col == o.Col { // words of one variable
 			continue
 		}
-		f := foundAt(file, o.Line, o.Col, fmt.Sprintf("%s replaces %s of line %d.", text.Clean(o.String(), 120), text.Clean(old.String(), 120), old.Line))
+		f := foundAt(
+			file,
+			o.Line,
+			o.Col,
+			fmt.Sprintf(
+				"%s replaces %s of line %d.",
+				text.Clean(o.String(), 120),
+				text.Clean(old.String(), 120),
+				old.Line,
+			),
+		)
 		if strings.TrimSpace(o.Value) == strings.TrimSpace(old.Value) && o.Bare == old.Bare {
-			f.Severity, f.Message = finding.Info, fmt.Sprintf("%s stands in line %d already.", text.Clean(o.String(), 120), old.Line)
+			f.Severity, f.Message = finding.Info, fmt.Sprintf(
+				"%s stands in line %d already.",
+				text.Clean(o.String(), 120),
+				old.Line,
+			)
 		}
 		report(*f)
 	}
 }
 
 var together = &rule{
-	Code: "PL139", Since: "0.2", Severity: finding.Warn,
-	Title: "sections that write and read one file run at the same time",
-	When: "One section only writes a file of a filesystem, a later one only reads it, and neither stonewall, wait_for nor startdelay keeps them apart. " +
+	Code:     "PL139",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "sections that write and read one file run at the same time",
+	When: "One section only writes a file of a filesystem, a later one only reads it, and neither stonewall, " +
+		"wait_for nor startdelay keeps them apart. " +
 		"It is an info when both are time_based: then a mix may be meant.",
-	Why: "fio starts all sections at once. The reads compete with the writes and find blocks that are not written yet; neither figure is that of " +
+	Why: "fio starts all sections at once. The reads compete with the writes and find blocks that are not written " +
+		"yet; neither figure is that of " +
 		"writing or of reading.",
 	Fix:    "Add stonewall to the section that reads.",
 	Bad:    "[a]\nfilename=/data/f\nsize=10g\nrw=write\n[b]\nfilename=/data/f\nsize=10g\nrw=read",
@@ -78,7 +99,8 @@ var together = &rule{
 				writers = map[string]*lintJob{}
 			}
 			name := j.load.Filename
-			if j.partial || name == "" || j.open("filename") || len(j.devices()) > 0 || !j.measures() || j.open("rw") || j.open("stonewall") {
+			if j.partial || name == "" || j.open("filename") || len(j.devices()) > 0 || !j.measures() || j.open("rw") ||
+				j.open("stonewall") {
 				continue
 			}
 			w := writers[name]
@@ -86,7 +108,15 @@ var together = &rule{
 			case !j.load.Reads():
 				writers[name] = j
 			case !j.load.Writes() && w != nil:
-				f := j.found(fmt.Sprintf("[%s] reads %s while [%s] writes it: no stonewall keeps them apart.", text.Clean(j.sec.Name, 60), text.Clean(name, 120), text.Clean(w.sec.Name, 60)), "rw")
+				f := j.found(
+					fmt.Sprintf(
+						"[%s] reads %s while [%s] writes it: no stonewall keeps them apart.",
+						text.Clean(j.sec.Name, 60),
+						text.Clean(name, 120),
+						text.Clean(w.sec.Name, 60),
+					),
+					"rw",
+				)
 				if j.load.TimeBased && w.load.TimeBased {
 					f.Severity = finding.Info
 				}
@@ -97,10 +127,14 @@ var together = &rule{
 }
 
 var oneName = &rule{
-	Code: "PL142", Since: "0.2", Severity: finding.Warn,
-	Title: "sections with one name write their logs to the same files",
-	When:  "Several sections of a job file have the same name= (or section name) and write a bandwidth, latency or IOPS log without a name of its own.",
-	Why: "fio names logs after the job: the section that ends last overwrites the others, and the reports cannot be told apart. " +
+	Code:     "PL142",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "sections with one name write their logs to the same files",
+	When: "Several sections of a job file have the same name= (or section name) and write a bandwidth, " +
+		"latency or IOPS log without a name of its own.",
+	Why: "fio names logs after the job: the section that ends last overwrites the others, and the reports cannot " +
+		"be told apart. " +
 		"With per_job_logs the number of the job keeps them apart; the name in the report stays the same.",
 	Fix:    "Give each section a name of its own, or drop name= and let the section name it.",
 	Bad:    "[global]\nwrite_bw_log\nlog_avg_msec=1000\n[write-4k]\nname=write\nrw=write\n[write-16k]\nname=write\nrw=write",
@@ -113,16 +147,21 @@ var oneName = &rule{
 			if j.src != in {
 				in, names, reported = j.src, map[string]int{}, map[string]bool{}
 			}
-			logs := slices.ContainsFunc([]string{"write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log"}, func(log string) bool {
-				o, ok := j.last[log]
-				return ok && (o.Bare || o.Value == "" || o.Value == "1")
-			})
+			logs := slices.ContainsFunc(
+				[]string{"write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log"},
+				func(log string) bool {
+					o, ok := j.last[log]
+					return ok && (o.Bare || o.Value == "" || o.Value == "1")
+				},
+			)
 			if j.src.Command || !logs || j.partial || unknown(j.sec.Name) {
 				continue
 			}
 			if line := names[j.sec.Name]; line > 0 && !reported[j.sec.Name] {
 				reported[j.sec.Name] = true
-				report(*j.found(fmt.Sprintf("This section and that of line %d are both named %q and write the same logs.", line, text.Clean(j.sec.Name, 60)), "name"))
+				report(
+					*j.found(fmt.Sprintf("This section and that of line %d are both named %q and write the same logs.", line, text.Clean(j.sec.Name, 60)), "name"),
+				)
 			}
 			names[j.sec.Name] = j.sec.Line
 		}

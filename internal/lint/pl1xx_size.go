@@ -12,13 +12,19 @@ import (
 )
 
 var cachedSet = &rule{
-	Code: "PL105", Since: "0.1", Severity: finding.Warn,
-	Title: "the working set fits a cache",
-	When: "Through the page cache (direct=0): all jobs together touch less than the machine's memory (--memory, else 4 GiB), and nothing forces writes out. " +
-		"With direct=1: less than 1 GiB in all at random, which controllers and drives may hold in their own memory (an info).",
-	Why: "Once the blocks are in memory, reads come from there and writes end there. The figure is that of RAM or of a controller's cache, ten to a " +
+	Code:     "PL105",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "the working set fits a cache",
+	When: "Through the page cache (direct=0): all jobs together touch less than the machine's memory (--memory, " +
+		"else 4 GiB), and nothing forces writes out. " +
+		"With direct=1: less than 1 GiB in all at random, which controllers and drives may hold in their own " +
+		"memory (an info).",
+	Why: "Once the blocks are in memory, reads come from there and writes end there. The figure is that of RAM or " +
+		"of a controller's cache, ten to a " +
 		"hundred times the storage's.",
-	Fix:    "Use direct=1, or a size of twice the memory at least; for buffered writes count the flush in with end_fsync=1 or fsync.",
+	Fix: "Use direct=1, or a size of twice the memory at least; for buffered writes count the flush in with " +
+		"end_fsync=1 or fsync.",
 	Bad:    "fio --name=a --rw=randread --size=1G --directory=/data",
 	Good:   "fio --name=a --rw=randread --size=100G --directory=/data --direct=1",
 	Ignore: "When the cache is what you measure.",
@@ -32,7 +38,10 @@ var cachedSet = &rule{
 			if j.load.Sequential || total >= controller {
 				return nil
 			}
-			f := j.found(fmt.Sprintf("Random I/O on %s in all may stay in the cache of a controller or drive.", total), "size")
+			f := j.found(
+				fmt.Sprintf("Random I/O on %s in all may stay in the cache of a controller or drive.", total),
+				"size",
+			)
 			f.Severity = finding.Info
 			return f
 		}
@@ -40,7 +49,9 @@ var cachedSet = &rule{
 		if memory == 0 {
 			memory, name = unknownMemory, "most machines' memory"
 		}
-		flushed := j.load.SyncEvery > 0 || j.load.SyncWrites || j.flag("end_fsync", false) || j.flag("fsync_on_close", false) || j.given("sync_file_range")
+		flushed := j.load.SyncEvery > 0 || j.load.SyncWrites || j.flag("end_fsync", false) ||
+			j.flag("fsync_on_close", false) ||
+			j.given("sync_file_range")
 		if total >= memory || !j.load.Reads() && flushed {
 			return nil
 		}
@@ -49,21 +60,29 @@ var cachedSet = &rule{
 			what = "writes end"
 		}
 		preposition := map[bool]string{true: "from", false: "in"}[j.load.Reads()]
-		return j.found(fmt.Sprintf("%s in all fit %s, and direct=0: %s %s there.", total, name, what, preposition), "size", "direct")
+		return j.found(
+			fmt.Sprintf("%s in all fit %s, and direct=0: %s %s there.", total, name, what, preposition),
+			"size",
+			"direct",
+		)
 	}),
 }
 
 // tiny says whether each job has so few blocks that PL106 speaks.
 func tiny(j *lintJob) bool {
 	w := j.load
-	return w.Size > 0 && j.bs() > 0 && !j.open("size") && !j.given("filesize") && (w.Size <= 16*j.bs() && w.Size < 16*units.MiB || w.Size < units.MiB)
+	return w.Size > 0 && j.bs() > 0 && !j.open("size") && !j.given("filesize") &&
+		(w.Size <= 16*j.bs() && w.Size < 16*units.MiB || w.Size < units.MiB)
 }
 
 var tinyFile = &rule{
-	Code: "PL106", Since: "0.1", Severity: finding.Warn,
-	Title: "the file is tiny",
-	When:  "size is less than 1 MiB, or not more than 16 blocks. It is an error when it is a single block.",
-	Why: "A job that goes over a handful of blocks again and again measures one erase block, one stripe member or a cache, and no random access. " +
+	Code:     "PL106",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "the file is tiny",
+	When:     "size is less than 1 MiB, or not more than 16 blocks. It is an error when it is a single block.",
+	Why: "A job that goes over a handful of blocks again and again measures one erase block, one stripe member or " +
+		"a cache, and no random access. " +
 		"It is often a slip: size=16K for 16G.",
 	Fix:    "Give each job a size that no cache holds, such as 10G.",
 	Bad:    "fio --name=a --rw=randwrite --bs=16k --size=16K",
@@ -75,9 +94,20 @@ var tinyFile = &rule{
 		}
 		blocks := j.load.Size / j.bs()
 		if blocks > 1 {
-			return j.found(fmt.Sprintf("Each job has a file of %s: %d blocks of %s, over and over.", j.load.Size, blocks, j.bs()), "size")
+			return j.found(
+				fmt.Sprintf("Each job has a file of %s: %d blocks of %s, over and over.", j.load.Size, blocks, j.bs()),
+				"size",
+			)
 		}
-		f := j.found(fmt.Sprintf("Each job has a file of %s, one block: it %ss the same %s over and over.", j.load.Size, firstWord(j.verb()), j.bs()), "size")
+		f := j.found(
+			fmt.Sprintf(
+				"Each job has a file of %s, one block: it %ss the same %s over and over.",
+				j.load.Size,
+				firstWord(j.verb()),
+				j.bs(),
+			),
+			"size",
+		)
 		f.Severity = finding.Fail
 		return f
 	}),
@@ -89,14 +119,22 @@ func firstWord(s string) string {
 }
 
 var straddles = &rule{
-	Code: "PL114", Since: "0.1", Severity: finding.Warn,
-	Title: "blocks straddle the array's chunks",
-	When: "The block size neither divides the chunk nor is a multiple of it. The chunk is given (--chunk), or stands in the same document " +
-		"(mdadm, lvcreate). When it is not known, a block size that is no power of two straddles every chunk there is: an info.",
-	Why: "A block that crosses a chunk becomes two I/Os on two members. The array's IOPS are shared by all the pieces, and a block is ready when the slower " +
-		"of them is. The mean number of pieces is 1 + (bs - gcd(bs, chunk)) / chunk for offsets that are multiples of bs.",
-	Fix:    "Use a block size that divides the chunk, or a chunk that the block size divides; or compare with the ceiling for the pieces, as plimsoll does.",
-	Bad:    "mdadm --create /dev/md0 --level=0 --chunk=64K --raid-devices=4 ...\nfio --name=a --filename=/dev/md0 --rw=randread --bs=28k",
+	Code:     "PL114",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "blocks straddle the array's chunks",
+	When: "The block size neither divides the chunk nor is a multiple of it. The chunk is given (--chunk), or " +
+		"stands in the same document " +
+		"(mdadm, lvcreate). When it is not known, a block size that is no power of two straddles every chunk " +
+		"there is: an info.",
+	Why: "A block that crosses a chunk becomes two I/Os on two members. The array's IOPS are shared by all the " +
+		"pieces, and a block is ready when the slower " +
+		"of them is. The mean number of pieces is 1 + (bs - gcd(bs, chunk)) / chunk for offsets that are " +
+		"multiples of bs.",
+	Fix: "Use a block size that divides the chunk, or a chunk that the block size divides; or compare with the " +
+		"ceiling for the pieces, as plimsoll does.",
+	Bad: "mdadm --create /dev/md0 --level=0 --chunk=64K --raid-devices=4 ...\nfio --name=a --filename=/dev/md0 " +
+		"--rw=randread --bs=28k",
 	Good:   "fio --name=a --filename=/dev/md0 --rw=randread --bs=32k",
 	Ignore: "When the application uses this block size: then the pieces are part of the truth.",
 	Check: eachJob(func(c *Case, j *lintJob) *finding.Finding {
@@ -108,17 +146,35 @@ var straddles = &rule{
 			if chunk%bs == 0 || bs%chunk == 0 {
 				return nil
 			}
-			f := j.found(fmt.Sprintf("Blocks of %s straddle chunks of %s (%s): %s pieces each in the mean.", bs, chunk, where, fmt.Sprintf("%.5g", topology.Pieces(bs, chunk))), "bs")
+			f := j.found(
+				fmt.Sprintf(
+					"Blocks of %s straddle chunks of %s (%s): %s pieces each in the mean.",
+					bs,
+					chunk,
+					where,
+					fmt.Sprintf("%.5g", topology.Pieces(bs, chunk)),
+				),
+				"bs",
+			)
 			return f
 		}
 		if bs&(bs-1) == 0 || bs%512 != 0 { // PL128 speaks of what is no whole number of sectors
 			return nil
 		}
-		f := j.found(fmt.Sprintf("Blocks of %s are no power of two: on an array they straddle chunks of any size.", bs), "bs")
+		f := j.found(
+			fmt.Sprintf("Blocks of %s are no power of two: on an array they straddle chunks of any size.", bs),
+			"bs",
+		)
 		f.Severity = finding.Info
 		for _, chunk := range []units.Bytes{64 * units.KiB, 128 * units.KiB, 512 * units.KiB} {
 			if chunk%bs != 0 && bs%chunk != 0 {
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "pieces a block on chunks of " + chunk.String(), Found: fmt.Sprintf("%.5g", topology.Pieces(bs, chunk))})
+				f.Evidence = append(
+					f.Evidence,
+					finding.Evidence{
+						What:  "pieces a block on chunks of " + chunk.String(),
+						Found: fmt.Sprintf("%.5g", topology.Pieces(bs, chunk)),
+					},
+				)
 			}
 		}
 		return f
@@ -146,10 +202,14 @@ func (c *Case) chunkOf(j *lintJob) (units.Bytes, string) {
 }
 
 var tooLarge = &rule{
-	Code: "PL121", Since: "0.1", Severity: finding.Fail,
-	Title:  "the files do not fit the free space",
-	When:   "The sizes of all jobs of a document, each job's copies counted, exceed the free space that is known (--free).",
-	Why:    "fio writes the files first and stops with \"No space left on device\", after it has filled the filesystem; a database on it stops too.",
+	Code:     "PL121",
+	Since:    "0.1",
+	Severity: finding.Fail,
+	Title:    "the files do not fit the free space",
+	When: "The sizes of all jobs of a document, each job's copies counted, exceed the free space that is " +
+		"known (--free).",
+	Why: "fio writes the files first and stops with \"No space left on device\", after it has filled the " +
+		"filesystem; a database on it stops too.",
 	Fix:    "Make size or numjobs smaller, or use one file for all jobs (filename=) with offset_increment.",
 	Bad:    "fio --name=a --directory=/data --size=100G --numjobs=8     # on 200 GB",
 	Good:   "fio --name=a --directory=/data --size=20G --numjobs=8",
@@ -167,7 +227,9 @@ var tooLarge = &rule{
 				before := sums[j.src]
 				sums[j.src] += j.total()
 				if before <= c.Free && sums[j.src] > c.Free {
-					report(*j.found(fmt.Sprintf("The files up to this job take %s; %s are free.", sums[j.src], c.Free), "size"))
+					report(
+						*j.found(fmt.Sprintf("The files up to this job take %s; %s are free.", sums[j.src], c.Free), "size"),
+					)
 				}
 			}
 		}
@@ -175,10 +237,13 @@ var tooLarge = &rule{
 }
 
 var percentSize = &rule{
-	Code: "PL125", Since: "0.1", Severity: finding.Info,
-	Title: "a size in percent depends on what is there",
-	When:  "size or io_size is a percentage and the job works on files, not on a device.",
-	Why: "The percentage is of the file or device as fio finds it. Of a file that does not exist yet it is nothing, and fio refuses the job; of one " +
+	Code:     "PL125",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "a size in percent depends on what is there",
+	When:     "size or io_size is a percentage and the job works on files, not on a device.",
+	Why: "The percentage is of the file or device as fio finds it. Of a file that does not exist yet it is " +
+		"nothing, and fio refuses the job; of one " +
 		"left by an earlier run it is that file's size, so that two runs differ in silence.",
 	Fix:    "Give the size in bytes: size=50g.",
 	Bad:    "[a]\nfilename=/data/test\nsize=50%",
@@ -186,8 +251,18 @@ var percentSize = &rule{
 	Ignore: "On a raw device, where it is well defined.",
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		for _, name := range []string{"size", "io_size"} {
-			if o := j.last[name]; strings.HasSuffix(strings.TrimSpace(o.Value), "%") && len(j.devices()) == 0 && j.measures() && !j.open("filename") {
-				return j.found(fmt.Sprintf("%s=%s is a share of the file as fio finds it: none when it is new, another one after each run.", name, text.Clean(o.Value, 120)), name)
+			if o := j.last[name]; strings.HasSuffix(strings.TrimSpace(o.Value), "%") && len(j.devices()) == 0 &&
+				j.measures() &&
+				!j.open("filename") {
+				return j.found(
+					fmt.Sprintf(
+						"%s=%s is a share of the file as fio finds it: none when it is "+
+							"new, another one after each run.",
+						name,
+						text.Clean(o.Value, 120),
+					),
+					name,
+				)
 			}
 		}
 		return nil
@@ -195,20 +270,33 @@ var percentSize = &rule{
 }
 
 var endsEarly = &rule{
-	Code: "PL129", Since: "0.1", Severity: finding.Info,
-	Title: "without time_based the job ends when its size is done",
-	When:  "runtime and size are given, and neither time_based nor loops.",
-	Why: "runtime is then only the latest end. On a fast device a job over 1 GiB ends within a second, and its figures are those of " +
+	Code:     "PL129",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "without time_based the job ends when its size is done",
+	When:     "runtime and size are given, and neither time_based nor loops.",
+	Why: "runtime is then only the latest end. On a fast device a job over 1 GiB ends within a second, and its " +
+		"figures are those of " +
 		"filling caches and queues.",
 	Fix:    "Add time_based.",
 	Bad:    "fio --name=a --rw=randread --size=1G --runtime=60",
 	Good:   "fio --name=a --rw=randread --size=1G --runtime=60 --time_based",
 	Ignore: "When the job is to go over its file exactly once.",
 	Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
-		if j.load.Runtime == 0 || j.load.TimeBased || j.open("time_based") || j.load.Size == 0 || j.given("io_size") || j.given("loops") ||
-			j.given("number_ios") || j.given("fill_device") || !j.measures() {
+		if j.load.Runtime == 0 || j.load.TimeBased || j.open("time_based") || j.load.Size == 0 || j.given("io_size") ||
+			j.given("loops") ||
+			j.given("number_ios") ||
+			j.given("fill_device") ||
+			!j.measures() {
 			return nil
 		}
-		return j.found(fmt.Sprintf("The job ends as soon as its %s are done, be it long before %s.", j.load.Size, text.Duration(j.load.Runtime)), "runtime")
+		return j.found(
+			fmt.Sprintf(
+				"The job ends as soon as its %s are done, be it long before %s.",
+				j.load.Size,
+				text.Duration(j.load.Runtime),
+			),
+			"runtime",
+		)
 	}),
 }

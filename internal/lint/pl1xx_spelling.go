@@ -46,17 +46,22 @@ var notRead = &rule{
 				for i, line := range file.Missed {
 					lines[i] = fmt.Sprint(line)
 				}
-				report(*foundAt(file, file.Missed[0], 1, fmt.Sprintf("%s could not be read: %s %s.", text.Plural(n, "fio command"),
-					map[bool]string{true: "line", false: "lines"}[n == 1], text.Clean(strings.Join(lines, ", "), 200))))
+				report(
+					*foundAt(file, file.Missed[0], 1, fmt.Sprintf("%s could not be read: %s %s.", text.Plural(n, "fio command"),
+						map[bool]string{true: "line", false: "lines"}[n == 1], text.Clean(strings.Join(lines, ", "), 200))),
+				)
 			}
 		}
 	},
 }
 
 var longDash = &rule{
-	Code: "PL101", Since: "0.1", Severity: finding.Fail,
-	Title: "long dashes or typographic quotes instead of -- and \"",
-	Why: "Word processors and blogs turn -- into a long dash. fio takes such a word for the name of a job file, does not find it and stops, or, " +
+	Code:     "PL101",
+	Since:    "0.1",
+	Severity: finding.Fail,
+	Title:    "long dashes or typographic quotes instead of -- and \"",
+	Why: "Word processors and blogs turn -- into a long dash. fio takes such a word for the name of a job file, " +
+		"does not find it and stops, or, " +
 		"when some options are spelled right, runs another workload than the text says.",
 	Fix:    "Type two hyphens before each option, and straight quotes.",
 	Bad:    "fio —name=test —rw=randwrite —bs=16k",
@@ -69,8 +74,17 @@ var longDash = &rule{
 					continue
 				}
 				t := j.Typos[0]
-				f := foundAt(file, t.Line, t.Col, fmt.Sprintf("%s spelled with a long dash or typographic quotes, the first %q: fio takes them for names of job files.",
-					are(len(j.Typos), "word"), text.Clean(t.Found, 120)))
+				f := foundAt(
+					file,
+					t.Line,
+					t.Col,
+					fmt.Sprintf(
+						"%s spelled with a long dash or typographic quotes, the first %q: fio takes them for "+
+							"names of job files.",
+						are(len(j.Typos), "word"),
+						text.Clean(t.Found, 120),
+					),
+				)
 				f.Commands = []string{commandOf(j.Words)}
 				for _, t := range j.Typos {
 					f.Edits = append(f.Edits, finding.Edit{Line: t.Line, Col: t.Col, Old: t.Found, New: t.Meant})
@@ -96,8 +110,12 @@ func commandOf(words []fio.Word) string {
 	return fio.ShellLine(argv)
 }
 
-// options calls visit for each option written in the scripts, once, with the words that fio knows for it.
-func (c *Case) options(visit func(j script.Job, at func(says string) *finding.Finding, o fio.Option) *finding.Finding, report func(finding.Finding)) {
+// options calls visit for each option written in the scripts, once, with the words that fio knows
+// for it.
+func (c *Case) options(
+	visit func(j script.Job, at func(says string) *finding.Finding, o fio.Option) *finding.Finding,
+	report func(finding.Finding),
+) {
 	for _, file := range c.Scripts {
 		for _, j := range file.Jobs {
 			for _, s := range append([]fio.Section{{Options: j.File.Settings}}, j.File.Sections...) {
@@ -124,10 +142,12 @@ func (c *Case) table() *fio.OptionTable {
 
 // pluginOption says whether an option is by its name that of an engine which is loaded into fio.
 func pluginOption(name string) bool {
-	return strings.HasPrefix(name, "spdk_") || strings.HasPrefix(name, "xnvme_") || strings.HasPrefix(name, "conf_") && name != "conf"
+	return strings.HasPrefix(name, "spdk_") || strings.HasPrefix(name, "xnvme_") ||
+		strings.HasPrefix(name, "conf_") && name != "conf"
 }
 
-// foreign says whether a job of the document may run on an engine that is not fio's own: its options cannot be judged.
+// foreign says whether a job of the document may run on an engine that is not fio's own: its
+// options cannot be judged.
 func (c *Case) foreign(j *script.Job) bool {
 	if is, ok := c.plugin[j.File]; ok {
 		return is
@@ -150,16 +170,21 @@ func (c *Case) foreign(j *script.Job) bool {
 	return is
 }
 
-// wordy are the options whose value is one of fio's words on every build, so that another one is a mistake.
+// wordy are the options whose value is one of fio's words on every build, so that another one is a
+// mistake.
 var wordy = []string{"rw", "ioengine", "random_distribution", "random_generator"}
 
 var unknownOption = &rule{
-	Code: "PL102", Since: "0.1", Severity: finding.Fail,
-	Title: "fio does not know this option or value",
-	When: "The option is in none of the tables of the fio at hand (or of 3.16 to 3.41 when there is none), its engines' options included. Of values, " +
+	Code:     "PL102",
+	Since:    "0.1",
+	Severity: finding.Fail,
+	Title:    "fio does not know this option or value",
+	When: "The option is in none of the tables of the fio at hand (or of 3.16 to 3.41 when there is none), its " +
+		"engines' options included. Of values, " +
 		"those of rw, ioengine, random_distribution and random_generator are looked at.",
-	Why:    "fio refuses the whole job. In a longer script the run then ends here, or goes on without the figure.",
-	Fix:    "Use the spelling that fio knows; fio --cmdhelp=all lists all options, --enghelp=ENGINE those of an engine.",
+	Why: "fio refuses the whole job. In a longer script the run then ends here, or goes on without the figure.",
+	Fix: "Use the spelling that fio knows; fio --cmdhelp=all lists all options, " +
+		"--enghelp=ENGINE those of an engine.",
 	Bad:    "[job]\nrw=randread\niodpeth=32",
 	Good:   "[job]\nrw=randread\niodepth=32",
 	Ignore: "When the job is for a newer fio than the one that lint asked.",
@@ -197,13 +222,22 @@ var unknownOption = &rule{
 			}
 			if ok, near := info.NearestWord(value); !ok {
 				f := at(fmt.Sprintf("%s=%s: fio has no such value.", info.Name, text.Clean(value, 120)))
-				if info.Name == "ioengine" && (near == "" || strings.HasPrefix(value, "spdk") || strings.ContainsAny(value, "-.")) {
+				if info.Name == "ioengine" &&
+					(near == "" || strings.HasPrefix(value, "spdk") || strings.ContainsAny(value, "-.")) {
 					f.Severity = finding.Info // a plugin, or an engine of a newer fio
-					f.Message = fmt.Sprintf("ioengine=%s is none of fio's own engines: its options are not judged.", text.Clean(value, 120))
+					f.Message = fmt.Sprintf(
+						"ioengine=%s is none of fio's own engines: its options are not judged.",
+						text.Clean(value, 120),
+					)
 					return f
 				}
 				if near != "" {
-					f.Message = fmt.Sprintf("%s=%s: fio has no such value; %s is near.", info.Name, text.Clean(value, 120), near)
+					f.Message = fmt.Sprintf(
+						"%s=%s: fio has no such value; %s is near.",
+						info.Name,
+						text.Clean(value, 120),
+						near,
+					)
 					f.Fix = fmt.Sprintf("Write %s=%s, if that is what was meant.", info.Name, near)
 				}
 				return f
@@ -214,10 +248,14 @@ var unknownOption = &rule{
 }
 
 var blankValue = &rule{
-	Code: "PL127", Since: "0.1", Severity: finding.Fail,
-	Title: "fio refuses an option with a blank after =",
-	When:  "In a job file, an option that takes one of fio's own words (rw, verify, sync, fallocate, ...) or directory has a blank behind its =.",
-	Why: "fio strips blanks before the = but not behind it. A number or file name survives that; where fio compares with its own words, or looks the " +
+	Code:     "PL127",
+	Since:    "0.1",
+	Severity: finding.Fail,
+	Title:    "fio refuses an option with a blank after =",
+	When: "In a job file, an option that takes one of fio's own words (rw, verify, sync, fallocate, ...) or " +
+		"directory has a blank behind its =.",
+	Why: "fio strips blanks before the = but not behind it. A number or file name survives that; where fio " +
+		"compares with its own words, or looks the " +
 		"directory up, it says \"failed parsing\" and drops the job.",
 	Fix:    "Write the value directly behind the =.",
 	Bad:    "[job]\nrw = randread",
@@ -227,10 +265,16 @@ var blankValue = &rule{
 		table := c.table()
 		c.options(func(_ script.Job, at func(string) *finding.Finding, o fio.Option) *finding.Finding {
 			info, _ := table.Lookup(o.Name)
-			if o.Pad == "" || info.Name == "ioengine" || info.Name == "profile" || len(info.Words) == 0 && info.Name != "directory" {
+			if o.Pad == "" || info.Name == "ioengine" || info.Name == "profile" ||
+				len(info.Words) == 0 && info.Name != "directory" {
 				return nil
 			}
-			f := at(fmt.Sprintf("fio takes the blank in %q as part of the value and drops the job.", text.Clean(o.Name+"="+o.Pad+o.Value, 120)))
+			f := at(
+				fmt.Sprintf(
+					"fio takes the blank in %q as part of the value and drops the job.",
+					text.Clean(o.Name+"="+o.Pad+o.Value, 120),
+				),
+			)
 			f.Edits = []finding.Edit{{Line: o.Line, Col: o.Col, Old: "=" + o.Pad + o.Value, New: "=" + o.Value}}
 			return f
 		}, report)
@@ -238,14 +282,31 @@ var blankValue = &rule{
 }
 
 // sized are options that take a size.
-var sized = []string{"bs", "size", "filesize", "io_size", "offset", "offset_increment", "rate", "bsrange", "bssplit", "ba", "zonesize"}
+var sized = []string{
+	"bs",
+	"size",
+	"filesize",
+	"io_size",
+	"offset",
+	"offset_increment",
+	"rate",
+	"bsrange",
+	"bssplit",
+	"ba",
+	"zonesize",
+}
 
 var inverseUnit = &rule{
-	Code: "PL128", Since: "0.1", Severity: finding.Warn,
-	Title: "fio parses this value differently than it looks",
-	When:  "A size ends in KiB, MiB, GiB, ... while kb_base is 1024 (the default), or a size or time has a fraction or an unknown suffix (an error).",
-	Why: "For compatibility fio swaps the units: k, kb and K are 1,024, and KiB is 1,000. bs=4KiB is 4,000 bytes, which O_DIRECT refuses and " +
-		"no block device is built for. Of 1.5g fio reads the 1 and nothing else: one byte. A time such as 1min is one microsecond.",
+	Code:     "PL128",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "fio parses this value differently than it looks",
+	When: "A size ends in KiB, MiB, GiB, ... while kb_base is 1024 (the default), or a size or time has a " +
+		"fraction or an unknown suffix (an error).",
+	Why: "For compatibility fio swaps the units: k, kb and K are 1,024, and KiB is 1,000. bs=4KiB is 4,000 bytes, " +
+		"which O_DIRECT refuses and " +
+		"no block device is built for. Of 1.5g fio reads the 1 and nothing else: one byte. A time such as 1min is " +
+		"one microsecond.",
 	Fix:    "Write k, m, g or t behind a whole number: bs=4k, size=1536m.",
 	Bad:    "fio --name=a --rw=randread --bs=4KiB --size=1.5g",
 	Good:   "fio --name=a --rw=randread --bs=4k --size=1536m",
@@ -268,7 +329,10 @@ var inverseUnit = &rule{
 			}
 			bad, isBad := errors.AsType[*fio.BadOption](j.err)
 			if isBad && !odd && bad.Option != "rw" {
-				f := j.found(fmt.Sprintf("%s: fio reads another value than it says, or refuses it: %v.", bad.Option, bad.Err), bad.Option)
+				f := j.found(
+					fmt.Sprintf("%s: fio reads another value than it says, or refuses it: %v.", bad.Option, bad.Err),
+					bad.Option,
+				)
 				f.Severity = finding.Fail
 				report(*f)
 			}
@@ -287,13 +351,33 @@ func oddSize(j *lintJob, o fio.Option) *finding.Finding {
 				continue
 			}
 			meant := part[:len(part)-2]
-			f := foundAt(j.file, o.Line, o.Col, fmt.Sprintf("fio reads %s=%s as %d bytes: with kb_base=1024 the suffix KiB is 1,000 and k is 1,024.", o.Name, text.Clean(part, 120), read))
+			f := foundAt(
+				j.file,
+				o.Line,
+				o.Col,
+				fmt.Sprintf(
+					"fio reads %s=%s as %d bytes: with kb_base=1024 the suffix KiB is 1,000 and k is 1,024.",
+					o.Name,
+					text.Clean(part, 120),
+					read,
+				),
+			)
 			f.Fix = fmt.Sprintf("Write %s=%s.", o.Name, strings.ToLower(meant))
 			f.Edits = []finding.Edit{{Line: o.Line, Col: o.Col, Old: part, New: strings.ToLower(meant)}}
 			return f
 		case strings.Contains(number, ".") && strings.Trim(number, "0123456789.") == "" && number != lower:
 			whole, _, _ := strings.Cut(part, ".")
-			f := foundAt(j.file, o.Line, o.Col, fmt.Sprintf("fio reads %s=%s as %s bytes: it stops at the point.", o.Name, text.Clean(part, 120), whole))
+			f := foundAt(
+				j.file,
+				o.Line,
+				o.Col,
+				fmt.Sprintf(
+					"fio reads %s=%s as %s bytes: it stops at the point.",
+					o.Name,
+					text.Clean(part, 120),
+					whole,
+				),
+			)
 			f.Severity = finding.Fail
 			return f
 		}
@@ -302,10 +386,13 @@ func oddSize(j *lintJob, o fio.Option) *finding.Finding {
 }
 
 var noJob = &rule{
-	Code: "PL141", Since: "0.1", Severity: finding.Fail,
-	Title:  "the command has no job",
-	When:   "A fio command has job options, and neither --name nor a job file.",
-	Why:    "On the command line --name begins a job; options before the first one are defaults. Without it fio says \"No job(s) defined\".",
+	Code:     "PL141",
+	Since:    "0.1",
+	Severity: finding.Fail,
+	Title:    "the command has no job",
+	When:     "A fio command has job options, and neither --name nor a job file.",
+	Why: "On the command line --name begins a job; options before the first one are defaults. Without it fio " +
+		"says \"No job(s) defined\".",
 	Fix:    "Add --name=NAME in front of the job's options.",
 	Bad:    "fio --rw=randread --size=1G --directory=/data",
 	Good:   "fio --name=a --rw=randread --size=1G --directory=/data",
@@ -319,7 +406,8 @@ var noJob = &rule{
 						continue
 					}
 				}
-				if !j.Command || j.Partial || len(f.Files) > 0 || len(f.Jobs()) > 0 || len(f.Sections) == 0 || len(f.Settings) > 0 && !onlyOutput(f.Settings) {
+				if !j.Command || j.Partial || len(f.Files) > 0 || len(f.Jobs()) > 0 || len(f.Sections) == 0 ||
+					len(f.Settings) > 0 && !onlyOutput(f.Settings) {
 					continue
 				}
 				report(*foundAt(file, j.Line, j.Col, "The command has options and no --name: fio has no job to run."))
@@ -331,6 +419,9 @@ var noJob = &rule{
 // onlyOutput says whether the settings leave it to the command line to define jobs.
 func onlyOutput(settings []fio.Option) bool {
 	return !slices.ContainsFunc(settings, func(o fio.Option) bool {
-		return slices.Contains([]string{"server", "client", "remote-config", "cmdhelp", "enghelp", "help", "version", "profile"}, o.Name)
+		return slices.Contains(
+			[]string{"server", "client", "remote-config", "cmdhelp", "enghelp", "help", "version", "profile"},
+			o.Name,
+		)
 	})
 }

@@ -15,7 +15,8 @@ import (
 // document is what a file builds and names, worked out once.
 type document struct {
 	*script.Storage
-	// bursting and credits are the instance and volume types that the document names whose limits burst.
+	// bursting and credits are the instance and volume types that the document names whose limits
+	// burst.
 	bursting []cloud.InstanceFacts
 	credits  []string
 }
@@ -41,11 +42,15 @@ func (c *Case) document(f *script.File) *document {
 }
 
 var wrongStripe = &rule{
-	Code: "PL130", Since: "0.1", Severity: finding.Fail,
-	Title: "mkfs is given another geometry than the array has",
-	When: "A mkfs states su and sw (XFS) or stride and stripe-width (ext4) for a device that mdadm or lvcreate makes in the same document, and they differ from its " +
+	Code:     "PL130",
+	Since:    "0.1",
+	Severity: finding.Fail,
+	Title:    "mkfs is given another geometry than the array has",
+	When: "A mkfs states su and sw (XFS) or stride and stripe-width (ext4) for a device that mdadm or lvcreate " +
+		"makes in the same document, and they differ from its " +
 		"chunk and the number of its data members.",
-	Why:    "The filesystem lays allocation groups, its log and large files out for an array that is not there. mkfs warns at most, and the mount says nothing.",
+	Why: "The filesystem lays allocation groups, its log and large files out for an array that is not there. " +
+		"mkfs warns at most, and the mount says nothing.",
 	Fix:    "Leave su and sw away: mkfs.xfs and mkfs.ext4 read the geometry of md and LVM from the kernel.",
 	Bad:    "mdadm --create /dev/md0 --chunk=64K --level=raid0 --raid-devices=4 ...\nmkfs.xfs -d su=64k,sw=8 /dev/md0",
 	Good:   "mdadm --create /dev/md0 --chunk=64K --level=raid0 --raid-devices=4 ...\nmkfs.xfs -d su=64k,sw=4 /dev/md0",
@@ -72,12 +77,32 @@ var wrongStripe = &rule{
 					if a.Assumed {
 						chunk += " (the default)"
 					}
-					f.Evidence = append(f.Evidence, finding.Evidence{What: "stripe unit", Found: m.Unit.String(), Expected: chunk, Where: fmt.Sprintf("line %d", a.Line)})
+					f.Evidence = append(
+						f.Evidence,
+						finding.Evidence{
+							What:     "stripe unit",
+							Found:    m.Unit.String(),
+							Expected: chunk,
+							Where:    fmt.Sprintf("line %d", a.Line),
+						},
+					)
 				}
 				if m.Width != width && m.Width > 0 {
-					f.Evidence = append(f.Evidence, finding.Evidence{What: "stripe width in members", Found: strconv.Itoa(m.Width), Expected: strconv.Itoa(width), Where: fmt.Sprintf("line %d", a.Line)})
+					f.Evidence = append(
+						f.Evidence,
+						finding.Evidence{
+							What:     "stripe width in members",
+							Found:    strconv.Itoa(m.Width),
+							Expected: strconv.Itoa(width),
+							Where:    fmt.Sprintf("line %d", a.Line),
+						},
+					)
 				}
-				f.Fix = fmt.Sprintf("Write su=%s,sw=%d, or leave both away: mkfs reads them from the device.", fioSize(a.Chunk), width)
+				f.Fix = fmt.Sprintf(
+					"Write su=%s,sw=%d, or leave both away: mkfs reads them from the device.",
+					fioSize(a.Chunk),
+					width,
+				)
 				report(*f)
 			}
 		}
@@ -85,10 +110,14 @@ var wrongStripe = &rule{
 }
 
 var mountedTwice = &rule{
-	Code: "PL131", Since: "0.1", Severity: finding.Fail,
-	Title: "one device is mounted in two places",
-	When:  "Within one script, or one code block, mount names the same device for two mount points, and neither umount nor a new mkfs or array stands between.",
-	Why: "Both paths show one filesystem on one array. A test of \"two arrays\" then measures one with twice the load, and the array that was meant stays " +
+	Code:     "PL131",
+	Since:    "0.1",
+	Severity: finding.Fail,
+	Title:    "one device is mounted in two places",
+	When: "Within one script, or one code block, mount names the same device for two mount points, and " +
+		"neither umount nor a new mkfs or array stands between.",
+	Why: "Both paths show one filesystem on one array. A test of \"two arrays\" then measures one with twice the " +
+		"load, and the array that was meant stays " +
 		"idle.",
 	Fix:    "Mount the device that was meant.",
 	Bad:    "mount -o noatime /dev/md0 /opt/fio/t0\nmount -o noatime /dev/md0 /opt/fio/t1",
@@ -98,11 +127,33 @@ var mountedTwice = &rule{
 		for _, file := range c.Scripts {
 			for _, d := range c.document(file).Twice {
 				first, second, idle := d.First, d.Second, d.Idle
-				f := foundAt(file, second.Line, second.Col, fmt.Sprintf("%s is mounted on %s already (line %d): %s is the same filesystem.",
-					text.Clean(second.Device, 120), text.Clean(first.Point, 120), first.Line, text.Clean(second.Point, 120)))
+				f := foundAt(
+					file,
+					second.Line,
+					second.Col,
+					fmt.Sprintf(
+						"%s is mounted on %s already (line %d): %s is the same filesystem.",
+						text.Clean(
+							second.Device,
+							120,
+						),
+						text.Clean(first.Point, 120),
+						first.Line,
+						text.Clean(second.Point, 120),
+					),
+				)
 				if len(idle) > 0 {
-					f.Message = fmt.Sprintf("%s is mounted on %s already (line %d): %s is the same filesystem, and %s is never mounted.",
-						text.Clean(second.Device, 120), text.Clean(first.Point, 120), first.Line, text.Clean(second.Point, 120), strings.Join(idle, ", "))
+					f.Message = fmt.Sprintf(
+						"%s is mounted on %s already (line %d): %s is the same filesystem, and %s is never mounted.",
+						text.Clean(
+							second.Device,
+							120,
+						),
+						text.Clean(first.Point, 120),
+						first.Line,
+						text.Clean(second.Point, 120),
+						strings.Join(idle, ", "),
+					)
 					f.Fix = fmt.Sprintf("Mount %s on %s.", idle[0], text.Clean(second.Point, 120))
 				}
 				report(*f)
@@ -112,10 +163,13 @@ var mountedTwice = &rule{
 }
 
 var scriptDiscard = &rule{
-	Code: "PL132", Since: "0.1", Severity: finding.Info,
-	Title: "the filesystem is mounted with discard",
-	When:  "The options of a mount hold discard. Said once a document.",
-	Why: "Each removed file sends discards to the drives at once, beside the I/O that is measured; and the blocks they free answer later reads without " +
+	Code:     "PL132",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "the filesystem is mounted with discard",
+	When:     "The options of a mount hold discard. Said once a document.",
+	Why: "Each removed file sends discards to the drives at once, beside the I/O that is measured; and the blocks " +
+		"they free answer later reads without " +
 		"touching the medium, so a test on the raw device after removing files reads nothing.",
 	Fix:    "Mount without discard and let fstrim.timer do it at a quiet hour.",
 	Bad:    "mount -o noatime,discard /dev/md0 /data",
@@ -132,7 +186,13 @@ var scriptDiscard = &rule{
 					continue
 				}
 				if first == nil {
-					first = foundAt(file, w.Line, w.Col, "With discard, removed files are trimmed while something else is measured, and reads of their blocks touch no medium.")
+					first = foundAt(
+						file,
+						w.Line,
+						w.Col,
+						"With discard, removed files are trimmed while something else is measured, and reads of "+
+							"their blocks touch no medium.",
+					)
 				} else {
 					more = append(more, strconv.Itoa(w.Line))
 				}
@@ -148,12 +208,16 @@ var scriptDiscard = &rule{
 	},
 }
 
-const made = "mdadm --create /dev/md0 --level=0 --raid-devices=2 ...\nmdadm --create /dev/md1 --level=0 --raid-devices=2 ...\n"
+const made = "mdadm --create /dev/md0 --level=0 --raid-devices=2 ...\nmdadm --create /dev/md1 --level=0 " +
+	"--raid-devices=2 ...\n"
 
 var neverMounted = &rule{
-	Code: "PL133", Since: "0.1", Severity: finding.Warn,
-	Title:  "an array is made and formatted, and never mounted",
-	When:   "A document makes and formats several arrays and mounts some of them, but not this one. Silent where a second mount of another one (PL131) tells why.",
+	Code:     "PL133",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "an array is made and formatted, and never mounted",
+	When: "A document makes and formats several arrays and mounts some of them, but not this one. Silent " +
+		"where a second mount of another one (PL131) tells why.",
 	Why:    "Half of the drives stay idle, and what is measured is not what the document says.",
 	Fix:    "Mount it, or leave it away.",
 	Bad:    made + "mkfs.xfs /dev/md0\nmkfs.xfs /dev/md1\nmount /dev/md0 /data",
@@ -178,7 +242,10 @@ var neverMounted = &rule{
 				if used == 0 || a.Mounted || a.Formatted == 0 || explained[a.Device] || all {
 					continue
 				}
-				report(*foundAt(file, a.Formatted, 1, fmt.Sprintf("%s, made in line %d, is formatted here and never mounted.", a.Device, a.Line)))
+				report(
+					*foundAt(file, a.Formatted, 1, fmt.Sprintf("%s, made in line %d, is formatted here and never "+
+						"mounted.", a.Device, a.Line)),
+				)
 			}
 		}
 	},
@@ -211,14 +278,26 @@ var sameVolume = &rule{
 				if cmd.Name() != "lvcreate" || cmd.Loop {
 					continue
 				}
-				opts, operands := cmd.Flags(map[string]string{"-n": "name", "--name": "name", "-L": "size", "-l": "extents", "-i": "stripes", "-I": "stripesize"},
-					"name size extents stripes stripesize --type --stripes --stripesize --size --extents")
-				if len(operands) == 0 || opts["name"].Text == "" || strings.Contains(opts["name"].Text+operands[0].Text, "$") {
+				opts, operands := cmd.Flags(
+					map[string]string{
+						"-n":     "name",
+						"--name": "name",
+						"-L":     "size",
+						"-l":     "extents",
+						"-i":     "stripes",
+						"-I":     "stripesize",
+					},
+					"name size extents stripes stripesize --type --stripes --stripesize --size --extents",
+				)
+				if len(operands) == 0 || opts["name"].Text == "" ||
+					strings.Contains(opts["name"].Text+operands[0].Text, "$") {
 					continue
 				}
 				k := key{operands[0].Text + "/" + opts["name"].Text, cmd.Block}
 				if at := seen[k]; at > 0 {
-					report(*foundAt(file, cmd.Line, cmd.Col, fmt.Sprintf("line %d makes %s already.", at, text.Clean(k.name, 120))))
+					report(
+						*foundAt(file, cmd.Line, cmd.Col, fmt.Sprintf("line %d makes %s already.", at, text.Clean(k.name, 120))),
+					)
 				} else {
 					seen[k] = cmd.Line
 				}

@@ -16,9 +16,12 @@ import (
 )
 
 var endless = &rule{
-	Code: "PL108", Since: "0.1", Severity: finding.Warn,
-	Title:  "time_based without runtime",
-	Why:    "fio says \"time_based requires a runtime/timeout setting\" once, drops time_based and ends when the size is done.",
+	Code:     "PL108",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "time_based without runtime",
+	Why: "fio says \"time_based requires a runtime/timeout setting\" once, drops time_based and ends when " +
+		"the size is done.",
 	Fix:    "Add runtime, such as runtime=60.",
 	Bad:    "fio --name=a --rw=randread --size=1G --time_based",
 	Good:   "fio --name=a --rw=randread --size=1G --time_based --runtime=60",
@@ -35,10 +38,13 @@ var endless = &rule{
 const shortRun = 5 * time.Minute
 
 var noRamp = &rule{
-	Code: "PL109", Since: "0.1", Severity: finding.Info,
-	Title: "a short run without ramp_time",
-	When:  "A timed job of less than 5 minutes has no ramp_time.",
-	Why: "The first seconds (files opened, queues filled, caches and credits full, CPU clocks rising) go into the mean and, more so, into the " +
+	Code:     "PL109",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "a short run without ramp_time",
+	When:     "A timed job of less than 5 minutes has no ramp_time.",
+	Why: "The first seconds (files opened, queues filled, caches and credits full, CPU clocks rising) go into the " +
+		"mean and, more so, into the " +
 		"high percentiles.",
 	Fix:    "Add ramp_time=5 or more; plimsoll cuts the warm-up where the figures settle.",
 	Bad:    "fio --name=a --rw=randread --size=10G --time_based --runtime=60",
@@ -46,15 +52,21 @@ var noRamp = &rule{
 	Ignore: "When the warm-up is what you look at, or all runs that you compare have the same.",
 	Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
-		if !w.TimeBased || w.Runtime == 0 || w.Runtime >= shortRun || w.Ramp > 0 || j.open("ramp_time") || !j.measures() {
+		if !w.TimeBased || w.Runtime == 0 || w.Runtime >= shortRun || w.Ramp > 0 || j.open("ramp_time") ||
+			!j.measures() {
 			return nil
 		}
-		return j.found(fmt.Sprintf("%s without ramp_time: the first seconds count.", text.Duration(w.Runtime)), "runtime")
+		return j.found(
+			fmt.Sprintf("%s without ramp_time: the first seconds count.", text.Duration(w.Runtime)),
+			"runtime",
+		)
 	}),
 }
 
 var (
-	instanceName = regexp.MustCompile(`(?i)\b[a-z]{1,3}[0-9][a-z0-9-]*\.(?:nano|micro|small|medium|large|[0-9]*xlarge|metal(?:-[0-9]+xl)?)\b`)
+	instanceName = regexp.MustCompile(
+		`(?i)\b[a-z]{1,3}[0-9][a-z0-9-]*\.(?:nano|micro|small|medium|large|[0-9]*xlarge|metal(?:-[0-9]+xl)?)\b`,
+	)
 	creditVolume = regexp.MustCompile(`\b(?:gp2|st1|sc1)\b(?:\s+[0-9]+\s*(?:GiB|GB))?`)
 	volumeSize   = regexp.MustCompile(`[0-9]{3,}`)
 )
@@ -73,13 +85,18 @@ func bursting(f *script.File) []cloud.InstanceFacts {
 }
 
 var shortForBurst = &rule{
-	Code: "PL110", Since: "0.1", Severity: finding.Warn,
-	Title: "the run is too short to see burst credits run out",
-	When: "The document names an EC2 instance type whose EBS limits burst, or a volume type with credits (gp2 below 1,000 GiB, st1, sc1), and its timed jobs are " +
+	Code:     "PL110",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "the run is too short to see burst credits run out",
+	When: "The document names an EC2 instance type whose EBS limits burst, or a volume type with credits (gp2 " +
+		"below 1,000 GiB, st1, sc1), and its timed jobs are " +
 		"shorter than the burst lasts (30 minutes for instances).",
-	Why: "A fresh instance or volume runs at its burst rate until its credits are spent, typically after 30 minutes, and at a fraction from then on. " +
+	Why: "A fresh instance or volume runs at its burst rate until its credits are spent, typically after 30 " +
+		"minutes, and at a fraction from then on. " +
 		"A system sized by the burst figure slows down when it is busy for long, which is when it matters.",
-	Fix:    "Compare with the baseline limits, or run for longer than the burst lasts; plimsoll states burst and sustained ceilings apart.",
+	Fix: "Compare with the baseline limits, or run for longer than the burst lasts; plimsoll states burst and " +
+		"sustained ceilings apart.",
 	Bad:    "# on a c6a.xlarge\nfio --name=a --rw=randwrite --bs=16k --time_based --runtime=180 ...",
 	Good:   "fio --name=a --rw=randwrite --bs=16k --time_based --runtime=2700 --status-interval=60 ...",
 	Ignore: "When only bursts matter to you.",
@@ -99,12 +116,25 @@ var shortForBurst = &rule{
 			}
 			if fall := facts.Burst.IOPS / facts.Baseline.IOPS; fall > steepest {
 				steepest = fall
-				f.Message = fmt.Sprintf("%s cannot see the end of a burst: a %s does %s IOPS on EBS for 30 minutes a day and %s IOPS for good.",
-					text.Duration(w.Runtime), name, facts.Burst.IOPS, facts.Baseline.IOPS)
+				f.Message = fmt.Sprintf(
+					"%s cannot see the end of a burst: a %s does %s IOPS on EBS for 30 minutes a day and %s IOPS "+
+						"for good.",
+					text.Duration(w.Runtime),
+					name,
+					facts.Burst.IOPS,
+					facts.Baseline.IOPS,
+				)
 			}
 			f.Evidence = append(f.Evidence, finding.Evidence{
-				What: name + " on EBS", Where: facts.String(),
-				Found: fmt.Sprintf("%s IOPS, %s for 30 minutes a day; %s IOPS, %s for good", facts.Burst.IOPS, facts.Burst.Rate.SI(), facts.Baseline.IOPS, facts.Baseline.Rate.SI()),
+				What:  name + " on EBS",
+				Where: facts.String(),
+				Found: fmt.Sprintf(
+					"%s IOPS, %s for 30 minutes a day; %s IOPS, %s for good",
+					facts.Burst.IOPS,
+					facts.Burst.Rate.SI(),
+					facts.Baseline.IOPS,
+					facts.Baseline.Rate.SI(),
+				),
 			})
 		}
 		if f != nil {
@@ -116,7 +146,10 @@ var shortForBurst = &rule{
 			}
 		}
 		if len(l.credits) > 0 {
-			f = j.found(fmt.Sprintf("%s cannot see a %s volume's credits run out.", text.Duration(w.Runtime), l.credits[0][:3]), "runtime")
+			f = j.found(
+				fmt.Sprintf("%s cannot see a %s volume's credits run out.", text.Duration(w.Runtime), l.credits[0][:3]),
+				"runtime",
+			)
 			f.Severity = finding.Info
 			return f
 		}
@@ -125,25 +158,40 @@ var shortForBurst = &rule{
 }
 
 var repeatedRandom = &rule{
-	Code: "PL115", Since: "0.1", Severity: finding.Info,
-	Title: "every round visits the same blocks in the same order",
-	When:  "Random I/O is repeated (loops above 1, or the command stands in a loop), and neither randrepeat=0 nor a randseed is given.",
-	Why: "randrepeat=1 is fio's default: the same seed each time. The second round finds in caches what the first one left there, so rounds look better, " +
+	Code:     "PL115",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "every round visits the same blocks in the same order",
+	When: "Random I/O is repeated (loops above 1, or the command stands in a loop), and neither randrepeat=0 " +
+		"nor a randseed is given.",
+	Why: "randrepeat=1 is fio's default: the same seed each time. The second round finds in caches what the first " +
+		"one left there, so rounds look better, " +
 		"and more alike, than they are.",
 	Fix:    "Set randrepeat=0, or another randseed for each round.",
 	Bad:    "for i in 1 2 3; do fio --name=a --rw=randread --size=10G --bs=4k --direct=1; done",
 	Good:   "for i in 1 2 3; do fio --name=a --rw=randread --size=10G --bs=4k --direct=1 --randrepeat=0; done",
 	Ignore: "When runs must be comparable block for block.",
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
-		if j.load.Sequential || j.flag("randrepeat", true) && j.given("allrandrepeat") || !j.flag("randrepeat", true) || j.given("randseed") || !j.measures() {
+		if j.load.Sequential || j.flag("randrepeat", true) && j.given("allrandrepeat") || !j.flag("randrepeat", true) ||
+			j.given("randseed") ||
+			!j.measures() {
 			return nil
 		}
 		loops, _ := strconv.Atoi(j.last["loops"].Value)
 		switch {
 		case loops > 1:
-			return j.found(fmt.Sprintf("All %d loops visit the same blocks in the same order (randrepeat=1 is fio's default).", loops), "loops")
+			return j.found(
+				fmt.Sprintf(
+					"All %d loops visit the same blocks in the same order (randrepeat=1 is fio's default).",
+					loops,
+				),
+				"loops",
+			)
 		case j.src.Loop:
-			return j.found("Each round of the loop visits the same blocks in the same order (randrepeat=1 is fio's default).", "rw")
+			return j.found(
+				"Each round of the loop visits the same blocks in the same order (randrepeat=1 is fio's default).",
+				"rw",
+			)
 		}
 		return nil
 	}),

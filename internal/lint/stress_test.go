@@ -8,8 +8,8 @@ import (
 	"plimsoll/internal/script"
 )
 
-// Hostile documents of 100 kB take well under a second each. The limit is far above, for slow machines and -race; what is
-// quadratic in lines or words took minutes.
+// Hostile documents of 100 kB take well under a second each. The limit is far above, for slow
+// machines and -race; what is quadratic in lines or words took minutes.
 func TestLintStaysLinear(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -36,7 +36,8 @@ func TestLintStaysLinear(t *testing.T) {
 	}
 }
 
-// A job file of very many sections: each job once looked at all that stand before it, which took minutes.
+// A job file of very many sections: each job once looked at all that stand before it, which took
+// minutes.
 func TestManySections(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

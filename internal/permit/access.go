@@ -70,7 +70,8 @@ func accessesOf(section fio.Section) ([]access, error) {
 	return accesses, nil
 }
 
-// pathList splits the value of filename= or directory=, in which a colon separates and \: stands for one.
+// pathList splits the value of filename= or directory=, in which a colon separates and \: stands
+// for one.
 func pathList(value string) []string { return fio.Workload{Filename: value}.Files() }
 
 // joined is where fio makes a file of that name in a directory. The directory's dots and links are
@@ -129,7 +130,14 @@ func namesOf(section fio.Section, w fio.Workload) (names []string, owners int, e
 	}
 	for j := range jobs {
 		for f := range files {
-			fill := strings.NewReplacer("$jobname", section.Name, "$jobnum", strconv.Itoa(j), "$filenum", strconv.Itoa(f))
+			fill := strings.NewReplacer(
+				"$jobname",
+				section.Name,
+				"$jobnum",
+				strconv.Itoa(j),
+				"$filenum",
+				strconv.Itoa(f),
+			)
 			names = append(names, fill.Replace(format))
 		}
 	}

@@ -23,8 +23,9 @@ type Leftover struct {
 	InUse  bool        // a run holds it: left alone
 }
 
-// Clean removes what runs that were killed, or kept their files, left below dir on its own filesystem, and reports each
-// folder. It follows no symbolic link and knows files by name. With dry nothing is removed.
+// Clean removes what runs that were killed, or kept their files, left below dir on its own
+// filesystem, and reports each folder. It follows no symbolic link and knows files by name. With
+// dry nothing is removed.
 func Clean(dir string, dry bool, found func(Leftover)) error {
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -73,8 +74,8 @@ func runNames() []string {
 	return all
 }
 
-// cleanFolder cleans the folder in a directory while holding its lock. It may be anybody's: below the handle nothing
-// leads elsewhere.
+// cleanFolder cleans the folder in a directory while holding its lock. It may be anybody's: below
+// the handle nothing leads elsewhere.
 func cleanFolder(dir string, dry bool) (Leftover, error) {
 	l := Leftover{Folder: filepath.Join(dir, folderName)}
 	parent, err := sys.OpenDir(dir)
@@ -86,8 +87,11 @@ func cleanFolder(dir string, dry bool) (Leftover, error) {
 	if err != nil {
 		return l, err
 	}
-	defer folder.Close()                                    //nolint:errcheck // only a handle
-	if _, err := folder.Lstat("lock"); err == nil || !dry { // taken even where there is none, lest a run begin meanwhile
+	defer folder.Close() //nolint:errcheck // only a handle
+	if _, err := folder.Lstat(
+		"lock",
+	); err == nil ||
+		!dry { // taken even where there is none, lest a run begin meanwhile
 		release, err := folder.Lock("lock")
 		switch {
 		case errors.Is(err, sys.ErrLocked):

@@ -21,8 +21,9 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Server is the record of a database server that runs on plimsoll's folders, written before it is started: whoever finds
-// it later can end exactly that server and remove what it holds outside of the folders.
+// Server is the record of a database server that runs on plimsoll's folders, written before it is
+// started: whoever finds it later can end exactly that server and remove what it holds outside of
+// the folders.
 type Server struct {
 	PID   int    `json:"pid"`
 	Start uint64 `json:"start"` // in clock ticks since boot
@@ -54,8 +55,9 @@ func (p *Place) WantDatabase() { p.database, p.ReadOnly = true, false }
 // Folder is the path of plimsoll's folder in the place.
 func (p *Place) Folder() string { return filepath.Join(p.Path, folderName) }
 
-// MakeDatabase makes an empty directory of a name in plimsoll's folder that belongs to the server's user alone, and lets
-// that user pass through the folder, which stays the caller's. It returns the directory's path.
+// MakeDatabase makes an empty directory of a name in plimsoll's folder that belongs to the server's
+// user alone, and lets that user pass through the folder, which stays the caller's. It returns the
+// directory's path.
 func (p *Place) MakeDatabase(name string, uid, gid uint32) (string, error) {
 	if !slices.Contains(databaseNames(), name) || p.folder == nil {
 		return "", fmt.Errorf("%s: no directory for a database", name)
@@ -74,7 +76,8 @@ func (p *Place) MakeDatabase(name string, uid, gid uint32) (string, error) {
 	return filepath.Join(p.Folder(), name), nil
 }
 
-// MakeProbe makes the file that the log's sync is probed on, written whole and synced, and returns its name for fio.
+// MakeProbe makes the file that the log's sync is probed on, written whole and synced, and returns
+// its name for fio.
 func (p *Place) MakeProbe(size units.Bytes) (string, error) {
 	if err := p.folder.RemoveAll(probeName); err != nil {
 		return "", err
@@ -110,8 +113,9 @@ func (p *Place) RecordServer(s Server) error {
 	return sys.WriteFile(p.folder.Path(serverRecord), append(data, '\n'), 0o600)
 }
 
-// endServer ends the server that a folder's record names, if it still lives, and removes what it left outside of the
-// folder. Only a record of the caller's own counts. With dry it only says whether the server lives.
+// endServer ends the server that a folder's record names, if it still lives, and removes what it
+// left outside of the folder. Only a record of the caller's own counts. With dry it only says
+// whether the server lives.
 func endServer(folder *sys.Dir, dry bool) (ended bool, err error) {
 	data, err := folder.ReadSmall(serverRecord, 64<<10)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -127,7 +131,8 @@ func endServer(folder *sys.Dir, dry bool) (ended bool, err error) {
 		return lives, nil
 	}
 	if lives { // SIGQUIT lets it remove its shared memory; a server in the kernel's hands does not end
-		if !sys.Stop(s.PID, s.Start, syscall.SIGQUIT, 10*time.Second) && !sys.Stop(s.PID, s.Start, syscall.SIGKILL, 10*time.Second) {
+		if !sys.Stop(s.PID, s.Start, syscall.SIGQUIT, 10*time.Second) &&
+			!sys.Stop(s.PID, s.Start, syscall.SIGKILL, 10*time.Second) {
 			return true, fmt.Errorf("the database server %d of a run that was killed does not end", s.PID)
 		}
 	}
@@ -135,7 +140,8 @@ func endServer(folder *sys.Dir, dry bool) (ended bool, err error) {
 	return lives, nil
 }
 
-// lives says whether the recorded process is that server: by its start, its program and its directory.
+// lives says whether the recorded process is that server: by its start, its program and its
+// directory.
 func (s Server) lives() bool {
 	if s.PID <= 0 || !sys.Lives(s.PID, s.Start) {
 		return false
@@ -161,7 +167,10 @@ func (s Server) Sweep() {
 		removeSegment(id, s.UID)
 	}
 	for _, name := range s.SharedMemory {
-		if info, err := os.Lstat("/dev/shm/" + name); err == nil && sharedName.MatchString(name) && sys.Owner(info) == s.UID {
+		if info, err := os.Lstat(
+			"/dev/shm/" + name,
+		); err == nil && sharedName.MatchString(name) &&
+			sys.Owner(info) == s.UID {
 			_ = os.Remove("/dev/shm/" + name)
 		}
 	}

@@ -14,7 +14,8 @@ import (
 	"plimsoll/internal/sys"
 )
 
-// checkDevice refuses to write to the place's device when it is in use, or was not named with its serial.
+// checkDevice refuses to write to the place's device when it is in use, or was not named with its
+// serial.
 func (p *Place) checkDevice() error {
 	if p.ReadOnly {
 		return nil
@@ -84,7 +85,8 @@ func identity(d *block.Device) string {
 	return d.Serial
 }
 
-// inUse is what holds a device or a part of it: a mount, md, LVM, swap. It is empty when nothing does.
+// inUse is what holds a device or a part of it: a mount, md, LVM, swap. It is empty when nothing
+// does.
 func inUse(tree *block.Tree, d *block.Device) string {
 	for _, name := range append([]string{d.Name}, d.Partitions...) {
 		part := tree.Devices[name]
@@ -106,14 +108,16 @@ func inUse(tree *block.Tree, d *block.Device) string {
 	return ""
 }
 
-// destroys tells whether the user named a file or device with --destroy, by whichever name, and the serial with it.
+// destroys tells whether the user named a file or device with --destroy, by whichever name, and the
+// serial with it.
 func (c Consent) destroys(info fs.FileInfo) (serial string, ok bool) {
 	for name, serial := range c.Destroy {
 		named, err := os.Stat(name)
 		if err != nil {
 			continue
 		}
-		if os.SameFile(named, info) || isBlock(named) && isBlock(info) && sys.DeviceNumber(named) == sys.DeviceNumber(info) {
+		if os.SameFile(named, info) ||
+			isBlock(named) && isBlock(info) && sys.DeviceNumber(named) == sys.DeviceNumber(info) {
 			return serial, true
 		}
 	}

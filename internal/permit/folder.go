@@ -17,8 +17,9 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Lock keeps other runs away from a place and opens plimsoll's folder in it, which is made when it is missing. The
-// returned function lets go of both, and removes the folder when nothing is left in it.
+// Lock keeps other runs away from a place and opens plimsoll's folder in it, which is made when it
+// is missing. The returned function lets go of both, and removes the folder when nothing is left in
+// it.
 func (p *Place) Lock() (release func(), err error) {
 	if p.Device != nil {
 		return p.locked(sys.Lock(p.Path))
@@ -69,8 +70,8 @@ func (p *Place) locked(unlock func(), err error) (func(), error) {
 // Share gives a second role on the same directory the folder that the first has locked.
 func (p *Place) Share(o *Place) { p.folder = o.folder }
 
-// openFolder opens plimsoll's folder in a directory, which must belong to the caller and nobody else: whoever can write
-// to it decides what is written over.
+// openFolder opens plimsoll's folder in a directory, which must belong to the caller and nobody
+// else: whoever can write to it decides what is written over.
 func openFolder(dir *sys.Dir) (*sys.Dir, error) {
 	if err := dir.Mkdir(folderName, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
@@ -174,13 +175,15 @@ func (p *Place) remove(names []string) error {
 	return errors.Join(errs...)
 }
 
-// prefilled is the content of the marker next to a file that --keep-files left: the file was written whole.
+// prefilled is the content of the marker next to a file that --keep-files left: the file was
+// written whole.
 type prefilled struct {
 	Size units.Bytes `json:"size"`
 }
 
-// Prefilled tells whether the role's file is there from an earlier run, written whole and large enough. Only a marker
-// and a file of the caller's own count, in a folder that nobody else can write to.
+// Prefilled tells whether the role's file is there from an earlier run, written whole and large
+// enough. Only a marker and a file of the caller's own count, in a folder that nobody else can
+// write to.
 func (p *Place) Prefilled() bool {
 	if p.Device != nil || p.Size == 0 {
 		return false
@@ -234,8 +237,8 @@ func (p *Place) PrefillName() string {
 	return p.folder.Path(p.fileName())
 }
 
-// Keep leaves a file that was written whole for the next run, with a marker that tells so. A crashed run leaves no
-// marker, so its file is not trusted.
+// Keep leaves a file that was written whole for the next run, with a marker that tells so. A
+// crashed run leaves no marker, so its file is not trusted.
 func (p *Place) Keep() error {
 	if p.folder == nil {
 		return nil

@@ -15,7 +15,8 @@ import (
 	"plimsoll/internal/sys"
 )
 
-// pin is a file or device held open, so that every later look at it, and fio's own open, go to the same one.
+// pin is a file or device held open, so that every later look at it, and fio's own open, go to the
+// same one.
 type pin struct {
 	file *os.File
 	info fs.FileInfo
@@ -55,8 +56,8 @@ func (p *pin) name() string { return fmt.Sprintf("/proc/self/fd/%d", p.file.Fd()
 func (p *pin) close() error { return p.file.Close() }
 
 // checkOverwrite refuses to write over a file that another user may have chosen: by a link of
-// theirs on the way to it, or
-// by a second name of somebody else's file. It does not rely on fs.protected_symlinks and fs.protected_hardlinks.
+// theirs on the way to it, or by a second name of somebody else's file. It does not rely on
+// fs.protected_symlinks and fs.protected_hardlinks.
 func (p *pin) checkOverwrite(path string) error {
 	if n := sys.Names(p.info); n > 1 {
 		return fmt.Errorf("%s has %d names (hard links), and all would be written over: use a copy of it", path, n)
@@ -133,7 +134,8 @@ type Grant struct {
 	plain *strings.Replacer
 }
 
-// Close lets go of the files. The links to the handles go first: a number may stand for another file soon.
+// Close lets go of the files. The links to the handles go first: a number may stand for another
+// file soon.
 func (g *Grant) Close() error {
 	var errs []error
 	for _, name := range g.view.links {
@@ -149,10 +151,10 @@ func (g *Grant) Close() error {
 // Plain puts the names that the user knows back into what fio printed.
 func (g *Grant) Plain(text string) string { return g.plain.Replace(text) }
 
-// Grant looks at a scenario's job once more, since what is there may have changed since the run began, and gives it its
-// files. It finds them in a view: a directory of the caller's own, below plimsoll's folder or,
-// where there is none, below
-// the directory of the run's files. Files that are there are links in it to open handles; others are made in it.
+// Grant looks at a scenario's job once more, since what is there may have changed since the run
+// began, and gives it its files. It finds them in a view: a directory of the caller's own, below
+// plimsoll's folder or, where there is none, below the directory of the run's files. Files that are
+// there are links in it to open handles; others are made in it.
 func (p *Place) Grant(s suite.Scenario, file string, run *sys.Dir) (*Grant, error) {
 	g := &Grant{view: view{place: p, parent: run, name: "files", temporary: true}}
 	shown := filepath.Join(run.Name(), "files")
@@ -234,7 +236,8 @@ func (v *view) each(value string, translate func(string) (string, error)) (strin
 	return strings.Join(list, ":"), nil
 }
 
-// file is the name of a file for fio. Names without a directory are below directory=, which is translated by itself.
+// file is the name of a file for fio. Names without a directory are below directory=, which is
+// translated by itself.
 func (v *view) file(name string) (string, error) {
 	p := v.place
 	switch {

@@ -23,8 +23,9 @@ func (p *Place) Check(s suite.Scenario) error {
 	return err
 }
 
-// look decides over everything that a scenario's job opens, and holds open what is there. With note, files that are not
-// there are noted as made by this run; without, they must be noted already.
+// look decides over everything that a scenario's job opens, and holds open what is there. With
+// note, files that are not there are noted as made by this run; without, they must be noted
+// already.
 func (p *Place) look(s suite.Scenario, file string, note bool) (pins, error) {
 	held := pins{}
 	job := s.Place(file)
@@ -130,8 +131,8 @@ func (p *Place) checkThere(a access, there *pin) error {
 	return there.checkOverwrite(a.path)
 }
 
-// elsewhere reports that a job points to other storage than what is looked at, whose ceiling and devices would be shown
-// beside its figures.
+// elsewhere reports that a job points to other storage than what is looked at, whose ceiling and
+// devices would be shown beside its figures.
 func (p *Place) elsewhere(a access) error {
 	return fmt.Errorf("%s is not on the storage of %s, which is what is watched: run the job file by itself "+
 		"and without --data, one filesystem or device at a time",
@@ -185,7 +186,8 @@ func (p *Place) inJobDir(path string) bool {
 	return ok
 }
 
-// fromJobDir is a path's part behind the directory that jobs get which name none, also by the name without links.
+// fromJobDir is a path's part behind the directory that jobs get which name none, also by the name
+// without links.
 func (p *Place) fromJobDir(path string) (string, bool) {
 	if p.Device != nil || slices.Contains(strings.Split(path, "/"), "..") {
 		return "", false
@@ -200,7 +202,8 @@ func (p *Place) fromJobDir(path string) (string, bool) {
 	return strings.CutPrefix(path, (&Place{Role: p.Role, Path: resolved}).jobDir()+"/")
 }
 
-// below is the path of a file from the place's directory, when it lies below it, with links on the way resolved.
+// below is the path of a file from the place's directory, when it lies below it, with links on the
+// way resolved.
 func (p *Place) below(path string) (string, bool) {
 	dir, err1 := filepath.EvalSymlinks(filepath.Dir(path))
 	root, err2 := filepath.EvalSymlinks(p.Path)
@@ -211,8 +214,8 @@ func (p *Place) below(path string) (string, bool) {
 	return rel, err == nil && filepath.IsLocal(rel)
 }
 
-// Shown is the job file of a scenario as it runs here, by the names that the user knows. Files that are there and are
-// only read are kept from being rewritten, where a size is larger than they are.
+// Shown is the job file of a scenario as it runs here, by the names that the user knows. Files that
+// are there and are only read are kept from being rewritten, where a size is larger than they are.
 func (p *Place) Shown(s suite.Scenario, file string) fio.JobFile {
 	job := s.Place(file)
 	for _, i := range job.Jobs() {

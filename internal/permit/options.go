@@ -87,7 +87,16 @@ var (
 		"sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "posixaio", "io_uring", "mmap", "splice", "libpmem",
 	}
 	// fileEngines make, change or remove files whatever rw= says.
-	fileEngines = []string{"falloc", "ftruncate", "filecreate", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete"}
+	fileEngines = []string{
+		"falloc",
+		"ftruncate",
+		"filecreate",
+		"filestat",
+		"filedelete",
+		"dircreate",
+		"dirstat",
+		"dirdelete",
+	}
 )
 
 // engineTrouble is why an ioengine is not let through, empty when it is.

@@ -46,7 +46,8 @@ func TestEveryOptionHasAReach(t *testing.T) {
 
 func section(options ...fio.Option) fio.Section { return fio.Section{Name: "x", Options: options} }
 
-// Each option that reaches out is refused, whatever its value, or by its alias; a switch that is off is not.
+// Each option that reaches out is refused, whatever its value, or by its alias; a switch that is
+// off is not.
 func TestDangerousOptionsAreRefused(t *testing.T) {
 	for name, r := range reaches() {
 		o := fio.Option{Name: name, Value: "1", Line: 3}
@@ -86,8 +87,14 @@ func TestDangerousOptionsAreRefused(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ name, value string }{
-		{"fill_device", "0"}, {"verify_dump", "0"}, {"mem", "shm"}, {"ioengine", "null"}, {"ioengine", "libaio"},
-		{"write_bw_log", ""}, {"write_bw_log", "mine"}, {"buffer_pattern", "0xdeadbeef"},
+		{"fill_device", "0"},
+		{"verify_dump", "0"},
+		{"mem", "shm"},
+		{"ioengine", "null"},
+		{"ioengine", "libaio"},
+		{"write_bw_log", ""},
+		{"write_bw_log", "mine"},
+		{"buffer_pattern", "0xdeadbeef"},
 	} {
 		if err := (Consent{}).checkOptions("j.fio", section(fio.Option{Name: c.name, Value: c.value})); err != nil {
 			t.Errorf("%s=%s: %v, want none", c.name, c.value, err)

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Files of fio's own are listed by name and size, and one is removed only when it is named and is what it looks like.
+// Files of fio's own are listed by name and size, and one is removed only when it is named and is
+// what it looks like.
 func TestOtherFiles(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name string, size int64) string {

@@ -16,12 +16,12 @@ import (
 )
 
 // reserved are what a job file cannot hold in a value, since fio has no escape for them: ; and #
-// begin a comment wherever
-// they stand, and variables and keywords are replaced. A file named with one would be made elsewhere, over whatever is
-// there.
+// begin a comment wherever they stand, and variables and keywords are replaced. A file named with
+// one would be made elsewhere, over whatever is there.
 var reserved = []string{";", "#", "${", "$pagesize", "$mb_memory", "$ncpus"}
 
-// CheckPaths refuses paths of the roles that cannot be measured on, before anything else is looked at.
+// CheckPaths refuses paths of the roles that cannot be measured on, before anything else is looked
+// at.
 func CheckPaths(paths map[topology.Role]string) error {
 	for _, role := range topology.Roles {
 		if path, ok := paths[role]; ok {
@@ -58,9 +58,10 @@ func checkPath(path string) (os.FileInfo, error) {
 	return info, nil
 }
 
-// PathOf is the path that the job files of a suite name themselves: a device, or the directory that all of their files
-// are below. It is empty when they name none, and when scenarios that use the role's path run as well. Files on several
-// devices or filesystems are an error, since one is watched at a time.
+// PathOf is the path that the job files of a suite name themselves: a device, or the directory that
+// all of their files are below. It is empty when they name none, and when scenarios that use the
+// role's path run as well. Files on several devices or filesystems are an error, since one is
+// watched at a time.
 func PathOf(s *suite.Suite) (string, error) {
 	if slices.ContainsFunc(s.Scenarios, func(c suite.Scenario) bool { return !c.AsIs }) {
 		return "", nil

@@ -1,8 +1,9 @@
-// Package permit decides what fio may write to, and gives it a way to nothing else. Before anything is written it
-// looks at every file and device that a job names, and refuses what the user did not allow. What is left is reached
-// through handles only: plimsoll's folder is opened once and belongs to the caller alone, files that are there are held
-// open, and fio gets names below /proc/self/fd that lead to these handles. Whoever can write to the directory that is
-// measured can rename and link in it as they like: fio's names do not pass through it (docs/safety.md).
+// Package permit decides what fio may write to, and gives it a way to nothing else. Before anything
+// is written it looks at every file and device that a job names, and refuses what the user did not
+// allow. What is left is reached through handles only: plimsoll's folder is opened once and belongs
+// to the caller alone, files that are there are held open, and fio gets names below /proc/self/fd
+// that lead to these handles. Whoever can write to the directory that is measured can rename and
+// link in it as they like: fio's names do not pass through it (docs/safety.md).
 package permit
 
 import (
@@ -27,7 +28,8 @@ const folderName = ".plimsoll"
 
 // Consent is what the user allowed beyond reading and plimsoll's own files.
 type Consent struct {
-	// Destroy maps the path of a raw device to the serial that the user named, or that of a file to nothing.
+	// Destroy maps the path of a raw device to the serial that the user named, or that of a file to
+	// nothing.
 	Destroy map[string]string
 	// Exec lets a job file's exec_prerun and exec_postrun run.
 	Exec bool
@@ -117,7 +119,8 @@ func (p *Place) File() string {
 // Fresh is the file of never-written extents that MakeFresh makes.
 func (p *Place) Fresh() string { return filepath.Join(p.Path, folderName, p.freshName()) }
 
-// FileFor is what a scenario's job is placed on: the role's file, or the directory for job files from elsewhere.
+// FileFor is what a scenario's job is placed on: the role's file, or the directory for job files
+// from elsewhere.
 func (p *Place) FileFor(s suite.Scenario) string {
 	if s.AsIs {
 		return p.jobDir()
@@ -139,7 +142,8 @@ func (p *Place) names() []string {
 	return append(databaseNames(), p.fileName(), p.markerName(), p.freshName(), p.jobDirName())
 }
 
-// Made are the files that jobs want to make under names of their own. They are made below plimsoll's folder instead.
+// Made are the files that jobs want to make under names of their own. They are made below
+// plimsoll's folder instead.
 func (p *Place) Made() []string {
 	var names []string
 	for name := range p.made {
@@ -168,7 +172,8 @@ func (p *Place) CheckWritable() error {
 	return nil
 }
 
-// Same tells whether two places are one directory or device, also by two names, as where a device is mounted twice.
+// Same tells whether two places are one directory or device, also by two names, as where a device
+// is mounted twice.
 func (p *Place) Same(o *Place) bool {
 	a, err1 := os.Stat(p.Path)
 	b, err2 := os.Stat(o.Path)

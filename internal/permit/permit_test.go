@@ -59,8 +59,8 @@ func job(t *testing.T, text string) suite.Scenario {
 	return suite.Scenario{ID: 1, Name: "j", Role: topology.Data, AsIs: true, Job: *f}
 }
 
-// Plimsoll's folder is used only when it is the caller's own directory that nobody else can write to, and whatever
-// stands there instead stays untouched.
+// Plimsoll's folder is used only when it is the caller's own directory that nobody else can write
+// to, and whatever stands there instead stays untouched.
 func TestFolderMustBeOnesOwn(t *testing.T) {
 	for _, c := range []struct {
 		kind, want string
@@ -196,7 +196,8 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// Another user's link decides nothing about what is written over, whatever fs.protected_symlinks is.
+// Another user's link decides nothing about what is written over, whatever fs.protected_symlinks
+// is.
 func TestLinksOfOthersAreNotFollowedToWrite(t *testing.T) {
 	base := t.TempDir()
 	victim := filepath.Join(base, "victim")
@@ -216,7 +217,8 @@ func TestLinksOfOthersAreNotFollowedToWrite(t *testing.T) {
 	}
 }
 
-// The names that fio gets lead to what was looked at, though every name on the way is replaced after that.
+// The names that fio gets lead to what was looked at, though every name on the way is replaced
+// after that.
 func TestGrantSurvivesSwaps(t *testing.T) {
 	base := t.TempDir()
 	victim := mkdir(t, filepath.Join(base, "victim"))

@@ -24,11 +24,13 @@ import (
 )
 
 const (
-	// settle is how long the server's statistics may lag behind: a backend sends them once a second at most.
+	// settle is how long the server's statistics may lag behind: a backend sends them once a second
+	// at most.
 	settle = 1200 * time.Millisecond
 	// mostLogged is how many transactions pgbench logs, about: more are sampled.
 	mostLogged = 500_000
-	// pgbenchOver is how much longer than planned pgbench may take: to connect, and to end its last transactions.
+	// pgbenchOver is how much longer than planned pgbench may take: to connect, and to end its last
+	// transactions.
 	pgbenchOver = 2 * time.Minute
 	logPrefix   = "log"
 )
@@ -43,8 +45,10 @@ type load struct {
 
 // argv is pgbench's command line; prefix is that of its logs.
 func (l load) argv(program, prefix, script string) []string {
-	argv := []string{program, "-n", "-M", "prepared", "-P", "1", "-l", "--log-prefix=" + prefix, "-U", benchUser,
-		"-c", strconv.Itoa(l.clients), "-j", strconv.Itoa(l.threads)}
+	argv := []string{
+		program, "-n", "-M", "prepared", "-P", "1", "-l", "--log-prefix=" + prefix, "-U", benchUser,
+		"-c", strconv.Itoa(l.clients), "-j", strconv.Itoa(l.threads),
+	}
 	if l.sampling < 1 {
 		argv = append(argv, "--sampling-rate="+strconv.FormatFloat(l.sampling, 'f', 4, 64))
 	}
@@ -82,7 +86,12 @@ func fastest(p *suite.Postgres) float64 {
 }
 
 // step runs one load between two snapshots of everything that counts.
-func (s *session) step(ctx context.Context, l load, out *sys.Dir, tick func(result.PgSecond)) (result.PgStep, []string, error) {
+func (s *session) step(
+	ctx context.Context,
+	l load,
+	out *sys.Dir,
+	tick func(result.PgSecond),
+) (result.PgStep, []string, error) {
 	step := result.PgStep{Clients: l.clients, Threads: l.threads}
 	conn, err := s.connect(ctx, benchUser)
 	if err != nil {
@@ -128,7 +137,9 @@ func (s *session) step(ctx context.Context, l load, out *sys.Dir, tick func(resu
 		return step, failed, err
 	}
 	after.into(&step, before)
-	step.Transactions, step.Aborted, step.Retried, step.TPS = sum.transactions, sum.failed, sum.retried, units.IOPS(sum.tps)
+	step.Transactions, step.Aborted, step.Retried, step.TPS = sum.transactions, sum.failed, sum.retried, units.IOPS(
+		sum.tps,
+	)
 	step.Measured = time.Duration(float64(sum.transactions) / sum.tps * 1e9)
 	step.Latency.Mean, step.Latency.StdDev = sum.mean, sum.stddev
 	waits.into(&step)
@@ -154,7 +165,12 @@ func stopped(sampler *telemetry.Sampler) error {
 }
 
 // pgbench runs the load and returns its summary and the CPU time that it used.
-func (s *session) pgbench(ctx context.Context, l load, step *result.PgStep, tick func(result.PgSecond)) (summary, time.Duration, error) {
+func (s *session) pgbench(
+	ctx context.Context,
+	l load,
+	step *result.PgStep,
+	tick func(result.PgSecond),
+) (summary, time.Duration, error) {
 	script := filepath.Join(s.record.Run, "script.sql")
 	if l.Script != "" {
 		if err := os.WriteFile(script, []byte(l.Script+"\n"), 0o644); err != nil {
@@ -175,7 +191,10 @@ func (s *session) pgbench(ctx context.Context, l load, step *result.PgStep, tick
 	}}
 	var out bytes.Buffer
 	c := s.child(l.argv(s.install.program("pgbench"), filepath.Join(s.record.Run, logPrefix), script)...)
-	c.Env = slices.DeleteFunc(c.Env, func(v string) bool { return strings.HasPrefix(v, "LD_PRELOAD=") }) // it does no I/O
+	c.Env = slices.DeleteFunc(
+		c.Env,
+		func(v string) bool { return strings.HasPrefix(v, "LD_PRELOAD=") },
+	) // it does no I/O
 	c.Out, c.Err = &out, progress
 	limit := l.runtime + pgbenchOver
 	if l.Transactions > 0 {
@@ -240,7 +259,10 @@ func (w *waits) into(step *result.PgStep) {
 		total += n
 	}
 	for event, n := range w.all {
-		step.Waits = append(step.Waits, result.WaitShare{Event: event, N: n, Share: float64(n) / float64(max(total, 1))})
+		step.Waits = append(
+			step.Waits,
+			result.WaitShare{Event: event, N: n, Share: float64(n) / float64(max(total, 1))},
+		)
 	}
 	slices.SortFunc(step.Waits, func(a, b result.WaitShare) int {
 		if a.N != b.N {

@@ -10,8 +10,8 @@ import (
 	"plimsoll/internal/text"
 )
 
-// ByHand are the commands that do by hand what a scenario does, to be typed as the server's user with PostgreSQL's
-// programs in PATH. What depends on the machine stands in words.
+// ByHand are the commands that do by hand what a scenario does, to be typed as the server's user
+// with PostgreSQL's programs in PATH. What depends on the machine stands in words.
 func ByHand(c suite.Scenario, server *suite.Server, data, wal string) []string {
 	sv := suite.Server{}
 	if server != nil {
@@ -21,7 +21,20 @@ func ByHand(c suite.Scenario, server *suite.Server, data, wal string) []string {
 	line := func(argv ...string) string { return text.ShellLine(argv) }
 	lines := []string{
 		line("mkdir", "-m", "0700", socket),
-		line("initdb", "-D", dataDir, "--waldir="+walDir, "-U", superuser, "--auth=trust", "--no-locale", "-E", "UTF8", "--no-sync", "--data-checksums"),
+		line(
+			"initdb",
+			"-D",
+			dataDir,
+			"--waldir="+walDir,
+			"-U",
+			superuser,
+			"--auth=trust",
+			"--no-locale",
+			"-E",
+			"UTF8",
+			"--no-sync",
+			"--data-checksums",
+		),
 	}
 	p := &plan{user: User{}, maxWAL: mostWAL, install: Install{Major: 15}}
 	p.clients, p.data = clientsOf([]suite.Scenario{c})
@@ -33,7 +46,10 @@ func ByHand(c suite.Scenario, server *suite.Server, data, wal string) []string {
 		case "shared_buffers":
 			lines = append(lines, "shared_buffers = 8GB              # a quarter of the memory")
 		case "max_wal_size":
-			lines = append(lines, "max_wal_size = 32GB               # a quarter of what is free on the log's path, at most this")
+			lines = append(
+				lines,
+				"max_wal_size = 32GB               # a quarter of what is free on the log's path, at most this",
+			)
 		default:
 			lines = append(lines, s.name+" = '"+strings.ReplaceAll(s.value, "'", "''")+"'")
 		}
@@ -42,7 +58,11 @@ func ByHand(c suite.Scenario, server *suite.Server, data, wal string) []string {
 		line("postgres", "-D", dataDir)+" &", line("export", "PGHOST="+socket, "PGPORT="+port, "PGUSER="+superuser),
 		line("createdb", benchUser))
 	if c.Postgres.Probes() {
-		return append(lines, line("pg_test_fsync", "-s", "2", "-f", filepath.Join(wal, "probe")), line("pg_test_timing", "-d", "1"))
+		return append(
+			lines,
+			line("pg_test_fsync", "-s", "2", "-f", filepath.Join(wal, "probe")),
+			line("pg_test_timing", "-d", "1"),
+		)
 	}
 	if c.Postgres.Builtin != "" {
 		scale := sv.Scale
@@ -59,7 +79,13 @@ func ByHand(c suite.Scenario, server *suite.Server, data, wal string) []string {
 		if c.Postgres.Checkpoint {
 			lines = append(lines, line("psql", "-c", "checkpoint", benchUser))
 		}
-		l := load{clients: n, threads: threads(n), runtime: max(c.Runtime, time.Second), Postgres: c.Postgres, sampling: 1}
+		l := load{
+			clients:  n,
+			threads:  threads(n),
+			runtime:  max(c.Runtime, time.Second),
+			Postgres: c.Postgres,
+			sampling: 1,
+		}
 		argv := l.argv("pgbench", "log-"+strconv.Itoa(n), script)
 		for i, a := range argv {
 			if a == "-U" {

@@ -11,8 +11,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// confine puts a process, and what it will start, into a control group of its own with so much memory, the page cache of
-// its files included. It returns the group's directory.
+// confine puts a process, and what it will start, into a control group of its own with so much
+// memory, the page cache of its files included. It returns the group's directory.
 func confine(pid int, memory units.Bytes) (string, error) {
 	if dir := "/sys/fs/cgroup"; hasMemory(dir + "/cgroup.subtree_control") {
 		return group(dir, pid, map[string]string{"memory.max": limit(memory), "memory.swap.max": "0"})
@@ -20,8 +20,10 @@ func confine(pid int, memory units.Bytes) (string, error) {
 	if dir := "/sys/fs/cgroup/memory"; exists(dir + "/memory.limit_in_bytes") {
 		return group(dir, pid, map[string]string{"memory.limit_in_bytes": limit(memory)})
 	}
-	return "", fmt.Errorf("--pg-memory needs a control group with a memory limit, and none can be made below /sys/fs/cgroup: " +
-		"run as root on the host itself, or choose a larger --pg-scale")
+	return "", fmt.Errorf(
+		"--pg-memory needs a control group with a memory limit, and none can be made below /sys/fs/cgroup: " +
+			"run as root on the host itself, or choose a larger --pg-scale",
+	)
 }
 
 func limit(memory units.Bytes) string { return strconv.FormatUint(uint64(memory), 10) }
@@ -42,7 +44,12 @@ func group(parent string, pid int, limits map[string]string) (string, error) {
 		return "", fmt.Errorf("--pg-memory: %w", err)
 	}
 	for name, value := range limits {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(value), 0); err != nil && name != "memory.swap.max" { // no swap: no such file
+		if err := os.WriteFile(
+			filepath.Join(dir, name),
+			[]byte(value),
+			0,
+		); err != nil &&
+			name != "memory.swap.max" { // no swap: no such file
 			return dir, fmt.Errorf("--pg-memory: %w", err)
 		}
 	}

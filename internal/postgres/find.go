@@ -1,6 +1,7 @@
-// Package postgres runs a real PostgreSQL on the volumes that are measured: initdb with the log on the WAL path, the server
-// as a child of plimsoll under an unprivileged user on a private unix socket, pgbench, pg_test_fsync and pg_test_timing.
-// It never listens on a network, touches no server that is there, and removes everything that it made (docs/postgres.md).
+// Package postgres runs a real PostgreSQL on the volumes that are measured: initdb with the log on
+// the WAL path, the server as a child of plimsoll under an unprivileged user on a private unix
+// socket, pgbench, pg_test_fsync and pg_test_timing. It never listens on a network, touches no
+// server that is there, and removes everything that it made (docs/postgres.md).
 package postgres
 
 import (
@@ -30,8 +31,8 @@ type Install struct {
 // oldest is the first major version whose statistics are known.
 const oldest = 13
 
-// Find looks for the programs: in bin, where given, else $PG_BINDIR, what pg_config says, Debian's and RPM's
-// directories, newest first, and PATH.
+// Find looks for the programs: in bin, where given, else $PG_BINDIR, what pg_config says, Debian's
+// and RPM's directories, newest first, and PATH.
 func Find(ctx context.Context, m *sys.Machine, bin string) (Install, error) {
 	if bin != "" {
 		return look(ctx, m, bin)
@@ -69,9 +70,12 @@ func Find(ctx context.Context, m *sys.Machine, bin string) (Install, error) {
 	if first != nil {
 		return Install{}, first
 	}
-	return Install{}, fmt.Errorf("no PostgreSQL is installed (initdb, postgres and pgbench were looked for in %s): install "+
-		"postgresql (Debian, Ubuntu) or postgresql-server and postgresql-contrib (RPM), or name its programs with --pg-bin DIR",
-		text.Some(places, 4))
+	return Install{}, fmt.Errorf(
+		"no PostgreSQL is installed (initdb, postgres and pgbench were looked for in %s): install "+
+			"postgresql (Debian, Ubuntu) or postgresql-server and postgresql-contrib (RPM), or name its programs "+
+			"with --pg-bin DIR",
+		text.Some(places, 4),
+	)
 }
 
 var digits = regexp.MustCompile(`[0-9]+`)
@@ -85,7 +89,12 @@ func look(ctx context.Context, m *sys.Machine, dir string) (Install, error) {
 	found := Install{Bin: dir}
 	for _, name := range []string{"initdb", "postgres", "pgbench"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return found, fmt.Errorf("%s has no %s: name the directory of PostgreSQL's programs with --pg-bin (%w)", dir, name, os.ErrNotExist)
+			return found, fmt.Errorf(
+				"%s has no %s: name the directory of PostgreSQL's programs with --pg-bin (%w)",
+				dir,
+				name,
+				os.ErrNotExist,
+			)
 		}
 	}
 	var err error

@@ -16,8 +16,10 @@ import (
 )
 
 // progress: 5.0 s, 941.0 tps, lat 28.960 ms stddev 43.905, 0 failed
-var progressForm = regexp.MustCompile(`^progress: ([0-9.]+) s, ([0-9.]+) tps, lat ([0-9.]+|-?nan) ms stddev ([0-9.]+|-?nan)` +
-	`(?:, lag [0-9.]+ ms)?(?:, ([0-9]+) failed)?(?:, .*)?$`)
+var progressForm = regexp.MustCompile(
+	`^progress: ([0-9.]+) s, ([0-9.]+) tps, lat ([0-9.]+|-?nan) ms stddev ([0-9.]+|-?nan)` +
+		`(?:, lag [0-9.]+ ms)?(?:, ([0-9]+) failed)?(?:, .*)?$`,
+)
 
 // parseProgress reads a line that pgbench -P prints; false for any other.
 func parseProgress(line string) (result.PgSecond, bool) {
@@ -57,9 +59,11 @@ var (
 	processedForm = regexp.MustCompile(`^number of transactions actually processed: ([0-9]+)`)
 	failedForm    = regexp.MustCompile(`^number of failed transactions: ([0-9]+)`)
 	retriedForm   = regexp.MustCompile(`^number of transactions retried: ([0-9]+)`)
-	tpsForm       = regexp.MustCompile(`^tps = ([0-9.]+) \((?:without initial connection time|including reconnection times|excluding connections establishing)\)`)
-	averageForm   = regexp.MustCompile(`^latency average = ([0-9.]+) ms`)
-	stddevForm    = regexp.MustCompile(`^latency stddev = ([0-9.]+) ms`)
+	tpsForm       = regexp.MustCompile(
+		`^tps = ([0-9.]+) \((?:without initial connection time|including reconnection times|excluding connections establishing)\)`,
+	)
+	averageForm = regexp.MustCompile(`^latency average = ([0-9.]+) ms`)
+	stddevForm  = regexp.MustCompile(`^latency stddev = ([0-9.]+) ms`)
 )
 
 // parseSummary reads pgbench's standard output.
@@ -86,8 +90,9 @@ func parseSummary(out string) (summary, error) {
 	return s, nil
 }
 
-// readLog adds the transactions of a file of pgbench -l: "client tx_no time_us script epoch_s epoch_us [lag] [retries]".
-// A transaction that failed has a word in place of its time and is passed over.
+// readLog adds the transactions of a file of pgbench -l: "client tx_no time_us script epoch_s
+// epoch_us [lag] [retries]". A transaction that failed has a word in place of its time and is
+// passed over.
 func readLog(r io.Reader, into *fio.Latency) error {
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
@@ -127,12 +132,14 @@ func logLine(line string) (took time.Duration, ok bool, err error) {
 }
 
 var (
-	methodForm = regexp.MustCompile(`^\s+(open_datasync|fdatasync|fsync|fsync_writethrough|open_sync)\s+[0-9.]+ ops/sec\s+([0-9]+) usecs/op`)
+	methodForm = regexp.MustCompile(
+		`^\s+(open_datasync|fdatasync|fsync|fsync_writethrough|open_sync)\s+[0-9.]+ ops/sec\s+([0-9]+) usecs/op`,
+	)
 	timingForm = regexp.MustCompile(`(?:Per|Average) loop time including overhead: ([0-9.]+) (ns|nsec)`)
 )
 
-// parseTestFsync reads the first comparison of pg_test_fsync, one 8 KiB write each. Methods that the system lacks are not
-// in it.
+// parseTestFsync reads the first comparison of pg_test_fsync, one 8 KiB write each. Methods that
+// the system lacks are not in it.
 func parseTestFsync(out string) []result.SyncMethod {
 	var all []result.SyncMethod
 	for line := range strings.Lines(out) {
@@ -146,7 +153,8 @@ func parseTestFsync(out string) []result.SyncMethod {
 	return all
 }
 
-// parseTestTiming reads the time of one reading of the clock from pg_test_timing; 0 where it is not there.
+// parseTestTiming reads the time of one reading of the clock from pg_test_timing; 0 where it is not
+// there.
 func parseTestTiming(out string) time.Duration {
 	if m := timingForm.FindStringSubmatch(out); m != nil {
 		if ns := decimal(m[1]); ns < 1e12 {

@@ -21,8 +21,8 @@ const (
 	probeFresh = 10 * time.Second
 )
 
-// probe measures S with fio: 8 KiB writes, each with an fdatasync, one at a time, into blocks that were written before,
-// as the server's recycled log is.
+// probe measures S with fio: 8 KiB writes, each with an fdatasync, one at a time, into blocks that
+// were written before, as the server's recycled log is.
 func (s *server) probe(ctx context.Context) (result.SyncProbe, error) {
 	name, err := s.site.WAL.MakeProbe(probeSize)
 	if err != nil {
@@ -33,9 +33,15 @@ func (s *server) probe(ctx context.Context) (result.SyncProbe, error) {
 		takes = probeQuick
 	}
 	job := fio.JobFile{Sections: []fio.Section{{Name: "pg-sync", Options: []fio.Option{
-		{Name: "filename", Value: name}, {Name: "size", Value: fmt.Sprint(uint64(probeSize))}, {Name: "rw", Value: "write"},
-		{Name: "bs", Value: "8k"}, {Name: "ioengine", Value: "psync"}, {Name: "fdatasync", Value: "1"}, {Name: "overwrite", Value: "1"},
-		{Name: "time_based", Bare: true}, {Name: "runtime", Value: fmt.Sprint(int(takes.Seconds())) + "s"},
+		{Name: "filename", Value: name},
+		{Name: "size", Value: fmt.Sprint(uint64(probeSize))},
+		{Name: "rw", Value: "write"},
+		{Name: "bs", Value: "8k"},
+		{Name: "ioengine", Value: "psync"},
+		{Name: "fdatasync", Value: "1"},
+		{Name: "overwrite", Value: "1"},
+		{Name: "time_based", Bare: true},
+		{Name: "runtime", Value: fmt.Sprint(int(takes.Seconds())) + "s"},
 	}}}}
 	file := filepath.Join(s.record.Run, "probe.fio")
 	if err := os.WriteFile(file, job.Text(), 0o600); err != nil {
@@ -43,7 +49,12 @@ func (s *server) probe(ctx context.Context) (result.SyncProbe, error) {
 	}
 	var last *fio.Output
 	err = fio.Run(ctx, s.m, fio.Invocation{
-		JobFile: file, Raw: io.Discard, Text: func(string) {}, Doc: func(o *fio.Output) { last = o }, Limit: takes + time.Minute, State: s.record.Run,
+		JobFile: file,
+		Raw:     io.Discard,
+		Text:    func(string) {},
+		Doc:     func(o *fio.Output) { last = o },
+		Limit:   takes + time.Minute,
+		State:   s.record.Run,
 	})
 	if err != nil {
 		return result.SyncProbe{}, fmt.Errorf("probe of the log's sync: %w", err)

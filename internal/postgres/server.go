@@ -77,8 +77,8 @@ func runDir(u User) (string, error) {
 	return dir, nil
 }
 
-// start makes the directories, initialises the database and starts the server. What it made is removed by stop, also
-// after an error.
+// start makes the directories, initialises the database and starts the server. What it made is
+// removed by stop, also after an error.
 func (s *server) start(ctx context.Context) error {
 	var err error
 	if s.record.Run, err = runDir(s.user); err != nil {
@@ -96,8 +96,20 @@ func (s *server) start(ctx context.Context) error {
 		return err
 	}
 	args := []string{
-		s.install.program("initdb"), "-D", s.record.Data, "--waldir=" + wal, "-U", superuser, "--auth=trust", "--no-locale", "-E", "UTF8",
-		"--no-sync", "--data-checksums",
+		s.install.program(
+			"initdb",
+		),
+		"-D",
+		s.record.Data,
+		"--waldir=" + wal,
+		"-U",
+		superuser,
+		"--auth=trust",
+		"--no-locale",
+		"-E",
+		"UTF8",
+		"--no-sync",
+		"--data-checksums",
 	}
 	if _, err := s.child(args...).Run(ctx, initdbWithin); err != nil {
 		return fmt.Errorf("the database could not be made: %w", err)
@@ -139,7 +151,8 @@ func (s *server) launch(ctx context.Context) error {
 	if err := s.await(ctx); err != nil {
 		return err
 	}
-	// The program's file is certain only now: right after the start it may still have been plimsoll's own.
+	// The program's file is certain only now: right after the start it may still have been
+	// plimsoll's own.
 	if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", s.started.PID)); err == nil {
 		s.record.Exe = exe
 	}
@@ -185,8 +198,10 @@ func (s *server) complaint() string {
 }
 
 func (s *server) connect(ctx context.Context, database string) (*pgx.Conn, error) {
-	config, err := pgx.ParseConfig(fmt.Sprintf("host=%s port=%s user=%s dbname=%s sslmode=disable connect_timeout=5 application_name=plimsoll",
-		s.record.Run, port, superuser, database))
+	config, err := pgx.ParseConfig(
+		fmt.Sprintf("host=%s port=%s user=%s dbname=%s sslmode=disable connect_timeout=5 application_name=plimsoll",
+			s.record.Run, port, superuser, database),
+	)
 	if err != nil {
 		return nil, err
 	}

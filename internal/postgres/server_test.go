@@ -169,8 +169,9 @@ func commits(clients ...int) suite.Scenario {
 	}}
 }
 
-// Acceptance 1 and 5 of the specification, for the installed version: with syncs of 1.858 ms a flush carries about half of
-// the clients' commits, commit latency is what limits, and a commit is 293 bytes of WAL.
+// Acceptance 1 and 5 of the specification, for the installed version: with syncs of 1.858 ms a
+// flush carries about half of the clients' commits, commit latency is what limits, and a commit is
+// 293 bytes of WAL.
 func TestCommitsFollowTheLog(t *testing.T) {
 	need(t)
 	lib := filepath.Join(t.TempDir(), "libsyncdelay.so")
@@ -221,7 +222,8 @@ func TestCommitsFollowTheLog(t *testing.T) {
 	}
 }
 
-// Acceptance 2: right after a checkpoint a change writes its page whole; without full pages it is a tenth and less.
+// Acceptance 2: right after a checkpoint a change writes its page whole; without full pages it is a
+// tenth and less.
 func TestFullPages(t *testing.T) {
 	need(t)
 	update := suite.Scenario{ID: 15, Name: "pg-checkpoint", Role: topology.Data, Postgres: &suite.Postgres{
@@ -234,7 +236,8 @@ func TestFullPages(t *testing.T) {
 		{nil, 7100, 8300}, // an image leaves out the room in its page
 		{map[string]string{"full_page_writes": "off"}, 150, 350},
 	} {
-		// Room in each page, as a table has that was changed before: the first change of a full one moves to another page.
+		// Room in each page, as a table has that was changed before: the first change of a full one
+		// moves to another page.
 		room := func(s permit.Server) {
 			sql := "alter table pgbench_accounts set (fillfactor = 90)"
 			psql := []string{"-X", "-q", "-h", s.Run, "-p", port, "-U", superuser, "-d", benchUser, "-c", sql, "-c", "vacuum full pgbench_accounts"}
@@ -326,7 +329,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Acceptance 3: after kill -9 clean ends that server and removes all of it, and leaves another one alone.
+// Acceptance 3: after kill -9 clean ends that server and removes all of it, and leaves another one
+// alone.
 func TestCleanAfterKill(t *testing.T) {
 	need(t)
 	var servers [2]permit.Server

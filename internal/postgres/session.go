@@ -33,7 +33,8 @@ type session struct {
 	clock   time.Duration
 }
 
-// Check refuses what would fail later: it works out how the server would be set up, and writes nothing.
+// Check refuses what would fail later: it works out how the server would be set up, and writes
+// nothing.
 func Check(ctx context.Context, m *sys.Machine, site permit.Site) error {
 	_, err := planFor(ctx, m, site)
 	return err
@@ -73,12 +74,13 @@ func planFor(ctx context.Context, m *sys.Machine, site permit.Site) (*plan, erro
 	return p, nil
 }
 
-// Open starts a server on the site. It returns what measures one scenario, and what stops the server and removes
-// everything. preload is a library for the server, from tests; empty for none.
+// Open starts a server on the site. It returns what measures one scenario, and what stops the
+// server and removes everything. preload is a library for the server, from tests; empty for none.
 func Open(m *sys.Machine, preload string) func(context.Context, permit.Site) (
 	measure func(context.Context, suite.Scenario, *sys.Dir, *result.Result, func(result.PgSecond)) error, stop func() error, err error) {
 	return func(ctx context.Context, site permit.Site) (
-		func(context.Context, suite.Scenario, *sys.Dir, *result.Result, func(result.PgSecond)) error, func() error, error) {
+		func(context.Context, suite.Scenario, *sys.Dir, *result.Result, func(result.PgSecond)) error, func() error, error,
+	) {
 		p, err := planFor(ctx, m, site)
 		if err != nil {
 			return nil, nil, err
@@ -102,13 +104,30 @@ func Open(m *sys.Machine, preload string) func(context.Context, permit.Site) (
 	}
 }
 
-// measure runs one scenario. What goes wrong with the server makes the result invalid; an error is plimsoll's own.
-func (s *session) measure(ctx context.Context, c suite.Scenario, out *sys.Dir, res *result.Result, tick func(result.PgSecond)) error {
+// measure runs one scenario. What goes wrong with the server makes the result invalid; an error is
+// plimsoll's own.
+func (s *session) measure(
+	ctx context.Context,
+	c suite.Scenario,
+	out *sys.Dir,
+	res *result.Result,
+	tick func(result.PgSecond),
+) error {
 	pg := &result.Postgres{
-		Version: s.install.Version, Pgbench: s.install.Pgbench, Bin: s.install.Bin, User: s.user.Name, Memory: s.memory,
-		Confined: s.site.Server.Memory > 0, Cores: runtime.NumCPU(), FS: fileSystems(s.site.Topology), ReadOnly: c.Postgres.ReadOnly(),
-		Script: c.Postgres.Builtin, Apart: !s.site.Data.Same(s.site.WAL), OneMount: s.oneDevice(), MaxWAL: s.maxWAL,
-		Others: otherServers(s.started.PID, s.site),
+		Version:  s.install.Version,
+		Pgbench:  s.install.Pgbench,
+		Bin:      s.install.Bin,
+		User:     s.user.Name,
+		Memory:   s.memory,
+		Confined: s.site.Server.Memory > 0,
+		Cores:    runtime.NumCPU(),
+		FS:       fileSystems(s.site.Topology),
+		ReadOnly: c.Postgres.ReadOnly(),
+		Script:   c.Postgres.Builtin,
+		Apart:    !s.site.Data.Same(s.site.WAL),
+		OneMount: s.oneDevice(),
+		MaxWAL:   s.maxWAL,
+		Others:   otherServers(s.started.PID, s.site),
 	}
 	if pg.Script == "" {
 		pg.Script = c.Postgres.Script
@@ -132,7 +151,13 @@ func (s *session) measure(ctx context.Context, c suite.Scenario, out *sys.Dir, r
 	return s.keep()
 }
 
-func (s *session) inside(ctx context.Context, c suite.Scenario, out *sys.Dir, pg *result.Postgres, tick func(result.PgSecond)) error {
+func (s *session) inside(
+	ctx context.Context,
+	c suite.Scenario,
+	out *sys.Dir,
+	pg *result.Postgres,
+	tick func(result.PgSecond),
+) error {
 	if s.dead() {
 		return fmt.Errorf("the server has ended: %s", s.complaint())
 	}
@@ -235,17 +260,33 @@ func (s *session) describe(ctx context.Context, pg *result.Postgres) error {
 	defer conn.Close(ctx) //nolint:errcheck // the server ends it
 	pg.Scale = s.scale
 	var size, maxWAL, timeout int64
-	err = conn.QueryRow(ctx, `select pg_database_size(current_database()), pg_size_bytes(current_setting('max_wal_size')),
-		extract(epoch from current_setting('checkpoint_timeout')::interval)::bigint`).Scan(&size, &maxWAL, &timeout)
+	err = conn.QueryRow(
+		ctx,
+		`select pg_database_size(current_database()), pg_size_bytes(current_setting('max_wal_size')),
+		extract(epoch from current_setting('checkpoint_timeout')::interval)::bigint`,
+	).Scan(
+		&size,
+		&maxWAL,
+		&timeout,
+	)
 	if err != nil {
 		return err
 	}
-	pg.Database, pg.MaxWAL, pg.CheckpointTimeout = units.Bytes(size), units.Bytes(maxWAL), time.Duration(timeout)*time.Second
-	rows, err := conn.Query(ctx, `select name, current_setting(name) from pg_settings where setting is distinct from boot_val
+	pg.Database, pg.MaxWAL, pg.CheckpointTimeout = units.Bytes(
+		size,
+	), units.Bytes(
+		maxWAL,
+	), time.Duration(
+		timeout,
+	)*time.Second
+	rows, err := conn.Query(
+		ctx,
+		`select name, current_setting(name) from pg_settings where setting is distinct from boot_val
 		and source not in ('default', 'client', 'session') and name not in
 		('listen_addresses', 'port', 'unix_socket_directories', 'unix_socket_permissions') union
 		select name, setting from pg_settings where name in ('full_page_writes', 'data_checksums', 'fsync', 'synchronous_commit',
-		'wal_sync_method', 'wal_compression', 'autovacuum', 'wal_segment_size') order by 1`)
+		'wal_sync_method', 'wal_compression', 'autovacuum', 'wal_segment_size') order by 1`,
+	)
 	if err != nil {
 		return err
 	}
@@ -260,7 +301,8 @@ func (s *session) describe(ctx context.Context, pg *result.Postgres) error {
 	return rows.Err()
 }
 
-// rank runs pg_test_fsync on the log's path and pg_test_timing, once. They rank methods; they are never S.
+// rank runs pg_test_fsync on the log's path and pg_test_timing, once. They rank methods; they are
+// never S.
 func (s *session) rank(ctx context.Context) error {
 	if s.methods != nil {
 		return nil

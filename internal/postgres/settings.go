@@ -43,13 +43,35 @@ type setting struct {
 
 // refused are settings by which a server would be reachable, or would leave plimsoll's folders.
 var refused = []string{
-	"listen_addresses", "port", "unix_socket_directories", "unix_socket_permissions", "data_directory", "hba_file", "ident_file",
-	"external_pid_file", "config_file", "archive_command", "archive_library", "restore_command", "shared_preload_libraries",
-	"local_preload_libraries", "session_preload_libraries", "dynamic_library_path", "logging_collector", "log_directory", "ssl",
-	"archive_cleanup_command", "recovery_end_command", "ssl_passphrase_command", "jit_provider", "primary_conninfo", "promote_trigger_file",
+	"listen_addresses",
+	"port",
+	"unix_socket_directories",
+	"unix_socket_permissions",
+	"data_directory",
+	"hba_file",
+	"ident_file",
+	"external_pid_file",
+	"config_file",
+	"archive_command",
+	"archive_library",
+	"restore_command",
+	"shared_preload_libraries",
+	"local_preload_libraries",
+	"session_preload_libraries",
+	"dynamic_library_path",
+	"logging_collector",
+	"log_directory",
+	"ssl",
+	"archive_cleanup_command",
+	"recovery_end_command",
+	"ssl_passphrase_command",
+	"jit_provider",
+	"primary_conninfo",
+	"promote_trigger_file",
 }
 
-// checkSettings refuses names that PostgreSQL cannot have and those that lead out of plimsoll's hands.
+// checkSettings refuses names that PostgreSQL cannot have and those that lead out of plimsoll's
+// hands.
 func checkSettings(set map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_.") != "" {
@@ -141,7 +163,8 @@ func (p *plan) space(site permit.Site) error {
 	}
 	if need > dataFree {
 		return fmt.Errorf("%s: the database needs %v (data of scale %d, the log, %v to spare) and %v is free: "+
-			"choose a smaller --pg-scale, or a smaller log with --pg-set max_wal_size=1GB", site.Data.Path, need, max(p.scale, 1), headroom, dataFree)
+			"choose a smaller --pg-scale, or a smaller log with "+
+			"--pg-set max_wal_size=1GB", site.Data.Path, need, max(p.scale, 1), headroom, dataFree)
 	}
 	if !one && p.maxWAL+headroom > walFree {
 		return fmt.Errorf("%s: the log needs %v and %v is free: choose a smaller one with --pg-set max_wal_size=1GB",

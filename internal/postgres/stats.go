@@ -27,8 +27,8 @@ type counters struct {
 	Reads, Writes, RBytes, WBytes uint64 // of the data device, from telemetry
 }
 
-// queries are the statistics by version: 14 to 17 have the log's writes and syncs in pg_stat_wal, 18 in pg_stat_io;
-// from 17 on checkpoints have a view of their own.
+// queries are the statistics by version: 14 to 17 have the log's writes and syncs in pg_stat_wal,
+// 18 in pg_stat_io; from 17 on checkpoints have a view of their own.
 func queries(major int) []string {
 	wal := `select wal_records, wal_fpi, wal_bytes::bigint, wal_write, wal_sync, wal_sync_time from pg_stat_wal`
 	switch {
@@ -44,7 +44,9 @@ func queries(major int) []string {
 		checkpoints = `select num_timed, num_requested from pg_stat_checkpointer`
 	}
 	return []string{
-		`select xact_commit, blks_hit, blks_read from pg_stat_database where datname = '` + benchUser + `'`, wal, checkpoints,
+		`select xact_commit, blks_hit, blks_read from pg_stat_database where datname = '` + benchUser + `'`,
+		wal,
+		checkpoints,
 	}
 }
 
@@ -146,7 +148,8 @@ func (w *waits) stop() error {
 	return w.err
 }
 
-// treeCPU is the CPU time that a process, what descends from it, and the children that it has waited for have used.
+// treeCPU is the CPU time that a process, what descends from it, and the children that it has
+// waited for have used.
 func treeCPU(pid int) time.Duration {
 	var ticks uint64
 	for i, p := range sys.Descendants(pid) {

@@ -16,8 +16,9 @@ type User struct {
 	UID, GID uint32
 }
 
-// UserFor chooses the server's user: the caller where that is not root; else the one that is named, the owner of the data
-// path, postgres, or who called sudo. The first that is there and not root counts.
+// UserFor chooses the server's user: the caller where that is not root; else the one that is named,
+// the owner of the data path, postgres, or who called sudo. The first that is there and not root
+// counts.
 func UserFor(named, path string) (User, error) {
 	if uid := os.Geteuid(); uid != 0 {
 		u, err := byID(uint32(uid))
@@ -41,8 +42,10 @@ func UserFor(named, path string) (User, error) {
 			return u, nil
 		}
 	}
-	return User{}, fmt.Errorf("PostgreSQL does not run as root, and there is no user postgres: name another with --pg-user, " +
-		"or make one: useradd --system postgres")
+	return User{}, fmt.Errorf(
+		"PostgreSQL does not run as root, and there is no user postgres: name another with --pg-user, " +
+			"or make one: useradd --system postgres",
+	)
 }
 
 func byName(name string) (User, error) {
@@ -72,7 +75,8 @@ func numbers(u *user.User) (User, error) {
 	return User{u.Username, uint32(uid), uint32(gid)}, nil
 }
 
-// enters refuses a path that the user cannot reach, by the modes of its directories: plimsoll never changes them.
+// enters refuses a path that the user cannot reach, by the modes of its directories: plimsoll never
+// changes them.
 func (u User) enters(path string) error {
 	for dir := path; ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)

@@ -162,7 +162,14 @@ func (a *adoption) steps(ctx context.Context) error {
 				return fmt.Errorf("a part of it is mounted on %s: unmount that first", m.Point)
 			}
 			from := Cond{Is: "mountedfrom", Of: m.Point, Want: d.Path}
-			a.w.add(Step{Title: "mounted on " + m.Point, Touches: []string{m.Point}, Check: []Cond{from}, Undo: []Action{{If: &from, Run: []string{"umount", m.Point}}}})
+			a.w.add(
+				Step{
+					Title:   "mounted on " + m.Point,
+					Touches: []string{m.Point},
+					Check:   []Cond{from},
+					Undo:    []Action{{If: &from, Run: []string{"umount", m.Point}}},
+				},
+			)
 			if d == a.top && a.w.Want.Mount == "" {
 				a.w.Want.Mount = m.Point
 			}
@@ -184,7 +191,13 @@ func (a *adoption) array() {
 	}
 	for _, at := range w.devices() {
 		if md.Metadata != "1.2" {
-			st.Undo = append(st.Undo, Action{If: &Cond{Is: "superblock", Of: at, Want: md.UUID}, Run: []string{"mdadm", "--zero-superblock", at}})
+			st.Undo = append(
+				st.Undo,
+				Action{
+					If:  &Cond{Is: "superblock", Of: at, Want: md.UUID},
+					Run: []string{"mdadm", "--zero-superblock", at},
+				},
+			)
 		}
 	}
 	if md.Metadata == "1.2" {
@@ -263,10 +276,13 @@ func (a *adoption) conf() {
 			continue
 		}
 		for line := range strings.Lines(string(data)) {
-			if f := strings.Fields(line); len(f) > 1 && f[0] == "ARRAY" && slices.ContainsFunc(f, func(word string) bool {
-				uuid, ok := strings.CutPrefix(strings.ToUpper(word), "UUID=")
-				return ok && bare(uuid) == bare(a.top.MD.UUID)
-			}) {
+			if f := strings.Fields(
+				line,
+			); len(f) > 1 && f[0] == "ARRAY" &&
+				slices.ContainsFunc(f, func(word string) bool {
+					uuid, ok := strings.CutPrefix(strings.ToUpper(word), "UUID=")
+					return ok && bare(uuid) == bare(a.top.MD.UUID)
+				}) {
 				a.line(file, line)
 			}
 		}
@@ -289,7 +305,9 @@ func (a *adoption) fstab(ctx context.Context, d *block.Device, also []string) {
 			continue
 		}
 		named := a.tree.Device(f[0])
-		if named == d || d == a.top && slices.Contains(also, f[0]) || tags["UUID"] != "" && f[0] == "UUID="+tags["UUID"] || tags["LABEL"] != "" && f[0] == "LABEL="+tags["LABEL"] {
+		if named == d || d == a.top && slices.Contains(also, f[0]) ||
+			tags["UUID"] != "" && f[0] == "UUID="+tags["UUID"] ||
+			tags["LABEL"] != "" && f[0] == "LABEL="+tags["LABEL"] {
 			a.line("/etc/fstab", line)
 		}
 	}
@@ -301,7 +319,11 @@ func (a *adoption) line(file, line string) {
 	if data, _, err := a.read(file); err != nil || !l.inPlace(data) {
 		l.Bare = true // not by a runbook of plimsoll's, which puts marks around it
 	}
-	st := Step{Title: "a line in " + file + ": " + strings.Join(strings.Fields(line), " "), Touches: []string{file}, Undo: []Action{{Cut: l}}}
+	st := Step{
+		Title:   "a line in " + file + ": " + strings.Join(strings.Fields(line), " "),
+		Touches: []string{file},
+		Undo:    []Action{{Cut: l}},
+	}
 	if file == "/etc/fstab" && a.has("/run/systemd/system") {
 		st.Undo = append(st.Undo, Action{Run: []string{"systemctl", "daemon-reload"}})
 	}
@@ -332,8 +354,10 @@ func (s *state) adoptedHolds(ctx context.Context, c Cond) (bool, error) {
 	}
 	rows, err := s.lvm(ctx, "vgs", "vg_name")
 	group, name, _ := strings.Cut(c.Of, "/")
-	if err != nil || !slices.ContainsFunc(rows, func(r map[string]string) bool { return r["vg_name"] == group }) || c.Is == "group" {
-		return err == nil && slices.ContainsFunc(rows, func(r map[string]string) bool { return r["vg_name"] == group }), err
+	if err != nil || !slices.ContainsFunc(rows, func(r map[string]string) bool { return r["vg_name"] == group }) ||
+		c.Is == "group" {
+		return err == nil &&
+			slices.ContainsFunc(rows, func(r map[string]string) bool { return r["vg_name"] == group }), err
 	}
 	rows, err = s.lvm(ctx, "lvs", "lv_name", group)
 	return err == nil && slices.ContainsFunc(rows, func(r map[string]string) bool { return r["lv_name"] == name }), err

@@ -34,7 +34,8 @@ func filesPlan(root string, n int) *Plan {
 	return &Plan{Arrays: []*Work{w}}
 }
 
-// TestHelperIsKilled applies or tears down in a process that its own programs kill. It is a part of TestKilledAnywhere, and no test by itself.
+// TestHelperIsKilled applies or tears down in a process that its own programs kill. It is a part of
+// TestKilledAnywhere, and no test by itself.
 func TestHelperIsKilled(t *testing.T) {
 	root := os.Getenv("PROVISION_ROOT")
 	if root == "" {
@@ -82,7 +83,8 @@ func work(ctx context.Context, s *Site, what, root string) error {
 	return s.Apply(ctx, p)
 }
 
-// Kill -9 before or after any command of apply and of teardown: the next apply or teardown finishes the work.
+// Kill -9 before or after any command of apply and of teardown: the next apply or teardown finishes
+// the work.
 func TestKilledAnywhere(t *testing.T) {
 	for cut := 2; ; cut++ {
 		finished := 0
@@ -190,7 +192,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// A file of /etc that cannot be written stops apply there and is as before; room again, apply goes on.
+// A file of /etc that cannot be written stops apply there and is as before; room again, apply goes
+// on.
 func TestFullEtc(t *testing.T) {
 	root := t.TempDir()
 	s := filesSite(root) // without an etc directory nothing can be written in it

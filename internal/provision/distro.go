@@ -25,8 +25,15 @@ var families = []family{
 // packageOf is the package of each program that provisioning starts, as Debian and the RPM
 // distributions call it.
 var packageOf = map[string]string{
-	"sgdisk": "gdisk", "mkfs.xfs": "xfsprogs", "mkfs.ext4": "e2fsprogs", "mdadm": "mdadm", "blkid": "util-linux", "wipefs": "util-linux",
-	"pvcreate": "lvm2", "vgcreate": "lvm2", "lvcreate": "lvm2",
+	"sgdisk":    "gdisk",
+	"mkfs.xfs":  "xfsprogs",
+	"mkfs.ext4": "e2fsprogs",
+	"mdadm":     "mdadm",
+	"blkid":     "util-linux",
+	"wipefs":    "util-linux",
+	"pvcreate":  "lvm2",
+	"vgcreate":  "lvm2",
+	"lvcreate":  "lvm2",
 }
 
 // install is the command that installs a program on this distribution; the package's name alone

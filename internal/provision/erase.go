@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/block"
-
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/block"
 )
 
 // tableSize holds a GPT of 128 entries, its header and the protective MBR, in sectors of up to 4
@@ -128,7 +128,11 @@ func zeroSpan(f *os.File, part span) error {
 // reread lets the kernel forget partitions that are gone.
 func (s *state) reread(f *os.File, d *block.Device) {
 	if len(d.Partitions) > 0 {
-		_ = unix.IoctlSetInt(int(f.Fd()), unix.BLKRRPART, 0) // a file in a test has none; what stays is seen by the next look
+		_ = unix.IoctlSetInt(
+			int(f.Fd()),
+			unix.BLKRRPART,
+			0,
+		) // a file in a test has none; what stays is seen by the next look
 	}
 }
 

@@ -34,9 +34,22 @@ func (w *Work) Arithmetic() string {
 	blocks := uint64(want.Chunk / (4 * units.KiB))
 	switch want.FS {
 	case "xfs":
-		s += fmt.Sprintf("; xfs su=%s,sw=%d (sunit=%d, swidth=%d blocks of 4 KiB), log su=%s", short(want.Chunk), want.Data, blocks, blocks*uint64(want.Data), short(min(want.Chunk, logUnit)))
+		s += fmt.Sprintf(
+			"; xfs su=%s,sw=%d (sunit=%d, swidth=%d blocks of 4 KiB), log su=%s",
+			short(want.Chunk),
+			want.Data,
+			blocks,
+			blocks*uint64(want.Data),
+			short(min(want.Chunk, logUnit)),
+		)
 	case "ext4":
-		s += fmt.Sprintf("; ext4 stride = %v / 4KiB = %d, stripe_width = %[2]d x %[3]d = %[4]d", want.Chunk, blocks, want.Data, blocks*uint64(want.Data))
+		s += fmt.Sprintf(
+			"; ext4 stride = %v / 4KiB = %d, stripe_width = %[2]d x %[3]d = %[4]d",
+			want.Chunk,
+			blocks,
+			want.Data,
+			blocks*uint64(want.Data),
+		)
 	}
 	return s
 }
@@ -46,7 +59,12 @@ func (w *Work) mkfs(uuid string) {
 	st := Step{
 		Touches: []string{w.Top()},
 		Check:   []Cond{{Is: "filesystem", Want: want.FS + " " + uuid}},
-		Undo:    []Action{{If: &Cond{Is: "filesystem", Want: want.FS + " " + uuid}, Run: []string{"wipefs", "--all", "--quiet", "@array"}}},
+		Undo: []Action{
+			{
+				If:  &Cond{Is: "filesystem", Want: want.FS + " " + uuid},
+				Run: []string{"wipefs", "--all", "--quiet", "@array"},
+			},
+		},
 	}
 	st.Title = fmt.Sprintf("make %s on %s", want.FS, w.Top())
 	blocks := uint64(want.Chunk / (4 * units.KiB))
@@ -57,7 +75,13 @@ func (w *Work) mkfs(uuid string) {
 		// look like a filesystem.
 		argv = []string{"mkfs.xfs", "-q", "-f", "-m", "uuid=" + uuid}
 		if want.Level.Striped() {
-			argv = append(argv, "-d", fmt.Sprintf("su=%s,sw=%d", short(want.Chunk), want.Data), "-l", "su="+short(min(want.Chunk, logUnit)))
+			argv = append(
+				argv,
+				"-d",
+				fmt.Sprintf("su=%s,sw=%d", short(want.Chunk), want.Data),
+				"-l",
+				"su="+short(min(want.Chunk, logUnit)),
+			)
 			st.Title += fmt.Sprintf(", su=%s,sw=%d", short(want.Chunk), want.Data)
 		}
 	case "ext4":
@@ -103,7 +127,11 @@ func (p *planner) mount(w *Work, owner string) {
 		p.made[d] = true
 	}
 	if len(made) > 0 {
-		st := Step{Title: "make the directory " + want.Mount, Touches: made, Check: []Cond{{Is: "path", Of: want.Mount}}}
+		st := Step{
+			Title:   "make the directory " + want.Mount,
+			Touches: made,
+			Check:   []Cond{{Is: "path", Of: want.Mount}},
+		}
 		for _, dir := range made {
 			st.Do = append(st.Do, Action{If: &Cond{Is: "absent", Of: dir}, Run: []string{"mkdir", dir}})
 			st.Again = st.Do // a power cut may have taken an empty directory that is not on the journal's filesystem
@@ -119,7 +147,11 @@ func (p *planner) mount(w *Work, owner string) {
 	if want.FS == "ext4" {
 		pass = 2 // fsck after the root; XFS has none to run
 	}
-	l := &Lines{File: "/etc/fstab", Name: w.Array, Text: fmt.Sprintf("%s %s %s %s 0 %d", by, want.Mount, want.FS, want.Options, pass)}
+	l := &Lines{
+		File: "/etc/fstab",
+		Name: w.Array,
+		Text: fmt.Sprintf("%s %s %s %s 0 %d", by, want.Mount, want.FS, want.Options, pass),
+	}
 	var reload []Action
 	if p.has("/run/systemd/system") {
 		reload = []Action{{Run: []string{"systemctl", "daemon-reload"}}}
@@ -153,8 +185,12 @@ func (p *planner) mount(w *Work, owner string) {
 		// The journal, on another filesystem, must not know of it before it is on the drive.
 		do = append(do, Action{Run: []string{"sync", "--file-system", want.Mount}})
 		w.add(Step{
-			Title: strings.TrimSpace(fmt.Sprintf("give %s to %s", want.Mount, strings.TrimSpace(want.Owner+" "+want.Mode))), Touches: []string{want.Mount},
-			Check: []Cond{{Is: "owner", Of: want.Mount, Want: owner}}, Do: do,
+			Title: strings.TrimSpace(
+				fmt.Sprintf("give %s to %s", want.Mount, strings.TrimSpace(want.Owner+" "+want.Mode)),
+			),
+			Touches: []string{want.Mount},
+			Check:   []Cond{{Is: "owner", Of: want.Mount, Want: owner}},
+			Do:      do,
 		})
 	}
 	w.add(Step{
@@ -184,7 +220,12 @@ func (p *planner) owner(ctx context.Context, want Want) (string, error) {
 		if p.imagined {
 			return "", nil
 		}
-		return "", fmt.Errorf("owner %s: %s knows no %s; create it first, or give its number", want.Owner, path.Join("/etc", file), name)
+		return "", fmt.Errorf(
+			"owner %s: %s knows no %s; create it first, or give its number",
+			want.Owner,
+			path.Join("/etc", file),
+			name,
+		)
 	}
 	uid, err := id("passwd", user)
 	if err != nil {

@@ -48,8 +48,13 @@ type BrokenJournal struct {
 }
 
 func (b *BrokenJournal) Error() string {
-	return fmt.Sprintf("array %s: its journal cannot be read (%v), so plimsoll leaves the array and its volumes alone; put %s back from a backup, or move it away and take the array down by hand (plimsoll teardown --adopt)",
-		b.Array, b.Err, b.File)
+	return fmt.Sprintf(
+		"array %s: its journal cannot be read (%v), so plimsoll leaves the array and its volumes alone; put %s "+
+			"back from a backup, or move it away and take the array down by hand (plimsoll teardown --adopt)",
+		b.Array,
+		b.Err,
+		b.File,
+	)
 }
 
 func (b *BrokenJournal) Unwrap() error { return b.Err }
@@ -113,7 +118,8 @@ func parseJournal(data []byte) (*Work, error) {
 
 // untouched says that no step which leaves something to undo has begun, nor a teardown.
 func (w *Work) untouched() bool {
-	return !w.Undoing && !slices.ContainsFunc(w.Steps, func(st Step) bool { return st.State != StepToDo && len(st.Undo) > 0 })
+	return !w.Undoing &&
+		!slices.ContainsFunc(w.Steps, func(st Step) bool { return st.State != StepToDo && len(st.Undo) > 0 })
 }
 
 // forget removes an array's journal, and the directories when no other is there.

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// wrap puts a script before each program that changes something. It counts its calls, and holds the one numbered CUT, before
-// or after it ran, until /tmp/go is there; HOLD holds a program by name instead, and FAIL lets one fail.
+// wrap puts a script before each program that changes something. It counts its calls, and holds the
+// one numbered CUT, before or after it ran, until /tmp/go is there; HOLD holds a program by name
+// instead, and FAIL lets one fail.
 const wrap = `set -e
 mkdir -p /tmp/wrap
 for p in sgdisk mdadm mkfs.ext4 mkdir rmdir mount umount chown chmod wipefs; do
@@ -33,7 +34,8 @@ EOF
 	chmod +x /tmp/wrap/$p
 done`
 
-// held starts plimsoll with the wrapped programs and returns where it was held, "" when it ended before.
+// held starts plimsoll with the wrapped programs and returns where it was held, "" when it ended
+// before.
 func (g *guest) held(env, command string) string {
 	g.t.Helper()
 	g.ok(wrap)
@@ -60,8 +62,9 @@ func (g *guest) cutPower() {
 	g.ok(boot)
 }
 
-// The power goes before or after each program of apply and of teardown: a second apply or teardown finishes, the volumes end
-// up blank, /etc as it was, and the bystander untouched. PLIMSOLL_LAB=all does both before and after each.
+// The power goes before or after each program of apply and of teardown: a second apply or teardown
+// finishes, the volumes end up blank, /etc as it was, and the bystander untouched. PLIMSOLL_LAB=all
+// does both before and after each.
 func TestLabPowerCut(t *testing.T) {
 	g := start(t, "  - {name: a, count: 2, size: 64MiB}\n")
 	before := g.ok(etc)

@@ -61,7 +61,8 @@ func (g *guest) timed(script string) {
 // initramfs prints the ARRAY lines that the next boot will assemble by, sorted.
 const initramfs = `rm -rf /tmp/un; unmkinitramfs /boot/initrd.img-$(uname -r) /tmp/un && cat $(find /tmp/un -path '*etc/mdadm/mdadm.conf') | grep ^ARRAY | sort; rm -rf /tmp/un`
 
-// survive applies the file, reboots in both ways, looks at everything each time, tears down, reboots, and finds no trace.
+// survive applies the file, reboots in both ways, looks at everything each time, tears down,
+// reboots, and finds no trace.
 func (g *guest) survive(yaml string, arrays, mounts []string, groups ...string) {
 	g.t.Helper()
 	before := g.ok(etc)
@@ -123,7 +124,8 @@ func (g *guest) settled(how string, arrays, mounts []string) {
 	}
 }
 
-// Arrays that apply has made come back by themselves when a whole system boots, under their names and mounted, and go without a trace.
+// Arrays that apply has made come back by themselves when a whole system boots, under their names
+// and mounted, and go without a trace.
 func TestLabReboot(t *testing.T) {
 	t.Run("guide", func(t *testing.T) {
 		g := startDebian(t, guideVolumes)
@@ -139,8 +141,8 @@ arrays:
 	})
 }
 
-// An array of another host, made by hand and not written down, comes back under a name that nobody gave it. check says so, and its
-// commands, word for word, mend it for the next boot.
+// An array of another host, made by hand and not written down, comes back under a name that nobody
+// gave it. check says so, and its commands, word for word, mend it for the next boot.
 func TestLabUnlistedArray(t *testing.T) {
 	g := startDebian(t, "  - {name: data, count: 4, size: 192MiB}\n")
 	g.ok(`mdadm --quiet --create /dev/md/data --run --level=10 --raid-devices=4 --assume-clean --homehost=elsewhere --name=data ${data[*]} && udevadm settle &&

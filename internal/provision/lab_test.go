@@ -15,8 +15,8 @@ import (
 	"plimsoll/internal/lab/labtest"
 )
 
-// guest is a lab machine of which /etc, the mount points' directory and the journals survive a power cut, on a volume of their
-// own. The rest of its root is as after an installation each time.
+// guest is a lab machine of which /etc, the mount points' directory and the journals survive a
+// power cut, on a volume of their own. The rest of its root is as after an installation each time.
 type guest struct {
 	*lab.Guest
 	t *testing.T
@@ -100,7 +100,8 @@ func (g *guest) declare(yaml string) {
 	}
 }
 
-// blank looks at the volumes' files from outside: both ends zero, and nothing recognised by the guest.
+// blank looks at the volumes' files from outside: both ends zero, and nothing recognised by the
+// guest.
 func (g *guest) blank(groups ...string) {
 	g.t.Helper()
 	for _, v := range g.Volumes {
@@ -128,7 +129,8 @@ func (g *guest) blank(groups ...string) {
 	}
 }
 
-// build applies, proves that a second apply does nothing, reboots, verifies, tears down, and finds no trace.
+// build applies, proves that a second apply does nothing, reboots, verifies, tears down, and finds
+// no trace.
 func (g *guest) build(yaml string, groups ...string) {
 	g.t.Helper()
 	before := g.ok(etc)
@@ -240,7 +242,8 @@ func TestLabNotBlank(t *testing.T) {
 		g.ok("plimsoll teardown --yes")
 		g.ok(c.clean + "; for d in ${a[*]}; do dd if=/dev/zero of=$d bs=1M count=64 conv=fsync 2>/dev/null; done; udevadm settle")
 	}
-	// A member with old metadata, assembled, given up by name and serial: the array is stopped, and only that one.
+	// A member with old metadata, assembled, given up by name and serial: the array is stopped, and
+	// only that one.
 	g.ok("mdadm -q --create /dev/md/old --run --level=1 --metadata=1.2 --raid-devices=2 ${a[*]} </dev/null; mdadm -q --create /dev/md/other --run --level=0 --raid-devices=2 ${b[*]} && mkfs.ext4 -q /dev/md/other; udevadm settle")
 	before := g.ok("cat /dev/md/other | sha256sum")
 	g.refused(apply+" --destroy ${a[0]} --serial "+serial(1), "nothing was touched")

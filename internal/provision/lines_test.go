@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/internal/sys"
-
 	"pgregory.net/rapid"
+
+	"plimsoll/internal/sys"
 )
 
-// Whatever stands in a file, putting lines in and taking them out again leaves it as it was, also with other arrays' lines in
-// between, and also when the first or second half was done twice.
+// Whatever stands in a file, putting lines in and taking them out again leaves it as it was, also
+// with other arrays' lines in between, and also when the first or second half was done twice.
 func TestLinesLeaveTheFileAsItWas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := []byte(rapid.StringMatching(`([ -~]{0,20}\n){0,4}[ -~]{0,9}`).Draw(t, "file"))
@@ -79,7 +79,8 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// The file keeps its mode, is written through a link, and a stray temporary file of a power cut goes.
+// The file keeps its mode, is written through a link, and a stray temporary file of a power cut
+// goes.
 func TestFilesOfEtc(t *testing.T) {
 	s := site(t, sys.Host())
 	for _, dir := range []string{s.at("etc"), s.at("real"), s.Journal} {

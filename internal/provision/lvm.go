@@ -26,7 +26,11 @@ func (s *state) lvmHolds(ctx context.Context, c Cond) (bool, error) {
 			continue
 		}
 		if d == nil || !mine[d.Name] {
-			return false, fmt.Errorf("volume group %s also lies on %s, which is not plimsoll's: take it out first (vgreduce)", r["vg_name"], r["pv_name"])
+			return false, fmt.Errorf(
+				"volume group %s also lies on %s, which is not plimsoll's: take it out first (vgreduce)",
+				r["vg_name"],
+				r["pv_name"],
+			)
 		}
 		has = true
 	}
@@ -62,7 +66,9 @@ func (s *state) lvmSync(ctx context.Context) (float64, error) {
 
 // lvm asks for a report as JSON (lvmreport(7)) and returns its rows.
 func (s *Site) lvm(ctx context.Context, command, fields string, names ...string) ([]map[string]string, error) {
-	argv := append([]string{command, "--reportformat", "json", "--units", "b", "--nosuffix", "--options", fields}, names...)
+	argv := append(
+		[]string{command, "--reportformat", "json", "--units", "b", "--nosuffix", "--options", fields},
+		names...)
 	out, err := s.Output(ctx, argv...)
 	if err != nil {
 		return nil, err

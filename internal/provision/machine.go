@@ -36,7 +36,14 @@ type state struct {
 
 // look reads the machine. Udev is given the time to see what was done last.
 func (s *Site) look(ctx context.Context, w *Work) (*state, error) {
-	if err := s.Run(ctx, io.Discard, "udevadm", "settle", "--timeout=30"); err != nil && !errors.Is(err, sys.ErrNotFound) {
+	if err := s.Run(
+		ctx,
+		io.Discard,
+		"udevadm",
+		"settle",
+		"--timeout=30",
+	); err != nil &&
+		!errors.Is(err, sys.ErrNotFound) {
 		if _, busy := errors.AsType[*sys.Failed](err); !busy { // other devices' events go on: not ours to wait for
 			return nil, err
 		}
@@ -190,18 +197,24 @@ func (s *state) ours(d *block.Device) bool {
 	return len(below) > 0 && !slices.ContainsFunc(below, func(n string) bool { return !mine[n] })
 }
 
-// whole says whether an md array has all its members. A new RAID5 counts as degraded until its last one is computed.
+// whole says whether an md array has all its members. A new RAID5 counts as degraded until its last
+// one is computed.
 func (s *state) whole(d *block.Device) bool {
 	if s.w.Replacing != nil {
 		return true // one more, or one fewer, until it is done
 	}
-	return len(d.Slaves) == len(s.w.Members) && !slices.ContainsFunc(d.MD.Members, func(m block.Member) bool { return strings.Contains(m.State, "faulty") })
+	return len(d.Slaves) == len(s.w.Members) &&
+		!slices.ContainsFunc(d.MD.Members, func(m block.Member) bool { return strings.Contains(m.State, "faulty") })
 }
 
-// export asks blkid to look at a device itself, not at what it remembers; the map is empty for a blank one.
+// export asks blkid to look at a device itself, not at what it remembers; the map is empty for a
+// blank one.
 func (s *Site) export(ctx context.Context, dev string) (map[string]string, error) {
 	out, err := s.Output(ctx, "blkid", "--probe", "--output", "export", dev)
-	if failed, ok := errors.AsType[*sys.Failed](err); ok && failed.Code == 2 { // nothing found, or more than one (blkid(8))
+	if failed, ok := errors.AsType[*sys.Failed](
+		err,
+	); ok &&
+		failed.Code == 2 { // nothing found, or more than one (blkid(8))
 		err = nil
 		if strings.Contains(failed.Stderr, "ambivalent") {
 			return map[string]string{"TYPE": "ambivalent"}, nil
@@ -229,8 +242,8 @@ func (s *Site) mdSuperblock(ctx context.Context, dev string) string {
 	return ""
 }
 
-// holds says whether a condition holds. Begun is true while the step that asks may be half done: what then looks broken was
-// broken by it.
+// holds says whether a condition holds. Begun is true while the step that asks may be half done:
+// what then looks broken was broken by it.
 //
 //	path        Of exists
 //	absent      Of does not exist

@@ -41,7 +41,8 @@ func mdMark(head []byte, uuid string) (span, bool) {
 	where := span{4096, 4096}
 	sb := where.of(head)
 	id, err := hex.DecodeString(bare(uuid))
-	ok := sb != nil && err == nil && len(id) == 16 && binary.LittleEndian.Uint32(sb) == 0xa92b4efc && bytes.Equal(sb[16:32], id)
+	ok := sb != nil && err == nil && len(id) == 16 && binary.LittleEndian.Uint32(sb) == 0xa92b4efc &&
+		bytes.Equal(sb[16:32], id)
 	return where, ok
 }
 
@@ -76,7 +77,8 @@ func lvmMark(head []byte, group string) (span, bool) {
 	where := span{4096, 512}
 	h, text := where.of(head), span{4096 + 512, 256}.of(head)
 	label := span{512, 8}.of(head)
-	ok := h != nil && text != nil && bytes.Equal(h[4:20], []byte(" LVM2 x[5A%r0N*>")) && !bytes.Equal(label, []byte("LABELONE")) &&
+	ok := h != nil && text != nil && bytes.Equal(h[4:20], []byte(" LVM2 x[5A%r0N*>")) &&
+		!bytes.Equal(label, []byte("LABELONE")) &&
 		(text[0] == 0 || bytes.HasPrefix(text, []byte(group+" {")))
 	return where, ok
 }

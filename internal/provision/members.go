@@ -118,7 +118,12 @@ func (p *planner) one(v topology.DeclaredVolume) (*block.Device, error) {
 	}
 	serial := v.Serial
 	if serial == "" {
-		serial = strings.Replace(v.ID, "vol-", "vol", 1) // the NVMe serial of an EBS volume is its id without the hyphen
+		serial = strings.Replace(
+			v.ID,
+			"vol-",
+			"vol",
+			1,
+		) // the NVMe serial of an EBS volume is its id without the hyphen
 	}
 	dev, err := disk(p.tree, serial)
 	if err != nil {
@@ -162,7 +167,11 @@ func alike(a, b units.Bytes) bool {
 
 // any finds unused volumes by description. When there are more than all arrays want, which ones is
 // not plimsoll's to choose.
-func (p *planner) any(ctx context.Context, wanted []topology.DeclaredVolume, chosen []*block.Device) ([]*block.Device, error) {
+func (p *planner) any(
+	ctx context.Context,
+	wanted []topology.DeclaredVolume,
+	chosen []*block.Device,
+) ([]*block.Device, error) {
 	like := wanted[0]
 	if like.Size == 0 && like.Model == "" {
 		return nil, fmt.Errorf("%d x %s: say their size too, or name them by serial; unused volumes: %s",
@@ -202,8 +211,8 @@ func (p *planner) any(ctx context.Context, wanted []topology.DeclaredVolume, cho
 	return found[:len(wanted)], nil
 }
 
-// blankOf are the volumes that are blank, or that could not be looked at: one that only looks unused is not among those to choose
-// from.
+// blankOf are the volumes that are blank, or that could not be looked at: one that only looks
+// unused is not among those to choose from.
 func (p *planner) blankOf(ctx context.Context, found []*block.Device) []*block.Device {
 	now := &state{p.Site, &Work{}, p.tree}
 	refs := make([]string, len(found))
@@ -242,7 +251,11 @@ func (p *planner) unused(like topology.DeclaredVolume) []*block.Device {
 func (p *planner) used(like topology.DeclaredVolume) string {
 	var all []string
 	for _, d := range p.tree.Devices {
-		if why := occupied(p.tree, d); d.Kind == block.Disk && len(why) > 0 && alike(d.Size, like.Size) && strings.Contains(d.Model, like.Model) {
+		if why := occupied(
+			p.tree,
+			d,
+		); d.Kind == block.Disk && len(why) > 0 && alike(d.Size, like.Size) &&
+			strings.Contains(d.Model, like.Model) {
 			all = append(all, fmt.Sprintf("%s (serial %s): %s", d.Path, identity(d), strings.Join(why, ", ")))
 		}
 	}
@@ -335,7 +348,8 @@ func (p *planner) idle(d *block.Device) error {
 		}
 		for _, h := range dev.Holders {
 			up := p.tree.Devices[h]
-			if up == nil || up.MD == nil || len(up.Holders)+len(p.tree.MountsOf(h)) > 0 || slices.Contains(p.tree.Swaps, h) {
+			if up == nil || up.MD == nil || len(up.Holders)+len(p.tree.MountsOf(h)) > 0 ||
+				slices.Contains(p.tree.Swaps, h) {
 				return fmt.Errorf("--destroy %s: /dev/%s, made of it, is in use; take that down first", d.Path, h)
 			}
 			for _, leaf := range p.tree.Leaves(h) {

@@ -53,7 +53,15 @@ func (s *Site) Plan(ctx context.Context, decl *topology.Declaration, destroy map
 		}
 		return w.untouched()
 	})
-	p := &planner{Site: s, tree: tree, decl: decl, journals: journals, broken: broken, taken: map[string]string{}, made: map[string]bool{}}
+	p := &planner{
+		Site:     s,
+		tree:     tree,
+		decl:     decl,
+		journals: journals,
+		broken:   broken,
+		taken:    map[string]string{},
+		made:     map[string]bool{},
+	}
 	for _, b := range broken {
 		p.note("%v", b)
 	}
@@ -83,7 +91,11 @@ func (s *Site) Plan(ctx context.Context, decl *topology.Declaration, destroy map
 		if !slices.ContainsFunc(plan.Arrays, func(w *Work) bool {
 			return slices.ContainsFunc(w.Members, func(m Member) bool { return m.Serial == serial })
 		}) {
-			return nil, fmt.Errorf("--destroy /dev/%s: it is not a member of any array in %s, and stays as it is", name, decl.Name)
+			return nil, fmt.Errorf(
+				"--destroy /dev/%s: it is not a member of any array in %s, and stays as it is",
+				name,
+				decl.Name,
+			)
 		}
 	}
 	p.initramfs(plan)
@@ -100,7 +112,12 @@ func givenUp(t *block.Tree, destroy map[string]string) (map[string]string, error
 			return nil, fmt.Errorf("--destroy %s: there is no such device", dev)
 		}
 		if identity(d) != serial || serial == "" {
-			return nil, fmt.Errorf("--destroy %s --serial %s: its serial is %s; nothing was touched", dev, serial, cmp.Or(identity(d), "not known"))
+			return nil, fmt.Errorf(
+				"--destroy %s --serial %s: its serial is %s; nothing was touched",
+				dev,
+				serial,
+				cmp.Or(identity(d), "not known"),
+			)
 		}
 		all[d.Name] = serial
 	}
@@ -142,7 +159,10 @@ func (p *planner) array(ctx context.Context, d *topology.DeclaredArray) (*Work, 
 		}
 		w.Found = true
 		for _, leaf := range p.tree.Leaves(dev.Name) {
-			w.Members = append(w.Members, Member{Serial: identity(leaf), Size: leaf.Size, Path: leaf.Path, Model: leaf.Model})
+			w.Members = append(
+				w.Members,
+				Member{Serial: identity(leaf), Size: leaf.Size, Path: leaf.Path, Model: leaf.Model},
+			)
 		}
 		return w, nil
 	}
@@ -162,10 +182,16 @@ func (p *planner) array(ctx context.Context, d *topology.DeclaredArray) (*Work, 
 func (p *planner) initramfs(plan *Plan) {
 	for _, w := range plan.Arrays {
 		if w.InitramfsStale || slices.ContainsFunc(w.Steps, func(st Step) bool {
-			return st.State != StepDone && slices.ContainsFunc(st.Do, func(a Action) bool { return a.Add != nil && path.Base(a.Add.File) == "mdadm.conf" })
+			return st.State != StepDone &&
+				slices.ContainsFunc(
+					st.Do,
+					func(a Action) bool { return a.Add != nil && path.Base(a.Add.File) == "mdadm.conf" },
+				)
 		}) {
 			if plan.Initramfs = p.renewal(p.has); plan.Initramfs == nil {
-				p.note("neither update-initramfs nor dracut is installed: the initramfs, if there is one, is left alone")
+				p.note(
+					"neither update-initramfs nor dracut is installed: the initramfs, if there is one, is left alone",
+				)
 			}
 			return
 		}
@@ -213,7 +239,8 @@ func (p *planner) collisions(ctx context.Context, w *Work) error {
 	}
 	if want.Using == "lvm" {
 		rows, err := p.lvm(ctx, "vgs", "vg_name")
-		if err == nil && slices.ContainsFunc(rows, func(r map[string]string) bool { return r["vg_name"] == want.Group }) {
+		if err == nil &&
+			slices.ContainsFunc(rows, func(r map[string]string) bool { return r["vg_name"] == want.Group }) {
 			return fmt.Errorf("volume group %s is there already; choose another volume_group", want.Group)
 		}
 	}
@@ -223,7 +250,11 @@ func (p *planner) collisions(ctx context.Context, w *Work) error {
 		}
 	}
 	for _, o := range p.decl.Arrays {
-		if group := cmp.Or(o.VolumeGroup, o.Name); want.Using == "lvm" && o.Using == "lvm" && o.Name != w.Array && group == want.Group {
+		if group := cmp.Or(
+			o.VolumeGroup,
+			o.Name,
+		); want.Using == "lvm" && o.Using == "lvm" && o.Name != w.Array &&
+			group == want.Group {
 			return fmt.Errorf("volume group %s is also that of array %s; give each its own", want.Group, o.Name)
 		}
 	}
@@ -235,11 +266,19 @@ func (p *planner) collisions(ctx context.Context, w *Work) error {
 	}
 	for _, line := range fields(p.text("etc/fstab")) {
 		if len(line) > 1 && path.Clean(line[1]) == want.Mount {
-			return fmt.Errorf("mount point %s has a line in /etc/fstab already: %s", want.Mount, strings.Join(line, " "))
+			return fmt.Errorf(
+				"mount point %s has a line in /etc/fstab already: %s",
+				want.Mount,
+				strings.Join(line, " "),
+			)
 		}
 	}
 	if entries, err := fs.ReadDir(p.Machine.Root, strings.TrimPrefix(want.Mount, "/")); err == nil && len(entries) > 0 {
-		return fmt.Errorf("mount point %s holds %q and would hide it; empty it, or choose another", want.Mount, entries[0].Name())
+		return fmt.Errorf(
+			"mount point %s holds %q and would hide it; empty it, or choose another",
+			want.Mount,
+			entries[0].Name(),
+		)
 	}
 	return nil
 }

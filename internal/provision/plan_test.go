@@ -37,7 +37,8 @@ func volumes(n, gib, from int) []drive {
 	return all
 }
 
-// machine is a tree like that of a Debian host with these drives and all programs installed, and nothing to run them.
+// machine is a tree like that of a Debian host with these drives and all programs installed, and
+// nothing to run them.
 func machine(drives []drive, more map[string]string) *sys.Machine {
 	m := fstest.MapFS{}
 	put := func(name, text string) { m[name] = &fstest.MapFile{Data: []byte(text)} }
@@ -174,7 +175,8 @@ arrays:
 	}
 }
 
-// Every refusal says what is wrong and what to do; the machine beside it, without the mistake, is planned.
+// Every refusal says what is wrong and what to do; the machine beside it, without the mistake, is
+// planned.
 func TestRefusals(t *testing.T) {
 	four := volumes(4, 50, 1)
 	array := func(level, more, volumes string) string {
@@ -249,7 +251,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A volume that apply refused after it had begun can be given up by the next apply: nothing binds it to the first plan.
+// A volume that apply refused after it had begun can be given up by the next apply: nothing binds
+// it to the first plan.
 func TestRefusedAndGivenUp(t *testing.T) {
 	s := site(t, machine([]drive{{name: "nvme1n1", serial: "S1", gib: 100}, {name: "nvme2n1", serial: "S2", gib: 100}}, nil))
 	yaml := "arrays:\n  - {name: a, level: raid1, volumes: [{serial: S1}, {serial: S2}]}\n"

@@ -264,7 +264,10 @@ func (w *Work) Commands(all []Action) []string {
 		if len(a.Blank) > 0 && len(all) > 1 {
 			continue // a step of its own says so
 		}
-		if n := len(a.Run) - 1; i > 0 && n > 0 && strings.HasPrefix(a.Run[n], "@") && len(all[i-1].Run) == n+1 && slices.Equal(all[i-1].Run[:n], a.Run[:n]) {
+		if n := len(
+			a.Run,
+		) - 1; i > 0 && n > 0 && strings.HasPrefix(a.Run[n], "@") && len(all[i-1].Run) == n+1 &&
+			slices.Equal(all[i-1].Run[:n], a.Run[:n]) {
 			lines[len(lines)-1] += " " + w.planned(a.Run[n])
 			continue
 		}
@@ -284,7 +287,10 @@ func (w *Work) command(a Action) string {
 	case len(a.Blank) > 0:
 		return "look for signatures, users and non-zero bytes on " + strings.Join(w.plannedAll(a.Blank), " ")
 	case len(a.Erase) > 0:
-		return "open exclusively, and erase every signature and both ends of " + strings.Join(w.plannedAll(a.Erase), " ")
+		return "open exclusively, and erase every signature and both ends of " + strings.Join(
+			w.plannedAll(a.Erase),
+			" ",
+		)
 	case len(a.Zero) > 0:
 		return "zero the first and last 2 MiB of " + strings.Join(w.plannedAll(a.Zero), " ")
 	case len(a.Stop) > 0:

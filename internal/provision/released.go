@@ -51,7 +51,12 @@ func (s *Site) allReleased() map[string]released {
 func (s *state) release(ref string, f io.ReaderAt, size int64) error {
 	var seed [8]byte
 	_, _ = rand.Read(seed[:]) // never fails (crypto/rand)
-	one := released{Array: s.w.Array, At: s.Now().UTC().Truncate(time.Second), Size: units.Bytes(size), Seed: binary.LittleEndian.Uint64(seed[:])}
+	one := released{
+		Array: s.w.Array,
+		At:    s.Now().UTC().Truncate(time.Second),
+		Size:  units.Bytes(size),
+		Seed:  binary.LittleEndian.Uint64(seed[:]),
+	}
 	var err error
 	if one.Sum, err = digest(f, size, one.Seed); err != nil {
 		return err

@@ -33,7 +33,10 @@ func (p *planner) changed(ctx context.Context, w *Work, want Want, d *topology.D
 		return nil, fmt.Errorf("it was built from another declaration (%s); tear it down first: plimsoll teardown %s",
 			change, d.Name)
 	}
-	if slices.ContainsFunc(d.Volumes, func(v topology.DeclaredVolume) bool { return serialOf(v) == "" && v.Path == "" }) {
+	if slices.ContainsFunc(
+		d.Volumes,
+		func(v topology.DeclaredVolume) bool { return serialOf(v) == "" && v.Path == "" },
+	) {
 		return nil, p.grown(w, len(d.Volumes))
 	}
 	now := &planner{Site: p.Site, tree: p.tree, decl: p.decl, destroy: p.destroy, taken: map[string]string{}}
@@ -172,10 +175,25 @@ func (w *Work) replace(uuid func() string, old string, fresh *block.Device, volu
 	if w.Want.Partition {
 		at := "@" + id
 		next.add(Step{
-			Title: "partition it: GPT, one partition from 1 MiB", Touches: []string{fresh.Path},
-			Check: []Cond{{Is: "partition", Of: newOne}, {Is: "table", Of: at, Want: guid}},
-			Do:    []Action{{Blank: []string{at}}, {Run: []string{"sgdisk", "--clear", "--disk-guid=" + strings.ToUpper(guid), "--set-alignment=1", "--new=1:1MiB:0", "--typecode=1:fd00", "--change-name=1:" + w.Array, at}}},
-			Undo:  []Action{{Zero: []string{at}}},
+			Title:   "partition it: GPT, one partition from 1 MiB",
+			Touches: []string{fresh.Path},
+			Check:   []Cond{{Is: "partition", Of: newOne}, {Is: "table", Of: at, Want: guid}},
+			Do: []Action{
+				{Blank: []string{at}},
+				{
+					Run: []string{
+						"sgdisk",
+						"--clear",
+						"--disk-guid=" + strings.ToUpper(guid),
+						"--set-alignment=1",
+						"--new=1:1MiB:0",
+						"--typecode=1:fd00",
+						"--change-name=1:" + w.Array,
+						at,
+					},
+				},
+			},
+			Undo: []Action{{Zero: []string{at}}},
 		})
 	}
 	next.add(Step{
@@ -183,8 +201,16 @@ func (w *Work) replace(uuid func() string, old string, fresh *block.Device, volu
 		Do: []Action{{Blank: []string{newOne}}, {Run: []string{"mdadm", top, "--add", newOne}}},
 	})
 	next.add(Step{
-		Title: "rebuild " + top + " onto it; the array may be used meanwhile", Touches: []string{top}, Check: []Cond{{Is: "synced"}},
-		Do: []Action{{If: &Cond{Is: "unreplaced", Of: newOne, Want: oldOne}, Run: []string{"mdadm", top, "--replace", oldOne, "--with", newOne}}, {Await: true}},
+		Title:   "rebuild " + top + " onto it; the array may be used meanwhile",
+		Touches: []string{top},
+		Check:   []Cond{{Is: "synced"}},
+		Do: []Action{
+			{
+				If:  &Cond{Is: "unreplaced", Of: newOne, Want: oldOne},
+				Run: []string{"mdadm", top, "--replace", oldOne, "--with", newOne},
+			},
+			{Await: true},
+		},
 	})
 	next.add(Step{
 		Title: "take the volume " + old + " out of it, where it is still attached", Touches: []string{top},

@@ -108,13 +108,20 @@ func (w *Work) blank() {
 	}
 	if len(erase) > 0 {
 		w.add(Step{
-			Title:   fmt.Sprintf("erase %s, as --destroy says: what is on them is lost", count(len(erase), "volume", "volumes")),
-			Touches: w.plannedAll(erase), Do: []Action{{Stop: erase}, {Erase: erase}},
+			Title: fmt.Sprintf(
+				"erase %s, as --destroy says: what is on them is lost",
+				count(len(erase), "volume", "volumes"),
+			),
+			Touches: w.plannedAll(erase),
+			Do:      []Action{{Stop: erase}, {Erase: erase}},
 		})
 	}
 	w.add(Step{
-		Title: fmt.Sprintf("check that %s blank: no signature, no user, zero bytes at both ends and in 4,096 places between", count(len(w.Members), "volume is", "volumes are")),
-		Do:    []Action{{Blank: w.disks()}},
+		Title: fmt.Sprintf(
+			"check that %s blank: no signature, no user, zero bytes at both ends and in 4,096 places between",
+			count(len(w.Members), "volume is", "volumes are"),
+		),
+		Do: []Action{{Blank: w.disks()}},
 	})
 }
 
@@ -129,8 +136,12 @@ func count(n int, one, many string) string {
 // again.
 func (w *Work) partition(uuid func() string) {
 	st := Step{
-		Title: fmt.Sprintf("partition %s: GPT, one partition from 1 MiB", count(len(w.Members), "volume", "volumes")), Touches: w.paths(),
-		Do: []Action{{Blank: w.disks()}},
+		Title: fmt.Sprintf(
+			"partition %s: GPT, one partition from 1 MiB",
+			count(len(w.Members), "volume", "volumes"),
+		),
+		Touches: w.paths(),
+		Do:      []Action{{Blank: w.disks()}},
 	}
 	code := map[string]string{"md": "fd00", "lvm": "8e00"}[w.Want.Using]
 	if code == "" {
@@ -140,7 +151,14 @@ func (w *Work) partition(uuid func() string) {
 		at, guid := "@"+m.Serial, uuid()
 		st.Check = append(st.Check, Cond{Is: "partition", Of: at + ":1"}, Cond{Is: "table", Of: at, Want: guid})
 		st.Do = append(st.Do, Action{Run: []string{
-			"sgdisk", "--clear", "--disk-guid=" + strings.ToUpper(guid), "--set-alignment=1", "--new=1:1MiB:0", "--typecode=1:" + code, "--change-name=1:" + w.Array, at,
+			"sgdisk",
+			"--clear",
+			"--disk-guid=" + strings.ToUpper(guid),
+			"--set-alignment=1",
+			"--new=1:1MiB:0",
+			"--typecode=1:" + code,
+			"--change-name=1:" + w.Array,
+			at,
 		}})
 	}
 	st.Undo = []Action{{Zero: w.disks()}}
@@ -154,8 +172,16 @@ func (w *Work) mdadm(uuid string) {
 	uuid = hex[:8] + ":" + hex[8:16] + ":" + hex[16:24] + ":" + hex[24:]
 	want := w.Want
 	argv := []string{
-		"mdadm", "--create", w.Top(), "--run", "--homehost=any", "--name=" + w.Array, "--uuid=" + uuid, "--metadata=1.2",
-		"--level=" + strings.TrimPrefix(string(want.Level), "raid"), "--raid-devices=" + strconv.Itoa(len(w.Members)),
+		"mdadm",
+		"--create",
+		w.Top(),
+		"--run",
+		"--homehost=any",
+		"--name=" + w.Array,
+		"--uuid=" + uuid,
+		"--metadata=1.2",
+		"--level=" + strings.TrimPrefix(string(want.Level), "raid"),
+		"--raid-devices=" + strconv.Itoa(len(w.Members)),
 	}
 	about := fmt.Sprintf("%s, %d members", want.Level, len(w.Members))
 	if want.Level == topology.RAID10 {
@@ -176,7 +202,10 @@ func (w *Work) mdadm(uuid string) {
 		Do:      []Action{{Blank: w.devices()}, {Run: append(argv, w.devices()...)}},
 		Again: []Action{
 			{If: &Cond{Is: "inactive", Want: uuid}, Stop: w.devices()}, // what udev put together of too few members
-			{If: &Cond{Is: "stopped", Want: uuid}, Run: append([]string{"mdadm", "--assemble", w.Top(), "--uuid=" + uuid}, w.devices()...)},
+			{
+				If:  &Cond{Is: "stopped", Want: uuid},
+				Run: append([]string{"mdadm", "--assemble", w.Top(), "--uuid=" + uuid}, w.devices()...),
+			},
 		},
 		Undo: []Action{{Stop: w.devices()}, w.zeros()},
 	}
@@ -191,13 +220,26 @@ const noBackup = "backup/backup=0 backup/archive=0"
 func (w *Work) volumeGroup() {
 	want, group := w.Want, w.Want.Group
 	pv := Step{
-		Title: fmt.Sprintf("make %s for LVM, data from 1 MiB", count(len(w.Members), "physical volume", "physical volumes")), Touches: w.paths(),
-		Do: []Action{{Blank: w.devices()}},
+		Title: fmt.Sprintf(
+			"make %s for LVM, data from 1 MiB",
+			count(len(w.Members), "physical volume", "physical volumes"),
+		),
+		Touches: w.paths(),
+		Do:      []Action{{Blank: w.devices()}},
 	}
 	for _, at := range w.devices() {
 		pv.Check = append(pv.Check, Cond{Is: "pv", Of: at, Want: group})
-		pv.Do = append(pv.Do, Action{Run: []string{"pvcreate", "--yes", "--quiet", "--config", noBackup, "--dataalignment", "1m", at}})
-		pv.Undo = append(pv.Undo, Action{If: &Cond{Is: "pv", Of: at}, Run: []string{"pvremove", "--yes", "--quiet", "--config", noBackup, at}})
+		pv.Do = append(
+			pv.Do,
+			Action{Run: []string{"pvcreate", "--yes", "--quiet", "--config", noBackup, "--dataalignment", "1m", at}},
+		)
+		pv.Undo = append(
+			pv.Undo,
+			Action{
+				If:  &Cond{Is: "pv", Of: at},
+				Run: []string{"pvremove", "--yes", "--quiet", "--config", noBackup, at},
+			},
+		)
 	}
 	pv.Undo = append(pv.Undo, w.zeros())
 	w.add(pv)
@@ -205,10 +247,30 @@ func (w *Work) volumeGroup() {
 		Title:   "create the volume group " + group + ": extents of 4 MiB",
 		Touches: []string{"/dev/" + group},
 		Check:   []Cond{{Is: "vg", Of: group}},
-		Do:      []Action{{Run: append([]string{"vgcreate", "--yes", "--quiet", "--config", noBackup, "--physicalextentsize", "4m", group}, w.devices()...)}},
-		Undo:    []Action{{If: &Cond{Is: "vg", Of: group}, Run: []string{"vgremove", "--quiet", "--config", noBackup, group}}},
+		Do: []Action{
+			{
+				Run: append(
+					[]string{"vgcreate", "--yes", "--quiet", "--config", noBackup, "--physicalextentsize", "4m", group},
+					w.devices()...),
+			},
+		},
+		Undo: []Action{
+			{If: &Cond{Is: "vg", Of: group}, Run: []string{"vgremove", "--quiet", "--config", noBackup, group}},
+		},
 	})
-	argv := []string{"lvcreate", "--yes", "--quiet", "--config", noBackup, "--wipesignatures", "y", "--extents", "100%FREE", "--name", w.Array}
+	argv := []string{
+		"lvcreate",
+		"--yes",
+		"--quiet",
+		"--config",
+		noBackup,
+		"--wipesignatures",
+		"y",
+		"--extents",
+		"100%FREE",
+		"--name",
+		w.Array,
+	}
 	stripes := func() { argv = append(argv, "--stripes", strconv.Itoa(want.Data), "--stripesize", short(want.Chunk)) }
 	about := fmt.Sprintf("%s over %d", want.Level, len(w.Members))
 	switch want.Level {
@@ -243,7 +305,12 @@ func (w *Work) volumeGroup() {
 		Check:   []Cond{{Is: "lv", Of: group + "/" + w.Array}},
 		Do:      []Action{{Run: append(argv, group)}},
 		Again:   []Action{{Run: []string{"vgchange", "--quiet", "--config", noBackup, "--activate", "y", group}}},
-		Undo:    []Action{{If: &Cond{Is: "lv", Of: group + "/" + w.Array, Want: "any"}, Run: []string{"lvremove", "--yes", "--quiet", "--config", noBackup, "--force", group + "/" + w.Array}}},
+		Undo: []Action{
+			{
+				If:  &Cond{Is: "lv", Of: group + "/" + w.Array, Want: "any"},
+				Run: []string{"lvremove", "--yes", "--quiet", "--config", noBackup, "--force", group + "/" + w.Array},
+			},
+		},
 	})
 }
 
@@ -253,7 +320,11 @@ func (p *planner) mdadmConf(w *Work) {
 	if p.has("/etc/mdadm") {
 		file = "/etc/mdadm/mdadm.conf" // Debian
 	}
-	l := &Lines{File: file, Name: w.Array, Text: fmt.Sprintf("ARRAY %s metadata=1.2 name=any:%s UUID=%s", w.Top(), w.Array, w.uuid())}
+	l := &Lines{
+		File: file,
+		Name: w.Array,
+		Text: fmt.Sprintf("ARRAY %s metadata=1.2 name=any:%s UUID=%s", w.Top(), w.Array, w.uuid()),
+	}
 	w.add(Step{
 		Title:   "name the array in " + file,
 		Touches: []string{file},

@@ -261,7 +261,9 @@ func (v *survey) content(ctx context.Context, top *block.Device) error {
 	}
 	made := v.w.Want.FS != "" && v.w.did("filesystem")
 	switch {
-	case made && tags["TYPE"]+" "+tags["UUID"] == want, v.w.Undoing && kind == "", v.w.Adopted != "" && kind == "LVM2_member" && v.w.filesystemUUID() == tags["UUID"]:
+	case made && tags["TYPE"]+" "+tags["UUID"] == want,
+		v.w.Undoing && kind == "",
+		v.w.Adopted != "" && kind == "LVM2_member" && v.w.filesystemUUID() == tags["UUID"]:
 		return nil
 	case kind != "":
 		v.add(Obstacle{What: fmt.Sprintf("%s carries %s%s, which apply did not make",

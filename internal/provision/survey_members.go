@@ -82,7 +82,8 @@ func (v *survey) member(ctx context.Context, dev *block.Device, ref string, d *b
 			v.inUse("%s is made of %s, and is not apply's; take that down first", up.Path, dev.Path)
 		}
 	}
-	if v.w.Want.Using != "" || ref != v.w.devices()[slices.IndexFunc(v.w.Members, func(m Member) bool { return m.Serial == identity(d) })] {
+	if v.w.Want.Using != "" ||
+		ref != v.w.devices()[slices.IndexFunc(v.w.Members, func(m Member) bool { return m.Serial == identity(d) })] {
 		for _, m := range v.tree.MountsOf(dev.Name) {
 			v.inUse("%s is mounted on %s, and not by apply; unmount it first", dev.Path, m.Point)
 		}
@@ -146,5 +147,6 @@ func (w *Work) label(ref string, head []byte) bool {
 		return false
 	}
 	text, at := span{4096 + 512, 256}.of(head), span{512, 8}.of(head)
-	return string(at) == "LABELONE" && text != nil && (text[0] == 0 || strings.HasPrefix(string(text), w.Want.Group+" {"))
+	return string(at) == "LABELONE" && text != nil &&
+		(text[0] == 0 || strings.HasPrefix(string(text), w.Want.Group+" {"))
 }

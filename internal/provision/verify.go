@@ -108,10 +108,14 @@ func (p *planner) standing(w *Work, d *topology.DeclaredArray) *block.Device {
 		if dev.Kind == block.Partition && p.tree.Devices[dev.Parent] != nil {
 			leaf = p.tree.Devices[dev.Parent]
 		}
-		if serial != "" && identity(leaf) != serial || w.Want.Partition != (dev.Kind == block.Partition) || leaf.Kind != block.Disk {
+		if serial != "" && identity(leaf) != serial || w.Want.Partition != (dev.Kind == block.Partition) ||
+			leaf.Kind != block.Disk {
 			continue
 		}
-		if m := p.tree.MountOf(w.Want.Mount); m != nil && m.Point == w.Want.Mount && m.Device == dev.Name || serial != "" && dev.Signature == w.Want.FS {
+		if m := p.tree.MountOf(
+			w.Want.Mount,
+		); m != nil && m.Point == w.Want.Mount && m.Device == dev.Name ||
+			serial != "" && dev.Signature == w.Want.FS {
 			return dev
 		}
 	}
@@ -121,7 +125,8 @@ func (p *planner) standing(w *Work, d *topology.DeclaredArray) *block.Device {
 // givenUp says that all volumes below a device are to be destroyed: then nothing stands there.
 func (p *planner) givenUp(dev *block.Device) bool {
 	leaves := p.tree.Leaves(dev.Name)
-	return len(leaves) > 0 && !slices.ContainsFunc(leaves, func(d *block.Device) bool { return p.destroy[d.Name] == "" })
+	return len(leaves) > 0 &&
+		!slices.ContainsFunc(leaves, func(d *block.Device) bool { return p.destroy[d.Name] == "" })
 }
 
 // comparison gathers differences of one array.
@@ -138,7 +143,12 @@ func (c *comparison) differ(what, want, have string) {
 	}
 }
 
-func (p *planner) compare(ctx context.Context, w *Work, d *topology.DeclaredArray, dev *block.Device) ([]Difference, error) {
+func (p *planner) compare(
+	ctx context.Context,
+	w *Work,
+	d *topology.DeclaredArray,
+	dev *block.Device,
+) ([]Difference, error) {
 	c := &comparison{planner: p, w: w, dev: dev}
 	c.layout()
 	c.volumes(d)
@@ -169,7 +179,11 @@ func (c *comparison) layout() {
 			c.differ("chunk", want.Chunk.String(), md.Chunk.String())
 		}
 		if want.Level == topology.RAID10 {
-			c.differ("copies", fmt.Sprint(want.Copies), fmt.Sprint(md.Layout&0xff)) // near copies (drivers/md/raid10.c setup_geo)
+			c.differ(
+				"copies",
+				fmt.Sprint(want.Copies),
+				fmt.Sprint(md.Layout&0xff),
+			) // near copies (drivers/md/raid10.c setup_geo)
 		}
 		if md.Degraded > 0 {
 			c.differ("members in place", fmt.Sprint(md.Disks), fmt.Sprint(md.Disks-md.Degraded))
@@ -214,7 +228,11 @@ func (c *comparison) volumes(d *topology.DeclaredArray) {
 	for _, name := range c.tree.Below(c.dev.Name) {
 		part := c.tree.Devices[name]
 		if part.Kind == block.Partition && part.Start%units.MiB != 0 {
-			c.differ("partition "+part.Path, "begins at a multiple of 1 MiB", fmt.Sprintf("begins at byte %d", uint64(part.Start)))
+			c.differ(
+				"partition "+part.Path,
+				"begins at a multiple of 1 MiB",
+				fmt.Sprintf("begins at byte %d", uint64(part.Start)),
+			)
 		}
 	}
 }

@@ -10,9 +10,14 @@ import (
 	"plimsoll/internal/units"
 )
 
-// accountTable lists what lies between a ceiling and a figure: each factor, its share of the gap, and what is left after it.
+// accountTable lists what lies between a ceiling and a figure: each factor, its share of the gap,
+// and what is left after it.
 func accountTable(a *finding.Account) table {
-	t := table{Caption: "From the ceiling to what was measured", Head: []string{"cause", "share of the gap", "factor", "leaves IOPS", "how"}, Text: []int{0, 4}}
+	t := table{
+		Caption: "From the ceiling to what was measured",
+		Head:    []string{"cause", "share of the gap", "factor", "leaves IOPS", "how"},
+		Text:    []int{0, 4},
+	}
 	if a == nil {
 		return t
 	}
@@ -20,7 +25,13 @@ func accountTable(a *finding.Account) table {
 	for i, level := range a.Levels() {
 		f := a.Factors[i]
 		t.Rows = append(t.Rows, []string{
-			causeName(f), text.Percent(f.Share), fmt.Sprintf("× %.3g", f.Factor), units.IOPS(level).String(), text.Clean(f.How, longSentence),
+			causeName(
+				f,
+			),
+			text.Percent(f.Share),
+			fmt.Sprintf("× %.3g", f.Factor),
+			units.IOPS(level).String(),
+			text.Clean(f.How, longSentence),
 		})
 	}
 	return t
@@ -48,7 +59,8 @@ func (t *terminal) account(a table) {
 	}
 }
 
-// waterfall is an account as the script draws it: each step from one level of IOPS down to the next.
+// waterfall is an account as the script draws it: each step from one level of IOPS down to the
+// next.
 type waterfall struct {
 	Names  []string `json:"names"`
 	From   []number `json:"from"`
@@ -58,12 +70,20 @@ type waterfall struct {
 
 // account adds the waterfall of a scenario, where a finding on it has one.
 func (d *drawing) account(b *bundle.Bundle, s *bundle.Scenario, charts []chart) []chart {
-	i := slices.IndexFunc(b.Findings, func(f finding.Finding) bool { return f.Account != nil && slices.Contains(f.Scenarios, s.ID) })
+	i := slices.IndexFunc(
+		b.Findings,
+		func(f finding.Finding) bool { return f.Account != nil && slices.Contains(f.Scenarios, s.ID) },
+	)
 	if i < 0 {
 		return charts
 	}
 	a := b.Findings[i].Account
-	w := &waterfall{Names: []string{"ceiling"}, From: []number{number(a.Ceiling)}, To: []number{0}, Labels: []string{units.IOPS(a.Ceiling).String()}}
+	w := &waterfall{
+		Names:  []string{"ceiling"},
+		From:   []number{number(a.Ceiling)},
+		To:     []number{0},
+		Labels: []string{units.IOPS(a.Ceiling).String()},
+	}
 	from, described := a.Ceiling, ""
 	for i, level := range a.Levels() {
 		f := a.Factors[i]
@@ -76,7 +96,14 @@ func (d *drawing) account(b *bundle.Bundle, s *bundle.Scenario, charts []chart) 
 	w.Labels = append(w.Labels, units.IOPS(a.Measured).String())
 	d.Account = w
 	return append(charts, chart{
-		Kind: "account", Wide: true, Caption: "From the ceiling to what was measured, IOPS",
-		Description: fmt.Sprintf("From a ceiling of %s IOPS to %s measured: %s", units.IOPS(a.Ceiling), units.IOPS(a.Measured), described[:max(len(described)-2, 0)]),
+		Kind:    "account",
+		Wide:    true,
+		Caption: "From the ceiling to what was measured, IOPS",
+		Description: fmt.Sprintf(
+			"From a ceiling of %s IOPS to %s measured: %s",
+			units.IOPS(a.Ceiling),
+			units.IOPS(a.Measured),
+			described[:max(len(described)-2, 0)],
+		),
 	})
 }

@@ -37,7 +37,11 @@ func againstRow(j compare.Judgment) []string {
 	if j.Expected.Center > 0 {
 		expected = amount(j.Expected.Center, j.Figure.Unit)
 		if j.Expected.Lo < j.Expected.Center {
-			expected += fmt.Sprintf(" [%s, %s]", amount(j.Expected.Lo, j.Figure.Unit), amount(j.Expected.Hi, j.Figure.Unit))
+			expected += fmt.Sprintf(
+				" [%s, %s]",
+				amount(j.Expected.Lo, j.Figure.Unit),
+				amount(j.Expected.Hi, j.Figure.Unit),
+			)
 		}
 		if j.Now.Center > 0 {
 			change = ratio(1 + j.Change())
@@ -53,7 +57,14 @@ func againstRow(j compare.Judgment) []string {
 	case j.LeastSeen > 0 && j.Standing == compare.AsExpected:
 		verdict += fmt.Sprintf("; could have seen a loss of about %.0f %%", 100*j.LeastSeen)
 	}
-	return []string{text.Clean(j.Scenario, longName), j.Figure.Name, expected, now, change, text.Clean(verdict, longSentence)}
+	return []string{
+		text.Clean(j.Scenario, longName),
+		j.Figure.Name,
+		expected,
+		now,
+		change,
+		text.Clean(verdict, longSentence),
+	}
 }
 
 func againstHead() []string {
@@ -70,7 +81,12 @@ func againstTTY(w io.Writer, a *compare.Against) error {
 	columns(out, rows, 2, 3, 4)
 	for _, j := range a.Rows {
 		if len(j.Changed) > 0 {
-			fmt.Fprintf(out, "%s: since the run before, %s\n", text.Clean(j.Scenario, longName), text.Clean(strings.Join(j.Changed, "; "), longSentence))
+			fmt.Fprintf(
+				out,
+				"%s: since the run before, %s\n",
+				text.Clean(j.Scenario, longName),
+				text.Clean(strings.Join(j.Changed, "; "), longSentence),
+			)
 		}
 	}
 	for _, n := range a.Notes {

@@ -24,7 +24,8 @@ import (
 	"plimsoll/internal/bundle"
 )
 
-// browser is one headless Chromium for all tests of the page. With PLIMSOLL_SHOTS=DIR they leave pictures there.
+// browser is one headless Chromium for all tests of the page. With PLIMSOLL_SHOTS=DIR they leave
+// pictures there.
 func browser(t *testing.T) context.Context {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
@@ -155,7 +156,8 @@ func (p *tab) shoot(name string) {
 // drawAll scrolls past every figure and waits until the last is drawn.
 func (p *tab) drawAll() {
 	p.t.Helper()
-	// On a busy machine headless Chromium gives no frame for seconds, and no observer fires: so it stays at a chart until that is drawn.
+	// On a busy machine headless Chromium gives no frame for seconds, and no observer fires: so it
+	// stays at a chart until that is drawn.
 	all := eval[bool](p, `(async () => {
 		for (const end = Date.now() + 120e3; Date.now() < end;) {
 			const next = [...document.querySelectorAll('figure')].find((f) => f.querySelector('.plot:not([data-drawn])'))
@@ -239,7 +241,8 @@ func TestBrowser(t *testing.T) {
 				t.Errorf("%s %q has nothing to say to a screen reader", f.Kind, f.Caption)
 			}
 		}
-		// Of ten scenarios one is mixed, two are synced writes and one is both: 10 + 1 + 2 + 2 populations.
+		// Of ten scenarios one is mixed, two are synced writes and one is both: 10 + 1 + 2 + 2
+		// populations.
 		for kind, want := range map[string]int{"iops": 10, "bw": 10, "latency": 10, "percentiles": 10, "members": 10, "heat": 15, "account": 1} {
 			if kinds[kind] != want {
 				t.Errorf("%d charts of kind %s, want %d", kinds[kind], kind, want)
@@ -248,7 +251,8 @@ func TestBrowser(t *testing.T) {
 		if curve := eval[string](p, `document.querySelector('figure[data-chart="percentiles"]').textContent`); !strings.Contains(curve, "p99.9") {
 			t.Errorf("the axis of percentiles has no nines: %s", curve)
 		}
-		// A bandwidth has its unit, and the ticks of an axis are all of one kind: not 9,000 and 12k.
+		// A bandwidth has its unit, and the ticks of an axis are all of one kind: not 9,000 and
+		// 12k.
 		if phrase := eval[string](p, `document.querySelector('figure[data-chart="bw"]').textContent`); !strings.Contains(phrase, "MiB/s") {
 			t.Errorf("the chart of bandwidth names no unit: %s", phrase)
 		}

@@ -16,8 +16,9 @@ type Facts struct {
 	print func(*terminal)
 }
 
-// CatalogEntry is what the catalogue knows under name: a volume type, an instance type, drives whose model contains
-// name, or instance types that contain it. The whole catalogue for "". ok is false for an unknown name.
+// CatalogEntry is what the catalogue knows under name: a volume type, an instance type, drives
+// whose model contains name, or instance types that contain it. The whole catalogue for "". ok is
+// false for an unknown name.
 func CatalogEntry(name string) (f Facts, ok bool) {
 	if name == "" {
 		return Facts{map[string]any{
@@ -61,7 +62,11 @@ func (t *terminal) catalog() {
 		}
 		last = d.Model
 	}
-	fmt.Fprintf(t.out, "\nEC2 instance types: %d. Part of a name lists those that contain it: plimsoll catalog c8g\n", len(cloud.InstanceTypes("")))
+	fmt.Fprintf(
+		t.out,
+		"\nEC2 instance types: %d. Part of a name lists those that contain it: plimsoll catalog c8g\n",
+		len(cloud.InstanceTypes("")),
+	)
 	t.priceSources()
 }
 
@@ -138,8 +143,22 @@ func (t *terminal) drives(some []cloud.DriveFacts) {
 			return v.String()
 		}
 		fmt.Fprintf(t.out, "  %-8s %12s  %10s  %s\n", "", "IOPS (4 KiB)", "sequential", "latency at depth 1")
-		fmt.Fprintf(t.out, "  %-8s %12s  %10s  %s\n", "read", dash(d.Limits.ReadIOPS, d.Limits.ReadIOPS == 0), si(d.Limits.ReadRate), dash(d.ReadLatency, d.ReadLatency == 0))
-		fmt.Fprintf(t.out, "  %-8s %12s  %10s  %s\n", "write", dash(d.Limits.WriteIOPS, d.Limits.WriteIOPS == 0), si(d.Limits.WriteRate), dash(d.WriteLatency, d.WriteLatency == 0))
+		fmt.Fprintf(
+			t.out,
+			"  %-8s %12s  %10s  %s\n",
+			"read",
+			dash(d.Limits.ReadIOPS, d.Limits.ReadIOPS == 0),
+			si(d.Limits.ReadRate),
+			dash(d.ReadLatency, d.ReadLatency == 0),
+		)
+		fmt.Fprintf(
+			t.out,
+			"  %-8s %12s  %10s  %s\n",
+			"write",
+			dash(d.Limits.WriteIOPS, d.Limits.WriteIOPS == 0),
+			si(d.Limits.WriteRate),
+			dash(d.WriteLatency, d.WriteLatency == 0),
+		)
 		t.provenance(d.Provenance)
 		if d.Note != "" {
 			t.para("  ", plain, "note: "+d.Note)

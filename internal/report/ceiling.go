@@ -37,7 +37,8 @@ func (o *Outlook) SetCeiling(c ceiling.Ceiling) {
 const depthOneHint = "One I/O in flight: its latency sets the result, not a limit of the hardware. " +
 	"Add --read-latency and --write-latency as measured, such as 0.6ms."
 
-// Ceilings prints the ceilings of a suite's scenarios: one in detail, several as a table, together each in detail.
+// Ceilings prints the ceilings of a suite's scenarios: one in detail, several as a table, together
+// each in detail.
 func Ceilings(w io.Writer, t *topology.Topology, suite string, all []Outlook, together bool, o Options) error {
 	p := newTerminal(w, o)
 	if len(all) > 1 && !together {
@@ -57,7 +58,16 @@ func Ceilings(w io.Writer, t *topology.Topology, suite string, all []Outlook, to
 func (t *terminal) outlooks(topo *topology.Topology, suite string, all []Outlook) {
 	fmt.Fprintf(t.out, "Ceilings of the suite %s\n", text.Clean(suite, 40))
 	t.layout(topo)
-	fmt.Fprintf(t.out, "\n%4s  %-20s %11s  %-19s %-7s %11s\n", "#", "scenario", "short test", "limited by", "for", "sustained")
+	fmt.Fprintf(
+		t.out,
+		"\n%4s  %-20s %11s  %-19s %-7s %11s\n",
+		"#",
+		"scenario",
+		"short test",
+		"limited by",
+		"for",
+		"sustained",
+	)
 	bursts, unknown, single := false, false, false
 	for _, o := range all {
 		name := text.Clean(o.Name, 20)
@@ -86,11 +96,24 @@ func (t *terminal) outlooks(topo *topology.Topology, suite string, all []Outlook
 		t.para("", plain, "* "+depthOneHint)
 	}
 	if bursts {
-		t.para("", plain, "A test of a few minutes sees burst figures: the instance or a volume allows them for the time under \"for\", "+
-			"then falls to the sustained figure. Size a database by the sustained figure.")
+		t.para(
+			"",
+			plain,
+			"A test of a few minutes sees burst figures: the instance or a volume allows them for the time under "+
+				"\"for\", "+
+				"then falls to the sustained figure. Size a database by the sustained figure.",
+		)
 	}
 	if len(all) > 0 {
-		t.para("", plain, fmt.Sprintf("Name a scenario to see each of its limits: plimsoll ceiling %s %d …", text.Clean(suite, 40), all[0].ID))
+		t.para(
+			"",
+			plain,
+			fmt.Sprintf(
+				"Name a scenario to see each of its limits: plimsoll ceiling %s %d …",
+				text.Clean(suite, 40),
+				all[0].ID,
+			),
+		)
 	}
 	if unknown {
 		t.unknownHint()
@@ -100,7 +123,11 @@ func (t *terminal) outlooks(topo *topology.Topology, suite string, all []Outlook
 
 // outlook is one scenario with every bound.
 func (t *terminal) outlook(topo *topology.Topology, o Outlook) {
-	t.para("", plain, fmt.Sprintf("Ceiling of %d %s: %s", o.ID, text.Clean(o.Name, 30), text.Clean(workloads(o.Loads), 200)))
+	t.para(
+		"",
+		plain,
+		fmt.Sprintf("Ceiling of %d %s: %s", o.ID, text.Clean(o.Name, 30), text.Clean(workloads(o.Loads), 200)),
+	)
 	t.layout(topo)
 	if len(o.Ceiling.Bounds) == 0 {
 		fmt.Fprintln(t.out)
@@ -201,9 +228,19 @@ func (t *terminal) layout(topo *topology.Topology) {
 		t.para("  ", plain, strings.Join(roles[phrase], " and ")+": "+phrase)
 	}
 	if i := topo.Instance; i.Baseline.Known() || i.Burst.Known() {
-		phrase := fmt.Sprintf("instance: %s, %v IOPS and %s", cmp.Or(text.Clean(i.Type, 30), "declared"), i.Baseline.IOPS, i.Baseline.Rate.SI())
+		phrase := fmt.Sprintf(
+			"instance: %s, %v IOPS and %s",
+			cmp.Or(text.Clean(i.Type, 30), "declared"),
+			i.Baseline.IOPS,
+			i.Baseline.Rate.SI(),
+		)
 		if i.Burst.Known() {
-			phrase += fmt.Sprintf("; in bursts of %s %v IOPS and %s", text.Duration(i.BurstFor), i.Burst.IOPS, i.Burst.Rate.SI())
+			phrase += fmt.Sprintf(
+				"; in bursts of %s %v IOPS and %s",
+				text.Duration(i.BurstFor),
+				i.Burst.IOPS,
+				i.Burst.Rate.SI(),
+			)
 		}
 		t.para("  ", plain, phrase)
 	}
@@ -218,7 +255,10 @@ func arraySummary(a *topology.Array) string {
 	if !v.Network && v.Model != "" {
 		name = text.Clean(v.Model, 30)
 	}
-	same := !slices.ContainsFunc(a.Volumes, func(o topology.Volume) bool { return o.Sustained != v.Sustained || o.Type != v.Type })
+	same := !slices.ContainsFunc(
+		a.Volumes,
+		func(o topology.Volume) bool { return o.Sustained != v.Sustained || o.Type != v.Type },
+	)
 	phrase := fmt.Sprintf("%d × %s", len(a.Volumes), name)
 	if !v.Sustained.Known() {
 		phrase += ", limits unknown"

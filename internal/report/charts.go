@@ -21,8 +21,8 @@ const (
 	mostRows    = 60
 )
 
-// number is a float in JSON with five significant digits, null for what was not measured: half the bytes of encoding/json's
-// and more than a chart can show.
+// number is a float in JSON with five significant digits, null for what was not measured: half the
+// bytes of encoding/json's and more than a chart can show.
 type number float64
 
 var missing = number(math.NaN())
@@ -35,8 +35,8 @@ func (n number) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(n), 'g', 5, 64), nil
 }
 
-// drawing is what the script draws of one scenario; web/src/charts.js reads it. Times are in seconds since fio's start, latencies
-// in nanoseconds, bandwidth in MiB/s.
+// drawing is what the script draws of one scenario; web/src/charts.js reads it. Times are in
+// seconds since fio's start, latencies in nanoseconds, bandwidth in MiB/s.
 type drawing struct {
 	T    []number `json:"t"`  // ends of the intervals
 	HT   []number `json:"ht"` // of the columns of heat maps
@@ -64,7 +64,8 @@ type (
 		BW   []number `json:"bw,omitempty"`
 		P50  []number `json:"p50,omitempty"`
 		P99  []number `json:"p99,omitempty"`
-		// Curve holds [1/(1-p), latency]: a logarithmic axis of the first has the nines at equal distances.
+		// Curve holds [1/(1-p), latency]: a logarithmic axis of the first has the nines at equal
+		// distances.
 		Curve [][2]number `json:"curve,omitempty"`
 	}
 	heat struct {
@@ -102,10 +103,15 @@ func populations(r *result.Result) []of {
 		{"read", func(s result.Second) result.Interval { return s.Read }, completion(t.Read)},
 		{"write", func(s result.Second) result.Interval { return s.Write }, completion(t.Write)},
 		{"trim", func(s result.Second) result.Interval { return s.Trim }, completion(t.Trim)},
-		{"sync", func(s result.Second) result.Interval { return result.Interval{N: s.Sync.Count(), Hist: s.Sync} }, t.Sync.Lat},
+		{
+			"sync",
+			func(s result.Second) result.Interval { return result.Interval{N: s.Sync.Count(), Hist: s.Sync} },
+			t.Sync.Lat,
+		},
 	}
 	return slices.DeleteFunc(all, func(o of) bool {
-		return !o.total.Measured() && !slices.ContainsFunc(r.Seconds, func(s result.Second) bool { return o.of(s).N > 0 })
+		return !o.total.Measured() &&
+			!slices.ContainsFunc(r.Seconds, func(s result.Second) bool { return o.of(s).N > 0 })
 	})
 }
 
@@ -198,15 +204,30 @@ func (d *drawing) charts(r *result.Result, row row) []chart {
 	}
 	if slices.ContainsFunc(d.Dirs, func(l lines) bool { return len(l.Curve) > 1 }) {
 		all = append(all, chart{
-			Kind: "percentiles", Caption: "Latency by percentile", Wide: len(d.T) < 2,
-			Description: fmt.Sprintf("Latency by percentile: p50 %s, p99 %s; the table of raw numbers has the others.", row.P50, row.P99),
+			Kind:    "percentiles",
+			Caption: "Latency by percentile",
+			Wide:    len(d.T) < 2,
+			Description: fmt.Sprintf(
+				"Latency by percentile: p50 %s, p99 %s; the table of raw numbers has the others.",
+				row.P50,
+				row.P99,
+			),
 		})
 	}
 	for i, h := range d.Heat {
 		caption := "Latency of each " + h.Name + " over time"
 		all = append(all, chart{
-			Kind: "heat", Part: i, Wide: true, Caption: caption, Least: "1", Most: units.Number(float64(h.most)) + " a cell, logarithmic",
-			Description: fmt.Sprintf("%s, counted by time and latency, up to %s in a cell.", caption, units.Number(float64(h.most))),
+			Kind:    "heat",
+			Part:    i,
+			Wide:    true,
+			Caption: caption,
+			Least:   "1",
+			Most:    units.Number(float64(h.most)) + " a cell, logarithmic",
+			Description: fmt.Sprintf(
+				"%s, counted by time and latency, up to %s in a cell.",
+				caption,
+				units.Number(float64(h.most)),
+			),
 		})
 	}
 	if len(d.Members) > 0 {
@@ -259,7 +280,8 @@ func curve(l fio.Latency) [][2]number {
 	return all
 }
 
-// newHeat merges fio's bins, 64 an octave, into few enough rows of equal height on a logarithmic scale.
+// newHeat merges fio's bins, 64 an octave, into few enough rows of equal height on a logarithmic
+// scale.
 func newHeat(o of, columns []result.Second) (heat, bool) {
 	least, most := fio.HistBins, -1
 	for _, s := range columns {
@@ -312,7 +334,13 @@ func merge(seconds []result.Second, most int) []result.Second {
 // joined adds counts; use and queue are means weighted by time, dirty pages the most.
 func joined(seconds []result.Second) result.Second {
 	last := seconds[len(seconds)-1]
-	sum := result.Second{At: last.At, Ramp: last.Ramp, Util: make([]float64, len(last.Util)), Queue: make([]float64, len(last.Queue)), Sync: &fio.Hist{}}
+	sum := result.Second{
+		At:    last.At,
+		Ramp:  last.Ramp,
+		Util:  make([]float64, len(last.Util)),
+		Queue: make([]float64, len(last.Queue)),
+		Sync:  &fio.Hist{},
+	}
 	var all time.Duration
 	for _, s := range seconds {
 		all += s.Len
@@ -342,5 +370,6 @@ func joined(seconds []result.Second) result.Second {
 	return sum
 }
 
-// chartData is the data block of the page. encoding/json writes <, > and & as escapes, so it cannot end its script element.
+// chartData is the data block of the page. encoding/json writes <, > and & as escapes, so it cannot
+// end its script element.
 func chartData(all []drawing) ([]byte, error) { return json.Marshal(all) }

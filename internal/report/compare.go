@@ -128,11 +128,23 @@ func suiteText(t *compare.Table, k int, c *compare.Change) string {
 	if c.Method == stats.NoTest {
 		return phrase + ratio(c.Ratio.Center) + burstText(c) + ", " + c.Why
 	}
-	return fmt.Sprintf("%s%s %s%s, p %s: %s", phrase, ratio(c.Ratio.Center), span95(c.Ratio), burstText(c), pText(c.P), wordText(c, t.Margin))
+	return fmt.Sprintf(
+		"%s%s %s%s, p %s: %s",
+		phrase,
+		ratio(c.Ratio.Center),
+		span95(c.Ratio),
+		burstText(c),
+		pText(c.P),
+		wordText(c, t.Margin),
+	)
 }
 
 func workView(t *compare.Table, r *compare.Row) comparedWork {
-	w := comparedWork{Name: text.Clean(r.Name, longName), Work: text.Clean(r.Work.String(), longName), Unit: r.Figure.Name}
+	w := comparedWork{
+		Name: text.Clean(r.Name, longName),
+		Work: text.Clean(r.Work.String(), longName),
+		Unit: r.Figure.Name,
+	}
 	for k := range r.Cells {
 		w.Lines = append(w.Lines, lineView(t, r, k)...)
 	}
@@ -183,7 +195,13 @@ func lineView(t *compare.Table, r *compare.Row, k int) []comparedLine {
 		lines = append(lines, l)
 	}
 	for _, s := range c.Invalid {
-		l := comparedLine{Side: side, Rounds: fmt.Sprintf("round %d", s.Round), Struck: true, Figure: none, Verdict: text.Clean(s.Why, longSentence)}
+		l := comparedLine{
+			Side:    side,
+			Rounds:  fmt.Sprintf("round %d", s.Round),
+			Struck:  true,
+			Figure:  none,
+			Verdict: text.Clean(s.Why, longSentence),
+		}
 		if s.Figure > 0 {
 			l.Figure = amount(s.Figure, r.Figure.Unit)
 		}
@@ -243,7 +261,8 @@ func signed(r float64) string {
 	return fmt.Sprintf("%+.1f", v)
 }
 
-// span95 is the interval of a ratio: "[+2.0, +6.3]" in per cent, "[2.31, 2.70]" where ratio prints a factor.
+// span95 is the interval of a ratio: "[+2.0, +6.3]" in per cent, "[2.31, 2.70]" where ratio prints
+// a factor.
 func span95(e stats.Estimate) string {
 	if e.Center >= 2 || e.Center <= 0.5 {
 		return fmt.Sprintf("[%.2f, %.2f]", e.Lo, e.Hi)

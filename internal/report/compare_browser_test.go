@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The pages of comparisons and histories draw a chart for each work or series, complain about nothing and fit on a phone.
+// The pages of comparisons and histories draw a chart for each work or series, complain about
+// nothing and fit on a phone.
 func TestBrowserCompare(t *testing.T) {
 	ctx := browser(t)
 	var compared, history bytes.Buffer

@@ -13,7 +13,8 @@ import (
 	"plimsoll/internal/text"
 )
 
-// interval is what the script draws of one work: a point with its bar for each side, in web/src/charts.js.
+// interval is what the script draws of one work: a point with its bar for each side, in
+// web/src/charts.js.
 type interval struct {
 	Unit  string          `json:"unit"`
 	Sides []intervalPoint `json:"sides"`
@@ -49,7 +50,11 @@ var compareTemplate = sync.OnceValue(func() *template.Template {
 func compareHTML(out io.Writer, t *compare.Table) error {
 	sum := sha256.Sum256([]byte(chartScript))
 	p := comparePage{
-		comparison: compareView(t), Style: template.CSS(style), Script: template.JS(chartScript), //nolint:gosec // our own files
+		comparison: compareView(
+			t,
+		),
+		Style:  template.CSS(style),
+		Script: template.JS(chartScript), //nolint:gosec // our own files
 		Policy: "default-src 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 			"'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
 	}
@@ -86,21 +91,33 @@ func newInterval(t *compare.Table, r *compare.Row) interval {
 				low, high = missing, missing
 			}
 			plot.Sides = append(plot.Sides, intervalPoint{
-				Name: name, At: known(c.Figure.Center), Low: low, High: high, Ceiling: known(c.Ceiling), Sustained: known(c.Sustained),
-				Label: amount(c.Figure.Center, r.Figure.Unit),
+				Name:      name,
+				At:        known(c.Figure.Center),
+				Low:       low,
+				High:      high,
+				Ceiling:   known(c.Ceiling),
+				Sustained: known(c.Sustained),
+				Label:     amount(c.Figure.Center, r.Figure.Unit),
 			})
 		}
 		for _, s := range c.Invalid {
 			plot.Sides = append(plot.Sides, intervalPoint{
-				Name: name + " INVALID", At: known(s.Figure), Low: missing, High: missing, Ceiling: missing, Sustained: missing, Struck: true,
-				Label: amount(s.Figure, r.Figure.Unit) + " INVALID",
+				Name:      name + " INVALID",
+				At:        known(s.Figure),
+				Low:       missing,
+				High:      missing,
+				Ceiling:   missing,
+				Sustained: missing,
+				Struck:    true,
+				Label:     amount(s.Figure, r.Figure.Unit) + " INVALID",
 			})
 		}
 	}
 	return plot
 }
 
-// intervalCaption says what the bars are: those of one run's seconds and those over rounds look alike.
+// intervalCaption says what the bars are: those of one run's seconds and those over rounds look
+// alike.
 func intervalCaption(r *compare.Row) string {
 	for i := range r.Cells {
 		if c := &r.Cells[i]; len(c.Rounds) > 1 && c.Figure.N > 1 {

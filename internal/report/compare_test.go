@@ -11,8 +11,8 @@ import (
 	"plimsoll/internal/stats"
 )
 
-// comparedTable has a row with rounds on both sides, one with a burst and one round each, and one that is struck out; its
-// names are hostile.
+// comparedTable has a row with rounds on both sides, one with a burst and one round each, and one
+// that is struck out; its names are hostile.
 func comparedTable() *compare.Table {
 	iops := compare.Figure{Name: "IOPS", Unit: compare.PerSecond}
 	est := func(c, lo, hi float64, n int) stats.Estimate { return stats.Estimate{Center: c, Lo: lo, Hi: hi, N: n} }

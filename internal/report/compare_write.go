@@ -93,13 +93,29 @@ func compareMarkdown(out io.Writer, v comparison) {
 	}
 	for _, w := range v.Works {
 		fmt.Fprintf(out, "\n## %s\n\n%s\n\n", md(w.Name), md(w.Work))
-		fmt.Fprintf(out, "| | rounds | %s | of ceiling | sustained | change | p (Holm) | verdict |\n|---|--:|--:|--:|--:|---|--:|---|\n", md(w.Unit))
+		fmt.Fprintf(
+			out,
+			"| | rounds | %s | of ceiling | sustained | change | p (Holm) | verdict "+
+				"|\n|---|--:|--:|--:|--:|---|--:|---|\n",
+			md(w.Unit),
+		)
 		for _, l := range w.Lines {
 			figure := md(l.Figure)
 			if l.Struck {
 				figure = "~~" + figure + "~~ INVALID"
 			}
-			fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", md(l.Side), l.Rounds, figure, l.Share, l.Sustained, l.Change, md(l.P), md(l.Verdict))
+			fmt.Fprintf(
+				out,
+				"| %s | %s | %s | %s | %s | %s | %s | %s |\n",
+				md(l.Side),
+				l.Rounds,
+				figure,
+				l.Share,
+				l.Sustained,
+				l.Change,
+				md(l.P),
+				md(l.Verdict),
+			)
 		}
 		for i, o := range w.Others {
 			if i == 0 {
@@ -120,8 +136,31 @@ func compareMarkdown(out io.Writer, v comparison) {
 func compareCSV(out io.Writer, t *compare.Table) error {
 	w := csv.NewWriter(out)
 	_ = w.Write([]string{ // errors stay with w, see below
-		"scenario", "work", "side", "base", "rounds", "figure", "unit", "value", "low", "high", "interval_over", "ceiling", "percent_of_ceiling", "sustained",
-		"ratio", "ratio_low", "ratio_high", "method", "p", "p_holm", "verdict", "least_seen_percent", "rounds_needed", "sustained_ratio", "invalid",
+		"scenario",
+		"work",
+		"side",
+		"base",
+		"rounds",
+		"figure",
+		"unit",
+		"value",
+		"low",
+		"high",
+		"interval_over",
+		"ceiling",
+		"percent_of_ceiling",
+		"sustained",
+		"ratio",
+		"ratio_low",
+		"ratio_high",
+		"method",
+		"p",
+		"p_holm",
+		"verdict",
+		"least_seen_percent",
+		"rounds_needed",
+		"sustained_ratio",
+		"invalid",
 	})
 	for i := range t.Rows {
 		r := &t.Rows[i]
@@ -129,8 +168,32 @@ func compareCSV(out io.Writer, t *compare.Table) error {
 			c := &r.Cells[k]
 			head := []string{cell(r.Name), cell(r.Work.String()), cell(t.Sides[k].Name), cell(t.Sides[t.Base].Name)}
 			for _, s := range c.Invalid {
-				_ = w.Write(append(slices.Clone(head), "0", r.Figure.Name, string(r.Figure.Unit), decimal(s.Figure, 2), "", "", "", "", "", "",
-					"", "", "", "", "", "", "", "", "", "", cell(s.Why)))
+				_ = w.Write(
+					append(
+						slices.Clone(head),
+						"0",
+						r.Figure.Name,
+						string(r.Figure.Unit),
+						decimal(s.Figure, 2),
+						"",
+						"",
+						"",
+						"",
+						"",
+						"",
+						"",
+						"",
+						"",
+						"",
+						"",
+						"",
+						"",
+						"",
+						"",
+						"",
+						cell(s.Why),
+					),
+				)
 			}
 			if len(c.Rounds) == 0 {
 				continue
@@ -139,8 +202,19 @@ func compareCSV(out io.Writer, t *compare.Table) error {
 			if c.Within {
 				over = "seconds of one run"
 			}
-			row := append(head, strconv.Itoa(len(c.Rounds)), r.Figure.Name, string(r.Figure.Unit), decimal(c.Figure.Center, 2), decimal(c.Figure.Lo, 2),
-				decimal(c.Figure.Hi, 2), over, decimal(c.Ceiling, 2), decimal(100*c.Share, 2), decimal(c.Sustained, 2))
+			row := append(
+				head,
+				strconv.Itoa(len(c.Rounds)),
+				r.Figure.Name,
+				string(r.Figure.Unit),
+				decimal(c.Figure.Center, 2),
+				decimal(c.Figure.Lo, 2),
+				decimal(c.Figure.Hi, 2),
+				over,
+				decimal(c.Ceiling, 2),
+				decimal(100*c.Share, 2),
+				decimal(c.Sustained, 2),
+			)
 			_ = w.Write(append(append(row, changeCells(c.Change)...), ""))
 		}
 	}

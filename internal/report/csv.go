@@ -14,14 +14,37 @@ import (
 )
 
 var csvHead = []string{
-	"run", "scenario", "name", "role", "direction", "verdict", "ios", "bytes", "iops", "bandwidth_bytes_per_s", "uncertainty_percent",
-	"ceiling_iops", "ceiling_bandwidth_bytes_per_s", "percent_of_ceiling", "limited_by", "sustained_iops", "measured_s",
-	"clat_mean_ns", "clat_stddev_ns", "clat_p50_ns", "clat_p90_ns", "clat_p99_ns", "clat_p99.9_ns", "clat_p99.99_ns", "clat_max_ns",
+	"run",
+	"scenario",
+	"name",
+	"role",
+	"direction",
+	"verdict",
+	"ios",
+	"bytes",
+	"iops",
+	"bandwidth_bytes_per_s",
+	"uncertainty_percent",
+	"ceiling_iops",
+	"ceiling_bandwidth_bytes_per_s",
+	"percent_of_ceiling",
+	"limited_by",
+	"sustained_iops",
+	"measured_s",
+	"clat_mean_ns",
+	"clat_stddev_ns",
+	"clat_p50_ns",
+	"clat_p90_ns",
+	"clat_p99_ns",
+	"clat_p99.9_ns",
+	"clat_p99.99_ns",
+	"clat_max_ns",
 }
 
-// writeCSV writes a row a scenario and direction, and one for its syncs. Unmeasured cells are empty. Ceiling, share and
-// uncertainty are of all directions together, as is the ceiling itself. Names that a spreadsheet would take for a formula
-// get an apostrophe in front. Reporting groups and hosts stand below their total, as scenario/group.
+// writeCSV writes a row a scenario and direction, and one for its syncs. Unmeasured cells are
+// empty. Ceiling, share and uncertainty are of all directions together, as is the ceiling itself.
+// Names that a spreadsheet would take for a formula get an apostrophe in front. Reporting groups
+// and hosts stand below their total, as scenario/group.
 func writeCSV(out io.Writer, b *bundle.Bundle) error {
 	w := csv.NewWriter(out)
 	_ = w.Write(csvHead) // errors stay with w, see below
@@ -47,7 +70,9 @@ func writeCSV(out io.Writer, b *bundle.Bundle) error {
 			part := *s
 			part.Name, part.Ceiling = s.Name+"/"+p.Name, nil // the ceiling is that of all parts together
 			for _, d := range directions(p.Total) {
-				_ = w.Write(csvRow(b, &part, d.name, d.N, d.Bytes, float64(d.IOPS), float64(d.BW), completion(d.Direction)))
+				_ = w.Write(
+					csvRow(b, &part, d.name, d.N, d.Bytes, float64(d.IOPS), float64(d.BW), completion(d.Direction)),
+				)
 			}
 		}
 	}
@@ -55,7 +80,15 @@ func writeCSV(out io.Writer, b *bundle.Bundle) error {
 	return w.Error()
 }
 
-func csvRow(b *bundle.Bundle, s *bundle.Scenario, dir string, n uint64, bytes units.Bytes, iops, bw float64, l fio.Latency) []string {
+func csvRow(
+	b *bundle.Bundle,
+	s *bundle.Scenario,
+	dir string,
+	n uint64,
+	bytes units.Bytes,
+	iops, bw float64,
+	l fio.Latency,
+) []string {
 	cells := []string{
 		cell(b.Run.ID), strconv.Itoa(s.ID), cell(s.Name), cell(string(s.Role)), dir, cell(string(s.Verdict)),
 		strconv.FormatUint(n, 10), decimal(float64(bytes), 0), decimal(iops, 2), decimal(bw, 0),
@@ -75,7 +108,14 @@ func csvRow(b *bundle.Bundle, s *bundle.Scenario, dir string, n uint64, bytes un
 		if !bind.SelfMeasured() {
 			share = keyOf(s.Result).share(all, rate, bind)
 		}
-		cells = append(cells, decimal(float64(bind.IOPS), 2), decimal(float64(bind.BW), 0), decimal(100*share, 1), bind.Label(), sustained)
+		cells = append(
+			cells,
+			decimal(float64(bind.IOPS), 2),
+			decimal(float64(bind.BW), 0),
+			decimal(100*share, 1),
+			bind.Label(),
+			sustained,
+		)
 	} else {
 		cells = append(cells, "", "", "", "", "")
 	}

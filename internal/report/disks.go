@@ -22,7 +22,17 @@ func Disks(w io.Writer, inv *topology.Inventory, width int) error {
 		if kind == "" && d.Network {
 			kind = "network"
 		}
-		rows = append(rows, []string{text.Clean(d.Path, 40), d.Size.String(), orDash(kind), orDash(text.Clean(d.Serial, 40)), numa, orDash(diskRates(d))})
+		rows = append(
+			rows,
+			[]string{
+				text.Clean(d.Path, 40),
+				d.Size.String(),
+				orDash(kind),
+				orDash(text.Clean(d.Serial, 40)),
+				numa,
+				orDash(diskRates(d)),
+			},
+		)
 	}
 	widths := make([]int, len(head))
 	for _, row := range append([][]string{head}, rows...) {

@@ -27,9 +27,22 @@ func DryRun(w io.Writer, p bench.Plan) error {
 			continue
 		}
 		job := bench.JobFile(p, s)
-		fmt.Fprintf(w, "\n# %d %s, %s, %s\n%s\n", s.ID, s.Name, s.Role, Expected(took), fio.ShellLine(fio.CommandLine(&job)))
+		fmt.Fprintf(
+			w,
+			"\n# %d %s, %s, %s\n%s\n",
+			s.ID,
+			s.Name,
+			s.Role,
+			Expected(took),
+			fio.ShellLine(fio.CommandLine(&job)),
+		)
 	}
-	_, err := fmt.Fprintf(w, "\n%s, %s in all with cooldowns, after the files are prefilled\n", text.Plural(len(p.Suite.Scenarios), "scenario"), sum.Round(time.Second))
+	_, err := fmt.Fprintf(
+		w,
+		"\n%s, %s in all with cooldowns, after the files are prefilled\n",
+		text.Plural(len(p.Suite.Scenarios), "scenario"),
+		sum.Round(time.Second),
+	)
 	return err
 }
 

@@ -57,7 +57,10 @@ func newest(runs []*bundle.Bundle) []*bundle.Bundle {
 	}
 	found := slices.Collect(maps.Values(latest))
 	slices.SortFunc(found, func(a, b *bundle.Bundle) int {
-		return strings.Compare(a.Run.Suite.Name+"\x00"+a.Run.Topology.Host.Name, b.Run.Suite.Name+"\x00"+b.Run.Topology.Host.Name)
+		return strings.Compare(
+			a.Run.Suite.Name+"\x00"+a.Run.Topology.Host.Name,
+			b.Run.Suite.Name+"\x00"+b.Run.Topology.Host.Name,
+		)
 	})
 	return found
 }
@@ -76,7 +79,10 @@ func (f *family) add(value float64, labels ...string) {
 	for i := 0; i+1 < len(labels); i += 2 {
 		pairs = append(pairs, labels[i]+`="`+metricLabel(labels[i+1])+`"`)
 	}
-	f.samples = append(f.samples, fmt.Sprintf("%s{%s} %s", f.name, strings.Join(pairs, ","), strconv.FormatFloat(value, 'g', -1, 64)))
+	f.samples = append(
+		f.samples,
+		fmt.Sprintf("%s{%s} %s", f.name, strings.Join(pairs, ","), strconv.FormatFloat(value, 'g', -1, 64)),
+	)
 }
 
 // metricLabel escapes a label's value; control characters from outside are replaced first.
@@ -87,7 +93,10 @@ func metricLabel(s string) string {
 func openMetrics(out io.Writer, runs []*bundle.Bundle) {
 	iops := &family{name: "plimsoll_scenario_iops", help: "I/Os a second that were measured."}
 	bw := &family{name: "plimsoll_scenario_bandwidth_bytes_per_second", help: "Bandwidth that was measured."}
-	latency := &family{name: "plimsoll_scenario_latency_seconds", help: "Completion latency that was measured, by quantile."}
+	latency := &family{
+		name: "plimsoll_scenario_latency_seconds",
+		help: "Completion latency that was measured, by quantile.",
+	}
 	share := &family{name: "plimsoll_scenario_ceiling_ratio", help: "What was measured of the ceiling."}
 	verdict := &family{name: "plimsoll_scenario_verdict", help: "1 for the verdict of the scenario."}
 	at := &family{name: "plimsoll_run_timestamp_seconds", help: "When the run began."}
@@ -107,7 +116,9 @@ func openMetrics(out io.Writer, runs []*bundle.Bundle) {
 				bw.add(float64(d.BW), of...)
 				for _, q := range []float64{50, 99, 99.9} {
 					if v, ok := completion(d.Direction).At(q); ok {
-						latency.add(v.Seconds(), append(slices.Clone(of), "quantile", strconv.FormatFloat(q/100, 'g', -1, 64))...)
+						latency.add(
+							v.Seconds(),
+							append(slices.Clone(of), "quantile", strconv.FormatFloat(q/100, 'g', -1, 64))...)
 					}
 				}
 			}
@@ -145,9 +156,15 @@ func longCSV(out io.Writer, runs []*bundle.Bundle) error {
 	for _, k := range labels {
 		head = append(head, cell("label."+k))
 	}
-	_ = w.Write(append(head, "scenario", "metric", "unit", "value", "low", "high", "ceiling", "verdict")) // errors stay with w
+	_ = w.Write(
+		append(head, "scenario", "metric", "unit", "value", "low", "high", "ceiling", "verdict"),
+	) // errors stay with w
 	for _, b := range runs {
-		first := []string{cell(b.Run.ID), b.Run.Created.UTC().Format("2006-01-02T15:04:05Z"), cell(b.Run.Topology.Host.Name)}
+		first := []string{
+			cell(b.Run.ID),
+			b.Run.Created.UTC().Format("2006-01-02T15:04:05Z"),
+			cell(b.Run.Topology.Host.Name),
+		}
 		for _, k := range labels {
 			first = append(first, cell(b.Run.Labels[k]))
 		}
@@ -165,8 +182,19 @@ func longRows(w *csv.Writer, first []string, s *bundle.Scenario) {
 	}
 	row := func(metric string, unit compare.Unit, value, low, high, ceiling float64) {
 		if value > 0 {
-			_ = w.Write(append(slices.Clone(first), cell(s.Name), metric, string(unit), decimal(value, 3), decimal(low, 3), decimal(high, 3),
-				decimal(ceiling, 3), cell(string(s.Verdict))))
+			_ = w.Write(
+				append(
+					slices.Clone(first),
+					cell(s.Name),
+					metric,
+					string(unit),
+					decimal(value, 3),
+					decimal(low, 3),
+					decimal(high, 3),
+					decimal(ceiling, 3),
+					cell(string(s.Verdict)),
+				),
+			)
 		}
 	}
 	n, rate := Rates(s.Result.Total)

@@ -17,8 +17,9 @@ var figure = regexp.MustCompile(`[0-9][0-9,]*(?:\.[0-9]+)? (?:IOPS|[KMG]?i?B/s|[
 
 var bare = regexp.MustCompile(`"([0-9][0-9,.]*)"`)
 
-// TestAFigureIsPrintedOneWay renders one bundle in every format that people read and compares all figures: none may
-// print a value in another way than the view from which all are laid out, and the key figures are in each.
+// TestAFigureIsPrintedOneWay renders one bundle in every format that people read and compares all
+// figures: none may print a value in another way than the view from which all are laid out, and the
+// key figures are in each.
 func TestAFigureIsPrintedOneWay(t *testing.T) {
 	for name, b := range map[string]*bundle.Bundle{"synthetic": synthetic(60), "recorded": recorded(t)} {
 		v := newView(b)

@@ -9,8 +9,8 @@ import (
 	"plimsoll/internal/text"
 )
 
-// Findings prints the findings of a machine that was looked at and not measured, in the order given, then in a line each what is fine and
-// what could not be seen.
+// Findings prints the findings of a machine that was looked at and not measured, in the order
+// given, then in a line each what is fine and what could not be seen.
 func Findings(w io.Writer, all []finding.Finding, fine []finding.Passed, notes []string, o Options) error {
 	t := newTerminal(w, o)
 	for i, f := range all {

@@ -76,7 +76,11 @@ func newFleetView(f *bundle.Fleet) *fleetView {
 		about = append(about, f.Created.UTC().Format("2006-01-02 15:04 UTC"))
 	}
 	v.About = strings.Join(append(about, text.Clean(f.Tool, longName)), ", ")
-	v.Hosts = table{Caption: "Hosts", Head: []string{"host", "state", "its own verdict", "clock error", "fio"}, Text: []int{0, 1, 2, 4}}
+	v.Hosts = table{
+		Caption: "Hosts",
+		Head:    []string{"host", "state", "its own verdict", "clock error", "fio"},
+		Text:    []int{0, 1, 2, 4},
+	}
 	for _, h := range f.Hosts {
 		state := string(h.State)
 		if h.Why != "" {
@@ -118,21 +122,50 @@ func newFleetWork(s *bundle.FleetScenario) fleetWork {
 		add("together", total+", "+s.Total.BW.String())
 	}
 	if s.Ceiling != nil && s.Ceiling.IOPS > 0 {
-		add("ceiling", fmt.Sprintf("%s IOPS, limited by the %s; reached %s", s.Ceiling.IOPS, s.Ceiling.Binds, text.Percent(float64(s.Total.IOPS/s.Ceiling.IOPS))))
+		add(
+			"ceiling",
+			fmt.Sprintf(
+				"%s IOPS, limited by the %s; reached %s",
+				s.Ceiling.IOPS,
+				s.Ceiling.Binds,
+				text.Percent(float64(s.Total.IOPS/s.Ceiling.IOPS)),
+			),
+		)
 	}
 	if s.Total.Hist.Count() > 0 {
-		add("latency", fmt.Sprintf("p50 %s, p99 %s, p99.9 %s (bins of all hosts added)", histAt(s, 50), histAt(s, 99), histAt(s, 99.9)))
+		add(
+			"latency",
+			fmt.Sprintf(
+				"p50 %s, p99 %s, p99.9 %s (bins of all hosts added)",
+				histAt(s, 50),
+				histAt(s, 99),
+				histAt(s, 99.9),
+			),
+		)
 	}
 	if s.Total.Sync.Count() > 0 {
-		add("sync", fmt.Sprintf("p50 %s, p99 %s", units.LatencyOf(s.Total.Sync.Percentile(50)), units.LatencyOf(s.Total.Sync.Percentile(99))))
+		add(
+			"sync",
+			fmt.Sprintf(
+				"p50 %s, p99 %s",
+				units.LatencyOf(s.Total.Sync.Percentile(50)),
+				units.LatencyOf(s.Total.Sync.Percentile(99)),
+			),
+		)
 	}
 	if s.Common.Length() > 0 {
-		add("common window", fmt.Sprintf("%s, %s of what was planned", text.Duration(s.Common.Length()), text.Percent(s.Common.Share)))
+		add(
+			"common window",
+			fmt.Sprintf("%s, %s of what was planned", text.Duration(s.Common.Length()), text.Percent(s.Common.Share)),
+		)
 	}
 	for _, why := range s.Invalid {
 		w.Invalid = append(w.Invalid, text.Clean(why, longSentence))
 	}
-	w.Rows = table{Head: []string{"host", "IOPS", "", "bandwidth", "of its ceiling", "limited by", "alone", "p50", "p99", ""}, Text: []int{0, 2, 5, 9}}
+	w.Rows = table{
+		Head: []string{"host", "IOPS", "", "bandwidth", "of its ceiling", "limited by", "alone", "p50", "p99", ""},
+		Text: []int{0, 2, 5, 9},
+	}
 	for _, h := range s.Hosts {
 		doubt, of, alone, mark := "", none, none, ""
 		if h.Interval.HasInterval() {
@@ -148,8 +181,19 @@ func newFleetWork(s *bundle.FleetScenario) fleetWork {
 			mark = "straggler"
 		}
 		w.Rows.Rows = append(w.Rows.Rows, []string{
-			text.Clean(h.Host, longName), h.IOPS.String(), doubt, h.BW.String(), of, cmp.Or(text.Clean(h.Limit, 40), none), alone,
-			units.LatencyOf(h.P50).String(), units.LatencyOf(h.P99).String(), mark,
+			text.Clean(
+				h.Host,
+				longName,
+			),
+			h.IOPS.String(),
+			doubt,
+			h.BW.String(),
+			of,
+			cmp.Or(text.Clean(h.Limit, 40), none),
+			alone,
+			units.LatencyOf(h.P50).String(),
+			units.LatencyOf(h.P99).String(),
+			mark,
 		})
 	}
 	w.Rows.dropEmpty()

@@ -155,8 +155,8 @@ func TestEmptyBundles(t *testing.T) {
 	}
 }
 
-// nasty is what a name may hold: markup, quotes, lines, ends of elements, a right-to-left override, terminal escapes, a broken
-// rune, and length.
+// nasty is what a name may hold: markup, quotes, lines, ends of elements, a right-to-left override,
+// terminal escapes, a broken rune, and length.
 const nasty = "<script>alert(1)</script>\"'```|]]>--></title>\n\r\t\x1b[31m\x00\u202eevil\u2028\xff" + `\u003c` + "=cmd()"
 
 func hostile() *bundle.Bundle {

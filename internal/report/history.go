@@ -105,7 +105,15 @@ func historyRow(s compare.Series, p compare.Point, most float64) []string {
 		verdict = "INVALID"
 	}
 	return []string{
-		"  " + p.At.UTC().Format("2006-01-02 15:04"), value, plusMinus(p.Value, p.Rounds), strconv.Itoa(p.Rounds), share, verdict, bar,
+		"  " + p.At.UTC().Format(
+			"2006-01-02 15:04",
+		),
+		value,
+		plusMinus(p.Value, p.Rounds),
+		strconv.Itoa(p.Rounds),
+		share,
+		verdict,
+		bar,
 		text.Clean(p.Run, longName),
 	}
 }
@@ -114,17 +122,55 @@ func historyRow(s compare.Series, p compare.Point, most float64) []string {
 func historyCSV(out io.Writer, all []compare.Series) error {
 	w := csv.NewWriter(out)
 	_ = w.Write([]string{ // errors stay with w, see below
-		"suite", "scenario", "group", "layout", "size", "runtime", "work", "run", "time", "figure", "unit", "value", "low", "high", "rounds",
-		"share_of_ceiling", "verdict", "invalid", "kernel", "fio",
+		"suite",
+		"scenario",
+		"group",
+		"layout",
+		"size",
+		"runtime",
+		"work",
+		"run",
+		"time",
+		"figure",
+		"unit",
+		"value",
+		"low",
+		"high",
+		"rounds",
+		"share_of_ceiling",
+		"verdict",
+		"invalid",
+		"kernel",
+		"fio",
 	})
 	for _, s := range all {
 		k := s.Key
 		for _, p := range s.Points {
 			_ = w.Write([]string{
-				cell(k.Suite), cell(k.Scenario), cell(k.Group), cell(k.Layout), k.Size, k.Runtime, cell(k.Work), cell(p.Run),
-				p.At.UTC().Format(time.RFC3339), s.Figure.Name, string(s.Figure.Unit), decimal(p.Value.Center, 2), decimal(p.Value.Lo, 2),
-				decimal(p.Value.Hi, 2), strconv.Itoa(p.Rounds), decimal(p.Share, 4), cell(p.Verdict), cell(p.Invalid),
-				cell(p.Facts["kernel"]), cell(p.Facts["fio"]),
+				cell(
+					k.Suite,
+				),
+				cell(k.Scenario),
+				cell(k.Group),
+				cell(k.Layout),
+				k.Size,
+				k.Runtime,
+				cell(k.Work),
+				cell(p.Run),
+				p.At.UTC().Format(
+					time.RFC3339,
+				),
+				s.Figure.Name,
+				string(s.Figure.Unit),
+				decimal(p.Value.Center, 2),
+				decimal(p.Value.Lo, 2),
+				decimal(p.Value.Hi, 2),
+				strconv.Itoa(p.Rounds),
+				decimal(p.Share, 4),
+				cell(p.Verdict),
+				cell(p.Invalid),
+				cell(p.Facts["kernel"]),
+				cell(p.Facts["fio"]),
 			})
 		}
 	}
@@ -166,8 +212,16 @@ func historyHTML(out io.Writer, all []compare.Series, notes []string) error {
 	drawings := make([]trend, len(all))
 	for i, s := range all {
 		drawings[i] = newTrend(s)
-		section := historySection{Title: seriesTitle(s.Key), Work: text.Clean(s.Key.Work, 2*longName), Figure: s.Figure.Name}
-		section.Rows = table{Caption: "Each run", Head: []string{"when", s.Figure.Name, "±", "rounds", "of ceiling", "verdict", "run"}, Text: []int{0, 5, 6}}
+		section := historySection{
+			Title:  seriesTitle(s.Key),
+			Work:   text.Clean(s.Key.Work, 2*longName),
+			Figure: s.Figure.Name,
+		}
+		section.Rows = table{
+			Caption: "Each run",
+			Head:    []string{"when", s.Figure.Name, "±", "rounds", "of ceiling", "verdict", "run"},
+			Text:    []int{0, 5, 6},
+		}
 		for _, point := range slices.Backward(s.Points) {
 			cells := historyRow(s, point, 1e300)
 			section.Rows.Rows = append(section.Rows.Rows, []string{

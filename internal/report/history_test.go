@@ -95,7 +95,8 @@ func TestAgainstFormats(t *testing.T) {
 	}
 }
 
-// What a scraper reads, in the form that Prometheus' text parser takes: a line is a comment or name{label="value",…} number.
+// What a scraper reads, in the form that Prometheus' text parser takes: a line is a comment or
+// name{label="value",…} number.
 func TestOpenMetrics(t *testing.T) {
 	b := synthetic(20)
 	b.Run.Topology.Host.Name = "db\"1\\\nx\x1b"

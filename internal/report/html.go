@@ -33,13 +33,15 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 	}).Parse(markup))
 })
 
-// fullBar is the share of its ceiling that fills a scenario's bar; the ceiling itself is marked on it.
+// fullBar is the share of its ceiling that fills a scenario's bar; the ceiling itself is marked on
+// it.
 const fullBar = 1.15
 
 // code is a command with the ID by which its button finds it.
 type code struct{ ID, Text string }
 
-// htmlPage is what the template sees. The trusted types hold our own files and encoded JSON, never text from outside.
+// htmlPage is what the template sees. The trusted types hold our own files and encoded JSON, never
+// text from outside.
 type htmlPage struct {
 	*view
 	Charts  [][]chart // by scenario
@@ -50,10 +52,15 @@ type htmlPage struct {
 	Ceiling float64 // where the ceiling stands on a bar, in percent
 }
 
-// writeHTML writes one file that needs nothing else. Its policy allows that one script and no request to anywhere; styles
-// are inline because ECharts' tooltips set them so.
+// writeHTML writes one file that needs nothing else. Its policy allows that one script and no
+// request to anywhere; styles are inline because ECharts' tooltips set them so.
 func writeHTML(out io.Writer, b *bundle.Bundle) error {
-	p := htmlPage{view: newView(b), Style: template.CSS(style), Script: template.JS(chartScript), Ceiling: 100 / fullBar} //nolint:gosec // our own files
+	p := htmlPage{
+		view:    newView(b),
+		Style:   template.CSS(style),
+		Script:  template.JS(chartScript),
+		Ceiling: 100 / fullBar,
+	} //nolint:gosec // our own files
 	sum := sha256.Sum256([]byte(chartScript))
 	p.Policy = "default-src 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"

@@ -13,8 +13,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Inspect prints a topology as a tree, from each path down to its volumes, in lines of at most width columns where names
-// allow it. What is the same for all members of an array is said once.
+// Inspect prints a topology as a tree, from each path down to its volumes, in lines of at most
+// width columns where names allow it. What is the same for all members of an array is said once.
 func Inspect(w io.Writer, t *topology.Topology, width int) error {
 	p := &inspector{t: t, out: bufio.NewWriter(w), width: max(width, 40), shown: map[string]bool{}}
 	p.host()
@@ -60,7 +60,8 @@ func (p *inspector) line(prefix, cont string, words ...string) {
 	p.out.WriteByte('\n')
 }
 
-// facts joins what is known with commas; empty ones are left out. Each is one word to line, so that it is not torn apart.
+// facts joins what is known with commas; empty ones are left out. Each is one word to line, so that
+// it is not torn apart.
 func facts(all ...string) []string {
 	all = slices.DeleteFunc(all, func(s string) bool { return s == "" })
 	for i := range all {
@@ -84,11 +85,31 @@ func (p *inspector) host() {
 	h := p.t.Host
 	linux := known("Linux", text.Clean(h.Kernel, 40))
 	if name := text.Clean(h.Name, 64); name != "" || linux != "" {
-		p.line("host ", "     ", facts(name, text.Clean(h.OS, 60), linux, text.Clean(h.Virt, 40), some(h.CPUs, "CPU"), known("memory", h.Memory))...)
+		p.line(
+			"host ",
+			"     ",
+			facts(
+				name,
+				text.Clean(h.OS, 60),
+				linux,
+				text.Clean(h.Virt, 40),
+				some(h.CPUs, "CPU"),
+				known("memory", h.Memory),
+			)...)
 	}
 	if i := p.t.Instance; i.Type != "" || i.Baseline.Known() {
-		p.line("instance ", "         ", append(facts(text.Clean(i.Type, 40), limits(i.Baseline, true), burst(i), left("IOPS", i.IOBalance), left("throughput", i.RateBalance)),
-			from(i.Origin)...)...)
+		p.line(
+			"instance ",
+			"         ",
+			append(
+				facts(
+					text.Clean(i.Type, 40),
+					limits(i.Baseline, true),
+					burst(i),
+					left("IOPS", i.IOBalance),
+					left("throughput", i.RateBalance),
+				),
+				from(i.Origin)...)...)
 	}
 }
 
@@ -217,11 +238,17 @@ func (p *inspector) volumes(all []topology.Volume) {
 		if v.ReadLatency > 0 || v.WriteLatency > 0 {
 			latency = strings.TrimSpace(known("read", v.ReadLatency) + " " + known("write", v.WriteLatency))
 		}
-		p.line(fmt.Sprintf("    %d × ", n), "        ", append(facts(what, known("", v.Size), can, more, left("", v.Balance), latency), from(v.Origin)...)...)
+		p.line(
+			fmt.Sprintf("    %d × ", n),
+			"        ",
+			append(facts(what, known("", v.Size), can, more, left("", v.Balance), latency), from(v.Origin)...)...)
 	}
 }
 
 func alike(a, b topology.Volume) bool {
 	return a.Type == b.Type && a.Size == b.Size && a.Sustained == b.Sustained && a.Burst == b.Burst && a.Missing == b.Missing &&
-		a.Network == b.Network && a.ReadLatency == b.ReadLatency && a.WriteLatency == b.WriteLatency && a.Origin == b.Origin && left("", a.Balance) == left("", b.Balance)
+		a.Network == b.Network && a.ReadLatency == b.ReadLatency &&
+		a.WriteLatency == b.WriteLatency &&
+		a.Origin == b.Origin &&
+		left("", a.Balance) == left("", b.Balance)
 }

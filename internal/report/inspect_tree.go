@@ -25,7 +25,12 @@ func (p *inspector) targets() {
 			}
 		}
 		p.printf("\n")
-		p.line("", "  ", append([]string{text.Clean(target.Path, 200)}, facts("for "+strings.Join(roles, " and "), known("free", target.Free))...)...)
+		p.line(
+			"",
+			"  ",
+			append(
+				[]string{text.Clean(target.Path, 200)},
+				facts("for "+strings.Join(roles, " and "), known("free", target.Free))...)...)
 		if target.Mount == nil {
 			p.node(target.Device, "", true)
 			continue
@@ -153,7 +158,13 @@ func (p *inspector) raid(r *block.Raid) []string {
 			layout += fmt.Sprintf(" far=%d", far)
 		}
 	}
-	all := []string{text.Clean(r.Level, 12), some(r.Disks, "member"), known("chunk", r.Chunk), layout, text.Clean(r.State, 20)}
+	all := []string{
+		text.Clean(r.Level, 12),
+		some(r.Disks, "member"),
+		known("chunk", r.Chunk),
+		layout,
+		text.Clean(r.State, 20),
+	}
 	if r.Degraded > 0 {
 		all = append(all, fmt.Sprintf("DEGRADED by %d", r.Degraded))
 	}
@@ -207,7 +218,8 @@ func queueFacts(q block.Queue) []string {
 	}
 }
 
-// member is a part of an array that is a plain volume, or lies on one through partitions and hidden sub-volumes.
+// member is a part of an array that is a plain volume, or lies on one through partitions and hidden
+// sub-volumes.
 type member struct {
 	part, leaf *block.Device
 	state      string   // what md calls it, unless all is well
@@ -246,8 +258,8 @@ func (p *inspector) members(d *block.Device, subs []string) []member {
 	return all
 }
 
-// rows prints members a line each, and what they have in common once. It does nothing and says so when one of them is more
-// than a volume.
+// rows prints members a line each, and what they have in common once. It does nothing and says so
+// when one of them is more than a volume.
 func (p *inspector) rows(d *block.Device, subs []string, prefix string) bool {
 	all := p.members(d, subs)
 	if all == nil {
@@ -265,7 +277,9 @@ func (p *inspector) rows(d *block.Device, subs []string, prefix string) bool {
 		if i == len(all)-1 {
 			branch, cont = "└─ ", "      "
 		}
-		words := append([]string{shortPath(m.leaf)}, facts(known("", m.leaf.Size), known("serial", text.Clean(m.leaf.Serial, 40)))...)
+		words := append(
+			[]string{shortPath(m.leaf)},
+			facts(known("", m.leaf.Size), known("serial", text.Clean(m.leaf.Serial, 40)))...)
 		switch {
 		case m.part.Kind == block.Partition:
 			words = append([]string{shortPath(m.part), "at", m.part.Start.String(), "of"}, words...)

@@ -52,8 +52,8 @@ func Lint(w io.Writer, format string, l Linted) error {
 	return unknownFormat(format, LintFormats())
 }
 
-// lintText prints like a compiler: a line a finding, its evidence and what to do indented below. The fix is
-// printed once per rule, unless a case has its own.
+// lintText prints like a compiler: a line a finding, its evidence and what to do indented below.
+// The fix is printed once per rule, unless a case has its own.
 func lintText(w io.Writer, l Linted) error {
 	var b strings.Builder
 	fixes := map[string]bool{}
@@ -84,8 +84,19 @@ func lintText(w io.Writer, l Linted) error {
 	for _, f := range l.Files {
 		jobs += len(f.Jobs)
 	}
-	fmt.Fprintf(&b, "%s in %s: %s, %s, %d info\n", text.Plural(jobs, "fio command or job file", "fio commands and job files"), text.Plural(len(l.Files), "document", "documents"),
-		text.Plural(count[finding.Fail], "error", "errors"), text.Plural(count[finding.Warn], "warning", "warnings"), count[finding.Info])
+	fmt.Fprintf(
+		&b,
+		"%s in %s: %s, %s, %d info\n",
+		text.Plural(jobs, "fio command or job file", "fio commands and job files"),
+		text.Plural(len(l.Files), "document", "documents"),
+		text.Plural(
+			count[finding.Fail],
+			"error",
+			"errors",
+		),
+		text.Plural(count[finding.Warn], "warning", "warnings"),
+		count[finding.Info],
+	)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -109,8 +120,16 @@ func lintGitHub(w io.Writer, l Linted) error {
 	level := map[finding.Severity]string{finding.Fail: "error", finding.Warn: "warning", finding.Info: "notice"}
 	var b strings.Builder
 	for _, f := range l.Findings {
-		fmt.Fprintf(&b, "::%s file=%s,line=%d,col=%d,title=%s::%s\n", cmp.Or(level[f.Severity], "error"), property.Replace(f.File()), f.Line, f.Col,
-			property.Replace(string(f.Code)+" "+f.Title), value.Replace(f.Message+" "+f.Fix))
+		fmt.Fprintf(
+			&b,
+			"::%s file=%s,line=%d,col=%d,title=%s::%s\n",
+			cmp.Or(level[f.Severity], "error"),
+			property.Replace(f.File()),
+			f.Line,
+			f.Col,
+			property.Replace(string(f.Code)+" "+f.Title),
+			value.Replace(f.Message+" "+f.Fix),
+		)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -138,7 +157,10 @@ func sarif(l Linted) any {
 	for _, f := range found {
 		uri := (&url.URL{Path: filepath.ToSlash(f.File())}).String()
 		results = append(results, object{
-			"ruleId": f.Code, "ruleIndex": slices.Index(codes, f.Code), "level": cmp.Or(level[f.Severity], "error"), "message": phrase(f.Message + " " + f.Fix),
+			"ruleId":    f.Code,
+			"ruleIndex": slices.Index(codes, f.Code),
+			"level":     cmp.Or(level[f.Severity], "error"),
+			"message":   phrase(f.Message + " " + f.Fix),
 			"locations": []object{{"physicalLocation": object{
 				"artifactLocation": object{"uri": uri}, "region": object{"startLine": f.Line, "startColumn": f.Col},
 			}}},

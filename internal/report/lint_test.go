@@ -59,8 +59,9 @@ func TestSARIFKeepsToItsSchema(t *testing.T) {
 	}
 }
 
-// workflowCommand is the form of GitHub's documentation ("Workflow commands": ::error file={name},line={line},col={col},title={title}::{message}),
-// in which , : and line ends of a property are escaped. There is no schema of it.
+// workflowCommand is the form of GitHub's documentation ("Workflow commands": ::error
+// file={name},line={line},col={col},title={title}::{message}), in which , : and line ends of a
+// property are escaped. There is no schema of it.
 var workflowCommand = regexp.MustCompile(`^::(error|warning|notice) file=[^,:\r\n]+,line=[1-9][0-9]*,col=[1-9][0-9]*,title=[^,:\r\n]+::[^\r\n]+$`)
 
 func TestGitHubFormatIsAnnotationsOnly(t *testing.T) {

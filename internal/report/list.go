@@ -36,7 +36,11 @@ func Runs(w io.Writer, dir string, all []bundle.Run) error {
 
 // RunSummary is a run in a few words: how it ended, how much it measured, its labels.
 func RunSummary(r bundle.Run) []string {
-	return []string{r.Outcome(), text.Plural(len(r.Suite.Scenarios), "scenario"), text.Clean(LabelText(r.Labels), longName)}
+	return []string{
+		r.Outcome(),
+		text.Plural(len(r.Suite.Scenarios), "scenario"),
+		text.Clean(LabelText(r.Labels), longName),
+	}
 }
 
 // PlainLabel is the key of a label that was given without one.

@@ -7,10 +7,47 @@ import (
 	"strings"
 )
 
-// markdown escapes text so that GitHub shows it as it is: no markup, no HTML, no links, no broken table cells.
+// markdown escapes text so that GitHub shows it as it is: no markup, no HTML, no links, no broken
+// table cells.
 var markdown = strings.NewReplacer(
-	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "{", `\{`, "}", `\}`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;",
-	"#", `\#`, "!", `\!`, "|", `\|`, "~", `\~`, "@", "@\u200b", "://", ":\u200b//", "www.", "www\u200b.", "\n", " ",
+	`\`,
+	`\\`,
+	"`",
+	"\\`",
+	"*",
+	`\*`,
+	"_",
+	`\_`,
+	"{",
+	`\{`,
+	"}",
+	`\}`,
+	"[",
+	`\[`,
+	"]",
+	`\]`,
+	"<",
+	"&lt;",
+	">",
+	"&gt;",
+	"&",
+	"&amp;",
+	"#",
+	`\#`,
+	"!",
+	`\!`,
+	"|",
+	`\|`,
+	"~",
+	`\~`,
+	"@",
+	"@\u200b",
+	"://",
+	":\u200b//",
+	"www.",
+	"www\u200b.",
+	"\n",
+	" ",
 )
 
 func md(s string) string { return markdown.Replace(s) }
@@ -32,7 +69,10 @@ func writeMarkdown(out *bufio.Writer, v *view) {
 			fmt.Fprintf(out, "  Next: %s\n", md(r.Next))
 		}
 	}
-	about := slices.DeleteFunc([]string{v.Suite, v.Host, v.Created, v.Tool, v.Fio}, func(s string) bool { return s == "" })
+	about := slices.DeleteFunc(
+		[]string{v.Suite, v.Host, v.Created, v.Tool, v.Fio},
+		func(s string) bool { return s == "" },
+	)
 	fmt.Fprintf(out, "\n%s\n\n", md(strings.Join(about, ", ")))
 	mdTiles(out, v.Tiles)
 	mdOverview(out, v)
@@ -71,12 +111,28 @@ func mdTiles(out *bufio.Writer, tiles []tile) {
 
 func mdOverview(out *bufio.Writer, v *view) {
 	t := table{
-		Head: []string{"#", "scenario", "role", "measured", "ceiling", "%", "", "limited by", "p50", "p99", "verdict"}, Text: []int{1, 2, 6, 7, 10},
+		Head: []string{
+			"#",
+			"scenario",
+			"role",
+			"measured",
+			"ceiling",
+			"%",
+			"",
+			"limited by",
+			"p50",
+			"p99",
+			"verdict",
+		},
+		Text: []int{1, 2, 6, 7, 10},
 	}
 	if v.NoCeiling {
 		t = table{Head: []string{"#", "scenario", "role", "measured", "p50", "p99", "verdict"}, Text: []int{1, 2, 6}}
 		for _, r := range v.Rows {
-			t.Rows = append(t.Rows, []string{r.Num, r.Name, r.Role, join(" ", r.Measured, r.Doubt), r.P50, r.P99, r.Verdict})
+			t.Rows = append(
+				t.Rows,
+				[]string{r.Num, r.Name, r.Role, join(" ", r.Measured, r.Doubt), r.P50, r.P99, r.Verdict},
+			)
 		}
 		mdTable(out, t)
 		fmt.Fprintf(out, "\n%s\n", md(noCeiling))
@@ -87,7 +143,10 @@ func mdOverview(out *bufio.Writer, v *view) {
 		if r.Share > 0 {
 			bar = mdBar(r.Share)
 		}
-		t.Rows = append(t.Rows, []string{r.Num, r.Name, r.Role, measured, r.Ceiling, r.Percent, bar, limit, r.P50, r.P99, r.Verdict})
+		t.Rows = append(
+			t.Rows,
+			[]string{r.Num, r.Name, r.Role, measured, r.Ceiling, r.Percent, bar, limit, r.P50, r.P99, r.Verdict},
+		)
 	}
 	mdTable(out, t)
 }
@@ -158,7 +217,12 @@ func mdSection(out *bufio.Writer, s section) {
 	if phrase := join(". ", s.Title, s.Why); phrase != "" {
 		fmt.Fprintf(out, "%s\n\n", md(phrase))
 	}
-	fmt.Fprintf(out, "Verdict: %s. Measured %s", md(s.Verdict), md(join(", ", join(" ", s.Measured, s.Doubt), s.Also, s.Sync)))
+	fmt.Fprintf(
+		out,
+		"Verdict: %s. Measured %s",
+		md(s.Verdict),
+		md(join(", ", join(" ", s.Measured, s.Doubt), s.Also, s.Sync)),
+	)
 	if s.Ceiling != unknown {
 		fmt.Fprintf(out, ", %s", md(s.Of()))
 	}

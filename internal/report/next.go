@@ -14,8 +14,9 @@ import (
 // reasonCode is the rule that a reason of the verdict ends with.
 var reasonCode = regexp.MustCompile(`\((PL[0-9]{3})(?:, [0-9,]+ scenarios)?\)\.?$`)
 
-// nextStep is what to do about a reason of the verdict, "" where there is nothing to do: the fix of the finding that the
-// reason is, or, for a missed threshold, of the worst finding on the same scenario.
+// nextStep is what to do about a reason of the verdict, "" where there is nothing to do: the fix of
+// the finding that the reason is, or, for a missed threshold, of the worst finding on the same
+// scenario.
 func nextStep(why string, b *bundle.Bundle) string {
 	if code := reasonCode.FindStringSubmatch(why); code != nil {
 		for _, f := range b.Findings {
@@ -52,7 +53,8 @@ func nextFor(s *bundle.Scenario, findings []finding.Finding) string {
 	case s.Verdict == verdict.Invalid:
 		return fmt.Sprintf("Remove the cause and run it again: plimsoll run %d", s.ID)
 	case s.Ceiling == nil || !s.Ceiling.Known():
-		return "Declare the volumes to learn whether the storage can do more: plimsoll run --volumes 8xgp3, or a plimsoll.yaml"
+		return "Declare the volumes to learn whether the storage can do more: plimsoll run --volumes 8xgp3, or a " +
+			"plimsoll.yaml"
 	}
 	return fmt.Sprintf("See which resource limits it: plimsoll ceiling %d", s.ID)
 }

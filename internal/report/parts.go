@@ -9,13 +9,15 @@ import (
 	"plimsoll/internal/text"
 )
 
-// below is one of the rows that stand below a total: a reporting group, a host, or one of fio's own rows.
+// below is one of the rows that stand below a total: a reporting group, a host, or one of fio's own
+// rows.
 type below struct {
 	name  string
 	total fio.Job
 }
 
-// rowsBelow are the parts that a result adds up: reporting groups or hosts, else fio's rows; none where there is a single one.
+// rowsBelow are the parts that a result adds up: reporting groups or hosts, else fio's rows; none
+// where there is a single one.
 func rowsBelow(r *result.Result) []below {
 	var rows []below
 	for _, p := range r.Parts {
@@ -32,8 +34,8 @@ func rowsBelow(r *result.Result) []below {
 // mostParts is how many groups or hosts a line names.
 const mostParts = 8
 
-// also adds to a row's second figure what it is the sum of: directions that ran at different times, each over its own, and the groups
-// or hosts that ran at once.
+// also adds to a row's second figure what it is the sum of: directions that ran at different times,
+// each over its own, and the groups or hosts that ran at once.
 func also(figure string, r *result.Result) string {
 	parts := []string{}
 	if figure != "" {

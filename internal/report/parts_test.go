@@ -12,7 +12,8 @@ import (
 	"plimsoll/internal/suite"
 )
 
-// TestPartsAreRows: hosts stand below their total in every format, and a sum of what ran at different times says over which.
+// TestPartsAreRows: hosts stand below their total in every format, and a sum of what ran at
+// different times says over which.
 func TestPartsAreRows(t *testing.T) {
 	row := func(host string, n uint64) fio.Job {
 		d := fio.Direction{N: n, Bytes: 4096 * 1000, IOPS: 1000, BW: 4096 * 1000, Runtime: time.Second}

@@ -15,7 +15,12 @@ import (
 func Plan(w io.Writer, p *provision.Plan) {
 	for _, a := range p.Arrays {
 		if a.Found {
-			fmt.Fprintf(w, "%s: %s exists as declared. plimsoll did not create it, and teardown will not touch it.\n\n", a.Array, a.Top())
+			fmt.Fprintf(
+				w,
+				"%s: %s exists as declared. plimsoll did not create it, and teardown will not touch it.\n\n",
+				a.Array,
+				a.Top(),
+			)
 			continue
 		}
 		fmt.Fprintf(w, "%s: %s of %d volumes, about %v", a.Array, a.Want.Level, len(a.Members), a.Size())
@@ -31,10 +36,24 @@ func Plan(w io.Writer, p *provision.Plan) {
 			if m.Destroy {
 				note = "  WHAT IS ON IT WILL BE LOST"
 			}
-			fmt.Fprintf(w, "  %-20s  %-14s %8v  %s%s\n", text.Clean(m.Serial, 40), m.Path, m.Size, text.Clean(m.Model, 32), note)
+			fmt.Fprintf(
+				w,
+				"  %-20s  %-14s %8v  %s%s\n",
+				text.Clean(m.Serial, 40),
+				m.Path,
+				m.Size,
+				text.Clean(m.Model, 32),
+				note,
+			)
 		}
 		for i, st := range a.Steps {
-			fmt.Fprintf(w, "\n  %2d  %s%s\n", i+1, st.Title, map[provision.StepState]string{provision.StepDone: " (done)", provision.StepBegun: " (begun; will be repaired)"}[st.State])
+			fmt.Fprintf(
+				w,
+				"\n  %2d  %s%s\n",
+				i+1,
+				st.Title,
+				map[provision.StepState]string{provision.StepDone: " (done)", provision.StepBegun: " (begun; will be repaired)"}[st.State],
+			)
 			if len(st.Touches) > 0 {
 				fmt.Fprintf(w, "      touches  %s\n", strings.Join(st.Touches, " "))
 			}
@@ -66,7 +85,14 @@ func actions(w io.Writer, a *provision.Work, head string, actions []provision.Ac
 // Undo prints what teardown would do.
 func Undo(w io.Writer, journals []*provision.Work) {
 	for _, a := range slices.Backward(journals) {
-		fmt.Fprintf(w, "%s: %s of %d volumes, created %s\n", a.Array, a.Want.Level, len(a.Members), a.Started.Format("2006-01-02 15:04 MST"))
+		fmt.Fprintf(
+			w,
+			"%s: %s of %d volumes, created %s\n",
+			a.Array,
+			a.Want.Level,
+			len(a.Members),
+			a.Started.Format("2006-01-02 15:04 MST"),
+		)
 		for n, st := range slices.Backward(a.Steps) {
 			if st.State != provision.StepToDo {
 				actions(w, a, fmt.Sprintf("%7d", n+1), st.Undo)
@@ -82,7 +108,14 @@ func Differences(w io.Writer, decl *topology.Declaration, diffs []provision.Diff
 		for _, d := range diffs {
 			if d.Array == a.Name {
 				n++
-				fmt.Fprintf(w, "%s: %s: %s; expected: %s\n", a.Name, d.What, text.Clean(d.Have, 200), text.Clean(d.Want, 200))
+				fmt.Fprintf(
+					w,
+					"%s: %s: %s; expected: %s\n",
+					a.Name,
+					d.What,
+					text.Clean(d.Have, 200),
+					text.Clean(d.Want, 200),
+				)
 			}
 		}
 		if n == 0 {

@@ -40,7 +40,12 @@ func Transactions(p *result.Postgres) string {
 		}
 		return "no transaction ran"
 	}
-	words := fmt.Sprintf("%s with %s, latency %v mean", transactions(peak.TPS), text.Plural(peak.Clients, "client"), units.Latency(peak.Latency.Mean))
+	words := fmt.Sprintf(
+		"%s with %s, latency %v mean",
+		transactions(peak.TPS),
+		text.Plural(peak.Clients, "client"),
+		units.Latency(peak.Latency.Mean),
+	)
 	if p99, ok := peak.Latency.At(99); ok {
 		words += fmt.Sprintf(", %v p99", units.LatencyOf(p99))
 	}
@@ -57,7 +62,11 @@ func PostgresLoad(s suite.Scenario) string {
 	for i, n := range p.Clients {
 		clients[i] = strconv.Itoa(n)
 	}
-	words := fmt.Sprintf("pgbench with %s clients, %s", text.List(clients), cmp.Or(p.Builtin, text.Clean(p.Script, 100)))
+	words := fmt.Sprintf(
+		"pgbench with %s clients, %s",
+		text.List(clients),
+		cmp.Or(p.Builtin, text.Clean(p.Script, 100)),
+	)
 	if p.Connect {
 		words += ", a connection each transaction"
 	}
@@ -106,7 +115,10 @@ func postgresTables(s *bundle.Scenario) []table {
 	}
 	all := []table{stepsTable(s), logTable(p), waitsTable(p), checkpointTable(p)}
 	if len(p.Methods) > 0 {
-		t := table{Caption: "Sync methods as pg_test_fsync ranks them (a rank, not a measurement)", Head: []string{"wal_sync_method", "one 8 KiB write"}}
+		t := table{
+			Caption: "Sync methods as pg_test_fsync ranks them (a rank, not a measurement)",
+			Head:    []string{"wal_sync_method", "one 8 KiB write"},
+		}
 		for _, m := range p.Methods {
 			t.Rows = append(t.Rows, []string{text.Clean(m.Name, 40), m.Mean.String()})
 		}
@@ -119,7 +131,20 @@ func stepsTable(s *bundle.Scenario) table {
 	p := s.Result.Postgres
 	t := table{
 		Caption: "Transactions by clients, next to what commits allow",
-		Head:    []string{"clients", "TPS", "expected", "bound", "mean", "p50", "p95", "p99", "p99.9", "max", "failed"}, Text: []int{},
+		Head: []string{
+			"clients",
+			"TPS",
+			"expected",
+			"bound",
+			"mean",
+			"p50",
+			"p95",
+			"p99",
+			"p99.9",
+			"max",
+			"failed",
+		},
+		Text: []int{},
 	}
 	each, _ := p.S()
 	for i := range p.Steps {
@@ -128,7 +153,13 @@ func stepsTable(s *bundle.Scenario) table {
 		if m := ceiling.CommitsOf(step.Clients, each); m.Bound > 0 && !p.ReadOnly {
 			expected, bound = fmt.Sprintf("%v to %v", m.Low, m.High), m.Bound.String()
 		}
-		cells := []string{strconv.Itoa(step.Clients), step.TPS.String(), expected, bound, units.Latency(step.Latency.Mean).String()}
+		cells := []string{
+			strconv.Itoa(step.Clients),
+			step.TPS.String(),
+			expected,
+			bound,
+			units.Latency(step.Latency.Mean).String(),
+		}
 		for _, q := range []float64{50, 95, 99, 99.9} {
 			cells = append(cells, at(step.Latency, q))
 		}
@@ -144,7 +175,16 @@ func stepsTable(s *bundle.Scenario) table {
 func logTable(p *result.Postgres) table {
 	t := table{
 		Caption: "What one transaction needed", Head: []string{
-			"clients", "commits a sync", "sync mean", "syncing", "WAL", "full pages", "device I/Os", "buffer hits", "server CPU", "pgbench CPU",
+			"clients",
+			"commits a sync",
+			"sync mean",
+			"syncing",
+			"WAL",
+			"full pages",
+			"device I/Os",
+			"buffer hits",
+			"server CPU",
+			"pgbench CPU",
 		}, Text: []int{},
 	}
 	for i := range p.Steps {
@@ -162,8 +202,18 @@ func logTable(p *result.Postgres) table {
 			pgbench = units.Latency(float64(s.PgbenchCPU) / float64(s.Transactions))
 		}
 		t.Rows = append(t.Rows, []string{
-			strconv.Itoa(s.Clients), commits, mean, text.Percent(s.SyncBusy()), s.WALPerTx().String(), units.Number(s.ImagesPerTx()),
-			units.Number(s.DeviceIOs()), hits, units.LatencyOf(s.CPUPerTx()).String(), pgbench.String(),
+			strconv.Itoa(
+				s.Clients,
+			),
+			commits,
+			mean,
+			text.Percent(s.SyncBusy()),
+			s.WALPerTx().String(),
+			units.Number(s.ImagesPerTx()),
+			units.Number(s.DeviceIOs()),
+			hits,
+			units.LatencyOf(s.CPUPerTx()).String(),
+			pgbench.String(),
 		})
 	}
 	return t
@@ -173,7 +223,11 @@ const mostWaits = 6
 
 // waitsTable is what pgbench's sessions waited for, largest first.
 func waitsTable(p *result.Postgres) table {
-	t := table{Caption: "What sessions waited for, sampled ten times a second", Head: []string{"clients", "waits"}, Text: []int{1}}
+	t := table{
+		Caption: "What sessions waited for, sampled ten times a second",
+		Head:    []string{"clients", "waits"},
+		Text:    []int{1},
+	}
 	for i := range p.Steps {
 		var words []string
 		for j, w := range p.Steps[i].Waits {
@@ -195,25 +249,42 @@ func waitsTable(p *result.Postgres) table {
 
 // checkpointTable is arithmetic from the measured rate of WAL: how far checkpoints lie apart.
 func checkpointTable(p *result.Postgres) table {
-	t := table{Caption: "Checkpoints at the measured rate of WAL", Head: []string{"", "value", "how"}, Text: []int{0, 2}}
+	t := table{
+		Caption: "Checkpoints at the measured rate of WAL",
+		Head:    []string{"", "value", "how"},
+		Text:    []int{0, 2},
+	}
 	peak := p.Peak()
 	if peak == nil || peak.WAL == 0 || peak.Measured <= 0 || p.ReadOnly {
 		return t
 	}
 	rate := units.Rate(float64(peak.WAL) / peak.Measured.Seconds())
 	between := time.Duration(float64(p.MaxWAL) / 1.9 / float64(rate) * float64(time.Second))
-	t.Rows = append(t.Rows, []string{"rate of WAL", rate.String(), fmt.Sprintf("%v in %s", peak.WAL, text.Duration(peak.Measured))})
+	t.Rows = append(
+		t.Rows,
+		[]string{"rate of WAL", rate.String(), fmt.Sprintf("%v in %s", peak.WAL, text.Duration(peak.Measured))},
+	)
 	if between < math.MaxInt64/2 {
-		t.Rows = append(t.Rows, []string{"checkpoints", "every " + text.Duration(min(between, p.CheckpointTimeout).Round(time.Second)),
-			fmt.Sprintf("the smaller of checkpoint_timeout %s and max_wal_size %v ÷ 1.9 ÷ the rate", text.Duration(p.CheckpointTimeout), p.MaxWAL)})
+		t.Rows = append(t.Rows, []string{
+			"checkpoints",
+			"every " + text.Duration(min(between, p.CheckpointTimeout).Round(time.Second)),
+			fmt.Sprintf(
+				"the smaller of checkpoint_timeout %s and max_wal_size %v ÷ 1.9 ÷ the rate",
+				text.Duration(p.CheckpointTimeout),
+				p.MaxWAL,
+			),
+		})
 	}
 	need := result.LogForTimeout(rate, p.CheckpointTimeout)
-	t.Rows = append(t.Rows, []string{"max_wal_size for the timeout", need.String(),
-		fmt.Sprintf("%v × %s × 1.9", rate, text.Duration(p.CheckpointTimeout))})
+	t.Rows = append(t.Rows, []string{
+		"max_wal_size for the timeout", need.String(),
+		fmt.Sprintf("%v × %s × 1.9", rate, text.Duration(p.CheckpointTimeout)),
+	})
 	return t
 }
 
-// recovery is the time that reading a full log takes at the rate that scenario 10 (wal-seq-read) measured in the same run.
+// recovery is the time that reading a full log takes at the rate that scenario 10 (wal-seq-read)
+// measured in the same run.
 func recovery(b *bundle.Bundle, p *result.Postgres) (fact, bool) {
 	for i := range b.Scenarios {
 		s := &b.Scenarios[i]
@@ -221,8 +292,11 @@ func recovery(b *bundle.Bundle, p *result.Postgres) (fact, bool) {
 			continue
 		}
 		rate := s.Result.Total.Read.BW
-		return fact{"recovery reads the log in", fmt.Sprintf("%s at least: %v (max_wal_size) ÷ %v (scenario %d); replay itself is not in it",
-			text.Duration(result.RecoverySeconds(p.MaxWAL, rate).Round(time.Second)), p.MaxWAL, rate, s.ID)}, true
+		return fact{
+			"recovery reads the log in",
+			fmt.Sprintf("%s at least: %v (max_wal_size) ÷ %v (scenario %d); replay itself is not in it",
+				text.Duration(result.RecoverySeconds(p.MaxWAL, rate).Round(time.Second)), p.MaxWAL, rate, s.ID),
+		}, true
 	}
 	return fact{}, false
 }
@@ -232,7 +306,15 @@ func postgresFacts(p *result.Postgres) []fact {
 		return append(all, fact{name, text.Clean(fmt.Sprintf(format, args...), 4*longName)})
 	}
 	var all []fact
-	all = add(all, "PostgreSQL", "%s from %s, as user %s on %s", p.Version, p.Bin, p.User, cmp.Or(p.FS, "an unknown filesystem"))
+	all = add(
+		all,
+		"PostgreSQL",
+		"%s from %s, as user %s on %s",
+		p.Version,
+		p.Bin,
+		p.User,
+		cmp.Or(p.FS, "an unknown filesystem"),
+	)
 	if p.Scale > 0 {
 		all = add(all, "database", "%v (scale %d), %s of %v of memory", p.Database, p.Scale,
 			text.Times(float64(p.Database)/float64(max(p.Memory, 1))), p.Memory)
@@ -270,7 +352,11 @@ func postgresFacts(p *result.Postgres) []fact {
 
 // postgresBounds is the account: what each resource allows, in transactions a second.
 func postgresBounds(c *ceiling.Ceiling) table {
-	t := table{Caption: "What each resource allows", Head: []string{"resource", "TPS", "", "how", "source"}, Text: []int{0, 2, 3, 4}}
+	t := table{
+		Caption: "What each resource allows",
+		Head:    []string{"resource", "TPS", "", "how", "source"},
+		Text:    []int{0, 2, 3, 4},
+	}
 	binding, last := c.Binding(), c.Sustained()
 	for i := range c.Bounds {
 		b := &c.Bounds[i]
@@ -282,7 +368,11 @@ func postgresBounds(c *ceiling.Ceiling) table {
 			marks = append(marks, "sustained")
 		}
 		t.Rows = append(t.Rows, []string{
-			b.Label(), b.IOPS.String(), strings.Join(marks, ", "), text.Clean(b.How, longSentence), cmp.Or(origin(b.Origin), unknown),
+			b.Label(),
+			b.IOPS.String(),
+			strings.Join(marks, ", "),
+			text.Clean(b.How, longSentence),
+			cmp.Or(origin(b.Origin), unknown),
 		})
 	}
 	return t
@@ -298,7 +388,16 @@ func postgresRows(b *bundle.Bundle, s *bundle.Scenario) [][]string {
 		if step == s.Result.Postgres.Peak() {
 			of.Ceiling = s.Ceiling
 		}
-		row := csvRow(b, &of, fmt.Sprintf("transactions (%d clients)", step.Clients), step.Transactions, step.WAL, float64(step.TPS), 0, step.Latency)
+		row := csvRow(
+			b,
+			&of,
+			fmt.Sprintf("transactions (%d clients)", step.Clients),
+			step.Transactions,
+			step.WAL,
+			float64(step.TPS),
+			0,
+			step.Latency,
+		)
 		if of.Ceiling != nil && of.Ceiling.Binding() != nil {
 			row[13] = decimal(100*float64(step.TPS/of.Ceiling.Binding().IOPS), 1)
 		}
@@ -308,7 +407,8 @@ func postgresRows(b *bundle.Bundle, s *bundle.Scenario) [][]string {
 	return rows
 }
 
-// postgresDrawing is the peak's transactions by second, drawn as fio's I/Os are, and the waits of its sessions.
+// postgresDrawing is the peak's transactions by second, drawn as fio's I/Os are, and the waits of
+// its sessions.
 func postgresDrawing(d *drawing, p *result.Postgres, row row) []chart {
 	peak := p.Peak()
 	if peak == nil || len(peak.Seconds) < 2 {

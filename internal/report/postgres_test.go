@@ -13,7 +13,8 @@ import (
 	"plimsoll/internal/topology"
 )
 
-// A database's scenario is in every format, with its clients' transactions and what limits them; hostile names stay text.
+// A database's scenario is in every format, with its clients' transactions and what limits them;
+// hostile names stay text.
 func TestPostgresInEveryFormat(t *testing.T) {
 	step := result.PgStep{
 		Clients: 16, Threads: 2, Measured: 3 * time.Second, Transactions: 8547, TPS: 2849, Syncs: 1120, WAL: 8547 * 293, Timed: 1,

@@ -49,7 +49,11 @@ func (t *terminal) volumePrice(typ string) {
 	for i, tier := range v.Rate {
 		parts = append(parts, tierText(v.Rate, i, tier, " MiB/s"))
 	}
-	t.para("  ", plain, "price:  "+"a month in "+p.Region+": "+strings.Join(parts, "; ")+"; "+priceSource(p.VolumeSource))
+	t.para(
+		"  ",
+		plain,
+		"price:  "+"a month in "+p.Region+": "+strings.Join(parts, "; ")+"; "+priceSource(p.VolumeSource),
+	)
 }
 
 func tierText(all []cloud.Tier, i int, t cloud.Tier, unit string) string {

@@ -10,7 +10,12 @@ import (
 )
 
 // Probe prints what the members of each array gave alone and together, and what that says.
-func Probe(w io.Writer, n int, array func(int) (name string, members []diagnose.Probed, answer string), width int) error {
+func Probe(
+	w io.Writer,
+	n int,
+	array func(int) (name string, members []diagnose.Probed, answer string),
+	width int,
+) error {
 	var b strings.Builder
 	for i := range n {
 		name, members, answer := array(i)

@@ -1,7 +1,7 @@
-// Package report renders a bundle: for a terminal, as Markdown, as one HTML file with charts, as JSON, CSV and JUnit XML.
-// It measures and judges nothing. What a person reads goes through a view, in which every text from outside has lost its
-// control characters; the formats differ only in how they lay a view out. The charts' script is built from web/ and committed
-// below assets/.
+// Package report renders a bundle: for a terminal, as Markdown, as one HTML file with charts, as
+// JSON, CSV and JUnit XML. It measures and judges nothing. What a person reads goes through a view,
+// in which every text from outside has lost its control characters; the formats differ only in how
+// they lay a view out. The charts' script is built from web/ and committed below assets/.
 package report
 
 import (
@@ -26,7 +26,8 @@ const (
 	JUnit    Format = "junit"
 )
 
-// form is one format: its name and what writes it. Help, completion, errors and docs list from forms.
+// form is one format: its name and what writes it. Help, completion, errors and docs list from
+// forms.
 type form struct {
 	name  Format
 	write func(*bufio.Writer, *bundle.Bundle, Options) error

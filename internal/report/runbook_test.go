@@ -38,8 +38,8 @@ func runbook(t *testing.T, format string) string {
 	return b.String()
 }
 
-// A runbook is a script that a shell understands; with programs that record how they are called it runs to its end, and no serial number is
-// more than a word.
+// A runbook is a script that a shell understands; with programs that record how they are called it
+// runs to its end, and no serial number is more than a word.
 func TestRunbookRuns(t *testing.T) {
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "bin")
@@ -69,7 +69,8 @@ func TestRunbookRuns(t *testing.T) {
 	if out, err := exec.Command("sh", "-n", "-c", script).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s\n%s", err, out, script)
 	}
-	// Only the first array is run: the checks of the others need real devices. Files of /etc are the test's.
+	// Only the first array is run: the checks of the others need real devices. Files of /etc are
+	// the test's.
 	first, _, _ := strings.Cut(script, "# t1: raid0 of 2 volumes")
 	first = strings.NewReplacer("/etc/", dir+"/", "test -", "true -", "test \"", "true \"", "mdadm --detail /dev/md/data | grep -qE", "! true").Replace(first)
 	cmd := exec.Command("sh", "-c", first)

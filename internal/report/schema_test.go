@@ -116,8 +116,8 @@ func (s *schemaOf) object(t reflect.Type, name string) map[string]any {
 	return o
 }
 
-// fields adds those of a struct and of what it embeds. As in encoding/json an outer field hides an inner one of its JSON
-// name, and not of its Go name.
+// fields adds those of a struct and of what it embeds. As in encoding/json an outer field hides an
+// inner one of its JSON name, and not of its Go name.
 func (s *schemaOf) fields(t reflect.Type, properties map[string]any, required *[]any) {
 	var embedded []reflect.Type
 	for f := range t.Fields() {
@@ -236,8 +236,8 @@ func TestSchemaIsCurrent(t *testing.T) {
 	}
 }
 
-// compile reads the published schema. strict forbids what it does not name, which readers must not: so a test sees a
-// field that the schema forgot.
+// compile reads the published schema. strict forbids what it does not name, which readers must not:
+// so a test sees a field that the schema forgot.
 func compile(t *testing.T, strict bool) *jsonschema.Schema {
 	t.Helper()
 	data, err := os.ReadFile(schemaFile)

@@ -89,7 +89,14 @@ func newSection(s *bundle.Scenario, i int) section {
 		}
 	}
 	if n := len(r.Unread); n > 0 {
-		v.Doubts = append(v.Doubts, fmt.Sprintf("%s of fio's output could not be parsed; the first is %q", text.Plural(n, "line"), r.Unread[0].Text))
+		v.Doubts = append(
+			v.Doubts,
+			fmt.Sprintf(
+				"%s of fio's output could not be parsed; the first is %q",
+				text.Plural(n, "line"),
+				r.Unread[0].Text,
+			),
+		)
 	}
 	v.clean()
 	return v
@@ -117,16 +124,36 @@ func runFacts(r *result.Result) []fact {
 		add("measured for", "%s", window)
 	}
 	if e := r.IOPS; e.HasInterval() {
-		add("IOPS", "%s, 95 %% between %s and %s (%d batches)", units.IOPS(e.Center), units.IOPS(e.Lo), units.IOPS(e.Hi), e.N)
+		add(
+			"IOPS",
+			"%s, 95 %% between %s and %s (%d batches)",
+			units.IOPS(e.Center),
+			units.IOPS(e.Lo),
+			units.IOPS(e.Hi),
+			e.N,
+		)
 	}
 	if e := r.BW; e.HasInterval() {
-		add("bandwidth", "%s, 95 %% between %s and %s", units.Rate(e.Center).String(), units.Rate(e.Lo).String(), units.Rate(e.Hi).String())
+		add(
+			"bandwidth",
+			"%s, 95 %% between %s and %s",
+			units.Rate(e.Center).String(),
+			units.Rate(e.Lo).String(),
+			units.Rate(e.Hi).String(),
+		)
 	}
 	if c := r.Total.CPU; c.User+c.System > 0 {
 		add("fio's CPU", "%s user, %s system of a core a job", text.Percent(c.User), text.Percent(c.System))
 	}
 	if h := r.Host; h != nil {
-		add("machine's CPU", "%s user, %s system, %s waiting for I/O of %s", text.Percent(h.User), text.Percent(h.System), text.Percent(h.IOWait), text.Plural(h.CPUs, "core"))
+		add(
+			"machine's CPU",
+			"%s user, %s system, %s waiting for I/O of %s",
+			text.Percent(h.User),
+			text.Percent(h.System),
+			text.Percent(h.IOWait),
+			text.Plural(h.CPUs, "core"),
+		)
 		if h.IOSome > 0 || h.IOFull > 0 {
 			add("I/O pressure", "some %s, full %s of the time", text.Percent(h.IOSome), text.Percent(h.IOFull))
 		}
@@ -143,7 +170,20 @@ func runFacts(r *result.Result) []fact {
 func rawTable(r *result.Result) table {
 	t := table{
 		Caption: "Measured, with completion latencies",
-		Head:    []string{"", "I/Os", "IOPS", "bandwidth", "mean", "std dev", "p50", "p90", "p99", "p99.9", "p99.99", "max"},
+		Head: []string{
+			"",
+			"I/Os",
+			"IOPS",
+			"bandwidth",
+			"mean",
+			"std dev",
+			"p50",
+			"p90",
+			"p99",
+			"p99.9",
+			"p99.99",
+			"max",
+		},
 	}
 	add := func(name string, n uint64, rate units.IOPS, bw string, l fio.Latency) {
 		cells := []string{name, units.Group(strconv.FormatUint(n, 10)), rate.String(), bw, none, none}
@@ -208,7 +248,12 @@ func boundsTable(c *ceiling.Ceiling) table {
 			marks = append(marks, "for "+text.Duration(b.BurstFor))
 		}
 		t.Rows = append(t.Rows, []string{
-			b.Label(), b.IOPS.String(), b.BW.String(), strings.Join(marks, ", "), text.Clean(b.How, longSentence), cmp.Or(origin(b.Origin), unknown),
+			b.Label(),
+			b.IOPS.String(),
+			b.BW.String(),
+			strings.Join(marks, ", "),
+			text.Clean(b.How, longSentence),
+			cmp.Or(origin(b.Origin), unknown),
 		})
 	}
 	return t
@@ -232,19 +277,48 @@ func devicesTable(r *result.Result) table {
 	if len(r.Devices) > 0 {
 		t := table{
 			Caption: "Devices in the measured window, from /proc/diskstats",
-			Head:    []string{"device", "reads/s", "writes/s", "read", "written", "read wait", "write wait", "queue", "busy"},
+			Head: []string{
+				"device",
+				"reads/s",
+				"writes/s",
+				"read",
+				"written",
+				"read wait",
+				"write wait",
+				"queue",
+				"busy",
+			},
 		}
 		for _, d := range r.Devices {
 			t.Rows = append(t.Rows, []string{
-				text.Clean(d.Name, 40), d.ReadIOPS.String(), d.WriteIOPS.String(), d.ReadRate.String(), d.WriteRate.String(),
-				wait(d.ReadWait), wait(d.WriteWait), units.Number(d.Queue), text.Percent(d.Util),
+				text.Clean(
+					d.Name,
+					40,
+				),
+				d.ReadIOPS.String(),
+				d.WriteIOPS.String(),
+				d.ReadRate.String(),
+				d.WriteRate.String(),
+				wait(d.ReadWait),
+				wait(d.WriteWait),
+				units.Number(d.Queue),
+				text.Percent(d.Util),
 			})
 		}
 		return t
 	}
 	t := table{
 		Caption: "Devices over the whole run, from fio's disk statistics",
-		Head:    []string{"device", "reads", "writes", "read merges", "write merges", "read wait", "write wait", "busy"},
+		Head: []string{
+			"device",
+			"reads",
+			"writes",
+			"read merges",
+			"write merges",
+			"read wait",
+			"write wait",
+			"busy",
+		},
 	}
 	count := func(n uint64) string { return units.Group(strconv.FormatUint(n, 10)) }
 	each := func(ms, n uint64) string {
@@ -302,7 +376,10 @@ func (v *view) storage(b *bundle.Bundle) {
 	}
 	h := t.Host
 	add("host", h.Name)
-	add("system", strings.Join(slices.DeleteFunc([]string{h.OS, h.Kernel, h.Virt}, func(s string) bool { return s == "" }), ", "))
+	add(
+		"system",
+		strings.Join(slices.DeleteFunc([]string{h.OS, h.Kernel, h.Virt}, func(s string) bool { return s == "" }), ", "),
+	)
 	add("CPU", strings.TrimSpace(h.CPU+" "+parens(some(h.CPUs, "core"))))
 	add("memory", known("", h.Memory))
 	if i := t.Instance; i.Type != "" || i.Baseline.Known() {
@@ -321,7 +398,11 @@ func (v *view) storage(b *bundle.Bundle) {
 	if len(b.Run.Imported) > 0 {
 		add("imported from", strings.Join(b.Run.Imported, ", "))
 	}
-	v.Storage = table{Caption: "Storage", Head: []string{"array", "made of", "chunk", "size", "each volume", "source"}, Text: []int{0, 1, 4, 5}}
+	v.Storage = table{
+		Caption: "Storage",
+		Head:    []string{"array", "made of", "chunk", "size", "each volume", "source"},
+		Text:    []int{0, 1, 4, 5},
+	}
 	for _, a := range t.Arrays {
 		v.Storage.Rows = append(v.Storage.Rows, arrayCells(a))
 	}

@@ -13,7 +13,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Summary writes a line a result: where it was read, its name, and its figures, reads and writes together.
+// Summary writes a line a result: where it was read, its name, and its figures, reads and writes
+// together.
 func Summary(w io.Writer, results []*result.Result) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "file\tresult\tIOPS\tbandwidth\tover\tmean\tp50\tp99\t\n")
@@ -63,9 +64,20 @@ func SummaryJSON(w io.Writer, results []*result.Result) error {
 		sum := r.Sum()
 		l := latencyOf(r.Total)
 		row := summaryRow{
-			File: r.Source, Name: r.Name, Title: r.Title, Labels: r.Labels, Window: sum.Window, Doubts: r.Doubts,
-			IOPS: given(sum.IOPS), BW: given(sum.BW), ReadIOPS: given(r.Total.Read.IOPS), ReadBW: given(r.Total.Read.BW),
-			WriteIOPS: given(r.Total.Write.IOPS), WriteBW: given(r.Total.Write.BW),
+			File:   r.Source,
+			Name:   r.Name,
+			Title:  r.Title,
+			Labels: r.Labels,
+			Window: sum.Window,
+			Doubts: r.Doubts,
+			IOPS: given(
+				sum.IOPS,
+			),
+			BW:        given(sum.BW),
+			ReadIOPS:  given(r.Total.Read.IOPS),
+			ReadBW:    given(r.Total.Read.BW),
+			WriteIOPS: given(r.Total.Write.IOPS),
+			WriteBW:   given(r.Total.Write.BW),
 		}
 		for p, to := range map[float64]**time.Duration{50: &row.P50, 99: &row.P99} {
 			if v, ok := l.At(p); ok {

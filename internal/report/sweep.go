@@ -46,8 +46,14 @@ func (t *terminal) points(points []ceiling.Point) {
 
 // letters mark the limit in a grid.
 var letters = map[ceiling.Kind]string{
-	ceiling.Concurrency: "c", ceiling.VolumeIOPS: "v", ceiling.VolumeRate: "V",
-	ceiling.InstanceIOPS: "i", ceiling.InstanceRate: "I", ceiling.RequestedRate: "r", ceiling.CgroupIOPS: "g", ceiling.CgroupRate: "G",
+	ceiling.Concurrency:   "c",
+	ceiling.VolumeIOPS:    "v",
+	ceiling.VolumeRate:    "V",
+	ceiling.InstanceIOPS:  "i",
+	ceiling.InstanceRate:  "I",
+	ceiling.RequestedRate: "r",
+	ceiling.CgroupIOPS:    "g",
+	ceiling.CgroupRate:    "G",
 }
 
 // grid is both axes at once: a row per block size, a column per depth.
@@ -75,8 +81,8 @@ func (t *terminal) grid(points []ceiling.Point, depths int) {
 	t.para("", plain, "Limited by: "+strings.Join(legend, ", ")+".")
 }
 
-// knees are the places where the limit changes: the size from which bytes limit instead of I/Os, and the depth from
-// which the hardware limits instead of the latency.
+// knees are the places where the limit changes: the size from which bytes limit instead of I/Os,
+// and the depth from which the hardware limits instead of the latency.
 func knees(points []ceiling.Point, a ceiling.Axes) []string {
 	var all []string
 	grid := len(a.BlockSizes) > 1 && len(a.Depths) > 1
@@ -87,7 +93,10 @@ func knees(points []ceiling.Point, a ceiling.Axes) []string {
 		}
 		switch {
 		case p.BS != q.BS:
-			all = append(all, fmt.Sprintf("Knee between %v and %v: %s limits below, %s above.", p.BS, q.BS, p.LimitedBy, q.LimitedBy))
+			all = append(
+				all,
+				fmt.Sprintf("Knee between %v and %v: %s limits below, %s above.", p.BS, q.BS, p.LimitedBy, q.LimitedBy),
+			)
 		case p.Depth != q.Depth && !grid: // in a grid the letters show it
 			phrase := fmt.Sprintf("Knee at bs %v between depth %d and %d: %s limits below, %s above.",
 				p.BS, p.Depth, q.Depth, p.LimitedBy, q.LimitedBy)

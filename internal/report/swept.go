@@ -47,15 +47,29 @@ func sweptTTY(out io.Writer, s *compare.Swept) {
 			row = append(row, text.Clean(p.At[a], 20))
 		}
 		if p.Invalid != "" {
-			rows = append(rows, append(row, text.None, "", "", "", "", "", "INVALID: "+text.Clean(p.Invalid, longSentence)))
+			rows = append(
+				rows,
+				append(row, text.None, "", "", "", "", "", "INVALID: "+text.Clean(p.Invalid, longSentence)),
+			)
 			continue
 		}
 		share := ""
 		if p.Ceiling > 0 {
 			share = text.Percent(p.IOPS.Center / p.Ceiling)
 		}
-		rows = append(rows, append(row, units.IOPS(p.IOPS.Center).String(), plusMinus(p.IOPS, p.Rounds), units.Rate(p.BW).String(), share,
-			latencyOr(p.P50), latencyOr(p.P99), ""))
+		rows = append(
+			rows,
+			append(
+				row,
+				units.IOPS(p.IOPS.Center).String(),
+				plusMinus(p.IOPS, p.Rounds),
+				units.Rate(p.BW).String(),
+				share,
+				latencyOr(p.P50),
+				latencyOr(p.P99),
+				"",
+			),
+		)
 	}
 	right := []int{}
 	for k := range len(s.Axes) + 1 {
@@ -77,7 +91,8 @@ func latencyOr(ns float64) string {
 	return units.Latency(ns).String()
 }
 
-// curveText is "knee at 15 in flight (predicted 14.4): 23,100 IOPS, p99 1.9 ms; 64 in flight give +4.0 % for 4.3x the latency".
+// curveText is "knee at 15 in flight (predicted 14.4): 23,100 IOPS, p99 1.9 ms; 64 in flight give
+// +4.0 % for 4.3x the latency".
 func curveText(c compare.SweptCurve) string {
 	where := ""
 	for _, o := range slices.Sorted(maps.Keys(c.At)) {
@@ -95,7 +110,11 @@ func curveText(c compare.SweptCurve) string {
 		line += ", p99 " + units.Latency(c.Knee.P99).String()
 	}
 	if c.Deepest.InFlight > c.Knee.InFlight {
-		line += fmt.Sprintf("; %d in flight give %s", c.Deepest.InFlight, ratio(c.Deepest.IOPS.Center/c.Knee.IOPS.Center))
+		line += fmt.Sprintf(
+			"; %d in flight give %s",
+			c.Deepest.InFlight,
+			ratio(c.Deepest.IOPS.Center/c.Knee.IOPS.Center),
+		)
 		if c.Knee.P99 > 0 && c.Deepest.P99 > 0 {
 			line += " for " + text.Times(c.Deepest.P99/c.Knee.P99) + " the p99"
 		}
@@ -104,21 +123,51 @@ func curveText(c compare.SweptCurve) string {
 		line += fmt.Sprintf("; it falls by %s beyond %.3g", text.Percent(c.Curve.Falls), c.Curve.Beyond)
 	}
 	if c.Curve.Misfit > 0.1 {
-		line += fmt.Sprintf("; the points lie %s off the curve, so take the knee for a guess", text.Percent(c.Curve.Misfit))
+		line += fmt.Sprintf(
+			"; the points lie %s off the curve, so take the knee for a guess",
+			text.Percent(c.Curve.Misfit),
+		)
 	}
 	return line
 }
 
 func sweptCSV(out io.Writer, s *compare.Swept) error {
 	w := csv.NewWriter(out)
-	_ = w.Write(append(slices.Clone(s.Axes), "in_flight", "rounds", "iops", "low", "high", "bandwidth_bytes_per_s", "p50_ns", "p99_ns", "ceiling_iops", "invalid"))
+	_ = w.Write(
+		append(
+			slices.Clone(s.Axes),
+			"in_flight",
+			"rounds",
+			"iops",
+			"low",
+			"high",
+			"bandwidth_bytes_per_s",
+			"p50_ns",
+			"p99_ns",
+			"ceiling_iops",
+			"invalid",
+		),
+	)
 	for _, p := range s.Points {
 		var row []string
 		for _, a := range s.Axes {
 			row = append(row, cell(p.At[a]))
 		}
-		_ = w.Write(append(row, strconv.Itoa(p.InFlight), strconv.Itoa(p.Rounds), decimal(p.IOPS.Center, 2), decimal(p.IOPS.Lo, 2), decimal(p.IOPS.Hi, 2),
-			decimal(p.BW, 0), decimal(p.P50, 0), decimal(p.P99, 0), decimal(p.Ceiling, 2), cell(p.Invalid)))
+		_ = w.Write(
+			append(
+				row,
+				strconv.Itoa(p.InFlight),
+				strconv.Itoa(p.Rounds),
+				decimal(p.IOPS.Center, 2),
+				decimal(p.IOPS.Lo, 2),
+				decimal(p.IOPS.Hi, 2),
+				decimal(p.BW, 0),
+				decimal(p.P50, 0),
+				decimal(p.P99, 0),
+				decimal(p.Ceiling, 2),
+				cell(p.Invalid),
+			),
+		)
 	}
 	w.Flush()
 	return w.Error()

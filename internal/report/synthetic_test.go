@@ -19,7 +19,8 @@ import (
 	"plimsoll/internal/verdict"
 )
 
-// shape is one scenario of the machine of seeds/disk-benchmark-guide.md: what it asked for and about what it gave there.
+// shape is one scenario of the machine of seeds/disk-benchmark-guide.md: what it asked for and
+// about what it gave there.
 type shape struct {
 	id          int
 	name, title string
@@ -108,7 +109,8 @@ func shapes() []shape {
 	}
 }
 
-// synthetic is a db run of ten scenarios with the figures of the guide, made up from fixed seeds: the same in each test.
+// synthetic is a db run of ten scenarios with the figures of the guide, made up from fixed seeds:
+// the same in each test.
 func synthetic(seconds int) *bundle.Bundle {
 	start := time.Date(2026, 11, 21, 3, 12, 0, 0, time.UTC)
 	b := &bundle.Bundle{Run: bundle.Run{

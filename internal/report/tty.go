@@ -81,7 +81,8 @@ func (t *terminal) para(prefix string, s lipgloss.Style, paragraph string) {
 		if i == 0 {
 			lead = prefix
 		}
-		// A word wider than the terminal is broken after all: a hostile name must not push the rest away.
+		// A word wider than the terminal is broken after all: a hostile name must not push the rest
+		// away.
 		body := ansi.Hardwrap(strings.TrimPrefix(line, lead), max(t.width-text.Width(lead), 20), false)
 		for piece := range strings.SplitSeq(body, "\n") {
 			fmt.Fprintln(t.out, strings.TrimRight(lead+t.in(s, strings.TrimLeft(piece, " ")), " "))
@@ -148,8 +149,8 @@ func overviewColumns(v *view) []column {
 // shortestName is the least that the overview leaves of a scenario's name, in columns.
 const shortestName = 12
 
-// overview gives each scenario a line of figures and, below it, a line for what has no column: the doubt, the limit, how
-// long a burst lasts. Names are cut where the figures need the room.
+// overview gives each scenario a line of figures and, below it, a line for what has no column: the
+// doubt, the limit, how long a burst lasts. Names are cut where the figures need the room.
 func (t *terminal) overview(v *view) {
 	columns := overviewColumns(v)
 	widths := make([]int, len(columns))
@@ -197,7 +198,8 @@ func (t *terminal) overview(v *view) {
 }
 
 // noCeiling stands once below a table that has no column for ceilings.
-const noCeiling = "No ceiling: the limits of this storage are unknown. Declare its volumes: plimsoll run --volumes 8xgp3, or in plimsoll.yaml."
+const noCeiling = "No ceiling: the limits of this storage are unknown. Declare its volumes: plimsoll run " +
+	"--volumes 8xgp3, or in plimsoll.yaml."
 
 func (t *terminal) problem(p problem) {
 	fmt.Fprintln(t.out)
@@ -367,7 +369,11 @@ func (t *terminal) facts(v *view) {
 		t.para("  "+f.Name+": ", plain, f.Value)
 	}
 	for _, r := range v.Storage.Rows {
-		t.para("  array "+r[0]+": ", plain, fmt.Sprintf("%s, chunk %s, size %s, each %s [%s]", r[1], r[2], r[3], r[4], r[5]))
+		t.para(
+			"  array "+r[0]+": ",
+			plain,
+			fmt.Sprintf("%s, chunk %s, size %s, each %s [%s]", r[1], r[2], r[3], r[4], r[5]),
+		)
 	}
 	for _, n := range v.Notes {
 		t.para("  note: ", dim, n)

@@ -96,8 +96,15 @@ type problem struct {
 func newView(b *bundle.Bundle) *view {
 	r := &b.Run
 	v := &view{
-		Word: strings.ToUpper(r.Outcome()), Verdict: string(r.Verdict), Suite: text.Clean(r.Suite.Name, longName),
-		Host: host(&r.Topology), ID: text.Clean(r.ID, 2*longName), Tool: text.Clean(r.Tool, longName), Fio: text.Clean(r.Fio, longName),
+		Word:    strings.ToUpper(r.Outcome()),
+		Verdict: string(r.Verdict),
+		Suite:   text.Clean(r.Suite.Name, longName),
+		Host: host(
+			&r.Topology,
+		),
+		ID:   text.Clean(r.ID, 2*longName),
+		Tool: text.Clean(r.Tool, longName),
+		Fio:  text.Clean(r.Fio, longName),
 	}
 	if !r.Created.IsZero() {
 		v.Created = r.Created.UTC().Format("2006-01-02 15:04 UTC")
@@ -137,8 +144,8 @@ func newView(b *bundle.Bundle) *view {
 // mostEvidence is how many rows of evidence a group of findings shows.
 const mostEvidence = 12
 
-// group adds a finding to those of the same rule with the same remedy, which are then shown once, or begins a group. It
-// returns the group's anchor.
+// group adds a finding to those of the same rule with the same remedy, which are then shown once,
+// or begins a group. It returns the group's anchor.
 func (v *view) group(p problem) string {
 	for i := range v.Findings {
 		g := &v.Findings[i]
@@ -149,7 +156,11 @@ func (v *view) group(p problem) string {
 			g.Cases = []string{g.caseText()}
 		}
 		g.Cases = append(g.Cases, p.caseText())
-		g.Message = fmt.Sprintf("%s, %s", text.Sentence(g.Title)[:len(text.Sentence(g.Title))-1], text.Plural(len(g.Cases), "case"))
+		g.Message = fmt.Sprintf(
+			"%s, %s",
+			text.Sentence(g.Title)[:len(text.Sentence(g.Title))-1],
+			text.Plural(len(g.Cases), "case"),
+		)
 		g.Scenarios = append(g.Scenarios, p.Scenarios...)
 		room := max(mostEvidence-len(g.Evidence.Rows), 0)
 		g.Accounts = append(g.Accounts, p.Accounts...)
@@ -198,9 +209,20 @@ const notRun = "not run"
 
 func newRow(s *bundle.Scenario, i int) row {
 	r := row{
-		Num: strconv.Itoa(cmp.Or(s.ID, i+1)), Name: text.Clean(s.Name, longName), Title: text.Clean(s.Title, longName), Role: text.Clean(string(s.Role), 12),
-		Anchor: fmt.Sprintf("s%d", i+1), Verdict: cmp.Or(text.Clean(string(s.Verdict), 12), notRun),
-		Measured: none, P50: none, P99: none, Ceiling: unknown, Percent: unknown, LimitedBy: unknown,
+		Num: strconv.Itoa(
+			cmp.Or(s.ID, i+1),
+		),
+		Name:      text.Clean(s.Name, longName),
+		Title:     text.Clean(s.Title, longName),
+		Role:      text.Clean(string(s.Role), 12),
+		Anchor:    fmt.Sprintf("s%d", i+1),
+		Verdict:   cmp.Or(text.Clean(string(s.Verdict), 12), notRun),
+		Measured:  none,
+		P50:       none,
+		P99:       none,
+		Ceiling:   unknown,
+		Percent:   unknown,
+		LimitedBy: unknown,
 	}
 	if s.Result != nil && s.Result.Postgres != nil {
 		r.postgres(s)
@@ -265,7 +287,8 @@ func (r *row) ceiling(c *ceiling.Ceiling, key key) {
 	if last == nil || last.IOPS >= b.IOPS {
 		return
 	}
-	// What binds need not burst itself: it may stand below one resource's burst and above what that sustains.
+	// What binds need not burst itself: it may stand below one resource's burst and above what that
+	// sustains.
 	r.Burst = "burst"
 	if course := c.Course(); len(course) > 1 {
 		r.Burst += ": lasts " + text.Duration(course[0].Until)
@@ -311,7 +334,8 @@ func keyOf(r *result.Result) key {
 	return key{what: ofIOPS}
 }
 
-// print gives a throughput in the key's unit. With one I/O at a time its latency is the reciprocal of IOPS, syncs included.
+// print gives a throughput in the key's unit. With one I/O at a time its latency is the reciprocal
+// of IOPS, syncs included.
 func (k key) print(n units.IOPS, bw units.Rate) string {
 	switch {
 	case k.what == ofBandwidth:
@@ -332,7 +356,8 @@ func (k key) share(n units.IOPS, bw units.Rate, b *ceiling.Bound) float64 {
 	return float64(n / b.IOPS)
 }
 
-// latencyOf is the completion latency of all directions together; of several it needs their histograms.
+// latencyOf is the completion latency of all directions together; of several it needs their
+// histograms.
 func latencyOf(t fio.Job) fio.Latency {
 	var parts []fio.Latency
 	for _, d := range []fio.Direction{t.Read, t.Write, t.Trim} {
@@ -368,7 +393,8 @@ func at(l fio.Latency, p float64) string {
 	return none
 }
 
-// tiles picks the figures that people ask for first: the most random I/O, the most in either direction, the time of a sync.
+// tiles picks the figures that people ask for first: the most random I/O, the most in either
+// direction, the time of a sync.
 func tiles(b *bundle.Bundle, rows []row) []tile {
 	type best struct {
 		value float64
@@ -421,12 +447,36 @@ func tiles(b *bundle.Bundle, rows []row) []tile {
 
 func newProblem(f finding.Finding, i int, b *bundle.Bundle, rows []row) problem {
 	p := problem{
-		Anchor: fmt.Sprintf("f%d", i+1), Code: text.Clean(string(f.Code), 12), Severity: text.Clean(string(f.Severity), 12), Title: text.Clean(f.Title, 2*longName),
-		Subject: text.Clean(f.Subject, longName), Message: text.Clean(f.Message, longSentence), Why: text.Clean(f.Why, longSentence), Fix: text.Clean(f.Fix, longSentence),
-		Evidence: table{Caption: "Evidence", Head: []string{"what", "found", "expected", "where"}, Text: []int{0, 1, 2, 3}},
+		Anchor: fmt.Sprintf(
+			"f%d",
+			i+1,
+		),
+		Code:     text.Clean(string(f.Code), 12),
+		Severity: text.Clean(string(f.Severity), 12),
+		Title:    text.Clean(f.Title, 2*longName),
+		Subject: text.Clean(
+			f.Subject,
+			longName,
+		),
+		Message: text.Clean(f.Message, longSentence),
+		Why:     text.Clean(f.Why, longSentence),
+		Fix:     text.Clean(f.Fix, longSentence),
+		Evidence: table{
+			Caption: "Evidence",
+			Head:    []string{"what", "found", "expected", "where"},
+			Text:    []int{0, 1, 2, 3},
+		},
 	}
 	for _, e := range f.Evidence {
-		p.Evidence.Rows = append(p.Evidence.Rows, []string{text.Clean(e.What, longName), text.Clean(e.Found, longName), text.Clean(e.Expected, longName), text.Clean(e.Where, longName)})
+		p.Evidence.Rows = append(
+			p.Evidence.Rows,
+			[]string{
+				text.Clean(e.What, longName),
+				text.Clean(e.Found, longName),
+				text.Clean(e.Expected, longName),
+				text.Clean(e.Where, longName),
+			},
+		)
 	}
 	if f.Account != nil {
 		p.Accounts = []table{accountTable(f.Account)}

@@ -56,7 +56,8 @@ func TestScriptIsTheOneThatItsStampNames(t *testing.T) {
 	}
 }
 
-// TestScriptIsCurrent builds the script again from a copy of web/ and compares it with the committed one.
+// TestScriptIsCurrent builds the script again from a copy of web/ and compares it with the
+// committed one.
 func TestScriptIsCurrent(t *testing.T) {
 	for _, tool := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {

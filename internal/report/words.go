@@ -17,7 +17,8 @@ const (
 // operations prints IOPS with their unit.
 func operations(n units.IOPS) string { return n.String() + " IOPS" }
 
-// doubt is the half width of an estimate's 95 % interval, "± 1.2 %", or why there is none: "no interval (2 s only)".
+// doubt is the half width of an estimate's 95 % interval, "± 1.2 %", or why there is none: "no
+// interval (2 s only)".
 func doubt(e stats.Estimate) string {
 	switch {
 	case e.Center == 0:

@@ -151,7 +151,8 @@ func demandNotes(v demandView, assumed bool) []string {
 	)
 	if v.Merged < v.Counted {
 		say(
-			"EBS counts %v I/Os a second at peak; %v if it merged all sequential neighbours up to 256 KiB, on which no purchase relies.",
+			"EBS counts %v I/Os a second at peak; %v if it merged all sequential neighbours up to 256 KiB, on "+
+				"which no purchase relies.",
 			v.Counted,
 			v.Merged,
 		)

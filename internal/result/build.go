@@ -15,8 +15,9 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Builder makes a Result from fio's documents as they arrive. Counters and latency bins in them are cumulative per row; the
-// difference of two documents is an interval with its full latency histogram.
+// Builder makes a Result from fio's documents as they arrive. Counters and latency bins in them are
+// cumulative per row; the difference of two documents is an interval with its full latency
+// histogram.
 type Builder struct {
 	// Start is when fio was started.
 	Start time.Time
@@ -34,8 +35,8 @@ type row struct {
 	streams [3]stream // reads, writes, trims
 }
 
-// shortest is the least interval that stands as a Second of its own. fio prints its last document twice, and the one
-// before it milliseconds earlier; a rate over so little time says nothing.
+// shortest is the least interval that stands as a Second of its own. fio prints its last document
+// twice, and the one before it milliseconds earlier; a rate over so little time says nothing.
 const shortest = 200 * time.Millisecond
 
 // Add takes the next document and returns the interval since the one before, if time has passed.
@@ -78,8 +79,8 @@ func (b *Builder) Add(o *fio.Output) (Second, bool) {
 	return s, true
 }
 
-// empty says that nothing at all was counted. fio does not stop its jobs to print, so bytes, operations and latencies of one I/O may
-// come in different documents.
+// empty says that nothing at all was counted. fio does not stop its jobs to print, so bytes,
+// operations and latencies of one I/O may come in different documents.
 func (s Second) empty() bool {
 	for _, i := range []Interval{s.Read, s.Write, s.Trim} {
 		if i.N > 0 || i.Bytes > 0 || i.Hist.Count() > 0 {
@@ -89,16 +90,20 @@ func (s Second) empty() bool {
 	return s.Len == 0 && s.Sync.Count() == 0
 }
 
-// advance returns what a row did since its last document, and what that document had counted too much: the jobs of a group end their
-// ramps one after the other, so a document in between holds the ramp of some and the measurement of others.
+// advance returns what a row did since its last document, and what that document had counted too
+// much: the jobs of a group end their ramps one after the other, so a document in between holds the
+// ramp of some and the measurement of others.
 func (r *row) advance(cur fio.Job, since time.Duration) (did, excess Second) {
 	prev := r.prev
 	r.prev = cur
-	// The counters fall to zero once, at the end of the ramp. That they fell shows in a counter that is smaller than before, or,
-	// when a fast job has caught up by the next document, in a runtime that grew by much less than the time between.
-	fell := cur.Read.N < prev.Read.N || cur.Write.N < prev.Write.N || cur.Trim.N < prev.Trim.N || cur.Runtime < prev.Runtime
+	// The counters fall to zero once, at the end of the ramp. That they fell shows in a counter
+	// that is smaller than before, or, when a fast job has caught up by the next document, in a
+	// runtime that grew by much less than the time between.
+	fell := cur.Read.N < prev.Read.N || cur.Write.N < prev.Write.N || cur.Trim.N < prev.Trim.N ||
+		cur.Runtime < prev.Runtime
 	lagged := r.started && r.inRamp && cur.Runtime-prev.Runtime < since*3/4
-	// fio 3.16 printed I/Os of the ramp without a runtime: those before the first runtime are not of the measurement.
+	// fio 3.16 printed I/Os of the ramp without a runtime: those before the first runtime are not
+	// of the measurement.
 	untimed := prev.Runtime == 0 && cur.Runtime > 0 && counted(prev)
 	if r.inRamp && (fell || lagged || untimed) {
 		prev, r.inRamp = fio.Job{}, false
@@ -182,7 +187,8 @@ func joinHist(a, b *fio.Hist) *fio.Hist {
 	return sum
 }
 
-// Finish fills r from the documents and from what the sampler saw (nil without one). r.Workloads must be set.
+// Finish fills r from the documents and from what the sampler saw (nil without one). r.Workloads
+// must be set.
 func (b *Builder) Finish(r *Result, watched *telemetry.Series) {
 	r.Seconds = b.seconds
 	if b.last == nil {
@@ -196,7 +202,8 @@ func (b *Builder) Finish(r *Result, watched *telemetry.Series) {
 	r.IOPS, r.BW = b.estimates(r)
 }
 
-// FromOutput fills r from fio's final figures alone, as for an import. r.Workloads must be set where they are known.
+// FromOutput fills r from fio's final figures alone, as for an import. r.Workloads must be set
+// where they are known.
 func FromOutput(r *Result, o *fio.Output) {
 	r.Fio = o.Version
 	r.Jobs = slices.Clone(o.Jobs) // a document is read by others, too
@@ -204,7 +211,13 @@ func FromOutput(r *Result, o *fio.Output) {
 	r.Unread = o.Unread
 	r.Doubts = append(r.Doubts, o.Doubts...)
 	if counted := fio.CountIOs(r.Jobs, o.Global, r.Workloads); len(counted) > 0 {
-		r.Doubts = append(r.Doubts, fmt.Sprintf("the output does not count %s: IOPS are its bytes divided by the block size", strings.Join(counted, " and ")))
+		r.Doubts = append(
+			r.Doubts,
+			fmt.Sprintf(
+				"the output does not count %s: IOPS are its bytes divided by the block size",
+				strings.Join(counted, " and "),
+			),
+		)
 	}
 	fio.Time(r.Jobs, o.Global, r.Workloads)
 	timed := *o
@@ -220,18 +233,29 @@ func FromOutput(r *Result, o *fio.Output) {
 	sum := r.Sum()
 	r.IOPS, r.BW = exactly(float64(sum.IOPS), oneValue), exactly(float64(sum.BW), oneValue)
 	if sum.Apart && len(r.Jobs) > 0 {
-		r.Doubts = append(r.Doubts, fmt.Sprintf("not all of it ran at the same time (%s): sums are over %s, the rates of each direction over its own time",
-			runtimes(r.Total), text.Duration(sum.Window)))
+		r.Doubts = append(
+			r.Doubts,
+			fmt.Sprintf(
+				"not all of it ran at the same time (%s): sums are over %s, the rates of each direction over its "+
+					"own time",
+				runtimes(r.Total),
+				text.Duration(sum.Window),
+			),
+		)
 	}
 }
 
-// diskLag is the least time that fio's disk statistics must cover to be held against its own counts: fio reads them a few times a second,
-// and what came after the last time is missing (a run of 254 ms with 4,096 reads: 2,614; one of 104 ms with 8,192: none).
+// diskLag is the least time that fio's disk statistics must cover to be held against its own
+// counts: fio reads them a few times a second, and what came after the last time is missing (a run
+// of 254 ms with 4,096 reads: 2,614; one of 104 ms with 8,192: none).
 const diskLag = time.Second
 
 func disksPartial(r *Result) string {
 	if len(r.Disks) > 0 && r.Measured < diskLag {
-		return fmt.Sprintf("fio reads disk statistics a few times a second, and the run took %s", text.Duration(r.Measured))
+		return fmt.Sprintf(
+			"fio reads disk statistics a few times a second, and the run took %s",
+			text.Duration(r.Measured),
+		)
 	}
 	return ""
 }
@@ -244,12 +268,23 @@ func missingHosts(o *fio.Output) []string {
 			hosts = append(hosts, j.Host)
 		}
 	}
-	if n := len(o.Servers) - len(hosts); n > 0 && len(hosts) > 0 { // a host may be known by another name than it gives itself
+	if n := len(
+		o.Servers,
+	) - len(
+		hosts,
+	); n > 0 &&
+		len(hosts) > 0 { // a host may be known by another name than it gives itself
 		missing = append(missing, fmt.Sprintf("fio was connected to %d hosts (%s) and has results of %d (%s).",
 			len(o.Servers), strings.Join(o.Servers, ", "), len(hosts), strings.Join(hosts, ", ")))
 	}
 	if len(hosts) > 1 && o.AllClients == nil && len(missing) == 0 && o.Format != fio.Logs {
-		missing = append(missing, fmt.Sprintf("fio printed no total of all clients: a host may be missing besides %s.", strings.Join(hosts, ", ")))
+		missing = append(
+			missing,
+			fmt.Sprintf(
+				"fio printed no total of all clients: a host may be missing besides %s.",
+				strings.Join(hosts, ", "),
+			),
+		)
 	}
 	return missing
 }
@@ -306,7 +341,8 @@ func parts(o *fio.Output) []Part {
 	return list
 }
 
-// watch adds what the sampler saw: per device and for the host over the measured window, and second by second.
+// watch adds what the sampler saw: per device and for the host over the measured window, and second
+// by second.
 func (r *Result) watch(t *telemetry.Series, start time.Time) {
 	offset := start.Sub(t.Start)
 	from, to := r.window()
@@ -360,7 +396,8 @@ func (r *Result) depths() Depth {
 	return d
 }
 
-// jobsIn is how many jobs row i stands for: what the row itself says, else numjobs, unless fio printed a row for each of them.
+// jobsIn is how many jobs row i stands for: what the row itself says, else numjobs, unless fio
+// printed a row for each of them.
 func (r *Result) jobsIn(i int) int {
 	j := r.Jobs[i]
 	if j.Count > 0 {
@@ -378,7 +415,8 @@ func (r *Result) jobsIn(i int) int {
 	return max(r.jobsOf(j.Name), 1)
 }
 
-// jobsOf is numjobs of the workload of that name, for output that does not say how many jobs a row stands for.
+// jobsOf is numjobs of the workload of that name, for output that does not say how many jobs a row
+// stands for.
 func (r *Result) jobsOf(name string) int {
 	for _, w := range r.Workloads {
 		if w.Name == name {
@@ -388,7 +426,8 @@ func (r *Result) jobsOf(name string) int {
 	return 0
 }
 
-// meanDepth is the mean of fio's depth histogram of one job, taken at the lower edges of its buckets (1, 2, 4, … 64).
+// meanDepth is the mean of fio's depth histogram of one job, taken at the lower edges of its
+// buckets (1, 2, 4, … 64).
 func meanDepth(shares []fio.Share) float64 {
 	var sum, all float64
 	for _, s := range shares {

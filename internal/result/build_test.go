@@ -44,7 +44,8 @@ func build(docs []*fio.Output, start time.Time) *Result {
 	return r
 }
 
-// The seconds after the ramp add up to fio's own totals, in operations, bytes and latency bins; the ramp stands apart.
+// The seconds after the ramp add up to fio's own totals, in operations, bytes and latency bins; the
+// ramp stands apart.
 func TestSecondsAddUpToTotals(t *testing.T) {
 	for name, args := range map[string][]string{
 		"no ramp":                {"--ioengine=null", "--size=1g", "--rw=randrw", "--bs=4k", "--time_based", "--runtime=3"},
@@ -104,8 +105,8 @@ func TestSecondsAddUpToTotals(t *testing.T) {
 	}
 }
 
-// TestRampWithoutRuntime is what fio 3.16 printed of two fast jobs (2026-11-21): the first document counts I/Os of the ramp, without
-// their bytes and without a runtime.
+// TestRampWithoutRuntime is what fio 3.16 printed of two fast jobs (2026-11-21): the first document
+// counts I/Os of the ramp, without their bytes and without a runtime.
 func TestRampWithoutRuntime(t *testing.T) {
 	start := time.Now()
 	b := &Builder{Start: start}

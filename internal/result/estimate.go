@@ -9,8 +9,8 @@ import (
 	"plimsoll/internal/stats"
 )
 
-// leastValues is how many seconds an interval needs. With fewer, Student's t spans more than the figure itself and only
-// says that the run was short, which the doubt says better.
+// leastValues is how many seconds an interval needs. With fewer, Student's t spans more than the
+// figure itself and only says that the run was short, which the doubt says better.
 const leastValues = 5
 
 // exactly is a figure of which no interval is known, and why.
@@ -24,7 +24,8 @@ const oneValue = "one value"
 // tooShort says that a run of this length gives too few seconds for an interval.
 func tooShort(run time.Duration) string { return fmt.Sprintf("%.3g s only", run.Seconds()) }
 
-// stream is what one direction of one row did, second by second of the clock, from its first I/O to its last.
+// stream is what one direction of one row did, second by second of the clock, from its first I/O to
+// its last.
 type stream struct {
 	lens     []float64
 	n, bytes []float64
@@ -39,7 +40,8 @@ func (s *stream) put(length time.Duration, i Interval) {
 	s.n, s.bytes = append(s.n, float64(i.N)), append(s.bytes, float64(i.Bytes))
 }
 
-// rates are those of its whole intervals: the first and the last are cut where the direction began and ended.
+// rates are those of its whole intervals: the first and the last are cut where the direction began
+// and ended.
 func (s *stream) rates(of []float64) []float64 {
 	last := len(of) - 1
 	for last >= 0 && s.n[last] == 0 {
@@ -54,10 +56,11 @@ func (s *stream) rates(of []float64) []float64 {
 	return xs
 }
 
-// estimates are the IOPS and the bandwidth of a run with their intervals. The centre is fio's exact count over its exact time; the
-// batches give the interval around it. Where rows or directions ran for a part of the window only, the seconds of the whole are no
-// sample of one thing: each direction's seconds then give its own interval, and the sum's adds them up by their shares of the window,
-// as if they were independent.
+// estimates are the IOPS and the bandwidth of a run with their intervals. The centre is fio's exact
+// count over its exact time; the batches give the interval around it. Where rows or directions ran
+// for a part of the window only, the seconds of the whole are no sample of one thing: each
+// direction's seconds then give its own interval, and the sum's adds them up by their shares of the
+// window, as if they were independent.
 func (b *Builder) estimates(r *Result) (iops, bw stats.Estimate) {
 	sum := r.Sum()
 	if !b.apart(r) {
@@ -84,7 +87,8 @@ func (b *Builder) apart(r *Result) bool {
 	return false
 }
 
-// spread puts the interval of all streams together around a centre; a stream too short for one leaves the sum without.
+// spread puts the interval of all streams together around a centre; a stream too short for one
+// leaves the sum without.
 func (b *Builder) spread(e *stats.Estimate, window time.Duration, of func(*stream) []float64) {
 	square, n := 0.0, 0
 	for i := range b.rows {

@@ -14,8 +14,8 @@ import (
 
 func near(a, b, share float64) bool { return math.Abs(a-b) <= share*math.Abs(b) }
 
-// TestVerifyIsAPhase: fio first writes and then reads back what it wrote. The rates of the two are not added (ux.md D2: 53,768 IOPS
-// were reported where 8,192 I/Os took 1.010 s).
+// TestVerifyIsAPhase: fio first writes and then reads back what it wrote. The rates of the two are
+// not added (ux.md D2: 53,768 IOPS were reported where 8,192 I/Os took 1.010 s).
 func TestVerifyIsAPhase(t *testing.T) {
 	docs := record(t, "--ioengine=libaio", "--direct=1", "--rw=randwrite", "--bs=4k", "--size=4m", "--verify=crc32c")
 	section := docs[0].Jobs[0].Options.Section("t")
@@ -46,8 +46,8 @@ func TestVerifyIsAPhase(t *testing.T) {
 	}
 }
 
-// logging is what fio prints each second of the logging job: 1,280 writes a second for 30 s, and 1,023 reads a second from the tenth
-// second to the fifteenth, one reporting group.
+// logging is what fio prints each second of the logging job: 1,280 writes a second for 30 s, and
+// 1,023 reads a second from the tenth second to the fifteenth, one reporting group.
 func logging() []*fio.Output {
 	var docs []*fio.Output
 	start := time.Unix(1_700_000_000, 0)
@@ -64,8 +64,8 @@ func logging() []*fio.Output {
 	return docs
 }
 
-// TestStepProfile: reads of 5 s inside 30 s of writes (seeds.md wrong 4: "the mean of 2,301 IOPS is known to ±17.6 % only", where
-// every second was flat and 43,515 I/Os took 30 s).
+// TestStepProfile: reads of 5 s inside 30 s of writes (seeds.md wrong 4: "the mean of 2,301 IOPS is
+// known to ±17.6 % only", where every second was flat and 43,515 I/Os took 30 s).
 func TestStepProfile(t *testing.T) {
 	docs := logging()
 	b := &Builder{Start: docs[0].Time.Add(-time.Second)}
@@ -89,7 +89,8 @@ func TestStepProfile(t *testing.T) {
 	}
 }
 
-// TestGroupsAtOnce: groups that new_group makes run at the same time. Each is a part of its own, and their total is of one window.
+// TestGroupsAtOnce: groups that new_group makes run at the same time. Each is a part of its own,
+// and their total is of one window.
 func TestGroupsAtOnce(t *testing.T) {
 	docs := record(t, "--ioengine=null", "--size=1g", "--rw=read", "--bs=4k", "--rate_iops=1000", "--time_based", "--runtime=2", "--numjobs=2", "--group_reporting",
 		"--name=b", "--new_group", "--ioengine=null", "--size=1g", "--rw=write", "--bs=4k", "--rate_iops=300", "--time_based", "--runtime=2")
@@ -117,7 +118,8 @@ func TestHostsAreParts(t *testing.T) {
 	}
 }
 
-// TestNoIntervalFromNothing: of a run of some seconds no interval is known, and nothing looks like one of no width (ux.md D4).
+// TestNoIntervalFromNothing: of a run of some seconds no interval is known, and nothing looks like
+// one of no width (ux.md D4).
 func TestNoIntervalFromNothing(t *testing.T) {
 	docs := logging()[:3]
 	b := &Builder{Start: docs[0].Time.Add(-time.Second)}

@@ -10,22 +10,31 @@ import (
 )
 
 const (
-	// littleGap is how far the mean number of I/Os in flight may be from what the jobs keep in flight before that needs a reason.
+	// littleGap is how far the mean number of I/Os in flight may be from what the jobs keep in
+	// flight before that needs a reason.
 	littleGap = 0.05
-	// ownWork is how much of its time a job must account for, in I/Os and on the CPU, for its own work to explain what is missing.
+	// ownWork is how much of its time a job must account for, in I/Os and on the CPU, for its own
+	// work to explain what is missing.
 	ownWork = 0.9
 	// startAndEnd is the run below which the first and the last I/Os weigh.
 	startAndEnd = time.Second
 )
 
-// whyDepth explains in one sentence why the mean number of I/Os in flight (IOPS × mean latency) is not what the jobs keep in flight
-// (iodepth × numjobs): Little's law says X = N/L of anything that is kept busy. It is empty where they agree, where one of them is not
-// known, and where no reason is known: then the figures contradict the job, which PL407 reports.
+// whyDepth explains in one sentence why the mean number of I/Os in flight (IOPS × mean latency) is
+// not what the jobs keep in flight (iodepth × numjobs): Little's law says X = N/L of anything that
+// is kept busy. It is empty where they agree, where one of them is not known, and where no reason
+// is known: then the figures contradict the job, which PL407 reports.
 func (r *Result) whyDepth(d Depth) string {
 	any := func(f func(fio.Workload) bool) bool { return slices.ContainsFunc(r.Workloads, f) }
 	synced := any(func(w fio.Workload) bool { return w.SyncEvery > 0 })
-	if any(func(w fio.Workload) bool { return w.SyncEvery > 0 && w.Depth > 1 }) && d.Device > 0 && d.Device < d.Little/1.5 {
-		return fmt.Sprintf("each job waits in a sync after its writes, so of the %.0f I/Os that fio counts in flight %.1f were at the device; latencies include that wait", d.Little, d.Device)
+	if any(func(w fio.Workload) bool { return w.SyncEvery > 0 && w.Depth > 1 }) && d.Device > 0 &&
+		d.Device < d.Little/1.5 {
+		return fmt.Sprintf(
+			"each job waits in a sync after its writes, so of the %.0f I/Os that fio counts in flight %.1f were "+
+				"at the device; latencies include that wait",
+			d.Little,
+			d.Device,
+		)
 	}
 	ratio := d.Little / float64(max(d.Asked, 1))
 	if d.Asked == 0 || d.Little == 0 || ratio > 1-littleGap && ratio < 1+littleGap {
@@ -39,7 +48,8 @@ func (r *Result) whyDepth(d Depth) string {
 	})
 	switch {
 	case paced:
-		return "the jobs hold themselves back (rate=, rate_iops= or thinktime=), so fewer I/Os were in flight than they may keep"
+		return "the jobs hold themselves back (rate=, rate_iops= or thinktime=), so fewer I/Os were in flight " +
+			"than they may keep"
 	case synced:
 		return "each job waits in a sync after its writes, in which it has no other I/O in flight"
 	case r.Measured < startAndEnd:
@@ -49,7 +59,10 @@ func (r *Result) whyDepth(d Depth) string {
 	case any(func(w fio.Workload) bool { return w.VerifyOn }):
 		return "the jobs verify what they read, and have less in flight while they do"
 	case ratio+r.Total.CPU.User+r.Total.CPU.System > ownWork && r.Total.CPU.User+r.Total.CPU.System > littleGap:
-		return fmt.Sprintf("fio's own work took the rest of the time: %.0f %% of a core a job", 100*(r.Total.CPU.User+r.Total.CPU.System))
+		return fmt.Sprintf(
+			"fio's own work took the rest of the time: %.0f %% of a core a job",
+			100*(r.Total.CPU.User+r.Total.CPU.System),
+		)
 	}
 	return ""
 }
@@ -62,5 +75,6 @@ func (r *Result) whyDeeper(d Depth) string {
 	return Contradiction
 }
 
-// Contradiction is said of more I/Os in flight than the jobs can keep there, which no working system shows.
+// Contradiction is said of more I/Os in flight than the jobs can keep there, which no working
+// system shows.
 const Contradiction = "IOPS × mean latency is more than the jobs can keep in flight: the figures contradict each other"

@@ -7,7 +7,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Postgres is what a database server did in one scenario, and what was measured of its log around it.
+// Postgres is what a database server did in one scenario, and what was measured of its log around
+// it.
 type Postgres struct {
 	Version  string        `json:"version"` // of the server: "15.18"
 	Pgbench  string        `json:"pgbench,omitempty"`
@@ -54,7 +55,8 @@ type SyncProbe struct {
 // S is the time of one write and its sync, 0 where it was not measured.
 func (p SyncProbe) S() units.Latency { return p.Write + p.Sync }
 
-// SyncMethod is one wal_sync_method with the mean time that pg_test_fsync prints. It ranks; it is never S.
+// SyncMethod is one wal_sync_method with the mean time that pg_test_fsync prints. It ranks; it is
+// never S.
 type SyncMethod struct {
 	Name string        `json:"name"`
 	Mean units.Latency `json:"mean"`
@@ -109,7 +111,8 @@ type PgSecond struct {
 	Waits   map[string]int `json:"waits,omitempty"` // samples by event
 }
 
-// WaitShare is the part of all samples in which a client's session waited for an event; "CPU" for none.
+// WaitShare is the part of all samples in which a client's session waited for an event; "CPU" for
+// none.
 type WaitShare struct {
 	Event string  `json:"event"`
 	Share float64 `json:"share"`
@@ -133,7 +136,8 @@ func (p *Postgres) Peak() *PgStep {
 	return best
 }
 
-// S is the mean of the probes before and after, and how far they differ as a share of the smaller; 0 where neither ran.
+// S is the mean of the probes before and after, and how far they differ as a share of the smaller;
+// 0 where neither ran.
 func (p *Postgres) S() (s units.Latency, apart float64) {
 	a, b := p.Before.S(), p.After.S()
 	switch {
@@ -222,7 +226,8 @@ func (s *PgStep) Waited(events ...string) float64 {
 	return sum
 }
 
-// RecoverySeconds is the time to read so much log at a rate; what is replayed meanwhile is not known.
+// RecoverySeconds is the time to read so much log at a rate; what is replayed meanwhile is not
+// known.
 func RecoverySeconds(wal units.Bytes, rate units.Rate) time.Duration {
 	if rate <= 0 {
 		return 0
@@ -230,8 +235,9 @@ func RecoverySeconds(wal units.Bytes, rate units.Rate) time.Duration {
 	return time.Duration(float64(wal) / float64(rate) * float64(time.Second))
 }
 
-// LogForTimeout is the max_wal_size at which checkpoints come by checkpoint_timeout at a rate of WAL: PostgreSQL starts
-// one by WAL when max_wal_size / (1 + checkpoint_completion_target) has been written, whose default is 0.9 since 14.
+// LogForTimeout is the max_wal_size at which checkpoints come by checkpoint_timeout at a rate of
+// WAL: PostgreSQL starts one by WAL when max_wal_size / (1 + checkpoint_completion_target) has been
+// written, whose default is 0.9 since 14.
 func LogForTimeout(rate units.Rate, timeout time.Duration) units.Bytes {
 	return units.Bytes(float64(rate) * timeout.Seconds() * 1.9)
 }

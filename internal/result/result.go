@@ -1,6 +1,6 @@
-// Package result turns what fio and the sampler recorded of one scenario into its Result: distributions per direction,
-// per-second series with full histograms, the queue depth seen three ways, and the doubt each figure
-// carries. It measures nothing and judges nothing.
+// Package result turns what fio and the sampler recorded of one scenario into its Result:
+// distributions per direction, per-second series with full histograms, the queue depth seen three
+// ways, and the doubt each figure carries. It measures nothing and judges nothing.
 package result
 
 import (
@@ -47,40 +47,46 @@ type Result struct {
 	Source   string            `json:"source,omitempty"` // file an import came from
 	Labels   map[string]string `json:"labels,omitempty"`
 
-	// Jobs are fio's rows as reported; Total merges them (histograms added, never percentiles averaged). Its rates are those over
-	// Total.Window; each direction has its own runtime (Sum).
+	// Jobs are fio's rows as reported; Total merges them (histograms added, never percentiles
+	// averaged). Its rates are those over Total.Window; each direction has its own runtime (Sum).
 	Jobs  []fio.Job `json:"jobs"`
 	Total fio.Job   `json:"total"`
-	// Parts are the reporting groups of a result that holds several, or the hosts of fio --client, which Total adds up; empty otherwise.
+	// Parts are the reporting groups of a result that holds several, or the hosts of fio --client,
+	// which Total adds up; empty otherwise.
 	Parts []Part `json:"parts,omitempty"`
 	// Workloads are what the jobs asked for.
 	Workloads []fio.Workload `json:"workloads,omitempty"`
 
-	// Topology is what this result alone was measured on, where that is not what the run as a whole states: an imported document may
-	// hold results of several machines.
+	// Topology is what this result alone was measured on, where that is not what the run as a whole
+	// states: an imported document may hold results of several machines.
 	Topology *topology.Topology `json:"topology,omitempty"`
 
 	Seconds []Second   `json:"seconds,omitempty"`
 	Disks   []fio.Disk `json:"disks,omitempty"`
-	// DisksPartial says why fio's disk statistics do not cover all that fio did, so that a count in them proves nothing; empty
-	// where they do.
+	// DisksPartial says why fio's disk statistics do not cover all that fio did, so that a count in
+	// them proves nothing; empty where they do.
 	DisksPartial string `json:"disks_partial,omitempty"`
-	// Incomplete says, a sentence each, what was to be measured and is missing: a time that was cut short, a host.
+	// Incomplete says, a sentence each, what was to be measured and is missing: a time that was cut
+	// short, a host.
 	Incomplete []string `json:"incomplete,omitempty"`
 	// Devices is use over the measured window, from telemetry, top device first.
 	Devices []telemetry.DeviceUse `json:"devices,omitempty"`
 	Host    *telemetry.HostUse    `json:"host,omitempty"`
-	// EBS is what each volume's own statistics page counted during the run, by kernel name; only where it can be read.
+	// EBS is what each volume's own statistics page counted during the run, by kernel name; only
+	// where it can be read.
 	EBS   map[string]cloud.EBSStats `json:"ebs,omitempty"`
 	Depth Depth                     `json:"depth"`
-	// IOPS and BW of reads and writes together, with their uncertainty from batch means of the seconds.
+	// IOPS and BW of reads and writes together, with their uncertainty from batch means of the
+	// seconds.
 	IOPS stats.Estimate `json:"iops_estimate"`
 	BW   stats.Estimate `json:"bw_estimate"`
 
-	// Paced says that fio's progress lines show a limit on the rate (CR=5000/0): the jobs held themselves back.
+	// Paced says that fio's progress lines show a limit on the rate (CR=5000/0): the jobs held
+	// themselves back.
 	Paced bool `json:"paced,omitempty"`
 
-	// Stopped says how a run ended that was to be stopped when it was known; nil for one that ran its time.
+	// Stopped says how a run ended that was to be stopped when it was known; nil for one that ran
+	// its time.
 	Stopped *stats.Settled `json:"stopped,omitempty"`
 	// Postgres is set where a database ran and not fio.
 	Postgres *Postgres `json:"postgres,omitempty"`
@@ -103,11 +109,13 @@ type Sum struct {
 	IOPS   units.IOPS
 	BW     units.Rate
 	Window time.Duration
-	// Apart says that a direction ran for a part of the window only: its own rate is higher than its share of the sum.
+	// Apart says that a direction ran for a part of the window only: its own rate is higher than
+	// its share of the sum.
 	Apart bool
 }
 
-// apartShare is how much shorter than the window a direction must have run to count as apart: jobs end within a few percent of each other.
+// apartShare is how much shorter than the window a direction must have run to count as apart: jobs
+// end within a few percent of each other.
 const apartShare = 0.95
 
 // Sum adds up all directions.
@@ -173,8 +181,8 @@ func (s Second) BW() units.Rate {
 	return units.Rate(float64(s.Read.Bytes+s.Write.Bytes+s.Trim.Bytes) / s.Len.Seconds())
 }
 
-// Depth is the achieved queue depth seen three ways. With a sync after every write they differ: the submitter waits in
-// the sync, so fio's own figures look full while the device's queue is short.
+// Depth is the achieved queue depth seen three ways. With a sync after every write they differ: the
+// submitter waits in the sync, so fio's own figures look full while the device's queue is short.
 type Depth struct {
 	Asked  int     `json:"asked"`  // iodepth × numjobs
 	Little float64 `json:"little"` // IOPS × mean latency (Little's law)

@@ -8,8 +8,8 @@ import (
 	"plimsoll/internal/fio"
 )
 
-// What fio gives as the latency of a sync with libaio, held against strace on 2026-11-21 (1,023 times an fdatasync behind a write of
-// 8 KiB, iodepth=1):
+// What fio gives as the latency of a sync with libaio, held against strace on 2026-11-21 (1,023
+// times an fdatasync behind a write of 8 KiB, iodepth=1):
 //
 //	3.16, 3.25, 3.28  0.2 to 0.3 µs, where fdatasync took 250 to 1,400 µs: its clock starts when the sync has returned
 //	3.33, 3.36, 3.39  the write before it included: 927 µs, where fdatasync took 746 µs and the write 132 µs
@@ -24,21 +24,34 @@ var (
 // untimedSync is above what the faulty clock shows and below what any sync of a file takes.
 const untimedSync = 2 * time.Microsecond
 
-// SyncsInclude says why the sync latencies of the result are longer than the syncs were, "" where they are right or missing.
+// SyncsInclude says why the sync latencies of the result are longer than the syncs were, "" where
+// they are right or missing.
 func (r *Result) SyncsInclude() string {
 	v, err := fio.ParseVersion(r.Fio)
-	libaio := slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return w.Engine == "libaio" && w.SyncEvery > 0 })
+	libaio := slices.ContainsFunc(
+		r.Workloads,
+		func(w fio.Workload) bool { return w.Engine == "libaio" && w.SyncEvery > 0 },
+	)
 	if err != nil || !libaio || !r.Total.Sync.Lat.Measured() || v.Before(syncsTimed) || !v.Before(syncsApart) {
 		return ""
 	}
-	return fmt.Sprintf("%s counts the I/Os before a sync into the sync with libaio; %s does not, nor does ioengine=psync", v, syncsApart)
+	return fmt.Sprintf(
+		"%s counts the I/Os before a sync into the sync with libaio; %s does not, nor does ioengine=psync",
+		v,
+		syncsApart,
+	)
 }
 
-// distrustSyncs takes out sync latencies that fio did not measure, and says of those that hold more than the sync what they hold.
+// distrustSyncs takes out sync latencies that fio did not measure, and says of those that hold more
+// than the sync what they hold.
 func (r *Result) distrustSyncs() {
 	l := r.Total.Sync.Lat
 	v, err := fio.ParseVersion(r.Fio)
-	if err != nil || !l.Measured() || !slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return w.Engine == "libaio" && w.SyncEvery > 0 }) {
+	if err != nil || !l.Measured() ||
+		!slices.ContainsFunc(
+			r.Workloads,
+			func(w fio.Workload) bool { return w.Engine == "libaio" && w.SyncEvery > 0 },
+		) {
 		return
 	}
 	mean := time.Duration(l.Mean).Round(time.Microsecond)
@@ -52,12 +65,40 @@ func (r *Result) distrustSyncs() {
 			r.Seconds[i].Sync = nil
 		}
 		r.Total.Sync = fio.Sync{}
-		r.Doubts = append(r.Doubts, fmt.Sprintf("%s does not measure how long syncs take with libaio (it says %d ns), so they are left out; %s does, or ioengine=psync", v, int(l.Mean), syncsTimed))
+		r.Doubts = append(
+			r.Doubts,
+			fmt.Sprintf(
+				"%s does not measure how long syncs take with libaio (it says %d ns), so they are left out; %s "+
+					"does, or ioengine=psync",
+				v,
+				int(l.Mean),
+				syncsTimed,
+			),
+		)
 	case v.Before(syncsTimed) || !v.Before(syncsApart):
 	case len(r.Workloads) == 1 && r.Workloads[0].Depth == 1 && l.Mean > r.Total.Write.Lat.Mean:
 		write := time.Duration(r.Total.Write.Lat.Mean).Round(time.Microsecond)
-		r.Doubts = append(r.Doubts, fmt.Sprintf("%s counts the write before a sync into the sync with libaio: of the %s on average %s are the write's; %s does not, nor does ioengine=psync", v, mean, write, syncsApart))
+		r.Doubts = append(
+			r.Doubts,
+			fmt.Sprintf(
+				"%s counts the write before a sync into the sync with libaio: of the %s on average %s are the "+
+					"write's; %s does not, nor does ioengine=psync",
+				v,
+				mean,
+				write,
+				syncsApart,
+			),
+		)
 	default:
-		r.Doubts = append(r.Doubts, fmt.Sprintf("%s counts I/Os before a sync into the sync with libaio: syncs took less than the %s that it says on average; %s does not, nor does ioengine=psync", v, mean, syncsApart))
+		r.Doubts = append(
+			r.Doubts,
+			fmt.Sprintf(
+				"%s counts I/Os before a sync into the sync with libaio: syncs took less than the %s that it says "+
+					"on average; %s does not, nor does ioengine=psync",
+				v,
+				mean,
+				syncsApart,
+			),
+		)
 	}
 }

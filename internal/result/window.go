@@ -7,9 +7,9 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Window makes the figures those of the seconds that ended after from: what lies before was warm-up that only the series showed. Totals,
-// distributions and the measured time are worked out from the seconds; what seconds do not carry, such as submission
-// latencies, stays that of the whole run.
+// Window makes the figures those of the seconds that ended after from: what lies before was warm-up
+// that only the series showed. Totals, distributions and the measured time are worked out from the
+// seconds; what seconds do not carry, such as submission latencies, stays that of the whole run.
 func (r *Result) Window(from time.Duration) {
 	var length time.Duration
 	var read, write, trim Interval

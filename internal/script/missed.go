@@ -9,9 +9,12 @@ import (
 )
 
 // seems is what a fio command looks like in a line of code.
-var seems = regexp.MustCompile("(?:^|[\\s\"'`(/=;|&])(?:fio|\\$\\{?(?i:fio_?(?:bin|binary|cmd|command|path|exe|prog)?)\\}?)[\"']?\\s+(?:--?[a-z]|[\\w./-]+\\.fio\\b|\\$[\\w{(@])")
+var seems = regexp.MustCompile(
+	"(?:^|[\\s\"'`(/=;|&])(?:fio|\\$\\{?(?i:fio_?(?:bin|binary|cmd|command|path|exe|prog)?)\\}?)[\"']?\\s+(?:--?[a-z]|[\\w./-]+\\.fio\\b|\\$[\\w{(@])",
+)
 
-// passedOn gives the jobs of here-documents the options that commands of the document pass together with a job file.
+// passedOn gives the jobs of here-documents the options that commands of the document pass together
+// with a job file.
 func (r *reader) passedOn() {
 	var passed []fio.Option
 	partial := false
@@ -80,7 +83,8 @@ func speaks(line string) bool {
 			return false
 		}
 		key, _, isKey := strings.Cut(word, ":")
-		if slices.Contains(speakers, word) || slices.Contains(deaf, word) || i == 0 && isKey && slices.Contains(silentKeys, key) {
+		if slices.Contains(speakers, word) || slices.Contains(deaf, word) ||
+			i == 0 && isKey && slices.Contains(silentKeys, key) {
 			return true
 		}
 	}

@@ -31,7 +31,8 @@ type span struct{ from, to, block int }
 
 var fence = regexp.MustCompile("^\\s*(?:>\\s*)?(```+|~~~+)\\s*([^`]*)$")
 
-// markdown walks through fenced and indented blocks; outside them only lines that are plainly fio commands count.
+// markdown walks through fenced and indented blocks; outside them only lines that are plainly fio
+// commands count.
 func (r *reader) markdown() {
 	for i := 0; i < len(r.lines); {
 		m := fence.FindStringSubmatch(r.lines[i])
@@ -63,7 +64,27 @@ func (r *reader) markdown() {
 }
 
 // otherLanguages are those of code blocks that hold no commands.
-var otherLanguages = []string{"python", "py", "go", "golang", "c", "cpp", "c++", "rust", "java", "javascript", "js", "json", "xml", "html", "diff", "ini", "toml", "csv", "sql"}
+var otherLanguages = []string{
+	"python",
+	"py",
+	"go",
+	"golang",
+	"c",
+	"cpp",
+	"c++",
+	"rust",
+	"java",
+	"javascript",
+	"js",
+	"json",
+	"xml",
+	"html",
+	"diff",
+	"ini",
+	"toml",
+	"csv",
+	"sql",
+}
 
 func closes(line, open string) bool {
 	t := strings.TrimSpace(line)
@@ -109,15 +130,20 @@ func (r *reader) job(from, to, block int) {
 }
 
 // prompt is what a terminal shows before a command.
-var prompt = regexp.MustCompile(`^\s*(?:\[[^\]\s]+(?:@| )[^\]]*\]\s*[$#]|[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+:\S*[$#]|\$|>)\s+`)
+var prompt = regexp.MustCompile(
+	`^\s*(?:\[[^\]\s]+(?:@| )[^\]]*\]\s*[$#]|[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+:\S*[$#]|\$|>)\s+`,
+)
 
 // rootPrompt is # before a command of root; in a script it is a comment.
-var rootPrompt = regexp.MustCompile(`^\s*#\s+(?:sudo\s+)?(?:fio\s+-|mkfs\S*\s+.*/dev/|mdadm\s+-|mount\s+.*/dev/|lvcreate\s+-)`)
+var rootPrompt = regexp.MustCompile(
+	`^\s*#\s+(?:sudo\s+)?(?:fio\s+-|mkfs\S*\s+.*/dev/|mdadm\s+-|mount\s+.*/dev/|lvcreate\s+-)`,
+)
 
 // quoteLines is how far an unclosed quote is followed.
 const quoteLines = 40
 
-// shell reads lines as commands, by the shell's grammar where they keep to it. Outside code (prose) only fio with options counts.
+// shell reads lines as commands, by the shell's grammar where they keep to it. Outside code (prose)
+// only fio with options counts.
 func (r *reader) shell(from, to, block int, code bool) {
 	if code {
 		r.code = append(r.code, span{from, to, block})
@@ -171,7 +197,8 @@ func (r *reader) typed(from, to, block int) string {
 	return strings.Join(lines, "\n")
 }
 
-// locate gives words, which a lexer counted from line 1 in bytes, their place in the document, in characters.
+// locate gives words, which a lexer counted from line 1 in bytes, their place in the document, in
+// characters.
 func (r *reader) locate(words []fio.Word, before int) {
 	line, bytes, runes := 0, 0, 0
 	for k := range words {
@@ -199,7 +226,8 @@ func (r *reader) unprompted(text string, block int) string {
 	return text
 }
 
-// hereDocument takes the body of cat <<EOF as a job file when it looks like one, and returns the line behind it.
+// hereDocument takes the body of cat <<EOF as a job file when it looks like one, and returns the
+// line behind it.
 func (r *reader) hereDocument(words []fio.Word, from, to, block int) int {
 	for k, w := range words {
 		if !w.Op || w.Text != "<<" && w.Text != "<<-" || k+1 == len(words) || words[k+1].Op {
@@ -305,12 +333,14 @@ func (r *reader) finish() {
 	r.cover()
 }
 
-// jobText is a job file's text with its lines where the document has them, and by how many lines they are too low. A file without
-// any section is a fragment that others include: its options are read as defaults.
+// jobText is a job file's text with its lines where the document has them, and by how many lines
+// they are too low. A file without any section is a fragment that others include: its options are
+// read as defaults.
 func (r *reader) jobText(t span) (string, int) {
 	lines := r.lines[t.from:t.to]
 	text := strings.Repeat("\n", t.from) + strings.Join(lines, "\n")
-	if t.block == 0 && t.from == 0 && !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "[") }) {
+	if t.block == 0 && t.from == 0 &&
+		!slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "[") }) {
 		return "[global]\n" + text, 1
 	}
 	return text, 0

@@ -1,6 +1,8 @@
-// Package script finds what people wrote down about storage: fio jobs in job files, in shell scripts, in YAML and in the code blocks of
-// Markdown, and the commands that make, format and mount arrays. Shell is read by a shell parser, or a line at a time where a text
-// does not keep to the grammar; nothing is run. What a template or a variable fills in is not known. Rules read its File.
+// Package script finds what people wrote down about storage: fio jobs in job files, in shell
+// scripts, in YAML and in the code blocks of Markdown, and the commands that make, format and mount
+// arrays. Shell is read by a shell parser, or a line at a time where a text does not keep to the
+// grammar; nothing is run. What a template or a variable fills in is not known. Rules read its
+// File.
 package script
 
 import (
@@ -44,7 +46,8 @@ type File struct {
 	steered map[int]bool // lines, from 0, with a template's {% if %} and the like
 }
 
-// Job is one fio invocation or one job file's text. Lines and columns of its options are those of the document.
+// Job is one fio invocation or one job file's text. Lines and columns of its options are those of
+// the document.
 type Job struct {
 	File      *fio.JobFile
 	Line, Col int // where it begins
@@ -54,20 +57,24 @@ type Job struct {
 	Loop    bool // in the body of a for or while loop
 	Typos   []Typo
 	Block   int // the code block it stands in, 0 in a script
-	// Partial is true when options may be set that are not seen: fio $OPTS, or a template's condition.
+	// Partial is true when options may be set that are not seen: fio $OPTS, or a template's
+	// condition.
 	Partial bool
-	// Passed are options that a command of the document gives together with a job file; they hold where the job file is silent.
+	// Passed are options that a command of the document gives together with a job file; they hold
+	// where the job file is silent.
 	Passed []fio.Option
 }
 
-// Typo is a character that a word processor put where fio needs another. The job was read as it was meant.
+// Typo is a character that a word processor put where fio needs another. The job was read as it was
+// meant.
 type Typo struct {
 	Line, Col int
 	Found     string // the word as written
 	Meant     string
 }
 
-// Command is a mkfs, mdadm, lvcreate, mount or similar command. Words[0] is the program's base name.
+// Command is a mkfs, mdadm, lvcreate, mount or similar command. Words[0] is the program's base
+// name.
 type Command struct {
 	Words     []fio.Word
 	Line, Col int
@@ -85,15 +92,17 @@ type Unread struct {
 	Why  string
 }
 
-// Disable is "plimsoll: disable=PL107,PL110 reason" in a comment. Alone on its line it covers the option, section or command
-// behind it, and ahead of everything the whole file; behind something it covers its line.
+// Disable is "plimsoll: disable=PL107,PL110 reason" in a comment. Alone on its line it covers the
+// option, section or command behind it, and ahead of everything the whole file; behind something it
+// covers its line.
 type Disable struct {
 	Line   int
 	Codes  []string
 	Reason string
 	// Malformed is true for a comment that names plimsoll and silences nothing by its form.
 	Malformed bool
-	// from and to are the lines it covers; alone, while they are not known, that it has a line of its own.
+	// from and to are the lines it covers; alone, while they are not known, that it has a line of
+	// its own.
 	from, to int
 	alone    bool
 }
@@ -109,7 +118,8 @@ type Options struct {
 	Include func(string) ([]byte, error)
 }
 
-// Parse finds the jobs and commands of a document. It never fails: what looks like a job and is none goes to Unread.
+// Parse finds the jobs and commands of a document. It never fails: what looks like a job and is
+// none goes to Unread.
 func Parse(name string, text []byte, opts Options) *File {
 	f := &File{Name: name, Env: map[string]string{}}
 	f.lines = strings.Split(strings.TrimSuffix(strings.ToValidUTF8(string(text), "\uFFFD"), "\n"), "\n")
@@ -130,7 +140,8 @@ func Parse(name string, text []byte, opts Options) *File {
 	return f
 }
 
-// Unreadable is a document of which nothing could be read; its reason stands in Unread, so that the others of a folder are judged.
+// Unreadable is a document of which nothing could be read; its reason stands in Unread, so that the
+// others of a folder are judged.
 func Unreadable(name string, err error) *File {
 	return &File{Name: name, Kind: Shell, Env: map[string]string{}, Unread: []Unread{{1, err.Error()}}}
 }
@@ -146,7 +157,18 @@ func CommandText(text string, opts Options) *File {
 }
 
 // templates are the endings of files that are made into others.
-var templates = []string{".j2", ".jinja", ".jinja2", ".tmpl", ".tpl", ".gotmpl", ".in", ".template", ".erb", ".mustache"}
+var templates = []string{
+	".j2",
+	".jinja",
+	".jinja2",
+	".tmpl",
+	".tpl",
+	".gotmpl",
+	".in",
+	".template",
+	".erb",
+	".mustache",
+}
 
 func kindOf(name string, lines []string) Kind {
 	ext := strings.ToLower(path.Ext(name))
@@ -183,12 +205,25 @@ var (
 
 // tellTale are the options of which a job file has at least one; other INI files have none.
 var tellTale = map[string]bool{
-	"rw": true, "readwrite": true, "bs": true, "blocksize": true, "ioengine": true, "iodepth": true, "numjobs": true, "direct": true,
-	"filename": true, "directory": true, "runtime": true, "fsync": true, "fdatasync": true, "rwmixread": true, "time_based": true,
+	"rw":         true,
+	"readwrite":  true,
+	"bs":         true,
+	"blocksize":  true,
+	"ioengine":   true,
+	"iodepth":    true,
+	"numjobs":    true,
+	"direct":     true,
+	"filename":   true,
+	"directory":  true,
+	"runtime":    true,
+	"fsync":      true,
+	"fdatasync":  true,
+	"rwmixread":  true,
+	"time_based": true,
 }
 
-// looksLikeJob says whether the first line that is no comment is a [section], an option of fio follows, and most options are fio's:
-// other tools have an iodepth too.
+// looksLikeJob says whether the first line that is no comment is a [section], an option of fio
+// follows, and most options are fio's: other tools have an iodepth too.
 func looksLikeJob(lines []string) bool {
 	begun, told := false, false
 	own, foreign := 0, 0
@@ -223,7 +258,8 @@ func looksLikeJob(lines []string) bool {
 
 var disableForm = regexp.MustCompile(`plimsoll:\s*disable=([A-Za-z0-9,]+)[ \t]*(.*)`)
 
-// malformed is a comment that means to silence something: plimsoll: ignore PL107, plimsoll: disable PL107.
+// malformed is a comment that means to silence something: plimsoll: ignore PL107, plimsoll: disable
+// PL107.
 var malformed = regexp.MustCompile(`(?:#|;|//|<!--)\s*plimsoll:\s*(?i:disable|ignore|allow|off|skip|noqa|nolint)`)
 
 // disables collects the comments that silence rules.
@@ -251,7 +287,10 @@ func (f *File) disables() {
 
 // Disabled says whether a comment silences code at a line.
 func (f *File) Disabled(code string, line int) bool {
-	return slices.ContainsFunc(f.Disables, func(d Disable) bool { return slices.Contains(d.Codes, code) && d.Covers(line) })
+	return slices.ContainsFunc(
+		f.Disables,
+		func(d Disable) bool { return slices.Contains(d.Codes, code) && d.Covers(line) },
+	)
 }
 
 // Covers says whether the comment holds for a line.
@@ -262,7 +301,10 @@ func (f *File) cover() {
 	next := make([]int, len(f.lines)+2) // the first line behind one that is neither blank nor a comment nor a fence
 	for i := len(f.lines); i > 0; i-- {
 		next[i-1] = i
-		if t := strings.TrimSpace(f.lines[i-1]); t == "" || t[0] == ';' || t[0] == '#' || strings.HasPrefix(t, "<!--") || fence.MatchString(f.lines[i-1]) {
+		if t := strings.TrimSpace(
+			f.lines[i-1],
+		); t == "" || t[0] == ';' || t[0] == '#' || strings.HasPrefix(t, "<!--") ||
+			fence.MatchString(f.lines[i-1]) {
 			next[i-1] = next[i]
 		}
 	}
@@ -285,7 +327,8 @@ func (f *File) cover() {
 	}
 }
 
-// Match returns each text in the document that re matches, once, in order. Lines that hold none of the hints are skipped.
+// Match returns each text in the document that re matches, once, in order. Lines that hold none of
+// the hints are skipped.
 func (f *File) Match(re *regexp.Regexp, hints ...string) []string {
 	var found []string
 	for _, l := range f.lines {

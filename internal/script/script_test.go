@@ -78,7 +78,8 @@ func TestParseFindsJobsAndCommands(t *testing.T) {
 	}
 }
 
-// What people run fio through: substitutions, variables, other programs, YAML. Each case gave "0 fio commands" once.
+// What people run fio through: substitutions, variables, other programs, YAML. Each case gave "0
+// fio commands" once.
 func TestParseLooksThrough(t *testing.T) {
 	for name, c := range map[string]struct {
 		file, text string

@@ -9,7 +9,8 @@ import (
 	"plimsoll/internal/fio"
 )
 
-// Bounds of what is given to the shell parser, which descends as deep as a text nests. What is beyond is read a line at a time.
+// Bounds of what is given to the shell parser, which descends as deep as a text nests. What is
+// beyond is read a line at a time.
 const (
 	maxShell   = 256 << 10 // bytes
 	maxNesting = 200       // open brackets and reserved words
@@ -19,7 +20,8 @@ const (
 // place is where a text begins in the document: a line and a column in bytes, from 1.
 type place struct{ line, col int }
 
-// region is shell code that was parsed. Its commands are read when all variables of the document are known.
+// region is shell code that was parsed. Its commands are read when all variables of the document
+// are known.
 type region struct {
 	src    string
 	starts []int // offsets of its lines
@@ -49,7 +51,8 @@ func (r *reader) parsed(src string, base place, block, depth int) bool {
 	return true
 }
 
-// nests says whether a text may nest deeper than the parser should descend: brackets are counted, quotes are not understood.
+// nests says whether a text may nest deeper than the parser should descend: brackets are counted,
+// quotes are not understood.
 func nests(src string) bool {
 	depth, most := 0, 0
 	for i := range len(src) {
@@ -119,7 +122,8 @@ func (r *reader) assigned(g *region) {
 	})
 }
 
-// text is a word as the program would see it, expansions as written; false when a command or an unknown form is in it.
+// text is a word as the program would see it, expansions as written; false when a command or an
+// unknown form is in it.
 func (g *region) text(w *syntax.Word) (string, bool) {
 	if w == nil {
 		return "", false
@@ -141,7 +145,8 @@ func (g *region) parts(b *strings.Builder, parts []syntax.WordPart, quoted bool)
 			plain = g.parts(b, p.Parts, true) && plain
 		default:
 			b.WriteString(g.src[p.Pos().Offset():p.End().Offset()])
-			if v, is := p.(*syntax.ParamExp); !is || v.Exp != nil || v.Repl != nil || v.Slice != nil || v.Length || v.Excl {
+			if v, is := p.(*syntax.ParamExp); !is || v.Exp != nil || v.Repl != nil || v.Slice != nil || v.Length ||
+				v.Excl {
 				plain = false
 			}
 		}
@@ -284,7 +289,8 @@ func ascii(s string) bool {
 	return true
 }
 
-// expand splits a word that is nothing but a variable, whose value the document gives, into the words of its value. Others stay.
+// expand splits a word that is nothing but a variable, whose value the document gives, into the
+// words of its value. Others stay.
 func (r *reader) expand(word fio.Word, w *syntax.Word) []fio.Word {
 	parts, quoted := w.Parts, false
 	if len(parts) == 1 {
@@ -325,8 +331,8 @@ func (r *reader) expand(word fio.Word, w *syntax.Word) []fio.Word {
 	return words
 }
 
-// value is what the document gives a variable, with variables in it filled in as far as they are known; false when it has several
-// values, a computed one or none.
+// value is what the document gives a variable, with variables in it filled in as far as they are
+// known; false when it has several values, a computed one or none.
 func (r *reader) value(name string, depth int) (string, bool) {
 	v, ok := r.values[name]
 	if !ok || r.several[name] || depth > maxInner {

@@ -11,7 +11,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Storage is what the mdadm, LVM, mkfs and mount commands of a document build, read from top to bottom.
+// Storage is what the mdadm, LVM, mkfs and mount commands of a document build, read from top to
+// bottom.
 type Storage struct {
 	Built   []*Array // all arrays, in the order in which they are created
 	Mounts  []*Mount // those in place at the end
@@ -51,13 +52,15 @@ type Format struct {
 	Width   int         // data members, 0 when not given
 }
 
-// DoubleMount is a mount of a device that is mounted elsewhere, and the devices of arrays that are formatted and idle then.
+// DoubleMount is a mount of a device that is mounted elsewhere, and the devices of arrays that are
+// formatted and idle then.
 type DoubleMount struct {
 	First, Second *Mount
 	Idle          []string
 }
 
-// StorageOf follows a document's commands. A command that creates a device again forgets what was on it.
+// StorageOf follows a document's commands. A command that creates a device again forgets what was
+// on it.
 func StorageOf(f *File) *Storage {
 	s := &Storage{arrays: map[string]*Array{}, Written: map[string]bool{}}
 	for _, cmd := range f.Commands {
@@ -78,7 +81,10 @@ func StorageOf(f *File) *Storage {
 			}
 		case name == "umount":
 			for _, w := range cmd.Words[1:] {
-				s.Mounts = slices.DeleteFunc(s.Mounts, func(m *Mount) bool { return m.Point == w.Text || m.Device == w.Text })
+				s.Mounts = slices.DeleteFunc(
+					s.Mounts,
+					func(m *Mount) bool { return m.Point == w.Text || m.Device == w.Text },
+				)
 			}
 		}
 	}
@@ -100,8 +106,9 @@ func (s *Storage) DeviceUnder(point string) string {
 	return best.Device
 }
 
-// Flags reads a command's options: long and short names given with the name that they stand for, values behind = or in the
-// next word; the rest are operands. Names in takesValue, apart by blanks, have a value.
+// Flags reads a command's options: long and short names given with the name that they stand for,
+// values behind = or in the next word; the rest are operands. Names in takesValue, apart by blanks,
+// have a value.
 func (c Command) Flags(names map[string]string, takesValue string) (map[string]fio.Word, []fio.Word) {
 	got := map[string]fio.Word{}
 	var operands []fio.Word
@@ -131,10 +138,27 @@ func (c Command) Flags(names map[string]string, takesValue string) (map[string]f
 
 func (s *Storage) mdadm(cmd Command) {
 	opts, operands := cmd.Flags(map[string]string{
-		"-C": "create", "--create": "create", "-l": "level", "--level": "level", "-c": "chunk", "--chunk": "chunk",
-		"-n": "members", "--raid-devices": "members", "-S": "stop", "--stop": "stop", "-x": "spares", "--spare-devices": "spares",
-		"-p": "layout", "--layout": "layout", "--parity": "layout", "-e": "metadata", "--metadata": "metadata",
-		"-N": "name", "--name": "name", "-b": "bitmap", "--bitmap": "bitmap",
+		"-C":              "create",
+		"--create":        "create",
+		"-l":              "level",
+		"--level":         "level",
+		"-c":              "chunk",
+		"--chunk":         "chunk",
+		"-n":              "members",
+		"--raid-devices":  "members",
+		"-S":              "stop",
+		"--stop":          "stop",
+		"-x":              "spares",
+		"--spare-devices": "spares",
+		"-p":              "layout",
+		"--layout":        "layout",
+		"--parity":        "layout",
+		"-e":              "metadata",
+		"--metadata":      "metadata",
+		"-N":              "name",
+		"--name":          "name",
+		"-b":              "bitmap",
+		"--bitmap":        "bitmap",
 	}, "level chunk members spares layout metadata name bitmap")
 	if len(operands) == 0 {
 		return
@@ -167,7 +191,8 @@ func (s *Storage) mdadm(cmd Command) {
 	}
 }
 
-// chunk reads a chunk as mdadm and lvcreate do, in KiB unless it has a suffix. Without one the tool's default is assumed.
+// chunk reads a chunk as mdadm and lvcreate do, in KiB unless it has a suffix. Without one the
+// tool's default is assumed.
 func (a *Array) chunk(text string, using string) {
 	if text == "" {
 		a.Chunk, a.Assumed = topology.DefaultChunk(using), true
@@ -192,8 +217,17 @@ func (s *Storage) forget(device string) {
 
 func (s *Storage) lvcreate(cmd Command) {
 	opts, operands := cmd.Flags(map[string]string{
-		"-i": "stripes", "--stripes": "stripes", "-I": "stripesize", "--stripesize": "stripesize", "-n": "name", "--name": "name",
-		"-L": "size", "--size": "size", "-l": "extents", "--extents": "extents", "--type": "type",
+		"-i":           "stripes",
+		"--stripes":    "stripes",
+		"-I":           "stripesize",
+		"--stripesize": "stripesize",
+		"-n":           "name",
+		"--name":       "name",
+		"-L":           "size",
+		"--size":       "size",
+		"-l":           "extents",
+		"--extents":    "extents",
+		"--type":       "type",
 	}, "stripes stripesize name size extents type")
 	if len(operands) == 0 || opts["name"].Text == "" {
 		return
@@ -280,21 +314,32 @@ func (f *Format) geometry() bool {
 }
 
 func (s *Storage) mount(cmd Command) {
-	opts, operands := cmd.Flags(map[string]string{"-o": "options", "--options": "options", "-t": "type", "--types": "type"},
-		"options type -L -U --label --source --target")
+	opts, operands := cmd.Flags(
+		map[string]string{"-o": "options", "--options": "options", "-t": "type", "--types": "type"},
+		"options type -L -U --label --source --target",
+	)
 	if len(operands) != 2 || cmd.Loop || strings.Contains(operands[0].Text+operands[1].Text, "$") ||
 		strings.Contains(opts["options"].Text, "bind") {
 		return
 	}
 	m := &Mount{
-		Device: deviceName(operands[0].Text), Point: path.Clean(operands[1].Text), Line: operands[0].Line, Col: operands[0].Col,
-		Block: cmd.Block, Options: opts["options"].Text,
+		Device: deviceName(
+			operands[0].Text,
+		),
+		Point:   path.Clean(operands[1].Text),
+		Line:    operands[0].Line,
+		Col:     operands[0].Col,
+		Block:   cmd.Block,
+		Options: opts["options"].Text,
 	}
 	s.double(m)
 	if a := s.arrays[m.Device]; a != nil {
 		a.Mounted = true
 	}
-	s.Mounts = append(slices.DeleteFunc(s.Mounts, func(old *Mount) bool { return old.Device == m.Device && old.Point == m.Point }), m)
+	s.Mounts = append(
+		slices.DeleteFunc(s.Mounts, func(old *Mount) bool { return old.Device == m.Device && old.Point == m.Point }),
+		m,
+	)
 }
 
 // double notes a mount whose device is mounted elsewhere in the same block.

@@ -7,16 +7,22 @@ import (
 
 var (
 	// directive steers a template: what stands between two of them may be there or not.
-	directive = regexp.MustCompile(`\{%.*?%\}|\{\{-?\s*(?:if|else|end|range|with|define|template|include|block|toYaml|tpl|/\*|#|/)\b.*?\}\}|<%.*?%>|\{#.*?#\}`)
+	directive = regexp.MustCompile(
+		`\{%.*?%\}|\{\{-?\s*(?:if|else|end|range|with|define|template|include|block|toYaml|tpl|/\*|#|/)\b.*?\}\}|<%.*?%>|\{#.*?#\}`,
+	)
 	// unknownValue is a value that a template fills in.
-	unknownValue = regexp.MustCompile(`\{%.*?%\}|<%.*?%>|\{#.*?#\}|\{\{.*?\}\}|@[A-Za-z_][A-Za-z0-9_]*@|=<[A-Za-z][^<>\n]*>|%[A-Z][A-Z0-9_]+%`)
+	unknownValue = regexp.MustCompile(
+		`\{%.*?%\}|<%.*?%>|\{#.*?#\}|\{\{.*?\}\}|@[A-Za-z_][A-Za-z0-9_]*@|=<[A-Za-z][^<>\n]*>|%[A-Z][A-Z0-9_]+%`,
+	)
 )
 
-// untemplated puts ${…} of the same length in the place of what a template fills in, so that columns stay, and blanks what steers it.
-// It says whether something steers it: then options may be there or not.
+// untemplated puts ${…} of the same length in the place of what a template fills in, so that
+// columns stay, and blanks what steers it. It says whether something steers it: then options may be
+// there or not.
 func untemplated(line string) (string, bool) {
 	steered := false
-	if strings.Contains(line, "{%") || strings.Contains(line, "{{") || strings.Contains(line, "<%") || strings.Contains(line, "{#") {
+	if strings.Contains(line, "{%") || strings.Contains(line, "{{") || strings.Contains(line, "<%") ||
+		strings.Contains(line, "{#") {
 		blank := directive.ReplaceAllStringFunc(line, func(s string) string {
 			steered = true
 			return strings.Repeat(" ", len([]rune(s)))

@@ -10,22 +10,135 @@ import (
 )
 
 // programs are those whose commands rules look at.
-var programs = []string{"mdadm", "lvcreate", "vgcreate", "pvcreate", "mount", "umount", "parted", "mke2fs", "rm", "dd", "truncate", "fallocate"}
+var programs = []string{
+	"mdadm",
+	"lvcreate",
+	"vgcreate",
+	"pvcreate",
+	"mount",
+	"umount",
+	"parted",
+	"mke2fs",
+	"rm",
+	"dd",
+	"truncate",
+	"fallocate",
+}
 
 // wrappers run the command behind them; keywords of the shell stand before one.
 var wrappers = []string{
-	"sudo", "env", "time", "nice", "ionice", "taskset", "numactl", "timeout", "nohup", "exec", "chrt", "stdbuf", "watch", "doas",
-	"do", "then", "else", "if", "while", "until", "!", "{", "export", "local", "readonly", "systemd-run",
+	"sudo",
+	"env",
+	"time",
+	"nice",
+	"ionice",
+	"taskset",
+	"numactl",
+	"timeout",
+	"nohup",
+	"exec",
+	"chrt",
+	"stdbuf",
+	"watch",
+	"doas",
+	"do",
+	"then",
+	"else",
+	"if",
+	"while",
+	"until",
+	"!",
+	"{",
+	"export",
+	"local",
+	"readonly",
+	"systemd-run",
 }
 
 // speakers print their words; deaf do something else with them than run them as a command.
 var (
-	speakers = []string{"echo", "printf", "log", "info", "warn", "error", "fatal", "die", "logger", "print", "say", "err", "debug", "notice"}
-	deaf     = []string{
-		"apt", "apt-get", "yum", "dnf", "apk", "brew", "zypper", "pip", "pip3", "pacman", "snap", "port", "pkg", "choco", "which", "type",
-		"command", "man", "pkill", "killall", "pgrep", "pidof", "ps", "grep", "egrep", "fgrep", "rg", "rm", "cd", "git", "make", "cp", "mv", "ln",
-		"ls", "mkdir", "tar", "wget", "curl", "alias", "unalias", "read", "cat", "sed", "awk", "test", "[", "[[", "hash", "return", "exit", "dpkg",
-		"rpm", "install", "trap", "set", "source", ".", "diff", "touch", "chmod", "chown", "tee", "find", "plimsoll",
+	speakers = []string{
+		"echo",
+		"printf",
+		"log",
+		"info",
+		"warn",
+		"error",
+		"fatal",
+		"die",
+		"logger",
+		"print",
+		"say",
+		"err",
+		"debug",
+		"notice",
+	}
+	deaf = []string{
+		"apt",
+		"apt-get",
+		"yum",
+		"dnf",
+		"apk",
+		"brew",
+		"zypper",
+		"pip",
+		"pip3",
+		"pacman",
+		"snap",
+		"port",
+		"pkg",
+		"choco",
+		"which",
+		"type",
+		"command",
+		"man",
+		"pkill",
+		"killall",
+		"pgrep",
+		"pidof",
+		"ps",
+		"grep",
+		"egrep",
+		"fgrep",
+		"rg",
+		"rm",
+		"cd",
+		"git",
+		"make",
+		"cp",
+		"mv",
+		"ln",
+		"ls",
+		"mkdir",
+		"tar",
+		"wget",
+		"curl",
+		"alias",
+		"unalias",
+		"read",
+		"cat",
+		"sed",
+		"awk",
+		"test",
+		"[",
+		"[[",
+		"hash",
+		"return",
+		"exit",
+		"dpkg",
+		"rpm",
+		"install",
+		"trap",
+		"set",
+		"source",
+		".",
+		"diff",
+		"touch",
+		"chmod",
+		"chown",
+		"tee",
+		"find",
+		"plimsoll",
 	}
 )
 
@@ -42,7 +155,8 @@ func base(word string) string { return path.Base(word) }
 
 // isFio says whether a word is the program fio.
 func isFio(word string) bool {
-	return fioProgram.MatchString(base(word)) || strings.HasPrefix(word, "$") && (fioVariable.MatchString(word) || strings.HasSuffix(word, "/fio"))
+	return fioProgram.MatchString(base(word)) ||
+		strings.HasPrefix(word, "$") && (fioVariable.MatchString(word) || strings.HasSuffix(word, "/fio"))
 }
 
 // command reads a simple command: one that rules look at, or one that runs or holds another.
@@ -85,9 +199,11 @@ func (r *reader) command(words []fio.Word, block int, code bool, depth int) {
 	}
 }
 
-// asksFio says whether a word can stand behind fio, so that fio in the middle of another command's words is a command.
+// asksFio says whether a word can stand behind fio, so that fio in the middle of another command's
+// words is a command.
 func asksFio(word string) bool {
-	return strings.HasPrefix(mend(word), "--") && word != "--" || strings.HasSuffix(word, ".fio") || strings.HasPrefix(word, "$")
+	return strings.HasPrefix(mend(word), "--") && word != "--" || strings.HasSuffix(word, ".fio") ||
+		strings.HasPrefix(word, "$")
 }
 
 // isAssignment notes NAME=value in front of a command.
@@ -130,7 +246,14 @@ var quotes = strings.NewReplacer("“", "", "”", "", "„", "", "«", "", "»"
 
 // fio reads one fio command. Typos of a word processor are fixed first.
 func (r *reader) fio(words []fio.Word, block int, code bool) {
-	j := Job{Line: words[0].Line, Col: words[0].Col, Command: true, Loop: r.loop > 0, Words: slices.Clone(words), Block: block}
+	j := Job{
+		Line:    words[0].Line,
+		Col:     words[0].Col,
+		Command: true,
+		Loop:    r.loop > 0,
+		Words:   slices.Clone(words),
+		Block:   block,
+	}
 	j.Words[0].Text = "fio"
 	options := 0
 	kept := j.Words[:1]
@@ -153,7 +276,8 @@ func (r *reader) fio(words []fio.Word, block int, code bool) {
 	}
 	j.Words = kept
 	switch {
-	case options == 0 && len(words) == 1, !code && (len(words) == 1 || len(kept) < 2 || !strings.HasPrefix(kept[1].Text, "-")):
+	case options == 0 && len(words) == 1,
+		!code && (len(words) == 1 || len(kept) < 2 || !strings.HasPrefix(kept[1].Text, "-")):
 		return
 	}
 	if foreignWords(j.Words) { // another program of that name: pbench has one
@@ -191,7 +315,8 @@ func foreignWords(words []fio.Word) bool {
 	return foreign > own && (foreign > 1 || !job)
 }
 
-// unknownWords says whether a word stands for words that the document does not give: $OPTS, "${ARGS[@]}", $(options).
+// unknownWords says whether a word stands for words that the document does not give: $OPTS,
+// "${ARGS[@]}", $(options).
 func unknownWords(word string) bool {
 	return strings.HasPrefix(word, "$") || strings.HasPrefix(word, "`") || strings.HasPrefix(word, "{{")
 }

@@ -8,8 +8,8 @@ import (
 	"plimsoll/internal/fio"
 )
 
-// YAML is read a line at a time and not by a YAML parser: half of what holds fio commands is a template of Ansible or Helm, which is
-// YAML only once it is filled in.
+// YAML is read a line at a time and not by a YAML parser: half of what holds fio commands is a
+// template of Ansible or Helm, which is YAML only once it is filled in.
 var (
 	yamlKey  = regexp.MustCompile(`^( *)((?:- +)*)["']?([A-Za-z0-9_.\-/]+)["']? *:(?: +(.*))?$`)
 	yamlItem = regexp.MustCompile(`^( *)((?:- +)+)(.*)$`)
@@ -76,7 +76,8 @@ func (y *yamlReader) line(i, to int) int {
 	return i + 1
 }
 
-// scalar reads a block: a job file, another YAML document or a script, whose lines are one when it is folded.
+// scalar reads a block: a job file, another YAML document or a script, whose lines are one when it
+// is folded.
 func (y *yamlReader) scalar(i, to, col int, key string, folded bool) int {
 	end := i + 1
 	for end < to && (strings.TrimSpace(y.lines[end]) == "" || indentOf(y.lines[end]) > col) {
@@ -160,7 +161,8 @@ func (y *yamlReader) flow(i, to, at int, key string, col int) int {
 	return i + 1
 }
 
-// sequence reads the items below a key, one a line, when they are the words of a command; others are read line by line.
+// sequence reads the items below a key, one a line, when they are the words of a command; others
+// are read line by line.
 func (y *yamlReader) sequence(i, to, col int, key string) int {
 	if key != "command" && key != "args" && key != "argv" && key != "entrypoint" {
 		return i

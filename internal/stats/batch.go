@@ -10,22 +10,26 @@ import (
 
 const (
 	confidence = 0.95
-	// maxBatches and minBatches: more than 30 batches narrow an interval hardly and risk dependence between them; fewer than
-	// 10 make it wide (Schmeiser, Batch size effects in the analysis of simulation output, Operations Research 30, 1982).
+	// maxBatches and minBatches: more than 30 batches narrow an interval hardly and risk dependence
+	// between them; fewer than 10 make it wide (Schmeiser, Batch size effects in the analysis of
+	// simulation output, Operations Research 30, 1982).
 	maxBatches = 30
 	minBatches = 10
 )
 
-// BatchMeans estimates the mean of a series in time order, such as the IOPS of each second, and its 95 % interval.
+// BatchMeans estimates the mean of a series in time order, such as the IOPS of each second, and its
+// 95 % interval.
 //
-// Neighbouring seconds are alike, so the standard error of independent values would be too small. The series is cut into
-// batches of neighbours, as many of them as still look independent: from 30 down to 10, until the lag-1 autocorrelation of
-// the batches' means is below its own noise, 1/√k (Fishman, Grouping observations in digital simulation, Management
-// Science 24, 1978). The interval is Student's t on the batches' means. What autocorrelation r is left widens it by
-// √((1+r)/(1-r)), the factor for a first-order autoregressive series (Steiger et al., ASAP3, ACM TOMACS 15, 2005); r
-// is corrected by 1/k for its bias. Batches that all agree give an interval of no width.
+// Neighbouring seconds are alike, so the standard error of independent values would be too small.
+// The series is cut into batches of neighbours, as many of them as still look independent: from 30
+// down to 10, until the lag-1 autocorrelation of the batches' means is below its own noise, 1/√k
+// (Fishman, Grouping observations in digital simulation, Management Science 24, 1978). The interval
+// is Student's t on the batches' means. What autocorrelation r is left widens it by √((1+r)/(1-r)),
+// the factor for a first-order autoregressive series (Steiger et al., ASAP3, ACM TOMACS 15, 2005);
+// r is corrected by 1/k for its bias. Batches that all agree give an interval of no width.
 //
-// Fewer than two values have no interval: Lo and Hi are the Center. Values that are not finite are left out, with a doubt.
+// Fewer than two values have no interval: Lo and Hi are the Center. Values that are not finite are
+// left out, with a doubt.
 func BatchMeans(xs []float64) Estimate {
 	finite, doubts := finiteOf(xs)
 	e := Estimate{N: len(finite), Doubts: doubts}
@@ -42,7 +46,10 @@ func BatchMeans(xs []float64) Estimate {
 	means, r := batches(finite)
 	k := float64(len(means))
 	e.N = len(means)
-	summary := benchmath.AssumeNormal.Summary(benchmath.NewSample(slices.Clone(means), &benchmath.DefaultThresholds), confidence)
+	summary := benchmath.AssumeNormal.Summary(
+		benchmath.NewSample(slices.Clone(means), &benchmath.DefaultThresholds),
+		confidence,
+	)
 	half := (summary.Hi - summary.Lo) / 2
 	if r > 0 {
 		half *= math.Sqrt((1 + r) / (1 - r))
@@ -50,20 +57,35 @@ func BatchMeans(xs []float64) Estimate {
 	e.Lo, e.Hi = e.Center-half, e.Center+half
 
 	if len(finite) < minBatches {
-		e.Doubts = append(e.Doubts, fmt.Sprintf("%d values: %d are needed for an interval to rely on", len(finite), minBatches))
+		e.Doubts = append(
+			e.Doubts,
+			fmt.Sprintf("%d values: %d are needed for an interval to rely on", len(finite), minBatches),
+		)
 		return e
 	}
 	if r > 1.4/math.Sqrt(k) {
 		e.Doubts = append(e.Doubts, fmt.Sprintf(
-			"neighbouring values depend on each other even over a tenth of the run (autocorrelation %.2f): the interval may be too narrow, measure longer", r))
+			"neighbouring values depend on each other even over a tenth of the run (autocorrelation %.2f): the "+
+				"interval may be too narrow, measure longer",
+			r,
+		))
 	}
-	if z, change := trend(means), drift(means); math.Abs(z) > 2.58 && math.Abs(change) > 0.02*math.Abs(e.Center) && e.Center != 0 {
-		e.Doubts = append(e.Doubts, fmt.Sprintf("drifts by %+.0f %% from start to end: not steady", 100*change/math.Abs(e.Center)))
+	if z, change := trend(
+		means,
+	), drift(
+		means,
+	); math.Abs(z) > 2.58 && math.Abs(change) > 0.02*math.Abs(e.Center) &&
+		e.Center != 0 {
+		e.Doubts = append(
+			e.Doubts,
+			fmt.Sprintf("drifts by %+.0f %% from start to end: not steady", 100*change/math.Abs(e.Center)),
+		)
 	}
 	return e
 }
 
-// batches returns the means of the batches chosen and the autocorrelation that is left between them.
+// batches returns the means of the batches chosen and the autocorrelation that is left between
+// them.
 func batches(xs []float64) (means []float64, r float64) {
 	for k := min(len(xs), maxBatches); ; k-- {
 		means = means[:0]
@@ -77,7 +99,8 @@ func batches(xs []float64) (means []float64, r float64) {
 	}
 }
 
-// autocorrelation is r1 = Σ(x[i]-m)(x[i+1]-m) / Σ(x[i]-m)², 0 for a constant series (Box and Jenkins, Time Series Analysis, 2.1.5).
+// autocorrelation is r1 = Σ(x[i]-m)(x[i+1]-m) / Σ(x[i]-m)², 0 for a constant series (Box and
+// Jenkins, Time Series Analysis, 2.1.5).
 func autocorrelation(xs []float64) float64 {
 	m := mean(xs)
 	var num, den float64
@@ -93,8 +116,8 @@ func autocorrelation(xs []float64) float64 {
 	return num / den
 }
 
-// trend is the standard score of the Mann-Kendall test (Mann, Econometrica 13, 1945): above 2.58 in size with a chance of 1 %
-// where there is no trend.
+// trend is the standard score of the Mann-Kendall test (Mann, Econometrica 13, 1945): above 2.58 in
+// size with a chance of 1 % where there is no trend.
 func trend(xs []float64) float64 {
 	s := 0.0
 	for i, x := range xs {

@@ -18,25 +18,29 @@ type Change struct {
 const MaxScore = 1e6
 
 const (
-	// minLevel is the least length of a level: with a value a second, what lasts less than 4 s is noise, not a level.
+	// minLevel is the least length of a level: with a value a second, what lasts less than 4 s is
+	// noise, not a level.
 	minLevel = 4
 	// maxPoints bounds the work, which grows with the square: longer series are averaged first.
 	maxPoints = 4096
 )
 
-// ChangePoints finds where a series steps from one level to another for good or for a while, such as the IOPS of each
-// second when a burst balance is used up. It returns none for a steady series, a noisy one and one with single outliers.
-// How large a step must be to matter is for the caller to say.
+// ChangePoints finds where a series steps from one level to another for good or for a while, such
+// as the IOPS of each second when a burst balance is used up. It returns none for a steady series,
+// a noisy one and one with single outliers. How large a step must be to matter is for the caller to
+// say.
 //
-// It minimises Σ(x-level)² + penalty·changes over all segmentations into levels of at least four values (optimal
-// partitioning, Jackson et al., IEEE Signal Processing Letters 12, 2005). The penalty is 6·σ²·ln n, twice that of Zhang and
-// Siegmund (A modified Bayes information criterion, Biometrics 63, 2007), because σ² is estimated from the same values:
-// the long-run variance of a first-order autoregressive noise, by the medians of |x[i+1]-x[i]| and |x[i+2]-x[i]|, which
-// steps hardly touch (Chakar et al., A robust approach for estimating change-points in the mean of an AR(1) process,
-// Bernoulli 23, 2017). Before that, values further than 3 σ from the running median of seven are drawn in to there.
+// It minimises Σ(x-level)² + penalty·changes over all segmentations into levels of at least four
+// values (optimal partitioning, Jackson et al., IEEE Signal Processing Letters 12, 2005). The
+// penalty is 6·σ²·ln n, twice that of Zhang and Siegmund (A modified Bayes information criterion,
+// Biometrics 63, 2007), because σ² is estimated from the same values: the long-run variance of a
+// first-order autoregressive noise, by the medians of |x[i+1]-x[i]| and |x[i+2]-x[i]|, which steps
+// hardly touch (Chakar et al., A robust approach for estimating change-points in the mean of an
+// AR(1) process, Bernoulli 23, 2017). Before that, values further than 3 σ from the running median
+// of seven are drawn in to there.
 //
-// On noise without a step it finds one in under 1 % of series of a minute when values are independent, in 3 % with an
-// autocorrelation of 0.5 and in 5 % of five minutes with 0.8.
+// On noise without a step it finds one in under 1 % of series of a minute when values are
+// independent, in 3 % with an autocorrelation of 0.5 and in 5 % of five minutes with 0.8.
 func ChangePoints(xs []float64) []Change {
 	finite, _ := finiteOf(xs)
 	if len(finite) != len(xs) || len(xs) < 2*minLevel {
@@ -50,7 +54,8 @@ func ChangePoints(xs []float64) []Change {
 	sd, longRun := noise(points)
 	calm := drawnIn(points, 3*sd)
 	penalty := 6 * longRun * math.Log(float64(len(calm)))
-	// Without noise any step would do; one that explains less than a thousandth of all variation is not worth telling.
+	// Without noise any step would do; one that explains less than a thousandth of all variation is
+	// not worth telling.
 	penalty = max(penalty, 1e-3*newSums(calm).cost(0, len(calm)))
 	if penalty == 0 {
 		return nil
@@ -73,9 +78,10 @@ func ChangePoints(xs []float64) []Change {
 	return changes
 }
 
-// noise estimates the standard deviation around the level and the long-run variance, that is n times the variance of a
-// mean of n. For x = level + AR(1) noise with coefficient φ, the differences at lag 1 and 2 have the variances 2σ²(1-φ) and
-// 2σ²(1-φ²), whose ratio is 1+φ; 0.6745 is the median of a standard normal's absolute value.
+// noise estimates the standard deviation around the level and the long-run variance, that is n
+// times the variance of a mean of n. For x = level + AR(1) noise with coefficient φ, the
+// differences at lag 1 and 2 have the variances 2σ²(1-φ) and 2σ²(1-φ²), whose ratio is 1+φ; 0.6745
+// is the median of a standard normal's absolute value.
 func noise(xs []float64) (sd, longRun float64) {
 	absDiff := func(lag int) float64 {
 		ds := make([]float64, len(xs)-lag)

@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// burst is IOPS of each second with a level per stretch of 60 s and noise of the given share and autocorrelation.
+// burst is IOPS of each second with a level per stretch of 60 s and noise of the given share and
+// autocorrelation.
 func burst(rng *rand.Rand, share, phi float64, levels ...float64) []float64 {
 	var xs []float64
 	x := rng.NormFloat64()

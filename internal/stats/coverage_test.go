@@ -17,7 +17,8 @@ func ar1(rng *rand.Rand, n int, phi float64) []float64 {
 	return xs
 }
 
-// The interval must hold the true mean about as often as it promises, unless a doubt says otherwise.
+// The interval must hold the true mean about as often as it promises, unless a doubt says
+// otherwise.
 func TestBatchMeansCoversTheMean(t *testing.T) {
 	const runs = 2000
 	for _, c := range []struct {

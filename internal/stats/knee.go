@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// Curve is throughput over depth between two asymptotes: 1/Xᵖ = (R0/N)ᵖ + 1/Cᵖ. With few in flight each I/O takes R0 seconds; however
-// many there are, C a second is the most. P is how sharp the bend is: 1 is a soft one, 30 a hard cap.
+// Curve is throughput over depth between two asymptotes: 1/Xᵖ = (R0/N)ᵖ + 1/Cᵖ. With few in flight
+// each I/O takes R0 seconds; however many there are, C a second is the most. P is how sharp the
+// bend is: 1 is a soft one, 30 a hard cap.
 type Curve struct {
 	R0     float64 `json:"r0"`
 	Cap    float64 `json:"cap"`
@@ -15,8 +16,8 @@ type Curve struct {
 	Misfit float64 `json:"misfit"` // root mean square of the logarithms
 	// Knee is the depth that gives 95 % of what the curve gives at the largest depth that was used.
 	Knee float64 `json:"knee"`
-	// Falls is by how much throughput is below its most at the largest depth, as a share, where that is more than 10 %: what lies
-	// beyond Beyond is another regime and is not fitted.
+	// Falls is by how much throughput is below its most at the largest depth, as a share, where
+	// that is more than 10 %: what lies beyond Beyond is another regime and is not fitted.
 	Falls  float64 `json:"falls,omitempty"`
 	Beyond float64 `json:"beyond,omitempty"`
 }
@@ -29,9 +30,10 @@ func (c Curve) At(n float64) float64 {
 // sharpness are the exponents that are tried.
 func sharpness() []float64 { return []float64{1, 1.25, 1.5, 2, 2.5, 3, 4, 6, 10, 30} }
 
-// FitCurve fits throughputs at ascending depths by least squares of logarithms: Gauss-Newton for R0 and C, and the best of
-// ten exponents. At 5 % noise the knee is found within a third of the true one on capped and queueing curves; the universal
-// scalability law misses capped storage by 25 to 30 %. At least four points are needed.
+// FitCurve fits throughputs at ascending depths by least squares of logarithms: Gauss-Newton for R0
+// and C, and the best of ten exponents. At 5 % noise the knee is found within a third of the true
+// one on capped and queueing curves; the universal scalability law misses capped storage by 25 to
+// 30 %. At least four points are needed.
 func FitCurve(depths, throughputs []float64) (Curve, error) {
 	if len(depths) != len(throughputs) || len(depths) < 4 {
 		return Curve{}, errors.New("a curve needs at least four depths")
@@ -91,7 +93,8 @@ func (c *Curve) findKnee(depths, throughputs []float64, top int) {
 func fitAt(p float64, n, x []float64) Curve {
 	r, c := n[0]-x[0], slices.Max(x)
 	for range 30 {
-		// Normal equations of the two unknowns; the derivatives of the curve's logarithm are -w and 1-w.
+		// Normal equations of the two unknowns; the derivatives of the curve's logarithm are -w and
+		// 1-w.
 		var aa, ab, bb, ay, by float64
 		for i := range n {
 			w := 1 / (1 + math.Exp(clamp(-p*c-p*(r-n[i]), 500)))

@@ -27,15 +27,16 @@ const (
 	clearly   = 5.0  // and lower than it by this many standard deviations of the counts
 )
 
-// Bimodal says whether a distribution of positive values has two humps, as latencies do when some requests are served by a cache
-// or by a slower member, and where they are. hist may be in any order and holds counts, not shares: with few of
-// them a valley may be chance.
+// Bimodal says whether a distribution of positive values has two humps, as latencies do when some
+// requests are served by a cache or by a slower member, and where they are. hist may be in any
+// order and holds counts, not shares: with few of them a valley may be chance.
 //
-// Counts are binned on a logarithmic axis, eight bins an octave, and smoothed by the weights 1 2 1 (Hann). Among the splits with at least
-// 5 % of all on each side, the one with the least density relative to the lower of the peaks on its two sides is
-// the valley, in the manner of Minotte's test of each mode (Nonparametric testing of the existence of modes, Annals of
-// Statistics 25, 1997). It counts if the density there is at most half of the lower peak's and lower
-// by five standard deviations of the difference of two Poisson counts, √(n₁+n₂).
+// Counts are binned on a logarithmic axis, eight bins an octave, and smoothed by the weights 1 2 1
+// (Hann). Among the splits with at least 5 % of all on each side, the one with the least density
+// relative to the lower of the peaks on its two sides is the valley, in the manner of Minotte's
+// test of each mode (Nonparametric testing of the existence of modes, Annals of Statistics 25,
+// 1997). It counts if the density there is at most half of the lower peak's and lower by five
+// standard deviations of the difference of two Poisson counts, √(n₁+n₂).
 func Bimodal(hist []Weighted) (Modes, bool) {
 	values := make([]Weighted, 0, len(hist))
 	total := 0.0
@@ -57,7 +58,8 @@ func Bimodal(hist []Weighted) (Modes, bool) {
 		}
 		return 0
 	})
-	// Bins start at the smallest value, so that a change of unit changes nothing; nor does its rounding, as it divides first.
+	// Bins start at the smallest value, so that a change of unit changes nothing; nor does its
+	// rounding, as it divides first.
 	least := values[0].Value
 	bin := func(v float64) int { return int(math.Log2(v/least) * perOctave) }
 	counts := make([]float64, bin(values[len(values)-1].Value)+1)

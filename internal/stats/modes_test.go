@@ -7,12 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/internal/fio"
-
 	"pgregory.net/rapid"
+
+	"plimsoll/internal/fio"
 )
 
-// latencies draws n from lognormal humps (median, log standard deviation, weight) and puts them into fio's bins.
+// latencies draws n from lognormal humps (median, log standard deviation, weight) and puts them
+// into fio's bins.
 func latencies(rng *rand.Rand, n int, humps ...[3]float64) []Weighted {
 	var h fio.Hist
 	for range n {

@@ -82,7 +82,8 @@ func groups(tb testing.TB, n int) {
 	}
 }
 
-// T13: pairs in random order keep their promise in a session that falls by 10 %; all of one first does not.
+// T13: pairs in random order keep their promise in a session that falls by 10 %; all of one first
+// does not.
 func session(tb testing.TB, n int) {
 	for i, change := range []float64{0, 0.05} {
 		rng := rand.New(rand.NewPCG(13, uint64(i)))
@@ -329,7 +330,8 @@ func knees(tb testing.TB, n int) {
 	}
 }
 
-// slowPhases are seconds of latencies in µs with a slow state that moves them all and stalls in some seconds, in 1.6 % bins as fio's.
+// slowPhases are seconds of latencies in µs with a slow state that moves them all and stalls in
+// some seconds, in 1.6 % bins as fio's.
 func slowPhases(rng *rand.Rand, seconds, rate int, stalls bool) [][]Weighted {
 	const width = 0.016
 	out := make([][]Weighted, seconds)

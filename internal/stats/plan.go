@@ -10,16 +10,17 @@ const (
 	power = 0.8
 	// mostRounds bounds plans: what needs more is not planned.
 	mostRounds = 1000
-	// widening makes up for looking at the interval after every round and stopping when it happens to be narrow: with it
-	// the interval that is stated covers 95 % (spread of rounds 3 % and 5 %, goal 3 %).
+	// widening makes up for looking at the interval after every round and stopping when it happens
+	// to be narrow: with it the interval that is stated covers 95 % (spread of rounds 3 % and 5 %,
+	// goal 3 %).
 	widening = 1.15
 	// LeastRounds are measured before an interval over rounds is believed.
 	LeastRounds = 5
 )
 
-// LeastSeen is about the least change that c would have shown in four of five repetitions, as a share, at a level of
-// alpha: 0.05 for one figure, 0.05/K for K under Holm (an upper estimate, as Holm asks less of all but the first).
-// It is +Inf where nothing could have been shown.
+// LeastSeen is about the least change that c would have shown in four of five repetitions, as a
+// share, at a level of alpha: 0.05 for one figure, 0.05/K for K under Holm (an upper estimate, as
+// Holm asks less of all but the first). It is +Inf where nothing could have been shown.
 func (c Comparison) LeastSeen(alpha float64) float64 {
 	if c.SE == 0 || c.DF < 1 {
 		return math.Inf(1)
@@ -27,8 +28,8 @@ func (c Comparison) LeastSeen(alpha float64) float64 {
 	return math.Expm1((tQuantile(1-alpha/2, c.DF) + tQuantile(power, c.DF)) * c.SE)
 }
 
-// RoundsToSee is the least number of rounds a side, or pairs, that shows a change by a share delta in four of five
-// repetitions, given c's spread; 0 when that is not known or beyond all reason.
+// RoundsToSee is the least number of rounds a side, or pairs, that shows a change by a share delta
+// in four of five repetitions, given c's spread; 0 when that is not known or beyond all reason.
 func (c Comparison) RoundsToSee(delta, alpha float64) int {
 	if !(c.Spread > 1e-12) || !(delta > 0) {
 		return 0
@@ -46,7 +47,8 @@ func (c Comparison) RoundsToSee(delta, alpha float64) int {
 	return 0
 }
 
-// leastFrom is the least n from which ok holds, more than mostRounds when it never does; more rounds only help.
+// leastFrom is the least n from which ok holds, more than mostRounds when it never does; more
+// rounds only help.
 func leastFrom(from int, ok func(int) bool) int {
 	return from + sort.Search(mostRounds+1-from, func(i int) bool { return ok(from + i) })
 }
@@ -58,7 +60,8 @@ type Precision struct {
 	Half float64 `json:"half"`
 	// Spread is the standard deviation of the rounds' logarithms.
 	Spread float64 `json:"spread"`
-	// Planned is the number of rounds after which Half is likely to be at the goal: 0 when not known.
+	// Planned is the number of rounds after which Half is likely to be at the goal: 0 when not
+	// known.
 	Planned int `json:"planned,omitempty"`
 }
 
@@ -91,10 +94,11 @@ func PrecisionOf(rounds []float64, goal float64) (Precision, error) {
 	return p, nil
 }
 
-// SecondsARound is how long a round should be measured for the most precision per hour: √(c V / s²), where overhead c is what
-// a round costs besides measuring, longRun V the long-run variance of its seconds and between s² the variance between
-// rounds, both as shares of the mean squared (Kalibera and Jones, Rigorous benchmarking in reasonable time, ISMM 2013).
-// It is at least 10, which batch means need, and at most the time planned.
+// SecondsARound is how long a round should be measured for the most precision per hour: √(c V /
+// s²), where overhead c is what a round costs besides measuring, longRun V the long-run variance of
+// its seconds and between s² the variance between rounds, both as shares of the mean squared
+// (Kalibera and Jones, Rigorous benchmarking in reasonable time, ISMM 2013). It is at least 10,
+// which batch means need, and at most the time planned.
 func SecondsARound(overhead, longRun, between, planned float64) float64 {
 	best := planned
 	if between > 0 {
@@ -103,8 +107,9 @@ func SecondsARound(overhead, longRun, between, planned float64) float64 {
 	return max(10, min(best, planned))
 }
 
-// Trend is the two-sided p of the Mann-Kendall test that xs neither rise nor fall in their order, and the direction they
-// take (above 0 they rise). It is exact up to ten values without ties (Mann, Econometrica 13, 1945).
+// Trend is the two-sided p of the Mann-Kendall test that xs neither rise nor fall in their order,
+// and the direction they take (above 0 they rise). It is exact up to ten values without ties (Mann,
+// Econometrica 13, 1945).
 func Trend(xs []float64) (p, direction float64) {
 	finite, _ := finiteOf(xs)
 	n := len(finite)
@@ -127,7 +132,8 @@ func Trend(xs []float64) (p, direction float64) {
 	if n > 10 || ties {
 		return min(1, 2*normal().CDF(-math.Abs(trend(finite)))), float64(score)
 	}
-	// With k discordant pairs of n(n-1)/2 the score is n(n-1)/2-2k; k is the number of inversions of a permutation.
+	// With k discordant pairs of n(n-1)/2 the score is n(n-1)/2-2k; k is the number of inversions
+	// of a permutation.
 	inversions := []float64{1}
 	for i := 2; i <= n; i++ {
 		next := make([]float64, len(inversions)+i-1)
@@ -145,9 +151,10 @@ func Trend(xs []float64) (p, direction float64) {
 	return min(1, 2*p), float64(score)
 }
 
-// Apart are the indices of values that stand apart from the others: further from the median than 3.5 times 1.4826 times
-// the median distance (Iglewicz and Hoaglin, How to detect and handle outliers, 1993). They are shown, never left out of an
-// answer. Fewer than five values, or a majority that agrees to the digit, have none.
+// Apart are the indices of values that stand apart from the others: further from the median than
+// 3.5 times 1.4826 times the median distance (Iglewicz and Hoaglin, How to detect and handle
+// outliers, 1993). They are shown, never left out of an answer. Fewer than five values, or a
+// majority that agrees to the digit, have none.
 func Apart(xs []float64) []int {
 	if len(xs) < 5 {
 		return nil
@@ -170,7 +177,8 @@ func Apart(xs []float64) []int {
 	return apart
 }
 
-// WithoutApart is xs less the values that stand apart, for the second answer that is shown next to the first.
+// WithoutApart is xs less the values that stand apart, for the second answer that is shown next to
+// the first.
 func WithoutApart(xs []float64) []float64 {
 	apart := Apart(xs)
 	var left []float64

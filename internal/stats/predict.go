@@ -13,16 +13,18 @@ const baselineConfidence = 0.99
 
 // Expected is what a new run's figure should be, given earlier ones.
 type Expected struct {
-	// Level is the geometric mean of the earlier runs; Lo and Hi bound what a new run should be, at 99 %.
+	// Level is the geometric mean of the earlier runs; Lo and Hi bound what a new run should be, at
+	// 99 %.
 	Level Estimate `json:"level"`
-	// LeastSeen is about the least fall that would have been seen in four of five cases, as a share: 0.22 is 22 %. It is
-	// +Inf when there are too few runs.
+	// LeastSeen is about the least fall that would have been seen in four of five cases, as a
+	// share: 0.22 is 22 %. It is +Inf when there are too few runs.
 	LeastSeen float64 `json:"least_seen"`
 	// TooFew is "too few runs to judge (3 of 5)", or empty.
 	TooFew string `json:"too_few,omitempty"`
 }
 
-// Outside says whether a new figure is below or above what was expected: -1, 0, 1. With too few runs it is 0.
+// Outside says whether a new figure is below or above what was expected: -1, 0, 1. With too few
+// runs it is 0.
 func (e Expected) Outside(x float64) int {
 	switch {
 	case e.TooFew != "":
@@ -34,9 +36,10 @@ func (e Expected) Outside(x float64) int {
 	return 0
 }
 
-// Expect predicts a new figure, the geometric mean of a number of new rounds, from those of earlier runs: the t
-// prediction interval on logarithms. A rank test could not speak before 39 runs. The interval reaches at least floor to
-// either side (0.03, or the new run's own half width): runs that agree by chance make no alarm.
+// Expect predicts a new figure, the geometric mean of a number of new rounds, from those of earlier
+// runs: the t prediction interval on logarithms. A rank test could not speak before 39 runs. The
+// interval reaches at least floor to either side (0.03, or the new run's own half width): runs that
+// agree by chance make no alarm.
 func Expect(earlier []float64, rounds int, floor float64) (Expected, error) {
 	logs, err := logsOf(earlier)
 	if err != nil {

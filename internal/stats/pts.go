@@ -6,12 +6,14 @@ import (
 	"slices"
 )
 
-// Window is the steady-state test of SNIA's Solid State Storage Performance Test Specification on the last rounds.
+// Window is the steady-state test of SNIA's Solid State Storage Performance Test Specification on
+// the last rounds.
 type Window struct {
-	// Steady: the range is at most 20 % of the mean and the least-squares line changes by at most 10 % of it.
+	// Steady: the range is at most 20 % of the mean and the least-squares line changes by at most
+	// 10 % of it.
 	Steady bool `json:"steady"`
-	// Settled: Steady, and the mean of the last five rounds is within 5 % of that of the five before. The window alone passes
-	// on a slow decay.
+	// Settled: Steady, and the mean of the last five rounds is within 5 % of that of the five
+	// before. The window alone passes on a slow decay.
 	Settled bool     `json:"settled"`
 	Slope   float64  `json:"slope"` // of the line from end to end, as a share of the mean; negative when it falls
 	Range   float64  `json:"range"` // as a share of the mean
@@ -22,8 +24,8 @@ type Window struct {
 // windowRounds is SNIA's.
 const windowRounds = 5
 
-// WindowOf judges the last five of rounds. A volume that has not been written over yet passes it too: the caller must know how
-// much was written.
+// WindowOf judges the last five of rounds. A volume that has not been written over yet passes it
+// too: the caller must know how much was written.
 func WindowOf(rounds []float64) Window {
 	if len(rounds) < windowRounds {
 		return Window{Why: fmt.Sprintf("%d of %d rounds", len(rounds), windowRounds)}

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Quantile is the value below which a share q (0..1) of xs lies, interpolated between neighbours: definition 7 of Hyndman
-// and Fan, Sample quantiles in statistical packages, The American Statistician 50, 1996. xs need not be sorted
-// and is not changed. It is NaN for no values.
+// Quantile is the value below which a share q (0..1) of xs lies, interpolated between neighbours:
+// definition 7 of Hyndman and Fan, Sample quantiles in statistical packages, The American
+// Statistician 50, 1996. xs need not be sorted and is not changed. It is NaN for no values.
 func Quantile(xs []float64, q float64) float64 {
 	sorted := slices.Clone(xs)
 	slices.Sort(sorted)

@@ -6,14 +6,16 @@ import (
 	"sort"
 )
 
-// QuantileOf estimates the quantile q (0.99) of all values of a run, such as its latencies, with a 95 % interval. seconds
-// holds a histogram for each second in time order, each in ascending order of values; weights are counts.
+// QuantileOf estimates the quantile q (0.99) of all values of a run, such as its latencies, with a
+// 95 % interval. seconds holds a histogram for each second in time order, each in ascending order
+// of values; weights are counts.
 //
-// I/Os of one second are alike, so the interval that a binomial of all I/Os would give is too narrow (it covers 37 to 52 %
-// where the machine has slow phases). The share above the quantile is estimated by batches of seconds, as BatchMeans does,
-// and turned back through the pooled histogram (Woodruff, Journal of the American Statistical Association 47, 1952): the
-// standard error of the share gives the number of independent I/Os that the run is worth, the Clopper-Pearson limits for that
-// many give the two shares, and those the two values. N is that number, at most all I/Os.
+// I/Os of one second are alike, so the interval that a binomial of all I/Os would give is too
+// narrow (it covers 37 to 52 % where the machine has slow phases). The share above the quantile is
+// estimated by batches of seconds, as BatchMeans does, and turned back through the pooled histogram
+// (Woodruff, Journal of the American Statistical Association 47, 1952): the standard error of the
+// share gives the number of independent I/Os that the run is worth, the Clopper-Pearson limits for
+// that many give the two shares, and those the two values. N is that number, at most all I/Os.
 func QuantileOf(seconds [][]Weighted, q float64) Estimate {
 	pooled := pool(seconds)
 	total := 0.0
@@ -39,8 +41,8 @@ func QuantileOf(seconds [][]Weighted, q float64) Estimate {
 	return e
 }
 
-// shareError is the standard error of the share of values above limit, from batches of neighbouring seconds, and how
-// many batches there were.
+// shareError is the standard error of the share of values above limit, from batches of neighbouring
+// seconds, and how many batches there were.
 func shareError(seconds [][]Weighted, limit float64) (se float64, k int) {
 	above, all := make([]float64, len(seconds)), make([]float64, len(seconds))
 	for i, s := range seconds {

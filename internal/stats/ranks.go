@@ -12,13 +12,15 @@ import (
 // leastRankSum is the least two-sided p that a U test of m and n values can reach.
 func leastRankSum(m, n int) float64 { return 2 / mathx.Choose(m+n, m) }
 
-// rankSum is the p of the U test of two groups and the Hodges-Lehmann estimate of their shift, with the interval that belongs
-// to the test (Hollander and Wolfe, Nonparametric Statistical Methods, 4.2 and 4.3).
+// rankSum is the p of the U test of two groups and the Hodges-Lehmann estimate of their shift, with
+// the interval that belongs to the test (Hollander and Wolfe, Nonparametric Statistical Methods,
+// 4.2 and 4.3).
 func rankSum(a, b []float64) (p float64, shift Estimate) {
 	sa := benchmath.NewSample(slices.Clone(a), &benchmath.DefaultThresholds)
 	sb := benchmath.NewSample(slices.Clone(b), &benchmath.DefaultThresholds)
-	// With ties and unequal sizes moremath doubles one tail of a distribution that is not symmetric, so that the
-	// order of a and b matters and p may pass 1. The greater one never claims too much.
+	// With ties and unequal sizes moremath doubles one tail of a distribution that is not
+	// symmetric, so that the order of a and b matters and p may pass 1. The greater one never
+	// claims too much.
 	p = min(1, max(benchmath.AssumeNothing.Compare(sa, sb).P, benchmath.AssumeNothing.Compare(sb, sa).P))
 	u := moremath.UDist{N1: len(a), N2: len(b)}
 	out := 0 // the greatest count with P(U < out) <= 2.5 % on each side
@@ -34,9 +36,9 @@ func rankSum(a, b []float64) (p float64, shift Estimate) {
 	return p, middle(pairs, max(0, out-1), min(len(a), len(b)))
 }
 
-// signedRank is the exact p of Wilcoxon's test of differences and the estimate of their centre from the Walsh averages
-// (Hollander and Wolfe, 3.1 to 3.3). Zero differences are left out of the test, ties share the mean of their ranks; then
-// the larger of the two neighbouring exact p is given.
+// signedRank is the exact p of Wilcoxon's test of differences and the estimate of their centre from
+// the Walsh averages (Hollander and Wolfe, 3.1 to 3.3). Zero differences are left out of the test,
+// ties share the mean of their ranks; then the larger of the two neighbouring exact p is given.
 func signedRank(diffs []float64) (p float64, center Estimate) {
 	sizes := make([]float64, 0, len(diffs))
 	for _, d := range diffs {

@@ -23,20 +23,21 @@ const (
 type Design struct {
 	// Paired: a[i] and b[i] were measured next to each other, in random order.
 	Paired bool
-	// Figures are tested together, and Holm will correct for them: at least 1. A rank test is used only
-	// where it could still make a claim after that.
+	// Figures are tested together, and Holm will correct for them: at least 1. A rank test is used
+	// only where it could still make a claim after that.
 	Figures int
 }
 
 // Comparison is the change of a figure from one group of rounds to another.
 type Comparison struct {
-	// Ratio is b/a with its 95 % interval, not corrected for other figures; N is the rounds of the smaller side, or the
-	// pairs. There is no interval when N < 2.
+	// Ratio is b/a with its 95 % interval, not corrected for other figures; N is the rounds of the
+	// smaller side, or the pairs. There is no interval when N < 2.
 	Ratio  Estimate `json:"ratio"`
 	Method Method   `json:"method,omitempty"`
 	// P is the chance of rounds this different when nothing changed, 1 without a test.
 	P float64 `json:"p"`
-	// Spread is the standard deviation of the logarithms of one side's rounds, or of pairs' differences: 0.03 is 3 %.
+	// Spread is the standard deviation of the logarithms of one side's rounds, or of pairs'
+	// differences: 0.03 is 3 %.
 	Spread float64 `json:"spread"`
 	// SE and DF are the standard error of the ratio's logarithm and its degrees of freedom.
 	SE float64 `json:"se,omitempty"`
@@ -46,20 +47,24 @@ type Comparison struct {
 }
 
 const (
-	// rankFrom: below seven rounds a side the rank tests lose to the t test on clean and on dirty data alike.
+	// rankFrom: below seven rounds a side the rank tests lose to the t test on clean and on dirty
+	// data alike.
 	rankFrom = 7
 	// leastRoom is the least p, after Holm, that a rank test must be able to reach to be used.
 	leastRoom = 0.025
-	// mostExact bounds exact rank distributions; beyond it the t test is used, which is as good there.
+	// mostExact bounds exact rank distributions; beyond it the t test is used, which is as good
+	// there.
 	mostExact = 50
 )
 
-// CompareRounds compares a figure that was measured once a round on two sides, on logarithms: changes multiply, and the
-// spread of rounds is a share of their level. Values must be above 0 and finite; the error says which is not.
+// CompareRounds compares a figure that was measured once a round on two sides, on logarithms:
+// changes multiply, and the spread of rounds is a share of their level. Values must be above 0 and
+// finite; the error says which is not.
 //
-// Pairs: Student's t of the differences; Wilcoxon's signed rank with the interval from Walsh averages where it has room
-// below Holm. No pairs: Welch's t; from seven rounds a side on the U test with the Hodges-Lehmann interval. One
-// round on a side has no test and never will: P is 1 and Ratio has no interval.
+// Pairs: Student's t of the differences; Wilcoxon's signed rank with the interval from Walsh
+// averages where it has room below Holm. No pairs: Welch's t; from seven rounds a side on the U
+// test with the Hodges-Lehmann interval. One round on a side has no test and never will: P is 1 and
+// Ratio has no interval.
 func CompareRounds(a, b []float64, d Design) (Comparison, error) {
 	if len(a) == 0 || len(b) == 0 {
 		return Comparison{}, errors.New("no rounds to compare")
@@ -124,7 +129,8 @@ func (c *Comparison) groups(a, b []float64, figures int) {
 	}
 }
 
-// student fills in the interval and P of a difference of logarithms with standard error SE and DF degrees.
+// student fills in the interval and P of a difference of logarithms with standard error SE and DF
+// degrees.
 func (c *Comparison) student(center float64, n int, m Method) {
 	c.Ratio = Estimate{Center: center, Lo: center, Hi: center, N: n}
 	if n < 2 {
@@ -154,8 +160,8 @@ func logsOf(xs []float64) ([]float64, error) {
 	return logs, nil
 }
 
-// Level is the geometric mean of rounds with its 95 % interval by Student's t on logarithms. With fewer than two rounds
-// there is no interval, and Lo and Hi are the Center. Values must be above 0.
+// Level is the geometric mean of rounds with its 95 % interval by Student's t on logarithms. With
+// fewer than two rounds there is no interval, and Lo and Hi are the Center. Values must be above 0.
 func Level(rounds []float64) (Estimate, error) {
 	logs, err := logsOf(rounds)
 	if err != nil || len(logs) == 0 {
@@ -168,8 +174,8 @@ func Level(rounds []float64) (Estimate, error) {
 	return Estimate{Center: math.Exp(m), Lo: math.Exp(m - half), Hi: math.Exp(m + half), N: len(logs)}, nil
 }
 
-// Together is the geometric mean over scenarios in each round: rounds[s][r] is scenario s in round r. All scenarios must
-// have the same number of rounds.
+// Together is the geometric mean over scenarios in each round: rounds[s][r] is scenario s in round
+// r. All scenarios must have the same number of rounds.
 func Together(rounds [][]float64) ([]float64, error) {
 	if len(rounds) == 0 {
 		return nil, errors.New("no scenarios")
@@ -193,8 +199,9 @@ func Together(rounds [][]float64) ([]float64, error) {
 	return sums, nil
 }
 
-// Holm corrects the p values of figures that are tested together, so that the chance of any false claim among them stays
-// below the level of one (Holm, Scandinavian Journal of Statistics 6, 1979). The order is kept.
+// Holm corrects the p values of figures that are tested together, so that the chance of any false
+// claim among them stays below the level of one (Holm, Scandinavian Journal of Statistics 6, 1979).
+// The order is kept.
 func Holm(ps []float64) []float64 {
 	order := make([]int, len(ps))
 	for i := range order {
@@ -228,8 +235,9 @@ const (
 	Unknown Answer = "unknown"
 )
 
-// Answer says what c shows, given its p after Holm and the margin below which a change does not matter (0.03 is 3 %).
-// within is set when the whole interval lies inside the margin; with More or Less both hold.
+// Answer says what c shows, given its p after Holm and the margin below which a change does not
+// matter (0.03 is 3 %). within is set when the whole interval lies inside the margin; with More or
+// Less both hold.
 func (c Comparison) Answer(pHolm, margin float64) (answer Answer, within bool) {
 	if c.Method == NoTest {
 		return Unknown, false

@@ -66,7 +66,8 @@ func TestSignedRankCDF(t *testing.T) {
 }
 
 func TestRankSumKnown(t *testing.T) {
-	// Hollander and Wolfe's interval for m = 5, n = 5: from the 3rd smallest to the 3rd largest of 25 differences.
+	// Hollander and Wolfe's interval for m = 5, n = 5: from the 3rd smallest to the 3rd largest of
+	// 25 differences.
 	p, shift := rankSum([]float64{0, 1, 2, 3, 4}, []float64{2, 3, 4, 5, 6})
 	near(t, "shift", shift.Center, 2, 1e-12)
 	near(t, "lo", shift.Lo, -1, 1e-12)
@@ -104,7 +105,8 @@ func TestCompareRoundsRefuses(t *testing.T) {
 	}
 }
 
-// What is said of b against a is what is said of a against b, turned round; a change of unit changes nothing.
+// What is said of b against a is what is said of a against b, turned round; a change of unit
+// changes nothing.
 func TestCompareRoundsMirrors(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		gen := rapid.SliceOfN(rapid.Float64Range(1, 1e6), 1, 20)

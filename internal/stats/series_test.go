@@ -8,9 +8,10 @@ import (
 	"testing"
 )
 
-// The tests of this file and of operating_test.go ask how often an answer is wrong, on simulated series with fixed seeds. The bounds
-// are what was measured when the rules were chosen, with about three standard errors of room. Tests run a few hundred
-// repetitions, benchmarks (make bench) the full number.
+// The tests of this file and of operating_test.go ask how often an answer is wrong, on simulated
+// series with fixed seeds. The bounds are what was measured when the rules were chosen, with about
+// three standard errors of room. Tests run a few hundred repetitions, benchmarks (make bench) the
+// full number.
 
 const fullSeconds = 600
 

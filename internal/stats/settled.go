@@ -9,12 +9,14 @@ import (
 type StopOptions struct {
 	// Target is the half width that is asked for, as a share: 0.02.
 	Target float64
-	// Bound is the ceiling that the series is expected to run at, in the series' unit; 0 when it is not known. A run that
-	// sits on its ceiling without noise is known after seconds.
+	// Bound is the ceiling that the series is expected to run at, in the series' unit; 0 when it is
+	// not known. A run that sits on its ceiling without noise is known after seconds.
 	Bound float64
-	// Sustained is what lasts where the bound is a burst, 0 where it is none: what runs above it is a burst.
+	// Sustained is what lasts where the bound is a burst, 0 where it is none: what runs above it is
+	// a burst.
 	Sustained float64
-	// Least is a number of seconds before which the run is not stopped, such as the life of a burst.
+	// Least is a number of seconds before which the run is not stopped, such as the life of a
+	// burst.
 	Least int
 }
 
@@ -26,7 +28,8 @@ type Settled struct {
 	From int `json:"from"`
 	// Estimate is the mean from there on, its interval widened for having looked more than once.
 	Estimate Estimate `json:"estimate"`
-	// Pinned: the run sits on its bound and hardly varies. AtBurst: it runs above what is sustained.
+	// Pinned: the run sits on its bound and hardly varies. AtBurst: it runs above what is
+	// sustained.
 	Pinned  bool `json:"pinned,omitempty"`
 	AtBurst bool `json:"at_burst,omitempty"`
 	// Why says what keeps the run from being settled.
@@ -56,16 +59,19 @@ func Looks(most int) []int {
 	return looks
 }
 
-// SettledBy judges a series of full seconds in time order, such as IOPS, ramp left out: rule V of the specification.
+// SettledBy judges a series of full seconds in time order, such as IOPS, ramp left out: rule V of
+// the specification.
 //
-// At each look: the warm-up is cut where that makes the mean most certain (MSER, White, Simulation 69, 1997) if it really
-// differs; a series that stepped to another level counts from there, one that stepped twice is not steady; what is left
-// must be at least a minute, half of all and twenty times its own memory (Sokal's estimate of the autocorrelation time);
-// and the interval by BatchMeans, widened by 1.3, must be within the target. Twice in a row, and in agreement, it is
+// At each look: the warm-up is cut where that makes the mean most certain (MSER, White, Simulation
+// 69, 1997) if it really differs; a series that stepped to another level counts from there, one
+// that stepped twice is not steady; what is left must be at least a minute, half of all and twenty
+// times its own memory (Sokal's estimate of the autocorrelation time); and the interval by
+// BatchMeans, widened by 1.3, must be within the target. Twice in a row, and in agreement, it is
 // settled. On its bound a run needs ten seconds and five times its memory instead.
 //
-// What has not happened yet is not in the series: no rule can see a later cliff, a rare stall or a neighbour who comes and goes.
-// Honest (95 %) to an autocorrelation of 0.6 from second to second; at 0.98 only rounds help.
+// What has not happened yet is not in the series: no rule can see a later cliff, a rare stall or a
+// neighbour who comes and goes. Honest (95 %) to an autocorrelation of 0.6 from second to second;
+// at 0.98 only rounds help.
 func SettledBy(xs []float64, o StopOptions) Settled {
 	var last Settled
 	row := 0
@@ -89,7 +95,13 @@ func SettledBy(xs []float64, o StopOptions) Settled {
 		}
 	}
 	if len(xs) < pinnedFloor {
-		last.Estimate, last.Why = BatchMeans(xs), fmt.Sprintf("%d seconds: at least %d are needed", len(xs), pinnedFloor)
+		last.Estimate, last.Why = BatchMeans(
+			xs,
+		), fmt.Sprintf(
+			"%d seconds: at least %d are needed",
+			len(xs),
+			pinnedFloor,
+		)
 	}
 	return last
 }
@@ -185,8 +197,9 @@ func warmUp(xs []float64) (cut int, ok bool) {
 	return cut, 2*d <= k
 }
 
-// memory is the integrated autocorrelation time of a series, 1+2Σrₖ up to the first k that is five times it (Sokal, Monte
-// Carlo methods in statistical mechanics, 1989): the number of seconds that are worth one independent one.
+// memory is the integrated autocorrelation time of a series, 1+2Σrₖ up to the first k that is five
+// times it (Sokal, Monte Carlo methods in statistical mechanics, 1989): the number of seconds that
+// are worth one independent one.
 func memory(xs []float64) float64 {
 	m, den := mean(xs), 0.0
 	for _, x := range xs {

@@ -1,5 +1,5 @@
-// Package stats holds the statistics that plimsoll needs on series of measurements: intervals by batch means, change
-// points, comparison of rounds. Every answer carries its doubt.
+// Package stats holds the statistics that plimsoll needs on series of measurements: intervals by
+// batch means, change points, comparison of rounds. Every answer carries its doubt.
 package stats
 
 import (
@@ -7,13 +7,15 @@ import (
 	"encoding/json"
 )
 
-// Estimate is a number with its uncertainty: Center within [Lo, Hi] at 95 % confidence, from N independent batches.
+// Estimate is a number with its uncertainty: Center within [Lo, Hi] at 95 % confidence, from N
+// independent batches.
 type Estimate struct {
 	Center float64 `json:"center"`
 	Lo     float64 `json:"lo"`
 	Hi     float64 `json:"hi"`
 	N      int     `json:"n"`
-	// None says in a few words why there is no interval: "one value", "2 s". Lo and Hi are then the Center, and null in JSON.
+	// None says in a few words why there is no interval: "one value", "2 s". Lo and Hi are then the
+	// Center, and null in JSON.
 	None string `json:"no_interval,omitempty"`
 	// Doubts are printed wherever the number is.
 	Doubts []string `json:"doubts,omitempty"`
@@ -22,7 +24,8 @@ type Estimate struct {
 // HasInterval says whether Lo and Hi mean anything: one value has no spread.
 func (e Estimate) HasInterval() bool { return e.N >= 2 && e.None == "" }
 
-// estimateJSON is an Estimate as it is written: bounds that are not known are null, so that no reader takes them for certainty.
+// estimateJSON is an Estimate as it is written: bounds that are not known are null, so that no
+// reader takes them for certainty.
 type estimateJSON struct {
 	Center float64  `json:"center"`
 	Lo     *float64 `json:"lo"`
@@ -48,7 +51,12 @@ func (e *Estimate) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*e = Estimate{
-		Center: in.Center, Lo: *cmp.Or(in.Lo, &in.Center), Hi: *cmp.Or(in.Hi, &in.Center), N: in.N, None: in.None, Doubts: in.Doubts,
+		Center: in.Center,
+		Lo:     *cmp.Or(in.Lo, &in.Center),
+		Hi:     *cmp.Or(in.Hi, &in.Center),
+		N:      in.N,
+		None:   in.None,
+		Doubts: in.Doubts,
 	}
 	return nil
 }

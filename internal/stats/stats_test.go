@@ -19,7 +19,8 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 }
 
 func TestBatchMeansKnown(t *testing.T) {
-	// Student's t with 9 degrees: 2.26216. Values 1..10 alternate about 5.5, so no autocorrelation is left to widen by.
+	// Student's t with 9 degrees: 2.26216. Values 1..10 alternate about 5.5, so no autocorrelation
+	// is left to widen by.
 	e := BatchMeans([]float64{1, 10, 2, 9, 3, 8, 4, 7, 5, 6})
 	near(t, "center", e.Center, 5.5, 1e-12)
 	near(t, "half", (e.Hi-e.Lo)/2, 2.26216*3.02765/math.Sqrt(10), 1e-4)

@@ -7,8 +7,8 @@ import (
 	moremath "github.com/aclements/go-moremath/stats"
 )
 
-// manyDegrees is where Student's distribution is the normal one to four digits; beyond it moremath's
-// continued fraction may not converge.
+// manyDegrees is where Student's distribution is the normal one to four digits; beyond it
+// moremath's continued fraction may not converge.
 const manyDegrees = 5000
 
 // tQuantile is the value below which a share p of Student's distribution with df degrees lies.

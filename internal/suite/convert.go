@@ -11,8 +11,9 @@ import (
 	"plimsoll/internal/units"
 )
 
-// YAML writes a job file as a suite (docs/suites.md). Jobs that run one after the other become scenarios of their own;
-// jobs that run together, and files whose meaning hangs on their order, stay one scenario that holds the file's text.
+// YAML writes a job file as a suite (docs/suites.md). Jobs that run one after the other become
+// scenarios of their own; jobs that run together, and files whose meaning hangs on their order,
+// stay one scenario that holds the file's text.
 func YAML(job *fio.JobFile) (string, error) {
 	var b strings.Builder
 	jobs := job.Jobs()
@@ -36,7 +37,8 @@ func YAML(job *fio.JobFile) (string, error) {
 	return b.String(), nil
 }
 
-// writeTogether writes a scenario that holds the text of a job file whose jobs run at the same time.
+// writeTogether writes a scenario that holds the text of a job file whose jobs run at the same
+// time.
 func writeTogether(b *strings.Builder, id int, name string, part *fio.JobFile) error {
 	if err := part.Writable(); err != nil {
 		return err
@@ -54,7 +56,8 @@ func writeTogether(b *strings.Builder, id int, name string, part *fio.JobFile) e
 // timing are the options that a scenario states in fields of its own.
 var timing = map[string]string{"size": "size", "runtime": "runtime", "ramp_time": "ramp"}
 
-// placedBySuite are those that plimsoll sets when it runs a scenario: what they were stands in a comment.
+// placedBySuite are those that plimsoll sets when it runs a scenario: what they were stands in a
+// comment.
 var placedBySuite = []string{"filename", "directory", "time_based", "group_reporting", "stonewall", "name"}
 
 func writeScenario(b *strings.Builder, id int, s fio.Section) error {
@@ -126,9 +129,11 @@ func writeSize(b *strings.Builder, size units.Bytes) {
 
 var plainYAML = regexp.MustCompile(`^(?:0|[1-9][0-9]{0,17}[kKmMgGtTs]?|[a-zA-Z][a-zA-Z_0-9-]*)$`)
 
-// quoteYAML quotes whatever YAML could take for something else than text, or for a number that it would print otherwise.
+// quoteYAML quotes whatever YAML could take for something else than text, or for a number that it
+// would print otherwise.
 func quoteYAML(s string) string {
-	if plainYAML.MatchString(s) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(s)) {
+	if plainYAML.MatchString(s) &&
+		!slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(s)) {
 		return s
 	}
 	var b strings.Builder

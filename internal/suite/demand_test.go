@@ -51,7 +51,8 @@ func TestDemandIsASuite(t *testing.T) {
 	}
 }
 
-// Several bursts of one stream are groups of their own, whose rates fio adds up: their sum is not held against the rate of one.
+// Several bursts of one stream are groups of their own, whose rates fio adds up: their sum is not
+// held against the rate of one.
 func TestDemandOfManyBursts(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "app.yaml")
 	const text = "workload: x\nstreams:\n  - {name: b, does: sequential read, block: 64KiB, rate: 1MiB/s, burst: {for: 1s, every: 5s}}\n"

@@ -71,7 +71,8 @@ func Load(file string) (*Suite, error) {
 	return Parse(file, data)
 }
 
-// The YAML of a suite (docs/suites.md). Options keep their order, since people compare command lines.
+// The YAML of a suite (docs/suites.md). Options keep their order, since people compare command
+// lines.
 type suiteYAML struct {
 	Name        string         `yaml:"name"`
 	Description string         `yaml:"description"`
@@ -145,7 +146,11 @@ func Parse(name string, data []byte) (*Suite, error) {
 		s.Cooldown = time.Duration(*y.Cooldown)
 	}
 	if y.Postgres != nil {
-		s.Server = &Server{Scale: y.Postgres.Scale, Memory: units.Bytes(y.Postgres.Memory), Settings: y.Postgres.Settings}
+		s.Server = &Server{
+			Scale:    y.Postgres.Scale,
+			Memory:   units.Bytes(y.Postgres.Memory),
+			Settings: y.Postgres.Settings,
+		}
 	}
 	seen := map[int]bool{}
 	for i, sc := range y.Scenarios {
@@ -180,7 +185,11 @@ func (sc scenarioYAML) scenario(y *suiteYAML, at locator, where string) (Scenari
 		return c, at.err(where+".id", "a scenario needs an id from 1 to 999")
 	}
 	if !validName(c.Name) {
-		return c, at.err(where+".name", "name %q: want lower-case letters, digits and hyphens, such as rand-write", c.Name)
+		return c, at.err(
+			where+".name",
+			"name %q: want lower-case letters, digits and hyphens, such as rand-write",
+			c.Name,
+		)
 	}
 	if c.Role == "" {
 		c.Role = topology.Data
@@ -189,7 +198,12 @@ func (sc scenarioYAML) scenario(y *suiteYAML, at locator, where string) (Scenari
 		c.Size = DefaultSize
 	}
 	if c.Size > MostSize {
-		return c, at.err(where+".size", "size %s: want at most %s, the largest file that Linux can hold", c.Size, MostSize)
+		return c, at.err(
+			where+".size",
+			"size %s: want at most %s, the largest file that Linux can hold",
+			c.Size,
+			MostSize,
+		)
 	}
 	if !slices.Contains(topology.Roles, c.Role) {
 		return c, at.err(where+".role", "role %q: want data or wal", c.Role)
@@ -237,7 +251,10 @@ func (sc scenarioYAML) work(c *Scenario, y *suiteYAML, at locator, where string)
 func (sc scenarioYAML) job(c *Scenario, y *suiteYAML, at locator, where string) error {
 	if sc.Job != "" {
 		if len(sc.Fio) > 0 || len(y.Fio) > 0 {
-			return at.err(where+".job", "a scenario has either fio: or job:, and the suite's fio: cannot reach into job:")
+			return at.err(
+				where+".job",
+				"a scenario has either fio: or job:, and the suite's fio: cannot reach into job:",
+			)
 		}
 		job, err := fio.ParseJobFile(at.name, []byte(sc.Job), fio.ParseOptions{})
 		if err != nil {
@@ -261,13 +278,20 @@ func (sc scenarioYAML) job(c *Scenario, y *suiteYAML, at locator, where string) 
 			return at.err(where+".fio", "option %v: want fio's own option names", item.Key)
 		}
 		if slices.Contains(placed, key) {
-			return at.err(where+".fio."+key, "%s is plimsoll's to set; use size:, runtime:, ramp: and role: of the scenario", key)
+			return at.err(
+				where+".fio."+key,
+				"%s is plimsoll's to set; use size:, runtime:, ramp: and role: of the scenario",
+				key,
+			)
 		}
 		value, err := scalar(item.Value)
 		if err != nil {
 			return at.err(where+".fio."+key, "%v", err)
 		}
-		section.Options = append(section.Options, fio.Option{Name: key, Value: value, Bare: item.Value == nil, Line: at.line(where + ".fio." + key)})
+		section.Options = append(
+			section.Options,
+			fio.Option{Name: key, Value: value, Bare: item.Value == nil, Line: at.line(where + ".fio." + key)},
+		)
 	}
 	if _, ok := section.Get("rw"); !ok {
 		if _, ok := section.Get("readwrite"); !ok {
@@ -279,7 +303,18 @@ func (sc scenarioYAML) job(c *Scenario, y *suiteYAML, at locator, where string) 
 }
 
 // placed are the options that plimsoll sets itself for scenarios of a suite.
-var placed = []string{"filename", "directory", "size", "runtime", "ramp_time", "time_based", "name", "group_reporting", "output-format", "status-interval"}
+var placed = []string{
+	"filename",
+	"directory",
+	"size",
+	"runtime",
+	"ramp_time",
+	"time_based",
+	"name",
+	"group_reporting",
+	"output-format",
+	"status-interval",
+}
 
 func scalar(v any) (string, error) {
 	switch v := v.(type) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestPhasesOfAJobFile: what stonewall separates runs as scenarios of its own, named after the sections (ux.md D3: "run makes one scenario
-// with a meaningless sum, convert four").
+// TestPhasesOfAJobFile: what stonewall separates runs as scenarios of its own, named after the
+// sections (ux.md D3: "run makes one scenario with a meaningless sum, convert four").
 func TestPhasesOfAJobFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "multi.fio")
 	text := "[global]\nsize=1m\n[seqw]\nrw=write\n[log]\nrw=read\n[randr]\nstonewall\nrw=randread\n[seqw]\nstonewall\nrw=write\n"

@@ -12,9 +12,9 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Place returns the job file that runs: the scenario's own options and those that place and time it. A job file from elsewhere
-// (AsIs) keeps its files and times; file is then the directory for jobs that name neither a directory nor whole paths.
-// Without a file nothing is placed.
+// Place returns the job file that runs: the scenario's own options and those that place and time
+// it. A job file from elsewhere (AsIs) keeps its files and times; file is then the directory for
+// jobs that name neither a directory nor whole paths. Without a file nothing is placed.
 func (s Scenario) Place(file string) fio.JobFile {
 	global := fio.Section{Name: "global"}
 	add := func(sec *fio.Section, name, value string) {
@@ -57,14 +57,18 @@ func (s Scenario) Place(file string) fio.JobFile {
 		}
 		one.Options = append(one.Options, s.Job.Sections[0].Options...)
 		add(&one, "group_reporting", "")
-		add(&one, "allow_file_create", "0") // the file is laid out beforehand; a missing one is an error, not a new sparse file
+		add(
+			&one,
+			"allow_file_create",
+			"0",
+		) // the file is laid out beforehand; a missing one is an error, not a new sparse file
 		job.Sections = []fio.Section{one}
 	}
 	return job
 }
 
-// Files are the paths of filename= in a job section as it takes effect. fio adds those of several such options up, [global]'s too, where
-// other options replace an earlier value (seen with 3.33).
+// Files are the paths of filename= in a job section as it takes effect. fio adds those of several
+// such options up, [global]'s too, where other options replace an earlier value (seen with 3.33).
 func Files(section fio.Section) []string {
 	var files []string
 	for _, o := range section.Options {
@@ -81,7 +85,8 @@ func Directory(section fio.Section) string {
 	return dir
 }
 
-// Outside are the paths that a job file from elsewhere names itself: whole paths of files, and directories.
+// Outside are the paths that a job file from elsewhere names itself: whole paths of files, and
+// directories.
 func (s Scenario) Outside() []string {
 	if !s.AsIs {
 		return nil
@@ -117,7 +122,8 @@ func (s Scenario) On(device string) Scenario {
 	return s
 }
 
-// exact prints a size as a number of bytes or with one of fio's suffixes, which are powers of 1024 and end at p.
+// exact prints a size as a number of bytes or with one of fio's suffixes, which are powers of 1024
+// and end at p.
 func exact(b units.Bytes) string {
 	text, _ := b.MarshalText() // of a number: it cannot fail
 	if strings.HasSuffix(string(text), "EiB") {
@@ -137,8 +143,8 @@ func seconds(d time.Duration) string {
 // fioPath escapes the colon, which separates several files in filename=.
 func fioPath(name string) string { return strings.ReplaceAll(name, ":", `\:`) }
 
-// Workloads is what the scenario's jobs ask for, one entry a job section, before they are placed: the file that plimsoll
-// chooses has no name, and is one for all jobs.
+// Workloads is what the scenario's jobs ask for, one entry a job section, before they are placed:
+// the file that plimsoll chooses has no name, and is one for all jobs.
 func (s Scenario) Workloads() ([]fio.Workload, error) {
 	loads, err := s.WorkloadsOn("")
 	for i := range loads {
@@ -166,7 +172,8 @@ func (s Scenario) WorkloadsOn(file string) ([]fio.Workload, error) {
 	return loads, nil
 }
 
-// Duration is how long the scenario takes in fio: the sum over stonewalled groups of the longest job. 0 when a job ends by size and not by time.
+// Duration is how long the scenario takes in fio: the sum over stonewalled groups of the longest
+// job. 0 when a job ends by size and not by time.
 func Duration(loads []fio.Workload) time.Duration {
 	var sum, group time.Duration
 	for _, w := range loads {

@@ -22,7 +22,8 @@ type Server struct {
 
 // Postgres is what a scenario does with the server: one load of pgbench at each number of clients.
 type Postgres struct {
-	// Builtin is pgbench's own script, or Script is one statement; neither for a scenario that only probes the log.
+	// Builtin is pgbench's own script, or Script is one statement; neither for a scenario that only
+	// probes the log.
 	Builtin string `json:"builtin,omitempty"`
 	Script  string `json:"script,omitempty"`
 	Clients []int  `json:"clients,omitempty"`

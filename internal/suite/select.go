@@ -23,8 +23,9 @@ type Selection struct {
 	Phase string
 }
 
-// Select makes one suite of what a user names: built-in suites, YAML files, job files, and numbers or names of scenarios of the suite
-// (the default one when no suite is named). Without arguments it is the default suite.
+// Select makes one suite of what a user names: built-in suites, YAML files, job files, and numbers
+// or names of scenarios of the suite (the default one when no suite is named). Without arguments it
+// is the default suite.
 func Select(args []string, sel Selection) (*Suite, error) {
 	var parts []*Suite
 	var wanted []string
@@ -48,7 +49,8 @@ func Select(args []string, sel Selection) (*Suite, error) {
 	return selected(parts, wanted, sel)
 }
 
-// withDatabase is the default suite, and the one for databases where a scenario of it is named: its numbers follow.
+// withDatabase is the default suite, and the one for databases where a scenario of it is named: its
+// numbers follow.
 func withDatabase(wanted []string) ([]*Suite, error) {
 	base, err := Builtin(Default)
 	if err != nil {
@@ -59,7 +61,10 @@ func withDatabase(wanted []string) ([]*Suite, error) {
 		return nil, err
 	}
 	ofPG := func(w string) bool {
-		return slices.ContainsFunc(pg.Scenarios, func(c Scenario) bool { return c.Name == w || strconv.Itoa(c.ID) == w })
+		return slices.ContainsFunc(
+			pg.Scenarios,
+			func(c Scenario) bool { return c.Name == w || strconv.Itoa(c.ID) == w },
+		)
 	}
 	theirs := slices.DeleteFunc(slices.Clone(wanted), func(w string) bool { return !ofPG(w) })
 	switch {
@@ -102,8 +107,9 @@ func named(arg string) (*Suite, error) {
 	return FromJobFile(arg)
 }
 
-// FromJobFile makes a suite that runs a fio job file unchanged: one scenario, or one for each of the phases that stonewall makes, since
-// rates of different times do not add up and fio's disk statistics cover a whole invocation.
+// FromJobFile makes a suite that runs a fio job file unchanged: one scenario, or one for each of
+// the phases that stonewall makes, since rates of different times do not add up and fio's disk
+// statistics cover a whole invocation.
 func FromJobFile(name string) (*Suite, error) {
 	job, err := JobFile(name)
 	if err != nil {
@@ -166,7 +172,8 @@ func (s *Suite) free(name string) string {
 	return name
 }
 
-// beside resolves an include as fio does: relative to the working directory, else beside the job file.
+// beside resolves an include as fio does: relative to the working directory, else beside the job
+// file.
 func beside(job, include string) string {
 	if _, err := os.Stat(include); err == nil || filepath.IsAbs(include) {
 		return include
@@ -223,7 +230,8 @@ func (s *Suite) pick(wanted []string) (*Suite, error) {
 // errNoName is in the chain of take's error for a word that is neither a number nor a name.
 var errNoName = errors.New("no scenario")
 
-// take adds "sync-latency,3-5" to keep. A range takes what exists in it; a single number, and a name, must exist.
+// take adds "sync-latency,3-5" to keep. A range takes what exists in it; a single number, and a
+// name, must exist.
 func (s *Suite) take(list string, keep map[int]bool) error {
 	for part := range strings.SplitSeq(list, ",") {
 		part = strings.TrimSpace(part)
@@ -232,7 +240,14 @@ func (s *Suite) take(list string, keep map[int]bool) error {
 			continue
 		}
 		if part != "" && strings.Trim(part, "0123456789-") != "" {
-			return fmt.Errorf("%s has %w %q%s; it has %s", s.Name, errNoName, part, didYouMean(part, s.names()), strings.Join(s.names(), ", "))
+			return fmt.Errorf(
+				"%s has %w %q%s; it has %s",
+				s.Name,
+				errNoName,
+				part,
+				didYouMean(part, s.names()),
+				strings.Join(s.names(), ", "),
+			)
 		}
 		from, to, ranged := strings.Cut(part, "-")
 		a, err1 := strconv.Atoi(from)
@@ -341,7 +356,8 @@ func (s *Suite) Engines() []string {
 	return engines
 }
 
-// Check holds every option against those that the installed fio knows, and the values that shape a workload against what they may be.
+// Check holds every option against those that the installed fio knows, and the values that shape a
+// workload against what they may be.
 func (s *Suite) Check(table *fio.OptionTable) error {
 	for _, c := range s.Scenarios {
 		for _, section := range c.Job.Sections {
@@ -354,7 +370,14 @@ func (s *Suite) Check(table *fio.OptionTable) error {
 				if nearest != "" {
 					did = fmt.Sprintf("; did you mean %s?", nearest)
 				}
-				return fmt.Errorf("%s:%d: %s: the installed fio knows no option %q%s", c.Job.Name, o.Line, c.Name, o.Name, did)
+				return fmt.Errorf(
+					"%s:%d: %s: the installed fio knows no option %q%s",
+					c.Job.Name,
+					o.Line,
+					c.Name,
+					o.Name,
+					did,
+				)
 			}
 		}
 		if _, err := c.Workloads(); err != nil {

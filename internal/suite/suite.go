@@ -1,5 +1,5 @@
-// Package suite holds scenarios: the suites that plimsoll brings, those a user writes in the same YAML, and any fio job
-// file taken as a scenario of its own. It knows thresholds, the stated
+// Package suite holds scenarios: the suites that plimsoll brings, those a user writes in the same
+// YAML, and any fio job file taken as a scenario of its own. It knows thresholds, the stated
 // expectations on a result.
 package suite
 
@@ -30,15 +30,17 @@ type Scenario struct {
 	Why   string        `json:"why,omitempty"` // what it measures, one sentence
 	Role  topology.Role `json:"role"`
 	Phase string        `json:"phase,omitempty"`
-	// Size of the region each job works on; the role's file is as large as the largest of its scenarios.
+	// Size of the region each job works on; the role's file is as large as the largest of its
+	// scenarios.
 	Size    units.Bytes   `json:"size,omitempty"`
 	Runtime time.Duration `json:"runtime,omitempty"`
 	Ramp    time.Duration `json:"ramp,omitempty"`
-	// Job is the job file that runs, one [section] unless it came from a file. plimsoll adds the options that place,
-	// time and observe it; everything else is as the author wrote it.
+	// Job is the job file that runs, one [section] unless it came from a file. plimsoll adds the
+	// options that place, time and observe it; everything else is as the author wrote it.
 	Job        fio.JobFile `json:"job"`
 	Thresholds []Threshold `json:"thresholds,omitempty"`
-	// Demand is what the job asks for, where a demand file describes it; Job then follows from it, Size and Runtime.
+	// Demand is what the job asks for, where a demand file describes it; Job then follows from it,
+	// Size and Runtime.
 	Demand *workload.Demand `json:"demand,omitempty"`
 	// Postgres is what the scenario does with a database server; Job is then empty.
 	Postgres *Postgres `json:"postgres,omitempty"`

@@ -11,8 +11,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// guide is each scenario of the Disk Benchmark Guide, written by hand from its fio commands: role, size, and the options that the guide
-// gives beside those that place and time the job.
+// guide is each scenario of the Disk Benchmark Guide, written by hand from its fio commands: role,
+// size, and the options that the guide gives beside those that place and time the job.
 var guide = []struct {
 	id      int
 	role    string
@@ -246,8 +246,9 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// fio records percentiles of clat and, unless lat_percentiles=1 is set, none of lat: a threshold on those is never judged. Writes that a sync
-// follows are left out, since neither clat nor lat is the time of a durable write.
+// fio records percentiles of clat and, unless lat_percentiles=1 is set, none of lat: a threshold on
+// those is never judged. Writes that a sync follows are left out, since neither clat nor lat is the
+// time of a durable write.
 func TestBuiltinThresholdsAreRecorded(t *testing.T) {
 	for _, name := range Names() {
 		s, err := Builtin(name)

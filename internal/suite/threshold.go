@@ -12,12 +12,14 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Threshold is a stated expectation, such as "write.sync.p99 < 3ms", "write.clat.over(1s) < 1%" or "total.bw >= 0.95 * ceiling".
+// Threshold is a stated expectation, such as "write.sync.p99 < 3ms", "write.clat.over(1s) < 1%" or
+// "total.bw >= 0.95 * ceiling".
 type Threshold struct {
 	Text   string
 	Metric Metric
 	Op     Op
-	// Limit is the right side, unless that is a share of the ceiling: then OfCeiling is the share, 0 otherwise.
+	// Limit is the right side, unless that is a share of the ceiling: then OfCeiling is the share,
+	// 0 otherwise.
 	Limit     Value
 	OfCeiling float64
 }
@@ -45,8 +47,8 @@ const (
 // Quantity is a rate or one of fio's latencies.
 type Quantity string
 
-// The quantities. Lat is from submission to completion, Clat completion alone, Slat submission alone, Sync an fsync or
-// fdatasync.
+// The quantities. Lat is from submission to completion, Clat completion alone, Slat submission
+// alone, Sync an fsync or fdatasync.
 const (
 	IOPS Quantity = "iops"
 	BW   Quantity = "bw"
@@ -61,7 +63,8 @@ const (
 // IsLatency says whether the quantity is a time.
 func (q Quantity) IsLatency() bool { return q != IOPS && q != BW && q != TPS }
 
-// Statistic is "mean", "max", a percentile such as "p99.9", or the share of I/Os that took longer than a latency: "over(1s)".
+// Statistic is "mean", "max", a percentile such as "p99.9", or the share of I/Os that took longer
+// than a latency: "over(1s)".
 type Statistic string
 
 // The statistics that are not percentiles.
@@ -116,7 +119,8 @@ type Value struct {
 	Share   float64       `json:"share,omitempty"` // 0..1 of the I/Os
 }
 
-// Value makes a figure of the metric from a number in its base unit: 1/s, bytes/s, nanoseconds or a share.
+// Value makes a figure of the metric from a number in its base unit: 1/s, bytes/s, nanoseconds or a
+// share.
 func (m Metric) Value(base float64) Value {
 	if m.IsShare() {
 		return Value{Share: base}
@@ -204,9 +208,11 @@ func (t *Threshold) UnmarshalJSON(data []byte) error {
 
 var (
 	thresholdForm = regexp.MustCompile(`^\s*([a-z]+(?:\.[a-z0-9.()]+)*)\s*(<=|>=|<|>)\s*(.+?)\s*$`)
-	metricForm    = regexp.MustCompile(`^(read|write|trim|total)\.(?:(iops|bw)|(clat|slat|lat|sync)\.(mean|max|p\d{1,2}(?:\.\d{1,4})?|over\([0-9.]+[mun]?s\)))$`)
-	databaseForm  = regexp.MustCompile(`^(?:(tps)|(latency)\.(mean|max|p\d{1,2}(?:\.\d{1,4})?))$`)
-	ceilingForm   = regexp.MustCompile(`^(?:([0-9.]+)\s*\*\s*)?ceiling$`)
+	metricForm    = regexp.MustCompile(
+		`^(read|write|trim|total)\.(?:(iops|bw)|(clat|slat|lat|sync)\.(mean|max|p\d{1,2}(?:\.\d{1,4})?|over\([0-9.]+[mun]?s\)))$`,
+	)
+	databaseForm = regexp.MustCompile(`^(?:(tps)|(latency)\.(mean|max|p\d{1,2}(?:\.\d{1,4})?))$`)
+	ceilingForm  = regexp.MustCompile(`^(?:([0-9.]+)\s*\*\s*)?ceiling$`)
 )
 
 // ParseThreshold reads a threshold and checks that its two sides are of one unit.
@@ -221,8 +227,12 @@ func ParseThreshold(text string) (Threshold, error) {
 		parts = append([]string{of[0], string(Transactions)}, of[1:]...)
 	}
 	if parts == nil {
-		return t, fmt.Errorf("threshold %q: unknown metric %q; want read, write, trim or total, then iops, bw, or clat, slat, "+
-			"lat or sync with mean, max, p99 or over(1s)", text, m[1])
+		return t, fmt.Errorf(
+			"threshold %q: unknown metric %q; want read, write, trim or total, then iops, bw, or clat, slat, "+
+				"lat or sync with mean, max, p99 or over(1s)",
+			text,
+			m[1],
+		)
 	}
 	t.Metric = Metric{Side(parts[1]), Quantity(parts[2] + parts[3]), Statistic(parts[4])}
 	value := m[3]

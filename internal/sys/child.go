@@ -16,13 +16,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Child is a program that is started under another user, with an environment of its own and no way to more rights: a
-// database server and its tools. Everything else uses Machine.Run.
+// Child is a program that is started under another user, with an environment of its own and no way
+// to more rights: a database server and its tools. Everything else uses Machine.Run.
 type Child struct {
 	Argv []string
 	Dir  string
 	Env  []string // all of it: nothing is inherited
-	// UID and GID are who it runs as, without further groups; the caller's own where UID is the caller's.
+	// UID and GID are who it runs as, without further groups; the caller's own where UID is the
+	// caller's.
 	UID, GID uint32
 	Out, Err io.Writer // may be nil
 }
@@ -30,7 +31,8 @@ type Child struct {
 // Started is a child that runs.
 type Started struct {
 	PID int
-	// Start is when it was started, in clock ticks since boot: with PID it names the process for ever.
+	// Start is when it was started, in clock ticks since boot: with PID it names the process for
+	// ever.
 	Start uint64
 
 	CPU   time.Duration // that it used, its children's included; known when it has ended
@@ -39,8 +41,8 @@ type Started struct {
 	err   error
 }
 
-// Start starts the child in a process group of its own. It does not end with the caller: whoever starts a server writes
-// a record of it.
+// Start starts the child in a process group of its own. It does not end with the caller: whoever
+// starts a server writes a record of it.
 func (c Child) Start() (*Started, error) {
 	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
 	errs := &tail{}
@@ -55,8 +57,8 @@ func (c Child) Start() (*Started, error) {
 	}
 	started := make(chan error, 1)
 	go func() {
-		// No new privileges is a property of the thread that forks, and cannot be taken back: the thread ends with
-		// this function, since it is not unlocked.
+		// No new privileges is a property of the thread that forks, and cannot be taken back: the
+		// thread ends with this function, since it is not unlocked.
 		runtime.LockOSThread()
 		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 			started <- fmt.Errorf("no new privileges: %w", err)
@@ -91,8 +93,8 @@ func (c Child) Start() (*Started, error) {
 	return s, nil
 }
 
-// keepHandles keeps the handles that programs of the caller inherit, such as those of held directories, from a program of
-// another user, until they are restored.
+// keepHandles keeps the handles that programs of the caller inherit, such as those of held
+// directories, from a program of another user, until they are restored.
 func keepHandles() (restore func()) {
 	names, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -137,8 +139,8 @@ func (s *Started) Signal(sig syscall.Signal) {
 // Kill ends the child and its process group.
 func (s *Started) Kill() { _ = syscall.Kill(-s.PID, syscall.SIGKILL) }
 
-// Run starts the child and waits for it, for the limit at most. When ctx ends it is interrupted, and killed after Grace.
-// It returns the CPU time that the child used.
+// Run starts the child and waits for it, for the limit at most. When ctx ends it is interrupted,
+// and killed after Grace. It returns the CPU time that the child used.
 func (c Child) Run(ctx context.Context, limit time.Duration) (time.Duration, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -170,7 +172,8 @@ func (c Child) Run(ctx context.Context, limit time.Duration) (time.Duration, err
 // Lives says whether the process that was started at that tick still lives.
 func Lives(pid int, start uint64) bool { return process{pid: pid, start: start}.lives() }
 
-// Stop sends a signal to a process if it is still the one that was started at that tick, and waits for its end.
+// Stop sends a signal to a process if it is still the one that was started at that tick, and waits
+// for its end.
 func Stop(pid int, start uint64, sig syscall.Signal, limit time.Duration) bool {
 	p := process{pid: pid, start: start}
 	fd, err := unix.PidfdOpen(pid, 0)

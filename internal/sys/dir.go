@@ -12,11 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Dir is a directory held open. What is done through it happens in that directory, whoever renames it or puts
-// something else in its place meanwhile, and follows no link out of it.
+// Dir is a directory held open. What is done through it happens in that directory, whoever renames
+// it or puts something else in its place meanwhile, and follows no link out of it.
 type Dir struct {
 	*os.Root
-	// file is inherited by the programs that plimsoll starts, so that Path leads to the same directory in them.
+	// file is inherited by the programs that plimsoll starts, so that Path leads to the same
+	// directory in them.
 	file *os.File
 	name string
 }
@@ -50,8 +51,8 @@ func openDir(at int, name, shown string, flags int) (*Dir, error) {
 // Name is the name by which the directory was opened, for people.
 func (d *Dir) Name() string { return d.name }
 
-// Path is a name for the directory, or for what is below it, that leads to it here and in programs that plimsoll
-// starts while it is open, whatever has become of its own name.
+// Path is a name for the directory, or for what is below it, that leads to it here and in programs
+// that plimsoll starts while it is open, whatever has become of its own name.
 func (d *Dir) Path(elem ...string) string {
 	path := fmt.Sprintf("/proc/self/fd/%d", d.file.Fd())
 	if len(elem) > 0 {
@@ -63,7 +64,8 @@ func (d *Dir) Path(elem ...string) string {
 // Info is the state of the directory itself.
 func (d *Dir) Info() (fs.FileInfo, error) { return d.file.Stat() }
 
-// Free is the space on the directory's filesystem that its user may fill, in bytes, and the filesystem's identity.
+// Free is the space on the directory's filesystem that its user may fill, in bytes, and the
+// filesystem's identity.
 func (d *Dir) Free() (free uint64, id unix.Fsid, err error) {
 	var st unix.Statfs_t
 	if err := unix.Fstatfs(int(d.file.Fd()), &st); err != nil {
@@ -110,7 +112,8 @@ func (d *Dir) Create(name string, perm fs.FileMode) (*os.File, error) {
 	return d.open(name, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL, perm)
 }
 
-// ReadSmall reads a regular file of at most limit bytes. It neither follows a link nor waits for a pipe.
+// ReadSmall reads a regular file of at most limit bytes. It neither follows a link nor waits for a
+// pipe.
 func (d *Dir) ReadSmall(name string, limit int64) ([]byte, error) {
 	f, err := d.open(name, unix.O_RDONLY, 0)
 	if err != nil {
@@ -180,7 +183,8 @@ func DeviceNumber(info fs.FileInfo) uint64 {
 	return 0
 }
 
-// OpenOwnDir opens a directory of the caller's own, to write to it: not a link to one, and nobody else's.
+// OpenOwnDir opens a directory of the caller's own, to write to it: not a link to one, and nobody
+// else's.
 func OpenOwnDir(name string) (*Dir, error) {
 	d, err := openDir(unix.AT_FDCWD, name, name, unix.O_NOFOLLOW)
 	if err != nil {
@@ -192,7 +196,8 @@ func OpenOwnDir(name string) (*Dir, error) {
 	return d, nil
 }
 
-// Replace gives a regular file new content, as WriteFile does, and leaves it its owner and mode. A link is refused.
+// Replace gives a regular file new content, as WriteFile does, and leaves it its owner and mode. A
+// link is refused.
 func (d *Dir) Replace(name string, data []byte) (err error) {
 	info, err := d.Lstat(name)
 	if err != nil {

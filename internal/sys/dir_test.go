@@ -50,7 +50,8 @@ func plant(t *testing.T, name, kind, victim string) {
 	}
 }
 
-// Whatever stands where the lock or a small file should be is refused, at once, and nothing is made behind a link.
+// Whatever stands where the lock or a small file should be is refused, at once, and nothing is made
+// behind a link.
 func TestPlantedNamesAreRefused(t *testing.T) {
 	for _, kind := range []string{"link", "dangling link", "pipe", "socket", "character device", "directory"} {
 		t.Run(kind, func(t *testing.T) {
@@ -84,7 +85,8 @@ func TestPlantedNamesAreRefused(t *testing.T) {
 	}
 }
 
-// A directory that is held open is worked in, whatever its name leads to by now, also by a program started meanwhile.
+// A directory that is held open is worked in, whatever its name leads to by now, also by a program
+// started meanwhile.
 func TestHeldDirectoryIsNotSwapped(t *testing.T) {
 	base := t.TempDir()
 	ours, victim := filepath.Join(base, "ours"), filepath.Join(base, "victim")
@@ -119,7 +121,8 @@ func TestHeldDirectoryIsNotSwapped(t *testing.T) {
 	}
 }
 
-// Of two only one has a lock; a lock whose file was removed and made again by somebody else is not had by both.
+// Of two only one has a lock; a lock whose file was removed and made again by somebody else is not
+// had by both.
 func TestLockIsExclusive(t *testing.T) {
 	d := openDir(t, t.TempDir())
 	release, err := d.Lock("lock")

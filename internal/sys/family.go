@@ -15,9 +15,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// familyVar is the environment variable by which the kernel keeps the record of who started a process: it is inherited by whatever a
-// program forks, cannot be lost with a file, and ends with the process.
-// Its value is PID.START.ID.PROGRAM: of the plimsoll that started it, and when that was started, in clock ticks since boot.
+// familyVar is the environment variable by which the kernel keeps the record of who started a
+// process: it is inherited by whatever a program forks, cannot be lost with a file, and ends with
+// the process. Its value is PID.START.ID.PROGRAM: of the plimsoll that started it, and when that
+// was started, in clock ticks since boot.
 const familyVar = "PLIMSOLL_FAMILY"
 
 // family is a program with all that it has started, in whatever group or session.
@@ -28,8 +29,8 @@ type family struct {
 	program string // base name of the program's file
 }
 
-// newFamily prepares a family for a program. From now on the orphans of plimsoll's children become children of plimsoll, instead of
-// those of process 1, so that they can be waited for.
+// newFamily prepares a family for a program. From now on the orphans of plimsoll's children become
+// children of plimsoll, instead of those of process 1, so that they can be waited for.
 func newFamily(program string) (*family, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("become the parent of orphans: %w", err)
@@ -158,13 +159,15 @@ func (f *family) kill() {
 	}
 }
 
-// end kills what lives of the family and returns when nothing does. *Alive is what does not end within Grace.
+// end kills what lives of the family and returns when nothing does. *Alive is what does not end
+// within Grace.
 func (f *family) end() error {
 	_, err := endAll(f.program, f.has)
 	return err
 }
 
-// endAll kills until nothing is left: what was found may have forked meanwhile. It returns how many there were.
+// endAll kills until nothing is left: what was found may have forked meanwhile. It returns how many
+// there were.
 func endAll(program string, ours func(process, family) bool) (int, error) {
 	deadline := time.Now().Add(Grace)
 	seen := map[process]bool{}
@@ -186,7 +189,8 @@ func endAll(program string, ours func(process, family) bool) (int, error) {
 	}
 }
 
-// await waits for a process's end, and takes its exit status where it is plimsoll's own child, which the dead parent left to it.
+// await waits for a process's end, and takes its exit status where it is plimsoll's own child,
+// which the dead parent left to it.
 func (p process) await(limit time.Duration) {
 	fd, err := unix.PidfdOpen(p.pid, 0)
 	if err != nil {
@@ -208,8 +212,11 @@ func (a *Alive) Error() string {
 	for _, p := range a.processes {
 		pids = append(pids, strconv.Itoa(p.pid))
 	}
-	return fmt.Sprintf("what %s started cannot be killed and may still write (process %s sleeps in the kernel: look at dmesg)",
-		a.Program, strings.Join(pids, ", "))
+	return fmt.Sprintf(
+		"what %s started cannot be killed and may still write (process %s sleeps in the kernel: look at dmesg)",
+		a.Program,
+		strings.Join(pids, ", "),
+	)
 }
 
 // Still waits up to limit for the processes to end and says whether one lives.
@@ -224,9 +231,10 @@ func (a *Alive) Still(limit time.Duration) bool {
 	return false
 }
 
-// EndStrays kills what a plimsoll that is no more started with WithFamily, and returns how many processes that were; with dry they are only
-// counted. A process counts when its mark names a plimsoll that does not live, when it runs the program that the mark
-// names, and when it is in the same PID namespace. *Alive is what does not end.
+// EndStrays kills what a plimsoll that is no more started with WithFamily, and returns how many
+// processes that were; with dry they are only counted. A process counts when its mark names a
+// plimsoll that does not live, when it runs the program that the mark names, and when it is in the
+// same PID namespace. *Alive is what does not end.
 func EndStrays(dry bool) (int, error) {
 	space, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {

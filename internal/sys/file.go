@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// WriteFile replaces a file so that a power cut leaves the old or the new content, never a part: a temporary name in the
-// same directory, fsync, rename, fsync of the directory.
+// WriteFile replaces a file so that a power cut leaves the old or the new content, never a part: a
+// temporary name in the same directory, fsync, rename, fsync of the directory.
 func WriteFile(name string, data []byte, perm fs.FileMode) (err error) {
 	tmp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 // ErrLocked is in the chain of Lock's error when another plimsoll holds the lock.
 var ErrLocked = errors.New("in use by another plimsoll")
 
-// Lock takes an exclusive lock on a directory or a block device. The kernel lets go of it when the process ends,
-// however it ends.
+// Lock takes an exclusive lock on a directory or a block device. The kernel lets go of it when the
+// process ends, however it ends.
 func Lock(name string) (release func(), err error) {
 	f, err := os.OpenFile(name, unix.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -29,8 +29,9 @@ func Lock(name string) (release func(), err error) {
 	return hold(f, func() (fs.FileInfo, error) { return os.Stat(name) })
 }
 
-// Lock takes an exclusive lock on a file in the directory, which is made when it is missing. A link, a pipe, a
-// socket, a device or a file of another user under that name is refused, and nothing waits for it.
+// Lock takes an exclusive lock on a file in the directory, which is made when it is missing. A
+// link, a pipe, a socket, a device or a file of another user under that name is refused, and
+// nothing waits for it.
 func (d *Dir) Lock(name string) (release func(), err error) {
 	f, err := d.Create(name, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -53,7 +54,8 @@ func hold(f *os.File, there func() (fs.FileInfo, error)) (release func(), err er
 		}
 		return nil, errors.Join(fmt.Errorf("%s: %w", f.Name(), err), f.Close())
 	}
-	// The one who held it may have removed the file in between: what is locked then is no longer there for others.
+	// The one who held it may have removed the file in between: what is locked then is no longer
+	// there for others.
 	held, err := f.Stat()
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Process is a program with all its streams connected, for the lab's agent, which must feed a program and tell its
-// outputs apart. Everything else uses Machine.Run.
+// Process is a program with all its streams connected, for the lab's agent, which must feed a
+// program and tell its outputs apart. Everything else uses Machine.Run.
 type Process struct {
 	Argv []string
 	Dir  string   // working directory; empty for the present one
@@ -26,8 +26,8 @@ type Process struct {
 	Signals <-chan syscall.Signal
 }
 
-// Run starts the program, waits for it and returns its exit status: 128 + n when signal n ended it. A daemon that
-// it leaves behind may keep its outputs open: they are read for one second more.
+// Run starts the program, waits for it and returns its exit status: 128 + n when signal n ended it.
+// A daemon that it leaves behind may keep its outputs open: they are read for one second more.
 func (p Process) Run(ctx context.Context) (int, error) {
 	cmd := exec.CommandContext(ctx, p.Argv[0], p.Argv[1:]...)
 	cmd.Dir, cmd.Env = p.Dir, append(os.Environ(), p.Env...)

@@ -18,15 +18,18 @@ import (
 const (
 	// Grace is how long an interrupted program may take to finish before it is killed.
 	Grace = 10 * time.Second
-	// Patience is how long a program may be silent before the user is shown what plimsoll waits for.
+	// Patience is how long a program may be silent before the user is shown what plimsoll waits
+	// for.
 	Patience = 5 * time.Second
 	// QueryLimit is how long a program that only prints something may take, such as fio --version.
 	QueryLimit = time.Minute
-	// ChangeLimit is how long any other program may take, such as mkfs, mount or mdadm, unless WithLimit gives another limit.
+	// ChangeLimit is how long any other program may take, such as mkfs, mount or mdadm, unless
+	// WithLimit gives another limit.
 	ChangeLimit = 30 * time.Minute
 	// NoLimit is for programs that run until they are stopped, such as QEMU.
 	NoLimit = time.Duration(1<<63 - 1)
-	// afterKill is how long a killed program may take to disappear. One that takes longer sleeps in the kernel.
+	// afterKill is how long a killed program may take to disappear. One that takes longer sleeps in
+	// the kernel.
 	afterKill = 3 * time.Second
 )
 
@@ -37,26 +40,28 @@ type (
 	familyKey struct{}
 )
 
-// WithKill returns a context whose programs are killed at once, instead of being given Grace, when kill ends.
-// The first Ctrl-C ends the context, the second ends kill.
+// WithKill returns a context whose programs are killed at once, instead of being given Grace, when
+// kill ends. The first Ctrl-C ends the context, the second ends kill.
 func WithKill(ctx, kill context.Context) context.Context {
 	return context.WithValue(ctx, killKey{}, kill)
 }
 
-// WithLimit returns a context whose programs may take the time limit each. Past it a program is interrupted, killed after Grace, and
-// given up when even that does not end it; Run then returns *Late.
+// WithLimit returns a context whose programs may take the time limit each. Past it a program is
+// interrupted, killed after Grace, and given up when even that does not end it; Run then returns
+// *Late.
 func WithLimit(ctx context.Context, limit time.Duration) context.Context {
 	return context.WithValue(ctx, limitKey{}, limit)
 }
 
-// WithNotice returns a context in which notice is called, once for each program, with what plimsoll waits for when that takes
-// longer than Patience. With nil there is no notice, for a program whose progress is shown.
+// WithNotice returns a context in which notice is called, once for each program, with what plimsoll
+// waits for when that takes longer than Patience. With nil there is no notice, for a program whose
+// progress is shown.
 func WithNotice(ctx context.Context, notice func(text string)) context.Context {
 	return context.WithValue(ctx, noticeKey{}, notice)
 }
 
-// WithFamily returns a context in which everything that a program has started ends with it, also what left its process group and its
-// session, as fio's jobs do.
+// WithFamily returns a context in which everything that a program has started ends with it, also
+// what left its process group and its session, as fio's jobs do.
 func WithFamily(ctx context.Context) context.Context {
 	return context.WithValue(ctx, familyKey{}, true)
 }
@@ -115,7 +120,8 @@ func run(ctx context.Context, stdout io.Writer, argv ...string) error {
 		p.cmd.Env = append(p.cmd.Env, f.mark())
 	}
 	p.notice, _ = ctx.Value(noticeKey{}).(func(string))
-	// A group of its own: a Ctrl-C of the terminal reaches plimsoll only, which then stops the program in its own way.
+	// A group of its own: a Ctrl-C of the terminal reaches plimsoll only, which then stops the
+	// program in its own way.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGINT}
 	return p.run(ctx)
 }
@@ -164,9 +170,12 @@ func (p *program) run(ctx context.Context) error {
 	return errors.Join(p.verdict(ctx, waitErr, stopped, outErr), left)
 }
 
-// attend waits for the program's end and stops it when it is time: kindly when ctx ends or its limit is over, hard after Grace or
-// when kill ends.
-func (p *program) attend(ctx context.Context, ended <-chan error) (err error, stopped bool) { //nolint:revive // the error is the program's
+// attend waits for the program's end and stops it when it is time: kindly when ctx ends or its
+// limit is over, hard after Grace or when kill ends.
+func (p *program) attend(
+	ctx context.Context,
+	ended <-chan error,
+) (err error, stopped bool) { //nolint:revive // the error is the program's
 	notice, limit := time.NewTimer(Patience), time.NewTimer(p.limit)
 	defer notice.Stop()
 	defer limit.Stop()
@@ -253,7 +262,8 @@ func (p *program) verdict(ctx context.Context, waitErr error, stopped bool, outE
 	return fmt.Errorf("%s: %w", p.argv[0], waitErr)
 }
 
-// gate passes on what a program prints until it is shut: a program that is given up may print long after nobody listens.
+// gate passes on what a program prints until it is shut: a program that is given up may print long
+// after nobody listens.
 type gate struct {
 	mu sync.Mutex
 	w  io.Writer
@@ -274,8 +284,8 @@ func (g *gate) shut() {
 	g.w = nil
 }
 
-// outputs are the pipes that a program prints to. They are plimsoll's own, so that the program's end is seen although something that
-// it left behind still holds them.
+// outputs are the pipes that a program prints to. They are plimsoll's own, so that the program's
+// end is seen although something that it left behind still holds them.
 type outputs struct {
 	readers, writers []*os.File
 	copied           chan error // of each reader

@@ -119,7 +119,8 @@ func TestOutputIsCapped(t *testing.T) {
 }
 
 func TestNotice(t *testing.T) {
-	// The program waits for the notice itself, so the test takes as long as Patience and depends on no speed.
+	// The program waits for the notice itself, so the test takes as long as Patience and depends on
+	// no speed.
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
@@ -147,7 +148,8 @@ func TestFailedNamesItsProgramOnce(t *testing.T) {
 	}
 }
 
-// TestHelperOrphan is not a test: a child of TestStrays, which starts a program with its family and waits to be killed.
+// TestHelperOrphan is not a test: a child of TestStrays, which starts a program with its family and
+// waits to be killed.
 func TestHelperOrphan(*testing.T) {
 	argv := os.Getenv("PLIMSOLL_TEST_ORPHAN")
 	if argv == "" {
@@ -156,7 +158,8 @@ func TestHelperOrphan(*testing.T) {
 	_ = run(WithFamily(context.Background()), io.Discard, strings.Fields(argv)...)
 }
 
-// What a killed plimsoll left is found by its mark and ended; the same program of others, and of a plimsoll that lives, is not.
+// What a killed plimsoll left is found by its mark and ended; the same program of others, and of a
+// plimsoll that lives, is not.
 func TestStrays(t *testing.T) {
 	dir := t.TempDir()
 	sleep, err := exec.LookPath("sleep")

@@ -18,11 +18,13 @@ const (
 	JSONLimit   = 256 << 20 // the files of a bundle: a result has a row for each second
 )
 
-// ErrNotRegular is in the chain of OpenRegular's error about a FIFO, a device, a socket or a directory.
+// ErrNotRegular is in the chain of OpenRegular's error about a FIFO, a device, a socket or a
+// directory.
 var ErrNotRegular = errors.New("not a regular file")
 
-// OpenRegular opens a file for reading if it is a regular one. It does not wait, as open(2) does for who writes a FIFO. A pipe that
-// plimsoll was given open, such as /dev/stdin or the shell's <(command), is fine.
+// OpenRegular opens a file for reading if it is a regular one. It does not wait, as open(2) does
+// for who writes a FIFO. A pipe that plimsoll was given open, such as /dev/stdin or the shell's
+// <(command), is fine.
 func OpenRegular(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -82,7 +84,8 @@ func ReadFile(name string, limit int64) ([]byte, error) {
 	return ReadAll(name, f, limit)
 }
 
-// ReadAll reads a stream to its end. One of more than limit bytes is refused; name is what the error calls it.
+// ReadAll reads a stream to its end. One of more than limit bytes is refused; name is what the
+// error calls it.
 func ReadAll(name string, r io.Reader, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err == nil && int64(len(data)) > limit {
@@ -98,11 +101,12 @@ func tooLarge(name string, limit int64) error {
 	return fmt.Errorf("%s is larger than %d MiB, the most that plimsoll reads of such a file", name, limit>>20)
 }
 
-// Text reads a regular file as ReadFile does, up to TextLimit: what a job file's include and the like name.
+// Text reads a regular file as ReadFile does, up to TextLimit: what a job file's include and the
+// like name.
 func Text(name string) ([]byte, error) { return ReadFile(name, TextLimit) }
 
-// Interruptible reads from r until ctx ends, although r may wait for ever, as a terminal or a pipe may. A reading that was given up goes on
-// and takes what comes next.
+// Interruptible reads from r until ctx ends, although r may wait for ever, as a terminal or a pipe
+// may. A reading that was given up goes on and takes what comes next.
 func Interruptible(ctx context.Context, r io.Reader) io.Reader {
 	return &interruptible{ctx: ctx, from: r}
 }

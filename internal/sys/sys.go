@@ -1,6 +1,6 @@
-// Package sys is the one door from plimsoll to the machine it runs on. Everything that reads /sys or
-// /proc, or starts another program, is handed a *Machine; tests hand in a captured tree of files and
-// put recorded programs first in PATH.
+// Package sys is the one door from plimsoll to the machine it runs on. Everything that reads /sys
+// or /proc, or starts another program, is handed a *Machine; tests hand in a captured tree of files
+// and put recorded programs first in PATH.
 package sys
 
 import (
@@ -24,14 +24,15 @@ type Machine struct {
 	// Root is "/": names in it have no leading slash, such as sys/block or proc/mdstat.
 	Root fs.FS
 	// Run starts a program, copies its standard output to stdout and waits for it. Its failure is a
-	// *Failed. When ctx ends the program is asked to stop with SIGINT and killed after Grace. It has a limit of time, ChangeLimit
-	// unless WithLimit gave another: *Late.
+	// *Failed. When ctx ends the program is asked to stop with SIGINT and killed after Grace. It
+	// has a limit of time, ChangeLimit unless WithLimit gave another: *Late.
 	Run func(ctx context.Context, stdout io.Writer, argv ...string) error
 	// Put writes a tunable below /sys or /proc; name is absolute.
 	Put func(name string, data []byte) error
 	// Now is the wall clock.
 	Now func() time.Time
-	// Here is true for the machine plimsoll runs on and false for a captured one, about which no network service is asked.
+	// Here is true for the machine plimsoll runs on and false for a captured one, about which no
+	// network service is asked.
 	Here bool
 }
 
@@ -72,7 +73,8 @@ var ErrNotFound = exec.ErrNotFound
 // OutputLimit is the most that Output keeps of what a program prints.
 const OutputLimit = 16 << 20
 
-// Output runs a program and returns what it printed, OutputLimit at most. It may take QueryLimit, unless WithLimit gave another.
+// Output runs a program and returns what it printed, OutputLimit at most. It may take QueryLimit,
+// unless WithLimit gave another.
 func (m *Machine) Output(ctx context.Context, argv ...string) (string, error) {
 	if ctx.Value(limitKey{}) == nil {
 		ctx = WithLimit(ctx, QueryLimit)

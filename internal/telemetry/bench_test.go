@@ -11,14 +11,14 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/internal/sys"
-
 	"github.com/prometheus/procfs"
 	"github.com/prometheus/procfs/blockdevice"
+
+	"plimsoll/internal/sys"
 )
 
-// tree writes a /proc of n NVMe drives below a new directory and returns it with the drives' names. Its text is that of a
-// c5d.metal-like host: 64 cores, PSI, flush counters.
+// tree writes a /proc of n NVMe drives below a new directory and returns it with the drives' names.
+// Its text is that of a c5d.metal-like host: 64 cores, PSI, flush counters.
 func tree(tb testing.TB, n int) (dir string, devices []string) {
 	tb.Helper()
 	dir = tb.TempDir()
@@ -50,7 +50,8 @@ func tree(tb testing.TB, n int) (dir string, devices []string) {
 	return dir, devices
 }
 
-// diskstats is the file when step seconds of 1000 reads and 500 writes of 8 KiB a second have passed.
+// diskstats is the file when step seconds of 1000 reads and 500 writes of 8 KiB a second have
+// passed.
 func diskstats(devices []string, step int) string {
 	var b strings.Builder
 	for i, d := range devices {
@@ -66,7 +67,8 @@ func machine(dir string) *sys.Machine {
 	return &sys.Machine{Root: os.DirFS(dir), Now: time.Now}
 }
 
-// BenchmarkReading is the cost of one reading of 24 devices: ours, and the same files through prometheus/procfs.
+// BenchmarkReading is the cost of one reading of 24 devices: ours, and the same files through
+// prometheus/procfs.
 func BenchmarkReading(b *testing.B) {
 	dir, devices := tree(b, 24)
 	b.Run("own", func(b *testing.B) {
@@ -106,9 +108,9 @@ func BenchmarkReading(b *testing.B) {
 	})
 }
 
-// BenchmarkSampler runs the whole sampler on 24 devices for three seconds of wall time, and beside it a bare loop that
-// reads six files of the same tree at the same rate; each is the CPU of the whole process, in % of one core. Both are
-// run with -benchtime=1x.
+// BenchmarkSampler runs the whole sampler on 24 devices for three seconds of wall time, and beside
+// it a bare loop that reads six files of the same tree at the same rate; each is the CPU of the
+// whole process, in % of one core. Both are run with -benchtime=1x.
 func BenchmarkSampler(b *testing.B) {
 	const span = 3 * time.Second
 	dir, devices := tree(b, 24)
@@ -174,7 +176,8 @@ func processCPU(tb testing.TB) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkStopAndWrite is what a scenario of a minute, and of an hour, pays at its end, with 24 busy devices.
+// BenchmarkStopAndWrite is what a scenario of a minute, and of an hour, pays at its end, with 24
+// busy devices.
 func BenchmarkStopAndWrite(b *testing.B) {
 	dir, devices := tree(b, 24)
 	for _, span := range []time.Duration{time.Minute, time.Hour} {

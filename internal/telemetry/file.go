@@ -25,11 +25,17 @@ const (
 // timeColumn comes before the row's: the wall clock, so that a file can be laid beside others.
 const timeColumn = "time_us"
 
-// Write writes s as zstd-compressed CSV: a header whose names end in the unit (at_us, nvme0n1.read_bytes), then a line a
-// sample. Counters are cumulative; a cell is empty where the device was gone; columns in s.Absent are left out. DuckDB
-// reads it as read_csv('samples.csv.zst'), pandas as read_csv("samples.csv.zst").
+// Write writes s as zstd-compressed CSV: a header whose names end in the unit (at_us,
+// nvme0n1.read_bytes), then a line a sample. Counters are cumulative; a cell is empty where the
+// device was gone; columns in s.Absent are left out. DuckDB reads it as
+// read_csv('samples.csv.zst'), pandas as read_csv("samples.csv.zst").
 func Write(w io.Writer, s *Series) error {
-	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<20))
+	z, err := zstd.NewWriter(
+		w,
+		zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderLevel(zstd.SpeedFastest),
+		zstd.WithWindowSize(1<<20),
+	)
 	if err != nil {
 		return err
 	}
@@ -109,10 +115,16 @@ func header(s *Series) ([]string, error) {
 	return names, nil
 }
 
-// Read reads what Write wrote; columns may be missing, unknown or in another order. Memory is bounded whatever the input.
-// When the file is cut off or spoilt, the samples before that come with the error.
+// Read reads what Write wrote; columns may be missing, unknown or in another order. Memory is
+// bounded whatever the input. When the file is cut off or spoilt, the samples before that come with
+// the error.
 func Read(r io.Reader) (*Series, error) {
-	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(8<<20), zstd.WithDecoderMaxMemory(64<<20))
+	z, err := zstd.NewReader(
+		r,
+		zstd.WithDecoderConcurrency(1),
+		zstd.WithDecoderMaxWindow(8<<20),
+		zstd.WithDecoderMaxMemory(64<<20),
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +233,11 @@ func columns(names []string) (devices []string, place []int, err error) {
 		place = append(place, p)
 	}
 	if !seen[placeTime] || !seen[colAt] {
-		return nil, nil, fmt.Errorf("samples line 1: no %s and %s columns: not a file of samples", timeColumn, hostColumns[colAt])
+		return nil, nil, fmt.Errorf(
+			"samples line 1: no %s and %s columns: not a file of samples",
+			timeColumn,
+			hostColumns[colAt],
+		)
 	}
 	return devices, place, nil
 }

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"plimsoll/internal/units"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 	"github.com/prometheus/procfs"
 	"github.com/prometheus/procfs/blockdevice"
 	"pgregory.net/rapid"
+
+	"plimsoll/internal/units"
 )
 
 func unzstd(t testing.TB, data []byte) string {

@@ -12,8 +12,9 @@ import (
 // maxProc bounds what is read of one file of /proc: 4 MiB of diskstats are some 30,000 devices.
 const maxProc = 4 << 20
 
-// procFile is a file of /proc that is read again and again. The kernel makes the text anew for a read at offset 0, so an
-// open file need not be opened again, which is half of the cost of a reading.
+// procFile is a file of /proc that is read again and again. The kernel makes the text anew for a
+// read at offset 0, so an open file need not be opened again, which is half of the cost of a
+// reading.
 type procFile struct {
 	root  fs.FS
 	name  string
@@ -39,7 +40,8 @@ func (p *procFile) close() {
 	}
 }
 
-// read returns the file's text (unless whole, its first len(buf) bytes), which is valid until the next read.
+// read returns the file's text (unless whole, its first len(buf) bytes), which is valid until the
+// next read.
 func (p *procFile) read() ([]byte, error) {
 	for {
 		n, err := p.readOnce()
@@ -69,8 +71,8 @@ func (p *procFile) readOnce() (int, error) {
 	return io.ReadFull(f, p.buf)
 }
 
-// nextNumber reads the decimal number after any spaces at the start of b. A number beyond 64 bits counts as its greatest
-// but one, which is not absent.
+// nextNumber reads the decimal number after any spaces at the start of b. A number beyond 64 bits
+// counts as its greatest but one, which is not absent.
 func nextNumber(b []byte) (v uint64, rest []byte, ok bool) {
 	i := 0
 	for i < len(b) && (b[i] == ' ' || b[i] == '\t') {
@@ -94,12 +96,14 @@ func nextLine(b []byte) (line, rest []byte) {
 	return line, rest
 }
 
-// sector is the unit of /proc/diskstats, whatever the device's own sector size is (Documentation/admin-guide/iostats.rst).
+// sector is the unit of /proc/diskstats, whatever the device's own sector size is
+// (Documentation/admin-guide/iostats.rst).
 const sector = 512
 
-// parseDiskstats fills the devices' parts of row from /proc/diskstats; index gives a name's place among the devices.
-// A line has 3 names and 11 counters, 15 since Linux 4.18 (discards) and 17 since 5.5 (flushes). A device that is not
-// listed is marked absent, and so are flushes that are not counted.
+// parseDiskstats fills the devices' parts of row from /proc/diskstats; index gives a name's place
+// among the devices. A line has 3 names and 11 counters, 15 since Linux 4.18 (discards) and 17
+// since 5.5 (flushes). A device that is not listed is marked absent, and so are flushes that are
+// not counted.
 func parseDiskstats(text []byte, index map[string]int, row []uint64) error {
 	for i := hostWidth; i < len(row); i++ {
 		row[i] = absent
@@ -157,7 +161,8 @@ func parseCounters(b []byte, r []uint64) error {
 	return nil
 }
 
-// msPerTick: /proc/stat counts in USER_HZ, 100 a second on every architecture that Go compiles for (asm-generic/param.h).
+// msPerTick: /proc/stat counts in USER_HZ, 100 a second on every architecture that Go compiles for
+// (asm-generic/param.h).
 const msPerTick = 1000 / 100
 
 // parseStat fills the CPU times of row from the first line of /proc/stat.
@@ -167,7 +172,8 @@ func parseStat(text []byte, row []uint64) error {
 	if !ok {
 		return fmt.Errorf("/proc/stat line 1: %.60q: want cpu and its times", line)
 	}
-	// user nice system idle iowait irq softirq steal; guest times are part of user and nice already.
+	// user nice system idle iowait irq softirq steal; guest times are part of user and nice
+	// already.
 	into := [...]int{colUser, colUser, colSystem, colIdle, colIOWait, colIRQ, colSoftIRQ, colSteal}
 	row[colUser] = 0
 	for i, col := range into {
@@ -225,7 +231,8 @@ func parseMeminfo(text []byte, row []uint64) error {
 	return nil
 }
 
-// parsePressure fills the stalls from /proc/pressure/io: "some avg10=0.00 avg60=0.00 avg300=0.00 total=4051566", in µs.
+// parsePressure fills the stalls from /proc/pressure/io: "some avg10=0.00 avg60=0.00 avg300=0.00
+// total=4051566", in µs.
 func parsePressure(text []byte, row []uint64) error {
 	row[colIOSome], row[colIOFull] = absent, absent
 	for len(text) > 0 {

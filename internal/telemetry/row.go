@@ -7,8 +7,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// A row is one sample as plain numbers in the units that the columns name: first the host's, then each device's.
-// It is what the sampler fills and keeps, and what a line of the file holds.
+// A row is one sample as plain numbers in the units that the columns name: first the host's, then
+// each device's. It is what the sampler fills and keeps, and what a line of the file holds.
 
 var hostColumns = []string{
 	"at_us", "cpus", "sampler_cpu_us", "dirty_bytes", "writeback_bytes",
@@ -105,10 +105,23 @@ func decodeDevice(r []uint64) Device {
 	n := func(c int) uint64 { return known(r[c]) }
 	ms := func(c int) time.Duration { return duration(r[c], time.Millisecond) }
 	return Device{
-		Reads: n(devReads), ReadMerges: n(devReadMerges), ReadBytes: units.Bytes(n(devReadBytes)), ReadTime: ms(devReadTime),
-		Writes: n(devWrites), WriteMerges: n(devWriteMerges), WriteBytes: units.Bytes(n(devWriteBytes)), WriteTime: ms(devWriteTime),
-		InFlight: n(devInFlight), Busy: ms(devBusy), Queue: ms(devQueue),
-		Flushes: n(devFlushes), FlushTime: ms(devFlushTime),
+		Reads: n(
+			devReads,
+		),
+		ReadMerges: n(devReadMerges),
+		ReadBytes:  units.Bytes(n(devReadBytes)),
+		ReadTime:   ms(devReadTime),
+		Writes: n(
+			devWrites,
+		),
+		WriteMerges: n(devWriteMerges),
+		WriteBytes:  units.Bytes(n(devWriteBytes)),
+		WriteTime:   ms(devWriteTime),
+		InFlight:    n(devInFlight),
+		Busy:        ms(devBusy),
+		Queue:       ms(devQueue),
+		Flushes:     n(devFlushes),
+		FlushTime:   ms(devFlushTime),
 	}
 }
 
@@ -118,7 +131,15 @@ func encodeRow(s *Sample, cpus int, row []uint64) {
 	ms := func(d time.Duration) uint64 { return uint64(d.Milliseconds()) }
 	row[colAt], row[colCPUs], row[colOwn] = us(s.At), uint64(cpus), us(s.Overhead)
 	row[colDirty], row[colWriteback] = uint64(s.Dirty), uint64(s.Writeback)
-	row[colUser], row[colSystem], row[colIdle], row[colIOWait] = ms(s.CPU.User), ms(s.CPU.System), ms(s.CPU.Idle), ms(s.CPU.IOWait)
+	row[colUser], row[colSystem], row[colIdle], row[colIOWait] = ms(
+		s.CPU.User,
+	), ms(
+		s.CPU.System,
+	), ms(
+		s.CPU.Idle,
+	), ms(
+		s.CPU.IOWait,
+	)
 	row[colIRQ], row[colSoftIRQ], row[colSteal] = ms(s.CPU.IRQ), ms(s.CPU.SoftIRQ), ms(s.CPU.Steal)
 	row[colIOSome], row[colIOFull] = us(s.IOSome), us(s.IOFull)
 	for i, d := range s.Devices {
@@ -129,8 +150,16 @@ func encodeRow(s *Sample, cpus int, row []uint64) {
 			}
 			continue
 		}
-		r[devReads], r[devReadMerges], r[devReadBytes], r[devReadTime] = d.Reads, d.ReadMerges, uint64(d.ReadBytes), ms(d.ReadTime)
-		r[devWrites], r[devWriteMerges], r[devWriteBytes], r[devWriteTime] = d.Writes, d.WriteMerges, uint64(d.WriteBytes), ms(d.WriteTime)
+		r[devReads], r[devReadMerges], r[devReadBytes], r[devReadTime] = d.Reads, d.ReadMerges, uint64(
+			d.ReadBytes,
+		), ms(
+			d.ReadTime,
+		)
+		r[devWrites], r[devWriteMerges], r[devWriteBytes], r[devWriteTime] = d.Writes, d.WriteMerges, uint64(
+			d.WriteBytes,
+		), ms(
+			d.WriteTime,
+		)
 		r[devInFlight], r[devBusy], r[devQueue] = d.InFlight, ms(d.Busy), ms(d.Queue)
 		r[devFlushes], r[devFlushTime] = d.Flushes, ms(d.FlushTime)
 	}

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"plimsoll/internal/sys"
-
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/sys"
 )
 
 // Sampler reads the counters every Interval from Start to Stop. It writes nothing.
@@ -27,8 +27,8 @@ type Sampler struct {
 // ringLen spans a second: eleven readings have ten intervals.
 const ringLen = int(time.Second/Interval) + 1
 
-// Start takes a first sample and goes on sampling until Stop. devices are kernel names (nvme0n1, md0, dm-0) and appear in
-// that order in every sample; each must be in /proc/diskstats.
+// Start takes a first sample and goes on sampling until Stop. devices are kernel names (nvme0n1,
+// md0, dm-0) and appear in that order in every sample; each must be in /proc/diskstats.
 func Start(m *sys.Machine, devices []string) (*Sampler, error) {
 	r, err := newReader(m, devices)
 	if err != nil {
@@ -42,18 +42,26 @@ func Start(m *sys.Machine, devices []string) (*Sampler, error) {
 		r.close()
 		return nil, s.err
 	}
-	if i := slices.IndexFunc(devices, func(d string) bool { return deviceRow(r.row, r.index[d])[devReads] == absent }); i >= 0 {
+	if i := slices.IndexFunc(
+		devices,
+		func(d string) bool { return deviceRow(r.row, r.index[d])[devReads] == absent },
+	); i >= 0 {
 		r.close()
-		return nil, fmt.Errorf("device %q is not in /proc/diskstats: give the kernel's name, such as nvme0n1 or md0", devices[i])
+		return nil, fmt.Errorf(
+			"device %q is not in /proc/diskstats: give the kernel's name, such as nvme0n1 or md0",
+			devices[i],
+		)
 	}
 	go s.loop()
 	return s, nil
 }
 
-// loop ticks until Stop. It sleeps in the kernel and not on a time.Ticker: the runtime wakes a second thread to look for
-// more work each time a timer fires, and that alone is 0.22 % of a core at 10 Hz here, 0.10 % asleep in the kernel.
+// loop ticks until Stop. It sleeps in the kernel and not on a time.Ticker: the runtime wakes a
+// second thread to look for more work each time a timer fires, and that alone is 0.22 % of a core
+// at 10 Hz here, 0.10 % asleep in the kernel.
 func (s *Sampler) loop() {
-	// A thread of its own, so that its CPU clock counts all that sampling costs, waking up included. It ends with the loop.
+	// A thread of its own, so that its CPU clock counts all that sampling costs, waking up
+	// included. It ends with the loop.
 	runtime.LockOSThread()
 	before := threadCPU() // the thread may have done other work
 	next := monotonic()
@@ -90,9 +98,9 @@ func (s *Sampler) tick() {
 	s.took++
 }
 
-// Stop takes a last sample, ends the sampler and returns what it saw, without waiting for the next tick. A reading that
-// failed is in Series.Missed; the error is for a series from which nothing can be said, as it has fewer than two
-// samples. Stop again returns the same.
+// Stop takes a last sample, ends the sampler and returns what it saw, without waiting for the next
+// tick. A reading that failed is in Series.Missed; the error is for a series from which nothing can
+// be said, as it has fewer than two samples. Stop again returns the same.
 func (s *Sampler) Stop() (*Series, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +125,8 @@ func (s *Sampler) Latest() (Sample, bool) {
 	return s.recent(s.took - 1), true
 }
 
-// LatestUse returns each device's rates over the last second (less at the very start, nil before two samples).
+// LatestUse returns each device's rates over the last second (less at the very start, nil before
+// two samples).
 func (s *Sampler) LatestUse() []DeviceUse {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,7 +180,8 @@ func newReader(m *sys.Machine, devices []string) (_ *reader, err error) {
 		return nil, err
 	}
 	r.row[colCPUs] = countCPUs(text)
-	// Only the first line of stat is wanted, and the first screen of meminfo holds Dirty and Writeback.
+	// Only the first line of stat is wanted, and the first screen of meminfo holds Dirty and
+	// Writeback.
 	if r.stat, err = openProc(m.Root, "proc/stat", 512, false); err != nil {
 		return nil, fmt.Errorf("CPU times: %w", err)
 	}
@@ -240,7 +250,8 @@ func (r *reader) readAll() error {
 	return parsePressure(text, r.row)
 }
 
-// threadCPU is the CPU time of the calling thread, exact where getrusage(2) may count in clock ticks.
+// threadCPU is the CPU time of the calling thread, exact where getrusage(2) may count in clock
+// ticks.
 func threadCPU() time.Duration { return clock(unix.CLOCK_THREAD_CPUTIME_ID) }
 
 // clock reads one of clock_gettime(2)'s clocks; these two exist on every Linux.

@@ -225,7 +225,8 @@ func TestOldKernelsLackColumns(t *testing.T) {
 	}
 }
 
-// An hour at 10 Hz: a reading allocates nothing, and keeping it allocates one chunk of 64 KiB now and then.
+// An hour at 10 Hz: a reading allocates nothing, and keeping it allocates one chunk of 64 KiB now
+// and then.
 func TestAnHourAllocatesNoMoreThanItKeeps(t *testing.T) {
 	dir, devices := tree(t, 24)
 	m, step := stepped(dir)

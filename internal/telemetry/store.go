@@ -7,11 +7,12 @@ import (
 	"time"
 )
 
-// chunkSize is what store allocates at a time. Chunks hold no pointers, so the collector does not look into them.
+// chunkSize is what store allocates at a time. Chunks hold no pointers, so the collector does not
+// look into them.
 const chunkSize = 64 << 10
 
-// store keeps rows as differences to the row before, in variable length: an idle device's 13 counters take 13 bytes
-// where a Device takes 120. An hour of 24 devices at 10 Hz is about 20 MB.
+// store keeps rows as differences to the row before, in variable length: an idle device's 13
+// counters take 13 bytes where a Device takes 120. An hour of 24 devices at 10 Hz is about 20 MB.
 type store struct {
 	width  int
 	rows   int
@@ -60,7 +61,10 @@ type building struct {
 }
 
 func newSeries(start time.Time, devices []string) *building {
-	b := &building{Series: Series{Start: start, Devices: slices.Clone(devices)}, missing: make([]bool, hostWidth+deviceWidth)}
+	b := &building{
+		Series:  Series{Start: start, Devices: slices.Clone(devices)},
+		missing: make([]bool, hostWidth+deviceWidth),
+	}
 	for i := range b.missing {
 		b.missing[i] = true
 	}

@@ -1,12 +1,13 @@
-// Package telemetry watches the machine while a scenario runs: ten times a second it reads the counters of the
-// block devices under test, the CPU, dirty pages and pressure, and keeps them for the compressed file beside
-// fio's own output.
+// Package telemetry watches the machine while a scenario runs: ten times a second it reads the
+// counters of the block devices under test, the CPU, dirty pages and pressure, and keeps them for
+// the compressed file beside fio's own output.
 //
-// The files are parsed here and not by prometheus/procfs, which is the second witness in the tests. Its readers
-// open a path, where Machine.Root is an fs.FS; and on a tree of 24 devices they take 440 µs and 1,579
-// allocations (130 kB) a reading, because diskstats goes through fmt.Sscanf and stat and meminfo are parsed whole. That alone is
-// 0.44 % of a core at 10 Hz where the whole budget is 0.4 %, and the garbage would have the collector run during a
-// measurement. The readers here take 8 µs and allocate nothing (BenchmarkReading, 2026-11-21).
+// The files are parsed here and not by prometheus/procfs, which is the second witness in the tests.
+// Its readers open a path, where Machine.Root is an fs.FS; and on a tree of 24 devices they take
+// 440 µs and 1,579 allocations (130 kB) a reading, because diskstats goes through fmt.Sscanf and
+// stat and meminfo are parsed whole. That alone is 0.44 % of a core at 10 Hz where the whole budget
+// is 0.4 %, and the garbage would have the collector run during a measurement. The readers here
+// take 8 µs and allocate nothing (BenchmarkReading, 2026-11-21).
 package telemetry
 
 import (
@@ -23,15 +24,17 @@ type Series struct {
 	Start   time.Time `json:"start"`
 	Devices []string  `json:"devices"` // kernel names, the order of Sample.Devices
 	Samples []Sample  `json:"samples"`
-	// Overhead is the CPU time that the sampler's thread took, waking up included, in seconds of one core per second. The Go
-	// runtime's watchdog, which wakes up along with it, takes about as much again (BenchmarkSampler).
+	// Overhead is the CPU time that the sampler's thread took, waking up included, in seconds of
+	// one core per second. The Go runtime's watchdog, which wakes up along with it, takes about as
+	// much again (BenchmarkSampler).
 	Overhead float64 `json:"overhead"`
 	// CPUs is the number of cores online at the start.
 	CPUs int `json:"cpus"`
-	// Missed is the number of readings that should have been taken and were not: the machine was too busy to let the
-	// sampler run.
+	// Missed is the number of readings that should have been taken and were not: the machine was
+	// too busy to let the sampler run.
 	Missed int `json:"missed,omitempty"`
-	// Absent names the columns that this kernel does not count (flushes before 5.5, pressure without PSI).
+	// Absent names the columns that this kernel does not count (flushes before 5.5, pressure
+	// without PSI).
 	Absent []string `json:"absent,omitempty"`
 }
 
@@ -42,7 +45,8 @@ type Sample struct {
 	Dirty     units.Bytes   `json:"dirty"`
 	Writeback units.Bytes   `json:"writeback"`
 	CPU       CPU           `json:"cpu"`
-	// Stall is the total time some (or all) tasks waited for I/O, from /proc/pressure; 0 without PSI.
+	// Stall is the total time some (or all) tasks waited for I/O, from /proc/pressure; 0 without
+	// PSI.
 	IOSome time.Duration `json:"io_some"`
 	IOFull time.Duration `json:"io_full"`
 	// Overhead is the CPU time the sampler has used since Series.Start.

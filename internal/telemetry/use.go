@@ -7,7 +7,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// window returns the samples nearest to from and to; false when they are one and the same, so nothing can be said.
+// window returns the samples nearest to from and to; false when they are one and the same, so
+// nothing can be said.
 func (s *Series) window(from, to time.Duration) (first, last int, ok bool) {
 	first, last = s.nearest(from), s.nearest(to)
 	return first, last, first < last
@@ -25,12 +26,14 @@ func (s *Series) nearest(at time.Duration) int {
 	return i
 }
 
-// Use returns each device's rates between from and to, both since Start, in the order of Devices. The samples nearest to
-// the two bound it, and the time between those is what counts are divided by. It returns nil when there are fewer
-// than two samples; a device that was not there at two of them has only its Name.
+// Use returns each device's rates between from and to, both since Start, in the order of Devices.
+// The samples nearest to the two bound it, and the time between those is what counts are divided
+// by. It returns nil when there are fewer than two samples; a device that was not there at two of
+// them has only its Name.
 //
-// The average queue is Δ(weighted time)/Δt and utilisation Δ(time with a request in flight)/Δt: fields 11 and 10 of
-// Documentation/admin-guide/iostats.rst. Since Linux 5.0 the second is sampled at the clock tick and may exceed Δt a little.
+// The average queue is Δ(weighted time)/Δt and utilisation Δ(time with a request in flight)/Δt:
+// fields 11 and 10 of Documentation/admin-guide/iostats.rst. Since Linux 5.0 the second is sampled
+// at the clock tick and may exceed Δt a little.
 func (s *Series) Use(from, to time.Duration) []DeviceUse {
 	first, last, ok := s.window(from, to)
 	if !ok {
@@ -76,9 +79,9 @@ func use(name string, a, b *Device, d time.Duration) DeviceUse {
 
 const wrap32 = 1 << 32
 
-// since is how far a counter came from a to b. The kernel prints times as 32-bit milliseconds, and on 32-bit machines all
-// counters, so a fall from the upper half of 32 bits is a wrap. Any other fall is a counter that began again at 0: the
-// device went away and came back.
+// since is how far a counter came from a to b. The kernel prints times as 32-bit milliseconds, and
+// on 32-bit machines all counters, so a fall from the upper half of 32 bits is a wrap. Any other
+// fall is a counter that began again at 0: the device went away and came back.
 func since(a, b uint64) uint64 {
 	switch {
 	case b >= a:
@@ -99,7 +102,8 @@ func timeSince(a, b time.Duration) time.Duration {
 	return time.Duration(since(uint64(a.Milliseconds()), uint64(b.Milliseconds()))) * time.Millisecond
 }
 
-// Host returns what the machine did between from and to, bounded as in Use; nil when there are fewer than two samples.
+// Host returns what the machine did between from and to, bounded as in Use; nil when there are
+// fewer than two samples.
 func (s *Series) Host(from, to time.Duration) *HostUse {
 	first, last, ok := s.window(from, to)
 	if !ok {

@@ -15,7 +15,8 @@ func TestUse(t *testing.T) {
 		s.Samples = append(s.Samples, Sample{
 			At: d * 100 * ms,
 			Devices: []Device{
-				// A second: 1000 reads of 8 KiB in 0.5 ms each, 200 flushes, busy 0.9 of the time, 2.5 outstanding.
+				// A second: 1000 reads of 8 KiB in 0.5 ms each, 200 flushes, busy 0.9 of the time,
+				// 2.5 outstanding.
 				{Reads: 7 + 100*n, ReadBytes: 8192 * 100 * 1, ReadTime: d * 50 * ms, Busy: d * 90 * ms, Queue: d * 250 * ms, Flushes: 20 * n},
 				{Busy: d * 101 * ms, Gone: i == 0 || i == 10},
 			},

@@ -35,7 +35,8 @@ func Quote(s string) string { return `"` + strings.ReplaceAll(Clean(s, 80), `"`,
 // nothing: a plain word as it is, else in single quotes, else with $'…' escapes (bash, ksh, zsh).
 func ShellQuote(arg string) string {
 	plain := func(r rune) bool {
-		return r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) || strings.ContainsRune("-_=+./:,@%", r)
+		return r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) ||
+			strings.ContainsRune("-_=+./:,@%", r)
 	}
 	hidden := func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }
 	switch {

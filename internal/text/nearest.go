@@ -1,6 +1,7 @@
 package text
 
-// Nearest is the word that was probably meant by name, "" when none is similar. Of equally similar words the first wins.
+// Nearest is the word that was probably meant by name, "" when none is similar. Of equally similar
+// words the first wins.
 func Nearest(name string, words []string) (nearest string) {
 	best := max(1, min(len(name)/3, 4)) + 1
 	for _, w := range words {

@@ -9,9 +9,10 @@ import (
 	"plimsoll/internal/cloud"
 )
 
-// build models what lies under a device. It goes down through layers that only pass I/O on (partitions, encryption, a
-// logical volume in one piece) to the first that combines devices: that is the array. Where another combines below it,
-// fold makes one of the two if their arithmetic allows.
+// build models what lies under a device. It goes down through layers that only pass I/O on
+// (partitions, encryption, a logical volume in one piece) to the first that combines devices: that
+// is the array. Where another combines below it, fold makes one of the two if their arithmetic
+// allows.
 func (t *Topology) build(device string) Array {
 	d := t.Tree.Devices[device]
 	for {
@@ -21,7 +22,13 @@ func (t *Topology) build(device string) Array {
 		}
 		d = next
 	}
-	a := Array{Name: d.Name, Path: d.Path, Size: d.Size, Level: Single, Origin: Origin{Detected, "/sys/class/block/" + d.Name}}
+	a := Array{
+		Name:   d.Name,
+		Path:   d.Path,
+		Size:   d.Size,
+		Level:  Single,
+		Origin: Origin{Detected, "/sys/class/block/" + d.Name},
+	}
 	subs := t.Tree.Under(d.Name)
 	switch {
 	case d.MD != nil:
@@ -46,7 +53,8 @@ func (t *Topology) build(device string) Array {
 	return a
 }
 
-// passes is the one device below a layer that only passes I/O on, nil when the layer combines or is a leaf.
+// passes is the one device below a layer that only passes I/O on, nil when the layer combines or is
+// a leaf.
 func (t *Topology) passes(d *block.Device) *block.Device {
 	subs := t.Tree.Under(d.Name)
 	if d.MD != nil {
@@ -56,11 +64,13 @@ func (t *Topology) passes(d *block.Device) *block.Device {
 		// Thin pools and caches carry their data in one part and a map of it in another.
 		subs = slices.DeleteFunc(subs, func(s string) bool {
 			v := t.Tree.Devices[s].LV
-			return v != nil && (strings.HasSuffix(v.Name, "_tmeta") || strings.HasSuffix(v.Name, "_cmeta") || strings.HasSuffix(v.Name, "_cdata") || strings.HasSuffix(v.Name, "_cvol"))
+			return v != nil &&
+				(strings.HasSuffix(v.Name, "_tmeta") || strings.HasSuffix(v.Name, "_cmeta") || strings.HasSuffix(v.Name, "_cdata") || strings.HasSuffix(v.Name, "_cvol"))
 		})
 		// Multipath: several ways to one drive.
 		first := t.Tree.Devices[subs[0]]
-		if d.Kind == block.DM && first.WWN != "" && !slices.ContainsFunc(subs, func(s string) bool { return t.Tree.Devices[s].WWN != first.WWN }) {
+		if d.Kind == block.DM && first.WWN != "" &&
+			!slices.ContainsFunc(subs, func(s string) bool { return t.Tree.Devices[s].WWN != first.WWN }) {
 			return first
 		}
 	}
@@ -113,7 +123,8 @@ func (a *Array) lv(d *block.Device) {
 	}
 }
 
-// addVolumes fills in an array's volumes, in the order of the stripe, and folds an array below it into it.
+// addVolumes fills in an array's volumes, in the order of the stripe, and folds an array below it
+// into it.
 func (t *Topology) addVolumes(a *Array, d *block.Device, subs []string) {
 	parts := subs
 	if d.MD != nil && len(d.MD.Members) > 0 && d.MD.Disks > 0 {
@@ -129,7 +140,13 @@ func (t *Topology) addVolumes(a *Array, d *block.Device, subs []string) {
 	for i, part := range parts {
 		sub := t.Tree.Devices[part]
 		if sub == nil { // a hole left by a lost member
-			a.Volumes = append(a.Volumes, Volume{Missing: true, Origin: Origin{Detected, fmt.Sprintf("slot %d of %s has no working member", i, d.Path)}})
+			a.Volumes = append(
+				a.Volumes,
+				Volume{
+					Missing: true,
+					Origin:  Origin{Detected, fmt.Sprintf("slot %d of %s has no working member", i, d.Path)},
+				},
+			)
 			continue
 		}
 		if sub.LV != nil && strings.Contains(sub.LV.Name, "_rmeta_") {
@@ -150,12 +167,14 @@ func (t *Topology) addVolumes(a *Array, d *block.Device, subs []string) {
 	}
 }
 
-// fold makes one array of an outer one over inner ones. Stripes over stripes are stripes, and stripes over mirrors are
-// RAID10, with the smaller chunk deciding where an I/O is split. Anything else is modelled by the outer layer alone.
+// fold makes one array of an outer one over inner ones. Stripes over stripes are stripes, and
+// stripes over mirrors are RAID10, with the smaller chunk deciding where an I/O is split. Anything
+// else is modelled by the outer layer alone.
 func (t *Topology) fold(a *Array, inner []Array) {
 	first := inner[0]
 	same := !slices.ContainsFunc(inner, func(i Array) bool {
-		return i.Level != first.Level || i.Copies != first.Copies || i.Chunk != first.Chunk || len(i.Volumes) != len(first.Volumes)
+		return i.Level != first.Level || i.Copies != first.Copies || i.Chunk != first.Chunk ||
+			len(i.Volumes) != len(first.Volumes)
 	})
 	names := make([]string, len(inner))
 	for i, n := range inner {
@@ -176,7 +195,13 @@ func (t *Topology) fold(a *Array, inner []Array) {
 	if first.Chunk > 0 && (a.Chunk == 0 || first.Chunk < a.Chunk) {
 		a.Chunk = first.Chunk
 	}
-	t.note("%s stripes over other arrays (%s): modelled as one %s of %d volumes", a.Path, below, a.Level, len(a.Volumes))
+	t.note(
+		"%s stripes over other arrays (%s): modelled as one %s of %d volumes",
+		a.Path,
+		below,
+		a.Level,
+		len(a.Volumes),
+	)
 }
 
 // volume describes a leaf.

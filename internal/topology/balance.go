@@ -10,7 +10,8 @@ import (
 	"plimsoll/internal/cloud"
 )
 
-// Balance is how full a bucket of burst credits was at a moment. It is a fact of that moment, so it cannot be declared.
+// Balance is how full a bucket of burst credits was at a moment. It is a fact of that moment, so it
+// cannot be declared.
 type Balance struct {
 	Left   float64   `json:"left"` // of the whole bucket, 0..1
 	At     time.Time `json:"at"`   // when the period began whose least value it is
@@ -30,15 +31,17 @@ func balance(b *cloud.Balance, metric string) *Balance {
 	return &Balance{b.Left, b.At, Origin{Detected, "CloudWatch, " + metric}}
 }
 
-// watched is what came of asking CloudWatch about the instance, for it to be asked about the volumes.
+// watched is what came of asking CloudWatch about the instance, for it to be asked about the
+// volumes.
 type watched struct {
 	region string
 	untold []string // of what it has told no balance
 	failed error    // why; nil when it has none
 }
 
-// askBalances asks CloudWatch how much burst the volumes have left that have credits, be that detected or declared. What refuses to tell
-// of the instance is not asked again. A note says of what the balance is not known, and why.
+// askBalances asks CloudWatch how much burst the volumes have left that have credits, be that
+// detected or declared. What refuses to tell of the instance is not asked again. A note says of
+// what the balance is not known, and why.
 func (t *Topology) askBalances(ctx context.Context, w *watched) {
 	if w == nil {
 		return

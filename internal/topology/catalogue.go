@@ -16,7 +16,8 @@ func catalogued(p cloud.Provenance) Origin {
 	return o
 }
 
-// catalogue fills in the limits of what was detected, where the catalogue knows them by model or instance type.
+// catalogue fills in the limits of what was detected, where the catalogue knows them by model or
+// instance type.
 func (t *Topology) catalogue() {
 	facts, known := cloud.InstanceLimits(t.Instance.Type)
 	if known {
@@ -100,8 +101,8 @@ func (l *Limits) over(d Limits) {
 	l.ReadRate, l.WriteRate = cmp.Or(d.ReadRate, l.ReadRate), cmp.Or(d.WriteRate, l.WriteRate)
 }
 
-// declare lays a declared volume over a detected one, or over an empty one: its type's limits from the catalogue, and over
-// them the figures that are stated.
+// declare lays a declared volume over a detected one, or over an empty one: its type's limits from
+// the catalogue, and over them the figures that are stated.
 func (v *Volume) declare(d DeclaredVolume) error {
 	if err := v.declareLimits(d); err != nil {
 		return fmt.Errorf("%s: %w", d.Origin.Where, err)
@@ -154,7 +155,9 @@ func (v *Volume) declareLimits(d DeclaredVolume) error {
 			v.Network = true // limits without a type are how rented volumes are described
 		}
 	case isVolumeType(d.Type):
-		f, err := cloud.VolumeLimits(cloud.VolumeSpec{Type: d.Type, Size: size, IOPS: d.Limits.IOPS, Rate: d.Limits.Rate})
+		f, err := cloud.VolumeLimits(
+			cloud.VolumeSpec{Type: d.Type, Size: size, IOPS: d.Limits.IOPS, Rate: d.Limits.Rate},
+		)
 		if err != nil {
 			return err
 		}

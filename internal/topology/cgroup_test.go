@@ -13,7 +13,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// TestThrottles: a service in a slice, both limited; version 1; a container that sees its own group at the root.
+// TestThrottles: a service in a slice, both limited; version 1; a container that sees its own group
+// at the root.
 func TestThrottles(t *testing.T) {
 	name := func(major, minor uint32) string {
 		return map[[2]uint32]string{{8, 16}: "sdb", {259, 0}: "nvme0n1"}[[2]uint32{major, minor}]
@@ -56,7 +57,8 @@ func TestThrottles(t *testing.T) {
 	}
 }
 
-// TestRealThrottle limits this test's own group on a real kernel with version 1's controller, and finds the limit.
+// TestRealThrottle limits this test's own group on a real kernel with version 1's controller, and
+// finds the limit.
 func TestRealThrottle(t *testing.T) {
 	const base = "/sys/fs/cgroup/blkio"
 	if _, err := os.Stat(base + "/blkio.throttle.read_iops_device"); err != nil || os.Getuid() != 0 {

@@ -8,12 +8,13 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Declaration is what a person says about the storage: plimsoll.yaml (docs/plimsoll-yaml.md) or the flags --volumes,
-// --level, --chunk and --instance. It says what cannot be detected, overrides what can, and describes layouts that are yet
-// to be built.
+// Declaration is what a person says about the storage: plimsoll.yaml (docs/plimsoll-yaml.md) or the
+// flags --volumes, --level, --chunk and --instance. It says what cannot be detected, overrides what
+// can, and describes layouts that are yet to be built.
 type Declaration struct {
 	Name string // of the file, for messages; "" for flags
-	// Policy is what the file says of findings: codes that are not to count, with reasons, and what is to fail.
+	// Policy is what the file says of findings: codes that are not to count, with reasons, and what
+	// is to fail.
 	Policy   DeclaredPolicy
 	Scale    float64 // of the rates below, where the machine is simulated: see Topology.Scale
 	Instance *DeclaredInstance
@@ -42,16 +43,17 @@ type DeclaredArray struct {
 	// Copies of each block, on RAID1 and RAID10.
 	Copies int
 	Chunk  units.Bytes
-	// Using is "md" or "lvm", md where it is empty; VolumeGroup is for lvm. Partition says to put a GPT partition, aligned
-	// to 1 MiB, on each volume and to use that.
+	// Using is "md" or "lvm", md where it is empty; VolumeGroup is for lvm. Partition says to put a
+	// GPT partition, aligned to 1 MiB, on each volume and to use that.
 	Using       string
 	VolumeGroup string
 	Partition   bool
-	// Segment is LVM's type for raid0: striped where it is empty, or raid0. AssumeClean says that the members are blank, so
-	// that a mirror need not be copied first.
+	// Segment is LVM's type for raid0: striped where it is empty, or raid0. AssumeClean says that
+	// the members are blank, so that a mirror need not be copied first.
 	Segment     string
 	AssumeClean bool
-	// Volumes are the members, one entry each. With Each there is one entry and it stands for every volume that is found.
+	// Volumes are the members, one entry each. With Each there is one entry and it stands for every
+	// volume that is found.
 	Volumes    []DeclaredVolume
 	Each       bool
 	Filesystem *DeclaredFilesystem
@@ -62,19 +64,21 @@ type DeclaredArray struct {
 
 // DeclaredVolume is one volume: which it is, and what it can do.
 type DeclaredVolume struct {
-	// Serial, ID (vol-…) and Path (/dev/disk/by-id/…) name one volume; with none of them any unused volume of the Model and
-	// Size, as far as they are given, will do.
+	// Serial, ID (vol-…) and Path (/dev/disk/by-id/…) name one volume; with none of them any unused
+	// volume of the Model and Size, as far as they are given, will do.
 	Serial, ID, Path, Model string
 	Type                    string // gp3, io2, nvme, …
 	Size                    units.Bytes
 	Limits                  Limits // as provisioned; what is missing comes from the catalogue
-	// Burst, where it is higher, lasts until its credits are gone, which refill at Limits: I/Os, or bytes for its throughput.
+	// Burst, where it is higher, lasts until its credits are gone, which refill at Limits: I/Os, or
+	// bytes for its throughput.
 	Burst        Limits
 	BurstIOs     float64
 	BurstBytes   units.Bytes
 	ReadLatency  time.Duration
 	WriteLatency time.Duration
-	// Merge says that an I/O up to this size counts once, and that sequential ones are merged up to it first, as EBS does.
+	// Merge says that an I/O up to this size counts once, and that sequential ones are merged up to
+	// it first, as EBS does.
 	Merge  units.Bytes
 	Origin Origin
 }
@@ -107,8 +111,8 @@ func (v *DeclaredVolume) names() string {
 // origin is where a key of the array is declared.
 func (a *DeclaredArray) origin(key string) Origin { return originOf(a.Origins, key, a.Origin) }
 
-// FromFlags is the declaration that --volumes, --level, --chunk and --instance make: one array for all roles. It is nil
-// when all are empty.
+// FromFlags is the declaration that --volumes, --level, --chunk and --instance make: one array for
+// all roles. It is nil when all are empty.
 func FromFlags(volumes, level, chunk, instance string) (*Declaration, error) {
 	if volumes == "" && level == "" && chunk == "" && instance == "" {
 		return nil, nil //nolint:nilnil // nothing is declared, and that is no mistake

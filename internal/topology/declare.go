@@ -53,8 +53,9 @@ func (d *Declaration) checkAcross() error {
 	return nil
 }
 
-// FromDeclaration is the topology of a declaration alone, for a layout that need not exist. Each array must then say its level,
-// unless it is one volume, and its volumes. An instance alone is enough: its limit on network storage bounds whatever is attached.
+// FromDeclaration is the topology of a declaration alone, for a layout that need not exist. Each
+// array must then say its level, unless it is one volume, and its volumes. An instance alone is
+// enough: its limit on network storage bounds whatever is attached.
 func FromDeclaration(decl *Declaration) (*Topology, error) {
 	t := &Topology{}
 	if decl == nil || len(decl.Arrays) == 0 && decl.Instance == nil {
@@ -74,14 +75,21 @@ func FromDeclaration(decl *Declaration) (*Topology, error) {
 			a.Level = Single
 		}
 		if a.Level == NoLevel {
-			return nil, fmt.Errorf("%s: the level is missing; say raid10, raid0 or another for %d volumes", d.Origin.Where, len(d.Volumes))
+			return nil, fmt.Errorf(
+				"%s: the level is missing; say raid10, raid0 or another for %d volumes",
+				d.Origin.Where,
+				len(d.Volumes),
+			)
 		}
 		if err := t.overlay(&a, d); err != nil {
 			return nil, err
 		}
 		if a.Chunk == 0 && a.Level.Striped() {
 			a.Chunk = DefaultChunk(d.Using)
-			a.setOrigin("chunk", Origin{Assumed, "the default of " + map[bool]string{true: "lvcreate", false: "mdadm"}[d.Using == LVM]})
+			a.setOrigin(
+				"chunk",
+				Origin{Assumed, "the default of " + map[bool]string{true: "lvcreate", false: "mdadm"}[d.Using == LVM]},
+			)
 		}
 		a.Size = a.capacity()
 		t.Arrays = append(t.Arrays, a)
@@ -101,7 +109,9 @@ func declaredTarget(role Role, a *Array, f *DeclaredFilesystem) Target {
 	target.Mount = &block.Mount{Point: f.Mount, FS: f.Type, Options: f.Options}
 	if a.Chunk > 0 {
 		target.Mount.StripeUnit = cmp.Or(f.StripeUnit, a.Chunk)
-		target.Mount.StripeWide = target.Mount.StripeUnit * units.Bytes(cmp.Or(f.StripeData, a.Geometry().StripeMembers()))
+		target.Mount.StripeWide = target.Mount.StripeUnit * units.Bytes(
+			cmp.Or(f.StripeData, a.Geometry().StripeMembers()),
+		)
 		target.Mount.Known = true
 	}
 	return target
@@ -171,7 +181,8 @@ func (t *Topology) declare(decl *Declaration) error {
 	return nil
 }
 
-// attach gives a declared array to targets of its role that have none, as where /sys is out of reach.
+// attach gives a declared array to targets of its role that have none, as where /sys is out of
+// reach.
 func (t *Topology) attach(d *DeclaredArray) bool {
 	found := false
 	for i := range t.Targets {
@@ -183,8 +194,9 @@ func (t *Topology) attach(d *DeclaredArray) bool {
 	return found
 }
 
-// match finds the arrays that a declared one is about, by the surest sign first: its volumes, its mount point, its name, and
-// at last its role. Flags name none of these and are about every array under test.
+// match finds the arrays that a declared one is about, by the surest sign first: its volumes, its
+// mount point, its name, and at last its role. Flags name none of these and are about every array
+// under test.
 func (t *Topology) match(decl *Declaration, d *DeclaredArray) []string {
 	names := func(ok func(*Array) bool) []string {
 		var found []string
@@ -226,7 +238,8 @@ func (t *Topology) match(decl *Declaration, d *DeclaredArray) []string {
 	return slices.Compact(roles)
 }
 
-// called says whether an array goes by a declared name: that of its device, of md's superblock or of a logical volume.
+// called says whether an array goes by a declared name: that of its device, of md's superblock or
+// of a logical volume.
 func (t *Topology) called(a *Array, d *DeclaredArray) bool {
 	if a.Name == d.Name {
 		return true
@@ -286,7 +299,11 @@ func (t *Topology) overlay(a *Array, d *DeclaredArray) error {
 	}
 	if len(a.Volumes) > 1 && a.Level == Single {
 		a.Level = NoLevel
-		t.note("%s: %d volumes are declared for what looks like one; say its level, or the ceiling stays unknown", d.Origin.Where, len(a.Volumes))
+		t.note(
+			"%s: %d volumes are declared for what looks like one; say its level, or the ceiling stays unknown",
+			d.Origin.Where,
+			len(a.Volumes),
+		)
 	}
 	return nil
 }

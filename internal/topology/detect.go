@@ -14,10 +14,10 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Detect finds out what lies under each role's path, as far as it can be read, and lays what decl says over it: what is
-// declared beats what is detected, and each figure says which it is. Nothing is needed of decl (nil) or of root; what
-// stays unknown is left empty and named in Notes. The error is for a context that has ended or a declaration that
-// contradicts itself.
+// Detect finds out what lies under each role's path, as far as it can be read, and lays what decl
+// says over it: what is declared beats what is detected, and each figure says which it is. Nothing
+// is needed of decl (nil) or of root; what stays unknown is left empty and named in Notes. The
+// error is for a context that has ended or a declaration that contradicts itself.
 func Detect(ctx context.Context, m *sys.Machine, paths map[Role]string, decl *Declaration) (*Topology, error) {
 	t := &Topology{Host: readHost(m.Root), Instance: readInstance(m.Root)}
 	tree, err := block.Read(m)
@@ -75,7 +75,12 @@ func (t *Topology) addTarget(ctx context.Context, m *sys.Machine, role Role, pat
 		case upper != "":
 			t.note("%s is on %s (overlay): writes go to %s, since %s", target.Path, mt.Point, upper, how)
 		case mt.FS == "zfs" || mt.FS == "btrfs":
-			t.note("%s is on %s (%s): it spreads over its devices by itself, which plimsoll does not look into", target.Path, mt.Point, mt.FS)
+			t.note(
+				"%s is on %s (%s): it spreads over its devices by itself, which plimsoll does not look into",
+				target.Path,
+				mt.Point,
+				mt.FS,
+			)
 		case mt.Device == "":
 			t.note("%s is on %s (%s): there is no block device behind it", target.Path, mt.Point, mt.FS)
 		}
@@ -144,9 +149,17 @@ func (t *Topology) noteUnknown() {
 		}
 		switch {
 		case network:
-			t.note("%s: the limits of its network volumes cannot be seen from here; declare them, such as --volumes %sgp3", a.Path, count)
+			t.note(
+				"%s: the limits of its network volumes cannot be seen from here; declare them, such as --volumes %sgp3",
+				a.Path,
+				count,
+			)
 		case n > 0:
-			t.note("%s: the limits of its volumes are not known; declare them, such as --volumes %s3000iops:125MiB/s", a.Path, count)
+			t.note(
+				"%s: the limits of its volumes are not known; declare them, such as --volumes %s3000iops:125MiB/s",
+				a.Path,
+				count,
+			)
 		}
 	}
 }

@@ -21,7 +21,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// machine opens a captured machine on which the programs print what is given, by their command line.
+// machine opens a captured machine on which the programs print what is given, by their command
+// line.
 func machine(t testing.TB, name string, programs map[string]string) *sys.Machine {
 	t.Helper()
 	archive, err := os.ReadFile(filepath.Join("../block/testdata", name+".txtar"))
@@ -128,7 +129,8 @@ func TestFactsOfCapturedMachines(t *testing.T) {
 	if h := top.Host; h.Name != "ip-10-0-0-105" || h.CPUs != 8 || h.Memory != 16035000*units.KiB || h.Virt != "Amazon EC2" || h.OS != "Amazon Linux 2023.9" {
 		t.Errorf("%+v", h)
 	}
-	// The instance type is the DMI product name on Nitro; its limits are facts/ec2-ebs-limits.csv's.
+	// The instance type is the DMI product name on Nitro; its limits are
+	// facts/ec2-ebs-limits.csv's.
 	if i := top.Instance; i.Type != "c8g.2xlarge" || i.ID != "i-0a1b2c3d4e5f60718" || i.Baseline.IOPS != 12000 || i.Baseline.Rate != 312.5*units.MBPerSec || i.Burst.IOPS != 40000 {
 		t.Errorf("%+v", i)
 	}
@@ -299,7 +301,8 @@ arrays: [{name: x, volumes: gp3 12000iops}]
 	})
 }
 
-// built is a machine made of "device attribute value" lines; "slaves" lists what a device is made of. /m is on dm-9.
+// built is a machine made of "device attribute value" lines; "slaves" lists what a device is made
+// of. /m is on dm-9.
 func built(lines string) *sys.Machine {
 	root := fstest.MapFS{"proc/self/mountinfo": {Data: []byte("1 0 253:9 / /m rw - ext4 /dev/dm-9 rw\n")}}
 	for l := range strings.Lines(lines) {

@@ -10,8 +10,9 @@ import (
 	"plimsoll/internal/sys"
 )
 
-// askEC2 asks the metadata service which instance this is, the EC2 API what its volumes were ordered with and, at the same time, CloudWatch
-// how much burst the instance has left. Elsewhere it asks nobody: nil. Without credentials limits and balances stay unknown, with a note.
+// askEC2 asks the metadata service which instance this is, the EC2 API what its volumes were
+// ordered with and, at the same time, CloudWatch how much burst the instance has left. Elsewhere it
+// asks nobody: nil. Without credentials limits and balances stay unknown, with a note.
 func (t *Topology) askEC2(ctx context.Context, m *sys.Machine) *watched {
 	if !m.Here {
 		return nil
@@ -45,7 +46,13 @@ func (t *Topology) askEC2(ctx context.Context, m *sys.Machine) *watched {
 	for _, p := range volumes {
 		t.ordered(p)
 	}
-	t.Instance.IOBalance, t.Instance.RateBalance = balance(left.InstanceIO, "EBSIOBalance%"), balance(left.InstanceRate, "EBSByteBalance%")
+	t.Instance.IOBalance, t.Instance.RateBalance = balance(
+		left.InstanceIO,
+		"EBSIOBalance%",
+	), balance(
+		left.InstanceRate,
+		"EBSByteBalance%",
+	)
 	if instance != "" && left.InstanceIO == nil && left.InstanceRate == nil {
 		w.untold = []string{t.Instance.Type}
 	}

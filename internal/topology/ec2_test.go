@@ -12,8 +12,9 @@ import (
 	"plimsoll/internal/units"
 )
 
-// onEC2 starts servers that speak IMDSv2 and the query protocol of EC2 and CloudWatch, and points the standard variables at them. The volumes
-// are of one type. Left is the last value of a metric by its name and, of volumes, its id; nil for who may not ask.
+// onEC2 starts servers that speak IMDSv2 and the query protocol of EC2 and CloudWatch, and points
+// the standard variables at them. The volumes are of one type. Left is the last value of a metric
+// by its name and, of volumes, its id; nil for who may not ask.
 func onEC2(t *testing.T, typ string, left map[string]string) {
 	t.Helper()
 	watch := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -85,7 +86,8 @@ func onEC2(t *testing.T, typ string, left map[string]string) {
 	}
 }
 
-// On EC2 the instance and what its volumes were ordered with are asked for; a captured machine asks nobody, and what is declared wins.
+// On EC2 the instance and what its volumes were ordered with are asked for; a captured machine asks
+// nobody, and what is declared wins.
 func TestDetectAsksEC2(t *testing.T) {
 	onEC2(t, "gp3", map[string]string{"EBSIOBalance% i-0abc": "97.5", "EBSByteBalance% i-0abc": "0"})
 	m := machine(t, "ec2-16xgp3-raid10", nil)
@@ -127,7 +129,8 @@ func TestDetectAsksEC2(t *testing.T) {
 	}
 }
 
-// Of volumes with credits the balance is asked for, also of a type that is declared; of others it is not.
+// Of volumes with credits the balance is asked for, also of a type that is declared; of others it
+// is not.
 func TestDetectAsksBalances(t *testing.T) {
 	m := machine(t, "ec2-16xgp3-raid10", nil)
 	m.Here = true

@@ -11,7 +11,11 @@ import (
 
 // readHost describes the machine from /proc, /etc and DMI, none of which needs root.
 func readHost(root fs.FS) Host {
-	h := Host{Name: text(root, "proc/sys/kernel/hostname"), Kernel: text(root, "proc/sys/kernel/osrelease"), Virt: virt(root)}
+	h := Host{
+		Name:   text(root, "proc/sys/kernel/hostname"),
+		Kernel: text(root, "proc/sys/kernel/osrelease"),
+		Virt:   virt(root),
+	}
 	for line := range strings.Lines(text(root, "etc/os-release")) {
 		if v, ok := strings.CutPrefix(strings.TrimSpace(line), "PRETTY_NAME="); ok {
 			h.OS = strings.Trim(v, `"'`)
@@ -45,8 +49,8 @@ func virt(root fs.FS) string {
 	return text(root, "sys/hypervisor/type")
 }
 
-// readInstance knows an EC2 Nitro instance by its DMI strings: the product is the instance type, the board's asset tag the
-// instance id. Other clouds do not tell so much.
+// readInstance knows an EC2 Nitro instance by its DMI strings: the product is the instance type,
+// the board's asset tag the instance id. Other clouds do not tell so much.
 func readInstance(root fs.FS) Instance {
 	const product = "sys/class/dmi/id/product_name"
 	if text(root, "sys/class/dmi/id/sys_vendor") != "Amazon EC2" {

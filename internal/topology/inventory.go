@@ -33,7 +33,8 @@ type Disk struct {
 	// Uses are who uses it or why it is not blank, as clauses; without any it is unused, as far as
 	// can be seen without reading it.
 	Uses []string `json:"uses,omitempty"`
-	// Unseen is true when nobody could look what is on it: udev says nothing, and reading it needs root.
+	// Unseen is true when nobody could look what is on it: udev says nothing, and reading it needs
+	// root.
 	Unseen bool `json:"unseen,omitempty"`
 }
 
@@ -64,7 +65,14 @@ func TakeInventory(ctx context.Context, m *sys.Machine) (*Inventory, error) {
 	inv := &Inventory{Instance: t.Instance, Notes: t.Notes}
 	for _, v := range t.Arrays[0].Volumes {
 		d := tree.Devices[v.Device]
-		disk := Disk{Volume: v, Path: d.Path, NUMANode: d.NUMANode, Uses: tree.Occupied(d), ByID: byID(d), Unseen: d.Signature == "?"}
+		disk := Disk{
+			Volume:   v,
+			Path:     d.Path,
+			NUMANode: d.NUMANode,
+			Uses:     tree.Occupied(d),
+			ByID:     byID(d),
+			Unseen:   d.Signature == "?",
+		}
 		if m.Here && cloud.IsEBS(d.Model) {
 			if id, err := cloud.ReadIdentify(d.Path); err == nil { // as root
 				disk.Mapped = id.Name

@@ -11,7 +11,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// listing makes a machine of lsblk's lines, NAME SIZE TYPE MOUNTPOINT, as the seeds show them. Disks are EBS volumes.
+// listing makes a machine of lsblk's lines, NAME SIZE TYPE MOUNTPOINT, as the seeds show them.
+// Disks are EBS volumes.
 func listing(lines string) *sys.Machine {
 	root := fstest.MapFS{}
 	put := func(name, text string) { root[name] = &fstest.MapFile{Data: []byte(text + "\n")} }
@@ -76,7 +77,8 @@ func take(t *testing.T, m *sys.Machine) *topology.Inventory {
 	return inv
 }
 
-// Seed 000: four unused volumes of 3 TiB, the root disk left out, and a plimsoll.yaml of them that loads.
+// Seed 000: four unused volumes of 3 TiB, the root disk left out, and a plimsoll.yaml of them that
+// loads.
 func TestFourUnusedVolumes(t *testing.T) {
 	inv := take(t, listing(seed000))
 	var unused []string

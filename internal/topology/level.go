@@ -45,7 +45,8 @@ func (l Level) Striped() bool {
 	return false
 }
 
-// Redundant says whether an array of this level survives the loss of a member, by copies or by parity.
+// Redundant says whether an array of this level survives the loss of a member, by copies or by
+// parity.
 func (l Level) Redundant() bool {
 	switch l {
 	case RAID1, RAID10, RAID5, RAID6:
@@ -74,8 +75,9 @@ func (l Level) Parity() int {
 type Geometry struct {
 	Level   Level
 	Members int
-	// Copies of each block on RAID1 and RAID10, 2 when 0. Near is how many of them lie next to each other at the same place of
-	// neighbouring members (md's near layout), all when 0; the others are far or offset copies.
+	// Copies of each block on RAID1 and RAID10, 2 when 0. Near is how many of them lie next to each
+	// other at the same place of neighbouring members (md's near layout), all when 0; the others
+	// are far or offset copies.
 	Copies, Near int
 }
 
@@ -107,9 +109,10 @@ func (g Geometry) DataMembers() int {
 	return g.Members
 }
 
-// StripeMembers is the number of chunks in the stripe that a filesystem should know, which is what md and LVM tell mkfs. It
-// is DataMembers but on RAID10 with far or offset copies, whose chunks run over all members as those of RAID0 do, and on
-// near copies that do not divide the members (drivers/md/raid10.c, raid10_set_io_opt; Linux 6.1).
+// StripeMembers is the number of chunks in the stripe that a filesystem should know, which is what
+// md and LVM tell mkfs. It is DataMembers but on RAID10 with far or offset copies, whose chunks run
+// over all members as those of RAID0 do, and on near copies that do not divide the members
+// (drivers/md/raid10.c, raid10_set_io_opt; Linux 6.1).
 func (g Geometry) StripeMembers() int {
 	if g.Level != RAID10 {
 		return g.DataMembers()
@@ -124,7 +127,8 @@ func (g Geometry) StripeMembers() int {
 	return g.Members
 }
 
-// Mdadm reads mdadm's --layout of RAID10 into the geometry: n2, f2, o3, "near=2"; near-2 when it is empty.
+// Mdadm reads mdadm's --layout of RAID10 into the geometry: n2, f2, o3, "near=2"; near-2 when it is
+// empty.
 func (g *Geometry) Mdadm(layout string) {
 	g.Copies, g.Near = 2, 2
 	n, err := strconv.Atoi(strings.TrimLeft(layout, "nearfoffset="))
@@ -137,8 +141,8 @@ func (g *Geometry) Mdadm(layout string) {
 	}
 }
 
-// Kernel reads md's layout number of RAID10: near copies in the low byte, far copies, or offset ones, in the next (md(4),
-// raid10.c setup_geo).
+// Kernel reads md's layout number of RAID10: near copies in the low byte, far copies, or offset
+// ones, in the next (md(4), raid10.c setup_geo).
 func (g *Geometry) Kernel(layout int) {
 	if layout <= 0 {
 		g.Copies, g.Near = 2, 2
@@ -162,8 +166,8 @@ func (a Array) Stripe() units.Bytes { return a.Chunk * units.Bytes(a.Geometry().
 // LVM is the word for logical volumes where an array is declared; any other stands for md.
 const LVM = "lvm"
 
-// DefaultChunk is what mdadm takes when it is given no --chunk (mdadm(8), since 3.1), or lvcreate when it is given no
-// --stripesize (lvmcreate(8)).
+// DefaultChunk is what mdadm takes when it is given no --chunk (mdadm(8), since 3.1), or lvcreate
+// when it is given no --stripesize (lvmcreate(8)).
 func DefaultChunk(using string) units.Bytes {
 	if using == LVM {
 		return 64 * units.KiB
@@ -171,19 +175,19 @@ func DefaultChunk(using string) units.Bytes {
 	return 512 * units.KiB
 }
 
-// Pieces is the mean number of pieces that an I/O of size bs is cut into at chunk boundaries, for offsets that are
-// multiples of bs: the exact average over lcm(bs, chunk), which is 1 + (bs - GCD(bs, chunk)) / chunk.
-// 28 KiB: 1.375 on 64 KiB chunks, 1.1875 on 128 KiB, 1.046875 on 512 KiB.
+// Pieces is the mean number of pieces that an I/O of size bs is cut into at chunk boundaries, for
+// offsets that are multiples of bs: the exact average over lcm(bs, chunk), which is 1 + (bs -
+// GCD(bs, chunk)) / chunk. 28 KiB: 1.375 on 64 KiB chunks, 1.1875 on 128 KiB, 1.046875 on 512 KiB.
 func Pieces(bs, chunk units.Bytes) float64 { return PiecesAligned(bs, bs, chunk) }
 
-// PiecesAligned is Pieces for offsets that are multiples of align, as fio's bsrange= and blockalign= make them. Sizes of a
-// mixture are averaged by their shares.
+// PiecesAligned is Pieces for offsets that are multiples of align, as fio's bsrange= and
+// blockalign= make them. Sizes of a mixture are averaged by their shares.
 func PiecesAligned(bs, align, chunk units.Bytes) float64 {
 	if bs == 0 || chunk == 0 {
 		return 1
 	}
-	// Offsets fall on all multiples of g within a chunk, equally often; of these a bs that is rounded up to g crosses a
-	// boundary (bs-g)/g times in all, out of chunk/g offsets.
+	// Offsets fall on all multiples of g within a chunk, equally often; of these a bs that is
+	// rounded up to g crosses a boundary (bs-g)/g times in all, out of chunk/g offsets.
 	g := GCD(max(align, 1), chunk)
 	up := (bs + g - 1) / g * g
 	return 1 + float64(up-g)/float64(chunk)

@@ -15,8 +15,8 @@ import (
 	"plimsoll/internal/yamlfile"
 )
 
-// LoadDeclaration understands a plimsoll.yaml; name is the file's, for messages and origins. An error names the file, the
-// line and the key.
+// LoadDeclaration understands a plimsoll.yaml; name is the file's, for messages and origins. An
+// error names the file, the line and the key.
 func LoadDeclaration(name string, data []byte) (*Declaration, error) {
 	l := &loader{name: name}
 	var y fileYAML
@@ -45,7 +45,8 @@ func (l *loader) origin(line int) Origin {
 	return Origin{Declared, l.name + ":" + strconv.Itoa(line)}
 }
 
-// parse hands a value to a parser and puts its key and line before an error. An absent value is zero.
+// parse hands a value to a parser and puts its key and line before an error. An absent value is
+// zero.
 func parse[T any](s scalar, key string, f func(string) (T, error)) (T, error) {
 	var zero T
 	if s.line == 0 {
@@ -93,7 +94,10 @@ func (l *loader) instance(y *instanceYAML) (*DeclaredInstance, error) {
 		}
 	}
 	limits := func(into *Limits, from limitsYAML, key string) {
-		take(from.IOPS, func() (e error) { into.IOPS, e = parse(from.IOPS, key+".iops", positive(units.ParseIOPS)); return e })
+		take(
+			from.IOPS,
+			func() (e error) { into.IOPS, e = parse(from.IOPS, key+".iops", positive(units.ParseIOPS)); return e },
+		)
 		take(from.Throughput, func() (e error) {
 			into.Rate, e = parse(from.Throughput, key+".throughput", positive(units.ParseRate))
 			return e
@@ -124,7 +128,13 @@ func (l *loader) instance(y *instanceYAML) (*DeclaredInstance, error) {
 var arrayName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
 
 func (l *loader) array(y *arrayYAML) (DeclaredArray, error) {
-	a := DeclaredArray{Name: y.Name.text, Using: y.Using.text, VolumeGroup: y.VolumeGroup.text, Segment: y.Segment.text, Origins: map[string]Origin{}}
+	a := DeclaredArray{
+		Name:        y.Name.text,
+		Using:       y.Using.text,
+		VolumeGroup: y.VolumeGroup.text,
+		Segment:     y.Segment.text,
+		Origins:     map[string]Origin{},
+	}
 	line := y.Name.line
 	for _, k := range []struct {
 		key string
@@ -150,7 +160,12 @@ func (l *loader) array(y *arrayYAML) (DeclaredArray, error) {
 		line = first(line, y.Volumes[0].at)
 	}
 	if !arrayName.MatchString(a.Name) {
-		return a, wrong(max(line, 1), "arrays.name", "name %.40q: want up to 32 letters, digits, dots, hyphens and underscores", a.Name)
+		return a, wrong(
+			max(line, 1),
+			"arrays.name",
+			"name %.40q: want up to 32 letters, digits, dots, hyphens and underscores",
+			a.Name,
+		)
 	}
 	if a.Using != "" && a.Using != "md" && a.Using != "lvm" {
 		return a, wrong(y.Using.line, "using", "%.40q: want md or lvm", a.Using)
@@ -159,7 +174,12 @@ func (l *loader) array(y *arrayYAML) (DeclaredArray, error) {
 		return a, wrong(y.VolumeGroup.line, "volume_group", "it needs using: lvm")
 	}
 	if a.Segment != "" && (a.Using != "lvm" || a.Segment != "striped" && a.Segment != "raid0") {
-		return a, wrong(y.Segment.line, "segment", "%.40q: want striped or raid0, with using: lvm and level: raid0", a.Segment)
+		return a, wrong(
+			y.Segment.line,
+			"segment",
+			"%.40q: want striped or raid0, with using: lvm and level: raid0",
+			a.Segment,
+		)
 	}
 	a.Origin = l.origin(line)
 	for _, r := range y.Role {
@@ -245,7 +265,13 @@ func (y *volumeYAML) volume() (int, DeclaredVolume, error) {
 		return n, v, nil
 	}
 	v := DeclaredVolume{
-		Type: strings.ToLower(y.Type.text), Serial: y.Serial.text, ID: y.ID.text, Path: y.Path.text, Model: y.Model.text,
+		Type: strings.ToLower(
+			y.Type.text,
+		),
+		Serial: y.Serial.text,
+		ID:     y.ID.text,
+		Path:   y.Path.text,
+		Model:  y.Model.text,
 	}
 	n, err := parse(y.Count, "volumes.count", strconv.Atoi)
 	if err == nil && (n < 0 || n > maxVolumes || n == 0 && y.Count.line > 0) {
@@ -319,10 +345,22 @@ func (l *loader) filesystem(y *filesystemYAML, line int) (*DeclaredFilesystem, e
 		return nil, wrong(y.Mount.line, "filesystem.mount", "%.60q: want an absolute path", f.Mount)
 	}
 	if most := map[string]int{"ext4": 16}[f.Type]; len(f.Label) > max(most, 12) { // mkfs.xfs(8), e2label(8)
-		return nil, wrong(y.Label.line, "filesystem.label", "%.40q: %s takes at most %d bytes", f.Label, f.Type, max(most, 12))
+		return nil, wrong(
+			y.Label.line,
+			"filesystem.label",
+			"%.40q: %s takes at most %d bytes",
+			f.Label,
+			f.Type,
+			max(most, 12),
+		)
 	}
 	if f.Fstab != "" && f.Fstab != "uuid" && (f.Fstab != "label" || f.Label == "") {
-		return nil, wrong(y.Fstab.line, "filesystem.fstab", "%.40q: want uuid, or label where a label is given", f.Fstab)
+		return nil, wrong(
+			y.Fstab.line,
+			"filesystem.fstab",
+			"%.40q: want uuid, or label where a label is given",
+			f.Fstab,
+		)
 	}
 	if f.Mode != "" {
 		if _, err := strconv.ParseUint(f.Mode, 8, 12); err != nil {

@@ -7,9 +7,10 @@ import (
 	"plimsoll/internal/block"
 )
 
-// upperDevice is the device that what is written to an overlay goes to: the one behind its upper directory. In a container that
-// directory is a path of the host, which no mount here shows; then it is the device of a file that the container engine mounts
-// from the same directory of the host, such as /etc/hosts. how says which way it was found; both are empty when neither works.
+// upperDevice is the device that what is written to an overlay goes to: the one behind its upper
+// directory. In a container that directory is a path of the host, which no mount here shows; then
+// it is the device of a file that the container engine mounts from the same directory of the host,
+// such as /etc/hosts. how says which way it was found; both are empty when neither works.
 func upperDevice(tree *block.Tree, overlay *block.Mount) (device, how string) {
 	upper := ""
 	for _, o := range overlay.Options {
@@ -31,7 +32,8 @@ func upperDevice(tree *block.Tree, overlay *block.Mount) (device, how string) {
 	return "", ""
 }
 
-// enginePath is how many elements of a path make it a container engine's own, such as /var/lib/docker.
+// enginePath is how many elements of a path make it a container engine's own, such as
+// /var/lib/docker.
 const enginePath = 3
 
 // sharedElements is how many elements two absolute paths have in common from their beginning.

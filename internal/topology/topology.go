@@ -1,6 +1,6 @@
-// Package topology joins what the machine shows (block devices, mounts), what the cloud tells, and what plimsoll.yaml
-// declares into one value: from each role's mount point down to volumes and the instance, with the
-// origin of every figure.
+// Package topology joins what the machine shows (block devices, mounts), what the cloud tells, and
+// what plimsoll.yaml declares into one value: from each role's mount point down to volumes and the
+// instance, with the origin of every figure.
 package topology
 
 import (
@@ -13,13 +13,15 @@ import (
 // Topology is the storage of one machine as far as it is known.
 type Topology struct {
 	Host Host `json:"host"`
-	// Scale is what the rates of a simulated machine are of the real ones, here and in all that is measured on it; 0 on a real machine.
+	// Scale is what the rates of a simulated machine are of the real ones, here and in all that is
+	// measured on it; 0 on a real machine.
 	Scale    float64  `json:"scale,omitempty"`
 	Instance Instance `json:"instance"`
 	// Targets are the paths under test, one a role; both roles may name one array.
 	Targets []Target `json:"targets"`
 	Arrays  []Array  `json:"arrays"`
-	// Tree is the machine's block tree as read, nil where the topology is only declared or imported.
+	// Tree is the machine's block tree as read, nil where the topology is only declared or
+	// imported.
 	Tree *block.Tree `json:"tree,omitempty"`
 	// Notes says what could not be found out and why.
 	Notes []string `json:"notes,omitempty"`
@@ -76,14 +78,16 @@ type Instance struct {
 	Burst    Limits        `json:"burst"`
 	BurstFor time.Duration `json:"burst_for,omitempty"` // 30 min on EC2
 	BurstPer time.Duration `json:"burst_per,omitempty"` // 24 h on EC2
-	// IOBalance and RateBalance are what was left of the burst of IOPS and of throughput; nil where nobody told.
+	// IOBalance and RateBalance are what was left of the burst of IOPS and of throughput; nil where
+	// nobody told.
 	IOBalance   *Balance `json:"io_balance,omitempty"`
 	RateBalance *Balance `json:"rate_balance,omitempty"`
 	Origin      Origin   `json:"origin"`
 }
 
-// Limits are capacities; a zero field is unknown or absent, never "none allowed". Total applies to reads and writes
-// together; Read and Write apply to one direction, as drive data sheets state them.
+// Limits are capacities; a zero field is unknown or absent, never "none allowed". Total applies to
+// reads and writes together; Read and Write apply to one direction, as drive data sheets state
+// them.
 type Limits struct {
 	IOPS      units.IOPS `json:"iops,omitempty"`
 	Rate      units.Rate `json:"rate,omitempty"`
@@ -104,10 +108,11 @@ type Volume struct {
 	Model  string      `json:"model,omitempty"`
 	Type   string      `json:"type,omitempty"` // gp3 gp2 io2 io1 st1 sc1 nvme …
 	Size   units.Bytes `json:"size,omitempty"`
-	// Network is true for volumes that share the instance's storage bandwidth (EBS), false for local drives.
+	// Network is true for volumes that share the instance's storage bandwidth (EBS), false for
+	// local drives.
 	Network bool `json:"network,omitempty"`
-	// Sustained is what lasts. Burst, where higher, lasts until the credits are gone: BurstCredits in I/Os (gp2) or
-	// bytes (st1, sc1), refilled at the sustained rate.
+	// Sustained is what lasts. Burst, where higher, lasts until the credits are gone: BurstCredits
+	// in I/Os (gp2) or bytes (st1, sc1), refilled at the sustained rate.
 	Sustained    Limits        `json:"sustained"`
 	Burst        Limits        `json:"burst"`
 	BurstIOs     float64       `json:"burst_ios,omitempty"`
@@ -117,9 +122,11 @@ type Volume struct {
 	Merges       bool          `json:"merges,omitempty"`        // sequential I/Os are merged up to CountedIO before they are counted
 	ReadLatency  time.Duration `json:"read_latency,omitempty"`  // typical at depth 1, where stated
 	WriteLatency time.Duration `json:"write_latency,omitempty"` //
-	// Missing is true for a member that a degraded array lacks: it keeps its place, so that the stripe's arithmetic holds.
+	// Missing is true for a member that a degraded array lacks: it keeps its place, so that the
+	// stripe's arithmetic holds.
 	Missing bool `json:"missing,omitempty"`
-	// Origin is of the limits. Origins names those of other figures, by their JSON names, where they differ.
+	// Origin is of the limits. Origins names those of other figures, by their JSON names, where
+	// they differ.
 	Origin  Origin            `json:"origin"`
 	Origins map[string]Origin `json:"origins,omitempty"`
 }
@@ -138,7 +145,8 @@ type Array struct {
 	Degraded int     `json:"degraded,omitempty"` // members missing
 	Syncing  string  `json:"syncing,omitempty"`  // resync, recover, check, reshape
 	Progress float64 `json:"progress,omitempty"`
-	// Origin is of the layout; Origins names those of single figures, by their JSON names, where they differ.
+	// Origin is of the layout; Origins names those of single figures, by their JSON names, where
+	// they differ.
 	Origin  Origin            `json:"origin"`
 	Origins map[string]Origin `json:"origins,omitempty"`
 }
@@ -165,10 +173,12 @@ type Target struct {
 	Device string `json:"device,omitempty"`
 	// Array names the entry of Topology.Arrays; empty when there is none.
 	Array string `json:"array,omitempty"`
-	// Devices are the kernel names of the whole tree below the path, top first: what telemetry watches.
+	// Devices are the kernel names of the whole tree below the path, top first: what telemetry
+	// watches.
 	Devices []string    `json:"devices,omitempty"`
 	Free    units.Bytes `json:"free,omitempty"`
-	// Throttles are the limits of control groups on Devices that hold for plimsoll itself, and so for fio.
+	// Throttles are the limits of control groups on Devices that hold for plimsoll itself, and so
+	// for fio.
 	Throttles []Throttle `json:"throttles,omitempty"`
 }
 

@@ -18,8 +18,8 @@ var (
 // maxVolumes is more than any machine attaches.
 const maxVolumes = 1024
 
-// parseVolumes reads volumes on one line: "8xgp3", "8x3000iops:125MiB/s", "4 × gp2 3000GiB", "gp3 16000iops 1000MiB/s". Without a
-// number in front, count is 0: every volume there is.
+// parseVolumes reads volumes on one line: "8xgp3", "8x3000iops:125MiB/s", "4 × gp2 3000GiB", "gp3
+// 16000iops 1000MiB/s". Without a number in front, count is 0: every volume there is.
 func parseVolumes(s string) (count int, v DeclaredVolume, err error) {
 	rest := s
 	if m := countOf.FindStringSubmatch(s); m != nil {
@@ -32,7 +32,11 @@ func parseVolumes(s string) (count int, v DeclaredVolume, err error) {
 	rest = gap.ReplaceAllString(rest, "$1$2$3")
 	for item := range strings.FieldsFuncSeq(rest, func(r rune) bool { return strings.ContainsRune(" \t:,", r) }) {
 		if err := v.set(item); err != nil {
-			return 0, v, fmt.Errorf("volumes %.60q: %w; want such as 8xgp3, 8x3000iops:125MiB/s or 4x gp2 3000GiB", s, err)
+			return 0, v, fmt.Errorf(
+				"volumes %.60q: %w; want such as 8xgp3, 8x3000iops:125MiB/s or 4x gp2 3000GiB",
+				s,
+				err,
+			)
 		}
 	}
 	if v == (DeclaredVolume{}) {

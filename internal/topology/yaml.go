@@ -8,8 +8,8 @@ import (
 	"plimsoll/internal/yamlfile"
 )
 
-// The keys of plimsoll.yaml (docs/plimsoll-yaml.md). Every value is kept as its text and line until it is understood, so
-// that each mistake and each figure's origin can name its line.
+// The keys of plimsoll.yaml (docs/plimsoll-yaml.md). Every value is kept as its text and line until
+// it is understood, so that each mistake and each figure's origin can name its line.
 type fileYAML struct {
 	Scale    scalar         `yaml:"scale"`
 	Instance instanceYAML   `yaml:"instance"`

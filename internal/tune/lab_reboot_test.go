@@ -28,7 +28,8 @@ setup:
     systemctl daemon-reload; mount -a; swapon -a
 `
 
-// show is every setting of the arrays' queues and their members', whatever the drives are called now, and of memory.
+// show is every setting of the arrays' queues and their members', whatever the drives are called
+// now, and of memory.
 const show = `cd /sys/block; for a in data wal; do
 	d=$(basename $(findmnt -no SOURCE /srv/$a))
 	for f in $d/queue/*; do [ -f $f ] && echo "$a ${f##*/} $(cat $f 2>/dev/null)"; done
@@ -38,8 +39,9 @@ done; grep . /proc/sys/vm/dirty_* /proc/sys/vm/swappiness`
 // etc is all that is in /etc: names, modes, owners, links and contents.
 const etc = `cd /; find etc -exec stat -c '%n %f %u %g %N' {} + | sort; find etc -type f -print0 | sort -z | xargs -0 sha256sum`
 
-// What tune --persist has written, a udev rule and a file of sysctl.d, brings the settings back when a whole system boots, and --revert takes all
-// of it away. An emulated processor has neither idle states nor a governor, so that there is no unit.
+// What tune --persist has written, a udev rule and a file of sysctl.d, brings the settings back
+// when a whole system boots, and --revert takes all of it away. An emulated processor has neither
+// idle states nor a governor, so that there is no unit.
 func TestLabTuneReboot(t *testing.T) {
 	spec, err := lab.ParseSpec("tuned", []byte(twoArrays))
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"plimsoll/internal/lab/labtest"
 )
 
-// TestInTheLab tunes a guest's real kernel by a persistent rule, has udev bring the settings back, and goes back to what was.
+// TestInTheLab tunes a guest's real kernel by a persistent rule, has udev bring the settings back,
+// and goes back to what was.
 func TestInTheLab(t *testing.T) {
 	g := labtest.Start(t, "gp3x8-raid10")
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

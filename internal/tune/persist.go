@@ -26,7 +26,8 @@ const (
 // plain is what stands in a rule as it is: serial numbers come from devices and may be anything.
 var plain = regexp.MustCompile(`^[\w.:-]+$`)
 
-// match is the condition of a udev rule for a device. NVMe and virtio show their serial in /sys, of others udev knows it.
+// match is the condition of a udev rule for a device. NVMe and virtio show their serial in /sys, of
+// others udev knows it.
 func (i identity) match(kernel string) (string, error) {
 	key, value := `KERNEL`, i.Kernel
 	switch {
@@ -78,12 +79,23 @@ func files(changes []Change) (map[string][]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			udev = add(udev, fmt.Sprintf(`ACTION=="add|change", SUBSYSTEM=="block", ENV{DEVTYPE}=="disk", %s, ATTR{%s}="%s"`, match, part[4], c.Value))
+			udev = add(
+				udev,
+				fmt.Sprintf(
+					`ACTION=="add|change", SUBSYSTEM=="block", ENV{DEVTYPE}=="disk", %s, ATTR{%s}="%s"`,
+					match,
+					part[4],
+					c.Value,
+				),
+			)
 		case Memory:
 			sysctl = add(sysctl, "vm."+filepath.Base(c.At)+" = "+c.Value)
 		case CPU:
 			// systemd reads $$ as $.
-			unit = add(unit, fmt.Sprintf(`ExecStart=/bin/sh -c 'for f in %s; do echo %s > "$$f"; done'`, c.File, c.Value))
+			unit = add(
+				unit,
+				fmt.Sprintf(`ExecStart=/bin/sh -c 'for f in %s; do echo %s > "$$f"; done'`, c.File, c.Value),
+			)
 		}
 	}
 	out := map[string][]byte{}
@@ -94,11 +106,17 @@ func files(changes []Change) (map[string][]byte, error) {
 	}
 	put(udevFile, udev, "", "")
 	put(sysctlFile, sysctl, "", "")
-	put(unitFile, unit, "[Unit]\nDescription=Settings made by plimsoll tune\n\n[Service]\nType=oneshot\n", "\n[Install]\nWantedBy=multi-user.target\n")
+	put(
+		unitFile,
+		unit,
+		"[Unit]\nDescription=Settings made by plimsoll tune\n\n[Service]\nType=oneshot\n",
+		"\n[Install]\nWantedBy=multi-user.target\n",
+	)
 	return out, nil
 }
 
-// persist writes the files. Each is recorded first, with what was there; one that plimsoll wrote before is recorded already.
+// persist writes the files. Each is recorded first, with what was there; one that plimsoll wrote
+// before is recorded already.
 func (t *Tuner) persist(r *record) error {
 	want, err := files(r.Changes)
 	if err != nil {

@@ -1,7 +1,9 @@
-// Package tune makes the settings that the rules on the host advise, remembers what was there before, and puts it back.
+// Package tune makes the settings that the rules on the host advise, remembers what was there
+// before, and puts it back.
 //
-// What it changes is recorded, with the old values, before the first value is written, so that whatever ends plimsoll in between, a
-// revert finds everything. Settings of block devices are recorded by serial number or UUID, for names change between boots.
+// What it changes is recorded, with the old values, before the first value is written, so that
+// whatever ends plimsoll in between, a revert finds everything. Settings of block devices are
+// recorded by serial number or UUID, for names change between boots.
 package tune
 
 import (
@@ -62,7 +64,8 @@ type Change struct {
 	Old             string       `json:"old"`
 	// Device is what a file below /sys/block belongs to; empty for others.
 	Device identity `json:"device,omitzero"`
-	// Back is another file by which the old state comes back: the kernel takes no 0 for vm.dirty_bytes, but the ratio sets it to 0.
+	// Back is another file by which the old state comes back: the kernel takes no 0 for
+	// vm.dirty_bytes, but the ratio sets it to 0.
 	Back *finding.Setting `json:"back,omitempty"`
 }
 
@@ -103,7 +106,8 @@ type kept struct {
 	Link string      `json:"link,omitempty"`
 }
 
-// Plan says what there is to change for the findings of a machine, of the groups wanted (none: all). What is set already is not in it.
+// Plan says what there is to change for the findings of a machine, of the groups wanted (none:
+// all). What is set already is not in it.
 func (t *Tuner) Plan(tree *block.Tree, found []finding.Finding, only []Group) ([]Change, error) {
 	var all []Change
 	for _, f := range found {
@@ -160,7 +164,8 @@ func (t *Tuner) value(file string) (string, error) {
 	return s, nil
 }
 
-// Apply records the changes, then makes them. With persist it also writes what brings them, and those made before, back after a boot.
+// Apply records the changes, then makes them. With persist it also writes what brings them, and
+// those made before, back after a boot.
 func (t *Tuner) Apply(changes []Change, persist bool) error {
 	r, release, err := t.open()
 	if err != nil {
@@ -184,8 +189,9 @@ func (t *Tuner) Apply(changes []Change, persist bool) error {
 	return nil
 }
 
-// Revert puts everything back, newest first, and forgets it. What cannot be put back stays recorded and is in the error; a device
-// that is no longer there is passed over. It says how many settings and files it put back.
+// Revert puts everything back, newest first, and forgets it. What cannot be put back stays recorded
+// and is in the error; a device that is no longer there is passed over. It says how many settings
+// and files it put back.
 func (t *Tuner) Revert() (settings, files int, err error) {
 	r, release, err := t.open()
 	if err != nil {
@@ -243,7 +249,8 @@ func (t *Tuner) putBack(c Change, tree *block.Tree) (bool, error) {
 	return true, nil
 }
 
-// where a change's file is now: its device may have another name since a boot. It is a file that does not exist for one that is gone.
+// where a change's file is now: its device may have another name since a boot. It is a file that
+// does not exist for one that is gone.
 func (c Change) where(tree *block.Tree) string {
 	if c.Device == (identity{}) || tree == nil {
 		return c.At

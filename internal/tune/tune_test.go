@@ -40,7 +40,8 @@ var more = map[string]string{
 	"etc/hostname":                                            "host\n",
 }
 
-// site is a captured machine as a tree of files that can be written, with the kernel's answers to what is written.
+// site is a captured machine as a tree of files that can be written, with the kernel's answers to
+// what is written.
 func site(t *testing.T) *Tuner {
 	t.Helper()
 	archive, err := os.ReadFile("../block/testdata/ec2-4xgp2-raid0.txtar")
@@ -72,8 +73,8 @@ func site(t *testing.T) *Tuner {
 	return tuner
 }
 
-// kernel writes a setting as the kernel does: of a choice it shows all with one in brackets, bytes and ratios set each other to 0,
-// and no bytes are no limit.
+// kernel writes a setting as the kernel does: of a choice it shows all with one in brackets, bytes
+// and ratios set each other to 0, and no bytes are no limit.
 func kernel(dir, name, value string) error {
 	file := filepath.Join(dir, name)
 	old, err := os.ReadFile(file)
@@ -223,7 +224,8 @@ func TestOnlyWhatIsAsked(t *testing.T) {
 	}
 }
 
-// Tuning twice, and persisting in between, goes back to the first state; a device that changed its name meanwhile is found.
+// Tuning twice, and persisting in between, goes back to the first state; a device that changed its
+// name meanwhile is found.
 func TestPersistAndRevert(t *testing.T) {
 	tuner := site(t)
 	if err := os.Chmod(filepath.Join(tuner.Root, sysctlFile), 0o600); err != nil {

@@ -115,7 +115,8 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// ParseBytes reads a size: a number and an optional prefix, such as 4096, 28k, 28KiB, 1.5GiB or 3TB.
+// ParseBytes reads a size: a number and an optional prefix, such as 4096, 28k, 28KiB, 1.5GiB or
+// 3TB.
 func ParseBytes(s string) (Bytes, error) {
 	num, unit := split(ungroup(s))
 	factor, ok := prefix(unit, "B")
@@ -150,7 +151,8 @@ func split(s string) (num, unit string) {
 	return s[:i], strings.TrimSpace(s[i:])
 }
 
-// prefix returns the factor of unit, whose base is base ("B", "B/s"): "", k, KiB and KB of base "B".
+// prefix returns the factor of unit, whose base is base ("B", "B/s"): "", k, KiB and KB of base
+// "B".
 func prefix(unit, base string) (float64, bool) {
 	rest := strings.ToLower(unit)
 	full := strings.ToLower(base)

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Rate is a throughput in bytes per second. It parses "125MiB/s", "312.5MB/s", "10Gbps" (decimal bits).
+// Rate is a throughput in bytes per second. It parses "125MiB/s", "312.5MB/s", "10Gbps" (decimal
+// bits).
 type Rate float64
 
 // MiBPerSec and MBPerSec are the two units that vendors mix: EBS volumes are limited in MiB/s,
@@ -103,7 +104,8 @@ func (r *Rate) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// ParseRate reads a throughput such as 125MiB/s, 312.5MB/s, 10Gbps or a plain number of bytes per second.
+// ParseRate reads a throughput such as 125MiB/s, 312.5MB/s, 10Gbps or a plain number of bytes per
+// second.
 func ParseRate(s string) (Rate, error) {
 	num, unit := split(ungroup(s))
 	v, err := strconv.ParseFloat(num, 64)
@@ -171,7 +173,8 @@ func (n IOPS) Arg() string { return strconv.FormatFloat(float64(n), 'f', -1, 64)
 // MarshalText prints n as Arg does.
 func (n IOPS) MarshalText() ([]byte, error) { return []byte(n.Arg()), nil }
 
-// ParseIOPS reads 540, 40.1k (k, m and g are decimal here: operations are counted, not sized) or 18,462.
+// ParseIOPS reads 540, 40.1k (k, m and g are decimal here: operations are counted, not sized) or
+// 18,462.
 func ParseIOPS(s string) (IOPS, error) {
 	num, unit := split(ungroup(s))
 	unit = strings.TrimSuffix(strings.TrimSpace(strings.TrimSuffix(strings.ToLower(unit), "iops")), " ")

@@ -28,7 +28,8 @@ func volumes(iops units.IOPS) *ceiling.Ceiling {
 	return &ceiling.Ceiling{Bounds: []ceiling.Bound{{Kind: ceiling.VolumeIOPS, IOPS: iops}}}
 }
 
-// latencyOf is a ceiling of one in flight, from a latency of that origin, below that of the volumes.
+// latencyOf is a ceiling of one in flight, from a latency of that origin, below that of the
+// volumes.
 func latencyOf(iops units.IOPS, kind topology.OriginKind) *ceiling.Ceiling {
 	c := volumes(24000)
 	c.Bounds = append([]ceiling.Bound{{Kind: ceiling.Concurrency, IOPS: iops, Origin: topology.Origin{Kind: kind}}}, c.Bounds...)
@@ -43,7 +44,8 @@ func judge(m diagnose.Measurement, scale float64, findings []finding.Finding, te
 	return s, Of(s, findings)
 }
 
-// A verdict is earned by a known ceiling or a judged threshold (D1), never by a run without an interval (D4).
+// A verdict is earned by a known ceiling or a judged threshold (D1), never by a run without an
+// interval (D4).
 func TestVerdictIsEarned(t *testing.T) {
 	short := long(500)
 	short.Measured, short.IOPS = 2*time.Second, stats.Estimate{Center: 500, Lo: 500, Hi: 500, None: "2 s only"}
@@ -91,7 +93,8 @@ func TestMeasuredRunsSayWhatWouldEarnAVerdict(t *testing.T) {
 	}
 }
 
-// fio 3.33 counts the write into the sync with libaio, so its figure is too high: it may meet a limit, and miss none (D6).
+// fio 3.33 counts the write into the sync with libaio, so its figure is too high: it may meet a
+// limit, and miss none (D6).
 func TestDoubtedSyncsMissNothing(t *testing.T) {
 	synced := func(version, engine string, mean units.Latency) diagnose.Measurement {
 		r := long(500)

@@ -11,7 +11,11 @@ import (
 
 // Pages are those of all rules, in the order of their codes.
 func Pages() []finding.Page {
-	return slices.Concat(finding.Pages(lint.Rules()), finding.Pages(diagnose.Rules()), finding.Pages(diagnose.FleetRules()))
+	return slices.Concat(
+		finding.Pages(lint.Rules()),
+		finding.Pages(diagnose.Rules()),
+		finding.Pages(diagnose.FleetRules()),
+	)
 }
 
 // Explain renders a rule's page as plain text; false when no rule has that code.

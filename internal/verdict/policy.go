@@ -12,7 +12,8 @@ import (
 
 // Policy is what a team has decided about findings and exit codes.
 type Policy struct {
-	// Disable holds rules that are not to count, each with the reason. Their findings are still listed.
+	// Disable holds rules that are not to count, each with the reason. Their findings are still
+	// listed.
 	Disable finding.Disabled `json:"disable,omitempty"`
 	// FailOn tightens the exit code: warning, measured, invalid, or the code of a rule.
 	FailOn []string `json:"fail_on,omitempty"`
@@ -77,7 +78,8 @@ func (p Policy) With(other Policy) Policy {
 	return sum
 }
 
-// Fails says whether a verdict that is not a failure by itself, or one of the findings, is to be one.
+// Fails says whether a verdict that is not a failure by itself, or one of the findings, is to be
+// one.
 func (p Policy) Fails(v Verdict, findings []finding.Finding) bool {
 	return slices.ContainsFunc(p.FailOn, func(on string) bool {
 		switch on {
@@ -87,7 +89,8 @@ func (p Policy) Fails(v Verdict, findings []finding.Finding) bool {
 			return v == Invalid
 		}
 		return slices.ContainsFunc(findings, func(f finding.Finding) bool {
-			return f.Disabled == "" && (on == string(f.Code) || on == failOnWarning && f.Severity.Rank() >= finding.Warn.Rank())
+			return f.Disabled == "" &&
+				(on == string(f.Code) || on == failOnWarning && f.Severity.Rank() >= finding.Warn.Rank())
 		})
 	})
 }

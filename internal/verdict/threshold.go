@@ -43,9 +43,10 @@ func (t ThresholdResult) PrintMeasured() string { return t.Threshold.Metric.Prin
 // PrintLimit writes the limit with its unit.
 func (t ThresholdResult) PrintLimit() string { return t.Threshold.Metric.Print(t.Limit) }
 
-// Evaluate judges a threshold on a measurement. One that cannot be judged (the direction did not run, the percentile was not
-// recorded, the ceiling is unknown, the figure itself is in doubt) comes back as not judged with the reason, never as met or
-// missed. scale is what the rates of a simulated machine are of the real ones (topology.Topology.Scale), 0 on a real one.
+// Evaluate judges a threshold on a measurement. One that cannot be judged (the direction did not
+// run, the percentile was not recorded, the ceiling is unknown, the figure itself is in doubt)
+// comes back as not judged with the reason, never as met or missed. scale is what the rates of a
+// simulated machine are of the real ones (topology.Topology.Scale), 0 on a real one.
 func Evaluate(s suite.Threshold, m diagnose.Measurement, scale float64) ThresholdResult {
 	t := ThresholdResult{Threshold: s, Outcome: NotJudged, Limit: s.Limit}
 	if scale > 0 && !s.Metric.Quantity.IsLatency() {
@@ -144,7 +145,8 @@ func measure(m suite.Metric, r *result.Result) (float64, error) {
 	return latency(m, parts)
 }
 
-// ofDatabase looks a metric of transactions up, at the number of clients that had the most a second.
+// ofDatabase looks a metric of transactions up, at the number of clients that had the most a
+// second.
 func ofDatabase(m suite.Metric, r *result.Result) (float64, error) {
 	peak := r.Postgres.Peak()
 	if peak == nil {
@@ -176,8 +178,8 @@ func directions(side suite.Side, r *result.Result) ([]fio.Direction, error) {
 	return dirs, nil
 }
 
-// latency reads one point of a distribution. Several directions are merged by their histograms; means are weighted by
-// count; percentiles without histograms cannot be merged and are refused.
+// latency reads one point of a distribution. Several directions are merged by their histograms;
+// means are weighted by count; percentiles without histograms cannot be merged and are refused.
 func latency(metric suite.Metric, parts []fio.Latency) (float64, error) {
 	var measured []fio.Latency
 	for _, l := range parts {
@@ -219,7 +221,10 @@ func latency(metric suite.Metric, parts []fio.Latency) (float64, error) {
 		merged := &fio.Hist{}
 		for _, part := range measured {
 			if part.Hist.Count() == 0 {
-				return 0, fmt.Errorf("%s needs histograms of both directions (json+): percentiles cannot be averaged", metric)
+				return 0, fmt.Errorf(
+					"%s needs histograms of both directions (json+): percentiles cannot be averaged",
+					metric,
+				)
 			}
 			merged.Merge(part.Hist)
 		}
@@ -232,7 +237,8 @@ func latency(metric suite.Metric, parts []fio.Latency) (float64, error) {
 	return float64(v), nil
 }
 
-// above is the share of I/Os that took longer than limit, by their histograms. A bin that limit lies in counts as faster.
+// above is the share of I/Os that took longer than limit, by their histograms. A bin that limit
+// lies in counts as faster.
 func above(metric suite.Metric, parts []fio.Latency, limit time.Duration) (float64, error) {
 	var over, all float64
 	for _, l := range parts {
@@ -245,15 +251,19 @@ func above(metric suite.Metric, parts []fio.Latency, limit time.Duration) (float
 	return over / all, nil
 }
 
-// ceilingOf is what the binding bound allows of a metric. Bounds give bytes for both directions together; a direction's part
-// is its part of the I/Os, which is exact when reads and writes are of one size.
+// ceilingOf is what the binding bound allows of a metric. Bounds give bytes for both directions
+// together; a direction's part is its part of the I/Os, which is exact when reads and writes are of
+// one size.
 func ceilingOf(metric suite.Metric, c *ceiling.Ceiling) (float64, error) {
 	if c == nil || c.Binding() == nil {
 		return 0, fmt.Errorf("the ceiling is not known")
 	}
 	b := c.Binding()
 	if b.SelfMeasured() {
-		return 0, fmt.Errorf("limited by the latency that it measured itself, which is no ceiling for %s: declare the volumes' latency", metric)
+		return 0, fmt.Errorf(
+			"limited by the latency that it measured itself, which is no ceiling for %s: declare the volumes' latency",
+			metric,
+		)
 	}
 	part, share := b.IOPS, 1.0
 	switch metric.Side { //nolint:exhaustive // the others are the bound whole

@@ -1,5 +1,5 @@
-// Package verdict evaluates thresholds and judges scenarios and runs. It also knows the pages of all rules, of lint and
-// diagnose together.
+// Package verdict evaluates thresholds and judges scenarios and runs. It also knows the pages of
+// all rules, of lint and diagnose together.
 package verdict
 
 import (
@@ -23,8 +23,8 @@ type Scenario struct {
 // Verdict is that of a scenario or a run.
 type Verdict string
 
-// The verdicts. Of Pass, Warn, Fail and Invalid a worse one beats a better one; Measured says that there was nothing to judge
-// by.
+// The verdicts. Of Pass, Warn, Fail and Invalid a worse one beats a better one; Measured says that
+// there was nothing to judge by.
 const (
 	Pass     Verdict = "pass"
 	Warn     Verdict = "warn"
@@ -68,9 +68,10 @@ func ofSeverity(s finding.Severity) Verdict {
 	return Pass
 }
 
-// Of judges one scenario from its result, its thresholds and the findings that name it: invalid beats fail, fail beats warn,
-// and a pass or a warning is earned by a threshold that could be judged or by a known ceiling; without either the scenario is
-// measured. One without a result, or still waiting, has no verdict ("").
+// Of judges one scenario from its result, its thresholds and the findings that name it: invalid
+// beats fail, fail beats warn, and a pass or a warning is earned by a threshold that could be
+// judged or by a known ceiling; without either the scenario is measured. One without a result, or
+// still waiting, has no verdict ("").
 func Of(m Scenario, findings []finding.Finding) Verdict {
 	if m.Result == nil || m.Result.State == result.Waiting {
 		return ""
@@ -95,8 +96,9 @@ func Of(m Scenario, findings []finding.Finding) Verdict {
 	return v
 }
 
-// judged says whether there was something to judge the scenario by: a threshold that could be judged, or a ceiling that is not
-// made of its own latency, for a run that is long enough to be compared with it.
+// judged says whether there was something to judge the scenario by: a threshold that could be
+// judged, or a ceiling that is not made of its own latency, for a run that is long enough to be
+// compared with it.
 func (m Scenario) judged() bool {
 	for _, t := range m.Thresholds {
 		if t.Outcome != NotJudged {
@@ -136,9 +138,10 @@ type reason struct {
 	weight int // scenarios concerned
 }
 
-// OfRun judges a run as a whole: the worst of its scenarios and of the findings on the machine; measured when none of its
-// scenarios could be judged. Reasons go by severity, then by how many scenarios they concern; of each diagnosis only its
-// worst case is shown, with the number of scenarios it concerns. A run in which nothing was measured has no verdict.
+// OfRun judges a run as a whole: the worst of its scenarios and of the findings on the machine;
+// measured when none of its scenarios could be judged. Reasons go by severity, then by how many
+// scenarios they concern; of each diagnosis only its worst case is shown, with the number of
+// scenarios it concerns. A run in which nothing was measured has no verdict.
 func OfRun(runs []Scenario, findings []finding.Finding) Summary {
 	var s Summary
 	var reasons []reason
@@ -194,7 +197,14 @@ func OfRun(runs []Scenario, findings []finding.Finding) Summary {
 		}
 	}
 	if len(open) > 0 && s.Verdict != Measured && len(s.Reasons) < maxReasons {
-		s.Reasons = append(s.Reasons, fmt.Sprintf("There was nothing to judge %s by: %s.", text.Plural(len(open), "scenario"), text.Some(open, 4)))
+		s.Reasons = append(
+			s.Reasons,
+			fmt.Sprintf(
+				"There was nothing to judge %s by: %s.",
+				text.Plural(len(open), "scenario"),
+				text.Some(open, 4),
+			),
+		)
 	}
 	return s
 }
@@ -207,7 +217,8 @@ func earn(runs []Scenario) string {
 				text.Duration(m.Result.Measured), text.Duration(diagnose.LeastForInterval))
 		}
 	}
-	return "Nothing could be judged: no limit of this storage is known. Declare the volumes (--volumes, --level, --chunk), the instance " +
+	return "Nothing could be judged: no limit of this storage is known. Declare the volumes (--volumes, --level, " +
+		"--chunk), the instance " +
 		"(--instance), or state thresholds in a suite."
 }
 
@@ -215,7 +226,10 @@ func earn(runs []Scenario) string {
 func (m Scenario) reasons() (all []reason, met int) {
 	switch m.Result.State { //nolint:exhaustive // the others are judged by thresholds and findings
 	case result.Interrupted:
-		all = append(all, reason{Invalid, fmt.Sprintf("Scenario %s was interrupted, so it measured nothing.", m.Label()), 1})
+		all = append(
+			all,
+			reason{Invalid, fmt.Sprintf("Scenario %s was interrupted, so it measured nothing.", m.Label()), 1},
+		)
 	case result.Invalid:
 		why := "its figures must not be trusted"
 		if len(m.Result.Reasons) > 0 {

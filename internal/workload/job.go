@@ -295,7 +295,8 @@ func (p *part) section(o JobOptions) JobSection {
 		s.Comment = append(
 			s.Comment,
 			fmt.Sprintf(
-				"%s in flight are %s of queue at %v IOPS: once the storage falls behind, this depth itself makes such latencies",
+				"%s in flight are %s of queue at %v IOPS: once the storage falls behind, this depth itself makes "+
+					"such latencies",
 				units.IOPS(depth),
 				latencyText(time.Duration(float64(depth)/iops*float64(time.Second))),
 				p.iops,
@@ -349,7 +350,8 @@ func (p *part) blockOptions(s *JobSection, block float64) {
 		s.Comment = append(
 			s.Comment,
 			fmt.Sprintf(
-				"rate: %s IOPS a job × a mean block of %v; rate_iops would count bytes of the smallest block (fio issue 1290)",
+				"rate: %s IOPS a job × a mean block of %v; rate_iops would count bytes of the smallest block (fio "+
+					"issue 1290)",
 				number(float64(p.iops)/float64(p.jobs)),
 				units.Bytes(block+0.5),
 			),

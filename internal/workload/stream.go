@@ -79,7 +79,8 @@ func (y *streamYAML) blocks(s *Stream, d *Demand, here scalar) error {
 		}
 		if b%512 != 0 || b == 0 || b > units.GiB {
 			return at.wrong(
-				"block %s: %d bytes is not a whole number of sectors of 512, up to 1GiB; 64KiB is 65,536 bytes, 64KB 64,000",
+				"block %s: %d bytes is not a whole number of sectors of 512, up to 1GiB; 64KiB is 65,536 bytes, "+
+					"64KB 64,000",
 				at.text,
 				uint64(b),
 			)

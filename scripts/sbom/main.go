@@ -1,5 +1,6 @@
-// Command sbom writes the modules that a Go binary is made of as SPDX 2.3 JSON: sbom BINARY VERSION.
-// All of it is read from the binary itself (go version -m), so it cannot differ from what is shipped.
+// Command sbom writes the modules that a Go binary is made of as SPDX 2.3 JSON: sbom BINARY
+// VERSION. All of it is read from the binary itself (go version -m), so it cannot differ from what
+// is shipped.
 package main
 
 import (

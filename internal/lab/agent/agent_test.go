@@ -142,7 +142,8 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// FuzzServe: no stream of bytes makes the agent panic. Programs that a fuzzer might write down do not exist here.
+// FuzzServe: no stream of bytes makes the agent panic. Programs that a fuzzer might write down do
+// not exist here.
 func FuzzServe(f *testing.F) {
 	frames := &bytes.Buffer{}
 	w := &frameWriter{w: frames}

@@ -82,8 +82,9 @@ type Streams struct {
 	Sizes <-chan [2]uint16
 }
 
-// Call carries out a request in the guest and waits for it. When ctx ends, the program is sent SIGINT, and SIGKILL
-// after sys.Grace. A failure to carry it out is an error; a program's exit status other than 0 is not.
+// Call carries out a request in the guest and waits for it. When ctx ends, the program is sent
+// SIGINT, and SIGKILL after sys.Grace. A failure to carry it out is an error; a program's exit
+// status other than 0 is not.
 func (c *Client) Call(ctx context.Context, req Request, s Streams) (Reply, error) {
 	p := &pending{out: io.Discard, err: io.Discard, done: make(chan Reply, 1)}
 	if s.Out != nil {
@@ -108,7 +109,11 @@ func (c *Client) Call(ctx context.Context, req Request, s Streams) (Reply, error
 		return Reply{}, err
 	}
 	if len(body) > maxBody {
-		return Reply{}, fmt.Errorf("lab guest: a request of %d bytes, at most %d: put a script into a file first", len(body), maxBody)
+		return Reply{}, fmt.Errorf(
+			"lab guest: a request of %d bytes, at most %d: put a script into a file first",
+			len(body),
+			maxBody,
+		)
 	}
 	if err := c.w.frame(kindCall, id, body); err != nil {
 		return Reply{}, fmt.Errorf("%w: %w", ErrGone, err)
@@ -139,7 +144,11 @@ func (c *Client) await(ctx context.Context, id uint32, p *pending, sizes <-chan 
 		case <-c.gone:
 			return Reply{}, ErrGone
 		case size := <-sizes:
-			_ = c.w.frame(kindResize, id, binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(nil, size[0]), size[1]))
+			_ = c.w.frame(
+				kindResize,
+				id,
+				binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(nil, size[0]), size[1]),
+			)
 		case <-cancelled:
 			cancelled = nil
 			if req.Op != OpExec {

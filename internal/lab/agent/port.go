@@ -11,7 +11,8 @@ import (
 // Port is the guest's end of a virtio-serial port.
 type Port struct{ fd int }
 
-// OpenPort opens /dev/vportNpM, without os.File: its poller would take the host's absence for the end of the file.
+// OpenPort opens /dev/vportNpM, without os.File: its poller would take the host's absence for the
+// end of the file.
 func OpenPort(name string) (*Port, error) {
 	fd, err := unix.Open(name, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"time"
 
-	"plimsoll/internal/sys"
-
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/sys"
 )
 
 // Serve carries out calls that come through the port until ctx ends or the stream breaks.
@@ -195,7 +195,8 @@ func openTerminal() (master, slave *os.File, err error) {
 	return m, slave, nil
 }
 
-// put writes a file under another name first: the agent may be asked to replace the program that it runs from.
+// put writes a file under another name first: the agent may be asked to replace the program that it
+// runs from.
 func put(in io.Reader, path string, mode os.FileMode) error {
 	tmp := path + ".lab-new"
 	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, mode)
@@ -222,15 +223,22 @@ func get(out io.Writer, path string) error {
 	return cmp.Or(err, f.Close())
 }
 
-// probe returns the mean time of direct 4 KiB reads of a device, one after the other, after as many that do not count.
+// probe returns the mean time of direct 4 KiB reads of a device, one after the other, after as many
+// that do not count.
 func probe(path string) (time.Duration, error) {
 	const reads = 200
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECT|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", path, err)
 	}
-	defer func() { _ = unix.Close(fd) }()                                                               // only read
-	page, err := unix.Mmap(-1, 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE) // aligned, as O_DIRECT wants
+	defer func() { _ = unix.Close(fd) }() // only read
+	page, err := unix.Mmap(
+		-1,
+		0,
+		4096,
+		unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_ANON|unix.MAP_PRIVATE,
+	) // aligned, as O_DIRECT wants
 	if err != nil {
 		return 0, err
 	}
@@ -247,7 +255,8 @@ func probe(path string) (time.Duration, error) {
 	return time.Since(begin) / reads, nil
 }
 
-// queue is a pipe without a bound: one program that does not read its input must not hold up the other calls.
+// queue is a pipe without a bound: one program that does not read its input must not hold up the
+// other calls.
 type queue struct {
 	mu    sync.Mutex
 	more  *sync.Cond

@@ -1,6 +1,6 @@
-// Package agent is the lab's arm in the guest and the host's end of it. They speak over one byte stream, a
-// virtio-serial port: frames of a 9-byte head (length, kind, call) and a body. Calls run at the same time; each has
-// an input stream and two output streams.
+// Package agent is the lab's arm in the guest and the host's end of it. They speak over one byte
+// stream, a virtio-serial port: frames of a 9-byte head (length, kind, call) and a body. Calls run
+// at the same time; each has an input stream and two output streams.
 //
 // In the guest the arm is plimsoll itself, started by the initramfs as "plimsoll lab-agent".
 package agent
@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// Source is this package's own code: a guest that holds an agent of another source is not used again.
+// Source is this package's own code: a guest that holds an agent of another source is not used
+// again.
 //
 //go:embed client.go port.go serve.go wire.go
 var Source embed.FS
@@ -35,8 +36,8 @@ const (
 // Op is what a request asks for.
 type Op string
 
-// The operations: run a program, write the input into a file, send a file as output, set the clock, measure how long a
-// small read of a device takes.
+// The operations: run a program, write the input into a file, send a file as output, set the clock,
+// measure how long a small read of a device takes.
 const (
 	OpExec    Op = "exec"
 	OpPut     Op = "put"
@@ -66,7 +67,8 @@ type Reply struct {
 
 const (
 	headSize = 9
-	// maxBody keeps one call's data from holding up the others'; larger writes to the port also fail with EAGAIN.
+	// maxBody keeps one call's data from holding up the others'; larger writes to the port also
+	// fail with EAGAIN.
 	maxBody = 32 << 10
 )
 

@@ -7,10 +7,12 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Limits is what a volume, or an instance for all its volumes together, lets through. A zero field is no limit.
+// Limits is what a volume, or an instance for all its volumes together, lets through. A zero field
+// is no limit.
 //
-// With BurstIOPS set, IOPS is the baseline at which a bucket of Credits fills, and BurstIOPS the rate while credits
-// last: gp2's I/O credits, an instance's burst. BurstThroughput and ByteCredits are the same for bytes (st1, sc1).
+// With BurstIOPS set, IOPS is the baseline at which a bucket of Credits fills, and BurstIOPS the
+// rate while credits last: gp2's I/O credits, an instance's burst. BurstThroughput and ByteCredits
+// are the same for bytes (st1, sc1).
 type Limits struct {
 	IOPS            units.IOPS  `json:"iops,omitempty"`
 	Throughput      units.Rate  `json:"throughput,omitempty"`
@@ -18,9 +20,9 @@ type Limits struct {
 	BurstThroughput units.Rate  `json:"burst_throughput,omitempty"`
 	Credits         float64     `json:"credits,omitempty"`      // I/Os; the bucket starts full
 	ByteCredits     units.Bytes `json:"byte_credits,omitempty"` // the bucket starts full
-	// Slack is how much unused allowance is saved up, as time at the full rate. With too little of it a volume
-	// that idles for a moment by chance loses that moment: 256 random I/Os over an array reached 91 % of the
-	// limit with 20 ms, 94 % with 0.1 s and 99.8 % with 1 s.
+	// Slack is how much unused allowance is saved up, as time at the full rate. With too little of
+	// it a volume that idles for a moment by chance loses that moment: 256 random I/Os over an
+	// array reached 91 % of the limit with 20 ms, 94 % with 0.1 s and 99.8 % with 1 s.
 	Slack time.Duration `json:"slack,omitempty"`
 }
 
@@ -35,13 +37,15 @@ func (l Limits) Scaled(f float64) Limits {
 	return l
 }
 
-// bucket is a token bucket kept as one number (the generic cell rate algorithm, ITU-T I.371 annex A): the moment,
-// in seconds, from which saved tokens count. A moment in the future is a queue that has formed.
+// bucket is a token bucket kept as one number (the generic cell rate algorithm, ITU-T I.371 annex
+// A): the moment, in seconds, from which saved tokens count. A moment in the future is a queue that
+// has formed.
 type bucket float64
 
 func full() bucket { return bucket(math.Inf(-1)) }
 
-// take books cost tokens of a bucket that fills at rate a second and holds depth, and returns when they are there.
+// take books cost tokens of a bucket that fills at rate a second and holds depth, and returns when
+// they are there.
 func (b *bucket) take(now, cost, rate, depth float64) float64 {
 	if rate <= 0 {
 		return now
@@ -62,7 +66,8 @@ type meter struct{ iops, bytes, peakIOPS, peakBytes bucket }
 
 func newMeter() meter { return meter{full(), full(), full(), full()} }
 
-// admit books an operation that counts as ios I/Os of n bytes in all, and returns when it may start.
+// admit books an operation that counts as ios I/Os of n bytes in all, and returns when it may
+// start.
 func (m *meter) admit(now float64, l Limits, ios, n float64) float64 {
 	slack := l.Slack.Seconds()
 	two := func(base, peak *bucket, cost, rate, burst, credits float64) float64 {
@@ -77,15 +82,16 @@ func (m *meter) admit(now float64, l Limits, ios, n float64) float64 {
 	)
 }
 
-// settle forgets a queue that formed under other limits, so that lifting a limit takes effect at once.
+// settle forgets a queue that formed under other limits, so that lifting a limit takes effect at
+// once.
 func (m *meter) settle(now float64) {
 	for _, b := range []*bucket{&m.iops, &m.bytes, &m.peakIOPS, &m.peakBytes} {
 		*b = min(*b, bucket(now))
 	}
 }
 
-// streams recognises sequential requests, which EBS merges before it counts them. 16 are followed a direction:
-// with fewer, mirrors that fall behind each other lose their merging and stay behind.
+// streams recognises sequential requests, which EBS merges before it counts them. 16 are followed a
+// direction: with fewer, mirrors that fall behind each other lose their merging and stay behind.
 type streams struct {
 	ends [16]struct {
 		end int64

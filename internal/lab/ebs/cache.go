@@ -44,8 +44,8 @@ func (c *cache) flush(to io.WriterAt) error {
 	return c.destage(to, len(c.writes))
 }
 
-// flushRange makes room for a write that goes round the cache: what is cached of the range, and all before it, is
-// destaged first, or it would overwrite the newer data later.
+// flushRange makes room for a write that goes round the cache: what is cached of the range, and all
+// before it, is destaged first, or it would overwrite the newer data later.
 func (c *cache) flushRange(to io.WriterAt, off, n int64) error {
 	last := 0
 	for i, w := range c.writes {
@@ -88,8 +88,8 @@ func (b bitmap) any(off, n int64) bool {
 	return false
 }
 
-// set marks the blocks that the range touches, or with on false unmarks those it covers wholly, and returns how
-// many changed.
+// set marks the blocks that the range touches, or with on false unmarks those it covers wholly, and
+// returns how many changed.
 func (b bitmap) set(off, n int64, on bool) (changed int) {
 	first, end := off>>b.shift, (off+n-1)>>b.shift+1
 	if !on {

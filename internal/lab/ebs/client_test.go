@@ -185,7 +185,8 @@ func (c *client) read(off, n int64) []byte {
 	return a.data
 }
 
-// load keeps depth requests of n bytes in flight for as long as d after a warm-up, and returns the rate.
+// load keeps depth requests of n bytes in flight for as long as d after a warm-up, and returns the
+// rate.
 func load(c *client, kind uint16, n int64, depth int, warm, d time.Duration, sequential bool) (perSecond float64) {
 	var data []byte
 	if kind == cmdWrite {
@@ -231,8 +232,9 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// held measures a rate that is limited to want: within 3 % in one of five tries, since other programs run on this host and the
-// seconds of several clients are not quite the same (+4.2 % was seen once, of 600 in four).
+// held measures a rate that is limited to want: within 3 % in one of five tries, since other
+// programs run on this host and the seconds of several clients are not quite the same (+4.2 % was
+// seen once, of 600 in four).
 func held(t *testing.T, want float64, measure func() float64) {
 	t.Helper()
 	best := measure()

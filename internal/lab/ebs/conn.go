@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// maxInFlight is how many requests of one connection may wait for their answer; QEMU 7.2 sends at most 16.
+// maxInFlight is how many requests of one connection may wait for their answer; QEMU 7.2 sends at
+// most 16.
 const maxInFlight = 256
 
 type reply struct {
@@ -16,8 +17,8 @@ type reply struct {
 	data   []byte
 }
 
-// conn is the transmission phase of one connection: a reader that starts requests, and a writer that sends answers in
-// the order in which they fall due.
+// conn is the transmission phase of one connection: a reader that starts requests, and a writer
+// that sends answers in the order in which they fall due.
 type conn struct {
 	v     *Volume
 	out   chan reply    // holds maxInFlight, so that whoever completes a request never blocks
@@ -123,7 +124,8 @@ func (c *conn) write(nc net.Conn) {
 	}
 }
 
-// Buffers come in two sizes: those of small I/Os, and those of the largest that QEMU's nvme (mdts=6) sends.
+// Buffers come in two sizes: those of small I/Os, and those of the largest that QEMU's nvme
+// (mdts=6) sends.
 const (
 	smallBuffer = 16 << 10
 	largeBuffer = 256 << 10

@@ -66,7 +66,8 @@ func TestSharedLimit(t *testing.T) {
 	})
 }
 
-// A bucket of 500 credits that fills at 100 a second and is spent at 1,000 a second lasts 500/(1000-100) s = 0.56 s.
+// A bucket of 500 credits that fills at 100 a second and is spent at 1,000 a second lasts
+// 500/(1000-100) s = 0.56 s.
 func TestCreditsRunDry(t *testing.T) {
 	s, dir := listen(t)
 	v := volume(t, s, dir, "v", 64*units.MiB, nil, Behaviour{Limits: Limits{IOPS: 100, BurstIOPS: 1000, Credits: 500}})

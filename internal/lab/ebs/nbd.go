@@ -8,7 +8,8 @@ import (
 	"io"
 )
 
-// The NBD protocol: https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md (fixed newstyle, simple replies).
+// The NBD protocol: https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md (fixed
+// newstyle, simple replies).
 const (
 	magicRequest = 0x25609513
 	magicReply   = 0x67446698
@@ -166,7 +167,11 @@ func answer(w io.Writer, option uint32, data []byte, zeroes bool, volumes map[st
 		for _, n := range []uint32{512, 4096, maxPayload} { // least, preferred, most
 			sizes = be.AppendUint32(sizes, n)
 		}
-		err := errors.Join(reply(repInfo, export(be.AppendUint16(nil, infoExport), v)), reply(repInfo, sizes), reply(repAck, nil))
+		err := errors.Join(
+			reply(repInfo, export(be.AppendUint16(nil, infoExport), v)),
+			reply(repInfo, sizes),
+			reply(repAck, nil),
+		)
 		if option == optInfo {
 			v = nil
 		}

@@ -1,11 +1,12 @@
-// Package ebs is a server of simulated block volumes that behave like Amazon EBS: limited in IOPS and throughput
-// each and together, with burst credits, latency, merging of sequential requests, slow first touches, fast reads of
-// unwritten blocks, stalls, errors, and a volatile cache that a power cut empties. QEMU's nvme device attaches them
-// over NBD on a unix socket.
+// Package ebs is a server of simulated block volumes that behave like Amazon EBS: limited in IOPS
+// and throughput each and together, with burst credits, latency, merging of sequential requests,
+// slow first touches, fast reads of unwritten blocks, stalls, errors, and a volatile cache that a
+// power cut empties. QEMU's nvme device attaches them over NBD on a unix socket.
 //
-// The data of a request is read or written at once; only the answer waits. It is due at start + latency, where start
-// is when the last of the buckets that the request counts against (the volume's, its instance's) has a token for it.
-// So a queue at the volume costs no thread and no memory but the request's own, and the limits are exact.
+// The data of a request is read or written at once; only the answer waits. It is due at start +
+// latency, where start is when the last of the buckets that the request counts against (the
+// volume's, its instance's) has a token for it. So a queue at the volume costs no thread and no
+// memory but the request's own, and the limits are exact.
 package ebs
 
 import (
@@ -54,8 +55,8 @@ func Listen(socket string) (*Server, error) {
 	return s, nil
 }
 
-// Add exports the file as a volume of this size; the file is made, sparse, when it is not there. A file that
-// is there counts as written all over. Instance may be nil.
+// Add exports the file as a volume of this size; the file is made, sparse, when it is not there. A
+// file that is there counts as written all over. Instance may be nil.
 func (s *Server) Add(name, file string, size units.Bytes, in *Instance, b Behaviour) (*Volume, error) {
 	if size == 0 || size%512 != 0 {
 		return nil, fmt.Errorf("volume %s: size %d is not a positive multiple of 512", name, size)
@@ -73,7 +74,14 @@ func (s *Server) Add(name, file string, size units.Bytes, in *Instance, b Behavi
 		return nil, fmt.Errorf("volume %s: %w", name, err)
 	}
 	v := &Volume{
-		name: name, size: int64(size), file: f, inst: in, srv: s, b: b, meter: newMeter(), sides: [2]meter{newMeter(), newMeter()},
+		name:    name,
+		size:    int64(size),
+		file:    f,
+		inst:    in,
+		srv:     s,
+		b:       b,
+		meter:   newMeter(),
+		sides:   [2]meter{newMeter(), newMeter()},
 		rng:     rand.New(rand.NewPCG(uint64(size), uint64(len(name)))),
 		written: newBitmap(int64(size), 12),
 		touched: newBitmap(int64(size), 19),
@@ -96,7 +104,8 @@ func (s *Server) NewInstance(l Limits) *Instance {
 	return &Instance{srv: s, limits: l, meter: newMeter()}
 }
 
-// Close ends all connections, removes the socket and closes the files. Requests in flight are not answered.
+// Close ends all connections, removes the socket and closes the files. Requests in flight are not
+// answered.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	was := s.closed

@@ -10,8 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sleeper calls functions at given times. Go's timers are up to a millisecond late when the program is idle; a
-// thread in ppoll with a timer slack of 1 ns is late by some 50 µs, against latencies of 500 µs to be shown.
+// sleeper calls functions at given times. Go's timers are up to a millisecond late when the program
+// is idle; a thread in ppoll with a timer slack of 1 ns is late by some 50 µs, against latencies of
+// 500 µs to be shown.
 type sleeper struct {
 	base time.Time
 	wake int // eventfd

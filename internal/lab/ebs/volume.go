@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"plimsoll/internal/units"
-
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/units"
 )
 
 // Behaviour is how a volume answers. The zero value is as fast as the host and never fails.
@@ -21,7 +21,8 @@ type Behaviour struct {
 	// OfReads and OfWrites limit one direction besides, as drives' data sheets have it.
 	OfReads  Limits `json:"of_reads"`
 	OfWrites Limits `json:"of_writes"`
-	// IOSize is how many bytes count as one I/O (256 KiB for EBS SSD types, 1 MiB for HDD); 0 counts any size as one.
+	// IOSize is how many bytes count as one I/O (256 KiB for EBS SSD types, 1 MiB for HDD); 0
+	// counts any size as one.
 	IOSize units.Bytes `json:"io_size,omitempty"`
 	// Merge is up to which size sequential requests are counted as one I/O; 0 merges nothing.
 	Merge units.Bytes `json:"merge,omitempty"`
@@ -31,9 +32,11 @@ type Behaviour struct {
 	FlushLatency time.Duration `json:"flush_latency,omitempty"`
 	// Jitter is the sigma of a lognormal factor, of mean 1, on reads and writes.
 	Jitter float64 `json:"jitter,omitempty"`
-	// FirstTouch is added to the first access to each 512 KiB, as on a volume restored from a snapshot.
+	// FirstTouch is added to the first access to each 512 KiB, as on a volume restored from a
+	// snapshot.
 	FirstTouch time.Duration `json:"first_touch,omitempty"`
-	// Unwritten, when not 0, is all that a read of never-written or discarded blocks takes: no limit counts it.
+	// Unwritten, when not 0, is all that a read of never-written or discarded blocks takes: no
+	// limit counts it.
 	Unwritten time.Duration `json:"unwritten,omitempty"`
 
 	// Volatile keeps writes in a cache that a power cut loses unless they were flushed or FUA.
@@ -44,7 +47,8 @@ type Behaviour struct {
 	ErrorRate float64 `json:"error_rate,omitempty"`
 }
 
-// Stats counts what reached a volume since it was added: the truth that measurements inside the guest are held to.
+// Stats counts what reached a volume since it was added: the truth that measurements inside the
+// guest are held to.
 type Stats struct {
 	Reads, Writes, Flushes, Trims int64
 	ReadBytes, WriteBytes         units.Bytes
@@ -108,7 +112,8 @@ func (v *Volume) Behaviour() Behaviour {
 	return v.b
 }
 
-// Set changes the volume's behaviour, also while it is in use. Credits already spent stay spent; see Refill.
+// Set changes the volume's behaviour, also while it is in use. Credits already spent stay spent;
+// see Refill.
 func (v *Volume) Set(b Behaviour) error {
 	v.mu.Lock()
 	if b.Limits != v.b.Limits || b.OfReads != v.b.OfReads || b.OfWrites != v.b.OfWrites {
@@ -152,8 +157,9 @@ func (v *Volume) Stats() Stats {
 	return s
 }
 
-// PowerCut loses each write that a volatile cache holds, unless a toss with the chance keep saves it. The order in
-// which survivors were written is no guide to which they are, as in a drive that destages as it likes.
+// PowerCut loses each write that a volatile cache holds, unless a toss with the chance keep saves
+// it. The order in which survivors were written is no guide to which they are, as in a drive that
+// destages as it likes.
 func (v *Volume) PowerCut(keep float64, seed uint64) (kept, lost int, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -172,8 +178,8 @@ func (v *Volume) PowerCut(keep float64, seed uint64) (kept, lost int, err error)
 	return kept, lost, err
 }
 
-// account books a read or write of n bytes at off, moved of which cross the wire (no less than one I/O), and returns
-// when, in seconds of the server's clock, it completes.
+// account books a read or write of n bytes at off, moved of which cross the wire (no less than one
+// I/O), and returns when, in seconds of the server's clock, it completes.
 func (v *Volume) account(write bool, off, n, moved int64) float64 {
 	now := v.srv.sleeper.now()
 	v.mu.Lock()
@@ -210,7 +216,10 @@ func (v *Volume) account(write bool, off, n, moved int64) float64 {
 		ios = 0
 	}
 	side := [2]Limits{v.b.OfReads, v.b.OfWrites}[direction]
-	start := max(v.meter.admit(now, v.b.Limits, ios, float64(moved)), v.sides[direction].admit(now, side, ios, float64(moved)))
+	start := max(
+		v.meter.admit(now, v.b.Limits, ios, float64(moved)),
+		v.sides[direction].admit(now, side, ios, float64(moved)),
+	)
 	v.mu.Unlock()
 
 	if in := v.inst; in != nil {
@@ -238,7 +247,8 @@ func (v *Volume) read(p []byte, off int64) error {
 	return nil
 }
 
-// write stores p, which must not change until the volatile cache has let go of it; fua goes round the cache.
+// write stores p, which must not change until the volatile cache has let go of it; fua goes round
+// the cache.
 func (v *Volume) write(p []byte, off int64, fua bool) (kept bool, err error) {
 	v.mu.Lock()
 	if fua {

@@ -10,7 +10,8 @@ import (
 	"plimsoll/internal/lab"
 )
 
-// Every machine is one that the lab can build; all faults come up, and a seed makes the same machine again.
+// Every machine is one that the lab can build; all faults come up, and a seed makes the same
+// machine again.
 func TestGenerate(t *testing.T) {
 	seen, healthy, two := map[Kind]int{}, 0, 0
 	for seed := range uint64(300) {

@@ -1,4 +1,5 @@
-// Package exam makes machines at random whose faults are known, and marks what plimsoll found on them.
+// Package exam makes machines at random whose faults are known, and marks what plimsoll found on
+// them.
 package exam
 
 import (
@@ -31,7 +32,8 @@ const (
 // Fault is one built into a machine.
 type Fault struct {
 	Kind Kind `json:"kind"`
-	// Factor is what it leaves of the ceiling of deep random reads, worked out from how it was built; 1 where it costs them nothing.
+	// Factor is what it leaves of the ceiling of deep random reads, worked out from how it was
+	// built; 1 where it costs them nothing.
 	Factor float64 `json:"factor"`
 }
 
@@ -68,12 +70,31 @@ var answers = map[Kind]struct {
 // Kinds are all faults, in a fixed order.
 func Kinds() []Kind {
 	return []Kind{
-		SlowMember, InstanceCap, BurstNearEnd, Degraded, Resync, Misaligned, WrongSUSW, Unwritten, Volatile, MemberLoad, CPUTaken, WrongLimits,
+		SlowMember,
+		InstanceCap,
+		BurstNearEnd,
+		Degraded,
+		Resync,
+		Misaligned,
+		WrongSUSW,
+		Unwritten,
+		Volatile,
+		MemberLoad,
+		CPUTaken,
+		WrongLimits,
 	}
 }
 
-// alone are faults that replace what the others need (the suite, the volumes' type, the array's state) or hide what they cost.
-var alone = map[Kind]bool{InstanceCap: true, BurstNearEnd: true, Unwritten: true, Resync: true, Degraded: true, Misaligned: true}
+// alone are faults that replace what the others need (the suite, the volumes' type, the array's
+// state) or hide what they cost.
+var alone = map[Kind]bool{
+	InstanceCap:  true,
+	BurstNearEnd: true,
+	Unwritten:    true,
+	Resync:       true,
+	Degraded:     true,
+	Misaligned:   true,
+}
 
 // scale shrinks rates to what an emulated machine can carry.
 const scale = 0.1
@@ -106,11 +127,13 @@ func (m *Machine) has(k Kind) *Fault {
 	return nil
 }
 
-// build writes the lab.yaml of the faults with random layout and severity. RAID10 balances reads between mirrors, so what a fault costs is
-// known beforehand only on RAID0, which faults of members therefore get.
+// build writes the lab.yaml of the faults with random layout and severity. RAID10 balances reads
+// between mirrors, so what a fault costs is known beforehand only on RAID0, which faults of members
+// therefore get.
 func (m *Machine) build(r *rand.Rand) {
 	level, n := 10, []int{4, 8}[r.IntN(2)]
-	if m.has(SlowMember) != nil || m.has(MemberLoad) != nil || m.has(BurstNearEnd) != nil || m.has(Misaligned) != nil || r.IntN(3) == 0 {
+	if m.has(SlowMember) != nil || m.has(MemberLoad) != nil || m.has(BurstNearEnd) != nil || m.has(Misaligned) != nil ||
+		r.IntN(3) == 0 {
 		level, n = 0, []int{2, 4, 8}[r.IntN(3)]
 	}
 	if m.has(Degraded) != nil || m.has(Resync) != nil {
@@ -134,21 +157,38 @@ func (m *Machine) build(r *rand.Rand) {
 		case SlowMember:
 			f.Factor = severe()
 			count--
-			extra += fmt.Sprintf("  - {name: slow, iops: %d, throughput: 125MiB/s, latency: {read: 0.5ms, write: 1.5ms}, sold_as: %s}\n", int(f.Factor*float64(real)), sold)
+			extra += fmt.Sprintf(
+				"  - {name: slow, iops: %d, throughput: 125MiB/s, latency: {read: 0.5ms, write: 1.5ms}, sold_as: %s}\n",
+				int(f.Factor*float64(real)),
+				sold,
+			)
 			members, volumes = `"${data[@]}" "${slow[0]}"`, "data, slow"
 		case WrongLimits:
-			volume = strings.Replace(volume, fmt.Sprintf("iops: %d", iops), fmt.Sprintf("iops: %d", real), 1) + ", sold_as: paper"
-			extra += fmt.Sprintf("  - {name: paper, size: 64MiB, iops: %d, throughput: 125MiB/s, latency: {read: 0.5ms, write: 1.5ms}}\n", iops)
+			volume = strings.Replace(
+				volume,
+				fmt.Sprintf("iops: %d", iops),
+				fmt.Sprintf("iops: %d", real),
+				1,
+			) + ", sold_as: paper"
+			extra += fmt.Sprintf(
+				"  - {name: paper, size: 64MiB, iops: %d, throughput: 125MiB/s, "+
+					"latency: {read: 0.5ms, write: 1.5ms}}\n",
+				iops,
+			)
 		case Volatile:
 			volume += ", cache: volatile"
 		case MemberLoad: // a rate within the volume's: what is left of it is the stripe's
 			f.Factor = severe()
-			m.Before = fmt.Sprintf("fio --name=other --filename=${data[0]} --readonly --rw=randread --bs=8k --direct=1 --ioengine=libaio --iodepth=16 --rate_iops=%d --time_based --runtime=600",
-				int((1-f.Factor)*float64(real)*scale))
+			m.Before = fmt.Sprintf(
+				"fio --name=other --filename=${data[0]} --readonly --rw=randread --bs=8k --direct=1 "+
+					"--ioengine=libaio --iodepth=16 --rate_iops=%d --time_based --runtime=600",
+				int((1-f.Factor)*float64(real)*scale),
+			)
 		case CPUTaken:
 			m.Before = "for i in $(seq $(nproc)); do nice -n -5 sha1sum /dev/zero & done; wait"
 		case BurstNearEnd:
-			volume = "iops: 300, throughput: 128MiB/s, burst: {iops: 3000, credits: 30000}, latency: {read: 0.5ms, write: 1ms}"
+			volume = "iops: 300, throughput: 128MiB/s, burst: {iops: 3000, credits: 30000}, latency: {read: " +
+				"0.5ms, write: 1ms}"
 		case Degraded:
 			after = append(after, `mdadm --fail /dev/md/data "${data[1]}"`)
 		case Unwritten:
@@ -166,21 +206,39 @@ func (m *Machine) build(r *rand.Rand) {
 	clean := "--assume-clean "
 	if m.has(Resync) != nil {
 		clean = ""
-		b.WriteString("  - echo 5000 > /proc/sys/dev/raid/speed_limit_max; echo 5000 > /proc/sys/dev/raid/speed_limit_min\n")
+		b.WriteString(
+			"  - echo 5000 > /proc/sys/dev/raid/speed_limit_max; echo 5000 > /proc/sys/dev/raid/speed_limit_min\n",
+		)
 	}
 	if level == 0 {
 		clean = ""
 	}
 	if m.has(Misaligned) != nil {
-		b.WriteString("  - for d in \"${data[@]}\"; do sgdisk -a 1 -n 1:2049:0 -t 1:fd00 $d || exit; done\n  - sleep 0.5; udevadm settle\n")
+		b.WriteString(
+			"  - for d in \"${data[@]}\"; do sgdisk -a 1 -n 1:2049:0 -t 1:fd00 $d || exit; done\n  - sleep 0.5; " +
+				"udevadm settle\n",
+		)
 		members = `"${data[@]/%/p1}"`
 	}
-	fmt.Fprintf(&b, "  - mdadm --create /dev/md/data --run --level=%d --chunk=%d --raid-devices=%d %s--homehost=any --name=data %s\n", level, chunk, n, clean, members)
+	fmt.Fprintf(
+		&b,
+		"  - mdadm --create /dev/md/data --run --level=%d --chunk=%d --raid-devices=%d %s--homehost=any "+
+			"--name=data %s\n",
+		level,
+		chunk,
+		n,
+		clean,
+		members,
+	)
 	geometry := ""
 	if m.has(WrongSUSW) != nil {
 		geometry = fmt.Sprintf("-d su=%dk,sw=3 ", 2*chunk)
 	}
-	fmt.Fprintf(&b, "  - udevadm settle; mkfs.xfs -q -K %s-l su=32k -L DATA /dev/md/data && mount -o noatime /dev/md/data /data\n", geometry)
+	fmt.Fprintf(
+		&b,
+		"  - udevadm settle; mkfs.xfs -q -K %s-l su=32k -L DATA /dev/md/data && mount -o noatime /dev/md/data /data\n",
+		geometry,
+	)
 	for _, line := range after {
 		fmt.Fprintf(&b, "  - %s\n", line)
 	}

@@ -28,7 +28,8 @@ type Mark struct {
 	Alarms []finding.Code
 }
 
-// consequences of any fault, and what is true of short runs on a small emulated machine: neither right nor wrong.
+// consequences of any fault, and what is true of short runs on a small emulated machine: neither
+// right nor wrong.
 var consequences = []finding.Code{"PL503", "PL417", "PL418", "PL316", "PL413", "PL405"}
 
 // Judge marks the findings on a machine.
@@ -54,7 +55,10 @@ func Judge(m Machine, found []finding.Finding) Mark {
 		named := answers[f.Kind]
 		a.Named = slices.ContainsFunc(named.codes, func(c finding.Code) bool { return slices.Contains(codes, c) })
 		if account != nil && f.Factor <= 1-Costly {
-			rank := slices.IndexFunc(account.Factors, func(x finding.Factor) bool { return slices.Contains(named.causes, x.Cause) })
+			rank := slices.IndexFunc(
+				account.Factors,
+				func(x finding.Factor) bool { return slices.Contains(named.causes, x.Cause) },
+			)
 			a.Named = a.Named || rank >= 0 && rank < costly
 			a.Off = math.Log(f.Factor) / total
 			if rank >= 0 {
@@ -67,9 +71,10 @@ func Judge(m Machine, found []finding.Finding) Mark {
 		mark.Answers = append(mark.Answers, a)
 	}
 	for _, f := range found {
-		explained := slices.Contains(consequences, f.Code) && len(m.Faults) > 0 || slices.ContainsFunc(m.Faults, func(x Fault) bool {
-			return slices.Contains(answers[x.Kind].codes, f.Code)
-		})
+		explained := slices.Contains(consequences, f.Code) && len(m.Faults) > 0 ||
+			slices.ContainsFunc(m.Faults, func(x Fault) bool {
+				return slices.Contains(answers[x.Kind].codes, f.Code)
+			})
 		if f.Severity.Rank() >= finding.Warn.Rank() && !explained && !slices.Contains(mark.Alarms, f.Code) {
 			mark.Alarms = append(mark.Alarms, f.Code)
 		}
@@ -135,14 +140,32 @@ func Add(marks []Mark) Sum {
 // Markdown is the result of an exam as docs/exam.md has it.
 func (s Sum) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d machines, %d of them healthy (%d of those with a warning); %d faults, %d named; %d of the faults cost a tenth of the ceiling or more, %d of those named; "+
-		"%d unexplained warnings.\n", s.Machines, s.Healthy, s.HealthyAlarmed, s.Faults, s.Named, s.Costly, s.CostlyFirst, s.Alarms)
+	fmt.Fprintf(
+		&b,
+		"%d machines, %d of them healthy (%d of those with a warning); %d faults, %d named; %d of the faults cost "+
+			"a tenth of the ceiling or more, %d of those named; "+
+			"%d unexplained warnings.\n",
+		s.Machines,
+		s.Healthy,
+		s.HealthyAlarmed,
+		s.Faults,
+		s.Named,
+		s.Costly,
+		s.CostlyFirst,
+		s.Alarms,
+	)
 	if len(s.Shares) > 0 {
 		sum := 0.0
 		for _, x := range s.Shares {
 			sum += x
 		}
-		fmt.Fprintf(&b, "Distance of named shares from the true ones: mean %.1f points, at most %.1f (%d shares).\n", 100*sum/float64(len(s.Shares)), 100*slices.Max(s.Shares), len(s.Shares))
+		fmt.Fprintf(
+			&b,
+			"Distance of named shares from the true ones: mean %.1f points, at most %.1f (%d shares).\n",
+			100*sum/float64(len(s.Shares)),
+			100*slices.Max(s.Shares),
+			len(s.Shares),
+		)
 	}
 	fmt.Fprintf(&b, "\n| built in | named as | times |\n| --- | --- | ---: |\n")
 	for _, k := range Kinds() {

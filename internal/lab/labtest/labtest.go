@@ -12,14 +12,15 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"plimsoll/internal/lab"
 	"plimsoll/internal/sys"
-
-	"golang.org/x/sys/unix"
 )
 
-// Start starts a guest from a preset, for one test at a time of all packages: two would share two cores and
-// measure each other. Without QEMU it skips the test and says why. PLIMSOLL_LAB=off skips as well.
+// Start starts a guest from a preset, for one test at a time of all packages: two would share two
+// cores and measure each other. Without QEMU it skips the test and says why. PLIMSOLL_LAB=off skips
+// as well.
 func Start(t testing.TB, preset string) *lab.Guest {
 	t.Helper()
 	spec, err := lab.Preset(preset)
