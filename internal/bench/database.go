@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -24,7 +25,8 @@ type Database struct {
 
 // Measure runs one scenario on the server and fills in the result; tick gets each second. Its error
 // is plimsoll's own.
-type Measure = func(ctx context.Context, s suite.Scenario, out *sys.Dir, res *result.Result, tick func(result.PgSecond)) error
+type Measure = func(ctx context.Context, s suite.Scenario, out *sys.Dir, res *result.Result,
+	tick func(result.PgSecond)) error
 
 // site is where the database goes, with all scenarios that need it.
 func (r *runner) site() permit.Site {
@@ -167,9 +169,7 @@ func merged(of, flags *suite.Server) *suite.Server {
 	}
 	set := map[string]string{}
 	for _, from := range []map[string]string{s.Settings, flags.Settings} {
-		for name, value := range from {
-			set[name] = value
-		}
+		maps.Copy(set, from)
 	}
 	s.Settings = set
 	return &s

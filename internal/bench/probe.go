@@ -80,7 +80,8 @@ func probeJob(devices []diagnose.Probed, each time.Duration) string {
 	var b strings.Builder
 	fmt.Fprintf(
 		&b,
-		"[global]\nioengine=libaio\ndirect=1\nrw=randread\nbs=8k\niodepth=16\ntime_based=1\nruntime=%dms\nallow_file_create=0\n",
+		"[global]\nioengine=libaio\ndirect=1\nrw=randread\nbs=8k\niodepth=16\n"+
+			"time_based=1\nruntime=%dms\nallow_file_create=0\n",
 		each.Milliseconds(),
 	)
 	for _, d := range devices {

@@ -334,7 +334,8 @@ func (r Request) conflicts(run *bundle.Run) []string {
 	var flags []string
 	for _, flag := range []string{
 		"data", "wal", "only", "phase", "runtime", "ramp", "cooldown", "size", "fresh-extents", "label", "out",
-		"topology", "volumes", "level", "chunk", "instance", "pg-bin", "pg-user", "pg-scale", "pg-memory", "pg-clients", "pg-set", "quick", "rounds", "until", "budget", "seed", "order", "stop", "sustained",
+		"topology", "volumes", "level", "chunk", "instance", "pg-bin", "pg-user", "pg-scale", "pg-memory", "pg-clients",
+		"pg-set", "quick", "rounds", "until", "budget", "seed", "order", "stop", "sustained",
 	} {
 		if r.Given(flag) && !same[flag] {
 			flags = append(flags, "--"+flag)

@@ -19,8 +19,8 @@ import (
 // time is given.
 const MostRuntime = 10 * time.Minute
 
-// fullSecond is the least length of an interval that counts as a second of the series.
-const fullSecond = 900 * time.Millisecond
+// wholeInterval is the least length of an interval that counts as a second of the series.
+const wholeInterval = 900 * time.Millisecond
 
 // stopper watches the seconds of a scenario and ends it when its figure is known; nil for none.
 type stopper struct {
@@ -77,7 +77,7 @@ func (st *stopper) look() {
 
 // add takes a second and ends the run when it is settled.
 func (st *stopper) add(s result.Second) {
-	if st == nil || s.Ramp || s.Len < fullSecond || st.settled.At > 0 {
+	if st == nil || s.Ramp || s.Len < wholeInterval || st.settled.At > 0 {
 		return
 	}
 	st.xs, st.ends = append(st.xs, float64(s.IOPS())), append(st.ends, s.At)

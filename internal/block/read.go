@@ -117,7 +117,8 @@ func cause(err error) error {
 func (r *reader) text(name string) string {
 	data, err := readAll(r.root, name)
 	// ENODEV, EINVAL and EOPNOTSUPP are how the kernel says that a device has no such thing.
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, syscall.ENODEV) &&
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) &&
+		!errors.Is(err, syscall.ENODEV) &&
 		!errors.Is(err, syscall.EINVAL) &&
 		!errors.Is(err, syscall.EOPNOTSUPP) {
 		r.note("/%s: %v", name, cause(err))

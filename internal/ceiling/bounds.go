@@ -38,9 +38,9 @@ func (c *Ceiling) Concurrency() *Bound {
 	return c.Least(func(b Bound) bool { return b.Kind == Concurrency })
 }
 
-// Own says that a bound was made of the very latency of the result that it stands beside
-// (Ceiling.Measured). It tells why a figure is no higher, but holding the figure against it would
-// give 100 % whatever was measured.
+// SelfMeasured says that a bound was made of the latency of the same result (Ceiling.Measured). It
+// explains why a figure is no higher, but cannot judge it: the figure would be 100 % of it in any
+// case.
 func (b Bound) SelfMeasured() bool {
 	return b.Kind == Concurrency && b.Origin.Kind == topology.Measured
 }

@@ -54,22 +54,23 @@ func newABFlags(o *abOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ab [SUITE | SCENARIO | FILE.fio]... --variant NAME:KEY=VALUE...",
 		Short: "Compare variants by alternating them on this machine",
-		Long: `Measure two or more variants in turn, in random order within each round, and compare them round by round: a machine that drifts
-or wanders treats all alike. A variant is a name and what it changes:
+		Long: `Measure two or more variants in turn, in random order within each round, and compare them round by
+round: a machine that drifts or wanders treats all alike. A variant is a name and what it changes:
 
   data=PATH, wal=PATH   where it works
   fio.OPTION=VALUE      a fio option of every job
   tune.SETTING=VALUE    scheduler, read_ahead_kb, nr_requests and other settings of the devices' queues; governor; vm.*
 
-A variant without changes is a name alone. --on DEVICE --serial SERIAL is a variant on a raw device, which may be overwritten.
-Settings are restored after each turn; after a crash by the next plimsoll ab, or plimsoll tune --revert with the --state shown.`,
+A variant without changes is a name alone. --on DEVICE --serial SERIAL is a variant on a raw device, which may
+be overwritten. Settings are restored after each turn; after a crash by the next plimsoll ab, or plimsoll tune
+--revert with the --state shown.`,
 		Example: `  plimsoll ab rand-write --data /data --variant a:tune.scheduler=none --variant b:tune.scheduler=mq-deadline --rounds 8
   plimsoll ab db --data /data --variant libaio --variant uring:fio.ioengine=io_uring
   plimsoll ab rand-read-latency --variant old:data=/old --variant new:data=/new`,
 		ValidArgsFunction: completeScenarios,
 	}
 	f := cmd.Flags()
-	o.runOptions.addFlags(f)
+	o.addFlags(f)
 	for _, flag := range []string{"keep-files", "dry-run"} {
 		_ = f.MarkHidden(flag)
 	}
@@ -262,7 +263,7 @@ func (o abOptions) plans(ctx context.Context, env *Env, tuner *tune.Tuner) ([]be
 		all = append(all, v)
 	}
 	if len(all) < 2 {
-		return nil, usage(errors.New("two variants at least: --variant a:... --variant b:..."))
+		return nil, usage(errors.New("fewer than two variants: add --variant NAME:CHANGE for each of them"))
 	}
 	for i, v := range all {
 		if slices.ContainsFunc(all[:i], func(o bench.Variant) bool { return o.Name == v.Name }) {

@@ -34,9 +34,9 @@ func newCeilingCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ceiling [SUITE | SCENARIO | FILE.fio]...",
 		Short: "Compute the maximum performance of a storage layout and its bottleneck",
-		Long: `Compute the most that a storage layout allows each scenario, and which resource limits it. The layout is declared and
-need not exist, or it is the storage behind --data and --wal. Nothing is measured. One scenario is shown in detail,
-several as a table.`,
+		Long: `Compute the most that a storage layout allows each scenario, and which resource limits it. The layout
+is declared and need not exist, or it is the storage behind --data and --wal. Nothing is measured. One scenario
+is shown in detail, several as a table.`,
 		Example: `  plimsoll ceiling db --volumes 8xgp3 --level raid10 --chunk 64KiB --instance c8g.2xlarge
   plimsoll ceiling 8 --topology plimsoll.yaml
   plimsoll ceiling 3 --volumes 8xgp3 --level raid10 --read-latency 0.6ms --sweep iodepth=1..256

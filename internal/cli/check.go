@@ -35,9 +35,9 @@ func newCheckCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check " + pathsUse,
 		Short: "Check the storage and host configuration for problems before benchmarking",
-		Long: `Check the storage and host configuration for problems before benchmarking: the state and layout of arrays, mounts,
-queues, read-ahead, processors, clock, memory, fstab, mdadm.conf, other load, the kernel log; on EC2 also the remaining
-burst credits of the volumes and the instance.
+		Long: `Check the storage and host configuration for problems before benchmarking: the state and layout of
+arrays, mounts, queues, read-ahead, processors, clock, memory, fstab, mdadm.conf, other load, the kernel log; on
+EC2 also the remaining burst credits of the volumes and the instance.
 
 Nothing is written, and root is not needed; what could not be seen without it is listed. The devices are observed for
 0.8 s. The exit code is 3 when a finding is an error, and 1 when the storage below a path could not be seen.`,

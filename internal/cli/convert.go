@@ -28,9 +28,9 @@ func newConvertCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert FILE|COMMAND|-- fio ARG...",
 		Short: "Convert between fio command lines, job files and suites",
-		Long: `Convert a fio command line into a job file, a job file into a command line, or either into a suite for plimsoll run.
-No option is lost: options of fio itself, such as --output, become comments where a job file or a suite cannot hold
-them. "-" is a job file on standard input.`,
+		Long: `Convert a fio command line into a job file, a job file into a command line, or either into a suite for
+plimsoll run. No option is lost: options of fio itself, such as --output, become comments where a job file or a
+suite cannot hold them. "-" is a job file on standard input.`,
 		Example: `  plimsoll convert "fio --name=a --rw=randread --bs=4k --size=1G" > a.fio
   plimsoll convert a.fio
   plimsoll convert a.fio --to suite > a.yaml`,

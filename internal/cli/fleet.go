@@ -66,12 +66,12 @@ func newFleetImportCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import DIR...",
 		Short: "Make one fleet run of runs that other means collected",
-		Long: `Make one fleet run of runs of plimsoll that other means collected from several hosts: rsync, an object store, a CI's
-artifacts. Each DIR is the directory of a run, or holds some.
+		Long: `Make one fleet run of runs of plimsoll that other means collected from several hosts: rsync, an object
+store, a CI's artifacts. Each DIR is the directory of a run, or holds some.
 
-Only the seconds in which all hosts measured count. Their sums are the fleet's figures, and percentiles come from the bins of
-all hosts added up. The seconds are placed by the wall clocks of the hosts, which a run says nothing of: state with
---clock-error how far they may be apart.`,
+Only the seconds in which all hosts measured count. Their sums are the fleet's figures, and percentiles come
+from the bins of all hosts added up. The seconds are placed by the wall clocks of the hosts, which a run says
+nothing of: state with --clock-error how far they may be apart.`,
 		Example: `  plimsoll fleet import collected/
   plimsoll fleet import db1/20261121T031200Z-db-db1 db2/20261121T031200Z-db-db2 --clock-error 5ms`,
 		Args: cobra.MinimumNArgs(1),
@@ -81,7 +81,7 @@ all hosts added up. The seconds are placed by the wall clocks of the hosts, whic
 	f.DurationVar(&o.clockError, "clock-error", o.clockError, "how far the hosts' wall clocks may be apart, `DURATION`")
 	f.StringVar(&o.out, "out", o.out, "store the fleet run below `DIR`")
 	o.shared.addFlags(f)
-	o.policyOptions.addFlags(f)
+	o.addFlags(f)
 	addFormat(cmd, &o.format, report.FleetFormats())
 	return cmd
 }

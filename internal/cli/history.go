@@ -23,8 +23,9 @@ func newHistoryCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history [DIR]...",
 		Short: "Show the figures of all runs below directories, in order",
-		Long: `Show what was measured run by run: a series for each scenario, layout and host. Runs of another layout, size, run time or
-scale are series of their own. The directory of runs is the database: share it, or write the history as one HTML file.`,
+		Long: `Show what was measured run by run: a series for each scenario, layout and host. Runs of another layout,
+size, run time or scale are series of their own. The directory of runs is the database: share it, or write the
+history as one HTML file.`,
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 		Example: `  plimsoll history
   plimsoll history runs --scenario rand-write --last 20

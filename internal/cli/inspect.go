@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -35,9 +36,9 @@ chunks, alignment, queue settings and limits, as far as they can be seen. Nothin
 written or measured, and root is not needed; as root the layout of logical volumes and
 superblocks are read where otherwise they are inferred.
 
---all lists every disk instead, used or not: what it is, its serial number, its type where the EC2 API may be asked, and who uses
-it. --yaml 'N x unused [TYPE] [SIZE] [LEVEL]' picks unused ones and prints a plimsoll.yaml for plimsoll plan; 'wal: …' picks
-for that role.
+--all lists every disk instead, used or not: what it is, its serial number, its type where the EC2 API may be
+asked, and who uses it. --yaml 'N x unused [TYPE] [SIZE] [LEVEL]' picks unused ones and prints a plimsoll.yaml
+for plimsoll plan; 'wal: …' picks for that role.
 
 With two paths the first is for data, the second for the write-ahead log.`,
 		Example: `  plimsoll inspect /var/lib/postgresql
@@ -117,16 +118,17 @@ func inventory(ctx context.Context, env *Env, m *sys.Machine, o inspectOptions) 
 		return err
 	}
 	if len(o.yaml) > 0 {
-		file := "arrays:\n"
+		var file strings.Builder
+		file.WriteString("arrays:\n")
 		taken := map[string]bool{}
 		for _, d := range o.yaml {
 			array, err := inv.Pick(d, taken)
 			if err != nil {
 				return hint(err, "plimsoll inspect --all")
 			}
-			file += array
+			file.WriteString(array)
 		}
-		_, err = io.WriteString(env.Out, file)
+		_, err = io.WriteString(env.Out, file.String())
 		return err
 	}
 	if o.json {

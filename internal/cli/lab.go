@@ -26,8 +26,9 @@ func newLabCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lab",
 		Short: "Try out layouts on a simulated machine with EBS-like volume limits",
-		Long: `The lab is a QEMU guest with a real kernel, real md, LVM and XFS, and NVMe volumes whose IOPS and throughput are limited;
-a lab.yaml can also make them slow or faulty. This plimsoll binary is available in the guest.`,
+		Long: `The lab is a QEMU guest with a real kernel, real md, LVM and XFS, and NVMe volumes whose IOPS and
+throughput are limited; a lab.yaml can also make them slow or faulty. This plimsoll binary is available in the
+guest.`,
 	}
 	subcommandsOnly(cmd)
 	cmd.AddCommand(newLabListCmd(env), newLabRunCmd(env), newLabShellCmd(env))
@@ -87,8 +88,9 @@ func newLabRunCmd(env *Env) *cobra.Command {
 		Short: "Start a machine, run a command in it, copy its runs/ out and stop it",
 		Long: `Start a machine, run a command in it, copy its runs/ out and stop it.
 
-With --topology the machine has the volumes that a plimsoll.yaml declares, at a tenth of their rates (--scale); plimsoll apply
-builds its arrays on them and plimsoll run measures them, by the db suite where none is named, for ` + labRuntime + ` a scenario on ` + labSize + `.`,
+With --topology the machine has the volumes that a plimsoll.yaml declares, at a tenth of their rates (--scale);
+plimsoll apply builds its arrays on them and plimsoll run measures them, by the db suite where none is named,
+for` + labRuntime + ` a scenario on ` + labSize + `.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 && o.topology == "" {
 				return errors.New("want a preset (plimsoll lab list), a lab.yaml, or --topology plimsoll.yaml")

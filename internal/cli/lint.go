@@ -36,12 +36,13 @@ func newLintCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint FILE|DIR|COMMAND...",
 		Short: "Lint fio jobs before you waste a day running them",
-		Long: `Lint the fio jobs in job files, shell scripts, the code blocks of Markdown, or a fio command line given as one argument;
-mkfs, mdadm, lvcreate and mount lines next to them are read too. "-" is standard input. Nothing is run.
+		Long: `Lint the fio jobs in job files, shell scripts, the code blocks of Markdown, or a fio command line given
+as one argument; mkfs, mdadm, lvcreate and mount lines next to them are read too. "-" is standard input. Nothing
+is run.
 
-A comment "plimsoll: disable=PL107 reason" silences a rule. At the end of a line it applies to that line; on a line of its
-own to the option, section or command that follows; before a blank line at the top to the whole file. The exit code is 3
-when a finding is an error.`,
+A comment "plimsoll: disable=PL107 reason" silences a rule. At the end of a line it applies to that line; on a
+line of its own to the option, section or command that follows; before a blank line at the top to the whole
+file. The exit code is 3 when a finding is an error.`,
 		Example: `  plimsoll lint jobs/randread.fio
   plimsoll lint README.md --chunk 64k
   plimsoll lint "fio --name=a --rw=randread --iodepth=32"

@@ -351,19 +351,20 @@ func outcome(r *result.Result) string {
 		return report.Transactions(r.Postgres)
 	}
 	n, bw := report.Rates(r.Total)
-	words := fmt.Sprintf("%v IOPS, %v", n, bw)
+	var words strings.Builder
+	words.WriteString(fmt.Sprintf("%v IOPS, %v", n, bw))
 	for _, d := range []struct {
 		name string
 		fio.Direction
 	}{{"read", r.Total.Read}, {"write", r.Total.Write}} {
 		if d.N > 0 && d.Clat.Measured() {
-			words += fmt.Sprintf(", %s %v mean", d.name, units.Latency(d.Clat.Mean))
+			words.WriteString(fmt.Sprintf(", %s %v mean", d.name, units.Latency(d.Clat.Mean)))
 			if p99, ok := d.Clat.At(99); ok {
-				words += fmt.Sprintf(", %v p99", units.LatencyOf(p99))
+				words.WriteString(fmt.Sprintf(", %v p99", units.LatencyOf(p99)))
 			}
 		}
 	}
-	return words
+	return words.String()
 }
 
 // plainView prints a line at each change and one every few seconds in between.

@@ -44,10 +44,12 @@ func newPlanCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan FILE",
 		Short: "Show what apply would do: each command, what it touches, how it is undone",
-		Long: `Show what apply would do to build the arrays of a plimsoll.yaml: each step with its exact command, what it touches and how
-teardown undoes it. Nothing is changed. As root, volumes are also looked at for signatures. UUIDs are drawn again by apply.
+		Long: `Show what apply would do to build the arrays of a plimsoll.yaml: each step with its exact command, what
+it touches and how teardown undoes it. Nothing is changed. As root, volumes are also looked at for signatures.
+UUIDs are drawn again by apply.
 
---format sh and --format md print a runbook instead, to follow by hand: the same steps, each with its check and how it is undone.`,
+--format sh and --format md print a runbook instead, to follow by hand: the same steps, each with its check and
+how it is undone.`,
 		Example: `  plimsoll plan plimsoll.yaml
   plimsoll plan plimsoll.yaml --imagine
   plimsoll plan plimsoll.yaml --format sh > runbook.sh

@@ -17,16 +17,17 @@ func newTeardownCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "teardown [ARRAY...]",
 		Short: "Remove only what apply created",
-		Long: `Undo what the journals of apply say was made, newest first: unmount, take lines out of /etc, stop arrays, erase superblocks,
-zero both ends of the volumes. Without names, all arrays. What was on them is lost.
+		Long: `Undo what the journals of apply say was made, newest first: unmount, take lines out of /etc, stop
+arrays, erase superblocks, zero both ends of the volumes. Without names, all arrays. What was on them is lost.
 
-First the whole stack is looked at. What apply did not make (a logical volume in the group, another filesystem, a line between
-plimsoll's marks in /etc/fstab) and what is in use (swap, bind mounts, open files, loop devices, other mount namespaces) is
-listed, and nothing is touched. --destroy NAME, with the name that the list gives, gives one of them up; a volume needs its
---serial, too.
+First the whole stack is looked at. What apply did not make (a logical volume in the group, another filesystem,
+a line between plimsoll's marks in /etc/fstab) and what is in use (swap, bind mounts, open files, loop devices,
+other mount namespaces) is listed, and nothing is touched. --destroy NAME, with the name that the list gives,
+gives one of them up; a volume needs its --serial, too.
 
---adopt takes down an array that others have made: its mounts, its lines in fstab and mdadm.conf, what is on it and its superblocks.
-Every member is named by --serial; with one too few, or anything on it that is in use otherwise, nothing is touched.`,
+--adopt takes down an array that others have made: its mounts, its lines in fstab and mdadm.conf, what is on it
+and its superblocks. Every member is named by --serial; with one too few, or anything on it that is in use
+otherwise, nothing is touched.`,
 		Example: `  plimsoll teardown
   plimsoll teardown wal --yes
   plimsoll teardown --destroy /dev/t/mine

@@ -14,8 +14,8 @@ func newVerifyCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify FILE",
 		Short: "Compare the machine with a plimsoll.yaml",
-		Long: `Compare the machine with a plimsoll.yaml: arrays and their members, redundancy, filesystems and their alignment, mounts,
-/etc/fstab, mdadm.conf and initramfs. Needs root. The exit code is 3 when something differs.`,
+		Long: `Compare the machine with a plimsoll.yaml: arrays and their members, redundancy, filesystems and their
+alignment, mounts, /etc/fstab, mdadm.conf and initramfs. Needs root. The exit code is 3 when something differs.`,
 		Example: `  plimsoll verify plimsoll.yaml
   plimsoll verify plimsoll.yaml --json`,
 		Args: cobra.ExactArgs(1),

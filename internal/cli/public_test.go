@@ -40,7 +40,7 @@ func readLabels(t testing.TB) []label {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // only read
 	var all []label
 	for in := bufio.NewScanner(f); in.Scan(); {
 		line := in.Text()

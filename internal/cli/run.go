@@ -40,13 +40,14 @@ func newRunCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [SUITE | SCENARIO | FILE.fio]...",
 		Short: "Run scenarios with fio and give a verdict",
-		Long: `Run scenarios with fio, monitor the machine meanwhile, and compare the results with the ceiling of the storage.
+		Long: `Run scenarios with fio, monitor the machine meanwhile, and compare the results with the ceiling of the
+storage.
 
-Without arguments the suite db runs. Scenarios are named by number or name. fio job files run unmodified; if one sets an
-absolute filename= or directory=, plimsoll monitors the storage behind that path.
+Without arguments the suite db runs. Scenarios are named by number or name. fio job files run unmodified; if one
+sets an absolute filename= or directory=, plimsoll monitors the storage behind that path.
 
-Test files are created only below .plimsoll in the directory of a role, those of job files too, and removed at the end.
-Existing files are never written to unless named with --destroy.`,
+Test files are created only below .plimsoll in the directory of a role, those of job files too, and removed at
+the end. Existing files are never written to unless named with --destroy.`,
 		Example: `  plimsoll run --data /data --wal /wal --volumes 8xgp3 --level raid10 --chunk 64KiB
   plimsoll run db --only sync-latency,4-6 --runtime 10 --size 1g
   plimsoll run db --data /data --rounds 5
@@ -197,7 +198,7 @@ func (o runOptions) plan(ctx context.Context, env *Env) (p bench.Plan, err error
 	if o.resume != "" {
 		p, err = o.PlanResume(ctx, env.Machine, decl, o.resume)
 	} else {
-		p, err = o.Request.Plan(ctx, env.Machine, decl)
+		p, err = o.Plan(ctx, env.Machine, decl)
 	}
 	if err != nil {
 		return p, directoryHint(err, o.Scenarios)

@@ -58,7 +58,7 @@ func newShowCmd(env *Env) *cobra.Command {
 			return runShow(env, o)
 		},
 	}
-	o.pathOptions.addFlags(cmd.Flags())
+	o.addFlags(cmd.Flags())
 	addFormat(cmd, &o.format, textOrJSON)
 	return cmd
 }

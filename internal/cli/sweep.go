@@ -22,8 +22,9 @@ func newSweepCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sweep SCENARIO --axes OPTION=VALUES...",
 		Short: "Measure one scenario over a grid of depths, block sizes, jobs or mixes",
-		Long: `Measure one scenario at each point of a grid, in shuffled order and at least twice, and find the knee of throughput over depth: the
-depth that gives 95 % of what the deepest gives, next to the knee that the ceiling predicts. Deeper queues only wait longer.`,
+		Long: `Measure one scenario at each point of a grid, in shuffled order and at least twice, and find the knee
+of throughput over depth: the depth that gives 95 % of what the deepest gives, next to the knee that the ceiling
+predicts. Deeper queues only wait longer.`,
 		Example: `  plimsoll sweep rand-read --data /data --axes iodepth=1..256 --runtime 15
   plimsoll sweep rand-write --data /data --axes iodepth=1..64 --axes bs=4k..64k --rounds 3`,
 		Args:              cobra.MaximumNArgs(1),
@@ -34,7 +35,7 @@ depth that gives 95 % of what the deepest gives, next to the knee that the ceili
 		},
 	}
 	f := cmd.Flags()
-	o.runOptions.addFlags(f)
+	o.addFlags(f)
 	f.StringArrayVar(
 		&o.axes,
 		"axes",

@@ -140,8 +140,8 @@ func (j *Judgment) stand(side int) {
 func noSeries(key Key, series []Series) string {
 	best := ""
 	fewest := math.MaxInt
-	for i := len(series) - 1; i >= 0; i-- {
-		k := series[i].Key
+	for _, serie := range slices.Backward(series) {
+		k := serie.Key
 		if k.Scenario != key.Scenario || k.Suite != key.Suite {
 			continue
 		}

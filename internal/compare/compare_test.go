@@ -107,7 +107,7 @@ func TestInstancesOfTheArticle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // only read
 	outputs, err := fio.Read("ebs-across-instances.md", f)
 	if err != nil || len(outputs) != 4 {
 		t.Fatal(len(outputs), err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/internal/stats"
@@ -156,14 +157,14 @@ func columnOf(s Side) Column {
 }
 
 func names(sides []Side) string {
-	text := ""
+	var text strings.Builder
 	for i, s := range sides {
 		if i > 0 {
-			text += ", "
+			text.WriteString(", ")
 		}
-		text += s.Name
+		text.WriteString(s.Name)
 	}
-	return text
+	return text.String()
 }
 
 // fill works out one cell from its samples.

@@ -30,16 +30,16 @@ func (m Measurement) limiters() (candidates, where string) {
 	near := func(limit units.IOPS) bool {
 		return limit > 0 && math.Abs(float64(m.iops()/limit)-1) < atLimit
 	}
-	type cap struct {
+	type limiter struct {
 		limit units.IOPS
 		what  string
 		types []string
 	}
-	var caps []cap
+	var caps []limiter
 	add := func(limit units.IOPS, what, typ string) {
-		i := slices.IndexFunc(caps, func(c cap) bool { return c.limit == limit && c.what == what })
+		i := slices.IndexFunc(caps, func(c limiter) bool { return c.limit == limit && c.what == what })
 		if i < 0 {
-			i, caps = len(caps), append(caps, cap{limit: limit, what: what})
+			i, caps = len(caps), append(caps, limiter{limit: limit, what: what})
 		}
 		caps[i].types = append(caps[i].types, typ)
 	}

@@ -103,7 +103,7 @@ func TestUnwrittenInOneJob(t *testing.T) {
 func TestConcurrencyIsProven(t *testing.T) {
 	const k16 = 16 * units.KiB
 	flat, twice := random(0, k16, 16, 1), random(0, k16, 32, 1)
-	steady := func(jobs int, iops float64) func(*Measurement) {
+	steady := func(_ int, iops float64) func(*Measurement) {
 		return func(m *Measurement) {
 			m.Result.Total.Write.IOPSSamples = fio.Samples{Mean: iops, StdDev: 0.005 * iops, N: 5744}
 		}

@@ -25,7 +25,9 @@ const (
 	stragglerShort   = 0.85  // … of its ceiling …
 	stragglerIdle    = 0.75  // … while its peers' median was below this
 	nearCeiling      = 0.95  // of the ceiling: reached
-	stragglerFree    = 0.90  // of the ceiling: no queue is suspect. Random writes of the lab stay at 0.943 to 0.958 by uneven spread
+	// stragglerFree of the ceiling: no queue is suspect. Random writes of the lab stay at 0.943 to
+	// 0.958 by uneven spread.
+	stragglerFree    = 0.90
 	fewIOs           = 0.1   // of the mean: a member with less took no part
 	fewIOsMirrored   = 0.5   // the same where md chose the mirrors: with few in flight it reads from the first idle one
 )

@@ -174,10 +174,10 @@ func (m Measurement) twiceTheDepth() string {
 		rw = ""
 	}
 	mixed := ""
-	switch {
-	case w.ReadShare == 1:
+	switch w.ReadShare {
+	case 1:
 		rw += "read"
-	case w.ReadShare == 0:
+	case 0:
 		rw += "write"
 	default:
 		rw, mixed = rw+"rw", fmt.Sprintf(" --rwmixread=%.0f", w.ReadShare*100)

@@ -48,7 +48,7 @@ func imported(t testing.TB, id int, file string, ws ...fio.Workload) Measurement
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer text.Close()
+	defer text.Close() //nolint:errcheck // only read
 	outs, err := fio.Read(from.document, text)
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 // MB/s)".
 func rate(r units.Rate) string { return fmt.Sprintf("%s (%s)", r, r.SI()) }
 
-// label names a measurement in a sentence: `6 concurrent-sync`.
+// Label names a measurement in a sentence: `6 concurrent-sync`.
 func (m Measurement) Label() string {
 	name := m.Scenario.Name
 	if name == "" && m.Result != nil {

@@ -50,7 +50,8 @@ var tableMarks = strings.NewReplacer("**", "", "`", "")
 
 func tableCells(line string) []string {
 	var cells []string
-	for cell := range strings.SplitSeq(strings.Trim(strings.TrimSpace(strings.ToValidUTF8(tableMarks.Replace(line), "\uFFFD")), "|"), "|") {
+	for cell := range strings.SplitSeq(strings.Trim(strings.TrimSpace(strings.ToValidUTF8(tableMarks.Replace(line),
+		"\uFFFD")), "|"), "|") {
 		cells = append(cells, strings.TrimSpace(cell))
 	}
 	return cells

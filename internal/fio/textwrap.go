@@ -131,7 +131,8 @@ func goesOn(held, line string) bool {
 		return strings.HasSuffix(held, ":") && strings.Contains(held, "sec)") && strings.HasPrefix(line, "min=")
 	case c == '(':
 		return len(line) > 1 &&
-			(line[1]-'0' <= 9 && strings.Contains(strings.ToLower(held), "bw=") || comma && (strings.HasPrefix(line, "(W) ") || strings.HasPrefix(line, "(T)")))
+			(line[1]-'0' <= 9 && strings.Contains(strings.ToLower(held), "bw=") || comma &&
+				(strings.HasPrefix(line, "(W) ") || strings.HasPrefix(line, "(T)")))
 	case c-'0' <= 9 && !strings.Contains(line, "th=["):
 		return strings.HasSuffix(held, "(R)") || strings.HasSuffix(held, "(W)") || strings.HasSuffix(held, "(T)") ||
 			comma && (strings.Contains(held, "bw=") || textKeyed.MatchString(line))

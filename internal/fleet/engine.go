@@ -82,7 +82,10 @@ func ParseHosts(spec string, read func(file string) ([]byte, error)) ([]string, 
 		}
 	}
 	var hosts []string
-	for word := range strings.FieldsFuncSeq(spec, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' }) {
+	for word := range strings.FieldsFuncSeq(spec, func(r rune) bool {
+		return r == ',' || r == ' ' || r == '\n' ||
+			r == '\t'
+	}) {
 		some, err := expand(word)
 		if err != nil {
 			return nil, err

@@ -160,7 +160,8 @@ func writeInto(ctx context.Context, m *sys.Machine, image, from, name, mode stri
 		return err
 	}
 	for _, command := range []string{
-		fmt.Sprintf("rm %q", name), fmt.Sprintf("write %q %q", from, name), fmt.Sprintf("set_inode_field %q mode %s", name, mode),
+		fmt.Sprintf("rm %q", name), fmt.Sprintf("write %q %q", from, name), fmt.Sprintf("set_inode_field %q mode %s",
+			name, mode),
 	} {
 		if err := debugfs(ctx, m, io.Discard, image, command, "-w"); err != nil {
 			return err

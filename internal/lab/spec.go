@@ -213,7 +213,8 @@ func (s *Spec) check() error {
 			return fmt.Errorf("volume %s: cache %q: want none or volatile", v.Name, v.Cache)
 		case v.Size%(4*units.KiB) != 0 || v.Size > units.TiB:
 			return fmt.Errorf("volume %s: size %s: want a multiple of 4KiB, at most 1TiB", v.Name, v.Size)
-		case min(v.IOPS, v.ReadIOPS, v.WriteIOPS) < 0 || min(v.Throughput, v.ReadThroughput, v.WriteThroughput) < 0 || v.Latency.Jitter < 0 ||
+		case min(v.IOPS, v.ReadIOPS, v.WriteIOPS) < 0 || min(v.Throughput, v.ReadThroughput, v.WriteThroughput) < 0 ||
+			v.Latency.Jitter < 0 ||
 			min(v.Latency.Read, v.Latency.Write, v.Latency.Flush, v.Unwritten, v.FirstTouch) < 0:
 			return fmt.Errorf("volume %s: a limit or latency is negative", v.Name)
 		}

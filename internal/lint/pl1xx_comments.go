@@ -70,7 +70,10 @@ func idleComments(c *Case, all []finding.Finding, disabled []finding.Code) []fin
 						fmt.Sprintf("No rule of lint has the code %s.", text.Clean(strings.TrimSpace(code), 20)),
 					)
 				case slices.Contains(disabled, finding.Code(code)) || code == string(idleComment.Code):
-				case !slices.ContainsFunc(byFile[file.Name], func(f finding.Finding) bool { return string(f.Code) == code && d.Covers(f.Line) }):
+				case !slices.ContainsFunc(byFile[file.Name], func(f finding.Finding) bool {
+					return string(f.Code) == code &&
+						d.Covers(f.Line)
+				}):
 					report(
 						file.Name,
 						d.Line,

@@ -133,7 +133,8 @@ var boundByDepth = &rule{
 	Ignore: "When latency at this concurrency is what is asked for.",
 	Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
-		if w.Sequential || !w.Direct || !fio.Synchronous(w.Engine) || w.Jobs < 2 || w.SyncEvery > 0 || w.SyncWrites || w.ThinkTime > 0 ||
+		if w.Sequential || !w.Direct || !fio.Synchronous(w.Engine) || w.Jobs < 2 || w.SyncEvery > 0 || w.SyncWrites ||
+			w.ThinkTime > 0 ||
 			w.ReadRate+w.WriteRate > 0 || w.ReadIOPS+w.WriteIOPS > 0 ||
 			j.open("numjobs") ||
 			j.open("ioengine") ||

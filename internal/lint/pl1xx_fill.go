@@ -44,7 +44,8 @@ var smallOnDevice = &rule{
 // fills says whether a job is there to write a whole device: size=100% or none, until it is done.
 func (j *lintJob) fills() bool {
 	size := strings.TrimSpace(j.last["size"].Value)
-	return j.load.Writes() && !j.load.Reads() && j.load.TrimShare == 0 && len(j.devices()) > 0 && (size == "100%" || !j.given("size")) &&
+	return j.load.Writes() && !j.load.Reads() && j.load.TrimShare == 0 && len(j.devices()) > 0 && (size == "100%" ||
+		!j.given("size")) &&
 		j.load.Runtime == 0 && !j.open("runtime") && !j.open("size") && !j.open("rw") && !j.given("io_size") &&
 		!j.given("number_ios") &&
 		!j.given("zonemode") &&

@@ -113,7 +113,8 @@ var mixIgnored = &rule{
 			if at := place(j); !mixed[at] {
 				mixed[at] = true // said once
 				report(
-					*j.found(fmt.Sprintf("%s does not mix: the share of reads is ignored.", j.setting("rw", "read")), "rwmixread", "rwmixwrite"),
+					*j.found(fmt.Sprintf("%s does not mix: the share of reads is ignored.", j.setting("rw", "read")), "rwmixread",
+						"rwmixwrite"),
 				)
 			}
 		}

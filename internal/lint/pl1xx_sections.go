@@ -137,7 +137,8 @@ var oneName = &rule{
 		"be told apart. " +
 		"With per_job_logs the number of the job keeps them apart; the name in the report stays the same.",
 	Fix:    "Give each section a name of its own, or drop name= and let the section name it.",
-	Bad:    "[global]\nwrite_bw_log\nlog_avg_msec=1000\n[write-4k]\nname=write\nrw=write\n[write-16k]\nname=write\nrw=write",
+	Bad:    "[global]\nwrite_bw_log\nlog_avg_msec=1000\n[write-4k]\nname=write\nrw=write\n" +
+		"[write-16k]\nname=write\nrw=write",
 	Good:   "[global]\nwrite_bw_log\nlog_avg_msec=1000\n[write-4k]\nrw=write\n[write-16k]\nrw=write",
 	Ignore: "When nobody reads the logs.",
 	Check: func(c *Case, report func(finding.Finding)) {
@@ -160,7 +161,8 @@ var oneName = &rule{
 			if line := names[j.sec.Name]; line > 0 && !reported[j.sec.Name] {
 				reported[j.sec.Name] = true
 				report(
-					*j.found(fmt.Sprintf("This section and that of line %d are both named %q and write the same logs.", line, text.Clean(j.sec.Name, 60)), "name"),
+					*j.found(fmt.Sprintf("This section and that of line %d are both named %q and write the same logs.", line,
+						text.Clean(j.sec.Name, 60)), "name"),
 				)
 			}
 			names[j.sec.Name] = j.sec.Line

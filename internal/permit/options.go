@@ -60,7 +60,7 @@ func (c Consent) checkOptions(file string, section fio.Section) error {
 		case known.reach == reachExec && !c.Exec:
 			return fmt.Errorf("%s:%d: %s would run a shell command (%.60q): read it, then add --allow-exec",
 				file, o.Line, o.Name, o.Value)
-		case known.reach == reachRefused && !(value == "0" && slices.Contains(switches, name)):
+		case known.reach == reachRefused && (value != "0" || !slices.Contains(switches, name)):
 			reason = known.reason
 		case known.reach == reachLog && strings.Contains(value, "/"):
 			return fmt.Errorf("%s:%d: %s=%.60s would write outside of the run: name the log without a "+

@@ -103,7 +103,9 @@ func (s *session) step(
 			return step, nil, err
 		}
 	}
-	time.Sleep(settle)
+	if err := wait(ctx, settle); err != nil {
+		return step, nil, err
+	}
 	before, err := s.counters(ctx, conn)
 	if err != nil {
 		return step, nil, err
@@ -130,7 +132,9 @@ func (s *session) step(
 	if runErr != nil {
 		return step, failed, runErr
 	}
-	time.Sleep(settle)
+	if err := wait(ctx, settle); err != nil {
+		return step, failed, err
+	}
 	step.ServerCPU, step.PgbenchCPU = treeCPU(s.started.PID)-cpu, cpuBench
 	after, err := s.counters(ctx, conn)
 	if err != nil {
@@ -295,3 +299,13 @@ func (s *session) deviceUse(step *result.PgStep, series *telemetry.Series, span 
 }
 
 func threads(clients int) int { return max(min(clients, runtime.NumCPU()), 1) }
+
+// wait lets a time pass, unless the run is stopped before.
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

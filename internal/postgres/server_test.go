@@ -36,7 +36,7 @@ func need(t *testing.T) {
 // paths makes two directories that the server's user can reach: t.TempDir is the caller's alone.
 func paths(t *testing.T) (data, wal string) {
 	t.Helper()
-	base, err := os.MkdirTemp("", "pg-test-")
+	base, err := os.MkdirTemp("", "pg-test-") //nolint:usetesting // the server's user must reach it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestCommitsFollowTheLog(t *testing.T) {
 	if err := os.Chmod(filepath.Dir(lib), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	base, err := os.MkdirTemp("", "pg-shim-")
+	base, err := os.MkdirTemp("", "pg-shim-") //nolint:usetesting // the server's user must reach it
 	if err != nil {
 		t.Fatal(err)
 	}

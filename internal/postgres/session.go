@@ -77,7 +77,8 @@ func planFor(ctx context.Context, m *sys.Machine, site permit.Site) (*plan, erro
 // Open starts a server on the site. It returns what measures one scenario, and what stops the
 // server and removes everything. preload is a library for the server, from tests; empty for none.
 func Open(m *sys.Machine, preload string) func(context.Context, permit.Site) (
-	measure func(context.Context, suite.Scenario, *sys.Dir, *result.Result, func(result.PgSecond)) error, stop func() error, err error) {
+	measure func(context.Context, suite.Scenario, *sys.Dir, *result.Result, func(result.PgSecond)) error,
+	stop func() error, err error) {
 	return func(ctx context.Context, site permit.Site) (
 		func(context.Context, suite.Scenario, *sys.Dir, *result.Result, func(result.PgSecond)) error, func() error, error,
 	) {
@@ -284,7 +285,8 @@ func (s *session) describe(ctx context.Context, pg *result.Postgres) error {
 		`select name, current_setting(name) from pg_settings where setting is distinct from boot_val
 		and source not in ('default', 'client', 'session') and name not in
 		('listen_addresses', 'port', 'unix_socket_directories', 'unix_socket_permissions') union
-		select name, setting from pg_settings where name in ('full_page_writes', 'data_checksums', 'fsync', 'synchronous_commit',
+		select name, setting from pg_settings where name in ('full_page_writes', 'data_checksums', 'fsync',
+			'synchronous_commit',
 		'wal_sync_method', 'wal_compression', 'autovacuum', 'wal_segment_size') order by 1`,
 	)
 	if err != nil {

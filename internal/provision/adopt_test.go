@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,8 +80,8 @@ func TestAdopt(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got strings.Builder
-	for i := len(w.Steps) - 1; i >= 0; i-- {
-		for _, line := range w.Commands(w.Steps[i].Undo) {
+	for _, v := range slices.Backward(w.Steps) {
+		for _, line := range w.Commands(v.Undo) {
 			got.WriteString(line + "\n")
 		}
 	}

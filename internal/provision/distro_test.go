@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -15,9 +16,7 @@ func amazon(more map[string]string) *sys.Machine {
 		"etc/os-release": "NAME=\"Amazon Linux\"\nID=\"amzn\"\nID_LIKE=\"fedora\"\n", "sys/fs/selinux/enforce": "1",
 		"usr/sbin/restorecon": "", "usr/bin/dracut": "", "run/systemd/system/x": "",
 	}
-	for k, v := range more {
-		files[k] = v
-	}
+	maps.Copy(files, more)
 	m := machine(volumes(4, 3000, 1), files)
 	root := m.Root.(fstest.MapFS)
 	delete(root, "usr/sbin/update-initramfs")

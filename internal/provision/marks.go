@@ -117,7 +117,7 @@ func (w *Work) tableGUID(ref string) string {
 func readHead(r io.ReaderAt, size int64) ([]byte, error) {
 	head := make([]byte, min(size, int64(edge)))
 	_, err := r.ReadAt(head, 0)
-	if err == io.EOF { //nolint:errorlint // io.ReaderAt returns it as it is
+	if err == io.EOF {
 		err = nil
 	}
 	return head, err

@@ -235,7 +235,8 @@ func (p *planner) unused(like topology.DeclaredVolume) []*block.Device {
 		ebs, local := cloud.IsEBS(d.Model), cloud.IsInstanceStore(d.Model)
 		cloud := slices.Contains([]string{"gp2", "gp3", "io1", "io2", "st1", "sc1"}, like.Type)
 		switch {
-		case d.Kind != block.Disk || d.Size == 0 || identity(d) == "" || len(occupied(p.tree, d)) > 0 && p.destroy[d.Name] == "":
+		case d.Kind != block.Disk || d.Size == 0 || identity(d) == "" || len(occupied(p.tree, d)) > 0 &&
+			p.destroy[d.Name] == "":
 		case like.Size > 0 && !alike(d.Size, like.Size):
 		case like.Model != "" && !strings.Contains(d.Model, like.Model):
 		case cloud && local || like.Type == "nvme" && ebs:

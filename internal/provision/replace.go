@@ -85,7 +85,8 @@ func (p *planner) changed(ctx context.Context, w *Work, want Want, d *topology.D
 	if err := p.free(ctx, declared, []*block.Device{fresh}); err != nil {
 		return nil, err
 	}
-	if old := w.Members[slices.IndexFunc(w.Members, func(m Member) bool { return m.Serial == gone[0] })]; fresh.Size < old.Size {
+	if old := w.Members[slices.IndexFunc(w.Members,
+		func(m Member) bool { return m.Serial == gone[0] })]; fresh.Size < old.Size {
 		return nil, fmt.Errorf("%s (serial %s) has %v, less than the %v of the member that it is to replace",
 			fresh.Path, added[0], fresh.Size, old.Size)
 	}

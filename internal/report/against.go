@@ -16,7 +16,7 @@ func AgainstFormats() []Format { return []Format{TTY, Markdown, JSON} }
 
 // Against writes how a run stands against a baseline.
 func Against(w io.Writer, f Format, a *compare.Against) error {
-	switch f {
+	switch f { //nolint:exhaustive // AgainstFormats lists them
 	case TTY:
 		return againstTTY(w, a)
 	case Markdown:

@@ -203,7 +203,7 @@ func compareCSV(out io.Writer, t *compare.Table) error {
 				over = "seconds of one run"
 			}
 			row := append(
-				head,
+				slices.Clone(head),
 				strconv.Itoa(len(c.Rounds)),
 				r.Figure.Name,
 				string(r.Figure.Unit),

@@ -78,7 +78,7 @@ var (
 // visible is what a reader sees of a rendered report, on one line.
 func visible(t *testing.T, f Format, s string) string {
 	t.Helper()
-	switch f {
+	switch f { //nolint:exhaustive // the others are seen as they are
 	case HTML:
 		s = html.UnescapeString(tags.ReplaceAllString(s, " "))
 	case Markdown:

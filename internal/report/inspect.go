@@ -246,7 +246,8 @@ func (p *inspector) volumes(all []topology.Volume) {
 }
 
 func alike(a, b topology.Volume) bool {
-	return a.Type == b.Type && a.Size == b.Size && a.Sustained == b.Sustained && a.Burst == b.Burst && a.Missing == b.Missing &&
+	return a.Type == b.Type && a.Size == b.Size && a.Sustained == b.Sustained && a.Burst == b.Burst &&
+		a.Missing == b.Missing &&
 		a.Network == b.Network && a.ReadLatency == b.ReadLatency &&
 		a.WriteLatency == b.WriteLatency &&
 		a.Origin == b.Origin &&

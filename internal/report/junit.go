@@ -87,10 +87,10 @@ func junitScenario(s *bundle.Scenario, sec section) junitSuite {
 	for j, r := range sec.Targets.Rows {
 		c := junitCase{Class: name, Name: r[0], Time: "0"}
 		phrase := fmt.Sprintf("measured %s, expected %s", r[1], r[2])
-		switch t := s.Thresholds[j]; {
-		case t.Outcome == verdict.NotJudged:
+		switch t := s.Thresholds[j]; t.Outcome {
+		case verdict.NotJudged:
 			c.Skipped = &junitMessage{Message: r[3]}
-		case t.Outcome == verdict.Missed:
+		case verdict.Missed:
 			c.Failure = &junitMessage{Message: phrase}
 		default:
 			c.Out = phrase

@@ -83,8 +83,8 @@ func TestRunbookRuns(t *testing.T) {
 		t.Errorf("%v\n%s", err, log)
 	}
 	// The hostile serial numbers, each a word of the shell's.
-	lines := strings.Split(script, "\n")
-	for _, line := range lines {
+	lines := strings.SplitSeq(script, "\n")
+	for line := range lines {
 		if strings.HasPrefix(line, "v_t1_") {
 			assign, _, _ := strings.Cut(line, "   #")
 			cmd := exec.Command("sh", "-c", `disk() { printf '%s' "$1"; }; `+assign)

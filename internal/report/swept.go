@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"plimsoll/internal/compare"
 	"plimsoll/internal/text"
@@ -94,14 +95,14 @@ func latencyOr(ns float64) string {
 // curveText is "knee at 15 in flight (predicted 14.4): 23,100 IOPS, p99 1.9 ms; 64 in flight give
 // +4.0 % for 4.3x the latency".
 func curveText(c compare.SweptCurve) string {
-	where := ""
+	var where strings.Builder
 	for _, o := range slices.Sorted(maps.Keys(c.At)) {
-		where += o + "=" + text.Clean(c.At[o], 20) + " "
+		where.WriteString(o + "=" + text.Clean(c.At[o], 20) + " ")
 	}
 	if c.Why != "" {
-		return where + "no knee: " + c.Why
+		return where.String() + "no knee: " + c.Why
 	}
-	line := fmt.Sprintf("%sknee at %.3g in flight", where, c.Curve.Knee)
+	line := fmt.Sprintf("%sknee at %.3g in flight", where.String(), c.Curve.Knee)
 	if c.Predicted > 0 {
 		line += fmt.Sprintf(" (predicted %.3g)", c.Predicted)
 	}

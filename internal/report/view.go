@@ -297,7 +297,7 @@ func (r *row) ceiling(c *ceiling.Ceiling, key key) {
 	r.LastingShare = float64(last.IOPS / b.IOPS)
 }
 
-// rates adds up all directions, over the window that they cover.
+// Rates adds up all directions, over the window that they cover.
 func Rates(t fio.Job) (units.IOPS, units.Rate) {
 	return t.Rates()
 }

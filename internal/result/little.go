@@ -25,9 +25,9 @@ const (
 // is kept busy. It is empty where they agree, where one of them is not known, and where no reason
 // is known: then the figures contradict the job, which PL407 reports.
 func (r *Result) whyDepth(d Depth) string {
-	any := func(f func(fio.Workload) bool) bool { return slices.ContainsFunc(r.Workloads, f) }
-	synced := any(func(w fio.Workload) bool { return w.SyncEvery > 0 })
-	if any(func(w fio.Workload) bool { return w.SyncEvery > 0 && w.Depth > 1 }) && d.Device > 0 &&
+	does := func(f func(fio.Workload) bool) bool { return slices.ContainsFunc(r.Workloads, f) }
+	synced := does(func(w fio.Workload) bool { return w.SyncEvery > 0 })
+	if does(func(w fio.Workload) bool { return w.SyncEvery > 0 && w.Depth > 1 }) && d.Device > 0 &&
 		d.Device < d.Little/1.5 {
 		return fmt.Sprintf(
 			"each job waits in a sync after its writes, so of the %.0f I/Os that fio counts in flight %.1f were "+
@@ -41,9 +41,9 @@ func (r *Result) whyDepth(d Depth) string {
 		return ""
 	}
 	if ratio > 1 {
-		return r.whyDeeper(d)
+		return r.whyDeeper()
 	}
-	paced := r.Paced || any(func(w fio.Workload) bool {
+	paced := r.Paced || does(func(w fio.Workload) bool {
 		return w.ReadRate > 0 || w.WriteRate > 0 || w.ReadIOPS > 0 || w.WriteIOPS > 0 || w.ThinkTime > 0
 	})
 	switch {
@@ -56,7 +56,7 @@ func (r *Result) whyDepth(d Depth) string {
 		return fmt.Sprintf("the run took %s, of which its start and its end are a part", text.Duration(r.Measured))
 	case r.Sum().Apart:
 		return "not all jobs ran throughout, and depth counts only while they did"
-	case any(func(w fio.Workload) bool { return w.VerifyOn }):
+	case does(func(w fio.Workload) bool { return w.VerifyOn }):
 		return "the jobs verify what they read, and have less in flight while they do"
 	case ratio+r.Total.CPU.User+r.Total.CPU.System > ownWork && r.Total.CPU.User+r.Total.CPU.System > littleGap:
 		return fmt.Sprintf(
@@ -68,7 +68,7 @@ func (r *Result) whyDepth(d Depth) string {
 }
 
 // whyDeeper is for more I/Os in flight than there can be.
-func (r *Result) whyDeeper(d Depth) string {
+func (r *Result) whyDeeper() string {
 	if r.Measured < startAndEnd {
 		return fmt.Sprintf("the run took %s, which fio gives to the millisecond only", text.Duration(r.Measured))
 	}

@@ -126,7 +126,7 @@ func Parse(name string, text []byte, opts Options) *File {
 	f.templated()
 	f.Kind = kindOf(name, f.lines)
 	r := &reader{File: f, opts: opts}
-	switch f.Kind {
+	switch f.Kind { //nolint:exhaustive // Other holds nothing to read
 	case YAML:
 		r.yaml(0, len(f.lines), 0)
 	case JobText:

@@ -230,7 +230,8 @@ func (r *reader) hereDocuments(g *region, s *syntax.Stmt) {
 			r.job(from, to, g.block)
 		case strings.HasPrefix(body[0], "#!") || startsShell(s):
 			r.parsed(strings.Join(body, "\n"), place{from + 1, 1}, g.block, g.depth+1)
-		case strings.HasPrefix(strings.TrimSpace(body[0]), "apiVersion:") || strings.HasPrefix(strings.TrimSpace(body[0]), "---"):
+		case strings.HasPrefix(strings.TrimSpace(body[0]), "apiVersion:") ||
+			strings.HasPrefix(strings.TrimSpace(body[0]), "---"):
 			r.yaml(from, to, g.block)
 		}
 	}
@@ -306,15 +307,13 @@ func (r *reader) expand(word fio.Word, w *syntax.Word) []fio.Word {
 		return []fio.Word{word}
 	}
 	value, known := r.value(v.Param.Value, 0)
-	switch {
-	case !known:
+	if !known {
 		return []fio.Word{word}
 	}
 	if at, ok := r.setAt[v.Param.Value]; ok && len(value) > 0 {
 		r.spoken = append(r.spoken, at)
 	}
-	switch {
-	case quoted && v.Index == nil:
+	if quoted && v.Index == nil {
 		word.Text = value
 		return []fio.Word{word}
 	}

@@ -179,7 +179,8 @@ func (r *reader) command(words []fio.Word, block int, code bool, depth int) {
 			return
 		case slices.Contains(wrappers, name):
 			continue
-		case i > 0 && (strings.HasPrefix(w.Text, "-") || strings.Trim(w.Text, "0123456789,.smh") == "" || afterOption(words, i)):
+		case i > 0 && (strings.HasPrefix(w.Text, "-") || strings.Trim(w.Text, "0123456789,.smh") == "" ||
+			afterOption(words, i)):
 			continue // an option of sudo or taskset, or its value
 		case slices.Contains(deaf, name) || slices.Contains(speakers, name) || !code:
 			return

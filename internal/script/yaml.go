@@ -103,7 +103,8 @@ func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, "
 // plain reads a scalar that may go on in deeper lines.
 func (y *yamlReader) plain(i, to, at, col int) int {
 	end := i + 1
-	for end < to && strings.TrimSpace(y.lines[end]) != "" && indentOf(y.lines[end]) > col && !yamlItem.MatchString(y.lines[end]) &&
+	for end < to && strings.TrimSpace(y.lines[end]) != "" && indentOf(y.lines[end]) > col &&
+		!yamlItem.MatchString(y.lines[end]) &&
 		!yamlKey.MatchString(y.lines[end]) {
 		end++
 	}
@@ -130,11 +131,11 @@ func (y *yamlReader) flow(i, to, at int, key string, col int) int {
 	for n := i; n < to && n < i+200; n++ {
 		line := y.lines[n]
 		for at < len(line) {
-			switch c := line[at]; {
-			case c == ']':
+			switch c := line[at]; c {
+			case ']':
 				y.words(words, key, col)
 				return n + 1
-			case c == '"' || c == '\'':
+			case '"', '\'':
 				end := at + 1
 				for end < len(line) && line[end] != c {
 					if c == '"' && line[end] == '\\' {
@@ -145,7 +146,7 @@ func (y *yamlReader) flow(i, to, at int, key string, col int) int {
 				text := line[at+1 : min(end, len(line))]
 				words = append(words, fio.Word{Text: strings.ReplaceAll(text, `\"`, `"`), Line: n + 1, Col: at + 2})
 				at = end + 1
-			case c == '[' || c == ',' || c == ' ' || c == '\t' || c == '\r':
+			case '[', ',', ' ', '\t', '\r':
 				at++
 			default:
 				end := at
@@ -198,7 +199,8 @@ func (y *yamlReader) words(words []fio.Word, key string, col int) {
 		y.argv = append(y.argv, words...)
 		y.flush()
 	case key == "args" && slices.ContainsFunc(words, func(w fio.Word) bool {
-		return strings.HasPrefix(w.Text, "--rw=") || strings.HasPrefix(w.Text, "--ioengine=") || strings.HasPrefix(w.Text, "--readwrite=")
+		return strings.HasPrefix(w.Text, "--rw=") || strings.HasPrefix(w.Text, "--ioengine=") ||
+			strings.HasPrefix(w.Text, "--readwrite=")
 	}): // of an image whose program is fio
 		y.command(append([]fio.Word{{Text: "fio", Line: words[0].Line, Col: words[0].Col}}, words...), y.block, true, 0)
 	default:

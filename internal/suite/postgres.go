@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -98,7 +99,7 @@ func (y *postgresYAML) postgres() (*Postgres, error) {
 	p := &Postgres{Builtin: y.Builtin, Script: y.Script, Clients: y.Clients, Transactions: y.Transactions}
 	switch {
 	case y.Builtin != "" && y.Script != "":
-		return nil, fmt.Errorf("a scenario has either builtin: or script:")
+		return nil, errors.New("builtin: and script: exclude each other; keep one")
 	case y.Builtin != "" && !slices.Contains(builtins, y.Builtin):
 		return nil, fmt.Errorf("builtin %q: want one of %s", y.Builtin, strings.Join(builtins, ", "))
 	case y.Connect != "" && y.Connect != "each":

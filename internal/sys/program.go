@@ -152,7 +152,7 @@ func (p *program) run(ctx context.Context) error {
 		outputs.cut()
 		return fmt.Errorf("%s: %w", p.argv[0], err)
 	}
-	waitErr, stopped := p.attend(ctx, ended)
+	stopped, waitErr := p.attend(ctx, ended)
 	if late, ok := errors.AsType[*Late](waitErr); ok && late.Alive != nil {
 		p.out.shut()
 		outputs.cut()
@@ -172,10 +172,7 @@ func (p *program) run(ctx context.Context) error {
 
 // attend waits for the program's end and stops it when it is time: kindly when ctx ends or its
 // limit is over, hard after Grace or when kill ends.
-func (p *program) attend(
-	ctx context.Context,
-	ended <-chan error,
-) (err error, stopped bool) { //nolint:revive // the error is the program's
+func (p *program) attend(ctx context.Context, ended <-chan error) (stopped bool, err error) {
 	notice, limit := time.NewTimer(Patience), time.NewTimer(p.limit)
 	defer notice.Stop()
 	defer limit.Stop()
@@ -186,9 +183,9 @@ func (p *program) attend(
 		select {
 		case err := <-ended:
 			if late != nil {
-				return late, true
+				return true, late
 			}
-			return err, stopped
+			return stopped, err
 		case <-notice.C:
 			if p.notice != nil {
 				p.notice("waiting for " + p.name())
@@ -215,7 +212,7 @@ func (p *program) attend(
 			}
 			self, _ := readProcess(p.cmd.Process.Pid)
 			late.Alive = &Alive{Program: filepath.Base(p.argv[0]), processes: []process{self}}
-			return late, true
+			return true, late
 		}
 		stopped = true
 	}

@@ -9,7 +9,10 @@ import "strings"
 func Wrap(s string, width int, first, rest string) []string {
 	var lines []string
 	line, empty := first, true
-	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' || r == '\r' }) {
+	for _, word := range strings.FieldsFunc(s, func(r rune) bool {
+		return r == ' ' || r == '\n' || r == '\t' ||
+			r == '\r'
+	}) {
 		if !empty && Width(line)+1+Width(word) > width {
 			lines = append(lines, line)
 			line, empty = rest, true

@@ -65,7 +65,8 @@ func (t *Topology) passes(d *block.Device) *block.Device {
 		subs = slices.DeleteFunc(subs, func(s string) bool {
 			v := t.Tree.Devices[s].LV
 			return v != nil &&
-				(strings.HasSuffix(v.Name, "_tmeta") || strings.HasSuffix(v.Name, "_cmeta") || strings.HasSuffix(v.Name, "_cdata") || strings.HasSuffix(v.Name, "_cvol"))
+				(strings.HasSuffix(v.Name, "_tmeta") || strings.HasSuffix(v.Name, "_cmeta") ||
+					strings.HasSuffix(v.Name, "_cdata") || strings.HasSuffix(v.Name, "_cvol"))
 		})
 		// Multipath: several ways to one drive.
 		first := t.Tree.Devices[subs[0]]

@@ -68,7 +68,8 @@ func (t *Topology) askBalances(ctx context.Context, w *watched) {
 		if n > 3 {
 			of = fmt.Sprintf("%s and %d more", strings.Join(w.untold[:2], ", "), n-2)
 		}
-		if w.failed == nil { // "Data is reported to CloudWatch only when the volume is active", and a new instance has none yet
+		// "Data is reported to CloudWatch only when the volume is active", and a new instance has none yet
+		if w.failed == nil {
 			w.failed = errors.New("CloudWatch has no value of the last hour; it gets none of what is idle or new")
 		}
 		t.note("the burst balance of %s is not known: %v", of, w.failed)

@@ -118,7 +118,7 @@ func (inv *Inventory) Pick(description string, taken map[string]bool) (yaml stri
 		role, rest = string(Data), description
 	}
 	level, words := NoLevel, []string{}
-	for _, w := range strings.Fields(rest) {
+	for w := range strings.FieldsSeq(rest) {
 		switch lower := strings.ToLower(w); {
 		case lower == "unused":
 		case Level(lower).Known():

@@ -131,7 +131,7 @@ func (g Geometry) StripeMembers() int {
 // empty.
 func (g *Geometry) Mdadm(layout string) {
 	g.Copies, g.Near = 2, 2
-	n, err := strconv.Atoi(strings.TrimLeft(layout, "nearfoffset="))
+	n, err := strconv.Atoi(strings.TrimLeft(layout, "nearfost="))
 	if err != nil || n < 1 {
 		return
 	}

@@ -279,7 +279,7 @@ func ceilingOf(metric suite.Metric, c *ceiling.Ceiling) (float64, error) {
 		share = float64(part / b.IOPS)
 	}
 	v := 0.0
-	switch metric.Quantity { //nolint:exhaustive // latencies have no ceiling
+	switch metric.Quantity {
 	case suite.IOPS, suite.TPS:
 		v = float64(part)
 	case suite.BW:

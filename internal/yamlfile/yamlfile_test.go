@@ -28,7 +28,7 @@ func FuzzDecode(f *testing.F) {
 	for _, s := range []string{"a: 1", "a: !", "- [1, {b: c}]", "a: &x 1\nb: *x", "a: |\n  text\n", "{", "a:\n\t- b"} {
 		f.Add([]byte(s))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
+	f.Fuzz(func(_ *testing.T, data []byte) {
 		if len(data) > 256 {
 			return
 		}

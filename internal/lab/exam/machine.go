@@ -142,10 +142,10 @@ func (m *Machine) build(r *rand.Rand) {
 	chunk := []int{64, 128, 256}[r.IntN(3)]
 	iops := []int{3000, 4000, 6000}[r.IntN(3)]
 	severe := func() float64 { return []float64{0.25, 0.4, 0.55, 0.7}[r.IntN(4)] }
-	real, sold := iops, "data" // what a volume does, and whose limits a slow one is declared to have
+	does, sold := iops, "data" // what a volume does, and whose limits a slow one is declared to have
 	if f := m.has(WrongLimits); f != nil {
 		f.Factor, sold = severe(), "paper"
-		real = int(f.Factor * float64(iops))
+		does = int(f.Factor * float64(iops))
 	}
 	volume := fmt.Sprintf("iops: %d, throughput: 125MiB/s, latency: {read: 0.5ms, write: 1.5ms}", iops)
 	members, extra, volumes := `"${data[@]}"`, "", "data"
@@ -153,13 +153,13 @@ func (m *Machine) build(r *rand.Rand) {
 	count := n
 	for i := range m.Faults {
 		f := &m.Faults[i]
-		switch f.Kind {
+		switch f.Kind { //nolint:exhaustive // the others change no volume
 		case SlowMember:
 			f.Factor = severe()
 			count--
 			extra += fmt.Sprintf(
 				"  - {name: slow, iops: %d, throughput: 125MiB/s, latency: {read: 0.5ms, write: 1.5ms}, sold_as: %s}\n",
-				int(f.Factor*float64(real)),
+				int(f.Factor*float64(does)),
 				sold,
 			)
 			members, volumes = `"${data[@]}" "${slow[0]}"`, "data, slow"
@@ -167,7 +167,7 @@ func (m *Machine) build(r *rand.Rand) {
 			volume = strings.Replace(
 				volume,
 				fmt.Sprintf("iops: %d", iops),
-				fmt.Sprintf("iops: %d", real),
+				fmt.Sprintf("iops: %d", does),
 				1,
 			) + ", sold_as: paper"
 			extra += fmt.Sprintf(
@@ -182,7 +182,7 @@ func (m *Machine) build(r *rand.Rand) {
 			m.Before = fmt.Sprintf(
 				"fio --name=other --filename=${data[0]} --readonly --rw=randread --bs=8k --direct=1 "+
 					"--ioengine=libaio --iodepth=16 --rate_iops=%d --time_based --runtime=600",
-				int((1-f.Factor)*float64(real)*scale),
+				int((1-f.Factor)*float64(does)*scale),
 			)
 		case CPUTaken:
 			m.Before = "for i in $(seq $(nproc)); do nice -n -5 sha1sum /dev/zero & done; wait"
@@ -193,7 +193,8 @@ func (m *Machine) build(r *rand.Rand) {
 			after = append(after, `mdadm --fail /dev/md/data "${data[1]}"`)
 		case Unwritten:
 			after = append(after, "fallocate -l 256M /data/unwritten.0; sync")
-			m.Job = "[read]\nfilename=/data/unwritten.0\nrw=randread\nbs=8k\ndirect=1\nioengine=libaio\niodepth=16\ntime_based\nruntime=12\n"
+			m.Job = "[read]\nfilename=/data/unwritten.0\nrw=randread\nbs=8k\ndirect=1\nioengine=libaio\n" +
+				"iodepth=16\ntime_based\nruntime=12\n"
 		}
 	}
 	var b strings.Builder
