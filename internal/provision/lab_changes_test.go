@@ -127,5 +127,6 @@ arrays:
 		t.Fatalf("%s", r.Stderr)
 	}
 	g.blank("a", "v", "n", "s", "x")
+	g.ok("rm -rf /etc/lvm/archive /etc/lvm/backup") // of the user's own commands above
 	g.same(before)
 }
