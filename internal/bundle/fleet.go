@@ -147,7 +147,7 @@ type FleetFigure struct {
 type FleetCeiling struct {
 	IOPS  units.IOPS `json:"iops"`
 	BW    units.Rate `json:"bytes_per_s,omitempty"`
-	Binds string     `json:"binds"` // "sum of hosts" or the shared limit
+	Binds string     `json:"limited_by"` // "sum of hosts" or the shared limit
 }
 
 // FleetStraggler is a host that falls behind the others.

@@ -352,15 +352,15 @@ func outcome(r *result.Result) string {
 	}
 	n, bw := report.Rates(r.Total)
 	var words strings.Builder
-	words.WriteString(fmt.Sprintf("%v IOPS, %v", n, bw))
+	fmt.Fprintf(&words, "%v IOPS, %v", n, bw)
 	for _, d := range []struct {
 		name string
 		fio.Direction
 	}{{"read", r.Total.Read}, {"write", r.Total.Write}} {
 		if d.N > 0 && d.Clat.Measured() {
-			words.WriteString(fmt.Sprintf(", %s %v mean", d.name, units.Latency(d.Clat.Mean)))
+			fmt.Fprintf(&words, ", %s %v mean", d.name, units.Latency(d.Clat.Mean))
 			if p99, ok := d.Clat.At(99); ok {
-				words.WriteString(fmt.Sprintf(", %v p99", units.LatencyOf(p99)))
+				fmt.Fprintf(&words, ", %v p99", units.LatencyOf(p99))
 			}
 		}
 	}

@@ -259,8 +259,10 @@ func pointOf(f Figure, rounds []Sample) Point {
 			}
 		}
 	}
-	for name, value := range map[string]string{"kernel": first.label(ByKernel), "fio": first.label(ByFio),
-		"plimsoll": first.Run.Run.Tool} {
+	for name, value := range map[string]string{
+		"kernel": first.label(ByKernel), "fio": first.label(ByFio),
+		"plimsoll": first.Run.Run.Tool,
+	} {
 		if value != "" {
 			p.Facts[name] = value
 		}

@@ -27,9 +27,9 @@ const (
 	nearCeiling      = 0.95  // of the ceiling: reached
 	// stragglerFree of the ceiling: no queue is suspect. Random writes of the lab stay at 0.943 to
 	// 0.958 by uneven spread.
-	stragglerFree    = 0.90
-	fewIOs           = 0.1   // of the mean: a member with less took no part
-	fewIOsMirrored   = 0.5   // the same where md chose the mirrors: with few in flight it reads from the first idle one
+	stragglerFree  = 0.90
+	fewIOs         = 0.1 // of the mean: a member with less took no part
+	fewIOsMirrored = 0.5 // the same where md chose the mirrors: with few in flight it reads from the first idle one
 )
 
 var straggler = &rule{

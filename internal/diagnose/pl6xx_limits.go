@@ -194,7 +194,7 @@ var instanceExceeded = &rule{
 	Title:    "the instance's storage limit was exceeded",
 	When: "A volume's statistics page counted at least 5 % of the run as above the instance's EBS IOPS or " +
 		"throughput.",
-	Why: "It proves that the machine's own cap binds and not its volumes, which could do more. Whether all " +
+	Why: "It proves that the instance's own limit applies and not that of its volumes, which could do more. Whether all " +
 		"volumes count it together is not documented.",
 	Fix:    "Choose a larger instance; more or faster volumes change nothing.",
 	Bad:    "ec2_instance_ebs_performance_exceeded_tp: 41 s of a run of 60 s",
@@ -209,7 +209,7 @@ var instanceExceeded = &rule{
 					Evidence:  ev,
 					Message: fmt.Sprintf(
 						"The instance's limit on storage %s was exceeded for up to %s of the run: the machine "+
-							"binds, not its volumes.",
+							"limits, not its volumes.",
 						what,
 						text.Percent(share),
 					),

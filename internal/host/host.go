@@ -269,8 +269,10 @@ func (r *reader) boot() {
 		b.Arrays = append(b.Arrays, parseMdadm(r.text(name))...)
 	}
 	if release := r.text("proc/sys/kernel/osrelease"); release != "" && !strings.Contains(release, "/") {
-		for _, name := range []string{"boot/initrd.img-" + release, "boot/initramfs-" + release + ".img",
-			"boot/initrd-" + release} {
+		for _, name := range []string{
+			"boot/initrd.img-" + release, "boot/initramfs-" + release + ".img",
+			"boot/initrd-" + release,
+		} {
 			if b.Initramfs == nil {
 				b.Initramfs = r.file(name)
 			}

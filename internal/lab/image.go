@@ -250,8 +250,10 @@ func imageTree(ctx context.Context, m *sys.Machine, kernel string) (tree, error)
 	for name, text := range texts {
 		t.text(name, 0o644, text)
 	}
-	for _, dir := range []string{"proc", "sys", "dev", "run", "tmp", "var/lib", "var/log", "root", "data", "wal",
-		"mnt", "usr/lib64"} {
+	for _, dir := range []string{
+		"proc", "sys", "dev", "run", "tmp", "var/lib", "var/log", "root", "data", "wal",
+		"mnt", "usr/lib64",
+	} {
 		t.dir(dir)
 	}
 	t.add(&node{name: "dev/console", mode: fs.ModeCharDevice | 0o600, dev: [2]uint32{5, 1}})

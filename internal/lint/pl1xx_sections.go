@@ -134,10 +134,10 @@ var oneName = &rule{
 	When: "Several sections of a job file have the same name= (or section name) and write a bandwidth, " +
 		"latency or IOPS log without a name of its own.",
 	Why: "fio names logs after the job: the section that ends last overwrites the others, and the reports cannot " +
-		"be told apart. " +
+		"be distinguished. " +
 		"With per_job_logs the number of the job keeps them apart; the name in the report stays the same.",
-	Fix:    "Give each section a name of its own, or drop name= and let the section name it.",
-	Bad:    "[global]\nwrite_bw_log\nlog_avg_msec=1000\n[write-4k]\nname=write\nrw=write\n" +
+	Fix: "Give each section a name of its own, or drop name= and let the section name it.",
+	Bad: "[global]\nwrite_bw_log\nlog_avg_msec=1000\n[write-4k]\nname=write\nrw=write\n" +
 		"[write-16k]\nname=write\nrw=write",
 	Good:   "[global]\nwrite_bw_log\nlog_avg_msec=1000\n[write-4k]\nrw=write\n[write-16k]\nrw=write",
 	Ignore: "When nobody reads the logs.",

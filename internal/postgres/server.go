@@ -215,8 +215,10 @@ func (s *server) prepare(ctx context.Context) error {
 		return err
 	}
 	defer conn.Close(ctx) //nolint:errcheck // the server ends it
-	for _, sql := range []string{"create role " + benchUser + " login",
-		"create database " + benchUser + " owner " + benchUser} {
+	for _, sql := range []string{
+		"create role " + benchUser + " login",
+		"create database " + benchUser + " owner " + benchUser,
+	} {
 		if _, err := conn.Exec(ctx, sql); err != nil {
 			return err
 		}

@@ -76,7 +76,7 @@ func (p *planner) changed(ctx context.Context, w *Work, want Want, d *topology.D
 		return nil, fmt.Errorf("%d of its members are others now: replace one after the other", len(added))
 	case !w.Want.Level.Redundant() || w.Want.Using != "md":
 		return nil, fmt.Errorf("volume %s was %s: a member of %s%s cannot be replaced, for the array holds no "+
-			"second copy of its data; tear it down and build it anew: plimsoll teardown %s",
+			"second copy of its data; tear it down and build it again: plimsoll teardown %s",
 			added[0], gone[0], w.Want.Level, with(w.Want.Using), w.Array)
 	}
 	if now.taken[added[0]] != "" {

@@ -192,8 +192,10 @@ func (c *comparison) layout() {
 			c.differ("synchronised", "yes", fmt.Sprintf("%s at %.0f %%", md.Action, md.Progress*100))
 		}
 	case c.dev.LV != nil:
-		segment := map[topology.Level]string{topology.RAID0: cmp.Or(want.Segment, "striped"),
-			topology.Single: "linear"}[want.Level]
+		segment := map[topology.Level]string{
+			topology.RAID0:  cmp.Or(want.Segment, "striped"),
+			topology.Single: "linear",
+		}[want.Level]
 		c.differ("segment type", cmp.Or(segment, string(want.Level)), c.dev.LV.Segment)
 		if want.Level.Striped() {
 			c.differ("stripe size", want.Chunk.String(), c.dev.LV.Chunk.String())

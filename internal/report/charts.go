@@ -344,8 +344,10 @@ func joined(seconds []result.Second) result.Second {
 	var all time.Duration
 	for _, s := range seconds {
 		all += s.Len
-		for _, d := range []struct{ to, from *result.Interval }{{&sum.Read, &s.Read}, {&sum.Write, &s.Write}, {&sum.Trim,
-			&s.Trim}} {
+		for _, d := range []struct{ to, from *result.Interval }{{&sum.Read, &s.Read}, {&sum.Write, &s.Write}, {
+			&sum.Trim,
+			&s.Trim,
+		}} {
 			d.to.N += d.from.N
 			d.to.Bytes += d.from.Bytes
 			if d.to.Hist == nil {

@@ -52,8 +52,10 @@ func Plan(w io.Writer, p *provision.Plan) {
 				"\n  %2d  %s%s\n",
 				i+1,
 				st.Title,
-				map[provision.StepState]string{provision.StepDone: " (done)",
-					provision.StepBegun: " (begun; will be repaired)"}[st.State],
+				map[provision.StepState]string{
+					provision.StepDone:  " (done)",
+					provision.StepBegun: " (begun; will be repaired)",
+				}[st.State],
 			)
 			if len(st.Touches) > 0 {
 				fmt.Fprintf(w, "      touches  %s\n", strings.Join(st.Touches, " "))

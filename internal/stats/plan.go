@@ -94,19 +94,6 @@ func PrecisionOf(rounds []float64, goal float64) (Precision, error) {
 	return p, nil
 }
 
-// SecondsARound is how long a round should be measured for the most precision per hour: √(c V /
-// s²), where overhead c is what a round costs besides measuring, longRun V the long-run variance of
-// its seconds and between s² the variance between rounds, both as shares of the mean squared
-// (Kalibera and Jones, Rigorous benchmarking in reasonable time, ISMM 2013). It is at least 10,
-// which batch means need, and at most the time planned.
-func SecondsARound(overhead, longRun, between, planned float64) float64 {
-	best := planned
-	if between > 0 {
-		best = math.Sqrt(overhead * longRun / between)
-	}
-	return max(10, min(best, planned))
-}
-
 // Trend is the two-sided p of the Mann-Kendall test that xs neither rise nor fall in their order,
 // and the direction they take (above 0 they rise). It is exact up to ten values without ties (Mann,
 // Econometrica 13, 1945).

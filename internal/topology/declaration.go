@@ -170,8 +170,10 @@ func (a *DeclaredArray) setVolumes(s string, at Origin) error {
 // ParseLevel reads raid10, RAID10, 10, striped (raid0) or single.
 func ParseLevel(s string) (Level, error) {
 	word := strings.ToLower(strings.TrimSpace(s))
-	if long, ok := map[string]string{"0": "raid0", "1": "raid1", "10": "raid10", "5": "raid5", "6": "raid6",
-		"striped": "raid0", "mirror": "raid1"}[word]; ok {
+	if long, ok := map[string]string{
+		"0": "raid0", "1": "raid1", "10": "raid10", "5": "raid5", "6": "raid6",
+		"striped": "raid0", "mirror": "raid1",
+	}[word]; ok {
 		word = long
 	}
 	if l := Level(word); l.Known() {

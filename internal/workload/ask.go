@@ -134,8 +134,10 @@ func (a asker) stream(before string) (string, error) {
 		for _, q := range aboutStream {
 			v := with[q.key]
 			if v == "" {
-				v = map[string]string{"name": "unnamed", "does": "random write", "block": "4KiB", "threads": "1",
-					"rate": "1 IOPS"}[q.key]
+				v = map[string]string{
+					"name": "unnamed", "does": "random write", "block": "4KiB", "threads": "1",
+					"rate": "1 IOPS",
+				}[q.key]
 			}
 			if v != "" {
 				text += sep + q.key + ": " + v + "\n"

@@ -232,8 +232,10 @@ func (y *streamYAML) times(s *Stream, _ *Demand, _ scalar) error {
 		key      string
 		into     *time.Duration
 		optional bool
-	}{{y.Burst.For, "for", &b.For, false}, {y.Burst.Every, "every", &b.Every, false}, {y.Burst.After, "after",
-		&b.After, true}} {
+	}{{y.Burst.For, "for", &b.For, false}, {y.Burst.Every, "every", &b.Every, false}, {
+		y.Burst.After, "after",
+		&b.After, true,
+	}} {
 		if !f.at.given() && f.optional {
 			continue
 		}

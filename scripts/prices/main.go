@@ -16,7 +16,7 @@ const catalogue = "internal/cloud/catalogue/prices.csv"
 func main() {
 	if err := refresh(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "prices:", err)
-		os.Exit(1) //nolint:forbidigo // this is main
+		os.Exit(1)
 	}
 }
 
