@@ -126,8 +126,8 @@ func VolumeLimits(spec VolumeSpec) (VolumeFacts, error) {
 	for _, t := range VolumeTypes() {
 		names = append(names, t.Type)
 	}
-	known := strings.Join(names, ", ")
-	return VolumeFacts{Type: spec.Type}, fmt.Errorf("volume type %.40q is not in the catalogue: it knows %s", spec.Type, known)
+	err := fmt.Errorf("volume type %.40q is not in the catalogue: it knows %s", spec.Type, strings.Join(names, ", "))
+	return VolumeFacts{Type: spec.Type}, err
 }
 
 func (t VolumeType) limits(spec VolumeSpec) (VolumeFacts, error) {
