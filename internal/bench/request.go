@@ -65,10 +65,12 @@ func (r Request) Plan(ctx context.Context, m *sys.Machine, decl *topology.Declar
 	if err := r.fits(s); err != nil {
 		return Plan{}, err
 	}
-	return r.plan(ctx, m, decl, s, bundle.Settings{
+	p, err := r.plan(ctx, m, decl, s, bundle.Settings{
 		Data: r.Data, WAL: r.WAL, Runtime: r.Runtime, Ramp: r.Ramp, Size: r.sizeText(), Cooldown: s.Cooldown,
 		FreshExtents: r.FreshExtents, KeepFiles: r.KeepFiles, Stop: r.Stop, Sustained: r.Sustained,
 	})
+	p.Lint = lintJobs(r.Scenarios)
+	return p, err
 }
 
 // PlanResume is the plan to resume the run in dir: suite, paths and settings come from the run, so

@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/ceiling"
+	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/host"
 	"plimsoll/internal/permit"
@@ -38,7 +39,8 @@ type Plan struct {
 	Fio      fio.Version
 	Consent  permit.Consent
 	Policy   verdict.Policy
-	Database *Database // how a database server is had; nil where none can be
+	Lint     []finding.Finding // about the job files of the suite
+	Database *Database         // how a database server is had; nil where none can be
 	// Gate is waited for when a scenario is ready to start, so that several machines start at one
 	// instant; nil for at once.
 	Gate func(context.Context, suite.Scenario) error
@@ -64,6 +66,7 @@ func Run(ctx context.Context, m *sys.Machine, p Plan, emit func(Event)) (*bundle
 		Rounds:   p.Rounds,
 		Ceilings: r.ceilings,
 		Policy:   p.Policy,
+		Lint:     p.Lint,
 	})
 	if err != nil {
 		return nil, permit.WriteError(p.Out, err)

@@ -39,6 +39,8 @@ type Run struct {
 	Rounds *RoundPlan `json:"rounds,omitempty"`
 	// Policy is what was not to count, and what was to fail, when the run was made.
 	Policy verdict.Policy `json:"policy,omitzero"`
+	// Lint are the warnings about the job files that the run was made of.
+	Lint []finding.Finding `json:"lint,omitempty"`
 	// Ceilings by scenario ID, as computed before measuring.
 	Ceilings map[int]ceiling.Ceiling `json:"ceilings,omitempty"`
 	Verdict  verdict.Verdict         `json:"verdict,omitempty"`

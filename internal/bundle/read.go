@@ -116,6 +116,11 @@ func (b *Bundle) Judge() {
 			b.Findings,
 			diagnose.Judge(&diagnose.Case{Topology: on, Host: b.Run.Host, Runs: runs[on]}, b.Run.Policy.Disable)...)
 	}
+	for _, f := range b.Run.Lint {
+		if _, off := b.Run.Policy.Disable[f.Code]; !off {
+			b.Findings = append(b.Findings, f)
+		}
+	}
 	finding.Sort(b.Findings)
 	sum := verdict.OfRun(judged, b.Findings)
 	b.Run.Verdict, b.Run.Warned, b.Run.Reasons = sum.Verdict, sum.Warned, sum.Reasons

@@ -139,10 +139,22 @@ func JobFile(name string) (*fio.JobFile, error) {
 	if err != nil {
 		return nil, err
 	}
+	var unset string
 	job, err := fio.ParseJobFile(name, text, fio.ParseOptions{
-		Env:     os.LookupEnv,
+		Env: func(variable string) (string, bool) {
+			value, ok := os.LookupEnv(variable)
+			if !ok {
+				unset = cmp.Or(unset, variable)
+			}
+			return value, ok
+		},
 		Include: func(include string) ([]byte, error) { return sys.Text(beside(name, include)) },
 	})
+	if unset != "" { // fio would read it as nothing
+		before, _, _ := strings.Cut(string(text), "${"+unset+"}")
+		return nil, fmt.Errorf("%s:%d: %s is not set in the environment: set it, as in %s=VALUE plimsoll run %s",
+			name, strings.Count(before, "\n")+1, unset, unset, name)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,35 @@
+package bench
+
+import (
+	"os"
+	"path/filepath"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/lint"
+	"plimsoll/internal/script"
+	"plimsoll/internal/sys"
+)
+
+// lintJobs are the warnings of lint about the job files among a request's words. They are kept with
+// the run, since a mistake in the job explains a figure. What lint calls an error is a warning here:
+// fio took the job.
+func lintJobs(words []string) []finding.Finding {
+	c := &lint.Case{}
+	for _, name := range words {
+		if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" {
+			continue
+		}
+		if text, err := sys.Text(name); err == nil { // the name of a suite or a scenario is no file
+			c.Scripts = append(c.Scripts, script.Parse(name, text, script.Options{Env: os.LookupEnv, Include: sys.Text}))
+		}
+	}
+	var kept []finding.Finding
+	for _, f := range lint.Judge(c) {
+		if f.Severity.Rank() < finding.Warn.Rank() {
+			continue
+		}
+		f.Severity = finding.Warn
+		kept = append(kept, f)
+	}
+	return kept
+}
