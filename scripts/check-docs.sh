@@ -11,7 +11,7 @@ while IFS= read -r file; do
 		case $target in http://* | https://* | mailto:*) continue ;; esac
 		[ -e "$dir/$target" ] || { echo "$file: link to $target leads nowhere"; fail=1; }
 	done < <(sed -e '/^```/,/^```/d' "$file" | grep -o '](\([^) ]*\))' | sed 's/^](//; s/)$//')
-done < <(git ls-files -- '*.md' ':!:**/testdata/**')
+done < <(git ls-files -- '*.md' ':!:**/testdata/**' ':!:testdata')
 grep -qx 'make demo' README.md && grep -qx 'make test' README.md || { echo "README.md: make demo and make test must each stand on a line of their own"; fail=1; }
 grep -q '^exec make test$' .ci/run || { echo ".ci/run does not run the README's test command"; fail=1; }
 exit $fail
