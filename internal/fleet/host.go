@@ -85,11 +85,12 @@ func (h *host) connect(ctx context.Context, events chan<- event) {
 			events <- event{from: h, try: try, message: m}
 		}
 	})
+	orders := h.orders // the field is the coordinator's, and nil once the host is done
 	go func() {
 		enc := json.NewEncoder(inW)
 		for {
 			select {
-			case c, ok := <-h.orders:
+			case c, ok := <-orders:
 				if !ok || enc.Encode(c) != nil {
 					_ = inW.Close()
 					return
