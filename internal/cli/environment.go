@@ -86,7 +86,8 @@ func excluded(f *pflag.Flag, given []string) bool {
 
 // warnUnknown names variables that are of no flag of any command.
 func warnUnknown(env *Env, root *cobra.Command, values map[string]string) {
-	known := map[string]bool{"PLIMSOLL_FAMILY": true, "PLIMSOLL_LAB": true, "PLIMSOLL_FLEET": true} // of plimsoll's processes, and of its tests
+	// Of plimsoll's processes, and of its tests.
+	known := map[string]bool{"PLIMSOLL_FAMILY": true, "PLIMSOLL_LAB": true, "PLIMSOLL_FLEET": true}
 	var visit func(*cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
