@@ -1,6 +1,7 @@
 package lab_test
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"plimsoll/internal/lab"
 	"plimsoll/internal/lab/ebs"
 	"plimsoll/internal/lab/labtest"
+	"plimsoll/internal/sys"
 )
 
 // must runs a script in the guest that has to succeed.
@@ -218,5 +220,23 @@ func TestNothingIsLeft(t *testing.T) {
 	})
 	if after := leftovers(t); len(after) > len(before) || len(qemus(t)) > 0 {
 		t.Errorf("left behind: %v, %v", after, qemus(t))
+	}
+}
+
+// A guest whose setup stands still is given up, and another one started, three times in all.
+func TestStalledSetup(t *testing.T) {
+	if reason := lab.Available(sys.Host()); reason != "" || os.Getenv("PLIMSOLL_LAB") == "off" {
+		t.Skip("NO LAB: " + cmp.Or(reason, "PLIMSOLL_LAB=off"))
+	}
+	spec := small(t, "")
+	spec.Setup = []string{"sleep 600"}
+	var log strings.Builder
+	cfg := lab.Config{Spec: spec, SetupLimit: time.Second, Log: &log, Binary: labtest.Binary(t)}
+	g, err := lab.Start(t.Context(), sys.Host(), cfg)
+	if err == nil {
+		t.Fatal("started in spite of a setup that does not end", g.Stop())
+	}
+	if n := strings.Count(log.String(), "starting another guest"); n != 2 || !strings.Contains(err.Error(), "stands still for 3s") {
+		t.Errorf("%d further guests, want 2: %v\n%s", n, err, log.String())
 	}
 }

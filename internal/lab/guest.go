@@ -35,9 +35,12 @@ type Config struct {
 	// survive PowerCut as far as they were synced. Without it they are in the guest's memory. Of a
 	// Debian all persists anyway, and Start refuses it.
 	Persist bool
+	// SetupLimit is how long the spec's commands may take before the guest is given up and another
+	// one started; a minute when it is 0.
+	SetupLimit time.Duration
 	// Nice is QEMU's niceness.
 	Nice int
-	// Log is told in lines what happens. May be nil.
+	// Log gets lines about what happens. May be nil.
 	Log io.Writer
 }
 
@@ -127,9 +130,34 @@ func Available(m *sys.Machine) (reason string) {
 // this host.
 var ErrUnavailable = errors.New("the lab cannot run here")
 
+// A setup takes seconds. About one start in ten of QEMU 7.2 without KVM stands still instead: the
+// guest's console then tells of an NVMe command whose completion was lost. Such a guest is given up
+// and another one started, with twice and three times the limit, so that a slow host is not taken
+// for it.
+const (
+	setupLimit = time.Minute
+	mostStarts = 3
+)
+
+var errStalled = errors.New("the setup stands still")
+
 // Start starts a guest with the spec's volumes, makes its arrays and puts the limits in force. Stop
 // it.
-func Start(ctx context.Context, m *sys.Machine, cfg Config) (g *Guest, err error) {
+func Start(ctx context.Context, m *sys.Machine, cfg Config) (*Guest, error) {
+	for try := 1; ; try++ {
+		g, err := start(ctx, m, cfg, time.Duration(try)*cmp.Or(cfg.SetupLimit, setupLimit))
+		again := errors.Is(err, errStalled) && cfg.Dir == "" && cfg.Spec.System != SystemDebian && try < mostStarts
+		if !again || ctx.Err() != nil {
+			return g, err
+		}
+		if cfg.Log != nil {
+			fmt.Fprintf(cfg.Log, "lab: %s: %v; starting another guest\n", cfg.Spec.Name, err)
+		}
+	}
+}
+
+// start is one try of Start, whose setup may take as long as limit.
+func start(ctx context.Context, m *sys.Machine, cfg Config, limit time.Duration) (g *Guest, err error) {
 	reason := Available(m)
 	if reason == "" && cfg.Spec.System == SystemDebian {
 		reason = debianAvailable(m)
@@ -167,7 +195,15 @@ func Start(ctx context.Context, m *sys.Machine, cfg Config) (g *Guest, err error
 	if err := g.calibrate(ctx); err != nil {
 		return g, err
 	}
-	return g, g.setup(ctx)
+	if cfg.Spec.System == SystemDebian { // whose setup may be long
+		return g, g.setup(ctx)
+	}
+	within, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if err = g.setup(within); err != nil && within.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w for %v: %w", errStalled, limit, err)
+	}
+	return g, err
 }
 
 // prepare finds or makes what the guest starts from, and its directory.

@@ -41,7 +41,7 @@ func StartConfig(t testing.TB, cfg lab.Config) *lab.Guest {
 	t.Helper()
 	Need(t)
 	cfg.Binary, cfg.Log = Binary(t), t.Output()
-	limit := 3 * time.Minute
+	limit := 5 * time.Minute
 	if cfg.Spec.System == lab.SystemDebian {
 		limit = 10 * time.Minute // the first is made from packages
 	}
