@@ -37,6 +37,9 @@ func FromDeclaration(name string, text []byte, scale float64) (*Spec, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if len(whole.Arrays) == 0 {
+		return nil, fmt.Errorf("%s: no volumes are declared: the lab builds the arrays that the file describes", name)
+	}
 	var file struct {
 		Arrays []yaml.MapSlice `yaml:"arrays"`
 	}

@@ -51,7 +51,7 @@ func TestFromDeclarationRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"arrays: [{name: a, role: data, level: raid0, volumes: 2xgp3}]":                          "a: array a has the role data and no filesystem with a mount point: the lab measures in files",
 		"arrays: [{name: a, level: raid0, volumes: 30xgp3, filesystem: {type: xfs, mount: /a}}]": "a: 30 volumes: want 1 to 24",
-		"instance: c8g.2xlarge": "a: no volumes are declared; give --volumes such as 8xgp3, or a plimsoll.yaml with arrays",
+		"instance: c8g.2xlarge": "a: no volumes are declared: the lab builds the arrays that the file describes",
 		"arrays: [{name: a, role: [data], level: raid11, volumes: 30xgp3}]": "a:1: level: level \"raid11\"",
 	} {
 		if _, err := FromDeclaration("a", []byte(text), 0.1); err == nil || len(err.Error()) < len(want) || err.Error()[:len(want)] != want {
