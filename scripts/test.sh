@@ -29,7 +29,7 @@ lab() {
 }
 
 mapfile -t rooms < <(go list ./... | grep -vE '/internal/lab(/ebs|/labtest)?$')
-PLIMSOLL_LAB=off CGO_ENABLED=1 run -race -timeout 8m "${rooms[@]}" || failed=1
+PLIMSOLL_LAB=off CGO_ENABLED=1 run -race -timeout 14m "${rooms[@]}" || failed=1
 if [ "${PLIMSOLL_LAB:-}" != off ]; then
 	# What was skipped for PLIMSOLL_LAB=off runs now, but for what takes long, which is for make lab: a power cut at every step of
 	# provisioning, each variant, each preset, reboots of a whole Debian.
@@ -37,8 +37,8 @@ if [ "${PLIMSOLL_LAB:-}" != off ]; then
 	later=$(grep -F "$off" "$log.skips" | cut -d: -f1 | cut -d/ -f1 | sort -u)
 	sed -i "/$off/d" "$log.skips"
 	: >"$log.ran"
-	lab -timeout 6m -skip '^TestLabDebian$' ./internal/lab/... || failed=1
-	lab -timeout 4m -run 'TestLabRun|TestLabGuide' ./internal/cli ./internal/provision || failed=1
+	lab -timeout 8m -skip '^TestLabDebian$' ./internal/lab/... || failed=1
+	lab -timeout 6m -run '^(TestLabRun|TestLabGuide)$' ./internal/cli ./internal/provision || failed=1
 	later=$(grep -vxFf "$log.ran" <<<"$later" | paste -sd' ')
 	[ -z "$later" ] || echo "left for make lab, since they take long: TestLabDebian $later"
 fi
