@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs plimsoll and the tests of fio's formats with the fio of other releases: fio-versions.sh [SUITE...].
-# The suites are Debian's (bullseye bookworm trixie forky sid) and, with a keyring in UBUNTU_KEYRING, Ubuntu's (focal jammy noble).
+# The suites are Debian's (bullseye bookworm trixie forky sid) from this machine's own mirror and, with UBUNTU_MIRROR and a keyring in
+# UBUNTU_KEYRING, Ubuntu's (focal jammy noble).
 # Each is unpacked by mmdebstrap, about 140 MB, below FIO_VERSIONS (default ~/.cache/plimsoll-fio); fio runs by its own loader and
 # libraries, on this kernel and these files.
 set -euo pipefail
@@ -12,9 +13,10 @@ mkdir -p "$cache"
 
 # unpack SUITE: the release's fio with its libraries, and a program bin/SUITE/fio that starts it.
 unpack() {
-	local root=$cache/$1 mirror=http://deb.debian.org/debian from=() dirs=() loader libs
+	local root=$cache/$1 mirror from=() dirs=() loader libs
+	mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -v security | head -1)
 	case $1 in focal | jammy | noble)
-		mirror=http://archive.ubuntu.com/ubuntu
+		mirror=${UBUNTU_MIRROR:?the address of an Ubuntu mirror}
 		from=(--components=main,universe --keyring="${UBUNTU_KEYRING:?the file ubuntu-archive-keyring.gpg}")
 		;;
 	esac
