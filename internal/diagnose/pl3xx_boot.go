@@ -237,7 +237,7 @@ func passUnknownArray(c *Case, pass func(format string, args ...any)) {
 	}
 }
 
-// renewal is the command that makes an initramfs anew: Debian's where it has Debian's name.
+// renewal is the command that rebuilds an initramfs: Debian's where it has Debian's name.
 func renewal(image string) string {
 	if strings.HasPrefix(image, "/boot/initrd.img-") {
 		return "update-initramfs -u"

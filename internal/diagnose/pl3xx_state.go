@@ -233,9 +233,9 @@ func (r release) String() string { return fmt.Sprintf("%d.%d.%d", r[0], r[1], r[
 
 func (r release) before(o release) bool { return slices.Compare(r[:], o[:]) < 0 }
 
-// The versions that mended what would spoil a measurement.
+// The versions that fixed what would spoil a measurement.
 var (
-	// ext4 of 6.1.64 and 6.1.65 put direct writes in the wrong place (Debian bug 1057843, mended in
+	// ext4 of 6.1.64 and 6.1.65 put direct writes in the wrong place (Debian bug 1057843, fixed in
 	// 6.1.66).
 	ext4Broken, ext4Mended = release{6, 1, 64}, release{6, 1, 66}
 	// Flushes are counted in /proc/diskstats since 5.5 (Documentation/admin-guide/iostats.rst).

@@ -120,8 +120,8 @@ func (d *disk) load(ctx context.Context, m *sys.Machine, to string) (boot, error
 	return b, writeKernel(b.kernel, bz)
 }
 
-// repair replays the file system's journal. Exit statuses 1 and 2 say that something was to mend
-// and is mended.
+// repair replays the file system's journal. Exit statuses 1 and 2 say that something was to repair
+// and is repaired.
 func repair(ctx context.Context, m *sys.Machine, image string) error {
 	err := m.Run(ctx, io.Discard, "e2fsck", "-p", image)
 	if failed, ok := errors.AsType[*sys.Failed](err); ok && failed.Code > 0 && failed.Code <= 2 {

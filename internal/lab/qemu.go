@@ -34,7 +34,7 @@ type boot struct {
 }
 
 // qemuArgs are the machine's. A template fits only a machine of the same arguments. Two CPUs are a
-// must: with one, QEMU 7.2 leaves out memory barriers and loses NVMe doorbells (mended in 8.1,
+// must: with one, QEMU 7.2 leaves out memory barriers and loses NVMe doorbells (fixed in 8.1,
 // "tcg: Do not elide memory barriers").
 func qemuArgs(b boot) []string {
 	args := []string{

@@ -69,7 +69,7 @@ func (s *Site) distribution() []string {
 	return ids
 }
 
-// renewal is the command that makes the initramfs anew; nil where there is none. Debian's
+// renewal is the command that rebuilds the initramfs; nil where there is none. Debian's
 // update-initramfs comes first: with dracut installed Debian has only the latter.
 func (s *Site) renewal(has func(string) bool) []string {
 	switch {

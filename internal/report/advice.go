@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/advise"
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -176,7 +177,7 @@ func AdviceYAML(a *advise.Advice, c *advise.Candidate) string {
 	line("    volumes:")
 	line("      count: %d", l.N)
 	if l.Local {
-		line("      model: Amazon EC2 NVMe Instance Storage")
+		line("      model: %s", cloud.InstanceStoreModel)
 		line("      size: %d", uint64(l.Spec.Size))
 	} else {
 		line("      type: %s", l.Spec.Type)

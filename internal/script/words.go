@@ -203,7 +203,7 @@ func (r *reader) command(words []fio.Word, block int, code bool, depth int) {
 // asksFio says whether a word can stand behind fio, so that fio in the middle of another command's
 // words is a command.
 func asksFio(word string) bool {
-	return strings.HasPrefix(mend(word), "--") && word != "--" || strings.HasSuffix(word, ".fio") ||
+	return strings.HasPrefix(repaired(word), "--") && word != "--" || strings.HasSuffix(word, ".fio") ||
 		strings.HasPrefix(word, "$")
 }
 
@@ -259,7 +259,7 @@ func (r *reader) fio(words []fio.Word, block int, code bool) {
 	options := 0
 	kept := j.Words[:1]
 	for i, w := range j.Words[1:] {
-		meant := mend(w.Text)
+		meant := repaired(w.Text)
 		if meant != w.Text {
 			j.Typos = append(j.Typos, Typo{w.Line, w.Col, w.Text, meant})
 			w.Text = meant
@@ -328,7 +328,7 @@ func valueFollows(word string) bool {
 	return name != word && !strings.Contains(word, "=") && fio.TakesNext(name)
 }
 
-func mend(word string) string {
+func repaired(word string) string {
 	word = quotes.Replace(word)
 	rest := strings.TrimLeft(word, "-"+dashes)
 	if lead := word[:len(word)-len(rest)]; strings.ContainsAny(lead, dashes) && rest != "" {
