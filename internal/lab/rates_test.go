@@ -12,8 +12,8 @@ import (
 )
 
 type fioSide struct {
-	IOPS float64 `json:"iops"`
-	BW   float64 `json:"bw_bytes"`
+	IOPS float64 `json:"iops_mean"` // of the measured seconds, see TestRates
+	BW   float64 `json:"bw_mean"`   // KiB/s
 	Lat  struct {
 		Mean float64 `json:"mean"`
 	} `json:"lat_ns"`
@@ -45,7 +45,10 @@ const layOut = `for i in 0 1 2 3; do dd if=/dev/urandom of=/data/f.$i bs=4M coun
 
 // TestRates drives the guide's DATA array at 1/10 scale and holds what fio measures, through md and
 // XFS in the guest, to what the limits allow: half of the volumes' IOPS for writes, all of them for
-// reads.
+// reads. It takes the mean of fio's samples. fio's own total divides by a time that ends with the
+// last I/O in flight: with 256 writes in flight at 1,200 a second the drain takes 0.35 s more, in
+// which the four pairs empty one after the other, and the total of 5 s was 7.7 % low in run after
+// run (of 40 s 1 %).
 func TestRates(t *testing.T) {
 	g := labtest.StartSpec(t, dataArray(t, "300", "12.5MiB/s"))
 	if err := g.Unlimit(); err != nil {
@@ -64,18 +67,18 @@ func TestRates(t *testing.T) {
 		{"randread 8k, IOPS", "--rw=randread " + deep, func(j fioJob) float64 { return j.Read.IOPS }, 8 * 300},
 		{"randwrite 8k, IOPS", "--rw=randwrite " + deep, func(j fioJob) float64 { return j.Write.IOPS }, 4 * 300},
 		{"randrw 70/30 8k, IOPS", "--rw=randrw --rwmixread=70 " + deep, func(j fioJob) float64 { return j.Read.IOPS + j.Write.IOPS }, 2400 / 1.3},
-		{"read 1M, bytes/s", "--rw=read --bs=1M --iodepth=16", func(j fioJob) float64 { return j.Read.BW }, 8 * 12.5 * (1 << 20)},
-		{"write 1M, bytes/s", "--rw=write --bs=1M --iodepth=16", func(j fioJob) float64 { return j.Write.BW }, 4 * 12.5 * (1 << 20)},
+		{"read 1M, bytes/s", "--rw=read --bs=1M --iodepth=16", func(j fioJob) float64 { return j.Read.BW * 1024 }, 8 * 12.5 * (1 << 20)},
+		{"write 1M, bytes/s", "--rw=write --bs=1M --iodepth=16", func(j fioJob) float64 { return j.Write.BW * 1024 }, 4 * 12.5 * (1 << 20)},
 	} {
 		before := reads(g)
-		j := guestFio(t, g, "--runtime=5 --ramp_time=2 --filename_format='/data/f.$jobnum' --size=64M "+c.args)
+		j := guestFio(t, g, "--runtime=8 --ramp_time=2 --filename_format='/data/f.$jobnum' --size=64M "+c.args)
 		share := c.got(j) / c.want
 		t.Logf("%-22s %.4g of %.4g: %+.1f %%", c.name, c.got(j), c.want, 100*(share-1))
-		if load := hostLoad(t); share < 0.93 && load > 4 {
+		if load := hostLoad(t); share < 0.95 && load > 4 {
 			t.Skipf("NO RATES: %s: %.4g of %.4g on a host with a load of %g", c.name, c.got(j), c.want, load)
 		}
-		if share < 0.93 || share > 1.05 {
-			t.Errorf("%s: %.4g, want %.4g within -7 and +5 %%", c.name, c.got(j), c.want)
+		if share < 0.95 || share > 1.05 {
+			t.Errorf("%s: %.4g, want %.4g within 5 %%", c.name, c.got(j), c.want)
 		}
 		if j.Read.IOPS > 0 && reads(g) == before {
 			t.Errorf("%s: no read reached a volume", c.name)
