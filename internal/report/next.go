@@ -55,6 +55,8 @@ func nextFor(s *bundle.Scenario, findings []finding.Finding) string {
 	case s.Ceiling == nil || !s.Ceiling.Known():
 		return "Declare the volumes to learn whether the storage can do more: plimsoll run --volumes 8xgp3, or a " +
 			"plimsoll.yaml"
+	case s.Verdict == verdict.Measured:
+		return "" // the reason says why it could not be judged
 	}
 	return fmt.Sprintf("See which resource limits it: plimsoll ceiling %d", s.ID)
 }

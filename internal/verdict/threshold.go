@@ -260,10 +260,7 @@ func ceilingOf(metric suite.Metric, c *ceiling.Ceiling) (float64, error) {
 	}
 	b := c.Binding()
 	if b.SelfMeasured() {
-		return 0, fmt.Errorf(
-			"limited by the latency that it measured itself, which is no ceiling for %s: declare the volumes' latency",
-			metric,
-		)
+		return 0, fmt.Errorf("limited by its own latency only: declare the volumes' latency to judge %s", metric)
 	}
 	part, share := b.IOPS, 1.0
 	switch metric.Side { //nolint:exhaustive // the others are the bound whole

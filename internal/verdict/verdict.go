@@ -112,6 +112,18 @@ func (m Scenario) judged() bool {
 	return b != nil && !b.SelfMeasured()
 }
 
+// open names a scenario that could not be judged, with the reason: "1 sync-latency (simulated: …)".
+func (m Scenario) open() string {
+	why := "neither a threshold nor a known limit"
+	switch i := slices.IndexFunc(m.Thresholds, func(t ThresholdResult) bool { return t.Reason != "" }); {
+	case i >= 0:
+		why = m.Thresholds[i].Reason
+	case m.TooShort():
+		why = "too short"
+	}
+	return fmt.Sprintf("%s (%s)", m.Label(), why)
+}
+
 func worse(a, b Verdict) Verdict {
 	if b.rank() > a.rank() {
 		return b
@@ -154,7 +166,7 @@ func OfRun(runs []Scenario, findings []finding.Finding) Summary {
 		}
 		ran++
 		if one == Measured {
-			open = append(open, m.Label())
+			open = append(open, m.open())
 		} else {
 			s.Verdict = worse(s.Verdict, one)
 		}
@@ -199,11 +211,7 @@ func OfRun(runs []Scenario, findings []finding.Finding) Summary {
 	if len(open) > 0 && s.Verdict != Measured && len(s.Reasons) < maxReasons {
 		s.Reasons = append(
 			s.Reasons,
-			fmt.Sprintf(
-				"There was nothing to judge %s by: %s.",
-				text.Plural(len(open), "scenario"),
-				text.Some(open, 4),
-			),
+			fmt.Sprintf("%s could not be judged: %s.", text.Plural(len(open), "scenario"), text.Some(open, 4)),
 		)
 	}
 	return s

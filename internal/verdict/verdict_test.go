@@ -102,10 +102,14 @@ func TestRunVerdictGivesThreeReasonsWorstFirst(t *testing.T) {
 	}
 	ready := []string{
 		"2 of 3 scenarios ran without a warning.", "The threshold that could be judged is met.",
-		"There was nothing to judge 1 scenario by: 2 mixed.",
+		"1 scenario could not be judged: 2 mixed (neither a threshold nor a known limit).",
 	}
 	if got := OfRun(runs, nil); got.Verdict != Pass || !slices.Equal(got.Reasons, ready) {
 		t.Errorf("got %+v", got)
+	}
+	runs[1].Thresholds = []ThresholdResult{{Outcome: NotJudged, Reason: "simulated: latencies differ"}}
+	if got := OfRun(runs, nil).Reasons[2]; got != "1 scenario could not be judged: 2 mixed (simulated: latencies differ)." {
+		t.Errorf("got %q", got)
 	}
 	if got := OfRun(runs[2:], nil); got.Verdict != "" || got.Reasons != nil {
 		t.Errorf("nothing measured: got %+v", got)
@@ -196,7 +200,7 @@ func TestEvaluate(t *testing.T) {
 		{Kind: ceiling.Concurrency, IOPS: 1100, BW: 1100 * 8 * 1024}, {Kind: ceiling.VolumeIOPS, IOPS: 3000, BW: 3000 * 8 * 1024},
 	}}
 	own.Bounds[0].Origin.Kind = topology.Measured
-	if got := Evaluate(target, diagnose.Measurement{Result: r, Ceiling: own}, 0); !strings.HasPrefix(got.Reason, "limited by the latency that it measured itself") {
+	if got := Evaluate(target, diagnose.Measurement{Result: r, Ceiling: own}, 0); !strings.HasPrefix(got.Reason, "limited by its own latency only") {
 		t.Errorf("against its own latency: %+v", got)
 	}
 	if got := Evaluate(target, diagnose.Measurement{Result: r}, 0); got.Reason != "the ceiling is not known" {
