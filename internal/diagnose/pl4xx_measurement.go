@@ -104,9 +104,7 @@ func (c *Case) unread(m Measurement) (finding.Finding, bool) {
 			),
 			Evidence: []finding.Evidence{
 				{
-					What: "read clat of " + strings.ToLower(
-						part,
-					),
+					What:  "read clat of " + strings.ToLower(part),
 					Found: text.Duration(took),
 					Where: "fio, scenario " + m.Label(),
 					Expected: fmt.Sprintf(
@@ -114,7 +112,7 @@ func (c *Case) unread(m Measurement) (finding.Finding, bool) {
 						text.Percent(floorShare),
 						text.Duration(v.ReadLatency),
 						v.Model,
-						origin(v.Origin),
+						v.Origin.Kind,
 					),
 				},
 				seen,

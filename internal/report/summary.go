@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"text/tabwriter"
+	"strings"
 	"time"
 
 	"plimsoll/internal/result"
@@ -16,27 +16,46 @@ import (
 // Summary writes a line a result: where it was read, its name, and its figures, reads and writes
 // together.
 func Summary(w io.Writer, results []*result.Result) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "file\tresult\tIOPS\tbandwidth\tover\tmean\tp50\tp99\t\n")
+	rows := [][]string{{"file", "result", "IOPS", "bandwidth", "over", "mean", "p50", "p99"}}
 	for _, r := range results {
-		file := text.Clean(filepath.Base(r.Source), 40)
-		if len(r.Jobs) == 0 {
-			fmt.Fprintf(t, "%s\tno job's result\t\t\t\t\t\t\t\n", file)
-			continue
-		}
-		sum := r.Sum()
-		l := latencyOf(r.Total)
-		mean, over := "", ""
-		if l.Mean > 0 {
-			mean = units.Latency(l.Mean).String()
-		}
-		if sum.Apart { // a sum of what ran at different times: over which time
-			over = text.Duration(sum.Window)
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", file, text.Clean(r.Name, 48),
-			known("", sum.IOPS), known("", sum.BW), over, mean, at(l, 50), at(l, 99))
+		rows = append(rows, summaryCells(r))
 	}
-	return t.Flush()
+	widths := make([]int, len(rows[0]))
+	for _, cells := range rows {
+		for i, c := range cells {
+			widths[i] = max(widths[i], text.Width(c))
+		}
+	}
+	for _, cells := range rows {
+		for i, c := range cells {
+			if i < 2 { // names
+				cells[i] = text.PadRight(c, widths[i])
+			} else {
+				cells[i] = text.PadLeft(c, widths[i])
+			}
+		}
+		if _, err := fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "  "), " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func summaryCells(r *result.Result) []string {
+	file := text.Clean(filepath.Base(r.Source), 40)
+	if len(r.Jobs) == 0 {
+		return []string{file, "no job's result"}
+	}
+	sum := r.Sum()
+	l := latencyOf(r.Total)
+	mean, over := "", ""
+	if l.Mean > 0 {
+		mean = units.Latency(l.Mean).String()
+	}
+	if sum.Apart { // a sum of what ran at different times: over which time
+		over = text.Duration(sum.Window)
+	}
+	return []string{file, text.Clean(r.Name, 64), known("", sum.IOPS), known("", sum.BW), over, mean, at(l, 50), at(l, 99)}
 }
 
 // summaryRow is a result in the JSON of a summary; figures that are not known are null.

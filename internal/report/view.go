@@ -473,7 +473,7 @@ func newProblem(f finding.Finding, i int, b *bundle.Bundle, rows []row) problem 
 			[]string{
 				text.Clean(e.What, longName),
 				text.Clean(e.Found, longName),
-				text.Clean(e.Expected, longName),
+				text.Clean(e.Expected, longSentence),
 				text.Clean(e.Where, longName),
 			},
 		)

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/sys"
+)
+
+// unlike is what differs from run to run in what a command prints: the time and the version.
+var unlike = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d UTC|plimsoll (devel|v1)\b`)
+
+// Every "$ plimsoll" block of these pages shows what the command prints, but for those of the lab,
+// which measure for minutes. A line "..." stands for any lines. Commands of docs/import.md run where
+// the documents are.
+func TestPagesAreTrue(t *testing.T) {
+	pages := map[string]int{"docs/lint.md": 2, "docs/import.md": 3, "README.md": 1}
+	bodies := map[string]string{}
+	for page := range pages {
+		body, err := os.ReadFile(filepath.Join("../..", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		bodies[page] = string(body)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents := t.TempDir()
+	seeds := os.DirFS("../../testdata/seeds")
+	if err := os.CopyFS(filepath.Join(documents, "seeds"), seeds); err != nil {
+		t.Fatal(err)
+	}
+	for from, to := range map[string]string{"workload-to-jobfile.md": "workload-to-jobfile.md", "MS-28k-r-r-16.log": "round16.log"} {
+		if err := os.Link(filepath.Join(documents, "seeds", from), filepath.Join(documents, to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for page, blocks := range pages {
+		shown := 0
+		for block := range strings.SplitSeq(bodies[page], "```") {
+			command, want, ok := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(block, "console"), "\n"), "\n")
+			command, typed := strings.CutPrefix(command, "$ plimsoll ")
+			if !ok || !typed || strings.HasPrefix(command, "lab ") {
+				continue
+			}
+			shown++
+			if page == "docs/import.md" {
+				t.Chdir(documents)
+			}
+			got := printed(t, command)
+			t.Chdir(here)
+			if !shows(want, got) {
+				t.Errorf("plimsoll %s prints\n%s\n%s shows\n%s", command, got, page, want)
+			}
+		}
+		if shown != blocks {
+			t.Errorf("%d commands on %s, want %d", shown, page, blocks)
+		}
+	}
+}
+
+// printed is what a command prints; a verdict that is not good is no failure of it.
+func printed(t *testing.T, command string) string {
+	t.Helper()
+	argv, err := fio.SplitShell(command)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	root := newRootCmd(&Env{Machine: sys.Host(), Out: &out, Err: &out})
+	root.SetArgs(argv)
+	if err := root.ExecuteContext(t.Context()); err != nil && !errors.Is(err, errVerdict) && !errors.Is(err, errInvalid) {
+		t.Errorf("%s: %v", command, err)
+	}
+	return out.String()
+}
+
+// shows says whether a page's block is what was printed: its parts between lines of "..." in their
+// order, the first one at the start and the last one at the end.
+func shows(page, got string) bool {
+	page, got = unlike.ReplaceAllString(page, "-"), unlike.ReplaceAllString(got, "-")
+	parts := strings.Split(page, "...\n")
+	if len(parts) == 1 {
+		return page == got
+	}
+	for i, part := range parts {
+		at := strings.Index(got, strings.Trim(part, "\n"))
+		if at < 0 || i == 0 && at > 0 {
+			return false
+		}
+		got = got[at+len(strings.Trim(part, "\n")):]
+	}
+	return true
+}
+
+func TestShows(t *testing.T) {
+	for page, want := range map[string]bool{
+		"a\nb\n": true, "a\n": false, "a\n...\n": true, "...\nb\n": true, "b\n...\n": false, "a\n...\nc\n": false,
+	} {
+		if shows(page, "a\nb\n") != want {
+			t.Errorf("%q: want %t", page, want)
+		}
+	}
+}
