@@ -7,7 +7,7 @@ DEADCODE    := .tools/deadcode-0.48.0
 export CGO_ENABLED = 0
 
 # everything below is a command, not a file
-.PHONY: exam build install demo test check lint race lab lab-long fleet-test fuzz bench fio-versions dist dist-test web clean need-build need-test
+.PHONY: exam build install demo test check lint race lab lab-long fleet-test fuzz bench fio-versions pg-versions dist dist-test web clean need-build need-test
 
 build: need-build ## the static binary, bin/plimsoll
 	@$(GO) build -trimpath -ldflags '-s -w -X plimsoll/internal/cli.Version=$(VERSION)' -o bin/plimsoll ./cmd/plimsoll
@@ -69,6 +69,10 @@ bench: build ## ratios against bare fio, wc, python and the like, measured in th
 fio-versions: build ## the formats and a run with the fio of Debian 11, 12, 13 and sid
 	@scripts/fio-versions.sh
 
+pg-versions: build ## PostgreSQL's tests and a short run of the suite pg on servers of versions 14, 16, 17 and 18
+	@scripts/need.sh gcc libc6-dev fio postgresql maven
+	@scripts/pg-versions.sh
+
 NFPM := .tools/nfpm-2.44.0
 $(NFPM):
 	@mkdir -p .tools
@@ -98,4 +102,5 @@ need-test: need-build
 	@scripts/need.sh gcc libc6-dev fio xfsprogs e2fsprogs chromium tmux
 	@scripts/need.sh --optional $(LAB_PACKAGES)
 	@scripts/need.sh --optional openssh-server iproute2
-	@scripts/need.sh --optional postgresql
+	@scripts/need.sh --optional postgresql maven
+	@scripts/pg-versions.sh --fetch

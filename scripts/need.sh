@@ -24,6 +24,7 @@ there() {
 	util-linux) program=lsblk ;;
 	kmod) program=modprobe ;;
 	postgresql) ls /usr/lib/postgresql/*/bin/pgbench >/dev/null 2>&1 && return; program=pgbench ;;
+	maven) program=mvn ;;
 	qemu-system-x86) program=qemu-system-x86_64 ;;
 	gcc-aarch64-linux-gnu) program=aarch64-linux-gnu-gcc ;;
 	libc6-dev-arm64-cross) [ -e /usr/aarch64-linux-gnu/include/stdlib.h ]; return ;;

@@ -313,6 +313,10 @@ func listening(t *testing.T) map[string]bool {
 const killedVar = "PLIMSOLL_TEST_KILLED"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(findVar) != "" {
+		printFound()
+		return
+	}
 	if dirs := os.Getenv(killedVar); dirs != "" {
 		data, wal, _ := strings.Cut(dirs, ":")
 		site, err := siteAt(context.Background(), data, wal, suite.Server{Quick: true}, commits(1))
