@@ -80,6 +80,8 @@ type FleetHost struct {
 // off.
 type FleetClock struct {
 	Offset time.Duration `json:"offset_ns"`
+	// Wall is how far the host's wall clock is ahead of the coordinator's.
+	Wall   time.Duration `json:"wall_offset_ns,omitempty"`
 	Error  time.Duration `json:"error_ns"`
 	Source string        `json:"source,omitempty"` // wall clock, or monotonic clock by ping
 }

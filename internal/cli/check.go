@@ -18,6 +18,7 @@ import (
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
+	"plimsoll/internal/verdict"
 )
 
 type checkOptions struct {
@@ -52,7 +53,7 @@ Nothing is written, and root is not needed; what could not be seen without it is
 			return runCheck(cmd.Context(), env, o)
 		},
 	}
-	o.pathOptions.addFlags(cmd.Flags())
+	o.looking(cmd)
 	addFormat(cmd, &o.format, textOrJSON)
 	cmd.Flags().BoolVar(
 		&o.probe,
@@ -67,9 +68,14 @@ Nothing is written, and root is not needed; what could not be seen without it is
 		bench.ProbeTime,
 		"how long --probe reads from each volume, and from all together",
 	)
+	return cmd
+}
+
+// looking adds the flags that say what is looked at and what counts.
+func (o *checkOptions) looking(cmd *cobra.Command) {
+	o.pathOptions.addFlags(cmd.Flags())
 	o.layoutOptions.addFlags(cmd.Flags())
 	o.policyOptions.addFlags(cmd.Flags())
-	return cmd
 }
 
 // checked is what check prints as JSON.
@@ -83,29 +89,10 @@ type checked struct {
 }
 
 func runCheck(ctx context.Context, env *Env, o checkOptions) error {
-	t, err := o.detect(ctx, env)
+	all, t, policy, err := o.look(ctx, env)
 	if err != nil {
 		return err
 	}
-	decl, err := o.declaration(env)
-	if err != nil {
-		return err
-	}
-	policy, err := o.policy(decl)
-	if err != nil {
-		return err
-	}
-	c := &diagnose.Case{Topology: t, Host: bench.Facts(ctx, env.Machine)}
-	var notes []string
-	// Last, for starting dmesg and fio reads from the drives too.
-	if c.OtherLoad, err = look(ctx, env.Machine, t); err != nil {
-		notes = append(notes, "other load: "+err.Error())
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	found := append([]finding.Finding{}, diagnose.Judge(c, policy.Disable)...) // [] in JSON, not null
-	all := checked{found, diagnose.Passes(c, found), slices.Concat(notes, t.Notes, c.Host.Notes), c.Host, c.OtherLoad}
 	if o.format == formatJSON {
 		err = report.WriteJSON(env.Out, "check", all)
 	} else {
@@ -114,11 +101,44 @@ func runCheck(ctx context.Context, env *Env, o checkOptions) error {
 	if err != nil {
 		return err
 	}
-	bad := slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Severity.Rank() >= finding.Fail.Rank() })
-	if bad || policy.Fails("", found) {
+	if hasErrors(all.Findings) || policy.Fails("", all.Findings) {
 		return errVerdict
 	}
 	return unseen(t)
+}
+
+func hasErrors(found []finding.Finding) bool {
+	return slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Severity.Rank() >= finding.Fail.Rank() })
+}
+
+// look finds out what is wrong with this machine and the storage below the paths.
+func (o checkOptions) look(
+	ctx context.Context,
+	env *Env,
+) (all checked, t *topology.Topology, policy verdict.Policy, err error) {
+	if t, err = o.detect(ctx, env); err != nil {
+		return all, t, policy, err
+	}
+	decl, err := o.declaration(env)
+	if err != nil {
+		return all, t, policy, err
+	}
+	if policy, err = o.policy(decl); err != nil {
+		return all, t, policy, err
+	}
+	c := &diagnose.Case{Topology: t, Host: bench.Facts(ctx, env.Machine)}
+	var notes []string
+	// Last, for starting dmesg and fio reads from the drives too.
+	if c.OtherLoad, err = otherLoad(ctx, env.Machine, t); err != nil {
+		notes = append(notes, "other load: "+err.Error())
+	}
+	if ctx.Err() != nil {
+		return all, t, policy, ctx.Err()
+	}
+	found := append([]finding.Finding{}, diagnose.Judge(c, policy.Disable)...) // [] in JSON, not null
+	return checked{
+		found, diagnose.Passes(c, found), slices.Concat(notes, t.Notes, c.Host.Notes), c.Host, c.OtherLoad,
+	}, t, policy, nil
 }
 
 // unseen is the error that nothing below a path could be checked.
@@ -154,8 +174,8 @@ func (o checkOptions) detect(ctx context.Context, env *Env) (*topology.Topology,
 // lookTime leaves the whole of check within a second.
 const lookTime = 800 * time.Millisecond
 
-// look watches the devices of the targets for lookTime.
-func look(ctx context.Context, m *sys.Machine, t *topology.Topology) ([]telemetry.DeviceUse, error) {
+// otherLoad watches the devices of the targets for lookTime.
+func otherLoad(ctx context.Context, m *sys.Machine, t *topology.Topology) ([]telemetry.DeviceUse, error) {
 	var devices []string
 	for _, target := range t.Targets {
 		for _, d := range target.Devices {

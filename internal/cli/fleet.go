@@ -21,11 +21,11 @@ import (
 func newFleetCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fleet",
-		Short: "Measure several hosts as one, or merge what they measured",
+		Short: "Measure or check several hosts as one, or merge what they measured",
 		Args:  noCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newFleetRunCmd(env), newFleetImportCmd(env))
+	cmd.AddCommand(newFleetRunCmd(env), newFleetCheckCmd(env), newFleetImportCmd(env))
 	return cmd
 }
 

@@ -21,15 +21,17 @@ import (
 
 // fleetHosts are the flags that say which hosts are meant and how they are reached.
 type fleetHosts struct {
-	hosts, via, remote string
+	hosts, via, remote, copy string
 }
 
-func (o *fleetHosts) addFlags(f *pflag.FlagSet) {
+func (o *fleetHosts) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	o.copy = fleet.Copies[0]
 	f.StringVar(
 		&o.hosts,
 		"hosts",
 		"",
-		"measure on these `HOSTS`: names with commas, ranges such as db[1-8].example, or @FILE with a name a line",
+		"use these `HOSTS`: names with commas, ranges such as db[1-8].example, or @FILE with a name a line",
 	)
 	f.StringVar(
 		&o.via,
@@ -39,22 +41,38 @@ func (o *fleetHosts) addFlags(f *pflag.FlagSet) {
 			"COMMAND'",
 	)
 	f.StringVar(&o.remote, "remote", "plimsoll", "`PROGRAM` that is plimsoll on the hosts")
+	addChoice(cmd, &o.copy, "copy", "whether this plimsoll is copied to the hosts, `WHEN`", fleet.Copies)
 }
 
-// parse checks all names before anything is started.
-func (o fleetHosts) parse() ([]string, *fleet.Engine, error) {
+// run is what runs on the hosts, as far as these flags say. All names are checked before anything is
+// started.
+func (o fleetHosts) run(env *Env) (r fleet.Run, err error) {
 	hosts, err := fleet.ParseHosts(
 		o.hosts,
 		func(file string) ([]byte, error) { return sys.ReadFile(file, sys.ConfigLimit) },
 	)
 	if err != nil {
-		return nil, nil, usage(err)
+		return r, usage(err)
 	}
 	engine, err := fleet.ParseEngine(o.via)
 	if err != nil {
-		return nil, nil, usage(err)
+		return r, usage(err)
 	}
-	return hosts, engine, nil
+	self, err := os.Executable()
+	if err != nil {
+		return r, err
+	}
+	return fleet.Run{
+		Hosts:   hosts,
+		Engine:  engine,
+		Remote:  o.remote,
+		Copy:    o.copy,
+		Self:    self,
+		Tool:    "plimsoll " + Version,
+		Version: Version,
+		Now:     env.Now,
+		Note:    fleetNotes(env),
+	}, nil
 }
 
 type fleetRunOptions struct {
@@ -62,13 +80,13 @@ type fleetRunOptions struct {
 	to     fleetHosts
 	shared sharedOptions
 
-	schedule, copy, gone, out, format string
+	schedule, gone, out, format string
 
 	lose int
 }
 
 func newFleetRunCmd(env *Env) *cobra.Command {
-	o := fleetRunOptions{schedule: fleet.Orders[0], copy: fleet.Copies[0], gone: "stop"}
+	o := fleetRunOptions{schedule: fleet.Orders[0], gone: "stop"}
 	cmd := &cobra.Command{
 		Use:   "run [SUITE | SCENARIO]... --hosts HOSTS",
 		Short: "Run scenarios on several hosts at the same time and give one verdict",
@@ -85,13 +103,7 @@ Flags of plimsoll run that shape what is measured are passed on; paths and suite
   plimsoll fleet run rand-read --hosts n1,n2 --via 'docker exec -i {host} COMMAND' --data /data
   plimsoll fleet run --resume runs/20261121T173521Z-db-fleet`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runFleetRun(
-				cmd.Context(),
-				env,
-				o,
-				append(passedOn(cmd.Flags()), append([]string{"--"}, args...)...),
-				args,
-			)
+			return runFleetRun(cmd.Context(), env, o, passedOn(cmd.Flags(), args), args)
 		},
 	}
 	o.run.measuring(cmd)
@@ -103,10 +115,9 @@ Flags of plimsoll run that shape what is measured are passed on; paths and suite
 	f.Lookup("out").Hidden, f.Lookup("resume").Hidden = false, false
 	f.Lookup("out").Usage = "store the fleet run below `DIR`; on the hosts, runs are stored below runs"
 	f.Lookup("resume").Usage = "fetch what the hosts of the fleet run in `DIR` have kept, and merge it again"
-	o.to.addFlags(f)
+	o.to.addFlags(cmd)
 	o.shared.addFlags(f)
 	addChoice(cmd, &o.schedule, "schedule", "who measures at the same time, `ORDER`", fleet.Orders)
-	addChoice(cmd, &o.copy, "copy", "whether this plimsoll is copied to the hosts, `WHEN`", fleet.Copies)
 	addChoice(
 		cmd,
 		&o.gone,
@@ -119,7 +130,7 @@ Flags of plimsoll run that shape what is measured are passed on; paths and suite
 	return cmd
 }
 
-// ofFleet are the flags of fleet run that are not passed on to the hosts.
+// ofFleet are the flags of fleet commands that are not passed on to the hosts.
 var ofFleet = []string{
 	"hosts",
 	"via",
@@ -138,8 +149,9 @@ var ofFleet = []string{
 	"help",
 }
 
-// passedOn are the flags that were given and are those of plimsoll run.
-func passedOn(flags *pflag.FlagSet) []string {
+// passedOn are the arguments for the hosts: the flags that were given, without those of the fleet,
+// and what follows them.
+func passedOn(flags *pflag.FlagSet, behind []string) []string {
 	var args []string
 	flags.Visit(func(f *pflag.Flag) {
 		if slices.Contains(ofFleet, f.Name) {
@@ -153,7 +165,7 @@ func passedOn(flags *pflag.FlagSet) []string {
 		}
 		args = append(args, "--"+f.Name+"="+f.Value.String())
 	})
-	return args
+	return append(append(args, "--"), behind...)
 }
 
 func runFleetRun(ctx context.Context, env *Env, o fleetRunOptions, passed, args []string) error {
@@ -171,33 +183,13 @@ func runFleetRun(ctx context.Context, env *Env, o fleetRunOptions, passed, args 
 	if o.run.resume != "" {
 		o.to.hosts = "of-the-run" // it names them
 	}
-	hosts, engine, err := o.to.parse()
+	r, err := o.to.run(env)
 	if err != nil {
 		return err
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	r := fleet.Run{
-		Hosts:    hosts,
-		Engine:   engine,
-		Remote:   o.to.remote,
-		Args:     passed,
-		What:     cmp.Or(strings.Join(args, "-"), "db"),
-		Order:    o.schedule,
-		Finish:   o.gone == "finish",
-		Lose:     o.lose,
-		Copy:     o.copy,
-		Self:     self,
-		Out:      cmp.Or(o.run.Out, o.out),
-		Tool:     "plimsoll " + Version,
-		Version:  Version,
-		Shared:   shared,
-		Disabled: policy.Disable,
-		Now:      env.Now,
-		Note:     fleetNotes(env),
-	}
+	r.Args, r.What, r.Out = passed, cmp.Or(strings.Join(args, "-"), "db"), cmp.Or(o.run.Out, o.out)
+	r.Order, r.Finish, r.Lose = o.schedule, o.gone == "finish", o.lose
+	r.Shared, r.Disabled = shared, policy.Disable
 	if o.run.resume != "" {
 		f, err := r.Fetch(ctx, o.run.resume)
 		if err != nil {

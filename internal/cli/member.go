@@ -27,6 +27,9 @@ func newMemberCmd(env *Env) *cobra.Command {
 				Out:     env.Out,
 				Version: Version,
 				Plan:    func(ctx context.Context, args []string) (bench.Plan, error) { return memberPlan(ctx, env, args) },
+				Check: func(ctx context.Context, args []string) (*fleet.Checkup, error) {
+					return memberCheck(ctx, env, args)
+				},
 			}
 			return m.Serve(cmd.Context())
 		},
@@ -45,4 +48,29 @@ func memberPlan(ctx context.Context, env *Env, args []string) (bench.Plan, error
 	quiet := *env
 	quiet.Err = io.Discard // standard error is the engine's
 	return o.plan(ctx, &quiet)
+}
+
+// memberCheck looks at this host as plimsoll check does with these arguments.
+func memberCheck(ctx context.Context, env *Env, args []string) (*fleet.Checkup, error) {
+	var o checkOptions
+	cmd := &cobra.Command{Use: "check"}
+	o.looking(cmd)
+	if err := cmd.ParseFlags(args); err != nil {
+		return nil, flagError(cmd, err)
+	}
+	o.args = cmd.Flags().Args()
+	quiet := *env
+	quiet.Err = io.Discard // standard error is the engine's
+	all, t, _, err := o.look(ctx, &quiet)
+	if err != nil {
+		return nil, err
+	}
+	if err := unseen(t); err != nil {
+		all.Notes = append(all.Notes, err.Error())
+	}
+	return &fleet.Checkup{
+		Facts:    fleet.FactsOf(t, all.Facts, "plimsoll "+Version),
+		Findings: all.Findings,
+		Notes:    all.Notes,
+	}, nil
 }

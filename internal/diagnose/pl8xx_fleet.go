@@ -131,9 +131,9 @@ var hostLost = &fleetRule{
 	When: "A host has no result: it was not reached, its connection ended, or what it sent was not the " +
 		"protocol. A warning where --lose allows as many.",
 	Why: "The total lacks what that host would have done, and the others ran without its load.",
-	Fix: "Look at the reason, then fetch what the host has kept and measure the rest again: plimsoll fleet run " +
-		"--resume DIR. " +
-		"To accept the figures of the other hosts give --lose 1.",
+	Fix: "Look at the reason. plimsoll fleet run --resume DIR fetches what the host has kept and merges it; it " +
+		"measures nothing. Where the host has no whole run, start a new fleet run, or accept the figures of the " +
+		"others with --lose 1.",
 	Bad:    "db2: the connection ended in scenario 3",
 	Good:   "all hosts done",
 	Ignore: "Where hosts come and go, as with spot instances: --lose.",

@@ -43,6 +43,7 @@ var placed = regexp.MustCompile(`^(/[A-Za-z0-9_.@+-]+)+/plimsoll/fleet-[A-Za-z0-
 // again connects to a host once more, with a copy of this program.
 func (c *coordinator) again(ctx context.Context, h *host) {
 	h.end()
+	h.try++ // what its old connection still sends, its end too, is of an earlier try
 	h.copied = true
 	c.Note(h.Name, "plimsoll is copied there")
 	go c.copyTo(ctx, h)

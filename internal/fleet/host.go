@@ -43,6 +43,7 @@ type host struct {
 	try     int  // how often it was connected to
 	closed  bool // nothing more will come
 	second  message
+	checkup *Checkup // what a check found
 
 	got  *os.File // the bundle as it comes, nil while none does
 	sum  hash.Hash
@@ -50,8 +51,8 @@ type host struct {
 }
 
 // clock is one answer to a ping: what the member's clock showed when the coordinator's showed 0,
-// and the round trip.
-type clock struct{ offset, trip int64 }
+// the round trip, and how far its wall clock is ahead.
+type clock struct{ offset, trip, wall int64 }
 
 // event is what comes from a host: a message, or how its connection ended.
 type event struct {
@@ -156,11 +157,12 @@ func (h *host) pong(m message) {
 	delete(h.sent, m.Pong)
 	now := monotonic()
 	trip := now - sent
-	h.clocks = append(h.clocks, clock{m.Mono - (sent + trip/2), trip})
+	h.clocks = append(h.clocks, clock{m.Mono - (sent + trip/2), trip, m.Wall - (time.Now().UnixNano() - trip/2)})
 	h.clocks = h.clocks[max(len(h.clocks)-keptClocks, 0):]
 	best := h.best()
 	h.Clock = bundle.FleetClock{
 		Offset: time.Duration(best.offset),
+		Wall:   time.Duration(best.wall),
 		Error:  time.Duration(best.trip / 2),
 		Source: "monotonic clock, by ping",
 	}
@@ -227,7 +229,7 @@ func (h *host) receive(m message, dir string) (whole bool, err error) {
 }
 
 // greet takes the first message and decides whether this member will do.
-func (h *host) greet(m message, version string) error {
+func (h *host) greet(m message, version string, measures bool) error {
 	if m.Plimsoll != protocol {
 		return fmt.Errorf("it speaks version %d of the protocol, and this plimsoll %d", m.Plimsoll, protocol)
 	}
@@ -236,7 +238,7 @@ func (h *host) greet(m message, version string) error {
 	}
 	h.hello, h.Plimsoll = m, "plimsoll "+text.Clean(m.Version, 40)
 	h.Fio = text.Clean(m.Fio, 40)
-	if m.Fio == "" {
+	if m.Fio == "" && measures {
 		return errors.New("it has no fio that runs")
 	}
 	return nil

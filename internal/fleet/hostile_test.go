@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -221,6 +222,7 @@ func TestHostileMembers(t *testing.T) {
 		"bins":     pongs + data(packed(t, map[string][]byte{"run.json": run, "03-x/result.json": bins, "03-..-..-x/result.json": bins})),
 		"no-run":   pongs + data(packed(t, map[string][]byte{"x": []byte("x")})),
 		"escape":   pongs + `echo '{"event":"note","note":"\u001b[2J"}'; echo '{"event":"refused","note":"\u001b]0;x\u0007"}'; cat`,
+		"checked":  pongs + `echo '{"event":"checked","checkup":{"facts":{}}}'; cat`,
 		"starving": pongs + `while :; do echo '{"event":"began","scenario":'$((n=n+1))',"mono":1}'; [ $n -lt 3000 ] || exit 1; done`,
 	})
 	for _, h := range f.Hosts {
@@ -266,9 +268,13 @@ func packed(t *testing.T, files map[string][]byte) []byte {
 func FuzzProtocol(f *testing.F) {
 	f.Add([]byte(hello + "\n" + `{"pong":1,"mono":5}` + "\n" + `{"event":"ready","scenario":3}` + "\n"))
 	f.Add([]byte(`{"event":"began","scenario":-1,"mono":-9223372036854775808}` + "\n" + `{"iops":1e308}` + "\n{}\n"))
+	f.Add([]byte(hello + "\n" + `{"event":"checked","checkup":{"facts":{"kernel":"\u001b[2J"},"findings":[{"code":"PL208","severity":"error","evidence":[{}]},{"code":"x"}]}}` + "\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c := &coordinator{Run: Run{Version: "test", Copy: "never", Note: func(string, string) {}}, fleet: &bundle.Fleet{}, fetch: false, dir: "/nonexistent"}
-		h := &host{sent: map[uint64]int64{1: 0}, starts: map[int]int64{}, end: func() {}}
+		c := &coordinator{Run: Run{Version: "test", Copy: "never", Note: func(string, string) {}}, fleet: &bundle.Fleet{}, dir: "/nonexistent"}
+		if bytes.Contains(data, []byte("checked")) {
+			c.dir, c.task.Check = "", &plan{}
+		}
+		h := &host{sent: map[uint64]int64{1: 0}, starts: map[int]int64{}, end: func() {}, orders: make(chan command, 64)}
 		c.hosts = []*host{h}
 		lines := newLineReader(bytes.NewReader(data))
 		for {
@@ -281,6 +287,14 @@ func FuzzProtocol(f *testing.F) {
 			}
 			c.handle(t.Context(), event{from: h, message: m})
 			c.release()
+			if h.checkup == nil {
+				continue
+			}
+			for _, f := range h.checkup.Findings {
+				if f.Severity.Rank() < 0 || strings.ContainsFunc(f.Message+f.Title+f.Fix+f.Subject, unicode.IsControl) {
+					t.Errorf("%+v was taken", f)
+				}
+			}
 		}
 	})
 }

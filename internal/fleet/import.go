@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
-	"plimsoll/internal/topology"
 )
 
 // Import is what to make a fleet run of.
@@ -155,46 +153,12 @@ func hostOf(src source) bundle.FleetHost {
 		Plimsoll: run.Tool,
 		Fio:      run.Fio,
 		Verdict:  run.Verdict,
-		Facts:    factsOf(run),
+		Facts:    factsOf(&run.Topology, run.Tool, run.Fio),
 	}
 	if run.State != bundle.Finished {
 		h.State, h.Why = bundle.HostLost, "its run was "+string(run.State)
 	}
 	return h
-}
-
-// factsOf are the settings of a run that should be the same on all hosts.
-func factsOf(run *bundle.Run) map[string]string {
-	facts := map[string]string{"plimsoll": run.Tool, "fio": run.Fio, "kernel": run.Topology.Host.Kernel}
-	for _, t := range run.Topology.Targets {
-		role := string(t.Role) + " "
-		if t.Mount != nil {
-			options := slices.Clone(t.Mount.Options)
-			slices.Sort(options)
-			facts[role+"mount"] = t.Mount.FS + " " + strings.Join(slices.Compact(options), ",")
-		}
-		if a := run.Topology.Array(t.Array); a != nil {
-			facts[role+"layout"] = layoutOf(a)
-			if a.Chunk > 0 {
-				facts[role+"chunk"] = a.Chunk.String()
-			}
-		}
-		if run.Topology.Tree == nil {
-			continue
-		}
-		if d := run.Topology.Tree.Device(t.Device); d != nil {
-			facts[role+"scheduler"] = d.Queue.Scheduler
-		}
-	}
-	return facts
-}
-
-func layoutOf(a *topology.Array) string {
-	layout := string(a.Level) + " of " + strconv.Itoa(len(a.Volumes))
-	if len(a.Volumes) > 0 && a.Volumes[0].Type != "" {
-		layout += " " + a.Volumes[0].Type
-	}
-	return layout
 }
 
 // fileName makes a name of one that comes from outside.

@@ -36,6 +36,8 @@ type Member struct {
 	Version string
 	// Plan makes a plan of the arguments of plimsoll run.
 	Plan func(ctx context.Context, args []string) (bench.Plan, error)
+	// Check looks at this host with the arguments of plimsoll check.
+	Check func(ctx context.Context, args []string) (*Checkup, error)
 
 	out      outlet
 	releases chan command
@@ -85,10 +87,13 @@ func (m *Member) Serve(ctx context.Context) error {
 		}
 		switch {
 		case c.Ping > 0:
-			m.out.send(message{Pong: c.Ping, Mono: monotonic()})
+			m.out.send(message{Pong: c.Ping, Mono: monotonic(), Wall: time.Now().UnixNano()})
 		case c.Plan != nil && asked == nil:
 			asked, ended = c.Plan, make(chan message, 1)
 			go func(ended chan message) { ended <- m.run(running, asked) }(ended)
+		case c.Check != nil && asked == nil:
+			asked, ended = c.Check, make(chan message, 1)
+			go func(ended chan message) { ended <- m.check(running, asked) }(ended)
 		case c.Go != nil:
 			select {
 			case m.releases <- c:
@@ -156,6 +161,15 @@ func (m *Member) run(ctx context.Context, asked *plan) message {
 		last.Exit = 3
 	}
 	return last
+}
+
+// check looks at this host and returns the last message of that.
+func (m *Member) check(ctx context.Context, asked *plan) message {
+	found, err := m.Check(ctx, asked.Args)
+	if err != nil {
+		return message{Event: eventRefused, Note: text.Clean(err.Error(), 2000), Exit: 2}
+	}
+	return message{Event: eventChecked, Checkup: found}
 }
 
 // gate waits until the coordinator releases a scenario, and then until its instant.

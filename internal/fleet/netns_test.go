@@ -2,6 +2,8 @@ package fleet_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -268,7 +270,7 @@ func TestFleetOverSSH(t *testing.T) {
 	n := startNetwork(t)
 	tests := map[string]func(*testing.T, *network){
 		"total": totalIsTheSum, "straggler": slowHostIsNamed, "killed": killedConnection, "coordinator": killedCoordinator,
-		"on": finishWithoutCoordinator, "copy": copied,
+		"on": finishWithoutCoordinator, "copy": copied, "check": sideBySide,
 	}
 	if os.Getenv("PLIMSOLL_FLEET") == "all" {
 		tests["stopped fio"], tests["silent coordinator"], tests["slow link"], tests["each alone"] = stoppedFio, silentCoordinator, slowLink, eachAlone
@@ -605,28 +607,85 @@ func late(to io.Writer, from io.Reader, delay time.Duration) {
 	}
 }
 
-// A host without plimsoll is given this one, checked, in a fresh directory that is gone afterwards.
+// A host without plimsoll is given this one, checked, in a fresh directory of its user's own that is
+// gone afterwards; and so is a host with another version. What was planted under the names that are
+// used is neither run nor written to.
 func copied(t *testing.T, n *network) {
 	x := n.trial(t, "copy", 3)
-	cache := filepath.Join(n.dir, "cache")
-	home := n.write(t, "copy/ssh_config", string(must(os.ReadFile(n.dir+"/ssh_config")))+"Host *\n SetEnv XDG_CACHE_HOME="+cache+"\n")
+	n.write(t, "copy/earlier", "#!/bin/sh\necho '{\"plimsoll\":1,\"version\":\"0.0.1\",\"fio\":\"fio-3.33\"}'\nexec cat >/dev/null\n")
+	for remote, note := range map[string]string{"no-such-plimsoll": "missing", x.at + "/earlier": "old"} {
+		home := filepath.Join(x.at, note) // of the user on the host
+		seen := filepath.Join(x.at, note+".seen")
+		n.write(t, "copy/"+note+"/.cache/plimsoll/fleet-planted/plimsoll", "#!/bin/sh\ntouch "+home+"/ran\n")
+		// The far end has a home of its own, and shows how the copy looks that it is about to start.
+		via := "ssh -F " + x.dir + "/ssh_config -T {host} " + n.write(t, "copy/"+note+"/enter", "#!/bin/sh\nexport HOME="+home+
+			"\nunset XDG_CACHE_HOME\ncd "+x.host(1)+" || exit 1\n"+
+			"case $1 in */plimsoll/fleet-*) stat -c '%a %u %n' \"$1\" \"${1%/plimsoll}\" >"+seen+"; sha256sum <\"$1\" >>"+seen+";; esac\nexec \"$@\"\n") +
+			" COMMAND"
+		argv := []string{
+			"ip", "netns", "exec", x.space(0), x.binary, "fleet", "run", "read.fio", "--hosts", "fh1", "--via", via,
+			"--remote", remote, "--data", "data", "--out", filepath.Join(x.at, "runs-"+note),
+		}
+		cmd := exec.Command(argv[0], argv[1:]...)
+		out, err := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); err != nil && code != 3 && code != 4 || !strings.Contains(string(out), "fh1: plimsoll is copied there") ||
+			!strings.Contains(string(out), "fh1: done") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		sum := sha256.Sum256(must(os.ReadFile(x.binary)))
+		lines := strings.Split(string(must(os.ReadFile(seen))), "\n")
+		if !strings.HasPrefix(lines[0], "500 0 "+home+"/.cache/plimsoll/fleet-") || !strings.HasPrefix(lines[1], "700 0 ") ||
+			!strings.HasPrefix(lines[2], hex.EncodeToString(sum[:])) || strings.Contains(lines[0], "planted") {
+			t.Errorf("%s: started from %q", note, lines)
+		}
+		left, _ := filepath.Glob(home + "/.cache/plimsoll/*")
+		if len(left) != 1 || filepath.Base(left[0]) != "fleet-planted" {
+			t.Errorf("%s: left %q", note, left)
+		}
+		if _, err := os.Stat(home + "/ran"); err == nil {
+			t.Errorf("%s: what was planted ran", note)
+		}
+	}
+	cmd, out := x.start(t, "--copy", "never", "--remote", "no-such-plimsoll", "read.fio", "--hosts", "fh1", "--data", "data")
+	if f := x.finish(t, cmd, out); f.Hosts[0].State == bundle.HostDone || !strings.Contains(f.Hosts[0].Why, "plimsoll was not found there") {
+		t.Errorf("%+v\n%s", f.Hosts[0], out)
+	}
+}
+
+// The hosts are checked side by side: the one with another fio is named, the clocks are compared, and
+// a host that is not there is named too.
+func sideBySide(t *testing.T, n *network) {
+	x := n.trial(t, "check", 1)
+	n.write(t, "check/fh2/fio", "#!/bin/sh\necho fio-3.99\n")
 	argv := []string{
-		"ip", "netns", "exec", x.space(0), x.binary, "fleet", "run", "read.fio", "--hosts", "fh1", "--via", "ssh -F " + home + " -T {host} COMMAND",
-		"--remote", "no-such-plimsoll", "--data", x.host(1, "data"), "--out", filepath.Join(x.at, "runs"),
+		"ip", "netns", "exec", x.space(0), x.binary, "fleet", "check", "data", "--json", "--hosts", "fh[1-3],fh4",
+		"--via", "ssh -F " + x.dir + "/ssh_config -o ConnectTimeout=5 -T {host} COMMAND", "--remote", x.at + "/plimsoll",
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)
-	out, err := cmd.CombinedOutput()
-	if code := cmd.ProcessState.ExitCode(); err != nil && code != 3 && code != 4 {
-		t.Fatalf("%v\n%s", err, out)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	var found bundle.FleetCheck
+	if code := cmd.ProcessState.ExitCode(); code != 1 && code != 3 || json.Unmarshal(out, &found) != nil {
+		t.Fatalf("%v\n%s%s", err, out, &errs)
 	}
-	if !strings.Contains(string(out), "fh1: plimsoll is copied there") {
-		t.Errorf("%s", out)
+	if len(found.Findings) != 1 || found.Findings[0].Code != "PL804" || found.Findings[0].Subject != "fio" ||
+		found.Findings[0].Evidence[0].What != "fh2" || found.Findings[0].Evidence[0].Found != "fio-3.99" {
+		t.Errorf("%+v", found.Findings)
 	}
-	left, _ := filepath.Glob("/root/.cache/plimsoll/fleet-*")
-	for _, dir := range left {
-		if len(processes(dir)) == 0 {
-			t.Errorf("%s is still there", dir)
+	for _, h := range found.Hosts {
+		if h.Name == "fh4" {
+			if h.State != bundle.HostLost || !strings.Contains(h.Why, "fh4") {
+				t.Errorf("%+v", h.FleetHost)
+			}
+			continue
 		}
+		if h.State != bundle.HostDone || h.Clock.Wall.Abs() > h.Clock.Error+100*time.Millisecond || h.Facts["kernel"] == "" || h.Plimsoll == "" {
+			t.Errorf("%+v", h.FleetHost)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(x.at, "*", "runs")); len(left) > 0 {
+		t.Errorf("a check left %q", left)
 	}
 }
 

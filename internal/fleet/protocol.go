@@ -27,6 +27,7 @@ type command struct {
 	Stop   bool   `json:"stop,omitempty"`
 	Bundle bool   `json:"bundle,omitempty"` // send what was measured
 	Fetch  string `json:"fetch,omitempty"`  // send the run in this directory, which an earlier member measured
+	Check  *plan  `json:"check,omitempty"`  // look at this host, as plimsoll check does with these arguments
 }
 
 // plan is what a member is to run.
@@ -46,9 +47,10 @@ type message struct {
 	Fio      string `json:"fio,omitempty"`
 
 	Mono int64  `json:"mono,omitempty"` // monotonic clock, in ns
+	Wall int64  `json:"wall,omitempty"` // wall clock at the same instant, in ns since 1970
 	Pong uint64 `json:"pong,omitempty"`
 
-	Event    string        `json:"event,omitempty"` // started, prefill, ready, began, second, ended, note, finished, refused
+	Event    string        `json:"event,omitempty"` // started, prefill, ready, began, second, ended, note, finished, refused, checked
 	Scenario int           `json:"scenario,omitempty"`
 	Name     string        `json:"name,omitempty"`
 	Dir      string        `json:"dir,omitempty"`
@@ -59,6 +61,8 @@ type message struct {
 	State    string        `json:"state,omitempty"`
 	Note     string        `json:"note,omitempty"`
 	Exit     int           `json:"exit,omitempty"`
+
+	Checkup *Checkup `json:"checkup,omitempty"` // of a host that was checked
 
 	Data   []byte `json:"data,omitempty"`   // a piece of the bundle, tar and zstd
 	SHA256 string `json:"sha256,omitempty"` // of all pieces, after the last
@@ -74,6 +78,7 @@ const (
 	eventNote     = "note"
 	eventFinished = "finished"
 	eventRefused  = "refused"
+	eventChecked  = "checked"
 )
 
 // errLine is a line that is longer than the protocol allows.

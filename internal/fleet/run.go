@@ -91,6 +91,7 @@ func (r Run) Fetch(ctx context.Context, dir string) (*bundle.Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.Lose = max(f.Lose, r.Lose)
 	c := &coordinator{Run: r, dir: dir, fleet: f, fetch: true}
 	for _, h := range f.Hosts {
 		if h.State == bundle.HostDone || h.Remote == "" {
@@ -121,7 +122,7 @@ func (r Run) pass(
 		Schema: bundle.FleetSchema, Tool: r.Tool, ID: filepath.Base(dir), State: bundle.Running, Via: r.Engine.name,
 		Order: order, Lose: r.Lose, Request: r.Args, Created: r.Now(),
 	}
-	c := &coordinator{Run: r, dir: dir, fleet: f}
+	c := &coordinator{Run: r, dir: dir, fleet: f, task: command{Plan: &plan{Args: r.Args, Finish: r.Finish}}}
 	for _, name := range r.Hosts {
 		c.add(bundle.FleetHost{Name: name, Dir: filepath.Join("hosts", fileName(name))})
 	}
@@ -138,7 +139,8 @@ func (r Run) pass(
 // coordinator leads the members through a run. All its state belongs to the goroutine of serve.
 type coordinator struct {
 	Run
-	dir    string
+	task   command // of each host, once its clock is known; a fetch is of its own directory
+	dir    string  // of the fleet run; none of a check, which stores nothing
 	fleet  *bundle.Fleet
 	hosts  []*host
 	events chan event
@@ -245,7 +247,7 @@ func (c *coordinator) handle(ctx context.Context, e event) {
 		h.binary = e.copied
 		h.connect(ctx, c.events)
 	case h.hello.Plimsoll == 0:
-		if err := h.greet(e.message, c.Version); err != nil {
+		if err := h.greet(e.message, c.Version, c.task.Check == nil); err != nil {
 			h.hello = message{}
 			if c.Copy == "auto" && !h.copied && errors.Is(err, errVersion) {
 				c.again(ctx, h)
@@ -266,7 +268,7 @@ func (c *coordinator) handle(ctx context.Context, e event) {
 			if c.fetch {
 				h.order(command{Fetch: h.Remote})
 			} else {
-				h.order(command{Plan: &plan{Args: c.Args, Finish: c.Finish}})
+				h.order(c.task)
 			}
 		}
 	case e.Event != "":
@@ -305,6 +307,13 @@ func (c *coordinator) happened(h *host, m message) {
 			c.Note(h.Name, text.Clean(m.Note, 600))
 		}
 		h.order(command{Bundle: true})
+	case eventChecked:
+		if c.task.Check == nil || m.Checkup == nil {
+			c.lost(h, bundle.HostLost, "it sent a check that nobody asked for")
+			return
+		}
+		h.checkup = m.Checkup.tame()
+		c.complete(h)
 	case eventRefused:
 		c.lost(h, bundle.HostRefused, text.Clean(m.Note, 600))
 	}
@@ -339,6 +348,11 @@ func (c *coordinator) piece(h *host, m message) {
 			return
 		}
 	}
+	c.complete(h)
+}
+
+// complete lets go of a host that has sent all that was asked for.
+func (c *coordinator) complete(h *host) {
 	h.State, h.Why, h.closed = bundle.HostDone, "", true
 	close(h.orders)
 	h.orders = nil
@@ -412,6 +426,9 @@ func (c *coordinator) keep() {
 }
 
 func (c *coordinator) save() error {
+	if c.dir == "" {
+		return nil
+	}
 	if !c.fetch {
 		c.fleet.Hosts = nil
 	}
