@@ -162,7 +162,7 @@ var burstSpent = &rule{
 				Evidence: append(
 					s.evidence(),
 					finding.Evidence{
-						What:  "sustained bound, " + low.Label(),
+						What:  "sustained limit, " + low.Label(),
 						Found: low.IOPS.String() + " IOPS",
 						Where: low.How,
 					},

@@ -8,6 +8,7 @@ import (
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -48,7 +49,7 @@ var concurrencyBound = &rule{
 		"more is the figure that of one I/O, times the number in flight, and a plan that takes it for the " +
 		"volumes' limit wastes them.",
 	Fix: "For the storage's limit raise iodepth with an asynchronous engine (libaio, io_uring), or numjobs, " +
-		"until IOPS stop rising. For latency keep it so.",
+		"until IOPS stop rising. To measure latency, leave the depth unchanged.",
 	Bad: "fio --rw=randwrite --bs=16k --numjobs=16                                    # psync: 26,598 IOPS, 0.60 ms",
 	Good: "fio --rw=randwrite --bs=16k --numjobs=16 --ioengine=libaio --iodepth=32     # 36,155 IOPS, the " +
 		"volumes' limit",
@@ -74,16 +75,16 @@ func (c *Case) concurrency(m Measurement) finding.Finding {
 		Subject:   m.Label(),
 		Scenarios: m.ids(),
 		Message: fmt.Sprintf(
-			"%s IOPS are what %d in flight can do at %s each (%s).",
+			"%s IOPS are all that %s in flight can do at %s each (%s).",
 			m.iops(),
-			asked,
+			text.Plural(asked, "I/O"),
 			units.Latency(mean),
 			possible,
 		),
 		Evidence: []finding.Evidence{
 			{
-				What:     "in flight / latency",
-				Found:    fmt.Sprintf("%d / %s = %s IOPS", asked, units.Latency(mean), possible),
+				What:     "I/Os in flight ÷ latency",
+				Found:    fmt.Sprintf("%d ÷ %s = %s IOPS", asked, units.Latency(mean), possible),
 				Expected: m.iops().String() + " measured",
 				Where:    "fio, Little's law",
 			},
@@ -91,8 +92,8 @@ func (c *Case) concurrency(m Measurement) finding.Finding {
 	}
 	b, known := hardware(m.Ceiling)
 	if known {
-		f.Message = fmt.Sprintf("%s IOPS are what %d in flight can do at %s each (%s); the hardware allows %s (%s).",
-			m.iops(), asked, units.Latency(mean), possible, b.IOPS, b.Label())
+		f.Message = fmt.Sprintf("%s IOPS are all that %s in flight can do at %s each (%s); the hardware allows %s (%s).",
+			m.iops(), text.Plural(asked, "I/O"), units.Latency(mean), possible, b.IOPS, b.Label())
 		f.Evidence = append(
 			f.Evidence,
 			finding.Evidence{What: "limit of the hardware", Found: b.IOPS.String() + " IOPS", Where: b.How},
@@ -108,16 +109,16 @@ func (c *Case) concurrency(m Measurement) finding.Finding {
 	case grew:
 		f.Evidence = append(f.Evidence, finding.Evidence{
 			What:  "a second depth, " + second.Label(),
-			Found: fmt.Sprintf("%d in flight: %s IOPS", second.inFlight(), second.iops()),
+			Found: fmt.Sprintf("%s in flight: %s IOPS", text.Plural(second.inFlight(), "I/O"), second.iops()),
 			Where: "fio, the same run",
 		})
 	default:
 		f.Title = notProven
 		f.Message = fmt.Sprintf(
-			"%s IOPS with %d in flight at %s each: this holds at any limit, so one depth cannot tell whether "+
+			"%s IOPS with %s in flight at %s each: this holds at any limit, so one depth cannot tell whether "+
 				"concurrency or the storage limits the run.",
 			m.iops(),
-			asked,
+			text.Plural(asked, "I/O"),
 			units.Latency(mean),
 		)
 		f.Fix = "Measure with twice the depth: if IOPS grow, concurrency limits; if latency doubles instead, " +

@@ -19,9 +19,9 @@ func ceilingRules() []*rule {
 var ceilingReached = &rule{
 	Code: "PL502", Since: "0.1", Severity: finding.Info,
 	Title:  "ceiling reached",
-	When:   "Measured IOPS are 95 % to 110 % of the smallest bound that the hardware sets.",
+	When:   "Measured IOPS are 95 % to 110 % of the lowest limit that the hardware sets.",
 	Why:    "The storage delivers what it can: this resource is the limit, and only raising it changes the figure.",
-	Fix:    "Raise the limiting resource if you need more, as far as the next bound; `plimsoll ceiling` shows both.",
+	Fix:    "If you need more, raise the limiting resource up to the next limit; `plimsoll ceiling` shows both.",
 	Bad:    "12,200 IOPS, and nobody knows why not more",
 	Good:   "12,200 IOPS: 101.7 % of the 12,000 that eight volumes allow in RAID10 writes",
 	Ignore: "It is good news unless you need more.",
@@ -35,26 +35,30 @@ var ceilingReached = &rule{
 	},
 }
 
-// reaching is the finding that a bound was reached, with what would bind next.
+// reaching is the finding that a bound was reached, with the limit that follows it. Its figures are
+// in the unit in which the report shows the scenario.
 func (m Measurement) reaching(b ceiling.Bound) finding.Finding {
+	key := result.KeyOf(m.Result)
+	if key == result.ByLatency {
+		key = result.ByIOPS
+	}
 	f := finding.Finding{
 		Subject:   m.Label(),
 		Scenarios: m.ids(),
 		Message: fmt.Sprintf(
-			"%s IOPS (%s) are %s of what %s allows.",
-			m.iops(),
-			m.bw(),
-			text.Percent(float64(m.iops()/b.IOPS)),
+			"%s (%s), limited by %s.",
+			text.Of(key.Print(m.iops(), m.bw()), key.Print(b.IOPS, b.BW)),
+			text.Percent(key.Share(m.iops(), m.bw(), b.IOPS, b.BW)),
 			b.Label(),
 		),
 		Evidence: []finding.Evidence{
 			{
-				What:     "IOPS",
-				Found:    m.iops().String(),
-				Expected: fmt.Sprintf("%s (%s)", b.IOPS, b.BW),
+				What:     "measured",
+				Found:    fmt.Sprintf("%s IOPS (%s)", m.iops(), m.bw()),
+				Expected: fmt.Sprintf("%s IOPS (%s)", b.IOPS, b.BW),
 				Where:    "fio, scenario " + m.Label(),
 			},
-			{What: "bound by " + b.Label(), Found: b.How, Where: origin(b.Origin)},
+			{What: "limited by " + b.Label(), Found: b.How, Where: origin(b.Origin)},
 		},
 	}
 	if n := m.Ceiling.Least(func(o ceiling.Bound) bool {
@@ -62,7 +66,7 @@ func (m Measurement) reaching(b ceiling.Bound) finding.Finding {
 	}); n != nil {
 		f.Evidence = append(
 			f.Evidence,
-			finding.Evidence{What: "next bound, " + n.Label(), Found: n.IOPS.String() + " IOPS", Where: n.How},
+			finding.Evidence{What: "next limit, " + n.Label(), Found: key.Print(n.IOPS, n.BW), Where: n.How},
 		)
 	}
 	return f
@@ -77,7 +81,7 @@ var farBelow = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "far below the ceiling",
-	When: "Measured IOPS are below 80 % of the smallest bound that the hardware sets, and neither concurrency nor " +
+	When: "Measured IOPS are below 80 % of the lowest limit that the hardware sets, and neither concurrency nor " +
 		"the job's own rate " +
 		"explains it. An account of the gap lists the causes that the case shows, each with its share; a cause " +
 		"below a tenth of the gap is not named, " +
@@ -212,8 +216,8 @@ var instanceBound = &rule{
 	Code:     "PL505",
 	Since:    "0.1",
 	Severity: finding.Info,
-	Title:    "bound by the instance, not by its volumes",
-	When:     "The ceiling is reached, and the smallest bound is the instance's own limit on its network storage.",
+	Title:    "limited by the instance, not by its volumes",
+	When:     "The ceiling is reached, and the lowest limit is the instance's own, on its network storage.",
 	Why:      "All volumes of a machine share this cap. More or faster volumes change nothing; a larger instance does.",
 	Fix: "Choose an instance whose sustained EBS limit covers the load, or provision the volumes down to " +
 		"what it can use.",

@@ -269,7 +269,7 @@ func (x burst) says(who string) finding.Finding {
 		Evidence: []finding.Evidence{
 			{What: "measured", Found: got, Expected: "at most " + sustained, Where: "fio, scenario " + m.Label()},
 			{
-				What:  "sustained bound, " + x.lasts.Label(),
+				What:  "sustained limit, " + x.lasts.Label(),
 				Found: x.lasts.IOPS.String() + " IOPS",
 				Where: x.lasts.How + "; " + origin(x.lasts.Origin),
 			},

@@ -120,7 +120,7 @@ var boundByDepth = &rule{
 	Code:     "PL140",
 	Since:    "0.1",
 	Severity: finding.Info,
-	Title:    "the result will be bound by the I/Os in flight",
+	Title:    "the result will be limited by the I/Os in flight",
 	When:     "Random, direct I/O on a synchronous engine by several jobs, neither synced nor rate-limited.",
 	Why: "IOPS cannot exceed I/Os in flight divided by latency (Little's law). With a synchronous engine each job " +
 		"has one in flight; the figure then " +

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
@@ -346,14 +347,14 @@ func (o Outlook) figure(b *ceiling.Bound) string {
 	switch {
 	case b == nil:
 		return unknown
-	case o.Ceiling.IOSize >= largeIO:
+	case o.Ceiling.IOSize >= result.LargeIO:
 		return b.BW.String()
 	}
 	return operations(b.IOPS)
 }
 
 func (o Outlook) both(b *ceiling.Bound) string {
-	if b == nil || o.Ceiling.IOSize >= largeIO {
+	if b == nil || o.Ceiling.IOSize >= result.LargeIO {
 		return o.figure(b)
 	}
 	return operations(b.IOPS) + ", " + b.BW.String()

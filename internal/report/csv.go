@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -106,7 +107,7 @@ func csvRow(
 		all, rate := Rates(s.Result.Total)
 		share := 0.0 // printed as nothing
 		if !bind.SelfMeasured() {
-			share = keyOf(s.Result).share(all, rate, bind)
+			share = result.KeyOf(s.Result).Share(all, rate, bind.IOPS, bind.BW)
 		}
 		cells = append(
 			cells,

@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/compare"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
 	"plimsoll/internal/text"
 )
 
@@ -124,7 +125,7 @@ func openMetrics(out io.Writer, runs []*bundle.Bundle) {
 			}
 			if c := s.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
 				n, rate := Rates(s.Result.Total)
-				if v := keyOf(s.Result).share(n, rate, c.Binding()); v > 0 {
+				if v := result.KeyOf(s.Result).Share(n, rate, c.Binding().IOPS, c.Binding().BW); v > 0 {
 					share.add(v, labels...)
 				}
 			}

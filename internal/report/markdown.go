@@ -188,15 +188,15 @@ func mdFacts(out *bufio.Writer, all []fact) {
 }
 
 func mdProblem(out *bufio.Writer, p problem) {
-	fmt.Fprintf(out, "\n### %s %s: %s\n\n%s\n", md(p.Code), md(p.Severity), md(p.Title), md(p.Message))
+	fmt.Fprintf(out, "\n### %s\n\n", md(p.heading()))
+	if len(p.Cases) == 0 {
+		fmt.Fprintln(out, md(p.Message))
+	}
 	if of := scenarioNames(p); of != "" && len(p.Cases) == 0 {
 		fmt.Fprintf(out, "\nScenarios: %s\n", md(of))
 	}
-	if len(p.Cases) > 0 {
-		fmt.Fprintln(out)
-	}
 	for _, c := range p.Cases {
-		fmt.Fprintf(out, "- %s\n", md(c))
+		fmt.Fprintf(out, "- %s\n", md(c.Text))
 	}
 	mdTable(out, p.Evidence)
 	for _, a := range p.Accounts {

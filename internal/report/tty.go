@@ -19,6 +19,7 @@ type terminal struct {
 	out   *bufio.Writer
 	width int
 	color bool
+	brief bool
 }
 
 var (
@@ -45,7 +46,7 @@ func styleOf(word string) lipgloss.Style {
 
 // newTerminal writes to w, whose buffer the caller flushes.
 func newTerminal(w io.Writer, o Options) *terminal {
-	return &terminal{out: bufio.NewWriter(w), width: max(cmp.Or(o.Width, 80), 40), color: o.Color}
+	return &terminal{out: bufio.NewWriter(w), width: max(cmp.Or(o.Width, 80), 40), color: o.Color, brief: o.Brief}
 }
 
 func writeTTY(out *bufio.Writer, v *view, o Options) {
@@ -203,23 +204,16 @@ const noCeiling = "No ceiling: the limits of this storage are unknown. Declare i
 
 func (t *terminal) problem(p problem) {
 	fmt.Fprintln(t.out)
-	t.para("", bold, strings.TrimSpace(fmt.Sprintf("%s %s: %s", p.Code, p.Severity, p.Title)))
-	t.para("  ", styleOf(p.Severity), p.Message)
-	for _, c := range p.Cases {
-		t.para("  - ", plain, c)
+	t.para("", bold, p.heading())
+	if len(p.Cases) == 0 {
+		t.para("  ", styleOf(p.Severity), p.Message)
 	}
+	t.cases(p.Cases)
 	if of := scenarioNames(p); of != "" && len(p.Cases) == 0 {
 		t.para("  scenarios: ", plain, of)
 	}
-	for _, e := range p.Evidence.Rows {
-		phrase := e[0] + ": " + e[1]
-		if e[2] != "" {
-			phrase += ", expected " + e[2]
-		}
-		if e[3] != "" {
-			phrase += " (" + e[3] + ")"
-		}
-		t.para("  - ", dim, phrase)
+	if len(p.Cases) == 0 {
+		t.evidence("  - ", p.Evidence.Rows)
 	}
 	for _, a := range p.Accounts {
 		t.account(a)
@@ -229,6 +223,30 @@ func (t *terminal) problem(p problem) {
 	}
 	for _, c := range p.Commands {
 		fmt.Fprintf(t.out, "  $ %s\n", c) // never wrapped, to be copied
+	}
+}
+
+// cases lists the findings of a group. Their messages have their figures; a brief report leaves the
+// evidence to the other formats.
+func (t *terminal) cases(all []groupCase) {
+	for i, c := range all {
+		t.para("  - ", plain, c.Text)
+		if !t.brief && i < mostEvidence {
+			t.evidence("    - ", c.Evidence)
+		}
+	}
+}
+
+func (t *terminal) evidence(prefix string, rows [][]string) {
+	for _, e := range rows {
+		phrase := e[0] + ": " + e[1]
+		if e[2] != "" {
+			phrase += ", expected " + e[2]
+		}
+		if e[3] != "" {
+			phrase += " (" + e[3] + ")"
+		}
+		t.para(prefix, dim, phrase)
 	}
 }
 

@@ -86,11 +86,17 @@ type row struct {
 type problem struct {
 	Anchor, Code, Severity, Title, Subject, Message, Why, Fix string
 
-	Cases     []string // of a group of findings, one each
+	Cases     []groupCase // of a group of findings, one each
 	Evidence  table
 	Accounts  []table // of the gap to a ceiling, one a case
 	Commands  []string
 	Scenarios []row // those it concerns
+}
+
+// groupCase is one finding of a group, with its own evidence.
+type groupCase struct {
+	Text     string
+	Evidence [][]string
 }
 
 func newView(b *bundle.Bundle) *view {
@@ -141,7 +147,7 @@ func newView(b *bundle.Bundle) *view {
 	return v
 }
 
-// mostEvidence is how many rows of evidence a group of findings shows.
+// mostEvidence is for how many findings of a group the evidence is shown; JSON has all.
 const mostEvidence = 12
 
 // group adds a finding to those of the same rule with the same remedy, which are then shown once,
@@ -153,31 +159,56 @@ func (v *view) group(p problem) string {
 			continue
 		}
 		if len(g.Cases) == 0 {
-			g.Cases = []string{g.caseText()}
+			first := g.caseOf()
+			g.Evidence.Head, g.Evidence.Text = append([]string{"case"}, g.Evidence.Head...), []int{0, 1, 2, 3, 4}
+			g.Evidence.Rows = nil
+			g.add(first)
 		}
-		g.Cases = append(g.Cases, p.caseText())
+		g.add(p.caseOf())
 		g.Message = fmt.Sprintf(
 			"%s, %s",
 			text.Sentence(g.Title)[:len(text.Sentence(g.Title))-1],
 			text.Plural(len(g.Cases), "case"),
 		)
 		g.Scenarios = append(g.Scenarios, p.Scenarios...)
-		room := max(mostEvidence-len(g.Evidence.Rows), 0)
 		g.Accounts = append(g.Accounts, p.Accounts...)
-		g.Evidence.Rows = append(g.Evidence.Rows, p.Evidence.Rows[:min(len(p.Evidence.Rows), room)]...)
 		return g.Anchor
 	}
 	v.Findings = append(v.Findings, p)
 	return p.Anchor
 }
 
-// caseText is one finding of a group: "8 rand-write: Only 3 s were measured."
-func (p problem) caseText() string {
-	of := scenarioNames(p)
+// heading names the rule and, of a group, how many cases there are.
+func (p *problem) heading() string {
+	title := strings.TrimSpace(fmt.Sprintf("%s %s: %s", p.Code, p.Severity, p.Title))
+	if len(p.Cases) > 0 {
+		title += " (" + text.Plural(len(p.Cases), "case") + ")"
+	}
+	return title
+}
+
+// add appends a finding to a group, with a row for each piece of its evidence.
+func (p *problem) add(one groupCase) {
+	p.Cases = append(p.Cases, one)
+	if len(p.Cases) > mostEvidence {
+		return
+	}
+	name, _, _ := strings.Cut(one.Text, ": ")
+	for i, e := range one.Evidence {
+		if i > 0 {
+			name = ""
+		}
+		p.Evidence.Rows = append(p.Evidence.Rows, append([]string{name}, e...))
+	}
+}
+
+// caseOf is one finding of a group: "8 rand-write: Only 3 s were measured."
+func (p *problem) caseOf() groupCase {
+	of := scenarioNames(*p)
 	if of == "" {
 		of = p.Subject
 	}
-	return strings.TrimPrefix(of+": "+p.Message, ": ")
+	return groupCase{strings.TrimPrefix(of+": "+p.Message, ": "), p.Evidence.Rows}
 }
 
 // host names the machine, and a simulated one as such: its rates are not those of the real thing.
@@ -228,7 +259,7 @@ func newRow(s *bundle.Scenario, i int) row {
 		r.postgres(s)
 		return r
 	}
-	key := keyOf(s.Result)
+	key := result.KeyOf(s.Result)
 	if c := s.Ceiling; c != nil && c.Known() {
 		r.ceiling(c, key)
 	}
@@ -240,26 +271,26 @@ func newRow(s *bundle.Scenario, i int) row {
 	if n <= 0 && bw <= 0 {
 		return r
 	}
-	r.Measured, r.Also = key.print(n, bw), ""
+	r.Measured, r.Also = key.Print(n, bw), ""
 	if n > 0 {
 		r.Also = operations(n)
 	}
 	r.Doubt = doubt(s.Result.IOPS)
-	if key.what == ofIOPS {
+	if key == result.ByIOPS {
 		r.Also = bw.String()
 	}
-	if key.what == ofBandwidth {
+	if key == result.ByBandwidth {
 		r.Doubt = doubt(s.Result.BW)
 	}
 	r.Also = also(r.Also, s.Result)
 	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
-		r.Share = key.share(n, bw, c.Binding())
+		r.Share = key.Share(n, bw, c.Binding().IOPS, c.Binding().BW)
 		r.Percent = text.Percent(r.Share)
 	}
 	all := latencyOf(t)
 	r.P50, r.P99 = at(all, 50), at(all, 99)
 	if l := t.Sync.Lat; l.Measured() {
-		r.Sync = fmt.Sprintf("p50 and p99 are of the sync; of the I/O alone %s, %s", r.P50, r.P99)
+		r.Sync = fmt.Sprintf("p50 and p99 are the sync's; those of the I/O alone are %s and %s", r.P50, r.P99)
 		r.P50, r.P99 = at(l, 50), at(l, 99)
 	}
 	return r
@@ -276,9 +307,9 @@ func (r row) Of() string {
 	return "ceiling " + r.Ceiling
 }
 
-func (r *row) ceiling(c *ceiling.Ceiling, key key) {
+func (r *row) ceiling(c *ceiling.Ceiling, key result.Key) {
 	b := c.Binding()
-	r.Ceiling, r.LimitedBy = key.print(b.IOPS, b.BW), b.Label()
+	r.Ceiling, r.LimitedBy = key.Print(b.IOPS, b.BW), b.Label()
 	if b.SelfMeasured() {
 		r.Ceiling, r.Percent = none, none
 		return
@@ -293,67 +324,13 @@ func (r *row) ceiling(c *ceiling.Ceiling, key key) {
 	if course := c.Course(); len(course) > 1 {
 		r.Burst += ": lasts " + text.Duration(course[0].Until)
 	}
-	r.Burst += fmt.Sprintf("; sustained %s (%s)", key.print(last.IOPS, last.BW), last.Kind)
+	r.Burst += fmt.Sprintf("; sustained %s (%s)", key.Print(last.IOPS, last.BW), last.Kind)
 	r.LastingShare = float64(last.IOPS / b.IOPS)
 }
 
 // Rates adds up all directions, over the window that they cover.
 func Rates(t fio.Job) (units.IOPS, units.Rate) {
 	return t.Rates()
-}
-
-// key is the figure by which a workload is known.
-type key struct {
-	what     string
-	inFlight float64
-}
-
-const (
-	ofIOPS      = "IOPS"
-	ofBandwidth = "bandwidth"
-	ofLatency   = "latency"
-)
-
-// largeIO is the block size from which on bandwidth says more than IOPS.
-const largeIO = 128 * units.KiB
-
-// keyOf chooses: of one I/O at a time its latency, of large I/Os bandwidth, of others IOPS.
-func keyOf(r *result.Result) key {
-	if r == nil {
-		return key{what: ofIOPS}
-	}
-	held := slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool {
-		return w.ThinkTime > 0 || w.ReadRate+w.WriteRate > 0 || w.ReadIOPS+w.WriteIOPS > 0
-	})
-	if r.Depth.Asked == 1 && !held {
-		return key{ofLatency, 1}
-	}
-	if n, bw := Rates(r.Total); bw > 0 && (n == 0 || units.Bytes(float64(bw)/float64(n)) >= largeIO) {
-		return key{what: ofBandwidth}
-	}
-	return key{what: ofIOPS}
-}
-
-// print gives a throughput in the key's unit. With one I/O at a time its latency is the reciprocal
-// of IOPS, syncs included.
-func (k key) print(n units.IOPS, bw units.Rate) string {
-	switch {
-	case k.what == ofBandwidth:
-		return bw.String()
-	case k.what == ofLatency && n > 0:
-		return units.Latency(k.inFlight * 1e9 / float64(n)).String()
-	}
-	return operations(n)
-}
-
-func (k key) share(n units.IOPS, bw units.Rate, b *ceiling.Bound) float64 {
-	if k.what == ofBandwidth && b.BW > 0 {
-		return float64(bw / b.BW)
-	}
-	if b.IOPS <= 0 {
-		return 0
-	}
-	return float64(n / b.IOPS)
 }
 
 // latencyOf is the completion latency of all directions together; of several it needs their
@@ -424,7 +401,7 @@ func tiles(b *bundle.Bundle, rows []row) []tile {
 		offer(0, "Peak IOPS", operations(n), float64(n), rows[i])
 		offer(1, "Peak read", t.Read.BW.String(), float64(t.Read.BW), rows[i])
 		offer(2, "Peak write", t.Write.BW.String(), float64(t.Write.BW), rows[i])
-		if keyOf(s).what != ofLatency || n <= 0 {
+		if result.KeyOf(s) != result.ByLatency || n <= 0 {
 			continue
 		}
 		what, slot := "Read latency", 3

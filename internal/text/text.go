@@ -39,6 +39,16 @@ func trim(s string) string {
 	return s
 }
 
+// Of sets a figure against its whole, and prints a unit that both have once: "1,823 of 1,846 IOPS",
+// "980 MiB/s of 1.2 GiB/s".
+func Of(part, whole string) string {
+	figure, unit, _ := strings.Cut(part, " ")
+	if _, same, _ := strings.Cut(whole, " "); same == unit {
+		part = figure
+	}
+	return part + " of " + whole
+}
+
 // Integer is what can be counted.
 type Integer interface {
 	~int | ~int32 | ~int64 | ~uint32 | ~uint64

@@ -17,6 +17,8 @@ func TestPrinters(t *testing.T) {
 		{Times(4), "4x"},
 		{Ratio(2.4995), "x2.50"},
 		{Ratio(0.675), "x0.68"},
+		{Of("1,823 IOPS", "1,846 IOPS"), "1,823 of 1,846 IOPS"},
+		{Of("980 MiB/s", "1.2 GiB/s"), "980 MiB/s of 1.2 GiB/s"},
 		{Plural(1, "step"), "1 step"},
 		{Plural(0, "step"), "0 steps"},
 		{Plural(1200, "I/O"), "1,200 I/Os"},

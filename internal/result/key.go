@@ -1,0 +1,63 @@
+package result
+
+import (
+	"slices"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/units"
+)
+
+// Key is the figure by which a workload is known, in which its measurement and its ceiling are
+// shown.
+type Key string
+
+// The key figures.
+const (
+	ByIOPS      Key = "IOPS"
+	ByBandwidth Key = "bandwidth"
+	ByLatency   Key = "latency"
+)
+
+// LargeIO is the block size from which on bandwidth is more telling than IOPS.
+const LargeIO = 128 * units.KiB
+
+// KeyOf chooses: latency of one I/O at a time, bandwidth of large I/Os, IOPS of others. r may be
+// nil.
+func KeyOf(r *Result) Key {
+	if r == nil {
+		return ByIOPS
+	}
+	paced := slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool {
+		return w.ThinkTime > 0 || w.ReadRate+w.WriteRate > 0 || w.ReadIOPS+w.WriteIOPS > 0
+	})
+	if r.Depth.Asked == 1 && !paced {
+		return ByLatency
+	}
+	if n, bw := r.Total.Rates(); bw > 0 && (n == 0 || units.Bytes(float64(bw)/float64(n)) >= LargeIO) {
+		return ByBandwidth
+	}
+	return ByIOPS
+}
+
+// Print gives a throughput in the key's unit. The latency of one I/O at a time is the reciprocal of
+// IOPS, syncs included.
+func (k Key) Print(n units.IOPS, bw units.Rate) string {
+	switch {
+	case k == ByBandwidth:
+		return bw.String()
+	case k == ByLatency && n > 0:
+		return units.Latency(1e9 / float64(n)).String()
+	}
+	return n.String() + " IOPS"
+}
+
+// Share is a measured throughput over what is possible, 0 where that is not known.
+func (k Key) Share(n units.IOPS, bw units.Rate, mostN units.IOPS, most units.Rate) float64 {
+	if k == ByBandwidth && most > 0 {
+		return float64(bw / most)
+	}
+	if mostN <= 0 {
+		return 0
+	}
+	return float64(n / mostN)
+}
