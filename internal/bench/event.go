@@ -25,10 +25,11 @@ type Started struct {
 	Expected  time.Duration           `json:"expected"` // measuring and cooldowns, layout not included
 }
 
-// Laying is the progress of writing a role's file.
+// Laying is the progress of writing a role's file, or the files of its jobs.
 type Laying struct {
 	Role    topology.Role `json:"role"`
 	File    string        `json:"file"`
+	Files   int           `json:"files,omitempty"` // File is a directory with so many files, one for each job
 	Written units.Bytes   `json:"written"`
 	Size    units.Bytes   `json:"size"`
 	Done    bool          `json:"done,omitempty"`

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/permit"
@@ -42,34 +41,34 @@ func (r *runner) prefill(ctx context.Context, p *place) error {
 
 func memoryOnly(fsType string) bool { return fsType == "tmpfs" || fsType == "ramfs" }
 
-// prefill writes the place's file whole with random data: reads of unwritten extents never reach
-// the disk, and a synced write into
-// them pays for the extent conversion.
+// prefill writes the place's files whole.
 func (p *place) prefill(ctx context.Context, m *sys.Machine, emit func(Event)) error {
-	if p.Size == 0 || p.Prefilled() {
+	if p.Total() == 0 || p.Prefilled() {
 		return nil
 	}
-	job := fio.JobFile{Sections: []fio.Section{{Name: "prefill", Options: []fio.Option{
-		{Name: "filename", Value: strings.ReplaceAll(p.PrefillName(), ":", `\:`)},
-		{Name: "size", Value: fmt.Sprint(uint64(p.Size))},
-		{Name: "rw", Value: "write"},
-		{Name: "bs", Value: "1m"},
-		{Name: "ioengine", Value: "libaio"},
-		{Name: "iodepth", Value: "16"},
-		{Name: "direct", Value: "1"},
-		{Name: "refill_buffers", Bare: true},
-		{Name: "end_fsync", Value: "1"},
-	}}}}
+	jobs, err := p.Prefills()
+	for _, job := range jobs {
+		err = errors.Join(err, p.write(ctx, m, job, emit))
+	}
+	if err == nil {
+		err = p.CheckPrefilled()
+	}
+	p.written = err == nil
+	return err
+}
+
+// write carries out one job of the prefill.
+func (p *place) write(ctx context.Context, m *sys.Machine, job permit.Prefill, emit func(Event)) error {
 	tmp, err := os.CreateTemp("", "plimsoll-prefill-*.fio")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(tmp.Name()) //nolint:errcheck // a small file in the system's temporary directory
-	_, err = tmp.Write(job.Text())
+	_, err = tmp.Write(job.Job.Text())
 	if err := errors.Join(err, tmp.Close()); err != nil {
 		return err
 	}
-	report := Laying{Role: p.Role, File: p.File(), Size: p.Size}
+	report := Laying{Role: p.Role, File: job.Shown, Files: job.Files, Size: job.Size}
 	emit(report)
 	err = fio.Run(ctx, m, fio.Invocation{
 		JobFile: tmp.Name(), Raw: io.Discard, Text: func(string) {}, Stall: overrun,
@@ -80,14 +79,10 @@ func (p *place) prefill(ctx context.Context, m *sys.Machine, emit func(Event)) e
 			}
 		},
 	})
-	if err == nil {
-		err = p.CheckPrefilled()
-	}
 	if err != nil {
 		return err
 	}
-	report.Written, report.Done = p.Size, true
+	report.Written, report.Done = job.Size, true
 	emit(report)
-	p.written = true
 	return nil
 }

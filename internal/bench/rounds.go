@@ -162,9 +162,9 @@ const MostSteadyRounds = 25
 // every test of its own figures.
 func (r *runner) settled(e *RoundEnded, n int, done map[mark]*result.Result) {
 	e.Settled, e.Steady, e.Planned = 0, true, r.plan.Rounds.Most
-	written, size := map[topology.Role]units.Bytes{}, map[topology.Role]units.Bytes{}
+	written, work := map[topology.Role]units.Bytes{}, map[topology.Role][]suite.Scenario{}
 	for _, s := range r.plan.Suite.Scenarios {
-		size[s.Role] = max(size[s.Role], s.Size)
+		work[s.Role] = append(work[s.Role], s)
 		var iops []float64
 		for k := 1; k <= n; k++ {
 			if res := done[mark{k, s.ID}]; res != nil {
@@ -177,9 +177,9 @@ func (r *runner) settled(e *RoundEnded, n int, done map[mark]*result.Result) {
 		}
 	}
 	e.Enough = e.Settled == len(r.plan.Suite.Scenarios)
-	for role, bytes := range size {
-		// The prefill wrote the file once; suites that only read are as they are.
-		share := 1 + float64(written[role])/float64(max(1, bytes))
+	for role, scenarios := range work {
+		// The prefill wrote the files once; suites that only read are as they are.
+		share := 1 + float64(written[role])/float64(max(1, permit.FilesOf(scenarios...).Total()))
 		if written[role] > 0 && (e.Written == 0 || share < e.Written) {
 			e.Written = share
 		}

@@ -58,11 +58,10 @@ func (r *runner) scenario(ctx context.Context, s suite.Scenario, dir string) (*r
 		return res, nil
 	}
 	if r.plan.Settings.FreshExtents && p.Device == nil && !s.AsIs && onlyWrites(loads) {
-		if err := p.MakeFresh(s.Size); err != nil {
+		if file, err = p.MakeFresh(s); err != nil {
 			res.Invalidate(fmt.Sprintf("the file of fresh extents could not be made: %v", err))
 			return res, nil
 		}
-		file = p.Fresh()
 	}
 	out, err := sys.OpenDir(dir)
 	if err != nil {

@@ -391,7 +391,11 @@ func (v *plainView) Event(e bench.Event) {
 		)
 	case bench.Laying:
 		if e.Done || now.Sub(v.last) >= plainEvery {
-			v.print("prefilling %s: %v of %v", e.File, e.Written, e.Size)
+			file := e.File
+			if e.Files > 0 {
+				file += fmt.Sprintf(" (%s)", text.Plural(e.Files, "file"))
+			}
+			v.print("prefilling %s: %v of %v", file, e.Written, e.Size)
 		}
 	case bench.Began:
 		n := 1 + slices.IndexFunc(

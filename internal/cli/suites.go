@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/fio"
 	"plimsoll/internal/permit"
 	"plimsoll/internal/postgres"
 	"plimsoll/internal/report"
@@ -73,6 +76,7 @@ func runShow(env *Env, o showOptions) error {
 		return err
 	}
 	var jobs []report.Job
+	made := map[topology.Role]bool{}
 	for _, c := range s.Scenarios {
 		if _, err := c.Workloads(); err != nil {
 			return usage(err)
@@ -82,11 +86,31 @@ func runShow(env *Env, o showOptions) error {
 			jobs = append(jobs, report.NewPostgresJob(c, lines))
 			continue
 		}
-		job := c.Place(permit.FileIn(paths[c.Role], c))
-		jobs = append(jobs, report.NewJob(c, &job))
+		c, file := permit.Sketched(paths[c.Role], c)
+		job := c.Place(file)
+		shown := report.NewJob(c, &job)
+		if !made[c.Role] && !c.AsIs { // for all scenarios of the role, before the first
+			made[c.Role] = true
+			shown.Before = prefillLines(paths[c.Role], s.Scenarios, c.Role)
+		}
+		jobs = append(jobs, shown)
 	}
 	if o.format == formatJSON {
 		return report.WriteJSON(env.Out, "scenarios", jobs)
 	}
 	return report.Jobs(env.Out, jobs)
+}
+
+// prefillLines are the shell lines that make the files of a role's scenarios by hand.
+func prefillLines(path string, all []suite.Scenario, role topology.Role) []string {
+	all = slices.DeleteFunc(slices.Clone(all), func(c suite.Scenario) bool { return c.Role != role })
+	jobs, mkdir := permit.PrefillsByHand(path, all...)
+	if len(jobs) == 0 {
+		return nil
+	}
+	lines := []string{fio.ShellLine(append([]string{"mkdir", "-p"}, mkdir...))}
+	for _, j := range jobs {
+		lines = append(lines, fio.ShellLine(fio.CommandLine(&j.Job)))
+	}
+	return lines
 }

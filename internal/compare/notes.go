@@ -38,6 +38,12 @@ func workFacts() []fact {
 			}
 			return s.Scenario.Size.String()
 		}},
+		{"files", func(s Sample) string {
+			if s.Scenario.Files == "" {
+				return "one for all jobs"
+			}
+			return "one for each " + string(s.Scenario.Files)
+		}},
 		{"run time", func(s Sample) string {
 			if s.Scenario.Runtime == 0 {
 				return ""

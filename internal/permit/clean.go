@@ -119,9 +119,7 @@ func cleanFolder(dir string, dry bool) (Leftover, error) {
 		if e.Name() != "lock" {
 			l.Files = append(l.Files, e.Name())
 		}
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-			l.Size += units.Bytes(info.Size())
-		}
+		l.Size += sizeBelow(folder, e.Name())
 		if dry {
 			continue
 		}
@@ -133,4 +131,19 @@ func cleanFolder(dir string, dry bool) (Leftover, error) {
 		return l, nil
 	}
 	return l, parent.Remove(folderName)
+}
+
+// sizeBelow is what a file takes, or all files of a directory; what cannot be read counts nothing.
+func sizeBelow(folder *sys.Dir, name string) units.Bytes {
+	var sum units.Bytes
+	_ = fs.WalkDir(folder.FS(), name, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil //nolint:nilerr // it counts nothing
+		}
+		if info, err := d.Info(); err == nil {
+			sum += units.Bytes(info.Size())
+		}
+		return nil
+	})
+	return sum
 }

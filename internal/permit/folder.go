@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/sys"
-	"plimsoll/internal/units"
 )
 
 // Lock keeps other runs away from a place and opens plimsoll's folder in it, which is made when it
@@ -175,17 +174,11 @@ func (p *Place) remove(names []string) error {
 	return errors.Join(errs...)
 }
 
-// prefilled is the content of the marker next to a file that --keep-files left: the file was
-// written whole.
-type prefilled struct {
-	Size units.Bytes `json:"size"`
-}
-
-// Prefilled tells whether the role's file is there from an earlier run, written whole and large
-// enough. Only a marker and a file of the caller's own count, in a folder that nobody else can
-// write to.
+// Prefilled tells whether the role's files are there from an earlier run, written whole and large
+// enough. Only a marker and files of the caller's own count, in a folder that nobody else can
+// write to. The marker holds which files were written whole.
 func (p *Place) Prefilled() bool {
-	if p.Device != nil || p.Size == 0 {
+	if p.Device != nil || p.Total() == 0 {
 		return false
 	}
 	folder := p.folder
@@ -203,12 +196,11 @@ func (p *Place) Prefilled() bool {
 		}
 	}
 	data, err := folder.ReadSmall(p.markerName(), 4096)
-	var mark prefilled
-	if err != nil || json.Unmarshal(data, &mark) != nil || mark.Size < p.Size || !ownFile(folder, p.markerName()) {
+	var mark Files
+	if err != nil || json.Unmarshal(data, &mark) != nil || !mark.holds(p.Files) || !ownFile(folder, p.markerName()) {
 		return false
 	}
-	info, err := folder.Lstat(p.fileName())
-	return err == nil && ownFile(folder, p.fileName()) && units.Bytes(info.Size()) >= mark.Size
+	return mark.Jobs <= mostNames && mark.there(p, folder)
 }
 
 // ownFile tells whether a name is a regular file of the caller's that has no other name.
@@ -217,33 +209,13 @@ func ownFile(folder *sys.Dir, name string) bool {
 	return err == nil && info.Mode().IsRegular() && int(sys.Owner(info)) == os.Geteuid() && sys.Names(info) == 1
 }
 
-// CheckPrefilled confirms that prefilling has made the role's file as it should be.
-func (p *Place) CheckPrefilled() error {
-	if p.Device != nil {
-		return nil
-	}
-	info, err := p.folder.Lstat(p.fileName())
-	if err == nil && (!ownFile(p.folder, p.fileName()) || units.Bytes(info.Size()) < p.Size) {
-		err = fmt.Errorf("%s is not the file of %s that was to be written", p.File(), p.Size)
-	}
-	return err
-}
-
-// PrefillName is the name of the role's file, or of the device, for the fio that writes it whole.
-func (p *Place) PrefillName() string {
-	if p.Device != nil {
-		return p.Path
-	}
-	return p.folder.Path(p.fileName())
-}
-
-// Keep leaves a file that was written whole for the next run, with a marker that tells so. A
-// crashed run leaves no marker, so its file is not trusted.
+// Keep leaves files that were written whole for the next run, with a marker that tells so. A
+// crashed run leaves no marker, so its files are not trusted.
 func (p *Place) Keep() error {
 	if p.folder == nil {
 		return nil
 	}
-	mark, err := json.Marshal(prefilled{p.Size})
+	mark, err := json.Marshal(p.Files)
 	if err != nil {
 		return err
 	}
@@ -255,18 +227,5 @@ func (p *Place) Keep() error {
 		return err
 	}
 	_, err = f.Write(mark)
-	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// MakeFresh makes the file of allocated, never-written extents, in place of one that is there.
-func (p *Place) MakeFresh(size units.Bytes) error {
-	if err := p.folder.RemoveAll(p.freshName()); err != nil {
-		return err
-	}
-	f, err := p.folder.Create(p.freshName(), 0o600)
-	if err != nil {
-		return err
-	}
-	err = unix.Fallocate(int(f.Fd()), 0, 0, int64(size))
 	return errors.Join(err, f.Sync(), f.Close())
 }

@@ -266,6 +266,9 @@ func (v *view) directory(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if files, ok := v.place.jobFilesOf(inside); ok && v.place.folder != nil {
+		return v.place.folder.Path(files), nil
+	}
 	rel := filepath.Dir(v.rel(inside))
 	return filepath.Join(v.path(), rel), v.mkdir(rel)
 }

@@ -170,14 +170,14 @@ func (p *Place) checkNew(a access, note bool) error {
 
 // uses notes how large a file of a job becomes.
 func (p *Place) uses(path string, need units.Bytes) {
-	if path != p.File() && path != p.Fresh() {
+	if path != p.File() && path != p.Fresh() && !p.inJobFiles(path) {
 		p.made[path] = max(p.made[path], need)
 	}
 }
 
 // own tells whether a path is one of the files that plimsoll makes in its folder.
 func (p *Place) own(path string) bool {
-	return p.Device == nil && (path == p.File() || path == p.Fresh()) || p.inJobDir(path)
+	return p.Device == nil && (path == p.File() || path == p.Fresh()) || p.inJobFiles(path) || p.inJobDir(path)
 }
 
 // inJobDir tells whether a path is below the directory that jobs get which name none.
@@ -186,20 +186,22 @@ func (p *Place) inJobDir(path string) bool {
 	return ok
 }
 
-// fromJobDir is a path's part behind the directory that jobs get which name none, also by the name
-// without links.
-func (p *Place) fromJobDir(path string) (string, bool) {
+// fromJobDir is a path's part behind the directory that jobs get which name none.
+func (p *Place) fromJobDir(path string) (string, bool) { return p.from(p.jobDirName(), path) }
+
+// from is a path's part behind a directory in plimsoll's folder, also by the name without links.
+func (p *Place) from(name, path string) (string, bool) {
 	if p.Device != nil || slices.Contains(strings.Split(path, "/"), "..") {
 		return "", false
 	}
-	if rel, ok := strings.CutPrefix(path, p.jobDir()+"/"); ok {
+	if rel, ok := strings.CutPrefix(path, filepath.Join(p.Path, folderName, name)+"/"); ok {
 		return rel, true
 	}
 	resolved, err := filepath.EvalSymlinks(p.Path)
 	if err != nil {
 		return "", false
 	}
-	return strings.CutPrefix(path, (&Place{Role: p.Role, Path: resolved}).jobDir()+"/")
+	return strings.CutPrefix(path, filepath.Join(resolved, folderName, name)+"/")
 }
 
 // below is the path of a file from the place's directory, when it lies below it, with links on the

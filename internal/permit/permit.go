@@ -41,7 +41,7 @@ type Place struct {
 	Path     string        // as the user gave it, absolute
 	Device   *block.Device // nil for a directory
 	FSType   string        // of a directory, such as ext4
-	Size     units.Bytes   // of the role's file: the largest of its scenarios; 0 when no scenario needs one
+	Files                  // what is prefilled
 	ReadOnly bool          // no scenario writes
 
 	tree     *block.Tree
@@ -93,15 +93,16 @@ func (p *Place) Close() {
 	}
 }
 
-// needs works out how large the place's file must be: the largest of its scenarios that use it.
+// needs works out how large the place's files must be: as the largest of the scenarios that use
+// them.
 func (p *Place) needs(scenarios []suite.Scenario) {
 	p.ReadOnly = true
 	for _, s := range scenarios {
 		if s.Role != p.Role || s.AsIs {
 			continue
 		}
-		p.Size = max(p.Size, s.Size)
-		loads, err := s.WorkloadsOn(p.File())
+		p.add(s)
+		loads, err := s.WorkloadsOn(p.FileFor(s))
 		if err != nil || suite.Writes(loads) {
 			p.ReadOnly = false
 		}
@@ -116,20 +117,34 @@ func (p *Place) File() string {
 	return filepath.Join(p.Path, folderName, p.fileName())
 }
 
-// Fresh is the file of never-written extents that MakeFresh makes.
+// Fresh is the shared file of never-written extents that MakeFresh makes.
 func (p *Place) Fresh() string { return filepath.Join(p.Path, folderName, p.freshName()) }
 
-// FileFor is what a scenario's job is placed on: the role's file, or the directory for job files
-// from elsewhere.
+// FileFor is what a scenario's job is placed on: the role's file, or the directory of its jobs'
+// own files, or that for job files from elsewhere.
 func (p *Place) FileFor(s suite.Scenario) string {
-	if s.AsIs {
+	switch {
+	case s.AsIs:
 		return p.jobDir()
+	case s.Files == suite.FilePerJob:
+		return p.JobFiles()
 	}
 	return p.File()
 }
 
-// FileIn is what a scenario's job is placed on in a directory.
-func FileIn(dir string, s suite.Scenario) string { return (&Place{Role: s.Role, Path: dir}).FileFor(s) }
+// Sketched is a scenario and what its job is placed on in a directory, or on a device, before
+// anything is known of it.
+func Sketched(path string, s suite.Scenario) (suite.Scenario, string) {
+	if isDevice(path) {
+		return s.On(path), path
+	}
+	return s, (&Place{Role: s.Role, Path: path}).FileFor(s)
+}
+
+func isDevice(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && isBlock(info)
+}
 
 func (p *Place) jobDir() string     { return filepath.Join(p.Path, folderName, p.jobDirName()) }
 func (p *Place) fileName() string   { return string(p.Role) + ".dat" }
@@ -139,7 +154,8 @@ func (p *Place) jobDirName() string { return string(p.Role) + "-job" }
 
 // names are what runs of this role make in the folder.
 func (p *Place) names() []string {
-	return append(databaseNames(), p.fileName(), p.markerName(), p.freshName(), p.jobDirName())
+	return append(databaseNames(), p.fileName(), p.jobFilesName(), p.markerName(), p.freshName(), p.freshJobFilesName(),
+		p.jobDirName())
 }
 
 // Made are the files that jobs want to make under names of their own. They are made below
@@ -158,7 +174,7 @@ func (p *Place) Made() []string {
 // writes tells whether anything is made in the place's directory. Jobs that only read what is there
 // need not be allowed to.
 func (p *Place) writes() bool {
-	return p.Device == nil && (p.Size > 0 || len(p.made) > 0 || p.database)
+	return p.Device == nil && (p.Total() > 0 || len(p.made) > 0 || p.database)
 }
 
 // CheckWritable refuses a directory in which files are to be made and cannot be.

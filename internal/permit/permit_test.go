@@ -1,6 +1,7 @@
 package permit
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,7 +46,7 @@ func held(t *testing.T, name string) *sys.Dir {
 func placeOn(t *testing.T, path string, consent Consent) *Place {
 	t.Helper()
 	return &Place{
-		Role: topology.Data, Path: path, Size: units.KiB, tree: &block.Tree{}, consent: consent,
+		Role: topology.Data, Path: path, Files: Files{Size: units.KiB}, tree: &block.Tree{}, consent: consent,
 		dir: held(t, path), made: map[string]units.Bytes{},
 	}
 }
@@ -265,5 +266,73 @@ func TestGrantSurvivesSwaps(t *testing.T) {
 	}
 	if got := g.Plain("no space on " + name(1, "filename")); got != "no space on "+data+"/new" {
 		t.Errorf("plain: %s", got)
+	}
+}
+
+// A directory of jobs' own files counts as prefilled only when each is there, whole and the
+// caller's, and fio gets them through the handle of the folder.
+func TestJobsFiles(t *testing.T) {
+	base := t.TempDir()
+	data := mkdir(t, filepath.Join(base, "data"))
+	s := job(t, "[own]\nrw=randwrite\nbs=512\nnumjobs=3\n")
+	s.AsIs, s.Files, s.Size = false, suite.FilePerJob, units.KiB
+	p := placeOn(t, data, Consent{})
+	p.Files = FilesOf(s)
+	if want := (Files{Jobs: 3, JobSize: units.KiB}); p.Files != want || p.Total() != 3*units.KiB {
+		t.Fatalf("%+v, want %+v", p.Files, want)
+	}
+	release, err := p.Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	jobs, err := p.Prefills()
+	if err != nil || len(jobs) != 1 || jobs[0].Size != 3*units.KiB || jobs[0].Files != 3 {
+		t.Fatalf("%+v, %v", jobs, err)
+	}
+	if err := p.Check(s); err != nil || len(p.Made()) > 0 {
+		t.Errorf("%v, made %v: they are plimsoll's own", err, p.Made())
+	}
+	dir, _ := jobs[0].Job.Sections[0].Get("directory")
+	for i := range 3 {
+		if err := p.CheckPrefilled(); err == nil {
+			t.Errorf("%d of 3 files count as all", i)
+		}
+		write(t, filepath.Join(dir, jobFile(i)), strings.Repeat("x", 1024))
+	}
+	if err := errors.Join(p.CheckPrefilled(), p.Keep()); err != nil || !p.Prefilled() {
+		t.Errorf("%v, prefilled %v", err, p.Prefilled())
+	}
+	g, err := p.Grant(s, p.FileFor(s), held(t, mkdir(t, filepath.Join(base, "run"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close() //nolint:errcheck // it was tested
+	if got, _ := g.Job.Effective(0).Get("directory"); got != dir {
+		t.Errorf("fio gets %s, want %s", got, dir)
+	}
+	for what, change := range map[string]func(*Files){
+		"one more job": func(f *Files) { f.Jobs++ }, "larger": func(f *Files) { f.JobSize *= 2 },
+		"a shared file, too": func(f *Files) { f.Size = units.KiB },
+	} {
+		more := *p
+		change(&more.Files)
+		if more.Prefilled() {
+			t.Errorf("%s: prefilled", what)
+		}
+	}
+	victim := filepath.Join(base, "victim")
+	write(t, victim, strings.Repeat("v", 4096))
+	if err := errors.Join(os.Remove(filepath.Join(dir, "job.1")), os.Symlink(victim, filepath.Join(dir, "job.1"))); err != nil {
+		t.Fatal(err)
+	}
+	if p.Prefilled() {
+		t.Error("a link counts as a job's file")
+	}
+	if err := p.Empty(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(filepath.Join(data, folderName)); err != nil || len(left) != 1 { // the lock
+		t.Errorf("left: %v, %v", left, err)
 	}
 }

@@ -12,8 +12,7 @@ import (
 const spaceShare = 0.9
 
 // CheckSpace refuses sizes that the filesystems cannot hold. Places on one filesystem are added up.
-// With fresh, a file of
-// never-written extents is made as well.
+// With fresh, files of never-written extents are made as well.
 func CheckSpace(places []*Place, fresh bool) error {
 	type fsUse struct {
 		need, free units.Bytes
@@ -36,7 +35,7 @@ func CheckSpace(places []*Place, fresh bool) error {
 			use[id] = u
 		}
 		u.need += need
-		if p.Size == 0 {
+		if p.Total() == 0 {
 			u.smaller = "smaller sizes in the job file"
 		}
 	}
@@ -58,10 +57,10 @@ func (p *Place) needed(fresh bool) units.Bytes {
 		return 0
 	}
 	var need units.Bytes
-	if p.Size > 0 && !p.Prefilled() {
-		need = p.Size
+	if !p.Prefilled() {
+		need = p.Total()
 		if fresh {
-			need += p.Size
+			need *= 2
 		}
 	}
 	for _, size := range p.made {

@@ -19,6 +19,7 @@ type Job struct {
 	Title      string        `json:"title,omitempty"`
 	Why        string        `json:"why,omitempty"`
 	Role       topology.Role `json:"role"`
+	Before     []string      `json:"before,omitempty"` // shell lines that make what the command works on
 	Command    []string      `json:"command"`
 	Shell      []string      `json:"shell,omitempty"` // of a scenario that is PostgreSQL's, a line each
 	JobFile    string        `json:"job_file"`
@@ -46,7 +47,8 @@ func NewPostgresJob(c suite.Scenario, lines []string) Job {
 	return j
 }
 
-// Jobs prints the command line and the job file of each scenario.
+// Jobs prints the command line and the job file of each scenario, as a shell script: what the
+// scenarios work on is made first, and what is no command is a comment.
 func Jobs(w io.Writer, all []Job) error {
 	var b strings.Builder
 	for i, j := range all {
@@ -60,7 +62,13 @@ func Jobs(w io.Writer, all []Job) error {
 		if len(j.Shell) > 0 {
 			fmt.Fprintf(&b, "%s\n", strings.Join(j.Shell, "\n"))
 		} else {
-			fmt.Fprintf(&b, "%s\n\n%s", fio.ShellLine(j.Command), j.JobFile)
+			for _, line := range j.Before {
+				fmt.Fprintf(&b, "%s\n", line)
+			}
+			fmt.Fprintf(&b, "%s\n# as a job file:\n", fio.ShellLine(j.Command))
+			for line := range strings.Lines(j.JobFile) {
+				fmt.Fprintf(&b, "%s\n", strings.TrimRight("#   "+line, " \n"))
+			}
 		}
 		for _, t := range j.Thresholds {
 			fmt.Fprintf(&b, "# threshold: %s\n", text.Clean(t, 0))

@@ -58,7 +58,9 @@ var timing = map[string]string{"size": "size", "runtime": "runtime", "ramp_time"
 
 // placedBySuite are those that plimsoll sets when it runs a scenario: what they were stands in a
 // comment.
-var placedBySuite = []string{"filename", "directory", "time_based", "group_reporting", "stonewall", "name"}
+var placedBySuite = []string{
+	"filename", "filename_format", "directory", "time_based", "group_reporting", "stonewall", "name",
+}
 
 func writeScenario(b *strings.Builder, id int, s fio.Section) error {
 	w, err := fio.WorkloadOf(s.Name, s)
@@ -78,6 +80,9 @@ func writeScenario(b *strings.Builder, id int, s fio.Section) error {
 	}
 	fmt.Fprintf(b, "  - id: %d\n    name: %s\n    title: %s\n    role: %s\n", id, slug(s.Name), quoteYAML(s.Name), role)
 	writeSize(b, w.Size)
+	if w.Jobs > 1 && w.Filename == "" && Directory(s) != "" { // fio gives each job a file there
+		fmt.Fprintf(b, "    files: %s\n", FilePerJob)
+	}
 	if w.Runtime > 0 {
 		fmt.Fprintf(b, "    runtime: %s\n", w.Runtime)
 	}

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -79,6 +80,7 @@ type suiteYAML struct {
 	Cooldown    *duration      `yaml:"cooldown"`
 	Runtime     *duration      `yaml:"runtime"`
 	Ramp        *duration      `yaml:"ramp"`
+	Files       string         `yaml:"files"`
 	Fio         yaml.MapSlice  `yaml:"fio"`
 	Postgres    *serverYAML    `yaml:"postgres"`
 	Scenarios   []scenarioYAML `yaml:"scenarios"`
@@ -94,6 +96,7 @@ type scenarioYAML struct {
 	Size       size          `yaml:"size"`
 	Runtime    *duration     `yaml:"runtime"`
 	Ramp       *duration     `yaml:"ramp"`
+	Files      string        `yaml:"files"`
 	Fio        yaml.MapSlice `yaml:"fio"`
 	Job        string        `yaml:"job"`
 	Postgres   *postgresYAML `yaml:"postgres"`
@@ -236,8 +239,8 @@ func (sc scenarioYAML) work(c *Scenario, y *suiteYAML, at locator, where string)
 	if sc.Postgres == nil {
 		return sc.job(c, y, at, where)
 	}
-	if len(sc.Fio) > 0 || sc.Job != "" || sc.Size > 0 {
-		return at.err(where+".postgres", "a scenario is PostgreSQL's or fio's: without fio:, job: and size:")
+	if len(sc.Fio) > 0 || sc.Job != "" || sc.Size > 0 || sc.Files != "" {
+		return at.err(where+".postgres", "a scenario is PostgreSQL's or fio's: without fio:, job:, files: and size:")
 	}
 	p, err := sc.Postgres.postgres()
 	if err != nil {
@@ -250,6 +253,9 @@ func (sc scenarioYAML) work(c *Scenario, y *suiteYAML, at locator, where string)
 // job fills c.Job from fio: or job:.
 func (sc scenarioYAML) job(c *Scenario, y *suiteYAML, at locator, where string) error {
 	if sc.Job != "" {
+		if sc.Files != "" {
+			return at.err(where+".files", "is for fio:; the jobs of job: share one file of the role")
+		}
 		if len(sc.Fio) > 0 || len(y.Fio) > 0 {
 			return at.err(
 				where+".job",
@@ -262,6 +268,13 @@ func (sc scenarioYAML) job(c *Scenario, y *suiteYAML, at locator, where string) 
 		}
 		c.Job = *job
 		return nil
+	}
+	switch files := cmp.Or(sc.Files, y.Files); files {
+	case "", "shared":
+	case string(FilePerJob):
+		c.Files = FilePerJob
+	default:
+		return at.err(where+".files", "files %q: want job (one for each job) or shared (one for all)", files)
 	}
 	options := slices.Clone(y.Fio)
 	for _, item := range sc.Fio {
@@ -305,6 +318,7 @@ func (sc scenarioYAML) job(c *Scenario, y *suiteYAML, at locator, where string) 
 // placed are the options that plimsoll sets itself for scenarios of a suite.
 var placed = []string{
 	"filename",
+	"filename_format",
 	"directory",
 	"size",
 	"runtime",

@@ -14,7 +14,8 @@ import (
 
 // Place returns the job file that runs: the scenario's own options and those that place and time
 // it. A job file from elsewhere (AsIs) keeps its files and times; file is then the directory for
-// jobs that name neither a directory nor whole paths. Without a file nothing is placed.
+// jobs that name neither a directory nor whole paths. With FilePerJob file is the directory of the
+// jobs' files. Without a file nothing is placed.
 func (s Scenario) Place(file string) fio.JobFile {
 	global := fio.Section{Name: "global"}
 	add := func(sec *fio.Section, name, value string) {
@@ -41,15 +42,23 @@ func (s Scenario) Place(file string) fio.JobFile {
 		if file != "" {
 			add(&global, "filename", fioPath(file))
 		}
-		add(&global, "size", exact(s.Size))
+		add(&global, "size", FioSize(s.Size))
 		add(&global, "allow_file_create", "0")
 		job.Sections = append([]fio.Section{global}, s.Job.Sections...)
 	default:
 		one := fio.Section{Name: s.Job.Sections[0].Name}
-		if file != "" {
+		switch {
+		case file == "":
+		case s.Files == FilePerJob:
+			add(&one, "directory", fioPath(file))
+			add(&one, "filename_format", JobFileFormat)
+		default:
 			add(&one, "filename", fioPath(file))
 		}
-		add(&one, "size", exact(s.Size))
+		add(&one, "size", FioSize(s.Size))
+		if s.Files == RegionPerJob {
+			add(&one, "offset_increment", FioSize(s.Size))
+		}
 		add(&one, "time_based", "")
 		add(&one, "runtime", seconds(s.Runtime))
 		if s.Ramp > 0 {
@@ -65,6 +74,23 @@ func (s Scenario) Place(file string) fio.JobFile {
 		job.Sections = []fio.Section{one}
 	}
 	return job
+}
+
+// JobFileFormat is how fio names the files of FilePerJob: job.0, job.1 and so on, in every scenario,
+// so that all of them work on the same files.
+const JobFileFormat = "job.$jobnum"
+
+// Places is how many files, or regions of a device, the scenario's jobs have of their own; 0 when
+// they share one.
+func (s Scenario) Places() int {
+	if s.Files == SharedFile {
+		return 0
+	}
+	loads, err := s.Workloads()
+	if err != nil || len(loads) == 0 {
+		return 1
+	}
+	return max(loads[0].Jobs, 1)
 }
 
 // Files are the paths of filename= in a job section as it takes effect. fio adds those of several
@@ -107,8 +133,12 @@ func (s Scenario) Outside() []string {
 	return paths
 }
 
-// On places the jobs of a job file from elsewhere that name no file on a raw device.
+// On places the jobs of a job file from elsewhere that name no file on a raw device. Jobs of a
+// suite that have files of their own get regions of the device instead.
 func (s Scenario) On(device string) Scenario {
+	if s.Files == FilePerJob {
+		s.Files = RegionPerJob
+	}
 	if !s.AsIs {
 		return s
 	}
@@ -122,9 +152,9 @@ func (s Scenario) On(device string) Scenario {
 	return s
 }
 
-// exact prints a size as a number of bytes or with one of fio's suffixes, which are powers of 1024
+// FioSize prints a size for fio: as a number of bytes or with one of fio's suffixes, which are powers of 1024
 // and end at p.
-func exact(b units.Bytes) string {
+func FioSize(b units.Bytes) string {
 	text, _ := b.MarshalText() // of a number: it cannot fail
 	if strings.HasSuffix(string(text), "EiB") {
 		return strconv.FormatUint(uint64(b), 10)
@@ -144,11 +174,11 @@ func seconds(d time.Duration) string {
 func fioPath(name string) string { return strings.ReplaceAll(name, ":", `\:`) }
 
 // Workloads is what the scenario's jobs ask for, one entry a job section, before they are placed:
-// the file that plimsoll chooses has no name, and is one for all jobs.
+// the file that plimsoll chooses has no name, and is one for all jobs unless each has its own.
 func (s Scenario) Workloads() ([]fio.Workload, error) {
 	loads, err := s.WorkloadsOn("")
 	for i := range loads {
-		loads[i].SharedFile = loads[i].SharedFile || !s.AsIs
+		loads[i].SharedFile = loads[i].SharedFile || !s.AsIs && s.Files != FilePerJob
 	}
 	return loads, err
 }

@@ -22,6 +22,16 @@ type Suite struct {
 	Server      *Server       `json:"server,omitempty"` // of scenarios that are PostgreSQL's
 }
 
+// FileUse says which files the jobs of a scenario work on.
+type FileUse string
+
+// What a suite may say, and what becomes of FilePerJob on a raw device.
+const (
+	SharedFile   FileUse = ""       // "shared" in YAML: one file of the role for all jobs
+	FilePerJob   FileUse = "job"    // each job has a file of its own, as with fio's directory=
+	RegionPerJob FileUse = "region" // each job has a part of the device of its own
+)
+
 // Scenario is one fio workload.
 type Scenario struct {
 	ID    int           `json:"id"`
@@ -32,7 +42,9 @@ type Scenario struct {
 	Phase string        `json:"phase,omitempty"`
 	// Size of the region each job works on; the role's file is as large as the largest of its
 	// scenarios.
-	Size    units.Bytes   `json:"size,omitempty"`
+	Size units.Bytes `json:"size,omitempty"`
+	// Files says whether the jobs share the role's file or have one of Size each.
+	Files   FileUse       `json:"files,omitempty"`
 	Runtime time.Duration `json:"runtime,omitempty"`
 	Ramp    time.Duration `json:"ramp,omitempty"`
 	// Job is the job file that runs, one [section] unless it came from a file. plimsoll adds the

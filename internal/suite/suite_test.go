@@ -134,7 +134,7 @@ func TestPlaceOfAJobFile(t *testing.T) {
 // fio's suffixes end at p.
 func TestExact(t *testing.T) {
 	for size, want := range map[units.Bytes]string{4096: "4k", 1000: "1000", 3 << 50: "3p", 2 << 60: "2305843009213693952"} {
-		got := exact(size)
+		got := FioSize(size)
 		if back, err := fio.ParseSize(got, 1024); got != want || err != nil || back != size {
 			t.Errorf("%d: %q, want %q; fio reads %d, %v", size, got, want, back, err)
 		}
@@ -269,5 +269,35 @@ func TestBuiltinThresholdsAreRecorded(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The seeds' runs have a file for each job, which directory= makes: 16 of 1 GiB, and 8 large ones.
+func TestFileForEachJob(t *testing.T) {
+	for name, want := range map[string]struct {
+		jobs int
+		size units.Bytes
+	}{"ebs-16k": {16, units.GiB}, "stripe-28k": {8, 16 * units.GiB}} {
+		s, err := Builtin(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range s.Scenarios {
+			loads, err := c.WorkloadsOn("/data/.plimsoll/data-files")
+			if err != nil || len(loads) != 1 {
+				t.Fatal(loads, err)
+			}
+			if c.Places() != want.jobs || c.Size != want.size || loads[0].SharedFile || loads[0].Filename != "" {
+				t.Errorf("%s %d: %d files of %s, %+v; want %d of %s", name, c.ID, c.Places(), c.Size, loads[0], want.jobs, want.size)
+			}
+			device := c.On("/dev/md0")
+			loads, err = device.WorkloadsOn("/dev/md0")
+			if err != nil || loads[0].OffsetIncrement != want.size || loads[0].Filename != "/dev/md0" {
+				t.Errorf("%s %d on a device: %+v, %v; want regions of %s", name, c.ID, loads, err, want.size)
+			}
+		}
+	}
+	if s, err := Builtin("db"); err != nil || s.Scenarios[0].Places() != 0 {
+		t.Errorf("db: a file for each job, %v", err)
 	}
 }
