@@ -9,6 +9,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"plimsoll/internal/cli"
+	"plimsoll/internal/postgres"
+	"plimsoll/internal/sys"
 )
 
 func TestMain(m *testing.M) {
@@ -33,6 +35,10 @@ func TestScripts(t *testing.T) {
 		Condition: func(cond string) (bool, error) {
 			if cond == "root" {
 				return os.Getuid() == 0, nil
+			}
+			if cond == "postgres" {
+				_, err := postgres.Find(t.Context(), sys.Host(), "")
+				return err == nil, nil
 			}
 			return false, fmt.Errorf("no condition %q", cond)
 		},

@@ -90,8 +90,11 @@ var commitsLimit = &rule{
 	Ignore: "When the rate is enough, or the scenario is pg-commit, which is there to find it.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, b := range c.peaks() {
-			s, _ := b.S()
+			s, apart := b.S()
 			m := ceiling.CommitsOf(b.peak.Clients, s)
+			if apart > syncsApart || b.peak.TPS > m.Bound { // S is not known: PL707
+				continue
+			}
 			waited := b.peak.Waited("LWLock:WALWrite", "IO:WALSync", "IO:WalSync", "LWLock:WALInsert")
 			if b.ReadOnly || m.High <= 0 || b.peak.TPS < commitShare*m.High || waited < commitWaits {
 				continue

@@ -161,10 +161,20 @@ func (s Server) lives() bool {
 
 var sharedName = regexp.MustCompile(`^PostgreSQL\.[0-9]+$`)
 
+// sweepWithin is how long sessions of a server that was killed may take to notice it: while they
+// live its segment is in use and its control group is not empty.
+const sweepWithin = 10 * time.Second
+
 // Sweep removes what a server that has ended left outside of plimsoll's folders.
 func (s Server) Sweep() {
+	deadline := time.Now().Add(sweepWithin)
+	until := func(done func() bool) {
+		for !done() && time.Now().Before(deadline) {
+			<-time.After(20 * time.Millisecond)
+		}
+	}
 	for _, id := range s.SysV {
-		removeSegment(id, s.UID)
+		until(func() bool { return removeSegment(id, s.UID) })
 	}
 	for _, name := range s.SharedMemory {
 		if info, err := os.Lstat(
@@ -180,23 +190,32 @@ func (s Server) Sweep() {
 		}
 	}
 	if strings.HasPrefix(filepath.Base(s.Cgroup), CgroupPrefix) && strings.HasPrefix(s.Cgroup, "/sys/fs/cgroup/") {
-		_ = os.Remove(s.Cgroup) // fails while a process is in it
+		until(func() bool {
+			err := os.Remove(s.Cgroup)
+			return err == nil || errors.Is(err, fs.ErrNotExist)
+		})
 	}
 }
 
-// removeSegment removes a System V segment that belongs to a user and that nobody has attached.
-func removeSegment(id int, uid uint32) {
+// removeSegment removes a System V segment that belongs to a user. It is false while somebody has it
+// attached, and true where there is none.
+func removeSegment(id int, uid uint32) bool {
 	line, err := os.ReadFile("/proc/sysvipc/shm")
 	if err != nil {
-		return
+		return true
 	}
 	for row := range strings.Lines(string(line)) {
 		var key, shmid, perms, size, cpid, lpid, nattch, owner int64
 		n, _ := fmt.Sscan(row, &key, &shmid, &perms, &size, &cpid, &lpid, &nattch, &owner)
-		if n == 8 && int(shmid) == id && nattch == 0 && uint32(owner) == uid {
-			_, _, _ = unix.Syscall(unix.SYS_SHMCTL, uintptr(id), unix.IPC_RMID, 0)
+		if n != 8 || int(shmid) != id || uint32(owner) != uid {
+			continue
 		}
+		if nattch > 0 {
+			return false
+		}
+		_, _, _ = unix.Syscall(unix.SYS_SHMCTL, uintptr(id), unix.IPC_RMID, 0)
 	}
+	return true
 }
 
 // Site is where, and for what, a database is set up.

@@ -208,7 +208,7 @@ func (s *session) pgbench(
 	if ctx.Err() != nil {
 		return summary{}, cpu, ctx.Err()
 	}
-	if s.dead() {
+	if s.dead() || err != nil && s.dies() {
 		return summary{}, cpu, fmt.Errorf("the server ended during the run: %s", s.complaint())
 	}
 	if err != nil {

@@ -61,8 +61,8 @@ func (s *server) child(argv ...string) sys.Child {
 // runDir makes a private directory for the socket and for pgbench's logs.
 func runDir(u User) (string, error) {
 	base := os.TempDir()
-	if len(base) > longestPath-len(permit.RunPrefix)-12 {
-		base = "/tmp"
+	if len(base) > longestPath-len(permit.RunPrefix)-12 || u.enters(base) != nil {
+		base = "/tmp" // the caller's may be long, or private
 	}
 	dir, err := os.MkdirTemp(base, permit.RunPrefix)
 	if err != nil {
@@ -129,7 +129,9 @@ func (s *server) keep() error {
 func (s *server) launch(ctx context.Context) error {
 	argv := []string{s.install.program("postgres"), "-D", s.record.Data}
 	for _, set := range append(slices.Clone(s.set), setting{"listen_addresses", "", false}, setting{"port", port, false},
-		setting{"unix_socket_directories", s.record.Run, false}, setting{"unix_socket_permissions", "0700", false}) {
+		setting{"unix_socket_directories", s.record.Run, false}, setting{"unix_socket_permissions", "0700", false},
+		// A server that went through a crash is not the one that was measured before: it ends.
+		setting{"restart_after_crash", "off", false}) {
 		argv = append(argv, "-c", set.name+"="+set.value)
 	}
 	var err error
@@ -186,9 +188,14 @@ func (s *server) complaint() string {
 	var found []string
 	for line := range strings.Lines(s.started.Stderr()) {
 		for _, level := range []string{"FATAL:", "PANIC:", "ERROR:"} {
-			if _, said, ok := strings.Cut(line, level); ok {
-				found = append(found, strings.TrimSpace(said))
+			_, said, ok := strings.Cut(line, level)
+			said = strings.TrimSpace(said)
+			if ok && !slices.Contains(found, said) && !strings.HasSuffix(said, "is starting up") {
+				found = append(found, said)
 			}
+		}
+		if _, said, ok := strings.Cut(line, "LOG:"); ok && strings.Contains(said, "was terminated by signal") {
+			found = append(found, strings.TrimSpace(said))
 		}
 	}
 	if len(found) == 0 {
@@ -291,6 +298,16 @@ func (s *server) dead() bool {
 	case <-s.started.Ended():
 		return true
 	default:
+		return false
+	}
+}
+
+// dies waits a moment for the end of a server whose clients have failed: it ends after its sessions.
+func (s *server) dies() bool {
+	select {
+	case <-s.started.Ended():
+		return true
+	case <-time.After(3 * time.Second):
 		return false
 	}
 }

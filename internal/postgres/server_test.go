@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -51,7 +52,7 @@ func paths(t *testing.T) (data, wal string) {
 }
 
 // held keeps locks: a handle that nobody refers to is closed.
-var held []func()
+var held sync.Map
 
 // siteAt locks two directories for a server.
 func siteAt(ctx context.Context, data, wal string, server suite.Server, scenarios ...suite.Scenario) (permit.Site, error) {
@@ -70,7 +71,7 @@ func siteAt(ctx context.Context, data, wal string, server suite.Server, scenario
 		if err != nil {
 			return site, err
 		}
-		held = append(held, release)
+		held.Store(p, release)
 		*to = p
 	}
 	return site, nil

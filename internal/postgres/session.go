@@ -46,6 +46,9 @@ func planFor(ctx context.Context, m *sys.Machine, site permit.Site) (*plan, erro
 	if site.Data.Device != nil || site.WAL.Device != nil {
 		return nil, errors.New("PostgreSQL needs directories: --data and --wal name a device")
 	}
+	if err = onDisks(site.Topology); err != nil {
+		return nil, err
+	}
 	if err = checkSettings(site.Server.Settings); err != nil {
 		return nil, err
 	}
@@ -72,6 +75,29 @@ func planFor(ctx context.Context, m *sys.Machine, site permit.Site) (*plan, erro
 	}
 	p.settings(site.Server)
 	return p, nil
+}
+
+// unfit are filesystems on which a synced write says nothing of a volume.
+var unfit = map[string]string{
+	"tmpfs":   "memory: a sync writes nothing there",
+	"ramfs":   "memory: a sync writes nothing there",
+	"overlay": "a container's own layers: mount a volume for the database",
+	"nfs":     "another host's: a sync measures the network and that host",
+	"nfs4":    "another host's: a sync measures the network and that host",
+}
+
+// onDisks refuses paths on what is no volume of this machine.
+func onDisks(t *topology.Topology) error {
+	for _, role := range topology.Roles {
+		at := t.For(role)
+		if at == nil || at.Mount == nil {
+			continue
+		}
+		if why := unfit[at.Mount.FS]; why != "" {
+			return fmt.Errorf("%s is on %s, which is %s; name a path on a disk", at.Path, at.Mount.FS, why)
+		}
+	}
+	return nil
 }
 
 // Open starts a server on the site. It returns what measures one scenario, and what stops the

@@ -152,8 +152,10 @@ func TestFind(t *testing.T) {
 	for _, c := range []struct{ name, setup, want string }{
 		{"Debian's, the newest by number", "mkdir -p $D/9 $D/15 && ln -s $REAL $D/15/bin && ln -s $OLD $D/9/bin", "/usr/lib/postgresql/15/bin"},
 		{"RPM's", "mkdir -p /usr/pgsql-15 /usr/pgsql-9.6 && ln -s $REAL /usr/pgsql-15/bin && ln -s $OLD /usr/pgsql-9.6/bin", "/usr/pgsql-15/bin"},
-		{"pg_config's", `mkdir -p /usr/odd && ln -s $REAL /usr/odd/bin && echo 'echo /usr/odd/bin' >> /usr/local/bin/pg_config && chmod 755 /usr/local/bin/pg_config`,
-			"/usr/odd/bin"},
+		{
+			"pg_config's", `mkdir -p /usr/odd && ln -s $REAL /usr/odd/bin && echo 'echo /usr/odd/bin' >> /usr/local/bin/pg_config && chmod 755 /usr/local/bin/pg_config`,
+			"/usr/odd/bin",
+		},
 		{"PG_BINDIR's", "mkdir -p /usr/odd && ln -s $REAL /usr/odd/bin && export PG_BINDIR=/usr/odd/bin", "/usr/odd/bin"},
 		{"too old", "mkdir -p $D/9 && ln -s $OLD $D/9/bin", "is PostgreSQL 9.6: plimsoll needs 13 or newer"},
 		{"none", "true", "no PostgreSQL is installed"},
