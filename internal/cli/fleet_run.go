@@ -82,7 +82,8 @@ type fleetRunOptions struct {
 
 	schedule, gone, out, format string
 
-	lose int
+	lose     int
+	onShared bool
 }
 
 func newFleetRunCmd(env *Env) *cobra.Command {
@@ -97,7 +98,8 @@ template. No port is opened and nothing stays. The hosts prefill their files, wa
 each scenario at one instant, which gets to each in its own monotonic clock. Only the seconds in which all of
 them measured count. A host stops by itself when nobody has watched it for 15 s.
 
-Flags of plimsoll run that shape what is measured are passed on; paths and suite files are those of each host.`,
+Flags of plimsoll run that shape what is measured are passed on, and so are suites, job files and the file of
+--topology that exist here. Paths are those of each host.`,
 		Example: `  plimsoll fleet run quick --hosts 'db[1-3]' --data /data
   plimsoll fleet run db --hosts @db.hosts --data /data --wal /wal --schedule both
   plimsoll fleet run rand-read --hosts n1,n2 --via 'docker exec -i {host} COMMAND' --data /data
@@ -125,6 +127,13 @@ Flags of plimsoll run that shape what is measured are passed on; paths and suite
 		"what a host does `WHEN` nobody watches it for 15 s",
 		[]string{"stop", "finish"},
 	)
+	f.BoolVar(
+		&o.onShared,
+		"shared",
+		false,
+		"--data and --wal are one storage that all hosts see: each host has a directory of its own there, the fleet "+
+			"one lock",
+	)
 	f.IntVar(&o.lose, "lose", 0, "accept the figures of the others when up to `N` hosts are lost")
 	addFormat(cmd, &o.format, report.FleetFormats())
 	return cmd
@@ -135,6 +144,7 @@ var ofFleet = []string{
 	"hosts",
 	"via",
 	"remote",
+	"shared",
 	"shared-iops",
 	"shared-bandwidth",
 	"schedule",
@@ -180,6 +190,9 @@ func runFleetRun(ctx context.Context, env *Env, o fleetRunOptions, passed, args 
 	if o.run.dryRun {
 		return usage(errors.New("--dry-run: not in a fleet; use plimsoll run --dry-run on a host"))
 	}
+	if o.onShared && o.run.Data == "" && o.run.WAL == "" {
+		return usage(errors.New("--shared: name the storage that all hosts see with --data or --wal"))
+	}
 	if o.run.resume != "" {
 		o.to.hosts = "of-the-run" // it names them
 	}
@@ -189,6 +202,7 @@ func runFleetRun(ctx context.Context, env *Env, o fleetRunOptions, passed, args 
 	}
 	r.Args, r.What, r.Out = passed, cmp.Or(strings.Join(args, "-"), "db"), cmp.Or(o.run.Out, o.out)
 	r.Order, r.Finish, r.Lose = o.schedule, o.gone == "finish", o.lose
+	r.OnShared = o.onShared
 	r.Shared, r.Disabled = shared, policy.Disable
 	if o.run.resume != "" {
 		f, err := r.Fetch(ctx, o.run.resume)

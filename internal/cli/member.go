@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/bench"
 	"plimsoll/internal/fleet"
+	"plimsoll/internal/permit"
 )
 
 // newMemberCmd is a host's side of a fleet run: the coordinator starts it through the engine.
@@ -26,7 +27,9 @@ func newMemberCmd(env *Env) *cobra.Command {
 				In:      env.In,
 				Out:     env.Out,
 				Version: Version,
-				Plan:    func(ctx context.Context, args []string) (bench.Plan, error) { return memberPlan(ctx, env, args) },
+				Plan: func(ctx context.Context, args []string, share *fleet.Share) (bench.Plan, func(), error) {
+					return memberPlan(ctx, env, args, share)
+				},
 				Check: func(ctx context.Context, args []string) (*fleet.Checkup, error) {
 					return memberCheck(ctx, env, args)
 				},
@@ -36,18 +39,58 @@ func newMemberCmd(env *Env) *cobra.Command {
 	}
 }
 
-// memberPlan plans a run from the arguments that plimsoll run takes.
-func memberPlan(ctx context.Context, env *Env, args []string) (bench.Plan, error) {
+// memberPlan plans a run from the arguments that plimsoll run takes. On storage that all hosts of the
+// fleet see, the paths are directories of this host's own there, which leave gives up.
+func memberPlan(
+	ctx context.Context,
+	env *Env,
+	args []string,
+	share *fleet.Share,
+) (p bench.Plan, leave func(), err error) {
 	o := runOptions{progress: "json"}
 	cmd := &cobra.Command{Use: "run"}
 	o.measuring(cmd)
 	if err := cmd.ParseFlags(args); err != nil {
-		return bench.Plan{}, flagError(cmd, err)
+		return p, nil, flagError(cmd, err)
 	}
 	o.Scenarios, o.Given, o.Tool = cmd.Flags().Args(), cmd.Flags().Changed, "plimsoll "+Version
+	if share != nil {
+		if leave, err = o.join(share); err != nil {
+			return p, leave, err
+		}
+	}
 	quiet := *env
 	quiet.Err = io.Discard // standard error is the engine's
-	return o.plan(ctx, &quiet)
+	p, err = o.plan(ctx, &quiet)
+	if share != nil {
+		p.Consent.Hosts = share.Hosts
+	}
+	return p, leave, err
+}
+
+// join puts this host's directories on shared storage in place of the paths.
+func (o *runOptions) join(share *fleet.Share) (leave func(), err error) {
+	var all []func()
+	leave = func() {
+		for _, one := range all {
+			one()
+		}
+	}
+	joined := map[string]string{}
+	for _, path := range []*string{&o.Data, &o.WAL} {
+		if *path == "" {
+			continue
+		}
+		if joined[*path] == "" {
+			dir, one, err := permit.Join(*path, share.Fleet, share.Host)
+			if err != nil {
+				return leave, err
+			}
+			all, joined[*path] = append(all, one), dir
+		}
+		*path = joined[*path]
+	}
+	return leave, nil
 }
 
 // memberCheck looks at this host as plimsoll check does with these arguments.

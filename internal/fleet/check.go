@@ -25,7 +25,7 @@ func (r Run) Check(ctx context.Context) (*bundle.FleetCheck, error) {
 	c := &coordinator{
 		Run:   r,
 		fleet: &bundle.Fleet{Order: together, Created: r.Now()},
-		task:  command{Check: &plan{Args: r.Args}},
+		check: true,
 	}
 	for _, name := range r.Hosts {
 		c.add(bundle.FleetHost{Name: name})

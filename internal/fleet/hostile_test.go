@@ -272,7 +272,7 @@ func FuzzProtocol(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c := &coordinator{Run: Run{Version: "test", Copy: "never", Note: func(string, string) {}}, fleet: &bundle.Fleet{}, dir: "/nonexistent"}
 		if bytes.Contains(data, []byte("checked")) {
-			c.dir, c.task.Check = "", &plan{}
+			c.dir, c.check = "", true
 		}
 		h := &host{sent: map[uint64]int64{1: 0}, starts: map[int]int64{}, end: func() {}, orders: make(chan command, 64)}
 		c.hosts = []*host{h}

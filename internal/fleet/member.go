@@ -34,8 +34,9 @@ type Member struct {
 	In      io.Reader
 	Out     io.Writer
 	Version string
-	// Plan makes a plan of the arguments of plimsoll run.
-	Plan func(ctx context.Context, args []string) (bench.Plan, error)
+	// Plan makes a plan of the arguments of plimsoll run. Where the host has a share of storage that
+	// all see, the paths are its directories there, which the returned function, if any, gives up.
+	Plan func(ctx context.Context, args []string, share *Share) (bench.Plan, func(), error)
 	// Check looks at this host with the arguments of plimsoll check.
 	Check func(ctx context.Context, args []string) (*Checkup, error)
 
@@ -136,7 +137,17 @@ func (m *Member) hello(ctx context.Context) {
 
 // run measures and returns the last message of it.
 func (m *Member) run(ctx context.Context, asked *plan) message {
-	p, err := m.Plan(ctx, asked.Args)
+	args, files, err := receiveFiles(asked)
+	if files != "" {
+		defer os.RemoveAll(files) //nolint:errcheck // what is left of it is in the directory for temporary files
+	}
+	if err != nil {
+		return message{Event: eventRefused, Note: text.Clean(err.Error(), 2000), Exit: 1}
+	}
+	p, leave, err := m.Plan(ctx, args, asked.Share)
+	if leave != nil {
+		defer leave()
+	}
 	if err != nil {
 		return message{Event: eventRefused, Note: text.Clean(err.Error(), 2000), Exit: 2}
 	}

@@ -270,7 +270,7 @@ func TestFleetOverSSH(t *testing.T) {
 	n := startNetwork(t)
 	tests := map[string]func(*testing.T, *network){
 		"total": totalIsTheSum, "straggler": slowHostIsNamed, "killed": killedConnection, "coordinator": killedCoordinator,
-		"on": finishWithoutCoordinator, "copy": copied, "check": sideBySide,
+		"on": finishWithoutCoordinator, "copy": copied, "check": sideBySide, "shared": oneLock,
 	}
 	if os.Getenv("PLIMSOLL_FLEET") == "all" {
 		tests["stopped fio"], tests["silent coordinator"], tests["slow link"], tests["each alone"] = stoppedFio, silentCoordinator, slowLink, eachAlone
@@ -649,6 +649,54 @@ func copied(t *testing.T, n *network) {
 	cmd, out := x.start(t, "--copy", "never", "--remote", "no-such-plimsoll", "read.fio", "--hosts", "fh1", "--data", "data")
 	if f := x.finish(t, cmd, out); f.Hosts[0].State == bundle.HostDone || !strings.Contains(f.Hosts[0].Why, "plimsoll was not found there") {
 		t.Errorf("%+v\n%s", f.Hosts[0], out)
+	}
+}
+
+// On storage that all hosts see each has a directory of its own and the fleet one lock: another run
+// and another fleet are refused meanwhile, and nothing is left. The job is a file of the
+// coordinator's, which the hosts do not have.
+func oneLock(t *testing.T, n *network) {
+	x := n.trial(t, "shared", 10)
+	storage := filepath.Join(x.at, "storage")
+	if err := os.MkdirAll(filepath.Join(storage, ".plimsoll", "fleet-fh9"), 0o700); err != nil { // of a run that was killed
+		t.Fatal(err)
+	}
+	mine := n.write(t, "shared/mine/ours.fio", strings.Replace(fmt.Sprintf(job, 300), "[j]", "[ours]", 1))
+	args := []string{mine, "--hosts", "fh[1-3]", "--data", storage, "--shared"}
+	cmd, out := x.start(t, args...)
+	x.measuring(t)
+	for i := 1; i <= hostCount; i++ {
+		eventually(t, 60*time.Second, fmt.Sprintf("a file of host %d", i), func() bool {
+			files, _ := filepath.Glob(filepath.Join(storage, ".plimsoll", fmt.Sprintf("fleet-fh%d", i), ".plimsoll", "*", "ours*"))
+			return len(files) == 1
+		})
+	}
+	one, err := exec.Command(x.binary, "run", mine, "--data", storage, "--out", filepath.Join(x.at, "one")).CombinedOutput()
+	if err == nil || !strings.Contains(string(one), "another plimsoll is measuring here") {
+		t.Errorf("one host on its own: %v\n%s", err, one)
+	}
+	second := exec.Command("ip", append([]string{
+		"netns", "exec", x.space(0), x.binary, "fleet", "run", "--via", "ssh -F " + x.dir + "/ssh_config -T {host} COMMAND",
+		"--remote", x.at + "/plimsoll", "--out", filepath.Join(x.at, "second"),
+	}, args...)...)
+	if other, err := second.CombinedOutput(); err == nil || strings.Count(string(other), "refused: "+storage+": another plimsoll is measuring here") != hostCount {
+		t.Errorf("another fleet: %v\n%s", err, other)
+	}
+	_ = cmd.Process.Signal(os.Interrupt) // all stop, and what they have is fetched
+	_ = cmd.Wait()
+	f := x.read(t)
+	if cmd.ProcessState.ExitCode() != 130 || !f.Shared || len(f.Hosts) != hostCount || f.Hosts[0].Why != "its run was interrupted" {
+		t.Errorf("%+v\n%s", f.Hosts, out)
+	}
+	if left, _ := filepath.Glob(filepath.Join(storage, ".*")); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "plimsoll-fleet-*", "*", "ours.fio")); len(left) > 0 {
+		t.Errorf("the job file is left: %q", left)
+	}
+	b, err := bundle.Open(filepath.Join(x.fleetDir(t), f.Hosts[0].Dir))
+	if err != nil || !strings.Contains(fmt.Sprint(b.Run.Suite.Scenarios[0].Job), "ours") {
+		t.Errorf("another job was run: %v", err)
 	}
 }
 

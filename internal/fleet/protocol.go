@@ -35,6 +35,17 @@ type plan struct {
 	Args []string `json:"args"` // of plimsoll run
 	// Finish: go on measuring when the coordinator is gone; else stop.
 	Finish bool `json:"finish,omitempty"`
+	// Files are files of the coordinator that Args name.
+	Files []sentFile `json:"files,omitempty"`
+	// Share says that the paths are storage which all hosts see.
+	Share *Share `json:"share,omitempty"`
+}
+
+// Share is the part of a host in a fleet that measures on storage which all its hosts see.
+type Share struct {
+	Fleet string `json:"fleet"` // no other fleet has this name
+	Host  string `json:"host"`  // a name for its directory
+	Hosts int    `json:"hosts"` // how many there are
 }
 
 // message is what a member sends.

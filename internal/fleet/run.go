@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -25,7 +26,9 @@ type Run struct {
 	Order  string   // together, alone, both
 	Finish bool     // members finish when the coordinator is gone
 	Lose   int      // hosts that may be lost
-	Copy   string   // auto, always, never: of this program
+	// OnShared says that the paths are storage which all hosts see.
+	OnShared bool
+	Copy     string // auto, always, never: of this program
 	// Self opens this program, to be copied; Out is where the fleet run goes.
 	Self          string
 	Out           string
@@ -35,6 +38,8 @@ type Run struct {
 	Now           func() time.Time
 	// Note is given a line about a host, or about all of them, as things happen.
 	Note func(host, line string)
+
+	files []sentFile
 }
 
 // How --copy and --schedule may be set; the first is the default.
@@ -54,6 +59,11 @@ const (
 // Run measures on all hosts and returns the fleet run. When ctx ends, members stop, and what they
 // have is fetched.
 func (r Run) Run(ctx context.Context) (string, *bundle.Fleet, error) {
+	files, err := filesOf(r.Args)
+	if err != nil {
+		return "", nil, err
+	}
+	r.files = files
 	dir, err := bundle.CreateFleet(r.Out, r.What, r.Now())
 	if err != nil {
 		return "", nil, err
@@ -120,9 +130,9 @@ func (r Run) pass(
 	}
 	f := &bundle.Fleet{
 		Schema: bundle.FleetSchema, Tool: r.Tool, ID: filepath.Base(dir), State: bundle.Running, Via: r.Engine.name,
-		Order: order, Lose: r.Lose, Request: r.Args, Created: r.Now(),
+		Order: order, Lose: r.Lose, Shared: r.OnShared, Request: r.Args, Created: r.Now(),
 	}
-	c := &coordinator{Run: r, dir: dir, fleet: f, task: command{Plan: &plan{Args: r.Args, Finish: r.Finish}}}
+	c := &coordinator{Run: r, dir: dir, fleet: f, share: rand.Text()}
 	for _, name := range r.Hosts {
 		c.add(bundle.FleetHost{Name: name, Dir: filepath.Join("hosts", fileName(name))})
 	}
@@ -139,13 +149,14 @@ func (r Run) pass(
 // coordinator leads the members through a run. All its state belongs to the goroutine of serve.
 type coordinator struct {
 	Run
-	task   command // of each host, once its clock is known; a fetch is of its own directory
-	dir    string  // of the fleet run; none of a check, which stores nothing
+	share  string // name of the fleet on storage that all hosts see
+	dir    string // of the fleet run; none of a check, which stores nothing
 	fleet  *bundle.Fleet
 	hosts  []*host
 	events chan event
 	base   int64 // the monotonic clock at fleet.Created
 	fetch  bool  // only get what is there
+	check  bool  // only look at the hosts
 	noted  time.Time
 }
 
@@ -247,7 +258,7 @@ func (c *coordinator) handle(ctx context.Context, e event) {
 		h.binary = e.copied
 		h.connect(ctx, c.events)
 	case h.hello.Plimsoll == 0:
-		if err := h.greet(e.message, c.Version, c.task.Check == nil); err != nil {
+		if err := h.greet(e.message, c.Version, !c.check); err != nil {
 			h.hello = message{}
 			if c.Copy == "auto" && !h.copied && errors.Is(err, errVersion) {
 				c.again(ctx, h)
@@ -265,17 +276,28 @@ func (c *coordinator) handle(ctx context.Context, e event) {
 			h.ping()
 		default:
 			h.planned = true
-			if c.fetch {
-				h.order(command{Fetch: h.Remote})
-			} else {
-				h.order(c.task)
-			}
+			h.order(c.asks(h))
 		}
 	case e.Event != "":
 		c.happened(h, e.message)
 	case len(e.Data) > 0 || e.SHA256 != "":
 		c.piece(h, e.message)
 	}
+}
+
+// asks is what a host is asked for once its clock is known.
+func (c *coordinator) asks(h *host) command {
+	switch {
+	case c.fetch:
+		return command{Fetch: h.Remote}
+	case c.check:
+		return command{Check: &plan{Args: c.Args}}
+	}
+	p := &plan{Args: c.Args, Finish: c.Finish, Files: c.files}
+	if c.OnShared {
+		p.Share = &Share{Fleet: c.share, Host: fileName(h.Name), Hosts: len(c.hosts)}
+	}
+	return command{Plan: p}
 }
 
 // happened acts upon what a member reports of its run.
@@ -308,7 +330,7 @@ func (c *coordinator) happened(h *host, m message) {
 		}
 		h.order(command{Bundle: true})
 	case eventChecked:
-		if c.task.Check == nil || m.Checkup == nil {
+		if !c.check || m.Checkup == nil {
 			c.lost(h, bundle.HostLost, "it sent a check that nobody asked for")
 			return
 		}

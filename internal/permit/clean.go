@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
@@ -112,7 +113,7 @@ func cleanFolder(dir string, dry bool) (Leftover, error) {
 		return l, err
 	}
 	for _, e := range entries {
-		if !slices.Contains(runNames(), e.Name()) {
+		if !slices.Contains(runNames(), e.Name()) && !strings.HasPrefix(e.Name(), sharePrefix) {
 			l.Others = append(l.Others, e.Name())
 			continue
 		}

@@ -33,6 +33,8 @@ type Consent struct {
 	Destroy map[string]string
 	// Exec lets a job file's exec_prerun and exec_postrun run.
 	Exec bool
+	// Hosts is how many hosts make as large files on the same storage; 0 for one.
+	Hosts int
 }
 
 // Place is a path to measure on: a directory with plimsoll's folder in it, or a raw device.

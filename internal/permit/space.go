@@ -21,7 +21,7 @@ func CheckSpace(places []*Place, fresh bool) error {
 	}
 	use := map[unix.Fsid]*fsUse{}
 	for _, p := range places {
-		need := p.needed(fresh)
+		need := p.needed(fresh) * units.Bytes(max(p.consent.Hosts, 1))
 		if need == 0 {
 			continue
 		}

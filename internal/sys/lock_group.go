@@ -1,0 +1,94 @@
+package sys
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// groupWait is how long LockGroup waits for another member to write the group's name.
+	groupWait  = 2 * time.Second
+	groupPause = 20 * time.Millisecond
+	longGroup  = 200 // bytes of a group's name
+)
+
+// SharedLock is a lock that several processes hold together, on one machine or on several that see the
+// same directory.
+type SharedLock struct {
+	held  fs.File
+	leave func() (last bool)
+}
+
+// Leave lets go of the lock. Of the last that holds it last is true, and the lock is still held
+// until done is called.
+func (g *SharedLock) Leave() (last bool, done func()) {
+	return g.leave(), func() { _ = g.held.Close() }
+}
+
+// LockGroup takes a lock on a file in the directory, which all processes that give the same name of
+// a group share, and that no other process has, neither by Lock nor for another group. The file
+// holds the group's name. begin is called while no other process has the lock, by one of the group
+// before any has it. The kernel lets go of a process' share when it ends, however it ends.
+func (d *Dir) LockGroup(name, group string, begin func() error) (*SharedLock, error) {
+	for end := time.Now().Add(groupWait); ; <-time.After(groupPause) {
+		g, err := d.lockGroup(name, group, begin)
+		if !errors.Is(err, ErrLocked) || time.Now().After(end) {
+			return g, err
+		}
+	}
+}
+
+func (d *Dir) lockGroup(name, group string, begin func() error) (*SharedLock, error) {
+	f, err := d.Create(name, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		f, err = d.open(name, unix.O_RDWR, 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	lock := func(how int) error { return unix.Flock(int(f.Fd()), how|unix.LOCK_NB) }
+	g := &SharedLock{held: f, leave: func() bool { return lock(unix.LOCK_EX) == nil }}
+	err = regular(f)
+	if err == nil && lock(unix.LOCK_EX) == nil { // nobody has it: what the file holds is of a group that is gone
+		if err = begin(); err == nil {
+			err = errors.Join(f.Truncate(0), writeAt(f, group), f.Sync())
+		}
+	}
+	if err == nil && lock(unix.LOCK_SH) != nil {
+		err = fmt.Errorf("%s: %w", f.Name(), ErrLocked)
+	}
+	if err == nil {
+		err = d.ofGroup(f, name, group)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return g, nil
+}
+
+// ofGroup checks that the locked file is that of the group, and still stands under its name.
+func (d *Dir) ofGroup(f fs.File, name, group string) error {
+	held, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if now, err := d.Lstat(name); err != nil || !os.SameFile(held, now) {
+		return fmt.Errorf("%s: %w", name, ErrLocked)
+	}
+	data, err := d.ReadSmall(name, longGroup)
+	if err != nil || string(data) != group {
+		return fmt.Errorf("%s: %w", name, ErrLocked)
+	}
+	return nil
+}
+
+func writeAt(w io.WriterAt, s string) error {
+	_, err := w.WriteAt([]byte(s), 0)
+	return err
+}
