@@ -25,6 +25,12 @@ type Started struct {
 	Expected  time.Duration           `json:"expected"` // measuring and cooldowns, layout not included
 }
 
+// Added is a scenario that follows from what was measured (Plan.Next).
+type Added struct {
+	Scenario suite.Scenario   `json:"scenario"`
+	Ceiling  *ceiling.Ceiling `json:"ceiling,omitempty"`
+}
+
 // Laying is the progress of writing a role's file, or the files of its jobs.
 type Laying struct {
 	Role    topology.Role `json:"role"`
@@ -107,6 +113,7 @@ type Noted struct {
 }
 
 func (Started) event()    {}
+func (Added) event()      {}
 func (Laying) event()     {}
 func (Began) event()      {}
 func (Ticked) event()     {}

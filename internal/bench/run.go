@@ -41,6 +41,10 @@ type Plan struct {
 	Policy   verdict.Policy
 	Lint     []finding.Finding // about the job files of the suite
 	Database *Database         // how a database server is had; nil where none can be
+	// Next is the scenario to measure after these, which holds results for all but what a resumed
+	// run lacks; false at the end. nil where the suite's own are all.
+	Next   func(measured []bundle.Scenario) (suite.Scenario, bool)
+	Budget time.Duration // starts no further scenario of Next after it; 0 for none
 	// Gate is waited for when a scenario is ready to start, so that several machines start at one
 	// instant; nil for at once.
 	Gate func(context.Context, suite.Scenario) error
@@ -276,6 +280,9 @@ func (r *runner) scenarios(ctx context.Context, w *bundle.Writer, done map[mark]
 				return err
 			}
 		}
+	}
+	if r.plan.Next != nil {
+		return r.search(ctx, w, done)
 	}
 	return r.rounds(ctx, w, done)
 }

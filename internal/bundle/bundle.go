@@ -75,6 +75,10 @@ type Settings struct {
 	// does.
 	Stop      float64 `json:"stop,omitempty"`
 	Sustained bool    `json:"sustained,omitempty"`
+	// Most is the threshold of a search for the most load (plimsoll sweep --most), Seed what its
+	// arrivals come from.
+	Most string `json:"most,omitempty"`
+	Seed uint64 `json:"seed,omitempty"`
 }
 
 // Scenario is one scenario of a bundle with all that is known of it.

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -160,6 +161,8 @@ func lineOf(e bench.Event) progressLine {
 			Expected: e.Rest,
 			Note:     roundText(e),
 		}
+	case bench.Added:
+		return progressLine{Event: "added", Scenario: e.Scenario.ID, Name: e.Scenario.Name}
 	case bench.Noted:
 		return progressLine{Event: "note", Note: e.Text}
 	}
@@ -204,6 +207,12 @@ func (p *progressState) apply(e bench.Event) {
 		p.status, p.results = map[int]result.State{}, map[int]*result.Result{}
 		for _, id := range e.Done {
 			p.status[id] = result.Done
+		}
+	case bench.Added:
+		p.started.Scenarios = append(slices.Clip(p.started.Scenarios), e.Scenario)
+		if e.Ceiling != nil && p.started.Ceilings != nil {
+			p.started.Ceilings = maps.Clone(p.started.Ceilings)
+			p.started.Ceilings[e.Scenario.ID] = *e.Ceiling
 		}
 	case bench.Laying:
 		p.laying = &e
@@ -424,7 +433,7 @@ func (v *plainView) Event(e bench.Event) {
 		}
 	case bench.RoundEnded:
 		v.print("%s", roundText(e))
-	case bench.Cooling:
+	case bench.Cooling, bench.Added:
 	}
 }
 

@@ -3,7 +3,10 @@ package cli_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -33,8 +36,11 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Condition: func(cond string) (bool, error) {
-			if cond == "root" {
+			switch cond {
+			case "root":
 				return os.Getuid() == 0, nil
+			case "capped":
+				return canCap(), nil
 			}
 			if cond == "postgres" {
 				_, err := postgres.Find(t.Context(), sys.Host(), "")
@@ -44,4 +50,16 @@ func TestScripts(t *testing.T) {
 		},
 		UpdateScripts: os.Getenv("UPDATE") != "",
 	})
+}
+
+// canCap says that a loop device can be made here and a control group can limit it.
+func canCap() bool {
+	if os.Getuid() != 0 || exec.Command("losetup", "-f").Run() != nil {
+		return false
+	}
+	if _, err := os.Stat("/sys/fs/cgroup/blkio/blkio.throttle.read_iops_device"); err == nil {
+		return true
+	}
+	controllers, err := os.ReadFile("/sys/fs/cgroup/cgroup.subtree_control")
+	return err == nil && slices.Contains(strings.Fields(string(controllers)), "io")
 }

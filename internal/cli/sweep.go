@@ -15,22 +15,31 @@ import (
 type sweepOptions struct {
 	runOptions
 	axes []string
+	most string // the threshold of a search for the most load
 }
 
 func newSweepCmd(env *Env) *cobra.Command {
 	o := &sweepOptions{runOptions: runOptions{progress: progressKinds[0]}}
 	cmd := &cobra.Command{
-		Use:   "sweep SCENARIO --axes OPTION=VALUES...",
-		Short: "Measure one scenario over a grid of depths, block sizes, jobs or mixes",
+		Use:   "sweep SCENARIO [--axes OPTION=VALUES... | --most THRESHOLD]",
+		Short: "Measure one scenario over a grid of depths, block sizes, jobs or mixes, or find its most load",
 		Long: `Measure one scenario at each point of a grid, in shuffled order and at least twice, and find the knee
 of throughput over depth: the depth that gives 95 % of what the deepest gives, next to the knee that the ceiling
-predicts. Deeper queues only wait longer.`,
-		Example: `  plimsoll sweep rand-read --data /data --axes iodepth=1..256 --runtime 15
-  plimsoll sweep rand-write --data /data --axes iodepth=1..64 --axes bs=4k..64k --rounds 3`,
+predicts. Deeper queues only wait longer.
+
+With --most the highest load that keeps a latency below a threshold is searched instead: I/Os arrive at random at a
+rate, whatever the storage does, and the rate is bisected. Near the threshold a rate is measured up to four times.
+The answer is a bracket, and a check a little below it over the whole run time.`,
+		Example: `  plimsoll sweep rand-read-latency --data /data --axes iodepth=1..256 --runtime 15
+  plimsoll sweep rand-write --data /data --axes iodepth=1..64 --axes bs=4k..64k --rounds 3
+  plimsoll sweep rand-read-latency --data /data --most 'read.clat.p99 <= 2ms'`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, "plimsoll "+Version
+			if o.most != "" || o.resumesSearch() {
+				return measureMost(cmd.Context(), env, *o)
+			}
 			return measureSweep(cmd.Context(), env, *o)
 		},
 	}
@@ -41,6 +50,12 @@ predicts. Deeper queues only wait longer.`,
 		"axes",
 		[]string{"iodepth=1..256"},
 		"`OPTION=VALUES`: iodepth, bs, numjobs as 1..64, or rwmixread=0/70/100; may be repeated",
+	)
+	f.StringVar(
+		&o.most,
+		"most",
+		"",
+		"find the most IOPS that meet `THRESHOLD`, a latency such as 'read.clat.p99 <= 2ms', at random arrivals",
 	)
 	o.repeat.addFlags(cmd)
 	o.repeat.rounds = "2"

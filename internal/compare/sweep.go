@@ -131,9 +131,10 @@ func Grid(s suite.Scenario, axes []Axis) ([]suite.Scenario, error) {
 // Swept is a sweep's outcome: its points, and a curve over depth for each combination of the other
 // axes.
 type Swept struct {
-	Axes   []string     `json:"axes"`
-	Points []SweptPoint `json:"points"`
-	Curves []SweptCurve `json:"curves"`
+	Scenario string       `json:"scenario,omitempty"`
+	Axes     []string     `json:"axes"`
+	Points   []SweptPoint `json:"points"`
+	Curves   []SweptCurve `json:"curves"`
 }
 
 // SweptPoint is one point of a sweep.
@@ -165,6 +166,9 @@ type SweptCurve struct {
 // Sweep reads a run that was made of a grid.
 func Sweep(b *bundle.Bundle) *Swept {
 	s := &Swept{}
+	if len(b.Run.Suite.Scenarios) > 0 {
+		s.Scenario, _, _ = strings.Cut(b.Run.Suite.Scenarios[0].Name, "@")
+	}
 	for _, group := range byScenario(samplesOf(b)) {
 		p := sweptPoint(group)
 		s.Points = append(s.Points, p)

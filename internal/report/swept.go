@@ -16,7 +16,7 @@ import (
 )
 
 // SweptFormats names the formats of measured sweeps; the first is for the terminal.
-func SweptFormats() []Format { return []Format{TTY, CSV, JSON} }
+func SweptFormats() []Format { return []Format{TTY, Markdown, CSV, JSON} }
 
 // Swept writes a measured sweep.
 func Swept(w io.Writer, f Format, s *compare.Swept) error {
@@ -29,7 +29,9 @@ func Swept(w io.Writer, f Format, s *compare.Swept) error {
 		err = sweptCSV(out, s)
 	case JSON:
 		err = WriteJSON(out, "sweep", s)
-	case Markdown, HTML, JUnit:
+	case Markdown:
+		sweptPage(s).markdown(out)
+	case HTML, JUnit:
 		fallthrough
 	default:
 		return unknownFormat(f, SweptFormats())
@@ -41,48 +43,64 @@ func Swept(w io.Writer, f Format, s *compare.Swept) error {
 }
 
 func sweptTTY(out io.Writer, s *compare.Swept) {
-	rows := [][]string{append(slices.Clone(s.Axes), "IOPS", "", "bandwidth", "of ceiling", "p50", "p99", "")}
-	for _, p := range s.Points {
-		var row []string
-		for _, a := range s.Axes {
-			row = append(row, text.Clean(p.At[a], 20))
+	p := sweptPage(s)
+	var right []int
+	for k := range p.Rows.Head {
+		if !slices.Contains(p.Rows.Text, k) {
+			right = append(right, k)
 		}
-		if p.Invalid != "" {
-			rows = append(
-				rows,
-				append(row, text.None, "", "", "", "", "", "INVALID: "+text.Clean(p.Invalid, longSentence)),
-			)
-			continue
-		}
-		share := ""
-		if p.Ceiling > 0 {
-			share = text.Percent(p.IOPS.Center / p.Ceiling)
-		}
-		rows = append(
-			rows,
-			append(
-				row,
-				units.IOPS(p.IOPS.Center).String(),
-				plusMinus(p.IOPS, p.Rounds),
-				units.Rate(p.BW).String(),
-				share,
-				latencyOr(p.P50),
-				latencyOr(p.P99),
-				"",
-			),
-		)
 	}
-	right := []int{}
-	for k := range len(s.Axes) + 1 {
-		right = append(right, k)
-	}
-	columns(out, rows, append(right, len(s.Axes)+2, len(s.Axes)+3, len(s.Axes)+4, len(s.Axes)+5)...)
-	for i, c := range s.Curves {
+	columns(out, append([][]string{p.Rows.Head}, p.Rows.Rows...), right...)
+	for i, line := range p.Says {
 		if i == 0 {
 			fmt.Fprintln(out)
 		}
-		fmt.Fprintln(out, curveText(c))
+		fmt.Fprintln(out, line)
 	}
+}
+
+// sweptPage is a sweep as people read it.
+func sweptPage(s *compare.Swept) *sweepPage {
+	axes := len(s.Axes)
+	p := &sweepPage{Title: "Sweep of " + strings.Join(s.Axes, " and ")}
+	if s.Scenario != "" {
+		p.Title += ": " + text.Clean(s.Scenario, longName)
+	}
+	p.Rows = table{
+		Head: append(slices.Clone(s.Axes), "IOPS", "", "bandwidth", "of ceiling", "p50", "p99", ""),
+		Text: []int{axes + 1, axes + 6},
+	}
+	for _, point := range s.Points {
+		p.Rows.Rows = append(p.Rows.Rows, sweptRow(s.Axes, point))
+	}
+	for _, c := range s.Curves {
+		p.Says = append(p.Says, curveText(c))
+	}
+	return p
+}
+
+func sweptRow(axes []string, p compare.SweptPoint) []string {
+	var row []string
+	for _, a := range axes {
+		row = append(row, text.Clean(p.At[a], 20))
+	}
+	if p.Invalid != "" {
+		return append(row, text.None, "", "", "", "", "", "INVALID: "+text.Clean(p.Invalid, longSentence))
+	}
+	share := ""
+	if p.Ceiling > 0 {
+		share = text.Percent(p.IOPS.Center / p.Ceiling)
+	}
+	return append(
+		row,
+		units.IOPS(p.IOPS.Center).String(),
+		plusMinus(p.IOPS, p.Rounds),
+		units.Rate(p.BW).String(),
+		share,
+		latencyOr(p.P50),
+		latencyOr(p.P99),
+		"",
+	)
 }
 
 func latencyOr(ns float64) string {
