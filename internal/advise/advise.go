@@ -109,7 +109,7 @@ func Advise(r Request) (*Advice, error) {
 		return nil, fmt.Errorf("a demand has no streams")
 	}
 	if r.Headroom < 0 || r.Headroom > 10 {
-		return nil, fmt.Errorf("headroom %.3g: want from 0 to 10 times the demand", r.Headroom)
+		return nil, fmt.Errorf("headroom %s: want from 0 to 10 times the demand", units.Number(r.Headroom))
 	}
 	r.Prices = cmp.Or(r.Prices, cloud.BuiltinPrices())
 	a := &Advice{Demand: r.Demand, Headroom: r.Headroom, Region: r.Prices.Region}

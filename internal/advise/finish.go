@@ -93,13 +93,13 @@ func (r *Request) finish(c *Candidate, instances []priced) error {
 	}
 	if want := 1 + r.Headroom; c.Times < want*0.999 && !(r.BurstOK && c.BurstTimes >= want*0.999) {
 		return fmt.Errorf(
-			"this is a bug of plimsoll: %s with %d × %s was chosen for %.3g times the demand, and its ceiling is "+
-				"%.4g times (%s)",
+			"this is a bug of plimsoll: %s with %d × %s was chosen for %s times the demand, and its ceiling is "+
+				"%s times (%s)",
 			c.Type,
 			c.Layout.N,
 			c.Layout.Spec.Type,
-			want,
-			c.Times,
+			units.Number(want),
+			units.Number(c.Times),
 			c.Sustained.Label(),
 		)
 	}

@@ -265,10 +265,10 @@ func (s *MetSide) partly() string {
 	out := fmt.Sprintf("%s meets %s", s.Name, text.List(met))
 	if s.Sustained > 0 && s.Sustained < s.Steady {
 		out += fmt.Sprintf(
-			", for %s a day: then the %s limits it to %.0f %%",
+			", for %s a day: then the %s limits it to %s",
 			text.Duration(s.BurstFor),
 			s.Instance,
-			100*float64(s.Sustained/s.Steady),
+			text.Percent(float64(s.Sustained/s.Steady)),
 		)
 	}
 	return out + "."

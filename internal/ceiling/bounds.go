@@ -157,14 +157,14 @@ func (c Ceiling) WithLatency(read, write time.Duration, inFlight int, origin top
 }
 
 func latencyText(read, write time.Duration, share float64) string {
-	ms := func(d time.Duration) string { return fmt.Sprintf("%.4g ms", d.Seconds()*1e3) }
 	switch share {
 	case 1:
-		return ms(read)
+		return units.LatencyOf(read).String()
 	case 0:
-		return ms(write)
+		return units.LatencyOf(write).String()
 	}
-	return fmt.Sprintf("(%.3g × %s + %.3g × %s)", share, ms(read), 1-share, ms(write))
+	return fmt.Sprintf("(%s × %v + %s × %v)", units.Number(share), units.LatencyOf(read), units.Number(1-share),
+		units.LatencyOf(write))
 }
 
 func sorted(bounds []Bound) []Bound {

@@ -201,7 +201,7 @@ func (p *problem) ceiling(others []*problem) Ceiling {
 		if part := p.part(r, others); part < 1 {
 			b = b.times(part)
 			b.Capacity *= part
-			b.How += fmt.Sprintf(", × %.3g of it beside the other role", part)
+			b.How += fmt.Sprintf(", × %s of it next to the other role", units.Number(part))
 		}
 		c.Bounds = append(c.Bounds, b)
 		from = append(from, r)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -199,12 +200,12 @@ func credits(v topology.Volume, k Kind) float64 {
 }
 
 func howVolumes(l limit, n float64, all int, capacity float64, v topology.Volume) func(float64) string {
-	count := fmt.Sprintf("%.0f volumes", n)
+	count := fmt.Sprintf("%s volumes", units.Number(n))
 	switch {
 	case all == 1:
 		count = "1 volume"
 	case int(n) < all:
-		count = fmt.Sprintf("%.0f of %d volumes", n, all)
+		count = fmt.Sprintf("%s of %d volumes", units.Number(n), all)
 	}
 	return func(demand float64) string {
 		if l.kind == VolumeIOPS {
@@ -213,7 +214,7 @@ func howVolumes(l limit, n float64, all int, capacity float64, v topology.Volume
 				count,
 				units.IOPS(capacity),
 				l.name,
-				short(demand),
+				text.Factor(demand),
 			)
 		}
 		rate := units.Rate(capacity).String()
@@ -227,8 +228,6 @@ func howVolumes(l limit, n float64, all int, capacity float64, v topology.Volume
 		return fmt.Sprintf("%s × %s %s÷ %s per I/O", count, rate, name, units.Bytes(math.Round(demand)))
 	}
 }
-
-func short(v float64) string { return fmt.Sprintf("%.5g", v) }
 
 // spread is over how many volumes reads and writes go. A single read in flight finds all volumes
 // idle, and md's RAID1 and RAID10 then always take the first mirror (read_balance, measured in the
@@ -268,8 +267,8 @@ func (p *problem) spread(m members) (readers, writers float64) {
 	// piece.
 	if one && m.copies > 1 && (m.chunk == 0 || p.streams[0].w.ReadBS <= m.chunk*units.Bytes(m.data)) {
 		p.note(
-			"with one I/O in flight md reads the first mirror only: %.0f of %d volumes serve reads",
-			all/float64(m.copies),
+			"with one I/O in flight md reads the first mirror only: %s of %d volumes serve reads",
+			units.Number(all/float64(m.copies)),
 			m.n,
 		)
 		return all / float64(m.copies), all
@@ -332,7 +331,7 @@ func howInstance(l limit, typ string, capacity float64) func(float64) string {
 	}
 	return func(demand float64) string {
 		if l.kind == VolumeIOPS {
-			return fmt.Sprintf("%s: %v %s ÷ %s volume I/Os per I/O", typ, units.IOPS(capacity), l.name, short(demand))
+			return fmt.Sprintf("%s: %v %s ÷ %s volume I/Os per I/O", typ, units.IOPS(capacity), l.name, text.Factor(demand))
 		}
 		return fmt.Sprintf("%s: %s ÷ %s per I/O", typ, units.Rate(capacity).SI(), units.Bytes(math.Round(demand)))
 	}

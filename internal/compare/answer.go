@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
 )
 
 // Word is the verdict of a change.
@@ -106,9 +107,9 @@ func noTest(a, b int, c stats.Comparison) string {
 		return "one run each cannot tell"
 	case min(a, b) == 1:
 		return fmt.Sprintf(
-			"one run on a side cannot tell; the other side's %d rounds spread by %.1f %%",
+			"one run on a side cannot tell; the other side's %d rounds spread by %s",
 			max(a, b),
-			100*c.Spread,
+			text.Percent(c.Spread),
 		)
 	case len(c.Ratio.Doubts) > 0:
 		return c.Ratio.Doubts[0]

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
 )
 
 // Standing is a new figure against what was expected.
@@ -180,17 +181,17 @@ func (a *Against) Fails(g Gate) []string {
 		}
 		switch {
 		case g.Regression && j.Standing == Regression && change <= -g.By:
-			reasons = append(reasons, fmt.Sprintf("%s is a regression: %+.1f %%", j.Scenario, 100*j.Change()))
+			reasons = append(reasons, fmt.Sprintf("%s is a regression: %s", j.Scenario, text.Change(j.Change())))
 		case g.CannotTell && j.Standing == Unjudged:
 			reasons = append(reasons, fmt.Sprintf("%s was not judged: %s", j.Scenario, j.Why))
 		case g.CannotTell && g.By > 0 && j.LeastSeen > g.By:
 			reasons = append(
 				reasons,
 				fmt.Sprintf(
-					"%s: a fall of %.0f %% could not have been seen, only one of %.0f %%",
+					"%s: a fall of %s could not have been seen, only one of %s",
 					j.Scenario,
-					100*g.By,
-					100*j.LeastSeen,
+					text.Share(g.By),
+					text.Percent(j.LeastSeen),
 				),
 			)
 		}

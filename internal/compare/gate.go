@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
 )
 
 // Gate says what makes a comparison fail.
@@ -30,8 +31,8 @@ func (t *Table) Fails(g Gate) []string {
 				reasons = append(reasons, name+" has no valid figure to compare")
 			case c.Change == nil:
 			case g.Regression && c.Change.regressed(g.By, r.Figure.Lower):
-				reasons = append(reasons, fmt.Sprintf("%s is slower: %+.1f %% [%+.1f, %+.1f]", name,
-					100*(c.Change.Ratio.Center-1), 100*(c.Change.Ratio.Lo-1), 100*(c.Change.Ratio.Hi-1)))
+				reasons = append(reasons, fmt.Sprintf("%s is slower: %s %s", name,
+					text.Change(c.Change.Ratio.Center-1), text.Between(c.Change.Ratio.Lo-1, c.Change.Ratio.Hi-1)))
 			case g.CannotTell && c.Change.mayHaveLost(g.By, t.Margin, r.Figure.Lower):
 				reasons = append(reasons, name+" may be slower: these rounds cannot tell")
 			}

@@ -192,20 +192,19 @@ func (t *Table) rowNotes(r *Row) {
 			shown = true
 			t.Notes = append(
 				t.Notes,
-				fmt.Sprintf("round %d of %s (%s) is %+.0f %% off the median of the others and kept",
-					c.samples[i].Round, r.Name, name, 100*off),
+				fmt.Sprintf("round %d of %s (%s) is %s off the median of the others and kept",
+					c.samples[i].Round, r.Name, name, text.Change(off)),
 			)
 		}
 		if w := c.Change; shown && w != nil && w.Without != nil {
 			t.Notes = append(
 				t.Notes,
 				fmt.Sprintf(
-					"without the rounds that stand apart %s (%s) changes by %+.1f %% [%.1f, %.1f]",
+					"without the rounds that stand apart %s (%s) changes by %s %s",
 					r.Name,
 					name,
-					100*(w.Without.Center-1),
-					100*(w.Without.Lo-1),
-					100*(w.Without.Hi-1),
+					text.Change(w.Without.Center-1),
+					text.Between(w.Without.Lo-1, w.Without.Hi-1),
 				),
 			)
 		}

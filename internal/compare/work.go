@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -92,13 +93,19 @@ func direction(readShare, trimShare float64) string {
 	case trimShare >= 1:
 		return "trim"
 	case trimShare > 0:
-		return fmt.Sprintf("%.0f %% trims", 100*trimShare)
+		return text.Percent(trimShare) + " trims"
 	case readShare >= 1:
 		return "read"
 	case readShare <= 0:
 		return "write"
 	}
-	return fmt.Sprintf("rw %.0f/%.0f", 100*readShare, 100*(1-readShare))
+	return mix(readShare)
+}
+
+// mix names a mix by its whole per cent of reads and of writes: "rw 70/30".
+func mix(read float64) string {
+	reads := int(math.Round(100 * read))
+	return fmt.Sprintf("rw %d/%d", reads, 100-reads)
 }
 
 // seenWork is what the figures themselves show: direction, block size, jobs, and a depth of one.
@@ -112,7 +119,7 @@ func seenWork(r *result.Result) Work {
 	read, trim := float64(t.Read.IOPS/n), float64(t.Trim.IOPS/n)
 	w.Direction = direction(read, trim)
 	if read > 0 && read < 1 {
-		w.Direction = fmt.Sprintf("rw %.0f/%.0f", 5*math.Round(20*read), 5*math.Round(20*(1-read)))
+		w.Direction = mix(math.Round(20*read) / 20)
 	}
 	if bytes > 0 {
 		w.BS = likelyBS(float64(bytes) / float64(n))

@@ -40,7 +40,8 @@ func (c *Case) countedCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 	if modelled, seen := c.splits(m); b.Kind == ceiling.VolumeIOPS && seen > modelled {
 		out = append(out, finding.Factor{
 			Cause: finding.Split, Factor: modelled / seen,
-			How: fmt.Sprintf("%.4g device I/Os for each one, the ceiling counts %.4g", seen, modelled),
+			How: fmt.Sprintf("%s device I/Os for each one, the ceiling counts %s",
+				text.Factor(seen), text.Factor(modelled)),
 		})
 	}
 	if idle, all := c.idleMembers(m); len(idle) > 0 {

@@ -243,7 +243,7 @@ chunk 512 KiB, bs=28k: 1.047`,
 					"I/Os of %s on chunks of %s become %s volume I/Os each on average.",
 					bs,
 					chunk,
-					fmt.Sprintf("%.4g", pieces),
+					text.Factor(pieces),
 				),
 				Evidence: []finding.Evidence{
 					{
@@ -258,7 +258,7 @@ chunk 512 KiB, bs=28k: 1.047`,
 			if split > 0 {
 				f.Evidence = append(f.Evidence, finding.Evidence{
 					What:     "device I/Os per I/O",
-					Found:    fmt.Sprintf("%.4g", split),
+					Found:    text.Factor(split),
 					Expected: "1",
 					Where:    "disk statistics over issued I/Os, ramp taken out",
 				})

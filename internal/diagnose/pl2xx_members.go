@@ -127,8 +127,8 @@ var wrongChunk = &rule{
 				Evidence: []finding.Evidence{
 					{
 						What:     "device I/Os per I/O",
-						Found:    fmt.Sprintf("%.4g", seen),
-						Expected: fmt.Sprintf("%.4g with a chunk of %s", stated, a.Chunk),
+						Found:    text.Factor(seen),
+						Expected: fmt.Sprintf("%s with a chunk of %s", text.Factor(stated), a.Chunk),
 						Where:    "disk statistics over issued I/Os, ramp taken out",
 					},
 				},

@@ -290,10 +290,10 @@ func (d *textDirection) settle(bs float64, issued bool) (doubts []string) {
 			doubts = append(
 				doubts,
 				fmt.Sprintf(
-					"%d issued in %v are %.0f IOPS, but %s is printed",
+					"%d issued in %v are %v IOPS, but %s is printed",
 					d.issued,
 					d.Runtime,
-					exact,
+					units.IOPS(exact),
 					d.Printed["iops"],
 				),
 			)

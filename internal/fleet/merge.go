@@ -238,7 +238,7 @@ func estimate(all []measured, from, to time.Duration, center float64) stats.Esti
 			Center: center,
 			Lo:     center,
 			Hi:     center,
-			None:   fmt.Sprintf("%.3g s only", (to - from).Seconds()),
+			None:   text.Duration(to-from) + " only",
 		}
 	}
 	e := stats.BatchMeans(rates)

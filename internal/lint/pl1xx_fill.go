@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -111,6 +112,6 @@ var holesInFill = &rule{
 		for range n {
 			left *= 0.36788 // 1/e
 		}
-		return j.found(fmt.Sprintf("norandommap leaves %.3g %% of the blocks unwritten.", left*100), "norandommap")
+		return j.found(fmt.Sprintf("norandommap leaves %s of the blocks unwritten.", text.Share(left)), "norandommap")
 	}),
 }

@@ -152,7 +152,7 @@ var straddles = &rule{
 					bs,
 					chunk,
 					where,
-					fmt.Sprintf("%.5g", topology.Pieces(bs, chunk)),
+					text.Factor(topology.Pieces(bs, chunk)),
 				),
 				"bs",
 			)
@@ -172,7 +172,7 @@ var straddles = &rule{
 					f.Evidence,
 					finding.Evidence{
 						What:  "pieces a block on chunks of " + chunk.String(),
-						Found: fmt.Sprintf("%.5g", topology.Pieces(bs, chunk)),
+						Found: text.Factor(topology.Pieces(bs, chunk)),
 					},
 				)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -189,7 +190,7 @@ func (c *comparison) layout() {
 			c.differ("members in place", fmt.Sprint(md.Disks), fmt.Sprint(md.Disks-md.Degraded))
 		}
 		if md.Action != "" && md.Action != "idle" && md.Action != "check" {
-			c.differ("synchronised", "yes", fmt.Sprintf("%s at %.0f %%", md.Action, md.Progress*100))
+			c.differ("synchronised", "yes", md.Action+" at "+text.Percent(md.Progress))
 		}
 	case c.dev.LV != nil:
 		segment := map[topology.Level]string{

@@ -29,7 +29,7 @@ func accountTable(a *finding.Account) table {
 				f,
 			),
 			text.Percent(f.Share),
-			fmt.Sprintf("× %.3g", f.Factor),
+			"× " + units.Number(f.Factor),
 			units.IOPS(level).String(),
 			text.Clean(f.How, longSentence),
 		})

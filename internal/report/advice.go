@@ -18,8 +18,8 @@ import (
 func Advice(w io.Writer, a *advise.Advice, all bool, o Options) error {
 	t := newTerminal(w, o)
 	peak := a.Demand.Peak()
-	t.para("", plain, fmt.Sprintf("What holds %s: %v IOPS and %v at peak, with %.3g %% of headroom, in %s",
-		text.Clean(a.Demand.Name, longName), peak.IOPS, peak.Rate, a.Headroom*100, text.Clean(a.Region, 40)))
+	t.para("", plain, fmt.Sprintf("What holds %s: %v IOPS and %v at peak, with %s of headroom, in %s",
+		text.Clean(a.Demand.Name, longName), peak.IOPS, peak.Rate, text.Share(a.Headroom), text.Clean(a.Region, 40)))
 	rows := a.Rows
 	if all {
 		rows = a.Front
@@ -34,7 +34,7 @@ func Advice(w io.Writer, a *advise.Advice, all bool, o Options) error {
 		c := &rows[i]
 		times := none
 		if c.Times > 0 {
-			times = fmt.Sprintf("%.2f x", c.Times)
+			times = units.Number(c.Times) + " x"
 		}
 		fmt.Fprintf(t.out, "  %2d  %-37s %-14s %10v %8s\n", i+1, LayoutText(c.Layout), c.Type, c.Month, times)
 	}
@@ -83,8 +83,8 @@ func CandidateLines(c *advise.Candidate) []string {
 		lines = append(
 			lines,
 			fmt.Sprintf(
-				"sustained: %.2f times the demand, limited by %s (%s)",
-				c.Times,
+				"sustained: %s times the demand, limited by %s (%s)",
+				units.Number(c.Times),
 				c.Sustained.Label(),
 				text.Clean(c.Sustained.How, longSentence),
 			),
@@ -94,9 +94,9 @@ func CandidateLines(c *advise.Candidate) []string {
 		lines = append(
 			lines,
 			fmt.Sprintf(
-				"in bursts of %s: %.2f times the demand, limited by %s",
+				"in bursts of %s: %s times the demand, limited by %s",
 				text.Duration(c.Instance.BurstFor),
-				c.BurstTimes,
+				units.Number(c.BurstTimes),
 				c.Burst.Label(),
 			),
 		)
@@ -133,14 +133,14 @@ func survives(c *advise.Candidate) string {
 func LayoutText(l advise.Layout) string {
 	parts := []string{fmt.Sprintf("%d x", l.N)}
 	if l.Local {
-		return fmt.Sprintf("%d x local %.0f GB", l.N, float64(l.Spec.Size)/1e9)
+		return fmt.Sprintf("%d x local %s GB", l.N, units.Number(float64(l.Spec.Size)/1e9))
 	}
 	parts = append(parts, l.Spec.Type, gibs(l.Spec.Size))
 	if l.Spec.IOPS > 0 && (l.Spec.Type != "gp3" || l.Spec.IOPS > 3000) {
 		parts = append(parts, l.Spec.IOPS.String()+" IOPS")
 	}
 	if l.Spec.Rate > 125*units.MiBPerSec {
-		parts = append(parts, fmt.Sprintf("%.0f MiB/s", l.Spec.Rate/units.MiBPerSec))
+		parts = append(parts, units.Number(float64(l.Spec.Rate/units.MiBPerSec))+" MiB/s")
 	}
 	if l.Level != topology.Single {
 		parts = append(parts, string(l.Level))
@@ -186,7 +186,7 @@ func AdviceYAML(a *advise.Advice, c *advise.Candidate) string {
 			line("      iops: %s", l.Spec.IOPS.Arg())
 		}
 		if l.Spec.Rate > 0 && l.Spec.Type == "gp3" {
-			line("      throughput: %.0fMiB/s", l.Spec.Rate/units.MiBPerSec)
+			line("      throughput: %s", l.Spec.Rate.Arg())
 		}
 	}
 	line("    filesystem: {type: xfs, mount: /data}")

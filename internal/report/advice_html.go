@@ -67,10 +67,10 @@ func AdviceHTML(w io.Writer, a *advise.Advice) error {
 		Style:  template.CSS(style), //nolint:gosec // our own file
 		Title:  "What holds " + text.Clean(a.Demand.Name, longName),
 		About: fmt.Sprintf(
-			"%v IOPS and %v at peak, with %.3g %% of headroom, in %s",
+			"%v IOPS and %v at peak, with %s of headroom, in %s",
 			peak.IOPS,
 			peak.Rate,
-			a.Headroom*100,
+			text.Share(a.Headroom),
 			text.Clean(a.Region, 40),
 		),
 	}
@@ -91,7 +91,7 @@ func AdviceHTML(w io.Writer, a *advise.Advice) error {
 			row.Names += n
 		}
 		if c.Times > 0 {
-			row.Sustain = fmt.Sprintf("%.2f x", c.Times)
+			row.Sustain = units.Number(c.Times) + " x"
 		}
 		p.Rows = append(p.Rows, row)
 	}
@@ -124,7 +124,7 @@ func (p *advicePage) plot(a *advise.Advice) {
 		return plotBottom - (plotBottom-plotTop)*math.Log(month/low)/math.Log(high/low)
 	}
 	for t := 0.5; t < most; t += max(0.5, math.Round(most/6*2)/2) {
-		p.Xs = append(p.Xs, adviceTick{x(t), fmt.Sprintf("%.3g x", t)})
+		p.Xs = append(p.Xs, adviceTick{x(t), units.Number(t) + " x"})
 	}
 	for i := range 4 {
 		month := low * math.Pow(high/low, float64(i)/3)
@@ -144,11 +144,11 @@ func (p *advicePage) plot(a *advise.Advice) {
 			y(float64(c.Month)),
 			i + 1,
 			fmt.Sprintf(
-				"%s on %s: %v a month, %.2f times the demand",
+				"%s on %s: %v a month, %s times the demand",
 				LayoutText(c.Layout),
 				c.Type,
 				c.Month,
-				c.Times,
+				units.Number(c.Times),
 			),
 			class,
 		})

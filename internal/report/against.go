@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"plimsoll/internal/compare"
@@ -55,7 +56,7 @@ func againstRow(j compare.Judgment) []string {
 			verdict = "not judged: " + verdict
 		}
 	case j.LeastSeen > 0 && j.Standing == compare.AsExpected:
-		verdict += fmt.Sprintf("; could have seen a loss of about %.0f %%", 100*j.LeastSeen)
+		verdict += "; could have seen a loss of about " + text.Share(math.Round(100*j.LeastSeen)/100)
 	}
 	return []string{
 		text.Clean(j.Scenario, longName),

@@ -105,7 +105,7 @@ func (t *terminal) instance(f cloud.InstanceFacts) {
 		fmt.Fprintf(t.out, "  attachments: %d\n", f.Attachments)
 	}
 	if l := f.Local; l.Count > 0 {
-		fmt.Fprintf(t.out, "  local drives: %d × %.0f GB", l.Count, float64(l.Size)/1e9)
+		fmt.Fprintf(t.out, "  local drives: %d × %s GB", l.Count, units.Number(float64(l.Size)/1e9))
 		if l.Limits.ReadIOPS > 0 {
 			fmt.Fprintf(t.out, ", each %s", limits(topology.Limits(l.Limits), true))
 		}

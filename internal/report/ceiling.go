@@ -328,7 +328,7 @@ func workloads(loads []fio.Workload) string {
 		case w.ReadShare == 1:
 			what = "reads"
 		case w.ReadShare > 0:
-			what = fmt.Sprintf("I/Os, %.0f %% reads", w.ReadShare*100)
+			what = fmt.Sprintf("I/Os, %s reads", text.Share(w.ReadShare))
 		}
 		phrase := fmt.Sprintf("%s %s %s, %d in flight", bs, order, what, max(w.Depth, 1))
 		if w.Jobs > 1 {

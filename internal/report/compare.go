@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -250,25 +249,19 @@ func ratio(r float64) string {
 	if r >= 2 || r <= 0.5 {
 		return text.Ratio(r)
 	}
-	return signed(r) + " %"
-}
-
-func signed(r float64) string {
-	v := 100 * (r - 1)
-	if math.Abs(v) < 0.05 {
-		v = 0
-	}
-	return fmt.Sprintf("%+.1f", v)
+	return text.Change(r - 1)
 }
 
 // span95 is the interval of a ratio: "[+2.0, +6.3]" in per cent, "[2.31, 2.70]" where ratio prints
 // a factor.
 func span95(e stats.Estimate) string {
 	if e.Center >= 2 || e.Center <= 0.5 {
-		return fmt.Sprintf("[%.2f, %.2f]", e.Lo, e.Hi)
+		return "[" + factor(e.Lo) + ", " + factor(e.Hi) + "]"
 	}
-	return fmt.Sprintf("[%s, %s]", signed(e.Lo), signed(e.Hi))
+	return text.Between(e.Lo-1, e.Hi-1)
 }
+
+func factor(r float64) string { return strings.TrimPrefix(text.Ratio(r), "x") }
 
 func burstText(c *compare.Change) string {
 	if c.Sustained <= 0 {
@@ -305,7 +298,7 @@ func wordText(c *compare.Change, margin float64) string {
 	}
 	phrase := "cannot tell"
 	if c.LeastSeen > 0 {
-		phrase += fmt.Sprintf(": could have seen about %.1f %%", 100*c.LeastSeen)
+		phrase += ": could have seen about " + text.Percent(c.LeastSeen)
 	}
 	if c.Needs > 0 {
 		phrase += fmt.Sprintf("; %s needs about %d rounds", m, c.Needs)

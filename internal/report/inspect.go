@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"plimsoll/internal/text"
@@ -146,7 +147,7 @@ func burst(i topology.Instance) string {
 	}
 	s := "burst " + limits(i.Burst, true)
 	if i.BurstFor > 0 && i.BurstPer > 0 {
-		s += fmt.Sprintf(" for %.0f min in %.0f h", i.BurstFor.Minutes(), i.BurstPer.Hours())
+		s += " for " + text.Duration(i.BurstFor) + " in " + text.Plainly(i.BurstPer, time.Hour, "h")
 	}
 	return s
 }

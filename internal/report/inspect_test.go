@@ -144,7 +144,7 @@ func TestInspectBalances(t *testing.T) {
 	}
 	for _, want := range []string{
 		"burst 40,000 IOPS, IOPS burst left 100 % at 10:35 UTC, throughput burst left 0 % at 10:35 UTC\n",
-		"2 × gp2, 300 IOPS, burst 3,000 IOPS, burst left 50 % at 10:35 UTC\n", "1 × gp2, 300 IOPS, burst 3,000 IOPS, burst left 12 % at 10:35 UTC\n",
+		"2 × gp2, 300 IOPS, burst 3,000 IOPS, burst left 50 % at 10:35 UTC\n", "1 × gp2, 300 IOPS, burst 3,000 IOPS, burst left 12.4 % at 10:35 UTC\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("lacks %q:\n%s", want, out.String())

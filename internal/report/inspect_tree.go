@@ -169,7 +169,7 @@ func (p *inspector) raid(r *block.Raid) []string {
 		all = append(all, fmt.Sprintf("DEGRADED by %d", r.Degraded))
 	}
 	if r.Action != "" && r.Action != "idle" {
-		s := fmt.Sprintf("%s %.1f %%", text.Clean(r.Action, 12), 100*r.Progress)
+		s := text.Clean(r.Action, 12) + " " + text.Percent(r.Progress)
 		switch {
 		case r.Speed > 0:
 			s += " at " + r.Speed.String()

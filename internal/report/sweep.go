@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -70,7 +71,7 @@ func (t *terminal) grid(points []ceiling.Point, depths int) {
 		kind := p.Ceiling.Binding().Kind
 		n := p.IOPS.String()
 		if p.IOPS >= 99999.5 { // seven columns hold no more
-			n = fmt.Sprintf("%.0fk", p.IOPS/1000)
+			n = units.Number(math.Round(float64(p.IOPS)/1000)) + "k"
 		}
 		fmt.Fprintf(t.out, " %6s%s", n, letters[kind])
 		if l := letters[kind] + " " + string(kind); !slices.Contains(legend, l) {

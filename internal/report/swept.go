@@ -120,9 +120,9 @@ func curveText(c compare.SweptCurve) string {
 	if c.Why != "" {
 		return where.String() + "no knee: " + c.Why
 	}
-	line := fmt.Sprintf("%sknee at %.3g in flight", where.String(), c.Curve.Knee)
+	line := fmt.Sprintf("%sknee at %s in flight", where.String(), units.Number(c.Curve.Knee))
 	if c.Predicted > 0 {
-		line += fmt.Sprintf(" (predicted %.3g)", c.Predicted)
+		line += fmt.Sprintf(" (predicted %s)", units.Number(c.Predicted))
 	}
 	line += fmt.Sprintf(": %s IOPS at %d", units.IOPS(c.Knee.IOPS.Center), c.Knee.InFlight)
 	if c.Knee.P99 > 0 {
@@ -139,7 +139,7 @@ func curveText(c compare.SweptCurve) string {
 		}
 	}
 	if c.Curve.Falls > 0 {
-		line += fmt.Sprintf("; it falls by %s beyond %.3g", text.Percent(c.Curve.Falls), c.Curve.Beyond)
+		line += fmt.Sprintf("; it falls by %s beyond %s", text.Percent(c.Curve.Falls), units.Number(c.Curve.Beyond))
 	}
 	if c.Curve.Misfit > 0.1 {
 		line += fmt.Sprintf(

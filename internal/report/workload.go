@@ -116,7 +116,7 @@ func doing(s *workload.Stream) string {
 	case !s.Reads():
 		return order + " write"
 	}
-	return fmt.Sprintf("%s %.3g %% read", order, 100*s.ReadShare)
+	return order + " " + text.Share(s.ReadShare) + " read"
 }
 
 func blocks(s *workload.Stream) string {

@@ -1,12 +1,12 @@
 package result
 
 import (
-	"fmt"
 	"math"
 	"time"
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
 )
 
 // leastValues is how many seconds an interval needs. With fewer, Student's t spans more than the
@@ -22,7 +22,7 @@ func exactly(v float64, none string) stats.Estimate {
 const oneValue = "one value"
 
 // tooShort says that a run of this length gives too few seconds for an interval.
-func tooShort(run time.Duration) string { return fmt.Sprintf("%.3g s only", run.Seconds()) }
+func tooShort(run time.Duration) string { return text.Duration(run) + " only" }
 
 // stream is what one direction of one row did, second by second of the clock, from its first I/O to
 // its last.

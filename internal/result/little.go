@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/text"
+	"plimsoll/internal/units"
 )
 
 const (
@@ -30,10 +31,10 @@ func (r *Result) whyDepth(d Depth) string {
 	if does(func(w fio.Workload) bool { return w.SyncEvery > 0 && w.Depth > 1 }) && d.Device > 0 &&
 		d.Device < d.Little/1.5 {
 		return fmt.Sprintf(
-			"each job waits in a sync after its writes, so of the %.0f I/Os that fio counts in flight %.1f were "+
+			"each job waits in a sync after its writes, so of the %s I/Os that fio counts in flight %s were "+
 				"at the device; latencies include that wait",
-			d.Little,
-			d.Device,
+			units.Number(d.Little),
+			units.Number(d.Device),
 		)
 	}
 	ratio := d.Little / float64(max(d.Asked, 1))
@@ -59,10 +60,8 @@ func (r *Result) whyDepth(d Depth) string {
 	case does(func(w fio.Workload) bool { return w.VerifyOn }):
 		return "the jobs verify what they read, and have less in flight while they do"
 	case ratio+r.Total.CPU.User+r.Total.CPU.System > ownWork && r.Total.CPU.User+r.Total.CPU.System > littleGap:
-		return fmt.Sprintf(
-			"fio's own work took the rest of the time: %.0f %% of a core a job",
-			100*(r.Total.CPU.User+r.Total.CPU.System),
-		)
+		return fmt.Sprintf("fio's own work took the rest of the time: %s of a core per job",
+			text.Percent(r.Total.CPU.User+r.Total.CPU.System))
 	}
 	return ""
 }

@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"golang.org/x/perf/benchmath"
+
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
 )
 
 const (
@@ -65,9 +68,9 @@ func BatchMeans(xs []float64) Estimate {
 	}
 	if r > 1.4/math.Sqrt(k) {
 		e.Doubts = append(e.Doubts, fmt.Sprintf(
-			"neighbouring values depend on each other even over a tenth of the run (autocorrelation %.2f): the "+
+			"neighbouring values depend on each other even over a tenth of the run (autocorrelation %s): the "+
 				"interval may be too narrow, measure longer",
-			r,
+			units.Number(r),
 		))
 	}
 	if z, change := trend(
@@ -78,7 +81,7 @@ func BatchMeans(xs []float64) Estimate {
 		e.Center != 0 {
 		e.Doubts = append(
 			e.Doubts,
-			fmt.Sprintf("drifts by %+.0f %% from start to end: not steady", 100*change/math.Abs(e.Center)),
+			fmt.Sprintf("drifts by %s from start to end: not steady", text.Change(change/math.Abs(e.Center))),
 		)
 	}
 	return e

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"plimsoll/internal/text"
 )
 
 // Window is the steady-state test of SNIA's Solid State Storage Performance Test Specification on
@@ -40,7 +42,7 @@ func WindowOf(rounds []float64) Window {
 	w.Steady = w.Range <= 0.20 && math.Abs(w.Slope) <= 0.10
 	switch {
 	case !w.Steady:
-		w.Why = fmt.Sprintf("range %.0f %%, slope %+.0f %% over five rounds", 100*w.Range, 100*w.Slope)
+		w.Why = fmt.Sprintf("range %s, slope %s over five rounds", text.Percent(w.Range), text.Change(w.Slope))
 	case len(rounds) < 2*windowRounds:
 		w.Why = fmt.Sprintf("%d of %d rounds", len(rounds), 2*windowRounds)
 	default:
@@ -49,9 +51,9 @@ func WindowOf(rounds []float64) Window {
 		w.Settled = math.Abs(change) <= 0.05
 		switch {
 		case change < -0.05:
-			w.Why = fmt.Sprintf("still falling, by %.0f %% in five rounds", -100*change)
+			w.Why = fmt.Sprintf("still falling, by %s in five rounds", text.Percent(-change))
 		case change > 0.05:
-			w.Why = fmt.Sprintf("still rising, by %.0f %% in five rounds", 100*change)
+			w.Why = fmt.Sprintf("still rising, by %s in five rounds", text.Percent(change))
 		}
 	}
 	return w

@@ -304,7 +304,7 @@ func TestWindowEdges(t *testing.T) {
 		near(t, c.name, w.Slope, c.slope, 1e-9)
 		near(t, c.name, w.Range, c.width, 1e-9)
 	}
-	if w := WindowOf([]float64{130, 128, 126, 124, 122, 120, 118, 116, 114, 112}); w.Settled || w.Why != "still falling, by 8 % in five rounds" {
+	if w := WindowOf([]float64{130, 128, 126, 124, 122, 120, 118, 116, 114, 112}); w.Settled || w.Why != "still falling, by 7.9 % in five rounds" {
 		t.Errorf("%+v", w)
 	}
 	if w := WindowOf([]float64{100, 101, 99, 100, 100, 101, 100, 99, 100, 100}); !w.Settled || w.Why != "" {

@@ -3,6 +3,9 @@ package stats
 import (
 	"fmt"
 	"math"
+
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
 )
 
 // StopOptions say when one run is known well enough to be stopped.
@@ -147,11 +150,12 @@ func lookAt(xs []float64, o StopOptions) (s Settled, ok bool) {
 	case 2*len(w) < len(xs):
 		s.Why = "the level changed in the second half"
 	case float64(len(w)) < taus*tau:
-		s.Why = fmt.Sprintf("seconds depend on each other over %.0f s: %.0f s are needed", tau, taus*tau)
+		s.Why = fmt.Sprintf("seconds depend on each other over %s s: %s s are needed",
+			units.Number(math.Round(tau)), units.Number(math.Round(taus*tau)))
 	case len(s.Estimate.Doubts) > 0:
 		s.Why = s.Estimate.Doubts[0]
 	case !(s.Estimate.Rel() <= o.Target):
-		s.Why = fmt.Sprintf("known to ±%.1f %% only", 100*s.Estimate.Rel())
+		s.Why = "known to " + text.PlusMinus(s.Estimate.Rel()) + " only"
 	}
 	return s, s.Why == ""
 }

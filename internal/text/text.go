@@ -4,6 +4,7 @@
 package text
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -25,8 +26,41 @@ func Percent(share float64) string {
 // PlusMinus prints a relative half width: "± 1.2 %".
 func PlusMinus(share float64) string { return "± " + Percent(share) }
 
+// Share prints a share that was asked for or follows from a formula, without trailing zeros: "70 %",
+// "12.5 %".
+func Share(share float64) string { return units.Number(share*100) + " %" }
+
+// Change prints a relative change: "+3.2 %".
+func Change(share float64) string { return signed(share) + " %" }
+
+// Between prints the interval of a relative change, in per cent: "[-1.2, +6.3]".
+func Between(lo, hi float64) string { return "[" + signed(lo) + ", " + signed(hi) + "]" }
+
+func signed(share float64) string {
+	s := units.Group(strconv.FormatFloat(share*100, 'f', 1, 64))
+	switch {
+	case s == "-0.0":
+		return "+0.0"
+	case strings.HasPrefix(s, "-"):
+		return s
+	}
+	return "+" + s
+}
+
 // Times prints a ratio in a sentence: "3.9x".
 func Times(ratio float64) string { return trim(strconv.FormatFloat(ratio, 'f', 1, 64)) + "x" }
+
+// Factor prints a factor of a formula with five significant digits, so that the formula can be worked
+// out again: "1.0469", "2".
+func Factor(v float64) string { return trim(strconv.FormatFloat(v, 'f', max(0, 4-exponent(v)), 64)) }
+
+// exponent is that of ten in v: 0 of 1 to 9.99, -1 of 0.1 to 0.99.
+func exponent(v float64) int {
+	if v == 0 {
+		return 0
+	}
+	return int(math.Floor(math.Log10(math.Abs(v))))
+}
 
 // Ratio prints a change between two figures: "x2.50", "x0.68".
 func Ratio(ratio float64) string { return "x" + units.Group(strconv.FormatFloat(ratio, 'f', 2, 64)) }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/internal/cloud"
+	"plimsoll/internal/text"
 )
 
 // Balance is how full a bucket of burst credits was at a moment. It is a fact of that moment, so it
@@ -20,7 +21,7 @@ type Balance struct {
 
 // String prints the share that is left and the time of day it was so.
 func (b Balance) String() string {
-	return fmt.Sprintf("%.0f %% at %s", 100*b.Left, b.At.UTC().Format("15:04 UTC"))
+	return text.Share(b.Left) + " at " + b.At.UTC().Format("15:04 UTC")
 }
 
 // balance takes over what CloudWatch told, nil for nothing.

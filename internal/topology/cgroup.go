@@ -25,7 +25,7 @@ type Throttle struct {
 // of a group hold for it alone). What cannot be read limits nothing as far as is known.
 func throttles(root fs.FS, name func(major, minor uint32) string) []Throttle {
 	var all []Throttle
-	for line := range strings.Lines(text(root, "proc/self/cgroup")) {
+	for line := range strings.Lines(readText(root, "proc/self/cgroup")) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3) // 0::/system.slice/db.service, 7:blkio:/
 		if len(parts) != 3 {
 			continue
@@ -52,7 +52,7 @@ func chain(root fs.FS, base, group string, name func(major, minor uint32) string
 	var all []Throttle
 	for {
 		file := path.Join(base, group, "io.max")
-		for line := range strings.Lines(text(root, file)) {
+		for line := range strings.Lines(readText(root, file)) {
 			if t, ok := parseIOMax(line, name); ok {
 				t.Group, t.Origin = group, Origin{Detected, "/" + file}
 				all = append(all, t)
@@ -114,7 +114,7 @@ func blkio(root fs.FS, base, group string, name func(major, minor uint32) string
 		"blkio.throttle.read_iops_device":  func(l *Limits, v float64) { l.ReadIOPS = units.IOPS(v) },
 		"blkio.throttle.write_iops_device": func(l *Limits, v float64) { l.WriteIOPS = units.IOPS(v) },
 	} {
-		for line := range strings.Lines(text(root, path.Join(base, group, file))) {
+		for line := range strings.Lines(readText(root, path.Join(base, group, file))) {
 			fields := strings.Fields(line)
 			if len(fields) != 2 {
 				continue

@@ -12,16 +12,16 @@ import (
 // readHost describes the machine from /proc, /etc and DMI, none of which needs root.
 func readHost(root fs.FS) Host {
 	h := Host{
-		Name:   text(root, "proc/sys/kernel/hostname"),
-		Kernel: text(root, "proc/sys/kernel/osrelease"),
+		Name:   readText(root, "proc/sys/kernel/hostname"),
+		Kernel: readText(root, "proc/sys/kernel/osrelease"),
 		Virt:   virt(root),
 	}
-	for line := range strings.Lines(text(root, "etc/os-release")) {
+	for line := range strings.Lines(readText(root, "etc/os-release")) {
 		if v, ok := strings.CutPrefix(strings.TrimSpace(line), "PRETTY_NAME="); ok {
 			h.OS = strings.Trim(v, `"'`)
 		}
 	}
-	for line := range strings.Lines(text(root, "proc/cpuinfo")) {
+	for line := range strings.Lines(readText(root, "proc/cpuinfo")) {
 		key, value, _ := strings.Cut(line, ":")
 		switch strings.TrimSpace(key) {
 		case "processor":
@@ -30,7 +30,7 @@ func readHost(root fs.FS) Host {
 			h.CPU = strings.TrimSpace(value)
 		}
 	}
-	for line := range strings.Lines(text(root, "proc/meminfo")) {
+	for line := range strings.Lines(readText(root, "proc/meminfo")) {
 		if f := strings.Fields(line); len(f) >= 2 && f[0] == "MemTotal:" {
 			if kib, err := strconv.ParseUint(f[1], 10, 50); err == nil {
 				h.Memory = units.Bytes(kib) * units.KiB
@@ -42,22 +42,22 @@ func readHost(root fs.FS) Host {
 
 // virt names what the machine runs on, "" for hardware or when it does not say.
 func virt(root fs.FS) string {
-	switch vendor := text(root, "sys/class/dmi/id/sys_vendor"); vendor {
+	switch vendor := readText(root, "sys/class/dmi/id/sys_vendor"); vendor {
 	case "Amazon EC2", "QEMU", "Google", "Microsoft Corporation", "VMware, Inc.", "Xen", "innotek GmbH":
 		return vendor
 	}
-	return text(root, "sys/hypervisor/type")
+	return readText(root, "sys/hypervisor/type")
 }
 
 // readInstance knows an EC2 Nitro instance by its DMI strings: the product is the instance type,
 // the board's asset tag the instance id. Other clouds do not tell so much.
 func readInstance(root fs.FS) Instance {
 	const product = "sys/class/dmi/id/product_name"
-	if text(root, "sys/class/dmi/id/sys_vendor") != "Amazon EC2" {
+	if readText(root, "sys/class/dmi/id/sys_vendor") != "Amazon EC2" {
 		return Instance{}
 	}
-	i := Instance{Type: text(root, product), Origin: Origin{Detected, "/" + product}}
-	if id := text(root, "sys/class/dmi/id/board_asset_tag"); strings.HasPrefix(id, "i-") {
+	i := Instance{Type: readText(root, product), Origin: Origin{Detected, "/" + product}}
+	if id := readText(root, "sys/class/dmi/id/board_asset_tag"); strings.HasPrefix(id, "i-") {
 		i.ID = id
 	}
 	if !strings.Contains(i.Type, ".") { // "HVM domU" on Xen
@@ -66,8 +66,8 @@ func readInstance(root fs.FS) Instance {
 	return i
 }
 
-// text is a small file without the white space around it, "" when it cannot be read.
-func text(root fs.FS, name string) string {
+// readText is a small file without the white space around it, "" when it cannot be read.
+func readText(root fs.FS, name string) string {
 	f, err := root.Open(name)
 	if err != nil {
 		return ""

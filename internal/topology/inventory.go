@@ -215,7 +215,7 @@ func arrayText(role string, level Level, disks []Disk) string {
 		if d.Network && d.Type != "" {
 			fmt.Fprintf(&b, ", type: %s", d.Type)
 			if isProvisioned(d.Type) && d.Sustained.IOPS > 0 {
-				fmt.Fprintf(&b, ", iops: %.0f", float64(d.Sustained.IOPS))
+				fmt.Fprintf(&b, ", iops: %s", d.Sustained.IOPS.Arg())
 			}
 			if d.Type == "gp3" && d.Sustained.Rate > 0 {
 				fmt.Fprintf(&b, ", throughput: %s", d.Sustained.Rate.Arg())

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -273,7 +274,7 @@ func (p *part) section(o JobOptions) JobSection {
 	s := JobSection{Section: fio.Section{Name: p.name}}
 	share := ""
 	if p.Reads() && p.Writes() {
-		share = fmt.Sprintf(", %.4g %% of them", 100*float64(p.iops/p.IOPS))
+		share = fmt.Sprintf(", %s of them", text.Share(float64(p.iops/p.IOPS)))
 	}
 	block := p.MeanBlock()
 	s.Comment = append(s.Comment, fmt.Sprintf("%s: %v IOPS%s of %s = %v over %d jobs", p.name, p.iops, share,
@@ -330,7 +331,7 @@ func (p *part) blockText() string {
 	}
 	parts := make([]string, len(p.Blocks))
 	for i, b := range p.Blocks {
-		parts[i] = fmt.Sprintf("%.4g %% %v", b.Share*100, b.Size)
+		parts[i] = fmt.Sprintf("%s %v", text.Share(b.Share), b.Size)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -34,8 +34,5 @@ func seconds(d time.Duration) string {
 func number(v float64) string { return units.IOPS(v).String() }
 
 func latencyText(d time.Duration) string {
-	if d >= time.Second {
-		return fmt.Sprintf("%.3g s", d.Seconds())
-	}
-	return fmt.Sprintf("%.3g ms", d.Seconds()*1e3)
+	return units.LatencyOf(d).String()
 }

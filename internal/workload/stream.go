@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -109,7 +110,7 @@ func (y *streamYAML) blocks(s *Stream, d *Demand, here scalar) error {
 		return here.wrong("%s: block is missing; say such as 64KiB or {8KiB: 60%%, 32KiB: 40%%}", s.Name)
 	}
 	if math.Abs(sum-1) > 0.0001 {
-		return y.Block.list[0].key.wrong("block: the shares add up to %.4g %%, not to 100 %%", sum*100)
+		return y.Block.list[0].key.wrong("block: the shares add up to %s, not to 100 %%", text.Share(sum))
 	}
 	return nil
 }
@@ -161,8 +162,8 @@ func (y *streamYAML) rates(s *Stream, d *Demand, here scalar) error {
 
 // load reads one rate: its figure of all threads together.
 func (s *Stream) load(at scalar, d *Demand) (Load, error) {
-	text, each := strings.CutSuffix(strings.TrimSpace(at.text), "per thread")
-	text = strings.TrimSpace(text)
+	word, each := strings.CutSuffix(strings.TrimSpace(at.text), "per thread")
+	word = strings.TrimSpace(word)
 	n := 1.0
 	if each {
 		if s.Threads == 0 {
@@ -171,28 +172,28 @@ func (s *Stream) load(at scalar, d *Demand) (Load, error) {
 		n = float64(s.Threads)
 	}
 	var l Load
-	if ops, ok := strings.CutSuffix(strings.ToLower(text), "iops"); ok {
+	if ops, ok := strings.CutSuffix(strings.ToLower(word), "iops"); ok {
 		v, err := units.ParseIOPS(strings.TrimSpace(ops))
 		if err != nil {
 			return l, &atToken{at.at, fmt.Errorf("rate: %w", err)}
 		}
 		l.IOPS = v * units.IOPS(n)
 	} else {
-		v, err := units.ParseRate(text)
-		unit := strings.TrimLeft(text, "0123456789., ")
+		v, err := units.ParseRate(word)
+		unit := strings.TrimLeft(word, "0123456789., ")
 		switch {
 		case err != nil:
 			return l, at.wrong("rate %.40q: want a number with its unit, such as 80MiB/s, 80MB/s or 1280 IOPS", at.text)
 		case unit == "":
-			return l, at.wrong("rate %s: %s of what? say %sMiB/s, %sMB/s or %s IOPS", at.text, text, text, text, text)
+			return l, at.wrong("rate %s: %s of what? say %sMiB/s, %sMB/s or %s IOPS", at.text, word, word, word, word)
 		case len(unit) == len("M/s") && unit[0] != 'B' && strings.HasSuffix(unit, "/s"):
 			return l, at.wrong("rate %s: M is 1,048,576 to fio and 1,000,000 to others; say %siB/s or %sB/s",
-				at.text, strings.TrimSuffix(text, "/s"), strings.TrimSuffix(text, "/s"))
+				at.text, strings.TrimSuffix(word, "/s"), strings.TrimSuffix(word, "/s"))
 		}
 		l.Rate = v * units.Rate(n)
-		if decimal(text) {
-			d.note("%s: %s is %v; fio's rate= counts in powers of 1024, where the same number would be %.1f %% more",
-				s.Name, text, v, (binaryOf(text)-1)*100)
+		if decimal(word) {
+			d.note("%s: %s is %v; fio's rate= counts in powers of 1024, where the same number would be %s more",
+				s.Name, word, v, text.Percent(binaryOf(word)-1))
 		}
 	}
 	if l.IOPS <= 0 && l.Rate <= 0 {
