@@ -35,6 +35,7 @@ type Fleet struct {
 	State    State     `json:"state"`
 	Via      string    `json:"via"`   // import, ssh, srun, or a template
 	Order    string    `json:"order"` // together, alone, both
+	Suite    string    `json:"suite,omitempty"`
 	Shared   bool      `json:"shared,omitempty"`
 	// Lose is how many hosts may be lost before the figures are invalid.
 	Lose      int             `json:"lose,omitempty"`
@@ -91,6 +92,9 @@ type FleetScenario struct {
 	ID    int    `json:"id"`
 	Name  string `json:"name"`
 	Title string `json:"title,omitempty"`
+	// Size of the files and Runtime are those that each host was to have; 0 where a job sets its own.
+	Size    units.Bytes   `json:"size,omitempty"`
+	Runtime time.Duration `json:"runtime_ns,omitempty"`
 	// At is the beginning of the first host's measurement; Windows and Common are since then.
 	At         time.Time        `json:"at"`
 	Windows    []FleetWindow    `json:"windows"`

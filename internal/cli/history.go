@@ -61,16 +61,22 @@ func runHistory(env *Env, dirs []string, o historyOptions) error {
 	if err != nil {
 		return err
 	}
+	fleets, err := openFleets(dirs)
+	if err != nil {
+		return err
+	}
 	all, more := compare.History(runs, o.filter)
+	all = append(all, compare.FleetHistory(fleets, o.filter)...)
 	return report.History(env.Out, report.Format(o.format), all, append(notes, more...))
 }
 
-// openRuns opens the runs that are named or lie below directories; runs/ when none is named.
+// openRuns opens the runs that are named or lie below directories, of a fleet run those of its hosts;
+// runs/ when none is named.
 func openRuns(dirs []string) (runs []*bundle.Bundle, notes []string, err error) {
-	if len(dirs) == 0 {
-		dirs = []string{"runs"}
-	}
-	for _, dir := range dirs {
+	for _, dir := range orRuns(dirs) {
+		if bundle.IsFleet(dir) { // its hosts' runs
+			dir = bundle.FleetHosts(dir)
+		}
 		b, err := bundle.Open(dir)
 		if err == nil {
 			runs = append(runs, b)
@@ -86,4 +92,31 @@ func openRuns(dirs []string) (runs []*bundle.Bundle, notes []string, err error) 
 		runs, notes = append(runs, below...), append(notes, doubts...)
 	}
 	return runs, notes, nil
+}
+
+// openFleets opens the fleet runs that are named or lie below directories; runs/ when none is named.
+func openFleets(dirs []string) (fleets []*bundle.Fleet, err error) {
+	for _, dir := range orRuns(dirs) {
+		if bundle.IsFleet(dir) {
+			f, err := bundle.OpenFleet(dir)
+			if err != nil {
+				return nil, err
+			}
+			fleets = append(fleets, f)
+			continue
+		}
+		below, err := bundle.ListFleets(dir)
+		if err != nil {
+			return nil, err
+		}
+		fleets = append(fleets, below...)
+	}
+	return fleets, nil
+}
+
+func orRuns(dirs []string) []string {
+	if len(dirs) == 0 {
+		return []string{defaultRuns}
+	}
+	return dirs
 }

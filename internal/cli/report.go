@@ -28,7 +28,7 @@ func newReportCmd(env *Env) *cobra.Command {
   plimsoll report 20261121T031200Z-db-db1
   plimsoll report runs/20261121T031200Z-db-db1 --format html > report.html`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			dir, err := findRun(strings.Join(args, ""), out)
+			dir, err := findReport(strings.Join(args, ""), out)
 			if err != nil {
 				return err
 			}

@@ -44,10 +44,14 @@ func runRuns(env *Env, out, format string) error {
 	if err != nil {
 		return err
 	}
-	if format == formatJSON {
-		return report.WriteJSON(env.Out, "runs", runs)
+	fleets, err := bundle.ListFleets(out)
+	if err != nil {
+		return err
 	}
-	if len(runs) == 0 {
+	if format == formatJSON {
+		return report.RunsJSON(env.Out, runs, fleets)
+	}
+	if len(runs)+len(fleets) == 0 {
 		where, err := filepath.Abs(out)
 		if err != nil {
 			return err
@@ -55,7 +59,7 @@ func runRuns(env *Env, out, format string) error {
 		fmt.Fprintf(env.Err, "no runs in %s; name another directory with --out\n", text.Clean(where, 0))
 		return nil
 	}
-	return report.Runs(env.Out, out, runs)
+	return report.Runs(env.Out, out, runs, fleets)
 }
 
 // findRun is the directory of the run that is named: a directory, a file in one such as its
@@ -82,11 +86,27 @@ func findRun(name, out string) (string, error) {
 		return name, nil
 	}
 	if dir := filepath.Join(out, name); !strings.ContainsRune(name, filepath.Separator) && name != ".." {
-		if _, err := os.Stat(filepath.Join(dir, "run.json")); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "run.json")); err == nil || bundle.IsFleet(dir) {
 			return dir, nil
 		}
 	}
 	return "", unknownRun(name, out)
+}
+
+// findReport is findRun for what can be printed: the newest may be a fleet run.
+func findReport(name, out string) (string, error) {
+	if name != "" && name != "latest" {
+		return findRun(name, out)
+	}
+	fleets, err := bundle.ListFleets(out)
+	if err != nil || len(fleets) == 0 {
+		return findRun(name, out)
+	}
+	runs, err := bundle.List(out)
+	if err != nil || len(runs) > 0 && runs[0].Created.After(fleets[0].Created) {
+		return findRun(name, out)
+	}
+	return filepath.Join(out, fleets[0].ID), nil
 }
 
 // unknownRun is the error for a run that does not exist.

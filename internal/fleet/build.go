@@ -33,6 +33,9 @@ type source struct {
 // from.
 func fill(f *bundle.Fleet, all []source, base time.Time, shared Shared, disabled finding.Disabled) {
 	f.Scenarios = nil
+	if len(all) > 0 {
+		f.Suite = all[0].bundle.Run.Suite.Name
+	}
 	for _, s := range scenariosOf(all) {
 		var hosts []measured
 		var missing []string
@@ -69,6 +72,7 @@ func fill(f *bundle.Fleet, all []source, base time.Time, shared Shared, disabled
 		}
 		one := join(hosts, base)
 		one.Invalid = append(missing, one.Invalid...)
+		one.Size, one.Runtime = s.Size, s.Runtime
 		for i := range one.Hosts {
 			row := &one.Hosts[i]
 			j := slices.IndexFunc(all, func(src source) bool { return src.host == row.Host })

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/finding"
@@ -24,14 +25,71 @@ func Suites(w io.Writer, all []*suite.Suite) error {
 	return t.Flush()
 }
 
-// Runs lists the runs below dir, a line each.
-func Runs(w io.Writer, dir string, all []bundle.Run) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+// Runs lists runs and fleet runs below dir, newest first.
+func Runs(w io.Writer, dir string, all []bundle.Run, fleets []*bundle.Fleet) error {
+	type line struct {
+		at    time.Time
+		id    string
+		words []string
+	}
+	var lines []line
 	for _, r := range all {
-		created := r.Created.Local().Format("2006-01-02 15:04")
-		fmt.Fprintf(t, "%s\t%s\t%s\n", created, filepath.Join(dir, r.ID), strings.Join(RunSummary(r), "\t"))
+		lines = append(lines, line{r.Created, r.ID, RunSummary(r)})
+	}
+	for _, f := range fleets {
+		lines = append(lines, line{f.Created, f.ID, fleetSummary(f)})
+	}
+	slices.SortStableFunc(lines, func(a, b line) int { return b.at.Compare(a.at) })
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, l := range lines {
+		at := l.at.Local().Format("2006-01-02 15:04")
+		fmt.Fprintf(t, "%s\t%s\t%s\n", at, filepath.Join(dir, l.id), strings.Join(l.words, "\t"))
 	}
 	return t.Flush()
+}
+
+// fleetSummary is a fleet run in a few words: how it ended, how much it measured, on how many hosts.
+func fleetSummary(f *bundle.Fleet) []string {
+	lost := 0
+	for _, h := range f.Hosts {
+		if h.State != bundle.HostDone {
+			lost++
+		}
+	}
+	hosts := text.Plural(len(f.Hosts), "host")
+	if lost > 0 {
+		hosts += fmt.Sprintf(", %d lost", lost)
+	}
+	return []string{f.Outcome(), text.Plural(len(f.Scenarios), "scenario"), hosts}
+}
+
+// listedFleet is a fleet run in a list, as JSON.
+type listedFleet struct {
+	ID        string    `json:"id"`
+	Created   time.Time `json:"created"`
+	Outcome   string    `json:"outcome"`
+	Order     string    `json:"order"`
+	Hosts     []string  `json:"hosts"`
+	Scenarios []string  `json:"scenarios"`
+}
+
+// RunsJSON lists runs and fleet runs as JSON.
+func RunsJSON(w io.Writer, all []bundle.Run, fleets []*bundle.Fleet) error {
+	list := struct {
+		Runs   []bundle.Run  `json:"runs"`
+		Fleets []listedFleet `json:"fleets"`
+	}{append([]bundle.Run{}, all...), []listedFleet{}}
+	for _, f := range fleets {
+		one := listedFleet{f.ID, f.Created, f.Outcome(), f.Order, []string{}, []string{}}
+		for _, h := range f.Hosts {
+			one.Hosts = append(one.Hosts, h.Name)
+		}
+		for _, s := range f.Scenarios {
+			one.Scenarios = append(one.Scenarios, s.Name)
+		}
+		list.Fleets = append(list.Fleets, one)
+	}
+	return WriteJSON(w, "runs", list)
 }
 
 // RunSummary is a run in a few words: how it ended, how much it measured, its labels.

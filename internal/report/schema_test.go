@@ -28,6 +28,9 @@ import (
 
 const schemaFile = "../../docs/schema/report.schema.json"
 
+// fleetSchemaFile is that of fleet.json.
+const fleetSchemaFile = "../../docs/schema/fleet.schema.json"
+
 // schemaOf works a JSON Schema out from Go types, with their comments as descriptions.
 type schemaOf struct {
 	defs     map[string]any
@@ -198,13 +201,13 @@ func readComments(t *testing.T) map[string]string {
 	return all
 }
 
-func generateSchema(t *testing.T) []byte {
+func generateSchema(t *testing.T, of reflect.Type, file, title string) []byte {
 	t.Helper()
 	s := &schemaOf{defs: map[string]any{}, comments: readComments(t)}
-	root := s.of(reflect.TypeFor[Document]())
+	root := s.of(of)
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	root["$id"] = "https://plimsoll.invalid/schema/report.schema.json"
-	root["title"] = "plimsoll report, schema 1"
+	root["$id"] = "https://plimsoll.invalid/schema/" + filepath.Base(file)
+	root["title"] = title
 	root["$comment"] = "Generated from the Go types by go test ./internal/report -run Schema -update. Fields may be added within a schema version; readers pass over those they do not know."
 	root["$defs"] = s.defs
 	var out bytes.Buffer
@@ -218,29 +221,34 @@ func generateSchema(t *testing.T) []byte {
 }
 
 func TestSchemaIsCurrent(t *testing.T) {
-	got := generateSchema(t)
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(schemaFile), 0o755); err != nil {
+	current := func(file string, of reflect.Type, title string) {
+		t.Helper()
+		got := generateSchema(t, of, file, title)
+		if *update {
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(schemaFile, got, 0o644); err != nil {
-			t.Fatal(err)
+		if d := cmp.Diff(string(want), string(got)); d != "" {
+			t.Errorf("a type of the report changed; run go test ./internal/report -run Schema -update and read the difference:\n%s", d)
 		}
 	}
-	want, err := os.ReadFile(schemaFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), string(got)); d != "" {
-		t.Errorf("a type of the report changed; run go test ./internal/report -run Schema -update and read the difference:\n%s", d)
-	}
+	current(schemaFile, reflect.TypeFor[Document](), "plimsoll report, schema 1")
+	current(fleetSchemaFile, reflect.TypeFor[bundle.Fleet](), "plimsoll fleet.json, schema 1")
 }
 
 // compile reads the published schema. strict forbids what it does not name, which readers must not:
 // so a test sees a field that the schema forgot.
-func compile(t *testing.T, strict bool) *jsonschema.Schema {
+func compile(t *testing.T, file string, strict bool) *jsonschema.Schema {
 	t.Helper()
-	data, err := os.ReadFile(schemaFile)
+	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +274,7 @@ func compile(t *testing.T, strict bool) *jsonschema.Schema {
 }
 
 func TestJSONFollowsItsSchema(t *testing.T) {
-	strict := compile(t, true)
+	strict := compile(t, schemaFile, true)
 	for name, b := range map[string]*bundle.Bundle{"synthetic": synthetic(5), "hostile": hostile(), "recorded": recorded(t), "empty": {}} {
 		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(render(t, JSON, b, Options{})))
 		if err != nil {
@@ -276,7 +284,7 @@ func TestJSONFollowsItsSchema(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	loose := compile(t, false)
+	loose := compile(t, schemaFile, false)
 	for bad, phrase := range map[string]string{
 		"no schema": `{"outcome":"READY","run":{},"scenarios":[],"findings":[]}`, "a list": `[]`, "a word for a number": `{"schema":"1"}`,
 	} {
