@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/host"
 	"plimsoll/internal/permit"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
@@ -156,10 +158,12 @@ func (r *runner) runFio(
 		r.emit(Ticked{ID: s.ID, Elapsed: second.At, Second: second, Sample: sample, Use: sampler.LatestUse()})
 	}
 	r.emit(Began{Scenario: s, Argv: inv.Argv(), Expected: expected})
+	logged, _ := host.Log(ctx, r.m) // who may not read it sees no timeouts
 	before := r.ebsStats(watched)
 	fioErr := stop.stopped(ctx, fio.Run(fioCtx, r.m, inv))
 	r.alive, _ = errors.AsType[*sys.Alive](fioErr)
 	res.Wall = r.m.Now().Sub(build.Start)
+	res.Timeouts = r.timeouts(context.WithoutCancel(ctx), watched, logged)
 	res.EBS = r.ebsStats(watched)
 	for name, stats := range res.EBS {
 		res.EBS[name] = stats.Minus(before[name])
@@ -172,6 +176,17 @@ func (r *runner) runFio(
 	stop.finish(res)
 	judgeRun(res, fioErr, grant.Plain, said)
 	return errors.Join(raw.Sync(), keepSamples(out, series), keepText(out, said))
+}
+
+// timeouts are the complaints about drives that the kernel's log has since it was read before, of
+// those watched.
+func (r *runner) timeouts(ctx context.Context, watched []string, before []host.Event) []host.Event {
+	after, _ := host.Log(ctx, r.m)
+	return slices.DeleteFunc(host.Since(before, after), func(e host.Event) bool {
+		return e.Kind != host.Timeout || !slices.ContainsFunc(watched, func(name string) bool {
+			return strings.HasPrefix(name, e.Device+"n") // nvme1n1 of nvme1
+		})
+	})
 }
 
 // ebsStats reads the statistics page of each EBS volume among the devices. It needs root; without,

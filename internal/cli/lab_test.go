@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/lab"
 	"plimsoll/internal/lab/labtest"
 )
 
@@ -54,5 +55,34 @@ func TestLabRun(t *testing.T) {
 	stdout, stderr, code = plimsoll("head -qc 4 /dev/nvme*n1\n", "lab", "shell", "lab.yaml", "--keep", "lab")
 	if code != 0 || stdout != "keptkept" {
 		t.Errorf("exit status %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+// Figures of a scenario during which its drive timed out, by the guest's kernel, are no
+// measurement: the completion was late by the kernel's limit. Timeouts before it, and of other
+// drives, are none of its business.
+func TestLabTimeout(t *testing.T) {
+	spec, err := lab.ParseSpec("two", []byte(twoVolumes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := labtest.StartSpec(t, spec)
+	r, err := g.Bash(t.Context(), `late() {
+	plimsoll run 3 --data /dev/nvme0n1 --size 16MiB --runtime 4s --ramp 0s --cooldown 0s >out 2>err &
+	until grep -q started err || ! kill -0 $!; do sleep 0.1; done
+	sleep 1
+	echo "<4>nvme $1: I/O 64 QID 1 timeout, completion polled" >/dev/kmsg
+	wait $!
+	echo "$1: $?, $(grep -c '^PL423 invalid: a drive did not answer in time' out)"
+}
+echo "<4>nvme nvme0: I/O 1 QID 1 timeout, completion polled" >/dev/kmsg
+late nvme1
+late nvme0`)
+	if err != nil || r.Code != 0 {
+		t.Fatalf("%v, %+v", err, r)
+	}
+	if want := "nvme0: 4, 1\n"; !strings.HasPrefix(r.Stdout, "nvme1: ") || !strings.Contains(r.Stdout, ", 0\nnvme0") ||
+		!strings.HasSuffix(r.Stdout, want) {
+		t.Errorf("%swant no PL423 for nvme1, and %s", r.Stdout, want)
 	}
 }

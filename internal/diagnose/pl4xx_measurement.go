@@ -18,7 +18,7 @@ func measurementRules() []*rule {
 	return []*rule{
 		unwritten, cutShort, tooNoisy, bimodal, changed, burstSpent, shallow, syncBlocks,
 		cpuBound, robbed, dirtyStall, otherIO, impossible, conversion, stalled, saturated, slowShare,
-		tooShort, pageCache, roundsDiffer, roundApart, roundsDrift,
+		tooShort, pageCache, roundsDiffer, roundApart, roundsDrift, timedOut,
 	}
 }
 

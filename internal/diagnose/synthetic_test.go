@@ -7,6 +7,7 @@ import (
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/host"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/telemetry"
@@ -191,6 +192,9 @@ func synthetic() []labelled {
 		{"16 sessions on fast volumes", of(random(0, 16*units.KiB, 16, 1), took(0, 26600, 0.6), withCeiling(bounds(limit(ceiling.VolumeIOPS, 36000, 16*units.KiB)))), "PL501", ""},
 		{"demand met", of(func() fio.Workload { w := deep; w.ReadRate = 5 * units.MiBPerSec; return w }(), took(2560, 0, 3)), "", ""},
 		{"demand missed", of(func() fio.Workload { w := deep; w.ReadRate = 8 * units.MiBPerSec; return w }(), took(2560, 0, 25)), "PL504", ""},
+		{"a drive that timed out", run(func(m *Measurement) {
+			m.Result.Timeouts = []host.Event{{Kind: host.Timeout, Device: "nvme1", Count: 1}}
+		}), "PL423 PL502", ""},
 		{"I/O errors", run(func(m *Measurement) { m.Result.Jobs = []fio.Job{{Name: "job", Error: 5}} }), "PL402 PL502", ""},
 		{"ended after 40 of 60 s", run(func(m *Measurement) { m.Result.Measured = 40 * time.Second }), "PL402 PL502", ""},
 		{"ended a second early", run(func(m *Measurement) { m.Result.Measured = 59 * time.Second }), "PL502", ""},

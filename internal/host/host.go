@@ -125,11 +125,11 @@ func Read(ctx context.Context, m *sys.Machine) *Facts {
 	r.cpu()
 	r.memory()
 	r.boot()
-	log, err := m.Output(ctx, "dmesg")
+	log, err := Log(ctx, m)
 	if err != nil {
 		r.note(LogNote+"%v", err)
 	}
-	r.f.Log = parseLog(log)
+	r.f.Log = log
 	return r.f
 }
 

@@ -1,11 +1,14 @@
 package host
 
 import (
+	"context"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"plimsoll/internal/sys"
 )
 
 // Trouble is a kind of complaint in the kernel's log.
@@ -92,4 +95,28 @@ func parseLog(text string) []Event {
 		}
 	}
 	return all
+}
+
+// Log reads what is wrong by the kernel's log. It is an error where the caller may not read it.
+func Log(ctx context.Context, m *sys.Machine) ([]Event, error) {
+	log, err := m.Output(ctx, "dmesg")
+	return parseLog(log), err
+}
+
+// Since is what a log says that one read earlier did not, with the count of its new lines. The
+// kernel forgets its oldest lines: a count may have fallen all the same, and the times tell.
+func Since(before, after []Event) []Event {
+	var since []Event
+	for _, e := range after {
+		i := slices.IndexFunc(before, func(o Event) bool { return o.Kind == e.Kind && o.Device == e.Device })
+		if i >= 0 {
+			old := before[i]
+			if e.Count <= old.Count && e.Last <= old.Last {
+				continue
+			}
+			e.Count = max(e.Count-old.Count, 1)
+		}
+		since = append(since, e)
+	}
+	return since
 }

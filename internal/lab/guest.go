@@ -21,6 +21,7 @@ import (
 	"plimsoll/internal/lab/agent"
 	"plimsoll/internal/lab/ebs"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 // Config says what guest to start.
@@ -35,8 +36,8 @@ type Config struct {
 	// survive PowerCut as far as they were synced. Without it they are in the guest's memory. Of a
 	// Debian all persists anyway, and Start refuses it.
 	Persist bool
-	// SetupLimit is how long the spec's commands may take before the guest is given up and another
-	// one started; a minute when it is 0.
+	// SetupLimit is how long each of the spec's commands may take before the guest is given up and
+	// another one started; a minute when it is 0. Nothing limits those of a Debian.
 	SetupLimit time.Duration
 	// Nice is QEMU's niceness.
 	Nice int
@@ -86,7 +87,8 @@ type Guest struct {
 	system   *ebs.Volume // nil for a small guest without Config.Persist
 	machine  *machine
 	unlock   []func()
-	used     bool // the volumes were there before
+	used     bool          // the volumes were there before
+	limit    time.Duration // of each command of the setup; 0 for none
 }
 
 // base is what guests start from: a template, or a disk.
@@ -130,16 +132,17 @@ func Available(m *sys.Machine) (reason string) {
 // this host.
 var ErrUnavailable = errors.New("the lab cannot run here")
 
-// A setup takes seconds. About one start in ten of QEMU 7.2 without KVM stands still instead: the
-// guest's console then tells of an NVMe command whose completion was lost. Such a guest is given up
-// and another one started, with twice and three times the limit, so that a slow host is not taken
-// for it.
+// Each step of a start takes seconds. About one start in ten of QEMU 7.2 without KVM stands still
+// instead: the guest's console then tells of an NVMe command whose completion was lost. Such a guest
+// is given up and another one started, with twice and three times the limit, so that a slow host is
+// not taken for it.
 const (
 	setupLimit = time.Minute
 	mostStarts = 3
+	plugLimit  = 3 * time.Minute // restoring a guest, plugging in its drives and measuring the way to one
 )
 
-var errStalled = errors.New("the setup stands still")
+var errStalled = errors.New("it stands still")
 
 // Start starts a guest with the spec's volumes, makes its arrays and puts the limits in force. Stop
 // it.
@@ -189,21 +192,38 @@ func start(ctx context.Context, m *sys.Machine, cfg Config, limit time.Duration)
 	if err := g.addVolumes(); err != nil {
 		return g, err
 	}
-	if err := g.boot(ctx); err != nil {
-		return g, err
+	if cfg.Spec.System == SystemDebian { // whose boot has a limit of its own, and whose setup may be long
+		err = g.up(ctx)
+	} else {
+		g.limit = limit
+		err = within(ctx, plugLimit, g.up)
 	}
-	if err := g.calibrate(ctx); err != nil {
-		return g, err
-	}
-	if cfg.Spec.System == SystemDebian { // whose setup may be long
-		return g, g.setup(ctx)
-	}
-	within, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	if err = g.setup(within); err != nil && within.Err() != nil && ctx.Err() == nil {
-		err = fmt.Errorf("%w for %v: %w", errStalled, limit, err)
+	if err == nil {
+		err = g.setup(ctx)
 	}
 	return g, err
+}
+
+// up boots the guest with its volumes and measures the way to them.
+func (g *Guest) up(ctx context.Context) error {
+	if err := g.boot(ctx); err != nil {
+		return err
+	}
+	return g.calibrate(ctx)
+}
+
+// within does one step of a start, and gives it up after the limit; 0 is none.
+func within(ctx context.Context, limit time.Duration, step func(context.Context) error) error {
+	if limit == 0 {
+		return step(ctx)
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := step(limited)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w for %v: %w", errStalled, limit, err)
+	}
+	return err
 }
 
 // prepare finds or makes what the guest starts from, and its directory.
@@ -333,9 +353,11 @@ func (g *Guest) calibrate(ctx context.Context) error {
 func (g *Guest) setup(ctx context.Context) error {
 	begin := time.Now()
 	if len(g.cfg.Spec.Arrays) > 0 {
-		text, err := g.cfg.Spec.Declaration()
+		declared, err := g.cfg.Spec.Declaration()
 		if err == nil {
-			err = g.Put(ctx, declaredPath, 0o644, []byte(text))
+			err = within(ctx, g.limit, func(ctx context.Context) error {
+				return g.Put(ctx, declaredPath, 0o644, []byte(declared))
+			})
 		}
 		if err != nil {
 			return err
@@ -411,10 +433,14 @@ func (g *Guest) Unlimit() error {
 
 func (g *Guest) script(ctx context.Context, what string, commands []string) error {
 	for i, command := range commands {
-		r, err := g.Bash(ctx, command)
-		if err == nil && r.Code != 0 {
-			err = fmt.Errorf("exit status %d: %s%s", r.Code, r.Stdout, r.Stderr)
-		}
+		fmt.Fprintf(g.cfg.Log, "lab: %s %d/%d: %s\n", what, i+1, len(commands), text.Clean(command, 90))
+		err := within(ctx, g.limit, func(ctx context.Context) error {
+			r, err := g.Bash(ctx, command)
+			if err == nil && r.Code != 0 {
+				err = fmt.Errorf("exit status %d: %s%s", r.Code, r.Stdout, r.Stderr)
+			}
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("%s: %s[%d]: %q: %w", g.cfg.Spec.Name, what, i, command, err)
 		}

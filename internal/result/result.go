@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/host"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/topology"
@@ -84,6 +85,10 @@ type Result struct {
 	// Paced says that fio's progress lines show a limit on the rate (CR=5000/0): the jobs held
 	// themselves back.
 	Paced bool `json:"paced,omitempty"`
+
+	// Timeouts are the requests that a drive below the path did not answer in time while this ran, by
+	// the kernel's log; only where that can be read.
+	Timeouts []host.Event `json:"timeouts,omitempty"`
 
 	// Stopped says how a run ended that was to be stopped when it was known; nil for one that ran
 	// its time.
