@@ -180,6 +180,8 @@ const (
 type Most struct {
 	Scenario  string `json:"scenario"`
 	Threshold string `json:"threshold"`
+	// Limit is the threshold's, in nanoseconds.
+	Limit float64 `json:"limit_ns"`
 	// Bracket holds the highest load that meets the threshold: Low met it and High missed it, in
 	// IOPS; 0 where none did.
 	Bracket stats.Bracket `json:"bracket"`
@@ -224,7 +226,7 @@ func MostSearchOf(b *bundle.Bundle) (MostSearch, error) {
 
 // outcome reads what was measured so far, the scenario itself first.
 func (m MostSearch) outcome(measured []bundle.Scenario) Most {
-	o := Most{Scenario: m.Base.Name, Threshold: m.Threshold.Text, Probes: []MostProbe{}}
+	o := Most{Scenario: m.Base.Name, Threshold: m.Threshold.Text, Limit: m.Threshold.Limit.Base(), Probes: []MostProbe{}}
 	first := &measured[0]
 	if c := first.Ceiling; c != nil && c.Hardware() != nil {
 		o.Ceiling = float64(c.Hardware().IOPS)

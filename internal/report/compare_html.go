@@ -1,9 +1,7 @@
 package report
 
 import (
-	"crypto/sha256"
 	_ "embed" // the page
-	"encoding/base64"
 	"encoding/json"
 	"html/template"
 	"io"
@@ -33,31 +31,16 @@ type intervalPoint struct {
 
 type comparePage struct {
 	comparison
-	Policy string
-	Style  template.CSS
-	Script template.JS
-	Data   template.JS
+	scriptedPage
 }
 
 //go:embed assets/compare.html
 var compareMarkup string
 
-var compareTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("compare").Parse(compareMarkup))
-})
+var compareTemplate = sync.OnceValue(func() *template.Template { return scripted("compare", compareMarkup) })
 
 // compareHTML writes one file that needs nothing else, in the style of the report.
 func compareHTML(out io.Writer, t *compare.Table) error {
-	sum := sha256.Sum256([]byte(chartScript))
-	p := comparePage{
-		comparison: compareView(
-			t,
-		),
-		Style:  template.CSS(style),
-		Script: template.JS(chartScript), //nolint:gosec // our own files
-		Policy: "default-src 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-			"'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
-	}
 	drawings := make([]interval, len(t.Rows))
 	for i := range t.Rows {
 		drawings[i] = newInterval(t, &t.Rows[i])
@@ -66,8 +49,7 @@ func compareHTML(out io.Writer, t *compare.Table) error {
 	if err != nil {
 		return err
 	}
-	p.Data = template.JS(data)
-	return compareTemplate().Execute(out, p)
+	return compareTemplate().Execute(out, comparePage{compareView(t), newScripted(data)})
 }
 
 func newInterval(t *compare.Table, r *compare.Row) interval {

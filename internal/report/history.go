@@ -3,12 +3,9 @@ package report
 import (
 	"bufio"
 	"cmp"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"io"
 	"math"
 	"slices"
@@ -193,22 +190,14 @@ type historySection struct {
 }
 
 type historyPage struct {
-	Policy   string
-	Style    template.CSS
-	Script   template.JS
-	Data     template.JS
+	scriptedPage
 	Sections []historySection
 	Notes    []string
 }
 
 // historyHTML writes one file that needs nothing else, with a trend a series.
 func historyHTML(out io.Writer, all []compare.Series, notes []string) error {
-	sum := sha256.Sum256([]byte(chartScript))
-	p := historyPage{
-		Style: template.CSS(style), Script: template.JS(chartScript), //nolint:gosec // our own files
-		Policy: "default-src 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-			"'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
-	}
+	var p historyPage
 	drawings := make([]trend, len(all))
 	for i, s := range all {
 		drawings[i] = newTrend(s)
@@ -238,7 +227,7 @@ func historyHTML(out io.Writer, all []compare.Series, notes []string) error {
 	if err != nil {
 		return err
 	}
-	p.Data = template.JS(data)
+	p.scriptedPage = newScripted(data)
 	return historyTemplate().Execute(out, p)
 }
 

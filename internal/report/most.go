@@ -1,11 +1,9 @@
 package report
 
 import (
-	"bufio"
 	"encoding/csv"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 
 	"plimsoll/internal/bundle"
@@ -22,7 +20,9 @@ func Most(w io.Writer, f Format, b *bundle.Bundle, m *compare.Most) error {
 	if f == JSON {
 		return WriteJSON(w, "most", m)
 	}
-	return mostPage(b, m).write(w, f)
+	p := mostPage(b, m)
+	p.search(m)
+	return p.write(w, f)
 }
 
 // mostPage is a search as people read it.
@@ -141,60 +141,4 @@ func runNotes(b *bundle.Bundle) []string {
 		notes = append(notes, fmt.Sprintf("rates at %s of the real ones", units.Number(s)))
 	}
 	return notes
-}
-
-// sweepPage is a sweep or a search as people read it.
-type sweepPage struct {
-	Title string
-	Says  []string // the answer, a sentence a line
-	Rows  table
-	Notes []string
-}
-
-func (p *sweepPage) write(w io.Writer, f Format) error {
-	out := bufio.NewWriter(w)
-	switch f {
-	case TTY:
-		p.tty(out)
-	case Markdown:
-		p.markdown(out)
-	case HTML, CSV, JSON, JUnit:
-		fallthrough
-	default:
-		return unknownFormat(f, SweptFormats())
-	}
-	return out.Flush()
-}
-
-func (p *sweepPage) tty(out io.Writer) {
-	fmt.Fprintln(out, p.Title)
-	for _, s := range p.Says {
-		fmt.Fprintln(out, "  "+s)
-	}
-	fmt.Fprintln(out)
-	var right []int
-	for i := range p.Rows.Head {
-		if !slices.Contains(p.Rows.Text, i) {
-			right = append(right, i)
-		}
-	}
-	columns(out, append([][]string{p.Rows.Head}, p.Rows.Rows...), right...)
-	for i, n := range p.Notes {
-		if i == 0 {
-			fmt.Fprintln(out)
-		}
-		fmt.Fprintln(out, "note: "+n)
-	}
-}
-
-func (p *sweepPage) markdown(out *bufio.Writer) {
-	fmt.Fprintf(out, "# %s\n\n", md(p.Title))
-	for _, s := range p.Says {
-		fmt.Fprintf(out, "- %s\n", md(s))
-	}
-	fmt.Fprintln(out)
-	mdTable(out, p.Rows)
-	for _, n := range p.Notes {
-		fmt.Fprintf(out, "\nNote: %s\n", md(n))
-	}
 }

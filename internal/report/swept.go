@@ -16,7 +16,7 @@ import (
 )
 
 // SweptFormats names the formats of measured sweeps; the first is for the terminal.
-func SweptFormats() []Format { return []Format{TTY, Markdown, CSV, JSON} }
+func SweptFormats() []Format { return []Format{TTY, Markdown, HTML, CSV, JSON} }
 
 // Swept writes a measured sweep.
 func Swept(w io.Writer, f Format, s *compare.Swept) error {
@@ -31,7 +31,9 @@ func Swept(w io.Writer, f Format, s *compare.Swept) error {
 		err = WriteJSON(out, "sweep", s)
 	case Markdown:
 		sweptPage(s).markdown(out)
-	case HTML, JUnit:
+	case HTML:
+		err = sweptPage(s).html(out)
+	case JUnit:
 		fallthrough
 	default:
 		return unknownFormat(f, SweptFormats())
@@ -76,6 +78,7 @@ func sweptPage(s *compare.Swept) *sweepPage {
 	for _, c := range s.Curves {
 		p.Says = append(p.Says, curveText(c))
 	}
+	p.draw(s)
 	return p
 }
 

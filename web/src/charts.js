@@ -65,7 +65,7 @@ const kinds = {
       cells.push([h.cells[i], h.cells[i + 1], Math.log10(h.cells[i + 2])])
     }
     return {
-      ...heatMap(p, s.ht, h.rows.map(print.latency), cells, 0, Math.max(Math.log10(most), 0.1), width),
+      ...heatMap(p, seconds(s.ht), h.rows.map(print.latency), cells, 0, Math.max(Math.log10(most), 0.1), width),
       tooltip: {
         ...box(p),
         formatter: ({ value: [x, y, z] }) => `${s.ht[x]} s<br>${print.latency(h.rows[y])} and up<br><b>${print.plain(Math.round(10 ** z))}</b> I/Os`,
@@ -150,16 +150,123 @@ const kinds = {
     }
   },
 
+  // A figure over two options; the cells say it where there is room.
+  grid(s, part, p, width) {
+    const g = s.grids[part]
+    const unit = g.latency ? print.latency : print.iops
+    const values = g.cells.map((c) => c[2])
+    const [least, most] = [Math.min(...values), Math.max(...values)]
+    // Shades are logarithmic where the figures span more than a decade.
+    const shade = most / least > 10 ? Math.log : (v) => v
+    const wide = width / g.columns.length > 64
+    const map = heatMap(p, g.columns, g.rows, g.cells.map(([x, y, v]) => [x, y, shade(v)]), shade(least), Math.max(shade(most), shade(least) + 1e-9), width)
+    map.grid = { ...map.grid, left: Math.max(map.grid.left, 46), bottom: 30 }
+    map.xAxis.axisLabel = label(p)
+    // The dark shades are at the other end of the scale in the other theme: the text takes the shade that is farthest away.
+    map.series[0].data = g.cells.map(([x, y, v]) => ({
+      value: [x, y, shade(v)],
+      label: { show: wide, fontSize: 11, formatter: g.latency ? print.latency(v) : print.plain(v), color: p.heat[(shade(v) - shade(least)) * 2 > shade(most) - shade(least) ? 0 : 4] },
+    }))
+    return {
+      ...map,
+      tooltip: {
+        ...box(p),
+        formatter: ({ dataIndex }) => {
+          const [x, y, v] = g.cells[dataIndex]
+          return `${print.escape(g.across)}=${print.escape(g.columns[x])}<br>${print.escape(g.down)}=${print.escape(g.rows[y])}<br><b>${unit(v)}</b>`
+        },
+      },
+    }
+  },
+
+  // Points are what was measured, lines the fitted curves; an upright bar stands at each knee.
+  curve(s, _, p) {
+    const most = Math.max(1, ...s.curves.flatMap((c) => c.points.map((q) => q[1])))
+    const series = s.curves.flatMap((c, i) => {
+      const color = hue(p, i)
+      const knee = c.fitted && c.knee != null ? [rod([[c.knee, 0], [c.knee, most * 1.02]], color, 1.2, 'dashed')] : []
+      return [
+        { name: c.name, type: 'line', data: c.points, showSymbol: true, symbol: 'circle', symbolSize: 7, lineStyle: { width: c.fitted ? 0 : 1.2, color, type: 'dotted' }, itemStyle: { color } },
+        ...(c.fitted ? [{ type: 'line', data: c.fitted, showSymbol: false, silent: true, tooltip: { show: false }, lineStyle: { width: 1.6, color }, itemStyle: { color } }] : []),
+        ...knee,
+      ]
+    })
+    return {
+      grid: grid(), legend: { ...legend(p, s.curves), itemStyle: { opacity: 1 }, data: s.curves.map((c) => c.name) }, tooltip: atPoint(p, print.iops),
+      xAxis: inFlight(s, p), yAxis: { type: 'value', min: 0, max: nice(most * 1.05), ...side(p), axisLabel: label(p, print.axis(most)) },
+      series,
+    }
+  },
+
+  waits(s, _, p) {
+    const lines = s.curves.map((c, i) => ({
+      name: c.name, type: 'line', data: c.latency, showSymbol: true, symbol: 'circle', symbolSize: 6,
+      lineStyle: { width: 1.6, color: hue(p, i) }, itemStyle: { color: hue(p, i) },
+    }))
+    return {
+      grid: grid(), legend: { ...legend(p, lines), itemStyle: { opacity: 1 } }, tooltip: atPoint(p, print.latency),
+      xAxis: inFlight(s, p), yAxis: { type: 'log', min: decadeBelow(lines), ...side(p), axisLabel: label(p, print.latency) },
+      series: lines,
+    }
+  },
+
+  // The probes of a search: load and latency. The threshold lies across, the bracket is shaded.
+  search(s, _, p) {
+    const c = s.search
+    const loads = c.probes.map((q) => q.load)
+    const least = 10 ** Math.floor(Math.log10(Math.min(c.limit, ...c.probes.map((q) => q.latency))))
+    const most = nice(Math.max(...loads) * 1.03)
+    const points = c.probes.map((q) => ({
+      value: [q.load, q.latency],
+      itemStyle: q.outcome === 'met' ? { color: p.dirs.read } : { color: p.panel, borderWidth: 2, borderColor: q.outcome === 'missed' ? p.dirs.write : p.muted },
+    }))
+    const bracket = c.low != null && c.high != null
+    return {
+      grid: grid(),
+      xAxis: { type: 'value', min: 0, max: most, ...side(p), splitLine: { show: false }, axisLabel: label(p, print.axis(most)) },
+      yAxis: { type: 'log', min: least, ...side(p), axisLabel: label(p, print.latency) },
+      tooltip: {
+        ...box(p), trigger: 'item',
+        formatter: ({ seriesName, dataIndex }) => {
+          const q = c.probes[dataIndex]
+          return seriesName === 'probes' ? `${print.iops(q.load)}<br>${print.latency(q.latency)}<br><b>${print.escape(q.outcome)}</b>` : ''
+        },
+      },
+      series: [
+        rod([[0, c.limit], [most, c.limit]], p.ceiling, 1.4),
+        {
+          name: 'probes', type: 'line', data: points, lineStyle: { opacity: 0 }, showSymbol: true, symbol: 'circle', symbolSize: 9,
+          ...(bracket && { markArea: { silent: true, itemStyle: { color: p.ramp }, data: [[{ xAxis: c.low }, { xAxis: c.high }]] } }),
+        },
+      ],
+    }
+  },
+
   members(s, _, p, width) {
     const cells = []
     s.members.forEach((m, y) => m.util.forEach((v, x) => cells.push([x, y, v])))
     const names = s.members.map((m) => m.name)
     return {
-      ...heatMap(p, s.ht, names, cells, 0, 1, width, true),
+      ...heatMap(p, seconds(s.ht), names, cells, 0, 1, width, true),
       tooltip: { ...box(p), formatter: ({ value: [x, y, z] }) => `${s.ht[x]} s<br>${print.escape(names[y])}<br><b>${print.share(z)}</b> busy` },
     }
   },
 }
+
+// hue is the colour of one of several curves.
+const hue = (p, i) => [p.dirs.read, p.dirs.write, p.dirs.sync, p.dirs.trim, p.ink, p.muted, p.ceiling][i % 7]
+
+const inFlight = (s, p) => {
+  const depths = s.curves.flatMap((c) => c.points.map((q) => q[0]))
+  return {
+    type: 'log', logBase: 2, min: Math.min(...depths), max: Math.max(...depths), axisLine: quiet(p), axisTick: { show: false },
+    splitLine: { show: false }, axisLabel: label(p, (x) => print.plain(x)),
+  }
+}
+
+const atPoint = (p, unit) => ({
+  ...box(p), trigger: 'item', formatter: ({ seriesName, value }) => `${print.escape(seriesName)}<br>${print.plain(value[0])} in flight<br><b>${unit(value[1])}</b>`,
+})
 
 function rates(s, p, what, unit, ceiling, lasting) {
   const lines = s.dirs.filter((d) => d[what]).map((d) => line(d.name, s.t, d[what], p.dirs[d.name], { width: 1.8 }))
@@ -227,13 +334,15 @@ function overTime(s, p, lines, unit, y) {
   }
 }
 
-function heatMap(p, times, rows, cells, min, max, width, inverse) {
+const seconds = (t) => t.map((x) => `${x} s`)
+
+function heatMap(p, columns, rows, cells, min, max, width, inverse) {
   const names = Math.max(...rows.map((r) => r.length))
   return {
     grid: { left: Math.min(16 + names * 6.2, 130), right: 10, top: 8, bottom: 26 },
     xAxis: {
-      type: 'category', data: times.map((t) => `${t} s`), axisLine: quiet(p), axisTick: { show: false }, splitArea: { show: false },
-      axisLabel: { ...label(p), interval: Math.max(0, Math.ceil(times.length / Math.max(width / 70, 2)) - 1) },
+      type: 'category', data: columns, axisLine: quiet(p), axisTick: { show: false }, splitArea: { show: false },
+      axisLabel: { ...label(p), interval: Math.max(0, Math.ceil(columns.length / Math.max(width / 70, 2)) - 1) },
     },
     yAxis: {
       type: 'category', data: rows, inverse: Boolean(inverse), axisLine: { show: false }, axisTick: { show: false },
