@@ -189,26 +189,46 @@ func OpenFleet(dir string) (*Fleet, error) {
 }
 
 // CreateFleet makes the directory of a fleet run below out, named after the time and what, and
-// returns it.
-func CreateFleet(out, what string, at time.Time) (string, error) {
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return "", err
+// holds it: what is written by its Path goes there, whatever its name leads to by then. Close it.
+func CreateFleet(out, what string, at time.Time) (*sys.Dir, error) {
+	runs, err := sys.MakePath(out, 0o755)
+	if err != nil {
+		return nil, err
 	}
+	defer runs.Close() //nolint:errcheck // only a handle
 	id := at.UTC().Format("20060102T150405Z") + "-" + slug(what) + "-fleet"
 	for n := 1; n < 1000; n++ {
-		dir := filepath.Join(out, id)
+		name := id
 		if n > 1 {
-			dir += fmt.Sprintf("-%d", n)
+			name += fmt.Sprintf("-%d", n)
 		}
-		if err := os.Mkdir(dir, 0o755); !errors.Is(err, os.ErrExist) {
+		dir, err := runs.MakeOwnSub(name, 0o755)
+		if !errors.Is(err, os.ErrExist) {
 			return dir, err
 		}
 	}
-	return "", fmt.Errorf("%s: a thousand runs of one second", filepath.Join(out, id))
+	return nil, fmt.Errorf("%s: a thousand runs of one second", filepath.Join(out, id))
+}
+
+// ReopenFleet holds the directory of an earlier fleet run, to write to it, and reads it. It must be
+// the caller's own.
+func ReopenFleet(name string) (*sys.Dir, *Fleet, error) {
+	if _, err := OpenFleet(name); err != nil {
+		return nil, nil, err
+	}
+	dir, err := sys.OpenOwnDir(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := OpenFleet(dir.Path())
+	if err != nil {
+		return nil, nil, errors.Join(err, dir.Close())
+	}
+	return dir, f, nil
 }
 
 // SaveFleet writes fleet.json.
-func SaveFleet(dir string, f *Fleet) error { return writeJSON(filepath.Join(dir, fleetFile), f) }
+func SaveFleet(dir *sys.Dir, f *Fleet) error { return writeJSON(dir.Path(fleetFile), f) }
 
 // Of is what a figure reached of the host's own ceiling, 0 where that is not known.
 func (f FleetFigure) Of() float64 {

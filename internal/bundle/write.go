@@ -26,15 +26,12 @@ type Writer struct {
 // Create makes a new bundle below out, named after the time, the suite and the host, and writes
 // run.json. Close it.
 func Create(out string, run Run) (*Writer, error) {
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return nil, err
-	}
 	id := fmt.Sprintf("%s-%s", run.Created.UTC().Format("20060102T150405Z"), slug(run.Suite.Name))
 	if host := run.Topology.Host.Name; host != "" { // that of an import is often not known
 		id += "-" + slug(host)
 	}
 	run.Schema = Schema
-	runs, err := sys.OpenDir(out)
+	runs, err := sys.MakePath(out, 0o755)
 	if err != nil {
 		return nil, err
 	}
@@ -62,14 +59,22 @@ func Create(out string, run Run) (*Writer, error) {
 // Reopen goes on with a bundle that was interrupted: it drops what an aborted scenario left and
 // returns what is there.
 func Reopen(dir string) (*Writer, *Bundle, error) {
-	b, err := Open(dir)
+	if _, err := Open(dir); err != nil { // its error has the name that the user knows
+		return nil, nil, err
+	}
+	held, err := sys.OpenPath(dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	held, err := sys.OpenDir(dir)
-	if err != nil {
-		return nil, nil, err
+	if err := held.CheckOwn(); err != nil {
+		return nil, nil, errors.Join(err, held.Close())
 	}
+	// What counts is in the directory that is held: another may have had its name before.
+	b, err := Open(held.Path())
+	if err != nil {
+		return nil, nil, errors.Join(err, held.Close())
+	}
+	b.Dir = dir
 	w := &Writer{Dir: dir, Run: b.Run, dir: held}
 	if err := w.start(); err != nil {
 		return nil, nil, err

@@ -18,6 +18,7 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/report"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/tune"
 )
@@ -39,7 +40,7 @@ func newABCmd(env *Env) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, "plimsoll "+Version
 		if o.resume != "" {
-			return resumeAB(cmd.Context(), env, o.resume)
+			return resumeAB(cmd.Context(), env, o)
 		}
 		o.typed = typed()
 		return runAB(cmd.Context(), env, *o, "")
@@ -94,8 +95,10 @@ func typed() []string {
 	return nil
 }
 
-// resumeAB reads what was typed and does what is missing of it.
-func resumeAB(ctx context.Context, env *Env, dir string) error {
+// resumeAB reads what was typed and does what is missing of it. What may be written over and which
+// commands may be run is not believed: it is typed again.
+func resumeAB(ctx context.Context, env *Env, typed *abOptions) error {
+	dir := typed.resume
 	ab, found, err := compare.ReadAB(dir)
 	if err != nil {
 		return err
@@ -103,10 +106,22 @@ func resumeAB(ctx context.Context, env *Env, dir string) error {
 	if !found {
 		return usage(fmt.Errorf("%s was not made by plimsoll ab; it has no %s", dir, compare.ABFile))
 	}
+	own, err := sys.OpenOwnDir(dir)
+	if err != nil {
+		return err
+	}
+	if err := own.Close(); err != nil { // the runs in it are made by handle
+		return err
+	}
 	o := abOptions{}
 	cmd := newABFlags(&o)
 	if err := cmd.ParseFlags(ab.Command); err != nil {
 		return err
+	}
+	if o.AllowExec && !typed.AllowExec || !slices.Equal(o.on, typed.on) || !slices.Equal(o.Destroy, typed.Destroy) ||
+		!slices.Equal(o.Serials, typed.Serials) {
+		return usage(fmt.Errorf("%s: it was begun with flags that allow data to be overwritten or commands to be run; "+
+			"type --on, --destroy, --serial and --allow-exec again with --resume, as they were", dir))
 	}
 	o.Scenarios, o.Given, o.Tool = cmd.Flags().Args(), cmd.Flags().Changed, "plimsoll "+Version
 	o.seed, o.typed = ab.Seed, ab.Command
@@ -186,14 +201,17 @@ func restoreLeft(env *Env, tuner *tune.Tuner) error {
 }
 
 func newABDir(out string, ab compare.AB, suiteName string) (string, error) {
-	dir := filepath.Join(out, ab.Created.UTC().Format("20060102T150405Z")+"-ab-"+strings.Map(plainName, suiteName))
-	if err := os.MkdirAll(out, 0o755); err != nil {
+	runs, err := sys.MakePath(out, 0o755)
+	if err != nil {
 		return "", err
 	}
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	defer runs.Close() //nolint:errcheck // only a handle
+	name := ab.Created.UTC().Format("20060102T150405Z") + "-ab-" + strings.Map(plainName, suiteName)
+	dir, err := runs.MakeOwnSub(name, 0o755)
+	if err != nil {
 		return "", err
 	}
-	return dir, compare.WriteAB(dir, ab)
+	return filepath.Join(out, name), errors.Join(compare.WriteAB(dir, ab), dir.Close())
 }
 
 func plainName(r rune) rune {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"plimsoll/internal/advise"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/report"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -238,7 +238,7 @@ func (o adviseOptions) demand() (*workload.Demand, error) {
 func (o adviseOptions) priceList() (*cloud.Prices, error) {
 	p := cloud.BuiltinPrices()
 	if o.prices != "" {
-		f, err := os.Open(o.prices)
+		f, err := sys.OpenRegular(o.prices)
 		if err != nil {
 			return nil, usage(err)
 		}

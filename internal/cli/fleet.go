@@ -110,23 +110,24 @@ func runFleetImport(env *Env, o fleetImportOptions, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer dir.Close() //nolint:errcheck // only a handle
 	return reportFleet(env, dir, f, o.format, policy)
 }
 
 // reportFleet prints a fleet run, writes the reports that belong to it, and returns the error of
 // its verdict.
-func reportFleet(env *Env, dir string, f *bundle.Fleet, format string, policy verdict.Policy) error {
+func reportFleet(env *Env, dir *sys.Dir, f *bundle.Fleet, format string, policy verdict.Policy) error {
 	err := report.WriteFleet(env.Out, report.Format(format), f, reportOptions(env))
 	for _, kind := range []report.Format{report.Markdown, report.HTML} {
 		var page bytes.Buffer
 		err = errors.Join(err, report.WriteFleet(&page, kind, f, report.Options{}))
-		err = errors.Join(err, sys.WriteFile(filepath.Join(dir, "report."+string(kind)), page.Bytes(), 0o644))
+		err = errors.Join(err, dir.WriteFile("report."+string(kind), page.Bytes(), 0o644))
 	}
 	if err != nil {
 		return err
 	}
 	if report.Format(format) == report.TTY {
-		fmt.Fprintf(env.Out, "\nreport: %s\n", filepath.Join(dir, "report.html"))
+		fmt.Fprintf(env.Out, "\nreport: %s\n", filepath.Join(dir.Name(), "report.html"))
 	}
 	switch {
 	case f.Verdict == verdict.Invalid:

@@ -205,18 +205,24 @@ func runFleetRun(ctx context.Context, env *Env, o fleetRunOptions, passed, args 
 	r.OnShared = o.onShared
 	r.Shared, r.Disabled = shared, policy.Disable
 	if o.run.resume != "" {
-		f, err := r.Fetch(ctx, o.run.resume)
+		dir, f, err := r.Fetch(ctx, o.run.resume)
+		if dir != nil {
+			defer dir.Close() //nolint:errcheck // only a handle
+		}
 		if err != nil {
 			return err
 		}
-		return reportFleet(env, o.run.resume, f, o.format, policy)
+		return reportFleet(env, dir, f, o.format, policy)
 	}
 	dir, f, err := r.Run(ctx)
+	if dir != nil {
+		defer dir.Close() //nolint:errcheck // only a handle
+	}
 	if err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
-		fmt.Fprintf(env.Err, "interrupted; what was measured is in %s\n", text.ShellQuote(dir))
+		fmt.Fprintf(env.Err, "interrupted; what was measured is in %s\n", text.ShellQuote(dir.Name()))
 		return &reported{context.Canceled}
 	}
 	return reportFleet(env, dir, f, o.format, policy)

@@ -239,6 +239,13 @@ func tryLayout(ctx context.Context, env *Env, o labOptions, suites, flags []stri
 }
 
 func startLab(ctx context.Context, env *Env, spec *lab.Spec, o labOptions) error {
+	out, err := sys.MakePath(o.out, 0o777) // refused now rather than when all is done
+	if err == nil {
+		err = out.Close()
+	}
+	if err != nil {
+		return err
+	}
 	g, err := lab.Start(ctx, env.Machine, lab.Config{Spec: spec, Dir: o.keep, Nice: o.nice, Log: env.Err})
 	if err != nil {
 		return err

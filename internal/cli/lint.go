@@ -208,14 +208,14 @@ func walk(dir string) ([]document, error) {
 	return docs, err
 }
 
-// replace gives a file new content at once. A link is refused: who may make one decides what is
-// written over.
-func replace(name string, text []byte) error {
-	dir, err := sys.OpenDir(filepath.Dir(name))
+// replace gives a file new content at once, in place of old. A link is refused: who may make one
+// decides what is written over.
+func replace(name string, old, text []byte) error {
+	dir, err := sys.OpenPath(filepath.Dir(name))
 	if err != nil {
 		return err
 	}
-	return errors.Join(dir.Replace(filepath.Base(name), text), dir.Close())
+	return errors.Join(dir.Replace(filepath.Base(name), old, text), dir.Close())
 }
 
 // fixPasses bounds how often fixes are looked for again: two that touch each other are made one
@@ -254,7 +254,7 @@ func applyFixes(
 			}
 			fixed, n = again, n+more
 		}
-		if err := replace(d.name, []byte(fixed)); err != nil {
+		if err := replace(d.name, d.text, []byte(fixed)); err != nil {
 			return nil, err
 		}
 		fmt.Fprintf(env.Err, "%s: %s applied\n", text.Clean(d.name, 0), text.Plural(n, "fix", "fixes"))

@@ -83,7 +83,7 @@ func keepReports(b *bundle.Bundle) error {
 		if err := report.Write(&text, kind, b, report.Options{}); err != nil {
 			return err
 		}
-		if err := sys.WriteFile(dir.Path("report."+string(kind)), text.Bytes(), 0o644); err != nil {
+		if err := dir.WriteFile("report."+string(kind), text.Bytes(), 0o644); err != nil {
 			return err
 		}
 	}

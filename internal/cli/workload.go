@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/report"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
 )
@@ -111,7 +112,7 @@ func placeOf(path string) (file, directory string) {
 
 // loadDemand reads a demand file.
 func loadDemand(name string) (*workload.Demand, error) {
-	data, err := os.ReadFile(name)
+	data, err := sys.ReadFile(name, sys.ConfigLimit)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, usage(fmt.Errorf("%s does not exist", name))
 	}

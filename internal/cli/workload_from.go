@@ -64,7 +64,7 @@ func runWorkloadFrom(env *Env, o fromOptions) error {
 	}
 	var all []workload.Observed
 	for _, name := range o.files {
-		data, err := os.ReadFile(name)
+		data, err := sys.ReadFile(name, sys.JSONLimit)
 		if err != nil {
 			return err
 		}

@@ -38,7 +38,7 @@ type AB struct {
 // ReadAB reads the description in a directory; found is false when it is none of an A/B
 // measurement.
 func ReadAB(dir string) (ab AB, found bool, err error) {
-	data, err := os.ReadFile(filepath.Join(dir, ABFile))
+	data, err := sys.ReadFile(filepath.Join(dir, ABFile), sys.ConfigLimit)
 	if errors.Is(err, os.ErrNotExist) || err != nil && !isDir(dir) {
 		return ab, false, nil
 	}
@@ -57,12 +57,12 @@ func isDir(name string) bool {
 }
 
 // WriteAB writes the description.
-func WriteAB(dir string, ab AB) error {
+func WriteAB(dir *sys.Dir, ab AB) error {
 	data, err := json.MarshalIndent(ab, "", " ")
 	if err != nil {
 		return err
 	}
-	return sys.WriteFile(filepath.Join(dir, ABFile), append(data, '\n'), 0o644)
+	return dir.WriteFile(ABFile, append(data, '\n'), 0o644)
 }
 
 // loadAB makes a side of each variant, its rounds numbered as they were alternated.

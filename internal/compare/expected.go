@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 	"plimsoll/internal/yamlfile"
 )
@@ -56,7 +57,7 @@ func Tables() []string {
 func ReadExpectations(name string) (*Expectations, error) {
 	data, err := tables.ReadFile("tables/" + name + ".yaml")
 	if err != nil {
-		data, err = os.ReadFile(name)
+		data, err = sys.ReadFile(name, sys.ConfigLimit)
 		if errors.Is(err, os.ErrNotExist) {
 			return nil, fmt.Errorf(
 				"%s does not exist, and there is no built-in table of that name: there are %s",

@@ -28,7 +28,7 @@ const placing = `set -eu
 umask 077
 d=${XDG_CACHE_HOME:-$HOME/.cache}/plimsoll
 mkdir -p "$d"
-[ -O "$d" ]
+[ -O "$d" ] && chmod go-w "$d"
 t=$(mktemp -d "$d/fleet-XXXXXXXX")
 cat >"$t/plimsoll"
 s=$(sha256sum "$t/plimsoll")

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/verdict"
 )
 
@@ -164,6 +166,36 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// The fleet run is written where it was begun, whatever its name leads to meanwhile: here a host puts
+// a link in its place, as another user may in a directory that both can write to.
+func TestFleetRunStaysWhereItBegan(t *testing.T) {
+	victim := t.TempDir()
+	precious := filepath.Join(victim, "hosts", "swap", "run.json")
+	err := errors.Join(os.MkdirAll(filepath.Dir(precious), 0o755), os.WriteFile(precious, []byte("precious"), 0o600),
+		os.WriteFile(filepath.Join(victim, "fleet.json"), []byte("precious"), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := packed(t, map[string][]byte{"run.json": []byte("{}")})
+	sum := sha256.Sum256(raw)
+	_, dir := runVia(t, map[string]string{
+		"swap": pongs + `cd "${0%/*}/runs" && d=$(echo *-fleet) && mv "$d" away && ln -s ` + victim + ` "$d"
+echo '{"event":"started","dir":"x"}'; echo '{"event":"finished"}'; read -r bundle; echo '{"data":"` +
+			base64.StdEncoding.EncodeToString(raw) + `"}'; echo '{"sha256":"` + hex.EncodeToString(sum[:]) + `"}'; read -r end`,
+	})
+	if info, err := os.Lstat(dir); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Fatalf("%v %v: nothing was swapped", info, err)
+	}
+	for _, name := range []string{precious, filepath.Join(victim, "fleet.json")} {
+		if data, err := os.ReadFile(name); string(data) != "precious" || err != nil {
+			t.Errorf("%s: %q %v", name, data, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(dir), "away", "hosts", "swap", "run.json")); err != nil {
+		t.Error(err)
+	}
+}
+
 // runVia runs a fleet whose hosts are shell scripts, one a host, that send what they like.
 func runVia(t *testing.T, scripts map[string]string) (*bundle.Fleet, string) {
 	t.Helper()
@@ -181,14 +213,17 @@ func runVia(t *testing.T, scripts map[string]string) (*bundle.Fleet, string) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	out, f, err := Run{
+	held, f, err := Run{
 		Hosts: hosts, Engine: e, Remote: "plimsoll", Order: together, Copy: "never", Out: filepath.Join(dir, "runs"), Version: "test",
 		Tool: "plimsoll test", What: "hostile", Now: time.Now, Note: func(host, line string) { t.Log(host, line) },
 	}.Run(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f, out
+	if err := held.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return f, held.Name()
 }
 
 const hello = `{"plimsoll":1,"version":"test","host":"x","fio":"fio-3.33","mono":1}`
@@ -269,10 +304,15 @@ func FuzzProtocol(f *testing.F) {
 	f.Add([]byte(hello + "\n" + `{"pong":1,"mono":5}` + "\n" + `{"event":"ready","scenario":3}` + "\n"))
 	f.Add([]byte(`{"event":"began","scenario":-1,"mono":-9223372036854775808}` + "\n" + `{"iops":1e308}` + "\n{}\n"))
 	f.Add([]byte(hello + "\n" + `{"event":"checked","checkup":{"facts":{"kernel":"\u001b[2J"},"findings":[{"code":"PL208","severity":"error","evidence":[{}]},{"code":"x"}]}}` + "\n"))
+	at := f.TempDir()
+	gone, err := sys.OpenDir(at)
+	if err := errors.Join(err, os.Remove(at)); err != nil { // nothing can be written there
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c := &coordinator{Run: Run{Version: "test", Copy: "never", Note: func(string, string) {}}, fleet: &bundle.Fleet{}, dir: "/nonexistent"}
+		c := &coordinator{Run: Run{Version: "test", Copy: "never", Note: func(string, string) {}}, fleet: &bundle.Fleet{}, dir: gone}
 		if bytes.Contains(data, []byte("checked")) {
-			c.dir, c.check = "", true
+			c.dir, c.check = nil, true
 		}
 		h := &host{sent: map[uint64]int64{1: 0}, starts: map[int]int64{}, end: func() {}, orders: make(chan command, 64)}
 		c.hosts = []*host{h}

@@ -28,16 +28,16 @@ type Import struct {
 	Now        time.Time
 }
 
-// Run makes a fleet run of bundles that other means collected and returns its directory. The
-// bundles are copied into it untouched.
-func (o Import) Run() (string, *bundle.Fleet, error) {
+// Run makes a fleet run of bundles that other means collected and returns its directory, which is
+// held: close it. The bundles are copied into it untouched.
+func (o Import) Run() (*sys.Dir, *bundle.Fleet, error) {
 	dirs, err := bundlesBelow(o.Dirs)
 	if err != nil {
-		return "", nil, err
+		return nil, nil, err
 	}
 	all, err := open(dirs)
 	if err != nil {
-		return "", nil, err
+		return nil, nil, err
 	}
 	f := &bundle.Fleet{
 		Schema:   bundle.FleetSchema,
@@ -51,14 +51,14 @@ func (o Import) Run() (string, *bundle.Fleet, error) {
 	base := started(all)
 	dir, err := bundle.CreateFleet(o.Out, "import", o.Now)
 	if err != nil {
-		return "", nil, err
+		return nil, nil, err
 	}
-	f.ID = filepath.Base(dir)
+	f.ID = filepath.Base(dir.Name())
 	for i, src := range all {
 		h := hostOf(src)
-		h.Dir = filepath.Join("hosts", fileName(src.host))
+		h.Dir = hostDir(src.host)
 		h.Clock = bundle.FleetClock{Error: o.ClockError, Source: "wall clock of the host, error as stated"}
-		if err := copyBundle(filepath.Join(dir, h.Dir), dirs[i]); err != nil {
+		if err := copyBundle(dir.Path(h.Dir), dirs[i]); err != nil {
 			return dir, nil, err
 		}
 		f.Hosts = append(f.Hosts, h)

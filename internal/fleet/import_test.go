@@ -85,10 +85,12 @@ func importAll(t *testing.T, hosts ...hostRun) (string, *bundle.Fleet) {
 	for _, h := range hosts {
 		dirs = append(dirs, h.build(t, filepath.Join(root, "collected")))
 	}
-	dir, f, err := Import{Dirs: dirs, Out: filepath.Join(root, "runs"), Tool: "plimsoll test", ClockError: time.Millisecond, Now: epoch}.Run()
+	held, f, err := Import{Dirs: dirs, Out: filepath.Join(root, "runs"), Tool: "plimsoll test", ClockError: time.Millisecond, Now: epoch}.Run()
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer held.Close() //nolint:errcheck // only a handle
+	dir := held.Name()
 	return dir, f
 }
 

@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -56,29 +58,34 @@ const (
 	noteEvery    = 5 * time.Second
 )
 
-// Run measures on all hosts and returns the fleet run. When ctx ends, members stop, and what they
-// have is fetched.
-func (r Run) Run(ctx context.Context) (string, *bundle.Fleet, error) {
+// Run measures on all hosts and returns the fleet run in its directory, which is held: close it.
+// When ctx ends, members stop, and what they have is fetched.
+func (r Run) Run(ctx context.Context) (*sys.Dir, *bundle.Fleet, error) {
 	files, err := filesOf(r.Args)
 	if err != nil {
-		return "", nil, err
+		return nil, nil, err
 	}
 	r.files = files
 	dir, err := bundle.CreateFleet(r.Out, r.What, r.Now())
 	if err != nil {
-		return "", nil, err
+		return nil, nil, err
 	}
 	var lone map[string]map[int]units.IOPS
 	if r.Order == both {
 		r.Note("", "each host alone")
-		_, first, err := r.pass(ctx, filepath.Join(dir, alone), alone, nil)
-		if err != nil || ctx.Err() != nil {
+		sub, err := dir.MakeOwnSub(alone, 0o755)
+		if err != nil {
+			return dir, nil, err
+		}
+		first, err := r.pass(ctx, sub, alone, nil)
+		if err = errors.Join(err, sub.Close()); err != nil || ctx.Err() != nil {
 			return dir, first, err
 		}
 		lone = aloneOf(first)
 		r.Note("", "all hosts together")
 	}
-	return r.pass(ctx, dir, r.Order, lone)
+	f, err := r.pass(ctx, dir, r.Order, lone)
+	return dir, f, err
 }
 
 // aloneOf are the figures of hosts that measured one after the other.
@@ -95,11 +102,12 @@ func aloneOf(f *bundle.Fleet) map[string]map[int]units.IOPS {
 	return figures
 }
 
-// Fetch gets what the hosts of an earlier fleet run have kept and merges it again.
-func (r Run) Fetch(ctx context.Context, dir string) (*bundle.Fleet, error) {
-	f, err := bundle.OpenFleet(dir)
+// Fetch gets what the hosts of an earlier fleet run have kept and merges it again. It returns the
+// run's directory as Run does.
+func (r Run) Fetch(ctx context.Context, name string) (*sys.Dir, *bundle.Fleet, error) {
+	dir, f, err := bundle.ReopenFleet(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	f.Lose = max(f.Lose, r.Lose)
 	c := &coordinator{Run: r, dir: dir, fleet: f, fetch: true}
@@ -108,49 +116,51 @@ func (r Run) Fetch(ctx context.Context, dir string) (*bundle.Fleet, error) {
 			continue
 		}
 		if !hostName.MatchString(h.Name) {
-			return nil, fmt.Errorf("%s: %s is no name of a host", dir, text.Quote(h.Name))
+			return dir, nil, fmt.Errorf("%s: %s is no name of a host", name, text.Quote(h.Name))
+		}
+		if h.Dir != hostDir(h.Name) { // a run that came from elsewhere may name any place
+			return dir, nil, fmt.Errorf("%s: %s names %s as its directory; want %s", name, h.Name, text.Quote(h.Dir),
+				hostDir(h.Name))
 		}
 		c.add(h)
 	}
 	if err := c.serve(ctx); err != nil {
-		return f, err
+		return dir, f, err
 	}
 	f.State = bundle.Finished
-	return f, c.assemble(nil)
+	return dir, f, c.assemble(nil)
 }
 
 // pass runs the plan once on all hosts.
 func (r Run) pass(
 	ctx context.Context,
-	dir, order string,
+	dir *sys.Dir,
+	order string,
 	lone map[string]map[int]units.IOPS,
-) (string, *bundle.Fleet, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return dir, nil, err
-	}
+) (*bundle.Fleet, error) {
 	f := &bundle.Fleet{
-		Schema: bundle.FleetSchema, Tool: r.Tool, ID: filepath.Base(dir), State: bundle.Running, Via: r.Engine.name,
+		Schema: bundle.FleetSchema, Tool: r.Tool, ID: filepath.Base(dir.Name()), State: bundle.Running, Via: r.Engine.name,
 		Order: order, Lose: r.Lose, Shared: r.OnShared, Request: r.Args, Created: r.Now(),
 	}
 	c := &coordinator{Run: r, dir: dir, fleet: f, share: rand.Text()}
 	for _, name := range r.Hosts {
-		c.add(bundle.FleetHost{Name: name, Dir: filepath.Join("hosts", fileName(name))})
+		c.add(bundle.FleetHost{Name: name, Dir: hostDir(name)})
 	}
 	if err := c.serve(ctx); err != nil {
-		return dir, f, err
+		return f, err
 	}
 	f.State, f.Finished = bundle.Finished, r.Now()
 	if ctx.Err() != nil {
 		f.State = bundle.Interrupted
 	}
-	return dir, f, c.assemble(lone)
+	return f, c.assemble(lone)
 }
 
 // coordinator leads the members through a run. All its state belongs to the goroutine of serve.
 type coordinator struct {
 	Run
-	share  string // name of the fleet on storage that all hosts see
-	dir    string // of the fleet run; none of a check, which stores nothing
+	share  string   // name of the fleet on storage that all hosts see
+	dir    *sys.Dir // of the fleet run; nil of a check, which stores nothing
 	fleet  *bundle.Fleet
 	hosts  []*host
 	events chan event
@@ -347,7 +357,7 @@ func (c *coordinator) piece(h *host, m message) {
 		c.lost(h, bundle.HostLost, "it sent a bundle that nobody asked for")
 		return
 	}
-	to := filepath.Join(c.dir, h.Dir)
+	to := c.dir.Path(h.Dir)
 	if c.fetch { // whatever an earlier attempt left
 		to += ".new"
 	}
@@ -364,7 +374,7 @@ func (c *coordinator) piece(h *host, m message) {
 		return
 	}
 	if c.fetch {
-		final := filepath.Join(c.dir, h.Dir)
+		final := c.dir.Path(h.Dir)
 		if err := errors.Join(os.RemoveAll(final), os.Rename(to, final)); err != nil {
 			c.lost(h, bundle.HostLost, err.Error())
 			return
@@ -448,7 +458,7 @@ func (c *coordinator) keep() {
 }
 
 func (c *coordinator) save() error {
-	if c.dir == "" {
+	if c.dir == nil {
 		return nil
 	}
 	if !c.fetch {
@@ -474,6 +484,14 @@ func (c *coordinator) save() error {
 	return bundle.SaveFleet(c.dir, c.fleet)
 }
 
+// named is an error's text with the directory as the user knows it.
+func (c *coordinator) named(err error) string {
+	return strings.ReplaceAll(err.Error(), c.dir.Path(), c.dir.Name())
+}
+
+// hostDir is where a host's bundle goes below the fleet run.
+func hostDir(host string) string { return filepath.Join("hosts", fileName(host)) }
+
 // assemble reads the bundles of the hosts that are done, merges and judges them, and saves the
 // fleet.
 func (c *coordinator) assemble(lone map[string]map[int]units.IOPS) error {
@@ -483,9 +501,9 @@ func (c *coordinator) assemble(lone map[string]map[int]units.IOPS) error {
 		if h.State != bundle.HostDone {
 			continue
 		}
-		b, err := bundle.Open(filepath.Join(c.dir, h.Dir))
+		b, err := bundle.Open(c.dir.Path(h.Dir))
 		if err != nil {
-			h.State, h.Why = bundle.HostLost, text.Clean("its bundle cannot be read: "+err.Error(), 600)
+			h.State, h.Why = bundle.HostLost, text.Clean("its bundle cannot be read: "+c.named(err), 600)
 			continue
 		}
 		src := source{host: h.Name, bundle: b, starts: h.Starts, alone: lone[h.Name]}

@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"plimsoll/internal/sys"
 )
 
 // cacheDir is where images and templates are kept: $XDG_CACHE_HOME/plimsoll/lab.
@@ -22,14 +20,7 @@ func cacheDir() (string, error) {
 		return "", fmt.Errorf("lab: %w", err)
 	}
 	dir := filepath.Join(base, "plimsoll", "lab")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
-	}
-	own, err := sys.OpenOwnDir(dir) // what is in it is run
-	if err != nil {
-		return "", fmt.Errorf("lab: %w", err)
-	}
-	return dir, own.Close()
+	return dir, errors.Join(ownDir(filepath.Dir(dir)), ownDir(dir)) // what is in it is run
 }
 
 // fill makes a directory of the cache by calling build with a temporary name of it, unless it is

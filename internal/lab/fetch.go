@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/lab/agent"
+	"plimsoll/internal/sys"
 )
 
 // Fetch copies a directory or file of the guest, /root/runs say, to the directory to of the host as
@@ -20,14 +23,12 @@ func (g *Guest) Fetch(ctx context.Context, name, to string) error {
 	if r, err := g.Exec(ctx, "test", "-e", name); err != nil || r.Code != 0 {
 		return errors.Join(err, fmt.Errorf("lab guest: %s: %w", name, fs.ErrNotExist))
 	}
-	if err := os.MkdirAll(to, 0o777); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(to) // a guest cannot write beside it, whatever names it sends
+	dir, err := sys.MakePath(to, 0o777)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }() // holds nothing back
+	into := &fetched{top: dir, below: map[string]*sys.Dir{}}
+	defer into.close()
 	r, w := io.Pipe()
 	go func() {
 		req := agent.Request{Argv: []string{"tar", "-C", path.Dir(name), "-cf", "-", path.Base(name)}}
@@ -37,7 +38,7 @@ func (g *Guest) Fetch(ctx context.Context, name, to string) error {
 		}
 		w.CloseWithError(err) // nil is the end of the file
 	}()
-	err = extract(root, r)
+	err = into.extract(r)
 	r.CloseWithError(err) // and the guest's tar need not go on
 	if err != nil {
 		return fmt.Errorf("fetch %s from the lab guest: %w", name, err)
@@ -45,7 +46,49 @@ func (g *Guest) Fetch(ctx context.Context, name, to string) error {
 	return nil
 }
 
-func extract(root *os.Root, from io.Reader) error {
+// fetched is a directory of the host that files of a guest are put into. Whatever names the guest sends,
+// and whatever others put there, nothing is written through a link: each directory is opened in the
+// one above, and each file is new.
+type fetched struct {
+	top   *sys.Dir
+	below map[string]*sys.Dir // by path, as far as they are open
+}
+
+func (f *fetched) close() {
+	for _, d := range f.below {
+		_ = d.Close() // only a handle
+	}
+	_ = f.top.Close()
+}
+
+// dir opens a directory of the tree, and makes it where it is missing.
+func (f *fetched) dir(name string) (*sys.Dir, error) {
+	if name == "." {
+		return f.top, nil
+	}
+	if d := f.below[name]; d != nil {
+		return d, nil
+	}
+	above, err := f.dir(path.Dir(name))
+	if err != nil {
+		return nil, err
+	}
+	if err := above.Mkdir(path.Base(name), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	d, err := above.OpenSub(path.Base(name))
+	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOTDIR) {
+		return nil, fmt.Errorf("%s is a link or a file: remove it, or name another directory with --out",
+			filepath.Join(above.Name(), path.Base(name)))
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.below[name] = d
+	return d, nil
+}
+
+func (f *fetched) extract(from io.Reader) error {
 	archive := tar.NewReader(from)
 	for {
 		h, err := archive.Next()
@@ -56,28 +99,35 @@ func extract(root *os.Root, from io.Reader) error {
 			return err
 		}
 		name := path.Clean(h.Name)
+		if !filepath.IsLocal(name) {
+			return fmt.Errorf("the guest sent a name that leads elsewhere: %.80q", h.Name)
+		}
 		switch h.Typeflag {
 		case tar.TypeDir:
-			if err := root.MkdirAll(name, 0o777); err != nil {
-				return err
-			}
+			_, err = f.dir(name)
 		case tar.TypeReg:
-			if err := extractFile(root, name, fs.FileMode(h.Mode).Perm(), archive); err != nil {
-				return err
-			}
+			err = f.file(name, fs.FileMode(h.Mode).Perm(), archive)
 		default: // results hold no links or devices
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
 
-func extractFile(root *os.Root, name string, mode fs.FileMode, from io.Reader) error {
-	if err := root.MkdirAll(path.Dir(name), 0o777); err != nil {
-		return err
-	}
-	f, err := root.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, mode)
+// file writes a file in place of one that is there.
+func (f *fetched) file(name string, mode fs.FileMode, from io.Reader) error {
+	dir, err := f.dir(path.Dir(name))
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(f, from)
-	return errors.Join(err, f.Close())
+	if err := dir.Remove(path.Base(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	file, err := dir.Create(path.Base(name), mode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, from)
+	return errors.Join(err, file.Close())
 }

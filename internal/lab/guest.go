@@ -159,8 +159,35 @@ func Start(ctx context.Context, m *sys.Machine, cfg Config) (*Guest, error) {
 	}
 }
 
+// checkPlaces refuses a cache, or a directory for the volumes, in which others could put something:
+// QEMU runs what is in the one and writes to what is in the other.
+func checkPlaces(keep string) error {
+	if _, err := cacheDir(); err != nil {
+		return err
+	}
+	if keep == "" {
+		return nil
+	}
+	return ownDir(keep)
+}
+
+// ownDir makes a directory that is the caller's alone, or confirms that it is.
+func ownDir(name string) error {
+	dir, err := sys.MakePath(name, 0o700)
+	if err == nil {
+		err = errors.Join(dir.CheckOwn(), dir.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("lab: %w", err)
+	}
+	return nil
+}
+
 // start is one try of Start, whose setup may take as long as limit.
 func start(ctx context.Context, m *sys.Machine, cfg Config, limit time.Duration) (g *Guest, err error) {
+	if err := checkPlaces(cfg.Dir); err != nil {
+		return nil, err
+	}
 	reason := Available(m)
 	if reason == "" && cfg.Spec.System == SystemDebian {
 		reason = debianAvailable(m)
@@ -249,9 +276,6 @@ func (g *Guest) prepare(ctx context.Context) error {
 		return err
 	}
 	g.dir = cmp.Or(g.cfg.Dir, g.sockets)
-	if err := os.MkdirAll(g.dir, 0o700); err != nil {
-		return err
-	}
 	// One lock tells the living from what sweep may remove, one keeps two labs off the same
 	// volumes.
 	for _, dir := range slices.Compact([]string{g.sockets, g.dir}) {
@@ -283,8 +307,11 @@ func makeBase(ctx context.Context, m *sys.Machine, cache string, cfg Config) (ba
 func sweep(tmp string) {
 	stale, _ := filepath.Glob(filepath.Join(tmp, dirPrefix+"*"))
 	for _, dir := range stale {
-		info, err := os.Stat(filepath.Join(dir, "lock"))
-		if err != nil || time.Since(info.ModTime()) < time.Minute {
+		if at, err := os.Lstat(dir); err != nil || !at.IsDir() || int(sys.Owner(at)) != os.Geteuid() {
+			continue
+		}
+		info, err := os.Lstat(filepath.Join(dir, "lock"))
+		if err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) < time.Minute {
 			continue
 		}
 		at, cancel := context.WithTimeout(context.Background(), time.Millisecond)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plimsoll/internal/lab/agent"
+	"plimsoll/internal/sys"
 )
 
 // Result is what a program in the guest did.
@@ -60,7 +61,7 @@ func (g *Guest) Put(ctx context.Context, name string, mode uint32, data []byte) 
 
 // PutFile copies a file of the host into the guest.
 func (g *Guest) PutFile(ctx context.Context, name string, mode uint32, from string) error {
-	f, err := os.Open(from)
+	f, err := sys.OpenRegular(from)
 	if err != nil {
 		return err
 	}

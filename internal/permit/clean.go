@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -38,32 +40,73 @@ func Clean(dir string, dry bool, found func(Leftover)) error {
 	if !info.IsDir() {
 		return fmt.Errorf("%s is not a directory", dir)
 	}
-	home := sys.Device(info)
-	var errs []error
-	err = filepath.WalkDir(dir+string(filepath.Separator), func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
-				return fs.SkipDir // what cannot be read cannot be cleaned; what is gone is clean
+	top, err := sys.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	if info, err = top.Info(); err != nil {
+		return errors.Join(err, top.Close())
+	}
+	c := &cleaner{home: sys.Device(info), dry: dry, found: found}
+	err = c.below(top, 0)
+	return errors.Join(append(c.errs, err, top.Close())...)
+}
+
+// cleaner walks down a tree, each directory opened in the one above: what others put in the place
+// of one meanwhile is not reached.
+type cleaner struct {
+	home  uint64
+	dry   bool
+	found func(Leftover)
+	errs  []error
+}
+
+// deepest is how far down folders are looked for: a handle is held for each level.
+const deepest = 200
+
+func (c *cleaner) below(dir *sys.Dir, depth int) error {
+	if depth > deepest {
+		return fmt.Errorf("%s is more than %d directories deep: clean it by its own name", dir.Name(), deepest)
+	}
+	entries, err := fs.ReadDir(dir.FS(), ".")
+	if passable(err) {
+		return nil // what cannot be read cannot be cleaned; what is gone is clean
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); !e.IsDir() || err != nil || sys.Device(info) != c.home {
+			continue
+		}
+		if e.Name() == folderName {
+			if l, err := cleanFolder(dir, c.dry); err != nil {
+				c.errs = append(c.errs, err)
+			} else {
+				c.found(l)
 			}
+			continue
+		}
+		sub, err := dir.OpenSub(e.Name())
+		if passable(err) || errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOTDIR) { // it was replaced
+			continue
+		}
+		if err == nil {
+			var info fs.FileInfo
+			if info, err = sub.Info(); err == nil && sys.Device(info) == c.home {
+				err = c.below(sub, depth+1)
+			}
+			err = errors.Join(err, sub.Close())
+		}
+		if err != nil {
 			return err
 		}
-		if !d.IsDir() {
-			return nil
-		}
-		if info, err := d.Info(); err != nil || sys.Device(info) != home {
-			return fs.SkipDir
-		}
-		if d.Name() != folderName {
-			return nil
-		}
-		if l, err := cleanFolder(filepath.Dir(name), dry); err != nil {
-			errs = append(errs, err)
-		} else {
-			found(l)
-		}
-		return fs.SkipDir
-	})
-	return errors.Join(append(errs, err)...)
+	}
+	return nil
+}
+
+func passable(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist)
 }
 
 // runNames are what runs make in their folder.
@@ -77,13 +120,8 @@ func runNames() []string {
 
 // cleanFolder cleans the folder in a directory while holding its lock. It may be anybody's: below
 // the handle nothing leads elsewhere.
-func cleanFolder(dir string, dry bool) (Leftover, error) {
-	l := Leftover{Folder: filepath.Join(dir, folderName)}
-	parent, err := sys.OpenDir(dir)
-	if err != nil {
-		return l, err
-	}
-	defer parent.Close() //nolint:errcheck // only a handle
+func cleanFolder(parent *sys.Dir, dry bool) (Leftover, error) {
+	l := Leftover{Folder: filepath.Join(parent.Name(), folderName)}
 	folder, err := parent.OpenSub(folderName)
 	if err != nil {
 		return l, err

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -177,7 +177,7 @@ func (s *session) pgbench(
 ) (summary, time.Duration, error) {
 	script := filepath.Join(s.record.Run, "script.sql")
 	if l.Script != "" {
-		if err := os.WriteFile(script, []byte(l.Script+"\n"), 0o644); err != nil {
+		if err := s.run.WriteFile(filepath.Base(script), []byte(l.Script+"\n"), 0o644); err != nil {
 			return summary{}, 0, err
 		}
 	}
@@ -241,14 +241,14 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 
 // readLogs adds the latencies of pgbench's logs, one a thread, and removes them.
 func (s *session) readLogs(step *result.PgStep) error {
-	files, _ := filepath.Glob(filepath.Join(s.record.Run, logPrefix+".*")) // the pattern is right
+	files, _ := fs.Glob(s.run.FS(), logPrefix+".*") // the pattern is right
 	var errs []error
 	for _, name := range files {
-		f, err := sys.OpenRegular(name)
+		f, err := s.run.OpenRegular(name)
 		if err == nil {
 			err = errors.Join(readLog(io.LimitReader(f, 1<<30), &step.Latency), f.Close())
 		}
-		errs = append(errs, err, os.Remove(name))
+		errs = append(errs, err, s.run.Remove(name))
 	}
 	if len(files) == 0 {
 		return errors.New("pgbench wrote no log")

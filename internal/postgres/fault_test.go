@@ -407,9 +407,12 @@ func TestPlacesThatDoNotDo(t *testing.T) {
 		}
 		t.Setenv("TMPDIR", dir)
 		run, err := runDir(User{Name: "nobody", UID: 65534, GID: 65534})
-		if err != nil || filepath.Dir(run) != "/tmp" {
-			t.Errorf("TMPDIR=%s: %s %v", dir, run, err)
+		if err != nil {
+			t.Fatalf("TMPDIR=%s: %v", dir, err)
 		}
-		_ = os.Remove(run)
+		if filepath.Dir(run.Name()) != "/tmp" {
+			t.Errorf("TMPDIR=%s: %s", dir, run.Name())
+		}
+		_ = errors.Join(run.Close(), os.Remove(run.Name()))
 	}
 }

@@ -43,7 +43,13 @@ func (s *server) probe(ctx context.Context) (result.SyncProbe, error) {
 		{Name: "time_based", Bare: true},
 		{Name: "runtime", Value: fmt.Sprint(int(takes.Seconds())) + "s"},
 	}}}}
-	file := filepath.Join(s.record.Run, "probe.fio")
+	// Not where the server's user can put another: fio runs as the caller, and does what is in it.
+	dir, err := os.MkdirTemp("", "plimsoll-probe-")
+	if err != nil {
+		return result.SyncProbe{}, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // a small file
+	file := filepath.Join(dir, "probe.fio")
 	if err := os.WriteFile(file, job.Text(), 0o600); err != nil {
 		return result.SyncProbe{}, err
 	}
@@ -54,7 +60,7 @@ func (s *server) probe(ctx context.Context) (result.SyncProbe, error) {
 		Text:    func(string) {},
 		Doc:     func(o *fio.Output) { last = o },
 		Limit:   takes + time.Minute,
-		State:   s.record.Run,
+		State:   dir,
 	})
 	if err != nil {
 		return result.SyncProbe{}, fmt.Errorf("probe of the log's sync: %w", err)

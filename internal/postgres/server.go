@@ -37,6 +37,7 @@ type server struct {
 	*plan
 	site    permit.Site
 	record  permit.Server
+	run     *sys.Dir // record.Run, which is the server's user's: root goes by the handle, never by names
 	started *sys.Started
 	preload string
 	m       *sys.Machine
@@ -59,20 +60,24 @@ func (s *server) child(argv ...string) sys.Child {
 }
 
 // runDir makes a private directory for the socket and for pgbench's logs.
-func runDir(u User) (string, error) {
+func runDir(u User) (*sys.Dir, error) {
 	base := os.TempDir()
 	if len(base) > longestPath-len(permit.RunPrefix)-12 || u.enters(base) != nil {
 		base = "/tmp" // the caller's may be long, or private
 	}
-	dir, err := os.MkdirTemp(base, permit.RunPrefix)
+	name, err := os.MkdirTemp(base, permit.RunPrefix)
 	if err != nil {
-		return "", err
+		return nil, err
+	}
+	dir, err := sys.OpenOwnDir(name)
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(name))
 	}
 	if err = u.enters(base); err == nil && int(u.UID) != os.Geteuid() {
-		err = os.Lchown(dir, int(u.UID), int(u.GID))
+		err = dir.Give(u.UID, u.GID)
 	}
 	if err != nil {
-		return "", errors.Join(err, os.Remove(dir))
+		return nil, errors.Join(err, dir.Close(), os.Remove(name))
 	}
 	return dir, nil
 }
@@ -81,10 +86,10 @@ func runDir(u User) (string, error) {
 // removed by stop, also after an error.
 func (s *server) start(ctx context.Context) error {
 	var err error
-	if s.record.Run, err = runDir(s.user); err != nil {
+	if s.run, err = runDir(s.user); err != nil {
 		return err
 	}
-	s.record.UID = s.user.UID
+	s.record.Run, s.record.UID = s.run.Name(), s.user.UID
 	if s.record.Data, err = s.site.Data.MakeDatabase("pg-data", s.user.UID, s.user.GID); err != nil {
 		return err
 	}
@@ -269,6 +274,9 @@ func (s *server) stop() error {
 		failed = s.end()
 	}
 	s.record.Sweep()
+	if s.run != nil {
+		failed = errors.Join(failed, s.run.Close())
+	}
 	return errors.Join(failed, s.site.Data.RemoveDatabase(), s.site.WAL.RemoveDatabase())
 }
 

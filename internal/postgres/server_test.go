@@ -295,6 +295,57 @@ func TestServerIsPrivate(t *testing.T) {
 	})
 }
 
+// The server's user, whose directory holds the socket, may be anybody, such as the owner of the data
+// path. What they plant there does not lead root's plimsoll elsewhere, and fio does not do what is
+// in their files.
+func TestServersUserLeadsNowhere(t *testing.T) {
+	need(t)
+	dir := t.TempDir()
+	precious := filepath.Join(dir, "precious")
+	if err := os.WriteFile(precious, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	site, err := siteOf(t, commits(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	measure, stop, err := Open(sys.Host(), "")(t.Context(), site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop() //nolint:errcheck // it may have been stopped
+	run := recordIn(t, site.Data.Path).Run
+	planted := []string{"script.sql", "probe.fio"}
+	for _, name := range planted {
+		_ = os.Remove(filepath.Join(run, name)) // that of the probe before
+		if err := os.Symlink(precious, filepath.Join(run, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := sys.OpenDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close() //nolint:errcheck // only a handle
+	c := commits(1)
+	c.Runtime = time.Second
+	res := &result.Result{ID: c.ID, Start: time.Now()}
+	err = measure(t.Context(), c, out, res, func(result.PgSecond) {})
+	if err != nil || !strings.Contains(strings.Join(res.Reasons, "; "), "script.sql is not a regular file") {
+		t.Errorf("%v, %s %q, want a refusal of the planted script", err, res.State, res.Reasons)
+	}
+	if data, err := os.ReadFile(precious); string(data) != "precious" || err != nil {
+		t.Errorf("%q %v", data, err)
+	}
+}
+
+// siteOf is a site on two new directories.
+func siteOf(t *testing.T, c suite.Scenario) (permit.Site, error) {
+	t.Helper()
+	data, wal := paths(t)
+	return siteAt(t.Context(), data, wal, suite.Server{Quick: true}, c)
+}
+
 // listening are the inodes of TCP sockets that listen.
 func listening(t *testing.T) map[string]bool {
 	t.Helper()

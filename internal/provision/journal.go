@@ -18,17 +18,50 @@ const journalSchema = 2
 
 // lock keeps a second apply or teardown away. It makes the journal's directory.
 func (s *Site) lock() (release func(), err error) {
-	if err := os.MkdirAll(s.Journal, 0o755); err != nil {
+	dir, err := sys.MakePath(s.Journal, 0o755)
+	if err != nil {
 		if errors.Is(err, fs.ErrPermission) {
 			err = fmt.Errorf("%w; run as root", err)
 		}
 		return nil, err
 	}
-	release, err = sys.Lock(s.Journal)
+	defer dir.Close() //nolint:errcheck // the lock has a handle of its own
+	if err := s.trusted(); err != nil {
+		return nil, err
+	}
+	release, err = sys.Lock(dir.Path())
 	if errors.Is(err, sys.ErrLocked) {
 		return nil, fmt.Errorf("%s: another plimsoll is applying or tearing down; wait for it", s.Journal)
 	}
 	return release, err
+}
+
+// trusted refuses a place for journals in which others can put something: the commands in a journal
+// are run, and what released.json names counts as blank.
+func (s *Site) trusted() error {
+	for _, name := range []string{filepath.Dir(s.Journal), s.Journal} {
+		dir, err := sys.OpenPath(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(dir.CheckTrusted(), dir.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readTrusted reads a file of plimsoll's own.
+func readTrusted(name string) ([]byte, error) {
+	dir, err := sys.OpenPath(filepath.Dir(name))
+	if err != nil {
+		return nil, err
+	}
+	data, err := dir.ReadTrusted(filepath.Base(name), sys.ConfigLimit)
+	return data, errors.Join(err, dir.Close())
 }
 
 // save writes an array's journal so that it survives a power cut from here on.
@@ -62,6 +95,9 @@ func (b *BrokenJournal) Unwrap() error { return b.Err }
 // Journals are what plimsoll has made on this machine, or begun to, oldest first, and the journals
 // that make no sense.
 func (s *Site) Journals() (all []*Work, broken []*BrokenJournal, err error) {
+	if err := s.trusted(); err != nil {
+		return nil, nil, err
+	}
 	entries, err := os.ReadDir(s.Journal)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
@@ -74,7 +110,7 @@ func (s *Site) Journals() (all []*Work, broken []*BrokenJournal, err error) {
 			continue
 		}
 		name := filepath.Join(s.Journal, e.Name())
-		data, err := sys.ReadFile(name, sys.ConfigLimit)
+		data, err := readTrusted(name)
 		if errors.Is(err, fs.ErrPermission) {
 			return nil, nil, fmt.Errorf("%w; run as root", err)
 		}

@@ -74,6 +74,9 @@ func (d *Dir) Free() (free uint64, id unix.Fsid, err error) {
 	return st.Bavail * uint64(st.Bsize), st.Fsid, nil
 }
 
+// Give makes the directory another user's.
+func (d *Dir) Give(uid, gid uint32) error { return d.file.Chown(int(uid), int(gid)) }
+
 // Close lets go of the directory.
 func (d *Dir) Close() error { return errors.Join(d.Root.Close(), d.file.Close()) }
 
@@ -112,17 +115,26 @@ func (d *Dir) Create(name string, perm fs.FileMode) (*os.File, error) {
 	return d.open(name, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL, perm)
 }
 
-// ReadSmall reads a regular file of at most limit bytes. It neither follows a link nor waits for a
-// pipe.
-func (d *Dir) ReadSmall(name string, limit int64) ([]byte, error) {
+// OpenRegular opens a regular file for reading. It neither follows a link nor waits for a pipe.
+func (d *Dir) OpenRegular(name string) (*os.File, error) {
 	f, err := d.open(name, unix.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // it was only read
 	if err := regular(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// ReadSmall reads a regular file of at most limit bytes. It neither follows a link nor waits for a
+// pipe.
+func (d *Dir) ReadSmall(name string, limit int64) ([]byte, error) {
+	f, err := d.OpenRegular(name)
+	if err != nil {
 		return nil, err
 	}
+	defer f.Close() //nolint:errcheck // it was only read
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(data)) > limit {
 		err = fmt.Errorf("%s is larger than %d bytes", f.Name(), limit)
@@ -186,7 +198,16 @@ func DeviceNumber(info fs.FileInfo) uint64 {
 // OpenOwnDir opens a directory of the caller's own, to write to it: not a link to one, and nobody
 // else's.
 func OpenOwnDir(name string) (*Dir, error) {
-	d, err := openDir(unix.AT_FDCWD, name, name, unix.O_NOFOLLOW)
+	name = filepath.Clean(name)
+	parent, err := OpenPath(filepath.Dir(name))
+	if err != nil {
+		return nil, err
+	}
+	defer parent.Close() //nolint:errcheck // only a handle
+	d, err := openDir(int(parent.file.Fd()), filepath.Base(name), name, unix.O_NOFOLLOW)
+	if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
+		return nil, fmt.Errorf("%s is a link or a file: name a directory itself", name)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -196,38 +217,19 @@ func OpenOwnDir(name string) (*Dir, error) {
 	return d, nil
 }
 
-// Replace gives a regular file new content, as WriteFile does, and leaves it its owner and mode. A
-// link is refused.
-func (d *Dir) Replace(name string, data []byte) (err error) {
-	info, err := d.Lstat(name)
+// MakeOwnSub makes a new directory in this one and opens it. One that is there already is an error.
+func (d *Dir) MakeOwnSub(name string, perm fs.FileMode) (*Dir, error) {
+	if err := d.Mkdir(name, perm); err != nil {
+		return nil, err
+	}
+	sub, err := d.OpenSub(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is %w: name the file itself", filepath.Join(d.name, name), ErrNotRegular)
+	if err := sub.CheckOwn(); err != nil { // somebody put another in its place
+		return nil, errors.Join(err, sub.Close())
 	}
-	temp := fmt.Sprintf(".%s.%d", name, os.Getpid())
-	f, err := d.Create(temp, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, d.Remove(temp))
-		}
-	}()
-	_, err = f.Write(data)
-	if int(st.Uid) != os.Geteuid() || int(st.Gid) != os.Getegid() {
-		err = errors.Join(err, f.Chown(int(st.Uid), int(st.Gid)))
-	}
-	if err = errors.Join(err, f.Chmod(info.Mode().Perm()), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err = d.Rename(temp, name); err != nil {
-		return err
-	}
-	return d.file.Sync()
+	return sub, nil
 }
 
 // Group is the group that a file belongs to.

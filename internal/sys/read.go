@@ -57,6 +57,8 @@ func kind(mode fs.FileMode) string {
 	switch {
 	case mode.IsDir():
 		return "a directory"
+	case mode&fs.ModeSymlink != 0:
+		return "a symbolic link"
 	case mode&fs.ModeNamedPipe != 0:
 		return "a FIFO"
 	case mode&fs.ModeSocket != 0:

@@ -269,27 +269,71 @@ func (c Change) where(tree *block.Tree) string {
 
 // open takes the lock and reads what was changed before.
 func (t *Tuner) open() (*record, func(), error) {
-	dir := filepath.Dir(t.State)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, nil, err
-	}
-	release, err := sys.Lock(dir)
+	dir, err := sys.MakePath(filepath.Dir(t.State), 0o755)
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := dir.CheckTrusted(); err != nil {
+		return nil, nil, errors.Join(err, dir.Close())
+	}
+	unlock, err := sys.Lock(dir.Path())
+	if err != nil {
+		return nil, nil, errors.Join(err, dir.Close())
+	}
+	release := func() {
+		unlock()
+		_ = dir.Close()
+	}
+	r, err := readRecord(dir, filepath.Base(t.State))
+	if err != nil {
+		release()
+		return nil, nil, fmt.Errorf("%s: %w", t.State, err)
+	}
+	return r, release, nil
+}
+
+// readRecord reads what is put back by whoever reverts, so that it must be theirs or root's. It is
+// empty where there is none.
+func readRecord(dir *sys.Dir, name string) (*record, error) {
 	r := &record{Schema: 1}
-	data, err := sys.ReadFile(t.State, sys.ConfigLimit)
+	data, err := dir.ReadTrusted(name, sys.ConfigLimit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
 	if err == nil {
 		err = json.Unmarshal(data, r)
 	}
 	if err == nil && r.Schema != 1 {
 		err = fmt.Errorf("schema %d: use a newer plimsoll", r.Schema)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		release()
-		return nil, nil, fmt.Errorf("%s: %w", t.State, err)
+	if err == nil {
+		err = r.check()
 	}
-	return r, release, nil
+	return r, err
+}
+
+// check refuses a record of files that tune never sets.
+func (r *record) check() error {
+	for _, c := range r.Changes {
+		all := []string{c.At}
+		if c.Back != nil {
+			all = append(all, c.Back.File)
+		}
+		for _, file := range all {
+			if _, ok := groupOf(file); !ok || len(strings.SplitN(file, "/", 5)) < 4 {
+				return fmt.Errorf("%.100q is none of the files that tune sets: restore the record from a backup", file)
+			}
+		}
+		if c.Device != (identity{}) && (!strings.HasPrefix(c.At, "/sys/block/") || strings.Count(c.At, "/") < 4) {
+			return fmt.Errorf("%.100q belongs to no device: restore the record from a backup", c.At)
+		}
+	}
+	for _, k := range r.Files {
+		if !slices.Contains([]string{udevFile, sysctlFile, unitFile, unitLink}, k.Path) {
+			return fmt.Errorf("%.100q is none of the files that tune writes: restore the record from a backup", k.Path)
+		}
+	}
+	return nil
 }
 
 func (t *Tuner) save(r *record) error {

@@ -20,6 +20,9 @@ import (
 	"os"
 	"sync"
 
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 )
 
@@ -61,11 +64,14 @@ func (s *Server) Add(name, file string, size units.Bytes, in *Instance, b Behavi
 	if size == 0 || size%512 != 0 {
 		return nil, fmt.Errorf("volume %s: size %d is not a positive multiple of 512", name, size)
 	}
-	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("volume %s: %w", name, err)
 	}
 	info, err := f.Stat()
+	if err == nil && (!info.Mode().IsRegular() || sys.Names(info) > 1) {
+		err = fmt.Errorf("%s is no regular file with one name: remove it", file)
+	}
 	if err == nil {
 		err = f.Truncate(int64(size))
 	}

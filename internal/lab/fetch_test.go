@@ -1,0 +1,79 @@
+package lab
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/sys"
+)
+
+// What a guest sends is written below the directory, into new files, and through no link, whatever
+// names it sends and whatever lies there already.
+func TestFetchedFilesStayBelow(t *testing.T) {
+	base := t.TempDir()
+	victim, out := filepath.Join(base, "victim"), filepath.Join(base, "out")
+	for _, dir := range []string{victim, filepath.Join(out, "runs/a"), filepath.Join(out, "inside")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	precious := filepath.Join(victim, "run.json")
+	err := errors.Join(
+		os.WriteFile(precious, []byte("precious"), 0o600), os.WriteFile(filepath.Join(out, "inside/x"), []byte("precious"), 0o600),
+		os.Symlink(precious, filepath.Join(out, "runs/a/link")), os.Link(precious, filepath.Join(out, "runs/a/hard")),
+		unix.Mkfifo(filepath.Join(out, "runs/a/fifo"), 0o600), os.Symlink("../../victim", filepath.Join(out, "runs/way")),
+		os.Symlink("../inside", filepath.Join(out, "runs/near")), os.WriteFile(filepath.Join(out, "runs/a/old"), []byte("old"), 0o600),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := func(name string) error {
+		var archive bytes.Buffer
+		w := tar.NewWriter(&archive)
+		if err := w.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Size: 3, Mode: 0o644}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte("new")); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		dir, err := sys.MakePath(out, 0o777)
+		if err != nil {
+			t.Fatal(err)
+		}
+		into := &fetched{top: dir, below: map[string]*sys.Dir{}}
+		defer into.close()
+		return into.extract(&archive)
+	}
+	for _, name := range []string{"runs/a/link", "runs/a/hard", "runs/a/fifo", "runs/a/old", "runs/b/c/new", "runs/a/../a/dots"} {
+		if err := send(name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		info, err := os.Lstat(filepath.Join(out, name))
+		if err != nil || !info.Mode().IsRegular() || info.Size() != 3 {
+			t.Errorf("%s: %v %v, want a new file", name, info, err)
+		}
+	}
+	for name, words := range map[string]string{
+		"runs/way/run.json": "is a link or a file: remove it", "runs/near/x": "is a link or a file: remove it",
+		"../victim/run.json": "leads elsewhere", "/etc/plimsoll-test": "leads elsewhere", "runs/a/old/x": "is a link or a file",
+	} {
+		if err := send(name); err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: %v, want %q", name, err, words)
+		}
+	}
+	for _, name := range []string{precious, filepath.Join(out, "inside/x")} {
+		if data, err := os.ReadFile(name); string(data) != "precious" || err != nil {
+			t.Errorf("%s: %q %v", name, data, err)
+		}
+	}
+}

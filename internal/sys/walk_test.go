@@ -1,0 +1,183 @@
+package sys
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+const nobody = 65534
+
+// own is a directory of the test's in which nobody else can write.
+func own(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// What is written to is reached through links of the caller's and of the kernel's, and through no
+// other's.
+func TestOpenPathFollowsOwnLinksOnly(t *testing.T) {
+	base := own(t)
+	if err := errors.Join(
+		os.MkdirAll(filepath.Join(base, "real/sub"), 0o755),
+		os.Symlink("real", filepath.Join(base, "relative")),
+		os.Symlink(base+"/relative/../real", filepath.Join(base, "absolute")),
+		os.Symlink("loop", filepath.Join(base, "loop")),
+		os.WriteFile(filepath.Join(base, "file"), nil, 0o600),
+	); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.Stat(filepath.Join(base, "real/sub"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := OpenDir(filepath.Join(base, "real"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close() //nolint:errcheck // only a handle
+	t.Chdir(base)
+	for _, name := range []string{
+		base + "/real/sub", base + "/relative/sub", base + "/absolute/sub", "relative/sub", "./real//sub/", "absolute/../real/sub",
+		held.Path("sub"), "/proc/self/cwd/real/sub",
+	} {
+		d, err := OpenPath(name)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if info, err := d.Info(); err != nil || !os.SameFile(info, want) || d.Name() != name {
+			t.Errorf("%s: %v, called %s", name, err, d.Name())
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	for name, words := range map[string]string{
+		"none/sub": "no such file", "loop/sub": "too many levels", "file/sub": "is not a directory: name one",
+	} {
+		if _, err := OpenPath(name); err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: %v, want %q", name, err, words)
+		}
+	}
+	made, err := MakePath("relative/new/deep", 0o700)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := made.Close(); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Lstat(base + "/real/new/deep"); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v %v, want a directory of mode 0700", info, err)
+	}
+	if err := os.Lchown(filepath.Join(base, "relative"), nobody, nobody); err != nil {
+		t.Skip("planting a link of another user's needs root: the rest of this test did not run")
+	}
+	for _, name := range []string{"relative/sub", "absolute/sub"} {
+		for _, open := range []func() (*Dir, error){
+			func() (*Dir, error) { return OpenPath(name) },
+			func() (*Dir, error) { return MakePath(name+"/more", 0o755) },
+			func() (*Dir, error) { return OpenOwnDir(name) },
+		} {
+			if _, err := open(); err == nil || !strings.Contains(err.Error(), "name the place itself") {
+				t.Errorf("%s: %v, want a refusal", name, err)
+			}
+		}
+		if err := WriteFile(name+"/x", nil, 0o600); err == nil || !strings.Contains(err.Error(), "name the place itself") {
+			t.Errorf("%s: %v, want a refusal", name, err)
+		}
+	}
+	if _, err := os.Lstat("real/sub/x"); err == nil {
+		t.Error("it was written through a link of another user's")
+	}
+}
+
+// What is believed belongs to the caller or root, has one name, and nobody else can write to it.
+func TestReadTrusted(t *testing.T) {
+	base := own(t)
+	file := filepath.Join(base, "record")
+	if err := os.WriteFile(file, []byte("ours"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := OpenPath(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close() //nolint:errcheck // only a handle
+	if data, err := d.ReadTrusted("record", 100); string(data) != "ours" || err != nil {
+		t.Fatalf("%q %v", data, err)
+	}
+	refused := func(what, words string) {
+		t.Helper()
+		if _, err := d.ReadTrusted("record", 100); err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: %v, want %q", what, err, words)
+		}
+	}
+	if err := os.Link(file, file+"2"); err != nil {
+		t.Fatal(err)
+	}
+	refused("two names", "2 names")
+	if err := errors.Join(os.Remove(file+"2"), os.Chmod(file, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	refused("mode 0666", "take that right away (chmod go-w)")
+	if err := errors.Join(os.Remove(file), os.Symlink("/etc/passwd", file)); err != nil {
+		t.Fatal(err)
+	}
+	refused("a link", "not a regular file")
+	if err := errors.Join(os.Remove(file), unix.Mkfifo(file, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	refused("a FIFO", "not a regular file")
+	if err := os.Chmod(base, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.CheckTrusted(); err == nil || !strings.Contains(err.Error(), "mode 0777") {
+		t.Errorf("%v, want a refusal of a directory that all can write to", err)
+	}
+	if err := errors.Join(os.Chmod(base, 0o755), os.Remove(file), os.WriteFile(file, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if os.Lchown(file, nobody, nobody) != nil {
+		t.Skip("a file of another user needs root: the rest of this test did not run")
+	}
+	refused("a file of another user", "belongs to nobody")
+}
+
+// A file is replaced only where it still holds what was read.
+func TestReplaceWantsWhatWasRead(t *testing.T) {
+	base := own(t)
+	file := filepath.Join(base, "job.fio")
+	if err := os.WriteFile(file, []byte("old"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	d, err := OpenPath(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close() //nolint:errcheck // only a handle
+	for _, held := range []string{"ol", "older", "new"} {
+		if err := d.Replace("job.fio", []byte(held), []byte("new")); err == nil || !strings.Contains(err.Error(), "was changed meanwhile") {
+			t.Errorf("%q: %v, want a refusal", held, err)
+		}
+	}
+	if err := d.Replace("job.fio", []byte("old"), []byte("new")); err != nil {
+		t.Error(err)
+	}
+	data, err := os.ReadFile(file)
+	info, err2 := os.Stat(file)
+	if string(data) != "new" || err != nil || err2 != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("%q %v, %v %v", data, err, info, err2)
+	}
+	if left, _ := filepath.Glob(base + "/.*"); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
