@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
@@ -147,7 +149,7 @@ func (s *session) step(
 	step.Measured = time.Duration(float64(sum.transactions) / sum.tps * 1e9)
 	step.Latency.Mean, step.Latency.StdDev = sum.mean, sum.stddev
 	waits.into(&step)
-	if err := s.readLogs(&step); err != nil {
+	if err := s.readLogs(&step, begun); err != nil {
 		failed = append(failed, err.Error())
 	}
 	if series != nil {
@@ -239,16 +241,33 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 	}
 }
 
-// readLogs adds the latencies of pgbench's logs, one a thread, and removes them.
-func (s *session) readLogs(step *result.PgStep) error {
+// readLogs adds the latencies of pgbench's logs, one a thread, to the step and to its seconds, and
+// removes them.
+func (s *session) readLogs(step *result.PgStep, begun time.Time) error {
 	files, _ := fs.Glob(s.run.FS(), logPrefix+".*") // the pattern is right
+	seconds := make([]fio.Hist, len(step.Seconds))
+	each := func(ended, took time.Duration) {
+		at := ended - time.Duration(begun.UnixNano())
+		i, _ := slices.BinarySearchFunc(step.Seconds, at, func(second result.PgSecond, at time.Duration) int {
+			return cmp.Compare(second.At, at)
+		})
+		if i < len(seconds) {
+			seconds[i].Add(took, 1)
+		}
+	}
 	var errs []error
 	for _, name := range files {
 		f, err := s.run.OpenRegular(name)
 		if err == nil {
-			err = errors.Join(readLog(io.LimitReader(f, 1<<30), &step.Latency), f.Close())
+			err = errors.Join(readLog(io.LimitReader(f, 1<<30), &step.Latency, each), f.Close())
 		}
 		errs = append(errs, err, s.run.Remove(name))
+	}
+	for i := range seconds {
+		if seconds[i].Count() > 0 {
+			step.Seconds[i].P50 = units.LatencyOf(seconds[i].Percentile(50))
+			step.Seconds[i].P99 = units.LatencyOf(seconds[i].Percentile(99))
+		}
 	}
 	if len(files) == 0 {
 		return errors.New("pgbench wrote no log")
@@ -275,9 +294,17 @@ func (w *waits) into(step *result.PgStep) {
 		return strings.Compare(a.Event, b.Event)
 	})
 	step.WaitSamples = w.samples
-	for i := range step.Seconds {
-		if i < len(w.seconds) {
-			step.Seconds[i].Waits = w.seconds[i]
+	from := 0
+	for i := range step.Seconds { // on a busy machine pgbench prints less often
+		to := min(int((step.Seconds[i].At + time.Second/2).Seconds()), len(w.seconds))
+		sum := map[string]int{}
+		for ; from < to; from++ {
+			for event, n := range w.seconds[from] {
+				sum[event] += n
+			}
+		}
+		if len(sum) > 0 {
+			step.Seconds[i].Waits = sum
 		}
 	}
 }

@@ -91,12 +91,12 @@ func parseSummary(out string) (summary, error) {
 }
 
 // readLog adds the transactions of a file of pgbench -l: "client tx_no time_us script epoch_s
-// epoch_us [lag] [retries]". A transaction that failed has a word in place of its time and is
-// passed over.
-func readLog(r io.Reader, into *fio.Latency) error {
+// epoch_us [lag] [retries]", and calls each with the time at which one ended, since 1970, and the
+// time that it took. A transaction that failed has a word in place of its time and is passed over.
+func readLog(r io.Reader, into *fio.Latency, each func(ended, took time.Duration)) error {
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
-		took, ok, err := logLine(lines.Text())
+		ended, took, ok, err := logLine(lines.Text())
 		if err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
@@ -112,23 +112,30 @@ func readLog(r io.Reader, into *fio.Latency) error {
 		if into.Min == 0 || took < into.Min {
 			into.Min = took
 		}
+		each(ended, took)
 	}
 	return lines.Err()
 }
 
-func logLine(line string) (took time.Duration, ok bool, err error) {
+func logLine(line string) (ended, took time.Duration, ok bool, err error) {
 	field := strings.Fields(line)
 	if len(field) < 6 {
-		return 0, false, fmt.Errorf("%.60q: want six fields", line)
+		return 0, 0, false, fmt.Errorf("%.60q: want six fields", line)
 	}
 	if field[2] == "failed" || field[2] == "skipped" || field[2] == "serialization" || field[2] == "deadlock" {
-		return 0, false, nil
+		return 0, 0, false, nil
 	}
 	us, err := strconv.ParseUint(field[2], 10, 63)
 	if err != nil || us > math.MaxInt64/1000 {
-		return 0, false, fmt.Errorf("%.60q: the third field is no time", line)
+		return 0, 0, false, fmt.Errorf("%.60q: the third field is no time", line)
 	}
-	return time.Duration(us) * time.Microsecond, true, nil
+	at, err1 := strconv.ParseUint(field[4], 10, 33)
+	fraction, err2 := strconv.ParseUint(field[5], 10, 20)
+	if err1 != nil || err2 != nil {
+		return 0, 0, false, fmt.Errorf("%.60q: the fifth and sixth field are no time", line)
+	}
+	ended = time.Duration(at)*time.Second + time.Duration(fraction)*time.Microsecond
+	return ended, time.Duration(us) * time.Microsecond, true, nil
 }
 
 var (

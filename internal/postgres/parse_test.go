@@ -55,15 +55,20 @@ func TestParseSummary(t *testing.T) {
 
 func TestReadLog(t *testing.T) {
 	var l fio.Latency
-	err := readLog(strings.NewReader("0 1 2950 0 1700000000 123456\n1 1 failed 0 1700000000 123457\n1 2 1050 0 1700000001 2 0\n"), &l)
+	var ends []time.Duration
+	each := func(ended, _ time.Duration) { ends = append(ends, ended) }
+	err := readLog(strings.NewReader("0 1 2950 0 1700000000 123456\n1 1 failed 0 1700000000 123457\n1 2 1050 0 1700000001 2 0\n"), &l, each)
+	if len(ends) != 2 || ends[1]-ends[0] != time.Second-123454*time.Microsecond {
+		t.Errorf("ends %v", ends)
+	}
 	if err != nil || l.N != 2 || l.Max != 2950*time.Microsecond || l.Min != 1050*time.Microsecond {
 		t.Errorf("%+v %v", l, err)
 	}
 	if p, ok := l.At(50); !ok || math.Abs(float64(p-1050*time.Microsecond)) > float64(20*time.Microsecond) {
 		t.Error(p)
 	}
-	for _, bad := range []string{"1 2 3\n", "0 1 x 0 1 1\n", "0 1 -5 0 1 1\n", "0 1 9223372036854775807 0 1 1\n"} {
-		if readLog(strings.NewReader(bad), &l) == nil {
+	for _, bad := range []string{"1 2 3\n", "0 1 x 0 1 1\n", "0 1 -5 0 1 1\n", "0 1 9223372036854775807 0 1 1\n", "0 1 5 0 x 1\n"} {
+		if readLog(strings.NewReader(bad), &l, each) == nil {
 			t.Errorf("%q was read", bad)
 		}
 	}
@@ -151,8 +156,8 @@ func FuzzParse(f *testing.F) {
 		if s, err := parseSummary(text); err == nil && (s.transactions == 0 || s.tps <= 0 || math.IsInf(s.tps, 0)) {
 			t.Errorf("%+v", s)
 		}
-		if took, ok, err := logLine(text); ok && (err != nil || took < 0) {
-			t.Errorf("%v %v", took, err)
+		if ended, took, ok, err := logLine(text); ok && (err != nil || took < 0 || ended < 0) {
+			t.Errorf("%v %v %v", ended, took, err)
 		}
 		for _, m := range parseTestFsync(text) {
 			if m.Mean < 0 || m.Name == "" {

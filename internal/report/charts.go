@@ -51,6 +51,8 @@ type drawing struct {
 	Queue    []number    `json:"queue,omitempty"`
 	Dirty    []number    `json:"dirty,omitempty"` // MiB
 	Account  *waterfall  `json:"account,omitempty"`
+	// Layers is what a database's sessions waited for, as mean numbers of sessions.
+	Layers []layer `json:"layers,omitempty"`
 }
 
 type (
@@ -73,6 +75,10 @@ type (
 		Rows  []number `json:"rows"`  // least latency of each
 		Cells []uint64 `json:"cells"` // column, row, count, of those that are not empty
 		most  uint64   // count
+	}
+	layer struct {
+		Name     string   `json:"name"`
+		Sessions []number `json:"sessions"`
 	}
 	memberUse struct {
 		Name string   `json:"name"`

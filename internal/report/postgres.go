@@ -229,22 +229,28 @@ func waitsTable(p *result.Postgres) table {
 		Text:    []int{1},
 	}
 	for i := range p.Steps {
-		var words []string
-		for j, w := range p.Steps[i].Waits {
-			if j == mostWaits {
-				break
-			}
-			_, name, ok := strings.Cut(w.Event, ":")
-			if !ok {
-				name = w.Event
-			}
-			words = append(words, text.Clean(name, 40)+" "+text.Percent(w.Share))
-		}
-		if len(words) > 0 {
-			t.Rows = append(t.Rows, []string{strconv.Itoa(p.Steps[i].Clients), strings.Join(words, ", ")})
+		if words := waitWords(&p.Steps[i]); words != "" {
+			t.Rows = append(t.Rows, []string{strconv.Itoa(p.Steps[i].Clients), words})
 		}
 	}
 	return t
+}
+
+// waitWords are a step's most frequent waits with their shares.
+func waitWords(s *result.PgStep) string {
+	var words []string
+	for _, w := range s.Waits[:min(len(s.Waits), mostWaits)] {
+		words = append(words, waitName(w.Event)+" "+text.Percent(w.Share))
+	}
+	return strings.Join(words, ", ")
+}
+
+// waitName is an event without its type: WALWrite of LWLock:WALWrite.
+func waitName(event string) string {
+	if _, name, ok := strings.Cut(event, ":"); ok {
+		event = name
+	}
+	return text.Clean(event, 40)
 }
 
 // checkpointTable is arithmetic from the measured rate of WAL: how far checkpoints lie apart.
@@ -418,19 +424,68 @@ func postgresDrawing(d *drawing, p *result.Postgres, row row) []chart {
 	for _, s := range peak.Seconds {
 		d.T = append(d.T, number(math.Round(s.At.Seconds()*10)/10))
 		tps.IOPS = append(tps.IOPS, number(s.TPS))
-		tps.P50 = append(tps.P50, number(s.Latency))
-		tps.P99 = append(tps.P99, number(s.Latency+2*s.StdDev))
+		p50, p99 := missing, missing
+		if s.P50 > 0 {
+			p50, p99 = number(s.P50), number(s.P99)
+		}
+		tps.P50, tps.P99 = append(tps.P50, p50), append(tps.P99, p99)
 	}
 	d.Dirs = append(d.Dirs, tps)
+	with := " with " + text.Plural(peak.Clients, "client")
 	all := []chart{{
-		Kind: "iops", Caption: "Transactions a second", Wide: true,
+		Kind: "iops", Caption: "Transactions a second" + with,
 		Description: fmt.Sprintf("Transactions each second: %s, %s.", row.Measured, row.Of()),
 	}}
 	if len(tps.Curve) > 1 {
 		all = append(all, chart{
+			Kind: "latency", Caption: "Latency of a transaction each second: p50 and p99",
+			Description: fmt.Sprintf("Latency of a transaction each second: p50 %s, p99 %s on the whole.", row.P50, row.P99),
+		}, chart{
 			Kind: "percentiles", Caption: "Latency of a transaction by percentile", Wide: true,
 			Description: fmt.Sprintf("Latency of a transaction by percentile: p50 %s, p99 %s.", row.P50, row.P99),
 		})
+	}
+	if d.Layers = layersOf(peak); len(d.Layers) > 0 {
+		all = append(all, chart{
+			Kind: "sessions", Caption: "What the sessions waited for, number of sessions", Wide: true,
+			Description: "What the sessions waited for, stacked: " + waitWords(peak) + " on the whole.",
+		})
+	}
+	return all
+}
+
+// layersOf are a step's most frequent waits by second, largest first, and the others together.
+func layersOf(s *result.PgStep) []layer {
+	if !slices.ContainsFunc(s.Seconds, func(q result.PgSecond) bool { return len(q.Waits) > 0 }) {
+		return nil
+	}
+	const others = "others"
+	var all []layer
+	for i, w := range s.Waits {
+		if i == mostWaits {
+			all = append(all, layer{Name: others})
+			break
+		}
+		all = append(all, layer{Name: waitName(w.Event)})
+	}
+	for _, q := range s.Seconds {
+		total, left := 0, 0
+		for _, n := range q.Waits {
+			total += n
+		}
+		left = total
+		for i := range all {
+			n := left
+			if all[i].Name != others || i < mostWaits {
+				n = q.Waits[s.Waits[i].Event]
+			}
+			left -= n
+			share := missing
+			if total > 0 {
+				share = number(float64(s.Clients) * float64(n) / float64(total))
+			}
+			all[i].Sessions = append(all[i].Sessions, share)
+		}
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,10 @@ func TestPostgresInEveryFormat(t *testing.T) {
 	}
 	step.Latency.Mean = 5.6e6
 	for i := range 3 {
-		step.Seconds = append(step.Seconds, result.PgSecond{At: time.Duration(i+1) * time.Second, TPS: 2849, Latency: 5_600_000})
+		step.Seconds = append(step.Seconds, result.PgSecond{
+			At: time.Duration(i+1) * time.Second, TPS: 2849, Latency: 5_600_000, P50: 5_000_000, P99: 9_000_000,
+			Waits: map[string]int{"LWLock:WALWrite": 120, "Evil:\x1b[31m<script>": 40},
+		})
 	}
 	p := &result.Postgres{
 		Version: "15.18", Bin: "/usr/lib/postgresql/15/bin", User: "postgres", Cores: 2, Steps: []result.PgStep{step},
@@ -41,10 +45,13 @@ func TestPostgresInEveryFormat(t *testing.T) {
 	for format, want := range map[Format][]string{
 		TTY:      {"2,849 TPS", "> commit latency", "6,978 TPS, limit", "2,326 to 3,489", "7.63"},
 		Markdown: {"2,849 TPS", "commit latency", "WALWrite 80.0 %"},
-		HTML:     {"2,849 TPS", "commit latency", "Transactions a second"},
-		CSV:      {"transactions (16 clients)", "commit latency", "2849.00"},
-		JSON:     {`"postgres"`, `"wal_syncs"`},
-		JUnit:    {"pg-commit"},
+		HTML: {
+			"2,849 TPS", "commit latency", "Transactions a second", "stacked: WALWrite 80.0 %",
+			`"layers":[{"name":"WALWrite","sessions":[12,12,12]}`, `"p99":[9e+06,9e+06,9e+06]`,
+		},
+		CSV:   {"transactions (16 clients)", "commit latency", "2849.00"},
+		JSON:  {`"postgres"`, `"wal_syncs"`},
+		JUnit: {"pg-commit"},
 	} {
 		var out bytes.Buffer
 		if err := Write(&out, format, b, Options{Width: 120}); err != nil {
@@ -58,6 +65,30 @@ func TestPostgresInEveryFormat(t *testing.T) {
 		}
 		if format != JSON && (strings.Contains(out.String(), "\x1b[31m") || format == HTML && strings.Contains(out.String(), "[31m<script>")) {
 			t.Errorf("%s: a hostile name came through", format)
+		}
+	}
+}
+
+// The waits of a second add up to the number of sessions, with what is not named by itself as others,
+// also where such an event is called others.
+func TestLayersAddUp(t *testing.T) {
+	step := result.PgStep{Clients: 10}
+	names := []string{"LWLock:WALWrite", "others", "CPU", "Lock:tuple", "Lock:transactionid", "IO:WALSync", "IO:DataFileRead", "Client:ClientRead"}
+	for i, name := range names {
+		step.Waits = append(step.Waits, result.WaitShare{Event: name, N: 10 - i})
+	}
+	step.Seconds = []result.PgSecond{
+		{Waits: map[string]int{"LWLock:WALWrite": 40, "others": 20, "IO:DataFileRead": 30, "Client:ClientRead": 10}},
+		{}, // nothing was sampled
+	}
+	all := layersOf(&step)
+	if len(all) != mostWaits+1 {
+		t.Fatalf("%d layers", len(all))
+	}
+	want := []number{4, 2, 0, 0, 0, 0, 4}
+	for i, l := range all {
+		if l.Sessions[0] != want[i] || !math.IsNaN(float64(l.Sessions[1])) {
+			t.Errorf("%s: %v, want %v and nothing", l.Name, l.Sessions, want[i])
 		}
 	}
 }

@@ -103,12 +103,15 @@ type PgStep struct {
 
 // PgSecond is what pgbench printed of one second, and what clients waited for in it.
 type PgSecond struct {
-	At      time.Duration  `json:"at"`
-	TPS     units.IOPS     `json:"tps"`
-	Latency units.Latency  `json:"latency"` // mean
-	StdDev  units.Latency  `json:"stddev,omitempty"`
-	Failed  uint64         `json:"failed,omitempty"`
-	Waits   map[string]int `json:"waits,omitempty"` // samples by event
+	At      time.Duration `json:"at"`
+	TPS     units.IOPS    `json:"tps"`
+	Latency units.Latency `json:"latency"` // mean
+	StdDev  units.Latency `json:"stddev,omitempty"`
+	// P50 and P99 are of the transactions that pgbench logged; 0 where it logged none.
+	P50    units.Latency  `json:"p50,omitempty"`
+	P99    units.Latency  `json:"p99,omitempty"`
+	Failed uint64         `json:"failed,omitempty"`
+	Waits  map[string]int `json:"waits,omitempty"` // samples by event
 }
 
 // WaitShare is the part of all samples in which a client's session waited for an event; "CPU" for

@@ -12,7 +12,8 @@ export function palette(root) {
   }
   const p = {
     ink: of('ink'), muted: of('muted'), line: of('line'), panel: of('panel'), ceiling: of('ceiling'), ramp: of('ramp'),
-    dirs: { read: of('read'), write: of('write'), trim: of('trim'), sync: of('sync') },
+    dirs: { read: of('read'), write: of('write'), trim: of('trim'), sync: of('sync'), transactions: of('read') },
+    layers: ['read', 'write', 'sync', 'trim', 'heat2', 'ceiling', 'muted'].map(of),
     heat: [0, 1, 2, 3, 4].map((i) => of('heat' + i)),
     font: getComputedStyle(document.body).fontFamily,
   }
@@ -25,7 +26,7 @@ export function options(kind, s, part, p, width) {
 }
 
 const kinds = {
-  iops: (s, _, p) => rates(s, p, 'iops', print.iops, s.ceiling?.iops, s.lasting?.iops),
+  iops: (s, _, p) => rates(s, p, 'iops', s.dirs[0]?.name === 'transactions' ? print.tps : print.iops, s.ceiling?.iops, s.lasting?.iops),
   bw: (s, _, p) => rates(s, p, 'bw', print.mib, s.ceiling?.bw, s.lasting?.bw),
 
   // p50 whole and p99 dashed, so that they differ without colour too.
@@ -242,6 +243,16 @@ const kinds = {
     }
   },
 
+  // What sessions of a database wait for, one on top of the other up to the number of sessions.
+  sessions(s, _, p) {
+    const layers = s.layers.map((l, i) => ({
+      ...line(l.name, s.t, l.sessions, p.layers[i % p.layers.length], { width: 0.5 }), stack: 'sessions', areaStyle: { opacity: 0.75 },
+    }))
+    const most = Math.max(1, ...s.t.map((_, x) => s.layers.reduce((sum, l) => sum + (l.sessions[x] ?? 0), 0)))
+    const max = nice(most)
+    return overTime(s, p, layers, (v) => print.plain(v), { type: 'value', min: 0, max, axisLabel: label(p, print.axis(max)) })
+  },
+
   members(s, _, p, width) {
     const cells = []
     s.members.forEach((m, y) => m.util.forEach((v, x) => cells.push([x, y, v])))
@@ -371,7 +382,7 @@ const tooltip = (p, unit, at) => ({
 export function table(s) {
   const columns = [['second', (i) => `${s.t[i]}`]]
   for (const d of s.dirs) {
-    if (d.iops) columns.push([`${d.name} IOPS`, (i) => print.plain(d.iops[i])])
+    if (d.iops) columns.push([d.name === 'transactions' ? 'TPS' : `${d.name} IOPS`, (i) => print.plain(d.iops[i])])
     if (d.bw) columns.push([`${d.name} MiB/s`, (i) => print.plain(d.bw[i])])
     columns.push([`${d.name} p50`, (i) => print.latency(d.p50[i])], [`${d.name} p99`, (i) => print.latency(d.p99[i])])
   }

@@ -17,6 +17,7 @@ export const latency = (ns) => {
   return short(ns / 1e9) + ' s'
 }
 export const iops = (v) => (v == null ? '–' : short(v) + ' IOPS')
+export const tps = (v) => (v == null ? '–' : short(v) + ' TPS')
 export const mib = (v) => (v == null ? '–' : short(v) + ' MiB/s')
 export const share = (v) => (v == null ? '–' : short(v * 100) + ' %')
 export const plain = (v) => (v == null ? '–' : short(v))
