@@ -3,7 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"plimsoll/internal/bench"
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/stats"
+	"plimsoll/internal/suite"
 )
 
 // roundOptions are the flags that repeat measurements.
@@ -64,6 +67,36 @@ func (o *roundOptions) addFlags(cmd *cobra.Command) {
 		"`ORDER` of the scenarios of a round: shuffled within each phase, or as in the suite",
 		[]string{bundle.Shuffle, bundle.FileOrder},
 	)
+}
+
+// fromSuite sets the flags that the suite has a value for and that were not given: rounds, until, stop,
+// order, budget and against. Rounds or until on the command line replace the suite's plan of rounds.
+func (o *runOptions) fromSuite(cmd *cobra.Command) error {
+	if o.resume != "" {
+		return nil
+	}
+	s, err := suite.Select(o.Scenarios, o.Selection)
+	if err != nil {
+		return nil //nolint:nilerr // the plan fails on it, with a hint
+	}
+	flags := s.Repeat.Flags()
+	if o.Given("rounds") || o.Given("until") {
+		for _, name := range []string{"rounds", "until", "budget"} {
+			delete(flags, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
+		if o.Given(name) {
+			continue
+		}
+		if err := cmd.Flags().Set(name, flags[name]); err != nil {
+			return fmt.Errorf("%s: %w", s.Source, err)
+		}
+	}
+	if _, err := o.repeat.plan(o.Given); err != nil && len(flags) > 0 {
+		return fmt.Errorf("%s: %w", s.Source, err)
+	}
+	return nil
 }
 
 // plan turns the flags into a plan; nil for one measurement.

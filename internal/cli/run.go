@@ -57,6 +57,9 @@ the end. Existing files are never written to unless named with --destroy.`,
 		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, "plimsoll "+Version
+			if err := o.fromSuite(cmd); err != nil {
+				return usage(err)
+			}
 			if err := o.pg.apply(env, &o.Request); err != nil {
 				return usage(err)
 			}

@@ -80,6 +80,12 @@ type suiteYAML struct {
 	Cooldown    *duration      `yaml:"cooldown"`
 	Runtime     *duration      `yaml:"runtime"`
 	Ramp        *duration      `yaml:"ramp"`
+	Rounds      word           `yaml:"rounds"`
+	Until       word           `yaml:"until"`
+	Stop        word           `yaml:"stop"`
+	Order       word           `yaml:"order"`
+	Budget      word           `yaml:"budget"`
+	Against     word           `yaml:"against"`
 	Files       string         `yaml:"files"`
 	Fio         yaml.MapSlice  `yaml:"fio"`
 	Postgres    *serverYAML    `yaml:"postgres"`
@@ -111,6 +117,14 @@ func (d *duration) UnmarshalText(text []byte) error {
 		return fmt.Errorf("duration %q: want a number with a unit, such as 60s or 2m", text)
 	}
 	*d = duration(v)
+	return nil
+}
+
+// word is a value as it is written, a number too: rounds: 5.
+type word string
+
+func (s *word) UnmarshalText(text []byte) error {
+	*s = word(strings.Trim(strings.TrimSpace(string(text)), "\"'"))
 	return nil
 }
 
@@ -147,6 +161,12 @@ func Parse(name string, data []byte) (*Suite, error) {
 	}
 	if y.Cooldown != nil {
 		s.Cooldown = time.Duration(*y.Cooldown)
+	}
+	repeat := Repeat{
+		string(y.Rounds), string(y.Until), string(y.Stop), string(y.Order), string(y.Budget), string(y.Against),
+	}
+	if repeat != (Repeat{}) {
+		s.Repeat = &repeat
 	}
 	if y.Postgres != nil {
 		s.Server = &Server{

@@ -4,6 +4,7 @@
 package suite
 
 import (
+	"maps"
 	"time"
 
 	"plimsoll/internal/fio"
@@ -20,6 +21,30 @@ type Suite struct {
 	Cooldown    time.Duration `json:"cooldown"` // pause between scenarios
 	Scenarios   []Scenario    `json:"scenarios"`
 	Server      *Server       `json:"server,omitempty"` // of scenarios that are PostgreSQL's
+	Repeat      *Repeat       `json:"repeat,omitempty"`
+}
+
+// Repeat is how often a suite is measured and what it is judged by, as the flags of plimsoll run of
+// the same names have it. An empty value is the flag's default.
+type Repeat struct {
+	Rounds  string `json:"rounds,omitempty"`  // 5, or 5..20 with Until
+	Until   string `json:"until,omitempty"`   // 3%, or steady
+	Stop    string `json:"stop,omitempty"`    // 2%
+	Order   string `json:"order,omitempty"`   // shuffle or file
+	Budget  string `json:"budget,omitempty"`  // 45m
+	Against string `json:"against,omitempty"` // last:10, a run, or a table of expected figures
+}
+
+// Flags are the values by the flag's name, without those that are not given.
+func (r *Repeat) Flags() map[string]string {
+	if r == nil {
+		return nil
+	}
+	all := map[string]string{
+		"rounds": r.Rounds, "until": r.Until, "stop": r.Stop, "order": r.Order, "budget": r.Budget, "against": r.Against,
+	}
+	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
+	return all
 }
 
 // FileUse says which files the jobs of a scenario work on.
