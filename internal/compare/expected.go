@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
-
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
@@ -69,28 +67,33 @@ func ReadExpectations(name string) (*Expectations, error) {
 			return nil, err
 		}
 	}
-	e, err := ParseExpectations(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return e, nil
+	return ParseExpectations(name, data)
 }
 
-// ParseExpectations reads a table and checks each line of it.
-func ParseExpectations(data []byte) (*Expectations, error) {
+// ParseExpectations reads a table and checks each line of it; name is the file's, for errors.
+func ParseExpectations(name string, data []byte) (*Expectations, error) {
 	var e Expectations
 	if err := yamlfile.Decode(data, &e); err != nil {
-		return nil, errors.New(strings.TrimSpace(yaml.FormatError(err, false, false)))
+		return nil, yamlfile.Wrong(name, data, err)
 	}
 	if len(e.Figures) == 0 {
-		return nil, errors.New("no figures: want figures: with scenario, figure, value")
+		return nil, yamlfile.Wrong(name, data, errors.New("no figures: want figures: with scenario, figure, value"))
 	}
 	for i, f := range e.Figures {
 		if _, _, err := f.limits(e.Tolerance); err != nil {
-			return nil, fmt.Errorf("figure %d (%s): %w", i+1, f.Scenario, err)
+			return nil, wrongFigure(name, data, i, fmt.Errorf("figure %d (%s): %w", i+1, f.Scenario, err))
 		}
 	}
 	return &e, nil
+}
+
+// wrongFigure puts an error at the figure of an index.
+func wrongFigure(name string, data []byte, i int, err error) error {
+	file, broken := yamlfile.Parse(data)
+	if broken != nil {
+		return yamlfile.Wrong(name, data, broken)
+	}
+	return yamlfile.Wrong(name, data, yamlfile.At(yamlfile.Find(file, fmt.Sprintf("$.figures[%d]", i)), err))
 }
 
 // limits are the expected value, in the figure's base unit, and the tolerance as a share.

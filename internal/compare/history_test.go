@@ -149,7 +149,7 @@ func TestExpectations(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	e, err := ParseExpectations([]byte(`
+	e, err := ParseExpectations("t.yaml", []byte(`
 name: mine
 tolerance: 5%
 figures:
@@ -178,7 +178,7 @@ figures:
 		"figures: [{figure: trim.iops, value: \"1\"}]":          "want such as",
 		"colour: red": "unknown field",
 	} {
-		if _, err := ParseExpectations([]byte(bad)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ParseExpectations("t.yaml", []byte(bad)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -194,7 +194,7 @@ func FuzzExpectations(f *testing.F) {
 		if len(data) > 300 {
 			return
 		}
-		e, err := ParseExpectations(data)
+		e, err := ParseExpectations("t.yaml", data)
 		if err != nil {
 			return
 		}

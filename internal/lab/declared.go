@@ -79,7 +79,7 @@ func FromDeclaration(name string, text []byte, scale float64) (*Spec, error) {
 		}
 		s.Mounts[target.Role] = target.Path
 	}
-	if err := s.check(); err != nil {
+	if _, err := s.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return s, nil

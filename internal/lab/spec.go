@@ -170,25 +170,31 @@ func Preset(name string) (*Spec, error) {
 func ParseSpec(name string, text []byte) (*Spec, error) {
 	s := &Spec{}
 	if err := yamlfile.Decode(text, s); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, yamlfile.Wrong(name, text, err)
 	}
 	s.Name = name
-	if err := s.check(); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	where, err := s.check()
+	if err == nil {
+		return s, nil
 	}
-	return s, nil
+	file, broken := yamlfile.Parse(text)
+	if broken != nil {
+		return nil, yamlfile.Wrong(name, text, broken)
+	}
+	return nil, yamlfile.Wrong(name, text, yamlfile.At(yamlfile.Find(file, where), err))
 }
 
 var volumeName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,11}$`)
 
-func (s *Spec) check() error {
+// check completes the spec; of an error it returns the path too.
+func (s *Spec) check() (where string, err error) {
 	s.Scale = cmp.Or(s.Scale, 1)
 	if s.Scale <= 0 || s.Scale > 1 {
-		return fmt.Errorf("scale %g: want more than 0 and at most 1", s.Scale)
+		return "$.scale", fmt.Errorf("scale %g: want more than 0 and at most 1", s.Scale)
 	}
 	s.System = cmp.Or(s.System, SystemSmall)
 	if s.System != SystemSmall && s.System != SystemDebian {
-		return fmt.Errorf("system %q: want %s or %s", s.System, SystemSmall, SystemDebian)
+		return "$.system", fmt.Errorf("system %q: want %s or %s", s.System, SystemSmall, SystemDebian)
 	}
 	count, seen := 0, map[string]bool{"": true}
 	for i := range s.Volumes {
@@ -198,25 +204,26 @@ func (s *Spec) check() error {
 		if v.Like == "ebs" {
 			v.Counts = cmp.Or(v.Counts, ebsIO)
 		}
+		at := fmt.Sprintf("$.volumes[%d]", i)
 		switch {
 		case !volumeName.MatchString(v.Name) || seen[v.Name]:
-			return fmt.Errorf(
+			return at + ".name", fmt.Errorf(
 				"volumes[%d]: name %q: want a name of its own of small letters, digits and _, such as data",
 				i,
 				v.Name,
 			)
 		case v.Count < 0:
-			return fmt.Errorf("volume %s: count %d", v.Name, v.Count)
+			return at + ".count", fmt.Errorf("volume %s: count %d: want 1 or more", v.Name, v.Count)
 		case v.Like != "ebs" && v.Like != "nvme":
-			return fmt.Errorf("volume %s: like %q: want ebs or nvme", v.Name, v.Like)
+			return at + ".like", fmt.Errorf("volume %s: like %q: want ebs or nvme", v.Name, v.Like)
 		case v.Cache != "none" && v.Cache != "volatile":
-			return fmt.Errorf("volume %s: cache %q: want none or volatile", v.Name, v.Cache)
+			return at + ".cache", fmt.Errorf("volume %s: cache %q: want none or volatile", v.Name, v.Cache)
 		case v.Size%(4*units.KiB) != 0 || v.Size > units.TiB:
-			return fmt.Errorf("volume %s: size %s: want a multiple of 4KiB, at most 1TiB", v.Name, v.Size)
+			return at + ".size", fmt.Errorf("volume %s: size %s: want a multiple of 4KiB, at most 1TiB", v.Name, v.Size)
 		case min(v.IOPS, v.ReadIOPS, v.WriteIOPS) < 0 || min(v.Throughput, v.ReadThroughput, v.WriteThroughput) < 0 ||
 			v.Latency.Jitter < 0 ||
 			min(v.Latency.Read, v.Latency.Write, v.Latency.Flush, v.Unwritten, v.FirstTouch) < 0:
-			return fmt.Errorf("volume %s: a limit or latency is negative", v.Name)
+			return at, fmt.Errorf("volume %s: a limit or latency is negative: want 0 or more", v.Name)
 		}
 		seen[v.Name] = true
 		count += v.Count
@@ -226,21 +233,22 @@ func (s *Spec) check() error {
 		most-- // its own disk
 	}
 	if count == 0 || count > most {
-		return fmt.Errorf("%d volumes: want 1 to %d", count, most)
+		return "$.volumes", fmt.Errorf("%d volumes: want 1 to %d", count, most)
 	}
-	for _, v := range s.Volumes {
+	for i, v := range s.Volumes {
 		if !seen[v.SoldAs] {
-			return fmt.Errorf("volume %s: sold_as %q: no volumes have this name", v.Name, v.SoldAs)
+			return fmt.Sprintf("$.volumes[%d].sold_as", i),
+				fmt.Errorf("volume %s: sold_as %q: no volumes have this name", v.Name, v.SoldAs)
 		}
 	}
 	for i, a := range s.Arrays {
 		for _, name := range a.Volumes {
 			if !seen[name] || name == "" {
-				return fmt.Errorf("arrays[%d]: no volumes are named %q", i, name)
+				return fmt.Sprintf("$.arrays[%d].volumes", i), fmt.Errorf("arrays[%d]: no volumes are named %q", i, name)
 			}
 		}
 	}
-	return nil
+	return "", nil
 }
 
 // group returns the volumes of a name.

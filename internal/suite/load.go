@@ -145,13 +145,13 @@ const (
 func Parse(name string, data []byte) (*Suite, error) {
 	var y suiteYAML
 	if err := yamlfile.Decode(data, &y); err != nil {
-		return nil, yamlError(name, err)
+		return nil, yamlfile.Wrong(name, data, err)
 	}
 	file, err := yamlfile.Parse(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, yamlfile.Wrong(name, data, err)
 	}
-	at := locator{name, file}
+	at := locator{name, data, file}
 	if len(y.Scenarios) == 0 {
 		return nil, at.err("$", "a suite needs scenarios")
 	}
@@ -189,14 +189,6 @@ func Parse(name string, data []byte) (*Suite, error) {
 		s.Scenarios = append(s.Scenarios, c)
 	}
 	return s, nil
-}
-
-// yamlError is the decoder's error on one line: file, line, what.
-func yamlError(name string, err error) error {
-	if y, ok := errors.AsType[yaml.Error](err); ok && y.GetToken() != nil {
-		return fmt.Errorf("%s:%d: %s", name, y.GetToken().Position.Line, y.GetMessage())
-	}
-	return fmt.Errorf("%s: %w", name, err)
 }
 
 func (sc scenarioYAML) scenario(y *suiteYAML, at locator, where string) (Scenario, error) {
@@ -375,34 +367,22 @@ func validName(s string) bool {
 // locator finds the line of a YAML path for error messages.
 type locator struct {
 	name string
+	data []byte
 	file *ast.File
 }
 
 func (l locator) err(where, format string, args ...any) error {
-	place := l.name
-	if n := l.line(where); n > 0 {
-		place = fmt.Sprintf("%s:%d", l.name, n)
+	err := fmt.Errorf(format, args...)
+	if key := strings.TrimPrefix(strings.TrimPrefix(where, "$"), "."); key != "" {
+		err = fmt.Errorf("%s: %w", key, err)
 	}
-	key := strings.TrimPrefix(strings.TrimPrefix(where, "$"), ".")
-	if key != "" {
-		key += ": "
-	}
-	return fmt.Errorf("%s: %s%s", place, key, fmt.Sprintf(format, args...))
+	return yamlfile.Wrong(l.name, l.data, yamlfile.At(yamlfile.Find(l.file, where), err))
 }
 
-// line of a path, of its parent when it is not there, 0 when nothing is.
+// line of a path, 0 where nothing of it exists.
 func (l locator) line(where string) int {
-	for where != "" {
-		if p, err := yaml.PathString(where); err == nil {
-			if node, err := p.FilterFile(l.file); err == nil && node != nil {
-				return node.GetToken().Position.Line
-			}
-		}
-		cut := strings.LastIndexAny(where, ".[")
-		if cut <= 0 {
-			return 0
-		}
-		where = where[:cut]
+	if t := yamlfile.Find(l.file, where); t != nil {
+		return t.Position.Line
 	}
 	return 0
 }

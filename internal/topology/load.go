@@ -1,15 +1,12 @@
 package topology
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/goccy/go-yaml"
 
 	"plimsoll/internal/units"
 	"plimsoll/internal/yamlfile"
@@ -28,16 +25,8 @@ func LoadDeclaration(name string, data []byte) (*Declaration, error) {
 	if err == nil {
 		return d, nil
 	}
-	if e, ok := errors.AsType[*lineError](err); ok {
-		return nil, fmt.Errorf("%s:%d: %w", name, e.line, err)
-	}
-	if e, ok := errors.AsType[yaml.Error](err); ok && e.GetToken() != nil && e.GetToken().Position != nil {
-		return nil, fmt.Errorf("%s:%d: %s", name, e.GetToken().Position.Line, oneLine(e.GetMessage()))
-	}
-	return nil, fmt.Errorf("%s: %s", name, oneLine(err.Error()))
+	return nil, yamlfile.Wrong(name, data, err)
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 type loader struct{ name string }
 
@@ -54,7 +43,7 @@ func parse[T any](s scalar, key string, f func(string) (T, error)) (T, error) {
 	}
 	v, err := f(s.text)
 	if err != nil {
-		return zero, &lineError{s.line, key, err}
+		return zero, wrong(s.line, key, "%w", err)
 	}
 	return v, nil
 }
@@ -120,7 +109,7 @@ func (l *loader) instance(y *instanceYAML) (*DeclaredInstance, error) {
 	}
 	i.Origin = l.origin(line)
 	if err := i.check(); err != nil {
-		return nil, &lineError{line, "instance", err}
+		return nil, wrong(line, "instance", "%w", err)
 	}
 	return i, nil
 }
@@ -219,7 +208,7 @@ func (l *loader) array(y *arrayYAML) (DeclaredArray, error) {
 		if o, ok := a.Origins[key]; ok {
 			at, _ = strconv.Atoi(o.Where[strings.LastIndexByte(o.Where, ':')+1:])
 		}
-		return a, &lineError{at, key, err}
+		return a, wrong(at, key, "%w", err)
 	}
 	return a, nil
 }
@@ -260,7 +249,7 @@ func (y *volumeYAML) volume() (int, DeclaredVolume, error) {
 	if y.line != "" {
 		n, v, err := parseVolumes(y.line)
 		if err != nil {
-			return 0, v, &lineError{line: y.at, err: err}
+			return 0, v, wrong(y.at, "", "%w", err)
 		}
 		return n, v, nil
 	}

@@ -89,23 +89,13 @@ type scalar struct {
 	line int
 }
 
-// lineError is a mistake on a line.
-type lineError struct {
-	line int
-	key  string
-	err  error
-}
-
-func (e *lineError) Error() string {
-	if e.key != "" {
-		return e.key + ": " + e.err.Error()
-	}
-	return e.err.Error()
-}
-func (e *lineError) Unwrap() error { return e.err }
-
+// wrong is a mistake on a line, in the value of a key.
 func wrong(line int, key, format string, args ...any) error {
-	return &lineError{line, key, fmt.Errorf(format, args...)}
+	err := fmt.Errorf(format, args...)
+	if key != "" {
+		err = fmt.Errorf("%s: %w", key, err)
+	}
+	return &yamlfile.Place{Line: line, Err: err}
 }
 
 func lineOf(n ast.Node) int { return n.GetToken().Position.Line }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"maps"
 	"strings"
+
+	"plimsoll/internal/yamlfile"
 )
 
 // question is one line of a stream's description, and the answer that Enter stands for.
@@ -120,7 +122,7 @@ func (a asker) all(text string, questions []question, rest string) (string, erro
 
 // reason is a mistake without its place, which a person who answers does not see.
 func reason(_ *Demand, err error) error {
-	if m, ok := errors.AsType[*Mistake](err); ok {
+	if m, ok := errors.AsType[*yamlfile.Mistake](err); ok {
 		return m.Err
 	}
 	return err

@@ -25,22 +25,22 @@ func Is(data []byte) bool {
 	return false
 }
 
-// Parse reads a demand file (docs/workload.md); name is the file's. An error is a Mistake with its
+// Parse reads a demand file (docs/workload.md); name is the file's. An error is a yamlfile.Mistake with its
 // place.
 func Parse(name string, data []byte) (*Demand, error) {
 	var y demandYAML
 	if len(data) > mostBytes {
-		return nil, &Mistake{
+		return nil, &yamlfile.Mistake{
 			File: name,
 			Err:  fmt.Errorf("%d bytes are no demand file: want at most %d", len(data), mostBytes),
 		}
 	}
 	if err := yamlfile.Decode(data, &y); err != nil {
-		return nil, mistake(name, data, err)
+		return nil, yamlfile.Wrong(name, data, err)
 	}
 	d, err := y.demand(name)
 	if err != nil {
-		return nil, mistake(name, data, err)
+		return nil, yamlfile.Wrong(name, data, err)
 	}
 	return d, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
+	"plimsoll/internal/yamlfile"
 )
 
 func (y *streamYAML) into(d *Demand) error {
@@ -175,7 +176,7 @@ func (s *Stream) load(at scalar, d *Demand) (Load, error) {
 	if ops, ok := strings.CutSuffix(strings.ToLower(word), "iops"); ok {
 		v, err := units.ParseIOPS(strings.TrimSpace(ops))
 		if err != nil {
-			return l, &atToken{at.at, fmt.Errorf("rate: %w", err)}
+			return l, yamlfile.At(at.at, fmt.Errorf("rate: %w", err))
 		}
 		l.IOPS = v * units.IOPS(n)
 	} else {
@@ -334,7 +335,7 @@ func (d *Demand) note(format string, a ...any) {
 func sizeOf(s scalar, key string) (units.Bytes, error) {
 	b, err := units.ParseBytes(s.text)
 	if err != nil {
-		return 0, &atToken{s.at, fmt.Errorf("%s: %w", key, err)}
+		return 0, yamlfile.At(s.at, fmt.Errorf("%s: %w", key, err))
 	}
 	if strings.Trim(s.text, "0123456789., ") == "" && b > 0 {
 		return 0, s.wrong("%s %s: %s of what? say such as %sKiB", key, s.text, s.text, s.text)

@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/units"
+	"plimsoll/internal/yamlfile"
 )
 
 func read(t *testing.T, name string) *Demand {
@@ -234,10 +235,10 @@ func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                              "x.yaml: a demand needs streams",
 		"workload: x\n":                 "a demand needs streams",
-		"workload: ../x\nstreams: []\n": "x.yaml:1:11: workload \"../x\"",
-		"wrokload: x\n":                 `x.yaml:1:1: unknown field "wrokload"`,
-		head + "    rtae: 5\n":          `x.yaml:7:5: unknown field "rtae"`,
-		head:                            "x.yaml:3:5: s: rate is missing",
+		"workload: ../x\nstreams: []\n": "x.yaml:1: workload \"../x\"",
+		"wrokload: x\n":                 `x.yaml:1: unknown field "wrokload"`,
+		head + "    rtae: 5\n":          `x.yaml:7: unknown field "rtae"`,
+		head:                            "x.yaml:3: s: rate is missing",
 		head + "    rate: 5\n":          "5 of what? say 5MiB/s, 5MB/s or 5 IOPS",
 		head + "    rate: 5M/s\n":       "M is 1,048,576 to fio and 1,000,000 to others; say 5MiB/s or 5MB/s",
 		head + "    rate: 0MiB/s\n":     "want more than 0",
@@ -264,7 +265,7 @@ func TestMistakes(t *testing.T) {
 		"streams:\n  - does: random readwrite\n    reads: 0.7\n    block: 8KiB\n":          `reads "0.7": want a share`,
 		"streams:\n  - does: sometimes\n":                                                  "want sequential or random",
 		"streams:\n  - does: [a, b]\n":                                                     "want a single value here",
-		"streams: 3\n":                                                                     "x.yaml:1:10",
+		"streams: 3\n":                                                                     "x.yaml:1",
 		"capacity: 8\nstreams:\n  - does: random read\n":                                   "capacity 8: 8 of what",
 		"durability: {afr: 0%}\nstreams:\n  - does: random read\n":                         "no storage never fails",
 		"durability: {survives: all}\nstreams:\n  - does: random read\n":                   "want volume, instance or none",
@@ -274,7 +275,7 @@ func TestMistakes(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q:\n got %v\nwant %s", text, err, want)
 		}
-		if m, ok := errors.AsType[*Mistake](
+		if m, ok := errors.AsType[*yamlfile.Mistake](
 			err,
 		); err != nil &&
 			(!ok || m.Line > 0 && !strings.HasSuffix(m.Excerpt(), "^")) {
@@ -323,7 +324,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		d, err := Parse("x.yaml", []byte(text))
 		if err != nil {
-			if m, ok := errors.AsType[*Mistake](err); ok {
+			if m, ok := errors.AsType[*yamlfile.Mistake](err); ok {
 				_ = m.Excerpt()
 			}
 			return

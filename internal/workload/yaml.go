@@ -3,75 +3,12 @@ package workload
 import (
 	"errors"
 	"fmt"
-	"strings"
-	"unicode"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 
 	"plimsoll/internal/yamlfile"
 )
-
-// Mistake is what is wrong in a demand file, and where.
-type Mistake struct {
-	File         string
-	Line, Column int
-	Text         string // of the line
-	Err          error
-}
-
-func (m *Mistake) Error() string {
-	if m.Line == 0 {
-		return fmt.Sprintf("%s: %v", m.File, m.Err)
-	}
-	return fmt.Sprintf("%s:%d:%d: %v", m.File, m.Line, m.Column, m.Err)
-}
-
-func (m *Mistake) Unwrap() error { return m.Err }
-
-// Excerpt is the line and a caret below the place, for a terminal; empty where no place is known.
-func (m *Mistake) Excerpt() string {
-	if m.Line == 0 || m.Text == "" {
-		return ""
-	}
-	line := strings.Map(func(r rune) rune { // one column each, so that the caret stays in its place
-		switch {
-		case r == '\t':
-			return ' '
-		case !unicode.IsPrint(r):
-			return unicode.ReplacementChar
-		}
-		return r
-	}, m.Text)
-	return fmt.Sprintf("%4d | %s\n     | %s^", m.Line, line, strings.Repeat(" ", max(m.Column-1, 0)))
-}
-
-// atToken is an error at a place of the file.
-type atToken struct {
-	at  *token.Token
-	err error
-}
-
-func (e *atToken) Error() string { return e.err.Error() }
-func (e *atToken) Unwrap() error { return e.err }
-
-func mistake(name string, data []byte, err error) error {
-	m := &Mistake{File: name, Err: err}
-	var at *token.Token
-	if e, ok := errors.AsType[*atToken](err); ok {
-		at = e.at
-	} else if e, ok := errors.AsType[yaml.Error](err); ok {
-		at, m.Err = e.GetToken(), errors.New(strings.Join(strings.Fields(e.GetMessage()), " "))
-	}
-	if at != nil && at.Position != nil {
-		m.Line, m.Column = at.Position.Line, at.Position.Column
-		if lines := strings.Split(string(data), "\n"); m.Line >= 1 && m.Line <= len(lines) {
-			m.Text = strings.TrimRight(lines[m.Line-1], "\r")
-		}
-	}
-	return m
-}
 
 // scalar is a single value and where it stands; at is nil when the key is absent.
 type scalar struct {
@@ -81,7 +18,9 @@ type scalar struct {
 
 func (s scalar) given() bool { return s.at != nil }
 
-func (s scalar) wrong(format string, a ...any) error { return &atToken{s.at, fmt.Errorf(format, a...)} }
+func (s scalar) wrong(format string, a ...any) error {
+	return yamlfile.At(s.at, fmt.Errorf(format, a...))
+}
 
 // UnmarshalYAML takes a single value.
 func (s *scalar) UnmarshalYAML(n ast.Node) error {
@@ -95,7 +34,7 @@ func (s *scalar) UnmarshalYAML(n ast.Node) error {
 		*s = scalar{v.Value.Value, n.GetToken()}
 	case *ast.NullNode:
 	default:
-		return &atToken{n.GetToken(), errors.New("want a single value here")}
+		return yamlfile.At(n.GetToken(), errors.New("want a single value here"))
 	}
 	return nil
 }
@@ -206,7 +145,7 @@ func (l *latency) UnmarshalYAML(n ast.Node) error {
 	case *ast.MappingValueNode:
 		values = []*ast.MappingValueNode{m}
 	default:
-		return &atToken{n.GetToken(), errors.New("latency: want such as {p99: 100ms, over: {1s: 1%}}")}
+		return yamlfile.At(n.GetToken(), errors.New("latency: want such as {p99: 100ms, over: {1s: 1%}}"))
 	}
 	for _, v := range values {
 		key := scalar{v.Key.GetToken().Value, v.Key.GetToken()}
