@@ -55,9 +55,10 @@ fleet-test: need-test ## what of many hosts make test does not wait for: stopped
 lab-long: need-test ## what make lab does not wait for: 100 random topologies (PLIMSOLL_TOPOLOGIES), a power cut before and after each program; hours
 	@PLIMSOLL_TOPOLOGIES=$${PLIMSOLL_TOPOLOGIES:-100} PLIMSOLL_LAB=all $(GO) test -v -p 1 -count=1 -timeout 300m -run 'TestLabRandomTopologies|TestLabPowerCut' ./internal/provision
 
-exam: need-test ## N random machines of the lab from SEED on, marked against what was built in (docs/exam.md); DIR keeps their runs, FROM judges kept ones
+exam: need-test ## N random machines of the lab from SEED on, marked against what was built in (docs/exam.md); DIR keeps their runs, LANES runs several at once, FROM judges kept ones
 	@PLIMSOLL_EXAM_SEED=$(or $(SEED),1) PLIMSOLL_EXAM_N=$(or $(N),20) PLIMSOLL_EXAM_DIR=$(abspath $(or $(DIR),runs/exam)) \
-	  PLIMSOLL_EXAM_FROM=$(if $(FROM),$(abspath $(FROM))) $(GO) test -v -count=1 -timeout 600m -run 'TestExam$$' ./internal/cli
+	  PLIMSOLL_EXAM_FROM=$(if $(FROM),$(abspath $(FROM))) PLIMSOLL_EXAM_HELD=$(HELD) PLIMSOLL_EXAM_DOC=$(if $(DOC),$(abspath $(DOC))) \
+	  $(GO) test -v -count=1 -parallel $(or $(LANES),1) -timeout 600m -run 'TestExam$$' ./internal/cli
 
 fuzz: need-build ## every fuzz target for FUZZ_SECONDS each (10), with its executions; fails when one fuzzes next to nothing
 	@scripts/fuzz.sh $(or $(FUZZ_SECONDS),10)

@@ -16,7 +16,6 @@ var rounders = map[string]string{
 	"cloud/offer.go":                "a table of prices, CSV",
 	"cloud/prices.go":               "a table of prices, CSV",
 	"lab/declared.go":               "bytes in YAML, scaled",
-	"lab/exam/mark.go":              "the exam's marks, for developers",
 	"lab/guest.go":                  "the lab's log, for developers",
 	"report/junit.go":               "seconds in JUnit's XML",
 	"suite/demand.go":               "a rate in YAML",

@@ -23,49 +23,76 @@ const ProbeTime = 5 * time.Second
 // at once, each for this long. The devices are opened for reading only. Begun is called before
 // each, with its number from 0; the last is all together.
 func Probe(ctx context.Context, m *sys.Machine, devices []diagnose.Probed, each time.Duration, begun func(int)) error {
+	return withProber(m, each, func(p prober) error {
+		for i := range devices {
+			begun(i)
+			if err := p.alone(ctx, &devices[i]); err != nil {
+				return err
+			}
+		}
+		if len(devices) < 2 {
+			return nil
+		}
+		begun(len(devices))
+		return p.together(ctx, devices)
+	})
+}
+
+// probeShort reads all devices together, and then each of those alone that short says gave too
+// little. It takes no longer than two reads on a sound array of any size.
+func probeShort(
+	ctx context.Context,
+	m *sys.Machine,
+	devices []diagnose.Probed,
+	each time.Duration,
+	short func() []int,
+) error {
+	return withProber(m, each, func(p prober) error {
+		if err := p.together(ctx, devices); err != nil {
+			return err
+		}
+		for _, i := range short() {
+			if err := p.alone(ctx, &devices[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// prober reads from devices with fio.
+type prober struct {
+	m    *sys.Machine
+	dir  string
+	each time.Duration
+}
+
+func withProber(m *sys.Machine, each time.Duration, do func(prober) error) error {
 	dir, err := os.MkdirTemp("", "plimsoll-probe-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // two small files
-	read := func(some []diagnose.Probed) (map[string]fio.Job, error) {
-		job := filepath.Join(dir, "probe.fio")
-		if err := os.WriteFile(job, []byte(probeJob(some, each)), 0o600); err != nil {
-			return nil, err
-		}
-		found := map[string]fio.Job{}
-		var said []string
-		err := fio.Run(ctx, m, fio.Invocation{
-			JobFile: job, Raw: io.Discard, State: dir, Limit: each + time.Minute,
-			Doc: func(o *fio.Output) {
-				for _, j := range o.Jobs {
-					found[j.Name] = j
-				}
-			},
-			Text: func(line string) { said = append(said, line) },
-		})
-		if err != nil && len(said) > 0 {
-			err = fmt.Errorf("%w (%s)", err, strings.Join(said, "; "))
-		}
-		return found, err
+	return do(prober{m, dir, each})
+}
+
+// alone reads from one device.
+func (p prober) alone(ctx context.Context, d *diagnose.Probed) error {
+	jobs, err := p.read(ctx, []diagnose.Probed{*d})
+	if err != nil {
+		return fmt.Errorf("/dev/%s: %w", d.Device, err)
 	}
-	for i := range devices {
-		begun(i)
-		jobs, err := read(devices[i : i+1])
-		if err != nil {
-			return fmt.Errorf("/dev/%s: %w", devices[i].Device, err)
-		}
-		j, ok := jobs[devices[i].Device]
-		if !ok || j.Read.N == 0 {
-			return fmt.Errorf("/dev/%s: fio read nothing from it", devices[i].Device)
-		}
-		devices[i].Alone, devices[i].Latency = j.Read.IOPS, units.Latency(j.Read.Clat.Mean)
+	j, ok := jobs[d.Device]
+	if !ok || j.Read.N == 0 {
+		return fmt.Errorf("/dev/%s: fio read nothing from it", d.Device)
 	}
-	if len(devices) < 2 {
-		return nil
-	}
-	begun(len(devices))
-	jobs, err := read(devices)
+	d.Alone, d.Latency = j.Read.IOPS, units.Latency(j.Read.Clat.Mean)
+	return nil
+}
+
+// together reads from all devices at once.
+func (p prober) together(ctx context.Context, devices []diagnose.Probed) error {
+	jobs, err := p.read(ctx, devices)
 	if err != nil {
 		return err
 	}
@@ -75,19 +102,64 @@ func Probe(ctx context.Context, m *sys.Machine, devices []diagnose.Probed, each 
 	return ctx.Err()
 }
 
-// probeJob reads from the devices at once. rw=randread opens them for reading only.
+func (p prober) read(ctx context.Context, some []diagnose.Probed) (map[string]fio.Job, error) {
+	job := filepath.Join(p.dir, "probe.fio")
+	if err := os.WriteFile(job, []byte(probeJob(some, p.each)), 0o600); err != nil {
+		return nil, err
+	}
+	found := map[string]fio.Job{}
+	var printed []string
+	err := fio.Run(ctx, p.m, fio.Invocation{
+		JobFile: job, Raw: io.Discard, State: p.dir, Limit: p.each + time.Minute,
+		Doc: func(o *fio.Output) {
+			for _, j := range o.Jobs {
+				found[j.Name] = j
+			}
+		},
+		Text: func(line string) { printed = append(printed, line) },
+	})
+	if err != nil && len(printed) > 0 {
+		err = fmt.Errorf("%w (%s)", err, strings.Join(printed, "; "))
+	}
+	return found, err
+}
+
+// probeJob reads from the devices at once. rw=randread opens them for reading only. Its first
+// quarter is not counted: volumes save up a moment of unused allowance.
 func probeJob(devices []diagnose.Probed, each time.Duration) string {
 	var b strings.Builder
 	fmt.Fprintf(
 		&b,
 		"[global]\nioengine=libaio\ndirect=1\nrw=randread\nbs=8k\niodepth=16\n"+
-			"time_based=1\nruntime=%dms\nallow_file_create=0\n",
-		each.Milliseconds(),
+			"time_based=1\nramp_time=%dms\nruntime=%dms\nallow_file_create=0\n",
+		each.Milliseconds()/4,
+		each.Milliseconds()*3/4,
 	)
 	for _, d := range devices {
 		fmt.Fprintf(&b, "[%s]\nfilename=/dev/%s\n", d.Device, d.Device)
 	}
 	return b.String()
+}
+
+// probe reads the members of the arrays of a run before it measures.
+func (r *runner) probe(ctx context.Context) ([]diagnose.Probe, error) {
+	if r.plan.Settings.Probe == 0 {
+		return nil, nil
+	}
+	var all []diagnose.Probe
+	for _, a := range r.plan.Topology.Arrays {
+		p := diagnose.ProbeOf(&a)
+		if len(p.Members) < 2 {
+			continue
+		}
+		r.emit(Noted{fmt.Sprintf("probing %s: reading from its %d volumes", a.Name, len(p.Members))})
+		err := probeShort(ctx, r.m, p.Members, r.plan.Settings.Probe, func() []int { return p.Short(&a) })
+		if err != nil {
+			return all, fmt.Errorf("probe %s: %w", a.Name, err)
+		}
+		all = append(all, p)
+	}
+	return all, nil
 }
 
 // ErrNoMembers is what there is nothing to probe of.

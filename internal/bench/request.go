@@ -32,6 +32,7 @@ type Request struct {
 	Rounds                  *bundle.RoundPlan // nil for once
 	Stop                    float64           // end a scenario when it is known to this share; 0 for never
 	Sustained               bool              // but not before its burst is over
+	Probe                   time.Duration     // read the members of arrays first, for this long; 0 for not
 	Out, Tool               string
 	Server                  *suite.Server // what the flags say of a database server; nil for nothing
 	Clients                 []int         // of its scenarios, in place of the suite's
@@ -67,7 +68,7 @@ func (r Request) Plan(ctx context.Context, m *sys.Machine, decl *topology.Declar
 	}
 	p, err := r.plan(ctx, m, decl, s, bundle.Settings{
 		Data: r.Data, WAL: r.WAL, Runtime: r.Runtime, Ramp: r.Ramp, Size: r.sizeText(), Cooldown: s.Cooldown,
-		FreshExtents: r.FreshExtents, KeepFiles: r.KeepFiles, Stop: r.Stop, Sustained: r.Sustained,
+		FreshExtents: r.FreshExtents, KeepFiles: r.KeepFiles, Stop: r.Stop, Sustained: r.Sustained, Probe: r.Probe,
 	})
 	p.Lint = lintJobs(r.Scenarios)
 	return p, err
@@ -338,6 +339,7 @@ func (r Request) conflicts(run *bundle.Run) []string {
 		"data", "wal", "only", "phase", "runtime", "ramp", "cooldown", "size", "fresh-extents", "label", "out",
 		"topology", "volumes", "level", "chunk", "instance", "pg-bin", "pg-user", "pg-scale", "pg-memory", "pg-clients",
 		"pg-set", "quick", "rounds", "until", "budget", "seed", "order", "stop", "sustained",
+		"probe", "probe-time",
 	} {
 		if r.Given(flag) && !same[flag] {
 			flags = append(flags, "--"+flag)

@@ -274,6 +274,12 @@ func (r *runner) withPlaces(do func() error) (err error) {
 }
 
 func (r *runner) scenarios(ctx context.Context, w *bundle.Writer, done map[mark]*result.Result) error {
+	if w.Run.Probes == nil {
+		var err error
+		if w.Run.Probes, err = r.probe(ctx); err != nil {
+			return err
+		}
+	}
 	for _, p := range r.places {
 		if !p.ReadOnly || p.Device == nil { // a raw device that is only read is not prefilled
 			if err := r.prefill(ctx, p); err != nil {

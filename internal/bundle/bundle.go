@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"plimsoll/internal/ceiling"
+	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/host"
 	"plimsoll/internal/result"
@@ -35,6 +36,8 @@ type Run struct {
 	Host     *host.Facts `json:"host_facts,omitempty"`
 	Suite    suite.Suite `json:"suite"`
 	Settings Settings    `json:"settings"`
+	// Probes are what the members of the arrays gave before the run; nil where that was not tried.
+	Probes []diagnose.Probe `json:"probes,omitempty"`
 	// Rounds is how often the scenarios are measured; nil for once.
 	Rounds *RoundPlan `json:"rounds,omitempty"`
 	// Policy is what was not to count, and what was to fail, when the run was made.
@@ -79,6 +82,8 @@ type Settings struct {
 	// arrivals come from.
 	Most string `json:"most,omitempty"`
 	Seed uint64 `json:"seed,omitempty"`
+	// Probe is how long the members of the arrays are read before the run; 0 for not at all.
+	Probe time.Duration `json:"probe,omitempty"`
 }
 
 // Scenario is one scenario of a bundle with all that is known of it.

@@ -114,7 +114,10 @@ func (b *Bundle) Judge() {
 	for _, on := range machines {
 		b.Findings = append(
 			b.Findings,
-			diagnose.Judge(&diagnose.Case{Topology: on, Host: b.Run.Host, Runs: runs[on]}, b.Run.Policy.Disable)...)
+			diagnose.Judge(
+				&diagnose.Case{Topology: on, Host: b.Run.Host, Probes: b.Run.Probes, Runs: runs[on]},
+				b.Run.Policy.Disable,
+			)...)
 	}
 	for _, f := range b.Run.Lint {
 		if _, off := b.Run.Policy.Disable[f.Code]; !off {

@@ -26,12 +26,7 @@ func runProbe(ctx context.Context, env *Env, o checkOptions) error {
 	}
 	results := []probeResult{}
 	for _, a := range t.Arrays {
-		r := probeResult{Array: a.Name}
-		for _, v := range a.Volumes {
-			if v.Device != "" && !v.Missing {
-				r.Members = append(r.Members, diagnose.Probed{Device: v.Device, Serial: v.Serial})
-			}
-		}
+		r := probeResult{Array: a.Name, Members: diagnose.ProbeOf(&a).Members}
 		if len(r.Members) > 0 {
 			results = append(results, r)
 		}

@@ -114,7 +114,7 @@ func runImport(ctx context.Context, env *Env, o importOptions, args []string) er
 		return err
 	}
 	if o.job != "" {
-		if found.Job, err = suite.JobFile(o.job); err != nil {
+		if found.Job, err = suite.MeasuredJobFile(o.job); err != nil {
 			return usage(err)
 		}
 	}
@@ -181,7 +181,7 @@ func besideJob(o *fio.Output) *fio.JobFile {
 			info.Size() > maxJobFile {
 			continue
 		}
-		if f, err := suite.JobFile(beside); err == nil {
+		if f, err := suite.MeasuredJobFile(beside); err == nil {
 			return f
 		}
 	}

@@ -1,14 +1,16 @@
 package cli_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,13 +23,16 @@ import (
 )
 
 // TestExam runs machines whose faults are known and prints how many plimsoll names (make exam
-// SEED=1 N=20). Each machine's runs are kept below PLIMSOLL_EXAM_DIR; PLIMSOLL_EXAM_FROM judges
-// such a directory again, without the lab. It fails on nothing but machines that cannot be
-// measured: docs/exam.md has the bars.
+// SEED=1 N=20), several at once with LANES (go test -parallel). Each machine's runs are kept below
+// PLIMSOLL_EXAM_DIR; PLIMSOLL_EXAM_FROM judges such a directory again, without the lab, and
+// PLIMSOLL_EXAM_DOC names a document whose results are replaced. It fails on nothing but machines
+// that cannot be measured: docs/exam.md has the bars.
 func TestExam(t *testing.T) {
 	from, dir := os.Getenv("PLIMSOLL_EXAM_FROM"), os.Getenv("PLIMSOLL_EXAM_DIR")
 	n, _ := strconv.Atoi(os.Getenv("PLIMSOLL_EXAM_N"))
 	seed, _ := strconv.ParseUint(os.Getenv("PLIMSOLL_EXAM_SEED"), 10, 64)
+	held, _ := strconv.ParseUint(os.Getenv("PLIMSOLL_EXAM_HELD"), 10, 64)
+	var mu sync.Mutex
 	var marks []exam.Mark
 	switch {
 	case from != "":
@@ -39,22 +44,47 @@ func TestExam(t *testing.T) {
 			marks = append(marks, judgeMachine(t, filepath.Dir(name)))
 		}
 	case n > 0:
-		for i := range uint64(n) {
-			m := exam.Generate(seed + i)
-			kept := filepath.Join(dir, strconv.FormatUint(m.Seed, 10))
-			if dir == "" {
-				kept = t.TempDir()
-			}
-			t.Run(strconv.FormatUint(m.Seed, 10), func(t *testing.T) {
-				measureMachine(t, m, kept)
-				marks = append(marks, judgeMachine(t, kept))
-			})
+		labtest.Need(t)
+		if dir == "" {
+			dir = t.TempDir()
 		}
+		t.Run("machines", func(t *testing.T) {
+			for i := range uint64(n) {
+				m := exam.Generate(seed + i)
+				t.Run(strconv.FormatUint(m.Seed, 10), func(t *testing.T) {
+					t.Parallel()
+					kept := filepath.Join(dir, strconv.FormatUint(m.Seed, 10))
+					measureMachine(t, m, kept)
+					mark := judgeMachine(t, kept)
+					mu.Lock()
+					defer mu.Unlock()
+					marks = append(marks, mark)
+				})
+			}
+		})
 	default:
-		t.Skip("the exam takes minutes a machine: make exam SEED=1 N=20, or FROM=DIR to judge recorded runs again")
+		t.Skip("the exam takes half a minute a machine: make exam SEED=1 N=20, or FROM=DIR to judge recorded runs again")
 	}
-	t.Logf("exam:\n%s", exam.Add(marks).Markdown())
+	slices.SortFunc(marks, func(a, b exam.Mark) int { return cmp.Compare(a.Machine.Seed, b.Machine.Seed) })
+	result := exam.Markdown(marks, held)
+	t.Logf("exam:\n%s", result)
+	if doc := os.Getenv("PLIMSOLL_EXAM_DOC"); doc != "" {
+		text, err := os.ReadFile(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, _, ok := strings.Cut(string(text), examMark)
+		if !ok {
+			t.Fatalf("%s has no line %q", doc, examMark)
+		}
+		if err := os.WriteFile(doc, []byte(head+examMark+"\n"+result), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
+
+// examMark is the line of docs/exam.md below which results stand.
+const examMark = "<!-- results, written by make exam FROM=DIR DOC=docs/exam.md -->\n"
 
 // Kept runs are judged without the lab: round 16 of the seeds stands for a machine that reads
 // unwritten blocks.
@@ -85,44 +115,34 @@ func TestExamJudgesKeptRuns(t *testing.T) {
 	}
 }
 
-// measureMachine builds a machine in the lab, runs a check and deep random reads and writes in it,
-// and keeps the runs.
+// measureMachine builds a machine in the lab, runs a check and a suite in it, and keeps the runs.
 func measureMachine(t *testing.T, m exam.Machine, dir string) {
 	t.Helper()
 	spec, err := lab.ParseSpec(m.Name, []byte(m.Lab))
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := labtest.StartSpec(t, spec)
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	g := labtest.StartBeside(t, lab.Config{Spec: spec})
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	const onData = " --topology plimsoll.yaml"
-	run := "plimsoll run exam.yaml --data /data --wal /data" + onData + " --progress none"
+	file, text, paths := "exam.yaml", m.Suite, " --data /data"
 	if m.Job != "" {
-		if err := g.Put(ctx, "/root/job.fio", 0o644, []byte(m.Job)); err != nil {
-			t.Fatal(err)
-		}
-		run = "plimsoll run job.fio" + onData + " --progress none"
+		file, text, paths = "job.fio", m.Job, ""
 	}
-	suite := `name: exam
-cooldown: 0s
-runtime: 15s
-ramp: 2s
-scenarios:
-  - {id: 1, name: reads, role: data, size: 256MiB, fio: {ioengine: libaio, direct: 1, rw: randread, bs: 8k, iodepth: 16, numjobs: 4}}
-`
-	if err := g.Put(ctx, "/root/exam.yaml", 0o644, []byte(suite)); err != nil {
+	if err := g.Put(ctx, "/root/"+file, 0o644, []byte(text)); err != nil {
 		t.Fatal(err)
 	}
 	before := ""
 	if m.Before != "" {
-		before = "(" + m.Before + ") > /dev/null 2>&1 & sleep 1\n"
+		before = "(" + m.Before + ") > /dev/null 2>&1 & sleep 2\n"
 	}
-	r, err := g.Bash(ctx, "plimsoll check --data /data --wal /data"+onData+" --json > check.json\n"+before+run+" >&2")
+	r, err := g.Bash(ctx, m.Edit+before+
+		"plimsoll run "+file+paths+onData+" --probe --probe-time 1500ms --progress none >&2")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(g.Fetch(ctx, "/root/runs", dir), g.Fetch(ctx, "/root/check.json", dir)); err != nil {
+	if err := g.Fetch(ctx, "/root/runs", dir); err != nil {
 		t.Fatalf("%s: %v\n%s%s", m.Name, err, r.Stdout, r.Stderr)
 	}
 	data, err := json.MarshalIndent(m, "", "  ")
@@ -145,7 +165,11 @@ func judgeMachine(t *testing.T, dir string) exam.Mark {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if now := exam.Generate(m.Seed); now.Lab == m.Lab && now.Before == m.Before {
+		m.Faults = now.Faults // what they cost may be known better
+	}
 	var found []finding.Finding
+	reached := 0.0
 	runs, err := filepath.Glob(filepath.Join(dir, "runs", "*", "run.json"))
 	if err != nil || len(runs) == 0 {
 		t.Fatalf("%s holds no run: %v", dir, err)
@@ -156,24 +180,30 @@ func judgeMachine(t *testing.T, dir string) exam.Mark {
 			t.Fatal(err)
 		}
 		found = append(found, b.Findings...)
+		for _, s := range b.Scenarios {
+			if s.Result == nil || s.Ceiling == nil || s.Ceiling.Hardware() == nil {
+				continue
+			}
+			n, _ := s.Result.Total.Rates()
+			reached = float64(n / s.Ceiling.Hardware().IOPS)
+		}
 	}
-	var check struct {
-		Findings []finding.Finding `json:"findings"`
-	}
-	if data, err := os.ReadFile(filepath.Join(dir, "check.json")); err == nil {
-		_ = json.Unmarshal(data, &check) // a check that failed found nothing
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
-	}
-	found = append(found, check.Findings...)
-	mark := exam.Judge(m, found)
-	var kinds []string
+	mark := exam.Judge(m, found, reached)
+	var lines []string
 	for _, a := range mark.Answers {
-		kinds = append(kinds, string(a.Fault.Kind)+" → "+a.As)
+		line := a.Fault.String()
+		if !a.Named {
+			line += " → " + a.As
+		}
+		if a.Off > exam.Near {
+			line += fmt.Sprintf(" (share off by %.1f)", 100*a.Off)
+		}
+		lines = append(lines, line)
 	}
-	t.Logf("%s: %s; unexplained warnings %v", m.Name, strings.Join(kinds, "; "), mark.Alarms)
+	t.Logf("%s: %.1f %% of its ceiling; %s; wrong %v; unexplained warnings %v", m.Name, 100*reached,
+		strings.Join(lines, "; "), mark.Wrong, mark.Alarms)
 	for _, f := range found {
-		if f.Severity.Rank() >= finding.Warn.Rank() {
+		if f.Severity.Rank() >= finding.Warn.Rank() || f.Account != nil {
 			t.Logf("  %s %s: %s", f.Code, f.Severity, f.Message)
 		}
 	}

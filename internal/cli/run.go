@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -31,6 +32,8 @@ type runOptions struct {
 	resume   string
 	against  string // a baseline: last:10, a run, or a table of expected figures
 	dryRun   bool
+	probe    bool
+	probeFor time.Duration
 	progress string
 	format   string
 }
@@ -193,6 +196,9 @@ func (o runOptions) plan(ctx context.Context, env *Env) (p bench.Plan, err error
 		if o.Stop, err = parsePercent("--stop", o.repeat.stop); err != nil {
 			return p, usage(err)
 		}
+	}
+	if o.probe {
+		o.Probe = o.probeFor
 	}
 	decl, err := o.declaration(env)
 	if err != nil {

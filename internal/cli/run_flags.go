@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"plimsoll/internal/bench"
 	"plimsoll/internal/text"
 )
 
@@ -42,6 +43,13 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 		false,
 		"with --stop: measure until a burst is over and what is sustained is known",
 	)
+	f.BoolVar(
+		&o.probe,
+		"probe",
+		false,
+		"first read from the volumes of an array, so that a gap is explained by what each of them gives (root)",
+	)
+	f.DurationVar(&o.probeFor, "probe-time", bench.ProbeTime, "how long --probe reads, and from each volume that falls short")
 	f.StringVar(&o.resume, "resume", "", "resume the interrupted run in `DIR`")
 	f.BoolVar(&o.KeepFiles, "keep-files", false, "keep the test files for the next run")
 	f.BoolVar(

@@ -11,7 +11,6 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/text"
-	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
 
@@ -25,109 +24,24 @@ const (
 )
 
 // account explains what lies between a bound of the hardware and what was measured. Causes are
-// tried in the order in which they are certain: what was counted (split I/Os, members without I/O,
-// other load, exceeded limits), then what ends a closed loop (CPU, depth, latency at rest), then
-// what shows in latencies alone (a slow member, a tail). Nil where there is no gap.
+// tried in the order in which they are certain: what was counted (the drain, split I/Os, copies,
+// members without I/O, other load, exceeded limits), what volumes gave alone (a probe), then what
+// ends a closed loop (CPU, depth, latency at rest), then what shows in latencies alone (a slow
+// member, a tail). Nil where there is no gap.
 func (c *Case) account(m Measurement, b ceiling.Bound) *finding.Account {
-	return finding.NewAccount(float64(b.IOPS), float64(m.iops()), slices.Concat(
-		c.countedCauses(m, b), limitCauses(m, b), cpuCauses(m), c.loopCauses(m, b), c.latencyCauses(m)))
+	return finding.NewAccount(
+		float64(b.IOPS), float64(m.iops()), slices.Concat(c.provenCauses(m, b), c.latencyCauses(m)))
 }
 
-// countedCauses are those that device counters prove.
-func (c *Case) countedCauses(m Measurement, b ceiling.Bound) []finding.Factor {
-	var out []finding.Factor
-	a := c.arrayOf(m)
-	if modelled, seen := c.splits(m); b.Kind == ceiling.VolumeIOPS && seen > modelled {
-		out = append(out, finding.Factor{
-			Cause: finding.Split, Factor: modelled / seen,
-			How: fmt.Sprintf("%s device I/Os for each one, the ceiling counts %s",
-				text.Factor(seen), text.Factor(modelled)),
-		})
-	}
-	if idle, all := c.idleMembers(m); len(idle) > 0 {
-		out = append(out, finding.Factor{
-			Cause: finding.IdleMembers, Factor: float64(all-len(idle)) / float64(all),
-			How: fmt.Sprintf("%d of %d members did no I/O", len(idle), all),
-		})
-	}
-	if share, who := c.foreignLoad(m, b); share >= foreignShare {
-		f := finding.Factor{
-			Cause: finding.OtherLoad, Who: who, Factor: 1 - share,
-			How: fmt.Sprintf("%s of what %s did was not fio's", text.Percent(share), who),
-		}
-		if a != nil && a.Syncing != "" && a.Syncing != idle {
-			f.Cause = finding.Rebuild
-		}
-		out = append(out, f)
-	}
-	return out
+// provenAccount has no cause that latencies alone show: where a gap is small, those of healthy
+// members look alike.
+func (c *Case) provenAccount(m Measurement, b ceiling.Bound) *finding.Account {
+	return finding.NewAccount(float64(b.IOPS), float64(m.iops()), c.provenCauses(m, b))
 }
 
-// splits is how many volume I/Os the ceiling counts for one random read, and how many devices
-// counted; 0 for the second where that is not known: writes have copies, and sequential I/Os are
-// merged.
-func (c *Case) splits(m Measurement) (modelled, seen float64) {
-	a, r := c.arrayOf(m), m.Result
-	if a == nil || len(r.Workloads) != 1 || a.Level.Parity() > 0 || a.Degraded > 0 {
-		return 0, 0
-	}
-	w := r.Workloads[0]
-	if w.Sequential || w.Writes() || w.ReadBS == 0 {
-		return 0, 0
-	}
-	modelled = 1.0
-	if a.Level.Striped() {
-		modelled = topology.Pieces(w.ReadBS, a.Chunk)
-	}
-	if len(r.Devices) > 0 && r.Total.Read.N > 0 {
-		return modelled, float64(r.Devices[0].Reads) / float64(r.Total.Read.N)
-	}
-	return modelled, splitSeen(r)
-}
-
-// foreignLoad is the share of the busiest device's work that fio did not ask for, in what binds
-// (I/Os or bytes), from telemetry.
-func (c *Case) foreignLoad(m Measurement, b ceiling.Bound) (share float64, who string) {
-	d, a := m.Result.Devices, c.arrayOf(m)
-	if len(d) == 0 || a == nil || a.Level.Parity() > 0 || m.Result.Measured < shortest {
-		return 0, ""
-	}
-	work := func(reads, writes uint64, rb, wb units.Bytes) (r, w float64) {
-		if b.Kind == ceiling.VolumeRate || b.Kind == ceiling.InstanceRate {
-			return float64(rb), float64(wb)
-		}
-		return float64(reads), float64(writes)
-	}
-	top := d[0]
-	r, w := work(top.Reads, top.Writes, top.ReadBytes, top.WriteBytes)
-	if len(d) == 1 || len(a.Volumes) < 2 { // the volume itself: bytes, for the kernel merges I/Os and splits them
-		own, all := float64(m.Result.Total.Read.Bytes+m.Result.Total.Write.Bytes), float64(top.ReadBytes+top.WriteBytes)
-		if m.syncs() || all <= own || own == 0 {
-			return 0, "" // the filesystem's journal is fio's doing
-		}
-		return 1 - own/all, top.Name
-	}
-	n, sum, busiest := 0.0, 0.0, 0.0
-	for _, member := range d[1:] {
-		if !slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Device == member.Name }) {
-			continue
-		}
-		mr, mw := work(member.Reads, member.Writes, member.ReadBytes, member.WriteBytes)
-		n, sum = n+1, sum+mr+mw
-		if mr+mw > busiest {
-			busiest, who = mr+mw, member.Name
-		}
-	}
-	expected := r + w*float64(a.Geometry().WriteCopies())
-	if n == 0 || sum == 0 || expected == 0 || 1-expected/sum < foreignShare {
-		return 0, ""
-	}
-	if a.Level.Mirrored() || a.Syncing != "" && a.Syncing != idle { // which mirror a read takes is md's choice
-		return 1 - expected/sum, a.Name
-	}
-	// A stripe waits for its busiest member; the others have what fio asked for.
-	share = 1 - expected/n/busiest
-	return share, who
+func (c *Case) provenCauses(m Measurement, b ceiling.Bound) []finding.Factor {
+	return slices.Concat(
+		m.drainCauses(), c.countedCauses(m, b), limitCauses(m, b), c.probeCauses(m, b), cpuCauses(m), c.loopCauses(m, b))
 }
 
 // limitCauses are limits that EBS counted, and bursts that ran out.
@@ -254,7 +168,9 @@ func (c *Case) loopCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 func (c *Case) latencyCauses(m Measurement) []finding.Factor {
 	var out []finding.Factor
 	a := c.arrayOf(m)
-	if l, ok := c.lagIn(m); ok && l.deep && l.ratio() >= stragglerShallow && (a == nil || a.Degraded == 0) {
+	_, probed := c.probed(a) // which shows slow members better
+	if l, ok := c.lagIn(m); ok && !probed && l.deep && l.ratio() >= stragglerShallow && l.busyAlone() &&
+		(a == nil || a.Degraded == 0) {
 		n, sum := 0.0, 0.0
 		for _, d := range c.leaves(m) {
 			n, sum = n+d.n, sum+d.n*d.wait

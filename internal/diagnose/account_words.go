@@ -30,6 +30,8 @@ func attribution(a *finding.Account) string {
 }
 
 var remedies = map[finding.Cause]string{
+	finding.Drain:       "Measure for longer, or keep less in flight: the drain takes a fixed time at the end.",
+	finding.Copies:      "Declare the level that the array has (mdadm --detail): each write goes to several members.",
 	finding.Split:       "Choose a chunk that is a multiple of the block size, or a much larger one.",
 	finding.IdleMembers: "Find out why members did no I/O: a concatenated volume, or a file that lies on few of them.",
 	finding.Rebuild:     "Wait until the array is idle (mdadm --wait).",

@@ -19,7 +19,10 @@ type Case struct {
 	// nothing was measured.
 	Host      *host.Facts
 	OtherLoad []telemetry.DeviceUse
-	Runs      []Measurement
+	// Probes are what the members of arrays gave alone and together before the runs, where that was
+	// tried.
+	Probes []Probe
+	Runs   []Measurement
 }
 
 // Measurement is one scenario with what it could reach and what it did. Ceiling and Result may be

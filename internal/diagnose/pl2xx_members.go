@@ -76,7 +76,7 @@ const chunkSlack = 0.01
 func (c *Case) chunkSeen(m Measurement) (units.Bytes, bool) {
 	a, r := c.arrayOf(m), m.Result
 	if a == nil || r == nil || !a.Level.Striped() || a.Chunk == 0 || len(r.Workloads) != 1 ||
-		a.Origin.Kind == topology.Detected ||
+		a.OriginOf("chunk").Kind == topology.Detected ||
 		r.DisksPartial != "" {
 		return 0, false
 	}

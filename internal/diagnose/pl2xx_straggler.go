@@ -42,7 +42,8 @@ var straggler = &rule{
 		"95 % while its peers' median stays under 75 % and the array below 85 % of its ceiling. An info when a " +
 		"queue at least 3 times " +
 		"as long gathers on one member and the array's ceiling is not known, or the array below 90 % of it: an " +
-		"array that delivers what was paid for has no slow member.",
+		"array that delivers what was paid for has no slow member. Silent about deep queues where a probe " +
+		"(run --probe) shows that the member is like the others.",
 	Why: "A stripe waits for its slowest member, so one slow volume makes all of them slow: in the lab a RAID10 " +
 		"of eight with one member at a " +
 		"quarter of its rate wrote at 4 times that member's rate, 251 IOPS instead of 1,153.",
@@ -69,6 +70,10 @@ type lag struct {
 	reached   float64 // share of the hardware's ceiling, 0 when unknown
 }
 
+// busyAlone says that the worst member was busy throughout while its peers idled. One that has the
+// queue and rests in between has it by uneven spread.
+func (l lag) busyAlone() bool { return l.slow[0].util >= stragglerBusy && l.peersUtil <= stragglerIdle }
+
 func (l lag) ratio() float64 { return l.slow[0].wait / max(l.peers, 1e3) }
 
 func checkStraggler(c *Case, report func(finding.Finding)) {
@@ -80,11 +85,14 @@ func checkStraggler(c *Case, report func(finding.Finding)) {
 			continue
 		}
 		subject, worst := m.top(), l.slow[0]
+		if g, probed := c.probed(c.arrayOf(m)); probed && l.deep &&
+			(g.shared || g.least >= probeEven*g.peers || g.slowest != worst.name) {
+			continue // a closed loop's queue gathers somewhere: alone this member is like the others
+		}
 		if !slices.Contains(names, subject) {
 			names = append(names, subject)
 		}
-		busy := l.reached > 0 && l.reached < stragglerShort && worst.util >= stragglerBusy &&
-			l.peersUtil <= stragglerIdle
+		busy := l.reached > 0 && l.reached < stragglerShort && l.busyAlone()
 		switch {
 		case !l.deep && l.ratio() >= stragglerShallow && worst.wait-l.peers >= stragglerLeast:
 			sure[subject] = join(sure[subject], l.finding(subject, finding.Warn, "with no queue to gather"))

@@ -303,7 +303,7 @@ var otherIO = &rule{
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, m := range c.measured() {
 			r := m.Result
-			if len(r.Devices) == 0 || r.Measured <= 0 || m.any(buffered) {
+			if len(r.Devices) == 0 || r.Measured <= 0 || m.any(buffered) || m.looseEdge() {
 				continue
 			}
 			d := r.Devices[0]

@@ -204,17 +204,20 @@ func (c *Case) isConcurrencyBound(m Measurement) bool {
 	if asked == 0 || mean <= 0 || m.any(paced) || m.any(buffered) || m.reached() {
 		return false
 	}
+	volumes := len(c.leaves(m))
+	if a := c.arrayOf(m); a != nil {
+		volumes = len(a.Volumes)
+	}
 	if m.Ceiling != nil { // the ceiling itself may know, from a measured or stated latency
-		if b := m.Ceiling.Binding(); b != nil && b.Kind == ceiling.Concurrency && m.iops() >= fullFlight*b.IOPS {
+		b := m.Ceiling.Binding()
+		if b != nil && b.Kind == ceiling.Concurrency && m.iops() >= fullFlight*b.IOPS &&
+			// The run's own latency counts only as far as no queue has made it.
+			(!b.SelfMeasured() || asked <= max(volumes, 1) || mean <= c.restingLatency(m)) {
 			return true
 		}
 	}
 	if l := float64(m.iops()) * mean / 1e9; l < fullFlight*float64(asked) {
 		return false
-	}
-	volumes := len(c.leaves(m))
-	if a := c.arrayOf(m); a != nil {
-		volumes = len(a.Volumes)
 	}
 	return asked <= shallowPerVolume*max(volumes, 1) && mean <= c.restingLatency(m)
 }

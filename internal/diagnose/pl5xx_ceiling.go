@@ -76,6 +76,9 @@ func (m Measurement) reaching(b ceiling.Bound) finding.Finding {
 // provisioned figure.
 const farShare = 0.80
 
+// half of a gap explained makes an account worth its line where the gap itself is small.
+const half = 0.5
+
 var farBelow = &rule{
 	Code:     "PL503",
 	Since:    "0.1",
@@ -83,7 +86,8 @@ var farBelow = &rule{
 	Title:    "far below the ceiling",
 	When: "Measured IOPS are below 80 % of the lowest limit that the hardware sets, and neither concurrency nor " +
 		"the job's own rate " +
-		"explains it. An account of the gap lists the causes that the case shows, each with its share; a cause " +
+		"explains it. Between 80 and 95 % it is an info, where causes that more than latencies show explain at " +
+		"least half of the gap. An account of the gap lists the causes that the case shows, each with its share; a cause " +
 		"below a tenth of the gap is not named, " +
 		"and what nothing explains is listed as unexplained.",
 	Why: "Capacity that is paid for does not arrive. Something between fio and the volumes takes it.",
@@ -97,12 +101,18 @@ var farBelow = &rule{
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, m := range c.measured() {
 			b, ok := hardware(m.Ceiling)
-			if !ok || m.iops() >= farShare*b.IOPS || m.any(paced) || m.iops() == 0 {
+			if !ok || m.reached() || m.any(paced) || m.iops() == 0 {
 				continue
 			}
-			account := c.account(m, b)
+			account, severity := c.account(m, b), finding.Warn
+			if m.iops() >= farShare*b.IOPS {
+				if account = c.provenAccount(m, b); account == nil || account.Unexplained() > half {
+					continue
+				}
+				severity = finding.Info
+			}
 			f := finding.Finding{
-				Subject: m.Label(), Scenarios: m.ids(), Account: account,
+				Subject: m.Label(), Scenarios: m.ids(), Severity: severity, Account: account,
 				Message: fmt.Sprintf("%s IOPS (%s) are %s of the %s (%s) that %s allows.", m.iops(), m.bw(),
 					text.Percent(float64(m.iops()/b.IOPS)), b.IOPS, b.BW, b.Label()),
 				Evidence: []finding.Evidence{

@@ -1,11 +1,13 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
 
@@ -18,6 +20,63 @@ type Probed struct {
 	Together units.IOPS `json:"together_iops"`
 	// Latency is the mean of a read alone.
 	Latency units.Latency `json:"alone_latency"`
+}
+
+// Probe is what the members of an array gave.
+type Probe struct {
+	Array   string   `json:"array"`
+	Members []Probed `json:"members"`
+}
+
+// ProbeOf is an array's probe before it is made.
+func ProbeOf(a *topology.Array) Probe {
+	p := Probe{Array: a.Name}
+	for _, v := range a.Volumes {
+		if v.Device != "" && !v.Missing {
+			p.Members = append(p.Members, Probed{Device: v.Device, Serial: v.Serial})
+		}
+	}
+	return p
+}
+
+// enough of what a volume was ordered with, or of what the best of its peers gives, raises no
+// question.
+const enough = 0.90
+
+// Short are the members, by number, that gave too little while all were read: less than they were
+// ordered with, or less than the best of them where that is not known.
+func (p Probe) Short(a *topology.Array) []int {
+	most := units.IOPS(0)
+	for _, m := range p.Members {
+		most = max(most, m.Together)
+	}
+	var short []int
+	for i, m := range p.Members {
+		if m.Together < enough*cmp.Or(orderedIOPS(a, m.Device), most) {
+			short = append(short, i)
+		}
+	}
+	return short
+}
+
+// orderedIOPS is what a volume may do of 8 KiB reads while its burst lasts, 0 where that is not
+// known.
+func orderedIOPS(a *topology.Array, device string) units.IOPS {
+	i := slices.IndexFunc(a.Volumes, func(v topology.Volume) bool { return v.Device == device })
+	if i < 0 {
+		return 0
+	}
+	v := a.Volumes[i]
+	least := units.IOPS(0)
+	limit := func(iops units.IOPS) {
+		if iops > 0 && (least == 0 || iops < least) {
+			least = iops
+		}
+	}
+	limit(max(v.Sustained.IOPS, v.Burst.IOPS))
+	limit(v.Sustained.ReadIOPS)
+	limit(units.IOPS(max(v.Sustained.Rate, v.Burst.Rate)) / units.IOPS(8*units.KiB))
+	return least
 }
 
 const (

@@ -11,6 +11,7 @@ type Cause string
 
 // The causes that an account can name.
 const (
+	Drain       Cause = "drain"
 	Split       Cause = "split I/Os"
 	Copies      Cause = "copies"
 	IdleMembers Cause = "idle members"

@@ -133,8 +133,14 @@ func FromJobFile(name string) (*Suite, error) {
 	return s, nil
 }
 
-// JobFile reads a fio job file whole.
-func JobFile(name string) (*fio.JobFile, error) {
+// JobFile reads a fio job file whole. An environment variable in it that is not set is an error.
+func JobFile(name string) (*fio.JobFile, error) { return jobFile(name, true) }
+
+// MeasuredJobFile reads the job file of results that are there already: a variable that was set when
+// they were measured, such as the name of a log, reads as nothing.
+func MeasuredJobFile(name string) (*fio.JobFile, error) { return jobFile(name, false) }
+
+func jobFile(name string, toRun bool) (*fio.JobFile, error) {
 	text, err := sys.Text(name)
 	if err != nil {
 		return nil, err
@@ -150,7 +156,7 @@ func JobFile(name string) (*fio.JobFile, error) {
 		},
 		Include: func(include string) ([]byte, error) { return sys.Text(beside(name, include)) },
 	})
-	if unset != "" { // fio would read it as nothing
+	if unset != "" && toRun { // fio would read it as nothing
 		before, _, _ := strings.Cut(string(text), "${"+unset+"}")
 		return nil, fmt.Errorf("%s:%d: %s is not set in the environment: set it, as in %s=VALUE plimsoll run %s",
 			name, strings.Count(before, "\n")+1, unset, unset, name)

@@ -24,7 +24,7 @@ func TestGenerate(t *testing.T) {
 		}
 		for _, f := range m.Faults {
 			seen[f.Kind]++
-			if !(f.Factor > 0 && f.Factor <= 1) {
+			if !(f.Factor >= 0 && f.Factor <= 1) {
 				t.Errorf("%s: factor %g", m.Name, f.Factor)
 			}
 		}
@@ -36,49 +36,70 @@ func TestGenerate(t *testing.T) {
 		}
 	}
 	for _, k := range Kinds() {
-		if seen[k] < 5 {
+		if seen[k] < 4 {
 			t.Errorf("%s comes up in %d of 300 machines", k, seen[k])
 		}
 		if len(answers[k].codes)+len(answers[k].causes) == 0 {
 			t.Errorf("nothing names %s", k)
 		}
 	}
-	if healthy < 60 || two < 30 {
+	if healthy < 50 || two < 60 {
 		t.Errorf("%d healthy machines and %d with two faults of 300", healthy, two)
 	}
 }
 
 func TestJudge(t *testing.T) {
-	slow, load := Fault{SlowMember, 0.25}, Fault{MemberLoad, 0.5}
-	account := func(causes ...finding.Factor) finding.Finding {
-		return finding.Finding{Code: "PL503", Severity: finding.Warn, Account: finding.NewAccount(1000, 125, causes)}
+	slow, load := Fault{Kind: SlowMember, Factor: 0.25}, Fault{Kind: MemberLoad, Factor: 0.5}
+	account := func(reached float64, causes ...finding.Factor) finding.Finding {
+		return finding.Finding{Code: "PL503", Severity: finding.Warn, Account: finding.NewAccount(1000, 1000*reached, causes)}
 	}
 	of := func(c finding.Cause, f float64) finding.Factor { return finding.Factor{Cause: c, Factor: f} }
 	for _, tt := range []struct {
-		name   string
-		faults []Fault
-		found  []finding.Finding
-		named  int
-		alarms int
-		off    float64 // of the first fault, in points; -1: no share
+		name    string
+		faults  []Fault
+		found   []finding.Finding
+		reached float64
+		named   int
+		alarms  int
+		wrong   int
+		off     float64 // of the first fault, in points; -1: no share
 	}{
-		{"healthy and silent", nil, nil, 0, 0, -1},
-		{"healthy and alarmed", nil, []finding.Finding{{Code: "PL503", Severity: finding.Warn}}, 0, 1, -1},
-		{"both, with their shares", []Fault{slow, load}, []finding.Finding{account(of(finding.SlowMember, 0.25), of(finding.OtherLoad, 0.5))}, 2, 0, 0},
-		{"one of both", []Fault{slow, load}, []finding.Finding{account(of(finding.SlowMember, 0.25))}, 1, 0, 0},
-		{"another cause first", []Fault{slow}, []finding.Finding{account(of(finding.Tail, 0.25), of(finding.SlowMember, 0.5))}, 0, 0, 66.7},
-		{"by its finding", []Fault{{Degraded, 1}}, []finding.Finding{{Code: "PL201", Severity: finding.Fail}}, 1, 0, -1},
-		{"not at all", []Fault{{Degraded, 1}}, []finding.Finding{{Code: "PL210", Severity: finding.Warn}}, 0, 1, -1},
+		{"healthy and silent", nil, nil, 1, 0, 0, 0, -1},
+		{"healthy and alarmed", nil, []finding.Finding{{Code: "PL503", Severity: finding.Warn}}, 0.7, 0, 1, 0, -1},
+		{
+			"both, with their shares",
+			[]Fault{slow, load},
+			[]finding.Finding{account(0.125, of(finding.SlowMember, 0.25), of(finding.OtherLoad, 0.5))},
+			0.125, 2, 0, 0, 0,
+		},
+		{"one of both", []Fault{slow, load}, []finding.Finding{account(0.125, of(finding.SlowMember, 0.25))}, 0.125, 1, 0, 0, 0},
+		{
+			"another cause first",
+			[]Fault{slow},
+			[]finding.Finding{account(0.25, of(finding.Tail, 0.3), of(finding.SlowMember, 0.83))},
+			0.25, 0, 0, 1, 86.8,
+		},
+		{"a gap larger than the fault", []Fault{load}, []finding.Finding{account(0.25, of(finding.OtherLoad, 0.5))}, 0.25, 1, 0, 0, 0},
+		{
+			"named with the whole of such a gap",
+			[]Fault{load},
+			[]finding.Finding{account(0.25, of(finding.OtherLoad, 0.25))},
+			0.25, 1, 0, 0, 50,
+		},
+		{"by its finding", []Fault{{Kind: Degraded, Factor: 0.5}}, []finding.Finding{{Code: "PL201", Severity: finding.Fail}}, 1, 1, 0, 0, -1},
+		{"not at all", []Fault{{Kind: Degraded, Factor: 0.5}}, []finding.Finding{{Code: "PL210", Severity: finding.Warn}}, 1, 0, 1, 0, -1},
+		{"a cost that is measured", []Fault{{Kind: CPUTaken, Factor: 0}}, []finding.Finding{account(0.5, of(finding.CPU, 0.5))}, 0.5, 1, 0, 0, 0},
 	} {
-		mark := Judge(Machine{Faults: tt.faults}, tt.found)
+		mark := Judge(Machine{Faults: tt.faults}, tt.found, tt.reached)
 		named := 0
 		for _, a := range mark.Answers {
 			if a.Named {
 				named++
 			}
 		}
-		if named != tt.named || len(mark.Alarms) != tt.alarms {
-			t.Errorf("%s: %d named and %d alarms, want %d and %d", tt.name, named, len(mark.Alarms), tt.named, tt.alarms)
+		if named != tt.named || len(mark.Alarms) != tt.alarms || len(mark.Wrong) != tt.wrong {
+			t.Errorf("%s: %d named, %d alarms, %d wrong; want %d, %d, %d",
+				tt.name, named, len(mark.Alarms), len(mark.Wrong), tt.named, tt.alarms, tt.wrong)
 		}
 		if len(mark.Answers) > 0 {
 			if off := mark.Answers[0].Off * 100; math.IsNaN(off) != (tt.off < 0) || tt.off >= 0 && math.Abs(off-tt.off) > 0.1 {
@@ -86,8 +107,27 @@ func TestJudge(t *testing.T) {
 			}
 		}
 	}
-	s := Add([]Mark{Judge(Machine{}, nil), Judge(Machine{Faults: []Fault{slow}}, []finding.Finding{{Code: "PL204", Severity: finding.Warn}})})
-	if text := s.Markdown(); !strings.Contains(text, "2 machines, 1 of them healthy (0 of those with a warning); 1 faults, 1 named") || !strings.Contains(text, "| slow member | slow member | 1 |") {
-		t.Errorf("%s", text)
+}
+
+// A fault that costs less than a tenth, of the ceiling or of the gap, is not expected among the
+// first causes, and held-out machines are counted apart.
+func TestSum(t *testing.T) {
+	marks := []Mark{
+		Judge(Machine{Seed: 1}, nil, 1),
+		Judge(Machine{Seed: 2, Faults: []Fault{{Kind: SlowMember, Factor: 0.25}}}, []finding.Finding{{Code: "PL204", Severity: finding.Warn}}, 0.25),
+		Judge(Machine{Seed: 3, Faults: []Fault{{Kind: SlowMember, Factor: 0.95}}}, nil, 0.95),
+		Judge(Machine{Seed: 4, Faults: []Fault{{Kind: SlowMember, Factor: 0.1}, {Kind: WrongLimits, Factor: 0.88}}}, nil, 0.088),
+	}
+	if s := Add(marks); s.Faults != 4 || s.Expected != 2 || s.First != 1 || s.Healthy != 1 || s.Two != 1 {
+		t.Errorf("%+v", s)
+	}
+	got := Markdown(marks, 4)
+	for _, want := range []string{
+		"| seeds below 4 | 3 (0) | 1 of 1 (100.0 %) |", "| held out, from 4 | 1 (1) | 0 of 1 (0.0 %) |", "| slow member | slow member | 1 |",
+		"| slow member | nothing | 1 |",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
 	}
 }

@@ -4,10 +4,11 @@ package exam
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
-	"strings"
+	"slices"
 
-	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
 )
 
 // Kind is a fault that can be built in.
@@ -17,6 +18,7 @@ type Kind string
 const (
 	SlowMember   Kind = "slow member"
 	InstanceCap  Kind = "instance cap"
+	HiddenCap    Kind = "instance cap, not declared"
 	BurstNearEnd Kind = "burst near its end"
 	Degraded     Kind = "degraded array"
 	Resync       Kind = "resync"
@@ -26,15 +28,21 @@ const (
 	Volatile     Kind = "volatile cache"
 	MemberLoad   Kind = "other load on a member"
 	CPUTaken     Kind = "CPU taken"
+	Scheduler    Kind = "scheduler"
 	WrongLimits  Kind = "limits declared too high"
+	WrongChunk   Kind = "wrong chunk declared"
+	WrongLevel   Kind = "wrong level declared"
 )
 
 // Fault is one built into a machine.
 type Fault struct {
 	Kind Kind `json:"kind"`
-	// Factor is what it leaves of the ceiling of deep random reads, worked out from how it was
-	// built; 1 where it costs them nothing.
+	// Factor is what it leaves of the ceiling of the scenario, computed from how it was built; 1
+	// where it costs nothing. 0 is not known beforehand: of such a fault there is one in a machine,
+	// with none that costs anything, and what is measured is its.
 	Factor float64 `json:"factor"`
+	// Least is what it leaves at the least, where Factor is 0.
+	Least float64 `json:"least,omitempty"`
 }
 
 // Machine is a layout of volumes with its faults, as a lab.yaml and what to run in it.
@@ -43,78 +51,77 @@ type Machine struct {
 	Name   string  `json:"name"`
 	Faults []Fault `json:"faults,omitempty"`
 	Lab    string  `json:"lab"`
-	// Before is started in the guest before the suite and runs beside it; Job replaces the suite.
+	// Edit changes the guest's plimsoll.yaml before anything is run.
+	Edit string `json:"edit,omitempty"`
+	// Before is started in the guest before the suite and runs meanwhile; Job replaces the suite.
 	Before string `json:"before,omitempty"`
 	Job    string `json:"job,omitempty"`
-}
-
-// answers are what names a fault: codes of findings, and causes of an account.
-var answers = map[Kind]struct {
-	codes  []finding.Code
-	causes []finding.Cause
-}{
-	SlowMember:   {[]finding.Code{"PL204"}, []finding.Cause{finding.SlowMember}},
-	InstanceCap:  {[]finding.Code{"PL505"}, []finding.Cause{finding.Instance}},
-	BurstNearEnd: {[]finding.Code{"PL405", "PL406", "PL605"}, []finding.Cause{finding.BurstSpent}},
-	Degraded:     {[]finding.Code{"PL201"}, nil},
-	Resync:       {[]finding.Code{"PL202"}, []finding.Cause{finding.Rebuild}},
-	Misaligned:   {[]finding.Code{"PL205"}, nil},
-	WrongSUSW:    {[]finding.Code{"PL203"}, nil},
-	Unwritten:    {[]finding.Code{"PL401"}, nil},
-	Volatile:     {[]finding.Code{"PL209"}, nil},
-	MemberLoad:   {[]finding.Code{"PL412", "PL315"}, []finding.Cause{finding.OtherLoad}},
-	CPUTaken:     {[]finding.Code{"PL409", "PL410"}, []finding.Cause{finding.CPU}},
-	WrongLimits:  {nil, []finding.Cause{finding.Unexplained}},
+	Suite  string `json:"suite,omitempty"`
 }
 
 // Kinds are all faults, in a fixed order.
 func Kinds() []Kind {
 	return []Kind{
-		SlowMember,
-		InstanceCap,
-		BurstNearEnd,
-		Degraded,
-		Resync,
-		Misaligned,
-		WrongSUSW,
-		Unwritten,
-		Volatile,
-		MemberLoad,
-		CPUTaken,
-		WrongLimits,
+		SlowMember, InstanceCap, HiddenCap, BurstNearEnd, Degraded, Resync, Misaligned, WrongSUSW, Unwritten,
+		Volatile, MemberLoad, CPUTaken, Scheduler, WrongLimits, WrongChunk, WrongLevel,
 	}
 }
 
-// alone are faults that replace what the others need (the suite, the volumes' type, the array's
-// state) or hide what they cost.
-var alone = map[Kind]bool{
-	InstanceCap:  true,
-	BurstNearEnd: true,
-	Unwritten:    true,
-	Resync:       true,
-	Degraded:     true,
-	Misaligned:   true,
+// free are faults that cost deep random I/O without syncs nothing in the lab. They go with any
+// other.
+var free = []Kind{Misaligned, WrongSUSW, Volatile, Scheduler}
+
+// factors are faults of volumes, whose factors multiply: other load meets the slow member, and all
+// have the limits that are not those declared. They go with each other, and the last with all that
+// the layout decides.
+var factors = []Kind{SlowMember, MemberLoad, WrongLimits}
+
+// together says that two faults fit into one machine and that what both cost is known.
+func together(a, b Kind) bool {
+	in := func(k Kind, of ...Kind) bool { return slices.Contains(of, k) }
+	switch {
+	case a == b:
+		return false
+	case in(Unwritten, a, b), in(Resync, a, b):
+		return false
+	case in(a, free...) || in(b, free...):
+		return !in(Misaligned, a, b) || !in(WrongChunk, a, b)
+	case in(WrongLimits, a, b):
+		other := a
+		if a == WrongLimits {
+			other = b
+		}
+		return in(other, SlowMember, MemberLoad, Degraded, WrongChunk, WrongLevel)
+	}
+	return in(a, factors...) && in(b, factors...)
 }
 
-// scale shrinks rates to what an emulated machine can carry.
-const scale = 0.1
-
-// Generate makes the machine of a seed: a third are healthy, a third have one fault, a third two.
+// Generate makes the machine of a seed: a quarter are healthy, of the others half have two faults.
 func Generate(seed uint64) Machine {
 	r := rand.New(rand.NewPCG(seed, 0x706c696d))
 	m := Machine{Seed: seed}
-	kinds := Kinds()
-	for want := r.IntN(3); len(m.Faults) < want; {
-		k := kinds[r.IntN(len(kinds))]
-		if len(m.Faults) > 0 && (alone[k] || alone[m.Faults[0].Kind] || m.Faults[0].Kind == k) {
-			if alone[m.Faults[0].Kind] {
+	// Faults with a cost come up three times as often as those that are read off the configuration.
+	var urn []Kind
+	for _, k := range Kinds() {
+		times := 3
+		if slices.Contains(free, k) || k == Unwritten || k == Resync || k == CPUTaken {
+			times = 1
+		}
+		for range times {
+			urn = append(urn, k)
+		}
+	}
+	want := []int{0, 0, 1, 1, 1, 2, 2, 2}[r.IntN(8)]
+	for len(m.Faults) < want {
+		k := urn[r.IntN(len(urn))]
+		if len(m.Faults) == 0 || together(m.Faults[0].Kind, k) {
+			m.Faults = append(m.Faults, Fault{Kind: k, Factor: 1})
+			if k == Unwritten || k == Resync {
 				break
 			}
-			continue
 		}
-		m.Faults = append(m.Faults, Fault{Kind: k, Factor: 1})
 	}
-	m.build(r)
+	newLayout(&m, r).write(&m)
 	return m
 }
 
@@ -127,122 +134,27 @@ func (m *Machine) has(k Kind) *Fault {
 	return nil
 }
 
-// build writes the lab.yaml of the faults with random layout and severity. RAID10 balances reads
-// between mirrors, so what a fault costs is known beforehand only on RAID0, which faults of members
-// therefore get.
-func (m *Machine) build(r *rand.Rand) {
-	level, n := 10, []int{4, 8}[r.IntN(2)]
-	if m.has(SlowMember) != nil || m.has(MemberLoad) != nil || m.has(BurstNearEnd) != nil || m.has(Misaligned) != nil ||
-		r.IntN(3) == 0 {
-		level, n = 0, []int{2, 4, 8}[r.IntN(3)]
+func (m *Machine) hasAny(kinds ...Kind) bool {
+	return slices.ContainsFunc(kinds, func(k Kind) bool { return m.has(k) != nil })
+}
+
+// severe draws what a fault leaves: one in six costs less than a tenth.
+func severe(r *rand.Rand, least float64) float64 {
+	if r.IntN(6) == 0 {
+		return math.Round(100*(0.92+0.05*r.Float64())) / 100
 	}
-	if m.has(Degraded) != nil || m.has(Resync) != nil {
-		level, n = 10, []int{4, 8}[r.IntN(2)]
+	return math.Round(100*(least+(0.88-least)*r.Float64())) / 100
+}
+
+func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
+
+// String names a machine's faults with what each leaves.
+func (f Fault) String() string {
+	switch f.Factor {
+	case 0:
+		return string(f.Kind)
+	case 1:
+		return string(f.Kind) + " (no cost)"
 	}
-	chunk := []int{64, 128, 256}[r.IntN(3)]
-	iops := []int{3000, 4000, 6000}[r.IntN(3)]
-	severe := func() float64 { return []float64{0.25, 0.4, 0.55, 0.7}[r.IntN(4)] }
-	does, sold := iops, "data" // what a volume does, and whose limits a slow one is declared to have
-	if f := m.has(WrongLimits); f != nil {
-		f.Factor, sold = severe(), "paper"
-		does = int(f.Factor * float64(iops))
-	}
-	volume := fmt.Sprintf("iops: %d, throughput: 125MiB/s, latency: {read: 0.5ms, write: 1.5ms}", iops)
-	members, extra, volumes := `"${data[@]}"`, "", "data"
-	var after []string
-	count := n
-	for i := range m.Faults {
-		f := &m.Faults[i]
-		switch f.Kind { //nolint:exhaustive // the others change no volume
-		case SlowMember:
-			f.Factor = severe()
-			count--
-			extra += fmt.Sprintf(
-				"  - {name: slow, iops: %d, throughput: 125MiB/s, latency: {read: 0.5ms, write: 1.5ms}, sold_as: %s}\n",
-				int(f.Factor*float64(does)),
-				sold,
-			)
-			members, volumes = `"${data[@]}" "${slow[0]}"`, "data, slow"
-		case WrongLimits:
-			volume = strings.Replace(
-				volume,
-				fmt.Sprintf("iops: %d", iops),
-				fmt.Sprintf("iops: %d", does),
-				1,
-			) + ", sold_as: paper"
-			extra += fmt.Sprintf(
-				"  - {name: paper, size: 64MiB, iops: %d, throughput: 125MiB/s, "+
-					"latency: {read: 0.5ms, write: 1.5ms}}\n",
-				iops,
-			)
-		case Volatile:
-			volume += ", cache: volatile"
-		case MemberLoad: // a rate within the volume's: what is left of it is the stripe's
-			f.Factor = severe()
-			m.Before = fmt.Sprintf(
-				"fio --name=other --filename=${data[0]} --readonly --rw=randread --bs=8k --direct=1 "+
-					"--ioengine=libaio --iodepth=16 --rate_iops=%d --time_based --runtime=600",
-				int((1-f.Factor)*float64(does)*scale),
-			)
-		case CPUTaken:
-			m.Before = "for i in $(seq $(nproc)); do nice -n -5 sha1sum /dev/zero & done; wait"
-		case BurstNearEnd:
-			volume = "iops: 300, throughput: 128MiB/s, burst: {iops: 3000, credits: 30000}, latency: {read: " +
-				"0.5ms, write: 1ms}"
-		case Degraded:
-			after = append(after, `mdadm --fail /dev/md/data "${data[1]}"`)
-		case Unwritten:
-			after = append(after, "fallocate -l 256M /data/unwritten.0; sync")
-			m.Job = "[read]\nfilename=/data/unwritten.0\nrw=randread\nbs=8k\ndirect=1\nioengine=libaio\n" +
-				"iodepth=16\ntime_based\nruntime=12\n"
-		}
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "description: exam %d\nscale: %g\n", m.Seed, scale)
-	if m.has(InstanceCap) != nil {
-		fmt.Fprintf(&b, "instance: {iops: %d, throughput: 250MB/s}\n", int(0.4*float64(n*iops)))
-	}
-	fmt.Fprintf(&b, "volumes:\n  - {name: data, count: %d, %s}\n%s", count, volume, extra)
-	fmt.Fprintf(&b, "arrays:\n  - {name: data, role: [data, wal], volumes: [%s]}\nsetup:\n", volumes)
-	clean := "--assume-clean "
-	if m.has(Resync) != nil {
-		clean = ""
-		b.WriteString(
-			"  - echo 5000 > /proc/sys/dev/raid/speed_limit_max; echo 5000 > /proc/sys/dev/raid/speed_limit_min\n",
-		)
-	}
-	if level == 0 {
-		clean = ""
-	}
-	if m.has(Misaligned) != nil {
-		b.WriteString(
-			"  - for d in \"${data[@]}\"; do sgdisk -a 1 -n 1:2049:0 -t 1:fd00 $d || exit; done\n  - sleep 0.5; " +
-				"udevadm settle\n",
-		)
-		members = `"${data[@]/%/p1}"`
-	}
-	fmt.Fprintf(
-		&b,
-		"  - mdadm --create /dev/md/data --run --level=%d --chunk=%d --raid-devices=%d %s--homehost=any "+
-			"--name=data %s\n",
-		level,
-		chunk,
-		n,
-		clean,
-		members,
-	)
-	geometry := ""
-	if m.has(WrongSUSW) != nil {
-		geometry = fmt.Sprintf("-d su=%dk,sw=3 ", 2*chunk)
-	}
-	fmt.Fprintf(
-		&b,
-		"  - udevadm settle; mkfs.xfs -q -K %s-l su=32k -L DATA /dev/md/data && mount -o noatime /dev/md/data /data\n",
-		geometry,
-	)
-	for _, line := range after {
-		fmt.Fprintf(&b, "  - %s\n", line)
-	}
-	m.Lab = b.String()
-	m.Name = fmt.Sprintf("seed %d: raid%d of %d, %d KiB chunks", m.Seed, level, n, chunk)
+	return fmt.Sprintf("%s (leaves %s)", f.Kind, text.Percent(f.Factor))
 }

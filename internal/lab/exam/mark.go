@@ -1,10 +1,8 @@
 package exam
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"plimsoll/internal/finding"
 )
@@ -12,28 +10,71 @@ import (
 // Costly is the part of a ceiling that a fault must take to be expected among the first causes.
 const Costly = 0.10
 
+// answers are what names a fault: codes of findings, and causes of an account.
+var answers = map[Kind]struct {
+	codes  []finding.Code
+	causes []finding.Cause
+}{
+	SlowMember:   {[]finding.Code{"PL204"}, []finding.Cause{finding.SlowMember}},
+	InstanceCap:  {[]finding.Code{"PL505"}, []finding.Cause{finding.Instance}},
+	HiddenCap:    {nil, []finding.Cause{finding.Instance}},
+	BurstNearEnd: {[]finding.Code{"PL406", "PL605"}, []finding.Cause{finding.BurstSpent}},
+	Degraded:     {[]finding.Code{"PL201"}, nil},
+	Resync:       {[]finding.Code{"PL202"}, []finding.Cause{finding.Rebuild}},
+	Misaligned:   {[]finding.Code{"PL205"}, nil},
+	WrongSUSW:    {[]finding.Code{"PL203"}, nil},
+	Unwritten:    {[]finding.Code{"PL401"}, nil},
+	Volatile:     {[]finding.Code{"PL209"}, nil},
+	MemberLoad:   {nil, []finding.Cause{finding.OtherLoad}},
+	CPUTaken:     {[]finding.Code{"PL409", "PL410"}, []finding.Cause{finding.CPU}},
+	Scheduler:    {[]finding.Code{"PL302"}, nil},
+	WrongLimits:  {nil, []finding.Cause{finding.VolumeLimit}},
+	WrongChunk:   {[]finding.Code{"PL214"}, []finding.Cause{finding.Split}},
+	WrongLevel:   {nil, []finding.Cause{finding.Copies}},
+}
+
+// symptoms are warnings that a fault causes besides the one that names it: of any fault, and of
+// single ones.
+var (
+	symptoms   = []finding.Code{"PL503", "PL417", "PL316", "PL405"}
+	symptomsOf = map[Kind][]finding.Code{
+		MemberLoad: {"PL412", "PL315", "PL204"},
+		// A slow volume is unlike the others where its speed is known, and its queue looks like load.
+		SlowMember:   {"PL210"},
+		BurstNearEnd: {"PL403"},
+		CPUTaken:     {"PL403", "PL404", "PL410", "PL409"},
+		WrongLevel:   {"PL413"},
+		Resync:       {"PL412", "PL315"},
+		Unwritten:    {"PL413"},
+	}
+)
+
+// inCeiling are faults that the machine shows, so that the ceiling counts them already: they have
+// no part in the gap below it.
+func inCeiling(k Kind) bool { return k == InstanceCap || k == Degraded }
+
 // Answer is how one fault fared.
 type Answer struct {
-	Fault Fault
-	Named bool
-	As    string  // what was named first instead, where it was not
-	Off   float64 // distance of the named share of the gap from the true one, in 0..1; NaN where no share is known
+	Fault    Fault
+	Expected bool // among the first causes
+	Named    bool
+	As       string  // what was named first instead, where it was not
+	Off      float64 // distance of the named share of the gap from the true one, in 0..1; NaN where no share is known
 }
 
 // Mark is how one machine fared.
 type Mark struct {
 	Machine Machine
 	Answers []Answer
+	// Wrong are causes that were named among the first and were not built in.
+	Wrong []finding.Cause
 	// Alarms are findings of a warning or worse that no fault explains.
 	Alarms []finding.Code
 }
 
-// consequences of any fault, and what is true of short runs on a small emulated machine: neither
-// right nor wrong.
-var consequences = []finding.Code{"PL503", "PL417", "PL418", "PL316", "PL413", "PL405"}
-
-// Judge marks the findings on a machine.
-func Judge(m Machine, found []finding.Finding) Mark {
+// Judge marks the findings on a machine, which reached this share of its ceiling; 0 where that is
+// not known.
+func Judge(m Machine, found []finding.Finding, reached float64) Mark {
 	mark := Mark{Machine: m}
 	var account *finding.Account
 	var codes []finding.Code
@@ -43,140 +84,114 @@ func Judge(m Machine, found []finding.Finding) Mark {
 			account = f.Account
 		}
 	}
-	costly, total := 0, 0.0
-	for _, f := range m.Faults {
-		if f.Factor <= 1-Costly {
-			costly++
+	faults := settled(m.Faults, reached)
+	expected, gap := expect(faults, reached)
+	first := 0
+	for i, f := range faults {
+		if expected[i] && !inCeiling(f.Kind) {
+			first++
 		}
-		total += math.Log(f.Factor)
 	}
-	for _, f := range m.Faults {
-		a := Answer{Fault: f, Off: math.NaN(), As: first(account, found)}
+	for i, f := range faults {
+		a := Answer{Fault: f, Expected: expected[i], Off: math.NaN()}
 		named := answers[f.Kind]
 		a.Named = slices.ContainsFunc(named.codes, func(c finding.Code) bool { return slices.Contains(codes, c) })
-		if account != nil && f.Factor <= 1-Costly {
-			rank := slices.IndexFunc(
-				account.Factors,
-				func(x finding.Factor) bool { return slices.Contains(named.causes, x.Cause) },
-			)
-			a.Named = a.Named || rank >= 0 && rank < costly
-			a.Off = math.Log(f.Factor) / total
-			if rank >= 0 {
-				a.Off = math.Abs(a.Off - account.Factors[rank].Share)
+		if rank, share := rankOf(account, named.causes); rank >= 0 {
+			a.Named = a.Named || rank < max(first, 1)
+			if expected[i] && gap < 0 {
+				a.Off = math.Abs(min(math.Log(f.Factor)/gap, 1) - share)
 			}
+		} else if account != nil && expected[i] && !inCeiling(f.Kind) && gap < 0 {
+			a.Off = min(math.Log(f.Factor)/gap, 1)
 		}
-		if a.Named {
-			a.As = string(f.Kind)
+		a.As = string(f.Kind)
+		if !a.Named {
+			a.As = instead(account, faults)
 		}
 		mark.Answers = append(mark.Answers, a)
 	}
-	for _, f := range found {
-		explained := slices.Contains(consequences, f.Code) && len(m.Faults) > 0 ||
-			slices.ContainsFunc(m.Faults, func(x Fault) bool {
-				return slices.Contains(answers[x.Kind].codes, f.Code)
-			})
-		if f.Severity.Rank() >= finding.Warn.Rank() && !explained && !slices.Contains(mark.Alarms, f.Code) {
-			mark.Alarms = append(mark.Alarms, f.Code)
+	for i, f := range account.Named() {
+		if i < first && !slices.ContainsFunc(faults, func(x Fault) bool {
+			return slices.Contains(answers[x.Kind].causes, f.Cause)
+		}) {
+			mark.Wrong = append(mark.Wrong, f.Cause)
 		}
 	}
+	mark.Alarms = alarms(m, found)
 	return mark
 }
 
-// first is what was named first: the largest cause of an account, else the worst finding.
-func first(a *finding.Account, found []finding.Finding) string {
-	switch {
-	case a != nil && len(a.Factors) > 0:
-		return string(a.Factors[0].Cause)
-	case len(found) > 0 && found[0].Severity.Rank() >= finding.Warn.Rank():
-		return string(found[0].Code)
+// settled are the faults with their costs: what is measured is that of one which is not known
+// beforehand.
+func settled(faults []Fault, reached float64) []Fault {
+	faults = slices.Clone(faults)
+	for i := range faults {
+		if faults[i].Factor == 0 {
+			faults[i].Factor = 1
+			if reached > 0 && reached < 1-Costly {
+				faults[i].Factor = max(reached, faults[i].Least)
+			}
+		}
+	}
+	return faults
+}
+
+// expect says which faults are to be among the first causes: those that cost a tenth of the ceiling
+// or more, and a tenth of the gap, below which an account names nothing. gap is the logarithm of
+// what was measured over the ceiling, or of what the faults leave where that is less.
+func expect(faults []Fault, reached float64) (expected []bool, gap float64) {
+	for _, f := range faults {
+		if !inCeiling(f.Kind) {
+			gap += math.Log(f.Factor)
+		}
+	}
+	if reached > 0 {
+		gap = min(gap, math.Log(reached))
+	}
+	for _, f := range faults {
+		expected = append(expected, f.Factor <= 1-Costly &&
+			(inCeiling(f.Kind) || math.Log(f.Factor)/gap >= finding.NamedShare))
+	}
+	return expected, gap
+}
+
+// rankOf is the place of a cause in an account, and its share; -1 where it is not named.
+func rankOf(a *finding.Account, causes []finding.Cause) (rank int, share float64) {
+	for i, f := range a.Named() {
+		if slices.Contains(causes, f.Cause) {
+			return i, f.Share
+		}
+	}
+	return -1, 0
+}
+
+// instead is the first cause that was named and answers to no fault, else what was given as
+// unexplained, else nothing.
+func instead(a *finding.Account, faults []Fault) string {
+	if a == nil {
+		return "nothing"
+	}
+	for _, f := range a.Named() {
+		if !slices.ContainsFunc(faults, func(x Fault) bool { return slices.Contains(answers[x.Kind].causes, f.Cause) }) {
+			return string(f.Cause)
+		}
+	}
+	if a.Unexplained() >= finding.NamedShare {
+		return string(finding.Unexplained)
 	}
 	return "nothing"
 }
 
-// Sum counts marks.
-type Sum struct {
-	Machines, Healthy, HealthyAlarmed  int
-	Faults, Named, Costly, CostlyFirst int
-	Alarms                             int
-	Shares                             []float64 // distances
-	Confusion                          map[Kind]map[string]int
-}
-
-// Add counts marks together.
-func Add(marks []Mark) Sum {
-	s := Sum{Machines: len(marks), Confusion: map[Kind]map[string]int{}}
-	for _, m := range marks {
-		if len(m.Machine.Faults) == 0 {
-			s.Healthy++
-			if len(m.Alarms) > 0 {
-				s.HealthyAlarmed++
-			}
-		}
-		s.Alarms += len(m.Alarms)
-		for _, a := range m.Answers {
-			s.Faults++
-			costly := a.Fault.Factor <= 1-Costly
-			if costly {
-				s.Costly++
-			}
-			if a.Named {
-				s.Named++
-				if costly {
-					s.CostlyFirst++
-				}
-			}
-			if !math.IsNaN(a.Off) {
-				s.Shares = append(s.Shares, a.Off)
-			}
-			if s.Confusion[a.Fault.Kind] == nil {
-				s.Confusion[a.Fault.Kind] = map[string]int{}
-			}
-			s.Confusion[a.Fault.Kind][a.As]++
+func alarms(m Machine, found []finding.Finding) []finding.Code {
+	var all []finding.Code
+	for _, f := range found {
+		explained := slices.Contains(symptoms, f.Code) && len(m.Faults) > 0 ||
+			slices.ContainsFunc(m.Faults, func(x Fault) bool {
+				return slices.Contains(answers[x.Kind].codes, f.Code) || slices.Contains(symptomsOf[x.Kind], f.Code)
+			})
+		if f.Severity.Rank() >= finding.Warn.Rank() && !explained && !slices.Contains(all, f.Code) {
+			all = append(all, f.Code)
 		}
 	}
-	return s
-}
-
-// Markdown is the result of an exam as docs/exam.md has it.
-func (s Sum) Markdown() string {
-	var b strings.Builder
-	fmt.Fprintf(
-		&b,
-		"%d machines, %d of them healthy (%d of those with a warning); %d faults, %d named; %d of the faults cost "+
-			"a tenth of the ceiling or more, %d of those named; "+
-			"%d unexplained warnings.\n",
-		s.Machines,
-		s.Healthy,
-		s.HealthyAlarmed,
-		s.Faults,
-		s.Named,
-		s.Costly,
-		s.CostlyFirst,
-		s.Alarms,
-	)
-	if len(s.Shares) > 0 {
-		sum := 0.0
-		for _, x := range s.Shares {
-			sum += x
-		}
-		fmt.Fprintf(
-			&b,
-			"Distance of named shares from the true ones: mean %.1f points, at most %.1f (%d shares).\n",
-			100*sum/float64(len(s.Shares)),
-			100*slices.Max(s.Shares),
-			len(s.Shares),
-		)
-	}
-	fmt.Fprintf(&b, "\n| built in | named as | times |\n| --- | --- | ---: |\n")
-	for _, k := range Kinds() {
-		var as []string
-		for name := range s.Confusion[k] {
-			as = append(as, name)
-		}
-		slices.Sort(as)
-		for _, name := range as {
-			fmt.Fprintf(&b, "| %s | %s | %d |\n", k, name, s.Confusion[k][name])
-		}
-	}
-	return b.String()
+	return all
 }

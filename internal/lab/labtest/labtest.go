@@ -40,6 +40,13 @@ func StartSpec(t testing.TB, spec *lab.Spec) *lab.Guest {
 func StartConfig(t testing.TB, cfg lab.Config) *lab.Guest {
 	t.Helper()
 	Need(t)
+	return StartBeside(t, cfg)
+}
+
+// StartBeside is StartConfig for a test that has called Need itself and runs several guests at
+// once.
+func StartBeside(t testing.TB, cfg lab.Config) *lab.Guest {
+	t.Helper()
 	cfg.Binary, cfg.Log = Binary(t), t.Output()
 	limit := 5 * time.Minute
 	if cfg.Spec.System == lab.SystemDebian {

@@ -1,0 +1,233 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// countedCauses are those that device counters prove.
+func (c *Case) countedCauses(m Measurement, b ceiling.Bound) []finding.Factor {
+	var out []finding.Factor
+	a := c.arrayOf(m)
+	if modelled, seen, ok := c.splitCause(m); b.Kind == ceiling.VolumeIOPS && ok {
+		out = append(out, finding.Factor{
+			Cause: finding.Split, Factor: modelled / seen,
+			How: fmt.Sprintf("%s device I/Os for each one, the ceiling counts %s",
+				text.Factor(seen), text.Factor(modelled)),
+		})
+	}
+	if modelled, seen := c.copies(m); seen > modelled {
+		out = append(out, finding.Factor{
+			Cause: finding.Copies, Factor: modelled / seen,
+			How: fmt.Sprintf("members write %s times for each write, the ceiling counts %s",
+				text.Factor(seen), text.Factor(modelled)),
+		})
+	}
+	if idle, all := c.idleMembers(m); len(idle) > 0 {
+		out = append(out, finding.Factor{
+			Cause: finding.IdleMembers, Factor: float64(all-len(idle)) / float64(all),
+			How: fmt.Sprintf("%d of %d members did no I/O", len(idle), all),
+		})
+	}
+	if share, who := c.foreignLoad(m, b); share >= foreignShare {
+		f := finding.Factor{
+			Cause: finding.OtherLoad, Who: who, Factor: 1 - share,
+			How: fmt.Sprintf("%s of what %s did was not fio's", text.Percent(share), who),
+		}
+		if a != nil && a.Syncing != "" && a.Syncing != idle {
+			f.Cause = finding.Rebuild
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// splits is how many volume I/Os the ceiling counts for one random read, and how many devices
+// counted; 0 for the second where that is not known: writes have copies, and sequential I/Os are
+// merged.
+func (c *Case) splits(m Measurement) (modelled, seen float64) {
+	a, r := c.arrayOf(m), m.Result
+	if a == nil || len(r.Workloads) != 1 || a.Level.Parity() > 0 || a.Degraded > 0 {
+		return 0, 0
+	}
+	w := r.Workloads[0]
+	if w.Sequential || w.Writes() || w.ReadBS == 0 {
+		return 0, 0
+	}
+	modelled = 1.0
+	if a.Level.Striped() {
+		modelled = topology.Pieces(w.ReadBS, a.Chunk)
+	}
+	if m.looseEdge() {
+		return modelled, 0
+	}
+	if len(r.Devices) == 0 || r.Total.Read.N == 0 {
+		return modelled, splitSeen(r)
+	}
+	// An array's own count is too high: md counts what is left of an I/O again after each split.
+	sum := 0.0
+	for _, d := range r.Devices[1:] {
+		if slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Device == d.Name }) {
+			sum += float64(d.Reads)
+		}
+	}
+	if sum == 0 {
+		sum = float64(r.Devices[0].Reads)
+	}
+	return modelled, sum / float64(r.Total.Read.N)
+}
+
+// looseShare of a run is how long it may be uncertain whether the ramp had ended.
+const looseShare = 0.02
+
+// looseEdge says that documents of fio are missing around the end of the ramp, as where the machine
+// stood still: what devices counted then covers more than what fio did.
+func (m Measurement) looseEdge() bool {
+	s := m.Result.Seconds
+	first := slices.IndexFunc(s, func(s result.Second) bool { return !s.Ramp })
+	if first < 1 {
+		return false
+	}
+	return float64(s[first].At-s[first].Len-s[first-1].At) > looseShare*float64(m.Result.Measured)
+}
+
+// splitCause is that more I/Os reached the devices than the ceiling counts, by as much as another
+// chunk makes of them: other counts are not splits.
+func (c *Case) splitCause(m Measurement) (modelled, seen float64, ok bool) {
+	modelled, seen = c.splits(m)
+	if seen <= modelled {
+		return 0, 0, false
+	}
+	_, sure := ceiling.InferChunk(m.Result.Workloads[0].ReadBS, seen, 1)
+	return modelled, seen, sure >= sureChunk
+}
+
+// foreignLoad is the share of the busiest device's work that fio did not ask for, in what binds
+// (I/Os or bytes), from telemetry.
+func (c *Case) foreignLoad(m Measurement, b ceiling.Bound) (share float64, who string) {
+	d, a := m.Result.Devices, c.arrayOf(m)
+	if len(d) == 0 || a == nil || m.Result.Measured < shortest {
+		return 0, ""
+	}
+	writes := m.any(fio.Workload.Writes)
+	if a.Level.Parity() > 0 && (writes || a.Degraded > 0) { // parity and reconstruction are the array's own
+		return 0, ""
+	}
+	work := func(reads, writes uint64, rb, wb units.Bytes) (r, w float64) {
+		if b.Kind == ceiling.VolumeRate || b.Kind == ceiling.InstanceRate {
+			return float64(rb), float64(wb)
+		}
+		return float64(reads), float64(writes)
+	}
+	top := d[0]
+	r, w := work(top.Reads, top.Writes, top.ReadBytes, top.WriteBytes)
+	if len(d) == 1 || len(a.Volumes) < 2 { // the volume itself: bytes, for the kernel merges I/Os and splits them
+		own, all := float64(m.Result.Total.Read.Bytes+m.Result.Total.Write.Bytes), float64(top.ReadBytes+top.WriteBytes)
+		if m.syncs() || all <= own || own == 0 {
+			return 0, "" // the filesystem's journal is fio's doing
+		}
+		return 1 - own/all, top.Name
+	}
+	n, sum, busiest := 0.0, 0.0, 0.0
+	for _, member := range d[1:] {
+		if !slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Device == member.Name }) {
+			continue
+		}
+		mr, mw := work(member.Reads, member.Writes, member.ReadBytes, member.WriteBytes)
+		n, sum = n+1, sum+mr+mw
+		if mr+mw > busiest {
+			busiest, who = mr+mw, member.Name
+		}
+	}
+	copies := float64(a.Geometry().WriteCopies())
+	if _, seen := c.copies(m); seen > 0 {
+		copies = seen // a declared level may be wrong
+	}
+	expected := r + w*copies
+	if n == 0 || sum == 0 || expected == 0 || 1-expected/sum < foreignShare {
+		return 0, ""
+	}
+	// Which mirror a read takes is md's choice.
+	if a.Level.Mirrored() && m.any(fio.Workload.Reads) || a.Syncing != "" && a.Syncing != idle {
+		return 1 - expected/sum, a.Name
+	}
+	// A stripe waits for its busiest member; the others have what fio asked for.
+	share = 1 - expected/n/busiest
+	return share, who
+}
+
+// copySlack is how far counted copies may lie above those of the level: journals and superblocks.
+const copySlack = 0.05
+
+// copies is how many members the ceiling has each write go to, and how many it went to where
+// devices counted a whole number more: a level that is declared and is not the array's. 0 for the
+// second where that is not known or in order.
+func (c *Case) copies(m Measurement) (modelled, seen float64) {
+	a, d := c.arrayOf(m), m.Result.Devices
+	if a == nil || len(d) < 3 || !m.all(onlyRandomWrites) || a.Level.Parity() > 0 || a.Degraded > 0 ||
+		a.Syncing != "" && a.Syncing != idle {
+		return 0, 0
+	}
+	sum := 0.0
+	for _, member := range d[1:] {
+		if slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Device == member.Name }) {
+			sum += float64(member.Writes)
+		}
+	}
+	modelled = float64(a.Geometry().WriteCopies())
+	if d[0].Writes < enoughReads {
+		return modelled, 0
+	}
+	seen = sum / float64(d[0].Writes)
+	if whole := math.Round(seen); whole > modelled && math.Abs(seen-whole) <= copySlack*whole {
+		return modelled, whole
+	}
+	return modelled, 0
+}
+
+func onlyRandomWrites(w fio.Workload) bool { return w.Writes() && !w.Reads() && !w.Sequential }
+
+// drainLeast is by how much fio must have run longer than asked for its total to be low for it.
+const drainLeast = 0.005
+
+// drainCauses is what a run loses at its end: fio divides by a time that ends with the last I/O in
+// flight, and while these complete nothing new is issued. With 256 writes in flight at 1,200 IOPS
+// that took 0.35 s, and of 5 s read 7.7 % low, of 40 s 1 %.
+func (m Measurement) drainCauses() []finding.Factor {
+	window := time.Duration(0)
+	for _, w := range m.Result.Workloads {
+		if !w.TimeBased || w.Runtime == 0 {
+			return nil
+		}
+		window = max(window, w.StartDelay+w.Runtime)
+	}
+	ran := m.Result.Measured
+	seconds := settled(m.Result)
+	if window == 0 || float64(ran-window) < drainLeast*float64(window) || len(seconds) < 3 {
+		return nil
+	}
+	n, length := 0.0, 0.0
+	for _, s := range seconds {
+		n, length = n+float64(s.IOPS())*s.Len.Seconds(), length+s.Len.Seconds()
+	}
+	if n == 0 || length == 0 {
+		return nil
+	}
+	return []finding.Factor{{
+		Cause: finding.Drain,
+		// No more than the time can have cost.
+		Factor: max(float64(m.iops())/(n/length), float64(window)/float64(ran)),
+		How: fmt.Sprintf("fio ran %s instead of %s until its last I/O was complete; before, it did %s IOPS",
+			text.Duration(ran), text.Duration(window), units.IOPS(math.Round(n/length))),
+	}}
+}
