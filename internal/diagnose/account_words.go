@@ -43,6 +43,10 @@ var remedies = map[finding.Cause]string{
 	finding.CPU:         "Use more jobs with less depth each, larger blocks or io_uring, and stop other processes.",
 	finding.Depth:       "Use libaio or io_uring with direct=1 on a file that was written before, or more jobs.",
 	finding.RestLatency: "Raise iodepth or numjobs until IOPS stop rising.",
+	finding.Grouping:    "Use more clients: a sync then carries more commits.",
+	finding.SlowSync:    "Find what else writes to the log's volume.",
+	finding.IdleLog:     "Look at what the sessions waited for when none synced: rows, the client or the CPU.",
+	finding.IdleCPU:     "Look at what the sessions waited for.",
 	finding.Tail:        "Find out which I/Os are slow: by member, by offset, by time (the heat map).",
 }
 

@@ -25,6 +25,7 @@ func postgresRules() []*rule {
 		requestedCheckpoints,
 		notDurable,
 		otherServer,
+		databaseBelow,
 	}
 }
 
@@ -347,7 +348,8 @@ var doubtfulCommits = &rule{
 	Severity: finding.Invalid,
 	Title:    "the database's figures cannot be trusted",
 	When: "One synced write took 20 % more or less right after the scenario than right before it, " +
-		"transactions failed, or something that observes the server failed.",
+		"transactions failed, something that observes the server failed, or other processes used 30 % of all cores " +
+		"while 95 % were busy.",
 	Why: "A bound by S holds only while S does: a noisy device, a burst that ran out or another load changed " +
 		"it in between.",
 	Fix:    "Find what else uses the log volume, wait until its burst is full, and run the scenario again.",
@@ -379,6 +381,10 @@ var doubtfulCommits = &rule{
 						),
 					)
 				}
+			}
+			if b.peak != nil && b.peak.Busy >= hostFull && otherCPU(b.Postgres, b.peak) >= foreignCPU*float64(b.Cores) {
+				why = append(why, fmt.Sprintf("other processes used %s of %s, and none was free",
+					units.Number(otherCPU(b.Postgres, b.peak)), text.Plural(b.Cores, "core")))
 			}
 			why = append(why, b.Failed...)
 			if len(why) > 0 {

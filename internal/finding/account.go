@@ -25,6 +25,10 @@ const (
 	Depth       Cause = "depth not reached"
 	RestLatency Cause = "latency at rest"
 	Tail        Cause = "slow tail"
+	Grouping    Cause = "commits a sync"
+	SlowSync    Cause = "slower syncs"
+	IdleLog     Cause = "log without syncs"
+	IdleCPU     Cause = "idle CPU"
 	Unexplained Cause = "unexplained"
 )
 

@@ -125,7 +125,7 @@ func TestScaleAndSettings(t *testing.T) {
 		t.Error(err)
 	}
 	p := &plan{memory: 32 * units.GiB, most: 10_000}
-	if n := p.autoScale(10*time.Second, false); n != 90 { // 180 s at 2 s a unit
+	if n := p.autoScale(10*time.Second, false); n != 50 { // 100 s at 2 s a unit
 		t.Errorf("automatic scale %d", n)
 	}
 	if n := p.autoScale(0, false); n != int(64*units.GiB/unit) {

@@ -174,7 +174,7 @@ func (p *plan) space(site permit.Site) error {
 }
 
 const (
-	initFor      = 3 * time.Minute // that loading the data may take where the scale is automatic
+	initFor      = 100 * time.Second // that loading the data may take where the scale is automatic
 	initForQuick = 20 * time.Second
 	trialScale   = 5 // loaded first, to see how fast that is
 )

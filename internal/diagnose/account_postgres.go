@@ -1,0 +1,123 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/result"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+// otherCPU is the time of all cores that neither the server nor pgbench used, in cores.
+func otherCPU(p *result.Postgres, s *result.PgStep) float64 {
+	span := s.Measured.Seconds()
+	if span <= 0 {
+		return 0
+	}
+	return max(s.Busy*float64(p.Cores)-(s.ServerCPU+s.PgbenchCPU).Seconds()/span, 0)
+}
+
+// databaseAccount explains what lies between the smallest bound and the transactions that were
+// measured. For commit latency it is the identity of group commit: TPS = commits a sync × the part
+// of the time in which a sync is under way ÷ the time of one sync; for the CPU it is who had the
+// cores. What other bounds leave is unexplained.
+func databaseAccount(p *result.Postgres, s *result.PgStep, b *ceiling.Bound) *finding.Account {
+	var causes []finding.Factor
+	switch b.Kind { //nolint:exhaustive // what other bounds leave is unexplained
+	case ceiling.CommitLatency:
+		each, _ := p.S()
+		if s.Syncs == 0 || each <= 0 || s.SyncMean() <= 0 {
+			break
+		}
+		group, clients := s.CommitsPerSync(), float64(s.Clients)
+		causes = []finding.Factor{
+			{
+				Cause: finding.Grouping, Factor: group / clients,
+				How: fmt.Sprintf("a sync carries %s of the commits of %s; half of them is what group commit gives",
+					units.Number(group), text.Plural(s.Clients, "client")),
+			},
+			{
+				Cause: finding.SlowSync, Factor: float64(each / s.SyncMean()),
+				How: fmt.Sprintf("the server's syncs take %v, fio's %v", s.SyncMean(), each),
+			},
+			{
+				Cause: finding.IdleLog, Factor: s.SyncBusy(),
+				How: fmt.Sprintf("a sync is under way %s of the time", text.Percent(s.SyncBusy())),
+			},
+		}
+	case ceiling.CPU:
+		span := s.Measured.Seconds()
+		left := float64(p.Cores) - s.PgbenchCPU.Seconds()/span
+		others := min(otherCPU(p, s), left)
+		causes = []finding.Factor{{
+			Cause: finding.OtherLoad, Who: "CPU", Factor: (left - others) / left,
+			How: fmt.Sprintf("other processes used %s of %s", units.Number(others), text.Plural(p.Cores, "core")),
+		}}
+		if free := left - others; free > 0 {
+			causes = append(causes, finding.Factor{
+				Cause: finding.IdleCPU, Factor: s.ServerCPU.Seconds() / span / free,
+				How: fmt.Sprintf("the server used %s of the %s cores that were left to it; most sessions waited for %s",
+					units.Number(s.ServerCPU.Seconds()/span), units.Number(free), mostWaited(s)),
+			})
+		}
+	}
+	return finding.NewAccount(float64(b.IOPS), float64(s.TPS), causes)
+}
+
+// mostWaited is what most sessions waited for.
+func mostWaited(s *result.PgStep) string {
+	for _, w := range s.Waits {
+		if w.Event != "CPU" {
+			return text.Clean(w.Event, 60) + " " + text.Percent(w.Share)
+		}
+	}
+	return "nothing was sampled"
+}
+
+// farBelowBound of the smallest bound is where transactions need an explanation.
+const farBelowBound = 0.80
+
+var databaseBelow = &rule{
+	Code:     "PL711",
+	Since:    "0.2",
+	Severity: finding.Info,
+	Title:    "transactions far below the smallest bound",
+	When: "A database reaches less than 80 % of the smallest bound; where that is commit latency, less than c / (3 S), " +
+		"the least that c clients are expected to reach. An account of the gap lists its causes, and what nothing explains as unexplained.",
+	Why:  "The resource that is named as the limit has room left: something else, or the way in which transactions use it, takes the rest.",
+	Fix:  "Nothing that was recorded explains enough of the gap. Look at what the sessions waited for, and run longer.",
+	Bad:  "16 clients, 500 TPS of 2,326 to 3,489 expected: a sync is under way 30 % of the time",
+	Good: "16 clients, 2,849 TPS",
+	Ignore: "When the load is far from synced commits alone, as TPC-B is: its sessions also wait for rows and for " +
+		"the client.",
+	After: []finding.Code{"PL702", "PL707"},
+	Check: func(c *Case, report func(finding.Finding)) {
+		for _, b := range c.peaks() {
+			if b.Ceiling == nil || b.Ceiling.Binding() == nil {
+				continue
+			}
+			limit := b.Ceiling.Binding()
+			least := farBelowBound * limit.IOPS
+			if each, _ := b.S(); limit.Kind == ceiling.CommitLatency {
+				least = ceiling.CommitsOf(b.peak.Clients, each).Low
+			}
+			if b.peak.TPS >= least {
+				continue
+			}
+			account := databaseAccount(b.Postgres, b.peak, limit)
+			f := b.finding("%v TPS are %s of the %v that %s allows.", b.peak.TPS, text.Percent(float64(b.peak.TPS/limit.IOPS)),
+				limit.IOPS, limit.Label())
+			f.Account = account
+			f.Message += " " + attribution(account)
+			f.Evidence = []finding.Evidence{
+				{What: "transactions a second", Found: b.peak.TPS.String(), Expected: limit.IOPS.String(), Where: limit.How},
+			}
+			if named := account.Named(); len(named) > 0 {
+				f.Fix = remedy(named[0]) + " Then measure again."
+			}
+			report(f)
+		}
+	},
+}
