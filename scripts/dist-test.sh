@@ -8,8 +8,10 @@ trap 'rm -rf "$work"' EXIT
 here=$PWD
 say() { printf '%s\n' "dist-test: $*"; }
 
+commit=$(git rev-parse HEAD) # a commit made meanwhile must not come between the two
 for n in 1 2; do
-	git clone -q . "$work/clone$n"
+	git clone -q --no-checkout . "$work/clone$n"
+	git -C "$work/clone$n" checkout -q --detach "$commit"
 	(cd "$work/clone$n" && NFPM=$here/.tools/nfpm-2.44.0 VERSION=0.1.0 scripts/dist.sh "$work/out$n" >/dev/null)
 done
 cmp "$work/out1/SHA256SUMS" "$work/out2/SHA256SUMS"
@@ -26,7 +28,6 @@ if [ "$(id -u)" = 0 ]; then
 	chroot "$work/root" plimsoll ceiling 4 --volumes 8xgp3 --level raid10 >/dev/null
 	if chroot "$work/root" plimsoll run 3 --data /tmp 2>"$work/err"; then say "run without fio must fail"; exit 1; fi
 	grep -q 'fio is not installed' "$work/err"
-	test -s "$work/root/usr/share/man/man1/plimsoll-run.1.gz" || ls "$work/root/usr/share/man/man1" 2>/dev/null || true
 	deb "$work/next"/plimsoll_0.2.0_linux_amd64.deb
 	chroot "$work/root" plimsoll version | grep -q 'plimsoll 0.2.0 '
 	chroot "$work/root" dpkg -r plimsoll >/dev/null
