@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -80,14 +79,14 @@ type fleetRunOptions struct {
 	to     fleetHosts
 	shared sharedOptions
 
-	schedule, gone, out, format string
+	schedule, gone, out, format, progress string
 
 	lose     int
 	onShared bool
 }
 
 func newFleetRunCmd(env *Env) *cobra.Command {
-	o := fleetRunOptions{schedule: fleet.Orders[0], gone: "stop"}
+	o := fleetRunOptions{schedule: fleet.Orders[0], gone: "stop", progress: fleetProgress[0]}
 	cmd := &cobra.Command{
 		Use:   "run [SUITE | SCENARIO]... --hosts HOSTS",
 		Short: "Run scenarios on several hosts at the same time and give one verdict",
@@ -135,6 +134,7 @@ Flags of plimsoll run that shape what is measured are passed on, and so are suit
 			"one lock",
 	)
 	f.IntVar(&o.lose, "lose", 0, "accept the figures of the others when up to `N` hosts are lost")
+	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", fleetProgress)
 	addFormat(cmd, &o.format, report.FleetFormats())
 	return cmd
 }
@@ -151,6 +151,7 @@ var ofFleet = []string{
 	"copy",
 	"on-disconnect",
 	"lose",
+	"progress",
 	"format",
 	"json",
 	"out",
@@ -214,7 +215,9 @@ func runFleetRun(ctx context.Context, env *Env, o fleetRunOptions, passed, args 
 		}
 		return reportFleet(env, dir, f, o.format, policy)
 	}
+	end := showFleet(env, o.progress, &r)
 	dir, f, err := r.Run(ctx)
+	end()
 	if dir != nil {
 		defer dir.Close() //nolint:errcheck // only a handle
 	}
@@ -226,17 +229,4 @@ func runFleetRun(ctx context.Context, env *Env, o fleetRunOptions, passed, args 
 		return &reported{context.Canceled}
 	}
 	return reportFleet(env, dir, f, o.format, policy)
-}
-
-// fleetNotes prints lines of hosts as they come.
-func fleetNotes(env *Env) func(host, line string) {
-	var one sync.Mutex
-	return func(host, line string) {
-		one.Lock()
-		defer one.Unlock()
-		if host != "" {
-			line = text.Clean(host, 64) + ": " + text.Clean(line, longError)
-		}
-		fmt.Fprintln(env.Err, indented(line))
-	}
 }

@@ -34,7 +34,7 @@ type progress interface {
 func newProgress(env *Env, kind string) progress {
 	if kind == "auto" {
 		kind = "plain"
-		if f, ok := env.Err.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
+		if onTerminal(env) {
 			kind = "tty"
 		}
 	}
@@ -47,6 +47,12 @@ func newProgress(env *Env, kind string) progress {
 		return &jsonView{json.NewEncoder(env.Err)}
 	}
 	return noView{}
+}
+
+// onTerminal tells whether progress goes to a terminal that can be painted.
+func onTerminal(env *Env) bool {
+	f, ok := env.Err.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
 }
 
 type noView struct{}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"plimsoll/internal/bench"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fleet"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
@@ -78,5 +80,28 @@ func TestPlainLines(t *testing.T) {
 	}
 	if strings.Contains(out.String(), "\x1b") {
 		t.Errorf("a control character reached the pipe:\n%q", out.String())
+	}
+}
+
+// The picture of a fleet has a line a host, fits the terminal however many there are, and lets no
+// host write to it.
+func TestFleetPicture(t *testing.T) {
+	m := &fleetModel{width: 80, height: 10}
+	var all []fleet.Status
+	for i := range 40 {
+		all = append(all, fleet.Status{Host: fmt.Sprint("db", i+1), What: "measures scenario 3, 5 s", IOPS: 1000, BW: 8192000, Age: time.Duration(i) * time.Second})
+	}
+	all[1] = fleet.Status{Host: "db2", What: "lost: \x1b[2J\u202egone", Lost: true}
+	all[2] = fleet.Status{Host: "db3", What: "done", Done: true}
+	m.Update(fleetNote("scenario 3: all hosts"))
+	m.Update(fleetStatus(all))
+	got := m.View().Content
+	for _, want := range []string{"db1", "1,000 IOPS", "now", "✗ db2", "✓ db3", "3 s ago", "32 more hosts", "38 hosts: 38,000 IOPS"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if lines := strings.Count(got, "\n"); lines > 10 || strings.Contains(got, "\x1b[2J") || strings.ContainsRune(got, '\u202e') {
+		t.Errorf("%d lines:\n%q", lines, got)
 	}
 }

@@ -15,39 +15,52 @@ import (
 	"plimsoll/internal/text"
 )
 
-// screen is the live view on a terminal: the suite as a list, the running scenario in detail. It
-// uses the terminal's alternate screen, which survives resizing, and leaves its last picture
-// behind.
-type screen struct {
-	env     *Env
-	model   *screenModel
+// painter paints a model on a terminal until it is closed. It uses the terminal's alternate screen,
+// which survives resizing.
+type painter struct {
 	program *tea.Program
 	done    chan struct{}
 	restore func()
 }
 
-func newScreen(env *Env) *screen {
-	m := &screenModel{width: 80, height: 24}
-	s := &screen{env: env, model: m, done: make(chan struct{}), restore: func() {}}
+func newPainter(env *Env, m tea.Model) *painter {
+	p := &painter{done: make(chan struct{}), restore: func() {}}
 	if f, ok := fileOf(env.Err); ok {
-		s.restore = silence(f)
+		p.restore = silence(f)
 	}
 	// The program reads no keys: they are dropped by silence, and Ctrl-C reaches plimsoll as a
 	// signal, as everywhere.
-	s.program = tea.NewProgram(m, tea.WithInput(nil), tea.WithOutput(env.Err), tea.WithoutSignalHandler())
+	p.program = tea.NewProgram(m, tea.WithInput(nil), tea.WithOutput(env.Err), tea.WithoutSignalHandler())
 	go func() {
-		defer close(s.done)
-		_, _ = s.program.Run() // a screen that cannot be drawn must not end the measurement
+		defer close(p.done)
+		_, _ = p.program.Run() // a screen that cannot be drawn must not end the measurement
 	}()
-	return s
+	return p
 }
 
-func (s *screen) Event(e bench.Event) { s.program.Send(e) }
+func (p *painter) close() {
+	p.program.Quit()
+	<-p.done
+	p.restore()
+}
+
+// screen is the live view on a terminal: the suite as a list, the running scenario in detail. It
+// leaves its last picture behind.
+type screen struct {
+	env     *Env
+	model   *screenModel
+	painter *painter
+}
+
+func newScreen(env *Env) *screen {
+	m := &screenModel{width: 80, height: 24}
+	return &screen{env: env, model: m, painter: newPainter(env, m)}
+}
+
+func (s *screen) Event(e bench.Event) { s.painter.program.Send(e) }
 
 func (s *screen) Close() {
-	s.program.Quit()
-	<-s.done
-	s.restore()
+	s.painter.close()
 	s.model.height = 1 << 16
 	fmt.Fprint(s.env.Err, s.model.picture())
 }
@@ -128,8 +141,10 @@ func (m *screenModel) foot() []string {
 }
 
 // line ends a line, cut to the width of the terminal.
-func (m *screenModel) line(s string) string {
-	return lipgloss.NewStyle().MaxWidth(max(m.width, 20)).Render(s) + "\n"
+func (m *screenModel) line(s string) string { return cutTo(m.width, s) }
+
+func cutTo(width int, s string) string {
+	return lipgloss.NewStyle().MaxWidth(max(width, 20)).Render(s) + "\n"
 }
 
 func (m *screenModel) scenario(s suite.Scenario) []string {

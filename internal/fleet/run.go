@@ -40,6 +40,8 @@ type Run struct {
 	Now           func() time.Time
 	// Note is given a line about a host, or about all of them, as things happen.
 	Note func(host, line string)
+	// Show is given what all hosts do, each second; nil where lines of Note are enough.
+	Show func([]Status)
 
 	files []sentFile
 }
@@ -434,8 +436,12 @@ func (c *coordinator) release() {
 	c.Note("", fmt.Sprintf("scenario %d: %s", id, who))
 }
 
-// show notes what all hosts do together now.
+// show shows what the hosts do now, or notes from time to time what they do together.
 func (c *coordinator) show() {
+	if c.Show != nil {
+		c.Show(c.statuses(time.Now()))
+		return
+	}
 	var iops, bw float64
 	n := 0
 	for _, h := range c.hosts {
