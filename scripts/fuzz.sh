@@ -3,7 +3,8 @@
 # usage: fuzz.sh [SECONDS [PATTERN]]   SECONDS each, 10 unless given; PATTERN selects targets by name, such as internal/fio.FuzzRead
 #
 # Executions are counted per second of CPU time, of the fuzzer's own processes and with its coverage instrumentation, so that a
-# busy machine does not fail a target. The first seconds count too. Minimizing inputs is limited: it may take all of the time.
+# busy machine does not fail a target. They are counted from when new inputs are tried. Minimizing inputs is limited: it may take all
+# of the time.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-10} pattern=${2:-.} least=1000
@@ -12,10 +13,14 @@ trap 'rm -rf "$work"' EXIT
 cache=$(go env GOCACHE)/fuzz # where go test -fuzz keeps what it found, so that the next time goes on from there
 export GOMAXPROCS=1          # one worker
 
-cpu() { # of the processes that have ended, in milliseconds
-	local ticks
-	read -r -a ticks < <(sed 's/.*) //' /proc/$$/stat)
-	echo $(((ticks[13] + ticks[14]) * 10))
+cpu() { # PID: of a process and its children that live, in milliseconds
+	local pid stat total=0
+	for pid in "$1" $(cat "/proc/$1"/task/*/children 2>/dev/null); do
+		stat=$(sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null) || continue
+		read -r -a stat <<<"$stat"
+		total=$((total + stat[11] + stat[12]))
+	done
+	echo $((total * 10))
 }
 
 printf '%-52s %12s %9s %14s\n' target executions 'CPU time' 'per CPU second'
@@ -24,12 +29,23 @@ while IFS=: read -r file target; do
 	[[ $name =~ $pattern ]] || continue
 	binary=$work/$(tr / _ <<<"$dir").test
 	[ -e "$binary" ] || go test -c -fuzz=. -o "$binary" "./$dir" || { failed=1; continue; }
-	before=$(cpu)
-	(cd "$dir" && exec "$binary" -test.run='^$' -test.fuzz="^$target\$" -test.fuzztime="${seconds}s" -test.fuzzminimizetime=10x -test.parallel=1 \
-		-test.fuzzcachedir="$cache/$(go list .)") >"$work/log" 2>&1
+	(cd "$dir" && exec "$binary" -test.run='^$' -test.fuzz="^$target\$" -test.fuzztime=10m -test.fuzzminimizetime=10x -test.parallel=1 \
+		-test.fuzzcachedir="$cache/$(go list .)") >"$work/log" 2>&1 &
+	pid=$!
+	# What was found before is run again first, which says nothing of the rate.
+	while kill -0 $pid 2>/dev/null && ! grep -q 'now fuzzing' "$work/log"; do sleep 0.1; done
+	before=$(cpu $pid) end=$((SECONDS + seconds)) used=1
+	while [ $SECONDS -lt $end ] && kill -0 $pid 2>/dev/null; do
+		sleep 0.5
+		now=$(cpu $pid)
+		used=$((now > before ? now - before : used))
+	done
+	kill -INT $pid 2>/dev/null # as Ctrl-C does: it ends well
+	wait $pid
 	code=$?
-	used=$(($(cpu) - before + 1))
 	made=$(grep -o 'execs: [0-9]*' "$work/log" | tail -n 1 | cut -d' ' -f2)
+	first=$(sed -n 's/.*baseline coverage: \([0-9]*\)\/.*now fuzzing.*/\1/p' "$work/log") # these may be counted, too
+	made=$((${made:-0} > ${first:-0} ? made - ${first:-0} : 0))
 	rate=$((${made:-0} * 1000 / used)) total=$((total + ${made:-0}))
 	printf '%-52s %12d %7d.%d %14d' "$name" "${made:-0}" $((used / 1000)) $((used % 1000 / 100)) "$rate"
 	if [ $code -ne 0 ]; then

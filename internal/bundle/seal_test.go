@@ -182,3 +182,28 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+// FuzzOpenFleet: whatever fleet.json says, it is read or refused.
+func FuzzOpenFleet(f *testing.F) {
+	f.Add([]byte(`{"schema":1,"state":"finished","hosts":[{"name":"a","state":"done","starts_ns":{"3":1}}],"scenarios":[{"id":3,"total":{"hist":[[1,1]]}}]}`))
+	f.Add([]byte(`{"schema":1,"scenarios":[{"hosts":[{"ceiling_iops":-1e308,"iops":1e308}],"common":{"from_ns":9223372036854775807,"to_ns":-1}}]}`))
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(filepath.Join(dir, fleetFile), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		fleet, err := OpenFleet(dir)
+		if err != nil {
+			return
+		}
+		_ = fleet.Outcome()
+		for _, s := range fleet.Scenarios {
+			if s.Common.Length() < 0 {
+				t.Error(s.Common)
+			}
+			for _, h := range s.Hosts {
+				_ = h.Of()
+			}
+		}
+	})
+}

@@ -339,6 +339,37 @@ func FuzzProtocol(f *testing.F) {
 	})
 }
 
+// FuzzCommands feeds a member with what a coordinator may send, files included: what is written is
+// in the directory for it.
+func FuzzCommands(f *testing.F) {
+	f.Add([]byte(`{"ping":1}` + "\n" + `{"plan":{"args":["3","--data","/data"]}}` + "\n" + `{"go":3,"at":-1}` + "\n"))
+	f.Add([]byte(`{"plan":{"args":["a"],"files":[{"arg":0,"name":"../x","data":"AAAA"}]}}` + "\n"))
+	temp := f.TempDir()
+	f.Setenv("TMPDIR", temp)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		lines := newLineReader(bytes.NewReader(data))
+		for {
+			var c command
+			if lines.next(&c) != nil {
+				return
+			}
+			if c.Plan == nil || len(c.Plan.Files) > 3 {
+				continue
+			}
+			_, dir, _ := receiveFiles(c.Plan) // whatever it is of
+			if dir == "" {
+				continue
+			}
+			if entries, err := os.ReadDir(temp); err != nil || len(entries) != 1 {
+				t.Errorf("%v %v", entries, err)
+			}
+			if err := os.RemoveAll(dir); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
 // FuzzUnpackHeader judges archive members by their headers: what is taken has a local name and
 // fits.
 func FuzzUnpackHeader(f *testing.F) {

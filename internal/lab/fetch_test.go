@@ -77,3 +77,35 @@ func TestFetchedFilesStayBelow(t *testing.T) {
 		}
 	}
 }
+
+// FuzzFetched: whatever archive a guest sends, nothing is written next to the directory.
+func FuzzFetched(f *testing.F) {
+	for _, h := range []tar.Header{
+		{Name: "runs/a", Typeflag: tar.TypeReg, Size: 1}, {Name: "../x", Typeflag: tar.TypeReg}, {Name: "a", Typeflag: tar.TypeSymlink, Linkname: "/etc"},
+		{Name: "a", Typeflag: tar.TypeDir},
+	} {
+		var archive bytes.Buffer
+		w := tar.NewWriter(&archive)
+		if err := w.WriteHeader(&h); err != nil {
+			f.Fatal(err)
+		}
+		if _, err := w.Write(make([]byte, h.Size)); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(archive.Bytes())
+	}
+	base := f.TempDir()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir, err := sys.MakePath(filepath.Join(base, "below"), 0o700)
+		if err != nil {
+			t.Fatal(err)
+		}
+		into := &fetched{top: dir, below: map[string]*sys.Dir{}}
+		_ = into.extract(bytes.NewReader(data[:min(len(data), 2048)])) // it need not be one
+		into.close()
+		entries, err := os.ReadDir(base)
+		if err := errors.Join(err, os.RemoveAll(filepath.Join(base, "below"))); err != nil || len(entries) != 1 {
+			t.Errorf("%v %v", entries, err)
+		}
+	})
+}

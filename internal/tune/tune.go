@@ -295,21 +295,25 @@ func (t *Tuner) open() (*record, func(), error) {
 // readRecord reads what is put back by whoever reverts, so that it must be theirs or root's. It is
 // empty where there is none.
 func readRecord(dir *sys.Dir, name string) (*record, error) {
-	r := &record{Schema: 1}
 	data, err := dir.ReadTrusted(name, sys.ConfigLimit)
 	if errors.Is(err, fs.ErrNotExist) {
-		return r, nil
+		return &record{Schema: 1}, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(data, r)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil && r.Schema != 1 {
-		err = fmt.Errorf("schema %d: use a newer plimsoll", r.Schema)
+	return parseRecord(data)
+}
+
+func parseRecord(data []byte) (*record, error) {
+	r := &record{Schema: 1}
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, err
 	}
-	if err == nil {
-		err = r.check()
+	if r.Schema != 1 {
+		return nil, fmt.Errorf("schema %d: use a newer plimsoll", r.Schema)
 	}
-	return r, err
+	return r, r.check()
 }
 
 // check refuses a record of files that tune never sets.

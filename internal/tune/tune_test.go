@@ -315,3 +315,30 @@ func TestHostileSerial(t *testing.T) {
 		t.Errorf("wrote %q", out)
 	}
 }
+
+// FuzzRecord: whatever a record says, what would be put back is a setting or a file that tune sets.
+func FuzzRecord(f *testing.F) {
+	f.Add([]byte(`{"schema":1,"changes":[{"at":"/sys/block/sda/queue/nr_requests","old":"1","device":{"serial":"x"}}],"files":[{"path":"/etc/sysctl.d/99-plimsoll.conf"}]}`))
+	f.Add([]byte(`{"changes":[{"at":"/proc/sys/vm/dirty_bytes","old":"0","back":{"file":"/proc/sys/vm/../../etc/x"}}]}`))
+	f.Add([]byte(`{"changes":[{"at":"/sys/block/x","device":{"kernel":"x"}}]}`))
+	tree := &block.Tree{Devices: map[string]*block.Device{"sdb": {Name: "sdb", Kind: block.Disk, Serial: "x"}}}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := parseRecord(data)
+		if err != nil {
+			return
+		}
+		for _, c := range r.Changes {
+			for _, at := range []string{c.where(tree), c.where(nil)} {
+				if _, ok := groupOf(at); !ok && !strings.HasPrefix(at, "/sys/block/gone/") {
+					t.Errorf("%q would be set", at)
+				}
+			}
+		}
+		for _, k := range r.Files {
+			if !strings.HasPrefix(k.Path, "/etc/") || filepath.Clean(k.Path) != k.Path {
+				t.Errorf("%q would be replaced", k.Path)
+			}
+		}
+		_, _ = files(r.Changes)
+	})
+}
