@@ -81,7 +81,9 @@ func TestFetchedFilesStayBelow(t *testing.T) {
 // FuzzFetched: whatever archive a guest sends, nothing is written next to the directory.
 func FuzzFetched(f *testing.F) {
 	for _, h := range []tar.Header{
-		{Name: "runs/a", Typeflag: tar.TypeReg, Size: 1}, {Name: "../x", Typeflag: tar.TypeReg}, {Name: "a", Typeflag: tar.TypeSymlink, Linkname: "/etc"},
+		{Name: "runs/a", Typeflag: tar.TypeReg, Size: 1},
+		{Name: "../x", Typeflag: tar.TypeReg},
+		{Name: "a", Typeflag: tar.TypeSymlink, Linkname: "/etc"},
 		{Name: "a", Typeflag: tar.TypeDir},
 	} {
 		var archive bytes.Buffer

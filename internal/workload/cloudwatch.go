@@ -275,8 +275,8 @@ func seconds64capped(v float64) time.Duration {
 	return time.Duration(min(v, 1e6) * float64(time.Second))
 }
 
-// From reads a log of another program by its form: text or JSON of iostat -x, JSON or CSV of
-// CloudWatch. every is the time between reports that have none.
+// From reads a log of another program by its form: text or JSON of iostat -x, text of sar -d, sadf
+// -d and blkparse, JSON or CSV of CloudWatch. every is the time between reports that have none.
 func From(data []byte, every time.Duration) ([]Observed, error) {
 	const mostLog = 1 << 30
 	if len(data) > mostLog {
@@ -302,6 +302,15 @@ func From(data []byte, every time.Duration) ([]Observed, error) {
 			return nil, err
 		}
 		return fromCloudWatch(points)
+	}
+	head := data[:min(len(data), 64<<10)] // what stands first in each is there
+	switch {
+	case bytes.HasPrefix(start, []byte(sadfHead)):
+		return sar(data, every, sadfText)
+	case blkLine.Match(head):
+		return fromBlkparse(data, every)
+	case sarHead.Match(head):
+		return sar(data, every, sarText)
 	}
 	reports, err := iostatText(data)
 	if err != nil {

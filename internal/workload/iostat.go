@@ -227,6 +227,11 @@ func fromIostat(reports []iostatReport, every time.Duration) ([]Observed, error)
 	} else {
 		notes = append(notes, "the only report is iostat's mean since boot: it hides every peak; run iostat -x -t 1")
 	}
+	return fromReports(reports, every, notes)
+}
+
+// fromReports makes a device's intervals of its rows. The notes are of all devices.
+func fromReports(reports []iostatReport, every time.Duration, notes []string) ([]Observed, error) {
 	length, known, gaps := iostatTiming(reports)
 	switch {
 	case known:

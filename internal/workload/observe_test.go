@@ -318,7 +318,7 @@ func TestYAMLRoundTrip(t *testing.T) {
 }
 
 func FuzzFrom(f *testing.F) {
-	for _, name := range []string{"iostat-12.6.txt", "iostat-12.6.json"} {
+	for _, name := range []string{"iostat-12.6.txt", "iostat-12.6.json", "sar-12.6.txt", "sadf-12.6.csv", "blkparse-1.2.txt"} {
 		data, err := os.ReadFile("testdata/" + name)
 		if err != nil {
 			f.Fatal(err)

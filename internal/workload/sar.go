@@ -1,0 +1,179 @@
+package workload
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"plimsoll/internal/text"
+)
+
+// sar -d and sadf -d of sysstat have a row a device and interval, with one count of requests for
+// both directions. As with iostat, a column is known by its name: rd_sec/s, avgrq-sz and avgqu-sz
+// up to 11.6, rkB/s, areq-sz and aqu-sz since, and DEV stands first or, with -p in 12, last.
+
+var (
+	// sarHead is the line of names: a time of day, then the columns.
+	sarHead  = regexp.MustCompile(`(?m)^[0-9]{2}:[0-9]{2}:[0-9]{2}(?: [AP]M)?[ \t].*\btps\b.*$`)
+	sarClock = regexp.MustCompile(`^[0-9]{2}:[0-9]{2}:[0-9]{2}$`)
+)
+
+const sadfHead = "# hostname;interval;timestamp;"
+
+// sarText reads what sar -d prints.
+func sarText(data []byte) ([]iostatReport, error) {
+	var s sarReports
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		if !utf8.Valid(line) {
+			return nil, fmt.Errorf("line %d: %s: not text", n, text.Quote(string(line)))
+		}
+		fields := strings.Fields(string(line))
+		if len(fields) < 2 || !sarClock.MatchString(fields[0]) {
+			continue // the banner, an empty line, Average:
+		}
+		form, clock, rest := "15:04:05", fields[0], fields[1:]
+		if rest[0] == "AM" || rest[0] == "PM" {
+			form, clock, rest = "03:04:05 PM", clock+" "+rest[0], rest[1:]
+		}
+		if slices.Contains(rest, "DEV") {
+			s.columns = rest
+			continue
+		}
+		if slices.Contains(rest, "RESTART") || slices.Contains(rest, "CPU") || slices.Contains(rest, "IFACE") {
+			s.columns = nil
+			continue
+		}
+		if s.columns == nil { // another table
+			continue
+		}
+		at, err := time.Parse(form, clock)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %s is no time of day", n, text.Quote(clock))
+		}
+		if err := s.add(at, rest, n); err != nil {
+			return nil, err
+		}
+	}
+	return s.reports()
+}
+
+// sadfText reads what sadf -d prints of sar -d: fields with semicolons between them.
+func sadfText(data []byte) ([]iostatReport, error) {
+	var s sarReports
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		if !utf8.Valid(line) {
+			return nil, fmt.Errorf("line %d: %s: not text", n, text.Quote(string(line)))
+		}
+		fields := strings.Split(strings.TrimSpace(string(line)), ";")
+		switch {
+		case strings.HasPrefix(string(line), sadfHead):
+			if s.columns = fields[3:]; !slices.Contains(s.columns, "DEV") {
+				s.columns = nil // another table
+			}
+			continue
+		case strings.HasPrefix(string(line), "#") || len(fields) < 5 || s.columns == nil:
+			continue // another table, LINUX-RESTART
+		}
+		stamp := strings.TrimSuffix(fields[2], " UTC")
+		at, err := time.Parse("2006-01-02 15:04:05", stamp)
+		if seconds, number := strconv.ParseInt(stamp, 10, 64); err != nil && number == nil { // sadf -U
+			at, err = time.Unix(seconds, 0), nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %s is no time that sadf prints", n, text.Quote(fields[2]))
+		}
+		if err := s.add(at, fields[3:], n); err != nil {
+			return nil, err
+		}
+	}
+	return s.reports()
+}
+
+// sarReports gathers rows of one time.
+type sarReports struct {
+	columns []string
+	all     []iostatReport
+	days    time.Duration // that midnights have added to a time of day
+	last    time.Time
+}
+
+func (s *sarReports) add(at time.Time, fields []string, n int) error {
+	if len(fields) != len(s.columns) {
+		return fmt.Errorf("line %d: want %d columns as in the heading, found %d", n, len(s.columns), len(fields))
+	}
+	row := iostatRow{value: map[string]float64{}}
+	for i, c := range s.columns {
+		if c == "DEV" {
+			row.device = fields[i]
+			continue
+		}
+		v, err := strconv.ParseFloat(strings.Replace(fields[i], ",", ".", 1), 64)
+		if err != nil || math.IsNaN(v) || v < 0 || v > 1e15 {
+			return fmt.Errorf("line %d: %s: %s is no number that sar prints", n, text.Quote(c), text.Quote(fields[i]))
+		}
+		row.value[c] = v
+	}
+	if row.device == "" || !slices.Contains(s.columns, "tps") {
+		return fmt.Errorf("line %d: no column tps: sar -d is needed", n)
+	}
+	divide(row.value)
+	if at.Before(s.last) && s.last.Sub(at) > 12*time.Hour && at.Year() == 0 { // past midnight
+		s.days += 24 * time.Hour
+	}
+	s.last = at
+	at = at.Add(s.days)
+	if k := len(s.all); k == 0 || !s.all[k-1].at.Equal(at) {
+		s.all = append(s.all, iostatReport{at: at})
+	}
+	r := &s.all[len(s.all)-1]
+	if len(r.rows) == mostDevices {
+		return fmt.Errorf("line %d: more than %d devices", n, mostDevices)
+	}
+	r.rows = append(r.rows, row)
+	return nil
+}
+
+// divide gives each direction its part of the requests by its part of the bytes, as if both had one
+// size. Requests without bytes, such as flushes, count as writes.
+func divide(v map[string]float64) {
+	v["rsec/s"], v["wsec/s"] = v["rd_sec/s"], v["wr_sec/s"]
+	read, written := v["rkB/s"]+v["rsec/s"]/2, v["wkB/s"]+v["wsec/s"]/2
+	if all := read + written + v["dkB/s"]; all > 0 {
+		v["r/s"], v["w/s"] = v["tps"]*read/all, v["tps"]*written/all
+		return
+	}
+	v["r/s"], v["w/s"] = 0, v["tps"]
+}
+
+func (s *sarReports) reports() ([]iostatReport, error) {
+	if len(s.all) == 0 {
+		return nil, errors.New("there is no report of sar -d in it")
+	}
+	return s.all, nil
+}
+
+// fromSar turns sar's reports into devices. All of them are of an interval.
+func fromSar(reports []iostatReport, every time.Duration) ([]Observed, error) {
+	return fromReports(reports, every, []string{
+		"sar counts reads and writes together: each direction has the part of the requests that it has of the bytes",
+	})
+}
+
+func sar(data []byte, every time.Duration, read func([]byte) ([]iostatReport, error)) ([]Observed, error) {
+	reports, err := read(data)
+	if err != nil {
+		return nil, err
+	}
+	return fromSar(reports, every)
+}
