@@ -39,7 +39,7 @@ func TestLabStop(t *testing.T) {
 		}
 	}
 	for k := range rounds {
-		figures(fmt.Sprintf("short%d", k), " --stop 2%", func(s *bundle.Scenario) {
+		figures(fmt.Sprintf("short%d", k), " --stop 2% --runtime 60s", func(s *bundle.Scenario) {
 			at := s.Result.Stopped
 			if at == nil || at.At == 0 {
 				t.Errorf("%s was not stopped: %+v", s.Name, at)
