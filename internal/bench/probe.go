@@ -155,7 +155,7 @@ func (r *runner) probe(ctx context.Context) ([]diagnose.Probe, error) {
 		r.emit(Noted{fmt.Sprintf("probing %s: reading from its %d volumes", a.Name, len(p.Members))})
 		err := probeShort(ctx, r.m, p.Members, r.plan.Settings.Probe, func() []int { return p.Short(&a) })
 		if err != nil {
-			return all, fmt.Errorf("probe %s: %w", a.Name, err)
+			return all, fmt.Errorf("--probe reads from the volumes of %s themselves, which needs root: %w", a.Name, err)
 		}
 		all = append(all, p)
 	}

@@ -47,7 +47,8 @@ var straggler = &rule{
 	Why: "A stripe waits for its slowest member, so one slow volume makes all of them slow: in the lab a RAID10 " +
 		"of eight with one member at a " +
 		"quarter of its rate wrote at 4 times that member's rate, 251 IOPS instead of 1,153.",
-	Fix: "Probe each member alone, reading only; a slow one shows at once. Then replace it, finish its " +
+	Fix: "Probe each member alone, reading only (plimsoll run --probe); a slow one shows at once. " +
+		"Then replace it, finish its " +
 		"initialisation (a volume made from a " +
 		"snapshot is slow on first touch), or raise its provisioning.",
 	Bad: `nvme1n1: ios=0/1628099, ticks=0/1040612     0.64 ms a request
