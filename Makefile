@@ -50,6 +50,7 @@ lab: need-test ## every test that needs the lab, about an hour: power cuts at ea
 	@$(GO) test -p 1 -count=1 -timeout 20m ./internal/lab/...
 
 fleet-test: need-test ## what of many hosts make test does not wait for: stopped fio, a silent coordinator, a slow link, each host alone; minutes
+	@scripts/need.sh --optional slurm-wlm
 	@PLIMSOLL_FLEET=all $(GO) test -v -count=1 -timeout 20m -run 'TestFleet' ./internal/fleet
 
 lab-long: need-test ## what make lab does not wait for: 100 random topologies (PLIMSOLL_TOPOLOGIES), a power cut before and after each program; hours

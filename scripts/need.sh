@@ -21,6 +21,7 @@ there() {
 	busybox-static) program=busybox ;;
 	openssh-server) program=sshd ;;
 	iproute2) program=ip ;;
+	slurm-wlm) program=slurmctld ;;
 	util-linux) program=lsblk ;;
 	kmod) program=modprobe ;;
 	postgresql) ls /usr/lib/postgresql/*/bin/pgbench >/dev/null 2>&1 && return; program=pgbench ;;
