@@ -85,8 +85,10 @@ var databaseBelow = &rule{
 	Severity: finding.Info,
 	Title:    "transactions far below the smallest bound",
 	When: "A database reaches less than 80 % of the smallest bound; where that is commit latency, less than c / (3 S), " +
-		"the least that c clients are expected to reach. An account of the gap lists its causes, and what nothing explains as unexplained.",
-	Why:  "The resource that is named as the limit has room left: something else, or the way in which transactions use it, takes the rest.",
+		"the least that c clients are expected to reach. An account of the gap lists its causes, and what nothing " +
+		"explains as unexplained.",
+	Why: "The resource that is named as the limit has room left: something else, or the way in which transactions " +
+		"use it, takes the rest.",
 	Fix:  "Nothing that was recorded explains enough of the gap. Look at what the sessions waited for, and run longer.",
 	Bad:  "16 clients, 500 TPS of 2,326 to 3,489 expected: a sync is under way 30 % of the time",
 	Good: "16 clients, 2,849 TPS",

@@ -390,6 +390,9 @@ func (g *Guest) setup(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := g.putPrograms(ctx); err != nil {
+		return err
+	}
 	if !g.used {
 		if err := g.script(ctx, "setup", g.cfg.Spec.Setup); err != nil {
 			return err

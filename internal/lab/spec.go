@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,8 @@ type Spec struct {
 	Scale       float64 `yaml:"scale"` // 0 means 1; latencies and sizes are not scaled
 	// System is what the guest runs: SystemSmall, the default, or SystemDebian.
 	System string `yaml:"system"`
+	// Programs are more than a small guest holds: postgresql, copied from the host.
+	Programs words `yaml:"programs"`
 	// Instance limits all volumes together.
 	Instance *InstanceSpec `yaml:"instance"`
 	Volumes  []VolumeSpec  `yaml:"volumes"`
@@ -195,6 +198,11 @@ func (s *Spec) check() (where string, err error) {
 	s.System = cmp.Or(s.System, SystemSmall)
 	if s.System != SystemSmall && s.System != SystemDebian {
 		return "$.system", fmt.Errorf("system %q: want %s or %s", s.System, SystemSmall, SystemDebian)
+	}
+	for _, name := range s.Programs {
+		if !slices.Contains(programSets, name) || s.System != SystemSmall {
+			return "$.programs", fmt.Errorf("programs %q: want %s, and system %s", name, strings.Join(programSets, ", "), SystemSmall)
+		}
 	}
 	count, seen := 0, map[string]bool{"": true}
 	for i := range s.Volumes {
