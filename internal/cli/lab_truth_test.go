@@ -38,6 +38,14 @@ func TestLabStop(t *testing.T) {
 			}
 		}
 	}
+	figures("long", " --runtime 60s", func(s *bundle.Scenario) {
+		long[s.Name] = s.Result.IOPS.Center
+		share, known := s.Result.IOPS.Center/float64(s.Ceiling.Hardware().IOPS), s.Result.IOPS.Rel()
+		if share < .98 || share > 1.02 || known > .01 {
+			t.Skipf("SKIPPED: %s is at %.1f %% of its ceiling ± %.1f %% in a minute: this machine is too busy to hold T21",
+				s.Name, 100*share, 100*known)
+		}
+	})
 	for k := range rounds {
 		figures(fmt.Sprintf("short%d", k), " --stop 2% --runtime 60s", func(s *bundle.Scenario) {
 			at := s.Result.Stopped
@@ -50,7 +58,6 @@ func TestLabStop(t *testing.T) {
 			short[s.Name] = append(short[s.Name], s.Result.IOPS.Center)
 		})
 	}
-	figures("long", " --runtime 60s", func(s *bundle.Scenario) { long[s.Name] = s.Result.IOPS.Center })
 	slices.Sort(ends)
 	if len(ends) < 3*rounds || ends[len(ends)/2] > 16*time.Second || ends[len(ends)-1] > 25*time.Second {
 		t.Errorf("ended after %v, want 16 s in the median and 25 s at most", ends)
@@ -103,8 +110,11 @@ func TestLabMost(t *testing.T) {
 	for _, p := range m.Probes {
 		t.Logf("%+v", p)
 	}
+	if m.Closed == nil || m.Closed.Latency > 10e6 {
+		t.Skipf("SKIPPED: one read at a time has a p99 of %+v already: this machine is too busy for a threshold of 20 ms", m.Closed)
+	}
 	// Eight volumes of 300 reads a second; chance loads one of them more than the others.
-	if k := m.Bracket; !k.Done || k.Low < 1000 || k.Low > 2450 || k.High > 0 && k.High > 1.04*k.Low {
+	if k := m.Bracket; !k.Done || k.Low < .4*m.Ceiling || k.Low > 1.03*m.Ceiling || k.High > 0 && k.High > 1.04*k.Low {
 		t.Errorf("%+v of a ceiling of %g", k, m.Ceiling)
 	}
 }
