@@ -4,6 +4,15 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 echo "== plimsoll beside bare fio"
 go test -tags ratios -run TestRatios -v -count=1 ./internal/cli | grep -E 'median|FAIL' | sed 's/^ *ratio_test.go:[0-9]*: //'
+echo "== linting 1,000 job files, reading included"
+jobs=$(mktemp -d)
+trap 'rm -rf "$jobs"' EXIT
+for i in $(seq 1000); do
+	printf '[global]\nioengine=libaio\ndirect=1\ntime_based\nruntime=60\ndirectory=/data\nsize=10g\n[a%s]\nrw=randrw\nrwmixread=70\nbs=28k\niodepth=32\n' "$i" >"$jobs/$i.fio"
+done
+begin=$(date +%s%N)
+bin/plimsoll lint "$jobs" >/dev/null || [ $? = 3 ] # 3: findings
+echo "1,000 files in $((($(date +%s%N) - begin) / 1000000)) ms"
 echo "== findings on labelled public results, by family (warnings or worse)"
 go test -run TestPublicResults -v -count=1 ./internal/cli | grep -E 'public results|FAIL|SKIP' | sed 's/^ *public_test.go:[0-9]*: //'
 echo "== benchmarks of the rooms"
