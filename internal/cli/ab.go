@@ -56,9 +56,9 @@ func newABFlags(o *abOptions) *cobra.Command {
 		Use:   "ab [SUITE | SCENARIO | FILE.fio]... --variant NAME:KEY=VALUE...",
 		Short: "Compare variants by alternating them on this machine",
 		Long: `Measure two or more variants in turn, in random order within each round, and compare them round by
-round: a machine that drifts or wanders treats all alike. A variant is a name and what it changes:
+round: a drift of the machine affects all variants alike. A variant is a name and what it changes:
 
-  data=PATH, wal=PATH   where it works
+  data=PATH, wal=PATH   the paths it uses
   fio.OPTION=VALUE      a fio option of every job
   tune.SETTING=VALUE    scheduler, read_ahead_kb, nr_requests and other settings of the devices' queues; governor; vm.*
 

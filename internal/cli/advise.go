@@ -49,10 +49,10 @@ func newAdviseCmd(env *Env) *cobra.Command {
 	var o adviseOptions
 	cmd := &cobra.Command{
 		Use:   "advise [DEMAND.yaml|RUN]",
-		Short: "Find the volumes and the instance that hold a demand, with what they cost a month",
-		Long: `Find layouts of volumes and the instance before them that hold a demand: what each
-costs a month, what limits it sustained and in bursts, how durable it is, and why the
-next cheaper one does not do. Prices are those of the catalogue (plimsoll catalog).`,
+		Short: "Find the volumes and the instance that meet a demand, with their monthly cost",
+		Long: `Find volume layouts and instances that meet a demand: the monthly cost of each, what limits
+it (sustained and in bursts), how durable it is, and why the next cheaper one is not enough.
+Prices are those of the catalogue (plimsoll catalog).`,
 		Example: `  plimsoll advise app.yaml --vcpus 8 --memory 64GiB
   plimsoll advise --iops 16000 --mix 70r --block 8k --capacity 500GiB --afr 0.2%
   plimsoll advise app.yaml --instance c8g.2xlarge
@@ -71,21 +71,21 @@ next cheaper one does not do. Prices are those of the catalogue (plimsoll catalo
 	f.TextVar(&o.block, "block", 8*units.KiB, "`SIZE` of an I/O")
 	addSize(f, &o.capacity, "capacity", "`SIZE` of the data")
 	addLatency(f, &o.latency, "latency", "largest p99 `LATENCY` that is acceptable")
-	f.TextVar(&o.commits, "sync-commits", units.IOPS(0), "commits a second, each of which waits for its log")
+	f.TextVar(&o.commits, "sync-commits", units.IOPS(0), "commits per second, each of which waits for its log")
 	f.IntVar(&o.clients, "clients", 1, "clients that commit at once")
 	addLatency(f, &o.synced, "sync-latency", "`LATENCY` of a write with its sync, as a run measured it")
 	f.StringVar(&o.afr, "afr", "", "largest share of years in which the data may be lost, such as 0.2%")
-	f.StringVar(&o.headroom, "headroom", "20%", "how much more than the demand is bought")
-	f.BoolVar(&o.burst, "burst-ok", false, "let the instance's 30 min a day of burst carry the demand's bursts")
+	f.StringVar(&o.headroom, "headroom", "20%", "how much more than the demand to buy")
+	f.BoolVar(&o.burst, "burst-ok", false, "let the instance's burst of 30 min per day carry the demand's bursts")
 	f.StringVar(&o.region, "region", "", "region of the prices; only that of the price list is known")
-	f.StringVar(&o.prices, "prices", "", "price list `FILE` of your own: AWS's offer file in JSON, or CSV")
+	f.StringVar(&o.prices, "prices", "", "use your own price list `FILE`: AWS's offer file in JSON, or CSV")
 	f.StringVar(&o.instance, "instance", "", "keep this instance `TYPE`")
-	f.StringSliceVar(&o.why, "why", nil, "say why these instance `TYPES` do not do")
+	f.StringSliceVar(&o.why, "why", nil, "show why these instance `TYPES` are not enough")
 	f.IntVar(&o.vcpus, "vcpus", 0, "least number of vCPUs")
 	addSize(f, &o.memory, "memory", "least `SIZE` of memory")
 	addChoice(cmd, &o.arch, "arch", "`ARCHITECTURE` of the instance", []string{"arm64", "x86_64"})
 	f.StringSliceVar(&o.families, "family", nil, "families of instances, such as 'm*,r*'")
-	f.BoolVar(&o.older, "older", false, "previous generations, too")
+	f.BoolVar(&o.older, "older", false, "include previous generations")
 	f.StringVar(&o.volumes, "volumes", "", "keep these volumes: `SPEC` such as '4x gp2 3000GiB'")
 	f.StringVar(&o.level, "level", "raid0", "how the kept volumes are combined")
 	f.StringSliceVar(&o.types, "types", nil, "types of volumes (default "+strings.Join(advise.DefaultTypes, ",")+")")

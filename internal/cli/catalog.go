@@ -13,7 +13,7 @@ func newCatalogCmd(env *Env) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "catalog [VOLUME-TYPE | INSTANCE-TYPE | DRIVE]",
-		Short: "Show the limits that plimsoll knows, with source, date and trust",
+		Short: "Show the known limits of volumes, instances and drives, with source, date and trust",
 		Example: `  plimsoll catalog
   plimsoll catalog gp3
   plimsoll catalog c6a.xlarge

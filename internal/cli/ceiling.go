@@ -68,7 +68,7 @@ is shown in detail, several as a table.`,
 		&o.claim,
 		"claim",
 		"",
-		"say whether a stated `FIGURE` holds, for how long and since when, such as \"40000 IOPS\" or \"1250MB/s\"",
+		"check whether a claimed `FIGURE` holds, for how long and since when, such as \"40000 IOPS\" or \"1250MB/s\"",
 	)
 	addFormat(cmd, &o.format, textOrJSON)
 	cmd.MarkFlagsMutuallyExclusive("sweep", "together", "claim")

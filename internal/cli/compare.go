@@ -71,7 +71,7 @@ result.`,
 	f.StringVar(&o.against, "against", "",
 		"judge one run by `WHAT`: last:10 (earlier runs below --in), a run, or a table of expected figures (built in: "+
 			strings.Join(compare.Tables(), ", ")+")")
-	f.StringVar(&o.demand, "demand", "", "hold runs, or results in documents, against the demand in `FILE`")
+	f.StringVar(&o.demand, "demand", "", "compare runs, or results in documents, with the demand in `FILE`")
 	f.StringVar(&o.margin, "margin", o.margin, "changes within `PERCENT` do not matter")
 	f.StringSliceVar(&o.failOn, "fail-on", nil,
 		"exit 3 on `WHAT`: regression (slower), regression:5% (slower by at least 5 %), cannot-tell; may be repeated")

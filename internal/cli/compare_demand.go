@@ -70,7 +70,7 @@ func measuredSides(ctx context.Context, env *Env, word, in string) ([]advise.Sid
 	var sides []advise.Side
 	if info, err := os.Stat(word); err == nil && !info.IsDir() {
 		found := bundle.Found{Beside: besideJob}
-		if found.Outputs, found.Documents, err = gather([]string{word}, sys.Interruptible(ctx, env.In)); err != nil {
+		if found.Outputs, found.Documents, err = bundle.Gather([]string{word}, sys.Interruptible(ctx, env.In)); err != nil {
 			return nil, err
 		}
 		results, err := found.Results()

@@ -15,9 +15,9 @@ func newExportCmd(env *Env) *cobra.Command {
 	format, file := string(report.OpenMetrics), ""
 	cmd := &cobra.Command{
 		Use:   "export RUN|DIR...",
-		Short: "Write figures for other programs: OpenMetrics text, or a row a metric",
+		Short: "Write figures for other programs: OpenMetrics text, or a row per metric",
 		Long: `Write figures for other programs. openmetrics is a text file for the textfile collector of Prometheus'
-node_exporter, with the newest run of each suite and host; csv-long has a row a metric of every run, for pivot
+node_exporter, with the newest run of each suite and host; csv-long has a row per metric of every run, for pivot
 tables. With -o the file is replaced whole or not at all.`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: completeRuns,

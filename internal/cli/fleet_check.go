@@ -27,8 +27,8 @@ func newFleetCheckCmd(env *Env) *cobra.Command {
 		Long: `Check several hosts side by side, and what differs between them.
 
 plimsoll check runs on each host at the same time, through the engine that fleet run uses. What differs between
-the hosts comes first: versions, kernel, layout, mount options, settings. Then a row a finding and a column a
-host. Nothing is written and nothing is measured. Paths are those of each host.
+the hosts comes first: versions, kernel, layout, mount options, settings. Then a row per finding and a
+column per host. Nothing is written and nothing is measured. Paths are those of each host.
 
 The exit code is 3 when a finding is an error, and 1 when a host could not be checked.`,
 		Example: `  plimsoll fleet check /data --hosts 'db[1-3]'

@@ -30,13 +30,13 @@ func (o *fleetHosts) addFlags(cmd *cobra.Command) {
 		&o.hosts,
 		"hosts",
 		"",
-		"use these `HOSTS`: names with commas, ranges such as db[1-8].example, or @FILE with a name a line",
+		"use these `HOSTS`: names with commas, ranges such as db[1-8].example, or @FILE with one name per line",
 	)
 	f.StringVar(
 		&o.via,
 		"via",
 		"ssh",
-		"reach hosts by `ENGINE`: ssh, srun, or a template that ends in COMMAND, such as 'docker exec -i {host} "+
+		"reach hosts through `ENGINE`: ssh, srun, or a template that ends in COMMAND, such as 'docker exec -i {host} "+
 			"COMMAND'",
 	)
 	f.StringVar(&o.remote, "remote", "plimsoll", "`PROGRAM` that is plimsoll on the hosts")

@@ -38,7 +38,7 @@ history as one HTML file.`,
 	f.StringVar(&o.filter.Suite, "suite", "", "only this `SUITE`")
 	f.StringVar(&o.filter.Scenario, "scenario", "", "only this `SCENARIO`, by name or number")
 	f.StringVar(&o.filter.Host, "host", "", "only this `HOST`")
-	f.StringVar(&o.filter.By, "by", "", "a series a value of this `LABEL` (or kernel, instance, fio) instead of a host")
+	f.StringVar(&o.filter.By, "by", "", "one series per value of this `LABEL` (or kernel, instance, fio) instead of per host")
 	f.StringArrayVar(&o.labels, "label", nil, "only runs with `KEY=VALUE`; may be repeated")
 	f.IntVar(&o.filter.Last, "last", 0, "only the last `N` runs of each series")
 	addFormat(cmd, &o.format, report.HistoryFormats())

@@ -54,7 +54,7 @@ not be parsed are listed, and the exit code is 1.`,
 		"`FILE` of the jobs that were measured, for what the output does not say; else one beside it is looked for",
 	)
 	f.StringVar(&o.out, "out", o.out, "keep the run below this `DIR`")
-	f.BoolVar(&o.summary, "summary", false, "print one line a result and keep nothing")
+	f.BoolVar(&o.summary, "summary", false, "print one line per result and store nothing")
 	addFormat(cmd, &o.format, report.Formats())
 	o.layoutOptions.addFlags(f)
 	o.policyOptions.addFlags(f)
@@ -118,7 +118,7 @@ func runImport(ctx context.Context, env *Env, o importOptions, args []string) er
 			return usage(err)
 		}
 	}
-	if found.Outputs, found.Documents, err = gather(args, sys.Interruptible(ctx, env.In)); err != nil {
+	if found.Outputs, found.Documents, err = bundle.Gather(args, sys.Interruptible(ctx, env.In)); err != nil {
 		return err
 	}
 	if len(found.Outputs) == 0 {

@@ -90,7 +90,7 @@ func newLabRunCmd(env *Env) *cobra.Command {
 
 With --topology the machine has the volumes that a plimsoll.yaml declares, at a tenth of their rates (--scale);
 plimsoll apply builds its arrays on them and plimsoll run measures them, by the db suite where none is named,
-for ` + labRuntime + ` a scenario on ` + labSize + `.`,
+for ` + labRuntime + ` per scenario on ` + labSize + `.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 && o.topology == "" {
 				return errors.New("want a preset (plimsoll lab list), a lab.yaml, or --topology plimsoll.yaml")

@@ -35,7 +35,7 @@ func TestLittlesLaw(t *testing.T) {
 			if err != nil || !d.Type().IsRegular() || strings.Contains(path, "/fuzz/") {
 				return err
 			}
-			outputs, documents, err := gather([]string{path}, nil)
+			outputs, documents, err := bundle.Gather([]string{path}, nil)
 			if err != nil {
 				t.Logf("%s: %v", path, err)
 				return nil

@@ -46,7 +46,7 @@ func newPlanCmd(env *Env) *cobra.Command {
 		Short: "Show what apply would do: each command, what it touches, how it is undone",
 		Long: `Show what apply would do to build the arrays of a plimsoll.yaml: each step with its exact command, what
 it touches and how teardown undoes it. Nothing is changed. As root, volumes are also looked at for signatures.
-UUIDs are drawn again by apply.
+apply generates new UUIDs.
 
 --format sh and --format md print a runbook instead, to follow by hand: the same steps, each with its check and
 how it is undone.`,

@@ -17,13 +17,13 @@ func newTeardownCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "teardown [ARRAY...]",
 		Short: "Remove only what apply created",
-		Long: `Undo what the journals of apply say was made, newest first: unmount, take lines out of /etc, stop
+		Long: `Undo what the journals of apply say was made, newest first: unmount, remove lines from /etc, stop
 arrays, erase superblocks, zero both ends of the volumes. Without names, all arrays. What was on them is lost.
 
 First the whole stack is looked at. What apply did not make (a logical volume in the group, another filesystem,
 a line between plimsoll's marks in /etc/fstab) and what is in use (swap, bind mounts, open files, loop devices,
 other mount namespaces) is listed, and nothing is touched. --destroy NAME, with the name that the list gives,
-gives one of them up; a volume needs its --serial, too.
+allows one of them to be lost; a volume needs its --serial, too.
 
 --adopt takes down an array that others have made: its mounts, its lines in fstab and mdadm.conf, what is on it
 and its superblocks. Every member is named by --serial; with one too few, or anything on it that is in use
@@ -56,7 +56,7 @@ otherwise, nothing is touched.`,
 	)
 	cmd.MarkFlagsMutuallyExclusive("adopt", "destroy")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print what happens as JSON, one event a line; needs --yes")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print what happens as JSON, one event per line; needs --yes")
 	return cmd
 }
 

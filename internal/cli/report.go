@@ -20,7 +20,7 @@ func newReportCmd(env *Env) *cobra.Command {
 	var out, format string
 	cmd := &cobra.Command{
 		Use:   "report [RUN]",
-		Short: "Print a run's report in any format; without RUN, of the newest",
+		Short: "Print the report of a run (by default the newest) in any format",
 		Args:  cobra.MaximumNArgs(1),
 
 		ValidArgsFunction: completeUpTo(1, completeRuns),

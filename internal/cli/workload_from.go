@@ -33,8 +33,8 @@ func newWorkloadFromCmd(env *Env) *cobra.Command {
 		Short: "Make a demand of logs of iostat, sar or blktrace, CloudWatch's figures, or a run",
 		Long: `Make a demand file of what was recorded elsewhere: iostat -x as text or JSON (sysstat
 11 and newer), sar -d as text, sadf -d, blktrace's events as blkparse prints them,
-CloudWatch's EBS metrics as JSON or CSV, or a run of plimsoll. What was watched on storage
-that was full is marked as "at least".`,
+CloudWatch's EBS metrics as JSON or CSV, or a run of plimsoll. What was observed on storage
+at its limit is marked as "at least".`,
 		Example: `  sadf -d /var/log/sysstat/sa21 -- -d | plimsoll workload from /dev/stdin --device vda > app.yaml
   iostat -x -t 1 600 > io.log; plimsoll workload from io.log --device md0 > app.yaml
   plimsoll workload from cloudwatch.json --join data > app.yaml

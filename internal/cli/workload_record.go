@@ -35,7 +35,7 @@ func newWorkloadRecordCmd(env *Env) *cobra.Command {
 		Long: `Watch devices, or those below paths, ten times a second, and write a demand file of
 their rates, sizes, latencies and bursts, with what limited them meanwhile. It writes
 nothing to the machine but that file, and costs less than half a percent of a core.
-Ctrl-C ends it sooner.`,
+Ctrl-C ends it early.`,
 		Example: `  plimsoll workload record md0 --for 10m -o app.yaml
   plimsoll workload record /data --for 1h --instance c8g.2xlarge --volumes 8xgp3`,
 		Args: cobra.MinimumNArgs(1),

@@ -1,4 +1,4 @@
-package cli
+package bundle
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 func gatherText(t *testing.T, text string) []*fio.Output {
 	t.Helper()
-	outs, _, err := gather([]string{"-"}, strings.NewReader(text))
+	outs, _, err := Gather([]string{"-"}, strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package cli
+package bundle
 
 import (
 	"errors"
@@ -11,17 +11,16 @@ import (
 	"strings"
 	"sync"
 
-	"plimsoll/internal/bundle"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/sys"
 )
 
-// gather reads every output in files, directories and, for "-", standard input, and the documents
+// Gather reads every output in files, directories and, for "-", standard input, and the documents
 // that hold them. Logs that belong together become one output; of a run that printed its figures
 // again and again, only the last stays.
-func gather(args []string, in io.Reader) ([]*fio.Output, map[string]*bundle.Document, error) {
+func Gather(args []string, in io.Reader) ([]*fio.Output, map[string]*Document, error) {
 	var outputs []*fio.Output
-	documents := map[string]*bundle.Document{}
+	documents := map[string]*Document{}
 	for _, arg := range args {
 		if arg == "-" {
 			var text beginning
@@ -78,9 +77,9 @@ func (b *beginning) Write(p []byte) (int, error) {
 }
 
 // around reads the text around outputs that stood in text.
-func around(documents map[string]*bundle.Document, outs []*fio.Output, data []byte) {
+func around(documents map[string]*Document, outs []*fio.Output, data []byte) {
 	if len(outs) > 0 && outs[0].Format == fio.Text && len(data) <= maxDocument {
-		documents[outs[0].Source] = bundle.ReadDocument(outs[0].Source, data, os.LookupEnv)
+		documents[outs[0].Source] = ReadDocument(outs[0].Source, data, os.LookupEnv)
 	}
 }
 
