@@ -141,6 +141,9 @@ func (inv *Inventory) Pick(description string, taken map[string]bool) (yaml stri
 			not = append(not, d.Path+" ("+strings.Join(d.Uses, ", ")+")")
 		case d.Serial == "":
 			not = append(not, d.Path+" (it has no serial number: it could not be found again after a boot)")
+		case inv.twin(d) != "":
+			not = append(not, d.Path+" (its serial number "+d.Serial+" is also that of "+inv.twin(d)+
+				": name it by a link below /dev/disk/by-path)")
 		default:
 			found = append(found, d)
 		}
@@ -168,6 +171,16 @@ func (inv *Inventory) Pick(description string, taken map[string]bool) (yaml stri
 		taken[d.Path] = true
 	}
 	return arrayText(role, level, found), nil
+}
+
+// twin is another disk with the same serial number, empty for none.
+func (inv *Inventory) twin(d Disk) string {
+	for _, o := range inv.Disks {
+		if o.Serial == d.Serial && o.Path != d.Path {
+			return o.Path
+		}
+	}
+	return ""
 }
 
 // before puts a separator before what is not empty.
