@@ -214,6 +214,11 @@ func FindMost(b *bundle.Bundle) (*Most, error) {
 		measured[0].Ceiling = &c
 	}
 	o := m.outcome(measured)
+	for _, c := range b.Run.Ceilings { // with many I/Os in flight more volumes may take part
+		if bound := c.Hardware(); bound != nil {
+			o.Ceiling = max(o.Ceiling, float64(bound.IOPS))
+		}
+	}
 	return &o, nil
 }
 
@@ -253,7 +258,7 @@ func (m MostSearch) outcome(measured []bundle.Scenario) Most {
 			break
 		}
 		p := m.probe(s)
-		load, known := search.Next(probes)
+		load, known := further(search, probes)
 		if known.Done {
 			o.Check, o.CheckTime = &p, s.Runtime
 			break
@@ -261,11 +266,23 @@ func (m MostSearch) outcome(measured []bundle.Scenario) Most {
 		o.Probes = append(o.Probes, p)
 		probes = append(probes, asProbe(p, load, m.Threshold))
 	}
-	o.next, o.Bracket = search.Next(probes)
+	o.next, o.Bracket = further(search, probes)
 	if o.Bracket.Done && o.Bracket.Low > 0 && o.Check == nil {
 		o.next, o.check = max(1, math.Round(checkedAt*o.Bracket.Low)), true
 	}
 	return o
+}
+
+// further searches above the ceiling where all of it met the threshold: that of a scenario with few
+// I/Os in flight may count a part of the volumes only.
+func further(s stats.Search, probes []stats.Probe) (load float64, b stats.Bracket) {
+	for range 6 {
+		if load, b = s.Next(probes); !b.Done || b.Low == 0 || b.High > 0 {
+			break
+		}
+		s.High *= 2
+	}
+	return load, b
 }
 
 // asProbe is a measurement as the search sees it, at the load that it asked for.

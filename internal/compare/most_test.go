@@ -68,7 +68,7 @@ func TestMostFindsTheLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const truth = 14535. // 0.9 ms (1 + 0.6 ρ²/(1-ρ)) = 2 ms
+	const truth = 14697. // 0.9 ms (1 + 0.6 ρ²/(1-ρ)) = 2 ms
 	if k := o.Bracket; !k.Done || k.Low > truth*1.02 || k.High < truth*.98 || k.High/k.Low > 1.03 {
 		t.Errorf("%+v, want %g within", k, truth)
 	}
@@ -128,6 +128,24 @@ func TestMostAtTheEnds(t *testing.T) {
 		return r
 	}))
 	if err != nil || o.Bracket.Unusable == 0 || len(o.Probes) != 4 || o.Check != nil {
+		t.Errorf("%+v %v", o, err)
+	}
+}
+
+// A first run that shows half of what the storage can do does not end the search there.
+func TestMostSearchesAboveTheFirstFigure(t *testing.T) {
+	m, err := NewMostSearch(searchBase(), "read.clat.p99 <= 2ms", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := FindMost(searchedRun(t, m, func(s suite.Scenario) *result.Result {
+		r := server(s)
+		if asked, _ := askedOf(s); asked == 0 {
+			r.Total.Read.IOPS = 5000
+		}
+		return r
+	}))
+	if err != nil || o.Bracket.Low < 14200 || o.Bracket.High > 15200 || o.Check == nil {
 		t.Errorf("%+v %v", o, err)
 	}
 }
