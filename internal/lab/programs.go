@@ -28,11 +28,13 @@ func (g *Guest) putPrograms(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%s: programs: %s: %w", g.cfg.Spec.Name, name, err)
 		}
+		if err := g.dropPresent(ctx, t); err != nil {
+			return fmt.Errorf("%s: programs: %s: %w", g.cfg.Spec.Name, name, err)
+		}
 		r, w := io.Pipe()
 		go func() { _ = w.CloseWithError(writeTar(w, t)) }() // the reader gets the error
 		var said strings.Builder
-		// What the guest has stays: its own loader and libraries are in use.
-		reply, err := g.Run(ctx, agent.Request{Argv: []string{"sh", "-c", `tar -x -k -C / &&
+		reply, err := g.Run(ctx, agent.Request{Argv: []string{"sh", "-c", `tar -x -C / &&
 			echo postgres:x:26:26::/var/lib/postgresql:/bin/sh >>/etc/passwd && echo postgres:x:26: >>/etc/group`}},
 			agent.Streams{In: r, Out: &said, Err: &said})
 		_ = r.Close() // ends the writer, if it has not ended
@@ -44,6 +46,24 @@ func (g *Guest) putPrograms(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// dropPresent leaves out what the guest has: its own loader and libraries are in use.
+func (g *Guest) dropPresent(ctx context.Context, t tree) error {
+	var names, present, said strings.Builder
+	for name := range t {
+		fmt.Fprintln(&names, name)
+	}
+	reply, err := g.Run(ctx, agent.Request{Argv: []string{
+		"sh", "-c", `while read -r f; do if [ -e "/$f" ]; then echo "$f"; fi; done`,
+	}}, agent.Streams{In: strings.NewReader(names.String()), Out: &present, Err: &said})
+	if err == nil && reply.Code != 0 {
+		err = fmt.Errorf("exit status %d: %s", reply.Code, said.String())
+	}
+	for name := range strings.Lines(present.String()) {
+		delete(t, strings.TrimSuffix(name, "\n"))
+	}
+	return err
 }
 
 // postgresTree is the newest PostgreSQL of Debian's packages, without its compiler.

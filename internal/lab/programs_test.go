@@ -36,7 +36,7 @@ func TestPostgresIsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	script := `set -e
-cd $DIR && mkdir -p bin lib64 dev tmp etc usr/lib64 && cp $BUSYBOX bin/busybox && bin/busybox tar -x -k -f $TAR
+cd $DIR && mkdir -p bin lib64 dev tmp etc usr/lib64 && cp $BUSYBOX bin/busybox && bin/busybox tar -x -f $TAR
 rmdir lib64 && ln -s usr/lib64 lib64 && ln -s usr/lib lib && ln -s busybox bin/sh
 echo postgres:x:26:26::/tmp:/bin/sh >etc/passwd && echo postgres:x:26: >etc/group
 chmod 755 . && chmod 777 tmp && touch dev/null && mount --bind /dev/null dev/null && mkdir -p dev/shm && chmod 1777 dev/shm

@@ -201,7 +201,8 @@ func (s *Spec) check() (where string, err error) {
 	}
 	for _, name := range s.Programs {
 		if !slices.Contains(programSets, name) || s.System != SystemSmall {
-			return "$.programs", fmt.Errorf("programs %q: want %s, and system %s", name, strings.Join(programSets, ", "), SystemSmall)
+			return "$.programs", fmt.Errorf("programs %q: want %s, and system %s", name,
+				strings.Join(programSets, ", "), SystemSmall)
 		}
 	}
 	count, seen := 0, map[string]bool{"": true}
