@@ -49,7 +49,8 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 		false,
 		"first read from the volumes of an array, so that a gap is explained by what each of them gives (root)",
 	)
-	f.DurationVar(&o.probeFor, "probe-time", bench.ProbeTime, "how long --probe reads, and from each volume that falls short")
+	f.DurationVar(&o.probeFor, "probe-time", bench.ProbeTime,
+		"how long --probe reads, and from each volume that falls short")
 	f.StringVar(&o.resume, "resume", "", "resume the interrupted run in `DIR`")
 	f.BoolVar(&o.KeepFiles, "keep-files", false, "keep the test files for the next run")
 	f.BoolVar(

@@ -22,7 +22,7 @@ func newSweepCmd(env *Env) *cobra.Command {
 	o := &sweepOptions{runOptions: runOptions{progress: progressKinds[0]}}
 	cmd := &cobra.Command{
 		Use:   "sweep SCENARIO [--axes OPTION=VALUES... | --most THRESHOLD]",
-		Short: "Measure one scenario over a grid of depths, block sizes, jobs or mixes, or find the highest load that it bears",
+		Short: "Measure one scenario over a grid of depths, block sizes, jobs or mixes, or find its highest load",
 		Long: `Measure one scenario at each point of a grid, in shuffled order and at least twice, and find the knee
 of throughput over depth: the depth that gives 95 % of what the deepest gives, next to the knee that the ceiling
 predicts. Deeper queues only wait longer.
