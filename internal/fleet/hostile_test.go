@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -366,6 +367,66 @@ func FuzzCommands(f *testing.F) {
 			if err := os.RemoveAll(dir); err != nil {
 				t.Error(err)
 			}
+		}
+	})
+}
+
+// FuzzUnpack unpacks whole streams, as they come and as the tar inside: whatever they hold, only
+// regular files come of it, below the directory, and no more than the limit.
+func FuzzUnpack(f *testing.F) {
+	const limit = 1 << 12
+	good := archive(f, tar.Header{Name: "run.json", Size: 5}, tar.Header{Name: "01-a/fio.jsonl", Size: 7})
+	f.Add(good)
+	for _, stream := range [][]byte{good, archive(f, tar.Header{Name: "../x", Size: 1}), archive(f, tar.Header{Name: "l", Typeflag: tar.TypeSymlink, Linkname: "/"})} {
+		z, err := zstd.NewReader(bytes.NewReader(stream))
+		if err != nil {
+			f.Fatal(err)
+		}
+		plain, err := io.ReadAll(z)
+		z.Close()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(plain)
+	}
+	top := f.TempDir()
+	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() { // memory: a disk would be what is tried
+		if dir, err := os.MkdirTemp("/dev/shm", "plimsoll-fuzz-"); err == nil {
+			f.Cleanup(func() { _ = os.RemoveAll(dir) })
+			top = dir
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		outer := filepath.Join(top, "outer")
+		inner := filepath.Join(outer, "inner")
+		if err := os.MkdirAll(inner, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(outer) //nolint:errcheck // of the next one
+		root, err := os.OpenRoot(inner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = unpackFiles(root, bytes.NewReader(data), limit)
+		_ = root.Close()
+		if bytes.HasPrefix(data, []byte{0x28, 0xb5, 0x2f, 0xfd}) {
+			_ = unpack(bytes.NewReader(data), filepath.Join(inner, "z"), limit)
+		}
+		size := int64(0)
+		err = filepath.WalkDir(top, func(path string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil || !info.Mode().IsRegular() || !strings.HasPrefix(path, inner+"/") {
+				t.Errorf("%s was made: %v", path, err)
+				return err
+			}
+			size += info.Size()
+			return nil
+		})
+		if err != nil || size > 2*limit {
+			t.Errorf("%d bytes, %v", size, err)
 		}
 	})
 }

@@ -90,7 +90,12 @@ func unpack(r io.Reader, dir string, limit int64) error {
 		return err
 	}
 	defer root.Close() //nolint:errcheck // only a handle
-	t := tar.NewReader(z)
+	return unpackFiles(root, z, limit)
+}
+
+// unpackFiles makes the files of a tar stream.
+func unpackFiles(root *os.Root, from io.Reader, limit int64) error {
+	t := tar.NewReader(from)
 	for n := 0; ; n++ {
 		h, err := t.Next()
 		if errors.Is(err, io.EOF) {
