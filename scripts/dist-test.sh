@@ -22,6 +22,8 @@ out=$work/out1
 if [ "$(id -u)" = 0 ]; then
 	suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 	mmdebstrap --quiet --variant=minbase "$suite" "$work/root"
+	mount -t proc proc "$work/root/proc" # as every system has it; plimsoll asks for it
+	trap 'umount "$work/root/proc"; rm -rf "$work"' EXIT
 	deb() { cp "$1" "$work/root/tmp/p.deb" && chroot "$work/root" dpkg -i /tmp/p.deb >/dev/null; }
 	deb "$out"/plimsoll_0.1.0_linux_amd64.deb
 	chroot "$work/root" plimsoll version | grep -q 'plimsoll 0.1.0 '
