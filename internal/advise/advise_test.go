@@ -259,10 +259,7 @@ func TestWhyNot(t *testing.T) {
 	if got := r.WhyNot(
 		Layout{Level: topology.Single, N: 1, Spec: cloud.VolumeSpec{Type: "gp3"}},
 		"c6a.xlarge",
-	); !strings.Contains(
-		got,
-		"6,000 of 40,000",
-	) {
+	); !strings.Contains(got, "6,000 of 40,000") {
 		t.Error(got)
 	}
 	if p, _ := r.Prices.Instance("c8g.2xlarge"); p.String() != "$232.90" {
@@ -346,9 +343,7 @@ func TestRestrictions(t *testing.T) {
 	if len(st1.Rows) == 0 || st1.Rows[0].Layout.Spec.Size*units.Bytes(st1.Rows[0].Layout.N) < 2560*units.GiB {
 		t.Errorf("%+v %q", st1.Rows, st1.Rejected)
 	}
-	if _, err := Advise(
-		Request{Demand: demand(t, guide), Instance: "r9g.large"},
-	); err == nil ||
+	if _, err := Advise(Request{Demand: demand(t, guide), Instance: "r9g.large"}); err == nil ||
 		!strings.Contains(err.Error(), "no price") {
 		t.Errorf("r9g.large: %v", err)
 	}

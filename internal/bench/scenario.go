@@ -240,9 +240,7 @@ func write(out *sys.Dir, name string, text []byte) error {
 func judgeRun(res *result.Result, fioErr error, plain func(string) string, said []string) {
 	if fioErr != nil {
 		reason := plain(firstLine(fioErr))
-		if failed, ok := errors.AsType[*sys.Failed](
-			fioErr,
-		); ok && failed.Stderr == "" && failed.Signal == 0 &&
+		if failed, ok := errors.AsType[*sys.Failed](fioErr); ok && failed.Stderr == "" && failed.Signal == 0 &&
 			len(said) > 0 {
 			reason = "fio: " + strings.TrimPrefix(said[len(said)-1], "fio: ")
 		}

@@ -201,10 +201,7 @@ func (c *capture) masked(data []byte) []byte {
 func cpuSummary(data []byte) []byte {
 	var out bytes.Buffer
 	for line := range strings.Lines(string(data)) {
-		if k, _, _ := strings.Cut(
-			line,
-			"\t",
-		); k == "processor" || k == "model name" || k == "Model" ||
+		if k, _, _ := strings.Cut(line, "\t"); k == "processor" || k == "model name" || k == "Model" ||
 			k == "CPU part" {
 			out.WriteString(line)
 		}

@@ -187,10 +187,7 @@ func (t *Tree) OpenBelow(dir string, self int) []string {
 			links = append(links, path.Join("fd", e.Name()))
 		}
 		for _, link := range links {
-			if to, err := fs.ReadLink(
-				t.root,
-				path.Join("proc", name, link),
-			); err == nil && dir != "/" &&
+			if to, err := fs.ReadLink(t.root, path.Join("proc", name, link)); err == nil && dir != "/" &&
 				within(to, dir) {
 				all = append(all, fmt.Sprintf("process %s (%s) uses %s", name, r.command(name), to))
 				break

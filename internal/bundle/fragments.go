@@ -22,11 +22,7 @@ func JoinFragments(outputs []*fio.Output) []*fio.Output {
 			continue
 		}
 		k := kept[at]
-		k.Jobs, k.Groups, k.Disks = append(
-			k.Jobs,
-			o.Jobs...), append(
-			k.Groups,
-			o.Groups...), append(
+		k.Jobs, k.Groups, k.Disks = append(k.Jobs, o.Jobs...), append(k.Groups, o.Groups...), append(
 			k.Disks,
 			o.Disks...)
 		k.Unread, k.Doubts = append(k.Unread, o.Unread...), append(k.Doubts, o.Doubts...)

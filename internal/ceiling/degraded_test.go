@@ -89,11 +89,7 @@ func TestGuideDegraded(t *testing.T) {
 		"mix":    {mix, 12000},
 		"writes": {load("randwrite", 8*k, 64, 4), 12000},
 	} {
-		if got := Of(
-			topo,
-			topology.Data,
-			[]fio.Workload{c.load},
-		).Binding(); got == nil ||
+		if got := Of(topo, topology.Data, []fio.Workload{c.load}).Binding(); got == nil ||
 			math.Abs(float64(got.IOPS-c.want)) > 1 {
 			t.Errorf("%s: %+v, want %v", name, got, c.want)
 		}
@@ -112,11 +108,7 @@ func TestRebuilding(t *testing.T) {
 		t.Errorf("%+v %q", got, c.Notes)
 	}
 	a.Progress = 1
-	if got := Of(
-		topo,
-		topology.Data,
-		[]fio.Workload{load("randread", 8*k, 64, 4)},
-	).Binding(); math.Abs(
+	if got := Of(topo, topology.Data, []fio.Workload{load("randread", 8*k, 64, 4)}).Binding(); math.Abs(
 		float64(got.IOPS)-8000,
 	) > 1 {
 		t.Errorf("at the end: %+v", got)
@@ -124,11 +116,7 @@ func TestRebuilding(t *testing.T) {
 	// A level that does not survive its losses is said, not worked out.
 	dead := broken(topology.RAID0, 4)
 	dead.Arrays[0].Degraded = 1
-	if c := Of(
-		dead,
-		topology.Data,
-		[]fio.Workload{load("randread", 8*k, 64, 4)},
-	); !strings.Contains(
+	if c := Of(dead, topology.Data, []fio.Workload{load("randread", 8*k, 64, 4)}); !strings.Contains(
 		strings.Join(c.Notes, " "),
 		"does not survive",
 	) {

@@ -153,11 +153,7 @@ func requested(w fio.Workload) float64 {
 		if rate > 0 && bs > 0 && (iops == 0 || units.IOPS(float64(rate)/float64(bs)) < iops) {
 			iops = units.IOPS(float64(rate) / float64(bs))
 		}
-		if total := float64(
-			iops,
-		) * float64(
-			max(w.Jobs, 1),
-		); share > 0 && total > 0 &&
+		if total := float64(iops) * float64(max(w.Jobs, 1)); share > 0 && total > 0 &&
 			(limit == 0 || total/share < limit) {
 			limit = total / share
 		}

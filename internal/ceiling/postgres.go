@@ -153,13 +153,11 @@ func (c *Ceiling) log(t *topology.Topology, s *result.PgStep) {
 		sync := fio.Workload{WriteBS: logBlock, Direct: true, Jobs: 1, Depth: deep} // a sync after each: none is merged
 		of := smallest(Of(t, topology.WAL, []fio.Workload{sync}))
 		c.scaled(LogIOPS, of, func(b Bound) (float64, string) {
-			return float64(
-					b.IOPS,
-				) * grouped, fmt.Sprintf(
-					"%v synced writes × %s commits a sync",
-					b.IOPS,
-					units.Number(grouped),
-				)
+			return float64(b.IOPS) * grouped, fmt.Sprintf(
+				"%v synced writes × %s commits a sync",
+				b.IOPS,
+				units.Number(grouped),
+			)
 		})
 	}
 }
@@ -225,10 +223,7 @@ func (c *Ceiling) cores(p *result.Postgres, s *result.PgStep, measured func(stri
 			How: fmt.Sprintf(
 				"pgbench uses %s of %s, %s of sessions wait for it, %s of the machine is idle",
 				text.Percent(use),
-				text.Plural(
-					threads,
-					"thread",
-				),
+				text.Plural(threads, "thread"),
 				text.Percent(s.Waited("Client:ClientRead")),
 				text.Percent(max(1-s.Busy, 0)),
 			),

@@ -175,9 +175,7 @@ func summarize(env *Env, found bundle.Found, format string) error {
 func besideJob(o *fio.Output) *fio.JobFile {
 	base := strings.TrimSuffix(o.Source, filepath.Ext(o.Source))
 	for _, beside := range []string{base + ".fio", base} {
-		if info, err := os.Stat(
-			beside,
-		); beside == o.Source || err != nil || !info.Mode().IsRegular() ||
+		if info, err := os.Stat(beside); beside == o.Source || err != nil || !info.Mode().IsRegular() ||
 			info.Size() > maxJobFile {
 			continue
 		}

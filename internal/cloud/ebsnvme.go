@@ -97,9 +97,7 @@ func histogram(page []byte) []EBSBin {
 	for i := range n {
 		slot := page[8+i*histogramStride:]
 		bins = append(bins, EBSBin{
-			microseconds(
-				binary.LittleEndian.Uint64(slot),
-			),
+			microseconds(binary.LittleEndian.Uint64(slot)),
 			microseconds(binary.LittleEndian.Uint64(slot[8:])),
 			binary.LittleEndian.Uint32(slot[16:]),
 		})

@@ -43,10 +43,7 @@ func OnEC2(root fs.FS) bool {
 		return true
 	}
 	for _, name := range []string{"sys_vendor", "board_vendor", "bios_vendor"} {
-		if text, err := fs.ReadFile(
-			root,
-			"sys/class/dmi/id/"+name,
-		); err == nil &&
+		if text, err := fs.ReadFile(root, "sys/class/dmi/id/"+name); err == nil &&
 			strings.TrimSpace(string(text)) == "Amazon EC2" {
 			return true
 		}

@@ -98,11 +98,9 @@ func instanceFacts(r row) InstanceFacts {
 		NVMe:        r.text("ebs_nvme") == "required",
 		Attachments: int(r.num("attachments")),
 		Provenance: Provenance{
-			Source: "EC2 DescribeInstanceTypes (" + r.text(
-				"dataset",
-			) + ")",
-			AsOf:  datasets[r.text("dataset")],
-			Trust: Verified,
+			Source: "EC2 DescribeInstanceTypes (" + r.text("dataset") + ")",
+			AsOf:   datasets[r.text("dataset")],
+			Trust:  Verified,
 		},
 	}
 	if top := limits(r, "max"); top != f.Baseline {

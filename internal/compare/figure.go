@@ -167,11 +167,7 @@ func latencyFigures() []Figure {
 	} {
 		for _, q := range []float64{0.5, 0.99} {
 			all = append(all, Figure{
-				Name: fmt.Sprintf(
-					"%s p%g",
-					d.name,
-					100*q,
-				),
+				Name:    fmt.Sprintf("%s p%g", d.name, 100*q),
 				Unit:    Nanoseconds,
 				Lower:   true,
 				latency: d.of,

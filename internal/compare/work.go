@@ -199,21 +199,15 @@ func (w Work) whole() bool { return w.Engine != "" || w.Parts != "" }
 // with fills in what is not known of w.
 func (w Work) with(o Work) Work {
 	return Work{
-		Direction: cmp.Or(
-			w.Direction,
-			o.Direction,
-		),
-		Order: cmp.Or(w.Order, o.Order),
-		BS:    cmp.Or(w.BS, o.BS),
-		Depth: cmp.Or(w.Depth, o.Depth),
-		Jobs: cmp.Or(
-			w.Jobs,
-			o.Jobs,
-		),
-		Engine: cmp.Or(w.Engine, o.Engine),
-		Sync:   cmp.Or(w.Sync, o.Sync),
-		Load:   cmp.Or(w.Load, o.Load),
-		Parts:  cmp.Or(w.Parts, o.Parts),
+		Direction: cmp.Or(w.Direction, o.Direction),
+		Order:     cmp.Or(w.Order, o.Order),
+		BS:        cmp.Or(w.BS, o.BS),
+		Depth:     cmp.Or(w.Depth, o.Depth),
+		Jobs:      cmp.Or(w.Jobs, o.Jobs),
+		Engine:    cmp.Or(w.Engine, o.Engine),
+		Sync:      cmp.Or(w.Sync, o.Sync),
+		Load:      cmp.Or(w.Load, o.Load),
+		Parts:     cmp.Or(w.Parts, o.Parts),
 	}
 }
 

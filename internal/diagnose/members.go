@@ -45,9 +45,7 @@ func (c *Case) memberIOs(m Measurement) []load {
 // than members; a linear array is idle by its nature (PL211).
 func (c *Case) idleMembers(m Measurement) (idle []string, all int) {
 	members := c.memberIOs(m)
-	if a := c.arrayOf(
-		m,
-	); a != nil &&
+	if a := c.arrayOf(m); a != nil &&
 		(a.Level == topology.Linear || a.Level.Mirrored() && !m.any(fio.Workload.Writes) && m.inFlight() <= len(members)) {
 		return nil, len(members)
 	}

@@ -107,10 +107,7 @@ func (c *Case) mounts() []mounted {
 	}
 	for i := range all {
 		for _, t := range c.targets() {
-			if on := cmp.Or(
-				t.Device,
-				t.Array,
-			); on == all[i].Device ||
+			if on := cmp.Or(t.Device, t.Array); on == all[i].Device ||
 				t.Mount != nil && t.Mount.Device == all[i].Device {
 				all[i].roles = append(all[i].roles, t.Role)
 			}

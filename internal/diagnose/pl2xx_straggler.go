@@ -160,9 +160,7 @@ func (c *Case) lagIn(m Measurement) (lag, bool) {
 	}
 	asked := m.inFlight()
 	least := fewIOs
-	if a := c.arrayOf(
-		m,
-	); a != nil && a.Level.Mirrored() && m.any(fio.Workload.Reads) && asked > 0 &&
+	if a := c.arrayOf(m); a != nil && a.Level.Mirrored() && m.any(fio.Workload.Reads) && asked > 0 &&
 		asked <= len(all) {
 		least = fewIOsMirrored
 	}

@@ -100,9 +100,7 @@ var bimodal = &rule{
 				Message: fmt.Sprintf(
 					"The %s are of two kinds: %s around %s and %s around %s.",
 					what,
-					text.Percent(
-						modes.LowShare,
-					),
+					text.Percent(modes.LowShare),
 					units.Latency(modes.Low).String(),
 					text.Percent(modes.HighShare),
 					units.Latency(modes.High).String(),

@@ -138,9 +138,7 @@ func (c *Case) unread(m Measurement) (finding.Finding, bool) {
 		),
 		Evidence: []finding.Evidence{
 			{
-				What: "read clat of " + strings.ToLower(
-					part,
-				),
+				What:  "read clat of " + strings.ToLower(part),
 				Found: text.Duration(took),
 				Where: "fio, scenario " + m.Label(),
 				Expected: "at least " + text.Duration(

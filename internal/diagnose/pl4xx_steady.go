@@ -77,9 +77,7 @@ var changed = &rule{
 				Subject: m.Label(), Scenarios: m.ids(),
 				Message: fmt.Sprintf(
 					"After %s the rate went from %s to %s IOPS, so the mean of %s tells neither.",
-					text.Duration(
-						s.at,
-					),
+					text.Duration(s.at),
 					units.IOPS(math.Round(s.before)),
 					units.IOPS(math.Round(s.after)),
 					units.IOPS(math.Round(float64(m.iops()))),
@@ -151,9 +149,7 @@ var burstSpent = &rule{
 				Scenarios: m.ids(),
 				Message: fmt.Sprintf(
 					"After %s the rate fell from %s to %s IOPS, which is what %s allows once its burst is spent (%s).",
-					text.Duration(
-						s.at,
-					),
+					text.Duration(s.at),
 					units.IOPS(math.Round(s.before)),
 					units.IOPS(math.Round(s.after)),
 					low.Label(),

@@ -247,10 +247,7 @@ func (c *Case) instanceBucket() (bucket, bool) {
 			return
 		}
 		b := bucket{
-			subject: cmp.Or(
-				i.Type,
-				"the instance",
-			),
+			subject: cmp.Or(i.Type, "the instance"),
 			who:     cmp.Or(i.Type, "the instance"),
 			left:    *left,
 			full:    i.BurstFor,

@@ -122,12 +122,10 @@ func (m Measurement) exceeded(
 				continue
 			}
 			ev = append(ev, finding.Evidence{
-				What:  "time above the limit on " + x.what + ", counted by " + device,
-				Found: text.Duration(x.d) + " of " + text.Duration(run),
-				Expected: "below " + text.Percent(
-					exceededShare,
-				),
-				Where: "NVMe log 0xD0 of /dev/" + device + ", after less before",
+				What:     "time above the limit on " + x.what + ", counted by " + device,
+				Found:    text.Duration(x.d) + " of " + text.Duration(run),
+				Expected: "below " + text.Percent(exceededShare),
+				Where:    "NVMe log 0xD0 of /dev/" + device + ", after less before",
 			})
 			if part > share {
 				what, share = x.what, part

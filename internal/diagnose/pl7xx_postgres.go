@@ -137,10 +137,7 @@ var generatorLimits = &rule{
 			}
 			f := b.finding(
 				"pgbench has no CPU left with %s: it uses %s of its threads, and %s of sessions wait for it.",
-				text.Plural(
-					b.peak.Clients,
-					"client",
-				),
+				text.Plural(b.peak.Clients, "client"),
 				text.Percent(use),
 				text.Percent(b.peak.Waited("Client:ClientRead")),
 			)
@@ -309,11 +306,8 @@ var cliff = &rule{
 			for _, p := range stats.ChangePoints(series) {
 				if p.After < p.Before {
 					f.Evidence = append(f.Evidence, finding.Evidence{
-						What: fmt.Sprintf("from second %d on", p.At+1),
-						Found: fmt.Sprintf(
-							"%v TPS",
-							units.IOPS(p.After),
-						),
+						What:     fmt.Sprintf("from second %d on", p.At+1),
+						Found:    fmt.Sprintf("%v TPS", units.IOPS(p.After)),
 						Expected: fmt.Sprintf("%v as before", units.IOPS(p.Before)),
 						Where:    "pgbench",
 					})

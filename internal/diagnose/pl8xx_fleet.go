@@ -335,9 +335,7 @@ var sharedBottleneck = &fleetRule{
 				alone, together = alone+h.Alone, together+h.Rate.Center
 				each = append(each, finding.Evidence{
 					What: h.Host,
-					Found: units.IOPS(
-						h.Rate.Center,
-					).String() + " IOPS, " + text.Percent(
+					Found: units.IOPS(h.Rate.Center).String() + " IOPS, " + text.Percent(
 						h.Rate.Center/h.Alone,
 					) + " of alone",
 					Expected: units.IOPS(h.Alone).String() + " IOPS alone",

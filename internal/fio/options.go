@@ -196,9 +196,7 @@ func (t *OptionTable) Check(name string) (known bool, nearest string) {
 	if begins := slices.DeleteFunc(
 		slices.Clone(candidates),
 		func(c string) bool { return len(clean) < 3 || !strings.HasPrefix(c, clean) },
-	); len(
-		begins,
-	) == 1 {
+	); len(begins) == 1 {
 		return false, begins[0]
 	}
 	return false, text.Nearest(clean, candidates)

@@ -145,13 +145,9 @@ func (t *terseScan) job(directions int) (Job, []Disk) {
 		}
 	}
 	j.CPU.User, j.CPU.System = t.percent("user time"), t.percent("system time")
-	j.CPU.ContextSwitches, j.CPU.MajorFaults, j.CPU.MinorFaults = t.count(
-		"context switches",
-	), t.count(
+	j.CPU.ContextSwitches, j.CPU.MajorFaults, j.CPU.MinorFaults = t.count("context switches"), t.count(
 		"major faults",
-	), t.count(
-		"minor faults",
-	)
+	), t.count("minor faults")
 	for _, label := range []string{"1", "2", "4", "8", "16", "32", ">=64"} {
 		j.Depths = append(j.Depths, Share{Label: label, Value: t.percent("depth")})
 	}
@@ -230,10 +226,7 @@ func (t *terseScan) direction() Direction {
 
 func (t *terseScan) latency() Latency {
 	return Latency{
-		Min: jsonDuration(
-			t.number("least latency"),
-			time.Microsecond,
-		),
+		Min:    jsonDuration(t.number("least latency"), time.Microsecond),
 		Max:    jsonDuration(t.number("greatest latency"), time.Microsecond),
 		Mean:   t.exact("mean latency", 1000),
 		StdDev: t.exact("deviation of latency", 1000),
@@ -245,19 +238,15 @@ func (t *terseScan) disks() []Disk {
 	var list []Disk
 	for len(t.fields) >= 9 && strings.HasSuffix(t.fields[8], "%") && isWhole(t.fields[1]) && len(list) < terseMaxDisk {
 		list = append(list, Disk{
-			Name: t.next("disk"),
-			Reads: t.count(
-				"reads",
-			),
+			Name:        t.next("disk"),
+			Reads:       t.count("reads"),
 			Writes:      t.count("writes"),
 			ReadMerges:  t.count("merges"),
 			WriteMerges: t.count("merges"),
-			ReadTicks: t.count(
-				"ticks",
-			),
-			WriteTicks: t.count("ticks"),
-			InQueue:    t.count("queue"),
-			Util:       t.percent("utilisation"),
+			ReadTicks:   t.count("ticks"),
+			WriteTicks:  t.count("ticks"),
+			InQueue:     t.count("queue"),
+			Util:        t.percent("utilisation"),
 		})
 	}
 	return list

@@ -45,15 +45,9 @@ func parseProgress(line string) Progress {
 		switch {
 		case strings.HasPrefix(part, "eta "):
 			if e := progressEta.FindStringSubmatch(part); e != nil {
-				p.Eta = time.Duration(
-					atoi(e[1]),
-				)*24*time.Hour + time.Duration(
+				p.Eta = time.Duration(atoi(e[1]))*24*time.Hour + time.Duration(
 					atoi(e[2]),
-				)*time.Hour + time.Duration(
-					atoi(e[3]),
-				)*time.Minute + time.Duration(
-					atoi(e[4]),
-				)*time.Second
+				)*time.Hour + time.Duration(atoi(e[3]))*time.Minute + time.Duration(atoi(e[4]))*time.Second
 			}
 		case strings.HasSuffix(part, "%") || strings.HasSuffix(part, "% done"):
 			p.Done, _ = percentShare(strings.TrimSuffix(part, " done"))

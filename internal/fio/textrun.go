@@ -134,9 +134,7 @@ func (t *textReader) fio(body string, indent int, host string) bool {
 		t.disk(m[1], m[2], indent, body)
 		return true
 	}
-	if m := textRate.FindStringSubmatch(
-		body,
-	); m != nil &&
+	if m := textRate.FindStringSubmatch(body); m != nil &&
 		(strings.Contains(m[2], "bw=") || strings.Contains(m[2], "aggrb=") || t.run != nil && t.run.group >= 0 && !t.closed) {
 		t.rate(m[1], m[2], body)
 		return true

@@ -355,9 +355,7 @@ func (d *textDirection) settleBytes(bs, sec float64) (doubts []string) {
 	if better := float64(d.Bytes) / sec; sec > 0 && bytes > 0 && math.Abs(better-bw) <= bwStep {
 		d.BW = units.Rate(d.bw.clamp(better, bwFactor, 0))
 	}
-	if factor, ok := (textNum{unit: d.bwUnit, ok: true}).bytes(
-		kb,
-	); ok && d.bwUnit != "" && kb == 1000 &&
+	if factor, ok := (textNum{unit: d.bwUnit, ok: true}).bytes(kb); ok && d.bwUnit != "" && kb == 1000 &&
 		!strings.Contains(d.bwUnit, "i") {
 		was, _ := (textNum{unit: d.bwUnit, ok: true}).bytes(1024)
 		for _, v := range []*float64{&d.BWSamples.Min, &d.BWSamples.Max, &d.BWSamples.Mean, &d.BWSamples.StdDev} {

@@ -80,9 +80,7 @@ func WorkloadOf(name string, s Section) (Workload, error) {
 		w.Size = r.size("filesize")
 	}
 	w.OffsetIncrement = r.size("offset_increment")
-	if _, given := r.value(
-		"offset_increment",
-	); given && w.OffsetIncrement == 0 &&
+	if _, given := r.value("offset_increment"); given && w.OffsetIncrement == 0 &&
 		strings.HasSuffix(r.text("offset_increment"), "%") {
 		w.OffsetIncrement = 1 // apart, by a share of a file whose size is not known
 	}

@@ -204,17 +204,12 @@ func figures(f *bundle.FleetScenario, all []measured, from, to time.Duration) {
 		f.Total.Hist.Merge(&did.hist)
 		together.Merge(&did.sync)
 		row := bundle.FleetFigure{
-			Host: m.host,
-			IOPS: units.IOPS(did.n / length),
-			BW:   units.Rate(did.bytes / length),
-			Interval: estimate(
-				all[i:i+1],
-				from,
-				to,
-				did.n/length,
-			),
-			P50: did.hist.Percentile(50),
-			P99: did.hist.Percentile(99),
+			Host:     m.host,
+			IOPS:     units.IOPS(did.n / length),
+			BW:       units.Rate(did.bytes / length),
+			Interval: estimate(all[i:i+1], from, to, did.n/length),
+			P50:      did.hist.Percentile(50),
+			P99:      did.hist.Percentile(99),
 		}
 		bounds(&row, m.ceiling)
 		f.Hosts = append(f.Hosts, row)

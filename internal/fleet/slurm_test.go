@@ -25,7 +25,7 @@ func TestFleetOverSlurm(t *testing.T) {
 			t.Skipf("SKIPPED: %s is not installed (make fleet-test installs slurm-wlm as root on Debian)", program)
 		}
 	}
-	dir, err := os.MkdirTemp("", "plimsoll-slurm-") // short: it holds a socket
+	dir, err := os.MkdirTemp("", "plimsoll-slurm-") //nolint:usetesting // short: it holds a socket
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,8 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 			"/usr/sbin/munged", "-F", "--force", "--key-file=" + key, "--socket=" + dir + "/munge.sock", "--pid-file=" + dir + "/munge.pid",
 			"--log-file=" + dir + "/munge.log", "--seed-file=" + dir + "/munge.seed",
 		},
-		{"/usr/sbin/slurmctld", "-D", "-f", config}, {"/usr/sbin/slurmd", "-D", "-f", config},
+		{"/usr/sbin/slurmctld", "-D", "-f", config},
+		{"/usr/sbin/slurmd", "-D", "-f", config},
 	} {
 		daemon := exec.Command(argv[0], argv[1:]...)
 		daemon.Stderr = &logs

@@ -121,11 +121,8 @@ func instanceOf(i *topology.Instance) *InstanceSpec {
 		s.Burst = &BurstSpec{
 			IOPS:       i.Burst.IOPS,
 			Throughput: i.Burst.Rate,
-			Credits: max(
-				0,
-				float64(i.Burst.IOPS-i.Baseline.IOPS)*seconds,
-			),
-			Bytes: units.Bytes(max(0, float64(i.Burst.Rate-i.Baseline.Rate)*seconds)),
+			Credits:    max(0, float64(i.Burst.IOPS-i.Baseline.IOPS)*seconds),
+			Bytes:      units.Bytes(max(0, float64(i.Burst.Rate-i.Baseline.Rate)*seconds)),
 		}
 	}
 	return s

@@ -31,10 +31,7 @@ func Judge(c *Case, disabled ...finding.Code) []finding.Finding {
 	})
 	slices.SortStableFunc(found, func(a, b finding.Finding) int {
 		return cmp.Or(
-			cmp.Compare(
-				order[a.File()],
-				order[b.File()],
-			),
+			cmp.Compare(order[a.File()], order[b.File()]),
 			cmp.Compare(a.Line, b.Line),
 			cmp.Compare(a.Col, b.Col),
 			cmp.Compare(a.Code, b.Code),

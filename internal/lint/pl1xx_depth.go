@@ -33,10 +33,7 @@ var depthOnSync = &rule{
 		}
 		f := j.found(fmt.Sprintf(
 			"%s keeps one I/O in flight a job whatever iodepth says: %s in flight, not %s.",
-			j.setting(
-				"ioengine",
-				fio.DefaultEngine,
-			),
+			j.setting("ioengine", fio.DefaultEngine),
 			units.Group(fmt.Sprint(max(j.load.Jobs, 1))),
 			times32(j, uint64(depth)),
 		), "iodepth")
@@ -146,10 +143,7 @@ var boundByDepth = &rule{
 			fmt.Sprintf(
 				"%s with %d jobs keeps %d I/Os in flight: at %s each that is at most %s IOPS, whatever the volume "+
 					"can do.",
-				j.setting(
-					"ioengine",
-					fio.DefaultEngine,
-				),
+				j.setting("ioengine", fio.DefaultEngine),
 				w.Jobs,
 				w.Jobs,
 				text.Duration(typical),

@@ -133,10 +133,7 @@ var mountedTwice = &rule{
 					second.Col,
 					fmt.Sprintf(
 						"%s is mounted on %s already (line %d): %s is the same filesystem.",
-						text.Clean(
-							second.Device,
-							120,
-						),
+						text.Clean(second.Device, 120),
 						text.Clean(first.Point, 120),
 						first.Line,
 						text.Clean(second.Point, 120),
@@ -145,10 +142,7 @@ var mountedTwice = &rule{
 				if len(idle) > 0 {
 					f.Message = fmt.Sprintf(
 						"%s is mounted on %s already (line %d): %s is the same filesystem, and %s is never mounted.",
-						text.Clean(
-							second.Device,
-							120,
-						),
+						text.Clean(second.Device, 120),
 						text.Clean(first.Point, 120),
 						first.Line,
 						text.Clean(second.Point, 120),

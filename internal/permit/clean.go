@@ -127,9 +127,7 @@ func cleanFolder(parent *sys.Dir, dry bool) (Leftover, error) {
 		return l, err
 	}
 	defer folder.Close() //nolint:errcheck // only a handle
-	if _, err := folder.Lstat(
-		"lock",
-	); err == nil ||
+	if _, err := folder.Lstat("lock"); err == nil ||
 		!dry { // taken even where there is none, lest a run begin meanwhile
 		release, err := folder.Lock("lock")
 		switch {

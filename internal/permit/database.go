@@ -177,9 +177,7 @@ func (s Server) Sweep() {
 		until(func() bool { return removeSegment(id, s.UID) })
 	}
 	for _, name := range s.SharedMemory {
-		if info, err := os.Lstat(
-			"/dev/shm/" + name,
-		); err == nil && sharedName.MatchString(name) &&
+		if info, err := os.Lstat("/dev/shm/" + name); err == nil && sharedName.MatchString(name) &&
 			sys.Owner(info) == s.UID {
 			_ = os.Remove("/dev/shm/" + name)
 		}

@@ -44,11 +44,7 @@ func group(parent string, pid int, limits map[string]string) (string, error) {
 		return "", fmt.Errorf("--pg-memory: %w", err)
 	}
 	for name, value := range limits {
-		if err := os.WriteFile(
-			filepath.Join(dir, name),
-			[]byte(value),
-			0,
-		); err != nil &&
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(value), 0); err != nil &&
 			name != "memory.swap.max" { // no swap: no such file
 			return dir, fmt.Errorf("--pg-memory: %w", err)
 		}

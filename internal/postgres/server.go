@@ -101,9 +101,7 @@ func (s *server) start(ctx context.Context) error {
 		return err
 	}
 	args := []string{
-		s.install.program(
-			"initdb",
-		),
+		s.install.program("initdb"),
 		"-D",
 		s.record.Data,
 		"--waldir=" + wal,

@@ -291,19 +291,11 @@ func (s *session) describe(ctx context.Context, pg *result.Postgres) error {
 		ctx,
 		`select pg_database_size(current_database()), pg_size_bytes(current_setting('max_wal_size')),
 		extract(epoch from current_setting('checkpoint_timeout')::interval)::bigint`,
-	).Scan(
-		&size,
-		&maxWAL,
-		&timeout,
-	)
+	).Scan(&size, &maxWAL, &timeout)
 	if err != nil {
 		return err
 	}
-	pg.Database, pg.MaxWAL, pg.CheckpointTimeout = units.Bytes(
-		size,
-	), units.Bytes(
-		maxWAL,
-	), time.Duration(
+	pg.Database, pg.MaxWAL, pg.CheckpointTimeout = units.Bytes(size), units.Bytes(maxWAL), time.Duration(
 		timeout,
 	)*time.Second
 	rows, err := conn.Query(

@@ -276,9 +276,7 @@ func (a *adoption) conf() {
 			continue
 		}
 		for line := range strings.Lines(string(data)) {
-			if f := strings.Fields(
-				line,
-			); len(f) > 1 && f[0] == "ARRAY" &&
+			if f := strings.Fields(line); len(f) > 1 && f[0] == "ARRAY" &&
 				slices.ContainsFunc(f, func(word string) bool {
 					uuid, ok := strings.CutPrefix(strings.ToUpper(word), "UUID=")
 					return ok && bare(uuid) == bare(a.top.MD.UUID)

@@ -391,9 +391,7 @@ func (s *Site) await(ctx context.Context, w *Work) error {
 			if e.Rate > 0 {
 				e.Left = time.Duration(
 					(1 - e.Fraction) * float64(each) / float64(e.Rate) * float64(time.Second),
-				).Round(
-					time.Second,
-				)
+				).Round(time.Second)
 			}
 		} else if e.Fraction, err = now.lvmSync(ctx); err != nil {
 			return err

@@ -36,13 +36,7 @@ type state struct {
 
 // look reads the machine. Udev is given the time to see what was done last.
 func (s *Site) look(ctx context.Context, w *Work) (*state, error) {
-	if err := s.Run(
-		ctx,
-		io.Discard,
-		"udevadm",
-		"settle",
-		"--timeout=30",
-	); err != nil &&
+	if err := s.Run(ctx, io.Discard, "udevadm", "settle", "--timeout=30"); err != nil &&
 		!errors.Is(err, sys.ErrNotFound) {
 		if _, busy := errors.AsType[*sys.Failed](err); !busy { // other devices' events go on: not ours to wait for
 			return nil, err
@@ -211,9 +205,7 @@ func (s *state) whole(d *block.Device) bool {
 // blank one.
 func (s *Site) export(ctx context.Context, dev string) (map[string]string, error) {
 	out, err := s.Output(ctx, "blkid", "--probe", "--output", "export", dev)
-	if failed, ok := errors.AsType[*sys.Failed](
-		err,
-	); ok &&
+	if failed, ok := errors.AsType[*sys.Failed](err); ok &&
 		failed.Code == 2 { // nothing found, or more than one (blkid(8))
 		err = nil
 		if strings.Contains(failed.Stderr, "ambivalent") {

@@ -252,10 +252,7 @@ func (p *planner) unused(like topology.DeclaredVolume) []*block.Device {
 func (p *planner) used(like topology.DeclaredVolume) string {
 	var all []string
 	for _, d := range p.tree.Devices {
-		if why := occupied(
-			p.tree,
-			d,
-		); d.Kind == block.Disk && len(why) > 0 && alike(d.Size, like.Size) &&
+		if why := occupied(p.tree, d); d.Kind == block.Disk && len(why) > 0 && alike(d.Size, like.Size) &&
 			strings.Contains(d.Model, like.Model) {
 			all = append(all, fmt.Sprintf("%s (serial %s): %s", d.Path, identity(d), strings.Join(why, ", ")))
 		}

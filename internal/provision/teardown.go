@@ -169,11 +169,7 @@ func (s *Site) undo(ctx context.Context, w *Work, i int) error {
 		if !undoing && !errors.Is(err, errGone) {
 			// The very first undo has failed. Where its step is whole all the same, as after
 			// "target is busy", nothing was undone.
-			if missing, look := s.missing(
-				ctx,
-				w,
-				st,
-			); look == nil && missing == "" && was == StepDone &&
+			if missing, look := s.missing(ctx, w, st); look == nil && missing == "" && was == StepDone &&
 				len(st.Check) > 0 {
 				w.Undoing, st.State = false, was
 				err = errors.Join(err, s.save(w))

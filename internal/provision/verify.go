@@ -113,9 +113,7 @@ func (p *planner) standing(w *Work, d *topology.DeclaredArray) *block.Device {
 			leaf.Kind != block.Disk {
 			continue
 		}
-		if m := p.tree.MountOf(
-			w.Want.Mount,
-		); m != nil && m.Point == w.Want.Mount && m.Device == dev.Name ||
+		if m := p.tree.MountOf(w.Want.Mount); m != nil && m.Point == w.Want.Mount && m.Device == dev.Name ||
 			serial != "" && dev.Signature == w.Want.FS {
 			return dev
 		}

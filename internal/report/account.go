@@ -25,9 +25,7 @@ func accountTable(a *finding.Account) table {
 	for i, level := range a.Levels() {
 		f := a.Factors[i]
 		t.Rows = append(t.Rows, []string{
-			causeName(
-				f,
-			),
+			causeName(f),
 			text.Percent(f.Share),
 			"× " + units.Number(f.Factor),
 			units.IOPS(level).String(),

@@ -181,10 +181,7 @@ func newFleetWork(s *bundle.FleetScenario) fleetWork {
 			mark = "straggler"
 		}
 		w.Rows.Rows = append(w.Rows.Rows, []string{
-			text.Clean(
-				h.Host,
-				longName,
-			),
+			text.Clean(h.Host, longName),
 			h.IOPS.String(),
 			doubt,
 			h.BW.String(),

@@ -102,9 +102,7 @@ func historyRow(s compare.Series, p compare.Point, most float64) []string {
 		verdict = "INVALID"
 	}
 	return []string{
-		"  " + p.At.UTC().Format(
-			"2006-01-02 15:04",
-		),
+		"  " + p.At.UTC().Format("2006-01-02 15:04"),
 		value,
 		plusMinus(p.Value, p.Rounds),
 		strconv.Itoa(p.Rounds),
@@ -144,9 +142,7 @@ func historyCSV(out io.Writer, all []compare.Series) error {
 		k := s.Key
 		for _, p := range s.Points {
 			_ = w.Write([]string{
-				cell(
-					k.Suite,
-				),
+				cell(k.Suite),
 				cell(k.Scenario),
 				cell(k.Group),
 				cell(k.Layout),
@@ -154,9 +150,7 @@ func historyCSV(out io.Writer, all []compare.Series) error {
 				k.Runtime,
 				cell(k.Work),
 				cell(p.Run),
-				p.At.UTC().Format(
-					time.RFC3339,
-				),
+				p.At.UTC().Format(time.RFC3339),
 				s.Figure.Name,
 				string(s.Figure.Unit),
 				decimal(p.Value.Center, 2),

@@ -47,9 +47,7 @@ func writeJSON(out io.Writer, b *bundle.Bundle) error {
 	}
 	return json.NewEncoder(
 		out,
-	).Encode(
-		d,
-	) // without indentation, which would put each number of the histograms on a line
+	).Encode(d) // without indentation, which would put each number of the histograms on a line
 }
 
 // WriteJSON prints v as a document of its own: an object with schema_version first. A list becomes

@@ -89,11 +89,7 @@ func lintText(w io.Writer, l Linted) error {
 		"%s in %s: %s, %s, %d info\n",
 		text.Plural(jobs, "fio command or job file", "fio commands and job files"),
 		text.Plural(len(l.Files), "document", "documents"),
-		text.Plural(
-			count[finding.Fail],
-			"error",
-			"errors",
-		),
+		text.Plural(count[finding.Fail], "error", "errors"),
 		text.Plural(count[finding.Warn], "warning", "warnings"),
 		count[finding.Info],
 	)

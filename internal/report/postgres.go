@@ -202,9 +202,7 @@ func logTable(p *result.Postgres) table {
 			pgbench = units.Latency(float64(s.PgbenchCPU) / float64(s.Transactions))
 		}
 		t.Rows = append(t.Rows, []string{
-			strconv.Itoa(
-				s.Clients,
-			),
+			strconv.Itoa(s.Clients),
 			commits,
 			mean,
 			text.Percent(s.SyncBusy()),

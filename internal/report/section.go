@@ -291,10 +291,7 @@ func devicesTable(r *result.Result) table {
 		}
 		for _, d := range r.Devices {
 			t.Rows = append(t.Rows, []string{
-				text.Clean(
-					d.Name,
-					40,
-				),
+				text.Clean(d.Name, 40),
 				d.ReadIOPS.String(),
 				d.WriteIOPS.String(),
 				d.ReadRate.String(),

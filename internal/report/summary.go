@@ -83,15 +83,13 @@ func SummaryJSON(w io.Writer, results []*result.Result) error {
 		sum := r.Sum()
 		l := latencyOf(r.Total)
 		row := summaryRow{
-			File:   r.Source,
-			Name:   r.Name,
-			Title:  r.Title,
-			Labels: r.Labels,
-			Window: sum.Window,
-			Doubts: r.Doubts,
-			IOPS: given(
-				sum.IOPS,
-			),
+			File:      r.Source,
+			Name:      r.Name,
+			Title:     r.Title,
+			Labels:    r.Labels,
+			Window:    sum.Window,
+			Doubts:    r.Doubts,
+			IOPS:      given(sum.IOPS),
 			BW:        given(sum.BW),
 			ReadIOPS:  given(r.Total.Read.IOPS),
 			ReadBW:    given(r.Total.Read.BW),

@@ -105,12 +105,10 @@ func newView(b *bundle.Bundle) *view {
 		Word:    strings.ToUpper(r.Outcome()),
 		Verdict: string(r.Verdict),
 		Suite:   text.Clean(r.Suite.Name, longName),
-		Host: host(
-			&r.Topology,
-		),
-		ID:   text.Clean(r.ID, 2*longName),
-		Tool: text.Clean(r.Tool, longName),
-		Fio:  text.Clean(r.Fio, longName),
+		Host:    host(&r.Topology),
+		ID:      text.Clean(r.ID, 2*longName),
+		Tool:    text.Clean(r.Tool, longName),
+		Fio:     text.Clean(r.Fio, longName),
 	}
 	if !r.Created.IsZero() {
 		v.Created = r.Created.UTC().Format("2006-01-02 15:04 UTC")
@@ -240,9 +238,7 @@ const notRun = "not run"
 
 func newRow(s *bundle.Scenario, i int) row {
 	r := row{
-		Num: strconv.Itoa(
-			cmp.Or(s.ID, i+1),
-		),
+		Num:       strconv.Itoa(cmp.Or(s.ID, i+1)),
 		Name:      text.Clean(s.Name, longName),
 		Title:     text.Clean(s.Title, longName),
 		Role:      text.Clean(string(s.Role), 12),
@@ -424,20 +420,14 @@ func tiles(b *bundle.Bundle, rows []row) []tile {
 
 func newProblem(f finding.Finding, i int, b *bundle.Bundle, rows []row) problem {
 	p := problem{
-		Anchor: fmt.Sprintf(
-			"f%d",
-			i+1,
-		),
+		Anchor:   fmt.Sprintf("f%d", i+1),
 		Code:     text.Clean(string(f.Code), 12),
 		Severity: text.Clean(string(f.Severity), 12),
 		Title:    text.Clean(f.Title, 2*longName),
-		Subject: text.Clean(
-			f.Subject,
-			longName,
-		),
-		Message: text.Clean(f.Message, longSentence),
-		Why:     text.Clean(f.Why, longSentence),
-		Fix:     text.Clean(f.Fix, longSentence),
+		Subject:  text.Clean(f.Subject, longName),
+		Message:  text.Clean(f.Message, longSentence),
+		Why:      text.Clean(f.Why, longSentence),
+		Fix:      text.Clean(f.Fix, longSentence),
 		Evidence: table{
 			Caption: "Evidence",
 			Head:    []string{"what", "found", "expected", "where"},

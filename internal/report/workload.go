@@ -167,9 +167,7 @@ func demandNotes(v demandView, assumed bool) []string {
 				"%s bursts for %s every %s, %s times a day: %s a day in all",
 				text.Clean(s.Name, longName),
 				text.Duration(b.For),
-				text.Duration(
-					b.Every,
-				),
+				text.Duration(b.Every),
 				units.IOPS(float64(24*time.Hour)/float64(b.Every)),
 				text.Duration(day.Round(time.Minute)),
 			)

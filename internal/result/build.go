@@ -268,11 +268,7 @@ func missingHosts(o *fio.Output) []string {
 			hosts = append(hosts, j.Host)
 		}
 	}
-	if n := len(
-		o.Servers,
-	) - len(
-		hosts,
-	); n > 0 &&
+	if n := len(o.Servers) - len(hosts); n > 0 &&
 		len(hosts) > 0 { // a host may be known by another name than it gives itself
 		missing = append(missing, fmt.Sprintf("fio was connected to %d hosts (%s) and has results of %d (%s).",
 			len(o.Servers), strings.Join(o.Servers, ", "), len(hosts), strings.Join(hosts, ", ")))

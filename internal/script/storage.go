@@ -323,9 +323,7 @@ func (s *Storage) mount(cmd Command) {
 		return
 	}
 	m := &Mount{
-		Device: deviceName(
-			operands[0].Text,
-		),
+		Device:  deviceName(operands[0].Text),
 		Point:   path.Clean(operands[1].Text),
 		Line:    operands[0].Line,
 		Col:     operands[0].Col,

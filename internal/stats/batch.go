@@ -73,9 +73,7 @@ func BatchMeans(xs []float64) Estimate {
 			units.Number(r),
 		))
 	}
-	if z, change := trend(
-		means,
-	), drift(
+	if z, change := trend(means), drift(
 		means,
 	); math.Abs(z) > 2.58 && math.Abs(change) > 0.02*math.Abs(e.Center) &&
 		e.Center != 0 {

@@ -105,15 +105,11 @@ func decodeDevice(r []uint64) Device {
 	n := func(c int) uint64 { return known(r[c]) }
 	ms := func(c int) time.Duration { return duration(r[c], time.Millisecond) }
 	return Device{
-		Reads: n(
-			devReads,
-		),
-		ReadMerges: n(devReadMerges),
-		ReadBytes:  units.Bytes(n(devReadBytes)),
-		ReadTime:   ms(devReadTime),
-		Writes: n(
-			devWrites,
-		),
+		Reads:       n(devReads),
+		ReadMerges:  n(devReadMerges),
+		ReadBytes:   units.Bytes(n(devReadBytes)),
+		ReadTime:    ms(devReadTime),
+		Writes:      n(devWrites),
 		WriteMerges: n(devWriteMerges),
 		WriteBytes:  units.Bytes(n(devWriteBytes)),
 		WriteTime:   ms(devWriteTime),
@@ -131,15 +127,9 @@ func encodeRow(s *Sample, cpus int, row []uint64) {
 	ms := func(d time.Duration) uint64 { return uint64(d.Milliseconds()) }
 	row[colAt], row[colCPUs], row[colOwn] = us(s.At), uint64(cpus), us(s.Overhead)
 	row[colDirty], row[colWriteback] = uint64(s.Dirty), uint64(s.Writeback)
-	row[colUser], row[colSystem], row[colIdle], row[colIOWait] = ms(
-		s.CPU.User,
-	), ms(
-		s.CPU.System,
-	), ms(
+	row[colUser], row[colSystem], row[colIdle], row[colIOWait] = ms(s.CPU.User), ms(s.CPU.System), ms(
 		s.CPU.Idle,
-	), ms(
-		s.CPU.IOWait,
-	)
+	), ms(s.CPU.IOWait)
 	row[colIRQ], row[colSoftIRQ], row[colSteal] = ms(s.CPU.IRQ), ms(s.CPU.SoftIRQ), ms(s.CPU.Steal)
 	row[colIOSome], row[colIOFull] = us(s.IOSome), us(s.IOFull)
 	for i, d := range s.Devices {
@@ -152,14 +142,10 @@ func encodeRow(s *Sample, cpus int, row []uint64) {
 		}
 		r[devReads], r[devReadMerges], r[devReadBytes], r[devReadTime] = d.Reads, d.ReadMerges, uint64(
 			d.ReadBytes,
-		), ms(
-			d.ReadTime,
-		)
+		), ms(d.ReadTime)
 		r[devWrites], r[devWriteMerges], r[devWriteBytes], r[devWriteTime] = d.Writes, d.WriteMerges, uint64(
 			d.WriteBytes,
-		), ms(
-			d.WriteTime,
-		)
+		), ms(d.WriteTime)
 		r[devInFlight], r[devBusy], r[devQueue] = d.InFlight, ms(d.Busy), ms(d.Queue)
 		r[devFlushes], r[devFlushTime] = d.Flushes, ms(d.FlushTime)
 	}

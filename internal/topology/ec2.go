@@ -46,10 +46,7 @@ func (t *Topology) askEC2(ctx context.Context, m *sys.Machine) *watched {
 	for _, p := range volumes {
 		t.ordered(p)
 	}
-	t.Instance.IOBalance, t.Instance.RateBalance = balance(
-		left.InstanceIO,
-		"EBSIOBalance%",
-	), balance(
+	t.Instance.IOBalance, t.Instance.RateBalance = balance(left.InstanceIO, "EBSIOBalance%"), balance(
 		left.InstanceRate,
 		"EBSByteBalance%",
 	)

@@ -254,9 +254,7 @@ func (y *volumeYAML) volume() (int, DeclaredVolume, error) {
 		return n, v, nil
 	}
 	v := DeclaredVolume{
-		Type: strings.ToLower(
-			y.Type.text,
-		),
+		Type:   strings.ToLower(y.Type.text),
 		Serial: y.Serial.text,
 		ID:     y.ID.text,
 		Path:   y.Path.text,

@@ -18,9 +18,7 @@ func flat(mib ...float64) Observed {
 	o := Observed{Device: "md0", Known: true}
 	for i, m := range mib {
 		o.Intervals = append(o.Intervals, Interval{
-			At: time.Duration(
-				i+1,
-			) * time.Second,
+			At:    time.Duration(i+1) * time.Second,
 			Len:   time.Second,
 			Write: Flow{IOPS: m * 16, Rate: m * (1 << 20), Wait: time.Millisecond},
 		})
@@ -164,18 +162,10 @@ func TestIostatGapsAndMistakes(t *testing.T) {
 	report := func(at string) string { return at + "\n" + head + "sda 1 1 8 8 0.1 1\n\n" }
 	all, err := From(
 		[]byte(
-			report(
-				"2026-11-21T20:00:00+0000",
-			)+report(
-				"2026-11-21T20:00:10+0000",
-			)+report(
+			report("2026-11-21T20:00:00+0000")+report("2026-11-21T20:00:10+0000")+report(
 				"2026-11-21T20:00:20+0000",
-			)+report(
-				"2026-11-21T20:05:00+0000",
-			)+
-				report(
-					"2026-11-21T20:05:10+0000",
-				),
+			)+report("2026-11-21T20:05:00+0000")+
+				report("2026-11-21T20:05:10+0000"),
 		),
 		0,
 	)

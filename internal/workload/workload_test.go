@@ -275,9 +275,7 @@ func TestMistakes(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q:\n got %v\nwant %s", text, err, want)
 		}
-		if m, ok := errors.AsType[*yamlfile.Mistake](
-			err,
-		); err != nil &&
+		if m, ok := errors.AsType[*yamlfile.Mistake](err); err != nil &&
 			(!ok || m.Line > 0 && !strings.HasSuffix(m.Excerpt(), "^")) {
 			t.Errorf("%q: %#v has no caret", text, err)
 		}
