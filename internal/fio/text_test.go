@@ -332,7 +332,7 @@ Run status group 0 (all jobs):
 
 func TestContradictionsAreSaid(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
-		"iops and issued": {"read: IOPS=5000, BW=3906KiB/s (4000kB/s)(38.1MiB/10000msec)", "10000 issued in 10s are 1000 IOPS, but 5000 is printed"},
+		"iops and issued": {"read: IOPS=5000, BW=3906KiB/s (4000kB/s)(38.1MiB/10000msec)", "10000 issued in 10s are 1,000 IOPS, but 5000 is printed"},
 		"bw and io":       {"read: IOPS=1000, BW=9999KiB/s (4000kB/s)(39.1MiB/10000msec)", "9999KiB/s for 10s is not 39.1MiB"},
 		"bs and io":       {"read: IOPS=1000, BW=7812KiB/s (8000kB/s)(76.3MiB/10000msec)", "10000 I/Os × 4 KiB are 39.1 MiB, but 76.3MiB is printed"},
 	} {

@@ -71,7 +71,7 @@ func TestRates(t *testing.T) {
 		{"write 1M, bytes/s", "--rw=write --bs=1M --iodepth=16", func(j fioJob) float64 { return j.Write.BW * 1024 }, 4 * 12.5 * (1 << 20)},
 	} {
 		before := reads(g)
-		j := guestFio(t, g, "--runtime=8 --ramp_time=2 --filename_format='/data/f.$jobnum' --size=64M "+c.args)
+		j := guestFio(t, g, "--runtime=6 --ramp_time=2 --filename_format='/data/f.$jobnum' --size=64M "+c.args)
 		share := c.got(j) / c.want
 		t.Logf("%-22s %.4g of %.4g: %+.1f %%", c.name, c.got(j), c.want, 100*(share-1))
 		if load := hostLoad(t); share < 0.95 && load > 4 {
