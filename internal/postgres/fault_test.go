@@ -125,6 +125,7 @@ func TestLogPathFillsUp(t *testing.T) {
 		}
 	}
 	small.Settings["max_wal_size"] = "128MB"
+	small.Settings["wal_recycle"] = "off" // or a slow load lives on segments that are there already
 	res := faulted(t, data, wal, small, "select pg_logical_emit_message(true, 'x', repeat('x', 500000));", func(*session) {
 		if err := fillUp(wal, other); err != nil {
 			t.Error(err)
