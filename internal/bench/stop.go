@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -90,12 +91,19 @@ func (st *stopper) add(s result.Second) {
 	}
 }
 
+// interrupted is the exit status of fio after SIGINT.
+const interrupted = 128
+
 // stopped takes the interruption out of fio's error where it was ours.
 func (st *stopper) stopped(ctx context.Context, err error) error {
-	if st == nil || st.settled.At == 0 || ctx.Err() != nil || !errors.Is(err, context.Canceled) {
+	if st == nil || st.settled.At == 0 || ctx.Err() != nil {
 		return err
 	}
-	return nil
+	failed, ended := errors.AsType[*sys.Failed](err)
+	if errors.Is(err, context.Canceled) || ended && failed.Code == interrupted && failed.Signal == 0 {
+		return nil
+	}
+	return err
 }
 
 // finish puts what is known into the result: the window that counts, and how the run ended.

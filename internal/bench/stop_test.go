@@ -13,6 +13,7 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 )
 
@@ -75,6 +76,12 @@ func TestCappedVolumeEndsEarly(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	if err := st.stopped(ctx, context.Canceled); err != nil {
 		t.Error("our own interruption is an error:", err)
+	}
+	if err := st.stopped(ctx, &sys.Failed{Code: interrupted}); err != nil {
+		t.Error("fio's exit status after SIGINT is an error:", err)
+	}
+	if err := st.stopped(ctx, &sys.Failed{Code: 1}); err == nil {
+		t.Error("another exit status is lost")
 	}
 	other := errors.New("fio died")
 	if err := st.stopped(ctx, other); !errors.Is(err, other) {
