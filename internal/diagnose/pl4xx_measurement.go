@@ -354,10 +354,11 @@ func lost(j fio.Job) uint64 {
 	return n
 }
 
-// plan is how long a run was to measure: 0 for a job that may end when its file is covered. The
-// longest job counts, since sections may be shorter on purpose.
+// plan is how long a run was to measure: 0 for a job that may end when its file is covered, and for
+// one that --stop ended when its figure was known. The longest job counts, since sections may be
+// shorter on purpose.
 func plan(r *result.Result) time.Duration {
-	if r.Measured <= 0 {
+	if r.Measured <= 0 || r.Stopped != nil && r.Stopped.At > 0 {
 		return 0
 	}
 	if r.Planned > 0 {
