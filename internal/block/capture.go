@@ -51,7 +51,7 @@ var (
 
 // Capture writes what Read sees of a machine as a txtar archive, for a bug report or a test. Serial
 // numbers, UUIDs and the host's name are masked, the same one by the same mask, so that what
-// belongs together can still be told.
+// belongs together can still be seen.
 func Capture(w io.Writer, m *sys.Machine) error {
 	c := &capture{root: m.Root, archive: &txtar.Archive{}, mask: map[string]string{}}
 	entries, err := fs.ReadDir(m.Root, classBlock)

@@ -79,7 +79,7 @@ func (c Ceiling) Least(pass func(Bound) bool) *Bound {
 	return nil
 }
 
-// outdone says that b is what lasts of a resource whose burst allows more.
+// outdone says that b is the sustained limit of a resource whose burst allows more.
 func (c Ceiling) outdone(b Bound) bool {
 	return !b.Burst && slices.ContainsFunc(c.Bounds, func(o Bound) bool {
 		return o.Burst && o.Kind == b.Kind && o.IOPS > b.IOPS

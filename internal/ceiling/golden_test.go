@@ -137,7 +137,7 @@ func TestDesignTable(t *testing.T) {
 	}
 }
 
-// The guide's machine falls from its burst to what lasts after 30 minutes.
+// The guide's machine falls from its burst to its sustained rate after 30 minutes.
 func TestCourse(t *testing.T) {
 	data := machine(t, 8, gp3, topology.RAID10, 64*k, "c8g.2xlarge")
 	steps := Of(data, topology.Data, []fio.Workload{load("randread", 8*k, 64, 4)}).Course()

@@ -11,7 +11,7 @@ import (
 // statistics) and those that the jobs issued at block size bs over the same time: a run with
 // ramp_time counts its ramp in ios only, so scale issued up first. Confidence is 1 where the ratio
 // is exactly that of one chunk, 0 where it lies half-way between two; chunk is 0 when nothing can
-// be told, because nothing was split or the ratio fits no chunk.
+// be inferred, because nothing was split or the ratio fits no chunk.
 //
 // examples/MS-28k-r-r-15.log: 8,560,869 / 8,194,307 = 1.045, and 512 KiB gives 1.046875.
 func InferChunk(bs units.Bytes, ios, issued float64) (chunk units.Bytes, confidence float64) {

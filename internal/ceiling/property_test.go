@@ -80,14 +80,14 @@ func TestBoundsAreSound(t *testing.T) {
 				r.Fatalf("%v is below the binding %v", b.Label(), c.Binding().Label())
 			}
 			if !b.Burst && b.IOPS < c.Sustained().IOPS {
-				r.Fatal("below what lasts")
+				r.Fatal("below what is sustained")
 			}
 			if b.Burst && b.BurstFor < 0 {
 				r.Fatal("negative burst")
 			}
 		}
 		if c.Sustained() != nil && c.Binding().IOPS < c.Sustained().IOPS {
-			r.Fatal("a short test reaches less than what lasts")
+			r.Fatal("a short test reaches less than what is sustained")
 		}
 		steps := c.Course()
 		for i := 1; i < len(steps); i++ {

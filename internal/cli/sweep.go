@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/bench"
+	"plimsoll/internal/bundle"
 	"plimsoll/internal/compare"
 	"plimsoll/internal/report"
 	"plimsoll/internal/text"
@@ -103,13 +105,7 @@ func measureSweep(ctx context.Context, env *Env, o sweepOptions) error {
 			return usage(err)
 		}
 	}
-	show := newProgress(env, o.progress)
-	b, err := measure(ctx, env, o.runOptions, p, show.Event)
-	show.Close()
-	if errors.Is(err, context.Canceled) && b != nil {
-		fmt.Fprintf(env.Err, "interrupted; to resume: plimsoll sweep --resume %s\n", text.ShellQuote(b.Dir))
-		return &reported{err}
-	}
+	b, err := o.measured(ctx, env, p)
 	if err != nil {
 		return err
 	}
@@ -118,4 +114,16 @@ func measureSweep(ctx context.Context, env *Env, o sweepOptions) error {
 	}
 	fmt.Fprintf(env.Err, "stored in %s\n", b.Dir)
 	return nil
+}
+
+// measured is the bundle of a plan that was measured to its end.
+func (o sweepOptions) measured(ctx context.Context, env *Env, p bench.Plan) (*bundle.Bundle, error) {
+	show := newProgress(env, o.progress)
+	b, err := measure(ctx, env, o.runOptions, p, show.Event)
+	show.Close()
+	if errors.Is(err, context.Canceled) && b != nil {
+		fmt.Fprintf(env.Err, "interrupted; to resume: plimsoll sweep --resume %s\n", text.ShellQuote(b.Dir))
+		return b, &reported{err}
+	}
+	return b, err
 }

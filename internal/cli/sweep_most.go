@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -10,7 +9,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/compare"
 	"plimsoll/internal/report"
-	"plimsoll/internal/text"
+	"plimsoll/internal/suite"
 )
 
 // resumesSearch says that --resume names a run that --most began.
@@ -33,13 +32,7 @@ func measureMost(ctx context.Context, env *Env, o sweepOptions) error {
 	if err != nil {
 		return err
 	}
-	show := newProgress(env, o.progress)
-	b, err := measure(ctx, env, o.runOptions, p, show.Event)
-	show.Close()
-	if errors.Is(err, context.Canceled) && b != nil {
-		fmt.Fprintf(env.Err, "interrupted; to resume: plimsoll sweep --resume %s\n", text.ShellQuote(b.Dir))
-		return &reported{err}
-	}
+	b, err := o.measured(ctx, env, p)
 	if err != nil {
 		return err
 	}
@@ -90,8 +83,7 @@ func (o sweepOptions) searchPlan(ctx context.Context, env *Env) (bench.Plan, err
 	first, _ := m.Next(nil)
 	p.Suite.Name = "most-" + p.Suite.Scenarios[0].Name
 	p.Settings.Most, p.Settings.Seed, p.Settings.Runtime = o.most, seed, m.Base.Runtime
-	p.Suite.Scenarios = p.Suite.Scenarios[:0:0]
-	p.Suite.Scenarios = append(p.Suite.Scenarios, first)
+	p.Suite.Scenarios = []suite.Scenario{first}
 	p.Next = m.Next
 	return p, checkJobs(ctx, env, &p.Suite)
 }

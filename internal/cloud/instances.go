@@ -19,7 +19,7 @@ type InstanceFacts struct {
 	Arch     string      `json:"arch"`
 	VCPUs    int         `json:"vcpus"`
 	Memory   units.Bytes `json:"memory"`
-	Baseline Limits      `json:"baseline"` // what lasts
+	Baseline Limits      `json:"baseline"` // sustained
 	// Burst is the maximum where it is above the baseline: it holds for BurstFor at least once in
 	// BurstPer. Zero without burst.
 	Burst    Limits        `json:"burst"`

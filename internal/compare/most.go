@@ -191,7 +191,7 @@ type Most struct {
 	// Check is the load a little below the bracket over the whole run time.
 	Check     *MostProbe    `json:"check,omitempty"`
 	CheckTime time.Duration `json:"check_time,omitempty"`
-	// Ceiling is the storage's own limit in IOPS, 0 where it is not known; Sustained what lasts of a
+	// Ceiling is the storage's own limit in IOPS, 0 where it is not known; Sustained what is left of a
 	// burst.
 	Ceiling   float64 `json:"ceiling_iops,omitempty"`
 	Sustained float64 `json:"sustained_iops,omitempty"`

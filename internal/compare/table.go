@@ -74,7 +74,7 @@ type Cell struct {
 	// of it.
 	Ceiling float64 `json:"ceiling,omitempty"`
 	Share   float64 `json:"share,omitempty"`
-	// Sustained is what lasts of it, where that is less than was measured.
+	// Sustained is the sustained part of it, where that is less than was measured.
 	Sustained float64 `json:"sustained,omitempty"`
 	// Invalid are the rounds that are struck out, with the reason of each.
 	Invalid []Struck `json:"invalid,omitempty"`

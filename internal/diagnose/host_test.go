@@ -73,7 +73,7 @@ func local(c *Case) {
 func fstab(c *Case) *host.Fstab { return &c.Host.Boot.Fstab[0] }
 
 // TestHostRules changes one thing at a time of a healthy machine: want is every finding that must
-// come of it, as "CODE severity", and "" that it is a near miss. typed is the command that mends
+// come of it, as "CODE severity", and "" that it is a near miss. typed is the command that fixes
 // it.
 func TestHostRules(t *testing.T) {
 	idle := func(latency time.Duration, enabled int) func(*Case) {

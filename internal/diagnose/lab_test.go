@@ -123,7 +123,7 @@ func labCases() []labelled {
 		}}, "PL502", ""},
 		{"disk statistics of NVMe multipath are all zero", Case{Topology: eight(), Runs: []Measurement{
 			measured(1, deep(1), took(2351, 0, 108), withCeiling(reads), disksOf(0, 0)),
-		}}, "PL401", "PL502"}, // a warning: reads that missed the device cannot be told from statistics that are missing
+		}}, "PL401", "PL502"}, // a warning: reads that missed the device cannot be distinguished from statistics that are missing
 		{"lab: blocks never written", Case{Topology: on("", array("nvme1n1", topology.Single, 0, 1, v)), Runs: []Measurement{
 			measured(1, random(1, k8, 1, 1), took(3207, 0, 0.23), withCeiling(bounds(limit(ceiling.VolumeIOPS, 300, k8)))),
 		}}, "PL413", ""},

@@ -94,7 +94,7 @@ func (m Measurement) syncs() bool {
 	return m.any(func(w fio.Workload) bool { return w.SyncEvery > 0 || w.SyncWrites })
 }
 
-// any and all ask about what the jobs were told to do.
+// any and all ask about what the jobs were set to do.
 func (m Measurement) any(f func(fio.Workload) bool) bool {
 	return slices.ContainsFunc(m.Result.Workloads, f)
 }

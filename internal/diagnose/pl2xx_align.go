@@ -304,7 +304,7 @@ func splitSeen(r *result.Result) float64 {
 	return leaf / issued / (1 + w.Ramp.Seconds()/r.Measured.Seconds())
 }
 
-// sureChunk is the confidence at which an inferred chunk is told: the measured split lies five
+// sureChunk is the confidence at which an inferred chunk is reported: the measured split lies five
 // times nearer to it than to the next. (Rounds 15 and 16 of the striped P4510: 1.0469 and 1.0472,
 // where 512 KiB makes 1.0469.)
 const sureChunk = 0.8

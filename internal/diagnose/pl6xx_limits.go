@@ -248,7 +248,7 @@ func (x burst) says(who string) finding.Finding {
 	if x.allowed.BurstFor > 0 {
 		end = " of at most " + text.Duration(x.allowed.BurstFor)
 	}
-	// Throughput is told where it is what limits, IOPS elsewhere.
+	// Throughput is reported where it is what limits, IOPS elsewhere.
 	got, sustained := m.iops().String()+" IOPS", x.lasts.IOPS.String()+" IOPS"
 	if x.lasts.Kind == ceiling.InstanceRate || x.lasts.Kind == ceiling.VolumeRate {
 		got, sustained = rate(m.bw()), rate(x.lasts.BW)

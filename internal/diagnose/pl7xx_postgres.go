@@ -201,7 +201,7 @@ var fullPages = &rule{
 }
 
 // imageBytes is what a full page takes: without compression 8,021 bytes; with it, what is left of
-// the log after records of 100 bytes is the most that can be told.
+// the log after records of 100 bytes is the most that can be concluded.
 func imageBytes(b base) float64 {
 	if v := b.Setting("wal_compression"); v == "" || v == "off" {
 		return result.PageImage

@@ -39,7 +39,7 @@ var excerpts = map[string]excerpt{
 	"logging-io2": {using, 0, "nvme1"}, "logging-gp3": {using, 0, "nvme2"},
 }
 
-// imported builds a run from fio's own text, as import does: what ran is told by the job file or
+// imported builds a run from fio's own text, as import does: what ran is stated by the job file or
 // command line above it.
 func imported(t testing.TB, id int, file string, ws ...fio.Workload) Measurement {
 	t.Helper()

@@ -84,12 +84,12 @@ func TestJudgeHidesSymptomsAndDisabled(t *testing.T) {
 	c := seedCases(t)[0].c // PL401 explains PL503 of the same scenario
 	for _, f := range Judge(&c, nil) {
 		if f.Code == "PL503" {
-			t.Errorf("%s is told although PL401 explains it", f.Code)
+			t.Errorf("%s is reported although PL401 explains it", f.Code)
 		}
 	}
 	without := Judge(&c, finding.Disabled{"PL401": "known"})
 	if !slices.ContainsFunc(without, func(f finding.Finding) bool { return f.Code == "PL503" }) {
-		t.Error("with PL401 disabled its symptom PL503 should be told")
+		t.Error("with PL401 disabled its symptom PL503 should be reported")
 	}
 	for _, f := range without {
 		if f.Code == "PL401" && (f.Disabled != "known" || f.Severity != finding.Info || !strings.HasSuffix(f.Message, " Disabled: known.")) {

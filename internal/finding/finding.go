@@ -37,7 +37,7 @@ type Finding struct {
 	// Account says where the rest of a ceiling went, in findings on a figure far below it.
 	Account *Account `json:"account,omitempty"`
 	Why     string   `json:"why,omitempty"`
-	// Fix says what to do; Commands mend it when typed.
+	// Fix is what to do; Commands are shell commands that do it.
 	Fix      string   `json:"fix,omitempty"`
 	Commands []string `json:"commands,omitempty"`
 	// Settings are those of the commands that plimsoll tune makes by itself.
@@ -48,7 +48,7 @@ type Finding struct {
 	// Line and Col place a lint finding in its file.
 	Line int `json:"line,omitempty"`
 	Col  int `json:"col,omitempty"`
-	// Edits mend the text where that is certain; they are what lint --fix applies.
+	// Edits correct the text where that is certain; lint --fix applies them.
 	Edits []Edit `json:"edits,omitempty"`
 }
 

@@ -109,7 +109,7 @@ func volumeOf(v *topology.Volume) VolumeSpec {
 	return s
 }
 
-// instanceOf is nil where nothing is known of the instance. Its burst is what lasts for a time, so
+// instanceOf is nil where nothing is known of the instance. Its burst holds for a time, so
 // the credits are what it gives meanwhile.
 func instanceOf(i *topology.Instance) *InstanceSpec {
 	if !i.Baseline.Known() {

@@ -512,7 +512,7 @@ func (g *Guest) Reboot(ctx context.Context) error {
 	down, cancel := context.WithTimeout(ctx, shutdownTimeout)
 	defer cancel()
 	select {
-	case <-g.machine.ended: // QEMU ends where a machine would start anew
+	case <-g.machine.ended: // QEMU ends where a machine would restart
 	case <-down.Done():
 		return fmt.Errorf(
 			"reboot: the guest does not shut down: %w%s",

@@ -109,8 +109,8 @@ type VolumeSpec struct {
 	// SoldAs names the volumes whose limits these are declared to have: those of a slow one, as it
 	// was bought.
 	SoldAs string `yaml:"sold_as"`
-	// Cache is none, the default, or volatile: a cache that a power cut empties, and that the guest
-	// is told of.
+	// Cache is none, the default, or volatile: a cache that a power cut empties; the guest
+	// sees which of them it is.
 	Cache string `yaml:"cache"`
 }
 

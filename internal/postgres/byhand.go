@@ -21,20 +21,7 @@ func ByHand(c suite.Scenario, server *suite.Server, data, wal string) []string {
 	line := func(argv ...string) string { return text.ShellLine(argv) }
 	lines := []string{
 		line("mkdir", "-m", "0700", socket),
-		line(
-			"initdb",
-			"-D",
-			dataDir,
-			"--waldir="+walDir,
-			"-U",
-			superuser,
-			"--auth=trust",
-			"--no-locale",
-			"-E",
-			"UTF8",
-			"--no-sync",
-			"--data-checksums",
-		),
+		line(initdb("initdb", dataDir, walDir)...),
 	}
 	p := &plan{user: User{}, maxWAL: mostWAL, install: Install{Major: 15}}
 	p.clients, p.data = clientsOf([]suite.Scenario{c})

@@ -100,21 +100,7 @@ func (s *server) start(ctx context.Context) error {
 	if err := s.keep(); err != nil {
 		return err
 	}
-	args := []string{
-		s.install.program("initdb"),
-		"-D",
-		s.record.Data,
-		"--waldir=" + wal,
-		"-U",
-		superuser,
-		"--auth=trust",
-		"--no-locale",
-		"-E",
-		"UTF8",
-		"--no-sync",
-		"--data-checksums",
-	}
-	if _, err := s.child(args...).Run(ctx, initdbWithin); err != nil {
+	if _, err := s.child(initdb(s.install.program("initdb"), s.record.Data, wal)...).Run(ctx, initdbWithin); err != nil {
 		return fmt.Errorf("the database could not be made: %w", err)
 	}
 	if err := s.launch(ctx); err != nil {
@@ -126,6 +112,14 @@ func (s *server) start(ctx context.Context) error {
 // keep writes the record to both folders.
 func (s *server) keep() error {
 	return errors.Join(s.site.Data.RecordServer(s.record), s.site.WAL.RecordServer(s.record))
+}
+
+// initdb is the command that makes a cluster with its log on a path of its own.
+func initdb(program, data, wal string) []string {
+	return []string{
+		program, "-D", data, "--waldir=" + wal, "-U", superuser,
+		"--auth=trust", "--no-locale", "-E", "UTF8", "--no-sync", "--data-checksums",
+	}
 }
 
 // launch starts the server itself and waits until it answers.

@@ -106,7 +106,7 @@ func (w *Work) mkfs(uuid string) {
 	w.add(st)
 }
 
-// filesystemUUID is what mkfs is told.
+// filesystemUUID is what mkfs is given.
 func (w *Work) filesystemUUID() string {
 	for _, st := range w.Steps {
 		for _, c := range st.Check {

@@ -99,7 +99,7 @@ var complaint = regexp.MustCompile(`(?m)^PL\d+ (warning|error|invalid).*\n(  .*\
 // settled looks at what a boot has made of the arrays and mounts.
 func (g *guest) settled(how string, arrays, mounts []string) {
 	g.t.Helper()
-	// What a power cut left to be resynchronised is awaited: it is told of as long as it goes on.
+	// What a power cut left to be resynchronised is awaited: it is reported as long as it goes on.
 	g.ok("for a in /dev/md/*; do mdadm --wait $a; done; true")
 	if got := strings.Fields(g.ok("ls -A /dev/md 2>/dev/null || true")); !slices.Equal(got, arrays) {
 		g.t.Errorf("after a %s the arrays are called %v, want %v:\n%s", how, got, arrays, g.ok("cat /proc/mdstat"))
@@ -142,7 +142,7 @@ arrays:
 }
 
 // An array of another host, made by hand and not written down, comes back under a name that nobody
-// gave it. check says so, and its commands, word for word, mend it for the next boot.
+// gave it. check says so, and its commands, word for word, fix it for the next boot.
 func TestLabUnlistedArray(t *testing.T) {
 	g := startDebian(t, "  - {name: data, count: 4, size: 192MiB}\n")
 	g.ok(`mdadm --quiet --create /dev/md/data --run --level=10 --raid-devices=4 --assume-clean --homehost=elsewhere --name=data ${data[*]} && udevadm settle &&

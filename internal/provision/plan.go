@@ -45,7 +45,7 @@ func (s *Site) Plan(ctx context.Context, decl *topology.Declaration, destroy map
 		return nil, err
 	}
 	// An apply that came no further than refusing a volume has left nothing to go on from: it is
-	// planned anew.
+	// planned again.
 	begun := map[string]time.Time{}
 	journals = slices.DeleteFunc(journals, func(w *Work) bool {
 		if w.untouched() {

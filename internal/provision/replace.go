@@ -28,7 +28,7 @@ type Replacement struct {
 func (p *planner) changed(ctx context.Context, w *Work, want Want, d *topology.DeclaredArray) (*Work, error) {
 	rest := want
 	rest.Volumes = w.Want.Volumes
-	rest.Copies, rest.Data = w.Want.Copies, w.Want.Data // of the number of volumes, which is told below
+	rest.Copies, rest.Data = w.Want.Copies, w.Want.Data // of the number of volumes, which is shown below
 	if change := differ(w.Want, rest); change != "" {
 		return nil, fmt.Errorf("it was built from another declaration (%s); tear it down first: plimsoll teardown %s",
 			change, d.Name)
@@ -282,7 +282,7 @@ func (s *Site) replaced(w *Work) error {
 //
 //	member      the device Of is in the array, in whatever state
 //	insync      the device Of is in the array, and in sync
-//	unreplaced  the device Of is a spare of the array, and Want in sync, so that one is to be told to replace the other
+//	unreplaced  the device Of is a spare of the array, and Want in sync, so that one has to replace the other
 func (s *state) memberHolds(c Cond) (bool, error) {
 	top, err := s.top()
 	if errors.Is(err, errGone) {

@@ -74,8 +74,8 @@ func (v *survey) volume(ctx context.Context, d *block.Device, ref string) error 
 // strange says whether a partition is other than the one from 1 MiB.
 func (v *survey) strange(p *block.Device) bool { return int64(p.Start) != 1<<20 }
 
-// member compares the bytes of a disk or partition with apply's. Those of a member in use are told
-// by its signature: nothing else can be put on it while it is held.
+// member compares the bytes of a disk or partition with apply's. Those of a member in use are taken
+// from its signature: nothing else can be put on it while it is held.
 func (v *survey) member(ctx context.Context, dev *block.Device, ref string, d *block.Device) error {
 	for _, h := range dev.Holders {
 		if up := v.tree.Devices[h]; up != nil && v.stranger(up) {

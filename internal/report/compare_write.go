@@ -132,68 +132,26 @@ func compareMarkdown(out io.Writer, v comparison) {
 	}
 }
 
+var compareColumns = []string{
+	"scenario", "work", "side", "base", "rounds", "figure", "unit", "value", "low", "high", "interval_over",
+	"ceiling", "percent_of_ceiling", "sustained", "ratio", "ratio_low", "ratio_high", "method", "p", "p_holm",
+	"verdict", "least_seen_percent", "rounds_needed", "sustained_ratio", "invalid",
+}
+
 // compareCSV writes a row a scenario and side; rounds that are struck out are rows of their own.
 func compareCSV(out io.Writer, t *compare.Table) error {
 	w := csv.NewWriter(out)
-	_ = w.Write([]string{ // errors stay with w, see below
-		"scenario",
-		"work",
-		"side",
-		"base",
-		"rounds",
-		"figure",
-		"unit",
-		"value",
-		"low",
-		"high",
-		"interval_over",
-		"ceiling",
-		"percent_of_ceiling",
-		"sustained",
-		"ratio",
-		"ratio_low",
-		"ratio_high",
-		"method",
-		"p",
-		"p_holm",
-		"verdict",
-		"least_seen_percent",
-		"rounds_needed",
-		"sustained_ratio",
-		"invalid",
-	})
+	_ = w.Write(compareColumns) // errors stay with w, see below
 	for i := range t.Rows {
 		r := &t.Rows[i]
 		for k := range r.Cells {
 			c := &r.Cells[k]
 			head := []string{cell(r.Name), cell(r.Work.String()), cell(t.Sides[k].Name), cell(t.Sides[t.Base].Name)}
 			for _, s := range c.Invalid {
-				_ = w.Write(
-					append(
-						slices.Clone(head),
-						"0",
-						r.Figure.Name,
-						string(r.Figure.Unit),
-						decimal(s.Figure, 2),
-						"",
-						"",
-						"",
-						"",
-						"",
-						"",
-						"",
-						"",
-						"",
-						"",
-						"",
-						"",
-						"",
-						"",
-						"",
-						"",
-						cell(s.Why),
-					),
-				)
+				row := make([]string, len(compareColumns))
+				copy(row, append(slices.Clone(head), "0", r.Figure.Name, string(r.Figure.Unit), decimal(s.Figure, 2)))
+				row[len(row)-1] = cell(s.Why)
+				_ = w.Write(row)
 			}
 			if len(c.Rounds) == 0 {
 				continue

@@ -330,7 +330,7 @@ func TestImportWithoutSecondsHasOnlyThePercentiles(t *testing.T) {
 		t.Errorf("percentiles of two directions were averaged to %s", row.P99)
 	}
 	if phrase := render(t, TTY, b, Options{}); !strings.Contains(phrase, "· nvme1n1") || !strings.Contains(phrase, "13 ms") {
-		t.Error("fio's disk statistics are not told")
+		t.Error("fio's disk statistics are not reported")
 	}
 }
 

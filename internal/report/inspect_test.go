@@ -127,7 +127,7 @@ func TestInspectHostileNames(t *testing.T) {
 	}
 }
 
-// What is left of a burst stands beside it; volumes that differ in it are not told as one.
+// What is left of a burst stands next to it; volumes that differ in it are not shown as one.
 func TestInspectBalances(t *testing.T) {
 	at := time.Date(2026, 11, 21, 10, 35, 0, 0, time.UTC)
 	left := func(share float64) *topology.Balance { return &topology.Balance{Left: share, At: at} }

@@ -49,7 +49,7 @@ type (
 
 // writeJUnit writes a suite a scenario, in it a case a target and one for the scenario's verdict.
 // fail is a failure, invalid an error, not run and not judged are skipped; warnings pass and are
-// told in the case's output.
+// shown in the case's output.
 func writeJUnit(out io.Writer, b *bundle.Bundle) error {
 	v := newView(b)
 	all := junitSuites{Name: join(" ", "plimsoll", v.Suite)}

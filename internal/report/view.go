@@ -73,10 +73,10 @@ type row struct {
 	Ceiling   string
 	Percent   string // measured of ceiling: "99.6 %"
 	LimitedBy string
-	Burst     string // how long a burst lasts and what lasts after it; empty when the ceiling itself lasts
+	Burst     string // how long a burst lasts and what is sustained after it; empty when the ceiling itself lasts
 
 	Share        float64 // measured of ceiling; 0 when unknown
-	LastingShare float64 // what lasts of the ceiling; 0 when the ceiling itself lasts
+	LastingShare float64 // sustained part of the ceiling; 0 when the ceiling itself lasts
 
 	P50, P99, Sync string // of the sync where the scenario syncs; Sync then has the I/O alone
 	Verdict        string // "not run" when there is no result

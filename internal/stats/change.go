@@ -18,7 +18,7 @@ type Change struct {
 const MaxScore = 1e6
 
 const (
-	// minLevel is the least length of a level: with a value a second, what lasts less than 4 s is
+	// minLevel is the least length of a level: with a value a second, what ends within 4 s is
 	// noise, not a level.
 	minLevel = 4
 	// maxPoints bounds the work, which grows with the square: longer series are averaged first.

@@ -12,7 +12,7 @@ import (
 // maxProc bounds what is read of one file of /proc: 4 MiB of diskstats are some 30,000 devices.
 const maxProc = 4 << 20
 
-// procFile is a file of /proc that is read again and again. The kernel makes the text anew for a
+// procFile is a file of /proc that is read again and again. The kernel generates the text for a
 // read at offset 0, so an open file need not be opened again, which is half of the cost of a
 // reading.
 type procFile struct {

@@ -24,7 +24,7 @@ func (b Balance) String() string {
 	return text.Share(b.Left) + " at " + b.At.UTC().Format("15:04 UTC")
 }
 
-// balance takes over what CloudWatch told, nil for nothing.
+// balance takes over what CloudWatch reported, nil for nothing.
 func balance(b *cloud.Balance, metric string) *Balance {
 	if b == nil {
 		return nil
@@ -35,9 +35,9 @@ func balance(b *cloud.Balance, metric string) *Balance {
 // watched is what came of asking CloudWatch about the instance, for it to be asked about the
 // volumes.
 type watched struct {
-	region string
-	untold []string // of what it has told no balance
-	failed error    // why; nil when it has none
+	region     string
+	unreported []string // of what it has reported no balance
+	failed     error    // why; nil when it has none
 }
 
 // askBalances asks CloudWatch how much burst the volumes have left that have credits, be that
@@ -54,7 +54,7 @@ func (t *Topology) askBalances(ctx context.Context, w *watched) {
 	}
 	for _, id := range ids {
 		if _, ok := left.Volumes[id]; !ok {
-			w.untold = append(w.untold, id)
+			w.unreported = append(w.unreported, id)
 		}
 	}
 	for i := range t.Arrays {
@@ -64,10 +64,10 @@ func (t *Topology) askBalances(ctx context.Context, w *watched) {
 			}
 		}
 	}
-	if n := len(w.untold); n > 0 {
-		of := strings.Join(w.untold, ", ")
+	if n := len(w.unreported); n > 0 {
+		of := strings.Join(w.unreported, ", ")
 		if n > 3 {
-			of = fmt.Sprintf("%s and %d more", strings.Join(w.untold[:2], ", "), n-2)
+			of = fmt.Sprintf("%s and %d more", strings.Join(w.unreported[:2], ", "), n-2)
 		}
 		// "Data is reported to CloudWatch only when the volume is active", and a new instance has none yet
 		if w.failed == nil {

@@ -51,7 +51,7 @@ func (t *Topology) askEC2(ctx context.Context, m *sys.Machine) *watched {
 		"EBSByteBalance%",
 	)
 	if instance != "" && left.InstanceIO == nil && left.InstanceRate == nil {
-		w.untold = []string{t.Instance.Type}
+		w.unreported = []string{t.Instance.Type}
 	}
 	return w
 }

@@ -73,13 +73,13 @@ const (
 type Instance struct {
 	Type string `json:"type,omitempty"` // c8g.2xlarge
 	ID   string `json:"id,omitempty"`
-	// Baseline is what lasts; Burst, where higher, holds for BurstFor once in BurstPer.
+	// Baseline is sustained; Burst, where higher, holds for BurstFor once in BurstPer.
 	Baseline Limits        `json:"baseline"`
 	Burst    Limits        `json:"burst"`
 	BurstFor time.Duration `json:"burst_for,omitempty"` // 30 min on EC2
 	BurstPer time.Duration `json:"burst_per,omitempty"` // 24 h on EC2
 	// IOBalance and RateBalance are what was left of the burst of IOPS and of throughput; nil where
-	// nobody told.
+	// no source reported it.
 	IOBalance   *Balance `json:"io_balance,omitempty"`
 	RateBalance *Balance `json:"rate_balance,omitempty"`
 	Origin      Origin   `json:"origin"`
@@ -111,13 +111,13 @@ type Volume struct {
 	// Network is true for volumes that share the instance's storage bandwidth (EBS), false for
 	// local drives.
 	Network bool `json:"network,omitempty"`
-	// Sustained is what lasts. Burst, where higher, lasts until the credits are gone: BurstCredits
+	// Sustained has no time limit. Burst, where higher, lasts until the credits are gone: BurstCredits
 	// in I/Os (gp2) or bytes (st1, sc1), refilled at the sustained rate.
 	Sustained    Limits        `json:"sustained"`
 	Burst        Limits        `json:"burst"`
 	BurstIOs     float64       `json:"burst_ios,omitempty"`
 	BurstBytes   units.Bytes   `json:"burst_bytes,omitempty"`
-	Balance      *Balance      `json:"balance,omitempty"`       // what was left of those credits; nil where nobody told
+	Balance      *Balance      `json:"balance,omitempty"`       // what was left of those credits; nil where no source reported it
 	CountedIO    units.Bytes   `json:"counted_io,omitempty"`    // an I/O up to this size counts once (256 KiB on SSD types, 1 MiB on HDD)
 	Merges       bool          `json:"merges,omitempty"`        // sequential I/Os are merged up to CountedIO before they are counted
 	ReadLatency  time.Duration `json:"read_latency,omitempty"`  // typical at depth 1, where stated
