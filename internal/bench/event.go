@@ -76,8 +76,8 @@ type RoundBegan struct {
 // RoundEnded says how well the figures are known after a round.
 type RoundEnded struct {
 	Round int `json:"round"`
-	// Planned is the number of rounds that is likely to be needed in all, Rest the time that the
-	// others take.
+	// Planned is the number of rounds that is likely to be needed in all, of the last round its own
+	// number; Rest is the time that the others take.
 	Planned int           `json:"planned"`
 	Rest    time.Duration `json:"rest"`
 	Elapsed time.Duration `json:"elapsed"`
@@ -88,8 +88,10 @@ type RoundEnded struct {
 	Settled int     `json:"settled,omitempty"`
 	Written float64 `json:"written,omitempty"`
 	Steady  bool    `json:"steady,omitempty"`
-	// Enough: this was the last round; BudgetSpent: because another would not fit the budget.
+	// Enough: this was the last round. GoalMissed: it was the last, and what --until asks for is not
+	// reached; BudgetSpent: because another would not fit the budget.
 	Enough      bool `json:"enough,omitempty"`
+	GoalMissed  bool `json:"goal_missed,omitempty"`
 	BudgetSpent bool `json:"budget_spent,omitempty"`
 }
 

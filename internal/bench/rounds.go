@@ -108,16 +108,27 @@ func (r *runner) rounds(ctx context.Context, w *bundle.Writer, done map[mark]*re
 		if p.Steady {
 			r.settled(&state, n, done)
 		}
-		state.Elapsed = r.m.Now().Sub(begun)
-		each := state.Elapsed / time.Duration(n)
-		state.Rest = each * time.Duration(max(0, state.Planned-n))
-		state.BudgetSpent = p.Budget > 0 && state.Elapsed+each > p.Budget
-		state.Enough = state.Enough || n >= p.Most || state.BudgetSpent
+		state.end(*p, r.m.Now().Sub(begun))
 		r.emit(state)
 		if state.Enough {
 			return nil
 		}
 	}
+}
+
+// end decides whether the round is the last, after the time that all rounds took. The last round is
+// the number of rounds in all: what more would have needed is not planned any longer.
+func (e *RoundEnded) end(p bundle.RoundPlan, elapsed time.Duration) {
+	e.Elapsed = elapsed
+	each := elapsed / time.Duration(e.Round)
+	e.GoalMissed = !e.Enough
+	e.BudgetSpent = p.Budget > 0 && elapsed+each > p.Budget
+	e.Enough = e.Enough || e.Round >= p.Most || e.BudgetSpent
+	e.GoalMissed = e.GoalMissed && e.Enough
+	if e.Enough {
+		e.Planned = e.Round
+	}
+	e.Rest = each * time.Duration(max(0, e.Planned-e.Round))
 }
 
 // known judges the rounds so far.
@@ -148,7 +159,7 @@ func (r *runner) known(n int, done map[mark]*result.Result) RoundEnded {
 		)
 		if p.Until > 0 && !precision.Known(p.Until) {
 			e.Enough = false
-			e.Planned = max(e.Planned, min(p.Most, cmp.Or(precision.Planned, p.Most)), n+1)
+			e.Planned = max(e.Planned, min(p.Most, max(cmp.Or(precision.Planned, p.Most), n+1)))
 		}
 	}
 	return e

@@ -110,6 +110,38 @@ func TestKnownEnough(t *testing.T) {
 	}
 }
 
+// The last round is the number of rounds, whatever more the goal would have needed; what was missed
+// is shown.
+func TestLastRoundIsTheNumberOfRounds(t *testing.T) {
+	done := map[mark]*result.Result{}
+	for n, f := range []float64{1, 1.06, .94, 1.03, .97, 1.05} {
+		res := &result.Result{State: result.Done}
+		res.Total.Read.IOPS, res.Total.Read.BW = units.IOPS(500*f), units.Rate(500*f*8192)
+		done[mark{n + 1, 1}] = res
+	}
+	after := func(round int, p bundle.RoundPlan, elapsed time.Duration) RoundEnded {
+		r := &runner{plan: Plan{Rounds: &p, Suite: suite.Suite{Scenarios: []suite.Scenario{{ID: 1, Name: "noisy"}}}}}
+		e := r.known(round, done)
+		e.end(p, elapsed)
+		return e
+	}
+	p := bundle.RoundPlan{Least: 5, Most: 6, Until: .03}
+	if e := after(6, p, time.Minute); !e.Enough || e.Planned != 6 || e.Rest != 0 || !e.GoalMissed || e.BudgetSpent {
+		t.Errorf("at the most rounds: %+v", e)
+	}
+	if e := after(5, p, 50*time.Second); e.Enough || e.Planned != 6 || e.Rest != 10*time.Second || e.GoalMissed {
+		t.Errorf("before the last: %+v", e)
+	}
+	p.Most, p.Budget = 20, time.Minute
+	if e := after(5, p, 55*time.Second); !e.Enough || e.Planned != 5 || e.Rest != 0 || !e.BudgetSpent {
+		t.Errorf("when the budget is spent: %+v", e)
+	}
+	p.Until, p.Budget = .5, 0
+	if e := after(5, p, time.Minute); !e.Enough || e.Planned != 5 || e.GoalMissed {
+		t.Errorf("at the goal: %+v", e)
+	}
+}
+
 // Until steady: a level that settled ends after ten rounds, a decay does not, and nothing is judged
 // before the file was written twice: a fresh plateau looks steady.
 func TestUntilSteady(t *testing.T) {

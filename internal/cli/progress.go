@@ -271,35 +271,40 @@ func roundText(e bench.RoundEnded) string {
 		}
 		figures = append(figures, words)
 	}
-	if e.Steady {
-		line := fmt.Sprintf(
-			"round %d, at most %d: %d of %d figures are settled",
-			e.Round,
-			e.Planned,
-			e.Settled,
-			len(e.Figures),
-		)
+	var line string
+	switch {
+	case e.Steady:
+		line = fmt.Sprintf("round %d, ", e.Round)
+		if e.Enough {
+			line += "the last"
+		} else {
+			line += fmt.Sprintf("at most %d", e.Planned)
+		}
+		line += fmt.Sprintf(": %d of %d figures are settled", e.Settled, len(e.Figures))
 		if e.Written > 0 {
 			line += fmt.Sprintf("; the files were written %s (2 at least)", text.Times(e.Written))
 		}
-		return line
+	default:
+		line = fmt.Sprintf("round %d/%d: %s", e.Round, max(e.Planned, e.Round), strings.Join(figures, ", "))
+		if e.Goal > 0 {
+			line += fmt.Sprintf(" (goal %s)", text.Percent(e.Goal))
+		}
 	}
-	line := fmt.Sprintf("round %d/%d: %s", e.Round, max(e.Planned, e.Round), strings.Join(figures, ", "))
-	if e.Goal > 0 {
-		line += fmt.Sprintf(" (goal %s)", text.Percent(e.Goal))
-	}
+	return line + roundsLeft(e)
+}
+
+// roundsLeft is how a round's line ends: "; about 4 more rounds, 9 min", or why there are no more.
+func roundsLeft(e bench.RoundEnded) string {
 	switch {
 	case e.BudgetSpent:
-		line += "; another round would not fit the budget"
-	case e.Enough:
-	default:
-		line += fmt.Sprintf(
-			"; about %s, %s",
-			text.Plural(e.Planned-e.Round, "more round"),
-			text.Duration(e.Rest.Round(time.Second)),
-		)
+		return "; another round would not fit the budget"
+	case e.GoalMissed:
+		return fmt.Sprintf("; not reached in %s, the most that were allowed", text.Plural(e.Round, "round"))
+	case e.Enough, e.Steady:
+		return ""
 	}
-	return line
+	more := text.Plural(e.Planned-e.Round, "more round")
+	return fmt.Sprintf("; about %s, %s", more, text.Duration(e.Rest.Round(time.Second)))
 }
 
 // left is the time until the end, layout not counted.
@@ -435,7 +440,11 @@ func (v *plainView) Event(e bench.Event) {
 		v.print("%s", e.Text)
 	case bench.RoundBegan:
 		if e.Round == 1 {
-			v.print("%s, seed %d", text.Plural(e.Of, "round"), e.Seed)
+			count := text.Plural(e.Of, "round")
+			if e.Most > e.Of {
+				count = fmt.Sprintf("%d to %s", e.Of, text.Plural(e.Most, "round"))
+			}
+			v.print("%s, seed %d", count, e.Seed)
 		}
 	case bench.RoundEnded:
 		v.print("%s", roundText(e))

@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fleet"
 	"plimsoll/internal/result"
+	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/telemetry"
@@ -80,6 +81,23 @@ func TestPlainLines(t *testing.T) {
 	}
 	if strings.Contains(out.String(), "\x1b") {
 		t.Errorf("a control character reached the pipe:\n%q", out.String())
+	}
+}
+
+func TestRoundText(t *testing.T) {
+	figure := bench.RoundFigure{Name: "w", Figure: "IOPS", Rounds: 6, Precision: stats.Precision{Level: stats.Estimate{Center: 500}, Half: .489}}
+	for want, e := range map[string]bench.RoundEnded{
+		"round 5/6: w 500 IOPS ± 48.9 % (goal 25.0 %); about 1 more round, 6 s":                                {Round: 5, Planned: 6, Rest: 6 * time.Second, Goal: .25},
+		"round 6/6: w 500 IOPS ± 48.9 % (goal 25.0 %); not reached in 6 rounds, the most that were allowed":    {Round: 6, Planned: 6, Goal: .25, Enough: true, GoalMissed: true},
+		"round 6/6: w 500 IOPS ± 48.9 % (goal 25.0 %); another round would not fit the budget":                 {Round: 6, Planned: 6, Goal: .25, Enough: true, GoalMissed: true, BudgetSpent: true},
+		"round 6/6: w 500 IOPS ± 48.9 % (goal 50.0 %)":                                                         {Round: 6, Planned: 6, Goal: .5, Enough: true},
+		"round 6, at most 25: 0 of 1 figures are settled":                                                      {Round: 6, Planned: 25, Steady: true},
+		"round 25, the last: 0 of 1 figures are settled; not reached in 25 rounds, the most that were allowed": {Round: 25, Planned: 25, Steady: true, Enough: true, GoalMissed: true},
+	} {
+		e.Figures = []bench.RoundFigure{figure}
+		if got := roundText(e); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
 	}
 }
 
