@@ -104,16 +104,22 @@ func (r *runner) rounds(ctx context.Context, w *bundle.Writer, done map[mark]*re
 		if err := r.round(ctx, w, n, done); err != nil {
 			return err
 		}
-		state := r.known(n, done)
-		if p.Steady {
-			r.settled(&state, n, done)
-		}
+		state := r.judge(n, done)
 		state.end(*p, r.m.Now().Sub(begun))
 		r.emit(state)
 		if state.Enough {
 			return nil
 		}
 	}
+}
+
+// judge says what the rounds so far are worth.
+func (r *runner) judge(n int, done map[mark]*result.Result) RoundEnded {
+	state := r.known(n, done)
+	if r.plan.Rounds.Steady {
+		r.settled(&state, n, done)
+	}
+	return state
 }
 
 // end decides whether the round is the last, after the time that all rounds took. The last round is

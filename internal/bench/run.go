@@ -91,8 +91,16 @@ func Check(m *sys.Machine, p Plan) error {
 func Resume(ctx context.Context, m *sys.Machine, dir string, p Plan, emit func(Event)) (*bundle.Bundle, error) {
 	r := &runner{m: m, plan: p, emit: emit}
 	defer r.close()
-	if err := r.prepare(); err != nil {
+	before, err := bundle.Open(dir)
+	if err != nil {
 		return nil, err
+	}
+	// A run that finished has removed its files: where nothing is missing, none are needed again.
+	whole := before.Run.State == bundle.Finished && !r.misses(before)
+	if !whole {
+		if err := r.prepare(); err != nil {
+			return nil, err
+		}
 	}
 	w, b, err := bundle.Reopen(dir)
 	if err != nil {
@@ -100,7 +108,36 @@ func Resume(ctx context.Context, m *sys.Machine, dir string, p Plan, emit func(E
 	}
 	r.ceilings = b.Run.Ceilings // as declared when the run was begun
 	w.Run.Policy = w.Run.Policy.With(p.Policy)
-	return r.measure(ctx, w, measuredIn(b))
+	if !whole {
+		return r.measure(ctx, w, measuredIn(b))
+	}
+	defer w.Close()
+	emit(Noted{"everything is measured already; nothing is written or measured again"})
+	return w.Finish(bundle.Finished, before.Run.Finished)
+}
+
+// misses says that something is still to be measured of what a bundle's plan asks for.
+func (r *runner) misses(b *bundle.Bundle) bool {
+	done := measuredIn(b)
+	p := r.plan.Rounds
+	if !p.Repeats() {
+		p = &bundle.RoundPlan{}
+	}
+	for n := min(1, p.Most); ; n++ { // a run without rounds has its only one at 0
+		for _, s := range r.plan.Suite.Scenarios {
+			if done[mark{n, s.ID}] == nil {
+				return true
+			}
+		}
+		if n >= p.Most || r.judge(n, done).Enough {
+			break
+		}
+	}
+	if r.plan.Next == nil {
+		return false
+	}
+	_, more := r.plan.Next(b.Scenarios)
+	return more
 }
 
 // runner carries out one plan.
