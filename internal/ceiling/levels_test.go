@@ -36,6 +36,7 @@ func TestLevels(t *testing.T) {
 		{"three mirrors write", topology.RAID1, 3, load("randwrite", 8*k, 32, 1), VolumeIOPS, 1000},
 		{"RAID10 read, one in flight (lab: 4 of 8 volumes, 1,201 of 1,200)", topology.RAID10, 8, load("randread", 8*k, 1, 1), VolumeIOPS, 4000},
 		{"RAID10 read of two stripes, one in flight: both mirrors, 8 pieces", topology.RAID10, 8, load("randread", 512*k, 1, 1), VolumeRate, 1600},
+		{"RAID10 read of one and a half: the first mirrors read a stripe, 400 MiB/s by 256 KiB", topology.RAID10, 8, load("randread", 384*k, 1, 1), VolumeRate, 1600},
 		{"concatenation", topology.Linear, 4, load("randread", 8*k, 32, 1), VolumeIOPS, 1000},
 		{"stripes split 28k: 4,000/1.375", topology.RAID0, 4, load("randread", 28*k, 32, 8), VolumeIOPS, 4000 / 1.375},
 		{"1M over 16 chunks, bytes bind: 400/1", topology.RAID0, 4, load("read", 1*m, 16, 1), VolumeIOPS, 250},

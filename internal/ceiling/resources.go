@@ -263,15 +263,23 @@ func (p *problem) spread(m members) (readers, writers float64) {
 		all = float64(m.n-m.lost) + float64(m.lost)*m.done
 	}
 	one := len(p.streams) == 1 && p.streams[0].w.InFlight() == 1 && p.streams[0].w.ReadShare > 0
-	// A read of more than a stripe comes back to a pair whose first mirror is busy with its first
-	// piece.
-	if one && m.copies > 1 && (m.chunk == 0 || p.streams[0].w.ReadBS <= m.chunk*units.Bytes(m.data)) {
-		p.note(
-			"with one I/O in flight md reads the first mirror only: %s of %d volumes serve reads",
-			units.Number(all/float64(m.copies)),
-			m.n,
-		)
-		return all / float64(m.copies), all
+	if one && m.copies > 1 {
+		// A read of more than a stripe comes back to a pair whose first mirror is busy with its first
+		// piece: the second mirrors carry what lies beyond the stripe.
+		first, stripes := all/float64(m.copies), 1.0
+		if m.chunk > 0 {
+			stripes = max(1, float64(p.streams[0].w.ReadBS)/float64(m.chunk*units.Bytes(m.data)))
+		}
+		switch readers := first * stripes; {
+		case readers >= all:
+		case stripes > 1:
+			p.note("with one I/O in flight md's second mirrors only read what lies beyond a stripe: as much as %s of %d volumes serve reads",
+				units.Number(readers), m.n)
+			return readers, all
+		default:
+			p.note("with one I/O in flight md reads the first mirror only: %s of %d volumes serve reads", units.Number(first), m.n)
+			return first, all
+		}
 	}
 	if m.copies > 1 && m.lost > 0 && data == m.data {
 		return m.survivors(), all

@@ -55,7 +55,7 @@ type EBSBin struct {
 	Count uint32        `json:"count"`
 }
 
-// ErrNoStats says that a device has no such page: it is no EBS volume and no EC2 drive.
+// ErrNoStats says that a device has no such page: it is neither an EBS volume nor an EC2 drive.
 var ErrNoStats = errors.New("no EBS statistics page")
 
 // ParseEBSStats reads the page.

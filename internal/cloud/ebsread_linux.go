@@ -74,8 +74,8 @@ func admin(dev string, cmd nvmeAdminCmd) ([]byte, error) {
 	status, _, errno := unix.Syscall(unix.SYS_IOCTL, f.Fd(), ioctlAdmin, uintptr(unsafe.Pointer(&cmd)))
 	runtime.KeepAlive(page)
 	switch {
-	case errno == unix.ENOTTY || errno == unix.EINVAL:
-		return nil, fmt.Errorf("%s: %w: it is no NVMe device", dev, ErrNoStats)
+	case errno == unix.ENOTTY || errno == unix.EINVAL || errno == unix.ENOSYS: // the last by qemu-user
+		return nil, fmt.Errorf("%s: %w: it is not an NVMe device", dev, ErrNoStats)
 	case errno != 0:
 		return nil, fmt.Errorf("%s: NVMe command %#02x: %w", dev, cmd.opcode, errno)
 	case status != 0:
