@@ -273,11 +273,18 @@ func (p *problem) spread(m members) (readers, writers float64) {
 		switch readers := first * stripes; {
 		case readers >= all:
 		case stripes > 1:
-			p.note("with one I/O in flight md's second mirrors only read what lies beyond a stripe: as much as %s of %d volumes serve reads",
-				units.Number(readers), m.n)
+			p.note(
+				"with one I/O in flight md's second mirrors only read what lies beyond a stripe: as much as %s of %d volumes",
+				units.Number(readers),
+				m.n,
+			)
 			return readers, all
 		default:
-			p.note("with one I/O in flight md reads the first mirror only: %s of %d volumes serve reads", units.Number(first), m.n)
+			p.note(
+				"with one I/O in flight md reads the first mirror only: %s of %d volumes serve reads",
+				units.Number(first),
+				m.n,
+			)
 			return first, all
 		}
 	}
