@@ -129,7 +129,7 @@ func Advise(r Request) (*Advice, error) {
 	return a, nil
 }
 
-// candidates are all layouts that hold the demand, each on its cheapest instance.
+// candidates are all layouts that meet the demand, each on its cheapest instance.
 func (a *Advice) candidates(r *Request, instances []priced) []Candidate {
 	a.Instances = len(instances)
 	if len(instances) == 0 {

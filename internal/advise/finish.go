@@ -63,7 +63,7 @@ func requested(group []*workload.Stream) []fio.Workload {
 	return loads
 }
 
-// finish asks package ceiling what limits a row, holds it against the demand, and says why cheaper
+// finish asks package ceiling what limits a row, compares that with the demand, and says why cheaper
 // ones do not do.
 func (r *Request) finish(c *Candidate, instances []priced) error {
 	t := c.Topology()
@@ -107,7 +107,7 @@ func (r *Request) finish(c *Candidate, instances []priced) error {
 		c.Notes = append(c.Notes, c.Type+": its CPU runs on credits, which are apart from those of its storage")
 	}
 	if c.Layout.Level == topology.RAID0 && !c.Layout.Local {
-		c.Notes = append(c.Notes, fmt.Sprintf("one lost volume of %d loses all", c.Layout.N))
+		c.Notes = append(c.Notes, fmt.Sprintf("losing one of the %d volumes loses all data", c.Layout.N))
 	}
 	if slices.Contains(c.Instance.Weightings, "ebs-1") {
 		c.Notes = append(

@@ -199,7 +199,7 @@ var localLatency = &cloud.TypicalLatency{
 	Source: "data sheets of NVMe drives, assumed",
 }
 
-// local is the cheapest instance whose own drives, striped, hold the demand; nil with the reason
+// local is the cheapest instance whose own drives, striped, meet the demand; nil with the reason
 // when there is none or it may not be.
 func (r *Request) local(instances []priced) (*Candidate, string) {
 	if r.Keep != nil || !slices.Contains(r.types(), "local") {
@@ -231,7 +231,7 @@ func (r *Request) local(instances []priced) (*Candidate, string) {
 		c.AFR, c.Survives, c.Latency = 0, workload.NoLoss, r.meanLatency(localLatency)
 		return &c, ""
 	}
-	return nil, "local drives: no instance that fits has drives with published figures that hold the demand"
+	return nil, "local drives: no instance that fits has drives whose published figures meet the demand"
 }
 
 // localHolds compares reads and writes with what the drives state, those without a figure left out.

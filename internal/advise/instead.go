@@ -8,7 +8,7 @@ import (
 )
 
 // Instead says what as many volumes of another type, as large and provisioned for the demand, would
-// cost a month instead of those of was. It is empty where the type does not hold the demand.
+// cost a month instead of those of was. It is empty where the type does not meet the demand.
 func Instead(r Request, typ string, was Candidate) (string, error) {
 	if r.Prices == nil {
 		r.Prices = cloud.BuiltinPrices()

@@ -102,7 +102,7 @@ func (r *Request) types() []string {
 	return r.Types
 }
 
-// layouts are all that could hold the demand, provisioned for it as cheaply as their type allows,
+// layouts are all that could meet the demand, provisioned for it as cheaply as their type allows,
 // and why types are left out.
 func (r *Request) layouts() (all []Layout, rejected []string) {
 	if r.Keep != nil {

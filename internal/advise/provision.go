@@ -87,7 +87,7 @@ func (r *Request) provision(l Layout) (Layout, bool) {
 	return l, r.falls(l) == ""
 }
 
-// falls says why a layout as ordered does not hold the demand with headroom; empty when it does.
+// falls says why a layout as ordered does not meet the demand with headroom; empty when it does.
 // Bursts do not count.
 func (r *Request) falls(l Layout) string {
 	f, err := cloud.VolumeLimits(l.Spec)

@@ -18,7 +18,7 @@ import (
 func Advice(w io.Writer, a *advise.Advice, all bool, o Options) error {
 	t := newTerminal(w, o)
 	peak := a.Demand.Peak()
-	t.para("", plain, fmt.Sprintf("What holds %s: %v IOPS and %v at peak, with %s of headroom, in %s",
+	t.para("", plain, fmt.Sprintf("What meets %s: %v IOPS and %v at peak, with %s of headroom, in %s",
 		text.Clean(a.Demand.Name, longName), peak.IOPS, peak.Rate, text.Share(a.Headroom), text.Clean(a.Region, 40)))
 	rows := a.Rows
 	if all {
@@ -26,7 +26,7 @@ func Advice(w io.Writer, a *advise.Advice, all bool, o Options) error {
 	}
 	if len(rows) == 0 {
 		fmt.Fprintln(t.out)
-		t.para("", bold, "Nothing holds it.")
+		t.para("", bold, "Nothing meets it.")
 	} else {
 		fmt.Fprintf(t.out, "\n  %2s  %-37s %-14s %10s %8s\n", "", "volumes", "instance", "a month", "sustains")
 	}

@@ -65,7 +65,7 @@ func AdviceHTML(w io.Writer, a *advise.Advice) error {
 	p := advicePage{
 		Policy: "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
 		Style:  template.CSS(style), //nolint:gosec // our own file
-		Title:  "What holds " + text.Clean(a.Demand.Name, longName),
+		Title:  "What meets " + text.Clean(a.Demand.Name, longName),
 		About: fmt.Sprintf(
 			"%v IOPS and %v at peak, with %s of headroom, in %s",
 			peak.IOPS,

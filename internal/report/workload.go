@@ -192,7 +192,7 @@ func demandNotes(v demandView, assumed bool) []string {
 		)
 		if v.Quiet > 0 {
 			phrase += fmt.Sprintf(
-				"; for %s of the time nothing is read, which is a share of time and of neither",
+				"; for %s of the time nothing is read, which is a share of the time, not of the bytes or I/Os",
 				text.Percent(v.Quiet),
 			)
 		}
