@@ -19,9 +19,9 @@ import (
 func (c *Case) countedCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 	var out []finding.Factor
 	a := c.arrayOf(m)
-	if modelled, seen, ok := c.splitCause(m); b.Kind == ceiling.VolumeIOPS && ok {
+	if modelled, seen, ok := c.splitCause(m); ok {
 		out = append(out, finding.Factor{
-			Cause: finding.Split, Factor: modelled / seen,
+			Cause: finding.Split, Factor: splitFactor(m.Ceiling, b, modelled/seen),
 			How: fmt.Sprintf("%s device I/Os for each one, the ceiling counts %s",
 				text.Factor(seen), text.Factor(modelled)),
 		})
@@ -110,6 +110,25 @@ func (c *Case) splitCause(m Measurement) (modelled, seen float64, ok bool) {
 	}
 	_, sure := ceiling.InferChunk(m.Result.Workloads[0].ReadBS, seen, 1)
 	return modelled, seen, sure >= sureChunk
+}
+
+// splitFactor is what remains of a bound when the volumes' IOPS allow only a share of what was
+// computed, 1 where they still allow as much: a bound of throughput may lie below theirs.
+func splitFactor(all *ceiling.Ceiling, b ceiling.Bound, share float64) float64 {
+	allowed := 0.0
+	if b.Kind == ceiling.VolumeIOPS {
+		allowed = float64(b.IOPS)
+	} else if all != nil {
+		for _, v := range all.Bounds {
+			if v.Kind == ceiling.VolumeIOPS {
+				allowed = max(allowed, float64(v.IOPS)) // in a burst, where there is one
+			}
+		}
+	}
+	if allowed == 0 {
+		return 1
+	}
+	return min(1, allowed*share/float64(b.IOPS))
 }
 
 // foreignLoad is the share of the busiest device's work that fio did not ask for, in what binds

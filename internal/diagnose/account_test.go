@@ -71,6 +71,12 @@ func TestAccountOfRuns(t *testing.T) {
 			measured(1, random(1, k28, 4, 64), took(8000, 0, 32), median(30), seen(8000*60*1375/1000)), limit(ceiling.VolumeRate, 12000, k28),
 			[]share{{finding.Unexplained, 1}},
 		},
+		{ // 12,600 × 1.046875 / 1.375 = 9,593 are below the 12,000 that the throughput allows: ln 0.7994 / ln (2/3)
+			"the same on a throughput bound next to one of IOPS", raid(topology.RAID0, 512*units.KiB, 4),
+			measured(1, random(1, k28, 4, 64), took(8000, 0, 32), median(30), seen(8000*60*1375/1000),
+				withCeiling(bounds(limit(ceiling.VolumeRate, 12000, k28), limit(ceiling.VolumeIOPS, 12600, k28)))), limit(ceiling.VolumeRate, 12000, k28),
+			[]share{{finding.Split, math.Log(12000*1.375/12600/1.046875) / math.Log(1.5)}, {finding.Unexplained, 1 - math.Log(12000*1.375/12600/1.046875)/math.Log(1.5)}},
+		},
 		{ // a fifth of the median's latency is what the mean allows: 0.2, of a gap of 0.1: ln 5 / ln 10
 			"a tail", raid(topology.RAID0, 64*units.KiB, 4),
 			measured(1, deep, took(1200, 0, 213), median(42.6)), limit(ceiling.VolumeIOPS, 12000, k8),
