@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -18,7 +19,8 @@ type User struct {
 	What string `json:"what"`
 }
 
-// ReadUsers adds to the tree who else uses its devices: mounts in other mount namespaces, mounted
+// ReadUsers adds to the tree who else uses its devices: mounts in other mount namespaces that stay
+// when this process unmounts its own, mounted
 // btrfs filesystems of several devices, loop devices over a device, and processes that have it
 // open. It reads the whole of /proc, and sees all of it as root only. The process self is left out.
 // What is used by another machine (a volume that is attached twice), or through a node outside of
@@ -33,6 +35,7 @@ func (t *Tree) ReadUsers(self int) {
 	r.btrfs(t)
 	own, _ := fs.ReadLink(t.root, "proc/self/ns/mnt") // a kernel without namespaces has one
 	seen := map[string]bool{own: true}
+	mounts := r.placed("self")
 	for _, name := range r.list("proc") {
 		pid, err := strconv.Atoi(name)
 		if err != nil || pid == self {
@@ -40,7 +43,7 @@ func (t *Tree) ReadUsers(self int) {
 		}
 		if ns, err := fs.ReadLink(t.root, path.Join("proc", name, "ns/mnt")); err == nil && !seen[ns] {
 			seen[ns] = true
-			r.namespace(t, name)
+			r.namespace(t, name, mounts)
 		}
 		r.descriptors(t, name)
 	}
@@ -91,21 +94,66 @@ func (r *reader) btrfs(t *Tree) {
 	}
 }
 
-// namespace reads the mounts that a process sees.
-func (r *reader) namespace(t *Tree, pid string) {
-	data, err := readAll(r.root, path.Join("proc", pid, "mountinfo"))
-	if err != nil {
-		return
-	}
-	for line := range strings.Lines(string(data)) {
-		m, err := mountinfoLine(strings.TrimRight(line, "\n"))
-		if err != nil {
-			continue
-		}
-		if name := t.deviceOf(m); name != "" {
+// namespace reads the mounts that a process sees and this one does not unmount with its own.
+func (r *reader) namespace(t *Tree, pid string, own map[int]placed) {
+	all := r.placed(pid)
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		m := all[id]
+		if name := t.deviceOf(m.Mount); name != "" && !m.follows(all, own) {
 			t.use(name, "it is mounted on %s in the mount namespace of process %s (%s)", m.Point, pid, r.command(pid))
 		}
 	}
+}
+
+// placed is a mount with the groups of mounts that it shares events with: its peers, and those that
+// it only follows (mount_namespaces(7)); empty where there are none.
+type placed struct {
+	Mount
+	peers, leaders string
+}
+
+// placed are the mounts that a process sees, by their numbers.
+func (r *reader) placed(pid string) map[int]placed {
+	data, err := readAll(r.root, path.Join("proc", pid, "mountinfo"))
+	if err != nil {
+		return nil
+	}
+	all := map[int]placed{}
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimRight(line, "\n")
+		m, err := mountinfoLine(line)
+		if err != nil {
+			continue
+		}
+		p := placed{Mount: m}
+		left, _, _ := strings.Cut(line, " - ")
+		for _, f := range strings.Fields(left)[6:] {
+			switch key, group, _ := strings.Cut(f, ":"); key {
+			case "shared":
+				p.peers = group
+			case "master":
+				p.leaders = group
+			}
+		}
+		all[m.ID] = p
+	}
+	return all
+}
+
+// hears is whether events of the other mount reach this one.
+func (p placed) hears(other placed) bool {
+	return other.peers != "" && (p.peers == other.peers || p.leaders == other.peers)
+}
+
+// follows is whether this mount goes when one in the own namespace is unmounted, as it does in the
+// namespaces that systemd gives to its services: it is a copy of that, and so is what it is mounted in.
+func (p placed) follows(all, own map[int]placed) bool {
+	for _, o := range own {
+		if p.Major == o.Major && p.Minor == o.Minor && p.hears(o) && all[p.Under].hears(own[o.Under]) {
+			return true
+		}
+	}
+	return false
 }
 
 // udev are its processes, which look at each device for a moment after it was written to.

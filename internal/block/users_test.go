@@ -123,3 +123,36 @@ func TestUsersOfBtrfs(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A service of systemd has a mount namespace in which mounts are copies that are unmounted together
+// with the machine's own: they are no use of a device. Those that stay are.
+func TestMountsThatFollow(t *testing.T) {
+	for _, c := range []struct {
+		name, theirs string
+		used         bool
+	}{
+		{"systemd-logind", "200 1 8:1 / / ro shared:300 master:1 - ext4 /dev/sda1 rw\n210 200 259:1 / /srv/data rw shared:301 master:50 - xfs /dev/nvme1n1 rw\n", false},
+		{"unshare --propagation unchanged", "200 1 8:1 / / rw shared:1 - ext4 /dev/sda1 rw\n210 200 259:1 / /srv/data rw shared:50 - xfs /dev/nvme1n1 rw\n", false},
+		{"unshare", "200 1 8:1 / / rw - ext4 /dev/sda1 rw\n210 200 259:1 / /srv/data rw - xfs /dev/nvme1n1 rw\n", true},
+		{"mounted there alone", "200 1 8:1 / / rw master:1 - ext4 /dev/sda1 rw\n210 200 259:1 / /mnt rw - xfs /dev/nvme1n1 rw\n", true},
+		{"made private above it", "200 1 8:1 / / rw - ext4 /dev/sda1 rw\n210 200 259:1 / /srv/data rw master:50 - xfs /dev/nvme1n1 rw\n", true},
+		{"a line that is none", "210 200 259:1 / /srv/data - xfs /dev/nvme1n1\n", false},
+	} {
+		root := fstest.MapFS{
+			"sys/class/block/nvme1n1/dev": {Data: []byte("259:1\n")},
+			"proc/self/mountinfo":         {Data: []byte("22 1 8:1 / / rw shared:1 - ext4 /dev/sda1 rw\n90 22 259:1 / /srv/data rw shared:50 - xfs /dev/nvme1n1 rw\n")},
+			"proc/self/ns/mnt":            {Data: []byte("mnt:[1]"), Mode: os.ModeSymlink},
+			"proc/668/ns/mnt":             {Data: []byte("mnt:[2]"), Mode: os.ModeSymlink},
+			"proc/668/comm":               {Data: []byte("service\n")},
+			"proc/668/mountinfo":          {Data: []byte(c.theirs)},
+		}
+		tree, err := block.Read(&sys.Machine{Root: root})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree.ReadUsers(1)
+		if got := tree.UsersOf("nvme1n1"); (len(got) > 0) != c.used {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}
