@@ -204,6 +204,12 @@ func TestHostRules(t *testing.T) {
 			c.Topology.Tree.Devices["md0"].MD.UUID, c.Host.Boot.Arrays = "", []host.Array{{Device: "/dev/md/wal", UUID: "1:2"}}
 		}},
 		{"old initramfs", "PL314 warning", "update-initramfs -u", func(c *Case) { c.Host.Boot.Mdadm.Modified = time.Unix(2000, 0) }},
+		{"old initramfs, of dracut on a Debian", "PL314 warning", "dracut --force --mdadmconf", func(c *Case) {
+			c.Host.Boot.Mdadm.Modified, c.Host.Boot.Renewal = time.Unix(2000, 0), "dracut --force --mdadmconf"
+		}},
+		{"old initramfs, of a captured RPM system", "PL314 warning", "dracut --force --mdadmconf", func(c *Case) {
+			c.Host.Boot.Mdadm.Modified, c.Host.Boot.Initramfs.Path = time.Unix(2000, 0), "/boot/initramfs-6.1.0-28.img"
+		}},
 		{"old initramfs without an array", "", "", func(c *Case) {
 			c.Host.Boot.Mdadm.Modified = time.Unix(2000, 0)
 			d := c.Topology.Tree.Devices["md0"]

@@ -223,8 +223,8 @@ var unknownArray = &rule{
 				},
 				Commands: []string{c.arrayLine(d) + " >> " + file},
 			}
-			if image := c.Host.Boot.Initramfs; image != nil {
-				f.Commands = append(f.Commands, renewal(image.Path))
+			if c.Host.Boot.Initramfs != nil {
+				f.Commands = append(f.Commands, renewal(c.Host.Boot))
 			}
 			report(f)
 		}
@@ -237,12 +237,15 @@ func passUnknownArray(c *Case, pass func(format string, args ...any)) {
 	}
 }
 
-// renewal is the command that rebuilds an initramfs: Debian's where it has Debian's name.
-func renewal(image string) string {
-	if strings.HasPrefix(image, "/boot/initrd.img-") {
-		return "update-initramfs -u"
+// renewal is the command that rebuilds the initramfs. A captured machine lacks its programs: there
+// it is Debian's where the image has Debian's name.
+func renewal(b host.Boot) string {
+	if b.Renewal != "" {
+		return b.Renewal
 	}
-	return "dracut --force"
+	return strings.Join(host.Renewal(func(program string) bool {
+		return program == "dracut" || strings.HasPrefix(b.Initramfs.Path, "/boot/initrd.img-")
+	}), " ")
 }
 
 var staleInitramfs = &rule{
@@ -280,7 +283,7 @@ var staleInitramfs = &rule{
 					Where:    image.Path,
 				},
 			},
-			Commands: []string{renewal(image.Path)},
+			Commands: []string{renewal(c.Host.Boot)},
 		})
 	},
 }

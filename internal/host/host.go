@@ -82,6 +82,8 @@ type Boot struct {
 	Mdadm     *File   `json:"mdadm_conf,omitempty"`
 	Arrays    []Array `json:"arrays,omitempty"`
 	Initramfs *File   `json:"initramfs,omitempty"` // of the running kernel; nil where it is not known
+	// Renewal is the command that rebuilds it; empty where no program for that was found.
+	Renewal string `json:"initramfs_renewal,omitempty"`
 	// Trim says whether fstrim.timer is enabled in /etc, and not masked.
 	Trim bool `json:"fstrim_timer,omitempty"`
 }
@@ -276,10 +278,31 @@ func (r *reader) boot() {
 			}
 		}
 	}
+	b.Renewal = strings.Join(Renewal(r.installed), " ")
 	// Lstat: the link leads to /lib, which a captured machine lacks.
 	_, err := fs.Lstat(r.root, "etc/systemd/system/timers.target.wants/fstrim.timer")
 	masked, _ := fs.ReadLink(r.root, "etc/systemd/system/fstrim.timer") // empty where it is no link
 	b.Trim = err == nil && masked != "/dev/null"
+}
+
+// Renewal is the command that rebuilds the initramfs, with a copy of mdadm.conf in it, by the
+// programs that are installed; nil where there is none. Debian has update-initramfs, and dracut only
+// where it has replaced that; --mdadmconf is what RHEL's own configuration asks dracut for.
+func Renewal(installed func(program string) bool) []string {
+	switch {
+	case installed("update-initramfs"):
+		return []string{"update-initramfs", "-u"}
+	case installed("dracut"):
+		return []string{"dracut", "--force", "--mdadmconf"}
+	}
+	return nil
+}
+
+func (r *reader) installed(program string) bool {
+	return slices.ContainsFunc([]string{"usr/sbin/", "usr/bin/", "sbin/", "bin/"}, func(dir string) bool {
+		_, err := fs.Stat(r.root, dir+program)
+		return err == nil
+	})
 }
 
 func (r *reader) file(name string) *File {

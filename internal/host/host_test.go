@@ -79,6 +79,25 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// The initramfs is renewed by the program that made it.
+func TestRenewal(t *testing.T) {
+	for program, want := range map[string]string{
+		"usr/sbin/update-initramfs": "update-initramfs -u", "usr/bin/dracut": "dracut --force --mdadmconf",
+		"sbin/dracut": "dracut --force --mdadmconf", "usr/bin/mkinitcpio": "",
+	} {
+		m := metal(t)
+		m.Root.(fstest.MapFS)[program] = &fstest.MapFile{}
+		if got := Read(t.Context(), m).Boot.Renewal; got != want {
+			t.Errorf("%s: %q", program, got)
+		}
+	}
+	m := metal(t)
+	m.Root.(fstest.MapFS)["usr/bin/dracut"], m.Root.(fstest.MapFS)["usr/sbin/update-initramfs"] = &fstest.MapFile{}, &fstest.MapFile{}
+	if got := Read(t.Context(), m).Boot.Renewal; got != "update-initramfs -u" {
+		t.Errorf("with dracut-core next to initramfs-tools: %q", got)
+	}
+}
+
 // A machine without anything must not be an error: containers show little of it.
 func TestReadNothing(t *testing.T) {
 	got := Read(t.Context(), &sys.Machine{Root: fstest.MapFS{}, Run: func(context.Context, io.Writer, ...string) error {

@@ -3,6 +3,8 @@ package provision
 import (
 	"slices"
 	"strings"
+
+	"plimsoll/internal/host"
 )
 
 // family is a distribution's: how its packages are called and installed (os-release(5), ID and
@@ -69,16 +71,9 @@ func (s *Site) distribution() []string {
 	return ids
 }
 
-// renewal is the command that rebuilds the initramfs; nil where there is none. Debian's
-// update-initramfs comes first: with dracut installed Debian has only the latter.
+// renewal is the command that rebuilds the initramfs; nil where there is none.
 func (s *Site) renewal(has func(string) bool) []string {
-	switch {
-	case program(has, "update-initramfs") != "":
-		return []string{"update-initramfs", "-u"}
-	case program(has, "dracut") != "":
-		return []string{"dracut", "--force", "--mdadmconf"} // which RHEL's own configuration says, too
-	}
-	return nil
+	return host.Renewal(func(name string) bool { return program(has, name) != "" })
 }
 
 // relabel gives files the SELinux label of their place, where SELinux is on: the root of a new
