@@ -45,26 +45,36 @@ const (
 // Next is the load to measure after these probes, which are in the order of their measurement, and
 // what is known so far. The same probes always give the same answer, so that an interrupted search
 // continues where it was.
+//
+// A load that a single probe found to miss is measured again before the search ends there: one
+// stall, such as a neighbour's, makes a percentile of ten seconds many times as high. What several
+// probes of one load say together counts, whatever came between them.
 func (s Search) Next(probes []Probe) (load float64, b Bracket) {
-	lo, hi := s.Low, s.High
-	for i := 0; i < len(probes); {
-		j := i + 1
-		for j < len(probes) && probes[j].Load == probes[i].Load {
-			j++
+	tried := byLoad(probes)
+	for _, t := range tried {
+		if t.outcome == undecided {
+			return t.load, b
 		}
-		load := probes[i].Load
-		switch outcome := decide(probes[i:j]); {
-		case outcome == undecided && j == len(probes):
-			return load, b
-		case outcome == unusable:
-			b.Unusable, b.Done = load, true
+		if t.outcome == unusable {
+			b.Unusable, b.Done = t.load, true
 			return 0, b
-		case outcome == met:
-			lo, b.Low = load, load
-		default:
-			hi, b.High = load, load
 		}
-		i = j
+	}
+	lo, hi, once := s.Low, s.High, false
+	for _, t := range tried {
+		if t.outcome == missed && (b.High == 0 || t.load < b.High) {
+			b.High, hi, once = t.load, t.load, t.probes == 1
+		}
+	}
+	for _, t := range tried {
+		switch {
+		case t.outcome == met && b.High > 0 && t.load > b.High:
+			if once {
+				return b.High, b // more load was met
+			}
+		case t.outcome == met && t.load > b.Low:
+			b.Low, lo = t.load, t.load
+		}
 	}
 	switch {
 	case hi > lo*(1+s.Within) && hi-lo >= 2*s.Step:
@@ -80,9 +90,35 @@ func (s Search) Next(probes []Probe) (load float64, b Bracket) {
 		return lo, b
 	case b.High == 0 && hi > b.Low: // every load between met
 		return hi, b
+	case once:
+		return b.High, b
 	}
 	b.Done = true
 	return 0, b
+}
+
+// tried is a load with what its probes say together.
+type tried struct {
+	load    float64
+	probes  int
+	outcome outcome
+}
+
+// byLoad judges each load by all of its probes, in the order in which they were first measured.
+func byLoad(probes []Probe) []tried {
+	var out []tried
+	of := map[float64][]Probe{}
+	for _, p := range probes {
+		if of[p.Load] == nil {
+			out = append(out, tried{load: p.Load})
+		}
+		of[p.Load] = append(of[p.Load], p)
+	}
+	for i := range out {
+		same := of[out[i].load]
+		out[i].probes, out[i].outcome = len(same), decide(same)
+	}
+	return out
 }
 
 type outcome int

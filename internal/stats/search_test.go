@@ -65,6 +65,29 @@ func TestSearchFindsTheMost(t *testing.T) {
 	}
 }
 
+// One probe that the machine disturbed does not end a search below what the storage can do.
+func TestSearchSurvivesOneStall(t *testing.T) {
+	const threshold = 20e-3
+	truth := 0.0
+	for r := 1.0; openP99(r) <= threshold; r++ {
+		truth = r
+	}
+	for stalled := range 14 {
+		n := 0
+		b, probes := searched(t, Search{Low: 1000, High: 20400, Within: .03}, func(load float64) Probe {
+			p := Probe{Load: load, Over: math.Log(openP99(load) / threshold)}
+			if n == stalled {
+				p.Over = math.Log(2.7) // 54 ms of 20
+			}
+			n++
+			return p
+		})
+		if b.Low > truth || b.High < truth || b.High/b.Low > 1.03+1e-9 || len(probes) > 30 {
+			t.Errorf("probe %d stalled: %+v after %d probes, and %g is right", stalled+1, b, len(probes), truth)
+		}
+	}
+}
+
 func TestSearchEnds(t *testing.T) {
 	s := Search{Low: 100, High: 2000, Within: .03}
 	for name, c := range map[string]struct {
