@@ -156,3 +156,51 @@ func TestMountsThatFollow(t *testing.T) {
 		}
 	}
 }
+
+// The same with the kernel's own lines: a namespace as systemd makes one, by unshare.
+func TestMountsOfServices(t *testing.T) {
+	dev, dir := loop(t, 4<<20), t.TempDir()
+	run := func(argv ...string) {
+		t.Helper()
+		if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v %s", argv, err, out)
+		}
+	}
+	run("mkfs.ext4", "-q", dev)
+	run("mount", "--bind", dir, dir)
+	t.Cleanup(func() { run("umount", "--recursive", dir) })
+	run("mount", "--make-shared", dir)
+	point := filepath.Join(dir, "data")
+	run("mkdir", point)
+	run("mount", dev, point)
+	for _, c := range []struct {
+		propagation string
+		used        bool
+	}{{"slave", false}, {"private", true}} {
+		service := exec.Command("unshare", "--mount", "--propagation", c.propagation, "sh", "-c", "echo ready; read line")
+		in, err := service.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := service.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := service.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := out.Read(make([]byte, 6)); n == 0 {
+			t.Fatal(err)
+		}
+		tree, err := block.Read(sys.Host())
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree.ReadUsers(os.Getpid())
+		if got := tree.UsersOf(filepath.Base(dev)); (len(got) > 0) != c.used {
+			t.Errorf("a namespace with propagation %s: %q", c.propagation, got)
+		}
+		_ = in.Close()
+		_ = service.Wait() // read's status at the end of its input
+	}
+}
