@@ -53,6 +53,7 @@ var (
 		"gdisk",
 		"parted",
 		"initramfs-tools",
+		"dracut-core", // for the test that takes initramfs-tools away, as on RPM systems
 		"zstd",
 		debianKernel,
 	}

@@ -11,10 +11,12 @@ echo 706c696d736f6c6c6c61620000000001 > "$root/etc/machine-id"
 # Debian's mdadm lists the arrays of the host that it was unpacked on.
 sed -i '/^ARRAY/d' "$root/etc/mdadm/mdadm.conf"
 
-# What waits for a network or a terminal, or works by the calendar, is not there.
+# What waits for a network or a terminal, or works by the calendar, is not there; nor does dracut unpack an initramfs at shutdown that
+# it has not made.
 for unit in apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service fstrim.timer \
 	mdcheck_start.timer mdcheck_continue.timer mdmonitor-oneshot.timer getty@tty1.service serial-getty@ttyS0.service \
-	systemd-timesyncd.service systemd-pstore.service nvmf-autoconnect.service nvmefc-boot-connections.service; do
+	systemd-timesyncd.service systemd-pstore.service nvmf-autoconnect.service nvmefc-boot-connections.service \
+	dracut-shutdown.service; do
 	ln -sf /dev/null "$root/etc/systemd/system/$unit"
 done
 
