@@ -66,7 +66,7 @@ func (c *Case) splits(m Measurement) (modelled, seen float64) {
 	}
 	modelled = 1.0
 	if a.Level.Striped() {
-		modelled = topology.Pieces(w.ReadBS, a.Chunk)
+		modelled = min(topology.Pieces(w.ReadBS, a.Chunk), float64(a.Geometry().StripeMembers()))
 	}
 	if m.looseEdge() {
 		return modelled, 0
@@ -102,11 +102,15 @@ func (m Measurement) looseEdge() bool {
 }
 
 // splitCause is that more I/Os reached the devices than the ceiling counts, by as much as another
-// chunk makes of them: other counts are not splits.
+// chunk makes of them: other counts are not splits. Pieces that lie side by side on a member reach
+// it as one I/O, so that a small chunk makes one for each member.
 func (c *Case) splitCause(m Measurement) (modelled, seen float64, ok bool) {
 	modelled, seen = c.splits(m)
 	if seen <= modelled {
 		return 0, 0, false
+	}
+	if n := float64(c.arrayOf(m).Geometry().StripeMembers()); n > 1 && math.Abs(seen-n) <= chunkSlack*n {
+		return modelled, seen, true
 	}
 	_, sure := ceiling.InferChunk(m.Result.Workloads[0].ReadBS, seen, 1)
 	return modelled, seen, sure >= sureChunk

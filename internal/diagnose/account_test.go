@@ -77,6 +77,16 @@ func TestAccountOfRuns(t *testing.T) {
 				withCeiling(bounds(limit(ceiling.VolumeRate, 12000, k28), limit(ceiling.VolumeIOPS, 12600, k28)))), limit(ceiling.VolumeRate, 12000, k28),
 			[]share{{finding.Split, math.Log(12000*1.375/12600/1.046875) / math.Log(1.5)}, {finding.Unexplained, 1 - math.Log(12000*1.375/12600/1.046875)/math.Log(1.5)}},
 		},
+		{ // pieces on a stripe of two reach its members as two I/Os, whatever the chunk: ln (2 / 1.046875) / ln 2
+			"every read reaches both of two members", raid(topology.RAID0, 512*units.KiB, 2),
+			measured(1, random(1, k28, 4, 64), took(6000, 0, 42), median(40), seen(6000*60*2)), limit(ceiling.VolumeIOPS, 12000, k28),
+			[]share{{finding.Split, math.Log(2/1.046875) / math.Log(2)}, {finding.Unexplained, 1 - math.Log(2/1.046875)/math.Log(2)}},
+		},
+		{ // 1.93 are those of no chunk, and not both of two members
+			"nearly as many", raid(topology.RAID0, 512*units.KiB, 2),
+			measured(1, random(1, k28, 4, 64), took(6000, 0, 42), median(40), seen(6000*60*193/100)), limit(ceiling.VolumeIOPS, 12000, k28),
+			[]share{{finding.Unexplained, 1}},
+		},
 		{ // a fifth of the median's latency is what the mean allows: 0.2, of a gap of 0.1: ln 5 / ln 10
 			"a tail", raid(topology.RAID0, 64*units.KiB, 4),
 			measured(1, deep, took(1200, 0, 213), median(42.6)), limit(ceiling.VolumeIOPS, 12000, k8),
