@@ -14,6 +14,7 @@ import (
 // The resources that limit a database, next to those of the storage below it.
 const (
 	CommitLatency Kind = "commit latency"
+	CommitCPU     Kind = "CPU time of a commit"
 	LogRate       Kind = "log throughput"
 	LogIOPS       Kind = "log IOPS"
 	DataVolumes   Kind = "data volumes"
@@ -22,7 +23,7 @@ const (
 )
 
 // Commits is how many commits a second group commit allows with so many clients, by S, the time of
-// one synced write.
+// one synced write, and the CPU time of a commit outside of it.
 type Commits struct {
 	// Bound: a flush carries at most one commit of each client.
 	Bound units.IOPS
@@ -32,17 +33,31 @@ type Commits struct {
 }
 
 // CommitsOf is the model of group commit: one flush at a time, and who comes meanwhile goes with
-// the next one. With c clients in a closed loop a flush carries c/2 commits, or as few as c/3 where
-// the leader is quick; one client has flushes of its own and adds up to half of S of other work.
-func CommitsOf(clients int, s units.Latency) Commits {
+// the next one. In a closed loop of c clients TPS is c over the time of one commit (Little's law):
+// the client's CPU time C, the wait for the flush that is under way, and a flush of S. both and
+// longer are C as result.Postgres.CommitCPU measures it.
+//
+// At best two groups alternate: one computes while the other flushes, so that C costs nothing until
+// it is longer than S, and a commit takes the larger of 2 S and S + C, of which server and pgbench
+// do their parts at the same time. At worst the leader is quick, a flush carries c/3, and a commit
+// waits for two others after all of its CPU time: 3 S + C. One client has flushes of its own: S + C,
+// and up to half of S for what no counter shows (waking up, and syncs slower than fio's).
+func CommitsOf(clients int, s, both, longer units.Latency) Commits {
 	if clients < 1 || s <= 0 {
 		return Commits{}
 	}
-	c, each := float64(clients), float64(s)/1e9
+	of := func(takes units.Latency) units.IOPS { return units.IOPS(float64(clients) * 1e9 / float64(takes)) }
 	if clients == 1 {
-		return Commits{units.IOPS(1 / each), units.IOPS(1 / (1.5 * each)), units.IOPS(1 / each)}
+		return Commits{Bound: of(s), Low: of(1.5*s + both), High: of(s + longer)}
 	}
-	return Commits{units.IOPS(c / each), units.IOPS(c / (3 * each)), units.IOPS(c / (2 * each))}
+	return Commits{Bound: of(s), Low: of(3*s + both), High: of(max(2*s, s+longer))}
+}
+
+// CommitsIn is the model with what was measured: S around a step, and the CPU time in it.
+func CommitsIn(p *result.Postgres, s *result.PgStep) Commits {
+	each, _ := p.S()
+	both, longer := p.CommitCPU(s)
+	return CommitsOf(s.Clients, each, both, longer)
 }
 
 const (
@@ -81,17 +96,19 @@ func OfPostgres(t *topology.Topology, p *result.Postgres, s *result.PgStep) Ceil
 	}
 	measured := func(where string) topology.Origin { return topology.Origin{Kind: topology.Measured, Where: where} }
 	if each, _ := p.S(); each > 0 && !p.ReadOnly && s.Syncs > 0 {
-		m := CommitsOf(s.Clients, each)
-		add(
-			CommitLatency,
-			m.Bound,
-			measured("fio, right before and after"),
-			"%s ÷ %v a synced write; expected are %v to %v",
-			text.Plural(s.Clients, "client"),
-			each,
-			m.Low,
-			m.High,
-		)
+		both, longer := p.CommitCPU(s)
+		m := CommitsIn(p, s)
+		clients := text.Plural(s.Clients, "client")
+		how := "%s ÷ %v a synced write; expected are %v to %v"
+		args := []any{clients, each, m.Low, m.High}
+		if both > 0 {
+			how, args = how+" with %v of CPU a commit", append(args, both)
+		}
+		add(CommitLatency, m.Bound, measured("fio, right before and after"), how, args...)
+		if s.Clients < p.Cores && longer > 0 { // with more the cores themselves limit
+			tps := units.IOPS(float64(s.Clients) * 1e9 / float64(longer))
+			add(CommitCPU, tps, measured("/proc"), "%s ÷ %v of CPU a commit, outside of its sync", clients, longer)
+		}
 	}
 	c.log(t, s)
 	c.data(t, s)

@@ -30,7 +30,7 @@ func TestCommitsOfTheControlledTest(t *testing.T) {
 		{32, 4652, 6978, 6086, false},
 		{64, 9304, 13956, 8673, true},
 	} {
-		m := ceiling.CommitsOf(c.clients, s)
+		m := ceiling.CommitsOf(c.clients, s, 0, 0)
 		if math.Abs(float64(m.Low)-c.low) > 1 || math.Abs(float64(m.High)-c.high) > 1 {
 			t.Errorf("%d clients: %v to %v, want %v to %v", c.clients, m.Low, m.High, c.low, c.high)
 		}
@@ -42,10 +42,54 @@ func TestCommitsOfTheControlledTest(t *testing.T) {
 			t.Errorf("%d clients: %v expected of at most %v", c.clients, m.High, m.Bound)
 		}
 	}
-	if m := ceiling.CommitsOf(100, 1_858_000); math.Abs(float64(m.Bound)-53_821) > 1 {
+	if m := ceiling.CommitsOf(100, 1_858_000, 0, 0); math.Abs(float64(m.Bound)-53_821) > 1 {
 		t.Errorf("100 clients at 1.858 ms: %v, want 53,821", m.Bound)
 	}
-	if m := ceiling.CommitsOf(0, 1); m != (ceiling.Commits{}) {
+	if m := ceiling.CommitsOf(0, 1, 0, 0); m != (ceiling.Commits{}) {
+		t.Error(m)
+	}
+}
+
+// On an emulated CPU of two cores (TestLabPostgres, 2026-11-22) one synced write took 3.2 ms, 1.02 ms
+// of it CPU; server and pgbench had the CPU times below in 15 s. Ranges by hand, for one client:
+// 1,710 transactions of 5.456 and 3.117 ms leave 4.436 + 3.117 ms outside of the sync, so that
+// 1 ÷ (1.5 × 3.2 + 7.553 ms) = 80.9 and 1 ÷ (3.2 + 4.436 ms) = 131 TPS are expected.
+func TestCommitsOnASlowCPU(t *testing.T) {
+	const s, inSync = units.Latency(3_200_000), units.Latency(1_020_000)
+	for _, c := range []struct {
+		clients, syncs  int
+		tps             float64
+		server, pgbench time.Duration
+		low, high       float64
+		limit           ceiling.Kind
+	}{
+		{1, 1710, 114, 9330 * time.Millisecond, 5330 * time.Millisecond, 80.9, 131, ceiling.CommitCPU},
+		{2, 2824, 209, 11820 * time.Millisecond, 3925 * time.Millisecond, 146, 312.5, ceiling.CPU},
+		{3, 2135, 222, 13200 * time.Millisecond, 3815 * time.Millisecond, 213.4, 460.8, ceiling.CPU},
+		{4, 2308, 297, 14980 * time.Millisecond, 4108 * time.Millisecond, 299.5, 625, ceiling.CPU},
+	} {
+		probe := result.SyncProbe{Sync: s, CPU: inSync}
+		p := &result.Postgres{Cores: 2, Before: probe, After: probe}
+		step := &result.PgStep{
+			Clients: c.clients, Threads: 1, Measured: 15 * time.Second, Transactions: uint64(15 * c.tps), TPS: units.IOPS(c.tps),
+			Syncs: uint64(c.syncs), ServerCPU: c.server, PgbenchCPU: c.pgbench, Busy: 0.6,
+		}
+		both, longer := p.CommitCPU(step)
+		m := ceiling.CommitsOf(c.clients, s, both, longer)
+		if math.Abs(float64(m.Low)-c.low) > 0.01*c.low || math.Abs(float64(m.High)-c.high) > 0.01*c.high {
+			t.Errorf("%d clients: %.1f to %.1f with %v of CPU, want %v to %v", c.clients, m.Low, m.High, both, c.low, c.high)
+		}
+		if c.tps < 0.99*float64(m.Low) || c.tps > float64(m.High) {
+			t.Errorf("%d clients: %v is not in %v to %v", c.clients, c.tps, m.Low, m.High)
+		}
+		of := ceiling.OfPostgres(&topology.Topology{}, p, step)
+		if b := of.Binding(); b == nil || b.Kind != c.limit || float64(b.IOPS) < c.tps {
+			t.Errorf("%d clients: limited by %+v, want %s", c.clients, b, c.limit)
+		}
+	}
+	// 0.1 ms of CPU in both changes what two clients are expected to reach by 1 %, and that only below.
+	m := ceiling.CommitsOf(2, 1_858_000, 100_000, 80_000)
+	if math.Abs(float64(m.Low)-2/0.005674) > 0.1 || m.High != ceiling.CommitsOf(2, 1_858_000, 0, 0).High {
 		t.Error(m)
 	}
 }

@@ -19,34 +19,63 @@ func otherCPU(p *result.Postgres, s *result.PgStep) float64 {
 	return max(s.Busy*float64(p.Cores)-(s.ServerCPU+s.PgbenchCPU).Seconds()/span, 0)
 }
 
+// commitCauses are the identity of group commit: TPS = commits a sync × the part of the time in
+// which a sync is under way ÷ the time of one sync. The time without a sync is the CPU time of a
+// commit as far as that reaches: from one sync to the next it is one commit's at most.
+func commitCauses(p *result.Postgres, s *result.PgStep) []finding.Factor {
+	each, _ := p.S()
+	mean := s.SyncMean()
+	if s.Syncs == 0 || each <= 0 || mean <= 0 {
+		return nil
+	}
+	group := s.CommitsPerSync()
+	cpu, _ := p.CommitCPU(s)
+	computing := max(s.SyncBusy(), float64(mean/(mean+cpu)))
+	return []finding.Factor{
+		{
+			Cause: finding.Grouping, Factor: group / float64(s.Clients),
+			How: fmt.Sprintf("a sync carries %s of the commits of %s; half of them is what group commit gives",
+				units.Number(group), text.Plural(s.Clients, "client")),
+		},
+		{
+			Cause: finding.SlowSync, Factor: float64(each / mean),
+			How: fmt.Sprintf("the server's syncs take %v, fio's %v", mean, each),
+		},
+		{
+			Cause: finding.CommitCPU, Factor: computing,
+			How: fmt.Sprintf("a commit takes %v of CPU outside of its sync of %v", cpu, mean),
+		},
+		{
+			Cause: finding.IdleLog, Factor: s.SyncBusy() / computing,
+			How: fmt.Sprintf("a sync is under way %s of the time", text.Percent(s.SyncBusy())),
+		},
+	}
+}
+
+// computingCauses are those of clients that use more CPU time than their commits wait: after it each
+// waits for one sync at least.
+func computingCauses(p *result.Postgres, s *result.PgStep) []finding.Factor {
+	mean := s.SyncMean()
+	_, cpu := p.CommitCPU(s)
+	if cpu <= 0 || mean <= 0 {
+		return nil
+	}
+	return []finding.Factor{{
+		Cause: finding.CommitWait, Factor: float64(cpu / (cpu + mean)),
+		How: fmt.Sprintf("a sync of %v follows the %v of CPU of a commit", mean, cpu),
+	}}
+}
+
 // databaseAccount explains what lies between the smallest bound and the transactions that were
-// measured. For commit latency it is the identity of group commit: TPS = commits a sync × the part
-// of the time in which a sync is under way ÷ the time of one sync; for the CPU it is who had the
-// cores. What other bounds leave is unexplained.
+// measured: for commits by the time of one, for the CPU by who had the cores. What other bounds
+// leave is unexplained.
 func databaseAccount(p *result.Postgres, s *result.PgStep, b *ceiling.Bound) *finding.Account {
 	var causes []finding.Factor
 	switch b.Kind { //nolint:exhaustive // what other bounds leave is unexplained
 	case ceiling.CommitLatency:
-		each, _ := p.S()
-		if s.Syncs == 0 || each <= 0 || s.SyncMean() <= 0 {
-			break
-		}
-		group, clients := s.CommitsPerSync(), float64(s.Clients)
-		causes = []finding.Factor{
-			{
-				Cause: finding.Grouping, Factor: group / clients,
-				How: fmt.Sprintf("a sync carries %s of the commits of %s; half of them is what group commit gives",
-					units.Number(group), text.Plural(s.Clients, "client")),
-			},
-			{
-				Cause: finding.SlowSync, Factor: float64(each / s.SyncMean()),
-				How: fmt.Sprintf("the server's syncs take %v, fio's %v", s.SyncMean(), each),
-			},
-			{
-				Cause: finding.IdleLog, Factor: s.SyncBusy(),
-				How: fmt.Sprintf("a sync is under way %s of the time", text.Percent(s.SyncBusy())),
-			},
-		}
+		causes = commitCauses(p, s)
+	case ceiling.CommitCPU:
+		causes = computingCauses(p, s)
 	case ceiling.CPU:
 		span := s.Measured.Seconds()
 		left := float64(p.Cores) - s.PgbenchCPU.Seconds()/span
@@ -63,7 +92,11 @@ func databaseAccount(p *result.Postgres, s *result.PgStep, b *ceiling.Bound) *fi
 			})
 		}
 	}
-	return finding.NewAccount(float64(b.IOPS), float64(s.TPS), causes)
+	account := finding.NewAccount(float64(b.IOPS), float64(s.TPS), causes)
+	if account != nil {
+		account.Unit = "TPS"
+	}
+	return account
 }
 
 // mostWaited is what most sessions waited for.
@@ -84,9 +117,10 @@ var databaseBelow = &rule{
 	Since:    "0.2",
 	Severity: finding.Info,
 	Title:    "transactions far below the smallest bound",
-	When: "A database reaches less than 80 % of the smallest bound; where that is commit latency, less than c / (3 S), " +
-		"the least that c clients are expected to reach. An account of the gap lists its causes, and what nothing " +
-		"explains as unexplained.",
+	When: "A database reaches less than 80 % of the smallest bound; where that is the latency or the CPU time of " +
+		"commits, less than c / (3 S + C), the least that c clients are expected to reach (one client: 1 / (1.5 S + C)), with S " +
+		"for one synced write and C for the CPU time of a commit. An account of the gap lists its causes, and what " +
+		"nothing explains as unexplained.",
 	Why: "The resource that is named as the limit has room left: something else, or the way in which transactions " +
 		"use it, takes the rest.",
 	Fix:  "Nothing that was recorded explains enough of the gap. Look at what the sessions waited for, and run longer.",
@@ -102,8 +136,8 @@ var databaseBelow = &rule{
 			}
 			limit := b.Ceiling.Binding()
 			least := farBelowBound * limit.IOPS
-			if each, _ := b.S(); limit.Kind == ceiling.CommitLatency {
-				least = ceiling.CommitsOf(b.peak.Clients, each).Low
+			if limit.Kind == ceiling.CommitLatency || limit.Kind == ceiling.CommitCPU {
+				least = ceiling.CommitsIn(b.Postgres, b.peak).Low
 			}
 			if b.peak.TPS >= least {
 				continue

@@ -45,6 +45,8 @@ var remedies = map[finding.Cause]string{
 	finding.RestLatency: "Raise iodepth or numjobs until IOPS stop rising.",
 	finding.Grouping:    "Use more clients: a sync then carries more commits.",
 	finding.SlowSync:    "Find what else writes to the log's volume.",
+	finding.CommitCPU:   "Use more clients, so that some compute while others wait, or faster cores.",
+	finding.CommitWait:  "Use more clients, or a log volume of lower latency.",
 	finding.IdleLog:     "Look at what the sessions waited for when none synced: rows, the client or the CPU.",
 	finding.IdleCPU:     "Look at what the sessions waited for.",
 	finding.Tail:        "Find out which I/Os are slow: by member, by offset, by time (the heat map).",

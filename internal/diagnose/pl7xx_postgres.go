@@ -78,8 +78,8 @@ var commitsLimit = &rule{
 	Severity: finding.Warn,
 	Title:    "limited by the latency of commits",
 	When: "A database reaches 66 % or more of c / (2 S) commits a second, the upper end of what c clients are " +
-		"expected to reach by group " +
-		"commit when one synced write takes S, and 60 % or more of its waits are for the log (WALWrite, WALSync).",
+		"expected to reach by group commit when one synced write takes S (c / (S + C) where the CPU time C of a commit " +
+		"is longer, or with one client), and 60 % or more of its waits are for the log (WALWrite, WALSync).",
 	Why: "A flush of the log carries about half of the clients' commits, and the next one begins when it has " +
 		"ended. More IOPS or bandwidth of " +
 		"the log volume change nothing; its latency, and the number of clients, do.",
@@ -92,7 +92,7 @@ var commitsLimit = &rule{
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, b := range c.peaks() {
 			s, apart := b.S()
-			m := ceiling.CommitsOf(b.peak.Clients, s)
+			m := ceiling.CommitsIn(b.Postgres, b.peak)
 			if apart > syncsApart || b.peak.TPS > m.Bound { // S is not known: PL707
 				continue
 			}

@@ -139,10 +139,11 @@ func codesOf(found []finding.Finding) []finding.Code {
 // The account of a database's gap is worked out by hand: its factors multiply to it, and what they
 // do not explain is called so.
 func TestAccountOfTransactions(t *testing.T) {
-	commits := func(tps units.IOPS) *Case { // S 1.883 ms: c / S 8,497 and c / (3 S) 2,832 TPS with 16 clients
+	commits := func(tps units.IOPS, cpu time.Duration) *Case { // S 1.883 ms: c / S 8,497 and c / (3 S) 2,832 TPS with 16 clients
 		return database(func(p *result.Postgres, s *result.PgStep) {
 			p.Cores, s.Busy = 32, 0.2
 			s.TPS, s.Transactions = tps, uint64(60*tps)
+			s.ServerCPU, s.PgbenchCPU = time.Duration(s.Transactions)*cpu, 0
 			s.Syncs, s.SyncTime = s.Transactions/4, time.Duration(s.Transactions/4)*2_691_429 // S is 0.7 of it
 		})
 	}
@@ -157,10 +158,18 @@ func TestAccountOfTransactions(t *testing.T) {
 		want   map[finding.Cause]float64
 		silent bool
 	}{
-		{"commits", commits(743.1), ceiling.CommitLatency, map[finding.Cause]float64{
+		{"commits", commits(743.1, 0), ceiling.CommitLatency, map[finding.Cause]float64{
 			finding.Grouping: 0.25, finding.SlowSync: 0.7, finding.IdleLog: 0.5,
 		}, false},
-		{"commits as expected", commits(2900), ceiling.CommitLatency, nil, true},
+		// Of 5.38 ms from sync to sync a sync takes 2.69 ms and the CPU of a commit 1 ms: 2.69 ÷ 3.69 and 3.69 ÷ 5.38.
+		{"commits that compute", commits(743.1, time.Millisecond), ceiling.CommitLatency, map[finding.Cause]float64{
+			finding.Grouping: 0.25, finding.SlowSync: 0.7, finding.CommitCPU: 0.7291, finding.IdleLog: 0.6858,
+		}, false},
+		// While others sync nothing is lost: with 5 ms of CPU the 2.69 ms without a sync are its own.
+		{"commits that compute long", commits(743.1, 5*time.Millisecond), ceiling.CommitLatency, map[finding.Cause]float64{
+			finding.Grouping: 0.25, finding.SlowSync: 0.7, finding.CommitCPU: 0.5,
+		}, false},
+		{"commits as expected", commits(2900, 0), ceiling.CommitLatency, nil, true},
 		{"CPU", cpu, ceiling.CPU, map[finding.Cause]float64{finding.OtherLoad: 0.5, finding.IdleCPU: 0.5}, false},
 	} {
 		p := c.of.Runs[0].Result.Postgres

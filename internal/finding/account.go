@@ -27,6 +27,8 @@ const (
 	Tail        Cause = "slow tail"
 	Grouping    Cause = "commits a sync"
 	SlowSync    Cause = "slower syncs"
+	CommitCPU   Cause = "CPU time of a commit"
+	CommitWait  Cause = "wait for a sync"
 	IdleLog     Cause = "log without syncs"
 	IdleCPU     Cause = "idle CPU"
 	Unexplained Cause = "unexplained"
@@ -36,11 +38,13 @@ const (
 // as unexplained.
 const NamedShare = 0.10
 
-// Account explains a gap between a ceiling and a measured figure, in IOPS: Ceiling times all
-// factors is Measured.
+// Account explains a gap between a ceiling and a measured figure, in IOPS or transactions a second:
+// Ceiling times all factors is Measured.
 type Account struct {
 	Ceiling  float64 `json:"ceiling"`
 	Measured float64 `json:"measured"`
+	// Unit is what both are in where it is not IOPS: "TPS", transactions a second.
+	Unit string `json:"unit,omitempty"`
 	// Factors have the largest share first, and what is unexplained last.
 	Factors []Factor `json:"factors"`
 }
@@ -89,6 +93,9 @@ func NewAccount(ceiling, measured float64, causes []Factor) *Account {
 	}
 	return a
 }
+
+// In is the unit of the account's figures: IOPS, or TPS of a database.
+func (a *Account) In() string { return cmp.Or(a.Unit, "IOPS") }
 
 // Named are the causes, without what is unexplained.
 func (a *Account) Named() []Factor {

@@ -73,5 +73,8 @@ func (s *server) probe(ctx context.Context) (result.SyncProbe, error) {
 	if write == 0 {
 		write = j.Write.Clat.Mean
 	}
-	return result.SyncProbe{Write: units.Latency(write), Sync: units.Latency(j.Sync.Lat.Mean), N: j.Write.N}, nil
+	cpu := (j.CPU.User + j.CPU.System) * float64(j.Runtime) / float64(j.Write.N)
+	return result.SyncProbe{
+		Write: units.Latency(write), Sync: units.Latency(j.Sync.Lat.Mean), N: j.Write.N, CPU: units.Latency(cpu),
+	}, nil
 }

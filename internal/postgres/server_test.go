@@ -201,7 +201,7 @@ func TestCommitsFollowTheLog(t *testing.T) {
 	for i := range p.Steps {
 		step := &p.Steps[i]
 		half := float64(step.Clients) / 2
-		m := ceiling.CommitsOf(step.Clients, s)
+		m := ceiling.CommitsIn(p, step)
 		t.Logf("%d clients: %v TPS of %v to %v, %.2f commits a sync, %v WAL each, S %v (%.0f %% apart), busy %.2f", step.Clients, step.TPS,
 			m.Low, m.High, step.CommitsPerSync(), step.WALPerTx(), s, 100*apart, step.Busy)
 		if wal := step.WALPerTx(); wal < 288 || wal > 298 {

@@ -21,6 +21,7 @@ func accountTable(a *finding.Account) table {
 	if a == nil {
 		return t
 	}
+	t.Head[3] = "leaves " + a.In()
 	t.Rows = append(t.Rows, []string{"ceiling", none, none, units.IOPS(a.Ceiling).String(), ""})
 	for i, level := range a.Levels() {
 		f := a.Factors[i]
@@ -57,8 +58,7 @@ func (t *terminal) account(a table) {
 	}
 }
 
-// waterfall is an account as the script draws it: each step from one level of IOPS down to the
-// next.
+// waterfall is an account as the script draws it: each step from one level down to the next.
 type waterfall struct {
 	Names  []string `json:"names"`
 	From   []number `json:"from"`
@@ -96,10 +96,11 @@ func (d *drawing) account(b *bundle.Bundle, s *bundle.Scenario, charts []chart) 
 	return append(charts, chart{
 		Kind:    "account",
 		Wide:    true,
-		Caption: "From the ceiling to what was measured, IOPS",
+		Caption: "From the ceiling to what was measured, " + a.In(),
 		Description: fmt.Sprintf(
-			"From a ceiling of %s IOPS to %s measured: %s",
+			"From a ceiling of %s %s to %s measured: %s",
 			units.IOPS(a.Ceiling),
+			a.In(),
 			units.IOPS(a.Measured),
 			described[:max(len(described)-2, 0)],
 		),

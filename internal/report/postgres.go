@@ -146,11 +146,10 @@ func stepsTable(s *bundle.Scenario) table {
 		},
 		Text: []int{},
 	}
-	each, _ := p.S()
 	for i := range p.Steps {
 		step := &p.Steps[i]
 		expected, bound := none, none
-		if m := ceiling.CommitsOf(step.Clients, each); m.Bound > 0 && !p.ReadOnly {
+		if m := ceiling.CommitsIn(p, step); m.Bound > 0 && !p.ReadOnly {
 			expected, bound = fmt.Sprintf("%v to %v", m.Low, m.High), m.Bound.String()
 		}
 		cells := []string{
@@ -328,6 +327,9 @@ func postgresFacts(p *result.Postgres) []fact {
 		if b > 0 {
 			_, apart := p.S()
 			words += fmt.Sprintf(", %v after: %s apart", b, text.Percent(apart))
+		}
+		if a := p.Before; a.CPU > 0 {
+			words += fmt.Sprintf("; %v of it CPU", a.CPU)
 		}
 		all = add(all, "one synced write (S)", "%s; fio, 8 KiB and fdatasync, one at a time", words)
 	}

@@ -43,7 +43,7 @@ func TestPostgresInEveryFormat(t *testing.T) {
 		}}},
 	}
 	for format, want := range map[Format][]string{
-		TTY:      {"2,849 TPS", "> commit latency", "6,978 TPS, limit", "2,326 to 3,489", "7.63"},
+		TTY:      {"2,849 TPS", "> commit latency", "6,978 TPS, limit", "2,268 to 3,489", "7.63"},
 		Markdown: {"2,849 TPS", "commit latency", "WALWrite 80.0 %"},
 		HTML: {
 			"2,849 TPS", "commit latency", "Transactions a second", "stacked: WALWrite 80.0 %",

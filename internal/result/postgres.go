@@ -50,6 +50,8 @@ type SyncProbe struct {
 	Write units.Latency `json:"write"`
 	Sync  units.Latency `json:"sync"`
 	N     uint64        `json:"n"`
+	// CPU is fio's own CPU time of one write and its sync: the part of S that is not the volume's.
+	CPU units.Latency `json:"cpu,omitempty"`
 }
 
 // S is the time of one write and its sync, 0 where it was not measured.
@@ -150,6 +152,20 @@ func (p *Postgres) S() (s units.Latency, apart float64) {
 		return a, 0
 	}
 	return b, 0
+}
+
+// CommitCPU is the CPU time of one transaction outside of the log's sync: of the server and pgbench
+// together, and of the longer one alone, which is what remains where each works on a core of its own
+// while the other ends its part. The CPU time of a sync itself is part of S already, since fio needs
+// it as well, and is shared by the commits of the sync. 0 where nothing is known.
+func (p *Postgres) CommitCPU(s *PgStep) (both, longer units.Latency) {
+	inSync := p.Before.CPU
+	if p.Before.CPU > 0 && p.After.CPU > 0 {
+		inSync = (p.Before.CPU + p.After.CPU) / 2
+	}
+	server := max(s.per(float64(s.ServerCPU)-float64(inSync)*float64(s.Syncs)), 0)
+	pgbench := s.per(float64(s.PgbenchCPU))
+	return units.Latency(server + pgbench), units.Latency(max(server, pgbench))
 }
 
 // Setting is the value of a setting that differs from PostgreSQL's default, "" for one that has it.
