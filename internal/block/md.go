@@ -42,7 +42,7 @@ func (r *reader) raid(dir string) *Raid {
 		a.Bitmap = "internal"
 	}
 	if lo, hi := r.text(dir+"/sync_speed_min"), r.text(dir+"/sync_speed_max"); lo != "" && hi != "" {
-		a.SyncSpeed = lo + " to " + hi
+		a.SyncSpeed, a.SyncFloor = lo+" to "+hi, min(parseSyncSpeed(lo), parseSyncSpeed(hi))
 	}
 	a.Progress = parseSyncCompleted(r.text(dir + "/sync_completed"))
 	for _, sub := range r.list(dir) {
@@ -66,6 +66,16 @@ func (r *reader) raid(dir string) *Raid {
 		func(x, y Member) int { return cmp.Compare(uint(x.Slot), uint(y.Slot)) },
 	) // -1 last
 	return a
+}
+
+// parseSyncSpeed reads "1000 (system)", in KiB/s; what it does not understand is 0.
+func parseSyncSpeed(s string) units.Rate {
+	n, _, _ := strings.Cut(s, " ")
+	v, err := strconv.ParseUint(n, 10, 40)
+	if err != nil {
+		return 0
+	}
+	return units.Rate(v) * units.Rate(units.KiB)
 }
 
 // parseSyncCompleted reads "76288 / 2093056" as a share; "none" and "delayed" are 0.

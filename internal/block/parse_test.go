@@ -225,6 +225,17 @@ func TestNaturalOrder(t *testing.T) {
 	}
 }
 
+func TestSyncSpeed(t *testing.T) {
+	for text, want := range map[string]units.Rate{
+		"1000 (system)": 1000 * units.Rate(units.KiB), "4000 (local)": 4000 * units.Rate(units.KiB),
+		"": 0, "none": 0, "-1 (local)": 0, "99999999999999999999": 0,
+	} {
+		if got := parseSyncSpeed(text); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
 func FuzzParsers(f *testing.F) {
 	f.Add([]byte("36 35 259:3 / /mnt rw,noatime master:1 - xfs /dev/md0 rw,sunit=128\n"))
 	f.Add([]byte("md0 : active raid10 a[1]\n      1 blocks\n      [>..]  recovery =  3.6% (1/2) finish=0.8min speed=18944K/sec\n"))
@@ -245,6 +256,9 @@ func FuzzParsers(f *testing.F) {
 		}
 		if p := parseSyncCompleted(text); !(p >= 0 && p <= 1) {
 			t.Error(p)
+		}
+		if v := parseSyncSpeed(text); v < 0 {
+			t.Error(v)
 		}
 		for name, v := range parseDMTable(text) {
 			if v.Stripes < 0 || !strings.Contains(text, name) {

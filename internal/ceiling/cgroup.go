@@ -26,6 +26,7 @@ func (p *problem) throttles(target *topology.Target, a *topology.Array) {
 			var r *resource
 			if at >= 0 && m.n > 1 {
 				one := *a
+				one.SyncFloor = 0 // md's own I/O is in no such group
 				one.Volumes = make([]topology.Volume, len(a.Volumes))
 				one.Volumes[at] = topology.Volume{Device: t.Device, Sustained: t.Limits}
 				r = p.member(&one, m, l, false, readers, writers)

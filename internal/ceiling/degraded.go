@@ -53,9 +53,10 @@ func (m members) degradedReads() float64 {
 }
 
 // degradedPart is the cost of writing size bytes to touched chunks of a stripe, the mean over which
-// member is lost. Parity that is lost is not written. Data that is lost and written is worked out
-// by reading all that is not (reconstruct-write); lost data that is not written leaves only
-// read-modify-write, since it cannot be read.
+// member is lost. Where parity is lost, or data that is written, md cannot read what it would
+// modify and reads all data that is not written instead (reconstruct-write); what is lost is not
+// written. Lost data that is not written leaves only read-modify-write, since it cannot be read
+// (drivers/md/raid5.c, handle_stripe_dirtying: what is not in sync counts as 2 × disks reads).
 func (m members) degradedPart(touched, size float64, c counting) cost {
 	d, p, n := float64(m.data), float64(m.parity), float64(m.n)
 	part := size / touched
@@ -68,16 +69,7 @@ func (m members) degradedPart(touched, size float64, c counting) cost {
 			writeIOs: (dataWrites + parityWrites) * each, writeBytes: dataWrites*part + parityWrites*wide,
 		}, weight/n)
 	}
-	left := p - 1
-	if rest := d - touched; left == 0 { // a member with parity is lost: RAID5 writes without
-		add(p, 0, 0, touched, 0)
-	} else {
-		if rest < touched+left {
-			add(p, rest, 0, touched, left)
-		} else {
-			add(p, touched, left, touched, left)
-		}
-	}
+	add(p, d-touched, 0, touched, p-1)
 	add(touched, d-touched, 0, touched-1, p)
 	add(d-touched, touched, p, touched, p)
 	return sum
@@ -106,10 +98,7 @@ func (p *problem) assumeDegraded(a *topology.Array, m members) {
 	}
 	switch {
 	case a.Syncing == "recover" && m.lost > 0:
-		p.note(
-			"%s is being rebuilt; the rebuild's own I/O is not counted, which md holds to speed_limit_min under load",
-			a.Name,
-		)
+		p.assumeRebuild(a)
 	case a.Syncing != "":
 		p.note("%s is busy with %s, which is not counted", a.Name, a.Syncing)
 	}

@@ -51,14 +51,14 @@ func TestDegraded(t *testing.T) {
 		{"RAID1", broken(topology.RAID1, 2, 0), load("randread", 8*k, 32, 1), VolumeIOPS, 1000},
 		{"RAID1 of three", broken(topology.RAID1, 3, 2), load("randread", 8*k, 32, 1), VolumeIOPS, 2000},
 		{"RAID5 reads: 7,000/1.75", broken(topology.RAID5, 8, 2), load("randread", 8*k, 32, 1), VolumeIOPS, 4000},
-		{"RAID5 small writes: (1 + 7 + 6 × 4)/8 = 4 over 7", broken(topology.RAID5, 8, 2), load("randwrite", 8*k, 32, 1), VolumeIOPS, 1750},
-		{"RAID5 of 3, small writes: (1 + 2 + 4)/3 over 2", broken(topology.RAID5, 3, 0), load("randwrite", 8*k, 32, 1), VolumeIOPS, 2000 / (7.0 / 3)},
+		{"RAID5 small writes: (7 + 7 + 6 × 4)/8 over 7", broken(topology.RAID5, 8, 2), load("randwrite", 8*k, 32, 1), VolumeIOPS, 7000 / (38.0 / 8)},
+		{"RAID5 of 3, small writes: (2 + 2 + 4)/3 over 2", broken(topology.RAID5, 3, 0), load("randwrite", 8*k, 32, 1), VolumeIOPS, 2000 / (8.0 / 3)},
 		{"RAID5 stream unchanged: 400 MiB/s of 64k", broken(topology.RAID5, 5, 1), load("write", 64*k, 32, 1), VolumeRate, 6400},
 		{"RAID6 reads: 11,000/1.75", broken(topology.RAID6, 12, 5), load("randread", 8*k, 32, 1), VolumeIOPS, 11000 / 1.75},
 		{"RAID6 reads, two lost: a third", broken(topology.RAID6, 12, 5, 7), load("randread", 8*k, 32, 1), VolumeIOPS, 4000},
-		// Q or P lost 2/12: 1 + 1 read, 1 + 1 written; the block itself 1/12: 9 read, 2 written;
-		// another 9/12: 3 and 3.
-		{"RAID6 small writes", broken(topology.RAID6, 12, 5), load("randwrite", 8*k, 32, 1), VolumeIOPS, 11000 / ((2*4 + 1*11 + 9*6) / 12.0)},
+		// Q or P lost 2/12: 9 read, 1 + 1 written; the block itself 1/12: 9 read, 2 written; another
+		// 9/12: 3 and 3.
+		{"RAID6 small writes", broken(topology.RAID6, 12, 5), load("randwrite", 8*k, 32, 1), VolumeIOPS, 11000 / ((2*11 + 1*11 + 9*6) / 12.0)},
 		{"RAID6 stream unchanged", broken(topology.RAID6, 6, 5), load("write", 64*k, 32, 1), VolumeRate, 6400},
 	} {
 		got := Of(c.t, topology.Data, []fio.Workload{c.load})
@@ -92,6 +92,49 @@ func TestGuideDegraded(t *testing.T) {
 		if got := Of(topo, topology.Data, []fio.Workload{c.load}).Binding(); got == nil ||
 			math.Abs(float64(got.IOPS-c.want)) > 1 {
 			t.Errorf("%s: %+v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestRebuildIsDeducted: gp3 volumes of 300 IOPS that count 4,000 KiB/s of a rebuild as 15.6 I/Os
+// of 256 KiB. The mate of the lost member has 284.4 IOPS left, and so has each member of a RAID5.
+func TestRebuildIsDeducted(t *testing.T) {
+	for _, c := range []struct {
+		level  topology.Level
+		n      int
+		floor  units.Rate
+		merges bool
+		want   float64
+		note   string
+	}{
+		{topology.RAID10, 8, 4000 * units.Rate(k), true, 4 * (300 - 15.625), "3.91 MiB/s of each member or faster"},
+		{topology.RAID10, 8, 4000 * units.Rate(k), false, 4 * (300 - 62.5), "sync_speed_min"},
+		{topology.RAID5, 5, 4000 * units.Rate(k), true, 4 * (300 - 15.625) / 1.6, "sync_speed_min"},
+		{topology.RAID5, 5, 400000 * units.Rate(k), true, 4 * 150 / 1.6, "sync_speed_min"},
+		{topology.RAID10, 8, 0, true, 1200, "at a rate that is not known"},
+	} {
+		topo := broken(c.level, c.n)
+		a := &topo.Arrays[0]
+		a.Degraded, a.Syncing, a.SyncFloor = 1, "recover", c.floor
+		for i := range a.Volumes {
+			a.Volumes[i] = topology.Volume{Sustained: topology.Limits{IOPS: 300}, CountedIO: 256 * k, Merges: c.merges}
+		}
+		got := Of(topo, topology.Data, []fio.Workload{load("randread", 8*k, 64, 4)})
+		if b := got.Binding(); b == nil || math.Abs(float64(b.IOPS)-c.want) > .01 {
+			t.Errorf("%s at %v: %+v, want %.2f", c.level, c.floor, b, c.want)
+		}
+		if notes := strings.Join(got.Notes, "\n"); !strings.Contains(notes, c.note) {
+			t.Errorf("%s at %v: %q, want %q", c.level, c.floor, notes, c.note)
+		}
+		share := map[topology.Level]float64{topology.RAID10: 1 - c.want/1200, topology.RAID5: 1 - c.want/750}[c.level]
+		if got := RebuildTakes(a, VolumeIOPS); math.Abs(got-share) > 1e-9 || RebuildTakes(a, InstanceIOPS) != 0 {
+			t.Errorf("%s at %v: it takes %v of a volume, want %v", c.level, c.floor, got, share)
+		}
+		// A resync of a whole array is named as the cause of a gap, not deducted.
+		a.Degraded, a.Syncing = 0, "resync"
+		whole := Of(topo, topology.Data, []fio.Workload{load("randread", 8*k, 64, 4)}).Binding()
+		if want := units.IOPS(c.n) * 300; whole == nil || whole.IOPS != want {
+			t.Errorf("%s in a resync: %+v, want %v", c.level, whole, want)
 		}
 	}
 }

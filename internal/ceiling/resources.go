@@ -149,6 +149,8 @@ func (p *problem) member(a *topology.Array, m members, l limit, burst bool, read
 		if capacity <= 0 || burst && capacity <= base {
 			continue
 		}
+		taken := rebuild(a, v)
+		base, capacity = left(l, base, taken), left(l, capacity, taken)
 		alike = alike && (v.Sustained == there.Sustained && v.Burst == there.Burst)
 		n := writers
 		if !slices.ContainsFunc(p.streams, func(s stream) bool { return s.w.Writes() }) {
@@ -169,7 +171,7 @@ func (p *problem) member(a *topology.Array, m members, l limit, burst bool, read
 			}
 			r.demand = append(r.demand, l.use(read)*n/readers+l.use(write)*n/writers)
 		}
-		r.how = howVolumes(l, n, m.n, capacity, v)
+		r.how = howVolumes(l, n, m, capacity, v)
 		if best == nil || (r.capacity < best.capacity) != (a.Level == topology.Linear) {
 			best = &r
 		}
@@ -199,13 +201,15 @@ func credits(v topology.Volume, k Kind) float64 {
 	return v.BurstIOs
 }
 
-func howVolumes(l limit, n float64, all int, capacity float64, v topology.Volume) func(float64) string {
+func howVolumes(l limit, n float64, m members, capacity float64, v topology.Volume) func(float64) string {
 	count := fmt.Sprintf("%s volumes", units.Number(n))
 	switch {
-	case all == 1:
+	case m.n == 1:
 		count = "1 volume"
-	case int(n) < all:
-		count = fmt.Sprintf("%s of %d volumes", units.Number(n), all)
+	case int(n) < m.n && m.lost > 0:
+		count = fmt.Sprintf("%s of %d volumes (the array is degraded)", units.Number(n), m.n)
+	case int(n) < m.n:
+		count = fmt.Sprintf("%s of %d volumes", units.Number(n), m.n)
 	}
 	return func(demand float64) string {
 		if l.kind == VolumeIOPS {

@@ -46,6 +46,7 @@ func (c *Case) countedCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 		}
 		if a != nil && a.Syncing != "" && a.Syncing != idle {
 			f.Cause = finding.Rebuild
+			f.Factor = min(f.Factor/(1-ceiling.RebuildTakes(a, b.Kind)), 1) // the ceiling leaves that out
 		}
 		out = append(out, f)
 	}

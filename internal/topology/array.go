@@ -99,7 +99,7 @@ func (a *Array) md(r *block.Raid) {
 	default:
 	}
 	if r.Action != "" && r.Action != "idle" && r.Action != "frozen" {
-		a.Syncing, a.Progress = r.Action, r.Progress
+		a.Syncing, a.Progress, a.SyncFloor = r.Action, r.Progress, r.SyncFloor
 	}
 }
 
@@ -182,7 +182,7 @@ func (t *Topology) fold(a *Array, inner []Array) {
 		names[i] = n.Name
 		a.Degraded += n.Degraded
 		if a.Syncing == "" {
-			a.Syncing, a.Progress = n.Syncing, n.Progress
+			a.Syncing, a.Progress, a.SyncFloor = n.Syncing, n.Progress, n.SyncFloor
 		}
 	}
 	below := strings.Join(names, ", ")

@@ -145,6 +145,9 @@ type Array struct {
 	Degraded int     `json:"degraded,omitempty"` // members missing
 	Syncing  string  `json:"syncing,omitempty"`  // resync, recover, check, reshape
 	Progress float64 `json:"progress,omitempty"`
+	// SyncFloor is the rate that md gives to Syncing on each member, however busy it is; 0 where it
+	// is not known.
+	SyncFloor units.Rate `json:"sync_floor,omitempty"`
 	// Origin is of the layout; Origins names those of single figures, by their JSON names, where
 	// they differ.
 	Origin  Origin            `json:"origin"`
