@@ -45,11 +45,12 @@ func (m members) survivors() float64 {
 }
 
 // degradedReads is how many volume I/Os one read of a parity array costs when members are lost,
-// against one of a whole array: what lay on a lost member is worked out from as many others as
-// there are data members (drivers/md/raid5.c, need_this_block).
+// against one of a whole array: for what lay on a lost member md reads every other one, on RAID6 the
+// second parity too (drivers/md/raid5.c, need_this_block).
 func (m members) degradedReads() float64 {
-	n, f := float64(m.n), float64(m.lost)*(1-m.done)
-	return (n-f)/n + f/n*float64(m.data)
+	n, lost := float64(m.n), float64(m.lost)
+	f := lost * (1 - m.done)
+	return (n-f)/n + f/n*(n-lost)
 }
 
 // degradedPart is the cost of writing size bytes to touched chunks of a stripe, the mean over which
