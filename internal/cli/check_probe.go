@@ -53,7 +53,7 @@ func (o checkOptions) probeArray(ctx context.Context, env *Env, r *probeResult) 
 		steps++
 	}
 	fmt.Fprintf(env.Err, "%s: reading from %s, %v\n",
-		text.Clean(r.Array, 0), text.Plural(len(r.Members), "volume"), time.Duration(steps)*o.probeFor)
+		text.Clean(r.Array, 0), text.Plural(len(r.Members), "volume"), text.Duration(time.Duration(steps)*o.probeFor))
 	err := bench.Probe(ctx, env.Machine, r.Members, o.probeFor, func(i int) {
 		what := "all together"
 		if i < len(r.Members) {

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/term"
 
 	"plimsoll/internal/provision"
+	"plimsoll/internal/text"
 )
 
 // provisionView shows what happens: as lines for people on standard error, or as JSON on standard
@@ -30,19 +31,10 @@ func provisionView(env *Env, asJSON bool) func(provision.Event) {
 			last = tenth
 			end := "\n"
 			if tty {
-				end = "\r"
+				end = "   \r" // over a longer line before
 			}
-			fmt.Fprintf(
-				env.Err,
-				"%s %d/%d  %3.0f %%, %v, %v left   %s",
-				e.Array,
-				e.Step,
-				e.Steps,
-				e.Fraction*100,
-				e.Rate,
-				e.Left,
-				end,
-			)
+			fmt.Fprintf(env.Err, "%s %d/%d  %3.0f %%, %v, %s left%s",
+				e.Array, e.Step, e.Steps, e.Fraction*100, e.Rate, text.Duration(e.Left), end)
 		case provision.Done, provision.Undone:
 		default:
 			if e.Steps == 0 {

@@ -176,18 +176,19 @@ func (p *planner) mount(w *Work, owner string) {
 	p.order(want.Mount)
 	if owner != "::" {
 		var do []Action
+		var given []string
 		if want.Owner != "" {
+			given = append(given, "the owner "+want.Owner)
 			do = append(do, Action{Run: []string{"chown", want.Owner, want.Mount}})
 		}
 		if want.Mode != "" {
+			given = append(given, "the mode "+want.Mode)
 			do = append(do, Action{Run: []string{"chmod", want.Mode, want.Mount}})
 		}
 		// The journal, on another filesystem, must not know of it before it is on the drive.
 		do = append(do, Action{Run: []string{"sync", "--file-system", want.Mount}})
 		w.add(Step{
-			Title: strings.TrimSpace(
-				fmt.Sprintf("give %s to %s", want.Mount, strings.TrimSpace(want.Owner+" "+want.Mode)),
-			),
+			Title:   fmt.Sprintf("give %s %s", want.Mount, strings.Join(given, " and ")),
 			Touches: []string{want.Mount},
 			Check:   []Cond{{Is: "owner", Of: want.Mount, Want: owner}},
 			Do:      do,
