@@ -60,10 +60,12 @@ func runClean(env *Env, paths []string, dry bool, destroy []string) error {
 			processes(n),
 		)
 	}
+	servers := map[int]bool{} // the folders of data and log both record theirs
 	for _, path := range paths {
 		err := permit.Clean(path, dry, func(l permit.Leftover) {
 			found = true
-			if l.Ended {
+			if l.Server != 0 && !servers[l.Server] {
+				servers[l.Server] = true
 				fmt.Fprintf(env.Out, "%s: %s the database server that a killed run left\n", text.Clean(l.Folder, 0),
 					map[bool]string{true: "would end", false: "ended"}[dry])
 			}

@@ -70,18 +70,17 @@ func TestLabPostgres(t *testing.T) {
 	do(t, g, "test -z \"$(ls -A /data /wal | grep -v :)\"; plimsoll teardown --yes")
 }
 
-// within lets a step lie above the range where leaders wake late, as on a slow CPU, and below it
-// where that CPU is what limits.
+// within lets a step lie below the range only where the CPU is what limits.
 func within(t *testing.T, step *result.PgStep, m ceiling.Commits, limits *ceiling.Bound) {
 	t.Helper()
 	if limits == nil {
 		t.Fatalf("%d clients: nothing is named as the limit", step.Clients)
 	}
-	const doubt = 1.1
+	const doubt = 1.2 // as far as S may differ before and after (PL707)
 	switch {
-	case step.TPS > m.Bound*doubt:
-		t.Errorf("%d clients: %v TPS, more than the %v that a sync each allows", step.Clients, step.TPS, m.Bound)
-	case step.TPS*doubt < m.Low && limits.Kind != ceiling.CPU && limits.Kind != ceiling.LoadGenerator:
+	case step.TPS > m.High*doubt:
+		t.Errorf("%d clients: %v TPS, more than the %v to %v that are expected", step.Clients, step.TPS, m.Low, m.High)
+	case step.TPS*doubt < m.Low && limits.Kind != ceiling.CPU && limits.Kind != ceiling.CommitCPU && limits.Kind != ceiling.LoadGenerator:
 		t.Errorf("%d clients: %v TPS, want %v to %v, or CPU as the limit and not %s", step.Clients, step.TPS, m.Low, m.High, limits.Kind)
 	}
 	if step.Syncs == 0 || step.WALPerTx() < 288 || step.WALPerTx() > 298 {

@@ -22,7 +22,7 @@ type Leftover struct {
 	Files  []string    // names of what runs make there; what was, or would be, removed
 	Size   units.Bytes // of the files
 	Others []string    // names that are not plimsoll's: left alone, and the folder with them
-	Ended  bool        // a database server that a killed run left was, or would be, ended
+	Server int         // process of a database server that a killed run left: it was, or would be, ended; 0 for none
 	InUse  bool        // a run holds it: left alone
 }
 
@@ -141,7 +141,7 @@ func cleanFolder(parent *sys.Dir, dry bool) (Leftover, error) {
 		}
 		defer release()
 	}
-	if l.Ended, err = endServer(folder, dry); err != nil {
+	if l.Server, err = endServer(folder, dry); err != nil {
 		return l, err
 	}
 	entries, err := fs.ReadDir(folder.FS(), ".")

@@ -114,30 +114,32 @@ func (p *Place) RecordServer(s Server) error {
 }
 
 // endServer ends the server that a folder's record names, if it still lives, and removes what it
-// left outside of the folder. Only a record of the caller's own counts. With dry it only says
-// whether the server lives.
-func endServer(folder *sys.Dir, dry bool) (ended bool, err error) {
+// left outside of the folder. Only a record of the caller's own counts. With dry it only looks
+// whether the server lives. It returns the server's process, 0 where none lived.
+func endServer(folder *sys.Dir, dry bool) (ended int, err error) {
 	data, err := folder.ReadSmall(serverRecord, 64<<10)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+		return 0, nil
 	}
 	var s Server
 	if err != nil || !ownFile(folder, serverRecord) || json.Unmarshal(data, &s) != nil {
-		return false, fmt.Errorf("%s: the record of a database server is not yours: remove it as its owner",
+		return 0, fmt.Errorf("%s: the record of a database server is not yours: remove it as its owner",
 			filepath.Join(folder.Name(), serverRecord))
 	}
-	lives := s.lives()
-	if dry || s.PID == 0 && s.Run == "" {
-		return lives, nil
+	if s.lives() {
+		ended = s.PID
 	}
-	if lives { // SIGQUIT lets it remove its shared memory; a server in the kernel's hands does not end
+	if dry || s.PID == 0 && s.Run == "" {
+		return ended, nil
+	}
+	if ended != 0 { // SIGQUIT lets it remove its shared memory; a server in the kernel's hands does not end
 		if !sys.Stop(s.PID, s.Start, syscall.SIGQUIT, 10*time.Second) &&
 			!sys.Stop(s.PID, s.Start, syscall.SIGKILL, 10*time.Second) {
-			return true, fmt.Errorf("the database server %d of a run that was killed does not end", s.PID)
+			return ended, fmt.Errorf("the database server %d of a run that was killed does not end", s.PID)
 		}
 	}
 	s.Sweep()
-	return lives, nil
+	return ended, nil
 }
 
 // lives says whether the recorded process is that server: by its start, its program and its

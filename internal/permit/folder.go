@@ -138,7 +138,7 @@ func (p *Place) Clear(note func(string)) error {
 		if err != nil {
 			return err
 		}
-		if ended {
+		if ended != 0 {
 			note("ended the database server of a run that was killed")
 		}
 	}
