@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"plimsoll/internal/finding"
@@ -153,5 +152,5 @@ var pageCache = &rule{
 // cached says that a job's I/O goes through the page cache: it is buffered, and of an engine that
 // touches files at all.
 func cached(w fio.Workload) bool {
-	return w.Buffered && !slices.Contains([]string{"null", "cpuio", "net", "netsplice", "rdma"}, w.Engine)
+	return w.Buffered && fio.TouchesFiles(w.Engine)
 }

@@ -87,7 +87,3 @@ func (w Workload) Reads() bool { return w.ReadShare > 0 }
 
 // Writes says whether the workload writes.
 func (w Workload) Writes() bool { return w.ReadShare+w.TrimShare < 1 }
-
-// Diskless tells whether an ioengine works on no file at all, whatever filename= and directory=
-// say.
-func Diskless(engine string) bool { return engine == "null" || engine == "cpuio" }

@@ -13,25 +13,6 @@ import (
 	"plimsoll/internal/units"
 )
 
-// synchronousEngines return from each I/O before the next one is begun, whatever iodepth says.
-var synchronousEngines = []string{
-	"sync",
-	"psync",
-	"vsync",
-	"pvsync",
-	"pvsync2",
-	"mmap",
-	"splice",
-	"falloc",
-	"ftruncate",
-	"filecreate",
-	"filestat",
-	"filedelete",
-}
-
-// Synchronous says whether an ioengine keeps one I/O in flight and ignores iodepth.
-func Synchronous(engine string) bool { return slices.Contains(synchronousEngines, engine) }
-
 // DefaultEngine is what fio on Linux uses when ioengine is not given.
 const DefaultEngine = "psync"
 

@@ -209,31 +209,9 @@ func (j *lintJob) total() units.Bytes {
 	return j.load.Size * units.Bytes(j.load.Jobs)
 }
 
-// dataless are fio's engines that move no data to or from a disk.
-var dataless = []string{
-	"null",
-	"cpuio",
-	"net",
-	"netsplice",
-	"rdma",
-	"exec",
-	"filecreate",
-	"filestat",
-	"filedelete",
-	"dircreate",
-	"dirstat",
-	"dirdelete",
-	"e4defrag",
-	"ftruncate",
-	"falloc",
-	"http",
-	"nop",
-	"page_fault",
-}
-
 // measures says whether the job does I/O to a disk at all.
 func (j *lintJob) measures() bool {
-	return !slices.Contains(dataless, j.load.Engine)
+	return fio.MovesData(j.load.Engine)
 }
 
 var otherDevice = regexp.MustCompile(

@@ -39,7 +39,7 @@ func accessesOf(section fio.Section) ([]access, error) {
 	if err != nil || fio.Diskless(w.Engine) {
 		return nil, err
 	}
-	changes := slices.Contains(fileEngines, w.Engine) || isSet(section, "unlink") || isSet(section, "unlink_each_loop")
+	changes := fio.KindOf(w.Engine) == fio.EngineFiles || isSet(section, "unlink") || isSet(section, "unlink_each_loop")
 	a := access{engine: w.Engine, writes: w.ReadShare < 1 || changes}
 	names, jobs, err := namesOf(section, w)
 	if err != nil {

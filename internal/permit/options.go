@@ -81,34 +81,16 @@ func (c Consent) checkOptions(file string, section fio.Section) error {
 	return nil
 }
 
-var (
-	// plainEngines do to files what rw= says and nothing else.
-	plainEngines = []string{
-		"sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "posixaio", "io_uring", "mmap", "splice", "libpmem",
-	}
-	// fileEngines make, change or remove files whatever rw= says.
-	fileEngines = []string{
-		"falloc",
-		"ftruncate",
-		"filecreate",
-		"filestat",
-		"filedelete",
-		"dircreate",
-		"dirstat",
-		"dirdelete",
-	}
-)
-
 // engineTrouble is why an ioengine is not let through, empty when it is.
 func engineTrouble(engine string) string {
-	switch {
-	case slices.Contains(plainEngines, engine), slices.Contains(fileEngines, engine), fio.Diskless(engine):
+	switch kind := fio.KindOf(engine); {
+	case kind == fio.EngineData, kind == fio.EngineFiles, kind == fio.EngineNone:
 		return ""
 	case strings.HasPrefix(engine, "external"), strings.Contains(engine, "/"):
 		return "runs code of that library"
-	case engine == "exec":
+	case kind == fio.EngineProgram:
 		return "runs programs"
-	case slices.Contains([]string{"net", "netsplice", "rdma"}, engine):
+	case kind == fio.EngineNetwork:
 		return "sends over a network, which is no storage"
 	}
 	return "reaches storage in a way that plimsoll cannot see"

@@ -1,0 +1,67 @@
+package fio
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+)
+
+// EngineKind is what an ioengine does to storage.
+type EngineKind string
+
+// The kinds of engines, as engines.tsv explains them.
+const (
+	EngineData    EngineKind = "data"
+	EngineFiles   EngineKind = "files"
+	EngineMoves   EngineKind = "moves"
+	EngineNone    EngineKind = "none"
+	EngineMemory  EngineKind = "memory"
+	EngineNetwork EngineKind = "network"
+	EngineProgram EngineKind = "program"
+	EngineOther   EngineKind = "" // of those that are not in the table
+)
+
+type engineFact struct {
+	kind   EngineKind
+	one    bool // one I/O in flight, whatever iodepth says
+	reason string
+}
+
+//go:embed engines.tsv
+var engineText string
+
+// engineFacts has an entry for each engine whose doing is known.
+var engineFacts = sync.OnceValue(func() map[string]engineFact {
+	table := map[string]engineFact{}
+	for line := range strings.Lines(engineText) {
+		if col := strings.Split(strings.TrimSpace(line), "\t"); len(col) == 4 && !strings.HasPrefix(line, "#") {
+			table[col[0]] = engineFact{EngineKind(col[1]), col[2] == "one", col[3]}
+		}
+	}
+	return table
+})
+
+// KindOf is what an ioengine does to storage.
+func KindOf(engine string) EngineKind { return engineFacts()[engine].kind }
+
+// Synchronous says whether an ioengine keeps one I/O in flight and ignores iodepth.
+func Synchronous(engine string) bool { return engineFacts()[engine].one }
+
+// Diskless says whether an ioengine works on no file at all, whatever filename= and directory= say.
+func Diskless(engine string) bool { return KindOf(engine) == EngineNone }
+
+// MovesData says whether an ioengine moves data to or from storage as rw= says, as far as is known:
+// true for engines that are not in the table.
+func MovesData(engine string) bool {
+	kind := KindOf(engine)
+	return kind == EngineData || kind == EngineOther
+}
+
+// TouchesFiles says whether an ioengine works on files at all, as far as is known.
+func TouchesFiles(engine string) bool {
+	switch KindOf(engine) {
+	case EngineNone, EngineMemory, EngineNetwork, EngineProgram:
+		return false
+	}
+	return true
+}
