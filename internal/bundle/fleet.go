@@ -37,6 +37,10 @@ type Fleet struct {
 	Order    string    `json:"order"` // together, alone, both
 	Suite    string    `json:"suite,omitempty"`
 	Shared   bool      `json:"shared,omitempty"`
+	// SharedIOPS and SharedBW are what the storage or the network allows all hosts together, as stated;
+	// 0 where nothing was.
+	SharedIOPS units.IOPS `json:"shared_iops,omitempty"`
+	SharedBW   units.Rate `json:"shared_bandwidth,omitempty"`
 	// Lose is how many hosts may be lost before the figures are invalid.
 	Lose      int             `json:"lose,omitempty"`
 	Request   []string        `json:"request,omitempty"` // arguments of run on each host

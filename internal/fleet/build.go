@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +20,11 @@ type Shared struct {
 	BW   units.Rate
 }
 
+// or are the limits, and where none is stated those that a fleet run was begun with.
+func (s Shared) or(f *bundle.Fleet) Shared {
+	return Shared{IOPS: cmp.Or(s.IOPS, f.SharedIOPS), BW: cmp.Or(s.BW, f.SharedBW)}
+}
+
 // source is what one host measured, to be merged.
 type source struct {
 	host   string
@@ -32,7 +38,7 @@ type source struct {
 // fill merges what the hosts measured into f and judges it. base is the instant that starts count
 // from.
 func fill(f *bundle.Fleet, all []source, base time.Time, shared Shared, disabled finding.Disabled) {
-	f.Scenarios = nil
+	f.Scenarios, f.SharedIOPS, f.SharedBW = nil, shared.IOPS, shared.BW
 	if len(all) > 0 {
 		f.Suite = all[0].bundle.Run.Suite.Name
 	}

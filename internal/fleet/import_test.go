@@ -229,6 +229,29 @@ func TestSharedLimitBoundsTheFleet(t *testing.T) {
 	}
 }
 
+// What all hosts share stays the fleet's ceiling when a fleet run is resumed, unless others are stated.
+func TestSharedLimitsAreKept(t *testing.T) {
+	dir, f := importAll(t, hostRun{name: "db1", seconds: 5, ceiling: 1000, each: map[time.Duration]uint64{ms: 90}},
+		hostRun{name: "db2", seconds: 5, ceiling: 1000, each: map[time.Duration]uint64{ms: 90}})
+	if c := f.Scenarios[0].Ceiling; c == nil || c.IOPS != 2000 {
+		t.Fatalf("%+v", c)
+	}
+	fetch := func(shared Shared) *bundle.Fleet {
+		held, f, err := Run{Now: time.Now, Shared: shared}.Fetch(t.Context(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = held.Close()
+		return f
+	}
+	for i, want := range []units.IOPS{1500, 1500, 1200} {
+		f := fetch([]Shared{{IOPS: 1500, BW: 1 << 40}, {}, {IOPS: 1200}}[i])
+		if c := f.Scenarios[0].Ceiling; c == nil || c.IOPS != want || f.SharedIOPS != want || f.SharedBW != 1<<40 {
+			t.Errorf("%d: %+v, %v and %v", i, c, f.SharedIOPS, f.SharedBW)
+		}
+	}
+}
+
 // Every form of the report has a row a host and shows hostile names as text.
 func TestFleetReports(t *testing.T) {
 	a := hostRun{name: "db1", seconds: 10, kernel: "6.1", each: map[time.Duration]uint64{ms: 100}, ceiling: 110}

@@ -111,7 +111,7 @@ func (r Run) Fetch(ctx context.Context, name string) (*sys.Dir, *bundle.Fleet, e
 	if err != nil {
 		return nil, nil, err
 	}
-	f.Lose = max(f.Lose, r.Lose)
+	f.Lose, r.Shared = max(f.Lose, r.Lose), r.Shared.or(f)
 	c := &coordinator{Run: r, dir: dir, fleet: f, fetch: true}
 	for _, h := range f.Hosts {
 		if h.State == bundle.HostDone || h.Remote == "" {
@@ -143,6 +143,7 @@ func (r Run) pass(
 	f := &bundle.Fleet{
 		Schema: bundle.FleetSchema, Tool: r.Tool, ID: filepath.Base(dir.Name()), State: bundle.Running, Via: r.Engine.name,
 		Order: order, Lose: r.Lose, Shared: r.OnShared, Request: r.Args, Created: r.Now(),
+		SharedIOPS: r.Shared.IOPS, SharedBW: r.Shared.BW,
 	}
 	c := &coordinator{Run: r, dir: dir, fleet: f, share: rand.Text()}
 	for _, name := range r.Hosts {
