@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -28,6 +29,9 @@ func (p *Place) Check(s suite.Scenario) error {
 // already.
 func (p *Place) look(s suite.Scenario, file string, note bool) (pins, error) {
 	held := pins{}
+	if err := p.checkOwnDirs(); err != nil {
+		return held, err
+	}
 	job := s.Place(file)
 	for _, i := range job.Jobs() {
 		section := job.Effective(i)
@@ -39,6 +43,21 @@ func (p *Place) look(s suite.Scenario, file string, note bool) (pins, error) {
 		}
 	}
 	return held, nil
+}
+
+// checkOwnDirs refuses links in plimsoll's folder where its own directories belong: fio would make
+// files where they lead to.
+func (p *Place) checkOwnDirs() error {
+	if p.Device != nil {
+		return nil
+	}
+	for _, name := range []string{p.jobFilesName(), p.freshJobFilesName(), p.jobDirName()} {
+		path := filepath.Join(p.Path, folderName, name)
+		if to, err := os.Readlink(path); err == nil {
+			return fmt.Errorf("%s is a symbolic link to %s, which plimsoll did not make: remove the link", path, text.Quote(to))
+		}
+	}
+	return nil
 }
 
 func (p *Place) lookAt(section fio.Section, held pins, note bool) error {
@@ -84,7 +103,7 @@ func (p *Place) checkAccess(a access, note bool) (*pin, error) {
 				"a link to it", a.path, part)
 		}
 	}
-	if !slices.Contains(plainEngines, a.engine) {
+	if fio.KindOf(a.engine) != fio.EngineData {
 		return nil, fmt.Errorf("%s: plimsoll cannot tell what ioengine=%s does to it: use one such as libaio or psync",
 			a.path, a.engine)
 	}
