@@ -76,6 +76,7 @@ type row struct {
 	Burst     string // how long a burst lasts and what is sustained after it; empty when the ceiling itself lasts
 
 	Share        float64 // measured of ceiling; 0 when unknown
+	latency      bool    // Measured and Ceiling are latencies, Share is of the IOPS that follow from them
 	LastingShare float64 // sustained part of the ceiling; 0 when the ceiling itself lasts
 
 	P50, P99, Sync string // of the sync where the scenario syncs; Sync then has the I/O alone
@@ -280,6 +281,7 @@ func newRow(s *bundle.Scenario, i int) row {
 	}
 	r.Also = also(r.Also, s.Result)
 	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
+		r.latency = key == result.ByLatency
 		r.Share = key.Share(n, bw, c.Binding().IOPS, c.Binding().BW)
 		r.Percent = text.Percent(r.Share)
 	}
@@ -294,6 +296,9 @@ func newRow(s *bundle.Scenario, i int) row {
 
 // Of is the share of the ceiling that was measured, or that there is none to compare with.
 func (r row) Of() string {
+	if r.Share > 0 && r.latency {
+		return fmt.Sprintf("%s of the IOPS that %s allows", r.Percent, r.Ceiling)
+	}
 	if r.Share > 0 {
 		return fmt.Sprintf("%s of a ceiling of %s", r.Percent, r.Ceiling)
 	}
@@ -377,7 +382,10 @@ func tiles(b *bundle.Bundle, rows []row) []tile {
 	offer := func(i int, what, figure string, value float64, r row) {
 		if value > 0 && value > all[i].value {
 			of := r.Name
-			if r.Share > 0 {
+			switch {
+			case r.Share > 0 && i >= 3 && i <= 4: // less is better: the share is that of the IOPS
+				of = "expected " + r.Ceiling + ", " + of
+			case r.Share > 0:
 				of = r.Percent + " of ceiling, " + of
 			}
 			all[i] = best{value, tile{what, figure, of, r.Anchor}}
