@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -167,12 +168,13 @@ func (f *family) end() error {
 }
 
 // endAll kills until nothing is left: what was found may have forked meanwhile. It returns how many
-// there were.
+// there were. A process that was found is waited for until it has ended: its mark goes with its
+// memory, and its I/O may go on for a moment after that.
 func endAll(program string, ours func(process, family) bool) (int, error) {
 	deadline := time.Now().Add(Grace)
 	seen := map[process]bool{}
 	for {
-		live := members(ours)
+		live := left(members(ours), seen)
 		if len(live) == 0 {
 			return len(seen), nil
 		}
@@ -187,6 +189,17 @@ func endAll(program string, ours func(process, family) bool) (int, error) {
 			p.await(50 * time.Millisecond)
 		}
 	}
+}
+
+// left are the processes that are found now, and those that were seen before and have not ended.
+func left(found []process, seen map[process]bool) []process {
+	for p := range seen {
+		known := slices.ContainsFunc(found, func(o process) bool { return o.pid == p.pid && o.start == p.start })
+		if !known && p.lives() {
+			found = append(found, p)
+		}
+	}
+	return found
 }
 
 // await waits for a process's end, and takes its exit status where it is plimsoll's own child,

@@ -1,0 +1,33 @@
+package sys
+
+import (
+	"os/exec"
+	"testing"
+)
+
+// A process that was killed is waited for although its mark is gone: the kernel gives its memory
+// back, and with it the environment, before it has ended.
+func TestEndWaitsForProcessesWithoutAMark(t *testing.T) {
+	cmd := exec.Command("sleep", "600")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := readProcess(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[process]bool{{pid: p.pid, start: p.start}: true}
+	if got := left(nil, seen); len(got) != 1 || got[0].pid != p.pid {
+		t.Errorf("a process that lives is not waited for: %v", got)
+	}
+	if got := left([]process{p}, seen); len(got) != 1 {
+		t.Errorf("counted twice: %v", got)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // killed
+	if got := left(nil, seen); len(got) != 0 {
+		t.Errorf("a process that ended is waited for: %v", got)
+	}
+}
