@@ -118,9 +118,9 @@ var databaseBelow = &rule{
 	Severity: finding.Info,
 	Title:    "transactions far below the smallest bound",
 	When: "A database reaches less than 80 % of the smallest bound; where that is the latency or the CPU time of " +
-		"commits, less than c / (3 S + C), the least that c clients are expected to reach (one client: 1 / (1.5 S + C)), with S " +
-		"for one synced write and C for the CPU time of a commit. An account of the gap lists its causes, and what " +
-		"nothing explains as unexplained.",
+		"commits, less than c / (3 S + C), the least that c clients are expected to reach (one client: " +
+		"1 / (1.5 S + C)), with S for one synced write and C for the CPU time of a commit. An account of the gap " +
+		"lists its causes, and what nothing explains as unexplained.",
 	Why: "The resource that is named as the limit has room left: something else, or the way in which transactions " +
 		"use it, takes the rest.",
 	Fix:  "Nothing that was recorded explains enough of the gap. Look at what the sessions waited for, and run longer.",
