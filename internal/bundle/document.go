@@ -35,7 +35,7 @@ var instanceType = regexp.MustCompile(
 // nvme1.fio) are filled into the jobs that it quotes; env gives others and may be nil.
 func ReadDocument(name string, data []byte, env func(string) (string, bool)) *Document {
 	d := &Document{
-		jobs:  script.Parse(name, data, script.Options{Env: env}).Jobs,
+		jobs:  script.Parse(name, fromWindows(data), script.Options{Env: env}).Jobs,
 		lines: strings.Split(string(data), "\n"),
 	}
 	for i, line := range d.lines {
@@ -47,6 +47,20 @@ func ReadDocument(name string, data []byte, env func(string) (string, bool)) *Do
 		}
 	}
 	return d
+}
+
+// windowsFio is a command of Windows' shell, caretEnd how that goes on in the next line.
+var (
+	windowsFio = regexp.MustCompile(`(?im)^(?:[A-Z]:\\[^>\n]*>\s*fio(?:\.exe)?|(?:[\w.:-]*\\)*fio\.exe)\s+-`)
+	caretEnd   = regexp.MustCompile(`(?m)\^([ \t]*\r?)$`)
+)
+
+// fromWindows writes commands of Windows' shell as those of Unix, each line in its place.
+func fromWindows(data []byte) []byte {
+	if !windowsFio.Match(data) {
+		return data
+	}
+	return windowsFio.ReplaceAll(caretEnd.ReplaceAll(data, []byte(`\$1`)), []byte("fio -"))
 }
 
 // instance is the instance type that a result belongs to: the one that is named last above it. line

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/units"
 )
 
 // JoinFragments makes one output of pieces of one run that were quoted apart under one heading, as
@@ -12,7 +13,7 @@ import (
 // a job become one row, so that their figures are not lost.
 func JoinFragments(outputs []*fio.Output) []*fio.Output {
 	var kept []*fio.Output
-	for _, o := range outputs {
+	for _, o := range withoutQuotes(outputs) {
 		at := slices.IndexFunc(kept, func(k *fio.Output) bool {
 			return o.Title != "" && sameHeading(k, o) && fragmentary(k) && fragmentary(o)
 		})
@@ -37,6 +38,67 @@ func JoinFragments(outputs []*fio.Output) []*fio.Output {
 		}
 	}
 	return kept
+}
+
+// withoutQuotes leaves out what a text repeats of a result that stands whole in it: the line with its
+// rate, or its status group, quoted to be talked about.
+func withoutQuotes(outputs []*fio.Output) []*fio.Output {
+	whole := map[string]map[rate]bool{}
+	for _, o := range outputs {
+		if !quotable(o) {
+			if whole[o.Source] == nil {
+				whole[o.Source] = map[rate]bool{}
+			}
+			for _, r := range rates(o) {
+				whole[o.Source][r] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(outputs), func(o *fio.Output) bool {
+		all := rates(o)
+		return quotable(o) && len(all) > 0 &&
+			!slices.ContainsFunc(all, func(r rate) bool { return !whole[o.Source][r] })
+	})
+}
+
+// quotable says that an output has rates and no more: no latencies, depths or disks.
+func quotable(o *fio.Output) bool {
+	return o.Format == fio.Text && len(o.Disks) == 0 && !slices.ContainsFunc(o.Jobs, func(j fio.Job) bool {
+		return len(j.Depths) > 0 || j.Read.Clat.Measured() || j.Write.Clat.Measured() || j.Read.Lat.Measured() ||
+			j.Write.Lat.Measured()
+	})
+}
+
+// rate is a printed rate of a direction.
+type rate struct {
+	direction, iops string
+	bw              units.Rate
+}
+
+// rates are those of an output's rows, with bandwidth and without, and of its status groups.
+func rates(o *fio.Output) []rate {
+	var list []rate
+	bare := quotable(o)
+	for _, j := range o.Jobs {
+		for name, d := range map[string]fio.Direction{"READ": j.Read, "WRITE": j.Write, "TRIM": j.Trim} {
+			iops := d.Printed["iops"]
+			if iops == "" {
+				continue
+			}
+			if d.Printed["bw"] == "" || !bare {
+				list = append(list, rate{direction: name, iops: iops})
+			}
+			if bw := d.Printed["bw"]; bw != "" {
+				list = append(list, rate{direction: name, iops: iops + " " + bw})
+			}
+		}
+	}
+	for _, g := range o.Groups {
+		for name, r := range g.Directions {
+			list = append(list, rate{direction: name, bw: r.BW})
+		}
+	}
+	return list
 }
 
 func sameHeading(a, b *fio.Output) bool {

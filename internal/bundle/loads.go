@@ -3,6 +3,7 @@ package bundle
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -25,11 +26,12 @@ func (f Found) loads(r *result.Result, o *fio.Output) {
 	if job == nil {
 		job = fromCommand(o.Command)
 	}
+	// fio repeats all options in its documents; a command may leave them to a job file that nobody has.
+	whole := o.Format == fio.JSON || o.Format == fio.JSONPlus || job != nil && len(job.Files) == 0
 	asked := optionsOf(job)
-	whole := groupOf(job, o)
-	if whole != nil { // one row for several sections, or a fragment that does not name its jobs
-		for _, name := range whole {
-			addWorkload(r, name, 0, asked[name], o)
+	if group := groupOf(job, o); group != nil { // a row for several sections, or a fragment without names
+		for _, name := range group {
+			addWorkload(r, name, 0, asked[name], whole, o)
 		}
 		return
 	}
@@ -38,7 +40,7 @@ func (f Found) loads(r *result.Result, o *fio.Output) {
 		for _, from := range []fio.Options{asked[row.name], o.Global, row.options} {
 			maps.Copy(options, from)
 		}
-		addWorkload(r, row.name, row.jobs, options, o)
+		addWorkload(r, row.name, row.jobs, options, whole && (job == nil || asked[row.name] != nil), o)
 	}
 }
 
@@ -112,8 +114,9 @@ func sections(f *fio.JobFile) []string {
 	return names
 }
 
-// addWorkload works out what a job asked for from the options that are known of it.
-func addWorkload(r *result.Result, name string, count int, options fio.Options, o *fio.Output) {
+// addWorkload works out what a job asked for from the options that are known of it; whole says that
+// these are all it had, so that what is not among them has fio's default.
+func addWorkload(r *result.Result, name string, count int, options fio.Options, whole bool, o *fio.Output) {
 	if len(options) == 0 {
 		return
 	}
@@ -128,16 +131,37 @@ func addWorkload(r *result.Result, name string, count int, options fio.Options, 
 	}
 	_, direct := options["direct"]
 	_, buffered := options["buffered"]
-	if !direct && !buffered && o.Format == fio.Text && o.Command == "" {
-		w.Direct = reachedDevice(o)
-		w.Buffered = !w.Direct
-		r.Doubts = append(
-			r.Doubts,
-			fmt.Sprintf("the output does not say whether %s was direct; its disk statistics say %v", name, w.Direct),
-		)
+	if !direct && !buffered && !whole {
+		var why string
+		w.Direct, w.Buffered, why = wasDirect(o)
+		r.Doubts = append(r.Doubts, fmt.Sprintf("the output does not say whether %s was direct; %s", name, why))
 	}
 	r.Workloads = append(r.Workloads, w)
 }
+
+// wasDirect concludes from the figures whether an output's I/O was direct or buffered; where they
+// do not tell it was neither, and nothing is concluded from it.
+func wasDirect(o *fio.Output) (direct, buffered bool, why string) {
+	switch {
+	case slices.ContainsFunc(o.Jobs, submitted) && !inMemory(o):
+		return false, true, "its I/Os were complete when their submission returned, as buffered ones are"
+	case len(o.Disks) == 0:
+		return false, false, "without disk statistics that stays open"
+	}
+	direct = reachedDevice(o)
+	return direct, !direct, fmt.Sprintf("its disk statistics say %v", direct)
+}
+
+func submitted(j fio.Job) bool { return j.Read.Submitted() || j.Write.Submitted() }
+
+// inMemory says that an output's device is memory: it completes what is submitted at once, too.
+func inMemory(o *fio.Output) bool {
+	return slices.ContainsFunc(o.Disks, func(d fio.Disk) bool {
+		return memoryDevice.MatchString(d.Name)
+	})
+}
+
+var memoryDevice = regexp.MustCompile(`^(?:ram|pmem|nullb|zram)[0-9]`)
 
 // reachedDevice says whether the I/Os of an output were seen by its top device, so that no cache
 // answered them.
@@ -146,7 +170,7 @@ func reachedDevice(o *fio.Output) bool {
 	for _, j := range o.Jobs {
 		issued += j.Read.N + j.Write.N
 	}
-	return len(o.Disks) > 0 && issued > 0 && float64(o.Disks[0].Reads+o.Disks[0].Writes) > 0.9*float64(issued)
+	return issued > 0 && float64(o.Disks[0].Reads+o.Disks[0].Writes) > 0.9*float64(issued)
 }
 
 // fromCommand is the fio command line above an output, nil when there is none that reads as one:

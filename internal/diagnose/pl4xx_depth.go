@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
@@ -24,7 +25,8 @@ var shallow = &rule{
 	Title:    "queue depth was not achieved",
 	When: "IOPS times mean latency (Little's law) gives less than 80 % of iodepth × numjobs, without a rate " +
 		"limit, think time or a sync " +
-		"after each write that would explain it.",
+		"after each write that would explain it; or jobs of libaio without direct=1 spend 80 % of their time in " +
+		"submission.",
 	Why: "The storage saw less load than the job names, so the figure is that of a smaller depth. Causes: a " +
 		"synchronous engine, buffered I/O " +
 		"(libaio then submits synchronously), submission that blocks (extents allocated while writing, a full " +
@@ -36,6 +38,14 @@ var shallow = &rule{
 	After:  []finding.Code{"PL401", "PL409"},
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, m := range c.measured() {
+			if m.failed() { // its figures are those of the failure (PL402)
+				continue
+			}
+			if f, ok := m.oneByOne(); ok {
+				f.Subject, f.Scenarios = m.Label(), m.ids()
+				report(f)
+				continue
+			}
 			asked, got := m.inFlight(), m.little()
 			if asked < deepEnough || got <= 0 || got >= depthReached*float64(asked) || m.any(paced) || m.Result.Paced ||
 				m.syncs() ||
@@ -61,6 +71,51 @@ var shallow = &rule{
 			})
 		}
 	},
+}
+
+// failed says that a job ended with an error.
+func (m Measurement) failed() bool {
+	return slices.ContainsFunc(m.Result.Jobs, func(j fio.Job) bool { return j.Error != 0 })
+}
+
+// submitting is the share of its time that a job must spend in submission to be doing its I/O there.
+const submitting = 0.8
+
+// oneByOne finds buffered I/O with libaio: each submission waits for its I/O, so a job has one in
+// flight, while fio counts those that are complete and not yet picked up.
+func (m Measurement) oneByOne() (finding.Finding, bool) {
+	jobs, asked := 0, 0
+	for _, w := range m.Result.Workloads {
+		jobs, asked = jobs+max(w.Jobs, 1), asked+w.InFlight()
+	}
+	libaio := m.all(func(w fio.Workload) bool { return w.Engine == "libaio" && w.Buffered })
+	if !libaio || asked < deepEnough || asked < 2*jobs || m.syncs() {
+		return finding.Finding{}, false
+	}
+	busy := 0.0 // jobs that are submitting, on average
+	for _, d := range []fio.Direction{m.Result.Total.Read, m.Result.Total.Write} {
+		busy += float64(d.IOPS) * d.Slat.Mean / 1e9
+	}
+	share := busy / float64(jobs)
+	if share < submitting {
+		return finding.Finding{}, false
+	}
+	return finding.Finding{
+		Message: fmt.Sprintf(
+			"Of %d I/Os asked for, %s were really in flight: without direct=1 libaio waits for each in its submission.",
+			asked,
+			units.Number(busy),
+		),
+		Evidence: []finding.Evidence{
+			{
+				What:     "time in submission",
+				Found:    text.Percent(min(share, 1)) + " of a job's",
+				Expected: "below " + text.Percent(submitting),
+				Where:    "fio, IOPS × mean slat",
+			},
+			{What: "depth asked for", Found: text.Count(asked), Where: "iodepth × numjobs"},
+		},
+	}, true
 }
 
 // little is the mean number of I/Os in flight by Little's law, 0 when latency was not recorded.

@@ -238,6 +238,9 @@ var slowShare = &rule{
 // above is the share of I/Os that took longer than d, and how it was counted. fio leaves out
 // buckets of nothing.
 func above(j fio.Job, d time.Duration) (share float64, how string, ok bool) {
+	if j.Read.Mistimed() || j.Write.Mistimed() {
+		return 0, "", false
+	}
 	all := &fio.Hist{}
 	for _, dir := range []fio.Direction{j.Read, j.Write, j.Trim} {
 		all.Merge(dir.Clat.Hist)
@@ -245,7 +248,9 @@ func above(j fio.Job, d time.Duration) (share float64, how string, ok bool) {
 	if n := all.Count(); n > 0 {
 		return float64(all.Above(d)) / float64(n), "fio, latency bins", true
 	}
+	sum := 0.0
 	for _, b := range j.Buckets {
+		sum += b.Value
 		if b.Upto == 0 || b.Upto > d {
 			share += b.Value
 			if how != "" {
@@ -254,6 +259,7 @@ func above(j fio.Job, d time.Duration) (share float64, how string, ok bool) {
 			how += text.Percent(b.Value)
 		}
 	}
+	share /= max(sum, 1) // fio 2 counts the ramp in the buckets, and not in the I/Os that they are shares of
 	if how != "" {
 		how = "fio, buckets that begin at " + text.Duration(d) + ": " + how
 	}

@@ -382,8 +382,10 @@ var tooNoisy = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "variance is too high to trust the mean",
-	When:     "The 95 % interval of the mean IOPS (batch means of the seconds) is wider than ±10 %.",
-	Why:      "A rerun could easily land on the other side of your threshold, so neither a pass nor a miss means much.",
+	When: "The 95 % interval of the mean IOPS (batch means of the seconds) is wider than ±10 %. In an import of one " +
+		"job: fio's samples of half a second have a standard deviation of 40 % of their mean or more, the most " +
+		"extreme one left out.",
+	Why: "A rerun could easily land on the other side of your threshold, so neither a pass nor a miss means much.",
 	Fix: "Run longer or in several rounds; look for what disturbs it: another load, a burst that ends (PL406), " +
 		"stalls (PL415), a " +
 		"resync (PL202).",
@@ -393,6 +395,11 @@ var tooNoisy = &rule{
 	After:  []finding.Code{"PL401", "PL402", "PL405", "PL406", "PL415"},
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, m := range c.measured() {
+			if f, ok := m.uneven(); ok {
+				f.Subject, f.Scenarios = m.Label(), m.ids()
+				report(f)
+				continue
+			}
 			e := m.Result.IOPS
 			if e.Rel() <= Noisy {
 				continue

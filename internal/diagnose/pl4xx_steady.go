@@ -190,7 +190,8 @@ var stalled = &rule{
 	Title:    "nothing completed for whole seconds",
 	When: "Between the first and the last I/O there are seconds in which none completed, in a run of 10 IOPS or " +
 		"more that is not " +
-		"paced by its own options.",
+		"paced by its own options. In an import of one job: fio has at least four samples of half a second fewer than " +
+		"fit into the run.",
 	Why: "fio takes no sample in an interval in which nothing completes, so its iops min and mean hide the stall: " +
 		"it printed a minimum " +
 		"of 100,000 for a job that did 37,500 on average. For a database it is an outage.",
@@ -202,6 +203,11 @@ var stalled = &rule{
 	After:  []finding.Code{"PL411"},
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, m := range c.measured() {
+			if f, ok := m.gaps(); ok {
+				f.Subject, f.Scenarios, f.Commands = m.Label(), m.ids(), []string{inKernelLog}
+				report(f)
+				continue
+			}
 			if m.any(paced) || m.staged() || m.iops() < stallLeast {
 				continue
 			}
@@ -232,11 +238,14 @@ var stalled = &rule{
 						Where:    "per-second series",
 					},
 				},
-				Commands: []string{"dmesg --ctime | grep -iE 'nvme|timeout|reset|blk_update|I/O error'"},
+				Commands: []string{inKernelLog},
 			})
 		}
 	},
 }
+
+// inKernelLog finds what the kernel logged of drives that did not answer.
+const inKernelLog = "dmesg --ctime | grep -iE 'nvme|timeout|reset|blk_update|I/O error'"
 
 // zeros counts whole seconds without an I/O between the first and the last that had any.
 func zeros(series []result.Second) (all, longest int, first time.Duration) {

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"plimsoll/internal/finding"
@@ -41,8 +42,12 @@ var tooShort = &rule{
 		for _, m := range c.measured() {
 			r := m.Result
 			n := r.Total.Read.N + r.Total.Write.N + r.Total.Trim.N
-			if r.Measured <= 0 || n == 0 {
+			if r.Measured <= 0 || n == 0 && r.Bytes() == 0 {
 				continue
+			}
+			did := text.Count(n) + " I/Os"
+			if n == 0 { // quoted without its counts
+				did = r.Bytes().String()
 			}
 			if r.Measured >= shortest {
 				if m.TooShort() {
@@ -70,9 +75,9 @@ var tooShort = &rule{
 				Subject:   m.Label(),
 				Scenarios: m.ids(),
 				Message: fmt.Sprintf(
-					"All was done in %s: %s I/Os show how a run starts, not what the storage carries.",
+					"All was done in %s: %s show how a run starts, not what the storage carries.",
 					text.Duration(r.Measured),
-					text.Count(n),
+					did,
 				),
 				Evidence: []finding.Evidence{
 					{
@@ -94,7 +99,9 @@ var pageCache = &rule{
 	Title:    "the page cache was measured, not the storage",
 	When: "Jobs without direct=1 moved 16 MiB or more, and the devices' own counters show less than 90 % of the " +
 		"bytes that fio read, or that it " +
-		"wrote, in the window.",
+		"wrote, in the window. Without such counters, in an import: half of the reads or writes of jobs that were " +
+		"neither direct nor synced took less than 10 µs, or were complete when their submission returned; then the " +
+		"measurement is invalid.",
 	Why: "Buffered I/O goes to memory first. Reads that it holds never reach a device, and writes are done when " +
 		"they are copied; the device " +
 		"gets them later, or never when they are overwritten in between. A database that does its own caching " +
@@ -110,6 +117,11 @@ var pageCache = &rule{
 	After:  []finding.Code{"PL401"},
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, m := range c.measured() {
+			if f, ok := m.fromMemory(); ok {
+				f.Subject, f.Scenarios = m.Label(), m.ids()
+				report(f)
+				continue
+			}
 			// Ten samples a second say little of less than one; the bytes of direct jobs beside it
 			// would be in the same counters.
 			if len(m.Result.Devices) == 0 || m.Result.Measured < shortest || !m.all(cached) {
@@ -153,4 +165,59 @@ var pageCache = &rule{
 // touches files at all.
 func cached(w fio.Workload) bool {
 	return w.Buffered && fio.TouchesFiles(w.Engine)
+}
+
+// memorySpeed is what copying a block to or from memory takes at most; drives take 6 µs and more,
+// plus the system call.
+const memorySpeed = 10 * time.Microsecond
+
+// fromMemory concludes from the latencies of an import that the page cache answered it. Sequential
+// reads are not judged: read-ahead makes each fast and all of them as fast as the storage.
+func (m Measurement) fromMemory() (finding.Finding, bool) {
+	r := m.Result
+	if len(r.Devices) > 0 || m.syncs() || !m.all(paged) {
+		return finding.Finding{}, false
+	}
+	for _, side := range []struct {
+		what string
+		of   fio.Direction
+	}{{"writes", r.Total.Write}, {"reads", r.Total.Read}} {
+		d := side.of
+		if d.N < enoughReads || side.what == "reads" && m.any(sequential) {
+			continue
+		}
+		half, known := d.Clat.At(50)
+		if !d.Submitted() && (!known || half <= 0 || half >= memorySpeed) {
+			continue
+		}
+		if !known {
+			half = time.Duration(d.Clat.Mean)
+		}
+		return finding.Finding{
+			Severity: finding.Invalid,
+			Message: fmt.Sprintf(
+				"Half of the %s took %s or less: they were copied to or from memory, and what the storage does is not in "+
+					"these figures.",
+				side.what,
+				text.Duration(half),
+			),
+			Evidence: []finding.Evidence{
+				{
+					What:     "clat of half of the " + side.what,
+					Found:    text.Duration(half),
+					Expected: "at least " + text.Duration(memorySpeed),
+					Where:    "fio, scenario " + m.Label(),
+				},
+				{What: "direct", Found: "no", Expected: "direct=1", Where: "the job's options, or its submission"},
+			},
+		}, true
+	}
+	return finding.Finding{}, false
+}
+
+// paged says that a job's I/O is known to go through the page cache, of an engine that uses it.
+func paged(w fio.Workload) bool {
+	return w.Buffered && slices.Contains([]string{
+		"sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "posixaio", "windowsaio", "io_uring", "mmap",
+	}, w.Engine)
 }

@@ -191,6 +191,28 @@ type Direction struct {
 	Printed map[string]string `json:"printed,omitempty"`
 }
 
+// atOnce is below any device's answer to a request that was handed over asynchronously: the fastest
+// drives take 6 µs.
+const atOnce = 5 * time.Microsecond
+
+// Submitted says that I/Os of an asynchronous engine were complete when their submission returned,
+// so that the time of the I/O is in slat and clat is that of picking it up: buffered I/O with
+// libaio, or a device that is memory.
+func (d Direction) Submitted() bool {
+	most, known := d.Clat.At(95)
+	if !known {
+		most = time.Duration(d.Clat.Mean)
+	}
+	return d.Clat.Measured() && most < atOnce && d.Slat.Mean > 0 && d.Slat.Mean >= d.Clat.Mean
+}
+
+// Mistimed says that clat, which is a part of lat, is larger: an engine that does not tell fio when
+// it took an I/O over makes clat, its percentiles and the latency buckets wrong.
+func (d Direction) Mistimed() bool {
+	const more = 1.5
+	return d.Lat.Mean > 0 && d.Clat.Mean > more*d.Lat.Mean
+}
+
 // Latency is a measured distribution. N is 0 where it was not measured.
 type Latency struct {
 	N      uint64        `json:"n"`

@@ -32,6 +32,7 @@ type textReader struct {
 	job       *textJob
 	title     string // heading seen, for the next run
 	command   string // fio command line seen, for the next run
+	commandAt int    // the line of its end
 	partial   string // the start of a command line that a backslash continues
 	continues bool
 	fence     bool // inside a fenced block
@@ -195,6 +196,11 @@ func (t *textReader) other(body string, bold bool) {
 	case t.isCommand(body):
 		t.job, t.closed = nil, true
 		t.addCommand(textPrompt.ReplaceAllString(body, ""))
+		t.commandAt = t.n
+	case t.command != "" && t.n == t.commandAt+1 && strings.HasPrefix(body, "--"): // wrapped at a mail's margin
+		t.partial = t.command
+		t.addCommand(body)
+		t.commandAt = t.n
 	case strings.HasPrefix(body, "#"):
 		if t.job != nil {
 			t.left = t.job

@@ -68,7 +68,9 @@ func unquoteText(s string) string {
 	if s == "+" || s == "|" || s == "#" {
 		return ""
 	}
-	if s != "" && strings.IndexByte("#|*/+-;", s[0]) >= 0 && strings.ContainsAny(s, "=(") { // comments, diffs, lists
+	// A job may be named after its device; comments, diffs and lists go on with something else.
+	path := len(s) > 1 && s[0] == '/' && strings.IndexByte("/* \t", s[1]) < 0
+	if s != "" && strings.IndexByte("#|*/+-;", s[0]) >= 0 && !path && strings.ContainsAny(s, "=(") {
 		rest := strings.TrimLeft(s[1:], "/ \t")
 		if at := textStarts.FindStringIndex(rest[:min(len(rest), 512)]); at != nil && at[0] == 0 {
 			s = rest

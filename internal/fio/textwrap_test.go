@@ -287,3 +287,17 @@ func TestBlocksEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestJobsNamedAfterDevices: the slash ahead of a line of fio's is a comment's only before another
+// slash, a star or a space.
+func TestJobsNamedAfterDevices(t *testing.T) {
+	const row = "(groupid=0, jobs=1): err= 0: pid=7: Wed Mar  6 19:00:05 2024\n  read: IOPS=1000, BW=4000KiB/s (4096kB/s)(234MiB/60001msec)\n"
+	for in, want := range map[string]string{
+		"/dev/nvme8n4: " + row: "/dev/nvme8n4", "// a: " + row: "a", "/ a: " + row: "a",
+	} {
+		outs, err := ReadText(strings.NewReader(in))
+		if err != nil || len(outs) != 1 || len(outs[0].Jobs) != 1 || outs[0].Jobs[0].Name != want {
+			t.Errorf("%.20q: %v, %s", in, err, asJSON(t, outs))
+		}
+	}
+}

@@ -219,6 +219,7 @@ func FromOutput(r *Result, o *fio.Output) {
 			),
 		)
 	}
+	r.Doubts = append(r.Doubts, mistimed(r.Jobs)...)
 	fio.Time(r.Jobs, o.Global, r.Workloads)
 	timed := *o
 	timed.Jobs = r.Jobs
@@ -243,6 +244,23 @@ func FromOutput(r *Result, o *fio.Output) {
 			),
 		)
 	}
+}
+
+// mistimed names the rows whose completion latencies cannot be true.
+func mistimed(jobs []fio.Job) []string {
+	var doubts []string
+	for _, j := range jobs {
+		for _, d := range []fio.Direction{j.Read, j.Write} {
+			if d.Mistimed() {
+				doubts = append(doubts, fmt.Sprintf(
+					"%s: the mean clat of %s is above the mean lat of %s, of which it is a part: clat, its percentiles and the "+
+						"latency buckets are wrong",
+					j.Name, units.Latency(d.Clat.Mean), units.Latency(d.Lat.Mean),
+				))
+			}
+		}
+	}
+	return doubts
 }
 
 // diskLag is the least time that fio's disk statistics must cover to be held against its own
