@@ -33,18 +33,23 @@ func (c *Case) countedCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 				text.Factor(seen), text.Factor(modelled)),
 		})
 	}
-	if idle, all := c.idleMembers(m); len(idle) > 0 {
-		out = append(out, finding.Factor{
-			Cause: finding.IdleMembers, Factor: float64(all-len(idle)) / float64(all),
-			How: fmt.Sprintf("%d of %d members did no I/O", len(idle), all),
-		})
+	if resting, all := c.restingMembers(m); len(resting) > 0 {
+		f := finding.Factor{
+			Cause: finding.IdleMembers, Factor: float64(all-len(resting)) / float64(all),
+			How: fmt.Sprintf("%d of %d members did no I/O", len(resting), all),
+		}
+		if a != nil && a.Level.Mirrored() && isSyncing(a) {
+			f.Cause = finding.Rebuild
+			f.How += ", since md reads the first mirror of what is not in sync"
+		}
+		out = append(out, f)
 	}
 	if share, who := c.foreignLoad(m, b); share >= foreignShare {
 		f := finding.Factor{
 			Cause: finding.OtherLoad, Who: who, Factor: 1 - share,
 			How: fmt.Sprintf("%s of what %s did was not fio's", text.Percent(share), who),
 		}
-		if a != nil && a.Syncing != "" && a.Syncing != idle {
+		if a != nil && isSyncing(a) {
 			f.Cause = finding.Rebuild
 			f.Factor = min(f.Factor/(1-ceiling.RebuildTakes(a, b.Kind)), 1) // the ceiling leaves that out
 		}
@@ -182,7 +187,7 @@ func (c *Case) foreignLoad(m Measurement, b ceiling.Bound) (share float64, who s
 		return 0, ""
 	}
 	// Which mirror a read takes is md's choice.
-	if a.Level.Mirrored() && m.any(fio.Workload.Reads) || a.Syncing != "" && a.Syncing != idle {
+	if a.Level.Mirrored() && m.any(fio.Workload.Reads) || isSyncing(a) {
 		return 1 - expected/sum, a.Name
 	}
 	// A stripe waits for its busiest member; the others have what fio asked for.
@@ -199,7 +204,7 @@ const copySlack = 0.05
 func (c *Case) copies(m Measurement) (modelled, seen float64) {
 	a, d := c.arrayOf(m), m.Result.Devices
 	if a == nil || len(d) < 3 || !m.all(onlyRandomWrites) || a.Level.Parity() > 0 || a.Degraded > 0 ||
-		a.Syncing != "" && a.Syncing != idle {
+		isSyncing(a) {
 		return 0, 0
 	}
 	sum := 0.0

@@ -20,6 +20,10 @@ func TestAccountOfRuns(t *testing.T) {
 	raid := func(level topology.Level, chunk units.Bytes, n int) *topology.Topology {
 		return on("", array("md0", level, chunk, n, gp3()))
 	}
+	resyncing := func(t *topology.Topology) *topology.Topology {
+		t.Arrays[0].Syncing = "resync"
+		return t
+	}
 	members := func(reads ...uint64) func(*Measurement) {
 		return func(m *Measurement) {
 			m.Result.Devices = []telemetry.DeviceUse{{Name: "md0", Reads: m.Result.Total.Read.N, ReadBytes: m.Result.Total.Read.Bytes}}
@@ -60,6 +64,11 @@ func TestAccountOfRuns(t *testing.T) {
 			"three of four idle", raid(topology.RAID0, 64*units.KiB, 4),
 			measured(1, deep, took(1500, 0, 170), median(160), members(90000, 0, 0, 0)), limit(ceiling.VolumeIOPS, 12000, k8),
 			[]share{{finding.IdleMembers, 2.0 / 3}, {finding.Unexplained, 1.0 / 3}},
+		},
+		{ // md reads the first mirrors only until a resync has passed: ½ of the ceiling (exam, seed 1022)
+			"mirrors in a resync", resyncing(raid(topology.RAID10, 64*units.KiB, 4)),
+			measured(1, deep, took(6000, 0, 42), median(40), members(180000, 0, 180000, 0)), limit(ceiling.VolumeIOPS, 12000, k8),
+			[]share{{finding.Rebuild, 1}},
 		},
 		{ // 12,000 declared without a split that costs 1.375: ln 1.375 / ln 1.5 = 0.785
 			"a chunk of 64 KiB, declared 512", raid(topology.RAID0, 512*units.KiB, 4),

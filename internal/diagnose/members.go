@@ -42,8 +42,20 @@ func (c *Case) memberIOs(m Measurement) []load {
 
 // idleMembers are those that did no I/O while others did enough to tell, out of so many. Mirrors
 // may rest while md reads their mates, so reads of mirrored arrays count only with more in flight
-// than members; a linear array is idle by its nature (PL211).
+// than members; a linear array is idle by its nature (PL211). Of what is not in sync yet md reads
+// the first mirror only, so that the others rest until a resync has passed.
 func (c *Case) idleMembers(m Measurement) (idle []string, all int) {
+	resting, all := c.restingMembers(m)
+	if a := c.arrayOf(m); a != nil && a.Level.Mirrored() && isSyncing(a) {
+		return nil, all
+	}
+	return resting, all
+}
+
+// isSyncing says that an array copies or checks something in the background.
+func isSyncing(a *topology.Array) bool { return a.Syncing != "" && a.Syncing != idle }
+
+func (c *Case) restingMembers(m Measurement) (idle []string, all int) {
 	members := c.memberIOs(m)
 	if a := c.arrayOf(m); a != nil &&
 		(a.Level == topology.Linear || a.Level.Mirrored() && !m.any(fio.Workload.Writes) && m.inFlight() <= len(members)) {

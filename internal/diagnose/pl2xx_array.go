@@ -138,7 +138,7 @@ md0 : active raid10 nvme8n1[7] nvme7n1[6] nvme4n1[5](F) ...
 			}
 			n := len(a.Volumes)
 			busy := "and nothing rebuilds it"
-			if a.Syncing != "" && a.Syncing != idle {
+			if isSyncing(&a) {
 				busy = fmt.Sprintf("%s is at %s", a.Syncing, text.Percent(a.Progress))
 			}
 			report(finding.Finding{
