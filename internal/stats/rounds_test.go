@@ -3,6 +3,7 @@ package stats
 import (
 	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -348,6 +349,17 @@ func TestSettledEdges(t *testing.T) {
 		if _, err := json.Marshal(s); err != nil {
 			t.Error(err)
 		}
+	}
+	// Queues of 40 that complete as a whole, 20.4 times a second: seconds of 800 and of 840, which are
+	// more than 3 % apart, around a straight line. Noise of as much leaves it.
+	lumps, noise := make([]float64, 30), make([]float64, 30)
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range lumps {
+		lumps[i] = 40 * (math.Floor(20.4*float64(i+1)) - math.Floor(20.4*float64(i)))
+		noise[i] = 816 * (1 + .02*r.NormFloat64())
+	}
+	if !pinned(lumps, 816, 816) || pinned(noise, 816, 816) || pinned(lumps, 816, 900) {
+		t.Errorf("%.1f %.1f", wander(lumps), wander(noise))
 	}
 	// A count of 20 a second cannot vary by less than 5 %: it is pinned all the same.
 	slow := slices.Repeat([]float64{20, 20, 21, 20, 19}, 10)
