@@ -2,6 +2,7 @@ package result
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"plimsoll/internal/fio"
@@ -17,6 +18,9 @@ const leastValues = 5
 func exactly(v float64, none string) stats.Estimate {
 	return stats.Estimate{Center: v, Lo: v, Hi: v, None: none}
 }
+
+// cutSecond is the longest interval that is not a whole second.
+const cutSecond = 900 * time.Millisecond
 
 // oneValue is what an import has: fio's total, and no series.
 const oneValue = "one value"
@@ -64,8 +68,9 @@ func (s *stream) rates(of []float64) []float64 {
 func (b *Builder) estimates(r *Result) (iops, bw stats.Estimate) {
 	sum := r.Sum()
 	if !b.apart(r) {
-		iops = series(r.Seconds, func(s Second) float64 { return float64(s.IOPS()) })
-		bw = series(r.Seconds, func(s Second) float64 { return float64(s.BW()) })
+		seconds := r.undrained()
+		iops = series(seconds, func(s Second) float64 { return float64(s.IOPS()) })
+		bw = series(seconds, func(s Second) float64 { return float64(s.BW()) })
 		return recentre(iops, float64(sum.IOPS), sum.Window), recentre(bw, float64(sum.BW), sum.Window)
 	}
 	iops, bw = exactly(float64(sum.IOPS), ""), exactly(float64(sum.BW), "")
@@ -118,6 +123,34 @@ func (b *Builder) spread(e *stats.Estimate, window time.Duration, of func(*strea
 		e.None = ""
 		e.N, e.Lo, e.Hi = n, max(e.Center-math.Sqrt(square), 0), e.Center+math.Sqrt(square)
 	}
+}
+
+// undrained are the seconds without those at the end in which fio only waits for its last I/Os: it
+// counts none that completes after its time, so that they are no sample of the rate. With 256 in
+// flight at 1,200 IOPS they last 0.2 s.
+func (r *Result) undrained() []Second {
+	window, measured := time.Duration(0), time.Duration(0)
+	for _, w := range r.Workloads {
+		window = max(window, w.StartDelay+w.Runtime)
+	}
+	if window == 0 || slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return !w.TimeBased || w.Runtime == 0 }) {
+		window = math.MaxInt64 // no time was set
+	}
+	for _, s := range r.Seconds {
+		if !s.Ramp {
+			measured += s.Len
+		}
+	}
+	seconds := r.Seconds
+	for n := len(seconds) - 1; n > 0; n-- {
+		s := seconds[n]
+		measured -= s.Len
+		if s.Ramp || s.Read.N+s.Write.N+s.Trim.N > 0 || measured < window-shortest && s.Len > cutSecond {
+			break // a stall of a whole second before the end is one
+		}
+		seconds = seconds[:n]
+	}
+	return seconds
 }
 
 func series(seconds []Second, f func(Second) float64) stats.Estimate {
