@@ -2,6 +2,7 @@ package fio
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -59,9 +60,6 @@ func MovesData(engine string) bool {
 
 // TouchesFiles says whether an ioengine works on files at all, as far as is known.
 func TouchesFiles(engine string) bool {
-	switch KindOf(engine) {
-	case EngineNone, EngineMemory, EngineNetwork, EngineProgram:
-		return false
-	}
-	return true
+	none := []EngineKind{EngineNone, EngineMemory, EngineNetwork, EngineProgram}
+	return !slices.Contains(none, KindOf(engine))
 }

@@ -19,8 +19,8 @@ func exactly(v float64, none string) stats.Estimate {
 	return stats.Estimate{Center: v, Lo: v, Hi: v, None: none}
 }
 
-// cutSecond is the longest interval that is not a whole second.
-const cutSecond = 900 * time.Millisecond
+// wholeInterval is the least length of an interval that is a whole second.
+const wholeInterval = 900 * time.Millisecond
 
 // oneValue is what an import has: fio's total, and no series.
 const oneValue = "one value"
@@ -133,7 +133,8 @@ func (r *Result) undrained() []Second {
 	for _, w := range r.Workloads {
 		window = max(window, w.StartDelay+w.Runtime)
 	}
-	if window == 0 || slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return !w.TimeBased || w.Runtime == 0 }) {
+	untimed := func(w fio.Workload) bool { return !w.TimeBased || w.Runtime == 0 }
+	if window == 0 || slices.ContainsFunc(r.Workloads, untimed) {
 		window = math.MaxInt64 // no time was set
 	}
 	for _, s := range r.Seconds {
@@ -145,7 +146,7 @@ func (r *Result) undrained() []Second {
 	for n := len(seconds) - 1; n > 0; n-- {
 		s := seconds[n]
 		measured -= s.Len
-		if s.Ramp || s.Read.N+s.Write.N+s.Trim.N > 0 || measured < window-shortest && s.Len > cutSecond {
+		if s.Ramp || s.Read.N+s.Write.N+s.Trim.N > 0 || measured < window-shortest && s.Len >= wholeInterval {
 			break // a stall of a whole second before the end is one
 		}
 		seconds = seconds[:n]
