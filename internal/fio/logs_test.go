@@ -90,7 +90,7 @@ func TestLogsSayWhatJSONSays(t *testing.T) {
 }
 
 func TestWindowsAreNotTakenForIOs(t *testing.T) {
-	logs, _ := logsOf(t, "--name=a", "--ioengine=null", "--size=1g", "--rw=read", "--rate_iops=2000", "--time_based", "--runtime=1", "--write_lat_log=x", "--write_bw_log=x", "--write_iops_log=x", "--log_avg_msec=100")
+	logs, _ := logsOf(t, "--name=a", "--ioengine=null", "--size=1g", "--rw=read", "--rate_iops=2000", "--time_based", "--runtime=2", "--write_lat_log=x", "--write_bw_log=x", "--write_iops_log=x", "--log_avg_msec=100")
 	if !strings.Contains(strings.Join(logs.Doubts, "\n"), "log_avg_msec") {
 		t.Errorf("doubts %q", logs.Doubts)
 	}
