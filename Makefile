@@ -45,13 +45,8 @@ $(LINT):
 race: ## all tests: first with the race detector, then those of the lab
 	@scripts/test.sh
 
-# Tests of figures to a per cent, next to which nothing else may run.
-ALONE := TestLab(Stop|Most)$$
-
 lab: need-test ## every test that needs the lab, about an hour: what wants a quiet machine first, then two machines at a time: power cuts at each step of apply and teardown, faults, all variants, reboots
-	@$(GO) test -p 1 -count=1 -timeout 30m -run '$(ALONE)' ./internal/cli
-	@$(GO) test -p 2 -count=1 -timeout 60m -run Lab -skip '$(ALONE)' ./internal/provision ./internal/cli ./internal/tune
-	@$(GO) test -p 1 -count=1 -timeout 20m ./internal/lab/...
+	@GO=$(GO) scripts/lab.sh
 
 fleet-test: need-test ## what of many hosts make test does not wait for: stopped fio, a silent coordinator, a slow link, each host alone; minutes
 	@scripts/need.sh --optional slurm-wlm
