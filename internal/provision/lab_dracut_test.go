@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // likeRPM makes a Debian what provisioning finds on Amazon Linux or RHEL: dracut with their
@@ -43,8 +42,6 @@ arrays:
 // The system is a Debian: no RPM system can be had from where these tests run.
 func TestLabDracut(t *testing.T) {
 	const renew = "dracut --force --mdadmconf"
-	begin := time.Now()
-	defer func() { t.Logf("%.0f s in all", time.Since(begin).Seconds()) }()
 	g := startDebian(t, "  - {name: data, count: 4, size: 384MiB}\n  - {name: wal, count: 2, size: 128MiB}\n")
 	g.timed(withDracut)
 	if err := g.Put(t.Context(), "/root/plimsoll.yaml", 0o644, []byte(dracutLayout)); err != nil {

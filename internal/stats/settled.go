@@ -44,6 +44,7 @@ const (
 	stopWidening  = 1.3
 	stopRepeats   = 2
 	stopStep      = 0.05 // smaller steps of level do not matter
+	stopBias      = 0.25 // of the target: a warm-up that moves the mean by less does not matter
 	stopFloor     = 60   // seconds
 	stopTaus      = 20
 	pinnedFloor   = 10
@@ -114,7 +115,7 @@ func lookAt(xs []float64, o StopOptions) (s Settled, ok bool) {
 	if len(finite) != len(xs) {
 		return Settled{Estimate: BatchMeans(xs), Why: "seconds without a figure"}, false
 	}
-	cut, cutOK := warmUp(xs)
+	cut, cutOK := warmUp(xs, stopBias*o.Target)
 	w := xs[cut:]
 	s.From = cut
 	steps := 0
@@ -188,7 +189,9 @@ func widened(e Estimate) Estimate {
 }
 
 // warmUp is the number of seconds to leave out at the start, and whether that leaves at least half.
-func warmUp(xs []float64) (cut int, ok bool) {
+// A start that moves the mean by no more than the share least stays: where the seconds are exactly
+// alike, as on a cap, any other first second would be cut, and those after it until none differs.
+func warmUp(xs []float64, least float64) (cut int, ok bool) {
 	size := max(1, len(xs)/40)
 	k := len(xs) / size
 	means, first := make([]float64, k), len(xs)-k*size // batches end with the series
@@ -208,7 +211,7 @@ func warmUp(xs []float64) (cut int, ok bool) {
 	cut = first + d*size
 	rest := xs[cut:]
 	se := math.Sqrt(variance(rest) * memory(rest) * (1/float64(cut) + 1/float64(len(rest))))
-	if math.Abs(mean(xs[:cut])-mean(rest)) <= 2.58*se {
+	if math.Abs(mean(xs[:cut])-mean(rest)) <= 2.58*se || math.Abs(mean(xs)-mean(rest)) <= least*math.Abs(mean(rest)) {
 		return 0, true
 	}
 	return cut, 2*d <= k
