@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// rounding is a format that rounds a figure: how many digits it has is for units and text to decide.
+// rounding is a format that rounds a figure: how many digits it has is for units and text to
+// decide.
 var rounding = regexp.MustCompile(`%[+]?\.[0-9]+[fg]`)
 
 // rounders are the files that may round by themselves, since no person reads what they write.

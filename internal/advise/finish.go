@@ -63,8 +63,8 @@ func requested(group []*workload.Stream) []fio.Workload {
 	return loads
 }
 
-// finish asks package ceiling what limits a row, compares that with the demand, and says why cheaper
-// ones do not do.
+// finish asks package ceiling what limits a row, compares that with the demand, and says why
+// cheaper ones do not do.
 func (r *Request) finish(c *Candidate, instances []priced) error {
 	t := c.Topology()
 	c.Times, c.BurstTimes = math.Inf(1), math.Inf(1)

@@ -88,8 +88,8 @@ type RoundEnded struct {
 	Settled int     `json:"settled,omitempty"`
 	Written float64 `json:"written,omitempty"`
 	Steady  bool    `json:"steady,omitempty"`
-	// Enough: this was the last round. GoalMissed: it was the last, and what --until asks for is not
-	// reached; BudgetSpent: because another would not fit the budget.
+	// Enough: this was the last round. GoalMissed: it was the last, and what --until asks for is
+	// not reached; BudgetSpent: because another would not fit the budget.
 	Enough      bool `json:"enough,omitempty"`
 	GoalMissed  bool `json:"goal_missed,omitempty"`
 	BudgetSpent bool `json:"budget_spent,omitempty"`

@@ -11,8 +11,8 @@ import (
 )
 
 // lintJobs are the warnings of lint about the job files among a request's words. They are kept with
-// the run, since a mistake in the job explains a figure. What lint calls an error is a warning here:
-// fio took the job.
+// the run, since a mistake in the job explains a figure. What lint calls an error is a warning
+// here: fio took the job.
 func lintJobs(words []string) []finding.Finding {
 	c := &lint.Case{}
 	for _, name := range words {

@@ -127,10 +127,10 @@ func (r *runner) judge(n int, done map[mark]*result.Result) RoundEnded {
 func (e *RoundEnded) end(p bundle.RoundPlan, elapsed time.Duration) {
 	e.Elapsed = elapsed
 	each := elapsed / time.Duration(e.Round)
-	e.GoalMissed = !e.Enough
+	reached := e.Enough
 	e.BudgetSpent = p.Budget > 0 && elapsed+each > p.Budget
-	e.Enough = e.Enough || e.Round >= p.Most || e.BudgetSpent
-	e.GoalMissed = e.GoalMissed && e.Enough
+	e.Enough = reached || e.Round >= p.Most || e.BudgetSpent
+	e.GoalMissed = e.Enough && !reached && (p.Until > 0 || p.Steady)
 	if e.Enough {
 		e.Planned = e.Round
 	}

@@ -136,6 +136,10 @@ func TestLastRoundIsTheNumberOfRounds(t *testing.T) {
 	if e := after(5, p, 55*time.Second); !e.Enough || e.Planned != 5 || e.Rest != 0 || !e.BudgetSpent {
 		t.Errorf("when the budget is spent: %+v", e)
 	}
+	goalless := bundle.RoundPlan{Least: 7, Most: 7, Budget: time.Minute}
+	if e := after(6, goalless, 55*time.Second); !e.Enough || !e.BudgetSpent || e.GoalMissed {
+		t.Errorf("the budget is spent and there was no goal: %+v", e)
+	}
 	p.Until, p.Budget = .5, 0
 	if e := after(5, p, time.Minute); !e.Enough || e.Planned != 5 || e.GoalMissed {
 		t.Errorf("at the goal: %+v", e)

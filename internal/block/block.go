@@ -116,8 +116,8 @@ type Raid struct {
 	Mismatch  uint64      `json:"mismatch,omitempty"`
 	Members   []Member    `json:"members"`
 	SyncSpeed string      `json:"sync_speed,omitempty"`
-	// SyncFloor is the rate that md gives to Action however busy the members are (sync_speed_min, or
-	// sync_speed_max where that is less).
+	// SyncFloor is the rate that md gives to Action however busy the members are (sync_speed_min,
+	// or sync_speed_max where that is less).
 	SyncFloor units.Rate `json:"sync_floor,omitempty"`
 }
 

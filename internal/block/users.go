@@ -20,11 +20,10 @@ type User struct {
 }
 
 // ReadUsers adds to the tree who else uses its devices: mounts in other mount namespaces that stay
-// when this process unmounts its own, mounted
-// btrfs filesystems of several devices, loop devices over a device, and processes that have it
-// open. It reads the whole of /proc, and sees all of it as root only. The process self is left out.
-// What is used by another machine (a volume that is attached twice), or through a node outside of
-// /dev, is not seen.
+// when this process unmounts its own, mounted btrfs filesystems of several devices, loop devices
+// over a device, and processes that have it open. It reads the whole of /proc, and sees all of it
+// as root only. The process self is left out. What is used by another machine (a volume that is
+// attached twice), or through a node outside of /dev, is not seen.
 func (t *Tree) ReadUsers(self int) {
 	if t.root == nil {
 		return
@@ -146,7 +145,8 @@ func (p placed) hears(other placed) bool {
 }
 
 // follows is whether this mount goes when one in the own namespace is unmounted, as it does in the
-// namespaces that systemd gives to its services: it is a copy of that, and so is what it is mounted in.
+// namespaces that systemd gives to its services: it is a copy of that, and so is what it is mounted
+// in.
 func (p placed) follows(all, own map[int]placed) bool {
 	for _, o := range own {
 		if p.Major == o.Major && p.Minor == o.Minor && p.hears(o) && all[p.Under].hears(own[o.Under]) {

@@ -125,7 +125,7 @@ func TestUsersOfBtrfs(t *testing.T) {
 }
 
 // A service of systemd has a mount namespace in which mounts are copies that are unmounted together
-// with the machine's own: they are no use of a device. Those that stay are.
+// with the machine's own: they do not count as using a device. Those that stay do.
 func TestMountsThatFollow(t *testing.T) {
 	for _, c := range []struct {
 		name, theirs string

@@ -37,8 +37,8 @@ type Fleet struct {
 	Order    string    `json:"order"` // together, alone, both
 	Suite    string    `json:"suite,omitempty"`
 	Shared   bool      `json:"shared,omitempty"`
-	// SharedIOPS and SharedBW are what the storage or the network allows all hosts together, as stated;
-	// 0 where nothing was.
+	// SharedIOPS and SharedBW are what the storage or the network allows all hosts together, as
+	// stated; 0 where nothing was.
 	SharedIOPS units.IOPS `json:"shared_iops,omitempty"`
 	SharedBW   units.Rate `json:"shared_bandwidth,omitempty"`
 	// Lose is how many hosts may be lost before the figures are invalid.
@@ -96,7 +96,8 @@ type FleetScenario struct {
 	ID    int    `json:"id"`
 	Name  string `json:"name"`
 	Title string `json:"title,omitempty"`
-	// Size of the files and Runtime are those that each host was to have; 0 where a job sets its own.
+	// Size of the files and Runtime are those that each host was to have; 0 where a job sets its
+	// own.
 	Size    units.Bytes   `json:"size,omitempty"`
 	Runtime time.Duration `json:"runtime_ns,omitempty"`
 	// At is the beginning of the first host's measurement; Windows and Common are since then.

@@ -40,8 +40,8 @@ func JoinFragments(outputs []*fio.Output) []*fio.Output {
 	return kept
 }
 
-// withoutQuotes leaves out what a text repeats of a result that stands whole in it: the line with its
-// rate, or its status group, quoted to be talked about.
+// withoutQuotes leaves out what a text repeats of a result that stands whole in it: the line with
+// its rate, or its status group, quoted to be talked about.
 func withoutQuotes(outputs []*fio.Output) []*fio.Output {
 	whole := map[string]map[rate]bool{}
 	for _, o := range outputs {

@@ -114,7 +114,7 @@ func readTable(name string) ([]*fio.Output, error) {
 }
 
 // filesBelow is the file itself, or every regular file below a directory, in order of names. Runs
-// of plimsoll below it are no results of others.
+// of plimsoll below it are left out.
 func filesBelow(root string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -26,7 +26,8 @@ func (f Found) loads(r *result.Result, o *fio.Output) {
 	if job == nil {
 		job = fromCommand(o.Command)
 	}
-	// fio repeats all options in its documents; a command may leave them to a job file that nobody has.
+	// fio repeats all options in its documents; a command may leave them to a job file that nobody
+	// has.
 	whole := o.Format == fio.JSON || o.Format == fio.JSONPlus || job != nil && len(job.Files) == 0
 	asked := optionsOf(job)
 	if group := groupOf(job, o); group != nil { // a row for several sections, or a fragment without names
@@ -146,10 +147,12 @@ func wasDirect(o *fio.Output) (direct, buffered bool, why string) {
 	case slices.ContainsFunc(o.Jobs, submitted) && !inMemory(o):
 		return false, true, "its I/Os were complete when their submission returned, as buffered ones are"
 	case len(o.Disks) == 0:
-		return false, false, "without disk statistics that stays open"
+		return false, false, "without disk statistics nobody can tell"
 	}
-	direct = reachedDevice(o)
-	return direct, !direct, fmt.Sprintf("its disk statistics say %v", direct)
+	if !reachedDevice(o) {
+		return false, true, "its disk statistics count fewer I/Os than fio made, as of buffered I/O"
+	}
+	return true, false, "its disk statistics count as many I/Os as fio made, as of direct I/O"
 }
 
 func submitted(j fio.Job) bool { return j.Read.Submitted() || j.Write.Submitted() }

@@ -45,8 +45,8 @@ func (m members) survivors() float64 {
 }
 
 // degradedReads is how many volume I/Os one read of a parity array costs when members are lost,
-// against one of a whole array: for what lay on a lost member md reads every other one, on RAID6 the
-// second parity too (drivers/md/raid5.c, need_this_block).
+// against one of a whole array: for what lay on a lost member md reads every other one, on RAID6
+// the second parity too (drivers/md/raid5.c, need_this_block).
 func (m members) degradedReads() float64 {
 	n, lost := float64(m.n), float64(m.lost)
 	f := lost * (1 - m.done)

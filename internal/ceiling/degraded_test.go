@@ -56,8 +56,8 @@ func TestDegraded(t *testing.T) {
 		{"RAID5 stream unchanged: 400 MiB/s of 64k", broken(topology.RAID5, 5, 1), load("write", 64*k, 32, 1), VolumeRate, 6400},
 		{"RAID6 reads: (11 + 11)/12 over 11", broken(topology.RAID6, 12, 5), load("randread", 8*k, 32, 1), VolumeIOPS, 6000},
 		{"RAID6 reads, two lost: a third", broken(topology.RAID6, 12, 5, 7), load("randread", 8*k, 32, 1), VolumeIOPS, 4000},
-		// Q or P lost 2/12: 9 read, 1 + 1 written; the block itself 1/12: 9 read, 2 written; another
-		// 9/12: 3 and 3.
+		// Q or P lost 2/12: 9 read, 1 + 1 written; the block itself 1/12: 9 read, 2 written;
+		// another 9/12: 3 and 3.
 		{"RAID6 small writes", broken(topology.RAID6, 12, 5), load("randwrite", 8*k, 32, 1), VolumeIOPS, 11000 / ((2*11 + 1*11 + 9*6) / 12.0)},
 		{"RAID6 stream unchanged", broken(topology.RAID6, 6, 5), load("write", 64*k, 32, 1), VolumeRate, 6400},
 	} {

@@ -40,8 +40,8 @@ type Commits struct {
 // At best two groups alternate: one computes while the other flushes, so that C costs nothing until
 // it is longer than S, and a commit takes the larger of 2 S and S + C, of which server and pgbench
 // do their parts at the same time. At worst the leader is quick, a flush carries c/3, and a commit
-// waits for two others after all of its CPU time: 3 S + C. One client has flushes of its own: S + C,
-// and up to half of S for what no counter shows (waking up, and syncs slower than fio's).
+// waits for two others after all of its CPU time: 3 S + C. One client has flushes of its own: S +
+// C, and up to half of S for what no counter shows (waking up, and syncs slower than fio's).
 func CommitsOf(clients int, s, both, longer units.Latency) Commits {
 	if clients < 1 || s <= 0 {
 		return Commits{}
@@ -97,7 +97,7 @@ func OfPostgres(t *topology.Topology, p *result.Postgres, s *result.PgStep) Ceil
 	measured := func(where string) topology.Origin { return topology.Origin{Kind: topology.Measured, Where: where} }
 	if each, _ := p.S(); each > 0 && !p.ReadOnly && s.Syncs > 0 {
 		both, longer := p.CommitCPU(s)
-		m := CommitsIn(p, s)
+		m := CommitsOf(s.Clients, each, both, longer)
 		clients := text.Plural(s.Clients, "client")
 		how := "%s ÷ %v a synced write; expected are %v to %v"
 		args := []any{clients, each, m.Low, m.High}

@@ -214,11 +214,11 @@ func howVolumes(l limit, n float64, m members, capacity float64, v topology.Volu
 	return func(demand float64) string {
 		if l.kind == VolumeIOPS {
 			return fmt.Sprintf(
-				"%s × %v %s ÷ %s volume I/Os per I/O",
+				"%s × %v %s ÷ %s per I/O",
 				count,
 				units.IOPS(capacity),
 				l.name,
-				text.Factor(demand),
+				volumeIOs(demand),
 			)
 		}
 		rate := units.Rate(capacity).String()
@@ -268,8 +268,8 @@ func (p *problem) spread(m members) (readers, writers float64) {
 	}
 	one := len(p.streams) == 1 && p.streams[0].w.InFlight() == 1 && p.streams[0].w.ReadShare > 0
 	if one && m.copies > 1 {
-		// A read of more than a stripe comes back to a pair whose first mirror is busy with its first
-		// piece: the second mirrors carry what lies beyond the stripe.
+		// A read of more than a stripe comes back to a pair whose first mirror is busy with its
+		// first piece: the second mirrors carry what lies beyond the stripe.
 		first, stripes := all/float64(m.copies), 1.0
 		if m.chunk > 0 {
 			stripes = max(1, float64(p.streams[0].w.ReadBS)/float64(m.chunk*units.Bytes(m.data)))
@@ -344,13 +344,22 @@ func (p *problem) instance(i topology.Instance, a *topology.Array) {
 	}
 }
 
+// volumeIOs is how many volume I/Os one I/O becomes: "1.3 volume I/Os".
+func volumeIOs(n float64) string {
+	number := text.Factor(n)
+	if number == "1" {
+		return "1 volume I/O"
+	}
+	return number + " volume I/Os"
+}
+
 func howInstance(l limit, typ string, capacity float64) func(float64) string {
 	if typ == "" {
 		typ = "instance"
 	}
 	return func(demand float64) string {
 		if l.kind == VolumeIOPS {
-			return fmt.Sprintf("%s: %v %s ÷ %s volume I/Os per I/O", typ, units.IOPS(capacity), l.name, text.Factor(demand))
+			return fmt.Sprintf("%s: %v %s ÷ %s per I/O", typ, units.IOPS(capacity), l.name, volumeIOs(demand))
 		}
 		return fmt.Sprintf("%s: %s ÷ %s per I/O", typ, units.Rate(capacity).SI(), units.Bytes(math.Round(demand)))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/advise"
@@ -33,10 +34,8 @@ func compareDemand(ctx context.Context, env *Env, words []string, o compareOptio
 		return usage(fmt.Errorf("nothing was measured in %s", strings.Join(words, ", ")))
 	}
 	m := advise.Meets(d, sides)
-	for _, s := range sides {
-		m.Notes = append(m.Notes, s.Result.Doubts...)
-	}
-	m.Notes = append(unique(m.Notes), "Next: plimsoll advise "+o.demand)
+	m.Notes = append(m.Notes, doubtsOf(sides)...)
+	m.Notes = append(m.Notes, "Next: plimsoll advise "+o.demand)
 	if o.format == formatJSON {
 		err = report.WriteJSON(env.Out, "demand", m)
 	} else {
@@ -53,16 +52,27 @@ func compareDemand(ctx context.Context, env *Env, words []string, o compareOptio
 	return errVerdict
 }
 
-func unique(all []string) []string {
-	seen := map[string]bool{}
-	var kept []string
-	for _, s := range all {
-		if !seen[s] {
-			kept = append(kept, s)
+// doubtsOf are the doubts of all sides, each once: with the names of its sides where others do not
+// have it.
+func doubtsOf(sides []advise.Side) []string {
+	var doubts []string
+	of := map[string][]string{}
+	for _, s := range sides {
+		for _, d := range s.Result.Doubts {
+			if of[d] == nil {
+				doubts = append(doubts, d)
+			}
+			if !slices.Contains(of[d], s.Name) {
+				of[d] = append(of[d], s.Name)
+			}
 		}
-		seen[s] = true
 	}
-	return kept
+	for i, d := range doubts {
+		if names := of[d]; len(names) < len(sides) {
+			doubts[i] = strings.Join(names, ", ") + ": " + d
+		}
+	}
+	return doubts
 }
 
 // measuredSides are the results of a run, or of a document that holds fio's output.

@@ -43,8 +43,8 @@ func (o *fleetHosts) addFlags(cmd *cobra.Command) {
 	addChoice(cmd, &o.copy, "copy", "whether this plimsoll is copied to the hosts, `WHEN`", fleet.Copies)
 }
 
-// run is what runs on the hosts, as far as these flags say. All names are checked before anything is
-// started.
+// run is what runs on the hosts, as far as these flags say. All names are checked before anything
+// is started.
 func (o fleetHosts) run(env *Env) (r fleet.Run, err error) {
 	hosts, err := fleet.ParseHosts(
 		o.hosts,

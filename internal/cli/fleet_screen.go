@@ -96,8 +96,8 @@ func (m *fleetModel) View() tea.View {
 // staleAge is from when on the age of a host's last word is marked.
 const staleAge = 3 * time.Second
 
-// picture is at most height lines: hosts come before notes, and of more hosts than there are lines the
-// first are shown.
+// picture is at most height lines: hosts come before notes, and of more hosts than there are lines
+// the first are shown.
 func (m *fleetModel) picture() string {
 	width := 4
 	for _, h := range m.hosts {

@@ -70,8 +70,8 @@ func runHistory(env *Env, dirs []string, o historyOptions) error {
 	return report.History(env.Out, report.Format(o.format), all, append(notes, more...))
 }
 
-// openRuns opens the runs that are named or lie below directories, of a fleet run those of its hosts;
-// runs/ when none is named.
+// openRuns opens the runs that are named or lie below directories, of a fleet run those of its
+// hosts; runs/ when none is named.
 func openRuns(dirs []string) (runs []*bundle.Bundle, notes []string, err error) {
 	for _, dir := range orRuns(dirs) {
 		if bundle.IsFleet(dir) { // its hosts' runs
@@ -94,7 +94,8 @@ func openRuns(dirs []string) (runs []*bundle.Bundle, notes []string, err error) 
 	return runs, notes, nil
 }
 
-// openFleets opens the fleet runs that are named or lie below directories; runs/ when none is named.
+// openFleets opens the fleet runs that are named or lie below directories; runs/ when none is
+// named.
 func openFleets(dirs []string) (fleets []*bundle.Fleet, err error) {
 	for _, dir := range orRuns(dirs) {
 		if bundle.IsFleet(dir) {

@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"plimsoll/internal/advise"
-	"plimsoll/internal/lab"
-	"plimsoll/internal/lab/labtest"
 	"plimsoll/internal/report"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -33,22 +31,11 @@ func TestLabAdvise(t *testing.T) {
 	}
 	yaml := report.AdviceYAML(a, &a.Rows[0])
 	t.Logf("cheapest:\n%s", yaml)
-	s, err := lab.FromDeclaration("plimsoll.yaml", []byte(yaml), 0.1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := labtest.StartSpec(t, s)
-	if err := g.Unlimit(); err != nil {
-		t.Fatal(err)
-	}
-	do(t, g, "plimsoll apply plimsoll.yaml --yes && plimsoll verify plimsoll.yaml")
-	if err := g.Limit(); err != nil {
-		t.Fatal(err)
-	}
+	g := built(t, yaml)
 	do(t, g, "cat > tenth.yaml <<'END'\n"+tenth+"END\nplimsoll run tenth.yaml --data /data --topology plimsoll.yaml --runtime 20s --cooldown 0 || test $? -le 4")
 	do(t, g, "plimsoll compare --demand tenth.yaml runs/* | tee met.txt; grep -q 'meets it' met.txt || { cat met.txt; exit 1; }")
 	do(t, g, "plimsoll teardown --yes")
 	if !strings.Contains(yaml, "raid0") {
-		t.Logf("the cheapest layout is no stripe:\n%s", yaml)
+		t.Logf("the cheapest layout is not a stripe:\n%s", yaml)
 	}
 }

@@ -150,8 +150,8 @@ func measured(t *testing.T, g *lab.Guest, out, before, what string, want []expec
 	}
 }
 
-// whileLoaded is the mean of the seven seconds after the ramp in which all I/Os were in flight: fio's
-// own mean counts the time too in which the queue drains.
+// whileLoaded is the mean of the seven seconds after the ramp in which all I/Os were in flight:
+// fio's own mean counts the time too in which the queue drains.
 func whileLoaded(r *result.Result) float64 {
 	ios, over := 0.0, 0.0
 	for _, s := range r.Seconds {

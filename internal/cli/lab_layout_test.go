@@ -40,18 +40,7 @@ arrays:
 func TestLabLayout(t *testing.T) {
 	for name, layout := range map[string]string{"guide": guideLayout, "seeds": seedLayout} {
 		t.Run(name, func(t *testing.T) {
-			s, err := lab.FromDeclaration("plimsoll.yaml", []byte(layout), 0.1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			g := labtest.StartSpec(t, s)
-			if err := g.Unlimit(); err != nil {
-				t.Fatal(err)
-			}
-			do(t, g, "plimsoll apply plimsoll.yaml --yes && plimsoll verify plimsoll.yaml")
-			if err := g.Limit(); err != nil {
-				t.Fatal(err)
-			}
+			g := built(t, layout)
 			for _, f := range inGuest(t, g, "plimsoll check --data /data --wal /wal --topology plimsoll.yaml --json > check.json; cat check.json") {
 				if f.Severity != finding.Info {
 					t.Errorf("check: %s %s: %s", f.Code, f.Severity, f.Message)
@@ -60,27 +49,35 @@ func TestLabLayout(t *testing.T) {
 			// The verdict may be that a latency target of the suite was missed: 3 is no failure of
 			// the run.
 			do(t, g, "plimsoll run db --data /data --wal /wal --topology plimsoll.yaml --runtime 12s --ramp 3s --size 128m --only 4-7,10 || test $? = 3")
-			out := t.TempDir()
-			if err := g.Fetch(t.Context(), "/root/runs", out); err != nil {
-				t.Fatal(err)
-			}
-			reached(t, out)
+			reached(t, fetched(t, g, "runs"))
 			do(t, g, `plimsoll teardown --yes && for d in /dev/nvme*n1; do wipefs $d; done | tee left; test ! -s left`)
 		})
 	}
 }
 
-// reached compares the throughput of a run with its ceilings, where throughput is what binds.
-func reached(t *testing.T, out string) {
+// built is a guest on whose volumes, at a tenth of their rates, plimsoll built what a plimsoll.yaml
+// declares.
+func built(t *testing.T, layout string, programs ...string) *lab.Guest {
 	t.Helper()
-	dirs, err := filepath.Glob(filepath.Join(out, "runs", "*"))
-	if err != nil || len(dirs) != 1 {
-		t.Fatal(dirs, err)
-	}
-	b, err := bundle.Open(dirs[0])
+	s, err := lab.FromDeclaration("plimsoll.yaml", []byte(layout), 0.1)
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Programs = programs
+	g := labtest.StartSpec(t, s)
+	if err := g.Unlimit(); err != nil {
+		t.Fatal(err)
+	}
+	do(t, g, "plimsoll apply plimsoll.yaml --yes && plimsoll verify plimsoll.yaml")
+	if err := g.Limit(); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// reached compares the throughput of a run with its ceilings, where throughput is what binds.
+func reached(t *testing.T, b *bundle.Bundle) {
+	t.Helper()
 	bound := 0
 	for _, s := range b.Scenarios {
 		limit := s.Ceiling.Hardware()
@@ -101,14 +98,14 @@ func reached(t *testing.T, out string) {
 	if bound < 4 {
 		t.Errorf("%d scenarios were bound by throughput, want 4", bound)
 	}
-	if text, err := os.ReadFile(filepath.Join(dirs[0], "report.md")); err != nil || !strings.Contains(string(text), "rates at 0.1 of the real ones") {
+	if text, err := os.ReadFile(filepath.Join(b.Dir, "report.md")); err != nil || !strings.Contains(string(text), "rates at 0.1 of the real ones") {
 		t.Errorf("the report does not say its scale: %v", err)
 	}
 }
 
 func do(t *testing.T, g *lab.Guest, script string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	r, err := g.Bash(ctx, script)
 	if err != nil || r.Code != 0 {

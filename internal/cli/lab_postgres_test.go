@@ -2,37 +2,22 @@ package cli_test
 
 import (
 	"context"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"plimsoll/internal/bundle"
 	"plimsoll/internal/ceiling"
-	"plimsoll/internal/lab"
-	"plimsoll/internal/lab/labtest"
 	"plimsoll/internal/result"
 )
 
 // TestLabPostgres runs PostgreSQL on the guide's arrays at a tenth of their rates: with one to four
-// clients synced commits come as group commit lets them, between c / (3 S) and c / (2 S), unless the
-// emulated CPU has no more to give, and what limits is named.
+// clients synced commits come as group commit lets them, between ceiling.CommitsIn's Low and High,
+// unless the emulated CPU has no more to give, and what limits is named.
 func TestLabPostgres(t *testing.T) {
-	s, err := lab.FromDeclaration("plimsoll.yaml", []byte(guideLayout), 0.1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Programs = []string{"postgresql"}
-	g := labtest.StartSpec(t, s)
-	if err := g.Unlimit(); err != nil {
-		t.Fatal(err)
-	}
-	do(t, g, "plimsoll apply plimsoll.yaml --yes")
-	if err := g.Limit(); err != nil {
-		t.Fatal(err)
-	}
+	g := built(t, guideLayout, "postgresql")
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
-	// One client comes last: the first load pays for translating what the emulated CPU has not run yet.
+	// One client comes last: the first load pays for translating what the emulated CPU has not run
+	// yet.
 	r, err := g.Bash(ctx, "chown postgres: /data && plimsoll run pg-commit --data /data --wal /wal --topology plimsoll.yaml "+
 		"--pg-clients 4,3,2,1 --runtime 15s --pg-set shared_buffers=64MB --pg-set max_wal_size=256MB --progress plain; "+
 		"code=$?; test $code = 0 -o $code = 3 -o $code = 4")
@@ -40,18 +25,7 @@ func TestLabPostgres(t *testing.T) {
 		t.Fatalf("%v, exit status %d\n%s\n%s", err, r.Code, r.Stdout, r.Stderr)
 	}
 	t.Log(r.Stdout)
-	out := t.TempDir()
-	if err := g.Fetch(t.Context(), "/root/runs", out); err != nil {
-		t.Fatal(err)
-	}
-	dirs, err := filepath.Glob(filepath.Join(out, "runs", "*"))
-	if err != nil || len(dirs) != 1 {
-		t.Fatal(dirs, err)
-	}
-	b, err := bundle.Open(dirs[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := fetched(t, g, "runs")
 	p := b.Scenarios[0].Result.Postgres
 	if p == nil || len(p.Steps) != 4 {
 		t.Fatalf("%v %+v", b.Scenarios[0].Result.Reasons, p)

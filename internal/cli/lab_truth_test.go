@@ -20,8 +20,8 @@ import (
 // onGuide runs on the guide's arrays, at a tenth of their rates.
 const onGuide = " --data /data --wal /wal --topology plimsoll.yaml --size 128m --cooldown 0s --progress none"
 
-// TestLabStop is T21: where a volume sits on its ceiling, --stop ends a scenario after 16 s or so, and
-// what it says then is what a minute says.
+// TestLabStop is T21: where a volume sits on its ceiling, --stop ends a scenario after 16 s or so,
+// and what it says then is what a minute says.
 func TestLabStop(t *testing.T) {
 	g := labtest.Start(t, "gp3x8-raid10")
 	const rounds = 3
@@ -71,8 +71,8 @@ func TestLabStop(t *testing.T) {
 	}
 }
 
-// TestLabAB is T22: of three comparisons of a variant with itself at most one claims a difference, and
-// a loss of 15 % is found.
+// TestLabAB is T22: of three comparisons of a variant with itself at most one claims a difference,
+// and a loss of 15 % is found.
 func TestLabAB(t *testing.T) {
 	g := labtest.Start(t, "gp3x8-raid10")
 	const ab = "plimsoll ab rand-write --rounds 6 --runtime 5s --ramp 2s" + onGuide

@@ -39,8 +39,8 @@ func newMemberCmd(env *Env) *cobra.Command {
 	}
 }
 
-// memberPlan plans a run from the arguments that plimsoll run takes. On storage that all hosts of the
-// fleet see, the paths are directories of this host's own there, which leave gives up.
+// memberPlan plans a run from the arguments that plimsoll run takes. On storage that all hosts of
+// the fleet see, the paths are directories of this host's own there, which leave gives up.
 func memberPlan(
 	ctx context.Context,
 	env *Env,

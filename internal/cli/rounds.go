@@ -69,8 +69,9 @@ func (o *roundOptions) addFlags(cmd *cobra.Command) {
 	)
 }
 
-// fromSuite sets the flags that the suite has a value for and that were not given: rounds, until, stop,
-// order, budget and against. Rounds or until on the command line replace the suite's plan of rounds.
+// fromSuite sets the flags that the suite has a value for and that were not given: rounds, until,
+// stop, order, budget and against. Rounds or until on the command line replace the suite's plan of
+// rounds.
 func (o *runOptions) fromSuite(cmd *cobra.Command) error {
 	if o.resume != "" {
 		return nil

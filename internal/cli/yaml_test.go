@@ -13,8 +13,8 @@ import (
 	"plimsoll/internal/yamlfile"
 )
 
-// TestYAMLMistakes: whatever YAML a user writes, an error has the file and the line, the line's text
-// and a caret, both for what the YAML library refuses and for a value that makes no sense.
+// TestYAMLMistakes: whatever YAML a user writes, an error has the file and the line, the line's
+// text and a caret, both for what the YAML library refuses and for a value that makes no sense.
 func TestYAMLMistakes(t *testing.T) {
 	ignore := func(_ any, err error) error { return err }
 	readers := map[string]func(string) error{

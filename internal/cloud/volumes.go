@@ -23,8 +23,8 @@ type VolumeFacts struct {
 	Type     string `json:"type"`
 	Provider string `json:"provider"`
 	Name     string `json:"name"`
-	// Sustained has no time limit. Burst holds only what is higher, until BurstIOs or BurstBytes are
-	// spent, which fill again at the sustained rate.
+	// Sustained has no time limit. Burst holds only what is higher, until BurstIOs or BurstBytes
+	// are spent, which fill again at the sustained rate.
 	Sustained  Limits      `json:"sustained"`
 	Burst      Limits      `json:"burst"`
 	BurstIOs   float64     `json:"burst_ios,omitempty"`

@@ -8,8 +8,8 @@ import (
 	"plimsoll/internal/stats"
 )
 
-// Fleet runs of the same hosts, layout and time are one series; what differs in one of these, or was
-// measured one after the other, is not in it.
+// Fleet runs of the same hosts, layout and time are one series; what differs in one of these, or
+// was measured one after the other, is not in it.
 func TestFleetHistory(t *testing.T) {
 	at := time.Date(2026, 11, 21, 3, 12, 0, 0, time.UTC)
 	fleet := func(id string, after time.Duration, change func(*bundle.Fleet)) *bundle.Fleet {

@@ -73,8 +73,8 @@ func NewMostSearch(s suite.Scenario, threshold string, seed uint64) (MostSearch,
 	return m, nil
 }
 
-// Next is the scenario to measure after those that were, in their order; false at the end. The first
-// is the scenario itself, the last a check of the bracket over the whole run time.
+// Next is the scenario to measure after those that were, in their order; false at the end. The
+// first is the scenario itself, the last a check of the bracket over the whole run time.
 func (m MostSearch) Next(measured []bundle.Scenario) (suite.Scenario, bool) {
 	s := m.Base
 	s.ID, s.Name, s.Phase, s.Thresholds = len(measured)+1, m.Base.Name, "search", nil
@@ -125,8 +125,8 @@ func closedOptions() []string {
 }
 
 // streamsFor splits a rate over threads. A thread that waits for an I/O cannot issue the next one:
-// there are four times as many as are busy where every I/O takes as long as the threshold, so that few
-// arrivals find theirs busy where it is met. fio takes whole numbers of I/Os a second: of the
+// there are four times as many as are busy where every I/O takes as long as the threshold, so that
+// few arrivals find theirs busy where it is met. fio takes whole numbers of I/Os a second: of the
 // numbers of threads that are enough, the one that loses least to rounding is taken.
 func streamsFor(rate, reads float64, limit time.Duration) (streams, read, write int) {
 	enough := int(math.Ceil(4 * rate * limit.Seconds()))
@@ -158,9 +158,9 @@ type MostProbe struct {
 	// Latency is the threshold's figure in nanoseconds, 0 where there is none.
 	Latency float64 `json:"latency_ns,omitempty"`
 	Streams int     `json:"streams,omitempty"`
-	// Busy is the share of arrivals that found their thread waiting for an earlier I/O, and Lag what
-	// that delays an arrival in the mean, in nanoseconds (of a queue with Poisson arrivals and the
-	// measured times): it is not in fio's latencies.
+	// Busy is the share of arrivals that found their thread waiting for an earlier I/O, and Lag
+	// what that delays an arrival in the mean, in nanoseconds (of a queue with Poisson arrivals and
+	// the measured times): it is not in fio's latencies.
 	Busy float64 `json:"busy,omitempty"`
 	Lag  float64 `json:"lag_ns,omitempty"`
 	// Outcome is met, missed, behind (less was done than asked for) or invalid, with the reason.
@@ -191,8 +191,8 @@ type Most struct {
 	// Check is the load a little below the bracket over the whole run time.
 	Check     *MostProbe    `json:"check,omitempty"`
 	CheckTime time.Duration `json:"check_time,omitempty"`
-	// Ceiling is the storage's own limit in IOPS, 0 where it is not known; Sustained what is left of a
-	// burst.
+	// Ceiling is the storage's own limit in IOPS, 0 where it is not known; Sustained what is left
+	// of a burst.
 	Ceiling   float64 `json:"ceiling_iops,omitempty"`
 	Sustained float64 `json:"sustained_iops,omitempty"`
 

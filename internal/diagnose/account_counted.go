@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/finding"
@@ -233,16 +232,10 @@ const drainLeast = 0.005
 // flight, and while these complete nothing new is issued. With 256 writes in flight at 1,200 IOPS
 // that took 0.35 s, and of 5 s read 7.7 % low, of 40 s 1 %.
 func (m Measurement) drainCauses() []finding.Factor {
-	window := time.Duration(0)
-	for _, w := range m.Result.Workloads {
-		if !w.TimeBased || w.Runtime == 0 {
-			return nil
-		}
-		window = max(window, w.StartDelay+w.Runtime)
-	}
+	window, known := fio.Ends(m.Result.Workloads)
 	ran := m.Result.Measured
 	seconds := settled(m.Result)
-	if window == 0 || float64(ran-window) < drainLeast*float64(window) || len(seconds) < 3 {
+	if !known || float64(ran-window) < drainLeast*float64(window) || len(seconds) < 3 {
 		return nil
 	}
 	n, length := 0.0, 0.0

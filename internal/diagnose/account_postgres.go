@@ -52,8 +52,8 @@ func commitCauses(p *result.Postgres, s *result.PgStep) []finding.Factor {
 	}
 }
 
-// computingCauses are those of clients that use more CPU time than their commits wait: after it each
-// waits for one sync at least.
+// computingCauses are those of clients that use more CPU time than their commits wait: after it
+// each waits for one sync at least.
 func computingCauses(p *result.Postgres, s *result.PgStep) []finding.Factor {
 	mean := s.SyncMean()
 	_, cpu := p.CommitCPU(s)

@@ -16,7 +16,8 @@ const (
 	// probeEven of its peers is an equal volume: those of the lab stay within 3 % over 5 s, and
 	// within 10 % over 1.5 s on a busy host.
 	probeEven = 0.90
-	// probeSame is how near to what all give together one must come alone to be limited by the same.
+	// probeSame is how near to what all give together one must come alone to be limited by the
+	// same.
 	probeSame = 0.90
 )
 

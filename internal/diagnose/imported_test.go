@@ -89,7 +89,8 @@ func importedCases() []labelled {
 	}
 }
 
-// TestImportedCases holds these exactly, and their percentages to 100.
+// In these cases TestImportedCases allows no finding beyond those listed, and each of them must be
+// there.
 func TestImportedCases(t *testing.T) {
 	for _, l := range importedCases() {
 		found := map[finding.Code]bool{}

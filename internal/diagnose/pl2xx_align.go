@@ -225,7 +225,7 @@ chunk 512 KiB, bs=28k: 1.047`,
 				}
 			}
 			if idle, _ := c.idleMembers(m); len(idle) > 0 {
-				continue // PL213: what was measured is no stripe
+				continue // PL213: what was measured is not a stripe
 			}
 			if seen, ok := c.chunkSeen(m); ok { // PL214 reports the contradiction
 				if chunk, where = seen, "measured by the disk statistics"; seen == 0 {
@@ -297,8 +297,8 @@ func splitSeen(r *result.Result) float64 {
 	}
 	w := r.Workloads[0]
 	if !w.TimeBased && w.Runtime == 0 && w.Size == 0 {
-		// fio's own output names neither runtime nor ramp: without the job a ramp of a third looks like a
-		// chunk of 64 KiB.
+		// fio's own output names neither runtime nor ramp: without the job a ramp of a third looks
+		// like a chunk of 64 KiB.
 		return 0
 	}
 	return leaf / issued / (1 + w.Ramp.Seconds()/r.Measured.Seconds())

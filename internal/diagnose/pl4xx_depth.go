@@ -78,7 +78,8 @@ func (m Measurement) failed() bool {
 	return slices.ContainsFunc(m.Result.Jobs, func(j fio.Job) bool { return j.Error != 0 })
 }
 
-// submitting is the share of its time that a job must spend in submission to be doing its I/O there.
+// submitting is the share of its time that a job must spend in submission to be doing its I/O
+// there.
 const submitting = 0.8
 
 // oneByOne finds buffered I/O with libaio: each submission waits for its I/O, so a job has one in

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
@@ -258,15 +259,12 @@ func settled(r *result.Result) []result.Second {
 		return nil
 	}
 	series := r.Seconds[from:]
-	var runs time.Duration
-	for _, w := range r.Workloads {
-		if !w.TimeBased || w.Runtime == 0 {
-			return series
-		}
-		runs = max(runs, w.StartDelay+w.Runtime)
+	runs, known := fio.Ends(r.Workloads)
+	if !known {
+		return series
 	}
 	end := series[0].At - series[0].Len + runs + time.Second/2 // seconds are not whole
-	if i := slices.IndexFunc(series, func(s result.Second) bool { return s.At > end }); i > 0 && runs > 0 {
+	if i := slices.IndexFunc(series, func(s result.Second) bool { return s.At > end }); i > 0 {
 		series = series[:i]
 	}
 	return series

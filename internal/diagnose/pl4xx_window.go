@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"plimsoll/internal/finding"
@@ -124,7 +123,7 @@ var pageCache = &rule{
 			}
 			// Ten samples a second say little of less than one; the bytes of direct jobs beside it
 			// would be in the same counters.
-			if len(m.Result.Devices) == 0 || m.Result.Measured < shortest || !m.all(cached) {
+			if len(m.Result.Devices) == 0 || m.Result.Measured < shortest || !m.all(paged) {
 				continue
 			}
 			d, own := m.Result.Devices[0], m.Result.Total
@@ -159,12 +158,6 @@ var pageCache = &rule{
 			}
 		}
 	},
-}
-
-// cached says that a job's I/O goes through the page cache: it is buffered, and of an engine that
-// touches files at all.
-func cached(w fio.Workload) bool {
-	return w.Buffered && fio.TouchesFiles(w.Engine)
 }
 
 // memorySpeed is what copying a block to or from memory takes at most; drives take 6 µs and more,
@@ -215,9 +208,5 @@ func (m Measurement) fromMemory() (finding.Finding, bool) {
 	return finding.Finding{}, false
 }
 
-// paged says that a job's I/O is known to go through the page cache, of an engine that uses it.
-func paged(w fio.Workload) bool {
-	return w.Buffered && slices.Contains([]string{
-		"sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "posixaio", "windowsaio", "io_uring", "mmap",
-	}, w.Engine)
-}
+// paged says that a job's I/O is known to go through the page cache.
+func paged(w fio.Workload) bool { return w.Buffered && fio.UsesPageCache(w.Engine) }

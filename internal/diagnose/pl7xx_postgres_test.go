@@ -161,11 +161,13 @@ func TestAccountOfTransactions(t *testing.T) {
 		{"commits", commits(743.1, 0), ceiling.CommitLatency, map[finding.Cause]float64{
 			finding.Grouping: 0.25, finding.SlowSync: 0.7, finding.IdleLog: 0.5,
 		}, false},
-		// Of 5.38 ms from sync to sync a sync takes 2.69 ms and the CPU of a commit 1 ms: 2.69 ÷ 3.69 and 3.69 ÷ 5.38.
+		// Of 5.38 ms from sync to sync a sync takes 2.69 ms and the CPU of a commit 1 ms: 2.69 ÷
+		// 3.69 and 3.69 ÷ 5.38.
 		{"commits that compute", commits(743.1, time.Millisecond), ceiling.CommitLatency, map[finding.Cause]float64{
 			finding.Grouping: 0.25, finding.SlowSync: 0.7, finding.CommitCPU: 0.7291, finding.IdleLog: 0.6858,
 		}, false},
-		// While others sync nothing is lost: with 5 ms of CPU the 2.69 ms without a sync are its own.
+		// While others sync nothing is lost: with 5 ms of CPU the 2.69 ms without a sync are its
+		// own.
 		{"commits that compute long", commits(743.1, 5*time.Millisecond), ceiling.CommitLatency, map[finding.Cause]float64{
 			finding.Grouping: 0.25, finding.SlowSync: 0.7, finding.CommitCPU: 0.5,
 		}, false},

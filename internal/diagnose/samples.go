@@ -11,17 +11,18 @@ import (
 	"plimsoll/internal/units"
 )
 
-// An import has no seconds, but fio's own samples of half a second: how many there were, their mean,
-// spread and extremes. fio takes none where nothing completed.
+// An import has no seconds, but fio's own samples of half a second: how many there were, their
+// mean, spread and extremes. fio takes none where nothing completed.
 
 const (
 	sampleEvery = 500 * time.Millisecond // bwavgtime and iopsavgtime, unless a job sets them
-	// sampleCheck is how far the samples may be from the count of I/Os: beyond it they are of another
-	// length, or those of a log without averaging.
+	// sampleCheck is how far the samples may be from the count of I/Os: beyond it they are of
+	// another length, or those of a log without averaging.
 	sampleCheck = 0.1
 	// sampleLeast I/Os a sample: a sample without one is a stall then, not chance.
 	sampleLeast = 10
-	// samplesMissing is how many samples may be missing: the first and the last half second often are.
+	// samplesMissing is how many samples may be missing: the first and the last half second often
+	// are.
 	samplesMissing = 4
 	// samplesEnough to judge how they spread, and the spread beyond which a mean hides the run.
 	samplesEnough = 20
@@ -67,8 +68,8 @@ func (m Measurement) gaps() (finding.Finding, bool) {
 		return finding.Finding{}, false
 	}
 	missing := math.Floor(halves) - float64(d.IOPSSamples.N)
-	// What is missing must also be missing in the mean of the run, which is lower than that of the samples
-	// then. Otherwise they are late, a few ms each, as Windows' timers are.
+	// What is missing must also be missing in the mean of the run, which is lower than that of the
+	// samples then. Otherwise they are late, a few ms each, as Windows' timers are.
 	hidden := d.IOPSSamples.Mean*d.Runtime.Seconds()/float64(d.N) - 1
 	if missing < samplesMissing || hidden < 0.5*missing/float64(d.IOPSSamples.N) {
 		return finding.Finding{}, false
@@ -104,7 +105,7 @@ func (m Measurement) uneven() (finding.Finding, bool) {
 	}
 	return finding.Finding{
 		Message: fmt.Sprintf(
-			"The rate went between %s and %s IOPS: its half seconds spread by %s around the mean of %s.",
+			"The rate went between %s and %s IOPS: the standard deviation of its half seconds is %s of their mean of %s.",
 			units.Number(s.Min),
 			units.Number(s.Max),
 			text.Percent(spread),

@@ -34,8 +34,8 @@ type OptionTable struct {
 //go:embed options.tsv
 var builtinOptions string
 
-// BuiltinOptions is the table of fio 3.16 to 3.41: an option is in it when one of these versions has
-// it. The head of options.tsv has its sources.
+// BuiltinOptions is the table of fio 3.16 to 3.41: an option is in it when one of these versions
+// has it. The head of options.tsv has its sources.
 func BuiltinOptions() *OptionTable { return builtinTable() }
 
 var builtinTable = sync.OnceValue(func() *OptionTable {

@@ -69,6 +69,18 @@ func (w Workload) HeldIOPS() (read, write units.IOPS) {
 	return held(w.ReadIOPS, w.ReadLeast, w.ReadBS), held(w.WriteIOPS, w.WriteLeast, w.WriteBS)
 }
 
+// Ends is when jobs that start together stop issuing I/O, counted from their start without ramps.
+// It is not known when one of them ends by its size or waits for those before it.
+func Ends(loads []Workload) (end time.Duration, known bool) {
+	for i, w := range loads {
+		if !w.TimeBased || w.Runtime == 0 || i > 0 && w.Stonewall {
+			return 0, false
+		}
+		end = max(end, w.StartDelay+w.Runtime)
+	}
+	return end, len(loads) > 0
+}
+
 // Files are the paths of filename=, of which there may be several, separated by colons; none when
 // fio names them itself.
 func (w Workload) Files() []string {

@@ -167,8 +167,8 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The fleet run is written where it was begun, whatever its name leads to meanwhile: here a host puts
-// a link in its place, as another user may in a directory that both can write to.
+// The fleet run is written where it was begun, whatever its name leads to meanwhile: here a host
+// puts a link in its place, as another user may in a directory that both can write to.
 func TestFleetRunStaysWhereItBegan(t *testing.T) {
 	victim := t.TempDir()
 	precious := filepath.Join(victim, "hosts", "swap", "run.json")

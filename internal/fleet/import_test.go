@@ -229,7 +229,8 @@ func TestSharedLimitBoundsTheFleet(t *testing.T) {
 	}
 }
 
-// What all hosts share stays the fleet's ceiling when a fleet run is resumed, unless others are stated.
+// What all hosts share stays the fleet's ceiling when a fleet run is resumed, unless others are
+// stated.
 func TestSharedLimitsAreKept(t *testing.T) {
 	dir, f := importAll(t, hostRun{name: "db1", seconds: 5, ceiling: 1000, each: map[time.Duration]uint64{ms: 90}},
 		hostRun{name: "db2", seconds: 5, ceiling: 1000, each: map[time.Duration]uint64{ms: 90}})

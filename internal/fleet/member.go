@@ -34,8 +34,9 @@ type Member struct {
 	In      io.Reader
 	Out     io.Writer
 	Version string
-	// Plan makes a plan of the arguments of plimsoll run. Where the host has a share of storage that
-	// all see, the paths are its directories there, which the returned function, if any, gives up.
+	// Plan makes a plan of the arguments of plimsoll run. Where the host has a share of storage
+	// that all see, the paths are its directories there, which the returned function, if any, gives
+	// up.
 	Plan func(ctx context.Context, args []string, share *Share) (bench.Plan, func(), error)
 	// Check looks at this host with the arguments of plimsoll check.
 	Check func(ctx context.Context, args []string) (*Checkup, error)

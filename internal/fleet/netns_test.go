@@ -607,9 +607,9 @@ func late(to io.Writer, from io.Reader, delay time.Duration) {
 	}
 }
 
-// A host without plimsoll is given this one, checked, in a fresh directory of its user's own that is
-// gone afterwards; and so is a host with another version. What was planted under the names that are
-// used is neither run nor written to.
+// A host without plimsoll is given this one, checked, in a fresh directory of its user's own that
+// is gone afterwards; and so is a host with another version. What was planted under the names that
+// are used is neither run nor written to.
 func copied(t *testing.T, n *network) {
 	x := n.trial(t, "copy", 3)
 	n.write(t, "copy/earlier", "#!/bin/sh\necho '{\"plimsoll\":1,\"version\":\"0.0.1\",\"fio\":\"fio-3.33\"}'\nexec cat >/dev/null\n")
@@ -617,7 +617,8 @@ func copied(t *testing.T, n *network) {
 		home := filepath.Join(x.at, note) // of the user on the host
 		seen := filepath.Join(x.at, note+".seen")
 		n.write(t, "copy/"+note+"/.cache/plimsoll/fleet-planted/plimsoll", "#!/bin/sh\ntouch "+home+"/ran\n")
-		// The far end has a home of its own, and shows how the copy looks that it is about to start.
+		// The far end has a home of its own, and shows how the copy looks that it is about to
+		// start.
 		via := "ssh -F " + x.dir + "/ssh_config -T {host} " + n.write(t, "copy/"+note+"/enter", "#!/bin/sh\nexport HOME="+home+
 			"\nunset XDG_CACHE_HOME\ncd "+x.host(1)+" || exit 1\n"+
 			"case $1 in */plimsoll/fleet-*) stat -c '%a %u %n' \"$1\" \"${1%/plimsoll}\" >"+seen+"; sha256sum <\"$1\" >>"+seen+";; esac\nexec \"$@\"\n") +
@@ -700,8 +701,8 @@ func oneLock(t *testing.T, n *network) {
 	}
 }
 
-// The hosts are checked side by side: the one with another fio is named, the clocks are compared, and
-// a host that is not there is named too.
+// The hosts are checked side by side: the one with another fio is named, the clocks are compared,
+// and a host that is not there is named too.
 func sideBySide(t *testing.T, n *network) {
 	x := n.trial(t, "check", 1)
 	n.write(t, "check/fh2/fio", "#!/bin/sh\necho fio-3.99\n")

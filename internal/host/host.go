@@ -286,8 +286,8 @@ func (r *reader) boot() {
 }
 
 // Renewal is the command that rebuilds the initramfs, with a copy of mdadm.conf in it, by the
-// programs that are installed; nil where there is none. Debian has update-initramfs, and dracut only
-// where it has replaced that; --mdadmconf is what RHEL's own configuration asks dracut for.
+// programs that are installed; nil where there is none. Debian has update-initramfs, and dracut
+// only where it has replaced that; --mdadmconf is what RHEL's own configuration asks dracut for.
 func Renewal(installed func(program string) bool) []string {
 	switch {
 	case installed("update-initramfs"):

@@ -71,8 +71,8 @@ func FuzzDebianSource(f *testing.F) {
 	})
 }
 
-// A mirror that does not answer, or has no such release, is distinguished from a build that fails: tests
-// skip then.
+// A mirror that does not answer, or has no such release, is distinguished from a build that fails:
+// tests skip then.
 func TestReach(t *testing.T) {
 	mirror := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/debian/dists/bookworm/InRelease" {

@@ -46,9 +46,9 @@ func (g *Guest) Fetch(ctx context.Context, name, to string) error {
 	return nil
 }
 
-// fetched is a directory of the host that files of a guest are put into. Whatever names the guest sends,
-// and whatever others put there, nothing is written through a link: each directory is opened in the
-// one above, and each file is new.
+// fetched is a directory of the host that files of a guest are put into. Whatever names the guest
+// sends, and whatever others put there, nothing is written through a link: each directory is opened
+// in the one above, and each file is new.
 type fetched struct {
 	top   *sys.Dir
 	below map[string]*sys.Dir // by path, as far as they are open

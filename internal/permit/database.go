@@ -197,8 +197,8 @@ func (s Server) Sweep() {
 	}
 }
 
-// removeSegment removes a System V segment that belongs to a user. It is false while somebody has it
-// attached, and true where there is none.
+// removeSegment removes a System V segment that belongs to a user. It is false while somebody has
+// it attached, and true where there is none.
 func removeSegment(id int, uid uint32) bool {
 	line, err := os.ReadFile("/proc/sysvipc/shm")
 	if err != nil {

@@ -90,7 +90,8 @@ type Prefill struct {
 	Job   fio.JobFile
 }
 
-// Prefills are the jobs that write a locked place's files whole, by names that lead to nothing else.
+// Prefills are the jobs that write a locked place's files whole, by names that lead to nothing
+// else.
 func (p *Place) Prefills() ([]Prefill, error) {
 	if p.Device != nil {
 		return prefills(p.Files, p.Path, p.Path, "", ""), nil
@@ -141,8 +142,8 @@ func prefills(f Files, shown, name, shownDir, dir string) []Prefill {
 	return list
 }
 
-// prefillJob writes random data: reads of unwritten extents never reach the disk, and a synced write
-// into them pays for the extent conversion.
+// prefillJob writes random data: reads of unwritten extents never reach the disk, and a synced
+// write into them pays for the extent conversion.
 func prefillJob(size units.Bytes, where ...fio.Option) fio.JobFile {
 	options := append(slices.Clone(where),
 		fio.Option{Name: "size", Value: suite.FioSize(size)},

@@ -91,7 +91,7 @@ func engineTrouble(engine string) string {
 	case kind == fio.EngineProgram:
 		return "runs programs"
 	case kind == fio.EngineNetwork:
-		return "sends over a network, which is no storage"
+		return "sends over a network, not to storage"
 	}
 	return "reaches storage in a way that plimsoll cannot see"
 }

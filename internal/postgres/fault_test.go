@@ -266,7 +266,8 @@ func TestMemoryIsHeld(t *testing.T) {
 		}
 		t.Logf("%v of data in %v: at most %v were used, %.2f device reads a transaction, %v", res.Postgres.Database, limit, most,
 			step.DeviceReads(), step.TPS)
-		// The kernel charges in batches a CPU, so that the highest use may be some pages above the limit.
+		// The kernel charges in batches a CPU, so that the highest use may be some pages above the
+		// limit.
 		if most > limit+limit/100 || most < limit/2 || !held {
 			t.Errorf("%v of memory were used, want at most %v; in the group: %v", most, limit, held)
 		}

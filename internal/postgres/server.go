@@ -302,7 +302,8 @@ func (s *server) dead() bool {
 	}
 }
 
-// dies waits a moment for the end of a server whose clients have failed: it ends after its sessions.
+// dies waits a moment for the end of a server whose clients have failed: it ends after its
+// sessions.
 func (s *server) dies() bool {
 	select {
 	case <-s.started.Ended():

@@ -295,9 +295,9 @@ func TestServerIsPrivate(t *testing.T) {
 	})
 }
 
-// The server's user, whose directory holds the socket, may be anybody, such as the owner of the data
-// path. What they plant there does not lead root's plimsoll elsewhere, and fio does not do what is
-// in their files.
+// The server's user, whose directory holds the socket, may be anybody, such as the owner of the
+// data path. What they plant there does not lead root's plimsoll elsewhere, and fio does not do
+// what is in their files.
 func TestServersUserLeadsNowhere(t *testing.T) {
 	need(t)
 	dir := t.TempDir()

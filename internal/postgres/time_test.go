@@ -8,7 +8,8 @@ import (
 )
 
 // The suite pg with nothing asked for takes less than 12 minutes, by what it plans: loads, probes,
-// the ranking of methods, waits for statistics, cooldowns, and the most that loading tables may take.
+// the ranking of methods, waits for statistics, cooldowns, and the most that loading tables may
+// take.
 func TestSuiteTakesTwelveMinutes(t *testing.T) {
 	of, err := suite.Builtin("pg")
 	if err != nil {

@@ -86,7 +86,8 @@ func TestVersions(t *testing.T) {
 			if wal := step.WALPerTx(); wal < 288 || wal > 298 {
 				t.Errorf("%v of WAL a commit, want 293", wal)
 			}
-			// Of 4 clients a sync carries 1 to 4 commits, and syncs take time, but no more than there is.
+			// Of 4 clients a sync carries 1 to 4 commits, and syncs take time, but no more than
+			// there is.
 			if g := step.CommitsPerSync(); g < 1 || g > 4 || step.WALWrites == 0 {
 				t.Errorf("%.2f commits a sync, %d writes", g, step.WALWrites)
 			}

@@ -62,9 +62,9 @@ func parseWipefs(out string) ([]signature, error) {
 var errUnseen = errors.New("could not be looked at")
 
 // checkBlank returns an error unless a member, "@SERIAL" or its partition "@SERIAL:1", is blank by
-// its users, its signatures and its bytes (see firstByte). What an earlier teardown has left between
-// the ends counts as blank while it is the same. On a volume that --destroy has named and that was
-// erased, bytes between the ends are not looked at.
+// its users, its signatures and its bytes (see firstByte). What an earlier teardown has left
+// between the ends counts as blank while it is the same. On a volume that --destroy has named and
+// that was erased, bytes between the ends are not looked at.
 func (s *state) checkBlank(ctx context.Context, ref string) error {
 	serial, _, _ := strings.Cut(strings.TrimPrefix(ref, "@"), ":")
 	d, err := s.device(ref)

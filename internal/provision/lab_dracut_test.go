@@ -8,9 +8,10 @@ import (
 )
 
 // likeRPM makes a Debian what provisioning finds on Amazon Linux or RHEL: dracut with their
-// hostonly instead of initramfs-tools, and /etc/mdadm.conf. Parts of dracut that this guest does not
-// need are left out, because an emulated CPU takes minutes over them. With rd.auto the initramfs
-// assembles arrays, by its copy of mdadm.conf; by itself dracut assembles only what the root is on.
+// hostonly instead of initramfs-tools, and /etc/mdadm.conf. Parts of dracut that this guest does
+// not need are left out, because an emulated CPU takes minutes over them. With rd.auto the
+// initramfs assembles arrays, by its copy of mdadm.conf; by itself dracut assembles only what the
+// root is on.
 const (
 	withDracut = `dpkg --purge --force-depends initramfs-tools initramfs-tools-core >/dev/null 2>&1
 cat > /etc/dracut.conf.d/lab.conf <<'CONF'
@@ -38,8 +39,8 @@ arrays:
 `
 
 // With dracut and /etc/mdadm.conf, as RPM systems have them, apply renews the initramfs once, a
-// whole system boots from it and has its arrays under their names, and teardown takes them out of it.
-// The system is a Debian: no RPM system can be had from where these tests run.
+// whole system boots from it and has its arrays under their names, and teardown takes them out of
+// it. The system is a Debian: no RPM system can be had from where these tests run.
 func TestLabDracut(t *testing.T) {
 	const renew = "dracut --force --mdadmconf"
 	g := startDebian(t, "  - {name: data, count: 4, size: 384MiB}\n  - {name: wal, count: 2, size: 128MiB}\n")

@@ -282,7 +282,8 @@ func (s *Site) replaced(w *Work) error {
 //
 //	member      the device Of is in the array, in whatever state
 //	insync      the device Of is in the array, and in sync
-//	unreplaced  the device Of is a spare of the array, and Want in sync, so that one has to replace the other
+//	unreplaced  the device Of is a spare of the array, and Want in sync: one has to replace the
+//	            other
 func (s *state) memberHolds(c Cond) (bool, error) {
 	top, err := s.top()
 	if errors.Is(err, errGone) {

@@ -48,7 +48,8 @@ func Runs(w io.Writer, dir string, all []bundle.Run, fleets []*bundle.Fleet) err
 	return t.Flush()
 }
 
-// fleetSummary is a fleet run in a few words: how it ended, how much it measured, on how many hosts.
+// fleetSummary is a fleet run in a few words: how it ended, how much it measured, on how many
+// hosts.
 func fleetSummary(f *bundle.Fleet) []string {
 	lost := 0
 	for _, h := range f.Hosts {

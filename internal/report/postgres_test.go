@@ -69,8 +69,8 @@ func TestPostgresInEveryFormat(t *testing.T) {
 	}
 }
 
-// The waits of a second add up to the number of sessions, with what is not named by itself as others,
-// also where such an event is called others.
+// The waits of a second add up to the number of sessions, with what is not named by itself as
+// others, also where such an event is called others.
 func TestLayersAddUp(t *testing.T) {
 	step := result.PgStep{Clients: 10}
 	names := []string{"LWLock:WALWrite", "others", "CPU", "Lock:tuple", "Lock:transactionid", "IO:WALSync", "IO:DataFileRead", "Client:ClientRead"}

@@ -379,14 +379,11 @@ func tiles(b *bundle.Bundle, rows []row) []tile {
 		tile  tile
 	}
 	var all [6]best
-	offer := func(i int, what, figure string, value float64, r row) {
+	offer := func(i int, what, figure, share string, value float64, r row) {
 		if value > 0 && value > all[i].value {
 			of := r.Name
-			switch {
-			case r.Share > 0 && i >= 3 && i <= 4: // less is better: the share is that of the IOPS
-				of = "expected " + r.Ceiling + ", " + of
-			case r.Share > 0:
-				of = r.Percent + " of ceiling, " + of
+			if r.Share > 0 {
+				of = share + ", " + of
 			}
 			all[i] = best{value, tile{what, figure, of, r.Anchor}}
 		}
@@ -396,15 +393,16 @@ func tiles(b *bundle.Bundle, rows []row) []tile {
 		if s == nil || s.State != result.Done || b.Scenarios[i].Verdict == verdict.Invalid {
 			continue
 		}
+		share := rows[i].Percent + " of ceiling"
 		if peak := s.Postgres.Peak(); peak != nil {
-			offer(5, "Peak transactions", transactions(peak.TPS), float64(peak.TPS), rows[i])
+			offer(5, "Peak transactions", transactions(peak.TPS), share, float64(peak.TPS), rows[i])
 			continue
 		}
 		t := s.Total
 		n, _ := Rates(t)
-		offer(0, "Peak IOPS", operations(n), float64(n), rows[i])
-		offer(1, "Peak read", t.Read.BW.String(), float64(t.Read.BW), rows[i])
-		offer(2, "Peak write", t.Write.BW.String(), float64(t.Write.BW), rows[i])
+		offer(0, "Peak IOPS", operations(n), share, float64(n), rows[i])
+		offer(1, "Peak read", t.Read.BW.String(), share, float64(t.Read.BW), rows[i])
+		offer(2, "Peak write", t.Write.BW.String(), share, float64(t.Write.BW), rows[i])
 		if result.KeyOf(s) != result.ByLatency || n <= 0 {
 			continue
 		}
@@ -415,7 +413,7 @@ func tiles(b *bundle.Bundle, rows []row) []tile {
 		if t.Sync.Lat.Measured() {
 			what = "Durable-write latency"
 		}
-		offer(slot, what, rows[i].Measured, float64(n), rows[i])
+		offer(slot, what, rows[i].Measured, "expected "+rows[i].Ceiling, float64(n), rows[i])
 	}
 	var tiles []tile
 	for _, b := range all {

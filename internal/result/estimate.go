@@ -2,7 +2,6 @@ package result
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"plimsoll/internal/fio"
@@ -62,7 +61,7 @@ func (s *stream) rates(of []float64) []float64 {
 
 // estimates are the IOPS and the bandwidth of a run with their intervals. The centre is fio's exact
 // count over its exact time; the batches give the interval around it. Where rows or directions ran
-// for a part of the window only, the seconds of the whole are no sample of one thing: each
+// for a part of the window only, the seconds of the whole do not sample one thing: each
 // direction's seconds then give its own interval, and the sum's adds them up by their shares of the
 // window, as if they were independent.
 func (b *Builder) estimates(r *Result) (iops, bw stats.Estimate) {
@@ -126,17 +125,14 @@ func (b *Builder) spread(e *stats.Estimate, window time.Duration, of func(*strea
 }
 
 // undrained are the seconds without those at the end in which fio only waits for its last I/Os: it
-// counts none that completes after its time, so that they are no sample of the rate. With 256 in
+// counts none that completes after its time, so that they say nothing about the rate. With 256 in
 // flight at 1,200 IOPS they last 0.2 s.
 func (r *Result) undrained() []Second {
-	window, measured := time.Duration(0), time.Duration(0)
-	for _, w := range r.Workloads {
-		window = max(window, w.StartDelay+w.Runtime)
+	window, known := fio.Ends(r.Workloads)
+	if !known {
+		window = math.MaxInt64
 	}
-	untimed := func(w fio.Workload) bool { return !w.TimeBased || w.Runtime == 0 }
-	if window == 0 || slices.ContainsFunc(r.Workloads, untimed) {
-		window = math.MaxInt64 // no time was set
-	}
+	measured := time.Duration(0)
 	for _, s := range r.Seconds {
 		if !s.Ramp {
 			measured += s.Len

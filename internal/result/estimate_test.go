@@ -7,7 +7,7 @@ import (
 	"plimsoll/internal/fio"
 )
 
-// What fio needs at the end for its last I/Os is no sample of the rate; a stall is.
+// What fio needs at the end for its last I/Os says nothing about the rate; a stall does.
 func TestUndrained(t *testing.T) {
 	second := func(length time.Duration, n uint64) Second {
 		return Second{Len: length, Read: Interval{N: n}}

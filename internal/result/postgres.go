@@ -155,9 +155,9 @@ func (p *Postgres) S() (s units.Latency, apart float64) {
 }
 
 // CommitCPU is the CPU time of one transaction outside of the log's sync: of the server and pgbench
-// together, and of the longer one alone, which is what remains where each works on a core of its own
-// while the other ends its part. The CPU time of a sync itself is part of S already, since fio needs
-// it as well, and is shared by the commits of the sync. 0 where nothing is known.
+// together, and of the longer one alone, which is what remains where each works on a core of its
+// own while the other ends its part. The CPU time of a sync itself is part of S already, since fio
+// needs it as well, and is shared by the commits of the sync. 0 where nothing is known.
 func (p *Postgres) CommitCPU(s *PgStep) (both, longer units.Latency) {
 	inSync := p.Before.CPU
 	if p.Before.CPU > 0 && p.After.CPU > 0 {

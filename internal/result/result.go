@@ -86,8 +86,8 @@ type Result struct {
 	// themselves back.
 	Paced bool `json:"paced,omitempty"`
 
-	// Timeouts are the requests that a drive below the path did not answer in time while this ran, by
-	// the kernel's log; only where that can be read.
+	// Timeouts are the requests that a drive below the path did not answer in time while this ran,
+	// by the kernel's log; only where that can be read.
 	Timeouts []host.Event `json:"timeouts,omitempty"`
 
 	// Stopped says how a run ended that was to be stopped when it was known; nil for one that ran

@@ -350,14 +350,14 @@ func TestSettledEdges(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// Seconds that are alike but for the first: nothing is to be cut (in the lab 6 s of 10 were, and a
-	// stall in second 19 then came before the run was settled).
+	// Seconds that are alike but for the first: nothing is to be cut (in the lab 6 s of 10 were,
+	// and a stall in second 19 then came before the run was settled).
 	alike := append([]float64{1662, 1593, 1599, 1598, 1587, 1603}, slices.Repeat([]float64{1600}, 10)...)
 	if s := SettledBy(alike, StopOptions{Target: .02, Bound: 1600}); s.At != 13 || s.From != 0 {
 		t.Errorf("%+v", s)
 	}
-	// Queues of 40 that complete as a whole, 20.4 times a second: seconds of 800 and of 840, which are
-	// more than 3 % apart, around a straight line. Noise of as much leaves it.
+	// Queues of 40 that complete as a whole, 20.4 times a second: seconds of 800 and of 840, which
+	// are more than 3 % apart, around a straight line. Noise of as much leaves it.
 	lumps, noise := make([]float64, 30), make([]float64, 30)
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := range lumps {

@@ -13,8 +13,8 @@ type Probe struct {
 }
 
 // Search looks for the highest load that meets a threshold between two loads that are not measured
-// yet, by bisection. Near the threshold a load is measured again: a single percentile is known to 10
-// to 25 % only.
+// yet, by bisection. Near the threshold a load is measured again: a single percentile is known to
+// 10 to 25 % only.
 type Search struct {
 	Low, High float64
 	// Within is the width of the bracket, as a share, at which the search ends: 0.03.

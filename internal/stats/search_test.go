@@ -34,7 +34,8 @@ func searched(tb testing.TB, s Search, probe func(load float64) Probe) (Bracket,
 	return Bracket{}, nil
 }
 
-// Errors of the found load by the noise of the p99, and the probes that it takes: specification 4.8.
+// Errors of the found load by the noise of the p99, and the probes that it takes: specification
+// 4.8.
 func TestSearchFindsTheMost(t *testing.T) {
 	for _, c := range []struct {
 		threshold, noise  float64

@@ -15,8 +15,8 @@ type StopOptions struct {
 	// Bound is the ceiling that the series is expected to run at, in the series' unit; 0 when it is
 	// not known. A run that sits on its ceiling without noise is known after seconds.
 	Bound float64
-	// Sustained is the sustained rate where the bound is a burst, 0 where it is none: what runs above it is
-	// a burst.
+	// Sustained is the sustained rate where the bound is a burst, 0 where it is none: what runs
+	// above it is a burst.
 	Sustained float64
 	// Least is a number of seconds before which the run is not stopped, such as the life of a
 	// burst.

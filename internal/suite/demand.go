@@ -73,8 +73,8 @@ func (s Scenario) asked(file string) fio.JobFile {
 }
 
 // demanded are the thresholds that a demand states, by direction: those of a direction whose
-// streams burst several times, or differ in what they state, cannot be derived from its sums, which is
-// what compare --demand is for.
+// streams burst several times, or differ in what they state, cannot be derived from its sums, which
+// is what compare --demand is for.
 func demanded(d *workload.Demand, job fio.JobFile) []string {
 	var texts []string
 	for _, side := range []Side{ReadSide, WriteSide} {

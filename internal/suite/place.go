@@ -76,8 +76,8 @@ func (s Scenario) Place(file string) fio.JobFile {
 	return job
 }
 
-// JobFileFormat is how fio names the files of FilePerJob: job.0, job.1 and so on, in every scenario,
-// so that all of them work on the same files.
+// JobFileFormat is how fio names the files of FilePerJob: job.0, job.1 and so on, in every
+// scenario, so that all of them work on the same files.
 const JobFileFormat = "job.$jobnum"
 
 // Places is how many files, or regions of a device, the scenario's jobs have of their own; 0 when
@@ -152,8 +152,8 @@ func (s Scenario) On(device string) Scenario {
 	return s
 }
 
-// FioSize prints a size for fio: as a number of bytes or with one of fio's suffixes, which are powers of 1024
-// and end at p.
+// FioSize prints a size for fio: as a number of bytes or with one of fio's suffixes, which are
+// powers of 1024 and end at p.
 func FioSize(b units.Bytes) string {
 	text, _ := b.MarshalText() // of a number: it cannot fail
 	if strings.HasSuffix(string(text), "EiB") {

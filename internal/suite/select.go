@@ -136,8 +136,8 @@ func FromJobFile(name string) (*Suite, error) {
 // JobFile reads a fio job file whole. An environment variable in it that is not set is an error.
 func JobFile(name string) (*fio.JobFile, error) { return jobFile(name, true) }
 
-// MeasuredJobFile reads the job file of results that are there already: a variable that was set when
-// they were measured, such as the name of a log, reads as nothing.
+// MeasuredJobFile reads the job file of results that are there already: a variable that was set
+// when they were measured, such as the name of a log, reads as nothing.
 func MeasuredJobFile(name string) (*fio.JobFile, error) { return jobFile(name, false) }
 
 func jobFile(name string, toRun bool) (*fio.JobFile, error) {

@@ -18,8 +18,8 @@ const (
 	longGroup  = 200 // bytes of a group's name
 )
 
-// SharedLock is a lock that several processes hold together, on one machine or on several that see the
-// same directory.
+// SharedLock is a lock that several processes hold together, on one machine or on several that see
+// the same directory.
 type SharedLock struct {
 	held  fs.File
 	leave func() (last bool)

@@ -26,8 +26,8 @@ func Percent(share float64) string {
 // PlusMinus prints a relative half width: "± 1.2 %".
 func PlusMinus(share float64) string { return "± " + Percent(share) }
 
-// Share prints a share that was asked for or follows from a formula, without trailing zeros: "70 %",
-// "12.5 %".
+// Share prints a share that was asked for or follows from a formula, without trailing zeros: "70
+// %", "12.5 %".
 func Share(share float64) string { return units.Number(share*100) + " %" }
 
 // Change prints a relative change: "+3.2 %".
@@ -50,8 +50,8 @@ func signed(share float64) string {
 // Times prints a ratio in a sentence: "3.9x".
 func Times(ratio float64) string { return trim(strconv.FormatFloat(ratio, 'f', 1, 64)) + "x" }
 
-// Factor prints a factor of a formula with five significant digits, so that the formula can be worked
-// out again: "1.0469", "2".
+// Factor prints a factor of a formula with five significant digits, so that the formula can be
+// worked out again: "1.0469", "2".
 func Factor(v float64) string { return trim(strconv.FormatFloat(v, 'f', max(0, 4-exponent(v)), 64)) }
 
 // exponent is that of ten in v: 0 of 1 to 9.99, -1 of 0.1 to 0.99.

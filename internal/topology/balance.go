@@ -69,7 +69,8 @@ func (t *Topology) askBalances(ctx context.Context, w *watched) {
 		if n > 3 {
 			of = fmt.Sprintf("%s and %d more", strings.Join(w.unreported[:2], ", "), n-2)
 		}
-		// "Data is reported to CloudWatch only when the volume is active", and a new instance has none yet
+		// "Data is reported to CloudWatch only when the volume is active", and a new instance has
+		// none yet
 		if w.failed == nil {
 			w.failed = errors.New("CloudWatch has no value of the last hour; it gets none of what is idle or new")
 		}

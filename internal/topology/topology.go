@@ -111,13 +111,13 @@ type Volume struct {
 	// Network is true for volumes that share the instance's storage bandwidth (EBS), false for
 	// local drives.
 	Network bool `json:"network,omitempty"`
-	// Sustained has no time limit. Burst, where higher, lasts until the credits are gone: BurstCredits
-	// in I/Os (gp2) or bytes (st1, sc1), refilled at the sustained rate.
+	// Sustained has no time limit. Burst, where higher, lasts until the credits are gone:
+	// BurstCredits in I/Os (gp2) or bytes (st1, sc1), refilled at the sustained rate.
 	Sustained    Limits        `json:"sustained"`
 	Burst        Limits        `json:"burst"`
 	BurstIOs     float64       `json:"burst_ios,omitempty"`
 	BurstBytes   units.Bytes   `json:"burst_bytes,omitempty"`
-	Balance      *Balance      `json:"balance,omitempty"`       // what was left of those credits; nil where no source reported it
+	Balance      *Balance      `json:"balance,omitempty"`       // what was left of those credits; nil where unknown
 	CountedIO    units.Bytes   `json:"counted_io,omitempty"`    // an I/O up to this size counts once (256 KiB on SSD types, 1 MiB on HDD)
 	Merges       bool          `json:"merges,omitempty"`        // sequential I/Os are merged up to CountedIO before they are counted
 	ReadLatency  time.Duration `json:"read_latency,omitempty"`  // typical at depth 1, where stated

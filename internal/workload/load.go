@@ -25,8 +25,8 @@ func Is(data []byte) bool {
 	return false
 }
 
-// Parse reads a demand file (docs/workload.md); name is the file's. An error is a yamlfile.Mistake with its
-// place.
+// Parse reads a demand file (docs/workload.md); name is the file's. An error is a yamlfile.Mistake
+// with its place.
 func Parse(name string, data []byte) (*Demand, error) {
 	var y demandYAML
 	if len(data) > mostBytes {

@@ -23,8 +23,8 @@ func seenIn(t *testing.T, file string) []Observed {
 	return all
 }
 
-// The same six seconds as sar -d -p 1 6 (sysstat 12.6.1, recorded on a VM on 2026-11-22; rows of idle
-// loop devices taken out) and sadf -d print them.
+// The same six seconds as sar -d -p 1 6 (sysstat 12.6.1, recorded on a VM on 2026-11-22; rows of
+// idle loop devices taken out) and sadf -d print them.
 func TestSarAndSadf(t *testing.T) {
 	for _, file := range []string{"sar-12.6.txt", "sadf-12.6.csv"} {
 		all := seenIn(t, file)
@@ -83,8 +83,9 @@ Average:      dev8-16     51.33    533.33    266.67     16.00      0.25      5.0
 	}
 }
 
-// Made-up events (blktrace is not built into the kernel here): ten reads a second of 8 KiB that take 2 ms and
-// five writes of two merged 4 KiB that take 1 ms, printed by blkparse 1.2.0 on 2026-11-22.
+// Made-up events (blktrace is not built into the kernel here): ten reads a second of 8 KiB that
+// take 2 ms and five writes of two merged 4 KiB that take 1 ms, printed by blkparse 1.2.0 on
+// 2026-11-22.
 func TestBlkparse(t *testing.T) {
 	all := seenIn(t, "blkparse-1.2.txt")
 	if len(all) != 1 || all[0].Device != "dev8-16" || len(all[0].Intervals) != 2 || !all[0].Known || len(all[0].Notes) > 0 {

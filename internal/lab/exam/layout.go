@@ -199,8 +199,8 @@ func (l *layout) create(m *Machine, members string) string {
 		"--name=data %s", before, l.level, flags, l.members, members)
 }
 
-// inFlight is how many I/Os each of a scenario's two jobs keeps outstanding for each member: so many
-// that random spread leaves none of them idle.
+// inFlight is how many I/Os each of a scenario's two jobs keeps outstanding for each member: so
+// many that random spread leaves none of them idle.
 const inFlight = 5
 
 // load writes what runs in the machine: the suite, what runs meanwhile, and what is declared wrong.

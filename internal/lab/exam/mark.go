@@ -39,7 +39,8 @@ var (
 	symptoms   = []finding.Code{"PL503", "PL417", "PL316", "PL405"}
 	symptomsOf = map[Kind][]finding.Code{
 		MemberLoad: {"PL412", "PL315", "PL204"},
-		// A slow volume is unlike the others where its speed is known, and its queue looks like load.
+		// A slow volume is unlike the others where its speed is known, and its queue looks like
+		// load.
 		SlowMember:   {"PL210"},
 		BurstNearEnd: {"PL403"},
 		CPUTaken:     {"PL403", "PL404", "PL410", "PL409"},
