@@ -97,10 +97,9 @@ var pageCache = &rule{
 	Severity: finding.Warn,
 	Title:    "the page cache was measured, not the storage",
 	When: "Jobs without direct=1 moved 16 MiB or more, and the devices' own counters show less than 90 % of the " +
-		"bytes that fio read, or that it " +
-		"wrote, in the window. Without such counters, in an import: half of the reads or writes of jobs that were " +
-		"neither direct nor synced took less than 10 µs, or were complete when their submission returned; then the " +
-		"measurement is invalid.",
+		"bytes that fio read, or that it wrote, in the window; below half the measurement is invalid. It is also " +
+		"where there are no such counters, in an import, and half of the reads or writes of jobs that were " +
+		"neither direct nor synced took less than 10 µs, or were complete when their submission returned.",
 	Why: "Buffered I/O goes to memory first. Reads that it holds never reach a device, and writes are done when " +
 		"they are copied; the device " +
 		"gets them later, or never when they are overwritten in between. A database that does its own caching " +
@@ -135,16 +134,21 @@ var pageCache = &rule{
 				if side.own < enoughBytes || share >= fromCache {
 					continue
 				}
+				severity, told := finding.Warn, "the rest was memory's"
+				if share < reachedDevice {
+					severity, told = finding.Invalid, "the figures are mostly memory's"
+				}
 				report(finding.Finding{
+					Severity:  severity,
 					Subject:   m.Label(),
 					Scenarios: m.ids(),
 					Message: fmt.Sprintf(
-						"fio %s %s through the page cache, and %s saw %s of it: the "+
-							"figures are mostly those of memory.",
+						"fio %s %s through the page cache, and %s saw %s of it: %s.",
 						side.done,
 						side.own,
 						d.Name,
 						text.Percent(share),
+						told,
 					),
 					Evidence: []finding.Evidence{
 						{

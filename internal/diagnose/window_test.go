@@ -48,11 +48,35 @@ func quick() []labelled {
 		{"buffered reads from the device", of(through("psync", 1), reads, saw(230*units.MiB, 0)), "", "PL501"},
 		{"mapped reads from memory", of(through("mmap", 1), reads, saw(0, 0)), "PL419", "PL501"},
 		{"buffered writes into memory", of(through("psync", 0), writes, saw(0, 100*units.MiB)), "PL419", "PL501"},
+		{"buffered writes, a third into memory", of(through("psync", 0), writes, saw(0, 160*units.MiB)), "PL419", "PL501"},
 		{"buffered writes, a little yet dirty", of(through("psync", 0), writes, saw(0, 220*units.MiB)), "", "PL501"},
 		{"direct reads of nothing, as PL401 tells", of(direct, reads, saw(0, 0)), "PL401", "PL501"},
 		{"an engine that touches no file", of(through("null", 1), reads, saw(0, 0)), "", "PL501"},
 		{"a few buffered bytes", of(through("psync", 1), took(10, 0, 0.1), saw(0, 0)), "", "PL501"},
 		{"buffered on devices that were not watched", of(through("psync", 1), reads), "", "PL501"},
+	}
+}
+
+// Figures that are mostly memory's are worth nothing; where memory gave a part the rest still says
+// something.
+func TestPageCacheInvalidates(t *testing.T) {
+	want := map[string]finding.Severity{
+		"buffered reads from memory": finding.Invalid, "mapped reads from memory": finding.Invalid,
+		"buffered writes into memory": finding.Invalid, "buffered writes, a third into memory": finding.Warn,
+	}
+	for _, l := range quick() {
+		for _, f := range Judge(&l.c, nil) {
+			if f.Code != "PL419" {
+				continue
+			}
+			if f.Severity != want[l.name] {
+				t.Errorf("%s: %s: %s, want %s", l.name, f.Severity, f.Message, want[l.name])
+			}
+			delete(want, l.name)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("not found: %v", want)
 	}
 }
 
