@@ -45,7 +45,7 @@ $(LINT):
 race: ## all tests: first with the race detector, then those of the lab
 	@scripts/test.sh
 
-lab: need-test ## every test that needs the lab, about an hour: what wants a quiet machine first, then two machines at a time: power cuts at each step of apply and teardown, faults, all variants, reboots
+lab: need-test ## every test that needs the lab, about an hour: what wants a quiet machine first, then three machines at a time: power cuts at each step of apply and teardown, faults, all variants, reboots
 	@GO=$(GO) scripts/lab.sh
 
 fleet-test: need-test ## what of many hosts make test does not wait for: stopped fio, a silent coordinator, a slow link, each host alone; minutes

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every fuzz target for a while and prints how many executions it made: a target that makes few fuzzes nothing.
-# usage: fuzz.sh [SECONDS [PATTERN]]   SECONDS each, 10 unless given; PATTERN selects targets by name, such as internal/fio.FuzzRead
+# usage: fuzz.sh [SECONDS [PATTERN]]   SECONDS of CPU time each, 10 unless given; PATTERN selects targets by name, such as internal/fio.FuzzRead
 #
 # Executions are counted per second of CPU time, of the fuzzer's own processes and with its coverage instrumentation, so that a
 # busy machine does not fail a target. They are counted from when new inputs are tried. Minimizing inputs is limited: it may take all
@@ -34,8 +34,8 @@ while IFS=: read -r file target; do
 	pid=$!
 	# What was found before is run again first, which says nothing of the rate.
 	while kill -0 $pid 2>/dev/null && ! grep -q 'now fuzzing' "$work/log"; do sleep 0.1; done
-	before=$(cpu $pid) end=$((SECONDS + seconds)) used=1
-	while [ $SECONDS -lt $end ] && kill -0 $pid 2>/dev/null; do
+	before=$(cpu $pid) end=$((SECONDS + 6 * seconds)) used=1
+	while [ $used -lt $((seconds * 1000)) ] && [ $SECONDS -lt $end ] && kill -0 $pid 2>/dev/null; do
 		sleep 0.5
 		now=$(cpu $pid)
 		used=$((now > before ? now - before : used))
