@@ -7,7 +7,7 @@ DEADCODE    := .tools/deadcode-0.48.0
 export CGO_ENABLED = 0
 
 # everything below is a command, not a file
-.PHONY: exam build install demo test check lint race lab lab-long fleet-test fuzz bench fio-versions pg-versions dist dist-test web clean need-build need-test
+.PHONY: exam build install demo test check lint race lab lab-long lab-systems fleet-test fuzz bench fio-versions pg-versions dist dist-test web clean need-build need-test
 
 build: need-build ## the static binary, bin/plimsoll
 	@$(GO) build -trimpath -ldflags '-s -w -X plimsoll/internal/cli.Version=$(VERSION)' -o bin/plimsoll ./cmd/plimsoll
@@ -45,12 +45,15 @@ $(LINT):
 race: ## all tests: first with the race detector, then those of the lab
 	@scripts/test.sh
 
-lab: need-test ## every test that needs the lab, about an hour: what wants a quiet machine first, then three machines at a time: power cuts at each step of apply and teardown, faults, all variants, reboots
+lab: need-test ## the tests that need the lab, below an hour: what wants a quiet machine first, then two machines at a time: power cuts at each step of apply and teardown, faults, all variants
 	@GO=$(GO) scripts/lab.sh
 
 fleet-test: need-test ## what of many hosts make test does not wait for: stopped fio, a silent coordinator, a slow link, each host alone; minutes
 	@scripts/need.sh --optional slurm-wlm
 	@PLIMSOLL_FLEET=all $(GO) test -v -count=1 -timeout 20m -run 'TestFleet' ./internal/fleet
+
+lab-systems: need-test ## what boots a whole Debian of the lab, with its own initramfs or dracut's: reboots of what apply built; about 45 min
+	@GO=$(GO) scripts/lab.sh systems
 
 lab-long: need-test ## what make lab does not wait for: 100 random topologies (PLIMSOLL_TOPOLOGIES), a power cut before and after each program; hours
 	@PLIMSOLL_TOPOLOGIES=$${PLIMSOLL_TOPOLOGIES:-100} PLIMSOLL_LAB=all $(GO) test -v -p 1 -count=1 -timeout 300m -run 'TestLabRandomTopologies|TestLabPowerCut' ./internal/provision

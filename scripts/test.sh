@@ -43,7 +43,7 @@ if [ "${PLIMSOLL_LAB:-}" != off ]; then
 	lab -timeout 8m -skip '^TestLabDebian$' ./internal/lab/... || failed=1
 	lab -timeout 6m -run '^(TestLabRun|TestLabGuide)$' ./internal/cli ./internal/provision || failed=1
 	later=$(grep -vxFf "$log.ran" <<<"$later" | paste -sd' ')
-	[ -z "$later" ] || echo "left for make lab, since they take long: TestLabDebian $later"
+	[ -z "$later" ] || echo "left for make lab and make lab-systems, since they take long: TestLabDebian $later"
 fi
 if [ -s "$log.skips" ]; then
 	echo "$(wc -l <"$log.skips") tests were SKIPPED:"

@@ -17,10 +17,12 @@ import (
 var unlike = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d UTC|plimsoll (devel|v1)\b`)
 
 // Every "$ plimsoll" block of these pages shows what the command prints, but for those of the lab,
-// which measure for minutes. A line "..." stands for any lines. Commands run where the documents
-// are, those of docs/lint.md in the repository.
+// which measure for minutes, and of a live machine. A line "..." stands for any lines. Commands run
+// where the documents are, those of docs/lint.md in the repository.
 func TestPagesAreTrue(t *testing.T) {
-	pages := map[string]int{"docs/lint.md": 2, "docs/import.md": 3, "README.md": 2}
+	pages := map[string]int{
+		"README.md": 2, "docs/advise.md": 4, "docs/import.md": 3, "docs/lint.md": 2, "docs/suites.md": 1, "docs/tour.md": 1, "docs/workload.md": 2,
+	}
 	bodies := map[string]string{}
 	for page := range pages {
 		body, err := os.ReadFile(filepath.Join("../..", page))
@@ -43,6 +45,13 @@ func TestPagesAreTrue(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for file, page := range map[string]string{"guide.yaml": "docs/advise.md", "app.yaml": "docs/workload.md"} {
+		_, after, _ := strings.Cut(bodies[page], "```yaml\n")
+		demand, _, _ := strings.Cut(after, "```")
+		if err := os.WriteFile(filepath.Join(documents, file), []byte(demand), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	t.Chdir(documents)
 	printed(t, "import seeds/ebs-across-instances.md --out ebs") // for the README's comparison
 	t.Chdir(here)
@@ -51,7 +60,7 @@ func TestPagesAreTrue(t *testing.T) {
 		for block := range strings.SplitSeq(bodies[page], "```") {
 			command, want, ok := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(block, "console"), "\n"), "\n")
 			command, typed := strings.CutPrefix(command, "$ plimsoll ")
-			if !ok || !typed || strings.HasPrefix(command, "lab ") {
+			if !ok || !typed || strings.HasPrefix(command, "lab ") || strings.HasPrefix(command, "workload record ") {
 				continue
 			}
 			shown++

@@ -139,7 +139,7 @@ var ErrUnavailable = errors.New("the lab cannot run here")
 const (
 	setupLimit = time.Minute
 	mostStarts = 3
-	plugLimit  = 3 * time.Minute // restoring a guest, plugging in its drives and measuring the way to one
+	plugLimit  = 40 * time.Second // restoring a guest, plugging in its drives and measuring the way to one: 3 s
 )
 
 var errStalled = errors.New("it stands still")
@@ -147,10 +147,13 @@ var errStalled = errors.New("it stands still")
 // Start starts a guest with the spec's volumes, makes its arrays and puts the limits in force. Stop
 // it.
 func Start(ctx context.Context, m *sys.Machine, cfg Config) (*Guest, error) {
-	for try := 1; ; try++ {
-		g, err := start(ctx, m, cfg, time.Duration(try)*cmp.Or(cfg.SetupLimit, setupLimit))
-		again := errors.Is(err, errStalled) && cfg.Dir == "" && cfg.Spec.System != SystemDebian && try < mostStarts
-		if !again || ctx.Err() != nil {
+	try := 1
+	if cfg.Dir != "" || cfg.Spec.System == SystemDebian {
+		try = mostStarts // what is kept is made once
+	}
+	for ; ; try++ {
+		g, err := start(ctx, m, cfg, try)
+		if !errors.Is(err, errStalled) || try >= mostStarts || ctx.Err() != nil {
 			return g, err
 		}
 		if cfg.Log != nil {
@@ -183,8 +186,8 @@ func ownDir(name string) error {
 	return nil
 }
 
-// start is one try of Start, whose setup may take as long as limit.
-func start(ctx context.Context, m *sys.Machine, cfg Config, limit time.Duration) (g *Guest, err error) {
+// start is one try of Start: the second one may take twice as long, and so on.
+func start(ctx context.Context, m *sys.Machine, cfg Config, try int) (g *Guest, err error) {
 	if err := checkPlaces(cfg.Dir); err != nil {
 		return nil, err
 	}
@@ -222,8 +225,8 @@ func start(ctx context.Context, m *sys.Machine, cfg Config, limit time.Duration)
 	if cfg.Spec.System == SystemDebian { // whose boot has a limit of its own, and whose setup may be long
 		err = g.up(ctx)
 	} else {
-		g.limit = limit
-		err = within(ctx, plugLimit, g.up)
+		g.limit = time.Duration(try) * cmp.Or(cfg.SetupLimit, setupLimit)
+		err = within(ctx, time.Duration(try)*plugLimit, g.up)
 	}
 	if err == nil {
 		err = g.setup(ctx)
