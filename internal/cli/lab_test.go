@@ -68,9 +68,8 @@ func TestLabTimeout(t *testing.T) {
 	}
 	g := labtest.StartSpec(t, spec)
 	r, err := g.Bash(t.Context(), `late() {
-	plimsoll run 3 --data /dev/nvme0n1 --size 16MiB --runtime 4s --ramp 0s --cooldown 0s >out 2>err &
-	until grep -q started err || ! kill -0 $!; do sleep 0.1; done
-	sleep 1
+	plimsoll run 3 --data /dev/nvme0n1 --size 16MiB --runtime 4s --ramp 0s --cooldown 0s --progress json >out 2>err &
+	until grep -q '"event":"second"' err || ! kill -0 $!; do sleep 0.1; done
 	echo "<4>nvme $1: I/O 64 QID 1 timeout, completion polled" >/dev/kmsg
 	wait $!
 	echo "$1: $?, $(grep -c '^PL423 invalid: a drive did not answer in time' out)"

@@ -2,7 +2,6 @@ package fio
 
 import (
 	_ "embed"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -61,9 +60,3 @@ func MovesData(engine string) bool {
 // UsesPageCache says whether an ioengine is known to move its data through the page cache where it
 // is not told to do direct I/O. Persistent memory that is mapped has none.
 func UsesPageCache(engine string) bool { return KindOf(engine) == EngineData && engine != "libpmem" }
-
-// TouchesFiles says whether an ioengine works on files at all, as far as is known.
-func TouchesFiles(engine string) bool {
-	none := []EngineKind{EngineNone, EngineMemory, EngineNetwork, EngineProgram}
-	return !slices.Contains(none, KindOf(engine))
-}

@@ -41,26 +41,25 @@ func TestEngineTable(t *testing.T) {
 
 func TestEngineFacts(t *testing.T) {
 	for _, c := range []struct {
-		engine                                string
-		one, diskless, moves, touches, cached bool
+		engine                       string
+		one, diskless, moves, cached bool
 	}{
-		{"psync", true, false, true, true, true},
-		{"libaio", false, false, true, true, true},
-		{"rbd", false, false, true, true, false},
-		{"dirdelete", true, false, false, true, false},
-		{"falloc", true, false, false, true, false},
-		{"null", false, true, false, false, false},
-		{"net", false, false, false, false, false},
-		{"exec", false, false, false, false, false},
-		{"e4defrag", false, false, false, true, false},
-		{"windowsaio", false, false, true, true, true},
-		{"libpmem", false, false, true, true, false},
+		{"psync", true, false, true, true},
+		{"libaio", false, false, true, true},
+		{"rbd", false, false, true, false},
+		{"dirdelete", true, false, false, false},
+		{"falloc", true, false, false, false},
+		{"null", false, true, false, false},
+		{"net", false, false, false, false},
+		{"exec", false, false, false, false},
+		{"e4defrag", false, false, false, false},
+		{"windowsaio", false, false, true, true},
+		{"libpmem", false, false, true, false},
 	} {
-		one, diskless, moves, touches := Synchronous(c.engine), Diskless(c.engine), MovesData(c.engine), TouchesFiles(c.engine)
-		cached := UsesPageCache(c.engine)
-		if one != c.one || diskless != c.diskless || moves != c.moves || touches != c.touches || cached != c.cached {
-			t.Errorf("%s: one in flight %v, diskless %v, moves data %v, touches files %v, uses the page cache %v",
-				c.engine, one, diskless, moves, touches, cached)
+		one, diskless, moves, cached := Synchronous(c.engine), Diskless(c.engine), MovesData(c.engine), UsesPageCache(c.engine)
+		if one != c.one || diskless != c.diskless || moves != c.moves || cached != c.cached {
+			t.Errorf("%s: one in flight %v, diskless %v, moves data %v, uses the page cache %v",
+				c.engine, one, diskless, moves, cached)
 		}
 	}
 }
