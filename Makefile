@@ -45,7 +45,7 @@ $(LINT):
 race: ## all tests: first with the race detector, then those of the lab
 	@scripts/test.sh
 
-lab: need-test ## the tests that need the lab, below an hour: what wants a quiet machine first, then two machines at a time: power cuts at each step of apply and teardown, faults, all variants
+lab: need-test ## the tests that need the lab, about an hour: what wants a quiet machine first, then two machines at a time: power cuts at each step of apply and teardown, faults, all variants
 	@GO=$(GO) scripts/lab.sh
 
 fleet-test: need-test ## what of many hosts make test does not wait for: stopped fio, a silent coordinator, a slow link, each host alone; minutes
@@ -63,7 +63,7 @@ exam: need-test ## N random machines of the lab from SEED on, marked against wha
 	  PLIMSOLL_EXAM_FROM=$(if $(FROM),$(abspath $(FROM))) PLIMSOLL_EXAM_HELD=$(HELD) PLIMSOLL_EXAM_DOC=$(if $(DOC),$(abspath $(DOC))) \
 	  $(GO) test -v -count=1 -parallel $(or $(LANES),1) -timeout 600m -run 'TestExam$$' ./internal/cli
 
-fuzz: need-build ## every fuzz target for FUZZ_SECONDS each (10), with its executions; fails when one fuzzes next to nothing
+fuzz: need-build ## every fuzz target for FUZZ_SECONDS of CPU time each (10), with its executions; fails when one fuzzes next to nothing
 	@scripts/fuzz.sh $(or $(FUZZ_SECONDS),10)
 
 bench: build ## ratios against bare fio, wc, python and the like, measured in this run

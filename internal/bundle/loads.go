@@ -147,12 +147,12 @@ func wasDirect(o *fio.Output) (direct, buffered bool, why string) {
 	case slices.ContainsFunc(o.Jobs, submitted) && !inMemory(o):
 		return false, true, "its I/Os were complete when their submission returned, as buffered ones are"
 	case len(o.Disks) == 0:
-		return false, false, "without disk statistics nobody can tell"
+		return false, false, "without disk statistics this is not known"
 	}
 	if !reachedDevice(o) {
 		return false, true, "its disk statistics count fewer I/Os than fio made, as of buffered I/O"
 	}
-	return true, false, "its disk statistics count as many I/Os as fio made, as of direct I/O"
+	return true, false, "its disk statistics count about as many I/Os as fio made, as of direct I/O"
 }
 
 func submitted(j fio.Job) bool { return j.Read.Submitted() || j.Write.Submitted() }

@@ -40,8 +40,8 @@ type Commits struct {
 // At best two groups alternate: one computes while the other flushes, so that C costs nothing until
 // it is longer than S, and a commit takes the larger of 2 S and S + C, of which server and pgbench
 // do their parts at the same time. At worst the leader is quick, a flush carries c/3, and a commit
-// waits for two others after all of its CPU time: 3 S + C. One client has flushes of its own: S +
-// C, and up to half of S for what no counter shows (waking up, and syncs slower than fio's).
+// waits for two others after all of its CPU time: 3 S + C. One client has flushes of its own:
+// S + C, and up to half of S for what no counter shows (waking up, and syncs slower than fio's).
 func CommitsOf(clients int, s, both, longer units.Latency) Commits {
 	if clients < 1 || s <= 0 {
 		return Commits{}

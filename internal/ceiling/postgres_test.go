@@ -50,10 +50,10 @@ func TestCommitsOfTheControlledTest(t *testing.T) {
 	}
 }
 
-// On an emulated CPU of two cores (TestLabPostgres, 2026-11-22) one synced write took 3.2 ms, 1.02
-// ms of it CPU; server and pgbench had the CPU times below in 15 s. Ranges by hand, for one client:
-// 1,710 transactions of 5.456 and 3.117 ms leave 4.436 + 3.117 ms outside of the sync, so that 1 ÷
-// (1.5 × 3.2 + 7.553 ms) = 80.9 and 1 ÷ (3.2 + 4.436 ms) = 131 TPS are expected.
+// On an emulated CPU of two cores (TestLabPostgres, 2026-11-22) one synced write took 3.2 ms, of
+// which 1.02 ms were CPU; server and pgbench had the CPU times below in 15 s. Ranges by hand, for
+// one client: 1,710 transactions of 5.456 and 3.117 ms leave 4.436 + 3.117 ms outside of the sync,
+// so that 1 ÷ (1.5 × 3.2 + 7.553 ms) = 80.9 and 1 ÷ (3.2 + 4.436 ms) = 131 TPS are expected.
 func TestCommitsOnASlowCPU(t *testing.T) {
 	const s, inSync = units.Latency(3_200_000), units.Latency(1_020_000)
 	for _, c := range []struct {

@@ -52,8 +52,8 @@ func compareDemand(ctx context.Context, env *Env, words []string, o compareOptio
 	return errVerdict
 }
 
-// doubtsOf are the doubts of all sides, each once: with the names of its sides where others do not
-// have it.
+// doubtsOf are the doubts of all sides, each once. One that not all sides have is printed with the
+// names of those that have it.
 func doubtsOf(sides []advise.Side) []string {
 	var doubts []string
 	of := map[string][]string{}

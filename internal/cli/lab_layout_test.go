@@ -98,7 +98,8 @@ func reached(t *testing.T, b *bundle.Bundle) {
 	if bound < 4 {
 		t.Errorf("%d scenarios were bound by throughput, want 4", bound)
 	}
-	if text, err := os.ReadFile(filepath.Join(b.Dir, "report.md")); err != nil || !strings.Contains(string(text), "rates at 0.1 of the real ones") {
+	text, err := os.ReadFile(filepath.Join(b.Dir, "report.md"))
+	if err != nil || !strings.Contains(string(text), "rates at 0.1 of the real ones") {
 		t.Errorf("the report does not say its scale: %v", err)
 	}
 }

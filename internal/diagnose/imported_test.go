@@ -89,8 +89,7 @@ func importedCases() []labelled {
 	}
 }
 
-// In these cases TestImportedCases allows no finding beyond those listed, and each of them must be
-// there.
+// TestImportedCases wants the findings that are listed with each case, and no others.
 func TestImportedCases(t *testing.T) {
 	for _, l := range importedCases() {
 		found := map[finding.Code]bool{}

@@ -97,9 +97,9 @@ var pageCache = &rule{
 	Severity: finding.Warn,
 	Title:    "the page cache was measured, not the storage",
 	When: "Jobs without direct=1 moved 16 MiB or more, and the devices' own counters show less than 90 % of the " +
-		"bytes that fio read, or that it wrote, in the window; below half the measurement is invalid. It is also " +
-		"where there are no such counters, in an import, and half of the reads or writes of jobs that were " +
-		"neither direct nor synced took less than 10 µs, or were complete when their submission returned.",
+		"bytes that fio read, or that it wrote, in the window; below half, the measurement is invalid. An import " +
+		"without such counters is invalid if half of the reads or writes of jobs that were neither direct nor " +
+		"synced took less than 10 µs, or were complete when their submission returned.",
 	Why: "Buffered I/O goes to memory first. Reads that it holds never reach a device, and writes are done when " +
 		"they are copied; the device " +
 		"gets them later, or never when they are overwritten in between. A database that does its own caching " +
@@ -134,9 +134,9 @@ var pageCache = &rule{
 				if side.own < enoughBytes || share >= fromCache {
 					continue
 				}
-				severity, told := finding.Warn, "the rest was memory's"
+				severity, verdict := finding.Warn, "the rest went to or came from memory"
 				if share < reachedDevice {
-					severity, told = finding.Invalid, "the figures are mostly memory's"
+					severity, verdict = finding.Invalid, "the figures are mostly those of memory"
 				}
 				report(finding.Finding{
 					Severity:  severity,
@@ -148,7 +148,7 @@ var pageCache = &rule{
 						side.own,
 						d.Name,
 						text.Percent(share),
-						told,
+						verdict,
 					),
 					Evidence: []finding.Evidence{
 						{

@@ -161,8 +161,8 @@ func TestAccountOfTransactions(t *testing.T) {
 		{"commits", commits(743.1, 0), ceiling.CommitLatency, map[finding.Cause]float64{
 			finding.Grouping: 0.25, finding.SlowSync: 0.7, finding.IdleLog: 0.5,
 		}, false},
-		// Of 5.38 ms from sync to sync a sync takes 2.69 ms and the CPU of a commit 1 ms: 2.69 ÷
-		// 3.69 and 3.69 ÷ 5.38.
+		// Of 5.38 ms from sync to sync a sync takes 2.69 ms and the CPU of a commit 1 ms:
+		// 2.69 ÷ 3.69 and 3.69 ÷ 5.38.
 		{"commits that compute", commits(743.1, time.Millisecond), ceiling.CommitLatency, map[finding.Cause]float64{
 			finding.Grouping: 0.25, finding.SlowSync: 0.7, finding.CommitCPU: 0.7291, finding.IdleLog: 0.6858,
 		}, false},

@@ -105,7 +105,8 @@ func (m Measurement) uneven() (finding.Finding, bool) {
 	}
 	return finding.Finding{
 		Message: fmt.Sprintf(
-			"The rate went between %s and %s IOPS: the standard deviation of its half seconds is %s of their mean of %s.",
+			"The rate went between %s and %s IOPS: the standard deviation of its half seconds is %s of their "+
+				"mean of %s.",
 			units.Number(s.Min),
 			units.Number(s.Max),
 			text.Percent(spread),

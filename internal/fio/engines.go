@@ -57,6 +57,6 @@ func MovesData(engine string) bool {
 	return kind == EngineData || kind == EngineOther
 }
 
-// UsesPageCache says whether an ioengine is known to move its data through the page cache where it
-// is not told to do direct I/O. Persistent memory that is mapped has none.
+// UsesPageCache says whether an ioengine is known to move its data through the page cache where
+// direct I/O is not asked for. Mapped persistent memory has no page cache.
 func UsesPageCache(engine string) bool { return KindOf(engine) == EngineData && engine != "libpmem" }

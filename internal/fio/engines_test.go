@@ -56,7 +56,8 @@ func TestEngineFacts(t *testing.T) {
 		{"windowsaio", false, false, true, true},
 		{"libpmem", false, false, true, false},
 	} {
-		one, diskless, moves, cached := Synchronous(c.engine), Diskless(c.engine), MovesData(c.engine), UsesPageCache(c.engine)
+		one, diskless := Synchronous(c.engine), Diskless(c.engine)
+		moves, cached := MovesData(c.engine), UsesPageCache(c.engine)
 		if one != c.one || diskless != c.diskless || moves != c.moves || cached != c.cached {
 			t.Errorf("%s: one in flight %v, diskless %v, moves data %v, uses the page cache %v",
 				c.engine, one, diskless, moves, cached)
@@ -64,12 +65,14 @@ func TestEngineFacts(t *testing.T) {
 	}
 }
 
-// What engines do is written down once: no file names three of them.
+// What engines do is written down once: beside the table only the two are named that plimsoll runs
+// by itself.
 func TestEnginesAreListedOnce(t *testing.T) {
-	words := []string{"sync", "null", "net", "exec", "http"} // that mean something else, too
+	may := []string{"libaio", "psync", "sync", "null", "net", "exec", "http"} // the last five mean other things, too
 	files := 0
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") ||
+			path == "../fio/engines.go" {
 			return err
 		}
 		source, err := os.ReadFile(path)
@@ -79,12 +82,12 @@ func TestEnginesAreListedOnce(t *testing.T) {
 		files++
 		var names []string
 		for engine := range engineFacts() {
-			if !slices.Contains(words, engine) && strings.Contains(string(source), `"`+engine+`"`) {
+			if !slices.Contains(may, engine) && strings.Contains(string(source), `"`+engine+`"`) {
 				names = append(names, engine)
 			}
 		}
-		if len(names) > 2 {
-			t.Errorf("%s lists engines of its own (%s); internal/fio/engines.tsv has them", path, strings.Join(names, ", "))
+		if len(names) > 0 {
+			t.Errorf("%s knows %v by itself; internal/fio/engines.tsv is for that", path, names)
 		}
 		return nil
 	})

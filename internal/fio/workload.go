@@ -70,7 +70,7 @@ func (w Workload) HeldIOPS() (read, write units.IOPS) {
 }
 
 // Ends is when jobs that start together stop issuing I/O, counted from their start without ramps.
-// It is not known when one of them ends by its size or waits for those before it.
+// It is not known where one of them ends by its size, or waits for those before it (stonewall).
 func Ends(loads []Workload) (end time.Duration, known bool) {
 	for i, w := range loads {
 		if !w.TimeBased || w.Runtime == 0 || i > 0 && w.Stonewall {

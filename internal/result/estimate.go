@@ -130,7 +130,7 @@ func (b *Builder) spread(e *stats.Estimate, window time.Duration, of func(*strea
 func (r *Result) undrained() []Second {
 	window, known := fio.Ends(r.Workloads)
 	if !known {
-		window = math.MaxInt64
+		window = math.MaxInt64 // a whole second without I/O is a stall then
 	}
 	measured := time.Duration(0)
 	for _, s := range r.Seconds {

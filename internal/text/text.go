@@ -26,8 +26,8 @@ func Percent(share float64) string {
 // PlusMinus prints a relative half width: "± 1.2 %".
 func PlusMinus(share float64) string { return "± " + Percent(share) }
 
-// Share prints a share that was asked for or follows from a formula, without trailing zeros: "70
-// %", "12.5 %".
+// Share prints a share that was asked for or follows from a formula, without trailing zeros:
+// "70 %", "12.5 %".
 func Share(share float64) string { return units.Number(share*100) + " %" }
 
 // Change prints a relative change: "+3.2 %".

@@ -20,8 +20,7 @@ const (
 	sysctlFile = "/etc/sysctl.d/99-plimsoll.conf"
 	unitFile   = "/etc/systemd/system/plimsoll-tune.service"
 	unitLink   = "/etc/systemd/system/multi-user.target.wants/plimsoll-tune.service"
-	mark       = "# Written by plimsoll tune --persist" // what a file of this begins with
-	head       = mark + "; plimsoll tune --revert removes it.\n"
+	head       = "# Written by plimsoll tune --persist; plimsoll tune --revert removes it.\n"
 )
 
 // plain is what stands in a rule as it is: serial numbers come from devices and may be anything.
@@ -162,7 +161,7 @@ func (t *Tuner) keep(r *record, k kept) error {
 	}
 	data, err := sys.ReadFile(t.at(k.Path), sys.ConfigLimit)
 	switch {
-	case err == nil && !bytes.HasPrefix(data, []byte(mark)):
+	case err == nil && !bytes.HasPrefix(data, []byte(head)):
 		info, err := os.Stat(t.at(k.Path))
 		if err != nil {
 			return err
