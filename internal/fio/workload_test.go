@@ -11,7 +11,7 @@ func TestEnds(t *testing.T) {
 	timed := func(delay, runtime time.Duration) Workload {
 		return Workload{TimeBased: true, StartDelay: delay, Runtime: runtime, Ramp: time.Second}
 	}
-	after := timed(0, time.Minute)
+	later, after := timed(9*time.Second, time.Minute), timed(0, time.Minute)
 	after.Stonewall = true
 	for name, c := range map[string]struct {
 		loads []Workload
@@ -19,7 +19,7 @@ func TestEnds(t *testing.T) {
 		known bool
 	}{
 		"one":                    {[]Workload{timed(0, time.Minute)}, time.Minute, true},
-		"the second ends last":   {[]Workload{timed(0, time.Minute), timed(9*time.Second, time.Minute)}, 69 * time.Second, true},
+		"the second ends last":   {[]Workload{timed(0, time.Minute), later}, 69 * time.Second, true},
 		"a stonewall before all": {[]Workload{after}, time.Minute, true},
 		"the second waits":       {[]Workload{timed(0, time.Minute), after}, 0, false},
 		"one ends by size":       {[]Workload{timed(0, time.Minute), {Runtime: time.Minute}}, 0, false},
