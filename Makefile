@@ -45,7 +45,7 @@ $(LINT):
 race: ## all tests: first with the race detector, then those of the lab
 	@scripts/test.sh
 
-lab: need-test ## the tests that need the lab, about an hour: what wants a quiet machine first, then two machines at a time: power cuts at each step of apply and teardown, faults, all variants
+lab: need-test ## the tests that need the lab, in less than an hour: what wants a quiet machine first, then two at a time: 100 random topologies, power cuts at each step of apply and teardown, faults, all variants
 	@GO=$(GO) scripts/lab.sh
 
 fleet-test: need-test ## what of many hosts make test does not wait for: stopped fio, a silent coordinator, a slow link, each host alone; minutes
@@ -55,8 +55,8 @@ fleet-test: need-test ## what of many hosts make test does not wait for: stopped
 lab-systems: need-test ## what boots a whole Debian of the lab, with its own initramfs or dracut's: reboots of what apply built; about 45 min
 	@GO=$(GO) scripts/lab.sh systems
 
-lab-long: need-test ## what make lab does not wait for: 100 random topologies (PLIMSOLL_TOPOLOGIES), a power cut before and after each program; hours
-	@PLIMSOLL_TOPOLOGIES=$${PLIMSOLL_TOPOLOGIES:-100} PLIMSOLL_LAB=all $(GO) test -v -p 1 -count=1 -timeout 300m -run 'TestLabRandomTopologies|TestLabPowerCut' ./internal/provision
+lab-long: need-test ## what make lab does not wait for: 400 random topologies (PLIMSOLL_TOPOLOGIES), a power cut before and after each program; hours
+	@PLIMSOLL_TOPOLOGIES=$${PLIMSOLL_TOPOLOGIES:-400} PLIMSOLL_LAB=all $(GO) test -v -p 1 -count=1 -timeout 300m -run 'TestLabRandomTopologies|TestLabPowerCut' ./internal/provision
 
 exam: need-test ## N random machines of the lab from SEED on, marked against what was built in (docs/exam.md); DIR keeps their runs, LANES runs several at once, FROM judges kept ones
 	@PLIMSOLL_EXAM_SEED=$(or $(SEED),1) PLIMSOLL_EXAM_N=$(or $(N),20) PLIMSOLL_EXAM_DIR=$(abspath $(or $(DIR),runs/exam)) \

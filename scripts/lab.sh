@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests that need the lab: those of exact figures first, next to nothing, then two machines at a time, which keep about half
-# of two cores busy each. One guest at a time holds the lock in TMPDIR (labtest.Need): the second lane has a TMPDIR of its own.
+# Runs the tests that need the lab: those of exact figures first, next to nothing, then the others two at a time, since a guest keeps
+# about one CPU busy. A test that fails shows all that it printed; one that is skipped says why.
 # usage: lab.sh [systems]   systems: those that boot a whole Debian, one after the other, and nothing else
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -9,12 +9,30 @@ systems='^TestLab(Debian|Dracut|Reboot|TuneReboot|UnlistedArray)$' alone='^TestL
 if [ "${1-}" = systems ]; then
 	exec $go test -p 1 -count=1 -timeout 60m -run "$systems" ./internal/lab ./internal/provision ./internal/tune
 fi
-other=$(mktemp -d)
-trap 'rm -rf "$other"' EXIT
-$go test -count=1 -timeout 30m -run "$alone" ./internal/cli || failed=1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+export dir
+
+# one runs one test of a package, with a TMPDIR of its lane: one guest at a time holds the lock there (labtest.Need).
+one() {
+	local package=$1 test=$2 began=$SECONDS status=0 word=ok log=$dir/$1.$2
+	mkdir -p "$dir/${LANE:-0}"
+	(cd "internal/$package" && TMPDIR=$dir/${LANE:-0} "$dir/$package.test" -test.v -test.timeout 40m -test.run "^$test\$") >"$log" 2>&1 || status=1
+	if [ $status != 0 ]; then
+		cat "$log"
+		word=FAIL
+	fi
+	grep -A3 -e '--- SKIP' "$log"
+	echo "$word $package $test $((SECONDS - began)) s"
+	return $status
+}
+export -f one
+
+for package in provision cli tune; do
+	$go test -c -o "$dir/$package.test" "./internal/$package" || exit 1
+	(cd "internal/$package" && "$dir/$package.test" -test.list Lab) | grep -vE "$systems" | sed "s/^/$package /" >>"$dir/tests"
+done
+grep -E "${alone/^/ }" "$dir/tests" | xargs -L 1 bash -c 'one "$@"' one || failed=1
 $go test -p 1 -count=1 -timeout 20m -skip "$systems" ./internal/lab/... || failed=1
-TMPDIR=$other $go test -p 1 -count=1 -timeout 40m -run Lab -skip "$systems" ./internal/provision ./internal/tune &
-lane=$!
-$go test -count=1 -timeout 60m -run Lab -skip "$alone" ./internal/cli || failed=1
-wait $lane || failed=1
+grep -vE "${alone/^/ }" "$dir/tests" | xargs -P 2 --process-slot-var=LANE -L 1 bash -c 'one "$@"' one || failed=1
 exit $failed

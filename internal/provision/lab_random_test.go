@@ -26,15 +26,16 @@ func magic(name string, at int, bytes string) content {
 func contents() []content {
 	const lvm = "--config 'backup/backup=0 backup/archive=0' -qq --yes"
 	const end = 32 << 20
+	const quiet = "mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0" // the kernel writes nothing of its own
 	return []content{
 		{name: "blank", free: true},
 		{name: "blank, written with zeros", make: "dd if=/dev/zero of=$d bs=1M count=32 conv=fsync 2>/dev/null", free: true},
 		{name: "ext4", make: "mkfs.ext4 -q -F $d"},
 		{name: "ext4 with a label of hostile text", make: `mkfs.ext4 -q -F -L '$(reboot)' $d`},
 		{name: "ext2", make: "mke2fs -q -F -t ext2 $d"},
-		{name: "ext4, mounted", make: "mkfs.ext4 -q -F $d; mkdir -p /m$i; mount $d /m$i", undo: "umount /m$i"},
-		{name: "ext4, mounted read-only", make: "mkfs.ext4 -q -F $d; mkdir -p /m$i; mount -o ro $d /m$i", undo: "umount /m$i"},
-		{name: "ext4, mounted in another namespace", make: "mkfs.ext4 -q -F $d; mkdir -p /m$i; unshare -m sh -c \"mount $d /m$i; exec sleep 999\" >/dev/null 2>&1 & echo $! > /tmp/pid$i; sleep 0.7", undo: "kill $(cat /tmp/pid$i); sleep 0.3"},
+		{name: "ext4, mounted", make: quiet + " $d; mkdir -p /m$i; mount $d /m$i", undo: "umount /m$i"},
+		{name: "ext4, mounted read-only", make: quiet + " $d; mkdir -p /m$i; mount -o ro $d /m$i", undo: "umount /m$i"},
+		{name: "ext4, mounted in another namespace", make: quiet + " $d; mkdir -p /m$i; unshare -m sh -c \"mount $d /m$i; exec sleep 999\" >/dev/null 2>&1 & echo $! > /tmp/pid$i; sleep 0.7", undo: "kill $(cat /tmp/pid$i); sleep 0.3"},
 		{name: "ext4 in a partition", make: "sgdisk -n 1:1M:0 $d >/dev/null; udevadm settle; mkfs.ext4 -q -F ${d}p1"},
 		{name: "ext4 in a partition, table zapped", make: "sgdisk -n 1:1M:0 $d >/dev/null; udevadm settle; mkfs.ext4 -q -F ${d}p1; sgdisk -Z $d >/dev/null"},
 		{name: "empty GPT", make: "sgdisk -o $d >/dev/null"},
@@ -70,12 +71,12 @@ func contents() []content {
 	}
 }
 
-// topologies is how many are tried: a few by default, more in make lab-long.
+// topologies is how many are tried: a hundred by default, more in make lab-long.
 func topologies() int {
 	if n, err := strconv.Atoi(os.Getenv("PLIMSOLL_TOPOLOGIES")); err == nil {
 		return n
 	}
-	return 12
+	return 100
 }
 
 // Random contents on six discs, a random array declared over some of them, by serial or by count:
@@ -160,7 +161,7 @@ func (g *guest) topology(random *rand.Rand, n int) bool {
 	for i, d := range discs {
 		fmt.Fprintf(&undo, "d=${disc[%d]}; e=${disc[%d]}; i=%d; %s\n", i, (i+1)%6, i, d.undo)
 	}
-	g.ok(undo.String() + `udevadm settle; for d in ${disc[*]}; do wipefs -aqf ${d}p* 2>/dev/null; wipefs -aqf $d; dd if=/dev/zero of=$d bs=1M count=32 conv=fsync 2>/dev/null; done; udevadm settle
+	g.ok(undo.String() + `udevadm settle; for d in ${disc[*]}; do { blkdiscard -z -f $d && blockdev --rereadpt $d; } & done; wait; udevadm settle
 rm -f /keep/plimsoll/released.json; true`)
 	return applied.Code == 0
 }
