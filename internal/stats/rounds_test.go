@@ -356,12 +356,6 @@ func TestSettledEdges(t *testing.T) {
 	if s := SettledBy(alike, StopOptions{Target: .02, Bound: 1600}); s.At != 13 || s.From != 0 {
 		t.Errorf("%+v", s)
 	}
-	// Synced writes at four pairs' caps, of which each saves up what it does not use for a moment:
-	// six seconds of 13 were cut as a warm-up, and the run went on for its whole minute.
-	saved := []float64{1640, 1641, 1550, 1605, 1609, 1595, 1636, 1592, 1588, 1590, 1604, 1594, 1594, 1629, 1591, 1601, 1577}
-	if s := SettledBy(saved, StopOptions{Target: .02, Bound: 1600}); s.At != 13 || s.From != 0 || !s.Pinned {
-		t.Errorf("%+v", s)
-	}
 	// Queues of 40 that complete as a whole, 20.4 times a second: seconds of 800 and of 840, which
 	// are more than 3 % apart, around a straight line. Noise of as much leaves it.
 	lumps, noise := make([]float64, 30), make([]float64, 30)

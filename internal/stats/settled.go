@@ -52,7 +52,7 @@ const (
 	pinnedSpread  = 0.03
 	pinnedNear    = 0.02
 	pinnedQuantum = 3    // a count of n a second cannot vary by less than about 1/n
-	pinnedWander  = 0.05 // of a second's work in 10 s: at 0.06 a level to come passes for the bound in 4 of 100, not 2
+	pinnedWander  = 0.05 // of a second's work: at 0.06 a level to come passes for the bound in 2 of 100
 )
 
 // Looks are the numbers of seconds, up to most, at which a run is judged.
@@ -72,8 +72,7 @@ func Looks(most int) []int {
 // that stepped twice is not steady; what is left must be at least a minute, half of all and twenty
 // times its own memory (Sokal's estimate of the autocorrelation time); and the interval by
 // BatchMeans, widened by 1.3, must be within the target. Twice in a row, and in agreement, it is
-// settled. On its bound a run needs ten seconds and five times its memory instead, and where it goes
-// straight along it there is no warm-up to cut.
+// settled. On its bound a run needs ten seconds and five times its memory instead.
 //
 // What has not happened yet is not in the series: no rule can see a later cliff, a rare stall or a
 // neighbour who comes and goes. Honest (95 %) to an autocorrelation of 0.6 from second to second;
@@ -116,10 +115,7 @@ func lookAt(xs []float64, o StopOptions) (s Settled, ok bool) {
 	if len(finite) != len(xs) {
 		return Settled{Estimate: BatchMeans(xs), Why: "seconds without a figure"}, false
 	}
-	cut, cutOK := 0, true
-	if !atBound(mean(xs), o.Bound) || !straight(xs) {
-		cut, cutOK = warmUp(xs, stopBias*o.Target)
-	}
+	cut, cutOK := warmUp(xs, stopBias*o.Target)
 	w := xs[cut:]
 	s.From = cut
 	steps := 0
@@ -165,23 +161,14 @@ func lookAt(xs []float64, o StopOptions) (s Settled, ok bool) {
 }
 
 // pinned says that the seconds sit on the bound and hardly vary, or vary only by where they were
-// cut or by what a bucket had saved.
+// cut: a queue that completes as a whole every 80 ms makes seconds of 12 and of 13 queues. What was
+// done in all then stays close to a straight line, from which noise walks away.
 func pinned(w []float64, center, bound float64) bool {
-	return atBound(center, bound) &&
-		(Quantile(w, 0.9)-Quantile(w, 0.1) <= max(pinnedSpread, pinnedQuantum/center)*center || straight(w))
-}
-
-func atBound(center, bound float64) bool {
-	return bound > 0 && center > 0 && math.Abs(center/bound-1) <= pinnedNear
-}
-
-// straight says that what was done in all stays close to a straight line. A queue that completes as
-// a whole every 80 ms makes seconds of 12 and of 13 queues, and a volume that has saved up what it
-// did not use for a moment makes one second of 2 % more; neither leaves the line, and neither is a
-// warm-up. What they do to it hardly grows with time, and noise walks away as the root of it: the
-// limit grows as the fourth root.
-func straight(w []float64) bool {
-	return wander(w) <= pinnedWander*mean(w)*math.Pow(float64(len(w))/pinnedFloor, 0.25)
+	if bound <= 0 || center <= 0 || math.Abs(center/bound-1) > pinnedNear {
+		return false
+	}
+	return Quantile(w, 0.9)-Quantile(w, 0.1) <= max(pinnedSpread, pinnedQuantum/center)*center ||
+		wander(w) <= pinnedWander*center
 }
 
 // wander is the range of the cumulative sum of a series around its mean: Kuiper's statistic, not
