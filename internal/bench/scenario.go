@@ -144,7 +144,7 @@ func (r *runner) runFio(
 			said = append(said, grant.Plain(line))
 		}
 	}
-	build := &result.Builder{Start: r.m.Now()}
+	build := &result.Builder{Start: r.m.Now(), Loads: res.Workloads}
 	fioCtx, end := context.WithCancel(ctx)
 	defer end()
 	stop := r.newStopper(s, end)

@@ -124,3 +124,28 @@ func TestBytesCountIOs(t *testing.T) {
 		t.Errorf("%v IOPS", n)
 	}
 }
+
+// Counts that fio read later than bytes come back to them where blocks have one size, and nowhere
+// else.
+func TestAlign(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		loads    []Workload
+		n, bytes uint64
+		want     uint64
+	}{
+		{"40 I/Os later", []Workload{{ReadShare: 1, ReadBS: 32 * units.KiB}}, 1640, 1600 << 15, 1600},
+		{"two jobs of the same size", []Workload{{ReadShare: 1, ReadBS: 32 * units.KiB}, {ReadShare: 1, ReadBS: 32 * units.KiB}}, 1640, 1600 << 15, 1600},
+		{"two jobs of different sizes", []Workload{{ReadShare: 1, ReadBS: 32 * units.KiB}, {ReadShare: 1, ReadBS: 64 * units.KiB}}, 1640, 1600 << 15, 1640},
+		{"several sizes in a job", []Workload{{ReadShare: 1, ReadBS: 32 * units.KiB, ReadLeast: 4 * units.KiB}}, 1640, 1600 << 15, 1640},
+		{"a part of a block", []Workload{{ReadShare: 1, ReadBS: 32 * units.KiB}}, 1640, 1600<<15 + 512, 1640},
+		{"more bytes than I/Os", []Workload{{ReadShare: 1, ReadBS: 32 * units.KiB}}, 1600, 1640 << 15, 1600},
+		{"nothing known", nil, 1640, 1600 << 15, 1640},
+	} {
+		rows := []Job{{Name: "j", Read: Direction{N: tt.n, Bytes: units.Bytes(tt.bytes)}}}
+		Align(rows, nil, tt.loads)
+		if rows[0].Read.N != tt.want {
+			t.Errorf("%s: %d I/Os, want %d", tt.name, rows[0].Read.N, tt.want)
+		}
+	}
+}

@@ -21,6 +21,8 @@ import (
 type Builder struct {
 	// Start is when fio was started.
 	Start time.Time
+	// Loads are what the jobs ask for, as Result.Workloads.
+	Loads []fio.Workload
 
 	last    *fio.Output
 	rows    []row
@@ -47,7 +49,9 @@ func (b *Builder) Add(o *fio.Output) (Second, bool) {
 	}
 	since := o.Time.Sub(prevTime)
 	var s Second
-	for i, job := range o.Jobs {
+	jobs := slices.Clone(o.Jobs) // a document is read by others, too
+	fio.Align(jobs, o.Global, b.Loads)
+	for i, job := range jobs {
 		if i == len(b.rows) {
 			ramp, _ := fio.ParseTime(job.Options["ramp_time"], time.Second)
 			b.rows = append(b.rows, row{inRamp: ramp > 0})
