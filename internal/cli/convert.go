@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -109,6 +111,10 @@ func readJob(ctx context.Context, env *Env, args []string) (job *fio.JobFile, co
 			return job, false, err
 		}
 	}
+	words, front := fromFio(words)
+	if len(front) > 0 {
+		printNote(env, "only fio's part is converted, without: "+text.ShellLine(front))
+	}
 	if job, err = fio.ParseCommandLine(words); err != nil {
 		return nil, true, usage(err)
 	}
@@ -127,4 +133,14 @@ func readJob(ctx context.Context, env *Env, args []string) (job *fio.JobFile, co
 		)
 	}
 	return job, true, nil
+}
+
+// fromFio is a command from the word fio on, and what stands in front of it: sudo, taskset with its
+// options, an assignment.
+func fromFio(words []string) (command, front []string) {
+	i := slices.IndexFunc(words, func(w string) bool { return path.Base(w) == "fio" })
+	if i < 0 || strings.HasPrefix(words[0], "-") || strings.HasSuffix(words[0], ".fio") {
+		return words, nil
+	}
+	return words[i:], words[:i]
 }
