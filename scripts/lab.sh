@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Runs the tests that need the lab: those of exact figures first, next to nothing, then the others two at a time, since a guest keeps
-# about one CPU busy. A test that fails shows all that it printed; one that is skipped says why.
+# about one CPU busy, the longest first. A test that fails shows all that it printed; one that is skipped says why.
 # usage: lab.sh [systems]   systems: those that boot a whole Debian, one after the other, and nothing else
 set -uo pipefail
 cd "$(dirname "$0")/.."
 go=${GO:-go} failed=0
 systems='^TestLab(Debian|Dracut|Reboot|TuneReboot|UnlistedArray)$' alone='^TestLab(Stop|Most)$'
+long='^TestLab(RandomTopologies|Layout|PowerCut|AB)$'
 if [ "${1-}" = systems ]; then
 	exec $go test -p 1 -count=1 -timeout 60m -run "$systems" ./internal/lab ./internal/provision ./internal/tune
 fi
@@ -34,5 +35,8 @@ for package in provision cli tune; do
 done
 grep -E "${alone/^/ }" "$dir/tests" | xargs -L 1 bash -c 'one "$@"' one || failed=1
 $go test -p 1 -count=1 -timeout 20m -skip "$systems" ./internal/lab/... || failed=1
-grep -vE "${alone/^/ }" "$dir/tests" | xargs -P 2 --process-slot-var=LANE -L 1 bash -c 'one "$@"' one || failed=1
+{
+	grep -E "${long/^/ }" "$dir/tests"
+	grep -vE "${alone/^/ }|${long/^/ }" "$dir/tests"
+} | xargs -P 2 --process-slot-var=LANE -L 1 bash -c 'one "$@"' one || failed=1
 exit $failed
