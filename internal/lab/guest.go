@@ -133,9 +133,8 @@ func Available(m *sys.Machine) (reason string) {
 var ErrUnavailable = errors.New("the lab cannot run here")
 
 // Each step of a start takes seconds. Some starts of QEMU 7.2 without KVM (docs/lab.md) stand still
-// instead: the guest's console then reports an NVMe command whose completion was lost. Such a
-// guest is given up and another one started, with twice and three times the limit, so that a slow
-// host is not taken for it.
+// instead, since an NVMe command was lost. Such a guest is given up and another one started, with
+// twice and three times the limit, so that a slow host is not taken for it.
 const (
 	setupLimit = time.Minute
 	mostStarts = 3
