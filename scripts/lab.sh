@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests that need the lab: those of exact figures first, next to nothing, then the others two at a time, since a guest keeps
-# about one CPU busy, the longest first. A test that fails shows all that it printed; one that is skipped says why.
+# Runs the tests that need the lab: those of exact figures first, with nothing beside them, then the others two at a time,
+# the longest first: a guest keeps about one CPU busy. A test that fails shows all that it printed; one that is skipped says why.
 # usage: lab.sh [systems]   systems: those that boot a whole Debian, one after the other, and nothing else
 set -uo pipefail
 cd "$(dirname "$0")/.."

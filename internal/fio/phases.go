@@ -269,11 +269,11 @@ func CountIOs(rows []Job, global Options, loads []Workload) []string {
 	return counted
 }
 
-// Align makes the I/Os of a document that fio printed while it ran those of its bytes, where the
-// blocks of a direction have one size. fio notes bytes and runtimes first, waits until each of its
-// jobs has come by, and reads the counts then (stat.c, __show_running_run_stats): they hold what a
-// job did in the 50 ms that it took to come out of a sync, and seconds made of them vary by 2 to
-// 3 % where the bytes of the same seconds vary by 0.1 to 0.6 %.
+// Align sets the counts of I/Os in a document that fio printed while it ran to bytes by block size,
+// where the blocks of a direction have one size. fio notes bytes and runtimes first, waits until
+// each of its jobs has come by, and reads the counts then (stat.c, __show_running_run_stats), so
+// that they hold what was done meanwhile. Of synced writes at a cap in the lab, the standard
+// deviation from second to second was 0.4 to 1.8 % by counts and 0.07 to 0.6 % by bytes.
 func Align(rows []Job, global Options, loads []Workload) {
 	for i := range rows {
 		for _, c := range sizesOf(&rows[i], global, loads, len(rows) == 1) {
@@ -293,6 +293,7 @@ type sized struct {
 	mean bool
 }
 
+// sizesOf are the directions of a row with what its jobs ask for.
 func sizesOf(j *Job, global Options, loads []Workload, alone bool) []sized {
 	list := []sized{{name: "reads", of: &j.Read}, {name: "writes", of: &j.Write}, {name: "trims", of: &j.Trim}}
 	var differ [3]bool

@@ -128,18 +128,22 @@ func TestBytesCountIOs(t *testing.T) {
 // Counts that fio read later than bytes come back to them where blocks have one size, and nowhere
 // else.
 func TestAlign(t *testing.T) {
+	const k = units.KiB
+	of := func(size units.Bytes) Workload { return Workload{ReadShare: 1, ReadBS: size} }
+	several := of(32 * k)
+	several.ReadLeast = 4 * k
 	for _, tt := range []struct {
 		name     string
 		loads    []Workload
 		n, bytes uint64
 		want     uint64
 	}{
-		{"40 I/Os later", []Workload{{ReadShare: 1, ReadBS: 32 * units.KiB}}, 1640, 1600 << 15, 1600},
-		{"two jobs of the same size", []Workload{{ReadShare: 1, ReadBS: 32 * units.KiB}, {ReadShare: 1, ReadBS: 32 * units.KiB}}, 1640, 1600 << 15, 1600},
-		{"two jobs of different sizes", []Workload{{ReadShare: 1, ReadBS: 32 * units.KiB}, {ReadShare: 1, ReadBS: 64 * units.KiB}}, 1640, 1600 << 15, 1640},
-		{"several sizes in a job", []Workload{{ReadShare: 1, ReadBS: 32 * units.KiB, ReadLeast: 4 * units.KiB}}, 1640, 1600 << 15, 1640},
-		{"a part of a block", []Workload{{ReadShare: 1, ReadBS: 32 * units.KiB}}, 1640, 1600<<15 + 512, 1640},
-		{"more bytes than I/Os", []Workload{{ReadShare: 1, ReadBS: 32 * units.KiB}}, 1600, 1640 << 15, 1600},
+		{"40 I/Os later", []Workload{of(32 * k)}, 1640, 1600 << 15, 1600},
+		{"two jobs of the same size", []Workload{of(32 * k), of(32 * k)}, 1640, 1600 << 15, 1600},
+		{"two jobs of different sizes", []Workload{of(32 * k), of(64 * k)}, 1640, 1600 << 15, 1640},
+		{"several sizes in a job", []Workload{several}, 1640, 1600 << 15, 1640},
+		{"a part of a block", []Workload{of(32 * k)}, 1640, 1600<<15 + 512, 1640},
+		{"more bytes than I/Os", []Workload{of(32 * k)}, 1600, 1640 << 15, 1600},
 		{"nothing known", nil, 1640, 1600 << 15, 1640},
 	} {
 		rows := []Job{{Name: "j", Read: Direction{N: tt.n, Bytes: units.Bytes(tt.bytes)}}}
@@ -147,5 +151,15 @@ func TestAlign(t *testing.T) {
 		if rows[0].Read.N != tt.want {
 			t.Errorf("%s: %d I/Os, want %d", tt.name, rows[0].Read.N, tt.want)
 		}
+	}
+	// Each direction by its own size.
+	rows := []Job{{
+		Read:  Direction{N: 12, Bytes: 40 * k},
+		Write: Direction{N: 12, Bytes: 80 * k},
+		Trim:  Direction{N: 12, Bytes: 160 * k},
+	}}
+	Align(rows, nil, []Workload{{ReadBS: 4 * k, WriteBS: 16 * k, TrimBS: 32 * k}})
+	if n := [3]uint64{rows[0].Read.N, rows[0].Write.N, rows[0].Trim.N}; n != [3]uint64{10, 5, 5} {
+		t.Errorf("%d reads, writes and trims, want 10, 5 and 5", n)
 	}
 }

@@ -35,7 +35,11 @@ func contents() []content {
 		{name: "ext2", make: "mke2fs -q -F -t ext2 $d"},
 		{name: "ext4, mounted", make: quiet + " $d; mkdir -p /m$i; mount $d /m$i", undo: "umount /m$i"},
 		{name: "ext4, mounted read-only", make: quiet + " $d; mkdir -p /m$i; mount -o ro $d /m$i", undo: "umount /m$i"},
-		{name: "ext4, mounted in another namespace", make: quiet + " $d; mkdir -p /m$i; unshare -m sh -c \"mount $d /m$i; exec sleep 999\" >/dev/null 2>&1 & echo $! > /tmp/pid$i; sleep 0.7", undo: "kill $(cat /tmp/pid$i); sleep 0.3"},
+		{
+			name: "ext4, mounted in another namespace", make: quiet + " $d; mkdir -p /m$i; " +
+				"unshare -m sh -c \"mount $d /m$i; exec sleep 999\" >/dev/null 2>&1 & echo $! > /tmp/pid$i; sleep 0.7",
+			undo: "kill $(cat /tmp/pid$i); sleep 0.3",
+		},
 		{name: "ext4 in a partition", make: "sgdisk -n 1:1M:0 $d >/dev/null; udevadm settle; mkfs.ext4 -q -F ${d}p1"},
 		{name: "ext4 in a partition, table zapped", make: "sgdisk -n 1:1M:0 $d >/dev/null; udevadm settle; mkfs.ext4 -q -F ${d}p1; sgdisk -Z $d >/dev/null"},
 		{name: "empty GPT", make: "sgdisk -o $d >/dev/null"},
@@ -161,7 +165,8 @@ func (g *guest) topology(random *rand.Rand, n int) bool {
 	for i, d := range discs {
 		fmt.Fprintf(&undo, "d=${disc[%d]}; e=${disc[%d]}; i=%d; %s\n", i, (i+1)%6, i, d.undo)
 	}
-	g.ok(undo.String() + `udevadm settle; for d in ${disc[*]}; do { blkdiscard -z -f $d && blockdev --rereadpt $d; } & done; wait; udevadm settle
+	g.ok(undo.String() + `udevadm settle
+for d in ${disc[*]}; do { blkdiscard -z -f $d && blockdev --rereadpt $d; } & done; wait; udevadm settle
 rm -f /keep/plimsoll/released.json; true`)
 	return applied.Code == 0
 }

@@ -72,7 +72,8 @@ func TestSecondsAddUpToTotals(t *testing.T) {
 				n[0] += s.Read.N
 				n[1] += s.Write.N
 				if s.Read.N*4096 != uint64(s.Read.Bytes) || s.Write.N*4096 != uint64(s.Write.Bytes) {
-					t.Errorf("%d + %d I/Os of 4 KiB, %d + %d bytes in the same second", s.Read.N, s.Write.N, s.Read.Bytes, s.Write.Bytes)
+					t.Errorf("%d + %d I/Os of 4 KiB, %d + %d bytes in the same second",
+						s.Read.N, s.Write.N, s.Read.Bytes, s.Write.Bytes)
 				}
 				bytes += uint64(s.Read.Bytes + s.Write.Bytes)
 				hist.Merge(s.Read.Hist)
