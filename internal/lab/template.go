@@ -110,6 +110,9 @@ func (t *template) start(ctx context.Context, g *Guest) error {
 		return err
 	}
 	g.Started.Restore = time.Since(begin)
+	if err := g.leaveOneCPU(ctx); err != nil {
+		return err
+	}
 	if g.cfg.Persist {
 		if err := g.plugSystem(ctx); err != nil {
 			return err
