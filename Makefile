@@ -45,7 +45,7 @@ $(LINT):
 race: ## all tests: first with the race detector, then those of the lab
 	@scripts/test.sh
 
-lab: need-test ## the tests that need the lab, about an hour: what wants a quiet machine first, then two at a time: 100 random topologies, power cuts at each step of apply and teardown, faults, all variants
+lab: need-test ## the tests that need the lab, 55 min on two cores: what wants a quiet machine first, then two at a time: 100 random topologies, power cuts at each step of apply and teardown, faults, all variants
 	@GO=$(GO) scripts/lab.sh
 
 fleet-test: need-test ## what of many hosts make test does not wait for: stopped fio, a silent coordinator, a slow link, each host alone; minutes
