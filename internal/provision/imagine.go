@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -27,9 +30,12 @@ func (s *Site) Imagine(decl *topology.Declaration) (*Plan, error) {
 			return nil, fmt.Errorf("%s: array %s: %w", d.Origin.Where, d.Name, err)
 		}
 		plan.Arrays = append(plan.Arrays, w)
+		plan.Orders = append(plan.Orders, orders(d)...)
 	}
-	p.note("the volumes are imagined: nothing was looked at; serial numbers in capitals stand for those that the " +
-		"file leaves open")
+	p.note("the volumes are imagined: nothing was looked at; words in capitals stand for what the file leaves open")
+	if len(plan.Orders) > 0 {
+		p.note("the serial number of an EBS volume is its ID without the dash")
+	}
 	p.initramfs(plan)
 	plan.Notes = p.notes
 	return plan, nil
@@ -52,3 +58,40 @@ func (p *planner) imagine(d *topology.DeclaredArray) (*Work, error) {
 	}
 	return w, p.steps(context.Background(), w)
 }
+
+// orders are the EBS volumes among those declared that nothing names, and that are therefore still
+// to be created. The AWS CLI takes sizes in GiB and throughput in MiB/s, and of both and the IOPS
+// what the type has a choice of.
+func orders(d *topology.DeclaredArray) (all []Order) {
+	for _, v := range d.Volumes {
+		t, known := cloud.TypeNamed(v.Type)
+		if !known || t.Provider != "AWS" || v.Serial != "" || v.ID != "" || v.Path != "" {
+			continue
+		}
+		size := "GIB"
+		if v.Size > 0 {
+			size = whole(float64(v.Size) / float64(units.GiB))
+		}
+		create := []string{
+			"aws", "ec2", "create-volume", "--availability-zone", "ZONE", "--volume-type", t.Type, "--size", size,
+		}
+		if t.IOPS.Max > 0 && v.Limits.IOPS > 0 {
+			create = append(create, "--iops", whole(float64(v.Limits.IOPS)))
+		}
+		if t.Rate.Max > 0 && !t.Rate.Derived && v.Limits.Rate > 0 {
+			create = append(create, "--throughput", whole(float64(v.Limits.Rate)/float64(units.MiB)))
+		}
+		i := slices.IndexFunc(all, func(o Order) bool { return slices.Equal(o.Create, create) })
+		if i < 0 {
+			i = len(all)
+			all = append(all, Order{Array: d.Name, Create: create, Attach: []string{
+				"aws", "ec2", "attach-volume", "--volume-id", "ID", "--instance-id", "INSTANCE", "--device", "/dev/sdf",
+			}})
+		}
+		all[i].Count++
+	}
+	return all
+}
+
+// whole is a number for a command, rounded up.
+func whole(n float64) string { return fmt.Sprint(int64(math.Ceil(n))) }

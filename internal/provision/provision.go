@@ -92,12 +92,24 @@ const (
 
 // Plan is what apply does.
 type Plan struct {
-	File   string  `json:"file,omitempty"`
+	File string `json:"file,omitempty"`
+	// Orders are the EBS volumes that an imagined plan begins with.
+	Orders []Order `json:"orders,omitempty"`
 	Arrays []*Work `json:"arrays"`
 	// Initramfs is the command that renews the initramfs, once, after the last array; nil where
 	// nothing is to renew.
 	Initramfs []string `json:"initramfs,omitempty"`
 	Notes     []string `json:"notes,omitempty"`
+}
+
+// Order is EBS volumes of one kind that are to be created for an array.
+type Order struct {
+	Array string `json:"array"`
+	Count int    `json:"count"`
+	// Create creates one of them, Attach attaches it: commands of the AWS CLI, with words in
+	// capitals for what only the buyer knows.
+	Create []string `json:"create"`
+	Attach []string `json:"attach"`
 }
 
 // Steps is how many steps are left to do.

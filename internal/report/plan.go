@@ -13,6 +13,10 @@ import (
 
 // Plan prints what apply would do.
 func Plan(w io.Writer, p *provision.Plan) {
+	for _, o := range p.Orders {
+		fmt.Fprintf(w, "%s\n", ordered(o))
+		fmt.Fprintf(w, "      each     %s\n               %s\n\n", text.ShellLine(o.Create), text.ShellLine(o.Attach))
+	}
 	for _, a := range p.Arrays {
 		if a.Found {
 			fmt.Fprintf(
@@ -76,6 +80,12 @@ func Plan(w io.Writer, p *provision.Plan) {
 	} else {
 		fmt.Fprintln(w, "Every step is done; apply only checks that all is in place.")
 	}
+}
+
+// ordered says what an order is for.
+func ordered(o provision.Order) string {
+	return fmt.Sprintf("%s: create %s with the AWS CLI, in the instance's zone, and attach each under its own device name",
+		text.Clean(o.Array, 60), text.Plural(o.Count, "volume"))
 }
 
 func actions(w io.Writer, a *provision.Work, head string, actions []provision.Action) {

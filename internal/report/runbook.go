@@ -16,6 +16,10 @@ func Runbook(w io.Writer, p *provision.Plan, format string) error {
 	var b strings.Builder
 	r := &runbook{out: &b, md: format == "md"}
 	r.head(p)
+	for _, o := range p.Orders {
+		r.title(ordered(o))
+		r.block(before, []string{text.ShellLine(o.Create), text.ShellLine(o.Attach)})
+	}
 	for _, a := range p.Arrays {
 		r.array(a)
 	}
@@ -84,7 +88,13 @@ func (r *runbook) prose(s string) {
 	}
 }
 
-// block is commands under a heading. In a script those to undo are comments.
+// Headings of commands that a script holds as comments: those to undo, and those of another machine.
+const (
+	undo   = "Undo"
+	before = "Once for each volume"
+)
+
+// block is commands under a heading.
 func (r *runbook) block(heading string, lines []string) {
 	if len(lines) == 0 {
 		return
@@ -100,7 +110,7 @@ func (r *runbook) block(heading string, lines []string) {
 		fmt.Fprintf(r.out, "# %s\n", strings.ToLower(heading))
 	}
 	for _, l := range lines {
-		if heading == "Undo" {
+		if heading == undo || heading == before {
 			l = "#   " + l
 		}
 		r.out.WriteString(l + "\n")
@@ -139,7 +149,7 @@ func (r *runbook) array(a *provision.Work) {
 			checks = append(checks, s.cond(c))
 		}
 		r.block("Check", checks)
-		r.block("Undo", s.actions(st.Undo, false))
+		r.block(undo, s.actions(st.Undo, false))
 	}
 }
 
