@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -138,7 +136,7 @@ func readJob(ctx context.Context, env *Env, args []string) (job *fio.JobFile, co
 // fromFio is a command from the word fio on, and what stands in front of it: sudo, taskset with its
 // options, an assignment.
 func fromFio(words []string) (command, front []string) {
-	i := slices.IndexFunc(words, func(w string) bool { return path.Base(w) == "fio" })
+	i := fio.CommandAt(words)
 	if i < 0 || strings.HasPrefix(words[0], "-") || strings.HasSuffix(words[0], ".fio") {
 		return words, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -260,6 +261,12 @@ var settings = map[string]byte{
 
 // Setting says whether a name is an option of fio itself, such as output, and no job option.
 func Setting(name string) bool { return settings[name] != 0 }
+
+// CommandAt is where fio's command begins among words, behind sudo, taskset with its options or an
+// assignment; -1 without the word fio.
+func CommandAt(words []string) int {
+	return slices.IndexFunc(words, func(w string) bool { return path.Base(w) == "fio" })
+}
 
 // ParseCommandLine reads fio's arguments, with or without "fio" in front, as parse_cmd_line does:
 // --name begins a job, what stands before the first one is global. Options that fio does not know

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"path"
 	"slices"
 	"strings"
 
@@ -99,7 +98,7 @@ func (j *textJob) blockSizes() (bs [3]float64) {
 // names no such job.
 func commandOptions(command, job string) Options {
 	words, err := SplitShell(command)
-	at := slices.IndexFunc(words, func(w string) bool { return path.Base(w) == "fio" })
+	at := CommandAt(words)
 	if err != nil || at < 0 {
 		return nil
 	}
