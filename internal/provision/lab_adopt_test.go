@@ -60,3 +60,36 @@ func TestLabReplace(t *testing.T) {
 	g.blank("a")
 	g.same(before)
 }
+
+// At each other level that survives a member's loss, a failed one is replaced, then one that works.
+func TestLabReplaceLevels(t *testing.T) {
+	g := start(t, "  - {name: a, count: 5, size: 64MiB}\n")
+	before := g.ok(etc)
+	for _, c := range []struct{ level, members string }{{"raid10", "0 1 2 3"}, {"raid5", "0 1 2"}, {"raid6", "0 1 2 3"}} {
+		declare := func(members string) {
+			var volumes []string
+			for i := range strings.FieldsSeq(members) {
+				volumes = append(volumes, "{serial: "+g.Volumes[i[0]-'0'].Serial+"}")
+			}
+			g.declare(fmt.Sprintf("arrays:\n  - {name: a, level: %s, chunk: 64KiB, volumes: [%s], filesystem: {type: ext4, mount: /srv/a}}\n",
+				c.level, strings.Join(volumes, ", ")))
+		}
+		declare(c.members)
+		g.ok("plimsoll apply /keep/plimsoll.yaml --yes && dd if=/dev/urandom of=/srv/a/file bs=1M count=20 2>/dev/null && sha256sum /srv/a/file > /keep/sum && sync && { mdadm --wait /dev/md/a || true; } && mdadm /dev/md/a --fail ${a[1]}")
+		for _, spare := range []string{"4", "1"} {
+			if spare == "1" { // the failed volume, erased, takes the place of one that works
+				g.ok("dd if=/dev/zero of=${a[1]} bs=1M conv=fsync 2>/dev/null; true")
+				declare(strings.Replace(strings.Replace(c.members, "1", "4", 1), "2", "1", 1))
+			} else {
+				declare(strings.Replace(c.members, "1", "4", 1))
+			}
+			g.ok("plimsoll apply /keep/plimsoll.yaml --yes && plimsoll verify /keep/plimsoll.yaml && echo 3 > /proc/sys/vm/drop_caches && sha256sum -c /keep/sum")
+			if said := g.ok("mdadm --detail /dev/md/a"); !strings.Contains(said, "Failed Devices : 0") || strings.Contains(said, "degraded") {
+				t.Errorf("%s with volume %s:\n%s", c.level, spare, said)
+			}
+		}
+		g.ok("rm /srv/a/file; plimsoll teardown --yes; for d in ${a[*]}; do dd if=/dev/zero of=$d bs=1M conv=fsync 2>/dev/null; done; true")
+		g.blank("a")
+		g.same(before)
+	}
+}

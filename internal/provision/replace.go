@@ -315,9 +315,9 @@ func (s *state) memberHolds(c Cond) (bool, error) {
 }
 
 // rebuilding says that the steps of a replacement are not done yet, and that a step before them
-// looks at the new volume, which is not what it will be.
+// looks at the new volume, which is not what it will be, or at copies, which do not agree before.
 func (w *Work) rebuilding(i int) bool {
 	return w.Replacing != nil && i < w.Replacing.From && slices.ContainsFunc(w.Steps[i].Check, func(c Cond) bool {
-		return strings.TrimSuffix(c.Of, ":1") == "@"+w.Replacing.New
+		return c.Is == "synced" || strings.TrimSuffix(c.Of, ":1") == "@"+w.Replacing.New
 	})
 }

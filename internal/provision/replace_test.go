@@ -63,6 +63,10 @@ take the volume vol0a02 out of it, where it is still attached
 	if p.Steps() != 5 || w.Members[1].Serial != "vol0a03" || !strings.Contains(strings.Join(w.Commands(w.Steps[1].Undo), " "), "/dev/nvme3n1") {
 		t.Errorf("%d steps, %+v, %v", p.Steps(), w.Members, w.Commands(w.Steps[1].Undo))
 	}
+	// Until the rebuild is done, the copies do not agree that an earlier step waited for.
+	if last := w.Replacing.From - 1; w.Steps[last].Check[0].Is != "synced" || !w.rebuilding(last) || w.rebuilding(w.Replacing.From) {
+		t.Errorf("step %d is to hold during the rebuild: %+v", last+1, w.Steps[last])
+	}
 	// The old volume's table is not the new one's.
 	if old := w.tableGUID("@vol0a03"); old == "" || old == p.Arrays[0].tableGUID("@vol0a01") {
 		t.Errorf("the table's GUID: %q", old)
