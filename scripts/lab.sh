@@ -7,9 +7,6 @@ cd "$(dirname "$0")/.."
 go=${GO:-go} failed=0
 systems='^TestLab(Debian|Dracut|Reboot|TuneReboot|UnlistedArray)$' alone='^TestLab(Stop|Most)$'
 long='^TestLab(RandomTopologies|Layout|PowerCut|AB)$'
-if [ "${1-}" = systems ]; then
-	exec $go test -p 1 -count=1 -timeout 60m -run "$systems" ./internal/lab ./internal/provision ./internal/tune
-fi
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 export dir
@@ -23,16 +20,23 @@ one() {
 		cat "$log"
 		word=FAIL
 	fi
-	grep -A3 -e '--- SKIP' "$log"
+	grep -B2 -e '--- SKIP' "$log"
 	echo "$word $package $test $((SECONDS - began)) s"
 	return $status
 }
 export -f one
 
-for package in provision cli tune; do
+packages="provision cli tune"
+[ "${1-}" != systems ] || packages="lab provision tune"
+for package in $packages; do
 	$go test -c -o "$dir/$package.test" "./internal/$package" || exit 1
-	(cd "internal/$package" && "$dir/$package.test" -test.list Lab) | grep -vE "$systems" | sed "s/^/$package /" >>"$dir/tests"
+	(cd "internal/$package" && "$dir/$package.test" -test.list Lab) | sed "s/^/$package /" >>"$dir/all"
 done
+grep -vE "${systems/^/ }" "$dir/all" >"$dir/tests"
+if [ "${1-}" = systems ]; then
+	grep -E "${systems/^/ }" "$dir/all" | xargs -L 1 bash -c 'one "$@"' one
+	exit
+fi
 grep -E "${alone/^/ }" "$dir/tests" | xargs -L 1 bash -c 'one "$@"' one || failed=1
 $go test -p 1 -count=1 -timeout 20m -skip "$systems" ./internal/lab/... || failed=1
 {
