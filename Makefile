@@ -52,7 +52,7 @@ fleet-test: need-test ## what of many hosts make test does not wait for: stopped
 	@scripts/need.sh --optional slurm-wlm
 	@PLIMSOLL_FLEET=all $(GO) test -v -count=1 -timeout 20m -run 'TestFleet' ./internal/fleet
 
-lab-systems: need-test ## what boots a whole Debian of the lab, with its own initramfs or dracut's: reboots of what apply built; about 45 min
+lab-systems: need-test ## what boots a whole Debian of the lab, with its own initramfs or dracut's: reboots of what apply built; 32 min on two cores
 	@GO=$(GO) scripts/lab.sh systems
 
 lab-long: need-test ## what make lab does not wait for: 400 random topologies (PLIMSOLL_TOPOLOGIES), a power cut before and after each program; hours
