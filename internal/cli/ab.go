@@ -81,6 +81,7 @@ be overwritten. Settings are restored after each turn; after a crash by the next
 	f.Uint64Var(&o.seed, "seed", 0, "order and random offsets come from `N` (default: a random one, which is stored)")
 	f.StringVar(&o.margin, "margin", percentText(compare.Margin), "changes within `PERCENT` do not matter")
 	f.StringVar(&o.state, "state", "/var/lib/plimsoll/ab-tune.json", "record changed settings in `FILE`")
+	typedOnly(f, "variant", "on", "state")
 	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", progressKinds)
 	addFormat(cmd, &o.format, report.CompareFormats())
 	o.layoutOptions.addFlags(f)

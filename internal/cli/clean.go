@@ -36,6 +36,7 @@ Files that are named like those that fio makes when it is run by hand are listed
 		nil,
 		"also remove `FILE`, one of those listed as files of fio's own",
 	)
+	typedOnly(cmd.Flags(), "destroy")
 	return cmd
 }
 

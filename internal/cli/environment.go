@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,9 +14,24 @@ import (
 
 const environmentPrefix = "PLIMSOLL_"
 
-// commandLineOnly are flags that the environment must not set: they allow data to be lost or
-// commands to be run.
-var commandLineOnly = []string{"destroy", "serial", "yes", "allow-exec", "help", "version"}
+// typedAnnotation marks a flag that the environment must not set.
+const typedAnnotation = "plimsoll_typed_only"
+
+// typedOnly says where flags are defined that they give consent, or choose what runs, what is
+// believed or which file is replaced: they count on the command line only, so that nothing that was
+// exported in another place, or left in a profile, decides it.
+func typedOnly(f *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		if err := f.SetAnnotation(name, typedAnnotation, []string{"true"}); err != nil {
+			panic(err) // there is no flag of the name: every test of the command ends here
+		}
+	}
+}
+
+// mustBeTyped says that the environment does not set a flag. Cobra makes help and version.
+func mustBeTyped(f *pflag.Flag) bool {
+	return f.Annotations[typedAnnotation] != nil || f.Name == "help" || f.Name == "version"
+}
 
 // variable is the environment variable of a flag: PLIMSOLL_KEEP_FILES for keep-files.
 func variable(flag string) string {
@@ -40,7 +56,7 @@ func fromEnvironment(env *Env, cmd *cobra.Command, environ []string) error {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		value, ok := values[variable(f.Name)]
 		switch {
-		case !ok || bad != nil || slices.Contains(given, f.Name) || slices.Contains(commandLineOnly, f.Name):
+		case !ok || bad != nil || slices.Contains(given, f.Name) || mustBeTyped(f):
 		case excluded(f, given):
 		default:
 			if err := cmd.Flags().Set(f.Name, value); err != nil {
@@ -84,14 +100,18 @@ func excluded(f *pflag.Flag, given []string) bool {
 	return false
 }
 
-// warnUnknown names variables that are of no flag of any command.
+// warnUnknown names variables that set nothing: those of no flag of any command, with the one that
+// was probably meant, and those of flags that must be typed.
 func warnUnknown(env *Env, root *cobra.Command, values map[string]string) {
 	// Of plimsoll's processes, and of its tests.
 	known := map[string]bool{"PLIMSOLL_FAMILY": true, "PLIMSOLL_LAB": true, "PLIMSOLL_FLEET": true}
+	typed := map[string]string{}
 	var visit func(*cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if !slices.Contains(commandLineOnly, f.Name) {
+			if mustBeTyped(f) {
+				typed[variable(f.Name)] = f.Name
+			} else {
 				known[variable(f.Name)] = true
 			}
 		})
@@ -100,14 +120,19 @@ func warnUnknown(env *Env, root *cobra.Command, values map[string]string) {
 		}
 	}
 	visit(root)
-	var unknown []string
-	for name := range values {
-		if !known[name] {
-			unknown = append(unknown, text.Clean(name, 60))
+	names := slices.Sorted(maps.Keys(known))
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if known[name] {
+			continue
 		}
-	}
-	slices.Sort(unknown)
-	for _, name := range unknown {
-		fmt.Fprintf(env.Err, "note: %s in the environment sets no flag\n", name)
+		if flag, ok := typed[name]; ok {
+			fmt.Fprintf(env.Err, "warning: %s in the environment is not read: type --%s\n", name, flag)
+			continue
+		}
+		did := ""
+		if like := text.Nearest(name, names); like != "" {
+			did = "; did you mean " + like + "?"
+		}
+		fmt.Fprintf(env.Err, "warning: %s in the environment sets no flag%s\n", text.Clean(name, 60), did)
 	}
 }

@@ -43,5 +43,6 @@ tables. With -o the file is replaced whole or not at all.`,
 	}
 	addChoice(cmd, &format, "format", "output `FORMAT`", report.ExportFormats())
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write to `FILE`, replacing it whole")
+	typedOnly(cmd.Flags(), "output")
 	return cmd
 }

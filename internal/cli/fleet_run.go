@@ -41,6 +41,7 @@ func (o *fleetHosts) addFlags(cmd *cobra.Command) {
 	)
 	f.StringVar(&o.remote, "remote", "plimsoll", "`PROGRAM` that is plimsoll on the hosts")
 	addChoice(cmd, &o.copy, "copy", "whether this plimsoll is copied to the hosts, `WHEN`", fleet.Copies)
+	typedOnly(f, "via", "remote", "copy")
 }
 
 // run is what runs on the hosts, as far as these flags say. All names are checked before anything

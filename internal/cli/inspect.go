@@ -75,6 +75,7 @@ With two paths the first is for data, the second for the write-ahead log.`,
 		"print a plimsoll.yaml over the unused disks of this `DESCRIPTION`, such as '8 x unused gp3 50GiB "+
 			"raid10'; repeat it for a second array",
 	)
+	typedOnly(f, "capture")
 	cmd.MarkFlagsMutuallyExclusive("capture", "captured")
 	cmd.MarkFlagsMutuallyExclusive("all", "yaml", "capture")
 	return cmd

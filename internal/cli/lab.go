@@ -75,6 +75,7 @@ func (o *labOptions) addFlags(cmd *cobra.Command) {
 		"",
 		"keep the volumes and the console's log in `DIR`; existing volumes there are reused",
 	)
+	typedOnly(cmd.Flags(), "keep")
 	cmd.Flags().StringVar(&o.out, "out", ".", "copy the guest's runs/ to `DIR`")
 	cmd.Flags().StringArrayVar(&o.put, "put", nil, "copy `FILE` into the guest's /root first")
 	cmd.Flags().IntVar(&o.nice, "nice", 0, "run QEMU with niceness `N`")

@@ -56,6 +56,7 @@ file. The exit code is 3 when a finding is an error.`,
 	f := cmd.Flags()
 	addFormat(cmd, &o.format, report.LintFormats())
 	f.BoolVar(&o.fix, "fix", false, "fix the files where the repair is certain, and report the rest")
+	typedOnly(f, "fix")
 	f.BoolVar(
 		&o.installed,
 		"installed",

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
@@ -12,10 +11,6 @@ import (
 	"plimsoll/internal/postgres"
 	"plimsoll/internal/suite"
 )
-
-// preloadVar names a library for the server of a run, for tests that slow its syncs down: nothing
-// else of the environment reaches it.
-const preloadVar = "PLIMSOLL_PG_PRELOAD"
 
 // postgresOptions are the flags of scenarios that are PostgreSQL's.
 type postgresOptions struct {
@@ -47,6 +42,7 @@ func (o *postgresOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.clients, "pg-clients", "", "numbers of pgbench's `CLIENTS`, such as 1,4,16,64")
 	f.StringArrayVar(&o.set, "pg-set", nil, "set `NAME=VALUE` in PostgreSQL; may be repeated")
 	f.BoolVar(&o.server.Quick, "quick", false, "short loads and a small data set for PostgreSQL's scenarios")
+	typedOnly(f, "pg-bin", "pg-user", "pg-set")
 }
 
 // apply puts the flags into a request.
@@ -74,6 +70,6 @@ func (o *postgresOptions) apply(env *Env, r *bench.Request) error {
 		}
 	}
 	r.Server = &o.server
-	r.Database = &bench.Database{Check: postgres.Check, Open: postgres.Open(env.Machine, os.Getenv(preloadVar))}
+	r.Database = &bench.Database{Check: postgres.Check, Open: postgres.Open(env.Machine, "")}
 	return nil
 }

@@ -37,6 +37,7 @@ func (o *provisionOptions) addDestroy(cmd *cobra.Command) {
 		"use `DEV` though it is not blank: what is on it is lost; needs its --serial",
 	)
 	cmd.Flags().StringArrayVar(&o.serial, "serial", nil, "serial `S` of the device of the --destroy before it")
+	typedOnly(cmd.Flags(), "destroy", "serial")
 }
 
 func newPlanCmd(env *Env) *cobra.Command {

@@ -31,6 +31,7 @@ A volume that carries anything is refused, unless --destroy DEV and --serial S b
 	}
 	o.addDestroy(cmd)
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
+	typedOnly(cmd.Flags(), "yes")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print what happens as JSON, one event per line; needs --yes")
 	return cmd
 }

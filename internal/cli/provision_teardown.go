@@ -56,6 +56,7 @@ otherwise, nothing is touched.`,
 	)
 	cmd.MarkFlagsMutuallyExclusive("adopt", "destroy")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
+	typedOnly(cmd.Flags(), "destroy", "serial", "adopt", "yes")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print what happens as JSON, one event per line; needs --yes")
 	return cmd
 }

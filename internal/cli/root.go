@@ -127,7 +127,7 @@ func newRootCmd(env *Env) *cobra.Command {
 
 Every flag can also be set in the environment: PLIMSOLL_RUNTIME=30s is --runtime 30s. A flag on the command line
 takes precedence over the environment, and both over plimsoll.yaml in the current directory, which declares the
-storage. Flags that allow data to be overwritten are read from the command line only.`,
+storage. Flags that give consent, or choose what runs, are read from the command line only.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       Version,

@@ -68,6 +68,7 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 		"let scenarios overwrite `FILE`, or a raw device together with its --serial",
 	)
 	f.StringArrayVar(&o.Serials, "serial", nil, "`SERIAL` number of the device of the --destroy before it")
+	typedOnly(f, "resume", "allow-exec", "destroy", "serial")
 }
 
 // printNote prints a note, on a terminal wrapped so that no flag in it is split.

@@ -53,6 +53,7 @@ left to you.`,
 	f.BoolVar(&o.persist, "persist", false, "restore the settings after a reboot")
 	f.BoolVar(&o.revert, "revert", false, "revert everything that tune has changed")
 	f.StringVar(&o.state, "state", tune.Here(nil).State, "record changes in `FILE`")
+	typedOnly(f, "persist", "revert", "state")
 	addFormat(cmd, &o.format, textOrJSON)
 	o.layoutOptions.addFlags(f)
 	for _, other := range []string{"dry-run", "persist", "role", "queues", "cpu", "memory"} {

@@ -51,6 +51,7 @@ at its limit is marked as "at least".`,
 	f.StringVar(&o.join, "join", "", "add all devices up, as the volumes of an array of this `NAME`")
 	f.IntVar(&o.copies, "copies", o.copies, "with --join: copies of each block, by which mirrored writes are divided")
 	f.StringVarP(&o.out, "out", "o", "", "write the demand to `FILE`, and what was seen to the screen")
+	typedOnly(f, "out")
 	return cmd
 }
 

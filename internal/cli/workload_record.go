@@ -49,6 +49,7 @@ Ctrl-C ends it early.`,
 	addDuration(f, &o.long, "for", "watch for `DURATION`")
 	addDuration(f, &o.every, "every", "look at means of `DURATION`, at least 1s")
 	f.StringVarP(&o.out, "out", "o", "", "write the demand to `FILE`, and what was seen to the screen")
+	typedOnly(f, "out")
 	return cmd
 }
 
