@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,8 +34,14 @@ type Identity struct {
 var ErrNotEC2 = errors.New("not an EC2 instance")
 
 const (
-	identifyBudget = 200 * time.Millisecond // the service answers in a few; elsewhere its address swallows packets
-	endpointVar    = "AWS_EC2_METADATA_SERVICE_ENDPOINT"
+	// The service answers in a few milliseconds; where a container's hop limit is 1, its address
+	// swallows packets. A host whose CPUs are all busy may need longer, and what it does not hear is
+	// lost for a whole run.
+	identifyTries = 2
+	identifyTry   = 500 * time.Millisecond
+	// The AWS CLI's own variable: seconds of one try, as a whole number.
+	identifyVar = "AWS_METADATA_SERVICE_TIMEOUT"
+	endpointVar = "AWS_EC2_METADATA_SERVICE_ENDPOINT"
 )
 
 // OnEC2 says whether the firmware names Amazon EC2 (root is "/"), or the standard variable names a
@@ -51,26 +59,46 @@ func OnEC2(root fs.FS) bool {
 	return false
 }
 
-// Identify asks the metadata service (IMDSv2 only) which instance this is. It takes 200 ms at most,
-// and asks nobody where the machine does not look like EC2: ErrNotEC2.
+// Identify asks the metadata service (IMDSv2 only) which instance this is. It asks twice and takes
+// one second at most, unless AWS_METADATA_SERVICE_TIMEOUT allows a try longer, and asks nobody
+// where the machine does not look like EC2: ErrNotEC2.
 func Identify(ctx context.Context, root fs.FS) (Identity, error) {
 	if !OnEC2(root) {
 		return Identity{}, ErrNotEC2
 	}
-	ctx, cancel := context.WithTimeout(ctx, identifyBudget)
-	defer cancel()
-	client := imds.New(imds.Options{EnableFallback: aws.FalseTernary, Retryer: aws.NopRetryer{}})
-	doc, err := client.GetInstanceIdentityDocument(ctx, nil)
-	if err != nil {
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return Identity{}, fmt.Errorf(
-				"instance metadata: no answer in %v; a container needs a hop limit of 2",
-				identifyBudget,
-			)
-		}
-		return Identity{}, fmt.Errorf("instance metadata: %w", cause(err))
+	try := identifyTry
+	if s, err := strconv.Atoi(os.Getenv(identifyVar)); err == nil && s > 0 && s <= 60 {
+		try = time.Duration(s) * time.Second
 	}
-	return Identity{doc.InstanceID, doc.InstanceType, doc.Region, doc.AvailabilityZone, doc.ImageID}, nil
+	for range identifyTries {
+		id, err := askOnce(ctx, try)
+		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return id, err
+		}
+	}
+	const hint = "a container needs a hop limit of 2"
+	return Identity{}, fmt.Errorf("instance metadata: no answer in %v; %s", identifyTries*try, hint)
+}
+
+// askOnce asks once. Its error is context.DeadlineExceeded where nothing answered in time.
+func askOnce(ctx context.Context, limit time.Duration) (Identity, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	// A client of its own: the SDK's gives up after its own second, whatever the context allows; no
+	// proxy leads to link-local addresses.
+	line := &http.Transport{}
+	defer line.CloseIdleConnections()
+	client := imds.New(imds.Options{
+		HTTPClient: &http.Client{Transport: line}, EnableFallback: aws.FalseTernary, Retryer: aws.NopRetryer{},
+	})
+	doc, err := client.GetInstanceIdentityDocument(ctx, nil)
+	switch {
+	case err == nil:
+		return Identity{doc.InstanceID, doc.InstanceType, doc.Region, doc.AvailabilityZone, doc.ImageID}, nil
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return Identity{}, ctx.Err()
+	}
+	return Identity{}, fmt.Errorf("instance metadata: %w", cause(err))
 }
 
 // ProvisionedVolume is an EBS volume as the EC2 API describes it.

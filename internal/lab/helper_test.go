@@ -36,7 +36,8 @@ func leftovers(t *testing.T) []string {
 	return found
 }
 
-// qemus are the running guests of the lab, by process id.
+// qemus are the running guests whose files lie in this test's own temporary directory, by process
+// id: the lab's other guests on this machine are none of its business.
 func qemus(t *testing.T) []string {
 	t.Helper()
 	var found []string
@@ -45,7 +46,7 @@ func qemus(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	for _, name := range lines {
-		if text, err := os.ReadFile(name); err == nil && strings.HasPrefix(string(text), "qemu-system") && strings.Contains(string(text), "plimsoll") {
+		if text, err := os.ReadFile(name); err == nil && strings.HasPrefix(string(text), "qemu-system") && strings.Contains(string(text), os.TempDir()+"/plimsoll-lab-") {
 			found = append(found, filepath.Base(filepath.Dir(name)))
 		}
 	}

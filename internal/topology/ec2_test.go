@@ -52,6 +52,7 @@ func onEC2(t *testing.T, typ string, left map[string]string) {
 		}
 	}))
 	t.Cleanup(imds.Close)
+	t.Setenv("AWS_METADATA_SERVICE_TIMEOUT", "60") // this machine may be busy
 	ec2 := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := r.ParseForm(); err != nil {
 			t.Error(err)
