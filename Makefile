@@ -7,7 +7,7 @@ DEADCODE    := .tools/deadcode-0.48.0
 export CGO_ENABLED = 0
 
 # everything below is a command, not a file
-.PHONY: exam build install demo test check lint race lab lab-long lab-systems fleet-test fuzz bench fio-versions pg-versions dist dist-test web clean need-build need-test
+.PHONY: exam mutants build install demo test check lint race lab lab-long lab-systems fleet-test fuzz bench fio-versions pg-versions dist dist-test web clean need-build need-test
 
 build: need-build ## the static binary, bin/plimsoll
 	@$(GO) build -trimpath -ldflags '-s -w -X plimsoll/internal/cli.Version=$(VERSION)' -o bin/plimsoll ./cmd/plimsoll
@@ -28,7 +28,7 @@ check: lint race ## the standing checks: format, vet, lint, tests with the race 
 
 lint: $(LINT) $(DEADCODE)
 	@test -z "$$(gofmt -l cmd internal)" || { gofmt -l cmd internal; echo "run: gofmt -w"; exit 1; }
-	@$(GO) vet ./...
+	@$(GO) vet -tags ratios ./...
 	@$(LINT) run ./...
 	@scripts/deadcode.sh $(DEADCODE)
 
@@ -72,6 +72,11 @@ bench: build ## ratios against bare fio, wc, python and the like, measured in th
 
 fio-versions: build ## the formats and a run with the fio of Debian 11, 12, 13 and sid
 	@scripts/fio-versions.sh
+
+# The rooms whose arithmetic and decisions must be held by values; see docs/architecture.md.
+MUTANT_ROOMS := ceiling topology units stats verdict permit provision cloud advise compare result fio/output
+mutants: need-test ## N (100) random one-line mistakes from SEED (1) in the rooms that compute and decide, each tried by its own package's tests; survivors are printed
+	@PLIMSOLL_LAB=off nice -n 10 $(GO) run ./scripts/mutants -seed $(or $(SEED),1) -n $(or $(N),100) $(addprefix internal/,$(or $(ROOMS),$(MUTANT_ROOMS)))
 
 pg-versions: build ## PostgreSQL's tests and a short run of the suite pg on servers of versions 14, 16, 17 and 18
 	@scripts/need.sh gcc libc6-dev fio postgresql maven
