@@ -48,7 +48,7 @@ var doors = map[string]string{
 	"github.com/jackc/pgx/v5":  "postgres",
 	"charm.land/bubbletea/v2":  "cli",
 	"mvdan.cc/sh/v3/syntax":    "script",
-	"github.com/goccy/go-yaml": "yamlfile compare suite topology lab workload",
+	"github.com/goccy/go-yaml": "yamlfile",
 }
 
 func TestRoomsKeepTheirPlaces(t *testing.T) {

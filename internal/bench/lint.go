@@ -7,6 +7,7 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/lint"
 	"plimsoll/internal/script"
+	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 )
 
@@ -19,7 +20,10 @@ func lintJobs(words []string) []finding.Finding {
 		if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" {
 			continue
 		}
-		if text, err := sys.Text(name); err == nil { // the name of a suite or a scenario is no file
+		if file, err := suite.IsFile(name); !file || err != nil {
+			continue
+		}
+		if text, err := sys.Text(name); err == nil {
 			c.Scripts = append(c.Scripts, script.Parse(name, text, script.Options{Env: os.LookupEnv, Include: sys.Text}))
 		}
 	}

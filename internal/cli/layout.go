@@ -54,19 +54,25 @@ func (o *layoutOptions) declaration(env *Env) (*topology.Declaration, error) {
 		}
 		return d, nil
 	}
-	file := o.file
+	file, read := o.file, sys.ReadFile
 	if file == "" {
-		file = declarationFile
+		file, read = declarationFile, sys.ReadFound
 	}
-	data, err := sys.ReadFile(file, sys.ConfigLimit)
-	if errors.Is(err, fs.ErrNotExist) && o.file == "" {
-		return nil, nil //nolint:nilnil // nothing is declared, which is no error
+	data, err := read(file, sys.ConfigLimit)
+	if o.file == "" {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, nil //nolint:nilnil // nothing is declared, which is no error
+		case errors.Is(err, sys.ErrOthers):
+			fmt.Fprintf(env.Err, "note: plimsoll.yaml in this directory is not read, because it is %v; "+
+				"--topology plimsoll.yaml reads it\n", err)
+			return nil, nil //nolint:nilnil // as if it were not there
+		case err == nil:
+			fmt.Fprintln(env.Err, "note: the storage layout is read from plimsoll.yaml in this directory")
+		}
 	}
 	if err != nil {
 		return nil, usage(err)
-	}
-	if o.file == "" {
-		fmt.Fprintln(env.Err, "note: the storage layout is read from plimsoll.yaml in this directory")
 	}
 	d, err := topology.LoadDeclaration(file, data)
 	if err != nil {

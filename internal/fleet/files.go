@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 )
@@ -39,6 +40,12 @@ func filesOf(args []string) (files []sentFile, err error) {
 				continue
 			}
 			f.Before, arg = topology, rest
+		}
+		if here, err := suite.IsFile(arg); behind && (!here || err != nil) {
+			if err != nil {
+				return nil, err
+			}
+			continue
 		}
 		if info, err := os.Stat(arg); err != nil || !info.Mode().IsRegular() {
 			continue

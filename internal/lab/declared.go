@@ -7,10 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/goccy/go-yaml"
-
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"plimsoll/internal/yamlfile"
 )
 
 // Of a declared layout that is tried out: how large its volumes are here, and how long an EBS
@@ -41,9 +40,9 @@ func FromDeclaration(name string, text []byte, scale float64) (*Spec, error) {
 		return nil, fmt.Errorf("%s: no volumes are declared: the lab builds the arrays that the file describes", name)
 	}
 	var file struct {
-		Arrays []yaml.MapSlice `yaml:"arrays"`
+		Arrays []yamlfile.MapSlice `yaml:"arrays"`
 	}
-	if err := yaml.UnmarshalWithOptions(text, &file, yaml.UseOrderedMap()); err != nil {
+	if err := yamlfile.Ordered(text, &file); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	s := &Spec{Name: name, Description: "the layout of " + name, Scale: scale, Instance: instanceOf(&whole.Instance)}
@@ -62,7 +61,7 @@ func FromDeclaration(name string, text []byte, scale float64) (*Spec, error) {
 		s.Arrays = append(s.Arrays, a)
 		s.layouts = append(s.layouts, without(file.Arrays[i], "volumes"))
 		for j, item := range s.layouts[i] {
-			if filesystem, ok := item.Value.(yaml.MapSlice); ok && item.Key == "filesystem" {
+			if filesystem, ok := item.Value.(yamlfile.MapSlice); ok && item.Key == "filesystem" {
 				s.layouts[i][j].Value = without(filesystem, "owner")
 			}
 		}
@@ -132,35 +131,35 @@ func instanceOf(i *topology.Instance) *InstanceSpec {
 // scale: what was paid for, by serial number, and, where a plimsoll.yaml was declared, its arrays
 // as they stand there.
 func (s *Spec) Declaration() (string, error) {
-	var file yaml.MapSlice
-	add := func(key string, value any) { file = append(file, yaml.MapItem{Key: key, Value: value}) }
+	var file yamlfile.MapSlice
+	add := func(key string, value any) { file = append(file, yamlfile.MapItem{Key: key, Value: value}) }
 	if s.Scale != 1 {
 		add("scale", s.Scale)
 	}
 	if in := s.Instance; in != nil {
-		limits := yaml.MapSlice{{Key: "baseline", Value: s.limit(nil, "", in.IOPS, in.Throughput)}}
+		limits := yamlfile.MapSlice{{Key: "baseline", Value: s.limit(nil, "", in.IOPS, in.Throughput)}}
 		if b := in.Burst; b != nil && b.IOPS > in.IOPS {
 			burst := s.limit(nil, "", b.IOPS, b.Throughput)
 			lasts := time.Duration(b.Credits / float64(b.IOPS-in.IOPS) * float64(time.Second))
 			limits = append(
 				limits,
-				yaml.MapItem{Key: "burst", Value: append(burst, yaml.MapItem{Key: "for", Value: lasts.String()})},
+				yamlfile.MapItem{Key: "burst", Value: append(burst, yamlfile.MapItem{Key: "for", Value: lasts.String()})},
 			)
 		}
 		add("instance", limits)
 	}
-	var arrays []yaml.MapSlice
+	var arrays []yamlfile.MapSlice
 	for i, a := range s.Arrays {
-		array := yaml.MapSlice{{Key: "name", Value: a.Name}, {Key: "role", Value: []string(a.Role)}}
+		array := yamlfile.MapSlice{{Key: "name", Value: a.Name}, {Key: "role", Value: []string(a.Role)}}
 		if s.layouts != nil {
 			array = slices.Clone(s.layouts[i])
 		}
-		arrays = append(arrays, append(array, yaml.MapItem{Key: "volumes", Value: s.sold(a.Volumes)}))
+		arrays = append(arrays, append(array, yamlfile.MapItem{Key: "volumes", Value: s.sold(a.Volumes)}))
 	}
 	if len(arrays) > 0 {
 		add("arrays", arrays)
 	}
-	text, err := yaml.Marshal(file)
+	text, err := yamlfile.Encode(file)
 	return fmt.Sprintf(
 		"# Written by plimsoll lab from %q, rates at %g of the real ones.\n%s",
 		s.Name,
@@ -170,8 +169,8 @@ func (s *Spec) Declaration() (string, error) {
 }
 
 // sold is what the customer writes of the volumes of these names.
-func (s *Spec) sold(names []string) []yaml.MapSlice {
-	var all []yaml.MapSlice
+func (s *Spec) sold(names []string) []yamlfile.MapSlice {
+	var all []yamlfile.MapSlice
 	for group := range s.Volumes {
 		v := &s.Volumes[group]
 		if !slices.Contains(names, v.Name) {
@@ -182,24 +181,24 @@ func (s *Spec) sold(names []string) []yaml.MapSlice {
 			as = s.group(v.SoldAs)
 		}
 		for i := range v.Count {
-			m := yaml.MapSlice{{Key: "serial", Value: v.serial(group, i)}}
+			m := yamlfile.MapSlice{{Key: "serial", Value: v.serial(group, i)}}
 			m = s.limit(m, "", as.IOPS, as.Throughput)
 			m = s.limit(m, "read_", as.ReadIOPS, as.ReadThroughput)
 			m = s.limit(m, "write_", as.WriteIOPS, as.WriteThroughput)
 			if b := as.Burst; b != nil {
 				m = s.limit(m, "burst_", b.IOPS, b.Throughput)
 				if b.Credits > 0 {
-					m = append(m, yaml.MapItem{Key: "burst_credits", Value: int64(math.Round(b.Credits * s.Scale))})
+					m = append(m, yamlfile.MapItem{Key: "burst_credits", Value: int64(math.Round(b.Credits * s.Scale))})
 				}
 				if b.Bytes > 0 {
 					m = append(
 						m,
-						yaml.MapItem{Key: "burst_bytes", Value: fmt.Sprintf("%.0f", float64(b.Bytes)*s.Scale)},
+						yamlfile.MapItem{Key: "burst_bytes", Value: fmt.Sprintf("%.0f", float64(b.Bytes)*s.Scale)},
 					)
 				}
 			}
 			if v.Counts > 0 {
-				m = append(m, yaml.MapItem{Key: "merge", Value: v.Counts.String()})
+				m = append(m, yamlfile.MapItem{Key: "merge", Value: v.Counts.String()})
 			}
 			all = append(all, m)
 		}
@@ -208,16 +207,16 @@ func (s *Spec) sold(names []string) []yaml.MapSlice {
 }
 
 // limit adds a pair of limits as in plimsoll.yaml, scaled; one that is 0 is left out.
-func (s *Spec) limit(m yaml.MapSlice, prefix string, iops units.IOPS, rate units.Rate) yaml.MapSlice {
+func (s *Spec) limit(m yamlfile.MapSlice, prefix string, iops units.IOPS, rate units.Rate) yamlfile.MapSlice {
 	if iops > 0 {
-		m = append(m, yaml.MapItem{Key: prefix + "iops", Value: int64(math.Round(float64(iops) * s.Scale))})
+		m = append(m, yamlfile.MapItem{Key: prefix + "iops", Value: int64(math.Round(float64(iops) * s.Scale))})
 	}
 	if rate > 0 {
-		m = append(m, yaml.MapItem{Key: prefix + "throughput", Value: fmt.Sprintf("%.0fB/s", float64(rate)*s.Scale)})
+		m = append(m, yamlfile.MapItem{Key: prefix + "throughput", Value: fmt.Sprintf("%.0fB/s", float64(rate)*s.Scale)})
 	}
 	return m
 }
 
-func without(m yaml.MapSlice, key string) yaml.MapSlice {
-	return slices.DeleteFunc(slices.Clone(m), func(i yaml.MapItem) bool { return i.Key == key })
+func without(m yamlfile.MapSlice, key string) yamlfile.MapSlice {
+	return slices.DeleteFunc(slices.Clone(m), func(i yamlfile.MapItem) bool { return i.Key == key })
 }

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
-
 	"plimsoll/internal/lab/ebs"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -46,7 +44,7 @@ type Spec struct {
 	// Mounts are where a declared layout's filesystems will be.
 	Mounts map[topology.Role]string `yaml:"-"`
 
-	layouts []yaml.MapSlice // of Arrays, where a plimsoll.yaml declared them: what it said but for the volumes
+	layouts []yamlfile.MapSlice // of Arrays, where a plimsoll.yaml declared them: what it said but for the volumes
 }
 
 // ArraySpec names an array and its volumes.

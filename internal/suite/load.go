@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 
 	"plimsoll/internal/fio"
@@ -75,38 +74,38 @@ func Load(file string) (*Suite, error) {
 // The YAML of a suite (docs/suites.md). Options keep their order, since people compare command
 // lines.
 type suiteYAML struct {
-	Name        string         `yaml:"name"`
-	Description string         `yaml:"description"`
-	Cooldown    *duration      `yaml:"cooldown"`
-	Runtime     *duration      `yaml:"runtime"`
-	Ramp        *duration      `yaml:"ramp"`
-	Rounds      word           `yaml:"rounds"`
-	Until       word           `yaml:"until"`
-	Stop        word           `yaml:"stop"`
-	Order       word           `yaml:"order"`
-	Budget      word           `yaml:"budget"`
-	Against     word           `yaml:"against"`
-	Files       string         `yaml:"files"`
-	Fio         yaml.MapSlice  `yaml:"fio"`
-	Postgres    *serverYAML    `yaml:"postgres"`
-	Scenarios   []scenarioYAML `yaml:"scenarios"`
+	Name        string            `yaml:"name"`
+	Description string            `yaml:"description"`
+	Cooldown    *duration         `yaml:"cooldown"`
+	Runtime     *duration         `yaml:"runtime"`
+	Ramp        *duration         `yaml:"ramp"`
+	Rounds      word              `yaml:"rounds"`
+	Until       word              `yaml:"until"`
+	Stop        word              `yaml:"stop"`
+	Order       word              `yaml:"order"`
+	Budget      word              `yaml:"budget"`
+	Against     word              `yaml:"against"`
+	Files       string            `yaml:"files"`
+	Fio         yamlfile.MapSlice `yaml:"fio"`
+	Postgres    *serverYAML       `yaml:"postgres"`
+	Scenarios   []scenarioYAML    `yaml:"scenarios"`
 }
 
 type scenarioYAML struct {
-	ID         int           `yaml:"id"`
-	Name       string        `yaml:"name"`
-	Title      string        `yaml:"title"`
-	Why        string        `yaml:"why"`
-	Role       topology.Role `yaml:"role"`
-	Phase      string        `yaml:"phase"`
-	Size       size          `yaml:"size"`
-	Runtime    *duration     `yaml:"runtime"`
-	Ramp       *duration     `yaml:"ramp"`
-	Files      string        `yaml:"files"`
-	Fio        yaml.MapSlice `yaml:"fio"`
-	Job        string        `yaml:"job"`
-	Postgres   *postgresYAML `yaml:"postgres"`
-	Thresholds []string      `yaml:"thresholds"`
+	ID         int               `yaml:"id"`
+	Name       string            `yaml:"name"`
+	Title      string            `yaml:"title"`
+	Why        string            `yaml:"why"`
+	Role       topology.Role     `yaml:"role"`
+	Phase      string            `yaml:"phase"`
+	Size       size              `yaml:"size"`
+	Runtime    *duration         `yaml:"runtime"`
+	Ramp       *duration         `yaml:"ramp"`
+	Files      string            `yaml:"files"`
+	Fio        yamlfile.MapSlice `yaml:"fio"`
+	Job        string            `yaml:"job"`
+	Postgres   *postgresYAML     `yaml:"postgres"`
+	Thresholds []string          `yaml:"thresholds"`
 }
 
 type duration time.Duration
@@ -290,7 +289,7 @@ func (sc scenarioYAML) job(c *Scenario, y *suiteYAML, at locator, where string) 
 	}
 	options := slices.Clone(y.Fio)
 	for _, item := range sc.Fio {
-		options = slices.DeleteFunc(options, func(o yaml.MapItem) bool { return o.Key == item.Key })
+		options = slices.DeleteFunc(options, func(o yamlfile.MapItem) bool { return o.Key == item.Key })
 		options = append(options, item)
 	}
 	if len(options) == 0 {

@@ -89,22 +89,56 @@ func named(arg string) (*Suite, error) {
 	if slices.Contains(Names(), arg) {
 		return Builtin(arg)
 	}
-	ext := filepath.Ext(arg)
-	looksLikeFile := strings.ContainsRune(arg, '/') || ext == ".yaml" || ext == ".yml" || ext == ".fio"
-	info, err := os.Stat(arg)
-	if errors.Is(err, fs.ErrNotExist) && !looksLikeFile {
-		return nil, nil //nolint:nilnil // no suite and no error: the argument names a scenario
+	file, err := IsFile(arg)
+	if !file || err != nil {
+		return nil, err // no suite and no error: the argument names a scenario
 	}
+	info, err := os.Stat(arg)
 	if err != nil {
 		return nil, err
 	}
 	if info.IsDir() {
 		return nil, fmt.Errorf("%s is a directory; name a suite or a job file, and the directory with --data", arg)
 	}
-	if ext == ".yaml" || ext == ".yml" {
+	if ext := filepath.Ext(arg); ext == ".yaml" || ext == ".yml" {
 		return Load(arg)
 	}
 	return FromJobFile(arg)
+}
+
+// IsFile says whether an argument means a file rather than something that is built in. What is
+// built in comes first, and a word without a slash or an ending means a file of the current
+// directory only if the caller or root put it there: nobody named it as a file.
+func IsFile(arg string) (bool, error) {
+	if slices.Contains(Names(), arg) || builtinScenario(arg) {
+		return false, nil
+	}
+	ext := filepath.Ext(arg)
+	if strings.ContainsRune(arg, '/') || ext == ".yaml" || ext == ".yml" || ext == ".fio" {
+		return true, nil
+	}
+	if info, err := os.Stat(arg); err == nil && info.IsDir() {
+		return true, nil
+	}
+	err := sys.Found(arg)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case errors.Is(err, sys.ErrOthers):
+		return false, fmt.Errorf("the file %s in this directory is %w: name it ./%s if it is meant", arg, err, arg)
+	}
+	return true, nil // another error is met again where the file is read
+}
+
+// builtinScenario says whether a word is the number or the name of a scenario that is built in.
+func builtinScenario(word string) bool {
+	if strings.Trim(word, "0123456789") == "" {
+		return true
+	}
+	return slices.ContainsFunc(Names(), func(name string) bool {
+		s, err := Builtin(name)
+		return err == nil && slices.ContainsFunc(s.Scenarios, func(c Scenario) bool { return c.Name == word })
+	})
 }
 
 // FromJobFile makes a suite that runs a fio job file unchanged: one scenario, or one for each of
@@ -191,9 +225,10 @@ func (s *Suite) free(name string) string {
 }
 
 // beside resolves an include as fio does: relative to the working directory, else beside the job
-// file.
+// file. In a working directory that is not the job file's, nobody named it: it must be the caller's
+// or root's.
 func beside(job, include string) string {
-	if _, err := os.Stat(include); err == nil || filepath.IsAbs(include) {
+	if err := sys.Found(include); err == nil || filepath.IsAbs(include) {
 		return include
 	}
 	return filepath.Join(filepath.Dir(job), include)

@@ -1,0 +1,134 @@
+package sys
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrOthers is in the chain of Found's error about a file that somebody else decides.
+var ErrOthers = errors.New("not yours alone")
+
+// ReadFound reads a small file that nobody named, such as plimsoll.yaml in the current directory,
+// if it is Found.
+func ReadFound(name string, limit int64) ([]byte, error) {
+	f, err := openFound(name, mostLinks)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	return ReadAll(name, f, limit)
+}
+
+// Found says whether a file that nobody named is one that the caller or root put there: a regular
+// file of theirs that nobody else can write to or put another in the place of. A link counts like
+// the file, and so does what it leads to.
+func Found(name string) error {
+	f, err := openFound(name, mostLinks)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func openFound(name string, links int) (*os.File, error) {
+	dir, err := OpenDir(filepath.Dir(name))
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close() //nolint:errcheck // only read
+	base := filepath.Base(name)
+	info, err := dir.Lstat(base)
+	if err != nil {
+		return nil, err
+	}
+	if err := foundIn(dir, info); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrOthers, err)
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		if links == 0 {
+			return nil, &fs.PathError{Op: "open", Path: name, Err: unix.ELOOP}
+		}
+		target, err := dir.Readlink(base)
+		if err != nil {
+			return nil, err
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(name), target)
+		}
+		return openFound(target, links-1)
+	}
+	f, err := dir.OpenRegular(base)
+	if err != nil {
+		return nil, err
+	}
+	if info, err = f.Stat(); err == nil {
+		if err = foundIn(dir, info); err != nil {
+			err = fmt.Errorf("%w: %w", ErrOthers, err)
+		}
+	}
+	if err != nil {
+		_ = f.Close() // only read
+		return nil, err
+	}
+	return f, nil
+}
+
+// foundIn looks at a file or a link and the directory that holds it. In a directory that others can
+// write to, the sticky bit keeps them from replacing what is not theirs; the directory's owner can
+// always.
+func foundIn(dir *Dir, info fs.FileInfo) error {
+	if !ours(info) {
+		return fmt.Errorf("it belongs to %s", userName(Owner(info)))
+	}
+	link := info.Mode()&fs.ModeSymlink != 0
+	if !link && writableByOthers(info) {
+		return fmt.Errorf("others can write to it (mode %04o)", info.Mode().Perm())
+	}
+	if !link && Names(info) > 1 {
+		return fmt.Errorf("it has %d names (hard links), one of which another user may have made", Names(info))
+	}
+	holder, err := dir.Info()
+	switch {
+	case err != nil:
+		return err
+	case !ours(holder):
+		return fmt.Errorf("its directory belongs to %s, who can replace it", userName(Owner(holder)))
+	case writableByOthers(holder) && holder.Mode()&fs.ModeSticky == 0:
+		return fmt.Errorf("others can replace it, since they can write to its directory (mode %04o)", holder.Mode().Perm())
+	}
+	return nil
+}
+
+func ours(info fs.FileInfo) bool {
+	owner := Owner(info)
+	return owner == 0 || int(owner) == os.Geteuid()
+}
+
+// writableByOthers does not count a group in which the caller is alone: several systems give every
+// user one and a umask of 002.
+func writableByOthers(info fs.FileInfo) bool {
+	mode := info.Mode().Perm()
+	return mode&0o002 != 0 || mode&0o020 != 0 && !ownGroup(Group(info))
+}
+
+// ownGroup says whether a group is the caller's private one: of the user's name, and the user's
+// first.
+func ownGroup(gid uint32) bool {
+	if gid == 0 {
+		return true
+	}
+	id := strconv.FormatUint(uint64(gid), 10)
+	u, err := user.LookupId(strconv.Itoa(os.Geteuid()))
+	if err != nil || u.Gid != id {
+		return false
+	}
+	g, err := user.LookupGroupId(id)
+	return err == nil && g.Name == u.Username
+}
