@@ -56,7 +56,7 @@ func Number(v float64) string {
 	a := math.Abs(v)
 	digits := 2
 	switch {
-	case v == math.Trunc(v) && a < 1e15, a >= 99.95:
+	case v == math.Trunc(v), a >= 99.95:
 		digits = 0
 	case a >= 9.995:
 		digits = 1

@@ -121,7 +121,16 @@ func (s *search) look(n ast.Node) bool {
 	case *ast.AssignStmt:
 		s.assign(n)
 	case *ast.CallExpr:
+		if strings.HasPrefix(s.textOf(n.Fun), "strconv.") && len(n.Args) > 0 {
+			ast.Inspect(n.Args[0], s.look) // the other numbers choose a format: base, bits, "as many as needed"
+			return false
+		}
 		s.call(n)
+	case *ast.ReturnStmt:
+		if last := len(n.Results) - 1; last > 0 && s.failure(n.Results[last]) {
+			ast.Inspect(n.Results[last], s.look) // what stands beside an error is read by nobody
+			return false
+		}
 	case *ast.BasicLit:
 		s.literal(n)
 	}
@@ -190,6 +199,12 @@ func (s *search) literal(n *ast.BasicLit) {
 		return
 	}
 	s.add(n.Pos(), n.End(), "("+n.Value+" + 1)")
+}
+
+// failure says whether an expression is an error that is not nil by its look.
+func (s *search) failure(e ast.Expr) bool {
+	v, ok := s.info.Types[e]
+	return ok && v.Type != nil && v.Type.String() == "error" && !v.IsNil()
 }
 
 // number says whether an expression is a number whose value is not known when it is compiled.
