@@ -120,7 +120,9 @@ var build = sync.OnceValues(func() (string, error) {
 	}
 	name := filepath.Join(cache, "plimsoll", "lab", "test-plimsoll")
 	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", name, "plimsoll/cmd/plimsoll")
-	cmd.Dir = filepath.Dir(self)
+	if filepath.IsAbs(self) { // with -trimpath it names the module: the test's own directory is inside it, too
+		cmd.Dir = filepath.Dir(self)
+	}
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
