@@ -78,7 +78,7 @@ for suite in "$@"; do
 		export PATH=$cache/bin/$suite:$PATH
 		echo "== $suite: $(fio --version)"
 		code=0
-		go test -count=1 ./internal/fio ./internal/result || code=1
+		go test -count=1 ./internal/fio/... ./internal/result || code=1
 		plimsoll=$PWD/bin/plimsoll
 		cd "$work"
 		echo "${job//DIR/$work}" >all.fio

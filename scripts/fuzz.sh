@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every fuzz target for a while and prints how many executions it made: a target that makes few fuzzes nothing.
-# usage: fuzz.sh [SECONDS [PATTERN]]   SECONDS of CPU time each, 10 unless given; PATTERN selects targets by name, such as internal/fio.FuzzRead
+# usage: fuzz.sh [SECONDS [PATTERN]]   SECONDS of CPU time each, 10 unless given; PATTERN selects targets by name, such as internal/fio/output.FuzzRead
 #
 # Executions are counted per second of CPU time, of the fuzzer's own processes and with its coverage instrumentation, so that a
 # busy machine does not fail a target. They are counted from when new inputs are tried. Minimizing inputs is limited: it may take all

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/output"
 	"plimsoll/internal/permit"
 	"plimsoll/internal/sys"
 )
@@ -71,7 +72,7 @@ func (p *place) write(ctx context.Context, m *sys.Machine, job permit.Prefill, e
 	report := Laying{Role: p.Role, File: job.Shown, Files: job.Files, Size: job.Size}
 	emit(report)
 	err = fio.Run(ctx, m, fio.Invocation{
-		JobFile: tmp.Name(), Raw: io.Discard, Text: func(string) {}, Stall: overrun,
+		JobFile: tmp.Name(), Raw: io.Discard, Read: output.ParseJSON, Text: func(string) {}, Stall: overrun,
 		Doc: func(o *fio.Output) {
 			if len(o.Jobs) > 0 {
 				report.Written = o.Jobs[0].Write.Bytes

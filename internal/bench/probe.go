@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/output"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 )
@@ -110,7 +111,7 @@ func (p prober) read(ctx context.Context, some []diagnose.Probed) (map[string]fi
 	found := map[string]fio.Job{}
 	var printed []string
 	err := fio.Run(ctx, p.m, fio.Invocation{
-		JobFile: job, Raw: io.Discard, State: p.dir, Limit: p.each + time.Minute,
+		JobFile: job, Raw: io.Discard, Read: output.ParseJSON, State: p.dir, Limit: p.each + time.Minute,
 		Doc: func(o *fio.Output) {
 			for _, j := range o.Jobs {
 				found[j.Name] = j

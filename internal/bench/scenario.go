@@ -16,6 +16,7 @@ import (
 
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/output"
 	"plimsoll/internal/host"
 	"plimsoll/internal/permit"
 	"plimsoll/internal/result"
@@ -133,6 +134,7 @@ func (r *runner) runFio(
 		JobFile: filepath.Join(out.Name(), runFile),
 		Raw:     &lines{w: raw, plain: grant.Plain},
 		State:   out.Name(),
+		Read:    output.ParseJSON,
 	}
 	expected := suite.Duration(res.Workloads)
 	if expected > 0 {

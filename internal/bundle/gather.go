@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/output"
+	fiotext "plimsoll/internal/fio/text"
 	"plimsoll/internal/sys"
 )
 
@@ -24,7 +26,7 @@ func Gather(args []string, in io.Reader) ([]*fio.Output, map[string]*Document, e
 	for _, arg := range args {
 		if arg == "-" {
 			var text beginning
-			outs, err := fio.Read("-", io.TeeReader(in, &text))
+			outs, err := output.Read("-", io.TeeReader(in, &text))
 			if err != nil {
 				return nil, nil, err
 			}
@@ -110,7 +112,7 @@ func readTable(name string) ([]*fio.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	return source(name, fio.ReadTable(data)), nil
+	return source(name, fiotext.ReadTable(data)), nil
 }
 
 // filesBelow is the file itself, or every regular file below a directory, in order of names. Runs
@@ -133,7 +135,7 @@ func filesBelow(root string) ([]string, error) {
 
 // readFiles reads files on all cores; the outputs keep the files' order, logs come last.
 func readFiles(files []string) ([]*fio.Output, error) {
-	logs := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return !fio.IsLogName(f) || !looksLikeLog(f) })
+	logs := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return !output.IsLogName(f) || !looksLikeLog(f) })
 	rest := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return slices.Contains(logs, f) })
 
 	outs := make([][]*fio.Output, len(rest))
@@ -157,7 +159,7 @@ func readFiles(files []string) ([]*fio.Output, error) {
 	}
 	all := slices.Concat(outs...)
 	if len(logs) > 0 {
-		out, err := fio.ReadLogs(rootFS{}, logs)
+		out, err := output.ReadLogs(rootFS{}, logs)
 		if err != nil {
 			return nil, err
 		}
@@ -171,12 +173,12 @@ func readFile(name string) ([]*fio.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	outs, err := fio.Read(name, f)
+	outs, err := output.Read(name, f)
 	return source(name, outs), errors.Join(err, f.Close())
 }
 
 func source(name string, outs []*fio.Output) []*fio.Output {
-	outs, _ = fio.Final(outs)
+	outs, _ = output.Final(outs)
 	var apart []*fio.Output
 	for _, o := range outs {
 		o.PlaceMixed()

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/output"
 	"plimsoll/internal/result"
 	"plimsoll/internal/units"
 )
 
 func imported(t *testing.T, doc string, f Found) []*result.Result {
 	t.Helper()
-	outs, err := fio.Read("x", strings.NewReader(doc))
+	outs, err := output.Read("x", strings.NewReader(doc))
 	if err != nil {
 		t.Fatal(err)
 	}

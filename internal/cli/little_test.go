@@ -23,7 +23,7 @@ var madeUp = map[string]string{
 // TestLittlesLaw: in every row of every fixture X = N/L holds within 5 %, or a reason is stated. N
 // is what the jobs keep in flight, L the mean latency, X the IOPS.
 func TestLittlesLaw(t *testing.T) {
-	roots := []string{"../../testdata/seeds", "../fio/testdata"}
+	roots := []string{"../../testdata/seeds", "../fio/output/testdata"}
 	if _, err := os.Stat(corpus); err == nil {
 		roots = append(roots, corpus)
 	} else {

@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/output"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
@@ -108,7 +109,7 @@ func TestInstancesOfTheArticle(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close() //nolint:errcheck // only read
-	outputs, err := fio.Read("ebs-across-instances.md", f)
+	outputs, err := output.Read("ebs-across-instances.md", f)
 	if err != nil || len(outputs) != 4 {
 		t.Fatal(len(outputs), err)
 	}

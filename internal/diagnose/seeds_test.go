@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/block"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/output"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
@@ -49,7 +50,7 @@ func imported(t testing.TB, id int, file string, ws ...fio.Workload) Measurement
 		t.Fatal(err)
 	}
 	defer text.Close() //nolint:errcheck // only read
-	outs, err := fio.Read(from.document, text)
+	outs, err := output.Read(from.document, text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,10 +13,10 @@ import (
 // bin is at most 1/64 wide. FIO_IO_U_PLAT_GROUP_NR is 29 since 3.0, so the last bin starts at 2^34
 // ns (17.2 s) less one bin.
 const (
-	histBits = 6
-	histVal  = 1 << histBits
+	OctaveBits = 6
+	OctaveBins = 1 << OctaveBits
 	// HistBins is the number of bins: 29 groups of 64.
-	HistBins = 29 * histVal
+	HistBins = 29 * OctaveBins
 )
 
 // Hist counts latencies in fio's own bins, so histograms of jobs, intervals and hosts merge exactly
@@ -30,33 +30,33 @@ type Hist struct {
 func BinOf(d time.Duration) int {
 	v := uint64(max(d, 0))
 	msb := bits.Len64(v) - 1
-	if msb <= histBits {
+	if msb <= OctaveBits {
 		return int(v)
 	}
-	shift := msb - histBits
-	base := (shift + 1) << histBits
-	return min(base+int((v>>shift)&(histVal-1)), HistBins-1)
+	shift := msb - OctaveBits
+	base := (shift + 1) << OctaveBits
+	return min(base+int((v>>shift)&(OctaveBins-1)), HistBins-1)
 }
 
 // BinValue returns the latency that stands for bin i, the middle of its range (plat_idx_to_val).
 func BinValue(i int) time.Duration {
-	if i < histVal<<1 {
+	if i < OctaveBins<<1 {
 		return time.Duration(i)
 	}
-	shift := i>>histBits - 1
-	base := uint64(1) << (shift + histBits)
-	k := uint64(i % histVal)
+	shift := i>>OctaveBits - 1
+	base := uint64(1) << (shift + OctaveBits)
+	k := uint64(i % OctaveBins)
 	return time.Duration(base + uint64((float64(k)+0.5)*float64(uint64(1)<<shift)))
 }
 
 // BinRange returns the least latency of bin i and the least of the bin after it.
 func BinRange(i int) (lo, hi time.Duration) {
-	if i < histVal<<1 {
+	if i < OctaveBins<<1 {
 		return time.Duration(i), time.Duration(i + 1)
 	}
-	shift := i>>histBits - 1
-	base := uint64(1) << (shift + histBits)
-	k := uint64(i % histVal)
+	shift := i>>OctaveBits - 1
+	base := uint64(1) << (shift + OctaveBits)
+	k := uint64(i % OctaveBins)
 	return time.Duration(base + k<<shift), time.Duration(base + (k+1)<<shift)
 }
 

@@ -185,7 +185,7 @@ func mergeLatencies(list []Latency) Latency {
 	}
 	slices.Sort(points)
 	for _, p := range slices.Compact(points) {
-		m.Percentiles = append(m.Percentiles, Percentile{P: p, Value: m.capped(m.Hist.Percentile(p))})
+		m.Percentiles = append(m.Percentiles, Percentile{P: p, Value: m.Capped(m.Hist.Percentile(p))})
 	}
 	return m
 }

@@ -1,7 +1,8 @@
-// Package fio knows everything about fio's own formats: job files and their options, the output in
-// all its forms (text, JSON, terse, logs, histogram logs) from fio 2.0 on, and how to run fio and
-// read its progress. Each reader fills the same Output, so nothing above this package knows which
-// form a figure came from.
+// Package fio knows fio's job files and their options, how to run fio and cut its documents out of
+// what it prints, and what one invocation reported: Output, its rows, how rows add up and which ran
+// at the same time. The readers of fio's forms are in fio/output (JSON, terse, logs, histogram logs)
+// and fio/text (normal output). Each fills the same Output, so nothing above them knows which form a
+// figure came from.
 package fio
 
 import (
@@ -240,17 +241,18 @@ type Percentile struct {
 // the maximum.
 func (l Latency) At(p float64) (time.Duration, bool) {
 	if l.Hist != nil && l.Hist.Count() > 0 {
-		return l.capped(l.Hist.Percentile(p)), true
+		return l.Capped(l.Hist.Percentile(p)), true
 	}
 	for _, q := range l.Percentiles {
 		if d := q.P - p; d < 1e-6 && d > -1e-6 {
-			return l.capped(q.Value), true
+			return l.Capped(q.Value), true
 		}
 	}
 	return 0, false
 }
 
-func (l Latency) capped(v time.Duration) time.Duration {
+// Capped is v, or the largest latency where that is smaller: the middle of a bin may be above it.
+func (l Latency) Capped(v time.Duration) time.Duration {
 	if l.Max > 0 {
 		return min(v, l.Max)
 	}
@@ -341,4 +343,34 @@ type Disk struct {
 	WriteBytes  units.Bytes `json:"write_bytes,omitempty"` //
 	HasSectors  bool        `json:"has_sectors,omitempty"` // the line had sectors=
 	Aggregate   *Disk       `json:"aggregate,omitempty"`   // the agg… fields: means over the members
+}
+
+// LogSeries is a log over time. Long logs are summed up: a point then stands for many entries.
+type LogSeries struct {
+	Kind string        `json:"kind"` // "bw" (bytes/s), "iops", "lat", "clat", "slat" (nanoseconds)
+	Dir  string        `json:"dir"`  // "read", "write", "trim"
+	Step time.Duration `json:"step"` // a point's span
+	// Points stand at 0, Step, 2 Step, …; a point with N 0 had no entry.
+	Points []LogPoint `json:"points"`
+}
+
+// LogPoint is the entries of a log within a span of time.
+type LogPoint struct {
+	N    uint64  `json:"n"`
+	Mean float64 `json:"mean"`
+	Min  float64 `json:"min"`
+	Max  float64 `json:"max"`
+}
+
+// Progress is one of the lines that fio shows while it runs: rates of the last interval, as rounded
+// there.
+type Progress struct {
+	Jobs  int           `json:"jobs"`  // running
+	Files int           `json:"files"` // open
+	Done  float64       `json:"done"`  // 0..1
+	Eta   time.Duration `json:"eta"`
+	// Rates by "read", "write", "trim".
+	BW   map[string]units.Rate `json:"bw,omitempty"`
+	IOPS map[string]units.IOPS `json:"iops,omitempty"`
+	Text string                `json:"text"`
 }

@@ -2,64 +2,11 @@ package fio
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"plimsoll/internal/units"
 )
-
-// TestRefinedFiguresKeepThePrint: what is worked out from I/Os × block size stays inside what fio
-// printed (JUDGED.md (a): 65.22 MiB/s and 3914.4 MiB were reported where fio had printed 65.3MiB/s
-// and 3918MiB).
-func TestRefinedFiguresKeepThePrint(t *testing.T) {
-	j := readOne(t,
-		"w: (g=0): rw=randwrite, bs=(R) 64.0KiB-64.0KiB, (W) 64.0KiB-64.0KiB, (T) 64.0KiB-64.0KiB, ioengine=io_uring, iodepth=64",
-		"w: (groupid=0, jobs=1): err= 0: pid=1: Wed Jun 14 06:26:51 2023",
-		"  write: IOPS=1044, BW=65.3MiB/s (68.4MB/s)(3918MiB/60015msec); 0 zone resets",
-		"     issued rwts: total=0,62631,0,0 short=0,0,0,0 dropped=0,0,0,0")
-	if mib := float64(j.Write.BW) / (1 << 20); mib < 65.25 || mib > 65.35 {
-		t.Errorf("%.3f MiB/s, printed 65.3", mib)
-	}
-	if mib := float64(j.Write.Bytes) / (1 << 20); mib < 3917.5 || mib > 3918.5 {
-		t.Errorf("%.2f MiB, printed 3918", mib)
-	}
-	if j.Write.N != 62631 {
-		t.Errorf("%d writes", j.Write.N)
-	}
-}
-
-func readOne(t *testing.T, lines ...string) Job {
-	t.Helper()
-	outs := readForm(t, strings.Join(lines, "\n"), 1)
-	if o := outs[0]; len(o.Jobs) != 1 || len(o.Unread) > 0 {
-		t.Fatalf("%d rows, unread %v", len(o.Jobs), o.Unread)
-	}
-	return outs[0].Jobs[0]
-}
-
-// TestNegativeShare: fio 3.25 prints a negative share of its group by an overflow of its own
-// (JUDGED.md (b)); the line reads otherwise.
-func TestNegativeShare(t *testing.T) {
-	j := readOne(t, "r: (groupid=0, jobs=8): err= 0: pid=1: Wed Jun 14 06:26:51 2023",
-		"  read: IOPS=809k, BW=21.6GiB/s (23.2GB/s)(1296GiB/60001msec)",
-		"   bw (  MiB/s): min=15060, max=24806, per=-89.43%, avg=22119.84, stdev=158.87, samples=952",
-		"     issued rwts: total=48540000,0,0,0 short=0,0,0,0 dropped=0,0,0,0")
-	if s := j.Read.BWSamples; s.Share != 0 || s.N != 952 || s.Max != 24806<<20 {
-		t.Errorf("%+v", s)
-	}
-}
-
-// TestBoldItalic: a line that Markdown shows in bold italics is fio's line (JUDGED.md (c)).
-func TestBoldItalic(t *testing.T) {
-	j := readOne(t, "f: (groupid=0, jobs=16): err= 0: pid=1: Wed Jun 14 06:26:51 2023",
-		"**_write:IOPS=40.0k_** , BW=626MiB/s (656MB/s)(110GiB/180001msec); 0 zone resets",
-		"clat (usec): min=233, max=2233, avg=398.84, stdev=47.13",
-		"issued rwts: total=0,7207376,0,0 short=0,0,0,0 dropped=0,0,0,0")
-	if j.Write.N != 7207376 || j.Write.Clat.Mean != 398840 {
-		t.Errorf("%+v", j.Write)
-	}
-}
 
 // TestPercentileBelowMaximum: a bin's middle may be above the largest value in it (ux.md D20).
 func TestPercentileBelowMaximum(t *testing.T) {

@@ -95,8 +95,10 @@ func (h *Hung) Unwrap() error { return h.Cause }
 type Invocation struct {
 	JobFile string
 	Raw     io.Writer // gets each document, as fio printed it
-	Doc     func(*Output)
-	Text    func(line string) // what fio printed between documents: warnings, errors
+	// Read reads a document: output.ParseJSON, which stands above this package.
+	Read func(doc []byte) (*Output, error)
+	Doc  func(*Output)
+	Text func(line string) // what fio printed between documents: warnings, errors
 	// State is the directory for files of fio's own, such as what verify= keeps beside a run
 	// (--aux-path, which all of 3.16 to 3.41 have); the working directory when empty.
 	State string
@@ -139,7 +141,7 @@ func Run(ctx context.Context, m *sys.Machine, inv Invocation) error {
 			if _, err := inv.Raw.Write(doc); err != nil {
 				return err
 			}
-			out, err := ParseJSON(doc)
+			out, err := inv.Read(doc)
 			if err != nil {
 				return err
 			}

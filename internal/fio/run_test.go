@@ -1,4 +1,4 @@
-package fio
+package fio_test
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/output"
 	"plimsoll/internal/sys"
 )
 
@@ -44,7 +46,7 @@ func living(t *testing.T, jobFile string) (parent int, jobs []int) {
 
 // runForever starts the real fio on a job without an end and calls first with its processes when
 // they do I/O.
-func runForever(t *testing.T, inv Invocation, first func(parent int, jobs []int)) error {
+func runForever(t *testing.T, inv fio.Invocation, first func(parent int, jobs []int)) error {
 	t.Helper()
 	t.Parallel() // most of the time is sys.Grace
 	dir := t.TempDir()
@@ -53,8 +55,8 @@ func runForever(t *testing.T, inv Invocation, first func(parent int, jobs []int)
 	if err := os.WriteFile(inv.JobFile, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	inv.Raw, inv.Text, inv.State = io.Discard, func(string) {}, dir
-	inv.Doc = func(o *Output) {
+	inv.Raw, inv.Read, inv.Text, inv.State = io.Discard, output.ParseJSON, func(string) {}, dir
+	inv.Doc = func(o *fio.Output) {
 		if first == nil || len(o.Jobs) < 2 || o.Jobs[0].Write.Bytes == 0 {
 			return
 		}
@@ -65,7 +67,7 @@ func runForever(t *testing.T, inv Invocation, first func(parent int, jobs []int)
 		first(parent, jobs)
 		first = nil
 	}
-	err := Run(t.Context(), sys.Host(), inv)
+	err := fio.Run(t.Context(), sys.Host(), inv)
 	if parent, jobs := living(t, inv.JobFile); parent != 0 || len(jobs) > 0 {
 		t.Errorf("fio is over and %d %v live", parent, jobs)
 		for _, pid := range append(jobs, parent) {
@@ -78,7 +80,7 @@ func runForever(t *testing.T, inv Invocation, first func(parent int, jobs []int)
 // The kernel kills fio's parent when memory runs out: its jobs, session leaders, would go on
 // writing next to the next scenario.
 func TestJobsEndWithKilledFio(t *testing.T) {
-	err := runForever(t, Invocation{}, func(parent int, _ []int) { _ = syscall.Kill(parent, syscall.SIGKILL) })
+	err := runForever(t, fio.Invocation{}, func(parent int, _ []int) { _ = syscall.Kill(parent, syscall.SIGKILL) })
 	if failed, ok := errors.AsType[*sys.Failed](err); !ok || failed.Signal != syscall.SIGKILL || !strings.HasPrefix(err.Error(), "fio: ended by SIGKILL") {
 		t.Error(err)
 	}
@@ -92,23 +94,23 @@ func TestStoppedJobsEnd(t *testing.T) {
 			_ = syscall.Kill(pid, syscall.SIGSTOP)
 		}
 	}
-	err := runForever(t, Invocation{Stall: 3 * time.Second}, stop)
-	if hung, ok := errors.AsType[*Hung](err); !ok || !hung.Stalled || !strings.Contains(err.Error(), "transferred nothing for 3s") {
+	err := runForever(t, fio.Invocation{Stall: 3 * time.Second}, stop)
+	if hung, ok := errors.AsType[*fio.Hung](err); !ok || !hung.Stalled || !strings.Contains(err.Error(), "transferred nothing for 3s") {
 		t.Error(err)
 	}
 }
 
 func TestStoppedFioEnds(t *testing.T) {
-	err := runForever(t, Invocation{Limit: 4 * time.Second}, func(parent int, _ []int) { _ = syscall.Kill(parent, syscall.SIGSTOP) })
-	if hung, ok := errors.AsType[*Hung](err); !ok || hung.Stalled || !strings.Contains(err.Error(), "did not end within 4s") {
+	err := runForever(t, fio.Invocation{Limit: 4 * time.Second}, func(parent int, _ []int) { _ = syscall.Kill(parent, syscall.SIGSTOP) })
+	if hung, ok := errors.AsType[*fio.Hung](err); !ok || hung.Stalled || !strings.Contains(err.Error(), "did not end within 4s") {
 		t.Error(err)
 	}
 }
 
 // A fio that works is not taken for one that stalls.
 func TestWatchIsFedByProgress(t *testing.T) {
-	err := runForever(t, Invocation{Limit: 4 * time.Second, Stall: 3 * time.Second}, func(int, []int) {})
-	if hung, ok := errors.AsType[*Hung](err); !ok || hung.Stalled {
+	err := runForever(t, fio.Invocation{Limit: 4 * time.Second, Stall: 3 * time.Second}, func(int, []int) {})
+	if hung, ok := errors.AsType[*fio.Hung](err); !ok || hung.Stalled {
 		t.Error(err)
 	}
 }

@@ -162,7 +162,7 @@ func TestOptionTable(t *testing.T) {
 	}
 	// All that the installed fio says is in the built-in table, with scripts/fio-versions.sh for
 	// each version.
-	v, err := ParseVersion(installedVersion(t))
+	v, err := Installed(t.Context(), sys.Host())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/output"
 	"plimsoll/internal/result"
 	"plimsoll/internal/units"
 )
@@ -57,6 +58,7 @@ func (s *server) probe(ctx context.Context) (result.SyncProbe, error) {
 	err = fio.Run(ctx, s.m, fio.Invocation{
 		JobFile: file,
 		Raw:     io.Discard,
+		Read:    output.ParseJSON,
 		Text:    func(string) {},
 		Doc:     func(o *fio.Output) { last = o },
 		Limit:   takes + time.Minute,

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/output"
 	"plimsoll/internal/units"
 )
 
@@ -20,7 +21,7 @@ func record(t *testing.T, args ...string) []*fio.Output {
 	cmd.Stderr, cmd.Dir = os.Stderr, t.TempDir()
 	var docs []*fio.Output
 	split := &fio.Splitter{Doc: func(doc []byte) error {
-		o, err := fio.ParseJSON(doc)
+		o, err := output.ParseJSON(doc)
 		docs = append(docs, o)
 		return err
 	}}

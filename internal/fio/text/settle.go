@@ -1,4 +1,4 @@
-package fio
+package text
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/fio"
 	"plimsoll/internal/units"
 )
 
@@ -33,8 +34,8 @@ func (r *textRun) settle() {
 			}
 		}
 	}
-	slices.SortStableFunc(r.out.Unread, func(a, b Unread) int { return cmp.Compare(a.Line, b.Line) })
-	markMembers(r.out.Disks)
+	slices.SortStableFunc(r.out.Unread, func(a, b fio.Unread) int { return cmp.Compare(a.Line, b.Line) })
+	fio.MarkMembers(r.out.Disks)
 	r.markIndented()
 }
 
@@ -51,11 +52,11 @@ func (r *textRun) markIndented() {
 }
 
 // siGroup reads fio 2's status line again with KB as 1000 bytes.
-func siGroup(d GroupRate) GroupRate {
+func siGroup(d fio.GroupRate) fio.GroupRate {
 	again := func(key string) float64 {
-		n := parseTextNum(d.Printed[key])
+		n := ParseNum(d.Printed[key])
 		factor, _ := n.bytes(1000)
-		return n.times(factor)
+		return n.Times(factor)
 	}
 	d.Bytes = units.Bytes(math.Round(again("io")))
 	d.BW, d.MinBW, d.MaxBW = units.Rate(again("bw")), units.Rate(again("min_bw")), units.Rate(again("max_bw"))
@@ -96,13 +97,13 @@ func (j *textJob) blockSizes() (bs [3]float64) {
 
 // commandOptions are the options that the command line above the output gave a job; nil when it
 // names no such job.
-func commandOptions(command, job string) Options {
-	words, err := SplitShell(command)
-	at := CommandAt(words)
+func commandOptions(command, job string) fio.Options {
+	words, err := fio.SplitShell(command)
+	at := fio.CommandAt(words)
 	if err != nil || at < 0 {
 		return nil
 	}
-	file, err := ParseCommandLine(words[at:])
+	file, err := fio.ParseCommandLine(words[at:])
 	if err != nil {
 		return nil
 	}
@@ -111,10 +112,10 @@ func commandOptions(command, job string) Options {
 		if s.Name != job {
 			continue
 		}
-		o := Options{}
+		o := fio.Options{}
 		for _, opt := range s.Options {
 			if opt.Name != "name" {
-				o[BuiltinOptions().Main(opt.Name)] = opt.Value
+				o[fio.BuiltinOptions().Main(opt.Name)] = opt.Value
 			}
 		}
 		return o
@@ -148,7 +149,7 @@ func (r *textRun) settleJob(j *textJob) {
 			j.Extra[name] = raw
 		}
 	}
-	slices.SortStableFunc(j.Buckets, func(a, b Bucket) int { return cmp.Compare(uint64(a.Upto)-1, uint64(b.Upto)-1) })
+	slices.SortStableFunc(j.Buckets, func(a, b fio.Bucket) int { return cmp.Compare(uint64(a.Upto)-1, uint64(b.Upto)-1) })
 	r.placeLoose(j)
 	bs := j.blockSizes()
 	if all := &j.dirs[3]; all.seen && !j.dirs[0].seen && !j.dirs[1].seen { // fio counts all as reads then
@@ -221,7 +222,7 @@ func (r *textRun) placeLoose(j *textJob) {
 }
 
 // groupOf is the status group of a job, when that is the only row in it.
-func (r *textRun) groupOf(j *textJob) *Group {
+func (r *textRun) groupOf(j *textJob) *fio.Group {
 	if len(r.out.Groups) == 0 {
 		return nil
 	}
@@ -248,9 +249,9 @@ func (r *textRun) groupOf(j *textJob) *Group {
 // job alone.
 func (r *textRun) rateOfGroup(j *textJob, i int, bs float64) {
 	d := &j.dirs[i]
-	for _, l := range []*Latency{&d.Slat, &d.Clat, &d.Lat} {
-		l.settleCount(d.N)
-		slices.SortStableFunc(l.Percentiles, func(a, b Percentile) int { return cmpFloat(a.P, b.P) })
+	for _, l := range []*fio.Latency{&d.Slat, &d.Clat, &d.Lat} {
+		l.SettleCount(d.N)
+		slices.SortStableFunc(l.Percentiles, func(a, b fio.Percentile) int { return cmp.Compare(a.P, b.P) })
 	}
 	if i > 2 || d.N == 0 {
 		return
@@ -278,7 +279,7 @@ func (r *textRun) rateOfGroup(j *textJob, i int, bs float64) {
 func (d *textDirection) settle(bs float64, issued bool) (doubts []string) {
 	sec := d.Runtime.Seconds()
 	k, _ := d.iops.kilo()
-	d.IOPS = units.IOPS(d.iops.times(k))
+	d.IOPS = units.IOPS(d.iops.Times(k))
 	// fio prints (issued total × 1000) / runtime, cut off to a whole number before it is rounded to
 	// four digits.
 	d.N = d.issued
@@ -302,9 +303,9 @@ func (d *textDirection) settle(bs float64, issued bool) (doubts []string) {
 		d.N = uint64(math.Round(float64(d.IOPS) * sec))
 	}
 	doubts = append(doubts, d.settleBytes(bs, sec)...)
-	for _, l := range []*Latency{&d.Slat, &d.Clat, &d.Lat} {
-		l.settleCount(d.N)
-		slices.SortStableFunc(l.Percentiles, func(a, b Percentile) int { return cmpFloat(a.P, b.P) })
+	for _, l := range []*fio.Latency{&d.Slat, &d.Clat, &d.Lat} {
+		l.SettleCount(d.N)
+		slices.SortStableFunc(l.Percentiles, func(a, b fio.Percentile) int { return cmp.Compare(a.P, b.P) })
 	}
 	return doubts
 }
@@ -318,12 +319,12 @@ func (d *textDirection) settleBytes(bs, sec float64) (doubts []string) {
 			d.Printed["kb"] = "1000"
 			doubts = append(doubts, "KB is 1000 bytes here (kb_base=1000), as I/Os × block size shows")
 		}
-	} else if strings.Contains(d.bw.unit, "B/s") && !strings.Contains(d.bw.unit, "i") {
+	} else if strings.Contains(d.bw.Unit, "B/s") && !strings.Contains(d.bw.Unit, "i") {
 		kb = 1000 // fio 3 names IEC units as such
 	}
 	ioFactor, _ := d.io.bytes(kb)
 	bwFactor, _ := d.bw.bytes(kb)
-	bytes, bw := d.io.times(ioFactor), d.bw.times(bwFactor)
+	bytes, bw := d.io.Times(ioFactor), d.bw.Times(bwFactor)
 	ioStep, bwStep := d.io.step(ioFactor), d.bw.step(bwFactor)
 	if sec > 0 && bw > 0 && math.Abs(bw*sec-bytes) > ioStep+bwStep*sec+0.02*bytes {
 		doubts = append(doubts, fmt.Sprintf("%s for %v is not %s", d.Printed["bw"], d.Runtime, d.Printed["io"]))
@@ -354,9 +355,9 @@ func (d *textDirection) settleBytes(bs, sec float64) (doubts []string) {
 	if better := float64(d.Bytes) / sec; sec > 0 && bytes > 0 && math.Abs(better-bw) <= bwStep {
 		d.BW = units.Rate(d.bw.clamp(better, bwFactor, 0))
 	}
-	if factor, ok := (textNum{unit: d.bwUnit, ok: true}).bytes(kb); ok && d.bwUnit != "" && kb == 1000 &&
+	if factor, ok := (Num{Unit: d.bwUnit, OK: true}).bytes(kb); ok && d.bwUnit != "" && kb == 1000 &&
 		!strings.Contains(d.bwUnit, "i") {
-		was, _ := (textNum{unit: d.bwUnit, ok: true}).bytes(1024)
+		was, _ := (Num{Unit: d.bwUnit, OK: true}).bytes(1024)
 		for _, v := range []*float64{&d.BWSamples.Min, &d.BWSamples.Max, &d.BWSamples.Mean, &d.BWSamples.StdDev} {
 			*v *= factor / was
 		}
@@ -366,18 +367,18 @@ func (d *textDirection) settleBytes(bs, sec float64) (doubts []string) {
 
 // ambiguous says whether the units are fio 2's, where KB is 1024 or 1000 bytes.
 func (d *textDirection) ambiguous() bool {
-	return d.Printed["bw_si"] == "" && !strings.Contains(d.bw.unit, "i") && !strings.Contains(d.io.unit, "i")
+	return d.Printed["bw_si"] == "" && !strings.Contains(d.bw.Unit, "i") && !strings.Contains(d.io.Unit, "i")
 }
 
 // kiloOf tells fio 2's two KBs apart: I/Os × block size is the bytes; without a block size, a whole
 // number of sectors an I/O.
 func (d *textDirection) kiloOf(bs float64) float64 {
-	if d.N == 0 || d.io.mant == 0 {
+	if d.N == 0 || d.io.Mant == 0 {
 		return 1024
 	}
 	factor, _ := d.io.bytes(1024)
 	si, _ := d.io.bytes(1000)
-	per, perSI := d.io.times(factor)/float64(d.N), d.io.times(si)/float64(d.N)
+	per, perSI := d.io.Times(factor)/float64(d.N), d.io.Times(si)/float64(d.N)
 	slack := d.io.step(factor) / float64(d.N)
 	miss := func(v float64) float64 {
 		if bs > 0 {

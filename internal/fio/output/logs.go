@@ -1,7 +1,8 @@
-package fio
+package output
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,29 +12,14 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"plimsoll/internal/fio"
 	"plimsoll/internal/units"
 )
-
-// LogSeries is a log over time. Long logs are summed up: a point then stands for many entries.
-type LogSeries struct {
-	Kind string        `json:"kind"` // "bw" (bytes/s), "iops", "lat", "clat", "slat" (nanoseconds)
-	Dir  string        `json:"dir"`  // "read", "write", "trim"
-	Step time.Duration `json:"step"` // a point's span
-	// Points stand at 0, Step, 2 Step, …; a point with N 0 had no entry.
-	Points []LogPoint `json:"points"`
-}
-
-// LogPoint is the entries of a log within a span of time.
-type LogPoint struct {
-	N    uint64  `json:"n"`
-	Mean float64 `json:"mean"`
-	Min  float64 `json:"min"`
-	Max  float64 `json:"max"`
-}
 
 // logName parses the names that fio gives its logs: prefix_kind.job.log, or prefix_kind.log with
 // per_job_logs=0.
@@ -46,8 +32,8 @@ func IsLogName(name string) bool { return logName.MatchString(path.Base(name)) }
 // or many. Each job (prefix and number of the file's name) becomes a row; Total adds rows up.
 // Percentiles come from fio's own bins. Memory does not grow with the logs: about 1 MB for each
 // processor.
-func ReadLogs(fsys fs.FS, names []string) (*Output, error) {
-	out := &Output{Format: Logs}
+func ReadLogs(fsys fs.FS, names []string) (*fio.Output, error) {
+	out := &fio.Output{Format: fio.Logs}
 	names = slices.Clone(names)
 	slices.SortFunc(names, compareLogNames)
 	rows := map[string]int{}
@@ -61,7 +47,7 @@ func ReadLogs(fsys fs.FS, names []string) (*Output, error) {
 		if !ok {
 			at = len(out.Jobs)
 			rows[key] = at
-			out.Jobs = append(out.Jobs, Job{Name: m[1]})
+			out.Jobs = append(out.Jobs, fio.Job{Name: m[1]})
 			if m[3] != "" {
 				out.Jobs[at].Count = 1
 			}
@@ -84,7 +70,9 @@ func ReadLogs(fsys fs.FS, names []string) (*Output, error) {
 func compareLogNames(a, b string) int {
 	x, y := logName.FindStringSubmatch(path.Base(a)), logName.FindStringSubmatch(path.Base(b))
 	if x != nil && y != nil && path.Dir(a) == path.Dir(b) && x[1] == y[1] && x[3] != y[3] {
-		return atoi(x[3]) - atoi(y[3])
+		nx, _ := strconv.Atoi(x[3])
+		ny, _ := strconv.Atoi(y[3])
+		return cmp.Compare(nx, ny)
 	}
 	return strings.Compare(a, b)
 }
@@ -97,7 +85,7 @@ const (
 var logDirNames = [3]string{"read", "write", "trim"}
 
 // readLog adds the log in r to a row.
-func readLog(r io.Reader, base, kind string, out *Output, row int) error {
+func readLog(r io.Reader, base, kind string, out *fio.Output, row int) error {
 	if kind == "clat_hist" {
 		return readHistLog(r, base, out, row)
 	}
@@ -120,10 +108,10 @@ func readLog(r io.Reader, base, kind string, out *Output, row int) error {
 		out.Unread = append(out.Unread, u)
 	}
 	if scan.missed > 0 {
-		out.Unread = append(out.Unread, Unread{File: base, Why: fmt.Sprintf("%d further lines", scan.missed)})
+		out.Unread = append(out.Unread, fio.Unread{File: base, Why: fmt.Sprintf("%d further lines", scan.missed)})
 	}
 	j := &out.Jobs[row]
-	for d, dir := range []*Direction{&j.Read, &j.Write, &j.Trim} {
+	for d, dir := range []*fio.Direction{&j.Read, &j.Write, &j.Trim} {
 		total := scan.total(d)
 		if total.n == 0 {
 			continue
@@ -135,7 +123,7 @@ func readLog(r io.Reader, base, kind string, out *Output, row int) error {
 		out.Series = append(out.Series, scan.series(kind, d, factor))
 		dir.Runtime = max(dir.Runtime, scan.span())
 		mean, dev := total.spread(scan.sq[d])
-		samples := Samples{
+		samples := fio.Samples{
 			Min: float64(total.min) * factor, Max: float64(total.max) * factor,
 			Mean: mean * factor, StdDev: dev * factor, N: total.n,
 		}
@@ -185,8 +173,8 @@ func (s *logScan) span() time.Duration {
 	return time.Duration(min(s.last-min(s.last, s.layout.start), math.MaxInt64/1_000_000)) * time.Millisecond
 }
 
-func (s *logScan) series(kind string, d int, factor float64) LogSeries {
-	out := LogSeries{Kind: kind, Dir: logDirNames[d], Step: time.Duration(s.step) * time.Millisecond}
+func (s *logScan) series(kind string, d int, factor float64) fio.LogSeries {
+	out := fio.LogSeries{Kind: kind, Dir: logDirNames[d], Step: time.Duration(s.step) * time.Millisecond}
 	end := 0
 	for i, p := range s.points[d] {
 		if p.n > 0 {
@@ -194,9 +182,9 @@ func (s *logScan) series(kind string, d int, factor float64) LogSeries {
 		}
 	}
 	for _, p := range s.points[d][:end] {
-		var q LogPoint
+		var q fio.LogPoint
 		if p.n > 0 {
-			q = LogPoint{
+			q = fio.LogPoint{
 				N:    p.n,
 				Mean: float64(p.sum) / float64(p.n) * factor,
 				Min:  float64(p.min) * factor,
@@ -209,8 +197,8 @@ func (s *logScan) series(kind string, d int, factor float64) LogSeries {
 }
 
 // settleLogJob fills rates where single I/Os were logged.
-func settleLogJob(j *Job) {
-	for _, d := range []*Direction{&j.Read, &j.Write, &j.Trim} {
+func settleLogJob(j *fio.Job) {
+	for _, d := range []*fio.Direction{&j.Read, &j.Write, &j.Trim} {
 		j.Runtime = max(j.Runtime, d.Runtime)
 		sec := d.Runtime.Seconds()
 		if sec > 0 {

@@ -1,4 +1,4 @@
-package fio
+package output
 
 import (
 	"bytes"
@@ -6,6 +6,9 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/fio"
+	fiotext "plimsoll/internal/fio/text"
 )
 
 // installedVersion is what the fio in PATH calls itself: scripts/fio-versions.sh runs these tests
@@ -16,9 +19,9 @@ func installedVersion(t testing.TB) string {
 }
 
 // needFio skips a test for which the installed fio is too old, and says why.
-func needFio(t testing.TB, least Version, why string) {
+func needFio(t testing.TB, least fio.Version, why string) {
 	t.Helper()
-	v, err := ParseVersion(installedVersion(t))
+	v, err := fio.ParseVersion(installedVersion(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +33,7 @@ func needFio(t testing.TB, least Version, why string) {
 // slatPercentiles is what 3.16 (Ubuntu 20.04) lacks and 3.25 (Debian 11) has.
 func slatPercentiles(t testing.TB) {
 	t.Helper()
-	needFio(t, Version{3, 18}, "knows no slat_percentiles")
+	needFio(t, fio.Version{Major: 3, Minor: 18}, "knows no slat_percentiles")
 }
 
 func asJSON(t testing.TB, v any) string {
@@ -44,16 +47,17 @@ func asJSON(t testing.TB, v any) string {
 
 // ReadText reads fio's normal output from whatever it was pasted into, as Read does with what is no
 // document.
-func ReadText(r io.Reader) ([]*Output, error) {
+func ReadText(r io.Reader) ([]*fio.Output, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
 		return nil, err
 	}
-	t := &textReader{}
+	t := &fiotext.Reader{}
+	n := 0
 	for line := range bytes.Lines(data) {
-		t.n++
-		t.split(strings.TrimSuffix(string(line), "\n"))
+		n++
+		t.Line(n, strings.TrimSuffix(string(line), "\n"))
 	}
-	t.finish()
-	return t.outs, nil
+	t.Finish()
+	return t.Take(), nil
 }

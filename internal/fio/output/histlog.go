@@ -1,4 +1,4 @@
-package fio
+package output
 
 import (
 	"bytes"
@@ -9,11 +9,12 @@ import (
 	"math"
 	"time"
 
+	"plimsoll/internal/fio"
 	"plimsoll/internal/units"
 )
 
 // maxHistLine bounds a line: 1,856 counts of up to 20 digits.
-const maxHistLine = HistBins*22 + 64
+const maxHistLine = fio.HistBins*22 + 64
 
 // impossibleCount is more I/Os than any window of a histogram log holds: an hour at 300 million a
 // second. fio before 3.17 wrote whatever lay in memory there (axboe/fio#974; 3.16 wrote counts such
@@ -21,23 +22,23 @@ const maxHistLine = HistBins*22 + 64
 const impossibleCount = 1 << 40
 
 // oldHistBins is the number of bins before 2.99, of microseconds.
-const oldHistBins = 19 * histVal
+const oldHistBins = 19 * fio.OctaveBins
 
 // histScan adds up a histogram log: "time, direction, block size, count of bin 0, count of bin 1,
 // …". An entry holds the I/Os of its window only; fio (3.33 too) does not write the last window, so
 // the sum may be short of the run by up to log_hist_msec.
 type histScan struct {
-	bins    [3][HistBins]uint64
+	bins    [3][fio.HistBins]uint64
 	columns int // bins of a line, once known
 	last    uint64
 	blocks  [3]uint64 // the largest block size
 	lines   int
-	unread  []Unread
+	unread  []fio.Unread
 	missed  int
 	garbage bool // counts that cannot be
 }
 
-func readHistLog(r io.Reader, base string, out *Output, row int) error {
+func readHistLog(r io.Reader, base string, out *fio.Output, row int) error {
 	s := &histScan{}
 	if err := s.reader(r); err != nil {
 		return err
@@ -47,7 +48,7 @@ func readHistLog(r io.Reader, base string, out *Output, row int) error {
 		out.Unread = append(out.Unread, u)
 	}
 	if s.missed > 0 {
-		out.Unread = append(out.Unread, Unread{File: base, Why: fmt.Sprintf("%d further lines", s.missed)})
+		out.Unread = append(out.Unread, fio.Unread{File: base, Why: fmt.Sprintf("%d further lines", s.missed)})
 	}
 	if s.garbage {
 		out.Doubts = append(
@@ -61,8 +62,8 @@ func readHistLog(r io.Reader, base string, out *Output, row int) error {
 		out.Doubts = append(out.Doubts, base+": "+doubt)
 	}
 	j := &out.Jobs[row]
-	for d, dir := range []*Direction{&j.Read, &j.Write, &j.Trim} {
-		h := &Hist{}
+	for d, dir := range []*fio.Direction{&j.Read, &j.Write, &j.Trim} {
+		h := &fio.Hist{}
 		for i, n := range s.bins[d] {
 			h.Add(coarseValue(i, width)*unit, n)
 		}
@@ -72,16 +73,16 @@ func readHistLog(r io.Reader, base string, out *Output, row int) error {
 		dir.Runtime = max(dir.Runtime, time.Duration(min(s.last, math.MaxInt64/1_000_000))*time.Millisecond)
 		dir.Bytes = units.Bytes(s.blocks[d] * h.Count())
 		mean, dev := h.Mean()
-		l := Latency{N: h.Count(), Mean: mean, StdDev: dev, Hist: h}
+		l := fio.Latency{N: h.Count(), Mean: mean, StdDev: dev, Hist: h}
 		h.Each(func(i int, _ uint64) {
-			lo, hi := BinRange(i)
+			lo, hi := fio.BinRange(i)
 			if l.Max == 0 {
 				l.Min = lo
 			}
 			l.Max = hi
 		})
 		for _, p := range fioPercentiles {
-			l.Percentiles = append(l.Percentiles, Percentile{P: p, Value: l.capped(h.Percentile(p))})
+			l.Percentiles = append(l.Percentiles, fio.Percentile{P: p, Value: l.Capped(h.Percentile(p))})
 		}
 		dir.N, dir.Clat = l.N, l
 	}
@@ -91,17 +92,17 @@ func readHistLog(r io.Reader, base string, out *Output, row int) error {
 // coarseValue is the latency that stands for column i, which holds width of fio's bins.
 func coarseValue(i, width int) time.Duration {
 	if width == 1 {
-		return BinValue(i)
+		return fio.BinValue(i)
 	}
-	return BinValue(min(i*width+width/2, HistBins-1))
+	return fio.BinValue(min(i*width+width/2, fio.HistBins-1))
 }
 
 // scale finds how many of fio's bins a column holds (log_hist_coarseness) and their unit from the
 // number of columns.
 func (s *histScan) scale() (width int, unit time.Duration, doubt string) {
-	for shift := range histBits + 1 {
+	for shift := range fio.OctaveBits + 1 {
 		switch s.columns << shift {
-		case HistBins:
+		case fio.HistBins:
 			if shift > 0 {
 				doubt = fmt.Sprintf(
 					"log_hist_coarseness=%d: latencies are known to within %d of fio's bins",
@@ -164,7 +165,7 @@ func (s *histScan) line(l []byte) {
 	// Counted first, added second: a line cut short must not be added in part.
 	at := i
 	columns := 0
-	into := (*[HistBins]uint64)(nil)
+	into := (*[fio.HistBins]uint64)(nil)
 	for pass := range 2 {
 		i, columns = at, 0
 		for i < len(l) {
@@ -174,7 +175,7 @@ func (s *histScan) line(l []byte) {
 				continue
 			}
 			v, next, ok := histNumber(l, i)
-			if !ok || columns >= HistBins || v >= impossibleCount {
+			if !ok || columns >= fio.HistBins || v >= impossibleCount {
 				why := "want counts of I/Os, at most 1,856"
 				if ok && v >= impossibleCount {
 					s.garbage, why = true, fmt.Sprintf(
@@ -192,7 +193,7 @@ func (s *histScan) line(l []byte) {
 			columns++
 			i = next
 		}
-		if columns > HistBins || s.columns == 0 && !knownHistColumns(columns) || s.columns > 0 && columns != s.columns {
+		if columns > fio.HistBins || s.columns == 0 && !knownHistColumns(columns) || s.columns > 0 && columns != s.columns {
 			s.miss(l, fmt.Sprintf("%d bins are not what fio writes, or not those of the lines before", columns))
 			return
 		}
@@ -204,8 +205,8 @@ func (s *histScan) line(l []byte) {
 }
 
 func knownHistColumns(n int) bool {
-	for shift := range histBits + 1 {
-		if n<<shift == HistBins || n<<shift == oldHistBins {
+	for shift := range fio.OctaveBits + 1 {
+		if n<<shift == fio.HistBins || n<<shift == oldHistBins {
 			return true
 		}
 	}
@@ -240,6 +241,6 @@ func (s *histScan) miss(l []byte, why string) {
 	}
 	s.unread = append(
 		s.unread,
-		Unread{Line: s.lines, Text: string(bytes.ToValidUTF8(l[:min(len(l), 100)], []byte("\uFFFD"))), Why: why},
+		fio.Unread{Line: s.lines, Text: string(bytes.ToValidUTF8(l[:min(len(l), 100)], []byte("\uFFFD"))), Why: why},
 	)
 }

@@ -1,4 +1,4 @@
-package fio
+package text
 
 import (
 	"regexp"
@@ -7,14 +7,15 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/fio"
 	"plimsoll/internal/units"
 )
 
 // textRun is one Output being read, and what its lines said that settles figures later.
 type textRun struct {
-	out     *Output
+	out     *fio.Output
 	jobs    []*textJob
-	echoes  map[textKey]Options
+	echoes  map[textKey]fio.Options
 	dates   map[string]string // when the rows of processes were printed
 	rows    map[int]int       // by group, once all are read
 	started bool              // "Starting N processes" or the version was seen
@@ -36,11 +37,11 @@ func (r *textRun) results() bool {
 	return len(r.jobs) > 0 || len(r.out.Groups) > 0 || len(r.out.Disks) > 0
 }
 
-func (t *textReader) startRun() {
+func (t *Reader) startRun() {
 	t.finishRun()
 	t.run = &textRun{
-		out:    &Output{Format: Text, Title: t.title, Command: t.command},
-		echoes: map[textKey]Options{},
+		out:    &fio.Output{Format: fio.Text, Title: t.title, Command: t.command},
+		echoes: map[textKey]fio.Options{},
 		group:  -1,
 	}
 	t.run.out.Progress, t.pending = t.pending, nil
@@ -49,7 +50,7 @@ func (t *textReader) startRun() {
 }
 
 // need makes sure that there is a run to put figures in; end says that the one at hand is complete.
-func (t *textReader) need(end bool) *textRun {
+func (t *Reader) need(end bool) *textRun {
 	switch {
 	case t.run == nil || end || t.closed && t.run.results():
 		t.startRun()
@@ -63,7 +64,7 @@ func (t *textReader) need(end bool) *textRun {
 	return t.run
 }
 
-func (t *textReader) finishRun() {
+func (t *Reader) finishRun() {
 	if t.run == nil {
 		return
 	}
@@ -76,7 +77,8 @@ func (t *textReader) finishRun() {
 	t.outs = append(t.outs, r.out)
 }
 
-func (t *textReader) finish() {
+// Finish ends what is open: the text is over, or something else begins.
+func (t *Reader) Finish() {
 	t.release()
 	t.left, t.host = nil, ""
 	if t.finishRun(); len(t.pending) > 0 { // a run that was cut off
@@ -105,7 +107,7 @@ var (
 )
 
 // fio recognises a line of fio's by its start and reads it; it says false for any other.
-func (t *textReader) fio(body string, indent int, host string) bool {
+func (t *Reader) fio(body string, indent int, host string) bool {
 	if body == "" {
 		return false
 	}
@@ -142,12 +144,12 @@ func (t *textReader) fio(body string, indent int, host string) bool {
 	return t.jobLine(body)
 }
 
-// maxTextRows bounds the rows of one input: a header of 50 bytes takes some kB here.
-const maxTextRows = 1 << 16
+// MaxRows bounds the rows of one input: a header of 50 bytes takes some kB here.
+const MaxRows = 1 << 16
 
 // header reads "name: (groupid=0, jobs=16): err= 0: pid=5340: Wed Jun 14 06:26:51 2023".
-func (t *textReader) header(m []string, host string) {
-	if t.rows++; t.rows > maxTextRows {
+func (t *Reader) header(m []string, host string) {
+	if t.rows++; t.rows > MaxRows {
 		t.unread(m[0], "more rows than fio can run jobs")
 		t.job = nil
 		return
@@ -197,7 +199,7 @@ func atoi(s string) int {
 	return int(n)
 }
 
-func (t *textReader) group(number string) {
+func (t *Reader) group(number string) {
 	id := atoi(number)
 	again := t.run != nil && t.run.after
 	if t.run != nil {
@@ -207,15 +209,15 @@ func (t *textReader) group(number string) {
 	}
 	r := t.need(again)
 	t.job = nil
-	r.out.Groups = append(r.out.Groups, Group{ID: id, Directions: map[string]GroupRate{}})
+	r.out.Groups = append(r.out.Groups, fio.Group{ID: id, Directions: map[string]fio.GroupRate{}})
 	r.group = len(r.out.Groups) - 1
 }
 
 // echoOptions reads the options that fio repeats when it starts: "rw=randwrite, bs=(R)
 // 16.0KiB-16.0KiB, (W) …, (T) …, ioengine=psync, iodepth=1", or in fio 2
 // "bs=16K-16K/16K-16K/16K-16K".
-func echoOptions(s string) Options {
-	o := Options{}
+func echoOptions(s string) fio.Options {
+	o := fio.Options{}
 	sizes := []string{}
 	for part := range strings.SplitSeq(s, ", ") {
 		name, value, ok := strings.Cut(part, "=")
@@ -272,32 +274,32 @@ func allEqual(list []string) bool {
 }
 
 func echoSize(s string) string {
-	n := parseTextNum(s)
+	n := ParseNum(s)
 	factor, ok := n.bytes(1024)
 	if !ok {
 		return ""
 	}
-	return sizeOption(n.times(factor))
+	return sizeOption(n.Times(factor))
 }
 
 // rate reads a line of a status group.
-func (t *textReader) rate(name, rest, body string) {
+func (t *Reader) rate(name, rest, body string) {
 	r := t.need(false)
 	if r.group < 0 {
-		r.out.Groups = append(r.out.Groups, Group{Directions: map[string]GroupRate{}})
+		r.out.Groups = append(r.out.Groups, fio.Group{Directions: map[string]fio.GroupRate{}})
 		r.group = len(r.out.Groups) - 1
 	}
-	g := GroupRate{Printed: map[string]string{}}
+	g := fio.GroupRate{Printed: map[string]string{}}
 	known := true
 	size := func(key, text string) float64 {
-		n := parseTextNum(text)
+		n := ParseNum(text)
 		factor, ok := n.bytes(1024) // fio 2's KB; settle looks whether it was 1000
 		known = known && ok
 		g.Printed[key] = strings.TrimSpace(text)
-		return n.times(factor)
+		return n.Times(factor)
 	}
 	times := func(text string) time.Duration {
-		d, ok := parseTextNum(text).duration()
+		d, ok := ParseNum(text).duration()
 		known = known && ok
 		return d
 	}
@@ -349,15 +351,15 @@ func (t *textReader) rate(name, rest, body string) {
 }
 
 // disk reads "md0: ios=4/6508533, merge=0/0, ticks=0/0, in_queue=0, util=0.00%, aggrios=…".
-func (t *textReader) disk(name, rest string, indent int, body string) {
+func (t *Reader) disk(name, rest string, indent int, body string) {
 	r := t.need(false)
 	r.after, t.job = true, nil
-	d, agg := Disk{Name: name}, Disk{}
+	d, agg := fio.Disk{Name: name}, fio.Disk{}
 	known, hasAgg := true, false
 	whole := func(s string) uint64 {
-		n := parseTextNum(s)
-		known = known && n.ok && n.unit == "" && n.frac == 0
-		return n.mant
+		n := ParseNum(s)
+		known = known && n.OK && n.Unit == "" && n.frac == 0
+		return n.Mant
 	}
 	for _, f := range textFields(rest) {
 		to, key := &d, f[0]
@@ -379,7 +381,7 @@ func (t *textReader) disk(name, rest string, indent int, body string) {
 		case key == "in_queue":
 			to.InQueue = whole(f[1])
 		case key == "util":
-			v, ok := percentShare(f[1])
+			v, ok := ParseShare(f[1])
 			to.Util = v
 			known = known && ok
 		default:

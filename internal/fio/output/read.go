@@ -1,4 +1,6 @@
-package fio
+// Package output reads what fio wrote, from 2.0 on, in whatever form: JSON and JSON+, terse rows, logs
+// and histogram logs; normal output by fio/text.
+package output
 
 import (
 	"bytes"
@@ -13,6 +15,9 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf16"
+
+	"plimsoll/internal/fio"
+	fiotext "plimsoll/internal/fio/text"
 )
 
 // maxReadJSON bounds what is held in memory at once of a JSON file.
@@ -23,14 +28,14 @@ const maxReadJSON = 1 << 30
 // one of fio's logs. What it could not understand is in the Unread of the outputs, and a document
 // that stops in the middle gives what was complete in it. No output and no error means that there
 // is nothing of fio's in data.
-func Read(name string, data io.Reader) ([]*Output, error) {
+func Read(name string, data io.Reader) ([]*fio.Output, error) {
 	if m := logName.FindStringSubmatch(path.Base(name)); m != nil {
-		out := &Output{Format: Logs, Jobs: []Job{{Name: m[1]}}}
+		out := &fio.Output{Format: fio.Logs, Jobs: []fio.Job{{Name: m[1]}}}
 		if err := readLog(data, path.Base(name), m[2], out, 0); err != nil {
 			return nil, fmt.Errorf("log %s: %w", name, err)
 		}
 		settleLogJob(&out.Jobs[0])
-		return []*Output{out}, nil
+		return []*fio.Output{out}, nil
 	}
 	head := make([]byte, 0, sizeHint(data))
 	head, err := readUpTo(data, head, 1<<12)
@@ -144,7 +149,7 @@ func readUpTo(r io.Reader, b []byte, n int) ([]byte, error) {
 }
 
 // readJSONs reads documents one behind the other and returns what is not one.
-func readJSONs(b []byte) (outs []*Output, rest []byte) {
+func readJSONs(b []byte) (outs []*fio.Output, rest []byte) {
 	for {
 		b = bytes.TrimLeft(b, " \t\r\n")
 		if len(b) == 0 || b[0] != '{' {
@@ -161,25 +166,25 @@ func readJSONs(b []byte) (outs []*Output, rest []byte) {
 
 // mixedReader takes apart documents, terse rows and text.
 type mixedReader struct {
-	split *Splitter
-	text  *textReader
-	outs  []*Output
-	terse *Output
+	split *fio.Splitter
+	text  *fiotext.Reader
+	outs  []*fio.Output
+	terse *fio.Output
 	lines int // before what split was given
 	depth int // of documents around this text
 }
 
 func newMixed() *mixedReader {
-	m := &mixedReader{text: &textReader{}}
-	m.split = &Splitter{Doc: m.document, Text: m.line, blanks: true}
+	m := &mixedReader{text: &fiotext.Reader{}}
+	m.split = &fio.Splitter{Doc: m.document, Text: m.line, Blanks: true}
 	return m
 }
 
-func (m *mixedReader) read(name string, r io.Reader) ([]*Output, error) {
+func (m *mixedReader) read(name string, r io.Reader) ([]*fio.Output, error) {
 	if _, err := io.Copy(m.split, r); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	tail := m.split.doc
+	tail := m.split.Unfinished()
 	err := m.split.Close()
 	if err != nil {
 		m.broken(tail, err)
@@ -189,7 +194,7 @@ func (m *mixedReader) read(name string, r io.Reader) ([]*Output, error) {
 }
 
 // at is the number of the line at hand.
-func (m *mixedReader) at() int { return m.lines + m.split.newlines + 1 }
+func (m *mixedReader) at() int { return m.lines + m.split.Lines() + 1 }
 
 func (m *mixedReader) document(doc []byte) error {
 	out, err := ParseJSON(doc)
@@ -203,9 +208,8 @@ func (m *mixedReader) document(doc []byte) error {
 		return nil
 	}
 	m.endText()
-	out.Messages = append(out.Messages, m.text.messages...)
-	m.text.messages = nil
-	if n := len(m.outs); n > 0 && m.outs[n-1].bare() { // progress lines that were caught with the document
+	out.Messages = append(out.Messages, m.text.TakeMessages()...)
+	if n := len(m.outs); n > 0 && bare(m.outs[n-1]) { // progress lines that were caught with the document
 		before := m.outs[n-1]
 		out.Servers = before.Servers
 		out.Progress, out.Messages = append(before.Progress, out.Progress...), append(before.Messages, out.Messages...)
@@ -216,8 +220,8 @@ func (m *mixedReader) document(doc []byte) error {
 }
 
 // bare says that text has progress lines and messages of a run, and none of its figures.
-func (o *Output) bare() bool {
-	return o.Format == Text && len(o.Jobs)+len(o.Groups)+len(o.Disks)+len(o.Unread) == 0 && o.AllClients == nil
+func bare(o *fio.Output) bool {
+	return o.Format == fio.Text && len(o.Jobs)+len(o.Groups)+len(o.Disks)+len(o.Unread) == 0 && o.AllClients == nil
 }
 
 // maxNested is how deep fio's output may be wrapped in other JSON, as Ansible's results within a
@@ -226,7 +230,7 @@ const maxNested = 4
 
 // insideJSON finds what fio wrote within someone else's document at a line: fio's own documents as
 // values, and its text in strings or lists of strings.
-func insideJSON(doc []byte, line, depth int) (outs []*Output) {
+func insideJSON(doc []byte, line, depth int) (outs []*fio.Output) {
 	if depth >= maxNested {
 		return nil
 	}
@@ -281,12 +285,12 @@ func (m *mixedReader) broken(doc []byte, err error) {
 	}
 	m.endText()
 	if out == nil {
-		out = &Output{Format: JSON}
+		out = &fio.Output{Format: fio.JSON}
 	}
 	if partial != nil {
 		err = errors.Join(err, partial)
 	}
-	unread := Unread{Line: m.at(), Text: "a json document", Why: strings.ReplaceAll(err.Error(), "\n", "; ")}
+	unread := fio.Unread{Line: m.at(), Text: "a json document", Why: strings.ReplaceAll(err.Error(), "\n", "; ")}
 	if n := len(m.outs); n > 0 && len(out.Jobs) == 0 { // a stream of documents that was cut off
 		m.outs[n-1].Unread = append(m.outs[n-1].Unread, unread)
 		return
@@ -299,33 +303,32 @@ func (m *mixedReader) line(line string) {
 	row := terseRow(line)
 	switch {
 	case row != "":
-		m.text.finish()
+		m.text.Finish()
 		m.takeText()
 		m.row(row)
 		return
 	case m.terse != nil && strings.HasPrefix(line, ";") && len(m.terse.Jobs) > 0: // version 2's description
 		j := &m.terse.Jobs[len(m.terse.Jobs)-1]
 		if j.Options == nil {
-			j.Options = Options{"description": line[1:]}
+			j.Options = fio.Options{"description": line[1:]}
 		}
 		return
 	case m.terse != nil && line != "":
 		m.terse = nil
 	}
-	m.text.n = m.at()
-	m.text.split(line)
+	m.text.Line(m.at(), line)
 }
 
 func (m *mixedReader) row(line string) {
 	version, j, disks, err := parseTerse(line)
 	if m.terse == nil || version != m.terse.Version && m.terse.Version != "" {
-		m.terse = &Output{Format: Terse, Version: version}
+		m.terse = &fio.Output{Format: fio.Terse, Version: version}
 		m.outs = append(m.outs, m.terse)
 	}
 	if err != nil {
 		m.terse.Unread = append(
 			m.terse.Unread,
-			Unread{Line: m.at(), Text: line[:min(len(line), 200)], Why: err.Error()},
+			fio.Unread{Line: m.at(), Text: line[:min(len(line), 200)], Why: err.Error()},
 		)
 		return
 	}
@@ -338,23 +341,22 @@ func (m *mixedReader) row(line string) {
 }
 
 func (m *mixedReader) endText() {
-	m.text.finish()
+	m.text.Finish()
 	m.takeText()
 	m.terse = nil
 }
 
 func (m *mixedReader) takeText() {
-	m.outs = append(m.outs, m.text.outs...)
-	m.text.outs = nil
+	m.outs = append(m.outs, m.text.Take()...)
 }
 
 // joinForms makes one of a run that was printed in several forms (--output-format=json,normal or
 // terse,json). The form with the most digits stays: the document, else the text; the text has the
 // status groups.
-func joinForms(outs []*Output) []*Output {
-	var kept []*Output
+func joinForms(outs []*fio.Output) []*fio.Output {
+	var kept []*fio.Output
 	for _, o := range outs {
-		at := slices.IndexFunc(outs, func(x *Output) bool { return x.exact() > o.exact() && sameRun(x, o) })
+		at := slices.IndexFunc(outs, func(x *fio.Output) bool { return exact(x) > exact(o) && sameRun(x, o) })
 		if at < 0 {
 			kept = append(kept, o)
 			continue
@@ -370,25 +372,25 @@ func joinForms(outs []*Output) []*Output {
 }
 
 // exact ranks the forms by the digits that they print.
-func (o *Output) exact() int {
+func exact(o *fio.Output) int {
 	switch o.Format {
-	case JSON, JSONPlus:
+	case fio.JSON, fio.JSONPlus:
 		return 2
-	case Text:
+	case fio.Text:
 		return 1
-	case Terse, Logs:
+	case fio.Terse, fio.Logs:
 	}
 	return 0
 }
 
 // sameRun compares rows by what both forms print exactly. Terse rows count no I/Os and name no
 // group.
-func sameRun(a, b *Output) bool {
-	if b.Format == Logs {
+func sameRun(a, b *fio.Output) bool {
+	if b.Format == fio.Logs {
 		return false
 	}
-	return len(a.Jobs) > 0 && slices.EqualFunc(a.Jobs, b.Jobs, func(x, y Job) bool {
-		counts := b.Format == Terse || x.Read.N == y.Read.N && x.Write.N == y.Write.N && x.Runtime == y.Runtime
+	return len(a.Jobs) > 0 && slices.EqualFunc(a.Jobs, b.Jobs, func(x, y fio.Job) bool {
+		counts := b.Format == fio.Terse || x.Read.N == y.Read.N && x.Write.N == y.Write.N && x.Runtime == y.Runtime
 		return x.Name == y.Name && x.Group == y.Group && counts && x.Read.Runtime == y.Read.Runtime &&
 			x.Write.Runtime == y.Write.Runtime &&
 			x.CPU.ContextSwitches == y.CPU.ContextSwitches &&
@@ -399,7 +401,7 @@ func sameRun(a, b *Output) bool {
 // Final leaves out the outputs that a later one of the same run holds already: with
 // --status-interval fio prints its cumulative figures again and again. The number left out is
 // returned.
-func Final(outs []*Output) (final []*Output, left int) {
+func Final(outs []*fio.Output) (final []*fio.Output, left int) {
 	for i, o := range outs {
 		if i+1 < len(outs) && continues(o, outs[i+1]) {
 			left++
@@ -412,7 +414,7 @@ func Final(outs []*Output) (final []*Output, left int) {
 
 // continues says whether b is a later state of a: the same rows, none of which lost I/Os, of the
 // same processes or, in documents, started at the same time.
-func continues(a, b *Output) bool {
+func continues(a, b *fio.Output) bool {
 	if len(a.Jobs) == 0 || len(b.Jobs) < len(a.Jobs) || a.Version != b.Version {
 		return false
 	}

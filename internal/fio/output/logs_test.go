@@ -1,4 +1,4 @@
-package fio
+package output
 
 import (
 	"compress/gzip"
@@ -15,10 +15,12 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"plimsoll/internal/fio"
 )
 
 // logsOf runs fio with logs and returns what they say and what fio's own JSON+ says.
-func logsOf(t *testing.T, args ...string) (logs, js *Output) {
+func logsOf(t *testing.T, args ...string) (logs, js *fio.Output) {
 	t.Helper()
 	dir := t.TempDir()
 	js, err := ParseJSON(runFio(t, dir, append([]string{"--output-format=json+"}, args...)...))
@@ -57,17 +59,17 @@ func TestLogsSayWhatJSONSays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if strings.Contains(args, "log_prio") {
-				needFio(t, Version{3, 28}, "knows no log_prio")
+				needFio(t, fio.Version{Major: 3, Minor: 28}, "knows no log_prio")
 			}
 			args := append([]string{"--name=a", "--ioengine=libaio", "--filename=f", "--size=6m", "--rw=randrw", "--bs=8k", "--numjobs=2", "--slat_percentiles=1", "--lat_percentiles=1"}, strings.Fields(args)...)
 			logs, js := logsOf(t, args...)
-			got, want := (&Output{Jobs: logs.Jobs}).Total(), (&Output{Jobs: js.Jobs}).Total()
+			got, want := (&fio.Output{Jobs: logs.Jobs}).Total(), (&fio.Output{Jobs: js.Jobs}).Total()
 			if !strings.Contains(name, "one") && len(logs.Jobs) != 2 {
 				t.Errorf("%d rows", len(logs.Jobs))
 			}
 			for _, d := range []struct {
 				name      string
-				got, want Direction
+				got, want fio.Direction
 			}{{"read", got.Read, want.Read}, {"write", got.Write, want.Write}} {
 				if d.got.N != d.want.N {
 					t.Errorf("%s: %d I/Os, want %d", d.name, d.got.N, d.want.N)
@@ -75,7 +77,7 @@ func TestLogsSayWhatJSONSays(t *testing.T) {
 				if d.got.Bytes != d.want.Bytes {
 					t.Errorf("%s: %d bytes, want %d", d.name, d.got.Bytes, d.want.Bytes)
 				}
-				for kind, l := range map[string][2]Latency{"slat": {d.got.Slat, d.want.Slat}, "clat": {d.got.Clat, d.want.Clat}, "lat": {d.got.Lat, d.want.Lat}} {
+				for kind, l := range map[string][2]fio.Latency{"slat": {d.got.Slat, d.want.Slat}, "clat": {d.got.Clat, d.want.Clat}, "lat": {d.got.Lat, d.want.Lat}} {
 					g, w := l[0], l[1]
 					if asJSON(t, g.Hist) != asJSON(t, w.Hist) || asJSON(t, g.Percentiles) != asJSON(t, w.Percentiles) {
 						t.Errorf("%s %s: bins or percentiles differ", d.name, kind)
@@ -106,10 +108,10 @@ func TestWindowsAreNotTakenForIOs(t *testing.T) {
 // TestHistogramLogs holds histogram logs against the bins of the same run. fio leaves the last
 // window out, so no bin may hold more than the run's, and nearly all must be there.
 func TestHistogramLogs(t *testing.T) {
-	needFio(t, Version{3, 17}, "writes histogram logs that hold what lay in memory")
+	needFio(t, fio.Version{Major: 3, Minor: 17}, "writes histogram logs that hold what lay in memory")
 	for _, coarse := range []int{0, 1, 3, 6} {
 		logs, js := logsOf(t, "--name=a", "--ioengine=libaio", "--filename=f", "--size=32m", "--rw=randread", "--bs=4k", "--numjobs=2", "--write_hist_log=x", "--log_hist_msec=5", fmt.Sprintf("--log_hist_coarseness=%d", coarse))
-		got, want := (&Output{Jobs: logs.Jobs}).Total().Read, (&Output{Jobs: js.Jobs}).Total().Read
+		got, want := (&fio.Output{Jobs: logs.Jobs}).Total().Read, (&fio.Output{Jobs: js.Jobs}).Total().Read
 		if got.N != got.Clat.Hist.Count() || got.N > want.N || got.N < want.N*3/4 {
 			t.Errorf("coarseness %d: %d in bins, want nearly %d", coarse, got.N, want.N)
 		}
@@ -128,8 +130,8 @@ func TestHistogramLogs(t *testing.T) {
 
 // TestHistogramLogOfGarbage is a line as fio 3.16 wrote it: nothing of such a log counts.
 func TestHistogramLogOfGarbage(t *testing.T) {
-	good := "6, 0, 4096" + strings.Repeat(", 1", HistBins) + "\n"
-	bad := "11, 0, 4096" + strings.Repeat(", 0", HistBins-2) + ", 930, 10642393916790\n"
+	good := "6, 0, 4096" + strings.Repeat(", 1", fio.HistBins) + "\n"
+	bad := "11, 0, 4096" + strings.Repeat(", 0", fio.HistBins-2) + ", 930, 10642393916790\n"
 	out, err := ReadLogs(fstest.MapFS{"x_clat_hist.1.log": {Data: []byte(good + bad)}}, []string{"x_clat_hist.1.log"})
 	if err != nil {
 		t.Fatal(err)
@@ -142,12 +144,12 @@ func TestHistogramLogOfGarbage(t *testing.T) {
 // TestHistogramLogIsAddedToTheBin reads a log with known counts in every form of line.
 func TestHistogramLogIsAddedToTheBin(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	var want [3][HistBins]uint64
+	var want [3][fio.HistBins]uint64
 	var b strings.Builder
 	for line := range 300 {
 		dir := r.IntN(3)
 		fmt.Fprintf(&b, "%d, %d, 4096", line*10, dir)
-		for i := range HistBins {
+		for i := range fio.HistBins {
 			n := uint64(0)
 			if r.IntN(20) == 0 {
 				n = r.Uint64() >> (30 + r.IntN(34))
@@ -222,7 +224,7 @@ func TestLogNumber(t *testing.T) {
 func TestLogBinIsBinOf(t *testing.T) {
 	for v := range uint64(5000) {
 		for _, x := range []uint64{v, v * 12345, v << 40} {
-			if got, want := logBin(x), BinOf(time.Duration(x)); got != want {
+			if got, want := logBin(x), fio.BinOf(time.Duration(x)); got != want {
 				t.Fatalf("%d: bin %d, want %d", x, got, want)
 			}
 		}
@@ -253,7 +255,7 @@ func TestLogsOfOtherNamesAreRefused(t *testing.T) {
 // TestHistogramPercentilesAreThoseOfFiosScript: fio's own script interpolates within a bin, so its
 // answer must lie in ours.
 func TestHistogramPercentilesAreThoseOfFiosScript(t *testing.T) {
-	needFio(t, Version{3, 17}, "writes histogram logs that hold what lay in memory")
+	needFio(t, fio.Version{Major: 3, Minor: 17}, "writes histogram logs that hold what lay in memory")
 	packed, err := os.Open("/usr/share/doc/fio/fio-histo-log-pctiles.py.gz")
 	if err != nil {
 		t.Skip(err)
@@ -296,7 +298,7 @@ func TestHistogramPercentilesAreThoseOfFiosScript(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lo, hi := BinRange(BinOf(out.Jobs[0].Read.Clat.Hist.Percentile(p)))
+		lo, hi := fio.BinRange(fio.BinOf(out.Jobs[0].Read.Clat.Hist.Percentile(p)))
 		if v*1000 < float64(lo)-1 || v*1000 > float64(hi)+1 {
 			t.Errorf("p%v: bin %v to %v, the script says %v µs in\n%s", p, lo, hi, v, raw)
 		}

@@ -1,4 +1,4 @@
-package fio
+package output
 
 import (
 	"bytes"
@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"plimsoll/internal/fio"
 )
 
 // cpu reports the processor time of a benchmark, children's too: on a busy machine the wall clock
@@ -208,7 +210,7 @@ func BenchmarkHistogramLog(b *testing.B) {
 	var buf []byte
 	for i := 0; len(buf) < 54_000_000; i++ {
 		buf = fmt.Appendf(buf, "%d, %d, 4096", i*100, i%2)
-		for bin := range HistBins {
+		for bin := range fio.HistBins {
 			n := 0
 			if bin > 900 && bin < 1100 {
 				n = r.IntN(1000)

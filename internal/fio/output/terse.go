@@ -1,4 +1,4 @@
-package fio
+package output
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/fio"
+	fiotext "plimsoll/internal/fio/text"
 	"plimsoll/internal/units"
 )
 
@@ -34,18 +36,18 @@ func terseRow(line string) string {
 // parseTerse reads one row of terse output (--minimal), version 2 to 5. Latencies have whole
 // microseconds there and counts of I/Os are not printed: N is IOPS × runtime, rounded. It returns
 // the version of fio, the row and the disks.
-func parseTerse(line string) (string, Job, []Disk, error) {
+func parseTerse(line string) (string, fio.Job, []fio.Disk, error) {
 	fields := strings.Split(strings.TrimRight(line, "\r\n"), ";")
 	version, err := strconv.Atoi(fields[0])
 	if err != nil || version < 2 || version > 5 {
-		return "", Job{}, nil, fmt.Errorf("terse version %q: want 2 to 5", fields[0])
+		return "", fio.Job{}, nil, fmt.Errorf("terse version %q: want 2 to 5", fields[0])
 	}
-	fio, rest := "", fields[1:]
+	release, rest := "", fields[1:]
 	if len(rest) < terseMin {
-		return "", Job{}, nil, fmt.Errorf("terse output of %d fields: too few", len(fields))
+		return "", fio.Job{}, nil, fmt.Errorf("terse output of %d fields: too few", len(fields))
 	}
 	if version > 2 {
-		fio, rest = rest[0], rest[1:]
+		release, rest = rest[0], rest[1:]
 	}
 	var first error
 	for extra := range 8 { // a job's name may hold semicolons; fio does not quote them
@@ -54,14 +56,14 @@ func parseTerse(line string) (string, Job, []Disk, error) {
 			j, disks := t.job(dirs)
 			if t.err == nil {
 				j.Name = strings.Join(rest[:1+extra], ";")
-				return fio, j, disks, nil
+				return release, j, disks, nil
 			}
 			if first == nil {
 				first = t.err
 			}
 		}
 	}
-	return fio, Job{}, nil, first
+	return release, fio.Job{}, nil, first
 }
 
 // terseDirections lists how many directions a version prints: version 3 leaves out trim, version 2
@@ -114,31 +116,31 @@ func (t *terseScan) number(what string) float64 {
 // exact reads a decimal number times factor, rounded once.
 func (t *terseScan) exact(what string, factor float64) float64 {
 	f := strings.TrimSpace(t.next(what))
-	n := parseTextNum(f)
-	if t.err == nil && (!n.ok || n.unit != "") {
+	n := fiotext.ParseNum(f)
+	if t.err == nil && (!n.OK || n.Unit != "") {
 		if strings.HasSuffix(f, "nan") {
 			return 0
 		}
 		t.err = fmt.Errorf("terse %s %q: want a number", what, f)
 	}
-	return n.times(factor)
+	return n.Times(factor)
 }
 
 func (t *terseScan) count(what string) uint64 { return uint64(min(t.number(what), 1<<63)) }
 
 func (t *terseScan) percent(what string) float64 {
 	f := t.next(what)
-	v, ok := percentShare(f)
+	v, ok := fiotext.ParseShare(f)
 	if t.err == nil && !ok && !strings.Contains(f, "nan") {
 		t.err = fmt.Errorf("terse %s %q: want percent", what, f)
 	}
 	return v
 }
 
-func (t *terseScan) job(directions int) (Job, []Disk) {
-	var j Job
+func (t *terseScan) job(directions int) (fio.Job, []fio.Disk) {
+	var j fio.Job
 	j.Group, j.Error = int(t.count("group")), int(t.count("error"))
-	for i, d := range []*Direction{&j.Read, &j.Write, &j.Trim} {
+	for i, d := range []*fio.Direction{&j.Read, &j.Write, &j.Trim} {
 		if i < directions {
 			*d = t.direction()
 			j.Runtime = max(j.Runtime, d.Runtime)
@@ -149,21 +151,21 @@ func (t *terseScan) job(directions int) (Job, []Disk) {
 		"major faults",
 	), t.count("minor faults")
 	for _, label := range []string{"1", "2", "4", "8", "16", "32", ">=64"} {
-		j.Depths = append(j.Depths, Share{Label: label, Value: t.percent("depth")})
+		j.Depths = append(j.Depths, fio.Share{Label: label, Value: t.percent("depth")})
 	}
 	ends := []time.Duration{2, 4, 10, 20, 50, 100, 250, 500, 750, 1000}
 	for _, end := range ends {
-		j.bucket(end*time.Microsecond, t.percent("latency bucket"))
+		addBucket(&j, end*time.Microsecond, t.percent("latency bucket"))
 	}
 	for _, end := range append(ends, 2000, 0) {
-		j.bucket(end*time.Millisecond, t.percent("latency bucket"))
+		addBucket(&j, end*time.Millisecond, t.percent("latency bucket"))
 	}
 	disks := t.disks()
 	if len(t.fields) >= 2 && isWhole(t.fields[0]) && isWhole(t.fields[1]) { // continue_on_error
 		j.TotalErrors, j.FirstError = t.count("errors"), int(t.count("first error"))
 	}
 	if t.err == nil && len(t.fields) > 0 {
-		j.Options = Options{"description": strings.Join(t.fields, ";")}
+		j.Options = fio.Options{"description": strings.Join(t.fields, ";")}
 	}
 	return j, disks
 }
@@ -173,18 +175,18 @@ func isWhole(s string) bool {
 	return err == nil
 }
 
-func (j *Job) bucket(upto time.Duration, share float64) {
+func addBucket(j *fio.Job, upto time.Duration, share float64) {
 	if share > 0 {
-		j.Buckets = append(j.Buckets, Bucket{Upto: upto, Value: share})
+		j.Buckets = append(j.Buckets, fio.Bucket{Upto: upto, Value: share})
 	}
 }
 
-func (t *terseScan) direction() Direction {
-	var d Direction
+func (t *terseScan) direction() fio.Direction {
+	var d fio.Direction
 	d.Bytes = units.Bytes(t.count("KiB")) * units.KiB
 	bw := t.number("bandwidth")
 	d.IOPS = units.IOPS(t.number("iops"))
-	d.Runtime = jsonDuration(t.number("runtime"), time.Millisecond)
+	d.Runtime = fio.Duration(t.number("runtime"), time.Millisecond)
 	sec := d.Runtime.Seconds()
 	d.N = uint64(math.Round(float64(d.IOPS) * sec))
 	d.BW = units.Rate(bw * 1024)
@@ -195,14 +197,14 @@ func (t *terseScan) direction() Direction {
 	d.Clat = t.latency()
 	for range 20 {
 		p, v, ok := strings.Cut(t.next("percentile"), "%=")
-		at, n := parseTextNum(p), parseTextNum(v)
-		if t.err == nil && (!ok || !at.ok || !n.ok || at.unit+n.unit != "") {
+		at, n := fiotext.ParseNum(p), fiotext.ParseNum(v)
+		if t.err == nil && (!ok || !at.OK || !n.OK || at.Unit+n.Unit != "") {
 			t.err = fmt.Errorf("terse percentile %q: want such as 99.00%%=6112", p)
 		}
-		if at.mant > 0 {
+		if at.Mant > 0 {
 			d.Clat.Percentiles = append(
 				d.Clat.Percentiles,
-				Percentile{P: at.times(1), Value: jsonDuration(n.times(1), time.Microsecond)},
+				fio.Percentile{P: at.Times(1), Value: fio.Duration(n.Times(1), time.Microsecond)},
 			)
 		}
 	}
@@ -218,26 +220,26 @@ func (t *terseScan) direction() Direction {
 		s.Mean, s.StdDev = t.number("mean iops"), t.number("deviation of iops")
 		s.N = t.count("samples")
 	}
-	for _, l := range []*Latency{&d.Slat, &d.Clat, &d.Lat} {
-		l.settleCount(d.N)
+	for _, l := range []*fio.Latency{&d.Slat, &d.Clat, &d.Lat} {
+		l.SettleCount(d.N)
 	}
 	return d
 }
 
-func (t *terseScan) latency() Latency {
-	return Latency{
-		Min:    jsonDuration(t.number("least latency"), time.Microsecond),
-		Max:    jsonDuration(t.number("greatest latency"), time.Microsecond),
+func (t *terseScan) latency() fio.Latency {
+	return fio.Latency{
+		Min:    fio.Duration(t.number("least latency"), time.Microsecond),
+		Max:    fio.Duration(t.number("greatest latency"), time.Microsecond),
 		Mean:   t.exact("mean latency", 1000),
 		StdDev: t.exact("deviation of latency", 1000),
 	}
 }
 
 // disks reads groups of nine fields: name, ios, merges, ticks, queue, utilisation.
-func (t *terseScan) disks() []Disk {
-	var list []Disk
+func (t *terseScan) disks() []fio.Disk {
+	var list []fio.Disk
 	for len(t.fields) >= 9 && strings.HasSuffix(t.fields[8], "%") && isWhole(t.fields[1]) && len(list) < terseMaxDisk {
-		list = append(list, Disk{
+		list = append(list, fio.Disk{
 			Name:        t.next("disk"),
 			Reads:       t.count("reads"),
 			Writes:      t.count("writes"),

@@ -1,25 +1,13 @@
-package fio
+package text
 
 import (
 	"regexp"
 	"strings"
 	"time"
 
+	"plimsoll/internal/fio"
 	"plimsoll/internal/units"
 )
-
-// Progress is one of the lines that fio shows while it runs: rates of the last interval, as rounded
-// there.
-type Progress struct {
-	Jobs  int           `json:"jobs"`  // running
-	Files int           `json:"files"` // open
-	Done  float64       `json:"done"`  // 0..1
-	Eta   time.Duration `json:"eta"`
-	// Rates by "read", "write", "trim".
-	BW   map[string]units.Rate `json:"bw,omitempty"`
-	IOPS map[string]units.IOPS `json:"iops,omitempty"`
-	Text string                `json:"text"`
-}
 
 const (
 	maxTextProgress = 1 << 16
@@ -35,8 +23,8 @@ var (
 // parseProgress reads "Jobs: 16 (f=16): [w(16)][31.1%][w=626MiB/s][w=40.0k IOPS][eta 02m:04s]" or,
 // of fio 2, "Jobs: 1 (f=1): [m] [12.5% done] [0K/12345K/0K /s] [0 /3086 /0 iops] [eta 00m:07s]".
 // What it does not know stays in Text.
-func parseProgress(line string) Progress {
-	p := Progress{Text: line[:min(len(line), maxTextProgLen)]}
+func parseProgress(line string) fio.Progress {
+	p := fio.Progress{Text: line[:min(len(line), maxTextProgLen)]}
 	if m := progressHead.FindStringSubmatch(line); m != nil {
 		p.Jobs, p.Files = atoi(m[1]), atoi(m[2])
 	}
@@ -50,19 +38,19 @@ func parseProgress(line string) Progress {
 				)*time.Hour + time.Duration(atoi(e[3]))*time.Minute + time.Duration(atoi(e[4]))*time.Second
 			}
 		case strings.HasSuffix(part, "%") || strings.HasSuffix(part, "% done"):
-			p.Done, _ = percentShare(strings.TrimSuffix(part, " done"))
+			p.Done, _ = ParseShare(strings.TrimSuffix(part, " done"))
 		case strings.HasSuffix(part, "IOPS") || strings.HasSuffix(part, "iops"):
 			p.IOPS = map[string]units.IOPS{}
-			progressRates(strings.TrimSpace(part[:len(part)-4]), func(dir string, n textNum) {
+			progressRates(strings.TrimSpace(part[:len(part)-4]), func(dir string, n Num) {
 				if k, ok := n.kilo(); ok {
-					p.IOPS[dir] = units.IOPS(n.times(k))
+					p.IOPS[dir] = units.IOPS(n.Times(k))
 				}
 			})
 		case strings.HasSuffix(part, "/s"):
 			p.BW = map[string]units.Rate{}
-			progressRates(part, func(dir string, n textNum) {
+			progressRates(part, func(dir string, n Num) {
 				if factor, ok := n.bytes(1024); ok {
-					p.BW[dir] = units.Rate(n.times(factor))
+					p.BW[dir] = units.Rate(n.Times(factor))
 				}
 			})
 		}
@@ -71,25 +59,25 @@ func parseProgress(line string) Progress {
 }
 
 // progressRates takes "r=82,w=94" apart, or fio 2's "0 /3086 /0", in the order read, write, trim.
-func progressRates(part string, each func(dir string, n textNum)) {
+func progressRates(part string, each func(dir string, n Num)) {
 	names := map[string]string{"r": "read", "w": "write", "t": "trim"}
 	if strings.Contains(part, "=") {
 		for _, f := range textFields(part) {
 			if dir := names[f[0]]; dir != "" {
-				each(dir, parseTextNum(f[1]))
+				each(dir, ParseNum(f[1]))
 			}
 		}
 		return
 	}
 	for i, s := range strings.Split(strings.TrimSuffix(part, "/s"), "/") {
-		if n := parseTextNum(s); i < 3 && n.ok {
+		if n := ParseNum(s); i < 3 && n.OK {
 			each(textDirNames[i], n)
 		}
 	}
 }
 
 // progress keeps a progress line with the run at hand, or for the next when that has ended.
-func (t *textReader) progress(body string) {
+func (t *Reader) progress(body string) {
 	list := &t.pending
 	if t.run != nil && !t.run.results() {
 		list = &t.run.out.Progress
@@ -98,5 +86,5 @@ func (t *textReader) progress(body string) {
 		*list = append(*list, parseProgress(body))
 		return
 	}
-	(*list)[maxTextProgress-1] = Progress{Text: "more progress lines than are kept"}
+	(*list)[maxTextProgress-1] = fio.Progress{Text: "more progress lines than are kept"}
 }

@@ -1,4 +1,4 @@
-package fio
+package output
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"plimsoll/internal/fio"
 )
 
 // fuzzInput is how many bytes of an input are looked at: enough for a few lines of each form.
@@ -20,7 +22,7 @@ func short(data []byte) []byte { return data[:min(len(data), fuzzInput)] }
 // seedsFor adds the seeds, an old document and a few lines of each form.
 func seedsFor(f *testing.F) {
 	f.Helper()
-	for _, pattern := range []string{"../../testdata/seeds/*", "testdata/json/*"} {
+	for _, pattern := range []string{"../../../testdata/seeds/*", "testdata/json/*"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil || len(names) == 0 {
 			f.Fatal(names, err)
@@ -42,7 +44,7 @@ func seedsFor(f *testing.F) {
 
 // whatever holds for any input: what was read can be written, and lines that were not understood
 // exist.
-func checkOutputs(t *testing.T, outs []*Output, lines int) {
+func checkOutputs(t *testing.T, outs []*fio.Output, lines int) {
 	t.Helper()
 	for _, o := range outs {
 		if _, err := json.Marshal(o); err != nil {
@@ -54,11 +56,11 @@ func checkOutputs(t *testing.T, outs []*Output, lines int) {
 			}
 		}
 	}
-	(&Output{Jobs: slices.Concat(jobsOf(outs)...)}).Total()
+	(&fio.Output{Jobs: slices.Concat(jobsOf(outs)...)}).Total()
 	Final(outs)
 }
 
-func jobsOf(outs []*Output) (list [][]Job) {
+func jobsOf(outs []*fio.Output) (list [][]fio.Job) {
 	for _, o := range outs {
 		list = append(list, o.Jobs)
 	}
@@ -101,7 +103,7 @@ func FuzzParseJSON(f *testing.F) {
 		if err != nil {
 			return
 		}
-		checkOutputs(t, []*Output{out}, bytes.Count(data, []byte{'\n'}))
+		checkOutputs(t, []*fio.Output{out}, bytes.Count(data, []byte{'\n'}))
 	})
 }
 
@@ -112,7 +114,7 @@ func FuzzSplitter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		data = short(data)
 		split := func(size int) (all []string, err error) {
-			s := &Splitter{
+			s := &fio.Splitter{
 				Doc:  func(d []byte) error { all = append(all, string(d)); return nil },
 				Text: func(l string) { all = append(all, l) },
 			}
@@ -184,7 +186,7 @@ func FuzzTerse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string) {
 		version, j, disks, err := parseTerse(line)
 		if err == nil {
-			checkOutputs(t, []*Output{{Version: version, Jobs: []Job{j}, Disks: disks}}, 1)
+			checkOutputs(t, []*fio.Output{{Version: version, Jobs: []fio.Job{j}, Disks: disks}}, 1)
 		}
 	})
 }

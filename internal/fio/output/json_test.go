@@ -1,4 +1,4 @@
-package fio
+package output
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/internal/fio"
 )
 
 // runFio runs the installed fio in a directory of its own and returns its standard output.
@@ -35,14 +37,14 @@ func TestParseJSONOfRealFio(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out.Format != JSONPlus || len(out.Jobs) != 1 || len(out.Unread) > 0 || len(out.Doubts) > 0 || len(out.Extra) > 0 {
+	if out.Format != fio.JSONPlus || len(out.Jobs) != 1 || len(out.Unread) > 0 || len(out.Doubts) > 0 || len(out.Extra) > 0 {
 		t.Fatalf("got %+v", out)
 	}
 	j := out.Jobs[0]
 	if j.Read.N+j.Write.N != 1024 || j.Read.Bytes+j.Write.Bytes != 8<<20 || j.Options["bs"] != "8k" || len(j.Extra) > 0 {
 		t.Errorf("got %d + %d I/Os, options %v, extra %v", j.Read.N, j.Write.N, j.Options, j.Extra)
 	}
-	for _, l := range []Latency{j.Read.Clat, j.Read.Slat, j.Read.Lat, j.Write.Clat, j.Sync.Lat} {
+	for _, l := range []fio.Latency{j.Read.Clat, j.Read.Slat, j.Read.Lat, j.Write.Clat, j.Sync.Lat} {
 		if l.N == 0 || l.Hist.Count() != l.N || len(l.Percentiles) != 17 {
 			t.Fatalf("latency %d of %d in bins, %d percentiles", l.Hist.Count(), l.N, len(l.Percentiles))
 		}
@@ -52,7 +54,7 @@ func TestParseJSONOfRealFio(t *testing.T) {
 			}
 		}
 	}
-	if !slices.IsSortedFunc(j.Buckets, func(a, b Bucket) int { return int(a.Upto - b.Upto) }) {
+	if !slices.IsSortedFunc(j.Buckets, func(a, b fio.Bucket) int { return int(a.Upto - b.Upto) }) {
 		t.Errorf("buckets %v", j.Buckets)
 	}
 }
@@ -70,13 +72,13 @@ func TestParseJSONOfOldFio(t *testing.T) {
 	if w.N != 6400 || w.Bytes != 100<<20 || w.BW != 52428800 || w.Clat.Min != 394*time.Microsecond || w.Clat.Mean != 13732690 {
 		t.Errorf("got %+v", w)
 	}
-	if got := w.Clat.Percentiles; len(got) != 2 || got[1] != (Percentile{99.99, 602112 * time.Microsecond}) {
+	if got := w.Clat.Percentiles; len(got) != 2 || got[1] != (fio.Percentile{P: 99.99, Value: 602112 * time.Microsecond}) {
 		t.Errorf("percentiles %v", got)
 	}
 	if r := out.Jobs[0].Read; r.Clat.Measured() || r.Clat.Min != 0 {
 		t.Errorf("a direction that did not run has %+v", r.Clat)
 	}
-	if b := out.Jobs[0].Buckets; len(b) != 2 || b[0] != (Bucket{500 * time.Microsecond, 0.0234}) || b[1] != (Bucket{0, 0.01}) {
+	if b := out.Jobs[0].Buckets; len(b) != 2 || b[0] != (fio.Bucket{Upto: 500 * time.Microsecond, Value: 0.0234}) || b[1] != (fio.Bucket{Upto: 0, Value: 0.01}) {
 		t.Errorf("buckets %v", b)
 	}
 }
@@ -86,7 +88,7 @@ func TestSplitterHandsOverAtTheLastBrace(t *testing.T) {
 	var docs, lines []string
 	at := []int{}
 	n := 0
-	s := &Splitter{
+	s := &fio.Splitter{
 		Doc:  func(d []byte) error { docs = append(docs, string(d)); at = append(at, n); return nil },
 		Text: func(l string) { lines = append(lines, l) },
 	}
@@ -96,7 +98,7 @@ func TestSplitterHandsOverAtTheLastBrace(t *testing.T) {
 		}
 	}
 	err := s.Close()
-	if !errors.Is(err, ErrTruncated) {
+	if !errors.Is(err, fio.ErrTruncated) {
 		t.Errorf("close: %v", err)
 	}
 	if want := []string{"{\n  \"a}\\\"\" : {\"b\" : 1}\n}", `{"c":2}`}; !slices.Equal(docs, want) {
@@ -114,7 +116,7 @@ func TestSplitterHandsOverAtTheLastBrace(t *testing.T) {
 
 // TestJSONOfEachAge reads what changed between versions, by hand from their sources.
 func TestJSONOfEachAge(t *testing.T) {
-	parse := func(doc string) *Output {
+	parse := func(doc string) *fio.Output {
 		t.Helper()
 		out, err := ParseJSON([]byte(doc))
 		if err != nil {
@@ -126,14 +128,14 @@ func TestJSONOfEachAge(t *testing.T) {
 		out := parse(`{"fio version":"fio-3.0","jobs":[{"jobname":"a","read":{"io_bytes":4096,"io_kbytes":4,"bw":4,"iops":1,"runtime":1000,"total_ios":3,
 			"clat_ns":{"min":5,"max":200,"mean":70,"stddev":1,"bins":{"FIO_IO_U_PLAT_BITS":6,"FIO_IO_U_PLAT_VAL":64,"FIO_IO_U_PLAT_NR":1856,"0":0,"5":2,"160":1}}}}]}`)
 		h := out.Jobs[0].Read.Clat.Hist
-		if out.Format != JSONPlus || h.Count() != 3 || h.Percentile(50) != 5 || BinOf(h.Percentile(100)) != 160 {
+		if out.Format != fio.JSONPlus || h.Count() != 3 || h.Percentile(50) != 5 || fio.BinOf(h.Percentile(100)) != 160 {
 			t.Errorf("got %s", asJSON(t, h))
 		}
 	})
 	t.Run("bins of microseconds, 2.x", func(t *testing.T) {
 		out := parse(`{"jobs":[{"jobname":"a","read":{"io_bytes":4,"bw":4,"iops":1,"runtime":1000,"total_ios":1,
 			"clat":{"min":5,"max":5,"mean":5,"stddev":0,"bins":{"FIO_IO_U_PLAT_BITS":6,"5":1}}}}]}`)
-		if h := out.Jobs[0].Read.Clat.Hist; h.Count() != 1 || BinOf(h.Percentile(50)) != BinOf(5*time.Microsecond) || out.Jobs[0].Read.Bytes != 4096 {
+		if h := out.Jobs[0].Read.Clat.Hist; h.Count() != 1 || fio.BinOf(h.Percentile(50)) != fio.BinOf(5*time.Microsecond) || out.Jobs[0].Read.Bytes != 4096 {
 			t.Errorf("got %s", asJSON(t, out))
 		}
 	})

@@ -1,4 +1,4 @@
-package fio
+package output
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/fio"
 	"plimsoll/internal/units"
 )
 
@@ -18,7 +19,7 @@ const maxJSONJobs = 1 << 16
 // ParseJSON reads one complete JSON or JSON+ document of fio 2.0 or later: microseconds and KiB
 // before 2.99, nanoseconds and bytes since. White space around it is allowed, other text is not
 // (see Splitter).
-func ParseJSON(doc []byte) (*Output, error) {
+func ParseJSON(doc []byte) (*fio.Output, error) {
 	out, n, err := parseJSONPrefix(doc)
 	if err != nil {
 		return nil, err
@@ -36,8 +37,8 @@ var errNotFio = errors.New(`json without "jobs" or "client_stats": not written b
 
 // parseJSONPrefix reads the document at the start of b and says how many bytes it took. With an
 // error it returns what was whole before it, or nil.
-func parseJSONPrefix(b []byte) (*Output, int, error) {
-	p := jsonParser{jsonScan: jsonScan{b: b}, out: &Output{Format: JSON}}
+func parseJSONPrefix(b []byte) (*fio.Output, int, error) {
+	p := jsonParser{jsonScan: jsonScan{b: b}, out: &fio.Output{Format: fio.JSON}}
 	known := false
 	p.object(func(key []byte) {
 		switch string(key) {
@@ -80,13 +81,13 @@ func parseJSONPrefix(b []byte) (*Output, int, error) {
 	if p.nans > 0 {
 		p.out.Doubts = append(p.out.Doubts, fmt.Sprintf("%d figures are nan or inf; taken as not measured", p.nans))
 	}
-	markMembers(p.out.Disks)
+	fio.MarkMembers(p.out.Disks)
 	return p.out, p.i, p.err
 }
 
 type jsonParser struct {
 	jsonScan
-	out *Output
+	out *fio.Output
 }
 
 // extra keeps what this reader has no field for.
@@ -97,7 +98,7 @@ func (p *jsonParser) extra(to *map[string]json.RawMessage, prefix string, key []
 	}
 	name := prefix + strings.ToValidUTF8(string(key), "\uFFFD")
 	if !json.Valid(raw) { // nan, raw control characters
-		p.out.Unread = append(p.out.Unread, Unread{Line: p.line(p.i), Text: name, Why: "not valid json"})
+		p.out.Unread = append(p.out.Unread, fio.Unread{Line: p.line(p.i), Text: name, Why: "not valid json"})
 		return
 	}
 	if *to == nil {
@@ -106,8 +107,8 @@ func (p *jsonParser) extra(to *map[string]json.RawMessage, prefix string, key []
 	(*to)[name] = json.RawMessage(strings.Clone(string(raw)))
 }
 
-func (p *jsonParser) options() Options {
-	o := Options{}
+func (p *jsonParser) options() fio.Options {
+	o := fio.Options{}
 	p.object(func(key []byte) { o[strings.ToValidUTF8(string(key), "\uFFFD")] = p.text() })
 	return o
 }
@@ -126,7 +127,7 @@ func (p *jsonParser) globals() {
 				continue
 			}
 			if p.out.Global == nil {
-				p.out.Global = Options{}
+				p.out.Global = fio.Options{}
 			}
 			p.out.Global[k] = v
 		}
@@ -147,11 +148,11 @@ func (p *jsonParser) job() {
 		return
 	}
 	var (
-		j          Job
+		j          fio.Job
 		named      bool
-		coarse     [3][]Bucket // ns, us, ms
-		tgt        Target
-		mixed      Direction
+		coarse     [3][]fio.Bucket // ns, us, ms
+		tgt        fio.Target
+		mixed      fio.Direction
 		rawTarget  uint64
 		hasTarget  bool
 		nanosecond bool
@@ -168,9 +169,9 @@ func (p *jsonParser) job() {
 		case "hostname":
 			j.Host = p.text()
 		case "elapsed":
-			j.Elapsed = jsonDuration(p.number(), time.Second)
+			j.Elapsed = fio.Duration(p.number(), time.Second)
 		case "job_runtime":
-			j.TotalRuntime = jsonDuration(p.number(), time.Millisecond)
+			j.TotalRuntime = fio.Duration(p.number(), time.Millisecond)
 		case "job_start":
 			if ms := p.count(); ms < 1<<50 && ms > 0 {
 				j.Start = time.UnixMilli(int64(ms)).UTC()
@@ -221,7 +222,7 @@ func (p *jsonParser) job() {
 		case "latency_percentile":
 			tgt.Percentile = p.number()
 		case "latency_window":
-			tgt.Window = jsonDuration(p.number(), time.Microsecond)
+			tgt.Window = fio.Duration(p.number(), time.Microsecond)
 		case "eta":
 			p.skip() // of a job that has ended
 		default:
@@ -234,12 +235,12 @@ func (p *jsonParser) job() {
 	if !named {
 		p.out.Unread = append(
 			p.out.Unread,
-			Unread{Line: p.line(p.i), Text: "an element of jobs", Why: "without jobname"},
+			fio.Unread{Line: p.line(p.i), Text: "an element of jobs", Why: "without jobname"},
 		)
 		return
 	}
 	j.Buckets = slices.Concat(coarse[0], coarse[1], coarse[2])
-	for i, d := range []*Direction{&j.Read, &j.Write, &j.Trim} {
+	for i, d := range []*fio.Direction{&j.Read, &j.Write, &j.Trim} {
 		*d = dirs[i].settle()
 		j.Runtime = max(j.Runtime, d.Runtime)
 	}
@@ -251,7 +252,7 @@ func (p *jsonParser) job() {
 		if nanosecond {
 			unit = time.Nanosecond
 		}
-		tgt.Target = jsonDuration(float64(rawTarget), unit)
+		tgt.Target = fio.Duration(float64(rawTarget), unit)
 		j.Target = &tgt
 	}
 	if j.Name == "All clients" {
@@ -263,13 +264,13 @@ func (p *jsonParser) job() {
 
 // jsonDir is a direction as written, before units that depend on other keys are settled.
 type jsonDir struct {
-	Direction
+	fio.Direction
 	ios, bw, bwBytes, kbytes uint64 // io_bytes, bw, bw_bytes, io_kbytes
 	hasBWBytes, hasKBytes    bool
 	hasTotal                 bool
 }
 
-func (p *jsonParser) direction(j *Job, prefix string) jsonDir {
+func (p *jsonParser) direction(j *fio.Job, prefix string) jsonDir {
 	var d jsonDir
 	p.object(func(key []byte) {
 		switch string(key) {
@@ -284,7 +285,7 @@ func (p *jsonParser) direction(j *Job, prefix string) jsonDir {
 		case "iops":
 			d.IOPS = units.IOPS(p.number())
 		case "runtime":
-			d.Runtime = jsonDuration(p.number(), time.Millisecond)
+			d.Runtime = fio.Duration(p.number(), time.Millisecond)
 		case "total_ios":
 			d.N, d.hasTotal = p.count(), true
 		case "short_ios":
@@ -334,7 +335,7 @@ func (p *jsonParser) direction(j *Job, prefix string) jsonDir {
 
 // settle works out units. Before io_kbytes came, io_bytes was in KiB; the two are told apart by bw
 // × runtime, which is KiB.
-func (d jsonDir) settle() Direction {
+func (d jsonDir) settle() fio.Direction {
 	sec := d.Runtime.Seconds()
 	exact := d.hasKBytes || d.hasBWBytes
 	if !exact && d.bw > 0 && sec > 0 {
@@ -356,8 +357,8 @@ func (d jsonDir) settle() Direction {
 	if !d.hasTotal { // fio 2.0
 		d.N = uint64(math.Round(float64(d.IOPS) * sec))
 	}
-	for _, l := range []*Latency{&d.Slat, &d.Clat, &d.Lat} {
-		l.settleCount(d.N)
+	for _, l := range []*fio.Latency{&d.Slat, &d.Clat, &d.Lat} {
+		l.SettleCount(d.N)
 	}
 	return d.Direction
 }

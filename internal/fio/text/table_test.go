@@ -1,4 +1,4 @@
-package fio
+package text
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 
 // TestRoundsOfATable: the article that quotes no output has its rounds in a table, by number.
 func TestRoundsOfATable(t *testing.T) {
-	data, err := os.ReadFile("../../testdata/seeds/striped-8xnvme-rounds.md")
+	data, err := os.ReadFile("../../../testdata/seeds/striped-8xnvme-rounds.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,12 @@
-package fio
+package output
 
 import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"time"
+
+	"plimsoll/internal/fio"
 )
 
 // logPoints is how many points of time a log is summed up in: when it is longer, two become one.
@@ -18,7 +20,7 @@ type logPoint struct {
 // logScan adds up one log, or a part of one: counts in fio's bins and sums over time, in constant
 // memory.
 type logScan struct {
-	bins   [3][HistBins]uint64
+	bins   [3][fio.HistBins]uint64
 	sq     [3]float64 // sums of squares, for the deviation
 	bytes  [3]uint64  // block sizes added up
 	points [3][logPoints]logPoint
@@ -33,7 +35,7 @@ type logScan struct {
 	tailBS  uint64
 
 	lines  int // seen, for the numbers of those not understood
-	unread []Unread
+	unread []fio.Unread
 	missed int
 }
 
@@ -102,8 +104,8 @@ func (s *logScan) add(t, v uint64, dir int) {
 
 // logBin is BinOf without a branch for small values.
 func logBin(v uint64) int {
-	shift := max(bits.Len64(v)-(histBits+1), 0)
-	return min(shift<<histBits+int(v>>shift), HistBins-1)
+	shift := max(bits.Len64(v)-(fio.OctaveBits+1), 0)
+	return min(shift<<fio.OctaveBits+int(v>>shift), fio.HistBins-1)
 }
 
 const (
@@ -372,7 +374,7 @@ func (s *logScan) miss(text []byte) {
 	}
 	s.unread = append(
 		s.unread,
-		Unread{Line: s.lines, Text: string(bytes.ToValidUTF8(text[:min(len(text), 200)], []byte("\uFFFD")))},
+		fio.Unread{Line: s.lines, Text: string(bytes.ToValidUTF8(text[:min(len(text), 200)], []byte("\uFFFD")))},
 	)
 }
 
@@ -408,25 +410,25 @@ func (s *logScan) merge(o *logScan) {
 }
 
 // latency returns what one direction's entries say as latencies in unit.
-func (s *logScan) latency(dir int, unit time.Duration) Latency {
+func (s *logScan) latency(dir int, unit time.Duration) fio.Latency {
 	total := s.total(dir)
 	if total.n == 0 {
-		return Latency{}
+		return fio.Latency{}
 	}
 	mean, dev := total.spread(s.sq[dir])
-	l := Latency{
+	l := fio.Latency{
 		N: total.n, Min: time.Duration(total.min) * unit, Max: time.Duration(total.max) * unit,
-		Mean: mean * float64(unit), StdDev: dev * float64(unit), Hist: &Hist{},
+		Mean: mean * float64(unit), StdDev: dev * float64(unit), Hist: &fio.Hist{},
 	}
 	for i, n := range s.bins[dir] {
 		if unit == time.Nanosecond {
 			l.Hist.AddBin(i, n)
 		} else {
-			l.Hist.Add(BinValue(i)*unit, n)
+			l.Hist.Add(fio.BinValue(i)*unit, n)
 		}
 	}
 	for _, p := range fioPercentiles {
-		l.Percentiles = append(l.Percentiles, Percentile{P: p, Value: l.capped(l.Hist.Percentile(p))})
+		l.Percentiles = append(l.Percentiles, fio.Percentile{P: p, Value: l.Capped(l.Hist.Percentile(p))})
 	}
 	return l
 }

@@ -1,4 +1,4 @@
-package fio
+package text
 
 import (
 	"regexp"
@@ -14,7 +14,7 @@ func matchIf(r *regexp.Regexp, part, body string) []string {
 }
 
 // heading reads the lines without figures that part an output.
-func (t *textReader) heading(body string) bool {
+func (t *Reader) heading(body string) bool {
 	if textVersion.MatchString(body) && (t.run == nil || t.job == nil) {
 		r := t.need(t.run != nil && (t.run.results() || t.run.out.Version != ""))
 		r.out.Version, r.started = strings.Replace(body, " ", "-", 1), true

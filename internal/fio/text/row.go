@@ -1,13 +1,15 @@
-package fio
+package text
 
 import (
 	"encoding/json"
 	"strings"
 	"time"
+
+	"plimsoll/internal/fio"
 )
 
 // rowLine reads the lines of a row that begin with a fixed word.
-func (t *textReader) rowLine(body string) bool {
+func (t *Reader) rowLine(body string) bool {
 	j := t.job
 	name, rest, ok := strings.Cut(body, ":")
 	if !ok {
@@ -39,7 +41,7 @@ func (t *textReader) rowLine(body string) bool {
 		good = j.target(rest)
 	case name == "Description":
 		if j.Options == nil {
-			j.Options = Options{}
+			j.Options = fio.Options{}
 		}
 		j.Options["description"] = strings.TrimSuffix(strings.TrimPrefix(rest, "["), "]")
 	case name == "steadystate" || strings.HasPrefix(name, "zone resets"):
@@ -68,31 +70,31 @@ func (j *textJob) keep(name, text string) {
 
 // samples reads "min= 3374, max= 4034, per=100.00%, avg=3739.65, stdev=15.30, samples=952"; unit is
 // that of bandwidths.
-func (t *textReader) samples(s *Samples, rest, unit string) bool {
+func (t *Reader) samples(s *fio.Samples, rest, unit string) bool {
 	factor, good := 1.0, true
 	if unit != "" {
-		one := textNum{unit: strings.ReplaceAll(unit, " ", ""), ok: true}
+		one := Num{Unit: strings.ReplaceAll(unit, " ", ""), OK: true}
 		factor, good = one.bytes(1024)
-		t.job.cur.Printed["bw_samples.unit"] = one.unit
-		t.job.cur.bwUnit = one.unit
+		t.job.cur.Printed["bw_samples.unit"] = one.Unit
+		t.job.cur.bwUnit = one.Unit
 	}
 	for _, f := range textFields(rest) {
-		n := parseTextNum(f[1])
+		n := ParseNum(f[1])
 		k, ok := n.kilo()
 		switch f[0] {
 		case "min":
-			s.Min = n.times(k * factor)
+			s.Min = n.Times(k * factor)
 		case "max":
-			s.Max = n.times(k * factor)
+			s.Max = n.Times(k * factor)
 		case "avg":
-			s.Mean = n.times(k * factor)
+			s.Mean = n.Times(k * factor)
 		case "stdev", "dev":
-			s.StdDev = n.times(k * factor)
+			s.StdDev = n.Times(k * factor)
 		case "samples":
-			s.N = n.mant
+			s.N = n.Mant
 		case "per":
 			share, negative := strings.CutPrefix(f[1], "-") // fio's own overflow (3.25): the share is not known then
-			if s.Share, ok = percentShare(share); negative {
+			if s.Share, ok = ParseShare(share); negative {
 				s.Share = 0
 			}
 		default:
@@ -106,33 +108,33 @@ func (t *textReader) samples(s *Samples, rest, unit string) bool {
 func (j *textJob) cpu(rest string) bool {
 	good := true
 	for _, f := range textFields(rest) {
-		n, ok := parseTextNum(f[1]), true
+		n, ok := ParseNum(f[1]), true
 		switch f[0] {
 		case "usr":
-			j.CPU.User, ok = percentShare(f[1])
+			j.CPU.User, ok = ParseShare(f[1])
 		case "sys":
-			j.CPU.System, ok = percentShare(f[1])
+			j.CPU.System, ok = ParseShare(f[1])
 		case "ctx":
-			j.CPU.ContextSwitches = n.mant
+			j.CPU.ContextSwitches = n.Mant
 		case "majf":
-			j.CPU.MajorFaults = n.mant
+			j.CPU.MajorFaults = n.Mant
 		case "minf":
-			j.CPU.MinorFaults = n.mant
+			j.CPU.MinorFaults = n.Mant
 		default:
 			ok = false
 		}
-		good = good && ok && n.ok
+		good = good && ok && n.OK
 	}
 	return good
 }
 
-func shareList(rest string) ([]Share, bool) {
-	var list []Share
+func shareList(rest string) ([]fio.Share, bool) {
+	var list []fio.Share
 	good := true
 	for _, f := range textFields(rest) {
-		v, ok := percentShare(f[1])
+		v, ok := ParseShare(f[1])
 		good = good && ok && f[0] != ""
-		list = append(list, Share{Label: f[0], Value: v})
+		list = append(list, fio.Share{Label: f[0], Value: v})
 	}
 	return list, good && len(list) > 0
 }
@@ -152,11 +154,11 @@ func (j *textJob) issuedLine(rest string) bool {
 			if _, v, ok := strings.Cut(s, "="); ok {
 				s = v
 			}
-			n := parseTextNum(s)
+			n := ParseNum(s)
 			if i < len(c) {
-				c[i] = n.mant
+				c[i] = n.Mant
 			}
-			good = good && n.ok && n.unit == "" && i < len(c)
+			good = good && n.OK && n.Unit == "" && i < len(c)
 		}
 		return c
 	}
@@ -179,16 +181,16 @@ func (j *textJob) errorsLine(rest string) bool {
 	good := true
 	for _, f := range textFields(rest) {
 		num, _, _ := strings.Cut(f[1], "/")
-		n := parseTextNum(num)
+		n := ParseNum(num)
 		switch f[0] {
 		case "total":
-			j.TotalErrors = n.mant
+			j.TotalErrors = n.Mant
 		case "first_error":
 			j.FirstError = atoi(num)
 		default:
 			good = false
 		}
-		good = good && n.ok
+		good = good && n.OK
 	}
 	return good
 }
@@ -198,22 +200,22 @@ func (j *textJob) target(rest string) bool {
 	if j.old {
 		unit = time.Microsecond
 	}
-	tgt := &Target{}
+	tgt := &fio.Target{}
 	for _, f := range textFields(rest) {
-		n := parseTextNum(strings.TrimSuffix(f[1], "%"))
+		n := ParseNum(strings.TrimSuffix(f[1], "%"))
 		switch f[0] {
 		case "target":
-			tgt.Target = jsonDuration(n.times(1), unit)
+			tgt.Target = fio.Duration(n.Times(1), unit)
 		case "window":
-			tgt.Window = jsonDuration(n.times(1), time.Microsecond)
+			tgt.Window = fio.Duration(n.Times(1), time.Microsecond)
 		case "percentile":
-			tgt.Percentile = n.times(1)
+			tgt.Percentile = n.Times(1)
 		case "depth":
 			tgt.Depth = atoi(f[1])
 		default:
 			good = false
 		}
-		good = good && n.ok
+		good = good && n.OK
 	}
 	j.Target = tgt
 	return good

@@ -1,33 +1,35 @@
-package fio
+package text
 
 import (
 	"regexp"
 	"strings"
 	"time"
+
+	"plimsoll/internal/fio"
 )
 
 // textJob is a row being read.
 type textJob struct {
-	Job
+	fio.Job
 	all    bool // "All clients"
 	dirs   [4]textDirection
-	cur    *textDirection // the direction that latency lines belong to
-	sync   bool           // within the section of fsync and its kin
-	pct    *[]Percentile  // the list that lines of percentiles extend
+	cur    *textDirection    // the direction that latency lines belong to
+	sync   bool              // within the section of fsync and its kin
+	pct    *[]fio.Percentile // the list that lines of percentiles extend
 	pctIn  time.Duration
 	issued bool
 	old    bool // fio 2's form: microseconds, KB
-	prio   map[string]*[]Percentile
+	prio   map[string]*[]fio.Percentile
 
 	loose   textDirection // lines whose direction was not quoted
-	looseAt Unread        // the first of them
+	looseAt fio.Unread    // the first of them
 }
 
 // textDirection is a direction as printed.
 type textDirection struct {
-	Direction
+	fio.Direction
 	seen         bool
-	io, bw, iops textNum
+	io, bw, iops Num
 	issued       uint64
 	bwUnit       string
 }
@@ -36,16 +38,16 @@ var textDirNames = [4]string{"read", "write", "trim", "mixed"}
 
 // needJob gives figures without a row above them, in fragments, a row named by the heading; nil
 // when there are too many.
-func (t *textReader) needJob() *textJob {
+func (t *Reader) needJob() *textJob {
 	if t.job != nil {
 		return t.job
 	}
-	if t.rows++; t.rows > maxTextRows {
+	if t.rows++; t.rows > MaxRows {
 		return nil
 	}
 	end := t.run != nil && t.run.results()
 	r := t.need(end)
-	t.job = &textJob{Job: Job{Name: t.title}}
+	t.job = &textJob{Job: fio.Job{Name: t.title}}
 	r.jobs = append(r.jobs, t.job)
 	return t.job
 }
@@ -65,7 +67,7 @@ var textPct = regexp.MustCompile(`\d\.\d+th=\[`)
 
 // jobLine reads the lines of a row. Outside a row only those that can hardly be anything else are
 // taken.
-func (t *textReader) jobLine(body string) bool {
+func (t *Reader) jobLine(body string) bool {
 	if t.job == nil && t.left != nil && !t.left.issued &&
 		textWithin.MatchString(body) { // someone's comment stood in between
 		t.job, t.closed = t.left, false
@@ -110,7 +112,7 @@ func (t *textReader) jobLine(body string) bool {
 
 // direction reads "read: IOPS=137k, BW=3733MiB/s (3915MB/s)(219GiB/60019msec)" or, of fio 2,
 // "write: io=101696MB, bw=578488KB/s, iops=36155, runt=180016msec".
-func (t *textReader) direction(name, rest, body string) {
+func (t *Reader) direction(name, rest, body string) {
 	j := t.needJob()
 	if j == nil {
 		t.unread(body, "more rows than fio can run jobs")
@@ -132,21 +134,21 @@ func (t *textReader) direction(name, rest, body string) {
 	main, zones, _ := strings.Cut(rest, ";")
 	good := true
 	duration := func(s string) {
-		run, ok := parseTextNum(s).duration()
+		run, ok := ParseNum(s).duration()
 		d.Runtime = run
 		good = good && ok
 	}
 	for _, f := range textFields(main) {
 		switch f[0] {
 		case "IOPS", "iops":
-			d.iops, d.Printed["iops"] = parseTextNum(f[1]), f[1]
+			d.iops, d.Printed["iops"] = ParseNum(f[1]), f[1]
 			_, ok := d.iops.kilo()
 			good = good && ok
 		case "io":
 			j.old = true
-			d.io, d.Printed["io"] = parseTextNum(f[1]), f[1]
+			d.io, d.Printed["io"] = ParseNum(f[1]), f[1]
 		case "bw":
-			d.bw, d.Printed["bw"] = parseTextNum(f[1]), f[1]
+			d.bw, d.Printed["bw"] = ParseNum(f[1]), f[1]
 		case "runt":
 			duration(f[1])
 		case "BW": // 3733MiB/s (3915MB/s)(219GiB/60019msec)
@@ -154,13 +156,13 @@ func (t *textReader) direction(name, rest, body string) {
 			for _, p := range parts {
 				p = strings.TrimSpace(p)
 				io, run, last := strings.Cut(p, "/")
-				_, isTime := parseTextNum(run).duration()
+				_, isTime := ParseNum(run).duration()
 				switch {
 				case p == "":
 				case d.Printed["bw"] == "":
-					d.bw, d.Printed["bw"] = parseTextNum(p), p
+					d.bw, d.Printed["bw"] = ParseNum(p), p
 				case last && isTime:
-					d.io, d.Printed["io"] = parseTextNum(io), io
+					d.io, d.Printed["io"] = ParseNum(io), io
 					duration(run)
 				default:
 					d.Printed["bw_si"] = p
@@ -171,13 +173,13 @@ func (t *textReader) direction(name, rest, body string) {
 		}
 	}
 	if zones != "" {
-		n := parseTextNum(zones)
-		d.ZoneResets = n.mant
-		good = good && n.ok && n.unit == "zone resets"
+		n := ParseNum(zones)
+		d.ZoneResets = n.Mant
+		good = good && n.OK && n.Unit == "zone resets"
 	}
-	for _, n := range []textNum{d.io, d.bw} {
+	for _, n := range []Num{d.io, d.bw} {
 		_, ok := n.bytes(1024)
-		good = good && (ok || n == textNum{})
+		good = good && (ok || n == Num{})
 	}
 	if !good {
 		t.unread(body, "a field of this line is not known")
@@ -185,13 +187,13 @@ func (t *textReader) direction(name, rest, body string) {
 }
 
 // latency reads "clat (usec): min=196, max=2394, avg=398.38, stdev=60.19".
-func (t *textReader) latency(name, unit, rest, body string) {
+func (t *Reader) latency(name, unit, rest, body string) {
 	j := t.job
 	j.pct = nil
 	if name != "sync" && !j.sync {
 		t.needDirection(body)
 	}
-	var l *Latency
+	var l *fio.Latency
 	printed := map[string]string{}
 	switch {
 	case name == "sync" || j.sync && name == "lat":
@@ -206,23 +208,23 @@ func (t *textReader) latency(name, unit, rest, body string) {
 		j.keep(textDirNames[t.curIndex()]+"."+name, "("+unit+"): "+rest)
 		return
 	}
-	u, _ := textUnit(unit)
+	u, _ := UnitOf(unit)
 	good := true
 	value := func(key, s string) float64 {
-		n := parseTextNum(s)
+		n := ParseNum(s)
 		factor, ok := n.kilo()
 		good = good && ok
 		if factor > 1 {
 			printed[name+"."+key] = s
 		}
-		return n.times(factor * float64(u))
+		return n.Times(factor * float64(u))
 	}
 	for _, f := range textFields(rest) {
 		switch f[0] {
 		case "min":
-			l.Min = jsonDuration(value("min", f[1]), 1)
+			l.Min = fio.Duration(value("min", f[1]), 1)
 		case "max":
-			l.Max = jsonDuration(value("max", f[1]), 1)
+			l.Max = fio.Duration(value("max", f[1]), 1)
 		case "avg":
 			l.Mean = value("avg", f[1])
 		case "stdev", "dev": // dev of fio 1
@@ -238,14 +240,14 @@ func (t *textReader) latency(name, unit, rest, body string) {
 
 // needDirection gives lines of a direction whose own line was not quoted a place until it is known
 // which it is.
-func (t *textReader) needDirection(body string) {
+func (t *Reader) needDirection(body string) {
 	if j := t.job; j.cur == nil {
 		j.loose.Printed = map[string]string{}
-		j.cur, j.looseAt = &j.loose, Unread{Line: t.n, Text: body, Why: "of which direction is not said"}
+		j.cur, j.looseAt = &j.loose, fio.Unread{Line: t.n, Text: body, Why: "of which direction is not said"}
 	}
 }
 
-func (t *textReader) curIndex() int {
+func (t *Reader) curIndex() int {
 	for i := range t.job.dirs {
 		if t.job.cur == &t.job.dirs[i] {
 			return i
@@ -256,13 +258,13 @@ func (t *textReader) curIndex() int {
 
 // percentileHead reads "clat percentiles (usec):". In fio 3.13 and later slat and lat may have
 // their own.
-func (t *textReader) percentileHead(name, unit, body string) {
+func (t *Reader) percentileHead(name, unit, body string) {
 	j := t.job
 	if name != "sync" {
 		t.needDirection(body)
 	}
-	j.pctIn, _ = textUnit(unit)
-	var other []Percentile
+	j.pctIn, _ = UnitOf(unit)
+	var other []fio.Percentile
 	switch name {
 	case "sync":
 		j.pct = &j.Sync.Lat.Percentiles
@@ -275,7 +277,7 @@ func (t *textReader) percentileHead(name, unit, body string) {
 	default: // of one priority
 		j.pct = &other
 		if j.prio == nil {
-			j.prio = map[string]*[]Percentile{}
+			j.prio = map[string]*[]fio.Percentile{}
 		}
 		j.prio[textDirNames[t.curIndex()]+"."+name+" percentiles"] = &other
 	}
@@ -289,35 +291,35 @@ func (j *textJob) percentiles(body string) bool {
 			continue
 		}
 		p, v, ok := strings.Cut(strings.TrimSuffix(part, "]"), "th=[")
-		at, n := parseTextNum(strings.TrimLeft(p, "| ")), parseTextNum(strings.TrimLeft(v, " >="))
+		at, n := ParseNum(strings.TrimLeft(p, "| ")), ParseNum(strings.TrimLeft(v, " >="))
 		factor, isNum := n.kilo()
-		if !ok || !at.ok || at.unit != "" || !isNum {
+		if !ok || !at.OK || at.Unit != "" || !isNum {
 			good = false
 			continue
 		}
-		*j.pct = append(*j.pct, Percentile{P: at.times(1), Value: jsonDuration(n.times(factor), j.pctIn)})
+		*j.pct = append(*j.pct, fio.Percentile{P: at.Times(1), Value: fio.Duration(n.Times(factor), j.pctIn)})
 	}
 	return good
 }
 
 // coarse reads "lat (msec)   : 2=0.17%, 4=0.01%, >=2000=6.77%".
-func (t *textReader) coarse(unit, rest, body string) {
+func (t *Reader) coarse(unit, rest, body string) {
 	j := t.needJob()
 	if j == nil {
 		t.unread(body, "more rows than fio can run jobs")
 		return
 	}
 	j.sync, j.pct = false, nil
-	u, _ := textUnit(unit)
+	u, _ := UnitOf(unit)
 	good := true
 	for _, f := range textFields(rest) {
-		share, ok := percentShare(f[1])
-		n := parseTextNum(strings.TrimPrefix(f[0], ">="))
-		if !ok || !n.ok || n.unit != "" {
+		share, ok := ParseShare(f[1])
+		n := ParseNum(strings.TrimPrefix(f[0], ">="))
+		if !ok || !n.OK || n.Unit != "" {
 			good = false
 			continue
 		}
-		b := Bucket{Upto: jsonDuration(n.times(1), u), Value: share}
+		b := fio.Bucket{Upto: fio.Duration(n.Times(1), u), Value: share}
 		if strings.HasPrefix(f[0], ">=") {
 			b.Upto = 0
 		}

@@ -1,4 +1,4 @@
-package fio
+package output
 
 import (
 	"bufio"
@@ -12,9 +12,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/internal/fio"
+	fiotext "plimsoll/internal/fio/text"
 )
 
-func readSeed(t *testing.T, name string) []*Output {
+func readSeed(t *testing.T, name string) []*fio.Output {
 	t.Helper()
 	outs, err := ReadText(bytes.NewReader(mustRead(t, name)))
 	if err != nil {
@@ -25,7 +28,7 @@ func readSeed(t *testing.T, name string) []*Output {
 
 // printed writes an Output as fio would, one item a figure, so that each line of a seed can be
 // looked up in it. Nothing here is taken from the text: what a reader lost or changed is missing.
-func printed(o *Output) map[string]bool {
+func printed(o *fio.Output) map[string]bool {
 	lines := map[string]bool{}
 	add := func(format string, args ...any) { lines[squeeze(fmt.Sprintf(format, args...))] = true }
 	for _, p := range o.Progress {
@@ -41,7 +44,7 @@ func printed(o *Output) map[string]bool {
 		printedDirection(add, "read", j.Read)
 		printedDirection(add, "write", j.Write)
 		for _, unit := range []string{"nsec", "usec", "msec"} {
-			u, _ := textUnit(unit)
+			u, _ := fiotext.UnitOf(unit)
 			var list []string
 			for _, b := range j.Buckets {
 				label := fmt.Sprint(int64(b.Upto / u))
@@ -89,7 +92,7 @@ func printed(o *Output) map[string]bool {
 	return lines
 }
 
-func printedDirection(add func(string, ...any), name string, d Direction) {
+func printedDirection(add func(string, ...any), name string, d fio.Direction) {
 	p, run := d.Printed, d.Runtime.Milliseconds()
 	k := float64(d.IOPS) / 1000
 	iops := fmt.Sprintf("%.0fk", k)
@@ -104,9 +107,9 @@ func printedDirection(add func(string, ...any), name string, d Direction) {
 	add("%s: IOPS=%s, BW=%.0fMiB/s (%.0fMB/s)(%s/%dmsec)%s", name, iops, float64(d.BW)/(1<<20), float64(d.BW)/1e6, p["io"], run, zones)
 	add("%s: IOPS=%s, BW=%s (%s)(%s/%dmsec)%s", name, p["iops"], p["bw"], p["bw_si"], p["io"], run, zones)
 	add("%s : io=%.0fMB, bw=%.0fKB/s, iops=%d, runt=%dmsec", name, float64(d.Bytes)/(1<<20), float64(d.BW)/1024, int64(d.IOPS), run)
-	for kind, l := range map[string]Latency{"slat": d.Slat, "clat": d.Clat, "lat": d.Lat} {
+	for kind, l := range map[string]fio.Latency{"slat": d.Slat, "clat": d.Clat, "lat": d.Lat} {
 		for _, unit := range []string{"nsec", "usec"} {
-			u, _ := textUnit(unit)
+			u, _ := fiotext.UnitOf(unit)
 			value := func(key string, v time.Duration) string {
 				s, n := p[kind+"."+key], int64(v/u)
 				if digits, k := strings.CutSuffix(strings.ToLower(s), "k"); k && fmt.Sprintf("%.1f", float64(n)/1000) == digits || fmt.Sprint(n/1000) == digits {
@@ -134,7 +137,7 @@ func printedDirection(add func(string, ...any), name string, d Direction) {
 	add("iops : min=%.0f, max=%.0f, avg=%.2f, stdev=%.2f, samples=%d", n.Min, n.Max, n.Mean, n.StdDev, n.N)
 }
 
-func printedShares(list []Share) string {
+func printedShares(list []fio.Share) string {
 	var parts []string
 	for _, s := range list {
 		parts = append(parts, fmt.Sprintf("%s=%.1f%%", s.Label, 100*s.Value))
@@ -142,7 +145,7 @@ func printedShares(list []Share) string {
 	return strings.Join(parts, ", ")
 }
 
-func printedDisk(prefix string, d Disk) string {
+func printedDisk(prefix string, d fio.Disk) string {
 	sectors := ""
 	if d.HasSectors {
 		sectors = fmt.Sprintf(" %ssectors=%d/%d,", prefix, d.ReadBytes/512, d.WriteBytes/512)
@@ -250,7 +253,7 @@ func TestFiguresOfTheSeedsByHand(t *testing.T) {
 	if d := frag[0].Disks[0]; d.ReadBytes != 1294480*512 || d.WriteTicks != 454840 || d.Util != 0.6219 {
 		t.Errorf("disk: %+v", d)
 	}
-	if b := frag[2].Jobs[0].Buckets; b[len(b)-1] != (Bucket{0, 0.0677}) || b[len(b)-2] != (Bucket{2 * time.Second, 0.1959}) {
+	if b := frag[2].Jobs[0].Buckets; b[len(b)-1] != (fio.Bucket{Upto: 0, Value: 0.0677}) || b[len(b)-2] != (fio.Bucket{Upto: 2 * time.Second, Value: 0.1959}) {
 		t.Errorf("buckets of nvme2: %v", b)
 	}
 	if c := readSeed(t, "ebs-across-instances.md")[0].Command; !strings.HasPrefix(c, "sudo fio —directory=/mnt —ioengine=psync") {

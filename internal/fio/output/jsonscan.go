@@ -1,4 +1,4 @@
-package fio
+package output
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	fiotext "plimsoll/internal/fio/text"
 )
 
 // jsonScan walks a JSON document once and keeps nothing: 2,000 json+ results hold millions of bins,
@@ -173,7 +175,7 @@ func (s *jsonScan) decimal(shift int) float64 {
 			s.nans++
 			return 0
 		}
-		return v / pow10[shift]
+		return v / fiotext.Pow10(shift)
 	}
 	var mant uint64
 	start, digits, frac := s.i, 0, 0
@@ -198,7 +200,7 @@ func (s *jsonScan) decimal(shift int) float64 {
 		}
 		point = true
 	}
-	exact := digits > 0 && digits <= 19 && mant < 1<<53 && frac+shift < len(pow10)
+	exact := digits > 0 && digits <= 19 && mant < 1<<53 && frac+shift < fiotext.MaxPow10
 	if i < len(s.b) && (s.b[i] == 'e' || s.b[i] == 'E') {
 		exact = false
 	}
@@ -206,7 +208,7 @@ func (s *jsonScan) decimal(shift int) float64 {
 		s.i = i
 		v := float64(mant)
 		if frac+shift > 0 {
-			v /= pow10[frac+shift]
+			v /= fiotext.Pow10(frac + shift)
 		}
 		if neg {
 			v = -v
@@ -229,29 +231,7 @@ func (s *jsonScan) decimal(shift int) float64 {
 		s.nans++
 		return 0
 	}
-	return v / pow10[shift]
-}
-
-var pow10 = [...]float64{
-	1,
-	1e1,
-	1e2,
-	1e3,
-	1e4,
-	1e5,
-	1e6,
-	1e7,
-	1e8,
-	1e9,
-	1e10,
-	1e11,
-	1e12,
-	1e13,
-	1e14,
-	1e15,
-	1e16,
-	1e17,
-	1e18,
+	return v / fiotext.Pow10(shift)
 }
 
 // count reads a number that fio prints whole, exact beyond 2^53. What is negative counts as 0.

@@ -1,4 +1,4 @@
-package fio
+package output
 
 import (
 	"bytes"
@@ -11,11 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/fio"
 	"plimsoll/internal/units"
 )
 
 // both runs fio once and returns what the two readers make of its two forms of output.
-func both(t *testing.T, args ...string) (text, js *Output) {
+func both(t *testing.T, args ...string) (text, js *fio.Output) {
 	t.Helper()
 	cmd := exec.Command("fio", append([]string{"--output-format=json,normal"}, args...)...)
 	cmd.Dir = t.TempDir()
@@ -24,7 +25,7 @@ func both(t *testing.T, args ...string) (text, js *Output) {
 		t.Logf("fio %v: %v", args, err)
 	}
 	var lines []string
-	split := &Splitter{
+	split := &fio.Splitter{
 		Doc:  func(doc []byte) (err error) { js, err = ParseJSON(doc); return err },
 		Text: func(l string) { lines = append(lines, l) },
 	}
@@ -82,7 +83,7 @@ func TestTextSaysWhatJSONSays(t *testing.T) {
 	}
 }
 
-func sameJob(t *testing.T, a, b *Job) {
+func sameJob(t *testing.T, a, b *fio.Job) {
 	t.Helper()
 	if a.Name != b.Name || a.Group != b.Group || a.Error != b.Error || a.Runtime != b.Runtime {
 		t.Errorf("text %s %d %d %v, json %s %d %d %v", a.Name, a.Group, a.Error, a.Runtime, b.Name, b.Group, b.Error, b.Runtime)
@@ -129,7 +130,7 @@ func near(t *testing.T, what string, a, b, within float64) {
 	}
 }
 
-func sameDirection(t *testing.T, name string, a, b Direction) {
+func sameDirection(t *testing.T, name string, a, b fio.Direction) {
 	t.Helper()
 	if a.N != b.N || a.Runtime != b.Runtime || a.Short != b.Short || a.Dropped != b.Dropped {
 		t.Errorf("%s: text %d in %v, json %d in %v", name, a.N, a.Runtime, b.N, b.Runtime)
@@ -152,7 +153,7 @@ func sameDirection(t *testing.T, name string, a, b Direction) {
 
 // sameLatency allows for the unit that text was printed in: nanoseconds to milliseconds, with two
 // decimals of the mean.
-func sameLatency(t *testing.T, name string, a, b Latency) {
+func sameLatency(t *testing.T, name string, a, b fio.Latency) {
 	t.Helper()
 	unit := time.Nanosecond
 	if a.Min%time.Millisecond == 0 && a.Max%time.Millisecond == 0 {
@@ -167,7 +168,7 @@ func sameLatency(t *testing.T, name string, a, b Latency) {
 	if a.N != b.N && !strings.HasPrefix(name, "sync") {
 		t.Errorf("%s: text N %d, json N %d", name, a.N, b.N)
 	}
-	same := slices.EqualFunc(a.Percentiles, b.Percentiles, func(x, y Percentile) bool {
+	same := slices.EqualFunc(a.Percentiles, b.Percentiles, func(x, y fio.Percentile) bool {
 		return x.P == y.P && (x.Value-y.Value).Abs() < time.Millisecond && math.Abs(float64(x.Value-y.Value)) <= float64(y.Value)/100+1000
 	})
 	if !same {
@@ -175,7 +176,7 @@ func sameLatency(t *testing.T, name string, a, b Latency) {
 	}
 }
 
-func sameDisks(t *testing.T, a, b []Disk) {
+func sameDisks(t *testing.T, a, b []fio.Disk) {
 	t.Helper()
 	if len(a) != len(b) {
 		t.Fatalf("disks: text %d, json %d", len(a), len(b))
@@ -192,7 +193,7 @@ func sameDisks(t *testing.T, a, b []Disk) {
 
 // TestTextInOtherClothes reads one output through everything that a paste may do to it.
 func TestTextInOtherClothes(t *testing.T) {
-	plain, err := os.ReadFile(filepath.Join("../../testdata/seeds", "MS-28k-r-r-15.log"))
+	plain, err := os.ReadFile(filepath.Join("../../../testdata/seeds", "MS-28k-r-r-15.log"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +281,7 @@ Disk stats (read/write):
 	}
 	o := outs[0]
 	j := o.Jobs[0]
-	if len(o.Unread) != 1 || o.Unread[0] != (Unread{Line: 23, Text: "surprise  : new=1"}) || len(o.Doubts) > 0 {
+	if len(o.Unread) != 1 || o.Unread[0] != (fio.Unread{Line: 23, Text: "surprise  : new=1"}) || len(o.Doubts) > 0 {
 		t.Errorf("not understood %+v, doubts %q", o.Unread, o.Doubts)
 	}
 	if j.Error != 5 || len(o.Messages) != 1 || j.Options["bs"] != "4k,8k,4k" || j.TotalErrors != 7 || j.FirstError != 5 {

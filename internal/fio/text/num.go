@@ -1,28 +1,30 @@
-package fio
+package text
 
 import (
 	"math"
 	"strings"
 	"time"
 
+	"plimsoll/internal/fio"
 	"plimsoll/internal/units"
 )
 
-// textNum is a number as fio's text prints it: exact digits and the unit behind them.
-type textNum struct {
-	mant uint64
+// Num is a number as fio's text prints it: exact digits and the unit behind them.
+type Num struct {
+	Mant uint64
 	frac int    // digits after the point
-	unit string // what follows: "k", "MiB/s", "msec", "%"
-	ok   bool
+	Unit string // what follows: "k", "MiB/s", "msec", "%"
+	OK   bool
 }
 
-func parseTextNum(s string) textNum {
+// ParseNum reads a number with what stands behind it; OK is false where there is none.
+func ParseNum(s string) Num {
 	s = strings.TrimSpace(s)
 	switch strings.TrimRight(strings.TrimPrefix(s, "-"), "%") { // old fio divides by zero where nothing ran
 	case "nan", "inf":
-		return textNum{ok: true}
+		return Num{OK: true}
 	}
-	var n textNum
+	var n Num
 	i, point := 0, false
 	for ; i < len(s); i++ {
 		c := s[i]
@@ -33,60 +35,60 @@ func parseTextNum(s string) textNum {
 		if c-'0' > 9 {
 			break
 		}
-		if n.mant > (math.MaxUint64-uint64(c-'0'))/10 {
-			return textNum{}
+		if n.Mant > (math.MaxUint64-uint64(c-'0'))/10 {
+			return Num{}
 		}
-		n.mant = n.mant*10 + uint64(c-'0')
-		n.ok = true
+		n.Mant = n.Mant*10 + uint64(c-'0')
+		n.OK = true
 		if point {
 			n.frac++
 		}
 	}
-	n.ok = n.ok && n.frac < len(pow10)
-	n.unit = strings.TrimSpace(s[i:])
+	n.OK = n.OK && n.frac < MaxPow10
+	n.Unit = strings.TrimSpace(s[i:])
 	return n
 }
 
-// times returns the value times a whole factor, rounded once.
-func (n textNum) times(factor float64) float64 {
-	return float64(n.mant) * factor / pow10[n.frac]
+// Times returns the value times a whole factor, rounded once.
+func (n Num) Times(factor float64) float64 {
+	return float64(n.Mant) * factor / Pow10(n.frac)
 }
 
 // step is the value of the last digit printed, times factor: twice the rounding error.
-func (n textNum) step(factor float64) float64 { return factor / pow10[n.frac] }
+func (n Num) step(factor float64) float64 { return factor / Pow10(n.frac) }
 
 // clamp keeps a figure that was worked out from others inside the interval that rounds to what fio
 // printed: fio counts bytes and I/Os that were in flight at the ends of a run differently. cut is
 // what fio cuts off before it rounds. What was not printed bounds nothing.
-func (n textNum) clamp(v, factor, cut float64) float64 {
-	if n.mant == 0 || factor == 0 {
+func (n Num) clamp(v, factor, cut float64) float64 {
+	if n.Mant == 0 || factor == 0 {
 		return v
 	}
 	half := n.step(factor) / 2
-	return min(max(v, n.times(factor)-half), n.times(factor)+half+cut)
+	return min(max(v, n.Times(factor)-half), n.Times(factor)+half+cut)
 }
 
 // kilo reads a count with a decimal suffix, as fio prints IOPS and latencies: 40.1k, 1699.5K.
-func (n textNum) kilo() (factor float64, ok bool) {
-	switch n.unit {
+func (n Num) kilo() (factor float64, ok bool) {
+	switch n.Unit {
 	case "":
-		return 1, n.ok
+		return 1, n.OK
 	case "k", "K":
-		return 1e3, n.ok
+		return 1e3, n.OK
 	case "m", "M":
-		return 1e6, n.ok
+		return 1e6, n.OK
 	case "g", "G":
-		return 1e9, n.ok
+		return 1e9, n.OK
 	case "t", "T":
-		return 1e12, n.ok
+		return 1e12, n.OK
 	}
 	return 0, false
 }
 
 // bytes returns the factor of a unit of bytes or bits: "MiB/s", "KB", "Gibit/s", "Gi". kb is what
 // KB stands for: 1000 in fio 3, and in fio 2 1024 unless kb_base=1000.
-func (n textNum) bytes(kb float64) (factor float64, ok bool) {
-	u := strings.ReplaceAll(strings.TrimSuffix(n.unit, "/s"), " ", "")
+func (n Num) bytes(kb float64) (factor float64, ok bool) {
+	u := strings.ReplaceAll(strings.TrimSuffix(n.Unit, "/s"), " ", "")
 	factor = 1
 	if rest, bits := strings.CutSuffix(u, "bit"); bits {
 		u, factor = rest, 1.0/8
@@ -103,11 +105,11 @@ func (n textNum) bytes(kb float64) (factor float64, ok bool) {
 			return 0, false
 		}
 	}
-	return factor * math.Pow(kb, float64(p)), n.ok
+	return factor * math.Pow(kb, float64(p)), n.OK
 }
 
-// textUnit knows the words for time.
-func textUnit(s string) (time.Duration, bool) {
+// UnitOf knows the words for time.
+func UnitOf(s string) (time.Duration, bool) {
 	switch strings.TrimSpace(s) {
 	case "nsec", "ns":
 		return time.Nanosecond, true
@@ -122,12 +124,12 @@ func textUnit(s string) (time.Duration, bool) {
 }
 
 // duration reads "180001msec".
-func (n textNum) duration() (time.Duration, bool) {
-	unit, ok := textUnit(n.unit)
-	if !ok || !n.ok {
+func (n Num) duration() (time.Duration, bool) {
+	unit, ok := UnitOf(n.Unit)
+	if !ok || !n.OK {
 		return 0, false
 	}
-	return jsonDuration(n.times(1), unit), true
+	return fio.Duration(n.Times(1), unit), true
 }
 
 // textFields splits "min=2, max=133, avg= 5.59" into pairs; what has no = is a pair with an empty
@@ -147,14 +149,14 @@ func textFields(s string) [][2]string {
 	return list
 }
 
-// percentShare reads 97.27% as 0.9727.
-func percentShare(s string) (float64, bool) {
-	n := parseTextNum(strings.TrimSuffix(strings.TrimSpace(s), "%"))
-	if !n.ok || n.unit != "" || n.frac+2 >= len(pow10) {
+// ParseShare reads 97.27% as 0.9727.
+func ParseShare(s string) (float64, bool) {
+	n := ParseNum(strings.TrimSuffix(strings.TrimSpace(s), "%"))
+	if !n.OK || n.Unit != "" || n.frac+2 >= MaxPow10 {
 		return 0, false
 	}
 	n.frac += 2
-	return n.times(1), true
+	return n.Times(1), true
 }
 
 // sizeOption prints a block size as fio options take it.
@@ -165,3 +167,14 @@ func sizeOption(b float64) string {
 	}
 	return strings.ToLower(strings.TrimSuffix(strings.TrimSuffix(string(text), "B"), "i"))
 }
+
+// powers are those of ten that a float64 holds exactly.
+var powers = [...]float64{
+	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+}
+
+// MaxPow10 is one above the largest n of Pow10.
+const MaxPow10 = len(powers)
+
+// Pow10 is 10 to the power of n, exactly.
+func Pow10(n int) float64 { return powers[n] }

@@ -1,4 +1,4 @@
-package fio
+package output
 
 import (
 	"bytes"
@@ -11,9 +11,12 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"plimsoll/internal/fio"
+	fiotext "plimsoll/internal/fio/text"
 )
 
-func readBytes(t *testing.T, data []byte) []*Output {
+func readBytes(t *testing.T, data []byte) []*fio.Output {
 	t.Helper()
 	outs, err := Read("out", bytes.NewReader(data))
 	if err != nil {
@@ -25,8 +28,8 @@ func readBytes(t *testing.T, data []byte) []*Output {
 var readArgs = []string{"--name=a", "--ioengine=null", "--size=64m", "--rw=randrw", "--bs=8k", "--numjobs=2", "--name=b", "--stonewall", "--ioengine=null", "--size=8m", "--rw=trimwrite"}
 
 func TestReadKnowsEachForm(t *testing.T) {
-	for format, want := range map[string]Format{
-		"normal": Text, "json": JSON, "json+": JSONPlus, "terse": Terse, "json,normal": JSON, "json+,terse": JSONPlus,
+	for format, want := range map[string]fio.Format{
+		"normal": fio.Text, "json": fio.JSON, "json+": fio.JSONPlus, "terse": fio.Terse, "json,normal": fio.JSON, "json+,terse": fio.JSONPlus,
 	} {
 		t.Run(format, func(t *testing.T) {
 			outs := readBytes(t, runFio(t, t.TempDir(), append([]string{"--output-format=" + format}, readArgs...)...))
@@ -51,11 +54,11 @@ func TestTerseSaysWhatJSONSays(t *testing.T) {
 			args := append([]string{"--output-format=json,terse", "--terse-version=" + version, "--continue_on_error=all", "--description=one;two"},
 				"--name=a;b", "--ioengine=libaio", "--filename=f", "--size=6m", "--rw=randrw", "--bs=8k", "--numjobs=2", "--name=c", "--stonewall", "--ioengine=null", "--size=8m", "--rw=randtrim")
 			raw := runFio(t, t.TempDir(), args...)
-			if outs := readBytes(t, raw); len(outs) != 1 || outs[0].Format == Terse {
+			if outs := readBytes(t, raw); len(outs) != 1 || outs[0].Format == fio.Terse {
 				t.Errorf("%d outputs of a run in two forms", len(outs))
 			}
-			apart := &mixedReader{text: &textReader{}}
-			apart.split = &Splitter{Doc: apart.document, Text: apart.line, blanks: true}
+			apart := &mixedReader{text: &fiotext.Reader{}}
+			apart.split = &fio.Splitter{Doc: apart.document, Text: apart.line, Blanks: true}
 			if _, err := apart.split.Write(raw); err != nil {
 				t.Fatal(err)
 			}
@@ -64,8 +67,8 @@ func TestTerseSaysWhatJSONSays(t *testing.T) {
 			}
 			apart.endText()
 			outs := apart.outs
-			slices.SortFunc(outs, func(a, b *Output) int { return strings.Compare(string(a.Format), string(b.Format)) })
-			if len(outs) != 2 || outs[1].Format != Terse {
+			slices.SortFunc(outs, func(a, b *fio.Output) int { return strings.Compare(string(a.Format), string(b.Format)) })
+			if len(outs) != 2 || outs[1].Format != fio.Terse {
 				t.Fatalf("got %d outputs", len(outs))
 			}
 			js, terse := outs[0], outs[1]
@@ -83,7 +86,7 @@ func TestTerseSaysWhatJSONSays(t *testing.T) {
 				if g.Name != w.Name || g.Group != w.Group || g.Runtime != w.Runtime && version != "3" || g.Options["description"] != "one;two" && i < 2 {
 					t.Errorf("row %q %d %v %q, want %q %d %v", g.Name, g.Group, g.Runtime, g.Options, w.Name, w.Group, w.Runtime)
 				}
-				dirs := [][2]Direction{{g.Read, w.Read}, {g.Write, w.Write}, {g.Trim, w.Trim}}
+				dirs := [][2]fio.Direction{{g.Read, w.Read}, {g.Write, w.Write}, {g.Trim, w.Trim}}
 				if version == "3" {
 					dirs = dirs[:2]
 				}
@@ -92,7 +95,7 @@ func TestTerseSaysWhatJSONSays(t *testing.T) {
 					if a.Bytes != b.Bytes || math.Abs(float64(a.N)-float64(b.N)) > 2 || a.Runtime != b.Runtime || math.Abs(float64(a.BW-b.BW)) > 1024 {
 						t.Errorf("%s: got %d I/Os %v %v, want %d %v %v", g.Name, a.N, a.Bytes, a.BW, b.N, b.Bytes, b.BW)
 					}
-					for _, l := range [][2]Latency{{a.Slat, b.Slat}, {a.Clat, b.Clat}, {a.Lat, b.Lat}} {
+					for _, l := range [][2]fio.Latency{{a.Slat, b.Slat}, {a.Clat, b.Clat}, {a.Lat, b.Lat}} {
 						x, y := l[0], l[1]
 						if math.Abs(x.Mean-y.Mean) > 1e-3 || math.Abs(x.StdDev-y.StdDev) > 1e-3 || y.Max-x.Max >= time.Microsecond || len(x.Percentiles) != len(y.Percentiles) {
 							t.Errorf("%s: got %+v, want %+v", g.Name, x, y)
@@ -145,7 +148,7 @@ func TestClientOutput(t *testing.T) {
 			if len(rows) != 3 || rows[0].Name != "a" || rows[2].Name != "b" || rows[2].Group != 1 {
 				t.Fatalf("rows %+v", rows)
 			}
-			n := (&Output{Jobs: rows}).Total()
+			n := (&fio.Output{Jobs: rows}).Total()
 			if total := n.Read.N + n.Write.N; total < 10230 || total > 10250 { // terse gives rounded IOPS only
 				t.Errorf("%d I/Os, want 10240", total)
 			}
@@ -211,7 +214,7 @@ func TestReadPassesOverWhatIsNotFio(t *testing.T) {
 
 func mustRead(t *testing.T, name string) []byte {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("../../testdata/seeds", name))
+	raw, err := os.ReadFile(filepath.Join("../../../testdata/seeds", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,5 +249,40 @@ func TestLogsNameTheirFile(t *testing.T) {
 	}
 	if u := o.Unread[0]; u.File != "x_clat_hist.1.log" || u.Line != 1 || !strings.Contains(u.Why, "6800000000000000000") {
 		t.Errorf("%+v", u)
+	}
+}
+
+// TestTotalAgreesWithFio runs the same jobs reported apart and together by fio: two processes
+// cannot measure the same, so the rows that fio reports apart are compared with sums by hand, and
+// with the bins as a whole.
+func TestTotalAgreesWithFio(t *testing.T) {
+	doc := runFio(t, t.TempDir(), "--name=a", "--ioengine=null", "--size=64m", "--rw=randrw", "--bs=4k", "--numjobs=3", "--output-format=json+")
+	out, err := ParseJSON(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out.Jobs) != 3 {
+		t.Fatalf("%d rows", len(out.Jobs))
+	}
+	m := (&fio.Output{Jobs: out.Jobs}).Total()
+	var n uint64
+	var sum float64
+	longest := time.Duration(0)
+	all := &fio.Hist{}
+	for _, j := range out.Jobs {
+		n += j.Read.N
+		sum += j.Read.Clat.Mean * float64(j.Read.Clat.N)
+		longest = max(longest, j.Read.Runtime)
+		all.Merge(j.Read.Clat.Hist)
+	}
+	if m.Read.N != n || m.Read.Clat.N != n || m.Count != 3 || m.Read.Runtime != longest ||
+		math.Abs(float64(m.Read.IOPS)-float64(n)/longest.Seconds()) > 1e-6*float64(m.Read.IOPS) {
+		t.Errorf("merged %+v", m.Read)
+	}
+	if math.Abs(m.Read.Clat.Mean-sum/float64(n)) > 1e-6*m.Read.Clat.Mean {
+		t.Errorf("mean %v, want %v", m.Read.Clat.Mean, sum/float64(n))
+	}
+	if len(m.Read.Clat.Percentiles) != 17 || m.Read.Clat.Percentiles[16].Value != all.Percentile(99.99) {
+		t.Errorf("percentiles %v", m.Read.Clat.Percentiles)
 	}
 }

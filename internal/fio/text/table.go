@@ -1,10 +1,11 @@
-package fio
+package text
 
 import (
 	"fmt"
 	"regexp"
 	"strings"
 
+	"plimsoll/internal/fio"
 	"plimsoll/internal/units"
 )
 
@@ -15,9 +16,9 @@ var tableRule = regexp.MustCompile(`^\s*\|?[\s:|-]*-{2,}[\s:|-]*$`)
 // output of fio: a column named IOPS, and ahead of it what the rows are called (round 11, 137K).
 // Each row becomes an output of its own, as exact as it is printed; what it read or wrote, and how
 // fast, is not known.
-func ReadTable(data []byte) []*Output {
+func ReadTable(data []byte) []*fio.Output {
 	lines := strings.Split(string(data), "\n")
-	var outs []*Output
+	var outs []*fio.Output
 	for i := 1; i < len(lines); i++ {
 		if !tableRule.MatchString(lines[i]) || !strings.Contains(lines[i-1], "|") {
 			continue
@@ -37,7 +38,7 @@ func ReadTable(data []byte) []*Output {
 				o.Line, o.End = at+1, at+1
 				outs = append(outs, o)
 			}
-			if len(outs) == maxTextRows {
+			if len(outs) == MaxRows {
 				return outs
 			}
 		}
@@ -58,21 +59,21 @@ func tableCells(line string) []string {
 }
 
 // tableRow is nil where the row has no figure.
-func tableRow(head, cells []string, column int) *Output {
+func tableRow(head, cells []string, column int) *fio.Output {
 	if column >= len(cells) || cells[0] == "" {
 		return nil
 	}
-	n := parseTextNum(strings.ReplaceAll(cells[column], ",", ""))
+	n := ParseNum(strings.ReplaceAll(cells[column], ",", ""))
 	k, ok := n.kilo()
-	if !ok || n.mant == 0 {
+	if !ok || n.Mant == 0 {
 		return nil
 	}
 	name := strings.TrimSpace(head[0] + " " + cells[0])
-	d := Direction{IOPS: units.IOPS(n.times(k)), Printed: map[string]string{"iops": cells[column]}}
-	return &Output{
-		Format: Text,
+	d := fio.Direction{IOPS: units.IOPS(n.Times(k)), Printed: map[string]string{"iops": cells[column]}}
+	return &fio.Output{
+		Format: fio.Text,
 		Title:  name,
-		Jobs:   []Job{{Name: name, Read: d}},
+		Jobs:   []fio.Job{{Name: name, Read: d}},
 		Doubts: []string{
 			fmt.Sprintf(
 				"%s IOPS are what a table in the text says; whether they were read or written is not known, and "+

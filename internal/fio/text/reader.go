@@ -1,10 +1,14 @@
-package fio
+// Package text reads fio's normal output of 2.x and 3.x, line by line, in whatever it was pasted into,
+// and figures that somebody wrote down in a table.
+package text
 
 import (
 	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
+
+	"plimsoll/internal/fio"
 )
 
 const (
@@ -12,9 +16,10 @@ const (
 	maxTextUnread = 10000 // what is beyond is counted in one entry
 )
 
-// split hands on the parts of a line between carriage returns: progress lines are overwritten by
-// what follows them.
-func (t *textReader) split(line string) {
+// Line reads the line of a number. It takes the parts between carriage returns one by one: progress
+// lines are overwritten by what follows them.
+func (t *Reader) Line(number int, line string) {
+	t.n = number
 	line = strings.TrimRight(line, "\r")
 	for piece := range strings.SplitSeq(line, "\r") {
 		if piece != "" || line == "" {
@@ -23,10 +28,26 @@ func (t *textReader) split(line string) {
 	}
 }
 
-// textReader is the state between lines. What follows belongs to run, job and dir as they stand.
-type textReader struct {
+// Take hands over the outputs that were read, and forgets them. What is still open is not among them
+// (Finish ends it).
+func (t *Reader) Take() []*fio.Output {
+	outs := t.outs
+	t.outs = nil
+	return outs
+}
+
+// TakeMessages hands over what fio said for the run whose figures follow, and forgets it.
+func (t *Reader) TakeMessages() []string {
+	said := t.messages
+	t.messages = nil
+	return said
+}
+
+// Reader reads fio's normal output line by line, whatever stands around it. It is the state
+// between lines. What follows belongs to run, job and dir as they stand.
+type Reader struct {
 	n    int // line number
-	outs []*Output
+	outs []*fio.Output
 
 	run       *textRun
 	job       *textJob
@@ -40,7 +61,7 @@ type textReader struct {
 	missed    int
 	rows      int  // read so far
 	gap       bool // an empty line since the last line of fio's: what is not known then is prose
-	pending   []Progress
+	pending   []fio.Progress
 	messages  []string // of fio, for the run whose figures follow
 
 	held     string // the line before, until it is known whether it was wrapped
@@ -96,7 +117,7 @@ func cleanText(s string) string {
 
 // line takes one line of input, or a part of it between carriage returns. It is held back until the
 // next shows whether it was wrapped.
-func (t *textReader) line(raw string) {
+func (t *Reader) line(raw string) {
 	if at := strings.Index(raw, "<pre"); at > 0 {
 		t.line(raw[:at])
 		raw = raw[at:]
@@ -128,7 +149,7 @@ func (t *textReader) line(raw string) {
 }
 
 // release handles the line held back.
-func (t *textReader) release() {
+func (t *Reader) release() {
 	if t.held == "" {
 		return
 	}
@@ -139,7 +160,7 @@ func (t *textReader) release() {
 }
 
 // whole handles a line as fio printed it; bold says that it stood out as a heading does.
-func (t *textReader) whole(s string, bold bool) {
+func (t *Reader) whole(s string, bold bool) {
 	host := ""
 	if m := textHost.FindStringSubmatch(s); m != nil {
 		host, s = m[1], s[len(m[0]):]
@@ -183,7 +204,7 @@ func (t *textReader) whole(s string, bold bool) {
 }
 
 // other handles lines that are not fio's figures.
-func (t *textReader) other(body string, bold bool) {
+func (t *Reader) other(body string, bold bool) {
 	switch {
 	case body == "":
 		t.gap = true // the row may go on: some wikis double the line ends
@@ -246,7 +267,7 @@ func isTextMessage(s string) bool {
 }
 
 // unread notes a line that looks like fio's and was not understood.
-func (t *textReader) unread(body, why string) {
+func (t *Reader) unread(body, why string) {
 	if t.run == nil {
 		t.startRun()
 	}
@@ -260,10 +281,10 @@ func (t *textReader) unread(body, why string) {
 	if len(body) > 300 {
 		body = strings.ToValidUTF8(body[:300], "") + "…"
 	}
-	out.Unread = append(out.Unread, Unread{Line: t.n, Text: body, Why: why})
+	out.Unread = append(out.Unread, fio.Unread{Line: t.n, Text: body, Why: why})
 }
 
-func (t *textReader) isCommand(body string) bool {
+func (t *Reader) isCommand(body string) bool {
 	body = textPrompt.ReplaceAllString(body, "")
 	words := strings.Fields(body)
 	for len(words) > 1 {
@@ -287,7 +308,7 @@ func (t *textReader) isCommand(body string) bool {
 }
 
 // addCommand takes a line of a command; a backslash at its end says that another follows.
-func (t *textReader) addCommand(body string) {
+func (t *Reader) addCommand(body string) {
 	rest, more := strings.CutSuffix(body, `\`)
 	t.partial = strings.TrimSpace(t.partial + " " + strings.TrimSpace(rest))
 	if t.continues = more && len(t.partial) < maxTextLine; !t.continues {

@@ -20,6 +20,8 @@ const (
 type Splitter struct {
 	Doc  func(doc []byte) error // doc is valid until Doc returns
 	Text func(line string)
+	// Blanks hands over empty lines, too.
+	Blanks bool
 
 	state    splitState
 	doc      []byte
@@ -27,8 +29,7 @@ type Splitter struct {
 	depth    int
 	inString bool
 	escaped  bool
-	blanks   bool // hand over empty lines too
-	newlines int  // before the line or document at hand
+	newlines int // before the line or document at hand
 }
 
 type splitState int
@@ -147,7 +148,7 @@ func (s *Splitter) text(p []byte) {
 
 func (s *Splitter) endLine() {
 	line := bytes.TrimRight(s.line, "\r")
-	if (len(line) > 0 || s.blanks) && s.Text != nil {
+	if (len(line) > 0 || s.Blanks) && s.Text != nil {
 		s.Text(string(line))
 	}
 	s.line = s.line[:0]
@@ -169,3 +170,10 @@ func (s *Splitter) Close() error {
 	}
 	return nil
 }
+
+// Lines is how many lines ended so far.
+func (s *Splitter) Lines() int { return s.newlines }
+
+// Unfinished is what came so far of a document whose last brace is missing, valid until the next
+// call.
+func (s *Splitter) Unfinished() []byte { return s.doc }

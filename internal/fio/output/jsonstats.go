@@ -1,39 +1,25 @@
-package fio
+package output
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"plimsoll/internal/fio"
 	"plimsoll/internal/units"
 )
 
-// settleCount fills N for versions before 3.18, which do not print it, and clears what was not
-// measured, where old versions print the unset minimum.
-func (l *Latency) settleCount(ios uint64) {
-	switch {
-	case l.N > 0:
-	case l.Hist.Count() > 0:
-		l.N = l.Hist.Count()
-	case l.Mean > 0 || l.Max > 0:
-		l.N = ios
-	}
-	none := len(l.Percentiles) == 0 || l.Percentiles[len(l.Percentiles)-1].Value == 0
-	if l.N == 0 && l.Mean == 0 && l.Max == 0 && none {
-		*l = Latency{}
-	}
-}
-
-func (p *jsonParser) latency(unit time.Duration) Latency {
-	var l Latency
+func (p *jsonParser) latency(unit time.Duration) fio.Latency {
+	var l fio.Latency
 	p.object(func(key []byte) {
 		switch string(key) {
 		case "min":
-			l.Min = jsonDuration(p.number(), unit)
+			l.Min = fio.Duration(p.number(), unit)
 		case "max":
-			l.Max = jsonDuration(p.number(), unit)
+			l.Max = fio.Duration(p.number(), unit)
 		case "mean":
 			l.Mean = p.number() * float64(unit)
 		case "stddev":
@@ -52,39 +38,29 @@ func (p *jsonParser) latency(unit time.Duration) Latency {
 }
 
 // percentiles reads {"99.000000": 1234, …}. fio 2 pads its list with "0.00": 0.
-func (p *jsonParser) percentiles(unit time.Duration) []Percentile {
-	list := make([]Percentile, 0, 17)
+func (p *jsonParser) percentiles(unit time.Duration) []fio.Percentile {
+	list := make([]fio.Percentile, 0, 17)
 	p.object(func(key []byte) {
 		k := jsonScan{b: key}
-		at, v := k.number(), jsonDuration(p.number(), unit)
+		at, v := k.number(), fio.Duration(p.number(), unit)
 		if k.err != nil {
 			p.fail("a percentile")
 		} else if at > 0 || v > 0 {
-			list = append(list, Percentile{P: at, Value: v})
+			list = append(list, fio.Percentile{P: at, Value: v})
 		}
 	})
-	slices.SortStableFunc(list, func(a, b Percentile) int { return cmpFloat(a.P, b.P) })
+	slices.SortStableFunc(list, func(a, b fio.Percentile) int { return cmp.Compare(a.P, b.P) })
 	return list
 }
 
-func cmpFloat(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
 // bins reads {"<ns>": count, …} or, up to 3.0, {"FIO_IO_U_PLAT_BITS": 6, …, "<index>": count, …}.
-func (p *jsonParser) bins(unit time.Duration) *Hist {
-	p.out.Format = JSONPlus
+func (p *jsonParser) bins(unit time.Duration) *fio.Hist {
+	p.out.Format = fio.JSONPlus
 	if p.hists++; p.hists > 1024+len(p.b)/128 { // a bin table takes 15 kB however short its text is
 		p.fail("fewer histograms in so short a document")
 		return nil
 	}
-	h, indexed := &Hist{}, false
+	h, indexed := &fio.Hist{}, false
 	p.object(func(key []byte) {
 		if len(key) > 0 && key[0] == 'F' {
 			indexed = indexed || strings.HasPrefix(string(key), "FIO_IO_U_PLAT")
@@ -102,19 +78,19 @@ func (p *jsonParser) bins(unit time.Duration) *Hist {
 		n := p.count()
 		switch {
 		case !indexed:
-			h.Add(jsonDuration(float64(at), unit), n)
-		case at >= HistBins:
-			p.fail("a bin below " + strconv.Itoa(HistBins))
+			h.Add(fio.Duration(float64(at), unit), n)
+		case at >= fio.HistBins:
+			p.fail("a bin below " + strconv.Itoa(fio.HistBins))
 		case unit == time.Nanosecond:
 			h.AddBin(int(at), n)
 		default:
-			h.Add(BinValue(int(at))*unit, n)
+			h.Add(fio.BinValue(int(at))*unit, n)
 		}
 	})
 	return h
 }
 
-func (p *jsonParser) sync(j *Job) {
+func (p *jsonParser) sync(j *fio.Job) {
 	var total uint64
 	p.object(func(key []byte) {
 		switch string(key) {
@@ -128,16 +104,16 @@ func (p *jsonParser) sync(j *Job) {
 			p.extra(&j.Extra, "sync.", key)
 		}
 	})
-	j.Sync.Lat.settleCount(total)
+	j.Sync.Lat.SettleCount(total)
 	if j.Sync.Lat.N > 0 {
 		j.Sync.Kind = "fsync/fdatasync/sync_file_range"
 	}
 }
 
-func (p *jsonParser) shares() []Share {
-	list := make([]Share, 0, 7)
+func (p *jsonParser) shares() []fio.Share {
+	list := make([]fio.Share, 0, 7)
 	p.object(func(key []byte) {
-		list = append(list, Share{Label: jsonDepthLabel(key), Value: p.percent()})
+		list = append(list, fio.Share{Label: jsonDepthLabel(key), Value: p.percent()})
 	})
 	return list
 }
@@ -167,27 +143,27 @@ func jsonDepthLabel(key []byte) string {
 }
 
 // buckets reads {"2": 0.0, …, ">=2000": 0.1} and keeps those that are not empty.
-func (p *jsonParser) buckets(unit time.Duration) []Bucket {
-	var list []Bucket
+func (p *jsonParser) buckets(unit time.Duration) []fio.Bucket {
+	var list []fio.Bucket
 	p.object(func(key []byte) {
 		share := p.percent()
 		if share == 0 {
 			return
 		}
 		if len(key) > 2 && key[0] == '>' {
-			list = append(list, Bucket{Value: share})
+			list = append(list, fio.Bucket{Value: share})
 			return
 		}
 		k := jsonScan{b: key}
 		if upto := k.number(); k.err == nil {
-			list = append(list, Bucket{Upto: jsonDuration(upto, unit), Value: share})
+			list = append(list, fio.Bucket{Upto: fio.Duration(upto, unit), Value: share})
 		}
 	})
 	return list
 }
 
-func (p *jsonParser) disk() Disk {
-	var d, agg Disk
+func (p *jsonParser) disk() fio.Disk {
+	var d, agg fio.Disk
 	hasAgg := false
 	p.object(func(key []byte) {
 		to, name := &d, string(key)
@@ -225,14 +201,4 @@ func (p *jsonParser) disk() Disk {
 		d.Aggregate = &agg
 	}
 	return d
-}
-
-// jsonDuration turns a figure in unit into a duration; what does not fit is a sentinel of fio's and
-// becomes 0.
-func jsonDuration(v float64, unit time.Duration) time.Duration {
-	ns := v * float64(unit)
-	if ns < 0 || ns >= math.MaxInt64 {
-		return 0
-	}
-	return time.Duration(math.Round(ns))
 }
