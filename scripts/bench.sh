@@ -15,5 +15,7 @@ bin/plimsoll lint "$jobs" >/dev/null || [ $? = 3 ] # 3: findings
 echo "1,000 files in $((($(date +%s%N) - begin) / 1000000)) ms"
 echo "== findings on labelled public results, by family (warnings or worse)"
 go test -run TestPublicResults -v -count=1 ./internal/cli | grep -E 'public results|FAIL|SKIP' | sed 's/^ *public_test.go:[0-9]*: //'
+echo "== advice against brute force"
+PLIMSOLL_CASES=1000 go test -run TestBruteForce -v -count=1 ./internal/advise | grep -E 'random demands|FAIL' | sed 's/^ *brute_test.go:[0-9]*: //'
 echo "== benchmarks of the rooms"
 go test -run '^$' -bench . -benchtime 1x ./internal/... | grep -E '^(Benchmark|pkg:)|^ok' | grep -v '^ok' || true

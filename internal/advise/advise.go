@@ -6,6 +6,7 @@ package advise
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -40,6 +41,8 @@ type Request struct {
 	// Synced is the time of a write with its sync where it was measured; 0 is what the catalogue
 	// knows of the type.
 	Synced time.Duration
+	// known are the needs worked out so far.
+	known map[shape]need
 }
 
 // Layout is volumes and how they are combined.
@@ -68,8 +71,10 @@ type Candidate struct {
 	// Latency is that of one I/O at depth 1, by the demand's mix, as far as it is known.
 	Latency time.Duration `json:"latency,omitempty"`
 	// Sustained limits at Times the demand; Burst, where the instance bursts, limits at BurstTimes.
-	Sustained  ceiling.Bound  `json:"sustained"`
-	Times      float64        `json:"times"`
+	Sustained ceiling.Bound `json:"sustained"`
+	Times     float64       `json:"times"`
+	// PerIOPS is what a month of each sustained I/O a second of the demand's mix costs.
+	PerIOPS    cloud.USD      `json:"usd_micro_per_sustained_iops,omitempty"`
 	Burst      *ceiling.Bound `json:"burst,omitempty"`
 	BurstTimes float64        `json:"burst_times,omitempty"`
 	Notes      []string       `json:"notes,omitempty"`
@@ -84,8 +89,12 @@ type Advice struct {
 	Demand   *workload.Demand `json:"demand"`
 	Headroom float64          `json:"headroom"`
 	Region   string           `json:"region"`
-	// Rows are the choices to show, cheapest first; Front all that no other beats in cost,
-	// durability, latency and number of volumes.
+	// Assumed is what was taken for granted for want of a flag that says it.
+	Assumed []string `json:"assumed,omitempty"`
+	// Owned are the volumes that are kept, whether they meet the demand or not: Times is their share.
+	Owned *Candidate `json:"owned,omitempty"`
+	// Rows are the choices to show, cheapest first, kept volumes before them; Front all that no other
+	// beats in cost, durability, latency and number of volumes.
 	Rows  []Candidate `json:"rows"`
 	Front []Candidate `json:"front"`
 	// Rejected says of each type of volume, and of what was to be kept, why it is not among them.
@@ -96,11 +105,17 @@ type Advice struct {
 	Instances int `json:"instances"`
 }
 
+// localType stands for an instance's own drives.
+const localType = "local"
+
 // DefaultTypes are the kinds of volume that are considered where none is named.
-var DefaultTypes = []string{"gp3", "io2", "st1", "local"}
+var DefaultTypes = []string{"gp3", "io2", "st1", localType}
 
 // DefaultMaxVolumes is how many volumes a layout may have where nothing is said.
 const DefaultMaxVolumes = 16
+
+// ErrCapacity says that a demand does not say how much data there is: nothing can be bought for it.
+var ErrCapacity = errors.New("the demand has no capacity, and volumes are bought by size")
 
 // Advise works out what to buy. A demand for which nothing does is no error: Rows is then empty and
 // Rejected says why.
@@ -111,7 +126,10 @@ func Advise(r Request) (*Advice, error) {
 	if r.Headroom < 0 || r.Headroom > 10 {
 		return nil, fmt.Errorf("headroom %s: want from 0 to 10 times the demand", units.Number(r.Headroom))
 	}
-	r.Prices = cmp.Or(r.Prices, cloud.BuiltinPrices())
+	if r.Demand.Capacity == 0 && r.Keep == nil {
+		return nil, ErrCapacity
+	}
+	r.Prices, r.known = cmp.Or(r.Prices, cloud.BuiltinPrices()), map[shape]need{}
 	a := &Advice{Demand: r.Demand, Headroom: r.Headroom, Region: r.Prices.Region}
 	instances, err := r.instances()
 	if err != nil {
@@ -119,9 +137,14 @@ func Advise(r Request) (*Advice, error) {
 	}
 	all := a.candidates(&r, instances)
 	a.Front = front(all)
-	a.Rows = name(a.Front, r)
+	a.Rows = a.name(a.Front, r)
 	for i := range a.Rows {
 		if err := r.finish(&a.Rows[i], instances); err != nil {
+			return nil, err
+		}
+	}
+	if r.Keep != nil {
+		if err := a.owned(r, instances); err != nil {
 			return nil, err
 		}
 	}
@@ -208,10 +231,17 @@ func (c Candidate) simple() int {
 	return 2
 }
 
+// yours names the volumes that are kept.
+const yours = "your volumes"
+
+// Kept says that these are the volumes that were to be kept.
+func (c Candidate) Kept() bool { return slices.Contains(c.Names, yours) }
+
 const mostRows = 6
 
-// name chooses the rows to show and says what each is. The front is in order of cost.
-func name(front []Candidate, r Request) []Candidate {
+// name chooses the rows to show and says what each is. The front is in order of cost. What loses the
+// data when the instance stops is offered on its own only where the demand allows that.
+func (a *Advice) name(front []Candidate, r Request) []Candidate {
 	names := map[int][]string{}
 	give := func(name string, better func(a, b Candidate) bool, among func(Candidate) bool) {
 		best := -1
@@ -224,15 +254,20 @@ func name(front []Candidate, r Request) []Candidate {
 			names[best] = append(names[best], name)
 		}
 	}
-	kept := func(c Candidate) bool { return !c.Layout.Local }
+	allowed := r.Demand.Durability.Survives == workload.NoLoss
+	kept := func(c Candidate) bool { return !c.Layout.Local || allowed }
 	cheaper := func(a, b Candidate) bool { return a.Month < b.Month }
-	give("cheapest", cheaper, kept)
+	first := "cheapest"
+	if len(front) > 0 && !kept(front[0]) {
+		first = "cheapest that keeps its data when the instance stops"
+	}
+	give(first, cheaper, kept)
 	give("survives a volume", cheaper, func(c Candidate) bool { return c.durable() == 2 })
-	give("one volume", cheaper, func(c Candidate) bool { return kept(c) && c.Layout.N == 1 })
+	give("one volume", cheaper, func(c Candidate) bool { return !c.Layout.Local && c.Layout.N == 1 })
 	give(
 		"lowest failure rate",
 		func(a, b Candidate) bool { return a.AFR < b.AFR },
-		func(c Candidate) bool { return kept(c) && c.AFR > 0 },
+		func(c Candidate) bool { return !c.Layout.Local && c.AFR > 0 },
 	)
 	give(
 		"lowest latency",
@@ -250,12 +285,22 @@ func name(front []Candidate, r Request) []Candidate {
 			c.Names = append(c.Names, "your instance")
 		}
 		if r.Keep != nil {
-			c.Names = append(c.Names, "your volumes")
+			c.Names = append(c.Names, yours)
 		}
 		rows = append(rows, c)
+	}
+	if allowed {
+		return rows
 	}
 	slices.SortStableFunc(rows, func(a, b Candidate) int { // drives that lose the data come last, whatever they cost
 		return cmp.Compare(min(1, b.durable()), min(1, a.durable()))
 	})
+	if len(rows) == 1 && rows[0].Layout.Local {
+		a.Rejected = append(a.Rejected, fmt.Sprintf(
+			"local drives: %d in a %s at %v meet it, and are empty after it stops; --survives none allows that",
+			rows[0].Layout.N, rows[0].Type, rows[0].Month,
+		))
+		return nil
+	}
 	return rows
 }

@@ -63,12 +63,14 @@ func requested(group []*workload.Stream) []fio.Workload {
 	return loads
 }
 
-// finish asks package ceiling what limits a row, compares that with the demand, and says why
-// cheaper ones do not do.
-func (r *Request) finish(c *Candidate, instances []priced) error {
+// limits asks package ceiling what limits a row, and compares that with the demand.
+func (r *Request) limits(c *Candidate) error {
 	t := c.Topology()
 	c.Times, c.BurstTimes = math.Inf(1), math.Inf(1)
 	for _, group := range r.Demand.Together() {
+		for i := range group {
+			group[i] = r.grouped(c.Layout, group[i])
+		}
 		loads := requested(group)
 		ceil := ceiling.Of(t, topology.Data, loads)
 		asked := ceil.Least(func(b ceiling.Bound) bool { return b.Kind == ceiling.RequestedRate })
@@ -91,6 +93,18 @@ func (r *Request) finish(c *Candidate, instances []priced) error {
 	if c.Burst == nil || c.BurstTimes <= c.Times*1.001 {
 		c.Burst, c.BurstTimes = nil, 0
 	}
+	if iops := c.Times * float64(r.Demand.Peak().IOPS); iops > 0 {
+		c.PerIOPS = c.Month.Times(1 / iops)
+	}
+	return nil
+}
+
+// finish completes a row: what limits it, and why cheaper ones do not do. That its ceiling is the
+// demand with headroom is asserted.
+func (r *Request) finish(c *Candidate, instances []priced) error {
+	if err := r.limits(c); err != nil {
+		return err
+	}
 	if want := 1 + r.Headroom; c.Times < want*0.999 && !(r.BurstOK && c.BurstTimes >= want*0.999) {
 		return fmt.Errorf(
 			"this is a bug of plimsoll: %s with %d × %s was chosen for %s times the demand, and its ceiling is "+
@@ -103,6 +117,13 @@ func (r *Request) finish(c *Candidate, instances []priced) error {
 			c.Sustained.Label(),
 		)
 	}
+	c.Why = append(c.Why, r.why(c, instances)...)
+	r.remarks(c)
+	return nil
+}
+
+// remarks are what a buyer should know of a row.
+func (r *Request) remarks(c *Candidate) {
 	if credits(c.Type) {
 		c.Notes = append(c.Notes, c.Type+": its CPU runs on credits, which are apart from those of its storage")
 	}
@@ -115,13 +136,11 @@ func (r *Request) finish(c *Candidate, instances []priced) error {
 			c.Type+": the bandwidth weighting ebs-1 adds 25 % of throughput, which is not counted",
 		)
 	}
-	c.Why = append(c.Why, r.why(c, instances)...)
 	for _, typ := range r.Why {
 		if lacks := r.WhyNot(c.Layout, typ); lacks != "" && !c.Layout.Local {
 			c.Why = append(c.Why, typ+r.at(typ)+" "+lacks)
 		}
 	}
-	return nil
 }
 
 // why is what fails on the next cheaper instance, and on the same volumes provisioned for less.
@@ -166,11 +185,8 @@ func (a *Advice) notes(r Request) {
 	if slices.ContainsFunc(r.Demand.Streams, func(s workload.Stream) bool { return !s.Random }) {
 		say("sequential I/Os count one by one: EBS may merge them, and nothing is bought on that")
 	}
-	if peak := r.dailyPeak(); r.BurstOK && peak > 30*time.Minute {
-		say(
-			"--burst-ok changes nothing: the bursts last %s a day, and an instance bursts for 30 min",
-			peak.Round(time.Minute),
-		)
+	if r.BurstOK && !r.bursting() {
+		say("--burst-ok changes nothing: no stream of the demand comes in bursts")
 	}
 	if left := len(cloud.AllInstances()) - len(r.Prices.Instances); left > 0 && r.Instance == "" {
 		missing := 0

@@ -6,9 +6,9 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"plimsoll/internal/cloud"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -43,7 +43,7 @@ func (r *Request) instances() ([]priced, error) {
 				r.Prices.Region,
 			)
 		}
-		return []priced{{f, month}}, nil
+		return []priced{{f, month}}, r.suits(f)
 	}
 	var all []priced
 	for _, f := range cloud.AllInstances() {
@@ -62,6 +62,21 @@ func (r *Request) instances() ([]priced, error) {
 	return all, nil
 }
 
+// suits says what a type that is to be kept lacks of what is asked for besides storage.
+func (r *Request) suits(f cloud.InstanceFacts) error {
+	switch {
+	case f.VCPUs < r.VCPUs:
+		return fmt.Errorf("%s has %s, and %d are asked for", f.Type, text.Plural(f.VCPUs, "vCPU"), r.VCPUs)
+	case f.Memory < r.Memory:
+		return fmt.Errorf("%s has %v of memory, and %v are asked for", f.Type, f.Memory, r.Memory)
+	case r.Arch != "" && f.Arch != r.Arch:
+		return fmt.Errorf("%s is %s, and %s is asked for", f.Type, f.Arch, r.Arch)
+	case !r.wanted(f.Type):
+		return fmt.Errorf("%s is of none of the families asked for: %s", f.Type, strings.Join(r.Families, ", "))
+	}
+	return nil
+}
+
 // interfaces are the attachments that network cards take of those that an instance shares among
 // all, and the root volume's.
 const interfaces = 3
@@ -70,75 +85,78 @@ func attachable(f cloud.InstanceFacts, n int) bool {
 	return f.Attachments == 0 || f.Attachments-f.Local.Count-interfaces >= n+1
 }
 
-// dailyPeak is for how long a day streams that come in bursts run, all of them apart.
-func (r *Request) dailyPeak() time.Duration {
-	share := 0.0
-	for i := range r.Demand.Streams {
-		if s := &r.Demand.Streams[i]; s.Burst != nil {
-			share += s.Duty()
-		}
-	}
-	return time.Duration(share * float64(24*time.Hour))
-}
-
-// steady leaves out streams that come in bursts.
-func steady(s *workload.Stream) float64 {
-	if s.Burst != nil {
-		return 0
-	}
-	return 1
-}
-
-// requirement is what an instance must carry: at all times, and at peak.
+// requirement is what an instance must carry.
 type requirement struct {
-	peak, steady need
-	burst        bool // the peak may be carried by the instance's burst
-	volumes      int
+	peak    need
+	steady  need   // of streams that always run
+	course  []span // nil unless bursts count
+	volumes int
 }
 
 func (r *Request) requirement(l Layout) requirement {
-	q := requirement{peak: r.needs(l, always), volumes: l.N}
-	q.steady = q.peak
-	times := 1 + r.Headroom
-	q.peak.iops, q.peak.bytes = q.peak.iops*times, q.peak.bytes*times
-	if r.BurstOK && r.dailyPeak() > 0 {
-		q.burst, q.steady = true, r.needs(l, steady)
+	q := requirement{peak: r.needs(l), volumes: l.N}
+	if r.bursting() {
+		q.course = r.course(l)
+		q.steady = r.needsOf(l, func(s *workload.Stream) bool { return s.Burst == nil })
 	}
-	q.steady.iops, q.steady.bytes = q.steady.iops*times, q.steady.bytes*times
 	return q
 }
 
-// holds says whether an instance carries it; lacks says what it does not reach.
-func (q requirement) holds(f cloud.InstanceFacts) bool { return q.lacks(f) == "" }
+func ofIOPS(n need) float64  { return n.iops }
+func ofBytes(n need) float64 { return n.bytes }
 
+// holds says whether an instance carries it; lacks says what it does not reach.
+func (q requirement) holds(f cloud.InstanceFacts) bool {
+	if !attachable(f, q.volumes) {
+		return false
+	}
+	iops, rate := float64(f.Baseline.IOPS), float64(f.Baseline.Rate)
+	if iops >= q.peak.iops*(1-loss) && rate >= q.peak.bytes*(1-loss) {
+		return true
+	}
+	if q.course == nil || iops < q.steady.iops*(1-loss) || rate < q.steady.bytes*(1-loss) {
+		return false
+	}
+	p := pools(f)
+	return p[0].carries(q.course, ofIOPS) && p[1].carries(q.course, ofBytes)
+}
+
+// lacks names the obstacle that decides: of IOPS and throughput the one of which the instance has
+// the lesser share.
 func (q requirement) lacks(f cloud.InstanceFacts) string {
+	if q.holds(f) {
+		return ""
+	}
 	if !attachable(f, q.volumes) {
 		return fmt.Sprintf("attaches %d volumes at most", max(f.Attachments-f.Local.Count-interfaces-1, 0))
 	}
-	want, have, word := q.peak, f.Baseline, "sustains"
-	if q.burst && f.BurstFor > 0 && q.bursts(f) {
-		want = q.steady
-	}
-	if float64(have.IOPS) < want.iops-0.5 {
-		return fmt.Sprintf("%s %v of %v volume I/Os a second", word, have.IOPS, units.IOPS(want.iops))
-	}
-	if float64(have.Rate) < want.bytes*0.99999 {
-		return fmt.Sprintf("%s %s of %s", word, have.Rate.SI(), units.Rate(want.bytes).SI())
-	}
-	return ""
+	_, lacks := q.share(f)
+	return lacks
 }
 
-// bursts says that the instance's burst carries the peak.
-func (q requirement) bursts(f cloud.InstanceFacts) bool {
-	return float64(f.Burst.IOPS) >= q.peak.iops-0.5 && float64(f.Burst.Rate) >= q.peak.bytes*0.99999
+// share is how much of what is asked for an instance gives, and of what the least.
+func (q requirement) share(f cloud.InstanceFacts) (float64, string) {
+	word, have, want := "sustains", f.Baseline, q.peak
+	if q.course != nil {
+		switch p := pools(f); {
+		case p[0].burst < q.peak.iops*(1-loss) || p[1].burst < q.peak.bytes*(1-loss):
+			word, have = "reaches in bursts", cloud.Limits{IOPS: units.IOPS(p[0].burst), Rate: units.Rate(p[1].burst)}
+		case p[0].base < q.steady.iops*(1-loss) || p[1].base < q.steady.bytes*(1-loss):
+			want = q.steady
+		default:
+			word = "has not credits enough for the bursts: it sustains"
+		}
+	}
+	iops, rate := float64(have.IOPS)/want.iops, float64(have.Rate)/want.bytes
+	if iops <= rate {
+		return iops, fmt.Sprintf("%s %v of %v volume I/Os a second", word, have.IOPS, units.IOPS(want.iops))
+	}
+	return rate, fmt.Sprintf("%s %s of %s", word, have.Rate.SI(), units.Rate(want.bytes).SI())
 }
 
 // cheapest instance for a layout.
 func (r *Request) cheapest(l Layout, instances []priced) (Candidate, bool) {
 	q := r.requirement(l)
-	if q.burst && r.dailyPeak() > 30*time.Minute {
-		q.burst = false
-	}
 	each, ok := r.Prices.Volume(l.Spec)
 	if !ok {
 		return Candidate{}, false
@@ -165,7 +183,7 @@ func (r *Request) candidate(l Layout, i priced) Candidate {
 		AFR:           l.afr(),
 		Survives:      workload.LostInstance,
 	}
-	if l.Level == topology.RAID10 {
+	if l.Level.Mirrored() {
 		c.Survives = workload.LostVolume
 	}
 	if t, ok := cloud.TypeNamed(l.Spec.Type); ok {
@@ -174,21 +192,18 @@ func (r *Request) candidate(l Layout, i priced) Candidate {
 	return c
 }
 
-// whyNone says why no instance carries a layout.
+// whyNone says why no instance carries a layout: what the one that comes closest lacks.
 func (r *Request) whyNone(l Layout, instances []priced) string {
 	if len(instances) == 0 {
 		return ""
 	}
 	q := r.requirement(l)
+	best := r.closest(l, instances)
+	lacks := q.lacks(best.InstanceFacts)
 	if r.Instance != "" {
-		return fmt.Sprintf("%s with %s: %s", r.Instance, l.Level, q.lacks(instances[0].InstanceFacts))
+		return fmt.Sprintf("%s with %s: %s", r.Instance, l.Level, lacks)
 	}
-	return fmt.Sprintf(
-		"%s: no instance that fits sustains %v volume I/Os a second and %s",
-		l.Level,
-		units.IOPS(q.peak.iops),
-		units.Rate(q.peak.bytes).SI(),
-	)
+	return fmt.Sprintf("%s: no instance that fits carries it: %s comes closest, and %s", l.Level, best.Type, lacks)
 }
 
 // localLatency of instance store: what the drives of EC2's families state.
@@ -202,10 +217,10 @@ var localLatency = &cloud.TypicalLatency{
 // local is the cheapest instance whose own drives, striped, meet the demand; nil with the reason
 // when there is none or it may not be.
 func (r *Request) local(instances []priced) (*Candidate, string) {
-	if r.Keep != nil || !slices.Contains(r.types(), "local") {
+	if r.Keep != nil || !slices.Contains(r.types(), localType) {
 		return nil, ""
 	}
-	l := Layout{Level: topology.RAID0, Chunk: chunk, Local: true, Spec: cloud.VolumeSpec{Type: "local"}}
+	l := Layout{Level: topology.RAID0, Chunk: chunk, Local: true, Spec: cloud.VolumeSpec{Type: localType}}
 	if !r.durable(l) {
 		return nil, "local drives: they are empty after the instance stops, and the data must survive more"
 	}

@@ -13,14 +13,15 @@ import (
 	"plimsoll/internal/workload"
 )
 
-// chunk of the stripes that are advised: an I/O of up to 256 KiB, which EBS counts once, is never
-// cut in two that are both counted unless it crosses a boundary.
+// chunk of the stripes that are advised unless another one costs less: an I/O of up to 256 KiB,
+// which EBS counts once on an SSD, is never cut in two that are both counted unless it crosses a
+// boundary.
 const chunk = 256 * units.KiB
 
-var (
-	stripes = []int{2, 3, 4, 6, 8, 12, 16}
-	mirrors = []int{4, 6, 8, 12, 16}
-)
+// chunks are those that are tried, the first of equally good ones taken. Above 1 MiB, the most that
+// any volume counts at once, a larger one cuts no fewer I/Os in two that are both counted, and keeps
+// a stream on one volume for longer.
+var chunks = []units.Bytes{chunk, 512 * units.KiB, units.MiB, 128 * units.KiB, 64 * units.KiB}
 
 // need is what a demand asks of all volumes together, as they count it, without headroom. Of
 // streams that run apart each figure is the largest.
@@ -65,34 +66,68 @@ func (l Layout) array() *topology.Array {
 	return a
 }
 
-// needs is what the demand asks of a layout's volumes. Sizes of a mixture are counted one by one: a
-// mean of 17.6 KiB hides none above 256 KiB.
-func (r *Request) needs(l Layout, part func(*workload.Stream) float64) need {
-	var most need
+// cost is what one I/O of a stream asks of a layout's volumes. Sizes of a mixture are counted one by
+// one: a mean of 17.6 KiB hides none above 256 KiB.
+func (l Layout) cost(s *workload.Stream) ceiling.Cost {
+	var sum ceiling.Cost
 	a := l.array()
+	for _, b := range s.Blocks {
+		w := load(s)
+		if w.ReadBS > 0 {
+			w.ReadBS = b.Size
+		}
+		if w.WriteBS > 0 {
+			w.WriteBS = b.Size
+		}
+		c := ceiling.CostOf(a, w)
+		sum.IOs += b.Share * c.IOs
+		sum.Bytes += b.Share * c.Bytes
+	}
+	return sum
+}
+
+// needs is what the demand asks of a layout's volumes, with headroom: of streams that run apart each
+// figure the largest.
+func (r *Request) needs(l Layout) need {
+	key := shape{l.Level, l.N, l.Chunk, l.Spec.Type}
+	if n, ok := r.known[key]; ok {
+		return n
+	}
+	n := r.needsOf(l, func(*workload.Stream) bool { return true })
+	if r.known != nil {
+		r.known[key] = n
+	}
+	return n
+}
+
+// shape is what the costs of I/Os on a layout depend on.
+type shape struct {
+	level topology.Level
+	n     int
+	chunk units.Bytes
+	typ   string
+}
+
+// needsOf is needs of some of the streams.
+func (r *Request) needsOf(l Layout, counts func(*workload.Stream) bool) need {
+	var most need
 	for _, group := range r.Demand.Together() {
 		var sum need
 		for _, s := range group {
-			for _, b := range s.Blocks {
-				w := load(s)
-				if w.ReadBS > 0 {
-					w.ReadBS = b.Size
-				}
-				if w.WriteBS > 0 {
-					w.WriteBS = b.Size
-				}
-				c := ceiling.CostOf(a, w)
-				each := float64(s.IOPS) * b.Share * part(s)
-				sum.iops += each * c.IOs
-				sum.bytes += each * c.Bytes
+			if !counts(s) {
+				continue
 			}
+			s = r.grouped(l, s)
+			c := l.cost(s)
+			sum.iops += float64(s.IOPS) * c.IOs
+			sum.bytes += float64(s.IOPS) * c.Bytes
 		}
 		most.iops, most.bytes = max(most.iops, sum.iops), max(most.bytes, sum.bytes)
 	}
-	return most
+	return most.times(1 + r.Headroom)
 }
 
-func always(*workload.Stream) float64 { return 1 }
+func (n need) times(f float64) need { return need{n.iops * f, n.bytes * f} }
 
 // types are those asked for.
 func (r *Request) types() []string {
@@ -106,63 +141,95 @@ func (r *Request) types() []string {
 // and why types are left out.
 func (r *Request) layouts() (all []Layout, rejected []string) {
 	if r.Keep != nil {
-		if why := r.unfit(r.Keep.Spec.Type); why != "" {
-			return nil, []string{why}
-		}
-		if why := r.falls(*r.Keep); why != "" {
-			return nil, []string{why}
-		}
-		return []Layout{*r.Keep}, nil
-	}
-	most := r.MaxVolumes
-	if most <= 0 {
-		most = DefaultMaxVolumes
+		return r.kept()
 	}
 	for _, typ := range r.types() {
-		if typ == "local" {
+		if typ == localType {
 			continue
 		}
 		if why := r.unfit(typ); why != "" {
 			rejected = append(rejected, why)
 			continue
 		}
-		fits, undurable := 0, 0
-		for _, shape := range shapes(most) {
-			shape.Spec.Type = typ
-			if !r.durable(shape) {
-				undurable++
-				continue
-			}
-			if l, ok := r.provision(shape); ok {
-				all = append(all, l)
-				fits++
-			}
-		}
-		switch {
-		case fits > 0:
-		case undurable == len(shapes(most)):
-			rejected = append(rejected, fmt.Sprintf("%s: no layout of it is as durable as asked for", typ))
-		default:
-			rejected = append(
-				rejected,
-				fmt.Sprintf("%s: %d volumes of it at their most do not reach the demand", typ, most),
-			)
+		fit, why := r.ofType(typ)
+		if all = append(all, fit...); len(fit) == 0 {
+			rejected = append(rejected, why)
 		}
 	}
 	return all, rejected
 }
 
-func shapes(most int) []Layout {
-	all := []Layout{{Level: topology.Single, N: 1}}
-	for _, n := range stripes {
-		if n <= most {
-			all = append(all, Layout{Level: topology.RAID0, N: n, Chunk: chunk})
+// kept is the layout that is to be kept, at each chunk it may be built with, if it meets the demand.
+func (r *Request) kept() (all []Layout, rejected []string) {
+	if why := r.unfit(r.Keep.Spec.Type); why != "" {
+		return nil, []string{why}
+	}
+	for _, l := range r.Keep.chunked() {
+		why := r.falls(l)
+		if why == "" {
+			all = append(all, l)
+		} else if len(rejected) == 0 {
+			rejected = []string{why}
 		}
 	}
-	for _, n := range mirrors {
-		if n <= most {
-			all = append(all, Layout{Level: topology.RAID10, N: n, Chunk: chunk})
+	if len(all) > 0 {
+		return all, nil
+	}
+	return nil, rejected
+}
+
+// chunked is a layout at each chunk that its array may have: at its own, where that is known.
+func (l Layout) chunked() []Layout {
+	if l.Chunk > 0 || !l.Level.Striped() {
+		return []Layout{l}
+	}
+	var all []Layout
+	for _, c := range chunks {
+		l.Chunk = c
+		all = append(all, l)
+	}
+	return all
+}
+
+// ofType are the layouts of a type that meet the demand, or why none does: the one that comes
+// closest tells.
+func (r *Request) ofType(typ string) (fit []Layout, why string) {
+	closest := -1.0
+	for _, shape := range shapes(r.most()) {
+		shape.Spec.Type = typ
+		if !r.durable(shape) {
+			continue
 		}
+		if l, ok := r.provision(shape); ok {
+			fit = append(fit, l)
+		} else if share, text := r.atMost(shape); share > closest {
+			closest, why = share, text
+		}
+	}
+	if closest < 0 && len(fit) == 0 {
+		why = typ + ": no layout of it is as durable as asked for"
+	}
+	return fit, why
+}
+
+func (r *Request) most() int {
+	if r.MaxVolumes <= 0 {
+		return DefaultMaxVolumes
+	}
+	return r.MaxVolumes
+}
+
+// shapes are the ways of combining up to most volumes. RAID10 takes odd numbers too, as md does; two
+// volumes make a RAID1.
+func shapes(most int) []Layout {
+	all := []Layout{{Level: topology.Single, N: 1}}
+	for n := 2; n <= most; n++ {
+		all = append(all, Layout{Level: topology.RAID0, N: n}.chunked()...)
+		mirror := Layout{Level: topology.RAID10, N: n}
+		if n == 2 {
+			mirror.Level = topology.RAID1
+		}
+		all = append(all, mirror.chunked()...)
 	}
 	return all
 }
@@ -184,6 +251,9 @@ func (r *Request) unfit(typ string) string {
 		if least := s.Latency.Smallest(); t.HDD != nil && least > 0 && least < 10*time.Millisecond {
 			return fmt.Sprintf("%s: %s wants %s, which no hard disk gives", typ, s.Name, units.LatencyOf(least))
 		}
+		if t.HDD != nil && s.Sync.Each > 0 {
+			return fmt.Sprintf("%s: %s waits for its writes, and no latency is stated for hard disks", typ, s.Name)
+		}
 		if why := r.tooSlow(typ, t.Typical, s); why != "" {
 			return why
 		}
@@ -198,15 +268,7 @@ func (r *Request) tooSlow(typ string, l *cloud.TypicalLatency, s *workload.Strea
 		return ""
 	}
 	if s.Commits {
-		most := ceiling.Concurrent(max(s.Threads, 1), 3*lat)
-		if s.Threads <= 1 {
-			most = ceiling.Concurrent(2, 3*lat) // one client waits for a sync and a half
-		}
-		if most < s.IOPS {
-			return fmt.Sprintf("%s: a synced write takes %v, which allows %s %v of %v commits a second [%s]",
-				typ, units.LatencyOf(lat), text.Plural(max(s.Threads, 1), "client"), most, s.IOPS, source)
-		}
-		return ""
+		return tooFew(typ, s, lat, source)
 	}
 	if s.Threads > 0 {
 		n := s.Threads * max(s.Depth, 1)

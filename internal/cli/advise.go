@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -22,7 +21,8 @@ import (
 )
 
 type adviseOptions struct {
-	file string
+	file  string
+	given func(flag string) bool // says whether a flag was given
 	// A demand by flags.
 	iops              units.IOPS
 	mix               string
@@ -34,6 +34,8 @@ type adviseOptions struct {
 	region, prices    string
 	headroom          string
 	volumes, level    string
+	chunk             units.Bytes
+	survives          string
 	all, burst        bool
 	older             bool
 	format            string
@@ -58,10 +60,11 @@ Prices are those of the catalogue (plimsoll catalog).`,
   plimsoll advise app.yaml --instance c8g.2xlarge
   plimsoll advise app.yaml --yaml 1 > plimsoll.yaml`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				o.file = args[0]
 			}
+			o.given = cmd.Flags().Changed
 			return runAdvise(env, o)
 		},
 	}
@@ -75,6 +78,9 @@ Prices are those of the catalogue (plimsoll catalog).`,
 	f.IntVar(&o.clients, "clients", 1, "clients that commit at once")
 	addLatency(f, &o.synced, "sync-latency", "`LATENCY` of a write with its sync, as a run measured it")
 	f.StringVar(&o.afr, "afr", "", "largest share of years in which the data may be lost, such as 0.2%")
+	addChoice(cmd, &o.survives, "survives", "what the data must outlive: the loss of this `PART`, or none", []string{
+		string(workload.LostVolume), string(workload.LostInstance), string(workload.NoLoss),
+	})
 	f.StringVar(&o.headroom, "headroom", "20%", "how much more than the demand to buy")
 	f.BoolVar(&o.burst, "burst-ok", false, "let the instance's burst of 30 min per day carry the demand's bursts")
 	f.StringVar(&o.region, "region", "", "region of the prices; only that of the price list is known")
@@ -88,6 +94,7 @@ Prices are those of the catalogue (plimsoll catalog).`,
 	f.BoolVar(&o.older, "older", false, "include previous generations")
 	f.StringVar(&o.volumes, "volumes", "", "keep these volumes: `SPEC` such as '4x gp2 3000GiB'")
 	f.StringVar(&o.level, "level", "raid0", "how the kept volumes are combined")
+	addSize(f, &o.chunk, "chunk", "chunk `SIZE` of the kept volumes' array; else the one that serves the demand best")
 	f.StringSliceVar(&o.types, "types", nil, "types of volumes (default "+strings.Join(advise.DefaultTypes, ",")+")")
 	f.IntVar(&o.maxVolumes, "max-volumes", advise.DefaultMaxVolumes, "largest number of volumes")
 	f.BoolVar(&o.all, "all", false, "show every choice that no other beats")
@@ -97,14 +104,21 @@ Prices are those of the catalogue (plimsoll catalog).`,
 }
 
 func runAdvise(env *Env, o adviseOptions) error {
+	if err := o.fits(); err != nil {
+		return usage(err)
+	}
 	r, err := o.request()
 	if err != nil {
 		return err
 	}
 	a, err := advise.Advise(*r)
+	if errors.Is(err, advise.ErrCapacity) {
+		return hint(usage(err), "add --capacity, such as --capacity 500GiB, or capacity: to the demand's file")
+	}
 	if err != nil {
 		return usage(err)
 	}
+	a.Assumed = o.assumed(a)
 	saved, err := gp3Instead(*r, a)
 	if err != nil {
 		return err
@@ -127,10 +141,10 @@ func runAdvise(env *Env, o adviseOptions) error {
 
 // gp3Instead says what the kept gp2 volumes cost as gp3.
 func gp3Instead(r advise.Request, a *advise.Advice) ([]string, error) {
-	if r.Keep == nil || r.Keep.Spec.Type != "gp2" || len(a.Rows) == 0 {
+	if r.Keep == nil || r.Keep.Spec.Type != "gp2" || a.Owned == nil {
 		return nil, nil
 	}
-	was, n := a.Rows[0], r.Keep.N
+	was, n := *a.Owned, r.Keep.N
 	instead, err := advise.Instead(r, "gp3", was)
 	if err != nil || instead == "" {
 		return nil, err
@@ -180,60 +194,6 @@ func share(s, flag string, most float64) (float64, error) {
 	return v / 100, nil
 }
 
-var mixForm = regexp.MustCompile(`^(\d{1,3})r$`)
-
-// demand is that of the file, or of the flags.
-func (o adviseOptions) demand() (*workload.Demand, error) {
-	if o.file != "" {
-		if o.iops > 0 || o.commits > 0 {
-			return nil, usage(errors.New("--iops and --sync-commits describe a demand, and the file does"))
-		}
-		if d, ok, err := demandOfRun([]string{o.file}); ok || err != nil {
-			return d, err
-		}
-		return loadDemand(o.file)
-	}
-	d := &workload.Demand{Name: "the demand", Source: "flags", Role: topology.Data, Capacity: o.capacity}
-	if o.afr != "" {
-		afr, err := share(o.afr, "afr", 100)
-		if err != nil {
-			return nil, err
-		}
-		d.Durability.AFR = afr
-	}
-	if o.iops > 0 {
-		m := mixForm.FindStringSubmatch(o.mix)
-		if m == nil {
-			return nil, usage(fmt.Errorf("--mix %.40q: want the share of reads, such as 70r", o.mix))
-		}
-		reads, _ := strconv.ParseFloat(m[1], 64)
-		if reads > 100 || o.block == 0 {
-			return nil, usage(errors.New("--mix is at most 100r, and --block more than 0"))
-		}
-		s := workload.Stream{
-			Name: "all", Random: true, ReadShare: reads / 100, Blocks: []workload.Block{{Size: o.block, Share: 1}},
-			IOPS: o.iops, Rate: units.Rate(float64(o.iops) * float64(o.block)),
-		}
-		if o.latency > 0 {
-			s.Latency.Percentiles = []workload.Percentile{{P: 99, Limit: o.latency.Duration()}}
-		}
-		d.Streams = append(d.Streams, s)
-	}
-	if o.commits > 0 {
-		if o.clients < 1 {
-			return nil, usage(fmt.Errorf("--clients %d: want from 1", o.clients))
-		}
-		d.Streams = append(d.Streams, workload.CommitStream(o.commits, o.clients))
-	}
-	if len(d.Streams) == 0 {
-		return nil, hint(
-			usage(errors.New("a demand is missing: name its file, or give --iops or --sync-commits")),
-			"plimsoll workload --ask > app.yaml",
-		)
-	}
-	return d, nil
-}
-
 // priceList is the catalogue's, or a file's over it.
 func (o adviseOptions) priceList() (*cloud.Prices, error) {
 	p := cloud.BuiltinPrices()
@@ -265,9 +225,17 @@ func (o adviseOptions) priceList() (*cloud.Prices, error) {
 	return p, nil
 }
 
+// chunkText is --chunk as a declaration has it.
+func (o adviseOptions) chunkText() string {
+	if o.chunk == 0 {
+		return ""
+	}
+	return o.chunk.Arg()
+}
+
 // keep is the layout of --volumes.
 func (o adviseOptions) keep() (*advise.Layout, error) {
-	d, err := topology.FromFlags(o.volumes, o.level, "", "")
+	d, err := topology.FromFlags(o.volumes, o.level, o.chunkText(), "")
 	if err != nil && strings.Contains(err.Error(), "raid0 needs") { // one volume
 		d, err = topology.FromFlags(o.volumes, "", "", "")
 	}

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
 	"plimsoll/internal/advise"
@@ -20,23 +22,31 @@ func Advice(w io.Writer, a *advise.Advice, all bool, o Options) error {
 	peak := a.Demand.Peak()
 	t.para("", plain, fmt.Sprintf("What meets %s: %v IOPS and %v at peak, with %s of headroom, in %s",
 		text.Clean(a.Demand.Name, longName), peak.IOPS, peak.Rate, text.Share(a.Headroom), text.Clean(a.Region, 40)))
+	for _, s := range a.Assumed {
+		t.para("", plain, text.Clean(s, longSentence)+".")
+	}
 	rows := a.Rows
 	if all {
 		rows = a.Front
 	}
+	lacking := a.Owned != nil && !slices.ContainsFunc(rows, func(c advise.Candidate) bool { return c.Kept() })
 	if len(rows) == 0 {
 		fmt.Fprintln(t.out)
 		t.para("", bold, "Nothing meets it.")
-	} else {
-		fmt.Fprintf(t.out, "\n  %2s  %-37s %-14s %10s %8s\n", "", "volumes", "instance", "a month", "sustains")
 	}
-	for i := range rows {
-		c := &rows[i]
-		times := none
-		if c.Times > 0 {
-			times = units.Number(c.Times) + " x"
+	if len(rows) > 0 || lacking {
+		table := rows
+		if lacking {
+			table = append([]advise.Candidate{*a.Owned}, rows...)
 		}
-		fmt.Fprintf(t.out, "  %2d  %-37s %-14s %10v %8s\n", i+1, LayoutText(c.Layout), c.Type, c.Month, times)
+		t.choices(table, lacking)
+	}
+	if lacking {
+		fmt.Fprintln(t.out)
+		t.para("  ", bold, "-  "+strings.Join(a.Owned.Names, ", ")+": not enough")
+		for _, line := range CandidateLines(a.Owned) {
+			t.para("     ", plain, line)
+		}
 	}
 	for i := range rows {
 		if len(rows[i].Names) > 0 {
@@ -62,6 +72,33 @@ func Advice(w io.Writer, a *advise.Advice, all bool, o Options) error {
 		)
 	}
 	return t.out.Flush()
+}
+
+// choices has a line for each candidate: what it costs, also of each I/O a second that it sustains,
+// and how often it meets the demand. The first may be what is owned and does not: it has no number.
+func (t *terminal) choices(rows []advise.Candidate, owned bool) {
+	wide := 0
+	for i := range rows {
+		wide = max(wide, len(LayoutText(rows[i].Layout)))
+	}
+	fmt.Fprintf(t.out, "\n  %2s  %-*s %-12s %10s %8s %6s\n", "", wide, "volumes", "instance", "a month", "an IOPS", "meets")
+	for i := range rows {
+		c, number, each, times := &rows[i], i+1, none, none
+		if owned {
+			number--
+		}
+		mark := strconv.Itoa(number)
+		if number == 0 {
+			mark = "-"
+		}
+		if c.Times > 0 {
+			times = units.Number(c.Times) + " x"
+		}
+		if c.PerIOPS > 0 {
+			each = fmt.Sprintf("$%.4f", float64(c.PerIOPS)/1e6)
+		}
+		fmt.Fprintf(t.out, "  %2s  %-*s %-12s %10v %8s %6s\n", mark, wide, LayoutText(c.Layout), c.Type, c.Month, each, times)
+	}
 }
 
 func (t *terminal) candidate(n int, c *advise.Candidate) {
@@ -100,6 +137,9 @@ func CandidateLines(c *advise.Candidate) []string {
 				c.Burst.Label(),
 			),
 		)
+	}
+	if l := c.Layout; l.Chunk > 0 && l.Chunk != 256*units.KiB && !l.Local {
+		lines = append(lines, fmt.Sprintf("in chunks of %v", l.Chunk))
 	}
 	lines = append(lines, survives(c))
 	if c.Latency > 0 {

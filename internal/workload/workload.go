@@ -123,6 +123,9 @@ func (s *Stream) Duty() float64 {
 	return s.Burst.For.Seconds() / s.Burst.Every.Seconds()
 }
 
+// RunsAt says whether the stream runs at a time since the start.
+func (b *Burst) RunsAt(at time.Duration) bool { return at >= b.After && (at-b.After)%b.Every < b.For }
+
 // MeanOver is the largest share of a window of time in which the stream runs.
 func (s *Stream) MeanOver(window time.Duration) float64 {
 	if s.Burst == nil || window <= 0 {

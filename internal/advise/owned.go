@@ -1,0 +1,63 @@
+package advise
+
+import (
+	"slices"
+
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/units"
+)
+
+// owned puts the volumes that are kept beside what would be bought instead: one table of what meets
+// the demand, and the share that the kept ones meet where they do not.
+func (a *Advice) owned(r Request, instances []priced) error {
+	if len(instances) == 0 {
+		return nil
+	}
+	if len(a.Rows) > 0 {
+		own := a.Rows[0]
+		a.Owned, a.Rows = &own, a.Rows[:1]
+	} else if each, ok := r.Prices.Volume(r.Keep.Spec); ok {
+		l := r.Keep.chunked()[0]
+		c := r.candidate(l, r.closest(l, instances))
+		c.VolumesMonth = each * cloud.USD(l.N)
+		c.Month = c.VolumesMonth + c.InstanceMonth
+		c.Names = []string{yours}
+		if err := r.limits(&c); err != nil {
+			return err
+		}
+		r.remarks(&c)
+		a.Owned = &c
+	}
+	free := r
+	free.Keep, free.known = nil, map[shape]need{}
+	demand := *r.Demand
+	if demand.Capacity == 0 { // as much as there is
+		demand.Capacity = units.Bytes(float64(r.Keep.Spec.Size) * float64(r.Keep.N) / r.Keep.usable())
+	}
+	free.Demand = &demand
+	instead, err := Advise(free)
+	if err != nil {
+		return err
+	}
+	a.Rows = append(a.Rows, instead.Rows...)
+	a.Rejected = append(a.Rejected, slices.DeleteFunc(instead.Rejected, func(why string) bool {
+		return slices.Contains(a.Rejected, why)
+	})...)
+	a.Layouts += instead.Layouts
+	return nil
+}
+
+// closest is the cheapest instance that carries a layout's load, or the one that comes closest.
+func (r *Request) closest(l Layout, instances []priced) priced {
+	q := r.requirement(l)
+	best, most := instances[0], -1.0
+	for _, i := range instances {
+		if q.holds(i.InstanceFacts) {
+			return i
+		}
+		if share, _ := q.share(i.InstanceFacts); attachable(i.InstanceFacts, q.volumes) && share > most {
+			best, most = i, share
+		}
+	}
+	return best
+}

@@ -1,0 +1,149 @@
+package advise
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/workload"
+)
+
+// span is a stretch of time with a constant load on the volumes. A fresh one begins a day.
+type span struct {
+	seconds float64
+	fresh   bool
+	need
+}
+
+// day is how long it takes at most until an instance's burst is whole again: AWS promises 30 minutes
+// of it at least once in 24 hours, and begins each day with a full pool in its own simulation
+// (https://aws.amazon.com/blogs/compute/simulating-amazon-ec2-ebs-burst-credits-before-downsizing-an-instance/).
+const day = 24 * time.Hour
+
+// pool is what an instance has saved up of one of its two limits: credits are spent above the
+// baseline and earned below it, up to size.
+type pool struct{ base, burst, size, left float64 }
+
+func poolOf(base, burst float64, lasts time.Duration) pool {
+	p := pool{base: base, burst: max(base, burst)}
+	p.size = (p.burst - p.base) * lasts.Seconds()
+	p.left = p.size
+	return p
+}
+
+// pools are those of IOPS and of bytes.
+func pools(f cloud.InstanceFacts) [2]pool {
+	return [2]pool{
+		poolOf(float64(f.Baseline.IOPS), float64(f.Burst.IOPS), f.BurstFor),
+		poolOf(float64(f.Baseline.Rate), float64(f.Burst.Rate), f.BurstFor),
+	}
+}
+
+// take lets a load run for a time.
+func (p *pool) take(load, seconds float64) { p.left = min(p.left+(p.base-load)*seconds, p.size) }
+
+// carries says whether a pool carries a load that repeats, beginning with a full pool each day.
+func (p pool) carries(spans []span, of func(need) float64) bool {
+	length := 0.0
+	for _, s := range spans {
+		if of(s.need) > p.burst*(1+loss) {
+			return false
+		}
+		length += s.seconds
+	}
+	for left := math.Ceil(day.Seconds() / length); left > 0; left-- {
+		before, lowest, full := p.left, p.left, false
+		for _, s := range spans {
+			if s.fresh {
+				p.left = p.size
+			}
+			p.take(of(s.need), s.seconds)
+			lowest, full = min(lowest, p.left), full || p.left == p.size
+		}
+		switch spent := before - p.left; {
+		case lowest < -loss*p.size:
+			return false
+		case spent <= 0:
+			return true
+		case !full: // each period that follows leaves as much less
+			return lowest-spent*(left-1) >= -loss*p.size
+		}
+	}
+	return true
+}
+
+// mostSpans is how many changes of load a period may have.
+const mostSpans = 20_000
+
+// course is what a demand asks of a layout's volumes with time, in one period of its bursts: those
+// with the same period and delay run at the same time. Streams that run apart are taken as if they
+// did not, which asks for more credits than they do. Nil when the periods have no common multiple
+// of at most a week: then nothing is known.
+func (r *Request) course(l Layout) []span {
+	period := time.Duration(0)
+	for i := range r.Demand.Streams {
+		if b := r.Demand.Streams[i].Burst; b != nil {
+			period = common(period, b.Every)
+		}
+	}
+	if period <= 0 || period > 7*day {
+		return nil
+	}
+	at := []time.Duration{0, period}
+	for d := day; d < period; d += day {
+		at = append(at, d)
+	}
+	for i := range r.Demand.Streams {
+		b := r.Demand.Streams[i].Burst
+		if b == nil {
+			continue
+		}
+		if len(at)+2*int(period/b.Every) > mostSpans {
+			return nil
+		}
+		for from := b.After; from < period; from += b.Every {
+			at = append(at, from, min(from+b.For, period))
+		}
+	}
+	slices.Sort(at)
+	at = slices.Compact(at)
+	spans := make([]span, len(at)-1)
+	for i := range spans {
+		spans[i].seconds, spans[i].fresh = (at[i+1] - at[i]).Seconds(), at[i] > 0 && at[i]%day == 0
+	}
+	for i := range r.Demand.Streams {
+		s := r.grouped(l, &r.Demand.Streams[i])
+		c := l.cost(s)
+		each := need{float64(s.IOPS) * c.IOs, float64(s.IOPS) * c.Bytes}.times(1 + r.Headroom)
+		for k := range spans {
+			if s.Burst == nil || s.Burst.RunsAt(at[k]) {
+				spans[k].iops += each.iops
+				spans[k].bytes += each.bytes
+			}
+		}
+	}
+	return spans
+}
+
+// common is the least common multiple of two periods, in whole milliseconds; 0 for none that an int
+// can hold.
+func common(a, b time.Duration) time.Duration {
+	a, b = a.Round(time.Millisecond), b.Round(time.Millisecond)
+	if a == 0 || b == 0 {
+		return a + b
+	}
+	x, y := a, b
+	for y > 0 {
+		x, y = y, x%y
+	}
+	if a/x > 1000*day/b {
+		return 1000 * day
+	}
+	return a / x * b
+}
+
+// bursting says that streams of the demand come in bursts that an instance's burst may carry.
+func (r *Request) bursting() bool {
+	return r.BurstOK && slices.ContainsFunc(r.Demand.Streams, func(s workload.Stream) bool { return s.Burst != nil })
+}

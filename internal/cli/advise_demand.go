@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"plimsoll/internal/advise"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+// pairing says where a flag does nothing, and so is refused.
+type pairing struct {
+	flag    string
+	without []string // it needs one of these
+	with    string   // or does not go with this one
+	why     string
+}
+
+// demandFile stands for a file or a run in pairings.
+const demandFile = "a file"
+
+// advisePairs are the flags of advise that depend on others. No flag is taken and then not looked
+// at.
+var advisePairs = []pairing{
+	{flag: "iops", with: demandFile, why: "the file describes the demand"},
+	{flag: "sync-commits", with: demandFile, why: "the file describes the demand"},
+	{flag: "mix", with: demandFile, why: "the file says of each stream what it does"},
+	{flag: "block", with: demandFile, why: "the file says each stream's block"},
+	{flag: "mix", without: []string{"iops"}, why: "it is the mix of those I/Os"},
+	{flag: "block", without: []string{"iops"}, why: "it is the size of those I/Os; a commit writes a page of 8 KiB"},
+	{flag: "latency", without: []string{"iops", demandFile}, why: "it is the latency of those I/Os"},
+	{flag: "clients", without: []string{"sync-commits", demandFile}, why: "it says how many clients commit"},
+	{flag: "level", without: []string{"volumes"}, why: "it says how the kept volumes are combined"},
+	{flag: "chunk", without: []string{"volumes"}, why: "it is the chunk of the kept volumes' array"},
+	{flag: "older", with: "instance", why: "the type is named"},
+	{flag: "all", with: "yaml", why: "it prints one row"},
+	{flag: "format", with: "yaml", why: "it prints the row as YAML"},
+	{flag: "json", with: "yaml", why: "it prints the row as YAML"},
+}
+
+// fits says which flag would do nothing.
+func (o adviseOptions) fits() error {
+	given := func(name string) bool {
+		if name == demandFile {
+			return o.file != ""
+		}
+		return o.given(name)
+	}
+	for _, p := range advisePairs {
+		if !given(p.flag) {
+			continue
+		}
+		if p.with != "" && given(p.with) {
+			return fmt.Errorf("--%s does not go with %s: %s", p.flag, flagName(p.with), p.why)
+		}
+		needed := len(p.without) > 0
+		for _, name := range p.without {
+			needed = needed && !given(name)
+		}
+		if needed {
+			return fmt.Errorf("--%s needs %s: %s", p.flag, flagName(p.without[0]), p.why)
+		}
+	}
+	return nil
+}
+
+func flagName(name string) string {
+	if name == demandFile {
+		return "a demand's file or a run"
+	}
+	return "--" + name
+}
+
+// demand is that of the file or the run with what flags override, or of the flags.
+func (o adviseOptions) demand() (*workload.Demand, error) {
+	d, err := o.described()
+	if err != nil {
+		return nil, err
+	}
+	if o.capacity > 0 {
+		d.Capacity = o.capacity
+	}
+	if o.survives != "" {
+		d.Durability.Survives = workload.Survives(o.survives)
+	}
+	if o.afr != "" {
+		if d.Durability.AFR, err = share(o.afr, "afr", 100); err != nil {
+			return nil, err
+		}
+	}
+	if o.latency > 0 {
+		for i := range d.Streams {
+			if !d.Streams[i].Commits {
+				d.Streams[i].Latency.Percentiles = []workload.Percentile{{P: 99, Limit: o.latency.Duration()}}
+			}
+		}
+	}
+	return d, o.setClients(d)
+}
+
+// setClients gives the demand's commits the number of clients that is named.
+func (o adviseOptions) setClients(d *workload.Demand) error {
+	if !o.given("clients") {
+		return nil
+	}
+	if o.clients < 1 {
+		return usage(fmt.Errorf("--clients %d: want from 1", o.clients))
+	}
+	commits := false
+	for i := range d.Streams {
+		if s := &d.Streams[i]; s.Commits {
+			s.Threads, commits = o.clients, true
+		}
+	}
+	if !commits {
+		return usage(errors.New("--clients: the demand has no commits:; threads: is that of a stream"))
+	}
+	return nil
+}
+
+// described is the demand of the file, of the run, or of --iops and --sync-commits.
+func (o adviseOptions) described() (*workload.Demand, error) {
+	if o.file != "" {
+		if d, ok, err := demandOfRun([]string{o.file}); ok || err != nil {
+			return d, err
+		}
+		return loadDemand(o.file)
+	}
+	d := &workload.Demand{Name: "the demand", Source: "flags", Role: topology.Data}
+	if o.iops > 0 {
+		s, err := o.stream()
+		if err != nil {
+			return nil, err
+		}
+		d.Streams = append(d.Streams, s)
+	}
+	if o.commits > 0 {
+		d.Streams = append(d.Streams, workload.CommitStream(o.commits, max(o.clients, 1)))
+	}
+	if len(d.Streams) == 0 {
+		return nil, hint(
+			usage(errors.New("a demand is missing: name its file, or give --iops or --sync-commits")),
+			"plimsoll workload --ask > app.yaml",
+		)
+	}
+	return d, nil
+}
+
+var mixForm = regexp.MustCompile(`^(\d{1,3})r$`)
+
+// stream is that of --iops, --mix and --block.
+func (o adviseOptions) stream() (s workload.Stream, err error) {
+	m := mixForm.FindStringSubmatch(o.mix)
+	if m == nil {
+		return s, usage(fmt.Errorf("--mix %.40q: want the share of reads, such as 70r", o.mix))
+	}
+	reads, err := strconv.ParseFloat(m[1], 64)
+	if err != nil || reads > 100 || o.block == 0 {
+		return s, usage(errors.New("--mix is at most 100r, and --block more than 0"))
+	}
+	return workload.Stream{
+		Name: "all", Random: true, ReadShare: reads / 100, Blocks: []workload.Block{{Size: o.block, Share: 1}},
+		IOPS: o.iops, Rate: units.Rate(float64(o.iops) * float64(o.block)),
+	}, nil
+}
+
+// assumed is what was taken for granted for want of a flag, first what decides most.
+func (o adviseOptions) assumed(a *advise.Advice) []string {
+	var all []string
+	if o.commits > 0 && !o.given("clients") {
+		all = append(all, "1 client is assumed to commit at a time: --clients N says how many do")
+	}
+	if o.vcpus == 0 && o.memory == 0 && o.instance == "" && len(a.Rows) > 0 {
+		c := a.Rows[0].Instance
+		all = append(all, fmt.Sprintf(
+			"the instances are sized for the storage alone, down to %d vCPU and %v: --vcpus and --memory say what the "+
+				"application needs", c.VCPUs, c.Memory,
+		))
+	}
+	return all
+}
