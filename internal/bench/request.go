@@ -139,7 +139,7 @@ func (r Request) plan(
 	if p.Fio, err = fio.Installed(ctx, m); err != nil {
 		return p, err
 	}
-	table, err := fio.InstalledOptions(ctx, m, s.Engines()...)
+	table, err := fio.InstalledOptions(ctx, m)
 	if err != nil {
 		return p, err
 	}

@@ -349,7 +349,7 @@ func (o abOptions) variant(
 
 // checkJobs lets the installed fio's table judge the options of a variant.
 func checkJobs(ctx context.Context, env *Env, s *suite.Suite) error {
-	table, err := fio.InstalledOptions(ctx, env.Machine, s.Engines()...)
+	table, err := fio.InstalledOptions(ctx, env.Machine)
 	if err != nil {
 		return err
 	}

@@ -2,9 +2,6 @@ package fio
 
 import (
 	"context"
-	_ "embed"
-	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -22,147 +19,132 @@ type OptionInfo struct {
 	Optional bool
 	Engines  []string // the ioengines whose option it is; empty for an option of every job
 	Words    []string // what it takes as value; empty when that is no list of words
-	Lacked   Version  // the last of the versions asked before it came; zero when the first had it
+	// From and To are the first and the last of the known versions that have it.
+	From, To Version
 }
 
-// OptionTable is what one build of fio knows.
+// OptionTable is what one version of fio knows, or what any of several do.
 type OptionTable struct {
-	byName map[string]*OptionInfo // by name and alias
-	names  []string               // main names in fio's order
+	from, to int // indexes into optionVersions
+	noSums   bool
+	byName   map[string]*OptionInfo  // by name and alias
+	rows     map[string][]*optionRow // by name and alias, newest first
+	names    []string                // main names in fio's order
+	engines  []string
+	settings map[string]bool
+	asked    *sync.Map // wrong name to the nearest one
 }
 
-//go:embed options.tsv
-var builtinOptions string
+// oldestJudged is the oldest version whose options count when no version is named.
+var oldestJudged = Version{3, 16}
 
-// BuiltinOptions is the table of fio 3.16 to 3.41: an option is in it when one of these versions
-// has it. The head of options.tsv has its sources.
+// BuiltinOptions is the table of fio 3.16 and all later versions: an option is in it when one of
+// these versions has it. The head of options.tsv has its sources.
 func BuiltinOptions() *OptionTable { return builtinTable() }
 
 var builtinTable = sync.OnceValue(func() *OptionTable {
-	t := &OptionTable{byName: map[string]*OptionInfo{}}
-	for line := range strings.Lines(builtinOptions) {
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		col := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		o := &OptionInfo{Name: col[0], Optional: col[1] == "bare", Engines: cells(col[3]), Words: cells(col[4])}
-		if col[2] != "-" {
-			o.Alias = col[2]
-		}
-		if col[5] != "-" {
-			v, err := ParseVersion("fio-" + col[5])
-			if err != nil {
-				panic(fmt.Sprintf("options.tsv: %s: %v", o.Name, err))
-			}
-			o.Lacked = v
-		}
-		t.add(o)
-	}
-	return t
+	return newOptionTable(versionIndex(oldestJudged), len(optionVersions)-1)
 })
 
-func cells(s string) []string {
-	if s == "-" {
-		return nil
+// everyOption is the table of all known versions.
+var everyOption = sync.OnceValue(func() *OptionTable { return newOptionTable(0, len(optionVersions)-1) })
+
+// OptionsOf is the table of one version. Of a version between two known ones, it has what either
+// of them has.
+func OptionsOf(v Version) *OptionTable {
+	from := versionIndex(v)
+	to := from
+	if optionVersions[from] != v && from+1 < len(optionVersions) && !v.Before(optionVersions[0]) {
+		to++
 	}
-	return strings.Split(s, ",")
+	return newOptionTable(from, to)
 }
 
-func (t *OptionTable) add(o *OptionInfo) {
-	if old := t.byName[o.Name]; old != nil && old.Name == o.Name {
-		for _, e := range o.Engines {
-			if len(old.Engines) > 0 && !slices.Contains(old.Engines, e) {
-				old.Engines = append(old.Engines, e)
-			}
+// WithoutSums is the table of a build without flex and bison, which refuses sums in parentheses.
+func (t *OptionTable) WithoutSums() *OptionTable {
+	c := *t
+	c.noSums = true
+	return &c
+}
+
+func newOptionTable(from, to int) *OptionTable {
+	t := &OptionTable{from: from, to: to, byName: map[string]*OptionInfo{}, settings: map[string]bool{}, rows: map[string][]*optionRow{}, asked: &sync.Map{}}
+	within := func(first, last int) bool { return first <= to && last >= from }
+	for _, r := range allRows().options {
+		if within(r.from, r.to) {
+			t.add(r)
 		}
+	}
+	for _, name := range t.names {
+		if o := t.byName[name]; o.Alias != "" && t.byName[o.Alias] == nil {
+			t.byName[o.Alias] = o
+		}
+	}
+	for _, e := range allRows().engines {
+		if within(e.from, e.to) && !slices.Contains(t.engines, e.name) {
+			t.engines = append(t.engines, e.name)
+		}
+	}
+	for _, s := range allRows().settings {
+		t.settings[s.name] = t.settings[s.name] || within(s.from, s.to)
+	}
+	if o := t.byName["ioengine"]; o != nil {
+		o.Words = append(slices.Clone(t.engines), otherEngineNames...)
+	}
+	return t
+}
+
+// otherEngineNames are taken for an engine's name beside those of the engines: aliases, and the
+// word ahead of the path of a plugin.
+var otherEngineNames = []string{"aio", "linuxaio", "external", "rados", "cpu"}
+
+func (t *OptionTable) add(r *optionRow) {
+	t.rows[r.name] = append(t.rows[r.name], r)
+	if r.alias != "" {
+		t.rows[r.alias] = append(t.rows[r.alias], r)
+	}
+	if r.profile != "" {
 		return
 	}
-	t.byName[o.Name] = o
-	t.names = append(t.names, o.Name)
-	if o.Alias != "" && t.byName[o.Alias] == nil {
-		t.byName[o.Alias] = o
+	o := t.byName[r.name]
+	if o == nil {
+		o = &OptionInfo{
+			Name: r.name, Alias: r.alias, Optional: r.kind == typeFlag, Engines: slices.Clone(r.engines),
+			From: optionVersions[r.from], To: optionVersions[r.to],
+		}
+		for _, w := range r.words {
+			o.Words = append(o.Words, w.text)
+		}
+		t.byName[r.name] = o
+		t.names = append(t.names, r.name)
+	}
+	if optionVersions[r.from].Before(o.From) {
+		o.From = optionVersions[r.from]
+	}
+	if o.To.Before(optionVersions[r.to]) {
+		o.To = optionVersions[r.to]
+	}
+	if len(r.engines) == 0 || len(o.Engines) == 0 {
+		o.Engines = nil
+	}
+	for _, e := range r.engines {
+		if len(o.Engines) > 0 && !slices.Contains(o.Engines, e) {
+			o.Engines = append(o.Engines, e)
+		}
 	}
 }
 
-// ParseCmdHelp reads what fio prints for --cmdhelp=all (or --enghelp=ENGINE): lines of "name : what
-// it does", children indented. fio prints neither aliases nor whether a value may be left out
-// there; they are taken from the built-in table for options that it has.
-func ParseCmdHelp(text string) (*OptionTable, error) {
-	t := &OptionTable{byName: map[string]*OptionInfo{}}
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		name, _, ok := strings.Cut(line, ":")
-		name = strings.TrimSpace(name)
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		if !ok || name == "" || strings.ContainsAny(name, " \t") {
-			return nil, fmt.Errorf(
-				"fio --cmdhelp line %d: %q: want an option's name and a colon",
-				n,
-				clip(strings.TrimSpace(line)),
-			)
-		}
-		o := &OptionInfo{Name: name}
-		if known := BuiltinOptions().byName[name]; known != nil && known.Name == name {
-			o.Alias, o.Optional, o.Words, o.Lacked = known.Alias, known.Optional, known.Words, known.Lacked
-		}
-		t.add(o)
-	}
-	if len(t.names) == 0 {
-		return nil, fmt.Errorf("fio --cmdhelp printed no options")
-	}
-	return t, nil
-}
-
-// InstalledOptions asks the fio in PATH what it knows, and what the engines named have of their
-// own, a start of fio each. The options of other engines count as known from the built-in table,
-// unless they came later.
-func InstalledOptions(ctx context.Context, m *sys.Machine, engines ...string) (*OptionTable, error) {
-	text, err := m.Output(sys.WithFamily(ctx), "fio", "--cmdhelp=all")
-	if err != nil {
-		return nil, err
-	}
-	t, err := ParseCmdHelp(text)
-	if err != nil {
-		return nil, err
-	}
-	for _, engine := range engines {
-		// An engine whose library is missing fails here; its options then count as known from the
-		// built-in table.
-		help, err := m.Output(sys.WithFamily(ctx), "fio", "--enghelp="+engine)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if own, parseErr := ParseCmdHelp(help); err == nil && parseErr == nil {
-			for _, name := range own.names {
-				o := *own.byName[name]
-				o.Engines = []string{engine}
-				t.add(&o)
-			}
-		}
-	}
+// InstalledOptions is the table of the fio in PATH, by its version.
+func InstalledOptions(ctx context.Context, m *sys.Machine) (*OptionTable, error) {
 	printed, err := m.Output(sys.WithFamily(ctx), "fio", "--version")
 	if err != nil {
 		return nil, err
 	}
-	version, err := ParseVersion(printed)
+	v, err := ParseVersion(printed)
 	if err != nil { // a build of its own: all may be there
-		version = Version{Major: math.MaxInt}
+		return everyOption(), nil
 	}
-	for _, name := range BuiltinOptions().names {
-		if o := BuiltinOptions().byName[name]; len(o.Engines) > 0 && o.Lacked.Before(version) {
-			t.add(o.clone())
-		}
-	}
-	return t, nil
-}
-
-func (o *OptionInfo) clone() *OptionInfo {
-	c := *o
-	c.Engines = slices.Clone(o.Engines)
-	return &c
+	return OptionsOf(v), nil
 }
 
 // Lookup finds an option by its name or alias.
@@ -202,10 +184,22 @@ func (t *OptionTable) Check(name string) (known bool, nearest string) {
 	return false, text.Nearest(clean, candidates)
 }
 
+// nearest is Check for a table that is asked of the same wrong name again and again.
+func (t *OptionTable) nearest(name string) (known bool, near string) {
+	if v, ok := t.asked.Load(name); ok {
+		return false, v.(string) //nolint:errcheck // nothing else is stored
+	}
+	known, near = t.Check(name)
+	if !known {
+		t.asked.Store(name, near)
+	}
+	return known, near
+}
+
 // Near says whether a name is known or differs from a known one in its dashes only, so that it is a
 // slip and not another program's option.
 func (t *OptionTable) Near(name string) bool {
-	known, near := t.Check(name)
+	known, near := t.nearest(name)
 	return known ||
 		near != "" &&
 			strings.EqualFold(strings.ReplaceAll(near, "_", ""), strings.NewReplacer("-", "", "_", "").Replace(name))
@@ -224,15 +218,30 @@ func (t *OptionTable) candidates() []string {
 }
 
 // Abbreviates says whether a name is the beginning of exactly one option: on a command line fio
-// takes it (getopt_long).
-func (t *OptionTable) Abbreviates(name string) bool {
+// takes it (getopt_long). An engine's options count once the engine is known; engine is empty where
+// it is not.
+func (t *OptionTable) Abbreviates(name, engine string) bool {
+	if len(name) < 2 {
+		return false
+	}
 	n := 0
-	for option := range t.byName {
-		if strings.HasPrefix(option, name) {
+	for option, o := range t.byName {
+		if strings.HasPrefix(option, name) &&
+			(len(o.Engines) == 0 || engine != "" && slices.Contains(o.Engines, engine)) {
 			n++
 		}
 	}
-	return n == 1 && len(name) > 1
+	for setting, has := range t.settings {
+		if has && strings.HasPrefix(setting, name) {
+			n++
+		}
+	}
+	return n == 1
+}
+
+// Engine says whether fio has an engine of that name in one of the table's versions.
+func (t *OptionTable) Engine(name string) bool {
+	return slices.Contains(t.engines, name) || slices.Contains(otherEngineNames, name)
 }
 
 // NearestWord is the nearest of an option's words to a value that is none of them; ok is true when

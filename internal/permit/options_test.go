@@ -16,8 +16,12 @@ func TestEveryOptionHasAReach(t *testing.T) {
 	}
 	known := map[string]bool{}
 	for line := range strings.Lines(string(text)) {
-		if name, _, _ := strings.Cut(line, "\t"); !strings.HasPrefix(line, "#") {
-			known[name] = true
+		col := strings.Split(line, "\t")
+		if col[0] != "option" || strings.HasPrefix(col[4], "profile:") {
+			continue
+		}
+		if o, ok := fio.BuiltinOptions().Lookup(col[1]); ok && o.Name == col[1] {
+			known[col[1]] = true
 		}
 	}
 	if len(known) < 250 {

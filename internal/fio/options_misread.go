@@ -1,0 +1,183 @@
+package fio
+
+import (
+	"fmt"
+	"strings"
+
+	"plimsoll/internal/units"
+)
+
+// Misreading is a value that fio takes for something that the line plainly does not mean.
+type Misreading struct {
+	Option Option
+	// Says is what fio does with it: "reads 10 µs: it does not know the unit min".
+	Says string
+	// Old is what of the value New repairs; both empty where no repair is certain.
+	Old, New string
+	// Hint is what to write where a repair is likely and not certain.
+	Hint string
+}
+
+// Misreadings are the values of the section that fio takes and reads in another way than they look,
+// in the order of the text.
+func (t *OptionTable) Misreadings(j JobText) []Misreading {
+	j = t.indexed(j)
+	b := build{version: optionVersions[t.to], noSums: t.noSums, k: kbBase(j, t)}
+	var all []Misreading
+	for _, o := range j.Own {
+		row := t.row(o.Name, t.to, "", true)
+		if row == nil || j.open(o) {
+			continue
+		}
+		if row.profile != "" {
+			all = append(all, Misreading{
+				Option: o, Says: "is an option of fio's profile " + row.profile + ", and does nothing without it",
+				Hint: profileMeant(o.Name),
+			})
+			continue
+		}
+		if o.Bare || row.fault(o.raw(), false, b) != faultNone {
+			continue
+		}
+		if m, odd := row.misread(o, b); odd {
+			m.Option = o
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// profileMeant is the option that people mean by a profile's.
+func profileMeant(name string) string {
+	return map[string]string{"threads": "thread", "block": "bs", "dir": "directory", "load": "numjobs"}[name]
+}
+
+func (r *optionRow) misread(o Option, b build) (Misreading, bool) {
+	value := o.raw()
+	switch r.kind { //nolint:exhaustive // the others are no numbers
+	case typeNumber, typeLarge, typeSize, typeTime, typeZones:
+	case typeRange:
+		return r.eachLost(value, ",-:", b)
+	case typeWord, typeWordLarge:
+		if r.name == "bssplit" {
+			var all []string
+			for part := range strings.FieldsFuncSeq(value, func(c rune) bool { return c == ',' || c == ':' }) {
+				size, share, _ := strings.Cut(part, "/")
+				all = append(all, size)
+				if digits := strings.TrimLeft(share, " 0123456789"); digits != "" && strings.Trim(digits, " %") != "" {
+					return Misreading{Says: fmt.Sprintf("gives %s the share %q, of which fio reads the digits", size, clip(share))}, true
+				}
+			}
+			return r.eachLost(strings.Join(all, ","), ",", b)
+		}
+		return Misreading{}, false
+	default:
+		return Misreading{}, false
+	}
+	if strings.HasPrefix(value, "(") || strings.HasSuffix(value, "z") {
+		return Misreading{}, false
+	}
+	if m, split := r.splitByDash(value, b); split {
+		return m, true
+	}
+	separators := ","
+	if !strings.Contains(value, ",") {
+		separators = ":-"
+	}
+	if r.kind == typeTime && strings.Contains(value, "-") { // the first part is read with what follows
+		separators = ","
+	}
+	return r.eachLost(value, separators, b)
+}
+
+// splitByDash is 4k-8k where fio keeps a value for reads and one for writes.
+func (r *optionRow) splitByDash(value string, b build) (Misreading, bool) {
+	low, high, ok := strings.Cut(value, "-")
+	if !ok || r.parts != 3 || strings.ContainsAny(value, ",:") || strings.TrimSpace(low) == "" {
+		return Misreading{}, false
+	}
+	first, one := r.number(low, b)
+	second, two := r.number(high, b)
+	if !one || !two {
+		return Misreading{}, false
+	}
+	m := Misreading{Says: fmt.Sprintf("is no range: fio takes %s for reads and %s for writes",
+		r.print(first.value), r.print(second.value))}
+	if r.name == "bs" {
+		m.Hint = "bsrange=" + strings.TrimSpace(value)
+	}
+	return m, true
+}
+
+// eachLost is the first part of which fio drops something that looks like a part of the number.
+func (r *optionRow) eachLost(value, separators string, b build) (Misreading, bool) {
+	rest := value
+	for {
+		part, after, more := cutAny(rest, separators)
+		if read, ok := r.number(part, b); part != "" && ok && read.lost != "" {
+			return r.lost(part, read, b), true
+		} else if part != "" && ok && !hasDigit(part) {
+			return Misreading{Says: "is read as 0"}, true
+		}
+		if !more {
+			return Misreading{}, false
+		}
+		rest = after
+	}
+}
+
+func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
+
+func (r *optionRow) lost(part string, read numberRead, b build) Misreading {
+	text := strings.TrimSpace(part)
+	switch {
+	case read.lost == "ib":
+		short := strings.ToLower(text[:len(text)-2])
+		return Misreading{
+			Says: fmt.Sprintf("is read as %d bytes: with kb_base=1024 the unit KiB is 1,000 and k is 1,024", read.value),
+			Old:  text, New: short,
+		}
+	case r.kind == typeTime || r.time:
+		m := Misreading{Says: fmt.Sprintf("is read as %s: fio does not know %q", r.print(read.value), clip(read.lost))}
+		m.Hint = timeMeant(text)
+		return m
+	}
+	m := Misreading{Says: fmt.Sprintf("is read as %s: fio drops %q", r.print(read.value), clip(read.lost))}
+	if strings.HasPrefix(part, " ") || strings.HasPrefix(part, "\t") {
+		m.Says = fmt.Sprintf("is read as %s: behind a blank fio does not see the unit", r.print(read.value))
+		m.Old, m.New = part, text
+	}
+	return m
+}
+
+// timeMeant is a time in a unit that fio knows.
+func timeMeant(text string) string {
+	digits := text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
+	unit := strings.ToLower(strings.TrimSpace(text[len(digits):]))
+	for _, u := range []struct{ prefix, unit string }{
+		{"sec", "s"}, {"min", "m"}, {"hour", "h"}, {"hr", "h"}, {"day", "d"}, {"mic", "us"}, {"mil", "ms"},
+		{"s", "s"}, {"m", "m"}, {"h", "h"}, {"d", "d"},
+	} {
+		if strings.HasPrefix(unit, u.prefix) && !hasDigit(unit) {
+			return digits + u.unit
+		}
+	}
+	return ""
+}
+
+// print is a number with the option's unit.
+func (r *optionRow) print(n uint64) string {
+	switch {
+	case r.kind == typeTime || r.time:
+		return fmt.Sprintf("%d µs", n)
+	case r.kind == typeSize || r.kind == typeZones || sizes[r.name]:
+		if n < uint64(units.KiB) {
+			return fmt.Sprintf("%d bytes", n)
+		}
+		return units.Bytes(n).String()
+	}
+	return fmt.Sprint(n)
+}
+
+// sizes are the options of a number's type whose number is one of bytes.
+var sizes = map[string]bool{"bs": true, "ba": true, "bsrange": true, "bssplit": true, "rate": true, "rate_min": true}

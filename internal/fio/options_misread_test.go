@@ -1,0 +1,72 @@
+package fio
+
+import (
+	"strings"
+	"testing"
+)
+
+// What fio takes for something else; what it stores instead was read from its memory in real runs
+// (grammar.md of the facts that options.tsv comes from).
+func TestMisreadings(t *testing.T) {
+	for line, want := range map[string]string{
+		"size=1.5g":             `is read as 1 bytes: fio drops ".5g"`,
+		"size=10 GB":            `is read as 10 bytes: fio drops "GB"`,
+		"size= 4k":              "is read as 4 bytes: behind a blank fio does not see the unit",
+		"size=1_000":            `is read as 1 bytes: fio drops "_000"`,
+		"size=4e9":              `is read as 4 bytes: fio drops "e9"`,
+		"bs=4kib":               "is read as 4000 bytes: with kb_base=1024 the unit KiB is 1,000 and k is 1,024",
+		"bs=4KiB,8k":            "is read as 4000 bytes: with kb_base=1024 the unit KiB is 1,000 and k is 1,024",
+		"bs=4k-8k":              "is no range: fio takes 4 KiB for reads and 8 KiB for writes",
+		"bsrange=4k-1.5m":       `is read as 1 bytes: fio drops ".5m"`,
+		"bssplit=1.5k/50:4k/50": `is read as 1 bytes: fio drops ".5k"`,
+		"runtime=10min":         `is read as 10 µs: fio does not know "min"`,
+		"runtime=10sec":         `is read as 10 µs: fio does not know "sec"`,
+		"runtime=1h30m":         `is read as 1 µs: fio does not know "h30m"`,
+		"runtime=10 m":          `is read as 10000000 µs: fio does not know "m"`,
+		"startdelay=5s-10s":     `is read as 5 µs: fio does not know "s-10s"`,
+		"iodepth=2*8":           `is read as 2: fio drops "*8"`,
+		"rate=1.5m":             `is read as 1 bytes: fio drops ".5m"`,
+		"threads=1":             "is an option of fio's profile tiobench, and does nothing without it",
+	} {
+		f, err := ParseJobFile("a", []byte("[a]\n"+line+"\n"), ParseOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := f.Effective(0).Options
+		got := BuiltinOptions().Misreadings(JobText{Own: all, All: all})
+		if len(got) != 1 || got[0].Says != want {
+			t.Errorf("%s: %+v, want %q", line, got, want)
+		}
+	}
+	for _, plain := range []string{
+		"size=4k", "size=4KB", "size=10GB", "size=100%", "size=4g,", "bs=4k,8k", "bs=512b", "bs=512B", "size=4ki", "size=4kilo",
+		"runtime=60", "runtime=60s", "runtime=1h", "runtime=60 s", "startdelay=5-10", "thinktime=10ms", "thinktime=10usec",
+		"bsrange=4k-8k", "bssplit=4k/50:8k/50", "iodepth=8 ", "rate=1m,2m", "size=0x1000", "iodepth=08", "filesize=1m-2m",
+		"kb_base=1000\nbs=4kib", "kb_base=1000\nbs=4k", "size=3z", "size=(4*1k)", "percentile_list=99.9", "bs=4096.0", "write_bw_log=a-b",
+		"verify_pattern=0x1.5", "latency_target=50ms", "size=1t", "iodepth= 8",
+	} {
+		f, err := ParseJobFile("a", []byte("[a]\n"+plain+"\n"), ParseOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := f.Effective(0).Options
+		if got := BuiltinOptions().Misreadings(JobText{Own: all, All: all}); len(got) > 0 {
+			t.Errorf("%s: %+v", strings.ReplaceAll(plain, "\n", " "), got)
+		}
+	}
+}
+
+// FuzzRefusals reads any value of any option in every version.
+func FuzzRefusals(f *testing.F) {
+	f.Add("bs", "4k-8k", 33)
+	f.Add("zonesize", "-1", 43)
+	f.Add("bssplit", "4k/50:/", 1)
+	f.Fuzz(func(_ *testing.T, name, value string, minor int) {
+		all := []Option{{Name: "ioengine", Value: "io_uring"}, {Name: name, Value: value}}
+		j := JobText{Own: all, All: all, Before: []string{}}
+		for _, v := range []Version{{2, 1}, {3, minor}} {
+			OptionsOf(v).Refusals(j)
+			OptionsOf(v).Misreadings(j)
+		}
+	})
+}

@@ -1,0 +1,362 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/script"
+	"plimsoll/internal/text"
+)
+
+// options calls visit for each option written in the scripts, once.
+func (c *Case) options(
+	visit func(j script.Job, at func(says string) *finding.Finding, o fio.Option) *finding.Finding,
+	report func(finding.Finding),
+) {
+	for _, file := range c.Scripts {
+		for _, j := range file.Jobs {
+			for _, s := range append([]fio.Section{{Options: j.File.Settings}}, j.File.Sections...) {
+				for _, o := range s.Options {
+					if o.File != "" {
+						continue
+					}
+					at := func(says string) *finding.Finding { return foundAt(file, o.Line, o.Col, says) }
+					if f := visit(j, at, o); f != nil {
+						report(*f)
+					}
+				}
+			}
+		}
+	}
+}
+
+func (c *Case) table() *fio.OptionTable {
+	if c.Fio != nil {
+		return c.Fio
+	}
+	return fio.BuiltinOptions()
+}
+
+// pluginOption says whether an option is by its name that of an engine which is loaded into fio.
+func pluginOption(name string) bool {
+	return strings.HasPrefix(name, "spdk_") || strings.HasPrefix(name, "xnvme_") ||
+		strings.HasPrefix(name, "conf_") && name != "conf"
+}
+
+// placeholder is a value that a person or a program fills in: SIZE, #DEPTH#, <path>, XX, __BS__,
+// [n], ....
+var placeholder = regexp.MustCompile(
+	`^(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*|#.*#|<.*>|\[.*\]|__\w+__|%\w+%|\?+|[xX]{2,}|\.{2,}|…)$`,
+)
+
+// filledIn says whether an option's value is filled in by a shell, a template or a person, so that
+// nothing is known of it. A word that fio would know in small letters is none: rw=RANDREAD.
+func filledIn(o fio.Option) bool {
+	value := strings.TrimSpace(o.Value)
+	if unknown(value) || strings.Contains(value, "#") {
+		return true
+	}
+	first, _, _ := cutAny(value, ":,/")
+	if !placeholder.MatchString(first) && !placeholder.MatchString(value) {
+		return false
+	}
+	lower := strings.ToLower(first)
+	info, known := fio.BuiltinOptions().Lookup(o.Name)
+	switch {
+	case lower == strings.ToLower(o.Name):
+		return true
+	case len(value) < 2 || slices.Contains([]string{"true", "false", "yes", "no", "on", "off"}, lower),
+		known && slices.Contains(info.Words, lower):
+		return false
+	}
+	return true
+}
+
+func cutAny(s, chars string) (before, after string, found bool) {
+	if i := strings.IndexAny(s, chars); i >= 0 {
+		return s[:i], s[i+1:], true
+	}
+	return s, "", false
+}
+
+// written is a section of a script's job as fio judges it, with the options that stand there.
+type written struct {
+	file    *script.File
+	job     *script.Job
+	section int
+	fio.JobText
+	refusals []fio.Refusal
+}
+
+// texts are all sections of the scripts as fio judges them, worked out once.
+func (c *Case) texts() []written {
+	if c.sections != nil {
+		return c.sections
+	}
+	c.sections = []written{}
+	for _, file := range c.Scripts {
+		for k := range file.Jobs {
+			for _, w := range textsOf(file, &file.Jobs[k]) {
+				w.refusals = c.table().Refusals(w.JobText)
+				c.sections = append(c.sections, w)
+			}
+		}
+	}
+	return c.sections
+}
+
+func textsOf(file *script.File, j *script.Job) []written {
+	var all []written
+	globals := slices.Clone(j.Passed)
+	before := []string{}
+	named := j.Command && !j.Partial // whether the text has a say in the engine
+	for _, s := range j.File.Sections {
+		_, has := s.Get("ioengine")
+		named = named || has && !j.Partial
+	}
+	for i, s := range j.File.Sections {
+		w := written{file: file, job: j, section: i}
+		w.Command, w.Open, w.Global, w.Free = j.Command, filledIn, s.Global(), !named || len(j.Passed) > 0
+		for _, o := range s.Options {
+			if o.File == "" && !strings.ContainsAny(o.Name, "$#<{") {
+				w.Own = append(w.Own, o)
+			}
+		}
+		w.All = append(slices.Clip(globals), s.Options...)
+		if s.Global() {
+			globals = w.All
+		} else {
+			name := s.Name
+			if n, ok := s.Get("name"); ok {
+				name = n
+			}
+			if !j.Partial {
+				w.Before = slices.Clip(before)
+			}
+			before = append(before, name)
+		}
+		all = append(all, w)
+	}
+	return all
+}
+
+// at is a finding at one of the section's options.
+func (w written) at(o fio.Option, says string) *finding.Finding {
+	return foundAt(w.file, o.Line, o.Col, says)
+}
+
+var unknownOption = &rule{
+	Code:     "PL102",
+	Since:    "0.1",
+	Severity: finding.Fail,
+	Title:    "fio refuses this option or value",
+	When: "The option or its value is refused by every fio from 3.16 on, by the version that --fio names, or by " +
+		"the fio at hand (--installed). Names, limits and words are read from the tables in fio's own memory, of 20 " +
+		"versions and engine by engine; what fio's own code checks in a run, and --parse-only does not, counts too. " +
+		"A value that a shell, a template or a person fills in is not judged.",
+	Why: "fio drops the whole job. Of a job file it reads no further: the sections behind it are not run either, and " +
+		"the exit code is 1.",
+	Fix: "Use the spelling that fio knows; fio --cmdhelp=all lists all options, " +
+		"--enghelp=ENGINE those of an engine.",
+	Bad:    "[job]\nrw=randread\niodpeth=32\ndirect=true",
+	Good:   "[job]\nrw=randread\niodepth=32\ndirect=1",
+	Ignore: "When the job is for a newer fio than the newest that lint knows.",
+	Check: func(c *Case, report func(finding.Finding)) {
+		table := c.table()
+		for _, w := range c.texts() {
+			for _, r := range w.refusals {
+				if f := c.refused(table, w, r); f != nil {
+					report(*f)
+				}
+			}
+		}
+	},
+}
+
+// refused puts a refusal into words; nil where another rule speaks of it.
+func (c *Case) refused(table *fio.OptionTable, w written, r fio.Refusal) *finding.Finding {
+	o := r.Option
+	if o.File != "" || o.Line == 0 || w.job.Partial && r.Kind == fio.RefusedBetween {
+		return nil
+	}
+	if _, old := successors[o.Name]; old && r.Kind == fio.RefusedName {
+		return nil // PL124
+	}
+	if c.takes(w, r) {
+		return nil // the fio that was asked takes it
+	}
+	name, value := text.Clean(o.Name, 120), text.Clean(o.String(), 120)
+	switch r.Kind {
+	case fio.RefusedName:
+		return c.unknownName(table, w, r)
+	case fio.RefusedSetting:
+		f := w.at(o, fmt.Sprintf("%s %s: fio drops the job.", name, r.Says))
+		f.Fix = fmt.Sprintf("Give it to fio where it is started: fio --%s ...", value)
+		return f
+	case fio.RefusedEngine:
+		if o.Pad != "" {
+			return nil // PL127
+		}
+		return unknownEngine(w, r)
+	case fio.RefusedBetween:
+		if slices.ContainsFunc(table.Misreadings(w.JobText), func(m fio.Misreading) bool { return m.Option == o }) {
+			return nil // PL128
+		}
+		return w.at(o, fmt.Sprintf("fio refuses the job: %s %s.", value, r.Says))
+	case fio.RefusedValue:
+	}
+	if o.Pad != "" && blankMatters(table, w, o) {
+		return nil // PL127
+	}
+	f := w.at(o, fmt.Sprintf("fio refuses %s: it %s.", value, r.Says))
+	switch {
+	case r.Near == "":
+	case r.Near == "0" || r.Near == "1":
+		f.Fix = fmt.Sprintf("Write %s=%s.", name, r.Near)
+		f.Edits = []finding.Edit{{Line: o.Line, Col: o.Col, Old: "=" + o.Pad + o.Value, New: "=" + r.Near}}
+	default:
+		f.Message = fmt.Sprintf("fio refuses %s: it %s; %s is near.", value, r.Says, r.Near)
+		f.Fix = fmt.Sprintf("Write %s=%s, if that is what was meant.", name, r.Near)
+	}
+	return f
+}
+
+func (c *Case) unknownName(table *fio.OptionTable, w written, r fio.Refusal) *finding.Finding {
+	o := r.Option
+	if pluginOption(o.Name) {
+		return nil
+	}
+	name := text.Clean(o.Name, 120)
+	f := w.at(o, fmt.Sprintf("fio knows no option %q.", name))
+	if r.Says != "" {
+		f.Message = fmt.Sprintf("fio drops the job: %s %s.", name, r.Says)
+		return f
+	}
+	if r.Near == "" {
+		return f
+	}
+	f.Message = fmt.Sprintf("fio knows no option %q; %s is near.", name, r.Near)
+	f.Fix = fmt.Sprintf("Write %s, if that is what was meant.", r.Near)
+	if clean := strings.ToLower(strings.ReplaceAll(o.Name, "-", "_")); r.Near == clean {
+		fixed := o
+		fixed.Name = r.Near
+		if _, known := table.Lookup(r.Near); known {
+			f.Edits = []finding.Edit{{Line: o.Line, Col: o.Col, Old: o.Name, New: r.Near}}
+		}
+	}
+	return f
+}
+
+// unknownEngine is an error where one of fio's engines is near; another name may be that of a plugin
+// which is loaded into fio, or of a newer fio.
+func unknownEngine(w written, r fio.Refusal) *finding.Finding {
+	value := strings.TrimSpace(r.Option.Value)
+	if r.Near == "" || strings.HasPrefix(value, "spdk") || strings.ContainsAny(value, "-.") {
+		f := w.at(r.Option, fmt.Sprintf("ioengine=%s is none of fio's own engines: its options are not judged.",
+			text.Clean(value, 120)))
+		f.Severity = finding.Info
+		return f
+	}
+	f := w.at(r.Option, fmt.Sprintf("fio has no ioengine %s; %s is near.", text.Clean(value, 120), r.Near))
+	f.Fix = fmt.Sprintf("Write ioengine=%s, if that is what was meant.", r.Near)
+	return f
+}
+
+// blankMatters says whether fio refuses an option for the blank behind its =: no word of fio's begins
+// with one, whatever stands behind it, nor does a folder that
+// anybody has.
+func blankMatters(table *fio.OptionTable, w written, o fio.Option) bool {
+	info, _ := table.Lookup(o.Name)
+	return len(info.Words) > 0 && info.Name != "kb_base" && info.Name != "unit_base" || info.Name == "directory" ||
+		slices.ContainsFunc(w.refusals, func(r fio.Refusal) bool { return r.Option == o && r.Kind == fio.RefusedValue }) && blankRefused(table, w, o)
+}
+
+// blankRefused says whether it is the blank behind = that fio refuses.
+func blankRefused(table *fio.OptionTable, w written, o fio.Option) bool {
+	if o.Pad == "" {
+		return false
+	}
+	o.Pad = ""
+	alone := fio.JobText{Own: []fio.Option{o}, All: []fio.Option{o}, Open: w.Open, Free: true, Global: true}
+	return len(table.Refusals(alone)) == 0
+}
+
+var blankValue = &rule{
+	Code:     "PL127",
+	Since:    "0.1",
+	Severity: finding.Fail,
+	Title:    "fio refuses an option with a blank after =",
+	When: "In a job file, an option that takes one of fio's own words (rw, verify, sync, fallocate, ...) or " +
+		"directory has a blank behind its =.",
+	Why: "fio strips blanks before the = but not behind it. A file name survives that, and a number loses its unit " +
+		"(PL128); where fio compares with its own words, or looks the directory up, it says \"failed parsing\" and " +
+		"drops the job.",
+	Fix:    "Write the value directly behind the =.",
+	Bad:    "[job]\nrw = randread",
+	Good:   "[job]\nrw=randread",
+	Ignore: "Never: fio drops the job.",
+	Check: func(c *Case, report func(finding.Finding)) {
+		table := c.table()
+		for _, w := range c.texts() {
+			for _, o := range w.Own {
+				if o.Pad == "" || !blankMatters(table, w, o) {
+					continue
+				}
+				f := w.at(o, fmt.Sprintf("fio takes the blank in %q as part of the value and drops the job.",
+					text.Clean(o.Name+"="+o.Pad+o.Value, 120)))
+				f.Edits = []finding.Edit{{Line: o.Line, Col: o.Col, Old: "=" + o.Pad + o.Value, New: "=" + o.Value}}
+				report(*f)
+			}
+		}
+	},
+}
+
+var inverseUnit = &rule{
+	Code:     "PL128",
+	Since:    "0.1",
+	Severity: finding.Fail,
+	Title:    "fio parses this value differently than it looks",
+	When: "fio takes the value and reads another one: it drops a fraction, a unit that it does not know, what stands " +
+		"behind a blank, or reads a range as a list. Units are those of the option's own type; KiB counts while " +
+		"kb_base is 1024 (the default).",
+	Why: "fio reads the leading digits and the unit behind them. For compatibility it swaps the units: k, kb and K are " +
+		"1,024, and KiB is 1,000; bs=4KiB is 4,000 bytes, which O_DIRECT refuses. Of 1.5g fio reads the 1 and nothing " +
+		"else: one byte. runtime=10min is ten microseconds. bs=4k-8k is 4k for reads and 8k for writes. It says nothing " +
+		"of all this.",
+	Fix:    "Write k, m, g or t directly behind a whole number, and us, ms, s, m, h or d behind a time.",
+	Bad:    "fio --name=a --rw=randread --bs=4KiB --size=1.5g --runtime=10min",
+	Good:   "fio --name=a --rw=randread --bs=4k --size=1536m --runtime=10m",
+	Ignore: "When what fio reads is what you mean.",
+	Check: func(c *Case, report func(finding.Finding)) {
+		table := c.table()
+		for _, w := range c.texts() {
+			for _, m := range table.Misreadings(w.JobText) {
+				report(*misread(w, m))
+			}
+		}
+	},
+}
+
+func misread(w written, m fio.Misreading) *finding.Finding {
+	o := m.Option
+	f := w.at(o, fmt.Sprintf("%s %s.", text.Clean(o.String(), 120), m.Says))
+	switch {
+	case m.New != "":
+		f.Fix = fmt.Sprintf("Write %s=%s.", o.Name, strings.Replace(strings.TrimSpace(o.Value), strings.TrimSpace(m.Old), m.New, 1))
+		f.Edits = []finding.Edit{{Line: o.Line, Col: o.Col, Old: m.Old, New: m.New}}
+		if strings.HasPrefix(m.Old, " ") || strings.HasPrefix(m.Old, "\t") {
+			f.Edits[0].Old, f.Edits[0].New = "="+m.Old, "="+m.New
+		}
+	case strings.Contains(m.Hint, "="):
+		f.Fix = fmt.Sprintf("Write %s, if that is what was meant.", m.Hint)
+	case m.Hint != "" && strings.Contains(m.Says, "profile"):
+		f.Fix = fmt.Sprintf("Write %s, if that is what was meant.", m.Hint)
+	case m.Hint != "":
+		f.Fix = fmt.Sprintf("Write %s=%s, if that is what was meant.", o.Name, m.Hint)
+	}
+	return f
+}
