@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,6 +88,9 @@ func (r Request) PlanResume(ctx context.Context, m *sys.Machine, decl *topology.
 	if len(b.Run.Imported) > 0 {
 		return Plan{}, input("%s was imported; there is nothing to resume", dir)
 	}
+	if err := b.Run.Resumable(); err != nil {
+		return Plan{}, input("%s: %w; it cannot be resumed: start a new run", filepath.Join(dir, "run.json"), err)
+	}
 	set := b.Run.Settings
 	if flags := r.conflicts(&b.Run); len(flags) > 0 {
 		return Plan{}, input(
@@ -95,17 +99,48 @@ func (r Request) PlanResume(ctx context.Context, m *sys.Machine, decl *topology.
 			dir,
 		)
 	}
-	// As absolute paths, since this may be another working directory.
-	for role, path := range map[topology.Role]*string{topology.Data: &r.Data, topology.WAL: &r.WAL} {
-		if t := b.Run.Topology.For(role); t != nil {
-			*path = t.Path
-		}
+	claimed := r.pathsOf(&b.Run.Topology)
+	if r.Server != nil && b.Run.Suite.Server != nil { // which programs, and as whom, is typed
+		b.Run.Suite.Server.Bin, b.Run.Suite.Server.User = r.Server.Bin, r.Server.User
+	} else if r.Server != nil {
+		b.Run.Suite.Server = &suite.Server{Bin: r.Server.Bin, User: r.Server.User}
 	}
 	if r.Given("keep-files") {
 		set.KeepFiles = r.KeepFiles
 	}
 	r.Rounds = b.Run.Rounds
-	return r.plan(ctx, m, decl, &b.Run.Suite, set)
+	p, err := r.plan(ctx, m, decl, &b.Run.Suite, set)
+	if err != nil {
+		return p, err
+	}
+	record, err := os.Stat(dir)
+	if err != nil {
+		return p, err
+	}
+	p.Claimed, p.Mark = claimed, permit.Mark(b.Run.ID, record)
+	return p, nil
+}
+
+// pathsOf takes the paths of a recorded run, as absolute ones, since this may be another working
+// directory. It returns the roles whose path was not typed.
+func (r *Request) pathsOf(recorded *topology.Topology) (claimed []topology.Role) {
+	var typed []string
+	for _, path := range []string{r.Data, r.WAL} {
+		if abs, err := filepath.Abs(path); path != "" && err == nil {
+			typed = append(typed, abs)
+		}
+	}
+	for role, path := range map[topology.Role]*string{topology.Data: &r.Data, topology.WAL: &r.WAL} {
+		t := recorded.For(role)
+		if t == nil {
+			continue
+		}
+		*path = t.Path
+		if !slices.Contains(typed, filepath.Clean(t.Path)) {
+			claimed = append(claimed, role)
+		}
+	}
+	return claimed
 }
 
 func (r Request) plan(
@@ -337,7 +372,7 @@ func (r Request) conflicts(run *bundle.Run) []string {
 	var flags []string
 	for _, flag := range []string{
 		"data", "wal", "only", "phase", "runtime", "ramp", "cooldown", "size", "fresh-extents", "label", "out",
-		"topology", "volumes", "level", "chunk", "instance", "pg-bin", "pg-user", "pg-scale", "pg-memory", "pg-clients",
+		"topology", "volumes", "level", "chunk", "instance", "pg-scale", "pg-memory", "pg-clients",
 		"pg-set", "quick", "rounds", "until", "budget", "seed", "order", "stop", "sustained",
 		"probe", "probe-time",
 	} {

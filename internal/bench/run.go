@@ -48,6 +48,13 @@ type Plan struct {
 	// Gate is waited for when a scenario is ready to start, so that several machines start at one
 	// instant; nil for at once.
 	Gate func(context.Context, suite.Scenario) error
+	// Resumable leaves a mark of the run in its places until it is finished, so that plimsoll run
+	// --resume knows them again.
+	Resumable bool
+	// Claimed are the roles whose path is known from a run's record only: nothing is written there
+	// without the run's Mark.
+	Claimed []topology.Role
+	Mark    string
 }
 
 // Run carries out a plan and returns the finished bundle. When ctx ends, what is finished is kept
@@ -200,6 +207,11 @@ func (r *runner) prepare() error {
 		if err := p.CheckWritable(); err != nil {
 			return err
 		}
+		if slices.Contains(r.plan.Claimed, p.Role) {
+			if err := p.CheckMark(r.plan.Mark); err != nil {
+				return &InputError{err}
+			}
+		}
 		places = append(places, p.Place)
 	}
 	if err := permit.CheckSpace(places, r.plan.Settings.FreshExtents); err != nil {
@@ -248,7 +260,13 @@ func (r *runner) measure(
 		Ceilings: r.ceilings, Expected: r.expected(done),
 	})
 	r.endStrays()
-	runErr := r.withPlaces(func() error { return r.scenarios(ctx, w, done) })
+	mark := ""
+	if r.plan.Resumable {
+		if mark, err = r.markOf(w); err != nil {
+			return nil, err
+		}
+	}
+	runErr := r.withPlaces(mark, func() error { return r.scenarios(ctx, w, done) })
 	state := bundle.Finished
 	if runErr != nil {
 		state = bundle.Interrupted
@@ -266,9 +284,18 @@ func (r *runner) endStrays() {
 	r.alive, _ = errors.AsType[*sys.Alive](err)
 }
 
+// markOf is the run's mark, by the directory of its record that is held.
+func (r *runner) markOf(w *bundle.Writer) (string, error) {
+	info, err := w.Info()
+	if err != nil {
+		return "", err
+	}
+	return permit.Mark(w.Run.ID, info), nil
+}
+
 // withPlaces locks the paths, clears leftovers, and removes the files afterwards, whatever happened
-// in between.
-func (r *runner) withPlaces(do func() error) (err error) {
+// in between. A mark, where there is one, stays until the run has come to its end.
+func (r *runner) withPlaces(mark string, do func() error) (err error) {
 	for i, p := range r.places {
 		// Both roles may be on one directory, also by two names, as where a device is mounted
 		// twice.
@@ -283,6 +310,11 @@ func (r *runner) withPlaces(do func() error) (err error) {
 		}
 		if err := p.Clear(func(text string) { r.emit(Noted{text}) }); err != nil {
 			return err
+		}
+		if mark != "" {
+			if err := p.PutMark(mark); err != nil {
+				return err
+			}
 		}
 		if made := p.Made(); len(made) > 0 {
 			r.emit(
@@ -299,6 +331,9 @@ func (r *runner) withPlaces(do func() error) (err error) {
 	defer func() {
 		err = errors.Join(err, r.endDatabase())
 		for _, p := range r.places {
+			if err == nil && mark != "" {
+				err = p.DropMark(mark)
+			}
 			switch {
 			case !r.plan.Settings.KeepFiles:
 				err = errors.Join(err, p.Empty())

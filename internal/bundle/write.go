@@ -105,6 +105,9 @@ func (w *Writer) start() error {
 	return w.Save()
 }
 
+// Info is that of the bundle's directory, which is held.
+func (w *Writer) Info() (fs.FileInfo, error) { return w.dir.Info() }
+
 // Save writes run.json.
 func (w *Writer) Save() error { return writeJSON(w.dir.Path("run.json"), w.Run) }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"plimsoll/internal/bench"
 	"plimsoll/internal/compare"
@@ -40,7 +41,7 @@ func newABCmd(env *Env) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, "plimsoll "+Version
 		if o.resume != "" {
-			return resumeAB(cmd.Context(), env, o)
+			return resumeAB(cmd.Context(), env, o, cmd)
 		}
 		o.typed = typed()
 		return runAB(cmd.Context(), env, *o, "")
@@ -48,8 +49,8 @@ func newABCmd(env *Env) *cobra.Command {
 	return cmd
 }
 
-// newABFlags is the command without what it does: a resumed measurement reads its flags again from
-// what was typed.
+// newABFlags is the command without what it does: a resumed measurement is compared with the flags
+// that its record says were typed.
 func newABFlags(o *abOptions) *cobra.Command {
 	o.progress = progressKinds[0]
 	cmd := &cobra.Command{
@@ -96,10 +97,10 @@ func typed() []string {
 	return nil
 }
 
-// resumeAB reads what was typed and does what is missing of it. What may be written over and which
-// commands may be run is not believed: it is typed again.
-func resumeAB(ctx context.Context, env *Env, typed *abOptions) error {
-	dir := typed.resume
+// resumeAB does what is missing of a measurement. What its record says was typed is not run: the
+// command is typed again, and compared.
+func resumeAB(ctx context.Context, env *Env, o *abOptions, cmd *cobra.Command) error {
+	dir := o.resume
 	ab, found, err := compare.ReadAB(dir)
 	if err != nil {
 		return err
@@ -114,19 +115,39 @@ func resumeAB(ctx context.Context, env *Env, typed *abOptions) error {
 	if err := own.Close(); err != nil { // the runs in it are made by handle
 		return err
 	}
-	o := abOptions{}
-	cmd := newABFlags(&o)
-	if err := cmd.ParseFlags(ab.Command); err != nil {
-		return err
+	before := newABFlags(&abOptions{})
+	if err := before.ParseFlags(ab.Command); err != nil {
+		return fmt.Errorf("%s: %w", filepath.Join(dir, compare.ABFile), err)
 	}
-	if o.AllowExec && !typed.AllowExec || !slices.Equal(o.on, typed.on) || !slices.Equal(o.Destroy, typed.Destroy) ||
-		!slices.Equal(o.Serials, typed.Serials) {
-		return usage(fmt.Errorf("%s: it was begun with flags that allow data to be overwritten or commands to be run; "+
-			"type --on, --destroy, --serial and --allow-exec again with --resume, as they were", dir))
+	if differ := differing(before.Flags(), cmd.Flags()); len(differ) > 0 ||
+		!slices.Equal(before.Flags().Args(), o.Scenarios) {
+		why := "other scenarios were typed"
+		if len(differ) > 0 {
+			why = "not as it was begun: " + text.List(differ)
+		}
+		return hint(usage(fmt.Errorf("%s: %s; what a record says is not run, so type the command again, as it was, "+
+			"with --resume", dir, why)), resumeABWith(dir, ab.Command))
 	}
-	o.Scenarios, o.Given, o.Tool = cmd.Flags().Args(), cmd.Flags().Changed, "plimsoll "+Version
-	o.seed, o.typed = ab.Seed, ab.Command
-	return runAB(ctx, env, o, dir)
+	o.resume, o.seed, o.typed = "", ab.Seed, ab.Command
+	return runAB(ctx, env, *o, dir)
+}
+
+// resumeABWith is the command that resumes a measurement, for people to read and type.
+func resumeABWith(dir string, command []string) string {
+	return text.ShellLine(append([]string{"plimsoll", "ab", "--resume", dir}, command...))
+}
+
+// differing are the flags by which two commands measure something else.
+func differing(before, now *pflag.FlagSet) []string {
+	free := []string{"resume", "rounds", "progress", "format", "json", "out"}
+	var names []string
+	before.VisitAll(func(f *pflag.Flag) {
+		other := now.Lookup(f.Name)
+		if !slices.Contains(free, f.Name) && (other == nil || other.Value.String() != f.Value.String()) {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	return names
 }
 
 // runAB measures the variants into dir, a new one when it is empty, and compares them.
@@ -180,7 +201,7 @@ func runAB(ctx context.Context, env *Env, o abOptions, dir string) error {
 	err = bench.AB(ctx, env.Machine, dir, ab, variants, show.Event)
 	show.Close()
 	if errors.Is(err, context.Canceled) {
-		fmt.Fprintf(env.Err, "interrupted; to resume: plimsoll ab --resume %s\n", text.ShellQuote(dir))
+		fmt.Fprintf(env.Err, "interrupted; to resume: %s\n", text.Clean(resumeABWith(dir, o.typed), 0))
 		return &reported{err}
 	}
 	if err != nil {

@@ -179,6 +179,7 @@ func measure(
 	p bench.Plan,
 	emit func(bench.Event),
 ) (*bundle.Bundle, error) {
+	p.Resumable = true
 	if o.resume != "" {
 		return bench.Resume(ctx, env.Machine, o.resume, p, emit)
 	}

@@ -13,7 +13,6 @@ import (
 
 	"plimsoll/internal/cli"
 	"plimsoll/internal/postgres"
-	"plimsoll/internal/sys"
 )
 
 func TestMain(m *testing.M) {
@@ -43,7 +42,10 @@ func TestScripts(t *testing.T) {
 				return canCap(), nil
 			}
 			if cond == "postgres" {
-				_, err := postgres.Find(t.Context(), sys.Host(), "")
+				u, err := postgres.UserFor("", "/")
+				if err == nil {
+					_, err = postgres.Find(t.Context(), u, "")
+				}
 				return err == nil, nil
 			}
 			return false, fmt.Errorf("no condition %q", cond)

@@ -149,11 +149,12 @@ func cleanFolder(parent *sys.Dir, dry bool) (Leftover, error) {
 		return l, err
 	}
 	for _, e := range entries {
-		if !slices.Contains(runNames(), e.Name()) && !strings.HasPrefix(e.Name(), sharePrefix) {
+		if !slices.Contains(runNames(), e.Name()) && !strings.HasPrefix(e.Name(), sharePrefix) &&
+			!isMark(e.Name()) {
 			l.Others = append(l.Others, e.Name())
 			continue
 		}
-		if e.Name() != "lock" {
+		if e.Name() != "lock" && !isMark(e.Name()) {
 			l.Files = append(l.Files, e.Name())
 		}
 		l.Size += sizeBelow(folder, e.Name())

@@ -47,7 +47,9 @@ const (
 )
 
 // databaseNames are what runs of a database make in the folder.
-func databaseNames() []string { return []string{serverRecord, probeName, "pg-data", "pg-wal"} }
+func databaseNames() []string {
+	return []string{serverRecord, probeName, "pg-data", "pg-wal", "pg-test"}
+}
 
 // WantDatabase says that a database will be put into the place, so that it is written to.
 func (p *Place) WantDatabase() { p.database, p.ReadOnly = true, false }

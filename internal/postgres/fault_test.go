@@ -62,7 +62,7 @@ func faulted(t *testing.T, data, wal string, of suite.Server, sql string, fault 
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := planFor(t.Context(), sys.Host(), site)
+	p, err := planFor(t.Context(), site)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,11 +31,12 @@ type Install struct {
 // oldest is the first major version whose statistics are known.
 const oldest = 13
 
-// Find looks for the programs: in bin, where given, else $PG_BINDIR, what pg_config says, Debian's
-// and RPM's directories, newest first, and PATH.
-func Find(ctx context.Context, m *sys.Machine, bin string) (Install, error) {
+// Find looks for the programs: in bin, where given, else what pg_config says, Debian's and RPM's
+// directories, newest first, and PATH. What is asked for its version runs as u already, the server's
+// user.
+func Find(ctx context.Context, u User, bin string) (Install, error) {
 	if bin != "" {
-		return look(ctx, m, bin)
+		return look(ctx, u, bin)
 	}
 	var places []string
 	add := func(dir string) {
@@ -43,8 +44,7 @@ func Find(ctx context.Context, m *sys.Machine, bin string) (Install, error) {
 			places = append(places, dir)
 		}
 	}
-	add(os.Getenv("PG_BINDIR"))
-	if dir, err := m.Output(ctx, "pg_config", "--bindir"); err == nil {
+	if dir, err := u.output(ctx, "pg_config", "--bindir"); err == nil {
 		add(dir)
 	}
 	for _, pattern := range []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin"} {
@@ -59,7 +59,7 @@ func Find(ctx context.Context, m *sys.Machine, bin string) (Install, error) {
 	}
 	var first error
 	for _, dir := range places {
-		found, err := look(ctx, m, dir)
+		found, err := look(ctx, u, dir)
 		if err == nil {
 			return found, nil
 		}
@@ -85,7 +85,7 @@ func number(dir string) int {
 	return n
 }
 
-func look(ctx context.Context, m *sys.Machine, dir string) (Install, error) {
+func look(ctx context.Context, u User, dir string) (Install, error) {
 	found := Install{Bin: dir}
 	for _, name := range []string{"initdb", "postgres", "pgbench"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
@@ -97,11 +97,14 @@ func look(ctx context.Context, m *sys.Machine, dir string) (Install, error) {
 			)
 		}
 	}
-	var err error
-	if found.Version, found.Major, err = version(ctx, m, filepath.Join(dir, "postgres")); err != nil {
+	err := u.enters(dir)
+	if err != nil {
 		return found, err
 	}
-	if found.Pgbench, _, err = version(ctx, m, filepath.Join(dir, "pgbench")); err != nil {
+	if found.Version, found.Major, err = version(ctx, u, filepath.Join(dir, "postgres")); err != nil {
+		return found, err
+	}
+	if found.Pgbench, _, err = version(ctx, u, filepath.Join(dir, "pgbench")); err != nil {
 		return found, err
 	}
 	if found.Major < oldest {
@@ -112,8 +115,8 @@ func look(ctx context.Context, m *sys.Machine, dir string) (Install, error) {
 
 var versionForm = regexp.MustCompile(`\(PostgreSQL\) (([0-9]{1,3})(?:\.[0-9]+|[a-z]+[0-9]+)?)`)
 
-func version(ctx context.Context, m *sys.Machine, program string) (version string, major int, err error) {
-	out, err := m.Output(ctx, program, "--version")
+func version(ctx context.Context, u User, program string) (version string, major int, err error) {
+	out, err := u.output(ctx, program, "--version")
 	if err != nil {
 		return "", 0, err
 	}
@@ -127,6 +130,13 @@ func parseVersion(out string) (version string, major int, err error) {
 	}
 	major, err = strconv.Atoi(found[2])
 	return found[1], major, err
+}
+
+// output is what a program prints that runs as the user, with nothing of the caller's environment.
+func (u User) output(ctx context.Context, argv ...string) (string, error) {
+	return sys.Child{
+		Argv: argv, Dir: "/", Env: []string{"PATH=/usr/bin:/bin", "LC_ALL=C"}, UID: u.UID, GID: u.GID,
+	}.Output(ctx, sys.QueryLimit)
 }
 
 // program is one of the installed programs.

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,16 +22,19 @@ import (
 	"plimsoll/internal/topology"
 )
 
+// binVar names the programs of the PostgreSQL that the tests run, of scripts/pg-versions.sh; empty for
+// this machine's.
+const binVar = "PG_BINDIR"
+
 // need skips where there is no PostgreSQL, loudly.
 func need(t *testing.T) {
 	t.Helper()
-	if _, err := Find(t.Context(), sys.Host(), ""); err != nil {
-		t.Skipf("NO POSTGRESQL: %v", err)
+	u, err := UserFor("", "/")
+	if err != nil {
+		t.Skipf("NO USER FOR POSTGRESQL: %v", err)
 	}
-	if os.Geteuid() == 0 {
-		if _, err := UserFor("", "/"); err != nil {
-			t.Skipf("NO USER FOR POSTGRESQL: %v", err)
-		}
+	if _, err := Find(t.Context(), u, os.Getenv(binVar)); err != nil {
+		t.Skipf("NO POSTGRESQL: %v", err)
 	}
 }
 
@@ -60,6 +64,7 @@ func siteAt(ctx context.Context, data, wal string, server suite.Server, scenario
 	if err != nil {
 		return permit.Site{}, err
 	}
+	server.Bin = cmp.Or(server.Bin, os.Getenv(binVar))
 	site := permit.Site{Topology: topo, Server: server, Scenarios: scenarios, Note: func(string) {}}
 	for role, to := range map[topology.Role]**permit.Place{topology.Data: &site.Data, topology.WAL: &site.WAL} {
 		p, err := permit.Open(topo, *topo.For(role), scenarios, permit.Consent{})

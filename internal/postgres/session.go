@@ -35,12 +35,12 @@ type session struct {
 
 // Check refuses what would fail later: it works out how the server would be set up, and writes
 // nothing.
-func Check(ctx context.Context, m *sys.Machine, site permit.Site) error {
-	_, err := planFor(ctx, m, site)
+func Check(ctx context.Context, _ *sys.Machine, site permit.Site) error {
+	_, err := planFor(ctx, site)
 	return err
 }
 
-func planFor(ctx context.Context, m *sys.Machine, site permit.Site) (*plan, error) {
+func planFor(ctx context.Context, site permit.Site) (*plan, error) {
 	p := &plan{memory: site.Server.Memory}
 	var err error
 	if site.Data.Device != nil || site.WAL.Device != nil {
@@ -55,13 +55,13 @@ func planFor(ctx context.Context, m *sys.Machine, site permit.Site) (*plan, erro
 	if p.scale, err = scaleOf(site.Server.Scale); err != nil {
 		return nil, err
 	}
-	if p.install, err = Find(ctx, m, site.Server.Bin); err != nil {
-		return nil, err
-	}
 	if p.user, err = UserFor(site.Server.User, site.Data.Path); err != nil {
 		return nil, err
 	}
-	for _, path := range []string{site.Data.Path, site.WAL.Path, p.install.Bin} {
+	if p.install, err = Find(ctx, p.user, site.Server.Bin); err != nil {
+		return nil, err
+	}
+	for _, path := range []string{site.Data.Path, site.WAL.Path} {
 		if err := p.user.enters(path); err != nil {
 			return nil, err
 		}
@@ -108,7 +108,7 @@ func Open(m *sys.Machine, preload string) func(context.Context, permit.Site) (
 	return func(ctx context.Context, site permit.Site) (
 		func(context.Context, suite.Scenario, *sys.Dir, *result.Result, func(result.PgSecond)) error, func() error, error,
 	) {
-		p, err := planFor(ctx, m, site)
+		p, err := planFor(ctx, site)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -321,13 +321,13 @@ func (s *session) describe(ctx context.Context, pg *result.Postgres) error {
 	return rows.Err()
 }
 
-// rank runs pg_test_fsync on the log's path and pg_test_timing, once. They rank methods; they are
-// never S.
+// rank runs pg_test_fsync on the log's path and pg_test_timing, once, as the server's user. They
+// rank methods; they are never S.
 func (s *session) rank(ctx context.Context) error {
 	if s.methods != nil {
 		return nil
 	}
-	name, err := s.site.WAL.MakeProbe(units.MiB)
+	dir, err := s.site.WAL.MakeDatabase("pg-test", s.user.UID, s.user.GID)
 	if err != nil {
 		return err
 	}
@@ -340,11 +340,11 @@ func (s *session) rank(ctx context.Context) error {
 			s.site.Note(program + " is not installed: left out")
 			continue
 		}
-		argv := []string{s.install.program(program), "-s", seconds, "-f", name}
+		argv := []string{s.install.program(program), "-s", seconds, "-f", filepath.Join(dir, "fsync")}
 		if program == "pg_test_timing" {
 			argv = []string{s.install.program(program), "-d", "1"}
 		}
-		out, err := s.m.Output(sys.WithLimit(ctx, 3*time.Minute), argv...)
+		out, err := s.child(argv...).Output(ctx, 3*time.Minute)
 		if err != nil {
 			return err
 		}

@@ -70,6 +70,19 @@ var refused = []string{
 	"promote_trigger_file",
 }
 
+// leadsOut says that a setting names a program, a library or a place, by how PostgreSQL calls these
+// in all versions: oauth_validator_libraries, krb_server_keyfile.
+func leadsOut(name string) bool {
+	if name == "search_path" {
+		return false
+	}
+	return slices.ContainsFunc(
+		[]string{"_command", "_library", "_libraries", "_path", "_directory", "_directories", "dir", "_file", "keyfile",
+			"_provider"},
+		func(end string) bool { return strings.HasSuffix(name, end) },
+	)
+}
+
 // checkSettings refuses names that PostgreSQL cannot have and those that lead out of plimsoll's
 // hands.
 func checkSettings(set map[string]string) error {
@@ -77,7 +90,7 @@ func checkSettings(set map[string]string) error {
 		if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_.") != "" {
 			return fmt.Errorf("--pg-set %q: want the name of a setting, such as wal_compression=on", name)
 		}
-		if slices.Contains(refused, name) {
+		if slices.Contains(refused, name) || leadsOut(name) {
 			return fmt.Errorf("--pg-set %s: plimsoll sets this itself, so that the server stays private", name)
 		}
 		if strings.ContainsAny(set[name], "\x00\n") {

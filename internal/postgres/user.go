@@ -78,7 +78,11 @@ func numbers(u *user.User) (User, error) {
 // enters refuses a path that the user cannot reach, by the modes of its directories: plimsoll never
 // changes them.
 func (u User) enters(path string) error {
-	for dir := path; ; dir = filepath.Dir(dir) {
+	real, err := filepath.EvalSymlinks(path) // the user passes what links lead to
+	if err != nil {
+		return err
+	}
+	for dir := real; ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
 		if err != nil {
 			return err

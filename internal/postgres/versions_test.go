@@ -42,7 +42,7 @@ func opened(t *testing.T, of suite.Server) *session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := planFor(t.Context(), sys.Host(), site)
+	p, err := planFor(t.Context(), site)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,25 +131,35 @@ func TestVersions(t *testing.T) {
 const findVar = "PLIMSOLL_TEST_FIND"
 
 func printFound() {
-	if found, err := Find(context.Background(), sys.Host(), ""); err != nil {
+	u, err := UserFor("", "/")
+	if err != nil {
+		fmt.Println(err)
+	} else if found, err := Find(context.Background(), u, ""); err != nil {
 		fmt.Println(err)
 	} else {
 		fmt.Println(found.Bin, found.Major)
 	}
 }
 
-// Programs are found where Debian's and RPM's packages put them, the newest first, by pg_config and
-// by $PG_BINDIR. The places are made in a mount namespace, over this machine's /usr.
+// Programs are found where Debian's and RPM's packages put them, the newest first, and by pg_config.
+// What the environment names counts for nothing. The places are made in a mount namespace, over this machine's /usr.
 func TestFind(t *testing.T) {
 	need(t)
 	if os.Geteuid() != 0 {
 		t.Skip("NOT ROOT: no mount namespace")
 	}
-	own, err := Find(t.Context(), sys.Host(), "")
+	u, err := UserFor("", "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := Find(t.Context(), u, os.Getenv(binVar))
 	if err != nil {
 		t.Fatal(err)
 	}
 	here := t.TempDir()
+	if err := os.Chmod(filepath.Dir(here), 0o755); err != nil { // the server's user looks at what is in it
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ name, setup, want string }{
 		{"Debian's, the newest by number", "mkdir -p $D/9 $D/15 && ln -s $REAL $D/15/bin && ln -s $OLD $D/9/bin", "/usr/lib/postgresql/15/bin"},
 		{"RPM's", "mkdir -p /usr/pgsql-15 /usr/pgsql-9.6 && ln -s $REAL /usr/pgsql-15/bin && ln -s $OLD /usr/pgsql-9.6/bin", "/usr/pgsql-15/bin"},
@@ -157,7 +167,7 @@ func TestFind(t *testing.T) {
 			"pg_config's", `mkdir -p /usr/odd && ln -s $REAL /usr/odd/bin && echo 'echo /usr/odd/bin' >> /usr/local/bin/pg_config && chmod 755 /usr/local/bin/pg_config`,
 			"/usr/odd/bin",
 		},
-		{"PG_BINDIR's", "mkdir -p /usr/odd && ln -s $REAL /usr/odd/bin && export PG_BINDIR=/usr/odd/bin", "/usr/odd/bin"},
+		{"none, whatever the environment names", "mkdir -p /usr/odd && ln -s $REAL /usr/odd/bin && export PG_BINDIR=/usr/odd/bin", "no PostgreSQL is installed"},
 		{"too old", "mkdir -p $D/9 && ln -s $OLD $D/9/bin", "is PostgreSQL 9.6: plimsoll needs 13 or newer"},
 		{"none", "true", "no PostgreSQL is installed"},
 	} {

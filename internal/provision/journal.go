@@ -132,6 +132,14 @@ func (s *Site) Journals() (all []*Work, broken []*BrokenJournal, err error) {
 	return all, broken, nil
 }
 
+// stepPrograms are those that steps run: a journal names no others.
+func stepPrograms() []string {
+	return []string{
+		"chmod", "chown", "lvcreate", "lvremove", "mdadm", "mkdir", "mkfs.ext4", "mkfs.xfs", "mount", "pvcreate", "pvremove",
+		"restorecon", "rmdir", "sgdisk", "sync", "systemctl", "umount", "vgchange", "vgcreate", "vgremove", "wipefs",
+	}
+}
+
 // parseJournal understands a journal. One that makes no sense must not be acted on.
 func parseJournal(data []byte) (*Work, error) {
 	w := &Work{}
@@ -147,6 +155,11 @@ func parseJournal(data []byte) (*Work, error) {
 	for i, st := range w.Steps {
 		if st.State != StepToDo && st.State != StepBegun && st.State != StepDone {
 			return nil, fmt.Errorf("step %d: state %.20q: want begun or done", i+1, st.State)
+		}
+		for _, a := range slices.Concat(st.Do, st.Again, st.Undo) {
+			if len(a.Run) > 0 && !slices.Contains(stepPrograms(), a.Run[0]) {
+				return nil, fmt.Errorf("step %d: it runs %.60q, which no step of plimsoll's does", i+1, a.Run[0])
+			}
 		}
 	}
 	return w, nil

@@ -195,32 +195,11 @@ func (sc scenarioYAML) scenario(y *suiteYAML, at locator, where string) (Scenari
 		ID: sc.ID, Name: sc.Name, Title: sc.Title, Why: sc.Why, Role: sc.Role, Phase: sc.Phase,
 		Size: units.Bytes(sc.Size), Runtime: DefaultRuntime,
 	}
-	if c.ID < 1 || c.ID > 999 {
-		return c, at.err(where+".id", "a scenario needs an id from 1 to 999")
-	}
-	if !validName(c.Name) {
-		return c, at.err(
-			where+".name",
-			"name %q: want lower-case letters, digits and hyphens, such as rand-write",
-			c.Name,
-		)
-	}
 	if c.Role == "" {
 		c.Role = topology.Data
 	}
 	if c.Size == 0 {
 		c.Size = DefaultSize
-	}
-	if c.Size > MostSize {
-		return c, at.err(
-			where+".size",
-			"size %s: want at most %s, the largest file that Linux can hold",
-			c.Size,
-			MostSize,
-		)
-	}
-	if !slices.Contains(topology.Roles, c.Role) {
-		return c, at.err(where+".role", "role %q: want data or wal", c.Role)
 	}
 	for _, d := range []*duration{y.Runtime, sc.Runtime} {
 		if d != nil {
@@ -234,6 +213,9 @@ func (sc scenarioYAML) scenario(y *suiteYAML, at locator, where string) (Scenari
 	}
 	if err := sc.work(&c, y, at, where); err != nil {
 		return c, err
+	}
+	if bad, ok := errors.AsType[*wrongField](c.valid()); ok {
+		return c, at.err(where+bad.field, "%v", bad.err)
 	}
 	for i, text := range sc.Thresholds {
 		t, err := ParseThreshold(text)

@@ -1,10 +1,8 @@
 package suite
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"plimsoll/internal/units"
@@ -12,8 +10,10 @@ import (
 
 // Server is how the PostgreSQL of a suite is set up: the suite's `postgres:`, and the flags --pg-*.
 type Server struct {
-	Bin    string      `json:"bin,omitempty"`    // directory of the programs; empty to look for them
-	User   string      `json:"user,omitempty"`   // who runs the server; empty to choose
+	// Bin is the directory of the programs, empty to look for them, and User who runs the server,
+	// empty to choose. Both are typed: they are in no file and in no record.
+	Bin    string      `json:"-"`
+	User   string      `json:"-"`
 	Scale  string      `json:"scale,omitempty"`  // a number, a size, or auto
 	Memory units.Bytes `json:"memory,omitempty"` // of server and page cache together; 0 for the machine's
 	// Settings are those that differ from what plimsoll sets itself.
@@ -98,26 +98,13 @@ const MostClients = 5000
 func (y *postgresYAML) postgres() (*Postgres, error) {
 	p := &Postgres{Builtin: y.Builtin, Script: y.Script, Clients: y.Clients, Transactions: y.Transactions}
 	switch {
-	case y.Builtin != "" && y.Script != "":
-		return nil, errors.New("builtin: and script: exclude each other; keep one")
-	case y.Builtin != "" && !slices.Contains(builtins, y.Builtin):
-		return nil, fmt.Errorf("builtin %q: want one of %s", y.Builtin, strings.Join(builtins, ", "))
 	case y.Connect != "" && y.Connect != "each":
 		return nil, fmt.Errorf("connect %q: want each", y.Connect)
 	case y.Before != "" && y.Before != "checkpoint":
 		return nil, fmt.Errorf("before %q: want checkpoint", y.Before)
-	case p.Probes() && len(p.Clients) > 0:
-		return nil, fmt.Errorf("clients: without builtin: or script: nothing would run")
-	case strings.ContainsAny(y.Script, "\x00\\"):
-		return nil, fmt.Errorf("script: SQL only; a backslash would begin a command of pgbench's own")
-	case y.Transactions < 0:
-		return nil, fmt.Errorf("transactions: want a number above 0")
 	}
 	if !p.Probes() && len(p.Clients) == 0 {
 		p.Clients = []int{100}
-	}
-	if i := slices.IndexFunc(p.Clients, func(n int) bool { return n < 1 || n > MostClients }); i >= 0 {
-		return nil, fmt.Errorf("clients: %d: want 1 to %d", p.Clients[i], MostClients)
 	}
 	p.Connect, p.Checkpoint = y.Connect == "each", y.Before == "checkpoint"
 	return p, nil

@@ -45,6 +45,11 @@ type Started struct {
 // starts a server writes a record of it.
 func (c Child) Start() (*Started, error) {
 	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
+	if cmd.Err == nil {
+		if err := CheckProgram(cmd.Path, c.UID); err != nil {
+			return nil, err
+		}
+	}
 	errs := &tail{}
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = c.Dir, c.Env, c.Out, io.Writer(errs)
 	if c.Err != nil {
@@ -167,6 +172,17 @@ func (c Child) Run(ctx context.Context, limit time.Duration) (time.Duration, err
 			s.Kill()
 		}
 	}
+}
+
+// Output runs the child and returns what it printed, OutputLimit at most.
+func (c Child) Output(ctx context.Context, limit time.Duration) (string, error) {
+	out := &capped{limit: OutputLimit}
+	c.Out = out
+	_, err := c.Run(ctx, limit)
+	if out.over {
+		err = fmt.Errorf("%s: %w", filepath.Base(c.Argv[0]), errFlood)
+	}
+	return out.buf.String(), err
 }
 
 // Lives says whether the process that was started at that tick still lives.

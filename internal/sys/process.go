@@ -24,12 +24,20 @@ type Process struct {
 	TTY *os.File
 	// Signals are passed on to the program's process group. May be nil.
 	Signals <-chan syscall.Signal
+	// Anybodys allows, as root, a program that others can replace: in the lab's guest nobody else
+	// is there.
+	Anybodys bool
 }
 
 // Run starts the program, waits for it and returns its exit status: 128 + n when signal n ended it.
 // A daemon that it leaves behind may keep its outputs open: they are read for one second more.
 func (p Process) Run(ctx context.Context) (int, error) {
 	cmd := exec.CommandContext(ctx, p.Argv[0], p.Argv[1:]...)
+	if cmd.Err == nil && !p.Anybodys {
+		if err := CheckProgram(cmd.Path, uint32(os.Geteuid())); err != nil {
+			return -1, err
+		}
+	}
 	cmd.Dir, cmd.Env = p.Dir, append(os.Environ(), p.Env...)
 	cmd.Stdout, cmd.Stderr = p.Out, p.Err
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

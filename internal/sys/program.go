@@ -110,6 +110,11 @@ func run(ctx context.Context, stdout io.Writer, argv ...string) error {
 		p.kill = kill.Done()
 	}
 	p.cmd = exec.Command(argv[0], argv[1:]...)
+	if p.cmd.Err == nil {
+		if err := CheckProgram(p.cmd.Path, uint32(os.Geteuid())); err != nil {
+			return err
+		}
+	}
 	p.cmd.Env = append(os.Environ(), "LC_ALL=C") // mdadm and lvm translate their messages
 	if ctx.Value(familyKey{}) != nil {
 		f, err := newFamily(argv[0])

@@ -142,14 +142,24 @@ func userName(id uint32) string {
 	return "user " + text
 }
 
-// CheckTrusted refuses a directory in which somebody else than root or the caller can put files:
-// what lies in it is believed.
+// CheckTrusted refuses a directory in which somebody else than root or the caller can put files, or
+// which they can put another in the place of, by any directory above: what lies in it is believed.
 func (d *Dir) CheckTrusted() error {
 	info, err := d.Info()
 	if err != nil {
 		return err
 	}
-	return trusted(d.name, info)
+	if err := trusted(d.name, info); err != nil {
+		return err
+	}
+	real, err := os.Readlink(d.Path())
+	if err != nil {
+		return err
+	}
+	if err := onlyOf(real, 0, uint32(os.Geteuid())); err != nil {
+		return fmt.Errorf("%s: %w, and what is in it would be believed: name another place", d.name, err)
+	}
+	return nil
 }
 
 // ReadTrusted reads a small file that is believed, such as a record of what is to be put back: a

@@ -117,7 +117,7 @@ func files(changes []Change) (map[string][]byte, error) {
 
 // persist writes the files. Each is recorded first, with what was there; one that plimsoll wrote
 // before is recorded already.
-func (t *Tuner) persist(r *record) error {
+func (t *Tuner) persist(r *Record) error {
 	want, err := files(r.Changes)
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (t *Tuner) persist(r *record) error {
 func (t *Tuner) at(file string) string { return filepath.Join(t.Root, file) }
 
 // keep records a file before it is written for the first time.
-func (t *Tuner) keep(r *record, k kept) error {
+func (t *Tuner) keep(r *Record, k kept) error {
 	if slices.ContainsFunc(r.Files, func(o kept) bool { return o.Path == k.Path }) {
 		return nil
 	}

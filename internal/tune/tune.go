@@ -91,8 +91,8 @@ func identify(d *block.Device) identity {
 	return identity{Kernel: d.Name}
 }
 
-// record is the state file.
-type record struct {
+// Record is the state file.
+type Record struct {
 	Schema  int      `json:"schema"`
 	Changes []Change `json:"changes"` // oldest first
 	Files   []kept   `json:"files"`   // oldest first
@@ -200,7 +200,7 @@ func (t *Tuner) Revert() (settings, files int, err error) {
 	defer release()
 	tree, _ := block.Read(t.Machine) // without /sys there is nothing of it to put back either
 	var errs []error
-	var left record
+	var left Record
 	for _, c := range slices.Backward(r.Changes) {
 		done, err := t.putBack(c, tree)
 		if done {
@@ -268,7 +268,7 @@ func (c Change) where(tree *block.Tree) string {
 }
 
 // open takes the lock and reads what was changed before.
-func (t *Tuner) open() (*record, func(), error) {
+func (t *Tuner) open() (*Record, func(), error) {
 	dir, err := sys.MakePath(filepath.Dir(t.State), 0o755)
 	if err != nil {
 		return nil, nil, err
@@ -294,10 +294,10 @@ func (t *Tuner) open() (*record, func(), error) {
 
 // readRecord reads what is put back by whoever reverts, so that it must be theirs or root's. It is
 // empty where there is none.
-func readRecord(dir *sys.Dir, name string) (*record, error) {
+func readRecord(dir *sys.Dir, name string) (*Record, error) {
 	data, err := dir.ReadTrusted(name, sys.ConfigLimit)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &record{Schema: 1}, nil
+		return &Record{Schema: 1}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -305,8 +305,8 @@ func readRecord(dir *sys.Dir, name string) (*record, error) {
 	return parseRecord(data)
 }
 
-func parseRecord(data []byte) (*record, error) {
-	r := &record{Schema: 1}
+func parseRecord(data []byte) (*Record, error) {
+	r := &Record{Schema: 1}
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, err
 	}
@@ -317,7 +317,7 @@ func parseRecord(data []byte) (*record, error) {
 }
 
 // check refuses a record of files that tune never sets.
-func (r *record) check() error {
+func (r *Record) check() error {
 	for _, c := range r.Changes {
 		all := []string{c.At}
 		if c.Back != nil {
@@ -340,7 +340,7 @@ func (r *record) check() error {
 	return nil
 }
 
-func (t *Tuner) save(r *record) error {
+func (t *Tuner) save(r *Record) error {
 	r.Schema = 1
 	data, err := json.MarshalIndent(r, "", " ")
 	if err != nil {

@@ -139,7 +139,7 @@ func (s *server) exec(ctx context.Context, c *call, req Request, out io.Writer) 
 	}
 	p := sys.Process{
 		Argv: req.Argv, Dir: req.Dir, Env: req.Env, In: c.in, Out: out,
-		Err: stream{s.w, kindErr, c.id}, Signals: c.signals,
+		Err: stream{s.w, kindErr, c.id}, Signals: c.signals, Anybodys: true,
 	}
 	if !req.TTY {
 		return p.Run(ctx)

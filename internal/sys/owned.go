@@ -1,0 +1,129 @@
+package sys
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrReplaceable is in the chain of the error about a program that others can replace.
+var ErrReplaceable = errors.New("others could have put it there")
+
+// CheckProgram refuses, as root, a program that somebody else than root and the user it runs as can
+// replace: whoever owns it or can write to it, or to any directory or link that leads to it, decides
+// what runs. A program of the caller's own user needs no check: it could do no more than its owner.
+func CheckProgram(name string, uid uint32) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return err
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return err
+	}
+	if err := onlyOf(path, 0, uid); err != nil {
+		return fmt.Errorf("%s: %w, and %s would run it: install it where only root can write, or run plimsoll as "+
+			"another user", path, err, userName(uid))
+	}
+	return nil
+}
+
+// onlyOf refuses a path that others than the users can change, by the file itself or by anything on
+// the way to it.
+func onlyOf(path string, uids ...uint32) error {
+	at, parts := "/", split(path)
+	if err := ownedBy(at, uids); err != nil {
+		return err
+	}
+	for links := 0; len(parts) > 0; {
+		next := filepath.Join(at, parts[0])
+		if err := ownedBy(next, uids); err != nil {
+			return err
+		}
+		parts = parts[1:]
+		target, err := os.Readlink(next)
+		if err != nil { // not a link
+			at = next
+			continue
+		}
+		if links++; links > mostLinks {
+			return fmt.Errorf("%s: %w", next, unix.ELOOP)
+		}
+		if filepath.IsAbs(target) {
+			at = "/"
+		}
+		parts = slices.Concat(split(target), parts)
+	}
+	return nil
+}
+
+// ownedBy refuses one name that others than the users own or can write to. Into a directory with the
+// sticky bit others can put something, but not in place of what is theirs: what lies in it is looked
+// at by itself.
+func ownedBy(name string, uids []uint32) error {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if owner := Owner(info); !slices.Contains(uids, owner) && !unmapped(owner) {
+		return fmt.Errorf("%s belongs to %s: %w", name, userName(owner), ErrReplaceable)
+	}
+	mode := info.Mode()
+	if mode&fs.ModeSymlink != 0 || mode.IsDir() && mode&fs.ModeSticky != 0 {
+		return nil
+	}
+	if mode.Perm()&0o002 != 0 || mode.Perm()&0o020 != 0 && !groupIsRoots(Group(info)) {
+		return fmt.Errorf("%s can be written to by others (mode %04o): %w", name, mode.Perm(), ErrReplaceable)
+	}
+	return nil
+}
+
+// unmapped says that a user is none of this user namespace, as root of the machine in a container:
+// nobody in here can act as that user.
+func unmapped(uid uint32) bool {
+	overflow, err := os.ReadFile("/proc/sys/kernel/overflowuid")
+	if err != nil || strings.TrimSpace(string(overflow)) != strconv.FormatUint(uint64(uid), 10) {
+		return false
+	}
+	mapped, err := os.ReadFile("/proc/self/uid_map")
+	return err == nil && !slices.Equal(strings.Fields(string(mapped)), []string{"0", "0", "4294967295"})
+}
+
+// groupIsRoots says that a group has no member but root by /etc/group and /etc/passwd, as Debian's
+// staff, which may write to /usr/local.
+func groupIsRoots(gid uint32) bool {
+	if gid == 0 {
+		return true
+	}
+	id := strconv.FormatUint(uint64(gid), 10)
+	groups, err1 := os.ReadFile("/etc/group")
+	users, err2 := os.ReadFile("/etc/passwd")
+	if err1 != nil || err2 != nil {
+		return false
+	}
+	known := false
+	for line := range strings.Lines(string(groups)) {
+		if f := strings.Split(strings.TrimSpace(line), ":"); len(f) == 4 && f[2] == id {
+			known = true
+			if f[3] != "" && f[3] != "root" {
+				return false
+			}
+		}
+	}
+	for line := range strings.Lines(string(users)) {
+		if f := strings.Split(line, ":"); len(f) > 3 && f[3] == id && f[2] != "0" {
+			return false
+		}
+	}
+	return known
+}
