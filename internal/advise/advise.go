@@ -41,6 +41,9 @@ type Request struct {
 	// Synced is the time of a write with its sync where it was measured; 0 is what the catalogue
 	// knows of the type.
 	Synced time.Duration
+	// Shown is how long one I/O took at most on volumes of a type, where a run showed it to be less
+	// than the catalogue has it.
+	Shown map[string]Took
 	// known are the needs worked out so far.
 	known map[shape]need
 }

@@ -187,7 +187,7 @@ func (r *Request) candidate(l Layout, i priced) Candidate {
 		c.Survives = workload.LostVolume
 	}
 	if t, ok := cloud.TypeNamed(l.Spec.Type); ok {
-		c.Latency = r.meanLatency(t.Typical)
+		c.Latency = r.meanLatency(r.typical(t))
 	}
 	return c
 }

@@ -254,11 +254,30 @@ func (r *Request) unfit(typ string) string {
 		if t.HDD != nil && s.Sync.Each > 0 {
 			return fmt.Sprintf("%s: %s waits for its writes, and no latency is stated for hard disks", typ, s.Name)
 		}
-		if why := r.tooSlow(typ, t.Typical, s); why != "" {
+		if why := r.tooSlow(typ, r.typical(t), s); why != "" {
 			return why
 		}
 	}
 	return ""
+}
+
+// typical is what one I/O of a type takes, or less where a run showed that: gp2 and gp3 are alike, as
+// AWS states the same of both.
+func (r *Request) typical(t cloud.VolumeType) *cloud.TypicalLatency {
+	took := r.Shown[t.Type].Least(r.Shown[map[string]string{"gp2": "gp3", "gp3": "gp2"}[t.Type]])
+	if t.Typical == nil || took == (Took{}) {
+		return t.Typical
+	}
+	l := *t.Typical
+	for _, one := range []struct {
+		stated *int
+		took   time.Duration
+	}{{&l.Read, took.Read}, {&l.Write, took.Write}} {
+		if us := int(one.took.Microseconds()); us > 0 && us < *one.stated {
+			*one.stated, l.Source = us, "as the run shows"
+		}
+	}
+	return &l
 }
 
 // tooSlow holds a stream's concurrency and latency limits against what one I/O takes.

@@ -7,7 +7,6 @@ import (
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
-	"plimsoll/internal/result"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -87,83 +86,4 @@ func Censor(d *workload.Demand, limits []AtLimit) {
 			d.AtLeast = append(d.AtLeast, l.String())
 		}
 	}
-}
-
-// FromResult is the demand that a measured scenario met: what was measured, not what was asked for.
-func FromResult(name string, r *result.Result) (*workload.Demand, error) {
-	if r == nil || len(r.Workloads) == 0 {
-		return nil, fmt.Errorf("%s holds no measured jobs", name)
-	}
-	d := &workload.Demand{Name: name, Role: r.Role}
-	limited := false
-	for i, w := range r.Workloads {
-		for _, read := range []bool{true, false} {
-			got, block := rows(r, i, read), w.WriteBS
-			if read {
-				block = w.ReadBS
-			}
-			if got.IOPS <= 0 || block == 0 {
-				continue
-			}
-			s := workload.Stream{
-				Name: fmt.Sprintf(
-					"%s-%s",
-					streamName(w.Name, i),
-					map[bool]string{true: "read", false: "write"}[read],
-				),
-				Random:  !w.Sequential,
-				Blocks:  []workload.Block{{Size: block, Share: 1}},
-				Threads: max(w.Jobs, 1),
-				Depth:   max(w.Depth, 1),
-				IOPS:    got.IOPS,
-				Rate:    got.Rate,
-			}
-			if read {
-				s.ReadShare = 1
-			} else if w.SyncEvery > 0 {
-				s.Sync = workload.Sync{Kind: "fdatasync", Each: w.SyncEvery}
-			}
-			limited = limited || w.ReadRate+w.WriteRate > 0 || w.ReadIOPS+w.WriteIOPS > 0
-			d.Streams = append(d.Streams, s)
-		}
-	}
-	if len(d.Streams) == 0 {
-		return nil, fmt.Errorf("%s measured no I/O", name)
-	}
-	if !limited {
-		d.AtLeast = append(
-			d.AtLeast,
-			"the jobs asked for as much as they got: this is what the storage gave, not what an application needs",
-		)
-	}
-	return d, nil
-}
-
-// rows adds up what fio's rows of a workload did in a direction: one row with group_reporting, else
-// one a job.
-func rows(r *result.Result, i int, read bool) workload.Load {
-	var sum workload.Load
-	for k, j := range r.Jobs {
-		if j.Name != r.Workloads[i].Name && (len(r.Jobs) != len(r.Workloads) || k != i) {
-			continue
-		}
-		d := j.Write
-		if read {
-			d = j.Read
-		}
-		sum.IOPS += d.IOPS
-		sum.Rate += d.BW
-	}
-	return sum
-}
-
-func streamName(name string, i int) string {
-	ok := name != "" && len(name) < 40
-	for _, r := range name {
-		ok = ok && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
-	}
-	if !ok || name[0] == '-' {
-		return fmt.Sprintf("job-%d", i+1)
-	}
-	return name
 }

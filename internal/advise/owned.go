@@ -1,9 +1,12 @@
 package advise
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
 	"plimsoll/internal/cloud"
+	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
 
@@ -60,4 +63,37 @@ func (r *Request) closest(l Layout, instances []priced) priced {
 		}
 	}
 	return best
+}
+
+// LayoutOf is an array of volumes that a provider sells as they were ordered, or why it cannot be
+// priced.
+func LayoutOf(a *topology.Array) (*Layout, error) {
+	if len(a.Volumes) == 0 {
+		return nil, fmt.Errorf("%s has no volumes", a.Name)
+	}
+	v := a.Volumes[0]
+	for _, o := range a.Volumes {
+		switch t, ok := cloud.TypeNamed(o.Type); {
+		case !ok || t.Provider != "AWS":
+			return nil, fmt.Errorf("%s: not a volume of EBS, so that no price is known", cmp.Or(o.Type, "a volume without a type"))
+		case o.Size == 0:
+			return nil, fmt.Errorf("a size is missing, such as '4x %s 3000GiB'", o.Type)
+		case o.Type != v.Type || o.Size != v.Size || o.Sustained != v.Sustained:
+			return nil, fmt.Errorf("the volumes are not alike: %s %v and %s %v", v.Type, v.Size, o.Type, o.Size)
+		}
+	}
+	l := &Layout{
+		Level: a.Level,
+		N:     len(a.Volumes),
+		Chunk: a.Chunk,
+		Spec:  cloud.VolumeSpec{Type: v.Type, Size: v.Size},
+	}
+	t, _ := cloud.TypeNamed(v.Type)
+	if t.IOPS.Max > 0 {
+		l.Spec.IOPS = v.Sustained.IOPS
+	}
+	if t.Rate.Max > 0 && !t.Rate.Derived {
+		l.Spec.Rate = v.Sustained.Rate
+	}
+	return l, nil
 }

@@ -22,6 +22,7 @@ import (
 
 type adviseOptions struct {
 	file  string
+	run   *runDemand             // where the file is a run
 	given func(flag string) bool // says whether a flag was given
 	// A demand by flags.
 	iops              units.IOPS
@@ -152,7 +153,7 @@ func gp3Instead(r advise.Request, a *advise.Advice) ([]string, error) {
 	return []string{fmt.Sprintf("%d x gp2 cost %v a month; %s", n, was.VolumesMonth, instead)}, nil
 }
 
-func (o adviseOptions) request() (*advise.Request, error) {
+func (o *adviseOptions) request() (*advise.Request, error) {
 	r := &advise.Request{
 		BurstOK:    o.burst,
 		VCPUs:      o.vcpus,
@@ -180,6 +181,8 @@ func (o adviseOptions) request() (*advise.Request, error) {
 		if r.Keep, err = o.keep(); err != nil {
 			return nil, usage(err)
 		}
+	} else if o.run != nil {
+		r.Keep, r.Shown = o.run.owned()
 	}
 	return r, nil
 }
@@ -246,22 +249,9 @@ func (o adviseOptions) keep() (*advise.Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := t.Arrays[0]
-	v := a.Volumes[0]
-	if v.Size == 0 {
-		return nil, fmt.Errorf("--volumes %.60q: a size is missing, such as '4x gp2 3000GiB'", o.volumes)
-	}
-	l := &advise.Layout{
-		Level: a.Level,
-		N:     len(a.Volumes),
-		Chunk: a.Chunk,
-		Spec:  cloud.VolumeSpec{Type: v.Type, Size: v.Size},
-	}
-	if v.Type != "gp2" && v.Type != "st1" && v.Type != "sc1" {
-		l.Spec.IOPS = v.Sustained.IOPS
-	}
-	if v.Type == "gp3" {
-		l.Spec.Rate = v.Sustained.Rate
+	l, err := advise.LayoutOf(&t.Arrays[0])
+	if err != nil {
+		return nil, fmt.Errorf("--volumes %.60q: %w", o.volumes, err)
 	}
 	return l, nil
 }

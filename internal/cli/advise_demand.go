@@ -76,7 +76,7 @@ func flagName(name string) string {
 }
 
 // demand is that of the file or the run with what flags override, or of the flags.
-func (o adviseOptions) demand() (*workload.Demand, error) {
+func (o *adviseOptions) demand() (*workload.Demand, error) {
 	d, err := o.described()
 	if err != nil {
 		return nil, err
@@ -123,10 +123,13 @@ func (o adviseOptions) setClients(d *workload.Demand) error {
 }
 
 // described is the demand of the file, of the run, or of --iops and --sync-commits.
-func (o adviseOptions) described() (*workload.Demand, error) {
+func (o *adviseOptions) described() (*workload.Demand, error) {
 	if o.file != "" {
-		if d, ok, err := demandOfRun([]string{o.file}); ok || err != nil {
-			return d, err
+		if run, ok, err := demandOfRun([]string{o.file}); ok || err != nil {
+			if o.run = run; err != nil {
+				return nil, err
+			}
+			return run.demand, nil
 		}
 		return loadDemand(o.file)
 	}
@@ -171,6 +174,9 @@ func (o adviseOptions) stream() (s workload.Stream, err error) {
 // assumed is what was taken for granted for want of a flag, first what decides most.
 func (o adviseOptions) assumed(a *advise.Advice) []string {
 	var all []string
+	if o.run != nil {
+		all = append(all, a.Demand.Notes...)
+	}
 	if o.commits > 0 && !o.given("clients") {
 		all = append(all, "1 client is assumed to commit at a time: --clients N says how many do")
 	}

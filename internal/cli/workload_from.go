@@ -13,6 +13,7 @@ import (
 	"plimsoll/internal/advise"
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/report"
+	"plimsoll/internal/result"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/workload"
 )
@@ -59,11 +60,11 @@ func runWorkloadFrom(env *Env, o fromOptions) error {
 	if o.copies < 1 || o.copies > 16 {
 		return usage(fmt.Errorf("--copies %d: want from 1 to 16", o.copies))
 	}
-	if d, ok, err := demandOfRun(o.files); ok || err != nil {
+	if run, ok, err := demandOfRun(o.files); ok || err != nil {
 		if err != nil {
 			return err
 		}
-		return writeDemand(env, o.out, d, nil, []string{"Made by plimsoll workload from " + o.files[0] + "."})
+		return writeDemand(env, o.out, run.demand, nil, []string{"Made by plimsoll workload from " + o.files[0] + "."})
 	}
 	var all []workload.Observed
 	for _, name := range o.files {
@@ -95,8 +96,15 @@ func runWorkloadFrom(env *Env, o fromOptions) error {
 	)
 }
 
+// runDemand is the demand behind a run, and the run.
+type runDemand struct {
+	demand  *workload.Demand
+	bundle  *bundle.Bundle
+	results []*result.Result
+}
+
 // demandOfRun is the demand of a single run's directory; ok is false when the words name none.
-func demandOfRun(words []string) (d *workload.Demand, ok bool, err error) {
+func demandOfRun(words []string) (run *runDemand, ok bool, err error) {
 	info, err := os.Stat(words[0])
 	if err != nil || !info.IsDir() {
 		return nil, false, nil //nolint:nilerr // a missing file is named when it is read
@@ -104,34 +112,42 @@ func demandOfRun(words []string) (d *workload.Demand, ok bool, err error) {
 	if len(words) > 1 {
 		return nil, true, usage(errors.New("name one run"))
 	}
-	b, err := bundle.Open(words[0])
-	if err != nil {
+	run = &runDemand{}
+	if run.bundle, err = bundle.Open(words[0]); err != nil {
 		return nil, true, err
 	}
-	for i := range b.Scenarios {
-		one, err := advise.FromResult(demandName(b.Scenarios[i].Name), b.Scenarios[i].Result)
-		if err != nil {
-			continue
-		}
-		if d == nil {
-			d = one
-			continue
-		}
-		for _, s := range one.Streams { // scenarios ran one after the other
-			s.Apart, s.Name = true, demandName(b.Scenarios[i].Name)+"-"+s.Name
-			d.Streams = append(d.Streams, s)
+	for i := range run.bundle.Scenarios {
+		if r := run.bundle.Scenarios[i].Result; r != nil && r.State != result.Interrupted {
+			run.results = append(run.results, r)
 		}
 	}
-	if d == nil {
-		return nil, true, usage(fmt.Errorf("%s measured nothing", words[0]))
+	run.demand, err = advise.FromResults(demandName(run.bundle.Run.Suite.Name), run.results)
+	if err != nil {
+		return nil, true, usage(fmt.Errorf("%s measured nothing: no scenario of it did I/O to its end", words[0]))
 	}
-	d.Name = demandName(b.Run.Suite.Name)
-	if n := len(b.Scenarios); n > 1 {
-		for i := range d.Streams {
-			d.Streams[i].Apart = true
-		}
+	return run, true, nil
+}
+
+// owned are the volumes that the run was on, where they can be priced, and how long one I/O took
+// there at most; nil where they are not known.
+func (r *runDemand) owned() (*advise.Layout, map[string]advise.Took) {
+	target := r.bundle.Run.Topology.For(r.demand.Role)
+	if target == nil {
+		return nil, nil
 	}
-	return d, true, nil
+	array := r.bundle.Run.Topology.Array(target.Array)
+	if array == nil {
+		return nil, nil
+	}
+	l, err := advise.LayoutOf(array)
+	if err != nil {
+		return nil, nil //nolint:nilerr // they are no candidate then
+	}
+	shown := map[string]advise.Took{}
+	for _, one := range r.results {
+		shown[l.Spec.Type] = shown[l.Spec.Type].Least(advise.ShownBy(one))
+	}
+	return l, shown
 }
 
 // wanted are the devices that are named, joined if that is asked for.

@@ -81,7 +81,7 @@ func (t *terminal) choices(rows []advise.Candidate, owned bool) {
 	for i := range rows {
 		wide = max(wide, len(LayoutText(rows[i].Layout)))
 	}
-	fmt.Fprintf(t.out, "\n  %2s  %-*s %-12s %10s %8s %6s\n", "", wide, "volumes", "instance", "a month", "an IOPS", "meets")
+	fmt.Fprintf(t.out, "\n  %2s  %-*s %-14s %10s %8s %6s\n", "", wide, "volumes", "instance", "a month", "an IOPS", "meets")
 	for i := range rows {
 		c, number, each, times := &rows[i], i+1, none, none
 		if owned {
@@ -97,7 +97,7 @@ func (t *terminal) choices(rows []advise.Candidate, owned bool) {
 		if c.PerIOPS > 0 {
 			each = fmt.Sprintf("$%.4f", float64(c.PerIOPS)/1e6)
 		}
-		fmt.Fprintf(t.out, "  %2s  %-*s %-12s %10v %8s %6s\n", mark, wide, LayoutText(c.Layout), c.Type, c.Month, each, times)
+		fmt.Fprintf(t.out, "  %2s  %-*s %-14s %10v %8s %6s\n", mark, wide, LayoutText(c.Layout), c.Type, c.Month, each, times)
 	}
 }
 
