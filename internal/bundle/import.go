@@ -213,7 +213,9 @@ func jobNames(o *fio.Output) string {
 	var names []string
 	for _, j := range o.Jobs {
 		if j.Name != "" && j.Name != allJobs && !slices.Contains(names, j.Name) {
-			names = append(names, j.Name)
+			if names = append(names, j.Name); len(names) > 3 {
+				break
+			}
 		}
 	}
 	if len(names) > 3 {

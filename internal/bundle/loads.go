@@ -63,10 +63,12 @@ func rowsByName(jobs []fio.Job) []sameJob {
 	for _, j := range jobs {
 		rows[j.Name]++
 	}
+	known := map[string]int{}
 	for _, j := range jobs {
-		at := slices.IndexFunc(list, func(s sameJob) bool { return s.name == j.Name })
-		if at < 0 {
+		at, listed := known[j.Name]
+		if !listed {
 			at = len(list)
+			known[j.Name] = at
 			list = append(list, sameJob{name: j.Name, options: j.Options})
 		}
 		switch {

@@ -31,18 +31,17 @@ func (d *duration) Set(s string) error {
 	return nil
 }
 
-func (d *duration) String() string {
-	if *d == 0 {
-		return ""
-	}
-	return time.Duration(*d).String()
-}
+// String is what Set reads back, which fleet run passes on to the hosts.
+func (d *duration) String() string { return time.Duration(*d).String() }
 
 func (*duration) Type() string { return "DURATION" }
 
 // addDuration adds a flag that takes seconds or a time with units.
 func addDuration(f *pflag.FlagSet, to *time.Duration, name, help string) {
 	f.Var((*duration)(to), name, help)
+	if *to == 0 {
+		f.Lookup(name).DefValue = "" // which keeps "(default 0s)" out of the help
+	}
 }
 
 // addLatency adds a flag that takes a latency such as 0.6ms.

@@ -311,6 +311,18 @@ func ParseWords(words []Word) (*JobFile, error) {
 		}
 		f.place(o)
 	}
+	var cost jobCost
+	for i := range f.Sections {
+		s := &f.Sections[i]
+		if err := cost.section(s); err != nil {
+			return nil, err
+		}
+		for range s.Options {
+			if err := cost.option(s); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return f, nil
 }
 

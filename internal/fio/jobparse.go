@@ -42,6 +42,44 @@ func ParseJobFile(name string, text []byte, opts ParseOptions) (*JobFile, error)
 type jobParser struct {
 	opts ParseOptions
 	file *JobFile
+	cost jobCost
+}
+
+// What a job file may hold: the jobs that fio runs (fio.h, REAL_MAX_JOBS), and the options of all
+// jobs together with those they inherit, which reading it costs.
+const (
+	mostJobs    = 4096
+	mostOptions = 250_000
+)
+
+// jobCost counts the jobs of a file and their options, inherited ones too.
+type jobCost struct{ jobs, global, options int }
+
+// section counts one that begins; its own options follow.
+func (c *jobCost) section(s *Section) error {
+	if !s.Global() {
+		c.jobs++
+		c.options += c.global
+	}
+	return c.check()
+}
+
+func (c *jobCost) option(s *Section) error {
+	if s.Global() {
+		c.global++
+	}
+	c.options++
+	return c.check()
+}
+
+func (c *jobCost) check() error {
+	switch {
+	case c.jobs > mostJobs:
+		return fmt.Errorf("more than %d jobs, the most that fio runs: use numjobs, or several files", mostJobs)
+	case c.options > mostOptions:
+		return fmt.Errorf("the jobs have more than %d options with those of [global]: use several files", mostOptions)
+	}
+	return nil
 }
 
 func (p *jobParser) read(name string, text []byte, nested int) error {
@@ -65,6 +103,9 @@ func (p *jobParser) read(name string, text []byte, nested int) error {
 			}
 			// fio takes what follows the bracket less its last character, whatever that is.
 			p.file.Sections = append(p.file.Sections, Section{Name: sectionName(line), Line: n})
+			if err := p.cost.section(&p.file.Sections[len(p.file.Sections)-1]); err != nil {
+				return fail("%w", err)
+			}
 			continue
 		}
 		if len(p.file.Sections) == 0 {
@@ -86,6 +127,9 @@ func (p *jobParser) read(name string, text []byte, nested int) error {
 		}
 		s := &p.file.Sections[len(p.file.Sections)-1]
 		s.Options = append(s.Options, o)
+		if err := p.cost.option(s); err != nil {
+			return fail("%w", err)
+		}
 	}
 	return nil
 }

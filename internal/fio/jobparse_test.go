@@ -2,6 +2,7 @@ package fio
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -190,4 +191,29 @@ func FuzzParseJobFile(f *testing.F) {
 			t.Fatalf("text changes:\n%q\n%q", want, got)
 		}
 	})
+}
+
+// TestJobFileCosts: what a job file may hold is counted while it is read (M12 of the review of
+// ed5d1e7: 5,000 sections took 798 MB).
+func TestJobFileCosts(t *testing.T) {
+	many := func(n int) string { return "[global]\nrw=read\n" + strings.Repeat("[j]\n", n) }
+	inherit := func(jobs, options int) string {
+		return "[global]\n" + strings.Repeat("bs=4k\n", options) + strings.Repeat("[j]\n", jobs)
+	}
+	for text, want := range map[string]string{
+		many(4096):                             "",
+		many(4097):                             "f:4099: more than 4096 jobs, the most that fio runs: use numjobs, or several files",
+		inherit(2000, 124):                     "",
+		inherit(2000, 125):                     "f:2126: the jobs have more than 250000 options with those of [global]: use several files",
+		strings.Repeat("[a]\n", 1<<18):         "f:4097: more than 4096 jobs, the most that fio runs: use numjobs, or several files",
+		"[a]\n" + strings.Repeat("b\n", 1<<18): "f:250002: the jobs have more than 250000 options with those of [global]: use several files",
+	} {
+		_, err := ParseJobFile("f", []byte(text), ParseOptions{})
+		if got := fmt.Sprint(err); got != want && (err != nil || want != "") {
+			t.Errorf("%d bytes: %s, want %s", len(text), got, want)
+		}
+	}
+	if _, err := ParseCommandLine(strings.Fields(strings.Repeat("--name=a ", 4097))); err == nil {
+		t.Error("4,097 jobs on a command line are read")
+	}
 }

@@ -111,11 +111,15 @@ func overlap(a, b []Job) bool {
 
 // settlePhases numbers the phases of rows whose jobs are all known by name.
 func settlePhases(rows []Job, loads []Workload) {
+	named := map[string]int{}
+	for i, w := range slices.Backward(loads) {
+		named[w.Name] = i
+	}
 	groups := map[int]int{}
 	phase := 0
 	for i := range rows {
-		at := slices.IndexFunc(loads, func(w Workload) bool { return w.Name == rows[i].Name })
-		if at < 0 {
+		at, known := named[rows[i].Name]
+		if !known {
 			for k := range rows {
 				rows[k].Phase = 0
 			}
@@ -227,13 +231,14 @@ func (o *Output) PlaceMixed() {
 // ends last.
 func Time(rows []Job, global Options, loads []Workload) {
 	settlePhases(rows, loads)
+	named := nameLoads(loads)
 	perGroup := map[int]int{}
 	for _, j := range rows {
 		perGroup[j.Group]++
 	}
 	for i := range rows {
 		j := &rows[i]
-		of := loadsOf(j, global, loads, perGroup[j.Group] == 1 && len(perGroup) == 1)
+		of := loadsOf(j, global, named, perGroup[j.Group] == 1 && len(perGroup) == 1)
 		j.Window, j.Delay = j.Runtime, 0
 		if len(of) == 0 {
 			continue
@@ -255,8 +260,9 @@ func Time(rows []Job, global Options, loads []Workload) {
 // returns the names of directions that it counted.
 func CountIOs(rows []Job, global Options, loads []Workload) []string {
 	var counted []string
+	named := nameLoads(loads)
 	for i := range rows {
-		for _, c := range sizesOf(&rows[i], global, loads, len(rows) == 1) {
+		for _, c := range sizesOf(&rows[i], global, named, len(rows) == 1) {
 			d := c.of
 			if c.size == 0 || d.N > 0 || d.IOPS > 0 || d.Bytes == 0 || d.Runtime <= 0 {
 				continue
@@ -275,8 +281,9 @@ func CountIOs(rows []Job, global Options, loads []Workload) []string {
 // that they hold what was done meanwhile. Of synced writes at a cap in the lab, the standard
 // deviation from second to second was 0.4 to 1.8 % by counts and 0.07 to 0.6 % by bytes.
 func Align(rows []Job, global Options, loads []Workload) {
+	named := nameLoads(loads)
 	for i := range rows {
-		for _, c := range sizesOf(&rows[i], global, loads, len(rows) == 1) {
+		for _, c := range sizesOf(&rows[i], global, named, len(rows) == 1) {
 			if c.size > 0 && !c.mean && c.of.Bytes%c.size == 0 {
 				c.of.N = min(c.of.N, uint64(c.of.Bytes/c.size))
 			}
@@ -294,7 +301,7 @@ type sized struct {
 }
 
 // sizesOf are the directions of a row with what its jobs ask for.
-func sizesOf(j *Job, global Options, loads []Workload, alone bool) []sized {
+func sizesOf(j *Job, global Options, loads namedLoads, alone bool) []sized {
 	list := []sized{{name: "reads", of: &j.Read}, {name: "writes", of: &j.Write}, {name: "trims", of: &j.Trim}}
 	var differ [3]bool
 	for _, w := range loadsOf(j, global, loads, alone) {
@@ -335,18 +342,27 @@ func sectionsWindow(j *Job, of []Workload) time.Duration {
 	return end - begin
 }
 
+// namedLoads are workloads, and those of each name: an output may have ten thousands of rows.
+type namedLoads struct {
+	all   []Workload
+	named map[string][]Workload
+}
+
+func nameLoads(loads []Workload) namedLoads {
+	n := namedLoads{loads, map[string][]Workload{}}
+	for _, w := range loads {
+		n.named[w.Name] = append(n.named[w.Name], w)
+	}
+	return n
+}
+
 // loadsOf are the workloads of a row: those of its name, all where the row stands for the only
 // group, else what its own options say.
-func loadsOf(j *Job, global Options, loads []Workload, alone bool) []Workload {
-	if alone && len(loads) > 0 {
-		return loads
+func loadsOf(j *Job, global Options, loads namedLoads, alone bool) []Workload {
+	if alone && len(loads.all) > 0 {
+		return loads.all
 	}
-	var of []Workload
-	for _, w := range loads {
-		if w.Name == j.Name {
-			of = append(of, w)
-		}
-	}
+	of := loads.named[j.Name]
 	if len(of) > 0 || len(j.Options)+len(global) == 0 {
 		return of
 	}

@@ -48,6 +48,13 @@ func (o Import) Run() (*sys.Dir, *bundle.Fleet, error) {
 		Via:      "import",
 		Order:    together,
 	}
+	names := make([]string, len(all))
+	for i, src := range all {
+		names[i] = src.host
+	}
+	if err := distinct(names); err != nil {
+		return nil, nil, err
+	}
 	base := started(all)
 	dir, err := bundle.CreateFleet(o.Out, "import", o.Now)
 	if err != nil {
@@ -159,6 +166,22 @@ func hostOf(src source) bundle.FleetHost {
 		h.State, h.Why = bundle.HostLost, "its run was "+string(run.State)
 	}
 	return h
+}
+
+// distinct refuses hosts whose runs would be kept in one directory, where the second would take the
+// place of the first: names that differ only in signs that a file's name cannot have, behind the
+// 100th character, or in case, which some filesystems do not tell apart.
+func distinct(hosts []string) error {
+	taken := map[string]string{}
+	for _, h := range hosts {
+		dir := strings.ToLower(fileName(h))
+		if other, is := taken[dir]; is {
+			return fmt.Errorf("hosts %s and %s would share the directory %s: name one of them differently, such as by its address",
+				text.Quote(other), text.Quote(h), hostDir(h))
+		}
+		taken[dir] = h
+	}
+	return nil
 }
 
 // fileName makes a name of one that comes from outside.

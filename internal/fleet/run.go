@@ -63,6 +63,9 @@ const (
 // Run measures on all hosts and returns the fleet run in its directory, which is held: close it.
 // When ctx ends, members stop, and what they have is fetched.
 func (r Run) Run(ctx context.Context) (*sys.Dir, *bundle.Fleet, error) {
+	if err := distinct(r.Hosts); err != nil {
+		return nil, nil, err
+	}
 	files, err := filesOf(r.Args)
 	if err != nil {
 		return nil, nil, err
@@ -113,6 +116,13 @@ func (r Run) Fetch(ctx context.Context, name string) (*sys.Dir, *bundle.Fleet, e
 	}
 	f.Lose, r.Shared = max(f.Lose, r.Lose), r.Shared.or(f)
 	c := &coordinator{Run: r, dir: dir, fleet: f, fetch: true}
+	names := make([]string, len(f.Hosts))
+	for i, h := range f.Hosts {
+		names[i] = h.Name
+	}
+	if err := distinct(names); err != nil {
+		return dir, nil, fmt.Errorf("%s: %w", name, err)
+	}
 	for _, h := range f.Hosts {
 		if h.State == bundle.HostDone || h.Remote == "" {
 			continue

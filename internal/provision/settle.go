@@ -98,6 +98,27 @@ func settle(d *topology.DeclaredArray) (Want, error) {
 	return w, w.filesystem(d.Filesystem)
 }
 
+// systemDirs are the directories below / that hold the system itself (hier(7)), where a filesystem
+// that is mounted would hide it.
+var systemDirs = []string{
+	"bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "root", "run", "sbin", "sys", "usr",
+}
+
+// mountAt takes over a mount point that is written as it is meant and hides nothing of the system.
+func (w *Want) mountAt(mount string) error {
+	w.Mount = path.Clean(mount)
+	if !mountPoint.MatchString(w.Mount) {
+		return fmt.Errorf("mount %.60q: want a path of letters, digits and ._+@-", mount)
+	}
+	if slices.Contains(strings.Split(mount, "/"), "..") {
+		return fmt.Errorf("mount %.60q: want a path without .., such as %s", mount, w.Mount)
+	}
+	if top, _, _ := strings.Cut(w.Mount[1:], "/"); slices.Contains(systemDirs, top) {
+		return fmt.Errorf("mount %.60q: /%s is the system's own; want a place for data, such as /data", mount, top)
+	}
+	return nil
+}
+
 // filesystem takes over what is to be on the array.
 func (w *Want) filesystem(f *topology.DeclaredFilesystem) error {
 	if f == nil {
@@ -114,8 +135,8 @@ func (w *Want) filesystem(f *topology.DeclaredFilesystem) error {
 		if f.Owner != "" || f.Mode != "" || len(f.Options) > 0 {
 			return errors.New("options, owner and mode are of a mount point, and none is given")
 		}
-	} else if w.Mount = path.Clean(f.Mount); !mountPoint.MatchString(w.Mount) {
-		return fmt.Errorf("mount %.60q: want a path of letters, digits and ._+@-", f.Mount)
+	} else if err := w.mountAt(f.Mount); err != nil {
+		return err
 	}
 	if w.Level.Striped() {
 		su, sw := cmp.Or(f.StripeUnit, w.Chunk), cmp.Or(f.StripeData, w.Data)

@@ -398,14 +398,14 @@ func (r *Result) depths() Depth {
 	for _, w := range r.Workloads {
 		d.Asked += w.InFlight()
 	}
-	window := r.Total.Span()
+	window, counts := r.Total.Span(), r.rowCounts()
 	for i, j := range r.Jobs {
 		share := 1.0
 		if span := j.Span(); span > 0 && span < window {
 			share = float64(span) / float64(window)
 		}
 		d.Little += j.InFlight() * share
-		d.Fio += meanDepth(j.Depths) * float64(r.jobsIn(i)) * share
+		d.Fio += meanDepth(j.Depths) * float64(counts.jobsIn(&r.Jobs[i])) * share
 	}
 	if len(r.Devices) > 0 {
 		d.Device = r.Devices[0].Queue
@@ -414,34 +414,39 @@ func (r *Result) depths() Depth {
 	return d
 }
 
-// jobsIn is how many jobs row i stands for: what the row itself says, else numjobs, unless fio
-// printed a row for each of them.
-func (r *Result) jobsIn(i int) int {
-	j := r.Jobs[i]
-	if j.Count > 0 {
-		return j.Count
-	}
-	rows := 0
-	for _, o := range r.Jobs {
-		if o.Name == j.Name && o.Host == j.Host {
-			rows++
-		}
-	}
-	if rows > 1 {
-		return 1
-	}
-	return max(r.jobsOf(j.Name), 1)
+// rowOf tells which rows are of one job.
+type rowOf struct{ name, host string }
+
+// rowCounts are the rows that fio printed of each job, and numjobs of the first workload of each
+// name.
+type rowCounts struct {
+	rows    map[rowOf]int
+	numjobs map[string]int
 }
 
-// jobsOf is numjobs of the workload of that name, for output that does not say how many jobs a row
-// stands for.
-func (r *Result) jobsOf(name string) int {
+func (r *Result) rowCounts() rowCounts {
+	c := rowCounts{map[rowOf]int{}, map[string]int{}}
+	for i := range r.Jobs {
+		c.rows[rowOf{r.Jobs[i].Name, r.Jobs[i].Host}]++
+	}
 	for _, w := range r.Workloads {
-		if w.Name == name {
-			return w.Jobs
+		if _, seen := c.numjobs[w.Name]; !seen {
+			c.numjobs[w.Name] = w.Jobs
 		}
 	}
-	return 0
+	return c
+}
+
+// jobsIn is how many jobs a row stands for: what the row itself says, else numjobs, unless fio
+// printed a row for each of them.
+func (c rowCounts) jobsIn(j *fio.Job) int {
+	switch {
+	case j.Count > 0:
+		return j.Count
+	case c.rows[rowOf{j.Name, j.Host}] > 1:
+		return 1
+	}
+	return max(c.numjobs[j.Name], 1)
 }
 
 // meanDepth is the mean of fio's depth histogram of one job, taken at the lower edges of its
