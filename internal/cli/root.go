@@ -89,7 +89,7 @@ type group struct {
 
 func groups(env *Env) []group {
 	return []group{
-		{"Look", []*cobra.Command{newInspectCmd(env), newCheckCmd(env), newSuitesCmd(env), newShowCmd(env)}},
+		{"Look", []*cobra.Command{newInspectCmd(env), newCheckCmd(env), newWhyCmd(env), newSuitesCmd(env), newShowCmd(env)}},
 		{
 			"Measure",
 			[]*cobra.Command{

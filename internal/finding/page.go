@@ -27,6 +27,8 @@ func (c Code) Family() string {
 		return "several machines"
 	case '7':
 		return "PostgreSQL"
+	case '9':
+		return "a machine at work"
 	}
 	return ""
 }

@@ -97,6 +97,9 @@ func parseLog(text string) []Event {
 	return all
 }
 
+// ParseLog finds trouble in lines of the kernel's log as dmesg(1) prints them.
+func ParseLog(text string) []Event { return parseLog(text) }
+
 // Log reads what is wrong by the kernel's log. It is an error where the caller may not read it.
 func Log(ctx context.Context, m *sys.Machine) ([]Event, error) {
 	log, err := m.Output(ctx, "dmesg")

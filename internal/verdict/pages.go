@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/diagnose"
+	"plimsoll/internal/diagnose/live"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/lint"
 )
@@ -15,6 +16,7 @@ func Pages() []finding.Page {
 		finding.Pages(lint.Rules()),
 		finding.Pages(diagnose.Rules()),
 		finding.Pages(diagnose.FleetRules()),
+		finding.Pages(live.Rules()),
 	)
 }
 

@@ -1,0 +1,104 @@
+package block
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/sys"
+)
+
+// InUse answers which processes have files on some devices. It compares the mount of each descriptor
+// with the process's own mounts and never asks for a file itself: stat(2) of one on a server that
+// does not answer would wait for ever.
+type InUse struct {
+	read    *sys.Reader
+	numbers map[string]bool // major:minor of the devices
+	names   map[string]bool // kernel names, and nodes below /dev
+	spaces  map[string]map[string]bool
+}
+
+// mostDescriptors of a process are looked at; a server with more has one on its data among them.
+const mostDescriptors = 2000
+
+// NewInUse prepares the question for the devices of a stack.
+func NewInUse(r *sys.Reader, s *Stack) *InUse {
+	u := &InUse{
+		read: r, numbers: map[string]bool{}, names: map[string]bool{},
+		spaces: map[string]map[string]bool{},
+	}
+	for _, d := range s.Tree.Devices {
+		u.numbers[strconv.FormatUint(uint64(d.Major), 10)+":"+strconv.FormatUint(uint64(d.Minor), 10)] = true
+		u.names[d.Name], u.names[strings.TrimPrefix(d.Path, "/dev/")] = true, true
+	}
+	if s.Mount != nil && s.Mount.Major == 0 { // btrfs: 0:N is the filesystem's own
+		u.numbers[strconv.FormatUint(uint64(s.Mount.Major), 10)+":"+strconv.FormatUint(uint64(s.Mount.Minor), 10)] = true
+	}
+	return u
+}
+
+// By is whether a process has a file, or the device itself, open. False also where it may not be
+// looked into, which seen says.
+func (u *InUse) By(pid string) (uses, seen bool) {
+	fds, err := u.read.Names("proc/" + pid + "/fd")
+	if err != nil {
+		return false, false
+	}
+	var ids map[string]bool
+	for i, fd := range fds {
+		if i > mostDescriptors {
+			break
+		}
+		to, err := u.read.Link("proc/" + pid + "/fd/" + fd)
+		if err != nil || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "/proc/") {
+			continue
+		}
+		if node, ok := strings.CutPrefix(to, "/dev/"); ok {
+			if u.names[node] {
+				return true, true
+			}
+			continue
+		}
+		if ids == nil {
+			ids = u.mounts(pid)
+		}
+		if len(ids) > 0 && ids[u.mountOf(pid, fd)] {
+			return true, true
+		}
+	}
+	return false, true
+}
+
+// mountOf is the number of the mount that a descriptor's file is on.
+func (u *InUse) mountOf(pid, fd string) string {
+	text, err := u.read.Read("proc/" + pid + "/fdinfo/" + fd)
+	if err != nil {
+		return ""
+	}
+	_, after, ok := bytes.Cut(text, []byte("mnt_id:"))
+	if !ok {
+		return ""
+	}
+	line, _, _ := bytes.Cut(after, []byte("\n"))
+	return string(bytes.TrimSpace(line))
+}
+
+// mounts are the numbers of the mounts of the devices as a process sees them; those of one
+// namespace are read once.
+func (u *InUse) mounts(pid string) map[string]bool {
+	space, err := u.read.Link("proc/" + pid + "/ns/mnt")
+	if err == nil && u.spaces[space] != nil {
+		return u.spaces[space]
+	}
+	ids := map[string]bool{}
+	text, _ := u.read.Read("proc/" + pid + "/mountinfo")
+	for line := range bytes.Lines(text) {
+		if f := bytes.Fields(line); len(f) > 2 && u.numbers[string(f[2])] {
+			ids[string(f[0])] = true
+		}
+	}
+	if err == nil {
+		u.spaces[space] = ids
+	}
+	return ids
+}

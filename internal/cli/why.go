@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/bench"
+	atwork "plimsoll/internal/diagnose/live"
+	"plimsoll/internal/report"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+type whyOptions struct {
+	layoutOptions
+	path   string
+	long   time.Duration
+	expect units.Latency
+	format string
+	save   string
+	from   string
+}
+
+// The bounds of --for.
+const (
+	whyLeast = 2 * time.Second
+	whyMost  = time.Minute
+)
+
+func newWhyCmd(env *Env) *cobra.Command {
+	o := whyOptions{long: bench.WatchFor}
+	cmd := &cobra.Command{
+		Use:   "why PATH|DEVICE",
+		Short: "Say why the storage of a machine at work is slow now, and whether it is the storage at all",
+		Long: `Watch a machine at work for 5 s and name one first cause why the storage below a path is slow, with its evidence,
+its share of the waiting, who uses it, and what to do next; or say that nothing is wrong with the storage.
+
+It writes nothing, does no I/O, starts no program and opens no file on the path's own filesystem. Root sees all; without
+it other users' processes and what tasks wait for stay unseen, and the answer says so. Limits of volumes are asked of
+EC2 on EC2, and are what --volumes and --instance or plimsoll.yaml say elsewhere.
+
+The exit code is 3 where the storage, or what limits it, is the cause; 0 where nothing is wrong with the storage; 1
+where it could not be seen.`,
+		Example: `  plimsoll why /var/lib/postgresql
+  plimsoll why /data --expect 5ms --json
+  plimsoll why /data --save facts.json
+  plimsoll why --from facts.json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.path = args[0]
+			}
+			return runWhy(cmd.Context(), env, o)
+		},
+	}
+	f := cmd.Flags()
+	o.addFlags(f)
+	addFormat(cmd, &o.format, textOrJSON)
+	addDuration(f, &o.long, "for", "watch for `DURATION`, from 2s to 1m")
+	addLatency(f, &o.expect, "expect", "call an I/O slow that takes longer than `LATENCY`, instead of 4 times its usual time")
+	f.StringVar(&o.save, "save", "", "write what was seen to `FILE`, to be judged again")
+	f.StringVar(&o.from, "from", "", "judge what was saved in `FILE`, and watch nothing")
+	cmd.MarkFlagsMutuallyExclusive("save", "from")
+	cmd.MarkFlagsMutuallyExclusive("for", "from")
+	return cmd
+}
+
+func runWhy(ctx context.Context, env *Env, o whyOptions) error {
+	f, err := o.facts(ctx, env)
+	if err != nil {
+		return err
+	}
+	if o.save != "" {
+		if err := saveFacts(o.save, f); err != nil {
+			return err
+		}
+	}
+	a := atwork.Judge(f)
+	if o.format == formatJSON {
+		err = report.WriteJSON(env.Out, "why", a)
+	} else {
+		err = report.Live(env.Out, f, a)
+	}
+	if err != nil {
+		return err
+	}
+	switch a.Answer {
+	case atwork.Found:
+		return errVerdict
+	case atwork.CannotSee:
+		return &reported{errors.New("it could not be seen")}
+	case atwork.Nothing:
+	}
+	return nil
+}
+
+// facts are those that were saved, or those of this machine.
+func (o *whyOptions) facts(ctx context.Context, env *Env) (*atwork.Facts, error) {
+	switch {
+	case o.from != "" && o.path != "":
+		return nil, usage(errors.New("name a path to watch, or --from FILE to judge what was saved, not both"))
+	case o.from != "":
+		return loadFacts(o.from, o.expect)
+	case o.path == "":
+		return nil, hint(usage(errors.New("name the path or the device that is slow")), "plimsoll why /var/lib/postgresql")
+	case o.long < whyLeast || o.long > whyMost:
+		return nil, usage(fmt.Errorf("--for %s: want from 2s to 1m", o.long))
+	}
+	path, err := filepath.Abs(o.path)
+	if err != nil {
+		return nil, err
+	}
+	if !strings.ContainsRune(o.path, '/') { // a kernel name such as md0, where no file has it
+		if _, err := sys.Look(path); err != nil {
+			path = "/dev/" + o.path
+		}
+	}
+	here, err := sys.Look(path)
+	if err != nil && !errors.Is(err, sys.ErrNoAnswer) {
+		return nil, usage(err)
+	}
+	decl, err := o.declared(env, here)
+	if err != nil {
+		return nil, err
+	}
+	return bench.Watch(ctx, env.Machine, bench.Watching{Path: path, For: o.long, Expect: o.expect, Layout: decl})
+}
+
+// declared is what the storage is said to be. A plimsoll.yaml in the current directory is not opened
+// on the path's own filesystem, which may not answer.
+func (o *whyOptions) declared(env *Env, here sys.Place) (*topology.Declaration, error) {
+	cwd, err := sys.Look(".")
+	apart := err == nil && (here.Block || cwd.Mount != here.Mount)
+	if apart || o.file != "" || o.volumes+o.level+o.chunk+o.instance != "" {
+		return o.declaration(env)
+	}
+	if _, err := sys.Look(declarationFile); err == nil {
+		fmt.Fprintln(env.Err, "note: plimsoll.yaml in this directory is not read, since it is on the filesystem that is "+
+			"looked at: name it with --topology plimsoll.yaml")
+	}
+	return nil, nil //nolint:nilnil // nothing is declared, which is no error
+}
+
+func saveFacts(name string, f *atwork.Facts) error {
+	data, err := json.MarshalIndent(f, "", " ")
+	if err != nil {
+		return err
+	}
+	return sys.WriteFile(name, append(data, '\n'), mode(name))
+}
+
+func loadFacts(name string, expect units.Latency) (*atwork.Facts, error) {
+	data, err := sys.ReadFile(name, sys.TextLimit)
+	if err != nil {
+		return nil, err
+	}
+	f, err := atwork.Decode(data)
+	if err != nil {
+		return nil, usage(fmt.Errorf("%s: %w", text.Clean(name, 0), err))
+	}
+	if expect > 0 {
+		f.Expect = expect
+	}
+	return f, nil
+}

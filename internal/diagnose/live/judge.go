@@ -1,0 +1,263 @@
+package live
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// Confidence is how sure a cause is.
+type Confidence string
+
+// The grades: something that excludes anything else was seen; a pattern that had this cause in
+// trials; a guess by exclusion.
+const (
+	Certain  Confidence = "certain"
+	Likely   Confidence = "likely"
+	Possible Confidence = "possible"
+)
+
+// Cause is why the storage is slow, or what else is wrong where it is not.
+type Cause struct {
+	Code       finding.Code       `json:"code"`
+	Title      string             `json:"title"`
+	Confidence Confidence         `json:"confidence"`
+	Subject    string             `json:"subject"` // a device, a group, a program
+	Message    string             `json:"message"` // one sentence, with its numbers
+	Evidence   []finding.Evidence `json:"evidence"`
+	Next       []string           `json:"next"` // what to do or to type
+	// Elsewhere says that the storage is not what is wrong (PL910, PL911, PL317).
+	Elsewhere bool `json:"elsewhere,omitempty"`
+}
+
+// Kind of an answer.
+type Kind string
+
+// The answers.
+const (
+	Found     Kind = "cause"
+	Nothing   Kind = "nothing"
+	CannotSee Kind = "cannot-see"
+)
+
+// Answer is what plimsoll why says, and its JSON.
+type Answer struct {
+	Answer Kind          `json:"answer"`
+	First  finding.Code  `json:"first,omitempty"`
+	Path   string        `json:"path"`
+	Device string        `json:"device,omitempty"`
+	Span   time.Duration `json:"window_ns"`
+	// Causes are what was found in the order of their standing; the first is the answer.
+	Causes  []Cause               `json:"causes"`
+	Also    []Also                `json:"also"`
+	Account *Account              `json:"account,omitempty"`
+	Tasks   map[string]float64    `json:"tasks"`
+	Devices []DeviceSeen          `json:"devices"`
+	Limits  []topology.GroupLimit `json:"limits"`
+	Users   []User                `json:"users"`
+	// WrittenBack is what the devices move and no program asks for now.
+	WrittenBack units.Rate    `json:"written_back_bytes_per_s,omitempty"`
+	RunQueue    float64       `json:"run_queue"`
+	Usual       units.Latency `json:"usual_ns"`
+	Late        time.Duration `json:"own_lateness_ns"`
+	NotSeen     []string      `json:"not_seen"`
+	CPU         time.Duration `json:"cpu_ns"`
+	Wall        time.Duration `json:"wall_ns"`
+}
+
+// Also is what is worth knowing beside the causes.
+type Also struct {
+	Code    finding.Code `json:"code"`
+	Subject string       `json:"subject"`
+	Message string       `json:"message"`
+}
+
+// DeviceSeen is one layer with what it did.
+type DeviceSeen struct {
+	Name      string        `json:"name"`
+	Layer     string        `json:"layer"`
+	Leaf      bool          `json:"leaf"`
+	ReadIOPS  units.IOPS    `json:"read_iops"`
+	WriteIOPS units.IOPS    `json:"write_iops"`
+	ReadRate  units.Rate    `json:"read_bytes_per_s"`
+	WriteRate units.Rate    `json:"write_bytes_per_s"`
+	Wait      units.Latency `json:"wait_ns"`
+	Waiting   float64       `json:"waiting"`   // I/Os in the mean, by Little's law
+	AtDevice  float64       `json:"at_device"` // of these in flight below
+	Busy      float64       `json:"busy"`
+	Stall     time.Duration `json:"longest_stall_ns"`
+	PeakIOs   uint64        `json:"peak_iops_1s"`
+}
+
+// step looks for one cause.
+type step struct {
+	code finding.Code
+	// last steps are asked only where nothing above was found.
+	last bool
+	look func(*view) *Cause
+}
+
+// steps are in the order in which causes are believed: what is proven before what a latency alone
+// suggests. Limits stand before members, since at a limit the queue gathers on one of equal volumes.
+func steps() []step {
+	return []step{
+		{code: "PL902", look: (*view).noAnswer},
+		{code: "PL903", look: (*view).frozen},
+		{code: "PL904", look: (*view).groupLimit},
+		{code: "PL202", look: (*view).resync},
+		{code: "PL907", look: (*view).syncedWrites},
+		{code: "PL906", look: (*view).otherProgram},
+		{code: "PL309", look: (*view).writeBack},
+		{code: "PL505", look: (*view).instanceLimit},
+		{code: "PL901", look: (*view).volumeLimit},
+		{code: "PL602", look: (*view).burstSpent},
+		{code: "PL204", look: (*view).slowMember},
+		{code: "PL905", look: (*view).hotMember},
+		{code: "PL908", look: (*view).inThisMachine},
+		{code: "PL303", look: (*view).noTags, last: true},
+		{code: "PL909", look: (*view).slowVolume, last: true},
+		{code: "PL912", look: (*view).unknownLimit, last: true},
+		{code: "PL309", look: (*view).dirtyLimit, last: true},
+		{code: "PL911", look: (*view).memory, last: true},
+		{code: "PL910", look: (*view).processor, last: true},
+		{code: "PL317", look: (*view).nearlyFull, last: true},
+	}
+}
+
+// Judge answers from facts. It looks at nothing else, so that saved facts give the same answer
+// again.
+func Judge(f *Facts) *Answer {
+	a := &Answer{
+		Answer: CannotSee, Path: f.Path, Causes: []Cause{}, Also: []Also{}, Tasks: map[string]float64{},
+		Devices: []DeviceSeen{}, Limits: []topology.GroupLimit{}, Users: []User{}, NotSeen: []string{},
+		CPU: f.CPU, Wall: f.Wall,
+	}
+	a.NotSeen = append(a.NotSeen, f.NotSeen...)
+	if f.Window != nil {
+		a.Span, a.Late = f.Window.Span, f.Window.LateMean
+	}
+	v := newView(f)
+	if v.top == nil {
+		return v.withoutDevice(a)
+	}
+	a.Device = v.top.Name
+	for _, s := range steps() {
+		if s.last && len(v.causes) > 0 {
+			continue
+		}
+		if c := s.look(v); c != nil {
+			c.Code = first(c.Code, s.code)
+			v.causes = append(v.causes, *c)
+		}
+	}
+	v.higherLimitFirst()
+	a.Causes = append(a.Causes, v.causes...)
+	a.Also = append(a.Also, v.also()...)
+	v.fill(a)
+	switch {
+	case len(a.Causes) > 0 && !a.Causes[0].Elsewhere:
+		a.Answer, a.First = Found, a.Causes[0].Code
+	case len(a.Causes) == 0 && v.doubtful():
+		a.Answer = CannotSee
+	default:
+		a.Answer = Nothing
+		if len(a.Causes) > 0 {
+			a.First = a.Causes[0].Code
+		}
+	}
+	return a
+}
+
+func first(a, b finding.Code) finding.Code {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// doubtfulTasks is the mean number of waiting tasks from which it matters that nobody could see what
+// they wait for.
+const doubtfulTasks = 0.3
+
+// doubtful is whether tasks wait and what they wait for could not be seen.
+func (v *view) doubtful() bool { return !v.f.Window.Stacks && v.waiters >= doubtfulTasks }
+
+// withoutDevice answers where there is no device: another machine's storage, or none.
+func (v *view) withoutDevice(a *Answer) *Answer {
+	r := v.f.Remote
+	if r == nil {
+		return a
+	}
+	waiting := r.IOPS * float64(r.Exec) / 1e9
+	if r.RTT >= remoteSlow && waiting >= slowQueue {
+		a.Answer, a.First = Found, "PL909"
+		a.Causes = []Cause{{
+			Code: "PL909", Title: titleOf("PL909"), Confidence: Possible, Subject: v.f.Source,
+			Message: "The server of " + v.f.Path + " is slow, or the network to it: " + r.RTT.String() + " a request.",
+			Evidence: []finding.Evidence{
+				{What: "round trip", Found: r.RTT.String(), Expected: "below " + remoteSlow.String(), Where: mountstats},
+				{What: "with the wait in this machine", Found: r.Exec.String(), Where: mountstats},
+			},
+			Next: []string{"plimsoll why on the server"},
+		}}
+	}
+	return a
+}
+
+const mountstats = "/proc/self/mountstats"
+
+// remoteSlow is the round trip from which a network filesystem's server is called slow.
+const remoteSlow = units.Latency(20e6)
+
+// fill puts the figures of the view into the answer.
+func (v *view) fill(a *Answer) {
+	for i := range v.all {
+		d := &v.all[i]
+		a.Devices = append(a.Devices, DeviceSeen{
+			Name: d.Name, Layer: kindOf(d.Layer), Leaf: d.Leaf(),
+			ReadIOPS: units.IOPS(float64(d.did.Reads) / d.span), WriteIOPS: units.IOPS(float64(d.did.Writes) / d.span),
+			ReadRate: units.Rate(float64(d.did.ReadBytes) / d.span), WriteRate: units.Rate(float64(d.did.WriteBytes) / d.span),
+			Wait: units.Latency(d.wait()), Waiting: d.waiting(), AtDevice: d.did.InFlight, Busy: d.busy(),
+			Stall: d.did.Longest, PeakIOs: d.did.PeakIOs,
+		})
+	}
+	maps.Copy(a.Tasks, v.tasks)
+	a.Users = append(a.Users, v.users...)
+	a.Limits = append(a.Limits, v.f.Groups...)
+	a.RunQueue, a.Usual = v.runQueue(), units.Latency(v.typical)
+	if moved := v.top.bytes(); moved > writtenBackTimes*v.asked && moved > writtenBackLeast {
+		a.WrittenBack = units.Rate(moved - v.asked)
+	}
+	a.Account = v.account()
+}
+
+// What a device moves beyond what programs ask for is named from here on.
+const (
+	writtenBackTimes = 1.5
+	writtenBackLeast = float64(1 << 20)
+)
+
+// kindOf is what a layer is, in a word.
+func kindOf(l *Layer) string {
+	if l.Level != "" {
+		return l.Level
+	}
+	if l.Crypt {
+		return "dm-crypt"
+	}
+	return l.Kind
+}
+
+// higherLimitFirst puts, of the instance's and the volumes' limit, the one with the higher use
+// first.
+func (v *view) higherLimitFirst() {
+	i := slices.IndexFunc(v.causes, func(c Cause) bool { return c.Code == "PL505" })
+	j := slices.IndexFunc(v.causes, func(c Cause) bool { return c.Code == "PL901" })
+	if i >= 0 && j == i+1 && v.volumeUse() > v.instanceUse() {
+		v.causes[i], v.causes[j] = v.causes[j], v.causes[i]
+	}
+}

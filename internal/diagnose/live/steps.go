@@ -1,0 +1,283 @@
+package live
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"time"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/telemetry"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// Thresholds of the proofs, set on seeds 3 to 5 of the live exam's first form.
+const (
+	stallLeast     = 950 * time.Millisecond // without a completion while I/O is in flight
+	stallBelow     = 0.5                    // in flight in its leaves: an upper layer's own stall
+	suspendedShare = 0.05
+	frozenTasks    = 0.3
+	groupUse       = 0.9 // of what a limit really gives
+	resyncShare    = 0.3 // of the leaves' bytes
+	resyncMore     = 0.5 // the same where an I/O takes twice its usual time
+	syncTasks      = 1.0 // waiting for the log or a sync …
+	logTasks       = 0.3 // … of them for the log
+	smallWrite     = 32 * units.KiB
+)
+
+func diskstats(name string) string { return "/proc/diskstats, " + name }
+
+// noAnswer is step 1: a device has I/O in flight and completes none.
+func (v *view) noAnswer() *Cause {
+	below := v.sum(func(l *device) float64 { return l.did.InFlight })
+	for i := len(v.all) - 1; i >= 0; i-- {
+		d := &v.all[i]
+		switch {
+		case d.did.Gone:
+			return v.stalled(d, fmt.Sprintf("%s vanished while plimsoll looked.", d.Name), finding.Evidence{
+				What: "device", Found: "gone", Where: diskstats(d.Name),
+			})
+		case d.did.Suspended > suspendedShare:
+			return v.stalled(d, fmt.Sprintf("%s is suspended %s of the time and holds %s up.",
+				d.Name, text.Percent(d.did.Suspended), v.f.Path), finding.Evidence{
+				What: "suspended", Found: text.Percent(d.did.Suspended), Expected: "never", Where: "dm/suspended of " + d.Name,
+			})
+		case d.did.Longest >= stallLeast && (d.Leaf() || below < stallBelow):
+			return v.stalled(d, fmt.Sprintf("%s does not answer: %s had I/O in flight and completed none for %s.",
+				d.Name, v.itself(d), text.Duration(d.did.Longest)), finding.Evidence{
+				What: "longest time without a completion", Found: text.Duration(d.did.Longest), Expected: "below 0.95 s",
+				Where: diskstats(d.Name),
+			})
+		}
+	}
+	return nil
+}
+
+func (v *view) itself(d *device) string {
+	if d.top {
+		return "it"
+	}
+	return "it, below " + v.f.Path + ","
+}
+
+func (v *view) stalled(d *device, message string, e finding.Evidence) *Cause {
+	c := &Cause{
+		Title: titleOf("PL902"), Confidence: Certain, Subject: d.Name, Message: message,
+		Evidence: []finding.Evidence{e, {
+			What: "in such times", Found: text.Duration(d.did.Stalled) + " of " + text.Duration(v.f.Window.Span),
+			Where: diskstats(d.Name),
+		}},
+		Next: []string{"dmesg --ctime | tail -50", "the provider's status page, the drive's cable or path"},
+	}
+	if d.did.Suspended > suspendedShare {
+		c.Next = []string{"dmsetup info " + d.Name, "whoever suspended it resumes it: dmsetup resume"}
+	}
+	return c
+}
+
+// frozen is step 2: tasks wait for a filesystem that somebody froze.
+func (v *view) frozen() *Cause {
+	n := v.tasks[telemetry.ForFrozen]
+	if n < frozenTasks {
+		return nil
+	}
+	where := v.f.Mount
+	if where == "" {
+		where = v.f.Path
+	}
+	return &Cause{
+		Title: titleOf("PL903"), Confidence: Certain, Subject: where,
+		Message: fmt.Sprintf("The filesystem of %s is frozen: %s tasks wait for it to be thawed.", v.f.Path, units.Number(n)),
+		Evidence: []finding.Evidence{{
+			What: "tasks that wait for the freeze", Found: units.Number(n), Expected: "none", Where: "/proc/PID/stack",
+		}},
+		Next: []string{
+			"find who takes a snapshot (fsfreeze, a backup agent)",
+			"fsfreeze --unfreeze " + text.ShellQuote(where),
+		},
+	}
+}
+
+// groupLimit is step 3: a control group is at its limit.
+func (v *view) groupLimit() *Cause {
+	l := v.fullest()
+	if l == nil {
+		return nil
+	}
+	limit, used := amount(l.What, l.Limit), amount(l.What, l.Used)
+	c := &Cause{
+		Title: titleOf("PL904"), Confidence: Certain, Subject: l.Group,
+		Message: fmt.Sprintf("A control group's limit makes %s slow: %s may do %s, and does %s.",
+			v.f.Path, nameOf(l.Group), limit, used),
+		Evidence: []finding.Evidence{
+			{What: "limit", Found: limit, Where: l.File + " on " + l.Device},
+			{
+				What: "used", Found: used, Expected: fmt.Sprintf("below %s of what the limit gives", text.Percent(groupUse)),
+				Where: l.File,
+			},
+		},
+		Next: []string{"raise it: " + limitLine(*l, raised(l.Limit))},
+	}
+	if e := l.Effective(); e < l.Limit {
+		c.Evidence = append(c.Evidence, finding.Evidence{
+			What: "what the limit gives", Found: amount(l.What, e), Expected: limit, Where: "whole I/Os in slices of 100 ms",
+		})
+	}
+	return c
+}
+
+// amount prints a figure of a control group's limit.
+func amount(what string, v float64) string {
+	switch what {
+	case "riops":
+		return units.Number(v) + " reads per second"
+	case "wiops":
+		return units.Number(v) + " writes per second"
+	case "rbps":
+		return units.Rate(v).String() + " of reads"
+	}
+	return units.Rate(v).String() + " of writes"
+}
+
+func raised(limit float64) float64 { return 2 * limit }
+
+// fullest is the limit of which the most is used, nil where none is reached.
+func (v *view) fullest() *topology.GroupLimit {
+	var most *topology.GroupLimit
+	for i := range v.f.Groups {
+		l := &v.f.Groups[i]
+		if l.Limit > 0 && l.Used >= groupUse*l.Effective() && (most == nil || l.Used/l.Limit > most.Used/most.Limit) {
+			most = l
+		}
+	}
+	return most
+}
+
+func nameOf(group string) string {
+	if group == "/" {
+		return "the outermost group"
+	}
+	return path.Base(group)
+}
+
+// limitLine is the shell line that sets a limit of a control group.
+func limitLine(l topology.GroupLimit, value float64) string {
+	if l.Version == 1 {
+		return fmt.Sprintf(`echo "%s %d" > %s`, l.Number, int64(value), l.File)
+	}
+	return fmt.Sprintf(`echo "%s %s=%d" > %s`, l.Number, l.What, int64(value), l.File)
+}
+
+// resync is step 4: md copies or checks in the background.
+func (v *view) resync() *Cause {
+	d, share := v.syncing()
+	if d == nil {
+		return nil
+	}
+	w := v.top.wait()
+	twice := v.top.waiting() >= slowQueue && w > 2*v.typical && share >= resyncMore
+	if !(v.slow && share >= resyncShare) && !twice {
+		return nil
+	}
+	s := d.did.Sync
+	c := &Cause{
+		Title: "a resync, check or reshape takes the volumes' time", Confidence: Likely, Subject: d.Name,
+		Message: fmt.Sprintf("A %s makes %s slow: %s a member on %s, %s of what the members move.",
+			actionName(s.Action), v.f.Path, s.Speed, d.Name, text.Percent(share)),
+		Evidence: []finding.Evidence{
+			{What: "action", Found: s.Action, Expected: "idle", Where: "md/sync_action of " + d.Name},
+			{
+				What: "share of the members' bytes", Found: text.Percent(share), Expected: "below " + text.Percent(resyncShare),
+				Where: "md/sync_speed, /proc/diskstats",
+			},
+		},
+		Next: []string{"echo 5000 > /proc/sys/dev/raid/speed_limit_max"},
+	}
+	if s.Left > 0 && s.Size > 0 && s.Speed > 0 {
+		left := time.Duration(s.Left * float64(s.Size) / float64(s.Speed) * float64(time.Second))
+		slowed := time.Duration(s.Left * float64(s.Size) / (5000 * 1024) * float64(time.Second))
+		c.Next[0] += fmt.Sprintf("   # then %s for the rest, not %s", text.Duration(slowed), text.Duration(left))
+	}
+	return c
+}
+
+// actionName is what md does in a word.
+func actionName(action string) string {
+	switch action {
+	case "recover":
+		return "rebuild"
+	case "repair":
+		return "check (repair)"
+	}
+	return action
+}
+
+// syncing is the array that copies or checks something, and the share of the leaves' bytes that this
+// takes.
+func (v *view) syncing() (*device, float64) {
+	bytes := v.sum((*device).bytes)
+	for i := range v.all {
+		s := v.all[i].did.Sync
+		if s == nil || s.Action == "" || s.Action == "idle" || s.Action == "frozen" {
+			continue
+		}
+		n := float64(len(v.leavesBelow(&v.all[i])))
+		return &v.all[i], min(1, float64(s.Speed)*n/max(bytes, 1))
+	}
+	return nil, 0
+}
+
+func (v *view) leavesBelow(d *device) []*device {
+	var found []*device
+	seen := map[string]bool{}
+	var walk func(name string)
+	walk = func(name string) {
+		i := slices.IndexFunc(v.all, func(o device) bool { return o.Name == name })
+		if i < 0 || seen[name] {
+			return
+		}
+		seen[name] = true
+		if v.all[i].Leaf() {
+			found = append(found, &v.all[i])
+		}
+		for _, u := range v.all[i].Under {
+			walk(u)
+		}
+	}
+	walk(d.Name)
+	return found
+}
+
+// syncedWrites is step 5: small writes, each followed by a sync, wait for the filesystem's log.
+func (v *view) syncedWrites() *Cause {
+	log, sync := v.tasks[telemetry.ForLog], v.tasks[telemetry.ForSync]
+	if log+sync < syncTasks || log < logTasks || v.top.writeSize() > smallWrite {
+		return nil
+	}
+	who := &v.users[0]
+	for i := range v.users {
+		if v.users[i].For[telemetry.ForLog] > who.For[telemetry.ForLog] {
+			who = &v.users[i]
+		}
+	}
+	writes := float64(v.top.did.Writes) / v.span
+	return &Cause{
+		Title: titleOf("PL907"), Confidence: Likely, Subject: who.Name,
+		Message: fmt.Sprintf("Synced small writes of %s make %s slow: %s tasks wait for the filesystem's log.",
+			who.Name, v.f.Path, units.Number(log+sync)),
+		Evidence: []finding.Evidence{
+			{What: "tasks that wait for the log", Found: units.Number(log), Expected: "below 0.3", Where: "/proc/PID/stack"},
+			{What: "tasks that wait for a sync", Found: units.Number(sync), Where: "/proc/PID/stack"},
+			{
+				What: "writes", Found: fmt.Sprintf("%s per second of %s", units.Number(writes), v.top.writeSize()),
+				Where: diskstats(v.top.Name),
+			},
+		},
+		Next: []string{
+			fmt.Sprintf("fewer commits in %s (group commit, one fsync a batch)", who.Name),
+			"or volumes with more IOPS: plimsoll advise",
+		},
+	}
+}

@@ -1,0 +1,242 @@
+package live
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+const (
+	atLimit       = 0.93 // of a limit: reached
+	exceededShare = 0.05 // of the window, by the volume's own counters
+	baselineLow   = 0.85 // around the baseline: the burst is spent
+	baselineHigh  = 1.25
+)
+
+// most is the highest a volume gives, with its burst.
+func most(v *topology.Volume) topology.Limits {
+	return higher(v.Sustained, v.Burst)
+}
+
+func higher(a, b topology.Limits) topology.Limits {
+	return topology.Limits{
+		IOPS: max(a.IOPS, b.IOPS), Rate: max(a.Rate, b.Rate), ReadIOPS: max(a.ReadIOPS, b.ReadIOPS),
+		WriteIOPS: max(a.WriteIOPS, b.WriteIOPS), ReadRate: max(a.ReadRate, b.ReadRate),
+		WriteRate: max(a.WriteRate, b.WriteRate),
+	}
+}
+
+// counted are a leaf's I/Os a second as the provider counts them: one of up to CountedIO once, a
+// longer one for each piece of it.
+func (d *device) counted() float64 {
+	size := float64(256 * units.KiB)
+	if d.Volume != nil && d.Volume.CountedIO > 0 {
+		size = float64(d.Volume.CountedIO)
+	}
+	return max(d.iops(), d.bytes()/size)
+}
+
+// use is the greatest share of a limit that a leaf does; what says of which.
+func (d *device) use(l topology.Limits) (share float64, what string) {
+	r, w := float64(d.did.Reads)/d.span, float64(d.did.Writes)/d.span
+	rb, wb := float64(d.did.ReadBytes)/d.span, float64(d.did.WriteBytes)/d.span
+	for _, u := range []struct {
+		did, limit float64
+		what       string
+	}{
+		{d.counted(), float64(l.IOPS), l.IOPS.String() + " IOPS"},
+		{d.bytes(), float64(l.Rate), l.Rate.String()},
+		{r, float64(l.ReadIOPS), l.ReadIOPS.String() + " reads per second"},
+		{w, float64(l.WriteIOPS), l.WriteIOPS.String() + " writes per second"},
+		{rb, float64(l.ReadRate), l.ReadRate.String() + " of reads"},
+		{wb, float64(l.WriteRate), l.WriteRate.String() + " of writes"},
+	} {
+		if u.limit > 0 && u.did/u.limit > share {
+			share, what = u.did/u.limit, u.what
+		}
+	}
+	return share, what
+}
+
+// volumeUse is the greatest share of its limit that a leaf does.
+func (v *view) volumeUse() float64 {
+	greatest := 0.0
+	for _, l := range v.leaves {
+		if l.Volume != nil {
+			share, _ := l.use(most(l.Volume))
+			greatest = max(greatest, share)
+		}
+	}
+	return greatest
+}
+
+// instanceUse is the share of the instance's limit that all its volumes do.
+func (v *view) instanceUse() float64 {
+	share, _ := v.instanceShare()
+	return share
+}
+
+func (v *view) instanceShare() (share float64, limit string) {
+	i := v.f.Instance
+	share, limit = v.shareOf(higher(i.Baseline, i.Burst))
+	if share >= atLimit {
+		return share, limit
+	}
+	// Above its baseline an instance spends its burst; at it, the burst is gone.
+	if low, of := v.shareOf(i.Baseline); low >= atLimit && low < baselineHigh {
+		return low, of
+	}
+	return share, limit
+}
+
+func (v *view) shareOf(l topology.Limits) (share float64, limit string) {
+	if l.IOPS > 0 {
+		share, limit = v.f.Window.MachineIOs/float64(l.IOPS), l.IOPS.String()+" IOPS"
+	}
+	if l.Rate > 0 && float64(v.f.Window.MachineRate/l.Rate) > share {
+		share, limit = float64(v.f.Window.MachineRate/l.Rate), l.Rate.String()
+	}
+	return share, limit
+}
+
+// exceeded is the longest share of the window in which the volumes' own counters say that more was
+// asked than is allowed.
+func (v *view) exceeded(of func(*Exceeded) time.Duration) (share float64, device string) {
+	for _, l := range v.leaves {
+		if l.Exceeded == nil {
+			continue
+		}
+		if s := of(l.Exceeded).Seconds() / v.span; s > share {
+			share, device = s, l.Name
+		}
+	}
+	return share, device
+}
+
+// instanceLimit is step 7.
+func (v *view) instanceLimit() *Cause {
+	if !v.slow {
+		return nil
+	}
+	if share, name := v.exceeded(func(e *Exceeded) time.Duration { return e.Instance }); share >= exceededShare {
+		return &Cause{
+			Code: "PL604", Title: "the instance's EBS limit is exceeded", Confidence: Certain, Subject: name,
+			Message: fmt.Sprintf("The instance's limit makes %s slow: more was asked of it than it carries for %s of the time.",
+				v.f.Path, text.Percent(share)),
+			Evidence: []finding.Evidence{{
+				What: "time above the instance's limit", Found: text.Percent(share),
+				Expected: "below " + text.Percent(exceededShare), Where: "log page 0xD0 of " + name,
+			}},
+			Next: []string{"a larger instance: plimsoll advise"},
+		}
+	}
+	share, limit := v.instanceShare()
+	if share < atLimit {
+		return nil
+	}
+	return &Cause{
+		Title: "the instance's limit is reached", Confidence: Certain,
+		Subject: cmp.Or(v.f.Instance.Type, "instance"),
+		Message: fmt.Sprintf("The instance's limit makes %s slow: all its volumes together do %s IOPS and %s of the %s "+
+			"that it carries.", v.f.Path, units.Number(v.f.Window.MachineIOs), v.f.Window.MachineRate, limit),
+		Evidence: []finding.Evidence{{
+			What: "share of the instance's limit", Found: text.Percent(share),
+			Expected: "below " + text.Percent(atLimit), Where: "/proc/diskstats of all volumes",
+		}},
+		Next: []string{"a larger instance: plimsoll advise"},
+	}
+}
+
+// volumeLimit is step 8.
+func (v *view) volumeLimit() *Cause {
+	if !v.slow {
+		return nil
+	}
+	if share, name := v.exceeded(func(e *Exceeded) time.Duration { return e.Volume }); share >= exceededShare {
+		return &Cause{
+			Code: "PL603", Title: "the volume's limit is exceeded", Confidence: Certain, Subject: name,
+			Message: fmt.Sprintf("The limit of %s makes %s slow: more was asked of it than it gives for %s of the time.",
+				name, v.f.Path, text.Percent(share)),
+			Evidence: []finding.Evidence{{
+				What: "time above the volume's limit", Found: text.Percent(share),
+				Expected: "below " + text.Percent(exceededShare), Where: "log page 0xD0 of " + name,
+			}},
+			Next: []string{v.buy()},
+		}
+	}
+	at, which, of := 0, "", ""
+	var full *device
+	for _, l := range v.leaves {
+		if l.Volume == nil {
+			continue
+		}
+		if share, what := l.use(most(l.Volume)); share >= atLimit {
+			at, which, of, full = at+1, l.Name, what, l
+		}
+	}
+	if at == 0 {
+		return nil
+	}
+	return &Cause{
+		Title: titleOf("PL901"), Confidence: Certain, Subject: which,
+		Message: fmt.Sprintf("The volumes' limit makes %s slow: %d of %d do the %s that they were bought with.",
+			v.f.Path, at, len(v.leaves), of),
+		Evidence: []finding.Evidence{
+			{
+				What: which, Found: fmt.Sprintf("%s IOPS, %s", units.Number(full.counted()), units.Rate(full.bytes())),
+				Expected: "below " + of, Where: diskstats(which),
+			},
+			{What: "I/Os that wait", Found: units.Number(v.top.waiting()), Where: diskstats(v.top.Name)},
+		},
+		Next: []string{v.buy()},
+	}
+}
+
+// buy is the command that says what to buy for what is done now.
+func (v *view) buy() string {
+	return fmt.Sprintf("plimsoll workload record %s --for 10m -o demand.yaml && plimsoll advise demand.yaml",
+		text.ShellQuote(v.f.Path))
+}
+
+// burstSpent is step 9.
+func (v *view) burstSpent() *Cause {
+	if !v.slow {
+		return nil
+	}
+	at := 0
+	var one *device
+	for _, l := range v.leaves {
+		if l.Volume == nil || l.Volume.Sustained.IOPS <= 0 || l.Volume.Burst.IOPS <= l.Volume.Sustained.IOPS {
+			continue
+		}
+		if use := l.counted() / float64(l.Volume.Sustained.IOPS); use > baselineLow && use < baselineHigh {
+			at, one = at+1, l
+		}
+	}
+	if 2*at <= len(v.leaves) {
+		return nil
+	}
+	c := &Cause{
+		Title: "burst credits are spent", Confidence: Likely, Subject: one.Name,
+		Message: fmt.Sprintf("Spent burst credits make %s slow: its volumes do %s IOPS, their baseline, and not the "+
+			"burst of %s.", v.f.Path, units.Number(one.counted()), one.Volume.Burst.IOPS),
+		Evidence: []finding.Evidence{{
+			What: one.Name, Found: units.Number(one.counted()) + " IOPS",
+			Expected: one.Volume.Burst.IOPS.String() + " with credits", Where: diskstats(one.Name),
+		}},
+		Next: []string{"a volume type without credits (gp3): plimsoll advise"},
+	}
+	if b := one.Volume.Balance; b != nil && b.Left < 0.01 {
+		c.Confidence = Certain
+	}
+	if one.Volume.BurstIOs > 0 {
+		full := time.Duration(one.Volume.BurstIOs / float64(one.Volume.Sustained.IOPS) * float64(time.Second))
+		c.Next = append(c.Next, "or rest: an idle volume has all its credits again after "+text.Duration(full))
+	}
+	return c
+}

@@ -1,0 +1,312 @@
+package live
+
+import (
+	"fmt"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/telemetry"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+// What sets a member apart from its peers while the array is at work. The rules of PL204 on a run
+// know the job that was run; here only what the members do can be compared.
+const (
+	apartTimes  = 2.5 // its peers' time an I/O …
+	apartMore   = 2.0 // … and by how many usual times more
+	apartIOs    = 1.5 // times its peers' I/Os at most: no hot member
+	apartPeer   = 0.1 // of its I/Os makes a member a peer
+	sureBusy    = 0.95
+	sureIdle    = 0.75
+	hotIOs      = 2.0
+	hotTimes    = 2.0
+	aboveLeaves = 2.5 // times the slowest leaf's: the wait is above them
+	heldAbove   = 0.5 // of the I/Os are at the device: the others are held
+	tagTasks    = 0.4
+	fewWait     = 4.0 // I/Os a leaf: the volume is slow by itself
+)
+
+// Member is a leaf of an array at work, and what it did.
+type Member struct {
+	Name    string
+	IOPS    float64
+	Wait    units.Latency // mean of an I/O
+	Waiting float64       // I/Os in the mean
+	Busy    float64
+}
+
+// Peers is a member compared with the others of its array.
+type Peers struct {
+	Worst   Member
+	Wait    units.Latency // median of the others
+	IOPS    float64       // median of the others
+	Busiest float64       // of the others
+	Others  int
+}
+
+// Compare finds the member on which most I/Os wait, and what its peers do; false without peers.
+func Compare(members []Member) (p Peers, ok bool) {
+	worst := -1
+	for i, m := range members {
+		if worst < 0 || m.Waiting > members[worst].Waiting {
+			worst = i
+		}
+	}
+	var waits, ios []float64
+	for i, m := range members {
+		if i == worst || m.IOPS <= apartPeer*members[worst].IOPS {
+			continue
+		}
+		waits, ios = append(waits, float64(m.Wait)), append(ios, m.IOPS)
+		p.Busiest = max(p.Busiest, m.Busy)
+	}
+	if len(waits) == 0 {
+		return p, false
+	}
+	p.Worst, p.Wait, p.IOPS, p.Others = members[worst], units.Latency(median(waits)), median(ios), len(waits)
+	return p, true
+}
+
+// Apart is whether the worst member is slower than its peers by itself: not by more I/Os, not by
+// less than usual is worth. With one peer that peer must be sound (its time at most sound), as a
+// queue gathers on one of two equal volumes at their limit.
+func (p Peers) Apart(usual, sound units.Latency) bool {
+	return p.Worst.Wait >= apartTimes*p.Wait && p.Worst.Wait-p.Wait >= apartMore*usual &&
+		p.Worst.IOPS <= apartIOs*max(p.IOPS, 0.1) && (p.Others > 1 || p.Wait <= sound)
+}
+
+// Hot is whether the worst member is slower since it gets more I/Os.
+func (p Peers) Hot() bool { return p.Worst.IOPS > hotIOs*p.IOPS && p.Worst.Wait >= hotTimes*p.Wait }
+
+func (v *view) members() []Member {
+	all := make([]Member, len(v.leaves))
+	for i, l := range v.leaves {
+		all[i] = Member{l.Name, l.iops(), units.Latency(l.wait()), l.waiting(), l.busy()}
+	}
+	return all
+}
+
+// compared are the members where they are at work and slow.
+func (v *view) compared() (Peers, bool) {
+	if !v.slow || len(v.leaves) < 2 {
+		return Peers{}, false
+	}
+	return Compare(v.members())
+}
+
+func (p Peers) evidence() []finding.Evidence {
+	m := p.Worst
+	return []finding.Evidence{{
+		What: m.Name,
+		Found: fmt.Sprintf("%s IOPS, %s waiting, %s busy", units.Number(m.IOPS), units.Number(m.Waiting),
+			text.Percent(m.Busy)),
+		Expected: fmt.Sprintf("%s IOPS and %s an I/O, as its peers", units.Number(p.IOPS), p.Wait),
+		Where:    diskstats(m.Name),
+	}}
+}
+
+// slowMember is step 10.
+func (v *view) slowMember() *Cause {
+	p, ok := v.compared()
+	if !ok || !p.Apart(units.Latency(v.limit/slowTimes), units.Latency(v.limit)) {
+		return nil
+	}
+	m := p.Worst
+	sure := m.Busy >= sureBusy && p.Busiest <= sureIdle
+	if v.limited() && !sure {
+		return nil // at a limit the queue gathers on one of equal volumes
+	}
+	c := &Cause{
+		Title: "array member slower than its peers", Confidence: Likely, Subject: m.Name,
+		Message: fmt.Sprintf("A slow member, %s, makes %s slow: %s an I/O, %s %s.", m.Name, v.f.Path, m.Wait,
+			peers(p.Others), p.Wait),
+		Evidence: p.evidence(),
+		Next: []string{
+			fmt.Sprintf("replace %s, or ask the provider; if it was made from a snapshot: plimsoll warm /dev/%s",
+				m.Name, m.Name),
+			"plimsoll check --probe " + text.ShellQuote(v.f.Path) + "   # when it is quiet",
+		},
+	}
+	if sure {
+		c.Confidence = Certain
+	}
+	return c
+}
+
+// limited is whether a limit of the volumes or of the instance is reached.
+func (v *view) limited() bool {
+	return v.has("PL505") || v.has("PL604") || v.has("PL901") || v.has("PL603") || v.has("PL602")
+}
+
+func peers(n int) string {
+	if n == 1 {
+		return "its peer"
+	}
+	return "its " + text.Plural(n, "peer")
+}
+
+// hotMember is step 11.
+func (v *view) hotMember() *Cause {
+	p, ok := v.compared()
+	if !ok || v.has("PL204") || !p.Hot() {
+		return nil
+	}
+	return &Cause{
+		Title: titleOf("PL905"), Confidence: Likely, Subject: p.Worst.Name,
+		Message: fmt.Sprintf("A hot member, %s, makes %s slow: it gets %s IOPS, %s %s.", p.Worst.Name, v.f.Path,
+			units.Number(p.Worst.IOPS), peers(p.Others), units.Number(p.IOPS)),
+		Evidence: p.evidence(),
+		Next:     []string{"a smaller chunk, or files spread over the array: plimsoll explain PL905"},
+	}
+}
+
+// inThisMachine is step 12: an I/O waits above the leaves, or before one.
+func (v *view) inThisMachine() *Cause {
+	if !v.slow {
+		return nil
+	}
+	w, leaf := v.top.wait(), v.slowestLeaf()
+	if !v.top.Leaf() && w > aboveLeaves*leaf {
+		d := v.holder()
+		c := &Cause{
+			Title: titleOf("PL908"), Confidence: Likely, Subject: d.Name,
+			Message: fmt.Sprintf("A layer of this machine, %s, makes %s slow: %s an I/O there, %s in the volumes.",
+				d.Name, v.f.Path, latency(w), latency(leaf)),
+			Evidence: []finding.Evidence{
+				{What: v.top.Name, Found: latency(w), Expected: "near " + latency(leaf), Where: diskstats(v.top.Name)},
+				{
+					What: "at the device", Found: units.Number(d.did.InFlight), Expected: units.Number(d.waiting()),
+					Where: "in_flight of " + d.Name,
+				},
+			},
+			Next: []string{"dmsetup table " + d.Name + "; cat /sys/block/" + d.Name + "/queue/nr_requests"},
+		}
+		if d.Crypt {
+			c.Next = []string{"cryptsetup refresh --perf-no_read_workqueue --perf-no_write_workqueue --persistent " + d.Name}
+		}
+		return c
+	}
+	waiting, at := v.sum((*device).waiting), v.sum(func(l *device) float64 { return l.did.InFlight })
+	if waiting > 1 && at < heldAbove*waiting {
+		l := v.leaves[0]
+		return &Cause{
+			Code: "PL302", Title: "the scheduler holds I/Os back", Confidence: Likely, Subject: l.Name,
+			Message: fmt.Sprintf("The scheduler %s makes %s slow: of %s I/Os that wait only %s are at the device.",
+				l.Scheduler, v.f.Path, units.Number(waiting), units.Number(at)),
+			Evidence: []finding.Evidence{{
+				What: "I/Os at the device", Found: units.Number(at),
+				Expected: units.Number(waiting), Where: "in_flight and /proc/diskstats of " + l.Name,
+			}},
+			Next: []string{"echo none > /sys/block/" + l.Name + "/queue/scheduler"},
+		}
+	}
+	if v.tasks[telemetry.ForTags]+v.tasks[telemetry.ForWBT] >= tagTasks && len(v.causes) == 0 {
+		return v.noTags()
+	}
+	return nil
+}
+
+// holder is the layer in which an I/O waits: the lowest that is as slow as the top.
+func (v *view) holder() *device {
+	d := v.top
+	for i := range v.all {
+		if o := &v.all[i]; !o.Leaf() && o.wait() >= v.top.wait()/aboveLeaves {
+			d = o
+		}
+	}
+	return d
+}
+
+// noTags is the other half of step 12: tasks wait for a place in the queue, which no disk statistic
+// shows.
+func (v *view) noTags() *Cause {
+	n := v.tasks[telemetry.ForTags] + v.tasks[telemetry.ForWBT]
+	if n < tagTasks {
+		return nil
+	}
+	l := v.leaves[0]
+	return &Cause{
+		Code: "PL303", Title: "tasks wait for a place in the queue", Confidence: Likely, Subject: l.Name,
+		Message: fmt.Sprintf("A short queue makes %s slow: %s tasks wait for one of its %d places.", v.f.Path,
+			units.Number(n), l.Requests),
+		Evidence: []finding.Evidence{{
+			What: "tasks that wait for a place", Found: units.Number(n),
+			Expected: "below 0.4", Where: "/proc/PID/stack",
+		}},
+		Next: []string{fmt.Sprintf("cat /sys/block/%s/queue/nr_requests /sys/block/%s/queue/scheduler", l.Name, l.Name)},
+	}
+}
+
+// slowVolume is step 13: slow with nothing that queues.
+func (v *view) slowVolume() *Cause {
+	if !v.proven || v.deepest() > fewWait {
+		return nil
+	}
+	l := v.slowest()
+	subject := "The volume " + l.Name + " is"
+	if len(v.leaves) > 1 {
+		subject = "All " + text.Plural(len(v.leaves), "volume") + " are"
+	}
+	return &Cause{
+		Title: titleOf("PL909"), Confidence: Likely, Subject: l.Name,
+		Message: fmt.Sprintf("%s slow for %s, or reads blocks for the first time (snapshot): %s an I/O with %s waiting.",
+			subject, v.f.Path, latency(l.wait()), units.Number(v.deepest())),
+		Evidence: []finding.Evidence{{
+			What: "time of an I/O", Found: latency(l.wait()),
+			Expected: v.usualText(), Where: diskstats(l.Name),
+		}},
+		Next: []string{
+			"plimsoll check --probe " + text.ShellQuote(v.f.Path) + "   # tells a first touch from a slow volume",
+			"else ask the provider",
+		},
+	}
+}
+
+func (v *view) usualText() string {
+	if v.f.Expect > 0 {
+		return "at most " + v.f.Expect.String() + " (--expect)"
+	}
+	if v.stated {
+		return latency(v.typical) + " as stated of the volumes"
+	}
+	return latency(v.typical) + " as usual of such devices"
+}
+
+// deepest is the most I/Os that wait on one leaf.
+func (v *view) deepest() float64 {
+	n := 0.0
+	for _, l := range v.leaves {
+		n = max(n, l.waiting())
+	}
+	return n
+}
+
+func (v *view) slowest() *device {
+	s := v.leaves[0]
+	for _, l := range v.leaves {
+		if l.wait() > s.wait() {
+			s = l
+		}
+	}
+	return s
+}
+
+// unknownLimit is step 14: slow under a long queue, all volumes alike.
+func (v *view) unknownLimit() *Cause {
+	if !v.proven || v.deepest() <= fewWait {
+		return nil
+	}
+	l := v.slowest()
+	return &Cause{
+		Title: titleOf("PL912"), Confidence: Possible, Subject: v.top.Name,
+		Message: fmt.Sprintf("A limit that is not known makes %s slow: %s wait on a volume at %s IOPS, and all are alike.",
+			v.f.Path, units.Number(v.deepest()), units.Number(l.iops())),
+		Evidence: []finding.Evidence{{
+			What: "time of an I/O", Found: latency(l.wait()), Expected: v.usualText(),
+			Where: diskstats(l.Name),
+		}},
+		Next: []string{
+			"name the volumes: plimsoll why " + text.ShellQuote(v.f.Path) + " --volumes 8xgp3 --instance m7i.2xlarge",
+		},
+	}
+}

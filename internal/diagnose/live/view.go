@@ -1,0 +1,217 @@
+package live
+
+import (
+	"cmp"
+	"slices"
+
+	"plimsoll/internal/telemetry"
+	"plimsoll/internal/units"
+)
+
+// What counts as slow. Set on seeds 3 to 5 of the live exam's first form (docs/exam.md).
+const (
+	// slowQueue is the least number of I/Os that wait in the mean (Little: I/Os a second times the
+	// seconds of each). Below it an I/O may be as slow as it likes: nobody waits for it.
+	slowQueue = 0.25
+	// slowTimes is how many times its usual time an I/O takes before it is called slow.
+	slowTimes = 4
+	// lateTimes the mean lateness of plimsoll's own timers is added before a latency alone accuses
+	// anything.
+	lateTimes = 2
+)
+
+// Usual time of an I/O where nobody states it: flash and network SSD, and a rotating disk's seek.
+const (
+	flashTypical   = units.Latency(1e6)
+	rotatesTypical = units.Latency(8e6)
+)
+
+// device is a layer with what it did.
+type device struct {
+	*Layer
+	did  telemetry.LiveDevice
+	span float64 // seconds
+	top  bool
+}
+
+func (d *device) ios() float64  { return float64(d.did.Reads + d.did.Writes) }
+func (d *device) iops() float64 { return d.ios() / d.span }
+
+// wait is the mean time of an I/O, ns.
+func (d *device) wait() float64 {
+	if d.ios() == 0 {
+		return 0
+	}
+	return float64(d.did.Wait) / d.ios()
+}
+
+// waiting is the mean number of I/Os in it, by Little's law: in_flight of a device-mapper device
+// counts only what was passed on.
+func (d *device) waiting() float64 { return (d.did.Wait + d.did.Other).Seconds() / d.span }
+
+func (d *device) bytes() float64 {
+	return float64(d.did.ReadBytes+d.did.WriteBytes) / d.span
+}
+
+func (d *device) busy() float64 { return min(1, d.did.Busy.Seconds()/d.span) }
+
+// writeSize is the mean size of a write.
+func (d *device) writeSize() units.Bytes {
+	return d.did.WriteBytes / max(units.Bytes(d.did.Writes), 1)
+}
+
+// User is a program with files on the devices.
+type User struct {
+	Name      string             `json:"name"`
+	Unit      string             `json:"unit,omitempty"`
+	Group     string             `json:"group,omitempty"`
+	Processes int                `json:"processes"`
+	Read      units.Rate         `json:"read_bytes_per_s"`
+	Write     units.Rate         `json:"write_bytes_per_s"`
+	Waiting   float64            `json:"tasks_waiting"`
+	For       map[string]float64 `json:"waiting_for,omitempty"`
+	version   int
+	runQueue  float64
+}
+
+func (u *User) bytes() float64 { return float64(u.Read + u.Write) }
+
+// view is what all steps look at.
+type view struct {
+	f       *Facts
+	span    float64 // seconds
+	all     []device
+	top     *device
+	leaves  []*device
+	typical float64 // ns an I/O usually takes
+	stated  bool    // typical is of the volumes' own data
+	limit   float64 // ns: slow above it
+	slow    bool
+	proven  bool // slow also where the machine's own timers are late
+	users   []User
+	asked   float64            // bytes a second of all users
+	tasks   map[string]float64 // mean number of waiting tasks of users, by what they wait for
+	waiters float64            // all of them
+	causes  []Cause
+}
+
+func newView(f *Facts) *view {
+	v := &view{f: f, tasks: map[string]float64{}}
+	if f.Window == nil || len(f.Layers) == 0 {
+		return v
+	}
+	v.span = f.Window.Span.Seconds()
+	v.all = make([]device, len(f.Layers))
+	for i := range f.Layers {
+		d := &v.all[i]
+		d.Layer, d.span, d.top = &f.Layers[i], v.span, i == 0
+		for _, did := range f.Window.Devices {
+			if did.Name == d.Name {
+				d.did = did
+			}
+		}
+		if d.Leaf() {
+			v.leaves = append(v.leaves, d)
+		}
+	}
+	v.top = &v.all[0]
+	v.gatherUsers()
+	v.usual()
+	w := v.top.wait()
+	v.slow = v.top.waiting() >= slowQueue && w > v.limit
+	v.proven = v.slow && w > v.limit+lateTimes*float64(f.Window.LateMean)
+	return v
+}
+
+// usual works out what an I/O usually takes, and from where it is slow.
+func (v *view) usual() {
+	v.typical = float64(flashTypical)
+	var read, write float64
+	for _, l := range v.leaves {
+		if l.Rotational {
+			v.typical = float64(rotatesTypical)
+		}
+		if l.Volume != nil {
+			read, write = max(read, float64(l.Volume.ReadLatency)), max(write, float64(l.Volume.WriteLatency))
+		}
+	}
+	r, w := float64(v.top.did.Reads), float64(v.top.did.Writes)
+	if (r == 0 || read > 0) && (w == 0 || write > 0) && r+w > 0 {
+		v.typical, v.stated = (r*read+w*write)/(r+w), true
+	}
+	v.limit = slowTimes * v.typical
+	if v.f.Expect > 0 {
+		v.limit = float64(v.f.Expect)
+	}
+}
+
+// gatherUsers puts processes with files on the devices together by name and control group.
+func (v *view) gatherUsers() {
+	for i := range v.f.Window.Processes {
+		p := &v.f.Window.Processes[i]
+		if !p.Uses {
+			continue
+		}
+		at := slices.IndexFunc(v.users, func(u User) bool { return u.Name == p.Name && u.Group == p.Group })
+		if at < 0 {
+			at = len(v.users)
+			v.users = append(v.users, User{
+				Name: p.Name, Unit: p.Unit(), Group: p.Group, version: p.Version, For: map[string]float64{},
+			})
+		}
+		u := &v.users[at]
+		u.Processes++
+		u.Read += p.Read
+		u.Write += p.Write
+		u.Waiting += p.Waiting
+		u.runQueue = max(u.runQueue, p.RunQueue)
+		v.asked += float64(p.Read + p.Write)
+		v.waiters += p.Waiting
+		for what, n := range p.For {
+			u.For[what] += n
+			v.tasks[what] += n
+		}
+	}
+	slices.SortStableFunc(v.users, func(a, b User) int {
+		return cmp.Or(cmp.Compare(b.bytes(), a.bytes()), cmp.Compare(b.Waiting, a.Waiting), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// sum adds up a figure of the leaves.
+func (v *view) sum(of func(*device) float64) float64 {
+	s := 0.0
+	for _, l := range v.leaves {
+		s += of(l)
+	}
+	return s
+}
+
+// slowestLeaf is the longest mean time of a leaf that did anything, ns.
+func (v *view) slowestLeaf() float64 {
+	w := 0.0
+	for _, l := range v.leaves {
+		if l.iops() >= 0.1 {
+			w = max(w, l.wait())
+		}
+	}
+	return w
+}
+
+// runQueue is how long those who use the devices wait for a processor, seconds a second.
+func (v *view) runQueue() float64 {
+	most := 0.0
+	for i := range v.users {
+		most = max(most, v.users[i].runQueue)
+	}
+	return most
+}
+
+func median(x []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(x))
+	return s[len(s)/2]
+}
+
+func latency(ns float64) string { return units.Latency(ns).String() }

@@ -1,0 +1,570 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
+)
+
+// Window is what the counters of a machine at work did in a while in which plimsoll did no I/O.
+type Window struct {
+	Span  time.Duration `json:"span_ns"`
+	Ticks int           `json:"ticks"` // readings of the devices, ten a second
+	// LateMean and LateMost are by how much the ticks came too late: a machine whose timers are late
+	// cannot say how long its storage takes.
+	LateMean time.Duration `json:"late_mean_ns"`
+	LateMost time.Duration `json:"late_most_ns"`
+	Devices  []LiveDevice  `json:"devices"` // as asked for
+	// Machine is what all leaves of the machine did together, for limits of the instance.
+	MachineIOs   float64    `json:"machine_iops"`
+	MachineRate  units.Rate `json:"machine_bytes_per_s"`
+	Pressure     *Pressure  `json:"pressure,omitempty"` // nil without PSI
+	Memory       LiveMemory `json:"memory"`
+	CPU          LiveCPU    `json:"cpu"`
+	Processes    []Process  `json:"processes"`
+	ProcessesAll int        `json:"processes_all"` // how many there are
+	Scans        int        `json:"scans"`         // looks for waiting tasks
+	// Blind are processes of others that could not be looked into; Stacks says that what tasks wait
+	// for could be read.
+	Blind  int      `json:"blind,omitempty"`
+	Stacks bool     `json:"stacks"`
+	Notes  []string `json:"notes,omitempty"`
+}
+
+// LiveDevice is what one device did in a window: differences of /proc/diskstats
+// (Documentation/admin-guide/iostats.rst), and what only repeated looks show.
+type LiveDevice struct {
+	Name       string        `json:"name"`
+	Reads      uint64        `json:"reads"`
+	Writes     uint64        `json:"writes"`
+	Discards   uint64        `json:"discards,omitempty"`
+	Flushes    uint64        `json:"flushes,omitempty"`
+	ReadBytes  units.Bytes   `json:"read_bytes"`
+	WriteBytes units.Bytes   `json:"write_bytes"`
+	Wait       time.Duration `json:"wait_ns"`  // summed over reads and writes
+	Other      time.Duration `json:"other_ns"` // summed over discards and flushes
+	Busy       time.Duration `json:"busy_ns"`
+	InFlight   float64       `json:"in_flight"` // mean of the ticks
+	// Longest is the longest time with I/O in flight and nothing completed; Stalled is the sum of
+	// such times of half a second and more.
+	Longest   time.Duration `json:"longest_stall_ns,omitempty"`
+	Stalled   time.Duration `json:"stalled_ns,omitempty"`
+	PeakIOs   uint64        `json:"peak_ios_1s,omitempty"`
+	PeakBytes units.Bytes   `json:"peak_bytes_1s,omitempty"`
+	Suspended float64       `json:"suspended,omitempty"` // share of the ticks (device-mapper)
+	Sync      *LiveSync     `json:"sync,omitempty"`      // of an md array
+	Gone      bool          `json:"gone,omitempty"`      // it vanished meanwhile
+}
+
+// LiveSync is what an md array does beside its users' I/O.
+type LiveSync struct {
+	Level    string      `json:"level"`
+	Action   string      `json:"action"`             // idle resync recover check repair reshape
+	Speed    units.Rate  `json:"bytes_per_s"`        // of each member
+	Left     float64     `json:"left,omitempty"`     // share that is still to do
+	Size     units.Bytes `json:"size,omitempty"`     // of each member
+	Degraded int         `json:"degraded,omitempty"` // members missing
+}
+
+// Pressure is the share of a window in which some or all tasks waited (Documentation/accounting/psi.rst).
+type Pressure struct {
+	IOSome     float64 `json:"io_some"`
+	IOFull     float64 `json:"io_full"`
+	CPUSome    float64 `json:"cpu_some"`
+	MemorySome float64 `json:"memory_some"`
+	MemoryFull float64 `json:"memory_full"`
+}
+
+// LiveMemory is what waits in memory to be written, and how much the machine swapped.
+type LiveMemory struct {
+	Dirty      units.Bytes `json:"dirty"`      // dirty and being written back, at the end
+	Background units.Bytes `json:"background"` // from here on the kernel writes back
+	Swap       float64     `json:"swap_pages_per_s"`
+}
+
+// LiveCPU are shares of all processors.
+type LiveCPU struct {
+	Count int     `json:"count"`
+	Idle  float64 `json:"idle"`
+	Steal float64 `json:"steal"`
+}
+
+// WatchFor says what to watch, and for how long.
+type WatchFor struct {
+	Devices []string // kernel names, the stack from its top
+	Span    time.Duration
+	// Uses is whether a process has files on the devices; nil for nobody.
+	Uses func(pid string) (uses, seen bool)
+	// Quick leaves out what takes longer than the window: the wait of processes for a processor.
+	Quick bool
+	// Each is called after each tick with the time since the start; nil for nobody.
+	Each func(since time.Duration)
+}
+
+// Watch looks at a machine for a while. It writes nothing, does no I/O and opens files below /proc
+// and /sys alone. It ends early with its context, and what was seen until then is returned.
+func Watch(ctx context.Context, m *sys.Machine, o WatchFor) (*Window, error) {
+	w, err := newWatcher(m, o)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	// A thread of its own sleeps in the kernel: the runtime would wake a second one each tick.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := w.begin(); err != nil {
+		return nil, err
+	}
+	for w.now()-w.start < o.Span && ctx.Err() == nil {
+		w.wait(min(Interval, o.Span-(w.now()-w.start)))
+		if err := w.tick(); err != nil {
+			w.note("%v", err)
+		}
+		if w.scanNow() {
+			w.procs.scan()
+		}
+		if o.Each != nil {
+			o.Each(w.now() - w.start)
+		}
+	}
+	return w.end(ctx)
+}
+
+// Looks for waiting tasks: once a second, where there are very many tasks less often, and twice in a
+// window shorter than that. They are the largest part of what watching costs.
+const (
+	shortWindow  = 2 * time.Second
+	manyTasks    = 300
+	ticksOfMany  = 13
+	firstLook    = 5
+	shortAsWell  = 2
+	ticksOfOther = perTick
+)
+
+func (w *watcher) scanNow() bool {
+	n, every := w.out.Ticks, ticksOfOther
+	if len(w.procs.before) > manyTasks {
+		every = ticksOfMany
+	}
+	return n%every == firstLook || w.Span < shortWindow && n == shortAsWell
+}
+
+// liveCounters are a line of /proc/diskstats behind the name.
+type liveCounters [17]uint64
+
+// Places in a line of /proc/diskstats.
+const (
+	atReads, atReadBytes, atReadMs    = 0, 2, 3
+	atWrites, atWriteBytes, atWriteMs = 4, 6, 7
+	atInFlight, atBusy                = 8, 9
+	atDiscards, atDiscardMs           = 11, 14
+	atFlushes, atFlushMs              = 15, 16
+	perTick                           = int(time.Second / Interval)
+)
+
+func (c *liveCounters) ios() uint64 { return c[atReads] + c[atWrites] }
+func (c *liveCounters) all() uint64 { return c.ios() + c[atDiscards] + c[atFlushes] }
+func (c *liveCounters) bytes() units.Bytes {
+	return units.Bytes(c[atReadBytes]+c[atWriteBytes]) * sector
+}
+
+// less is by how much a counter grew; one that wrapped or began again has done nothing that is
+// known.
+func less(b, a uint64) uint64 {
+	if b < a {
+		return 0
+	}
+	return b - a
+}
+
+func millis(ms uint64) time.Duration { return time.Duration(min(ms, 1<<42)) * time.Millisecond }
+
+type liveState struct {
+	first, last liveCounters
+	seen        bool
+	gone        bool
+	inFlight    uint64
+	still       time.Duration // with I/O in flight and none completed, up to now
+	stilled     time.Duration
+	longest     time.Duration
+	ring        []liveCounters
+	peakIOs     uint64
+	peakBytes   units.Bytes
+	suspended   int
+	isDM        bool
+	isMD        bool
+	sync        LiveSync
+}
+
+type watcher struct {
+	WatchFor
+	read      *sys.Reader
+	stats     *procFile
+	index     map[string]int
+	state     []liveState
+	start     time.Duration
+	at        time.Duration // of the last tick
+	late      time.Duration
+	out       Window
+	leaves    map[string]bool
+	machine   [2]uint64 // I/Os and sectors of all leaves at the start
+	procs     *taskWatch
+	pressure  map[string]float64
+	memory    map[string]uint64
+	cpu       [9]uint64
+	cpuSeen   bool
+	cpuCount  int
+	clock     func() time.Duration
+	sleepTill func(time.Duration)
+}
+
+// newWatcher opens /proc/diskstats. On a captured machine time goes by without waiting.
+func newWatcher(m *sys.Machine, o WatchFor) (*watcher, error) {
+	w := &watcher{
+		WatchFor: o, read: m.Reader(), index: map[string]int{}, leaves: map[string]bool{},
+		clock: monotonic, sleepTill: sleepUntil,
+	}
+	if !w.read.Here() && !m.Here {
+		var passed time.Duration
+		w.clock = func() time.Duration { return passed }
+		w.sleepTill = func(at time.Duration) { passed = at }
+	}
+	for i, d := range o.Devices {
+		w.index[d] = i
+	}
+	w.state = make([]liveState, len(o.Devices))
+	w.procs = newTaskWatch(w.read, o)
+	var err error
+	if w.stats, err = openProc(m.Root, "proc/diskstats", 32<<10, true); err != nil {
+		return nil, fmt.Errorf("disk counters: %w", err)
+	}
+	return w, nil
+}
+
+func (w *watcher) close() { w.stats.close() }
+
+func (w *watcher) now() time.Duration { return w.clock() }
+
+func (w *watcher) note(format string, args ...any) {
+	if n := fmt.Sprintf(format, args...); !slices.Contains(w.out.Notes, n) {
+		w.out.Notes = append(w.out.Notes, n)
+	}
+}
+
+// notLeaves are devices that are made of others or of memory, and so are not counted twice.
+var notLeaves = []string{"loop", "ram", "md", "dm-", "zram", "sr", "fd"}
+
+func (w *watcher) begin() error {
+	names, _ := w.read.Names("sys/block")
+	for _, n := range names {
+		if !slices.ContainsFunc(notLeaves, func(p string) bool { return strings.HasPrefix(n, p) }) {
+			w.leaves[n] = true
+		}
+	}
+	for i, d := range w.Devices {
+		w.state[i].isDM = strings.HasPrefix(d, "dm-")
+		if level := w.read.Text("sys/block/" + d + "/md/level"); level != "" {
+			w.state[i].isMD, w.state[i].sync.Level = true, level
+			w.syncing(i)
+		}
+	}
+	w.procs.begin()
+	w.pressure, w.memory = w.readPressure(), w.readMemory()
+	w.readCPU()
+	w.at = w.now()
+	w.start = w.at
+	return w.readStats(func(i int, c liveCounters) {
+		s := &w.state[i]
+		s.first, s.last, s.seen = c, c, true
+		s.ring = append(s.ring, c)
+	}, 0)
+}
+
+// wait sleeps until the next tick and notes how late it came.
+func (w *watcher) wait(d time.Duration) {
+	next := w.now() + d
+	w.sleepTill(next)
+	late := max(w.now()-next, 0)
+	w.late += late
+	w.out.LateMost = max(w.out.LateMost, late)
+}
+
+// readStats reads /proc/diskstats and calls each for the devices of the stack; end says which end of
+// the machine's sums it is, -1 for none.
+func (w *watcher) readStats(each func(int, liveCounters), end int) error {
+	text, err := w.stats.read()
+	if err != nil {
+		return err
+	}
+	var ios, sectors uint64
+	for len(text) > 0 {
+		var line []byte
+		line, text = nextLine(text)
+		_, b, ok := nextNumber(line)
+		if ok {
+			_, b, ok = nextNumber(b)
+		}
+		if !ok {
+			continue
+		}
+		for len(b) > 0 && b[0] == ' ' {
+			b = b[1:]
+		}
+		n := slices.Index(b, ' ')
+		if n < 0 {
+			continue
+		}
+		i, ours := w.index[string(b[:n])]
+		if !ours && (end < 0 || !w.leaves[string(b[:n])]) {
+			continue
+		}
+		c, ok := parseLive(b[n:])
+		if !ok {
+			continue
+		}
+		if ours {
+			each(i, c)
+		}
+		if end >= 0 && w.leaves[string(b[:n])] {
+			ios += c.ios()
+			sectors += c[atReadBytes] + c[atWriteBytes]
+		}
+	}
+	if end == 0 {
+		w.machine = [2]uint64{ios, sectors}
+	} else if end > 0 {
+		span := w.out.Span.Seconds()
+		w.out.MachineIOs = float64(less(ios, w.machine[0])) / span
+		w.out.MachineRate = units.Rate(float64(less(sectors, w.machine[1])*sector) / span)
+	}
+	return nil
+}
+
+// parseLive reads the counters of a line: 11, 15 since Linux 4.18 (discards), 17 since 5.5
+// (flushes).
+func parseLive(b []byte) (c liveCounters, ok bool) {
+	for i := range c {
+		v, rest, ok := nextNumber(b)
+		if !ok {
+			return c, i >= 11
+		}
+		c[i], b = v, rest
+	}
+	return c, true
+}
+
+func (w *watcher) tick() error {
+	now := w.now()
+	passed := now - w.at
+	w.at = now
+	w.out.Ticks++
+	for i := range w.state {
+		w.state[i].gone = true
+	}
+	err := w.readStats(func(i int, c liveCounters) { w.state[i].tick(c, passed) }, -1)
+	if err != nil {
+		return err
+	}
+	for i := range w.state {
+		s := &w.state[i]
+		if s.isDM && w.read.Text("sys/block/"+w.Devices[i]+"/dm/suspended") == "1" {
+			s.suspended++
+		}
+	}
+	return nil
+}
+
+// stillLeast is the shortest time without a completion that is summed up.
+const stillLeast = 500 * time.Millisecond
+
+func (s *liveState) tick(c liveCounters, passed time.Duration) {
+	s.gone = false
+	if !s.seen { // it came meanwhile
+		s.first, s.last, s.seen = c, c, true
+	}
+	s.inFlight += c[atInFlight]
+	if c[atInFlight] >= 1 && s.last[atInFlight] >= 1 && c.all() == s.last.all() {
+		s.still += passed
+		s.longest = max(s.longest, s.still)
+	} else {
+		s.moved()
+	}
+	s.last = c
+	s.ring = append(s.ring, c)
+	if n := len(s.ring); n > perTick {
+		old := &s.ring[n-1-perTick]
+		s.peakIOs = max(s.peakIOs, less(c.ios(), old.ios()))
+		s.peakBytes = max(s.peakBytes, units.Bytes(less(uint64(c.bytes()), uint64(old.bytes()))))
+		s.ring = s.ring[1:]
+	}
+}
+
+func (s *liveState) moved() {
+	if s.still >= stillLeast {
+		s.stilled += s.still
+	}
+	s.still = 0
+}
+
+// syncing reads what an array does beside its users' I/O.
+func (w *watcher) syncing(i int) {
+	dir, s := "sys/block/"+w.Devices[i]+"/md/", &w.state[i]
+	action := w.read.Text(dir + "sync_action")
+	if s.sync.Action == "" || action != "" && action != "idle" {
+		s.sync.Action = action
+	}
+	if speed := parseLeading(w.read.Text(dir + "sync_speed")); speed > 0 { // KiB a second
+		s.sync.Speed = max(s.sync.Speed, units.Rate(speed)*units.Rate(units.KiB))
+	}
+	s.sync.Degraded = int(parseLeading(w.read.Text(dir + "degraded")))
+	done, all, _ := strings.Cut(w.read.Text(dir+"sync_completed"), " / ")
+	if total := parseLeading(all); total > 0 {
+		s.sync.Left = 1 - float64(min(parseLeading(done), total))/float64(total)
+		s.sync.Size = units.Bytes(total) * sector
+	}
+}
+
+// parseLeading is the number at the start of a text, 0 when there is none.
+func parseLeading(s string) uint64 {
+	v, _, _ := nextNumber([]byte(s))
+	return v
+}
+
+// errShort is the error of a window that ended before anything could be compared.
+var errShort = errors.New("the time was too short to see anything")
+
+func (w *watcher) end(ctx context.Context) (*Window, error) {
+	o := &w.out
+	o.Span = w.now() - w.start
+	if o.Ticks == 0 || o.Span <= 0 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		return nil, errShort
+	}
+	o.LateMean = w.late / time.Duration(o.Ticks)
+	if err := w.readStats(func(i int, c liveCounters) { w.state[i].last = c }, 1); err != nil {
+		w.note("%v", err)
+	}
+	for i := range w.state {
+		if w.state[i].isMD {
+			w.syncing(i)
+		}
+		o.Devices = append(o.Devices, w.device(i))
+	}
+	w.pressures()
+	w.memories()
+	w.processors()
+	w.procs.end(o, w.now, w.sleepTill)
+	return o, nil
+}
+
+func (w *watcher) device(i int) LiveDevice {
+	s := &w.state[i]
+	s.moved()
+	a, b := &s.first, &s.last
+	d := func(at int) uint64 { return less(b[at], a[at]) }
+	live := LiveDevice{
+		Name: w.Devices[i], Reads: d(atReads), Writes: d(atWrites), Discards: d(atDiscards), Flushes: d(atFlushes),
+		ReadBytes: units.Bytes(d(atReadBytes)) * sector, WriteBytes: units.Bytes(d(atWriteBytes)) * sector,
+		Wait: millis(d(atReadMs) + d(atWriteMs)), Other: millis(d(atDiscardMs) + d(atFlushMs)), Busy: millis(d(atBusy)),
+		InFlight: float64(s.inFlight) / float64(w.out.Ticks), Longest: s.longest, Stalled: s.stilled,
+		PeakIOs: s.peakIOs, PeakBytes: s.peakBytes, Suspended: float64(s.suspended) / float64(w.out.Ticks),
+		Gone: s.gone,
+	}
+	if s.isMD {
+		live.Sync = &s.sync
+	}
+	return live
+}
+
+func (w *watcher) readPressure() map[string]float64 {
+	m := map[string]float64{}
+	for _, what := range []string{"io", "cpu", "memory"} {
+		for line := range strings.Lines(w.read.Text("proc/pressure/" + what)) {
+			kind, rest, _ := strings.Cut(line, " ")
+			if _, total, ok := strings.Cut(rest, "total="); ok {
+				m[what+"."+kind] = float64(parseLeading(total)) / 1e6
+			}
+		}
+	}
+	return m
+}
+
+func (w *watcher) pressures() {
+	now := w.readPressure()
+	if len(now) == 0 {
+		w.note("this kernel has no pressure information (PSI)")
+		return
+	}
+	share := func(key string) float64 { return max(0, now[key]-w.pressure[key]) / w.out.Span.Seconds() }
+	w.out.Pressure = &Pressure{
+		IOSome: share("io.some"), IOFull: share("io.full"), CPUSome: share("cpu.some"),
+		MemorySome: share("memory.some"), MemoryFull: share("memory.full"),
+	}
+}
+
+func (w *watcher) readMemory() map[string]uint64 {
+	m := map[string]uint64{}
+	text, _ := w.read.Read("proc/vmstat")
+	for len(text) > 0 {
+		var line []byte
+		line, text = nextLine(text)
+		name, value, ok := strings.Cut(string(line), " ")
+		if ok {
+			switch name {
+			case "nr_dirty", "nr_writeback", "nr_dirty_background_threshold", "pswpin", "pswpout":
+				m[name] = parseLeading(value)
+			}
+		}
+	}
+	return m
+}
+
+func (w *watcher) memories() {
+	now, page := w.readMemory(), units.Bytes(unix.Getpagesize())
+	w.out.Memory = LiveMemory{
+		Dirty:      units.Bytes(now["nr_dirty"]+now["nr_writeback"]) * page,
+		Background: units.Bytes(now["nr_dirty_background_threshold"]) * page,
+		Swap: float64(less(now["pswpin"], w.memory["pswpin"])+less(now["pswpout"], w.memory["pswpout"])) /
+			w.out.Span.Seconds(),
+	}
+}
+
+// readCPU reads the first line of /proc/stat: user nice system idle iowait irq softirq steal.
+func (w *watcher) readCPU() (now [9]uint64, ok bool) {
+	text, _ := w.read.Read("proc/stat")
+	line, _ := nextLine(text)
+	w.cpuCount = int(countCPUs(text))
+	rest := strings.TrimPrefix(string(line), "cpu ")
+	b := []byte(rest)
+	for i := range 8 {
+		now[i], b, ok = nextNumber(b)
+		if !ok {
+			return now, false
+		}
+		now[8] += now[i]
+	}
+	if !w.cpuSeen {
+		w.cpu, w.cpuSeen = now, true
+	}
+	return now, true
+}
+
+func (w *watcher) processors() {
+	now, ok := w.readCPU()
+	w.out.CPU.Count = w.cpuCount
+	if total := float64(less(now[8], w.cpu[8])); ok && total > 0 {
+		w.out.CPU.Idle = float64(less(now[3]+now[4], w.cpu[3]+w.cpu[4])) / total
+		w.out.CPU.Steal = float64(less(now[7], w.cpu[7])) / total
+	}
+}

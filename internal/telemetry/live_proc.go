@@ -1,0 +1,350 @@
+package telemetry
+
+import (
+	"bytes"
+	"cmp"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
+)
+
+// Process is what one process asked for in a window, and what its tasks waited for.
+type Process struct {
+	PID  int    `json:"pid"`
+	Name string `json:"name"`
+	// Group is its control group, of version 1 or 2 as Version says; empty for the outermost.
+	Group   string `json:"group,omitempty"`
+	Version int    `json:"group_version,omitempty"`
+	// Read and Write are bytes asked for as /proc/PID/io counts them: a buffered write when the page
+	// is made dirty.
+	Read  units.Rate `json:"read_bytes_per_s"`
+	Write units.Rate `json:"write_bytes_per_s"`
+	// Waiting is the mean number of its tasks in uninterruptible sleep, For by what they wait for.
+	Waiting float64            `json:"waiting,omitempty"`
+	For     map[string]float64 `json:"waiting_for,omitempty"`
+	// RunQueue is how long its busiest moment's tasks waited for a processor, in seconds a second.
+	RunQueue float64 `json:"run_queue,omitempty"`
+	// Uses says that it has files on the devices; Kernel that it is a thread of the kernel.
+	Uses   bool `json:"uses,omitempty"`
+	Kernel bool `json:"kernel,omitempty"`
+}
+
+// Unit is the last part of the process's control group, such as postgresql.service.
+func (p *Process) Unit() string { return p.Group[strings.LastIndexByte(p.Group, '/')+1:] }
+
+// What a waiting task may wait for, by its kernel stack.
+const (
+	ForDirty     = "dirty-limit" // balance_dirty_pages: too much of memory is dirty
+	ForThrottle  = "throttle"    // a control group's limit
+	ForWBT       = "wbt"         // write-back throttling
+	ForTags      = "tags"        // a place in the device's queue
+	ForMD        = "md"
+	ForLog       = "log"    // the filesystem's journal
+	ForFrozen    = "frozen" // fsfreeze
+	ForInodeLock = "inode-lock"
+	ForNFS       = "nfs"
+	ForSync      = "sync"
+	ForPage      = "page-read"
+	ForIO        = "io"
+	ForOther     = "other"
+)
+
+// waits name functions of the kernel (4.14 to 6.18) on the stack of a waiting task; the first that
+// is found decides.
+var waits = []struct{ function, what string }{
+	{"balance_dirty_pages", ForDirty},
+	{"blk_throtl", ForThrottle},
+	{"rq_qos_wait", ForWBT},
+	{"wbt_wait", ForWBT},
+	{"blk_mq_get_tag", ForTags},
+	{"md_handle_request", ForMD},
+	{"wait_barrier", ForMD},
+	{"raid10_", ForMD},
+	{"raid5_get_active", ForMD},
+	{"jbd2_log_wait_commit", ForLog},
+	{"jbd2_complete", ForLog},
+	{"xlog_", ForLog},
+	{"xfs_log_force", ForLog},
+	{"start_this_handle", ForLog},
+	{"add_transaction_credits", ForLog},
+	{"percpu_rwsem_wait", ForFrozen},
+	{"__percpu_down_read", ForFrozen},
+	{"sb_start_write", ForFrozen},
+	{"rwsem_down_write", ForInodeLock},
+	{"nfs_", ForNFS},
+	{"rpc_", ForNFS},
+	{"folio_wait_writeback", ForSync},
+	{"wait_on_page_writeback", ForSync},
+	{"file_write_and_wait", ForSync},
+	{"folio_wait_bit", ForPage},
+	{"wait_on_page_bit", ForPage},
+	{"io_schedule", ForIO},
+	{"submit_bio_wait", ForIO},
+}
+
+// waitsFor says what a task waits for by its stack, or by the one function of wchan.
+func waitsFor(stack []byte) string {
+	for _, w := range waits {
+		if bytes.Contains(stack, []byte(w.function)) {
+			return w.what
+		}
+	}
+	return ForOther
+}
+
+// asked is what /proc/PID/io counts.
+type asked struct{ read, written uint64 }
+
+// taskWatch looks at the tasks of a machine.
+type taskWatch struct {
+	WatchFor
+	read    *sys.Reader
+	before  map[string]asked
+	waiting map[string]map[string]float64 // by process, what its tasks waited for, summed over scans
+	scans   int
+	stacks  bool
+	partial bool
+	kernel  map[string]bool // threads of the kernel: nobody's program
+	self    string
+}
+
+// Bounds of a look at very many tasks: it goes on as long as lookBudget, a process counts with its
+// first mostThreads.
+const (
+	lookBudget  = 150 * time.Millisecond
+	mostThreads = 256
+)
+
+func newTaskWatch(r *sys.Reader, o WatchFor) *taskWatch {
+	return &taskWatch{
+		WatchFor: o, read: r, before: map[string]asked{}, waiting: map[string]map[string]float64{},
+		self: strconv.Itoa(os.Getpid()), kernel: map[string]bool{},
+	}
+}
+
+// processes are the numbers of all processes.
+func (t *taskWatch) processes() []string {
+	names, _ := t.read.Names("proc")
+	return slices.DeleteFunc(names, func(n string) bool { return n[0] < '0' || n[0] > '9' || t.kernel[n] || n == t.self })
+}
+
+// within runs look for each of the names until the budget is spent.
+func (t *taskWatch) within(names []string, look func(string)) {
+	deadline := monotonic() + lookBudget
+	for i, n := range names {
+		if i%64 == 63 && monotonic() > deadline {
+			t.partial = true
+			return
+		}
+		look(n)
+	}
+}
+
+func (t *taskWatch) begin() {
+	t.within(t.processes(), func(pid string) {
+		if io, err := t.asked(pid); err == nil {
+			t.before[pid] = io
+		}
+	})
+}
+
+func (t *taskWatch) asked(pid string) (a asked, err error) {
+	text, err := t.read.Read("proc/" + pid + "/io")
+	for len(text) > 0 && err == nil {
+		var line []byte
+		line, text = nextLine(text)
+		if v, ok := bytes.CutPrefix(line, []byte("read_bytes: ")); ok {
+			a.read, _, _ = nextNumber(v)
+		} else if v, ok := bytes.CutPrefix(line, []byte("write_bytes: ")); ok {
+			a.written, _, _ = nextNumber(v)
+		}
+	}
+	return a, err
+}
+
+// scan looks which tasks are in uninterruptible sleep now, and what they wait for.
+func (t *taskWatch) scan() {
+	t.scans++
+	t.within(t.processes(), func(pid string) {
+		text, err := t.read.Read("proc/" + pid + "/stat")
+		if err != nil {
+			return
+		}
+		state, flags, threads := taskState(text)
+		if flags&kernelThread != 0 {
+			t.kernel[pid] = true // its number is not given to another within a window
+			return
+		}
+		if threads <= 1 {
+			if state == 'D' {
+				t.waits(pid, pid)
+			}
+			return
+		}
+		tasks, _ := t.read.Names("proc/" + pid + "/task")
+		for i, task := range tasks {
+			if i >= mostThreads {
+				break
+			}
+			text, err := t.read.Read("proc/" + pid + "/task/" + task + "/stat")
+			if err != nil {
+				continue
+			}
+			if state, _, _ := taskState(text); state == 'D' {
+				t.waits(pid, task)
+			}
+		}
+	})
+}
+
+// kernelThread is PF_KTHREAD (include/linux/sched.h).
+const kernelThread = 0x00200000
+
+// taskState reads the state, the flags and the number of threads of /proc/PID/stat, fields 3, 9 and
+// 20. The name before them is in parentheses and may hold any.
+func taskState(text []byte) (state byte, flags, threads uint64) {
+	i := bytes.LastIndexByte(text, ')')
+	if i < 0 || i+2 >= len(text) {
+		return 0, 0, 0
+	}
+	rest := text[i+2:]
+	state = rest[0]
+	for field := 4; field <= 20; field++ {
+		n := bytes.IndexByte(rest, ' ')
+		if n < 0 {
+			return state, flags, 0
+		}
+		rest = rest[n+1:]
+		if field == 9 {
+			flags, _, _ = nextNumber(rest)
+		}
+	}
+	threads, _, _ = nextNumber(rest)
+	return state, flags, threads
+}
+
+func (t *taskWatch) waits(pid, task string) {
+	dir := "proc/" + pid + "/task/" + task
+	stack, err := t.read.Read(dir + "/stack")
+	if err == nil && len(stack) > 0 {
+		t.stacks = true
+	} else {
+		stack, _ = t.read.Read(dir + "/wchan")
+	}
+	if t.waiting[pid] == nil {
+		t.waiting[pid] = map[string]float64{}
+	}
+	t.waiting[pid][waitsFor(stack)]++
+}
+
+// runQueueFor is how long the wait for a processor is looked at, after the window: who has files on
+// the devices is known only then.
+const runQueueFor = 200 * time.Millisecond
+
+func (t *taskWatch) end(o *Window, now func() time.Duration, sleepTill func(time.Duration)) {
+	all := t.processes()
+	o.ProcessesAll, o.Scans, o.Stacks = len(all), t.scans, t.stacks || os.Geteuid() == 0
+	seconds := o.Span.Seconds()
+	t.within(all, func(pid string) {
+		io, err := t.asked(pid)
+		if err != nil {
+			if os.IsPermission(err) {
+				o.Blind++
+			}
+			if t.waiting[pid] == nil {
+				return
+			}
+		}
+		old := t.before[pid] // zero for one that began meanwhile
+		read, written := less(io.read, old.read), less(io.written, old.written)
+		if read+written == 0 && t.waiting[pid] == nil {
+			return
+		}
+		o.Processes = append(o.Processes, t.process(pid, seconds, read, written, o))
+	})
+	if t.partial {
+		o.Notes = append(o.Notes, "there are too many processes to look at all of them")
+	}
+	if !t.Quick {
+		t.runQueues(o, now, sleepTill)
+	}
+	slices.SortFunc(o.Processes, func(a, b Process) int {
+		return cmp.Or(cmp.Compare(b.Read+b.Write, a.Read+a.Write), cmp.Compare(a.PID, b.PID))
+	})
+}
+
+func (t *taskWatch) process(pid string, seconds float64, read, written uint64, o *Window) Process {
+	p := Process{Read: units.Rate(float64(read) / seconds), Write: units.Rate(float64(written) / seconds)}
+	p.PID, _ = strconv.Atoi(pid)
+	p.Name = t.read.Text("proc/" + pid + "/comm")
+	for what, n := range t.waiting[pid] {
+		if p.For == nil {
+			p.For = map[string]float64{}
+		}
+		p.For[what] = n / float64(t.scans)
+		p.Waiting += p.For[what]
+	}
+	for line := range strings.Lines(t.read.Text("proc/" + pid + "/cgroup")) {
+		_, rest, _ := strings.Cut(strings.TrimSpace(line), ":") // 0::/system.slice/db.service, 7:blkio:/batch
+		controllers, group, _ := strings.Cut(rest, ":")
+		switch {
+		case group == "/" || group == "":
+		case slices.Contains(strings.Split(controllers, ","), "blkio"):
+			p.Group, p.Version = group, 1
+		case controllers == "" && p.Version == 0:
+			p.Group, p.Version = group, 2
+		}
+	}
+	if t.Uses != nil {
+		var seen bool
+		if p.Uses, seen = t.Uses(pid); !seen {
+			o.Blind++
+		}
+	}
+	p.Kernel = !p.Uses && t.read.Text("proc/"+pid+"/cmdline") == ""
+	return p
+}
+
+// runQueues measures how long those that use the devices wait for a processor (field 2 of schedstat,
+// Documentation/scheduler/sched-stats.rst).
+func (t *taskWatch) runQueues(o *Window, now func() time.Duration, sleepTill func(time.Duration)) {
+	before := make([]uint64, len(o.Processes))
+	from, some := now(), false
+	for i, p := range o.Processes {
+		if p.Uses {
+			before[i], some = t.runQueue(p.PID), true
+		}
+	}
+	if !some {
+		return
+	}
+	sleepTill(from + runQueueFor)
+	for i := range o.Processes {
+		if p := &o.Processes[i]; p.Uses {
+			p.RunQueue = float64(less(t.runQueue(p.PID), before[i])) / float64(max(now()-from, 1))
+		}
+	}
+}
+
+// mostRunners are the threads of a process whose wait for a processor is added up.
+const mostRunners = 64
+
+func (t *taskWatch) runQueue(pid int) (ns uint64) {
+	dir := "proc/" + strconv.Itoa(pid) + "/task"
+	tasks, _ := t.read.Names(dir)
+	for i, task := range tasks {
+		if i >= mostRunners {
+			break
+		}
+		text, _ := t.read.Read(dir + "/" + task + "/schedstat")
+		_, rest, _ := nextNumber(text)
+		waited, _, _ := nextNumber(rest)
+		ns += waited
+	}
+	return ns
+}

@@ -1,0 +1,114 @@
+package telemetry
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/internal/sys"
+)
+
+// A captured machine stands still: a window over it shows nothing, and takes no time.
+func TestWatchACapturedMachine(t *testing.T) {
+	dir, devices := tree(t, 2)
+	began := time.Now()
+	w, err := Watch(t.Context(), machine(dir), WatchFor{Devices: devices, Span: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Ticks != int(time.Hour/Interval) || w.Span != time.Hour || len(w.Devices) != 2 || w.Devices[0].Reads != 0 ||
+		w.LateMean != 0 || time.Since(began) > time.Minute {
+		t.Errorf("%+v", w)
+	}
+}
+
+// What a device does between the first and the last reading is counted; one that vanishes is named.
+func TestLiveDevices(t *testing.T) {
+	dir, devices := tree(t, 2)
+	step := 0
+	w, err := Watch(t.Context(), machine(dir), WatchFor{
+		Devices: devices, Span: 3 * time.Second,
+		Each: func(time.Duration) {
+			step++
+			shown := devices
+			if step > 20 {
+				shown = devices[:1]
+			}
+			put(t, dir, "proc/diskstats", diskstats(shown, min(step, 20)))
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := w.Devices[0], w.Devices[1]
+	// The tree's device does 1,000 reads, 500 writes a step; after step 20 it stands still with 3 in flight.
+	if a.Reads != 20*1000 || a.PeakIOs != 10*1500 || a.Gone || a.Longest < 800*time.Millisecond || a.InFlight != 3 {
+		t.Errorf("%+v", a)
+	}
+	if !b.Gone {
+		t.Errorf("%+v is not gone", b)
+	}
+}
+
+// A watch ends with its context, and what was seen until then is returned.
+func TestWatchEndsEarly(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	w, err := Watch(ctx, sys.Host(), WatchFor{Span: time.Hour, Each: func(since time.Duration) {
+		if since > 200*time.Millisecond {
+			cancel()
+		}
+	}})
+	if err != nil || w.Span > time.Minute || w.Ticks < 1 || w.CPU.Count == 0 {
+		t.Errorf("%+v %v", w, err)
+	}
+}
+
+// Old kernels count fewer things and have no PSI; nothing depends on that.
+func TestWatchAnOldKernel(t *testing.T) {
+	dir, _ := tree(t, 1)
+	put(t, dir, "proc/diskstats", "   8       0 sda 10 1 80 5 20 2 160 7 0 9 12\n")
+	if err := os.Remove(filepath.Join(dir, "proc/pressure/io")); err != nil {
+		t.Fatal(err)
+	}
+	w, err := Watch(t.Context(), machine(dir), WatchFor{Devices: []string{"sda"}, Span: time.Second})
+	if err != nil || w.Pressure != nil || !strings.Contains(strings.Join(w.Notes, " "), "PSI") {
+		t.Errorf("%+v %v", w, err)
+	}
+}
+
+func TestTaskState(t *testing.T) {
+	const rest = " 1 2 3 0 -1 2097152 0 0 0 0 0 0 0 0 20 0 7 0 100"
+	state, flags, threads := taskState([]byte("12 (a) D (b)) D" + rest))
+	if state != 'D' || flags&kernelThread == 0 || threads != 7 {
+		t.Errorf("%c %x %d", state, flags, threads)
+	}
+}
+
+func TestWaitsFor(t *testing.T) {
+	for stack, want := range map[string]string{
+		"[<0>] io_schedule+0x46\n[<0>] blk_mq_get_tag+0x11c\n": ForTags,
+		"[<0>] jbd2_log_wait_commit+0xe9\n":                    ForLog,
+		"xlog_wait_on_iclog":                                   ForLog,
+		"[<0>] percpu_rwsem_wait+0x116\n":                      ForFrozen,
+		"[<0>] folio_wait_bit_common+0x13d\n":                  ForPage,
+		"0":                                                    ForOther,
+	} {
+		if got := waitsFor([]byte(stack)); got != want {
+			t.Errorf("%q: %s, want %s", stack, got, want)
+		}
+	}
+}
+
+func FuzzLive(f *testing.F) {
+	f.Add([]byte(" 10 1 80 5 20 2 160 7 0 9 12"))
+	f.Add([]byte("12 (a) D 1 2 3"))
+	f.Fuzz(func(_ *testing.T, text []byte) {
+		parseLive(text)
+		taskState(text)
+		parseLeading(string(text))
+		waitsFor(text)
+	})
+}

@@ -1,0 +1,201 @@
+package topology
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/internal/sys"
+)
+
+// GroupLimit is one limit of a control group on one device, and how much of it was used.
+type GroupLimit struct {
+	Group  string `json:"group"` // path of the group below the mount of control groups
+	File   string `json:"file"`  // where the limit is written
+	Device string `json:"device"`
+	Number string `json:"number"` // major:minor
+	// What is limited: riops, wiops (I/Os), rbps or wbps (bytes), as io.max has it.
+	What      string  `json:"what"`
+	Limit     float64 `json:"limit_per_s"`
+	Used      float64 `json:"used_per_s"`
+	Processes int     `json:"processes"` // in the group itself
+	Version   int     `json:"version"`   // of the control groups
+}
+
+// Effective is what a limit really gives: blk-throttle counts whole I/Os in slices of 100 ms
+// (block/blk-throttle.c tg_within_iops_limit), so that 38 a second become 30.
+func (l GroupLimit) Effective() float64 {
+	if strings.HasSuffix(l.What, "iops") && l.Limit >= 10 {
+		return 10 * float64(int(l.Limit/10))
+	}
+	return l.Limit
+}
+
+// Groups are the control groups of a machine with a limit on some devices: all that can be seen and
+// not plimsoll's own alone, since another's limit makes that other wait.
+type Groups struct {
+	read   *sys.Reader
+	names  map[string]string // of devices, by major:minor
+	limits []GroupLimit
+	used   []float64
+	seen   int
+}
+
+// mostGroups are looked at; a node of Kubernetes has a thousand.
+const mostGroups = 10_000
+
+// ReadGroups finds the limits on devices, given by name and number (major:minor).
+func ReadGroups(r *sys.Reader, names map[string]string) *Groups {
+	g := &Groups{read: r, names: names}
+	for _, base := range []string{"sys/fs/cgroup", "sys/fs/cgroup/unified"} {
+		if g.exists(base + "/cgroup.controllers") {
+			g.walk(base, "/", g.version2)
+			break
+		}
+	}
+	g.walk("sys/fs/cgroup/blkio", "/", g.version1)
+	g.used = make([]float64, len(g.limits))
+	for i := range g.limits {
+		g.used[i] = g.count(&g.limits[i])
+	}
+	return g
+}
+
+func (g *Groups) exists(name string) bool {
+	_, err := g.read.Read(name)
+	return err == nil
+}
+
+// walk calls look for each group below base, the outermost first.
+func (g *Groups) walk(base, group string, look func(base, group string)) {
+	names, err := g.read.Names(path.Join(base, group))
+	if err != nil {
+		return
+	}
+	if g.seen++; g.seen > mostGroups {
+		return
+	}
+	look(base, group)
+	slices.Sort(names)
+	for _, n := range names {
+		// The files of a group have a dot in their names, the controllers' names before it; groups
+		// may have dots, too, and then they are directories.
+		if !isGroupFile(n) {
+			g.walk(base, path.Join(group, n), look)
+		}
+	}
+}
+
+// groupFiles begin the names of a group's own files.
+var groupFiles = []string{
+	"cgroup.", "io.", "memory.", "cpu.", "cpuset.", "pids.", "hugetlb.", "rdma.", "misc.", "blkio.", "irq.", "dmem.",
+}
+
+func isGroupFile(name string) bool {
+	return name == "tasks" || name == "notify_on_release" || name == "release_agent" ||
+		slices.ContainsFunc(groupFiles, func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
+// version2 reads io.max (Documentation/admin-guide/cgroup-v2.rst): "8:16 rbps=2097152 wbps=max …".
+func (g *Groups) version2(base, group string) {
+	file := path.Join(base, group, "io.max")
+	for line := range strings.Lines(g.read.Text(file)) {
+		fields := strings.Fields(line)
+		if len(fields) < 2 || g.names[fields[0]] == "" {
+			continue
+		}
+		for _, f := range fields[1:] {
+			what, value, _ := strings.Cut(f, "=")
+			n, err := strconv.ParseUint(value, 10, 63)
+			if err != nil || n == 0 || !slices.Contains([]string{"rbps", "wbps", "riops", "wiops"}, what) {
+				continue
+			}
+			g.add(GroupLimit{
+				Group: group, File: "/" + file, Number: fields[0], What: what, Limit: float64(n), Version: 2,
+			})
+		}
+	}
+}
+
+// version1Files are the files of version 1 by what they limit.
+var version1Files = []struct{ file, what string }{
+	{"blkio.throttle.read_bps_device", "rbps"},
+	{"blkio.throttle.write_bps_device", "wbps"},
+	{"blkio.throttle.read_iops_device", "riops"},
+	{"blkio.throttle.write_iops_device", "wiops"},
+}
+
+func (g *Groups) version1(base, group string) {
+	for _, f := range version1Files {
+		file := path.Join(base, group, f.file)
+		for line := range strings.Lines(g.read.Text(file)) {
+			fields := strings.Fields(line)
+			if len(fields) != 2 || g.names[fields[0]] == "" {
+				continue
+			}
+			if n, err := strconv.ParseUint(fields[1], 10, 63); err == nil && n > 0 {
+				g.add(GroupLimit{
+					Group: group, File: "/" + file, Number: fields[0], What: f.what, Limit: float64(n), Version: 1,
+				})
+			}
+		}
+	}
+}
+
+func (g *Groups) add(l GroupLimit) {
+	l.Device = g.names[l.Number]
+	dir := path.Dir(strings.TrimPrefix(l.File, "/"))
+	l.Processes = len(strings.Fields(g.read.Text(dir + "/cgroup.procs")))
+	g.limits = append(g.limits, l)
+}
+
+// count is what a group has used so far of what is limited.
+func (g *Groups) count(l *GroupLimit) float64 {
+	dir := path.Dir(strings.TrimPrefix(l.File, "/"))
+	if l.Version == 2 {
+		key := map[string]string{"rbps": "rbytes", "wbps": "wbytes", "riops": "rios", "wiops": "wios"}[l.What]
+		for line := range strings.Lines(g.read.Text(dir + "/io.stat")) {
+			fields := strings.Fields(line)
+			if len(fields) == 0 || fields[0] != l.Number {
+				continue
+			}
+			for _, f := range fields[1:] {
+				if k, v, _ := strings.Cut(f, "="); k == key {
+					return number(v)
+				}
+			}
+		}
+		return 0
+	}
+	file, way := "blkio.throttle.io_serviced", "Read"
+	if strings.HasSuffix(l.What, "bps") {
+		file = "blkio.throttle.io_service_bytes"
+	}
+	if l.What[0] == 'w' {
+		way = "Write"
+	}
+	for line := range strings.Lines(g.read.Text(dir + "/" + file)) {
+		if f := strings.Fields(line); len(f) == 3 && f[0] == l.Number && f[1] == way {
+			return number(f[2])
+		}
+	}
+	return 0
+}
+
+func number(s string) float64 {
+	n, _ := strconv.ParseUint(s, 10, 63)
+	return float64(n)
+}
+
+// Used are the limits with what was used of them since ReadGroups, in span.
+func (g *Groups) Used(span time.Duration) []GroupLimit {
+	all := slices.Clone(g.limits)
+	for i := range all {
+		if span > 0 {
+			all[i].Used = max(0, g.count(&all[i])-g.used[i]) / span.Seconds()
+		}
+	}
+	return all
+}
