@@ -17,5 +17,7 @@ echo "== findings on labelled public results, by family (warnings or worse)"
 go test -run TestPublicResults -v -count=1 ./internal/cli | grep -E 'public results|FAIL|SKIP' | sed 's/^ *public_test.go:[0-9]*: //'
 echo "== advice against brute force"
 PLIMSOLL_CASES=1000 go test -run TestBruteForce -v -count=1 ./internal/advise | grep -E 'random demands|FAIL' | sed 's/^ *brute_test.go:[0-9]*: //'
+echo "== ceilings beside a simulation of the job: 2,000 random cases by means, 100 I/O by I/O"
+PLIMSOLL_ORACLE=2000 go test -run '^TestOracle(ByEachIO)?$' -v -count=1 -timeout 40m ./internal/ceiling | grep -E 'differ|FAIL|^ok' | sed 's/^ *oracle_test.go:[0-9]*: //'
 echo "== benchmarks of the rooms"
 go test -run '^$' -bench . -benchtime 1x ./internal/... | grep -E '^(Benchmark|pkg:)|^ok' | grep -v '^ok' || true

@@ -82,50 +82,8 @@ func (c Ceiling) Least(pass func(Bound) bool) *Bound {
 // outdone says that b is the sustained limit of a resource whose burst allows more.
 func (c Ceiling) outdone(b Bound) bool {
 	return !b.Burst && slices.ContainsFunc(c.Bounds, func(o Bound) bool {
-		return o.Burst && o.Kind == b.Kind && o.IOPS > b.IOPS
+		return o.Burst && o.sameResource(b) && o.IOPS > b.IOPS
 	})
-}
-
-// Step is a stretch of time under one binding bound.
-type Step struct {
-	Until time.Duration `json:"until,omitempty"` // since the start of the load; 0: for ever
-	Bound Bound         `json:"bound"`
-}
-
-// Course is how the ceiling of a load that never pauses falls as bursts run out. A burst of which
-// it is not known how long it lasts ends the course with what follows it left out.
-func (c Ceiling) Course() []Step {
-	ends := []time.Duration{0}
-	for _, b := range c.Bounds {
-		if b.Burst && b.BurstFor > 0 {
-			ends = append(ends, b.BurstFor)
-		}
-	}
-	slices.Sort(ends)
-	var steps []Step
-	for _, from := range slices.Compact(ends) {
-		alive := func(b Bound) bool { return b.Burst && (b.BurstFor == 0 || b.BurstFor > from) }
-		now := c.Least(func(b Bound) bool {
-			if b.Burst {
-				return alive(b)
-			}
-			return !slices.ContainsFunc(
-				c.Bounds,
-				func(o Bound) bool { return alive(o) && o.Kind == b.Kind && o.IOPS > b.IOPS },
-			)
-		})
-		if now == nil {
-			return nil
-		}
-		if n := len(steps); n > 0 {
-			if now.IOPS > steps[n-1].Bound.IOPS*0.9999 { // as much, if by another limit
-				continue
-			}
-			steps[n-1].Until = from
-		}
-		steps = append(steps, Step{Bound: *now})
-	}
-	return steps
 }
 
 // WithLatency adds the concurrency bound of Little's law: inFlight I/Os that take read or write
@@ -153,7 +111,7 @@ func (c Ceiling) WithLatency(read, write time.Duration, inFlight int, origin top
 		ReadIOPS: x * units.IOPS(c.ReadShare), WriteIOPS: x * units.IOPS(1-c.ReadShare),
 		Capacity: float64(inFlight), Demand: mean, How: how, Origin: origin,
 	}))
-	return c
+	return c.timed()
 }
 
 func latencyText(read, write time.Duration, share float64) string {

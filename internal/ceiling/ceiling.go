@@ -21,6 +21,7 @@ type Ceiling struct {
 	InFlight  int         `json:"in_flight,omitempty"`  // I/Os that the jobs keep outstanding
 	ReadShare float64     `json:"read_share,omitempty"` // 0..1
 	IOSize    units.Bytes `json:"io_size,omitempty"`
+	model     *model
 }
 
 // Kind of a resource.
@@ -41,22 +42,35 @@ const (
 // Bound is the most that one resource allows.
 type Bound struct {
 	Kind Kind `json:"kind"`
+	// Name tells resources of one kind apart: "instance rate", "md0 IOPS". A burst and the baseline
+	// of one resource have the same. Empty in bundles of earlier versions.
+	Name string `json:"name,omitempty"`
 	// IOPS and BW are of the workload as a whole, reads and writes together; ReadIOPS and WriteIOPS
 	// split it.
 	IOPS      units.IOPS `json:"iops"`
 	BW        units.Rate `json:"bw"`
 	ReadIOPS  units.IOPS `json:"read_iops,omitempty"`
 	WriteIOPS units.IOPS `json:"write_iops,omitempty"`
-	// Burst bounds hold for BurstFor only (0: not known how long); the others hold for ever.
+	// Burst bounds hold for BurstFor only (0: not known how long), under a load that takes all that
+	// the ceiling gives it and never pauses; the others hold for ever.
 	Burst    bool          `json:"burst,omitempty"`
 	BurstFor time.Duration `json:"burst_for,omitempty"`
 	// Capacity of the resource and the Demand of one logical I/O on it, in the same unit (I/Os,
 	// bytes, or seconds).
 	Capacity float64 `json:"capacity"`
 	Demand   float64 `json:"demand"`
+	// Costs are the demands of one read and of one write of each section of the job, of which
+	// Demand is the mean in the mix that the bound allows.
+	Costs []SectionCost `json:"costs,omitempty"`
 	// How is the arithmetic in words: "8 volumes × 3,000 IOPS ÷ 1.3 volume I/Os per I/O".
 	How    string          `json:"how"`
 	Origin topology.Origin `json:"origin"`
+}
+
+// SectionCost is the demand of one read and of one write of a section on a resource, in its unit.
+type SectionCost struct {
+	Read  float64 `json:"read,omitempty"`
+	Write float64 `json:"write,omitempty"`
 }
 
 // Label names the bound as tables do: "instance IOPS (burst)".

@@ -15,23 +15,21 @@ func (p *problem) throttles(target *topology.Target, a *topology.Array) {
 	if target == nil {
 		return
 	}
-	m := membersOf(a)
-	readers, writers := p.spread(m)
+	m := p.members(a)
+	parts := p.parts(a, m)
 	for _, t := range target.Throttles {
 		at := slices.IndexFunc(a.Volumes, func(v topology.Volume) bool { return v.Device == t.Device })
 		for _, l := range limits {
 			if l.of(t.Limits) <= 0 {
 				continue
 			}
-			var r *resource
+			r := p.logical(l, l.of(t.Limits))
 			if at >= 0 && m.n > 1 {
 				one := *a
 				one.SyncFloor = 0 // md's own I/O is in no such group
-				one.Volumes = make([]topology.Volume, len(a.Volumes))
+				one.Volumes = slices.Clone(a.Volumes)
 				one.Volumes[at] = topology.Volume{Device: t.Device, Sustained: t.Limits}
-				r = p.member(&one, m, l, false, readers, writers)
-			} else {
-				r = p.logical(l, l.of(t.Limits))
+				r = p.member(&one, m, l, at, parts[at])
 			}
 			if r == nil {
 				continue
@@ -43,7 +41,7 @@ func (p *problem) throttles(target *topology.Target, a *topology.Array) {
 				text = units.Rate(l.of(t.Limits)).String() + " of " + l.name[:len(l.name)-len(" rate")] + "s"
 			}
 			how := fmt.Sprintf("the cgroup %s allows %s on %s", t.Group, text, t.Device)
-			r.how = func(float64) string { return how }
+			r.how = func(_, _ float64) string { return how }
 			p.add(r)
 		}
 	}
@@ -51,15 +49,11 @@ func (p *problem) throttles(target *topology.Target, a *topology.Array) {
 
 // logical is a resource that counts the jobs' own I/Os.
 func (p *problem) logical(l limit, capacity float64) *resource {
-	r := &resource{capacity: capacity, base: capacity}
+	r := &resource{base: capacity}
 	for _, s := range p.streams {
-		read, write := s.w.ReadShare, writeShare(s.w)
-		r.demand = append(r.demand, l.use(cost{
-			readIOs:    read,
-			writeIOs:   write,
-			readBytes:  read * float64(s.w.ReadBS),
-			writeBytes: write * float64(s.w.WriteBS),
-		}))
+		r.demand = append(r.demand, [2]float64{
+			l.use(cost{readIOs: 1, readBytes: float64(s.w.ReadBS)}), l.use(cost{writeIOs: 1, writeBytes: float64(s.w.WriteBS)}),
+		})
 	}
 	return r
 }

@@ -23,8 +23,11 @@ func CostOf(a *topology.Array, w fio.Workload) Cost {
 		return Cost{}
 	}
 	v := a.Volumes[0]
-	c := membersOf(a).stream(w, counting{v.CountedIO, v.Merges})
-	return Cost{c.readIOs + c.writeIOs, c.readBytes + c.writeBytes}
+	m, c := membersOf(a), counting{v.CountedIO, v.Merges}
+	var sum cost
+	sum.add(m.perIO(w, true, c).cost, w.ReadShare)
+	sum.add(m.perIO(w, false, c).cost, writeShare(w))
+	return Cost{sum.readIOs + sum.writeIOs, sum.readBytes + sum.writeBytes}
 }
 
 // Concurrent is how many I/Os a second inFlight of them give when each takes latency: Little's law.

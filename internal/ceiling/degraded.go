@@ -1,8 +1,6 @@
 package ceiling
 
 import (
-	"math"
-
 	"plimsoll/internal/topology"
 )
 
@@ -53,26 +51,27 @@ func (m members) degradedReads() float64 {
 	return (n-f)/n + f/n*(n-lost)
 }
 
-// degradedPart is the cost of writing size bytes to touched chunks of a stripe, the mean over which
-// member is lost. Where parity is lost, or data that is written, md cannot read what it would
-// modify and reads all data that is not written instead (reconstruct-write); what is lost is not
-// written. Lost data that is not written leaves only read-modify-write, since it cannot be read
-// (drivers/md/raid5.c, handle_stripe_dirtying: what is not in sync counts as 2 × disks reads).
-func (m members) degradedPart(touched, size float64, c counting) cost {
+// degradedPart is the cost of writing width bytes of each of the touched chunks of a stripe, the
+// mean over which member is lost. Where parity is lost, or data that is written, md cannot read
+// what it would modify and reads all data that is not written instead (reconstruct-write); what is
+// lost is not written. Lost data that is not written leaves only read-modify-write, since it cannot
+// be read (drivers/md/raid5.c, handle_stripe_dirtying: what is not in sync counts as 2 × disks
+// reads).
+func (m members) degradedPart(touched, width float64, c counting) cost {
 	d, p, n := float64(m.data), float64(m.parity), float64(m.n)
-	part := size / touched
-	each := c.of(part)
-	wide := math.Min(size, float64(m.chunk))
+	each := c.of(width)
+	if touched == d {
+		return cost{writeIOs: n * each * m.whole(), writeBytes: n * width * m.whole()}
+	}
 	var sum cost
-	add := func(weight, dataReads, parityReads, dataWrites, parityWrites float64) {
+	add := func(weight, reads, writes float64) {
 		sum.add(cost{
-			readIOs: (dataReads + parityReads) * each, readBytes: dataReads*part + parityReads*wide,
-			writeIOs: (dataWrites + parityWrites) * each, writeBytes: dataWrites*part + parityWrites*wide,
+			readIOs: reads * each, readBytes: reads * width, writeIOs: writes * each, writeBytes: writes * width,
 		}, weight/n)
 	}
-	add(p, d-touched, 0, touched, p-1)
-	add(touched, d-touched, 0, touched-1, p)
-	add(d-touched, touched, p, touched, p)
+	add(p, d-touched, touched+p-1)
+	add(touched, d-touched, touched-1+p)
+	add(d-touched, touched+p, touched+p)
 	return sum
 }
 

@@ -40,9 +40,13 @@ type members struct {
 	level  topology.Level
 	n      int // volumes
 	data   int // volumes' worth of data in a stripe
+	width  int // members that consecutive chunks lie on before one comes again
 	copies int // writes of each block
+	far    bool
+	offset bool
 	parity int
 	chunk  units.Bytes
+	alone  bool    // one read in flight comes back to a set of mirrors, see parts.go
 	lost   int     // members that are not there, see lost
 	done   float64 // share of their data that is there again
 }
@@ -56,6 +60,13 @@ func membersOf(a *topology.Array) members {
 		copies: g.WriteCopies(),
 		parity: a.Level.Parity(),
 	}
+	if apart := a.Level == topology.RAID10 && g.Near > 0 && g.Near < m.copies; apart {
+		m.far, m.offset = !g.Offset, g.Offset
+	}
+	m.width = m.data
+	if m.far || m.offset || m.parity > 0 {
+		m.width = m.n
+	}
 	if a.Level.Striped() {
 		m.chunk = a.Chunk
 	}
@@ -63,124 +74,275 @@ func membersOf(a *topology.Array) members {
 	return m
 }
 
-// perIO is the mean cost of one I/O of w in one direction.
-func (m members) perIO(w fio.Workload, read bool, c counting) cost {
-	bs := w.WriteBS
-	if read {
-		bs = w.ReadBS
+// perMember is what one logical I/O asks of all members together, and of each where the offsets load some
+// more than others (nil: each gets as much).
+type perMember struct {
+	cost
+	each []cost
+}
+
+func (l *perMember) add(o perMember, times float64) {
+	n := max(len(l.each), len(o.each))
+	var each []cost
+	for i := range n {
+		c := l.on(i, n)
+		c.add(o.on(i, n), times)
+		each = append(each, c)
 	}
-	if bs == 0 {
-		return cost{}
+	l.cost.add(o.cost, times)
+	l.each = each
+}
+
+// on is what member i of n gets.
+func (l perMember) on(i, n int) cost {
+	if l.each != nil {
+		return l.each[i]
 	}
-	if m.parity > 0 && !read {
-		return m.parityWrite(w, bs, c)
-	}
-	ios := m.runs(bs, c)
-	if c.merges && c.unit > 0 && w.Sequential {
-		// Neighbours in time are neighbours on the volume: what counts is full units, however small
-		// each I/O.
-		ios = float64(bs) / float64(c.unit)
-	}
-	if read {
-		more := 1.0
-		if m.parity > 0 {
-			more = m.degradedReads()
+	var c cost
+	c.add(l.cost, 1/float64(n))
+	return c
+}
+
+// perIO is the mean cost of one I/O of w in one direction, over its sizes and offsets.
+func (m members) perIO(w fio.Workload, read bool, c counting) perMember {
+	sizes, align := w.Blocks(read)
+	var sum perMember
+	switch {
+	case len(sizes) == 0:
+	case m.parity > 0 && !read && m.gathered(w):
+		sum.cost = m.fullStripes(float64(sizes.Mean()), c)
+	case c.merges && c.unit > 0 && w.Sequential && (m.parity == 0 || read):
+		sum.cost = m.stream(float64(sizes.Mean()), read, c)
+		if alone := m.singly(sizes, align, read, c); m.offset && !read && alone.writeIOs < sum.writeIOs {
+			sum = alone
 		}
-		return cost{readIOs: ios * more, readBytes: float64(bs) * more}
+	default:
+		sum = m.singly(sizes, align, read, c)
+	}
+	if read && m.parity > 0 {
+		more := m.degradedReads()
+		sum.add(perMember{sum.cost, sum.each}, more-1)
+	}
+	return sum
+}
+
+// singly is the mean cost of I/Os that are not merged with others.
+func (m members) singly(sizes fio.Sizes, align units.Bytes, read bool, c counting) perMember {
+	var sum perMember
+	for _, s := range sizes {
+		sum.add(m.one(s.Size, align, read, c), s.Share)
+	}
+	return sum
+}
+
+// one is the mean cost of an I/O of one size at offsets that are multiples of align.
+func (m members) one(size, align units.Bytes, read bool, c counting) perMember {
+	switch {
+	case m.parity > 0 && !read && m.chunk > 0:
+		return m.parityWrite(size, align, c)
+	case m.chunk == 0, m.data == 1 && c.merges && !m.far && !m.offset:
+		return m.even(size, c.of(float64(size)), read)
+	}
+	apart := size <= m.chunk*units.Bytes(m.width-1) && (read || !m.offset || size <= m.chunk)
+	if m.alike(align) && !(read && m.alone) && (c.unit == 0 || c.unit >= m.chunk) && (!c.merges || apart) {
+		return m.even(size, topology.PiecesAligned(size, align, m.chunk), read)
+	}
+	return m.counted(size, align, read, c)
+}
+
+// even is the cost of an I/O that all members get the same part of in the long run, ios being
+// counted for one copy.
+func (m members) even(size units.Bytes, ios float64, read bool) perMember {
+	if read {
+		return perMember{cost: cost{readIOs: ios, readBytes: float64(size)}}
 	}
 	k := float64(m.copies)
-	return cost{writeIOs: k * ios, writeBytes: k * float64(bs)}
+	return perMember{cost: cost{writeIOs: k * ios, writeBytes: k * float64(size)}}
 }
 
-// runs is the mean number of counted I/Os that one I/O of size bs makes on the members. On a volume
-// that merges, the chunks that an I/O of more than one stripe leaves there lie side by side and
-// become one; a drive gets each piece.
-func (m members) runs(bs units.Bytes, c counting) float64 {
-	if m.chunk == 0 || m.data == 1 && c.merges {
-		return c.of(float64(bs))
+// period is how many chunks of data the layout repeats after, seen from its members.
+func (m members) period() int {
+	switch {
+	case m.parity > 0, m.level == topology.RAID10 && m.n%m.copies != 0 && !m.far && !m.offset:
+		return m.n * m.data
 	}
-	if !c.merges && (c.unit == 0 || c.unit >= m.chunk) {
-		return topology.Pieces(bs, m.chunk)
+	return m.width
+}
+
+// alike says that offsets which are multiples of align lie in all chunks alike, of RAID5 and RAID6
+// in all stripes, and so load all members alike.
+func (m members) alike(align units.Bytes) bool {
+	step := m.chunk
+	if m.parity > 0 {
+		step *= units.Bytes(m.data)
 	}
-	g := m.grain(bs, m.chunk)
-	sum, n := 0.0, 0
-	for offset := units.Bytes(0); offset < m.chunk; offset += g {
-		n++
-		onMember := make([]float64, m.data)
-		for at, left, i := offset, bs, 0; left > 0; i++ {
-			piece := min(left, m.chunk-at%m.chunk)
-			if c.merges {
-				onMember[i%m.data] += float64(piece)
-			} else {
-				sum += c.of(float64(piece))
+	return step%topology.GCD(max(align, 1), m.chunk*units.Bytes(m.period())) == 0
+}
+
+// stream is the cost of size bytes of a sequential stream on volumes that merge: neighbours in time
+// are neighbours on the volume, so what counts is full units, however small each I/O. Where the
+// layout leaves gaps in what a stream touches on a member, runs end there: at the parity of RAID5
+// and RAID6, at the second copies between the first ones of RAID10's offset layout, and likewise
+// where its near copies do not divide the members.
+func (m members) stream(size float64, read bool, c counting) cost {
+	perByte := 1 / float64(c.unit)
+	run := 0.0
+	switch {
+	case m.chunk == 0:
+	case m.offset:
+		run = float64(m.chunk)
+	case !read:
+	case m.parity > 0:
+		run = float64(m.chunk) * float64(m.data)
+	case m.level == topology.RAID10 && !m.far && m.n%m.copies != 0:
+		run = float64(m.chunk)
+	}
+	if run > 0 {
+		perByte = c.of(run) / run
+	}
+	if read {
+		return cost{readIOs: size * perByte, readBytes: size}
+	}
+	k := float64(m.copies)
+	return cost{writeIOs: k * size * perByte, writeBytes: k * size}
+}
+
+// place calls f with the member and the row of chunks of each copy of chunk i that an I/O touches:
+// all copies for a write, the one that md reads for a read (drivers/md/raid0.c, raid10.c
+// __raid10_find_phys, raid5.c raid5_compute_sector with the left-symmetric layout).
+func (m members) place(i int, write bool, f func(dev, row int)) {
+	switch {
+	case m.parity > 0:
+		stripe := i / m.data
+		f((m.n-1-stripe%m.n+m.parity+i%m.data)%m.n, stripe)
+	case m.copies == 1:
+		f(i%m.n, i/m.n)
+	default:
+		for j := range m.copies {
+			switch {
+			case j > 0 && !write:
+				return
+			case m.far: // each copy in a part of its own
+				f((i+j)%m.n, i/m.n+j<<40)
+			case m.offset:
+				f((i+j)%m.n, i/m.n*m.copies+j)
+			default:
+				f((i*m.copies+j)%m.n, (i*m.copies+j)/m.n)
 			}
-			at, left = at+piece, left-piece
-		}
-		for _, run := range onMember {
-			if run > 0 {
-				sum += c.of(run)
-			}
 		}
 	}
-	return sum / float64(n)
 }
 
-// grain is the step of the offsets that are averaged over: exact, unless a mean block size such as
-// 13,517 bytes has almost no divisor in common with the chunk, when 4,096 offsets are enough.
-func (m members) grain(bs, over units.Bytes) units.Bytes {
-	return max(topology.GCD(bs, over), over/4096, 1)
+// stretch is what an I/O touches of a member, contiguous.
+type stretch struct {
+	dev      int
+	from, to int64
 }
 
-// parityWrite averages a RAID5 or RAID6 write over its offsets in the stripe. A full stripe costs
-// its own chunks and the parity. A part costs the cheaper of md's two ways (drivers/md/raid5.c,
-// handle_stripe_dirtying): read-modify-write reads what it will overwrite, parity included;
-// reconstruct-write reads the rest of the stripe.
-func (m members) parityWrite(w fio.Workload, bs units.Bytes, c counting) cost {
-	stripe := m.chunk * units.Bytes(m.data)
-	synced := w.SyncEvery > 0 || w.SyncWrites
-	whole := w.Sequential && (!synced || bs*units.Bytes(w.InFlight()) >= stripe)
-	if m.chunk == 0 || whole {
-		// The stripe cache gathers a stream into full stripes.
-		bytes := float64(bs) * float64(m.data+m.parity) / float64(m.data) * m.whole()
-		ios := m.runs(bs, c) * float64(m.data+m.parity) / float64(m.data) * m.whole()
-		if c.merges && c.unit > 0 && w.Sequential {
-			ios = bytes / float64(c.unit)
-		}
-		return cost{writeIOs: ios, writeBytes: bytes}
-	}
-	var sum cost
-	g, n := m.grain(bs, stripe), 0.0
-	for offset := units.Bytes(0); offset < stripe; offset += g {
-		n++
-		for at, left := offset, bs; left > 0; {
-			part := min(left, stripe-at%stripe)
-			sum.add(m.stripePart(at%stripe, part, c), 1)
+// counted places an I/O at each of its offsets, and counts what lies side by side on a member as
+// the volume does: adjacent chunks become one where it merges, a drive gets each piece. The copies
+// of a block take turns in reading it.
+func (m members) counted(size, align units.Bytes, read bool, c counting) perMember {
+	over := m.chunk * units.Bytes(m.period())
+	g := grain(align, over)
+	out := perMember{each: make([]cost, m.n)}
+	n := float64(over / g)
+	var touched []stretch
+	for offset := units.Bytes(0); offset < over; offset += g {
+		touched = touched[:0]
+		for at, left := offset, size; left > 0; {
+			in := at % m.chunk
+			part := min(left, m.chunk-in)
+			m.place(int(at/m.chunk), !read, func(dev, row int) {
+				if read && m.alone {
+					dev = m.idlest(dev, touched)
+				}
+				from := int64(row)*int64(m.chunk) + int64(in)
+				touched = put(touched, stretch{dev, from, from + int64(part)}, c.merges)
+			})
 			at, left = at+part, left-part
 		}
+		for _, s := range touched {
+			m.book(&out, s, read, c.of(float64(s.to-s.from))/n, 1/n)
+		}
 	}
-	var mean cost
-	mean.add(sum, 1/n)
-	return mean
+	out.total()
+	return out
 }
 
-// stripePart is the cost of writing size bytes at offset within one stripe.
-func (m members) stripePart(offset, size units.Bytes, c counting) cost {
-	d, p, chunk := float64(m.data), float64(m.parity), float64(m.chunk)
-	if size == m.chunk*units.Bytes(m.data) {
-		each := c.of(chunk)
-		return cost{writeIOs: (d + p) * each * m.whole(), writeBytes: (d + p) * chunk * m.whole()}
+// total sums up what the members get, and leaves out which gets what where all get as much.
+func (l *perMember) total() {
+	even := true
+	for _, e := range l.each {
+		l.cost.add(e, 1)
+		near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-3*y }
+		o := l.each[0]
+		even = even && near(e.readIOs, o.readIOs) && near(e.writeIOs, o.writeIOs) && near(e.readBytes, o.readBytes) &&
+			near(e.writeBytes, o.writeBytes)
 	}
-	touched := float64((offset+size-1)/m.chunk - offset/m.chunk + 1)
-	if m.lost > 0 {
-		return m.degradedPart(touched, float64(size), c)
+	if even {
+		l.each = nil
 	}
-	wide := math.Min(float64(size), chunk) // of the parity that changes
-	each := c.of(float64(size) / touched)
-	out := cost{writeIOs: (touched + p) * each, writeBytes: float64(size) + p*wide}
-	if rest := d - touched; rest < touched+p { // reconstruct-write reads less
-		out.readIOs, out.readBytes = rest*each, math.Max(d*wide-float64(size), 0)
-	} else {
-		out.readIOs, out.readBytes = out.writeIOs, out.writeBytes
+}
+
+// idlest is the first mirror of the set that begins at dev which has fewest pieces of the I/O.
+func (m members) idlest(dev int, touched []stretch) int {
+	least, best := len(touched)+1, dev
+	for j := range m.copies {
+		has := 0
+		for _, s := range touched {
+			if s.dev == (dev+j)%m.n {
+				has++
+			}
+		}
+		if has < least {
+			least, best = has, (dev+j)%m.n
+		}
 	}
-	return out
+	return best
+}
+
+// book adds a stretch, counted as ios, to its member; of a near mirror to all members of the set.
+func (m members) book(out *perMember, s stretch, read bool, ios, weight float64) {
+	bytes := float64(s.to-s.from) * weight
+	if !read {
+		out.each[s.dev].add(cost{writeIOs: ios, writeBytes: bytes}, 1)
+		return
+	}
+	k := m.copies
+	if m.far || m.offset || m.alone {
+		k = 1
+	}
+	for j := range k {
+		out.each[(s.dev+j)%m.n].add(cost{readIOs: ios, readBytes: bytes}, 1/float64(k))
+	}
+}
+
+// put adds a stretch, joined with those of its member that it touches.
+func put(list []stretch, s stretch, join bool) []stretch {
+	if !join {
+		return append(list, s)
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		if o := list[i]; o.dev == s.dev && (o.to == s.from || o.from == s.to) {
+			s.from, s.to = min(s.from, o.from), max(s.to, o.to)
+			list[i] = list[len(list)-1]
+			list = list[:len(list)-1]
+		}
+	}
+	return append(list, s)
+}
+
+// mostOffsets are averaged over at most: what is left out when align has almost no divisor in
+// common with the layout makes no difference of a thousandth.
+const mostOffsets = 4096
+
+// grain is the step of the offsets that are averaged over, of a pattern that repeats after so many
+// bytes.
+func grain(align, over units.Bytes) units.Bytes {
+	g := topology.GCD(max(align, 1), over)
+	if over/g <= mostOffsets {
+		return g
+	}
+	return g * (over / g / mostOffsets)
 }

@@ -42,34 +42,28 @@ func OfTogether(t *topology.Topology, loads map[topology.Role][]fio.Workload) ma
 // problem is a workload on a topology, made ready: streams and the resources that they use.
 type problem struct {
 	streams   []stream
-	resources []resource
+	resources []*resource
 	// read and write are the latency at depth 1 that every volume's data sheet states, 0 where one
 	// does not.
 	read, write   time.Duration
 	latencyOrigin topology.Origin
 	notes         []string
+	memo          map[counting][][2]perMember
 }
 
-// stream is one section of a job. Sections that run at once get through I/Os in proportion to their
-// weight, the I/Os they keep in flight, but none above its limit, the rate it asks for (0: none).
-type stream struct {
-	w             fio.Workload
-	weight, limit float64
-}
-
-// resource has a capacity, and one I/O of each stream puts a demand on it. Of several alike members
-// the busiest is meant: capacity and demand are those of all together as if it stood for each.
+// resource has an allowance, and one read and one write of each stream put a demand on it. Of
+// several alike members the busiest is meant: allowance and demand are those of all together as if
+// it stood for each.
 type resource struct {
-	kind     Kind
-	name     string // what other roles may share: "instance", or the array's name with the limit's
-	burst    bool
-	capacity float64
-	demand   []float64
-	base     float64 // capacity without burst
-	credits  float64 // saved up for the burst, in units of capacity × seconds; 0: see lasts
-	lasts    time.Duration
-	how      func(demand float64) string
-	origin   topology.Origin
+	kind    Kind
+	name    string        // what other roles may share: "instance", or the array's name with the limit's
+	base    float64       // sustained, 0 where none is stated
+	top     float64       // with its burst, 0 where it has none
+	credits float64       // saved up for the burst, in units of the allowance × seconds
+	lasts   time.Duration // of a burst that lasts so long however much of it is used
+	demand  [][2]float64  // by stream: of one read, of one write
+	how     func(capacity, demand float64) string
+	origin  topology.Origin
 }
 
 func plan(t *topology.Topology, role topology.Role, loads []fio.Workload) *problem {
@@ -141,30 +135,9 @@ func (p *problem) take(loads []fio.Workload) {
 		if w.ThinkTime > 0 {
 			p.note("thinktime is not counted: the jobs may ask for less")
 		}
-		p.streams = append(p.streams, stream{w, float64(w.InFlight()), requested(w)})
+		p.streams = append(p.streams, streamOf(w))
 	}
 }
-
-// requested is the I/Os a second that the jobs of w are limited to by rate= and rate_iops=, 0 for
-// no limit. fio keeps the mix, so a limit on one direction limits the whole.
-func requested(w fio.Workload) float64 {
-	limit := 0.0
-	apply := func(share float64, iops units.IOPS, rate units.Rate, bs units.Bytes) {
-		if rate > 0 && bs > 0 && (iops == 0 || units.IOPS(float64(rate)/float64(bs)) < iops) {
-			iops = units.IOPS(float64(rate) / float64(bs))
-		}
-		if total := float64(iops) * float64(max(w.Jobs, 1)); share > 0 && total > 0 &&
-			(limit == 0 || total/share < limit) {
-			limit = total / share
-		}
-	}
-	read, write := w.HeldIOPS()
-	apply(w.ReadShare, read, w.ReadRate, w.ReadBS)
-	apply(writeShare(w), write, w.WriteRate, w.WriteBS)
-	return limit
-}
-
-func writeShare(w fio.Workload) float64 { return max(1-w.ReadShare-w.TrimShare, 0) }
 
 // ceiling turns resources into bounds. With others, what is shared is divided.
 func (p *problem) ceiling(others []*problem) Ceiling {
@@ -172,75 +145,65 @@ func (p *problem) ceiling(others []*problem) Ceiling {
 	for _, s := range p.streams {
 		c.InFlight += s.w.InFlight()
 	}
+	asked, all := p.asked()
 	if len(p.streams) > 0 {
-		mix := make([]float64, len(p.streams))
-		for i, s := range p.streams {
-			mix[i] = s.weight
-			if p.requestedAll() {
-				mix[i] = s.limit
-			}
+		x := p.at(tiny)
+		if all {
+			x = asked
 		}
-		b := p.bound(mix)
+		b := p.bound(x)
 		c.ReadShare, c.IOSize = float64(b.ReadIOPS/b.IOPS), units.Bytes(float64(b.BW)/float64(b.IOPS)+0.5)
 	}
-	var from []*resource
-	for i := range p.resources {
-		r := &p.resources[i]
-		x := fill(r.capacity, p.streams, r.demand)
-		if x == nil {
-			continue
-		}
-		b := p.bound(x)
-		b.Kind, b.Burst, b.BurstFor, b.Origin = r.kind, r.burst, r.lasts, r.origin
-		b.Capacity, b.Demand = r.capacity, r.capacity/float64(b.IOPS)
-		b.How = r.how(b.Demand)
-		if part := p.part(r, others); part < 1 {
-			b = b.times(part)
-			b.Capacity *= part
-			b.How += fmt.Sprintf(", × %s of it next to the other role", units.Number(part))
-		}
-		c.Bounds = append(c.Bounds, b)
-		from = append(from, r)
-	}
-	// How long credits last depends on how fast they are spent, and that on what binds.
-	lasts := map[int]time.Duration{}
-	short := Ceiling{Bounds: sorted(slices.Clone(c.Bounds))}.Binding()
-	for i, r := range from {
-		if b := c.Bounds[i]; r.burst && r.credits > 0 && b.IOPS > 0 {
-			spent := r.capacity * min(1, float64(short.IOPS/b.IOPS))
-			if spent <= r.base { // something else holds the load below the baseline: as if it did not
-				spent = r.capacity
+	c.model = &model{p, make([][2]float64, len(p.resources))}
+	for i, r := range p.resources {
+		for j, capacity := range [2]float64{r.base, r.top} {
+			if capacity <= 0 {
+				continue
 			}
-			lasts[i] = time.Duration(r.credits / (spent - r.base) * float64(time.Second)).Round(time.Second)
+			share := p.part(r, j == 1, others)
+			c.model.parts[i][j] = share
+			if b, ok := p.boundBy(r, capacity, share, j == 1); ok {
+				c.Bounds = append(c.Bounds, b)
+			}
 		}
 	}
-	for i, d := range lasts {
-		c.Bounds[i].BurstFor = d
-	}
-	if p.requestedAll() {
-		x := make([]float64, len(p.streams))
-		for i, s := range p.streams {
-			x[i] = s.limit
-		}
-		b := p.bound(x)
+	if all {
+		b := p.bound(asked)
 		b.Kind, b.Capacity, b.Demand, b.How = RequestedRate, float64(b.IOPS), 1, "rate= and rate_iops= of the jobs"
 		b.Origin = topology.Origin{Kind: topology.Declared, Where: "the job file"}
 		c.Bounds = append(c.Bounds, b)
 	}
 	c.Bounds = sorted(c.Bounds)
-	return c
+	return c.timed()
 }
 
-func (p *problem) requestedAll() bool {
-	return len(p.streams) > 0 && !slices.ContainsFunc(p.streams, func(s stream) bool { return s.limit == 0 })
+// boundBy is what share of a resource's capacity allows the workload.
+func (p *problem) boundBy(r *resource, capacity, share float64, burst bool) (Bound, bool) {
+	x := p.fill(capacity, r.demand)
+	if x == nil {
+		return Bound{}, false
+	}
+	b := p.bound(x)
+	b.Kind, b.Name, b.Burst, b.Origin = r.kind, r.name, burst, r.origin
+	b.Capacity, b.Demand = capacity, capacity/float64(b.IOPS)
+	for _, d := range r.demand {
+		b.Costs = append(b.Costs, SectionCost{d[0], d[1]})
+	}
+	b.How = r.how(capacity, b.Demand)
+	if share < 1 {
+		b = b.times(share)
+		b.Capacity *= share
+		b.How += fmt.Sprintf(", × %s of it next to the other role", units.Number(share))
+	}
+	return b, true
 }
 
-// bound sums streams that run at x I/Os a second each.
-func (p *problem) bound(x []float64) Bound {
+// bound sums streams that run at x reads and writes a second each.
+func (p *problem) bound(x [][2]float64) Bound {
 	var b Bound
 	for i, s := range p.streams {
-		read, write := x[i]*s.w.ReadShare, x[i]*writeShare(s.w)
-		b.IOPS += units.IOPS(x[i])
+		read, write := x[i][0], x[i][1]
+		b.IOPS += units.IOPS(read + write)
 		b.ReadIOPS += units.IOPS(read)
 		b.WriteIOPS += units.IOPS(write)
 		b.BW += units.Rate(read*float64(s.w.ReadBS) + write*float64(s.w.WriteBS))
@@ -257,18 +220,22 @@ func (b Bound) times(f float64) Bound {
 // part is the share of a resource that is left to p when the others run too: in proportion to what
 // each would take of it if it had the resource for itself and met its other bounds. What the others
 // do not want is p's.
-func (p *problem) part(r *resource, others []*problem) float64 {
+func (p *problem) part(r *resource, burst bool, others []*problem) float64 {
 	if len(others) == 0 {
 		return 1
 	}
-	mine, theirs := p.wants(r.name, r.burst), 0.0
+	mine, theirs := p.wants(r.name, burst), 0.0
 	for _, o := range others {
-		theirs += o.wants(r.name, r.burst)
+		theirs += o.wants(r.name, burst)
 	}
-	if mine <= 0 || theirs <= 0 || r.capacity <= 0 {
+	capacity := r.base
+	if burst {
+		capacity = r.top
+	}
+	if mine <= 0 || theirs <= 0 {
 		return 1
 	}
-	return max(mine/(mine+theirs), 1-theirs/r.capacity)
+	return min(1, max(mine/(mine+theirs), 1-theirs/capacity))
 }
 
 // wants is how much of a shared resource's capacity a problem uses at its own ceiling, burst or
@@ -280,56 +247,9 @@ func (p *problem) wants(name string, burst bool) float64 {
 		top = c.Binding()
 	}
 	for _, r := range p.resources {
-		if r.name != name || r.burst != burst {
-			continue
-		}
-		if x := fill(r.capacity, p.streams, r.demand); x != nil && top != nil {
-			return r.capacity * float64(top.IOPS/p.bound(x).IOPS)
+		if r.name == name && top != nil {
+			return used(p.carrying(float64(top.IOPS)), r.demand)
 		}
 	}
 	return 0
-}
-
-// fill finds the I/Os a second of each stream that use a capacity up: all rise together in
-// proportion to their weights, and a stream that reaches the rate it asks for stays there. When
-// even all the rates asked for leave some capacity, they are scaled to it, for that is what the
-// resource would allow. Nil when the streams do not use the resource.
-func fill(capacity float64, streams []stream, demand []float64) []float64 {
-	x := make([]float64, len(streams))
-	full := make([]bool, len(streams))
-	for {
-		left, slope := capacity, 0.0
-		for i, s := range streams {
-			if full[i] {
-				left -= s.limit * demand[i]
-			} else {
-				slope += s.weight * demand[i]
-			}
-		}
-		if slope == 0 { // all that use it have what they ask for
-			if used := capacity - left; used > 0 && !slices.Contains(full, false) {
-				for i, s := range streams {
-					x[i] = s.limit * capacity / used
-				}
-				return x
-			}
-			return nil
-		}
-		level, grew := left/slope, false
-		for i, s := range streams {
-			if !full[i] && s.limit > 0 && s.weight*level > s.limit {
-				full[i], grew = true, true
-			}
-		}
-		if grew {
-			continue
-		}
-		for i, s := range streams {
-			x[i] = s.weight * level
-			if full[i] {
-				x[i] = s.limit
-			}
-		}
-		return x
-	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"plimsoll/internal/fio"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -59,16 +58,15 @@ var limits = []limit{
 	},
 }
 
-// volumes adds what the members of an array allow. Each gets an equal part of the load, so the
-// weakest of unlike ones bounds the whole; of a concatenation only one works at a time.
+// volumes adds what the members of an array allow. Each gets an equal part of the load, but in a
+// concatenation, where it gets what of the region lies on it.
 func (p *problem) volumes(a *topology.Array) {
-	m := membersOf(a)
+	m := p.members(a)
 	if a.Level == topology.NoLevel && m.n > 1 {
 		p.note("how the %d volumes of %s are combined is not known: declare the level", m.n, a.Name)
 		return
 	}
 	p.assumptions(a, m)
-	readers, writers := p.spread(m)
 	unknown := 0
 	for _, v := range a.Volumes {
 		if !v.Sustained.Known() && !v.Burst.Known() && !v.Missing {
@@ -79,10 +77,9 @@ func (p *problem) volumes(a *topology.Array) {
 		p.note("limits of %d of %d volumes are not known", unknown, m.n)
 	}
 	p.latency(a, m)
+	parts := p.parts(a, m)
 	for _, l := range limits {
-		for _, burst := range []bool{false, true} {
-			p.add(p.member(a, m, l, burst, readers, writers))
-		}
+		p.class(a, m, l, parts)
 	}
 }
 
@@ -128,66 +125,130 @@ func (p *problem) stated(c Ceiling) Ceiling {
 
 func (p *problem) add(r *resource) {
 	if r != nil {
-		p.resources = append(p.resources, *r)
+		p.resources = append(p.resources, r)
 	}
 }
 
-// member is the volume of an array that bounds it by one limit, as if all were like it; nil when no
-// volume states the limit.
-func (p *problem) member(a *topology.Array, m members, l limit, burst bool, readers, writers float64) *resource {
-	var best *resource
-	alike, there := true, present(a)
-	for _, v := range a.Volumes {
+// class adds a resource for each volume that states a limit and is not as strong as another in every
+// respect: alike members are one, of which the busiest is meant, so that capacity and demand are
+// those of an array of such volumes.
+func (p *problem) class(a *topology.Array, m members, l limit, parts []part) {
+	var all []*resource
+	differ := false
+	for i, v := range a.Volumes {
 		if v.Missing {
 			continue
 		}
-		base := l.of(v.Sustained)
-		capacity := base
-		if burst {
-			capacity = l.of(v.Burst)
-		}
-		if capacity <= 0 || burst && capacity <= base {
+		r := p.member(a, m, l, i, parts[i])
+		if r == nil {
 			continue
 		}
-		taken := rebuild(a, v)
-		base, capacity = left(l, base, taken), left(l, capacity, taken)
-		alike = alike && (v.Sustained == there.Sustained && v.Burst == there.Burst)
-		n := writers
-		if !slices.ContainsFunc(p.streams, func(s stream) bool { return s.w.Writes() }) {
-			n = readers
+		if len(all) > 0 {
+			differ = differ || r.base != all[0].base || r.top != all[0].top
 		}
-		r := resource{
-			kind: l.kind, name: a.Name + " " + l.name, burst: burst, capacity: n * capacity, base: n * base,
-			credits: n * credits(v, l.kind), origin: v.Origin,
-		}
-		for _, s := range p.streams {
-			c := m.stream(s.w, counting{v.CountedIO, v.Merges})
-			read, write := cost{
-				readIOs:   c.readIOs,
-				readBytes: c.readBytes,
-			}, cost{
-				writeIOs:   c.writeIOs,
-				writeBytes: c.writeBytes,
-			}
-			r.demand = append(r.demand, l.use(read)*n/readers+l.use(write)*n/writers)
-		}
-		r.how = howVolumes(l, n, m, capacity, v)
-		if best == nil || (r.capacity < best.capacity) != (a.Level == topology.Linear) {
-			best = &r
+		if !slices.ContainsFunc(all, func(o *resource) bool { return o.bindsBefore(r) }) {
+			all = slices.DeleteFunc(all, r.bindsBefore)
+			all = append(all, r)
 		}
 	}
-	if best != nil && !alike && a.Level != topology.Linear {
+	for i, r := range all {
+		if len(all) > 1 {
+			r.name += fmt.Sprintf(" %d", i+1)
+		}
+		p.add(r)
+	}
+	if differ && a.Level != topology.Linear {
 		p.note("the volumes of %s differ: each gets an equal part, so the weakest sets the pace", a.Name)
 	}
-	return best
 }
 
-// stream is the mean cost of one I/O, reads and writes by their shares.
-func (m members) stream(w fio.Workload, c counting) cost {
-	var sum cost
-	sum.add(m.perIO(w, true, c), w.ReadShare)
-	sum.add(m.perIO(w, false, c), writeShare(w))
-	return sum
+// bindsBefore says that r allows no more than o at any time, whatever the load.
+func (r *resource) bindsBefore(o *resource) bool {
+	if r.base > o.base || max(r.top, r.base) > max(o.top, o.base) || r.top > 0 && o.top > 0 && r.credits > o.credits {
+		return false
+	}
+	for i := range r.demand {
+		if r.demand[i][0] < o.demand[i][0] || r.demand[i][1] < o.demand[i][1] {
+			return false
+		}
+	}
+	return true
+}
+
+// member is the resource that one limit of volume i makes; nil where it states none. Of an HDD type
+// only the throughput counts, of which each counted I/O takes a whole unit: its IOPS are the same
+// allowance in other words, and cannot be ordered.
+func (p *problem) member(a *topology.Array, m members, l limit, i int, part part) *resource {
+	v := a.Volumes[i]
+	base, top := l.of(v.Sustained), l.of(v.Burst)
+	use := l.use
+	if countsUnits(v) {
+		if l.kind == VolumeIOPS {
+			return nil
+		}
+		unit := float64(v.CountedIO)
+		use = func(c cost) float64 { return (c.readIOs + c.writeIOs) * unit }
+	}
+	if base <= 0 && top <= 0 || part.reads <= 0 && part.writes <= 0 {
+		return nil
+	}
+	taken := rebuild(a, v)
+	n := part.writes
+	if n == 0 || !slices.ContainsFunc(p.streams, func(s stream) bool { return s.w.Writes() }) {
+		n = part.reads
+	}
+	r := &resource{
+		kind: l.kind, name: a.Name + " " + l.name, base: n * left(l, base, taken), credits: n * credits(v, l.kind), origin: v.Origin,
+	}
+	if top > base {
+		r.top = n * left(l, top, taken)
+	}
+	for _, c := range p.costs(m, countingOf(v)) {
+		all := float64(m.n)
+		both := [2]float64{use(c[0].on(i, m.n)) * all, use(c[1].on(i, m.n)) * all}
+		if part.reads > 0 {
+			both[0] *= n / part.reads
+		}
+		if part.writes > 0 {
+			both[1] *= n / part.writes
+		}
+		r.demand = append(r.demand, both)
+	}
+	r.how = howVolumes(l, n, m, v)
+	for _, c := range p.costs(m, countingOf(v)) {
+		if c[0].each != nil || c[1].each != nil {
+			uneven := r.how
+			r.how = func(capacity, demand float64) string {
+				return uneven(capacity, demand) + ", as the busiest volume sees it"
+			}
+			break
+		}
+	}
+	return r
+}
+
+// countsUnits says that a volume's allowance is of bytes, of which each I/O costs whole units: st1
+// and sc1 (hdd-vols.html: a random I/O takes credits for 1 MiB).
+func countsUnits(v topology.Volume) bool {
+	return v.CountedIO >= units.MiB && v.Merges && v.Sustained.Rate > 0
+}
+
+func countingOf(v topology.Volume) counting { return counting{v.CountedIO, v.Merges} }
+
+// costs are the cost of one read and of one write of each stream.
+func (p *problem) costs(m members, c counting) [][2]perMember {
+	if p.memo == nil {
+		p.memo = map[counting][][2]perMember{}
+	}
+	if known, ok := p.memo[c]; ok {
+		return known
+	}
+	var out [][2]perMember
+	for _, s := range p.streams {
+		out = append(out, [2]perMember{m.perIO(s.w, true, c), m.perIO(s.w, false, c)})
+	}
+	p.memo[c] = out
+	return out
 }
 
 // credits of a burst bucket in I/Os or bytes. Buckets of bytes pay a counted unit for each I/O.
@@ -201,25 +262,20 @@ func credits(v topology.Volume, k Kind) float64 {
 	return v.BurstIOs
 }
 
-func howVolumes(l limit, n float64, m members, capacity float64, v topology.Volume) func(float64) string {
+func howVolumes(l limit, n float64, m members, v topology.Volume) func(capacity, demand float64) string {
 	count := fmt.Sprintf("%s volumes", units.Number(n))
 	switch {
 	case m.n == 1:
 		count = "1 volume"
-	case int(n) < m.n && m.lost > 0:
+	case n < float64(m.n)*0.999 && m.lost > 0:
 		count = fmt.Sprintf("%s of %d volumes (the array is degraded)", units.Number(n), m.n)
-	case int(n) < m.n:
+	case n < float64(m.n)*0.999:
 		count = fmt.Sprintf("%s of %d volumes", units.Number(n), m.n)
 	}
-	return func(demand float64) string {
+	return func(capacity, demand float64) string {
+		capacity /= n
 		if l.kind == VolumeIOPS {
-			return fmt.Sprintf(
-				"%s × %v %s ÷ %s per I/O",
-				count,
-				units.IOPS(capacity),
-				l.name,
-				volumeIOs(demand),
-			)
+			return fmt.Sprintf("%s × %v %s ÷ %s per I/O", count, units.IOPS(capacity), l.name, volumeIOs(demand))
 		}
 		rate := units.Rate(capacity).String()
 		if !v.Network {
@@ -229,73 +285,12 @@ func howVolumes(l limit, n float64, m members, capacity float64, v topology.Volu
 		if l.name != "rate" {
 			name = l.name[:len(l.name)-len(" rate")] + " "
 		}
-		return fmt.Sprintf("%s × %s %s÷ %s per I/O", count, rate, name, units.Bytes(math.Round(demand)))
-	}
-}
-
-// spread is over how many volumes reads and writes go. A single read in flight finds all volumes
-// idle, and md's RAID1 and RAID10 then always take the first mirror (read_balance, measured in the
-// lab): the others do nothing. A region smaller than a stripe lies on some volumes only.
-func (p *problem) spread(m members) (readers, writers float64) {
-	if m.level == topology.Linear || m.n == 1 {
-		return 1, 1
-	}
-	data := m.data
-	if m.chunk > 0 && m.parity == 0 {
-		covered := 0
-		for _, s := range p.streams {
-			if s.w.Size == 0 {
-				covered = m.data
-				break
-			}
-			files := max(s.w.Jobs, 1)
-			if s.w.SharedFile && s.w.OffsetIncrement == 0 {
-				files = 1
-			}
-			covered += files * int((s.w.Size+m.chunk-1)/m.chunk)
+		how := fmt.Sprintf("%s × %s %s÷ %s per I/O", count, rate, name, units.Bytes(math.Round(demand)))
+		if countsUnits(v) {
+			how += fmt.Sprintf(" (each that is counted takes %v)", v.CountedIO)
 		}
-		if covered < data {
-			data = covered
-			p.note("the files are smaller than a stripe: at most %d of %d volumes hold them", data*m.copies, m.n)
-		}
+		return how
 	}
-	all := float64(data * m.copies)
-	if m.parity > 0 || data == m.data {
-		all = float64(m.n)
-	}
-	if m.parity > 0 && m.lost > 0 {
-		all = float64(m.n-m.lost) + float64(m.lost)*m.done
-	}
-	one := len(p.streams) == 1 && p.streams[0].w.InFlight() == 1 && p.streams[0].w.ReadShare > 0
-	if one && m.copies > 1 {
-		// A read of more than a stripe comes back to a pair whose first mirror is busy with its
-		// first piece: the second mirrors carry what lies beyond the stripe.
-		first, stripes := all/float64(m.copies), 1.0
-		if m.chunk > 0 {
-			stripes = max(1, float64(p.streams[0].w.ReadBS)/float64(m.chunk*units.Bytes(m.data)))
-		}
-		switch readers := first * stripes; {
-		case readers >= all:
-		case stripes > 1:
-			p.note(
-				"with one I/O in flight md's second mirrors only read what lies beyond a stripe: as much as %s of %d volumes",
-				units.Number(readers),
-				m.n,
-			)
-			return readers, all
-		default:
-			p.note(
-				"with one I/O in flight md reads the first mirror only: %s of %d volumes serve reads",
-				units.Number(first),
-				m.n,
-			)
-			return first, all
-		}
-	}
-	if m.copies > 1 && m.lost > 0 && data == m.data {
-		return m.survivors(), all
-	}
-	return all, all
 }
 
 // instance adds the machine's cap on its network volumes. Its IOPS are counted as the volumes count
@@ -307,7 +302,7 @@ func (p *problem) instance(i topology.Instance, a *topology.Array) {
 			network++
 		}
 	}
-	m := membersOf(a)
+	m := p.members(a)
 	if network == 0 || a.Level == topology.NoLevel && m.n > 1 {
 		return
 	}
@@ -315,9 +310,14 @@ func (p *problem) instance(i topology.Instance, a *topology.Array) {
 		p.note("the instance's own limit is not known: name its type")
 		return
 	}
-	part := float64(network) / float64(m.n)
-	if a.Level == topology.Linear {
-		part = 1
+	share := float64(network) / float64(m.n)
+	if a.Level == topology.Linear && m.n > 1 {
+		share = 0
+		for j, part := range p.parts(a, m) {
+			if a.Volumes[j].Network && part.reads > 0 {
+				share = min(share+1/part.reads, 1)
+			}
+		}
 	}
 	v := present(a)
 	for _, l := range limits {
@@ -325,22 +325,20 @@ func (p *problem) instance(i topology.Instance, a *topology.Array) {
 		if l.kind == VolumeRate {
 			kind = InstanceRate
 		}
-		r := resource{kind: kind, name: "instance " + l.name, capacity: base, base: base, origin: i.Origin}
-		for _, s := range p.streams {
-			r.demand = append(r.demand, part*l.use(m.stream(s.w, counting{v.CountedIO, v.Merges})))
+		if base <= 0 && top <= 0 {
+			continue
 		}
-		if base > 0 {
-			r.how = howInstance(l, i.Type, base)
-			p.add(&r)
+		r := &resource{kind: kind, name: "instance " + l.name, base: base, origin: i.Origin, how: howInstance(l, i.Type)}
+		for _, c := range p.costs(m, countingOf(v)) {
+			r.demand = append(r.demand, [2]float64{share * l.use(c[0].cost), share * l.use(c[1].cost)})
 		}
 		if top > base {
-			r.burst, r.capacity, r.lasts = true, top, i.BurstFor
-			r.how = howInstance(l, i.Type, top)
+			r.top, r.lasts = top, i.BurstFor
 			if i.BurstFor > 0 && i.BurstPer > 0 {
 				p.note("%s bursts for %s once in %s", i.Type, span(i.BurstFor), span(i.BurstPer))
 			}
-			p.add(&r)
 		}
+		p.add(r)
 	}
 }
 
@@ -353,11 +351,11 @@ func volumeIOs(n float64) string {
 	return number + " volume I/Os"
 }
 
-func howInstance(l limit, typ string, capacity float64) func(float64) string {
+func howInstance(l limit, typ string) func(capacity, demand float64) string {
 	if typ == "" {
 		typ = "instance"
 	}
-	return func(demand float64) string {
+	return func(capacity, demand float64) string {
 		if l.kind == VolumeIOPS {
 			return fmt.Sprintf("%s: %v %s ÷ %s per I/O", typ, units.IOPS(capacity), l.name, volumeIOs(demand))
 		}
@@ -380,9 +378,6 @@ func (p *problem) assumptions(a *topology.Array, m members) {
 	p.assumeDegraded(a, m)
 	if m.n > 1 && a.Chunk == 0 && (a.Level == topology.RAID0 || a.Level == topology.RAID10 || m.parity > 0) {
 		p.note("the chunk of %s is not known: no I/O counts as split", a.Name)
-	}
-	if a.Level == topology.Linear && m.n > 1 {
-		p.note("%s is a concatenation: a file lies on one volume, so one volume's limits hold", a.Name)
 	}
 	for _, s := range p.streams {
 		if s.w.Sequential && present(a).Merges {

@@ -1,6 +1,7 @@
 package fio
 
 import (
+	"math"
 	"strings"
 	"time"
 
@@ -24,6 +25,12 @@ type Workload struct {
 	// ReadLeast and WriteLeast are the smallest blocks of a direction whose blocks have several
 	// sizes: those that rate_iops is counted in. 0 when all have one size.
 	ReadLeast, WriteLeast units.Bytes
+	// ReadSizes and WriteSizes are the blocks of a direction that has several sizes, nil where all
+	// are ReadBS or WriteBS.
+	ReadSizes, WriteSizes Sizes `json:",omitempty"`
+	// ReadAlign and WriteAlign are what random offsets are multiples of (blockalign=), 0 for the
+	// smallest block of the direction.
+	ReadAlign, WriteAlign units.Bytes `json:",omitempty"`
 	// Jobs is numjobs, Depth the iodepth of each; a synchronous engine keeps Depth 1 whatever
 	// iodepth says.
 	Jobs, Depth int
@@ -51,6 +58,81 @@ type Workload struct {
 	ThinkTime       time.Duration
 	Buffered        bool // direct=0
 	VerifyOn        bool
+}
+
+// SizeShare is a size of blocks and the share of I/Os that have it, 0..1.
+type SizeShare struct {
+	Size  units.Bytes
+	Share float64
+}
+
+// Sizes are the blocks of one direction; the shares sum to 1.
+type Sizes []SizeShare
+
+// Mean is the mean size of an I/O.
+func (s Sizes) Mean() units.Bytes {
+	mean := 0.0
+	for _, x := range s {
+		mean += float64(x.Size) * x.Share
+	}
+	return units.Bytes(math.Round(mean))
+}
+
+// several are the sizes where there is more than one.
+func (s Sizes) several() Sizes {
+	for _, x := range s {
+		if x.Size != s[0].Size {
+			return s
+		}
+	}
+	return nil
+}
+
+// leastOfSeveral is the smallest size, 0 where there is only one.
+func (s Sizes) leastOfSeveral() units.Bytes {
+	if s.several() == nil {
+		return 0
+	}
+	least := s[0].Size
+	for _, x := range s {
+		least = min(least, x.Size)
+	}
+	return least
+}
+
+// Blocks are the sizes of a direction and what their offsets are multiples of: of sequential ones
+// the greatest common divisor of the sizes, of random ones what fio aligns them to.
+func (w Workload) Blocks(read bool) (sizes Sizes, align units.Bytes) {
+	sizes, align = w.WriteSizes, w.WriteAlign
+	bs := w.WriteBS
+	if read {
+		sizes, align, bs = w.ReadSizes, w.ReadAlign, w.ReadBS
+	}
+	if len(sizes) == 0 {
+		if bs == 0 {
+			return nil, 0
+		}
+		sizes = Sizes{{bs, 1}}
+	}
+	if align > 0 && !w.Sequential {
+		return sizes, align
+	}
+	align = sizes[0].Size
+	for _, x := range sizes {
+		if w.Sequential {
+			align = gcd(align, x.Size)
+		} else {
+			align = min(align, x.Size)
+		}
+	}
+	return sizes, align
+}
+
+func gcd(a, b units.Bytes) units.Bytes {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a
 }
 
 // InFlight is the most I/Os that the workload keeps outstanding at once.

@@ -234,77 +234,70 @@ func (r *optionReader) mix() uint64 {
 	return read
 }
 
-// blocks reads bs, bsrange or bssplit, the last given of them, as mean sizes by direction.
+// blocks reads bs, bsrange or bssplit, the last given of them, as sizes by direction.
 func (r *optionReader) blocks(w *Workload) {
-	read, write, trim := defaultBS, defaultBS, defaultBS
+	read := Sizes{{defaultBS, 1}}
+	write, trim := read, read
 	from := slices.MaxFunc([]string{"bs", "bsrange", "bssplit"}, func(a, b string) int {
 		return cmp.Compare(r.at(a), r.at(b))
 	})
-	v, given := r.value(from)
-	if given {
-		mean := r.plainMean
-		switch from {
-		case "bsrange":
-			mean = r.rangeMean
-		case "bssplit":
-			mean = r.splitMean
-		}
+	if v, given := r.value(from); given {
 		parts := strings.Split(v, ",")
-		of := func(i int, otherwise units.Bytes) units.Bytes {
+		of := func(i int, otherwise Sizes) Sizes {
 			if i >= len(parts) || parts[i] == "" {
 				return otherwise
 			}
-			b, err := mean(parts[i])
-			if err == nil && b == 0 {
+			sizes, err := r.sizes(from, parts[i])
+			if err == nil && sizes.Mean() == 0 {
 				err = errors.New("a block has no bytes")
 			}
 			if err != nil {
 				r.fail(from, err)
+				return otherwise
 			}
-			return b
+			return sizes
 		}
-		read = of(0, defaultBS)
+		otherwise := read
+		read = of(0, otherwise)
 		write = of(1, read)
 		if len(parts) > 1 && parts[1] == "" {
-			write = defaultBS
+			write = otherwise
 		}
 		trim = of(2, write)
 	}
 	if w.TrimShare > 0 {
-		w.TrimBS = trim
+		w.TrimBS = trim.Mean()
 	}
-	readLeast, writeLeast := r.least(from, v, read, write)
-	if w.Reads() && readLeast < read {
-		w.ReadLeast = readLeast
-	}
-	if w.Writes() && writeLeast < write {
-		w.WriteLeast = writeLeast
-	}
+	alignRead, alignWrite := r.aligned(w)
 	if w.Reads() {
-		w.ReadBS = read
+		w.ReadBS, w.ReadLeast, w.ReadSizes, w.ReadAlign = read.Mean(), read.leastOfSeveral(), read.several(), alignRead
 	}
 	if w.Writes() {
-		w.WriteBS = write
+		w.WriteBS, w.WriteLeast, w.WriteSizes = write.Mean(), write.leastOfSeveral(), write.several()
+		w.WriteAlign = alignWrite
 	}
 }
 
-// least are the smallest blocks of reads and writes, given the means.
-func (r *optionReader) least(from, v string, read, write units.Bytes) (units.Bytes, units.Bytes) {
-	if from == "bs" || v == "" {
-		return read, write
+// aligned reads blockalign, which holds for random offsets only (init.c, fixup_options).
+func (r *optionReader) aligned(w *Workload) (read, write units.Bytes) {
+	v, given := r.value("ba")
+	if !given || w.Sequential {
+		return 0, 0
 	}
 	parts := strings.Split(v, ",")
-	of := func(part string, mean units.Bytes) units.Bytes {
-		least := mean
-		for size := range strings.FieldsFuncSeq(part, func(c rune) bool { return c == ':' || c == '-' }) {
-			size, share, _ := strings.Cut(size, "/")
-			if b, err := ParseSize(size, r.kbBase); err == nil && b > 0 && strings.TrimSpace(share) != "0" {
-				least = min(least, b)
-			}
+	of := func(part string) units.Bytes {
+		b, err := ParseSize(part, r.kbBase)
+		if err != nil && part != "" {
+			r.fail("ba", err)
 		}
-		return least
+		return b
 	}
-	return of(parts[0], read), of(parts[min(1, len(parts)-1)], write)
+	read = of(parts[0])
+	write = read
+	if len(parts) > 1 {
+		write = of(parts[1])
+	}
+	return read, write
 }
 
 // at is where an option stood, -1 when it did not.
@@ -315,53 +308,76 @@ func (r *optionReader) at(name string) int {
 	return r.order[name]
 }
 
-func (r *optionReader) plainMean(s string) (units.Bytes, error) { return ParseSize(s, r.kbBase) }
-
-// rangeMean of "4k-16k": fio draws the sizes evenly.
-func (r *optionReader) rangeMean(s string) (units.Bytes, error) {
-	lo, hi, _ := strings.Cut(s, "-")
-	a, err1 := ParseSize(lo, r.kbBase)
-	b, err2 := ParseSize(hi, r.kbBase)
-	if err := errors.Join(err1, err2); err != nil {
-		return 0, fmt.Errorf("range %q: want such as 4k-16k", clip(s))
+// sizes are those of one direction, as the option from states them.
+func (r *optionReader) sizes(from, s string) (Sizes, error) {
+	switch from {
+	case "bsrange":
+		return r.rangeSizes(s)
+	case "bssplit":
+		return r.splitSizes(s)
 	}
-	return a/2 + b/2, nil
+	b, err := ParseSize(s, r.kbBase)
+	return Sizes{{b, 1}}, err
 }
 
-// splitMean of "4k/60:64k/40", the percentages weighing the sizes; sizes without one share what is
-// left.
-func (r *optionReader) splitMean(s string) (units.Bytes, error) {
-	type share struct {
-		size    units.Bytes
-		percent float64
+// mostSizes of a range are told apart; a longer one is drawn in as many steps.
+const mostSizes = 256
+
+// rangeSizes of "4k-16k": fio draws u of 0..1 evenly and takes min + max × u, rounded down to a
+// multiple of min and at most max (io_u.c, get_next_buflen): 4, 8, 12 and 16 KiB a quarter each.
+func (r *optionReader) rangeSizes(s string) (Sizes, error) {
+	lo, hi, _ := strings.Cut(s, "-")
+	least, err1 := ParseSize(lo, r.kbBase)
+	most, err2 := ParseSize(hi, r.kbBase)
+	if err := errors.Join(err1, err2); err != nil || least == 0 || most < least {
+		return nil, fmt.Errorf("range %q: want such as 4k-16k", clip(s))
 	}
-	var shares []share
+	n := float64(most) / float64(least)
+	step := math.Max(1, math.Floor(n/mostSizes))
+	var out Sizes
+	for at := 0.0; at < n; at += step {
+		share := min(at+step, n) - at
+		out = append(out, SizeShare{min(units.Bytes(at+1+(step-1)/2)*least, most), share / n})
+	}
+	return out, nil
+}
+
+// splitSizes of "4k/60:64k/40", the percentages weighing the sizes. Sizes without one share what is
+// left; where all have one, what is left falls to the last (io_u.c, get_next_buflen).
+func (r *optionReader) splitSizes(s string) (Sizes, error) {
+	var out Sizes
 	var sum, open float64
 	for part := range strings.SplitSeq(s, ":") {
 		size, percent, _ := strings.Cut(part, "/")
 		b, err := ParseSize(size, r.kbBase)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		p := -1.0
-		if percent != "" {
+		if percent = strings.TrimSpace(percent); percent != "" {
 			if p, err = strconv.ParseFloat(percent, 64); err != nil || p < 0 || p > 100 {
-				return 0, fmt.Errorf("%q: want a percentage behind the slash, such as 4k/60:64k/40", clip(part))
+				return nil, fmt.Errorf("%q: want a percentage behind the slash, such as 4k/60:64k/40", clip(part))
 			}
 			sum += p
 		} else {
 			open++
 		}
-		shares = append(shares, share{b, p})
+		out = append(out, SizeShare{b, p})
 	}
-	mean := 0.0
-	for _, sh := range shares {
-		if sh.percent < 0 {
-			sh.percent = max(100-sum, 0) / open
+	for i := range out {
+		if out[i].Share < 0 {
+			out[i].Share = max(100-sum, 0) / open
 		}
-		mean += float64(sh.size) * sh.percent / max(sum, 100)
+		out[i].Share /= max(sum, 100)
 	}
-	return units.Bytes(math.Round(mean)), nil
+	out = slices.DeleteFunc(out, func(x SizeShare) bool { return x.Share == 0 })
+	if len(out) == 0 {
+		return nil, errors.New("no size has a share")
+	}
+	if open == 0 && sum < 100 {
+		out[len(out)-1].Share += (100 - sum) / 100
+	}
+	return out, nil
 }
 
 // syncs reads how writes are made durable. fsync and fdatasync count writes; the tighter of the two

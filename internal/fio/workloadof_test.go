@@ -44,10 +44,23 @@ func TestWorkloadOf(t *testing.T) {
 			Engine: "psync", Sequential: true, ReadShare: 0.5, ReadBS: 4 * k, WriteBS: 64 * k, Jobs: 1, Depth: 1, Buffered: true,
 			ReadRate: units.Rate(16 * m), WriteRate: units.Rate(5 * m), WriteIOPS: 100,
 		},
-		"fio --name=j --rw=rw --bs=16k, --rwmixwrite=25":            {Engine: "psync", Sequential: true, ReadShare: 0.75, ReadBS: 16 * k, WriteBS: 4 * k, Jobs: 1, Depth: 1, Buffered: true},
-		"fio --name=j --rw=randread --bssplit=4k/60:64k/40":         {Engine: "psync", ReadShare: 1, ReadBS: 28 * k, ReadLeast: 4 * k, Jobs: 1, Depth: 1, Buffered: true},
-		"fio --name=j --rw=randread --bssplit=4k/50:8k:12k":         {Engine: "psync", ReadShare: 1, ReadBS: 7 * k, ReadLeast: 4 * k, Jobs: 1, Depth: 1, Buffered: true},
-		"fio --name=j --rw=randwrite --bsrange=4k-16k":              {Engine: "psync", WriteBS: 10 * k, WriteLeast: 4 * k, Jobs: 1, Depth: 1, Buffered: true},
+		"fio --name=j --rw=rw --bs=16k, --rwmixwrite=25":    {Engine: "psync", Sequential: true, ReadShare: 0.75, ReadBS: 16 * k, WriteBS: 4 * k, Jobs: 1, Depth: 1, Buffered: true},
+		"fio --name=j --rw=randread --bssplit=4k/60:64k/40": {Engine: "psync", ReadShare: 1, ReadBS: 28 * k, ReadLeast: 4 * k, ReadSizes: Sizes{{4 * k, 0.6}, {64 * k, 0.4}}, Jobs: 1, Depth: 1, Buffered: true},
+		"fio --name=j --rw=randread --bssplit=4k/50:8k:12k": {Engine: "psync", ReadShare: 1, ReadBS: 7 * k, ReadLeast: 4 * k, ReadSizes: Sizes{{4 * k, 0.5}, {8 * k, 0.25}, {12 * k, 0.25}}, Jobs: 1, Depth: 1, Buffered: true},
+		"fio --name=j --rw=randwrite --bsrange=4k-16k": {
+			Engine: "psync", WriteBS: 10 * k, WriteLeast: 4 * k, Jobs: 1, Depth: 1, Buffered: true,
+			WriteSizes: Sizes{{4 * k, 0.25}, {8 * k, 0.25}, {12 * k, 0.25}, {16 * k, 0.25}},
+		},
+		// fio 3.33 made 16,145, 15,742 and 8,112 of 40,000 I/Os of this range that large
+		"fio --name=j --rw=randread --bsrange=4k-10k --blockalign=16k": {
+			Engine: "psync", ReadShare: 1, ReadBS: 6963, ReadLeast: 4 * k, Jobs: 1, Depth: 1, Buffered: true, ReadAlign: 16 * k,
+			ReadSizes: Sizes{{4 * k, 0.4}, {8 * k, 0.4}, {10 * k, 0.2}},
+		},
+		// what the shares leave is the last size's
+		"fio --name=j --rw=randwrite --bssplit=4k/60:8k/0:16k/20": {
+			Engine: "psync", WriteBS: 9011, WriteLeast: 4 * k, Jobs: 1, Depth: 1, Buffered: true,
+			WriteSizes: Sizes{{4 * k, 0.6}, {16 * k, 0.4}},
+		},
 		"fio --name=j --bs=4k --bsrange=4k-16k --bs=32k":            {Engine: "psync", Sequential: true, ReadShare: 1, ReadBS: 32 * k, Jobs: 1, Depth: 1, Buffered: true},
 		"fio --name=j --bs=4KiB --buffered=0":                       {Engine: "psync", Sequential: true, ReadShare: 1, ReadBS: 4000, Jobs: 1, Depth: 1, Direct: true},
 		"fio --name=j --kb_base=1000 --bs=4k --direct=1 --buffered": {Engine: "psync", Sequential: true, ReadShare: 1, ReadBS: 4000, Jobs: 1, Depth: 1, Buffered: true},

@@ -95,7 +95,7 @@ func (a *Array) md(r *block.Raid) {
 	case RAID10:
 		g := a.Geometry()
 		g.Kernel(r.Layout)
-		a.Copies, a.Near = g.Copies, g.Near
+		a.Copies, a.Near, a.Offset = g.Copies, g.Near, g.Offset
 	default:
 	}
 	if r.Action != "" && r.Action != "idle" && r.Action != "frozen" {

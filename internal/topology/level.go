@@ -77,8 +77,10 @@ type Geometry struct {
 	Members int
 	// Copies of each block on RAID1 and RAID10, 2 when 0. Near is how many of them lie next to each
 	// other at the same place of neighbouring members (md's near layout), all when 0; the others
-	// are far or offset copies.
+	// are far or offset copies: offset ones lie in the next row of chunks, far ones in another part
+	// of the member.
 	Copies, Near int
+	Offset       bool
 }
 
 // WriteCopies is how many members a write of one block goes to, parity aside: at least 1.
@@ -137,7 +139,7 @@ func (g *Geometry) Mdadm(layout string) {
 	}
 	g.Copies, g.Near = n, n
 	if layout[0] != 'n' {
-		g.Near = 1
+		g.Near, g.Offset = 1, layout[0] == 'o'
 	}
 }
 
@@ -150,11 +152,12 @@ func (g *Geometry) Kernel(layout int) {
 	}
 	g.Near = max(layout&0xff, 1)
 	g.Copies = g.Near * max(layout>>8&0xff, 1)
+	g.Offset = layout>>16&1 == 1
 }
 
 // Geometry is the array's. A member that a degraded array lacks counts.
 func (a Array) Geometry() Geometry {
-	return Geometry{Level: a.Level, Members: len(a.Volumes), Copies: a.Copies, Near: a.Near}
+	return Geometry{Level: a.Level, Members: len(a.Volumes), Copies: a.Copies, Near: a.Near, Offset: a.Offset}
 }
 
 // DataMembers is the number of volumes whose bytes a full stripe holds, at least 1 with redundancy.

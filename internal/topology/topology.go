@@ -138,6 +138,7 @@ type Array struct {
 	Level   Level       `json:"level"`
 	Copies  int         `json:"copies,omitempty"` // of each block on RAID1 and RAID10; 2 where it is 0
 	Near    int         `json:"near,omitempty"`   // of these, see Geometry; all where it is 0
+	Offset  bool        `json:"offset,omitempty"` // the copies that are not near are offset ones, else far ones
 	Chunk   units.Bytes `json:"chunk,omitempty"`
 	Volumes []Volume    `json:"volumes"`
 	Size    units.Bytes `json:"size,omitempty"`

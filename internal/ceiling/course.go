@@ -1,0 +1,188 @@
+package ceiling
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// model is what the bounds of a ceiling were made of: it follows how bursts are spent. It is not
+// kept in a bundle.
+type model struct {
+	*problem
+	parts [][2]float64 // by resource: the share of its baseline and of its burst that is the role's
+}
+
+// bucket is a burst while it is spent.
+type bucket struct {
+	*resource
+	base, top float64
+	left      float64 // credits, or seconds of a burst that lasts so long however much of it is used
+	spent     bool
+	ends      float64 // seconds since the start
+}
+
+// never ends a burst that the load leaves alone.
+var never = math.Inf(1)
+
+// timed sets how long each burst lasts under a load that takes all it is given and never pauses, by
+// following the load from one end of a burst to the next: it takes what the smallest bound allows,
+// each burst gives what is above its baseline, and the first that is spent ends the phase. Of a
+// burst that this load does not spend, since something else holds it back later, the time is that
+// at its first rate; where that is below the baseline from the beginning, that of a load which uses
+// the burst whole.
+func (c Ceiling) timed() Ceiling {
+	if c.model == nil {
+		return c
+	}
+	buckets := c.model.buckets()
+	begin := c.model.carries(buckets, c.Concurrency())
+	for now, x := 0.0, begin; ; x = c.model.carries(buckets, c.Concurrency()) {
+		first, after := (*bucket)(nil), never
+		for _, b := range buckets {
+			if in := b.lastsAt(used(x, b.demand)); !b.spent && in < after {
+				first, after = b, in
+			}
+		}
+		if first == nil {
+			break
+		}
+		now += after
+		for _, b := range buckets {
+			b.pass(used(x, b.demand), after)
+		}
+		first.spent, first.ends = true, now
+	}
+	c.Bounds = slices.Clone(c.Bounds)
+	for i := range c.Bounds {
+		b := &c.Bounds[i]
+		at := slices.IndexFunc(buckets, func(o *bucket) bool { return b.Burst && o.kind == b.Kind && o.name == b.Name })
+		if at < 0 {
+			continue
+		}
+		ends := buckets[at].ends
+		if math.IsInf(ends, 1) {
+			fresh := c.model.buckets()[at]
+			if ends = fresh.lastsAt(used(begin, fresh.demand)); math.IsInf(ends, 1) {
+				ends = fresh.lastsAt(fresh.top)
+			}
+		}
+		if !math.IsInf(ends, 1) {
+			b.BurstFor = time.Duration(ends * float64(time.Second)).Round(time.Second)
+		}
+	}
+	return c
+}
+
+// buckets are the bursts of which it is known how long they last, full.
+func (m *model) buckets() []*bucket {
+	var out []*bucket
+	for i, r := range m.resources {
+		if r.top <= 0 || r.lasts == 0 && r.credits <= 0 {
+			continue
+		}
+		b := &bucket{resource: r, base: r.base * m.parts[i][0], top: r.top * m.parts[i][1], left: r.credits * m.parts[i][1], ends: never}
+		if r.lasts > 0 {
+			b.left = r.lasts.Seconds()
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// lastsAt is how many seconds the burst lasts when so much of the resource is used.
+func (b *bucket) lastsAt(use float64) float64 {
+	switch over := use - b.base; {
+	case over <= b.base*1e-9:
+		return never
+	case b.lasts > 0:
+		return b.left
+	default:
+		return b.left / over
+	}
+}
+
+// pass takes from the burst, or fills it again, what so many seconds at this use do.
+func (b *bucket) pass(use, seconds float64) {
+	over := use - b.base
+	switch {
+	case b.spent:
+	case b.lasts == 0:
+		b.left = min(b.left-over*seconds, b.credits)
+	case over > b.base*1e-9:
+		b.left -= seconds
+	}
+}
+
+// carries is what the streams do at the smallest of what the resources allow now.
+func (m *model) carries(buckets []*bucket, most *Bound) [][2]float64 {
+	var least [][2]float64
+	total := math.Inf(1)
+	take := func(x [][2]float64) {
+		sum := 0.0
+		for _, d := range x {
+			sum += d[0] + d[1]
+		}
+		if x != nil && sum < total {
+			least, total = x, sum
+		}
+	}
+	for i, r := range m.resources {
+		capacity := r.base * m.parts[i][0]
+		if r.top > 0 && !slices.ContainsFunc(buckets, func(b *bucket) bool { return b.resource == r && b.spent }) {
+			capacity = r.top * m.parts[i][1]
+		}
+		if capacity > 0 {
+			take(m.fill(capacity, r.demand))
+		}
+	}
+	if asked, all := m.asked(); all {
+		take(asked)
+	}
+	if most != nil {
+		take(m.carrying(float64(most.IOPS)))
+	}
+	return least
+}
+
+// Step is a stretch of time under one binding bound.
+type Step struct {
+	Until time.Duration `json:"until,omitempty"` // since the start of the load; 0: for ever
+	Bound Bound         `json:"bound"`
+}
+
+// Course is how the ceiling of a load that never pauses falls as bursts run out. A burst of which
+// it is not known how long it lasts ends the course with what follows it left out.
+func (c Ceiling) Course() []Step {
+	ends := []time.Duration{0}
+	for _, b := range c.Bounds {
+		if b.Burst && b.BurstFor > 0 {
+			ends = append(ends, b.BurstFor)
+		}
+	}
+	slices.Sort(ends)
+	var steps []Step
+	for _, from := range slices.Compact(ends) {
+		alive := func(b Bound) bool { return b.Burst && (b.BurstFor == 0 || b.BurstFor > from) }
+		now := c.Least(func(b Bound) bool {
+			if b.Burst {
+				return alive(b)
+			}
+			return !slices.ContainsFunc(c.Bounds, func(o Bound) bool { return alive(o) && o.sameResource(b) && o.IOPS > b.IOPS })
+		})
+		if now == nil {
+			return nil
+		}
+		if n := len(steps); n > 0 {
+			if now.IOPS > steps[n-1].Bound.IOPS*0.9999 { // as much, if by another limit
+				continue
+			}
+			steps[n-1].Until = from
+		}
+		steps = append(steps, Step{Bound: *now})
+	}
+	return steps
+}
+
+// sameResource says that two bounds are of one resource: its burst and its baseline.
+func (b Bound) sameResource(o Bound) bool { return b.Kind == o.Kind && b.Name == o.Name }
