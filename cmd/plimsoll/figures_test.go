@@ -14,14 +14,14 @@ var rounding = regexp.MustCompile(`%[+]?\.[0-9]+[fg]`)
 
 // rounders are the files that may round by themselves, since no person reads what they write.
 var rounders = map[string]string{
-	"cloud/offer.go":                "a table of prices, CSV",
-	"cloud/prices.go":               "a table of prices, CSV",
-	"lab/declared.go":               "bytes in YAML, scaled",
-	"lab/guest.go":                  "the lab's log, for developers",
-	"report/junit.go":               "seconds in JUnit's XML",
-	"suite/demand.go":               "a rate in YAML",
-	"workload/write.go":             "a rate in YAML",
-	"diagnose/pl501_concurrency.go": "an option of fio, a whole per cent",
+	"cloud/offer.go":                    "a table of prices, CSV",
+	"cloud/prices.go":                   "a table of prices, CSV",
+	"lab/declared.go":                   "bytes in YAML, scaled",
+	"lab/guest.go":                      "the lab's log, for developers",
+	"report/junit.go":                   "seconds in JUnit's XML",
+	"suite/demand.go":                   "a rate in YAML",
+	"workload/write.go":                 "a rate in YAML",
+	"diagnose/run/pl501_concurrency.go": "an option of fio, a whole per cent",
 }
 
 // TestNoPrinterButTextAndUnits: a figure in a sentence goes through units or text, so that it has

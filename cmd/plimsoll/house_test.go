@@ -43,7 +43,8 @@ var floors = []string{
 // walls divide a room, top to bottom, as floors do the house; "." is the room's own package. Rooms
 // that are not listed here have side rooms, which know the room and are known to it.
 var walls = map[string][]string{
-	"fio": {"output", "text", "."},
+	"diagnose": {"rules", "layout host run cloud postgres fleet live", "."},
+	"fio":      {"output", "text", "."},
 }
 
 // doors: what leads outside is opened in one room.

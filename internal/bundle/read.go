@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/diagnose"
+	"plimsoll/internal/diagnose/rules"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/result"
 	"plimsoll/internal/topology"
@@ -114,7 +115,7 @@ func (b *Bundle) Judge() {
 	for _, on := range machines {
 		b.Findings = append(
 			b.Findings,
-			diagnose.Judge(
+			rules.Judge(
 				&diagnose.Case{Topology: on, Host: b.Run.Host, Probes: b.Run.Probes, Runs: runs[on]},
 				b.Run.Policy.Disable,
 			)...)

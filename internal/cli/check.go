@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/bench"
 	"plimsoll/internal/diagnose"
+	"plimsoll/internal/diagnose/rules"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/host"
 	"plimsoll/internal/report"
@@ -135,9 +136,9 @@ func (o checkOptions) look(
 	if ctx.Err() != nil {
 		return all, t, policy, ctx.Err()
 	}
-	found := append([]finding.Finding{}, diagnose.Judge(c, policy.Disable)...) // [] in JSON, not null
+	found := append([]finding.Finding{}, rules.Judge(c, policy.Disable)...) // [] in JSON, not null
 	return checked{
-		found, diagnose.Passes(c, found), slices.Concat(notes, t.Notes, c.Host.Notes), c.Host, c.OtherLoad,
+		found, rules.Passes(c, found), slices.Concat(notes, t.Notes, c.Host.Notes), c.Host, c.OtherLoad,
 	}, t, policy, nil
 }
 

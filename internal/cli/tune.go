@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/bench"
 	"plimsoll/internal/diagnose"
+	"plimsoll/internal/diagnose/rules"
 	"plimsoll/internal/report"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
@@ -81,7 +82,7 @@ func runTune(ctx context.Context, env *Env, o tuneOptions) error {
 	if err != nil {
 		return err
 	}
-	found := diagnose.Judge(&diagnose.Case{Topology: t, Host: bench.Facts(ctx, env.Machine)}, nil)
+	found := rules.Judge(&diagnose.Case{Topology: t, Host: bench.Facts(ctx, env.Machine)}, nil)
 	var only []tune.Group
 	for _, g := range []tune.Group{tune.Queues, tune.CPU, tune.Memory} {
 		if *o.groups[g] {

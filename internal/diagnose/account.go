@@ -23,20 +23,20 @@ const (
 	foreignShare = 0.02
 )
 
-// account explains what lies between a bound of the hardware and what was measured. Causes are
+// Account explains what lies between a bound of the hardware and what was measured. Causes are
 // tried in the order in which they are certain: what was counted (the drain, split I/Os, copies,
 // members without I/O, other load, exceeded limits), what volumes gave alone (a probe), then what
 // ends a closed loop (CPU, depth, latency at rest), then what shows in latencies alone (a slow
 // member, a tail). Nil where there is no gap.
-func (c *Case) account(m Measurement, b ceiling.Bound) *finding.Account {
+func (c *Case) Account(m Measurement, b ceiling.Bound) *finding.Account {
 	return finding.NewAccount(
-		float64(b.IOPS), float64(m.iops()), slices.Concat(c.provenCauses(m, b), c.latencyCauses(m)))
+		float64(b.IOPS), float64(m.IOPS()), slices.Concat(c.provenCauses(m, b), c.latencyCauses(m)))
 }
 
-// provenAccount has no cause that latencies alone show: where a gap is small, those of healthy
+// ProvenAccount has no cause that latencies alone show: where a gap is small, those of healthy
 // members look alike.
-func (c *Case) provenAccount(m Measurement, b ceiling.Bound) *finding.Account {
-	return finding.NewAccount(float64(b.IOPS), float64(m.iops()), c.provenCauses(m, b))
+func (c *Case) ProvenAccount(m Measurement, b ceiling.Bound) *finding.Account {
+	return finding.NewAccount(float64(b.IOPS), float64(m.IOPS()), c.provenCauses(m, b))
 }
 
 func (c *Case) provenCauses(m Measurement, b ceiling.Bound) []finding.Factor {
@@ -47,12 +47,12 @@ func (c *Case) provenCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 // limitCauses are limits that EBS counted, and bursts that ran out.
 func limitCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 	var out []finding.Factor
-	gap := float64(m.iops() / b.IOPS)
+	gap := float64(m.IOPS() / b.IOPS)
 	for _, by := range []struct {
 		cause finding.Cause
 		of    func(cloud.EBSStats) (iops, rate time.Duration)
-	}{{finding.Instance, ofMachine}, {finding.VolumeLimit, ofVolume}} {
-		if what, share, _ := m.exceeded(by.of); share > 0 {
+	}{{finding.Instance, OfMachine}, {finding.VolumeLimit, OfVolume}} {
+		if what, share, _ := m.Exceeded(by.of); share > 0 {
 			out = append(out, finding.Factor{
 				Cause:  by.cause,
 				Factor: math.Pow(gap, share),
@@ -65,7 +65,7 @@ func limitCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 		}
 	}
 	if low, ok := lasting(m.Ceiling); ok {
-		if level := rateAtEnd(m.Result); level > 0 && level <= (1+dryLevel)*float64(low.IOPS) {
+		if level := rateAtEnd(m.Result); level > 0 && level <= (1+DryLevel)*float64(low.IOPS) {
 			out = append(out, finding.Factor{
 				Cause:  finding.BurstSpent,
 				Factor: max(gap, float64(low.IOPS/b.IOPS)),
@@ -89,7 +89,7 @@ func cpuCauses(m Measurement) []finding.Factor {
 		own += (j.CPU.User + j.CPU.System) * float64(max(j.Count, 1))
 	}
 	h := m.Result.Host
-	if h != nil && h.Steal >= stolen {
+	if h != nil && h.Steal >= Stolen {
 		out = append(
 			out,
 			finding.Factor{
@@ -100,7 +100,7 @@ func cpuCauses(m Measurement) []finding.Factor {
 		)
 	}
 	for _, j := range m.Result.Jobs {
-		if use := j.CPU.User + j.CPU.System; use >= coreFull {
+		if use := j.CPU.User + j.CPU.System; use >= CoreFull {
 			return append(
 				out,
 				finding.Factor{
@@ -112,9 +112,9 @@ func cpuCauses(m Measurement) []finding.Factor {
 			)
 		}
 	}
-	if h != nil && h.CPUs > 0 && h.User+h.System+h.IRQ+h.SoftIRQ >= hostFull {
+	if h != nil && h.CPUs > 0 && h.User+h.System+h.IRQ+h.SoftIRQ >= HostFull {
 		how := "the host's cores are full"
-		if foreign := h.User + h.System - own/float64(h.CPUs); foreign >= foreignCPU {
+		if foreign := h.User + h.System - own/float64(h.CPUs); foreign >= ForeignCPU {
 			how += ", " + text.Percent(foreign) + " with other processes"
 		}
 		out = append(out, finding.Factor{Cause: finding.CPU, Factor: math.SmallestNonzeroFloat64, How: how})
@@ -125,12 +125,12 @@ func cpuCauses(m Measurement) []finding.Factor {
 // loopCauses are those of the closed loop itself: I/Os in flight over latency is all that it can
 // do.
 func (c *Case) loopCauses(m Measurement, b ceiling.Bound) []finding.Factor {
-	asked, got := m.inFlight(), m.little()
-	if asked == 0 || m.any(paced) {
+	asked, got := m.InFlight(), m.Little()
+	if asked == 0 || m.Any(Paced) {
 		return nil
 	}
 	var out []finding.Factor
-	if got > 0 && !m.syncs() && asked >= deepEnough && got < depthReached*float64(asked) {
+	if got > 0 && !m.Syncs() && asked >= DeepEnough && got < DepthReached*float64(asked) {
 		out = append(
 			out,
 			finding.Factor{
@@ -142,7 +142,7 @@ func (c *Case) loopCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 	}
 	rest := float64(c.typicalLatency(m))
 	switch {
-	case rest > 0 && !m.syncs():
+	case rest > 0 && !m.Syncs():
 		possible := float64(asked) / rest * 1e9
 		out = append(out, finding.Factor{
 			Cause:  finding.RestLatency,
@@ -154,10 +154,10 @@ func (c *Case) loopCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 				units.IOPS(possible),
 			),
 		})
-	case c.isConcurrencyBound(m):
+	case c.IsConcurrencyBound(m):
 		out = append(out, finding.Factor{
 			Cause: finding.RestLatency, Factor: math.SmallestNonzeroFloat64,
-			How: fmt.Sprintf("%d in flight ÷ %s, measured without a queue", asked, units.Latency(m.meanLatency())),
+			How: fmt.Sprintf("%d in flight ÷ %s, measured without a queue", asked, units.Latency(m.MeanLatency())),
 		})
 	}
 	return out
@@ -167,27 +167,27 @@ func (c *Case) loopCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 // or the tail, were like the rest.
 func (c *Case) latencyCauses(m Measurement) []finding.Factor {
 	var out []finding.Factor
-	a := c.arrayOf(m)
-	_, probed := c.probed(a) // which shows slow members better
-	if l, ok := c.lagIn(m); ok && !probed && l.deep && l.ratio() >= stragglerShallow && l.busyAlone() &&
+	a := c.ArrayOf(m)
+	_, probed := c.Probed(a) // which shows slow members better
+	if l, ok := c.LagIn(m); ok && !probed && l.Deep && l.Ratio() >= StragglerShallow && l.BusyAlone() &&
 		(a == nil || a.Degraded == 0) {
 		n, sum := 0.0, 0.0
 		for _, d := range c.leaves(m) {
-			n, sum = n+d.n, sum+d.n*d.wait
+			n, sum = n+d.N, sum+d.N*d.Wait
 		}
 		out = append(out, finding.Factor{
 			Cause:  finding.SlowMember,
-			Who:    l.slow[0].name,
-			Factor: l.peers * n / sum,
+			Who:    l.Slow[0].Name,
+			Factor: l.Peers * n / sum,
 			How: fmt.Sprintf(
 				"%s takes %s a request, its peers %s",
-				l.slow[0].name,
-				units.Latency(l.slow[0].wait),
-				units.Latency(l.peers),
+				l.Slow[0].Name,
+				units.Latency(l.Slow[0].Wait),
+				units.Latency(l.Peers),
 			),
 		})
 	}
-	if p50, mean := m.medianLatency(), m.meanLatency(); p50 > 0 && mean >= slowTail*p50 {
+	if p50, mean := m.medianLatency(), m.MeanLatency(); p50 > 0 && mean >= slowTail*p50 {
 		out = append(out, finding.Factor{
 			Cause:  finding.Tail,
 			Factor: p50 / mean,
@@ -226,3 +226,28 @@ func (m Measurement) medianLatency() float64 {
 	}
 	return most
 }
+
+// DeepEnough to speak of a queue at all.
+const DeepEnough = 4
+
+const (
+	// DepthReached of what was asked counts as achieved: the ends of a run and fio's own work take
+	// some.
+	DepthReached = 0.8
+)
+
+// Little is the mean number of I/Os in flight by Little's law, 0 when latency was not recorded.
+func (m Measurement) Little() float64 {
+	if l := m.Result.Depth.Little; l > 0 {
+		return l
+	}
+	return float64(m.IOPS()) * m.MeanLatency() / 1e9
+}
+
+const CoreFull = 0.90 // of a core, user and system, by a fio job: no room to submit faster
+
+const ForeignCPU = 0.30 // of all cores, used by others than fio on a full host: the figure is then theirs to decide
+
+const HostFull = 0.95 // of all cores
+
+const Stolen = 0.05 // of all cores, taken by the hypervisor: from here latencies of microseconds are not the storage's

@@ -17,7 +17,7 @@ import (
 // countedCauses are those that device counters prove.
 func (c *Case) countedCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 	var out []finding.Factor
-	a := c.arrayOf(m)
+	a := c.ArrayOf(m)
 	if modelled, seen, ok := c.splitCause(m); ok {
 		out = append(out, finding.Factor{
 			Cause: finding.Split, Factor: splitFactor(m.Ceiling, b, modelled/seen),
@@ -37,7 +37,7 @@ func (c *Case) countedCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 			Cause: finding.IdleMembers, Factor: float64(all-len(resting)) / float64(all),
 			How: fmt.Sprintf("%d of %d members did no I/O", len(resting), all),
 		}
-		if a != nil && a.Level.Mirrored() && isSyncing(a) {
+		if a != nil && a.Level.Mirrored() && IsSyncing(a) {
 			f.Cause = finding.Rebuild
 			f.How += ", since md reads the first mirror of what is not in sync"
 		}
@@ -48,7 +48,7 @@ func (c *Case) countedCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 			Cause: finding.OtherLoad, Who: who, Factor: 1 - share,
 			How: fmt.Sprintf("%s of what %s did was not fio's", text.Percent(share), who),
 		}
-		if a != nil && isSyncing(a) {
+		if a != nil && IsSyncing(a) {
 			f.Cause = finding.Rebuild
 			f.Factor = min(f.Factor/(1-ceiling.RebuildTakes(a, b.Kind)), 1) // the ceiling leaves that out
 		}
@@ -57,11 +57,11 @@ func (c *Case) countedCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 	return out
 }
 
-// splits is how many volume I/Os the ceiling counts for one random read, and how many devices
+// Splits is how many volume I/Os the ceiling counts for one random read, and how many devices
 // counted; 0 for the second where that is not known: writes have copies, and sequential I/Os are
 // merged.
-func (c *Case) splits(m Measurement) (modelled, seen float64) {
-	a, r := c.arrayOf(m), m.Result
+func (c *Case) Splits(m Measurement) (modelled, seen float64) {
+	a, r := c.ArrayOf(m), m.Result
 	if a == nil || len(r.Workloads) != 1 || a.Level.Parity() > 0 || a.Degraded > 0 {
 		return 0, 0
 	}
@@ -73,11 +73,11 @@ func (c *Case) splits(m Measurement) (modelled, seen float64) {
 	if a.Level.Striped() {
 		modelled = min(topology.Pieces(w.ReadBS, a.Chunk), float64(a.Geometry().StripeMembers()))
 	}
-	if m.looseEdge() {
+	if m.LooseEdge() {
 		return modelled, 0
 	}
 	if len(r.Devices) == 0 || r.Total.Read.N == 0 {
-		return modelled, splitSeen(r)
+		return modelled, SplitSeen(r)
 	}
 	// An array's own count is too high: md counts what is left of an I/O again after each split.
 	sum := 0.0
@@ -95,9 +95,9 @@ func (c *Case) splits(m Measurement) (modelled, seen float64) {
 // looseShare of a run is how long it may be uncertain whether the ramp had ended.
 const looseShare = 0.02
 
-// looseEdge says that documents of fio are missing around the end of the ramp, as where the machine
+// LooseEdge says that documents of fio are missing around the end of the ramp, as where the machine
 // stood still: what devices counted then covers more than what fio did.
-func (m Measurement) looseEdge() bool {
+func (m Measurement) LooseEdge() bool {
 	s := m.Result.Seconds
 	first := slices.IndexFunc(s, func(s result.Second) bool { return !s.Ramp })
 	if first < 1 {
@@ -110,15 +110,15 @@ func (m Measurement) looseEdge() bool {
 // chunk makes of them: other counts are not splits. Pieces that lie side by side on a member reach
 // it as one I/O, so that a small chunk makes one for each member.
 func (c *Case) splitCause(m Measurement) (modelled, seen float64, ok bool) {
-	modelled, seen = c.splits(m)
+	modelled, seen = c.Splits(m)
 	if seen <= modelled {
 		return 0, 0, false
 	}
-	if n := float64(c.arrayOf(m).Geometry().StripeMembers()); n > 1 && math.Abs(seen-n) <= chunkSlack*n {
+	if n := float64(c.ArrayOf(m).Geometry().StripeMembers()); n > 1 && math.Abs(seen-n) <= ChunkSlack*n {
 		return modelled, seen, true
 	}
 	_, sure := ceiling.InferChunk(m.Result.Workloads[0].ReadBS, seen, 1)
-	return modelled, seen, sure >= sureChunk
+	return modelled, seen, sure >= SureChunk
 }
 
 // splitFactor is what remains of a bound when the volumes' IOPS allow only a share of what was
@@ -143,11 +143,11 @@ func splitFactor(all *ceiling.Ceiling, b ceiling.Bound, share float64) float64 {
 // foreignLoad is the share of the busiest device's work that fio did not ask for, in what binds
 // (I/Os or bytes), from telemetry.
 func (c *Case) foreignLoad(m Measurement, b ceiling.Bound) (share float64, who string) {
-	d, a := m.Result.Devices, c.arrayOf(m)
-	if len(d) == 0 || a == nil || m.Result.Measured < shortest {
+	d, a := m.Result.Devices, c.ArrayOf(m)
+	if len(d) == 0 || a == nil || m.Result.Measured < Shortest {
 		return 0, ""
 	}
-	writes := m.any(fio.Workload.Writes)
+	writes := m.Any(fio.Workload.Writes)
 	if a.Level.Parity() > 0 && (writes || a.Degraded > 0) { // parity and reconstruction are the array's own
 		return 0, ""
 	}
@@ -161,7 +161,7 @@ func (c *Case) foreignLoad(m Measurement, b ceiling.Bound) (share float64, who s
 	r, w := work(top.Reads, top.Writes, top.ReadBytes, top.WriteBytes)
 	if len(d) == 1 || len(a.Volumes) < 2 { // the volume itself: bytes, for the kernel merges I/Os and splits them
 		own, all := float64(m.Result.Total.Read.Bytes+m.Result.Total.Write.Bytes), float64(top.ReadBytes+top.WriteBytes)
-		if m.syncs() || all <= own || own == 0 {
+		if m.Syncs() || all <= own || own == 0 {
 			return 0, "" // the filesystem's journal is fio's doing
 		}
 		return 1 - own/all, top.Name
@@ -186,7 +186,7 @@ func (c *Case) foreignLoad(m Measurement, b ceiling.Bound) (share float64, who s
 		return 0, ""
 	}
 	// Which mirror a read takes is md's choice.
-	if a.Level.Mirrored() && m.any(fio.Workload.Reads) || isSyncing(a) {
+	if a.Level.Mirrored() && m.Any(fio.Workload.Reads) || IsSyncing(a) {
 		return 1 - expected/sum, a.Name
 	}
 	// A stripe waits for its busiest member; the others have what fio asked for.
@@ -201,9 +201,9 @@ const copySlack = 0.05
 // devices counted a whole number more: a level that is declared and is not the array's. 0 for the
 // second where that is not known or in order.
 func (c *Case) copies(m Measurement) (modelled, seen float64) {
-	a, d := c.arrayOf(m), m.Result.Devices
-	if a == nil || len(d) < 3 || !m.all(onlyRandomWrites) || a.Level.Parity() > 0 || a.Degraded > 0 ||
-		isSyncing(a) {
+	a, d := c.ArrayOf(m), m.Result.Devices
+	if a == nil || len(d) < 3 || !m.All(onlyRandomWrites) || a.Level.Parity() > 0 || a.Degraded > 0 ||
+		IsSyncing(a) {
 		return 0, 0
 	}
 	sum := 0.0
@@ -213,7 +213,7 @@ func (c *Case) copies(m Measurement) (modelled, seen float64) {
 		}
 	}
 	modelled = float64(a.Geometry().WriteCopies())
-	if d[0].Writes < enoughReads {
+	if d[0].Writes < EnoughReads {
 		return modelled, 0
 	}
 	seen = sum / float64(d[0].Writes)
@@ -234,7 +234,7 @@ const drainLeast = 0.005
 func (m Measurement) drainCauses() []finding.Factor {
 	window, known := fio.Ends(m.Result.Workloads)
 	ran := m.Result.Measured
-	seconds := settled(m.Result)
+	seconds := Settled(m.Result)
 	if !known || float64(ran-window) < drainLeast*float64(window) || len(seconds) < 3 {
 		return nil
 	}
@@ -248,8 +248,39 @@ func (m Measurement) drainCauses() []finding.Factor {
 	return []finding.Factor{{
 		Cause: finding.Drain,
 		// No more than the time can have cost.
-		Factor: max(float64(m.iops())/(n/length), float64(window)/float64(ran)),
+		Factor: max(float64(m.IOPS())/(n/length), float64(window)/float64(ran)),
 		How: fmt.Sprintf("fio ran %s instead of %s until its last I/O was complete; before, it did %s IOPS",
 			text.Duration(ran), text.Duration(window), units.IOPS(math.Round(n/length))),
 	}}
 }
+
+// SplitSeen is how many device I/Os one of fio's became, 0 when unknown: leaf I/Os over issued
+// I/Os, with the ramp, which fio's disk statistics include, taken out by time.
+func SplitSeen(r *result.Result) float64 {
+	issued := float64(r.Total.Read.N + r.Total.Write.N)
+	leaf := 0.0
+	for _, d := range r.Disks {
+		if d.Member {
+			leaf += float64(d.Reads + d.Writes)
+		}
+	}
+	if issued == 0 || leaf == 0 || r.Measured <= 0 || len(r.Workloads) == 0 {
+		return 0
+	}
+	w := r.Workloads[0]
+	if !w.TimeBased && w.Runtime == 0 && w.Size == 0 {
+		// fio's own output names neither runtime nor ramp: without the job a ramp of a third looks
+		// like a chunk of 64 KiB.
+		return 0
+	}
+	return leaf / issued / (1 + w.Ramp.Seconds()/r.Measured.Seconds())
+}
+
+// SureChunk is the confidence at which an inferred chunk is reported: the measured split lies five
+// times nearer to it than to the next. (Rounds 15 and 16 of the striped P4510: 1.0469 and 1.0472,
+// where 512 KiB makes 1.0469.)
+const SureChunk = 0.8
+
+// ChunkSlack is how far a measured split may lie from what a chunk makes: device counters include
+// the ends of the run.
+const ChunkSlack = 0.01

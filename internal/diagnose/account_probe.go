@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// probeEven of its peers is an equal volume: those of the lab stay within 3 % over 5 s, and
+	// ProbeEven of its peers is an equal volume: those of the lab stay within 3 % over 5 s, and
 	// within 10 % over 1.5 s on a busy host.
-	probeEven = 0.90
+	ProbeEven = 0.90
 	// probeSame is how near to what all give together one must come alone to be limited by the
 	// same.
 	probeSame = 0.90
@@ -23,17 +23,17 @@ const (
 
 // given is what a probe shows of an array's members.
 type given struct {
-	slowest  string     // the member that gave least
-	least    units.IOPS // what it gave
-	peers    units.IOPS // the median of the others
+	Slowest  string     // the member that gave least
+	Least    units.IOPS // what it gave
+	Peers    units.IOPS // the median of the others
 	ordered  units.IOPS // what a member was ordered with; 0 where that is not known
 	alone    units.IOPS // of all members, added up
 	together units.IOPS // of all while all were read
-	shared   bool       // something that all share limits them
+	Shared   bool       // something that all share limits them
 }
 
-// probed sums a probe of an array up; false where there is none.
-func (c *Case) probed(a *topology.Array) (given, bool) {
+// Probed sums a probe of an array up; false where there is none.
+func (c *Case) Probed(a *topology.Array) (given, bool) {
 	if a == nil {
 		return given{}, false
 	}
@@ -48,25 +48,25 @@ func (c *Case) probed(a *topology.Array) (given, bool) {
 		one := max(m.Alone, m.Together)
 		single = max(single, one)
 		g.alone, g.together = g.alone+one, g.together+m.Together
-		if g.slowest == "" || one < g.least {
-			g.slowest, g.least = m.Device, one
+		if g.Slowest == "" || one < g.Least {
+			g.Slowest, g.Least = m.Device, one
 		}
 		gave, ordered = append(gave, float64(one)), append(ordered, float64(orderedIOPS(a, m.Device)))
 	}
 	slices.Sort(gave)
-	g.peers, g.ordered = units.IOPS(median(gave[1:])), units.IOPS(median(ordered))
-	g.shared = g.together < probeShared*g.alone || single >= probeSame*g.together
-	return g, g.least > 0
+	g.Peers, g.ordered = units.IOPS(Median(gave[1:])), units.IOPS(Median(ordered))
+	g.Shared = g.together < probeShared*g.alone || single >= probeSame*g.together
+	return g, g.Least > 0
 }
 
 // probeCauses are a limit that all members share, members that give less than they were ordered
 // with, and one that gives less than its peers, each as far as the probe of them shows.
 func (c *Case) probeCauses(m Measurement, b ceiling.Bound) []finding.Factor {
-	a := c.arrayOf(m)
-	g, ok := c.probed(a)
-	if did := c.memberRate(m); g.shared && did > g.together {
+	a := c.ArrayOf(m)
+	g, ok := c.Probed(a)
+	if did := c.memberRate(m); g.Shared && did > g.together {
 		g.together = did // the run itself got more out of them
-		g.shared = did < probeShared*g.alone
+		g.Shared = did < probeShared*g.alone
 	}
 	if !ok || b.Kind != ceiling.VolumeIOPS && b.Kind != ceiling.VolumeRate {
 		return nil
@@ -75,7 +75,7 @@ func (c *Case) probeCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 	add := func(cause finding.Cause, who string, factor float64, how string, args ...any) {
 		out = append(out, finding.Factor{Cause: cause, Who: who, Factor: factor, How: fmt.Sprintf(how, args...)})
 	}
-	if g.shared {
+	if g.Shared {
 		all := g.alone
 		if g.ordered > 0 {
 			all = g.ordered * units.IOPS(len(a.Volumes))
@@ -84,29 +84,29 @@ func (c *Case) probeCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 			"a limit that all members share: read together they give %s IOPS of %s", g.together, all)
 		return out
 	}
-	if g.ordered > 0 && g.peers < probeEven*g.ordered {
-		add(finding.VolumeLimit, "", float64(g.peers/g.ordered),
-			"the members give %s IOPS of the %s that they are declared to have, each of them alone", g.peers, g.ordered)
+	if g.ordered > 0 && g.Peers < ProbeEven*g.ordered {
+		add(finding.VolumeLimit, "", float64(g.Peers/g.ordered),
+			"the members give %s IOPS of the %s that they are declared to have, each of them alone", g.Peers, g.ordered)
 	}
-	if g.least < probeEven*g.peers {
-		factor := float64(g.least / g.peers)
-		if a.Level.Mirrored() && !m.any(fio.Workload.Writes) {
+	if g.Least < ProbeEven*g.Peers {
+		factor := float64(g.Least / g.Peers)
+		if a.Level.Mirrored() && !m.Any(fio.Workload.Writes) {
 			factor = (1 + factor) / 2 // md reads the rest from its mirror
 		}
-		add(finding.SlowMember, g.slowest, factor, "alone %s gives %s IOPS, %s of what its peers give (%s)",
-			g.slowest, g.least, text.Percent(float64(g.least/g.peers)), g.peers)
+		add(finding.SlowMember, g.Slowest, factor, "alone %s gives %s IOPS, %s of what its peers give (%s)",
+			g.Slowest, g.Least, text.Percent(float64(g.Least/g.Peers)), g.Peers)
 	}
 	return out
 }
 
 // memberRate is what the members of a run's array did together, by telemetry.
 func (c *Case) memberRate(m Measurement) units.IOPS {
-	if m.Result.Measured == 0 || m.looseEdge() {
+	if m.Result.Measured == 0 || m.LooseEdge() {
 		return 0
 	}
 	sum := 0.0
-	for _, d := range c.memberIOs(m) {
-		sum += d.n
+	for _, d := range c.MemberIOs(m) {
+		sum += d.N
 	}
 	return units.IOPS(sum / m.Result.Measured.Seconds())
 }

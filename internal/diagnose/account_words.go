@@ -8,9 +8,9 @@ import (
 	"plimsoll/internal/text"
 )
 
-// attribution is an account in words: "Shares of the gap: idle members 61.0 %, unexplained 39.0 %.
+// Attribution is an account in words: "Shares of the gap: idle members 61.0 %, unexplained 39.0 %.
 // Idle members: 7 of 8 members did no I/O."
-func attribution(a *finding.Account) string {
+func Attribution(a *finding.Account) string {
 	if a == nil {
 		return ""
 	}
@@ -52,8 +52,8 @@ var remedies = map[finding.Cause]string{
 	finding.Tail:        "Find out which I/Os are slow: by member, by offset, by time (the heat map).",
 }
 
-// remedy is what to do about a cause.
-func remedy(f finding.Factor) string {
+// Remedy is what to do about a cause.
+func Remedy(f finding.Factor) string {
 	s := remedies[f.Cause]
 	if strings.Contains(s, "%s") {
 		s = fmt.Sprintf(s, f.Who)

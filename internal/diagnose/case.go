@@ -1,9 +1,11 @@
-// Package diagnose holds the rules on machines and their runs: the layout (PL2xx), the host
-// (PL3xx), the measurement (PL4xx), the ceilings (PL5xx), the cloud (PL6xx) and PostgreSQL (PL7xx).
+// Package diagnose holds a case, the facts of a machine and its runs as rules ask for them, and the
+// account of a gap. The rules are in its families: layout (PL2xx), host (PL3xx), run (PL4xx, PL5xx),
+// cloud (PL6xx), postgres (PL7xx) and fleet (PL8xx); diagnose/rules has all of them.
 package diagnose
 
 import (
 	"plimsoll/internal/ceiling"
+	"plimsoll/internal/finding"
 	"plimsoll/internal/host"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
@@ -37,3 +39,5 @@ type Measurement struct {
 	// middle.
 	Rounds []*result.Result
 }
+
+type Rule = finding.Rule[*Case]

@@ -10,11 +10,11 @@ import (
 	"plimsoll/internal/units"
 )
 
-// ids is the scenario's ID for Finding.Scenarios.
-func (m Measurement) ids() []int { return []int{m.Scenario.ID} }
+// IDs is the scenario's ID for Finding.Scenarios.
+func (m Measurement) IDs() []int { return []int{m.Scenario.ID} }
 
-// measured lists the runs of a case that have figures to judge.
-func (c *Case) measured() []Measurement {
+// Measured lists the runs of a case that have figures to judge.
+func (c *Case) Measured() []Measurement {
 	return slices.DeleteFunc(slices.Clone(c.Runs), func(m Measurement) bool {
 		return m.Result == nil || m.Result.Postgres != nil || m.Result.State == result.Waiting ||
 			m.Result.State == result.Interrupted
@@ -32,20 +32,21 @@ func (m Measurement) TooShort() bool {
 	return r != nil && r.Measured > 0 && r.Measured < LeastForInterval && !r.IOPS.HasInterval()
 }
 
-// iops and bw are all directions together.
-func (m Measurement) iops() units.IOPS {
+// IOPS is the rate of all directions together.
+func (m Measurement) IOPS() units.IOPS {
 	n, _ := m.Result.Total.Rates()
 	return n
 }
 
-func (m Measurement) bw() units.Rate {
+// BW is the throughput of all directions together.
+func (m Measurement) BW() units.Rate {
 	_, bw := m.Result.Total.Rates()
 	return bw
 }
 
-// meanLatency is that of completion, submission included where it was recorded, over all
+// MeanLatency is that of completion, submission included where it was recorded, over all
 // directions, in nanoseconds.
-func (m Measurement) meanLatency() float64 {
+func (m Measurement) MeanLatency() float64 {
 	sum, n := 0.0, 0.0
 	for _, d := range []fio.Direction{m.Result.Total.Read, m.Result.Total.Write, m.Result.Total.Trim} {
 		mean := d.Lat.Mean
@@ -65,9 +66,9 @@ func (m Measurement) meanLatency() float64 {
 	return sum / n
 }
 
-// inFlight is how many I/Os the jobs may keep outstanding, 0 when not known. With a sync after
+// InFlight is how many I/Os the jobs may keep outstanding, 0 when not known. With a sync after
 // every write a job has one.
-func (m Measurement) inFlight() int {
+func (m Measurement) InFlight() int {
 	asked := 0
 	for _, w := range m.Result.Workloads {
 		if w.SyncEvery == 1 && !w.Reads() {
@@ -89,43 +90,47 @@ func (m Measurement) inFlight() int {
 	return asked
 }
 
-// syncs says whether any job syncs its writes.
-func (m Measurement) syncs() bool {
-	return m.any(func(w fio.Workload) bool { return w.SyncEvery > 0 || w.SyncWrites })
+// Syncs says whether any job syncs its writes.
+func (m Measurement) Syncs() bool {
+	return m.Any(func(w fio.Workload) bool { return w.SyncEvery > 0 || w.SyncWrites })
 }
 
-// any and all ask about what the jobs were set to do.
-func (m Measurement) any(f func(fio.Workload) bool) bool {
+// Any asks about what the jobs were set to do.
+func (m Measurement) Any(f func(fio.Workload) bool) bool {
 	return slices.ContainsFunc(m.Result.Workloads, f)
 }
 
-func (m Measurement) all(f func(fio.Workload) bool) bool {
-	return len(m.Result.Workloads) > 0 && !m.any(func(w fio.Workload) bool { return !f(w) })
+// All says that every job does, and that there is one.
+func (m Measurement) All(f func(fio.Workload) bool) bool {
+	return len(m.Result.Workloads) > 0 && !m.Any(func(w fio.Workload) bool { return !f(w) })
 }
 
-func direct(w fio.Workload) bool { return w.Direct && !w.Buffered }
+// Direct jobs pass the page cache by.
+func Direct(w fio.Workload) bool { return w.Direct && !w.Buffered }
 
-func buffered(w fio.Workload) bool { return w.Buffered }
+// Buffered jobs go through the page cache.
+func Buffered(w fio.Workload) bool { return w.Buffered }
 
-func sequential(w fio.Workload) bool { return w.Sequential }
+// Sequential jobs work through their region in order.
+func Sequential(w fio.Workload) bool { return w.Sequential }
 
-// paced says that a job limits itself, so idle moments are its own.
-func paced(w fio.Workload) bool {
+// Paced says that a job limits itself, so idle moments are its own.
+func Paced(w fio.Workload) bool {
 	return w.ReadRate > 0 || w.WriteRate > 0 || w.ReadIOPS > 0 || w.WriteIOPS > 0 || w.ThinkTime > 0
 }
 
 // load is what one leaf device did in a run.
 type load struct {
-	name string
-	n    float64 // requests
-	wait float64 // mean nanoseconds of a request, its queueing included
-	util float64
+	Name string
+	N    float64 // requests
+	Wait float64 // mean nanoseconds of a request, its queueing included
+	Util float64
 }
 
 // leaves are the volumes below a run with their load: from telemetry where it watched them, else
 // from fio's disk statistics.
 func (c *Case) leaves(m Measurement) []load {
-	a := c.arrayOf(m)
+	a := c.ArrayOf(m)
 	leaf := func(name string) bool {
 		return a != nil &&
 			slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Device == name && name != "" })
@@ -149,8 +154,8 @@ func (c *Case) leaves(m Measurement) []load {
 	return out
 }
 
-// median of values, 0 for none.
-func median(v []float64) float64 {
+// Median of values, 0 for none.
+func Median(v []float64) float64 {
 	if len(v) == 0 {
 		return 0
 	}

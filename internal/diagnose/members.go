@@ -11,10 +11,10 @@ import (
 // idlePart of the mean member's I/Os is nothing: superblocks and a filesystem's own I/O.
 const idlePart = 0.01
 
-// memberIOs are the I/Os of every member of a run, those without any too: from telemetry where it
+// MemberIOs are the I/Os of every member of a run, those without any too: from telemetry where it
 // watched them, else from fio's disk statistics.
-func (c *Case) memberIOs(m Measurement) []load {
-	a := c.arrayOf(m)
+func (c *Case) MemberIOs(m Measurement) []load {
+	a := c.ArrayOf(m)
 	leaf := func(name string) bool {
 		return a != nil &&
 			slices.ContainsFunc(
@@ -25,7 +25,7 @@ func (c *Case) memberIOs(m Measurement) []load {
 	var out []load
 	for _, d := range m.Result.Devices {
 		if leaf(d.Name) {
-			out = append(out, load{name: d.Name, n: float64(d.Reads + d.Writes), util: d.Util})
+			out = append(out, load{Name: d.Name, N: float64(d.Reads + d.Writes), Util: d.Util})
 		}
 	}
 	if len(out) > 1 {
@@ -34,31 +34,31 @@ func (c *Case) memberIOs(m Measurement) []load {
 	out = nil
 	for _, d := range m.Result.Disks {
 		if d.Member || leaf(d.Name) {
-			out = append(out, load{name: d.Name, n: float64(d.Reads + d.Writes), util: d.Util})
+			out = append(out, load{Name: d.Name, N: float64(d.Reads + d.Writes), Util: d.Util})
 		}
 	}
 	return out
 }
 
-// idleMembers are those that did no I/O while others did enough to tell, out of so many. Mirrors
+// IdleMembers are those that did no I/O while others did enough to tell, out of so many. Mirrors
 // may rest while md reads their mates, so reads of mirrored arrays count only with more in flight
 // than members; a linear array is idle by its nature (PL211). Of what is not in sync yet md reads
 // the first mirror only, so that the others rest until a resync has passed.
-func (c *Case) idleMembers(m Measurement) (idle []string, all int) {
+func (c *Case) IdleMembers(m Measurement) (idle []string, all int) {
 	resting, all := c.restingMembers(m)
-	if a := c.arrayOf(m); a != nil && a.Level.Mirrored() && isSyncing(a) {
+	if a := c.ArrayOf(m); a != nil && a.Level.Mirrored() && IsSyncing(a) {
 		return nil, all
 	}
 	return resting, all
 }
 
-// isSyncing says that an array copies or checks something in the background.
-func isSyncing(a *topology.Array) bool { return a.Syncing != "" && a.Syncing != idle }
+// IsSyncing says that an array copies or checks something in the background.
+func IsSyncing(a *topology.Array) bool { return a.Syncing != "" && a.Syncing != IdleSync }
 
 func (c *Case) restingMembers(m Measurement) (idle []string, all int) {
-	members := c.memberIOs(m)
-	if a := c.arrayOf(m); a != nil &&
-		(a.Level == topology.Linear || a.Level.Mirrored() && !m.any(fio.Workload.Writes) && m.inFlight() <= len(members)) {
+	members := c.MemberIOs(m)
+	if a := c.ArrayOf(m); a != nil &&
+		(a.Level == topology.Linear || a.Level.Mirrored() && !m.Any(fio.Workload.Writes) && m.InFlight() <= len(members)) {
 		return nil, len(members)
 	}
 	if m.Result.DisksPartial != "" && len(m.Result.Devices) == 0 {
@@ -66,14 +66,14 @@ func (c *Case) restingMembers(m Measurement) (idle []string, all int) {
 	}
 	sum := 0.0
 	for _, d := range members {
-		sum += d.n
+		sum += d.N
 	}
-	if len(members) < 2 || sum < enoughReads*float64(len(members)) {
+	if len(members) < 2 || sum < EnoughReads*float64(len(members)) {
 		return nil, len(members)
 	}
 	for _, d := range members {
-		if d.n < idlePart*sum/float64(len(members)) {
-			idle = append(idle, d.name)
+		if d.N < idlePart*sum/float64(len(members)) {
+			idle = append(idle, d.Name)
 		}
 	}
 	return idle, len(members)
@@ -85,7 +85,7 @@ func (c *Case) typicalLatency(m Measurement) time.Duration {
 	if b := m.Ceiling.Concurrency(); b != nil && !b.SelfMeasured() {
 		return time.Duration(b.Demand * float64(time.Second))
 	}
-	a := c.arrayOf(m)
+	a := c.ArrayOf(m)
 	if a == nil || len(a.Volumes) == 0 {
 		return 0
 	}
@@ -100,3 +100,6 @@ func (c *Case) typicalLatency(m Measurement) time.Duration {
 	}
 	return time.Duration((reads*float64(read) + writes*float64(write)) / (reads + writes))
 }
+
+// EnoughReads below which a missing read proves nothing.
+const EnoughReads = 1000

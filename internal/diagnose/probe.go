@@ -96,7 +96,7 @@ func ProbeAnswer(all []Probed) string {
 		alone, together = append(alone, float64(p.Alone)), append(together, float64(p.Together))
 		sum, sumTogether = sum+float64(p.Alone), sumTogether+float64(p.Together)
 	}
-	middle := median(slices.Clone(alone))
+	middle := Median(slices.Clone(alone))
 	var slow []string
 	for _, p := range all {
 		if float64(p.Alone) < probeSlow*middle {
@@ -120,7 +120,7 @@ func ProbeAnswer(all []Probed) string {
 	}
 	if sumTogether < probeShared*sum {
 		behind := ""
-		if i := slices.Index(together, slices.Min(together)); together[i] < probeSlow*median(slices.Clone(together)) {
+		if i := slices.Index(together, slices.Min(together)); together[i] < probeSlow*Median(slices.Clone(together)) {
 			behind = "; " + all[i].Device + " falls behind then"
 		}
 		return fmt.Sprintf(

@@ -4,11 +4,43 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
 )
 
 // ShareAbove is the share of all I/Os that took longer than d, from latency bins or from fio's
 // coarse buckets; false where neither was recorded.
 func ShareAbove(j fio.Job, d time.Duration) (float64, bool) {
-	share, _, ok := above(j, d)
+	share, _, ok := Above(j, d)
 	return share, ok
+}
+
+// Above is the share of I/Os that took longer than d, and how it was counted. fio leaves out
+// buckets of nothing.
+func Above(j fio.Job, d time.Duration) (share float64, how string, ok bool) {
+	if j.Read.Mistimed() || j.Write.Mistimed() {
+		return 0, "", false
+	}
+	all := &fio.Hist{}
+	for _, dir := range []fio.Direction{j.Read, j.Write, j.Trim} {
+		all.Merge(dir.Clat.Hist)
+	}
+	if n := all.Count(); n > 0 {
+		return float64(all.Above(d)) / float64(n), "fio, latency bins", true
+	}
+	sum := 0.0
+	for _, b := range j.Buckets {
+		sum += b.Value
+		if b.Upto == 0 || b.Upto > d {
+			share += b.Value
+			if how != "" {
+				how += " + "
+			}
+			how += text.Percent(b.Value)
+		}
+	}
+	share /= max(sum, 1) // fio 2 counts the ramp in the buckets, and not in the I/Os that they are shares of
+	if how != "" {
+		how = "fio, buckets that begin at " + text.Duration(d) + ": " + how
+	}
+	return share, how, how != ""
 }

@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/diagnose"
+	fleetrules "plimsoll/internal/diagnose/fleet"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/text"
 )
@@ -49,7 +50,7 @@ func (r Run) Check(ctx context.Context) (*bundle.FleetCheck, error) {
 		}
 		all.Hosts = append(all.Hosts, one)
 	}
-	all.Findings = append([]finding.Finding{}, diagnose.JudgeFleet(compared, r.Disabled)...)
+	all.Findings = append([]finding.Finding{}, fleetrules.Judge(compared, r.Disabled)...)
 	return all, nil
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/diagnose"
+	"plimsoll/internal/diagnose/rules"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/host"
 	"plimsoll/internal/sys"
@@ -155,7 +156,7 @@ func advised(t *testing.T, tuner *Tuner) (*block.Tree, []finding.Finding) {
 	}
 	f := host.Read(t.Context(), tuner.Machine)
 	f.Memory.Swaps = []string{"/dev/vda2"}
-	return top.Tree, diagnose.Judge(&diagnose.Case{Topology: top, Host: f}, nil)
+	return top.Tree, rules.Judge(&diagnose.Case{Topology: top, Host: f}, nil)
 }
 
 func plan(t *testing.T, tuner *Tuner, only ...Group) []Change {

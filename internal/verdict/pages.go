@@ -4,8 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/diagnose"
+	fleetrules "plimsoll/internal/diagnose/fleet"
 	"plimsoll/internal/diagnose/live"
+	"plimsoll/internal/diagnose/rules"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/lint"
 )
@@ -14,8 +15,8 @@ import (
 func Pages() []finding.Page {
 	return slices.Concat(
 		finding.Pages(lint.Rules()),
-		finding.Pages(diagnose.Rules()),
-		finding.Pages(diagnose.FleetRules()),
+		finding.Pages(rules.All()),
+		finding.Pages(fleetrules.Rules()),
 		finding.Pages(live.Rules()),
 	)
 }

@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/diagnose"
+	runrules "plimsoll/internal/diagnose/run"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
@@ -102,7 +103,7 @@ func doubt(t ThresholdResult, m diagnose.Measurement, scale float64) string {
 // noise says that a rate whose interval is wide (PL403) cannot be separated from its limit.
 func noise(t ThresholdResult, mean stats.Estimate) string {
 	measured, limit := t.Measured.Base(), t.Limit.Base()
-	if !mean.HasInterval() || mean.Rel() <= diagnose.Noisy || math.Abs(measured-limit) > mean.Rel()*measured {
+	if !mean.HasInterval() || mean.Rel() <= runrules.Noisy || math.Abs(measured-limit) > mean.Rel()*measured {
 		return ""
 	}
 	return fmt.Sprintf("the mean is only known to %s, and the threshold is within that", text.PlusMinus(mean.Rel()))

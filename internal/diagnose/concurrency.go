@@ -1,0 +1,70 @@
+package diagnose
+
+import (
+	"time"
+
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/fio"
+)
+
+// IsConcurrencyBound says that what the jobs keep in flight limits a run, and not the storage.
+func (c *Case) IsConcurrencyBound(m Measurement) bool {
+	asked, mean := m.InFlight(), m.MeanLatency()
+	if asked == 0 || mean <= 0 || m.Any(Paced) || m.Any(Buffered) || m.Reached() {
+		return false
+	}
+	volumes := len(c.leaves(m))
+	if a := c.ArrayOf(m); a != nil {
+		volumes = len(a.Volumes)
+	}
+	if m.Ceiling != nil { // the ceiling itself may know, from a measured or stated latency
+		b := m.Ceiling.Binding()
+		if b != nil && b.Kind == ceiling.Concurrency && m.IOPS() >= fullFlight*b.IOPS &&
+			// The run's own latency counts only as far as no queue has made it.
+			(!b.SelfMeasured() || asked <= max(volumes, 1) || mean <= c.restingLatency(m)) {
+			return true
+		}
+	}
+	if l := float64(m.IOPS()) * mean / 1e9; l < fullFlight*float64(asked) {
+		return false
+	}
+	return asked <= shallowPerVolume*max(volumes, 1) && mean <= c.restingLatency(m)
+}
+
+// restingLatency is the most that a mean may be, in nanoseconds, without a queue having made it.
+func (c *Case) restingLatency(m Measurement) float64 {
+	var typical time.Duration
+	if a := c.ArrayOf(m); a != nil {
+		for _, v := range a.Volumes {
+			if m.Any(fio.Workload.Reads) {
+				typical = max(typical, v.ReadLatency)
+			}
+			if m.Any(fio.Workload.Writes) {
+				typical = max(typical, v.WriteLatency)
+			}
+		}
+	}
+	switch {
+	case typical > 0 && !m.Syncs():
+		return unloaded * float64(typical)
+	case m.Syncs(): // a synced EBS write takes longer than a write: the guide's 1.858 ms at depth 1
+		return max(unloaded*float64(typical), 2*float64(unloadedGuess))
+	}
+	return float64(unloadedGuess)
+}
+
+// fullFlight of what may be outstanding was: the job keeps its depth, so Little's law ties IOPS
+// to latency.
+const fullFlight = 0.85
+
+// shallowPerVolume I/Os in flight are still concurrency; more is a queue (as in package
+// ceiling).
+const shallowPerVolume = 16
+
+// unloaded is how far above a volume's typical latency at depth 1 a mean may be that no queue
+// made.
+const unloaded = 2.0
+
+// unloadedGuess where no typical latency is known: EBS SSD volumes answer in 0.3 to 1 ms when
+// they do not queue, as in the seeds (0.40 to 0.60 ms).
+const unloadedGuess = 1500 * time.Microsecond

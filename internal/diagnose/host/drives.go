@@ -1,0 +1,142 @@
+// Package host has the rules PL3xx: settings and state of the machine around the storage.
+package host
+
+import (
+	"slices"
+	"strings"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/topology"
+)
+
+// Rules judge the machine around the storage. All are silent where nobody has looked at it
+// (Case.Host is nil): old bundles, imports, and layouts that are only declared.
+func Rules() []*diagnose.Rule {
+	return []*diagnose.Rule{
+		readAhead,
+		wrongScheduler,
+		fewRequests,
+		smallRequests,
+		rotationalSSD,
+		deepIdle,
+		slowGovernor,
+		slowClock,
+		dirtyPages,
+		swapping,
+		numaDrives,
+		wrongFstab,
+		unknownArray,
+		staleInitramfs,
+		otherLoad,
+		kernelTrouble,
+		fullFilesystem,
+		oldSoftware,
+		shortTimeout,
+	}
+}
+
+// top is a device at the head of a target: what the filesystem is on.
+type top struct {
+	*block.Device                 // a partition stands for its disk, whose queue it has
+	roles         []topology.Role // of the targets on it
+}
+
+// tops lists the devices that the targets are on, each once. Nothing where no machine was looked
+// at.
+func tops(c *diagnose.Case) []top {
+	var all []top
+	for _, t := range c.Targets() {
+		d := c.Device(t.Device)
+		if d == nil || c.Host == nil {
+			continue
+		}
+		if disk := c.Device(d.Parent); disk != nil {
+			d = disk
+		}
+		i := slices.IndexFunc(all, func(o top) bool { return o.Name == d.Name })
+		if i < 0 {
+			all, i = append(all, top{Device: d}), len(all)
+		}
+		if !slices.Contains(all[i].roles, t.Role) {
+			all[i].roles = append(all[i].roles, t.Role)
+		}
+	}
+	return all
+}
+
+// drive is a leaf below a tested path, with what the topology knows of it.
+type drive struct {
+	*block.Device
+	volume topology.Volume
+	array  *topology.Array // nil where there is none
+}
+
+// local says that a drive is NVMe in the machine itself, so that microseconds count.
+func (d drive) local() bool { return d.nvme() && !d.ebs() && !d.volume.Network }
+func (d drive) nvme() bool  { return strings.HasPrefix(d.Name, "nvme") }
+func (d drive) ebs() bool   { return cloud.IsEBS(d.Model) }
+
+// drives lists the disks below the tested paths, each once.
+func drives(c *diagnose.Case) []drive {
+	var all []drive
+	for _, t := range c.Targets() {
+		if c.Host == nil || c.Topology.Tree == nil {
+			continue
+		}
+		for _, leaf := range c.Topology.Tree.Leaves(t.Device) {
+			if leaf.Kind != block.Disk || slices.ContainsFunc(all, func(o drive) bool { return o.Name == leaf.Name }) {
+				continue
+			}
+			d := drive{Device: leaf, array: c.Topology.Array(t.Array)}
+			if d.array != nil {
+				for _, v := range d.array.Volumes {
+					if v.Device == leaf.Name {
+						d.volume = v
+					}
+				}
+			}
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// perDrive gathers what is wrong with the queues of several drives into one finding, since a
+// setting is as a rule wrong on all.
+func perDrive(c *diagnose.Case,
+	attribute string,
+	wrong func(drive) (found, wanted string, ok bool),
+) (f finding.Finding, names []string) {
+	for _, d := range drives(c) {
+		found, wanted, ok := wrong(d)
+		if !ok {
+			continue
+		}
+		names = append(names, d.Name)
+		file := diagnose.Sysfs(d.Name, "queue/"+attribute)
+		f.Evidence = append(
+			f.Evidence,
+			finding.Evidence{What: attribute + " of " + d.Name, Found: found, Expected: wanted, Where: file},
+		)
+		f.Set(finding.Setting{File: file, Value: strings.Fields(wanted)[0]})
+	}
+	if len(names) > 0 {
+		f.Subject = strings.Join(names, ", ")
+	}
+	return f, names
+}
+
+// allDrives names the drives below the tested paths, where there are any and all of them are so.
+func allDrives(c *diagnose.Case, so func(drive) bool) ([]string, bool) {
+	var names []string
+	for _, d := range drives(c) {
+		if !so(d) {
+			return nil, false
+		}
+		names = append(names, d.Name)
+	}
+	return names, len(names) > 0
+}

@@ -1,0 +1,296 @@
+package host
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/host"
+	"plimsoll/internal/text"
+)
+
+// systemPoints are mounted by the initramfs or must be there for the boot to go on, so that nofail
+// has no place on them.
+var systemPoints = []string{"/", "/boot", "/boot/efi", "/usr", "/var"}
+
+// inMemory are filesystems of which nothing is left after a boot.
+var inMemory = []string{"rootfs", "tmpfs", "ramfs", "overlay"}
+
+// boots says whether the machine that was looked at boots from what it has now. One whose root is
+// in memory, a live image, a container or the lab, is set up by something else, and its /etc says
+// nothing.
+func boots(c *diagnose.Case) bool {
+	if c.Host == nil || c.Topology == nil || c.Topology.Tree == nil {
+		return false
+	}
+	return !slices.ContainsFunc(
+		c.Topology.Tree.Mounts,
+		func(m block.Mount) bool { return m.Point == "/" && slices.Contains(inMemory, m.FS) },
+	)
+}
+
+// driverNames change from boot to boot, as drives answer in another order; md127 is what an unknown
+// array is called.
+var driverNames = regexp.MustCompile(`^/dev/(nvme\d|sd[a-z]|xvd[a-z]|vd[a-z]|dm-\d|md12\d$)`)
+
+var wrongFstab = &diagnose.Rule{
+	Code:     "PL312",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "fstab does not bring this mount back",
+	When: "The mount of a tested path is neither in /etc/fstab nor a systemd mount unit; or its line names a " +
+		"kernel name such as /dev/nvme1n1, or lacks " +
+		"nofail (an info on a single local drive). An error where the line mounts another filesystem there. / " +
+		"/boot /usr and /var are left alone, " +
+		"and so is a machine whose root is in memory (a live image, a container).",
+	Why: "After the next boot the path is an empty directory on the root volume, and a database starts in it; or " +
+		"another filesystem is there; " +
+		"or, without nofail, the machine waits for a volume that is late and stops in emergency mode, where no " +
+		"one can log in.",
+	Fix:    "Mount by UUID or LABEL with nofail, then test it with umount and mount.",
+	Bad:    "/dev/nvme1n1  /data  xfs  defaults  0  2",
+	Good:   "UUID=8ac075e3-1124-4bb6-bef7-a6811bf8b870  /data  xfs  defaults,noatime,nofail  0  2",
+	Ignore: "When the volumes are gone before the machine boots again.",
+	Pass:   passWrongFstab,
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		if !boots(c) || !c.Host.Boot.FstabKnown {
+			return
+		}
+		for _, m := range c.Mounts() {
+			d := c.Device(m.Device)
+			if d == nil || m.Root != "" && m.Root != "/" || slices.Contains(systemPoints, m.Point) ||
+				slices.Contains(c.Host.Boot.Units, m.Point) {
+				continue
+			}
+			f := finding.Finding{Subject: m.Point}
+			i := slices.IndexFunc(c.Host.Boot.Fstab, func(l host.Fstab) bool { return l.Point == m.Point })
+			if i < 0 {
+				f.Message = fmt.Sprintf("%s is mounted, but nothing in /etc/fstab mounts it again.", m.Point)
+				f.Evidence = []finding.Evidence{
+					{What: "line for " + m.Point, Found: "none", Expected: "one", Where: "/etc/fstab"},
+				}
+				if d.UUID != "" {
+					line := fmt.Sprintf(
+						"UUID=%s %s %s defaults,noatime,nofail 0 2",
+						d.UUID,
+						strings.NewReplacer(`\`, `\134`, " ", `\040`, "\t", `\011`, "\n", `\012`).Replace(m.Point),
+						m.FS,
+					)
+					f.Commands = []string{"echo " + text.ShellQuote(line) + " >> /etc/fstab"}
+				}
+				report(f)
+				continue
+			}
+			if fstabLine(c, m, d, c.Host.Boot.Fstab[i], &f) {
+				report(f)
+			}
+		}
+	},
+}
+
+func passWrongFstab(c *diagnose.Case, pass func(format string, args ...any)) {
+	b := c.Host.Boot
+	for _, m := range c.Mounts() {
+		if b.FstabKnown && slices.ContainsFunc(b.Fstab, func(l host.Fstab) bool { return l.Point == m.Point }) {
+			pass("fstab mounts %s", m.Point)
+		}
+	}
+}
+
+// fstabLine holds a line against what is mounted.
+func fstabLine(c *diagnose.Case, m diagnose.Mounted, d *block.Device, l host.Fstab, f *finding.Finding) bool {
+	where := fmt.Sprintf("/etc/fstab:%d", l.Line)
+	kind, value, tagged := strings.Cut(l.Spec, "=")
+	other := c.Topology.Tree.Device(l.Spec)
+	is := map[string]string{"UUID": d.UUID, "LABEL": d.Label}[kind]
+	if tagged && is != "" && is != value || !tagged && other != nil && other.Name != d.Name {
+		f.Severity = finding.Fail
+		f.Message = fmt.Sprintf("/etc/fstab mounts another filesystem at %s than is there now.", m.Point)
+		f.Evidence = []finding.Evidence{
+			{What: "source of " + m.Point, Found: l.Spec, Expected: cmp.Or(kind+"="+is, d.Path), Where: where},
+		}
+		if !tagged {
+			f.Evidence[0].Expected = "UUID=" + d.UUID
+		}
+		return true
+	}
+	if driverNames.MatchString(l.Spec) {
+		f.Message = fmt.Sprintf(
+			"/etc/fstab mounts %s by %s, a name that may be another drive's after a boot.",
+			m.Point,
+			l.Spec,
+		)
+		f.Evidence = append(
+			f.Evidence,
+			finding.Evidence{What: "source of " + m.Point, Found: l.Spec, Expected: "UUID=" + d.UUID, Where: where},
+		)
+	}
+	if !slices.Contains(l.Options, "nofail") && !slices.Contains(l.Options, "noauto") {
+		if f.Message == "" {
+			f.Message = fmt.Sprintf("Without nofail in /etc/fstab a boot stops when %s is not there.", m.Point)
+			if m.Array == nil || len(m.Array.Volumes) == 1 && !m.Array.Volumes[0].Network {
+				f.Severity = finding.Info
+			}
+		}
+		f.Evidence = append(
+			f.Evidence,
+			finding.Evidence{
+				What:     "options of " + m.Point,
+				Found:    strings.Join(l.Options, ","),
+				Expected: "with nofail",
+				Where:    where,
+			},
+		)
+	}
+	return f.Message != ""
+}
+
+// raids lists the md arrays below the tested paths that a boot has to bring back.
+func raids(c *diagnose.Case) []*block.Device {
+	var all []*block.Device
+	for _, t := range c.Targets() {
+		if !boots(c) {
+			break
+		}
+		for _, name := range c.Topology.Tree.Below(t.Device) {
+			if d := c.Device(name); d.MD != nil && !slices.Contains(all, d) {
+				all = append(all, d)
+			}
+		}
+	}
+	return all
+}
+
+// bare is an md UUID without the separators that each place writes in its own way.
+func bare(uuid string) string {
+	return strings.ToLower(strings.NewReplacer(":", "", "-", "").Replace(uuid))
+}
+
+// ownName is what an array may be called by below /dev/md; a number would be a kernel name.
+var ownName = regexp.MustCompile(`^[A-Za-z_][\w.-]*$`)
+
+// arrayLine is the command that prints an ARRAY line for the array as it is called now. One that
+// came up as another host's, md127 and /dev/md/HOST:NAME, is called by its own name again, unless
+// another array is.
+func arrayLine(c *diagnose.Case, d *block.Device) string {
+	_, name, _ := strings.Cut(d.MD.Name, ":")
+	own, uuid := "/dev/md/"+name, bare(d.MD.UUID)
+	if len(uuid) != 32 || !ownName.MatchString(name) || !slices.Contains(d.Links, "/dev/md/"+d.MD.Name) ||
+		c.Topology.Tree.Device(own) != nil {
+		return "mdadm --detail --brief " + text.ShellQuote(d.Path)
+	}
+	return "echo " + text.ShellQuote(
+		fmt.Sprintf("ARRAY %s UUID=%s:%s:%s:%s", own, uuid[:8], uuid[8:16], uuid[16:24], uuid[24:]),
+	)
+}
+
+var unknownArray = &diagnose.Rule{
+	Code:     "PL313",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "array is not in mdadm.conf",
+	When:     "No ARRAY line of mdadm.conf has the UUID, name or device of an md array below a tested path.",
+	Why: "An array that is not listed may come up under another name (md127), read-only, or not at all when a " +
+		"member is late; what is mounted " +
+		"by its name is then missing.",
+	Fix:    "Add the line that mdadm prints, and rebuild the initramfs.",
+	Bad:    "$ grep ARRAY /etc/mdadm/mdadm.conf\n$",
+	Good:   "ARRAY /dev/md/data metadata=1.2 UUID=3aaa0122:29827cfa:5331ad66:ca767371",
+	Ignore: "When the array is gone before the machine boots again.",
+	Pass:   passUnknownArray,
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, d := range raids(c) {
+			known := slices.ContainsFunc(c.Host.Boot.Arrays, func(a host.Array) bool {
+				return a.UUID != "" && bare(a.UUID) == bare(d.MD.UUID) || a.Name != "" && a.Name == d.MD.Name ||
+					a.UUID == "" && (a.Device == d.Path || slices.Contains(d.Links, a.Device))
+			})
+			if known || d.MD.UUID == "" && len(c.Host.Boot.Arrays) > 0 {
+				continue // without its UUID nothing can be said
+			}
+			file, found := "/etc/mdadm.conf", "no such file"
+			if conf := c.Host.Boot.Mdadm; conf != nil {
+				file, found = conf.Path, text.Plural(len(c.Host.Boot.Arrays), "other array")
+			}
+			f := finding.Finding{
+				Subject: d.Name,
+				Message: fmt.Sprintf("%s is assembled, but no ARRAY line names it.", d.Path),
+				Evidence: []finding.Evidence{
+					{What: "ARRAY line for " + d.Name, Found: found, Expected: "UUID=" + d.MD.UUID, Where: file},
+				},
+				Commands: []string{arrayLine(c, d) + " >> " + file},
+			}
+			if c.Host.Boot.Initramfs != nil {
+				f.Commands = append(f.Commands, renewal(c.Host.Boot))
+			}
+			report(f)
+		}
+	},
+}
+
+func passUnknownArray(c *diagnose.Case, pass func(format string, args ...any)) {
+	if raids := raids(c); len(raids) > 0 && c.Host.Boot.Mdadm != nil && raids[0].MD.UUID != "" {
+		pass("%s names %s", c.Host.Boot.Mdadm.Path, raids[0].Name)
+	}
+}
+
+// renewal is the command that rebuilds the initramfs. A captured machine lacks its programs: there
+// it is Debian's where the image has Debian's name.
+func renewal(b host.Boot) string {
+	if b.Renewal != "" {
+		return b.Renewal
+	}
+	return strings.Join(host.Renewal(func(program string) bool {
+		return program == "dracut" || strings.HasPrefix(b.Initramfs.Path, "/boot/initrd.img-")
+	}), " ")
+}
+
+var staleInitramfs = &diagnose.Rule{
+	Code:     "PL314",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "initramfs is older than mdadm.conf",
+	When:     "An md array is below a tested path, and mdadm.conf was written after the running kernel's initramfs.",
+	Why: "The initramfs holds a copy of mdadm.conf and assembles by it, so at the next boot an array made " +
+		"since comes up as md127, or not.",
+	Fix:    "Rebuild it.",
+	Bad:    "mdadm --detail --scan >> /etc/mdadm/mdadm.conf && reboot",
+	Good:   "mdadm --detail --scan >> /etc/mdadm/mdadm.conf && update-initramfs -u && reboot",
+	Ignore: "When only a comment of mdadm.conf changed, or the initramfs does not assemble arrays.",
+	After:  []finding.Code{"PL313"},
+	Pass:   passStaleInitramfs,
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		all := raids(c)
+		if len(all) == 0 || c.Host.Boot.Mdadm == nil || c.Host.Boot.Initramfs == nil {
+			return
+		}
+		conf, image := c.Host.Boot.Mdadm, c.Host.Boot.Initramfs
+		if !conf.Modified.After(image.Modified) {
+			return
+		}
+		const layout = "2006-01-02 15:04:05"
+		report(finding.Finding{
+			Subject: all[0].Name,
+			Message: fmt.Sprintf("%s was made before %s was last written.", image.Path, conf.Path),
+			Evidence: []finding.Evidence{
+				{
+					What:     "written",
+					Found:    image.Modified.UTC().Format(layout),
+					Expected: "after " + conf.Modified.UTC().Format(layout),
+					Where:    image.Path,
+				},
+			},
+			Commands: []string{renewal(c.Host.Boot)},
+		})
+	},
+}
+
+func passStaleInitramfs(c *diagnose.Case, pass func(format string, args ...any)) {
+	if b := c.Host.Boot; len(raids(c)) > 0 && b.Mdadm != nil && b.Initramfs != nil {
+		pass("%s is newer than mdadm.conf", b.Initramfs.Path)
+	}
+}

@@ -1,0 +1,278 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/host"
+	"plimsoll/internal/text"
+)
+
+// deepWake is the wake-up time from which an idle state shows: a local NVMe drive answers in 80 µs,
+// an EBS volume in 500.
+const deepWake = 50 * time.Microsecond
+
+// cpuFile is a setting of every processor.
+func cpuFile(attribute string) string { return "/sys/devices/system/cpu/cpu*/" + attribute }
+
+// deep lists the idle states that processors may enter and take long to leave.
+func deep(c *diagnose.Case) []host.Idle {
+	if c.Host == nil {
+		return nil
+	}
+	return slices.DeleteFunc(
+		slices.Clone(c.Host.CPU.Idle),
+		func(s host.Idle) bool { return s.Latency <= deepWake || s.Enabled == 0 },
+	)
+}
+
+var deepIdle = &diagnose.Rule{
+	Code:     "PL306",
+	Since:    "0.2",
+	Severity: finding.Info,
+	Title:    "deep CPU idle states are enabled",
+	When: "An idle state (C-state) with a wake-up time above 50 µs is enabled. A warning where a local NVMe " +
+		"drive is below a tested path.",
+	Why: "With few I/Os in flight the processor falls asleep while it waits, and each completion pays for waking " +
+		"it. Latency at depth 1 " +
+		"then shows the processor, and the same drive looks slower idle than busy.",
+	Fix: "Disable those states while you measure (plimsoll tune --cpu, or cpupower idle-set -d N), or boot with " +
+		"intel_idle.max_cstate=1. " +
+		"It costs power, and turbo frequencies on the other cores.",
+	Bad:    "$ cpupower idle-info | grep -A5 C6\nC6:\nLatency: 133",
+	Good:   "$ cpupower idle-set -D 50     # disables states that take longer than 50 µs to leave",
+	Ignore: "When production runs with them too and you want its figures.",
+	Pass:   passDeepIdle,
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		deep := deep(c)
+		if len(deep) == 0 {
+			return
+		}
+		f := finding.Finding{Subject: "processors"}
+		var names []string
+		for _, s := range deep {
+			names = append(names, clip(s.Name))
+			file := cpuFile("cpuidle/state" + strconv.Itoa(s.State) + "/disable")
+			f.Evidence = append(
+				f.Evidence,
+				finding.Evidence{
+					What:     "wake-up from " + clip(s.Name),
+					Found:    s.Latency.String(),
+					Expected: "at most " + deepWake.String() + ", or disabled",
+					Where:    strings.Replace(file, "disable", "latency", 1),
+				},
+			)
+			f.Set(finding.Setting{File: file, Value: "1"})
+		}
+		f.Message = fmt.Sprintf(
+			"Processors may sleep in %s and take up to %s to wake.",
+			strings.Join(names, ", "),
+			deep[len(deep)-1].Latency,
+		)
+		if slices.ContainsFunc(drives(c), drive.local) {
+			f.Severity = finding.Warn
+		}
+		report(f)
+	},
+}
+
+func passDeepIdle(c *diagnose.Case, pass func(format string, args ...any)) {
+	if len(c.Host.CPU.Idle) > 0 {
+		pass("no idle state takes longer than %s to leave", deepWake)
+	}
+}
+
+// clip shortens a name from the machine, which may be anything.
+func clip(s string) string { return fmt.Sprintf("%.40s", s) }
+
+var slowGovernor = &diagnose.Rule{
+	Code:     "PL307",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "the CPU frequency governor saves power",
+	When: "The frequency governor is powersave; ondemand and conservative are an info. Under intel_pstate and " +
+		"amd-pstate-epp powersave is the " +
+		"usual, dynamic one: there energy_performance_preference must be power or balance_power.",
+	Why: "Storage load comes in short bursts that do not look like work to a governor, so fio, the interrupts and " +
+		"the database run at a low " +
+		"clock: fewer IOPS a core, longer latency, and figures that change with what else runs.",
+	Fix:    "Set the governor performance (plimsoll tune --cpu, or cpupower frequency-set -g performance).",
+	Bad:    "$ cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor\npowersave     # scaling_driver: acpi-cpufreq",
+	Good:   "$ cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor\nperformance",
+	Ignore: "When production runs with it too.",
+	Pass:   passSlowGovernor,
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		if c.Host == nil {
+			return
+		}
+		cpu := c.Host.CPU
+		const where = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
+		f := finding.Finding{Subject: "processors"}
+		has := func(s string) bool { return slices.Contains(cpu.Governors, s) }
+		switch dynamic := cpu.Driver == "intel_pstate" || cpu.Driver == "amd-pstate-epp"; {
+		case dynamic:
+			for _, p := range cpu.Preferences {
+				if has("powersave") && (p == "power" || p == "balance_power") {
+					f.Message = fmt.Sprintf("%s prefers to save power (%s).", cpu.Driver, p)
+					f.Evidence = []finding.Evidence{
+						{
+							What:     "energy_performance_preference",
+							Found:    p,
+							Expected: "performance",
+							Where:    cpuFile("cpufreq/energy_performance_preference"),
+						},
+					}
+				}
+			}
+		case has("powersave"):
+			f.Message = "The governor powersave holds processors at their lowest frequency."
+		case has("ondemand") || has("conservative"):
+			f.Severity = finding.Info
+			f.Message = fmt.Sprintf(
+				"The governor %s raises the frequency only after load was seen.",
+				strings.Join(cpu.Governors, ", "),
+			)
+		}
+		if f.Message == "" {
+			return
+		}
+		f.Evidence = append(
+			f.Evidence,
+			finding.Evidence{
+				What:     "governor (" + clip(cpu.Driver) + ")",
+				Found:    strings.Join(cpu.Governors, ", "),
+				Expected: "performance",
+				Where:    where,
+			},
+		)
+		if len(cpu.Available) == 0 || slices.Contains(cpu.Available, "performance") {
+			f.Set(finding.Setting{File: cpuFile("cpufreq/scaling_governor"), Value: "performance"})
+		}
+		report(f)
+	},
+}
+
+func passSlowGovernor(c *diagnose.Case, pass func(format string, args ...any)) {
+	if cpu := c.Host.CPU; len(cpu.Governors) > 0 {
+		pass("governor %s (%s)", strings.Join(cpu.Governors, ", "), clip(cpu.Driver))
+	}
+}
+
+// quickClocks are clock sources that a program reads without entering the kernel (vDSO): x86, KVM,
+// Arm, Hyper-V, s390.
+var quickClocks = []string{"tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page", "tod"}
+
+var slowClock = &diagnose.Rule{
+	Code:     "PL308",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "reading the clock is slow",
+	When:     "The clock source is none of tsc, kvm-clock, arch_sys_counter, hyperv_clocksource_tsc_page.",
+	Why: "fio reads the clock several times an I/O, a database as well. hpet, acpi_pm and xen need a system call " +
+		"each time, of a microsecond " +
+		"or more, which takes IOPS from a busy core and adds to every latency.",
+	Fix:    "Choose tsc where the kernel offers it; where it does not, dmesg says why it was rejected.",
+	Bad:    "$ cat /sys/devices/system/clocksource/clocksource0/current_clocksource\nxen",
+	Good:   "$ cat /sys/devices/system/clocksource/clocksource0/current_clocksource\ntsc",
+	Ignore: "When the kernel rejected tsc because it is not stable: wrong times are worse than slow ones.",
+	Pass:   passSlowClock,
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		if c.Host == nil || c.Host.CPU.Clock == "" || slices.Contains(quickClocks, c.Host.CPU.Clock) {
+			return
+		}
+		const file = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+		f := finding.Finding{
+			Subject: "clock",
+			Message: fmt.Sprintf(
+				"The clock source is %s, which a program cannot read without a system call.",
+				clip(c.Host.CPU.Clock),
+			),
+			Evidence: []finding.Evidence{
+				{What: "clock source", Found: clip(c.Host.CPU.Clock), Expected: "tsc", Where: file},
+			},
+		}
+		if slices.Contains(c.Host.CPU.Clocks, "tsc") {
+			// Not a Setting: the kernel may have had a reason, so that a person should choose.
+			f.Commands = []string{finding.Setting{File: file, Value: "tsc"}.Command()}
+		}
+		report(f)
+	},
+}
+
+func passSlowClock(c *diagnose.Case, pass func(format string, args ...any)) {
+	if c.Host.CPU.Clock != "" {
+		pass("clock source %s", clip(c.Host.CPU.Clock))
+	}
+}
+
+var numaDrives = &diagnose.Rule{
+	Code:     "PL311",
+	Since:    "0.2",
+	Severity: finding.Info,
+	Title:    "drives are attached to one NUMA node of several",
+	When:     "The machine has more than one NUMA node, and local drives below the tested paths name theirs.",
+	Why: "Requests from the other node cross the link between the sockets, interrupts and buffers too: some per " +
+		"cent of IOPS, and runs that " +
+		"differ by where the scheduler put fio.",
+	Fix:    "Bind fio to the drives' node (numa_cpu_nodes=N in the job, or numactl), or measure each node by itself.",
+	Bad:    "$ cat /sys/class/block/nvme1n1/device/device/numa_node\n1\n$ fio --name=a ...",
+	Good:   "$ numactl --cpunodebind=1 --membind=1 fio --name=a ...",
+	Ignore: "When the database runs on all nodes anyhow, or on EBS, where a microsecond does not count.",
+	Pass:   passNumaDrives,
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		if c.Host == nil || len(c.Host.CPU.Nodes) < 2 {
+			return
+		}
+		on := map[int][]string{}
+		for _, d := range drives(c) {
+			if d.local() && d.NUMANode >= 0 {
+				on[d.NUMANode] = append(on[d.NUMANode], d.Name)
+			}
+		}
+		if len(on) == 0 {
+			return
+		}
+		f := finding.Finding{Subject: "processors"}
+		var nodes []int
+		for n := range on {
+			nodes = append(nodes, n)
+		}
+		slices.Sort(nodes)
+		for _, n := range nodes {
+			f.Evidence = append(
+				f.Evidence,
+				finding.Evidence{
+					What:  fmt.Sprintf("drives of node %d", n),
+					Found: text.Some(on[n], 3),
+					Where: "/sys/class/block/" + on[n][0] + "/device/device/numa_node",
+				},
+			)
+		}
+		f.Message = fmt.Sprintf(
+			"The drives hang on node %d of %d; I/O from the others crosses over.",
+			nodes[0],
+			len(c.Host.CPU.Nodes),
+		)
+		if len(nodes) > 1 {
+			f.Message = fmt.Sprintf(
+				"The drives hang on %d of %d nodes, so some I/O crosses over wherever it comes from.",
+				len(nodes),
+				len(c.Host.CPU.Nodes),
+			)
+		} else {
+			f.Commands = []string{fmt.Sprintf("numactl --cpunodebind=%d --membind=%d plimsoll run", nodes[0], nodes[0])}
+		}
+		report(f)
+	},
+}
+
+func passNumaDrives(c *diagnose.Case, pass func(format string, args ...any)) {
+	if len(c.Host.CPU.Nodes) == 1 {
+		pass("one NUMA node")
+	}
+}

@@ -1,0 +1,179 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+const (
+	// manyDirty may gather before the kernel begins to write: at the 500 MiB/s of the guide's array
+	// it takes eight seconds to write out, in which a sync waits. The kernel's default of 10 % is
+	// as much from 40 GiB of memory on.
+	manyDirty = 4 * units.GiB
+	// What tune sets: half a second and two seconds of such an array.
+	wantBackground, wantDirty = 256 * units.MiB, units.GiB
+)
+
+// dirtyLimits are the bytes from which the kernel writes in the background, and from which it makes
+// writers wait. Ratios are of available memory, so these are the most they can come to.
+func dirtyLimits(c *diagnose.Case) (background, limit units.Bytes) {
+	if c.Host == nil || !c.Host.Memory.Known || c.Topology == nil {
+		return 0, 0
+	}
+	m := c.Host.Memory
+	of := func(bytes units.Bytes, percent int) units.Bytes {
+		if bytes > 0 {
+			return bytes
+		}
+		return c.Topology.Host.Memory / 100 * units.Bytes(min(max(percent, 0), 100))
+	}
+	return of(m.BackgroundBytes, m.BackgroundRatio), of(m.DirtyBytes, m.DirtyRatio)
+}
+
+var dirtyPages = &diagnose.Rule{
+	Code:     "PL309",
+	Since:    "0.2",
+	Severity: finding.Info,
+	Title:    "many dirty pages can accumulate before they are written back",
+	When: "The kernel begins to write back only at more than 4 GiB of dirty pages (vm.dirty_background_bytes, or " +
+		"_ratio of the memory). A " +
+		"warning where that limit is not below the one at which writers wait, for then nothing is written in the " +
+		"background. Not of a run " +
+		"that used direct I/O only.",
+	Why: "What has gathered goes out at once: a checkpoint's fsync, or any sync behind it, waits for all of it, " +
+		"seconds on most arrays. " +
+		"Direct I/O does not take this way, a database like PostgreSQL does.",
+	Fix:    "Set the limits in bytes, to what the storage writes in half a second and in two.",
+	Bad:    "vm.dirty_background_ratio = 10     # of 256 GiB",
+	Good:   "vm.dirty_background_bytes = 268435456\nvm.dirty_bytes = 1073741824",
+	Ignore: "When everything uses direct I/O.",
+	Pass:   passDirtyPages,
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		background, limit := dirtyLimits(c)
+		never := background >= limit
+		if limit == 0 || background <= manyDirty && !never || allDirect(c) {
+			return
+		}
+		f := finding.Finding{
+			Subject: "memory",
+			Message: fmt.Sprintf("Up to %s of written pages may gather before the kernel writes them.", background),
+			Evidence: []finding.Evidence{
+				{
+					What:     "background write-back from",
+					Found:    background.String(),
+					Expected: "at most " + manyDirty.String(),
+					Where:    "/proc/sys/vm/dirty_background_{ratio,bytes}",
+				},
+				{What: "writers wait from", Found: limit.String(), Where: "/proc/sys/vm/dirty_{ratio,bytes}"},
+			},
+		}
+		if never {
+			f.Severity = finding.Warn
+			f.Message = fmt.Sprintf(
+				"Background write-back begins at %s, not before writers wait (%s).",
+				background,
+				limit,
+			)
+		}
+		f.Set(
+			finding.Setting{File: "/proc/sys/vm/dirty_background_bytes", Value: fmt.Sprint(uint64(wantBackground))},
+			finding.Setting{File: "/proc/sys/vm/dirty_bytes", Value: fmt.Sprint(uint64(wantDirty))},
+		)
+		report(f)
+	},
+}
+
+func passDirtyPages(c *diagnose.Case, pass func(format string, args ...any)) {
+	if background, limit := dirtyLimits(c); limit > 0 {
+		pass("write-back begins at %s, writers wait from %s", background, limit)
+	}
+}
+
+// eager is the swappiness above which the kernel swaps out a database's memory for the page cache;
+// 10 is what databases ask for.
+const eager = 10
+
+var swapping = &diagnose.Rule{
+	Code:     "PL310",
+	Since:    "0.2",
+	Severity: finding.Info,
+	Title:    "the machine may swap",
+	When:     "Swap lies on a drive below a tested path, or swap is in use at all and vm.swappiness is above 10.",
+	Why: "Swapping competes with the load on the same drives, and a database whose memory was swapped out is slow " +
+		"for reasons that no " +
+		"storage figure shows.",
+	Fix:    "Put swap on another drive and lower vm.swappiness.",
+	Bad:    "$ swapon --show\nNAME      TYPE\n/dev/md0p2 partition     # and md0p1 is /data",
+	Good:   "vm.swappiness = 1     # swap on the root volume",
+	Ignore: "When memory is plentiful and nothing ever swaps.",
+	Pass:   passSwapping,
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		if c.Host == nil || len(c.Host.Memory.Swaps) == 0 {
+			return
+		}
+		m := c.Host.Memory
+		f := finding.Finding{Subject: "memory"}
+		for _, s := range swapsBelow(c) {
+			f.Evidence = append(
+				f.Evidence,
+				finding.Evidence{What: "swap", Found: s, Expected: "on another drive", Where: "/proc/swaps"},
+			)
+			f.Message = fmt.Sprintf("%s is swap, and shares drives with a target.", s)
+			f.Commands = append(f.Commands, "swapoff "+text.ShellQuote(s))
+		}
+		if m.Known && m.Swappiness > eager {
+			f.Evidence = append(
+				f.Evidence,
+				finding.Evidence{
+					What:     "swappiness",
+					Found:    text.Count(m.Swappiness),
+					Expected: "at most " + units.Number(eager),
+					Where:    "/proc/sys/vm/swappiness",
+				},
+			)
+			f.Set(finding.Setting{File: "/proc/sys/vm/swappiness", Value: "1"})
+			if f.Message == "" {
+				f.Message = fmt.Sprintf("Swap is in use and swappiness is %d.", m.Swappiness)
+			}
+		}
+		if f.Message != "" {
+			report(f)
+		}
+	},
+}
+
+func passSwapping(c *diagnose.Case, pass func(format string, args ...any)) {
+	switch m := c.Host.Memory; {
+	case m.Known && len(m.Swaps) == 0:
+		pass("no swap in use")
+	case m.Known:
+		pass("swap is elsewhere, swappiness %d", m.Swappiness)
+	}
+}
+
+// swapsBelow lists the swap devices that share a drive with a target.
+func swapsBelow(c *diagnose.Case) []string {
+	if c.Topology == nil || c.Topology.Tree == nil {
+		return nil
+	}
+	tree := c.Topology.Tree
+	mine := map[string]bool{}
+	for _, d := range drives(c) {
+		mine[d.Name] = true
+	}
+	var all []string
+	for _, s := range tree.Swaps {
+		for _, leaf := range tree.Leaves(s) {
+			if mine[leaf.Name] && !slices.Contains(all, tree.Devices[s].Path) {
+				all = append(all, strings.TrimSpace(tree.Devices[s].Path))
+			}
+		}
+	}
+	return all
+}

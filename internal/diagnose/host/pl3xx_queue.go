@@ -1,0 +1,310 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+const (
+	// The read-ahead of the guide's section 6.2 for random data and for a log that is read in
+	// sequence at recovery.
+	dataReadAhead = 64 * units.KiB
+	walReadAhead  = 4096 * units.KiB
+	// usualReadAhead is the kernel's default (VM_READAHEAD_PAGES, linux/mm.h): not worth a word.
+	usualReadAhead = 128 * units.KiB
+)
+
+var readAhead = &diagnose.Rule{
+	Code:     "PL301",
+	Since:    "0.2",
+	Severity: finding.Info,
+	Title:    "read-ahead does not fit the role",
+	When: "On the data role read-ahead is above the kernel's default of 128 KiB (the guide sets 64 KiB); on the " +
+		"WAL role it is below 4096 KiB. " +
+		"A device in both roles is not judged, nor is a run that used direct I/O only.",
+	Why: "Buffered random reads drag neighbours along that nobody asked for, so a large read-ahead under data " +
+		"wastes throughput and cache; " +
+		"replaying a log reads in sequence, one stream at a time, and needs it large to keep all members busy. " +
+		"Direct I/O does not read ahead.",
+	Fix:    "Set it on the top device, not on its members; keep it by a udev rule (plimsoll tune --persist).",
+	Bad:    "$ cat /sys/block/md0/queue/read_ahead_kb     # data\n4096",
+	Good:   "$ cat /sys/block/md0/queue/read_ahead_kb     # data\n64",
+	Ignore: "When queries scan tables in sequence most of the time, or all I/O is direct.",
+	Pass:   passReadAhead,
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		if allDirect(c) {
+			return
+		}
+		for _, t := range tops(c) {
+			have, want := t.Queue.ReadAhead, units.Bytes(0)
+			switch {
+			case len(t.roles) != 1:
+			case t.roles[0] == topology.Data && have > usualReadAhead:
+				want = dataReadAhead
+			case t.roles[0] == topology.WAL && have < walReadAhead:
+				want = walReadAhead
+			}
+			if want == 0 {
+				continue
+			}
+			file := diagnose.Sysfs(t.Name, "queue/read_ahead_kb")
+			f := finding.Finding{
+				Subject: t.Name,
+				Message: fmt.Sprintf("%s reads %s ahead; %s wants %s.", t.Name, have, t.roles[0], want),
+				Evidence: []finding.Evidence{
+					{What: "read-ahead", Found: have.String(), Expected: want.String(), Where: file},
+				},
+			}
+			f.Set(finding.Setting{File: file, Value: strconv.FormatUint(uint64(want/units.KiB), 10)})
+			report(f)
+		}
+	},
+}
+
+func passReadAhead(c *diagnose.Case, pass func(format string, args ...any)) {
+	for _, t := range tops(c) {
+		if len(t.roles) == 1 && t.Queue.ReadAhead > 0 {
+			pass("read-ahead of %s is %s (%s)", t.Name, t.Queue.ReadAhead, t.roles[0])
+		}
+	}
+}
+
+// allDirect says that something was measured and none of it went through the page cache.
+func allDirect(c *diagnose.Case) bool {
+	runs := c.Measured()
+	return len(runs) > 0 && !slices.ContainsFunc(runs, func(m diagnose.Measurement) bool { return m.Any(diagnose.Buffered) })
+}
+
+const noScheduler = "none"
+
+var wrongScheduler = &diagnose.Rule{
+	Code:     "PL302",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "an I/O scheduler sorts the requests of NVMe drives",
+	When:     "An NVMe drive below a tested path has a scheduler other than none. Other drives are not judged.",
+	Why: "A scheduler sorts for heads that these drives do not have. It takes a lock per queue that all " +
+		"processors share, and costs " +
+		"IOPS and microseconds on every request.",
+	Fix:    "Set none, the kernel's own choice for NVMe with several queues.",
+	Bad:    "$ cat /sys/block/nvme1n1/queue/scheduler\nnone [mq-deadline]",
+	Good:   "$ cat /sys/block/nvme1n1/queue/scheduler\n[none] mq-deadline",
+	Ignore: "When cgroups share the drive by weight (bfq), or kyber holds a latency that you have measured.",
+	Pass:   passWrongScheduler,
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		f, names := perDrive(c, "scheduler", func(d drive) (string, string, bool) {
+			s := d.Queue.Scheduler
+			return s, noScheduler, d.nvme() && s != "" && s != noScheduler
+		})
+		if len(names) > 0 {
+			f.Message = fmt.Sprintf("%s sort requests by %s.", text.Some(names, 3), f.Evidence[0].Found)
+			if len(names) == 1 {
+				f.Message = fmt.Sprintf("%s sorts requests by %s.", names[0], f.Evidence[0].Found)
+			}
+			report(f)
+		}
+	},
+}
+
+func passWrongScheduler(c *diagnose.Case, pass func(format string, args ...any)) {
+	var nvme []string
+	for _, d := range drives(c) {
+		if d.nvme() && d.Queue.Scheduler != "" {
+			nvme = append(nvme, d.Name)
+		}
+	}
+	if len(nvme) > 0 {
+		pass("no scheduler on %s", text.Some(nvme, 3))
+	}
+}
+
+// leastRequests is what the built-in suites keep in flight on each of eight volumes: iodepth 64 ×
+// numjobs 4 / 8.
+const leastRequests = 32
+
+var fewRequests = &diagnose.Rule{
+	Code:     "PL303",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "a drive's queue holds few requests",
+	When: "nr_requests × hardware queues of a drive is below 32, the depth at which the suites load each of " +
+		"eight volumes.",
+	Why: "Requests beyond it wait before the drive sees them, so a deep workload measures the queue. No " +
+		"default of the kernel is so low.",
+	Fix:    "Raise nr_requests; with the scheduler none it cannot exceed what the drive takes.",
+	Bad:    "$ cat /sys/block/nvme1n1/queue/nr_requests\n4",
+	Good:   "$ cat /sys/block/nvme1n1/queue/nr_requests\n128",
+	Ignore: "When it was lowered on purpose to keep latency short beside a bulk load.",
+	Pass:   passFewRequests,
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		f, names := perDrive(c, "nr_requests", func(d drive) (string, string, bool) {
+			n := d.Queue.Requests * max(d.Queue.HardwareQueues, 1)
+			return strconv.Itoa(d.Queue.Requests), "128", n > 0 && n < leastRequests
+		})
+		if len(names) > 0 {
+			f.Message = fmt.Sprintf(
+				"Fewer than %d requests fit into the queue of %s.",
+				leastRequests,
+				text.Some(names, 3),
+			)
+			report(f)
+		}
+	},
+}
+
+func passFewRequests(c *diagnose.Case, pass func(format string, args ...any)) {
+	if names, ok := allDrives(c, func(d drive) bool { return d.Queue.Requests > 0 }); ok {
+		pass("%d requests or more fit into the queue of %s", leastRequests, text.Some(names, 3))
+	}
+}
+
+// largestBlock is that of the runs, and at least the 1 MiB of the built-in suites.
+func largestBlock(c *diagnose.Case) units.Bytes {
+	largest := units.MiB
+	for _, m := range c.Runs {
+		if m.Result != nil {
+			for _, w := range m.Result.Workloads {
+				largest = max(largest, w.ReadBS, w.WriteBS)
+			}
+		}
+	}
+	return largest
+}
+
+var smallRequests = &diagnose.Rule{
+	Code:     "PL304",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "large I/Os are cut into small requests",
+	When: "max_sectors_kb of a drive is below what it will be sent: the largest block of the run (at least the 1 " +
+		"MiB of the suites), or the " +
+		"chunk where the array is striped, and the drive itself would take more (max_hw_sectors_kb).",
+	Why:    "One I/O then becomes several requests, each with its own cost in IOPS, interrupts and EBS credits.",
+	Fix:    "Raise max_sectors_kb; the kernel's own default is 1280 KiB, or what the drive takes if that is less.",
+	Bad:    "$ cat /sys/block/nvme1n1/queue/max_sectors_kb /sys/block/nvme1n1/queue/max_hw_sectors_kb\n16\n2048",
+	Good:   "$ cat /sys/block/nvme1n1/queue/max_sectors_kb /sys/block/nvme1n1/queue/max_hw_sectors_kb\n1280\n2048",
+	Ignore: "When it was lowered so that bulk I/O does not hold up small reads.",
+	Pass:   passSmallRequests,
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		f, names := perDrive(c, "max_sectors_kb", func(d drive) (string, string, bool) {
+			need := largestBlock(c)
+			if d.array != nil && d.array.Chunk > 0 && len(d.array.Volumes) > 1 {
+				need = min(need, d.array.Chunk)
+			}
+			need = min(need, d.Queue.MaxHWSectors)
+			have := d.Queue.MaxSectors
+			return fmt.Sprint(uint64(have / units.KiB)), fmt.Sprint(uint64(need / units.KiB)), have > 0 && have < need
+		})
+		if len(names) > 0 {
+			f.Message = fmt.Sprintf(
+				"%s cut I/Os into requests of %s KiB, though they would take more.",
+				text.Some(names, 3),
+				f.Evidence[0].Found,
+			)
+			if len(names) == 1 {
+				f.Message = fmt.Sprintf(
+					"%s cuts I/Os into requests of %s KiB, though it would take more.",
+					names[0],
+					f.Evidence[0].Found,
+				)
+			}
+			report(f)
+		}
+	},
+}
+
+func passSmallRequests(c *diagnose.Case, pass func(format string, args ...any)) {
+	if names, ok := allDrives(c, func(d drive) bool { return d.Queue.MaxSectors > 0 }); ok {
+		pass("large requests go whole to %s", text.Some(names, 3))
+	}
+}
+
+// solid are the volume types without heads.
+var solid = []string{"gp2", "gp3", "io1", "io2", "nvme"}
+
+var rotationalSSD = &diagnose.Rule{
+	Code:     "PL305",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "the kernel treats a solid-state drive as a rotating disk",
+	When: "rotational is 1 on a drive that is NVMe, EBS or of a type known to be solid state. A drive of " +
+		"which nothing is known is not judged.",
+	Why: "Schedulers, swap and mkfs.btrfs then choose for a head that is not there, and each request adds to " +
+		"the kernel's entropy on its way.",
+	Fix:    "Set rotational to 0.",
+	Bad:    "$ cat /sys/block/nvme1n1/queue/rotational\n1",
+	Good:   "$ cat /sys/block/nvme1n1/queue/rotational\n0",
+	Ignore: "When a hypervisor hides what the drive is and it does spin.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		f, names := perDrive(c, "rotational", func(d drive) (string, string, bool) {
+			known := d.nvme() || d.ebs() || slices.Contains(solid, d.volume.Type)
+			return "1", "0", d.Queue.Rotational && known && d.volume.Type != "st1" && d.volume.Type != "sc1"
+		})
+		if len(names) > 0 {
+			f.Message = fmt.Sprintf("%s: marked as spinning, though solid state.", text.Some(names, 3))
+			report(f)
+		}
+	},
+}
+
+// usualTimeout is nvme_core.io_timeout's default.
+const usualTimeout = 30 * time.Second
+
+var shortTimeout = &diagnose.Rule{
+	Code:     "PL319",
+	Since:    "0.2",
+	Severity: finding.Info,
+	Title:    "NVMe timeout is short for EBS",
+	When: "An EBS volume is below a tested path and nvme_core.io_timeout is the default of 30 s or less; a " +
+		"warning below that. AWS recommends the " +
+		"greatest value, 4294967295 (EBS user guide, NVMe I/O operation timeout), which Amazon Linux sets.",
+	Why: "EBS may stall for longer than a drive would. After the timeout the driver fails the request, and a " +
+		"filesystem may go read-only, " +
+		"where waiting would have been all.",
+	Fix: "Put nvme_core.io_timeout=4294967295 on the kernel's command line (grubby, or GRUB_CMDLINE_LINUX and " +
+		"update-grub) and boot.",
+	Bad:    "$ cat /sys/module/nvme_core/parameters/io_timeout\n30",
+	Good:   "$ cat /sys/module/nvme_core/parameters/io_timeout\n4294967295",
+	Ignore: "When a failover depends on I/O errors that come soon.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		var names []string
+		for _, d := range drives(c) {
+			if d.ebs() && d.nvme() {
+				names = append(names, d.Name)
+			}
+		}
+		if len(names) == 0 || c.Host.NVMeTimeout == 0 || c.Host.NVMeTimeout > usualTimeout {
+			return
+		}
+		f := finding.Finding{
+			Subject: strings.Join(names, ", "),
+			Message: fmt.Sprintf(
+				"Requests to %s fail after %s, and EBS can stall for longer.",
+				text.Some(names, 3),
+				c.Host.NVMeTimeout,
+			),
+			Evidence: []finding.Evidence{
+				{
+					What:     "nvme_core.io_timeout",
+					Found:    c.Host.NVMeTimeout.String(),
+					Expected: "4294967295 s",
+					Where:    "/sys/module/nvme_core/parameters/io_timeout",
+				},
+			},
+			Commands: []string{"grubby --update-kernel=ALL --args=nvme_core.io_timeout=4294967295"},
+		}
+		if c.Host.NVMeTimeout < usualTimeout {
+			f.Severity = finding.Warn
+		}
+		report(f)
+	},
+}

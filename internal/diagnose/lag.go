@@ -1,0 +1,83 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+
+	"plimsoll/internal/fio"
+)
+
+// Lag is a run in which some members led.
+type Lag struct {
+	M         Measurement
+	Slow      []load  // worst first
+	Peers     float64 // median wait of the faster half, ns
+	PeersUtil float64 // median of all but the worst
+	Deep      bool
+	Reached   float64 // share of the hardware's ceiling, 0 when unknown
+}
+
+// BusyAlone says that the worst member was busy throughout while its peers idled. One that has the
+// queue and rests in between has it by uneven spread.
+func (l Lag) BusyAlone() bool { return l.Slow[0].Util >= stragglerBusy && l.PeersUtil <= stragglerIdle }
+
+// Ratio is how much longer the worst member takes than its peers.
+func (l Lag) Ratio() float64 { return l.Slow[0].Wait / max(l.Peers, 1e3) }
+
+// LagIn finds the slow members of a run. RAID10 at depth 1 reads one side of each mirror only: idle
+// members are no peers.
+func (c *Case) LagIn(m Measurement) (Lag, bool) {
+	all := c.leaves(m)
+	mean := 0.0
+	for _, d := range all {
+		mean += d.N / float64(len(all))
+	}
+	asked := m.InFlight()
+	least := fewIOs
+	if a := c.ArrayOf(m); a != nil && a.Level.Mirrored() && m.Any(fio.Workload.Reads) && asked > 0 &&
+		asked <= len(all) {
+		least = fewIOsMirrored
+	}
+	all = slices.DeleteFunc(all, func(d load) bool { return d.N < least*mean })
+	if len(all) < 2 {
+		return Lag{}, false
+	}
+	slices.SortStableFunc(all, func(a, b load) int { return cmp.Compare(b.Wait, a.Wait) })
+	l := Lag{M: m}
+	var waits, utils []float64
+	for i, d := range all {
+		if i >= (len(all)+1)/2 {
+			waits = append(waits, d.Wait)
+		}
+		if i > 0 {
+			utils = append(utils, d.Util)
+		}
+	}
+	l.Peers, l.PeersUtil = Median(waits), Median(utils)
+	for i, d := range all[:(len(all)+1)/2] {
+		if i == 0 || d.Wait >= StragglerDeep*l.Peers {
+			l.Slow = append(l.Slow, d)
+		}
+	}
+	l.Deep = asked == 0 || asked > len(all)
+	b, ok := Hardware(m.Ceiling)
+	if low, dry := lasting(m.Ceiling); dry {
+		b = low // a queue gathers as well where the burst is spent
+	}
+	if ok {
+		l.Reached = float64(m.IOPS() / b.IOPS)
+	}
+	return l, true
+}
+
+const fewIOs = 0.1 // of the mean: a member with less took no part
+
+const fewIOsMirrored = 0.5 // the same where md chose the mirrors: with few in flight it reads from the first idle one
+
+const stragglerBusy = 0.95 // its utilisation, in a run that reached less than …
+
+const StragglerDeep = 3.0 // times its peers' wait under a deep queue
+
+const stragglerIdle = 0.75 // … while its peers' median was below this
+
+const StragglerShallow = 2.0 // times its peers' wait where no queue can gather: at most one I/O in flight a member

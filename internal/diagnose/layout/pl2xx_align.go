@@ -1,0 +1,344 @@
+package layout
+
+import (
+	"fmt"
+	"slices"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/result"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// alignment is what partitions must start on: the flash page and RAID5 stripe cache line of every
+// drive and array we know. The kernel's alignment_offset stays 0 for a partition at sector 2049 of
+// a drive that says 512-byte sectors, and so does parted's check, hence the arithmetic (lab,
+// 2026-11).
+const alignment = 4 * units.KiB
+
+var wrongGeometry = &diagnose.Rule{
+	Code:     "PL203",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "filesystem geometry does not fit the array",
+	When: "The stripe unit (XFS sunit, ext4 stride) is not the chunk, or the stripe width (swidth) is not chunk × " +
+		"data members. " +
+		"RAID1 and RAID10 members that only mirror do not count. A filesystem made without alignment is an info, " +
+		"on RAID5 and RAID6 a warning.",
+	Why: "XFS places allocation groups, the log and large files by this geometry. With too wide a stripe it " +
+		"believes in members that do " +
+		"not exist, rounds files up to a stripe that does not exist, and on RAID5/6 every write it takes for a " +
+		"full stripe costs a read-modify-write. " +
+		"mkfs only warns, and mount reports nothing.",
+	Fix: "Let mkfs.xfs read the geometry from the device, or give su=CHUNK and sw=DATA MEMBERS. A mounted " +
+		"filesystem can be " +
+		"corrected with -o sunit=,swidth= (in sectors of 512 bytes), which changes new allocations only.",
+	Bad:    "mdadm --create /dev/md0 --chunk=64K --level=raid0 --raid-devices=4 ...\nmkfs.xfs -d su=64k,sw=8 /dev/md0",
+	Good:   "mkfs.xfs -d su=64k,sw=4 /dev/md0",
+	Ignore: "On RAID0 and RAID10 under a database with small random I/O, where geometry hardly shows.",
+	Pass:   passWrongGeometry,
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		seen := map[string]bool{}
+		for _, m := range c.Mounts() {
+			a := m.Array
+			if a == nil || seen[m.Device] || !m.Known || !a.Level.Striped() || a.Chunk == 0 || len(a.Volumes) < 2 {
+				continue
+			}
+			seen[m.Device] = true
+			unit, wide, members := a.Chunk, a.Stripe(), a.Geometry().StripeMembers()
+			// What the device itself advertises is right too: md rounds odd RAID10 its own way,
+			// nested arrays multiply.
+			if d := c.Device(
+				m.Device,
+			); d != nil && d.Queue.MinimumIO == m.StripeUnit && d.Queue.OptimalIO == m.StripeWide &&
+				m.StripeUnit > 0 {
+				continue
+			}
+			if m.StripeUnit == unit && m.StripeWide == wide {
+				continue
+			}
+			f := finding.Finding{
+				Subject: m.Point,
+				Evidence: []finding.Evidence{
+					{
+						What:     "stripe unit (su)",
+						Found:    m.StripeUnit.String(),
+						Expected: unit.String(),
+						Where:    "filesystem at " + m.Point,
+					},
+					{
+						What:     "stripe width (su × sw)",
+						Found:    m.StripeWide.String(),
+						Expected: wide.String(),
+						Where:    "filesystem at " + m.Point,
+					},
+					{
+						What:  "chunk × data members",
+						Found: fmt.Sprintf("%s × %d", a.Chunk, members),
+						Where: diagnose.Origin(a.Origin),
+					},
+				},
+				Commands: []string{
+					"xfs_info " + m.Point,
+					fmt.Sprintf(
+						"mkfs.xfs -d su=%dk,sw=%d /dev/%s   # destroys what is on it",
+						unit/units.KiB,
+						members,
+						m.Device,
+					),
+				},
+			}
+			switch {
+			case m.StripeUnit == 0:
+				f.Message = fmt.Sprintf(
+					"%s on %s knows nothing of the stripe: %s chunks over %d data members.",
+					m.Point,
+					a.Name,
+					a.Chunk,
+					members,
+				)
+				if a.Level.Parity() == 0 {
+					f.Severity = finding.Info
+				}
+			case m.StripeUnit != unit:
+				f.Message = fmt.Sprintf(
+					"%s was made with su=%s, but the chunk of %s is %s.",
+					m.Point,
+					m.StripeUnit,
+					a.Name,
+					unit,
+				)
+			default:
+				f.Message = fmt.Sprintf(
+					"%s was made with sw=%s (a stripe of %s), but %s has %d data members (a stripe of %s).",
+					m.Point,
+					units.Number(float64(m.StripeWide)/float64(m.StripeUnit)),
+					m.StripeWide,
+					a.Name,
+					members,
+					wide,
+				)
+			}
+			report(f)
+		}
+	},
+}
+
+func passWrongGeometry(c *diagnose.Case, pass func(format string, args ...any)) {
+	seen := map[string]bool{}
+	for _, m := range c.Mounts() {
+		if !seen[m.Point] && m.Known && m.StripeUnit > 0 && m.Array != nil && m.Array.Chunk > 0 {
+			pass("%s at %s: su %s, width %s fit the array", m.FS, m.Point, m.StripeUnit, m.StripeWide)
+		}
+		seen[m.Point] = true
+	}
+}
+
+var misaligned = &diagnose.Rule{
+	Code:     "PL205",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "partition does not start on a 4 KiB boundary",
+	When:     "A partition below a tested path starts at an offset that is not a multiple of 4 KiB.",
+	Why: "Every 4 KiB block of the filesystem then lies across two of the drive's pages: a write reads and writes " +
+		"both. The " +
+		"kernel's own alignment check stays silent when the drive reports 512-byte sectors.",
+	Fix:    "Start partitions at 1 MiB, or use the whole drive.",
+	Bad:    "parted /dev/nvme1n1 mkpart primary xfs 2049s 100%",
+	Good:   "parted -a optimal /dev/nvme1n1 mkpart primary xfs 1MiB 100%",
+	Ignore: "On network volumes whose backend is known to be byte-granular; there it costs little.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		if c.Topology == nil || c.Topology.Tree == nil {
+			return
+		}
+		seen := map[string]bool{}
+		for _, t := range c.Targets() {
+			for _, n := range t.Devices {
+				d := c.Device(n)
+				if d == nil || d.Kind != block.Partition || seen[n] || d.Start%alignment == 0 {
+					continue
+				}
+				seen[n] = true
+				report(finding.Finding{
+					Subject: n,
+					Message: fmt.Sprintf("%s starts at sector %d, %d bytes past a 4 KiB boundary.", n,
+						uint64(d.Start)/sector, uint64(d.Start%alignment)),
+					Evidence: []finding.Evidence{{
+						What: "start", Found: text.Count(d.Start) + " bytes", Expected: "a multiple of 4,096",
+						Where: "/sys/class/block/" + n + "/start",
+					}},
+				})
+			}
+		}
+	},
+}
+
+// sector is the kernel's unit of offsets, whatever the drive's own sectors are.
+const sector = 512
+
+// How much splitting is worth a word: from 1 % on it explains device counters that look too high;
+// from a quarter more device I/Os on it costs IOPS that were paid for. (28k on 64 KiB chunks is
+// 1.375, on 512 KiB 1.047.)
+const (
+	splitTold   = 1.01
+	splitCostly = 1.25
+)
+
+var chunkSplit = &diagnose.Rule{
+	Code:     "PL206",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "I/Os are split by the chunk",
+	When: "Random I/Os cross chunk borders although they are smaller than a chunk: " +
+		"on average bs aligned to bs becomes " +
+		"1 + (bs − gcd(bs, chunk)) / chunk pieces. An info from 1 %, a warning " +
+		"from 25 %. Without a known chunk it is " +
+		"inferred from device I/Os over fio's I/Os.",
+	Why: "Each piece is an I/O of its own on a volume: it costs a provisioned operation, and the I/O waits for " +
+		"its slowest piece.",
+	Fix: "Choose a chunk that is a multiple of the block size, or a much larger one; for databases 64 KiB to 512 " +
+		"KiB and a power of two.",
+	Bad: "chunk 64 KiB, bs=28k: 1.375 device I/Os for each one asked for",
+	Good: `chunk 64 KiB, bs=32k: 1.0
+chunk 512 KiB, bs=28k: 1.047`,
+	Ignore: "When device IOPS are plentiful and latency is what counts.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Runs {
+			r := m.Result
+			if r == nil || len(r.Workloads) == 0 {
+				continue
+			}
+			w := r.Workloads[0]
+			bs := max(w.ReadBS, w.WriteBS)
+			if w.Sequential || bs == 0 {
+				continue
+			}
+			chunk, where, split := units.Bytes(0), "", diagnose.SplitSeen(r)
+			if a := c.ArrayOf(m); a != nil && a.Level.Striped() {
+				chunk, where = a.Chunk, diagnose.Origin(a.Origin)
+			} else if a == nil && members(r) > 1 {
+				if c, sure := ceiling.InferChunk(bs, split, 1); sure >= diagnose.SureChunk {
+					chunk, where = c, "inferred from the disk statistics"
+				}
+			}
+			if idle, _ := c.IdleMembers(m); len(idle) > 0 {
+				continue // PL213: what was measured is not a stripe
+			}
+			if seen, ok := chunkSeen(c, m); ok { // PL214 reports the contradiction
+				if chunk, where = seen, "measured by the disk statistics"; seen == 0 {
+					continue
+				}
+			}
+			pieces := topology.Pieces(bs, chunk)
+			if chunk == 0 || bs > chunk || pieces < splitTold {
+				continue
+			}
+			f := finding.Finding{
+				Subject:   m.Label(),
+				Scenarios: m.IDs(),
+				Message: fmt.Sprintf(
+					"I/Os of %s on chunks of %s become %s volume I/Os each on average.",
+					bs,
+					chunk,
+					text.Factor(pieces),
+				),
+				Evidence: []finding.Evidence{
+					{
+						What:     "block size",
+						Found:    bs.String(),
+						Expected: "a divisor of the chunk",
+						Where:    "job " + w.Name,
+					},
+					{What: "chunk", Found: chunk.String(), Where: where},
+				},
+			}
+			if split > 0 {
+				f.Evidence = append(f.Evidence, finding.Evidence{
+					What:     "device I/Os per I/O",
+					Found:    text.Factor(split),
+					Expected: "1",
+					Where:    "disk statistics over issued I/Os, ramp taken out",
+				})
+			}
+			if pieces >= splitCostly {
+				f.Severity = finding.Warn
+			}
+			report(f)
+		}
+	},
+}
+
+// members is the number of leaf devices that fio printed statistics of.
+func members(r *result.Result) int {
+	n := 0
+	for _, d := range r.Disks {
+		if d.Member {
+			n++
+		}
+	}
+	return n
+}
+
+// wideLogUnit is where padding the log starts to cost: 32 KiB is what mkfs.xfs falls back to for
+// large chunks.
+const wideLogUnit = 32 * units.KiB
+
+var wideLog = &diagnose.Rule{
+	Code:     "PL212",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "XFS log stripe unit is larger than needed",
+	When: "The log's stripe unit is above 32 KiB on an array that holds the WAL, or on which a scenario syncs its " +
+		"writes. " +
+		"mkfs.xfs takes it from a chunk of up to 256 KiB, and 32 KiB for larger ones.",
+	Why: "Each sync that must write the log pads it to this unit. On recycled, already written files that is " +
+		"rare; where new extents " +
+		"are converted each 8 KiB commit wrote 256 KiB of log in the lab (33 times the bytes) and IOPS fell from " +
+		"409 to 348 against 32 KiB.",
+	Fix:    "Make the filesystem with -l su=32k (or 4k) when the chunk is 64 KiB to 256 KiB.",
+	Bad:    "mkfs.xfs /dev/md1                 # chunk 256K: log sunit=64 blks",
+	Good:   "mkfs.xfs -l su=32k /dev/md1       # log sunit=8 blks",
+	Ignore: "When all files of the database are written once and recycled: the loss was 4 %.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		seen := map[string]bool{}
+		for _, m := range c.Mounts() {
+			if m.FS != "xfs" || !m.Known || m.LogUnit <= wideLogUnit || seen[m.Device] || !syncsOn(c, m) {
+				continue
+			}
+			seen[m.Device] = true
+			report(finding.Finding{
+				Subject: m.Point,
+				Message: fmt.Sprintf(
+					"The log of %s is padded to %s, so a sync of 8KiB that changes metadata writes %s times that.",
+					m.Point,
+					m.LogUnit,
+					units.Number(float64(m.LogUnit)/float64(8*units.KiB)),
+				),
+				Evidence: []finding.Evidence{
+					{
+						What:     "log stripe unit",
+						Found:    m.LogUnit.String(),
+						Expected: "at most " + wideLogUnit.String(),
+						Where:    "xfs_info " + m.Point + ", log line",
+					},
+				},
+				Commands: []string{"mkfs.xfs -l su=32k /dev/" + m.Device + "   # destroys what is on it"},
+			})
+		}
+	},
+}
+
+// syncsOn says whether a mounted device holds the WAL or a scenario on it syncs.
+func syncsOn(c *diagnose.Case, m diagnose.Mounted) bool {
+	if slices.Contains(m.Roles, topology.WAL) {
+		return true
+	}
+	return slices.ContainsFunc(c.Runs, func(r diagnose.Measurement) bool {
+		a := c.ArrayOf(r)
+		return a != nil && m.Array != nil && a.Name == m.Array.Name && r.Result != nil && r.Syncs()
+	})
+}

@@ -1,0 +1,135 @@
+package layout
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+var idleMember = &diagnose.Rule{
+	Code:     "PL213",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "members did no I/O",
+	When: "At least one member of an array did less than 1 % of the mean member's I/Os, by telemetry or by fio's " +
+		"disk statistics. It is invalid when a striped " +
+		"array is declared, since the ceiling is then another array's. Silent for linear arrays (PL211), and for " +
+		"reads of mirrored arrays with no more in flight " +
+		"than members.",
+	Why: "What was measured is a part of the array. A volume that is concatenated (LVM without --stripes) fills " +
+		"one member before the next; a small file may lie " +
+		"on few of them.",
+	Fix: "Look at the layout (lvs -o +stripes, mdadm --detail), make the volume striped, and use a file that " +
+		"is much larger than the stripe.",
+	Bad:    "nvme0n1: ios=1663928/0 ... nvme1n1 to nvme7n1: ios=0/0       # 27.7k IOPS of eight drives",
+	Good:   "nvme0n1 to nvme7n1: ios=208000/0 each",
+	Ignore: "When a concatenated volume is what you want to measure; declare it as linear.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Measured() {
+			idle, all := c.IdleMembers(m)
+			if len(idle) == 0 {
+				continue
+			}
+			f := finding.Finding{
+				Subject:   m.Label(),
+				Scenarios: m.IDs(),
+				Message: fmt.Sprintf(
+					"%d of %s did no I/O (%s): the volume is concatenated rather than striped, or the file lies "+
+						"on few members.",
+					len(idle),
+					text.Plural(all, "member"),
+					strings.Join(idle, ", "),
+				),
+			}
+			for _, d := range c.MemberIOs(m) {
+				f.Evidence = append(
+					f.Evidence,
+					finding.Evidence{
+						What:  "I/Os of " + d.Name,
+						Found: text.Count(uint64(d.N)),
+						Where: "disk statistics, scenario " + m.Label(),
+					},
+				)
+			}
+			if a := c.ArrayOf(m); a != nil && a.Level.Striped() && a.Origin.Kind == topology.Declared {
+				f.Severity = finding.Invalid
+				f.Message += fmt.Sprintf(" The %s of %d that is declared was not measured.", a.Level, len(a.Volumes))
+			}
+			report(f)
+		}
+	},
+}
+
+// chunkSeen is the chunk that device counters show where they contradict the one that the case
+// states; 0 when nothing was split.
+func chunkSeen(c *diagnose.Case, m diagnose.Measurement) (units.Bytes, bool) {
+	a, r := c.ArrayOf(m), m.Result
+	if a == nil || r == nil || !a.Level.Striped() || a.Chunk == 0 || len(r.Workloads) != 1 ||
+		a.OriginOf("chunk").Kind == topology.Detected ||
+		r.DisksPartial != "" {
+		return 0, false
+	}
+	w := r.Workloads[0]
+	if idle, _ := c.IdleMembers(m); len(idle) > 0 || w.ReadBS == 0 || w.ReadBS > a.Chunk {
+		return 0, false
+	}
+	stated, seen := c.Splits(m)
+	if seen == 0 || r.Total.Read.N < diagnose.EnoughReads || math.Abs(seen-stated) < diagnose.ChunkSlack*stated+0.02 {
+		return 0, false
+	}
+	if seen < 1+diagnose.ChunkSlack && seen > 1-diagnose.ChunkSlack {
+		return 0, true
+	}
+	chunk, sure := ceiling.InferChunk(w.ReadBS, seen, 1)
+	return chunk, chunk > 0 && sure >= diagnose.SureChunk && chunk != a.Chunk
+}
+
+var wrongChunk = &diagnose.Rule{
+	Code:     "PL214",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "the declared chunk contradicts the measurement",
+	When: "A chunk is declared, random reads of one size were measured, and the devices' I/Os over fio's I/Os are " +
+		"those of another chunk: the mean number of pieces " +
+		"of an aligned I/O is 1 + (bs − gcd(bs, chunk)) / chunk.",
+	Why:    "Split I/Os and with them the ceiling are computed from the declared chunk. A wrong one makes both wrong.",
+	Fix:    "Read the chunk from the machine (mdadm --detail, lvs -o +stripesize) and declare that.",
+	Bad:    "--chunk 512KiB, and 28 KiB reads become 1.375 device I/Os each: those of 64 KiB",
+	Good:   "--chunk 64KiB",
+	Ignore: "When another layer below the array splits I/Os (LVM on md).",
+	After:  []finding.Code{"PL401"},
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Measured() {
+			chunk, ok := chunkSeen(c, m)
+			if !ok || !m.Any(fio.Workload.Reads) {
+				continue
+			}
+			a := c.ArrayOf(m)
+			stated, seen := c.Splits(m)
+			measured := "measured " + chunk.String()
+			if chunk == 0 {
+				measured = "measured no splits"
+			}
+			report(finding.Finding{
+				Subject: m.Label(), Scenarios: m.IDs(),
+				Message: fmt.Sprintf("The chunk is declared %s, %s.", a.Chunk, measured),
+				Evidence: []finding.Evidence{
+					{
+						What:     "device I/Os per I/O",
+						Found:    text.Factor(seen),
+						Expected: fmt.Sprintf("%s with a chunk of %s", text.Factor(stated), a.Chunk),
+						Where:    "disk statistics over issued I/Os, ramp taken out",
+					},
+				},
+			})
+		}
+	},
+}

@@ -1,0 +1,291 @@
+package layout
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+var doubleMount = &diagnose.Rule{
+	Code:     "PL207",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "one device is mounted in several places",
+	When: "Two mounts of a device under test show its root. It is an error when both serve as paths of " +
+		"different roles.",
+	Why: "Both paths are the same filesystem on the same volumes. What looks like two arrays is one, and the " +
+		"other, if there is one, " +
+		"is unused; loads on the two paths share one set of limits.",
+	Fix:    "Unmount one of them and mount the device that was meant.",
+	Bad:    "mount -o noatime /dev/md0 /opt/fio/t0\nmount -o noatime /dev/md0 /opt/fio/t1",
+	Good:   "mount -o noatime /dev/md0 /opt/fio/t0\nmount -o noatime /dev/md1 /opt/fio/t1",
+	Ignore: "When the second is a bind mount that you made on purpose.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		points := map[string][]string{}
+		var devices []string
+		for _, m := range c.Mounts() {
+			if m.Root != "" && m.Root != "/" {
+				continue
+			}
+			if points[m.Device] == nil {
+				devices = append(devices, m.Device)
+			}
+			points[m.Device] = append(points[m.Device], m.Point)
+		}
+		for _, d := range devices {
+			at := points[d]
+			if len(at) < 2 {
+				continue
+			}
+			f := finding.Finding{
+				Subject: d,
+				Message: fmt.Sprintf("%s is mounted at %s: they are one filesystem.", d, strings.Join(at, " and ")),
+				Evidence: []finding.Evidence{
+					{
+						What:     "mounts of " + d,
+						Found:    strings.Join(at, ", "),
+						Expected: "one",
+						Where:    "/proc/self/mountinfo",
+					},
+				},
+				Commands: []string{"findmnt --source /dev/" + d},
+			}
+			if unused := unusedArrays(c); len(unused) > 0 {
+				f.Message = fmt.Sprintf("%s is mounted at %s: they are one filesystem, and %s is not mounted at all.",
+					d, strings.Join(at, " and "), strings.Join(unused, ", "))
+				f.Evidence = append(
+					f.Evidence,
+					finding.Evidence{
+						What:     "arrays without a mount",
+						Found:    strings.Join(unused, ", "),
+						Expected: "none",
+						Where:    "/proc/self/mountinfo",
+					},
+				)
+			}
+			if rolesAt(c, at) > 1 {
+				f.Severity = finding.Fail
+			}
+			report(f)
+		}
+	},
+}
+
+// rolesAt counts the targets with paths of their own among mount points.
+func rolesAt(c *diagnose.Case, points []string) int {
+	n := 0
+	for _, p := range points {
+		if slices.ContainsFunc(
+			c.Targets(),
+			func(t topology.Target) bool { return t.Mount != nil && t.Mount.Point == p },
+		) {
+			n++
+		}
+	}
+	return n
+}
+
+// unusedArrays lists arrays that nothing is made of and that no mount shows.
+func unusedArrays(c *diagnose.Case) []string {
+	used := map[string]bool{}
+	for _, m := range c.Mounts() {
+		used[m.Device] = true
+	}
+	var out []string
+	if c.Topology.Tree != nil {
+		for _, m := range c.Topology.Tree.Mounts {
+			used[m.Device] = true
+		}
+		for n, d := range c.Topology.Tree.Devices {
+			if d.Kind == block.MD && len(d.Holders) == 0 && !used[n] && !slices.Contains(c.Topology.Tree.Swaps, n) {
+				out = append(out, n)
+			}
+		}
+	}
+	for _, a := range c.Topology.Arrays {
+		bare := slices.ContainsFunc(
+			c.Topology.Targets,
+			func(t topology.Target) bool { return t.Array == a.Name && t.Mount == nil },
+		)
+		if !used[a.Name] && !bare && !slices.Contains(out, a.Name) && len(a.Volumes) > 1 && c.Device(a.Name) == nil {
+			out = append(out, a.Name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+var discardMount = &diagnose.Rule{
+	Code:     "PL208",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "filesystem is mounted with discard",
+	When: "The mount of a tested path has the option discard and the device accepts discards (or it is not " +
+		"known whether it does).",
+	Why: "Each deletion sends discards to every member in the middle of your load, which shows as latency spikes. " +
+		"It also deallocates " +
+		"the blocks of removed test files at once: a later read of them never touches the media and looks " +
+		"impossibly fast (PL401).",
+	Fix:    "Mount without discard and let fstrim.timer discard once a week.",
+	Bad:    "mount -o noatime,nodiratime,discard /dev/md0 /opt/fio/t0",
+	Good:   "mount -o noatime /dev/md0 /opt/fio/t0 && systemctl enable --now fstrim.timer",
+	Ignore: "On thin-provisioned volumes that must give space back at once.",
+	Pass:   passDiscardMount,
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		seen := map[string]bool{}
+		for _, m := range c.Mounts() {
+			if !slices.Contains(m.Options, "discard") || seen[m.Device] {
+				continue
+			}
+			where := "not known"
+			if d := c.Device(m.Device); d != nil {
+				if d.Queue.DiscardMax == 0 {
+					continue // EBS and most arrays of it: the option does nothing
+				}
+				where = "up to " + d.Queue.DiscardMax.String() + " at once"
+			}
+			seen[m.Device] = true
+			report(finding.Finding{
+				Subject: m.Point,
+				Message: fmt.Sprintf(
+					"%s is mounted with discard, so every deletion is sent to the drives at once.",
+					m.Point,
+				),
+				Evidence: []finding.Evidence{
+					{
+						What:     "mount options",
+						Found:    strings.Join(m.Options, ","),
+						Expected: "without discard",
+						Where:    "/proc/self/mountinfo",
+					},
+					{
+						What:  "discards that " + m.Device + " accepts",
+						Found: where,
+						Where: diagnose.Sysfs(m.Device, "queue/discard_max_bytes"),
+					},
+				},
+				Commands: []string{"mount -o remount,nodiscard " + m.Point, "systemctl enable --now fstrim.timer"},
+			})
+		}
+	},
+}
+
+func passDiscardMount(c *diagnose.Case, pass func(format string, args ...any)) {
+	seen := map[string]bool{}
+	for _, m := range c.Mounts() {
+		if !seen[m.Point] && len(m.Options) > 0 {
+			pass("%s is mounted without discard", m.Point)
+		}
+		seen[m.Point] = true
+	}
+	if c.Host.Boot.Trim {
+		pass("fstrim.timer is enabled")
+	}
+}
+
+// fastSync is the median under which a sync on a device with a volatile cache cannot have waited
+// for flash: programming a page takes 200 µs and more, so the cache is protected against power loss
+// or the flush is not honoured.
+const fastSync = 50e3 // ns
+
+// writeBack is what queue/write_cache says of a device with a volatile cache.
+const writeBack = "write back"
+
+var volatileCache = &diagnose.Rule{
+	Code:     "PL209",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "drive has a volatile write cache",
+	When: "A drive below a tested path reports `write back`. An info by itself; a warning when a scenario syncs " +
+		"on an array of several such " +
+		"drives, or when its syncs return in less than 50 µs.",
+	Why: "Every fsync or fdatasync becomes a flush, and md sends it to all members: eight flushes for one commit. " +
+		"In the lab that halved " +
+		"a synced mixed load (1,822 to 943 IOPS) although the flush itself cost nothing. A sync that returns " +
+		"faster than flash can be " +
+		"programmed was answered by a cache: fine when it is protected against " +
+		"power loss, lost commits when it is not.",
+	Fix: "Use drives with power-loss protection, which report `write through`, or have the vendor confirm the " +
+		"protection and set " +
+		"queue/write_cache. Never set it on a cache that power can empty.",
+	Bad:    "$ cat /sys/block/nvme1n1/queue/write_cache\nwrite back",
+	Good:   "$ cat /sys/block/nvme1n1/queue/write_cache\nwrite through",
+	Ignore: "When the cost of flushes is part of what you measure, and durability is settled.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, a := range c.Arrays() {
+			var back, through []string
+			for _, v := range a.Volumes {
+				d := c.Device(v.Device)
+				switch {
+				case d == nil || d.Kind != block.Disk:
+				case d.Queue.WriteCache == writeBack:
+					back = append(back, v.Device)
+				default:
+					through = append(through, v.Device)
+				}
+			}
+			if len(back) == 0 {
+				continue
+			}
+			f := finding.Finding{
+				Subject: a.Name,
+				Message: fmt.Sprintf(
+					"Of %s below %s, %d report a volatile write cache, so each sync becomes %s.",
+					text.Plural(len(back)+len(through), "drive"),
+					a.Name,
+					len(back),
+					text.Plural(len(back), "flush", "flushes"),
+				),
+				Evidence: []finding.Evidence{
+					{
+						What:     "write cache",
+						Found:    writeBack + " on " + strings.Join(back, ", "),
+						Expected: "write through",
+						Where:    diagnose.Sysfs(back[0], "queue/write_cache"),
+					},
+				},
+			}
+			if len(a.Volumes) == 1 {
+				f.Message = fmt.Sprintf("%s has a volatile write cache, so each sync becomes a flush.", back[0])
+			}
+			var syncs []int
+			for _, m := range c.Runs {
+				on := c.ArrayOf(m)
+				if on == nil || on.Name != a.Name || m.Result == nil || !m.Syncs() {
+					continue
+				}
+				syncs = append(syncs, m.IDs()...)
+				if p50, ok := m.Result.Total.Sync.Lat.At(50); ok && p50 > 0 && float64(p50) < fastSync {
+					f.Severity = finding.Warn
+					f.Message = fmt.Sprintf(
+						"Syncs on %s return in %s (median) with a volatile write cache below: either it is "+
+							"protected against power loss or commits can be lost.",
+						a.Name,
+						text.Duration(p50),
+					)
+					f.Evidence = append(
+						f.Evidence,
+						finding.Evidence{
+							What:     "sync p50",
+							Found:    text.Duration(p50),
+							Expected: "at least " + units.Latency(fastSync).String(),
+							Where:    "fio, scenario " + m.Label(),
+						},
+					)
+				}
+			}
+			if len(back) > 1 && len(syncs) > 0 {
+				f.Severity = finding.Warn
+			}
+			f.Scenarios = syncs
+			report(f)
+		}
+	},
+}

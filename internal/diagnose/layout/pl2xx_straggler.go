@@ -1,0 +1,171 @@
+package layout
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+// What makes a member a straggler. A queue alone proves nothing: under a closed loop it gathers on
+// whichever volume is marginally behind, and healthy, identical members showed 3.3 ms and 94 ms a
+// request in one run of the lab (2 and 153 ms in writes) while the array ran at its limit. A slow
+// one (a quarter of its peers) showed 98 % use beside peers that idled, and the array far below its
+// limit.
+const (
+	stragglerLeast = 200e3 // ns by which it must be slower there; below lies the noise of a guest's timers
+
+	stragglerShort = 0.85 // … of its ceiling …
+
+	// stragglerFree of the ceiling: no queue is suspect. Random writes of the lab stay at 0.943 to
+	// 0.958 by uneven spread.
+	stragglerFree = 0.90
+)
+
+var straggler = &diagnose.Rule{
+	Code:     "PL204",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "array member slower than its peers",
+	When: "A warning when a member takes at least 2 times its peers' time per request with no more I/Os in flight " +
+		"than members; or is busy over " +
+		"95 % while its peers' median stays under 75 % and the array below 85 % of its ceiling. An info when a " +
+		"queue at least 3 times " +
+		"as long gathers on one member and the array's ceiling is not known, or the array below 90 % of it: an " +
+		"array that delivers what was paid for has no slow member. Silent about deep queues where a probe " +
+		"(run --probe) shows that the member is like the others.",
+	Why: "A stripe waits for its slowest member, so one slow volume makes all of them slow: in the lab a RAID10 " +
+		"of eight with one member at a " +
+		"quarter of its rate wrote at 4 times that member's rate, 251 IOPS instead of 1,153.",
+	Fix: "Probe each member alone, reading only (plimsoll run --probe); a slow one shows at once. " +
+		"Then replace it, finish its " +
+		"initialisation (a volume made from a " +
+		"snapshot is slow on first touch), or raise its provisioning.",
+	Bad: `nvme1n1: ios=0/1628099, ticks=0/1040612     0.64 ms a request
+nvme2n1: ios=0/1631037, ticks=0/12053112    7.39 ms a request`,
+	Good: `nvme1n1: ios=0/1196794, ticks=0/715212      0.60 ms a request
+nvme2n1: ios=0/1199343, ticks=0/692532      0.58 ms a request`,
+	Ignore: "When it is an info and probing shows equal members: with a deep queue against a rate limit the queue " +
+		"has to wait somewhere.",
+	After: []finding.Code{"PL201"},
+	Check: checkStraggler,
+}
+
+func checkStraggler(c *diagnose.Case, report func(finding.Finding)) {
+	deep, sure := map[string][]diagnose.Lag{}, map[string]*finding.Finding{} // by array
+	var names []string
+	for _, m := range c.Measured() {
+		l, ok := c.LagIn(m)
+		if a := c.ArrayOf(m); !ok || a != nil && a.Degraded > 0 || !l.Deep && reachedAny(m) {
+			continue
+		}
+		subject, worst := topOf(m), l.Slow[0]
+		if g, probed := c.Probed(c.ArrayOf(m)); probed && l.Deep &&
+			(g.Shared || g.Least >= diagnose.ProbeEven*g.Peers || g.Slowest != worst.Name) {
+			continue // a closed loop's queue gathers somewhere: alone this member is like the others
+		}
+		if !slices.Contains(names, subject) {
+			names = append(names, subject)
+		}
+		busy := l.Reached > 0 && l.Reached < stragglerShort && l.BusyAlone()
+		switch {
+		case !l.Deep && l.Ratio() >= diagnose.StragglerShallow && worst.Wait-l.Peers >= stragglerLeast:
+			sure[subject] = diagnose.Join(sure[subject], lagFinding(l, subject, finding.Warn, "with no queue to gather"))
+		case l.Deep && busy && l.Ratio() >= diagnose.StragglerShallow:
+			sure[subject] = diagnose.Join(sure[subject], lagFinding(l, subject, finding.Warn,
+				fmt.Sprintf("while its peers idle and the array reaches %s of its ceiling", text.Percent(l.Reached))))
+		case l.Deep:
+			deep[subject] = append(deep[subject], l)
+		}
+	}
+	for _, n := range names {
+		if sure[n] == nil {
+			sure[n] = suspect(n, deep[n])
+		}
+		if sure[n] != nil {
+			report(*sure[n])
+		}
+	}
+}
+
+// reachedAny says that a run gave what its ceiling allows, be that of the hardware or of a stated
+// latency.
+func reachedAny(m diagnose.Measurement) bool {
+	if m.Ceiling == nil {
+		return false
+	}
+	b := m.Ceiling.Binding()
+	return b != nil && !b.SelfMeasured() && m.IOPS() >= diagnose.NearCeiling*b.IOPS
+}
+
+// suspect makes an info of the members on which queues gathered in deep runs, nil when nothing
+// speaks against them. That one member leads in several runs is no evidence: fio repeats its
+// offsets, and so their uneven spread, from run to run (three of three in the lab).
+func suspect(subject string, runs []diagnose.Lag) *finding.Finding {
+	var found *finding.Finding
+	for _, l := range runs {
+		if l.Ratio() >= diagnose.StragglerDeep && l.Reached < stragglerFree {
+			found = diagnose.Join(
+				found,
+				lagFinding(l, subject, finding.Info, "where a closed loop's queue gathers, or a slow volume: probe it"),
+			)
+		}
+	}
+	return found
+}
+
+func lagFinding(l diagnose.Lag, subject string, s finding.Severity, how string) finding.Finding {
+	where := "disk statistics of fio, ticks over ios, scenario " + l.M.Label()
+	if len(l.M.Result.Devices) > 0 {
+		where = "telemetry, scenario " + l.M.Label()
+	}
+	f := finding.Finding{Subject: subject, Severity: s, Scenarios: l.M.IDs()}
+	var names, waits []string
+	for _, d := range l.Slow {
+		names, waits = append(names, d.Name), append(waits, units.Latency(d.Wait).String())
+		f.Evidence = append(
+			f.Evidence,
+			finding.Evidence{
+				What:     "time per request on " + d.Name,
+				Found:    units.Latency(d.Wait).String(),
+				Expected: units.Latency(l.Peers).String() + " (median of the faster half)",
+				Where:    where,
+			},
+			finding.Evidence{
+				What:     "utilisation of " + d.Name,
+				Found:    text.Percent(d.Util),
+				Expected: text.Percent(l.PeersUtil) + " (median of its peers)",
+				Where:    where,
+			},
+		)
+		f.Commands = append(
+			f.Commands,
+			fmt.Sprintf("fio --name=probe --filename=/dev/%s --readonly --rw=randread --bs=8k "+
+				"--iodepth=16 --ioengine=libaio --direct=1 --runtime=5 --time_based", d.Name),
+		)
+	}
+	verb, whose := "takes", "its"
+	if len(names) > 1 {
+		verb, whose = "take", "their"
+	}
+	f.Message = fmt.Sprintf("%s %s %s a request, up to %s the %s of %s peers, %s.", strings.Join(names, " and "), verb,
+		strings.Join(waits, " and "), text.Times(l.Ratio()), units.Latency(l.Peers).String(), whose, how)
+	return f
+}
+
+// top names the array of a run for findings on it: the first device that fio or telemetry lists.
+func topOf(m diagnose.Measurement) string {
+	for _, d := range m.Result.Disks {
+		if !d.Member {
+			return d.Name
+		}
+	}
+	if len(m.Result.Devices) > 0 {
+		return m.Result.Devices[0].Name
+	}
+	return m.Label()
+}

@@ -1,0 +1,160 @@
+package postgres
+
+import (
+	"fmt"
+
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/result"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+// otherCPU is the time of all cores that neither the server nor pgbench used, in cores.
+func otherCPU(p *result.Postgres, s *result.PgStep) float64 {
+	span := s.Measured.Seconds()
+	if span <= 0 {
+		return 0
+	}
+	return max(s.Busy*float64(p.Cores)-(s.ServerCPU+s.PgbenchCPU).Seconds()/span, 0)
+}
+
+// commitCauses are the identity of group commit: TPS = commits a sync × the part of the time in
+// which a sync is under way ÷ the time of one sync. The time without a sync is the CPU time of a
+// commit as far as that reaches: from one sync to the next it is one commit's at most.
+func commitCauses(p *result.Postgres, s *result.PgStep) []finding.Factor {
+	each, _ := p.S()
+	mean := s.SyncMean()
+	if s.Syncs == 0 || each <= 0 || mean <= 0 {
+		return nil
+	}
+	group := s.CommitsPerSync()
+	cpu, _ := p.CommitCPU(s)
+	computing := max(s.SyncBusy(), float64(mean/(mean+cpu)))
+	return []finding.Factor{
+		{
+			Cause: finding.Grouping, Factor: group / float64(s.Clients),
+			How: fmt.Sprintf("a sync carries %s of the commits of %s; half of them is what group commit gives",
+				units.Number(group), text.Plural(s.Clients, "client")),
+		},
+		{
+			Cause: finding.SlowSync, Factor: float64(each / mean),
+			How: fmt.Sprintf("the server's syncs take %v, fio's %v", mean, each),
+		},
+		{
+			Cause: finding.CommitCPU, Factor: computing,
+			How: fmt.Sprintf("a commit takes %v of CPU outside of its sync of %v", cpu, mean),
+		},
+		{
+			Cause: finding.IdleLog, Factor: s.SyncBusy() / computing,
+			How: fmt.Sprintf("a sync is under way %s of the time", text.Percent(s.SyncBusy())),
+		},
+	}
+}
+
+// computingCauses are those of clients that use more CPU time than their commits wait: after it
+// each waits for one sync at least.
+func computingCauses(p *result.Postgres, s *result.PgStep) []finding.Factor {
+	mean := s.SyncMean()
+	_, cpu := p.CommitCPU(s)
+	if cpu <= 0 || mean <= 0 {
+		return nil
+	}
+	return []finding.Factor{{
+		Cause: finding.CommitWait, Factor: float64(cpu / (cpu + mean)),
+		How: fmt.Sprintf("a sync of %v follows the %v of CPU of a commit", mean, cpu),
+	}}
+}
+
+// databaseAccount explains what lies between the smallest bound and the transactions that were
+// measured: for commits by the time of one, for the CPU by who had the cores. What other bounds
+// leave is unexplained.
+func databaseAccount(p *result.Postgres, s *result.PgStep, b *ceiling.Bound) *finding.Account {
+	var causes []finding.Factor
+	switch b.Kind { //nolint:exhaustive // what other bounds leave is unexplained
+	case ceiling.CommitLatency:
+		causes = commitCauses(p, s)
+	case ceiling.CommitCPU:
+		causes = computingCauses(p, s)
+	case ceiling.CPU:
+		span := s.Measured.Seconds()
+		left := float64(p.Cores) - s.PgbenchCPU.Seconds()/span
+		others := min(otherCPU(p, s), left)
+		causes = []finding.Factor{{
+			Cause: finding.OtherLoad, Who: "CPU", Factor: (left - others) / left,
+			How: fmt.Sprintf("other processes used %s of %s", units.Number(others), text.Plural(p.Cores, "core")),
+		}}
+		if free := left - others; free > 0 {
+			causes = append(causes, finding.Factor{
+				Cause: finding.IdleCPU, Factor: s.ServerCPU.Seconds() / span / free,
+				How: fmt.Sprintf("the server used %s of the %s cores that were left to it; most sessions waited for %s",
+					units.Number(s.ServerCPU.Seconds()/span), units.Number(free), mostWaited(s)),
+			})
+		}
+	}
+	account := finding.NewAccount(float64(b.IOPS), float64(s.TPS), causes)
+	if account != nil {
+		account.Unit = "TPS"
+	}
+	return account
+}
+
+// mostWaited is what most sessions waited for.
+func mostWaited(s *result.PgStep) string {
+	for _, w := range s.Waits {
+		if w.Event != "CPU" {
+			return text.Clean(w.Event, 60) + " " + text.Percent(w.Share)
+		}
+	}
+	return "nothing was sampled"
+}
+
+// farBelowBound of the smallest bound is where transactions need an explanation.
+const farBelowBound = 0.80
+
+var databaseBelow = &diagnose.Rule{
+	Code:     "PL711",
+	Since:    "0.2",
+	Severity: finding.Info,
+	Title:    "transactions far below the smallest bound",
+	When: "A database reaches less than 80 % of the smallest bound; where that is the latency or the CPU time of " +
+		"commits, less than c / (3 S + C), the least that c clients are expected to reach (one client: " +
+		"1 / (1.5 S + C)), with S for one synced write and C for the CPU time of a commit. An account of the gap " +
+		"lists its causes, and what nothing explains as unexplained.",
+	Why: "The resource that is named as the limit has room left: something else, or the way in which transactions " +
+		"use it, takes the rest.",
+	Fix:  "Nothing that was recorded explains enough of the gap. Look at what the sessions waited for, and run longer.",
+	Bad:  "16 clients, 500 TPS of 2,326 to 3,489 expected: a sync is under way 30 % of the time",
+	Good: "16 clients, 2,849 TPS",
+	Ignore: "When the load is far from synced commits alone, as TPC-B is: its sessions also wait for rows and for " +
+		"the client.",
+	After: []finding.Code{"PL702", "PL707"},
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, b := range peaks(c) {
+			if b.Ceiling == nil || b.Ceiling.Binding() == nil {
+				continue
+			}
+			limit := b.Ceiling.Binding()
+			least := farBelowBound * limit.IOPS
+			if limit.Kind == ceiling.CommitLatency || limit.Kind == ceiling.CommitCPU {
+				least = ceiling.CommitsIn(b.Postgres, b.peak).Low
+			}
+			if b.peak.TPS >= least {
+				continue
+			}
+			account := databaseAccount(b.Postgres, b.peak, limit)
+			f := b.finding("%v TPS are %s of the %v that %s allows.", b.peak.TPS, text.Percent(float64(b.peak.TPS/limit.IOPS)),
+				limit.IOPS, limit.Label())
+			f.Account = account
+			f.Message += " " + diagnose.Attribution(account)
+			f.Evidence = []finding.Evidence{
+				{What: "transactions a second", Found: b.peak.TPS.String(), Expected: limit.IOPS.String(), Where: limit.How},
+			}
+			if named := account.Named(); len(named) > 0 {
+				f.Fix = diagnose.Remedy(named[0]) + " Then measure again."
+			}
+			report(f)
+		}
+	},
+}

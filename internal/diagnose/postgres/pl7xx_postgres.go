@@ -1,0 +1,471 @@
+// Package postgres has the rules PL7xx: a PostgreSQL server on the measured volumes.
+package postgres
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/result"
+	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+// Rules are all of PL7xx.
+func Rules() []*diagnose.Rule {
+	return []*diagnose.Rule{
+		commitsLimit,
+		generatorLimits,
+		fullPages,
+		logOnData,
+		fitsMemory,
+		cliff,
+		doubtfulCommits,
+		requestedCheckpoints,
+		notDurable,
+		otherServer,
+		databaseBelow,
+	}
+}
+
+// base is a database's measurement with the load that reached the most.
+type base struct {
+	diagnose.Measurement
+	*result.Postgres
+	peak *result.PgStep
+}
+
+// databases are the runs of a database that have figures.
+func databases(c *diagnose.Case) []base {
+	var all []base
+	for _, m := range c.Runs {
+		if m.Result == nil || m.Result.Postgres == nil || m.Result.State == result.Interrupted {
+			continue
+		}
+		all = append(all, base{m, m.Result.Postgres, m.Result.Postgres.Peak()})
+	}
+	return all
+}
+
+// peaks are the databases in which transactions ran.
+func peaks(c *diagnose.Case) []base {
+	return slices.DeleteFunc(databases(c), func(b base) bool { return b.peak == nil })
+}
+
+func (b base) finding(message string, args ...any) finding.Finding {
+	return finding.Finding{Subject: b.Label(), Scenarios: b.IDs(), Message: fmt.Sprintf(message, args...)}
+}
+
+const (
+	// commitShare of the upper expected rate, and commitWaits of all waits for the log, are group
+	// commit at work: in the controlled test seven of eight loads lay above 0.77 of it.
+	commitShare = 0.66
+	commitWaits = 0.60
+	// imagesShare of the log's bytes are full pages.
+	imagesShare = 0.50
+	// idleReads a transaction and fewer never reached the device.
+	idleReads = 0.01
+	// cliffShare is the rate of the last third next to the first.
+	cliffShare = 0.75
+	// syncsApart is how far the probes before and after may differ.
+	syncsApart = 0.20
+)
+
+var commitsLimit = &diagnose.Rule{
+	Code:     "PL701",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "limited by the latency of commits",
+	When: "A database reaches 66 % or more of c / (2 S) commits a second, the upper end of what c clients are " +
+		"expected to reach by group commit when one synced write takes S (c / (S + C) where the CPU time C of a commit " +
+		"is longer, or with one client), and 60 % or more of its waits are for the log (WALWrite, WALSync).",
+	Why: "A flush of the log carries about half of the clients' commits, and the next one begins when it has " +
+		"ended. More IOPS or bandwidth of " +
+		"the log volume change nothing; its latency, and the number of clients, do.",
+	Fix: "Use more clients (connections that commit at the same time), a log volume of lower latency such as io2, " +
+		"or synchronous_commit=off " +
+		"for transactions that may be lost in a crash. Not more IOPS.",
+	Bad:    "16 clients, S = 2.293 ms: 2,849 TPS of 2,326 to 3,489 expected, WALWrite 78 % of waits",
+	Good:   "the same with 64 clients: more commits share each flush",
+	Ignore: "When the rate is enough, or the scenario is pg-commit, which is there to find it.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, b := range peaks(c) {
+			s, apart := b.S()
+			m := ceiling.CommitsIn(b.Postgres, b.peak)
+			if apart > syncsApart || b.peak.TPS > m.Bound { // S is not known: PL707
+				continue
+			}
+			waited := b.peak.Waited("LWLock:WALWrite", "IO:WALSync", "IO:WalSync", "LWLock:WALInsert")
+			if b.ReadOnly || m.High <= 0 || b.peak.TPS < commitShare*m.High || waited < commitWaits {
+				continue
+			}
+			f := b.finding("%v TPS with %s are what group commit allows at %v a synced write (%v to %v).", b.peak.TPS,
+				text.Plural(b.peak.Clients, "client"), s, m.Low, m.High)
+			f.Evidence = []finding.Evidence{
+				{What: "one synced write (S)", Found: s.String(), Where: "fio, right before and after"},
+				{
+					What:     "commits a sync",
+					Found:    units.Number(b.peak.CommitsPerSync()),
+					Expected: fmt.Sprintf("about %s", units.Number(float64(b.peak.Clients)/2)),
+					Where:    "statistics of the server",
+				},
+				{What: "waits for the log", Found: text.Percent(waited), Where: "pg_stat_activity"},
+			}
+			report(f)
+		}
+	},
+}
+
+var generatorLimits = &diagnose.Rule{
+	Code:     "PL702",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "limited by the load generator",
+	When: "pgbench uses 90 % or more of its threads' CPU, or more than half of its sessions wait for it " +
+		"(ClientRead) while less than 10 % of the machine is idle.",
+	Why:    "The figure is pgbench's, not the server's: on the server's own cores both take from each other.",
+	Fix:    "Use a machine with more cores, or fewer clients. The storage is not what limits here.",
+	Bad:    "2 cores, 32 clients: ClientRead 59 % of waits, 2 % idle",
+	Good:   "8 cores, 32 clients: 40 % idle",
+	Ignore: "When only the cost of commits is looked at, which stays comparable.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, b := range peaks(c) {
+			limits, use := ceiling.Generated(b.peak)
+			if !limits {
+				continue
+			}
+			f := b.finding(
+				"pgbench has no CPU left with %s: it uses %s of its threads, and %s of sessions wait for it.",
+				text.Plural(b.peak.Clients, "client"),
+				text.Percent(use),
+				text.Percent(b.peak.Waited("Client:ClientRead")),
+			)
+			f.Evidence = []finding.Evidence{
+				{
+					What:  "pgbench",
+					Found: fmt.Sprintf("%s of %s", text.Percent(use), text.Plural(b.peak.Threads, "thread")),
+					Where: "/proc",
+				},
+				{What: "machine", Found: text.Percent(b.peak.Busy) + " busy", Where: "/proc/stat"},
+			}
+			report(f)
+		}
+	},
+}
+
+var fullPages = &diagnose.Rule{
+	Code:     "PL703",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "full pages are most of the log",
+	When: "Half or more of the bytes of the log are full pages, which the server writes at the first change " +
+		"of a page after a checkpoint.",
+	Why: "They multiply the log: 7,920 bytes a transaction right after a checkpoint, 276 without them (pgbench's " +
+		"simple-update). The log volume " +
+		"then carries so much fewer transactions, and a test long after a checkpoint hides it.",
+	Fix: "Let checkpoints lie further apart (max_wal_size, checkpoint_timeout), or compare with " +
+		"wal_compression=lz4: `plimsoll run pg-checkpoint " +
+		"--pg-set wal_compression=lz4`. Do not switch full_page_writes off unless the filesystem copies on write.",
+	Bad:    "7,920 bytes of WAL a transaction, 0.95 full pages each",
+	Good:   "1,328 bytes with wal_compression=lz4",
+	Ignore: "In pg-checkpoint, whose purpose is to show it.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, b := range peaks(c) {
+			bytes := float64(b.peak.WAL)
+			share := min(float64(b.peak.Images)*imageBytes(b), bytes) / max(bytes, 1)
+			if b.ReadOnly || b.peak.Images == 0 || share < imagesShare || b.peak.ImagesPerTx() < 0.01 {
+				continue
+			}
+			f := b.finding(
+				"%s of the log are full pages: %v of WAL a transaction, %s full pages each.",
+				text.Percent(share),
+				b.peak.WALPerTx(),
+				units.Number(b.peak.ImagesPerTx()),
+			)
+			f.Evidence = []finding.Evidence{
+				{
+					What:  "full pages",
+					Found: fmt.Sprintf("%s × %s", text.Count(b.peak.Images), units.Bytes(imageBytes(b))),
+					Where: "pg_stat_wal",
+				},
+				{
+					What:  "log",
+					Found: fmt.Sprintf("%v in %s transactions", b.peak.WAL, text.Count(b.peak.Transactions)),
+					Where: "pg_stat_wal",
+				},
+			}
+			report(f)
+		}
+	},
+}
+
+// imageBytes is what a full page takes: without compression 8,021 bytes; with it, what is left of
+// the log after records of 100 bytes is the most that can be concluded.
+func imageBytes(b base) float64 {
+	if v := b.Setting("wal_compression"); v == "" || v == "off" {
+		return result.PageImage
+	}
+	const record = 100
+	return max(float64(b.peak.WAL)-record*float64(b.peak.Records), 0) / float64(max(b.peak.Images, 1))
+}
+
+var logOnData = &diagnose.Rule{
+	Code:     "PL704",
+	Since:    "0.2",
+	Severity: finding.Fail,
+	Title:    "log and data share a device although two paths were given",
+	When:     "--data and --wal name two directories, and both are on one device, array or filesystem.",
+	Why: "Every sync of the log then waits for the data's writes, and the paths that were to be compared " +
+		"apart are one.",
+	Fix:    "Mount the log's own volume there, or name one path for both.",
+	Bad:    "--data /data --wal /data/wal",
+	Good:   "--data /data --wal /wal, each with a volume of its own",
+	Ignore: "When the separation is only prepared.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, b := range databases(c) {
+			if !b.Apart || !b.OneMount {
+				continue
+			}
+			f := b.finding("The paths of data and log are on one device.")
+			f.Subject, f.Scenarios = "data and log", nil
+			for _, o := range databases(c) {
+				f.Scenarios = append(f.Scenarios, o.IDs()...)
+			}
+			report(f)
+			return
+		}
+	},
+}
+
+var fitsMemory = &diagnose.Rule{
+	Code:     "PL705",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "the data fits in memory: its volumes were not tested",
+	When: "A database with tables is smaller than memory, and fewer than one transaction in a hundred read " +
+		"from the device.",
+	Why:    "The page cache answered: the figure says nothing of the data volumes' reads.",
+	Fix:    "Use a larger --pg-scale, or hold server and page cache in a part of the memory with --pg-memory.",
+	Bad:    "1.5 GiB of data on 32 GiB of memory",
+	Good:   "--pg-scale 64GiB, or --pg-memory 1GiB",
+	Ignore: "When your database fits in memory too.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, b := range peaks(c) {
+			if b.Scale == 0 || b.Database >= b.Memory || b.peak.DeviceReads() >= idleReads {
+				continue
+			}
+			f := b.finding(
+				"%v of data fit in %v of memory: %s device reads a transaction.",
+				b.Database,
+				b.Memory,
+				units.Number(b.peak.DeviceReads()),
+			)
+			f.Evidence = []finding.Evidence{
+				{
+					What:     "database",
+					Found:    b.Database.String(),
+					Expected: "more than " + b.Memory.String(),
+					Where:    "pg_database_size",
+				},
+			}
+			report(f)
+		}
+	},
+}
+
+var cliff = &diagnose.Rule{
+	Code:     "PL706",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "transactions fell during the run",
+	When:     "The last third of a load of 12 s or more has less than 75 % of the first third's transactions a second.",
+	Why: "The first part measured a cache, a burst or the time before a checkpoint; what follows is what stays. A " +
+		"published run fell from " +
+		"34,856 to 17,296 after 15 s, when its data no longer fitted the cache.",
+	Fix: "Run longer (--runtime 10m) and quote the last part; look at the waits and at the checkpoints of that " +
+		"moment.",
+	Bad:    "34,856 TPS, then 17,296",
+	Good:   "17,300 TPS from beginning to end",
+	Ignore: "Never for a figure that is planned with.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, b := range peaks(c) {
+			var series []float64
+			for _, s := range b.peak.Seconds {
+				series = append(series, float64(s.TPS))
+			}
+			third := len(series) / 3
+			if third < 4 {
+				continue
+			}
+			first, last := mean(series[:third]), mean(series[len(series)-third:])
+			if first <= 0 || last >= cliffShare*first {
+				continue
+			}
+			f := b.finding("%v TPS in the first third, %v in the last.", units.IOPS(first), units.IOPS(last))
+			for _, p := range stats.ChangePoints(series) {
+				if p.After < p.Before {
+					f.Evidence = append(f.Evidence, finding.Evidence{
+						What:     fmt.Sprintf("from second %d on", p.At+1),
+						Found:    fmt.Sprintf("%v TPS", units.IOPS(p.After)),
+						Expected: fmt.Sprintf("%v as before", units.IOPS(p.Before)),
+						Where:    "pgbench",
+					})
+				}
+			}
+			if n := b.peak.Timed + b.peak.Requested; n > 0 {
+				f.Evidence = append(
+					f.Evidence,
+					finding.Evidence{
+						What:  "checkpoints during the load",
+						Found: text.Count(n),
+						Where: "statistics of the server",
+					},
+				)
+			}
+			report(f)
+		}
+	},
+}
+
+func mean(xs []float64) float64 {
+	sum := 0.0
+	for _, x := range xs {
+		sum += x
+	}
+	return sum / float64(max(len(xs), 1))
+}
+
+var doubtfulCommits = &diagnose.Rule{
+	Code:     "PL707",
+	Since:    "0.2",
+	Severity: finding.Invalid,
+	Title:    "the database's figures cannot be trusted",
+	When: "One synced write took 20 % more or less right after the scenario than right before it, " +
+		"transactions failed, something that observes the server failed, or other processes used 30 % of all cores " +
+		"while 95 % were busy.",
+	Why: "A bound by S holds only while S does: a noisy device, a burst that ran out or another load changed " +
+		"it in between.",
+	Fix:    "Find what else uses the log volume, wait until its burst is full, and run the scenario again.",
+	Bad:    "S 0.23 ms before and 3.4 ms after",
+	Good:   "S 1.858 ms before and 1.91 ms after",
+	Ignore: "Never for the figure; commits a sync and WAL a transaction hold all the same.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, b := range databases(c) {
+			var why []string
+			if _, apart := b.S(); apart > syncsApart && !b.ReadOnly {
+				why = append(
+					why,
+					fmt.Sprintf(
+						"one synced write took %v before and %v after (%s apart)",
+						b.Before.S(),
+						b.After.S(),
+						text.Percent(apart),
+					),
+				)
+			}
+			for _, s := range b.Steps {
+				if s.Aborted > 0 {
+					why = append(
+						why,
+						fmt.Sprintf(
+							"%s failed with %s",
+							text.Plural(s.Aborted, "transaction"),
+							text.Plural(s.Clients, "client"),
+						),
+					)
+				}
+			}
+			if b.peak != nil && b.peak.Busy >= diagnose.HostFull && otherCPU(b.Postgres, b.peak) >= diagnose.ForeignCPU*float64(b.Cores) {
+				why = append(why, fmt.Sprintf("other processes used %s of %s, and none was free",
+					units.Number(otherCPU(b.Postgres, b.peak)), text.Plural(b.Cores, "core")))
+			}
+			why = append(why, b.Postgres.Failed...)
+			if len(why) > 0 {
+				report(b.finding("%s", text.Sentence(strings.Join(why, "; "))))
+			}
+		}
+	},
+}
+
+var requestedCheckpoints = &diagnose.Rule{
+	Code:     "PL708",
+	Since:    "0.2",
+	Severity: finding.Info,
+	Title:    "checkpoints came by WAL, not by time",
+	When:     "During a load more checkpoints were requested than timed, in a scenario that asks for none.",
+	Why: "max_wal_size is small for this rate: checkpoints come early, and each makes the next change of " +
+		"every page a full page in the log.",
+	Fix: "Raise max_wal_size to the rate of WAL × checkpoint_timeout × 1.9, as the report's table of " +
+		"checkpoints gives it, if recovery may take as long.",
+	Bad:    "3 requested, 0 timed in a minute",
+	Good:   "0 requested, 1 timed",
+	Ignore: "When recovery must be short.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, b := range peaks(c) {
+			if b.peak.Requested <= b.peak.Timed || b.Scenario.Postgres != nil && b.Scenario.Postgres.Checkpoint {
+				continue
+			}
+			rate := units.Rate(float64(b.peak.WAL) / max(b.peak.Measured.Seconds(), 1e-9))
+			f := b.finding("%s by WAL and %d by time at %v of WAL: for one each %s max_wal_size would be %v.",
+				text.Plural(b.peak.Requested, "checkpoint"), b.peak.Timed, rate, text.Duration(b.CheckpointTimeout),
+				result.LogForTimeout(rate, b.CheckpointTimeout))
+			report(f)
+		}
+	},
+}
+
+var notDurable = &diagnose.Rule{
+	Code:     "PL709",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "commits are not durable with these settings",
+	When: "fsync or synchronous_commit is off, or full_page_writes is off on a filesystem that does not copy " +
+		"on write (not zfs, btrfs or bcachefs).",
+	Why: "The figure is not one of durable commits: what was committed, or the whole database, may be lost " +
+		"when the power fails.",
+	Fix: "Compare only with figures of the same settings, and do not plan with this one unless the loss is " +
+		"accepted.",
+	Bad:    "--pg-set fsync=off",
+	Good:   "the settings as plimsoll sets them",
+	Ignore: "In an experiment that shows what durability costs.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, b := range databases(c) {
+			var off []string
+			for _, name := range []string{"fsync", "synchronous_commit", "full_page_writes"} {
+				copies := strings.Contains(b.FS, "zfs") || strings.Contains(b.FS, "btrfs") ||
+					strings.Contains(b.FS, "bcachefs")
+				if b.Setting(name) == "off" && (name != "full_page_writes" || !copies) {
+					off = append(off, name)
+				}
+			}
+			if len(off) > 0 {
+				report(b.finding("%s off: the figure is not one of durable commits.", text.List(off)))
+			}
+		}
+	},
+}
+
+var otherServer = &diagnose.Rule{
+	Code: "PL710", Since: "0.2", Severity: finding.Warn,
+	Title: "another PostgreSQL runs on the same volumes",
+	When:  "A server that is not plimsoll's has its data directory on a volume that is measured.",
+	Why:   "Its I/O is in the figures, and the run's is in its latencies.",
+	Fix:   "Stop it for the test, or measure on other volumes.",
+	Bad:   "postgres -D /data/main next to --data /data", Good: "no other server on /data",
+	Ignore: "When it is idle.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, b := range databases(c) {
+			if len(b.Others) == 0 {
+				continue
+			}
+			f := b.finding("Another PostgreSQL runs on these volumes: %s.", text.Some(b.Others, 3))
+			f.Subject, f.Scenarios = strings.Join(b.Others, ", "), nil
+			report(f)
+			return
+		}
+	},
+}

@@ -1,0 +1,339 @@
+package rules
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/host"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/telemetry"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+const someUUID = "8ac075e3-1124-4bb6-bef7-a6811bf8b870"
+
+// healthy is a checked machine without a fault: two EBS volumes in md0, mounted for data, on a KVM
+// guest like a Nitro instance.
+func healthy() *diagnose.Case {
+	a := array("md0", topology.RAID0, 64*units.KiB, 2, gp3())
+	t := on("", a)
+	t.Targets = t.Targets[:1]
+	t.Targets[0].Devices = []string{"md0", "nvme1n1", "nvme2n1"}
+	t.Targets[0].Free = 30 * units.GiB
+	t.Host.Memory = 24 * units.GiB
+	m := t.Targets[0].Mount
+	m.Point, m.Geometry = "/data", block.Geometry{Known: true, StripeUnit: 64 * units.KiB, StripeWide: 128 * units.KiB}
+	t.Tree = &block.Tree{Devices: map[string]*block.Device{"md0": {
+		Name: "md0", Path: "/dev/md0", Kind: block.MD, Slaves: []string{"nvme1n1", "nvme2n1"}, UUID: someUUID, Label: "data", Size: 50 * units.GiB,
+		Queue: block.Queue{ReadAhead: 64 * units.KiB}, MD: &block.Raid{UUID: "3aaa0122-2982-7cfa-5331-ad66ca767371", Name: "host:data"}, NUMANode: -1,
+	}}}
+	for _, name := range []string{"nvme1n1", "nvme2n1"} {
+		t.Tree.Devices[name] = &block.Device{
+			Name: name, Path: "/dev/" + name, Kind: block.Disk, Model: "Amazon Elastic Block Store", NUMANode: 0,
+			Queue: block.Queue{Scheduler: "none", Requests: 31, HardwareQueues: 2, ReadAhead: 128 * units.KiB, MaxSectors: 128 * units.KiB, MaxHWSectors: 128 * units.KiB, WriteCache: "write through"},
+		}
+	}
+	return &diagnose.Case{Topology: t, Host: &host.Facts{
+		Kernel: "Linux version 6.1.0-28-cloud-amd64 (debian-kernel@lists.debian.org) #1 SMP PREEMPT_DYNAMIC Debian 6.1.119-1 (2024-11-22)",
+		Fio:    "fio-3.33", Uptime: 100 * time.Hour, NVMeTimeout: (1<<32 - 1) * time.Second,
+		CPU: host.CPU{
+			Clock: "kvm-clock", Clocks: []string{"kvm-clock", "tsc"}, Nodes: []int{0},
+			Idle: []host.Idle{{Name: "POLL", Enabled: 2}, {State: 1, Name: "C1E", Latency: 10 * time.Microsecond, Enabled: 2}},
+		},
+		Memory: host.Memory{DirtyRatio: 20, BackgroundRatio: 10, Swappiness: 60, Known: true},
+		Boot: host.Boot{
+			FstabKnown: true, Fstab: []host.Fstab{{Line: 2, Spec: "UUID=" + someUUID, Point: "/data", FS: "xfs", Options: []string{"noatime", "nofail"}}},
+			Mdadm: &host.File{Path: "/etc/mdadm/mdadm.conf", Modified: time.Unix(1000, 0)}, Initramfs: &host.File{Path: "/boot/initrd.img-6.1.0-28", Modified: time.Unix(1001, 0)},
+			Arrays: []host.Array{{Device: "/dev/md/data", UUID: "3aaa0122:29827cfa:5331ad66:ca767371"}},
+		},
+	}}
+}
+
+// drive1 is one of the two volumes of a healthy machine.
+func drive1(c *diagnose.Case) *block.Device { return c.Topology.Tree.Devices["nvme1n1"] }
+
+// local makes the volumes NVMe drives of the machine itself.
+func local(c *diagnose.Case) {
+	for i := range c.Topology.Arrays[0].Volumes {
+		v := &c.Topology.Arrays[0].Volumes[i]
+		v.Network, v.Type = false, "nvme"
+		c.Topology.Tree.Devices[v.Device].Model = "INTEL SSDPE2KX040T8"
+	}
+}
+
+func fstab(c *diagnose.Case) *host.Fstab { return &c.Host.Boot.Fstab[0] }
+
+// TestHostRules changes one thing at a time of a healthy machine: want is every finding that must
+// come of it, as "CODE severity", and "" that it is a near miss. typed is the command that fixes
+// it.
+func TestHostRules(t *testing.T) {
+	idle := func(latency time.Duration, enabled int) func(*diagnose.Case) {
+		return func(c *diagnose.Case) {
+			c.Host.CPU.Idle = append(c.Host.CPU.Idle, host.Idle{State: 2, Name: "C6", Latency: latency, Enabled: enabled})
+		}
+	}
+	governor := func(driver, name, preference string) func(*diagnose.Case) {
+		return func(c *diagnose.Case) {
+			c.Host.CPU.Driver, c.Host.CPU.Governors, c.Host.CPU.Preferences = driver, []string{name}, []string{preference}
+		}
+	}
+	log := func(kind host.Trouble, device string, last time.Duration) func(*diagnose.Case) {
+		return func(c *diagnose.Case) {
+			c.Host.Log = []host.Event{{Kind: kind, Device: device, Count: 2, Last: last, Text: "line"}}
+		}
+	}
+	look := func(name string, iops units.IOPS, util float64) func(*diagnose.Case) {
+		return func(c *diagnose.Case) { c.OtherLoad = []telemetry.DeviceUse{{Name: name, WriteIOPS: iops, Util: util}} }
+	}
+	kernel := func(version, fs string) func(*diagnose.Case) {
+		return func(c *diagnose.Case) { c.Host.Kernel, c.Topology.Targets[0].Mount.FS = version, fs }
+	}
+	for _, tt := range []struct {
+		name, want, typed string
+		change            func(*diagnose.Case)
+	}{
+		{"nothing", "", "", func(*diagnose.Case) {}},
+		{"nobody looked at the machine", "", "", func(c *diagnose.Case) { c.Host = nil; drive1(c).Queue.Scheduler = "bfq" }},
+
+		{"read-ahead 4 MiB under data", "PL301 info", "echo 64 > /sys/block/md0/queue/read_ahead_kb", func(c *diagnose.Case) { c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 4 * units.MiB }},
+		{"read-ahead of the kernel's default under data", "", "", func(c *diagnose.Case) { c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 128 * units.KiB }},
+		{"read-ahead 64 KiB under the log", "PL301 info", "echo 4096 > /sys/block/md0/queue/read_ahead_kb", func(c *diagnose.Case) { c.Topology.Targets[0].Role = topology.WAL }},
+		{"read-ahead 4 MiB on a device in both roles", "", "", func(c *diagnose.Case) {
+			second := c.Topology.Targets[0]
+			second.Role = topology.WAL
+			c.Topology.Targets = append(c.Topology.Targets, second)
+			c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 4 * units.MiB
+		}},
+		{"read-ahead 4 MiB, a direct run", "", "", func(c *diagnose.Case) {
+			c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 4 * units.MiB
+			c.Runs = []diagnose.Measurement{measured(1, random(1, 8*units.KiB, 1, 4))}
+		}},
+		{"read-ahead 4 MiB, a buffered run", "PL301 info", "", func(c *diagnose.Case) {
+			c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 4 * units.MiB
+			w := random(1, 8*units.KiB, 1, 4)
+			w.Direct, w.Buffered = false, true
+			c.Runs = []diagnose.Measurement{measured(1, w)}
+		}},
+		{"mq-deadline on NVMe", "PL302 warning", "echo none > /sys/block/nvme1n1/queue/scheduler", func(c *diagnose.Case) { drive1(c).Queue.Scheduler = "mq-deadline" }},
+		{"mq-deadline on a virtio disk", "", "", func(c *diagnose.Case) {
+			c.Topology.Tree.Devices["vda"] = &block.Device{Name: "vda", Kind: block.Disk, Queue: block.Queue{Scheduler: "mq-deadline", Requests: 256, Rotational: true}}
+			c.Topology.Tree.Devices["md0"].Slaves = []string{"vda"}
+		}},
+		{"four requests", "PL303 warning", "echo 128 > /sys/block/nvme1n1/queue/nr_requests", func(c *diagnose.Case) { drive1(c).Queue.Requests = 4 }},
+		{"31 requests in each of two queues", "", "", func(c *diagnose.Case) { drive1(c).Queue.Requests = 31 }},
+		{"requests of 16 KiB", "PL304 warning", "echo 64 > /sys/block/nvme1n1/queue/max_sectors_kb", func(c *diagnose.Case) { drive1(c).Queue.MaxSectors = 16 * units.KiB }},
+		{"requests as large as the chunk", "", "", func(c *diagnose.Case) { drive1(c).Queue.MaxSectors = 64 * units.KiB }},
+		{"rotational EBS volume", "PL305 warning", "echo 0 > /sys/block/nvme1n1/queue/rotational", func(c *diagnose.Case) { drive1(c).Queue.Rotational = true }},
+		{"rotational st1 volume", "", "", func(c *diagnose.Case) {
+			drive1(c).Queue.Rotational = true
+			for i := range c.Topology.Arrays[0].Volumes {
+				c.Topology.Arrays[0].Volumes[i].Type = "st1"
+			}
+		}},
+
+		{"C6 on EBS", "PL306 info", "echo 1 | tee /sys/devices/system/cpu/cpu*/cpuidle/state2/disable", idle(133*time.Microsecond, 2)},
+		{"C6 over local drives", "PL306 warning", "", func(c *diagnose.Case) { local(c); idle(133*time.Microsecond, 1)(c) }},
+		{"C6 disabled", "", "", idle(133*time.Microsecond, 0)},
+		{"C6 that wakes in 50 µs", "", "", idle(50*time.Microsecond, 2)},
+		{"powersave", "PL307 warning", "echo performance | tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", governor("acpi-cpufreq", "powersave", "")},
+		{"ondemand", "PL307 info", "", governor("acpi-cpufreq", "ondemand", "")},
+		{"schedutil", "", "", governor("acpi-cpufreq", "schedutil", "")},
+		{"powersave of intel_pstate", "", "", governor("intel_pstate", "powersave", "balance_performance")},
+		{"powersave of intel_pstate that saves power", "PL307 warning", "", governor("intel_pstate", "powersave", "power")},
+		{"xen clock", "PL308 warning", "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource", func(c *diagnose.Case) { c.Host.CPU.Clock = "xen" }},
+		{"Arm's counter", "", "", func(c *diagnose.Case) { c.Host.CPU.Clock = "arch_sys_counter" }},
+		{"10 % of 256 GiB", "PL309 info", "sysctl -w vm.dirty_background_bytes=268435456", func(c *diagnose.Case) { c.Topology.Host.Memory = 256 * units.GiB }},
+		{"10 % of 256 GiB, but in bytes", "", "", func(c *diagnose.Case) {
+			c.Topology.Host.Memory = 256 * units.GiB
+			c.Host.Memory.BackgroundBytes, c.Host.Memory.DirtyBytes = 256*units.MiB, units.GiB
+		}},
+		{"background above the limit", "PL309 warning", "", func(c *diagnose.Case) { c.Host.Memory.BackgroundRatio = 40 }},
+		{"swappiness 60 and swap", "PL310 info", "sysctl -w vm.swappiness=1", func(c *diagnose.Case) { c.Host.Memory.Swaps = []string{"/dev/vda2"} }},
+		{"swap on a member", "PL310 info", "swapoff /dev/nvme1n1p2", func(c *diagnose.Case) {
+			c.Host.Memory.Swaps, c.Host.Memory.Swappiness = []string{"/dev/nvme1n1p2"}, 1
+			c.Topology.Tree.Devices["nvme1n1p2"] = &block.Device{Name: "nvme1n1p2", Path: "/dev/nvme1n1p2", Kind: block.Partition, Parent: "nvme1n1"}
+			c.Topology.Tree.Swaps = []string{"nvme1n1p2"}
+		}},
+		{"swap elsewhere, swappiness 1", "", "", func(c *diagnose.Case) { c.Host.Memory.Swaps, c.Host.Memory.Swappiness = []string{"/dev/vda2"}, 1 }},
+		{"two nodes, local drives", "PL311 info", "numactl --cpunodebind=0 --membind=0 plimsoll run", func(c *diagnose.Case) { local(c); c.Host.CPU.Nodes = []int{0, 1} }},
+		{"two nodes, EBS", "", "", func(c *diagnose.Case) { c.Host.CPU.Nodes = []int{0, 1} }},
+
+		{"not in fstab", "PL312 warning", "echo 'UUID=" + someUUID + " /data xfs defaults,noatime,nofail 0 2' >> /etc/fstab", func(c *diagnose.Case) { c.Host.Boot.Fstab = nil }},
+		{"a mount unit", "", "", func(c *diagnose.Case) { c.Host.Boot.Fstab, c.Host.Boot.Units = nil, []string{"/data"} }},
+		{"fstab not seen", "", "", func(c *diagnose.Case) { c.Host.Boot.Fstab, c.Host.Boot.FstabKnown = nil, false }},
+		{"the root filesystem is not in fstab", "", "", func(c *diagnose.Case) { c.Host.Boot.Fstab, c.Topology.Targets[0].Mount.Point = nil, "/" }},
+		{"a root in memory", "", "", func(c *diagnose.Case) {
+			c.Host.Boot.Fstab, c.Host.Boot.Arrays = nil, nil
+			c.Topology.Tree.Mounts = []block.Mount{{Point: "/", FS: "rootfs"}}
+		}},
+		{"by the driver's name", "PL312 warning", "", func(c *diagnose.Case) {
+			fstab(c).Spec = "/dev/nvme1n1"
+			c.Topology.Targets[0].Mount.Device = "nvme1n1"
+			c.Topology.Targets[0].Device = "nvme1n1"
+		}},
+		{"by label", "", "", func(c *diagnose.Case) { fstab(c).Spec = "LABEL=data" }},
+		{"by md's own name", "", "", func(c *diagnose.Case) { fstab(c).Spec = "/dev/md0" }},
+		{"another UUID", "PL312 error", "", func(c *diagnose.Case) { fstab(c).Spec = "UUID=00000000-1124-4bb6-bef7-a6811bf8b870" }},
+		{"another device", "PL312 error", "", func(c *diagnose.Case) { fstab(c).Spec = "/dev/nvme2n1" }},
+		{"without nofail", "PL312 warning", "", func(c *diagnose.Case) { fstab(c).Options = []string{"defaults"} }},
+		{"without nofail, noauto", "", "", func(c *diagnose.Case) { fstab(c).Options = []string{"noauto"} }},
+		{"no ARRAY line", "PL313 warning", "mdadm --detail --brief /dev/md0 >> /etc/mdadm/mdadm.conf", func(c *diagnose.Case) { c.Host.Boot.Arrays = nil }},
+		{"no ARRAY line, and an initramfs", "PL313 warning", "update-initramfs -u", func(c *diagnose.Case) { c.Host.Boot.Arrays = nil }},
+		{"another host's array", "PL313 warning", "echo 'ARRAY /dev/md/data UUID=3aaa0122:29827cfa:5331ad66:ca767371' >> /etc/mdadm/mdadm.conf", func(c *diagnose.Case) {
+			c.Host.Boot.Arrays = nil
+			d := c.Topology.Tree.Devices["md0"]
+			d.MD.Name, d.MD.UUID, d.Links = "elsewhere:data", "3aaa0122-2982-7cfa-5331-ad66ca767371", []string{"/dev/md/elsewhere:data"}
+		}},
+		{"another host's array, its name in use", "PL313 warning", "mdadm --detail --brief /dev/md0 >> /etc/mdadm/mdadm.conf", func(c *diagnose.Case) {
+			c.Host.Boot.Arrays = nil
+			d := c.Topology.Tree.Devices["md0"]
+			d.MD.Name, d.MD.UUID, d.Links = "elsewhere:data", "3aaa0122-2982-7cfa-5331-ad66ca767371", []string{"/dev/md/elsewhere:data"}
+			c.Topology.Tree.Devices["md1"] = &block.Device{Name: "md1", Path: "/dev/md1", Links: []string{"/dev/md/data"}}
+		}},
+		{"ARRAY by name", "", "", func(c *diagnose.Case) { c.Host.Boot.Arrays = []host.Array{{Name: "host:data"}} }},
+		{"ARRAY of another, the UUID not known", "", "", func(c *diagnose.Case) {
+			c.Topology.Tree.Devices["md0"].MD.UUID, c.Host.Boot.Arrays = "", []host.Array{{Device: "/dev/md/wal", UUID: "1:2"}}
+		}},
+		{"old initramfs", "PL314 warning", "update-initramfs -u", func(c *diagnose.Case) { c.Host.Boot.Mdadm.Modified = time.Unix(2000, 0) }},
+		{"old initramfs, of dracut on a Debian", "PL314 warning", "dracut --force --mdadmconf", func(c *diagnose.Case) {
+			c.Host.Boot.Mdadm.Modified, c.Host.Boot.Renewal = time.Unix(2000, 0), "dracut --force --mdadmconf"
+		}},
+		{"old initramfs, of a captured RPM system", "PL314 warning", "dracut --force --mdadmconf", func(c *diagnose.Case) {
+			c.Host.Boot.Mdadm.Modified, c.Host.Boot.Initramfs.Path = time.Unix(2000, 0), "/boot/initramfs-6.1.0-28.img"
+		}},
+		{"old initramfs without an array", "", "", func(c *diagnose.Case) {
+			c.Host.Boot.Mdadm.Modified = time.Unix(2000, 0)
+			d := c.Topology.Tree.Devices["md0"]
+			d.MD, d.Kind = nil, block.LV
+		}},
+
+		{"another load", "PL315 warning", "pidstat -d 1 5", look("md0", 2210, 0.64)},
+		{"a busy device that is not below", "", "", look("vda", 2210, 0.64)},
+		{"a journal", "", "", look("md0", 12, 0.01)},
+		{"timeout of a member's controller", "PL316 warning", "dmesg --ctime | grep -F nvme1", log(host.Timeout, "nvme1", 99*time.Hour)},
+		{"timeout last week", "PL316 info", "", log(host.Timeout, "nvme1", time.Hour)},
+		{"timeout of another controller", "", "", log(host.Timeout, "nvme11", 99*time.Hour)},
+		{"I/O error of another disk", "", "", log(host.IOError, "sda", 99*time.Hour)},
+		{"heat", "PL316 warning", "", log(host.Throttled, "", 99*time.Hour)},
+		{"2 GiB of 50 free", "PL317 warning", "df -h /data", func(c *diagnose.Case) { c.Topology.Targets[0].Free = 2 * units.GiB }},
+		{"free space not known", "", "", func(c *diagnose.Case) { c.Topology.Targets[0].Free = 0 }},
+		{"fio 3.19", "PL318 warning", "", func(c *diagnose.Case) { c.Host.Fio = "fio-3.19" }},
+		{"fio 3.30", "PL318 warning", "", func(c *diagnose.Case) { c.Host.Fio = "fio-3.30" }},
+		{"fio 3.33", "", "", func(c *diagnose.Case) { c.Host.Fio = "fio-3.33" }},
+		{"ext4 on 6.1.64", "PL318 error", "", kernel("Linux version 6.1.0-14-amd64 (d@debian.org) #1 SMP Debian 6.1.64-1 (2023-11-30)", "ext4")},
+		{"XFS on 6.1.64", "", "", kernel("Linux version 6.1.64 (root@host) #1 SMP", "xfs")},
+		{"ext4 on 6.1.66", "", "", kernel("Linux version 6.1.66 (root@host) #1 SMP", "ext4")},
+		{"Linux 4.14", "PL318 info", "", kernel("Linux version 4.14.200-155.322.amzn2.x86_64 (mockbuild@ip)", "xfs")},
+		{"NVMe timeout of 30 s", "PL319 info", "", func(c *diagnose.Case) { c.Host.NVMeTimeout = 30 * time.Second }},
+		{"NVMe timeout of 10 s", "PL319 warning", "", func(c *diagnose.Case) { c.Host.NVMeTimeout = 10 * time.Second }},
+		{"NVMe timeout of 30 s on local drives", "", "", func(c *diagnose.Case) { local(c); c.Host.NVMeTimeout = 30 * time.Second }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := healthy()
+			tt.change(c)
+			var got, typed []string
+			findings := Judge(c, nil)
+			for _, f := range findings {
+				if f.Code != "PL210" { // nothing here makes volumes differ but a test's own change
+					got = append(got, string(f.Code)+" "+string(f.Severity))
+				}
+				typed = append(typed, f.Commands...)
+				if f.Message == "" || len(f.Evidence) == 0 || f.Subject == "" {
+					t.Errorf("%s lacks words, evidence or a subject: %+v", f.Code, f)
+				}
+				for _, p := range Passes(c, findings) {
+					if p.Code == f.Code {
+						t.Errorf("%s is found and fine too: %s", f.Code, p.Message)
+					}
+				}
+			}
+			if strings.Join(got, ", ") != tt.want {
+				t.Errorf("found %q, want %q\n%+v", got, tt.want, findings)
+			}
+			if tt.typed != "" && !slices.Contains(typed, tt.typed) {
+				t.Errorf("commands %q, want %q", typed, tt.typed)
+			}
+		})
+	}
+}
+
+func TestFine(t *testing.T) {
+	c := healthy()
+	var got []string
+	for _, p := range Passes(c, Judge(c, nil)) {
+		got = append(got, string(p.Code)+" "+p.Message)
+	}
+	want := []string{
+		"PL203 xfs at /data: su 64 KiB, width 128 KiB fit the array",
+		"PL208 /data is mounted without discard",
+		"PL301 read-ahead of md0 is 64 KiB (data)",
+		"PL302 no scheduler on nvme1n1 and nvme2n1",
+		"PL303 32 requests or more fit into the queue of nvme1n1 and nvme2n1",
+		"PL304 large requests go whole to nvme1n1 and nvme2n1",
+		"PL306 no idle state takes longer than 50µs to leave",
+		"PL308 clock source kvm-clock",
+		"PL309 write-back begins at 2.4 GiB, writers wait from 4.8 GiB",
+		"PL310 no swap in use",
+		"PL311 one NUMA node",
+		"PL312 fstab mounts /data",
+		"PL313 /etc/mdadm/mdadm.conf names md0",
+		"PL314 /boot/initrd.img-6.1.0-28 is newer than mdadm.conf",
+		"PL316 no complaint of these devices in the kernel's log",
+		"PL317 30 GiB free at /data",
+		"PL318 fio-3.33, Linux 6.1.119",
+		"PL605 what the volumes of md0 give lasts: there are no burst credits to run out",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestHealthyMachinesAreCalm looks at captured machines without a fault: the lab's healthy presets,
+// and a VM as it comes.
+func TestHealthyMachinesAreCalm(t *testing.T) {
+	for name, path := range map[string]string{"lab-gp3x8-raid10": "/data", "lab-gp2x4-raid0": "/data", "lab-nvme8": "/t0", "this-vm": "/"} {
+		archive, err := os.ReadFile("../../block/testdata/" + name + ".txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &sys.Machine{Root: block.Captured(archive), Run: func(_ context.Context, _ io.Writer, argv ...string) error {
+			return fmt.Errorf("%s: %w", argv[0], sys.ErrNotFound)
+		}}
+		top, err := topology.Detect(t.Context(), m, map[topology.Role]string{topology.Data: path}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &diagnose.Case{Topology: top, Host: host.Read(t.Context(), m)}
+		c.Host.Boot.FstabKnown = true // with no line in it, as in the lab's image
+		if c.Device(top.Targets[0].Device) == nil {
+			t.Fatalf("%s: %s is on no device", name, path)
+		}
+		for _, f := range Judge(c, nil) {
+			// md and this VM read far ahead as they come: true, and said without a warning.
+			if f.Code.Family() == "the host" && (f.Code != "PL301" || f.Severity != finding.Info) {
+				t.Errorf("%s: %s %s: %s", name, f.Code, f.Severity, f.Message)
+			}
+		}
+	}
+}
+
+func TestSettingsOfOddNames(t *testing.T) {
+	c := healthy()
+	c.Topology.Targets[0].Mount.Point = "/da'ta $(reboot)"
+	c.Host.Boot.Fstab = nil
+	f := Judge(c, nil)
+	want := `echo 'UUID=` + someUUID + ` /da'\''ta\040$(reboot) xfs defaults,noatime,nofail 0 2' >> /etc/fstab`
+	if len(f) != 1 || f[0].Commands[0] != want {
+		t.Errorf("%+v", f)
+	}
+}

@@ -1,0 +1,118 @@
+package rules
+
+import (
+	"time"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// layoutCases are layouts alone, as check and import see them.
+func layoutCases() []labelled {
+	four := func() topology.Array { return array("md0", topology.RAID0, 64*units.KiB, 4, p4510()) }
+	with := func(a topology.Array, change func(*topology.Topology)) diagnose.Case {
+		t := on("", a)
+		t.Targets = t.Targets[:1]
+		t.Tree = &block.Tree{Devices: map[string]*block.Device{a.Name: {Name: a.Name, Kind: block.MD, Queue: block.Queue{DiscardMax: units.GiB}}}}
+		change(t)
+		return diagnose.Case{Topology: t}
+	}
+	made := func(su, wide units.Bytes) func(*topology.Topology) {
+		return func(t *topology.Topology) {
+			t.Targets[0].Mount.Geometry = block.Geometry{Known: true, StripeUnit: su, StripeWide: wide}
+		}
+	}
+	k := units.KiB
+	partition := func(start units.Bytes, under bool) func(*topology.Topology) {
+		return func(t *topology.Topology) {
+			t.Tree.Devices["nvme1n1p1"] = &block.Device{Name: "nvme1n1p1", Kind: block.Partition, Start: start, Parent: "nvme1n1"}
+			if under {
+				t.Targets[0].Devices = []string{"md0", "nvme1n1p1", "nvme1n1"}
+			}
+		}
+	}
+	options := func(most units.Bytes, o ...string) func(*topology.Topology) {
+		return func(t *topology.Topology) {
+			t.Targets[0].Mount.Options = o
+			t.Tree.Devices["md0"].Queue.DiscardMax = most
+		}
+	}
+	mounted := func(point, root string) func(*topology.Topology) {
+		return func(t *topology.Topology) {
+			t.Tree.Mounts = []block.Mount{*t.Targets[0].Mount, {Point: point, Device: "md0", Root: root}}
+		}
+	}
+	cached := func(mode string) func(*topology.Topology) {
+		return func(t *topology.Topology) {
+			for _, v := range t.Arrays[0].Volumes {
+				t.Tree.Devices[v.Device] = &block.Device{Name: v.Device, Kind: block.Disk, Queue: block.Queue{WriteCache: mode}}
+			}
+		}
+	}
+	syncRun := func(c diagnose.Case, p50 time.Duration) diagnose.Case {
+		w := random(0, 8*k, 1, 1)
+		w.SyncEvery = 1
+		m := measured(1, w, took(0, 480, 2.0), inPhase("latency"))
+		m.Result.Total.Sync.Lat = fio.Latency{N: 1000, Percentiles: []fio.Percentile{{P: 50, Value: p50}}}
+		c.Runs = []diagnose.Measurement{m}
+		return c
+	}
+	mixed := func(change func(*topology.Volume)) topology.Array {
+		a := four()
+		change(&a.Volumes[2])
+		return a
+	}
+	logUnit := func(role topology.Role, u units.Bytes) func(*topology.Topology) {
+		return func(t *topology.Topology) {
+			t.Targets[0].Role = role
+			t.Targets[0].Mount.Geometry = block.Geometry{Known: true, StripeUnit: 64 * k, StripeWide: 256 * k, LogUnit: u}
+		}
+	}
+	split := func(chunk, bs units.Bytes, sequential bool) diagnose.Case {
+		w := random(1, bs, 4, 8)
+		w.Sequential = sequential
+		return diagnose.Case{Topology: on("", array("md0", topology.RAID0, chunk, 4, p4510())), Runs: []diagnose.Measurement{measured(1, w, took(9000, 0, 3.5))}}
+	}
+	raid6 := array("md0", topology.RAID6, 64*k, 6, p4510())
+	return []labelled{
+		{"geometry fits", with(four(), made(64*k, 256*k)), "", ""},
+		{"su=128k,sw=3 on 64K × 4", with(four(), made(128*k, 384*k)), "PL203", ""},
+		{"sw=8 on four drives", with(four(), made(64*k, 512*k)), "PL203", ""},
+		{"noalign on RAID0", with(four(), made(0, 0)), "PL203", ""},
+		{"noalign on RAID6", with(raid6, made(0, 0)), "PL203", ""},
+		{"RAID6 of six is four wide", with(raid6, made(64*k, 256*k)), "", ""},
+		{"RAID10 of eight is four wide", with(array("md0", topology.RAID10, 64*k, 8, gp3()), made(64*k, 256*k)), "", ""},
+		{"geometry not read", with(four(), func(t *topology.Topology) { t.Targets[0].Mount.Geometry = block.Geometry{} }), "", ""},
+		{"what the device advertises counts", with(array("md0", topology.RAID10, 64*k, 3, gp3()), func(t *topology.Topology) {
+			made(64*k, 192*k)(t)
+			t.Tree.Devices["md0"].Queue = block.Queue{MinimumIO: 64 * k, OptimalIO: 192 * k}
+		}), "", ""},
+		{"partition at sector 2049", with(four(), partition(2049*512, true)), "PL205", ""},
+		{"partition at 1 MiB", with(four(), partition(units.MiB, true)), "", ""},
+		{"boot partition at sector 34, not below a tested path", with(four(), partition(34*512, false)), "", ""},
+		{"discard", with(four(), options(units.GiB, "rw", "noatime", "discard")), "PL208", ""},
+		{"discard that the device ignores", with(four(), options(0, "rw", "discard")), "", ""},
+		{"nodiscard", with(four(), options(units.GiB, "rw", "nodiscard")), "", ""},
+		{"mounted twice", with(four(), mounted("/opt/t1", "/")), "PL207", ""},
+		{"bind mount of a directory", with(four(), mounted("/srv/db", "/db")), "", ""},
+		{"write back, nothing syncs", with(four(), cached("write back")), "PL209", ""},
+		{"write back, a scenario syncs", syncRun(with(four(), cached("write back")), 2*time.Millisecond), "PL209", "PL501"},
+		{"write back, syncs of 15 µs", syncRun(with(array("nvme1n1", topology.Single, 0, 1, p4510()), cached("write back")), 15*time.Microsecond), "PL209", "PL501"},
+		{"write through, syncs of 15 µs", syncRun(with(four(), cached("write through")), 15*time.Microsecond), "", "PL501"},
+		{"one gp2 among gp3", with(mixed(func(v *topology.Volume) { v.Type = "gp2" }), func(*topology.Topology) {}), "PL210", ""},
+		{"one drive of another model", with(mixed(func(v *topology.Volume) { v.Model = "INTEL SSDPE2KX010T8" }), func(*topology.Topology) {}), "PL210", ""},
+		{"sizes that differ by a thousandth", with(mixed(func(v *topology.Volume) { v.Size -= v.Size / 1000 }), func(*topology.Topology) {}), "", ""},
+		{"LVM without stripes", with(array("dm-0", topology.Linear, 0, 4, gp3()), func(*topology.Topology) {}), "PL211", ""},
+		{"LVM on one volume", with(array("dm-0", topology.Linear, 0, 1, gp3()), func(*topology.Topology) {}), "", ""},
+		{"log unit 256k under the WAL", with(four(), logUnit(topology.WAL, 256*k)), "PL212", ""},
+		{"log unit 256k under data that never syncs", with(four(), logUnit(topology.Data, 256*k)), "", ""},
+		{"log unit 32k under the WAL", with(four(), logUnit(topology.WAL, 32*k)), "", ""},
+		{"28k on 64k chunks", split(64*k, 28*k, false), "PL206", "PL501"},
+		{"32k on 64k chunks", split(64*k, 32*k, false), "", "PL501"},
+		{"28k in sequence", split(64*k, 28*k, true), "", "PL501"},
+		{"1M on 64k chunks", split(64*k, units.MiB, false), "", "PL501"},
+	}
+}

@@ -1,0 +1,33 @@
+// Package rules has the rules of all families in one list, and runs them over a case.
+package rules
+
+import (
+	"slices"
+
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/diagnose/cloud"
+	"plimsoll/internal/diagnose/host"
+	"plimsoll/internal/diagnose/layout"
+	"plimsoll/internal/diagnose/postgres"
+	runrules "plimsoll/internal/diagnose/run"
+	"plimsoll/internal/finding"
+)
+
+// All are all of PL2xx to PL7xx, in the order of their codes.
+func All() []*diagnose.Rule {
+	return slices.Concat(layout.Rules(), host.Rules(), runrules.Rules(), cloud.Rules(), postgres.Rules())
+}
+
+// Judge runs all rules over a machine or its runs.
+func Judge(c *diagnose.Case, disabled finding.Disabled) []finding.Finding {
+	return finding.Judge(All(), c, disabled)
+}
+
+// Passes shows what was looked at on a machine and found in order; nothing of runs on machines that
+// nobody looked at.
+func Passes(c *diagnose.Case, found []finding.Finding) []finding.Passed {
+	if c.Host == nil {
+		return nil
+	}
+	return finding.Passes(All(), c, found)
+}

@@ -1,0 +1,237 @@
+package run
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+// weights are a direction's latencies for stats.Bimodal, from its bins; or the whole job's n I/Os
+// from its coarse buckets, each spread evenly (on the logarithmic axis) over its range.
+func weights(h *fio.Hist, buckets []fio.Bucket, n float64) []stats.Weighted {
+	var out []stats.Weighted
+	if h.Count() > 0 {
+		h.Each(func(bin int, count uint64) {
+			out = append(out, stats.Weighted{Value: float64(fio.BinValue(bin)), Weight: float64(count)})
+		})
+		return out
+	}
+	const pieces = 32
+	for _, b := range buckets {
+		hi := float64(b.Upto)
+		if hi == 0 { // the last, open one begins at 2 s
+			hi = 4e9
+		}
+		lo := hi / bucketStep(b.Upto)
+		for i := range pieces {
+			out = append(
+				out,
+				stats.Weighted{Value: lo * math.Pow(hi/lo, (float64(i)+0.5)/pieces), Weight: b.Value * n / pieces},
+			)
+		}
+	}
+	return out
+}
+
+// bucketStep is how many times a bucket's upper end is its lower one: fio's go 2, 4, 10, 20, 50,
+// 100, 250, 500, 750, 1000.
+func bucketStep(upto time.Duration) float64 {
+	digits := float64(upto)
+	for digits >= 1000 {
+		digits /= 1000
+	}
+	switch digits {
+	case 10, 50, 250:
+		return 2.5
+	case 750:
+		return 1.5
+	case 1:
+		return 4.0 / 3
+	}
+	return 2
+}
+
+const (
+	modeShare = 0.10 // of all I/Os in the lesser mode: less is a tail, not a second kind of I/O
+	modeApart = 8.0  // times between the medians of the modes: a factor of two is a request that waited for one other
+)
+
+var bimodal = &diagnose.Rule{
+	Code:     "PL404",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "latency has two modes",
+	When: "One direction's latencies have two humps whose medians lie at least 8 times apart, each with 10 % of " +
+		"the I/Os or more, and a valley " +
+		"at most half as high as the lower peak between them.",
+	Why: "The mean falls where there is hardly any I/O. Two modes are two kinds of I/O: cache and media, a fast " +
+		"and a slow member, or I/Os that " +
+		"pass a rate limit at once and others that wait for its tokens.",
+	Fix: "Judge by percentiles; find out what the slow kind is: by member (PL204), by offset, by time (the " +
+		"heat map).",
+	Bad:    "27 % between 190 and 500 µs, 54 % between 10 and 50 ms, mean 13.7 ms",
+	Good:   "99 % between 300 and 550 µs, mean 0.4 ms",
+	Ignore: "In a deep-queue run at a provisioned limit: that is how a rate limit looks.",
+	After:  []finding.Code{"PL401"},
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Measured() {
+			t := m.Result.Total
+			what := "reads"
+			modes, ok := stats.Bimodal(weights(t.Read.Clat.Hist, nil, 0))
+			if !ok && t.Write.Clat.Hist.Count() > 0 {
+				what = "writes"
+				modes, ok = stats.Bimodal(weights(t.Write.Clat.Hist, nil, 0))
+			}
+			if t.Read.Clat.Hist.Count()+t.Write.Clat.Hist.Count() == 0 && (!diagnose.Ran(t.Read) || !diagnose.Ran(t.Write)) {
+				what = "I/Os" // the buckets are of all directions together, and reads and writes may well differ
+				modes, ok = stats.Bimodal(weights(nil, t.Buckets, float64(t.Read.N+t.Write.N)))
+			}
+			if !ok || min(modes.LowShare, modes.HighShare) < modeShare || modes.High < modeApart*modes.Low {
+				continue
+			}
+			report(finding.Finding{
+				Subject: m.Label(), Scenarios: m.IDs(),
+				Message: fmt.Sprintf(
+					"The %s are of two kinds: %s around %s and %s around %s.",
+					what,
+					text.Percent(modes.LowShare),
+					units.Latency(modes.Low).String(),
+					text.Percent(modes.HighShare),
+					units.Latency(modes.High).String(),
+				),
+				Evidence: []finding.Evidence{
+					{
+						What: "faster kind",
+						Found: fmt.Sprintf(
+							"%s, median %s",
+							text.Percent(modes.LowShare),
+							units.Latency(modes.Low).String(),
+						),
+						Where: "fio, latency distribution below " + units.Latency(modes.Split).String(),
+					},
+					{
+						What: "slower kind",
+						Found: fmt.Sprintf(
+							"%s, median %s",
+							text.Percent(modes.HighShare),
+							units.Latency(modes.High).String(),
+						),
+						Where: "fio, latency distribution above it",
+					},
+					{
+						What:  "density in the valley",
+						Found: text.Percent(modes.Dip) + " of the lower peak",
+						Where: "fio, latency distribution",
+					},
+				},
+			})
+		}
+	},
+}
+
+// lastBin is where fio's latency bins end (64 an octave, 1,856 of them): what took longer is
+// counted in the last one, so percentiles cannot exceed it (axboe/fio#1668).
+const lastBin = 17112 * time.Millisecond
+
+var saturated = &diagnose.Rule{
+	Code:     "PL416",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "latencies ran past the end of fio's histogram",
+	When:     "A percentile, or the maximum, lies at or above 17.1 s, where fio's bins end.",
+	Why: "fio counts all that took longer in its last bin, so high percentiles say 17.1 s however long it " +
+		"really was. Only `max` is true.",
+	Fix:    "Find the stall (PL415): an I/O of 17 s is an outage for a database. Read max, not p99.99.",
+	Bad:    "clat percentiles: 99.99th=[17113]  max=48,211 ms",
+	Good:   "clat percentiles: 99.99th=[45]  max=49 ms",
+	Ignore: "Never for a database; for a batch load on cold storage it may be acceptable.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Measured() {
+			var most time.Duration
+			t := m.Result.Total
+			for _, l := range []fio.Latency{t.Read.Clat, t.Write.Clat, t.Trim.Clat, t.Sync.Lat, t.Read.Lat, t.Write.Lat} {
+				most = max(most, l.Max)
+				for _, p := range l.Percentiles {
+					most = max(most, p.Value)
+				}
+			}
+			if most < lastBin-lastBin/100 { // percentiles name the middle of a bin
+				continue
+			}
+			report(finding.Finding{
+				Subject:   m.Label(),
+				Scenarios: m.IDs(),
+				Message: fmt.Sprintf(
+					"The slowest I/O took %s; fio's percentiles end at %s.",
+					text.Duration(most),
+					text.Duration(lastBin),
+				),
+				Evidence: []finding.Evidence{
+					{
+						What:     "slowest I/O",
+						Found:    text.Duration(most),
+						Expected: "below " + text.Duration(lastBin),
+						Where:    "fio, max and percentiles",
+					},
+				},
+			})
+		}
+	},
+}
+
+const (
+	// slowIO is what no interactive application tolerates, and where people read fio's buckets
+	// wrongly: the bucket `1000=` ends at 1 s, so it is not above.
+	slowIO = time.Second
+	// slowMany is the share of such I/Os worth a warning.
+	slowMany = 0.01
+)
+
+var slowShare = &diagnose.Rule{
+	Code:     "PL417",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "many I/Os took longer than a second",
+	When: "At least 1 % of all I/Os took more than 1 s, counted from the bins, or from fio's coarse buckets " +
+		"that begin at 1 s.",
+	Why: "Under an overload the mean still looks bearable while a part of the requests waits for seconds. A " +
+		"bucket's label is its upper " +
+		"end: `1000=10.17%` are I/Os of 750 ms to 1 s, and only `2000=` and `>=2000=` are above 1 s.",
+	Fix: "Ask for less (PL504), or provision more; use latency_target in fio to find the load that keeps its " +
+		"latency.",
+	Bad:    "lat (msec): 750=9.76%, 1000=10.17%, 2000=19.59%, >=2000=6.77%   # above 1 s: 26.4 %, not 36.5 %",
+	Good:   "lat (msec): 2=62.63%, 4=1.12%",
+	Ignore: "In tests of throughput with an enormous queue, where queueing is inherent.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Measured() {
+			share, how, ok := diagnose.Above(m.Result.Total, slowIO)
+			if !ok || share < slowMany {
+				continue
+			}
+			report(finding.Finding{
+				Subject:   m.Label(),
+				Scenarios: m.IDs(),
+				Message: fmt.Sprintf(
+					"%s of all I/Os took longer than %s.",
+					text.Percent(share),
+					text.Duration(slowIO),
+				),
+				Evidence: []finding.Evidence{
+					{
+						What:     "I/Os above " + text.Duration(slowIO),
+						Found:    text.Percent(share),
+						Expected: "below " + text.Percent(slowMany),
+						Where:    how,
+					},
+				},
+			})
+		}
+	},
+}

@@ -1,0 +1,316 @@
+package run
+
+import (
+	"fmt"
+
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+const (
+	interrupts = 0.25 // of all cores, in softirq and irq: as a rule one or two cores are then full of completions
+)
+
+var cpuBound = &diagnose.Rule{
+	Code:     "PL409",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "the CPU limits the run, not the storage",
+	When: "A fio job uses at least 90 % of its core (user and system), or the host's cores are at least 95 % " +
+		"busy. The measurement is invalid " +
+		"when other processes used 30 % of all cores or more on such a host.",
+	Why: "fio cannot submit faster than its thread runs, so the result reflects the core, not the storage. More " +
+		"volumes would not raise it. Where other processes have " +
+		"the cores, latencies are theirs, and a missed threshold says nothing about the storage.",
+	Fix:  "Use more jobs with less depth each, larger blocks, ioengine=io_uring, or a larger instance.",
+	Bad:  "numjobs=1, bs=4k: cpu usr=31 %, sys=68 %",
+	Good: "numjobs=4, bs=4k: cpu usr=9 %, sys=22 %",
+	Ignore: "When the bandwidth limit of the storage is reached at the same time, or when the job spins on " +
+		"purpose (io_uring with " +
+		"hipri or sqthread_poll).",
+	After: []finding.Code{"PL401"},
+	Check: checkCPU,
+}
+
+func checkCPU(c *diagnose.Case, report func(finding.Finding)) {
+	var limited, foreign *finding.Finding
+	for _, m := range c.Measured() {
+		if m.Reached() {
+			continue
+		}
+		f := finding.Finding{Subject: m.Label(), Scenarios: m.IDs()}
+		own := 0.0
+		for _, j := range m.Result.Jobs {
+			use := j.CPU.User + j.CPU.System
+			own += use * float64(max(j.Count, 1))
+			if use < diagnose.CoreFull {
+				continue
+			}
+			f.Message = fmt.Sprintf("Each job of %s keeps a core %s busy.", j.Name, text.Percent(use))
+			f.Evidence = append(f.Evidence, finding.Evidence{
+				What:     "CPU of job " + j.Name,
+				Found:    fmt.Sprintf("user %s, system %s", text.Percent(j.CPU.User), text.Percent(j.CPU.System)),
+				Expected: "below " + text.Percent(diagnose.CoreFull) + " of a core",
+				Where:    "fio",
+			})
+		}
+		if f.Message != "" {
+			report(f)
+			continue
+		}
+		h := m.Result.Host
+		if h == nil || h.CPUs == 0 {
+			continue
+		}
+		if use := h.User + h.System + h.IRQ + h.SoftIRQ + h.Steal; use >= diagnose.HostFull {
+			own /= float64(h.CPUs)
+			one := finding.Finding{Subject: "host", Scenarios: m.IDs()}
+			if own < use/2 {
+				one.Title = "other processes used the CPU during the run"
+				one.Fix = "Stop the other processes (top shows them), and measure again."
+			}
+			into := &limited
+			if use-own >= diagnose.ForeignCPU {
+				one.Severity, into = finding.Invalid, &foreign
+			}
+			*into = diagnose.Join(*into, finding.Finding{
+				Subject:   one.Subject,
+				Scenarios: one.Scenarios,
+				Severity:  one.Severity,
+				Title:     one.Title,
+				Fix:       one.Fix,
+				Message: fmt.Sprintf(
+					"The host's %d cores are %s busy, %s with fio.",
+					h.CPUs,
+					text.Percent(use),
+					text.Percent(own),
+				),
+				Evidence: []finding.Evidence{
+					{
+						What:     "CPU of the host",
+						Found:    fmt.Sprintf("%s, of which fio %s", text.Percent(use), text.Percent(own)),
+						Expected: "below " + text.Percent(diagnose.HostFull),
+						Where:    "/proc/stat, telemetry, scenario " + m.Label(),
+					},
+				},
+			})
+		}
+	}
+	for _, f := range []*finding.Finding{foreign, limited} {
+		if f != nil {
+			report(*f)
+		}
+	}
+}
+
+var robbed = &diagnose.Rule{
+	Code:     "PL410",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "the host lost CPU time to steal or interrupts",
+	When:     "At least 5 % of all cores were stolen by the hypervisor, or at least 25 % went into interrupts.",
+	Why: "Stolen time stops fio between an I/O's end and its noticing it, so latencies contain the hypervisor's " +
+		"scheduling. Interrupts on " +
+		"few cores delay completions behind each other.",
+	Fix: "Measure on a dedicated or larger instance, not on a burstable one out of credits; spread NVMe " +
+		"interrupts over cores (one queue a core).",
+	Bad:    "steal 12 %, read p99 9 ms",
+	Good:   "steal 0 %, read p99 1.1 ms",
+	Ignore: "When throughput at the storage's limit is all you asked for.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		var host *finding.Finding
+		for _, m := range c.Measured() {
+			h := m.Result.Host
+			if h == nil {
+				continue
+			}
+			f := finding.Finding{Subject: "host", Scenarios: m.IDs()}
+			where := "/proc/stat, telemetry, scenario " + m.Label()
+			if irq := h.IRQ + h.SoftIRQ; irq >= interrupts {
+				f.Message = fmt.Sprintf("Interrupts took %s of all %d cores.", text.Percent(irq), h.CPUs)
+				f.Evidence = append(
+					f.Evidence,
+					finding.Evidence{
+						What:     "irq and softirq",
+						Found:    text.Percent(irq),
+						Expected: "below " + text.Percent(interrupts),
+						Where:    where,
+					},
+				)
+			}
+			if h.Steal >= diagnose.Stolen {
+				f.Message = fmt.Sprintf("The hypervisor took %s of all %d cores away.", text.Percent(h.Steal), h.CPUs)
+				f.Evidence = append(
+					f.Evidence,
+					finding.Evidence{
+						What:     "steal",
+						Found:    text.Percent(h.Steal),
+						Expected: "below " + text.Percent(diagnose.Stolen),
+						Where:    where,
+					},
+				)
+			}
+			if f.Message != "" {
+				host = diagnose.Join(host, f)
+			}
+		}
+		if host != nil {
+			report(*host)
+		}
+	},
+}
+
+const (
+	// muchWriteback is more than a quiet host ever has under way: the flusher writes what is older
+	// than 30 s.
+	muchWriteback = 256 * units.MiB
+	// stallShare of the run's median IOPS under which a second counts as stalled.
+	stallShare = 0.2
+)
+
+var dirtyStall = &diagnose.Rule{
+	Code:     "PL411",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "dirty pages are written back during the run",
+	When: "More than 256 MiB are under writeback at once while the jobs use direct I/O (so they are another's), " +
+		"or seconds with less " +
+		"than a fifth of the median IOPS coincide with it.",
+	Why: "Writeback shares the devices with the load. Buffered writers run at the speed of memory until the dirty " +
+		"limit, then all stop " +
+		"until the device has caught up: the mean describes neither.",
+	Fix: "Run `sync` before measuring, use direct=1, stop other writers, or lower vm.dirty_bytes and " +
+		"vm.dirty_background_bytes.",
+	Bad:    "writeback 2.1 GiB, 7 of 60 s below a fifth of the median",
+	Good:   "writeback 0 to 4 MiB throughout",
+	Ignore: "When buffered writing is what you measure, and its stalls with it.",
+	After:  []finding.Code{"PL401"},
+	Check:  checkDirty,
+}
+
+func checkDirty(c *diagnose.Case, report func(finding.Finding)) {
+	for _, m := range c.Measured() {
+		h := m.Result.Host
+		if h == nil || h.WritebackMax < muchWriteback {
+			continue
+		}
+		stalls := 0
+		var rates []float64
+		for _, s := range diagnose.Settled(m.Result) {
+			rates = append(rates, float64(s.IOPS()))
+		}
+		mid := diagnose.Median(rates)
+		for _, s := range diagnose.Settled(m.Result) {
+			if float64(s.IOPS()) < stallShare*mid && s.Writeback >= muchWriteback {
+				stalls++
+			}
+		}
+		others := m.All(diagnose.Direct)
+		if stalls == 0 && !others {
+			continue
+		}
+		says := fmt.Sprintf("Up to %s were under writeback at once", h.WritebackMax)
+		if stalls > 0 {
+			says += fmt.Sprintf(
+				", and in %d of %d seconds IOPS fell below %s of the median.",
+				stalls,
+				len(rates),
+				text.Percent(stallShare),
+			)
+		} else {
+			says += ", although the jobs write directly: another process's data."
+		}
+		report(finding.Finding{
+			Subject: m.Label(), Scenarios: m.IDs(), Message: says,
+			Evidence: []finding.Evidence{
+				{
+					What:     "most under writeback",
+					Found:    h.WritebackMax.String(),
+					Expected: "below " + muchWriteback.String(),
+					Where:    "/proc/meminfo, telemetry",
+				},
+				{What: "stalled seconds", Found: text.Count(stalls), Expected: "0", Where: "per-second series"},
+			},
+			Commands: []string{"sync", "sysctl -w vm.dirty_bytes=268435456 vm.dirty_background_bytes=67108864"},
+		})
+	}
+}
+
+const (
+	// strange is by how much a direction of a device may exceed fio's: windows of telemetry and fio
+	// differ by a second or two. strangeAll is the share of all the device moved that is worth a
+	// word.
+	strange    = 0.10
+	strangeAll = 0.02
+	// strangeRate is less than what the journal and timestamps of a quiet filesystem write.
+	strangeRate = units.MiBPerSec
+	// foreignIO is the share of all that the device moved from which on the figure is no
+	// measurement of it.
+	foreignIO = 0.25
+)
+
+var otherIO = &diagnose.Rule{
+	Code:     "PL412",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "something else used the device during the run",
+	When: "The device moved over 10 % more bytes in a direction than fio did, at least 1 MiB/s and 2 % of all it " +
+		"moved, beyond the log writes of its syncs (PL414). " +
+		"The measurement is invalid from a quarter of all that it moved on, unless the run reached its ceiling " +
+		"all the same.",
+	Why:    "Other processes share the same limits, so the result is too low by whatever they used.",
+	Fix:    "Stop databases, backups, scrubs and monitoring on these volumes, and run again.",
+	Bad:    "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 9 GiB",
+	Good:   "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 0.2 MiB",
+	Ignore: "When the other load belongs to the experiment.",
+	After:  []finding.Code{"PL414", "PL418"},
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Measured() {
+			r := m.Result
+			if len(r.Devices) == 0 || r.Measured <= 0 || m.Any(diagnose.Buffered) || m.LooseEdge() {
+				continue
+			}
+			d := r.Devices[0]
+			f := finding.Finding{Subject: m.Label(), Scenarios: m.IDs()}
+			look := func(what string, device, own units.Bytes) {
+				if device < own {
+					return
+				}
+				more := units.Rate(float64(device-own) / r.Measured.Seconds())
+				all := float64(d.ReadBytes + d.WriteBytes)
+				if more < strangeRate || float64(device-own) < max(strange*float64(own), strangeAll*all) {
+					return
+				}
+				f.Message = fmt.Sprintf(
+					"Something other than fio did %s of %s on %s (%s).",
+					what,
+					device-own,
+					d.Name,
+					more,
+				)
+				if float64(device-own) >= foreignIO*all && !m.Reached() {
+					f.Severity = finding.Invalid
+				}
+				f.Evidence = append(
+					f.Evidence,
+					finding.Evidence{
+						What:     what + " of " + d.Name,
+						Found:    device.String(),
+						Expected: own.String() + " by fio",
+						Where:    "/proc/diskstats, telemetry",
+					},
+				)
+			}
+			look("reads", d.ReadBytes, r.Total.Read.Bytes)
+			if _, log := logWrites(m); !log {
+				look("writes", d.WriteBytes, r.Total.Write.Bytes)
+			}
+			if f.Message != "" {
+				f.Commands = []string{"iotop -obPa -n 3", "grep . /proc/[0-9]*/io 2>/dev/null | sort -t: -k3 -n | tail"}
+				report(f)
+			}
+		}
+	},
+}

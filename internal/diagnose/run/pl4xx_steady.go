@@ -1,0 +1,260 @@
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/result"
+	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+const (
+	// stepShare is how far the levels before and after a change must lie apart: a queue that fills
+	// or a compaction in the drive moves the rate by some per cent.
+	stepShare = 0.15
+
+	// stallLeast IOPS on average before a second without one is a stall rather than chance: at 10 a
+	// second the chance of none is e^-10.
+	stallLeast = 10
+)
+
+// step is a change of level in the per-second series.
+type step struct {
+	at            time.Duration // since fio started
+	before, after float64       // median IOPS
+}
+
+// steps are the changes of level worth telling, the largest first, the ramp left out.
+func steps(r *result.Result) []step {
+	series := diagnose.Settled(r)
+	var v []float64
+	for _, s := range series {
+		v = append(v, float64(s.IOPS()))
+	}
+	var out []step
+	for _, c := range stats.ChangePoints(v) {
+		if math.Abs(c.After-c.Before) >= stepShare*max(c.Before, c.After) {
+			out = append(out, step{series[c.At].At - series[c.At].Len, c.Before, c.After})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b step) int {
+		return cmp.Compare(math.Abs(b.after-b.before), math.Abs(a.after-a.before))
+	})
+	return out
+}
+
+var changed = &diagnose.Rule{
+	Code:     "PL405",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "the rate changed during the run",
+	When: "The per-second series steps from one level to another (change-point test of " +
+		"`plimsoll/internal/stats`, levels of 4 s and more) by 15 % or more, the ramp left out.",
+	Why: "The mean belongs to neither level. Something began or ended in mid-run: a cache that filled, a " +
+		"burst, another load, a rebuild.",
+	Fix: "Read the levels, not the mean. Run longer with a longer ramp_time so that only the final level is " +
+		"measured.",
+	Bad:    "9,000 IOPS for 40 s, then 3,000 for 20 s: mean 7,000",
+	Good:   "3,000 IOPS for 60 s after a ramp of 60 s",
+	Ignore: "When the job itself changes its load (several sections, rate steps).",
+	After:  []finding.Code{"PL406", "PL401"},
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Measured() {
+			all := steps(m.Result)
+			if len(all) == 0 || m.Staged() {
+				continue
+			}
+			s := all[0]
+			report(finding.Finding{
+				Subject: m.Label(), Scenarios: m.IDs(),
+				Message: fmt.Sprintf(
+					"After %s the rate went from %s to %s IOPS, so the mean of %s tells neither.",
+					text.Duration(s.at),
+					units.IOPS(math.Round(s.before)),
+					units.IOPS(math.Round(s.after)),
+					units.IOPS(math.Round(float64(m.IOPS()))),
+				),
+				Evidence: s.evidence(),
+			})
+		}
+	},
+}
+
+func (s step) evidence() []finding.Evidence {
+	return []finding.Evidence{
+		{
+			What:  "level before " + text.Duration(s.at),
+			Found: units.IOPS(math.Round(s.before)).String() + " IOPS",
+			Where: "per-second series, median",
+		},
+		{
+			What:     "level after",
+			Found:    units.IOPS(math.Round(s.after)).String() + " IOPS",
+			Expected: "the same",
+			Where:    "per-second series, median",
+		},
+	}
+}
+
+var burstSpent = &diagnose.Rule{
+	Code:     "PL406",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "burst was exhausted during the run",
+	When:     "The rate fell in mid-run (as in PL405) to within 10 % of a sustained limit that has a burst above it.",
+	Why: "The credits are gone; what you see after the fall is what the storage gives from now on, and the " +
+		"mean mixes both.",
+	Fix: "Plan with the level after the fall. Let credits fill up before measuring the burst, or spend them " +
+		"before measuring the sustained rate.",
+	Bad:    "3,000 IOPS for 31 min, then 600: a gp2 volume of 200 GiB",
+	Good:   "3,000 IOPS throughout: a gp3 volume",
+	Ignore: "When you wanted to see how long the burst lasts.",
+	After:  []finding.Code{"PL401"},
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Measured() {
+			if m.Ceiling == nil || m.Staged() {
+				continue
+			}
+			all := steps(m.Result)
+			i := slices.IndexFunc(all, func(s step) bool {
+				_, ok := dryBound(m.Ceiling, s.after)
+				return ok && s.after < s.before
+			})
+			if i < 0 {
+				continue
+			}
+			s := all[i]
+			low, _ := dryBound(m.Ceiling, s.after)
+			report(finding.Finding{
+				Subject:   m.Label(),
+				Scenarios: m.IDs(),
+				Message: fmt.Sprintf(
+					"After %s the rate fell from %s to %s IOPS, which is what %s allows once its burst is spent (%s).",
+					text.Duration(s.at),
+					units.IOPS(math.Round(s.before)),
+					units.IOPS(math.Round(s.after)),
+					low.Label(),
+					low.IOPS,
+				),
+				Evidence: append(
+					s.evidence(),
+					finding.Evidence{
+						What:  "sustained limit, " + low.Label(),
+						Found: low.IOPS.String() + " IOPS",
+						Where: low.How,
+					},
+				),
+			})
+		}
+	},
+}
+
+// dryBound is the sustained bound at a level, of a resource that also has a higher burst.
+func dryBound(c *ceiling.Ceiling, level float64) (ceiling.Bound, bool) {
+	for _, b := range c.Bounds {
+		if b.Burst || b.IOPS <= 0 || math.Abs(level/float64(b.IOPS)-1) > diagnose.DryLevel {
+			continue
+		}
+		for _, o := range c.Bounds {
+			if o.Burst && o.Kind == b.Kind && o.IOPS > b.IOPS {
+				return b, true
+			}
+		}
+	}
+	return ceiling.Bound{}, false
+}
+
+var stalled = &diagnose.Rule{
+	Code:     "PL415",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "nothing completed for whole seconds",
+	When: "Between the first and the last I/O there are seconds in which none completed, in a run of 10 IOPS or " +
+		"more that is not " +
+		"paced by its own options. In an import of one job: fio has at least four samples of half a second fewer than " +
+		"fit into the run.",
+	Why: "fio takes no sample in an interval in which nothing completes, so its iops min and mean hide the stall: " +
+		"it printed a minimum " +
+		"of 100,000 for a job that did 37,500 on average. For a database it is an outage.",
+	Fix: "Look at dmesg (nvme timeouts, resets), at the volume's events, at writeback (PL411) and at snapshots " +
+		"being taken.",
+	Bad:    "12,010 11,987 0 0 0 12,034 IOPS",
+	Good:   "12,010 11,987 12,001 11,995 12,022 12,034 IOPS",
+	Ignore: "When the stall was injected.",
+	After:  []finding.Code{"PL411"},
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Measured() {
+			if f, ok := gaps(m); ok {
+				f.Subject, f.Scenarios, f.Commands = m.Label(), m.IDs(), []string{inKernelLog}
+				report(f)
+				continue
+			}
+			if m.Any(diagnose.Paced) || m.Staged() || m.IOPS() < stallLeast {
+				continue
+			}
+			zero, longest, first := zeros(diagnose.Settled(m.Result))
+			if zero == 0 {
+				continue
+			}
+			report(finding.Finding{
+				Subject:   m.Label(),
+				Scenarios: m.IDs(),
+				Message: fmt.Sprintf(
+					"In %s nothing completed, up to %s on end, first %s after the start.",
+					text.Plural(zero, "second"),
+					text.Plural(longest, "second"),
+					text.Duration(first),
+				),
+				Evidence: []finding.Evidence{
+					{
+						What:     "seconds without an I/O",
+						Found:    text.Count(zero),
+						Expected: "0",
+						Where:    "per-second series",
+					},
+					{
+						What:     "longest run of them",
+						Found:    text.Count(longest),
+						Expected: "0",
+						Where:    "per-second series",
+					},
+				},
+				Commands: []string{inKernelLog},
+			})
+		}
+	},
+}
+
+// inKernelLog finds what the kernel logged of drives that did not answer.
+const inKernelLog = "dmesg --ctime | grep -iE 'nvme|timeout|reset|blk_update|I/O error'"
+
+// zeros counts whole seconds without an I/O between the first and the last that had any.
+func zeros(series []result.Second) (all, longest int, first time.Duration) {
+	run, began, seen := 0, time.Duration(0), false
+	for _, s := range series {
+		switch {
+		case s.IOPS() > 0:
+			if seen && run > 0 {
+				if all == 0 {
+					first = began
+				}
+				all, longest = all+run, max(longest, run)
+			}
+			seen, run = true, 0
+		case seen && s.Len >= 900*time.Millisecond:
+			if run == 0 {
+				began = s.At - s.Len
+			}
+			run++
+		}
+	}
+	return all, longest, first
+}

@@ -1,0 +1,41 @@
+package run
+
+import (
+	"fmt"
+
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
+)
+
+var timedOut = &diagnose.Rule{
+	Code:     "PL423",
+	Since:    "0.2",
+	Severity: finding.Invalid,
+	Title:    "a drive did not answer in time during the run",
+	When: "While the scenario ran, the kernel's log had a timeout, an abort or a reset of an NVMe controller below the " +
+		"tested path.",
+	Why: "The request waited for the kernel's time limit, often 30 s, and others behind it. \"completion polled\" says " +
+		"that the drive had answered and its interrupt was lost: that is the machine, or its emulation, and not the " +
+		"storage. Either way the figures are not those of a sound drive.",
+	Fix: "Run the scenario again. When it comes back, look at the drive (nvme smart-log, nvme error-log) and its " +
+		"firmware; in plimsoll's lab start another guest.",
+	Bad:    "nvme nvme3: I/O 64 QID 1 timeout, completion polled",
+	Good:   "$ dmesg --level=err,warn | grep nvme\n$",
+	Ignore: "When you measure how a failing drive behaves.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Measured() {
+			for _, e := range m.Result.Timeouts {
+				report(finding.Finding{
+					Subject: m.Label(), Scenarios: m.IDs(),
+					Message: fmt.Sprintf("%s did not answer in time while this was measured.", e.Device),
+					Evidence: []finding.Evidence{
+						{What: "lines about " + e.Device, Found: text.Count(e.Count), Expected: "0", Where: "dmesg"},
+						{What: "last", Found: fmt.Sprintf("%.160s", e.Text), Where: "dmesg"},
+					},
+					Commands: []string{"dmesg --ctime | grep -F " + text.ShellQuote(e.Device)},
+				})
+			}
+		}
+	},
+}

@@ -1,0 +1,214 @@
+package run
+
+import (
+	"fmt"
+	"time"
+
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+const (
+
+	// fromCache is the share of a buffered job's bytes that the devices must have seen. The rest
+	// was answered from memory, or was still there at the end: of a long write that is the little
+	// that may be dirty.
+	fromCache = 0.9
+	// enoughBytes below which what the devices saw proves nothing.
+	enoughBytes = 16 * units.MiB
+)
+
+var tooShort = &diagnose.Rule{
+	Code:     "PL418",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "the run was too short to measure anything",
+	When:     "The window that the figures cover is below a second, or has too few seconds for an interval.",
+	Why: "What is measured is the start: caches of drive and machine that are still empty or still full, the " +
+		"first I/Os of a queue, a few hundred " +
+		"samples at most for a p99. There is no second to compare with, so no interval either.",
+	Fix:    "Set time_based and a runtime of 30 s or more; a job without them ends when its size is done (PL129).",
+	Bad:    "fio --name=a --rw=read --size=4m                                   # 1,024 I/Os, 4 ms",
+	Good:   "fio --name=a --rw=read --size=4g --direct=1 --time_based --runtime=60",
+	Ignore: "When you only try out whether a job runs.",
+	After:  []finding.Code{"PL402"},
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Measured() {
+			r := m.Result
+			n := r.Total.Read.N + r.Total.Write.N + r.Total.Trim.N
+			if r.Measured <= 0 || n == 0 && r.Bytes() == 0 {
+				continue
+			}
+			did := text.Count(n) + " I/Os"
+			if n == 0 { // quoted without its counts
+				did = r.Bytes().String()
+			}
+			if r.Measured >= diagnose.Shortest {
+				if m.TooShort() {
+					report(finding.Finding{
+						Subject:   m.Label(),
+						Scenarios: m.IDs(),
+						Title:     "the run was too short to state an uncertainty",
+						Message: fmt.Sprintf(
+							"Only %s were measured: how far the figures can be trusted is not known.",
+							text.Duration(r.Measured),
+						),
+						Evidence: []finding.Evidence{
+							{
+								What:     "95 % interval of mean IOPS",
+								Found:    "none (" + r.IOPS.None + ")",
+								Expected: "from 10 s on",
+								Where:    "seconds of the run",
+							},
+						},
+					})
+				}
+				continue
+			}
+			report(finding.Finding{
+				Subject:   m.Label(),
+				Scenarios: m.IDs(),
+				Message: fmt.Sprintf(
+					"All was done in %s: %s show how a run starts, not what the storage carries.",
+					text.Duration(r.Measured),
+					did,
+				),
+				Evidence: []finding.Evidence{
+					{
+						What:     "measured",
+						Found:    text.Duration(r.Measured),
+						Expected: "at least " + text.Duration(diagnose.Shortest),
+						Where:    "fio, runtime of the jobs",
+					},
+				},
+			})
+		}
+	},
+}
+
+var pageCache = &diagnose.Rule{
+	Code:     "PL419",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "the page cache was measured, not the storage",
+	When: "Jobs without direct=1 moved 16 MiB or more, and the devices' own counters show less than 90 % of the " +
+		"bytes that fio read, or that it wrote, in the window; below half, the measurement is invalid. An import " +
+		"without such counters is invalid if half of the reads or writes of jobs that were neither direct nor " +
+		"synced took less than 10 µs, or were complete when their submission returned.",
+	Why: "Buffered I/O goes to memory first. Reads that it holds never reach a device, and writes are done when " +
+		"they are copied; the device " +
+		"gets them later, or never when they are overwritten in between. A database that does its own caching " +
+		"sees none of that speed.",
+	Fix: "Set direct=1. Where the application does use the page cache, use a file of twice the memory and an " +
+		"end_fsync=1, and run longer than " +
+		"it takes to fill vm.dirty_bytes.",
+	Bad: "fio --name=a --rw=randwrite --bs=4k --size=64m --time_based --runtime=60        # 183,000 IOPS, of " +
+		"which the disk saw 44 %",
+	Good: "fio --name=a --rw=randwrite --bs=4k --size=64g --time_based --runtime=60 --direct=1 " +
+		"--ioengine=libaio --iodepth=32",
+	Ignore: "When the cache is what you measure.",
+	After:  []finding.Code{"PL401"},
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Measured() {
+			if f, ok := fromMemory(m); ok {
+				f.Subject, f.Scenarios = m.Label(), m.IDs()
+				report(f)
+				continue
+			}
+			// Ten samples a second say little of less than one; the bytes of direct jobs beside it
+			// would be in the same counters.
+			if len(m.Result.Devices) == 0 || m.Result.Measured < diagnose.Shortest || !m.All(paged) {
+				continue
+			}
+			d, own := m.Result.Devices[0], m.Result.Total
+			for _, side := range []struct {
+				done      string
+				own, seen units.Bytes
+			}{{"read", own.Read.Bytes, d.ReadBytes}, {"wrote", own.Write.Bytes, d.WriteBytes}} {
+				share := float64(side.seen) / float64(max(side.own, 1))
+				if side.own < enoughBytes || share >= fromCache {
+					continue
+				}
+				severity, verdict := finding.Warn, "the rest went to or came from memory"
+				if share < reachedDevice {
+					severity, verdict = finding.Invalid, "the figures are mostly those of memory"
+				}
+				report(finding.Finding{
+					Severity:  severity,
+					Subject:   m.Label(),
+					Scenarios: m.IDs(),
+					Message: fmt.Sprintf(
+						"fio %s %s through the page cache, and %s saw %s of it: %s.",
+						side.done,
+						side.own,
+						d.Name,
+						text.Percent(share),
+						verdict,
+					),
+					Evidence: []finding.Evidence{
+						{
+							What:     fmt.Sprintf("%s bytes on %s", side.done, d.Name),
+							Found:    side.seen.String(),
+							Expected: fmt.Sprintf("%s, what fio %s", side.own, side.done),
+							Where:    "/proc/diskstats, telemetry",
+						},
+					},
+				})
+			}
+		}
+	},
+}
+
+// memorySpeed is what copying a block to or from memory takes at most; drives take 6 µs and more,
+// plus the system call.
+const memorySpeed = 10 * time.Microsecond
+
+// fromMemory concludes from the latencies of an import that the page cache answered it. Sequential
+// reads are not judged: read-ahead makes each fast and all of them as fast as the storage.
+func fromMemory(m diagnose.Measurement) (finding.Finding, bool) {
+	r := m.Result
+	if len(r.Devices) > 0 || m.Syncs() || !m.All(paged) {
+		return finding.Finding{}, false
+	}
+	for _, side := range []struct {
+		what string
+		of   fio.Direction
+	}{{"writes", r.Total.Write}, {"reads", r.Total.Read}} {
+		d := side.of
+		if d.N < diagnose.EnoughReads || side.what == "reads" && m.Any(diagnose.Sequential) {
+			continue
+		}
+		half, known := d.Clat.At(50)
+		if !d.Submitted() && (!known || half <= 0 || half >= memorySpeed) {
+			continue
+		}
+		if !known {
+			half = time.Duration(d.Clat.Mean)
+		}
+		return finding.Finding{
+			Severity: finding.Invalid,
+			Message: fmt.Sprintf(
+				"Half of the %s took %s or less: they were copied to or from memory, and what the storage does is not in "+
+					"these figures.",
+				side.what,
+				text.Duration(half),
+			),
+			Evidence: []finding.Evidence{
+				{
+					What:     "clat of half of the " + side.what,
+					Found:    text.Duration(half),
+					Expected: "at least " + text.Duration(memorySpeed),
+					Where:    "fio, scenario " + m.Label(),
+				},
+				{What: "direct", Found: "no", Expected: "direct=1", Where: "the job's options, or its submission"},
+			},
+		}, true
+	}
+	return finding.Finding{}, false
+}
+
+// paged says that a job's I/O is known to go through the page cache.
+func paged(w fio.Workload) bool { return w.Buffered && fio.UsesPageCache(w.Engine) }

@@ -1,0 +1,188 @@
+package run
+
+import (
+	"cmp"
+	"fmt"
+
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+const (
+
+	// latencyDepth is what a latency test or a single session keeps outstanding; being bound by it
+	// is the purpose.
+	latencyDepth = 4
+)
+
+const notProven = "one depth cannot tell what limits the run"
+
+var concurrencyBound = &diagnose.Rule{
+	Code:     "PL501",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "limited by concurrency, not by the storage",
+	When: "The job keeps its I/Os in flight, at most 16 a volume, its latency is that of unloaded volumes (at " +
+		"most twice their typical one, or under " +
+		"1.5 ms where that is not known), and it stays below 95 % of what the hardware allows. That is proven by " +
+		"one I/O in flight, by a known ceiling at least " +
+		"1.05 times as high, or by a second depth in the same run whose IOPS grew with it; else the finding " +
+		"reports that one depth cannot tell. A warning when more " +
+		"than 4 are in flight and the hardware's limit is known; else an info.",
+	Why: "IOPS = in flight / latency (Little's law) holds in every closed loop: at a limit the latency grows " +
+		"until it fits. Only where the storage is known to allow " +
+		"more is the figure that of one I/O, times the number in flight, and a plan that takes it for the " +
+		"volumes' limit wastes them.",
+	Fix: "For the storage's limit raise iodepth with an asynchronous engine (libaio, io_uring), or numjobs, " +
+		"until IOPS stop rising. To measure latency, leave the depth unchanged.",
+	Bad: "fio --rw=randwrite --bs=16k --numjobs=16                                    # psync: 26,598 IOPS, 0.60 ms",
+	Good: "fio --rw=randwrite --bs=16k --numjobs=16 --ioengine=libaio --iodepth=32     # 36,155 IOPS, the " +
+		"volumes' limit",
+	Ignore: "When the job is a copy of your application, which has no more in flight either.",
+	After:  []finding.Code{"PL401", "PL413"},
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Measured() {
+			if c.IsConcurrencyBound(m) {
+				report(concurrency(c, m))
+			}
+		}
+	},
+}
+
+// concurrency is the finding on a run that Little's law may explain.
+func concurrency(c *diagnose.Case, m diagnose.Measurement) finding.Finding {
+	asked, mean := m.InFlight(), m.MeanLatency()
+	possible := units.IOPS(float64(asked) / mean * 1e9)
+	if b := m.Ceiling.Concurrency(); b != nil { // counts the syncs too
+		mean, possible = b.Demand*1e9, b.IOPS
+	}
+	f := finding.Finding{
+		Subject:   m.Label(),
+		Scenarios: m.IDs(),
+		Message: fmt.Sprintf(
+			"%s IOPS are all that %s in flight can do at %s each (%s).",
+			m.IOPS(),
+			text.Plural(asked, "I/O"),
+			units.Latency(mean),
+			possible,
+		),
+		Evidence: []finding.Evidence{
+			{
+				What:     "I/Os in flight ÷ latency",
+				Found:    fmt.Sprintf("%d ÷ %s = %s IOPS", asked, units.Latency(mean), possible),
+				Expected: m.IOPS().String() + " measured",
+				Where:    "fio, Little's law",
+			},
+		},
+	}
+	b, known := diagnose.Hardware(m.Ceiling)
+	if known {
+		f.Message = fmt.Sprintf("%s IOPS are all that %s in flight can do at %s each (%s); the hardware allows %s (%s).",
+			m.IOPS(), text.Plural(asked, "I/O"), units.Latency(mean), possible, b.IOPS, b.Label())
+		f.Evidence = append(
+			f.Evidence,
+			finding.Evidence{What: "limit of the hardware", Found: b.IOPS.String() + " IOPS", Where: b.How},
+		)
+	}
+	second, grew := secondDepth(c, m)
+	switch {
+	case asked == 1:
+	case known && b.IOPS >= wellAbove*m.IOPS():
+		if asked > latencyDepth && m.Scenario.Phase != "latency" {
+			f.Severity = finding.Warn
+		}
+	case grew:
+		f.Evidence = append(f.Evidence, finding.Evidence{
+			What:  "a second depth, " + second.Label(),
+			Found: fmt.Sprintf("%s in flight: %s IOPS", text.Plural(second.InFlight(), "I/O"), second.IOPS()),
+			Where: "fio, the same run",
+		})
+	default:
+		f.Title = notProven
+		f.Message = fmt.Sprintf(
+			"%s IOPS with %s in flight at %s each: this holds at any limit, so one depth cannot tell whether "+
+				"concurrency or the storage limits the run.",
+			m.IOPS(),
+			text.Plural(asked, "I/O"),
+			units.Latency(mean),
+		)
+		f.Fix = "Measure with twice the depth: if IOPS grow, concurrency limits; if latency doubles instead, " +
+			"something else does."
+		f.Commands = []string{twiceTheDepth(m)}
+		if candidates, where := limiters(m); candidates != "" {
+			f.Message += " The figure is steady and within 1 % of a known limit: " + candidates + "."
+			f.Evidence = append(
+				f.Evidence,
+				finding.Evidence{What: "limits within 1 %", Found: candidates, Where: where},
+			)
+		}
+	}
+	return f
+}
+
+const (
+	// wellAbove the figure is a ceiling that cannot have caused it: figures at a published limit
+	// lie within 1 % of it (16,030 and 16,060 of 16,000, 40.1k of 40,000).
+	wellAbove = 1.05
+	// grewAs much as the depth did is linear growth: at a limit IOPS stay, and where latency rises
+	// a little they grow by less.
+	grewAs = 0.8
+)
+
+// secondDepth finds a run of the same workload with another depth, between which IOPS grew in
+// proportion.
+func secondDepth(c *diagnose.Case, m diagnose.Measurement) (diagnose.Measurement, bool) {
+	for _, o := range c.Measured() {
+		if o.Scenario.ID == m.Scenario.ID || o.Scenario.Role != m.Scenario.Role || len(o.Result.Workloads) != 1 ||
+			len(m.Result.Workloads) != 1 {
+			continue
+		}
+		x, y := m.Result.Workloads[0], o.Result.Workloads[0]
+		same := x.ReadShare == y.ReadShare && x.ReadBS == y.ReadBS && x.WriteBS == y.WriteBS &&
+			x.Sequential == y.Sequential &&
+			x.SyncEvery == y.SyncEvery
+		depths := float64(o.InFlight()) / float64(max(m.InFlight(), 1))
+		if same && depths > 1.5 && float64(o.IOPS()/m.IOPS()) >= grewAs*depths {
+			return o, true
+		}
+	}
+	return diagnose.Measurement{}, false
+}
+
+// twiceTheDepth is the command that measures m's workload with twice as many I/Os in flight.
+func twiceTheDepth(m diagnose.Measurement) string {
+	w := fio.Workload{Engine: "libaio", Jobs: 1, Depth: max(m.InFlight(), 1), ReadShare: 1, ReadBS: 4 * units.KiB}
+	if len(m.Result.Workloads) > 0 {
+		w = m.Result.Workloads[0]
+	}
+	rw := "rand"
+	if w.Sequential {
+		rw = ""
+	}
+	mixed := ""
+	switch w.ReadShare {
+	case 1:
+		rw += "read"
+	case 0:
+		rw += "write"
+	default:
+		rw, mixed = rw+"rw", fmt.Sprintf(" --rwmixread=%.0f", w.ReadShare*100)
+	}
+	jobs, depth := max(w.Jobs, 1), 2*max(w.Depth, 1)
+	if fio.Synchronous(w.Engine) || w.Engine == "" {
+		jobs, depth = 2*jobs, 1
+	}
+	return fmt.Sprintf(
+		"fio --name=twice --filename=FILE --rw=%s%s --bs=%s --direct=1 --ioengine=%s --iodepth=%d --numjobs=%d "+
+			"--runtime=60 --time_based --group_reporting",
+		rw,
+		mixed,
+		max(w.ReadBS, w.WriteBS).Arg(),
+		cmp.Or(w.Engine, "psync"),
+		depth,
+		jobs,
+	)
+}

@@ -1,0 +1,320 @@
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/result"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+func ceilingRules() []*diagnose.Rule {
+	return []*diagnose.Rule{concurrencyBound, ceilingReached, farBelow, demandMissed, instanceBound, mirrorReads}
+}
+
+var ceilingReached = &diagnose.Rule{
+	Code: "PL502", Since: "0.1", Severity: finding.Info,
+	Title:  "ceiling reached",
+	When:   "Measured IOPS are 95 % to 110 % of the lowest limit that the hardware sets.",
+	Why:    "The storage delivers what it can: this resource is the limit, and only raising it changes the figure.",
+	Fix:    "If you need more, raise the limiting resource up to the next limit; `plimsoll ceiling` shows both.",
+	Bad:    "12,200 IOPS, and nobody knows why not more",
+	Good:   "12,200 IOPS: 101.7 % of the 12,000 that eight volumes allow in RAID10 writes",
+	Ignore: "It is good news unless you need more.",
+	After:  []finding.Code{"PL505"},
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Measured() {
+			if b, ok := diagnose.Hardware(m.Ceiling); ok && m.Reached() && m.IOPS() <= impossibleShare*b.IOPS {
+				report(reaching(m, b))
+			}
+		}
+	},
+}
+
+// reaching is the finding that a bound was reached, with the limit that follows it. Its figures are
+// in the unit in which the report shows the scenario.
+func reaching(m diagnose.Measurement, b ceiling.Bound) finding.Finding {
+	key := result.KeyOf(m.Result)
+	if key == result.ByLatency {
+		key = result.ByIOPS
+	}
+	f := finding.Finding{
+		Subject:   m.Label(),
+		Scenarios: m.IDs(),
+		Message: fmt.Sprintf(
+			"%s (%s), limited by %s.",
+			text.Of(key.Print(m.IOPS(), m.BW()), key.Print(b.IOPS, b.BW)),
+			text.Percent(key.Share(m.IOPS(), m.BW(), b.IOPS, b.BW)),
+			b.Label(),
+		),
+		Evidence: []finding.Evidence{
+			{
+				What:     "measured",
+				Found:    fmt.Sprintf("%s IOPS (%s)", m.IOPS(), m.BW()),
+				Expected: fmt.Sprintf("%s IOPS (%s)", b.IOPS, b.BW),
+				Where:    "fio, scenario " + m.Label(),
+			},
+			{What: "limited by " + b.Label(), Found: b.How, Where: diagnose.Origin(b.Origin)},
+		},
+	}
+	if n := m.Ceiling.Least(func(o ceiling.Bound) bool {
+		return o.Kind != b.Kind && o.Kind != ceiling.Concurrency && o.Kind != ceiling.RequestedRate
+	}); n != nil {
+		f.Evidence = append(
+			f.Evidence,
+			finding.Evidence{What: "next limit, " + n.Label(), Found: key.Print(n.IOPS, n.BW), Where: n.How},
+		)
+	}
+	return f
+}
+
+// farShare of the ceiling is where a result needs an explanation: EBS promises 90 % of the
+// provisioned figure.
+const farShare = 0.80
+
+// half of a gap explained makes an account worth its line where the gap itself is small.
+const half = 0.5
+
+var farBelow = &diagnose.Rule{
+	Code:     "PL503",
+	Since:    "0.1",
+	Severity: finding.Warn,
+	Title:    "far below the ceiling",
+	When: "Measured IOPS are below 80 % of the lowest limit that the hardware sets, and neither concurrency nor " +
+		"the job's own rate " +
+		"explains it. Between 80 and 95 % it is an info, where causes that more than latencies show explain at " +
+		"least half of the gap. An account of the gap lists the causes that the case shows, each with its share; a cause " +
+		"below a tenth of the gap is not named, " +
+		"and what nothing explains is listed as unexplained.",
+	Why: "Capacity that is paid for does not arrive. Something between fio and the volumes takes it.",
+	Fix: "Nothing that was recorded explains enough of the gap. Record telemetry (plimsoll run), probe each " +
+		"member alone (plimsoll run --probe), and compare depths (plimsoll sweep).",
+	Bad:  "3,733 MiB/s from four drives that can read 12,000 MB/s",
+	Good: "11,400 MB/s from the same drives",
+	Ignore: "When the limits come from data sheets of sequential 128 KiB reads on empty drives and your load is " +
+		"nothing like that.",
+	After: []finding.Code{"PL401", "PL406", "PL501", "PL504"},
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Measured() {
+			b, ok := diagnose.Hardware(m.Ceiling)
+			if !ok || m.Reached() || m.Any(diagnose.Paced) || m.IOPS() == 0 {
+				continue
+			}
+			account, severity := c.Account(m, b), finding.Warn
+			if m.IOPS() >= farShare*b.IOPS {
+				if account = c.ProvenAccount(m, b); account == nil || account.Unexplained() > half {
+					continue
+				}
+				severity = finding.Info
+			}
+			f := finding.Finding{
+				Subject: m.Label(), Scenarios: m.IDs(), Severity: severity, Account: account,
+				Message: fmt.Sprintf("%s IOPS (%s) are %s of the %s (%s) that %s allows.", m.IOPS(), m.BW(),
+					text.Percent(float64(m.IOPS()/b.IOPS)), b.IOPS, b.BW, b.Label()),
+				Evidence: []finding.Evidence{
+					{
+						What:     "IOPS",
+						Found:    m.IOPS().String(),
+						Expected: b.IOPS.String(),
+						Where:    b.How + "; " + diagnose.Origin(b.Origin),
+					},
+					{What: "throughput", Found: diagnose.Rate(m.BW()), Expected: diagnose.Rate(b.BW), Where: "the same"},
+				},
+			}
+			f.Message += " " + diagnose.Attribution(account)
+			if named := account.Named(); len(named) > 0 {
+				f.Fix = diagnose.Remedy(named[0]) + " Then measure again."
+			}
+			report(f)
+		}
+	},
+}
+
+// demandMet of a requested rate counts as met: fio's own pacing keeps within 1 % of it.
+const demandMet = 0.98
+
+var demandMissed = &diagnose.Rule{
+	Code:     "PL504",
+	Since:    "0.1",
+	Severity: finding.Fail,
+	Title:    "the demand was not met",
+	When: "A job asks for a rate (rate=, rate_iops=) and less than 98 % of it was measured, in a direction " +
+		"that ran.",
+	Why: "The rate is what the application needs. A rate-limited job falls behind when the storage cannot " +
+		"keep up, and its latencies then grow without bound.",
+	Fix:    "Provision for the demand (`plimsoll ceiling FILE` says what it takes), or lower it.",
+	Bad:    "rate=16m × 16 jobs = 256 MiB/s of reads asked, 118 MiB/s measured (46 %)",
+	Good:   "rate=5m × 16 jobs = 80 MiB/s of writes asked, 80 MiB/s measured",
+	Ignore: "When the rate was set high on purpose, to find the limit.",
+	After:  []finding.Code{"PL402"},
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Measured() {
+			var says []string
+			f := finding.Finding{Subject: m.Label(), Scenarios: m.IDs()}
+			miss := func(what string, asked, got float64, unit func(float64) string) {
+				if asked == 0 || got == 0 || got >= demandMet*asked {
+					return
+				}
+				says = append(
+					says,
+					fmt.Sprintf(
+						"%s of the %s of %s asked for (%s)",
+						text.Percent(got/asked),
+						unit(asked),
+						what,
+						unit(got),
+					),
+				)
+				f.Evidence = append(
+					f.Evidence,
+					finding.Evidence{
+						What:     what,
+						Found:    unit(got),
+						Expected: unit(asked),
+						Where:    "fio, against rate= of the jobs",
+					},
+				)
+			}
+			byRate := func(v float64) string { return units.Rate(v).String() }
+			byIOPS := func(v float64) string { return units.IOPS(v).String() + " IOPS" }
+			d := demandOf(m.Result)
+			t := m.Result.Total
+			miss("reads", d.readRate, float64(t.Read.BW), byRate)
+			miss("writes", d.writeRate, float64(t.Write.BW), byRate)
+			miss("reads", d.readIOPS, float64(t.Read.IOPS), byIOPS)
+			miss("writes", d.writeIOPS, float64(t.Write.IOPS), byIOPS)
+			if len(says) > 0 {
+				f.Message = "The storage gave " + strings.Join(says, " and ") + "."
+				report(f)
+			}
+		}
+	},
+}
+
+// demand is what all jobs ask for together; 0 where some job of the direction asks for no rate.
+type demand struct{ readRate, writeRate, readIOPS, writeIOPS float64 }
+
+func demandOf(r *result.Result) demand {
+	var d demand
+	sum := func(into *float64, runs bool, each float64, jobs int, open *bool) {
+		if runs {
+			*into += each * float64(max(jobs, 1))
+			*open = *open || each == 0
+		}
+	}
+	var open [4]bool
+	for _, w := range r.Workloads {
+		read, write := w.HeldIOPS() // what fio itself holds back is not missed
+		sum(&d.readRate, w.Reads(), float64(w.ReadRate), w.Jobs, &open[0])
+		sum(&d.writeRate, w.Writes(), float64(w.WriteRate), w.Jobs, &open[1])
+		sum(&d.readIOPS, w.Reads(), float64(read), w.Jobs, &open[2])
+		sum(&d.writeIOPS, w.Writes(), float64(write), w.Jobs, &open[3])
+	}
+	for i, v := range []*float64{&d.readRate, &d.writeRate, &d.readIOPS, &d.writeIOPS} {
+		if open[i] {
+			*v = 0
+		}
+	}
+	return d
+}
+
+var instanceBound = &diagnose.Rule{
+	Code:     "PL505",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "limited by the instance, not by its volumes",
+	When:     "The ceiling is reached, and the lowest limit is the instance's own, on its network storage.",
+	Why:      "All volumes of a machine share this cap. More or faster volumes change nothing; a larger instance does.",
+	Fix: "Choose an instance whose sustained EBS limit covers the load, or provision the volumes down to " +
+		"what it can use.",
+	Bad:    "an io2 volume of 64,000 IOPS on a c6a.xlarge, which sustains 6,000",
+	Good:   "the same volume on an instance that sustains 40,000 or more",
+	Ignore: "When the volumes will move to a larger machine.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Measured() {
+			b, ok := diagnose.Hardware(m.Ceiling)
+			if !ok || !diagnose.OfInstance(b) || !m.Reached() || m.IOPS() > impossibleShare*b.IOPS {
+				continue
+			}
+			f := reaching(m, b)
+			who := "the instance"
+			if c.Topology != nil {
+				who = cmp.Or(c.Topology.Instance.Type, who)
+			}
+			f.Message = fmt.Sprintf(
+				"%s IOPS (%s) are %s of what %s may do over its storage network (%s); its volumes are not the limit.",
+				m.IOPS(),
+				m.BW(),
+				text.Percent(float64(m.IOPS()/b.IOPS)),
+				who,
+				b.Label(),
+			)
+			report(f)
+		}
+	},
+}
+
+// mirrorGain is how far above the naive figure, one side of each mirror, reads must come to prove
+// that both sides serve them.
+const mirrorGain = 1.25
+
+var mirrorReads = &diagnose.Rule{
+	Code:     "PL506",
+	Since:    "0.1",
+	Severity: finding.Info,
+	Title:    "a mirrored array reads from every member",
+	When:     "A RAID1 or RAID10 array reads more than 1.25 times what the volumes of one side can give.",
+	Why: "The rule of thumb `stripes × volume` holds for writes, which go to both sides of a mirror. Reads are " +
+		"spread over all members, so a plan " +
+		"that halves them buys twice what it needs, and a result `above theory` is no surprise.",
+	Fix:    "Count all members for reads: 8 × 125 MiB/s = 1,000 MiB/s, and half of it for writes.",
+	Bad:    "RAID10 of 8 gp3: Throughput = 4 × 125 = 500 MB/s; measured 1,003 MB/s of reads",
+	Good:   "read 8 × 125 = 1,000 MiB/s, write 4 × 125 = 500 MiB/s",
+	Ignore: "At depth 1, where md reads from the first idle side only.",
+	After:  []finding.Code{"PL401", "PL413"},
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Measured() {
+			a := c.ArrayOf(m)
+			t := m.Result.Total
+			if a == nil || !a.Level.Mirrored() || diagnose.Ran(t.Write) || !diagnose.Ran(t.Read) || len(a.Volumes) == 0 {
+				continue
+			}
+			one := a.Volumes[0].Sustained.Rate
+			half := units.Rate(a.DataMembers()) * one
+			if half == 0 || t.Read.BW <= mirrorGain*half {
+				continue
+			}
+			report(finding.Finding{
+				Subject:   m.Label(),
+				Scenarios: m.IDs(),
+				Message: fmt.Sprintf(
+					"Reads of %s exceed the %s of %d volumes, since all %d members of %s serve reads (%s).",
+					t.Read.BW,
+					half,
+					a.DataMembers(),
+					len(a.Volumes),
+					a.Name,
+					units.Rate(len(a.Volumes))*one,
+				),
+				Evidence: []finding.Evidence{
+					{
+						What:  "read throughput",
+						Found: t.Read.BW.String(),
+						Expected: fmt.Sprintf(
+							"up to %d × %s = %s",
+							len(a.Volumes),
+							one,
+							units.Rate(len(a.Volumes))*one,
+						),
+						Where: "fio, scenario " + m.Label(),
+					},
+				},
+			})
+		}
+	},
+}

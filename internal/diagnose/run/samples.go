@@ -1,0 +1,125 @@
+package run
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+// An import has no seconds, but fio's own samples of half a second: how many there were, their
+// mean, spread and extremes. fio takes none where nothing completed.
+
+const (
+	sampleEvery = 500 * time.Millisecond // bwavgtime and iopsavgtime, unless a job sets them
+	// sampleCheck is how far the samples may be from the count of I/Os: beyond it they are of
+	// another length, or those of a log without averaging.
+	sampleCheck = 0.1
+	// sampleLeast I/Os a sample: a sample without one is a stall then, not chance.
+	sampleLeast = 10
+	// samplesMissing is how many samples may be missing: the first and the last half second often
+	// are.
+	samplesMissing = 4
+	// samplesEnough to judge how they spread, and the spread beyond which a mean hides the run.
+	samplesEnough = 20
+	samplesSpread = 0.40
+	// sampleLatency is the mean latency above which I/Os in flight complete in bursts.
+	sampleLatency = 250 * time.Millisecond
+)
+
+// samples are those of the direction that did most, of an import with one job, and how many half
+// seconds that direction ran; ok is false where they cannot be relied on.
+func samples(m diagnose.Measurement) (d fio.Direction, halves float64, ok bool) {
+	r := m.Result
+	if len(r.Seconds) > 0 || len(r.Jobs) != 1 || m.Failed() || m.Any(diagnose.Paced) || r.Paced || m.Staged() {
+		return d, 0, false
+	}
+	j := r.Jobs[0]
+	if j.Count > 1 || j.Count == 0 && (inJobs(m) > 1 || j.TotalRuntime > j.Runtime*3/2) {
+		return d, 0, false
+	}
+	d = j.Read
+	if j.Write.N > d.N {
+		d = j.Write
+	}
+	s := d.IOPSSamples
+	sampled := float64(s.N) * sampleEvery.Seconds() * s.Mean
+	ok = s.N >= samplesEnough && s.Mean > 0 && math.Abs(sampled/float64(max(d.N, 1))-1) < sampleCheck
+	return d, float64(d.Runtime) / float64(sampleEvery), ok
+}
+
+// inJobs is how many jobs a result's options ask for.
+func inJobs(m diagnose.Measurement) int {
+	n := 0
+	for _, w := range m.Result.Workloads {
+		n += max(w.Jobs, 1)
+	}
+	return n
+}
+
+// gaps finds half seconds without an I/O: those that fio has no sample of.
+func gaps(m diagnose.Measurement) (finding.Finding, bool) {
+	d, halves, ok := samples(m)
+	if !ok || d.IOPSSamples.Mean*sampleEvery.Seconds() < sampleLeast || d.Clat.Mean > float64(sampleLatency) {
+		return finding.Finding{}, false
+	}
+	missing := math.Floor(halves) - float64(d.IOPSSamples.N)
+	// What is missing must also be missing in the mean of the run, which is lower than that of the
+	// samples then. Otherwise they are late, a few ms each, as Windows' timers are.
+	hidden := d.IOPSSamples.Mean*d.Runtime.Seconds()/float64(d.N) - 1
+	if missing < samplesMissing || hidden < 0.5*missing/float64(d.IOPSSamples.N) {
+		return finding.Finding{}, false
+	}
+	none := time.Duration(missing) * sampleEvery
+	return finding.Finding{
+		Message: fmt.Sprintf("During about %s of %s nothing completed.", text.Duration(none), text.Duration(d.Runtime)),
+		Evidence: []finding.Evidence{
+			{
+				What:     "half seconds with an I/O",
+				Found:    text.Count(d.IOPSSamples.N),
+				Expected: text.Count(int(math.Round(halves))),
+				Where:    "fio, samples of IOPS: it takes none where nothing completes",
+			},
+			{What: "slowest I/O", Found: text.Duration(max(d.Clat.Max, d.Lat.Max)), Where: "fio"},
+		},
+	}, true
+}
+
+// uneven finds samples that spread so far that their mean says little of any moment. One sample by
+// itself, such as the first, does not count, and neither does what chance makes of few I/Os.
+func uneven(m diagnose.Measurement) (finding.Finding, bool) {
+	d, _, ok := samples(m)
+	if !ok {
+		return finding.Finding{}, false
+	}
+	s := d.IOPSSamples
+	alone := max(s.Max-s.Mean, s.Mean-s.Min)
+	spread := math.Sqrt(max(s.StdDev*s.StdDev-alone*alone/float64(s.N), 0)) / s.Mean
+	chance := 1 / math.Sqrt(s.Mean*sampleEvery.Seconds())
+	if spread < samplesSpread || spread < 1.5*chance {
+		return finding.Finding{}, false
+	}
+	return finding.Finding{
+		Message: fmt.Sprintf(
+			"The rate went between %s and %s IOPS: the standard deviation of its half seconds is %s of their "+
+				"mean of %s.",
+			units.Number(s.Min),
+			units.Number(s.Max),
+			text.Percent(spread),
+			units.Number(s.Mean),
+		),
+		Evidence: []finding.Evidence{
+			{
+				What:     "standard deviation of the samples",
+				Found:    text.Percent(spread) + " of their mean",
+				Expected: "below " + text.Percent(samplesSpread),
+				Where:    fmt.Sprintf("fio, %s samples of half a second", text.Count(s.N)),
+			},
+		},
+	}, true
+}
