@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/output"
@@ -60,19 +59,15 @@ func (p *place) prefill(ctx context.Context, m *sys.Machine, emit func(Event)) e
 
 // write carries out one job of the prefill.
 func (p *place) write(ctx context.Context, m *sys.Machine, job permit.Prefill, emit func(Event)) error {
-	tmp, err := os.CreateTemp("", "plimsoll-prefill-*.fio")
+	file, free, err := sys.MemFile("prefill.fio", job.Job.Text())
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // a small file in the system's temporary directory
-	_, err = tmp.Write(job.Job.Text())
-	if err := errors.Join(err, tmp.Close()); err != nil {
-		return err
-	}
+	defer free()
 	report := Laying{Role: p.Role, File: job.Shown, Files: job.Files, Size: job.Size}
 	emit(report)
 	err = fio.Run(ctx, m, fio.Invocation{
-		JobFile: tmp.Name(), Raw: io.Discard, Read: output.ParseJSON, Text: func(string) {}, Stall: overrun,
+		JobFile: file, Raw: io.Discard, Read: output.ParseJSON, Text: func(string) {}, Stall: overrun,
 		Doc: func(o *fio.Output) {
 			if len(o.Jobs) > 0 {
 				report.Written = o.Jobs[0].Write.Bytes

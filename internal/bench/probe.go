@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -64,17 +62,11 @@ func probeShort(
 // prober reads from devices with fio.
 type prober struct {
 	m    *sys.Machine
-	dir  string
 	each time.Duration
 }
 
 func withProber(m *sys.Machine, each time.Duration, do func(prober) error) error {
-	dir, err := os.MkdirTemp("", "plimsoll-probe-")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(dir) }() // two small files
-	return do(prober{m, dir, each})
+	return do(prober{m, each})
 }
 
 // alone reads from one device.
@@ -104,14 +96,15 @@ func (p prober) together(ctx context.Context, devices []diagnose.Probed) error {
 }
 
 func (p prober) read(ctx context.Context, some []diagnose.Probed) (map[string]fio.Job, error) {
-	job := filepath.Join(p.dir, "probe.fio")
-	if err := os.WriteFile(job, []byte(probeJob(some, p.each)), 0o600); err != nil {
+	job, free, err := sys.MemFile("probe.fio", []byte(probeJob(some, p.each)))
+	if err != nil {
 		return nil, err
 	}
+	defer free()
 	found := map[string]fio.Job{}
 	var printed []string
-	err := fio.Run(ctx, p.m, fio.Invocation{
-		JobFile: job, Raw: io.Discard, Read: output.ParseJSON, State: p.dir, Limit: p.each + time.Minute,
+	err = fio.Run(ctx, p.m, fio.Invocation{
+		JobFile: job, Raw: io.Discard, Read: output.ParseJSON, Limit: p.each + time.Minute,
 		Doc: func(o *fio.Output) {
 			for _, j := range o.Jobs {
 				found[j.Name] = j

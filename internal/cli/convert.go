@@ -97,6 +97,9 @@ func readJob(ctx context.Context, env *Env, args []string) (job *fio.JobFile, co
 			if body, err = sys.Text(name); err != nil {
 				return nil, false, err
 			}
+		case err == nil:
+			return nil, false, hint(usage(fmt.Errorf("%s is no job file: it is not a regular file", name)),
+				`plimsoll convert "fio --name=a --rw=randread"`)
 		case !strings.Contains(name, "--"):
 			return nil, false, hint(usage(err), `plimsoll convert "fio --name=a --rw=randread"`)
 		default:

@@ -32,6 +32,9 @@ func ParseEngine(via string) (*Engine, error) {
 		line = via
 	}
 	e := &Engine{name: via, words: strings.Fields(line)}
+	if !known && len(e.words) > 0 { // what else it says, such as env TOKEN=…, is no part of a report
+		e.name = filepath.Base(e.words[0])
+	}
 	if !known && len(e.words) < 2 {
 		return nil, fmt.Errorf(
 			"--via %s: use ssh, srun, or a template such as 'docker exec -i {host} COMMAND'",

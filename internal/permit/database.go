@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -128,6 +129,7 @@ func endServer(folder *sys.Dir, dry bool) (ended int, err error) {
 		return 0, fmt.Errorf("%s: the record of a database server is not yours: remove it as its owner",
 			filepath.Join(folder.Name(), serverRecord))
 	}
+	s.found(folder)
 	if s.lives() {
 		ended = s.PID
 	}
@@ -140,8 +142,70 @@ func endServer(folder *sys.Dir, dry bool) (ended int, err error) {
 			return ended, fmt.Errorf("the database server %d of a run that was killed does not end", s.PID)
 		}
 	}
+	s.endTools()
 	s.Sweep()
 	return ended, nil
+}
+
+// endTools ends what ran as the server's user next to it, such as initdb, with all that it started:
+// its environment names the server's own directory, and it leads a group of processes.
+func (s Server) endTools() {
+	entries, err := os.ReadDir("/proc")
+	if err != nil || s.Run == "" || s.UID == 0 {
+		return
+	}
+	mark := "PGHOST=" + s.Run
+	var groups []int
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil || sys.Owner(info) != s.UID {
+			continue
+		}
+		environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)) // it may have ended
+		if group, err := syscall.Getpgid(pid); err == nil && group == pid &&
+			slices.Contains(strings.Split(string(environ), "\x00"), mark) {
+			groups = append(groups, group)
+			_ = syscall.Kill(-group, syscall.SIGKILL)
+		}
+	}
+	for deadline := time.Now().Add(sweepWithin); len(groups) > 0 && time.Now().Before(deadline); <-time.After(10 * time.Millisecond) {
+		groups = slices.DeleteFunc(groups, func(group int) bool { return syscall.Kill(-group, 0) != nil })
+	}
+}
+
+// found adds what the record, which is written first, could not know yet when plimsoll was killed:
+// the process and the System V segment, from the file that the server itself writes into its
+// directory. What it says leads only to processes and segments of the server's user.
+func (s *Server) found(folder *sys.Dir) {
+	text, err := folder.ReadSmall("pg-data/postmaster.pid", 4096)
+	if err != nil {
+		return
+	}
+	line := strings.Split(string(text), "\n")
+	if len(line) > 6 { // line 7: the key and the number of the segment
+		if field := strings.Fields(line[6]); len(field) == 2 {
+			if id, err := strconv.Atoi(field[1]); err == nil && !slices.Contains(s.SysV, id) {
+				s.SysV = append(s.SysV, id)
+			}
+		}
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(line[0]))
+	if err != nil || s.PID != 0 || s.UID == 0 {
+		return
+	}
+	info, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
+	if err != nil || sys.Owner(info) != s.UID {
+		return
+	}
+	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	start, started := sys.StartOf(pid)
+	if err == nil && started && filepath.Base(exe) == "postgres" {
+		s.PID, s.Start, s.Exe = pid, start, exe
+	}
 }
 
 // lives says whether the recorded process is that server: by its start, its program and its

@@ -109,8 +109,8 @@ func private(dir, folder *sys.Dir) error {
 		return fmt.Errorf("%s can be written to by others (mode %04o): remove it with plimsoll clean, or name "+
 			"another path",
 			folder.Name(), info.Mode().Perm())
-	case sys.Device(parent) != sys.Device(info):
-		return fmt.Errorf("%s is on another filesystem than %s: unmount it, or name another path",
+	case sys.Device(parent) != sys.Device(info) || !dir.SameMount(folder):
+		return fmt.Errorf("%s is a mount of its own, or on another filesystem than %s: unmount it, or name another path",
 			folder.Name(), dir.Name())
 	}
 	return nil

@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"time"
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/output"
 	"plimsoll/internal/result"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 )
 
@@ -45,15 +44,11 @@ func (s *server) probe(ctx context.Context) (result.SyncProbe, error) {
 		{Name: "runtime", Value: fmt.Sprint(int(takes.Seconds())) + "s"},
 	}}}}
 	// Not where the server's user can put another: fio runs as the caller, and does what is in it.
-	dir, err := os.MkdirTemp("", "plimsoll-probe-")
+	file, free, err := sys.MemFile("probe.fio", job.Text())
 	if err != nil {
 		return result.SyncProbe{}, err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // a small file
-	file := filepath.Join(dir, "probe.fio")
-	if err := os.WriteFile(file, job.Text(), 0o600); err != nil {
-		return result.SyncProbe{}, err
-	}
+	defer free()
 	var last *fio.Output
 	err = fio.Run(ctx, s.m, fio.Invocation{
 		JobFile: file,
@@ -62,7 +57,6 @@ func (s *server) probe(ctx context.Context) (result.SyncProbe, error) {
 		Text:    func(string) {},
 		Doc:     func(o *fio.Output) { last = o },
 		Limit:   takes + time.Minute,
-		State:   dir,
 	})
 	if err != nil {
 		return result.SyncProbe{}, fmt.Errorf("probe of the log's sync: %w", err)

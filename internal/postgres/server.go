@@ -127,6 +127,8 @@ func (s *server) launch(ctx context.Context) error {
 	argv := []string{s.install.program("postgres"), "-D", s.record.Data}
 	for _, set := range append(slices.Clone(s.set), setting{"listen_addresses", "", false}, setting{"port", port, false},
 		setting{"unix_socket_directories", s.record.Run, false}, setting{"unix_socket_permissions", "0700", false},
+		// Shared memory that has a name outside of plimsoll's folders would stay when all is killed.
+		setting{"dynamic_shared_memory_type", "mmap", false},
 		// A server that went through a crash is not the one that was measured before: it ends.
 		setting{"restart_after_crash", "off", false}) {
 		argv = append(argv, "-c", set.name+"="+set.value)

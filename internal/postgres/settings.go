@@ -68,6 +68,8 @@ var refused = []string{
 	"jit_provider",
 	"primary_conninfo",
 	"promote_trigger_file",
+	"dynamic_shared_memory_type",
+	"shared_memory_type",
 }
 
 // leadsOut says that a setting names a program, a library or a place, by how PostgreSQL calls these

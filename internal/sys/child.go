@@ -185,6 +185,12 @@ func (c Child) Output(ctx context.Context, limit time.Duration) (string, error) 
 	return out.buf.String(), err
 }
 
+// StartOf is when a process was started, as Lives and Stop want it; false where there is none.
+func StartOf(pid int) (start uint64, ok bool) {
+	p, err := readProcess(pid)
+	return p.start, err == nil
+}
+
 // Lives says whether the process that was started at that tick still lives.
 func Lives(pid int, start uint64) bool { return process{pid: pid, start: start}.lives() }
 

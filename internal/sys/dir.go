@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -76,6 +77,27 @@ func (d *Dir) Free() (free uint64, id unix.Fsid, err error) {
 
 // Give makes the directory another user's.
 func (d *Dir) Give(uid, gid uint32) error { return d.file.Chown(int(uid), int(gid)) }
+
+// SameMount says that two directories are reached by the same mount: a bind mount of one filesystem
+// has the same device number. Where the kernel does not show mounts, the answer is no.
+func (d *Dir) SameMount(o *Dir) bool {
+	a, b := d.mount(), o.mount()
+	return a != "" && a == b
+}
+
+// mount is the number of the mount by which the directory is held (proc_pid_fdinfo(5)).
+func (d *Dir) mount() string {
+	info, err := os.ReadFile("/proc/self/fdinfo/" + filepath.Base(d.Path()))
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(info)) {
+		if id, ok := strings.CutPrefix(line, "mnt_id:"); ok {
+			return strings.TrimSpace(id)
+		}
+	}
+	return ""
+}
 
 // Close lets go of the directory.
 func (d *Dir) Close() error { return errors.Join(d.Root.Close(), d.file.Close()) }
