@@ -68,6 +68,7 @@ where it could not be seen.`,
 	addDuration(f, &o.long, "for", "watch for `DURATION`, from 2s to 1m")
 	addLatency(f, &o.expect, "expect", "call an I/O slow that takes longer than `LATENCY`, instead of 4 times its usual time")
 	f.StringVar(&o.save, "save", "", "write what was seen to `FILE`, to be judged again")
+	typedOnly(f, "save")
 	f.StringVar(&o.from, "from", "", "judge what was saved in `FILE`, and watch nothing")
 	cmd.MarkFlagsMutuallyExclusive("save", "from")
 	cmd.MarkFlagsMutuallyExclusive("for", "from")
