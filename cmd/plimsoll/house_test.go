@@ -13,6 +13,7 @@ import (
 // below it. Rooms on one line may not import each other.
 var floors = []string{
 	"cli",
+	"screen",
 	"fleet",
 	"lab",
 	"report",
@@ -53,7 +54,7 @@ var doors = map[string]string{
 	"html/template":            "report",
 	"github.com/spf13/cobra":   "cli",
 	"github.com/jackc/pgx/v5":  "postgres",
-	"charm.land/bubbletea/v2":  "cli",
+	"charm.land/bubbletea/v2":  "screen",
 	"mvdan.cc/sh/v3/syntax":    "script",
 	"github.com/goccy/go-yaml": "yamlfile",
 }

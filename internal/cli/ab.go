@@ -18,6 +18,7 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/report"
+	"plimsoll/internal/screen"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
@@ -52,7 +53,7 @@ func newABCmd(env *Env) *cobra.Command {
 // newABFlags is the command without what it does: a resumed measurement is compared with the flags
 // that its record says were typed.
 func newABFlags(o *abOptions) *cobra.Command {
-	o.progress = progressKinds[0]
+	o.progress = screen.Kinds()[0]
 	cmd := &cobra.Command{
 		Use:   "ab [SUITE | SCENARIO | FILE.fio]... --variant NAME:KEY=VALUE...",
 		Short: "Compare variants by alternating them on this machine",
@@ -83,7 +84,7 @@ be overwritten. Settings are restored after each turn; after a crash by the next
 	f.StringVar(&o.margin, "margin", percentText(compare.Margin), "changes within `PERCENT` do not matter")
 	f.StringVar(&o.state, "state", "/var/lib/plimsoll/ab-tune.json", "record changed settings in `FILE`")
 	typedOnly(f, "variant", "on", "state")
-	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", progressKinds)
+	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
 	addFormat(cmd, &o.format, report.CompareFormats())
 	o.layoutOptions.addFlags(f)
 	return cmd
@@ -197,7 +198,7 @@ func runAB(ctx context.Context, env *Env, o abOptions, dir string) error {
 		ab.Seed,
 		dir,
 	)
-	show := newProgress(env, o.progress)
+	show := screen.Of(env.screen(), o.progress)
 	err = bench.AB(ctx, env.Machine, dir, ab, variants, show.Event)
 	show.Close()
 	if errors.Is(err, context.Canceled) {

@@ -72,9 +72,6 @@ func exitCode(err error) int {
 	return 1
 }
 
-// longError is the most that is printed of an error, in columns.
-const longError = 2000
-
 // readable is an error on one line, with the system's terms put into words: "nosuch.fio does not
 // exist".
 func readable(err error) string {
@@ -84,7 +81,7 @@ func readable(err error) string {
 		msg = strings.Replace(msg, p.Path+": "+p.Path, p.Path, 1)
 	}
 	// errors.Join puts each error on a line of its own.
-	return text.Clean(strings.ReplaceAll(msg, "\n", "; "), longError)
+	return text.Clean(strings.ReplaceAll(msg, "\n", "; "), text.LongError)
 }
 
 func pathProblem(p *fs.PathError) string {

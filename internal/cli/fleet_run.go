@@ -14,6 +14,7 @@ import (
 
 	"plimsoll/internal/fleet"
 	"plimsoll/internal/report"
+	"plimsoll/internal/screen"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 )
@@ -71,7 +72,7 @@ func (o fleetHosts) run(env *Env) (r fleet.Run, err error) {
 		Tool:    "plimsoll " + Version,
 		Version: Version,
 		Now:     env.Now,
-		Note:    fleetNotes(env),
+		Note:    screen.FleetNotes(env.screen()),
 	}, nil
 }
 
@@ -87,7 +88,7 @@ type fleetRunOptions struct {
 }
 
 func newFleetRunCmd(env *Env) *cobra.Command {
-	o := fleetRunOptions{schedule: fleet.Orders[0], gone: "stop", progress: fleetProgress[0]}
+	o := fleetRunOptions{schedule: fleet.Orders[0], gone: "stop", progress: screen.FleetKinds()[0]}
 	cmd := &cobra.Command{
 		Use:   "run [SUITE | SCENARIO]... --hosts HOSTS",
 		Short: "Run scenarios on several hosts at the same time and give one verdict",
@@ -135,7 +136,7 @@ Flags of plimsoll run that shape what is measured are passed on, and so are suit
 			"one lock",
 	)
 	f.IntVar(&o.lose, "lose", 0, "accept the figures of the others when up to `N` hosts are lost")
-	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", fleetProgress)
+	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.FleetKinds())
 	addFormat(cmd, &o.format, report.FleetFormats())
 	return cmd
 }
@@ -216,7 +217,7 @@ func runFleetRun(ctx context.Context, env *Env, o fleetRunOptions, passed, args 
 		}
 		return reportFleet(env, dir, f, o.format, policy)
 	}
-	end := showFleet(env, o.progress, &r)
+	end := screen.Fleet(env.screen(), o.progress, &r)
 	dir, f, err := r.Run(ctx)
 	end()
 	if dir != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/screen"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 )
@@ -48,7 +49,7 @@ func Main(args []string) int {
 			fmt.Fprintln(env.Err, at.Excerpt())
 		}
 		if h, ok := errors.AsType[*hinted](err); ok {
-			fmt.Fprintf(env.Err, "try: %s\n", text.Clean(h.hint, longError))
+			fmt.Fprintf(env.Err, "try: %s\n", text.Clean(h.hint, text.LongError))
 		}
 	}
 	if namesMissing(err, args) {
@@ -71,6 +72,9 @@ func (s *stream) Write(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// screen is where progress is shown.
+func (env *Env) screen() screen.Out { return screen.Out{Writer: env.Err, Now: env.Now} }
 
 // fileOf is the file behind a stream, which may be a terminal.
 func fileOf(w io.Writer) (*os.File, bool) {

@@ -18,6 +18,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/compare"
 	"plimsoll/internal/report"
+	"plimsoll/internal/screen"
 	"plimsoll/internal/text"
 	"plimsoll/internal/verdict"
 )
@@ -39,7 +40,7 @@ type runOptions struct {
 }
 
 func newRunCmd(env *Env) *cobra.Command {
-	o := runOptions{progress: progressKinds[0]}
+	o := runOptions{progress: screen.Kinds()[0]}
 	cmd := &cobra.Command{
 		Use:   "run [SUITE | SCENARIO | FILE.fio]...",
 		Short: "Run scenarios with fio and give a verdict",
@@ -79,7 +80,7 @@ the end. Existing files are never written to unless named with --destroy.`,
 			"plimsoll compare",
 	)
 	o.pg.addFlags(cmd.Flags())
-	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", progressKinds)
+	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
 	addFormat(cmd, &o.format, report.Formats())
 	return cmd
 }
@@ -107,7 +108,7 @@ func runRun(ctx context.Context, env *Env, o runOptions) error {
 		}
 		return report.DryRun(env.Out, p)
 	}
-	show := newProgress(env, o.progress)
+	show := screen.Of(env.screen(), o.progress)
 	// A reader of the progress that goes away, such as head, must not end the run with files left
 	// behind.
 	broken := make(chan os.Signal, 1)

@@ -79,7 +79,7 @@ func printNote(env *Env, note string) {
 			width = w
 		}
 	}
-	for _, line := range text.Wrap(text.Clean(note, longError), width, "note: ", "      ") {
+	for _, line := range text.Wrap(text.Clean(note, text.LongError), width, "note: ", "      ") {
 		fmt.Fprintln(env.Err, line)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/compare"
 	"plimsoll/internal/report"
+	"plimsoll/internal/screen"
 	"plimsoll/internal/text"
 )
 
@@ -21,7 +22,7 @@ type sweepOptions struct {
 }
 
 func newSweepCmd(env *Env) *cobra.Command {
-	o := &sweepOptions{runOptions: runOptions{progress: progressKinds[0]}}
+	o := &sweepOptions{runOptions: runOptions{progress: screen.Kinds()[0]}}
 	cmd := &cobra.Command{
 		Use:   "sweep SCENARIO [--axes OPTION=VALUES... | --most THRESHOLD]",
 		Short: "Measure one scenario over a grid of depths, block sizes, jobs or mixes, or find its highest load",
@@ -62,7 +63,7 @@ The answer is a bracket, and a check a little below it over the whole run time.`
 	o.repeat.addFlags(cmd)
 	o.repeat.rounds = "2"
 	f.Lookup("rounds").DefValue = "2"
-	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", progressKinds)
+	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
 	addFormat(cmd, &o.format, report.SweptFormats())
 	o.layoutOptions.addFlags(f)
 	return cmd
@@ -118,7 +119,7 @@ func measureSweep(ctx context.Context, env *Env, o sweepOptions) error {
 
 // measured is the bundle of a plan that was measured to its end.
 func (o sweepOptions) measured(ctx context.Context, env *Env, p bench.Plan) (*bundle.Bundle, error) {
-	show := newProgress(env, o.progress)
+	show := screen.Of(env.screen(), o.progress)
 	b, err := measure(ctx, env, o.runOptions, p, show.Event)
 	show.Close()
 	if errors.Is(err, context.Canceled) && b != nil {

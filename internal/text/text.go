@@ -18,6 +18,9 @@ import (
 // None is what a table's cell shows for an absent value.
 const None = "–"
 
+// LongError is the most that is printed of an error or a note of others, in columns.
+const LongError = 2000
+
 // Percent prints a share (1 for all) with one decimal: "26.4 %".
 func Percent(share float64) string {
 	return units.Group(strconv.FormatFloat(share*100, 'f', 1, 64)) + " %"

@@ -1,8 +1,11 @@
-package cli
+// Package screen shows a run and a fleet while they work: on a terminal, as plain lines, as JSON
+// events. It draws what the events say, and decides nothing.
+package screen
 
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -22,36 +25,43 @@ import (
 	"plimsoll/internal/units"
 )
 
-var progressKinds = []string{"auto", "tty", "plain", "json", "none"}
+// Out is where a screen is shown: standard error, and the clock that says when a line is due.
+type Out struct {
+	io.Writer
+	Now func() time.Time
+}
 
-// progress is one view of a run's events.
-type progress interface {
+// Kinds are the ways to show a run; the first is what is shown without a choice.
+func Kinds() []string { return []string{"auto", "tty", "plain", "json", "none"} }
+
+// View shows the events of a run.
+type View interface {
 	Event(bench.Event)
 	Close()
 }
 
-// newProgress picks the view: the live screen on a terminal, plain lines on a pipe.
-func newProgress(env *Env, kind string) progress {
+// Of picks the view: the live screen on a terminal, plain lines on a pipe.
+func Of(out Out, kind string) View {
 	if kind == "auto" {
 		kind = "plain"
-		if onTerminal(env) {
+		if onTerminal(out) {
 			kind = "tty"
 		}
 	}
 	switch kind {
 	case "tty":
-		return newScreen(env)
+		return newTerminal(out)
 	case "plain":
-		return &plainView{env: env}
+		return &plainView{out: out}
 	case "json":
-		return &jsonView{json.NewEncoder(env.Err)}
+		return &jsonView{json.NewEncoder(out)}
 	}
 	return noView{}
 }
 
 // onTerminal tells whether progress goes to a terminal that can be painted.
-func onTerminal(env *Env) bool {
-	f, ok := env.Err.(*os.File)
+func onTerminal(out Out) bool {
+	f, ok := out.Writer.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
 }
 
@@ -62,6 +72,21 @@ func (noView) Close()            {}
 
 // jsonView writes one small object per line to standard error; the report has standard output.
 type jsonView struct{ enc *json.Encoder }
+
+// The names of events in JSON are part of the format: they stay when types of the
+// program are renamed.
+const (
+	eventStarted    = "started"
+	eventPrefill    = "prefill"
+	eventBegan      = "began"
+	eventSecond     = "second"
+	eventEnded      = "ended"
+	eventCooldown   = "cooldown"
+	eventRound      = "round"
+	eventRoundEnded = "round-ended"
+	eventAdded      = "added"
+	eventNote       = "note"
+)
 
 // progressLine is one event as JSON. Times are in nanoseconds, rates in bytes per second.
 type progressLine struct {
@@ -99,7 +124,9 @@ type flow struct {
 }
 
 func (v *jsonView) Event(e bench.Event) {
-	_ = v.enc.Encode(lineOf(e)) // a stream that is gone ends the view, not the run
+	if line := lineOf(e); line.Event != "" {
+		_ = v.enc.Encode(line) // a stream that is gone ends the view, not the run
+	}
 }
 
 func (*jsonView) Close() {}
@@ -108,7 +135,7 @@ func lineOf(e bench.Event) progressLine {
 	switch e := e.(type) {
 	case bench.Started:
 		return progressLine{
-			Event:    "started",
+			Event:    eventStarted,
 			Schema:   report.Schema,
 			Dir:      e.Dir,
 			Suite:    e.Suite,
@@ -117,18 +144,18 @@ func lineOf(e bench.Event) progressLine {
 		}
 	case bench.Laying:
 		return progressLine{
-			Event:   "prefill",
+			Event:   eventPrefill,
 			Role:    string(e.Role),
 			File:    e.File,
 			Written: uint64(e.Written),
 			Size:    uint64(e.Size),
 		}
 	case bench.Began:
-		return progressLine{Event: "began", Scenario: e.Scenario.ID, Name: e.Scenario.Name, Expected: e.Expected}
+		return progressLine{Event: eventBegan, Scenario: e.Scenario.ID, Name: e.Scenario.Name, Expected: e.Expected}
 	case bench.Ticked:
 		if s := e.Transactions; s != nil {
 			return progressLine{
-				Event:    "second",
+				Event:    eventSecond,
 				Scenario: e.ID,
 				Elapsed:  e.Elapsed,
 				TPS:      float64(s.TPS),
@@ -137,18 +164,18 @@ func lineOf(e bench.Event) progressLine {
 		}
 		mean, p99 := completion(e.Second)
 		f := &flow{float64(e.Second.IOPS()), float64(e.Second.BW()), mean, p99}
-		return progressLine{Event: "second", Scenario: e.ID, Elapsed: e.Elapsed, Ramp: e.Second.Ramp, flow: f}
+		return progressLine{Event: eventSecond, Scenario: e.ID, Elapsed: e.Elapsed, Ramp: e.Second.Ramp, flow: f}
 	case bench.Ended:
 		if peak := e.Result.Postgres.Peak(); peak != nil {
 			return progressLine{
-				Event: "ended", Scenario: e.ID, Name: e.Result.Name, State: e.Result.State, Reasons: e.Result.Reasons,
+				Event: eventEnded, Scenario: e.ID, Name: e.Result.Name, State: e.Result.State, Reasons: e.Result.Reasons,
 				TPS: float64(peak.TPS), TookMean: time.Duration(peak.Latency.Mean),
 			}
 		}
 		n, bw := report.Rates(e.Result.Total)
 		f := &flow{IOPS: float64(n), BW: float64(bw)}
 		return progressLine{
-			Event:    "ended",
+			Event:    eventEnded,
 			Scenario: e.ID,
 			Name:     e.Result.Name,
 			State:    e.Result.State,
@@ -156,23 +183,23 @@ func lineOf(e bench.Event) progressLine {
 			flow:     f,
 		}
 	case bench.Cooling:
-		return progressLine{Event: "cooldown", Expected: e.For}
+		return progressLine{Event: eventCooldown, Expected: e.For}
 	case bench.RoundBegan:
-		return progressLine{Event: "round", Round: e.Round, Rounds: e.Of}
+		return progressLine{Event: eventRound, Round: e.Round, Rounds: e.Of}
 	case bench.RoundEnded:
 		return progressLine{
-			Event:    "round-ended",
+			Event:    eventRoundEnded,
 			Round:    e.Round,
 			Rounds:   e.Planned,
 			Expected: e.Rest,
 			Note:     roundText(e),
 		}
 	case bench.Added:
-		return progressLine{Event: "added", Scenario: e.Scenario.ID, Name: e.Scenario.Name}
+		return progressLine{Event: eventAdded, Scenario: e.Scenario.ID, Name: e.Scenario.Name}
 	case bench.Noted:
-		return progressLine{Event: "note", Note: e.Text}
+		return progressLine{Event: eventNote, Note: e.Text}
 	}
-	return progressLine{Event: strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", e), "bench."))}
+	return progressLine{} // of a kind that the format does not have
 }
 
 // completion is the mean and the 99th percentile of a second's completion latencies, 0 where there
@@ -389,7 +416,7 @@ func outcome(r *result.Result) string {
 
 // plainView prints a line at each change and one every few seconds in between.
 type plainView struct {
-	env   *Env
+	out   Out
 	state progressState
 	last  time.Time // when a line was printed
 }
@@ -399,7 +426,7 @@ const plainEvery = 5 * time.Second
 
 func (v *plainView) Event(e bench.Event) {
 	v.state.apply(e)
-	now := v.env.Now()
+	now := v.out.Now()
 	switch e := e.(type) {
 	case bench.Started:
 		v.print(
@@ -453,8 +480,8 @@ func (v *plainView) Event(e bench.Event) {
 }
 
 func (v *plainView) print(format string, args ...any) {
-	v.last = v.env.Now()
-	fmt.Fprintln(v.env.Err, indented(fmt.Sprintf(format, args...)))
+	v.last = v.out.Now()
+	fmt.Fprintln(v.out, indented(fmt.Sprintf(format, args...)))
 }
 
 func (*plainView) Close() {}

@@ -1,4 +1,4 @@
-package cli
+package screen
 
 import (
 	"fmt"
@@ -13,15 +13,15 @@ import (
 	"plimsoll/internal/units"
 )
 
-// fleetProgress are the ways to show a fleet run.
-var fleetProgress = []string{"auto", "tty", "plain", "none"}
+// FleetKinds are the ways to show a fleet run; the first is what is shown without a choice.
+func FleetKinds() []string { return []string{"auto", "tty", "plain", "none"} }
 
-// showFleet makes a fleet run show its progress: on a terminal a line a host, else plain lines. The
+// Fleet makes a fleet run show its progress: on a terminal a line a host, else plain lines. The
 // returned function ends that.
-func showFleet(env *Env, kind string, r *fleet.Run) (end func()) {
+func Fleet(out Out, kind string, r *fleet.Run) (end func()) {
 	if kind == "auto" {
 		kind = "plain"
-		if onTerminal(env) {
+		if onTerminal(out) {
 			kind = "tty"
 		}
 	}
@@ -30,33 +30,33 @@ func showFleet(env *Env, kind string, r *fleet.Run) (end func()) {
 		r.Note = func(string, string) {}
 	case "tty":
 		m := &fleetModel{width: 80, height: 24}
-		p := newPainter(env, m)
+		p := newPainter(out, m)
 		r.Note = func(host, line string) { p.program.Send(fleetNote(noteLine(host, line))) }
 		r.Show = func(all []fleet.Status) { p.program.Send(fleetStatus(all)) }
 		return func() {
 			p.close()
 			m.height = 1 << 16
-			fmt.Fprint(env.Err, m.picture())
+			fmt.Fprint(out, m.picture())
 		}
 	default:
-		r.Note = fleetNotes(env)
+		r.Note = FleetNotes(out)
 	}
 	return func() {}
 }
 
-// fleetNotes prints lines of hosts as they come.
-func fleetNotes(env *Env) func(host, line string) {
+// FleetNotes prints lines of hosts as they come.
+func FleetNotes(out Out) func(host, line string) {
 	var one sync.Mutex
 	return func(host, line string) {
 		one.Lock()
 		defer one.Unlock()
-		fmt.Fprintln(env.Err, noteLine(host, line))
+		fmt.Fprintln(out, noteLine(host, line))
 	}
 }
 
 func noteLine(host, line string) string {
 	if host != "" {
-		line = text.Clean(host, 64) + ": " + text.Clean(line, longError)
+		line = text.Clean(host, 64) + ": " + text.Clean(line, text.LongError)
 	}
 	return indented(line)
 }
@@ -131,7 +131,7 @@ func (m *fleetModel) picture() string {
 
 func (m *fleetModel) hostLine(h fleet.Status, width int) string {
 	name := text.PadRight(text.Clean(h.Host, width), width)
-	what := text.Clean(h.What, longError)
+	what := text.Clean(h.What, text.LongError)
 	switch {
 	case h.Lost:
 		return cutTo(m.width, styleBad.Render("✗ "+name+"  "+what))

@@ -1,7 +1,8 @@
-package cli
+package screen
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -23,14 +24,14 @@ type painter struct {
 	restore func()
 }
 
-func newPainter(env *Env, m tea.Model) *painter {
+func newPainter(out Out, m tea.Model) *painter {
 	p := &painter{done: make(chan struct{}), restore: func() {}}
-	if f, ok := fileOf(env.Err); ok {
+	if f, ok := out.Writer.(*os.File); ok {
 		p.restore = silence(f)
 	}
 	// The program reads no keys: they are dropped by silence, and Ctrl-C reaches plimsoll as a
 	// signal, as everywhere.
-	p.program = tea.NewProgram(m, tea.WithInput(nil), tea.WithOutput(env.Err), tea.WithoutSignalHandler())
+	p.program = tea.NewProgram(m, tea.WithInput(nil), tea.WithOutput(out.Writer), tea.WithoutSignalHandler())
 	go func() {
 		defer close(p.done)
 		_, _ = p.program.Run() // a screen that cannot be drawn must not end the measurement
@@ -44,25 +45,25 @@ func (p *painter) close() {
 	p.restore()
 }
 
-// screen is the live view on a terminal: the suite as a list, the running scenario in detail. It
+// terminal is the live view on a terminal: the suite as a list, the running scenario in detail. It
 // leaves its last picture behind.
-type screen struct {
-	env     *Env
+type terminal struct {
+	out     Out
 	model   *screenModel
 	painter *painter
 }
 
-func newScreen(env *Env) *screen {
+func newTerminal(out Out) *terminal {
 	m := &screenModel{width: 80, height: 24}
-	return &screen{env: env, model: m, painter: newPainter(env, m)}
+	return &terminal{out: out, model: m, painter: newPainter(out, m)}
 }
 
-func (s *screen) Event(e bench.Event) { s.painter.program.Send(e) }
+func (s *terminal) Event(e bench.Event) { s.painter.program.Send(e) }
 
-func (s *screen) Close() {
+func (s *terminal) Close() {
 	s.painter.close()
 	s.model.height = 1 << 16
-	fmt.Fprint(s.env.Err, s.model.picture())
+	fmt.Fprint(s.out, s.model.picture())
 }
 
 // screenModel has no logic of its own: events in, picture out.

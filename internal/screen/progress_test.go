@@ -1,4 +1,4 @@
-package cli
+package screen
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
-	"plimsoll/internal/sys"
 	"plimsoll/internal/telemetry"
 )
 
@@ -67,8 +66,8 @@ func TestScreen(t *testing.T) {
 func TestPlainLines(t *testing.T) {
 	var out bytes.Buffer
 	now := time.Unix(0, 0)
-	env := &Env{Machine: &sys.Machine{Now: func() time.Time { now = now.Add(3 * time.Second); return now }}, Err: &out}
-	v := &plainView{env: env}
+	to := Out{Writer: &out, Now: func() time.Time { now = now.Add(3 * time.Second); return now }}
+	v := &plainView{out: to}
 	for _, e := range events() {
 		v.Event(e)
 	}
