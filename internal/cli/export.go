@@ -38,7 +38,7 @@ tables. With -o the file is replaced whole or not at all.`,
 			if err := report.Export(&out, report.Format(format), runs); err != nil {
 				return err
 			}
-			return sys.WriteFile(file, out.Bytes(), 0o644)
+			return sys.WriteFile(file, text.Harmless(out.Bytes()), 0o644)
 		},
 	}
 	addChoice(cmd, &format, "format", "output `FORMAT`", report.ExportFormats())

@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/fleet"
 	"plimsoll/internal/report"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 	"plimsoll/internal/verdict"
 )
@@ -121,7 +122,7 @@ func reportFleet(env *Env, dir *sys.Dir, f *bundle.Fleet, format string, policy 
 	for _, kind := range []report.Format{report.Markdown, report.HTML} {
 		var page bytes.Buffer
 		err = errors.Join(err, report.WriteFleet(&page, kind, f, report.Options{}))
-		err = errors.Join(err, dir.WriteFile("report."+string(kind), page.Bytes(), 0o644))
+		err = errors.Join(err, dir.WriteFile("report."+string(kind), text.Harmless(page.Bytes()), 0o644))
 	}
 	if err != nil {
 		return err

@@ -2,10 +2,14 @@ package cli
 
 import (
 	"errors"
+	"fmt"
+	"strings"
+	"unicode"
 
 	"github.com/spf13/pflag"
 
 	"plimsoll/internal/bench"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
 
@@ -37,6 +41,12 @@ func (o pathOptions) roles() (map[topology.Role]string, error) {
 		return nil, usage(errors.New("too many paths: name one for both roles, or one for data and one for WAL"))
 	case len(o.args) > 0:
 		o.data, o.wal = o.args[0], o.args[len(o.args)-1]
+	}
+	for _, path := range []string{o.data, o.wal} {
+		if strings.ContainsFunc(path, unicode.IsControl) {
+			return nil, usage(fmt.Errorf("path %s: a job file cannot hold a control character; use another directory",
+				text.Quote(path)))
+		}
 	}
 	return bench.Request{Data: o.data, WAL: o.wal}.Paths()
 }

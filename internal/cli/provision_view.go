@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 
 	"golang.org/x/term"
 
@@ -18,7 +17,7 @@ func provisionView(env *Env, asJSON bool) func(provision.Event) {
 		enc := json.NewEncoder(env.Out)
 		return func(e provision.Event) { _ = enc.Encode(e) } // a stream that is gone ends the view, not the work
 	}
-	f, ok := env.Err.(*os.File)
+	f, ok := fileOf(env.Err)
 	tty := ok && term.IsTerminal(int(f.Fd()))
 	last := -1
 	return func(e provision.Event) {
@@ -29,12 +28,12 @@ func provisionView(env *Env, asJSON bool) func(provision.Event) {
 				return
 			}
 			last = tenth
-			end := "\n"
-			if tty {
-				end = "   \r" // over a longer line before
+			end, to := "\n", env.Err
+			if tty { // over a longer line before; only plimsoll's own \r gets by the door
+				end, to = "   \r", f
 			}
-			fmt.Fprintf(env.Err, "%s %d/%d  %3.0f %%, %v, %s left%s",
-				e.Array, e.Step, e.Steps, e.Fraction*100, e.Rate, text.Duration(e.Left), end)
+			fmt.Fprintf(to, "%s %d/%d  %3.0f %%, %v, %s left%s",
+				text.Clean(e.Array, 0), e.Step, e.Steps, e.Fraction*100, e.Rate, text.Duration(e.Left), end)
 		case provision.Done, provision.Undone:
 		default:
 			if e.Steps == 0 {

@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/report"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 func newReportCmd(env *Env) *cobra.Command {
@@ -79,11 +80,11 @@ func keepReports(b *bundle.Bundle) error {
 	}
 	defer dir.Close() //nolint:errcheck // only a handle
 	for _, kind := range []report.Format{report.Markdown, report.HTML} {
-		var text bytes.Buffer
-		if err := report.Write(&text, kind, b, report.Options{}); err != nil {
+		var page bytes.Buffer
+		if err := report.Write(&page, kind, b, report.Options{}); err != nil {
 			return err
 		}
-		if err := dir.WriteFile("report."+string(kind), text.Bytes(), 0o644); err != nil {
+		if err := dir.WriteFile("report."+string(kind), text.Harmless(page.Bytes()), 0o644); err != nil {
 			return err
 		}
 	}

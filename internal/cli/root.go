@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"plimsoll/internal/screen"
 	"plimsoll/internal/sys"
@@ -29,14 +30,16 @@ type Env struct {
 // Main runs plimsoll with the arguments behind its name and returns the exit code
 // (docs/exit-codes.md).
 func Main(args []string) int {
-	out := &stream{file: os.Stdout}
-	env := &Env{Machine: sys.Host(), In: os.Stdin, Out: out, Err: os.Stderr}
+	out, errs := newStream(os.Stdout), newStream(os.Stderr)
+	env := &Env{Machine: sys.Host(), In: os.Stdin, Out: out, Err: errs}
+	defer errs.flush()
 	ctx, stop := interruptible(context.Background())
 	defer stop()
 	ctx = sys.WithNotice(ctx, func(notice string) { fmt.Fprintf(env.Err, "plimsoll: %s\n", text.Clean(notice, 0)) })
 	root := newRootCmd(env)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	out.flush()
 	if out.failed != nil && !errors.Is(err, out.failed) { // such as a full disk
 		fmt.Fprintf(env.Err, "plimsoll: could not write all output: %s\n", readable(out.failed))
 		if err == nil {
@@ -58,15 +61,20 @@ func Main(args []string) int {
 	return exitCode(err)
 }
 
-// stream is standard output. It keeps the first error of writing, since most printing does not
-// check it.
+// stream is standard output or standard error, and the one door to it: see text.Door. It keeps the
+// first error of writing, since most printing does not check it.
 type stream struct {
 	file   *os.File
+	door   *text.Door
 	failed error
 }
 
+func newStream(file *os.File) *stream {
+	return &stream{file: file, door: text.NewDoor(file, term.IsTerminal(int(file.Fd())))}
+}
+
 func (s *stream) Write(p []byte) (int, error) {
-	n, err := s.file.Write(p)
+	n, err := s.door.Write(p)
 	if s.failed == nil {
 		s.failed = err
 	}
@@ -74,7 +82,17 @@ func (s *stream) Write(p []byte) (int, error) {
 }
 
 // screen is where progress is shown.
-func (env *Env) screen() screen.Out { return screen.Out{Writer: env.Err, Now: env.Now} }
+func (env *Env) screen() screen.Out {
+	out := screen.Out{Writer: env.Err, Now: env.Now}
+	out.File, _ = fileOf(env.Err)
+	return out
+}
+
+func (s *stream) flush() {
+	if err := s.door.Flush(); s.failed == nil {
+		s.failed = err
+	}
+}
 
 // fileOf is the file behind a stream, which may be a terminal.
 func fileOf(w io.Writer) (*os.File, bool) {

@@ -29,6 +29,17 @@ import (
 type Out struct {
 	io.Writer
 	Now func() time.Time
+	// File is what Writer leads to, nil where that is no file. A screen is painted on it, since the
+	// sequences that move the cursor do not pass a text.Door.
+	File *os.File
+}
+
+// canvas is what a screen is painted on. What is drawn is to be cleaned before (text.Clean).
+func (o Out) canvas() io.Writer {
+	if o.File != nil {
+		return o.File
+	}
+	return o.Writer
 }
 
 // Kinds are the ways to show a run; the first is what is shown without a choice.
@@ -61,8 +72,7 @@ func Of(out Out, kind string) View {
 
 // onTerminal tells whether progress goes to a terminal that can be painted.
 func onTerminal(out Out) bool {
-	f, ok := out.Writer.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
+	return out.File != nil && term.IsTerminal(int(out.File.Fd())) && os.Getenv("TERM") != "dumb"
 }
 
 type noView struct{}

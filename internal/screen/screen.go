@@ -2,7 +2,6 @@ package screen
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -26,12 +25,12 @@ type painter struct {
 
 func newPainter(out Out, m tea.Model) *painter {
 	p := &painter{done: make(chan struct{}), restore: func() {}}
-	if f, ok := out.Writer.(*os.File); ok {
-		p.restore = silence(f)
+	if out.File != nil {
+		p.restore = silence(out.File)
 	}
 	// The program reads no keys: they are dropped by silence, and Ctrl-C reaches plimsoll as a
 	// signal, as everywhere.
-	p.program = tea.NewProgram(m, tea.WithInput(nil), tea.WithOutput(out.Writer), tea.WithoutSignalHandler())
+	p.program = tea.NewProgram(m, tea.WithInput(nil), tea.WithOutput(out.canvas()), tea.WithoutSignalHandler())
 	go func() {
 		defer close(p.done)
 		_, _ = p.program.Run() // a screen that cannot be drawn must not end the measurement
