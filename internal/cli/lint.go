@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,25 +26,35 @@ type lintOptions struct {
 	format              string
 	fix, installed      bool
 	chunk, memory, free units.Bytes
-	disable             []string
+	disable, exclude    []string
+	version, global     string
+	severity, failOn    string
+	baseline, config    string
+	updateBaseline      bool
 }
 
+// never is the value of --fail-on that lets every finding pass.
+const never = "never"
+
 func newLintCmd(env *Env) *cobra.Command {
-	o := lintOptions{}
+	o := lintOptions{failOn: string(finding.Fail)}
 	cmd := &cobra.Command{
 		Use:   "lint FILE|DIR|COMMAND...",
 		Short: "Lint fio jobs before you waste a day running them",
-		Long: `Lint the fio jobs in job files, shell scripts, the code blocks of Markdown, or a fio command line given
-as one argument; mkfs, mdadm, lvcreate and mount lines next to them are read too. "-" is standard input. Nothing
-is run.
+		Long: `Lint the fio jobs in job files, scripts, pipelines, the code of Markdown, or a fio command line given as one
+argument; mkfs, mdadm, lvcreate and mount lines next to them are read too. "-" is standard input. Nothing is run.
+
+An error is what fio refuses, or takes for something else than it says; a warning is a measurement of something
+else than the job says; an info depends on what lint cannot see.
 
 A comment "plimsoll: disable=PL107 reason" silences a rule. At the end of a line it applies to that line; on a
 line of its own to the option, section or command that follows; before a blank line at the top to the whole
-file. The exit code is 3 when a finding is an error.`,
+file. The exit code is 3 when a finding is an error (--fail-on).`,
 		Example: `  plimsoll lint jobs/randread.fio
   plimsoll lint README.md --chunk 64k
   plimsoll lint "fio --name=a --rw=randread --iodepth=32"
-  plimsoll lint . --format github`,
+  plimsoll lint . --fio 3.7 --format github
+  plimsoll lint . --baseline lint.json`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.what = args
@@ -57,12 +65,18 @@ file. The exit code is 3 when a finding is an error.`,
 	addFormat(cmd, &o.format, report.LintFormats())
 	f.BoolVar(&o.fix, "fix", false, "fix the files where the repair is certain, and report the rest")
 	typedOnly(f, "fix")
-	f.BoolVar(
-		&o.installed,
-		"installed",
-		false,
-		"check options against the installed fio instead of all versions from 3.16 to 3.41",
-	)
+	f.BoolVar(&o.installed, "installed", false,
+		"check options against the installed fio, and ask it of each job that is written out; nothing is run")
+	f.StringVar(&o.version, "fio", "", "check options against fio `VERSION`, such as 3.7, instead of all from 3.16 on")
+	cmd.MarkFlagsMutuallyExclusive("installed", "fio")
+	addChoice(cmd, &o.severity, "severity", "show findings of `LEVEL` and above", lint.Severities())
+	addChoice(cmd, &o.failOn, "fail-on", "exit with 3 for findings of `LEVEL` and above", append(lint.Severities(), never))
+	f.StringVar(&o.baseline, "baseline", "", "pass over the findings that `FILE` holds")
+	f.BoolVar(&o.updateBaseline, "update-baseline", false, "write the findings of now to the file of --baseline")
+	typedOnly(f, "update-baseline")
+	f.StringVar(&o.config, "config", "", "read settings from `FILE` instead of "+lint.ConfigName)
+	f.StringVar(&o.global, "global", "", "read the global sections of `FILE` before every job file")
+	f.StringSliceVar(&o.exclude, "exclude", nil, "pass over what is below a folder and matches `PATTERN` (as in .gitignore)")
 	addSize(f, &o.chunk, "chunk", "chunk `SIZE` of the array that the jobs run on")
 	addSize(f, &o.memory, "memory", "memory `SIZE` of the machine that they run on")
 	addSize(f, &o.free, "free", "free space (`SIZE`) on the filesystem that they write to")
@@ -70,200 +84,217 @@ file. The exit code is 3 when a finding is an error.`,
 	return cmd
 }
 
+// linting is one run of lint.
+type linting struct {
+	env     *Env
+	o       lintOptions
+	set     lint.Config
+	dir     string // that paths of the settings are counted from
+	codes   []finding.Code
+	docs    []document
+	c       *lint.Case
+	parsing script.Options
+}
+
 func runLint(ctx context.Context, env *Env, o lintOptions) error {
-	c := &lint.Case{Chunk: o.chunk, Memory: o.memory, Free: o.free}
+	l := &linting{env: env, o: o, c: &lint.Case{Chunk: o.chunk, Memory: o.memory, Free: o.free}}
+	if err := l.settings(ctx); err != nil {
+		return err
+	}
+	missing := l.documents(ctx)
+	if len(l.docs) == 0 && missing != nil {
+		return missing
+	}
+	for _, d := range l.docs {
+		l.c.Scripts = append(l.c.Scripts, d.parse(l.parsing))
+	}
 	if o.installed {
-		table, err := fio.InstalledOptions(ctx, env.Machine)
+		if err := l.ask(ctx); err != nil {
+			return err
+		}
+	}
+	found := lint.Judge(l.c, l.codes...)
+	if o.fix {
+		var err error
+		if found, err = l.applyFixes(found); err != nil {
+			return err
+		}
+	}
+	err := l.report(found)
+	if missing != nil && (err == nil || errors.Is(err, errVerdict)) {
+		return missing
+	}
+	return err
+}
+
+// settings reads the file of settings, what flags add to it, and which fio is meant.
+func (l *linting) settings(ctx context.Context) error {
+	if err := l.configured(); err != nil {
+		return err
+	}
+	l.codes = slices.Clone(l.set.Disable)
+	pages := finding.Pages(lint.Rules())
+	for _, name := range l.o.disable {
+		code := ruleCode(name)
+		if !slices.ContainsFunc(pages, func(p finding.Page) bool { return p.Code == code }) {
+			return usage(unknownCode(name))
+		}
+		l.codes = append(l.codes, code)
+	}
+	if l.o.updateBaseline && l.o.baseline == "" {
+		return usage(errors.New("--update-baseline: give the file with --baseline"))
+	}
+	l.parsing = script.Options{Include: sys.Text}
+	if l.o.global != "" {
+		l.set.Global = l.o.global
+	} else if l.set.Global != "" {
+		l.set.Global = filepath.Join(l.dir, l.set.Global)
+	}
+	if l.set.Global != "" {
+		body, err := sys.Text(l.set.Global)
 		if err != nil {
 			return err
 		}
-		c.Fio = table
+		l.parsing.Global, l.parsing.GlobalName = body, l.set.Global
 	}
-	codes, err := o.codes()
-	if err != nil {
-		return usage(err)
+	return l.version(ctx)
+}
+
+func (l *linting) version(ctx context.Context) error {
+	if l.o.version != "" {
+		l.set.Fio = strings.TrimPrefix(l.o.version, "fio-")
 	}
-	docs, err := documents(ctx, env, o.what)
-	if err != nil {
-		return err
-	}
-	for _, d := range docs {
-		c.Scripts = append(c.Scripts, d.parse())
-	}
-	found := lint.Judge(c, codes...)
-	if o.fix {
-		if found, err = applyFixes(env, c, docs, found, codes); err != nil {
+	switch {
+	case l.o.installed:
+		table, err := fio.InstalledOptions(ctx, l.env.Machine)
+		if err != nil {
 			return err
 		}
+		l.c.Fio = table
+	case l.set.Fio != "":
+		v, err := fio.ParseVersion("fio-" + l.set.Fio)
+		if err != nil {
+			return usage(fmt.Errorf("--fio %s: want a version such as 3.33", text.Clean(l.o.version, 40)))
+		}
+		l.c.Fio = fio.OptionsOf(v)
 	}
-	if err := report.Lint(
-		env.Out,
-		o.format,
-		report.Linted{Files: c.Scripts, Findings: found, Tool: Version},
-	); err != nil {
+	return nil
+}
+
+// configured reads the settings of the tree: those of --config, else of the nearest folder upwards
+// that has them, up to where a repository begins.
+func (l *linting) configured() error {
+	name := l.o.config
+	if name == "" {
+		dir, err := os.Getwd()
+		if err != nil {
+			return fmt.Errorf("the current folder: %w", err)
+		}
+		for name == "" {
+			at := filepath.Join(dir, lint.ConfigName)
+			if _, err := os.Stat(at); err == nil {
+				name = at
+				break
+			}
+			_, repository := os.Stat(filepath.Join(dir, ".git"))
+			if up := filepath.Dir(dir); repository != nil && up != dir {
+				dir = up
+				continue
+			}
+			return nil
+		}
+	}
+	body, err := sys.Text(name)
+	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Severity == finding.Fail }) {
+	l.dir = filepath.Dir(name)
+	if l.set, err = lint.ReadConfig(name, body); err != nil {
+		return usage(err)
+	}
+	return nil
+}
+
+// ask lets the installed fio read each job that is written out.
+func (l *linting) ask(ctx context.Context) error {
+	l.c.Asked = map[*fio.JobFile]fio.Asked{}
+	for _, f := range l.c.Scripts {
+		for _, j := range f.Jobs {
+			if j.Partial || len(j.Passed) > 0 || !j.File.Literal() || j.Command && l.c.Fio.Shortens(j.File) {
+				continue
+			}
+			a, err := fio.ParseOnly(ctx, l.env.Machine, j.File)
+			if err != nil {
+				return err
+			}
+			l.c.Asked[j.File] = a
+		}
+	}
+	return nil
+}
+
+// report weighs the findings, prints them and decides the exit code.
+func (l *linting) report(found []finding.Finding) error {
+	dir := l.dir
+	if dir == "" {
+		dir = "."
+	}
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	found = l.weigh(found, dir)
+	source := func(f finding.Finding) string {
+		for _, file := range l.c.Scripts {
+			if file.Name == f.File() {
+				return file.Source(f.Line)
+			}
+		}
+		return ""
+	}
+	found, err := l.against(found, source)
+	if err != nil {
+		return err
+	}
+	shown := found
+	if least := l.least(); least != finding.Info {
+		shown = lint.AtLeast(found, least)
+	}
+	err = report.Lint(l.env.Out, l.o.format, report.Linted{
+		Files: l.c.Scripts, Findings: shown, Tool: Version, Silenced: lint.Silenced(l.c, l.codes...),
+	})
+	if err != nil {
+		return err
+	}
+	if l.o.failOn != never && len(lint.AtLeast(found, finding.Severity(l.o.failOn))) > 0 {
 		return errVerdict
 	}
 	return nil
 }
 
-func (o lintOptions) codes() ([]finding.Code, error) {
-	var codes []finding.Code
-	pages := finding.Pages(lint.Rules())
-	for _, name := range o.disable {
-		code := ruleCode(name)
-		if !slices.ContainsFunc(pages, func(p finding.Page) bool { return p.Code == code }) {
-			return nil, unknownCode(name)
+// weigh applies the settings' severities; names are made absolute for their paths.
+func (l *linting) weigh(found []finding.Finding, dir string) []finding.Finding {
+	var kept []finding.Finding
+	for _, f := range found {
+		g := f
+		if abs, err := filepath.Abs(f.File()); err == nil {
+			g.Subject = abs + strings.TrimPrefix(f.Subject, f.File())
 		}
-		codes = append(codes, code)
+		for _, w := range l.set.Weigh([]finding.Finding{g}, dir) {
+			w.Subject = f.Subject
+			kept = append(kept, w)
+		}
 	}
-	return codes, nil
+	return kept
 }
 
-// document is one text to lint. A command line and standard input have no file to fix.
-type document struct {
-	name    string
-	text    []byte
-	command bool
-	file    bool
-	err     error // why the file could not be read; its text is then empty
-}
-
-func (d document) parse() *script.File {
-	opts := script.Options{Include: sys.Text}
-	if d.err != nil {
-		return script.Unreadable(d.name, d.err)
+// least is the least severity that is shown. Pipelines show warnings and errors, unless infos are
+// asked for.
+func (l *linting) least() finding.Severity {
+	switch {
+	case l.o.severity != "":
+		return finding.Severity(l.o.severity)
+	case slices.Contains([]string{"github", "sarif", "junit"}, l.o.format):
+		return finding.Warn
 	}
-	if d.command {
-		return script.CommandText(string(d.text), opts)
-	}
-	return script.Parse(d.name, d.text, opts)
-}
-
-// documents reads what was named: files, directories, "-", or a command line, which begins with fio
-// or has options of it.
-func documents(ctx context.Context, env *Env, what []string) ([]document, error) {
-	var docs []document
-	for _, name := range what {
-		info, err := os.Stat(name)
-		switch {
-		case name == "-":
-			body, err := sys.ReadAll("standard input", sys.Interruptible(ctx, env.In), sys.TextLimit)
-			if err != nil {
-				return nil, err
-			}
-			docs = append(docs, document{name: "-", text: body})
-		case err == nil && info.IsDir():
-			found, err := walk(name)
-			if err != nil {
-				return nil, err
-			}
-			docs = append(docs, found...)
-		case err == nil:
-			body, err := sys.Text(name)
-			if err != nil {
-				return nil, err
-			}
-			docs = append(docs, document{name: name, text: body, file: true})
-		case strings.Contains(name, "fio ") && strings.Contains(name, " "):
-			docs = append(docs, document{name: "command line", text: []byte(name), command: true})
-		default:
-			return nil, hint(usage(err), `plimsoll lint "fio --name=a --rw=randread"`)
-		}
-	}
-	return docs, nil
-}
-
-// lintedFiles are the endings of what is looked at below a directory; of otherFiles, what has to do
-// with fio.
-var (
-	lintedFiles = append([]string{".fio", ".job", ".sh", ".bash", ".md", ".markdown"}, otherFiles...)
-	otherFiles  = []string{".yml", ".yaml", ".j2", ".tmpl", ".tpl", ".ini", ".cfg"}
-)
-
-// walk finds job files, scripts and Markdown below a directory.
-func walk(dir string) ([]document, error) {
-	var docs []document
-	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case e.IsDir() && strings.HasPrefix(e.Name(), ".") && name != dir:
-			return fs.SkipDir
-		case !e.Type().IsRegular() || !slices.Contains(lintedFiles, filepath.Ext(name)):
-			return nil
-		}
-		body, err := sys.Text(name)
-		if err == nil && slices.Contains(otherFiles, filepath.Ext(name)) && !bytes.Contains(body, []byte("fio")) &&
-			!bytes.Contains(body, []byte("rw=")) {
-			return nil
-		}
-		docs = append(docs, document{name: name, text: body, file: true, err: err})
-		return nil
-	})
-	if err == nil && len(docs) == 0 {
-		err = errors.New(dir + ": no job file, script or Markdown below it")
-	}
-	return docs, err
-}
-
-// replace gives a file new content at once, in place of old. A link is refused: who may make one
-// decides what is written over.
-func replace(name string, old, text []byte) error {
-	dir, err := sys.OpenPath(filepath.Dir(name))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Replace(filepath.Base(name), old, text), dir.Close())
-}
-
-// fixPasses bounds how often fixes are looked for again: two that touch each other are made one
-// after the other.
-const fixPasses = 10
-
-// applyFixes writes certain repairs back, until there are none left, and lints again.
-func applyFixes(
-	env *Env,
-	c *lint.Case,
-	docs []document,
-	found []finding.Finding,
-	disabled []finding.Code,
-) ([]finding.Finding, error) {
-	after := slices.Clone(c.Scripts)
-	for i, d := range docs {
-		own := slices.DeleteFunc(
-			slices.Clone(found),
-			func(f finding.Finding) bool { return f.File() != c.Scripts[i].Name },
-		)
-		fixed, n := lint.Fix(string(d.text), own)
-		if !d.file || n == 0 {
-			continue
-		}
-		for range fixPasses {
-			docs[i].text = []byte(fixed)
-			after[i] = docs[i].parse()
-			again, more := lint.Fix(
-				fixed,
-				lint.Judge(
-					&lint.Case{Scripts: after[i : i+1], Fio: c.Fio, Chunk: c.Chunk, Memory: c.Memory, Free: c.Free},
-					disabled...),
-			)
-			if more == 0 || again == fixed {
-				break
-			}
-			fixed, n = again, n+more
-		}
-		if err := replace(d.name, d.text, []byte(fixed)); err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(env.Err, "%s: %s applied\n", text.Clean(d.name, 0), text.Plural(n, "fix", "fixes"))
-		docs[i].text = []byte(fixed)
-		after[i] = docs[i].parse()
-	}
-	c.Scripts = after
-	return lint.Judge(
-		&lint.Case{Scripts: after, Fio: c.Fio, Chunk: c.Chunk, Memory: c.Memory, Free: c.Free},
-		disabled...), nil
+	return finding.Info
 }

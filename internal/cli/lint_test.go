@@ -19,7 +19,7 @@ func lintSeeds(t *testing.T) string {
 		t.Fatalf("%d seeds: %v", len(files), err)
 	}
 	var out bytes.Buffer
-	err = runLint(t.Context(), &Env{Machine: sys.Host(), Out: &out, Err: &out}, lintOptions{what: files, format: "text"})
+	err = runLint(t.Context(), &Env{Machine: sys.Host(), Out: &out, Err: &out}, lintOptions{what: files, format: "text", failOn: "error"})
 	if !errors.Is(err, errVerdict) {
 		t.Errorf("error %v: the seeds hold errors", err)
 	}
@@ -52,7 +52,7 @@ func TestLintFindsTheTraps(t *testing.T) {
 		"discard, which explains round 16":               "striped-8xnvme-rounds.md:32:12: PL132",
 		"psync: concurrency-bound":                       "raid0-4xgp2-m5.12xlarge.md:206:105: PL140",
 		"long dashes":                                    "ebs-across-instances.md:70:10: PL101 error: 12 words",
-		"16 KiB working set":                             "ebs-across-instances.md:70:94: PL106 error",
+		"16 KiB working set":                             "ebs-across-instances.md:70:94: PL106 warning",
 		"40,000 IOPS are burst":                          "a c6a.xlarge does 40,000 IOPS on EBS for 30 minutes a day and 6,000 IOPS for good",
 		"37.1k and 33.4k are concurrency-bound":          "ebs-across-instances.md:70:26: PL140 info: ioengine=psync with 16 jobs keeps 16 I/Os in flight",
 		"fdatasync blocks the submitter":                 "disk-benchmark-guide.md:158:5: PL111",

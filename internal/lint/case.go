@@ -24,24 +24,17 @@ type Case struct {
 
 	// Asked is what the installed fio said of jobs that are written out (--installed); it wins over
 	// the table. May be nil.
-	Asked map[*fio.JobFile]*Answer
+	Asked map[*fio.JobFile]fio.Asked
 
 	jobs      []*lintJob // see lintJobs
 	sections  []written  // see texts
 	documents map[*script.File]*document
 }
 
-// Answer is what fio --parse-only said of a job.
-type Answer struct {
-	Taken bool
-	// Refused are the options that it named, as it prints them (iodepth=foo), and what it said of
-	// each.
-	Refused map[string]string
-}
-
 // takes says whether the fio that was asked took what the table refuses. What a run alone refuses
 // was not asked.
 func (c *Case) takes(w written, r fio.Refusal) bool {
-	a := c.Asked[w.job.File]
-	return a != nil && a.Taken && !r.InRun
+	a, asked := c.Asked[w.job.File]
+	_, refused := a.Refused[r.Option.String()]
+	return asked && a.Whole && !refused && !r.InRun
 }

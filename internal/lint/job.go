@@ -65,6 +65,11 @@ func Rules() []*rule {
 		loopsWithTime,
 		notRead,
 		idleComment,
+		verifyShared,
+		writtenTwice,
+		series,
+		replayed,
+		neverSynced,
 	}
 }
 
@@ -116,7 +121,7 @@ func newLintJob(f *script.File, src *script.Job, i int, section fio.Section) *li
 		}
 		name := fio.BuiltinOptions().Main(o.Name)
 		j.last[name] = o
-		j.unknown[name] = unknown(o.Value)
+		j.unknown[name] = filledIn(o)
 		if !j.unknown[name] {
 			known.Options = append(known.Options, o)
 		}
@@ -200,6 +205,13 @@ func (j *lintJob) bs() units.Bytes { return max(j.load.ReadBS, j.load.WriteBS, j
 
 // total is what all of the job's processes work on; 0 when not known.
 func (j *lintJob) total() units.Bytes {
+	if !j.given("size") && j.given("nrfiles") { // filesize= is of each of them
+		files, err := fio.ParseSize(j.last["nrfiles"].Value, 1024)
+		if err != nil || j.open("nrfiles") || j.open("filesize") || j.load.Jobs < 1 {
+			return 0
+		}
+		return j.load.Size * files * units.Bytes(j.load.Jobs)
+	}
 	if j.load.Size == 0 || j.open("size") || j.open("numjobs") || j.load.Jobs < 1 {
 		return 0
 	}
@@ -250,6 +262,23 @@ func eachJob(check func(c *Case, j *lintJob) *finding.Finding) func(*Case, func(
 	})
 }
 
+// measured is a check of jobs that measure: those that verify their data, and the jobs of functional
+// tests, are there to find faults, and their figures are read by nobody.
+func measured(check func(c *Case, j *lintJob) *finding.Finding) func(c *Case, j *lintJob) *finding.Finding {
+	return func(c *Case, j *lintJob) *finding.Finding {
+		if j.tests() {
+			return nil
+		}
+		return check(c, j)
+	}
+}
+
+// tests says whether the job looks for faults and measures nothing.
+func (j *lintJob) tests() bool {
+	return j.file.Functional() || j.load.VerifyOn || j.given("verify") && j.open("verify") || j.flag("verify_only", false) ||
+		j.given("verify_pattern")
+}
+
 // anyJob is eachJob for checks of what is set only.
 func anyJob(check func(c *Case, j *lintJob) *finding.Finding) func(*Case, func(finding.Finding)) {
 	return func(c *Case, report func(finding.Finding)) {
@@ -277,7 +306,7 @@ func oncePerFile(check func(c *Case, j *lintJob) *finding.Finding) func(*Case, f
 				if j.file != file || j.partial {
 					continue
 				}
-				f := check(c, j)
+				f := measured(check)(c, j)
 				switch {
 				case f == nil:
 				case first == nil:

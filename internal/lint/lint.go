@@ -40,6 +40,22 @@ func Judge(c *Case, disabled ...finding.Code) []finding.Finding {
 	return found
 }
 
+// Silenced are the findings that comments in place silence.
+func Silenced(c *Case, disabled ...finding.Code) []finding.Finding {
+	files := map[string]*script.File{}
+	for _, f := range c.Scripts {
+		files[f.Name] = f
+	}
+	off := finding.Disabled{}
+	for _, code := range disabled {
+		off[code] = "disabled"
+	}
+	return slices.DeleteFunc(finding.Judge(Rules(), c, off), func(f finding.Finding) bool {
+		file := files[f.File()]
+		return f.Disabled != "" || file == nil || !file.Disabled(string(f.Code), f.Line)
+	})
+}
+
 // Fix applies the certain repairs of findings in one document's text and says how many were made.
 // Two that touch are not both applied: lint again.
 func Fix(text string, found []finding.Finding) (string, int) {

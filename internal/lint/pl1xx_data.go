@@ -17,9 +17,8 @@ var zeroData = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "the data written is zeros or compresses well",
-	When: "A writing job has zero_buffers, buffer_compress_percentage of 50 or more, or a buffer_pattern without " +
-		"refill_buffers. " +
-		"scramble_buffers=0 without refill_buffers is an info: each job then writes one buffer over and over.",
+	When: "A writing job has zero_buffers. It is an info where buffer_compress_percentage is 50 or more, where buffer_pattern " +
+		"fills the whole buffer, and for scramble_buffers=0 without refill_buffers: each job then writes one buffer over and over",
 	Why: "Drives and arrays that compress, deduplicate or drop zeros store next to nothing, and later read next " +
 		"to nothing. The figures are then not those of " +
 		"real data.",
@@ -27,7 +26,7 @@ var zeroData = &rule{
 	Bad:    "fio --name=a --rw=write --bs=1M --size=10G --zero_buffers",
 	Good:   "fio --name=a --rw=write --bs=1M --size=10G --refill_buffers",
 	Ignore: "When the application's data compresses as well, or the device is known to take no notice.",
-	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		if !j.load.Writes() || !j.measures() || j.load.VerifyOn {
 			return nil
 		}
@@ -39,17 +38,21 @@ var zeroData = &rule{
 				"It writes zeros, which drives and arrays that compress or deduplicate hardly store.",
 				"zero_buffers",
 			)
-		case percent >= 50:
-			return j.found(fmt.Sprintf("%d %% of each buffer compresses away.", percent), "buffer_compress_percentage")
-		case j.given("buffer_pattern") && !refill:
-			return j.found("It writes one pattern over and over.", "buffer_pattern")
+		case percent >= 50 && !j.open("buffer_compress_percentage"):
+			f := j.found(fmt.Sprintf("%d %% of each buffer compresses away.", percent), "buffer_compress_percentage")
+			f.Severity = finding.Info
+			return f
+		case j.given("buffer_pattern") && !refill && !j.given("buffer_compress_percentage") && !j.given("dedupe_percentage"):
+			f := j.found("It writes one pattern over and over.", "buffer_pattern")
+			f.Severity = finding.Info
+			return f
 		case !j.flag("scramble_buffers", true) && !refill:
 			f := j.found("Each job writes one buffer over and over, which deduplicates.", "scramble_buffers")
 			f.Severity = finding.Info
 			return f
 		}
 		return nil
-	}),
+	})),
 }
 
 var randomMap = &rule{
@@ -57,8 +60,8 @@ var randomMap = &rule{
 	Since:    "0.1",
 	Severity: finding.Info,
 	Title:    "norandommap weakens verify, or the random map is large",
-	When: "norandommap together with verify is a warning; a map of more than 256 MiB in all (one bit for each " +
-		"block of each job) is an info.",
+	When: "norandommap together with verify, or a map of more than 256 MiB in all (one bit for each " +
+		"block of each job).",
 	Why: "Without the map fio may write a block twice and verify it against the first version, so it switches to " +
 		"weaker checks. With it, fio keeps a bit for " +
 		"each block of each job and looks free ones up, which costs memory, start-up time and, near the end, CPU.",
@@ -76,12 +79,10 @@ var randomMap = &rule{
 			if !w.VerifyOn {
 				return nil
 			}
-			f := j.found(
+			return j.found(
 				"norandommap lets fio write a block twice, which verify then takes for corruption or has to overlook.",
 				"norandommap",
 			)
-			f.Severity = finding.Warn
-			return f
 		}
 		if bs := j.bs(); bs > 0 && j.last["random_generator"].Value != "lfsr" && !j.open("size") && !j.open("numjobs") {
 			if size := w.Size / bs / 8 * units64(w.Jobs); size > 256*units.MiB {
@@ -98,7 +99,7 @@ var randomMap = &rule{
 var runsCommand = &rule{
 	Code:     "PL123",
 	Since:    "0.1",
-	Severity: finding.Warn,
+	Severity: finding.Info,
 	Title:    "the job runs shell commands",
 	When:     "exec_prerun, exec_postrun or ioengine=exec is set.",
 	Why: "fio hands the text to a shell, as root when fio runs as root. A job file from the web, or one sent " +

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"plimsoll/internal/finding"
@@ -15,6 +16,8 @@ var depthOnSync = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "iodepth does nothing on a synchronous engine",
+	When: "iodepth is above 1 on an engine that returns from each I/O before the next one. It is an info where a job file " +
+		"names no ioengine at all: a command or another file may",
 	Why: "sync, psync, pvsync and mmap return from one I/O before the next begins. iodepth=32 is accepted in " +
 		"silence and the device sees one I/O a job: " +
 		"the figure is that of queue depth 1.",
@@ -22,7 +25,7 @@ var depthOnSync = &rule{
 	Bad:    "fio --name=a --rw=randread --direct=1 --iodepth=32",
 	Good:   "fio --name=a --rw=randread --direct=1 --ioengine=libaio --iodepth=32",
 	Ignore: "When iodepth is a default in [global] and only some jobs are meant to use it.",
-	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		o, ok := j.last["iodepth"]
 		if !ok || j.open("ioengine") || !fio.Synchronous(j.load.Engine) {
 			return nil
@@ -37,8 +40,19 @@ var depthOnSync = &rule{
 			units.Group(fmt.Sprint(max(j.load.Jobs, 1))),
 			times32(j, uint64(depth)),
 		), "iodepth")
+		if !j.src.Command && !j.given("ioengine") && !j.namesEngine() {
+			f.Severity = finding.Info // it may be named where the file is started, or in one that stands before it
+		}
 		return f
-	}),
+	})),
+}
+
+// namesEngine says whether any section of the job's file names an ioengine.
+func (j *lintJob) namesEngine() bool {
+	return slices.ContainsFunc(j.src.File.Sections, func(s fio.Section) bool {
+		_, has := s.Get("ioengine")
+		return has
+	})
 }
 
 // times32 prints what was asked for in all.
@@ -62,7 +76,7 @@ var asyncBuffered = &rule{
 	Bad:    "fio --name=a --ioengine=libaio --iodepth=32 --rw=randread",
 	Good:   "fio --name=a --ioengine=libaio --iodepth=32 --rw=randread --direct=1",
 	Ignore: "Never with iodepth above 1.",
-	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		if j.load.Engine != "libaio" || !j.load.Buffered || j.open("direct") || j.open("buffered") ||
 			j.load.Depth <= 1 && !j.open("iodepth") {
 			return nil
@@ -73,7 +87,7 @@ var asyncBuffered = &rule{
 			"ioengine",
 			"direct",
 		)
-	}),
+	})),
 }
 
 var syncWithDepth = &rule{
@@ -93,7 +107,7 @@ var syncWithDepth = &rule{
 	Good: "fio --name=a --ioengine=libaio --direct=1 --rw=write --fdatasync=1 --iodepth=1 --numjobs=32 " +
 		"--directory=/wal",
 	Ignore: "When only the throughput is read from the result, and no latency or depth.",
-	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		if j.load.SyncEvery != 1 || j.load.Depth <= 1 {
 			return nil
 		}
@@ -110,7 +124,7 @@ var syncWithDepth = &rule{
 			),
 			name,
 		)
-	}),
+	})),
 }
 
 var boundByDepth = &rule{

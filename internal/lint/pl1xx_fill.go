@@ -14,7 +14,7 @@ import (
 var smallOnDevice = &rule{
 	Code:     "PL143",
 	Since:    "0.2",
-	Severity: finding.Warn,
+	Severity: finding.Info,
 	Title:    "blocks below 4 KiB on a device",
 	When:     "The smallest block is below 4 KiB, with direct=1, on a device.",
 	Why: "A drive with sectors of 4 KiB refuses such I/O (EINVAL); one that stands for 512-byte sectors reads, " +
@@ -24,7 +24,7 @@ var smallOnDevice = &rule{
 	Bad:    "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=512 --direct=1",
 	Good:   "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --direct=1",
 	Ignore: "When the drive has sectors of 512 bytes and the application writes them.",
-	Check: anyJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Check: anyJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		least := cmp.Or(j.load.ReadLeast, j.load.ReadBS)
 		if w := cmp.Or(j.load.WriteLeast, j.load.WriteBS); w > 0 && (least == 0 || w < least) {
 			least = w
@@ -39,7 +39,7 @@ var smallOnDevice = &rule{
 			"bssplit",
 			"bsrange",
 		)
-	}),
+	})),
 }
 
 // fills says whether a job is there to write a whole device: size=100% or none, until it is done.

@@ -25,20 +25,17 @@ var sameBlocks = &rule{
 	Bad:    "fio --name=a --filename=/wal/x --size=5G --rw=write --bs=32k --numjobs=4",
 	Good:   "fio --name=a --filename=/wal/x --size=5G --rw=write --bs=32k --numjobs=4 --offset_increment=5G",
 	Ignore: "When several readers of the same data are what you measure.",
-	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
 		if !w.Sequential || !w.SharedFile || w.OffsetIncrement > 0 || j.open("offset_increment") || !j.measures() ||
-			w.Jobs < 2 && !j.open("numjobs") || strings.HasPrefix(j.last["zonemode"].Value, "zbd") {
+			j.open("rw") || j.open("filename") || w.Jobs < 2 || j.open("numjobs") || strings.HasPrefix(j.last["zonemode"].Value, "zbd") {
 			return nil
 		}
 		what := "file"
 		if len(j.devices()) > 0 {
 			what = "device"
 		}
-		jobs := "All jobs"
-		if !j.open("numjobs") {
-			jobs = text.Plural(w.Jobs, "job")
-		}
+		jobs := text.Plural(w.Jobs, "job")
 		if j.src.File != nil && len(j.src.File.Jobs()) > 1 {
 			jobs += " of [" + text.Clean(j.sec.Name, 120) + "]"
 		}
@@ -56,13 +53,19 @@ var sameBlocks = &rule{
 			)
 		}
 		return f
-	}),
+	})),
+}
+
+// inMemoryDevice says whether a device holds nothing that could be lost: null_blk, RAM disks, zram.
+func inMemoryDevice(path string) bool {
+	name := strings.TrimPrefix(path, "/dev/")
+	return strings.HasPrefix(name, "nullb") || strings.HasPrefix(name, "ram") || strings.HasPrefix(name, "zram")
 }
 
 var neverWritten = &rule{
 	Code:     "PL112",
 	Since:    "0.1",
-	Severity: finding.Warn,
+	Severity: finding.Info,
 	Title:    "reads of blocks that nothing has written",
 	When: "A job reads a raw device that no job of the document writes, or a file that the document makes with " +
 		"truncate or fallocate. " +
@@ -71,18 +74,18 @@ var neverWritten = &rule{
 		"or the network behind an EBS volume, is " +
 		"never asked. Removing files from a filesystem mounted with discard makes such blocks too. The result is " +
 		"far above what written data gives.",
-	Fix: "Write the whole region once first: --rw=write --bs=1M over the size that is read, and nothing that " +
-		"trims in between.",
+	Fix: "If the device holds nothing that is needed, write the region that is read once first (--rw=write --bs=1M): this " +
+		"destroys whatever is there. Otherwise read a file that fio has laid out itself",
 	Bad: "fio --name=a --filename=/dev/md0 --rw=randread --bs=28k --size=100g --direct=1",
 	Good: "fio --name=fill --filename=/dev/md0 --rw=write --bs=1M --size=100g --direct=1\nfio --name=a " +
 		"--filename=/dev/md0 --rw=randread --bs=28k --size=100g --direct=1",
 	Ignore: "When the device is known to hold data all over.",
-	Check: eachJob(func(c *Case, j *lintJob) *finding.Finding {
+	Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
 		if !j.load.Reads() || j.load.Writes() || !j.measures() || j.open("rw") {
 			return nil
 		}
 		for _, d := range j.devices() {
-			if !c.document(j.file).Written[d] {
+			if !c.document(j.file).Written[d] && !inMemoryDevice(d) {
 				return j.found(
 					fmt.Sprintf(
 						"It reads %s, which no job here has written: blocks never written, or trimmed, are "+
@@ -113,16 +116,15 @@ var neverWritten = &rule{
 			}
 		}
 		return nil
-	}),
+	})),
 }
 
 var rawWrite = &rule{
 	Code:     "PL113",
 	Since:    "0.1",
-	Severity: finding.Warn,
+	Severity: finding.Info,
 	Title:    "writes to a raw device",
-	When: "A job writes or trims a path below /dev that is a block device. It is an error when the same " +
-		"document mounts the device.",
+	When:     "A job writes or trims a path below /dev that is a block device",
 	Why: "It destroys the filesystem, partition table or array member that is there. fio asks nothing: its own " +
 		"check finds a device that is mounted under the " +
 		"same name, and neither partitions nor members of an array.",
@@ -138,7 +140,7 @@ var rawWrite = &rule{
 		}
 		var devices []string
 		for _, d := range j.devices() {
-			if !strings.HasPrefix(d, "/dev/disk/by-id/") {
+			if !strings.HasPrefix(d, "/dev/disk/by-id/") && !inMemoryDevice(d) {
 				devices = append(devices, text.Clean(d, 120))
 			}
 		}
@@ -155,9 +157,8 @@ var rawWrite = &rule{
 		)
 		for _, m := range c.document(j.file).Mounts {
 			if slices.Contains(j.devices(), m.Device) && m.Line < f.Line {
-				f.Severity = finding.Fail
 				f.Message = fmt.Sprintf(
-					"It writes %s, which line %d mounts on %s: the filesystem is destroyed under its users.",
+					"It writes %s, which line %d mounts on %s: fio refuses to, unless the mount is of a partition or an array of it.",
 					text.Clean(m.Device, 120),
 					m.Line,
 					text.Clean(m.Point, 120),

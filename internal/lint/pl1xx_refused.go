@@ -167,14 +167,40 @@ var unknownOption = &rule{
 	Ignore: "When the job is for a newer fio than the newest that lint knows.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		table := c.table()
+		var stopped *script.Job
 		for _, w := range c.texts() {
 			for _, r := range w.refusals {
-				if f := c.refused(table, w, r); f != nil {
-					report(*f)
+				f := c.refused(table, w, r)
+				if f == nil {
+					continue
 				}
+				behind := len(w.job.File.Sections) - w.section - 1
+				if stopped != w.job && f.Severity == finding.Fail && !w.Command && behind > 0 {
+					f.Evidence = append(f.Evidence, finding.Evidence{
+						What: "not run either", Found: text.Plural(behind, "section") + " behind it: fio reads no further",
+					})
+				}
+				stopped = w.job
+				report(*f)
 			}
+			c.refusedByAsked(w, report)
 		}
 	},
+}
+
+// refusedByAsked reports what the fio that was asked refuses and the table does not.
+func (c *Case) refusedByAsked(w written, report func(finding.Finding)) {
+	a, asked := c.Asked[w.job.File]
+	if !asked {
+		return
+	}
+	for _, o := range w.Own {
+		said, refused := a.Refused[o.String()]
+		if !refused || slices.ContainsFunc(w.refusals, func(r fio.Refusal) bool { return r.Option == o }) {
+			continue
+		}
+		report(*w.at(o, fmt.Sprintf("The installed fio refuses %s: it says %q.", text.Clean(o.String(), 120), text.Clean(said, 120))))
+	}
 }
 
 // refused puts a refusal into words; nil where another rule speaks of it.

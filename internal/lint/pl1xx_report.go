@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -84,7 +85,7 @@ var mixIgnored = &rule{
 	Severity: finding.Warn,
 	Title:    "rwmixread on a job that does not mix",
 	When: "rwmixread or rwmixwrite is set in a job's own section, or for a command's only jobs, and rw is not " +
-		"rw, readwrite or randrw.",
+		"rw, readwrite or randrw. Nothing is said where the share is what rw does anyway: rw=read with rwmixread=100",
 	Why: "fio ignores it: rw=randread with rwmixread=70 reads only. The workload is not the one that the " +
 		"text describes.",
 	Fix:    "Use rw=randrw or rw=rw, or drop rwmixread.",
@@ -106,7 +107,9 @@ var mixIgnored = &rule{
 			case "rw", "readwrite", "randrw":
 				mixed[place(j)] = true
 			default:
-				alone = append(alone, j)
+				if !j.agrees() {
+					alone = append(alone, j)
+				}
 			}
 		}
 		for _, j := range alone {
@@ -119,6 +122,25 @@ var mixIgnored = &rule{
 			}
 		}
 	},
+}
+
+// agrees says whether the share of reads is what the direction does anyway, or is not known.
+func (j *lintJob) agrees() bool {
+	for _, name := range []string{"rwmixread", "rwmixwrite"} {
+		o, ok := j.last[name]
+		if !ok {
+			continue
+		}
+		share, err := fio.ParseSize(strings.TrimSuffix(strings.TrimSpace(o.Value), "%"), 1024)
+		all := units.Bytes(100)
+		if (name == "rwmixread") != j.load.Reads() {
+			all = 0
+		}
+		if j.open(name) || err != nil || share == all {
+			return true
+		}
+	}
+	return false
 }
 
 // mode is the value of rw without what may stand behind its colon.

@@ -16,8 +16,8 @@ var givenTwice = &rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "an option is given twice in one section",
-	When: "An option, by any of its names, stands twice in one section or between two --name. It is an info " +
-		"when both values are the same.",
+	When: "An option other than filename, by any of its names, stands twice in one section or between two --name. It is an info " +
+		"when both values are the same. Each filename adds a file",
 	Why:    "fio takes the last one in silence. Who reads the job may see the first.",
 	Fix:    "Keep the one that is meant.",
 	Bad:    "[a]\nrw=randread\nbs=512k\niodepth=8\nbs=4k",
@@ -46,6 +46,9 @@ func twice(file *script.File, s fio.Section, report func(finding.Finding)) {
 			continue
 		}
 		name := fio.BuiltinOptions().Main(o.Name)
+		if name == "filename" { // each adds a file
+			continue
+		}
 		old, had := first[name]
 		first[name] = o
 		if !had || name == "name" || old.Line == o.Line && old.Col == o.Col { // words of one variable

@@ -16,22 +16,23 @@ var cachedSet = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "the working set fits a cache",
-	When: "Through the page cache (direct=0): all jobs together touch less than the machine's memory (--memory, " +
-		"else 4 GiB), and nothing forces writes out. " +
+	When: "Through the page cache (direct=0): all jobs together touch less than the machine's memory (--memory; without it, 1 GiB, " +
+		"and below 4 GiB it is an info), and read blocks again (time_based, loops, invalidate=0, pre_read), or write and force " +
+		"nothing out. One pass of reads comes from the disk: fio drops the file from the cache first. " +
 		"With direct=1: less than 1 GiB in all at random, which controllers and drives may hold in their own " +
-		"memory (an info).",
+		"memory (an info)",
 	Why: "Once the blocks are in memory, reads come from there and writes end there. The figure is that of RAM or " +
 		"of a controller's cache, ten to a " +
 		"hundred times the storage's.",
 	Fix: "Use direct=1, or a size of twice the memory at least; for buffered writes count the flush in with " +
 		"end_fsync=1 or fsync.",
-	Bad:    "fio --name=a --rw=randread --size=1G --directory=/data",
+	Bad:    "fio --name=a --rw=randread --size=512m --time_based --runtime=60 --directory=/data",
 	Good:   "fio --name=a --rw=randread --size=100G --directory=/data --direct=1",
 	Ignore: "When the cache is what you measure.",
-	Check: eachJob(func(c *Case, j *lintJob) *finding.Finding {
-		const unknownMemory, controller = 4 * units.GiB, units.GiB
+	Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
+		const controller = units.GiB
 		total := j.total()
-		if total == 0 || tiny(j) || !j.measures() || j.open("direct") {
+		if total == 0 || tiny(j) || !j.measures() || j.open("direct") || j.open("ioengine") {
 			return nil
 		}
 		if !j.load.Buffered {
@@ -42,30 +43,48 @@ var cachedSet = &rule{
 				fmt.Sprintf("Random I/O on %s in all may stay in the cache of a controller or drive.", total),
 				"size",
 			)
-			f.Severity = finding.Info
+			f.Severity, f.Fix = finding.Info, "Give it a size that no controller's or drive's memory holds, such as 10G."
 			return f
 		}
-		memory, name := c.Memory, "the machine's "+c.Memory.String()+" of memory"
-		if memory == 0 {
-			memory, name = unknownMemory, "most machines' memory"
-		}
-		flushed := j.load.SyncEvery > 0 || j.load.SyncWrites || j.flag("end_fsync", false) ||
-			j.flag("fsync_on_close", false) ||
-			j.given("sync_file_range")
-		if total >= memory || !j.load.Reads() && flushed {
-			return nil
-		}
-		what := "reads come"
-		if !j.load.Reads() {
-			what = "writes end"
-		}
-		preposition := map[bool]string{true: "from", false: "in"}[j.load.Reads()]
-		return j.found(
-			fmt.Sprintf("%s in all fit %s, and direct=0: %s %s there.", total, name, what, preposition),
-			"size",
-			"direct",
-		)
-	}),
+		return j.inMemory(c, total)
+	})),
+}
+
+// repeats says whether a job comes back to blocks that it has read before. fio drops a file from the
+// cache when it starts, so that a single pass reads the disk.
+func (j *lintJob) repeats() bool {
+	loops := strings.TrimSpace(j.last["loops"].Value)
+	return j.load.TimeBased && j.load.Runtime > 0 || loops != "" && loops != "0" && loops != "1" && !j.open("loops") ||
+		!j.flag("invalidate", true) || j.flag("pre_read", false)
+}
+
+// inMemory judges buffered I/O: reads that come again, and writes that nothing forces out.
+func (j *lintJob) inMemory(c *Case, total units.Bytes) *finding.Finding {
+	const likely, sure = 4 * units.GiB, units.GiB // of memory, in machines that run fio
+	memory, name := c.Memory, "the machine's "+c.Memory.String()+" of memory"
+	if memory == 0 {
+		memory, name = likely, "most machines' memory"
+	}
+	flushed := j.load.SyncEvery > 0 || j.load.SyncWrites || j.flag("end_fsync", false) ||
+		j.flag("fsync_on_close", false) || j.given("sync_file_range")
+	reads := j.load.Reads() && j.repeats()
+	writes := j.load.Writes() && !flushed
+	var what string
+	switch {
+	case total >= memory || j.open("rw") || j.open("time_based") || j.open("end_fsync"):
+		return nil
+	case reads:
+		what = "reads that come again are answered from there"
+	case writes:
+		what = "writes end there"
+	default:
+		return nil
+	}
+	f := j.found(fmt.Sprintf("%s in all fit %s, and direct=0: %s.", total, name, what), "size", "direct")
+	if c.Memory == 0 && total > sure || !j.src.Command && !j.namesEngine() { // which may be given elsewhere
+		f.Severity = finding.Info
+	}
+	return f
 }
 
 // tiny says whether each job has so few blocks that PL106 speaks.
@@ -80,37 +99,38 @@ var tinyFile = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "the file is tiny",
-	When:     "size is less than 1 MiB, or not more than 16 blocks. It is an error when it is a single block.",
+	When: "A job of random I/O that goes on (time_based, loops) has a size of less than 1 MiB, or of not more than 16 blocks. " +
+		"Other small files are an info, and one block read or written in sequence is nothing: its time is what such a job " +
+		"measures. Jobs that verify are passed over",
 	Why: "A job that goes over a handful of blocks again and again measures one erase block, one stripe member or " +
 		"a cache, and no random access. " +
 		"It is often a slip: size=16K for 16G.",
 	Fix:    "Give each job a size that no cache holds, such as 10G.",
-	Bad:    "fio --name=a --rw=randwrite --bs=16k --size=16K",
+	Bad:    "fio --name=a --rw=randwrite --bs=16k --size=16K --time_based --runtime=60",
 	Good:   "fio --name=a --rw=randwrite --bs=16k --size=16G",
 	Ignore: "In a test of fio itself.",
-	Check: anyJob(func(_ *Case, j *lintJob) *finding.Finding {
-		if !tiny(j) || !j.measures() {
+	Check: anyJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+		if !tiny(j) || !j.measures() || j.open("bs") || j.open("rw") {
 			return nil
 		}
 		blocks := j.load.Size / j.bs()
-		if blocks > 1 {
-			return j.found(
-				fmt.Sprintf("Each job has a file of %s: %d blocks of %s, over and over.", j.load.Size, blocks, j.bs()),
-				"size",
-			)
+		says := fmt.Sprintf("Each job has a file of %s: %d blocks of %s", j.load.Size, blocks, j.bs())
+		if blocks <= 1 {
+			says = fmt.Sprintf("Each job has a file of %s, one block: it %ss the same %s", j.load.Size, firstWord(j.verb()), j.bs())
 		}
-		f := j.found(
-			fmt.Sprintf(
-				"Each job has a file of %s, one block: it %ss the same %s over and over.",
-				j.load.Size,
-				firstWord(j.verb()),
-				j.bs(),
-			),
-			"size",
-		)
-		f.Severity = finding.Fail
+		if !j.load.Sequential && j.repeats() {
+			if blocks > 1 {
+				says += ","
+			}
+			return j.found(says+" over and over.", "size")
+		}
+		if blocks <= 1 && j.load.Sequential {
+			return nil // the time of one I/O is what it measures
+		}
+		f := j.found(says+".", "size")
+		f.Severity = finding.Info
 		return f
-	}),
+	})),
 }
 
 func firstWord(s string) string {
@@ -137,7 +157,7 @@ var straddles = &rule{
 		"--rw=randread --bs=28k",
 	Good:   "fio --name=a --filename=/dev/md0 --rw=randread --bs=32k",
 	Ignore: "When the application uses this block size: then the pieces are part of the truth.",
-	Check: eachJob(func(c *Case, j *lintJob) *finding.Finding {
+	Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
 		bs := j.bs()
 		if bs == 0 || !j.measures() || j.open("bs") || j.given("bssplit") || j.given("bsrange") {
 			return nil
@@ -178,7 +198,7 @@ var straddles = &rule{
 			}
 		}
 		return f
-	}),
+	})),
 }
 
 // chunkOf is the chunk of the array under a job, 0 when not known, and where it was read.

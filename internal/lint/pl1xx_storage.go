@@ -99,7 +99,7 @@ var wrongStripe = &rule{
 					)
 				}
 				f.Fix = fmt.Sprintf(
-					"Write su=%s,sw=%d, or leave both away: mkfs reads them from the device.",
+					"Write su=%s,sw=%d, or give neither: mkfs reads them from the device.",
 					fioSize(a.Chunk),
 					width,
 				)
@@ -213,7 +213,7 @@ var neverMounted = &rule{
 	When: "A document makes and formats several arrays and mounts some of them, but not this one. Silent " +
 		"where a second mount of another one (PL131) tells why.",
 	Why:    "Half of the drives stay idle, and what is measured is not what the document says.",
-	Fix:    "Mount it, or leave it away.",
+	Fix:    "Mount it, or do not make it.",
 	Bad:    made + "mkfs.xfs /dev/md0\nmkfs.xfs /dev/md1\nmount /dev/md0 /data",
 	Good:   made + "mkfs.xfs /dev/md0\nmkfs.xfs /dev/md1\nmount /dev/md0 /data\nmount /dev/md1 /wal",
 	Ignore: "When it is mounted elsewhere, such as by /etc/fstab.",

@@ -46,7 +46,7 @@ var noRamp = &rule{
 	Why: "The first seconds (files opened, queues filled, caches and credits full, CPU clocks rising) go into the " +
 		"mean and, more so, into the " +
 		"high percentiles.",
-	Fix:    "Add ramp_time=5 or more; plimsoll cuts the warm-up where the figures settle.",
+	Fix:    "Add ramp_time=5 or more; or let plimsoll run --stop end the scenario where its figures have settled.",
 	Bad:    "fio --name=a --rw=randread --size=10G --time_based --runtime=60",
 	Good:   "fio --name=a --rw=randread --size=10G --time_based --runtime=60 --ramp_time=10",
 	Ignore: "When the warm-up is what you look at, or all runs that you compare have the same.",
@@ -171,7 +171,7 @@ var repeatedRandom = &rule{
 	Bad:    "for i in 1 2 3; do fio --name=a --rw=randread --size=10G --bs=4k --direct=1; done",
 	Good:   "for i in 1 2 3; do fio --name=a --rw=randread --size=10G --bs=4k --direct=1 --randrepeat=0; done",
 	Ignore: "When runs must be comparable block for block.",
-	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		if j.load.Sequential || j.flag("randrepeat", true) && j.given("allrandrepeat") || !j.flag("randrepeat", true) ||
 			j.given("randseed") ||
 			!j.measures() {
@@ -194,7 +194,7 @@ var repeatedRandom = &rule{
 			)
 		}
 		return nil
-	}),
+	})),
 }
 
 // units64 counts jobs where bytes are multiplied.

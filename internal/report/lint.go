@@ -1,16 +1,11 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"net/url"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"plimsoll/internal/finding"
-	"plimsoll/internal/lint"
 	"plimsoll/internal/script"
 	"plimsoll/internal/text"
 )
@@ -20,6 +15,8 @@ type Linted struct {
 	Files    []*script.File
 	Findings []finding.Finding
 	Tool     string // version of plimsoll, for SARIF
+	// Silenced are findings that comments in place silence, for SARIF's suppressions.
+	Silenced []finding.Finding
 }
 
 // lintForms are the formats of lint, one entry each.
@@ -31,6 +28,7 @@ var lintForms = []struct {
 	{"json", func(w io.Writer, l Linted) error { return WriteJSON(w, "findings", lintJSON(l.Findings)) }},
 	{"sarif", func(w io.Writer, l Linted) error { return encode(w, sarif(l)) }},
 	{"github", lintGitHub},
+	{"junit", lintJUnit},
 }
 
 // LintFormats names the formats that Lint writes; the first is for people.
@@ -58,8 +56,13 @@ func lintText(w io.Writer, l Linted) error {
 	var b strings.Builder
 	fixes := map[string]bool{}
 	count := map[finding.Severity]int{}
+	var unread []string // where fio commands stand that could not be read
 	for _, f := range l.Findings {
 		count[f.Severity]++
+		if f.Code == "PL147" && len(l.Files) > 1 {
+			unread = append(unread, strings.TrimSuffix(f.Subject, ":1"))
+			continue
+		}
 		fmt.Fprintf(&b, "%s: %s %s: %s\n", f.Subject, f.Code, f.Severity, f.Message)
 		for _, e := range f.Evidence {
 			wanted := ""
@@ -80,6 +83,15 @@ func lintText(w io.Writer, l Linted) error {
 			fmt.Fprintf(&b, "    %s\n", c)
 		}
 	}
+	if len(unread) > 0 {
+		shown := unread[:min(len(unread), 5)]
+		fmt.Fprintf(&b, "PL147 info: what looks like fio could not be read in %s: %s", text.Plural(len(unread), "document", "documents"),
+			strings.Join(shown, ", "))
+		if len(shown) < len(unread) {
+			fmt.Fprintf(&b, " and %d more", len(unread)-len(shown))
+		}
+		b.WriteString("\n")
+	}
 	jobs := 0
 	for _, f := range l.Files {
 		jobs += len(f.Jobs)
@@ -95,78 +107,4 @@ func lintText(w io.Writer, l Linted) error {
 	)
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func lintJSON(found []finding.Finding) any {
-	type entry struct {
-		File string `json:"file"`
-		finding.Finding
-	}
-	out := []entry{}
-	for _, f := range found {
-		out = append(out, entry{f.File(), f})
-	}
-	return out
-}
-
-// lintGitHub prints workflow commands, which GitHub shows next to the line.
-func lintGitHub(w io.Writer, l Linted) error {
-	value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-	level := map[finding.Severity]string{finding.Fail: "error", finding.Warn: "warning", finding.Info: "notice"}
-	var b strings.Builder
-	for _, f := range l.Findings {
-		fmt.Fprintf(
-			&b,
-			"::%s file=%s,line=%d,col=%d,title=%s::%s\n",
-			cmp.Or(level[f.Severity], "error"),
-			property.Replace(f.File()),
-			f.Line,
-			f.Col,
-			property.Replace(string(f.Code)+" "+f.Title),
-			value.Replace(f.Message+" "+f.Fix),
-		)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// sarif is the part of SARIF 2.1.0 that code hosts read.
-func sarif(l Linted) any {
-	found := l.Findings
-	type object map[string]any
-	level := map[finding.Severity]string{finding.Fail: "error", finding.Warn: "warning", finding.Info: "note"}
-	phrase := func(s string) object { return object{"text": s} }
-	rules := []object{}
-	var codes []finding.Code
-	for _, r := range lint.Rules() {
-		if !slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Code == r.Code }) {
-			continue
-		}
-		codes = append(codes, r.Code)
-		rules = append(rules, object{
-			"id": r.Code, "shortDescription": phrase(r.Title), "fullDescription": phrase(r.Why), "help": phrase(r.Fix),
-			"defaultConfiguration": object{"level": cmp.Or(level[r.Severity], "error")},
-		})
-	}
-	results := []object{}
-	for _, f := range found {
-		uri := (&url.URL{Path: filepath.ToSlash(f.File())}).String()
-		results = append(results, object{
-			"ruleId":    f.Code,
-			"ruleIndex": slices.Index(codes, f.Code),
-			"level":     cmp.Or(level[f.Severity], "error"),
-			"message":   phrase(f.Message + " " + f.Fix),
-			"locations": []object{{"physicalLocation": object{
-				"artifactLocation": object{"uri": uri}, "region": object{"startLine": f.Line, "startColumn": f.Col},
-			}}},
-		})
-	}
-	return object{
-		"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
-		"runs": []object{{
-			"tool":       object{"driver": object{"name": "plimsoll", "version": l.Tool, "rules": rules}},
-			"columnKind": "unicodeCodePoints", "results": results,
-		}},
-	}
 }

@@ -324,6 +324,7 @@ func (r *reader) finish() {
 		if len(f.Sections) > 0 {
 			j.Line = f.Sections[0].Line
 		}
+		r.precede(f)
 		r.Jobs = append(r.Jobs, j)
 	}
 	slices.SortStableFunc(r.Jobs, func(a, b Job) int { return a.Line - b.Line })
@@ -331,6 +332,44 @@ func (r *reader) finish() {
 	r.passedOn()
 	r.missed()
 	r.cover()
+}
+
+// globalForm is a comment that names a job file whose global sections stand before this one.
+var globalForm = regexp.MustCompile(`(?m)^\s*[;#]\s*plimsoll:\s*global=(\S+)`)
+
+// precede puts global sections that another file has in front of a job file: a script that runs the
+// jobs puts the two together.
+func (r *reader) precede(f *fio.JobFile) {
+	text, name := r.opts.Global, r.opts.GlobalName
+	for _, line := range r.lines[:min(len(r.lines), 50)] {
+		if m := globalForm.FindStringSubmatch(line); m != nil && r.opts.Include != nil {
+			name = path.Join(path.Dir(r.Name), m[1])
+			body, err := r.opts.Include(name)
+			if err != nil {
+				r.Unread = append(r.Unread, Unread{1, "plimsoll: global=" + m[1] + ": " + err.Error()})
+				return
+			}
+			text = body
+		}
+	}
+	if len(text) == 0 || name == r.Name {
+		return
+	}
+	g, err := fio.ParseJobFile(name, text, fio.ParseOptions{Env: r.variable, Include: r.opts.Include})
+	if err != nil {
+		return // it is judged where it is linted itself
+	}
+	var before []fio.Section
+	for _, s := range g.Sections {
+		if !s.Global() {
+			continue
+		}
+		for i := range s.Options {
+			s.Options[i].File = name
+		}
+		before = append(before, s)
+	}
+	f.Sections = append(before, f.Sections...)
 }
 
 // jobText is a job file's text with its lines where the document has them, and by how many lines

@@ -43,6 +43,7 @@ type File struct {
 
 	lines   []string
 	units   []unit
+	tests   bool         // see Functional
 	steered map[int]bool // lines, from 0, with a template's {% if %} and the like
 }
 
@@ -116,6 +117,10 @@ type Options struct {
 	Env func(string) (string, bool)
 	// Include reads files that job files include. May be nil.
 	Include func(string) ([]byte, error)
+	// Global is a job file, by GlobalName, whose global sections stand before those of every job
+	// file; empty for none.
+	Global     []byte
+	GlobalName string
 }
 
 // Parse finds the jobs and commands of a document. It never fails: what looks like a job and is
@@ -125,7 +130,13 @@ func Parse(name string, text []byte, opts Options) *File {
 	f.lines = strings.Split(strings.TrimSuffix(strings.ToValidUTF8(string(text), "\uFFFD"), "\n"), "\n")
 	f.templated()
 	f.Kind = kindOf(name, f.lines)
+	f.tests = f.Kind == Shell && functional(f.lines)
 	r := &reader{File: f, opts: opts}
+	if f.Kind == JobText && printed(f.lines) {
+		f.Kind = Other
+		f.Unread = append(f.Unread, Unread{1, "this is what fio printed, and no job: plimsoll import reads it"})
+		return f
+	}
 	switch f.Kind { //nolint:exhaustive // Other holds nothing to read
 	case YAML:
 		r.yaml(0, len(f.lines), 0)
@@ -138,6 +149,40 @@ func Parse(name string, text []byte, opts Options) *File {
 	}
 	r.finish()
 	return f
+}
+
+// Functional says whether the document is a test of a functional suite, which runs fio to find
+// faults and not to measure.
+func (f *File) Functional() bool { return f.tests }
+
+// suiteMarks are lines that every test of such a suite has: xfstests, blktests, ktest, zonefs-tools.
+var suiteMarks = regexp.MustCompile(
+	`_begin_fstest|\. \.?/?common/(?:rc|preamble)|^\. tests/|^_have_|^requires\(\)|_require_(?:fio|scratch)|^require-(?:lib|kernel)|` +
+		`test-(?:libs|preamble)\.sh|^\. \$\{?(?:testdir|STF_SUITE|_TEST)|^log_must `,
+)
+
+func functional(lines []string) bool { return slices.ContainsFunc(lines, suiteMarks.MatchString) }
+
+// outputMarks are lines of fio's output, as text and as JSON.
+var outputMarks = regexp.MustCompile(
+	`^\S.*: \(g=\d+\): rw=|^Starting \d+ (?:process|thread)|^\s+(?:read|write|READ|WRITE)\s*: (?:IOPS=|io=|bw=)|^\s*"fio version" :`,
+)
+
+// printed says whether a text is fio's output: two of its lines, and no line of a job file before.
+func printed(lines []string) bool {
+	marks := 0
+	for _, line := range lines {
+		switch {
+		case outputMarks.MatchString(line):
+			marks++
+		case sectionLine.MatchString(line):
+			return marks > 1
+		}
+		if marks > 2 {
+			return true
+		}
+	}
+	return marks > 1
 }
 
 // Unreadable is a document of which nothing could be read; its reason stands in Unread, so that the

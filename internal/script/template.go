@@ -12,7 +12,7 @@ var (
 	)
 	// unknownValue is a value that a template fills in.
 	unknownValue = regexp.MustCompile(
-		`\{%.*?%\}|<%.*?%>|\{#.*?#\}|\{\{.*?\}\}|@[A-Za-z_][A-Za-z0-9_]*@|=<[A-Za-z][^<>\n]*>|%[A-Z][A-Z0-9_]+%`,
+		`\{%.*?%\}|<%.*?%>|\{#.*?#\}|\{\{.*?\}\}|@[A-Za-z_][A-Za-z0-9_]*@|=<[A-Za-z][^<>\n]*>|=#[A-Za-z]\w*#|%[A-Z][A-Z0-9_]+%`,
 	)
 )
 
@@ -31,7 +31,7 @@ func untemplated(line string) (string, bool) {
 			line = blank
 		}
 	}
-	if strings.ContainsAny(line, "{@<%") {
+	if strings.ContainsAny(line, "{@<%#") {
 		line = unknownValue.ReplaceAllStringFunc(line, func(s string) string {
 			eq := ""
 			if s[0] == '=' {
@@ -47,7 +47,7 @@ func untemplated(line string) (string, bool) {
 func (f *File) templated() {
 	f.steered = map[int]bool{}
 	for i, line := range f.lines {
-		if !strings.ContainsAny(line, "{@<%") {
+		if !strings.ContainsAny(line, "{@<%#") {
 			continue
 		}
 		now, steered := untemplated(line)

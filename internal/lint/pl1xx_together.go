@@ -1,0 +1,216 @@
+package lint
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/script"
+	"plimsoll/internal/text"
+)
+
+var verifyShared = &rule{
+	Code:     "PL149",
+	Since:    "0.3",
+	Severity: finding.Warn,
+	Title:    "several jobs verify one file that each of them writes",
+	When: "numjobs is above 1, verify is set, the job writes, filename= names what the copies share, and there is no " +
+		"offset_increment.",
+	Why: "Each copy checks what it has written against what it remembers, and finds the blocks of another copy in their " +
+		"place. fio 3.33 ends with \"verify: bad header\" (EILSEQ, 84) on storage that is sound.",
+	Fix:    "Give each copy its own region with offset_increment, or its own file with directory=, or use numjobs=1.",
+	Bad:    "fio --name=a --filename=/data/f --rw=randwrite --bs=4k --size=1G --numjobs=4 --verify=crc32c",
+	Good:   "fio --name=a --filename=/data/f --rw=randwrite --bs=4k --size=1G --numjobs=4 --verify=crc32c --offset_increment=1G",
+	Ignore: "Never: a fault that is found may be none.",
+	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+		w := j.load
+		if !w.VerifyOn || !w.Writes() || !w.SharedFile || w.Jobs < 2 || w.OffsetIncrement > 0 || !j.measures() ||
+			j.flag("verify_only", false) || !j.flag("do_verify", true) || j.given("offset_align") ||
+			slices.ContainsFunc([]string{"verify", "rw", "filename", "numjobs", "offset_increment", "do_verify"}, j.open) {
+			return nil
+		}
+		return j.found(fmt.Sprintf("%s write and verify the same blocks of one file: each finds those of the others.",
+			text.Plural(w.Jobs, "job")), "numjobs", "verify")
+	}),
+}
+
+var writtenTwice = &rule{
+	Code:     "PL150",
+	Since:    "0.3",
+	Severity: finding.Warn,
+	Title:    "two sections write the same file at the same time",
+	When: "The sections of a job file name files of their own, two name the same one, write it in the same way, and neither " +
+		"stonewall, wait_for, startdelay nor an offset keeps them apart.",
+	Why: "Both start at the same block of one file, and the file that was meant is not written at all. " +
+		"It is mostly a slip of copying a section.",
+	Fix:    "Name the file that was meant.",
+	Bad:    "[a]\nfilename=/data/1\nrw=write\nsize=1g\n[b]\nfilename=/data/2\nrw=write\nsize=1g\n[c]\nfilename=/data/2\nrw=write\nsize=1g",
+	Good:   "[a]\nfilename=/data/1\nrw=write\nsize=1g\n[b]\nfilename=/data/2\nrw=write\nsize=1g\n[c]\nfilename=/data/3\nrw=write\nsize=1g",
+	Ignore: "When two writers of one file are what you test.",
+	Check: func(c *Case, report func(finding.Finding)) {
+		var in *script.Job
+		writers := map[string]*lintJob{}
+		for _, j := range c.lintJobs() {
+			if j.src != in {
+				in, writers = j.src, map[string]*lintJob{}
+			}
+			if j.waits() {
+				clear(writers)
+			}
+			own, has := j.own.Get("filename")
+			if !has || j.partial || !j.load.Writes() || j.open("rw") || j.open("filename") || j.given("offset") ||
+				j.given("offset_increment") || !j.measures() || j.file.Functional() {
+				continue
+			}
+			before := writers[own]
+			if before != nil && before.mode() == j.mode() && before.bs() == j.bs() && len(writers) > 1 {
+				report(*j.found(fmt.Sprintf("[%s] writes %s as [%s] does, at the same time.", text.Clean(j.sec.Name, 60),
+					text.Clean(own, 120), text.Clean(before.sec.Name, 60)), "filename"))
+			}
+			writers[own] = j
+		}
+	},
+}
+
+// waits says whether something keeps a section apart from those before it.
+func (j *lintJob) waits() bool {
+	return j.load.Stonewall || j.given("wait_for") || j.load.StartDelay > 0 || j.open("stonewall") || j.open("startdelay")
+}
+
+// shapes are the options by which the sections of a series differ.
+var shapes = []string{
+	"rw", "bs", "iodepth", "numjobs", "name", "rwmixread", "rwmixwrite", "description", "bsrange", "bssplit", "group_reporting",
+	"write_bw_log", "write_lat_log", "write_iops_log",
+}
+
+var series = &rule{
+	Code:     "PL151",
+	Since:    "0.3",
+	Severity: finding.Warn,
+	Title:    "a series of tests that all run at the same time",
+	When: "Three sections or more work in the same place, differ in rw, bs, iodepth or numjobs only, and nothing keeps them " +
+		"apart: no stonewall, wait_for or startdelay.",
+	Why: "fio starts all sections at once. Each test's figure is then that of one load among several, and none of the one " +
+		"that its section names: three depths share the device and show three parts of the same queue.",
+	Fix:    "Add stonewall to each section, or to [global].",
+	Bad:    "[global]\nfilename=/data/f\nsize=10g\nrw=randread\n[qd1]\niodepth=1\n[qd4]\niodepth=4\n[qd16]\niodepth=16",
+	Good:   "[global]\nfilename=/data/f\nsize=10g\nrw=randread\nstonewall\n[qd1]\niodepth=1\n[qd4]\niodepth=4\n[qd16]\niodepth=16",
+	Ignore: "When the mix of them is the load that you want.",
+	Check: func(c *Case, report func(finding.Finding)) {
+		var group []*lintJob
+		flush := func() {
+			if f := seriesOf(group); f != nil {
+				report(*f)
+			}
+			group = nil
+		}
+		for _, j := range c.lintJobs() {
+			if len(group) > 0 && group[0].src != j.src {
+				flush()
+			}
+			group = append(group, j)
+		}
+		flush()
+	},
+}
+
+// seriesOf judges the sections of one job file.
+func seriesOf(jobs []*lintJob) *finding.Finding {
+	if len(jobs) < 3 || jobs[0].partial || len(jobs[0].src.Passed) > 0 {
+		return nil
+	}
+	differ := map[string]bool{}
+	first := jobs[0]
+	for k, j := range jobs {
+		if k > 0 && j.waits() || j.tests() || !j.measures() || j.load.Filename != first.load.Filename ||
+			j.load.Directory != first.load.Directory || j.open("filename") || j.open("rw") || len(j.own.Options) == 0 ||
+			j.load.ThinkTime > 0 || j.load.ReadRate+j.load.WriteRate > 0 || j.load.ReadIOPS+j.load.WriteIOPS > 0 ||
+			j.given("flow") || j.given("exec_prerun") {
+			return nil
+		}
+		for _, o := range j.own.Options {
+			name := fio.BuiltinOptions().Main(o.Name)
+			if !slices.Contains(shapes, name) && first.last[name].Value != o.Value {
+				return nil
+			}
+			if old, had := first.last[name]; name != "name" && (!had || old.Value != o.Value) {
+				differ[name] = true
+			}
+		}
+	}
+	var by []string
+	for _, name := range []string{"rw", "bs", "iodepth", "numjobs"} {
+		if differ[name] {
+			by = append(by, name)
+		}
+	}
+	if len(by) == 0 || len(by) > 1 && !differ["rw"] {
+		return nil
+	}
+	return jobs[1].found(fmt.Sprintf("%d tests that differ in %s run at the same time: nothing makes one wait for the other.",
+		len(jobs), strings.Join(by, " and ")))
+}
+
+var replayed = &rule{
+	Code:     "PL152",
+	Since:    "0.3",
+	Severity: finding.Info,
+	Title:    "a replayed log does not keep its timing",
+	When:     "read_iolog is set, and the engine keeps one I/O in flight, or replay_no_stall is set.",
+	Why: "A log of version 2 has no times, and fio issues its I/Os as fast as they end. With times, a synchronous engine " +
+		"issues one I/O behind the other: what the application had in flight together comes late.",
+	Fix:    "Use an asynchronous engine with a depth above what the trace has in flight, and compare the times of the run with those of the log.",
+	Bad:    "[a]\nread_iolog=trace.log\nfilename=/data/f",
+	Good:   "[a]\nread_iolog=trace.log\nfilename=/data/f\nioengine=libaio\ndirect=1\niodepth=64",
+	Ignore: "When the order of the I/Os matters and their times do not.",
+	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+		if !j.given("read_iolog") || j.open("ioengine") || j.file.Functional() {
+			return nil
+		}
+		switch {
+		case j.flag("replay_no_stall", false):
+			return j.found("With replay_no_stall fio issues the I/Os of the log without their pauses.", "replay_no_stall")
+		case fio.Synchronous(j.load.Engine):
+			return j.found(fmt.Sprintf("%s replays the log one I/O at a time, whatever it had in flight.",
+				j.setting("ioengine", fio.DefaultEngine)), "read_iolog")
+		}
+		return nil
+	}),
+}
+
+// logName is a name that says that a job stands for a database's log.
+var logName = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:wal|redo|redolog|binlog|xlog)(?:[^a-z]|$)`)
+
+var neverSynced = &rule{
+	Code:     "PL153",
+	Since:    "0.3",
+	Severity: finding.Warn,
+	Title:    "a log's writes are never synced",
+	When: "A job that writes in sequence is named after a database's log (wal, redo, binlog, xlog; the name of its section or " +
+		"its file), and has none of fsync, fdatasync, sync, sync_file_range and end_fsync.",
+	Why: "A database waits for its log to be durable, at each commit or batch. Without a sync the job measures how fast " +
+		"writes are taken over, by the page cache or by the drive's own: no write of it had to be durable.",
+	Fix:    "Add fdatasync=1, or the number of writes that a commit holds.",
+	Bad:    "[wal]\nrw=write\nbs=8k\nsize=4g\ndirectory=/data",
+	Good:   "[wal]\nrw=write\nbs=8k\nsize=4g\ndirectory=/data\nfdatasync=1",
+	Ignore: "When the application writes its log with O_DIRECT to a drive whose cache is durable.",
+	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+		w := j.load
+		named := logName.MatchString(j.sec.Name) || logName.MatchString(path.Base(w.Filename))
+		if !named || !w.Sequential || !w.Writes() || w.Reads() || w.SyncEvery > 0 || w.SyncWrites || !j.measures() ||
+			j.open("rw") || len(j.src.Passed) > 0 || j.src.File == nil {
+			return nil
+		}
+		for _, name := range []string{"fsync", "fdatasync", "sync", "sync_file_range", "end_fsync", "fsync_on_close", "end_syncfs"} {
+			if j.open(name) || j.given(name) && (j.last[name].Bare || j.last[name].Value != "0") {
+				return nil
+			}
+		}
+		return j.found(fmt.Sprintf("[%s] stands for a log and never syncs: no write of it has to be durable.",
+			text.Clean(j.sec.Name, 60)), "rw")
+	})),
+}

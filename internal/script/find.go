@@ -1,0 +1,221 @@
+package script
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Finder looks for documents that may hold fio jobs below a directory.
+type Finder struct {
+	// Exclude are patterns of gitignore's form, from the directory down, of what is passed over.
+	Exclude []string
+	// Read reads a file.
+	Read func(name string) ([]byte, error)
+}
+
+// Found is a document below a directory, or why it could not be read.
+type Found struct {
+	Name string
+	Text []byte
+	Err  error
+}
+
+// maxDocument is the size above which a file without the ending of a job file is no script or page
+// that a person wrote.
+const maxDocument = 1 << 20
+
+// hiddenFolders are those below which pipelines keep their scripts; others that begin with a dot are
+// passed over.
+var hiddenFolders = []string{".github", ".gitlab", ".circleci", ".buildkite", ".ci", ".azure-pipelines", ".woodpecker", ".tekton"}
+
+// sourceEndings are those of programs, pictures and archives, which hold no commands for a shell.
+var sourceEndings = endings(`.c .h .cc .cpp .cxx .hpp .hh .go .rs .java .kt .scala .swift .m .js .ts .jsx .tsx .css .scss .less .html .htm
+	.svg .png .jpg .jpeg .gif .ico .pdf .zip .gz .bz2 .xz .zst .tar .tgz .jar .class .o .a .so .dll .exe .bin .img .iso .pyc .whl .woff
+	.woff2 .ttf .eot .mp4 .mov .lock .sum .csv .tsv .parquet .db .sqlite .pb .proto .dts .dtsi .s .asm .ld .patch .diff .po .pot .xml .log
+	.out .golden .snap .map .pem .crt .key .deb .rpm .cs .fs .vb .php .ex .erl .hs .ml .lisp .el .vim .cmake .am .ac .m4`)
+
+func endings(list string) map[string]bool {
+	m := map[string]bool{}
+	for e := range strings.FieldsSeq(list) {
+		m[e] = true
+	}
+	return m
+}
+
+// jobEndings are those of files that are read whatever they hold.
+var jobEndings = []string{".fio", ".job"}
+
+// Walk finds the documents below dir: job files, and whatever names fio in its text. What .gitignore
+// excludes is passed over.
+func (f Finder) Walk(dir string, visit func(Found)) error {
+	outer := parseIgnore(f.Exclude, "")
+	ignores := map[string]ignoreList{}
+	return filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		rel, relErr := filepath.Rel(dir, name)
+		switch {
+		case err != nil && name == dir:
+			return err
+		case err != nil:
+			visit(Found{Name: name, Err: err})
+			return nil
+		case relErr != nil:
+			return relErr
+		}
+		rel = filepath.ToSlash(rel)
+		if rel == "." {
+			ignores[rel] = append(outer, readIgnore(filepath.Join(name, ".gitignore"), "")...)
+			return nil
+		}
+		inherited := ignores[path.Dir(rel)]
+		if inherited.matches(rel, e.IsDir()) {
+			if e.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if e.IsDir() {
+			if strings.HasPrefix(e.Name(), ".") && !slices.Contains(hiddenFolders, e.Name()) {
+				return fs.SkipDir
+			}
+			ignores[rel] = append(slices.Clip(inherited), readIgnore(filepath.Join(name, ".gitignore"), rel)...)
+			return nil
+		}
+		if e.Type().IsRegular() {
+			f.look(name, e, visit)
+		}
+		return nil
+	})
+}
+
+// look reads a file that may hold jobs.
+func (f Finder) look(name string, e fs.DirEntry, visit func(Found)) {
+	ext := strings.ToLower(filepath.Ext(name))
+	job := slices.Contains(jobEndings, ext)
+	if sourceEndings[ext] {
+		return
+	}
+	if info, err := e.Info(); err == nil && !job && (info.Size() > maxDocument || info.Size() < 8) {
+		return
+	}
+	text, err := f.Read(name)
+	switch {
+	case err != nil && job:
+		visit(Found{Name: name, Err: err})
+	case err != nil:
+	case job || mayHoldJobs(text):
+		visit(Found{Name: name, Text: text})
+	}
+}
+
+var (
+	// fioWord is the program in a command, or a variable that holds it.
+	fioWord = regexp.MustCompile(`(?i)(?:^|[^\w.@-])fio(?:[\s"'\x60,$]|_?(?:cmd|bin|prog|path|args|opts)|-[0-9]|\.(?:exe|job|conf)|$)|\.fio\b`)
+	// sectionWord and optionWords are a job file's.
+	sectionWord = regexp.MustCompile(`(?m)^\s*\[[\w .${}-]+\]`)
+	optionWords = regexp.MustCompile(`(?m)^\s*(?:rw|readwrite|ioengine)\s*=`)
+)
+
+// mayHoldJobs says whether a text names the program, or has a section and options of a job file.
+func mayHoldJobs(text []byte) bool {
+	if bytes.IndexByte(text[:min(len(text), 512)], 0) >= 0 {
+		return false
+	}
+	if (bytes.Contains(text, []byte("fio")) || bytes.Contains(text, []byte("FIO"))) && fioWord.Match(text) {
+		return true
+	}
+	return bytes.Contains(text, []byte("rw=")) && sectionWord.Match(text) && optionWords.Match(text)
+}
+
+// ignoreRule is a line of a .gitignore.
+type ignoreRule struct {
+	form        *regexp.Regexp
+	not, folder bool
+}
+
+type ignoreList []ignoreRule
+
+// matches says whether the last rule that matches excludes a path.
+func (l ignoreList) matches(rel string, folder bool) bool {
+	out := false
+	for _, r := range l {
+		if (!r.folder || folder) && r.form.MatchString(rel) {
+			out = !r.not
+		}
+	}
+	return out
+}
+
+func readIgnore(name, base string) ignoreList {
+	text, err := os.ReadFile(name)
+	if err != nil || len(text) > maxDocument {
+		return nil
+	}
+	return parseIgnore(strings.Split(string(text), "\n"), base)
+}
+
+// parseIgnore reads patterns that hold below base.
+func parseIgnore(lines []string, base string) ignoreList {
+	var list ignoreList
+	for _, line := range lines {
+		line = strings.TrimRight(line, " \t\r")
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		r := ignoreRule{}
+		line, r.not = strings.CutPrefix(line, "!")
+		line, r.folder = strings.CutSuffix(line, "/")
+		anchored := strings.Contains(line, "/")
+		line = strings.TrimPrefix(line, "/")
+		prefix := "^"
+		if base != "" {
+			prefix += regexp.QuoteMeta(base) + "/"
+		}
+		if !anchored {
+			prefix += "(?:.*/)?"
+		}
+		form, err := regexp.Compile(prefix + globForm(line) + "$")
+		if err == nil {
+			r.form = form
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// globForm is a pattern of gitignore's as a regular expression.
+func globForm(glob string) string {
+	var b strings.Builder
+	for i := 0; i < len(glob); i++ {
+		switch rest := glob[i:]; {
+		case strings.HasPrefix(rest, "**/"):
+			b.WriteString("(?:.*/)?")
+			i += 2
+		case strings.HasPrefix(rest, "**"):
+			b.WriteString(".*")
+			i++
+		case rest[0] == '*':
+			b.WriteString("[^/]*")
+		case rest[0] == '?':
+			b.WriteString("[^/]")
+		case rest[0] == '[' && strings.Contains(rest, "]"):
+			end := strings.IndexByte(rest, ']')
+			b.WriteString(strings.Replace(rest[:end+1], "[!", "[^", 1))
+			i += end
+		default:
+			b.WriteString(regexp.QuoteMeta(rest[:1]))
+		}
+	}
+	return b.String()
+}
+
+// MatchPath says whether a path, from the directory down, is one of a pattern of gitignore's form.
+func MatchPath(pattern, rel string) bool {
+	l := parseIgnore([]string{pattern, strings.TrimSuffix(pattern, "/") + "/**"}, "")
+	return l.matches(filepath.ToSlash(rel), false)
+}
