@@ -3,7 +3,7 @@
 # instead, so that a test can compare.
 set -eu
 cd "$(dirname "$0")"
-out=${1:-../internal/report/assets}
+out=${1:-../internal/report/page/assets}
 [ -d node_modules/echarts ] || npm ci --no-audit --no-fund --ignore-scripts
 version() { node -p "require('./node_modules/$1/package.json').version"; }
 banner="/*! plimsoll's report charts. Contains Apache ECharts $(version echarts) (Apache-2.0), zrender $(version zrender) (BSD-3-Clause) and tslib $(version tslib) (0BSD). */"

@@ -18,7 +18,6 @@ var rounders = map[string]string{
 	"cloud/prices.go":                   "a table of prices, CSV",
 	"lab/declared.go":                   "bytes in YAML, scaled",
 	"lab/guest.go":                      "the lab's log, for developers",
-	"report/junit.go":                   "seconds in JUnit's XML",
 	"suite/demand.go":                   "a rate in YAML",
 	"workload/write.go":                 "a rate in YAML",
 	"diagnose/run/pl501_concurrency.go": "an option of fio, a whole per cent",

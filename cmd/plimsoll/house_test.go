@@ -51,7 +51,7 @@ var walls = map[string][]string{
 // doors: what leads outside is opened in one room.
 var doors = map[string]string{
 	"os/exec":                  "sys lab/labtest",
-	"html/template":            "report",
+	"html/template":            "report/page",
 	"github.com/spf13/cobra":   "cli",
 	"github.com/jackc/pgx/v5":  "postgres",
 	"charm.land/bubbletea/v2":  "screen",

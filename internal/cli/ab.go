@@ -17,7 +17,7 @@ import (
 	"plimsoll/internal/compare"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
 	"plimsoll/internal/screen"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
@@ -85,7 +85,7 @@ be overwritten. Settings are restored after each turn; after a crash by the next
 	f.StringVar(&o.state, "state", "/var/lib/plimsoll/ab-tune.json", "record changed settings in `FILE`")
 	typedOnly(f, "variant", "on", "state")
 	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
-	addFormat(cmd, &o.format, report.CompareFormats())
+	addFormat(cmd, &o.format, page.Formats())
 	o.layoutOptions.addFlags(f)
 	return cmd
 }

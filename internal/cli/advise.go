@@ -12,7 +12,8 @@ import (
 
 	"plimsoll/internal/advise"
 	"plimsoll/internal/cloud"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/plans"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
@@ -100,7 +101,7 @@ Prices are those of the catalogue (plimsoll catalog).`,
 	f.IntVar(&o.maxVolumes, "max-volumes", advise.DefaultMaxVolumes, "largest number of volumes")
 	f.BoolVar(&o.all, "all", false, "show every choice that no other beats")
 	f.IntVar(&o.yaml, "yaml", 0, "print the plimsoll.yaml of row `N`")
-	addFormat(cmd, &o.format, []string{"text", "html", formatJSON})
+	addFormat(cmd, &o.format, page.Formats())
 	return cmd
 }
 
@@ -125,19 +126,14 @@ func runAdvise(env *Env, o adviseOptions) error {
 		return err
 	}
 	a.Notes = append(saved, a.Notes...)
-	switch {
-	case o.yaml > 0:
+	if o.yaml > 0 {
 		if o.yaml > len(a.Rows) {
 			return usage(fmt.Errorf("--yaml %d: there are %s", o.yaml, text.Plural(len(a.Rows), "row")))
 		}
-		_, err := io.WriteString(env.Out, report.AdviceYAML(a, &a.Rows[o.yaml-1]))
+		_, err := io.WriteString(env.Out, plans.AdviceYAML(a, &a.Rows[o.yaml-1]))
 		return err
-	case o.format == formatJSON:
-		return report.WriteJSON(env.Out, "advice", a)
-	case o.format == "html":
-		return report.AdviceHTML(env.Out, a)
 	}
-	return report.Advice(env.Out, a, o.all, reportOptions(env))
+	return render(env, o.format, plans.Advice(a, o.all))
 }
 
 // gp3Instead says what the kept gp2 volumes cost as gp3.

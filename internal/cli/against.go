@@ -8,7 +8,7 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/compare"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/compared"
 	"plimsoll/internal/text"
 )
 
@@ -57,7 +57,7 @@ func reportAgainst(env *Env, dir, what, in, format string, gate compare.Gate, ba
 	if err != nil {
 		return err
 	}
-	if err := report.Against(env.Out, report.Format(format), a); err != nil {
+	if err := render(env, format, compared.Against(a)); err != nil {
 		return usage(err)
 	}
 	return failed(env, a.Fails(gate))

@@ -6,7 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/plans"
 )
 
 func newCatalogCmd(env *Env) *cobra.Command {
@@ -24,20 +25,17 @@ func newCatalogCmd(env *Env) *cobra.Command {
 			return runCatalog(env, strings.Join(args, ""), format)
 		},
 	}
-	addFormat(cmd, &format, textOrJSON)
+	addFormat(cmd, &format, page.Formats())
 	return cmd
 }
 
 func runCatalog(env *Env, name, format string) error {
-	facts, ok := report.CatalogEntry(name)
+	d, ok := plans.CatalogEntry(name)
 	if !ok {
 		return hint(
 			usage(fmt.Errorf("the catalogue has no volume type, instance type or drive %.60q", name)),
 			"plimsoll catalog",
 		)
 	}
-	if format == formatJSON {
-		return report.WriteJSON(env.Out, "catalog", facts.Data)
-	}
-	return report.Catalog(env.Out, facts, reportOptions(env))
+	return render(env, format, d)
 }

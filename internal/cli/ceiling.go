@@ -12,7 +12,8 @@ import (
 	"plimsoll/internal/bench"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/plans"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -70,7 +71,7 @@ is shown in detail, several as a table.`,
 		"",
 		"check whether a claimed `FIGURE` holds, for how long and since when, such as \"40000 IOPS\" or \"1250MB/s\"",
 	)
-	addFormat(cmd, &o.format, textOrJSON)
+	addFormat(cmd, &o.format, page.Formats())
 	cmd.MarkFlagsMutuallyExclusive("sweep", "together", "claim")
 	return cmd
 }
@@ -87,7 +88,7 @@ func runCeiling(ctx context.Context, env *Env, o ceilingOptions) error {
 	if err != nil {
 		return err
 	}
-	var all []report.Outlook
+	var all []plans.Outlook
 	for _, c := range s.Scenarios {
 		if c.Postgres != nil {
 			return usage(
@@ -103,7 +104,7 @@ func runCeiling(ctx context.Context, env *Env, o ceilingOptions) error {
 		if err != nil {
 			return usage(err)
 		}
-		all = append(all, report.Outlook{ID: c.ID, Name: c.Name, Role: c.Role, Loads: loads})
+		all = append(all, plans.Outlook{ID: c.ID, Name: c.Name, Role: c.Role, Loads: loads})
 	}
 	if o.sweep != "" {
 		if len(all) != 1 {
@@ -114,23 +115,17 @@ func runCeiling(ctx context.Context, env *Env, o ceilingOptions) error {
 	if err := o.work(t, all); err != nil {
 		return err
 	}
-	if o.format == formatJSON {
-		return report.WriteJSON(env.Out, "ceiling", map[string]any{"topology": t, "scenarios": all})
-	}
-	return report.Ceilings(env.Out, t, s.Name, all, o.together, reportOptions(env))
+	return render(env, o.format, plans.Ceilings(t, s.Name, all, o.together))
 }
 
 // runSweep varies one scenario.
-func runSweep(env *Env, o ceilingOptions, t *topology.Topology, one report.Outlook) error {
+func runSweep(env *Env, o ceilingOptions, t *topology.Topology, one plans.Outlook) error {
 	axes, err := ceiling.ParseAxes(o.sweep)
 	if err != nil {
 		return usage(fmt.Errorf("--%w", err))
 	}
 	points := ceiling.Sweep(t, one.Role, one.Loads, axes, o.withLatency)
-	if o.format == formatJSON {
-		return report.WriteJSON(env.Out, "points", points)
-	}
-	return report.Sweep(env.Out, t, one, axes, points, reportOptions(env))
+	return render(env, o.format, plans.Sweep(t, one, axes, points))
 }
 
 // detect is the declared layout, or what is found below the paths, those that job files name too.
@@ -158,7 +153,7 @@ func (o ceilingOptions) detect(ctx context.Context, env *Env, s *suite.Suite) (*
 }
 
 // work fills the ceilings in.
-func (o ceilingOptions) work(t *topology.Topology, all []report.Outlook) error {
+func (o ceilingOptions) work(t *topology.Topology, all []plans.Outlook) error {
 	ceilings := map[int]ceiling.Ceiling{}
 	if o.together {
 		loads := map[topology.Role][]fio.Workload{}

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"plimsoll/internal/advise"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/plans"
 	"plimsoll/internal/topology"
 )
 
@@ -27,11 +27,7 @@ func runClaim(env *Env, o ceilingOptions) error {
 		return usage(err)
 	}
 	v := claim.Check(t)
-	if o.format == formatJSON {
-		err = report.WriteJSON(env.Out, "claim", v)
-	} else {
-		err = report.Lines(env.Out, v.Lines, reportOptions(env))
-	}
+	err = render(env, o.format, plans.Claim(v.Lines, v.Holds, v))
 	if err == nil && !v.Holds {
 		err = errVerdict
 	}

@@ -14,7 +14,8 @@ import (
 	"plimsoll/internal/diagnose/rules"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/host"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/machine"
+	"plimsoll/internal/report/page"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/text"
@@ -55,7 +56,7 @@ Nothing is written, and root is not needed; what could not be seen without it is
 		},
 	}
 	o.looking(cmd)
-	addFormat(cmd, &o.format, textOrJSON)
+	addFormat(cmd, &o.format, page.Formats())
 	cmd.Flags().BoolVar(
 		&o.probe,
 		"probe",
@@ -94,12 +95,7 @@ func runCheck(ctx context.Context, env *Env, o checkOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.format == formatJSON {
-		err = report.WriteJSON(env.Out, "check", all)
-	} else {
-		err = report.Findings(env.Out, all.Findings, all.Passed, all.Notes, reportOptions(env))
-	}
-	if err != nil {
+	if err := render(env, o.format, machine.Check(all.Findings, all.Passed, all.Notes, all)); err != nil {
 		return err
 	}
 	if hasErrors(all.Findings) || policy.Fails("", all.Findings) {

@@ -7,7 +7,7 @@ import (
 
 	"plimsoll/internal/bench"
 	"plimsoll/internal/diagnose"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/machine"
 	"plimsoll/internal/text"
 )
 
@@ -39,12 +39,11 @@ func runProbe(ctx context.Context, env *Env, o checkOptions) error {
 			return err
 		}
 	}
-	if o.format == formatJSON {
-		return report.WriteJSON(env.Out, "probe", results)
+	var all []machine.Probed
+	for _, r := range results {
+		all = append(all, machine.Probed{Name: r.Array, Members: r.Members, Answer: r.Answer})
 	}
-	return report.Probe(env.Out, len(results), func(i int) (string, []diagnose.Probed, string) {
-		return results[i].Array, results[i].Members, results[i].Answer
-	}, reportOptions(env).Width)
+	return render(env, o.format, machine.Probe(all, results))
 }
 
 func (o checkOptions) probeArray(ctx context.Context, env *Env, r *probeResult) error {

@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/compare"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/compared"
+	"plimsoll/internal/report/page"
 )
 
 type compareOptions struct {
@@ -75,7 +76,7 @@ result.`,
 	f.StringVar(&o.margin, "margin", o.margin, "changes within `PERCENT` do not matter")
 	f.StringSliceVar(&o.failOn, "fail-on", nil,
 		"exit 3 on `WHAT`: regression (slower), regression:5% (slower by at least 5 %), cannot-tell; may be repeated")
-	addFormat(cmd, &o.format, report.CompareFormats())
+	addFormat(cmd, &o.format, page.Formats())
 	cmd.MarkFlagsMutuallyExclusive("demand", "against")
 	_ = cmd.MarkFlagDirname("in") // it is there
 	return cmd
@@ -109,7 +110,7 @@ func runCompare(env *Env, words []string, o compareOptions) error {
 		return usage(err)
 	}
 	t.Notes = append(t.Notes, loaded.Notes...)
-	if err := report.Compare(env.Out, report.Format(o.format), t, reportOptions(env)); err != nil {
+	if err := render(env, o.format, compared.Compare(t)); err != nil {
 		return err
 	}
 	return failed(env, t.Fails(gate))

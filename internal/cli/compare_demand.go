@@ -9,15 +9,12 @@ import (
 
 	"plimsoll/internal/advise"
 	"plimsoll/internal/bundle"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/plans"
 	"plimsoll/internal/sys"
 )
 
 // compareDemand holds runs, or results in documents, against a demand file.
 func compareDemand(ctx context.Context, env *Env, words []string, o compareOptions) error {
-	if o.format != formatJSON && o.format != string(report.CompareFormats()[0]) {
-		return usage(fmt.Errorf("--demand prints %s or %s", report.CompareFormats()[0], formatJSON))
-	}
 	d, err := loadDemand(o.demand)
 	if err != nil {
 		return err
@@ -36,11 +33,7 @@ func compareDemand(ctx context.Context, env *Env, words []string, o compareOptio
 	m := advise.Meets(d, sides)
 	m.Notes = append(m.Notes, doubtsOf(sides)...)
 	m.Notes = append(m.Notes, "Next: plimsoll advise "+o.demand)
-	if o.format == formatJSON {
-		err = report.WriteJSON(env.Out, "demand", m)
-	} else {
-		err = report.Meets(env.Out, m, reportOptions(env))
-	}
+	err = render(env, o.format, plans.Meets(m, m))
 	if err != nil {
 		return err
 	}

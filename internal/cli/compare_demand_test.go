@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"plimsoll/internal/advise"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/plans"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 )
@@ -52,7 +53,7 @@ func TestSeedDecision(t *testing.T) {
 		t.Errorf("%q, want %q", m.Decision, want)
 	}
 	var out bytes.Buffer
-	if err := report.Meets(&out, m, report.Options{}); err != nil {
+	if err := page.Write(&out, page.Text, plans.Meets(m, m), page.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"3,680 MiB", "3,029 MiB 82.3 %", "2,272 MiB 61.7 %", "41.4 MiB/s 51.7 %", "not met"} {

@@ -9,7 +9,7 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/cloud"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/runs"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
 )
@@ -106,11 +106,11 @@ func completePhase(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 // completeRuns offers the runs below ./runs, newest first, and directories for those that lie
 // elsewhere.
 func completeRuns(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	runs, err := bundle.List("runs")
+	found, err := bundle.List("runs")
 	var words []string
-	for _, r := range runs {
+	for _, r := range found {
 		if name := filepath.Join("runs", r.ID); !slices.Contains(args, name) {
-			words = append(words, name+"\t"+strings.TrimSuffix(strings.Join(report.RunSummary(r), ", "), ", "))
+			words = append(words, name+"\t"+strings.TrimSuffix(strings.Join(runs.RunSummary(r), ", "), ", "))
 		}
 	}
 	if err != nil || len(words) == 0 {

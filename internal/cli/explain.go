@@ -9,13 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/finding"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/plans"
 	"plimsoll/internal/text"
 	"plimsoll/internal/verdict"
 )
 
 // page explains a rule, as --json prints it.
-type page struct {
+type rulePage struct {
 	Code     finding.Code     `json:"code"`
 	Severity finding.Severity `json:"severity"`
 	Title    string           `json:"title"`
@@ -36,20 +37,17 @@ func newExplainCmd(env *Env) *cobra.Command {
 		ValidArgs: codes,
 		RunE:      func(_ *cobra.Command, args []string) error { return runExplain(env, args, format) },
 	}
-	addFormat(cmd, &format, textOrJSON)
+	addFormat(cmd, &format, page.Formats())
 	return cmd
 }
 
 func runExplain(env *Env, args []string, format string) error {
-	if len(args) == 0 && format != formatJSON {
-		return report.Rules(env.Out, verdict.Pages())
-	}
 	pages, err := explained(args)
 	if err != nil {
 		return err
 	}
-	if format == formatJSON {
-		return report.WriteJSON(env.Out, "rules", pages)
+	if len(args) == 0 || format != textFormat {
+		return render(env, format, plans.Rules(listed(pages), bodies(args, pages), pages))
 	}
 	for i, p := range pages {
 		if i > 0 {
@@ -60,9 +58,32 @@ func runExplain(env *Env, args []string, format string) error {
 	return nil
 }
 
+// listed are the rules of pages.
+func listed(pages []rulePage) []finding.Page {
+	var all []finding.Page
+	for _, p := range verdict.Pages() {
+		if slices.ContainsFunc(pages, func(o rulePage) bool { return o.Code == p.Code }) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// bodies are the texts of pages that were named; a list of all rules goes without.
+func bodies(args []string, pages []rulePage) []string {
+	if len(args) == 0 {
+		return nil
+	}
+	var all []string
+	for _, p := range pages {
+		all = append(all, p.Text)
+	}
+	return all
+}
+
 // explained are the pages of rules by their codes, of all without any.
-func explained(args []string) ([]page, error) {
-	var pages []page
+func explained(args []string) ([]rulePage, error) {
+	var pages []rulePage
 	if len(args) == 0 {
 		for _, r := range verdict.Pages() {
 			args = append(args, string(r.Code))
@@ -75,7 +96,7 @@ func explained(args []string) ([]page, error) {
 		}
 		r := verdict.Pages()[i]
 		body, _ := verdict.Explain(r.Code)
-		pages = append(pages, page{r.Code, r.Severity, r.Title, body})
+		pages = append(pages, rulePage{r.Code, r.Severity, r.Title, body})
 	}
 	return pages, nil
 }

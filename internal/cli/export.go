@@ -6,13 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/runs"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 )
 
 func newExportCmd(env *Env) *cobra.Command {
-	format, file := string(report.OpenMetrics), ""
+	format, file := string(runs.OpenMetrics), ""
 	cmd := &cobra.Command{
 		Use:   "export RUN|DIR...",
 		Short: "Write figures for other programs: OpenMetrics text, or a row per metric",
@@ -24,7 +25,7 @@ tables. With -o the file is replaced whole or not at all.`,
 		Example: `  plimsoll export runs -o /var/lib/node_exporter/plimsoll.prom
   plimsoll export runs --format csv-long > all.csv`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			runs, notes, err := openRuns(args)
+			found, notes, err := openRuns(args)
 			if err != nil {
 				return err
 			}
@@ -32,16 +33,16 @@ tables. With -o the file is replaced whole or not at all.`,
 				fmt.Fprintf(env.Err, "note: %s\n", text.Clean(n, 0))
 			}
 			if file == "" {
-				return report.Export(env.Out, report.Format(format), runs)
+				return runs.Export(env.Out, page.Format(format), found)
 			}
 			var out bytes.Buffer
-			if err := report.Export(&out, report.Format(format), runs); err != nil {
+			if err := runs.Export(&out, page.Format(format), found); err != nil {
 				return err
 			}
 			return sys.WriteFile(file, text.Harmless(out.Bytes()), 0o644)
 		},
 	}
-	addChoice(cmd, &format, "format", "output `FORMAT`", report.ExportFormats())
+	addChoice(cmd, &format, "format", "output `FORMAT`", runs.ExportFormats())
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write to `FILE`, replacing it whole")
 	typedOnly(cmd.Flags(), "output")
 	return cmd

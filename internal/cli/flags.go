@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"plimsoll/internal/report/page"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -111,5 +112,8 @@ func addFormat[T ~string](cmd *cobra.Command, format *string, words []T) {
 // formatJSON is among the formats of every command that prints data.
 const formatJSON = "json"
 
-// textOrJSON are the formats of most commands.
-var textOrJSON = []string{"text", formatJSON}
+// textFormat is what a command prints unless another format is asked for.
+const textFormat = string(page.Text)
+
+// formatShell is a plan as a script.
+const formatShell = "sh"

@@ -12,7 +12,8 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/fleet"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/runs"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
@@ -83,7 +84,7 @@ nothing of: state with --clock-error how far they may be apart.`,
 	f.StringVar(&o.out, "out", o.out, "store the fleet run below `DIR`")
 	o.shared.addFlags(f)
 	o.addFlags(f)
-	addFormat(cmd, &o.format, report.FleetFormats())
+	addFormat(cmd, &o.format, page.Formats())
 	return cmd
 }
 
@@ -118,16 +119,16 @@ func runFleetImport(env *Env, o fleetImportOptions, args []string) error {
 // reportFleet prints a fleet run, writes the reports that belong to it, and returns the error of
 // its verdict.
 func reportFleet(env *Env, dir *sys.Dir, f *bundle.Fleet, format string, policy verdict.Policy) error {
-	err := report.WriteFleet(env.Out, report.Format(format), f, reportOptions(env))
-	for _, kind := range []report.Format{report.Markdown, report.HTML} {
-		var page bytes.Buffer
-		err = errors.Join(err, report.WriteFleet(&page, kind, f, report.Options{}))
-		err = errors.Join(err, dir.WriteFile("report."+string(kind), text.Harmless(page.Bytes()), 0o644))
+	err := render(env, format, runs.Fleet(f))
+	for _, kind := range []page.Format{page.Markdown, page.HTML} {
+		var file bytes.Buffer
+		err = errors.Join(err, page.Write(&file, kind, runs.Fleet(f), page.Options{}))
+		err = errors.Join(err, dir.WriteFile("report."+string(kind), text.Harmless(file.Bytes()), 0o644))
 	}
 	if err != nil {
 		return err
 	}
-	if report.Format(format) == report.TTY {
+	if page.Format(format) == page.Text {
 		fmt.Fprintf(env.Out, "\nreport: %s\n", filepath.Join(dir.Name(), "report.html"))
 	}
 	switch {
@@ -145,5 +146,5 @@ func printFleet(env *Env, dir, format string) error {
 	if err != nil {
 		return err
 	}
-	return report.WriteFleet(env.Out, report.Format(format), f, reportOptions(env))
+	return render(env, format, runs.Fleet(f))
 }

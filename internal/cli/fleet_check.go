@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/bundle"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/machine"
+	"plimsoll/internal/report/page"
 	"plimsoll/internal/text"
 	"plimsoll/internal/verdict"
 )
@@ -39,7 +40,7 @@ The exit code is 3 when a finding is an error, and 1 when a host could not be ch
 	}
 	o.check.looking(cmd)
 	o.to.addFlags(cmd)
-	addFormat(cmd, &o.format, textOrJSON)
+	addFormat(cmd, &o.format, page.Formats())
 	return cmd
 }
 
@@ -57,12 +58,7 @@ func runFleetCheck(ctx context.Context, env *Env, o fleetCheckOptions, passed []
 	if err != nil {
 		return err
 	}
-	if o.format == formatJSON {
-		err = report.WriteJSON(env.Out, "fleet_check", all)
-	} else {
-		err = report.FleetCheck(env.Out, all, reportOptions(env))
-	}
-	if err != nil {
+	if err := render(env, o.format, machine.FleetCheck(all, all)); err != nil {
 		return err
 	}
 	return checkedError(all, policy)

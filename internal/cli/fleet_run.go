@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/internal/fleet"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
 	"plimsoll/internal/screen"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
@@ -137,7 +137,7 @@ Flags of plimsoll run that shape what is measured are passed on, and so are suit
 	)
 	f.IntVar(&o.lose, "lose", 0, "accept the figures of the others when up to `N` hosts are lost")
 	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.FleetKinds())
-	addFormat(cmd, &o.format, report.FleetFormats())
+	addFormat(cmd, &o.format, page.Formats())
 	return cmd
 }
 

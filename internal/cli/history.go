@@ -9,7 +9,8 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/compare"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/runs"
 )
 
 type historyOptions struct {
@@ -41,7 +42,7 @@ history as one HTML file.`,
 	f.StringVar(&o.filter.By, "by", "", "one series per value of this `LABEL` (or kernel, instance, fio) instead of per host")
 	f.StringArrayVar(&o.labels, "label", nil, "only runs with `KEY=VALUE`; may be repeated")
 	f.IntVar(&o.filter.Last, "last", 0, "only the last `N` runs of each series")
-	addFormat(cmd, &o.format, report.HistoryFormats())
+	addFormat(cmd, &o.format, page.Formats())
 	return cmd
 }
 
@@ -57,7 +58,7 @@ func runHistory(env *Env, dirs []string, o historyOptions) error {
 		}
 		o.filter.Labels[key] = value
 	}
-	runs, notes, err := openRuns(dirs)
+	found, notes, err := openRuns(dirs)
 	if err != nil {
 		return err
 	}
@@ -65,9 +66,9 @@ func runHistory(env *Env, dirs []string, o historyOptions) error {
 	if err != nil {
 		return err
 	}
-	all, more := compare.History(runs, o.filter)
+	all, more := compare.History(found, o.filter)
 	all = append(all, compare.FleetHistory(fleets, o.filter)...)
-	return report.History(env.Out, report.Format(o.format), all, append(notes, more...))
+	return render(env, o.format, runs.History(all, append(notes, more...)))
 }
 
 // openRuns opens the runs that are named or lie below directories, of a fleet run those of its

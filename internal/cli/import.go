@@ -12,7 +12,8 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/fio"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/runs"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
@@ -55,7 +56,7 @@ not be parsed are listed, and the exit code is 1.`,
 	)
 	f.StringVar(&o.out, "out", o.out, "keep the run below this `DIR`")
 	f.BoolVar(&o.summary, "summary", false, "print one line per result and store nothing")
-	addFormat(cmd, &o.format, report.Formats())
+	addFormat(cmd, &o.format, page.Formats())
 	o.layoutOptions.addFlags(f)
 	o.policyOptions.addFlags(f)
 	f.Lookup("instance").Usage = "EC2 instance `TYPE`, for its limits, of all results, or NAME=TYPE of those with " +
@@ -164,10 +165,7 @@ func summarize(env *Env, found bundle.Found, format string) error {
 	if err != nil {
 		return err
 	}
-	if format == formatJSON {
-		return report.SummaryJSON(env.Out, results)
-	}
-	return report.Summary(env.Out, results)
+	return render(env, format, runs.Summary(results))
 }
 
 // besideJob reads the job file that lies beside an output's file: round16 or round16.fio beside

@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/block"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/machine"
+	"plimsoll/internal/report/page"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 )
@@ -19,7 +20,7 @@ import (
 type inspectOptions struct {
 	layoutOptions
 	paths    []string
-	json     bool
+	format   string
 	capture  string
 	captured string
 	all      bool
@@ -59,7 +60,7 @@ With two paths the first is for data, the second for the write-ahead log.`,
 	}
 	f := cmd.Flags()
 	o.addFlags(f)
-	f.BoolVar(&o.json, "json", false, "print the topology as JSON")
+	addFormat(cmd, &o.format, page.Formats())
 	f.StringVar(
 		&o.capture,
 		"capture",
@@ -106,10 +107,7 @@ func runInspect(ctx context.Context, env *Env, o inspectOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.json {
-		return report.WriteJSON(env.Out, "topology", t)
-	}
-	return report.Inspect(env.Out, t, reportOptions(env).Width)
+	return render(env, o.format, machine.Inspect(t))
 }
 
 // inventory lists the disks, or writes some of them into a plimsoll.yaml.
@@ -132,10 +130,7 @@ func inventory(ctx context.Context, env *Env, m *sys.Machine, o inspectOptions) 
 		_, err = io.WriteString(env.Out, file.String())
 		return err
 	}
-	if o.json {
-		return report.WriteJSON(env.Out, "inventory", inv)
-	}
-	return report.Disks(env.Out, inv, reportOptions(env).Width)
+	return render(env, o.format, machine.Disks(inv))
 }
 
 // targets gives the paths their roles: one is for both, none is the current directory.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/advise"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/plans"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
 )
@@ -29,7 +29,7 @@ func TestLabAdvise(t *testing.T) {
 	if err != nil || len(a.Rows) == 0 {
 		t.Fatal(a, err)
 	}
-	yaml := report.AdviceYAML(a, &a.Rows[0])
+	yaml := plans.AdviceYAML(a, &a.Rows[0])
 	t.Logf("cheapest:\n%s", yaml)
 	g := built(t, yaml)
 	do(t, g, "cat > tenth.yaml <<'END'\n"+tenth+"END\nplimsoll run tenth.yaml --data /data --topology plimsoll.yaml --runtime 20s --cooldown 0 || test $? -le 4")

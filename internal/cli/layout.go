@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 )
@@ -30,7 +30,7 @@ func (o *layoutOptions) addFlags(f *pflag.FlagSet) {
 		"read the storage layout from `FILE` (default plimsoll.yaml, if it exists here)",
 	)
 	f.StringVar(&o.volumes, "volumes", "", "volumes behind the path, as `SPEC`: 8xgp3 or 8x3000iops:125MiB/s")
-	f.StringVar(&o.level, "level", "", "RAID `LEVEL` of the volumes: "+report.Names(levels))
+	f.StringVar(&o.level, "level", "", "RAID `LEVEL` of the volumes: "+page.Names(levels))
 	f.StringVar(&o.chunk, "chunk", "", "array chunk `SIZE`")
 	f.StringVar(&o.instance, "instance", "", "EC2 instance `TYPE`, for its limits")
 }

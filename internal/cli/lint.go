@@ -14,7 +14,8 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/lint"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/plans"
 	"plimsoll/internal/script"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
@@ -62,7 +63,7 @@ file. The exit code is 3 when a finding is an error (--fail-on).`,
 		},
 	}
 	f := cmd.Flags()
-	addFormat(cmd, &o.format, report.LintFormats())
+	addFormat(cmd, &o.format, page.Formats())
 	f.BoolVar(&o.fix, "fix", false, "fix the files where the repair is certain, and report the rest")
 	typedOnly(f, "fix")
 	f.BoolVar(&o.installed, "installed", false,
@@ -259,9 +260,9 @@ func (l *linting) report(found []finding.Finding) error {
 	if least := l.least(); least != finding.Info {
 		shown = lint.AtLeast(found, least)
 	}
-	err = report.Lint(l.env.Out, l.o.format, report.Linted{
+	err = render(l.env, l.o.format, plans.Lint(plans.Linted{
 		Files: l.c.Scripts, Findings: shown, Tool: Version, Silenced: lint.Silenced(l.c, l.codes...),
-	})
+	}))
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/term"
 
 	"plimsoll/internal/provision"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/plans"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 )
@@ -23,7 +24,7 @@ type provisionOptions struct {
 	destroy []string
 	serial  []string
 	yes     bool
-	json    bool
+	json    bool // of commands that change something: events
 	adopt   string
 	imagine bool
 	format  string
@@ -62,18 +63,14 @@ how it is undone.`,
 			if err != nil {
 				return err
 			}
-			switch o.format {
-			case formatJSON:
-				return report.WriteJSON(env.Out, "plan", plan)
-			case "text":
-				report.Plan(env.Out, plan)
-				return nil
+			if o.format == formatShell || o.format == string(page.Markdown) { // to follow by hand
+				return plans.Runbook(env.Out, plan, o.format)
 			}
-			return report.Runbook(env.Out, plan, o.format)
+			return render(env, o.format, plans.Plan(plan))
 		},
 	}
 	o.addDestroy(cmd)
-	addFormat(cmd, &o.format, []string{"text", formatJSON, "sh", "md"})
+	addFormat(cmd, &o.format, append(page.Formats(), formatShell))
 	cmd.Flags().BoolVar(
 		&o.imagine,
 		"imagine",

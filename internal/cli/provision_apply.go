@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/plans"
 	"plimsoll/internal/text"
 )
 
@@ -45,7 +45,9 @@ func runApply(ctx context.Context, env *Env, o provisionOptions) error {
 		return err
 	}
 	if !o.json {
-		report.Plan(env.Out, plan)
+		if err := render(env, textFormat, plans.Plan(plan)); err != nil {
+			return err
+		}
 	}
 	if plan.Steps() > 0 && !o.yes {
 		if err := confirm(ctx, env, fmt.Sprintf("\nRun %s?", text.Plural(plan.Steps(), "step"))); err != nil {

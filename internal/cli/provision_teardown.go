@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/provision"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/plans"
 	"plimsoll/internal/text"
 )
 
@@ -84,7 +84,9 @@ func runTeardown(ctx context.Context, env *Env, o provisionOptions, names []stri
 		if err := site.Clear(ctx, journals, destroy); err != nil {
 			return obstacles(env, err)
 		}
-		report.Undo(env.Out, journals)
+		if err := render(env, textFormat, plans.Undo(journals)); err != nil {
+			return err
+		}
 		if err := confirm(ctx, env, "\nUndo this? What is on these volumes is lost."); err != nil {
 			return err
 		}
@@ -112,7 +114,9 @@ func runAdopt(ctx context.Context, env *Env, o provisionOptions, site *provision
 		return obstacles(env, err)
 	}
 	if !o.json {
-		report.Undo(env.Out, []*provision.Work{w})
+		if err := render(env, textFormat, plans.Undo([]*provision.Work{w})); err != nil {
+			return err
+		}
 	}
 	if !o.yes {
 		if err := confirm(ctx, env, "\nUndo this? What is on these volumes is lost."); err != nil {

@@ -6,7 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/provision"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/plans"
 )
 
 func newVerifyCmd(env *Env) *cobra.Command {
@@ -24,7 +25,7 @@ alignment, mounts, /etc/fstab, mdadm.conf and initramfs. Needs root. The exit co
 			return runVerify(cmd.Context(), env, o)
 		},
 	}
-	cmd.Flags().BoolVar(&o.json, "json", false, "print the differences as JSON")
+	addFormat(cmd, &o.format, page.Formats())
 	return cmd
 }
 
@@ -37,11 +38,7 @@ func runVerify(ctx context.Context, env *Env, o provisionOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.json {
-		err = report.WriteJSON(env.Out, "differences", diffs)
-	} else {
-		report.Differences(env.Out, decl, diffs)
-	}
+	err = render(env, o.format, plans.Differences(decl, diffs))
 	if err == nil && len(diffs) > 0 {
 		err = errVerdict
 	}

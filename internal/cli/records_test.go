@@ -83,8 +83,7 @@ func textFields(of reflect.Type) []string {
 				return
 			}
 			visited[t] = true
-			for i := range t.NumField() {
-				f := t.Field(i)
+			for f := range t.Fields() {
 				if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag == "-" || !f.IsExported() {
 					continue
 				}

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/term"
 
 	"plimsoll/internal/bundle"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/runs"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 )
@@ -40,21 +41,21 @@ func newReportCmd(env *Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return report.Write(env.Out, report.Format(format), b, reportOptions(env))
+			return render(env, format, runs.Run(b))
 		},
 	}
 	addOut(cmd, &out)
-	addFormat(cmd, &format, report.Formats())
+	addFormat(cmd, &format, page.Formats())
 	return cmd
 }
 
-// reportOptions fits a report to the stream it goes to.
-func reportOptions(env *Env) report.Options {
-	o := report.Options{Width: 80}
+// pageOptions fits a document to the stream it goes to.
+func pageOptions(env *Env) page.Options {
+	o := page.Options{Width: 80, Rows: 120} // of a pipe: a row is a line that a filter finds, as far as possible
 	if f, ok := fileOf(env.Out); ok && term.IsTerminal(int(f.Fd())) {
 		o.Color = os.Getenv("NO_COLOR") == ""
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 40 {
-			o.Width = w
+			o.Width, o.Rows = w, w
 		}
 	}
 	return o
@@ -63,10 +64,10 @@ func reportOptions(env *Env) report.Options {
 // reportRun prints a run and writes the reports that belong to its bundle. The verdict is printed
 // even where they cannot be written.
 func reportRun(env *Env, b *bundle.Bundle, format string) error {
-	o := reportOptions(env)
+	o := pageOptions(env)
 	o.Brief = true
-	err := errors.Join(report.Write(env.Out, report.Format(format), b, o), keepReports(b))
-	if err == nil && report.Format(format) == report.TTY {
+	err := errors.Join(page.Write(env.Out, page.Format(format), runs.Run(b), o), keepReports(b))
+	if err == nil && page.Format(format) == page.Text {
 		_, err = fmt.Fprintf(env.Out, "\nreport: %s\n", filepath.Join(b.Dir, "report.html"))
 	}
 	return err
@@ -79,12 +80,12 @@ func keepReports(b *bundle.Bundle) error {
 		return err
 	}
 	defer dir.Close() //nolint:errcheck // only a handle
-	for _, kind := range []report.Format{report.Markdown, report.HTML} {
-		var page bytes.Buffer
-		if err := report.Write(&page, kind, b, report.Options{}); err != nil {
+	for _, kind := range []page.Format{page.Markdown, page.HTML} {
+		var file bytes.Buffer
+		if err := page.Write(&file, kind, runs.Run(b), page.Options{}); err != nil {
 			return err
 		}
-		if err := dir.WriteFile("report."+string(kind), text.Harmless(page.Bytes()), 0o644); err != nil {
+		if err := dir.WriteFile("report."+string(kind), text.Harmless(file.Bytes()), 0o644); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,8 @@ import (
 	"plimsoll/internal/bench"
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/compare"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/plans"
 	"plimsoll/internal/screen"
 	"plimsoll/internal/text"
 	"plimsoll/internal/verdict"
@@ -81,7 +82,7 @@ the end. Existing files are never written to unless named with --destroy.`,
 	)
 	o.pg.addFlags(cmd.Flags())
 	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
-	addFormat(cmd, &o.format, report.Formats())
+	addFormat(cmd, &o.format, page.Formats())
 	return cmd
 }
 
@@ -106,7 +107,7 @@ func runRun(ctx context.Context, env *Env, o runOptions) error {
 		if err := bench.Check(env.Machine, p); err != nil {
 			return err
 		}
-		return report.DryRun(env.Out, p)
+		return plans.DryRun(env.Out, p)
 	}
 	show := screen.Of(env.screen(), o.progress)
 	// A reader of the progress that goes away, such as head, must not end the run with files left
@@ -128,7 +129,7 @@ func runRun(ctx context.Context, env *Env, o runOptions) error {
 	}
 	if o.against != "" {
 		to := *env
-		if o.format != string(report.TTY) { // whose reader wants that document only
+		if o.format != string(page.Text) { // whose reader wants that document only
 			to.Out = env.Err
 		}
 		fmt.Fprintln(to.Out)
@@ -137,9 +138,9 @@ func runRun(ctx context.Context, env *Env, o runOptions) error {
 			b.Dir,
 			o.against,
 			o.Out,
-			string(report.TTY),
+			string(page.Text),
 			gate,
-			compareOptions{margin: percentText(compare.Margin), format: string(report.TTY)},
+			compareOptions{margin: percentText(compare.Margin), format: string(page.Text)},
 		)
 		if judged != nil && (runError(b) == nil || !errors.Is(judged, errVerdict)) {
 			return judged

@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/bundle"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/runs"
 	"plimsoll/internal/text"
 )
 
@@ -29,7 +30,7 @@ func newRunsCmd(env *Env) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return runRuns(env, out, format) },
 	}
 	addOut(cmd, &out)
-	addFormat(cmd, &format, textOrJSON)
+	addFormat(cmd, &format, page.Formats())
 	return cmd
 }
 
@@ -40,7 +41,7 @@ func addOut(cmd *cobra.Command, out *string) {
 }
 
 func runRuns(env *Env, out, format string) error {
-	runs, err := bundle.List(out)
+	found, err := bundle.List(out)
 	if err != nil {
 		return err
 	}
@@ -48,10 +49,7 @@ func runRuns(env *Env, out, format string) error {
 	if err != nil {
 		return err
 	}
-	if format == formatJSON {
-		return report.RunsJSON(env.Out, runs, fleets)
-	}
-	if len(runs)+len(fleets) == 0 {
+	if len(found)+len(fleets) == 0 && format == textFormat {
 		where, err := filepath.Abs(out)
 		if err != nil {
 			return err
@@ -59,7 +57,7 @@ func runRuns(env *Env, out, format string) error {
 		fmt.Fprintf(env.Err, "no runs in %s; name another directory with --out\n", text.Clean(where, 0))
 		return nil
 	}
-	return report.Runs(env.Out, out, runs, fleets)
+	return render(env, format, runs.List(out, found, fleets))
 }
 
 // findRun is the directory of the run that is named: a directory, a file in one such as its
@@ -67,17 +65,17 @@ func runRuns(env *Env, out, format string) error {
 // "latest".
 func findRun(name, out string) (string, error) {
 	if name == "" || name == "latest" {
-		runs, err := bundle.List(out)
+		found, err := bundle.List(out)
 		if err != nil {
 			return "", err
 		}
-		if len(runs) == 0 {
+		if len(found) == 0 {
 			return "", hint(
 				usage(fmt.Errorf("no runs in %s; name a run, or another directory with --out", out)),
 				"plimsoll run",
 			)
 		}
-		return filepath.Join(out, runs[0].ID), nil
+		return filepath.Join(out, found[0].ID), nil
 	}
 	if info, err := os.Stat(name); err == nil {
 		if !info.IsDir() {
@@ -102,8 +100,8 @@ func findReport(name, out string) (string, error) {
 	if err != nil || len(fleets) == 0 {
 		return findRun(name, out)
 	}
-	runs, err := bundle.List(out)
-	if err != nil || len(runs) > 0 && runs[0].Created.After(fleets[0].Created) {
+	found, err := bundle.List(out)
+	if err != nil || len(found) > 0 && found[0].Created.After(fleets[0].Created) {
 		return findRun(name, out)
 	}
 	return filepath.Join(out, fleets[0].ID), nil
@@ -132,7 +130,7 @@ func runLabels(given []string) (map[string]string, error) {
 	for _, l := range given {
 		key, value, ok := strings.Cut(l, "=")
 		if !ok {
-			key, value = report.PlainLabel, l
+			key, value = runs.PlainLabel, l
 		}
 		if key == "" || value == "" {
 			return nil, fmt.Errorf("--label %q: want TEXT or KEY=VALUE", l)

@@ -8,7 +8,8 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/permit"
 	"plimsoll/internal/postgres"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/plans"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
 )
@@ -23,7 +24,7 @@ func newSuitesCmd(env *Env) *cobra.Command {
   plimsoll suites --json`,
 		RunE: func(*cobra.Command, []string) error { return runSuites(env, format) },
 	}
-	addFormat(cmd, &format, textOrJSON)
+	addFormat(cmd, &format, page.Formats())
 	return cmd
 }
 
@@ -36,10 +37,7 @@ func runSuites(env *Env, format string) error {
 		}
 		all = append(all, s)
 	}
-	if format == formatJSON {
-		return report.WriteJSON(env.Out, "suites", all)
-	}
-	return report.Suites(env.Out, all)
+	return render(env, format, plans.Suites(all))
 }
 
 type showOptions struct {
@@ -62,7 +60,7 @@ func newShowCmd(env *Env) *cobra.Command {
 		},
 	}
 	o.addFlags(cmd.Flags())
-	addFormat(cmd, &o.format, textOrJSON)
+	addFormat(cmd, &o.format, page.Formats())
 	return cmd
 }
 
@@ -75,7 +73,7 @@ func runShow(env *Env, o showOptions) error {
 	if err != nil {
 		return err
 	}
-	var jobs []report.Job
+	var jobs []plans.Job
 	made := map[topology.Role]bool{}
 	for _, c := range s.Scenarios {
 		if _, err := c.Workloads(); err != nil {
@@ -83,22 +81,19 @@ func runShow(env *Env, o showOptions) error {
 		}
 		if c.Postgres != nil {
 			lines := postgres.ByHand(c, s.Server, paths[topology.Data], paths[topology.WAL])
-			jobs = append(jobs, report.NewPostgresJob(c, lines))
+			jobs = append(jobs, plans.NewPostgresJob(c, lines))
 			continue
 		}
 		c, file := permit.Sketched(paths[c.Role], c)
 		job := c.Place(file)
-		shown := report.NewJob(c, &job)
+		shown := plans.NewJob(c, &job)
 		if !made[c.Role] && !c.AsIs { // for all scenarios of the role, before the first
 			made[c.Role] = true
 			shown.Before = prefillLines(paths[c.Role], s.Scenarios, c.Role)
 		}
 		jobs = append(jobs, shown)
 	}
-	if o.format == formatJSON {
-		return report.WriteJSON(env.Out, "scenarios", jobs)
-	}
-	return report.Jobs(env.Out, jobs)
+	return render(env, o.format, plans.Jobs(jobs))
 }
 
 // prefillLines are the shell lines that make the files of a role's scenarios by hand.

@@ -10,7 +10,8 @@ import (
 	"plimsoll/internal/bench"
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/compare"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/runs"
 	"plimsoll/internal/screen"
 	"plimsoll/internal/text"
 )
@@ -64,7 +65,7 @@ The answer is a bracket, and a check a little below it over the whole run time.`
 	o.repeat.rounds = "2"
 	f.Lookup("rounds").DefValue = "2"
 	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
-	addFormat(cmd, &o.format, report.SweptFormats())
+	addFormat(cmd, &o.format, page.Formats())
 	o.layoutOptions.addFlags(f)
 	return cmd
 }
@@ -110,7 +111,7 @@ func measureSweep(ctx context.Context, env *Env, o sweepOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := report.Swept(env.Out, report.Format(o.format), compare.Sweep(b)); err != nil {
+	if err := render(env, o.format, runs.Swept(compare.Sweep(b))); err != nil {
 		return err
 	}
 	fmt.Fprintf(env.Err, "stored in %s\n", b.Dir)

@@ -8,7 +8,7 @@ import (
 	"plimsoll/internal/bench"
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/compare"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/runs"
 	"plimsoll/internal/suite"
 )
 
@@ -40,7 +40,7 @@ func measureMost(ctx context.Context, env *Env, o sweepOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := report.Most(env.Out, report.Format(o.format), b, most); err != nil {
+	if err := render(env, o.format, runs.Most(b, most)); err != nil {
 		return usage(err)
 	}
 	fmt.Fprintf(env.Err, "stored in %s\n", b.Dir)

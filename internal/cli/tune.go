@@ -12,7 +12,8 @@ import (
 	"plimsoll/internal/bench"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/diagnose/rules"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/plans"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/tune"
@@ -55,7 +56,7 @@ left to you.`,
 	f.BoolVar(&o.revert, "revert", false, "revert everything that tune has changed")
 	f.StringVar(&o.state, "state", tune.Here(nil).State, "record changes in `FILE`")
 	typedOnly(f, "persist", "revert", "state")
-	addFormat(cmd, &o.format, textOrJSON)
+	addFormat(cmd, &o.format, page.Formats())
 	o.layoutOptions.addFlags(f)
 	for _, other := range []string{"dry-run", "persist", "role", "queues", "cpu", "memory"} {
 		cmd.MarkFlagsMutuallyExclusive("revert", other)
@@ -93,11 +94,7 @@ func runTune(ctx context.Context, env *Env, o tuneOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.format == formatJSON {
-		err = report.WriteJSON(env.Out, "changes", changes)
-	} else {
-		err = report.Changes(env.Out, changes)
-	}
+	err = render(env, o.format, plans.Changes(changes, changes))
 	if err != nil || o.dryRun || len(changes) == 0 && !o.persist {
 		return err
 	}

@@ -13,7 +13,8 @@ import (
 
 	"plimsoll/internal/bench"
 	atwork "plimsoll/internal/diagnose/live"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/machine"
+	"plimsoll/internal/report/page"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
@@ -64,7 +65,7 @@ where it could not be seen.`,
 	}
 	f := cmd.Flags()
 	o.addFlags(f)
-	addFormat(cmd, &o.format, textOrJSON)
+	addFormat(cmd, &o.format, page.Formats())
 	addDuration(f, &o.long, "for", "watch for `DURATION`, from 2s to 1m")
 	addLatency(f, &o.expect, "expect", "call an I/O slow that takes longer than `LATENCY`, instead of 4 times its usual time")
 	f.StringVar(&o.save, "save", "", "write what was seen to `FILE`, to be judged again")
@@ -86,11 +87,7 @@ func runWhy(ctx context.Context, env *Env, o whyOptions) error {
 		}
 	}
 	a := atwork.Judge(f)
-	if o.format == formatJSON {
-		err = report.WriteJSON(env.Out, "why", a)
-	} else {
-		err = report.Live(env.Out, f, a)
-	}
+	err = render(env, o.format, machine.Live(f, a, a))
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/plans"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -60,7 +61,7 @@ comments. plimsoll run FILE.yaml runs it and judges by the latencies it states.`
 	addDuration(f, &o.runtime, "runtime", "least `DURATION` of the job, in whole periods of its bursts")
 	addSize(f, &o.size, "size", "`SIZE` of the file, instead of the demand's capacity")
 	f.BoolVar(&o.ask, "ask", false, "ask for the demand, question by question, and print its file")
-	addFormat(cmd, &o.format, textOrJSON)
+	addFormat(cmd, &o.format, page.Formats())
 	cmd.AddCommand(newWorkloadFromCmd(env), newWorkloadRecordCmd(env))
 	return cmd
 }
@@ -90,16 +91,13 @@ func runWorkload(env *Env, o workloadOptions) error {
 	if latency <= 0 {
 		latency, assumed = workload.AssumedLatency, true
 	}
-	switch {
-	case o.job:
+	if o.job {
 		j := workload.JobOptions{Depth: o.depth, Latency: latency, Runtime: o.runtime, Size: o.size}
 		j.Filename, j.Directory = placeOf(o.filename)
 		_, err = io.WriteString(env.Out, d.Job(j).Text())
 		return err
-	case o.format == formatJSON:
-		return report.WorkloadJSON(env.Out, d, latency)
 	}
-	return report.Workload(env.Out, d, latency, assumed, reportOptions(env))
+	return render(env, o.format, plans.Demand(d, latency, assumed))
 }
 
 // placeOf tells a directory from a device or a file.

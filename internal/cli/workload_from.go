@@ -12,7 +12,7 @@ import (
 
 	"plimsoll/internal/advise"
 	"plimsoll/internal/bundle"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/plans"
 	"plimsoll/internal/result"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/workload"
@@ -197,7 +197,7 @@ func demandName(name string) string {
 // writeDemand prints a demand file with what was seen as its comment; with a file, that goes to the
 // screen.
 func writeDemand(env *Env, file string, d *workload.Demand, seen []workload.Seen, about []string) error {
-	lines := append(about, report.SeenLines(seen)...) //nolint:gocritic // a new slice
+	lines := append(about, plans.SeenLines(seen)...) //nolint:gocritic // a new slice
 	for _, n := range d.Notes {
 		lines = append(lines, "Note: "+n)
 	}

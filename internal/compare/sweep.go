@@ -148,6 +148,8 @@ type SweptPoint struct {
 	P99      float64           `json:"p99_ns,omitempty"`
 	Ceiling  float64           `json:"ceiling_iops,omitempty"`
 	Invalid  string            `json:"invalid,omitempty"`
+	// Struck is what an invalid point measured, to be shown struck out; 0 for a valid one.
+	Struck float64 `json:"struck_iops,omitempty"`
 }
 
 // SweptCurve is throughput over depth with the other axes fixed.
@@ -197,6 +199,11 @@ func sweptPoint(rounds []Sample) SweptPoint {
 	}
 	point := pointOf(iops(), rounds)
 	p.IOPS, p.Rounds, p.Invalid = point.Value, point.Rounds, point.Invalid
+	if p.Invalid != "" {
+		if v := iops().of(first.Result); usable(v) {
+			p.Struck = v
+		}
+	}
 	p.BW = bandwidth().of(first.Result)
 	for _, l := range latencyFigures() {
 		v := l.of(first.Result)

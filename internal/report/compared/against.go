@@ -1,0 +1,115 @@
+package compared
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"plimsoll/internal/compare"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
+)
+
+// Against is the document of a run that is judged by a baseline.
+func Against(a *compare.Against) *page.Document {
+	d := &page.Document{Kind: "comparison with a baseline", Data: page.DataOf("against", a)}
+	d.Head = page.Headline{
+		Word: againstAnswer(a), About: text.Clean(a.Run, words.LongName) + " against " + text.Clean(a.Baseline,
+			words.LongName),
+	}
+	d.Head.Tone = map[bool]string{true: "fail", false: "pass"}[strings.Contains(d.Head.Word, string(compare.Regression))]
+	rows := page.NewTable("", "<scenario", "<figure", "expected", "now", "change", "<standing")
+	suite := page.Suite{Name: text.Clean(a.Run, words.LongName)}
+	changed := page.Note{}
+	judged := false
+	for _, j := range a.Rows {
+		row, standing := judgment(j)
+		rows.Add(row...)
+		one := page.Test{Name: strings.TrimSpace(row[0] + " " + row[1]), Message: standing}
+		switch j.Standing { //nolint:exhaustive // the others pass
+		case compare.Regression:
+			one.Outcome = page.Failed
+		case compare.Unjudged:
+			one.Outcome = page.Skipped
+		}
+		judged = judged || j.Standing != compare.Unjudged
+		suite.Tests = append(suite.Tests, one)
+		if len(j.Changed) > 0 {
+			changed.Lines = append(changed.Lines, row[0]+": since the run before, "+strings.Join(j.Changed, "; "))
+		}
+	}
+	if !judged {
+		d.Head.Tone = "measured"
+	}
+	d.Tests = []page.Suite{suite}
+	d.Add(rows)
+	if len(changed.Lines) > 0 {
+		d.Add(changed)
+	}
+	if len(a.Notes) > 0 {
+		d.Add(page.Note{Lead: "note", Lines: a.Notes})
+	}
+	return d
+}
+
+// againstAnswer is "1 regression, 3 as expected, 2 not judged".
+func againstAnswer(a *compare.Against) string {
+	var order []compare.Standing
+	count := map[compare.Standing]int{}
+	for _, j := range a.Rows {
+		if count[j.Standing] == 0 {
+			order = append(order, j.Standing)
+		}
+		count[j.Standing]++
+	}
+	var parts []string
+	put := func(s compare.Standing) {
+		if count[s] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count[s], s))
+			delete(count, s)
+		}
+	}
+	put(compare.Regression)
+	for _, s := range order {
+		if s != compare.Unjudged {
+			put(s)
+		}
+	}
+	if n := count[compare.Unjudged]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d not judged", n))
+	}
+	if len(parts) == 0 {
+		return "Nothing to judge"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// judgment is a row, and its last cell.
+func judgment(j compare.Judgment) (row []string, standing string) {
+	now, expected, change := words.None, words.None, ""
+	if j.Now.Center > 0 {
+		now = words.Amount(j.Now.Center, j.Figure.Unit)
+	}
+	if j.Expected.Center > 0 {
+		expected = words.Amount(j.Expected.Center, j.Figure.Unit)
+		if j.Expected.Lo < j.Expected.Center {
+			expected += fmt.Sprintf(" [%s, %s]", words.Amount(j.Expected.Lo, j.Figure.Unit), words.Amount(j.Expected.Hi,
+				j.Figure.Unit))
+		}
+		if j.Now.Center > 0 {
+			change = words.Ratio(1 + j.Change())
+		}
+	}
+	standing = string(j.Standing)
+	switch {
+	case j.Standing == compare.Unjudged:
+		standing = j.Why
+		if !strings.Contains(standing, "judge") {
+			standing = "not judged: " + standing
+		}
+	case j.LeastSeen > 0 && j.Standing == compare.AsExpected:
+		standing += "; could have seen a loss of about " + text.Share(math.Round(100*j.LeastSeen)/100)
+	}
+	return []string{text.Clean(j.Scenario, words.LongName), j.Figure.Name, expected, now, change, standing}, standing
+}

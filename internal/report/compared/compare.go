@@ -1,0 +1,315 @@
+// Package compared builds the documents of comparisons: sides against each other, and a run against
+// a baseline.
+package compared
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/compare"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
+)
+
+// Compare is the document of a comparison: the answer first, then a section for each work.
+func Compare(t *compare.Table) *page.Document {
+	d := &page.Document{
+		Kind: "comparison", Title: fmt.Sprintf("Comparison of %d sides", len(t.Sides)), Data: page.DataOf("comparison", t),
+		Records: records(t), Tests: tests(t),
+	}
+	d.Head = page.Headline{Word: answer(t), Tone: tone(t)}
+	for i, s := range t.Sides {
+		d.Head.Says = append(d.Head.Says, page.Say{Text: sideText(s, i == t.Base)})
+	}
+	suite := page.Note{Title: "suite as a whole (geometric mean)"}
+	for k, c := range t.Suite {
+		if c != nil {
+			suite.Lines = append(suite.Lines, suiteText(t, k, c))
+		}
+	}
+	if len(suite.Lines) > 0 {
+		d.Add(suite)
+	}
+	for i := range t.Rows {
+		d.Add(work(t, i))
+	}
+	if len(t.Apart) > 0 {
+		d.Add(page.Note{Lines: t.Apart})
+	}
+	if len(t.Notes) > 0 {
+		d.Add(page.Note{Lead: "note", Lines: t.Notes})
+	}
+	d.Foot = []page.Note{{Lines: []string{
+		"An interval over rounds holds the true figure in 95 of 100 comparisons. p is corrected for all figures that are " +
+			"tested (Holm). A change is labelled only if repeated rounds support it.",
+	}}}
+	return d
+}
+
+// verdicts counts the answers of all figures that were compared with the base.
+func verdicts(t *compare.Table) (count map[compare.Word]int, invalid, silent int) {
+	count = map[compare.Word]int{}
+	for i := range t.Rows {
+		for k := range t.Rows[i].Cells {
+			c := &t.Rows[i].Cells[k]
+			switch {
+			case k == t.Base:
+				if len(c.Rounds) == 0 && len(c.Invalid) > 0 {
+					invalid++
+				}
+			case c.Change != nil:
+				count[c.Change.Word]++
+			case len(c.Invalid) > 0:
+				invalid++
+			default:
+				silent++
+			}
+		}
+	}
+	return count, invalid, silent
+}
+
+// answer is the comparison in a line: "1 slower, 3 same, 2 cannot tell".
+func answer(t *compare.Table) string {
+	count, invalid, silent := verdicts(t)
+	var parts []string
+	for _, w := range []compare.Word{compare.Slower, compare.Faster, compare.Same, compare.CannotTell} {
+		if n := count[w]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, w))
+		}
+	}
+	if invalid > 0 {
+		parts = append(parts, fmt.Sprintf("%d INVALID", invalid))
+	}
+	if silent > 0 {
+		parts = append(parts, fmt.Sprintf("%d with nothing to compare", silent))
+	}
+	if len(parts) == 0 {
+		return "Nothing could be compared"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// tone is that of the worst answer.
+func tone(t *compare.Table) string {
+	count, invalid, _ := verdicts(t)
+	switch {
+	case count[compare.Slower] > 0:
+		return "fail"
+	case invalid > 0:
+		return "invalid"
+	case count[compare.CannotTell] > 0:
+		return "measured"
+	case count[compare.Faster]+count[compare.Same] > 0:
+		return "pass"
+	}
+	return "measured"
+}
+
+func sideText(c compare.Column, base bool) string {
+	parts := []string{text.Clean(c.Name, words.LongName)}
+	if len(c.Runs) == 1 && c.Runs[0] != c.Name {
+		parts = append(parts, text.Clean(c.Runs[0], words.LongName))
+	}
+	rounds := text.Plural(c.Rounds, "round")
+	if c.Over > 0 && c.Rounds > 1 {
+		rounds += " over " + text.Duration(c.Over)
+	}
+	parts = append(parts, rounds)
+	for _, k := range slices.Sorted(maps.Keys(c.Labels)) {
+		parts = append(parts, text.Clean(k+"="+c.Labels[k], words.LongName))
+	}
+	if base {
+		parts = append(parts, "base")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func suiteText(t *compare.Table, k int, c *compare.Change) string {
+	phrase := text.Clean(t.Sides[k].Name, words.LongName) + ": "
+	if c.Method == stats.NoTest {
+		return phrase + words.Ratio(c.Ratio.Center) + burstText(c) + ", " + c.Why
+	}
+	return fmt.Sprintf("%s%s %s%s, p %s: %s", phrase, words.Ratio(c.Ratio.Center), words.Span(c.Ratio), burstText(c),
+		pText(c.P), verdictText(c, t.Margin))
+}
+
+func work(t *compare.Table, i int) page.Section {
+	r := &t.Rows[i]
+	s := page.Section{
+		Anchor: fmt.Sprintf("w%d", i), Title: text.Clean(r.Name, words.LongName) + ": " + text.Clean(r.Work.String(),
+			words.LongName),
+	}
+	rows := page.NewTable("", "<", "rounds", r.Figure.Name, "of ceiling?", "sustained?", "<change", "p (Holm)?",
+		"<verdict")
+	for k := range r.Cells {
+		rows.Rows = append(rows.Rows, lines(t, r, k)...)
+	}
+	s.Add(rows)
+	others := page.Note{}
+	for _, o := range r.Others {
+		others.Lines = append(others.Lines, otherText(t, o))
+	}
+	if len(others.Lines) > 0 {
+		s.Add(others)
+	}
+	s.Add(page.Charts{See: "the table above", Draw: func() page.Drawing { return intervals(t, r) }})
+	return s
+}
+
+// lines is a row for a side's figure and one for each of its figures that are struck out.
+func lines(t *compare.Table, r *compare.Row, k int) [][]page.Cell {
+	c := &r.Cells[k]
+	side := text.Clean(t.Sides[k].Name, words.LongName)
+	var all [][]page.Cell
+	if len(c.Rounds) > 0 {
+		figure, share, sustained, change, p, verdict := words.Amount(c.Figure.Center, r.Figure.Unit), "", "", "base", "", ""
+		if !c.Within {
+			figure += " " + words.Doubt(c.Figure)
+		}
+		if c.Share > 0 {
+			share = text.Percent(c.Share)
+		}
+		if c.Sustained > 0 {
+			sustained = words.Amount(c.Sustained, r.Figure.Unit)
+		}
+		switch {
+		case k == t.Base:
+		case c.Change != nil:
+			change = words.Ratio(c.Change.Ratio.Center)
+			if c.Change.Method != stats.NoTest {
+				change += " " + words.Span(c.Change.Ratio)
+				p = pText(c.Change.PHolm)
+			}
+			change += burstText(c.Change)
+			verdict = verdictText(c.Change, t.Margin)
+		default:
+			change, verdict = "", "nothing to compare it with"
+		}
+		all = append(all, page.Cells(side, strconv.Itoa(len(c.Rounds)), figure, share, sustained, change, p, verdict))
+	}
+	for _, s := range c.Invalid {
+		row := page.Cells(side, fmt.Sprintf("round %d", s.Round), words.None, "", "", "", "", text.Clean(s.Why,
+			words.LongSentence))
+		if row[2].Struck = true; s.Figure > 0 {
+			row[2].Text = words.Amount(s.Figure, r.Figure.Unit)
+		}
+		all = append(all, row)
+	}
+	if len(all) == 0 {
+		all = append(all, page.Cells(side, "0", words.None, "", "", "", "", "not measured"))
+	}
+	return all
+}
+
+// otherText is a figure that is not tested, with its ratios; of many sides the figures only.
+func otherText(t *compare.Table, o compare.Other) string {
+	var parts []string
+	if len(t.Sides) > 2 {
+		for _, e := range o.Cells {
+			if e.Center > 0 {
+				parts = append(parts, words.Amount(e.Center, o.Figure.Unit))
+			} else {
+				parts = append(parts, words.None)
+			}
+		}
+		return o.Figure.Name + " (not tested): " + strings.Join(parts, ", ")
+	}
+	for k, e := range o.Cells {
+		if e.Center <= 0 {
+			continue
+		}
+		phrase := text.Clean(t.Sides[k].Name, words.LongName) + " " + words.Amount(e.Center, o.Figure.Unit)
+		if e.N > 1 && e.Hi > e.Lo {
+			phrase += fmt.Sprintf(" [%s, %s]", words.Amount(e.Lo, o.Figure.Unit), words.Amount(e.Hi, o.Figure.Unit))
+		}
+		if q := o.Ratios[k]; q.Center > 0 {
+			phrase += ", " + words.Ratio(q.Center)
+			if q.N > 1 {
+				phrase += " " + words.Span(q)
+			}
+		}
+		parts = append(parts, phrase)
+	}
+	return o.Figure.Name + " (not tested): " + strings.Join(parts, "; ")
+}
+
+func burstText(c *compare.Change) string {
+	if c.Sustained <= 0 {
+		return ""
+	}
+	return " in bursts, " + text.Ratio(c.Sustained) + " sustained"
+}
+
+func pText(p float64) string {
+	if p < 0.001 {
+		return "<0.001"
+	}
+	return strconv.FormatFloat(p, 'g', 2, 64)
+}
+
+// verdictText is the verdict with what belongs to it.
+func verdictText(c *compare.Change, margin float64) string {
+	m := strconv.FormatFloat(100*margin, 'g', 3, 64) + " %"
+	switch c.Word {
+	case compare.Same:
+		return "same within " + m
+	case compare.Faster, compare.Slower:
+		if c.Within {
+			return string(c.Word) + ", by less than " + m
+		}
+		return string(c.Word)
+	case compare.CannotTell:
+	}
+	if c.Why != "" {
+		if strings.Contains(c.Why, "cannot tell") {
+			return c.Why
+		}
+		return "cannot tell: " + c.Why
+	}
+	phrase := "cannot tell"
+	if c.LeastSeen > 0 {
+		phrase += ": could have seen about " + text.Percent(c.LeastSeen)
+	}
+	if c.Needs > 0 {
+		phrase += fmt.Sprintf("; %s needs about %d rounds", m, c.Needs)
+	}
+	return phrase
+}
+
+// tests are the comparison's cases: a work on a side that is not the base.
+func tests(t *compare.Table) []page.Suite {
+	var all []page.Suite
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		s := page.Suite{Name: text.Clean(r.Name, words.LongName)}
+		for k := range r.Cells {
+			c := &r.Cells[k]
+			if k == t.Base {
+				continue
+			}
+			one := page.Test{Name: text.Clean(t.Sides[k].Name, words.LongName), Outcome: page.Passed}
+			switch {
+			case c.Change == nil && len(c.Invalid) > 0:
+				one.Outcome, one.Message = page.Errored, "INVALID: "+c.Invalid[0].Why
+			case c.Change == nil:
+				one.Outcome, one.Message = page.Errored, "nothing to compare it with"
+			default:
+				one.Message = words.Ratio(c.Change.Ratio.Center) + ": " + verdictText(c.Change, t.Margin)
+				one.Outcome = map[compare.Word]page.Outcome{
+					compare.Slower: page.Failed, compare.CannotTell: page.Skipped,
+				}[c.Change.Word]
+			}
+			s.Tests = append(s.Tests, one)
+		}
+		if len(s.Tests) > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}

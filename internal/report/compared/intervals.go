@@ -1,0 +1,142 @@
+package compared
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/compare"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
+)
+
+// Intervals is what the script draws of one figure on several sides: a point with its bar for each,
+// in web/src/charts.js.
+type Intervals struct {
+	Unit  string  `json:"unit"`
+	Sides []Point `json:"sides"`
+}
+
+// Point is one side's figure; what is not known is page.Missing.
+type Point struct {
+	Name      string      `json:"name"`
+	At        page.Number `json:"at"`
+	Low       page.Number `json:"low"`
+	High      page.Number `json:"high"`
+	Ceiling   page.Number `json:"ceiling"`
+	Sustained page.Number `json:"sustained"`
+	Struck    bool        `json:"struck,omitempty"`
+	Label     string      `json:"label"`
+}
+
+// KnownOr is a figure in a chart, missing where it is not above 0.
+func KnownOr(v float64) page.Number {
+	if v <= 0 {
+		return page.Missing()
+	}
+	return page.Number(v)
+}
+
+func intervals(t *compare.Table, r *compare.Row) page.Drawing {
+	plot := &Intervals{Unit: r.Figure.Name, Sides: []Point{}}
+	scale := 1.0
+	if r.Figure.Unit == compare.BytesPerSec {
+		scale = 1 << 20
+	}
+	var says []string
+	for k := range r.Cells {
+		c := &r.Cells[k]
+		name := text.Clean(t.Sides[k].Name, words.LongName)
+		if len(c.Rounds) > 0 {
+			low, high := KnownOr(c.Figure.Lo/scale), KnownOr(c.Figure.Hi/scale)
+			if c.Figure.N < 2 {
+				low, high = page.Missing(), page.Missing()
+			}
+			plot.Sides = append(plot.Sides, Point{
+				Name: name, At: KnownOr(c.Figure.Center / scale), Low: low, High: high, Ceiling: KnownOr(c.Ceiling / scale),
+				Sustained: KnownOr(c.Sustained / scale), Label: words.Amount(c.Figure.Center, r.Figure.Unit),
+			})
+			says = append(says, name+" "+words.Amount(c.Figure.Center, r.Figure.Unit))
+		}
+		for _, s := range c.Invalid {
+			figure := words.Amount(s.Figure, r.Figure.Unit) + " INVALID"
+			plot.Sides = append(plot.Sides, Point{
+				Name: fmt.Sprintf("%s, round %d", name, s.Round), At: KnownOr(s.Figure / scale), Low: page.Missing(),
+				High:    page.Missing(),
+				Ceiling: page.Missing(), Sustained: page.Missing(), Struck: true, Label: figure,
+			})
+			says = append(says, name+" "+figure)
+		}
+	}
+	return page.Drawing{Data: plot, Charts: []page.Chart{{
+		Kind: "intervals", Wide: true, Caption: caption(r), Says: r.Figure.Name + " by side: " + strings.Join(says, "; "),
+	}}}
+}
+
+// caption says what the bars are: those of one run's seconds and those over rounds look alike.
+func caption(r *compare.Row) string {
+	for i := range r.Cells {
+		if c := &r.Cells[i]; len(c.Rounds) > 1 && c.Figure.N > 1 {
+			return r.Figure.Name + ". Bars are 95 % intervals over rounds; of a single round they are what its own seconds say."
+		}
+	}
+	return r.Figure.Name + ". Bars are what each run's own seconds say: they do not show how much runs differ."
+}
+
+// records has a row for each scenario and side in CSV; rounds that are struck out are rows of their
+// own.
+func records(t *compare.Table) *page.Table {
+	all := page.NewTable("", "scenario", "work", "side", "base", "rounds", "figure", "unit", "value", "low", "high",
+		"interval_over", "ceiling", "percent_of_ceiling", "sustained", "ratio", "ratio_low", "ratio_high", "method", "p",
+		"p_holm", "verdict", "least_seen_percent", "rounds_needed", "sustained_ratio", "invalid")
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		for k := range r.Cells {
+			c := &r.Cells[k]
+			head := []string{r.Name, r.Work.String(), t.Sides[k].Name, t.Sides[t.Base].Name}
+			for _, s := range c.Invalid {
+				row := make([]string, len(all.Columns))
+				copy(row, append(head[:4:4], "0", r.Figure.Name, string(r.Figure.Unit), words.Decimal(s.Figure, 2)))
+				row[len(row)-1] = s.Why
+				all.Add(row...)
+			}
+			if len(c.Rounds) == 0 {
+				continue
+			}
+			over := "rounds"
+			if c.Within {
+				over = "seconds of one run"
+			}
+			row := append(slices.Clone(head), strconv.Itoa(len(c.Rounds)), r.Figure.Name, string(r.Figure.Unit),
+				words.Decimal(c.Figure.Center, 2), words.Decimal(c.Figure.Lo, 2), words.Decimal(c.Figure.Hi, 2), over,
+				words.Decimal(c.Ceiling, 2), words.Decimal(100*c.Share, 2), words.Decimal(c.Sustained, 2))
+			all.Add(append(append(row, changeCells(c.Change)...), "")...)
+		}
+	}
+	return &all
+}
+
+func changeCells(c *compare.Change) []string {
+	if c == nil {
+		return make([]string, 10)
+	}
+	p, low, high := "", "", ""
+	if c.Method != stats.NoTest {
+		p, low, high = words.Decimal(c.P, 6), words.Decimal(c.Ratio.Lo, 4), words.Decimal(c.Ratio.Hi, 4)
+	}
+	holm := p
+	if p != "" {
+		holm = strconv.FormatFloat(c.PHolm, 'f', 6, 64)
+	}
+	needs := ""
+	if c.Needs > 0 {
+		needs = strconv.Itoa(c.Needs)
+	}
+	return []string{
+		words.Decimal(c.Ratio.Center, 4), low, high, string(c.Method), p, holm, string(c.Word),
+		words.Decimal(100*c.LeastSeen, 2), needs, words.Decimal(c.Sustained, 4),
+	}
+}

@@ -1,0 +1,217 @@
+package machine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+// hostColumns is how many hosts have a column of their own in the table of findings.
+const hostColumns = 6
+
+// FleetCheck is the document of a check of several hosts: how many are fine, what differs between
+// them, a row for each host, a row for each finding, and each finding once. data is its JSON.
+func FleetCheck(c *bundle.FleetCheck, data any) *page.Document {
+	d := &page.Document{Kind: "fleet check", Tool: c.Tool, Data: page.DataOf("fleet_check", data)}
+	hosts := slices.DeleteFunc(slices.Clone(c.Hosts),
+		func(h bundle.FleetChecked) bool { return h.State != bundle.HostDone })
+	kinds := findingKinds(hosts)
+	d.Head = fleetHead(c, kinds)
+	for i, f := range c.Findings {
+		d.Add(words.Subject(f, i))
+	}
+	at := page.Section{Title: "Hosts", Anchor: "hosts", Nav: "Hosts", Blocks: []page.Block{checkedHosts(c.Hosts)}}
+	lost := page.Note{Tone: "fail"}
+	for _, h := range c.Hosts {
+		if h.State != bundle.HostDone {
+			lost.Lines = append(lost.Lines, text.Clean(h.Name, words.LongName)+": "+h.Why)
+		}
+	}
+	if len(lost.Lines) > 0 {
+		at.Add(lost)
+	}
+	d.Add(at)
+	if len(kinds) > 0 {
+		found := page.Section{
+			Title: "Findings", Anchor: "findings", Nav: "Findings",
+			Blocks: []page.Block{findingTable(hosts, kinds)},
+		}
+		for i, k := range kinds {
+			f := k.first
+			f.Message = k.hosts[0] + ": " + f.Message
+			found.Add(brief(words.Subject(f, len(c.Findings)+i), f.Severity))
+		}
+		d.Add(found)
+	}
+	d.Tests = hostTests(c)
+	return d
+}
+
+func fleetHead(c *bundle.FleetCheck, kinds []*findingKind) page.Headline {
+	h := page.Headline{Tone: worst(c.Findings)}
+	ok := 0
+	for _, one := range c.Hosts {
+		if one.State == bundle.HostDone && !slices.ContainsFunc(one.Findings, serious) {
+			ok++
+		}
+	}
+	h.Word = fmt.Sprintf("%d of %s ok", ok, text.Plural(len(c.Hosts), "host"))
+	if ok < len(c.Hosts) {
+		h.Tone = "fail"
+	}
+	for _, k := range kinds {
+		if len(h.Says) < 3 && (serious(k.first) || len(c.Hosts) > len(k.hosts) && k.first.Severity != finding.Info) {
+			h.Says = append(h.Says, page.Say{Text: fmt.Sprintf("%s %s on %s: %s", k.first.Code, k.first.Severity,
+				text.Some(k.hosts, hostColumns), cmp.Or(k.first.Subject, k.first.Title))})
+		}
+	}
+	h.About = fmt.Sprintf("%s, via %s, %s", text.Plural(len(c.Hosts), "host"), text.Clean(c.Via, words.LongName),
+		text.Clean(c.Tool, words.LongName))
+	return h
+}
+
+func serious(f finding.Finding) bool {
+	return f.Severity == finding.Fail || f.Severity == finding.Invalid
+}
+
+func hostTests(c *bundle.FleetCheck) []page.Suite {
+	var all []page.Suite
+	for _, h := range c.Hosts {
+		s := page.Suite{Name: text.Clean(h.Name, words.LongName)}
+		answer := page.Test{Name: "checked", Message: string(h.State), Text: h.Why}
+		if h.State != bundle.HostDone {
+			answer.Outcome = page.Errored
+		}
+		s.Tests = append(s.Tests, answer)
+		for _, f := range h.Findings {
+			s.Tests = append(s.Tests, findingTest(f))
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+func checkedHosts(hosts []bundle.FleetChecked) page.Table {
+	t := page.NewTable("", "<host", "<state", "errors", "warnings", "notes?", "wall clock?", "clock error?", "<fio??")
+	for _, h := range hosts {
+		row := page.Cells(text.Clean(h.Name, words.LongName), "checked", words.None, words.None, words.None, words.None,
+			words.None, words.None)
+		if h.State != bundle.HostDone {
+			row[1] = page.Cell{Text: string(h.State), Tone: "fail"}
+		} else {
+			count := func(s finding.Severity) string {
+				n := 0
+				for _, f := range h.Findings {
+					if f.Severity == s {
+						n++
+					}
+				}
+				return fmt.Sprint(n)
+			}
+			row[2].Text, row[3].Text, row[4].Text = count(finding.Fail), count(finding.Warn), count(finding.Info)
+			row[5].Text, row[6].Text = ahead(h.Clock), clockError(h.Clock)
+			row[7].Text = cmp.Or(text.Clean(h.Fio, 24), "not there")
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// clockError prints how far off a host's clock may be.
+func clockError(c bundle.FleetClock) string {
+	if c.Error == 0 {
+		return words.None
+	}
+	return units.LatencyOf(c.Error).String()
+}
+
+// ahead prints how far a host's wall clock is ahead of the coordinator's.
+func ahead(c bundle.FleetClock) string {
+	sign := "+"
+	if c.Wall < 0 {
+		sign, c.Wall = "-", -c.Wall
+	}
+	return sign + units.LatencyOf(c.Wall).String()
+}
+
+// findingKind is a finding on the hosts that have it.
+type findingKind struct {
+	first finding.Finding
+	hosts []string
+	worst map[string]finding.Severity // by host
+}
+
+// findingKinds are the findings of hosts, by code and subject: first those that some hosts have and
+// others do not, then by severity.
+func findingKinds(hosts []bundle.FleetChecked) []*findingKind {
+	var all []*findingKind
+	for _, h := range hosts {
+		for _, f := range h.Findings {
+			i := slices.IndexFunc(all, func(k *findingKind) bool {
+				return k.first.Code == f.Code && k.first.Subject == f.Subject
+			})
+			if i < 0 {
+				i, all = len(all), append(all, &findingKind{first: f, worst: map[string]finding.Severity{}})
+			}
+			k := all[i]
+			if f.Severity.Rank() > k.first.Severity.Rank() {
+				k.first.Severity = f.Severity
+			}
+			if k.worst[h.Name] == "" {
+				k.hosts = append(k.hosts, h.Name)
+			}
+			if f.Severity.Rank() > k.worst[h.Name].Rank() {
+				k.worst[h.Name] = f.Severity
+			}
+		}
+	}
+	onAll := func(k *findingKind) int {
+		if len(k.hosts) == len(hosts) {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(all, func(a, b *findingKind) int {
+		return cmp.Or(
+			cmp.Compare(onAll(a), onAll(b)),
+			cmp.Compare(b.first.Severity.Rank(), a.first.Severity.Rank()),
+			cmp.Compare(a.first.Code, b.first.Code),
+			cmp.Compare(a.first.Subject, b.first.Subject),
+		)
+	})
+	return all
+}
+
+// findingTable has a row for each finding and a column for each host, or one column that names the
+// hosts where these are many.
+func findingTable(hosts []bundle.FleetChecked, kinds []*findingKind) page.Table {
+	heads := []string{"<code", "<about"}
+	if len(hosts) > hostColumns {
+		heads = append(heads, "<severity", "<hosts")
+	} else {
+		for _, h := range hosts {
+			heads = append(heads, "<"+text.Clean(h.Name, 24))
+		}
+	}
+	t := page.NewTable("", heads...)
+	for _, k := range kinds {
+		row := page.Cells(string(k.first.Code), text.Clean(cmp.Or(k.first.Subject, k.first.Title), 40))
+		if len(hosts) > hostColumns {
+			row = append(row, page.Cell{Text: string(k.first.Severity), Tone: string(k.first.Severity)},
+				page.T(text.Clean(text.Some(k.hosts, hostColumns), words.LongName)))
+		} else {
+			for _, h := range hosts {
+				row = append(row, page.Cell{Text: cmp.Or(string(k.worst[h.Name]), words.None), Tone: string(k.worst[h.Name])})
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}

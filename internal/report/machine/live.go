@@ -1,0 +1,240 @@
+package machine
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/diagnose/live"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+// Live is the document of what makes a machine's storage slow now: the answer on the first line,
+// then what it rests on and what to do, 14 lines at most, which are not wrapped. data is its JSON.
+func Live(f *live.Facts, a *live.Answer, data any) *page.Document {
+	lines := liveLines(f, a)
+	d := &page.Document{Kind: "answer", Title: lines[0], Data: page.DataOf("why", data)}
+	d.Add(page.Code{Free: true, Fit: func(int) []string { return slices.Clone(lines) }})
+	causes := page.NewTable("", "code", "confidence", "message", "next")
+	for _, c := range a.Causes {
+		causes.Add(string(c.Code), string(c.Confidence), c.Message, strings.Join(c.Next, "; "))
+	}
+	d.Records = &causes
+	return d
+}
+
+// mostLiveLines is the most that an answer takes.
+const mostLiveLines = 14
+
+func liveLines(f *live.Facts, a *live.Answer) []string {
+	var lines []string
+	switch {
+	case a.Answer == live.CannotSee && a.Device == "":
+		why := cmp.Or(f.Blind, "nothing could be looked at")
+		lines = []string{fmt.Sprintf("What makes %s slow cannot be seen: %s.", f.Path, why)}
+		if r := f.Remote; r != nil {
+			lines = append(lines, fmt.Sprintf("  %s requests per second; a round trip takes %s, with the wait here %s.",
+				units.Number(r.IOPS), r.RTT, r.Exec))
+		}
+	case a.Answer == live.CannotSee:
+		lines = []string{fmt.Sprintf("Tasks wait on %s, and for what could not be seen: run it as root.", f.Path)}
+		lines = append(lines, liveBody(a)...)
+	case len(a.Causes) == 0:
+		lines = liveNothing(f, a)
+	default:
+		c := a.Causes[0]
+		lines = []string{fmt.Sprintf("%s (%s, %s)", c.Message, c.Code, c.Confidence)}
+		lines = append(lines, liveBody(a)...)
+	}
+	lines = append(lines, liveNext(a)...)
+	if len(a.NotSeen) > 0 {
+		lines = append(lines, "  Not seen: "+strings.Join(a.NotSeen, "; "))
+	}
+	return lines[:min(len(lines), mostLiveLines)]
+}
+
+// liveNothing is the answer that nothing is wrong with the storage.
+func liveNothing(f *live.Facts, a *live.Answer) []string {
+	d := a.Devices[0]
+	can := ""
+	if !f.Root {
+		can = " that can be seen without root"
+	}
+	lines := []string{
+		fmt.Sprintf("Nothing is wrong with the storage below %s%s: %s an I/O, %s waiting in the mean.", f.Path, can, d.Wait,
+			tenth(d.Waiting)),
+		fmt.Sprintf("  %s IOPS and %s on %s, %s busy; nobody waits for the device, a limit or the filesystem.",
+			units.IOPS(math.Round(float64(d.ReadIOPS+d.WriteIOPS))), d.ReadRate+d.WriteRate, d.Name, text.Percent(d.Busy)),
+	}
+	if d.ReadIOPS+d.WriteIOPS == 0 {
+		lines[0] = fmt.Sprintf("Nothing is wrong with the storage below %s%s: nothing is asked of it.", f.Path, can)
+	}
+	if len(a.Users) > 0 {
+		lines = append(lines, fmt.Sprintf("  Processes of this path wait for a processor %s of the time.",
+			text.Percent(min(a.RunQueue, 1))))
+	}
+	return append(lines, liveAlso(a)...)
+}
+
+// liveBody is what a cause rests on.
+func liveBody(a *live.Answer) []string {
+	var lines []string
+	d := a.Devices[0]
+	if ios := float64(d.ReadIOPS + d.WriteIOPS); ios > 0 {
+		line := fmt.Sprintf("  An I/O of %s (%s) takes %s; %s per second; %s wait at any moment.", a.Path, layerOf(d), d.Wait,
+			units.Number(ios), tenth(d.Waiting))
+		if float64(d.Wait) <= 2*float64(a.Usual) && len(a.Causes) > 0 && !a.Causes[0].Elsewhere {
+			line = fmt.Sprintf("  The device is not the cause: %s an I/O, %s waiting, %s busy.", d.Wait, tenth(d.Waiting),
+				text.Percent(d.Busy))
+		}
+		lines = append(lines, line)
+	}
+	if line := accountLine(a); line != "" {
+		lines = append(lines, line)
+	}
+	if len(a.Causes) > 0 {
+		for i, e := range a.Causes[0].Evidence {
+			if i == 2 {
+				break
+			}
+			line := "  - " + e.What + ": " + e.Found
+			if e.Expected != "" {
+				line += "; expected: " + e.Expected
+			}
+			lines = append(lines, line)
+		}
+	}
+	lines = append(lines, liveAlso(a)...)
+	if who := whoLine(a); who != "" {
+		lines = append(lines, who)
+	}
+	return lines
+}
+
+func layerOf(d live.DeviceSeen) string {
+	if d.Layer == "disk" {
+		return d.Name
+	}
+	return d.Name + ", " + d.Layer
+}
+
+// tenth prints a mean number of waiting I/Os.
+func tenth(v float64) string {
+	if v < 9.95 {
+		return units.Number(math.Round(v*10) / 10)
+	}
+	return units.Number(math.Round(v))
+}
+
+// accountLine divides the time of an I/O, the largest part first.
+func accountLine(a *live.Answer) string {
+	acc := a.Account
+	if acc == nil || a.Answer != live.Found || float64(acc.Wait) <= float64(a.Usual) {
+		return ""
+	}
+	type part struct {
+		name  string
+		share float64
+	}
+	parts := []part{
+		{"slow member", acc.SlowMember},
+		{"layers of this machine", acc.Machine},
+		{"resync", acc.Resync},
+		{"other programs", acc.Others},
+		{"your own load above the limit", acc.Load},
+		{"the volumes' own time", acc.Own},
+		{"unexplained", acc.Rest},
+	}
+	slices.SortStableFunc(parts, func(x, y part) int { return cmp.Compare(y.share, x.share) })
+	var said []string
+	for _, p := range parts {
+		if p.share >= 0.005 {
+			said = append(said, p.name+" "+text.Percent(p.share))
+		}
+	}
+	return fmt.Sprintf("  Of these %s: %s.", acc.Wait, strings.Join(said, ", "))
+}
+
+// liveAlso are the other causes and what else is worth knowing, three lines at most.
+func liveAlso(a *live.Answer) []string {
+	var lines []string
+	for i, c := range a.Causes {
+		if i > 0 && len(lines) < 2 {
+			lines = append(lines, fmt.Sprintf("  Also: %s (%s)", c.Message, c.Code))
+		}
+	}
+	for _, o := range a.Also {
+		if len(lines) < 3 {
+			lines = append(lines, fmt.Sprintf("  Also: %s (%s)", o.Message, o.Code))
+		}
+	}
+	return lines
+}
+
+// mostUsers are the programs that are named.
+const mostUsers = 3
+
+func whoLine(a *live.Answer) string {
+	var said []string
+	for _, u := range a.Users {
+		if len(said) == mostUsers {
+			break
+		}
+		name := u.Name
+		if u.Unit != "" {
+			name += " (" + u.Unit + ")"
+		}
+		one := name + " asks for " + (u.Read + u.Write).String()
+		if u.Processes > 1 {
+			one = fmt.Sprintf("%s, %d processes, asks for %s", name, u.Processes, u.Read+u.Write)
+		}
+		if u.Waiting >= 0.05 {
+			one += fmt.Sprintf(", %s waiting%s", tenth(u.Waiting), waitingFor(u.For))
+		}
+		said = append(said, one)
+	}
+	if a.WrittenBack > 0 {
+		said = append(said, fmt.Sprintf("other %s have no program: written back from memory", a.WrittenBack))
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return "  Who: " + strings.Join(said, "; ")
+}
+
+// waitingFor names what most of a program's tasks wait for.
+func waitingFor(what map[string]float64) string {
+	best := ""
+	for w, n := range what {
+		if w != "other" && (best == "" || n > what[best] || n == what[best] && w < best) {
+			best = w
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s %s)", best, tenth(what[best]))
+}
+
+func liveNext(a *live.Answer) []string {
+	switch {
+	case len(a.Causes) > 0:
+		var lines []string
+		for i, n := range a.Causes[0].Next {
+			switch i {
+			case 0:
+				lines = append(lines, "  Next: "+n)
+			case 1:
+				lines = append(lines, "        "+n)
+			}
+		}
+		return lines
+	case a.Answer == live.Nothing:
+		return []string{"  Next: locks, network or the statements themselves; if it comes and goes, look while it is slow"}
+	}
+	return nil
+}

@@ -1,0 +1,306 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+)
+
+// targets prints the tree below each path; roles on one path share it.
+func (p *inspector) targets() {
+	done := map[string]bool{}
+	for _, target := range p.t.Targets {
+		if done[target.Path] {
+			continue
+		}
+		done[target.Path] = true
+		var roles []string
+		for _, other := range p.t.Targets {
+			if other.Path == target.Path {
+				roles = append(roles, string(other.Role))
+			}
+		}
+		p.printf("\n")
+		p.line(
+			"",
+			"  ",
+			append(
+				[]string{text.Clean(target.Path, 200)},
+				facts("for "+strings.Join(roles, " and "), words.Known("free", target.Free))...)...)
+		if target.Mount == nil {
+			p.node(target.Device, "", true)
+			continue
+		}
+		p.mount(target)
+	}
+}
+
+func (p *inspector) mount(target topology.Target) {
+	m := target.Mount
+	parts := facts(text.Clean(m.FS, 20), "on "+text.Clean(m.Point, 200), geometry(m, p.t.Array(target.Array)))
+	p.line("└─ ", "   ", parts...)
+	bar := "   │  "
+	if m.Device == "" {
+		bar = "      "
+	}
+	var options []string
+	for _, o := range m.Options {
+		if k, _, _ := strings.Cut(o, "="); !slices.Contains([]string{"sunit", "swidth", "stripe"}, k) {
+			options = append(options, text.Clean(o, 60))
+		}
+	}
+	if len(options) > 0 {
+		p.line(bar, bar, facts(options...)...)
+	}
+	for _, other := range p.t.Tree.MountsOf(m.Device) {
+		if other.Point != m.Point {
+			p.line(bar, bar, "also", "mounted", "on", text.Clean(other.Point, 200))
+		}
+	}
+	if m.Device != "" {
+		p.node(m.Device, "   ", true)
+	}
+}
+
+// geometry prints a filesystem's alignment as mkfs takes it.
+func geometry(m *block.Mount, a *topology.Array) string {
+	var all []string
+	switch {
+	case !m.Known && a != nil && (m.FS == "xfs" || strings.HasPrefix(m.FS, "ext")):
+		all = append(all, "alignment unknown (superblock not readable)")
+	case !m.Known:
+	case m.StripeUnit > 0:
+		all = append(all, fmt.Sprintf("su=%s sw=%d", m.StripeUnit.Arg(), m.StripeWide/m.StripeUnit))
+	case m.StripeWide > 0:
+		all = append(all, fmt.Sprintf("stripe %v", m.StripeWide))
+	case a != nil && a.Chunk > 0:
+		all = append(all, "not aligned to the array")
+	}
+	all = append(all, words.Known("log su", m.LogUnit), words.Known("block", m.BlockSize), words.Some(m.AGCount,
+		"allocation group"))
+	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), ", ")
+}
+
+// node prints a device and what is below it.
+func (p *inspector) node(name, prefix string, last bool) {
+	d := p.t.Tree.Devices[name]
+	if d == nil {
+		return
+	}
+	branch, cont := "├─ ", "│  "
+	if last {
+		branch, cont = "└─ ", "   "
+	}
+	subs := p.t.Tree.Under(name)
+	below := prefix + cont + "   "
+	if len(subs) > 0 {
+		below = prefix + cont + "│  "
+	}
+	parts := p.describe(d)
+	if p.shown[name] {
+		p.line(prefix+branch, prefix+cont, append(parts, "— as above")...)
+		return
+	}
+	p.shown[name] = len(subs) > 1
+	p.line(prefix+branch, below, parts...)
+	if d.Kind != block.Partition { // its disk says it
+		p.line(below, below, queue(d.Queue)...)
+	}
+	if len(subs) > 1 && p.rows(d, subs, prefix+cont) {
+		return
+	}
+	for i, sub := range subs {
+		p.node(sub, prefix+cont, i == len(subs)-1)
+	}
+}
+
+func (p *inspector) describe(d *block.Device) []string {
+	all := []string{words.Known("", d.Size)}
+	switch {
+	case d.MD != nil:
+		all = append(all, p.raid(d.MD)...)
+	case d.LV != nil:
+		all = append(all, volume(d.LV)...)
+	case d.Kind == block.Partition:
+		all = append(all, "partition at "+d.Start.String())
+	case d.Kind == block.Loop:
+		all = append(all, words.Known("loop over", text.Clean(d.Backing, 120)))
+	default:
+		all = append(all, words.Known("serial", text.Clean(d.Serial, 40)))
+		all = append(all, kindOf(d)...)
+	}
+	if d.ReadOnly {
+		all = append(all, "READ-ONLY")
+	}
+	return append([]string{shortPath(d)}, facts(all...)...)
+}
+
+func shortPath(d *block.Device) string { return text.Clean(strings.TrimPrefix(d.Path, "/dev/"), 60) }
+
+// kindOf is what drives of one sort share.
+func kindOf(d *block.Device) []string {
+	node := ""
+	if d.NUMANode >= 0 {
+		node = fmt.Sprintf("NUMA node %d", d.NUMANode)
+	}
+	return []string{text.Clean(d.Model, 40), words.Known("firmware", text.Clean(d.Firmware, 16)), node}
+}
+
+func (p *inspector) raid(r *block.Raid) []string {
+	near, far := r.Layout&0xff, r.Layout>>8&0xff
+	layout := ""
+	if r.Level == "raid10" && r.Layout > 0 {
+		layout = fmt.Sprintf("near=%d", near)
+		if far > 1 {
+			layout += fmt.Sprintf(" far=%d", far)
+		}
+	}
+	all := []string{
+		text.Clean(r.Level, 12),
+		words.Some(r.Disks, "member"),
+		words.Known("chunk", r.Chunk),
+		layout,
+		text.Clean(r.State, 20),
+	}
+	if r.Degraded > 0 {
+		all = append(all, fmt.Sprintf("DEGRADED by %d", r.Degraded))
+	}
+	if r.Action != "" && r.Action != "idle" {
+		s := text.Clean(r.Action, 12) + " " + text.Percent(r.Progress)
+		switch {
+		case r.Speed > 0:
+			s += " at " + r.Speed.String()
+		case r.Progress == 0:
+			s = text.Clean(r.Action, 12) + " not begun"
+		}
+		all = append(all, s)
+	}
+	return append(all, words.Known("metadata", text.Clean(r.Metadata, 12)), words.Known("bitmap",
+		text.Clean(r.Bitmap, 12)))
+}
+
+func volume(v *block.Vol) []string {
+	segment := text.Clean(v.Segment, 20)
+	if segment == "" {
+		segment = "layout unknown"
+	}
+	if v.Inferred {
+		segment += " (inferred)"
+	}
+	stripes := ""
+	if v.Stripes > 1 {
+		stripes = text.Plural(v.Stripes, "stripe")
+	}
+	return []string{"logical volume", segment, stripes, words.Known("chunk", v.Chunk)}
+}
+
+// queue prints the settings of a device's queue.
+func queue(q block.Queue) []string { return facts(queueFacts(q)...) }
+
+func queueFacts(q block.Queue) []string {
+	media := ""
+	if q.Rotational {
+		media = "rotational"
+	}
+	sectors := ""
+	if q.Logical > 0 {
+		sectors = fmt.Sprintf("sectors %v/%v", q.Logical, q.Physical)
+	}
+	readAhead := "read-ahead " + q.ReadAhead.String()
+	if q == (block.Queue{}) {
+		readAhead = "queue settings unknown"
+	}
+	return []string{
+		words.Known("scheduler", text.Clean(q.Scheduler, 20)), words.Known("depth", q.Requests), readAhead,
+		words.Known("max I/O", q.MaxSectors), words.Known("cache", text.Clean(q.WriteCache, 20)), sectors, media,
+	}
+}
+
+// member is a part of an array that is a plain volume, or lies on one through partitions and hidden
+// sub-volumes.
+type member struct {
+	part, leaf *block.Device
+	state      string   // what md calls it, unless all is well
+	settings   []string // of the leaf
+}
+
+// members are an array's parts in the order of the stripe; nil when one of them is an array itself.
+func (p *inspector) members(d *block.Device, subs []string) []member {
+	tree := p.t.Tree
+	state := map[string]string{}
+	if d.MD != nil && len(d.MD.Members) > 0 {
+		subs = nil
+		for _, m := range d.MD.Members {
+			if tree.Devices[m.Name] == nil {
+				continue
+			}
+			subs = append(subs, m.Name)
+			if m.State != "in_sync" {
+				state[m.Name] = strings.ToUpper(text.Clean(m.State, 30))
+			}
+		}
+	}
+	var all []member
+	for _, name := range subs {
+		part, leaves := tree.Devices[name], tree.Leaves(name)
+		hidden := part.LV != nil && part.LV.Internal && len(part.Slaves) == 1
+		if len(leaves) != 1 || part.MD != nil || len(part.Slaves) > 0 && !hidden {
+			return nil
+		}
+		leaf := leaves[0]
+		if hidden && strings.Contains(part.LV.Name, "_rmeta_") { // beside its image, on the same drive
+			continue
+		}
+		all = append(all, member{part, leaf, state[name], facts(append(kindOf(leaf), queueFacts(leaf.Queue)...)...)})
+	}
+	return all
+}
+
+// rows prints members a line each, and what they have in common once. It does nothing and says so
+// when one of them is more than a volume.
+func (p *inspector) rows(d *block.Device, subs []string, prefix string) bool {
+	all := p.members(d, subs)
+	if all == nil {
+		return false
+	}
+	counts, common := map[string]int{}, ""
+	for _, m := range all {
+		key := strings.Join(m.settings, " ")
+		if counts[key]++; counts[key] > counts[common] {
+			common = key
+		}
+	}
+	for i, m := range all {
+		branch, cont := "├─ ", "│     "
+		if i == len(all)-1 {
+			branch, cont = "└─ ", "      "
+		}
+		parts := append(
+			[]string{shortPath(m.leaf)},
+			facts(words.Known("", m.leaf.Size), words.Known("serial", text.Clean(m.leaf.Serial, 40)))...)
+		switch {
+		case m.part.Kind == block.Partition:
+			parts = append([]string{shortPath(m.part), "at", m.part.Start.String(), "of"}, parts...)
+		case m.part != m.leaf:
+			parts = append([]string{shortPath(m.part), "on"}, parts...)
+		}
+		if m.state != "" {
+			parts = append(parts, "—", m.state)
+		}
+		p.line(prefix+branch, prefix+cont, parts...)
+		if strings.Join(m.settings, " ") != common {
+			p.line(prefix+cont, prefix+cont, m.settings...)
+		}
+	}
+	each := "each: "
+	if len(counts) > 1 {
+		each = "most: "
+	}
+	p.line(prefix+"   "+each, prefix+"         ", strings.Split(common, " ")...)
+	return true
+}

@@ -1,0 +1,94 @@
+package page
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"plimsoll/internal/text"
+)
+
+// mostCell is the longest text of a CSV cell, in columns.
+const mostCell = 240
+
+// records are the rows of CSV: what the document states, else its first table, else its findings.
+func (d *Document) records() Table {
+	if d.Records != nil {
+		return *d.Records
+	}
+	var first *Table
+	d.Walk(func(b Block) {
+		if t, ok := b.(Table); ok && first == nil {
+			first = &t
+		}
+	})
+	if first != nil {
+		return *first
+	}
+	t := NewTable("", "<code", "<severity", "<title", "<subject", "<message", "<fix")
+	for _, f := range d.Findings() {
+		t.Add(f.Code, f.Severity, f.Title, f.Subject, f.Message, f.Fix)
+	}
+	return t
+}
+
+// writeCSV writes one table: a CSV file has one kind of row. Cells that a spreadsheet would take
+// for a formula get an apostrophe in front, absent values are empty.
+func writeCSV(out io.Writer, d *Document) error {
+	t := d.records()
+	w := csv.NewWriter(out)
+	head := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		if head[i] = c.Key; head[i] == "" {
+			head[i] = key(c.Name)
+		}
+	}
+	_ = w.Write(head) // errors stay with w, see below
+	for _, r := range t.Rows {
+		row := make([]string, len(r))
+		for i, c := range r {
+			row[i] = c.record()
+		}
+		_ = w.Write(row)
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// record is a cell in CSV.
+func (c Cell) record() string {
+	s := c.Raw
+	if s == "" {
+		s = c.Text
+	}
+	if s == None {
+		return ""
+	}
+	if c.Raw == "" && c.Struck {
+		s += " INVALID"
+	}
+	return Safe(s)
+}
+
+// Safe is text from outside in a cell of CSV.
+func Safe(s string) string {
+	s = text.Clean(s, mostCell)
+	if s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
+		if _, err := strconv.ParseFloat(s, 64); err != nil || s[0] == '+' {
+			return "'" + s
+		}
+	}
+	return s
+}
+
+// key makes a column's name one word.
+func key(name string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '.' {
+			return unicode.ToLower(r)
+		}
+		return '_'
+	}, strings.NewReplacer("%", "percent", "±", "plus_minus", "#", "id").Replace(name)), "_")
+}

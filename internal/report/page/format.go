@@ -1,0 +1,89 @@
+package page
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Format names a form of a document.
+type Format string
+
+// The formats.
+const (
+	Text     Format = "text"
+	Markdown Format = "md"
+	HTML     Format = "html"
+	JSON     Format = "json"
+	CSV      Format = "csv"
+	JUnit    Format = "junit"
+	SARIF    Format = "sarif"
+	GitHub   Format = "github"
+)
+
+// form is one format: its name and what writes it. Help, completion, errors and docs list from
+// forms.
+type form struct {
+	name  Format
+	write func(*bufio.Writer, *Document, Options) error
+}
+
+// forms are the formats of every document; the first is the default.
+var forms = []form{
+	{Text, writeText},
+	{Markdown, func(w *bufio.Writer, d *Document, _ Options) error { return writeMarkdown(w, d) }},
+	{HTML, func(w *bufio.Writer, d *Document, _ Options) error { return writeHTML(w, d) }},
+	{JSON, func(w *bufio.Writer, d *Document, _ Options) error { return d.Data(w) }},
+	{CSV, func(w *bufio.Writer, d *Document, _ Options) error { return writeCSV(w, d) }},
+	{JUnit, func(w *bufio.Writer, d *Document, _ Options) error { return writeJUnit(w, d) }},
+	{SARIF, func(w *bufio.Writer, d *Document, _ Options) error { return writeSARIF(w, d) }},
+	{GitHub, func(w *bufio.Writer, d *Document, _ Options) error { return writeGitHub(w, d) }},
+}
+
+// Formats names all formats; the first is for the terminal.
+func Formats() []Format {
+	var names []Format
+	for _, f := range forms {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// Names lists words for help and errors: "text, md, html".
+func Names[T ~string](words []T) string {
+	var names []string
+	for _, f := range words {
+		names = append(names, string(f))
+	}
+	return strings.Join(names, ", ")
+}
+
+// Options fit a document to where it goes. They concern Text only.
+type Options struct {
+	Width int  // columns; 80 when 0
+	Rows  int  // columns that a table may have; Width when 0
+	Color bool // ANSI colours
+	Brief bool // without the sections that are details
+}
+
+// Write renders d.
+func Write(w io.Writer, f Format, d *Document, o Options) error {
+	for _, form := range forms {
+		if form.name != f {
+			continue
+		}
+		neutral(d)
+		out := bufio.NewWriterSize(w, 64<<10)
+		if err := form.write(out, d, o); err != nil {
+			return fmt.Errorf("%s as %s: %w", d.Kind, f, err)
+		}
+		return out.Flush()
+	}
+	return UnknownFormat(f, Formats())
+}
+
+// UnknownFormat is the error for a format that is not in the list.
+func UnknownFormat[T ~string](name T, formats []T) error {
+	return fmt.Errorf("unknown format %q: use one of %s", string(name), Names(formats))
+}

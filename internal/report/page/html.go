@@ -1,0 +1,278 @@
+package page
+
+import (
+	"crypto/sha256"
+	_ "embed" // the page's parts
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"plimsoll/internal/text"
+)
+
+//go:embed assets/charts.js
+var chartScript string
+
+//go:embed assets/page.js
+var plainScript string
+
+//go:embed assets/report.css
+var style string
+
+//go:embed assets/page.html
+var markup string
+
+// The page is parsed when first used: no command but those that write HTML pays for it.
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{
+		"cards":   cards,
+		"rows":    htmlRows,
+		"bar":     func(share float64) float64 { return 100 * min(share/fullBar, 1) },
+		"code":    func(c Code) string { return strings.Join(c.text(), "\n") },
+		"heading": func(f Finding) string { return f.heading() },
+		"open":    func(f Finding) bool { return f.Severity != "info" },
+	}).Parse(markup))
+})
+
+// fullBar is the share of its mark that fills a bar; the mark itself is drawn on it.
+const fullBar = 1.15
+
+// htmlPage is what the template sees. The trusted types hold our own files and encoded JSON, never
+// text from outside.
+type htmlPage struct {
+	*Document
+	Title  string
+	Nav    []Link
+	Policy string
+	Style  template.CSS
+	Script template.JS
+	Data   template.JS
+	Full   float64 // where the mark stands on a bar, in percent
+
+	drawings []any
+	ids      int
+}
+
+// writeHTML writes one file that needs nothing else. Its policy allows the one script and no
+// request to anywhere; styles are inline because ECharts' tooltips set them so.
+func writeHTML(out io.Writer, d *Document) error {
+	p := &htmlPage{Document: d, Title: d.Title, Full: 100 / fullBar, drawings: []any{}}
+	if p.Title == "" {
+		p.Title = strings.TrimSpace(d.Head.Word)
+	}
+	p.Style = template.CSS(style + cardStyles(d)) //nolint:gosec // our own file
+	view := p.view(panels(d.Blocks))
+	d.Walk(func(b Block) {
+		if s, ok := b.(Section); ok && s.Nav != "" {
+			p.Nav = append(p.Nav, Link{s.Nav, s.Anchor})
+		}
+	})
+	script := plainScript
+	if len(p.drawings) > 0 {
+		script = chartScript
+	}
+	p.Script = template.JS(script) //nolint:gosec // our own file
+	sum := sha256.Sum256([]byte(script))
+	p.Policy = "default-src 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+	data, err := json.Marshal(p.drawings) // it escapes <, > and &, so it cannot end its element
+	if err != nil {
+		return err
+	}
+	p.Data = template.JS(data) //nolint:gosec // escaped JSON
+	return pageTemplate().Execute(out, struct {
+		*htmlPage
+		Blocks []part
+	}{p, view})
+}
+
+// panels puts blocks that are in no section into one without a title, for a page is made of panels.
+func panels(all []Block) []Block {
+	var sections []Block
+	var loose []Block
+	flush := func() {
+		if len(loose) > 0 {
+			sections = append(sections, Section{Blocks: loose})
+		}
+		loose = nil
+	}
+	for _, b := range all {
+		if _, ok := b.(Section); ok {
+			flush()
+			sections = append(sections, b)
+			continue
+		}
+		loose = append(loose, b)
+	}
+	flush()
+	return sections
+}
+
+// part is a block with what the template needs of it.
+type part struct {
+	Kind    string
+	ID      string
+	Block   Block
+	Parts   []part
+	Drawing Drawing
+	Index   int // of the drawing in the data
+}
+
+func (p *htmlPage) view(all []Block) []part {
+	var parts []part
+	for _, b := range all {
+		p.ids++
+		one := part{Kind: strings.TrimPrefix(fmt.Sprintf("%T", b), "page."), ID: fmt.Sprintf("p%d", p.ids), Block: b}
+		switch b := b.(type) {
+		case Finding:
+			if b.Folded {
+				continue
+			}
+		case Section:
+			if b.Anchor != "" {
+				one.ID = b.Anchor
+			}
+			one.Parts = p.view(b.Blocks)
+		case Charts:
+			one.Drawing = b.Draw()
+			if len(one.Drawing.Charts) == 0 && len(b.Table.Rows) == 0 {
+				continue
+			}
+			if one.Drawing.Data != nil {
+				one.Index = len(p.drawings)
+				p.drawings = append(p.drawings, one.Drawing.Data)
+			}
+		}
+		parts = append(parts, one)
+	}
+	return parts
+}
+
+// htmlCell is a cell under its column's name.
+type htmlCell struct {
+	Cell
+	Label string
+	Left  bool
+	Long  bool // a sentence: as a card it has a line of its own
+	Empty bool
+}
+
+// longCell is from how many characters a cell is a sentence.
+const longCell = 28
+
+func htmlRows(t Table) [][]htmlCell {
+	shown := t.shown()
+	var rows [][]htmlCell
+	for _, r := range t.Rows {
+		var row []htmlCell
+		for _, i := range shown {
+			c := htmlCell{Cell: r[i], Label: t.Columns[i].Name, Left: t.Columns[i].Left || i == 0}
+			c.Long = text.Width(c.Text) > longCell || text.Width(c.Also) > longCell
+			c.Empty = (c.Text == "" || c.Text == None) && c.Also == "" && c.Gauge == 0
+			row = append(row, c)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// Heads are the columns that the page shows.
+func (t Table) Heads() []Column {
+	var all []Column
+	for k, i := range t.shown() {
+		c := t.Columns[i]
+		c.Left = c.Left || k == 0
+		all = append(all, c)
+	}
+	return all
+}
+
+const cardStep = 8 // em
+
+// cards is the width, in em of the table's own font, below which its rows become cards: what its
+// figures need, which are never wrapped, and twelve characters for each column of text.
+func cards(t Table) int {
+	need := 0.0
+	for k, i := range t.shown() {
+		wide := longestWord(t.Columns[i].Name)
+		for _, r := range t.Rows {
+			c := r[i]
+			if t.Columns[i].Left || k == 0 {
+				wide = max(wide, min(text.Width(c.Text), 14), longestWord(c.Text))
+			} else {
+				wide = max(wide, text.Width(c.shown()))
+			}
+			wide = max(wide, min(text.Width(c.Also)*8/10, 14))
+			if c.Gauge > 0 {
+				wide = max(wide, text.Width(c.Text)+10)
+			}
+			if c.Tone != "" {
+				wide = max(wide, text.Width(c.Text)+2)
+			}
+		}
+		need += float64(min(wide, 60))*0.54 + 1.2
+	}
+	return (int(need)/cardStep + 1) * cardStep
+}
+
+func longestWord(s string) int {
+	longest := 0
+	for w := range strings.FieldsSeq(s) {
+		longest = max(longest, min(text.Width(w), 24))
+	}
+	return longest
+}
+
+// cardRules are one table's rows as cards: its cells with their own labels.
+const cardRules = `@container (max-width: %[1]dem) {
+.w%[1]d, .w%[1]d>tbody { display: block }
+.w%[1]d>caption { display: block }
+.w%[1]d>thead { position: absolute; left: -999rem }
+.w%[1]d>tbody>tr {
+  display: grid; grid-template-columns: repeat(auto-fill, minmax(8.5em, 1fr)); gap: .2em 1em; padding: .7em 0;
+  border-bottom: 1px solid var(--line);
+}
+.w%[1]d>tbody>tr>* {
+  display: block; border: 0; padding: 0; text-align: left; white-space: normal; min-width: 0; overflow-wrap: anywhere;
+}
+.w%[1]d>tbody>tr>th, .w%[1]d>tbody>tr>.long { grid-column: 1 / -1 }
+.w%[1]d>tbody>tr>.empty { display: none }
+.w%[1]d>tbody>tr>[data-label]::before {
+  content: attr(data-label); display: block; color: var(--muted); font-size: .85em; font-weight: 400;
+}
+}
+`
+
+// cardStyles are the rules for the widths that the document's tables have.
+func cardStyles(d *Document) string {
+	var widths []int
+	add := func(t Table) {
+		if len(t.Rows) > 0 && !slices.Contains(widths, cards(t)) {
+			widths = append(widths, cards(t))
+		}
+	}
+	d.Walk(func(b Block) {
+		switch b := b.(type) {
+		case Table:
+			add(b)
+		case Charts:
+			add(b.Table)
+		case Finding:
+			add(b.Evidence)
+			for _, t := range b.Tables {
+				add(t)
+			}
+		}
+	})
+	slices.Sort(widths)
+	var all strings.Builder
+	for _, w := range widths {
+		fmt.Fprintf(&all, cardRules, w)
+	}
+	return all.String()
+}

@@ -1,0 +1,120 @@
+package page
+
+import (
+	"encoding/xml"
+	"io"
+	"strings"
+)
+
+// The parts of JUnit XML that CI systems read.
+type (
+	junitSuites struct {
+		XMLName  xml.Name     `xml:"testsuites"`
+		Name     string       `xml:"name,attr"`
+		Tests    int          `xml:"tests,attr"`
+		Failures int          `xml:"failures,attr"`
+		Errors   int          `xml:"errors,attr"`
+		Skipped  int          `xml:"skipped,attr"`
+		Suites   []junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name      string      `xml:"name,attr"`
+		Tests     int         `xml:"tests,attr"`
+		Failures  int         `xml:"failures,attr"`
+		Errors    int         `xml:"errors,attr"`
+		Skipped   int         `xml:"skipped,attr"`
+		Time      string      `xml:"time,attr"`
+		Timestamp string      `xml:"timestamp,attr,omitempty"`
+		Cases     []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Class   string        `xml:"classname,attr"`
+		Name    string        `xml:"name,attr"`
+		Time    string        `xml:"time,attr"`
+		Failure *junitMessage `xml:"failure"`
+		Error   *junitMessage `xml:"error"`
+		Skipped *junitMessage `xml:"skipped"`
+		Out     string        `xml:"system-out,omitempty"`
+	}
+	junitMessage struct {
+		Type    string `xml:"type,attr,omitempty"`
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// tests are the document's own, or a case for each finding and one for the answer.
+func (d *Document) tests() []Suite {
+	if len(d.Tests) > 0 {
+		return d.Tests
+	}
+	s := FindingTests(d.Kind, d.Findings())
+	answer := Test{Name: "answer", Message: d.Head.Word}
+	for _, say := range d.Head.Says {
+		answer.Text = strings.TrimSpace(answer.Text + "; " + say.Text)
+	}
+	answer.Outcome = map[string]Outcome{
+		"fail": Failed, "error": Failed, "invalid": Errored, "measured": Skipped,
+	}[d.Head.Tone]
+	s.Tests = append(s.Tests, answer)
+	return []Suite{s}
+}
+
+// FindingTests is a case for each finding: an error fails, a warning passes and is shown.
+func FindingTests(name string, all []Finding) Suite {
+	s := Suite{Name: name}
+	for _, f := range all {
+		t := Test{Name: strings.TrimSpace(f.Code + " " + f.Subject), Type: f.Code, Message: f.Message, Text: f.Fix}
+		t.Outcome = map[string]Outcome{"error": Failed, "invalid": Errored}[f.Severity]
+		s.Tests = append(s.Tests, t)
+	}
+	return s
+}
+
+// writeJUnit writes a suite for each thing that was tested. Warnings pass and are shown in the
+// case's output.
+func writeJUnit(out io.Writer, d *Document) error {
+	all := junitSuites{Name: strings.TrimSpace("plimsoll " + d.Kind)}
+	for _, s := range d.tests() {
+		one := junitSuite{Name: s.Name, Time: orZero(s.Time), Timestamp: s.Timestamp, Tests: len(s.Tests)}
+		for _, t := range s.Tests {
+			c := junitCase{Class: s.Name, Name: t.Name, Time: orZero(t.Time)}
+			switch t.Outcome {
+			case Failed:
+				c.Failure = &junitMessage{t.Type, t.Message, t.Text}
+				one.Failures++
+			case Errored:
+				c.Error = &junitMessage{t.Type, t.Message, t.Text}
+				one.Errors++
+			case Skipped:
+				c.Skipped, c.Out = &junitMessage{Message: t.Message}, t.Text
+				one.Skipped++
+			case Passed:
+				c.Out = strings.Trim(t.Message+"\n"+t.Text, "\n")
+			}
+			one.Cases = append(one.Cases, c)
+		}
+		all.Tests += one.Tests
+		all.Failures += one.Failures
+		all.Errors += one.Errors
+		all.Skipped += one.Skipped
+		all.Suites = append(all.Suites, one)
+	}
+	if _, err := io.WriteString(out, xml.Header); err != nil {
+		return err
+	}
+	e := xml.NewEncoder(out)
+	e.Indent("", "  ")
+	if err := e.Encode(all); err != nil {
+		return err
+	}
+	_, err := io.WriteString(out, "\n")
+	return err
+}
+
+func orZero(s string) string {
+	if s == "" {
+		return "0"
+	}
+	return s
+}

@@ -1,0 +1,238 @@
+package page
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+)
+
+// escapes of Markdown: GitHub then shows text as it is, without markup, HTML, links, mentions or
+// broken table cells.
+var escapes = strings.NewReplacer(
+	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "{", `\{`, "}", `\}`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;",
+	"&", "&amp;", "#", `\#`, "!", `\!`, "|", `\|`, "~", `\~`, "@", "@\u200b", "://", ":\u200b//", "www.", "www\u200b.",
+	"\n", " ",
+)
+
+func md(s string) string { return escapes.Replace(s) }
+
+// fence quotes lines as code, whatever backticks they hold.
+func fence(language string, lines ...string) string {
+	ticks := "```"
+	for strings.Contains(strings.Join(lines, "\n"), ticks) {
+		ticks += "`"
+	}
+	return ticks + language + "\n" + strings.Join(lines, "\n") + "\n" + ticks + "\n"
+}
+
+// mdWidth is for which width lines that lay themselves out do so in Markdown and HTML.
+const mdWidth = 100
+
+type mdPage struct{ out *bufio.Writer }
+
+func writeMarkdown(out *bufio.Writer, d *Document) error {
+	m := mdPage{out}
+	m.head(d)
+	m.blocks(d.Blocks, 2)
+	return nil
+}
+
+func (m mdPage) printf(format string, args ...any) { fmt.Fprintf(m.out, format, args...) }
+
+func (m mdPage) head(d *Document) {
+	h := d.Head
+	if h.Word != "" {
+		m.printf("# %s\n\n", md(h.Word))
+	}
+	for _, r := range h.Says {
+		m.printf("- %s\n", md(r.Text))
+		if r.Next != "" {
+			m.printf("  Next: %s\n", md(r.Next))
+		}
+	}
+	if h.About != "" {
+		m.printf("\n%s\n", md(h.About))
+	}
+	for i, t := range h.Tiles {
+		if i == 0 {
+			m.printf("\n")
+		}
+		of := ""
+		if t.Of != "" {
+			of = " (" + md(t.Of) + ")"
+		}
+		m.printf("- %s: **%s**%s\n", md(t.What), md(t.Figure), of)
+	}
+}
+
+func (m mdPage) heading(level int, title string) {
+	if title != "" {
+		m.printf("\n%s %s\n", strings.Repeat("#", level), md(title))
+	}
+}
+
+func (m mdPage) blocks(all []Block, level int) {
+	for _, b := range all {
+		switch b := b.(type) {
+		case Section:
+			title := b.Title
+			if b.Tone != "" {
+				title += " (" + b.Tone + ")"
+			}
+			m.heading(level, title)
+			if b.About != "" {
+				m.printf("\n%s\n", md(b.About))
+			}
+			m.blocks(b.Blocks, level+1)
+		case Facts:
+			m.heading(level, b.Title)
+			m.facts(b.Rows)
+		case Table:
+			m.table(&b)
+		case Finding:
+			m.finding(&b, level)
+		case Charts:
+			m.table(&b.Table)
+		case Note:
+			m.note(b, level)
+		case Code:
+			m.code(b, level)
+		}
+	}
+}
+
+func (m mdPage) facts(all []Fact) {
+	if len(all) > 0 {
+		m.printf("\n")
+	}
+	for _, f := range all {
+		m.printf("- %s: %s\n", md(f.Name), md(f.Value))
+	}
+}
+
+// bar is ten cells for 100 %.
+func bar(share float64) string {
+	n := min(max(int(share*10+0.5), 0), 10)
+	return strings.Repeat("█", n) + strings.Repeat("░", 10-n)
+}
+
+func (c Cell) markdown() string {
+	s := md(c.Text)
+	switch {
+	case c.Struck && c.Text == None:
+		s += " INVALID"
+	case c.Struck:
+		s = "~~" + s + "~~ INVALID"
+	case c.Gauge > 0:
+		s = strings.TrimSpace(bar(c.Gauge) + " " + s)
+	}
+	if c.Also != "" {
+		s = strings.TrimSpace(s + " " + md(c.Also))
+	}
+	return s
+}
+
+func (m mdPage) table(t *Table) {
+	if len(t.Rows) == 0 {
+		return
+	}
+	m.printf("\n")
+	if t.Caption != "" {
+		m.printf("%s:\n\n", md(t.Caption))
+	}
+	shown := t.shown()
+	var rule strings.Builder
+	for _, i := range shown {
+		m.printf("| %s ", md(t.Columns[i].Name))
+		if t.Columns[i].Left {
+			rule.WriteString(" --- |")
+		} else {
+			rule.WriteString(" ---: |")
+		}
+	}
+	m.printf("|\n|%s\n", rule.String())
+	for _, r := range t.Rows {
+		for _, i := range shown {
+			m.printf("| %s ", r[i].markdown())
+		}
+		m.printf("|\n")
+	}
+}
+
+func (m mdPage) finding(f *Finding, level int) {
+	if f.Folded {
+		return
+	}
+	m.heading(level, f.heading())
+	if len(f.Cases) == 0 {
+		m.printf("\n%s\n", md(strings.TrimSpace(f.Message)))
+	}
+	if of := f.where(); of != "" {
+		m.printf("\nScenarios: %s\n", md(of))
+	} else if f.File != "" {
+		m.printf("\nIn %s\n", md(f.Subject))
+	}
+	for i, c := range f.Cases {
+		if i == 0 {
+			m.printf("\n")
+		}
+		m.printf("- %s\n", md(c))
+	}
+	m.table(&f.Evidence)
+	for i := range f.Tables {
+		m.table(&f.Tables[i])
+	}
+	for _, part := range [][2]string{{"Why it matters", f.Why}, {"What to do", f.Fix}} {
+		if part[1] != "" {
+			m.printf("\n%s: %s\n", part[0], md(part[1]))
+		}
+	}
+	if len(f.Commands) > 0 {
+		m.printf("\n%s", fence("sh", f.Commands...))
+	}
+}
+
+func (m mdPage) note(n Note, level int) {
+	m.heading(level, n.Title)
+	for i, l := range n.Lines {
+		switch lead := n.Lead; {
+		case lead != "":
+			if i == 0 {
+				m.printf("\n")
+			}
+			m.printf("- %s: %s\n", md(strings.ToUpper(lead[:1])+lead[1:]), md(l))
+		case n.Title != "":
+			if i == 0 {
+				m.printf("\n")
+			}
+			m.printf("- %s\n", md(l))
+		case n.Bold:
+			m.printf("\n**%s**\n", md(l))
+		default:
+			m.printf("\n%s\n", md(l))
+		}
+	}
+}
+
+func (m mdPage) code(c Code, level int) {
+	m.heading(level, c.Title)
+	m.printf("\n%s", fence(c.language(), c.text()...))
+}
+
+// text is the lines of code where they are not broken for a terminal.
+func (c Code) text() []string {
+	switch {
+	case c.Fit != nil:
+		return c.Fit(mdWidth)
+	case len(c.Args) > 0:
+		return []string{strings.Join(c.Args, " ")}
+	}
+	return c.Lines
+}
+
+func (c Code) language() string {
+	if c.Fit != nil {
+		return "text"
+	}
+	return "sh"
+}

@@ -1,0 +1,297 @@
+// Package page holds the one model of everything that plimsoll prints for people, and its renderers.
+// Rooms that know a kind of report (a run, a comparison, a ceiling) build a Document of blocks; this
+// package prints blocks for a terminal, as Markdown, HTML, CSV, JUnit XML, SARIF and annotations.
+// JSON is the data itself. So every kind has every format, a wide table wraps by one rule, and text
+// from outside is neutralised in one place (neutral.go), whoever built the block.
+package page
+
+import (
+	"io"
+	"slices"
+
+	"plimsoll/internal/text"
+)
+
+// None is what a cell shows for an absent value.
+const None = text.None
+
+// Document is what a command has to say.
+type Document struct {
+	Kind   string // of report: "run", "comparison"; names the page and its tests
+	Title  string // of the browser's window; the headline's word where it is empty
+	Head   Headline
+	Blocks []Block
+	Foot   []Note // explains words and signs; HTML only
+	// Records is what CSV prints; where there is none, the first table, else the findings.
+	Records *Table
+	// Tests are the cases of JUnit; where there are none, each finding is one.
+	Tests []Suite
+	// Silenced are findings that comments in the documents silence: SARIF has them as suppressed.
+	Silenced []Finding
+	// Data writes the document as JSON.
+	Data func(io.Writer) error
+	Tool string // version of plimsoll, for SARIF
+}
+
+// Block is a part of a document: Section, Facts, Table, Finding, Charts, Note or Code.
+type Block interface{ block() }
+
+// Headline is the answer: it comes first in every format.
+type Headline struct {
+	Word  string // READY, or the answer as a short sentence
+	Tone  string // verdict or severity that colours it
+	Says  []Say
+	About string // what was looked at, where and when
+	Tiles []Tile
+}
+
+// Say is a sentence of the answer, with what to do next.
+type Say struct{ Text, Next string }
+
+// Tile is one of the few figures that people ask for first.
+type Tile struct{ What, Figure, Of, Anchor string }
+
+// Section is blocks under a heading.
+type Section struct {
+	Anchor string
+	Title  string
+	Tone   string // shown beside the title
+	About  string // a sentence below the title
+	Nav    string // the name by which the head of the page leads here; "" for no link
+	Detail bool   // left out of a brief report
+	Blocks []Block
+}
+
+// Facts are names with values.
+type Facts struct {
+	Title string
+	Rows  []Fact
+}
+
+// Fact is a name with its value.
+type Fact struct{ Name, Value string }
+
+// Add appends a fact that is known.
+func (f *Facts) Add(name, value string) {
+	if value != "" {
+		f.Rows = append(f.Rows, Fact{name, value})
+	}
+}
+
+// Column of a table.
+type Column struct {
+	Name string
+	Left bool // text; figures are aligned to the right
+	// Priority says what gives way where the table does not fit: the column with the largest goes
+	// below its row first, those of 0 stay.
+	Priority int
+	Key      string // heading in CSV, with the unit: "iops", "clat_p99_ns"; made of Name where empty
+}
+
+// Cell of a table.
+type Cell struct {
+	Text   string
+	Also   string  // what belongs to it and has no column: smaller, below
+	Tone   string  // verdict or severity that colours it
+	Link   string  // the anchor that it leads to
+	File   string  // the file beside the page that it leads to
+	Struck bool    // a figure that must not be trusted
+	Gauge  float64 // a bar: share of what Mark stands at; 0 for none
+	Low    float64 // a second mark on the bar, as a share of the first
+	Raw    string  // in CSV, where it is not Text
+}
+
+// T is a cell that holds text only.
+func T(s string) Cell { return Cell{Text: s} }
+
+// Cells are cells that hold text only.
+func Cells(all ...string) []Cell {
+	cells := make([]Cell, len(all))
+	for i, s := range all {
+		cells[i].Text = s
+	}
+	return cells
+}
+
+// Table is rows of figures.
+type Table struct {
+	Caption string
+	Columns []Column
+	Rows    [][]Cell
+}
+
+// NewTable begins a table. A name that begins with "<" is of a column of text; one that ends in "?"
+// may go below its row, "??" does so earlier.
+func NewTable(caption string, names ...string) Table {
+	t := Table{Caption: caption}
+	for _, n := range names {
+		c := Column{}
+		for ; n != "" && n[len(n)-1] == '?'; n = n[:len(n)-1] {
+			c.Priority++
+		}
+		if n != "" && n[0] == '<' {
+			c.Left, n = true, n[1:]
+		}
+		c.Name = n
+		t.Columns = append(t.Columns, c)
+	}
+	return t
+}
+
+// Add appends a row of text.
+func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, Cells(cells...)) }
+
+// shown are the columns in which a row has anything; the first is always shown.
+func (t *Table) shown() []int {
+	var all []int
+	for i := range t.Columns {
+		if i == 0 || slices.ContainsFunc(t.Rows, func(r []Cell) bool {
+			return r[i].Text != "" && r[i].Text != None ||
+				r[i].Gauge > 0 || r[i].Struck
+		}) {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// Finding is a diagnosis with its evidence.
+type Finding struct {
+	Anchor, Code, Severity, Title, Subject, Message, Why, Fix string
+
+	// Cases are the findings of one rule with one remedy, which are shown once.
+	Cases    []string
+	Where    []Link // scenarios that it concerns
+	Evidence Table
+	Tables   []Table
+	Commands []string
+	File     string // of a finding on a document
+	Line     int
+	Col      int
+	Brief    bool // its page has the remedy
+	// Folded is for machines only: a note says for people what findings like it have in common.
+	Folded bool
+	// EndCol, Fingerprint and Edits are what code hosts show and follow of a finding on a document.
+	EndCol      int
+	Fingerprint string
+	Edits       []Edit
+}
+
+// Edit replaces columns of a line.
+type Edit struct {
+	Line, Col, EndCol int
+	New               string
+}
+
+// Link leads to an anchor.
+type Link struct{ Text, Anchor string }
+
+// Charts are drawn by a script from one value. Their figures stand as text in Table, in the block
+// that See names, or both.
+type Charts struct {
+	Draw  func() Drawing
+	Table Table
+	See   string // where else the figures stand: "the table Measured"
+	// Seconds says that the script can write the figures of each second as a table.
+	Seconds bool
+}
+
+// Drawing is what the script draws, web/src/charts.js.
+type Drawing struct {
+	Data   any
+	Charts []Chart
+}
+
+// Chart is one figure of the page.
+type Chart struct {
+	Kind        string
+	Part        int
+	Caption     string
+	Says        string // for those who do not see it: names its own quantity
+	Wide        bool
+	Screen      bool     // not on paper
+	Least, Most string   // ends of a heat map's shades
+	Plot        *Scatter // drawn here, without a script
+}
+
+// Note is sentences: paragraphs, or a list where it has a title or a lead.
+type Note struct {
+	Title string
+	Lead  string // stands before each in a terminal: "note", "caveat"
+	Lines []string
+	Tone  string
+	Bold  bool
+}
+
+// Code is lines to copy or to read as they are: never wrapped, for they are run.
+type Code struct {
+	Title string
+	Lines []string
+	Args  []string // a command's quoted arguments, between which a terminal may break the line
+	// Fit lays lines out for a width, such as those of a tree; it has the place of Lines.
+	Fit  func(width int) []string
+	Free bool // not indented
+}
+
+// Suite is the tests of one thing.
+type Suite struct {
+	Name, Time, Timestamp string
+	Tests                 []Test
+}
+
+// Test is one judged claim.
+type Test struct {
+	Name, Time string
+	Outcome    Outcome
+	Message    string // in one line
+	Text       string
+	Type       string // the rule that it fails by
+}
+
+// Outcome of a test.
+type Outcome int
+
+// The outcomes: a warning passes.
+const (
+	Passed Outcome = iota
+	Failed
+	Errored
+	Skipped
+)
+
+func (Section) block() {}
+func (Facts) block()   {}
+func (Table) block()   {}
+func (Finding) block() {}
+func (Charts) block()  {}
+func (Note) block()    {}
+func (Code) block()    {}
+
+// Add appends blocks to a document.
+func (d *Document) Add(blocks ...Block) { d.Blocks = append(d.Blocks, blocks...) }
+
+// Add appends blocks to a section.
+func (s *Section) Add(blocks ...Block) { s.Blocks = append(s.Blocks, blocks...) }
+
+// Walk calls with every block of the document, sections before what is in them.
+func (d *Document) Walk(each func(Block)) { walk(d.Blocks, each) }
+
+func walk(blocks []Block, each func(Block)) {
+	for _, b := range blocks {
+		each(b)
+		if s, ok := b.(Section); ok {
+			walk(s.Blocks, each)
+		}
+	}
+}
+
+// Findings are all findings of the document.
+func (d *Document) Findings() []Finding {
+	var all []Finding
+	d.Walk(func(b Block) {
+		if f, ok := b.(Finding); ok {
+			all = append(all, f)
+		}
+	})
+	return all
+}

@@ -1,0 +1,151 @@
+package page
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/text"
+)
+
+type object map[string]any
+
+// rulePages begins the name of each rule's page, which plimsoll explain prints: there is no address
+// that all installations share.
+const rulePages = "urn:plimsoll:finding:"
+
+func phrase(s string) object { return object{"text": s} }
+
+func sarifLevel(severity string) string {
+	return cmp.Or(map[string]string{"warning": "warning", "info": "note"}[severity], "error")
+}
+
+// writeSARIF writes the findings as the part of SARIF 2.1.0 that code hosts read. A finding that is
+// on no document has a logical location: the scenario, the array, the host.
+func writeSARIF(out io.Writer, d *Document) error {
+	rules, results := []object{}, []object{}
+	var codes []string
+	found := d.Findings()
+	seen := map[string]int{}
+	for i, f := range slices.Concat(found, d.Silenced) {
+		if !slices.Contains(codes, f.Code) {
+			codes = append(codes, f.Code)
+			why, fix := cmp.Or(f.Why, f.Title), cmp.Or(f.Fix, f.Title)
+			rules = append(rules, object{
+				"id": f.Code, "name": f.Code, "shortDescription": phrase(f.Title), "fullDescription": phrase(why),
+				"helpUri": rulePages + f.Code, "help": object{"text": fix, "markdown": why + "\n\n**Fix:** " + fix},
+				"defaultConfiguration": object{"level": sarifLevel(f.Severity)},
+			})
+		}
+		result := d.sarifResult(f, slices.Index(codes, f.Code), seen)
+		if i >= len(found) {
+			result["suppressions"] = []object{{"kind": "inSource", "justification": "plimsoll: disable"}}
+		}
+		results = append(results, result)
+	}
+	return encode(out, object{
+		"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
+		"runs": []object{{
+			"tool": object{"driver": object{
+				"name": "plimsoll", "version": d.Tool, "informationUri": "urn:plimsoll", "rules": rules,
+			}},
+			"columnKind": "unicodeCodePoints", "results": results,
+		}},
+	})
+}
+
+func (d *Document) sarifResult(f Finding, rule int, seen map[string]int) object {
+	result := object{
+		"ruleId": f.Code, "ruleIndex": rule, "level": sarifLevel(f.Severity),
+		"message":   phrase(strings.TrimSpace(f.Message + " " + f.Fix)),
+		"locations": []object{{"logicalLocations": []object{{"name": cmp.Or(f.Subject, f.where(), d.Kind)}}}},
+	}
+	if f.File == "" {
+		return result
+	}
+	uri := (&url.URL{Path: filepath.ToSlash(f.File)}).String()
+	region := object{"startLine": max(f.Line, 1), "startColumn": max(f.Col, 1)}
+	if f.EndCol > f.Col {
+		region["endColumn"] = f.EndCol
+	}
+	result["locations"] = []object{{"physicalLocation": object{"artifactLocation": object{"uri": uri}, "region": region}}}
+	if f.Fingerprint != "" {
+		seen[f.Fingerprint]++
+		sum := sha256.Sum256([]byte(f.Fingerprint))
+		result["partialFingerprints"] = object{
+			"plimsoll/v1": fmt.Sprintf("%s:%d", hex.EncodeToString(sum[:12]), seen[f.Fingerprint]),
+		}
+	}
+	var changes []object
+	for _, e := range f.Edits {
+		changes = append(changes, object{
+			"deletedRegion":   object{"startLine": e.Line, "startColumn": e.Col, "endColumn": e.EndCol},
+			"insertedContent": phrase(e.New),
+		})
+	}
+	if len(changes) > 0 {
+		result["fixes"] = []object{{
+			"description":     phrase(f.Fix),
+			"artifactChanges": []object{{"artifactLocation": object{"uri": uri}, "replacements": changes}},
+		}}
+	}
+	return result
+}
+
+// mostAnnotations is how many of a level GitHub shows of one step.
+const mostAnnotations = 10
+
+// writeGitHub prints the findings as workflow commands, which GitHub shows next to the line, or on
+// the page of the workflow where they are on no line: errors first, and of each level as many as it
+// shows, the rest in one more.
+func writeGitHub(out io.Writer, d *Document) error {
+	value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	var b strings.Builder
+	for _, level := range []string{"error", "warning", "notice"} {
+		var of []Finding
+		for _, f := range d.Findings() {
+			if cmp.Or(map[string]string{"warning": "warning", "info": "notice"}[f.Severity], "error") == level {
+				of = append(of, f)
+			}
+		}
+		most := len(of)
+		if most > mostAnnotations {
+			most = mostAnnotations - 1
+		}
+		for _, f := range of[:most] {
+			at := ""
+			if f.File != "" {
+				at = fmt.Sprintf("file=%s,line=%d,col=%d,", property.Replace(f.File), f.Line, f.Col)
+			}
+			fmt.Fprintf(&b, "::%s %stitle=%s::%s\n", level, at, property.Replace(f.Code+" "+f.Title),
+				value.Replace(strings.TrimSpace(f.Message+" "+f.Fix)))
+		}
+		if rest := of[most:]; len(rest) > 0 {
+			fmt.Fprintf(&b, "::%s title=plimsoll %s::%s more: %s\n", level, d.Kind, text.Plural(len(rest), "finding"),
+				value.Replace(codesOf(rest)))
+		}
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// codesOf is "PL102 3 times, PL106 1 times", by code.
+func codesOf(all []Finding) string {
+	times := map[string]int{}
+	for _, f := range all {
+		times[f.Code]++
+	}
+	var parts []string
+	for _, code := range slices.Sorted(maps.Keys(times)) {
+		parts = append(parts, fmt.Sprintf("%s %d times", code, times[code]))
+	}
+	return strings.Join(parts, ", ")
+}

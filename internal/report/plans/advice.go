@@ -1,0 +1,277 @@
+package plans
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/advise"
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+// Advice is the document of what to buy for a demand: a table, and for each row what limits it and
+// why a cheaper one does not do. all shows every choice that no other beats.
+func Advice(a *advise.Advice, all bool) *page.Document {
+	d := &page.Document{Kind: "advice", Data: page.DataOf("advice", a)}
+	rows := a.Rows
+	if all {
+		rows = a.Front
+	}
+	peak := a.Demand.Peak()
+	name := text.Clean(a.Demand.Name, words.LongName)
+	d.Title = "Options that meet " + name
+	d.Head = page.Headline{Word: "Nothing meets " + name, Tone: "fail"}
+	if len(rows) > 0 {
+		d.Head.Word, d.Head.Tone = d.Title, "pass"
+		for i := range rows {
+			if c := &rows[i]; len(c.Names) > 0 && len(d.Head.Says) < mostNamed {
+				d.Head.Says = append(d.Head.Says, page.Say{
+					Text: fmt.Sprintf("%s: %s on %s, %v a month", strings.Join(c.Names, ", "), LayoutText(c.Layout), c.Type, c.Month),
+				})
+			}
+		}
+	}
+	d.Head.About = fmt.Sprintf("%v IOPS and %v at peak, with %s of headroom, in %s", peak.IOPS, peak.Rate,
+		text.Share(a.Headroom), text.Clean(a.Region, 40))
+	d.Records = adviceRecords(rows)
+	for _, s := range a.Assumed {
+		d.Head.Says = append(d.Head.Says, page.Say{Text: text.Sentence(text.Clean(s, words.LongSentence))})
+	}
+	lacking := a.Owned != nil && !slices.ContainsFunc(rows, func(c advise.Candidate) bool { return c.Kept() })
+	if len(rows) > 0 || lacking {
+		table := page.NewTable("", "#", "<volumes", "<instance", "per month", "per IOPS?", "meets")
+		if lacking {
+			table.Add(choice("-", a.Owned)...)
+		}
+		for i := range rows {
+			table.Add(choice(strconv.Itoa(i+1), &rows[i])...)
+		}
+		d.Add(table)
+	}
+	if lacking {
+		d.Add(page.Note{Title: "-  " + strings.Join(a.Owned.Names, ", ") + ": not enough", Lines: CandidateLines(a.Owned)})
+	}
+	if len(rows) > 0 {
+		d.Add(page.Charts{See: "the table of choices", Draw: func() page.Drawing { return costs(a, rows) }})
+	}
+	for i := range rows {
+		if c := &rows[i]; len(c.Names) > 0 {
+			d.Add(page.Note{Title: fmt.Sprintf("%d  %s", i+1, strings.Join(c.Names, ", ")), Lines: CandidateLines(c)})
+		}
+	}
+	if len(a.Rejected) > 0 {
+		d.Add(page.Note{Title: "Left out", Lines: a.Rejected})
+	}
+	if len(a.Notes) > 0 {
+		d.Add(page.Note{Lead: "note", Lines: a.Notes})
+	}
+	if len(a.Rows) > 0 && !all {
+		d.Add(page.Note{Lines: []string{fmt.Sprintf(
+			"%s on %s were looked at. The layout of a row: --yaml N > plimsoll.yaml, then plan, apply, run.",
+			text.Plural(a.Layouts, "layout"), text.Plural(a.Instances, "instance type"))}})
+	}
+	return d
+}
+
+// mostNamed is how many choices the head names.
+const mostNamed = 3
+
+// choice is a row: what a candidate costs, also of each I/O per second that it sustains, and how
+// often it meets the demand. What is owned and does not has no number.
+func choice(mark string, c *advise.Candidate) []string {
+	times, each := words.None, words.None
+	if c.Times > 0 {
+		times = units.Number(c.Times) + " x"
+	}
+	if c.PerIOPS > 0 {
+		each = "$" + words.Decimal(float64(c.PerIOPS)/1e6, 4)
+	}
+	return []string{mark, LayoutText(c.Layout), c.Type, c.Month.String(), each, times}
+}
+
+func adviceRecords(rows []advise.Candidate) *page.Table {
+	t := page.NewTable("", "row", "names", "volumes", "level", "instance", "usd_per_month", "times_the_demand", "afr")
+	for i := range rows {
+		c := &rows[i]
+		t.Add(strconv.Itoa(i+1), strings.Join(c.Names, ", "), LayoutText(c.Layout), string(c.Layout.Level), c.Type,
+			words.Decimal(float64(c.Month)/1e6, 2), words.Decimal(c.Times, 3), words.Decimal(c.AFR, 6))
+	}
+	return &t
+}
+
+// mostTimes is the largest headroom that the plot shows: a choice beyond stands at its edge.
+const mostTimes = 8
+
+// costs places the choices: headroom to the right, cost upwards on a logarithmic axis, for one choice
+// may cost ten times another.
+func costs(a *advise.Advice, rows []advise.Candidate) page.Drawing {
+	most, low, high := 1+a.Headroom, math.Inf(1), 0.0
+	for i := range rows {
+		most = max(most, min(rows[i].Times, mostTimes))
+		low, high = min(low, float64(rows[i].Month)/1e6), max(high, float64(rows[i].Month)/1e6)
+	}
+	most, low, high = most*1.05, low/1.2, high*1.2
+	p := &page.Scatter{
+		Mark: (1 + a.Headroom) / most, MarkName: "demand with headroom",
+		Across: "sustained, times the demand",
+	}
+	up := func(month float64) float64 { return math.Log(month/low) / math.Log(high/low) }
+	for t := 0.5; t < most; t += max(0.5, math.Round(most/6*2)/2) {
+		p.Xs = append(p.Xs, page.Tick{At: t / most, Label: units.Number(t) + " x"})
+	}
+	for _, month := range page.RoundSteps(low, high) {
+		p.Ys = append(p.Ys, page.Tick{At: up(month), Label: "$" + units.Number(month)})
+	}
+	for i := range rows {
+		c := &rows[i]
+		group := "read"
+		switch {
+		case c.Layout.Local:
+			group = "trim"
+		case c.Layout.Level == topology.RAID10:
+			group = "write"
+		}
+		p.Points = append(p.Points, page.Point{
+			X: min(c.Times, most) / most, Y: up(float64(c.Month) / 1e6), N: i + 1, Group: group,
+			Label: fmt.Sprintf("%s on %s: %v a month, %s times the demand", LayoutText(c.Layout), c.Type, c.Month,
+				units.Number(c.Times)),
+		})
+	}
+	return page.Drawing{Charts: []page.Chart{{
+		Kind: "costs", Wide: true, Plot: p,
+		Caption: "Cost per month against headroom: further right sustains more, lower costs less (logarithmic)",
+		Says:    "Cost per month of each choice against how many times the demand it sustains; the table has the figures",
+	}}}
+}
+
+// CandidateLines say what a candidate costs, what limits it, how durable it is, and why the next
+// cheaper one does not do.
+func CandidateLines(c *advise.Candidate) []string {
+	lines := []string{
+		fmt.Sprintf("%v for the volumes and %v for the %s (%s, %v, %s)", c.VolumesMonth, c.InstanceMonth, c.Type,
+			text.Plural(c.Instance.VCPUs, "vCPU"), c.Instance.Memory, c.Instance.Arch),
+	}
+	if c.Times > 0 {
+		lines = append(
+			lines,
+			fmt.Sprintf(
+				"sustained: %s times the demand, limited by %s (%s)",
+				units.Number(c.Times),
+				c.Sustained.Label(),
+				text.Clean(c.Sustained.How, words.LongSentence),
+			),
+		)
+	}
+	if c.Burst != nil {
+		lines = append(
+			lines,
+			fmt.Sprintf(
+				"in bursts of %s: %s times the demand, limited by %s",
+				text.Duration(c.Instance.BurstFor),
+				units.Number(c.BurstTimes),
+				c.Burst.Label(),
+			),
+		)
+	}
+	if l := c.Layout; l.Chunk > 0 && l.Chunk != 256*units.KiB && !l.Local {
+		lines = append(lines, fmt.Sprintf("in chunks of %v", l.Chunk))
+	}
+	lines = append(lines, survives(c))
+	if c.Latency > 0 {
+		lines = append(lines, fmt.Sprintf("one I/O takes about %v at rest", units.LatencyOf(c.Latency)))
+	}
+	for _, n := range c.Notes {
+		lines = append(lines, text.Clean(n, words.LongSentence))
+	}
+	for _, why := range c.Why {
+		lines = append(lines, "why not cheaper: "+text.Clean(why, words.LongSentence))
+	}
+	return lines
+}
+
+func survives(c *advise.Candidate) string {
+	switch {
+	case c.Layout.Local:
+		return "the data is lost when the instance stops"
+	case c.Survives == workload.LostVolume:
+		return "survives one volume of a pair; no failure rate is stated, for failures within a zone are not " +
+			"independent"
+	}
+	digits := 2
+	if c.AFR < 0.0001 {
+		digits = 3
+	}
+	return fmt.Sprintf("the data is lost in %.*f %% of years at most", digits, c.AFR*100)
+}
+
+// LayoutText is volumes in a few words: "8 x gp3 50 GiB raid10".
+func LayoutText(l advise.Layout) string {
+	parts := []string{fmt.Sprintf("%d x", l.N)}
+	if l.Local {
+		return fmt.Sprintf("%d x local %s GB", l.N, units.Number(float64(l.Spec.Size)/1e9))
+	}
+	parts = append(parts, l.Spec.Type, gibs(l.Spec.Size))
+	if l.Spec.IOPS > 0 && (l.Spec.Type != "gp3" || l.Spec.IOPS > 3000) {
+		parts = append(parts, l.Spec.IOPS.String()+" IOPS")
+	}
+	if l.Spec.Rate > 125*units.MiBPerSec {
+		parts = append(parts, units.Number(float64(l.Spec.Rate/units.MiBPerSec))+" MiB/s")
+	}
+	if l.Level != topology.Single {
+		parts = append(parts, string(l.Level))
+	}
+	return strings.Join(parts, " ")
+}
+
+func gibs(b units.Bytes) string { return text.Count(uint32(b/units.GiB)) + " GiB" }
+
+// AdviceYAML is the plimsoll.yaml of a candidate, which plan, ceiling and lab take.
+func AdviceYAML(a *advise.Advice, c *advise.Candidate) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line(
+		"# Advised by plimsoll for %s: %s on %s, %v a month in %s.",
+		text.Clean(a.Demand.Name, words.LongName),
+		LayoutText(c.Layout),
+		c.Type,
+		c.Month,
+		text.Clean(a.Region, 40),
+	)
+	for _, s := range CandidateLines(c) {
+		line("#   %s", s)
+	}
+	line("instance: %s", c.Type)
+	line("arrays:")
+	line("  - name: data")
+	line("    role: [data, wal]")
+	l := c.Layout
+	line("    level: %s", l.Level)
+	if l.Chunk > 0 {
+		line("    chunk: %s", l.Chunk.Arg())
+	}
+	line("    volumes:")
+	line("      count: %d", l.N)
+	if l.Local {
+		line("      model: %s", cloud.InstanceStoreModel)
+		line("      size: %d", uint64(l.Spec.Size))
+	} else {
+		line("      type: %s", l.Spec.Type)
+		line("      size: %dGiB", l.Spec.Size/units.GiB)
+		if l.Spec.IOPS > 0 {
+			line("      iops: %s", l.Spec.IOPS.Arg())
+		}
+		if l.Spec.Rate > 0 && l.Spec.Type == "gp3" {
+			line("      throughput: %s", l.Spec.Rate.Arg())
+		}
+	}
+	line("    filesystem: {type: xfs, mount: /data}")
+	return b.String()
+}

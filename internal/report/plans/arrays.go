@@ -1,0 +1,160 @@
+package plans
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/provision"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+)
+
+// Plan is the document of what apply would do: how many steps first, then each with its commands,
+// what it affects and how it is undone.
+func Plan(p *provision.Plan) *page.Document {
+	d := &page.Document{Kind: "plan", Title: "Plan of " + text.Clean(p.File, words.LongName), Data: page.DataOf("plan",
+		p), Records: stepRecords(p)}
+	d.Head.Word = "Every step is done; apply only checks that all is in place"
+	if n := p.Steps(); n > 0 {
+		d.Head.Word = text.Plural(n, "step") + " to do"
+	}
+	for i, o := range p.Orders {
+		d.Add(page.Section{
+			Anchor: fmt.Sprintf("o%d", i), Title: ordered(o), About: "once for each volume",
+			Blocks: []page.Block{page.Code{Lines: []string{text.ShellLine(o.Create), text.ShellLine(o.Attach)}}},
+		})
+	}
+	for i, a := range p.Arrays {
+		d.Add(array(fmt.Sprintf("a%d", i), a))
+	}
+	if len(p.Initramfs) > 0 {
+		d.Add(page.Section{
+			Anchor: "last", Title: "finally, once for all arrays",
+			Blocks: []page.Block{page.Code{Lines: []string{strings.Join(p.Initramfs, " ")}}},
+		})
+	}
+	if len(p.Notes) > 0 {
+		d.Add(page.Note{Lead: "note", Lines: p.Notes})
+	}
+	return d
+}
+
+func array(anchor string, a *provision.Work) page.Section {
+	s := page.Section{Anchor: anchor}
+	if a.Found {
+		s.Title = fmt.Sprintf("%s: %s exists as declared. plimsoll did not create it, and teardown will not touch it.",
+			a.Array, a.Top())
+		return s
+	}
+	s.Title = fmt.Sprintf("%s: %s of %d volumes, about %v", a.Array, a.Want.Level, len(a.Members), a.Size())
+	if a.Want.Mount != "" {
+		s.Title += fmt.Sprintf(", %s on %s", a.Want.FS, a.Want.Mount)
+	}
+	s.About = a.Arithmetic()
+	members := page.NewTable("", "<serial", "<device", "size", "<model", "<")
+	for _, m := range a.Members {
+		row := page.Cells(text.Clean(m.Serial, 40), m.Path, m.Size.String(), text.Clean(m.Model, 32), "")
+		if m.Destroy {
+			row[4] = page.Cell{Text: "WHAT IS ON IT WILL BE LOST", Tone: "fail"}
+		}
+		members.Rows = append(members.Rows, row)
+	}
+	s.Add(members)
+	for i, st := range a.Steps {
+		state := map[provision.StepState]string{
+			provision.StepDone: " (done)", provision.StepBegun: " (begun; will be repaired)",
+		}[st.State]
+		s.Add(page.Code{Title: fmt.Sprintf("%2d  %s%s", i+1, st.Title, state), Lines: stepLines(a, st)})
+	}
+	return s
+}
+
+// stepLines are what a step affects, its commands, and how they are undone.
+func stepLines(a *provision.Work, st provision.Step) []string {
+	var lines []string
+	if len(st.Touches) > 0 {
+		lines = append(lines, "affects  "+strings.Join(st.Touches, " "))
+	}
+	lines = append(lines, headed("run", a.Commands(st.Do))...)
+	return append(lines, headed("undo", a.Commands(st.Undo))...)
+}
+
+// headed puts a word before the first of some lines.
+func headed(head string, commands []string) []string {
+	var lines []string
+	for _, c := range commands {
+		lines = append(lines, fmt.Sprintf("%-7s  %s", head, c))
+		head = ""
+	}
+	return lines
+}
+
+func stepRecords(p *provision.Plan) *page.Table {
+	t := page.NewTable("", "array", "step", "title", "state", "affects", "run", "undo")
+	for _, a := range p.Arrays {
+		for i, st := range a.Steps {
+			t.Add(a.Array, fmt.Sprint(i+1), st.Title, string(st.State), strings.Join(st.Touches, " "),
+				strings.Join(a.Commands(st.Do), "; "),
+				strings.Join(a.Commands(st.Undo), "; "))
+		}
+	}
+	return &t
+}
+
+// ordered says what an order is for.
+func ordered(o provision.Order) string {
+	return fmt.Sprintf("%s: create %s with the AWS CLI, in the instance's zone, and attach each under its own device name",
+		text.Clean(o.Array, 60), text.Plural(o.Count, "volume"))
+}
+
+// Undo is the document of what teardown would do.
+func Undo(journals []*provision.Work) *page.Document {
+	d := &page.Document{Kind: "teardown", Title: "What teardown undoes", Data: page.DataOf("arrays", journals)}
+	for i, a := range slices.Backward(journals) {
+		c := page.Code{Lines: []string{}}
+		for n, st := range slices.Backward(a.Steps) {
+			if st.State != provision.StepToDo {
+				c.Lines = append(c.Lines, headed(fmt.Sprintf("%7d", n+1), a.Commands(st.Undo))...)
+			}
+		}
+		d.Add(page.Section{
+			Anchor: fmt.Sprintf("a%d", i), Blocks: []page.Block{c},
+			Title: fmt.Sprintf("%s: %s of %d volumes, created %s", a.Array, a.Want.Level, len(a.Members),
+				a.Started.Format("2006-01-02 15:04 MST")),
+		})
+	}
+	return d
+}
+
+// Differences is the document of how the machine differs from its declaration.
+func Differences(decl *topology.Declaration, diffs []provision.Difference) *page.Document {
+	d := &page.Document{Kind: "verify", Data: page.DataOf("differences", diffs)}
+	d.Head = page.Headline{Word: "as declared", Tone: "pass"}
+	if len(diffs) > 0 {
+		d.Head = page.Headline{Word: text.Plural(len(diffs), "difference"), Tone: "fail"}
+	}
+	rows := page.NewTable("", "array", "what", "found", "expected")
+	lines := page.Note{}
+	suite := page.Suite{Name: "verify"}
+	for _, a := range decl.Arrays {
+		one := page.Test{Name: a.Name, Message: "as declared"}
+		for _, f := range diffs {
+			if f.Array == a.Name {
+				phrase := fmt.Sprintf("%s: %s: %s; expected: %s", a.Name, f.What, text.Clean(f.Have, 200), text.Clean(f.Want, 200))
+				lines.Lines = append(lines.Lines, phrase)
+				rows.Add(a.Name, f.What, f.Have, f.Want)
+				one.Outcome, one.Message = page.Failed, phrase
+			}
+		}
+		if one.Outcome == page.Passed {
+			lines.Lines = append(lines.Lines, a.Name+": as declared")
+		}
+		suite.Tests = append(suite.Tests, one)
+	}
+	d.Records, d.Tests = &rows, []page.Suite{suite}
+	d.Add(lines)
+	return d
+}

@@ -1,0 +1,177 @@
+package plans
+
+import (
+	"fmt"
+
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// CatalogEntry is the document of what the catalogue knows under name: a volume type, an instance
+// type, drives whose model contains name, or instance types that contain it. The whole catalogue for
+// "". ok is false for an unknown name.
+func CatalogEntry(name string) (d *page.Document, ok bool) {
+	if name == "" {
+		return catalog(), true
+	}
+	for _, v := range cloud.VolumeTypes() {
+		if v.Type == name {
+			return volumeType(v), true
+		}
+	}
+	if i, ok := cloud.InstanceLimits(name); ok {
+		return instance(i), true
+	}
+	if some := cloud.Drives(name); len(some) > 0 {
+		return drives(name, some), true
+	}
+	if some := cloud.InstanceTypes(name); len(some) > 0 {
+		return instances(name, some), true
+	}
+	return nil, false
+}
+
+func entry(word string, data any) *page.Document {
+	return &page.Document{Kind: "catalogue", Head: page.Headline{Word: word}, Data: page.DataOf("catalog", data)}
+}
+
+func catalog() *page.Document {
+	d := entry("Catalogue of limits and prices", map[string]any{
+		"volumes": cloud.VolumeTypes(), "drives": cloud.Drives(""), "instances": cloud.InstanceTypes(""),
+	})
+	types := page.NewTable("Volume types", "<type", "<provider", "<name")
+	for _, v := range cloud.VolumeTypes() {
+		types.Add(v.Type, string(v.Provider), v.Name)
+	}
+	models := page.NewTable("Drives", "<model", "<trust")
+	last := ""
+	for _, one := range cloud.Drives("") {
+		if one.Model != last {
+			models.Add(one.Model, string(one.Trust))
+		}
+		last = one.Model
+	}
+	count := fmt.Sprintf("EC2 instance types: %d. Part of a name lists those that contain it: plimsoll catalog c8g",
+		len(cloud.InstanceTypes("")))
+	d.Add(types, models, page.Note{Lines: []string{count}}, priceSources())
+	return d
+}
+
+// provenance adds where the figures of an entry are from.
+func provenance(f *page.Facts, p cloud.Provenance) {
+	f.Add("source", p.Source)
+	f.Add("date", fmt.Sprint(p.AsOf))
+	f.Add("trust", string(p.Trust))
+}
+
+func volumeType(v cloud.VolumeType) *page.Document {
+	d := entry(fmt.Sprintf("%s: %s %s", v.Type, v.Provider, v.Name), priced(v))
+	rules := page.Note{Title: "Limits", Lines: append([]string{}, v.Rules...)}
+	if v.Counted > 0 {
+		phrase := fmt.Sprintf("an I/O counts once for each %v or part of it", v.Counted)
+		if v.Merges {
+			phrase += "; sequential I/Os are merged up to that size first, as best the volume can"
+		}
+		rules.Lines = append(rules.Lines, phrase)
+	}
+	if v.MaxSize > 0 {
+		rules.Lines = append(rules.Lines, fmt.Sprintf("size %v to %v", v.MinSize, v.MaxSize))
+	}
+	rules.Lines = append(rules.Lines, "latency: "+v.Latency)
+	var facts page.Facts
+	provenance(&facts, v.Provenance)
+	facts.Add("price", volumePrice(v.Type))
+	d.Add(rules, facts)
+	return d
+}
+
+func instance(f cloud.InstanceFacts) *page.Document {
+	d := entry(fmt.Sprintf("%s: %d vCPUs, %v, %s", f.Type, f.VCPUs, f.Memory, f.Arch), pricedInstance(f))
+	rows := page.NewTable("", "<EBS", "IOPS of 16 KiB", "bandwidth")
+	rows.Add("sustained", f.Baseline.IOPS.String(), f.Baseline.Rate.SI())
+	var facts page.Facts
+	if f.Burst != (cloud.Limits{}) {
+		rows.Add("in bursts", f.Burst.IOPS.String(), f.Burst.Rate.SI())
+		facts.Add("a burst lasts", text.Duration(f.BurstFor)+", at least once in 24 h")
+	}
+	facts.Add("attachments", words.Known("", f.Attachments))
+	if l := f.Local; l.Count > 0 {
+		phrase := fmt.Sprintf("%d × %s GB", l.Count, units.Number(float64(l.Size)/1e9))
+		if l.Limits.ReadIOPS > 0 {
+			phrase += ", each " + words.Limits(topology.Limits(l.Limits), true)
+		}
+		facts.Add("local drives", phrase)
+		if l.Source != "" {
+			facts.Add("source of the local drives", l.String()+", "+string(l.Trust))
+		}
+	}
+	provenance(&facts, f.Provenance)
+	facts.Add("price", instancePrice(f.Type))
+	d.Add(rows, facts)
+	if len(f.Notes) > 0 {
+		d.Add(page.Note{Lead: "note", Lines: f.Notes})
+	}
+	earlier := page.Note{Title: "Published earlier"}
+	for _, c := range f.Changes {
+		phrase := fmt.Sprintf("%s to %s: %v IOPS, %s", c.From, c.To, c.Burst.IOPS, c.Burst.Rate.SI())
+		if c.Baseline.IOPS > 0 && c.Baseline.IOPS != c.Burst.IOPS {
+			phrase += fmt.Sprintf("; baseline %v IOPS, %s", c.Baseline.IOPS, c.Baseline.Rate.SI())
+		}
+		earlier.Lines = append(earlier.Lines, phrase)
+	}
+	if len(earlier.Lines) > 0 {
+		d.Add(earlier)
+	}
+	return d
+}
+
+func drives(name string, some []cloud.DriveFacts) *page.Document {
+	d := entry(fmt.Sprintf("%s: %s", name, text.Plural(len(some), "drive")), some)
+	known := func(v fmt.Stringer, zero bool) string {
+		if zero {
+			return words.Unknown
+		}
+		return v.String()
+	}
+	for i, one := range some {
+		s := page.Section{Anchor: fmt.Sprintf("d%d", i), Title: fmt.Sprintf("%s, %s, %s", one.Model, one.Capacity,
+			one.Interface)}
+		rows := page.NewTable("", "<", "IOPS of 4 KiB", "sequential", "latency at depth 1")
+		l := one.Limits
+		rows.Add("read", known(l.ReadIOPS, l.ReadIOPS == 0), si(l.ReadRate), known(one.ReadLatency, one.ReadLatency == 0))
+		rows.Add("write", known(l.WriteIOPS, l.WriteIOPS == 0), si(l.WriteRate), known(one.WriteLatency,
+			one.WriteLatency == 0))
+		var facts page.Facts
+		provenance(&facts, one.Provenance)
+		facts.Add("note", one.Note)
+		s.Add(rows, facts)
+		d.Add(s)
+	}
+	return d
+}
+
+func si(r units.Rate) string {
+	if r == 0 {
+		return words.Unknown
+	}
+	return r.SI()
+}
+
+func instances(name string, types []string) *page.Document {
+	d := entry(fmt.Sprintf("%s: %s", name, text.Plural(len(types), "instance type")), types)
+	rows := page.NewTable("", "<type", "sustained IOPS", "sustained bandwidth", "burst IOPS", "burst bandwidth")
+	for _, typ := range types {
+		f, _ := cloud.InstanceLimits(typ)
+		burst := []string{"", ""}
+		if f.Burst != (cloud.Limits{}) {
+			burst = []string{f.Burst.IOPS.String(), f.Burst.Rate.SI()}
+		}
+		rows.Add(typ, f.Baseline.IOPS.String(), f.Baseline.Rate.SI(), burst[0], burst[1])
+	}
+	d.Add(rows)
+	return d
+}

@@ -1,0 +1,390 @@
+// Package plans builds the documents of what is not measured yet: ceilings, advice, the catalogue,
+// plans of arrays, demands, jobs and what lint found in them.
+package plans
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/result"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+)
+
+// Outlook is a scenario and its ceiling, before anything is measured.
+type Outlook struct {
+	ID        int             `json:"id"`
+	Name      string          `json:"name"`
+	Role      topology.Role   `json:"role"`
+	Known     bool            `json:"known"`
+	Ceiling   ceiling.Ceiling `json:"ceiling"`
+	Binding   *ceiling.Bound  `json:"binding,omitempty"`
+	Next      *ceiling.Bound  `json:"next,omitempty"`
+	Sustained *ceiling.Bound  `json:"sustained,omitempty"`
+	Course    []ceiling.Step  `json:"course,omitempty"`
+
+	Loads []fio.Workload `json:"-"`
+}
+
+// SetCeiling fills in c and what follows from it.
+func (o *Outlook) SetCeiling(c ceiling.Ceiling) {
+	o.Ceiling, o.Known = c, c.Known()
+	o.Binding, o.Next, o.Sustained, o.Course = c.Binding(), c.Next(), c.Sustained(), c.Course()
+}
+
+const depthOneHint = "One I/O in flight: its latency sets the result, not a limit of the hardware. " +
+	"Add --read-latency and --write-latency as measured, such as 0.6ms."
+
+const unknownHint = "No limit of the volumes or the instance is known. Declare them: " +
+	"--volumes 8xgp3 --level raid10 --instance c8g.2xlarge, or --topology plimsoll.yaml."
+
+// Ceilings is the document of the ceilings of a suite's scenarios: one in detail, several as a
+// table, together each in detail.
+func Ceilings(t *topology.Topology, suite string, all []Outlook, together bool) *page.Document {
+	d := &page.Document{
+		Kind: "ceiling", Data: page.DataOf("ceiling", map[string]any{"topology": t, "scenarios": all}),
+		Records: boundRecords(all),
+	}
+	if len(all) > 1 && !together {
+		outlooks(d, suite, all)
+	} else {
+		for _, one := range all {
+			d.Add(one.section())
+		}
+		if len(all) > 0 {
+			d.Head.Word = all[0].answer()
+		}
+		if len(all) > 1 {
+			d.Head.Word = ""
+			for _, one := range all {
+				d.Head.Says = append(d.Head.Says, page.Say{Text: fmt.Sprintf("%d %s: %s", one.ID, text.Clean(one.Name, 30),
+					one.answer())})
+			}
+			d.Title = "Ceilings of scenarios that run together"
+		}
+	}
+	d.Head.About = strings.Join(layout(t), "; ")
+	d.Add(origins(t, all)...)
+	return d
+}
+
+// answer is "6,000 IOPS sustained, 12,000 IOPS for 30 min".
+func (o Outlook) answer() string {
+	switch {
+	case o.depthOne():
+		return "1/latency: one I/O in flight"
+	case o.Binding == nil:
+		return "Ceiling unknown"
+	case o.Sustained == nil || o.Sustained == o.Binding || len(o.Course) < 2 && !o.Binding.Burst:
+		return o.figure(o.Binding) + " sustained, from " + o.Binding.Label()
+	}
+	phrase := o.figure(o.Sustained) + " sustained, " + o.figure(o.Binding)
+	if len(o.Course) > 0 && o.Course[0].Until > 0 {
+		return phrase + " for " + text.Duration(o.Course[0].Until)
+	}
+	return phrase + " in bursts"
+}
+
+func (o Outlook) depthOne() bool { return o.Ceiling.InFlight == 1 && !o.Ceiling.HasConcurrency() }
+
+// outlooks is the table of a suite.
+func outlooks(d *page.Document, suite string, all []Outlook) {
+	d.Title = "Ceilings of the suite " + text.Clean(suite, 40)
+	d.Head.Word = d.Title
+	rows := page.NewTable("", "#", "<scenario", "sustained", "short test", "for", "<ceiling from?")
+	bursts, unknown, single := false, 0, false
+	for _, o := range all {
+		name := text.Clean(o.Name, 20)
+		id := fmt.Sprint(o.ID)
+		switch {
+		case !o.Known && o.Binding == nil:
+			rows.Add(id, name, words.Unknown, words.Unknown, "", "")
+			unknown++
+			continue
+		case o.depthOne():
+			rows.Add(id, name, "1/latency", "1/latency", "", "concurrency *")
+			single = true
+			continue
+		}
+		until := ""
+		if len(o.Course) > 0 && o.Course[0].Until > 0 {
+			until, bursts = text.Duration(o.Course[0].Until), true
+		} else if o.Binding.Burst {
+			until, bursts = "?", true
+		}
+		rows.Add(id, name, o.figure(o.Sustained), o.figure(o.Binding), until, string(o.Binding.Kind))
+		if !o.Known {
+			unknown++
+		}
+	}
+	if unknown == len(all) && !single { // a table of unknowns says less than what to do
+		d.Head.Word = "Ceilings unknown"
+		d.Head.Says = []page.Say{{Text: unknownHint}}
+		return
+	}
+	d.Add(rows)
+	notes := page.Note{}
+	if single {
+		notes.Lines = append(notes.Lines, "* "+depthOneHint)
+	}
+	if bursts {
+		notes.Lines = append(notes.Lines,
+			"A test of a few minutes sees burst figures: the instance or a volume allows them for the time under "+
+				"\"for\", then falls to the sustained figure. Size a database by the sustained figure.")
+	}
+	if len(all) > 0 {
+		notes.Lines = append(notes.Lines,
+			fmt.Sprintf("Name a scenario to see each of its limits: plimsoll ceiling %s %d …", text.Clean(suite, 40),
+				all[0].ID))
+	}
+	if unknown > 0 {
+		notes.Lines = append(notes.Lines, unknownHint)
+	}
+	d.Add(notes)
+}
+
+// section is one scenario with every bound.
+func (o Outlook) section() page.Section {
+	s := page.Section{
+		Anchor: fmt.Sprintf("s%d", o.ID), Title: fmt.Sprintf("Ceiling of %d %s", o.ID, text.Clean(o.Name, 30)),
+		About: text.Clean(workloads(o.Loads), 200),
+	}
+	if len(o.Ceiling.Bounds) == 0 {
+		s.Add(page.Note{Lines: []string{unknownHint}})
+		return s
+	}
+	rows := page.NewTable("", "<limit", "IOPS", "bandwidth?", "<", "<how")
+	for i := range o.Ceiling.Bounds {
+		b := &o.Ceiling.Bounds[i]
+		note, tone := "", ""
+		switch b {
+		case o.Binding:
+			note, tone = "limits a short test", "warn"
+			if o.Sustained == o.Binding {
+				note = "the limit, sustained"
+			}
+		case o.Sustained:
+			note, tone = "sustained limit", "warn"
+		}
+		if b.Burst && b.BurstFor > 0 && note == "" {
+			note = "for " + text.Duration(b.BurstFor)
+		}
+		row := page.Cells(b.Label(), b.IOPS.String(), b.BW.String(), note, text.Clean(b.How, words.LongSentence))
+		row[3].Tone = tone
+		rows.Rows = append(rows.Rows, row)
+	}
+	s.Add(rows)
+	notes := page.Note{}
+	if o.depthOne() {
+		notes.Lines = append(notes.Lines, depthOneHint)
+	}
+	notes.Lines = append(append(notes.Lines, o.course()...), o.advice()...)
+	if len(notes.Lines) > 0 {
+		s.Add(notes)
+	}
+	return s
+}
+
+// course is how the ceiling changes under a load that never pauses.
+func (o Outlook) course() []string {
+	var steps []string
+	for i, s := range o.Course {
+		phrase := fmt.Sprintf("%s (%s)", o.both(&s.Bound), s.Bound.Label())
+		if s.Until > 0 {
+			phrase += []string{" for ", " until "}[min(i, 1)] + text.Duration(s.Until)
+		}
+		steps = append(steps, phrase)
+	}
+	if len(steps) < 2 {
+		return nil
+	}
+	return []string{"Under a load that never pauses: " + strings.Join(steps, ", then ") + "."}
+}
+
+// remedies raise a limit.
+var remedies = map[ceiling.Kind]string{
+	ceiling.VolumeIOPS:    "use more volumes, or more IOPS per volume",
+	ceiling.VolumeRate:    "use more volumes, or more throughput per volume",
+	ceiling.InstanceIOPS:  "use a larger instance",
+	ceiling.InstanceRate:  "use a larger instance",
+	ceiling.CgroupIOPS:    "raise io.max of the cgroup",
+	ceiling.CgroupRate:    "raise io.max of the cgroup",
+	ceiling.Concurrency:   "keep more I/Os in flight, or reduce latency",
+	ceiling.RequestedRate: "set a higher rate= in the job",
+}
+
+func (o Outlook) advice() []string {
+	raise := func(what string, b, next *ceiling.Bound) string {
+		phrase := fmt.Sprintf("To raise %s (%s): %s", what, b.Label(), remedies[b.Kind])
+		if next != nil {
+			phrase += fmt.Sprintf("; this helps up to %s, where %s becomes the limit", o.both(next), next.Label())
+		}
+		return phrase + "."
+	}
+	switch {
+	case o.Binding == nil:
+		return nil
+	case o.Sustained == nil || o.Sustained == o.Binding:
+		return []string{raise("it", o.Binding, o.Next)}
+	}
+	return []string{
+		raise("the result of a short test", o.Binding, o.Next), raise("the sustained figure", o.Sustained,
+			o.Ceiling.SustainedNext()),
+	}
+}
+
+// layout is the storage that the ceiling is for, a line for each role or one for both.
+func layout(topo *topology.Topology) []string {
+	roles := map[string][]string{}
+	var order, lines []string
+	for _, target := range topo.Targets {
+		phrase := "unknown storage"
+		if a := topo.Array(target.Array); a != nil {
+			phrase = arraySummary(a)
+		}
+		if roles[phrase] == nil {
+			order = append(order, phrase)
+		}
+		roles[phrase] = append(roles[phrase], string(target.Role))
+	}
+	for _, phrase := range order {
+		lines = append(lines, strings.Join(roles[phrase], " and ")+": "+phrase)
+	}
+	if i := topo.Instance; i.Baseline.Known() || i.Burst.Known() {
+		phrase := fmt.Sprintf("instance: %s, %v IOPS and %s", cmp.Or(text.Clean(i.Type, 30), "declared"), i.Baseline.IOPS,
+			i.Baseline.Rate.SI())
+		if i.Burst.Known() {
+			phrase += fmt.Sprintf(", in bursts of %s %v IOPS and %s", text.Duration(i.BurstFor), i.Burst.IOPS,
+				i.Burst.Rate.SI())
+		}
+		lines = append(lines, phrase)
+	}
+	return lines
+}
+
+func arraySummary(a *topology.Array) string {
+	if len(a.Volumes) == 0 {
+		return "unknown storage"
+	}
+	v := a.Volumes[0]
+	name := cmp.Or(text.Clean(v.Type, 20), text.Clean(v.Model, 30), "volume")
+	if !v.Network && v.Model != "" {
+		name = text.Clean(v.Model, 30)
+	}
+	same := !slices.ContainsFunc(
+		a.Volumes,
+		func(o topology.Volume) bool { return o.Sustained != v.Sustained || o.Type != v.Type },
+	)
+	phrase := fmt.Sprintf("%d × %s", len(a.Volumes), name)
+	if !v.Sustained.Known() {
+		phrase += ", limits unknown"
+	}
+	if !same {
+		phrase = fmt.Sprintf("%d different volumes", len(a.Volumes))
+	} else if f := words.Limits(v.Sustained, !v.Network); f != "" {
+		phrase += " (" + f + ")"
+	}
+	if len(a.Volumes) > 1 {
+		phrase += ", " + strings.ToUpper(string(cmp.Or(a.Level, "level unknown")))
+		if a.Chunk > 0 {
+			phrase += ", chunk " + a.Chunk.String()
+		}
+	}
+	return phrase
+}
+
+// origins lists assumptions once, and where the figures are from.
+func origins(topo *topology.Topology, all []Outlook) []page.Block {
+	assumed, sources := page.Note{Title: "Assumptions"}, page.Note{Title: "Sources"}
+	add := func(n *page.Note, phrase string) {
+		if phrase = text.Clean(phrase, 300); phrase != "" && !slices.Contains(n.Lines, phrase) {
+			n.Lines = append(n.Lines, phrase)
+		}
+	}
+	for _, o := range all {
+		for _, n := range o.Ceiling.Notes {
+			add(&assumed, n)
+		}
+		for _, b := range o.Ceiling.Bounds {
+			if b.Origin.Where != "" {
+				add(&sources, string(b.Origin.Kind)+": "+b.Origin.Where)
+			}
+		}
+	}
+	for _, n := range topo.Notes {
+		add(&assumed, n)
+	}
+	var blocks []page.Block
+	for _, n := range []page.Note{assumed, sources} {
+		if len(n.Lines) > 0 {
+			blocks = append(blocks, n)
+		}
+	}
+	return blocks
+}
+
+// boundRecords has a row for each bound of each scenario.
+func boundRecords(all []Outlook) *page.Table {
+	t := page.NewTable("", "id", "scenario", "role", "limit", "iops", "bandwidth_bytes_per_s", "burst", "burst_s",
+		"short_test", "sustained", "how", "source")
+	for _, o := range all {
+		for i := range o.Ceiling.Bounds {
+			b := &o.Ceiling.Bounds[i]
+			t.Add(fmt.Sprint(o.ID), o.Name, string(o.Role), b.Label(), words.Decimal(float64(b.IOPS), 2),
+				words.Decimal(float64(b.BW), 0),
+				fmt.Sprint(b.Burst), words.Decimal(b.BurstFor.Seconds(), 0), fmt.Sprint(b == o.Binding),
+				fmt.Sprint(b == o.Sustained), b.How,
+				words.Origin(b.Origin))
+		}
+	}
+	return &t
+}
+
+// workloads describes loads: "8 KiB random reads, 64 in flight in each of 4 jobs".
+func workloads(loads []fio.Workload) string {
+	var all []string
+	for _, w := range loads {
+		bs := max(w.ReadBS, w.WriteBS).String()
+		order := map[bool]string{true: "sequential", false: "random"}[w.Sequential]
+		what := "writes"
+		switch {
+		case w.ReadShare == 1:
+			what = "reads"
+		case w.ReadShare > 0:
+			what = fmt.Sprintf("I/Os, %s reads", text.Share(w.ReadShare))
+		}
+		phrase := fmt.Sprintf("%s %s %s, %d in flight", bs, order, what, max(w.Depth, 1))
+		if w.Jobs > 1 {
+			phrase += fmt.Sprintf(" in each of %d jobs", w.Jobs)
+		}
+		if w.SyncEvery == 1 {
+			phrase += ", each synced"
+		}
+		all = append(all, phrase)
+	}
+	return strings.Join(all, "; ")
+}
+
+// figure prints a bound in the unit that its I/O size suggests: throughput for large I/Os.
+func (o Outlook) figure(b *ceiling.Bound) string {
+	switch {
+	case b == nil:
+		return words.Unknown
+	case o.Ceiling.IOSize >= result.LargeIO:
+		return b.BW.String()
+	}
+	return words.Operations(b.IOPS)
+}
+
+func (o Outlook) both(b *ceiling.Bound) string {
+	if b == nil || o.Ceiling.IOSize >= result.LargeIO {
+		return o.figure(b)
+	}
+	return words.Operations(b.IOPS) + ", " + b.BW.String()
+}

@@ -1,0 +1,179 @@
+package plans
+
+import (
+	"fmt"
+	"time"
+
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+// demandView is a demand with what follows from it, as --json prints it.
+type demandView struct {
+	*workload.Demand
+	Peak     workload.Load `json:"peak"`
+	Mean     workload.Load `json:"mean"`
+	HalfHour workload.Load `json:"mean_30_min"`
+	Counted  units.IOPS    `json:"counted_iops"`        // as EBS counts them at peak
+	Merged   units.IOPS    `json:"counted_if_merged"`   // if EBS merges sequential neighbours
+	InFlight float64       `json:"in_flight"`           // at Latency
+	Latency  units.Latency `json:"in_flight_latency"`   // assumed unless stated
+	Written  float64       `json:"written_bytes_share"` // over a long time
+	WrittenN float64       `json:"written_ios_share"`
+	Quiet    float64       `json:"time_without_reads"`
+}
+
+// burstDay is for how long a day an EC2 instance may exceed its baseline (AWS states at least so
+// much).
+const burstDay = 30 * time.Minute
+
+func newDemandView(d *workload.Demand, latency time.Duration) demandView {
+	v := demandView{
+		Demand:   d,
+		Peak:     d.Peak(),
+		Mean:     d.Mean(),
+		HalfHour: d.MeanOver(burstDay),
+		Latency:  units.LatencyOf(latency),
+	}
+	for _, group := range d.Together() {
+		var each, merged units.IOPS
+		for _, s := range group {
+			e, m := s.Counted()
+			each, merged = each+e, merged+m
+		}
+		v.Counted, v.Merged = max(v.Counted, each), max(v.Merged, merged)
+	}
+	v.InFlight = float64(v.Peak.IOPS) * latency.Seconds()
+	v.Written, v.WrittenN, v.Quiet = d.Written()
+	return v
+}
+
+// Demand is the document of a demand as a table, with what follows from it. latency is that of one
+// I/O for Little's law; assumed says that nobody stated it.
+func Demand(d *workload.Demand, latency time.Duration, assumed bool) *page.Document {
+	v := newDemandView(d, latency)
+	doc := &page.Document{Kind: "demand", Data: page.DataOf("demand", v)}
+	doc.Head.Word = fmt.Sprintf("%s: %v IOPS and %v at peak", text.Clean(d.Name, words.LongName), v.Peak.IOPS,
+		v.Peak.Rate)
+	doc.Head.About = text.Clean(d.About, words.LongSentence)
+	t := page.NewTable("", "<stream", "<does", "I/O", "IOPS", "bandwidth", "active", "in flight")
+	for i := range d.Streams {
+		s := &d.Streams[i]
+		t.Add(text.Clean(s.Name, 40), doing(s), blocks(s), s.IOPS.String(), s.Rate.String(), share(s.Duty()),
+			units.Number(s.InFlight(latency)))
+	}
+	line := func(name string, l workload.Load) {
+		t.Add(name, "", "", l.IOPS.String(), l.Rate.String(), "", units.Number(float64(l.IOPS)*latency.Seconds()))
+	}
+	line("peak", v.Peak)
+	if v.Mean != v.Peak {
+		line("mean", v.Mean)
+		if half := v.HalfHour; half != v.Mean {
+			line("mean of 30 min", half)
+		}
+	}
+	doc.Add(t, page.Note{Title: "What follows", Lines: demandNotes(v, assumed)})
+	return doc
+}
+
+func doing(s *workload.Stream) string {
+	order := "seq"
+	if s.Random {
+		order = "random"
+	}
+	switch {
+	case !s.Writes():
+		return order + " read"
+	case !s.Reads():
+		return order + " write"
+	}
+	return order + " " + text.Share(s.ReadShare) + " read"
+}
+
+func blocks(s *workload.Stream) string {
+	if len(s.Blocks) > 1 {
+		return "~" + units.Bytes(s.MeanBlock()+0.5).String()
+	}
+	return s.Blocks[0].Size.String()
+}
+
+func share(v float64) string {
+	if v == 1 {
+		return "100 %"
+	}
+	return text.Percent(v)
+}
+
+// demandNotes are what a person who buys or tests for the demand should know.
+func demandNotes(v demandView, assumed bool) []string {
+	var notes []string
+	say := func(format string, a ...any) { notes = append(notes, fmt.Sprintf(format, a...)) }
+	for _, why := range v.AtLeast {
+		say("At least: %s. The true demand may be larger.", text.Clean(why, words.LongSentence))
+	}
+	stated := "as stated"
+	if assumed {
+		stated = "assumed; --latency states it"
+	}
+	say(
+		"In flight is IOPS × latency (Little's law), with %v an I/O (%s). More in flight than this is a queue.",
+		v.Latency,
+		stated,
+	)
+	if v.Merged < v.Counted {
+		say(
+			"EBS counts %v I/Os a second at peak; %v if it merged all sequential neighbours up to 256 KiB, on "+
+				"which no purchase relies.",
+			v.Counted,
+			v.Merged,
+		)
+	} else if v.Counted > v.Peak.IOPS {
+		say("EBS counts %v I/Os a second at peak: one above 256 KiB counts several times.", v.Counted)
+	}
+	for i := range v.Streams {
+		s := &v.Streams[i]
+		if b := s.Burst; b != nil {
+			day := time.Duration(s.Duty() * float64(24*time.Hour))
+			phrase := fmt.Sprintf(
+				"%s bursts for %s every %s, %s times a day: %s a day in all",
+				text.Clean(s.Name, words.LongName),
+				text.Duration(b.For),
+				text.Duration(b.Every),
+				units.IOPS(float64(24*time.Hour)/float64(b.Every)),
+				text.Duration(day.Round(time.Minute)),
+			)
+			if day > burstDay {
+				phrase += ", more than the 30 min a day for which EC2 instances burst"
+			}
+			say("%s.", phrase)
+		}
+		if least := s.Latency.Smallest(); least > 0 && least < 300*time.Microsecond {
+			say(
+				"%s wants %v: no EBS volume answers so fast, only drives of the machine itself.",
+				text.Clean(s.Name, words.LongName),
+				units.LatencyOf(least),
+			)
+		}
+	}
+	if v.Written > 0 && v.Written < 1 {
+		phrase := fmt.Sprintf(
+			"Over time %s of the bytes and %s of the I/Os are writes",
+			text.Percent(v.Written),
+			text.Percent(v.WrittenN),
+		)
+		if v.Quiet > 0 {
+			phrase += fmt.Sprintf(
+				"; for %s of the time nothing is read, which is a share of the time, not of the bytes or I/Os",
+				text.Percent(v.Quiet),
+			)
+		}
+		say("%s.", phrase)
+	}
+	for _, n := range v.Notes {
+		say("%s", text.Sentence(text.Clean(n, words.LongSentence)))
+	}
+	return notes
+}

@@ -1,0 +1,135 @@
+package plans
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/tune"
+)
+
+// Job is a scenario as fio is given it.
+type Job struct {
+	ID         int           `json:"id"`
+	Name       string        `json:"name"`
+	Title      string        `json:"title,omitempty"`
+	Why        string        `json:"why,omitempty"`
+	Role       topology.Role `json:"role"`
+	Before     []string      `json:"before,omitempty"` // shell lines that make what the command works on
+	Command    []string      `json:"command"`
+	Shell      []string      `json:"shell,omitempty"` // of a scenario that is PostgreSQL's, a line each
+	JobFile    string        `json:"job_file"`
+	Thresholds []string      `json:"thresholds,omitempty"`
+}
+
+// NewJob is scenario c with its job placed on a path.
+func NewJob(c suite.Scenario, job *fio.JobFile) Job {
+	j := Job{
+		ID: c.ID, Name: c.Name, Title: c.Title, Why: c.Why, Role: c.Role,
+		Command: fio.CommandLine(job), JobFile: string(job.Text()),
+	}
+	for _, t := range c.Thresholds {
+		j.Thresholds = append(j.Thresholds, t.Text)
+	}
+	return j
+}
+
+// NewPostgresJob is a scenario of PostgreSQL with the commands that do it by hand.
+func NewPostgresJob(c suite.Scenario, lines []string) Job {
+	j := Job{ID: c.ID, Name: c.Name, Title: c.Title, Why: c.Why, Role: c.Role, Shell: lines}
+	for _, t := range c.Thresholds {
+		j.Thresholds = append(j.Thresholds, t.Text)
+	}
+	return j
+}
+
+// Jobs is the document of the command line and the job file of each scenario, as a shell script:
+// what the scenarios work on is made first, and what is no command is a comment.
+func Jobs(all []Job) *page.Document {
+	d := &page.Document{Kind: "scenarios", Title: "Commands of scenarios", Data: page.DataOf("scenarios", all)}
+	for _, j := range all {
+		c := page.Code{Free: true, Lines: []string{fmt.Sprintf("# %d %s: %s", j.ID, text.Clean(j.Name, 0),
+			text.Clean(j.Title, 0))}}
+		add := func(format string, args ...any) { c.Lines = append(c.Lines, fmt.Sprintf(format, args...)) }
+		if j.Why != "" {
+			add("# %s", text.Clean(j.Why, 0))
+		}
+		if len(j.Shell) > 0 {
+			c.Lines = append(c.Lines, j.Shell...)
+		} else {
+			c.Lines = append(c.Lines, j.Before...)
+			add("%s", fio.ShellLine(j.Command))
+			add("# as a job file:")
+			for line := range strings.Lines(j.JobFile) {
+				add("%s", strings.TrimRight("#   "+line, " \n"))
+			}
+		}
+		for _, t := range j.Thresholds {
+			add("# threshold: %s", text.Clean(t, 0))
+		}
+		d.Add(c)
+	}
+	rows := page.NewTable("", "id", "name", "title", "role", "command", "thresholds")
+	for _, j := range all {
+		line := strings.Join(j.Shell, "; ")
+		if len(j.Command) > 0 {
+			line = fio.ShellLine(j.Command)
+		}
+		rows.Add(fmt.Sprint(j.ID), j.Name, j.Title, string(j.Role), line, strings.Join(j.Thresholds, "; "))
+	}
+	d.Records = &rows
+	return d
+}
+
+// Suites is the document of the suites there are.
+func Suites(all []*suite.Suite) *page.Document {
+	d := &page.Document{Kind: "suites", Title: "Suites", Data: page.DataOf("suites", all)}
+	rows := page.NewTable("", "<suite", "scenarios", "<description")
+	for _, s := range all {
+		rows.Add(s.Name, fmt.Sprint(len(s.Scenarios)), s.Description)
+	}
+	d.Add(rows)
+	return d
+}
+
+// Rules is the document of findings that plimsoll knows, with the pages of those that were named.
+// data is its JSON.
+func Rules(all []finding.Page, bodies []string, data any) *page.Document {
+	d := &page.Document{Kind: "rules", Title: "Findings that plimsoll knows", Data: page.DataOf("rules", data)}
+	rows := page.NewTable("", "<code", "<severity", "<title")
+	for _, r := range all {
+		rows.Add(string(r.Code), string(r.Severity), r.Title)
+	}
+	d.Add(rows)
+	for _, body := range bodies {
+		lines := strings.Split(strings.TrimRight(body, "\n"), "\n")
+		d.Add(page.Code{Fit: func(int) []string { return slices.Clone(lines) }})
+	}
+	return d
+}
+
+// Changes is the document of settings before and after, and of the finding that recommends each.
+// data is its JSON.
+func Changes(all []tune.Change, data any) *page.Document {
+	d := &page.Document{Kind: "changes", Data: page.DataOf("changes", data)}
+	lines := page.Note{}
+	for _, c := range all {
+		lines.Lines = append(lines.Lines, fmt.Sprintf("%s: %s -> %s (%s)", c.At, text.Clean(c.Old, 0), c.Value, c.Code))
+	}
+	if len(all) == 0 {
+		lines.Lines = []string{"nothing to change: all settings are already as recommended"}
+	}
+	rows := page.NewTable("", "at", "before", "after", "code")
+	for _, c := range all {
+		rows.Add(c.At, c.Old, c.Value, string(c.Code))
+	}
+	d.Records = &rows
+	d.Add(lines)
+	return d
+}

@@ -1,0 +1,98 @@
+package plans
+
+import (
+	"fmt"
+
+	"plimsoll/internal/advise"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+// Meets is the document of how far results meet a demand, a column for each result. data is its
+// JSON.
+func Meets(m *advise.Met, data any) *page.Document {
+	d := &page.Document{Kind: "demand met", Data: page.DataOf("demand", data)}
+	d.Head = page.Headline{
+		Word: m.Decision, Tone: "pass", About: fmt.Sprintf("The demand %s over %s",
+			text.Clean(m.Demand.Name, words.LongName), text.Duration(m.Time)),
+	}
+	t := page.NewTable("", "<", "demand")
+	for i := range m.Sides {
+		t.Columns = append(t.Columns, page.Column{Name: text.Clean(m.Sides[i].Name, 40)})
+		if !m.Sides[i].Met {
+			d.Head.Tone = "fail"
+		}
+	}
+	row := func(name, wanted string, cell func(*advise.MetSide) string) {
+		cells := []string{name, wanted}
+		for i := range m.Sides {
+			cells = append(cells, cell(&m.Sides[i]))
+		}
+		t.Add(cells...)
+	}
+	for k := range m.Demand.Streams {
+		st := &m.Demand.Streams[k]
+		name := st.Name
+		if st.Burst != nil {
+			name += " (" + text.Duration(st.Burst.For) + ")"
+		}
+		row(text.Clean(name, 40), st.Rate.String(), func(s *advise.MetSide) string {
+			if c := s.Streams[k]; c.Known {
+				return fmt.Sprintf("%v %s", c.Measured, text.Percent(c.Share))
+			}
+			return "not recorded"
+		})
+	}
+	row("moved", mebibytes(m.Moved),
+		func(s *advise.MetSide) string { return mebibytes(s.Moved) + " " + text.Percent(s.Share) })
+	if len(m.Sides) > 0 {
+		metLimits(m, row)
+	}
+	row("verdict", "", func(s *advise.MetSide) string {
+		if s.Met {
+			return "met"
+		}
+		return "not met"
+	})
+	d.Add(t)
+	if len(m.Notes) > 0 {
+		d.Add(page.Note{Lead: "note", Lines: m.Notes})
+	}
+	return d
+}
+
+func metLimits(m *advise.Met, row func(string, string, func(*advise.MetSide) string)) {
+	for k := range m.Sides[0].Limits {
+		l := m.Sides[0].Limits[k]
+		name, wanted := l.Text, ""
+		if l.Over > 0 {
+			name, wanted = "I/Os above "+text.Duration(l.Over), "< "+text.Percent(l.Share)
+		}
+		row(text.Clean(name, 22), wanted, func(s *advise.MetSide) string {
+			if k >= len(s.Limits) || !s.Limits[k].Known {
+				return "not recorded"
+			}
+			if s.Limits[k].Over > 0 {
+				return text.Percent(s.Limits[k].Above)
+			}
+			return s.Limits[k].Latency.String()
+		})
+	}
+	known := false
+	for _, s := range m.Sides {
+		known = known || s.Sustained > 0
+	}
+	if known {
+		row("instance sustains", m.Sides[0].Steady.String(), func(s *advise.MetSide) string {
+			if s.Sustained == 0 {
+				return "unknown"
+			}
+			return fmt.Sprintf("%v %s", s.Sustained, text.Percent(min(1, float64(s.Sustained/s.Steady))))
+		})
+	}
+}
+
+// mebibytes keeps amounts of one table in one unit.
+func mebibytes(b units.Bytes) string { return text.Count(int64((b+units.MiB/2)/units.MiB)) + " MiB" }

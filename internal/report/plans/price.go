@@ -1,0 +1,94 @@
+package plans
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/units"
+)
+
+// pricedVolume is a volume type with its price, as --json prints it.
+type pricedVolume struct {
+	cloud.VolumeType
+	Price *cloud.VolumePrice `json:"price,omitempty"` // absent: no price is known
+}
+
+func priced(v cloud.VolumeType) pricedVolume {
+	if p, ok := cloud.BuiltinPrices().Volumes[v.Type]; ok {
+		return pricedVolume{v, &p}
+	}
+	return pricedVolume{VolumeType: v}
+}
+
+// instanceWithPrice is an instance type with its price, as --json prints it.
+type instanceWithPrice struct {
+	cloud.InstanceFacts
+	Hour *cloud.USD `json:"usd_micro_per_hour,omitempty"` // absent: no price is known
+}
+
+func pricedInstance(f cloud.InstanceFacts) instanceWithPrice {
+	if hour, ok := cloud.BuiltinPrices().Instances[f.Type]; ok {
+		return instanceWithPrice{f, &hour}
+	}
+	return instanceWithPrice{InstanceFacts: f}
+}
+
+func volumePrice(typ string) string {
+	p := cloud.BuiltinPrices()
+	v, ok := p.Volumes[typ]
+	if !ok {
+		return "no price is known"
+	}
+	parts := []string{"$" + v.GiB.Exact() + " per GiB"}
+	for i, tier := range v.IOPS {
+		parts = append(parts, tierText(v.IOPS, i, tier, " IOPS"))
+	}
+	for i, tier := range v.Rate {
+		parts = append(parts, tierText(v.Rate, i, tier, " MiB/s"))
+	}
+	return "per month in " + p.Region + ": " + strings.Join(parts, "; ") + "; " + priceSource(p.VolumeSource)
+}
+
+func tierText(all []cloud.Tier, i int, t cloud.Tier, unit string) string {
+	phrase := "$" + t.USD.Exact() + " for each" + unit
+	if t.Above > 0 {
+		phrase += " above " + units.IOPS(t.Above).String()
+	}
+	if i+1 < len(all) {
+		phrase += " up to " + units.IOPS(all[i+1].Above).String()
+	}
+	return phrase
+}
+
+func instancePrice(typ string) string {
+	p := cloud.BuiltinPrices()
+	month, ok := p.Instance(typ)
+	if !ok {
+		return "no price is known in " + p.Region
+	}
+	return fmt.Sprintf("$%s per hour, %v per month of %d h (Linux, on demand, %s); %s", p.Instances[typ].Exact(), month,
+		cloud.HoursPerMonth, p.Region, priceSource(p.InstanceSource))
+}
+
+// priceSource cites a price's source, with a warning when it is old.
+func priceSource(from cloud.Provenance) string {
+	phrase := "source: " + from.String()
+	if from.Trust != cloud.Verified {
+		phrase += ", second-hand"
+	}
+	if from.Stale(time.Now()) {
+		phrase += "; older than a year"
+	}
+	return phrase
+}
+
+func priceSources() page.Note {
+	p := cloud.BuiltinPrices()
+	return page.Note{Title: "Prices of " + p.Region, Lines: []string{
+		fmt.Sprintf("%d instance types, %s", len(p.Instances), priceSource(p.InstanceSource)),
+		fmt.Sprintf("%d volume types, %s", len(p.Volumes), priceSource(p.VolumeSource)),
+	}}
+}

@@ -1,0 +1,117 @@
+package plans
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// Sweep is the document of the ceiling of one scenario along one or two axes: where the limit
+// changes, then the points.
+func Sweep(t *topology.Topology, one Outlook, a ceiling.Axes, points []ceiling.Point) *page.Document {
+	d := &page.Document{Kind: "ceiling sweep", Data: page.DataOf("points", points), Records: pointRecords(points)}
+	d.Title = fmt.Sprintf("Ceiling of %d %s, swept", one.ID, text.Clean(one.Name, 30))
+	d.Head = page.Headline{Word: d.Title, About: strings.Join(layout(t), "; ")}
+	if len(points) == 0 || !points[0].Ceiling.Known() {
+		d.Head.Word, d.Head.Says = "Ceiling unknown", []page.Say{{Text: unknownHint}}
+		return d
+	}
+	for _, phrase := range knees(points, a) {
+		d.Head.Says = append(d.Head.Says, page.Say{Text: phrase})
+	}
+	sizes, depths := len(a.BlockSizes), len(a.Depths)
+	if depths > 1 && !points[0].Ceiling.HasConcurrency() {
+		d.Head.Says = append(d.Head.Says,
+			page.Say{Text: "The depth matters only together with a latency: add --read-latency and --write-latency."})
+	}
+	if sizes > 1 && depths > 1 && depths <= 9 && len(points) == sizes*depths {
+		rows, legend := grid(points, depths)
+		d.Add(rows, page.Note{Lines: []string{"Limited by: " + strings.Join(legend, ", ") + "."}})
+		return d
+	}
+	rows := page.NewTable("", "bs", "iodepth", "IOPS", "bandwidth", "<ceiling from")
+	for _, p := range points {
+		rows.Add(p.BS.String(), fmt.Sprint(p.Depth), p.IOPS.String(), p.BW.String(), string(p.LimitedBy))
+	}
+	d.Add(rows)
+	return d
+}
+
+func pointRecords(points []ceiling.Point) *page.Table {
+	t := page.NewTable("", "bs_bytes", "iodepth", "iops", "bandwidth_bytes_per_s", "ceiling_from")
+	for _, p := range points {
+		t.Add(fmt.Sprint(uint64(p.BS)), fmt.Sprint(p.Depth), words.Decimal(float64(p.IOPS), 2),
+			words.Decimal(float64(p.BW), 0), string(p.LimitedBy))
+	}
+	return &t
+}
+
+// letters mark the limit in a grid.
+var letters = map[ceiling.Kind]string{
+	ceiling.Concurrency:   "c",
+	ceiling.VolumeIOPS:    "v",
+	ceiling.VolumeRate:    "V",
+	ceiling.InstanceIOPS:  "i",
+	ceiling.InstanceRate:  "I",
+	ceiling.RequestedRate: "r",
+	ceiling.CgroupIOPS:    "g",
+	ceiling.CgroupRate:    "G",
+}
+
+// grid is both axes at once: a row for each block size, a column for each depth.
+func grid(points []ceiling.Point, depths int) (t page.Table, legend []string) {
+	t = page.NewTable("IOPS by block size (down) and iodepth (across)", "bs")
+	for _, p := range points[:depths] {
+		t.Columns = append(t.Columns, page.Column{Name: fmt.Sprint(p.Depth)})
+	}
+	for i := 0; i < len(points); i += depths {
+		row := []string{points[i].BS.String()}
+		for _, p := range points[i : i+depths] {
+			kind := p.Ceiling.Binding().Kind
+			row = append(row, p.IOPS.String()+letters[kind])
+			if l := letters[kind] + " " + string(kind); !slices.Contains(legend, l) {
+				legend = append(legend, l)
+			}
+		}
+		t.Add(row...)
+	}
+	return t, legend
+}
+
+// knees are the places where the limit changes: the size from which bytes limit instead of I/Os,
+// and the depth from which the hardware limits instead of the latency.
+func knees(points []ceiling.Point, a ceiling.Axes) []string {
+	var all []string
+	grid := len(a.BlockSizes) > 1 && len(a.Depths) > 1
+	for i := 1; i < len(points); i++ {
+		p, q := points[i-1], points[i]
+		if p.LimitedBy == q.LimitedBy || grid && p.BS != q.BS {
+			continue
+		}
+		switch {
+		case p.BS != q.BS:
+			all = append(
+				all,
+				fmt.Sprintf("Knee between %v and %v: %s limits below, %s above.", p.BS, q.BS, p.LimitedBy, q.LimitedBy),
+			)
+		case p.Depth != q.Depth && !grid: // in a grid the letters show it
+			phrase := fmt.Sprintf("Knee at bs %v between depth %d and %d: %s limits below, %s above.",
+				p.BS, p.Depth, q.Depth, p.LimitedBy, q.LimitedBy)
+			if n := q.Ceiling.Saturation(); n > 0 {
+				phrase += fmt.Sprintf(" %s I/Os in flight are enough in all; more only wait.", units.Number(n))
+			}
+			all = append(all, phrase)
+		}
+	}
+	if len(all) == 0 && len(points) > 1 && !grid {
+		all = append(all, fmt.Sprintf("No knee: %s is the limit everywhere.", points[0].LimitedBy))
+	}
+	return all
+}

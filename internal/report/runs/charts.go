@@ -1,0 +1,423 @@
+package runs
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/result"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+const (
+	mostPoints  = 300 // of a line over time; longer runs have seconds merged
+	mostColumns = 120 // of a heat map
+	mostRows    = 60
+)
+
+// drawing is what the script draws of one scenario; web/src/charts.js reads it. Times are in
+// seconds since fio's start, latencies in nanoseconds, bandwidth in MiB/s.
+type drawing struct {
+	T    []page.Number `json:"t"`  // ends of the intervals
+	HT   []page.Number `json:"ht"` // of the columns of heat maps
+	Ramp page.Number   `json:"ramp"`
+	Dirs []lines       `json:"dirs"`
+	// Together is all directions, when there are several.
+	Together *lines        `json:"together,omitempty"`
+	Ceiling  *limit        `json:"ceiling,omitempty"`
+	Lasting  *limit        `json:"lasting,omitempty"` // where it differs from the ceiling
+	Heat     []heat        `json:"heat"`
+	Members  []memberUse   `json:"members"`
+	Queue    []page.Number `json:"queue,omitempty"`
+	Dirty    []page.Number `json:"dirty,omitempty"` // MiB
+	Account  *waterfall    `json:"account,omitempty"`
+	// Layers is what a database's sessions waited for, as mean numbers of sessions.
+	Layers []layer `json:"layers,omitempty"`
+}
+
+type (
+	limit struct {
+		IOPS page.Number `json:"iops"`
+		BW   page.Number `json:"bw"`
+	}
+	lines struct {
+		Name string        `json:"name"`
+		IOPS []page.Number `json:"iops,omitempty"`
+		BW   []page.Number `json:"bw,omitempty"`
+		P50  []page.Number `json:"p50,omitempty"`
+		P99  []page.Number `json:"p99,omitempty"`
+		// Curve holds [1/(1-p), latency]: a logarithmic axis of the first has the nines at equal
+		// distances.
+		Curve [][2]page.Number `json:"curve,omitempty"`
+	}
+	heat struct {
+		Name  string        `json:"name"`
+		Rows  []page.Number `json:"rows"`  // least latency of each
+		Cells []uint64      `json:"cells"` // column, row, count, of those that are not empty
+		most  uint64        // count
+	}
+	layer struct {
+		Name     string        `json:"name"`
+		Sessions []page.Number `json:"sessions"`
+	}
+	memberUse struct {
+		Name string        `json:"name"`
+		Util []page.Number `json:"util"`
+	}
+)
+
+// of is one direction's part of a second; sync is a direction here.
+type of struct {
+	name  string
+	of    func(result.Second) result.Interval
+	total fio.Latency
+}
+
+func populations(r *result.Result) []of {
+	t := r.Total
+	all := []of{
+		{"read", func(s result.Second) result.Interval { return s.Read }, completion(t.Read)},
+		{"write", func(s result.Second) result.Interval { return s.Write }, completion(t.Write)},
+		{"trim", func(s result.Second) result.Interval { return s.Trim }, completion(t.Trim)},
+		{
+			"sync",
+			func(s result.Second) result.Interval { return result.Interval{N: s.Sync.Count(), Hist: s.Sync} },
+			t.Sync.Lat,
+		},
+	}
+	return slices.DeleteFunc(all, func(o of) bool {
+		return !o.total.Measured() &&
+			!slices.ContainsFunc(r.Seconds, func(s result.Second) bool { return o.of(s).N > 0 })
+	})
+}
+
+// newDrawing works out the charts of one scenario, none when nothing was measured.
+func newDrawing(s *bundle.Scenario, row row) (*drawing, []page.Chart) {
+	d := &drawing{T: []page.Number{}, HT: []page.Number{}, Dirs: []lines{}, Heat: []heat{}, Members: []memberUse{}}
+	r := s.Result
+	if r == nil {
+		return d, nil
+	}
+	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
+		b, last := c.Binding(), c.Sustained()
+		d.Ceiling = &limit{page.Number(b.IOPS), mib(b.BW)}
+		if last != nil && last.IOPS < b.IOPS {
+			d.Lasting = &limit{page.Number(last.IOPS), mib(last.BW)}
+		}
+	}
+	if r.Postgres != nil {
+		return d, postgresDrawing(d, r.Postgres, row)
+	}
+	points := merge(r.Seconds, mostPoints)
+	for _, s := range points {
+		d.T = append(d.T, page.Number(math.Round(s.At.Seconds()*10)/10))
+		if s.Ramp {
+			d.Ramp = page.Number(s.At.Seconds())
+		}
+	}
+	all := populations(r)
+	columns := merge(r.Seconds, mostColumns)
+	for _, s := range columns {
+		d.HT = append(d.HT, page.Number(math.Round(s.At.Seconds()*10)/10))
+	}
+	for _, o := range all {
+		d.Dirs = append(d.Dirs, newLines(o, points))
+		if h, ok := newHeat(o, columns); ok {
+			d.Heat = append(d.Heat, h)
+		}
+	}
+	if len(directions(r.Total)) > 1 {
+		d.Together = &lines{Name: "together"}
+		for _, s := range points {
+			d.Together.IOPS = append(d.Together.IOPS, page.Number(s.IOPS()))
+			d.Together.BW = append(d.Together.BW, mib(s.BW()))
+		}
+	}
+	d.machine(r, points, columns)
+	return d, d.charts(r, row)
+}
+
+func mib(r units.Rate) page.Number { return page.Number(r / units.MiBPerSec) }
+
+// machine adds the devices and dirty pages.
+func (d *drawing) machine(r *result.Result, points, columns []result.Second) {
+	if !slices.ContainsFunc(points, func(s result.Second) bool { return len(s.Util) > 0 }) {
+		return
+	}
+	for i, dev := range r.Devices {
+		m := memberUse{Name: text.Clean(dev.Name, 40)}
+		for _, s := range columns {
+			v := page.Missing()
+			if i < len(s.Util) {
+				v = page.Number(min(s.Util[i], 1))
+			}
+			m.Util = append(m.Util, v)
+		}
+		d.Members = append(d.Members, m)
+	}
+	for _, s := range points {
+		q := page.Missing()
+		if len(s.Queue) > 0 {
+			q = page.Number(s.Queue[0])
+		}
+		d.Queue = append(d.Queue, q)
+		d.Dirty = append(d.Dirty, page.Number(float64(s.Dirty)/float64(units.MiB)))
+	}
+}
+
+// charts lists the figures that there is something to draw for.
+func (d *drawing) charts(r *result.Result, row row) []page.Chart {
+	var all []page.Chart
+	over := fmt.Sprintf("over %s", text.Duration(r.Wall))
+	if len(d.T) > 1 {
+		iops, bw := page.Chart{Kind: "iops", Caption: "IOPS"}, page.Chart{Kind: "bw", Caption: "Bandwidth, MiB/s"}
+		n, rate := r.Total.Rates()
+		iops.Says = fmt.Sprintf("IOPS each second %s: %s on the whole%s.", over, words.Operations(n), ofCeiling(d.Ceiling,
+			func(l *limit) page.Number { return l.IOPS }, float64(n)))
+		bw.Says = fmt.Sprintf("Bandwidth each second %s: %s on the whole%s.", over, rate, ofCeiling(d.Ceiling,
+			func(l *limit) page.Number { return l.BW }, float64(mib(rate))))
+		all = append(all, iops, bw, page.Chart{
+			Kind: "latency", Caption: "Latency each second: p50 and p99",
+			Says: fmt.Sprintf("Latency each second %s: p50 %s, p99 %s on the whole.", over, row.P50, row.P99),
+		})
+	}
+	if slices.ContainsFunc(d.Dirs, func(l lines) bool { return len(l.Curve) > 1 }) {
+		all = append(all, page.Chart{
+			Kind:    "percentiles",
+			Caption: "Latency by percentile",
+			Wide:    len(d.T) < 2,
+			Says: fmt.Sprintf(
+				"Latency by percentile: p50 %s, p99 %s; the table of raw numbers has the others.",
+				row.P50,
+				row.P99,
+			),
+		})
+	}
+	for i, h := range d.Heat {
+		caption := "Latency of each " + h.Name + " over time"
+		all = append(all, page.Chart{
+			Kind:    "heat",
+			Part:    i,
+			Wide:    true,
+			Caption: caption,
+			Least:   "1",
+			Most:    units.Number(float64(h.most)) + " a cell, logarithmic",
+			Says: fmt.Sprintf(
+				"%s, counted by time and latency, up to %s in a cell.",
+				caption,
+				units.Number(float64(h.most)),
+			),
+		})
+	}
+	if len(d.Members) > 0 {
+		all = append(all, page.Chart{
+			Kind: "members", Wide: true, Caption: "Devices: share of time busy", Least: "0 %", Most: "100 %",
+			Says: "Share of each second in which each device was busy; the table of devices has the means.",
+		})
+	}
+	return all
+}
+
+func newLines(o of, points []result.Second) lines {
+	l := lines{Name: o.name, Curve: curve(o.total)}
+	for _, s := range points {
+		i := o.of(s)
+		p50, p99 := page.Missing(), page.Missing()
+		if i.Hist.Count() > 0 {
+			p50, p99 = page.Number(i.Hist.Percentile(50)), page.Number(i.Hist.Percentile(99))
+		}
+		l.P50, l.P99 = append(l.P50, p50), append(l.P99, p99)
+		if o.name == "sync" {
+			continue
+		}
+		n, bw := page.Missing(), page.Missing()
+		if t := s.Len.Seconds(); t > 0 {
+			n, bw = page.Number(float64(i.N)/t), mib(units.Rate(float64(i.Bytes)/t))
+		}
+		l.IOPS, l.BW = append(l.IOPS, n), append(l.BW, bw)
+	}
+	return l
+}
+
+// curve is a distribution by nines, as far as its count goes.
+func curve(l fio.Latency) [][2]page.Number {
+	var all [][2]page.Number
+	if n := l.Hist.Count(); n > 0 {
+		for k := 0; ; k++ {
+			x := math.Pow(2, float64(k)/4)
+			if x > float64(n) {
+				return all
+			}
+			all = append(all, [2]page.Number{page.Number(x), page.Number(l.Hist.Percentile(100 * (1 - 1/x)))})
+		}
+	}
+	for _, p := range l.Percentiles {
+		if p.P < 100 {
+			all = append(all, [2]page.Number{page.Number(100 / (100 - p.P)), page.Number(p.Value)})
+		}
+	}
+	return all
+}
+
+// newHeat merges fio's bins, 64 an octave, into few enough rows of equal height on a logarithmic
+// scale.
+func newHeat(o of, columns []result.Second) (heat, bool) {
+	least, most := fio.HistBins, -1
+	for _, s := range columns {
+		o.of(s).Hist.Each(func(bin int, _ uint64) { least, most = min(least, bin), max(most, bin) })
+	}
+	if most < 0 || len(columns) < 2 {
+		return heat{}, false
+	}
+	wide := 4 // of 64 bins an octave: rows finer than 6 % show noise
+	for most/wide-least/wide >= mostRows {
+		wide *= 2
+	}
+	h := heat{Name: o.name, Cells: []uint64{}}
+	for row := least / wide; row <= most/wide; row++ {
+		lo, _ := fio.BinRange(row * wide)
+		h.Rows = append(h.Rows, page.Number(lo))
+	}
+	counts := make([]uint64, len(h.Rows))
+	for x, s := range columns {
+		clear(counts)
+		o.of(s).Hist.Each(func(bin int, n uint64) { counts[bin/wide-least/wide] += n })
+		for y, n := range counts {
+			if n > 0 {
+				h.most = max(h.most, n)
+				h.Cells = append(h.Cells, uint64(x), uint64(y), n)
+			}
+		}
+	}
+	return h, true
+}
+
+// merge joins neighbouring seconds until at most most are left. Ramp and measurement stay apart.
+func merge(seconds []result.Second, most int) []result.Second {
+	each := (len(seconds) + most - 1) / most
+	if each < 2 {
+		return seconds
+	}
+	var all []result.Second
+	for start := 0; start < len(seconds); {
+		end := start + 1
+		for end < len(seconds) && end-start < each && seconds[end].Ramp == seconds[start].Ramp {
+			end++
+		}
+		all = append(all, joined(seconds[start:end]))
+		start = end
+	}
+	return all
+}
+
+// joined adds counts; use and queue are means weighted by time, dirty pages the most.
+func joined(seconds []result.Second) result.Second {
+	last := seconds[len(seconds)-1]
+	sum := result.Second{
+		At:    last.At,
+		Ramp:  last.Ramp,
+		Util:  make([]float64, len(last.Util)),
+		Queue: make([]float64, len(last.Queue)),
+		Sync:  &fio.Hist{},
+	}
+	var all time.Duration
+	for _, s := range seconds {
+		all += s.Len
+		for _, d := range []struct{ to, from *result.Interval }{{&sum.Read, &s.Read}, {&sum.Write, &s.Write}, {
+			&sum.Trim,
+			&s.Trim,
+		}} {
+			d.to.N += d.from.N
+			d.to.Bytes += d.from.Bytes
+			if d.to.Hist == nil {
+				d.to.Hist = &fio.Hist{}
+			}
+			d.to.Hist.Merge(d.from.Hist)
+		}
+		sum.Sync.Merge(s.Sync)
+		sum.Dirty, sum.Writeback = max(sum.Dirty, s.Dirty), max(sum.Writeback, s.Writeback)
+	}
+	sum.Len = all
+	mean := func(to []float64, from func(result.Second) []float64) {
+		for _, s := range seconds {
+			for i, v := range from(s) {
+				if i < len(to) && all > 0 {
+					to[i] += v * s.Len.Seconds() / all.Seconds()
+				}
+			}
+		}
+	}
+	mean(sum.Util, func(s result.Second) []float64 { return s.Util })
+	mean(sum.Queue, func(s result.Second) []float64 { return s.Queue })
+	return sum
+}
+
+// waterfall is an account as the script draws it: each step from one level down to the next.
+type waterfall struct {
+	Names  []string      `json:"names"`
+	From   []page.Number `json:"from"`
+	To     []page.Number `json:"to"`
+	Labels []string      `json:"labels"`
+}
+
+// draw makes the charts of a scenario, with the waterfall of the gap to its ceiling where a finding
+// has one.
+func draw(b *bundle.Bundle, s *bundle.Scenario, row row) page.Drawing {
+	d, charts := newDrawing(s, row)
+	charts = d.account(b, s, charts)
+	if len(charts) == 0 {
+		return page.Drawing{}
+	}
+	return page.Drawing{Data: d, Charts: charts}
+}
+
+// account adds the waterfall of a scenario, where a finding on it has one.
+func (d *drawing) account(b *bundle.Bundle, s *bundle.Scenario, charts []page.Chart) []page.Chart {
+	i := slices.IndexFunc(b.Findings, func(f finding.Finding) bool {
+		return f.Account != nil &&
+			slices.Contains(f.Scenarios, s.ID)
+	})
+	if i < 0 {
+		return charts
+	}
+	a := b.Findings[i].Account
+	w := &waterfall{
+		Names: []string{"ceiling"}, From: []page.Number{page.Number(a.Ceiling)}, To: []page.Number{0},
+		Labels: []string{units.IOPS(a.Ceiling).String()},
+	}
+	from := a.Ceiling
+	var says []string
+	for i, level := range a.Levels() {
+		f := a.Factors[i]
+		w.Names, w.From, w.To = append(w.Names, words.Cause(f)), append(w.From, page.Number(from)), append(w.To,
+			page.Number(level))
+		w.Labels = append(w.Labels, text.Percent(f.Share)+" of the gap")
+		says = append(says, words.Cause(f)+" "+text.Percent(f.Share)+" of the gap")
+		from = level
+	}
+	w.Names, w.From, w.To = append(w.Names, "measured"), append(w.From, page.Number(a.Measured)), append(w.To, 0)
+	w.Labels = append(w.Labels, units.IOPS(a.Measured).String())
+	d.Account = w
+	return append(charts, page.Chart{
+		Kind: "account", Wide: true, Caption: "From the ceiling to what was measured, " + a.In(),
+		Says: fmt.Sprintf("From a ceiling of %s %s to %s measured: %s", units.IOPS(a.Ceiling), a.In(),
+			units.IOPS(a.Measured),
+			strings.Join(says, "; ")),
+	})
+}
+
+// ofCeiling is the share of a limit in a chart's own quantity.
+func ofCeiling(c *limit, of func(*limit) page.Number, v float64) string {
+	if c == nil || of(c) <= 0 {
+		return ""
+	}
+	return ", " + text.Percent(v/float64(of(c))) + " of its ceiling"
+}

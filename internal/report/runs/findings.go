@@ -1,0 +1,164 @@
+package runs
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
+)
+
+// findings are those of a run: a rule that says the same of several scenarios is said once, and its
+// evidence is folded. anchors leads from each finding to its place.
+func findings(b *bundle.Bundle, rows []row) (s page.Section, anchors []string) {
+	s = page.Section{Title: "Findings", Anchor: "findings", Nav: "Findings"}
+	var groups [][]finding.Finding
+	var first []page.Finding
+	for i, f := range b.Findings {
+		p := words.Finding(f, i)
+		at := slices.IndexFunc(first, func(g page.Finding) bool {
+			return g.Code == p.Code && g.Fix == p.Fix && g.Severity == p.Severity && slices.Equal(g.Commands, p.Commands)
+		})
+		if at < 0 {
+			at, first, groups = len(first), append(first, p), append(groups, nil)
+		}
+		groups[at] = append(groups[at], f)
+		anchors = append(anchors, first[at].Anchor)
+	}
+	for i, p := range first {
+		s.Add(group(p, groups[i], b, rows))
+	}
+	return s, anchors
+}
+
+// group shows findings of one rule with one remedy as one.
+func group(p page.Finding, all []finding.Finding, b *bundle.Bundle, rows []row) page.Finding {
+	if len(all) == 1 {
+		p.Where = where(all[0], b, rows)
+		return p
+	}
+	var evidence [][]finding.Evidence
+	p.Tables = nil
+	for _, f := range all {
+		of := where(f, b, rows)
+		p.Cases = append(p.Cases, strings.TrimPrefix(words.Join(", ", linkNames(of)...)+": "+text.Clean(f.Message,
+			words.LongSentence), ": "))
+		if len(of) == 0 && f.Subject != "" {
+			p.Cases[len(p.Cases)-1] = text.Clean(f.Subject, words.LongName) + ": " + text.Clean(f.Message, words.LongSentence)
+		}
+		for _, w := range of {
+			if !slices.Contains(p.Where, w) {
+				p.Where = append(p.Where, w)
+			}
+		}
+		evidence = append(evidence, f.Evidence)
+		if f.Account != nil {
+			t := words.Account(f.Account)
+			t.Caption += words.Join("", ", ", words.Join(", ", linkNames(of)...))
+			p.Tables = append(p.Tables, t)
+		}
+	}
+	p.Message = fmt.Sprintf("%s, %s", strings.TrimSuffix(text.Sentence(p.Title), "."), text.Plural(len(all), "case"))
+	p.Subject = ""
+	p.Evidence = fold(evidence)
+	return p
+}
+
+func linkNames(all []page.Link) []string {
+	var names []string
+	for _, l := range all {
+		names = append(names, l.Text)
+	}
+	return names
+}
+
+func where(f finding.Finding, b *bundle.Bundle, rows []row) []page.Link {
+	var all []page.Link
+	for j := range b.Scenarios {
+		if slices.Contains(f.Scenarios, b.Scenarios[j].ID) {
+			all = append(all, page.Link{Text: strings.TrimSpace(rows[j].Num + " " + rows[j].Name), Anchor: rows[j].Anchor})
+		}
+	}
+	return all
+}
+
+// fold makes one row of what several cases found of the same thing: its range, or the few values.
+// The cases' messages have their own figures, and JSON has all.
+func fold(cases [][]finding.Evidence) page.Table {
+	type piece struct {
+		what            string
+		found, expected []string
+		n               int
+	}
+	var all []*piece
+	for _, c := range cases {
+		for _, e := range c {
+			i := slices.IndexFunc(all, func(p *piece) bool { return p.what == e.What })
+			if i < 0 {
+				i, all = len(all), append(all, &piece{what: e.What})
+			}
+			p := all[i]
+			p.n++
+			p.found, p.expected = merged(p.found, e.Found), merged(p.expected, e.Expected)
+		}
+	}
+	t := words.Evidence()
+	for i, p := range all {
+		if i == mostFolded {
+			t.Add(text.Plural(len(all)-i, "more figure"), "in JSON", "", "")
+			break
+		}
+		t.Add(text.Clean(p.what, words.LongName), together(p.found), together(p.expected), text.Plural(p.n, "time"))
+	}
+	return t
+}
+
+// mostFolded is how many rows of evidence a group has.
+const mostFolded = 6
+
+func merged(all []string, one string) []string {
+	if one == "" || slices.Contains(all, one) {
+		return all
+	}
+	return append(all, one)
+}
+
+// together is values in a phrase: one as it is, numbers of one unit as their range, else the first
+// two.
+func together(all []string) string {
+	if len(all) == 0 {
+		return ""
+	}
+	if len(all) == 1 {
+		return text.Clean(all[0], words.LongName)
+	}
+	least, most, unit, ok := 0, 0, "", true
+	var values []float64
+	for i, s := range all {
+		number, rest, _ := strings.Cut(strings.TrimPrefix(s, "± "), " ")
+		v, err := strconv.ParseFloat(strings.ReplaceAll(number, ",", ""), 64)
+		if ok = ok && err == nil && (i == 0 || rest == unit); !ok {
+			break
+		}
+		unit, values = rest, append(values, v)
+		if v < values[least] {
+			least = i
+		}
+		if v > values[most] {
+			most = i
+		}
+	}
+	if ok {
+		return text.Clean(strings.TrimSpace(strings.TrimSuffix(all[least], unit))+" to "+all[most], words.LongName)
+	}
+	phrase := text.Clean(all[0], 40) + "; " + text.Clean(all[1], 40)
+	if len(all) > 2 {
+		phrase += fmt.Sprintf("; %d more", len(all)-2)
+	}
+	return phrase
+}

@@ -1,0 +1,327 @@
+package runs
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/report/compared"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+	"plimsoll/internal/verdict"
+)
+
+// Fleet is the document of a fleet run. It looks like a run's: the verdict with its reasons and what
+// to do, an overview, the findings, each scenario with its chart, the hosts.
+func Fleet(f *bundle.Fleet) *page.Document {
+	d := &page.Document{Kind: "fleet", Tool: f.Tool, Data: func(w io.Writer) error {
+		return json.NewEncoder(w).Encode(struct {
+			Schema  int    `json:"schema_version"`
+			Outcome string `json:"outcome"`
+			*bundle.Fleet
+		}{page.Schema, f.Outcome(), f})
+	}}
+	d.Head = fleetHead(f)
+	d.Title = "Fleet: " + d.Head.Word
+	overview := page.Section{
+		Title: "Overview", Anchor: "overview", Nav: "Overview",
+		Blocks: []page.Block{fleetOverview(f)},
+	}
+	d.Add(overview)
+	found := page.Section{Title: "Findings", Anchor: "findings", Nav: "Findings"}
+	for i, one := range f.Findings {
+		found.Add(words.Subject(one, i))
+	}
+	if len(found.Blocks) > 0 {
+		d.Add(found)
+	}
+	for i := range f.Scenarios {
+		d.Add(fleetScenario(f, i))
+	}
+	d.Add(page.Section{Title: "Hosts", Anchor: "hosts", Nav: "Hosts", Blocks: []page.Block{fleetHosts(f)}})
+	d.Records, d.Tests = fleetRecords(f), fleetTests(f)
+	return d
+}
+
+// hostsOK is "19 of 20 hosts ok": done, and neither failed nor INVALID.
+func hostsOK(f *bundle.Fleet) string {
+	ok := 0
+	for _, h := range f.Hosts {
+		if h.State == bundle.HostDone && h.Verdict != verdict.Invalid && h.Verdict != verdict.Fail {
+			ok++
+		}
+	}
+	return fmt.Sprintf("%d of %s ok", ok, text.Plural(len(f.Hosts), "host"))
+}
+
+func fleetHead(f *bundle.Fleet) page.Headline {
+	h := page.Headline{Word: strings.ToUpper(f.Outcome()) + ", " + hostsOK(f), Tone: string(f.Verdict)}
+	if f.State != bundle.Finished {
+		h.Tone = ""
+	}
+	for _, r := range f.Reasons {
+		h.Says = append(h.Says, page.Say{Text: text.Clean(r, words.LongSentence)})
+	}
+	about := []string{text.Plural(len(f.Hosts), "host"), "via " + text.Clean(f.Via, words.LongName), f.Order}
+	if !f.Created.IsZero() {
+		about = append(about, f.Created.UTC().Format("2006-01-02 15:04 UTC"))
+	}
+	h.About = strings.Join(append(about, text.Clean(f.Tool, words.LongName)), ", ")
+	for i := range f.Scenarios {
+		s := &f.Scenarios[i]
+		if s.Total.IOPS > 0 && len(s.Invalid) == 0 && len(h.Tiles) < 5 {
+			h.Tiles = append(h.Tiles, page.Tile{
+				What: text.Clean(s.Name, 40), Figure: words.Operations(s.Total.IOPS), Of: ofFleet(s), Anchor: fmt.Sprintf("s%d",
+					i+1),
+			})
+		}
+	}
+	return h
+}
+
+// ofFleet is the share of the fleet's ceiling.
+func ofFleet(s *bundle.FleetScenario) string {
+	if s.Ceiling == nil || s.Ceiling.IOPS <= 0 {
+		return "all hosts together"
+	}
+	return text.Percent(float64(s.Total.IOPS/s.Ceiling.IOPS)) + " of ceiling"
+}
+
+// fleetOverview has a row for each scenario, as a run's has.
+func fleetOverview(f *bundle.Fleet) page.Table {
+	t := page.NewTable("", "<scenario", "together", "ceiling", "<%", "<ceiling from?", "p50?", "p99", "<verdict")
+	for i := range f.Scenarios {
+		s := &f.Scenarios[i]
+		row := page.Cells(text.Clean(fmt.Sprintf("%d %s", s.ID, s.Name), words.LongName), words.None, words.Unknown,
+			words.None, words.None,
+			histAt(s, 50), histAt(s, 99), "measured")
+		row[0].Link = fmt.Sprintf("s%d", i+1)
+		row[7].Tone = "measured"
+		if s.Total.IOPS > 0 {
+			row[1] = page.Cell{Text: words.Operations(s.Total.IOPS), Also: s.Total.BW.String()}
+		}
+		if c := s.Ceiling; c != nil && c.IOPS > 0 {
+			share := float64(s.Total.IOPS / c.IOPS)
+			row[2], row[3] = page.T(words.Operations(c.IOPS)), page.Cell{Text: text.Percent(share), Gauge: share}
+			row[4] = page.T(text.Clean(c.Binds, 40))
+		}
+		if len(s.Invalid) > 0 {
+			row[7] = page.Cell{Text: "invalid", Tone: "invalid"}
+			row[3].Tone = "invalid"
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func histAt(s *bundle.FleetScenario, p float64) string {
+	if s.Total.Hist.Count() == 0 {
+		return words.None
+	}
+	return units.LatencyOf(s.Total.Hist.Percentile(p)).String()
+}
+
+// fleetHosts has a row for each host: what became of it, why, and where its own report is.
+func fleetHosts(f *bundle.Fleet) page.Table {
+	t := page.NewTable("", "<host", "<state", "<its own verdict", "clock error?", "<fio??", "<its report?")
+	for _, h := range f.Hosts {
+		verdict := page.Cell{
+			Text: words.Or(text.Clean(string(h.Verdict), 24), words.None),
+			Tone: text.Clean(string(h.Verdict), 24),
+		}
+		state := page.Cell{Text: string(h.State), Also: text.Clean(h.Why, words.LongName)}
+		if h.State != bundle.HostDone {
+			state.Tone = "fail"
+		}
+		where := ""
+		if h.Dir != "" {
+			where = path.Join(text.Clean(h.Dir, 2*words.LongName), "report.html")
+		}
+		t.Rows = append(t.Rows, []page.Cell{
+			page.T(text.Clean(h.Name, words.LongName)), state, verdict, page.T(clockError(h.Clock)),
+			page.T(text.Clean(h.Fio, 24)),
+			{Text: where, File: where},
+		})
+	}
+	return t
+}
+
+// clockError prints how far off a host's clock may be.
+func clockError(c bundle.FleetClock) string {
+	if c.Error == 0 {
+		return words.None
+	}
+	return units.LatencyOf(c.Error).String()
+}
+
+func fleetScenario(f *bundle.Fleet, i int) page.Section {
+	s := &f.Scenarios[i]
+	section := page.Section{
+		Anchor: fmt.Sprintf("s%d", i+1), Title: text.Clean(fmt.Sprintf("%d %s", s.ID, s.Name), words.LongName),
+		About: text.Clean(s.Title, words.LongName), Detail: false,
+	}
+	if len(s.Invalid) > 0 {
+		section.Tone = "invalid"
+		section.Add(page.Note{Lead: "invalid", Lines: s.Invalid, Tone: "invalid"})
+	}
+	section.Add(fleetFacts(s))
+	rows := page.NewTable("", "<host", "IOPS", "<±?", "bandwidth?", "of its ceiling", "<ceiling from??", "alone??",
+		"p50?", "p99", "<")
+	for _, h := range s.Hosts {
+		doubt, of, alone, mark := "", words.None, words.None, page.Cell{}
+		if h.Interval.HasInterval() {
+			doubt = words.Doubt(h.Interval)
+		}
+		if h.Ceiling > 0 {
+			of = text.Percent(h.Of())
+		}
+		if h.Alone > 0 {
+			alone = h.Alone.String()
+		}
+		if straggles(s, h.Host) {
+			mark = page.Cell{Text: "straggler", Tone: "warn"}
+		}
+		rows.Rows = append(rows.Rows, append(page.Cells(text.Clean(h.Host, words.LongName), h.IOPS.String(), doubt,
+			h.BW.String(), of,
+			words.Or(text.Clean(h.Limit, 40), words.None), alone, units.LatencyOf(h.P50).String(),
+			units.LatencyOf(h.P99).String()), mark))
+	}
+	section.Add(rows, page.Charts{See: "the table of hosts above", Draw: func() page.Drawing { return hostsChart(s) }})
+	return section
+}
+
+func straggles(s *bundle.FleetScenario, host string) bool {
+	return slices.ContainsFunc(s.Stragglers, func(g bundle.FleetStraggler) bool { return g.Host == host })
+}
+
+func fleetFacts(s *bundle.FleetScenario) page.Facts {
+	var all page.Facts
+	if s.Total.IOPS > 0 {
+		total := words.Operations(s.Total.IOPS)
+		if e := s.Total.Interval; e.HasInterval() {
+			total += fmt.Sprintf(", 95 %% between %s and %s", units.IOPS(e.Lo), units.IOPS(e.Hi))
+		}
+		all.Add("together", total+", "+s.Total.BW.String())
+	}
+	if c := s.Ceiling; c != nil && c.IOPS > 0 {
+		all.Add("ceiling", fmt.Sprintf("%s IOPS, from the %s; reached %s", c.IOPS, text.Clean(c.Binds, words.LongName),
+			text.Percent(float64(s.Total.IOPS/c.IOPS))))
+	}
+	if s.Total.Hist.Count() > 0 {
+		all.Add("latency", fmt.Sprintf("p50 %s, p99 %s, p99.9 %s (merged latency histograms)", histAt(s, 50), histAt(s,
+			99), histAt(s, 99.9)))
+	}
+	if s.Total.Sync.Count() > 0 {
+		all.Add("sync", fmt.Sprintf("p50 %s, p99 %s", units.LatencyOf(s.Total.Sync.Percentile(50)),
+			units.LatencyOf(s.Total.Sync.Percentile(99))))
+	}
+	if s.Common.Length() > 0 {
+		all.Add("common window", fmt.Sprintf("%s, %s of what was planned", text.Duration(s.Common.Length()),
+			text.Percent(s.Common.Share)))
+	}
+	return all
+}
+
+// hostsChart shows each host's IOPS with its interval and its ceiling.
+func hostsChart(s *bundle.FleetScenario) page.Drawing {
+	plot := &compared.Intervals{Unit: "IOPS", Sides: []compared.Point{}}
+	var says []string
+	for _, h := range s.Hosts {
+		low, high := page.Missing(), page.Missing()
+		if h.Interval.HasInterval() {
+			low, high = compared.KnownOr(h.Interval.Lo), compared.KnownOr(h.Interval.Hi)
+		}
+		name := text.Clean(h.Host, 40)
+		plot.Sides = append(plot.Sides, compared.Point{
+			Name: name, At: compared.KnownOr(float64(h.IOPS)), Low: low, High: high,
+			Ceiling:   compared.KnownOr(float64(h.Ceiling)),
+			Sustained: compared.KnownOr(float64(h.Sustained)), Struck: len(s.Invalid) > 0, Label: h.IOPS.String(),
+		})
+		says = append(says, name+" "+h.IOPS.String())
+	}
+	if len(plot.Sides) == 0 {
+		return page.Drawing{}
+	}
+	return page.Drawing{Data: plot, Charts: []page.Chart{{
+		Kind: "intervals", Wide: true, Caption: "IOPS of each host; bars are 95 % intervals, the mark its ceiling",
+		Says: "IOPS by host: " + strings.Join(says, "; "),
+	}}}
+}
+
+// fleetRecords has a row for each scenario and host, and one for all hosts together.
+func fleetRecords(f *bundle.Fleet) *page.Table {
+	t := page.NewTable("", "run", "scenario", "name", "host", "iops", "iops_low", "iops_high", "bandwidth_bytes_per_s",
+		"p50_ns", "p99_ns",
+		"ceiling_iops", "ceiling_from", "sustained_iops", "alone_iops", "straggler", "invalid")
+	for i := range f.Scenarios {
+		s := &f.Scenarios[i]
+		invalid := strings.Join(s.Invalid, "; ")
+		all := []string{
+			f.ID, fmt.Sprint(s.ID), s.Name, "", words.Decimal(float64(s.Total.IOPS), 2), "", "",
+			words.Decimal(float64(s.Total.BW), 0),
+		}
+		if e := s.Total.Interval; e.HasInterval() {
+			all[5], all[6] = words.Decimal(e.Lo, 2), words.Decimal(e.Hi, 2)
+		}
+		percentile := func(p float64) string {
+			if s.Total.Hist.Count() == 0 {
+				return ""
+			}
+			return words.Decimal(float64(s.Total.Hist.Percentile(p)), 0)
+		}
+		all = append(all, percentile(50), percentile(99), "", "", "", "", "", invalid)
+		if c := s.Ceiling; c != nil {
+			all[10], all[11] = words.Decimal(float64(c.IOPS), 2), c.Binds
+		}
+		t.Add(all...)
+		for _, h := range s.Hosts {
+			row := []string{
+				f.ID, fmt.Sprint(s.ID), s.Name, h.Host, words.Decimal(float64(h.IOPS), 2), "", "",
+				words.Decimal(float64(h.BW), 0),
+				words.Decimal(float64(h.P50), 0), words.Decimal(float64(h.P99), 0), words.Decimal(float64(h.Ceiling), 2), h.Limit,
+				words.Decimal(float64(h.Sustained), 2), words.Decimal(float64(h.Alone), 2), fmt.Sprint(straggles(s, h.Host)),
+				invalid,
+			}
+			if e := h.Interval; e.HasInterval() {
+				row[5], row[6] = words.Decimal(e.Lo, 2), words.Decimal(e.Hi, 2)
+			}
+			t.Add(row...)
+		}
+	}
+	return &t
+}
+
+// fleetTests are a case for each host and each scenario.
+func fleetTests(f *bundle.Fleet) []page.Suite {
+	hosts, scenarios := page.Suite{Name: "hosts"}, page.Suite{Name: "scenarios"}
+	outcome := map[string]page.Outcome{"fail": page.Failed, "invalid": page.Errored, "measured": page.Skipped}
+	for _, h := range f.Hosts {
+		t := page.Test{Name: text.Clean(h.Name, words.LongName), Message: words.Join(": ", string(h.State),
+			string(h.Verdict)), Text: h.Why}
+		if t.Outcome = outcome[string(h.Verdict)]; h.State != bundle.HostDone {
+			t.Outcome = page.Errored
+		}
+		hosts.Tests = append(hosts.Tests, t)
+	}
+	for _, s := range f.Scenarios {
+		t := page.Test{
+			Name: fmt.Sprintf("%d %s", s.ID, s.Name), Message: words.Operations(s.Total.IOPS),
+			Text: strings.Join(s.Invalid, "\n"),
+		}
+		if len(s.Invalid) > 0 {
+			t.Outcome = page.Errored
+		}
+		scenarios.Tests = append(scenarios.Tests, t)
+	}
+	var found []page.Finding
+	for i, one := range f.Findings {
+		found = append(found, words.Finding(one, i))
+	}
+	return []page.Suite{hosts, scenarios, page.FindingTests("findings", found)}
+}

@@ -1,0 +1,188 @@
+package runs
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/internal/compare"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
+)
+
+// History is the document of series of runs, what became of the newest of each first.
+func History(all []compare.Series, notes []string) *page.Document {
+	data := struct {
+		Series []compare.Series `json:"series"`
+		Notes  []string         `json:"notes,omitempty"`
+	}{append([]compare.Series{}, all...), notes}
+	d := &page.Document{
+		Kind: "history", Title: "History", Data: page.DataOf("history", data),
+		Records: historyRecords(all),
+	}
+	d.Head = page.Headline{Word: historyAnswer(all), Says: historySays(all)}
+	for i, s := range all {
+		d.Add(series(i, s))
+	}
+	if len(notes) > 0 {
+		d.Add(page.Note{Lead: "note", Lines: notes})
+	}
+	return d
+}
+
+// historyAnswer is "3 series, 24 runs, 2 of them INVALID".
+func historyAnswer(all []compare.Series) string {
+	if len(all) == 0 {
+		return "no runs"
+	}
+	points, invalid := 0, 0
+	for _, s := range all {
+		points += len(s.Points)
+		for _, p := range s.Points {
+			if p.Invalid != "" {
+				invalid++
+			}
+		}
+	}
+	word := text.Plural(len(all), "series", "series") + ", " + text.Plural(points, "figure")
+	if invalid > 0 {
+		word += fmt.Sprintf(", %d of them INVALID", invalid)
+	}
+	return word
+}
+
+// mostChanges is how many series the head names.
+const mostChanges = 3
+
+// historySays names the series whose newest figure is farthest from the median of those before it.
+// It judges nothing: compare --against does.
+func historySays(all []compare.Series) []page.Say {
+	type change struct {
+		name string
+		by   float64
+	}
+	var changes []change
+	for _, s := range all {
+		var values []float64
+		for _, p := range s.Points {
+			if p.Invalid == "" && p.Value.Center > 0 {
+				values = append(values, p.Value.Center)
+			}
+		}
+		if len(values) < 2 {
+			continue
+		}
+		before := slices.Sorted(slices.Values(values[:len(values)-1]))
+		changes = append(changes, change{seriesTitle(s.Key), values[len(values)-1] / before[len(before)/2]})
+	}
+	slices.SortStableFunc(changes, func(a, b change) int {
+		return cmp.Compare(math.Abs(math.Log(b.by)), math.Abs(math.Log(a.by)))
+	})
+	var says []page.Say
+	for _, c := range changes[:min(len(changes), mostChanges)] {
+		says = append(says, page.Say{Text: fmt.Sprintf("%s: the newest is %s against the median before it", c.name,
+			words.Ratio(c.by))})
+	}
+	return says
+}
+
+// seriesTitle is what a series measures and where.
+func seriesTitle(k compare.Key) string {
+	parts := append([]string{k.Suite + ", " + k.Scenario}, words.Present(k.Group, k.Layout, k.Size, k.Runtime,
+		k.Scale)...)
+	return text.Clean(strings.Join(parts, "; "), 2*words.LongName)
+}
+
+func series(i int, s compare.Series) page.Section {
+	section := page.Section{
+		Anchor: fmt.Sprintf("s%d", i), Title: seriesTitle(s.Key), About: text.Clean(s.Key.Work, 2*words.LongName),
+	}
+	rows := page.NewTable("", "<when", s.Figure.Name, "±?", "rounds??", "of ceiling?", "<verdict", "<trend", "<run???")
+	most := 0.0
+	for _, p := range s.Points {
+		most = max(most, p.Value.Center)
+	}
+	for _, p := range s.Points {
+		rows.Rows = append(rows.Rows, historyRow(s, p, most))
+	}
+	section.Add(page.Charts{See: "the table below", Draw: func() page.Drawing {
+		return page.Drawing{Data: newTrend(s), Charts: []page.Chart{{
+			Kind: "trend", Wide: true, Caption: s.Figure.Name + " by run; dashed lines are the 95 % interval over rounds",
+			Says: fmt.Sprintf("%s over %s", s.Figure.Name, text.Plural(len(s.Points), "run")),
+		}}}
+	}}, rows)
+	return section
+}
+
+func historyRow(s compare.Series, p compare.Point, most float64) []page.Cell {
+	value, bar := page.T(words.None), ""
+	verdict := page.Cell{Text: text.Clean(p.Verdict, 12), Tone: text.Clean(p.Verdict, 12)}
+	if p.Value.Center > 0 {
+		value = page.T(words.Amount(p.Value.Center, s.Figure.Unit))
+		bar = strings.Repeat("▇", max(1, int(math.Round(16*p.Value.Center/most))))
+	}
+	share := ""
+	if p.Share > 0 {
+		share = text.Percent(p.Share)
+	}
+	if p.Invalid != "" {
+		verdict = page.Cell{Text: "INVALID", Tone: "invalid"}
+	}
+	return []page.Cell{
+		page.T(p.At.UTC().Format("2006-01-02 15:04")), value, page.T(words.PlusMinus(p.Value, p.Rounds)),
+		page.T(strconv.Itoa(p.Rounds)), page.T(share), verdict, page.T(bar), page.T(text.Clean(p.Run, words.LongName)),
+	}
+}
+
+// historyRecords has a row for each point.
+func historyRecords(all []compare.Series) *page.Table {
+	t := page.NewTable("", "suite", "scenario", "group", "layout", "size", "runtime", "work", "run", "time", "figure",
+		"unit",
+		"value", "low", "high", "rounds", "share_of_ceiling", "verdict", "invalid", "kernel", "fio")
+	for _, s := range all {
+		k := s.Key
+		for _, p := range s.Points {
+			t.Add(k.Suite, k.Scenario, k.Group, k.Layout, k.Size, k.Runtime, k.Work, p.Run, p.At.UTC().Format(time.RFC3339),
+				s.Figure.Name, string(s.Figure.Unit), words.Decimal(p.Value.Center, 2), words.Decimal(p.Value.Lo, 2),
+				words.Decimal(p.Value.Hi, 2), strconv.Itoa(p.Rounds), words.Decimal(p.Share, 4), p.Verdict, p.Invalid,
+				p.Facts["kernel"], p.Facts["fio"])
+		}
+	}
+	return &t
+}
+
+// trend is what the script draws of a series: web/src/charts.js.
+type trend struct {
+	Unit string        `json:"unit"`
+	T    []string      `json:"t"`
+	At   []page.Number `json:"at"`
+	Low  []page.Number `json:"low"`
+	High []page.Number `json:"high"`
+}
+
+func newTrend(s compare.Series) *trend {
+	t := &trend{
+		Unit: cmp.Or(s.Figure.Name, "IOPS"), T: []string{}, At: []page.Number{}, Low: []page.Number{}, High: []page.Number{},
+	}
+	scale := 1.0
+	if s.Figure.Unit == compare.BytesPerSec {
+		scale = 1 << 20
+	}
+	for _, p := range s.Points {
+		at, low, high := page.Missing(), page.Missing(), page.Missing()
+		if p.Invalid == "" && p.Value.Center > 0 {
+			at = page.Number(p.Value.Center / scale)
+			if p.Rounds > 1 {
+				low, high = page.Number(p.Value.Lo/scale), page.Number(p.Value.Hi/scale)
+			}
+		}
+		t.T = append(t.T, p.At.UTC().Format("2006-01-02 15:04"))
+		t.At, t.Low, t.High = append(t.At, at), append(t.Low, low), append(t.High, high)
+	}
+	return t
+}

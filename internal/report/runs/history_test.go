@@ -1,0 +1,119 @@
+package runs
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/compare"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/stats"
+)
+
+func someSeries() []compare.Series {
+	at := time.Date(2026, 11, 1, 3, 0, 0, 0, time.UTC)
+	return []compare.Series{{
+		Key:    compare.Key{Suite: "db", Scenario: "=rand-write\x1b[2J", Group: "<b>db1", Layout: "raid0 4×gp3", Work: "random write 8 KiB"},
+		Figure: compare.Figure{Name: "IOPS", Unit: compare.PerSecond},
+		Points: []compare.Point{
+			{Run: "one", At: at, Value: stats.Estimate{Center: 1000, Lo: 980, Hi: 1020, N: 5}, Rounds: 5, Share: .83, Verdict: "pass"},
+			{Run: "two", At: at.AddDate(0, 0, 1), Invalid: "PL408", Verdict: "invalid"},
+			{Run: "three", At: at.AddDate(0, 0, 2), Value: stats.Estimate{Center: 500}, Rounds: 1, Facts: map[string]string{"kernel": "6.8"}},
+		},
+	}}
+}
+
+func TestHistoryFormats(t *testing.T) {
+	for format, wanted := range map[page.Format][]string{
+		page.Text: {"1,000  ± 2.0 %", "83.0 %", "INVALID", "▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇", "note: one is left out", "=rand-write\ufffd[2J"},
+		page.CSV:  {"'=rand-write", "2026-11-01T03:00:00Z", "6.8"},
+		page.JSON: {`"schema_version": 2`, `"series"`},
+		page.HTML: {`data-chart="trend"`, "&lt;b&gt;db1", "one is left out"},
+	} {
+		var out bytes.Buffer
+		if err := page.Write(&out, format, History(someSeries(), []string{"one is left out"}), page.Options{Width: 200}); err != nil {
+			t.Fatal(format, err)
+		}
+		for _, want := range wanted {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s: %q is not in\n%.2000s", format, want, out.String())
+			}
+		}
+		if strings.Contains(out.String(), "\x1b") || format == page.HTML && strings.Contains(out.String(), "<b>db1") {
+			t.Errorf("%s: hostile text went through", format)
+		}
+	}
+	var out bytes.Buffer
+	if err := page.Write(&out, page.Text, History(nil, nil), page.Options{}); err != nil || out.String() != "no runs\n" {
+		t.Errorf("%q %v", out.String(), err)
+	}
+}
+
+// What a scraper reads, in the form that Prometheus' text parser takes: a line is a comment or
+// name{label="value",…} number.
+func TestOpenMetrics(t *testing.T) {
+	b := synthetic(20)
+	b.Run.Topology.Host.Name = "db\"1\\\nx\x1b"
+	var one, two bytes.Buffer
+	if err := Export(&one, OpenMetrics, []*bundle.Bundle{b}); err != nil {
+		t.Fatal(err)
+	}
+	if err := Export(&two, OpenMetrics, []*bundle.Bundle{b}); err != nil || !bytes.Equal(one.Bytes(), two.Bytes()) {
+		t.Error("two exports differ", err)
+	}
+	line := regexp.MustCompile(`^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+\{([a-z_]+="([^"\\]|\\["\\n])*",?)*\} [0-9.e+-]+|# EOF)$`)
+	seen, done := map[string]bool{}, map[string]bool{}
+	last := ""
+	for l := range strings.Lines(one.String()) {
+		l = strings.TrimSuffix(l, "\n")
+		if !line.MatchString(l) {
+			t.Errorf("not a metric: %q", l)
+		}
+		name, _, _ := strings.Cut(l, "{")
+		if strings.HasPrefix(l, "#") {
+			continue
+		}
+		if done[name] && name != last {
+			t.Errorf("%s is not in one piece", name)
+		}
+		if seen[l] {
+			t.Errorf("twice: %s", l)
+		}
+		seen[l], done[name], last = true, true, name
+	}
+	for _, want := range []string{
+		"plimsoll_scenario_iops{", `host="db\"1\\ x�"`, "plimsoll_scenario_latency_seconds{", `quantile="0.99"`, "plimsoll_scenario_ceiling_ratio{",
+		`verdict="`, "plimsoll_run_timestamp_seconds{",
+	} {
+		if !strings.Contains(one.String(), want) {
+			t.Errorf("%q is not in\n%.2000s", want, one.String())
+		}
+	}
+	if !strings.HasSuffix(one.String(), "\n# EOF\n") {
+		t.Error("no # EOF")
+	}
+}
+
+func TestLongCSV(t *testing.T) {
+	b := synthetic(20)
+	b.Run.Labels = map[string]string{"=env": "+prod"}
+	var out bytes.Buffer
+	if err := Export(&out, LongCSV, []*bundle.Bundle{b}); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&out).ReadAll()
+	if err != nil || len(rows) < 20 || strings.Join(rows[0][:5], ",") != "run,time,host,label.=env,scenario" || rows[1][3] != "'+prod" {
+		t.Errorf("%d rows, %v: %v", len(rows), err, rows[:min(2, len(rows))])
+	}
+	if err := Export(&out, page.Text, nil); err == nil {
+		t.Error("tty was written")
+	}
+	if _, err := json.Marshal(rows); err != nil {
+		t.Error(err)
+	}
+}

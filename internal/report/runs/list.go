@@ -1,0 +1,108 @@
+package runs
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
+)
+
+// List is the document of runs and fleet runs below dir, newest first.
+func List(dir string, all []bundle.Run, fleets []*bundle.Fleet) *page.Document {
+	d := &page.Document{Kind: "runs", Data: page.DataOf("runs", listData(all, fleets))}
+	d.Title = text.Plural(len(all)+len(fleets), "run")
+	type line struct {
+		at    time.Time
+		cells []string
+	}
+	var lines []line
+	for _, r := range all {
+		lines = append(lines, line{r.Created, append([]string{filepath.Join(dir, r.ID)}, RunSummary(r)...)})
+	}
+	for _, f := range fleets {
+		lines = append(lines, line{f.Created, append([]string{filepath.Join(dir, f.ID)}, fleetSummary(f)...)})
+	}
+	slices.SortStableFunc(lines, func(a, b line) int { return b.at.Compare(a.at) })
+	rows := page.NewTable("", "<when", "<run", "<outcome", "<scenarios?", "<?")
+	for _, l := range lines {
+		rows.Add(append([]string{l.at.Local().Format("2006-01-02 15:04")}, l.cells...)...)
+	}
+	d.Add(rows)
+	return d
+}
+
+// fleetSummary is a fleet run in a few words: how it ended, how much it measured, on how many
+// hosts.
+func fleetSummary(f *bundle.Fleet) []string {
+	lost := 0
+	for _, h := range f.Hosts {
+		if h.State != bundle.HostDone {
+			lost++
+		}
+	}
+	hosts := text.Plural(len(f.Hosts), "host")
+	if lost > 0 {
+		hosts += fmt.Sprintf(", %d lost", lost)
+	}
+	return []string{f.Outcome(), text.Plural(len(f.Scenarios), "scenario"), hosts}
+}
+
+// listedFleet is a fleet run in a list, as JSON.
+type listedFleet struct {
+	ID        string    `json:"id"`
+	Created   time.Time `json:"created"`
+	Outcome   string    `json:"outcome"`
+	Order     string    `json:"order"`
+	Hosts     []string  `json:"hosts"`
+	Scenarios []string  `json:"scenarios"`
+}
+
+func listData(all []bundle.Run, fleets []*bundle.Fleet) any {
+	list := struct {
+		Runs   []bundle.Run  `json:"runs"`
+		Fleets []listedFleet `json:"fleets"`
+	}{append([]bundle.Run{}, all...), []listedFleet{}}
+	for _, f := range fleets {
+		one := listedFleet{f.ID, f.Created, f.Outcome(), f.Order, []string{}, []string{}}
+		for _, h := range f.Hosts {
+			one.Hosts = append(one.Hosts, h.Name)
+		}
+		for _, s := range f.Scenarios {
+			one.Scenarios = append(one.Scenarios, s.Name)
+		}
+		list.Fleets = append(list.Fleets, one)
+	}
+	return list
+}
+
+// RunSummary is a run in a few words: how it ended, how much it measured, its labels.
+func RunSummary(r bundle.Run) []string {
+	return []string{
+		r.Outcome(),
+		text.Plural(len(r.Suite.Scenarios), "scenario"),
+		text.Clean(LabelText(r.Labels), words.LongName),
+	}
+}
+
+// PlainLabel is the key of a label that was given without one.
+const PlainLabel = "label"
+
+// LabelText prints labels as they were given.
+func LabelText(labels map[string]string) string {
+	var all []string
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		if key == PlainLabel {
+			all = append(all, labels[key])
+		} else {
+			all = append(all, key+"="+labels[key])
+		}
+	}
+	return strings.Join(all, ", ")
+}

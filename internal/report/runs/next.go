@@ -1,0 +1,76 @@
+package runs
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/verdict"
+)
+
+// reasonCode is the rule that a reason of the verdict ends with.
+var reasonCode = regexp.MustCompile(`\((PL[0-9]{3})(?:, [0-9,]+ scenarios)?\)\.?$`)
+
+// nextStep is what to do about a reason of the verdict, "" where there is nothing to do: the fix of
+// the finding that the reason is, or, for a missed threshold, of the worst finding on the same
+// scenario.
+func nextStep(why string, b *bundle.Bundle) string {
+	if code := reasonCode.FindStringSubmatch(why); code != nil {
+		for _, f := range b.Findings {
+			if string(f.Code) == code[1] {
+				return fix(f)
+			}
+		}
+		return "See: plimsoll explain " + code[1]
+	}
+	for i := range b.Scenarios {
+		s := &b.Scenarios[i]
+		if s.Name == "" || !strings.Contains(why, s.Name) || s.Verdict == verdict.Pass {
+			continue
+		}
+		return nextFor(s, b.Findings)
+	}
+	return ""
+}
+
+// nextFor is the next step for a scenario that failed or cannot be trusted.
+func nextFor(s *bundle.Scenario, findings []finding.Finding) string {
+	worst := -1
+	for i, f := range findings {
+		if f.Severity == finding.Info || !slices.Contains(f.Scenarios, s.ID) {
+			continue
+		}
+		if worst < 0 || rank(f.Severity) > rank(findings[worst].Severity) {
+			worst = i
+		}
+	}
+	switch {
+	case worst >= 0:
+		return "First rule out " + string(findings[worst].Code) + " on this scenario. " + fix(findings[worst])
+	case s.Verdict == verdict.Invalid:
+		return fmt.Sprintf("Remove the cause and run it again: plimsoll run %d", s.ID)
+	case s.Ceiling == nil || !s.Ceiling.Known():
+		return "Declare the volumes to learn whether the storage can do more: plimsoll run --volumes 8xgp3, or a " +
+			"plimsoll.yaml"
+	case s.Verdict == verdict.Measured:
+		return "" // the reason says why it could not be judged
+	}
+	return fmt.Sprintf("See which resource limits it: plimsoll ceiling %d", s.ID)
+}
+
+func rank(s finding.Severity) int {
+	return slices.Index([]finding.Severity{finding.Info, finding.Warn, finding.Fail, finding.Invalid}, s)
+}
+
+// fix is the first sentence of what to do about a finding.
+func fix(f finding.Finding) string {
+	do, _, more := strings.Cut(f.Fix, ". ")
+	do = strings.TrimSuffix(do, ".")
+	if more || do == "" {
+		do = strings.TrimPrefix(do+" (plimsoll explain "+string(f.Code)+")", " ")
+	}
+	return do
+}

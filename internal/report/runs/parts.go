@@ -1,0 +1,63 @@
+package runs
+
+import (
+	"fmt"
+	"strings"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
+	"plimsoll/internal/text"
+)
+
+// below is one of the rows that stand below a total: a reporting group, a host, or one of fio's own
+// rows.
+type below struct {
+	name  string
+	total fio.Job
+}
+
+// rowsBelow are the parts that a result adds up: reporting groups or hosts, else fio's rows; words.None
+// where there is a single one.
+func rowsBelow(r *result.Result) []below {
+	var rows []below
+	for _, p := range r.Parts {
+		rows = append(rows, below{text.Clean(p.Name, 24), p.Total})
+	}
+	if len(rows) == 0 && len(r.Jobs) > 1 {
+		for _, j := range r.Jobs {
+			rows = append(rows, below{text.Clean(j.Name, 24), j})
+		}
+	}
+	return rows
+}
+
+// mostParts is how many groups or hosts a line names.
+const mostParts = 8
+
+// also adds to a row's second figure what it is the sum of: directions that ran at different times,
+// each over its own, and the groups or hosts that ran at once.
+func also(figure string, r *result.Result) string {
+	parts := []string{}
+	if figure != "" {
+		parts = append(parts, figure)
+	}
+	if sum := r.Sum(); sum.Apart {
+		parts = append(parts, "over "+text.Duration(sum.Window))
+		for _, d := range directions(r.Total) {
+			rate := d.BW.String()
+			if d.IOPS > 0 {
+				rate = d.IOPS.String() + " IOPS, " + rate
+			}
+			parts = append(parts, fmt.Sprintf("%ss %s for %s", d.name, rate, text.Duration(d.Runtime)))
+		}
+	}
+	for i, p := range r.Parts {
+		if i == mostParts {
+			parts = append(parts, fmt.Sprintf("%d more", len(r.Parts)-i))
+			break
+		}
+		n, bw := p.Total.Rates()
+		parts = append(parts, fmt.Sprintf("%s: %s IOPS, %s", text.Clean(p.Name, 24), n, bw))
+	}
+	return strings.Join(parts, "; ")
+}

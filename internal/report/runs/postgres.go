@@ -1,0 +1,379 @@
+package runs
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/result"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+// LiveTransactions is a running second of a database in words.
+func LiveTransactions(s *result.PgSecond) string {
+	phrase := words.Transactions(s.TPS)
+	if s.Latency > 0 {
+		phrase += fmt.Sprintf(", latency %v mean", s.Latency)
+	}
+	if s.Failed > 0 {
+		phrase += fmt.Sprintf(", %s failed", text.Count(s.Failed))
+	}
+	return phrase
+}
+
+// Transactions is what a database did in a scenario, in words.
+func Transactions(p *result.Postgres) string {
+	peak := p.Peak()
+	if peak == nil {
+		if s, _ := p.S(); s > 0 {
+			return fmt.Sprintf("a synced write takes %v", s)
+		}
+		return "no transaction ran"
+	}
+	phrase := fmt.Sprintf(
+		"%s with %s, latency %v mean",
+		words.Transactions(peak.TPS),
+		text.Plural(peak.Clients, "client"),
+		units.Latency(peak.Latency.Mean),
+	)
+	if p99, ok := peak.Latency.At(99); ok {
+		phrase += fmt.Sprintf(", %v p99", units.LatencyOf(p99))
+	}
+	return phrase
+}
+
+// postgres fills the overview's row of a database's scenario.
+func (r *row) postgres(s *bundle.Scenario) {
+	p := s.Result.Postgres
+	peak := p.Peak()
+	if peak == nil {
+		if each, _ := p.S(); each > 0 {
+			r.Measured, r.Also = each.String(), "one synced 8 KiB write, by fio"
+		}
+		return
+	}
+	r.Measured = words.Transactions(peak.TPS)
+	also := []string{text.Plural(peak.Clients, "client")}
+	if len(p.Steps) > 1 {
+		also[0] = fmt.Sprintf("the most, with %s", also[0])
+	}
+	if n := peak.CommitsPerSync(); n > 0 && !p.ReadOnly {
+		also = append(also, units.Number(n)+" commits per sync", peak.WALPerTx().String()+" of WAL per transaction")
+	}
+	r.Also = strings.Join(also, ", ")
+	r.P50, r.P99 = words.At(peak.Latency, 50), words.At(peak.Latency, 99)
+	if c := s.Ceiling; c != nil && c.Binding() != nil {
+		b := c.Binding()
+		r.Ceiling, r.From, r.Share = words.Transactions(b.IOPS), b.Label(), float64(peak.TPS/b.IOPS)
+		r.Percent = text.Percent(r.Share)
+		if last := c.Sustained(); last != nil && last.IOPS < b.IOPS {
+			r.Burst = fmt.Sprintf("burst; sustained %s (%s)", words.Transactions(last.IOPS), last.Kind)
+			r.LastingShare = float64(last.IOPS / b.IOPS)
+		}
+	}
+}
+
+// postgresTables are a database's own tables, in place of those of fio's I/Os.
+func postgresTables(s *bundle.Scenario) []page.Table {
+	p := s.Result.Postgres
+	if p == nil {
+		return nil
+	}
+	all := []page.Table{stepsTable(s), logTable(p), waitsTable(p), checkpointTable(p)}
+	if len(p.Methods) > 0 {
+		t := page.NewTable("Sync methods as pg_test_fsync ranks them (a rank, not a measurement)", "<wal_sync_method",
+			"one 8 KiB write")
+		for _, m := range p.Methods {
+			t.Add(text.Clean(m.Name, 40), m.Mean.String())
+		}
+		all = append(all, t)
+	}
+	return slices.DeleteFunc(all, func(t page.Table) bool { return len(t.Rows) == 0 })
+}
+
+func stepsTable(s *bundle.Scenario) page.Table {
+	p := s.Result.Postgres
+	t := page.NewTable("Transactions by clients, next to what commits allow", "clients", "TPS", "expected", "bound",
+		"mean", "p50", "p95", "p99", "p99.9", "max", "failed")
+	for i := range p.Steps {
+		step := &p.Steps[i]
+		expected, bound := words.None, words.None
+		if m := ceiling.CommitsIn(p, step); m.Bound > 0 && !p.ReadOnly {
+			expected, bound = fmt.Sprintf("%v to %v", m.Low, m.High), m.Bound.String()
+		}
+		cells := []string{
+			strconv.Itoa(step.Clients),
+			step.TPS.String(),
+			expected,
+			bound,
+			units.Latency(step.Latency.Mean).String(),
+		}
+		for _, q := range []float64{50, 95, 99, 99.9} {
+			cells = append(cells, words.At(step.Latency, q))
+		}
+		most := words.None
+		if step.Latency.Max > 0 {
+			most = units.LatencyOf(step.Latency.Max).String()
+		}
+		t.Add(append(cells, most, text.Count(step.Aborted))...)
+	}
+	return t
+}
+
+func logTable(p *result.Postgres) page.Table {
+	t := page.NewTable("What one transaction needed", "clients", "commits per sync", "sync mean", "syncing", "WAL",
+		"full pages", "device I/Os", "buffer hits", "server CPU", "pgbench CPU")
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		commits, mean := words.None, words.None
+		if s.Syncs > 0 && !p.ReadOnly {
+			commits, mean = units.Number(s.CommitsPerSync()), s.SyncMean().String()
+		}
+		hits := words.None
+		if s.Hits+s.Misses > 0 {
+			hits = text.Percent(s.HitShare())
+		}
+		pgbench := units.Latency(0)
+		if s.Transactions > 0 {
+			pgbench = units.Latency(float64(s.PgbenchCPU) / float64(s.Transactions))
+		}
+		t.Add(strconv.Itoa(s.Clients), commits, mean, text.Percent(s.SyncBusy()), s.WALPerTx().String(),
+			units.Number(s.ImagesPerTx()), units.Number(s.DeviceIOs()), hits, units.LatencyOf(s.CPUPerTx()).String(),
+			pgbench.String())
+	}
+	return t
+}
+
+const mostWaits = 6
+
+// waitsTable is what pgbench's sessions waited for, largest first.
+func waitsTable(p *result.Postgres) page.Table {
+	t := page.NewTable("What sessions waited for, sampled ten times a second", "clients", "<waits")
+	for i := range p.Steps {
+		if waits := waitWords(&p.Steps[i]); waits != "" {
+			t.Add(strconv.Itoa(p.Steps[i].Clients), waits)
+		}
+	}
+	return t
+}
+
+// waitWords are a step's most frequent waits with their shares.
+func waitWords(s *result.PgStep) string {
+	var waits []string
+	for _, w := range s.Waits[:min(len(s.Waits), mostWaits)] {
+		waits = append(waits, waitName(w.Event)+" "+text.Percent(w.Share))
+	}
+	return strings.Join(waits, ", ")
+}
+
+// waitName is an event without its type: WALWrite of LWLock:WALWrite.
+func waitName(event string) string {
+	if _, name, ok := strings.Cut(event, ":"); ok {
+		event = name
+	}
+	return text.Clean(event, 40)
+}
+
+// checkpointTable is arithmetic from the measured rate of WAL: how far checkpoints lie apart.
+func checkpointTable(p *result.Postgres) page.Table {
+	t := page.NewTable("Checkpoints at the measured rate of WAL", "<", "value", "<how")
+	peak := p.Peak()
+	if peak == nil || peak.WAL == 0 || peak.Measured <= 0 || p.ReadOnly {
+		return t
+	}
+	rate := units.Rate(float64(peak.WAL) / peak.Measured.Seconds())
+	between := time.Duration(float64(p.MaxWAL) / 1.9 / float64(rate) * float64(time.Second))
+	t.Add("rate of WAL", rate.String(), fmt.Sprintf("%v in %s", peak.WAL, text.Duration(peak.Measured)))
+	if between < math.MaxInt64/2 {
+		t.Add("checkpoints", "every "+text.Duration(min(between, p.CheckpointTimeout).Round(time.Second)),
+			fmt.Sprintf("the smaller of checkpoint_timeout %s and max_wal_size %v ÷ 1.9 ÷ the rate",
+				text.Duration(p.CheckpointTimeout), p.MaxWAL))
+	}
+	need := result.LogForTimeout(rate, p.CheckpointTimeout)
+	t.Add("max_wal_size for the timeout", need.String(), fmt.Sprintf("%v × %s × 1.9", rate,
+		text.Duration(p.CheckpointTimeout)))
+	return t
+}
+
+// recovery is the time that reading a full log takes at the rate that scenario 10 (wal-seq-read)
+// measured in the same run.
+func recovery(b *bundle.Bundle, p *result.Postgres) (page.Fact, bool) {
+	for i := range b.Scenarios {
+		s := &b.Scenarios[i]
+		if s.Name != "wal-seq-read" || s.Result == nil || s.Result.Total.Read.BW <= 0 {
+			continue
+		}
+		rate := s.Result.Total.Read.BW
+		return page.Fact{
+			Name: "recovery reads the log in",
+			Value: fmt.Sprintf("%s at least: %v (max_wal_size) ÷ %v (scenario %d); replay itself is not in it",
+				text.Duration(result.RecoverySeconds(p.MaxWAL, rate).Round(time.Second)), p.MaxWAL, rate, s.ID),
+		}, true
+	}
+	return page.Fact{}, false
+}
+
+func postgresFacts(p *result.Postgres) page.Facts {
+	var all page.Facts
+	add := func(name, format string, args ...any) {
+		all.Add(name, text.Clean(fmt.Sprintf(format, args...), 4*words.LongName))
+	}
+	add("PostgreSQL",
+		"%s from %s, as user %s on %s",
+		p.Version,
+		p.Bin,
+		p.User,
+		cmp.Or(p.FS, "an unknown filesystem"),
+	)
+	if p.Scale > 0 {
+		add("database", "%v (scale %d), %s of %v of memory", p.Database, p.Scale,
+			text.Times(float64(p.Database)/float64(max(p.Memory, 1))), p.Memory)
+	}
+	if a, b := p.Before.S(), p.After.S(); a > 0 {
+		phrase := fmt.Sprintf("%v before", a)
+		if b > 0 {
+			_, apart := p.S()
+			phrase += fmt.Sprintf(", %v after: %s apart", b, text.Percent(apart))
+		}
+		if a := p.Before; a.CPU > 0 {
+			phrase += fmt.Sprintf("; %v of it CPU", a.CPU)
+		}
+		add("one synced write (S)", "%s; fio, 8 KiB and fdatasync, one at a time", phrase)
+	}
+	if p.Clock > 0 {
+		add("reading the clock", "%v", units.LatencyOf(p.Clock))
+	}
+	var ours, given []string
+	for _, s := range p.Settings {
+		if s.Given {
+			given = append(given, s.Name+"="+s.Value)
+		} else {
+			ours = append(ours, s.Name+"="+s.Value)
+		}
+	}
+	if len(given) > 0 {
+		add("settings asked for", "%s", strings.Join(given, ", "))
+	}
+	if len(ours) > 0 {
+		add("settings", "%s", strings.Join(ours, ", "))
+	}
+	if s := p.Peak(); s != nil && s.Timed+s.Requested > 0 {
+		add("checkpoints", "%d by time, %d by WAL or asked for", s.Timed, s.Requested)
+	}
+	return all
+}
+
+// postgresRows are the rows of a scenario's transactions in CSV, one a number of clients.
+func postgresRows(b *bundle.Bundle, s *bundle.Scenario) [][]string {
+	var rows [][]string
+	for i := range s.Result.Postgres.Steps {
+		step := &s.Result.Postgres.Steps[i]
+		of := *s
+		of.Ceiling = nil // the bounds are those of the peak
+		if step == s.Result.Postgres.Peak() {
+			of.Ceiling = s.Ceiling
+		}
+		row := csvRow(
+			b,
+			&of,
+			fmt.Sprintf("transactions (%d clients)", step.Clients),
+			step.Transactions,
+			step.WAL,
+			float64(step.TPS),
+			0,
+			step.Latency,
+		)
+		if of.Ceiling != nil && of.Ceiling.Binding() != nil {
+			row[13] = words.Decimal(100*float64(step.TPS/of.Ceiling.Binding().IOPS), 1)
+		}
+		row[16] = words.Decimal(step.Measured.Seconds(), 3)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// postgresDrawing is the peak's transactions by second, drawn as fio's I/Os are, and the waits of
+// its sessions.
+func postgresDrawing(d *drawing, p *result.Postgres, row row) []page.Chart {
+	peak := p.Peak()
+	if peak == nil || len(peak.Seconds) < 2 {
+		return nil
+	}
+	tps := lines{Name: "transactions", Curve: curve(peak.Latency)}
+	for _, s := range peak.Seconds {
+		d.T = append(d.T, page.Number(math.Round(s.At.Seconds()*10)/10))
+		tps.IOPS = append(tps.IOPS, page.Number(s.TPS))
+		p50, p99 := page.Missing(), page.Missing()
+		if s.P50 > 0 {
+			p50, p99 = page.Number(s.P50), page.Number(s.P99)
+		}
+		tps.P50, tps.P99 = append(tps.P50, p50), append(tps.P99, p99)
+	}
+	d.Dirs = append(d.Dirs, tps)
+	with := " with " + text.Plural(peak.Clients, "client")
+	all := []page.Chart{{
+		Kind: "iops", Caption: "Transactions per second" + with,
+		Says: fmt.Sprintf("Transactions each second: %s, %s.", row.Measured, row.Of()),
+	}}
+	if len(tps.Curve) > 1 {
+		all = append(all, page.Chart{
+			Kind: "latency", Caption: "Latency of a transaction each second: p50 and p99",
+			Says: fmt.Sprintf("Latency of a transaction each second: p50 %s, p99 %s on the whole.", row.P50, row.P99),
+		}, page.Chart{
+			Kind: "percentiles", Caption: "Latency of a transaction by percentile", Wide: true,
+			Says: fmt.Sprintf("Latency of a transaction by percentile: p50 %s, p99 %s.", row.P50, row.P99),
+		})
+	}
+	if d.Layers = layersOf(peak); len(d.Layers) > 0 {
+		all = append(all, page.Chart{
+			Kind: "sessions", Caption: "What the sessions waited for, number of sessions", Wide: true,
+			Says: "What the sessions waited for, stacked: " + waitWords(peak) + " on the whole.",
+		})
+	}
+	return all
+}
+
+// layersOf are a step's most frequent waits by second, largest first, and the others together.
+func layersOf(s *result.PgStep) []layer {
+	if !slices.ContainsFunc(s.Seconds, func(q result.PgSecond) bool { return len(q.Waits) > 0 }) {
+		return nil
+	}
+	const others = "others"
+	var all []layer
+	for i, w := range s.Waits {
+		if i == mostWaits {
+			all = append(all, layer{Name: others})
+			break
+		}
+		all = append(all, layer{Name: waitName(w.Event)})
+	}
+	for _, q := range s.Seconds {
+		total, left := 0, 0
+		for _, n := range q.Waits {
+			total += n
+		}
+		left = total
+		for i := range all {
+			n := left
+			if all[i].Name != others || i < mostWaits {
+				n = q.Waits[s.Waits[i].Event]
+			}
+			left -= n
+			share := page.Missing()
+			if total > 0 {
+				share = page.Number(float64(s.Clients) * float64(n) / float64(total))
+			}
+			all[i].Sessions = append(all[i].Sessions, share)
+		}
+	}
+	return all
+}

@@ -1,0 +1,169 @@
+package runs
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/result"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+)
+
+// row is a scenario in a line: what the overview and the head of its section say.
+type row struct {
+	Num, Name, Title, Role, Anchor string
+
+	Measured string // the key figure
+	Doubt    string // its uncertainty: "± 1.2 %"
+	Also     string // the figure in its other unit
+	Ceiling  string
+	Percent  string // measured of ceiling: "99.6 %"
+	From     string // the resource that sets the ceiling
+	Limited  string // what limited the run; "" where that is not known
+	Burst    string // how long a burst lasts and what is sustained after it; empty when the ceiling itself lasts
+
+	Share        float64 // measured of ceiling; 0 when words.Unknown
+	latency      bool    // Measured and Ceiling are latencies, Share is of the IOPS that follow from them
+	LastingShare float64 // sustained part of the ceiling; 0 when the ceiling itself lasts
+
+	P50, P99, Sync string // of the sync where the scenario syncs; Sync then has the I/O alone
+	Verdict        string // "not run" when there is no result
+}
+
+const notRun = "not run"
+
+func newRow(s *bundle.Scenario, i int) row {
+	r := row{
+		Num:      strconv.Itoa(cmp.Or(s.ID, i+1)),
+		Name:     text.Clean(s.Name, words.LongName),
+		Title:    text.Clean(s.Title, words.LongName),
+		Role:     text.Clean(string(s.Role), 12),
+		Anchor:   fmt.Sprintf("s%d", i+1),
+		Verdict:  cmp.Or(text.Clean(string(s.Verdict), 12), notRun),
+		Measured: words.None,
+		P50:      words.None,
+		P99:      words.None,
+		Ceiling:  words.Unknown,
+		Percent:  words.Unknown,
+		From:     words.Unknown,
+	}
+	if s.Result != nil && s.Result.Postgres != nil {
+		r.postgres(s)
+		return r
+	}
+	key := result.KeyOf(s.Result)
+	if c := s.Ceiling; c != nil && c.Known() {
+		r.ceiling(c, key)
+	}
+	if s.Result == nil {
+		return r
+	}
+	t := s.Result.Total
+	n, bw := t.Rates()
+	if n <= 0 && bw <= 0 {
+		return r
+	}
+	r.Measured, r.Also = key.Print(n, bw), ""
+	if n > 0 {
+		r.Also = words.Operations(n)
+	}
+	r.Doubt = words.Doubt(s.Result.IOPS)
+	if key == result.ByIOPS {
+		r.Also = bw.String()
+	}
+	if key == result.ByBandwidth {
+		r.Doubt = words.Doubt(s.Result.BW)
+	}
+	r.Also = also(r.Also, s.Result)
+	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
+		r.latency = key == result.ByLatency
+		r.Share = key.Share(n, bw, c.Binding().IOPS, c.Binding().BW)
+		r.Percent = text.Percent(r.Share)
+	}
+	all := latencyOf(t)
+	r.P50, r.P99 = words.At(all, 50), words.At(all, 99)
+	if l := t.Sync.Lat; l.Measured() {
+		r.Sync = fmt.Sprintf("p50 and p99 are the sync's; those of the I/O alone are %s and %s", r.P50, r.P99)
+		r.P50, r.P99 = words.At(l, 50), words.At(l, 99)
+	}
+	return r
+}
+
+// Of is the share of the ceiling that was measured, or that there is words.None to compare with.
+func (r row) Of() string {
+	if r.Share > 0 && r.latency {
+		return fmt.Sprintf("%s of the IOPS that %s allows", r.Percent, r.Ceiling)
+	}
+	if r.Share > 0 {
+		return fmt.Sprintf("%s of a ceiling of %s", r.Percent, r.Ceiling)
+	}
+	if r.Ceiling == words.None {
+		return "no ceiling but its own latency"
+	}
+	return "ceiling " + r.Ceiling
+}
+
+func (r *row) ceiling(c *ceiling.Ceiling, key result.Key) {
+	b := c.Binding()
+	r.Ceiling, r.From = key.Print(b.IOPS, b.BW), b.Label()
+	if b.SelfMeasured() {
+		r.Ceiling, r.Percent = words.None, words.None
+		return
+	}
+	last := c.Sustained()
+	if last == nil || last.IOPS >= b.IOPS {
+		return
+	}
+	// What binds need not burst itself: it may stand below one resource's burst and above what that
+	// sustains.
+	r.Burst = "burst"
+	if course := c.Course(); len(course) > 1 {
+		r.Burst += ": lasts " + text.Duration(course[0].Until)
+	}
+	r.Burst += fmt.Sprintf("; sustained %s (%s)", key.Print(last.IOPS, last.BW), last.Kind)
+	r.LastingShare = float64(last.IOPS / b.IOPS)
+}
+
+// latencyOf is the completion latency of all directions together; of several it needs their
+// histograms.
+func latencyOf(t fio.Job) fio.Latency {
+	var parts []fio.Latency
+	for _, d := range []fio.Direction{t.Read, t.Write, t.Trim} {
+		if l := completion(d); d.N > 0 || d.IOPS > 0 {
+			parts = append(parts, l)
+		}
+	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	sum := &fio.Hist{}
+	for _, p := range parts {
+		if p.Hist.Count() == 0 {
+			return fio.Latency{}
+		}
+		sum.Merge(p.Hist)
+	}
+	return fio.Latency{Hist: sum, N: sum.Count()}
+}
+
+// completion is clat, or lat where only that was recorded.
+func completion(d fio.Direction) fio.Latency {
+	if !d.Clat.Measured() {
+		return d.Lat
+	}
+	return d.Clat
+}
+
+// host names the machine, and a simulated one as such: its rates are not those of the real thing.
+func host(t *topology.Topology) string {
+	name := text.Clean(t.Host.Name, words.LongName)
+	if t.Scale > 0 {
+		name = fmt.Sprintf("%s (simulated, rates at %g of the real ones)", cmp.Or(name, "a machine"), t.Scale)
+	}
+	return name
+}

@@ -1,0 +1,284 @@
+package runs
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/result"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+)
+
+// mostReasons is how many reasons of the verdict the head has.
+const mostReasons = 3
+
+// Run is the document of a run: verdict and reasons, the overview, the findings, each scenario in
+// detail, the machine.
+func Run(b *bundle.Bundle) *page.Document {
+	r := &b.Run
+	rows := make([]row, len(b.Scenarios))
+	for i := range b.Scenarios {
+		rows[i] = newRow(&b.Scenarios[i], i)
+		rows[i].Limited = limitedBy(b, &b.Scenarios[i], rows[i])
+	}
+	d := &page.Document{
+		Kind: "run", Tool: text.Clean(r.Tool, words.LongName), Records: records(b),
+		Data: func(w io.Writer) error { return writeJSON(w, b) },
+	}
+	d.Head = runHead(b, rows)
+	d.Title = fmt.Sprintf("%s: %s", d.Head.Word, words.Join(" on ", text.Clean(r.Suite.Name, words.LongName),
+		host(&r.Topology)))
+	d.Add(overview(rows))
+	found, anchors := findings(b, rows)
+	if len(found.Blocks) > 0 {
+		d.Add(found)
+	}
+	for i := range b.Scenarios {
+		s := scenario(b, i, rows[i], anchors)
+		s.Detail = len(b.Scenarios) > 1
+		d.Add(s)
+	}
+	d.Add(machine(b))
+	d.Tests = runTests(b, rows)
+	d.Foot = []page.Note{{Title: "Terms", Lines: terms()}, {Lines: []string{
+		text.Clean(r.ID, 2*words.LongName),
+		"Latencies are completion latencies (clat) in fio's own bins, at most 1.6 % wide. KiB, MiB " +
+			"and GiB are powers of 1024. ± is half the width of the 95 % interval from batch means.",
+	}}}
+	return d
+}
+
+func terms() []string {
+	return []string{
+		"role: what the storage is for: data (random I/O) or WAL (the write-ahead log: sequential, synced writes)",
+		"ceiling: the most that the hardware allows this workload, computed from the limits of volumes and instance",
+		"ceiling from: the resource that sets the ceiling",
+		"run limited by: what kept this run from more, where that is known",
+		"sustained: what is left when burst credits are used up", "p99: 99 of 100 I/Os took at most this long",
+		"completion latency (clat): from submitting an I/O to its completion",
+	}
+}
+
+func runHead(b *bundle.Bundle, rows []row) page.Headline {
+	r := &b.Run
+	h := page.Headline{Word: strings.ToUpper(r.Outcome()), Tone: string(r.Verdict), Tiles: tiles(b, rows)}
+	if r.State != bundle.Finished && r.State != "" {
+		h.Tone = ""
+	}
+	for _, s := range r.Reasons[:min(len(r.Reasons), mostReasons)] {
+		h.Says = append(h.Says, page.Say{Text: text.Clean(s, words.LongSentence), Next: text.Clean(nextStep(s, b),
+			words.LongSentence)})
+	}
+	created := ""
+	if !r.Created.IsZero() {
+		created = r.Created.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	h.About = words.Join(", ", text.Clean(r.Suite.Name, words.LongName), host(&r.Topology), created,
+		text.Clean(r.Tool, words.LongName), text.Clean(r.Fio, words.LongName))
+	return h
+}
+
+// noCeiling stands once below a table that has no column for ceilings.
+const noCeiling = "No ceiling: the limits of this storage are unknown. Declare its volumes: plimsoll run " +
+	"--volumes 8xgp3, or in plimsoll.yaml."
+
+// overview gives each scenario a line: what was measured, of which ceiling, and two different
+// things: the resource that sets the ceiling, and what limited the run.
+func overview(rows []row) page.Section {
+	t := page.NewTable("", "<scenario", "measured", "ceiling", "<%", "<ceiling from???", "<run limited by???", "p50?",
+		"p99", "<verdict")
+	known := false
+	for _, r := range rows {
+		cells := page.Cells(words.Join(" ", r.Num, r.Name), r.Measured, r.Ceiling, r.Percent, r.From, r.Limited, r.P50,
+			r.P99, r.Verdict)
+		cells[0].Link, cells[0].Also = r.Anchor, r.Role
+		cells[1].Also = words.Join("; ", r.Doubt, r.Also, r.Sync)
+		cells[4].Also = r.Burst
+		cells[8].Tone = r.Verdict
+		if r.Share > 0 {
+			cells[3].Gauge, cells[3].Low, cells[3].Tone = r.Share, r.LastingShare, r.Verdict
+		}
+		if r.Ceiling == words.Unknown {
+			cells[2].Text, cells[3].Text, cells[4].Text = words.None, words.None, words.None
+		} else {
+			known = true
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	s := page.Section{Anchor: "overview", Nav: "Overview", Blocks: []page.Block{t}}
+	if !known && len(rows) > 0 {
+		s.Add(page.Note{Lines: []string{noCeiling}})
+	}
+	return s
+}
+
+// tiles are the few figures that people ask for first: the most random I/O, the most in either
+// direction, the time of a sync. A peak is one over all rows: where a row that is left out, for it
+// must not be trusted, has more, there is no tile.
+func tiles(b *bundle.Bundle, rows []row) []page.Tile {
+	type best struct {
+		value, out float64 // of the rows that count, of those that are left out
+		tile       page.Tile
+	}
+	var all [6]best
+	for i := range b.Scenarios {
+		s, r := &b.Scenarios[i], rows[i]
+		for _, o := range offers(s, r) {
+			a := &all[o.slot]
+			if s.Result.State != result.Done || s.Verdict == "invalid" {
+				a.out = max(a.out, o.value)
+				continue
+			}
+			if o.value > a.value {
+				of := r.Name
+				if r.Share > 0 {
+					of = o.of + ", " + of
+				}
+				a.value, a.tile = o.value, page.Tile{What: o.what, Figure: o.figure, Of: of, Anchor: r.Anchor}
+			}
+		}
+	}
+	var tiles []page.Tile
+	for _, a := range all {
+		if a.value > 0 && a.value >= a.out {
+			tiles = append(tiles, a.tile)
+		}
+	}
+	return tiles
+}
+
+// offer is a scenario's figure for one of the tiles.
+type offer struct {
+	slot             int
+	what, figure, of string
+	value            float64
+}
+
+func offers(s *bundle.Scenario, r row) []offer {
+	if s.Result == nil {
+		return nil
+	}
+	share := r.Percent + " of ceiling"
+	if peak := s.Result.Postgres.Peak(); peak != nil {
+		return []offer{{5, "Peak transactions", words.Transactions(peak.TPS), share, float64(peak.TPS)}}
+	}
+	t, key := s.Result.Total, result.KeyOf(s.Result)
+	n, _ := t.Rates()
+	var all []offer
+	if key != result.ByBandwidth { // the rate of large I/Os is no answer to "how many IOPS"
+		all = append(all, offer{0, "Peak IOPS", words.Operations(n), share, float64(n)})
+	}
+	all = append(all, offer{1, "Peak read", t.Read.BW.String(), share, float64(t.Read.BW)},
+		offer{2, "Peak write", t.Write.BW.String(), share, float64(t.Write.BW)})
+	if key != result.ByLatency || n <= 0 {
+		return all
+	}
+	what, slot := "Read latency", 3
+	if t.Write.N > 0 {
+		what, slot = "Write latency", 4
+	}
+	if t.Sync.Lat.Measured() {
+		what = "Durable-write latency"
+	}
+	return append(all, offer{slot, what, r.Measured, "expected " + r.Ceiling, float64(n)})
+}
+
+// atCeiling is from which share of the ceiling on its resource is what limited the run.
+const atCeiling = 0.9
+
+// limitedBy is what kept a run from more, "" where that is not known: the resource of the ceiling
+// where the run reached it, else the largest cause in the account of the gap. A figure that must not
+// be trusted has no such cause.
+func limitedBy(b *bundle.Bundle, s *bundle.Scenario, r row) string {
+	if s.Result == nil || s.Verdict == "invalid" {
+		return ""
+	}
+	if r.Share >= atCeiling {
+		return "its ceiling"
+	}
+	for _, f := range b.Findings {
+		if f.Account == nil || !slices.Contains(f.Scenarios, s.ID) || len(f.Account.Factors) == 0 {
+			continue
+		}
+		worst := slices.MaxFunc(f.Account.Factors, func(a, b finding.Factor) int {
+			if a.Share < b.Share {
+				return -1
+			}
+			return 1
+		})
+		return words.Cause(worst)
+	}
+	return ""
+}
+
+// machine tells what the machine and its arrays are, each with its source.
+func machine(b *bundle.Bundle) page.Section {
+	t := &b.Run.Topology
+	s := page.Section{Title: "Machine", Anchor: "machine", Nav: "Machine", Detail: true}
+	var all page.Facts
+	add := func(name, value string) { all.Add(name, text.Clean(strings.TrimSpace(value), 2*words.LongName)) }
+	h := t.Host
+	add("host", h.Name)
+	add("system", words.Join(", ", h.OS, h.Kernel, h.Virt))
+	add("CPU", h.CPU+" "+words.Parens(words.Some(h.CPUs, "core")))
+	add("memory", words.Known("", h.Memory))
+	if i := t.Instance; i.Type != "" || i.Baseline.Known() {
+		add("instance", words.Join("; ", i.Type, words.Limits(i.Baseline, true), words.Burst(i), words.Left("IOPS",
+			i.IOBalance),
+			words.Left("throughput", i.RateBalance), words.Origin(i.Origin)))
+	}
+	for _, g := range t.Targets {
+		add(string(g.Role)+" path", g.Path+" "+words.Parens(strings.TrimSpace("free "+g.Free.String())))
+	}
+	for _, k := range slices.Sorted(maps.Keys(b.Run.Labels)) {
+		add(text.Clean(k, 24), b.Run.Labels[k])
+	}
+	add("imported from", text.Some(b.Run.Imported, mostSources))
+	storage := page.NewTable("Storage", "<array", "<made of", "chunk?", "size?", "<each volume", "<source")
+	for _, a := range t.Arrays {
+		storage.Add(arrayCells(a)...)
+	}
+	s.Add(all, storage)
+	if len(t.Notes) > 0 {
+		s.Add(page.Note{Lead: "note", Lines: t.Notes})
+	}
+	return s
+}
+
+// mostSources is how many files the report of an import names.
+const mostSources = 8
+
+func arrayCells(a topology.Array) []string {
+	made := words.Or(string(a.Level), "level unknown")
+	each, source := words.Unknown, words.Or(words.Origin(a.Origin), words.Unknown)
+	if n := len(a.Volumes); n > 0 {
+		first := a.Volumes[0]
+		made = fmt.Sprintf("%s of %d", made, n)
+		if kind := words.Or(first.Type, first.Model); kind != "" {
+			made += " " + text.Clean(kind, 24)
+		}
+		if first.Sustained.Known() {
+			each = words.Limits(first.Sustained, !first.Network)
+		}
+		if first.Burst.Known() {
+			each += ", burst " + words.Limits(first.Burst, !first.Network)
+		}
+		if o := words.Origin(first.Origin); o != "" && o != source {
+			source += "; limits " + o
+		}
+		if slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return !words.Alike(v, first) }) {
+			each += " (the first; they differ)"
+		}
+	}
+	return []string{
+		text.Clean(a.Name, 40), made, words.Or(words.Known("", a.Chunk), words.None),
+		words.Or(words.Known("", a.Size), words.None), each, source,
+	}
+}

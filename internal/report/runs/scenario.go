@@ -1,0 +1,196 @@
+package runs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/result"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+// scenario is all about one scenario.
+func scenario(b *bundle.Bundle, i int, row row, anchors []string) page.Section {
+	s := &b.Scenarios[i]
+	section := page.Section{
+		Anchor: row.Anchor, Title: words.Join(" ", row.Num, row.Name), Tone: row.Verdict,
+		About: words.Join(". ", row.Title, text.Clean(s.Why, words.LongSentence)),
+	}
+	r := s.Result
+	if why := distrust(r); len(why) > 0 {
+		section.Add(page.Note{Lead: "invalid", Lines: why, Tone: "invalid"})
+	}
+	section.Add(lead(s, row, b, anchors))
+	if r != nil {
+		section.Add(tablesOf(b, s, row)...)
+	}
+	if s.Ceiling != nil {
+		section.Add(boundsTable(s))
+	}
+	if doubts := doubtsOf(s); len(doubts) > 0 {
+		section.Add(page.Note{Lead: "caveat", Lines: doubts})
+	}
+	if r != nil && len(r.Command) > 0 {
+		command := page.Code{}
+		for _, arg := range r.Command {
+			command.Args = append(command.Args, text.ShellQuote(arg))
+		}
+		section.Add(command)
+	}
+	return section
+}
+
+// distrust is why a result must not be trusted.
+func distrust(r *result.Result) []string {
+	if r == nil || r.State != result.Invalid && r.State != result.Interrupted {
+		return nil
+	}
+	if len(r.Reasons) > 0 {
+		return slices.Clone(r.Reasons)
+	}
+	return []string{string(r.State)}
+}
+
+// lead is the scenario's answer: what was measured, of which ceiling, and which findings are on it.
+func lead(s *bundle.Scenario, row row, b *bundle.Bundle, anchors []string) page.Facts {
+	var all page.Facts
+	all.Add("measured", words.Join(", ", words.Join(" ", row.Measured, row.Doubt), row.Also, row.Sync))
+	of := row.Of()
+	if row.From != words.Unknown {
+		of += ", from " + words.Join(", ", row.From, row.Burst)
+	}
+	all.Add("of", of)
+	all.Add("run limited by", row.Limited)
+	var codes []string
+	for k, f := range b.Findings {
+		if slices.Contains(f.Scenarios, s.ID) && anchors[k] != "" && !slices.Contains(codes, string(f.Code)) {
+			codes = append(codes, string(f.Code))
+		}
+	}
+	all.Add("findings", strings.Join(codes, ", "))
+	return all
+}
+
+// tablesOf are the figures: charts first.
+func tablesOf(b *bundle.Bundle, s *bundle.Scenario, row row) []page.Block {
+	r := s.Result
+	all := []page.Block{
+		page.Charts{
+			See: "the tables below", Seconds: len(r.Seconds) > 1 || r.Postgres != nil, Table: overTime(r),
+			Draw: func() page.Drawing { return draw(b, s, row) },
+		},
+		rawTable(r),
+	}
+	facts := runFacts(r)
+	if r.Postgres != nil {
+		facts.Rows = append(facts.Rows, postgresFacts(r.Postgres).Rows...)
+		for _, t := range postgresTables(s) {
+			all = append(all, t)
+		}
+		if r.Postgres.Peak() != nil {
+			if f, ok := recovery(b, r.Postgres); ok {
+				facts.Rows = append(facts.Rows, f)
+			}
+		}
+	}
+	all = append(all, thresholdsTable(s))
+	if depths := depthsOf(r.Depth); len(depths.Rows) > 0 {
+		all = append(all, depths)
+	}
+	if note := text.Clean(r.Depth.Note, words.LongSentence); note != "" {
+		all = append(all, page.Note{Lines: []string{text.Sentence(note)}})
+	}
+	all = append(all, devicesTable(r))
+	if len(facts.Rows) > 0 {
+		all = append(all, facts)
+	}
+	return slices.DeleteFunc(all, func(b page.Block) bool {
+		t, ok := b.(page.Table)
+		return ok && len(t.Rows) == 0
+	})
+}
+
+// doubtsOf are assumptions of the ceiling and doubts about the figures.
+func doubtsOf(s *bundle.Scenario) []string {
+	var all []string
+	if s.Ceiling != nil {
+		all = append(all, s.Ceiling.Notes...)
+	}
+	r := s.Result
+	if r == nil {
+		return all
+	}
+	all = append(all, r.Doubts...)
+	for _, d := range r.IOPS.Doubts {
+		all = append(all, "IOPS: "+d)
+	}
+	for _, d := range r.BW.Doubts {
+		all = append(all, "bandwidth: "+d)
+	}
+	if n := len(r.Unread); n > 0 {
+		all = append(all, fmt.Sprintf("%s of fio's output could not be parsed; the first is %q", text.Plural(n, "line"),
+			r.Unread[0].Text))
+	}
+	return all
+}
+
+// runFacts are what else is known of a scenario's run.
+func runFacts(r *result.Result) page.Facts {
+	var all page.Facts
+	add := func(name, format string, args ...any) {
+		all.Add(name, text.Clean(fmt.Sprintf(format, args...), 2*words.LongName))
+	}
+	if r.Measured > 0 {
+		window := text.Duration(r.Measured)
+		if r.Planned > 0 && (r.Measured-r.Planned).Abs() > time.Second {
+			window += " of " + text.Duration(r.Planned) + " planned"
+		}
+		add("measured for", "%s", window)
+	}
+	if e := r.IOPS; e.HasInterval() {
+		add(
+			"IOPS",
+			"%s, 95 %% between %s and %s (%d batches)",
+			units.IOPS(e.Center),
+			units.IOPS(e.Lo),
+			units.IOPS(e.Hi),
+			e.N,
+		)
+	}
+	if e := r.BW; e.HasInterval() {
+		add(
+			"bandwidth",
+			"%s, 95 %% between %s and %s",
+			units.Rate(e.Center).String(),
+			units.Rate(e.Lo).String(),
+			units.Rate(e.Hi).String(),
+		)
+	}
+	if c := r.Total.CPU; c.User+c.System > 0 {
+		add("fio's CPU", "%s user, %s system of a core a job", text.Percent(c.User), text.Percent(c.System))
+	}
+	if h := r.Host; h != nil {
+		add(
+			"machine's CPU",
+			"%s user, %s system, %s waiting for I/O of %s",
+			text.Percent(h.User),
+			text.Percent(h.System),
+			text.Percent(h.IOWait),
+			text.Plural(h.CPUs, "core"),
+		)
+		if h.IOSome > 0 || h.IOFull > 0 {
+			add("I/O pressure", "some %s, full %s of the time", text.Percent(h.IOSome), text.Percent(h.IOFull))
+		}
+		add("dirty pages", "at most %s, %s in writeback", h.DirtyMax, h.WritebackMax)
+		add("monitoring overhead", "%s of a core", text.Percent(h.SamplerCPU))
+	}
+	if r.Source != "" {
+		add("read from", "%s", words.Join(" of ", r.Source, r.Fio))
+	}
+	return all
+}

@@ -1,0 +1,93 @@
+package runs
+
+import (
+	"path/filepath"
+	"time"
+
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/result"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+// Summary is the document of results a row each: where a result was read, its name, and its
+// figures, reads and writes together.
+func Summary(results []*result.Result) *page.Document {
+	d := &page.Document{Kind: "summary", Data: page.DataOf("results", struct {
+		Results []summaryRow `json:"results"`
+	}{summaryRows(results)})}
+	d.Title = text.Plural(len(results), "result")
+	rows := page.NewTable("", "<file", "<result", "IOPS", "bandwidth", "over??", "mean?", "p50?", "p99")
+	for _, r := range results {
+		rows.Add(summaryCells(r)...)
+	}
+	d.Add(rows)
+	return d
+}
+
+func summaryCells(r *result.Result) []string {
+	file := text.Clean(filepath.Base(r.Source), 40)
+	if len(r.Jobs) == 0 {
+		return []string{file, "no job's result", "", "", "", "", "", ""}
+	}
+	sum := r.Sum()
+	l := latencyOf(r.Total)
+	mean, over := "", ""
+	if l.Mean > 0 {
+		mean = units.Latency(l.Mean).String()
+	}
+	if sum.Apart { // a sum of what ran at different times: over which time
+		over = text.Duration(sum.Window)
+	}
+	return []string{
+		file, text.Clean(r.Name, 64), words.Known("", sum.IOPS), words.Known("", sum.BW), over, mean,
+		words.At(l, 50), words.At(l, 99),
+	}
+}
+
+// summaryRow is a result in the JSON of a summary; figures that are not known are null.
+type summaryRow struct {
+	File      string            `json:"file"`
+	Name      string            `json:"name"`
+	Title     string            `json:"title,omitempty"`
+	Labels    map[string]string `json:"labels,omitempty"`
+	Window    time.Duration     `json:"window_ns"`
+	IOPS      *units.IOPS       `json:"iops"`
+	BW        *units.Rate       `json:"bandwidth_bytes_per_s"`
+	ReadIOPS  *units.IOPS       `json:"read_iops"`
+	ReadBW    *units.Rate       `json:"read_bandwidth_bytes_per_s"`
+	WriteIOPS *units.IOPS       `json:"write_iops"`
+	WriteBW   *units.Rate       `json:"write_bandwidth_bytes_per_s"`
+	P50       *time.Duration    `json:"p50_ns"`
+	P99       *time.Duration    `json:"p99_ns"`
+	Doubts    []string          `json:"doubts,omitempty"`
+}
+
+func summaryRows(results []*result.Result) []summaryRow {
+	rows := []summaryRow{}
+	for _, r := range results {
+		sum := r.Sum()
+		l := latencyOf(r.Total)
+		row := summaryRow{
+			File: r.Source, Name: r.Name, Title: r.Title, Labels: r.Labels, Window: sum.Window, Doubts: r.Doubts,
+			IOPS: given(sum.IOPS), BW: given(sum.BW), ReadIOPS: given(r.Total.Read.IOPS), ReadBW: given(r.Total.Read.BW),
+			WriteIOPS: given(r.Total.Write.IOPS), WriteBW: given(r.Total.Write.BW),
+		}
+		for p, to := range map[float64]**time.Duration{50: &row.P50, 99: &row.P99} {
+			if v, ok := l.At(p); ok {
+				*to = &v
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// given is a figure, nil where it is not known.
+func given[T ~float64](v T) *T {
+	if v <= 0 {
+		return nil
+	}
+	return &v
+}

@@ -1,0 +1,137 @@
+package runs
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"plimsoll/internal/compare"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+// Swept is the document of a measured sweep, its knees first.
+func Swept(s *compare.Swept) *page.Document {
+	d := &page.Document{Kind: "sweep", Data: page.DataOf("sweep", s), Records: sweptRecords(s)}
+	d.Title = "Sweep of " + strings.Join(s.Axes, " and ")
+	if s.Scenario != "" {
+		d.Title += ": " + text.Clean(s.Scenario, words.LongName)
+	}
+	invalid := 0
+	for _, p := range s.Points {
+		if p.Invalid != "" {
+			invalid++
+		}
+	}
+	d.Head = page.Headline{Word: d.Title, Tone: "pass"}
+	switch {
+	case len(s.Points) == 0:
+		d.Head.Word, d.Head.Tone = d.Title+": nothing was measured", "measured"
+	case invalid == len(s.Points):
+		d.Head.Word, d.Head.Tone = d.Title+": every point is INVALID", "invalid"
+	case invalid > 0:
+		d.Head.Word = fmt.Sprintf("%s: %d of %s INVALID", d.Title, invalid, text.Plural(len(s.Points), "point"))
+		d.Head.Tone = "warn"
+	}
+	for _, c := range s.Curves {
+		d.Head.Says = append(d.Head.Says, page.Say{Text: curveText(c)})
+	}
+	rows := page.NewTable("", append(slices.Clone(s.Axes), "IOPS", "<±", "bandwidth?", "of ceiling?", "p50?", "p99",
+		"<")...)
+	why := page.Note{Lead: "INVALID"}
+	for _, p := range s.Points {
+		rows.Rows = append(rows.Rows, sweptRow(s.Axes, p))
+		if p.Invalid != "" && !slices.Contains(why.Lines, p.Invalid) {
+			why.Lines = append(why.Lines, p.Invalid)
+		}
+	}
+	charts := page.Section{Anchor: "charts", Nav: "Charts"}
+	charts.Add(page.Charts{See: "the table of figures", Draw: func() page.Drawing { return drawSweep(s, d.Head) }})
+	figures := page.Section{Anchor: "figures", Nav: "Figures", Blocks: []page.Block{rows}}
+	if len(why.Lines) > 1 { // of one reason, each row has it
+		figures.Add(why)
+	}
+	d.Add(figures, charts)
+	return d
+}
+
+// sweptRow is a point; the figures of one that must not be trusted are struck out, not hidden.
+func sweptRow(axes []string, p compare.SweptPoint) []page.Cell {
+	var row []page.Cell
+	for _, a := range axes {
+		row = append(row, page.T(text.Clean(p.At[a], 20)))
+	}
+	share := ""
+	if p.Ceiling > 0 && p.Invalid == "" {
+		share = text.Percent(p.IOPS.Center / p.Ceiling)
+	}
+	iops := page.T(words.None)
+	if figure := cmp.Or(p.Struck, p.IOPS.Center); figure > 0 {
+		iops = page.T(units.IOPS(figure).String())
+	}
+	doubt, bw := words.PlusMinus(p.IOPS, p.Rounds), ""
+	if p.BW > 0 {
+		bw = units.Rate(p.BW).String()
+	}
+	why := ""
+	if p.Invalid != "" {
+		iops.Struck, doubt, why = true, "", text.Clean(p.Invalid, words.LongSentence)
+	}
+	return append(row, iops, page.T(doubt), page.T(bw), page.T(share), page.T(words.Latency(p.P50)),
+		page.T(words.Latency(p.P99)), page.T(why))
+}
+
+// curveText is "knee at 15 in flight (predicted 14.4): 23,100 IOPS, p99 1.9 ms; 64 in flight give
+// +4.0 % for 4.3x the latency".
+func curveText(c compare.SweptCurve) string {
+	var where strings.Builder
+	for _, o := range slices.Sorted(maps.Keys(c.At)) {
+		where.WriteString(o + "=" + text.Clean(c.At[o], 20) + " ")
+	}
+	if c.Why != "" {
+		return where.String() + "no knee: " + c.Why
+	}
+	line := fmt.Sprintf("%sknee at %s in flight", where.String(), units.Number(c.Curve.Knee))
+	if c.Predicted > 0 {
+		line += fmt.Sprintf(" (predicted %s)", units.Number(c.Predicted))
+	}
+	line += fmt.Sprintf(": %s IOPS at %d", units.IOPS(c.Knee.IOPS.Center), c.Knee.InFlight)
+	if c.Knee.P99 > 0 {
+		line += ", p99 " + units.Latency(c.Knee.P99).String()
+	}
+	if c.Deepest.InFlight > c.Knee.InFlight {
+		line += fmt.Sprintf("; %d in flight give %s", c.Deepest.InFlight,
+			words.Ratio(c.Deepest.IOPS.Center/c.Knee.IOPS.Center))
+		if c.Knee.P99 > 0 && c.Deepest.P99 > 0 {
+			line += " for " + text.Times(c.Deepest.P99/c.Knee.P99) + " the p99"
+		}
+	}
+	if c.Curve.Falls > 0 {
+		line += fmt.Sprintf("; it falls by %s beyond %s", text.Percent(c.Curve.Falls), units.Number(c.Curve.Beyond))
+	}
+	if c.Curve.Misfit > 0.1 {
+		line += fmt.Sprintf("; the points lie %s off the curve, so take the knee for a guess", text.Percent(c.Curve.Misfit))
+	}
+	return line
+}
+
+func sweptRecords(s *compare.Swept) *page.Table {
+	t := page.NewTable("", append(slices.Clone(s.Axes), "in_flight", "rounds", "iops", "low", "high",
+		"bandwidth_bytes_per_s",
+		"p50_ns", "p99_ns", "ceiling_iops", "struck_iops", "invalid")...)
+	for _, p := range s.Points {
+		var row []string
+		for _, a := range s.Axes {
+			row = append(row, p.At[a])
+		}
+		t.Add(append(row, strconv.Itoa(p.InFlight), strconv.Itoa(p.Rounds), words.Decimal(p.IOPS.Center, 2),
+			words.Decimal(p.IOPS.Lo, 2), words.Decimal(p.IOPS.Hi, 2), words.Decimal(p.BW, 0), words.Decimal(p.P50, 0),
+			words.Decimal(p.P99, 0), words.Decimal(p.Ceiling, 2), words.Decimal(p.Struck, 2), p.Invalid)...)
+	}
+	return &t
+}

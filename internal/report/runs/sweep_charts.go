@@ -1,0 +1,248 @@
+package runs
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/compare"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
+)
+
+// sweepDrawing is what the script draws of a sweep or a search: web/src/charts.js. Latencies are in
+// nanoseconds.
+type sweepDrawing struct {
+	Grids  []sweepGrid  `json:"grids,omitempty"`
+	Curves []sweepCurve `json:"curves,omitempty"`
+	Search *searchChart `json:"search,omitempty"`
+}
+
+// sweepGrid is a figure over two axes.
+type sweepGrid struct {
+	Across  string   `json:"across"`
+	Down    string   `json:"down"`
+	Columns []string `json:"columns"`
+	Rows    []string `json:"rows"`
+	Latency bool     `json:"latency,omitempty"` // else IOPS
+	// Cells are column, row and figure of the points that were measured.
+	Cells [][3]page.Number `json:"cells"`
+}
+
+// sweepCurve is throughput and latency over what is in flight.
+type sweepCurve struct {
+	Name    string           `json:"name"`
+	Points  [][2]page.Number `json:"points"`
+	Latency [][2]page.Number `json:"latency"` // p99
+	Fitted  [][2]page.Number `json:"fitted,omitempty"`
+	Knee    page.Number      `json:"knee"`
+}
+
+// searchChart is the probes of a search.
+type searchChart struct {
+	Limit  page.Number   `json:"limit"`
+	Low    page.Number   `json:"low"`
+	High   page.Number   `json:"high"`
+	Probes []searchPoint `json:"probes"`
+}
+
+type searchPoint struct {
+	Load    page.Number `json:"load"`
+	Latency page.Number `json:"latency"`
+	Outcome string      `json:"outcome"`
+}
+
+// sweepPlot gathers the charts of a sweep or a search.
+type sweepPlot struct {
+	says    string
+	charts  []page.Chart
+	drawing sweepDrawing
+}
+
+func drawSweep(s *compare.Swept, h page.Headline) page.Drawing {
+	p := &sweepPlot{says: saysOf(h)}
+	p.draw(s)
+	return p.done()
+}
+
+func saysOf(h page.Headline) string {
+	var all []string
+	for _, s := range h.Says {
+		all = append(all, s.Text)
+	}
+	return strings.Join(all, ". ")
+}
+
+func (p *sweepPlot) done() page.Drawing {
+	if len(p.charts) == 0 {
+		return page.Drawing{}
+	}
+	return page.Drawing{Data: p.drawing, Charts: p.charts}
+}
+
+// draw makes the charts of a measured grid: heat maps where two options were varied, curves where
+// what is in flight was.
+func (p *sweepPlot) draw(s *compare.Swept) {
+	if len(s.Axes) >= 2 {
+		across := s.Axes[0]
+		for _, depth := range []string{"numjobs", "iodepth"} { // what is in flight goes to the right
+			if slices.Contains(s.Axes, depth) {
+				across = depth
+			}
+		}
+		rest := slices.DeleteFunc(slices.Clone(s.Axes), func(a string) bool { return a == across })
+		for _, fixed := range combinations(s.Points, rest[1:]) {
+			p.grid(s, across, rest[0], fixed, false)
+			p.grid(s, across, rest[0], fixed, true)
+		}
+	}
+	for i := range s.Curves {
+		p.curve(s, &s.Curves[i])
+	}
+	if len(p.drawing.Curves) > 0 {
+		says := p.says
+		p.charts = append(p.charts, page.Chart{
+			Kind: "curve", Caption: "IOPS by I/Os in flight; lines are the fitted curves, bars their knees", Says: says,
+		}, page.Chart{Kind: "waits", Caption: "p99 latency by I/Os in flight", Says: says})
+	}
+}
+
+// combinations are the values that other axes have together, in the order of the points.
+func combinations(points []compare.SweptPoint, axes []string) []map[string]string {
+	var all []map[string]string
+	for _, p := range points {
+		at := map[string]string{}
+		for _, a := range axes {
+			at[a] = p.At[a]
+		}
+		if !slices.ContainsFunc(all, func(o map[string]string) bool { return maps.Equal(o, at) }) {
+			all = append(all, at)
+		}
+	}
+	return all
+}
+
+// grid adds a heat map of the points that have these values.
+func (p *sweepPlot) grid(s *compare.Swept, across, down string, fixed map[string]string, latency bool) {
+	g := sweepGrid{Across: across, Down: down, Latency: latency, Cells: [][3]page.Number{}}
+	place := func(names *[]string, name string) page.Number {
+		if !slices.Contains(*names, name) {
+			*names = append(*names, name)
+		}
+		return page.Number(slices.Index(*names, name))
+	}
+	most, best := 0.0, ""
+	for _, point := range s.Points {
+		if !among(point.At, fixed) {
+			continue
+		}
+		x := place(&g.Columns, text.Clean(point.At[across], 20))
+		y := place(&g.Rows, text.Clean(point.At[down], 20))
+		v := point.IOPS.Center
+		if latency {
+			v = point.P99
+		}
+		if point.Invalid != "" || v <= 0 {
+			continue
+		}
+		g.Cells = append(g.Cells, [3]page.Number{x, y, page.Number(v)})
+		if v > most {
+			most, best = v, fmt.Sprintf("%s=%s, %s=%s", across, point.At[across], down, point.At[down])
+		}
+	}
+	if len(g.Cells) == 0 {
+		return
+	}
+	c := page.Chart{Kind: "grid", Part: len(p.drawing.Grids), Wide: true, Caption: "IOPS", Least: "few", Most: "many"}
+	if latency {
+		c.Caption, c.Least, c.Most = "p99 latency", "short", "long"
+	}
+	c.Caption += fmt.Sprintf(" by %s (across) and %s (down)", across, down)
+	for _, a := range slices.Sorted(maps.Keys(fixed)) {
+		c.Caption += ", " + a + "=" + text.Clean(fixed[a], 20)
+	}
+	c.Says = c.Caption + "; the most is at " + text.Clean(best, words.LongName) + ". The table has the figures."
+	p.drawing.Grids, p.charts = append(p.drawing.Grids, g), append(p.charts, c)
+}
+
+// among says that a point has these values.
+func among(at, fixed map[string]string) bool {
+	for a, v := range fixed {
+		if at[a] != v {
+			return false
+		}
+	}
+	return true
+}
+
+// curve adds throughput over what is in flight.
+func (p *sweepPlot) curve(s *compare.Swept, c *compare.SweptCurve) {
+	d := sweepCurve{Name: "measured", Points: [][2]page.Number{}, Latency: [][2]page.Number{}, Knee: page.Missing()}
+	var names []string
+	for _, a := range slices.Sorted(maps.Keys(c.At)) {
+		names = append(names, a+"="+text.Clean(c.At[a], 20))
+	}
+	if len(names) > 0 {
+		d.Name = strings.Join(names, " ")
+	}
+	first, last := 0.0, 0.0
+	for _, point := range s.Points {
+		if point.Invalid != "" || !among(point.At, c.At) || point.IOPS.Center <= 0 {
+			continue
+		}
+		n := float64(point.InFlight)
+		if first == 0 || n < first {
+			first = n
+		}
+		last = max(last, n)
+		d.Points = append(d.Points, [2]page.Number{page.Number(n), page.Number(point.IOPS.Center)})
+		if point.P99 > 0 {
+			d.Latency = append(d.Latency, [2]page.Number{page.Number(n), page.Number(point.P99)})
+		}
+	}
+	byDepth := func(a, b [2]page.Number) int { return int(a[0] - b[0]) }
+	slices.SortStableFunc(d.Points, byDepth)
+	slices.SortStableFunc(d.Latency, byDepth)
+	if c.Why == "" && last > first {
+		d.Knee = page.Number(c.Curve.Knee)
+		if c.Curve.Beyond > 0 {
+			last = c.Curve.Beyond
+		}
+		for n := first; n < last; n *= 1.1 {
+			d.Fitted = append(d.Fitted, [2]page.Number{page.Number(n), page.Number(c.Curve.At(n))})
+		}
+		d.Fitted = append(d.Fitted, [2]page.Number{page.Number(last), page.Number(c.Curve.At(last))})
+	}
+	if len(d.Points) > 0 {
+		p.drawing.Curves = append(p.drawing.Curves, d)
+	}
+}
+
+// search adds the chart of a search.
+func (p *sweepPlot) search(m *compare.Most) {
+	if len(m.Probes) == 0 {
+		return
+	}
+	known := func(v float64) page.Number {
+		if v <= 0 {
+			return page.Missing()
+		}
+		return page.Number(v)
+	}
+	d := &searchChart{
+		Limit: known(m.Limit), Low: known(m.Bracket.Low), High: known(m.Bracket.High), Probes: []searchPoint{},
+	}
+	for _, probe := range m.Probes {
+		if probe.Latency > 0 {
+			d.Probes = append(d.Probes, searchPoint{page.Number(probe.Asked), page.Number(probe.Latency), probe.Outcome})
+		}
+	}
+	p.drawing.Search = d
+	p.charts = append(p.charts, page.Chart{
+		Kind: "search", Wide: true,
+		Caption: "Latency by load; a filled point met the threshold, a hollow one missed it or fell behind",
+		Says:    p.says,
+	})
+}

@@ -1,0 +1,206 @@
+// Package words prints what the rooms below know as one phrase each: a figure in its unit, how sure
+// it is, a capacity, where a figure is from. Every kind of report uses the same.
+package words
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"plimsoll/internal/compare"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// Lengths of foreign text in columns, and what stands for an absent value.
+const (
+	LongName     = 80  // columns of a name outside a narrow table
+	LongSentence = 900 // of a sentence, which may quote names
+	None         = text.None
+	Unknown      = "unknown" // is printed where no ceiling is known
+)
+
+// Operations prints IOPS with their unit.
+func Operations(n units.IOPS) string { return n.String() + " IOPS" }
+
+// Transactions prints transactions per second with their unit.
+func Transactions(n units.IOPS) string { return n.String() + " TPS" }
+
+// Doubt is the half width of an estimate's 95 % interval, "± 1.2 %", or why there is none: "no
+// interval (2 s only)". Half a width above the figure itself says nothing but that.
+func Doubt(e stats.Estimate) string {
+	switch {
+	case e.Center == 0:
+		return ""
+	case !e.HasInterval():
+		return "no interval (" + cmp.Or(e.None, "one value") + ")"
+	case e.Rel() > 1:
+		return "± unknown"
+	}
+	return text.PlusMinus(e.Rel())
+}
+
+// PlusMinus is an estimate's half width when it is one over rounds.
+func PlusMinus(e stats.Estimate, rounds int) string {
+	if rounds < 2 {
+		return ""
+	}
+	return Doubt(e)
+}
+
+// Amount prints a figure of a comparison in its unit.
+func Amount(v float64, u compare.Unit) string {
+	switch u {
+	case compare.BytesPerSec:
+		return units.Rate(v).String()
+	case compare.Nanoseconds:
+		return units.Latency(v).String()
+	case compare.PerSecond:
+	}
+	return units.IOPS(v).String()
+}
+
+// Latency prints nanoseconds, "" for none.
+func Latency(ns float64) string {
+	if ns <= 0 {
+		return ""
+	}
+	return units.Latency(ns).String()
+}
+
+// At is a percentile of a latency.
+func At(l fio.Latency, p float64) string {
+	if v, ok := l.At(p); ok {
+		return units.Latency(float64(v)).String()
+	}
+	return None
+}
+
+// Ratio prints a change: "+4.1 %", or "x2.50" where it is large.
+func Ratio(r float64) string {
+	if r >= 2 || r <= 0.5 {
+		return text.Ratio(r)
+	}
+	return text.Change(r - 1)
+}
+
+// Span is the interval of a ratio: "[+2.0, +6.3]" in per cent, "[2.31, 2.70]" where Ratio prints a
+// factor.
+func Span(e stats.Estimate) string {
+	if e.Center >= 2 || e.Center <= 0.5 {
+		factor := func(r float64) string { return strings.TrimPrefix(text.Ratio(r), "x") }
+		return "[" + factor(e.Lo) + ", " + factor(e.Hi) + "]"
+	}
+	return text.Between(e.Lo-1, e.Hi-1)
+}
+
+// Decimal prints v plainly, or nothing for 0, which stands for unmeasured.
+func Decimal(v float64, digits int) string {
+	if v == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'f', digits, 64)
+}
+
+// Join joins what is not empty.
+func Join(between string, parts ...string) string {
+	return strings.Join(Present(parts...), between)
+}
+
+// Present are the parts that are not empty.
+func Present(parts ...string) []string {
+	var all []string
+	for _, p := range parts {
+		if p != "" {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// Known prints a value that is not zero behind its name.
+func Known[T comparable](name string, v T) string {
+	var zero T
+	if v == zero {
+		return ""
+	}
+	return strings.TrimSpace(name + " " + fmt.Sprint(v))
+}
+
+// Some is a count, "" for none.
+func Some(n int, what string) string {
+	if n == 0 {
+		return ""
+	}
+	return text.Plural(n, what)
+}
+
+// Or is s, or what stands for its absence.
+func Or(s, absent string) string { return cmp.Or(s, absent) }
+
+// Limits prints capacities; si for what its vendor states in MB/s.
+func Limits(l topology.Limits, si bool) string {
+	var all []string
+	add := func(what string, n units.IOPS, r units.Rate) {
+		if n > 0 {
+			all = append(all, strings.TrimSpace(what+" "+n.String()+" IOPS"))
+		}
+		if r > 0 && si {
+			all = append(all, strings.TrimSpace(what+" "+r.SI()))
+		} else if r > 0 {
+			all = append(all, strings.TrimSpace(what+" "+r.String()))
+		}
+	}
+	add("", l.IOPS, l.Rate)
+	add("read", l.ReadIOPS, l.ReadRate)
+	add("write", l.WriteIOPS, l.WriteRate)
+	return strings.Join(all, " ")
+}
+
+// Burst is how far and how long an instance exceeds its baseline, "" where it does not.
+func Burst(i topology.Instance) string {
+	if !i.Burst.Known() {
+		return ""
+	}
+	s := "burst " + Limits(i.Burst, true)
+	if i.BurstFor > 0 && i.BurstPer > 0 {
+		s += " for " + text.Duration(i.BurstFor) + " in " + text.Plainly(i.BurstPer, time.Hour, "h")
+	}
+	return s
+}
+
+// Left says how much burst there was to draw on, "" where it is not known.
+func Left(of string, b *topology.Balance) string {
+	if b == nil {
+		return ""
+	}
+	return strings.TrimSpace(of+" burst left") + " " + b.String()
+}
+
+// Origin says where a figure is from, "" when nothing is known of it.
+func Origin(o topology.Origin) string {
+	if o.Kind == topology.Unknown {
+		return ""
+	}
+	return text.Clean(strings.TrimSpace(string(o.Kind)+" "+o.Where), 240)
+}
+
+// Alike says that two volumes read the same.
+func Alike(a, b topology.Volume) bool {
+	return a.Type == b.Type && a.Size == b.Size && a.Sustained == b.Sustained && a.Burst == b.Burst &&
+		a.Missing == b.Missing && a.Network == b.Network && a.ReadLatency == b.ReadLatency &&
+		a.WriteLatency == b.WriteLatency && a.Origin == b.Origin && Left("", a.Balance) == Left("", b.Balance)
+}
+
+// Parens puts a phrase in parentheses.
+func Parens(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "(" + s + ")"
+}
