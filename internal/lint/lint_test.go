@@ -106,7 +106,7 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL103", "[a]\nrw=read\nioengine=mmap\niodepth=${D}\n", "ioengine=mmap keeps one I/O in flight a job whatever iodepth says: 1 in flight, not what it asks for.", nil},
 		{"PL104", "[a]\nrw=read\nioengine=libaio\niodepth=4\nbuffered=1\n", "libaio with direct=0 (fio's default) submits one I/O at a time", nil},
 		{"PL105", "fio --name=a --rw=write --size=1g --numjobs=2 --directory=/x\n", "info 2 GiB in all fit most machines' memory, and direct=0: writes end there.", nil},
-		{"PL105", "fio --name=a --rw=randread --size=20g --directory=/x --time_based --runtime=60\n", "20 GiB in all fit the machine's 64 GiB of memory", func(c *Case) { c.Memory = 64 * g }},
+		{"PL105", "fio --name=a --rw=randread --size=20g --directory=/x --time_based --runtime=60 --norandommap\n", "20 GiB in all fit the machine's 64 GiB of memory", func(c *Case) { c.Memory = 64 * g }},
 		{"PL105", "fio --name=a --rw=randread --size=500m --direct=1\n", "info Random I/O on 500 MiB in all may stay", nil},
 		{"PL106", "fio --name=a --rw=randwrite --bs=16k --size=16K --time_based --runtime=60\n", "Each job has a file of 16 KiB, one block: it writes the same 16 KiB over and over.", nil},
 		{"PL106", "fio --name=a --rw=randwrite --bs=1m --size=8m --loops=9\n", "Each job has a file of 8 MiB: 8 blocks of 1 MiB, over and over.", nil},
@@ -230,7 +230,8 @@ func TestJobRulesStaySilent(t *testing.T) {
 		{"PL104", "[a]\nrw=read\nioengine=libaio\n"},
 		{"PL105", "fio --name=a --rw=write --size=1g --end_fsync=1\n"},
 		{"PL105", "fio --name=a --rw=randread --size=5g --time_based --runtime=9\n"},
-		{"PL105", "fio --name=a --rw=randread --size=512m\n"}, // one pass reads the disk
+		{"PL105", "fio --name=a --rw=randread --size=512m --time_based --runtime=9\n"}, // each pass reads the disk
+		{"PL105", "fio --name=a --rw=randread --size=512m --loops=4\n"},
 		{"PL105", "fio --name=a --rw=write --filesize=100m --nrfiles=100 --directory=/x\n"},
 		{"PL105", "fio --name=a --rw=write --size=100m --verify=crc32c --directory=/x\n"},
 		{"PL106", "fio --name=ttfb --rw=read --bs=1m --size=1m\n"}, // the time of one block

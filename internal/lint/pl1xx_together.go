@@ -84,7 +84,7 @@ func (j *lintJob) waits() bool {
 // shapes are the options by which the sections of a series differ.
 var shapes = []string{
 	"rw", "bs", "iodepth", "numjobs", "name", "rwmixread", "rwmixwrite", "description", "bsrange", "bssplit", "group_reporting",
-	"write_bw_log", "write_lat_log", "write_iops_log",
+	"new_group", "write_bw_log", "write_lat_log", "write_iops_log",
 }
 
 var series = &rule{
@@ -129,7 +129,7 @@ func seriesOf(jobs []*lintJob) *finding.Finding {
 		if k > 0 && j.waits() || j.tests() || !j.measures() || j.load.Filename != first.load.Filename ||
 			j.load.Directory != first.load.Directory || j.open("filename") || j.open("rw") || len(j.own.Options) == 0 ||
 			j.load.ThinkTime > 0 || j.load.ReadRate+j.load.WriteRate > 0 || j.load.ReadIOPS+j.load.WriteIOPS > 0 ||
-			j.given("flow") || j.given("exec_prerun") {
+			j.given("flow") {
 			return nil
 		}
 		for _, o := range j.own.Options {

@@ -10,7 +10,7 @@ import (
 
 // seems is what a fio command looks like in a line of code.
 var seems = regexp.MustCompile(
-	"(?:^|[\\s\"'`(/=;|&])(?:fio|\\$\\{?(?i:fio_?(?:bin|binary|cmd|command|path|exe|prog)?)\\}?)[\"']?\\s+(?:--?[a-z]|[\\w./-]+\\.fio\\b|\\$[\\w{(@])",
+	"(?:^|[\\s\"'`(/!;|&])(?:fio|\\$\\{?(?i:fio_?(?:bin|binary|cmd|command|path|exe|prog)?)\\}?)[\"']?\\s+(?:--[a-z]|[\\w./-]+\\.fio\\b|\\$[\\w{(@])",
 )
 
 // passedOn gives the jobs of here-documents the options that commands of the document pass together

@@ -19,11 +19,15 @@ type reader struct {
 	block   int
 	loop    int
 	values  map[string]string // what the document sets variables to
-	several map[string]bool   // variables with more than one value, or a computed one
-	setAt   map[string]unit   // where a variable's value stands
-	endless map[string]span   // words that end no here-document before a line
-	code    []span            // what was read as commands
-	spoken  []unit            // lines whose words are printed, or are a variable's value that was read
+	grown   map[string]bool   // variables that are added to
+	wrapped map[string]wrapper
+	made    []madeFile
+	madeAt  map[string]int
+	several map[string]bool // variables with more than one value, or a computed one
+	setAt   map[string]unit // where a variable's value stands
+	endless map[string]span // words that end no here-document before a line
+	code    []span          // what was read as commands
+	spoken  []unit          // lines whose words are printed, or are a variable's value that was read
 }
 
 // span is a range of lines, from included, to not, counted from 0.
@@ -114,6 +118,7 @@ func (r *reader) prose(from, to int) {
 			end++
 		}
 		r.shell(i, end, 0, false)
+		r.inline(i, end)
 		i = end
 	}
 }
@@ -298,6 +303,7 @@ func (r *reader) finish() {
 			return nil, nil
 		}
 	}
+	r.madeJobs()
 	for _, t := range r.texts {
 		text, low := r.jobText(t)
 		f, err := fio.ParseJobFile(r.Name, []byte(text), fio.ParseOptions{Env: r.variable, Include: include})

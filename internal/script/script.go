@@ -24,6 +24,7 @@ const (
 	Shell    Kind = "shell"
 	Markdown Kind = "markdown"
 	YAML     Kind = "yaml"
+	Docker   Kind = "dockerfile"
 	Other    Kind = "other"
 )
 
@@ -146,6 +147,8 @@ func Parse(name string, text []byte, opts Options) *File {
 		r.shell(0, len(f.lines), 0, true)
 	case Markdown:
 		r.markdown()
+	case Docker:
+		r.dockerfile()
 	}
 	r.finish()
 	return f
@@ -157,7 +160,7 @@ func (f *File) Functional() bool { return f.tests }
 
 // suiteMarks are lines that every test of such a suite has: xfstests, blktests, ktest, zonefs-tools.
 var suiteMarks = regexp.MustCompile(
-	`_begin_fstest|\. \.?/?common/(?:rc|preamble)|^\. tests/|^_have_|^requires\(\)|_require_(?:fio|scratch)|^require-(?:lib|kernel)|` +
+	`_begin_fstest|\. \.?/?common/(?:rc|preamble)|^\. tests/|^_have_|^requires\(\)|^require_\w+|exit_failed|\. scripts/test_lib|_require_(?:fio|scratch)|^require-(?:lib|kernel)|` +
 		`test-(?:libs|preamble)\.sh|^\. \$\{?(?:testdir|STF_SUITE|_TEST)|^log_must `,
 )
 
@@ -221,7 +224,7 @@ func kindOf(name string, lines []string) Kind {
 		ext = strings.ToLower(path.Ext(name[:len(name)-len(ext)]))
 	}
 	switch ext {
-	case ".md", ".markdown", ".mdx", ".rst":
+	case ".md", ".markdown", ".mdx", ".rst", ".org", ".adoc":
 		return Markdown
 	case ".fio", ".job":
 		return JobText
@@ -230,9 +233,12 @@ func kindOf(name string, lines []string) Kind {
 	case ".yml", ".yaml":
 		return YAML
 	}
+	base := path.Base(name)
 	switch {
 	case looksLikeJob(lines):
 		return JobText
+	case strings.HasPrefix(base, "Dockerfile"), strings.HasPrefix(base, "Containerfile"), ext == ".dockerfile":
+		return Docker
 	case ext == ".ini", ext == ".conf", ext == ".cfg", ext == ".toml", ext == ".json":
 		return Other
 	case strings.HasPrefix(lines[0], "#!"):

@@ -94,7 +94,7 @@ func (r *reader) assigned(g *region) {
 			if n.Name == nil || n.Naked || n.Index != nil {
 				return true
 			}
-			value, plain := "", !n.Append
+			value, plain := "", true
 			switch {
 			case n.Array != nil:
 				var words []string
@@ -108,7 +108,11 @@ func (r *reader) assigned(g *region) {
 				text, ok := g.text(n.Value)
 				value, plain = text, plain && ok
 			}
-			r.set(n.Name.Value, value, plain)
+			if n.Append {
+				r.grow(n.Name.Value, value, plain)
+			} else {
+				r.set(n.Name.Value, value, plain)
+			}
 			if r.setAt == nil {
 				r.setAt = map[string]unit{}
 			}
@@ -117,6 +121,8 @@ func (r *reader) assigned(g *region) {
 			r.setAt[n.Name.Value] = unit{from, to}
 		case *syntax.WordIter:
 			r.set(n.Name.Value, "", false)
+		case *syntax.FuncDecl:
+			r.wraps(g, n)
 		}
 		return true
 	})
@@ -197,6 +203,7 @@ func (r *reader) commands(g *region) {
 			loops++
 		case *syntax.Stmt:
 			r.hereDocuments(g, n)
+			r.echoed(g, n)
 		case *syntax.CallExpr:
 			r.loop = loops
 			r.call(g, n)
@@ -265,6 +272,9 @@ func (r *reader) call(g *region, c *syntax.CallExpr) {
 	if len(words) == 0 {
 		return
 	}
+	if w, is := r.wrapped[words[0].Text]; is {
+		words = append(w.at(words[0]), words[1:]...)
+	}
 	r.place(words)
 	if slices.Contains(speakers, base(words[0].Text)) {
 		r.spoken = append(r.spoken, unit{words[0].Line, words[len(words)-1].Line})
@@ -326,6 +336,9 @@ func (r *reader) expand(word fio.Word, w *syntax.Word) []fio.Word {
 		if !s.Op {
 			words = append(words, fio.Word{Text: s.Text, Line: word.Line, Col: word.Col})
 		}
+	}
+	if r.grown[v.Param.Value] { // what is added under a condition may be there or not
+		words = append(words, fio.Word{Text: "$" + v.Param.Value, Line: word.Line, Col: word.Col})
 	}
 	return words
 }

@@ -1,0 +1,321 @@
+package lint
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/finding"
+)
+
+// The experiments behind the warnings: each job is run with real fio, and counters show what the
+// rule's page says. The nearest job that is not warned of shows the difference.
+
+type fioResult struct {
+	Jobs []struct {
+		GroupID int                `json:"groupid"`
+		Error   int                `json:"error"`
+		Options map[string]string  `json:"job options"`
+		Levels  map[string]float64 `json:"iodepth_level"`
+		Read    struct {
+			IOs   int `json:"total_ios"`
+			Bytes int `json:"io_bytes"`
+		} `json:"read"`
+		Write struct {
+			IOs   int `json:"total_ios"`
+			Bytes int `json:"io_bytes"`
+		} `json:"write"`
+		Sync struct {
+			Latency struct {
+				N int `json:"N"`
+			} `json:"lat_ns"`
+		} `json:"sync"`
+	} `json:"jobs"`
+}
+
+// experiment runs a job file in an empty folder, and gives what fio reports, its error and the
+// folder.
+func experiment(t *testing.T, job string) (fioResult, string, string) {
+	t.Helper()
+	if _, err := exec.LookPath("fio"); err != nil {
+		t.Skip("NOT TESTED: fio is not installed")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "x.fio"), []byte(job), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "fio", "--output-format=json", "--output=out.json", "x.fio")
+	cmd.Dir = dir
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	runErr := cmd.Run()
+	text, err := os.ReadFile(filepath.Join(dir, "out.json"))
+	if err != nil {
+		t.Fatal(err, said.String())
+	}
+	if runErr != nil {
+		fmt.Fprintln(&said, runErr)
+	}
+	said.Write(text[:max(bytes.IndexByte(text, '{'), 0)])
+	var r fioResult
+	if err := json.Unmarshal(text[max(bytes.IndexByte(text, '{'), 0):], &r); err != nil {
+		t.Fatal(err)
+	}
+	return r, said.String(), dir
+}
+
+// warned says whether the rule warns of a job, so that the experiment is about what it says.
+func warned(t *testing.T, code, job string, want bool) {
+	t.Helper()
+	got := false
+	for _, f := range lint(finding.Code(code), job) {
+		got = got || f.Severity != "info"
+	}
+	if got != want {
+		t.Errorf("%s warns: %v, want %v\n%s", code, got, want, job)
+	}
+}
+
+// offsets are the offsets of reads and writes in an I/O log.
+func offsets(t *testing.T, name string) map[string]int {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		for i, word := range f {
+			if (word == "read" || word == "write") && i+2 < len(f) {
+				at[f[i+1]]++
+			}
+		}
+	}
+	return at
+}
+
+func TestDepthOnSyncExperiment(t *testing.T) {
+	const job = "[a]\nioengine=psync\niodepth=32\nrw=randread\nsize=9m\nio_size=1m\n"
+	warned(t, "PL103", job, true)
+	r, _, _ := experiment(t, job)
+	deep, _, _ := experiment(t, "[a]\nioengine=posixaio\niodepth=32\nrw=randread\nsize=9m\nio_size=1m\n")
+	t.Logf("psync: %.0f %% of I/Os at depth 1; posixaio: %.0f %%", r.Jobs[0].Levels["1"], deep.Jobs[0].Levels["1"])
+	if r.Jobs[0].Levels["1"] != 100 || deep.Jobs[0].Levels["1"] > 50 {
+		t.Error("want all I/Os of psync, and few of posixaio, at depth 1")
+	}
+}
+
+func TestTinyFileExperiment(t *testing.T) {
+	const job = "[a]\nrw=randwrite\nbs=16k\nsize=16k\nloops=50\nwrite_iolog=log\n"
+	warned(t, "PL106", job, true)
+	_, _, dir := experiment(t, job)
+	at := offsets(t, filepath.Join(dir, "log"))
+	n := 0
+	for _, times := range at {
+		n += times
+	}
+	t.Logf("%d writes to %d block", n, len(at))
+	if len(at) != 1 || n != 50 {
+		t.Errorf("%d I/Os at %d offsets, want 50 at 1", n, len(at))
+	}
+}
+
+func TestSameBlocksExperiment(t *testing.T) {
+	const job = "[a]\nrw=write\nbs=64k\nsize=2m\nfilename=f\nnumjobs=2\nper_job_logs=1\n"
+	warned(t, "PL107", job, true)
+	r, _, dir := experiment(t, job)
+	info, err := os.Stat(filepath.Join(dir, "f"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0
+	for _, j := range r.Jobs {
+		sum += j.Write.Bytes
+	}
+	t.Logf("fio reports %d bytes written, the file holds %d", sum, info.Size())
+	if int64(sum) != 2*info.Size() {
+		t.Error("want twice the file")
+	}
+	const apart = "[a]\nrw=write\nbs=64k\nsize=2m\nfilename=f\nnumjobs=2\noffset_increment=2m\n"
+	warned(t, "PL107", apart, false)
+	_, _, dir = experiment(t, apart)
+	if info, err = os.Stat(filepath.Join(dir, "f")); err != nil || info.Size() != 4<<20 {
+		t.Errorf("with offset_increment the file holds %v, %v", info, err)
+	}
+}
+
+func TestZeroBuffersExperiment(t *testing.T) {
+	const job = "[a]\nrw=write\nbs=64k\nsize=1m\nfilename=f\nzero_buffers\n"
+	warned(t, "PL116", job, true)
+	_, _, dir := experiment(t, job)
+	text, err := os.ReadFile(filepath.Join(dir, "f"))
+	if err != nil || len(text) != 1<<20 || strings.Trim(string(text), "\x00") != "" {
+		t.Errorf("the file holds other bytes than zeros: %v", err)
+	}
+}
+
+func TestMixIgnoredExperiment(t *testing.T) {
+	const job = "[a]\nrw=randread\nrwmixread=50\nsize=1m\n"
+	warned(t, "PL120", job, true)
+	r, _, _ := experiment(t, job)
+	t.Logf("%d reads, %d writes", r.Jobs[0].Read.IOs, r.Jobs[0].Write.IOs)
+	if r.Jobs[0].Write.IOs != 0 || r.Jobs[0].Read.IOs != 256 {
+		t.Error("want reads only")
+	}
+}
+
+func TestGivenTwiceExperiment(t *testing.T) {
+	const job = "[a]\nrw=write\nsize=64k\nbs=4k\nbs=16k\n"
+	warned(t, "PL138", job, true)
+	r, _, _ := experiment(t, job)
+	t.Logf("%d writes of 64 KiB", r.Jobs[0].Write.IOs)
+	if r.Jobs[0].Write.IOs != 4 {
+		t.Errorf("%d writes, want 4 of 16 KiB", r.Jobs[0].Write.IOs)
+	}
+	const files = "[a]\nrw=write\nsize=64k\nfilename=f\nfilename=g\n"
+	warned(t, "PL138", files, false)
+	_, _, dir := experiment(t, files)
+	for _, name := range []string{"f", "g"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() != 32<<10 {
+			t.Errorf("%s: %v: each filename adds a file", name, err)
+		}
+	}
+}
+
+func TestEndlessExperiment(t *testing.T) {
+	const job = "[a]\nrw=write\nsize=64k\ntime_based\n"
+	warned(t, "PL108", job, true)
+	r, said, _ := experiment(t, job)
+	if r.Jobs[0].Write.Bytes != 64<<10 || !strings.Contains(said, "time_based requires a runtime") {
+		t.Errorf("%d bytes, %q", r.Jobs[0].Write.Bytes, said)
+	}
+}
+
+func TestHolesInFillExperiment(t *testing.T) {
+	_, _, dir := experiment(t, "[a]\nrw=randwrite\nbs=4k\nsize=16m\nfilename=f\nnorandommap\nwrite_iolog=log\n")
+	written := float64(len(offsets(t, filepath.Join(dir, "log")))) / 4096
+	_, _, dir = experiment(t, "[a]\nrw=randwrite\nbs=4k\nsize=16m\nfilename=f\nwrite_iolog=log\n")
+	whole := float64(len(offsets(t, filepath.Join(dir, "log")))) / 4096
+	t.Logf("one pass wrote %.1f %% of the blocks with norandommap, %.1f %% without", 100*written, 100*whole)
+	if written < 0.58 || written > 0.68 || whole != 1 {
+		t.Error("want 1 - 1/e, and all")
+	}
+}
+
+func TestOneNameExperiment(t *testing.T) {
+	const job = "[global]\nwrite_bw_log\nper_job_logs=0\nsize=64k\nrw=write\n[x]\nname=w\n[y]\nname=w\n"
+	_, _, dir := experiment(t, job)
+	logs, err := filepath.Glob(filepath.Join(dir, "*_bw.log"))
+	if err != nil || len(logs) != 1 {
+		t.Errorf("%v %v: two sections of one name write one log", logs, err)
+	}
+}
+
+func TestVerifySharedExperiment(t *testing.T) {
+	const job = "[a]\nrw=randwrite\nbs=4k\nsize=4m\nfilename=f\nnumjobs=4\nverify=crc32c\n"
+	warned(t, "PL149", job, true)
+	r, said, _ := experiment(t, job)
+	const illegal = 84 // EILSEQ
+	failed := 0
+	for _, j := range r.Jobs {
+		if j.Error == illegal {
+			failed++
+		}
+	}
+	t.Logf("%d of 4 jobs end with error %d", failed, illegal)
+	if failed == 0 || !strings.Contains(said, "verify: bad") {
+		t.Errorf("%d jobs failed: %.300q", failed, said)
+	}
+	const apart = "[a]\nrw=randwrite\nbs=4k\nsize=4m\nfilename=f\nnumjobs=4\nverify=crc32c\noffset_increment=4m\n"
+	warned(t, "PL149", apart, false)
+	if r, said, _ = experiment(t, apart); strings.Contains(said, "verify: bad") {
+		t.Errorf("with offset_increment: %.300q", said)
+	}
+}
+
+func TestWrittenTwiceExperiment(t *testing.T) {
+	const job = "[global]\nrw=write\nbs=64k\nsize=1m\n[a]\nfilename=f1\n[b]\nfilename=f2\n[c]\nfilename=f2\n"
+	warned(t, "PL150", job, true)
+	r, _, dir := experiment(t, job)
+	files, err := filepath.Glob(filepath.Join(dir, "f*"))
+	if err != nil || len(files) != 2 || len(r.Jobs) != 3 {
+		t.Errorf("3 sections wrote %v, %v", files, err)
+	}
+}
+
+func TestSeriesExperiment(t *testing.T) {
+	const job = "[global]\nrw=read\nsize=1m\nfilename=f\n[qd1]\niodepth=1\n[qd4]\niodepth=4\n[qd16]\niodepth=16\n"
+	warned(t, "PL151", job, true)
+	r, _, _ := experiment(t, job)
+	apart, _, _ := experiment(t, strings.ReplaceAll(job, "rw=read", "rw=read\nstonewall"))
+	groups := func(r fioResult) string {
+		var ids []string
+		for _, j := range r.Jobs {
+			ids = append(ids, strconv.Itoa(j.GroupID))
+		}
+		return strings.Join(ids, " ")
+	}
+	t.Logf("groups that run together: %s; with stonewall: %s", groups(r), groups(apart))
+	if groups(r) != "0 0 0" || groups(apart) != "0 1 2" {
+		t.Error("want one group, and three with stonewall")
+	}
+}
+
+func TestNeverSyncedExperiment(t *testing.T) {
+	const job = "[wal]\nrw=write\nbs=8k\nsize=1m\n"
+	warned(t, "PL153", job, true)
+	r, _, _ := experiment(t, job)
+	synced, _, _ := experiment(t, job+"fdatasync=1\n")
+	t.Logf("%d syncs for %d writes; with fdatasync=1: %d", r.Jobs[0].Sync.Latency.N, r.Jobs[0].Write.IOs, synced.Jobs[0].Sync.Latency.N)
+	if r.Jobs[0].Sync.Latency.N != 0 || synced.Jobs[0].Sync.Latency.N < 120 {
+		t.Error("want no sync, and one for each write with fdatasync=1")
+	}
+}
+
+// A loop device counts what comes from the disk: each pass of buffered reads all of it, and only where
+// fio does not drop the cache do further ones come from memory.
+func TestCachedSetExperiment(t *testing.T) {
+	dir := t.TempDir()
+	image := filepath.Join(dir, "image")
+	if err := os.WriteFile(image, bytes.Repeat([]byte{7}, 32<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "losetup", "--find", "--show", "--read-only", image).Output()
+	if err != nil {
+		t.Skip("NOT TESTED: no loop device can be made here; the sectors behind PL105 are not counted")
+	}
+	device := strings.TrimSpace(string(out))
+	defer exec.Command("losetup", "--detach", device).Run() //nolint:errcheck // of the test
+	sectors := func() int {
+		text, err := os.ReadFile("/sys/block/" + filepath.Base(device) + "/stat")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, _ := strconv.Atoi(strings.Fields(string(text))[2])
+		return n
+	}
+	read := func(more string) (fromDisk, byFio int) {
+		before := sectors()
+		r, said, _ := experiment(t, "[a]\nrw=randread\nbs=4k\nsize=32m\nfilename="+device+"\n"+more)
+		if len(r.Jobs) != 1 {
+			t.Fatal(said)
+		}
+		return (sectors() - before) * 512, r.Jobs[0].Read.Bytes
+	}
+	once, all := read("")
+	loops, four := read("loops=4\n")
+	kept, again := read("norandommap\nio_size=128m\n")
+	t.Logf("one pass: %d of %d bytes from the disk; four: %d of %d; as much with norandommap: %d of %d", once, all, loops, four, kept, again)
+	if once < all*9/10 || loops < four*9/10 || again != 4*all || kept > again/2 {
+		t.Error("want all, all, and each block once")
+	}
+	warned(t, "PL105", "[a]\nioengine=psync\nrw=randread\nsize=32m\nloops=4\nfilename=f\n", false)
+	warned(t, "PL105", "[a]\nioengine=psync\nrw=randread\nsize=32m\ntime_based\nruntime=9\nnorandommap\nfilename=f\n", true)
+}

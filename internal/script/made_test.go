@@ -1,0 +1,60 @@
+package script
+
+import (
+	"strings"
+	"testing"
+)
+
+// What scripts build before they run it is read, each option where it stands.
+func TestBuiltCommandsAndFilesAreRead(t *testing.T) {
+	for name, c := range map[string]struct{ file, text, want string }{
+		"a variable that grows":   {"x.sh", "O='--name=a'\nif x; then O+=\" --foo=1\"; fi\nfio $O --rw=read\n", "foo"},
+		"an array that grows":     {"x.sh", "A=(--name=a)\nA+=(--foo=2 --rw=read)\nfio \"${A[@]}\"\n", "foo"},
+		"a function":              {"x.sh", "_fio() { fio --direct=1 \"$@\"; }\n_fio --name=a --foo=1\n", "foo"},
+		"the function's own":      {"x.sh", "run() {\n  sudo fio --foo=1 \"$@\"\n}\nrun --name=a --rw=read\n", "foo"},
+		"echo into a file":        {"x.sh", "echo \"[global]\" > x.fio\necho \"rw=read\" >> x.fio\necho \"[a]\" >> x.fio\necho \"foo=1\" >> x.fio\n", "foo"},
+		"one echo of many lines":  {"x.sh", "echo \"[global]\nrw=read\n[a]\nfoo=1\" > $JOB\n", "foo"},
+		"printf":                  {"x.sh", "printf '[a]\\nrw=read\\nfoo=1\\n' > x.fio\n", "foo"},
+		"inline code in Markdown": {"x.md", "Run `fio --name=a --rw=read --foo=1` and wait.\n", "foo"},
+		"a list in Markdown":      {"x.md", "- `sudo fio --name=a --foo=1 --bs=4k`\n", "foo"},
+		"CMD of a Dockerfile":     {"Dockerfile", "FROM x\nCMD [\"fio\", \"--name=a\", \"--foo=1\"]\n", "foo"},
+		"RUN of a Dockerfile":     {"Dockerfile", "FROM x\nRUN apt install fio && \\\n  fio --name=a --foo=1\n", "foo"},
+	} {
+		f := Parse(c.file, []byte(c.text), Options{})
+		found := 0
+		for _, j := range f.Jobs {
+			for _, s := range j.File.Sections {
+				for _, o := range s.Options {
+					if o.Name == c.want {
+						found++
+						if !strings.Contains(f.Source(o.Line), c.want) && !strings.Contains(name, "own") && !strings.Contains(name, "grows") {
+							t.Errorf("%s: line %d is %q", name, o.Line, f.Source(o.Line))
+						}
+					}
+				}
+			}
+		}
+		if found == 0 || len(f.Unread) > 0 {
+			t.Errorf("%s: %s was not found: %+v, unread %v, missed %v", name, c.want, f.Jobs, f.Unread, f.Missed)
+		}
+	}
+	for _, prose := range []string{"Use `fio --bs` for that.\n", "See `fio --help`.\n"} {
+		if f := Parse("x.md", []byte(prose), Options{}); len(f.Unread)+len(f.Missed) > 0 {
+			t.Errorf("%q: %v %v", prose, f.Unread, f.Missed)
+		}
+	}
+	for _, other := range []string{
+		"kubectl logs -l kbench=fio -f\n", "screen -S fio -d -m sh\n", "kubestr fio -f x.fio -s y\n", "echo \"Running fio --name\"\n",
+	} {
+		if f := Parse("x.sh", []byte(other), Options{}); len(f.Missed) > 0 {
+			t.Errorf("%q is taken for a fio command", other)
+		}
+	}
+}
+
+// FuzzDockerfile reads any text as a Dockerfile, with what scripts build in it.
+func FuzzDockerfile(f *testing.F) {
+	f.Add("CMD [\"fio\", \"--name=a\"]\n")
+	f.Add("RUN O+=x; f() { fio \"$@\"; }; f --name=a; echo '[a]' > x\n")
+	f.Fuzz(func(_ *testing.T, text string) { Parse("Dockerfile", []byte(text), Options{}) })
+}
