@@ -22,19 +22,19 @@ func (c *Candidate) Topology() *topology.Topology {
 		f, _ := cloud.VolumeLimits(c.Layout.Spec) // it was ordered by its rules
 		for i := range a.Volumes {
 			v := &a.Volumes[i]
-			v.Sustained, v.Burst = topology.Limits(f.Sustained), topology.Limits(f.Burst)
+			v.Sustained, v.Burst = f.Sustained, f.Burst
 			v.BurstIOs, v.BurstBytes = f.BurstIOs, f.BurstBytes
 			v.Origin = topology.Origin{Kind: topology.Catalogue, Where: f.String()}
 		}
 	} else {
 		for i := range a.Volumes {
-			a.Volumes[i].Sustained = topology.Limits(c.Instance.Local.Limits)
+			a.Volumes[i].Sustained = c.Instance.Local.Limits
 			a.Volumes[i].Origin = topology.Origin{Kind: topology.Catalogue, Where: c.Instance.Local.String()}
 		}
 	}
 	return &topology.Topology{
 		Instance: topology.Instance{
-			Type: c.Type, Baseline: topology.Limits(c.Instance.Baseline), Burst: topology.Limits(c.Instance.Burst),
+			Type: c.Type, Baseline: c.Instance.Baseline, Burst: c.Instance.Burst,
 			BurstFor: c.Instance.BurstFor, BurstPer: c.Instance.BurstPer,
 			Origin: topology.Origin{Kind: topology.Catalogue, Where: c.Instance.String()},
 		},

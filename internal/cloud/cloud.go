@@ -6,6 +6,7 @@
 package cloud
 
 import (
+	"cmp"
 	"embed"
 	"encoding/csv"
 	"strconv"
@@ -37,9 +38,8 @@ const (
 	Recalled Trust = "unverified-recall" // from memory of a data sheet: check before relying on it
 )
 
-// Limits are capacities, field by field those of topology.Limits, so that one converts to the
-// other; zero is unknown. IOPS and Rate hold for reads and writes together, the others for one
-// direction.
+// Limits are capacities; a zero field is unknown or absent, never "none allowed". IOPS and Rate apply
+// to reads and writes together; those of one direction are as drive data sheets state them.
 type Limits struct {
 	IOPS      units.IOPS `json:"iops,omitempty"`
 	Rate      units.Rate `json:"rate,omitempty"`
@@ -47,6 +47,16 @@ type Limits struct {
 	WriteIOPS units.IOPS `json:"write_iops,omitempty"`
 	ReadRate  units.Rate `json:"read_rate,omitempty"`
 	WriteRate units.Rate `json:"write_rate,omitempty"`
+}
+
+// Known says whether any figure is known.
+func (l Limits) Known() bool { return l != Limits{} }
+
+// Override takes what other limits state.
+func (l *Limits) Override(d Limits) {
+	l.IOPS, l.Rate = cmp.Or(d.IOPS, l.IOPS), cmp.Or(d.Rate, l.Rate)
+	l.ReadIOPS, l.WriteIOPS = cmp.Or(d.ReadIOPS, l.ReadIOPS), cmp.Or(d.WriteIOPS, l.WriteIOPS)
+	l.ReadRate, l.WriteRate = cmp.Or(d.ReadRate, l.ReadRate), cmp.Or(d.WriteRate, l.WriteRate)
 }
 
 // table reads an embedded CSV file: a map of column names for each row. A test reads them all, so

@@ -49,9 +49,6 @@ func tps() Figure {
 
 func bandwidth() Figure { return Figure{Name: "bandwidth", Unit: BytesPerSec} }
 
-// largeIO is the block size from which on bandwidth says more than IOPS.
-const largeIO = 128 * units.KiB
-
 // mainFigure is the one figure of a scenario that is tested: bandwidth of large I/Os, IOPS of
 // others.
 func mainFigure(s *bundle.Scenario) Figure {
@@ -60,7 +57,7 @@ func mainFigure(s *bundle.Scenario) Figure {
 	}
 	if s.Result != nil {
 		n, bw := rates(s.Result)
-		if n > 0 && units.Bytes(bw/n) >= largeIO || n == 0 && bw > 0 {
+		if n > 0 && units.Bytes(bw/n) >= result.LargeIO || n == 0 && bw > 0 {
 			return bandwidth()
 		}
 	}
@@ -153,11 +150,11 @@ func latencyFigures() []Figure {
 		hist func(result.Second) *fio.Hist
 	}{
 		{
-			"read", func(r *result.Result) fio.Latency { return completion(r.Total.Read) },
+			"read", func(r *result.Result) fio.Latency { return r.Total.Read.Completion() },
 			func(s result.Second) *fio.Hist { return s.Read.Hist },
 		},
 		{
-			"write", func(r *result.Result) fio.Latency { return completion(r.Total.Write) },
+			"write", func(r *result.Result) fio.Latency { return r.Total.Write.Completion() },
 			func(s result.Second) *fio.Hist { return s.Write.Hist },
 		},
 		{
@@ -177,12 +174,4 @@ func latencyFigures() []Figure {
 		}
 	}
 	return all
-}
-
-// completion is clat, or lat where only that was recorded.
-func completion(d fio.Direction) fio.Latency {
-	if !d.Clat.Measured() {
-		return d.Lat
-	}
-	return d.Clat
 }

@@ -348,7 +348,7 @@ func (p *MostProbe) busy(r *result.Result) {
 	}
 	var n, sum, squares float64
 	for _, d := range []fio.Direction{r.Total.Read, r.Total.Write} {
-		completion(d).Hist.Each(func(bin int, count uint64) {
+		d.Completion().Hist.Each(func(bin int, count uint64) {
 			lo, hi := fio.BinRange(bin)
 			at := (float64(lo) + float64(hi)) / 2
 			n, sum, squares = n+float64(count), sum+float64(count)*at, squares+float64(count)*at*at

@@ -48,7 +48,7 @@ func (m Measurement) BW() units.Rate {
 // directions, in nanoseconds.
 func (m Measurement) MeanLatency() float64 {
 	sum, n := 0.0, 0.0
-	for _, d := range []fio.Direction{m.Result.Total.Read, m.Result.Total.Write, m.Result.Total.Trim} {
+	for _, d := range m.Result.Total.Directions() {
 		mean := d.Lat.Mean
 		if mean == 0 {
 			mean = d.Clat.Mean
@@ -113,11 +113,6 @@ func Buffered(w fio.Workload) bool { return w.Buffered }
 
 // Sequential jobs work through their region in order.
 func Sequential(w fio.Workload) bool { return w.Sequential }
-
-// Paced says that a job limits itself, so idle moments are its own.
-func Paced(w fio.Workload) bool {
-	return w.ReadRate > 0 || w.WriteRate > 0 || w.ReadIOPS > 0 || w.WriteIOPS > 0 || w.ThinkTime > 0
-}
 
 // load is what one leaf device did in a run.
 type load struct {

@@ -21,7 +21,7 @@ func Above(j fio.Job, d time.Duration) (share float64, how string, ok bool) {
 		return 0, "", false
 	}
 	all := &fio.Hist{}
-	for _, dir := range []fio.Direction{j.Read, j.Write, j.Trim} {
+	for _, dir := range j.Directions() {
 		all.Merge(dir.Clat.Hist)
 	}
 	if n := all.Count(); n > 0 {

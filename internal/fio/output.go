@@ -151,6 +151,9 @@ func (d *Direction) share(window time.Duration) float64 {
 	return float64(d.Runtime) / float64(window)
 }
 
+// Directions are reads, writes and trims, in fio's order.
+func (j *Job) Directions() [3]*Direction { return [3]*Direction{&j.Read, &j.Write, &j.Trim} }
+
 // InFlight is the mean number of I/Os in flight over the row's window by Little's law, 0 where
 // latency was not recorded.
 func (j Job) InFlight() float64 {
@@ -190,6 +193,14 @@ type Direction struct {
 	// Printed keeps figures as text output printed them ("iops": "40.1k"), for those that are
 	// rounded there and refined here.
 	Printed map[string]string `json:"printed,omitempty"`
+}
+
+// Completion is clat, or lat where only that was recorded.
+func (d *Direction) Completion() Latency {
+	if !d.Clat.Measured() {
+		return d.Lat
+	}
+	return d.Clat
 }
 
 // atOnce is below any device's answer to a request that was handed over asynchronously: the fastest

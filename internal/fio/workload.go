@@ -181,3 +181,9 @@ func (w Workload) Reads() bool { return w.ReadShare > 0 }
 
 // Writes says whether the workload writes.
 func (w Workload) Writes() bool { return w.ReadShare+w.TrimShare < 1 }
+
+// Paced says that a job limits itself (rate=, rate_iops=, thinktime=), so that idle moments are its
+// own.
+func (w Workload) Paced() bool {
+	return w.ReadRate > 0 || w.WriteRate > 0 || w.ReadIOPS > 0 || w.WriteIOPS > 0 || w.ThinkTime > 0
+}

@@ -145,8 +145,7 @@ var boundByDepth = &rule{
 	Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
 		if w.Sequential || !w.Direct || !fio.Synchronous(w.Engine) || w.Jobs < 2 || w.SyncEvery > 0 || w.SyncWrites ||
-			w.ThinkTime > 0 ||
-			w.ReadRate+w.WriteRate > 0 || w.ReadIOPS+w.WriteIOPS > 0 ||
+			w.Paced() ||
 			j.open("numjobs") ||
 			j.open("ioengine") ||
 			j.given("iodepth") {

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/user"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"golang.org/x/sys/unix"
 
@@ -104,7 +102,7 @@ func private(dir, folder *sys.Dir) error {
 	case int(owner) != os.Geteuid():
 		return fmt.Errorf("%s belongs to %s: remove it with plimsoll clean as that user or as root, or name "+
 			"another path",
-			folder.Name(), userName(owner))
+			folder.Name(), sys.UserName(owner))
 	case info.Mode().Perm()&0o022 != 0:
 		return fmt.Errorf("%s can be written to by others (mode %04o): remove it with plimsoll clean, or name "+
 			"another path",
@@ -114,14 +112,6 @@ func private(dir, folder *sys.Dir) error {
 			folder.Name(), dir.Name())
 	}
 	return nil
-}
-
-func userName(id uint32) string {
-	text := strconv.FormatUint(uint64(id), 10)
-	if u, err := user.LookupId(text); err == nil {
-		return u.Username
-	}
-	return "user " + text
 }
 
 // stands tells whether the folder is still what its name leads to.

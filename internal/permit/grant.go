@@ -75,7 +75,7 @@ func (p *pin) checkOverwrite(path string) error {
 			return nil
 		}
 		if owner != 0 && int(owner) != os.Geteuid() {
-			return fmt.Errorf("%s leads through %s, a link of %s's: name the file itself", path, link, userName(owner))
+			return fmt.Errorf("%s leads through %s, a link of %s's: name the file itself", path, link, sys.UserName(owner))
 		}
 		target, err := os.Readlink(link)
 		if err != nil {

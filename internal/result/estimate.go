@@ -82,7 +82,7 @@ func (b *Builder) estimates(r *Result) (iops, bw stats.Estimate) {
 func (b *Builder) apart(r *Result) bool {
 	window := float64(r.Total.Span())
 	for _, j := range r.Jobs {
-		for _, d := range []fio.Direction{j.Read, j.Write, j.Trim} {
+		for _, d := range j.Directions() {
 			if d.Runtime > 0 && float64(d.Runtime) < apartShare*window {
 				return true
 			}

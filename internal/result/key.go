@@ -27,9 +27,7 @@ func KeyOf(r *Result) Key {
 	if r == nil {
 		return ByIOPS
 	}
-	paced := slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool {
-		return w.ThinkTime > 0 || w.ReadRate+w.WriteRate > 0 || w.ReadIOPS+w.WriteIOPS > 0
-	})
+	paced := slices.ContainsFunc(r.Workloads, fio.Workload.Paced)
 	if r.Depth.Asked == 1 && !paced {
 		return ByLatency
 	}

@@ -44,9 +44,7 @@ func (r *Result) whyDepth(d Depth) string {
 	if ratio > 1 {
 		return r.whyDeeper()
 	}
-	paced := r.Paced || does(func(w fio.Workload) bool {
-		return w.ReadRate > 0 || w.WriteRate > 0 || w.ReadIOPS > 0 || w.WriteIOPS > 0 || w.ThinkTime > 0
-	})
+	paced := r.Paced || does(fio.Workload.Paced)
 	switch {
 	case paced:
 		return "the jobs hold themselves back (rate=, rate_iops= or thinktime=), so fewer I/Os were in flight " +

@@ -127,7 +127,7 @@ const apartShare = 0.95
 func (r *Result) Sum() Sum {
 	s := Sum{Window: r.Total.Span()}
 	s.IOPS, s.BW = r.Total.Rates()
-	for _, d := range []fio.Direction{r.Total.Read, r.Total.Write, r.Total.Trim} {
+	for _, d := range r.Total.Directions() {
 		s.Apart = s.Apart || d.Runtime > 0 && float64(d.Runtime) < apartShare*float64(s.Window)
 	}
 	return s

@@ -85,7 +85,7 @@ func openFound(name string, links int) (*os.File, error) {
 // always.
 func foundIn(dir *Dir, info fs.FileInfo) error {
 	if !ours(info) {
-		return fmt.Errorf("it belongs to %s", userName(Owner(info)))
+		return fmt.Errorf("it belongs to %s", UserName(Owner(info)))
 	}
 	link := info.Mode()&fs.ModeSymlink != 0
 	if !link && writableByOthers(info) {
@@ -99,7 +99,7 @@ func foundIn(dir *Dir, info fs.FileInfo) error {
 	case err != nil:
 		return err
 	case !ours(holder):
-		return fmt.Errorf("its directory belongs to %s, who can replace it", userName(Owner(holder)))
+		return fmt.Errorf("its directory belongs to %s, who can replace it", UserName(Owner(holder)))
 	case writableByOthers(holder) && holder.Mode()&fs.ModeSticky == 0:
 		return fmt.Errorf("others can replace it, since they can write to its directory (mode %04o)", holder.Mode().Perm())
 	}

@@ -33,7 +33,7 @@ func CheckProgram(name string, uid uint32) error {
 	}
 	if err := onlyOf(path, 0, uid); err != nil {
 		return fmt.Errorf("%s: %w, and %s would run it: install it where only root can write, or run plimsoll as "+
-			"another user", path, err, userName(uid))
+			"another user", path, err, UserName(uid))
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func ownedBy(name string, uids []uint32) error {
 		return err
 	}
 	if owner := Owner(info); !slices.Contains(uids, owner) && !unmapped(owner) {
-		return fmt.Errorf("%s belongs to %s: %w", name, userName(owner), ErrReplaceable)
+		return fmt.Errorf("%s belongs to %s: %w", name, UserName(owner), ErrReplaceable)
 	}
 	mode := info.Mode()
 	if mode&fs.ModeSymlink != 0 || mode.IsDir() && mode&fs.ModeSticky != 0 {

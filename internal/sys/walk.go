@@ -117,7 +117,7 @@ func linkOf(at, fd int, part, shown string) (string, error) {
 	}
 	if st.Uid != 0 && int(st.Uid) != os.Geteuid() {
 		return "", fmt.Errorf("%s is a link of %s's, who decides where it leads: name the place itself",
-			shown, userName(st.Uid))
+			shown, UserName(st.Uid))
 	}
 	var where unix.Statfs_t
 	if err := unix.Fstatfs(at, &where); err == nil && where.Type == procMagic {
@@ -134,7 +134,8 @@ func linkOf(at, fd int, part, shown string) (string, error) {
 	return string(buf[:n]), nil
 }
 
-func userName(id uint32) string {
+// UserName is what a user is called, "user 1001" where nobody says.
+func UserName(id uint32) string {
 	text := strconv.FormatUint(uint64(id), 10)
 	if u, err := user.LookupId(text); err == nil {
 		return u.Username
@@ -186,7 +187,7 @@ func (d *Dir) ReadTrusted(name string, limit int64) ([]byte, error) {
 func trusted(name string, info fs.FileInfo) error {
 	if owner := Owner(info); owner != 0 && int(owner) != os.Geteuid() {
 		return fmt.Errorf("%s belongs to %s, and what is in it would be believed: remove it, or name another place",
-			name, userName(owner))
+			name, UserName(owner))
 	}
 	if info.Mode().Perm()&0o022 != 0 {
 		return fmt.Errorf("%s can be written to by others (mode %04o), and what is in it would be believed: "+

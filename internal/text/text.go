@@ -51,11 +51,15 @@ func signed(share float64) string {
 }
 
 // Times prints a ratio in a sentence: "3.9x".
-func Times(ratio float64) string { return trim(strconv.FormatFloat(ratio, 'f', 1, 64)) + "x" }
+func Times(ratio float64) string {
+	return units.TrimZeros(strconv.FormatFloat(ratio, 'f', 1, 64)) + "x"
+}
 
 // Factor prints a factor of a formula with five significant digits, so that the formula can be
 // worked out again: "1.0469", "2".
-func Factor(v float64) string { return trim(strconv.FormatFloat(v, 'f', max(0, 4-exponent(v)), 64)) }
+func Factor(v float64) string {
+	return units.TrimZeros(strconv.FormatFloat(v, 'f', max(0, 4-exponent(v)), 64))
+}
 
 // exponent is that of ten in v: 0 of 1 to 9.99, -1 of 0.1 to 0.99.
 func exponent(v float64) int {
@@ -67,14 +71,6 @@ func exponent(v float64) int {
 
 // Ratio prints a change between two figures: "x2.50", "x0.68".
 func Ratio(ratio float64) string { return "x" + units.Group(strconv.FormatFloat(ratio, 'f', 2, 64)) }
-
-// trim takes the zeros at the end of a decimal fraction away.
-func trim(s string) string {
-	if strings.Contains(s, ".") {
-		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
-	}
-	return s
-}
 
 // Of sets a figure against its whole, and prints a unit that both have once: "1,823 of 1,846 IOPS",
 // "980 MiB/s of 1.2 GiB/s".

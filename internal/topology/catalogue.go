@@ -30,7 +30,7 @@ func (t *Topology) catalogue() {
 			v := &t.Arrays[i].Volumes[j]
 			switch {
 			case cloud.IsInstanceStore(v.Model) && known && facts.Local.Count > 0:
-				v.Sustained, v.Origin = Limits(facts.Local.Limits), catalogued(facts.Local.Provenance)
+				v.Sustained, v.Origin = facts.Local.Limits, catalogued(facts.Local.Provenance)
 			case !v.Network:
 				v.drive(v.Model)
 			}
@@ -40,7 +40,7 @@ func (t *Topology) catalogue() {
 
 // take takes over an instance type's limits.
 func (i *Instance) take(f cloud.InstanceFacts) {
-	i.Type, i.Baseline, i.Burst = f.Type, Limits(f.Baseline), Limits(f.Burst)
+	i.Type, i.Baseline, i.Burst = f.Type, f.Baseline, f.Burst
 	i.BurstFor, i.BurstPer = f.BurstFor, f.BurstPer
 	i.Origin = catalogued(f.Provenance)
 }
@@ -54,7 +54,7 @@ func (v *Volume) drive(model string) bool {
 	if !ok {
 		return false
 	}
-	v.Sustained, v.ReadLatency, v.WriteLatency = Limits(f.Limits), f.ReadLatency, f.WriteLatency
+	v.Sustained, v.ReadLatency, v.WriteLatency = f.Limits, f.ReadLatency, f.WriteLatency
 	v.Origin = catalogued(f.Provenance)
 	return true
 }
@@ -85,20 +85,13 @@ func (t *Topology) declareInstance(d *DeclaredInstance) error {
 			i.take(f)
 		}
 	}
-	i.Baseline.over(d.Baseline)
-	i.Burst.over(d.Burst)
+	i.Baseline.Override(d.Baseline)
+	i.Burst.Override(d.Burst)
 	i.BurstFor, i.BurstPer = cmp.Or(d.BurstFor, i.BurstFor), cmp.Or(d.BurstPer, i.BurstPer)
 	if d.Baseline.Known() || d.Burst.Known() {
 		i.Origin = d.Origin
 	}
 	return nil
-}
-
-// over replaces what the other limits state.
-func (l *Limits) over(d Limits) {
-	l.IOPS, l.Rate = cmp.Or(d.IOPS, l.IOPS), cmp.Or(d.Rate, l.Rate)
-	l.ReadIOPS, l.WriteIOPS = cmp.Or(d.ReadIOPS, l.ReadIOPS), cmp.Or(d.WriteIOPS, l.WriteIOPS)
-	l.ReadRate, l.WriteRate = cmp.Or(d.ReadRate, l.ReadRate), cmp.Or(d.WriteRate, l.WriteRate)
 }
 
 // declare lays a declared volume over a detected one, or over an empty one: its type's limits from
@@ -119,8 +112,8 @@ func (v *Volume) declare(d DeclaredVolume) error {
 	if v.Device == "" {
 		v.Serial, v.ID, v.Model = d.Serial, cmp.Or(d.ID, ebsID(d.Serial)), cmp.Or(d.Model, v.Model)
 	}
-	v.Sustained.over(d.Limits)
-	v.Burst.over(d.Burst)
+	v.Sustained.Override(d.Limits)
+	v.Burst.Override(d.Burst)
 	v.BurstIOs, v.BurstBytes = cmp.Or(d.BurstIOs, v.BurstIOs), cmp.Or(d.BurstBytes, v.BurstBytes)
 	if d.Limits.Known() && v.Origin.Kind != Catalogue {
 		v.Origin = d.Origin
@@ -185,7 +178,7 @@ func (v *Volume) declareLimits(d DeclaredVolume) error {
 // take takes over what the catalogue says of a network volume.
 func (v *Volume) take(f cloud.VolumeFacts) {
 	v.Type, v.Network, v.Origin = f.Type, true, catalogued(f.Provenance)
-	v.Sustained, v.Burst = Limits(f.Sustained), Limits(f.Burst)
+	v.Sustained, v.Burst = f.Sustained, f.Burst
 	v.BurstIOs, v.BurstBytes, v.CountedIO, v.Merges = f.BurstIOs, f.BurstBytes, f.CountedIO, f.Merges
 }
 

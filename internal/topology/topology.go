@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/units"
 )
 
@@ -85,20 +86,8 @@ type Instance struct {
 	Origin      Origin   `json:"origin"`
 }
 
-// Limits are capacities; a zero field is unknown or absent, never "none allowed". Total applies to
-// reads and writes together; Read and Write apply to one direction, as drive data sheets state
-// them.
-type Limits struct {
-	IOPS      units.IOPS `json:"iops,omitempty"`
-	Rate      units.Rate `json:"rate,omitempty"`
-	ReadIOPS  units.IOPS `json:"read_iops,omitempty"`
-	WriteIOPS units.IOPS `json:"write_iops,omitempty"`
-	ReadRate  units.Rate `json:"read_rate,omitempty"`
-	WriteRate units.Rate `json:"write_rate,omitempty"`
-}
-
-// Known says whether any figure is known.
-func (l Limits) Known() bool { return l != Limits{} }
+// Limits are capacities of a volume, a drive or an instance, as the catalogue states them.
+type Limits = cloud.Limits
 
 // Volume is a leaf: an EBS volume, a drive, a loop device.
 type Volume struct {

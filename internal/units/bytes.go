@@ -63,14 +63,15 @@ func Number(v float64) string {
 	case a > 0 && a < 0.9995:
 		digits = min(2-int(math.Floor(math.Log10(a))), 6)
 	}
-	s := Group(trimZeros(strconv.FormatFloat(v, 'f', digits, 64)))
+	s := Group(TrimZeros(strconv.FormatFloat(v, 'f', digits, 64)))
 	if s == "-0" {
 		return "0"
 	}
 	return s
 }
 
-func trimZeros(s string) string {
+// TrimZeros cuts the zeros off a fraction: "12.50" is "12.5", "3.00" is "3".
+func TrimZeros(s string) string {
 	if strings.Contains(s, ".") {
 		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
 	}

@@ -46,7 +46,7 @@ func (r Rate) SI() string {
 	}
 	text := Number(v)
 	if math.Abs(v) < 1000 {
-		text = trimZeros(strconv.FormatFloat(v, 'f', 1, 64))
+		text = TrimZeros(strconv.FormatFloat(v, 'f', 1, 64))
 	}
 	return text + " " + []string{"B", "kB", "MB", "GB"}[i] + "/s"
 }

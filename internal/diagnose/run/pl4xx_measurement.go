@@ -354,7 +354,7 @@ var cutShort = &diagnose.Rule{
 
 func lost(j fio.Job) uint64 {
 	n := uint64(0)
-	for _, d := range []fio.Direction{j.Read, j.Write, j.Trim} {
+	for _, d := range j.Directions() {
 		n += d.Short + d.Dropped
 	}
 	return n

@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
@@ -197,7 +198,7 @@ var stalled = &diagnose.Rule{
 				report(f)
 				continue
 			}
-			if m.Any(diagnose.Paced) || m.Staged() || m.IOPS() < stallLeast {
+			if m.Any(fio.Workload.Paced) || m.Staged() || m.IOPS() < stallLeast {
 				continue
 			}
 			zero, longest, first := zeros(diagnose.Settled(m.Result))

@@ -8,6 +8,7 @@ import (
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
@@ -102,7 +103,7 @@ var farBelow = &diagnose.Rule{
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			b, ok := diagnose.Hardware(m.Ceiling)
-			if !ok || m.Reached() || m.Any(diagnose.Paced) || m.IOPS() == 0 {
+			if !ok || m.Reached() || m.Any(fio.Workload.Paced) || m.IOPS() == 0 {
 				continue
 			}
 			account, severity := c.Account(m, b), finding.Warn

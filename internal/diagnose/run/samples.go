@@ -36,7 +36,7 @@ const (
 // seconds that direction ran; ok is false where they cannot be relied on.
 func samples(m diagnose.Measurement) (d fio.Direction, halves float64, ok bool) {
 	r := m.Result
-	if len(r.Seconds) > 0 || len(r.Jobs) != 1 || m.Failed() || m.Any(diagnose.Paced) || r.Paced || m.Staged() {
+	if len(r.Seconds) > 0 || len(r.Jobs) != 1 || m.Failed() || m.Any(fio.Workload.Paced) || r.Paced || m.Staged() {
 		return d, 0, false
 	}
 	j := r.Jobs[0]

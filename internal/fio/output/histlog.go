@@ -62,7 +62,7 @@ func readHistLog(r io.Reader, base string, out *fio.Output, row int) error {
 		out.Doubts = append(out.Doubts, base+": "+doubt)
 	}
 	j := &out.Jobs[row]
-	for d, dir := range []*fio.Direction{&j.Read, &j.Write, &j.Trim} {
+	for d, dir := range j.Directions() {
 		h := &fio.Hist{}
 		for i, n := range s.bins[d] {
 			h.Add(coarseValue(i, width)*unit, n)

@@ -240,7 +240,7 @@ func (p *jsonParser) job() {
 		return
 	}
 	j.Buckets = slices.Concat(coarse[0], coarse[1], coarse[2])
-	for i, d := range []*fio.Direction{&j.Read, &j.Write, &j.Trim} {
+	for i, d := range j.Directions() {
 		*d = dirs[i].settle()
 		j.Runtime = max(j.Runtime, d.Runtime)
 	}

@@ -111,7 +111,7 @@ func readLog(r io.Reader, base, kind string, out *fio.Output, row int) error {
 		out.Unread = append(out.Unread, fio.Unread{File: base, Why: fmt.Sprintf("%d further lines", scan.missed)})
 	}
 	j := &out.Jobs[row]
-	for d, dir := range []*fio.Direction{&j.Read, &j.Write, &j.Trim} {
+	for d, dir := range j.Directions() {
 		total := scan.total(d)
 		if total.n == 0 {
 			continue
@@ -198,7 +198,7 @@ func (s *logScan) series(kind string, d int, factor float64) fio.LogSeries {
 
 // settleLogJob fills rates where single I/Os were logged.
 func settleLogJob(j *fio.Job) {
-	for _, d := range []*fio.Direction{&j.Read, &j.Write, &j.Trim} {
+	for _, d := range j.Directions() {
 		j.Runtime = max(j.Runtime, d.Runtime)
 		sec := d.Runtime.Seconds()
 		if sec > 0 {

@@ -140,7 +140,7 @@ func (t *terseScan) percent(what string) float64 {
 func (t *terseScan) job(directions int) (fio.Job, []fio.Disk) {
 	var j fio.Job
 	j.Group, j.Error = int(t.count("group")), int(t.count("error"))
-	for i, d := range []*fio.Direction{&j.Read, &j.Write, &j.Trim} {
+	for i, d := range j.Directions() {
 		if i < directions {
 			*d = t.direction()
 			j.Runtime = max(j.Runtime, d.Runtime)
