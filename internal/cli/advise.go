@@ -235,7 +235,7 @@ func (o adviseOptions) chunkText() string {
 // keep is the layout of --volumes.
 func (o adviseOptions) keep() (*advise.Layout, error) {
 	d, err := topology.FromFlags(o.volumes, o.level, o.chunkText(), "")
-	if err != nil && strings.Contains(err.Error(), "raid0 needs") { // one volume
+	if few, ok := errors.AsType[*topology.TooFew](err); ok && few.Level == topology.RAID0 { // one volume
 		d, err = topology.FromFlags(o.volumes, "", "", "")
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -99,17 +100,23 @@ func pathProblem(p *fs.PathError) string {
 // namesMissing is true when err is about a path of args that does not exist: a mistake on the
 // command line.
 func namesMissing(err error, args []string) bool {
-	if !errors.Is(err, fs.ErrNotExist) {
+	p, ok := errors.AsType[*fs.PathError](err)
+	if !ok || !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	missing, err := filepath.Abs(p.Path)
+	if err != nil {
 		return false
 	}
 	for _, arg := range args {
 		if strings.HasPrefix(arg, "-") {
 			_, arg, _ = strings.Cut(arg, "=")
 		}
-		if arg == "" || !strings.Contains(err.Error(), arg) {
+		named, err := filepath.Abs(arg)
+		if arg == "" || err != nil || missing != named && !strings.HasPrefix(missing, named+"/") {
 			continue
 		}
-		if _, missing := os.Lstat(arg); errors.Is(missing, fs.ErrNotExist) {
+		if _, err := os.Lstat(named); errors.Is(err, fs.ErrNotExist) {
 			return true
 		}
 	}

@@ -204,7 +204,7 @@ func (a *DeclaredArray) check() (key string, err error) {
 	}
 	least := map[Level]int{RAID0: 2, RAID1: 2, RAID10: 2, RAID5: 3, RAID6: 4}[a.Level]
 	if n < least {
-		return "volumes", fmt.Errorf("%s needs at least %d volumes, here are %d", a.Level, least, n)
+		return "volumes", &TooFew{Level: a.Level, Least: least, Have: n}
 	}
 	if a.Level == Single && n != 1 {
 		return "volumes", fmt.Errorf("level single is one volume, here are %d", n)
@@ -213,4 +213,14 @@ func (a *DeclaredArray) check() (key string, err error) {
 		return "copies", fmt.Errorf("%d copies need as many volumes, here are %d", a.Copies, n)
 	}
 	return "", nil
+}
+
+// TooFew is returned where a level needs more volumes than there are.
+type TooFew struct {
+	Level       Level
+	Least, Have int
+}
+
+func (e *TooFew) Error() string {
+	return fmt.Sprintf("%s needs at least %d volumes, here are %d", e.Level, e.Least, e.Have)
 }
