@@ -25,6 +25,8 @@ type Case struct {
 	// tried.
 	Probes []Probe
 	Runs   []Measurement
+	// Fleet is a run on several machines, compared; nil of one machine.
+	Fleet *FleetCase
 }
 
 // Measurement is one scenario with what it could reach and what it did. Ceiling and Result may be

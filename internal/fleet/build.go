@@ -9,7 +9,7 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/diagnose"
-	fleetrules "plimsoll/internal/diagnose/fleet"
+	"plimsoll/internal/diagnose/rules"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/units"
 	"plimsoll/internal/verdict"
@@ -159,7 +159,7 @@ func judge(f *bundle.Fleet, disabled finding.Disabled) {
 		}
 		c.Scenarios = append(c.Scenarios, one)
 	}
-	f.Findings = fleetrules.Judge(c, disabled)
+	f.Findings = rules.Judge(&diagnose.Case{Fleet: c}, disabled)
 	f.Verdict, f.Reasons = verdictOf(f)
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/diagnose"
-	fleetrules "plimsoll/internal/diagnose/fleet"
+	"plimsoll/internal/diagnose/rules"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/text"
 )
@@ -50,7 +50,7 @@ func (r Run) Check(ctx context.Context) (*bundle.FleetCheck, error) {
 		}
 		all.Hosts = append(all.Hosts, one)
 	}
-	all.Findings = append([]finding.Finding{}, fleetrules.Judge(compared, r.Disabled)...)
+	all.Findings = append([]finding.Finding{}, rules.Judge(&diagnose.Case{Fleet: compared}, r.Disabled)...)
 	return all, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	fleetrules "plimsoll/internal/diagnose/fleet"
 	"plimsoll/internal/diagnose/live"
 	"plimsoll/internal/diagnose/rules"
 	"plimsoll/internal/finding"
@@ -16,7 +15,6 @@ func Pages() []finding.Page {
 	return slices.Concat(
 		finding.Pages(lint.Rules()),
 		finding.Pages(rules.All()),
-		finding.Pages(fleetrules.Rules()),
 		finding.Pages(live.Rules()),
 	)
 }

@@ -16,7 +16,6 @@ import (
 
 // Thresholds of the rules on several machines.
 const (
-
 	// overlapShare is the part of the planned time that all hosts should measure together; below
 	// overlapLeast it is no measurement.
 	overlapShare = 0.95
@@ -29,19 +28,23 @@ const (
 	burstOver = 1.05
 )
 
-type fleetRule = finding.Rule[*diagnose.FleetCase]
-
 // Rules are all of PL8xx.
-func Rules() []*fleetRule {
-	return []*fleetRule{hostLost, fleetOverlap, fleetStraggler, fleetUnlike, sharedBottleneck, fleetClock, fleetBurst}
+func Rules() []*diagnose.Rule {
+	return []*diagnose.Rule{
+		hostLost, fleetOverlap, fleetStraggler, fleetUnlike, sharedBottleneck, fleetClock, fleetBurst,
+	}
 }
 
-// Judge runs the rules PL8xx.
-func Judge(c *diagnose.FleetCase, disabled finding.Disabled) []finding.Finding {
-	return finding.Judge(Rules(), c, disabled)
+// ofFleet is a check of a case that has several machines.
+func ofFleet(check func(*diagnose.FleetCase, func(finding.Finding))) func(*diagnose.Case, func(finding.Finding)) {
+	return func(c *diagnose.Case, report func(finding.Finding)) {
+		if c.Fleet != nil {
+			check(c.Fleet, report)
+		}
+	}
 }
 
-var hostLost = &fleetRule{
+var hostLost = &diagnose.Rule{
 	Code:     "PL801",
 	Since:    "0.2",
 	Severity: finding.Invalid,
@@ -55,7 +58,7 @@ var hostLost = &fleetRule{
 	Bad:    "db2: the connection ended in scenario 3",
 	Good:   "all hosts done",
 	Ignore: "Where hosts come and go, as with spot instances: --lose.",
-	Check: func(c *diagnose.FleetCase, report func(finding.Finding)) {
+	Check: ofFleet(func(c *diagnose.FleetCase, report func(finding.Finding)) {
 		n := 0
 		for _, h := range c.Hosts {
 			if h.Lost != "" {
@@ -75,10 +78,10 @@ var hostLost = &fleetRule{
 			}
 			report(f)
 		}
-	},
+	}),
 }
 
-var fleetOverlap = &fleetRule{
+var fleetOverlap = &diagnose.Rule{
 	Code:     "PL802",
 	Since:    "0.2",
 	Severity: finding.Warn,
@@ -92,7 +95,7 @@ var fleetOverlap = &fleetRule{
 	Bad:    "60 s planned, 51 s in common",
 	Good:   "60 s planned, 59.6 s in common",
 	Ignore: "When the seconds that are left are enough for what is to be decided.",
-	Check: func(c *diagnose.FleetCase, report func(finding.Finding)) {
+	Check: ofFleet(func(c *diagnose.FleetCase, report func(finding.Finding)) {
 		for i := range c.Scenarios {
 			s := &c.Scenarios[i]
 			if s.Common >= overlapShare {
@@ -119,10 +122,10 @@ var fleetOverlap = &fleetRule{
 			}
 			report(f)
 		}
-	},
+	}),
 }
 
-var fleetStraggler = &fleetRule{
+var fleetStraggler = &diagnose.Rule{
 	Code:     "PL803",
 	Since:    "0.2",
 	Severity: finding.Fail,
@@ -138,7 +141,7 @@ var fleetStraggler = &fleetRule{
 	Bad:    "db2: 41 % of its ceiling, the others 97 %",
 	Good:   "95 %, 97 % and 96 % of their ceilings",
 	Ignore: "Where the hosts are different on purpose and their ceilings are not declared.",
-	Check: func(c *diagnose.FleetCase, report func(finding.Finding)) {
+	Check: ofFleet(func(c *diagnose.FleetCase, report func(finding.Finding)) {
 		for i := range c.Scenarios {
 			s := &c.Scenarios[i]
 			for _, h := range s.Stragglers() {
@@ -160,10 +163,10 @@ var fleetStraggler = &fleetRule{
 				})
 			}
 		}
-	},
+	}),
 }
 
-var fleetUnlike = &fleetRule{
+var fleetUnlike = &diagnose.Rule{
 	Code:     "PL804",
 	Since:    "0.2",
 	Severity: finding.Warn,
@@ -175,7 +178,7 @@ var fleetUnlike = &fleetRule{
 	Bad:    "db1, db2: chunk 256 KiB; db3: chunk 64 KiB",
 	Good:   "chunk 256 KiB on all",
 	Ignore: "In a fleet of different machines on purpose.",
-	Check: func(c *diagnose.FleetCase, report func(finding.Finding)) {
+	Check: ofFleet(func(c *diagnose.FleetCase, report func(finding.Finding)) {
 		names := map[string]bool{}
 		for _, h := range c.Hosts {
 			for name := range h.Facts {
@@ -201,7 +204,7 @@ var fleetUnlike = &fleetRule{
 				},
 			)
 		}
-	},
+	}),
 }
 
 // oddFirst names the values by how few hosts have them.
@@ -227,7 +230,7 @@ func oddEvidence(values map[string][]string) []finding.Evidence {
 	return all
 }
 
-var sharedBottleneck = &fleetRule{
+var sharedBottleneck = &diagnose.Rule{
 	Code:     "PL805",
 	Since:    "0.2",
 	Severity: finding.Warn,
@@ -240,7 +243,7 @@ var sharedBottleneck = &fleetRule{
 	Bad:    "alone 3 × 12,000 IOPS, together 18,000",
 	Good:   "alone 3 × 12,000 IOPS, together 35,500",
 	Ignore: "Where the storage is known to be shared and the total is what was asked for.",
-	Check: func(c *diagnose.FleetCase, report func(finding.Finding)) {
+	Check: ofFleet(func(c *diagnose.FleetCase, report func(finding.Finding)) {
 		for i := range c.Scenarios {
 			s := &c.Scenarios[i]
 			var alone, together float64
@@ -275,10 +278,10 @@ var sharedBottleneck = &fleetRule{
 				),
 			})
 		}
-	},
+	}),
 }
 
-var fleetClock = &fleetRule{
+var fleetClock = &diagnose.Rule{
 	Code:     "PL806",
 	Since:    "0.2",
 	Severity: finding.Warn,
@@ -291,7 +294,7 @@ var fleetClock = &fleetRule{
 	Bad:    "db2: ± 480 ms",
 	Good:   "db2: ± 0.4 ms",
 	Ignore: "In runs of many minutes with a steady load.",
-	Check: func(c *diagnose.FleetCase, report func(finding.Finding)) {
+	Check: ofFleet(func(c *diagnose.FleetCase, report func(finding.Finding)) {
 		for _, h := range c.Hosts {
 			if h.Clock > clockLimit {
 				report(finding.Finding{
@@ -303,10 +306,10 @@ var fleetClock = &fleetRule{
 				})
 			}
 		}
-	},
+	}),
 }
 
-var fleetBurst = &fleetRule{
+var fleetBurst = &diagnose.Rule{
 	Code:     "PL807",
 	Since:    "0.2",
 	Severity: finding.Warn,
@@ -319,7 +322,7 @@ var fleetBurst = &fleetRule{
 	Bad:    "db1 15,900 IOPS of 3,000 sustained, db2 3,000",
 	Good:   "all hosts at what they sustain",
 	Ignore: "When the total of this moment is what was asked for.",
-	Check: func(c *diagnose.FleetCase, report func(finding.Finding)) {
+	Check: ofFleet(func(c *diagnose.FleetCase, report func(finding.Finding)) {
 		for i := range c.Scenarios {
 			s := &c.Scenarios[i]
 			var burst, rest []string
@@ -345,5 +348,5 @@ var fleetBurst = &fleetRule{
 				),
 			})
 		}
-	},
+	}),
 }

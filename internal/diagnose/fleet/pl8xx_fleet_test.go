@@ -74,7 +74,7 @@ func TestFleetRules(t *testing.T) {
 		"none in burst":         {fleetOf(gp2(3010), gp2(3000)), ""},
 	} {
 		var got []string
-		for _, f := range Judge(c.c, nil) {
+		for _, f := range finding.Judge(Rules(), &diagnose.Case{Fleet: c.c}, nil) {
 			got = append(got, strings.Join([]string{string(f.Code), f.Subject, string(f.Severity)}, " "))
 		}
 		if strings.Join(got, "; ") != c.want {
@@ -104,14 +104,14 @@ func TestEqualHostsHaveNoStraggler(t *testing.T) {
 // The odd host is named first.
 func TestUnlikeHostsNameTheOddOne(t *testing.T) {
 	c := change(func(c *diagnose.FleetCase) { c.Hosts[2].Facts = map[string]string{"kernel": "6.2"} })
-	f := Judge(c, nil)
+	f := finding.Judge(Rules(), &diagnose.Case{Fleet: c}, nil)
 	if len(f) != 1 || f[0].Evidence[0].What != "db3" || !strings.Contains(f[0].Message, "6.2 on db3") {
 		t.Errorf("%+v", f)
 	}
-	if all := Judge(c, finding.Disabled{"PL804": "two kinds on purpose"}); all[0].Severity != finding.Info {
+	if all := finding.Judge(Rules(), &diagnose.Case{Fleet: c}, finding.Disabled{"PL804": "two kinds on purpose"}); all[0].Severity != finding.Info {
 		t.Errorf("%+v", all)
 	}
-	if !slices.IsSortedFunc(Rules(), func(a, b *fleetRule) int { return strings.Compare(string(a.Code), string(b.Code)) }) {
+	if !slices.IsSortedFunc(Rules(), func(a, b *diagnose.Rule) int { return strings.Compare(string(a.Code), string(b.Code)) }) {
 		t.Error("rules are not in the order of their codes")
 	}
 }

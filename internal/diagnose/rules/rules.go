@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/diagnose/cloud"
+	"plimsoll/internal/diagnose/fleet"
 	"plimsoll/internal/diagnose/host"
 	"plimsoll/internal/diagnose/layout"
 	"plimsoll/internal/diagnose/postgres"
@@ -13,9 +14,9 @@ import (
 	"plimsoll/internal/finding"
 )
 
-// All are all of PL2xx to PL7xx, in the order of their codes.
+// All are all of PL2xx to PL8xx, in the order of their codes.
 func All() []*diagnose.Rule {
-	return slices.Concat(layout.Rules(), host.Rules(), runrules.Rules(), cloud.Rules(), postgres.Rules())
+	return slices.Concat(layout.Rules(), host.Rules(), runrules.Rules(), cloud.Rules(), postgres.Rules(), fleet.Rules())
 }
 
 // Judge runs all rules over a machine or its runs.
