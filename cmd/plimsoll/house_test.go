@@ -3,7 +3,10 @@ package main
 import (
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -152,6 +155,68 @@ func TestPartsOfRooms(t *testing.T) {
 	} {
 		if got := withinRoom(c.from, c.to); got != c.may {
 			t.Errorf("%s imports %s: %v", c.from, c.to, got)
+		}
+	}
+}
+
+// outside are the doors to the machine: what opens them, and the rooms that may beside sys. The lists
+// only get shorter: what is new asks sys.Machine or its caller.
+var outside = []struct {
+	what  string
+	opens *regexp.Regexp
+	rooms string
+}{
+	{
+		"files",
+		regexp.MustCompile(`\bos\.(Open|OpenFile|OpenRoot|Create|CreateTemp|ReadFile|WriteFile|Stat|Lstat|ReadDir|Readlink|Remove|RemoveAll|` +
+			`Rename|Mkdir|MkdirAll|MkdirTemp|Link|Symlink|Chmod|Chown|Truncate|DirFS|Getwd|Chdir|TempDir|UserHomeDir|UserCacheDir)\b|` +
+			`\bfilepath\.(Glob|Walk|WalkDir|EvalSymlinks)\b`),
+		"fio bundle tune postgres lab lab/labtest lab/agent lab/ebs suite compare cli permit cloud fleet script provision bench",
+	},
+	{
+		"the clock", regexp.MustCompile(`\btime\.(Now|Since|Until)\b`),
+		"postgres report lab lab/agent lab/ebs permit cloud fleet bench",
+	},
+	{
+		"the environment", regexp.MustCompile(`\bos\.(Getenv|LookupEnv|Environ|Setenv|Unsetenv|ExpandEnv)\b`),
+		"bundle postgres lab/labtest suite screen cli cloud bench",
+	},
+	{"arguments", regexp.MustCompile(`\bos\.Args\b`), ""},
+}
+
+func TestDoorsToTheMachine(t *testing.T) {
+	used := map[string]bool{}
+	err := filepath.WalkDir("../../internal", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		place, err := filepath.Rel("../../internal", filepath.Dir(path))
+		if err != nil || place == "sys" {
+			return err
+		}
+		for n, line := range strings.Split(read(t, path), "\n") {
+			code, _, _ := strings.Cut(line, "//")
+			for _, door := range outside {
+				what := door.opens.FindString(code)
+				if what == "" {
+					continue
+				}
+				used[door.what+" "+place] = true
+				if !slices.Contains(strings.Fields(door.rooms), place) {
+					t.Errorf("%s:%d: %s: %s may not be reached from here; ask sys.Machine, or take it from the caller", path, n+1, what, door.what)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, door := range outside {
+		for room := range strings.FieldsSeq(door.rooms) {
+			if !used[door.what+" "+room] {
+				t.Errorf("%s does not open the door to %s any more: take it off the list", room, door.what)
+			}
 		}
 	}
 }

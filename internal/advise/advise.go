@@ -20,6 +20,8 @@ import (
 
 // Request is a demand and what a purchase for it is bound to. Zero fields do not restrict.
 type Request struct {
+	// Now is today, to say of prices that they are old.
+	Now    time.Time
 	Demand *workload.Demand
 	Prices *cloud.Prices
 	// Headroom is how much more than the demand is bought: 0.2 for a fifth.

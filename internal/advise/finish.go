@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cloud"
@@ -161,7 +160,6 @@ func (r *Request) why(c *Candidate, instances []priced) []string {
 
 func (a *Advice) notes(r Request) {
 	say := func(format string, args ...any) { a.Notes = append(a.Notes, fmt.Sprintf(format, args...)) }
-	now := time.Now()
 	for _, p := range []struct {
 		what string
 		from cloud.Provenance
@@ -170,7 +168,7 @@ func (a *Advice) notes(r Request) {
 		if p.from.Trust != cloud.Verified {
 			text += ", second-hand"
 		}
-		if p.from.Stale(now) {
+		if p.from.Stale(r.Now) {
 			text += "; older than a year: check them"
 		}
 		say("%s", text)

@@ -44,7 +44,7 @@ func newABCmd(env *Env) *cobra.Command {
 		if o.resume != "" {
 			return resumeAB(cmd.Context(), env, o, cmd)
 		}
-		o.typed = typed()
+		o.typed = typed(env.Args)
 		return runAB(cmd.Context(), env, *o, "")
 	}
 	return cmd
@@ -91,9 +91,9 @@ be overwritten. Settings are restored after each turn; after a crash by the next
 }
 
 // typed is what was typed after plimsoll ab.
-func typed() []string {
-	if i := slices.Index(os.Args, "ab"); i >= 0 {
-		return os.Args[i+1:]
+func typed(args []string) []string {
+	if i := slices.Index(args, "ab"); i >= 0 {
+		return args[i+1:]
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func runAB(ctx context.Context, env *Env, o abOptions, dir string) error {
 	tuner := tune.Here(env.Machine)
 	tuner.State = o.state
 	if err := restoreLeft(env, tuner); err != nil {
-		return asRoot(err)
+		return asRoot(env, err)
 	}
 	variants, err := o.plans(ctx, env, tuner)
 	if err != nil {
@@ -362,7 +362,7 @@ func (o abOptions) variant(
 			return nil, err
 		}
 		if err := tuner.Apply(changes, false); err != nil {
-			return nil, asRoot(err)
+			return nil, asRoot(env, err)
 		}
 		return func() error { _, _, err := tuner.Revert(); return err }, nil
 	}

@@ -109,7 +109,7 @@ func runAdvise(env *Env, o adviseOptions) error {
 	if err := o.fits(); err != nil {
 		return usage(err)
 	}
-	r, err := o.request()
+	r, err := o.request(env)
 	if err != nil {
 		return err
 	}
@@ -149,8 +149,9 @@ func gp3Instead(r advise.Request, a *advise.Advice) ([]string, error) {
 	return []string{fmt.Sprintf("%d x gp2 cost %v a month; %s", n, was.VolumesMonth, instead)}, nil
 }
 
-func (o *adviseOptions) request() (*advise.Request, error) {
+func (o *adviseOptions) request(env *Env) (*advise.Request, error) {
 	r := &advise.Request{
+		Now:        env.Now(),
 		BurstOK:    o.burst,
 		VCPUs:      o.vcpus,
 		Memory:     o.memory,

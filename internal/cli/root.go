@@ -25,13 +25,15 @@ type Env struct {
 	*sys.Machine
 	In       io.Reader
 	Out, Err io.Writer
+	// Args are those behind the name of the program.
+	Args []string
 }
 
 // Main runs plimsoll with the arguments behind its name and returns the exit code
 // (docs/exit-codes.md).
 func Main(args []string) int {
 	out, errs := newStream(os.Stdout), newStream(os.Stderr)
-	env := &Env{Machine: sys.Host(), In: os.Stdin, Out: out, Err: errs}
+	env := &Env{Machine: sys.Host(), In: os.Stdin, Out: out, Err: errs, Args: args}
 	defer errs.flush()
 	ctx, stop := interruptible(context.Background())
 	defer stop()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -77,7 +76,7 @@ func runTune(ctx context.Context, env *Env, o tuneOptions) error {
 				text.Plural(files, "file"),
 			)
 		}
-		return asRoot(err)
+		return asRoot(env, err)
 	}
 	t, err := o.detect(ctx, env)
 	if err != nil {
@@ -99,7 +98,7 @@ func runTune(ctx context.Context, env *Env, o tuneOptions) error {
 		return err
 	}
 	if err := tuner.Apply(changes, o.persist); err != nil {
-		return asRoot(err)
+		return asRoot(env, err)
 	}
 	if len(changes) > 0 {
 		fmt.Fprintf(env.Err, "%s changed; undo with: plimsoll tune --revert\n", text.Plural(len(changes), "setting"))
@@ -108,9 +107,9 @@ func runTune(ctx context.Context, env *Env, o tuneOptions) error {
 }
 
 // asRoot shows how to repeat the command where root is needed.
-func asRoot(err error) error {
+func asRoot(env *Env, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
-		return hint(err, "sudo "+text.ShellLine(append([]string{"plimsoll"}, os.Args[1:]...)))
+		return hint(err, "sudo "+text.ShellLine(append([]string{"plimsoll"}, env.Args...)))
 	}
 	return err
 }
