@@ -49,6 +49,7 @@ var floors = []string{
 var walls = map[string][]string{
 	"diagnose": {"rules", "layout host run cloud postgres fleet live", "."},
 	"fio":      {"output", "text", "."},
+	"report":   {"runs", "compared plans machine", "words", "page", "."},
 }
 
 // doors: what leads outside is opened in one room.
@@ -175,7 +176,7 @@ var outside = []struct {
 	},
 	{
 		"the clock", regexp.MustCompile(`\btime\.(Now|Since|Until)\b`),
-		"postgres report lab lab/agent lab/ebs permit cloud fleet bench",
+		"postgres report/plans lab lab/agent lab/ebs permit cloud fleet bench",
 	},
 	{
 		"the environment", regexp.MustCompile(`\bos\.(Getenv|LookupEnv|Environ|Setenv|Unsetenv|ExpandEnv)\b`),

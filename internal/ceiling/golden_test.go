@@ -22,7 +22,7 @@ func machine(t rapid.TB, n int, spec cloud.VolumeSpec, level topology.Level, chu
 		t.Fatal(err)
 	}
 	v := topology.Volume{
-		Type: spec.Type, Size: spec.Size, Network: true, Sustained: topology.Limits(f.Sustained), Burst: topology.Limits(f.Burst),
+		Type: spec.Type, Size: spec.Size, Network: true, Sustained: f.Sustained, Burst: f.Burst,
 		BurstIOs: f.BurstIOs, BurstBytes: f.BurstBytes, CountedIO: f.CountedIO, Merges: f.Merges,
 		Origin: topology.Origin{Kind: topology.Catalogue, Where: f.String()},
 	}
@@ -39,7 +39,7 @@ func machine(t rapid.TB, n int, spec cloud.VolumeSpec, level topology.Level, chu
 			t.Fatal(instance)
 		}
 		top.Instance = topology.Instance{
-			Type: instance, Baseline: topology.Limits(i.Baseline), Burst: topology.Limits(i.Burst), BurstFor: i.BurstFor, BurstPer: i.BurstPer,
+			Type: instance, Baseline: i.Baseline, Burst: i.Burst, BurstFor: i.BurstFor, BurstPer: i.BurstPer,
 			Origin: topology.Origin{Kind: topology.Catalogue, Where: i.String()},
 		}
 	}

@@ -152,7 +152,7 @@ func TestStatedLatency(t *testing.T) {
 	if !ok {
 		t.Fatal("P4510")
 	}
-	v := topology.Volume{Sustained: topology.Limits(d.Limits), ReadLatency: d.ReadLatency, WriteLatency: d.WriteLatency}
+	v := topology.Volume{Sustained: d.Limits, ReadLatency: d.ReadLatency, WriteLatency: d.WriteLatency}
 	top := &topology.Topology{Arrays: []topology.Array{{Name: "md0", Level: topology.RAID0, Chunk: 512 * k, Volumes: []topology.Volume{v, v, v, v}}}}
 	b := Of(top, topology.Data, []fio.Workload{load("randread", 28*k, 1, 1)}).Binding()
 	if b.Kind != Concurrency || math.Abs(float64(b.IOPS)-1e6/77) > 0.1 {

@@ -167,12 +167,12 @@ func io2On(t *testing.T, instance string) *topology.Topology {
 	}
 	return &topology.Topology{
 		Arrays: []topology.Array{{Name: "nvme1n1", Level: topology.Single, Volumes: []topology.Volume{{
-			Type: "io2", Network: true, Sustained: topology.Limits(limits.Sustained), Burst: topology.Limits(limits.Burst),
+			Type: "io2", Network: true, Sustained: limits.Sustained, Burst: limits.Burst,
 			CountedIO: limits.CountedIO, Merges: limits.Merges, Origin: topology.Origin{Kind: topology.Catalogue, Where: limits.String()},
 		}}}},
 		Targets: []topology.Target{{Role: topology.Data, Array: "nvme1n1"}},
 		Instance: topology.Instance{
-			Type: instance, Baseline: topology.Limits(i.Baseline), Burst: topology.Limits(i.Burst), BurstFor: i.BurstFor,
+			Type: instance, Baseline: i.Baseline, Burst: i.Burst, BurstFor: i.BurstFor,
 			BurstPer: i.BurstPer, Origin: topology.Origin{Kind: topology.Catalogue, Where: i.String()},
 		},
 	}

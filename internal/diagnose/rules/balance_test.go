@@ -24,7 +24,7 @@ func creditVolumeOf(typ string, size units.Bytes) topology.Volume {
 		panic(err)
 	}
 	return topology.Volume{
-		Type: typ, Size: size, Network: true, Sustained: topology.Limits(f.Sustained), Burst: topology.Limits(f.Burst), BurstIOs: f.BurstIOs, BurstBytes: f.BurstBytes,
+		Type: typ, Size: size, Network: true, Sustained: f.Sustained, Burst: f.Burst, BurstIOs: f.BurstIOs, BurstBytes: f.BurstBytes,
 		Origin: topology.Origin{Kind: topology.Detected, Where: "EC2 API"},
 	}
 }
@@ -32,7 +32,7 @@ func creditVolumeOf(typ string, size units.Bytes) topology.Volume {
 func instanceOf(typ string) topology.Instance {
 	f, _ := cloud.InstanceLimits(typ)
 	return topology.Instance{
-		Type: typ, Baseline: topology.Limits(f.Baseline), Burst: topology.Limits(f.Burst), BurstFor: f.BurstFor, BurstPer: f.BurstPer,
+		Type: typ, Baseline: f.Baseline, Burst: f.Burst, BurstFor: f.BurstFor, BurstPer: f.BurstPer,
 		Origin: topology.Origin{Kind: topology.Catalogue, Where: "instances.csv"},
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
 	"plimsoll/internal/text"
-	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
 
@@ -102,7 +101,7 @@ func instance(f cloud.InstanceFacts) *page.Document {
 	if l := f.Local; l.Count > 0 {
 		phrase := fmt.Sprintf("%d × %s GB", l.Count, units.Number(float64(l.Size)/1e9))
 		if l.Limits.ReadIOPS > 0 {
-			phrase += ", each " + words.Limits(topology.Limits(l.Limits), true)
+			phrase += ", each " + words.Limits(l.Limits, true)
 		}
 		facts.Add("local drives", phrase)
 		if l.Source != "" {
