@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/output"
@@ -26,7 +27,7 @@ func (r *runner) prefill(ctx context.Context, p *place) error {
 		p.broken = fmt.Errorf("%s is on %s, which keeps files in memory: no device would be measured", p.Path, p.FSType)
 		return nil
 	}
-	err := p.prefill(ctx, r.m, r.emit)
+	err := p.prefill(ctx, r.m, r.stall(), r.emit)
 	if alive, ok := errors.AsType[*sys.Alive](err); ok {
 		r.alive = alive
 	}
@@ -41,14 +42,14 @@ func (r *runner) prefill(ctx context.Context, p *place) error {
 
 func memoryOnly(fsType string) bool { return fsType == "tmpfs" || fsType == "ramfs" }
 
-// prefill writes the place's files whole.
-func (p *place) prefill(ctx context.Context, m *sys.Machine, emit func(Event)) error {
+// prefill writes the place's files whole. fio may stand still for stall.
+func (p *place) prefill(ctx context.Context, m *sys.Machine, stall time.Duration, emit func(Event)) error {
 	if p.Total() == 0 || p.Prefilled() {
 		return nil
 	}
 	jobs, err := p.Prefills()
 	for _, job := range jobs {
-		err = errors.Join(err, p.write(ctx, m, job, emit))
+		err = errors.Join(err, p.write(ctx, m, job, stall, emit))
 	}
 	if err == nil {
 		err = p.CheckPrefilled()
@@ -58,7 +59,13 @@ func (p *place) prefill(ctx context.Context, m *sys.Machine, emit func(Event)) e
 }
 
 // write carries out one job of the prefill.
-func (p *place) write(ctx context.Context, m *sys.Machine, job permit.Prefill, emit func(Event)) error {
+func (p *place) write(
+	ctx context.Context,
+	m *sys.Machine,
+	job permit.Prefill,
+	stall time.Duration,
+	emit func(Event),
+) error {
 	file, free, err := sys.MemFile("prefill.fio", job.Job.Text())
 	if err != nil {
 		return err
@@ -67,7 +74,7 @@ func (p *place) write(ctx context.Context, m *sys.Machine, job permit.Prefill, e
 	report := Laying{Role: p.Role, File: job.Shown, Files: job.Files, Size: job.Size}
 	emit(report)
 	err = fio.Run(ctx, m, fio.Invocation{
-		JobFile: file, Raw: io.Discard, Read: output.ParseJSON, Text: func(string) {}, Stall: overrun,
+		JobFile: file, Raw: io.Discard, Read: output.ParseJSON, Text: func(string) {}, Stall: stall,
 		Doc: func(o *fio.Output) {
 			if len(o.Jobs) > 0 {
 				report.Written = o.Jobs[0].Write.Bytes

@@ -55,6 +55,9 @@ type Plan struct {
 	// without the run's Mark.
 	Claimed []topology.Role
 	Mark    string
+	// Stall is how long fio may stand still, beyond the pauses that its jobs ask for; 0 for a
+	// minute.
+	Stall time.Duration
 }
 
 // Run carries out a plan and returns the finished bundle. When ctx ends, what is finished is kept

@@ -135,6 +135,8 @@ func (r *runner) runFio(
 		Raw:     &lines{w: raw, plain: grant.Plain},
 		State:   out.Name(),
 		Read:    output.ParseJSON,
+		Stall:   r.stall() + pauses(s.Job, res.Workloads),
+		Disks:   watched,
 	}
 	expected := suite.Duration(res.Workloads)
 	if expected > 0 {

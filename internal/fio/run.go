@@ -7,11 +7,10 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"plimsoll/internal/sys"
-	"plimsoll/internal/units"
+	"plimsoll/internal/text"
 )
 
 // Version is fio's, as major and minor; a build of its git tree counts as the release before it.
@@ -71,16 +70,22 @@ func Installed(ctx context.Context, m *sys.Machine) (Version, error) {
 // stopped or given up.
 type Hung struct {
 	After   time.Duration
-	Stalled bool  // nothing was transferred for this long; otherwise it took longer than its limit in all
-	Cause   error // has *sys.Alive in its chain when fio, or a job of it, could not be killed; may be nil
+	Stalled bool     // nothing was transferred for this long; otherwise it took longer than its limit in all
+	Disks   []string // that it works on, where they are known
+	Cause   error    // has *sys.Alive in its chain when fio, or a job of it, could not be killed; may be nil
 }
 
 func (h *Hung) Error() string {
 	after := h.After.Round(time.Second)
 	if h.Stalled {
+		which := "a device"
+		if len(h.Disks) > 0 {
+			which = text.List(h.Disks)
+		}
 		return fmt.Sprintf(
-			"fio transferred nothing for %s: it was stopped, or a device does not answer (look at dmesg)",
-			after,
+			"fio transferred nothing for %s, pauses that its jobs ask for included: it was stopped, or %s does not "+
+				"answer (look at dmesg, then run it again)",
+			after, which,
 		)
 	}
 	return fmt.Sprintf(
@@ -105,9 +110,11 @@ type Invocation struct {
 	// Limit is how long fio may take in all; 0 for no limit. Past it fio is stopped kindly, then
 	// killed.
 	Limit time.Duration
-	// Stall is how long fio may transfer nothing; 0 for no such limit. It is for work whose length
-	// is not known.
+	// Stall is how long fio may stand still; 0 for no such limit. Its documents show progress, and
+	// what its processes read and write; a process that waits in the kernel makes progress as long
+	// as one of Disks, kernel names, completes anything.
 	Stall time.Duration
+	Disks []string
 }
 
 // Argv is the command that Run starts.
@@ -133,7 +140,7 @@ func Run(ctx context.Context, m *sys.Machine, inv Invocation) error {
 	if inv.Limit > 0 {
 		limit = inv.Limit
 	}
-	watch := newWatch(inv.Stall, cancel)
+	watch := newWatch(m, &inv, cancel)
 	defer watch.stop()
 	split := &Splitter{
 		Text: inv.Text,
@@ -150,11 +157,12 @@ func Run(ctx context.Context, m *sys.Machine, inv Invocation) error {
 			return nil
 		},
 	}
+	runCtx = sys.WithWork(runCtx, &watch.work)
 	runCtx = sys.WithNotice(sys.WithLimit(sys.WithFamily(runCtx), limit), nil) // its documents are the progress
 	err := m.Run(runCtx, split, inv.Argv()...)
 	late, isLate := errors.AsType[*sys.Late](err)
 	alive, _ := errors.AsType[*sys.Alive](err)
-	hung := &Hung{After: inv.Limit}
+	hung := &Hung{After: inv.Limit, Disks: inv.Disks}
 	if alive != nil {
 		hung.Cause = alive
 	}
@@ -167,39 +175,4 @@ func Run(ctx context.Context, m *sys.Machine, inv Invocation) error {
 		return hung
 	}
 	return errors.Join(err, split.Close())
-}
-
-// watch cancels a run that transfers nothing for too long.
-type watch struct {
-	limit   time.Duration
-	timer   *time.Timer // nil without a limit
-	bytes   units.Bytes
-	stalled atomic.Bool
-}
-
-func newWatch(limit time.Duration, cancel func()) *watch {
-	w := &watch{limit: limit}
-	if limit > 0 {
-		w.timer = time.AfterFunc(limit, func() { w.stalled.Store(true); cancel() })
-	}
-	return w
-}
-
-// saw begins the time again when a document shows that something was transferred.
-func (w *watch) saw(o *Output) {
-	var sum units.Bytes
-	for i := range o.Jobs {
-		j := &o.Jobs[i]
-		sum += j.Read.Bytes + j.Write.Bytes + j.Trim.Bytes
-	}
-	if sum > w.bytes && w.timer != nil && w.timer.Stop() {
-		w.bytes = sum
-		w.timer.Reset(w.limit)
-	}
-}
-
-func (w *watch) stop() {
-	if w.timer != nil {
-		w.timer.Stop()
-	}
 }

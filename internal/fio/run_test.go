@@ -107,6 +107,17 @@ func TestStoppedFioEnds(t *testing.T) {
 	}
 }
 
+// A fio that is stopped ends also where nobody knows how long it was to take, whether or not its
+// jobs go on without it.
+func TestStoppedFioStandsStill(t *testing.T) {
+	err := runForever(t, fio.Invocation{Stall: 3 * time.Second, Disks: []string{"vdz"}}, func(parent int, _ []int) {
+		_ = syscall.Kill(parent, syscall.SIGSTOP)
+	})
+	if hung, ok := errors.AsType[*fio.Hung](err); !ok || !hung.Stalled || !strings.Contains(err.Error(), "or vdz does not answer") {
+		t.Error(err)
+	}
+}
+
 // A fio that works is not taken for one that stalls.
 func TestWatchIsFedByProgress(t *testing.T) {
 	err := runForever(t, fio.Invocation{Limit: 4 * time.Second, Stall: 3 * time.Second}, func(int, []int) {})

@@ -122,6 +122,9 @@ func run(ctx context.Context, stdout io.Writer, argv ...string) error {
 			return err
 		}
 		p.family = f
+		if w, ok := ctx.Value(workKey{}).(*Work); ok {
+			w.family.Store(f)
+		}
 		p.cmd.Env = append(p.cmd.Env, f.mark())
 	}
 	p.notice, _ = ctx.Value(noticeKey{}).(func(string))
