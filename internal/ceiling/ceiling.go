@@ -62,6 +62,9 @@ type Bound struct {
 	// Costs are the demands of one read and of one write of each section of the job, of which
 	// Demand is the mean in the mix that the bound allows.
 	Costs []SectionCost `json:"costs,omitempty"`
+	// Counted is what each counted I/O takes of an HDD volume's throughput; 0 where bytes count as
+	// they are.
+	Counted units.Bytes `json:"counted,omitempty"`
 	// How is the arithmetic in words: "8 volumes × 3,000 IOPS ÷ 1.3 volume I/Os per I/O".
 	How    string          `json:"how"`
 	Origin topology.Origin `json:"origin"`

@@ -111,7 +111,7 @@ func (m members) perIO(w fio.Workload, read bool, c counting) perMember {
 	case len(sizes) == 0:
 	case m.parity > 0 && !read && m.gathered(w):
 		sum.cost = m.fullStripes(float64(sizes.Mean()), c)
-	case c.merges && c.unit > 0 && w.Sequential && (m.parity == 0 || read):
+	case c.merges && c.unit > 0 && w.Sequential && (m.parity == 0 || read) && !(read && m.alone):
 		sum.cost = m.stream(float64(sizes.Mean()), read, c)
 		if alone := m.singly(sizes, align, read, c); m.offset && !read && alone.writeIOs < sum.writeIOs {
 			sum = alone
@@ -143,7 +143,8 @@ func (m members) one(size, align units.Bytes, read bool, c counting) perMember {
 	case m.chunk == 0, m.data == 1 && c.merges && !m.far && !m.offset:
 		return m.even(size, c.of(float64(size)), read)
 	}
-	apart := size <= m.chunk*units.Bytes(m.width-1) && (read || !m.offset || size <= m.chunk)
+	// The second copy of a row's last chunk lies above the first chunk of the next row.
+	apart := size <= m.chunk*units.Bytes(m.width-1) && (read || !m.offset)
 	if m.alike(align) && !(read && m.alone) && (c.unit == 0 || c.unit >= m.chunk) && (!c.merges || apart) {
 		return m.even(size, topology.PiecesAligned(size, align, m.chunk), read)
 	}

@@ -19,13 +19,15 @@ const (
 	queueShape       = 2.0       // mean latency over its 10th percentile
 )
 
-// Measured is c, unless it has the bound of a declared latency, with the concurrency bound of the
-// latency that r measured, where that latency is the storage's own. A single I/O in flight never
+// Measured is c for the mix of directions and sizes that r measured, unless it has the bound of a
+// declared latency with the concurrency bound of the latency that r measured, where that latency is
+// the storage's own. A single I/O in flight never
 // queues behind another, so its mean always counts.
 func (c Ceiling) Measured(r *result.Result, volumes int) Ceiling {
 	if !c.Known() || r.State != result.Done || len(r.Workloads) == 0 {
 		return c
 	}
+	c = c.ofMix(r)
 	if b := c.Concurrency(); b != nil && b.Origin.Kind == topology.Declared {
 		return c // what was promised is a ceiling; what was measured would make any figure 100 % of it
 	}

@@ -62,6 +62,7 @@ type resource struct {
 	credits float64       // saved up for the burst, in units of the allowance × seconds
 	lasts   time.Duration // of a burst that lasts so long however much of it is used
 	demand  [][2]float64  // by stream: of one read, of one write
+	counted units.Bytes   // see Bound.Counted
 	how     func(capacity, demand float64) string
 	origin  topology.Origin
 }
@@ -184,7 +185,7 @@ func (p *problem) boundBy(r *resource, capacity, share float64, burst bool) (Bou
 		return Bound{}, false
 	}
 	b := p.bound(x)
-	b.Kind, b.Name, b.Burst, b.Origin = r.kind, r.name, burst, r.origin
+	b.Kind, b.Name, b.Burst, b.Origin, b.Counted = r.kind, r.name, burst, r.origin, r.counted
 	b.Capacity, b.Demand = capacity, capacity/float64(b.IOPS)
 	for _, d := range r.demand {
 		b.Costs = append(b.Costs, SectionCost{d[0], d[1]})

@@ -18,7 +18,19 @@ func (p *problem) parts(a *topology.Array, m members) []part {
 		return p.concatenated(a)
 	}
 	readers, writers := p.spread(m)
-	return slices.Repeat([]part{{readers, writers}}, m.n)
+	out := slices.Repeat([]part{{readers, writers}}, m.n)
+	if p.firstOnly(m) && m.lost == 0 {
+		first := make([]bool, m.n)
+		for i := range m.n * m.copies {
+			m.place(i, false, func(dev, _ int) { first[dev] = true })
+		}
+		for i := range out {
+			if !first[i] {
+				out[i].reads = 0
+			}
+		}
+	}
+	return out
 }
 
 // concatenated divides a load over the volumes that its region lies on, from the first one on:
@@ -103,7 +115,7 @@ func (p *problem) spread(m members) (readers, writers float64) {
 	if m.parity > 0 && m.lost > 0 {
 		all = float64(m.n-m.lost) + float64(m.lost)*m.done
 	}
-	if p.oneRead() && m.copies > 1 && !m.far && !m.offset && !m.alone {
+	if p.firstOnly(m) {
 		// Where the copies do not divide the members, the first ones lie on more of them.
 		first := all / float64(topology.GCD(units.Bytes(m.n), units.Bytes(m.copies)))
 		p.note("with one I/O in flight md reads the first mirror only: %s of %d volumes serve reads", units.Number(first), m.n)
@@ -113,6 +125,11 @@ func (p *problem) spread(m members) (readers, writers float64) {
 		return m.survivors(), all
 	}
 	return all, all
+}
+
+// firstOnly says that reads go to the first mirrors only.
+func (p *problem) firstOnly(m members) bool {
+	return p.oneRead() && m.copies > 1 && !m.far && !m.offset && !m.alone
 }
 
 // oneRead says that the load is one I/O in flight, which may be a read.

@@ -197,8 +197,14 @@ func (p *problem) member(a *topology.Array, m members, l limit, i int, part part
 	if n == 0 || !slices.ContainsFunc(p.streams, func(s stream) bool { return s.w.Writes() }) {
 		n = part.reads
 	}
+	if n == 0 {
+		return nil
+	}
 	r := &resource{
 		kind: l.kind, name: a.Name + " " + l.name, base: n * left(l, base, taken), credits: n * credits(v, l.kind), origin: v.Origin,
+	}
+	if countsUnits(v) {
+		r.counted = v.CountedIO
 	}
 	if top > base {
 		r.top = n * left(l, top, taken)
@@ -206,11 +212,12 @@ func (p *problem) member(a *topology.Array, m members, l limit, i int, part part
 	for _, c := range p.costs(m, countingOf(v)) {
 		all := float64(m.n)
 		both := [2]float64{use(c[0].on(i, m.n)) * all, use(c[1].on(i, m.n)) * all}
-		if part.reads > 0 {
-			both[0] *= n / part.reads
-		}
-		if part.writes > 0 {
-			both[1] *= n / part.writes
+		for d, over := range []float64{part.reads, part.writes} {
+			if both[d] *= n; over > 0 {
+				both[d] /= over
+			} else {
+				both[d] = 0
+			}
 		}
 		r.demand = append(r.demand, both)
 	}
