@@ -64,12 +64,14 @@ func ParseClaim(s string) (Claim, error) {
 type ClaimVerdict struct {
 	Claim Claim `json:"claim"`
 	// Holds at all; Sustained for ever; BurstFor for that long, where it is a burst's.
-	Holds     bool           `json:"holds"`
-	Sustained bool           `json:"sustained"`
-	BurstFor  time.Duration  `json:"burst_for,omitempty"`
-	BurstPer  time.Duration  `json:"burst_per,omitempty"`
-	Most      *ceiling.Bound `json:"most,omitempty"`  // what a short test meets
-	Lasts     *ceiling.Bound `json:"lasts,omitempty"` // what is sustained
+	Holds     bool          `json:"holds"`
+	Sustained bool          `json:"sustained"`
+	BurstFor  time.Duration `json:"burst_for,omitempty"`
+	BurstPer  time.Duration `json:"burst_per,omitempty"`
+	// Burst is the bound of the resource whose burst it is.
+	Burst *ceiling.Bound `json:"burst,omitempty"`
+	Most  *ceiling.Bound `json:"most,omitempty"`  // what a short test meets
+	Lasts *ceiling.Bound `json:"lasts,omitempty"` // what is sustained
 	// Since is from when on the instance type had it; Before what it had then.
 	Since string   `json:"since,omitempty"`
 	Lines []string `json:"lines"`
@@ -126,15 +128,15 @@ func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 	case v.Sustained:
 		say("Yes, sustained: %s allows %s of %v reads.", v.Lasts.Label(), c.print(v.Lasts), c.Block)
 	default:
-		v.BurstFor, v.BurstPer = v.Most.BurstFor, t.Instance.BurstPer
+		v.burst(t, load)
 		long := "for a time that is not known"
 		if v.BurstFor > 0 {
 			long = "for " + text.Duration(v.BurstFor)
-			if v.BurstPer > 0 && (v.Most.Kind == ceiling.InstanceIOPS || v.Most.Kind == ceiling.InstanceRate) {
+			if v.BurstPer > 0 {
 				long += " once in " + text.Duration(v.BurstPer)
 			}
 		}
-		say("Yes, but only %s: it is a burst (%s).", long, v.Most.How)
+		say("Yes, but only %s: it is a burst of %s (%s).", long, v.Burst.Kind, v.Burst.How)
 	}
 	if v.Lasts != nil && !v.Sustained {
 		say(
@@ -154,6 +156,28 @@ func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 	}
 	v.history(t.Instance.Type)
 	return v
+}
+
+// burst finds whose burst carries a claim, and how long it lasts at the rate that is claimed.
+func (v *ClaimVerdict) burst(t *topology.Topology, load fio.Workload) {
+	jobs := float64(load.Jobs)
+	load.ReadIOPS, load.ReadRate = v.Claim.IOPS/units.IOPS(jobs), v.Claim.Rate/units.Rate(jobs)
+	c := ceiling.Of(t, topology.Data, []fio.Workload{load})
+	v.Burst = v.Most
+	steps := c.Course()
+	if len(steps) < 2 {
+		if b := c.Least(func(b ceiling.Bound) bool { return b.Burst }); b != nil {
+			v.Burst = b // of which it is not known how long it lasts
+		}
+		return
+	}
+	v.BurstFor = steps[0].Until
+	if b := c.Least(func(b ceiling.Bound) bool { return b.Burst && b.BurstFor == v.BurstFor }); b != nil {
+		v.Burst = b
+	}
+	if v.Burst.Kind == ceiling.InstanceIOPS || v.Burst.Kind == ceiling.InstanceRate {
+		v.BurstPer = t.Instance.BurstPer
+	}
 }
 
 // history says since when an instance type has published what the claim states.

@@ -26,6 +26,10 @@ func TestClaims(t *testing.T) {
 		{"40000 IOPS", "", "", "m5.12xlarge", true, true, 0, nil},
 		{"24000 IOPS of 8KiB", "8xgp3 50GiB", "raid10", "", true, true, 0, []string{"For writes it does not hold: they reach 12,000 IOPS"}},
 		{"3000 IOPS", "gp2 100GiB", "single", "", true, false, 2000 * time.Second, []string{"Sustained it is 300 IOPS"}},
+		// 5.4 million credits at 500 - 300 a second
+		{"500 IOPS", "gp2 100GiB", "single", "", true, false, 450 * time.Minute, []string{"for 7 h 30 min: it is a burst of volume IOPS (1 volume × 3,000 IOPS"}},
+		// gp3 has no burst: what ends is the instance's
+		{"24000 IOPS", "8xgp3 50GiB", "raid10", "c8g.2xlarge", true, false, 30 * time.Minute, []string{"it is a burst of instance IOPS (c8g.2xlarge: 40,000 IOPS", "Sustained it is 12,000 IOPS"}},
 		{"99999 IOPS", "", "", "", false, false, 0, []string{"Nothing is known"}},
 	} {
 		topo := &topology.Topology{}

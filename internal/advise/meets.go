@@ -1,7 +1,9 @@
 package advise
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -120,37 +122,105 @@ func (m *Met) side(s Side) MetSide {
 	return out
 }
 
-// measured is a stream's rate: that of rows by its name, or of its direction where no other stream
-// shares it.
+// measured is a stream's rate, of each direction in which it runs. Streams are told apart by what
+// they do and not by their names, since fio names a group of jobs after its first section: a stream
+// that has a direction for itself has all of it; of several, each has the rows whose blocks are
+// nearest to its own, by name only where two are as near. Where fio has fewer rows than there are
+// streams, those that share them have met the same share of what they ask for together.
 func (m *Met) measured(s *workload.Stream, r *result.Result) (units.Rate, bool) {
-	var named units.Rate
-	found := false
-	for _, j := range r.Jobs {
-		if own := strings.ReplaceAll(j.Name, "_", "-"); own == s.Name || strings.HasPrefix(own, s.Name+"-") {
-			named += j.Read.BW + j.Write.BW
-			found = true
+	sum := units.Rate(0)
+	for _, read := range []bool{true, false} {
+		if wantedOf(s, read) == 0 {
+			continue
 		}
-	}
-	if found && s.Burst == nil {
-		return named, true
-	}
-	alone := 0
-	for _, o := range m.Demand.Streams {
-		if o.Reads() && s.Reads() || o.Writes() && s.Writes() {
-			alone++
+		rate, ok := m.direction(s, r, read)
+		if !ok {
+			return 0, false
 		}
-	}
-	if alone > 1 {
-		return named, found
-	}
-	var sum units.Rate
-	if s.Reads() {
-		sum += r.Total.Read.BW
-	}
-	if s.Writes() {
-		sum += r.Total.Write.BW
+		sum += rate
 	}
 	return sum, sum > 0
+}
+
+// wantedOf is what a stream asks for in one direction.
+func wantedOf(s *workload.Stream, read bool) units.Rate {
+	if read {
+		return s.Rate * units.Rate(s.ReadShare)
+	}
+	return s.Rate * units.Rate(1-s.ReadShare)
+}
+
+// rowOf is what the jobs of one name did in one direction.
+type rowOf struct {
+	name  string
+	rate  units.Rate
+	block float64
+}
+
+func rowsOf(r *result.Result, read bool) []rowOf {
+	var rows []rowOf
+	for _, j := range r.Jobs {
+		d := j.Write
+		if read {
+			d = j.Read
+		}
+		if d.BW <= 0 {
+			continue
+		}
+		name := strings.ReplaceAll(j.Name, "_", "-")
+		at := slices.IndexFunc(rows, func(o rowOf) bool { return o.name == name })
+		if at < 0 {
+			at = len(rows)
+			rows = append(rows, rowOf{name: name, block: float64(d.BW) / max(float64(d.IOPS), 1e-9)})
+		}
+		rows[at].rate += d.BW
+	}
+	return rows
+}
+
+// direction is what a stream reads, or writes.
+func (m *Met) direction(s *workload.Stream, r *result.Result, read bool) (units.Rate, bool) {
+	total := r.Total.Write.BW
+	if read {
+		total = r.Total.Read.BW
+	}
+	var streams []*workload.Stream
+	asked := units.Rate(0)
+	for i := range m.Demand.Streams {
+		if o := &m.Demand.Streams[i]; wantedOf(o, read) > 0 {
+			streams = append(streams, o)
+			asked += wantedOf(o, read)
+		}
+	}
+	rows := rowsOf(r, read)
+	switch {
+	case len(streams) == 1:
+		return total, total > 0
+	case len(rows) < len(streams):
+		return total * wantedOf(s, read) / asked, total > 0
+	}
+	sum := units.Rate(0)
+	for _, row := range rows {
+		if nearest(row, streams) == s {
+			sum += row.rate
+		}
+	}
+	return sum, sum > 0
+}
+
+// nearest is the stream whose blocks are nearest in size to those of a row, of equal ones that whose
+// name begins it.
+func nearest(row rowOf, streams []*workload.Stream) *workload.Stream {
+	return slices.MinFunc(streams, func(a, b *workload.Stream) int {
+		off := func(s *workload.Stream) float64 {
+			apart := math.Abs(math.Log2(row.block / max(s.MeanBlock(), 1)))
+			if apart < 0.05 && (row.name == s.Name || strings.HasPrefix(row.name, s.Name+"-")) {
+				return -1
+			}
+			return max(apart, 0.05)
+		}
+		return cmp.Compare(off(a), off(b))
+	})
 }
 
 // limitsOf holds the latency limits against what was measured, all I/Os together, the strictest of
