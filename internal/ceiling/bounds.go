@@ -50,6 +50,17 @@ func (c Ceiling) Sustained() *Bound {
 	return c.Least(func(b Bound) bool { return !b.Burst })
 }
 
+// Lasting is what Hardware comes down to when bursts are spent, of whichever resource; nil where it
+// stays.
+func (c Ceiling) Lasting() *Bound {
+	first := c.Hardware()
+	low := c.Least(func(b Bound) bool { return b.Kind.hardware() && !b.Burst })
+	if first == nil || low == nil || low.IOPS <= 0 || low.IOPS >= first.IOPS*0.99 {
+		return nil
+	}
+	return low
+}
+
 // Next is the bound that would bind if the binding resource were without limit: what an upgrade of
 // it can buy at most. Nil when nothing else is known to bind.
 func (c Ceiling) Next() *Bound {

@@ -64,20 +64,34 @@ func limitCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 			})
 		}
 	}
-	if low, ok := lasting(m.Ceiling); ok {
-		if level := rateAtEnd(m.Result); level > 0 && level <= (1+DryLevel)*float64(low.IOPS) {
-			out = append(out, finding.Factor{
-				Cause:  finding.BurstSpent,
-				Factor: max(gap, float64(low.IOPS/b.IOPS)),
-				How: fmt.Sprintf(
-					"the end ran at %s IOPS, and %s are sustained",
-					units.IOPS(math.Round(level)),
-					low.IOPS,
-				),
-			})
-		}
+	return append(out, burstCause(m, gap, b)...)
+}
+
+// atSustained is how near the mean of a run must be to what is sustained, from below, where no
+// series shows how the run ended: an import, a run of few seconds.
+const atSustained = 0.97
+
+// burstCause is a burst that ran out, during the run or before it.
+func burstCause(m Measurement, gap float64, b ceiling.Bound) []finding.Factor {
+	if m.Ceiling == nil {
+		return nil
 	}
-	return out
+	low := m.Ceiling.Lasting()
+	if low == nil {
+		return nil
+	}
+	spent := finding.Factor{Cause: finding.BurstSpent, Factor: max(gap, float64(low.IOPS/b.IOPS))}
+	level := rateAtEnd(m.Result)
+	at := float64(m.IOPS() / low.IOPS)
+	switch {
+	case level > 0 && level <= (1+DryLevel)*float64(low.IOPS):
+		spent.How = fmt.Sprintf("the end ran at %s IOPS, and %s are sustained (%s)", units.IOPS(math.Round(level)), low.IOPS, low.Kind)
+	case level == 0 && at >= atSustained && at <= 1+DryLevel:
+		spent.How = fmt.Sprintf("the run is at the sustained limit of %s, %s IOPS: its burst is spent", low.Kind, low.IOPS)
+	default:
+		return nil
+	}
+	return []finding.Factor{spent}
 }
 
 // cpuCauses are a core that fio fills, and what others and the hypervisor took. A full core ends
