@@ -64,8 +64,11 @@ func membersOf(a *topology.Array) members {
 		m.far, m.offset = !g.Offset, g.Offset
 	}
 	m.width = m.data
-	if m.far || m.offset || m.parity > 0 {
+	switch {
+	case m.far || m.offset:
 		m.width = m.n
+	case m.parity > 0: // left-symmetric: the next stripe begins on the member before
+		m.width = m.data + 1
 	}
 	if a.Level.Striped() {
 		m.chunk = a.Chunk

@@ -121,12 +121,34 @@ func anyCase(r *rand.Rand) *oCase {
 		}
 	}
 	for range 1 + r.IntN(5)/3 {
-		c.sections = append(c.sections, anySection(r, a))
+		s := anySection(r, a)
+		for s.approximate(a) {
+			s = anySection(r, a)
+		}
+		c.sections = append(c.sections, s)
 	}
 	for i := range c.sections {
 		c.sections[i].region = c.sections[0].region
 	}
 	return c
+}
+
+// approximate says that docs/ceiling.md calls the ceiling of such a stream an approximation: how far
+// a volume merges what reaches it out of order.
+func (s oSection) approximate(a *oArray) bool {
+	if !s.sequential || a.level != "raid10" || !a.vols[0].merges {
+		return false
+	}
+	most := int64(0)
+	for _, b := range []oBlocks{s.read, s.write} {
+		for _, x := range b.sizes {
+			most = max(most, x.bytes)
+		}
+	}
+	if a.layout == "offset" && s.readShare == 0 {
+		return most >= a.chunk
+	}
+	return a.layout == "near" && s.jobs*s.depth == 1 && s.readShare > 0 && most > a.chunk*int64(len(a.vols)/a.copies)
 }
 
 func anyBlocks(r *rand.Rand) oBlocks {
