@@ -154,15 +154,18 @@ func (t *Topology) declare(decl *Declaration) error {
 	if err := t.declareInstance(decl.Instance); err != nil {
 		return err
 	}
+	claims, err := t.claims(decl)
+	if err != nil {
+		return err
+	}
 	for i := range decl.Arrays {
 		d := &decl.Arrays[i]
-		found := t.match(decl, d)
-		for _, name := range found {
+		for _, name := range claims[i].arrays {
 			if err := t.overlay(t.Array(name), d); err != nil {
 				return err
 			}
 		}
-		if len(found) > 0 {
+		if len(claims[i].arrays) > 0 || claims[i].yielded {
 			continue
 		}
 		if !t.attach(d) {
@@ -194,10 +197,65 @@ func (t *Topology) attach(d *DeclaredArray) bool {
 	return found
 }
 
+// sign is what a declared array is recognised by, the surest first.
+type sign int
+
+const (
+	byFlags sign = iota // which name nothing, and are about every array under test
+	byVolumes
+	byMount
+	byName
+	byRole
+)
+
+func (s sign) String() string {
+	return [...]string{"flags", "named volumes", "mount point", "name", "role"}[s]
+}
+
+// claim is the arrays that a declared one is about. yielded says that its role's path lies on an
+// array that another one is about by a surer sign.
+type claim struct {
+	arrays  []string
+	by      sign
+	yielded bool
+}
+
+// claims finds what each declared array is about. An array belongs to the declaration with the
+// surest sign; where both roles have one path and nothing but roles tells two declarations apart,
+// to that of the data. Two with the same sign contradict each other.
+func (t *Topology) claims(decl *Declaration) ([]claim, error) {
+	all := make([]claim, len(decl.Arrays))
+	owner := map[string]int{}
+	for i := range decl.Arrays {
+		all[i].arrays, all[i].by = t.match(decl, &decl.Arrays[i])
+		for _, name := range all[i].arrays {
+			o, taken := owner[name]
+			switch {
+			case !taken || all[i].by < all[o].by:
+				owner[name] = i
+			case all[i].by > all[o].by:
+			case all[i].by == byRole:
+				if slices.Contains(decl.Arrays[i].Roles, Data) {
+					owner[name] = i
+				}
+			case all[i].by != byFlags:
+				return nil, fmt.Errorf("%s: arrays %s and %s (%s) are both about %s by their %s; declare it once",
+					decl.Arrays[i].Origin.Where, decl.Arrays[o].Name, decl.Arrays[i].Name, decl.Arrays[o].Origin.Where, name, all[i].by)
+			}
+		}
+	}
+	for i := range all {
+		had := len(all[i].arrays)
+		all[i].arrays = slices.DeleteFunc(all[i].arrays, func(name string) bool { return owner[name] != i && all[i].by != byFlags })
+		all[i].yielded = had > 0 && len(all[i].arrays) == 0
+	}
+	return all, nil
+}
+
 // match finds the arrays that a declared one is about, by the surest sign first: its volumes, its
 // mount point, its name, and at last its role. Flags name none of these and are about every array
 // under test.
-func (t *Topology) match(decl *Declaration, d *DeclaredArray) []string {
+func (t *Topology) match(decl *Declaration, d *DeclaredArray) ([]string, sign) {
 	names := func(ok func(*Array) bool) []string {
 		var found []string
 		for i := range t.Arrays {
@@ -208,14 +266,14 @@ func (t *Topology) match(decl *Declaration, d *DeclaredArray) []string {
 		return found
 	}
 	if decl.Name == "" {
-		return names(func(*Array) bool { return true })
+		return names(func(*Array) bool { return true }), byFlags
 	}
 	if found := names(func(a *Array) bool {
 		return slices.ContainsFunc(a.Volumes, func(v Volume) bool {
 			return slices.ContainsFunc(d.Volumes, func(dv DeclaredVolume) bool { return t.same(v, dv) })
 		})
 	}); len(found) > 0 {
-		return found
+		return found, byVolumes
 	}
 	var roles, mounts []string
 	for _, target := range t.Targets {
@@ -230,12 +288,12 @@ func (t *Topology) match(decl *Declaration, d *DeclaredArray) []string {
 		}
 	}
 	if len(mounts) > 0 {
-		return slices.Compact(mounts)
+		return slices.Compact(mounts), byMount
 	}
 	if found := names(func(a *Array) bool { return t.called(a, d) }); len(found) > 0 {
-		return found
+		return found, byName
 	}
-	return slices.Compact(roles)
+	return slices.Compact(roles), byRole
 }
 
 // called says whether an array goes by a declared name: that of its device, of md's superblock or
