@@ -56,6 +56,10 @@ type InstanceStore struct {
 	Provenance
 }
 
+// XenVolumeIOPS is the most that one volume reaches on a type that is not built on Nitro
+// (docs.aws.amazon.com/ebs/latest/userguide/ebs-volume-types.html, as of 2025-11).
+const XenVolumeIOPS = 32000
+
 // datasets dates the releases that instances.csv was taken from.
 var datasets = map[string]string{
 	"moto-5.2.5": "2026-10-27", "moto-5.1.0": "2025-02-23", "moto-5.0.0": "2024-01-27", "moto-4.2.0": "2023-08-23",

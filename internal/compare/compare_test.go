@@ -312,6 +312,7 @@ func TestWorkDifferences(t *testing.T) {
 		"engine":     {func(l *fio.Workload) { l.Engine = "io_uring" }, "engine: libaio and io_uring"},
 		"sync":       {func(l *fio.Workload) { l.SyncEvery = 1 }, "sync: none and fsync each 1"},
 		"rate":       {func(l *fio.Workload) { l.WriteIOPS = 100 }, "load: none and at most 100 IOPS a job"},
+		"one rate":   {func(l *fio.Workload) { l.ReadIOPS, l.WriteIOPS = 100, 100 }, "load: none and at most 100 IOPS a job"}, // rate_iops=100
 		"think time": {func(l *fio.Workload) { l.ThinkTime = time.Second }, "load: none and pauses of 1s"},
 	} {
 		if got := strings.Join(of(func(*fio.Workload) {}).Differences(of(c.change)), "; "); got != c.want {

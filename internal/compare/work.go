@@ -67,10 +67,17 @@ func workOfLoad(l fio.Workload) Work {
 	case l.SyncWrites:
 		w.Sync = "O_SYNC"
 	}
-	if rate := l.ReadRate + l.WriteRate; rate > 0 {
+	rate, iops := l.WriteRate, l.WriteIOPS
+	switch { // one value of rate= stands for both directions, of which only one may run
+	case l.Reads() && l.Writes():
+		rate, iops = rate+l.ReadRate, iops+l.ReadIOPS
+	case l.Reads():
+		rate, iops = l.ReadRate, l.ReadIOPS
+	}
+	if rate > 0 {
 		w.Load = fmt.Sprintf("at most %v a job", rate)
 	}
-	if rate := l.ReadIOPS + l.WriteIOPS; rate > 0 {
+	if rate := iops; rate > 0 {
 		w.Load = strings.TrimSpace(w.Load + fmt.Sprintf(" at most %v IOPS a job", rate))
 	}
 	if l.ThinkTime > 0 {

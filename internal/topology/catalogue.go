@@ -67,6 +67,25 @@ func (i *DeclaredInstance) check() error {
 	return nil
 }
 
+// capVolumes limits volumes to what they reach on this instance: a type that is not built on Nitro
+// gives one volume 32,000 IOPS, however many it was ordered with.
+func (t *Topology) capVolumes() {
+	f, ok := cloud.InstanceLimits(t.Instance.Type)
+	if !ok || f.NVMe {
+		return
+	}
+	for i := range t.Arrays {
+		for j := range t.Arrays[i].Volumes {
+			v := &t.Arrays[i].Volumes[j]
+			if v.Network && v.Sustained.IOPS > cloud.XenVolumeIOPS {
+				v.Sustained.IOPS = cloud.XenVolumeIOPS
+				v.Origin.Where += "; at most 32,000 IOPS on " + t.Instance.Type
+				t.note("one volume reaches at most 32,000 IOPS on %s, which is not built on Nitro", t.Instance.Type)
+			}
+		}
+	}
+}
+
 // declareInstance lays a declared instance over the detected one.
 func (t *Topology) declareInstance(d *DeclaredInstance) error {
 	if d == nil {

@@ -1,7 +1,11 @@
 package topology
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -42,6 +46,9 @@ type DeclaredArray struct {
 	Level Level
 	// Copies of each block, on RAID1 and RAID10.
 	Copies int
+	// Layout is how RAID10 places them, as mdadm's --layout says it: n2, far, o3; near where it is
+	// empty.
+	Layout string
 	Chunk  units.Bytes
 	// Using is "md" or "lvm", md where it is empty; VolumeGroup is for lvm. Partition says to put a
 	// GPT partition, aligned to 1 MiB, on each volume and to use that.
@@ -106,6 +113,36 @@ func (v *DeclaredVolume) names() string {
 		return v.ID
 	}
 	return v.Path
+}
+
+var layouts = regexp.MustCompile(`^(n|f|o|near|far|offset)=?([0-9]*)$`)
+
+func (a *DeclaredArray) checkLayout() error {
+	if a.Layout == "" {
+		return nil
+	}
+	m := layouts.FindStringSubmatch(a.Layout)
+	copies := cmp.Or(a.Copies, 2)
+	switch {
+	case m == nil:
+		return fmt.Errorf("%.40q: want near, far or offset, or as mdadm writes it, such as f2", a.Layout)
+	case a.Level != RAID10 || a.Using == LVM:
+		return errors.New("only md's raid10 has layouts")
+	case m[2] != "" && a.Copies > 0 && m[2] != strconv.Itoa(copies):
+		return fmt.Errorf("%s contradicts copies: %d", a.Layout, copies)
+	}
+	return nil
+}
+
+// placed is the geometry of a declared layout, false where none is declared.
+func (a *DeclaredArray) placed() (Geometry, bool) {
+	m := layouts.FindStringSubmatch(a.Layout)
+	if m == nil {
+		return Geometry{}, false
+	}
+	var g Geometry
+	g.Mdadm(m[1][:1] + cmp.Or(m[2], strconv.Itoa(cmp.Or(a.Copies, 2))))
+	return g, true
 }
 
 // origin is where a key of the array is declared.
@@ -193,6 +230,9 @@ func (a *DeclaredArray) check() (key string, err error) {
 	}
 	if a.Copies < 0 || a.Copies == 1 || a.Copies > 0 && a.Level != NoLevel && a.Level != RAID1 && a.Level != RAID10 {
 		return "copies", fmt.Errorf("copies %d: want 2 or more, with raid1 or raid10", a.Copies)
+	}
+	if err := a.checkLayout(); err != nil {
+		return "layout", err
 	}
 	for _, v := range a.Volumes {
 		if err := v.check(); err != nil {

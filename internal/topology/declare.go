@@ -97,6 +97,7 @@ func FromDeclaration(decl *Declaration) (*Topology, error) {
 			t.Targets = append(t.Targets, declaredTarget(role, &a, d.Filesystem))
 		}
 	}
+	t.capVolumes()
 	return t, nil
 }
 
@@ -354,6 +355,10 @@ func (t *Topology) overlay(a *Array, d *DeclaredArray) error {
 		a.setOrigin("copies", d.origin("copies"))
 	} else if a.Level != was.Level || a.Copies == 0 {
 		a.Copies = map[Level]int{RAID1: len(a.Volumes), RAID10: 2}[a.Level]
+	}
+	if g, ok := d.placed(); ok {
+		a.Copies, a.Near, a.Offset = g.Copies, g.Near, g.Offset
+		a.setOrigin("layout", d.origin("layout"))
 	}
 	if len(a.Volumes) > 1 && a.Level == Single {
 		a.Level = NoLevel

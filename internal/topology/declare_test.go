@@ -66,3 +66,56 @@ func TestDeclarationsFindTheirArray(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// RAID10's layouts as people and mdadm write them.
+func TestLayoutsOfRAID10(t *testing.T) {
+	const array = "arrays:\n  - {name: data, level: raid10, chunk: 64KiB, volumes: [{count: 4, iops: 1000}], %s}\n"
+	for layout, want := range map[string]Geometry{
+		"layout: near": {Copies: 2, Near: 2}, "layout: n2": {Copies: 2, Near: 2}, "layout: far": {Copies: 2, Near: 1},
+		"layout: f3": {Copies: 3, Near: 1}, "layout: offset": {Copies: 2, Near: 1, Offset: true}, "layout: o2, copies: 2": {Copies: 2, Near: 1, Offset: true},
+		"layout: far, copies: 4": {Copies: 4, Near: 1}, "copies: 2": {Copies: 2},
+	} {
+		d, err := LoadDeclaration("p.yaml", []byte(strings.Replace(array, "%s", layout, 1)))
+		if err != nil {
+			t.Errorf("%s: %v", layout, err)
+			continue
+		}
+		top, err := FromDeclaration(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := top.Arrays[0]
+		if got := (Geometry{Copies: a.Copies, Near: a.Near, Offset: a.Offset}); got != want {
+			t.Errorf("%s: %+v, want %+v", layout, got, want)
+		}
+	}
+	for layout, want := range map[string]string{
+		"layout: wide": "want near, far or offset", "layout: f3, copies: 2": "f3 contradicts copies: 2", "layout: far, using: lvm": "only md's raid10 has layouts",
+	} {
+		if _, err := LoadDeclaration("p.yaml", []byte(strings.Replace(array, "%s", layout, 1))); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", layout, err, want)
+		}
+	}
+	// md's own number: far copies in the second byte, offset in the third
+	var g Geometry
+	if g.Kernel(0x10201); !g.Offset || g.Near != 1 || g.Copies != 2 {
+		t.Errorf("o2: %+v", g)
+	}
+}
+
+// r4 is built on Xen: one volume reaches 32,000 IOPS there, of 64,000 that io1 can be ordered with.
+func TestVolumesOnXen(t *testing.T) {
+	for instance, want := range map[string]units.IOPS{"r4.16xlarge": 32000, "r5.24xlarge": 64000, "": 64000} {
+		d, err := FromFlags("io1 1280GiB 64000iops", "single", "", instance)
+		if err != nil {
+			t.Fatal(err)
+		}
+		top, err := FromDeclaration(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := top.Arrays[0].Volumes[0].Sustained.IOPS; got != want {
+			t.Errorf("%s: %v, want %v", instance, got, want)
+		}
+	}
+}

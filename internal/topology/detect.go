@@ -42,6 +42,7 @@ func Detect(ctx context.Context, m *sys.Machine, paths map[Role]string, decl *De
 	if err := t.declare(decl); err != nil {
 		return nil, err
 	}
+	t.capVolumes()
 	t.askBalances(asking, watched)
 	t.noteUnknown()
 	return t, ctx.Err()

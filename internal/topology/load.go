@@ -122,6 +122,7 @@ func (l *loader) array(y *arrayYAML) (DeclaredArray, error) {
 		Using:       y.Using.text,
 		VolumeGroup: y.VolumeGroup.text,
 		Segment:     y.Segment.text,
+		Layout:      y.Layout.text,
 		Origins:     map[string]Origin{},
 	}
 	line := y.Name.line
@@ -132,6 +133,7 @@ func (l *loader) array(y *arrayYAML) (DeclaredArray, error) {
 		{"name", y.Name},
 		{"level", y.Level},
 		{"copies", y.Copies},
+		{"layout", y.Layout},
 		{"chunk", y.Chunk},
 		{"using", y.Using},
 		{"volume_group", y.VolumeGroup},

@@ -35,6 +35,7 @@ type arrayYAML struct {
 	Role        scalars         `yaml:"role"`
 	Level       scalar          `yaml:"level"`
 	Copies      scalar          `yaml:"copies"`
+	Layout      scalar          `yaml:"layout"`
 	Chunk       scalar          `yaml:"chunk"`
 	Using       scalar          `yaml:"using"`
 	VolumeGroup scalar          `yaml:"volume_group"`
