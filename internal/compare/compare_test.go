@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,8 @@ type work struct {
 	iops   float64
 	state  result.State
 	labels map[string]string
+	p99    time.Duration
+	main   string
 }
 
 func randwrite(name string, bs units.Bytes, iops float64) work {
@@ -43,7 +46,7 @@ func run(t *testing.T, dir string, n int, labels map[string]string, works ...wor
 		Suite: suite.Suite{Name: "made-up"},
 	}
 	for i, w := range works {
-		r.Suite.Scenarios = append(r.Suite.Scenarios, suite.Scenario{ID: i + 1, Name: w.name, Role: topology.Data, AsIs: true})
+		r.Suite.Scenarios = append(r.Suite.Scenarios, suite.Scenario{ID: i + 1, Name: w.name, Role: topology.Data, AsIs: true, Main: w.main})
 	}
 	b, err := bundle.Create(dir, r)
 	if err != nil {
@@ -77,6 +80,9 @@ func resultOf(w work, at time.Time) *result.Result {
 	}
 	res.Total.Write.IOPS = units.IOPS(w.iops)
 	res.Total.Write.BW = units.Rate(w.iops * float64(w.load.WriteBS))
+	if w.p99 > 0 {
+		res.Total.Write.Clat = fio.Latency{N: 1000, Mean: float64(w.p99) / 2, Percentiles: []fio.Percentile{{P: 50, Value: w.p99 / 2}, {P: 99, Value: w.p99}}}
+	}
 	res.IOPS = stats.Estimate{Center: w.iops, Lo: w.iops, Hi: w.iops}
 	if w.load.Engine != "" {
 		res.Workloads = []fio.Workload{w.load}
@@ -289,6 +295,57 @@ func TestMatchedByWorkNotByName(t *testing.T) {
 	table = compared(t, Options{}, SideOf("one", one), SideOf("three", only))
 	if !strings.Contains(notes(table), "other is only in one (random write 64") {
 		t.Error(notes(table))
+	}
+}
+
+// A paced run is tested by its latency, since its IOPS were given; one that does not reach its rate
+// by its IOPS.
+func TestPacedRunsAreTestedByLatency(t *testing.T) {
+	of := func(iops float64, p99 time.Duration, rate units.IOPS, main string) func(i int) []work {
+		return func(i int) []work {
+			w := randwrite("w", 8192, iops*math.Pow(spread[i], 0.02))
+			w.load.WriteIOPS, w.main = rate, main
+			w.p99 = time.Duration(float64(p99) * spread[i])
+			return []work{w}
+		}
+	}
+	const ms = time.Millisecond
+	for name, c := range map[string]struct {
+		a, b   func(i int) []work
+		figure string
+		word   Word
+	}{
+		"paced, slower":          {of(4000, 2*ms, 1000, ""), of(4000, 7*ms, 1000, ""), "write p99", Slower},
+		"paced, quicker":         {of(4000, 2*ms, 1000, ""), of(4000, 1*ms, 1000, ""), "write p99", Faster},
+		"paced, the same":        {of(4000, 2*ms, 1000, ""), of(4000, 2*ms, 1000, ""), "write p99", Same},
+		"not paced":              {of(4000, 2*ms, 0, ""), of(4000, 7*ms, 0, ""), "IOPS", Same},
+		"one missed its rate":    {of(4000, 2*ms, 1000, ""), of(3000, 7*ms, 1000, ""), "IOPS", Slower},
+		"as the suite says":      {of(4000, 2*ms, 0, "p99"), of(4000, 7*ms, 0, "p99"), "total.clat.p99", Slower},
+		"the suite wants IOPS":   {of(4000, 2*ms, 1000, "write.iops"), of(4000, 7*ms, 1000, "write.iops"), "write.iops", Same},
+		"the suite wants a mean": {of(4000, 2*ms, 0, "write.clat.p50"), of(4000, 1*ms, 0, "write.clat.p50"), "write.clat.p50", Faster},
+	} {
+		table := compared(t, Options{}, side(t, "a", 0, c.a, 5), side(t, "b", 1, c.b, 5))
+		if got := table.Rows[0]; got.Figure.Name != c.figure || got.Cells[1].Change.Word != c.word {
+			t.Errorf("%s: %s %s (%+v), want %s %s", name, got.Figure.Name, got.Cells[1].Change.Word, got.Cells[1].Change.Ratio, c.figure, c.word)
+		}
+	}
+}
+
+// Five files imported into one run are its rounds, however the other side's are called.
+func TestNumberedFilesAreRounds(t *testing.T) {
+	files := func(letter string, at int) Side {
+		var works []work
+		for i := range 5 {
+			works = append(works, randwrite(letter+strconv.Itoa(i)+"-rr", 8192, 1000*spread[i]))
+		}
+		return SideOf(letter, run(t, t.TempDir(), at, nil, works...))
+	}
+	table := compared(t, Options{}, files("a", 0), files("b", 1))
+	if len(table.Rows) != 1 || len(table.Rows[0].Cells[0].Rounds) != 5 || len(table.Rows[0].Cells[1].Rounds) != 5 || len(table.Apart) > 0 {
+		t.Errorf("%d rows, %q", len(table.Rows), table.Apart)
+	}
+	if table.Sides[0].Rounds != 5 || table.Sides[1].Rounds != 5 {
+		t.Errorf("%+v", table.Sides)
 	}
 }
 

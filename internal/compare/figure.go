@@ -3,13 +3,16 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
+	"plimsoll/internal/suite"
 	"plimsoll/internal/units"
+	"plimsoll/internal/verdict"
 )
 
 // Unit says how a figure is printed.
@@ -49,9 +52,97 @@ func tps() Figure {
 
 func bandwidth() Figure { return Figure{Name: "bandwidth", Unit: BytesPerSec} }
 
-// mainFigure is the one figure of a scenario that is tested: bandwidth of large I/Os, IOPS of
-// others.
+// stated is the figure that a suite says is the main one.
+func stated(main string) (Figure, bool) {
+	m, err := suite.ParseMain(main)
+	if main == "" || err != nil {
+		return Figure{}, false
+	}
+	f := Figure{Name: m.String(), Unit: Nanoseconds, Lower: true, value: func(r *result.Result) float64 {
+		v, err := verdict.Measure(m, r)
+		if err != nil {
+			return math.NaN()
+		}
+		return v
+	}}
+	switch m.Quantity {
+	case suite.IOPS, suite.TPS:
+		f.Unit, f.Lower = PerSecond, false
+	case suite.BW:
+		f.Unit, f.Lower = BytesPerSec, false
+	case suite.Clat, suite.Slat, suite.Lat, suite.Sync, suite.Took:
+	}
+	return f, true
+}
+
+// pacedMet is the share of the rates asked for from which on a paced run has done what it was given
+// to do, so that only its latency tells how well.
+const pacedMet = 0.98
+
+// paced says that rates of their own held every section, and that the result met them.
+func paced(r *result.Result) bool {
+	asked := 0.0
+	for _, w := range r.Workloads {
+		read, write := w.HeldIOPS()
+		for _, d := range []struct {
+			runs bool
+			iops units.IOPS
+			rate units.Rate
+			bs   units.Bytes
+		}{{w.Reads(), read, w.ReadRate, w.ReadBS}, {w.Writes(), write, w.WriteRate, w.WriteBS}} {
+			if d.rate > 0 && d.bs > 0 {
+				d.iops = units.IOPS(float64(d.rate) / float64(d.bs))
+			}
+			if d.runs && d.iops <= 0 || w.StartDelay > 0 {
+				return false
+			}
+			if d.runs {
+				asked += float64(d.iops) * float64(max(w.Jobs, 1))
+			}
+		}
+	}
+	n, _ := rates(r)
+	return asked > 0 && n >= pacedMet*asked
+}
+
+// pace makes the 99th percentile of the direction that does most the figure of a row whose IOPS were
+// given: all rounds of all sides are paced and did what was asked of them.
+func (r *Row) pace() {
+	if r.stated {
+		return
+	}
+	reads, writes := 0.0, 0.0
+	for _, c := range r.Cells {
+		for _, s := range c.all {
+			if s.Invalid == "" && !paced(s.Result) {
+				return
+			}
+			reads, writes = reads+float64(s.Result.Total.Read.IOPS), writes+float64(s.Result.Total.Write.IOPS)
+		}
+	}
+	name := "write p99"
+	if reads >= writes {
+		name = "read p99"
+	}
+	for _, f := range latencyFigures() {
+		if f.Name != name {
+			continue
+		}
+		for _, c := range r.Cells {
+			if slices.ContainsFunc(c.all, func(s Sample) bool { return s.Invalid == "" && !usable(f.of(s.Result)) }) {
+				return
+			}
+		}
+		r.Figure = f
+	}
+}
+
+// mainFigure is the one figure of a scenario that is tested: what its suite says, else bandwidth of
+// large I/Os, IOPS of others.
 func mainFigure(s *bundle.Scenario) Figure {
+	if f, ok := stated(s.Main); ok {
+		return f
+	}
 	if s.Result != nil && s.Result.Postgres != nil {
 		return tps()
 	}

@@ -54,7 +54,9 @@ func (t *Table) place(side, sides int, s Sample, byName bool) {
 		// are rows of their own.
 		taken := slices.ContainsFunc(
 			r.Cells[side].all,
-			func(o Sample) bool { return o.Run == s.Run && o.Scenario.Name != s.Scenario.Name },
+			func(o Sample) bool {
+				return o.Run == s.Run && o.Scenario.Name != s.Scenario.Name && !repeats(o.Scenario.Name, s.Scenario.Name)
+			},
 		)
 		if taken && !named && !repeats(r.Name, s.Scenario.Name) {
 			continue
@@ -69,7 +71,9 @@ func (t *Table) place(side, sides int, s Sample, byName bool) {
 	if at < 0 {
 		t.Rows = append(
 			t.Rows,
-			Row{Name: s.Scenario.Name, Work: work, Figure: mainFigure(s.Scenario), Cells: make([]Cell, sides)},
+			Row{
+				Name: s.Scenario.Name, Work: work, Figure: mainFigure(s.Scenario), Cells: make([]Cell, sides), stated: s.Scenario.Main != "",
+			},
 		)
 		at = len(t.Rows) - 1
 	}

@@ -60,6 +60,8 @@ type Row struct {
 	Cells  []Cell `json:"cells"`
 	// Others are figures that are shown and not tested.
 	Others []Other `json:"others,omitempty"`
+
+	stated bool // a suite says which figure is tested
 }
 
 // Cell is one side's figure.
@@ -118,8 +120,10 @@ func New(sides []Side, o Options) (*Table, error) {
 		return nil, errors.New("nothing was measured on any side")
 	}
 	for i := range t.Rows {
+		t.Rows[i].pace()
 		for k := range t.Rows[i].Cells {
 			t.Rows[i].fill(k)
+			t.Sides[k].Rounds = max(t.Sides[k].Rounds, len(t.Rows[i].Cells[k].all)) // imports are all first rounds
 		}
 	}
 	t.test()

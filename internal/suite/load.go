@@ -86,6 +86,7 @@ type suiteYAML struct {
 	Budget      word              `yaml:"budget"`
 	Against     word              `yaml:"against"`
 	Files       string            `yaml:"files"`
+	Main        string            `yaml:"main"`
 	Fio         yamlfile.MapSlice `yaml:"fio"`
 	Postgres    *serverYAML       `yaml:"postgres"`
 	Scenarios   []scenarioYAML    `yaml:"scenarios"`
@@ -106,6 +107,7 @@ type scenarioYAML struct {
 	Job        string            `yaml:"job"`
 	Postgres   *postgresYAML     `yaml:"postgres"`
 	Thresholds []string          `yaml:"thresholds"`
+	Main       string            `yaml:"main"`
 }
 
 type duration time.Duration
@@ -223,6 +225,11 @@ func (sc scenarioYAML) scenario(y *suiteYAML, at locator, where string) (Scenari
 			return c, at.err(fmt.Sprintf("%s.thresholds[%d]", where, i), "%v", err)
 		}
 		c.Thresholds = append(c.Thresholds, t)
+	}
+	if c.Main = cmp.Or(sc.Main, y.Main); c.Main != "" {
+		if _, err := ParseMain(c.Main); err != nil {
+			return c, at.err(where+".main", "%v", err)
+		}
 	}
 	return c, nil
 }

@@ -76,6 +76,9 @@ type Scenario struct {
 	// options that place, time and observe it; everything else is as the author wrote it.
 	Job        fio.JobFile `json:"job"`
 	Thresholds []Threshold `json:"thresholds,omitempty"`
+	// Main is the figure that comparisons test, as ParseMain reads it; empty for IOPS, bandwidth or
+	// latency by the work.
+	Main string `json:"main,omitempty"`
 	// Demand is what the job asks for, where a demand file describes it; Job then follows from it,
 	// Size and Runtime.
 	Demand *workload.Demand `json:"demand,omitempty"`

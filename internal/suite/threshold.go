@@ -215,6 +215,28 @@ var (
 	ceilingForm  = regexp.MustCompile(`^(?:([0-9.]+)\s*\*\s*)?ceiling$`)
 )
 
+func parseMetric(name string) (Metric, error) {
+	parts := metricForm.FindStringSubmatch(name)
+	if of := databaseForm.FindStringSubmatch(name); of != nil {
+		parts = append([]string{of[0], string(Transactions)}, of[1:]...)
+	}
+	if parts == nil {
+		return Metric{}, fmt.Errorf("unknown metric %q; want read, write, trim or total, then iops, bw, or clat, slat, "+
+			"lat or sync with mean, max, p99 or over(1s)", name)
+	}
+	return Metric{Side(parts[1]), Quantity(parts[2] + parts[3]), Statistic(parts[4])}, nil
+}
+
+// ParseMain reads the figure of a scenario that comparisons test: a metric, or a percentile alone
+// such as p99, which is that of the completion latency of all I/Os.
+func ParseMain(text string) (Metric, error) {
+	name := strings.TrimSpace(text)
+	if strings.HasPrefix(name, "p") {
+		name = "total.clat." + name
+	}
+	return parseMetric(name)
+}
+
 // ParseThreshold reads a threshold and checks that its two sides are of one unit.
 func ParseThreshold(text string) (Threshold, error) {
 	m := thresholdForm.FindStringSubmatch(text)
@@ -222,21 +244,11 @@ func ParseThreshold(text string) (Threshold, error) {
 		return Threshold{}, fmt.Errorf("threshold %q: want METRIC < VALUE, such as write.iops >= 540", text)
 	}
 	t := Threshold{Text: strings.TrimSpace(text), Op: Op(m[2])}
-	parts := metricForm.FindStringSubmatch(m[1])
-	if of := databaseForm.FindStringSubmatch(m[1]); of != nil {
-		parts = append([]string{of[0], string(Transactions)}, of[1:]...)
-	}
-	if parts == nil {
-		return t, fmt.Errorf(
-			"threshold %q: unknown metric %q; want read, write, trim or total, then iops, bw, or clat, slat, "+
-				"lat or sync with mean, max, p99 or over(1s)",
-			text,
-			m[1],
-		)
-	}
-	t.Metric = Metric{Side(parts[1]), Quantity(parts[2] + parts[3]), Statistic(parts[4])}
-	value := m[3]
 	var err error
+	if t.Metric, err = parseMetric(m[1]); err != nil {
+		return t, fmt.Errorf("threshold %q: %w", text, err)
+	}
+	value := m[3]
 	if c := ceilingForm.FindStringSubmatch(value); c != nil {
 		t.OfCeiling, err = t.Metric.share(c[1])
 	} else {

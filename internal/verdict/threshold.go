@@ -53,7 +53,7 @@ func Evaluate(s suite.Threshold, m diagnose.Measurement, scale float64) Threshol
 	if scale > 0 && !s.Metric.Quantity.IsLatency() {
 		t.Limit = s.Limit.Times(scale)
 	}
-	measured, err := measure(s.Metric, m.Result)
+	measured, err := Measure(s.Metric, m.Result)
 	if err != nil {
 		t.Reason = err.Error()
 		return t
@@ -109,8 +109,8 @@ func noise(t ThresholdResult, mean stats.Estimate) string {
 	return fmt.Sprintf("the mean is only known to %s, and the threshold is within that", text.PlusMinus(mean.Rel()))
 }
 
-// measure looks a metric up, in its base unit: 1/s, bytes/s or nanoseconds.
-func measure(m suite.Metric, r *result.Result) (float64, error) {
+// Measure looks a metric up, in its base unit: 1/s, bytes/s or nanoseconds.
+func Measure(m suite.Metric, r *result.Result) (float64, error) {
 	if r == nil {
 		return 0, errors.New("nothing was measured")
 	}
