@@ -155,12 +155,15 @@ type MostProbe struct {
 	// what was done.
 	Asked    float64 `json:"asked_iops,omitempty"`
 	Achieved float64 `json:"achieved_iops"`
-	// Latency is the threshold's figure in nanoseconds, 0 where there is none.
+	// Latency is the threshold's figure in nanoseconds, 0 where there is none: of an open load from
+	// the moment at which each I/O was due, so what a caller sees. Service is what fio measured,
+	// from the moment at which its thread could issue it.
 	Latency float64 `json:"latency_ns,omitempty"`
+	Service float64 `json:"service_latency_ns,omitempty"`
 	Streams int     `json:"streams,omitempty"`
 	// Busy is the share of arrivals that found their thread waiting for an earlier I/O, and Lag
 	// what that delays an arrival in the mean, in nanoseconds (of a queue with Poisson arrivals and
-	// the measured times): it is not in fio's latencies.
+	// the measured times): it is not in fio's latencies, but in Latency.
 	Busy float64 `json:"busy,omitempty"`
 	Lag  float64 `json:"lag_ns,omitempty"`
 	// Outcome is met, missed, behind (less was done than asked for) or invalid, with the reason.
@@ -311,12 +314,14 @@ func (m MostSearch) probe(s *bundle.Scenario) MostProbe {
 		return p
 	}
 	p.busy(r)
+	p.Service = p.Latency
+	p.Latency = p.fromDue(m.Threshold.Metric, r)
 	// The number of arrivals of a Poisson process varies by its root.
 	seconds := max(r.Measured.Seconds(), 1)
 	switch least := leastAchieved*p.Asked - 2*math.Sqrt(p.Asked/seconds); {
 	case p.Achieved < least:
 		p.Outcome = ProbeBehind
-	case m.Threshold.Op.Holds(t.Measured, m.Threshold.Limit):
+	case m.Threshold.Op.Holds(m.Threshold.Metric.Value(p.Latency), m.Threshold.Limit):
 		p.Outcome = ProbeMet
 	default:
 		p.Outcome = ProbeMissed
@@ -362,6 +367,64 @@ func (p *MostProbe) busy(r *result.Result) {
 	if p.Busy < 1 {
 		p.Lag = each * squares / n / 2 / (1 - p.Busy)
 	}
+}
+
+// fromDue is a latency counted from the moment at which an I/O was due. An arrival that finds its
+// thread busy, a share Busy of all, waits for a time whose tail is exponential with a mean of Lag
+// over all arrivals (the heavy part of an M/G/1 queue's waiting time); that and the measured times
+// are independent, since a wait depends on earlier I/Os only.
+func (p *MostProbe) fromDue(m suite.Metric, r *result.Result) float64 {
+	if p.Streams == 0 || p.Busy <= 0 {
+		return p.Latency
+	}
+	if p.Busy >= 1 { // the queue grows for as long as the load lasts
+		return p.Latency + float64(r.Measured)
+	}
+	if m.Statistic == suite.Mean {
+		return p.Latency + p.Lag
+	}
+	q, err := strconv.ParseFloat(strings.TrimPrefix(string(m.Statistic), "p"), 64)
+	if err != nil {
+		return p.Latency
+	}
+	var times []stats.Weighted
+	total := 0.0
+	for side, d := range map[suite.Side]fio.Direction{suite.ReadSide: r.Total.Read, suite.WriteSide: r.Total.Write} {
+		if m.Side != side && m.Side != suite.TotalSide {
+			continue
+		}
+		completion(d).Hist.Each(func(bin int, count uint64) {
+			times = append(times, stats.Weighted{Value: float64(fio.BinValue(bin)), Weight: float64(count)})
+			total += float64(count)
+		})
+	}
+	if total == 0 {
+		return p.Latency + p.Lag
+	}
+	above := func(t float64) float64 { // the share of I/Os that took longer from when they were due
+		sum := 0.0
+		for _, s := range times {
+			switch {
+			case s.Value > t:
+				sum += s.Weight
+			case p.Lag > 0:
+				sum += s.Weight * p.Busy * math.Exp(-(t-s.Value)*p.Busy/p.Lag)
+			}
+		}
+		return sum / total
+	}
+	low, high := p.Latency, 2*p.Latency+p.Lag
+	for above(high) > 1-q/100 {
+		high *= 2
+	}
+	for range 60 {
+		if mid := (low + high) / 2; above(mid) > 1-q/100 {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return max(high, p.Latency)
 }
 
 // IOPSOf prints a load.

@@ -186,3 +186,38 @@ func TestMostRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A latency from the moment at which an I/O was due, against the queue with random arrivals and
+// exponential times (M/M/1), whose time from arrival to end is exponential with a mean of S/(1-ρ).
+func TestLatencyFromWhenItWasDue(t *testing.T) {
+	const s = 1e6 // 1 ms
+	h := &fio.Hist{}
+	for i := range 20000 {
+		h.Add(time.Duration(-s*math.Log((float64(i)+0.5)/20000)), 1)
+	}
+	r := &result.Result{Measured: time.Minute}
+	r.Total.Read = fio.Direction{N: 20000, Clat: fio.Latency{N: 20000, Hist: h}}
+	for rho, waits := range map[float64]float64{0.2: 1.25, 0.5: 2, 0.8: 5} {
+		p := MostProbe{Streams: 4, Achieved: 4 * rho * 1e9 / s}
+		p.busy(r)
+		for statistic, want := range map[suite.Statistic]float64{
+			"mean": waits, "p50": waits * math.Ln2, "p99": waits * math.Log(100), "p99.9": waits * math.Log(1000),
+		} {
+			p.Latency = map[suite.Statistic]float64{"mean": 1, "p50": math.Ln2, "p99": math.Log(100), "p99.9": math.Log(1000)}[statistic] * s
+			got := p.fromDue(suite.Metric{Side: suite.ReadSide, Quantity: suite.Clat, Statistic: statistic}, r)
+			if math.Abs(got/s/want-1) > 0.03 {
+				t.Errorf("ρ %v, %s: %.3f ms, want %.3f", rho, statistic, got/s, want)
+			}
+		}
+	}
+	// All threads are busy: arrivals wait for as long as the load lasts.
+	full := MostProbe{Streams: 4, Busy: 1, Latency: s}
+	if got := full.fromDue(suite.Metric{Side: suite.ReadSide, Statistic: "p50"}, r); got < float64(time.Minute) {
+		t.Errorf("%v", got)
+	}
+	// The scenario itself keeps its own depth: nothing was due.
+	closed := MostProbe{Busy: 0.5, Lag: s, Latency: s}
+	if got := closed.fromDue(suite.Metric{Side: suite.ReadSide, Statistic: "p50"}, r); got != s {
+		t.Errorf("%v", got)
+	}
+}
