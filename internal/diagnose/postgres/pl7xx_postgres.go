@@ -126,7 +126,7 @@ var generatorLimits = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "limited by the load generator",
 	When: "pgbench uses 90 % or more of its threads' CPU, or more than half of its sessions wait for it " +
-		"(ClientRead) while less than 10 % of the machine is idle.",
+		"(ClientRead) while less than 10 % of the machine is idle, and it is not others that took the CPU (PL707).",
 	Why:    "The figure is pgbench's, not the server's: on the server's own cores both take from each other.",
 	Fix:    "Use a machine with more cores, or fewer clients. The storage is not what limits here.",
 	Bad:    "2 cores, 32 clients: ClientRead 59 % of waits, 2 % idle",
@@ -135,7 +135,7 @@ var generatorLimits = &diagnose.Rule{
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, b := range peaks(c) {
 			limits, use := ceiling.Generated(b.peak)
-			if !limits {
+			if !limits || foreign(b) && use < ownShare { // others took the CPU, which PL707 says
 				continue
 			}
 			f := b.finding(
@@ -155,6 +155,15 @@ var generatorLimits = &diagnose.Rule{
 			report(f)
 		}
 	},
+}
+
+// ownShare is what pgbench must use of its threads to be what limits on a machine whose CPU others
+// took.
+const ownShare = 0.5
+
+// foreign says that other processes took much of a machine on which no core was free.
+func foreign(b base) bool {
+	return b.peak.Busy >= diagnose.HostFull && otherCPU(b.Postgres, b.peak) >= diagnose.ForeignCPU*float64(b.Cores)
 }
 
 var fullPages = &diagnose.Rule{
@@ -379,7 +388,7 @@ var doubtfulCommits = &diagnose.Rule{
 					)
 				}
 			}
-			if b.peak != nil && b.peak.Busy >= diagnose.HostFull && otherCPU(b.Postgres, b.peak) >= diagnose.ForeignCPU*float64(b.Cores) {
+			if b.peak != nil && foreign(b) {
 				why = append(why, fmt.Sprintf("other processes used %s of %s, and none was free",
 					units.Number(otherCPU(b.Postgres, b.peak)), text.Plural(b.Cores, "core")))
 			}
