@@ -393,7 +393,7 @@ func (p *MostProbe) fromDue(m suite.Metric, r *result.Result) float64 {
 		if m.Side != side && m.Side != suite.TotalSide {
 			continue
 		}
-		completion(d).Hist.Each(func(bin int, count uint64) {
+		d.Completion().Hist.Each(func(bin int, count uint64) {
 			times = append(times, stats.Weighted{Value: float64(fio.BinValue(bin)), Weight: float64(count)})
 			total += float64(count)
 		})
