@@ -46,6 +46,9 @@ type Request struct {
 	// Shown is how long one I/O took at most on volumes of a type, where a run showed it to be less
 	// than the catalogue has it.
 	Shown map[string]Took
+	// Series is what is to be carried, where it is known interval by interval; the demand is then
+	// Series.Demand.
+	Series *Series
 	// known are the needs worked out so far.
 	known map[shape]need
 }
@@ -79,14 +82,26 @@ type Candidate struct {
 	Sustained ceiling.Bound `json:"sustained"`
 	Times     float64       `json:"times"`
 	// PerIOPS is what a month of each sustained I/O a second of the demand's mix costs.
-	PerIOPS    cloud.USD      `json:"usd_micro_per_sustained_iops,omitempty"`
-	Burst      *ceiling.Bound `json:"burst,omitempty"`
-	BurstTimes float64        `json:"burst_times,omitempty"`
-	Notes      []string       `json:"notes,omitempty"`
+	PerIOPS cloud.USD      `json:"usd_micro_per_sustained_iops,omitempty"`
+	Burst   *ceiling.Bound `json:"burst,omitempty"`
+	// Replay is what became of the series, where there is one.
+	Replay     *Replay `json:"series,omitempty"`
+	BurstTimes float64 `json:"burst_times,omitempty"`
+	// ByBurst says that the demand's peaks are carried by the burst, which was allowed.
+	ByBurst bool     `json:"by_burst,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
 	// Names are what distinguishes the row: cheapest, durable, lowest latency, your instance.
 	Names []string `json:"names,omitempty"`
 	// Why the next cheaper choice does not do.
 	Why []string `json:"why,omitempty"`
+}
+
+// Meets is how many times a row gives the demand: its peaks by a burst where that was counted on.
+func (c *Candidate) Meets() float64 {
+	if c.ByBurst {
+		return c.BurstTimes
+	}
+	return c.Times
 }
 
 // Advice is what to buy.
@@ -102,6 +117,8 @@ type Advice struct {
 	// beats in cost, durability, latency and number of volumes.
 	Rows  []Candidate `json:"rows"`
 	Front []Candidate `json:"front"`
+	// Less are what costs less than the first row, and throttles a series for how long.
+	Less []Candidate `json:"less,omitempty"`
 	// Rejected says of each type of volume, and of what was to be kept, why it is not among them.
 	Rejected []string `json:"rejected,omitempty"`
 	Notes    []string `json:"notes,omitempty"`
@@ -146,6 +163,12 @@ func Advise(r Request) (*Advice, error) {
 	for i := range a.Rows {
 		if err := r.finish(&a.Rows[i], instances); err != nil {
 			return nil, err
+		}
+	}
+	if r.Series != nil {
+		a.seriesNotes(r.Series)
+		if len(a.Rows) > 0 {
+			a.Less = r.less(a.Rows[0], instances)
 		}
 	}
 	if r.Keep != nil {

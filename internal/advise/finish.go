@@ -66,7 +66,7 @@ func requested(group []*workload.Stream) []fio.Workload {
 func (r *Request) limits(c *Candidate) error {
 	t := c.Topology()
 	c.Times, c.BurstTimes = math.Inf(1), math.Inf(1)
-	for _, group := range r.Demand.Together() {
+	for _, group := range r.peaks() {
 		for i := range group {
 			group[i] = r.grouped(c.Layout, group[i])
 		}
@@ -104,7 +104,12 @@ func (r *Request) finish(c *Candidate, instances []priced) error {
 	if err := r.limits(c); err != nil {
 		return err
 	}
-	if want := 1 + r.Headroom; c.Times < want*0.999 && !(r.BurstOK && c.BurstTimes >= want*0.999) {
+	if r.Series != nil && !c.Layout.Local {
+		if c.Replay = r.replay(c); c.Replay.Throttled > 0 {
+			return fmt.Errorf("this is a bug of plimsoll: %s with %d × %s was chosen for a series that it throttles for %v",
+				c.Type, c.Layout.N, c.Layout.Spec.Type, c.Replay.Throttled)
+		}
+	} else if want := 1 + r.Headroom; c.Times < want*0.999 && !(r.BurstOK && c.BurstTimes >= want*0.999) {
 		return fmt.Errorf(
 			"this is a bug of plimsoll: %s with %d × %s was chosen for %s times the demand, and its ceiling is "+
 				"%s times (%s)",
@@ -116,6 +121,7 @@ func (r *Request) finish(c *Candidate, instances []priced) error {
 			c.Sustained.Label(),
 		)
 	}
+	c.ByBurst = c.Times < (1+r.Headroom)*0.999 && c.BurstTimes > c.Times
 	c.Why = append(c.Why, r.why(c, instances)...)
 	r.remarks(c)
 	return nil

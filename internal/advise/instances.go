@@ -91,13 +91,18 @@ type requirement struct {
 	steady  need   // of streams that always run
 	course  []span // nil unless bursts count
 	volumes int
+	held    map[[2]cloud.Limits]bool // of a series: what is known of instances, by their limits
 }
 
 func (r *Request) requirement(l Layout) requirement {
 	q := requirement{peak: r.needs(l), volumes: l.N}
 	if r.bursting() {
 		q.course = r.course(l)
-		q.steady = r.needsOf(l, func(s *workload.Stream) bool { return s.Burst == nil })
+		if r.Series != nil {
+			q.held = r.on(l).held
+		} else {
+			q.steady = r.needsOf(l, func(s *workload.Stream) bool { return s.Burst == nil })
+		}
 	}
 	return q
 }
@@ -117,8 +122,17 @@ func (q requirement) holds(f cloud.InstanceFacts) bool {
 	if q.course == nil || iops < q.steady.iops*(1-loss) || rate < q.steady.bytes*(1-loss) {
 		return false
 	}
+	key := [2]cloud.Limits{f.Baseline, f.Burst}
+	if held, known := q.held[key]; known {
+		return held
+	}
 	p := pools(f)
-	return p[0].carries(q.course, ofIOPS) && p[1].carries(q.course, ofBytes)
+	held := p[0].burst >= q.peak.iops*(1-loss) && p[1].burst >= q.peak.bytes*(1-loss) &&
+		p[0].carries(q.course, ofIOPS) && p[1].carries(q.course, ofBytes)
+	if q.held != nil {
+		q.held[key] = held
+	}
+	return held
 }
 
 // lacks names the obstacle that decides: of IOPS and throughput the one of which the instance has
@@ -252,7 +266,7 @@ func (r *Request) local(instances []priced) (*Candidate, string) {
 // localHolds compares reads and writes with what the drives state, those without a figure left out.
 func (r *Request) localHolds(s cloud.InstanceStore) bool {
 	n := float64(s.Count)
-	for _, group := range r.Demand.Together() {
+	for _, group := range r.peaks() {
 		var readIO, writeIO, read, write float64
 		for _, st := range group {
 			readIO += float64(st.IOPS) * st.ReadShare

@@ -89,6 +89,9 @@ func (l Layout) cost(s *workload.Stream) ceiling.Cost {
 // needs is what the demand asks of a layout's volumes, with headroom: of streams that run apart each
 // figure the largest.
 func (r *Request) needs(l Layout) need {
+	if r.Series != nil {
+		return r.on(l).peak
+	}
 	key := shape{l.Level, l.N, l.Chunk, l.Spec.Type}
 	if n, ok := r.known[key]; ok {
 		return n

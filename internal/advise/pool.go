@@ -21,12 +21,15 @@ type span struct {
 // (https://aws.amazon.com/blogs/compute/simulating-amazon-ec2-ebs-burst-credits-before-downsizing-an-instance/).
 const day = 24 * time.Hour
 
-// pool is what an instance has saved up of one of its two limits: credits are spent above the
-// baseline and earned below it, up to size.
-type pool struct{ base, burst, size, left float64 }
+// pool is what an instance, or volumes, have saved up of a limit: credits are spent above the
+// baseline and earned below it, up to size. That of an instance is whole again each day.
+type pool struct {
+	base, burst, size, left float64
+	daily                   bool
+}
 
 func poolOf(base, burst float64, lasts time.Duration) pool {
-	p := pool{base: base, burst: max(base, burst)}
+	p := pool{base: base, burst: max(base, burst), daily: true}
 	p.size = (p.burst - p.base) * lasts.Seconds()
 	p.left = p.size
 	return p
@@ -55,7 +58,7 @@ func (p pool) carries(spans []span, of func(need) float64) bool {
 	for left := math.Ceil(day.Seconds() / length); left > 0; left-- {
 		before, lowest, full := p.left, p.left, false
 		for _, s := range spans {
-			if s.fresh {
+			if s.fresh && p.daily {
 				p.left = p.size
 			}
 			p.take(of(s.need), s.seconds)
@@ -81,6 +84,9 @@ const mostSpans = 20_000
 // did not, which asks for more credits than they do. Nil when the periods have no common multiple
 // of at most a week: then nothing is known.
 func (r *Request) course(l Layout) []span {
+	if r.Series != nil {
+		return r.on(l).spans
+	}
 	period := time.Duration(0)
 	for i := range r.Demand.Streams {
 		if b := r.Demand.Streams[i].Burst; b != nil {
@@ -145,5 +151,5 @@ func common(a, b time.Duration) time.Duration {
 
 // bursting says that streams of the demand come in bursts that an instance's burst may carry.
 func (r *Request) bursting() bool {
-	return r.BurstOK && slices.ContainsFunc(r.Demand.Streams, func(s workload.Stream) bool { return s.Burst != nil })
+	return r.Series != nil || r.BurstOK && slices.ContainsFunc(r.Demand.Streams, func(s workload.Stream) bool { return s.Burst != nil })
 }

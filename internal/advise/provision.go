@@ -56,11 +56,23 @@ func (l Layout) copies() float64 {
 // demand with headroom; false where the type's limits do not reach it. Each figure is rounded to
 // what can be ordered before another is worked out of it.
 func (r *Request) provision(l Layout) (Layout, bool) {
+	spec, ok := r.order(l, r.needs(l))
+	l.Spec = spec
+	return l, ok && r.falls(l) == ""
+}
+
+// order is what each volume of a layout is ordered as for a need of all; false where a series' credits
+// never suffice.
+func (r *Request) order(l Layout, n need) (order cloud.VolumeSpec, ok bool) {
 	t, _ := cloud.TypeNamed(l.Spec.Type)
-	n := r.needs(l).times(1 / float64(l.N))
+	n = n.times(1 / float64(l.N))
 	gib := max(up(float64(r.Demand.Capacity)*l.copies()/float64(l.N)/float64(units.GiB)), float64(t.MinSize/units.GiB), 1)
-	order := cloud.VolumeSpec{Type: t.Type}
+	order.Type = t.Type
 	switch {
+	case t.Type == "gp2" && r.Series != nil:
+		if gib, ok = r.burstSize(l, gib, float64(t.MaxSize/units.GiB)); !ok {
+			return order, false
+		}
 	case t.Type == "gp2": // 100 IOPS and 128 MiB/s at any size
 		if n.iops > 100 {
 			gib = max(gib, up(n.iops/3))
@@ -85,8 +97,7 @@ func (r *Request) provision(l Layout) (Layout, bool) {
 		}
 	}
 	order.Size = units.Bytes(gib) * units.GiB
-	l.Spec = order
-	return l, r.falls(l) == ""
+	return order, true
 }
 
 // leastIOPS is the smallest order whose throughput, which follows from it, reaches a rate; that of
@@ -109,7 +120,7 @@ func (r *Request) falls(l Layout) string {
 	if !r.durable(l) {
 		return fmt.Sprintf("%d × %s %s is not as durable as asked for", l.N, l.Spec.Type, l.Level)
 	}
-	if share, text := r.shortfall(l, f); share < 1-loss {
+	if share, text := r.shortfall(l, f); share < 1-loss && (r.Series == nil || !r.carried(l, f)) {
 		return text
 	}
 	return ""

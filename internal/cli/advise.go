@@ -22,9 +22,13 @@ import (
 )
 
 type adviseOptions struct {
-	file  string
-	run   *runDemand             // where the file is a run
-	given func(flag string) bool // says whether a flag was given
+	file string
+	run  *runDemand // where the file is a run
+	// A series in place of a demand.
+	series   []string
+	log      fromOptions // how its files are read
+	observed *advise.Series
+	given    func(flag string) bool // says whether a flag was given
 	// A demand by flags.
 	iops              units.IOPS
 	mix               string
@@ -60,6 +64,7 @@ Prices are those of the catalogue (plimsoll catalog).`,
 		Example: `  plimsoll advise app.yaml --vcpus 8 --memory 64GiB
   plimsoll advise --iops 16000 --mix 70r --block 8k --capacity 500GiB --afr 0.2%
   plimsoll advise app.yaml --instance c8g.2xlarge
+  plimsoll advise --series cloudwatch.json --capacity 500GiB
   plimsoll advise app.yaml --yaml 1 > plimsoll.yaml`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -83,6 +88,10 @@ Prices are those of the catalogue (plimsoll catalog).`,
 	addChoice(cmd, &o.survives, "survives", "what the data must outlive: the loss of this `PART`, or none", []string{
 		string(workload.LostVolume), string(workload.LostInstance), string(workload.NoLoss),
 	})
+	f.StringSliceVar(&o.series, "series", nil, "buy for what these `FILES` recorded: CloudWatch's figures, or logs of sar or iostat")
+	f.StringSliceVar(&o.log.devices, "device", nil, "only these `DEVICES` of the series; several are added up")
+	f.IntVar(&o.log.copies, "copies", 1, "copies of each block on the devices of the series, by which writes are divided")
+	addDuration(f, &o.log.every, "every", "`DURATION` between reports of the series that have no time")
 	f.StringVar(&o.headroom, "headroom", "20%", "how much more than the demand to buy")
 	f.BoolVar(&o.burst, "burst-ok", false, "let the instance's burst of 30 min per day carry the demand's bursts")
 	f.StringVar(&o.region, "region", "", "region of the prices; only that of the price list is known")
@@ -120,7 +129,7 @@ func runAdvise(env *Env, o adviseOptions) error {
 	if err != nil {
 		return usage(err)
 	}
-	a.Assumed = o.assumed(a)
+	a.Assumed = append(o.assumed(a), a.Assumed...)
 	saved, err := gp3Instead(*r, a)
 	if err != nil {
 		return err
@@ -168,6 +177,7 @@ func (o *adviseOptions) request(env *Env) (*advise.Request, error) {
 	if r.Demand, err = o.demand(); err != nil {
 		return nil, err
 	}
+	r.Series = o.observed
 	if r.Headroom, err = share(o.headroom, "headroom", 1000); err != nil {
 		return nil, err
 	}

@@ -32,11 +32,18 @@ var advisePairs = []pairing{
 	{flag: "block", with: demandFile, why: "the file says each stream's block"},
 	{flag: "mix", without: []string{"iops"}, why: "it is the mix of those I/Os"},
 	{flag: "block", without: []string{"iops"}, why: "it is the size of those I/Os; a commit writes a page of 8 KiB"},
-	{flag: "latency", without: []string{"iops", demandFile}, why: "it is the latency of those I/Os"},
+	{flag: "latency", without: []string{"iops", demandFile, "series"}, why: "it is the latency of those I/Os"},
 	{flag: "clients", without: []string{"sync-commits", demandFile}, why: "it says how many clients commit"},
 	{flag: "level", without: []string{"volumes"}, why: "it says how the kept volumes are combined"},
 	{flag: "chunk", without: []string{"volumes"}, why: "it is the chunk of the kept volumes' array"},
 	{flag: "older", with: "instance", why: "the type is named"},
+	{flag: "series", with: demandFile, why: "the file describes the demand"},
+	{flag: "iops", with: "series", why: "the series is what is to be carried"},
+	{flag: "sync-commits", with: "series", why: "the series is what is to be carried"},
+	{flag: "burst-ok", with: "series", why: "a series is always run through the credits"},
+	{flag: "device", without: []string{"series"}, why: "it picks devices of the series"},
+	{flag: "copies", without: []string{"series"}, why: "it is that of the series' devices"},
+	{flag: "every", without: []string{"series"}, why: "it is the time between its reports"},
 	{flag: "all", with: "yaml", why: "it prints one row"},
 	{flag: "format", with: "yaml", why: "it prints the row as YAML"},
 	{flag: "json", with: "yaml", why: "it prints the row as YAML"},
@@ -124,6 +131,9 @@ func (o adviseOptions) setClients(d *workload.Demand) error {
 
 // described is the demand of the file, of the run, or of --iops and --sync-commits.
 func (o *adviseOptions) described() (*workload.Demand, error) {
+	if len(o.series) > 0 {
+		return o.recorded()
+	}
 	if o.file != "" {
 		if run, ok, err := demandOfRun([]string{o.file}); ok || err != nil {
 			if o.run = run; err != nil {
@@ -153,6 +163,31 @@ func (o *adviseOptions) described() (*workload.Demand, error) {
 	return d, nil
 }
 
+// recorded reads the series, all devices added up, and is what it asks for at its most.
+func (o *adviseOptions) recorded() (*workload.Demand, error) {
+	if o.log.copies < 1 || o.log.copies > 16 {
+		return nil, usage(fmt.Errorf("--copies %d: want from 1 to 16", o.log.copies))
+	}
+	o.log.files = o.series
+	all, err := o.log.read()
+	if err != nil {
+		return nil, err
+	}
+	if len(all) > 1 || o.log.copies > 1 {
+		one, err := workload.Gather("data", o.log.copies, all)
+		if err != nil {
+			return nil, hint(usage(err), "name one of them with --device")
+		}
+		all = []workload.Observed{one}
+	}
+	o.observed = &advise.Series{Observed: all[0]}
+	d, err := o.observed.Demand()
+	if err != nil {
+		return nil, usage(err)
+	}
+	return d, nil
+}
+
 var mixForm = regexp.MustCompile(`^(\d{1,3})r$`)
 
 // stream is that of --iops, --mix and --block.
@@ -174,7 +209,7 @@ func (o adviseOptions) stream() (s workload.Stream, err error) {
 // assumed is what was taken for granted for want of a flag, first what decides most.
 func (o adviseOptions) assumed(a *advise.Advice) []string {
 	var all []string
-	if o.run != nil {
+	if o.run != nil || o.observed != nil {
 		all = append(all, a.Demand.Notes...)
 	}
 	if o.commits > 0 && !o.given("clients") {

@@ -66,21 +66,9 @@ func runWorkloadFrom(env *Env, o fromOptions) error {
 		}
 		return writeDemand(env, o.out, run.demand, nil, []string{"Made by plimsoll workload from " + o.files[0] + "."})
 	}
-	var all []workload.Observed
-	for _, name := range o.files {
-		data, err := sys.ReadFile(name, sys.JSONLimit)
-		if err != nil {
-			return err
-		}
-		some, err := workload.From(data, o.every)
-		if err != nil {
-			return usage(fmt.Errorf("%s: %w", name, err))
-		}
-		all = append(all, some...)
-	}
-	all, err := o.wanted(all)
+	all, err := o.read()
 	if err != nil {
-		return usage(err)
+		return err
 	}
 	name := strings.TrimSuffix(filepath.Base(o.files[0]), filepath.Ext(o.files[0]))
 	d, seen, err := workload.Derive(demandName(name), all)
@@ -148,6 +136,27 @@ func (r *runDemand) owned() (*advise.Layout, map[string]advise.Took) {
 		shown[l.Spec.Type] = shown[l.Spec.Type].Least(advise.ShownBy(one))
 	}
 	return l, shown
+}
+
+// read are the devices of the files that are wanted.
+func (o fromOptions) read() ([]workload.Observed, error) {
+	var all []workload.Observed
+	for _, name := range o.files {
+		data, err := sys.ReadFile(name, sys.JSONLimit)
+		if err != nil {
+			return nil, err
+		}
+		some, err := workload.From(data, o.every)
+		if err != nil {
+			return nil, usage(fmt.Errorf("%s: %w", name, err))
+		}
+		all = append(all, some...)
+	}
+	all, err := o.wanted(all)
+	if err != nil {
+		return nil, usage(err)
+	}
+	return all, nil
 }
 
 // wanted are the devices that are named, joined if that is asked for.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/advise"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -25,6 +27,7 @@ type recordOptions struct {
 	long    time.Duration
 	every   time.Duration
 	out     string
+	series  string
 }
 
 func newWorkloadRecordCmd(env *Env) *cobra.Command {
@@ -49,7 +52,9 @@ Ctrl-C ends it early.`,
 	addDuration(f, &o.long, "for", "watch for `DURATION`")
 	addDuration(f, &o.every, "every", "look at means of `DURATION`, at least 1s")
 	f.StringVarP(&o.out, "out", "o", "", "write the demand to `FILE`, and what was seen to the screen")
+	f.StringVar(&o.series, "series", "", "write what was seen, interval by interval, to `FILE`, for advise --series")
 	typedOnly(f, "out")
+	typedOnly(f, "series")
 	return cmd
 }
 
@@ -90,6 +95,15 @@ func runWorkloadRecord(ctx context.Context, env *Env, o recordOptions) error {
 		return err
 	}
 	all := workload.Observe(rec.Series, o.every)
+	if o.series != "" {
+		var b bytes.Buffer
+		if err := workload.WriteSeries(&b, rec.Series.Start, all); err != nil {
+			return err
+		}
+		if err := sys.WriteFile(o.series, b.Bytes(), mode(o.series)); err != nil {
+			return err
+		}
+	}
 	d, seen, err := workload.Derive(demandName(names[0]), all)
 	if err != nil {
 		return err

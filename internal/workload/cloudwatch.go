@@ -233,7 +233,7 @@ func fromCloudWatch(points []point) ([]Observed, error) {
 				text.Quote(v),
 			)
 		}
-		o := Observed{Device: v, Known: true}
+		o := Observed{Device: v, Known: true, Start: ts[0]}
 		gaps := 0
 		for i, at := range ts {
 			if i > 0 && between[i-1] > period*3/2 {

@@ -119,6 +119,9 @@ func significant(v float64) float64 {
 // nameRunes are what a stream's name is made of here.
 const nameRunes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
+// PlainName is a device's name as demands and streams may have it.
+func PlainName(name string) string { return plainly(name) }
+
 // plainly is a device's name as streams may have it.
 func plainly(name string) string {
 	out := []rune(name)
@@ -140,7 +143,7 @@ func Gather(name string, copies int, parts []Observed) (Observed, error) {
 	if len(parts) == 0 {
 		return Observed{}, fmt.Errorf("%s has no volumes", name)
 	}
-	sum := Observed{Device: name, Known: parts[0].Known, Intervals: slices.Clone(parts[0].Intervals)}
+	sum := Observed{Device: name, Known: parts[0].Known, Start: parts[0].Start, Intervals: slices.Clone(parts[0].Intervals)}
 	for i := range sum.Intervals {
 		sum.Intervals[i].Read, sum.Intervals[i].Write = Flow{}, Flow{}
 	}

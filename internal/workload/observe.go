@@ -13,6 +13,8 @@ import (
 type Observed struct {
 	Device    string
 	Intervals []Interval
+	// Start is when the first interval began, zero where that was not recorded.
+	Start time.Time
 	// Known says that Intervals have lengths that were measured; else they are those usual for the
 	// source.
 	Known bool
@@ -192,13 +194,15 @@ func (o *Observed) largest(window time.Duration, read bool) (Load, bool) {
 
 const (
 	leastBursts     = 3
+	leastDaily      = 2 // of those that last for minutes, hours apart
 	leastBurst      = 2 * time.Second
 	burstOverSteady = 2.0
 )
 
 // bursts looks for a direction that is busy at times and quiet between: bytes are split where that
 // parts them best (Otsu), and what comes at least three times, for two seconds or more, at twice
-// the rate or more, is a burst.
+// the rate or more, is a burst; of those that last for minutes and come hours apart, as nightly ones
+// do, two suffice.
 func (o *Observed) bursts(s *Seen) {
 	rates := make([]float64, len(o.Intervals))
 	for i := range o.Intervals {
@@ -234,7 +238,7 @@ func (o *Observed) bursts(s *Seen) {
 			base, inBase = base.plus(l, t), inBase+t
 		}
 	}
-	if len(high) < leastBursts || inTop == 0 || inBase == 0 {
+	if len(high) < leastDaily || inTop == 0 || inBase == 0 {
 		return
 	}
 	top, base = Load{}.plus(top, 1/inTop), Load{}.plus(base, 1/inBase)
@@ -253,6 +257,9 @@ func (o *Observed) bursts(s *Seen) {
 	}
 	b := &Burst{For: seconds64(median(lengths)), Every: seconds64(median(starts))}
 	if b.For < leastBurst || b.Every <= b.For {
+		return
+	}
+	if len(high) < leastBursts && (b.For < time.Minute || b.Every < time.Hour) {
 		return
 	}
 	s.Burst, s.Top, s.Base = b, top, base

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"plimsoll/internal/advise"
 	"plimsoll/internal/cloud"
@@ -67,6 +68,9 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 			d.Add(page.Note{Title: fmt.Sprintf("%d  %s", i+1, strings.Join(c.Names, ", ")), Lines: CandidateLines(c)})
 		}
 	}
+	if len(a.Less) > 0 {
+		d.Add(less(a))
+	}
 	if len(a.Rejected) > 0 {
 		d.Add(page.Note{Title: "Left out", Lines: a.Rejected})
 	}
@@ -88,13 +92,31 @@ const mostNamed = 3
 // often it meets the demand. What is owned and does not has no number.
 func choice(mark string, c *advise.Candidate) []string {
 	times, each := words.None, words.None
-	if c.Times > 0 {
-		times = units.Number(c.Times) + " x"
+	if meets := c.Meets(); meets > 0 {
+		times = units.Number(meets) + " x"
 	}
 	if c.PerIOPS > 0 {
 		each = "$" + words.Decimal(float64(c.PerIOPS)/1e6, 4)
 	}
 	return []string{mark, LayoutText(c.Layout), c.Type, c.Month.String(), each, times}
+}
+
+// less is a table of what costs less than the first row, and for how long it throttles a series.
+func less(a *advise.Advice) page.Table {
+	t := page.NewTable(
+		"For less than the first row, throttled at times", "<volumes", "<instance", "per month", "saved", "throttled", "waits",
+		"I/Os behind??", "<longest at??",
+	)
+	for i := range a.Less {
+		c := &a.Less[i]
+		p := c.Replay
+		t.Add(
+			LayoutText(c.Layout), c.Type, c.Month.String(), (a.Rows[0].Month - c.Month).String(),
+			text.Duration(p.Throttled.Round(time.Second)), text.Duration(time.Duration(p.Wait).Round(time.Millisecond)),
+			units.Group(strconv.FormatFloat(p.Backlog, 'f', 0, 64)), p.WorstAt,
+		)
+	}
+	return t
 }
 
 func adviceRecords(rows []advise.Candidate) *page.Table {
@@ -155,6 +177,10 @@ func costs(a *advise.Advice, rows []advise.Candidate) page.Drawing {
 // CandidateLines say what a candidate costs, what limits it, how durable it is, and why the next
 // cheaper one does not do.
 func CandidateLines(c *advise.Candidate) []string {
+	peak := "demand"
+	if c.ByBurst {
+		peak = "peak"
+	}
 	lines := []string{
 		fmt.Sprintf("%v for the volumes and %v for the %s (%s, %v, %s)", c.VolumesMonth, c.InstanceMonth, c.Type,
 			text.Plural(c.Instance.VCPUs, "vCPU"), c.Instance.Memory, c.Instance.Arch),
@@ -163,8 +189,9 @@ func CandidateLines(c *advise.Candidate) []string {
 		lines = append(
 			lines,
 			fmt.Sprintf(
-				"sustained: %s times the demand, limited by %s (%s)",
+				"sustained: %s times the %s, limited by %s (%s)",
 				units.Number(c.Times),
+				peak,
 				c.Sustained.Label(),
 				text.Clean(c.Sustained.How, words.LongSentence),
 			),
@@ -190,6 +217,9 @@ func CandidateLines(c *advise.Candidate) []string {
 	}
 	for _, n := range c.Notes {
 		lines = append(lines, text.Clean(n, words.LongSentence))
+	}
+	if p := c.Replay; p != nil && p.Of != "" {
+		lines = append(lines, fmt.Sprintf("its credits of %s are down to %s at %s", p.Of, text.Percent(p.Lowest), p.LowestAt))
 	}
 	for _, why := range c.Why {
 		lines = append(lines, "why not cheaper: "+text.Clean(why, words.LongSentence))

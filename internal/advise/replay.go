@@ -1,0 +1,194 @@
+package advise
+
+import (
+	"math"
+	"time"
+
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/units"
+)
+
+// Replay is what became of a series on a candidate. What arrives and cannot be served waits, and is
+// served in the order of its arrival.
+type Replay struct {
+	// Throttled is how long less was given than was asked for, or something waited.
+	Throttled time.Duration `json:"throttled"`
+	// Lowest is the least share of the credits that was left of any kind, Of that kind, at the
+	// interval LowestAt; 1 where nothing has credits.
+	Lowest   float64 `json:"lowest_balance"`
+	Of       string  `json:"lowest_of,omitempty"`
+	LowestAt string  `json:"lowest_at,omitempty"`
+	// Backlog is the most I/Os that waited, Wait how long one waited at most, in the interval
+	// WorstAt.
+	Backlog float64       `json:"backlog_ios"`
+	Wait    units.Latency `json:"wait"`
+	WorstAt string        `json:"worst_at,omitempty"`
+
+	lowest, worst int
+}
+
+// bucket is a limit of a candidate, with what it has saved up.
+type bucket struct {
+	pool
+	name string
+	of   func(need) float64
+}
+
+// bucketsOf are the limits of a candidate: its volumes' together, and its instance's.
+func bucketsOf(c *Candidate) []bucket {
+	f, _ := cloud.VolumeLimits(c.Layout.Spec) // it was ordered by its rules
+	n := float64(c.Layout.N)
+	p := pools(c.Instance)
+	rate := float64(f.Sustained.Rate) * n
+	return []bucket{
+		{volumePool(f, n), "volume IOPS", ofIOPS},
+		{pool{base: rate, burst: rate}, "volume throughput", ofBytes},
+		{p[0], "instance IOPS", ofIOPS},
+		{p[1], "instance throughput", ofBytes},
+	}
+}
+
+// player is a replay in progress. Work is counted in intervals: at 1 an interval's I/Os are done.
+type player struct {
+	spans   []span
+	ios     []float64
+	buckets []bucket
+	head    int     // interval whose work is served
+	done    float64 // of it, 0..1
+	now     float64 // seconds since the beginning
+	begins  []float64
+	out     Replay
+	waiting float64 // I/Os
+	held    float64 // seconds
+}
+
+// run plays loads on buckets that begin full. It goes from event to event: an interval ends, a
+// bucket is empty, waiting work is done.
+func run(spans []span, ios []float64, buckets []bucket) *Replay {
+	p := &player{spans: spans, ios: ios, buckets: buckets, out: Replay{Lowest: 1}}
+	for i := range spans {
+		p.begins = append(p.begins, p.now)
+		p.now += spans[i].seconds
+	}
+	p.now = 0
+	for i := range spans {
+		p.interval(i)
+	}
+	p.drain()
+	p.out.Throttled = time.Duration(p.held * float64(time.Second)).Round(time.Millisecond)
+	return &p.out
+}
+
+// speed is how much of interval i can be done a second now, and the time until a bucket that this
+// uses up is empty.
+func (p *player) speed(i int) float64 {
+	most := math.Inf(1)
+	s := p.spans[i]
+	for k := range p.buckets {
+		b := &p.buckets[k]
+		if asks := b.of(s.need) * s.seconds; asks > 0 {
+			have := b.base
+			if b.left > b.size*loss {
+				have = b.burst
+			}
+			most = min(most, have*(1+loss)/asks)
+		}
+	}
+	return most
+}
+
+// step serves interval i at a speed for a time, or until a bucket is empty; it says for how long.
+func (p *player) step(i int, speed, long float64) float64 {
+	s := p.spans[i]
+	for k := range p.buckets {
+		b := &p.buckets[k]
+		if spent := b.of(s.need)*s.seconds*speed - b.base; spent > b.base*2*loss && b.left > b.size*loss {
+			long = min(long, max(b.left/spent, 1e-6))
+		}
+	}
+	for k := range p.buckets {
+		b := &p.buckets[k]
+		b.left = max(b.left+(b.base-b.of(s.need)*s.seconds*speed)*long, 0)
+		b.left = min(b.left, b.size)
+		if b.size > 0 && b.left/b.size < p.out.Lowest {
+			p.out.Lowest, p.out.Of, p.out.lowest = b.left/b.size, b.name, i
+		}
+	}
+	return long
+}
+
+// interval lets the work of an interval arrive.
+func (p *player) interval(i int) {
+	if p.spans[i].fresh {
+		for k := range p.buckets {
+			if b := &p.buckets[k]; b.daily {
+				b.left = b.size
+			}
+		}
+	}
+	end := p.begins[i] + p.spans[i].seconds
+	for p.now < end-1e-9 {
+		p.until(i, end)
+	}
+	p.now = end
+	if p.head == i && p.done >= 1-1e-9 {
+		p.head, p.done = i+1, 0
+	}
+}
+
+// until serves what is due until the next event, at most to the end of interval i.
+func (p *player) until(i int, end float64) {
+	length := p.spans[i].seconds
+	arrived := (p.now - p.begins[i]) / length
+	old := p.head < i
+	behind := old || p.done < arrived-1e-12
+	speed := min(p.speed(p.head), 1e9)
+	long := end - p.now
+	switch {
+	case old:
+		long = min(long, (1-p.done)/speed)
+	case !behind:
+		speed = min(speed, 1/length)
+	case speed > 1/length:
+		long = min(long, (arrived-p.done)/(speed-1/length))
+	}
+	long = p.step(p.head, speed, max(long, 1e-9))
+	p.now += long
+	p.done += speed * long
+	p.waiting += p.ios[i]/length*long - p.ios[p.head]*speed*long
+	if behind || speed < 1/length*(1-1e-7) {
+		p.held += long
+		p.worst(i)
+	}
+	if old && p.done >= 1-1e-12 {
+		p.head, p.done = p.head+1, 0
+	}
+}
+
+// worst notes how much waits, and for how long the I/O that is served has waited.
+func (p *player) worst(i int) {
+	if p.head >= len(p.spans) {
+		return
+	}
+	came := p.begins[p.head] + p.done*p.spans[p.head].seconds
+	if wait := units.Latency((p.now - came) * 1e9); wait > p.out.Wait {
+		p.out.Wait, p.out.worst = wait, i
+	}
+	p.out.Backlog = max(p.out.Backlog, p.waiting)
+}
+
+// drain serves what is left after the last interval.
+func (p *player) drain() {
+	for p.head < len(p.spans) {
+		speed := min(p.speed(p.head), 1e9)
+		long := p.step(p.head, speed, max((1-p.done)/speed, 1e-9))
+		p.now += long
+		p.done += speed * long
+		p.held += long
+		p.waiting -= p.ios[p.head] * speed * long
+		p.worst(len(p.spans) - 1)
+		if p.done >= 1-1e-12 {
+			p.head, p.done = p.head+1, 0
+		}
+	}
+}

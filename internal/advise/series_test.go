@@ -1,0 +1,321 @@
+package advise
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+// stepped is a replay in small steps, with a queue of what arrived in each: it knows nothing of
+// events. Steps are a thousandth of an interval.
+func stepped(spans []span, ios []float64, buckets []bucket) (throttled, wait, backlog float64) {
+	type parcel struct{ came, part, of float64 } // part of an interval's work
+	var queue []parcel
+	var index []int
+	now, waiting := 0.0, 0.0
+	serve := func(dt float64) {
+		left := 1.0 // of the step's capacity
+		var begins []float64
+		for _, b := range buckets {
+			begins = append(begins, b.left)
+		}
+		for len(queue) > 0 && left > 1e-12 {
+			p, s := &queue[0], spans[index[0]]
+			fits := math.Inf(1)
+			for k := range buckets {
+				b := &buckets[k]
+				have := min(b.burst, b.base+max(begins[k], 0)/dt)
+				if asks := b.of(s.need) * s.seconds; asks > 0 {
+					fits = min(fits, have*dt*left/asks)
+				}
+			}
+			take := min(fits, p.part)
+			for k := range buckets {
+				b := &buckets[k]
+				b.left -= b.of(s.need) * s.seconds * take
+			}
+			wait = max(wait, now-p.came)
+			waiting -= take * ios[index[0]]
+			left -= left * take / fits
+			if p.part -= take; p.part <= 1e-12 {
+				queue, index = queue[1:], index[1:]
+			}
+		}
+		for k := range buckets {
+			b := &buckets[k]
+			b.left = max(min(b.left+b.base*dt, b.size), 0)
+		}
+	}
+	for i, s := range spans {
+		if s.fresh {
+			for k := range buckets {
+				if b := &buckets[k]; b.daily {
+					b.left = b.size
+				}
+			}
+		}
+		const steps = 1000
+		for range steps {
+			queue, index = append(queue, parcel{now, 1. / steps, 0}), append(index, i)
+			waiting += ios[i] / steps
+			dt := s.seconds / steps
+			now += dt
+			if serve(dt); waiting > 1e-6+ios[i]/steps*0.01 {
+				throttled += dt
+			}
+			backlog = max(backlog, waiting)
+		}
+	}
+	for len(queue) > 0 && now < 1e7 {
+		dt := spans[0].seconds / 1000
+		now += dt
+		throttled += dt
+		serve(dt)
+	}
+	return throttled, wait, backlog
+}
+
+// TestReplay holds replays against the same in a thousand steps an interval: loads that change, and
+// up to four limits with small buckets, of which several run empty.
+func TestReplay(t *testing.T) {
+	cases, waited := sampled(t, 60), 0
+	for seed := range cases {
+		rnd := rand.New(rand.NewPCG(uint64(seed), 7))
+		var spans []span
+		var ios []float64
+		for i := range 12 + rnd.IntN(20) {
+			n := need{rnd.Float64() * 1000, rnd.Float64() * 1e6}
+			if rnd.IntN(4) == 0 {
+				n = n.times(4)
+			}
+			if rnd.IntN(6) == 0 {
+				n = need{}
+			}
+			spans = append(spans, span{seconds: 60, need: n, fresh: i > 0 && rnd.IntN(12) == 0})
+			ios = append(ios, n.iops*60)
+		}
+		var buckets []bucket
+		for _, of := range []func(need) float64{ofIOPS, ofBytes, ofIOPS, ofBytes} {
+			base := 300 + rnd.Float64()*1500
+			if of(need{0, 1}) == 1 {
+				base *= 1000
+			}
+			p := poolOf(base, base*(1+float64(rnd.IntN(3))), 100*time.Second)
+			p.daily = rnd.IntN(2) == 0
+			buckets = append(buckets, bucket{p, "b", of})
+		}
+		own := append([]bucket(nil), buckets...)
+		got := run(spans, ios, buckets)
+		throttled, wait, backlog := stepped(spans, ios, own)
+		if got.Throttled > 0 {
+			waited++
+		}
+		length := 60 * float64(len(spans))
+		if math.Abs(got.Throttled.Seconds()-throttled) > 0.01*length+2 ||
+			math.Abs(float64(got.Wait)/1e9-wait) > 0.01*length+1 || math.Abs(got.Backlog-backlog) > 0.02*backlog+500 {
+			t.Errorf(
+				"case %d: throttled %v, %v at most, %.0f wait; in steps %.1f s, %.1f s, %.0f",
+				seed, got.Throttled, time.Duration(got.Wait), got.Backlog, throttled, wait, backlog,
+			)
+		}
+	}
+	if waited < cases/4 || waited == cases {
+		t.Errorf("%d of %d are throttled: both kinds are wanted", waited, cases)
+	}
+}
+
+// randomSeries is some days of a load with a daily rhythm and peaks.
+func randomSeries(rnd *rand.Rand) *Series {
+	s := &Series{Observed: workload.Observed{Device: "vol", Known: true, Start: time.Date(2026, 10, 1, rnd.IntN(24), 0, 0, 0, time.UTC)}}
+	base, peak := 100+rnd.Float64()*3000, 1+rnd.Float64()*8
+	at, long := rnd.IntN(288), 1+rnd.IntN(20)
+	size := float64(units.Bytes(4+4*rnd.IntN(16)) * units.KiB)
+	for i := range 288 * (1 + rnd.IntN(4)) {
+		rate := base * (0.7 + 0.6*rnd.Float64())
+		if k := (i - at + 288) % 288; k < long {
+			rate = base * peak
+		}
+		s.Intervals = append(s.Intervals, workload.Interval{
+			At: time.Duration(i+1) * 5 * time.Minute, Len: 5 * time.Minute,
+			Read:  workload.Flow{IOPS: rate * 0.7, Rate: rate * 0.7 * size},
+			Write: workload.Flow{IOPS: rate * 0.3, Rate: rate * 0.3 * size},
+		})
+	}
+	return s
+}
+
+// lasts says whether credits suffice for a series, by the rules as AWS's simulation has them.
+func lasts(s *Series, load func(workload.Interval) float64, base, burst, seconds float64) bool {
+	size := max(burst-base, 0) * seconds
+	left := size
+	for i, iv := range s.Intervals {
+		if begins := s.Start.Add(iv.At - iv.Len); i > 0 && begins.Day() != begins.Add(-iv.Len).Day() {
+			left = size
+		}
+		x := load(iv)
+		if x > max(base, burst)*(1+1e-9) {
+			return false
+		}
+		if left = min(left+(base-x)*iv.Len.Seconds(), size); left < -1e-6*size {
+			return false
+		}
+	}
+	return true
+}
+
+// TestSeriesBruteForce: the cheapest purchase for a series is that of a search through all layouts
+// and instances, with the credits worked out apart; its own replay is not throttled, and each that
+// costs less is.
+func TestSeriesBruteForce(t *testing.T) {
+	prices, less := cloud.BuiltinPrices(), 0
+	for seed := range sampled(t, 25) {
+		rnd := rand.New(rand.NewPCG(uint64(seed), 11))
+		s := randomSeries(rnd)
+		d, err := s.Demand()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Capacity = units.Bytes(10+rnd.IntN(3000)) * units.GiB
+		r := Request{Demand: d, Series: s, Prices: prices, Headroom: 0.2, Types: []string{"gp3", "io2"}, VCPUs: rnd.IntN(5)}
+		if rnd.IntN(3) == 0 {
+			d.Durability.Survives = workload.LostVolume
+		}
+		a, err := Advise(r)
+		if err != nil || len(a.Rows) == 0 {
+			t.Fatalf("series %d: %v %+v", seed, err, a)
+		}
+		instances, err := r.instances()
+		if err != nil {
+			t.Fatal(err)
+		}
+		best := seriesBruteForce(r, instances)
+		what := fmt.Sprintf("series %d", seed)
+		if a.Rows[0].Month != best.month {
+			t.Errorf("%s: %v %+v on %s, and brute force finds %v", what, a.Rows[0].Month, a.Rows[0].Layout, a.Rows[0].Type, best)
+		}
+		last := time.Duration(0)
+		less += len(a.Less)
+		for _, c := range a.Less {
+			if c.Replay.Throttled <= last || c.Month >= a.Rows[0].Month {
+				t.Errorf("%s: %v on %s is throttled for %v, what is dearer for %v", what, c.Month, c.Type, c.Replay.Throttled, last)
+			}
+			last = c.Replay.Throttled
+		}
+	}
+	if less == 0 {
+		t.Error("no series has a cheaper row that throttles it")
+	}
+}
+
+func seriesBruteForce(r Request, instances []priced) (best purchase) {
+	times := 1 + r.Headroom
+	for _, typ := range r.Types {
+		t, _ := cloud.TypeNamed(typ)
+		for n := 1; n <= 16; n++ {
+			for _, l := range bruteShapes(n) {
+				copies := 1.0
+				if l.Level.Mirrored() {
+					copies = 2
+				} else if r.Demand.Durability.Survives == workload.LostVolume {
+					continue
+				}
+				if l.Level.Striped() && l.Chunk != 256*units.KiB { // no I/O of the series is cut by it
+					continue
+				}
+				ios := func(iv workload.Interval) float64 { return times * (iv.Read.IOPS + copies*iv.Write.IOPS) }
+				bytes := func(iv workload.Interval) float64 { return times * (iv.Read.Rate + copies*iv.Write.Rate) }
+				var mostIOs, mostBytes float64
+				for _, iv := range r.Series.Intervals {
+					mostIOs, mostBytes = max(mostIOs, ios(iv)), max(mostBytes, bytes(iv))
+				}
+				spec, ok := order(t, mostIOs/float64(n), mostBytes/float64(n), float64(r.Demand.Capacity)/float64(units.GiB)*copies/float64(n))
+				if !ok {
+					continue
+				}
+				l.Spec = spec
+				each, _ := r.Prices.Volume(spec)
+				for _, i := range instances {
+					month := each*cloud.USD(n) + i.month
+					if best.month > 0 && month >= best.month {
+						break
+					}
+					if (i.Attachments == 0 || i.Attachments-i.Local.Count-3 >= n+1) &&
+						lasts(r.Series, ios, float64(i.Baseline.IOPS), float64(i.Burst.IOPS), i.BurstFor.Seconds()) &&
+						lasts(r.Series, bytes, float64(i.Baseline.Rate), float64(i.Burst.Rate), i.BurstFor.Seconds()) {
+						best = purchase{l, i.Type, month}
+						break
+					}
+				}
+			}
+		}
+	}
+	return best
+}
+
+// TestSeriesOfCredits: gp2's credits carry a peak that its baseline does not, and a smaller one that
+// comes too often they do not.
+func TestSeriesOfCredits(t *testing.T) {
+	series := func(every int) *Series {
+		s := &Series{Observed: workload.Observed{Device: "vol"}}
+		for i := range 288 {
+			iops := 100.0
+			if i%every == 0 {
+				iops = 2000
+			}
+			s.Intervals = append(s.Intervals, workload.Interval{
+				At: time.Duration(i+1) * 5 * time.Minute, Len: 5 * time.Minute, Read: workload.Flow{IOPS: iops, Rate: iops * 8192},
+			})
+		}
+		return s
+	}
+	size := func(every int) units.Bytes {
+		s := series(every)
+		d, err := s.Demand()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Capacity = 20 * units.GiB
+		a, err := Advise(Request{Demand: d, Series: s, Types: []string{"gp2"}, MaxVolumes: 1})
+		if err != nil || len(a.Rows) == 0 || a.Rows[0].Layout.Level != topology.Single {
+			t.Fatalf("%+v %v", a, err)
+		}
+		return a.Rows[0].Layout.Spec.Size
+	}
+	// Twice a day 5 min at 2,000 IOPS cost 1.2 million of 5.4 million credits, which 100 IOPS give back.
+	if got := size(144); got > 40*units.GiB {
+		t.Errorf("twice a day: %v", got)
+	}
+	// Every half hour the mean is 417 IOPS: with less than 139 GiB the credits fall without end.
+	if got := size(6); got < 120*units.GiB || got > 140*units.GiB {
+		t.Errorf("every half hour: %v", got)
+	}
+}
+
+// BenchmarkSeries: four weeks of five minutes on all types.
+func BenchmarkSeries(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	s := randomSeries(rnd)
+	for len(s.Intervals) < 28*288 {
+		s.Intervals = append(s.Intervals, s.Intervals...)
+	}
+	s.Intervals = s.Intervals[:28*288]
+	for b.Loop() {
+		d, err := s.Demand()
+		if err != nil {
+			b.Fatal(err)
+		}
+		d.Capacity = 500 * units.GiB
+		s.sized = nil
+		a, err := Advise(Request{Demand: d, Series: s, Headroom: 0.2, Types: []string{"gp3", "gp2", "io2", "io1", "local"}, Older: true})
+		if err != nil || a.Instances < 1100 {
+			b.Fatal(err, a.Instances)
+		}
+	}
+}
