@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -98,7 +99,7 @@ func TestSeedJob(t *testing.T) {
 		}
 		want[i].NewGroup = true // the seed reports both streams as one group, which changes no I/O
 		want[i].Name = strings.ReplaceAll(want[i].Name, "_", "-")
-		if got[i] != want[i] {
+		if !reflect.DeepEqual(got[i], want[i]) {
 			t.Errorf("section %d:\n got %+v\nwant %+v", i, got[i], want[i])
 		}
 	}
