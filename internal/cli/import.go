@@ -123,6 +123,10 @@ func runImport(ctx context.Context, env *Env, o importOptions, args []string) er
 		return err
 	}
 	if len(found.Outputs) == 0 {
+		if r, ok, err := readPostgres(args); ok && err == nil {
+			explainPostgres(env.Out, r, 0)
+			return nil
+		}
 		return fmt.Errorf("no fio output found in %s", strings.Join(args, ", "))
 	}
 	lost := reportUnread(env, found.Outputs)

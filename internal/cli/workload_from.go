@@ -12,9 +12,11 @@ import (
 
 	"plimsoll/internal/advise"
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/postgres"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/result"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
 )
 
@@ -25,17 +27,19 @@ type fromOptions struct {
 	join    string
 	copies  int
 	out     string
+	synced  units.Latency
 }
 
 func newWorkloadFromCmd(env *Env) *cobra.Command {
 	o := fromOptions{copies: 1}
 	cmd := &cobra.Command{
 		Use:   "from FILE|RUN...",
-		Short: "Make a demand of logs of iostat, sar or blktrace, CloudWatch's figures, or a run",
+		Short: "Make a demand of logs of iostat, sar or blktrace, CloudWatch's figures, pgbench's output, or a run",
 		Long: `Make a demand file of what was recorded elsewhere: iostat -x as text or JSON (sysstat
 11 and newer), sar -d as text, sadf -d, blktrace's events as blkparse prints them,
-CloudWatch's EBS metrics as JSON or CSV, or a run of plimsoll. What was observed on storage
-at its limit is marked as "at least".`,
+CloudWatch's EBS metrics as JSON or CSV, pgbench's output, its --progress lines or its -l
+logs (with pg_test_fsync's output beside it), or a run of plimsoll. What was observed on
+storage at its limit is marked as "at least".`,
 		Example: `  sadf -d /var/log/sysstat/sa21 -- -d | plimsoll workload from /dev/stdin --device vda > app.yaml
   iostat -x -t 1 600 > io.log; plimsoll workload from io.log --device md0 > app.yaml
   plimsoll workload from cloudwatch.json --join data > app.yaml
@@ -51,6 +55,7 @@ at its limit is marked as "at least".`,
 	f.StringSliceVar(&o.devices, "device", nil, "only these `DEVICES`, or volumes")
 	f.StringVar(&o.join, "join", "", "add all devices up, as the volumes of an array of this `NAME`")
 	f.IntVar(&o.copies, "copies", o.copies, "with --join: copies of each block, by which mirrored writes are divided")
+	addLatency(f, &o.synced, "sync-latency", "of pgbench's output: S, the `LATENCY` of a write of 8 KiB with its sync")
 	f.StringVarP(&o.out, "out", "o", "", "write the demand to `FILE`, and what was seen to the screen")
 	typedOnly(f, "out")
 	return cmd
@@ -60,11 +65,17 @@ func runWorkloadFrom(env *Env, o fromOptions) error {
 	if o.copies < 1 || o.copies > 16 {
 		return usage(fmt.Errorf("--copies %d: want from 1 to 16", o.copies))
 	}
-	if run, ok, err := demandOfRun(o.files); ok || err != nil {
+	if run, ok, err := demandOfRun(o.files); (ok || err != nil) && o.synced == 0 {
 		if err != nil {
 			return err
 		}
 		return writeDemand(env, o.out, run.demand, nil, []string{"Made by plimsoll workload from " + o.files[0] + "."})
+	}
+	if r, ok, err := readPostgres(o.files); ok || err != nil {
+		return o.fromPostgres(env, r, err)
+	}
+	if o.synced > 0 {
+		return usage(errors.New("--sync-latency goes with pgbench's output: it is S of its log"))
 	}
 	all, err := o.read()
 	if err != nil {
@@ -82,6 +93,19 @@ func runWorkloadFrom(env *Env, o fromOptions) error {
 		seen,
 		[]string{"Made by plimsoll workload from " + strings.Join(o.files, ", ") + "."},
 	)
+}
+
+// fromPostgres writes the demand of pgbench's output, with what S and the clients explain of it.
+func (o fromOptions) fromPostgres(env *Env, r *postgres.Report, err error) error {
+	if err != nil {
+		return err
+	}
+	d, err := r.Demand(demandName(strings.TrimSuffix(filepath.Base(o.files[0]), filepath.Ext(o.files[0]))))
+	if err != nil {
+		return usage(fmt.Errorf("%s: %w", o.files[0], err))
+	}
+	lines := append([]string{"Made by plimsoll workload from " + strings.Join(o.files, ", ") + "."}, r.Explain(o.synced)...)
+	return writeDemand(env, o.out, d, nil, lines)
 }
 
 // runDemand is the demand behind a run, and the run.
