@@ -152,6 +152,15 @@ func TestInstancesOfTheArticle(t *testing.T) {
 			t.Errorf("%s: %.4f of its ceiling, sustained %v", name, c.Share, c.Sustained)
 		}
 	}
+	// What each costs, and what of it one sustained I/O a second: 6,000 at $111.69 are $0.0186.
+	for _, want := range []string{
+		"c6a.xlarge: $111.69 a month, $0.0186 for each of 6,000 sustained IOPS", "m5a.xlarge: $125.56 a month",
+		"without their volumes",
+	} {
+		if !strings.Contains(notes(table), want) {
+			t.Errorf("%q is missing in\n%s", want, notes(table))
+		}
+	}
 	change := cells["c6a.xlarge"].Change
 	if math.Abs(change.Ratio.Center-2.50) > 0.005 || math.Abs(change.Sustained-1) > 1e-9 {
 		t.Errorf("x%.3f in bursts, x%.3f sustained", change.Ratio.Center, change.Sustained)

@@ -65,6 +65,7 @@ func (t *Table) note(sides []Side) {
 		}
 	}
 	t.order(sides)
+	t.prices(sides)
 	for i := range t.Rows {
 		t.rowNotes(&t.Rows[i])
 	}

@@ -1,0 +1,54 @@
+package compare
+
+import (
+	"fmt"
+
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/units"
+)
+
+// prices says what each side costs a month, where the sides are instance types, and what each I/O a
+// second costs that it sustains: of the first row that counts I/Os and has a figure of the side.
+func (t *Table) prices(sides []Side) {
+	var types []string
+	alike := true
+	for _, s := range sides {
+		typ := ""
+		for i, one := range s.Samples {
+			if of := one.label(ByInstance); i == 0 {
+				typ = of
+			} else if of != typ {
+				return
+			}
+		}
+		types = append(types, typ)
+		alike = alike && typ == types[0]
+	}
+	if alike {
+		return
+	}
+	p := cloud.BuiltinPrices()
+	priced := false
+	for k, typ := range types {
+		month, ok := p.Instance(typ)
+		if !ok {
+			continue
+		}
+		line := fmt.Sprintf("%s: %v a month in %s", typ, month, p.Region)
+		for i := range t.Rows {
+			if c := &t.Rows[i].Cells[k]; t.Rows[i].Figure.Name == "IOPS" && c.measured() {
+				line += fmt.Sprintf(
+					", $%.4f for each of %v sustained IOPS", float64(month)/1e6/c.sustained(), units.IOPS(c.sustained()),
+				)
+				if len(t.Rows) > 1 {
+					line += " (" + t.Rows[i].Name + ")"
+				}
+				break
+			}
+		}
+		t.Notes, priced = append(t.Notes, line), true
+	}
+	if priced {
+		t.Notes = append(t.Notes, "prices of instances in "+p.Region+": "+p.InstanceSource.String()+", without their volumes")
+	}
+}
