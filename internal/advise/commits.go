@@ -49,6 +49,9 @@ func tooFew(typ string, s *workload.Stream, lat time.Duration, source string) st
 	for ceiling.CommitsOf(need, units.LatencyOf(lat), 0, 0).Low < s.IOPS && need < 1<<20 {
 		need++
 	}
-	return fmt.Sprintf("%s: a synced write takes %v, which allows %s %v of %v commits a second (%v at best); %s would do [%s]",
-		typ, units.LatencyOf(lat), text.Plural(clients, "client"), m.Low, s.IOPS, m.High, text.Plural(need, "client"), source)
+	return fmt.Sprintf(
+		"%s: a synced write takes %v, which allows %s %v of %v commits a second (%v at best); %s would do [%s]",
+		typ, units.LatencyOf(lat), text.Plural(clients, "client"), m.Low, s.IOPS, m.High, text.Plural(need, "client"),
+		source,
+	)
 }

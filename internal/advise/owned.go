@@ -75,7 +75,8 @@ func LayoutOf(a *topology.Array) (*Layout, error) {
 	for _, o := range a.Volumes {
 		switch t, ok := cloud.TypeNamed(o.Type); {
 		case !ok || t.Provider != "AWS":
-			return nil, fmt.Errorf("%s: not a volume of EBS, so that no price is known", cmp.Or(o.Type, "a volume without a type"))
+			named := cmp.Or(o.Type, "a volume without a type")
+			return nil, fmt.Errorf("%s: not a volume of EBS, so that no price is known", named)
 		case o.Size == 0:
 			return nil, fmt.Errorf("a size is missing, such as '4x %s 3000GiB'", o.Type)
 		case o.Type != v.Type || o.Size != v.Size || o.Sustained != v.Sustained:

@@ -151,5 +151,6 @@ func common(a, b time.Duration) time.Duration {
 
 // bursting says that streams of the demand come in bursts that an instance's burst may carry.
 func (r *Request) bursting() bool {
-	return r.Series != nil || r.BurstOK && slices.ContainsFunc(r.Demand.Streams, func(s workload.Stream) bool { return s.Burst != nil })
+	bursts := func(s workload.Stream) bool { return s.Burst != nil }
+	return r.Series != nil || r.BurstOK && slices.ContainsFunc(r.Demand.Streams, bursts)
 }

@@ -34,19 +34,19 @@ func (t *Table) prices(sides []Side) {
 		if !ok {
 			continue
 		}
-		line := fmt.Sprintf("%s: %v a month in %s", typ, month, p.Region)
+		each := ""
 		for i := range t.Rows {
 			if c := &t.Rows[i].Cells[k]; t.Rows[i].Figure.Name == "IOPS" && c.measured() {
-				line += fmt.Sprintf(
+				each = fmt.Sprintf(
 					", $%.4f for each of %v sustained IOPS", float64(month)/1e6/c.sustained(), units.IOPS(c.sustained()),
 				)
 				if len(t.Rows) > 1 {
-					line += " (" + t.Rows[i].Name + ")"
+					each += " (" + t.Rows[i].Name + ")"
 				}
 				break
 			}
 		}
-		t.Notes, priced = append(t.Notes, line), true
+		t.Notes, priced = append(t.Notes, fmt.Sprintf("%s: %v a month in %s%s", typ, month, p.Region, each)), true
 	}
 	if priced {
 		t.Notes = append(t.Notes, "prices of instances in "+p.Region+": "+p.InstanceSource.String()+", without their volumes")

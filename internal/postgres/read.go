@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -137,9 +138,9 @@ func (r *Report) With(o *Report) error {
 	case o.TPS > 0 && r.TPS > 0:
 		return errors.New("these are two runs of pgbench: name one")
 	case o.TPS > 0:
-		methods := r.Methods
+		methods := slices.Concat(r.Methods, o.Methods)
 		*r = *o
-		r.Methods = append(methods, o.Methods...)
+		r.Methods = methods
 	default:
 		r.Methods = append(r.Methods, o.Methods...)
 	}
@@ -193,7 +194,10 @@ func (r *Report) Explain(given units.Latency) []string {
 	}
 	s, from := r.S(given)
 	if s == 0 {
-		say("S, the time of a write of 8 KiB with its sync, is not known: --sync-latency states it, or pg_test_fsync's output.")
+		say(
+			"S, the time of a write of 8 KiB with its sync, is not known: --sync-latency states it, or pg_test_fsync's " +
+				"output.",
+		)
 		return lines
 	}
 	say("S is %v (%s).", s, from)
@@ -206,25 +210,26 @@ func (r *Report) Explain(given units.Latency) []string {
 	switch {
 	case r.TPS < m.Low:
 		say(
-			"With %s that allows %v to %v commits a second, and %v at the very most: this is %s of it. Something else limits: CPU, "+
-				"rows that wait for each other, reads, or pgbench itself.", text.Plural(r.Clients, "client"), m.Low, m.High, m.Bound, share,
+			"With %s that allows %v to %v commits a second, and %v at the very most: this is %s of it. Something else "+
+				"limits: CPU, rows that wait for each other, reads, or pgbench itself.",
+			text.Plural(r.Clients, "client"), m.Low, m.High, m.Bound, share,
 		)
 	case r.TPS <= m.Bound:
 		say(
-			"With %s that allows %v to %v commits a second, and %v at the very most: S and the clients explain it. A flush carries %s "+
-				"commits at least.", text.Plural(r.Clients, "client"), m.Low, m.High, m.Bound, units.Number(together),
+			"With %s that allows %v to %v commits a second, and %v at the very most: S and the clients explain it. A "+
+				"flush carries %s commits at least.", text.Plural(r.Clients, "client"), m.Low, m.High, m.Bound, units.Number(together),
 		)
 	default:
 		say(
-			"That allows %v commits a second at the very most: S was shorter while pgbench ran, or not every transaction waited for "+
-				"its sync (synchronous_commit).", m.Bound,
+			"That allows %v commits a second at the very most: S was shorter while pgbench ran, or not every "+
+				"transaction waited for its sync (synchronous_commit).", m.Bound,
 		)
 	}
 	if r.Clients > 1 {
 		delay := s / 2
 		say(
-			"commit_delay of %.0f µs, half of S, lets a flush carry the commits of all: up to %v a second where S is what limits. "+
-				"Each then takes as much longer, and with fewer than commit_siblings others it does nothing.",
+			"commit_delay of %.0f µs, half of S, lets a flush carry the commits of all: up to %v a second where S is "+
+				"what limits. Each then takes as much longer, and with fewer than commit_siblings others it does nothing.",
 			float64(delay)/1e3, units.IOPS(float64(r.Clients)*1e9/float64(s+delay)),
 		)
 	}

@@ -143,7 +143,10 @@ func Gather(name string, copies int, parts []Observed) (Observed, error) {
 	if len(parts) == 0 {
 		return Observed{}, fmt.Errorf("%s has no volumes", name)
 	}
-	sum := Observed{Device: name, Known: parts[0].Known, Start: parts[0].Start, Intervals: slices.Clone(parts[0].Intervals)}
+	first := &parts[0]
+	sum := Observed{
+		Device: name, Known: first.Known, Start: first.Start, Intervals: slices.Clone(first.Intervals),
+	}
 	for i := range sum.Intervals {
 		sum.Intervals[i].Read, sum.Intervals[i].Write = Flow{}, Flow{}
 	}
