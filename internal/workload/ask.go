@@ -63,11 +63,10 @@ func Ask(in io.Reader, out io.Writer) (string, error) {
 			break
 		}
 	}
-	d, err := Parse("app.yaml", []byte(text))
-	if err != nil {
+	if _, err := Parse("app.yaml", []byte(text)); err != nil {
 		return "", err
 	}
-	return d.YAML(), nil
+	return text, nil // as it was answered: 5MB/s stays 5MB/s, which the demand has a note on
 }
 
 type asker struct {
