@@ -33,43 +33,82 @@ func (p purchase) String() string {
 		p.Spec.IOPS, p.Spec.Rate, p.Chunk, p.instance)
 }
 
-// counted is how many I/Os volumes that count in units bill, on average, for an I/O of size at the
-// multiples of its size, when each chunk goes to a volume of its own. 0 is no chunk.
-func counted(size, chunk, unit units.Bytes) float64 {
-	if chunk == 0 {
-		return math.Ceil(float64(size) / float64(unit))
+// laid is what an I/O of size at the multiples of its size asks of the members of an array, on
+// average and of its busiest member times their number: I/Os as volumes count them in units, and
+// bytes. The first copy of chunk c lies on member copies × c, the others behind it; reads take them
+// in turn.
+func laid(size units.Bytes, l Layout, unit units.Bytes, read bool) (mean, busiest [2]float64) {
+	copies := 1
+	if l.Level.Mirrored() {
+		copies = 2
 	}
-	sum, n := 0.0, 0.0
-	for offset := units.Bytes(0); n == 0 || offset%chunk != 0; offset += size {
+	if l.Chunk == 0 {
+		times := float64(copies)
+		if read {
+			times = 1
+		}
+		mean = [2]float64{times * math.Ceil(float64(size)/float64(unit)), times * float64(size)}
+		return mean, mean
+	}
+	members := make([][2]float64, l.N)
+	n, part := 0.0, 1.0
+	if read {
+		part /= float64(copies)
+	}
+	for offset, whole := units.Bytes(0), l.Chunk*units.Bytes(l.N); n == 0 || offset%whole != 0; offset += size {
 		n++
 		for at, end := offset, offset+size; at < end; {
-			next := min((at/chunk+1)*chunk, end)
-			sum += math.Ceil(float64(next-at) / float64(unit))
+			next := min((at/l.Chunk+1)*l.Chunk, end)
+			for c := range copies {
+				m := &members[(int(at/l.Chunk)*copies+c)%l.N]
+				m[0] += part * math.Ceil(float64(next-at)/float64(unit))
+				m[1] += part * float64(next-at)
+			}
 			at = next
 		}
 	}
-	return sum / n
+	for _, m := range members {
+		for k := range m {
+			mean[k] += m[k] / n
+			busiest[k] = max(busiest[k], m[k]/n*float64(l.N))
+		}
+	}
+	return mean, busiest
 }
 
-// asks is what a demand puts on all volumes: counted I/Os and bytes a second, each the most of the
-// streams that run at once.
-func asks(d *workload.Demand, chunk, unit units.Bytes, copies float64) (ios, bytes float64) {
-	var jointIOs, jointBytes float64
+// bruteLoad is what a demand puts on volumes, each the most of the streams that run at once: on all
+// together, as the instance sees it, and as if each were the busiest.
+type bruteLoad struct{ ios, bytes, busyIOs, busyBytes float64 }
+
+func asks(d *workload.Demand, l Layout, unit units.Bytes) bruteLoad {
+	var joint, most bruteLoad
+	larger := func(o bruteLoad) {
+		most.ios, most.bytes = max(most.ios, o.ios), max(most.bytes, o.bytes)
+		most.busyIOs, most.busyBytes = max(most.busyIOs, o.busyIOs), max(most.busyBytes, o.busyBytes)
+	}
 	for i := range d.Streams {
 		s := &d.Streams[i]
-		var one, load float64
+		one := &bruteLoad{}
+		if !s.Apart {
+			one = &joint
+		}
 		for _, b := range s.Blocks {
-			times := float64(s.IOPS) * b.Share * (s.ReadShare + copies*(1-s.ReadShare))
-			one += times * counted(b.Size, chunk, unit)
-			load += times * float64(b.Size)
+			for _, read := range []bool{true, false} {
+				times := float64(s.IOPS) * b.Share * (1 - s.ReadShare)
+				if read {
+					times = float64(s.IOPS) * b.Share * s.ReadShare
+				}
+				if times == 0 {
+					continue
+				}
+				mean, busiest := laid(b.Size, l, unit, read)
+				one.ios, one.bytes = one.ios+times*mean[0], one.bytes+times*mean[1]
+				one.busyIOs, one.busyBytes = one.busyIOs+times*busiest[0], one.busyBytes+times*busiest[1]
+			}
 		}
-		if s.Apart {
-			ios, bytes = max(ios, one), max(bytes, load)
-			continue
-		}
-		jointIOs, jointBytes = jointIOs+one, jointBytes+load
+		larger(*one)
 	}
-	return max(ios, jointIOs), max(bytes, jointBytes)
+	return most
 }
 
 // enough forgives what floating point loses.
@@ -131,10 +170,9 @@ func bruteForce(r Request, instances []priced) (best purchase, found bool) {
 				if l.Level.Mirrored() {
 					copies = 2
 				}
-				ios, bytes := asks(d, l.Chunk, t.Counted, copies)
-				ios, bytes = ios*(1+r.Headroom), bytes*(1+r.Headroom)
+				load, times := asks(d, l, t.Counted), 1+r.Headroom
 				gib := float64(d.Capacity) / float64(units.GiB) * copies / float64(n)
-				spec, ok := order(t, ios/float64(n), bytes/float64(n), gib)
+				spec, ok := order(t, times*load.busyIOs/float64(n), times*load.busyBytes/float64(n), gib)
 				if !ok {
 					continue
 				}
@@ -142,7 +180,7 @@ func bruteForce(r Request, instances []priced) (best purchase, found bool) {
 				each, _ := r.Prices.Volume(spec)
 				for _, i := range instances {
 					free := i.Attachments == 0 || i.Attachments-i.Local.Count-3 >= n+1
-					if free && enough(float64(i.Baseline.IOPS), ios) && enough(float64(i.Baseline.Rate), bytes) {
+					if free && enough(float64(i.Baseline.IOPS), times*load.ios) && enough(float64(i.Baseline.Rate), times*load.bytes) {
 						if p := (purchase{l, i.Type, each*cloud.USD(n) + i.month}); !found || p.month < best.month {
 							best, found = p, true
 						}
@@ -271,16 +309,15 @@ func tooSmall(r Request, c Candidate) string {
 	if c.Layout.Level.Mirrored() {
 		copies = 2
 	}
-	ios, bytes := asks(r.Demand, c.Layout.Chunk, t.Counted, copies)
-	ios, bytes = ios*(1+r.Headroom), bytes*(1+r.Headroom)
+	load, times := asks(r.Demand, c.Layout, t.Counted), 1+r.Headroom
 	f, err := cloud.VolumeLimits(c.Layout.Spec)
 	var wrong []string
 	for what, ok := range map[string]bool{
 		"the order":           err == nil,
-		"volume IOPS":         enough(float64(f.Sustained.IOPS)*n, ios),
-		"volume throughput":   enough(float64(f.Sustained.Rate)*n, bytes),
-		"instance IOPS":       enough(float64(c.Instance.Baseline.IOPS), ios),
-		"instance throughput": enough(float64(c.Instance.Baseline.Rate), bytes),
+		"volume IOPS":         enough(float64(f.Sustained.IOPS)*n, times*load.busyIOs),
+		"volume throughput":   enough(float64(f.Sustained.Rate)*n, times*load.busyBytes),
+		"instance IOPS":       enough(float64(c.Instance.Baseline.IOPS), times*load.ios),
+		"instance throughput": enough(float64(c.Instance.Baseline.Rate), times*load.bytes),
 		"capacity":            enough(float64(c.Layout.Spec.Size)*n/copies, float64(r.Demand.Capacity)),
 	} {
 		if !ok {

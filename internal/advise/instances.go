@@ -95,7 +95,12 @@ type requirement struct {
 }
 
 func (r *Request) requirement(l Layout) requirement {
-	q := requirement{peak: r.needs(l), volumes: l.N}
+	q := requirement{volumes: l.N}
+	if r.Series != nil {
+		q.peak = r.needs(l)
+	} else {
+		q.peak = r.needsOf(l, func(*workload.Stream) bool { return true })
+	}
 	if r.bursting() {
 		q.course = r.course(l)
 		if r.Series != nil {

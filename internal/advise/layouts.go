@@ -86,8 +86,9 @@ func (l Layout) cost(s *workload.Stream) ceiling.Cost {
 	return sum
 }
 
-// needs is what the demand asks of a layout's volumes, with headroom: of streams that run apart each
-// figure the largest.
+// needs is what the demand asks of a layout's volumes, with headroom, as if each got as much as the
+// busiest of them: of streams that run apart each figure the largest. It is read off the ceiling of
+// volumes without a limit.
 func (r *Request) needs(l Layout) need {
 	if r.Series != nil {
 		return r.on(l).peak
@@ -96,11 +97,42 @@ func (r *Request) needs(l Layout) need {
 	if n, ok := r.known[key]; ok {
 		return n
 	}
-	n := r.needsOf(l, func(*workload.Stream) bool { return true })
-	if r.known != nil {
-		r.known[key] = n
+	if r.even(l) {
+		n := r.needsOf(l, func(*workload.Stream) bool { return true })
+		if r.known != nil {
+			r.known[key] = n
+		}
+		return n
 	}
-	return n
+	const iops, rate = 1e12, 1e18
+	a := l.array()
+	for i := range a.Volumes {
+		a.Volumes[i].Sustained = topology.Limits{IOPS: iops, Rate: rate}
+	}
+	t := &topology.Topology{
+		Targets: []topology.Target{{Role: topology.Data, Array: a.Name}}, Arrays: []topology.Array{*a},
+	}
+	var most need
+	for _, group := range r.Demand.Together() {
+		for i := range group {
+			group[i] = r.grouped(l, group[i])
+		}
+		ceil := ceiling.Of(t, topology.Data, requested(group))
+		of := func(kind ceiling.Kind) float64 {
+			b := ceil.Least(func(b ceiling.Bound) bool { return b.Kind == kind })
+			asked := ceil.Least(func(b ceiling.Bound) bool { return b.Kind == ceiling.RequestedRate })
+			if b == nil || asked == nil || b.IOPS == 0 {
+				return 0
+			}
+			return float64(asked.IOPS/b.IOPS) * float64(l.N)
+		}
+		most.iops, most.bytes = max(most.iops, iops*of(ceiling.VolumeIOPS)), max(most.bytes, rate*of(ceiling.VolumeRate))
+	}
+	most = most.times(1 + r.Headroom)
+	if r.known != nil {
+		r.known[key] = most
+	}
+	return most
 }
 
 // shape is what the costs of I/Os on a layout depend on.
@@ -111,7 +143,19 @@ type shape struct {
 	typ   string
 }
 
-// needsOf is needs of some of the streams.
+// even says that every I/O lies within a chunk, and so each volume gets as much as the others.
+func (r *Request) even(l Layout) bool {
+	for i := range r.Demand.Streams {
+		for _, b := range r.grouped(l, &r.Demand.Streams[i]).Blocks {
+			if l.Chunk > 0 && (b.Size == 0 || l.Chunk%b.Size != 0) {
+				return false
+			}
+		}
+	}
+	return l.Level.Parity() == 0
+}
+
+// needsOf is what some of the streams ask of all volumes together, and so of the instance.
 func (r *Request) needsOf(l Layout, counts func(*workload.Stream) bool) need {
 	var most need
 	for _, group := range r.Demand.Together() {

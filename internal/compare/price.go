@@ -46,7 +46,7 @@ func (t *Table) prices(sides []Side) {
 				break
 			}
 		}
-		t.Notes, priced = append(t.Notes, fmt.Sprintf("%s: %v a month in %s%s", typ, month, p.Region, each)), true
+		t.Notes, priced = append(t.Notes, fmt.Sprintf("%s: %v a month%s", typ, month, each)), true
 	}
 	if priced {
 		t.Notes = append(t.Notes, "prices of instances in "+p.Region+": "+p.InstanceSource.String()+", without their volumes")
