@@ -116,6 +116,7 @@ func Cells(all ...string) []Cell {
 // Table is rows of figures.
 type Table struct {
 	Caption string
+	Screen  bool // not on paper
 	Columns []Column
 	Rows    [][]Cell
 }
@@ -231,6 +232,8 @@ type Code struct {
 	// Fit lays lines out for a width, such as those of a tree; it has the place of Lines.
 	Fit  func(width int) []string
 	Free bool // not indented
+	// Screen says that paper goes without it.
+	Screen bool
 }
 
 // Suite is the tests of one thing.

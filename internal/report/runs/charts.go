@@ -178,7 +178,7 @@ func (d *drawing) charts(r *result.Result, row row) []page.Chart {
 	var all []page.Chart
 	over := fmt.Sprintf("over %s", text.Duration(r.Wall))
 	if len(d.T) > 1 {
-		iops, bw := page.Chart{Kind: "iops", Caption: "IOPS"}, page.Chart{Kind: "bw", Caption: "Bandwidth, MiB/s"}
+		iops, bw := page.Chart{Kind: "iops", Caption: "IOPS"}, page.Chart{Kind: "bw", Caption: "Bandwidth, MiB/s", Screen: true}
 		n, rate := r.Total.Rates()
 		iops.Says = fmt.Sprintf("IOPS each second %s: %s on the whole%s.", over, words.Operations(n), ofCeiling(d.Ceiling,
 			func(l *limit) page.Number { return l.IOPS }, float64(n)))
@@ -194,6 +194,7 @@ func (d *drawing) charts(r *result.Result, row row) []page.Chart {
 			Kind:    "percentiles",
 			Caption: "Latency by percentile",
 			Wide:    len(d.T) < 2,
+			Screen:  len(d.T) > 1,
 			Says: fmt.Sprintf(
 				"Latency by percentile: p50 %s, p99 %s; the table of raw numbers has the others.",
 				row.P50,
@@ -205,6 +206,7 @@ func (d *drawing) charts(r *result.Result, row row) []page.Chart {
 		caption := "Latency of each " + h.Name + " over time"
 		all = append(all, page.Chart{
 			Kind:    "heat",
+			Screen:  true,
 			Part:    i,
 			Wide:    true,
 			Caption: caption,
@@ -219,7 +221,7 @@ func (d *drawing) charts(r *result.Result, row row) []page.Chart {
 	}
 	if len(d.Members) > 0 {
 		all = append(all, page.Chart{
-			Kind: "members", Wide: true, Caption: "Devices: share of time busy", Least: "0 %", Most: "100 %",
+			Kind: "members", Wide: true, Screen: true, Caption: "Devices: share of time busy", Least: "0 %", Most: "100 %",
 			Says: "Share of each second in which each device was busy; the table of devices has the means.",
 		})
 	}

@@ -15,9 +15,8 @@ import (
 	"plimsoll/internal/topology"
 )
 
-// A database's scenario is in every format, with its clients' transactions and what limits them;
-// hostile names stay text.
-func TestPostgresInEveryFormat(t *testing.T) {
+// aDatabase is a run of one scenario of PostgreSQL.
+func aDatabase() *bundle.Bundle {
 	step := result.PgStep{
 		Clients: 16, Threads: 2, Measured: 3 * time.Second, Transactions: 8547, TPS: 2849, Syncs: 1120, WAL: 8547 * 293, Timed: 1,
 		ServerCPU: time.Second, PgbenchCPU: time.Second / 2, Busy: 0.7,
@@ -37,12 +36,18 @@ func TestPostgresInEveryFormat(t *testing.T) {
 	}
 	c := ceiling.OfPostgres(&topology.Topology{}, p, &p.Steps[0])
 	s := suite.Scenario{ID: 17, Name: "pg-commit", Role: topology.WAL, Postgres: &suite.Postgres{Script: "select 1", Clients: []int{16}}}
-	b := &bundle.Bundle{
+	return &bundle.Bundle{
 		Run: bundle.Run{State: bundle.Finished, Suite: suite.Suite{Name: "pg", Scenarios: []suite.Scenario{s}}},
 		Scenarios: []bundle.Scenario{{Scenario: s, Ceiling: &c, Result: &result.Result{
 			ID: 17, Name: "pg-commit", Role: topology.WAL, State: result.Done, Measured: 3 * time.Second, Postgres: p,
 		}}},
 	}
+}
+
+// A database's scenario is in every format, with its clients' transactions and what limits them;
+// hostile names stay text.
+func TestPostgresInEveryFormat(t *testing.T) {
+	b := aDatabase()
 	for format, want := range map[page.Format][]string{
 		page.Text:     {"2,849 TPS", "commit latency   6,978  limit", "2,268 to 3,489", "7.63"},
 		page.Markdown: {"2,849 TPS", "commit latency", "WALWrite 80.0 %"},

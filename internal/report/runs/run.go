@@ -45,7 +45,7 @@ func Run(b *bundle.Bundle) *page.Document {
 		s.Detail = len(b.Scenarios) > 1
 		d.Add(s)
 	}
-	d.Add(machine(b))
+	d.Add(machineSection(b))
 	d.Tests = runTests(b, rows)
 	d.Foot = []page.Note{{Title: "Terms", Lines: terms()}, {Lines: []string{
 		text.Clean(r.ID, 2*words.LongName),
@@ -218,8 +218,8 @@ func limitedBy(b *bundle.Bundle, s *bundle.Scenario, r row) string {
 	return ""
 }
 
-// machine tells what the machine and its arrays are, each with its source.
-func machine(b *bundle.Bundle) page.Section {
+// machineSection tells what the machine and its arrays are, each with its source.
+func machineSection(b *bundle.Bundle) page.Section {
 	t := &b.Run.Topology
 	s := page.Section{Title: "Machine", Anchor: "machine", Nav: "Machine", Detail: true}
 	var all page.Facts

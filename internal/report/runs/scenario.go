@@ -36,7 +36,7 @@ func scenario(b *bundle.Bundle, i int, row row, anchors []string) page.Section {
 		section.Add(page.Note{Lead: "caveat", Lines: doubts})
 	}
 	if r != nil && len(r.Command) > 0 {
-		command := page.Code{}
+		command := page.Code{Screen: true}
 		for _, arg := range r.Command {
 			command.Args = append(command.Args, text.ShellQuote(arg))
 		}

@@ -114,6 +114,7 @@ func devicesTable(r *result.Result) page.Table {
 		t := page.NewTable("Devices in the measured window, from /proc/diskstats", "<device", "reads/s", "writes/s",
 			"read?", "written?",
 			"read wait??", "write wait??", "queue", "busy")
+		t.Screen = true
 		for _, d := range r.Devices {
 			t.Add(text.Clean(d.Name, 40), d.ReadIOPS.String(), d.WriteIOPS.String(), d.ReadRate.String(),
 				d.WriteRate.String(), wait(d.ReadWait),
@@ -152,6 +153,7 @@ func wait(d time.Duration) string {
 // depthsOf is the queue depth seen in several ways.
 func depthsOf(d result.Depth) page.Table {
 	t := page.NewTable("Queue depth", "<measured", "I/Os in flight")
+	t.Screen = true
 	for _, one := range []struct {
 		how   string
 		depth float64
