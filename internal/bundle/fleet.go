@@ -72,8 +72,10 @@ type FleetHost struct {
 	Fio      string          `json:"fio,omitempty"`
 	Exit     int             `json:"exit"`
 	Verdict  verdict.Verdict `json:"verdict,omitempty"`
-	Dir      string          `json:"dir,omitempty"`    // of its bundle, below the run; where it was read, of an import
-	Remote   string          `json:"remote,omitempty"` // the run's directory on the host itself
+	// Reasons are those of its own verdict, the worst first.
+	Reasons []string `json:"reasons,omitempty"`
+	Dir     string   `json:"dir,omitempty"`    // of its bundle, below the run; where it was read, of an import
+	Remote  string   `json:"remote,omitempty"` // the run's directory on the host itself
 	// Starts are when fio started, by scenario, since Created on the coordinator's clock; none
 	// where only wall clocks are known.
 	Starts map[int]time.Duration `json:"starts_ns,omitempty"`

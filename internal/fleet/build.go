@@ -3,6 +3,7 @@ package fleet
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/diagnose/rules"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 	"plimsoll/internal/verdict"
 )
@@ -195,17 +197,57 @@ func verdictOf(f *bundle.Fleet) (verdict.Verdict, []string) {
 	if len(f.Scenarios) == 0 {
 		note(verdict.Invalid, "Nothing was measured.")
 	}
-	for _, h := range f.Hosts {
-		if h.State == bundle.HostDone && h.Verdict != "" {
-			note(
-				h.Verdict,
-				fmt.Sprintf(
-					"The run on %s alone is judged %s: see its report.",
-					h.Name,
-					strings.ToLower(string(h.Verdict)),
-				),
-			)
-		}
+	for _, g := range byReason(f.Hosts) {
+		note(g.verdict, g.String())
 	}
 	return worst, reasons
+}
+
+// alikeHosts are hosts whose own runs have one verdict for one reason.
+type alikeHosts struct {
+	names   []string
+	verdict verdict.Verdict
+	code    string // of the rule, else the reason itself
+	reason  string // of the first
+}
+
+// String is "h1 and h2 are INVALID: other processes used the CPU (PL409)."
+func (g alikeHosts) String() string {
+	verb, word := "is", string(g.verdict)
+	if len(g.names) > 1 {
+		verb = "are"
+	}
+	if g.verdict == verdict.Invalid {
+		word = strings.ToUpper(word)
+	}
+	if g.reason == "" {
+		return fmt.Sprintf("%s %s %s.", text.Some(g.names, mostReasons), verb, word)
+	}
+	return fmt.Sprintf("%s %s %s: %s", text.Some(g.names, mostReasons), verb, word, g.reason)
+}
+
+var reasonCode = regexp.MustCompile(`PL[0-9]{3}`)
+
+// byReason groups the hosts that are done by what is wrong with their own runs.
+func byReason(hosts []bundle.FleetHost) []alikeHosts {
+	var all []alikeHosts
+	for _, h := range hosts {
+		if h.State != bundle.HostDone || h.Verdict == "" || h.Verdict == verdict.Pass || h.Verdict == verdict.Measured {
+			continue
+		}
+		one := alikeHosts{names: []string{h.Name}, verdict: h.Verdict}
+		if len(h.Reasons) > 0 {
+			one.reason = h.Reasons[0]
+			if one.code = reasonCode.FindString(one.reason); one.code == "" {
+				one.code = one.reason
+			}
+		}
+		i := slices.IndexFunc(all, func(g alikeHosts) bool { return g.verdict == one.verdict && g.code == one.code })
+		if i < 0 {
+			all = append(all, one)
+		} else {
+			all[i].names = append(all[i].names, h.Name)
+		}
+	}
+	return all
 }

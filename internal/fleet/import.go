@@ -151,6 +151,9 @@ func started(all []source) (first time.Time) {
 	return first
 }
 
+// mostReasons is how many reasons of its verdict a host keeps.
+const mostReasons = 3
+
 // hostOf is what a bundle tells of its host.
 func hostOf(src source) bundle.FleetHost {
 	run := &src.bundle.Run
@@ -161,6 +164,9 @@ func hostOf(src source) bundle.FleetHost {
 		Fio:      run.Fio,
 		Verdict:  run.Verdict,
 		Facts:    factsOf(&run.Topology, run.Tool, run.Fio),
+	}
+	for _, r := range run.Reasons[:min(len(run.Reasons), mostReasons)] {
+		h.Reasons = append(h.Reasons, text.Clean(r, 600))
 	}
 	if run.State != bundle.Finished {
 		h.State, h.Why = bundle.HostLost, "its run was "+string(run.State)

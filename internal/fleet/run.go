@@ -525,7 +525,7 @@ func (c *coordinator) assemble(lone map[string]map[int]units.IOPS) error {
 		}
 		src := source{host: h.Name, bundle: b, starts: h.Starts, alone: lone[h.Name]}
 		read := hostOf(src)
-		h.State, h.Why, h.Verdict, h.Facts = read.State, read.Why, read.Verdict, read.Facts
+		h.State, h.Why, h.Verdict, h.Reasons, h.Facts = read.State, read.Why, read.Verdict, read.Reasons, read.Facts
 		all = append(all, src)
 	}
 	fill(c.fleet, all, c.fleet.Created, c.Shared, c.Disabled)

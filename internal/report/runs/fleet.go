@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -66,7 +67,7 @@ func fleetHead(f *bundle.Fleet) page.Headline {
 		h.Tone = ""
 	}
 	for _, r := range f.Reasons {
-		h.Says = append(h.Says, page.Say{Text: text.Clean(r, words.LongSentence)})
+		h.Says = append(h.Says, page.Say{Text: text.Clean(r, words.LongSentence), Next: fleetNext(f, r)})
 	}
 	about := []string{text.Plural(len(f.Hosts), "host"), "via " + text.Clean(f.Via, words.LongName), f.Order}
 	if !f.Created.IsZero() {
@@ -83,6 +84,29 @@ func fleetHead(f *bundle.Fleet) page.Headline {
 		}
 	}
 	return h
+}
+
+var ruleCode = regexp.MustCompile(`PL[0-9]{3}`)
+
+// fleetNext is what to do about a reason: the fix of the fleet's own finding, or the report of the
+// host whose reason it is, and the rule's page.
+func fleetNext(f *bundle.Fleet, reason string) string {
+	for _, found := range f.Findings {
+		if found.Message == reason {
+			return fix(found)
+		}
+	}
+	var next []string
+	for _, h := range f.Hosts {
+		if len(h.Reasons) > 0 && h.Dir != "" && strings.HasSuffix(reason, h.Reasons[0]) {
+			next = append(next, "see "+path.Join(text.Clean(h.Dir, words.LongName), "report.html"))
+			break
+		}
+	}
+	if code := ruleCode.FindString(reason); code != "" {
+		next = append(next, "plimsoll explain "+code)
+	}
+	return strings.Join(next, "; ")
 }
 
 // ofFleet is the share of the fleet's ceiling.
@@ -136,6 +160,9 @@ func fleetHosts(f *bundle.Fleet) page.Table {
 			Tone: text.Clean(string(h.Verdict), 24),
 		}
 		state := page.Cell{Text: string(h.State), Also: text.Clean(h.Why, words.LongName)}
+		if len(h.Reasons) > 0 {
+			verdict.Also = text.Clean(h.Reasons[0], 2*words.LongName)
+		}
 		if h.State != bundle.HostDone {
 			state.Tone = "fail"
 		}

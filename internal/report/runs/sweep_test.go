@@ -128,3 +128,19 @@ func TestBrowserSweep(t *testing.T) {
 		})
 	}
 }
+
+// Where every point is INVALID the figures are struck out, not hidden, and the head says so.
+func TestInvalidSweepShowsWhatItMeasured(t *testing.T) {
+	s := someSweep()
+	for i := range s.Points {
+		p := &s.Points[i]
+		p.Invalid, p.Struck, p.IOPS = "PL409: other processes used the CPU", p.IOPS.Center, stats.Estimate{}
+	}
+	var out bytes.Buffer
+	if err := page.Write(&out, page.Text, Swept(s), page.Options{Width: 120}); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); !strings.Contains(got, "every point is INVALID\n") || !strings.Contains(got, "2,017 INVALID") {
+		t.Errorf("%s", got)
+	}
+}
