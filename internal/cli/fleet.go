@@ -125,7 +125,7 @@ func reportFleet(env *Env, dir *sys.Dir, f *bundle.Fleet, format string, policy 
 		err = errors.Join(err, page.Write(&file, kind, runs.Fleet(f), page.Options{}))
 		err = errors.Join(err, dir.WriteFile("report."+string(kind), text.Harmless(file.Bytes()), 0o644))
 	}
-	if err != nil {
+	if err = errors.Join(err, keepHostReports(dir, f)); err != nil {
 		return err
 	}
 	if page.Format(format) == page.Text {
@@ -138,6 +138,25 @@ func reportFleet(env *Env, dir *sys.Dir, f *bundle.Fleet, format string, policy 
 		return errVerdict
 	}
 	return nil
+}
+
+// keepHostReports writes the reports of the hosts' own runs, to which the fleet's leads.
+func keepHostReports(dir *sys.Dir, f *bundle.Fleet) error {
+	var all error
+	for _, h := range f.Hosts {
+		if h.State != bundle.HostDone || !filepath.IsLocal(h.Dir) {
+			continue
+		}
+		b, err := bundle.Open(dir.Path(h.Dir))
+		if errors.Is(err, bundle.ErrNotBundle) { // of an import: it lies where it was read
+			continue
+		}
+		if err == nil {
+			err = keepReports(b)
+		}
+		all = errors.Join(all, err)
+	}
+	return all
 }
 
 // printFleet prints a stored fleet run.
