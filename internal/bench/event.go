@@ -46,6 +46,7 @@ type Began struct {
 	Scenario suite.Scenario `json:"scenario"`
 	Argv     []string       `json:"argv"`
 	Expected time.Duration  `json:"expected"` // 0 when its end is not known
+	Stall    time.Duration  `json:"-"`        // that fio may stand still
 }
 
 // Ticked is one second of a running scenario.

@@ -161,7 +161,7 @@ func (r *runner) runFio(
 		sample, _ := sampler.Latest()
 		r.emit(Ticked{ID: s.ID, Elapsed: second.At, Second: second, Sample: sample, Use: sampler.LatestUse()})
 	}
-	r.emit(Began{Scenario: s, Argv: inv.Argv(), Expected: expected})
+	r.emit(Began{Scenario: s, Argv: inv.Argv(), Expected: expected, Stall: inv.Stall})
 	logged, _ := host.Log(ctx, r.m) // who may not read it sees no timeouts
 	before := r.ebsStats(watched)
 	fioErr := stop.stopped(ctx, fio.Run(fioCtx, r.m, inv))

@@ -56,7 +56,7 @@ func (c *coordinator) copyTo(ctx context.Context, h *host) {
 }
 
 func (c *coordinator) place(ctx context.Context, h *host) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, helloLimit)
+	ctx, cancel := context.WithTimeout(ctx, c.limits.hello)
 	defer cancel()
 	program, err := os.ReadFile(c.Self)
 	if err != nil {
@@ -82,7 +82,7 @@ func (c *coordinator) place(ctx context.Context, h *host) (string, error) {
 
 // cleanUp removes the copies.
 func (c *coordinator) cleanUp(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, helloLimit)
+	ctx, cancel := context.WithTimeout(ctx, c.limits.hello)
 	defer cancel()
 	var all sync.WaitGroup
 	for _, h := range c.hosts {

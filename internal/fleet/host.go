@@ -44,6 +44,7 @@ type host struct {
 	closed  bool // nothing more will come
 	second  message
 	checkup *Checkup // what a check found
+	wait
 
 	got  *os.File // the bundle as it comes, nil while none does
 	sum  hash.Hash

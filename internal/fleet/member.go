@@ -218,7 +218,14 @@ func (m *Member) event(e bench.Event) {
 		}
 		m.out.send(message{Event: eventStarted, Dir: m.dir, Name: e.Suite})
 	case bench.Began:
-		m.out.send(message{Event: eventBegan, Scenario: e.Scenario.ID, Name: e.Scenario.Name, Mono: monotonic()})
+		m.out.send(message{
+			Event: eventBegan, Scenario: e.Scenario.ID, Name: e.Scenario.Name, Mono: monotonic(),
+			Wait: e.Expected, Pause: e.Stall,
+		})
+	case bench.Laying:
+		m.out.send(message{Event: eventPrefill, Written: e.Written})
+	case bench.Cooling:
+		m.out.send(message{Event: eventCooling, Wait: e.For})
 	case bench.Ticked:
 		m.out.send(message{
 			Event: eventSecond, Scenario: e.ID, Elapsed: e.Elapsed, Ramp: e.Second.Ramp, Mono: monotonic(),

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/units"
 )
 
 // protocol is the version of what members speak: one JSON object a line. Unknown keys are ignored.
@@ -61,7 +63,7 @@ type message struct {
 	Wall int64  `json:"wall,omitempty"` // wall clock at the same instant, in ns since 1970
 	Pong uint64 `json:"pong,omitempty"`
 
-	Event    string        `json:"event,omitempty"` // started, prefill, ready, began, second, ended, note, finished, refused, checked
+	Event    string        `json:"event,omitempty"` // started, prefill, ready, began, second, cooling, ended, note, finished, refused, checked
 	Scenario int           `json:"scenario,omitempty"`
 	Name     string        `json:"name,omitempty"`
 	Dir      string        `json:"dir,omitempty"`
@@ -72,6 +74,12 @@ type message struct {
 	State    string        `json:"state,omitempty"`
 	Note     string        `json:"note,omitempty"`
 	Exit     int           `json:"exit,omitempty"`
+	// Wait is how long the host will be busy with what the event says: a scenario's planned time, a
+	// cooldown; 0 where it does not know. Pause is how long a scenario's jobs may do nothing, and
+	// Written what a prefill has written so far.
+	Wait    time.Duration `json:"wait,omitempty"`
+	Pause   time.Duration `json:"pause,omitempty"`
+	Written units.Bytes   `json:"written,omitempty"`
 
 	Checkup *Checkup `json:"checkup,omitempty"` // of a host that was checked
 
@@ -86,6 +94,8 @@ const (
 	eventSecond   = "second"
 	eventEnded    = "ended"
 	eventStarted  = "started"
+	eventPrefill  = "prefill"
+	eventCooling  = "cooling"
 	eventNote     = "note"
 	eventFinished = "finished"
 	eventRefused  = "refused"

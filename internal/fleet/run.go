@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -43,7 +44,8 @@ type Run struct {
 	// Show is given what all hosts do, each second; nil where lines of Note are enough.
 	Show func([]Status)
 
-	files []sentFile
+	files  []sentFile
+	limits limits // the usual ones where they are zero
 }
 
 // How --copy and --schedule may be set; the first is the default.
@@ -53,11 +55,8 @@ var (
 )
 
 const (
-	helloLimit   = 60 * time.Second // for the engine to connect
-	silenceLimit = 20 * time.Second // without a word from a member
-	pingEvery    = 5 * time.Second
-	stopLimit    = 40 * time.Second // for members to stop and send what they have
-	noteEvery    = 5 * time.Second
+	pingEvery = 5 * time.Second
+	noteEvery = 5 * time.Second
 )
 
 // Run measures on all hosts and returns the fleet run in its directory, which is held: close it.
@@ -190,6 +189,9 @@ func (c *coordinator) add(h bundle.FleetHost) {
 // serve connects to all hosts and goes on until each is done or lost.
 func (c *coordinator) serve(ctx context.Context) error {
 	c.events, c.base = make(chan event, 64), monotonic()
+	if c.limits == (limits{}) {
+		c.limits = usual()
+	}
 	lasting := context.WithoutCancel(ctx) // a Ctrl-C must not cut the connections: members are asked to stop
 	for _, h := range c.hosts {
 		if c.Copy == "always" {
@@ -216,10 +218,8 @@ func (c *coordinator) serve(ctx context.Context) error {
 			c.silence()
 			c.show()
 		case <-cancelled:
-			cancelled, deadline = nil, time.After(stopLimit)
-			for _, h := range c.hosts {
-				h.order(command{Stop: true})
-			}
+			cancelled, deadline = nil, time.After(c.limits.stop)
+			c.letGo()
 		case <-deadline:
 			for _, h := range c.hosts {
 				h.lose(bundle.HostLost, "it did not stop in time")
@@ -244,12 +244,16 @@ func (c *coordinator) pingAll() {
 // silence gives hosts up that do not answer.
 func (c *coordinator) silence() {
 	for _, h := range c.hosts {
-		limit := silenceLimit
+		limit, during := c.limits.silence, h.phase
 		if h.hello.Plimsoll == 0 {
-			limit = helloLimit
+			limit, during = c.limits.hello, "connecting"
 		}
 		if quiet := time.Since(h.heard); !h.closed && quiet > limit {
-			c.lost(h, bundle.HostLost, fmt.Sprintf("it did not answer for %s", text.Duration(quiet.Round(time.Second))))
+			c.lost(h, bundle.HostLost, fmt.Sprintf("it did not answer for %s (%s)",
+				text.Duration(quiet.Round(time.Second)), cmp.Or(during, "waiting for the others")))
+		}
+		if why := h.overdue(c.limits); !h.closed && why != "" {
+			c.lost(h, bundle.HostLost, why)
 		}
 	}
 }
@@ -290,6 +294,7 @@ func (c *coordinator) handle(ctx context.Context, e event) {
 			c.lost(h, bundle.HostRefused, err.Error())
 			return
 		}
+		h.await("the comparison of clocks", c.limits.clocks)
 		h.ping()
 	case e.Pong > 0:
 		h.pong(e.message)
@@ -300,6 +305,14 @@ func (c *coordinator) handle(ctx context.Context, e event) {
 		default:
 			h.planned = true
 			h.order(c.asks(h))
+			switch {
+			case c.fetch:
+				h.await(sending, c.limits.send)
+			case c.check:
+				h.await("its check", c.limits.check)
+			default:
+				h.await(preparing, c.limits.prepare)
+			}
 		}
 	case e.Event != "":
 		c.happened(h, e.message)
@@ -331,15 +344,31 @@ func (c *coordinator) happened(h *host, m message) {
 		c.keep()
 	case eventReady:
 		h.waits, h.waiting = true, m.Scenario
+		h.wait = wait{}
+	case eventPrefill:
+		if h.phase == preparing && m.Written != h.written {
+			h.written = m.Written
+			h.progress()
+		}
+	case eventCooling:
+		if h.phase == preparing {
+			h.allow = c.limits.prepare + c.limits.claimed(m.Wait)
+		}
 	case eventBegan:
+		h.await(scenarioName(m.Scenario), c.limits.slack+c.limits.claimed(m.Wait)+c.limits.claimed(m.Pause))
+		h.endless = m.Wait <= 0
 		if len(h.clocks) > 0 && len(h.starts) < 1000 {
 			h.starts[m.Scenario] = m.Mono - h.best().offset
 			c.keep()
 		}
 	case eventSecond:
 		h.second = m
+		if h.endless && (m.IOPS > 0 || m.BW > 0) {
+			h.progress()
+		}
 	case eventEnded:
 		h.done++
+		h.await(preparing, c.limits.prepare)
 		h.second = message{}
 		if m.Note != "" {
 			c.Note(h.Name, text.Clean(fmt.Sprintf("scenario %d is %s: %s", m.Scenario, m.State, m.Note), 600))
@@ -352,6 +381,7 @@ func (c *coordinator) happened(h *host, m message) {
 			c.Note(h.Name, text.Clean(m.Note, 600))
 		}
 		h.order(command{Bundle: true})
+		h.await(sending, c.limits.send)
 	case eventChecked:
 		if !c.check || m.Checkup == nil {
 			c.lost(h, bundle.HostLost, "it sent a check that nobody asked for")
@@ -384,6 +414,7 @@ func (c *coordinator) piece(h *host, m message) {
 		return
 	}
 	if !whole {
+		h.bundleDue(c.limits)
 		return
 	}
 	if c.fetch {
@@ -438,6 +469,7 @@ func (c *coordinator) release() {
 			continue
 		}
 		h.waits = false
+		h.await(scenarioName(id), c.limits.slack)
 		h.order(command{Go: &id, At: at + h.best().offset})
 	}
 	who := "all hosts"
