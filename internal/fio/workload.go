@@ -34,6 +34,10 @@ type Workload struct {
 	// Jobs is numjobs, Depth the iodepth of each; a synchronous engine keeps Depth 1 whatever
 	// iodepth says.
 	Jobs, Depth int
+	// DepthAsked is iodepth where a synchronous engine ignores it, else 0.
+	DepthAsked int `json:",omitempty"`
+	// Polls says that the job spins for its completions (hipri, sqthread_poll).
+	Polls bool `json:",omitempty"`
 	// SyncEvery is 1 when each write is followed by fsync or fdatasync, n for every n-th, 0 for
 	// none.
 	SyncEvery int

@@ -51,8 +51,12 @@ func WorkloadOf(name string, s Section) (Workload, error) {
 	}
 	w.Depth = int(r.number("iodepth", 1))
 	if Synchronous(w.Engine) {
+		if w.Depth > 1 {
+			w.DepthAsked = w.Depth
+		}
 		w.Depth = 1
 	}
+	w.Polls = r.flag("hipri") || r.number("hipri_percentage", 0) > 0 || r.flag("sqthread_poll")
 	r.direction(&w)
 	r.blocks(&w)
 	r.syncs(&w)

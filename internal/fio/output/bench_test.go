@@ -109,7 +109,7 @@ func BenchmarkLatencyLog(b *testing.B) {
 			defer cpu(b)()
 			b.ReportAllocs()
 			for b.Loop() {
-				out, err := ReadLogs(os.DirFS(dir), []string{"x_lat.1.log"})
+				out, err := ReadLogs(os.DirFS(dir), []string{"x_lat.1.log"}, "")
 				if err != nil || out.Jobs[0].Read.N+out.Jobs[0].Write.N != 10_000_000 {
 					b.Fatal(err, out.Jobs[0].Read.N)
 				}
@@ -123,7 +123,7 @@ func BenchmarkLatencyLogWithOffsets(b *testing.B) {
 	b.SetBytes(size)
 	defer cpu(b)()
 	for b.Loop() {
-		if _, err := ReadLogs(os.DirFS(dir), []string{"x_lat.1.log"}); err != nil {
+		if _, err := ReadLogs(os.DirFS(dir), []string{"x_lat.1.log"}, ""); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -226,7 +226,7 @@ func BenchmarkHistogramLog(b *testing.B) {
 		b.SetBytes(int64(len(buf)))
 		defer cpu(b)()
 		for b.Loop() {
-			if _, err := ReadLogs(os.DirFS(dir), []string{"x_clat_hist.1.log"}); err != nil {
+			if _, err := ReadLogs(os.DirFS(dir), []string{"x_clat_hist.1.log"}, ""); err != nil {
 				b.Fatal(err)
 			}
 		}

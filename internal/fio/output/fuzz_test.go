@@ -148,7 +148,7 @@ func FuzzLogs(f *testing.F) {
 			data = slices.Concat(data, data)
 		}
 		data = append(data, bytes.Repeat([]byte("1, 2, 0, 4096, 0\n"), 9)...)
-		layout, _ := logLayoutOf(data)
+		layout := logLayoutOf(data)
 		fast, slow := newLogScan(layout), newLogScan(layout)
 		if err := fast.reader(bytes.NewReader(data)); err != nil {
 			t.Fatal(err)

@@ -32,8 +32,12 @@ func IsLogName(name string) bool { return logName.MatchString(path.Base(name)) }
 // or many. Each job (prefix and number of the file's name) becomes a row; Total adds rows up.
 // Percentiles come from fio's own bins. Memory does not grow with the logs: about 1 MB for each
 // processor.
-func ReadLogs(fsys fs.FS, names []string) (*fio.Output, error) {
+//
+// version is that of an output that lies beside the logs, "" for none: the logs themselves do not
+// say their unit of time.
+func ReadLogs(fsys fs.FS, names []string, version string) (*fio.Output, error) {
 	out := &fio.Output{Format: fio.Logs}
+	unclear := map[int]*logRow{}
 	names = slices.Clone(names)
 	slices.SortFunc(names, compareLogNames)
 	rows := map[string]int{}
@@ -52,16 +56,30 @@ func ReadLogs(fsys fs.FS, names []string) (*fio.Output, error) {
 				out.Jobs[at].Count = 1
 			}
 		}
+		before, known := len(out.Series), true
 		f, err := fsys.Open(name)
 		if err == nil {
-			err = errors.Join(readLog(f, path.Base(name), m[2], out, at), f.Close())
+			known, err = readLog(f, path.Base(name), m[2], out, at)
+			err = errors.Join(err, f.Close())
 		}
 		if err != nil {
 			return nil, fmt.Errorf("log %s: %w", name, err)
 		}
+		if known {
+			continue
+		}
+		if unclear[at] == nil {
+			unclear[at] = &logRow{job: at}
+		}
+		for i := before; i < len(out.Series); i++ {
+			unclear[at].series = append(unclear[at].series, i)
+		}
 	}
 	for i := range out.Jobs {
 		settleLogJob(&out.Jobs[i])
+		if unclear[i] != nil {
+			settleUnit(out, *unclear[i], version)
+		}
 	}
 	return out, nil
 }
@@ -84,25 +102,23 @@ const (
 
 var logDirNames = [3]string{"read", "write", "trim"}
 
-// readLog adds the log in r to a row.
-func readLog(r io.Reader, base, kind string, out *fio.Output, row int) error {
+// readLog adds the log in r to a row. known is false of latencies whose unit the log does not tell.
+func readLog(r io.Reader, base, kind string, out *fio.Output, row int) (known bool, err error) {
 	if kind == "clat_hist" {
-		return readHistLog(r, base, out, row)
+		return true, readHistLog(r, base, out, row)
 	}
 	head := make([]byte, 1<<16)
 	n, err := io.ReadFull(r, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return err
+		return false, err
 	}
 	head = head[:n]
-	layout, doubt := logLayoutOf(head)
-	if doubt != "" {
-		out.Doubts = append(out.Doubts, base+": "+doubt)
-	}
+	layout := logLayoutOf(head)
 	scan, err := scanLog(r, head, layout)
 	if err != nil {
-		return err
+		return false, err
 	}
+	known = layout.columns != 4 || !strings.HasSuffix(kind, "lat")
 	for _, u := range scan.unread {
 		u.File = base
 		out.Unread = append(out.Unread, u)
@@ -132,30 +148,32 @@ func readLog(r io.Reader, base, kind string, out *fio.Output, row int) error {
 			dir.BWSamples = samples
 		case "iops":
 			dir.IOPSSamples = samples
-		case "slat":
-			dir.Slat = scan.latency(d, time.Nanosecond)
-		case "clat":
-			dir.Clat = scan.latency(d, time.Nanosecond)
-		case "lat":
-			dir.Lat = scan.latency(d, time.Nanosecond)
-		}
-		if strings.HasSuffix(kind, "lat") {
-			if scan.bytes[d] == 0 {
-				out.Doubts = append(
-					out.Doubts,
-					fmt.Sprintf(
-						"%s: %s: entries are of windows (log_avg_msec), not of single I/Os: its percentiles are "+
-							"those of the windows",
-						base,
-						logDirNames[d],
-					),
-				)
-			} else {
+		default:
+			l := scan.latency(d, time.Nanosecond)
+			if scan.bytes[d] > 0 {
 				dir.N, dir.Bytes = max(dir.N, total.n), max(dir.Bytes, units.Bytes(scan.bytes[d]))
+			} else {
+				l = ofWindows(l)
+				out.Doubts = append(out.Doubts, fmt.Sprintf(windowsOnly, base, logDirNames[d]))
 			}
+			*latencyOf(dir, kind) = l
 		}
 	}
-	return nil
+	return known, nil
+}
+
+// windowsOnly is said of a log of windows.
+const windowsOnly = "%s: %s: entries are of windows (log_avg_msec), not of single I/Os: their mean is given, and no " +
+	"percentiles, which single I/Os would be needed for"
+
+func latencyOf(d *fio.Direction, kind string) *fio.Latency {
+	switch kind {
+	case "slat":
+		return &d.Slat
+	case "clat":
+		return &d.Clat
+	}
+	return &d.Lat
 }
 
 // spread returns mean and deviation from sums.
@@ -214,7 +232,7 @@ func settleLogJob(j *fio.Job) {
 // size always; then as asked for the offset (log_offset), the priority (from 3.19 on, hexadecimal
 // with log_prio) and the issue time; and behind the value its maximum (log_window_value=both,
 // 3.37).
-func logLayoutOf(head []byte) (logLayout, string) {
+func logLayoutOf(head []byte) logLayout {
 	layout := logLayout{columns: 5}
 	counts := map[int]int{}
 	third, fourth := true, true // whether the column can be a direction throughout
@@ -248,11 +266,7 @@ func logLayoutOf(head []byte) (logLayout, string) {
 		}
 	}
 	layout.both = !third && fourth && layout.columns >= 5
-	if layout.columns == 4 && seen > 0 {
-		return layout, "no column for the priority: written before fio 3.19; taken as nanoseconds, which fio " +
-			"wrote from 2.99 on"
-	}
-	return layout, ""
+	return layout
 }
 
 // scanLog reads head and what follows it in r, in parts at once where r is a large regular file.

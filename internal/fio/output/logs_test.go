@@ -34,7 +34,7 @@ func logsOf(t *testing.T, args ...string) (logs, js *fio.Output) {
 	for i := range names {
 		names[i] = filepath.Base(names[i])
 	}
-	logs, err = ReadLogs(os.DirFS(dir), names)
+	logs, err = ReadLogs(os.DirFS(dir), names, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestHistogramLogs(t *testing.T) {
 func TestHistogramLogOfGarbage(t *testing.T) {
 	good := "6, 0, 4096" + strings.Repeat(", 1", fio.HistBins) + "\n"
 	bad := "11, 0, 4096" + strings.Repeat(", 0", fio.HistBins-2) + ", 930, 10642393916790\n"
-	out, err := ReadLogs(fstest.MapFS{"x_clat_hist.1.log": {Data: []byte(good + bad)}}, []string{"x_clat_hist.1.log"})
+	out, err := ReadLogs(fstest.MapFS{"x_clat_hist.1.log": {Data: []byte(good + bad)}}, []string{"x_clat_hist.1.log"}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestLogScanAgreesWithTheSlowWay(t *testing.T) {
 		fmt.Fprintf(&b, "%d, %d, %d%s\n", ms, v, r.IntN(3), tail)
 	}
 	data := []byte(b.String())
-	layout, _ := logLayoutOf(data)
+	layout := logLayoutOf(data)
 	fast, slow := newLogScan(layout), newLogScan(layout)
 	if err := fast.reader(strings.NewReader(b.String())); err != nil {
 		t.Fatal(err)
@@ -233,21 +233,21 @@ func TestLogBinIsBinOf(t *testing.T) {
 
 func TestLogOfBothValues(t *testing.T) {
 	fsys := fstest.MapFS{"x_clat.1.log": {Data: []byte("1000, 5000, 9000, 1, 0, 0\n2000, 7000, 8000, 1, 0, 0\n")}}
-	out, err := ReadLogs(fsys, []string{"x_clat.1.log"})
+	out, err := ReadLogs(fsys, []string{"x_clat.1.log"}, "")
 	if err != nil || len(out.Unread) > 0 {
 		t.Fatal(err, out.Unread)
 	}
-	if l := out.Jobs[0].Write.Clat; l.N != 2 || l.Mean != 6000 || l.Min != 5000 || l.Max != 7000 {
+	if l := out.Jobs[0].Write.Clat; l.Mean != 6000 || len(l.Percentiles) > 0 { // of windows
 		t.Errorf("got %+v", l)
 	}
 }
 
 func TestLogsOfOtherNamesAreRefused(t *testing.T) {
-	_, err := ReadLogs(fstest.MapFS{"syslog.log": {Data: []byte("1, 2, 0, 4096\n")}}, []string{"syslog.log"})
+	_, err := ReadLogs(fstest.MapFS{"syslog.log": {Data: []byte("1, 2, 0, 4096\n")}}, []string{"syslog.log"}, "")
 	if err == nil || !strings.Contains(err.Error(), "prefix_lat.1.log") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := ReadLogs(fstest.MapFS{}, []string{"x_lat.log"}); err == nil || !strings.Contains(err.Error(), fs.ErrNotExist.Error()) {
+	if _, err := ReadLogs(fstest.MapFS{}, []string{"x_lat.log"}, ""); err == nil || !strings.Contains(err.Error(), fs.ErrNotExist.Error()) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -280,7 +280,7 @@ func TestHistogramPercentilesAreThoseOfFiosScript(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, raw)
 	}
-	out, err := ReadLogs(os.DirFS(dir), []string{"x_clat_hist.1.log"})
+	out, err := ReadLogs(os.DirFS(dir), []string{"x_clat_hist.1.log"}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,10 +31,18 @@ const maxReadJSON = 1 << 30
 func Read(name string, data io.Reader) ([]*fio.Output, error) {
 	if m := logName.FindStringSubmatch(path.Base(name)); m != nil {
 		out := &fio.Output{Format: fio.Logs, Jobs: []fio.Job{{Name: m[1]}}}
-		if err := readLog(data, path.Base(name), m[2], out, 0); err != nil {
+		known, err := readLog(data, path.Base(name), m[2], out, 0)
+		if err != nil {
 			return nil, fmt.Errorf("log %s: %w", name, err)
 		}
 		settleLogJob(&out.Jobs[0])
+		if !known {
+			row := logRow{}
+			for i := range out.Series {
+				row.series = append(row.series, i)
+			}
+			settleUnit(out, row, "")
+		}
 		return []*fio.Output{out}, nil
 	}
 	head := make([]byte, 0, sizeHint(data))
@@ -42,15 +50,20 @@ func Read(name string, data io.Reader) ([]*fio.Output, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if order := utf16Order(head); order != nil { // as PowerShell redirects it
+	if order, mark := utf16Order(head); order != nil { // as PowerShell redirects it
 		whole, err := readUpTo(data, head, maxReadJSON)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		return Read(name, strings.NewReader(fromUTF16(whole[2:], order)))
+		return Read(name, strings.NewReader(fromUTF16(whole[mark:], order)))
 	}
-	if isBinary(head) {
-		return nil, nil
+	if isBinary(head) { // a serial console's noise may stand before the text
+		if head, err = readUpTo(data, head, maxNoise); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if !inNoise.Match(head) {
+			return nil, nil
+		}
 	}
 	if isJobFile(head) {
 		return nil, nil
@@ -101,14 +114,35 @@ func isJobFile(head []byte) bool {
 	return false
 }
 
-func utf16Order(head []byte) binary.ByteOrder {
+// maxNoise is how much of a file that begins as no text is looked through for fio's output.
+const maxNoise = 4 << 20
+
+// inNoise finds what fio prints and its own program does not hold.
+var inNoise = regexp.MustCompile(`\(groupid=\d+, jobs=\d|"fio version"\s*:\s*"fio-`)
+
+// utf16Order is the order of the bytes of UTF-16, and how long its mark is; nil for other text.
+// Without a mark, every other byte of what fio prints is zero.
+func utf16Order(head []byte) (order binary.ByteOrder, mark int) {
 	switch {
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}):
-		return binary.LittleEndian
+		return binary.LittleEndian, 2
 	case bytes.HasPrefix(head, []byte{0xfe, 0xff}):
-		return binary.BigEndian
+		return binary.BigEndian, 2
 	}
-	return nil
+	zero, pairs := [2]int{}, min(len(head)/2, 256)
+	for i := range 2 * pairs {
+		if head[i] == 0 {
+			zero[i%2]++
+		}
+	}
+	switch {
+	case pairs < 16:
+	case zero[0] == 0 && zero[1] >= pairs*9/10:
+		return binary.LittleEndian, 0
+	case zero[1] == 0 && zero[0] >= pairs*9/10:
+		return binary.BigEndian, 0
+	}
+	return nil, 0
 }
 
 func fromUTF16(b []byte, order binary.ByteOrder) string {
@@ -172,6 +206,7 @@ type mixedReader struct {
 	terse *fio.Output
 	lines int // before what split was given
 	depth int // of documents around this text
+	again int // how often a brace that opened no document was found
 }
 
 func newMixed() *mixedReader {
@@ -200,7 +235,10 @@ func (m *mixedReader) document(doc []byte) error {
 	out, err := ParseJSON(doc)
 	if errors.Is(err, errNotFio) {
 		m.endText()
-		m.outs = append(m.outs, insideJSON(doc, m.at(), m.depth)...)
+		outs := insideJSON(doc, m.at(), m.depth)
+		if m.outs = append(m.outs, outs...); len(outs) == 0 && !json.Valid(doc) {
+			m.reread(doc)
+		}
 		return nil
 	}
 	if err != nil {
@@ -280,7 +318,8 @@ func insideJSON(doc []byte, line, depth int) (outs []*fio.Output) {
 // broken keeps what a document that is not whole holds. Other people's JSON is passed over.
 func (m *mixedReader) broken(doc []byte, err error) {
 	out, _, partial := parseJSONPrefix(doc)
-	if errors.Is(partial, errNotFio) || out == nil && !bytes.Contains(doc, []byte(`"fio version"`)) {
+	if errors.Is(partial, errNotFio) || out == nil && !startsDocument(doc) {
+		m.reread(doc)
 		return
 	}
 	m.endText()
@@ -297,6 +336,38 @@ func (m *mixedReader) broken(doc []byte, err error) {
 	}
 	out.Unread = append(out.Unread, unread)
 	m.outs = append(m.outs, out)
+}
+
+// startsDocument says that a brace opens a document of fio's: its version is the first key.
+func startsDocument(doc []byte) bool {
+	rest := bytes.TrimLeft(bytes.TrimPrefix(doc, []byte("{")), " \t\r\n")
+	return bytes.HasPrefix(rest, []byte(`"fio version"`))
+}
+
+// maxRereads bounds how often a text is read again behind a brace that was never closed.
+const maxRereads = 64
+
+// fioBegins finds the line where fio's output begins in text that a brace swallowed.
+var fioBegins = regexp.MustCompile(`(?m)^[^\n]*(?:\(groupid=\d|\(g=\d+\): rw=|IOPS=|iops=)|\{\s*"fio version"|^\s*fio-\d`)
+
+// reread reads the text behind a brace that opened no document, as of a snippet that somebody cut
+// off: from where fio's output begins in it.
+func (m *mixedReader) reread(doc []byte) {
+	at := fioBegins.FindIndex(doc[min(1, len(doc)):])
+	if m.again++; at == nil || m.again > maxRereads {
+		return
+	}
+	from := 1 + at[0]
+	text := bytes.Clone(doc[from:])
+	outer, lines := m.split, m.lines
+	m.lines = m.at() - 1 + bytes.Count(doc[:from], []byte{'\n'})
+	m.split = &fio.Splitter{Doc: m.document, Text: m.line, Blanks: true}
+	_, err := m.split.Write(text)
+	tail := m.split.Unfinished()
+	if err = errors.Join(err, m.split.Close()); err != nil {
+		m.broken(tail, err)
+	}
+	m.split, m.lines = outer, lines
 }
 
 func (m *mixedReader) line(line string) {

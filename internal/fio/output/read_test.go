@@ -243,7 +243,7 @@ func TestLogsNameTheirFile(t *testing.T) {
 		"x_bw.1.log":        {Data: []byte("500, 100, 0, 0, 0\n")},
 		"x_clat_hist.1.log": {Data: []byte("500, 0, 4096, " + strings.Repeat("0, ", 1855) + "6800000000000000000\n")},
 	}
-	o, err := ReadLogs(fsys, []string{"x_bw.1.log", "x_clat_hist.1.log"})
+	o, err := ReadLogs(fsys, []string{"x_bw.1.log", "x_clat_hist.1.log"}, "")
 	if err != nil || len(o.Unread) != 1 {
 		t.Fatalf("%+v, %v", o, err)
 	}

@@ -21,6 +21,8 @@ type textJob struct {
 	old    bool // fio 2's form: microseconds, KB
 	prio   map[string]*[]fio.Percentile
 
+	headless bool // no line of fio's names it: its figures are one row's only if they say so
+
 	loose   textDirection // lines whose direction was not quoted
 	looseAt fio.Unread    // the first of them
 }
@@ -47,7 +49,7 @@ func (t *Reader) needJob() *textJob {
 	}
 	end := t.run != nil && t.run.results()
 	r := t.need(end)
-	t.job = &textJob{Job: fio.Job{Name: t.title}}
+	t.job = &textJob{Job: fio.Job{Name: t.title}, headless: true}
 	r.jobs = append(r.jobs, t.job)
 	return t.job
 }
@@ -125,7 +127,7 @@ func (t *Reader) direction(name, rest, body string) {
 		}
 	}
 	d := j.cur
-	if d.seen { // another row whose header was left out
+	if d.seen || t.another(rest) { // another row whose header was left out
 		t.job = nil
 		t.direction(name, rest, body)
 		return
@@ -184,6 +186,44 @@ func (t *Reader) direction(name, rest, body string) {
 	if !good {
 		t.unread(body, "a field of this line is not known")
 	}
+}
+
+// another says that a direction's line without a row above it is another test's than the lines
+// before: something stands between them, the row before is complete, or they took different times.
+// The directions of one job end together.
+func (t *Reader) another(rest string) bool {
+	j := t.job
+	if !j.headless {
+		return false
+	}
+	any, longest := false, time.Duration(0)
+	for i := range j.dirs {
+		any = any || j.dirs[i].seen
+		longest = max(longest, j.dirs[i].Runtime)
+	}
+	if !any {
+		return false
+	}
+	if t.apart || j.issued || len(j.Depths) > 0 {
+		return true
+	}
+	took := runtimeIn(rest)
+	return took > 0 && longest > 0 && (took-longest).Abs() > endTogether
+}
+
+// endTogether is how far the runtimes of the directions of one job lie apart at most: fio rounds
+// both to milliseconds.
+const endTogether = time.Millisecond
+
+var textRuntime = regexp.MustCompile(`(?:/|runt= *)(\d+ ?[num]?sec)\b`)
+
+func runtimeIn(rest string) time.Duration {
+	m := textRuntime.FindStringSubmatch(rest)
+	if m == nil {
+		return 0
+	}
+	d, _ := ParseNum(m[1]).duration()
+	return d
 }
 
 // latency reads "clat (usec): min=196, max=2394, avg=398.38, stdev=60.19".

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"plimsoll/internal/fio"
 )
@@ -61,6 +62,7 @@ type Reader struct {
 	missed    int
 	rows      int  // read so far
 	gap       bool // an empty line since the last line of fio's: what is not known then is prose
+	apart     bool // a line that is not fio's stands since the last one that is
 	pending   []fio.Progress
 	messages  []string // of fio, for the run whose figures follow
 
@@ -191,7 +193,10 @@ func (t *Reader) whole(s string, bold bool) {
 	}
 	indent := len(s) - len(strings.TrimLeft(s, " \t"))
 	if t.fio(body, indent, host) {
-		t.gap = false
+		if t.run != nil && strings.Contains(body, "nan") && textNaN.MatchString(body) {
+			t.run.nans++
+		}
+		t.gap, t.apart = false, false
 		if t.run != nil && t.run.results() {
 			t.run.out.Line, t.run.out.End = cmp.Or(t.run.out.Line, t.n), t.n
 		}
@@ -205,7 +210,11 @@ func (t *Reader) whole(s string, bold bool) {
 
 // other handles lines that are not fio's figures.
 func (t *Reader) other(body string, bold bool) {
+	t.apart = t.apart || body != "" && !isElision(body)
 	switch {
+	case t.labels(body):
+		t.job, t.closed = nil, true
+		t.title = strings.TrimSpace(strings.Trim(body, "-=*_~+:> "))
 	case body == "":
 		t.gap = true // the row may go on: some wikis double the line ends
 	case strings.HasPrefix(body, "```") || strings.HasPrefix(body, "~~~"):
@@ -245,6 +254,38 @@ func (t *Reader) other(body string, bold bool) {
 	case t.job != nil && !t.gap:
 		t.unread(body, "")
 	}
+}
+
+var textNaN = regexp.MustCompile(`= ?-?nan\b`)
+
+var textElided = regexp.MustCompile(`^(?:[.…]+$|[\[(<|]|[-*=_~+]{3,}\W*(?i:snip|cut|skip|omit))`)
+
+// isElision says that a line stands for lines of fio's that were left out.
+func isElision(body string) bool { return textCut.MatchString(body) && textElided.MatchString(body) }
+
+const longLabel = 48
+
+// labels says that a line names the rate that follows it, between rates that were quoted without
+// anything else of their rows: "--- SEQ-WRITE ---", "test 2".
+func (t *Reader) labels(body string) bool {
+	if t.job == nil || !t.job.bareRates() || len(body) > longLabel || strings.ContainsAny(body, "=#`|$") ||
+		strings.HasSuffix(body, ".") || isTextMessage(body) || isElision(body) {
+		return false
+	}
+	return strings.ContainsFunc(body, unicode.IsLetter) && len(strings.Fields(body)) <= 6
+}
+
+// bareRates says that of a row no more was quoted than its rates.
+func (j *textJob) bareRates() bool {
+	if !j.headless || j.issued || len(j.Depths)+len(j.Buckets) > 0 || j.CPU != (fio.CPU{}) {
+		return false
+	}
+	for i := range j.dirs {
+		if d := &j.dirs[i]; d.Clat.Measured() || d.Lat.Measured() || d.Slat.Measured() || d.BWSamples.N > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // signalled begins the line that fio prints when it is stopped before its time.

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -22,6 +23,7 @@ type textRun struct {
 	indents []int             // of the disks' lines
 	group   int               // index in out.Groups of the status group being read, -1 for none
 	after   bool              // "Disk stats" was seen
+	nans    int               // lines with a figure that is no number
 }
 
 // maxServers bounds the hosts that one run's text may name.
@@ -72,6 +74,9 @@ func (t *Reader) finishRun() {
 	t.run, t.job = nil, nil
 	if !r.results() && len(r.out.Unread)+len(r.out.Progress)+len(r.out.Messages)+len(r.out.Servers) == 0 {
 		return
+	}
+	if r.nans > 0 {
+		r.out.Doubts = append(r.out.Doubts, fmt.Sprintf("%d lines have figures that are nan: taken as not measured", r.nans))
 	}
 	r.settle()
 	t.outs = append(t.outs, r.out)

@@ -1,0 +1,115 @@
+package output
+
+import (
+	"fmt"
+	"time"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/units"
+)
+
+// Latencies in logs are microseconds in fio 2 and nanoseconds from 2.99 on, and no log says which.
+// A log of five columns is of 3.19 or later. Of the others other evidence decides: the version in an
+// output beside the logs; else Little's law, since a job that is kept busy has at least about one
+// I/O in flight, and no job has hundreds of times what it asks for.
+
+// logNanoseconds is the first fio whose logs are in nanoseconds.
+var logNanoseconds = fio.Version{Major: 2, Minor: 99}
+
+const (
+	// busyJob is the least mean number of I/Os in flight of a job that does not hold itself back.
+	busyJob = 0.5
+	// leastLatency is below what any I/O that a program asks the kernel for takes: two system calls
+	// and a copy of 512 bytes.
+	leastLatency = 400 * time.Nanosecond
+)
+
+// logRow is a row of logs whose unit of time is not known, and where its series stand.
+type logRow struct {
+	job    int
+	series []int
+}
+
+// settleUnit decides the unit of a row's latencies, and says in a doubt by what. version is that of
+// an output beside the logs, "" for none.
+func settleUnit(out *fio.Output, row logRow, version string) {
+	j := &out.Jobs[row.job]
+	mean := logMean(j)
+	if mean == 0 {
+		return
+	}
+	ns, us := units.Latency(mean), units.Latency(mean*1e3)
+	say := func(format string, args ...any) {
+		out.Doubts = append(out.Doubts, fmt.Sprintf("%s: ", j.Name)+fmt.Sprintf(format, args...))
+	}
+	if v, err := fio.ParseVersion(version); err == nil {
+		if v.Before(logNanoseconds) {
+			inMicroseconds(out, row)
+			say("latencies are in microseconds, as %s beside these logs wrote them", v)
+		}
+		return
+	}
+	flight := j.InFlight()
+	switch {
+	case flight >= busyJob:
+		say("latencies are taken as nanoseconds (%s on average): IOPS × latency are %s in flight then, "+
+			"and a thousand times that in microseconds", ns, units.Number(flight))
+	case flight > 0 && flight*1e3 >= busyJob:
+		inMicroseconds(out, row)
+		say("latencies are taken as microseconds (%s on average), as fio 2 logs them: IOPS × latency are %s in "+
+			"flight then; as nanoseconds (%s) the job would have been idle most of the time", us,
+			units.Number(flight*1e3), ns)
+	case mean < float64(leastLatency):
+		inMicroseconds(out, row)
+		say("latencies are taken as microseconds (%s on average), as fio 2 logs them: no I/O takes %s", us, ns)
+	default:
+		say("the logs do not say whether latencies are nanoseconds (%s on average) or, as of fio 2, microseconds "+
+			"(%s); they are taken as nanoseconds: import fio's output with them", ns, us)
+	}
+}
+
+// logMean is the mean latency of the direction of a row that has one.
+func logMean(j *fio.Job) float64 {
+	for _, d := range []*fio.Direction{&j.Read, &j.Write, &j.Trim} {
+		for _, l := range []fio.Latency{d.Lat, d.Clat, d.Slat} {
+			if l.Mean > 0 {
+				return l.Mean
+			}
+		}
+	}
+	return 0
+}
+
+// inMicroseconds makes microseconds of what was read as nanoseconds.
+func inMicroseconds(out *fio.Output, row logRow) {
+	j := &out.Jobs[row.job]
+	for _, d := range []*fio.Direction{&j.Read, &j.Write, &j.Trim} {
+		for _, l := range []*fio.Latency{&d.Slat, &d.Clat, &d.Lat} {
+			*l = thousandfold(*l)
+		}
+	}
+	for _, i := range row.series {
+		for k := range out.Series[i].Points {
+			p := &out.Series[i].Points[k]
+			p.Mean, p.Min, p.Max = p.Mean*1e3, p.Min*1e3, p.Max*1e3
+		}
+	}
+}
+
+func thousandfold(l fio.Latency) fio.Latency {
+	l.Min, l.Max, l.Mean, l.StdDev = l.Min*1e3, l.Max*1e3, l.Mean*1e3, l.StdDev*1e3
+	hist := l.Hist
+	if hist == nil {
+		return l
+	}
+	l.Hist, l.Percentiles = &fio.Hist{}, nil
+	hist.Each(func(bin int, n uint64) { l.Hist.Add(fio.BinValue(bin)*time.Microsecond, n) })
+	for _, p := range fioPercentiles {
+		l.Percentiles = append(l.Percentiles, fio.Percentile{P: p, Value: l.Capped(l.Hist.Percentile(p))})
+	}
+	return l
+}
+
+// ofWindows leaves of means of windows what stays true of single I/Os: their mean. The spread of
+// means is not that of I/Os, and no percentile of them is one.
+func ofWindows(l fio.Latency) fio.Latency { return fio.Latency{Mean: l.Mean} }
