@@ -38,6 +38,12 @@ func ReadDocument(name string, data []byte, env func(string) (string, bool)) *Do
 		jobs:  script.Parse(name, fromWindows(data), script.Options{Env: env}).Jobs,
 		lines: strings.Split(string(data), "\n"),
 	}
+	if len(d.jobs) == 0 { // whatever its ending, it holds fio's output and more: prose with quotes in it
+		d.jobs = script.Parse(name+".md", fromWindows(data), script.Options{Env: env}).Jobs
+	}
+	if !slices.ContainsFunc(d.jobs, func(j script.Job) bool { return !j.Command }) {
+		d.jobs = append(d.jobs, barePages(d.lines)...)
+	}
 	for i, line := range d.lines {
 		for _, found := range instanceType.FindAllString(line, -1) {
 			typ := strings.ToLower(found)
@@ -47,6 +53,40 @@ func ReadDocument(name string, data []byte, env func(string) (string, bool)) *Do
 		}
 	}
 	return d
+}
+
+// jobSection and jobLine are lines of a job file.
+var (
+	jobSection = regexp.MustCompile(`^\s*\[[^\[\]:]+\]\s*$`)
+	jobLine    = regexp.MustCompile(`^\s*(?:[a-z][a-z_0-9]*\s*(?:=.*)?)?\s*$|^\s*[#;]`)
+)
+
+// leastOptions is how many lines of options make a page of sections a job file.
+const leastOptions = 2
+
+// barePages are job files that stand in a text without any mark, as scripts print them into their
+// logs before they start fio: from a section to the first line that no job file has.
+func barePages(lines []string) (jobs []script.Job) {
+	for i := 0; i < len(lines); i++ {
+		if !jobSection.MatchString(lines[i]) {
+			continue
+		}
+		end, options := i+1, 0
+		for end < len(lines) && (jobSection.MatchString(lines[end]) || jobLine.MatchString(lines[end])) {
+			if strings.Contains(lines[end], "=") {
+				options++
+			}
+			end++
+		}
+		if options >= leastOptions {
+			for _, j := range script.Parse("quoted.fio", []byte(strings.Join(lines[i:end], "\n")), script.Options{}).Jobs {
+				j.Line += i
+				jobs = append(jobs, j)
+			}
+		}
+		i = end - 1
+	}
+	return jobs
 }
 
 // windowsFio is a command of Windows' shell, caretEnd how that goes on in the next line.

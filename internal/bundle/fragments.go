@@ -13,7 +13,7 @@ import (
 // a job become one row, so that their figures are not lost.
 func JoinFragments(outputs []*fio.Output) []*fio.Output {
 	var kept []*fio.Output
-	for _, o := range withoutQuotes(outputs) {
+	for _, o := range withoutQuotes(withoutPhantoms(outputs)) {
 		at := slices.IndexFunc(kept, func(k *fio.Output) bool {
 			return o.Title != "" && sameHeading(k, o) && fragmentary(k) && fragmentary(o)
 		})
@@ -38,6 +38,53 @@ func JoinFragments(outputs []*fio.Output) []*fio.Output {
 		}
 	}
 	return kept
+}
+
+// withoutPhantoms leaves out what holds no figure of a run: a run that was stopped before fio printed
+// any, and disk statistics that stand apart, which go to the run before them if that lacks them and
+// did about as many I/Os. Where nothing else was found they stay, so that it is said.
+func withoutPhantoms(outputs []*fio.Output) []*fio.Output {
+	var kept []*fio.Output
+	for _, o := range outputs {
+		if !phantom(o) {
+			copied := *o
+			kept = append(kept, &copied)
+			continue
+		}
+		if len(kept) == 0 || kept[len(kept)-1].Source != o.Source {
+			continue
+		}
+		before := kept[len(kept)-1]
+		switch {
+		case len(o.Disks) == 0:
+			before.Doubts = append(slices.Clone(before.Doubts),
+				"behind it stands a run that was stopped before fio printed a figure; it is left out")
+		case len(before.Disks) == 0 && didAsMuch(o.Disks[0], before):
+			before.Disks = o.Disks
+		default:
+			before.Unread = append(slices.Clone(before.Unread), fio.Unread{
+				Line: o.Line, Text: "Disk stats", Why: "of which run is not known",
+			})
+		}
+	}
+	if len(kept) == 0 {
+		return outputs
+	}
+	return kept
+}
+
+func phantom(o *fio.Output) bool {
+	return o.Format == fio.Text && len(o.Jobs)+len(o.Groups) == 0 && o.AllClients == nil && len(o.Unread) == 0
+}
+
+// didAsMuch says that a disk counted at least half of a run's I/Os, and not twice as many.
+func didAsMuch(d fio.Disk, o *fio.Output) bool {
+	n := 0.0
+	for _, j := range o.Jobs {
+		n += float64(j.Read.N + j.Write.N)
+	}
+	counted := float64(d.Reads + d.Writes + d.ReadMerges + d.WriteMerges)
+	return counted >= n/2 && counted <= 2*n
 }
 
 // withoutQuotes leaves out what a text repeats of a result that stands whole in it: the line with

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -58,7 +59,9 @@ func Gather(args []string, in io.Reader) ([]*fio.Output, map[string]*Document, e
 		if err != nil {
 			return nil, nil, err
 		}
-		around(documents, []*fio.Output{o}, data)
+		if isProse(o.Source) || quotesJobs.Match(data) {
+			around(documents, []*fio.Output{o}, data)
+		}
 	}
 	return outputs, documents, nil
 }
@@ -88,14 +91,17 @@ func around(documents map[string]*Document, outs []*fio.Output, data []byte) {
 // maxDocument is the size up to which the text around results is read.
 const maxDocument = 4 << 20
 
-// prose says that an output stood in a file that people write.
+// prose says that an output is text in a file that may hold more than it.
 func prose(o *fio.Output) bool {
 	info, err := os.Stat(o.Source)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxDocument || o.Format != fio.Text {
 		return false
 	}
-	return isProse(o.Source)
+	return true
 }
+
+// quotesJobs finds a section of a job file, or fio's command, in any other file.
+var quotesJobs = regexp.MustCompile(`(?m)^\s*\[[\w .-]+\]\s*$|^\s*(?:[$#>] *)?(?:sudo )?fio -`)
 
 func isProse(name string) bool {
 	switch strings.ToLower(filepath.Ext(name)) {
@@ -159,13 +165,29 @@ func readFiles(files []string) ([]*fio.Output, error) {
 	}
 	all := slices.Concat(outs...)
 	if len(logs) > 0 {
-		out, err := output.ReadLogs(rootFS{}, logs)
+		out, err := output.ReadLogs(rootFS{}, logs, versionBeside(logs[0], all))
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, source(logs[0], []*fio.Output{out})...)
 	}
 	return all, nil
+}
+
+// versionBeside is the version of fio that all outputs in the directory of a log name, "" where they
+// differ or name none.
+func versionBeside(log string, outs []*fio.Output) string {
+	version := ""
+	for _, o := range outs {
+		if o.Version == "" || filepath.Dir(o.Source) != filepath.Dir(log) {
+			continue
+		}
+		if version != "" && version != o.Version {
+			return ""
+		}
+		version = o.Version
+	}
+	return version
 }
 
 func readFile(name string) ([]*fio.Output, error) {

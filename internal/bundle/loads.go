@@ -151,7 +151,11 @@ func wasDirect(o *fio.Output) (direct, buffered bool, why string) {
 	case len(o.Disks) == 0:
 		return false, false, "without disk statistics this is not known"
 	}
-	if !reachedDevice(o) {
+	switch times := counted(o); {
+	case times >= otherLoad:
+		return false, false, fmt.Sprintf("its disk statistics count %.3g times the I/Os that fio made, so that they do "+
+			"not tell", times)
+	case times <= 0.9:
 		return false, true, "its disk statistics count fewer I/Os than fio made, as of buffered I/O"
 	}
 	return true, false, "its disk statistics count about as many I/Os as fio made, as of direct I/O"
@@ -168,14 +172,20 @@ func inMemory(o *fio.Output) bool {
 
 var memoryDevice = regexp.MustCompile(`^(?:ram|pmem|nullb|zram)[0-9]`)
 
-// reachedDevice says whether the I/Os of an output were seen by its top device, so that no cache
-// answered them.
-func reachedDevice(o *fio.Output) bool {
+// otherLoad is how many times fio's I/Os a device must have counted for others to have used it.
+const otherLoad = 1.5
+
+// counted is how many I/Os the top device of an output counted for each of fio's, 0 where fio made
+// none.
+func counted(o *fio.Output) float64 {
 	var issued uint64
 	for _, j := range o.Jobs {
 		issued += j.Read.N + j.Write.N
 	}
-	return issued > 0 && float64(o.Disks[0].Reads+o.Disks[0].Writes) > 0.9*float64(issued)
+	if issued == 0 {
+		return 0
+	}
+	return float64(o.Disks[0].Reads+o.Disks[0].Writes) / float64(issued)
 }
 
 // fromCommand is the fio command line above an output, nil when there is none that reads as one:

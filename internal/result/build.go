@@ -223,6 +223,7 @@ func FromOutput(r *Result, o *fio.Output) {
 			),
 		)
 	}
+	r.Doubts = append(r.Doubts, implausible(r.Jobs)...)
 	r.Doubts = append(r.Doubts, mistimed(r.Jobs)...)
 	fio.Time(r.Jobs, o.Global, r.Workloads)
 	timed := *o
@@ -231,7 +232,7 @@ func FromOutput(r *Result, o *fio.Output) {
 	r.Parts = parts(&timed)
 	r.distrustSyncs()
 	r.Measured = r.Total.Span()
-	r.DisksPartial = disksPartial(r)
+	r.DisksPartial, r.DisksShared = disksPartial(r), o.Phase > 0
 	r.Paced = slices.ContainsFunc(o.Progress, func(p fio.Progress) bool { return strings.Contains(p.Text, "CR=") })
 	r.Incomplete = append(r.Incomplete, missingHosts(o)...)
 	r.Depth = r.depths()

@@ -67,6 +67,9 @@ type Result struct {
 	// DisksPartial says why fio's disk statistics do not cover all that fio did, so that a count in
 	// them proves nothing; empty where they do.
 	DisksPartial string `json:"disks_partial,omitempty"`
+	// DisksShared says that they also cover other results of the same start of fio: a count in them
+	// is the most that this result can have done.
+	DisksShared bool `json:"disks_shared,omitempty"`
 	// Incomplete says, a sentence each, what was to be measured and is missing: a time that was cut
 	// short, a host.
 	Incomplete []string `json:"incomplete,omitempty"`

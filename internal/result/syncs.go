@@ -24,6 +24,10 @@ var (
 // untimedSync is above what the faulty clock shows and below what any sync of a file takes.
 const untimedSync = 2 * time.Microsecond
 
+// leastSync is below what an fsync of a file takes, the system call alone being half of it: what an
+// unknown fio prints below it is the faulty clock's.
+const leastSync = time.Microsecond
+
 // SyncsInclude says why the sync latencies of the result are longer than the syncs were, "" where
 // they are right or missing.
 func (r *Result) SyncsInclude() string {
@@ -47,6 +51,13 @@ func (r *Result) SyncsInclude() string {
 func (r *Result) distrustSyncs() {
 	l := r.Total.Sync.Lat
 	v, err := fio.ParseVersion(r.Fio)
+	unsaid := len(r.Workloads) == 0 // not which engine it was
+	if l.Measured() && l.Mean < float64(leastSync) && (err != nil || unsaid && v.Before(syncsTimed)) {
+		r.dropSyncs(fmt.Sprintf(
+			"no sync takes the %d ns that fio gives as their mean: its clock started when the sync had returned, so "+
+				"sync latencies are left out", int(l.Mean)))
+		return
+	}
 	if err != nil || !l.Measured() ||
 		!slices.ContainsFunc(
 			r.Workloads,
@@ -57,24 +68,9 @@ func (r *Result) distrustSyncs() {
 	mean := time.Duration(l.Mean).Round(time.Microsecond)
 	switch {
 	case v.Before(syncsTimed) && l.Mean < float64(untimedSync):
-		r.Jobs = slices.Clone(r.Jobs) // fio's own documents stay as they are
-		for i := range r.Jobs {
-			r.Jobs[i].Sync = fio.Sync{}
-		}
-		for i := range r.Seconds {
-			r.Seconds[i].Sync = nil
-		}
-		r.Total.Sync = fio.Sync{}
-		r.Doubts = append(
-			r.Doubts,
-			fmt.Sprintf(
-				"%s does not measure how long syncs take with libaio (it says %d ns), so they are left out; %s "+
-					"does, or ioengine=psync",
-				v,
-				int(l.Mean),
-				syncsTimed,
-			),
-		)
+		r.dropSyncs(fmt.Sprintf(
+			"%s does not measure how long syncs take with libaio (it says %d ns), so they are left out; %s "+
+				"does, or ioengine=psync", v, int(l.Mean), syncsTimed))
 	case v.Before(syncsTimed) || !v.Before(syncsApart):
 	case len(r.Workloads) == 1 && r.Workloads[0].Depth == 1 && l.Mean > r.Total.Write.Lat.Mean:
 		write := time.Duration(r.Total.Write.Lat.Mean).Round(time.Microsecond)
@@ -101,4 +97,17 @@ func (r *Result) distrustSyncs() {
 			),
 		)
 	}
+}
+
+// dropSyncs leaves sync latencies out, and says why.
+func (r *Result) dropSyncs(why string) {
+	r.Jobs = slices.Clone(r.Jobs) // fio's own documents stay as they are
+	for i := range r.Jobs {
+		r.Jobs[i].Sync = fio.Sync{}
+	}
+	for i := range r.Seconds {
+		r.Seconds[i].Sync = nil
+	}
+	r.Total.Sync = fio.Sync{}
+	r.Doubts = append(r.Doubts, why)
 }

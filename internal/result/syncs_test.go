@@ -27,7 +27,8 @@ func TestSyncsThatFioDidNotTimeAreLeftOut(t *testing.T) {
 		"3.39 psync":           {"fio-3.39", "psync", 65172, 1, true, ""},
 		"3.41 libaio":          {"fio-3.41", "libaio", 44519, 1, true, ""},
 		"3.41, fast":           {"fio-3.41", "libaio", 589, 1, true, ""},
-		"no version":           {"", "libaio", 44, 1, true, ""},
+		"no version":           {"", "libaio", 44, 1, false, "no sync takes the 44 ns"},
+		"no version, slower":   {"", "libaio", 44e3, 1, true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sync := fio.Sync{Lat: fio.Latency{N: 7666, Mean: c.mean}}

@@ -1,0 +1,128 @@
+package bundle
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/fio"
+)
+
+const oneRun = `j: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=32
+fio-3.33
+Starting 1 process
+
+j: (groupid=0, jobs=1): err= 0: pid=7: Sat Jan  7 17:35:50 2023
+  read: IOPS=1000, BW=4000KiB/s (4096kB/s)(117MiB/30000msec)
+    clat (usec): min=500, max=9000, avg=999.00, stdev=100.00
+     issued rwts: total=30000,0,0,0 short=0,0,0,0 dropped=0,0,0,0
+`
+
+// gathered imports a text as a file of a name.
+func gathered(t *testing.T, name, text string) ([]*fio.Output, map[string]*Document) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	outs, docs, err := Gather([]string{file}, strings.NewReader(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return JoinFragments(outs), docs
+}
+
+// TestPhantoms: what holds no figure of a run is none, and disk statistics that stand apart go to the
+// run that did as much.
+func TestPhantoms(t *testing.T) {
+	stopped := "\n# other\n\nk: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=rbd, iodepth=64\n" +
+		"fio-3.39\nStarting 6 processes\nfio: terminating on signal 2\n"
+	disks := func(n string) string {
+		return "\n## its disks\n\nDisk stats (read/write):\n  sdb: ios=" + n + "/0, merge=0/0, ticks=15273/1, in_queue=15274, util=98.73%\n"
+	}
+	for _, c := range []struct {
+		name, text          string
+		runs, disks, unread int
+	}{
+		{"a run that was stopped, behind one", oneRun + stopped, 1, 0, 0},
+		{"disk statistics under a heading of their own", oneRun + disks("29800"), 1, 1, 0},
+		{"disk statistics of something else", oneRun + disks("900"), 1, 0, 1},
+		{"a run that was stopped, alone", stopped, 1, 0, 0},
+	} {
+		outs, _ := gathered(t, "x.md", c.text)
+		if len(outs) != c.runs {
+			t.Errorf("%s: %d results, want %d", c.name, len(outs), c.runs)
+			continue
+		}
+		if o := outs[0]; len(o.Disks) != c.disks || len(o.Unread) != c.unread {
+			t.Errorf("%s: disks %+v, unread %+v", c.name, o.Disks, o.Unread)
+		}
+	}
+}
+
+// TestUnclosedBrace: a snippet that was cut off hides nothing behind it, and its lines keep their
+// numbers.
+func TestUnclosedBrace(t *testing.T) {
+	for _, before := range []string{"{\n \"a\": \"b\"\n\n", "{ \"a\": {\n", "text\n{\"token\": \"x\n\n{\"b\n"} {
+		outs, _ := gathered(t, "x.md", before+oneRun)
+		if len(outs) != 1 || len(outs[0].Jobs) != 1 || outs[0].Jobs[0].Read.N != 30000 {
+			t.Errorf("%q: %d outputs", before, len(outs))
+			continue
+		}
+		if want := strings.Count(before, "\n") + 5; outs[0].Line != want {
+			t.Errorf("%q: line %d, want %d", before, outs[0].Line, want)
+		}
+	}
+}
+
+// TestJobFileInALog: the job file that a script printed ahead of fio's output counts, whatever the
+// ending of the file.
+func TestJobFileInALog(t *testing.T) {
+	job := "Configuration:\n[global]\nioengine=libaio\ndirect=1\n\n[j]\nrw=randread\nbs=4k\nrate_iops=1000\n---\n"
+	for _, name := range []string{"x.log", "x.txt", "x.md", "x"} {
+		outs, docs := gathered(t, name, job+oneRun)
+		if len(outs) != 1 {
+			t.Errorf("%s: %d outputs", name, len(outs))
+			continue
+		}
+		f := docs[outs[0].Source].job(outs[0])
+		if f == nil {
+			t.Errorf("%s: no job file", name)
+			continue
+		}
+		if v, _ := f.Effective(f.Jobs()[0]).Get("rate_iops"); v != "1000" {
+			t.Errorf("%s: rate_iops %q", name, v)
+		}
+	}
+	_, docs := gathered(t, "plain.log", "[ 0.1] boot\n"+oneRun)
+	for _, d := range docs {
+		if len(d.jobs) > 0 {
+			t.Errorf("a log without a job file has one: %+v", d.jobs)
+		}
+	}
+}
+
+// TestOddEncodings: UTF-16 without a mark, noise before the text, and figures that are no numbers.
+func TestOddEncodings(t *testing.T) {
+	var wide strings.Builder
+	for _, b := range []byte(oneRun) {
+		wide.WriteByte(b)
+		wide.WriteByte(0)
+	}
+	noise := strings.Repeat("\x00\x01\xfe\x80noise\n", 40_000)
+	for name, text := range map[string]string{"UTF-16 without a mark": wide.String(), "noise": noise + oneRun} {
+		outs, _ := gathered(t, "x.txt", text)
+		if len(outs) != 1 || len(outs[0].Jobs) != 1 || outs[0].Jobs[0].Read.N != 30000 {
+			t.Errorf("%s: %d outputs", name, len(outs))
+		}
+	}
+	for text, said := range map[string]bool{
+		strings.Replace(oneRun, "avg=999.00", "avg= -nan", 1): true, oneRun: false,
+	} {
+		outs, _ := gathered(t, "x.txt", text)
+		if doubts := strings.Join(outs[0].Doubts, "\n"); strings.Contains(doubts, "nan") != said {
+			t.Errorf("doubts %q", doubts)
+		}
+	}
+}
