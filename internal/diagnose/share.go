@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"fmt"
+	"strconv"
 	"time"
 
 	"plimsoll/internal/fio"
@@ -42,5 +44,27 @@ func Above(j fio.Job, d time.Duration) (share float64, how string, ok bool) {
 	if how != "" {
 		how = "fio, buckets that begin at " + text.Duration(d) + ": " + how
 	}
+	if most, at := byPercentiles(j, d); most > share { // fio before 3.8 left some buckets out of its text
+		return most, at, true
+	}
 	return share, how, how != ""
+}
+
+// byPercentiles is the least share of all I/Os above d that percentiles prove: where p99 is above, one
+// in a hundred is.
+func byPercentiles(j fio.Job, d time.Duration) (share float64, how string) {
+	all := float64(j.Read.N + j.Write.N + j.Trim.N)
+	if all == 0 {
+		return 0, ""
+	}
+	for _, dir := range []fio.Direction{j.Read, j.Write, j.Trim} {
+		for _, p := range dir.Clat.Percentiles {
+			if p.Value > d {
+				share += (1 - p.P/100) * float64(dir.N) / all
+				how = fmt.Sprintf("fio, p%s of %s", strconv.FormatFloat(p.P, 'f', -1, 64), text.Duration(p.Value))
+				break
+			}
+		}
+	}
+	return share, how
 }

@@ -56,6 +56,31 @@ func importedCases() []labelled {
 	}
 	direct, deep := random(0, k4, 1, 1), random(0, k4, 2, 32)
 	deep.TimeBased, direct.Engine = false, "psync"
+	counted := func(name string, reads, writes uint64) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) {
+			m.Result.Disks = []fio.Disk{{Name: name, Reads: reads, Writes: writes, Util: 0.9}}
+		}
+	}
+	computing := func(share float64) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) { m.Result.Total.CPU = fio.CPU{User: 0.01, System: share - 0.01} }
+	}
+	reading, deepReads, nothing, polling := random(1, k4, 1, 1), random(1, k4, 1, 32), random(1, k4, 1, 1), random(0, k4, 1, 1)
+	queued := func(depth uint64) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) {
+			m.Result.Disks = []fio.Disk{{Name: "sda", Writes: 420000, WriteTicks: depth * 60000, Util: 1}}
+		}
+	}
+	short := func(d time.Duration) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) { m.Result.Measured = d }
+	}
+	deepWrites, ignored, spinning := random(0, k4, 1, 32), random(0, k4, 1, 1), random(0, k4, 1, 32)
+	ignored.DepthAsked, ignored.Engine, spinning.Engine = 32, "psync", "spdk"
+	p99 := func(d time.Duration) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) {
+			m.Result.Total.Write.Clat.Percentiles = []fio.Percentile{{P: 50, Value: time.Millisecond}, {P: 99, Value: d}}
+		}
+	}
+	nothing.Engine, polling.Engine, polling.Polls = "null", "io_uring", true
 	unknown := random(0, k4, 1, 1)
 	unknown.Direct = false
 	rate := took(0, 1000, 1) // 1,000 a second for a minute
@@ -75,11 +100,37 @@ func importedCases() []labelled {
 		{"buffered writes in 60 µs", of(through("psync", 0, 1), rate, latencies(0, 60*us, 90*us)), "", "PL501"},
 		{"synced writes, themselves in 2 µs", of(through("psync", 1, 1), rate, latencies(0, 2*us, 9*us)), "", "PL501"},
 		{"direct writes in 9 µs", of(direct, rate, latencies(0, 9*us, 12*us)), "", "PL501"},
-		{"writes in 2 µs of which nobody says whether they were direct", of(unknown, rate, latencies(0, 2*us, 9*us)), "", "PL501"},
+		{"writes in 2 µs of which nobody says whether they were direct", of(unknown, rate, latencies(0, 2*us, 9*us)), "PL419", "PL501"},
+		{"writes in 7 µs of which nobody says whether they were direct", of(unknown, rate, latencies(0, 7*us, 9*us)), "", "PL501"},
+		{"writes in 2 µs that a device counted", of(direct, rate, latencies(0, 2*us, 9*us), counted("nvme0n1", 0, 60000)), "", "PL501"},
+		{"writes in 2 µs of an engine that polls", of(polling, rate, latencies(0, 2*us, 9*us)), "", "PL501"},
+		{"random reads in 5 µs, direct by their options", of(reading, took(30000, 0, 0.005)), "PL419", "PL501"},
+		{"random reads in 9 µs", of(reading, took(30000, 0, 0.009)), "PL419", "PL501"},
+		{"random reads in 20 µs", of(reading, took(30000, 0, 0.02)), "", "PL501"},
+		{"reads of a block device that is none", of(reading, took(30000, 0, 0.05), counted("nullb0", 1800000, 0)), "PL401", "PL501"},
+		{"reads of a drive", of(reading, took(3000, 0, 0.1), counted("sda", 180000, 0)), "", "PL501"},
+		{"reads by an engine without storage", of(nothing, took(30000, 0, 0.02)), "PL401", "PL501"},
+		{"one at a time at full CPU", of(reading, took(7700, 0, 0.128), computing(0.99)), "PL419", "PL409 PL501"},
+		{"one at a time that waits", of(reading, took(7700, 0, 0.128), computing(0.30)), "", "PL501"},
+		{"32 at a time at full CPU", of(deepReads, took(200000, 0, 0.16), computing(0.99)), "PL409", "PL501"},
 
 		{"libaio waits in its submission", of(through("libaio", 0, 32), took(0, 14000, 4.5), latencies(140*us, 4400*us, 5*time.Millisecond)), "PL407", "PL501"},
 		{"libaio submits in 14 µs", of(through("libaio", 0, 32), took(0, 14000, 4.5), latencies(14*us, 4500*us, 5*time.Millisecond)), "", "PL501"},
-		{"io_uring waits in its submission", of(through("io_uring", 0, 32), took(0, 14000, 4.5), latencies(140*us, 4500*us, 5*time.Millisecond)), "", "PL501"},
+		{"io_uring waits in its submission", of(through("io_uring", 0, 32), took(0, 14000, 4.5), latencies(140*us, 4500*us, 5*time.Millisecond)), "PL407", "PL501"},
+		{"direct libaio waits in its submission", of(deepWrites, took(0, 7000, 4.5), latencies(140*us, 4500*us, 5*time.Millisecond)), "PL407", "PL501"},
+		{"submission that computes", of(deepWrites, took(0, 7000, 4.5), latencies(140*us, 4500*us, 5*time.Millisecond), computing(0.6)), "", "PL501"},
+		{"submission that waits for a full queue", of(deepWrites, took(0, 7000, 4.5), latencies(140*us, 4500*us, 5*time.Millisecond), queued(20)), "", "PL501"},
+		{"a device that did ten times fio's I/Os", of(direct, rate, counted("sda", 500000, 100000)), "PL412", "PL501"},
+		{"a device that did fio's I/Os and a journal's", of(direct, rate, counted("sda", 0, 80000)), "", "PL501"},
+		{"a depth that a short run cannot fill", of(deep, took(0, 1000, 50), short(200*time.Millisecond)), "", "PL418 PL501"},
+		{"a depth that the engine ignores", of(ignored, rate), "PL407", "PL501"},
+		{"a depth of one of such an engine", of(direct, rate), "", "PL501"},
+		{"a spinning engine at full CPU", of(spinning, took(0, 100000, 0.3), computing(0.99)), "", "PL501"},
+		{"half seconds of which one holds a fifth of all", of(direct, rate, sampled(119, 1000, 2200, 900, 24000)), "PL403", "PL501"},
+		{"samples that all fall short, unevenly", of(direct, rate, sampled(119, 850, 410, 10, 1900)), "PL403", "PL501"},
+		{"a mean above the largest sample", of(direct, rate, sampled(119, 850, 410, 10, 990)), "", "PL501"},
+		{"p99 above a second, without the bucket", of(direct, rate, p99(1053*time.Millisecond)), "PL417", "PL501"},
+		{"p99 of half a second", of(direct, rate, p99(500*time.Millisecond)), "", "PL501"},
 		{"a depth of 64 that failed", of(deep, took(0, 100, 1), failed), "PL402", "PL501"},
 		{"a depth of 64 that was not reached", of(deep, took(0, 100, 1)), "PL407", "PL501"},
 

@@ -52,7 +52,7 @@ func quick() []labelled {
 		{"buffered writes, part into memory", of(through("psync", 0), writes, saw(0, 160*units.MiB)), "PL419", "PL501"},
 		{"buffered writes, a little yet dirty", of(through("psync", 0), writes, saw(0, 220*units.MiB)), "", "PL501"},
 		{"direct reads of nothing, as PL401 tells", of(direct, reads, saw(0, 0)), "PL401", "PL501"},
-		{"an engine that touches no file", of(through("null", 1), reads, saw(0, 0)), "", "PL501"},
+		{"an engine that touches no file", of(through("null", 1), reads, saw(0, 0)), "PL401", "PL501"},
 		{"a few buffered bytes", of(through("psync", 1), took(10, 0, 0.1), saw(0, 0)), "", "PL501"},
 		{"buffered on devices that were not watched", of(through("psync", 1), reads), "", "PL501"},
 	}

@@ -6,6 +6,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -17,8 +18,9 @@ var shallow = &diagnose.Rule{
 	Title:    "queue depth was not achieved",
 	When: "IOPS times mean latency (Little's law) gives less than 80 % of iodepth × numjobs, without a rate " +
 		"limit, think time or a sync " +
-		"after each write that would explain it; or jobs of libaio without direct=1 spend 80 % of their time in " +
-		"submission.",
+		"after each write that would explain it; jobs of an asynchronous engine spend 80 % of their time in " +
+		"submission; or the engine is a synchronous one, which keeps one I/O in flight whatever iodepth says. Of " +
+		"runs of a second or more.",
 	Why: "The storage saw less load than the job names, so the figure is that of a smaller depth. Causes: a " +
 		"synchronous engine, buffered I/O " +
 		"(libaio then submits synchronously), submission that blocks (extents allocated while writing, a full " +
@@ -30,16 +32,20 @@ var shallow = &diagnose.Rule{
 	After:  []finding.Code{"PL401", "PL409"},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
-			if m.Failed() { // its figures are those of the failure (PL402)
+			if m.Failed() || 0 < m.Result.Measured && m.Result.Measured < diagnose.Shortest { // PL402, PL418
 				continue
 			}
-			if f, ok := oneByOne(m); ok {
+			f, ok := cappedAtOne(m)
+			if !ok {
+				f, ok = oneByOne(m)
+			}
+			if ok {
 				f.Subject, f.Scenarios = m.Label(), m.IDs()
 				report(f)
 				continue
 			}
 			asked, got := m.InFlight(), m.Little()
-			if asked < diagnose.DeepEnough || got <= 0 || got >= diagnose.DepthReached*float64(asked) || m.Any(fio.Workload.Paced) || m.Result.Paced ||
+			if asked < diagnose.DeepEnough || got <= 0 || got >= diagnose.DepthReached*whole(m)*float64(asked) || m.Any(fio.Workload.Paced) || m.Result.Paced ||
 				m.Syncs() ||
 				m.Any(func(w fio.Workload) bool { return w.StartDelay > 0 || w.Stonewall || w.VerifyOn }) {
 				continue
@@ -69,15 +75,44 @@ var shallow = &diagnose.Rule{
 // there.
 const submitting = 0.8
 
-// oneByOne finds buffered I/O with libaio: each submission waits for its I/O, so a job has one in
-// flight, while fio counts those that are complete and not yet picked up.
+// cappedAtOne finds depths that were asked of an engine that keeps one I/O in flight.
+func cappedAtOne(m diagnose.Measurement) (finding.Finding, bool) {
+	jobs, asked, engine := 0, 0, ""
+	for _, w := range m.Result.Workloads {
+		jobs, asked = jobs+max(w.Jobs, 1), asked+max(w.Jobs, 1)*max(w.DepthAsked, w.Depth, 1)
+		if w.DepthAsked > 1 {
+			engine = w.Engine
+		}
+	}
+	if engine == "" || asked < diagnose.DeepEnough {
+		return finding.Finding{}, false
+	}
+	return finding.Finding{
+		Message: fmt.Sprintf(
+			"Of %d I/Os asked for, %d could be in flight: ioengine=%s does one I/O after the other, whatever iodepth "+
+				"says.", asked, jobs, engine),
+		Fix: "Use ioengine=libaio or io_uring with direct=1 for that depth, or as many jobs (numjobs).",
+		Evidence: []finding.Evidence{
+			{What: "ioengine", Found: engine, Expected: "an asynchronous one", Where: "the job's options"},
+			{What: "depth asked for", Found: text.Count(asked), Where: "iodepth × numjobs"},
+		},
+	}, true
+}
+
+// manyTimes is how many times the submitting jobs a device's queue must have held for more than one
+// I/O of each to be there.
+const manyTimes = 4
+
+// oneByOne finds submissions that wait for their I/O, so that a job has one in flight, while fio
+// counts those that are complete and not yet picked up: buffered I/O with libaio, a FUSE or network
+// filesystem, allocating writes, a full request queue.
 func oneByOne(m diagnose.Measurement) (finding.Finding, bool) {
 	jobs, asked := 0, 0
 	for _, w := range m.Result.Workloads {
 		jobs, asked = jobs+max(w.Jobs, 1), asked+w.InFlight()
 	}
-	libaio := m.All(func(w fio.Workload) bool { return w.Engine == "libaio" && w.Buffered })
-	if !libaio || asked < diagnose.DeepEnough || asked < 2*jobs || m.Syncs() {
+	asynchronous := m.All(func(w fio.Workload) bool { return !fio.Synchronous(w.Engine) && !polls(w) })
+	if !asynchronous || asked < diagnose.DeepEnough || asked < 2*jobs || m.Syncs() {
 		return finding.Finding{}, false
 	}
 	busy := 0.0 // jobs that are submitting, on average
@@ -85,14 +120,20 @@ func oneByOne(m diagnose.Measurement) (finding.Finding, bool) {
 		busy += float64(d.IOPS) * d.Slat.Mean / 1e9
 	}
 	share := busy / float64(jobs)
-	if share < submitting {
+	// Submission that computes does not wait (PL409), and a device whose own queue was deep got what
+	// was submitted: it is full then, and each submission waits for a place in it.
+	if share < submitting || share-computes(m) < submitting/2 ||
+		deviceDepth(m.Result) >= manyTimes*busy {
 		return finding.Finding{}, false
+	}
+	why := "each submission waits for its I/O (a filesystem or client that blocks, blocks that are allocated, a full " +
+		"request queue)"
+	if m.All(func(w fio.Workload) bool { return w.Engine == "libaio" && w.Buffered }) {
+		why = "without direct=1 libaio waits for each in its submission"
 	}
 	return finding.Finding{
 		Message: fmt.Sprintf(
-			"Of %d I/Os asked for, %s were really in flight: without direct=1 libaio waits for each in its submission.",
-			asked,
-			units.Number(busy),
+			"Of %d I/Os asked for, %s were really in flight: %s.", asked, units.Number(min(busy, float64(jobs))), why,
 		),
 		Evidence: []finding.Evidence{
 			{
@@ -104,6 +145,39 @@ func oneByOne(m diagnose.Measurement) (finding.Finding, bool) {
 			{What: "depth asked for", Found: text.Count(asked), Where: "iodepth × numjobs"},
 		},
 	}, true
+}
+
+// whole is the share of a run in which its queue can have been full: I/Os count when they complete,
+// so of a short run with long latencies the first and the last are missing.
+func whole(m diagnose.Measurement) float64 {
+	if m.Result.Measured <= 0 {
+		return 1
+	}
+	return max(1-m.MeanLatency()/float64(m.Result.Measured), 0)
+}
+
+// computes is the CPU time of a job as a share of its time, the mean of all jobs.
+func computes(m diagnose.Measurement) float64 {
+	sum, n := 0.0, 0.0
+	for _, j := range m.Result.Jobs {
+		sum, n = sum+(j.CPU.User+j.CPU.System)*float64(max(j.Count, 1)), n+float64(max(j.Count, 1))
+	}
+	return sum / max(n, 1)
+}
+
+// deviceDepth is the mean queue of the devices of an import by their own clocks: the milliseconds
+// that their I/Os took, over the run's. 0 where fio's disk statistics do not tell.
+func deviceDepth(r *result.Result) float64 {
+	if r.Measured <= 0 || r.DisksPartial != "" || r.DisksShared {
+		return 0
+	}
+	ticks := uint64(0)
+	for _, d := range r.Disks {
+		if !d.Member {
+			ticks += d.ReadTicks + d.WriteTicks
+		}
+	}
+	return float64(ticks) / 1e3 / r.Measured.Seconds()
 }
 
 // shortQueue is the share of fio's depth under which a device's own queue contradicts it.

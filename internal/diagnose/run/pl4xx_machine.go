@@ -5,6 +5,7 @@ import (
 
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -27,9 +28,8 @@ var cpuBound = &diagnose.Rule{
 	Fix:  "Use more jobs with less depth each, larger blocks, ioengine=io_uring, or a larger instance.",
 	Bad:  "numjobs=1, bs=4k: cpu usr=31 %, sys=68 %",
 	Good: "numjobs=4, bs=4k: cpu usr=9 %, sys=22 %",
-	Ignore: "When the bandwidth limit of the storage is reached at the same time, or when the job spins on " +
-		"purpose (io_uring with " +
-		"hipri or sqthread_poll).",
+	Ignore: "When the bandwidth limit of the storage is reached at the same time. Jobs that spin on purpose " +
+		"(SPDK, hipri, sqthread_poll) are not judged.",
 	After: []finding.Code{"PL401"},
 	Check: checkCPU,
 }
@@ -41,11 +41,14 @@ func checkCPU(c *diagnose.Case, report func(finding.Finding)) {
 			continue
 		}
 		f := finding.Finding{Subject: m.Label(), Scenarios: m.IDs()}
+		if m.All(func(w fio.Workload) bool { return w.Engine == "io_uring" }) {
+			f.Fix = "Use more jobs with less depth each, larger blocks, or a larger instance."
+		}
 		own := 0.0
 		for _, j := range m.Result.Jobs {
 			use := j.CPU.User + j.CPU.System
 			own += use * float64(max(j.Count, 1))
-			if use < diagnose.CoreFull {
+			if use < diagnose.CoreFull || m.Any(polls) { // who spins is not short of a core
 				continue
 			}
 			f.Message = fmt.Sprintf("Each job of %s keeps a core %s busy.", j.Name, text.Percent(use))
@@ -259,7 +262,8 @@ var otherIO = &diagnose.Rule{
 	When: "The device moved over 10 % more bytes in a direction than fio did, at least 1 MiB/s and 2 % of all it " +
 		"moved, beyond the log writes of its syncs (PL414). " +
 		"The measurement is invalid from a quarter of all that it moved on, unless the run reached its ceiling " +
-		"all the same.",
+		"all the same. In an import a warning: the disk that fio printed counts more than twice the I/Os that fio " +
+		"made of small blocks without syncs.",
 	Why:    "Other processes share the same limits, so the result is too low by whatever they used.",
 	Fix:    "Stop databases, backups, scrubs and monitoring on these volumes, and run again.",
 	Bad:    "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 9 GiB",
@@ -269,6 +273,10 @@ var otherIO = &diagnose.Rule{
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			r := m.Result
+			if f, ok := othersCounted(m); ok {
+				report(f)
+				continue
+			}
 			if len(r.Devices) == 0 || r.Measured <= 0 || m.Any(diagnose.Buffered) || m.LooseEdge() {
 				continue
 			}
@@ -313,4 +321,53 @@ var otherIO = &diagnose.Rule{
 			}
 		}
 	},
+}
+
+const (
+	// twice fio's I/Os is more than a filesystem's own metadata makes of small blocks.
+	twice = 2.0
+	// unsplit is a block that no device splits, save an array with a smaller chunk.
+	unsplit = 64 * units.KiB
+)
+
+// othersCounted compares fio's disk statistics, which are all that an import has, with fio's own
+// counts. Members of arrays count pieces, and syncs write logs: neither is judged.
+func othersCounted(m diagnose.Measurement) (finding.Finding, bool) {
+	r := m.Result
+	own := float64(r.Total.Read.N + r.Total.Write.N + r.Total.Trim.N)
+	if len(r.Devices) > 0 || r.DisksPartial != "" || r.DisksShared || own < diagnose.EnoughReads || m.Syncs() ||
+		len(r.Workloads) == 0 || m.Any(diagnose.Buffered) ||
+		m.Any(func(w fio.Workload) bool {
+			return w.ReadBS > unsplit || w.WriteBS > unsplit || w.VerifyOn || w.Ramp > 0
+		}) {
+		return finding.Finding{}, false
+	}
+	var disk *fio.Disk
+	for i := range r.Disks {
+		switch d := &r.Disks[i]; {
+		case d.Member:
+		case disk != nil:
+			return finding.Finding{}, false // of several devices none is known to be fio's alone
+		default:
+			disk = d
+		}
+	}
+	if disk == nil {
+		return finding.Finding{}, false
+	}
+	counted := float64(disk.Reads + disk.Writes)
+	if counted <= twice*own {
+		return finding.Finding{}, false
+	}
+	return finding.Finding{
+		Severity: finding.Warn, Subject: m.Label(), Scenarios: m.IDs(),
+		Message: fmt.Sprintf("%s did %s I/Os while fio made %s: others used it.", disk.Name,
+			text.Count(uint64(counted)), text.Count(uint64(own))),
+		Evidence: []finding.Evidence{{
+			What:     "I/Os of " + disk.Name,
+			Found:    fmt.Sprintf("%s reads, %s writes", text.Count(disk.Reads), text.Count(disk.Writes)),
+			Expected: fmt.Sprintf("%s and %s by fio", text.Count(r.Total.Read.N), text.Count(r.Total.Write.N)),
+			Where:    "disk statistics of fio",
+		}},
+	}, true
 }

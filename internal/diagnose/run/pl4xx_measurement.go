@@ -53,7 +53,8 @@ var unwritten = &diagnose.Rule{
 	When: "fio read, but the devices' own counters show less than half of it; or a tenth of the random reads of " +
 		"any job took less than 0.7 of the " +
 		"drive's own read latency. Where the drive is not known it is a warning, and the limits are 50 µs for " +
-		"half of the reads and 35 µs for a tenth.",
+		"half of the reads and 35 µs for a tenth. Also any I/O of null_blk, a RAM disk, tmpfs, or an engine that " +
+		"has no storage.",
 	Why: "A block that was never written, or was discarded when its file was removed, holds nothing: the " +
 		"filesystem or the drive answers " +
 		"with zeros from memory. The figure is the speed of that answer and says nothing about the storage. The " +
@@ -70,7 +71,11 @@ fio --filename=/opt/fio/t0/f --size=100g --rw=randread ...   # 137k IOPS, p50 20
 		"read latency.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
-			if f, ok := unread(c, m); ok {
+			f, ok := unreal(m)
+			if !ok {
+				f, ok = unread(c, m)
+			}
+			if ok {
 				f.Subject, f.Scenarios = m.Label(), m.IDs()
 				report(f)
 			}
@@ -338,6 +343,9 @@ var cutShort = &diagnose.Rule{
 					},
 				)
 			}
+			if len(r.Incomplete) > 0 && f.Message == "" {
+				f.Fix = "Read the figures as those of the part that was measured; let a run end by itself, with all its hosts."
+			}
 			for _, missing := range r.Incomplete {
 				f.Message = cmp.Or(f.Message, missing)
 				f.Evidence = append(
@@ -389,8 +397,8 @@ var tooNoisy = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "variance is too high to trust the mean",
 	When: "The 95 % interval of the mean IOPS (batch means of the seconds) is wider than ±10 %. In an import of one " +
-		"job: fio's samples of half a second have a standard deviation of 40 % of their mean or more, the most " +
-		"extreme one left out.",
+		"job: fio's samples of half a second have a standard deviation of 40 % of their mean or more, and of 30 % " +
+		"without the most extreme one, unless that one alone holds a tenth of all I/Os.",
 	Why: "A rerun could easily land on the other side of your threshold, so neither a pass nor a miss means much.",
 	Fix: "Run longer or in several rounds; look for what disturbs it: another load, a burst that ends (PL406), " +
 		"stalls (PL415), a " +

@@ -1,0 +1,230 @@
+package run
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
+)
+
+// An import has no telemetry. What its figures alone prove of memory in place of storage stands here:
+// physical bounds, each with the confidence that it has.
+
+const (
+	// memorySpeed is what copying a block to or from memory takes at most, with the system call.
+	// Only the fastest drives (Optane) come near it.
+	memorySpeed = 10 * time.Microsecond
+	// driveSpeed is what a read of the fastest drives takes through the kernel: 6 µs of an Optane
+	// P5800X (Intel's data sheet: 6 µs at depth 1). What is faster was not read from any drive.
+	driveSpeed = 6 * time.Microsecond
+	// sawAll is the share of fio's I/Os that a device must have counted to have done them.
+	sawAll = 0.9
+)
+
+// side is one direction of a measurement.
+type side struct {
+	what string
+	fio.Direction
+	counted uint64 // by the devices, merges included
+	known   bool   // they count at all
+}
+
+func sides(m diagnose.Measurement) []side {
+	r := m.Result
+	list := []side{{what: "writes", Direction: r.Total.Write}, {what: "reads", Direction: r.Total.Read}}
+	for _, d := range r.Disks {
+		if d.Member || r.DisksPartial != "" || r.DisksShared {
+			continue
+		}
+		list[0].counted += d.Writes + d.WriteMerges
+		list[1].counted += d.Reads + d.ReadMerges
+		list[0].known, list[1].known = true, true
+	}
+	return list
+}
+
+// reached says that the devices' own counters account for a direction.
+func (s side) reached() bool { return s.known && float64(s.counted) >= sawAll*float64(s.N) }
+
+// took is what half of the I/Os took from their submission on: fio's lat where it has percentiles,
+// else slat and clat together. ok is false where neither is known.
+func (s side) took() (time.Duration, bool) {
+	if half, known := s.Lat.At(50); known && half > 0 {
+		return half, true
+	}
+	half, known := s.Clat.At(50)
+	if !known {
+		half = time.Duration(s.Clat.Mean)
+	}
+	return half + time.Duration(s.Slat.Mean), half > 0
+}
+
+// fromMemory concludes from the latencies of an import that memory answered it, whatever is known of
+// direct=. Sequential reads are not judged: read-ahead makes each fast and all of them as fast as the
+// storage.
+func fromMemory(m diagnose.Measurement) (finding.Finding, bool) {
+	if len(m.Result.Devices) > 0 || m.Syncs() || m.Any(polls) || len(m.Result.Workloads) == 0 {
+		return finding.Finding{}, false
+	}
+	for _, s := range sides(m) {
+		if s.N < diagnose.EnoughReads || s.what == "reads" && m.Any(diagnose.Sequential) || s.reached() {
+			continue
+		}
+		if f, ok := tooFast(m, s); ok {
+			return f, true
+		}
+	}
+	return copied(m)
+}
+
+// tooFast is a direction whose I/Os no drive answered: below driveSpeed for certain, up to
+// memorySpeed where the jobs are known to be buffered, or, of reads, most likely.
+func tooFast(m diagnose.Measurement, s side) (finding.Finding, bool) {
+	half, known := s.took()
+	buffered := m.All(paged)
+	f := finding.Finding{Severity: finding.Invalid}
+	switch {
+	case buffered && s.Submitted():
+	case !known, !buffered && 0 < m.Result.Measured && m.Result.Measured < diagnose.Shortest: // PL418
+		return f, false
+	case half < driveSpeed || buffered && half < memorySpeed:
+	case half < memorySpeed && s.what == "reads":
+		f.Severity = finding.Warn
+	default:
+		return f, false
+	}
+	f.Message = fmt.Sprintf(
+		"Half of the %s took %s or less: they were copied to or from memory, and what the storage does is not in "+
+			"these figures.", s.what, text.Duration(half))
+	if f.Severity == finding.Warn {
+		f.Message = fmt.Sprintf("Half of the %s took %s or less, which of all drives only Optane comes near: most "+
+			"likely memory answered them.", s.what, text.Duration(half))
+	}
+	f.Evidence = []finding.Evidence{{
+		What: "latency of half of the " + s.what, Found: text.Duration(half),
+		Expected: "at least " + text.Duration(memorySpeed), Where: "fio, scenario " + m.Label(),
+	}}
+	switch {
+	case s.known:
+		f.Evidence = append(f.Evidence, finding.Evidence{
+			What: s.what + " that reached a device", Found: text.Count(s.counted), Expected: text.Count(s.N),
+			Where: "disk statistics of fio",
+		})
+	case buffered:
+		f.Evidence = append(f.Evidence, finding.Evidence{
+			What: "direct", Found: "no", Expected: "direct=1", Where: "the job's options, or its submission",
+		})
+	}
+	return f, true
+}
+
+const (
+	// inCalls is the least share of its time that a job spends in its I/Os for its CPU time to be
+	// theirs.
+	inCalls = 0.5
+	// ownTime is the share of a core from which on what is left of a second is within the error of
+	// CPU times.
+	ownTime = 0.95
+)
+
+// copied finds jobs that have one I/O at a time and compute all the while: what is left for waiting,
+// (1 - CPU) / IOPS, is less than any drive takes, so nothing waited for a drive. It is so with ZFS's
+// ARC, tmpfs and the page cache, also where direct=1 was asked for and the filesystem ignores it.
+func copied(m diagnose.Measurement) (finding.Finding, bool) {
+	r := m.Result
+	if len(r.Jobs) != 1 || r.Total.Read.N+r.Total.Write.N < diagnose.EnoughReads {
+		return finding.Finding{}, false
+	}
+	j := r.Jobs[0]
+	cpu, jobs := j.CPU.User+j.CPU.System, float64(max(j.Count, inJobs(m), 1))
+	if cpu < ownTime || j.CPU.System < inCalls {
+		return finding.Finding{}, false
+	}
+	for _, s := range sides(m) {
+		rate := float64(s.IOPS) / jobs
+		if s.N < diagnose.EnoughReads || s.reached() || !oneAtATime(m, s) ||
+			s.what == "reads" && m.Any(diagnose.Sequential) ||
+			rate*(s.Slat.Mean+s.Clat.Mean)/1e9 < inCalls {
+			continue
+		}
+		wait := time.Duration((1 - min(cpu, 1)) / rate * float64(time.Second))
+		if wait >= driveSpeed {
+			continue
+		}
+		f := finding.Finding{
+			Severity: finding.Invalid,
+			Message: fmt.Sprintf(
+				"The jobs compute %s of the time and have one I/O at a time, so each of the %s waited for %s at most: "+
+					"memory answered them (a page cache, or ZFS's own).",
+				text.Percent(cpu), s.what, text.Duration(max(wait, time.Nanosecond))),
+			Evidence: []finding.Evidence{
+				{
+					What: "time left to wait for a drive", Found: text.Duration(max(wait, time.Nanosecond)) + " an I/O",
+					Expected: "at least " + text.Duration(driveSpeed), Where: "fio, (1 − CPU) ÷ IOPS of a job",
+				},
+				{
+					What: "CPU of job " + j.Name, Where: "fio",
+					Found: fmt.Sprintf("user %s, system %s", text.Percent(j.CPU.User), text.Percent(j.CPU.System)),
+				},
+			},
+		}
+		if s.what == "writes" { // memory may pass them on as fast
+			f.Severity = finding.Warn
+		}
+		return f, true
+	}
+	return finding.Finding{}, false
+}
+
+// oneAtATime says that an I/O is over before the job begins its next one: a depth of one, or an
+// engine whose submission does the I/O.
+func oneAtATime(m diagnose.Measurement, s side) bool {
+	return s.Submitted() || m.All(func(w fio.Workload) bool { return w.Depth <= 1 })
+}
+
+// pollers are engines that spin for their completions, in the kernel or past it.
+var pollers = regexp.MustCompile(`^(?:external:.*)?(?:spdk|xnvme|io_uring_cmd|libblkio|dev-dax|libpmem)`)
+
+// polls says that a job uses CPU while it waits, so that CPU times tell nothing, and has no system
+// call in its latencies.
+func polls(w fio.Workload) bool { return pollers.MatchString(w.Engine) || w.Polls }
+
+// noStorage names memory that stands in for a drive, by its kernel name or the engine.
+var noStorage = regexp.MustCompile(`^(?:/dev/)?(?:nullb|ram|zram)[0-9]+$|^/dev/shm(?:/|$)`)
+
+// unreal finds runs on no storage at all: null_blk, RAM disks, tmpfs, and engines without I/O.
+func unreal(m diagnose.Measurement) (finding.Finding, bool) {
+	f := finding.Finding{Severity: finding.Invalid, Title: "no storage was measured"}
+	found := func(what, name, is string) (finding.Finding, bool) {
+		f.Message = fmt.Sprintf("%s %s: the figures are those of fio and the CPU.", name, is)
+		f.Fix = "Name a device or a file of the storage (filename=, directory=)."
+		f.Evidence = []finding.Evidence{{What: what, Found: name, Expected: "a drive", Where: "fio"}}
+		return f, true
+	}
+	for _, d := range m.Result.Disks {
+		if noStorage.MatchString(d.Name) && (d.Reads+d.Writes > 0 || len(m.Result.Disks) == 1) {
+			return found("device", d.Name, memoryIs(d.Name))
+		}
+	}
+	for _, w := range m.Result.Workloads {
+		if noStorage.MatchString(w.Filename) || noStorage.MatchString(w.Directory) {
+			return found("file", w.Filename+w.Directory, memoryIs(w.Filename+w.Directory))
+		}
+	}
+	if m.All(func(w fio.Workload) bool { return fio.Diskless(w.Engine) }) {
+		return found("ioengine", m.Result.Workloads[0].Engine, "completes I/Os without any storage")
+	}
+	return finding.Finding{}, false
+}
+
+func memoryIs(name string) string {
+	if strings.Contains(name, "nullb") {
+		return "completes I/Os without any storage"
+	}
+	return "is memory"
+}
