@@ -74,6 +74,8 @@ func importedCases() []labelled {
 		return func(m *diagnose.Measurement) { m.Result.Measured = d }
 	}
 	deepWrites, ignored, spinning := random(0, k4, 1, 32), random(0, k4, 1, 1), random(0, k4, 1, 32)
+	raw := deepWrites
+	raw.Filename = "/dev/nvme8n1"
 	ignored.DepthAsked, ignored.Engine, spinning.Engine = 32, "psync", "spdk"
 	p99 := func(d time.Duration) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
@@ -119,6 +121,7 @@ func importedCases() []labelled {
 		{"io_uring waits in its submission", of(through("io_uring", 0, 32), took(0, 14000, 4.5), latencies(140*us, 4500*us, 5*time.Millisecond)), "PL407", "PL501"},
 		{"direct libaio waits in its submission", of(deepWrites, took(0, 7000, 4.5), latencies(140*us, 4500*us, 5*time.Millisecond)), "PL407", "PL501"},
 		{"submission that computes", of(deepWrites, took(0, 7000, 4.5), latencies(140*us, 4500*us, 5*time.Millisecond), computing(0.6)), "", "PL501"},
+		{"submission to a raw device, whose queue is full then", of(raw, took(0, 7000, 4.5), latencies(140*us, 4500*us, 5*time.Millisecond)), "", "PL501"},
 		{"submission that waits for a full queue", of(deepWrites, took(0, 7000, 4.5), latencies(140*us, 4500*us, 5*time.Millisecond), queued(20)), "", "PL501"},
 		{"a device that did ten times fio's I/Os", of(direct, rate, counted("sda", 500000, 100000)), "PL412", "PL501"},
 		{"a device that did fio's I/Os and a journal's", of(direct, rate, counted("sda", 0, 80000)), "", "PL501"},

@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"strings"
 
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
@@ -99,6 +100,10 @@ func cappedAtOne(m diagnose.Measurement) (finding.Finding, bool) {
 	}, true
 }
 
+// rawDevice says that a job works on a block device past all filesystems and caches, where a
+// submission waits only for a place in a queue that is full.
+func rawDevice(w fio.Workload) bool { return w.Direct && strings.HasPrefix(w.Filename, "/dev/") }
+
 // manyTimes is how many times the submitting jobs a device's queue must have held for more than one
 // I/O of each to be there.
 const manyTimes = 4
@@ -123,7 +128,7 @@ func oneByOne(m diagnose.Measurement) (finding.Finding, bool) {
 	// Submission that computes does not wait (PL409), and a device whose own queue was deep got what
 	// was submitted: it is full then, and each submission waits for a place in it.
 	if share < submitting || share-computes(m) < submitting/2 ||
-		deviceDepth(m.Result) >= manyTimes*busy {
+		deviceDepth(m.Result) >= manyTimes*busy || deviceDepth(m.Result) == 0 && m.All(rawDevice) {
 		return finding.Finding{}, false
 	}
 	why := "each submission waits for its I/O (a filesystem or client that blocks, blocks that are allocated, a full " +
