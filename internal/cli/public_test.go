@@ -152,16 +152,23 @@ func TestPublicResults(t *testing.T) {
 // importFindings are those of `plimsoll import FILE FLAGS --format json`.
 func importFindings(t *testing.T, l label) []finding.Finding {
 	t.Helper()
-	var out, errs bytes.Buffer
-	env := &Env{Machine: sys.Host(), In: strings.NewReader(""), Out: &out, Err: &errs}
-	root := newRootCmd(env)
-	root.SetArgs(slices.Concat([]string{"import", filepath.Join(publicFiles(), l.file), "--out", t.TempDir(), "--format", "json"}, l.flags))
-	_ = root.ExecuteContext(context.Background()) // verdicts are errors
+	out, errs := importJSON(t, filepath.Join(publicFiles(), l.file), l.flags...)
 	var doc struct {
 		Findings []finding.Finding `json:"findings"`
 	}
-	if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
-		t.Errorf("%s: %v: %s", l.file, err, errs.String())
+	if err := json.Unmarshal(out, &doc); err != nil {
+		t.Errorf("%s: %v: %s", l.file, err, errs)
 	}
 	return doc.Findings
+}
+
+// importJSON is what `plimsoll import PATH FLAGS --format json` writes.
+func importJSON(t *testing.T, path string, flags ...string) (doc []byte, said string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	env := &Env{Machine: sys.Host(), In: strings.NewReader(""), Out: &out, Err: &errs}
+	root := newRootCmd(env)
+	root.SetArgs(slices.Concat([]string{"import", path, "--out", t.TempDir(), "--format", "json"}, flags))
+	_ = root.ExecuteContext(context.Background()) // verdicts are errors
+	return out.Bytes(), errs.String()
 }
