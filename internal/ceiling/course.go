@@ -29,7 +29,7 @@ var never = math.Inf(1)
 // following the load from one end of a burst to the next: it takes what the smallest bound allows,
 // each burst gives what is above its baseline, and the first that is spent ends the phase. Of a
 // burst that this load does not spend, since something else holds it back later, the time is that
-// at its first rate; where that is below the baseline from the beginning, that of a load which uses
+// at its first rate, and no less than to the last phase; where that is below the baseline from the beginning, that of a load which uses
 // the burst whole.
 func (c Ceiling) timed() Ceiling {
 	if c.model == nil {
@@ -37,7 +37,8 @@ func (c Ceiling) timed() Ceiling {
 	}
 	buckets := c.model.buckets()
 	begin := c.model.carries(buckets, c.Concurrency())
-	for now, x := 0.0, begin; ; x = c.model.carries(buckets, c.Concurrency()) {
+	now := 0.0
+	for x := begin; ; x = c.model.carries(buckets, c.Concurrency()) {
 		first, after := (*bucket)(nil), never
 		for _, b := range buckets {
 			if in := b.lastsAt(used(x, b.demand)); !b.spent && in < after {
@@ -63,7 +64,7 @@ func (c Ceiling) timed() Ceiling {
 		ends := buckets[at].ends
 		if math.IsInf(ends, 1) {
 			fresh := c.model.buckets()[at]
-			if ends = fresh.lastsAt(used(begin, fresh.demand)); math.IsInf(ends, 1) {
+			if ends = max(fresh.lastsAt(used(begin, fresh.demand)), now); math.IsInf(ends, 1) {
 				ends = fresh.lastsAt(fresh.top)
 			}
 		}

@@ -146,7 +146,7 @@ func (s oSection) approximate(a *oArray) bool {
 		}
 	}
 	if a.layout == "offset" && s.readShare == 0 {
-		return most >= a.chunk
+		return true
 	}
 	return a.layout == "near" && s.jobs*s.depth == 1 && s.readShare > 0 && most > a.chunk*int64(len(a.vols)/a.copies)
 }

@@ -137,17 +137,18 @@ func (p *problem) oneRead() bool {
 	return len(p.streams) == 1 && p.streams[0].w.InFlight() == 1 && p.streams[0].w.ReadShare > 0
 }
 
-// members is the array for this load. One read in flight that is longer than a stripe comes back to
-// a set of mirrors of which the first is busy with its first piece: the second ones carry what lies
+// members is the array for this load. One read in flight that is longer than a stripe, or begins so
+// late in a chunk that it ends in a stripe's first one, comes back to a set of mirrors of which the first is busy with its first piece: the second ones carry what lies
 // beyond the stripe.
 func (p *problem) members(a *topology.Array) members {
 	m := membersOf(a)
 	if !p.oneRead() || m.level != topology.RAID10 || m.far || m.offset || m.chunk == 0 || m.lost > 0 {
 		return m
 	}
-	sizes, _ := p.streams[0].w.Blocks(true)
+	sizes, align := p.streams[0].w.Blocks(true)
+	last := m.chunk - topology.GCD(max(align, 1), m.chunk) // the latest that it begins in a chunk
 	for _, s := range sizes {
-		if s.Size > m.chunk*units.Bytes(m.data) {
+		if last+s.Size > m.chunk*units.Bytes(m.data) {
 			p.note("with one I/O in flight md's second mirrors only read what lies beyond a stripe")
 			m.alone = true
 			break
