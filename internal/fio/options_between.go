@@ -69,7 +69,7 @@ func (t *OptionTable) steadiness(j JobText, b build, number numberOf, refuse fun
 }
 
 func (t *OptionTable) zones(j JobText, b build, number numberOf, refuse func(Option, string)) {
-	if t.byName["zonemode"] == nil || b.version.Before(digitsNeeded) {
+	if t.byName["zonemode"] == nil || optionVersions[t.from].Before(digitsNeeded) {
 		return
 	}
 	mode, hasMode := j.last(t, "zonemode")

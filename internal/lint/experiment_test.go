@@ -191,7 +191,7 @@ func TestGivenTwiceExperiment(t *testing.T) {
 
 func TestEndlessExperiment(t *testing.T) {
 	const job = "[a]\nrw=write\nsize=64k\ntime_based\n"
-	warned(t, "PL108", job, true)
+	warned(t, "PL108", "fio --name=a --rw=write --size=64k --time_based\n", true)
 	r, said, _ := experiment(t, job)
 	if r.Jobs[0].Write.Bytes != 64<<10 || !strings.Contains(said, "time_based requires a runtime") {
 		t.Errorf("%d bytes, %q", r.Jobs[0].Write.Bytes, said)

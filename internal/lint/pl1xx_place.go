@@ -27,8 +27,9 @@ var sameBlocks = &rule{
 	Ignore: "When several readers of the same data are what you measure.",
 	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
-		if !w.Sequential || !w.SharedFile || w.OffsetIncrement > 0 || j.open("offset_increment") || !j.measures() ||
-			j.open("rw") || j.open("filename") || w.Jobs < 2 || j.open("numjobs") || strings.HasPrefix(j.last["zonemode"].Value, "zbd") {
+		shared := w.SharedFile || j.given("filename") // whatever its name is
+		if !w.Sequential || !shared || w.OffsetIncrement > 0 || j.open("offset_increment") || !j.measures() ||
+			j.open("rw") || w.Jobs < 2 || j.open("numjobs") || strings.HasPrefix(j.last["zonemode"].Value, "zbd") {
 			return nil
 		}
 		what := "file"

@@ -20,6 +20,7 @@ var endless = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "time_based without runtime",
+	When:     "A command has time_based and no runtime. In a job file it is an info: who starts it may give runtime.",
 	Why: "fio says \"time_based requires a runtime/timeout setting\" once, drops time_based and ends when " +
 		"the size is done.",
 	Fix:    "Add runtime, such as runtime=60.",
@@ -30,7 +31,11 @@ var endless = &rule{
 		if !j.load.TimeBased || j.open("time_based") || j.open("runtime") || j.load.Runtime > 0 {
 			return nil
 		}
-		return j.found("time_based has no effect without runtime: the job ends when its size is done.", "time_based")
+		f := j.found("time_based has no effect without runtime: the job ends when its size is done.", "time_based")
+		if !j.src.Command {
+			f.Severity = finding.Info // who starts the file may give it: fio --runtime=60 x.fio
+		}
+		return f
 	}),
 }
 

@@ -142,6 +142,9 @@ func seriesOf(jobs []*lintJob) *finding.Finding {
 			}
 		}
 	}
+	if first.load.Filename == "" && slices.ContainsFunc(jobs, func(j *lintJob) bool { return !j.named(differ) }) {
+		return nil // files of their own, which may be meant to be used together
+	}
 	var by []string
 	for _, name := range []string{"rw", "bs", "iodepth", "numjobs"} {
 		if differ[name] {
@@ -153,6 +156,20 @@ func seriesOf(jobs []*lintJob) *finding.Finding {
 	}
 	return jobs[1].found(fmt.Sprintf("%d tests that differ in %s run at the same time: nothing makes one wait for the other.",
 		len(jobs), strings.Join(by, " and ")))
+}
+
+// ofDirection are words in the names of sections that stand for what a job does.
+var ofDirection = regexp.MustCompile(`(?i)read|write|rand|seq|rw|mix|trim`)
+
+// named says whether a section is named after what sets it apart, as the tests of a series are.
+func (j *lintJob) named(differ map[string]bool) bool {
+	for _, name := range []string{"iodepth", "bs", "numjobs"} {
+		value := strings.TrimRight(strings.ToLower(strings.TrimSpace(j.last[name].Value)), "kmbi")
+		if differ[name] && value != "" && strings.Contains(j.sec.Name, value) {
+			return true
+		}
+	}
+	return differ["rw"] && ofDirection.MatchString(j.sec.Name)
 }
 
 var replayed = &rule{
