@@ -47,6 +47,20 @@ var depthOnSync = &rule{
 	})),
 }
 
+// completed says whether the job needs options from outside to run at all: a job file without any
+// size or place is started with them, and may be given others there.
+func (j *lintJob) completed() bool {
+	if j.src.Command {
+		return false
+	}
+	for _, name := range []string{"size", "filesize", "filename", "directory", "io_size", "read_iolog", "fill_device"} {
+		if j.given(name) {
+			return false
+		}
+	}
+	return true
+}
+
 // namesEngine says whether any section of the job's file names an ioengine.
 func (j *lintJob) namesEngine() bool {
 	return slices.ContainsFunc(j.src.File.Sections, func(s fio.Section) bool {
@@ -81,12 +95,16 @@ var asyncBuffered = &rule{
 			j.load.Depth <= 1 && !j.open("iodepth") {
 			return nil
 		}
-		return j.found(
+		f := j.found(
 			fmt.Sprintf("libaio with %s submits one I/O at a time through the page cache; iodepth does nothing.",
 				j.setting("direct", "0")),
 			"ioengine",
 			"direct",
 		)
+		if !j.given("direct") && j.completed() {
+			f.Severity = finding.Info
+		}
+		return f
 	})),
 }
 
