@@ -33,6 +33,7 @@ type Request struct {
 	Rounds                  *bundle.RoundPlan // nil for once
 	Stop                    float64           // end a scenario when it is known to this share; 0 for never
 	Sustained               bool              // but not before its burst is over
+	FirstTouch              string            // SkipFirstTouch: do not test whether volumes are loaded
 	Probe                   time.Duration     // read the members of arrays first, for this long; 0 for not
 	Out, Tool               string
 	Server                  *suite.Server // what the flags say of a database server; nil for nothing
@@ -69,7 +70,7 @@ func (r Request) Plan(ctx context.Context, m *sys.Machine, decl *topology.Declar
 	}
 	p, err := r.plan(ctx, m, decl, s, bundle.Settings{
 		Data: r.Data, WAL: r.WAL, Runtime: r.Runtime, Ramp: r.Ramp, Size: r.sizeText(), Cooldown: s.Cooldown,
-		FreshExtents: r.FreshExtents, KeepFiles: r.KeepFiles, Stop: r.Stop, Sustained: r.Sustained, Probe: r.Probe,
+		FreshExtents: r.FreshExtents, KeepFiles: r.KeepFiles, Stop: r.Stop, Sustained: r.Sustained, Probe: r.Probe, SkipTouch: r.FirstTouch == SkipFirstTouch,
 	})
 	p.Lint = lintJobs(r.Scenarios)
 	return p, err

@@ -349,6 +349,12 @@ func (r *runner) withPlaces(mark string, do func() error) (err error) {
 }
 
 func (r *runner) scenarios(ctx context.Context, w *bundle.Writer, done map[mark]*result.Result) error {
+	if w.Run.Touches == nil { // before a probe, whose own reads load blocks
+		var err error
+		if w.Run.Touches, err = r.touches(ctx); err != nil {
+			return err
+		}
+	}
 	if w.Run.Probes == nil {
 		var err error
 		if w.Run.Probes, err = r.probe(ctx); err != nil {

@@ -107,15 +107,7 @@ func (w *watching) run(ctx context.Context, m *sys.Machine) error {
 		}
 	}
 	w.kernelLog()
-	select {
-	case err = <-limits:
-		w.f.NotSeen = append(w.f.NotSeen, w.t.Notes...)
-		w.f.Instance = w.t.Instance
-		w.layers(true)
-	case <-asking.Done():
-		w.f.NotSeen = append(w.f.NotSeen, "the limits of volumes and instance: EC2 did not answer in time")
-		w.layers(false)
-	}
+	err = w.limits(asking, limits)
 	for i := range w.f.Layers {
 		l := &w.f.Layers[i]
 		if a, ok := ebs[l.Name]; ok {
@@ -126,6 +118,30 @@ func (w *watching) run(ctx context.Context, m *sys.Machine) error {
 		return err
 	}
 	return ctx.Err()
+}
+
+// limits waits for what the volumes and the instance are known to give.
+func (w *watching) limits(ctx context.Context, answer <-chan error) error {
+	select {
+	case err := <-answer: // also where the time is over by now
+		return w.limited(err)
+	default:
+	}
+	select {
+	case err := <-answer:
+		return w.limited(err)
+	case <-ctx.Done():
+		w.f.NotSeen = append(w.f.NotSeen, "the limits of volumes and instance: EC2 did not answer in time")
+		w.layers(false)
+		return nil
+	}
+}
+
+func (w *watching) limited(err error) error {
+	w.f.NotSeen = append(w.f.NotSeen, w.t.Notes...)
+	w.f.Instance = w.t.Instance
+	w.layers(true)
+	return err
 }
 
 // limitsLate is how much longer than the window EC2 may take to say what the volumes give.

@@ -38,6 +38,9 @@ type Run struct {
 	Settings Settings    `json:"settings"`
 	// Probes are what the members of the arrays gave before the run; nil where that was not tried.
 	Probes []diagnose.Probe `json:"probes,omitempty"`
+	// Touches are what pairs of reads said before the run of blocks that are not loaded from a
+	// snapshot yet; nil where that was not tried.
+	Touches []diagnose.Touch `json:"touches,omitempty"`
 	// Rounds is how often the scenarios are measured; nil for once.
 	Rounds *RoundPlan `json:"rounds,omitempty"`
 	// Policy is what was not to count, and what was to fail, when the run was made.
@@ -84,6 +87,8 @@ type Settings struct {
 	Seed uint64 `json:"seed,omitempty"`
 	// Probe is how long the members of the arrays are read before the run; 0 for not at all.
 	Probe time.Duration `json:"probe,omitempty"`
+	// SkipTouch leaves the test of a first touch out.
+	SkipTouch bool `json:"skip_first_touch,omitempty"`
 }
 
 // Scenario is one scenario of a bundle with all that is known of it.

@@ -116,7 +116,7 @@ func (b *Bundle) Judge() {
 		b.Findings = append(
 			b.Findings,
 			rules.Judge(
-				&diagnose.Case{Topology: on, Host: b.Run.Host, Probes: b.Run.Probes, Runs: runs[on]},
+				&diagnose.Case{Topology: on, Host: b.Run.Host, Probes: b.Run.Probes, Touches: b.Run.Touches, Runs: runs[on]},
 				b.Run.Policy.Disable,
 			)...)
 	}

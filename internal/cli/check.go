@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"plimsoll/internal/bench"
 	"plimsoll/internal/diagnose"
+	atwork "plimsoll/internal/diagnose/live"
 	"plimsoll/internal/diagnose/rules"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/host"
@@ -126,16 +128,45 @@ func (o checkOptions) look(
 	c := &diagnose.Case{Topology: t, Host: bench.Facts(ctx, env.Machine)}
 	var notes []string
 	// Last, for starting dmesg and fio reads from the drives too.
+	seen := o.atWork(ctx, env.Machine, t)
 	if c.OtherLoad, err = otherLoad(ctx, env.Machine, t); err != nil {
 		notes = append(notes, "other load: "+err.Error())
 	}
+	c.AtWork = <-seen
 	if ctx.Err() != nil {
 		return all, t, policy, ctx.Err()
 	}
 	found := append([]finding.Finding{}, rules.Judge(c, policy.Disable)...) // [] in JSON, not null
+	for _, f := range c.AtWork {
+		found = append(found, finding.Judge(atwork.InCheck(), f, policy.Disable)...)
+	}
+	finding.Sort(found)
 	return checked{
 		found, rules.Passes(c, found), slices.Concat(notes, t.Notes, c.Host.Notes), c.Host, c.OtherLoad,
 	}, t, policy, nil
+}
+
+// atWork looks who is at work on the storage while otherLoad looks at its devices. What cannot be
+// seen is left out.
+func (o checkOptions) atWork(ctx context.Context, m *sys.Machine, t *topology.Topology) <-chan []*atwork.Facts {
+	done := make(chan []*atwork.Facts, 1)
+	var paths []string
+	for _, target := range t.Targets {
+		if path, err := filepath.Abs(target.Path); err == nil && target.Device != "" && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	go func() {
+		var all []*atwork.Facts
+		for _, path := range paths {
+			f, err := bench.Watch(ctx, m, bench.Watching{Path: path, For: lookTime, Quick: true})
+			if err == nil && f.Window != nil {
+				all = append(all, f)
+			}
+		}
+		done <- all
+	}()
+	return done
 }
 
 // unseen is the error that nothing below a path could be checked.

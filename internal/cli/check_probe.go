@@ -3,10 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"plimsoll/internal/bench"
 	"plimsoll/internal/diagnose"
+	"plimsoll/internal/diagnose/rules"
+	"plimsoll/internal/finding"
 	"plimsoll/internal/report/machine"
 	"plimsoll/internal/text"
 )
@@ -15,7 +18,10 @@ import (
 type probeResult struct {
 	Array   string            `json:"array"`
 	Members []diagnose.Probed `json:"members"`
-	Answer  string            `json:"answer"`
+	// Touches say of each volume whether it is loaded from its snapshot, Findings what is wrong there.
+	Touches  []diagnose.Touch  `json:"first_touch"`
+	Findings []finding.Finding `json:"findings"`
+	Answer   string            `json:"answer"`
 }
 
 // runProbe reads each member of the arrays alone, then all together.
@@ -26,7 +32,9 @@ func runProbe(ctx context.Context, env *Env, o checkOptions) error {
 	}
 	results := []probeResult{}
 	for _, a := range t.Arrays {
-		r := probeResult{Array: a.Name, Members: diagnose.ProbeOf(&a).Members}
+		r := probeResult{
+			Array: a.Name, Members: diagnose.ProbeOf(&a).Members, Touches: []diagnose.Touch{}, Findings: []finding.Finding{},
+		}
 		if len(r.Members) > 0 {
 			results = append(results, r)
 		}
@@ -41,12 +49,30 @@ func runProbe(ctx context.Context, env *Env, o checkOptions) error {
 	}
 	var all []machine.Probed
 	for _, r := range results {
-		all = append(all, machine.Probed{Name: r.Array, Members: r.Members, Answer: r.Answer})
+		said := []string{}
+		for _, t := range r.Touches {
+			said = append(said, touchLine(t))
+		}
+		answer := strings.Join(append(said, r.Answer), " ")
+		all = append(all, machine.Probed{Name: r.Array, Members: r.Members, Answer: answer})
 	}
 	return render(env, o.format, machine.Probe(all, results))
 }
 
 func (o checkOptions) probeArray(ctx context.Context, env *Env, r *probeResult) error {
+	// Before the probe, whose own reads load blocks.
+	for _, m := range r.Members {
+		fmt.Fprintf(env.Err, "%s: is it loaded? pairs of reads, at most 12 s\n", text.Clean(m.Device, 0))
+		t, err := bench.Touch(ctx, m.Device)
+		if err != nil {
+			if ctx.Err() == nil {
+				return hint(err, "run it as root: it reads from the volumes themselves")
+			}
+			return err
+		}
+		r.Touches = append(r.Touches, t)
+	}
+	r.Findings = append(r.Findings, rules.Judge(&diagnose.Case{Touches: r.Touches}, nil)...)
 	steps := len(r.Members)
 	if steps > 1 {
 		steps++
@@ -68,4 +94,12 @@ func (o checkOptions) probeArray(ctx context.Context, env *Env, r *probeResult) 
 	}
 	r.Answer = diagnose.ProbeAnswer(r.Members)
 	return nil
+}
+
+// touchLine is what a test of a first touch says, with its code where something is wrong.
+func touchLine(t diagnose.Touch) string {
+	if t.Claimed {
+		return text.Clean(t.Sentence(), 0) + " (PL320)"
+	}
+	return text.Clean(t.Sentence(), 0)
 }

@@ -125,6 +125,7 @@ func groups(env *Env) []group {
 				newLabCmd(env),
 				newFleetCmd(env),
 				newCleanCmd(env),
+				newWarmCmd(env),
 			},
 		},
 		{"Judge", []*cobra.Command{

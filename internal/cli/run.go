@@ -81,6 +81,8 @@ the end. Existing files are never written to unless named with --destroy.`,
 			"plimsoll compare",
 	)
 	o.pg.addFlags(cmd.Flags())
+	addChoice(cmd, &o.FirstTouch, "first-touch", "test whether volumes made from a snapshot are loaded, `WHEN`",
+		[]string{"auto", bench.SkipFirstTouch})
 	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
 	addFormat(cmd, &o.format, page.Formats())
 	return cmd

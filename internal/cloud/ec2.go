@@ -103,13 +103,15 @@ func askOnce(ctx context.Context, limit time.Duration) (Identity, error) {
 
 // ProvisionedVolume is an EBS volume as the EC2 API describes it.
 type ProvisionedVolume struct {
-	ID     string      `json:"id"`
-	Spec   VolumeSpec  `json:"spec"`
-	State  string      `json:"state"`
-	Device string      `json:"device,omitempty"` // name in the attach call: /dev/sdf
-	Multi  bool        `json:"multi_attach,omitempty"`
-	Facts  VolumeFacts `json:"facts"`           // by the catalogue
-	Doubt  string      `json:"doubt,omitempty"` // where the catalogue's rules do not allow what the API says
+	ID     string     `json:"id"`
+	Spec   VolumeSpec `json:"spec"`
+	State  string     `json:"state"`
+	Device string     `json:"device,omitempty"` // name in the attach call: /dev/sdf
+	Multi  bool       `json:"multi_attach,omitempty"`
+	// Snapshot is what it was made from, empty for none.
+	Snapshot string      `json:"snapshot,omitempty"`
+	Facts    VolumeFacts `json:"facts"`           // by the catalogue
+	Doubt    string      `json:"doubt,omitempty"` // where the catalogue's rules do not allow what the API says
 }
 
 // ec2 is asked what volumes were ordered with.
@@ -170,12 +172,13 @@ type volumeInfo struct {
 	MiBs       uint32   `xml:"throughput"`
 	State      string   `xml:"status"`
 	Multi      bool     `xml:"multiAttachEnabled"`
+	Snapshot   string   `xml:"snapshotId"`
 	Attachment []string `xml:"attachmentSet>item>device"`
 }
 
 func (v volumeInfo) provisioned() ProvisionedVolume {
 	p := ProvisionedVolume{
-		ID: v.ID, State: v.State, Multi: v.Multi,
+		ID: v.ID, State: v.State, Multi: v.Multi, Snapshot: v.Snapshot,
 		Spec: VolumeSpec{
 			Type: v.Type,
 			Size: units.Bytes(v.SizeGiB) * units.GiB,

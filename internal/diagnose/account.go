@@ -168,6 +168,12 @@ func (c *Case) loopCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 				units.IOPS(possible),
 			),
 		})
+		if _, slow := c.SlowItself(m); slow {
+			out = append(out, finding.Factor{
+				Cause: finding.SlowVolume, Factor: rest / m.MeanLatency(),
+				How: fmt.Sprintf("an I/O takes %s, the volumes state %s", units.Latency(m.MeanLatency()), units.Latency(rest)),
+			})
+		}
 	case c.IsConcurrencyBound(m):
 		out = append(out, finding.Factor{
 			Cause: finding.RestLatency, Factor: math.SmallestNonzeroFloat64,

@@ -43,6 +43,7 @@ var remedies = map[finding.Cause]string{
 	finding.CPU:         "Use more jobs with less depth each, larger blocks or io_uring, and stop other processes.",
 	finding.Depth:       "Use libaio or io_uring with direct=1 on a file that was written before, or more jobs.",
 	finding.RestLatency: "Raise iodepth or numjobs until IOPS stop rising.",
+	finding.SlowVolume:  "Find out why the volume is slow: plimsoll check --probe tells a first touch.",
 	finding.Grouping:    "Use more clients: a sync then carries more commits.",
 	finding.SlowSync:    "Find what else writes to the log's volume.",
 	finding.CommitCPU:   "Use more clients, so that some compute while others wait, or faster cores.",

@@ -5,6 +5,7 @@ package diagnose
 
 import (
 	"plimsoll/internal/ceiling"
+	"plimsoll/internal/diagnose/live"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/host"
 	"plimsoll/internal/result"
@@ -24,7 +25,11 @@ type Case struct {
 	// Probes are what the members of arrays gave alone and together before the runs, where that was
 	// tried.
 	Probes []Probe
-	Runs   []Measurement
+	// AtWork is what was seen of programs, groups and members in the same while as OtherLoad.
+	AtWork []*live.Facts
+	// Touches are what pairs of reads said of blocks that are not loaded from a snapshot yet.
+	Touches []Touch
+	Runs    []Measurement
 	// Fleet is a run on several machines, compared; nil of one machine.
 	Fleet *FleetCase
 }

@@ -13,6 +13,9 @@ func (c *Case) IsConcurrencyBound(m Measurement) bool {
 	if asked == 0 || mean <= 0 || m.Any(fio.Workload.Paced) || m.Any(Buffered) || m.Reached() {
 		return false
 	}
+	if _, slow := c.SlowItself(m); slow || c.missesItsLatency(m) {
+		return false // Little's law holds of a slow volume, too: it is no cause there
+	}
 	volumes := len(c.leaves(m))
 	if a := c.ArrayOf(m); a != nil {
 		volumes = len(a.Volumes)

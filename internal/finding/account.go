@@ -24,6 +24,7 @@ const (
 	CPU         Cause = "CPU"
 	Depth       Cause = "depth not reached"
 	RestLatency Cause = "latency at rest"
+	SlowVolume  Cause = "slow volume"
 	Tail        Cause = "slow tail"
 	Grouping    Cause = "commits a sync"
 	SlowSync    Cause = "slower syncs"

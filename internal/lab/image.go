@@ -61,6 +61,7 @@ var (
 		"blockdev",
 		"losetup",
 		"fallocate",
+		"fsfreeze",
 		"filefrag",
 		"flock",
 		"timeout",

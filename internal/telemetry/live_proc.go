@@ -108,15 +108,18 @@ type taskWatch struct {
 	waiting map[string]map[string]float64 // by process, what its tasks waited for, summed over scans
 	scans   int
 	stacks  bool
-	partial bool
+	partial bool            // a look was ended by its budget
+	whole   bool            // the one at the start was not
 	kernel  map[string]bool // threads of the kernel: nobody's program
 	self    string
 }
 
-// Bounds of a look at very many tasks: it goes on as long as lookBudget, a process counts with its
-// first mostThreads.
+// Bounds of a look at very many tasks: before and after the window it goes on as long as lookBudget,
+// within it as long as scanBudget; a process counts with its first mostThreads. 10,000 processes take
+// some 100 ms; an emulated machine needs as long for a hundred.
 const (
-	lookBudget  = 150 * time.Millisecond
+	lookBudget  = 350 * time.Millisecond
+	scanBudget  = 900 * time.Millisecond
 	mostThreads = 256
 )
 
@@ -133,20 +136,21 @@ func (t *taskWatch) processes() []string {
 	return slices.DeleteFunc(names, func(n string) bool { return n[0] < '0' || n[0] > '9' || t.kernel[n] || n == t.self })
 }
 
-// within runs look for each of the names until the budget is spent.
-func (t *taskWatch) within(names []string, look func(string)) {
-	deadline := monotonic() + lookBudget
+// within runs look for each of the names until the budget is spent; false when it was.
+func (t *taskWatch) within(budget time.Duration, names []string, look func(string)) bool {
+	deadline := monotonic() + budget
 	for i, n := range names {
-		if i%64 == 63 && monotonic() > deadline {
+		if i%16 == 15 && monotonic() > deadline {
 			t.partial = true
-			return
+			return false
 		}
 		look(n)
 	}
+	return true
 }
 
 func (t *taskWatch) begin() {
-	t.within(t.processes(), func(pid string) {
+	t.whole = t.within(lookBudget, t.processes(), func(pid string) {
 		if io, err := t.asked(pid); err == nil {
 			t.before[pid] = io
 		}
@@ -170,7 +174,7 @@ func (t *taskWatch) asked(pid string) (a asked, err error) {
 // scan looks which tasks are in uninterruptible sleep now, and what they wait for.
 func (t *taskWatch) scan() {
 	t.scans++
-	t.within(t.processes(), func(pid string) {
+	t.within(scanBudget, t.processes(), func(pid string) {
 		text, err := t.read.Read("proc/" + pid + "/stat")
 		if err != nil {
 			return
@@ -250,7 +254,7 @@ func (t *taskWatch) end(o *Window, now func() time.Duration, sleepTill func(time
 	all := t.processes()
 	o.ProcessesAll, o.Scans, o.Stacks = len(all), t.scans, t.stacks || os.Geteuid() == 0
 	seconds := o.Span.Seconds()
-	t.within(all, func(pid string) {
+	t.within(lookBudget, all, func(pid string) {
 		io, err := t.asked(pid)
 		if err != nil {
 			if os.IsPermission(err) {
@@ -260,7 +264,10 @@ func (t *taskWatch) end(o *Window, now func() time.Duration, sleepTill func(time
 				return
 			}
 		}
-		old := t.before[pid] // zero for one that began meanwhile
+		old, had := t.before[pid] // zero for one that began meanwhile …
+		if !had && !t.whole {
+			old = io // … unless it may have been left out at the start
+		}
 		read, written := less(io.read, old.read), less(io.written, old.written)
 		if read+written == 0 && t.waiting[pid] == nil {
 			return

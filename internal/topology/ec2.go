@@ -78,6 +78,7 @@ func (t *Topology) ordered(p cloud.ProvisionedVolume) {
 				continue
 			}
 			v.take(p.Facts)
+			v.Snapshot = p.Snapshot
 			v.Origin = Origin{Detected, "EC2 API, DescribeVolumes; " + p.Facts.String()}
 			if p.Doubt != "" {
 				t.note("%s: %s", p.ID, p.Doubt)

@@ -97,6 +97,8 @@ type Volume struct {
 	Model  string      `json:"model,omitempty"`
 	Type   string      `json:"type,omitempty"` // gp3 gp2 io2 io1 st1 sc1 nvme …
 	Size   units.Bytes `json:"size,omitempty"`
+	// Snapshot is what an EBS volume was made from; empty for none, or where it is not known.
+	Snapshot string `json:"snapshot,omitempty"`
 	// Network is true for volumes that share the instance's storage bandwidth (EBS), false for
 	// local drives.
 	Network bool `json:"network,omitempty"`

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/block"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/units"
@@ -18,7 +19,7 @@ import (
 // Recording is what was seen of a live machine.
 type Recording struct {
 	Series    *telemetry.Series
-	Processes []Process // those that moved bytes, the most first
+	Processes []Process // those with files on the devices that moved bytes, the most first
 	// Blind says that processes of other users could not be looked into.
 	Blind bool
 }
@@ -50,6 +51,7 @@ func Record(ctx context.Context, m *sys.Machine, devices []string, long time.Dur
 	}
 	after, blind := processes(m.Root)
 	r := &Recording{Series: series, Blind: blind}
+	uses := users(m, devices)
 	seconds := 0.0
 	if n := len(series.Samples); n > 1 {
 		seconds = (series.Samples[n-1].At - series.Samples[0].At).Seconds()
@@ -68,7 +70,7 @@ func Record(ctx context.Context, m *sys.Machine, devices []string, long time.Dur
 			Read:  rateOf(b.read, a.read, seconds),
 			Write: rateOf(b.written, a.written, seconds),
 		}
-		if p.Read+p.Write >= 1024 {
+		if p.Read+p.Write >= 1024 && uses(pid) {
 			r.Processes = append(r.Processes, p)
 		}
 	}
@@ -76,6 +78,26 @@ func Record(ctx context.Context, m *sys.Machine, devices []string, long time.Dur
 		return cmp.Or(cmp.Compare(b.Read+b.Write, a.Read+a.Write), cmp.Compare(a.PID, b.PID))
 	})
 	return r, nil
+}
+
+// users says which processes have files on the devices: what others move is none of their load. A
+// captured machine has no descriptors to ask for, and there all count.
+func users(m *sys.Machine, devices []string) func(pid int) bool {
+	if !m.Here {
+		return func(int) bool { return true }
+	}
+	var all []*block.InUse
+	for _, d := range devices {
+		if s, err := block.ReadStack(m, "/dev/"+d); err == nil && s.Device != "" {
+			all = append(all, block.NewInUse(m.Reader(), s))
+		}
+	}
+	return func(pid int) bool {
+		return slices.ContainsFunc(all, func(u *block.InUse) bool {
+			uses, _ := u.By(strconv.Itoa(pid))
+			return uses
+		})
+	}
 }
 
 func rateOf(a, b uint64, seconds float64) units.Rate {

@@ -35,6 +35,7 @@ func Rules() []*diagnose.Rule {
 		fullFilesystem,
 		oldSoftware,
 		shortTimeout,
+		notLoaded,
 	}
 }
 

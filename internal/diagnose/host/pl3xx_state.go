@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plimsoll/internal/diagnose"
+	"plimsoll/internal/diagnose/live"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/host"
@@ -32,7 +33,7 @@ var otherLoad = &diagnose.Rule{
 	Title:    "other load on the storage before the run",
 	When: "While plimsoll check looks for a second and does nothing itself, the device of a tested path is busy " +
 		"for 10 % of it, does 100 I/Os, or " +
-		"moves 10 MiB.",
+		"moves 10 MiB. An info where programs with files on the path do it (root sees those of others).",
 	Why:    "Other load takes part of the IOPS and bandwidth; you measure only what is left.",
 	Fix:    "Find it (iotop, pidstat -d 1) and stop it, or wait.",
 	Bad:    "$ iostat -x 1\nDevice  r/s   w/s     %util\nmd0     0.00  2210.00 64.0",
@@ -46,7 +47,7 @@ var otherLoad = &diagnose.Rule{
 				if u.Name != t.Name || iops < otherIOPS && rate < otherRate && u.Util < otherUtil {
 					continue
 				}
-				report(finding.Finding{
+				f := finding.Finding{
 					Subject: t.Name,
 					Message: fmt.Sprintf("%s does %s IOPS and %s, of which none is plimsoll's.", t.Name, iops, rate),
 					Evidence: []finding.Evidence{
@@ -70,7 +71,14 @@ var otherLoad = &diagnose.Rule{
 						},
 					},
 					Commands: []string{"pidstat -d 1 5"},
-				})
+				}
+				if w := atWork(c, t.Name); w != nil && w.Using() != "" {
+					f.Severity, f.Title = finding.Info, "the storage is in use"
+					f.Message = fmt.Sprintf("%s does %s IOPS and %s: it is %s.", t.Name, iops, rate, w.InUse())
+					f.Fix = "Leave it alone, and measure on a machine that is not at work."
+					f.Commands = []string{"plimsoll why " + text.ShellQuote(w.Path)}
+				}
+				report(f)
 			}
 		}
 	},
@@ -79,11 +87,21 @@ var otherLoad = &diagnose.Rule{
 func passOtherLoad(c *diagnose.Case, pass func(format string, args ...any)) {
 	for _, t := range tops(c) {
 		for _, u := range c.OtherLoad {
-			if u.Name == t.Name {
+			if w := atWork(c, t.Name); u.Name == t.Name && (w == nil || !w.Limited()) {
 				pass("%s is quiet: %s IOPS, %s busy", t.Name, u.ReadIOPS+u.WriteIOPS, text.Percent(u.Util))
 			}
 		}
 	}
+}
+
+// atWork is what was seen of the programs on a device, nil where nobody looked.
+func atWork(c *diagnose.Case, device string) *live.Facts {
+	for _, f := range c.AtWork {
+		if slices.ContainsFunc(f.Layers, func(l live.Layer) bool { return l.Name == device }) {
+			return f
+		}
+	}
+	return nil
 }
 
 // recent is how long a complaint of the kernel counts as a warning.

@@ -65,7 +65,7 @@ func judgeAll(t testing.TB, cases []labelled) score {
 }
 
 func corpus(t testing.TB) []labelled {
-	return slices.Concat(seedCases(t), labCases(), layoutCases(), synthetic(), balanceCases(), quick(), knownWeak(), roundCases(), memberCases(), importedCases())
+	return slices.Concat(seedCases(t), labCases(), layoutCases(), synthetic(), balanceCases(), quick(), knownWeak(), roundCases(), memberCases(), importedCases(), touchCases())
 }
 
 // TestCorpus judges all labelled cases; precision and recall must be 0.95 at least. Precision is

@@ -27,7 +27,8 @@ var concurrencyBound = &diagnose.Rule{
 	Title:    "limited by concurrency, not by the storage",
 	When: "The job keeps its I/Os in flight, at most 16 a volume, its latency is that of unloaded volumes (at " +
 		"most twice their typical one, or under " +
-		"1.5 ms where that is not known), and it stays below 95 % of what the hardware allows. That is proven by " +
+		"1.5 ms where that is not known), and it stays below 95 % of what the hardware allows. Silent where the latency " +
+		"misses the scenario's own threshold, or the volume itself is slow (PL507). That is proven by " +
 		"one I/O in flight, by a known ceiling at least " +
 		"1.05 times as high, or by a second depth in the same run whose IOPS grew with it; else the finding " +
 		"reports that one depth cannot tell. A warning when more " +

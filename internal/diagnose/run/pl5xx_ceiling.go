@@ -15,7 +15,7 @@ import (
 )
 
 func ceilingRules() []*diagnose.Rule {
-	return []*diagnose.Rule{concurrencyBound, ceilingReached, farBelow, demandMissed, instanceBound, mirrorReads}
+	return []*diagnose.Rule{concurrencyBound, ceilingReached, farBelow, demandMissed, instanceBound, mirrorReads, slowNotQueued}
 }
 
 var ceilingReached = &diagnose.Rule{

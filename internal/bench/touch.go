@@ -1,0 +1,154 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/stats"
+	"plimsoll/internal/units"
+)
+
+// The test of a first touch: so many pairs in so many lanes; it ends after touchTime with touchLeast
+// of them, and gives up after touchMost.
+const (
+	touchPairs = 200
+	touchLanes = 4
+	touchTime  = 12 * time.Second
+	touchLeast = 60
+	touchMost  = time.Minute
+	// touchFirst is where in its piece the first read of a pair may lie, touchGap how far behind it
+	// the second one is at least, in units of touchSize.
+	touchFirst = 56
+	touchGap   = 16
+	// touchFar is 1 ms: a first read that is later by less is none.
+	touchFar = 1e6
+)
+
+// SkipFirstTouch leaves out the test of volumes that were made from a snapshot.
+const SkipFirstTouch = "skip"
+
+// Touch finds out which share of a device is not loaded from its snapshot: pairs of reads, each in a
+// piece of its own, of which only the first can meet a piece that is not loaded. It loads the 200
+// pieces that it reads.
+func Touch(ctx context.Context, device string) (diagnose.Touch, error) {
+	d, err := openDirect("/dev/" + device)
+	if err != nil {
+		return diagnose.Touch{}, err
+	}
+	defer d.close()
+	t, err := d.touch(ctx, pieces(d.size))
+	t.Device = device
+	return t, err
+}
+
+// pieces are the whole pieces of a size, by their numbers.
+func pieces(size int64) []int64 {
+	all := make([]int64, size/pieceSize)
+	for i := range all {
+		all[i] = int64(i)
+	}
+	return all
+}
+
+// touch reads pairs in some of the pieces, drawn without replacement.
+func (d *direct) touch(ctx context.Context, all []int64) (diagnose.Touch, error) {
+	t := diagnose.Touch{Pieces: int64(len(all)), Size: units.Bytes(len(all)) * pieceSize}
+	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	drawn := all[:min(len(all), touchPairs)]
+	began := time.Now()
+	var mu sync.Mutex // guards what follows
+	var first, again []float64
+	var failed error
+	next := 0
+	take := func() (int64, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		passed := time.Since(began)
+		if failed != nil || next >= len(drawn) || ctx.Err() != nil || passed > touchMost ||
+			passed > touchTime && len(first) >= touchLeast {
+			return 0, false
+		}
+		next++
+		return drawn[next-1], true
+	}
+	lane := func() error {
+		buf, err := aligned(touchSize)
+		if err != nil {
+			return err
+		}
+		for {
+			piece, ok := take()
+			if !ok {
+				return nil
+			}
+			x := rand.Int64N(touchFirst)
+			y := x + touchGap + rand.Int64N(touchFirst-x)
+			a, err := d.read(buf[:touchSize], piece*pieceSize+x*touchSize)
+			if err != nil {
+				return err
+			}
+			b, err := d.read(buf[:touchSize], piece*pieceSize+y*touchSize)
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			first, again = append(first, float64(a)), append(again, float64(b))
+			mu.Unlock()
+		}
+	}
+	var lanes sync.WaitGroup
+	for range touchLanes {
+		lanes.Go(func() {
+			if err := lane(); err != nil {
+				mu.Lock()
+				failed = err
+				mu.Unlock()
+			}
+		})
+	}
+	lanes.Wait()
+	t.Took = time.Since(began)
+	if failed == nil && ctx.Err() != nil {
+		failed = ctx.Err()
+	}
+	if failed == nil && len(first) < min(touchLeast, len(drawn)) {
+		failed = fmt.Errorf("%s: only %d pairs of reads in %v: it is too slow to tell", d.name, len(first), touchMost)
+	}
+	t.Paired = stats.PairedShare(first, again, touchFar)
+	if t.Pairs < touchLeast {
+		t.Claimed = false // a volume of less than 30 MiB
+	}
+	return t, failed
+}
+
+// touches tests the volumes of a run that were made from a snapshot, and all of them with --probe.
+func (r *runner) touches(ctx context.Context) ([]diagnose.Touch, error) {
+	if r.plan.Settings.SkipTouch {
+		return nil, nil
+	}
+	var all []diagnose.Touch
+	for _, a := range r.plan.Topology.Arrays {
+		for _, v := range a.Volumes {
+			if v.Device == "" || v.Missing || v.Snapshot == "" && r.plan.Settings.Probe == 0 {
+				continue
+			}
+			t, err := Touch(ctx, v.Device)
+			if ctx.Err() != nil {
+				return all, ctx.Err()
+			}
+			if err != nil {
+				r.emit(Noted{fmt.Sprintf("whether %s is loaded from a snapshot is not known: %v", v.Device, err)})
+				continue
+			}
+			if t.Claimed {
+				r.emit(Noted{t.Sentence()})
+			}
+			all = append(all, t)
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,137 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
+)
+
+// loopDevice is a loop device of so many pieces for a test; root only.
+func loopDevice(t *testing.T, pieces int64) string {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("needs root")
+	}
+	image := filepath.Join(t.TempDir(), "image")
+	if err := os.WriteFile(image, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(image, pieces*pieceSize); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("losetup", "-f", "--show", image).Output()
+	if err != nil {
+		t.Skip("no loop devices here:", err)
+	}
+	device := strings.TrimSpace(string(out))
+	t.Cleanup(func() { _ = exec.Command("losetup", "-d", device).Run() })
+	return strings.TrimPrefix(device, "/dev/")
+}
+
+// reads are those that a device has completed, and their bytes.
+func reads(t *testing.T, device string) (n, bytes int64) {
+	t.Helper()
+	s := strings.Fields(sys.Host().Reader().Text("sys/class/block/" + device + "/stat"))
+	if len(s) < 3 {
+		t.Fatal("no statistics of", device)
+	}
+	return number(t, s[0]), number(t, s[2]) * 512
+}
+
+func number(t *testing.T, s string) (n int64) {
+	t.Helper()
+	for _, c := range s {
+		n = n*10 + int64(c-'0')
+	}
+	return n
+}
+
+// The device's own counters say that each piece is read once, 4 KiB of it, also where the first
+// start was interrupted.
+func TestWarmReadsEachPieceOnce(t *testing.T) {
+	const pieces = 300
+	device, state := loopDevice(t, pieces), filepath.Join(t.TempDir(), "state")
+	n0, b0 := reads(t, device)
+	ctx, cancel := context.WithCancel(t.Context())
+	o := Warming{
+		Device: device, Serial: "a/b", Depth: 4, State: state, Resume: true, Most: 100 * pieceSize,
+		Each: func(Warmed) { cancel() }, // after a second, at some 100 pieces
+	}
+	first, err := Warm(ctx, sys.Host(), o)
+	if !errors.Is(err, context.Canceled) || first.Read == 0 || first.Read >= pieces {
+		t.Fatalf("%+v %v", first, err)
+	}
+	o.Most, o.Each = 0, nil
+	second, err := Warm(t.Context(), sys.Host(), o)
+	if err != nil || second.Done != pieces || first.Read+second.Read != pieces {
+		t.Errorf("%+v, then %+v %v", first, second, err)
+	}
+	// Who looks at a new device (udev) reads from it once or twice, too.
+	if n, b := reads(t, device); n-n0 < pieces || n-n0 > pieces+4 || first.Bytes+second.Bytes != pieces*touchSize {
+		t.Errorf("%d reads of %d bytes for %d pieces", n-n0, b-b0, pieces)
+	}
+	if third, err := Warm(t.Context(), sys.Host(), o); err != nil || third.Read != 0 {
+		t.Errorf("a third start: %+v %v", third, err)
+	}
+	if _, err := os.Stat(filepath.Join(state, "a_b.json")); err != nil {
+		t.Error(err)
+	}
+}
+
+// --most is a rate of pieces.
+func TestWarmKeepsItsRate(t *testing.T) {
+	device := loopDevice(t, 60)
+	w, err := Warm(t.Context(), sys.Host(), Warming{
+		Device: device, Depth: 8, State: filepath.Join(t.TempDir(), "state"), Most: 20 * pieceSize,
+	})
+	// 60 pieces at 20 a second begin over 59/20 s; a busy machine is slower, never faster.
+	if err != nil || w.Took < 2900*time.Millisecond || w.Rate() > 21*pieceSize {
+		t.Errorf("%+v %v: %v", w, err, w.Rate())
+	}
+}
+
+func TestWarmRefusesASecondOne(t *testing.T) {
+	device, state := loopDevice(t, 8), filepath.Join(t.TempDir(), "state")
+	dir, err := sys.MakePath(state, 0o700)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release, err := dir.Lock(recordName("", device) + ".lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if _, err := Warm(t.Context(), sys.Host(), Warming{Device: device, Depth: 1, State: state}); !errors.Is(err, ErrWarming) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A volume on which nothing is loaded later has no first touch to claim.
+func TestTouchOfALoadedVolume(t *testing.T) {
+	touch, err := Touch(t.Context(), loopDevice(t, 256))
+	if err != nil || touch.Pairs != touchPairs || touch.Pieces != 256 {
+		t.Fatalf("%+v %v", touch, err)
+	}
+	if small, err := Touch(t.Context(), loopDevice(t, 32)); err != nil || small.Claimed || small.Pairs != 32 {
+		t.Errorf("%+v %v", small, err)
+	}
+}
+
+func TestTouchPieces(t *testing.T) {
+	got := TouchPieces([]block.Extent{{Start: pieceSize, Length: 2 * pieceSize}, {Start: 0, Length: 1}, {Start: pieceSize, Length: 1}},
+		int64(units.MiB))
+	for i, want := range []int64{3, 4, 2} {
+		if len(got) != 3 || got[i] != want {
+			t.Fatalf("%v", got)
+		}
+	}
+}

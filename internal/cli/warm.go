@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/bench"
+	"plimsoll/internal/block"
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/report/machine"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+type warmOptions struct {
+	layoutOptions
+	path   string
+	files  bool
+	whole  bool
+	resume bool
+	most   string
+	depth  int
+	state  string
+	format string
+}
+
+func newWarmCmd(env *Env) *cobra.Command {
+	o := warmOptions{depth: 32}
+	cmd := &cobra.Command{
+		Use:   "warm PATH|DEVICE",
+		Short: "Read each block of a volume once, so that it is loaded from its snapshot",
+		Long: `Test whether the volumes below a path are loaded from their snapshot, and where they are not read each piece of 512 KiB
+once, past the page cache: 4 KiB of it where the test has shown that one read loads its piece.
+
+It opens volumes for reading only and writes nothing but its own record, by which --resume goes on. While other programs
+use the volume it takes a quarter of its throughput at most and rests while they wait.
+
+The exit code is 0 when the volumes are loaded, 3 when 15 % or more is not, and 130 when it was interrupted.`,
+		Example: `  plimsoll warm /dev/nvme1n1
+  plimsoll warm /data --files --most 100MiB/s
+  plimsoll warm /data --resume`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.path = args[0]
+			return runWarm(cmd.Context(), env, o)
+		},
+	}
+	f := cmd.Flags()
+	o.addFlags(f)
+	addFormat(cmd, &o.format, page.Formats())
+	f.BoolVar(&o.files, "files", false, "read only what files below the path lie on, the newest file first")
+	f.BoolVar(&o.whole, "whole", false, "read every byte, also where nothing seems to wait for it")
+	f.BoolVar(&o.resume, "resume", false, "leave out what an earlier start has read")
+	f.StringVar(&o.most, "most", "", "load at most `RATE` on each volume, such as 100MiB/s")
+	f.IntVar(&o.depth, "depth", o.depth, "keep `N` reads in flight on each volume")
+	f.StringVar(&o.state, "state", "/var/lib/plimsoll/warm", "keep records in `DIR`")
+	typedOnly(f, "state") // what is in it is believed
+	return cmd
+}
+
+// warmedVolume is what warm prints as JSON of each volume.
+type warmedVolume struct {
+	Before diagnose.Touch  `json:"before"`
+	Warmed *bench.Warmed   `json:"warmed,omitempty"`
+	After  *diagnose.Touch `json:"after,omitempty"`
+}
+
+func runWarm(ctx context.Context, env *Env, o warmOptions) error {
+	jobs, err := o.plan(env)
+	if err != nil {
+		return err
+	}
+	results := make([]warmedVolume, len(jobs))
+	failures := make([]error, len(jobs))
+	var side sync.WaitGroup
+	for i := range jobs {
+		side.Go(func() { results[i], failures[i] = o.volume(ctx, env, jobs[i]) })
+	}
+	side.Wait()
+	if err := errors.Join(failures...); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return hint(err, "run it as root: it reads from the volumes themselves")
+	}
+	var said []string
+	for _, r := range results {
+		said = append(said, r.sentence())
+	}
+	if err := render(env, o.format, machine.Warmed(said, results)); err != nil {
+		return err
+	}
+	for _, r := range results {
+		if last := r.last(); last.Claimed {
+			return errVerdict
+		}
+	}
+	return nil
+}
+
+func (r *warmedVolume) last() diagnose.Touch {
+	if r.After != nil {
+		return *r.After
+	}
+	return r.Before
+}
+
+func (r *warmedVolume) sentence() string {
+	line := touchLine(r.last())
+	if w := r.Warmed; w != nil {
+		line += fmt.Sprintf(" %s of %s were read in %s.", text.Count(w.Read), text.Plural(w.Pieces, "piece"),
+			text.Duration(w.Took))
+		if w.Skipped > 0 {
+			line += fmt.Sprintf(" %s could not be read.", text.Plural(w.Skipped, "piece"))
+		}
+	}
+	return line
+}
+
+// plan finds the volumes, and the pieces of them that files lie on.
+func (o *warmOptions) plan(env *Env) ([]bench.Warming, error) {
+	var most units.Rate
+	var err error
+	if o.most != "" {
+		if most, err = units.ParseRate(o.most); err != nil || most <= 0 {
+			return nil, usage(fmt.Errorf("--most %s: want a rate such as 100MiB/s", text.Clean(o.most, 40)))
+		}
+	}
+	if o.depth < 1 || o.depth > 1024 {
+		return nil, usage(fmt.Errorf("--depth %d: want from 1 to 1024", o.depth))
+	}
+	path, err := filepath.Abs(o.path)
+	if err != nil {
+		return nil, err
+	}
+	if err := mustExist(path); err != nil {
+		return nil, err
+	}
+	t, stack, err := topology.Live(env.Machine, path)
+	if err != nil {
+		return nil, err
+	}
+	if stack.Device == "" {
+		return nil, fmt.Errorf("%s: no block device is visible below it", text.Quote(o.path))
+	}
+	one := bench.Warming{
+		Depth: o.depth, Most: most, State: o.state, Resume: o.resume, Whole: o.whole, Usual: units.Latency(time.Millisecond),
+	}
+	if o.files {
+		return o.planFiles(path, stack, one)
+	}
+	var all []bench.Warming
+	for _, d := range stack.Tree.Leaves(t.Targets[0].Device) {
+		w := one
+		w.Device, w.Serial = d.Name, d.Serial
+		all = append(all, w)
+	}
+	return all, nil
+}
+
+// planFiles finds the pieces that files lie on. Below an array that combines volumes they are read
+// through it.
+func (o *warmOptions) planFiles(path string, stack *block.Stack, w bench.Warming) ([]bench.Warming, error) {
+	if stack.Mount == nil {
+		return nil, usage(errors.New("--files needs a directory or a file, not a device"))
+	}
+	extents, files, err := block.Extents(path)
+	if err != nil {
+		return nil, err
+	}
+	if files == 0 {
+		return nil, usage(fmt.Errorf("there are no files below %s", text.Quote(path)))
+	}
+	d, start := stack.Tree.Devices[stack.Device], int64(0)
+	if d.Parent != "" {
+		start, d = int64(d.Start), stack.Tree.Devices[d.Parent]
+	}
+	w.Device, w.Serial, w.Order = d.Name, d.Serial, bench.TouchPieces(extents, start)
+	return []bench.Warming{w}, nil
+}
+
+// volume tests one volume, loads it, and tests it again.
+func (o *warmOptions) volume(ctx context.Context, env *Env, w bench.Warming) (r warmedVolume, err error) {
+	if r.Before, err = bench.Touch(ctx, w.Device); err != nil {
+		return r, err
+	}
+	fmt.Fprintln(env.Err, touchLine(r.Before))
+	if !r.Before.Claimed && !o.whole {
+		return r, nil
+	}
+	if others := bench.InUse(ctx, env.Machine, w.Device); others >= warmBusy && w.Most == 0 {
+		w.Most = warmShare * warmRate
+		fmt.Fprintf(env.Err, "%s is in use (%s I/Os per second): at most %s, and it rests while others wait\n",
+			text.Clean(w.Device, 0), units.Number(others), w.Most)
+	}
+	w.Each = func(now bench.Warmed) {
+		fmt.Fprintf(env.Err, "%s: %s of %s pieces, %s, %s left\n", text.Clean(now.Device, 0), text.Count(now.Done),
+			text.Count(now.Pieces), now.Rate(), text.Duration(now.Left()))
+	}
+	done, err := bench.Warm(ctx, env.Machine, w)
+	r.Warmed = &done
+	if err != nil {
+		return r, err
+	}
+	after, err := bench.Touch(ctx, w.Device)
+	r.After = &after
+	return r, err
+}
+
+// A volume on which others do so many I/Os a second is in use; then a quarter of its throughput is
+// taken, which is 125 MiB/s for a gp3 that nobody has raised.
+const (
+	warmBusy  = 10.0
+	warmShare = 0.25
+	warmRate  = 125 * units.MiBPerSec
+)

@@ -1,0 +1,78 @@
+package live
+
+import (
+	"fmt"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
+)
+
+// InCheck are the causes that a look of less than a second may name, as plimsoll check does: a
+// control group at its limit, and a member that stands apart while the array is at work.
+func InCheck() []*finding.Rule[*Facts] {
+	group := *ruleOf("PL904")
+	group.Check = func(f *Facts, report func(finding.Finding)) { only(f, "PL904", finding.Warn, report) }
+	member := &finding.Rule[*Facts]{
+		Code: "PL204", Severity: finding.Info, Title: "array member slower than its peers",
+		Why: "A stripe waits for its slowest member, so one slow volume makes all of them slow.",
+		Fix: "plimsoll why watches it for longer; plimsoll check --probe, when it is quiet, reads from each member alone.",
+		Check: func(f *Facts, report func(finding.Finding)) {
+			if ios := newView(f); ios.top != nil && ios.top.ios() >= shortIOs {
+				only(f, "PL204", finding.Info, report)
+			}
+		},
+	}
+	return []*finding.Rule[*Facts]{member, &group}
+}
+
+// shortIOs are the fewest I/Os by which members are compared in a short look.
+const shortIOs = 100
+
+func ruleOf(code finding.Code) *finding.Rule[*Facts] {
+	for _, r := range pages() {
+		if r.Code == code {
+			return r
+		}
+	}
+	return nil
+}
+
+func only(f *Facts, code finding.Code, severity finding.Severity, report func(finding.Finding)) {
+	for _, c := range Judge(f).Causes {
+		if c.Code == code {
+			found := c.Finding()
+			found.Severity = severity
+			report(found)
+		}
+	}
+}
+
+// Limited is whether a control group is at its limit on a device of the path.
+func (f *Facts) Limited() bool {
+	v := newView(f)
+	return v.top != nil && v.fullest() != nil
+}
+
+// Using names the programs with files below the path that asked for I/O, the largest first, empty
+// where none was seen.
+func (f *Facts) Using() string {
+	v := newView(f)
+	var names []string
+	for i := range v.users {
+		if v.users[i].bytes() > 0 || v.users[i].Waiting > 0 {
+			names = append(names, v.users[i].who())
+		}
+	}
+	return text.Some(names, mostNamed)
+}
+
+const mostNamed = 3
+
+// InUse is how check names programs at work: no reason to stop them.
+func (f *Facts) InUse() string {
+	who := f.Using()
+	if who == "" {
+		return ""
+	}
+	return fmt.Sprintf("in use by %s: plimsoll why %s says whether it is slow", who, text.ShellQuote(f.Path))
+}

@@ -1,0 +1,82 @@
+package run
+
+import (
+	"fmt"
+
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+var measuredLoading = &diagnose.Rule{
+	Code:     "PL424",
+	Since:    "0.2",
+	Severity: finding.Invalid,
+	Title:    "measured on a volume that was still loading",
+	When: "A scenario reads, and before it the pairs of PL320 claimed a share of 15 % or more not loaded: of the file that " +
+		"it works on where plimsoll wrote that, else of a volume of its role.",
+	Why: "Reads of blocks that were never read come from object storage. The figure is of the snapshot's store and not " +
+		"of the volume, and changes from run to run as blocks are loaded.",
+	Fix:    "plimsoll warm DEVICE, then measure again.",
+	Bad:    "random reads at 23 IOPS on a gp3 made from a snapshot an hour ago",
+	Good:   "the same after plimsoll warm: 1,640 IOPS",
+	Ignore: "When the first touch is what you want to measure.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Measured() {
+			if t, ok := c.Loading(m); ok {
+				report(finding.Finding{
+					Subject: m.Label(), Scenarios: m.IDs(), Evidence: t.Evidence(),
+					Message:  fmt.Sprintf("%s reads from a volume that was still loading. %s", m.Label(), t.Sentence()),
+					Commands: []string{"plimsoll warm /dev/" + t.Device},
+				})
+			}
+		}
+	},
+}
+
+// slowNotQueued is PL507: PL501 may not say "not by the storage" of a volume that is slow by itself.
+var slowNotQueued = &diagnose.Rule{
+	Code:     "PL507",
+	Since:    "0.2",
+	Severity: finding.Warn,
+	Title:    "the volume is slow, not the queue",
+	When: "The job keeps its I/Os in flight, as for PL501, but its latency misses the scenario's own threshold, or is " +
+		"more than 3 times what the volumes state, or PL320 is claimed.",
+	Why: "More in flight hides a slow volume behind a higher figure; each I/O stays as slow as it is. A volume that " +
+		"takes 43 ms at depth 1 where 1 ms is stated is broken, throttled, or reads blocks for the first time.",
+	Fix: "Find out why: plimsoll check --probe tells a first touch, plimsoll why watches the machine at work. Then ask " +
+		"the provider.",
+	Bad:    "depth 1 on gp3: 43.1 ms, stated 0.6 to 1 ms",
+	Good:   "16 psync jobs on 4 volumes: 0.60 ms, stated 0.6 to 1 ms (PL501)",
+	Ignore: "When the stated latency is not of this volume.",
+	After:  []finding.Code{"PL401", "PL413", "PL424"},
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Measured() {
+			if !c.KeepsItsDepth(m) {
+				continue
+			}
+			if why, ok := c.SlowItself(m); ok {
+				report(slowFinding(c, m, why))
+			}
+		}
+	},
+}
+
+func slowFinding(c *diagnose.Case, m diagnose.Measurement, why string) finding.Finding {
+	mean := units.Latency(m.MeanLatency())
+	f := finding.Finding{
+		Subject: m.Label(), Scenarios: m.IDs(),
+		Message: fmt.Sprintf("%s takes %s an I/O with %s in flight: the volume is slow, not the queue. %s", m.Label(), mean,
+			text.Plural(m.InFlight(), "I/O"), why),
+		Evidence: []finding.Evidence{{
+			What: "mean latency", Found: mean.String(), Where: "fio, " + text.Plural(m.InFlight(), "I/O") + " in flight",
+		}},
+		Commands: []string{"plimsoll check --probe"},
+	}
+	if typical := c.StatedLatency(m); typical > 0 {
+		most := units.LatencyOf(diagnose.SlowTimes * typical)
+		f.Evidence[0].Expected = "at most " + most.String() + ", 3 times what the volumes state"
+	}
+	return f
+}

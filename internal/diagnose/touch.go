@@ -1,0 +1,157 @@
+package diagnose
+
+import (
+	"fmt"
+	"time"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/stats"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+// Touch is what pairs of reads said of a volume: which share of it is not loaded from its snapshot
+// yet. Times are in nanoseconds.
+type Touch struct {
+	Device string `json:"device"`
+	// File is the file in whose own pieces the pairs were read, empty for the whole volume.
+	File   string      `json:"file,omitempty"`
+	Pieces int64       `json:"pieces"` // of 512 KiB
+	Size   units.Bytes `json:"size"`
+	stats.Paired
+	Took time.Duration `json:"took_ns"`
+}
+
+// Left is how long reading all that is not loaded takes at depth 32, at what one first touch takes.
+func (t Touch) Left() time.Duration {
+	const depth = 32
+	return time.Duration(t.Share * float64(t.Pieces) * t.First / depth)
+}
+
+// Sentence says what a test found.
+func (t Touch) Sentence() string {
+	of := t.Device
+	if t.File != "" {
+		of = t.File
+	}
+	first, again := units.Latency(t.First), units.Latency(t.Again)
+	switch {
+	case t.Claimed:
+		return fmt.Sprintf("About %s (%s to %s) of %s is not loaded from its snapshot: first reads %s, others %s; "+
+			"plimsoll warm loads it in about %s.", text.Percent(t.Share), text.Percent(t.Low), text.Percent(t.High), of, first,
+			again, text.Duration(t.Left()))
+	case t.Pairs < touchedLeast:
+		return fmt.Sprintf("Whether %s is loaded from a snapshot cannot be said: it is too small.", of)
+	}
+	return fmt.Sprintf("Nothing of %s waits to be loaded from a snapshot: first reads %s, others %s.", of, first, again)
+}
+
+// touchedLeast is the fewest pairs that say anything.
+const touchedLeast = 60
+
+// Loading is the test that claims that a scenario read what was not loaded. What plimsoll wrote
+// itself is loaded where it was written: there the file decides.
+func (c *Case) Loading(m Measurement) (Touch, bool) {
+	if !m.Any(fio.Workload.Reads) {
+		return Touch{}, false
+	}
+	a := c.ArrayOf(m)
+	for _, t := range c.Touches {
+		if !t.Claimed || (t.File != "") != m.Prefilled || a == nil {
+			continue
+		}
+		for _, v := range a.Volumes {
+			if v.Device == t.Device {
+				return t, true
+			}
+		}
+	}
+	return Touch{}, false
+}
+
+// SlowTimes is how many times the stated latency a mean is before the volume itself counts as slow.
+const SlowTimes = 3.0
+
+// SlowItself is whether a run's latency is the storage's own fault, and by which sign.
+func (c *Case) SlowItself(m Measurement) (why string, ok bool) {
+	if t, ok := c.Loading(m); ok {
+		return t.Sentence(), true
+	}
+	mean := m.MeanLatency()
+	typical := c.StatedLatency(m)
+	if typical > 0 && mean > SlowTimes*float64(typical) && m.shallow(c) {
+		return fmt.Sprintf("The volumes state %s.", units.LatencyOf(typical)), true
+	}
+	if t, ok := m.missed(); ok && m.shallow(c) && typical > 0 && mean > unloaded*float64(typical) {
+		return fmt.Sprintf("The scenario asks for %s.", t.Text), true
+	}
+	return "", false
+}
+
+// missesItsLatency is whether the mean of a run is above a latency that its scenario asks for.
+func (c *Case) missesItsLatency(m Measurement) bool {
+	_, missed := m.missed()
+	return missed && m.shallow(c)
+}
+
+// missed is a threshold on a latency that even the mean of a run is above.
+func (m Measurement) missed() (suite.Threshold, bool) {
+	for _, t := range m.Scenario.Thresholds {
+		q := t.Metric.Quantity
+		if (q == suite.Clat || q == suite.Lat) && t.Limit.Latency > 0 && !t.Metric.IsShare() && !m.Syncs() &&
+			m.MeanLatency() > float64(t.Limit.Latency) {
+			return t, true
+		}
+	}
+	return suite.Threshold{}, false
+}
+
+// KeepsItsDepth is whether a run is a closed loop whose I/Os were in flight, and no more than
+// concurrency.
+func (c *Case) KeepsItsDepth(m Measurement) bool {
+	asked, mean := m.InFlight(), m.MeanLatency()
+	return asked > 0 && mean > 0 && !m.Any(fio.Workload.Paced) && !m.Any(Buffered) && !m.Reached() &&
+		float64(m.IOPS())*mean/1e9 >= fullFlight*float64(asked)
+}
+
+// StatedLatency is what the volumes of a run state of its direction, 0 where they do not.
+func (c *Case) StatedLatency(m Measurement) (typical time.Duration) {
+	a := c.ArrayOf(m)
+	if a == nil || m.Syncs() {
+		return 0
+	}
+	for _, v := range a.Volumes {
+		if m.Any(fio.Workload.Reads) {
+			typical = max(typical, v.ReadLatency)
+		}
+		if m.Any(fio.Workload.Writes) {
+			typical = max(typical, v.WriteLatency)
+		}
+	}
+	return typical
+}
+
+// shallow is whether no more is in flight than volumes, so that no queue makes the latency.
+func (m Measurement) shallow(c *Case) bool {
+	volumes := len(c.leaves(m))
+	if a := c.ArrayOf(m); a != nil {
+		volumes = len(a.Volumes)
+	}
+	return m.InFlight() > 0 && m.InFlight() <= max(volumes, 1)
+}
+
+// Evidence are the figures of a test.
+func (t Touch) Evidence() []finding.Evidence {
+	return []finding.Evidence{
+		{
+			What: "not loaded", Found: fmt.Sprintf("%s (%s to %s)", text.Percent(t.Share), text.Percent(t.Low),
+				text.Percent(t.High)), Expected: "below 15 %", Where: fmt.Sprintf("%d pairs of reads", t.Pairs),
+		},
+		{
+			What: "first read of a piece", Found: units.Latency(t.First).String(),
+			Expected: units.Latency(t.Again).String() + ", as the second one", Where: "medians",
+		},
+	}
+}
