@@ -195,7 +195,10 @@ echo +io > /sys/fs/cgroup/cgroup.subtree_control; mkdir -p /sys/fs/cgroup/app/in
 m=$(mountpoint -d /h); echo "$m riops=%[1]d wiops=%[1]d" > /sys/fs/cgroup/app/io.max
 `, x.Group)
 	}
-	fmt.Fprintf(&b, "(%sexec fio --name=app %s --time_based --runtime=60 --output=/dev/null) & a=$!\nsleep 1.5\n", enter, x.App)
+	fmt.Fprintf(&b, "(%sexec fio --name=app %s --thread --time_based --runtime=90 --output=/dev/null) & a=$!\n"+
+		// A situation that has not begun is none: on a busy host fio takes seconds to start.
+		"n=0; until awk '/^(read|write)_bytes/ && $2 > 0 {f=1} END{exit !f}' /proc/$a/io || [ $n = 120 ]; do sleep 0.25; n=$((n+1)); done\nsleep 1.5\n",
+		enter, x.App)
 	if x.Beside != "" {
 		fmt.Fprintf(&b, "[ -e etl ] || cp $(command -v fio) etl\ncat > beside.sh <<'EOF'\n%s\nEOF\n"+
 			"setsid bash beside.sh >/dev/null 2>&1 </dev/null & b=$!\n", x.Beside)
