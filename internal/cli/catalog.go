@@ -13,23 +13,32 @@ import (
 func newCatalogCmd(env *Env) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
-		Use:   "catalog [VOLUME-TYPE | INSTANCE-TYPE | DRIVE]",
+		Use:   "catalog [VOLUME-TYPE | INSTANCE-TYPE... | DRIVE]",
 		Short: "Show the known limits of volumes, instances and drives, with source, date and trust",
 		Example: `  plimsoll catalog
   plimsoll catalog gp3
   plimsoll catalog c6a.xlarge
+  plimsoll catalog c6a.xlarge m6a.xlarge r6a.xlarge
   plimsoll catalog P4510`,
-		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeCatalog,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return runCatalog(env, strings.Join(args, ""), format)
+			return runCatalog(env, args, format)
 		},
 	}
 	addFormat(cmd, &format, page.Formats())
 	return cmd
 }
 
-func runCatalog(env *Env, name, format string) error {
+func runCatalog(env *Env, names []string, format string) error {
+	names = strings.FieldsFunc(strings.Join(names, ","), func(r rune) bool { return r == ',' })
+	if len(names) > 1 {
+		d, unknown, ok := plans.InstanceTable(names)
+		if !ok {
+			return usage(fmt.Errorf("%.60q is no instance type: name one entry, or several instance types", unknown))
+		}
+		return render(env, format, d)
+	}
+	name := strings.Join(names, "")
 	d, ok := plans.CatalogEntry(name)
 	if !ok {
 		return hint(

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -71,12 +72,30 @@ is shown in detail, several as a table.`,
 		"",
 		"check whether a claimed `FIGURE` holds, for how long and since when, such as \"40000 IOPS\" or \"1250MB/s\"",
 	)
+	f.Lookup("instance").Usage = "EC2 instance `TYPE`, for its limits; several, separated by commas or repeated, are compared"
+	f.Lookup("instance").Value = &joinFlag{&o.instance}
 	addFormat(cmd, &o.format, page.Formats())
 	cmd.MarkFlagsMutuallyExclusive("sweep", "together", "claim")
 	return cmd
 }
 
+// joinFlag is a flag that may be repeated: its values, separated by commas.
+type joinFlag struct{ to *string }
+
+func (f *joinFlag) String() string { return "" }
+func (f *joinFlag) Type() string   { return "TYPE" }
+func (f *joinFlag) Set(s string) error {
+	if *f.to != "" {
+		s = *f.to + "," + s
+	}
+	*f.to = s
+	return nil
+}
+
 func runCeiling(ctx context.Context, env *Env, o ceilingOptions) error {
+	if strings.Contains(o.instance, ",") {
+		return o.onTypes(ctx, env)
+	}
 	if o.claim != "" {
 		return runClaim(env, o)
 	}
@@ -116,6 +135,37 @@ func runCeiling(ctx context.Context, env *Env, o ceilingOptions) error {
 		return err
 	}
 	return render(env, o.format, plans.Ceilings(t, s.Name, all, o.together))
+}
+
+// onTypes compares the ceilings of a layout on several instance types.
+func (o ceilingOptions) onTypes(ctx context.Context, env *Env) error {
+	if o.sweep != "" || o.together || o.claim != "" {
+		return usage(errors.New("--sweep, --together and --claim take one --instance"))
+	}
+	s, err := suite.Select(o.scenarios, suite.Selection{})
+	if err != nil {
+		return usage(err)
+	}
+	var all []plans.OnType
+	for typ := range strings.SplitSeq(o.instance, ",") {
+		one := o
+		one.instance = strings.TrimSpace(typ)
+		t, err := one.detect(ctx, env, s)
+		if err != nil {
+			return err
+		}
+		for _, c := range s.Scenarios {
+			if c.Postgres != nil {
+				continue // its ceiling is measured
+			}
+			loads, err := c.Workloads()
+			if err != nil {
+				return usage(err)
+			}
+			all = append(all, plans.PriceOn(one.instance, c.Name, o.withLatency(ceiling.Of(t, c.Role, loads))))
+		}
+	}
+	return render(env, o.format, plans.OnTypes(all))
 }
 
 // runSweep varies one scenario.

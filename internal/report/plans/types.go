@@ -1,0 +1,91 @@
+package plans
+
+import (
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/units"
+)
+
+// OnType is what a layout gives a scenario on one instance type, and what the type costs a month.
+type OnType struct {
+	Type      string         `json:"instance"`
+	Scenario  string         `json:"scenario"`
+	Most      *ceiling.Bound `json:"most,omitempty"` // in a test of some minutes
+	Sustained *ceiling.Bound `json:"sustained,omitempty"`
+	Month     cloud.USD      `json:"usd_micro_month,omitempty"` // absent: no price is known
+	PerIOPS   cloud.USD      `json:"usd_micro_per_sustained_iops,omitempty"`
+}
+
+// PriceOn completes what the ceiling of a scenario says of an instance type by its price.
+func PriceOn(typ, scenario string, c ceiling.Ceiling) OnType {
+	o := OnType{Type: typ, Scenario: scenario, Most: c.Binding(), Sustained: c.Sustained()}
+	if month, ok := cloud.BuiltinPrices().Instance(typ); ok {
+		o.Month = month
+		if o.Sustained != nil && o.Sustained.IOPS > 0 {
+			o.PerIOPS = month.Times(1 / float64(o.Sustained.IOPS))
+		}
+	}
+	return o
+}
+
+func month(u cloud.USD) string {
+	if u == 0 {
+		return words.None
+	}
+	return u.String()
+}
+
+func perIOPS(u cloud.USD) string {
+	if u == 0 {
+		return words.None
+	}
+	return "$" + words.Decimal(float64(u)/1e6, 4)
+}
+
+// OnTypes is the document of ceilings on several instance types beside each other.
+func OnTypes(all []OnType) *page.Document {
+	d := &page.Document{Kind: "ceiling", Head: page.Headline{Word: "Ceilings by instance type"}, Data: page.DataOf("types", all)}
+	t := page.NewTable("", "<instance", "<scenario", "IOPS", "sustained", "<limited by?", "per month", "per IOPS")
+	for _, o := range all {
+		most, sustained, by := words.None, words.None, ""
+		if o.Most != nil {
+			most = o.Most.IOPS.String()
+		}
+		if o.Sustained != nil {
+			sustained, by = o.Sustained.IOPS.String(), o.Sustained.Label()
+		}
+		t.Add(o.Type, o.Scenario, most, sustained, by, month(o.Month), perIOPS(o.PerIOPS))
+	}
+	d.Add(t, page.Note{Lines: []string{"Per IOPS is the price of the instance for each sustained I/O per second, without volumes."}}, priceSources())
+	return d
+}
+
+// InstanceTable is the document of several instance types of the catalogue beside each other; false
+// with the first name that is none.
+func InstanceTable(names []string) (d *page.Document, unknown string, ok bool) {
+	t := page.NewTable(
+		"", "<instance", "vCPUs?", "memory?", "IOPS", "sustained", "rate", "sustained", "per month", "per IOPS",
+	)
+	var all []any
+	for _, n := range names {
+		f, ok := cloud.InstanceLimits(n)
+		if !ok {
+			return nil, n, false
+		}
+		each := cloud.USD(0)
+		price, _ := cloud.BuiltinPrices().Instance(n)
+		if f.Baseline.IOPS > 0 {
+			each = price.Times(1 / float64(f.Baseline.IOPS))
+		}
+		t.Add(
+			f.Type, units.Number(float64(f.VCPUs)), f.Memory.String(), max(f.Burst.IOPS, f.Baseline.IOPS).String(),
+			f.Baseline.IOPS.String(), max(f.Burst.Rate, f.Baseline.Rate).SI(), f.Baseline.Rate.SI(), month(price), perIOPS(each),
+		)
+		all = append(all, pricedInstance(f))
+	}
+	d = entry("Instance types", all)
+	d.Add(t, priceSources())
+	return d, "", true
+}
