@@ -45,7 +45,9 @@ func Run(b *bundle.Bundle) *page.Document {
 		s.Detail = len(b.Scenarios) > 1
 		d.Add(s)
 	}
-	d.Add(machineSection(b))
+	if m := machineSection(b); len(m.Blocks) > 0 {
+		d.Add(m)
+	}
 	d.Tests = runTests(b, rows)
 	d.Foot = []page.Note{{Title: "Terms", Lines: terms()}, {Lines: []string{
 		text.Clean(r.ID, 2*words.LongName),
@@ -245,7 +247,12 @@ func machineSection(b *bundle.Bundle) page.Section {
 	for _, a := range t.Arrays {
 		storage.Add(arrayCells(a)...)
 	}
-	s.Add(all, storage)
+	if len(all.Rows) > 0 {
+		s.Add(all)
+	}
+	if len(storage.Rows) > 0 {
+		s.Add(storage)
+	}
 	if len(t.Notes) > 0 {
 		s.Add(page.Note{Lead: "note", Lines: t.Notes})
 	}
