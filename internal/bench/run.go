@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"plimsoll/internal/bundle"
@@ -269,7 +270,7 @@ func (r *runner) measure(
 			return nil, err
 		}
 	}
-	runErr := r.withPlaces(mark, func() error { return r.scenarios(ctx, w, done) })
+	runErr := r.withPlaces(ctx, mark, func() error { return r.scenarios(ctx, w, done) })
 	state := bundle.Finished
 	if runErr != nil {
 		state = bundle.Interrupted
@@ -296,16 +297,23 @@ func (r *runner) markOf(w *bundle.Writer) (string, error) {
 	return permit.Mark(w.Run.ID, info), nil
 }
 
+// waitsFor says once what a path's lock is waited for.
+func (r *runner) waitsFor() func(error) {
+	var once sync.Once
+	return func(why error) { once.Do(func() { r.emit(Noted{"waiting: " + why.Error()}) }) }
+}
+
 // withPlaces locks the paths, clears leftovers, and removes the files afterwards, whatever happened
 // in between. A mark, where there is one, stays until the run has come to its end.
-func (r *runner) withPlaces(mark string, do func() error) (err error) {
+func (r *runner) withPlaces(ctx context.Context, mark string, do func() error) (err error) {
 	for i, p := range r.places {
 		// Both roles may be on one directory, also by two names, as where a device is mounted
 		// twice.
 		if j := slices.IndexFunc(r.places[:i], func(o *place) bool { return o.Same(p.Place) }); j >= 0 {
 			p.Share(r.places[j].Place)
 		} else {
-			release, err := p.Lock()
+			p.Waits = r.waitsFor()
+			release, err := p.Lock(ctx)
 			if err != nil {
 				return err
 			}

@@ -15,7 +15,9 @@ type limits struct {
 	hello   time.Duration // for the engine to connect
 	clocks  time.Duration // for a host's clock to be known
 	silence time.Duration // without a word
-	prepare time.Duration // without progress until it is ready, and after a scenario: longer than one of its programs may take
+	// prepare is without progress until it is ready, and after a scenario: longer than one of its
+	// programs may take.
+	prepare time.Duration
 	slack   time.Duration // in which a scenario ends beyond its planned time, or makes progress where it has none
 	check   time.Duration // to look at itself
 	stop    time.Duration // to stop and send what it has

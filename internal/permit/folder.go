@@ -1,6 +1,8 @@
 package permit
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,18 +10,21 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 // Lock keeps other runs away from a place and opens plimsoll's folder in it, which is made when it
 // is missing. The returned function lets go of both, and removes the folder when nothing is left in
-// it.
-func (p *Place) Lock() (release func(), err error) {
+// it. A device's lock is waited for a while: udev takes it for a moment whenever somebody has
+// written to the device.
+func (p *Place) Lock(ctx context.Context) (release func(), err error) {
 	if p.Device != nil {
-		return p.locked(sys.Lock(p.Path))
+		return p.locked(p.lockDevice(ctx))
 	}
 	folder, err := openFolder(p.dir)
 	switch {
@@ -50,8 +55,39 @@ func (p *Place) Lock() (release func(), err error) {
 	}, nil
 }
 
+// lockWait is how long a device's lock is waited for, lockPause the time between two tries.
+const (
+	lockWait  = 10 * time.Second
+	lockPause = 100 * time.Millisecond
+)
+
+// lockDevice tries to lock the place's device until its patience is over or ctx ends.
+func (p *Place) lockDevice(ctx context.Context) (release func(), err error) {
+	for tries := int(cmp.Or(p.Patience, lockWait)/lockPause) + 1; ; tries-- {
+		release, err = sys.Lock(p.Path)
+		if tries <= 1 || !errors.Is(err, sys.ErrLocked) {
+			return release, err
+		}
+		if p.Waits != nil {
+			p.Waits(err)
+		}
+		select {
+		case <-time.After(lockPause):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
 // locked puts the error of a lock into words.
 func (p *Place) locked(unlock func(), err error) (func(), error) {
+	if errors.Is(err, context.Canceled) {
+		return nil, err
+	}
+	if by, ok := errors.AsType[*sys.Locked](err); ok && by.ByOther() {
+		return nil, fmt.Errorf("%s is locked by %s (process %d): wait until that is done, or end it", p.Path,
+			text.Quote(by.Program), by.PID)
+	}
 	if errors.Is(err, sys.ErrLocked) {
 		return nil, fmt.Errorf("%s: another plimsoll is measuring here; wait until it is done", p.Path)
 	}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -45,6 +46,10 @@ type Place struct {
 	FSType   string        // of a directory, such as ext4
 	Files                  // what is prefilled
 	ReadOnly bool          // no scenario writes
+	// Patience is how long a device's lock is waited for; 0 for 10 s. Waits is given the reason
+	// after each try that failed; it may be nil.
+	Patience time.Duration
+	Waits    func(error)
 
 	tree     *block.Tree
 	consent  Consent

@@ -101,7 +101,7 @@ func TestFolderMustBeOnesOwn(t *testing.T) {
 			data := mkdir(t, filepath.Join(base, "data"))
 			c.plant(t, filepath.Join(data, folderName), victim)
 			p := placeOn(t, data, Consent{})
-			release, err := p.Lock()
+			release, err := p.Lock(t.Context())
 			if err == nil {
 				release()
 			}
@@ -231,7 +231,7 @@ func TestGrantSurvivesSwaps(t *testing.T) {
 	if err := p.Check(s); err != nil {
 		t.Fatal(err)
 	}
-	release, err := p.Lock()
+	release, err := p.Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +281,7 @@ func TestJobsFiles(t *testing.T) {
 	if want := (Files{Jobs: 3, JobSize: units.KiB}); p.Files != want || p.Total() != 3*units.KiB {
 		t.Fatalf("%+v, want %+v", p.Files, want)
 	}
-	release, err := p.Lock()
+	release, err := p.Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

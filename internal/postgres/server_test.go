@@ -72,7 +72,7 @@ func siteAt(ctx context.Context, data, wal string, server suite.Server, scenario
 			return site, err
 		}
 		p.WantDatabase()
-		release, err := p.Lock()
+		release, err := p.Lock(context.Background())
 		if err != nil {
 			return site, err
 		}

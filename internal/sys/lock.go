@@ -50,7 +50,7 @@ func (d *Dir) Lock(name string) (release func(), err error) {
 func hold(f *os.File, there func() (fs.FileInfo, error)) (release func(), err error) {
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			err = ErrLocked
+			return nil, errors.Join(holder(f), f.Close())
 		}
 		return nil, errors.Join(fmt.Errorf("%s: %w", f.Name(), err), f.Close())
 	}
