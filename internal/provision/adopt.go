@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -183,7 +184,7 @@ func (a *adoption) steps(ctx context.Context) error {
 func (a *adoption) array() {
 	md, w := a.top.MD, a.w
 	st := Step{
-		Title: fmt.Sprintf("the md array %s: %s, %s", a.top.Path, md.Level, count(len(w.Members), "member",
+		Title: fmt.Sprintf("the md array %s: %s, %s", a.top.Path, md.Level, text.Plural(len(w.Members), "member",
 			"members")),
 		Touches: append([]string{a.top.Path}, w.paths()...),
 		Check:   []Cond{{Is: "array", Of: a.top.Path, Want: md.UUID}},

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -110,7 +111,7 @@ func (w *Work) blank() {
 		w.add(Step{
 			Title: fmt.Sprintf(
 				"erase %s, as --destroy says: what is on them is lost",
-				count(len(erase), "volume", "volumes"),
+				text.Plural(len(erase), "volume", "volumes"),
 			),
 			Touches: w.plannedAll(erase),
 			Do:      []Action{{Stop: erase}, {Erase: erase}},
@@ -119,17 +120,10 @@ func (w *Work) blank() {
 	w.add(Step{
 		Title: fmt.Sprintf(
 			"check that %s blank: no signature, no user, zero bytes at both ends and in 4,096 places between",
-			count(len(w.Members), "volume is", "volumes are"),
+			text.Plural(len(w.Members), "volume is", "volumes are"),
 		),
 		Do: []Action{{Blank: w.disks()}},
 	})
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
 }
 
 // partition puts one GPT partition on each volume. The table's GUID is ours, so that it is known
@@ -138,7 +132,7 @@ func (w *Work) partition(uuid func() string) {
 	st := Step{
 		Title: fmt.Sprintf(
 			"partition %s: GPT, one partition from 1 MiB",
-			count(len(w.Members), "volume", "volumes"),
+			text.Plural(len(w.Members), "volume", "volumes"),
 		),
 		Touches: w.paths(),
 		Do:      []Action{{Blank: w.disks()}},
@@ -222,7 +216,7 @@ func (w *Work) volumeGroup() {
 	pv := Step{
 		Title: fmt.Sprintf(
 			"make %s for LVM, data from 1 MiB",
-			count(len(w.Members), "physical volume", "physical volumes"),
+			text.Plural(len(w.Members), "physical volume", "physical volumes"),
 		),
 		Touches: w.paths(),
 		Do:      []Action{{Blank: w.devices()}},

@@ -84,9 +84,9 @@ type of struct {
 func populations(r *result.Result) []of {
 	t := r.Total
 	all := []of{
-		{"read", func(s result.Second) result.Interval { return s.Read }, completion(t.Read)},
-		{"write", func(s result.Second) result.Interval { return s.Write }, completion(t.Write)},
-		{"trim", func(s result.Second) result.Interval { return s.Trim }, completion(t.Trim)},
+		{"read", func(s result.Second) result.Interval { return s.Read }, t.Read.Completion()},
+		{"write", func(s result.Second) result.Interval { return s.Write }, t.Write.Completion()},
+		{"trim", func(s result.Second) result.Interval { return s.Trim }, t.Trim.Completion()},
 		{
 			"sync",
 			func(s result.Second) result.Interval { return result.Interval{N: s.Sync.Count(), Hist: s.Sync} },

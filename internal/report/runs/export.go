@@ -116,7 +116,7 @@ func openMetrics(out io.Writer, runs []*bundle.Bundle) {
 				iops.add(float64(d.IOPS), of...)
 				bw.add(float64(d.BW), of...)
 				for _, q := range []float64{50, 99, 99.9} {
-					if v, ok := completion(d.Direction).At(q); ok {
+					if v, ok := d.Completion().At(q); ok {
 						latency.add(
 							v.Seconds(),
 							append(slices.Clone(of), "quantile", strconv.FormatFloat(q/100, 'g', -1, 64))...)
@@ -216,7 +216,7 @@ func longRows(w *csv.Writer, first []string, s *bundle.Scenario) {
 	for _, d := range directions(s.Result.Total) {
 		row(d.name+".iops", compare.PerSecond, float64(d.IOPS), 0, 0, 0)
 		row(d.name+".bandwidth", compare.BytesPerSec, float64(d.BW), 0, 0, 0)
-		longLatency(row, d.name+".clat", completion(d.Direction))
+		longLatency(row, d.name+".clat", d.Completion())
 	}
 	longLatency(row, "sync", s.Result.Total.Sync.Lat)
 }

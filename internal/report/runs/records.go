@@ -33,7 +33,7 @@ func records(b *bundle.Bundle) *page.Table {
 		}
 		t := s.Result.Total
 		for _, d := range directions(t) {
-			all.Add(csvRow(b, s, d.name, d.N, d.Bytes, float64(d.IOPS), float64(d.BW), completion(d.Direction))...)
+			all.Add(csvRow(b, s, d.name, d.N, d.Bytes, float64(d.IOPS), float64(d.BW), d.Completion())...)
 		}
 		if l := t.Sync.Lat; l.Measured() {
 			all.Add(csvRow(b, s, "sync", l.N, 0, 0, 0, l)...)
@@ -42,7 +42,7 @@ func records(b *bundle.Bundle) *page.Table {
 			part := *s
 			part.Name, part.Ceiling = s.Name+"/"+p.Name, nil // the ceiling is that of all parts together
 			for _, d := range directions(p.Total) {
-				all.Add(csvRow(b, &part, d.name, d.N, d.Bytes, float64(d.IOPS), float64(d.BW), completion(d.Direction))...)
+				all.Add(csvRow(b, &part, d.name, d.N, d.Bytes, float64(d.IOPS), float64(d.BW), d.Completion())...)
 			}
 		}
 	}

@@ -133,8 +133,8 @@ func (r *row) ceiling(c *ceiling.Ceiling, key result.Key) {
 // histograms.
 func latencyOf(t fio.Job) fio.Latency {
 	var parts []fio.Latency
-	for _, d := range []fio.Direction{t.Read, t.Write, t.Trim} {
-		if l := completion(d); d.N > 0 || d.IOPS > 0 {
+	for _, d := range t.Directions() {
+		if l := d.Completion(); d.N > 0 || d.IOPS > 0 {
 			parts = append(parts, l)
 		}
 	}
@@ -149,14 +149,6 @@ func latencyOf(t fio.Job) fio.Latency {
 		sum.Merge(p.Hist)
 	}
 	return fio.Latency{Hist: sum, N: sum.Count()}
-}
-
-// completion is clat, or lat where only that was recorded.
-func completion(d fio.Direction) fio.Latency {
-	if !d.Clat.Measured() {
-		return d.Lat
-	}
-	return d.Clat
 }
 
 // host names the machine, and a simulated one as such: its rates are not those of the real thing.
