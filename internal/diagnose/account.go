@@ -85,7 +85,8 @@ func burstCause(m Measurement, gap float64, b ceiling.Bound) []finding.Factor {
 	at := float64(m.IOPS() / low.IOPS)
 	switch {
 	case level > 0 && level <= (1+DryLevel)*float64(low.IOPS):
-		spent.How = fmt.Sprintf("the end ran at %s IOPS, and %s are sustained (%s)", units.IOPS(math.Round(level)), low.IOPS, low.Kind)
+		spent.How = fmt.Sprintf("the end ran at %s IOPS, and %s are sustained (%s)",
+			units.IOPS(math.Round(level)), low.IOPS, low.Kind)
 	case level == 0 && at >= atSustained && at <= 1+DryLevel:
 		spent.How = fmt.Sprintf("the run is at the sustained limit of %s, %s IOPS: its burst is spent", low.Kind, low.IOPS)
 	default:
@@ -264,10 +265,17 @@ func (m Measurement) Little() float64 {
 	return float64(m.IOPS()) * m.MeanLatency() / 1e9
 }
 
-const CoreFull = 0.90 // of a core, user and system, by a fio job: no room to submit faster
+// CoreFull is the share of a core, user and system, from which on a fio job has no room to submit
+// faster.
+const CoreFull = 0.90
 
-const ForeignCPU = 0.30 // of all cores, used by others than fio on a full host: the figure is then theirs to decide
+// ForeignCPU is the share of all cores, used by others than fio on a full host, from which on they
+// decide the figure.
+const ForeignCPU = 0.30
 
-const HostFull = 0.95 // of all cores
+// HostFull is the share of all cores from which on none is free.
+const HostFull = 0.95
 
-const Stolen = 0.05 // of all cores, taken by the hypervisor: from here latencies of microseconds are not the storage's
+// Stolen is the share of all cores, taken by the hypervisor, from which on latencies of microseconds
+// are not the storage's.
+const Stolen = 0.05

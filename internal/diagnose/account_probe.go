@@ -21,8 +21,8 @@ const (
 	probeSame = 0.90
 )
 
-// given is what a probe shows of an array's members.
-type given struct {
+// Given is what a probe shows of an array's members.
+type Given struct {
 	Slowest  string     // the member that gave least
 	Least    units.IOPS // what it gave
 	Peers    units.IOPS // the median of the others
@@ -33,15 +33,15 @@ type given struct {
 }
 
 // Probed sums a probe of an array up; false where there is none.
-func (c *Case) Probed(a *topology.Array) (given, bool) {
+func (c *Case) Probed(a *topology.Array) (Given, bool) {
 	if a == nil {
-		return given{}, false
+		return Given{}, false
 	}
 	i := slices.IndexFunc(c.Probes, func(p Probe) bool { return p.Array == a.Name })
 	if i < 0 || len(c.Probes[i].Members) < 2 {
-		return given{}, false
+		return Given{}, false
 	}
-	var g given
+	var g Given
 	var gave, ordered []float64
 	single := units.IOPS(0) // the most that one gives alone
 	for _, m := range c.Probes[i].Members {

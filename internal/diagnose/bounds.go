@@ -37,7 +37,8 @@ func lasting(c *ceiling.Ceiling) (ceiling.Bound, bool) {
 	return c.Bounds[i], true
 }
 
-const NearCeiling = 0.95 // of the ceiling: reached
+// NearCeiling is the share of a ceiling that counts as reached.
+const NearCeiling = 0.95
 
 // Reached says whether a run came to the limit of its hardware, which clears the CPU.
 func (m Measurement) Reached() bool {

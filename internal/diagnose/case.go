@@ -47,4 +47,5 @@ type Measurement struct {
 	Rounds []*result.Result
 }
 
+// Rule is a rule on a case.
 type Rule = finding.Rule[*Case]

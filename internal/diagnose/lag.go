@@ -10,7 +10,7 @@ import (
 // Lag is a run in which some members led.
 type Lag struct {
 	M         Measurement
-	Slow      []load  // worst first
+	Slow      []Load  // worst first
 	Peers     float64 // median wait of the faster half, ns
 	PeersUtil float64 // median of all but the worst
 	Deep      bool
@@ -38,11 +38,11 @@ func (c *Case) LagIn(m Measurement) (Lag, bool) {
 		asked <= len(all) {
 		least = fewIOsMirrored
 	}
-	all = slices.DeleteFunc(all, func(d load) bool { return d.N < least*mean })
+	all = slices.DeleteFunc(all, func(d Load) bool { return d.N < least*mean })
 	if len(all) < 2 {
 		return Lag{}, false
 	}
-	slices.SortStableFunc(all, func(a, b load) int { return cmp.Compare(b.Wait, a.Wait) })
+	slices.SortStableFunc(all, func(a, b Load) int { return cmp.Compare(b.Wait, a.Wait) })
 	l := Lag{M: m}
 	var waits, utils []float64
 	for i, d := range all {
@@ -76,8 +76,10 @@ const fewIOsMirrored = 0.5 // the same where md chose the mirrors: with few in f
 
 const stragglerBusy = 0.95 // its utilisation, in a run that reached less than …
 
-const StragglerDeep = 3.0 // times its peers' wait under a deep queue
+// StragglerDeep is how many times its peers' wait a straggler has under a deep queue.
+const StragglerDeep = 3.0
 
 const stragglerIdle = 0.75 // … while its peers' median was below this
 
-const StragglerShallow = 2.0 // times its peers' wait where no queue can gather: at most one I/O in flight a member
+// StragglerShallow is the same where no queue can gather: at most one I/O in flight a member.
+const StragglerShallow = 2.0

@@ -13,7 +13,7 @@ const idlePart = 0.01
 
 // MemberIOs are the I/Os of every member of a run, those without any too: from telemetry where it
 // watched them, else from fio's disk statistics.
-func (c *Case) MemberIOs(m Measurement) []load {
+func (c *Case) MemberIOs(m Measurement) []Load {
 	a := c.ArrayOf(m)
 	leaf := func(name string) bool {
 		return a != nil &&
@@ -22,10 +22,10 @@ func (c *Case) MemberIOs(m Measurement) []load {
 				func(v topology.Volume) bool { return v.Device == name && name != "" && !v.Missing },
 			)
 	}
-	var out []load
+	var out []Load
 	for _, d := range m.Result.Devices {
 		if leaf(d.Name) {
-			out = append(out, load{Name: d.Name, N: float64(d.Reads + d.Writes), Util: d.Util})
+			out = append(out, Load{Name: d.Name, N: float64(d.Reads + d.Writes), Util: d.Util})
 		}
 	}
 	if len(out) > 1 {
@@ -34,7 +34,7 @@ func (c *Case) MemberIOs(m Measurement) []load {
 	out = nil
 	for _, d := range m.Result.Disks {
 		if d.Member || leaf(d.Name) {
-			out = append(out, load{Name: d.Name, N: float64(d.Reads + d.Writes), Util: d.Util})
+			out = append(out, Load{Name: d.Name, N: float64(d.Reads + d.Writes), Util: d.Util})
 		}
 	}
 	return out

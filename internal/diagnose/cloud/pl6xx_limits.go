@@ -86,7 +86,8 @@ var volumeBurst = &diagnose.Rule{
 	After:  []finding.Code{"PL401", "PL406"},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
-			if f, ok := bursting(m, func(b ceiling.Bound) bool { return b.Kind == ceiling.VolumeIOPS || b.Kind == ceiling.VolumeRate }); ok {
+			of := func(b ceiling.Bound) bool { return b.Kind == ceiling.VolumeIOPS || b.Kind == ceiling.VolumeRate }
+			if f, ok := bursting(m, of); ok {
 				report(f.says("the volumes sustain"))
 			}
 		}

@@ -81,7 +81,8 @@ func passReadAhead(c *diagnose.Case, pass func(format string, args ...any)) {
 // allDirect says that something was measured and none of it went through the page cache.
 func allDirect(c *diagnose.Case) bool {
 	runs := c.Measured()
-	return len(runs) > 0 && !slices.ContainsFunc(runs, func(m diagnose.Measurement) bool { return m.Any(diagnose.Buffered) })
+	cached := func(m diagnose.Measurement) bool { return m.Any(diagnose.Buffered) }
+	return len(runs) > 0 && !slices.ContainsFunc(runs, cached)
 }
 
 const noScheduler = "none"

@@ -104,7 +104,12 @@ idle`,
 				Scenarios: c.ScenariosOn(a.Name),
 				Message:   fmt.Sprintf("%s is in a %s%s, which competes with any load.", a.Name, a.Syncing, done),
 				Evidence: []finding.Evidence{
-					{What: "sync action", Found: a.Syncing, Expected: diagnose.IdleSync, Where: diagnose.Sysfs(a.Name, "md/sync_action")},
+					{
+						What:     "sync action",
+						Found:    a.Syncing,
+						Expected: diagnose.IdleSync,
+						Where:    diagnose.Sysfs(a.Name, "md/sync_action"),
+					},
 				},
 				Commands: []string{"mdadm --wait /dev/" + a.Name},
 			})

@@ -46,7 +46,8 @@ var shallow = &diagnose.Rule{
 				continue
 			}
 			asked, got := m.InFlight(), m.Little()
-			if asked < diagnose.DeepEnough || got <= 0 || got >= diagnose.DepthReached*whole(m)*float64(asked) || m.Any(fio.Workload.Paced) || m.Result.Paced ||
+			if asked < diagnose.DeepEnough || got <= 0 || got >= diagnose.DepthReached*whole(m)*float64(asked) ||
+				m.Any(fio.Workload.Paced) || m.Result.Paced ||
 				m.Syncs() ||
 				m.Any(func(w fio.Workload) bool { return w.StartDelay > 0 || w.Stonewall || w.VerifyOn }) {
 				continue

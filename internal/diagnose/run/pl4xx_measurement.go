@@ -204,7 +204,8 @@ func bypassed(m diagnose.Measurement) (finding.Finding, bool) {
 	read := r.Total.Read
 	wanted := fmt.Sprintf("%s reads, %s", text.Count(read.N), read.Bytes)
 	if len(r.Devices) > 0 &&
-		r.Measured >= diagnose.Shortest { // telemetry: the kernel's own counters over the measured window, to a tenth of a second
+		// Telemetry: the kernel's own counters over the measured window, to a tenth of a second.
+		r.Measured >= diagnose.Shortest {
 		d := r.Devices[0]
 		if float64(d.ReadBytes) >= reachedDevice*float64(read.Bytes) {
 			return finding.Finding{}, false
@@ -236,7 +237,8 @@ func bypassed(m diagnose.Measurement) (finding.Finding, bool) {
 		all += d.Reads + d.Writes
 		names = append(names, d.Name)
 	}
-	if len(names) == 0 || r.DisksPartial != "" || m.Any(diagnose.Sequential) || float64(reads) >= reachedDevice*float64(read.N) {
+	if len(names) == 0 || r.DisksPartial != "" || m.Any(diagnose.Sequential) ||
+		float64(reads) >= reachedDevice*float64(read.N) {
 		return finding.Finding{}, false
 	}
 	f := finding.Finding{
@@ -516,7 +518,8 @@ const (
 // surplus is the log of its syncs.
 func logWrites(m diagnose.Measurement) (ratio float64, log bool) {
 	own := m.Result.Total.Write
-	if m.Prefilled || !m.Syncs() || m.Any(diagnose.Buffered) || own.Bytes == 0 || own.N == 0 || len(m.Result.Devices) == 0 {
+	if m.Prefilled || !m.Syncs() || m.Any(diagnose.Buffered) || own.Bytes == 0 || own.N == 0 ||
+		len(m.Result.Devices) == 0 {
 		return 0, false
 	}
 	wrote := float64(m.Result.Devices[0].WriteBytes)
