@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
@@ -219,11 +220,22 @@ func OfRun(runs []Scenario, findings []finding.Finding) Summary {
 
 // earn is what would have earned a verdict.
 func earn(runs []Scenario) string {
+	var short []string
+	var longest time.Duration
 	for _, m := range runs {
 		if m.Result != nil && m.TooShort() {
-			return fmt.Sprintf("Nothing could be judged, since %s are too short: measure each scenario for %s or more.",
-				text.Duration(m.Result.Measured), text.Duration(diagnose.LeastForInterval))
+			short = append(short, fmt.Sprintf("%s (%s)", m.Label(), text.Duration(m.Result.Measured)))
+			longest = max(longest, m.Result.Measured)
 		}
+	}
+	switch {
+	case len(short) > 0 && len(short) == len(runs):
+		return fmt.Sprintf("Nothing could be judged, since %s are too short: measure each scenario for %s or more.",
+			text.Duration(longest), text.Duration(diagnose.LeastForInterval))
+	case len(short) > 0:
+		return fmt.Sprintf("Nothing could be judged: no limit of this storage is known (--volumes, --level, --chunk, "+
+			"--instance, or thresholds in a suite), and %d of %s are too short: %s.", len(short),
+			text.Plural(len(runs), "scenario"), text.Some(short, 4))
 	}
 	return "Nothing could be judged: no limit of this storage is known. Declare the volumes (--volumes, --level, " +
 		"--chunk), the instance " +

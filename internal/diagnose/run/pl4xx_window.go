@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"time"
 
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
@@ -18,6 +19,9 @@ const (
 	fromCache = 0.9
 	// enoughBytes below which what the devices saw proves nothing.
 	enoughBytes = 16 * units.MiB
+	// noRun is a window in which clocks that tick in milliseconds and the first I/Os of a queue are
+	// all there is.
+	noRun = 50 * time.Millisecond
 )
 
 var tooShort = &diagnose.Rule{
@@ -25,7 +29,8 @@ var tooShort = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "the run was too short to measure anything",
-	When:     "The window that the figures cover is below a second, or has too few seconds for an interval.",
+	When: "The window that the figures cover is below a second (below 50 ms it is invalid), or has too few seconds for an " +
+		"interval.",
 	Why: "What is measured is the start: caches of drive and machine that are still empty or still full, the " +
 		"first I/Os of a queue, a few hundred " +
 		"samples at most for a p99. There is no second to compare with, so no interval either.",
@@ -67,7 +72,12 @@ var tooShort = &diagnose.Rule{
 				}
 				continue
 			}
+			severity := finding.Warn
+			if r.Measured < noRun {
+				severity = finding.Invalid
+			}
 			report(finding.Finding{
+				Severity:  severity,
 				Subject:   m.Label(),
 				Scenarios: m.IDs(),
 				Message: fmt.Sprintf(
