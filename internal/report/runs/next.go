@@ -31,13 +31,14 @@ func nextStep(why string, b *bundle.Bundle) string {
 		if s.Name == "" || !strings.Contains(why, s.Name) || s.Verdict == verdict.Pass {
 			continue
 		}
-		return nextFor(s, b.Findings)
+		return nextFor(s, b.Findings, len(b.Run.Imported) > 0)
 	}
 	return ""
 }
 
-// nextFor is the next step for a scenario that failed or cannot be trusted.
-func nextFor(s *bundle.Scenario, findings []finding.Finding) string {
+// nextFor is the next step for a scenario that failed or cannot be trusted, "" for one that somebody
+// else ran and that no finding explains.
+func nextFor(s *bundle.Scenario, findings []finding.Finding, imported bool) string {
 	worst := -1
 	for i, f := range findings {
 		if f.Severity == finding.Info || !slices.Contains(f.Scenarios, s.ID) {
@@ -50,6 +51,8 @@ func nextFor(s *bundle.Scenario, findings []finding.Finding) string {
 	switch {
 	case worst >= 0:
 		return "First rule out " + string(findings[worst].Code) + " on this scenario. " + fix(findings[worst])
+	case imported: // it cannot be run again from here
+		return ""
 	case s.Verdict == verdict.Invalid:
 		return fmt.Sprintf("Remove the cause and run it again: plimsoll run %d", s.ID)
 	case s.Ceiling == nil || !s.Ceiling.Known():
