@@ -29,6 +29,7 @@ type abOptions struct {
 	runOptions
 	variants []string
 	on       []string
+	each     []string // --volumes
 	rounds   int
 	seed     uint64
 	margin   string
@@ -86,7 +87,9 @@ be overwritten. Settings are restored after each turn; after a crash by the next
 	typedOnly(f, "variant", "on", "state")
 	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
 	addFormat(cmd, &o.format, page.Formats())
-	o.layoutOptions.addFlags(f)
+	f.StringArrayVar(&o.each, "volumes", nil, "volumes of all variants, as `SPEC`: 8xgp3; or one for each --on, in "+
+		"their order, or NAME=SPEC for a variant")
+	o.addOthers(f)
 	return cmd
 }
 
@@ -206,7 +209,7 @@ func runAB(ctx context.Context, env *Env, o abOptions, dir string) error {
 		return &reported{err}
 	}
 	if err != nil {
-		return err
+		return hint(fmt.Errorf("%w; what was measured is in %s", err, dir), resumeABWith(dir, o.typed))
 	}
 	return runCompare(env, []string{dir}, compareOptions{margin: o.margin, format: o.format})
 }
@@ -278,12 +281,18 @@ func parseVariant(s string) (name string, changes []change, err error) {
 // plans turns the variants into plans, the base first.
 func (o abOptions) plans(ctx context.Context, env *Env, tuner *tune.Tuner) ([]bench.Variant, error) {
 	var all []bench.Variant
+	volumes, err := o.volumesOf()
+	if err != nil {
+		return nil, usage(err)
+	}
 	for _, s := range o.variants {
 		name, changes, err := parseVariant(s)
 		if err != nil {
 			return nil, usage(err)
 		}
-		v, err := o.variant(ctx, env, tuner, name, changes)
+		one := o
+		one.volumes = volumes(name, -1)
+		v, err := one.variant(ctx, env, tuner, name, changes)
 		if err != nil {
 			return nil, err
 		}
@@ -297,6 +306,7 @@ func (o abOptions) plans(ctx context.Context, env *Env, tuner *tune.Tuner) ([]be
 	for i, device := range o.on {
 		one := o
 		one.Data, one.WAL, one.Destroy, one.Serials = device, "", []string{device}, []string{o.Serials[i]}
+		one.volumes = volumes(filepath.Base(device), i)
 		v, err := one.variant(ctx, env, tuner, filepath.Base(device), nil)
 		if err != nil {
 			return nil, err
@@ -312,6 +322,39 @@ func (o abOptions) plans(ctx context.Context, env *Env, tuner *tune.Tuner) ([]be
 		}
 	}
 	return all, nil
+}
+
+// volumesOf reads --volumes and returns what lies behind each variant, by its name and, where it is
+// a device of --on, by that one's place among them; -1 for another.
+func (o abOptions) volumesOf() (func(name string, on int) string, error) {
+	named, inOrder := map[string]string{}, []string{}
+	for _, s := range o.each {
+		name, spec, ok := strings.Cut(s, "=")
+		if !ok {
+			inOrder = append(inOrder, s)
+			continue
+		}
+		known := slices.ContainsFunc(o.on, func(d string) bool { return filepath.Base(d) == name }) ||
+			slices.ContainsFunc(o.variants, func(v string) bool { before, _, _ := strings.Cut(v, ":"); return before == name })
+		if !known || named[name] != "" {
+			return nil, fmt.Errorf("--volumes %s: name each variant once, as --variant or the device's name has it", s)
+		}
+		named[name] = spec
+	}
+	if n := len(inOrder); n > 1 && n != len(o.on) {
+		return nil, fmt.Errorf("%d --volumes and %d --on: give one for all, or one for each device", n, len(o.on))
+	}
+	return func(name string, on int) string {
+		switch {
+		case named[name] != "":
+			return named[name]
+		case len(inOrder) == 1:
+			return inOrder[0]
+		case on >= 0 && on < len(inOrder):
+			return inOrder[on]
+		}
+		return ""
+	}, nil
 }
 
 // variant is the plan of one.

@@ -23,13 +23,18 @@ type layoutOptions struct {
 const declarationFile = "plimsoll.yaml"
 
 func (o *layoutOptions) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.volumes, "volumes", "", "volumes behind the path, as `SPEC`: 8xgp3 or 8x3000iops:125MiB/s")
+	o.addOthers(f)
+}
+
+// addOthers adds all flags but --volumes.
+func (o *layoutOptions) addOthers(f *pflag.FlagSet) {
 	f.StringVar(
 		&o.file,
 		"topology",
 		"",
 		"read the storage layout from `FILE` (default plimsoll.yaml, if it exists here)",
 	)
-	f.StringVar(&o.volumes, "volumes", "", "volumes behind the path, as `SPEC`: 8xgp3 or 8x3000iops:125MiB/s")
 	f.StringVar(&o.level, "level", "", "RAID `LEVEL` of the volumes: "+page.Names(levels))
 	f.StringVar(&o.chunk, "chunk", "", "array chunk `SIZE`")
 	f.StringVar(&o.instance, "instance", "", "EC2 instance `TYPE`, for its limits")
