@@ -45,8 +45,10 @@ func pauses(job fio.JobFile, loads []fio.Workload) time.Duration {
 func interval(w fio.Workload) time.Duration {
 	seconds := 0.0
 	for _, one := range []struct{ perIO, rate float64 }{
-		{1, float64(w.ReadIOPS)}, {1, float64(w.WriteIOPS)},
-		{float64(w.ReadBS), float64(w.ReadRate)}, {float64(w.WriteBS), float64(w.WriteRate)},
+		{1, float64(w.ReadIOPS)},
+		{1, float64(w.WriteIOPS)},
+		{float64(w.ReadBS), float64(w.ReadRate)},
+		{float64(w.WriteBS), float64(w.WriteRate)},
 	} {
 		if one.rate > 0 {
 			seconds = max(seconds, one.perIO/one.rate)

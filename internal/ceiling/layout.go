@@ -114,7 +114,7 @@ func (m members) perIO(w fio.Workload, read bool, c counting) perMember {
 	case len(sizes) == 0:
 	case m.parity > 0 && !read && m.gathered(w):
 		sum.cost = m.fullStripes(float64(sizes.Mean()), c)
-	case c.merges && c.unit > 0 && w.Sequential && (m.parity == 0 || read) && !(read && m.alone):
+	case c.merges && c.unit > 0 && w.Sequential && (m.parity == 0 || read) && (!read || !m.alone):
 		sum.cost = m.stream(float64(sizes.Mean()), read, c)
 		if alone := m.singly(sizes, align, read, c); m.offset && !read && alone.writeIOs < sum.writeIOs {
 			sum = alone
@@ -148,7 +148,7 @@ func (m members) one(size, align units.Bytes, read bool, c counting) perMember {
 	}
 	// The second copy of a row's last chunk lies above the first chunk of the next row.
 	apart := size <= m.chunk*units.Bytes(m.width-1) && (read || !m.offset)
-	if m.alike(align) && !(read && m.alone) && (c.unit == 0 || c.unit >= m.chunk) && (!c.merges || apart) {
+	if m.alike(align) && (!read || !m.alone) && (c.unit == 0 || c.unit >= m.chunk) && (!c.merges || apart) {
 		return m.even(size, topology.PiecesAligned(size, align, m.chunk), read)
 	}
 	return m.counted(size, align, read, c)

@@ -187,7 +187,7 @@ func (t *OptionTable) Check(name string) (known bool, nearest string) {
 // nearest is Check for a table that is asked of the same wrong name again and again.
 func (t *OptionTable) nearest(name string) (known bool, near string) {
 	if v, ok := t.asked.Load(name); ok {
-		return false, v.(string) //nolint:errcheck // nothing else is stored
+		return false, v.(string)
 	}
 	known, near = t.Check(name)
 	if !known {

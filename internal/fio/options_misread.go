@@ -54,7 +54,7 @@ func profileMeant(name string) string {
 
 func (r *optionRow) misread(o Option, b build) (Misreading, bool) {
 	value := o.raw()
-	switch r.kind { //nolint:exhaustive // the others are no numbers
+	switch r.kind {
 	case typeNumber, typeLarge, typeSize, typeTime, typeZones:
 	case typeRange:
 		return r.eachLost(value, ",-:", b)
@@ -155,8 +155,17 @@ func timeMeant(text string) string {
 	digits := text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
 	unit := strings.ToLower(strings.TrimSpace(text[len(digits):]))
 	for _, u := range []struct{ prefix, unit string }{
-		{"sec", "s"}, {"min", "m"}, {"hour", "h"}, {"hr", "h"}, {"day", "d"}, {"mic", "us"}, {"mil", "ms"},
-		{"s", "s"}, {"m", "m"}, {"h", "h"}, {"d", "d"},
+		{"sec", "s"},
+		{"min", "m"},
+		{"hour", "h"},
+		{"hr", "h"},
+		{"day", "d"},
+		{"mic", "us"},
+		{"mil", "ms"},
+		{"s", "s"},
+		{"m", "m"},
+		{"h", "h"},
+		{"d", "d"},
 	} {
 		if strings.HasPrefix(unit, u.prefix) && !hasDigit(unit) {
 			return digits + u.unit

@@ -85,8 +85,10 @@ func (p oraclePair) section() JobText {
 func (p oraclePair) ofTheMachine(verdict string) bool {
 	main := everyOption().Main(p.option)
 	return strings.HasPrefix(verdict, "X") || strings.Contains(verdict, "engine-not-loadable") ||
-		slices.Contains([]string{"directory", "opendir", "cpus_allowed", "cpumask", "numa_cpu_nodes", "numa_mem_policy",
-			"log_compression_cpus", "verify_async_cpus", "nrfiles", "gtod_cpu"}, main) &&
+		slices.Contains([]string{
+			"directory", "opendir", "cpus_allowed", "cpumask", "numa_cpu_nodes", "numa_mem_policy",
+			"log_compression_cpus", "verify_async_cpus", "nrfiles", "gtod_cpu",
+		}, main) &&
 			(strings.HasSuffix(verdict, "failed-parsing") && !strings.Contains(p.verdict["debian_3.33_parse_only"], "failed") ||
 				strings.Contains(verdict, "OOM") || main == "cpumask")
 }

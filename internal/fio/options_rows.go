@@ -68,8 +68,26 @@ type optionRows struct {
 // optionVersions are the versions whose tables are known, oldest first. The last stands for the
 // newest commit at hand, which is beyond 3.42.
 var optionVersions = []Version{
-	{2, 1}, {2, 2}, {2, 21}, {3, 1}, {3, 7}, {3, 12}, {3, 16}, {3, 19}, {3, 25}, {3, 28}, {3, 30}, {3, 33},
-	{3, 35}, {3, 36}, {3, 38}, {3, 39}, {3, 40}, {3, 41}, {3, 42}, {3, 43},
+	{2, 1},
+	{2, 2},
+	{2, 21},
+	{3, 1},
+	{3, 7},
+	{3, 12},
+	{3, 16},
+	{3, 19},
+	{3, 25},
+	{3, 28},
+	{3, 30},
+	{3, 33},
+	{3, 35},
+	{3, 36},
+	{3, 38},
+	{3, 39},
+	{3, 40},
+	{3, 41},
+	{3, 42},
+	{3, 43},
 }
 
 // versionIndex is the newest of optionVersions that is not newer than v; the oldest for older ones.

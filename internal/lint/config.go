@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -146,9 +147,7 @@ func NewBaseline(found []finding.Finding, source func(finding.Finding) string) B
 // New are the findings that the baseline does not have.
 func (b Baseline) New(found []finding.Finding, source func(finding.Finding) string) []finding.Finding {
 	left := Baseline{}
-	for k, n := range b {
-		left[k] = n
-	}
+	maps.Copy(left, b)
 	return slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool {
 		k := Fingerprint(f, source(f))
 		left[k]--

@@ -239,9 +239,9 @@ func (c *Case) refused(table *fio.OptionTable, w written, r fio.Refusal) *findin
 		return nil // PL127
 	}
 	f := w.at(o, fmt.Sprintf("fio refuses %s: it %s.", value, r.Says))
-	switch {
-	case r.Near == "":
-	case r.Near == "0" || r.Near == "1":
+	switch r.Near {
+	case "":
+	case "0", "1":
 		f.Fix = fmt.Sprintf("Write %s=%s.", name, r.Near)
 		f.Edits = []finding.Edit{{Line: o.Line, Col: o.Col, Old: "=" + o.Pad + o.Value, New: "=" + r.Near}}
 	default:

@@ -79,8 +79,10 @@ func leadsOut(name string) bool {
 		return false
 	}
 	return slices.ContainsFunc(
-		[]string{"_command", "_library", "_libraries", "_path", "_directory", "_directories", "dir", "_file", "keyfile",
-			"_provider"},
+		[]string{
+			"_command", "_library", "_libraries", "_path", "_directory", "_directories", "dir", "_file", "keyfile",
+			"_provider",
+		},
 		func(end string) bool { return strings.HasSuffix(name, end) },
 	)
 }

@@ -27,19 +27,23 @@ func TestImplausible(t *testing.T) {
 		gone func(fio.Job) bool
 	}{
 		{
-			"nine days in thirty seconds", fio.Job{Runtime: 30 * time.Second, Read: fio.Direction{Lat: lat(time.Second, 216*time.Hour), Clat: lat(1, 2)}},
+			"nine days in thirty seconds",
+			fio.Job{Runtime: 30 * time.Second, Read: fio.Direction{Lat: lat(time.Second, 216*time.Hour), Clat: lat(1, 2)}},
 			"cannot be", func(j fio.Job) bool { return !j.Read.Lat.Measured() && !j.Read.Clat.Measured() },
 		},
 		{
-			"forty seconds in thirty", fio.Job{Runtime: 30 * time.Second, Read: fio.Direction{Lat: lat(time.Second, 40*time.Second)}},
+			"forty seconds in thirty",
+			fio.Job{Runtime: 30 * time.Second, Read: fio.Direction{Lat: lat(time.Second, 40*time.Second)}},
 			"", func(j fio.Job) bool { return !j.Read.Lat.Measured() },
 		},
 		{
-			"percentiles that fall", fio.Job{Read: fio.Direction{Clat: list(1, 3, 2)}},
+			"percentiles that fall",
+			fio.Job{Read: fio.Direction{Clat: list(1, 3, 2)}},
 			"do not rise", func(j fio.Job) bool { return len(j.Read.Clat.Percentiles) == 0 },
 		},
 		{
-			"percentiles that stand still", fio.Job{Read: fio.Direction{Clat: list(1, 3, 3)}},
+			"percentiles that stand still",
+			fio.Job{Read: fio.Direction{Clat: list(1, 3, 3)}},
 			"", func(j fio.Job) bool { return len(j.Read.Clat.Percentiles) == 0 },
 		},
 	} {
