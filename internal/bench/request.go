@@ -69,8 +69,18 @@ func (r Request) Plan(ctx context.Context, m *sys.Machine, decl *topology.Declar
 		return Plan{}, err
 	}
 	p, err := r.plan(ctx, m, decl, s, bundle.Settings{
-		Data: r.Data, WAL: r.WAL, Runtime: r.Runtime, Ramp: r.Ramp, Size: r.sizeText(), Cooldown: s.Cooldown,
-		FreshExtents: r.FreshExtents, KeepFiles: r.KeepFiles, Stop: r.Stop, Sustained: r.Sustained, Probe: r.Probe, SkipTouch: r.FirstTouch == SkipFirstTouch,
+		Data:         r.Data,
+		WAL:          r.WAL,
+		Runtime:      r.Runtime,
+		Ramp:         r.Ramp,
+		Size:         r.sizeText(),
+		Cooldown:     s.Cooldown,
+		FreshExtents: r.FreshExtents,
+		KeepFiles:    r.KeepFiles,
+		Stop:         r.Stop,
+		Sustained:    r.Sustained,
+		Probe:        r.Probe,
+		SkipTouch:    r.FirstTouch == SkipFirstTouch,
 	})
 	p.Lint = lintJobs(r.Scenarios)
 	return p, err

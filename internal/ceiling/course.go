@@ -29,8 +29,8 @@ var never = math.Inf(1)
 // following the load from one end of a burst to the next: it takes what the smallest bound allows,
 // each burst gives what is above its baseline, and the first that is spent ends the phase. Of a
 // burst that this load does not spend, since something else holds it back later, the time is that
-// at its first rate, and no less than to the last phase; where that is below the baseline from the beginning, that of a load which uses
-// the burst whole.
+// at its first rate, and no less than to the last phase; where that is below the baseline from the
+// beginning, that of a load which uses the burst whole.
 func (c Ceiling) timed() Ceiling {
 	if c.model == nil {
 		return c
@@ -82,7 +82,13 @@ func (m *model) buckets() []*bucket {
 		if r.top <= 0 || r.lasts == 0 && r.credits <= 0 {
 			continue
 		}
-		b := &bucket{resource: r, base: r.base * m.parts[i][0], top: r.top * m.parts[i][1], left: r.credits * m.parts[i][1], ends: never}
+		b := &bucket{
+			resource: r,
+			base:     r.base * m.parts[i][0],
+			top:      r.top * m.parts[i][1],
+			left:     r.credits * m.parts[i][1],
+			ends:     never,
+		}
 		if r.lasts > 0 {
 			b.left = r.lasts.Seconds()
 		}

@@ -24,7 +24,8 @@ type flow struct{ ios, bytes float64 }
 // unit. The rate asked for is that of the time that each section ran.
 func (c Ceiling) ofMix(r *result.Result) Ceiling {
 	n, bw := r.Total.Rates()
-	if n <= 0 || bw <= 0 || r.Postgres != nil || slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return w.TrimShare > 0 }) {
+	if n <= 0 || bw <= 0 || r.Postgres != nil ||
+		slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return w.TrimShare > 0 }) {
 		return c
 	}
 	flows := flowsOf(r)

@@ -90,13 +90,6 @@ func (u usage) times(f float64) usage {
 	return usage{u.readIOs * f, u.writeIOs * f, u.readBytes * f, u.writeBytes * f}
 }
 
-func (u *usage) add(o usage) {
-	u.readIOs += o.readIOs
-	u.writeIOs += o.writeIOs
-	u.readBytes += o.readBytes
-	u.writeBytes += o.writeBytes
-}
-
 // place is where the copies of a chunk of data lie.
 func (a *oArray) place(c int64) (dev []int, off []int64) {
 	n := int64(len(a.vols))

@@ -218,11 +218,9 @@ func full(x, asked [][2]float64) bool {
 func (c *oCase) level(buckets []*bucket) float64 {
 	low, high := 0.0, 1e12
 	for range 200 {
-		mid := (low + high) / 2
+		mid := high / 1e3
 		if low > 0 {
 			mid = math.Sqrt(low * high)
-		} else {
-			mid = high / 1e3
 		}
 		x, fits := c.at(mid), true
 		for _, b := range buckets {

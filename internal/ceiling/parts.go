@@ -118,7 +118,11 @@ func (p *problem) spread(m members) (readers, writers float64) {
 	if p.firstOnly(m) {
 		// Where the copies do not divide the members, the first ones lie on more of them.
 		first := all / float64(topology.GCD(units.Bytes(m.n), units.Bytes(m.copies)))
-		p.note("with one I/O in flight md reads the first mirror only: %s of %d volumes serve reads", units.Number(first), m.n)
+		p.note(
+			"with one I/O in flight md reads the first mirror only: %s of %d volumes serve reads",
+			units.Number(first),
+			m.n,
+		)
 		return first, all
 	}
 	if m.copies > 1 && m.lost > 0 && !few {
@@ -138,8 +142,8 @@ func (p *problem) oneRead() bool {
 }
 
 // members is the array for this load. One read in flight that is longer than a stripe, or begins so
-// late in a chunk that it ends in a stripe's first one, comes back to a set of mirrors of which the first is busy with its first piece: the second ones carry what lies
-// beyond the stripe.
+// late in a chunk that it ends in a stripe's first one, comes back to a set of mirrors of which the
+// first is busy with its first piece: the second ones carry what lies beyond the stripe.
 func (p *problem) members(a *topology.Array) members {
 	m := membersOf(a)
 	if !p.oneRead() || m.level != topology.RAID10 || m.far || m.offset || m.chunk == 0 || m.lost > 0 {

@@ -201,7 +201,11 @@ func (p *problem) member(a *topology.Array, m members, l limit, i int, part part
 		return nil
 	}
 	r := &resource{
-		kind: l.kind, name: a.Name + " " + l.name, base: n * left(l, base, taken), credits: n * credits(v, l.kind), origin: v.Origin,
+		kind:    l.kind,
+		name:    a.Name + " " + l.name,
+		base:    n * left(l, base, taken),
+		credits: n * credits(v, l.kind),
+		origin:  v.Origin,
 	}
 	if countsUnits(v) {
 		r.counted = v.CountedIO

@@ -104,7 +104,9 @@ func (o fromOptions) fromPostgres(env *Env, r *postgres.Report, err error) error
 	if err != nil {
 		return usage(fmt.Errorf("%s: %w", o.files[0], err))
 	}
-	lines := append([]string{"Made by plimsoll workload from " + strings.Join(o.files, ", ") + "."}, r.Explain(o.synced)...)
+	lines := append(
+		[]string{"Made by plimsoll workload from " + strings.Join(o.files, ", ") + "."},
+		r.Explain(o.synced)...)
 	return writeDemand(env, o.out, d, nil, lines)
 }
 

@@ -72,7 +72,11 @@ func (t *Table) place(side, sides int, s Sample, byName bool) {
 		t.Rows = append(
 			t.Rows,
 			Row{
-				Name: s.Scenario.Name, Work: work, Figure: mainFigure(s.Scenario), Cells: make([]Cell, sides), stated: s.Scenario.Main != "",
+				Name:   s.Scenario.Name,
+				Work:   work,
+				Figure: mainFigure(s.Scenario),
+				Cells:  make([]Cell, sides),
+				stated: s.Scenario.Main != "",
 			},
 		)
 		at = len(t.Rows) - 1

@@ -68,7 +68,14 @@ func (t *OptionTable) WithoutSums() *OptionTable {
 }
 
 func newOptionTable(from, to int) *OptionTable {
-	t := &OptionTable{from: from, to: to, byName: map[string]*OptionInfo{}, settings: map[string]bool{}, rows: map[string][]*optionRow{}, asked: &sync.Map{}}
+	t := &OptionTable{
+		from:     from,
+		to:       to,
+		byName:   map[string]*OptionInfo{},
+		settings: map[string]bool{},
+		rows:     map[string][]*optionRow{},
+		asked:    &sync.Map{},
+	}
 	within := func(first, last int) bool { return first <= to && last >= from }
 	for _, r := range allRows().options {
 		if within(r.from, r.to) {

@@ -65,7 +65,9 @@ func (r *optionRow) misread(o Option, b build) (Misreading, bool) {
 				size, share, _ := strings.Cut(part, "/")
 				all = append(all, size)
 				if digits := strings.TrimLeft(share, " 0123456789"); digits != "" && strings.Trim(digits, " %") != "" {
-					return Misreading{Says: fmt.Sprintf("gives %s the share %q, of which fio reads the digits", size, clip(share))}, true
+					return Misreading{
+						Says: fmt.Sprintf("gives %s the share %q, of which fio reads the digits", size, clip(share)),
+					}, true
 				}
 			}
 			return r.eachLost(strings.Join(all, ","), ",", b)

@@ -148,7 +148,10 @@ func lostUnit(s string) string {
 	if m == nil {
 		return ""
 	}
-	if lower := strings.ToLower(m[1]); lower == "b" || strings.HasPrefix(lower, "byte") || strings.Trim(lower, ".0") == "" {
+	if lower := strings.ToLower(
+		m[1],
+	); lower == "b" || strings.HasPrefix(lower, "byte") ||
+		strings.Trim(lower, ".0") == "" {
 		return ""
 	}
 	return strings.TrimSpace(m[1])

@@ -182,8 +182,12 @@ func distinct(hosts []string) error {
 	for _, h := range hosts {
 		dir := strings.ToLower(fileName(h))
 		if other, is := taken[dir]; is {
-			return fmt.Errorf("hosts %s and %s would share the directory %s: name one of them differently, such as by its address",
-				text.Quote(other), text.Quote(h), hostDir(h))
+			return fmt.Errorf(
+				"hosts %s and %s would share the directory %s: name one of them differently, such as by its address",
+				text.Quote(other),
+				text.Quote(h),
+				hostDir(h),
+			)
 		}
 		taken[dir] = h
 	}

@@ -57,7 +57,8 @@ func startNetwork(t *testing.T) *network {
 	run(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(n.dir, "id"))
 	run(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(n.dir, "host"))
 	run(t, "mkdir", "-p", "/run/sshd") // where sshd wants an empty directory
-	config := "Host *\n StrictHostKeyChecking no\n UserKnownHostsFile /dev/null\n LogLevel ERROR\n User root\n IdentitiesOnly yes\n IdentityFile " +
+	config := "Host *\n StrictHostKeyChecking no\n UserKnownHostsFile /dev/null\n LogLevel ERROR\n User root\n " +
+		"IdentitiesOnly yes\n IdentityFile " +
 		filepath.Join(n.dir, "id") + "\n"
 	for i := 1; i <= hostCount; i++ {
 		run(t, "ip", "netns", "add", n.space(i))
@@ -82,7 +83,8 @@ func (n *network) space(i int) string { return fmt.Sprintf("%sh%d", n.name, i) }
 func (n *network) serve(t *testing.T, i int) {
 	t.Helper()
 	config := n.write(t, fmt.Sprintf("sshd%d", i), fmt.Sprintf(
-		"ListenAddress 10.99.0.%d\nHostKey %s/host\nAuthorizedKeysFile %s/id.pub\nStrictModes no\nUsePAM no\nPidFile none\nPermitRootLogin prohibit-password\n",
+		"ListenAddress 10.99.0.%d\nHostKey %s/host\nAuthorizedKeysFile %s/id.pub\nStrictModes no\nUsePAM no\nPidFile "+
+			"none\nPermitRootLogin prohibit-password\n",
 		i, n.dir, n.dir))
 	argv := []string{"ip", "netns", "exec", n.space(i), "unshare", "-u"}
 	if i == hostCount && exec.Command("unshare", "--time", "--monotonic", "5000", "true").Run() == nil {
@@ -117,7 +119,8 @@ func (n *network) write(t *testing.T, name, content string) string {
 }
 
 // job reads at a rate that three hosts on one small machine can keep up.
-const job = "[j]\nrw=randread\nbs=4k\nioengine=psync\ndirect=1\nsize=8m\nrate_iops=200\ntime_based\nramp_time=2\nruntime=%d\n"
+const job = "[j]\nrw=randread\nbs=4k\nioengine=psync\ndirect=1\nsize=8m\nrate_iops=200\ntime_based\nramp_time=2\n" +
+	"runtime=%d\n"
 
 // trial is one fleet run: each host has a directory of its own in it.
 type trial struct {

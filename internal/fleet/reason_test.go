@@ -25,7 +25,8 @@ func TestHostsSayWhyTheyAreInvalid(t *testing.T) {
 		got = append(got, g.String())
 	}
 	want := []string{
-		"h1 and h3 are INVALID: Other processes used 98.9 % of the CPU. (PL409)", "h4 is fail: Scenario 3 missed read.clat.p99 < 1ms.",
+		"h1 and h3 are INVALID: Other processes used 98.9 % of the CPU. (PL409)", "h4 is fail: Scenario 3 missed " +
+			"read.clat.p99 < 1ms.",
 		"h5 is warn.",
 	}
 	if !slices.Equal(got, want) {

@@ -275,7 +275,8 @@ func measured(check func(c *Case, j *lintJob) *finding.Finding) func(c *Case, j 
 
 // tests says whether the job looks for faults and measures nothing.
 func (j *lintJob) tests() bool {
-	return j.file.Functional() || j.load.VerifyOn || j.given("verify") && j.open("verify") || j.flag("verify_only", false) ||
+	return j.file.Functional() || j.load.VerifyOn || j.given("verify") && j.open("verify") ||
+		j.flag("verify_only", false) ||
 		j.given("verify_pattern")
 }
 

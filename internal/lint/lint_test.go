@@ -59,10 +59,15 @@ rw=write
 bs=1m
 iodepth=16
 `,
-		"command":     "fio --name=a --filename=/data/x --size=20G --rw=randwrite --bs=4k --ioengine=io_uring --direct=1 --iodepth=64 --time_based --runtime=600\n",
-		"sync":        "fio --name=wal --directory=/wal --size=8g --rw=write --bs=8k --fdatasync=1 --time_based --runtime=300\n",
-		"fill, read":  "#!/bin/sh\nfio --name=fill --filename=/data/f --rw=write --bs=1M --size=64g --direct=1 --ioengine=libaio --iodepth=8\nfio --name=read --filename=/data/f --rw=randread --bs=16k --size=64g --direct=1 --ioengine=libaio --iodepth=32 --runtime=300 --time_based\n",
-		"arrays":      "mdadm --create /dev/md0 --level=10 --raid-devices=8 --chunk=64 /dev/nvme[1-8]n1\nmkfs.xfs -d su=64k,sw=4 /dev/md0\nmount -o noatime /dev/md0 /data\n",
+		"command": "fio --name=a --filename=/data/x --size=20G --rw=randwrite --bs=4k --ioengine=io_uring " +
+			"--direct=1 --iodepth=64 --time_based --runtime=600\n",
+		"sync": "fio --name=wal --directory=/wal --size=8g --rw=write --bs=8k --fdatasync=1 --time_based " +
+			"--runtime=300\n",
+		"fill, read": "#!/bin/sh\nfio --name=fill --filename=/data/f --rw=write --bs=1M --size=64g --direct=1 " +
+			"--ioengine=libaio --iodepth=8\nfio --name=read --filename=/data/f --rw=randread --bs=16k --size=64g " +
+			"--direct=1 --ioengine=libaio --iodepth=32 --runtime=300 --time_based\n",
+		"arrays": "mdadm --create /dev/md0 --level=10 --raid-devices=8 --chunk=64 /dev/nvme[1-8]n1\nmkfs.xfs -d " +
+			"su=64k,sw=4 /dev/md0\nmount -o noatime /dev/md0 /data\n",
 		"other INI":   "[Unit]\nDescription=x\n[Service]\nExecStart=/usr/bin/fio\n",
 		"plain prose": "We used fio with a queue depth of 32; sudo apt install fio gets it.\n",
 	} {
@@ -371,7 +376,8 @@ func TestHostileNamesAreTamed(t *testing.T) {
 
 // BenchmarkLintThousandJobFiles holds the whole lint, reading excluded, to the issue's 0.5 s.
 func BenchmarkLintThousandJobFiles(b *testing.B) {
-	text := []byte("[global]\nioengine=libaio\ndirect=1\ntime_based\nruntime=60\ngroup_reporting\ndirectory=/data\nsize=10g\n" +
+	text := []byte("[global]\nioengine=libaio\ndirect=1\ntime_based\nruntime=60\ngroup_reporting\ndirectory=/data\n" +
+		"size=10g\n" +
 		strings.Repeat("[job]\nstonewall\nrw=randrw\nrwmixread=70\nbs=28k\niodepth=32\nnumjobs=4\nrate=16m,5m\n", 4))
 	for b.Loop() {
 		start := time.Now()

@@ -17,8 +17,10 @@ var zeroData = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "the data written is zeros or compresses well",
-	When: "A writing job has zero_buffers. It is an info where buffer_compress_percentage is 50 or more, where buffer_pattern " +
-		"fills the whole buffer, and for scramble_buffers=0 without refill_buffers: each job then writes one buffer over and over",
+	When: "A writing job has zero_buffers. It is an info where buffer_compress_percentage is 50 or more, where " +
+		"buffer_pattern " +
+		"fills the whole buffer, and for scramble_buffers=0 without refill_buffers: each job then writes one buffer " +
+		"over and over",
 	Why: "Drives and arrays that compress, deduplicate or drop zeros store next to nothing, and later read next " +
 		"to nothing. The figures are then not those of " +
 		"real data.",

@@ -16,7 +16,8 @@ var depthOnSync = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "iodepth does nothing on a synchronous engine",
-	When: "iodepth is above 1 on an engine that returns from each I/O before the next one. It is an info where a job file " +
+	When: "iodepth is above 1 on an engine that returns from each I/O before the next one. It is an info where a job " +
+		"file " +
 		"names no ioengine at all: a command or another file may",
 	Why: "sync, psync, pvsync and mmap return from one I/O before the next begins. iodepth=32 is accepted in " +
 		"silence and the device sees one I/O a job: " +

@@ -199,7 +199,8 @@ func (c *Case) refusedByAsked(w written, report func(finding.Finding)) {
 		if !refused || slices.ContainsFunc(w.refusals, func(r fio.Refusal) bool { return r.Option == o }) {
 			continue
 		}
-		report(*w.at(o, fmt.Sprintf("The installed fio refuses %s: it says %q.", text.Clean(o.String(), 120), text.Clean(said, 120))))
+		what, why := text.Clean(o.String(), 120), text.Clean(said, 120)
+		report(*w.at(o, fmt.Sprintf("The installed fio refuses %s: it says %q.", what, why)))
 	}
 }
 
@@ -298,7 +299,8 @@ func unknownEngine(w written, r fio.Refusal) *finding.Finding {
 func blankMatters(table *fio.OptionTable, w written, o fio.Option) bool {
 	info, _ := table.Lookup(o.Name)
 	return len(info.Words) > 0 && info.Name != "kb_base" && info.Name != "unit_base" || info.Name == "directory" ||
-		slices.ContainsFunc(w.refusals, func(r fio.Refusal) bool { return r.Option == o && r.Kind == fio.RefusedValue }) && blankRefused(table, w, o)
+		slices.ContainsFunc(w.refusals, func(r fio.Refusal) bool { return r.Option == o && r.Kind == fio.RefusedValue }) &&
+			blankRefused(table, w, o)
 }
 
 // blankRefused says whether it is the blank behind = that fio refuses.
@@ -372,7 +374,11 @@ func misread(w written, m fio.Misreading) *finding.Finding {
 	f := w.at(o, fmt.Sprintf("%s %s.", text.Clean(o.String(), 120), m.Says))
 	switch {
 	case m.New != "":
-		f.Fix = fmt.Sprintf("Write %s=%s.", o.Name, strings.Replace(strings.TrimSpace(o.Value), strings.TrimSpace(m.Old), m.New, 1))
+		f.Fix = fmt.Sprintf(
+			"Write %s=%s.",
+			o.Name,
+			strings.Replace(strings.TrimSpace(o.Value), strings.TrimSpace(m.Old), m.New, 1),
+		)
 		f.Edits = []finding.Edit{{Line: o.Line, Col: o.Col, Old: m.Old, New: m.New}}
 		if strings.HasPrefix(m.Old, " ") || strings.HasPrefix(m.Old, "\t") {
 			f.Edits[0].Old, f.Edits[0].New = "="+m.Old, "="+m.New

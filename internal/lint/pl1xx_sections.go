@@ -16,7 +16,8 @@ var givenTwice = &rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "an option is given twice in one section",
-	When: "An option other than filename, by any of its names, stands twice in one section or between two --name. It is an info " +
+	When: "An option other than filename, by any of its names, stands twice in one section or between two --name. It " +
+		"is an info " +
 		"when both values are the same. Each filename adds a file",
 	Why:    "fio takes the last one in silence. Who reads the job may see the first.",
 	Fix:    "Keep the one that is meant.",

@@ -16,9 +16,12 @@ var cachedSet = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "the working set fits a cache",
-	When: "Through the page cache (direct=0): all jobs together touch less than the machine's memory (--memory; without it, 1 GiB, " +
-		"and below 4 GiB it is an info), and read blocks again (invalidate=0 with time_based or loops, or norandommap with time_based), " +
-		"or write and force nothing out. Otherwise fio drops the file from the cache at the start of each pass, and its reads " +
+	When: "Through the page cache (direct=0): all jobs together touch less than the machine's memory (--memory; " +
+		"without it, 1 GiB, " +
+		"and below 4 GiB it is an info), and read blocks again (invalidate=0 with time_based or loops, or norandommap " +
+		"with time_based), " +
+		"or write and force nothing out. Otherwise fio drops the file from the cache at the start of each pass, and its " +
+		"reads " +
 		"come from the disk. " +
 		"With direct=1: less than 1 GiB in all at random, which controllers and drives may hold in their own " +
 		"memory (an info)",
@@ -106,7 +109,8 @@ var tinyFile = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "the file is tiny",
-	When: "A job of random I/O that goes on (time_based, loops) has a size of less than 1 MiB, or of not more than 16 blocks. " +
+	When: "A job of random I/O that goes on (time_based, loops) has a size of less than 1 MiB, or of not more than " +
+		"16 blocks. " +
 		"Other small files are an info, and one block read or written in sequence is nothing: its time is what such a job " +
 		"measures. Jobs that verify are passed over",
 	Why: "A job that goes over a handful of blocks again and again measures one erase block, one stripe member or " +
@@ -123,7 +127,12 @@ var tinyFile = &rule{
 		blocks := j.load.Size / j.bs()
 		says := fmt.Sprintf("Each job has a file of %s: %d blocks of %s", j.load.Size, blocks, j.bs())
 		if blocks <= 1 {
-			says = fmt.Sprintf("Each job has a file of %s, one block: it %ss the same %s", j.load.Size, firstWord(j.verb()), j.bs())
+			says = fmt.Sprintf(
+				"Each job has a file of %s, one block: it %ss the same %s",
+				j.load.Size,
+				firstWord(j.verb()),
+				j.bs(),
+			)
 		}
 		if !j.load.Sequential && j.repeats() {
 			if blocks > 1 {

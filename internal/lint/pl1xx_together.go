@@ -22,9 +22,10 @@ var verifyShared = &rule{
 		"offset_increment.",
 	Why: "Each copy checks what it has written against what it remembers, and finds the blocks of another copy in their " +
 		"place. fio 3.33 ends with \"verify: bad header\" (EILSEQ, 84) on storage that is sound.",
-	Fix:    "Give each copy its own region with offset_increment, or its own file with directory=, or use numjobs=1.",
-	Bad:    "fio --name=a --filename=/data/f --rw=randwrite --bs=4k --size=1G --numjobs=4 --verify=crc32c",
-	Good:   "fio --name=a --filename=/data/f --rw=randwrite --bs=4k --size=1G --numjobs=4 --verify=crc32c --offset_increment=1G",
+	Fix: "Give each copy its own region with offset_increment, or its own file with directory=, or use numjobs=1.",
+	Bad: "fio --name=a --filename=/data/f --rw=randwrite --bs=4k --size=1G --numjobs=4 --verify=crc32c",
+	Good: "fio --name=a --filename=/data/f --rw=randwrite --bs=4k --size=1G --numjobs=4 --verify=crc32c " +
+		"--offset_increment=1G",
 	Ignore: "Never: a fault that is found may be none.",
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
@@ -43,13 +44,16 @@ var writtenTwice = &rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "two sections write the same file at the same time",
-	When: "The sections of a job file name files of their own, two name the same one, write it in the same way, and neither " +
+	When: "The sections of a job file name files of their own, two name the same one, write it in the same way, and " +
+		"neither " +
 		"stonewall, wait_for, startdelay nor an offset keeps them apart.",
 	Why: "Both start at the same block of one file, and the file that was meant is not written at all. " +
 		"It is mostly a slip of copying a section.",
-	Fix:    "Name the file that was meant.",
-	Bad:    "[a]\nfilename=/data/1\nrw=write\nsize=1g\n[b]\nfilename=/data/2\nrw=write\nsize=1g\n[c]\nfilename=/data/2\nrw=write\nsize=1g",
-	Good:   "[a]\nfilename=/data/1\nrw=write\nsize=1g\n[b]\nfilename=/data/2\nrw=write\nsize=1g\n[c]\nfilename=/data/3\nrw=write\nsize=1g",
+	Fix: "Name the file that was meant.",
+	Bad: "[a]\nfilename=/data/1\nrw=write\nsize=1g\n[b]\nfilename=/data/2\nrw=write\nsize=1g\n[c]\n" +
+		"filename=/data/2\nrw=write\nsize=1g",
+	Good: "[a]\nfilename=/data/1\nrw=write\nsize=1g\n[b]\nfilename=/data/2\nrw=write\nsize=1g\n[c]\n" +
+		"filename=/data/3\nrw=write\nsize=1g",
 	Ignore: "When two writers of one file are what you test.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		var in *script.Job
@@ -83,8 +87,21 @@ func (j *lintJob) waits() bool {
 
 // shapes are the options by which the sections of a series differ.
 var shapes = []string{
-	"rw", "bs", "iodepth", "numjobs", "name", "rwmixread", "rwmixwrite", "description", "bsrange", "bssplit", "group_reporting",
-	"new_group", "write_bw_log", "write_lat_log", "write_iops_log",
+	"rw",
+	"bs",
+	"iodepth",
+	"numjobs",
+	"name",
+	"rwmixread",
+	"rwmixwrite",
+	"description",
+	"bsrange",
+	"bssplit",
+	"group_reporting",
+	"new_group",
+	"write_bw_log",
+	"write_lat_log",
+	"write_iops_log",
 }
 
 var series = &rule{
@@ -92,13 +109,16 @@ var series = &rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "a series of tests that all run at the same time",
-	When: "Three sections or more work in the same place, differ in rw, bs, iodepth or numjobs only, and nothing keeps them " +
+	When: "Three sections or more work in the same place, differ in rw, bs, iodepth or numjobs only, and nothing " +
+		"keeps them " +
 		"apart: no stonewall, wait_for or startdelay.",
-	Why: "fio starts all sections at once. Each test's figure is then that of one load among several, and none of the one " +
+	Why: "fio starts all sections at once. Each test's figure is then that of one load among several, and none of " +
+		"the one " +
 		"that its section names: three depths share the device and show three parts of the same queue.",
-	Fix:    "Add stonewall to each section, or to [global].",
-	Bad:    "[global]\nfilename=/data/f\nsize=10g\nrw=randread\n[qd1]\niodepth=1\n[qd4]\niodepth=4\n[qd16]\niodepth=16",
-	Good:   "[global]\nfilename=/data/f\nsize=10g\nrw=randread\nstonewall\n[qd1]\niodepth=1\n[qd4]\niodepth=4\n[qd16]\niodepth=16",
+	Fix: "Add stonewall to each section, or to [global].",
+	Bad: "[global]\nfilename=/data/f\nsize=10g\nrw=randread\n[qd1]\niodepth=1\n[qd4]\niodepth=4\n[qd16]\niodepth=16",
+	Good: "[global]\nfilename=/data/f\nsize=10g\nrw=randread\nstonewall\n[qd1]\niodepth=1\n[qd4]\niodepth=4\n" +
+		"[qd16]\niodepth=16",
 	Ignore: "When the mix of them is the load that you want.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		var group []*lintJob
@@ -154,8 +174,10 @@ func seriesOf(jobs []*lintJob) *finding.Finding {
 	if len(by) == 0 || len(by) > 1 && !differ["rw"] {
 		return nil
 	}
-	return jobs[1].found(fmt.Sprintf("%d tests that differ in %s run at the same time: nothing makes one wait for the other.",
-		len(jobs), strings.Join(by, " and ")))
+	return jobs[1].found(
+		fmt.Sprintf("%d tests that differ in %s run at the same time: nothing makes one wait for the other.",
+			len(jobs), strings.Join(by, " and ")),
+	)
 }
 
 // ofDirection are words in the names of sections that stand for what a job does.
@@ -178,9 +200,11 @@ var replayed = &rule{
 	Severity: finding.Info,
 	Title:    "a replayed log does not keep its timing",
 	When:     "read_iolog is set, and the engine keeps one I/O in flight, or replay_no_stall is set.",
-	Why: "A log of version 2 has no times, and fio issues its I/Os as fast as they end. With times, a synchronous engine " +
+	Why: "A log of version 2 has no times, and fio issues its I/Os as fast as they end. With times, a synchronous " +
+		"engine " +
 		"issues one I/O behind the other: what the application had in flight together comes late.",
-	Fix:    "Use an asynchronous engine with a depth above what the trace has in flight, and compare the times of the run with those of the log.",
+	Fix: "Use an asynchronous engine with a depth above what the trace has in flight, and compare the times of " +
+		"the run with those of the log.",
 	Bad:    "[a]\nread_iolog=trace.log\nfilename=/data/f",
 	Good:   "[a]\nread_iolog=trace.log\nfilename=/data/f\nioengine=libaio\ndirect=1\niodepth=64",
 	Ignore: "When the order of the I/Os matters and their times do not.",
@@ -207,7 +231,8 @@ var neverSynced = &rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "a log's writes are never synced",
-	When: "A job that writes in sequence is named after a database's log (wal, redo, binlog, xlog; the name of its section or " +
+	When: "A job that writes in sequence is named after a database's log (wal, redo, binlog, xlog; the name of its " +
+		"section or " +
 		"its file), and has none of fsync, fdatasync, sync, sync_file_range and end_fsync.",
 	Why: "A database waits for its log to be durable, at each commit or batch. Without a sync the job measures how fast " +
 		"writes are taken over, by the page cache or by the drive's own: no write of it had to be durable.",
@@ -222,7 +247,9 @@ var neverSynced = &rule{
 			j.open("rw") || len(j.src.Passed) > 0 || j.src.File == nil {
 			return nil
 		}
-		for _, name := range []string{"fsync", "fdatasync", "sync", "sync_file_range", "end_fsync", "fsync_on_close", "end_syncfs"} {
+		for _, name := range []string{
+			"fsync", "fdatasync", "sync", "sync_file_range", "end_fsync", "fsync_on_close", "end_syncfs",
+		} {
 			if j.open(name) || j.given(name) && (j.last[name].Bare || j.last[name].Value != "0") {
 				return nil
 			}

@@ -172,7 +172,8 @@ func (s Server) endTools() {
 			_ = syscall.Kill(-group, syscall.SIGKILL)
 		}
 	}
-	for deadline := time.Now().Add(sweepWithin); len(groups) > 0 && time.Now().Before(deadline); <-time.After(10 * time.Millisecond) {
+	deadline := time.Now().Add(sweepWithin)
+	for ; len(groups) > 0 && time.Now().Before(deadline); <-time.After(10 * time.Millisecond) {
 		groups = slices.DeleteFunc(groups, func(group int) bool { return syscall.Kill(-group, 0) != nil })
 	}
 }

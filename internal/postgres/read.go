@@ -217,7 +217,8 @@ func (r *Report) Explain(given units.Latency) []string {
 	case r.TPS <= m.Bound:
 		say(
 			"With %s that allows %v to %v commits a second, and %v at the very most: S and the clients explain it. A "+
-				"flush carries %s commits at least.", text.Plural(r.Clients, "client"), m.Low, m.High, m.Bound, units.Number(together),
+				"flush carries %s commits at least.",
+			text.Plural(r.Clients, "client"), m.Low, m.High, m.Bound, units.Number(together),
 		)
 	default:
 		say(

@@ -78,11 +78,11 @@ func numbers(u *user.User) (User, error) {
 // enters refuses a path that the user cannot reach, by the modes of its directories: plimsoll never
 // changes them.
 func (u User) enters(path string) error {
-	real, err := filepath.EvalSymlinks(path) // the user passes what links lead to
+	actual, err := filepath.EvalSymlinks(path) // the user passes what links lead to
 	if err != nil {
 		return err
 	}
-	for dir := real; ; dir = filepath.Dir(dir) {
+	for dir := actual; ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
 		if err != nil {
 			return err

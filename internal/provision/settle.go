@@ -55,7 +55,10 @@ func settle(d *topology.DeclaredArray) (Want, error) {
 		}
 	case topology.RAID10:
 		if d.Layout != "" && d.Layout[0] != 'n' {
-			return w, fmt.Errorf("layout %s: plimsoll builds near copies only; leave layout out, or build the array by hand", d.Layout)
+			return w, fmt.Errorf(
+				"layout %s: plimsoll builds near copies only; leave layout out, or build the array by hand",
+				d.Layout,
+			)
 		}
 		w.Copies = cmp.Or(w.Copies, 2)
 		if n%w.Copies != 0 {

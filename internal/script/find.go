@@ -32,13 +32,17 @@ const maxDocument = 1 << 20
 
 // hiddenFolders are those below which pipelines keep their scripts; others that begin with a dot are
 // passed over.
-var hiddenFolders = []string{".github", ".gitlab", ".circleci", ".buildkite", ".ci", ".azure-pipelines", ".woodpecker", ".tekton"}
+var hiddenFolders = []string{
+	".github", ".gitlab", ".circleci", ".buildkite", ".ci", ".azure-pipelines", ".woodpecker", ".tekton",
+}
 
 // sourceEndings are those of programs, pictures and archives, which hold no commands for a shell.
-var sourceEndings = endings(`.c .h .cc .cpp .cxx .hpp .hh .go .rs .java .kt .scala .swift .m .js .ts .jsx .tsx .css .scss .less .html .htm
-	.svg .png .jpg .jpeg .gif .ico .pdf .zip .gz .bz2 .xz .zst .tar .tgz .jar .class .o .a .so .dll .exe .bin .img .iso .pyc .whl .woff
-	.woff2 .ttf .eot .mp4 .mov .lock .sum .csv .tsv .parquet .db .sqlite .pb .proto .dts .dtsi .s .asm .ld .patch .diff .po .pot .xml .log
-	.out .golden .snap .map .pem .crt .key .deb .rpm .cs .fs .vb .php .ex .erl .hs .ml .lisp .el .vim .cmake .am .ac .m4`)
+var sourceEndings = endings(
+	`.c .h .cc .cpp .cxx .hpp .hh .go .rs .java .kt .scala .swift .m .js .ts .jsx .tsx .css .scss .less .html .htm
+	.svg .png .jpg .jpeg .gif .ico .pdf .zip .gz .bz2 .xz .zst .tar .tgz .jar .class .o .a .so .dll .exe .bin .img .iso .pyc .whl
+	.woff .woff2 .ttf .eot .mp4 .mov .lock .sum .csv .tsv .parquet .db .sqlite .pb .proto .dts .dtsi .s .asm .ld .patch .diff .po .pot
+	.xml .log .out .golden .snap .map .pem .crt .key .deb .rpm .cs .fs .vb .php .ex .erl .hs .ml .lisp .el .vim .cmake .am .ac .m4`,
+)
 
 func endings(list string) map[string]bool {
 	m := map[string]bool{}
@@ -115,7 +119,9 @@ func (f Finder) look(name string, e fs.DirEntry, visit func(Found)) {
 
 var (
 	// fioWord is the program in a command, or a variable that holds it.
-	fioWord = regexp.MustCompile(`(?i)(?:^|[^\w.@-])fio(?:[\s"'\x60,$]|_?(?:cmd|bin|prog|path|args|opts)|-[0-9]|\.(?:exe|job|conf)|$)|\.fio\b`)
+	fioWord = regexp.MustCompile(
+		`(?i)(?:^|[^\w.@-])fio(?:[\s"'\x60,$]|_?(?:cmd|bin|prog|path|args|opts)|-[0-9]|\.(?:exe|job|conf)|$)|\.fio\b`,
+	)
 	// sectionWord and optionWords are a job file's.
 	sectionWord = regexp.MustCompile(`(?m)^\s*\[[\w .${}-]+\]`)
 	optionWords = regexp.MustCompile(`(?m)^\s*(?:rw|readwrite|ioengine)\s*=`)

@@ -87,8 +87,8 @@ func chmod(t *testing.T, name string, mode os.FileMode) {
 // same program.
 func relink(t *testing.T, prog string, uid int) {
 	t.Helper()
-	real := filepath.Join(filepath.Dir(filepath.Dir(prog)), "real")
-	if err := errors.Join(os.Rename(prog, real), os.Symlink(real, prog)); err != nil {
+	actual := filepath.Join(filepath.Dir(filepath.Dir(prog)), "real")
+	if err := errors.Join(os.Rename(prog, actual), os.Symlink(actual, prog)); err != nil {
 		t.Fatal(err)
 	}
 	chown(t, prog, uid)

@@ -153,11 +153,11 @@ func (d *Dir) CheckTrusted() error {
 	if err := trusted(d.name, info); err != nil {
 		return err
 	}
-	real, err := os.Readlink(d.Path())
+	actual, err := os.Readlink(d.Path())
 	if err != nil {
 		return err
 	}
-	if err := onlyOf(real, 0, uint32(os.Geteuid())); err != nil {
+	if err := onlyOf(actual, 0, uint32(os.Geteuid())); err != nil {
 		return fmt.Errorf("%s: %w, and what is in it would be believed: name another place", d.name, err)
 	}
 	return nil

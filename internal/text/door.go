@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -42,7 +43,7 @@ func (d *Door) Write(p []byte) (int, error) {
 		instead = escaped
 	}
 	if len(d.pending) > 0 {
-		text = append(d.pending, p...)
+		text = slices.Concat(d.pending, p)
 		d.pending = nil
 	}
 	whole := len(text)
@@ -125,7 +126,8 @@ func steers(r rune) bool {
 	case r < ' ', r >= 0x7f && r <= 0x9f:
 		return true
 	}
-	return r == '\u061c' || r == '\u200e' || r == '\u200f' || r >= '\u2028' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
+	return r == '\u061c' || r == '\u200e' || r == '\u200f' || r >= '\u2028' && r <= '\u202e' ||
+		r >= '\u2066' && r <= '\u2069'
 }
 
 // style is the length of the sequence that sets colours or weights at the beginning of text: 0 for

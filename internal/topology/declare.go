@@ -240,14 +240,24 @@ func (t *Topology) claims(decl *Declaration) ([]claim, error) {
 					owner[name] = i
 				}
 			case all[i].by != byFlags:
-				return nil, fmt.Errorf("%s: arrays %s and %s (%s) are both about %s by their %s; declare it once",
-					decl.Arrays[i].Origin.Where, decl.Arrays[o].Name, decl.Arrays[i].Name, decl.Arrays[o].Origin.Where, name, all[i].by)
+				return nil, fmt.Errorf(
+					"%s: arrays %s and %s (%s) are both about %s by their %s; declare it once",
+					decl.Arrays[i].Origin.Where,
+					decl.Arrays[o].Name,
+					decl.Arrays[i].Name,
+					decl.Arrays[o].Origin.Where,
+					name,
+					all[i].by,
+				)
 			}
 		}
 	}
 	for i := range all {
 		had := len(all[i].arrays)
-		all[i].arrays = slices.DeleteFunc(all[i].arrays, func(name string) bool { return owner[name] != i && all[i].by != byFlags })
+		all[i].arrays = slices.DeleteFunc(
+			all[i].arrays,
+			func(name string) bool { return owner[name] != i && all[i].by != byFlags },
+		)
 		all[i].yielded = had > 0 && len(all[i].arrays) == 0
 	}
 	return all, nil

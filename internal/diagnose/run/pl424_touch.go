@@ -14,7 +14,8 @@ var measuredLoading = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Invalid,
 	Title:    "measured on a volume that was still loading",
-	When: "A scenario reads, and before it the pairs of PL320 claimed a share of 15 % or more not loaded: of the file that " +
+	When: "A scenario reads, and before it the pairs of PL320 claimed a share of 15 % or more not loaded: of the " +
+		"file that " +
 		"it works on where plimsoll wrote that, else of a volume of its role.",
 	Why: "Reads of blocks that were never read come from object storage. The figure is of the snapshot's store and not " +
 		"of the volume, and changes from run to run as blocks are loaded.",

@@ -15,7 +15,15 @@ import (
 )
 
 func ceilingRules() []*diagnose.Rule {
-	return []*diagnose.Rule{concurrencyBound, ceilingReached, farBelow, demandMissed, instanceBound, mirrorReads, slowNotQueued}
+	return []*diagnose.Rule{
+		concurrencyBound,
+		ceilingReached,
+		farBelow,
+		demandMissed,
+		instanceBound,
+		mirrorReads,
+		slowNotQueued,
+	}
 }
 
 var ceilingReached = &diagnose.Rule{

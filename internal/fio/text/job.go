@@ -196,12 +196,12 @@ func (t *Reader) another(rest string) bool {
 	if !j.headless {
 		return false
 	}
-	any, longest := false, time.Duration(0)
+	seen, longest := false, time.Duration(0)
 	for i := range j.dirs {
-		any = any || j.dirs[i].seen
+		seen = seen || j.dirs[i].seen
 		longest = max(longest, j.dirs[i].Runtime)
 	}
-	if !any {
+	if !seen {
 		return false
 	}
 	if t.apart || j.issued || len(j.Depths) > 0 {

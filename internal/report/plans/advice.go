@@ -104,8 +104,15 @@ func choice(mark string, c *advise.Candidate) []string {
 // less is a table of what costs less than the first row, and for how long it throttles a series.
 func less(a *advise.Advice) page.Table {
 	t := page.NewTable(
-		"For less than the first row, throttled at times", "<volumes", "<instance", "per month", "saved", "throttled", "waits",
-		"I/Os behind??", "<longest at??",
+		"For less than the first row, throttled at times",
+		"<volumes",
+		"<instance",
+		"per month",
+		"saved",
+		"throttled",
+		"waits",
+		"I/Os behind??",
+		"<longest at??",
 	)
 	for i := range a.Less {
 		c := &a.Less[i]

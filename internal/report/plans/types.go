@@ -46,7 +46,11 @@ func perIOPS(u cloud.USD) string {
 
 // OnTypes is the document of ceilings on several instance types beside each other.
 func OnTypes(all []OnType) *page.Document {
-	d := &page.Document{Kind: "ceiling", Head: page.Headline{Word: "Ceilings by instance type"}, Data: page.DataOf("types", all)}
+	d := &page.Document{
+		Kind: "ceiling",
+		Head: page.Headline{Word: "Ceilings by instance type"},
+		Data: page.DataOf("types", all),
+	}
 	t := page.NewTable("", "<instance", "<scenario", "IOPS", "sustained", "<limited by?", "per month", "per IOPS")
 	for _, o := range all {
 		most, sustained, by := words.None, words.None, ""
@@ -58,7 +62,13 @@ func OnTypes(all []OnType) *page.Document {
 		}
 		t.Add(o.Type, o.Scenario, most, sustained, by, month(o.Month), perIOPS(o.PerIOPS))
 	}
-	d.Add(t, page.Note{Lines: []string{"Per IOPS is the price of the instance for each sustained I/O per second, without volumes."}}, priceSources())
+	d.Add(
+		t,
+		page.Note{
+			Lines: []string{"Per IOPS is the price of the instance for each sustained I/O per second, without volumes."},
+		},
+		priceSources(),
+	)
 	return d
 }
 

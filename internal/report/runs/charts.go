@@ -178,7 +178,14 @@ func (d *drawing) charts(r *result.Result, row row) []page.Chart {
 	var all []page.Chart
 	over := fmt.Sprintf("over %s", text.Duration(r.Wall))
 	if len(d.T) > 1 {
-		iops, bw := page.Chart{Kind: "iops", Caption: "IOPS"}, page.Chart{Kind: "bw", Caption: "Bandwidth, MiB/s", Screen: true}
+		iops, bw := page.Chart{
+			Kind:    "iops",
+			Caption: "IOPS",
+		}, page.Chart{
+			Kind:    "bw",
+			Caption: "Bandwidth, MiB/s",
+			Screen:  true,
+		}
 		n, rate := r.Total.Rates()
 		iops.Says = fmt.Sprintf("IOPS each second %s: %s on the whole%s.", over, words.Operations(n), ofCeiling(d.Ceiling,
 			func(l *limit) page.Number { return l.IOPS }, float64(n)))
