@@ -29,7 +29,8 @@ var tooShort = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "the run was too short to measure anything",
-	When: "The window that the figures cover is below a second (below 50 ms it is invalid), or has too few seconds for an " +
+	When: "The window that the figures cover is below a second (below 50 ms it is invalid), or has too few seconds " +
+		"for an " +
 		"interval.",
 	Why: "What is measured is the start: caches of drive and machine that are still empty or still full, the " +
 		"first I/Os of a queue, a few hundred " +
