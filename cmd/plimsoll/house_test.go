@@ -47,7 +47,7 @@ var floors = []string{
 // walls divide a room, top to bottom, as floors do the house; "." is the room's own package. Rooms
 // that are not listed here have side rooms, which know the room and are known to it.
 var walls = map[string][]string{
-	"diagnose": {"rules", "layout host run cloud postgres fleet live", "."},
+	"diagnose": {"rules", "layout host run cloud postgres fleet", ".", "live"},
 	"fio":      {"output", "text", "."},
 	"report":   {"runs", "compared plans machine", "words", "page", "."},
 }
@@ -172,7 +172,7 @@ var outside = []struct {
 		regexp.MustCompile(`\bos\.(Open|OpenFile|OpenRoot|Create|CreateTemp|ReadFile|WriteFile|Stat|Lstat|ReadDir|Readlink|Remove|RemoveAll|` +
 			`Rename|Mkdir|MkdirAll|MkdirTemp|Link|Symlink|Chmod|Chown|Truncate|DirFS|Getwd|Chdir|TempDir|UserHomeDir|UserCacheDir)\b|` +
 			`\bfilepath\.(Glob|Walk|WalkDir|EvalSymlinks)\b`),
-		"fio bundle tune postgres lab lab/labtest lab/agent lab/ebs suite compare cli permit cloud fleet script provision bench",
+		"fio bundle tune postgres lab lab/labtest lab/agent lab/ebs suite compare cli permit cloud fleet script provision bench block",
 	},
 	{
 		"the clock", regexp.MustCompile(`\btime\.(Now|Since|Until)\b`),

@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
+	"plimsoll/internal/units"
 )
 
 // loads works out what the jobs of an output asked for: from the job file that is named, that lies
@@ -153,8 +154,8 @@ func wasDirect(o *fio.Output) (direct, buffered bool, why string) {
 	}
 	switch times := counted(o); {
 	case times >= otherLoad:
-		return false, false, fmt.Sprintf("its disk statistics count %.3g times the I/Os that fio made, so that they do "+
-			"not tell", times)
+		return false, false, fmt.Sprintf("its disk statistics count %s times the I/Os that fio made, so that they do "+
+			"not tell", units.Number(times))
 	case times <= 0.9:
 		return false, true, "its disk statistics count fewer I/Os than fio made, as of buffered I/O"
 	}

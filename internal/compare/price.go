@@ -37,9 +37,8 @@ func (t *Table) prices(sides []Side) {
 		each := ""
 		for i := range t.Rows {
 			if c := &t.Rows[i].Cells[k]; t.Rows[i].Figure.Name == "IOPS" && c.measured() {
-				each = fmt.Sprintf(
-					", $%.4f for each of %v sustained IOPS", float64(month)/1e6/c.sustained(), units.IOPS(c.sustained()),
-				)
+				each = fmt.Sprintf(", $%s for each of %v sustained IOPS",
+					month.Times(1/c.sustained()).Exact(), units.IOPS(c.sustained()))
 				if len(t.Rows) > 1 {
 					each += " (" + t.Rows[i].Name + ")"
 				}

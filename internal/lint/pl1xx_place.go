@@ -76,8 +76,7 @@ var neverWritten = &rule{
 		"never asked. Removing files from a filesystem mounted with discard makes such blocks too. The result is " +
 		"far above what written data gives.",
 	Fix: "If the device holds nothing that is needed, write the region that is read once first (--rw=write --bs=1M): " +
-		"this " +
-		"destroys whatever is there. Otherwise read a file that fio has laid out itself",
+		"this destroys whatever is there. Otherwise read a file that fio has prefilled",
 	Bad: "fio --name=a --filename=/dev/md0 --rw=randread --bs=28k --size=100g --direct=1",
 	Good: "fio --name=fill --filename=/dev/md0 --rw=write --bs=1M --size=100g --direct=1\nfio --name=a " +
 		"--filename=/dev/md0 --rw=randread --bs=28k --size=100g --direct=1",

@@ -229,9 +229,9 @@ func (r *Report) Explain(given units.Latency) []string {
 	if r.Clients > 1 {
 		delay := s / 2
 		say(
-			"commit_delay of %.0f µs, half of S, lets a flush carry the commits of all: up to %v a second where S is "+
+			"commit_delay of %v, half of S, lets a flush carry the commits of all: up to %v a second where S is "+
 				"what limits. Each then takes as much longer, and with fewer than commit_siblings others it does nothing.",
-			float64(delay)/1e3, units.IOPS(float64(r.Clients)*1e9/float64(s+delay)),
+			delay, units.IOPS(float64(r.Clients)*1e9/float64(s+delay)),
 		)
 	}
 	return lines
