@@ -83,6 +83,7 @@ be overwritten. Settings are restored after each turn; after a crash by the next
 	f.IntVar(&o.rounds, "rounds", 8, "measure each variant `N` times")
 	f.Uint64Var(&o.seed, "seed", 0, "order and random offsets come from `N` (default: a random one, which is stored)")
 	f.StringVar(&o.margin, "margin", percentText(compare.Margin), "changes within `PERCENT` do not matter")
+	addGate(f, &o.failOn)
 	f.StringVar(&o.state, "state", "/var/lib/plimsoll/ab-tune.json", "record changed settings in `FILE`")
 	typedOnly(f, "variant", "on", "state")
 	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
@@ -143,7 +144,7 @@ func resumeABWith(dir string, command []string) string {
 
 // differing are the flags by which two commands measure something else.
 func differing(before, now *pflag.FlagSet) []string {
-	free := []string{"resume", "rounds", "progress", "format", "json", "out"}
+	free := []string{"resume", "rounds", "progress", "format", "json", "out", "fail-on"}
 	var names []string
 	before.VisitAll(func(f *pflag.Flag) {
 		other := now.Lookup(f.Name)
@@ -160,6 +161,11 @@ func runAB(ctx context.Context, env *Env, o abOptions, dir string) error {
 	if err != nil {
 		return usage(err)
 	}
+	gate, err := parseGate(o.failOn)
+	if err != nil {
+		return usage(err)
+	}
+	o.failOn = nil // a gate of the comparison, not of single runs
 	if o.rounds < 2 || o.rounds > 1000 {
 		return usage(fmt.Errorf("--rounds %d: use 2 to 1000; one round cannot tell a difference", o.rounds))
 	}
@@ -211,7 +217,7 @@ func runAB(ctx context.Context, env *Env, o abOptions, dir string) error {
 	if err != nil {
 		return hint(fmt.Errorf("%w; what was measured is in %s", err, dir), resumeABWith(dir, o.typed))
 	}
-	return runCompare(env, []string{dir}, compareOptions{margin: o.margin, format: o.format})
+	return compareRuns(env, []string{dir}, compareOptions{format: o.format}, margin, gate)
 }
 
 // restoreLeft puts back what a variant had set when its plimsoll was killed.

@@ -9,7 +9,6 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/compare"
 	"plimsoll/internal/report/compared"
-	"plimsoll/internal/text"
 )
 
 // judgeAgainst holds a run against what --against names: last:10 (the runs before it in a
@@ -44,7 +43,11 @@ func isRun(what string) bool {
 // reportAgainst prints how a run stands, and fails where the gate says so.
 func reportAgainst(env *Env, dir, what, in, format string, gate compare.Gate, base compareOptions) error {
 	if isRun(what) { // one run: an ordinary comparison
-		return runCompare(env, []string{what, dir}, base)
+		margin, err := parsePercent("--margin", base.margin)
+		if err != nil {
+			return usage(err)
+		}
+		return compareRuns(env, []string{what, dir}, base, margin, gate)
 	}
 	b, err := bundle.Open(dir)
 	if err != nil {
@@ -60,16 +63,5 @@ func reportAgainst(env *Env, dir, what, in, format string, gate compare.Gate, ba
 	if err := render(env, format, compared.Against(a)); err != nil {
 		return usage(err)
 	}
-	return failed(env, a.Fails(gate))
-}
-
-// failed prints why a gate does not pass.
-func failed(env *Env, reasons []string) error {
-	for _, r := range reasons {
-		fmt.Fprintln(env.Err, text.Clean(r, 0))
-	}
-	if len(reasons) > 0 {
-		return errVerdict
-	}
-	return nil
+	return gateError(env, a.Judge(gate))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"plimsoll/internal/compare"
 	"plimsoll/internal/report/compared"
@@ -74,10 +75,14 @@ result.`,
 			strings.Join(compare.Tables(), ", ")+")")
 	f.StringVar(&o.demand, "demand", "", "compare runs, or results in documents, with the demand in `FILE`")
 	f.StringVar(&o.margin, "margin", o.margin, "changes within `PERCENT` do not matter")
-	f.StringSliceVar(&o.failOn, "fail-on", nil,
-		"exit 3 on `WHAT`: regression (slower), regression:5% (slower by at least 5 %), cannot-tell; may be repeated")
+	addGate(f, &o.failOn)
 	addFormat(cmd, &o.format, page.Formats())
-	cmd.MarkFlagsMutuallyExclusive("demand", "against")
+	for _, other := range []string{"against", "by", "base", "margin", "fail-on"} { // the demand is the gate
+		cmd.MarkFlagsMutuallyExclusive("demand", other)
+	}
+	for _, other := range []string{"by", "base"} {
+		cmd.MarkFlagsMutuallyExclusive("against", other)
+	}
 	_ = cmd.MarkFlagDirname("in") // it is there
 	return cmd
 }
@@ -91,7 +96,13 @@ func runCompare(env *Env, words []string, o compareOptions) error {
 	if err != nil {
 		return usage(err)
 	}
-	if words, err = runWords(words, o.source.In); err != nil {
+	return compareRuns(env, words, o, margin, gate)
+}
+
+// compareRuns compares what words stand for, and holds it to a gate.
+func compareRuns(env *Env, words []string, o compareOptions, margin float64, gate compare.Gate) error {
+	words, err := runWords(words, o.source.In)
+	if err != nil {
 		return err
 	}
 	loaded, err := compare.Load(words, o.source)
@@ -102,10 +113,9 @@ func runCompare(env *Env, words []string, o compareOptions) error {
 	if base == "" {
 		base = loaded.Base
 	}
-	t, err := compare.New(
-		loaded.Sides,
-		compare.Options{Margin: margin, Base: base, Paired: loaded.Paired, ByName: loaded.ByName},
-	)
+	t, err := compare.New(loaded.Sides, compare.Options{
+		Margin: margin, Base: base, Paired: loaded.Paired, ByName: loaded.ByName, Missing: loaded.Missing,
+	})
 	if err != nil {
 		return usage(err)
 	}
@@ -113,7 +123,7 @@ func runCompare(env *Env, words []string, o compareOptions) error {
 	if err := render(env, o.format, compared.Compare(t)); err != nil {
 		return err
 	}
-	return failed(env, t.Fails(gate))
+	return gateError(env, t.Judge(gate))
 }
 
 // compareAgainst judges one run by a baseline.
@@ -171,6 +181,12 @@ func parsePercent(what, s string) (float64, error) {
 }
 
 func percentText(share float64) string { return strconv.FormatFloat(100*share, 'g', 4, 64) + "%" }
+
+// addGate adds --fail-on of comparisons.
+func addGate(f *pflag.FlagSet, failOn *[]string) {
+	f.StringSliceVar(failOn, "fail-on", nil,
+		"exit with 3 on `WHAT`: regression (slower), regression:5% (slower by at least 5 %), cannot-tell; may be repeated")
+}
 
 // parseGate reads --fail-on of comparisons.
 func parseGate(words []string) (compare.Gate, error) {

@@ -157,10 +157,13 @@ func runImport(ctx context.Context, env *Env, o importOptions, args []string) er
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(reportRun(env, b, o.format), lost); err != nil {
+	if err := reportRun(env, b, o.format); err != nil {
 		return err
 	}
-	return runError(b)
+	if verdict := runError(b); lost == nil || errors.Is(verdict, errInvalid) {
+		return verdict // worse than lines that were not understood, which are listed
+	}
+	return lost
 }
 
 // summarize prints a line a result, or its row as JSON; other formats are of reports.

@@ -20,7 +20,7 @@ func (o *policyOptions) addFlags(f *pflag.FlagSet) {
 		&o.failOn,
 		"fail-on",
 		nil,
-		"also exit with 3 on `WHAT`: warning, measured, or the code of a finding",
+		"also exit with 3 on `WHAT`: warning, measured, invalid, or the code of a finding",
 	)
 }
 

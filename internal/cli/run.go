@@ -144,9 +144,7 @@ func runRun(ctx context.Context, env *Env, o runOptions) error {
 			gate,
 			compareOptions{margin: percentText(compare.Margin), format: string(page.Text)},
 		)
-		if judged != nil && (runError(b) == nil || !errors.Is(judged, errVerdict)) {
-			return judged
-		}
+		return worst(runError(b), judged)
 	}
 	return runError(b)
 }

@@ -67,6 +67,7 @@ The answer is a bracket, and a check a little below it over the whole run time.`
 	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
 	addFormat(cmd, &o.format, page.Formats())
 	o.layoutOptions.addFlags(f)
+	o.policyOptions.addFlags(f)
 	return cmd
 }
 
@@ -115,7 +116,15 @@ func measureSweep(ctx context.Context, env *Env, o sweepOptions) error {
 		return err
 	}
 	fmt.Fprintf(env.Err, "stored in %s\n", b.Dir)
-	return nil
+	return o.gateOf(b)
+}
+
+// gateOf is the verdict of the points where --fail-on asks for it; a sweep without it only shows.
+func (o sweepOptions) gateOf(b *bundle.Bundle) error {
+	if len(b.Run.Policy.FailOn) == 0 {
+		return nil
+	}
+	return runError(b)
 }
 
 // measured is the bundle of a plan that was measured to its end.

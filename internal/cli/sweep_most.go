@@ -44,7 +44,7 @@ func measureMost(ctx context.Context, env *Env, o sweepOptions) error {
 		return usage(err)
 	}
 	fmt.Fprintf(env.Err, "stored in %s\n", b.Dir)
-	return nil
+	return o.gateOf(b)
 }
 
 // searchPlan is the plan of a search, a new one or a resumed one.

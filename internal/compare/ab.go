@@ -74,17 +74,22 @@ func (l *Loaded) loadAB(dir string, ab AB) error {
 	l.Paired, l.ByName = true, true
 	for _, name := range ab.Variants {
 		side := Side{Name: name}
+		rounds := 0
 		for _, b := range runs {
 			round, err := strconv.Atoi(b.Run.Labels[LabelRound])
 			if b.Run.Labels[LabelVariant] != name || err != nil || b.Run.State != bundle.Finished {
 				continue
 			}
+			rounds++
 			for _, s := range samplesOf(b) {
 				s.Round = round
 				side.Samples = append(side.Samples, s)
 			}
 		}
 		slices.SortStableFunc(side.Samples, func(a, b Sample) int { return a.Round - b.Round })
+		if rounds < ab.Rounds {
+			l.Missing = append(l.Missing, fmt.Sprintf("variant %s has %d of %d rounds", name, rounds, ab.Rounds))
+		}
 		if len(side.Samples) == 0 {
 			l.Notes = append(l.Notes, fmt.Sprintf("variant %s has not been measured yet", name))
 			continue

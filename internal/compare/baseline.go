@@ -9,7 +9,6 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/stats"
-	"plimsoll/internal/text"
 )
 
 // Standing is a new figure against what was expected.
@@ -29,6 +28,8 @@ type Against struct {
 	Baseline string     `json:"baseline"` // "the last 10 runs", or a table's name
 	Rows     []Judgment `json:"rows"`
 	Notes    []string   `json:"notes,omitempty"`
+
+	missing []string // what a gate cannot judge, besides rows
 }
 
 // Judgment is one scenario's figure against its baseline.
@@ -48,6 +49,8 @@ type Judgment struct {
 	Why       string  `json:"why,omitempty"`
 	// Changed are facts that changed since the run before: a likely cause.
 	Changed []string `json:"changed,omitempty"`
+
+	unfit unfit // of one that is not judged: what is in the way
 }
 
 // Change is the new figure over the expected one, less 1.
@@ -61,7 +64,7 @@ func (j Judgment) Change() float64 {
 // AgainstRuns judges a run by earlier ones of the same scenarios, layout and host, at most last of
 // each.
 func AgainstRuns(now *bundle.Bundle, earlier []*bundle.Bundle, last int) *Against {
-	a := &Against{Run: now.Run.ID, Baseline: fmt.Sprintf("the last %d runs", last)}
+	a := &Against{Run: now.Run.ID, Baseline: fmt.Sprintf("the last %d runs", last), missing: lacks(now)}
 	earlier = slices.DeleteFunc(slices.Clone(earlier), func(b *bundle.Bundle) bool {
 		return b.Run.ID == now.Run.ID || b.Run.Created.After(now.Run.Created) || b.Run.State != bundle.Finished
 	})
@@ -73,15 +76,27 @@ func AgainstRuns(now *bundle.Bundle, earlier []*bundle.Bundle, last int) *Agains
 	return a
 }
 
+// lacks is what a run does not have that should be judged.
+func lacks(b *bundle.Bundle) []string {
+	var missing []string
+	if sentence := unended(b); sentence != "" {
+		missing = append(missing, sentence)
+	}
+	if len(samplesOf(b)) == 0 {
+		missing = append(missing, b.Run.ID+" measured nothing")
+	}
+	return missing
+}
+
 // judged holds one scenario's rounds against its series.
 func judged(rounds []Sample, series []Series, last int) Judgment {
 	key, figure := keyOf(rounds[0], ""), mainFigure(rounds[0].Scenario)
 	point := pointOf(figure, rounds)
 	j := Judgment{Scenario: key.Scenario, Figure: figure, Now: point.Value, Rounds: point.Rounds, Standing: Unjudged}
-	if point.Invalid != "" {
-		j.Why = "INVALID: " + point.Invalid
+	if j.unfit, j.Why = fitness(figure, rounds); j.unfit != fit {
 		return j
 	}
+	j.unfit = unfitMissing
 	at := slices.IndexFunc(series, func(s Series) bool { return s.Key == key })
 	if at < 0 {
 		j.Why = noSeries(key, series)
@@ -112,7 +127,7 @@ func judged(rounds []Sample, series []Series, last int) Judgment {
 		j.Why = e.TooFew
 		return j
 	}
-	j.LeastSeen = e.LeastSeen
+	j.LeastSeen, j.unfit = e.LeastSeen, fit
 	j.stand(e.Outside(j.Now.Center))
 	if j.Standing != AsExpected {
 		j.Changed = changed(points[len(points)-1].Facts, point.Facts)
@@ -169,32 +184,4 @@ func changed(was, is map[string]string) []string {
 		}
 	}
 	return all
-}
-
-// Fails lists what does not pass the gate, a sentence each.
-func (a *Against) Fails(g Gate) []string {
-	var reasons []string
-	for _, j := range a.Rows {
-		change := j.Change()
-		if j.Figure.Lower {
-			change = -change
-		}
-		switch {
-		case g.Regression && j.Standing == Regression && change <= -g.By:
-			reasons = append(reasons, fmt.Sprintf("%s is a regression: %s", j.Scenario, text.Change(j.Change())))
-		case g.CannotTell && j.Standing == Unjudged:
-			reasons = append(reasons, fmt.Sprintf("%s was not judged: %s", j.Scenario, j.Why))
-		case g.CannotTell && g.By > 0 && j.LeastSeen > g.By:
-			reasons = append(
-				reasons,
-				fmt.Sprintf(
-					"%s: a fall of %s could not have been seen, only one of %s",
-					j.Scenario,
-					text.Share(g.By),
-					text.Percent(j.LeastSeen),
-				),
-			)
-		}
-	}
-	return reasons
 }

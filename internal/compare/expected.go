@@ -200,7 +200,7 @@ func latencyNamed(f Figure, direction, what string) (Figure, error) {
 
 // AgainstTable judges a run by a table of expected figures.
 func AgainstTable(now *bundle.Bundle, e *Expectations) *Against {
-	a := &Against{Run: now.Run.ID, Baseline: e.Name}
+	a := &Against{Run: now.Run.ID, Baseline: e.Name, missing: lacks(now)}
 	if e.Source != "" {
 		a.Notes = append(a.Notes, e.Name+": "+e.Source)
 	}
@@ -219,16 +219,13 @@ func AgainstTable(now *bundle.Bundle, e *Expectations) *Against {
 			return g[0].Scenario.Name == x.Scenario || fmt.Sprint(g[0].Scenario.ID) == x.Scenario
 		})
 		if at < 0 {
-			j.Why = "not measured in this run"
+			j.unfit, j.Why = unfitMissing, "not measured in this run"
 			a.Rows = append(a.Rows, j)
 			continue
 		}
 		p := pointOf(f, groups[at])
 		j.Now, j.Rounds = p.Value, p.Rounds
-		switch {
-		case p.Invalid != "":
-			j.Why = "INVALID: " + p.Invalid
-		default:
+		if j.unfit, j.Why = fitness(f, groups[at]); j.unfit == fit {
 			j.hold()
 		}
 		a.Rows = append(a.Rows, j)

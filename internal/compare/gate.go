@@ -1,8 +1,11 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
+	"plimsoll/internal/bundle"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
 )
@@ -17,28 +20,108 @@ type Gate struct {
 	CannotTell bool
 }
 
-// Fails lists what does not pass the gate, a sentence each.
-func (t *Table) Fails(g Gate) []string {
-	var reasons []string
+// asks says that the comparison is a gate at all.
+func (g Gate) asks() bool { return g.Regression || g.CannotTell }
+
+// Outcome is why a gate is not passed, a sentence each. All are empty for one that is.
+type Outcome struct {
+	// Invalid is what cannot be judged because its figures must not be trusted.
+	Invalid []string
+	// Failed is what was judged and is not good enough, or cannot be excluded where the gate asks.
+	Failed []string
+	// Unjudged is missing, was interrupted, or has too few rounds.
+	Unjudged []string
+}
+
+// add puts a sentence where the kind of doubt belongs, once.
+func (o *Outcome) add(u unfit, sentence string) {
+	list := &o.Unjudged
+	if u == unfitInvalid {
+		list = &o.Invalid
+	}
+	if !slices.Contains(*list, sentence) {
+		*list = append(*list, sentence)
+	}
+}
+
+// by makes what could not be judged a failure where the gate asks for that.
+func (o Outcome) by(g Gate) Outcome {
+	if g.CannotTell {
+		for _, sentence := range o.Unjudged {
+			o.Failed = append(o.Failed, "cannot be judged: "+sentence)
+		}
+		o.Unjudged = nil
+	}
+	return o
+}
+
+// unfit says what keeps rounds from being judged.
+type unfit int
+
+const (
+	fit unfit = iota
+	unfitInvalid
+	unfitInterrupted
+	unfitMissing
+)
+
+// fitness is whether rounds have a figure to judge, and why not. One valid round is enough: the
+// others are struck out and counted.
+func fitness(f Figure, rounds []Sample) (u unfit, why string) {
+	u, why = unfitMissing, "not measured"
+	for _, s := range rounds {
+		switch {
+		case s.Invalid == "" && usable(f.of(s.Result)):
+			return fit, ""
+		case s.Invalid == "":
+			why = cmp.Or(why, "no "+f.Name+" was measured")
+		case s.Interrupted && u != unfitInvalid:
+			u, why = unfitInterrupted, s.Invalid
+		case !s.Interrupted:
+			u, why = unfitInvalid, "INVALID: "+s.Invalid
+		}
+	}
+	return u, why
+}
+
+// Judge holds the comparison to a gate.
+func (t *Table) Judge(g Gate) Outcome {
+	var o Outcome
+	if !g.asks() {
+		return o
+	}
+	for _, sentence := range slices.Concat(t.missing, t.Apart) {
+		o.add(unfitMissing, sentence)
+	}
 	for i := range t.Rows {
-		r := &t.Rows[i]
-		for k := range r.Cells {
-			c := &r.Cells[k]
-			name := r.Name + " in " + t.Sides[k].Name
-			switch {
-			case k == t.Base || !g.Regression && !g.CannotTell:
-			case c.Change == nil && g.CannotTell:
-				reasons = append(reasons, name+" has no valid figure to compare")
-			case c.Change == nil:
-			case g.Regression && c.Change.regressed(g.By, r.Figure.Lower):
-				reasons = append(reasons, fmt.Sprintf("%s is slower: %s %s", name,
-					text.Change(c.Change.Ratio.Center-1), text.Between(c.Change.Ratio.Lo-1, c.Change.Ratio.Hi-1)))
-			case g.CannotTell && c.Change.mayHaveLost(g.By, t.Margin, r.Figure.Lower):
-				reasons = append(reasons, name+" may be slower: these rounds cannot tell")
+		for k := range t.Rows[i].Cells {
+			if k != t.Base {
+				t.judge(&t.Rows[i], k, g, &o)
 			}
 		}
 	}
-	return reasons
+	return o.by(g)
+}
+
+// judge holds one side of a row to a gate.
+func (t *Table) judge(r *Row, side int, g Gate, o *Outcome) {
+	c := r.Cells[side].Change
+	name := r.Name + " in " + t.Sides[side].Name
+	switch {
+	case c == nil:
+		for _, k := range []int{t.Base, side} {
+			if u, why := fitness(r.Figure, r.Cells[k].all); u != fit {
+				o.add(u, fmt.Sprintf("%s in %s (%s)", r.Name, t.Sides[k].Name, why))
+			}
+		}
+	case c.Method == stats.NoTest:
+		o.add(unfitMissing, fmt.Sprintf("%s (%s)", name, c.Why))
+	case g.Regression && c.regressed(g.By, r.Figure.Lower):
+		o.Failed = append(o.Failed, fmt.Sprintf("%s is slower: %s %s", name,
+			text.Change(c.Ratio.Center-1), text.Between(c.Ratio.Lo-1, c.Ratio.Hi-1)))
+	case g.CannotTell && c.mayHaveLost(g.By, t.Margin, r.Figure.Lower):
+		o.Failed = append(o.Failed, name+" may be slower: these rounds cannot tell")
+	}
 }
 
 // regressed says that the figure is worse, and by at least a share where one is given.
@@ -57,11 +140,69 @@ func (c *Change) mayHaveLost(by, margin float64, lower bool) bool {
 	if by == 0 {
 		by = margin
 	}
-	if c.Method == stats.NoTest {
-		return true
-	}
 	if lower {
 		return c.Ratio.Hi > 1+by
 	}
 	return c.Ratio.Lo < 1-by
+}
+
+// Judge holds a run to a gate by its baseline.
+func (a *Against) Judge(g Gate) Outcome {
+	var o Outcome
+	if !g.asks() {
+		return o
+	}
+	for _, sentence := range a.missing {
+		o.add(unfitMissing, sentence)
+	}
+	for _, j := range a.Rows {
+		change := j.Change()
+		if j.Figure.Lower {
+			change = -change
+		}
+		switch {
+		case j.Standing == Unjudged:
+			o.add(j.unfit, fmt.Sprintf("%s (%s)", j.Scenario, j.Why))
+		case g.Regression && j.Standing == Regression && change <= -g.By:
+			o.Failed = append(o.Failed, fmt.Sprintf("%s is a regression: %s", j.Scenario, text.Change(j.Change())))
+		case g.CannotTell && g.By > 0 && j.LeastSeen > g.By:
+			o.Failed = append(o.Failed, fmt.Sprintf("%s: a fall of %s could not have been seen, only one of %s",
+				j.Scenario, text.Share(g.By), text.Percent(j.LeastSeen)))
+		}
+	}
+	return o.by(g)
+}
+
+// unended says that a run did not come to its end, empty when it did.
+func unended(b *bundle.Bundle) string {
+	if b.Run.State == bundle.Finished || b.Run.State == "" {
+		return ""
+	}
+	missing := 0
+	for _, s := range b.Scenarios {
+		if s.Result == nil {
+			missing++
+		}
+	}
+	return fmt.Sprintf("%s is %s: %d of %d scenarios are missing", b.Run.ID, b.Run.State, missing, len(b.Scenarios))
+}
+
+// unendedOf are the runs of a side that did not come to their end, but for those whose scenarios
+// another run of the side has measured.
+func unendedOf(s Side) []string {
+	done := map[string]bool{}
+	for _, x := range s.Samples {
+		if unended(x.Run) == "" {
+			done[x.Scenario.Name] = true
+		}
+	}
+	var all []string
+	for _, x := range s.Samples {
+		sentence := unended(x.Run)
+		whole := !slices.ContainsFunc(x.Run.Scenarios, func(s bundle.Scenario) bool { return !done[s.Name] })
+		if sentence != "" && !whole && !slices.Contains(all, sentence) {
+			all = append(all, sentence)
+		}
+	}
+	return all
 }

@@ -80,15 +80,15 @@ func TestAgainstRuns(t *testing.T) {
 	for gate, fails := range map[Gate]int{
 		{Regression: true}: 1, {Regression: true, By: .05}: 1, {Regression: true, By: .5}: 0, {}: 0, {CannotTell: true, By: .01}: 1,
 	} {
-		if got := a.Fails(gate); len(got) != fails {
-			t.Errorf("%+v: %v", gate, got)
+		if got := a.Judge(gate); len(got.Failed) != fails || len(got.Invalid)+len(got.Unjudged) > 0 {
+			t.Errorf("%+v: %+v", gate, got)
 		}
 	}
 	if j := AgainstRuns(inMemory(20, 1500), runs, 20).Rows[0]; j.Standing != Better {
 		t.Errorf("%+v", j)
 	}
 	few := AgainstRuns(inMemory(20, 1), runs[:4], 10)
-	if j := few.Rows[0]; j.Standing != Unjudged || j.Why != "too few runs to judge (4 of 5)" || len(few.Fails(Gate{Regression: true})) != 0 {
+	if j := few.Rows[0]; j.Standing != Unjudged || j.Why != "too few runs to judge (4 of 5)" || len(few.Judge(Gate{Regression: true}).Unjudged) != 1 {
 		t.Errorf("%+v", j)
 	}
 	// Another chunk is another thing.

@@ -27,6 +27,8 @@ type Loaded struct {
 	// Paired and ByName go into Options: an A/B measurement is compared round by round and scenario
 	// by scenario, whatever its variants change of the work.
 	Paired, ByName bool
+	// Missing goes into Options, too: variants and rounds of an A/B measurement that are not there.
+	Missing []string
 }
 
 // Load reads runs and makes sides of them. A word is a run's directory, a directory of runs,
@@ -197,16 +199,7 @@ func (l *Loaded) below(dir string) ([]*bundle.Bundle, error) {
 
 // doubt notes a run that did not come to its end.
 func (l *Loaded) doubt(b *bundle.Bundle) {
-	if b.Run.State != bundle.Finished && b.Run.State != "" {
-		missing := 0
-		for _, s := range b.Scenarios {
-			if s.Result == nil {
-				missing++
-			}
-		}
-		l.Notes = append(
-			l.Notes,
-			fmt.Sprintf("%s is %s: %d of %d scenarios are missing", b.Run.ID, b.Run.State, missing, len(b.Scenarios)),
-		)
+	if sentence := unended(b); sentence != "" {
+		l.Notes = append(l.Notes, sentence)
 	}
 }

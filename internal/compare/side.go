@@ -23,6 +23,8 @@ type Sample struct {
 	Round    int // from 1 within its run
 	// Invalid says why the figures must not be trusted, empty when they may.
 	Invalid string
+	// Interrupted: it was stopped, which says nothing against what it is compared with.
+	Interrupted bool
 }
 
 // Side is a group of samples that are rounds of one thing: a run, several runs, or all that carry
@@ -40,19 +42,20 @@ func samplesOf(b *bundle.Bundle) []Sample {
 		switch {
 		case len(s.Rounds) > 0:
 			for _, r := range s.Rounds {
-				all = append(
-					all,
-					Sample{Run: b, Scenario: s, Result: r.Result, Round: r.Number, Invalid: distrust(b, s, r.Result)},
-				)
+				all = append(all, sampleOf(b, s, r.Result, r.Number))
 			}
 		case s.Result != nil:
-			all = append(
-				all,
-				Sample{Run: b, Scenario: s, Result: s.Result, Round: 1, Invalid: distrust(b, s, s.Result)},
-			)
+			all = append(all, sampleOf(b, s, s.Result, 1))
 		}
 	}
 	return all
+}
+
+func sampleOf(b *bundle.Bundle, s *bundle.Scenario, r *result.Result, round int) Sample {
+	return Sample{
+		Run: b, Scenario: s, Result: r, Round: round,
+		Invalid: distrust(b, s, r), Interrupted: r.State == result.Interrupted,
+	}
 }
 
 // distrust is why a result must not be used: its state, its verdict's findings, or figures that are

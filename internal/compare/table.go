@@ -22,6 +22,8 @@ type Options struct {
 	Paired bool
 	// ByName matches scenarios by their names, whatever work they did: variants may change it.
 	ByName bool
+	// Missing are what the sides lack as a whole, a sentence each: a gate cannot judge them.
+	Missing []string
 }
 
 // Margin is the change that does not matter unless another is given.
@@ -41,6 +43,8 @@ type Table struct {
 	Apart []string `json:"not_compared,omitempty"`
 	// Notes are what else differs between the sides, and what keeps the answers from being better.
 	Notes []string `json:"notes,omitempty"`
+
+	missing []string // what a gate cannot judge, besides rows
 }
 
 // Column is a side's head.
@@ -105,7 +109,7 @@ func New(sides []Side, o Options) (*Table, error) {
 	if len(sides) < 2 {
 		return nil, errors.New("one side only: there is nothing to compare it with")
 	}
-	t := &Table{Margin: o.Margin, Paired: o.Paired}
+	t := &Table{Margin: o.Margin, Paired: o.Paired, missing: slices.Clone(o.Missing)}
 	if o.Base != "" {
 		t.Base = slices.IndexFunc(sides, func(s Side) bool { return s.Name == o.Base })
 		if t.Base < 0 {
@@ -114,6 +118,7 @@ func New(sides []Side, o Options) (*Table, error) {
 	}
 	for _, s := range sides {
 		t.Sides = append(t.Sides, columnOf(s))
+		t.missing = append(t.missing, unendedOf(s)...)
 	}
 	t.match(sides, o.ByName)
 	if len(t.Rows) == 0 && len(t.Apart) == 0 {
