@@ -61,7 +61,8 @@ func TestPagesAreTrue(t *testing.T) {
 		for block := range strings.SplitSeq(bodies[page], "```") {
 			command, want, ok := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(block, "console"), "\n"), "\n")
 			command, typed := strings.CutPrefix(command, "$ plimsoll ")
-			if !ok || !typed || strings.HasPrefix(command, "lab ") || strings.HasPrefix(command, "workload record ") {
+			if !ok || !typed || strings.HasPrefix(command, "lab ") || strings.HasPrefix(command, "workload record ") ||
+				strings.HasPrefix(command, "why ") {
 				continue
 			}
 			shown++

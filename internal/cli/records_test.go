@@ -89,6 +89,7 @@ func textFields(of reflect.Type) []string {
 				}
 				visit(f.Type, fmt.Sprintf("%s.%s", t, f.Name))
 			}
+		default: // numbers and truth values
 		}
 	}
 	visit(of, of.String())

@@ -29,7 +29,7 @@ func TestYAMLMistakes(t *testing.T) {
 		{"plimsoll.yaml", "arrays:\n  - name: md0\n    level: raid7\n", "f.yaml:3: level", "   3 |     level: raid7\n     |     ^"},
 		{"suite", "name: s\ntypo: 1\n", `f.yaml:2: unknown field "typo"`, "   2 | typo: 1\n     | ^"},
 		{
-			"suite", "scenarios:\n  - id: 0\n    name: a\n", "f.yaml:2: scenarios[0].id: a scenario needs an id from 1 to 999",
+			"suite", "scenarios:\n  - id: 0\n    name: a\n    fio: {rw: read}\n", "f.yaml:2: scenarios[0].id: a scenario needs an id from 1 to 999",
 			"   2 |   - id: 0\n     |         ^",
 		},
 		{"lab", "typo: 1\n", `f.yaml:1: unknown field "typo"`, "   1 | typo: 1\n     | ^"},

@@ -21,6 +21,9 @@ const (
 	EngineOther   EngineKind = "" // of those that are not in the table
 )
 
+// IOURing is the engine that advice names.
+const IOURing = "io_uring"
+
 type engineFact struct {
 	kind   EngineKind
 	one    bool // one I/O in flight, whatever iodepth says

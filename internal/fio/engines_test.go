@@ -68,7 +68,7 @@ func TestEngineFacts(t *testing.T) {
 // What engines do is written down once: beside the table only the two are named that plimsoll runs
 // by itself.
 func TestEnginesAreListedOnce(t *testing.T) {
-	may := []string{"libaio", "psync", "sync", "null", "net", "exec", "http"} // the last five mean other things, too
+	may := []string{"libaio", "psync", "sync", "null", "net", "exec", "http", "mmap"} // the last six mean other things, too
 	files := 0
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") ||

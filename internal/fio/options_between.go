@@ -14,7 +14,7 @@ func (t *OptionTable) between(j JobText) []Refusal {
 	at := t.to
 	b := build{version: optionVersions[at], k: kbBase(j, t), noSums: t.noSums}
 	number := func(name string) (value uint64, o Option, given, known bool) {
-		o, given = j.last(t, name)
+		o, given = j.last(name)
 		row := t.row(name, at, "", true)
 		if !given || row == nil {
 			return 0, o, given, !given
@@ -37,12 +37,12 @@ func (t *OptionTable) between(j JobText) []Refusal {
 	}
 	for least, most := range map[string]string{"rate_min": "rate", "ratemin": "rate", "rate_iops_min": "rate_iops"} {
 		n, o, given, known := number(least)
-		if _, limited := j.last(t, most); given && known && n > 0 && !limited && b.version.Before(sumsKnown) {
+		if _, limited := j.last(most); given && known && n > 0 && !limited && b.version.Before(sumsKnown) {
 			refuse(o, "is more than "+most+", which is not set")
 		}
 	}
 	t.steadiness(j, b, number, refuse)
-	t.zones(j, b, number, refuse)
+	t.zones(j, number, refuse)
 	t.tooSmall(j, number, refuse)
 	return refused
 }
@@ -51,7 +51,7 @@ type numberOf func(name string) (value uint64, o Option, given, known bool)
 
 // waits is a job that waits for one that fio has not seen before it.
 func (t *OptionTable) waits(j JobText, refuse func(Option, string)) {
-	o, ok := j.last(t, "wait_for")
+	o, ok := j.last("wait_for")
 	if ok && j.Before != nil && !j.open(o) && !slices.Contains(j.Before, o.Value) && t.byName["wait_for"] != nil {
 		refuse(o, "names no job before this one")
 	}
@@ -62,17 +62,17 @@ func (t *OptionTable) waits(j JobText, refuse func(Option, string)) {
 func (t *OptionTable) steadiness(j JobText, b build, number numberOf, refuse func(Option, string)) {
 	const second = 1e6 // microseconds
 	n, o, given, known := number("steadystate_duration")
-	_, other := j.last(t, "steadystate_check_interval")
+	_, other := j.last("steadystate_check_interval")
 	if given && known && !other && n%second != 0 && !b.version.Before(signedNumbers) {
 		refuse(o, "is no multiple of the interval that the state is looked at in")
 	}
 }
 
-func (t *OptionTable) zones(j JobText, b build, number numberOf, refuse func(Option, string)) {
+func (t *OptionTable) zones(j JobText, number numberOf, refuse func(Option, string)) {
 	if t.byName["zonemode"] == nil || optionVersions[t.from].Before(digitsNeeded) {
 		return
 	}
-	mode, hasMode := j.last(t, "zonemode")
+	mode, hasMode := j.last("zonemode")
 	size, o, given, known := number("zonesize")
 	switch word, _, _ := cutAny(strings.TrimSpace(mode.Value), ":,"); {
 	case hasMode && j.open(mode):
@@ -86,7 +86,7 @@ func (t *OptionTable) zones(j JobText, b build, number numberOf, refuse func(Opt
 // tooSmall is a size below one block.
 func (t *OptionTable) tooSmall(j JobText, number numberOf, refuse func(Option, string)) {
 	for _, other := range []string{"bsrange", "bssplit", "filesize", "bs_unaligned", "min_bs", "nrfiles", "zonemode"} {
-		if _, given := j.last(t, other); given {
+		if _, given := j.last(other); given {
 			return
 		}
 	}
@@ -94,7 +94,7 @@ func (t *OptionTable) tooSmall(j JobText, number numberOf, refuse func(Option, s
 	if !given {
 		bs, known = uint64(defaultBS), true
 	}
-	o, _ := j.last(t, "bs")
+	o, _ := j.last("bs")
 	if strings.ContainsAny(o.Value, ",:-") {
 		return
 	}

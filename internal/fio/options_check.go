@@ -51,7 +51,7 @@ type JobText struct {
 func (j JobText) open(o Option) bool { return j.Open != nil && j.Open(o) }
 
 // last is the option of a name that counts.
-func (j JobText) last(t *OptionTable, name string) (Option, bool) {
+func (j JobText) last(name string) (Option, bool) {
 	o, ok := j.set[name]
 	return o, ok
 }
@@ -211,7 +211,7 @@ func (t *OptionTable) row(name string, at int, engine string, free bool) *option
 }
 
 func kbBase(j JobText, t *OptionTable) uint64 {
-	if o, ok := j.last(t, "kb_base"); ok && strings.TrimSpace(o.Value) == "1000" {
+	if o, ok := j.last("kb_base"); ok && strings.TrimSpace(o.Value) == "1000" {
 		return 1000
 	}
 	return 1024

@@ -117,7 +117,7 @@ func (r *optionRow) eachLost(value, separators string, b build) (Misreading, boo
 	for {
 		part, after, more := cutAny(rest, separators)
 		if read, ok := r.number(part, b); part != "" && ok && read.lost != "" {
-			return r.lost(part, read, b), true
+			return r.lost(part, read), true
 		} else if part != "" && ok && !hasDigit(part) {
 			return Misreading{Says: "is read as 0"}, true
 		}
@@ -130,7 +130,7 @@ func (r *optionRow) eachLost(value, separators string, b build) (Misreading, boo
 
 func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
 
-func (r *optionRow) lost(part string, read numberRead, b build) Misreading {
+func (r *optionRow) lost(part string, read numberRead) Misreading {
 	text := strings.TrimSpace(part)
 	switch {
 	case read.lost == "ib":

@@ -54,12 +54,8 @@ func (j *lintJob) completed() bool {
 	if j.src.Command {
 		return false
 	}
-	for _, name := range []string{"size", "filesize", "filename", "directory", "io_size", "read_iolog", "fill_device"} {
-		if j.given(name) {
-			return false
-		}
-	}
-	return true
+	alone := []string{"size", "filesize", "filename", "directory", "io_size", "read_iolog", "fill_device"}
+	return !slices.ContainsFunc(alone, j.given)
 }
 
 // namesEngine says whether any section of the job's file names an ioengine.

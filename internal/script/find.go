@@ -38,10 +38,11 @@ var hiddenFolders = []string{
 
 // sourceEndings are those of programs, pictures and archives, which hold no commands for a shell.
 var sourceEndings = endings(
-	`.c .h .cc .cpp .cxx .hpp .hh .go .rs .java .kt .scala .swift .m .js .ts .jsx .tsx .css .scss .less .html .htm
-	.svg .png .jpg .jpeg .gif .ico .pdf .zip .gz .bz2 .xz .zst .tar .tgz .jar .class .o .a .so .dll .exe .bin .img .iso .pyc
-	.whl .woff .woff2 .ttf .eot .mp4 .mov .lock .sum .csv .tsv .parquet .db .sqlite .pb .proto .dts .dtsi .s .asm .ld .patch .diff .po
-	.pot .xml .log .out .golden .snap .map .pem .crt .key .deb .rpm .cs .fs .vb .php .ex .erl .hs .ml .lisp .el .vim .cmake .am .ac .m4`,
+	`.c .h .cc .cpp .cxx .hpp .hh .go .rs .java .kt .scala .swift .m .js .ts .jsx .tsx .css .scss .less .html
+	.htm .svg .png .jpg .jpeg .gif .ico .pdf .zip .gz .bz2 .xz .zst .tar .tgz .jar .class .o .a .so .dll .exe
+	.bin .img .iso .pyc .whl .woff .woff2 .ttf .eot .mp4 .mov .lock .sum .csv .tsv .parquet .db .sqlite .pb
+	.proto .dts .dtsi .s .asm .ld .patch .diff .po .pot .xml .log .out .golden .snap .map .pem .crt .key .deb
+	.rpm .cs .fs .vb .php .ex .erl .hs .ml .lisp .el .vim .cmake .am .ac .m4`,
 )
 
 func endings(list string) map[string]bool {

@@ -69,10 +69,10 @@ func TestPairedShareClaims(t *testing.T) {
 			}
 			mean, part := sum/reps, float64(claimed)/reps
 			least, most := 0.0, 1.0
-			switch {
-			case share == 0:
+			switch share {
+			case 0:
 				most = 0.01
-			case share == 0.25:
+			case 0.25:
 				least = 0.80
 			default:
 				least = 0.99

@@ -41,7 +41,7 @@ func checkCPU(c *diagnose.Case, report func(finding.Finding)) {
 			continue
 		}
 		f := finding.Finding{Subject: m.Label(), Scenarios: m.IDs()}
-		if m.All(func(w fio.Workload) bool { return w.Engine == "io_uring" }) {
+		if m.All(func(w fio.Workload) bool { return w.Engine == fio.IOURing }) {
 			f.Fix = "Use more jobs with less depth each, larger blocks, or a larger instance."
 		}
 		own := 0.0

@@ -76,7 +76,7 @@ func (t *Reader) finishRun() {
 		return
 	}
 	if r.nans > 0 {
-		r.out.Doubts = append(r.out.Doubts, fmt.Sprintf("%d lines have figures that are nan: taken as not measured", r.nans))
+		r.out.Doubts = append(r.out.Doubts, fmt.Sprintf("lines with figures that are nan, which count as not measured: %d", r.nans))
 	}
 	r.settle()
 	t.outs = append(t.outs, r.out)

@@ -143,40 +143,66 @@ func (s *liveSeed) situations() []Situation {
 	all := []Situation{
 		{Name: "healthy-busy", Truth: "healthy", Path: "/h", Layout: h4, App: s.app("/h/f", s.direction(), half(), s.depth, "")},
 		{Name: "healthy-idle", Truth: "healthy", Path: "/h", Layout: h4, App: s.app("/h/f", s.direction(), float64(one(s.Rand, 3, 10)), s.depth, "")},
-		{Name: "cgroup-loose", Truth: "healthy", Path: "/h", Layout: h4, App: s.app("/h/f", one(s.Rand, "randwrite", "randread"), pace, s.depth, ""),
-			Group: int(pace * (1.5 + 0.5*s.Float64()))},
-		{Name: "cgroup", Truth: "cgroup", Path: "/h", Layout: h4, App: s.app("/h/f", one(s.Rand, "randwrite", "randread"), pace, s.depth, ""),
-			Group: int(pace * (0.3 + 0.4*s.Float64()))},
-		{Name: "resync", Truth: "resync", Path: "/h", Layout: h4, App: s.app("/h/f", s.direction(), pace, s.depth, ""),
+		{
+			Name: "cgroup-loose", Truth: "healthy", Path: "/h", Layout: h4, App: s.app("/h/f", one(s.Rand, "randwrite", "randread"), pace, s.depth, ""),
+			Group: int(pace * (1.5 + 0.5*s.Float64())),
+		},
+		{
+			Name: "cgroup", Truth: "cgroup", Path: "/h", Layout: h4, App: s.app("/h/f", one(s.Rand, "randwrite", "randread"), pace, s.depth, ""),
+			Group: int(pace * (0.3 + 0.4*s.Float64())),
+		},
+		{
+			Name: "resync", Truth: "resync", Path: "/h", Layout: h4, App: s.app("/h/f", s.direction(), pace, s.depth, ""),
 			Before: "echo 200000 > /proc/sys/dev/raid/speed_limit_max; echo 200000 > /proc/sys/dev/raid/speed_limit_min; " + fmt.Sprintf(syncing, resync),
-			After:  fmt.Sprintf(syncing, "idle")},
-		{Name: "neighbour-buffered", Truth: "neighbour", Path: "/h", Layout: h4, App: s.app("/h/f", one(s.Rand, "randwrite", "randread"), pace, s.depth, ""),
+			After:  fmt.Sprintf(syncing, "idle"),
+		},
+		{
+			Name: "neighbour-buffered", Truth: "neighbour", Path: "/h", Layout: h4, App: s.app("/h/f", one(s.Rand, "randwrite", "randread"), pace, s.depth, ""),
 			Beside: fmt.Sprintf("while :; do dd if=/dev/zero of=/h/nb bs=1M count=%d conv=notrunc 2>/dev/null; done", one(s.Rand, 250, 400)),
-			After:  "rm -f /h/nb; sync; "},
-		{Name: "fsync-storm", Truth: "fsync-storm", Path: "/h", Layout: h4, App: s.app("/h/f", "randwrite", sound*0.4, s.depth, "psync --fdatasync=1"),
+			After:  "rm -f /h/nb; sync; ",
+		},
+		{
+			Name: "fsync-storm", Truth: "fsync-storm", Path: "/h", Layout: h4, App: s.app("/h/f", "randwrite", sound*0.4, s.depth, "psync --fdatasync=1"),
 			Beside: fmt.Sprintf("exec /root/etl --name=etl --directory=/h --size=8m --rw=randwrite --bs=4k --ioengine=psync --fsync=1 "+
-				"--numjobs=%d --time_based --runtime=60 --output=/dev/null", one(s.Rand, 6, 12)), After: "rm -f /h/etl.*; "},
-		{Name: "host-queue", Truth: "host-queue", Path: "$z", Layout: s.bought(1, 700, 0), App: s.app("$z", "randread", 600, 64, ""),
-			Before: "q=/sys/block/$(basename $z)/queue; echo mq-deadline > $q/scheduler; echo 4 > $q/nr_requests; "},
-		{Name: "cpu", Truth: "cpu", Path: "/h", Layout: h4, App: s.app("/h/f", one(s.Rand, "randwrite", "randread"), pace, s.depth, "psync"),
-			Beside: "for i in 1 2 3 4; do (while :; do :; done) & done; wait"},
-		{Name: "nearly-full", Truth: "nearly-full", Path: "/h", Layout: h4, App: s.app("/h/f", s.direction(), sound*0.4, s.depth, ""),
+				"--numjobs=%d --time_based --runtime=60 --output=/dev/null", one(s.Rand, 6, 12)), After: "rm -f /h/etl.*; ",
+		},
+		{
+			Name: "host-queue", Truth: "host-queue", Path: "$z", Layout: s.bought(1, 700, 0), App: s.app("$z", "randread", 600, 64, ""),
+			Before: "q=/sys/block/$(basename $z)/queue; echo mq-deadline > $q/scheduler; echo 4 > $q/nr_requests; ",
+		},
+		{
+			Name: "cpu", Truth: "cpu", Path: "/h", Layout: h4, App: s.app("/h/f", one(s.Rand, "randwrite", "randread"), pace, s.depth, "psync"),
+			Beside: "for i in 1 2 3 4; do (while :; do :; done) & done; wait",
+		},
+		{
+			Name: "nearly-full", Truth: "nearly-full", Path: "/h", Layout: h4, App: s.app("/h/f", s.direction(), sound*0.4, s.depth, ""),
 			Before: fmt.Sprintf("a=$(df -k /h | awk 'NR==2{print $4}'); t=$(df -k /h | awk 'NR==2{print $2}'); fallocate -l $((a-t*%d/100))k /h/full; ", full),
-			After:  "rm -f /h/full; "},
-		{Name: "slow-member", Truth: "slow-member", Path: "/s", Layout: h4,
-			App: s.app("/s/f", slowRW, slowLoad*(0.55+0.15*s.Float64()), max(s.depth, 16), "")},
-		{Name: "burst-spent", Truth: "burst-spent", Path: "/b", Layout: s.bought(2, s.base, 150), App: s.app("/b/f", s.direction(), 150*(0.6+0.4*s.Float64()), s.depth, ""),
-			Before: "sleep 3; "},
-		{Name: "instance-cap", Truth: "instance-cap", Path: "/c", Layout: s.bought(4, s.cap, 0),
-			App: s.app("/c/f", s.direction(), float64(s.instance)*(1.15+0.25*s.Float64()), 64, "")},
+			After:  "rm -f /h/full; ",
+		},
+		{
+			Name: "slow-member", Truth: "slow-member", Path: "/s", Layout: h4,
+			App: s.app("/s/f", slowRW, slowLoad*(0.55+0.15*s.Float64()), max(s.depth, 16), ""),
+		},
+		{
+			Name: "burst-spent", Truth: "burst-spent", Path: "/b", Layout: s.bought(2, s.base, 150), App: s.app("/b/f", s.direction(), 150*(0.6+0.4*s.Float64()), s.depth, ""),
+			Before: "sleep 3; ",
+		},
+		{
+			Name: "instance-cap", Truth: "instance-cap", Path: "/c", Layout: s.bought(4, s.cap, 0),
+			App: s.app("/c/f", s.direction(), float64(s.instance)*(1.15+0.25*s.Float64()), 64, ""),
+		},
 		{Name: "first-touch", Truth: "slow-volume", Path: "$f", Layout: raw, App: s.app("$f", "randread", 30, 2, "")},
 		{Name: "slow-volume", Truth: "slow-volume", Path: "$d", Layout: raw, App: s.app("$d", s.direction(), 30, 2, "")},
 		{Name: "stall", Truth: "stall", Path: "$t", Layout: raw, App: s.app("$t", s.direction(), 100, 4, "")},
-		{Name: "dm-layer", Truth: "host-queue", Path: "/dev/mapper/st", Layout: raw, App: s.app("/dev/mapper/st", s.direction(), 60, s.depth, ""),
+		{
+			Name: "dm-layer", Truth: "host-queue", Path: "/dev/mapper/st", Layout: raw, App: s.app("/dev/mapper/st", s.direction(), 60, s.depth, ""),
 			Before: fmt.Sprintf("n=$(blockdev --getsz $k); dmsetup create st --table \"0 $n delay $k 0 %d\"; ", one(s.Rand, 25, 40)),
-			After:  "dmsetup remove st; "},
-		{Name: "frozen", Truth: "frozen", Path: "/h", Layout: h4, App: s.app("/h/f", "randwrite", sound*0.3, s.depth, "psync --direct=0 --fsync=4"),
-			Beside: "while :; do sleep 1.5; fsfreeze -f /h; sleep 2; fsfreeze -u /h; done", After: "fsfreeze -u /h; "},
+			After:  "dmsetup remove st; ",
+		},
+		{
+			Name: "frozen", Truth: "frozen", Path: "/h", Layout: h4, App: s.app("/h/f", "randwrite", sound*0.3, s.depth, "psync --direct=0 --fsync=4"),
+			Beside: "while :; do sleep 1.5; fsfreeze -f /h; sleep 2; fsfreeze -u /h; done", After: "fsfreeze -u /h; ",
+		},
 		{Name: "over-limit", Truth: "volume-limit", Path: "/h", Layout: h4, App: s.app("/h/f", s.direction(), sound*2.4, 32, "")},
 	}
 	return slices.Clip(all)
