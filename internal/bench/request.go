@@ -61,6 +61,9 @@ func (r Request) Plan(ctx context.Context, m *sys.Machine, decl *topology.Declar
 	if err != nil {
 		return Plan{}, &InputError{err}
 	}
+	if err := r.unread(s); err != nil {
+		return Plan{}, err
+	}
 	r.adjust(s)
 	if err := r.Follow(s); err != nil {
 		return Plan{}, err
@@ -234,8 +237,8 @@ func (r Request) check() error {
 	return nil
 }
 
-// adjust applies the request to the suite's scenarios. Job files from elsewhere, and scenarios of
-// several jobs, keep their own times.
+// adjust applies the request to the suite's scenarios. In job files from elsewhere, and in scenarios
+// of several jobs, options take the place of those that the jobs have.
 func (r Request) adjust(s *suite.Suite) {
 	if r.Given("cooldown") {
 		s.Cooldown = r.Cooldown
@@ -253,6 +256,9 @@ func (r Request) adjust(s *suite.Suite) {
 		}
 		if c.Postgres != nil {
 			r.adjustDatabase(c)
+		}
+		if f := formOf(c); f == ofJobFile || f == ofJobs {
+			r.change(c)
 		}
 		if c.AsIs || len(c.Job.Sections) > 1 {
 			continue
@@ -281,7 +287,7 @@ func (r Request) fits(s *suite.Suite) error {
 			return &InputError{err}
 		}
 		for _, w := range loads {
-			if block := max(w.ReadBS, w.WriteBS); !c.AsIs && r.Size < block {
+			if block := max(w.ReadBS, w.WriteBS); r.Size < block {
 				return input("--size %s: %s does I/Os of %v and needs at least that much", r.Size.Arg(), c.Name, block)
 			}
 		}

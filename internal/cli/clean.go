@@ -44,6 +44,11 @@ func runClean(env *Env, paths []string, dry bool, destroy []string) error {
 	if len(paths) == 0 {
 		paths = []string{"."}
 	}
+	for _, path := range paths {
+		if err := mustExist(path); err != nil {
+			return err
+		}
+	}
 	did := "removed"
 	if dry {
 		did = "would remove"

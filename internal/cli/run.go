@@ -222,6 +222,9 @@ func (o runOptions) plan(ctx context.Context, env *Env) (p bench.Plan, err error
 		for _, note := range p.Topology.Notes { // such as what to declare, for the ceiling to be known
 			printNote(env, note)
 		}
+		for _, note := range p.Changed() {
+			printNote(env, note)
+		}
 	}
 	return p, nil
 }
