@@ -53,7 +53,6 @@ func readers() map[string]read {
 		"stop":          {[]form{ofSuite}, "its load changes as it goes on, and ends by itself"},
 		"sustained":     {[]form{ofSuite}, "its load changes as it goes on, and ends by itself"},
 		"fresh-extents": {[]form{ofSuite, ofJobs, ofDemand}, "it makes its files itself"},
-		"allow-exec":    {[]form{ofJobFile}, "only a job file has exec_prerun and exec_postrun"},
 	}
 	for _, flag := range []string{"pg-scale", "pg-memory", "pg-clients", "pg-set", "quick"} {
 		all[flag] = database

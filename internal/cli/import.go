@@ -65,6 +65,18 @@ not be parsed are listed, and the exit code is 1.`,
 	return cmd
 }
 
+// unread refuses flags of a run that is stored and judged where nothing is.
+func (o *importOptions) unread() error {
+	for flag, given := range map[string]bool{
+		"label": len(o.labels) > 0, "fail-on": len(o.failOn) > 0, "disable": len(o.disable) > 0,
+	} {
+		if o.summary && given {
+			return fmt.Errorf("--%s does not apply to --summary, which stores and judges nothing: drop one of them", flag)
+		}
+	}
+	return nil
+}
+
 // instanceFlag takes --instance as often as it is given.
 type instanceFlag struct{ to *[]string }
 
@@ -98,6 +110,9 @@ func (o *importOptions) perResult() ([]bundle.NamedInstance, error) {
 }
 
 func runImport(ctx context.Context, env *Env, o importOptions, args []string) error {
+	if err := o.unread(); err != nil {
+		return usage(err)
+	}
 	labels, err := runLabels(o.labels)
 	if err != nil {
 		return usage(err)

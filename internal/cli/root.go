@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,7 +41,10 @@ func Main(args []string) int {
 	ctx = sys.WithNotice(ctx, func(notice string) { fmt.Fprintf(env.Err, "plimsoll: %s\n", text.Clean(notice, 0)) })
 	root := newRootCmd(env)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := unknownCommand(root, args)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	out.flush()
 	if out.failed != nil && !errors.Is(err, out.failed) { // such as a full disk
 		fmt.Fprintf(env.Err, "plimsoll: could not write all output: %s\n", readable(out.failed))
@@ -221,6 +225,32 @@ func subcommandsOnly(cmd *cobra.Command) {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
+// countError says in words what is wrong with the number of arguments.
+func countError(cmd *cobra.Command, args []string) error {
+	_, takes, _ := strings.Cut(cmd.Use, " ")
+	switch {
+	case len(args) == 0:
+		return fmt.Errorf("%s needs an argument: %s", cmd.CommandPath(), takes)
+	case takes == "":
+		return fmt.Errorf("%s takes no arguments, and %s was given", cmd.CommandPath(), text.Quote(args[0]))
+	}
+	return fmt.Errorf("%s takes %s, and %d arguments were given", cmd.CommandPath(), takes, len(args))
+}
+
+// unknownCommand refuses a word that is no command although --help was asked of it, which cobra
+// answers with the help of the whole.
+func unknownCommand(root *cobra.Command, args []string) error {
+	if !slices.Contains(args, "--help") && !slices.Contains(args, "-h") {
+		return nil
+	}
+	of, rest, err := root.Find(args)
+	if err != nil || !of.HasSubCommands() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") ||
+		of.Args == nil || rest[0] == "completion" { // which cobra adds when it executes
+		return nil //nolint:nilerr // the parser says it
+	}
+	return of.Args(of, rest[:1])
+}
+
 // countArgs makes too few or too many arguments of a command, or of those below it, a mistake on
 // the command line.
 func countArgs(cmd *cobra.Command) {
@@ -230,7 +260,7 @@ func countArgs(cmd *cobra.Command) {
 			if err == nil || errors.Is(err, errUsage) {
 				return err
 			}
-			return hint(usage(err), cmd.CommandPath()+" --help")
+			return hint(usage(countError(cmd, args)), cmd.CommandPath()+" --help")
 		}
 	}
 	for _, sub := range cmd.Commands() {
