@@ -12,7 +12,7 @@ func (t *OptionTable) between(j JobText) []Refusal {
 		return nil
 	}
 	at := t.to
-	b := build{version: optionVersions[at], k: kbBase(j, t), noSums: t.noSums}
+	b := build{version: optionVersions[at], k: kbBase(j), noSums: t.noSums}
 	number := func(name string) (value uint64, o Option, given, known bool) {
 		o, given = j.last(name)
 		row := t.row(name, at, "", true)

@@ -115,7 +115,7 @@ func (t *OptionTable) refusal(j JobText, o Option, of jobEngine) (Refusal, bool)
 	if info == nil && j.Command && (t.settings[o.Name] || t.Abbreviates(o.Name, of.name)) {
 		return Refusal{}, false
 	}
-	k := kbBase(j, t)
+	k := kbBase(j)
 	r := Refusal{Option: o}
 	for at := t.to; at >= t.from; at-- {
 		b := build{version: optionVersions[at], noSums: t.noSums, k: k}
@@ -210,7 +210,7 @@ func (t *OptionTable) row(name string, at int, engine string, free bool) *option
 	return profile
 }
 
-func kbBase(j JobText, t *OptionTable) uint64 {
+func kbBase(j JobText) uint64 {
 	if o, ok := j.last("kb_base"); ok && strings.TrimSpace(o.Value) == "1000" {
 		return 1000
 	}

@@ -22,7 +22,7 @@ type Misreading struct {
 // in the order of the text.
 func (t *OptionTable) Misreadings(j JobText) []Misreading {
 	j = t.indexed(j)
-	b := build{version: optionVersions[t.to], noSums: t.noSums, k: kbBase(j, t)}
+	b := build{version: optionVersions[t.to], noSums: t.noSums, k: kbBase(j)}
 	var all []Misreading
 	for _, o := range j.Own {
 		row := t.row(o.Name, t.to, "", true)

@@ -76,7 +76,8 @@ func (t *Reader) finishRun() {
 		return
 	}
 	if r.nans > 0 {
-		r.out.Doubts = append(r.out.Doubts, fmt.Sprintf("lines with figures that are nan, which count as not measured: %d", r.nans))
+		r.out.Doubts = append(r.out.Doubts,
+			fmt.Sprintf("lines with figures that are nan, which count as not measured: %d", r.nans))
 	}
 	r.settle()
 	t.outs = append(t.outs, r.out)
