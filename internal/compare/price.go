@@ -37,8 +37,8 @@ func (t *Table) prices(sides []Side) {
 		each := ""
 		for i := range t.Rows {
 			if c := &t.Rows[i].Cells[k]; t.Rows[i].Figure.Name == "IOPS" && c.measured() {
-				each = fmt.Sprintf(", $%s for each of %v sustained IOPS",
-					month.Times(1/c.sustained()).Exact(), units.IOPS(c.sustained()))
+				one := (month.Times(1/c.sustained()) + 50) / 100 * 100 // four decimals of a dollar
+				each = fmt.Sprintf(", $%s for each of %v sustained IOPS", one.Exact(), units.IOPS(c.sustained()))
 				if len(t.Rows) > 1 {
 					each += " (" + t.Rows[i].Name + ")"
 				}
