@@ -122,7 +122,7 @@ func (m *Met) side(s Side) MetSide {
 	return out
 }
 
-// measured is a stream's rate, of each direction in which it runs. Streams are told apart by what
+// measured is a stream's rate, of each direction in which it runs. Streams differ by what
 // they do and not by their names, since fio names a group of jobs after its first section: a stream
 // that has a direction for itself has all of it; of several, each has the rows whose blocks are
 // nearest to its own, by name only where two are as near. Where fio has fewer rows than there are

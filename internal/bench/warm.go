@@ -31,7 +31,7 @@ type Warming struct {
 	// Usual is what an I/O of the volume usually takes: where others wait for 4 times as long, or
 	// half as long again as before, reading rests.
 	Usual units.Latency
-	// Each is told once a second how far it is.
+	// Each is called once per second with how far it is.
 	Each func(Warmed)
 }
 

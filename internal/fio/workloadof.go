@@ -324,7 +324,7 @@ func (r *optionReader) sizes(from, s string) (Sizes, error) {
 	return Sizes{{b, 1}}, err
 }
 
-// mostSizes of a range are told apart; a longer one is drawn in as many steps.
+// mostSizes of a range are kept apart; a longer one is drawn in as many steps.
 const mostSizes = 256
 
 // rangeSizes of "4k-16k": fio draws u of 0..1 evenly and takes min + max × u, rounded down to a

@@ -73,7 +73,7 @@ func touchCases() []labelled {
 	}
 }
 
-// A volume from a snapshot is told of until somebody has tried it; what is claimed is a warning.
+// A volume from a snapshot is reported until a probe has tried it; what is claimed is a warning.
 func TestFirstTouch(t *testing.T) {
 	v := statedGp3()
 	v.Snapshot = "snap-0123456789abcdef0"
