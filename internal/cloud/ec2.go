@@ -29,9 +29,16 @@ type Identity struct {
 	Image        string `json:"image,omitempty"`
 }
 
-// ErrNotEC2 says that this machine does not look like an EC2 instance, so its metadata service was
-// not asked.
-var ErrNotEC2 = errors.New("not an EC2 instance")
+// EC2 is Amazon's cloud, with EBS for its volumes.
+type EC2 struct{}
+
+// Words of EC2.
+func (EC2) Words() Words {
+	return Words{
+		Cloud: "EC2", Vendor: "AWS", Volumes: "EBS", API: "EC2 API, DescribeVolumes",
+		IOLeft: "CloudWatch, EBSIOBalance%", ByLeft: "CloudWatch, EBSByteBalance%", VolLeft: "CloudWatch, BurstBalance",
+	}
+}
 
 const (
 	// The service answers in a few milliseconds; where a container's hop limit is 1, its address
@@ -44,27 +51,38 @@ const (
 	endpointVar = "AWS_EC2_METADATA_SERVICE_ENDPOINT"
 )
 
-// OnEC2 says whether the firmware names Amazon EC2 (root is "/"), or the standard variable names a
+// On says whether the firmware names Amazon EC2 (root is "/"), or the standard variable names a
 // metadata service.
-func OnEC2(root fs.FS) bool {
+func (EC2) On(root fs.FS) bool {
 	if os.Getenv(endpointVar) != "" {
 		return true
 	}
 	for _, name := range []string{"sys_vendor", "board_vendor", "bios_vendor"} {
-		if text, err := fs.ReadFile(root, "sys/class/dmi/id/"+name); err == nil &&
-			strings.TrimSpace(string(text)) == "Amazon EC2" {
+		if dmi(root, name) == amazon {
 			return true
 		}
 	}
 	return false
 }
 
+// amazon is what the firmware of EC2's machines calls its vendor.
+const amazon = "Amazon EC2"
+
+// dmi is one of the firmware's strings, "" where there is none.
+func dmi(root fs.FS, name string) string {
+	text, err := fs.ReadFile(root, "sys/class/dmi/id/"+name)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
 // Identify asks the metadata service (IMDSv2 only) which instance this is. It asks twice and takes
 // one second at most, unless AWS_METADATA_SERVICE_TIMEOUT allows a try longer, and asks nobody
-// where the machine does not look like EC2: ErrNotEC2.
-func Identify(ctx context.Context, root fs.FS) (Identity, error) {
-	if !OnEC2(root) {
-		return Identity{}, ErrNotEC2
+// where the machine does not look like EC2: ErrNotThere.
+func (e EC2) Identify(ctx context.Context, root fs.FS) (Identity, error) {
+	if !e.On(root) {
+		return Identity{}, ErrNotThere
 	}
 	try := identifyTry
 	if s, err := strconv.Atoi(os.Getenv(identifyVar)); err == nil && s > 0 && s <= 60 {
@@ -101,9 +119,44 @@ func askOnce(ctx context.Context, limit time.Duration) (Identity, error) {
 	return Identity{}, fmt.Errorf("instance metadata: %w", cause(err))
 }
 
-// ProvisionedVolume is an EBS volume as the EC2 API describes it.
+// Firmware knows a Nitro instance by its DMI strings: the product is the instance type, the board's
+// asset tag the instance id.
+func (EC2) Firmware(root fs.FS) Identity {
+	var id Identity
+	if dmi(root, "sys_vendor") != amazon {
+		return id
+	}
+	id.InstanceType = dmi(root, "product_name")
+	if tag := dmi(root, "board_asset_tag"); strings.HasPrefix(tag, "i-") {
+		id.InstanceID = tag
+	}
+	if !strings.Contains(id.InstanceType, ".") { // "HVM domU" on Xen
+		id.InstanceType = ""
+	}
+	return id
+}
+
+// Ordered asks the EC2 API for the volumes that are known by their ids.
+func (EC2) Ordered(ctx context.Context, machine Identity, attached []Attached) ([]ProvisionedVolume, error) {
+	var ids []string
+	for _, a := range attached {
+		if a.ID != "" {
+			ids = append(ids, a.ID)
+		}
+	}
+	return DescribeVolumes(ctx, machine.Region, ids)
+}
+
+// Left asks CloudWatch.
+func (EC2) Left(ctx context.Context, machine Identity, volumes []string) (Balances, error) {
+	return BurstBalances(ctx, machine.Region, machine.InstanceID, volumes)
+}
+
+// ProvisionedVolume is a volume as its cloud describes it: by its id, or by the device that it is on
+// this machine.
 type ProvisionedVolume struct {
 	ID     string     `json:"id"`
+	On     string     `json:"-"` // kernel name of the device, where it has no id
 	Spec   VolumeSpec `json:"spec"`
 	State  string     `json:"state"`
 	Device string     `json:"device,omitempty"` // name in the attach call: /dev/sdf

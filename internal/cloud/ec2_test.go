@@ -39,7 +39,7 @@ func metadata(t *testing.T, document string) *httptest.Server {
 
 func TestIdentify(t *testing.T) {
 	metadata(t, `{"instanceId":"i-0e34149470c56bdc9","instanceType":"c8g.2xlarge","region":"eu-central-1","availabilityZone":"eu-central-1a","imageId":"ami-1"}`)
-	got, err := Identify(t.Context(), fstest.MapFS{})
+	got, err := EC2{}.Identify(t.Context(), fstest.MapFS{})
 	if want := (Identity{"i-0e34149470c56bdc9", "c8g.2xlarge", "eu-central-1", "eu-central-1a", "ami-1"}); err != nil || got != want {
 		t.Errorf("%+v %v", got, err)
 	}
@@ -47,13 +47,13 @@ func TestIdentify(t *testing.T) {
 
 func TestIdentifyElsewhere(t *testing.T) {
 	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", "")
-	if _, err := Identify(t.Context(), fstest.MapFS{"sys/class/dmi/id/sys_vendor": {Data: []byte("QEMU\n")}}); !errors.Is(err, ErrNotEC2) {
+	if _, err := (EC2{}).Identify(t.Context(), fstest.MapFS{"sys/class/dmi/id/sys_vendor": {Data: []byte("QEMU\n")}}); !errors.Is(err, ErrNotThere) {
 		t.Errorf("QEMU: %v", err)
 	}
-	if !OnEC2(fstest.MapFS{"sys/class/dmi/id/sys_vendor": {Data: []byte("Amazon EC2\n")}}) {
+	if !(EC2{}).On(fstest.MapFS{"sys/class/dmi/id/sys_vendor": {Data: []byte("Amazon EC2\n")}}) {
 		t.Error("the firmware says Amazon EC2")
 	}
-	if _, err := Identify(t.Context(), os.DirFS(filepath.Join(t.TempDir(), "none"))); !errors.Is(err, ErrNotEC2) {
+	if _, err := (EC2{}).Identify(t.Context(), os.DirFS(filepath.Join(t.TempDir(), "none"))); !errors.Is(err, ErrNotThere) {
 		t.Errorf("nothing: %v", err)
 	}
 }
@@ -83,7 +83,7 @@ func TestIdentifyTries(t *testing.T) {
 		} else {
 			t.Setenv("AWS_METADATA_SERVICE_TIMEOUT", "")
 		}
-		id, err := Identify(t.Context(), fstest.MapFS{})
+		id, err := EC2{}.Identify(t.Context(), fstest.MapFS{})
 		close(release)
 		slow.Close()
 		if c.want == "" && (err != nil || id.InstanceType != "c8g.2xlarge") || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -106,7 +106,7 @@ func TestIdentifyNeedsTokens(t *testing.T) {
 	}))
 	t.Cleanup(old.Close)
 	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", old.URL)
-	if _, err := Identify(t.Context(), fstest.MapFS{}); err == nil || asked > 0 || strings.Contains(err.Error(), "\n") {
+	if _, err := (EC2{}).Identify(t.Context(), fstest.MapFS{}); err == nil || asked > 0 || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%v, %d requests without a token", err, asked)
 	}
 }

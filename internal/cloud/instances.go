@@ -65,9 +65,8 @@ var datasets = map[string]string{
 	"moto-5.2.5": "2026-10-27", "moto-5.1.0": "2025-02-23", "moto-5.0.0": "2024-01-27", "moto-4.2.0": "2023-08-23",
 }
 
-// InstanceLimits returns what is known of an EC2 instance type such as c8g.2xlarge; false when the
-// catalogue has no row: an unknown type, or one without published EBS limits.
-func InstanceLimits(typ string) (InstanceFacts, bool) {
+// Machine is what is known of an EC2 instance type such as c8g.2xlarge.
+func (EC2) Machine(typ string) (InstanceFacts, bool) {
 	r, ok := find("instances.csv", typ)
 	if !ok {
 		return InstanceFacts{}, false
@@ -81,8 +80,10 @@ func InstanceLimits(typ string) (InstanceFacts, bool) {
 	return f, true
 }
 
-// AllInstances are the facts of every type of the catalogue, without their earlier limits.
-var AllInstances = sync.OnceValue(func() []InstanceFacts {
+// Machines are the facts of every EC2 instance type, without their earlier limits.
+func (EC2) Machines() []InstanceFacts { return ec2Instances() }
+
+var ec2Instances = sync.OnceValue(func() []InstanceFacts {
 	rows := table("instances.csv")
 	all := make([]InstanceFacts, len(rows))
 	for i, r := range rows {

@@ -24,23 +24,24 @@ func (b Balance) String() string {
 	return text.Share(b.Left) + " at " + b.At.UTC().Format("15:04 UTC")
 }
 
-// balance takes over what CloudWatch reported, nil for nothing.
-func balance(b *cloud.Balance, metric string) *Balance {
+// balance takes over what a source reported, nil for nothing.
+func balance(b *cloud.Balance, source string) *Balance {
 	if b == nil {
 		return nil
 	}
-	return &Balance{b.Left, b.At, Origin{Detected, "CloudWatch, " + metric}}
+	return &Balance{b.Left, b.At, Origin{Detected, source}}
 }
 
-// watched is what came of asking CloudWatch about the instance, for it to be asked about the
-// volumes.
+// watched is what came of asking a cloud how much burst the machine has left, for it to be asked
+// about the volumes.
 type watched struct {
-	region     string
+	cloud      cloud.Provider
+	machine    cloud.Identity
 	unreported []string // of what it has reported no balance
 	failed     error    // why; nil when it has none
 }
 
-// askBalances asks CloudWatch how much burst the volumes have left that have credits, be that
+// askBalances asks the cloud how much burst the volumes have left that have credits, be that
 // detected or declared. What refuses to tell of the instance is not asked again. A note says of
 // what the balance is not known, and why.
 func (t *Topology) askBalances(ctx context.Context, w *watched) {
@@ -50,7 +51,7 @@ func (t *Topology) askBalances(ctx context.Context, w *watched) {
 	ids := t.volumeIDs(func(v Volume) bool { return v.Burst.Known() })
 	var left cloud.Balances
 	if w.failed == nil {
-		left, w.failed = cloud.BurstBalances(ctx, w.region, "", ids)
+		left, w.failed = w.cloud.Left(ctx, cloud.Identity{Region: w.machine.Region}, ids)
 	}
 	for _, id := range ids {
 		if _, ok := left.Volumes[id]; !ok {
@@ -60,7 +61,7 @@ func (t *Topology) askBalances(ctx context.Context, w *watched) {
 	for i := range t.Arrays {
 		for j := range t.Arrays[i].Volumes {
 			if b, ok := left.Volumes[t.Arrays[i].Volumes[j].ID]; ok {
-				t.Arrays[i].Volumes[j].Balance = balance(&b, "BurstBalance")
+				t.Arrays[i].Volumes[j].Balance = balance(&b, w.cloud.Words().VolLeft)
 			}
 		}
 	}

@@ -35,9 +35,9 @@ func Detect(ctx context.Context, m *sys.Machine, paths map[Role]string, decl *De
 	t.throttle(m.Root)
 	t.noteInferred(segments)
 	t.noteShared()
-	asking, cancel := context.WithTimeout(ctx, cloud.APIBudget) // for all that AWS is asked
+	asking, cancel := context.WithTimeout(ctx, cloud.APIBudget) // for all that the cloud is asked
 	defer cancel()
-	watched := t.askEC2(asking, m)
+	watched := t.askCloud(asking, m)
 	t.catalogue()
 	if err := t.declare(decl); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/units"
 )
 
@@ -49,19 +50,17 @@ func virt(root fs.FS) string {
 	return readText(root, "sys/hypervisor/type")
 }
 
-// readInstance knows an EC2 Nitro instance by its DMI strings: the product is the instance type,
-// the board's asset tag the instance id. Other clouds do not tell so much.
+// readInstance is what the firmware tells of the machine: on EC2 its type and id, on other clouds
+// less.
 func readInstance(root fs.FS) Instance {
-	const product = "sys/class/dmi/id/product_name"
-	if readText(root, "sys/class/dmi/id/sys_vendor") != "Amazon EC2" {
+	p := cloud.At(root)
+	if p == nil {
 		return Instance{}
 	}
-	i := Instance{Type: readText(root, product), Origin: Origin{Detected, "/" + product}}
-	if id := readText(root, "sys/class/dmi/id/board_asset_tag"); strings.HasPrefix(id, "i-") {
-		i.ID = id
-	}
-	if !strings.Contains(i.Type, ".") { // "HVM domU" on Xen
-		i.Type, i.Origin = "", Origin{}
+	id := p.Firmware(root)
+	i := Instance{Type: id.InstanceType, ID: id.InstanceID}
+	if i.Type != "" {
+		i.Origin = Origin{Detected, "/sys/class/dmi/id/product_name"}
 	}
 	return i
 }

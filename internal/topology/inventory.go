@@ -60,7 +60,7 @@ func TakeInventory(ctx context.Context, m *sys.Machine) (*Inventory, error) {
 	t.Arrays = []Array{all}
 	asking, cancel := context.WithTimeout(ctx, cloud.APIBudget)
 	defer cancel()
-	t.askEC2(asking, m)
+	t.askCloud(asking, m)
 	t.catalogue()
 	inv := &Inventory{Instance: t.Instance, Notes: t.Notes}
 	for _, v := range t.Arrays[0].Volumes {

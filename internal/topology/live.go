@@ -11,7 +11,7 @@ import (
 
 // Live is Detect for one path of a machine at work, on which nothing may be done: no program is
 // started, no superblock read, and nothing is asked of the path's own filesystem. Limits come from
-// Limit, which may ask EC2 and so take seconds.
+// Limit, which may ask the cloud and so take seconds.
 func Live(m *sys.Machine, name string) (*Topology, *block.Stack, error) {
 	s, err := block.ReadStack(m, name)
 	if err != nil {
@@ -46,12 +46,12 @@ func (t *Topology) follow(s *block.Stack) {
 	}
 }
 
-// Limit fills in what the volumes and the instance are known to give: from EC2 where this is an
-// instance of it, from the catalogue, and from what is declared.
+// Limit fills in what the volumes and the instance are known to give: from the cloud where this
+// is a machine of one, from the catalogue, and from what is declared.
 func (t *Topology) Limit(ctx context.Context, m *sys.Machine, decl *Declaration) error {
 	asking, cancel := context.WithTimeout(ctx, cloud.APIBudget)
 	defer cancel()
-	watched := t.askEC2(asking, m)
+	watched := t.askCloud(asking, m)
 	t.catalogue()
 	if err := t.declare(decl); err != nil {
 		return err

@@ -1,0 +1,121 @@
+package topology
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/sys"
+)
+
+// askCloud asks the cloud that the machine is on which machine this is, what its volumes were
+// ordered with and, at the same time, how much burst the machine has left. Elsewhere it asks nobody:
+// nil. What is refused stays unknown, with a note.
+func (t *Topology) askCloud(ctx context.Context, m *sys.Machine) *watched {
+	if !m.Here {
+		return nil
+	}
+	p := cloud.At(m.Root)
+	if p == nil {
+		return nil
+	}
+	id, err := p.Identify(ctx, m.Root)
+	if errors.Is(err, cloud.ErrNotThere) {
+		return nil
+	}
+	if err != nil {
+		t.note("%v", err)
+	} else {
+		t.Instance.Type, t.Instance.ID = id.InstanceType, id.InstanceID
+	}
+	id.InstanceID = t.Instance.ID
+	attached := t.attached()
+	if len(attached) == 0 {
+		return nil
+	}
+	w := &watched{cloud: p, machine: id}
+	var left cloud.Balances
+	var asking sync.WaitGroup
+	if facts, _ := cloud.InstanceLimits(t.Instance.Type); facts.Burst == (cloud.Limits{}) {
+		id.InstanceID = "" // it has nothing to be asked about
+	}
+	asking.Go(func() { left, w.failed = p.Left(ctx, id, nil) })
+	volumes, err := p.Ordered(ctx, id, attached)
+	asking.Wait()
+	if err != nil {
+		t.note("what the volumes were ordered with is not known: %v", err)
+	}
+	for _, v := range volumes {
+		t.ordered(v, p.Words().API)
+	}
+	words := p.Words()
+	t.Instance.IOBalance = balance(left.InstanceIO, words.IOLeft)
+	t.Instance.RateBalance = balance(left.InstanceRate, words.ByLeft)
+	if id.InstanceID != "" && left.InstanceIO == nil && left.InstanceRate == nil {
+		w.unreported = []string{t.Instance.Type}
+	}
+	return w
+}
+
+// attached are the network volumes below the paths, each once.
+func (t *Topology) attached() []cloud.Attached {
+	var all []cloud.Attached
+	for _, a := range t.Arrays {
+		for _, v := range a.Volumes {
+			known := slices.ContainsFunc(all, func(o cloud.Attached) bool {
+				return v.ID != "" && o.ID == v.ID || v.Device != "" && o.Device == v.Device
+			})
+			if !v.Network || known {
+				continue
+			}
+			one := cloud.Attached{ID: v.ID, Device: v.Device, Model: v.Model, Size: v.Size}
+			if d := t.device(v.Device); d != nil {
+				one.Links = d.Links
+			}
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+func (t *Topology) device(name string) *block.Device {
+	if t.Tree == nil {
+		return nil
+	}
+	return t.Tree.Devices[name]
+}
+
+// volumeIDs are those of the volumes that pass, each once.
+func (t *Topology) volumeIDs(pass func(Volume) bool) []string {
+	var ids []string
+	for _, a := range t.Arrays {
+		for _, v := range a.Volumes {
+			if v.ID != "" && pass(v) && !slices.Contains(ids, v.ID) {
+				ids = append(ids, v.ID)
+			}
+		}
+	}
+	return ids
+}
+
+// ordered fills in a volume by what its cloud says of it.
+func (t *Topology) ordered(p cloud.ProvisionedVolume, api string) {
+	for i := range t.Arrays {
+		for j := range t.Arrays[i].Volumes {
+			v := &t.Arrays[i].Volumes[j]
+			if p.ID != "" && v.ID != p.ID || p.ID == "" && v.Device != p.On {
+				continue
+			}
+			v.take(p.Facts)
+			v.Snapshot = p.Snapshot
+			v.Origin = Origin{Detected, api + "; " + p.Facts.String()}
+			if p.Doubt != "" {
+				t.note("%s: %s", cmp.Or(p.ID, p.On), p.Doubt)
+			}
+		}
+	}
+}
