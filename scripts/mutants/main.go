@@ -1,8 +1,8 @@
 // Command mutants tries whether the tests of a package hold its values: it changes one place of the
-// source at a time, runs that package's own tests on the changed source, and prints the mutants
-// that no test noticed.
+// source at a time, runs those of the package's own tests that run the changed line, the fastest
+// first, and prints the mutants that no test noticed.
 //
-//	go run ./scripts/mutants [-seed 1] [-n 100] [-list] PACKAGE...
+//	go run ./scripts/mutants [-seed 1,2] [-n 100] [-list] PACKAGE-OR-FILE...
 //
 // A mutant is one of: a comparison moved to its neighbour or turned round, + and - or * and /
 // swapped, one operand of a product, a sum or a condition dropped, min and max swapped, a rounding
@@ -13,8 +13,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -25,62 +23,83 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
 )
 
 //go:embed equivalent.tsv
 var equivalents string
 
-// limit ends the tests of one mutant: one that runs for ever is noticed.
-const limit = 4 * time.Minute
-
 func main() {
-	seed := flag.Uint64("seed", 1, "draws the same mutants again")
+	seeds := flag.String("seed", "1", "draws the same mutants again; several with commas: one draw each")
 	n := flag.Int("n", 100, "how many mutants are tried; 0: all")
 	list := flag.Bool("list", false, "print the drawn mutants, try none")
 	lanes := flag.Int("lanes", 2, "how many are tried at a time")
 	match := flag.String("match", "", "only mutants whose line has this text")
 	flag.Parse()
-	if err := run(*seed, *n, *lanes, *list, *match, flag.Args()); err != nil {
+	if err := run(*seeds, *n, *lanes, *list, *match, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
 }
 
-func run(seed uint64, n, lanes int, list bool, match string, dirs []string) error {
-	all, err := find(dirs)
+func run(seeds string, n, lanes int, list bool, match string, dirs []string) error {
+	all, err := findIn(dirs)
 	if err != nil {
 		return err
 	}
 	all = slices.DeleteFunc(all, func(m mutant) bool { return !strings.Contains(m.name(), match) })
-	drawn := draw(all, seed, n)
-	fmt.Printf("%d places in %d packages, %d drawn by seed %d\n", len(all), len(dirs), len(drawn), seed)
-	if list {
-		for _, m := range drawn {
-			fmt.Println(m.name())
-		}
-		return nil
-	}
-	known := known(equivalents)
-	var tried []mutant
-	left := 0
-	for _, m := range drawn {
-		if known[m.key()] {
-			left++
-			continue
-		}
-		tried = append(tried, m)
-	}
 	work, err := os.MkdirTemp("", "plimsoll-mutants-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(work) }()
-	outcomes := tryAll(work, tried, lanes)
-	return summary(tried, outcomes, left)
+	b := bench{work: work, lanes: lanes, rooms: map[string]room{}}
+	known := known(equivalents)
+	for text := range strings.SplitSeq(seeds, ",") {
+		seed, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return fmt.Errorf("-seed %s: no number", text)
+		}
+		drawn := draw(all, seed, n)
+		fmt.Printf("%d places, %d drawn by seed %d\n", len(all), len(drawn), seed)
+		if list {
+			for _, m := range drawn {
+				fmt.Println(m.name())
+			}
+			continue
+		}
+		tried := slices.DeleteFunc(slices.Clone(drawn), func(m mutant) bool { return known[m.key()] })
+		outcomes, err := b.tryAll(tried)
+		if err != nil {
+			return err
+		}
+		if err := summary(tried, outcomes, len(drawn)-len(tried)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// findIn lists the mutants of packages and of single files.
+func findIn(args []string) ([]mutant, error) {
+	var dirs []string
+	whole, single := map[string]bool{}, map[string]bool{}
+	for _, arg := range args {
+		arg = filepath.ToSlash(filepath.Clean(arg))
+		dir := arg
+		if strings.HasSuffix(arg, ".go") {
+			single[arg], dir = true, filepath.Dir(arg)
+		} else {
+			whole[arg] = true
+		}
+		if !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	all, err := find(dirs)
+	return slices.DeleteFunc(all, func(m mutant) bool { return !whole[m.dir] && !single[m.file] }), err
 }
 
 // draw returns n of the mutants in random order, the same ones for the same seed.
@@ -114,52 +133,59 @@ const (
 	refused // the compiler does not take it: no mutant
 )
 
-func tryAll(work string, tried []mutant, lanes int) []outcome {
-	outcomes := make([]outcome, len(tried))
-	next := make(chan int)
-	var wait sync.WaitGroup
-	for lane := range max(lanes, 1) {
-		wait.Go(func() {
-			for i := range next {
-				outcomes[i] = try(filepath.Join(work, fmt.Sprint(lane)), tried[i])
-				if outcomes[i] == survived {
-					fmt.Println("SURVIVED", tried[i].name())
-				}
-			}
-		})
-	}
-	for i := range tried {
-		next <- i
-	}
-	close(next)
-	wait.Wait()
-	return outcomes
+// bench tries mutants: it knows which tests run which line of the rooms that it has met.
+type bench struct {
+	work  string
+	lanes int
+	rooms map[string]room
 }
 
-// try runs the package's tests on one mutant.
-func try(work string, m mutant) outcome {
+func (b bench) tryAll(tried []mutant) ([]outcome, error) {
+	for _, m := range tried {
+		if _, ok := b.rooms[m.dir]; ok {
+			continue
+		}
+		r, err := measure(b.work, m.dir, b.lanes)
+		if err != nil {
+			return nil, err
+		}
+		if len(r.not) > 0 {
+			fmt.Printf("not counted in %s, since they fail or take over %v: %s\n", m.dir, slowest, strings.Join(r.not, " "))
+		}
+		b.rooms[m.dir] = r
+	}
+	outcomes := make([]outcome, len(tried))
+	inLanes(b.lanes, len(tried), func(lane, i int) {
+		outcomes[i] = try(filepath.Join(b.work, fmt.Sprint(lane)), tried[i], b.rooms[tried[i].dir])
+		if outcomes[i] == survived {
+			fmt.Println("SURVIVED", tried[i].name())
+		}
+	})
+	return outcomes, nil
+}
+
+// try runs the tests on one mutant that run its line.
+func try(work string, m mutant, r room) outcome {
 	overlay, err := m.overlay(work)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		return refused
 	}
 	binary := filepath.Join(work, "mutant.test")
-	var out bytes.Buffer
 	build := exec.Command("go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", binary, "./"+m.dir)
-	build.Stdout, build.Stderr = &out, &out
 	if build.Run() != nil {
 		return refused
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	test := exec.CommandContext(ctx, binary, "-test.failfast", "-test.timeout="+limit.String())
-	test.Dir = m.dir
-	test.Env = append(os.Environ(), "PLIMSOLL_LAB=off")
-	test.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	test.Cancel = func() error { return syscall.Kill(-test.Process.Pid, syscall.SIGKILL) }
-	test.WaitDelay = time.Second
-	if err := test.Run(); err != nil {
-		return killed
+	for _, batch := range r.batches(m) {
+		limit := 20 * time.Second // one that runs for ever is noticed
+		names := make([]string, len(batch))
+		for i, c := range batch {
+			names[i] = c.name
+			limit += 10 * c.took
+		}
+		if runTests(binary, m.dir, names, limit) != nil {
+			return killed
+		}
 	}
 	return survived
 }
