@@ -180,7 +180,8 @@ func bruteForce(r Request, instances []priced) (best purchase, found bool) {
 				each, _ := r.Prices.Volume(spec)
 				for _, i := range instances {
 					free := i.Attachments == 0 || i.Attachments-i.Local.Count-3 >= n+1
-					if free && enough(float64(i.Baseline.IOPS), times*load.ios) && enough(float64(i.Baseline.Rate), times*load.bytes) {
+					through := i.NVMe || enough(32000, times*load.busyIOs/float64(n)) // provisioned-iops.html: other than Nitro
+					if free && through && enough(float64(i.Baseline.IOPS), times*load.ios) && enough(float64(i.Baseline.Rate), times*load.bytes) {
 						if p := (purchase{l, i.Type, each*cloud.USD(n) + i.month}); !found || p.month < best.month {
 							best, found = p, true
 						}
@@ -260,8 +261,15 @@ func sampled(t testing.TB, few int) int {
 func TestBruteForce(t *testing.T) {
 	n := sampled(t, 40)
 	dearer, refused, small, none := 0, 0, 0, 0
+	seeds := []int{604, 638, 695, 734, 926} // odd mirrors, which repeat after many offsets
 	for seed := range n {
+		if !slices.Contains(seeds, seed) {
+			seeds = append(seeds, seed)
+		}
+	}
+	for _, seed := range seeds {
 		r := randomDemand(rand.New(rand.NewPCG(uint64(seed), 26)))
+		r.Older = seed%5 == 0
 		instances, err := r.instances()
 		if err != nil {
 			t.Fatal(err)
@@ -299,7 +307,7 @@ func TestBruteForce(t *testing.T) {
 			t.Errorf("%s: advise --volumes does not take %v: %v %+v", what(), best, err, own)
 		}
 	}
-	t.Logf("%d random demands: %d dearer than brute force, %d refused, %d too small; %d that nothing meets", n, dearer, refused, small, none)
+	t.Logf("%d random demands: %d dearer than brute force, %d refused, %d too small; %d that nothing meets", len(seeds), dearer, refused, small, none)
 }
 
 // tooSmall says what of a row does not sustain the demand with headroom, counted apart from advise.
@@ -318,6 +326,7 @@ func tooSmall(r Request, c Candidate) string {
 		"volume throughput":   enough(float64(f.Sustained.Rate)*n, times*load.busyBytes),
 		"instance IOPS":       enough(float64(c.Instance.Baseline.IOPS), times*load.ios),
 		"instance throughput": enough(float64(c.Instance.Baseline.Rate), times*load.bytes),
+		"of one volume":       c.Instance.NVMe || enough(32000, times*load.busyIOs/n),
 		"capacity":            enough(float64(c.Layout.Spec.Size)*n/copies, float64(r.Demand.Capacity)),
 	} {
 		if !ok {

@@ -243,35 +243,65 @@ type stretch struct {
 	from, to int64
 }
 
-// counted places an I/O at each of its offsets, and counts what lies side by side on a member as
-// the volume does: adjacent chunks become one where it merges, a drive gets each piece. The copies
-// of a block take turns in reading it.
+// counted places an I/O at its offsets, and counts what lies side by side on a member as the volume
+// does: adjacent chunks become one where it merges, a drive gets each piece. The copies of a block
+// take turns in reading it.
+//
+// Not each offset is tried. An I/O begins or ends on a boundary of a chunk or of a counted unit, or
+// it lies between two such places: there only the lengths of its first and last piece change, by as
+// much as the offset, and the first and the last offset stand for all between them.
 func (m members) counted(size, align units.Bytes, read bool, c counting) perMember {
 	over := m.chunk * units.Bytes(m.period())
-	g := grain(align, over)
 	out := perMember{each: make([]cost, m.n)}
-	n := float64(over / g)
+	step := topology.GCD(max(align, 1), over)
+	n := float64(over / step)
 	var touched []stretch
-	for offset := units.Bytes(0); offset < over; offset += g {
-		touched = touched[:0]
-		for at, left := offset, size; left > 0; {
-			in := at % m.chunk
-			part := min(left, m.chunk-in)
-			m.place(int(at/m.chunk), !read, func(dev, row int) {
-				if read && m.alone {
-					dev = m.idlest(dev, touched)
-				}
-				from := int64(row)*int64(m.chunk) + int64(in)
-				touched = put(touched, stretch{dev, from, from + int64(part)}, c.merges)
-			})
-			at, left = at+part, left-part
-		}
+	at := func(offset units.Bytes, offsets float64) {
+		touched = m.touch(touched[:0], offset, size, read, c)
 		for _, s := range touched {
-			m.book(&out, s, read, c.of(float64(s.to-s.from))/n, 1/n)
+			m.book(&out, s, read, c.of(float64(s.to-s.from))*offsets/n, offsets/n)
+		}
+	}
+	unit := m.chunk
+	if c.unit > 0 {
+		unit = topology.GCD(m.chunk, c.unit)
+	}
+	ends := (unit - size%unit) % unit // behind a boundary: an I/O from here ends on one
+	for base := units.Bytes(0); base < over; base += unit {
+		for _, span := range [][2]units.Bytes{{base, base + ends}, {base + ends, base + unit}} {
+			if span[0] == span[1] {
+				continue
+			}
+			if span[0]%step == 0 {
+				at(span[0], 1)
+			}
+			first, last := (span[0]/step+1)*step, (span[1]-1)/step*step
+			if first <= last {
+				half := float64((last-first)/step+1) / 2
+				at(first, half)
+				at(last, half)
+			}
 		}
 	}
 	out.total()
 	return out
+}
+
+// touch adds to list what an I/O touches.
+func (m members) touch(list []stretch, offset, size units.Bytes, read bool, c counting) []stretch {
+	for at, left := offset, size; left > 0; {
+		in := at % m.chunk
+		part := min(left, m.chunk-in)
+		m.place(int(at/m.chunk), !read, func(dev, row int) {
+			if read && m.alone {
+				dev = m.idlest(dev, list)
+			}
+			from := int64(row)*int64(m.chunk) + int64(in)
+			list = put(list, stretch{dev, from, from + int64(part)}, c.merges)
+		})
+		at, left = at+part, left-part
+	}
+	return list
 }
 
 // total sums up what the members get, and leaves out which gets what where all get as much.
@@ -279,7 +309,7 @@ func (l *perMember) total() {
 	even := true
 	for _, e := range l.each {
 		l.cost.add(e, 1)
-		near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-3*y }
+		near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-6*y }
 		o := l.each[0]
 		even = even && near(e.readIOs, o.readIOs) && near(e.writeIOs, o.writeIOs) && near(e.readBytes, o.readBytes) &&
 			near(e.writeBytes, o.writeBytes)
@@ -337,8 +367,8 @@ func put(list []stretch, s stretch, join bool) []stretch {
 	return append(list, s)
 }
 
-// mostOffsets are averaged over at most: what is left out when align has almost no divisor in
-// common with the layout makes no difference of a thousandth.
+// mostOffsets of a partial write to RAID5 and RAID6 are averaged over at most: what is left out when
+// align has almost no divisor in common with the layout makes no difference of a hundredth.
 const mostOffsets = 4096
 
 // grain is the step of the offsets that are averaged over, of a pattern that repeats after so many
