@@ -18,7 +18,7 @@ import (
 func (c *Candidate) Topology() *topology.Topology {
 	a := c.Layout.array()
 	if !c.Layout.Local {
-		f, _ := cloud.VolumeLimits(c.Layout.Spec) // it was ordered by its rules
+		f := c.volume()
 		for i := range a.Volumes {
 			v := &a.Volumes[i]
 			v.Sustained, v.Burst = f.Sustained, f.Burst
@@ -40,6 +40,12 @@ func (c *Candidate) Topology() *topology.Topology {
 		Targets: []topology.Target{{Role: topology.Data, Array: a.Name}},
 		Arrays:  []topology.Array{*a},
 	}
+}
+
+// volume is what each volume of a row reaches on its instance.
+func (c *Candidate) volume() cloud.VolumeFacts {
+	f, _ := cloud.VolumeLimits(c.Layout.Spec) // it was ordered by its rules
+	return c.Instance.OfVolume(f)
 }
 
 // requested are the streams of a group as workloads that ask for their rates: one for each size of

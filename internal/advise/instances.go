@@ -88,14 +88,18 @@ func attachable(f cloud.InstanceFacts, n int) bool {
 // requirement is what an instance must carry.
 type requirement struct {
 	peak    need
-	steady  need   // of streams that always run
-	course  []span // nil unless bursts count
+	steady  need    // of streams that always run
+	busiest float64 // volume I/Os a second of the busiest volume
+	course  []span  // nil unless bursts count
 	volumes int
 	held    map[[2]cloud.Limits]bool // of a series: what is known of instances, by their limits
 }
 
 func (r *Request) requirement(l Layout) requirement {
 	q := requirement{volumes: l.N}
+	if !l.Local {
+		q.busiest = r.needs(l).iops / float64(l.N)
+	}
 	if r.Series != nil {
 		q.peak = r.needs(l)
 	} else {
@@ -117,7 +121,7 @@ func ofBytes(n need) float64 { return n.bytes }
 
 // holds says whether an instance carries it; lacks says what it does not reach.
 func (q requirement) holds(f cloud.InstanceFacts) bool {
-	if !attachable(f, q.volumes) {
+	if !attachable(f, q.volumes) || q.overVolume(f) {
 		return false
 	}
 	iops, rate := float64(f.Baseline.IOPS), float64(f.Baseline.Rate)
@@ -138,6 +142,11 @@ func (q requirement) holds(f cloud.InstanceFacts) bool {
 		q.held[key] = held
 	}
 	return held
+}
+
+// overVolume says that the busiest volume is asked for more than an instance lets through to one.
+func (q requirement) overVolume(f cloud.InstanceFacts) bool {
+	return !f.NVMe && q.busiest*(1-loss) > cloud.XenVolumeIOPS
 }
 
 // lacks names the obstacle that decides: of IOPS and throughput the one of which the instance has
@@ -167,6 +176,10 @@ func (q requirement) share(f cloud.InstanceFacts) (float64, string) {
 		}
 	}
 	iops, rate := float64(have.IOPS)/want.iops, float64(have.Rate)/want.bytes
+	if one := cloud.XenVolumeIOPS / q.busiest; q.overVolume(f) && one <= min(iops, rate) {
+		return one, fmt.Sprintf("lets %v of %v I/Os a second through to one volume, as it is not built on Nitro",
+			units.IOPS(cloud.XenVolumeIOPS), units.IOPS(q.busiest))
+	}
 	if iops <= rate {
 		return iops, fmt.Sprintf("%s %v of %v volume I/Os a second", word, have.IOPS, units.IOPS(want.iops))
 	}

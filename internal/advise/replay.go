@@ -4,7 +4,6 @@ import (
 	"math"
 	"time"
 
-	"plimsoll/internal/cloud"
 	"plimsoll/internal/units"
 )
 
@@ -36,7 +35,7 @@ type bucket struct {
 
 // bucketsOf are the limits of a candidate: its volumes' together, and its instance's.
 func bucketsOf(c *Candidate) []bucket {
-	f, _ := cloud.VolumeLimits(c.Layout.Spec) // it was ordered by its rules
+	f := c.volume()
 	n := float64(c.Layout.N)
 	p := pools(c.Instance)
 	rate := float64(f.Sustained.Rate) * n

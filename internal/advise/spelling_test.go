@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -106,5 +107,30 @@ func TestCapacity(t *testing.T) {
 	a, err := Advise(Request{Demand: d, Keep: keep})
 	if err != nil || len(a.Rows) < 2 || a.Rows[1].Layout.Spec.Size*units.Bytes(a.Rows[1].Layout.N) < 200*units.GiB {
 		t.Errorf("what replaces volumes of 200 GiB holds less: %+v %v", a, err)
+	}
+}
+
+// TestOutsideNitro: 40,000 I/Os a second on one volume of io1 pass a Nitro instance; one of Xen lets
+// 32,000 through to a volume, whatever both were ordered with, and 64,000 to two.
+func TestOutsideNitro(t *testing.T) {
+	d := demand(t, "capacity: 2000GiB\nstreams:\n  - {name: r, does: random read, block: 8KiB, rate: 40000 IOPS}\n")
+	r := Request{Demand: d, Types: []string{"io1"}, Instance: "r4.16xlarge", MaxVolumes: 1}
+	a, err := Advise(r)
+	if err != nil || len(a.Rows) != 0 || !strings.Contains(strings.Join(a.Rejected, "\n"),
+		"r4.16xlarge with single: lets 32,000 of 40,000 I/Os a second through to one volume, as it is not built on Nitro") {
+		t.Errorf("%+v %v", a, err)
+	}
+	r.MaxVolumes = 2
+	if a, err = Advise(r); err != nil || len(a.Rows) == 0 || a.Rows[0].Layout.N != 2 || math.Abs(a.Rows[0].Times-1) > 1e-9 {
+		t.Errorf("%+v %v", a, err)
+	}
+	// Kept volumes of 64,000 each reach half of that there.
+	r.Keep = &Layout{Level: topology.Single, N: 1, Spec: cloud.VolumeSpec{Type: "io1", Size: 2000 * units.GiB, IOPS: 64000}}
+	if a, err = Advise(r); err != nil || a.Owned == nil || math.Abs(a.Owned.Times-0.8) > 1e-9 {
+		t.Errorf("%+v %v", a, err)
+	}
+	r.Instance = "r6i.16xlarge" // near miss: Nitro
+	if a, err = Advise(r); err != nil || a.Owned == nil || math.Abs(a.Owned.Times-1.6) > 1e-9 || !a.Rows[0].Kept() {
+		t.Errorf("%+v %v", a, err)
 	}
 }

@@ -60,6 +60,14 @@ type InstanceStore struct {
 // (docs.aws.amazon.com/ebs/latest/userguide/ebs-volume-types.html, as of 2025-11).
 const XenVolumeIOPS = 32000
 
+// OfVolume is what is left on this instance of a volume's limits.
+func (f *InstanceFacts) OfVolume(v VolumeFacts) VolumeFacts {
+	if !f.NVMe {
+		v.Sustained.IOPS, v.Burst.IOPS = min(v.Sustained.IOPS, XenVolumeIOPS), min(v.Burst.IOPS, XenVolumeIOPS)
+	}
+	return v
+}
+
 // datasets dates the releases that instances.csv was taken from.
 var datasets = map[string]string{
 	"moto-5.2.5": "2026-10-27", "moto-5.1.0": "2025-02-23", "moto-5.0.0": "2024-01-27", "moto-4.2.0": "2023-08-23",
