@@ -49,15 +49,23 @@ func TestAtTheSustainedLimit(t *testing.T) {
 			}
 		}
 	}
+	short := func(m *diagnose.Measurement) { m.Result.Measured = 8 * time.Second }
 	for name, c := range map[string]struct {
 		top  *topology.Topology
 		m    diagnose.Measurement
 		want string // of the first cause; empty for another one than a burst
 	}{
-		"c6a.xlarge at its baseline":      {io2, measured(1, random(0, 16*k, 16, 32), took(0, 6000, 85)), "at the sustained limit of instance IOPS, 6,000 IOPS: its burst is spent"},
-		"the guide's machine":             {guide, measured(1, random(1, 8*k, 4, 64), took(12000, 0, 21)), "at the sustained limit of instance IOPS, 12,000 IOPS"},
-		"the guide's machine by bytes":    {guide, measured(1, random(1, 1024*k, 1, 16), took(298, 0, 53)), "at the sustained limit of instance throughput"},
-		"four gp2":                        {gp2, measured(1, random(1, 16*k, 4, 32), took(1200, 0, 106)), "at the sustained limit of volume IOPS, 1,200 IOPS"},
+		"c6a.xlarge at its baseline":   {io2, measured(1, random(0, 16*k, 16, 32), took(0, 6000, 85)), "at the sustained limit of instance IOPS, 6,000 IOPS: its burst is spent"},
+		"the guide's machine":          {guide, measured(1, random(1, 8*k, 4, 64), took(12000, 0, 21)), "at the sustained limit of instance IOPS, 12,000 IOPS"},
+		"the guide's machine by bytes": {guide, measured(1, random(1, 1024*k, 1, 16), took(298, 0, 53)), "at the sustained limit of instance throughput"},
+		"four gp2":                     {gp2, measured(1, random(1, 16*k, 4, 32), took(1200, 0, 106)), "at the sustained limit of volume IOPS, 1,200 IOPS"},
+		// 26 and 28 of 29.8 in 8 s, as the lab's runs had it: a second of edges is an eighth of it.
+		"8 s at 87 %":                     {gp2, measured(1, random(1, 16*k, 4, 32), short, took(1044, 0, 122)), "at the sustained limit of volume IOPS, 1,200 IOPS"},
+		"8 s at 94 %":                     {gp2, measured(1, random(1, 16*k, 4, 32), short, took(1128, 0, 113)), "at the sustained limit of volume IOPS, 1,200 IOPS"},
+		"30 s that ended at 87 %":         {gp2, measured(1, random(1, 16*k, 4, 32), took(1044, 0, 122), running(1044)), "the end ran at 1,044 IOPS, and 1,200 are sustained"},
+		"near miss: 8 s at 80 %":          {gp2, measured(1, random(1, 16*k, 4, 32), short, took(960, 0, 133)), ""},
+		"near miss: a minute at 94 %":     {gp2, measured(1, random(1, 16*k, 4, 32), took(1128, 0, 113)), ""},
+		"near miss: one I/O in flight":    {io2, measured(1, random(0, 16*k, 1, 1), took(0, 1000, 1), running(1000)), ""},
 		"near miss: a third more":         {gp2, measured(1, random(1, 16*k, 4, 32), took(1600, 0, 80)), ""},
 		"near miss: a tenth less":         {gp2, measured(1, random(1, 16*k, 4, 32), took(1080, 0, 118)), ""},
 		"near miss: the end was above":    {gp2, measured(1, random(1, 16*k, 4, 32), took(1200, 0, 106), running(1500)), ""},
@@ -70,7 +78,7 @@ func TestAtTheSustainedLimit(t *testing.T) {
 		for _, f := range account.Factors {
 			if f.Cause == finding.BurstSpent {
 				found = f.How
-				if f.Share < 0.95 {
+				if f.Share < 0.94 { // ln(1/10) of ln(0.87/10) where a run is at 87 %
 					t.Errorf("%s: only %.2f of the gap", name, f.Share)
 				}
 			}
