@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"plimsoll/internal/permit"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
 
@@ -139,10 +142,23 @@ func took(s suite.Scenario, p *place) time.Duration {
 // quickRun is the time of each load with --quick, where the suite gives more.
 const quickRun = 5 * time.Second
 
+// clients are numbers of them as titles say them: "100 clients", "1, 4 and 16 clients".
+func clients(n []int) string {
+	var words []string
+	for _, one := range n {
+		words = append(words, strconv.Itoa(one))
+	}
+	if last := len(n) - 1; last > 0 {
+		return strings.Join(words[:last], ", ") + " and " + words[last] + " clients"
+	}
+	return text.Plural(n[0], "client")
+}
+
 // adjustDatabase applies the request to a scenario of a database.
 func (r Request) adjustDatabase(c *suite.Scenario) {
 	p := *c.Postgres // the suite's own stays as it is
 	if len(r.Clients) > 0 && len(p.Clients) > 0 {
+		c.Title = strings.ReplaceAll(c.Title, clients(p.Clients), clients(r.Clients))
 		p.Clients = r.Clients
 	}
 	if r.Server != nil && r.Server.Quick && !r.Given("runtime") {
