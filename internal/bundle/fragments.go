@@ -46,6 +46,9 @@ func JoinFragments(outputs []*fio.Output) []*fio.Output {
 func withoutPhantoms(outputs []*fio.Output) []*fio.Output {
 	var kept []*fio.Output
 	for _, o := range outputs {
+		if resultless(o) && len(o.Unread) > 0 { // what could not be read is listed
+			continue
+		}
 		if !phantom(o) {
 			copied := *o
 			kept = append(kept, &copied)
@@ -73,8 +76,15 @@ func withoutPhantoms(outputs []*fio.Output) []*fio.Output {
 	return kept
 }
 
-func phantom(o *fio.Output) bool {
-	return o.Format == fio.Text && len(o.Jobs)+len(o.Groups) == 0 && o.AllClients == nil && len(o.Unread) == 0
+func phantom(o *fio.Output) bool { return o.Format == fio.Text && resultless(o) && len(o.Unread) == 0 }
+
+// resultless says that an output holds no figure of any job.
+func resultless(o *fio.Output) bool { return len(o.Jobs)+len(o.Groups) == 0 && o.AllClients == nil }
+
+// Unreadable says that nothing but lines that could not be understood was found: there is no result
+// to judge.
+func (f Found) Unreadable() bool {
+	return !slices.ContainsFunc(f.Outputs, func(o *fio.Output) bool { return !resultless(o) || len(o.Unread) == 0 })
 }
 
 // didAsMuch says that a disk counted at least half of a run's I/Os, and not twice as many.

@@ -145,6 +145,9 @@ func runImport(ctx context.Context, env *Env, o importOptions, args []string) er
 		return fmt.Errorf("no fio output found in %s", strings.Join(args, ", "))
 	}
 	lost := reportUnread(env, found.Outputs)
+	if found.Unreadable() {
+		return fmt.Errorf("no result could be read from %s: %w", strings.Join(args, ", "), lost)
+	}
 	if o.summary {
 		return errors.Join(summarize(env, found, o.format), lost)
 	}

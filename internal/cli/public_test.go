@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -66,6 +65,10 @@ func (t tally) String() string {
 	return fmt.Sprintf("precision %.3f (%d of %d), recall %.3f (%d of %d)", ratio(t.hit, t.hit+t.wrong), t.hit, t.hit+t.wrong, ratio(t.hit, t.hit+t.missed), t.hit, t.hit+t.missed)
 }
 
+func (t *tally) add(o *tally) {
+	t.hit, t.wrong, t.missed = t.hit+o.hit, t.wrong+o.wrong, t.missed+o.missed
+}
+
 func ratio(part, whole int) float64 {
 	if whole == 0 {
 		return 1
@@ -82,9 +85,15 @@ func TestPublicResults(t *testing.T) {
 		t.Skipf("the %d labelled public results are not on this machine (%v): set PLIMSOLL_CORPUS to their directory", len(labels), err)
 	}
 	families, all, invalid := map[string]*tally{}, &tally{}, &tally{}
-	firsts, right := 0, 0
+	firsts, right, words := 0, 0, &tally{}
 	for _, l := range labels {
-		found := importFindings(t, l)
+		found, word := importFindings(t, l)
+		if least, most := l.words(); word < least || word > most {
+			words.wrong++
+			t.Logf("%s %v: the verdict is %s, want %s to %s", l.file, l.flags, word, least, most)
+		} else {
+			words.hit++
+		}
 		seen := map[string]bool{}
 		for _, f := range found {
 			code := string(f.Code)
@@ -117,7 +126,7 @@ func TestPublicResults(t *testing.T) {
 			if families[family] == nil {
 				families[family] = &tally{}
 			}
-			decisive := code == "PL401" || code == "PL402" || code == "PL213"
+			decisive := slices.Contains(decisiveCodes(), code)
 			if seen[code] {
 				families[family].hit++
 				all.hit++
@@ -143,23 +152,45 @@ func TestPublicResults(t *testing.T) {
 	}) {
 		t.Logf("public results, %s: %s", family, families[family])
 	}
-	t.Logf("public results, %d labels, all families: %s; invalidating: %s; first causes right or unexplained: %d of %d", len(labels), all, invalid, right, firsts)
-	if ratio(all.hit, all.hit+all.wrong) < 0.95 || ratio(all.hit, all.hit+all.missed) < 0.95 || invalid.missed > 0 || right < firsts {
-		t.Error("below the bars: 0.95, 0.95, all that invalidate a figure, all first causes")
+	t.Logf("public results, %d labels, all families: %s; invalidating: %s; first causes right or unexplained: %d of %d; verdict words: %d of %d",
+		len(labels), all, invalid, right, firsts, words.hit, words.hit+words.wrong)
+	if ratio(all.hit, all.hit+all.wrong) < 0.95 || ratio(all.hit, all.hit+all.missed) < 0.95 || invalid.missed > 0 || right < firsts ||
+		ratio(words.hit, words.hit+words.wrong) < 0.95 {
+		t.Error("below the bars: 0.95, 0.95, all that invalidate a figure, all first causes, 0.95 of the verdicts' words")
 	}
 }
 
-// importFindings are those of `plimsoll import FILE FLAGS --format json`.
-func importFindings(t *testing.T, l label) []finding.Finding {
+// decisiveCodes are those that invalidate a figure.
+func decisiveCodes() []string { return []string{"PL401", "PL402", "PL213"} }
+
+// words are the classes of verdicts that a label earns.
+func (l label) words() (least, most wordClass) {
+	least = plain
+	if len(l.want) > 0 {
+		least = warned
+	}
+	most = least
+	if len(l.also) > 0 {
+		most = warned
+	}
+	for _, code := range l.want {
+		if slices.Contains(decisiveCodes(), code) { // PL402 and PL401 without the drive are warnings
+			most = invalid
+		}
+	}
+	for _, code := range l.also {
+		if slices.Contains(decisiveCodes(), code) || code == "PL419" {
+			most = invalid
+		}
+	}
+	return least, most
+}
+
+// importFindings are those of `plimsoll import FILE FLAGS --format json`, with the class of its verdict.
+func importFindings(t *testing.T, l label) ([]finding.Finding, wordClass) {
 	t.Helper()
-	out, errs := importJSON(t, filepath.Join(publicFiles(), l.file), l.flags...)
-	var doc struct {
-		Findings []finding.Finding `json:"findings"`
-	}
-	if err := json.Unmarshal(out, &doc); err != nil {
-		t.Errorf("%s: %v: %s", l.file, err, errs)
-	}
-	return doc.Findings
+	j := judge(t, filepath.Join(publicFiles(), l.file), l.flags...)
+	return j.findings, j.word
 }
 
 // importJSON is what `plimsoll import PATH FLAGS --format json` writes.

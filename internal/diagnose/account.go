@@ -220,7 +220,7 @@ func (c *Case) latencyCauses(m Measurement) []finding.Factor {
 		})
 	}
 	if p50, mean := m.medianLatency(), m.MeanLatency(); p50 > 0 && mean >= slowTail*p50 {
-		out = append(out, finding.Factor{
+		tail := finding.Factor{
 			Cause:  finding.Tail,
 			Factor: p50 / mean,
 			How: fmt.Sprintf(
@@ -229,7 +229,12 @@ func (c *Case) latencyCauses(m Measurement) []finding.Factor {
 				text.Times(mean/p50),
 				units.Latency(p50),
 			),
-		})
+		}
+		if names, how := c.Gathers(m); names != "" && !probed {
+			tail.Who = names
+			tail.How += "; it waits on " + names + ": " + how
+		}
+		out = append(out, tail)
 	}
 	return out
 }

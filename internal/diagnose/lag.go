@@ -2,9 +2,12 @@ package diagnose
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/units"
 )
 
 // Lag is a run in which some members led.
@@ -23,6 +26,27 @@ func (l Lag) BusyAlone() bool { return l.Slow[0].Util >= stragglerBusy && l.Peer
 
 // Ratio is how much longer the worst member takes than its peers.
 func (l Lag) Ratio() float64 { return l.Slow[0].Wait / max(l.Peers, 1e3) }
+
+// Gathers names the members on which the queue of a run waits, with their times: those that take
+// twice their peers' or more, "" where all are alike or are not known. It accuses none: a closed
+// loop's queue waits somewhere.
+func (c *Case) Gathers(m Measurement) (names, how string) {
+	l, ok := c.LagIn(m)
+	if a := c.ArrayOf(m); !ok || a != nil && a.Degraded > 0 || l.Ratio() < StragglerShallow {
+		return "", ""
+	}
+	var slow, times []string
+	for _, d := range l.Slow {
+		slow, times = append(slow, d.Name), append(times, units.Latency(d.Wait).String())
+	}
+	verb := "takes"
+	if len(slow) > 1 {
+		verb = "take"
+	}
+	names = strings.Join(slow, " and ")
+	return names, fmt.Sprintf(
+		"%s %s %s a request, the peers %s", names, verb, strings.Join(times, " and "), units.Latency(l.Peers))
+}
 
 // LagIn finds the slow members of a run. RAID10 at depth 1 reads one side of each mirror only: idle
 // members are no peers.

@@ -17,6 +17,11 @@ const (
 	// ownWork is how much of its time a job must account for, in I/Os and on the CPU, for its own
 	// work to explain what is missing.
 	ownWork = 0.9
+	// littleLeast is the share of what shallow jobs keep in flight that must be there, with fio's own
+	// work: nothing that is known takes more than half of a job's time off its I/Os.
+	littleLeast = 0.5
+	// shallow jobs have fewer in flight than fio's submission could fail to keep there (PL407).
+	shallow = 4
 	// startAndEnd is the run below which the first and the last I/Os weigh.
 	startAndEnd = time.Second
 )
@@ -60,6 +65,8 @@ func (r *Result) whyDepth(d Depth) string {
 	case ratio+r.Total.CPU.User+r.Total.CPU.System > ownWork && r.Total.CPU.User+r.Total.CPU.System > littleGap:
 		return fmt.Sprintf("fio's own work took the rest of the time: %s of a core per job",
 			text.Percent(r.Total.CPU.User+r.Total.CPU.System))
+	case ratio+r.Total.CPU.User+r.Total.CPU.System < littleLeast && d.Asked < shallow:
+		return NotHalf
 	}
 	return ""
 }
@@ -71,6 +78,10 @@ func (r *Result) whyDeeper() string {
 	}
 	return Contradiction
 }
+
+// NotHalf is said of shallow jobs that have less than half of it in flight without a known reason.
+const NotHalf = "IOPS × mean latency is less than half of what the jobs keep in flight, and neither pace, syncs nor " +
+	"CPU time explain it: the latencies are not those of these I/Os, or the jobs waited for something else"
 
 // Contradiction is said of more I/Os in flight than the jobs can keep there, which no working
 // system shows.

@@ -35,8 +35,9 @@ var straggler = &diagnose.Rule{
 		"than members; or is busy over " +
 		"95 % while its peers' median stays under 75 % and the array below 85 % of its ceiling. An info when a " +
 		"queue at least 3 times " +
-		"as long gathers on one member and the array's ceiling is not known, or the array below 90 % of it: an " +
-		"array that delivers what was paid for has no slow member. Silent about deep queues where a probe " +
+		"as long gathers on one member and the array's ceiling is not known, or the array below 90 % of it, or, in an " +
+		"import, at it: an array that delivers what was paid for has no slow member, but its queue waits somewhere. " +
+		"Silent about deep queues where a probe " +
 		"(run --probe) shows that the member is like the others.",
 	Why: "A stripe waits for its slowest member, so one slow volume makes all of them slow: in the lab a RAID10 " +
 		"of eight with one member at a " +
@@ -108,11 +109,14 @@ func reachedAny(m diagnose.Measurement) bool {
 func suspect(subject string, runs []diagnose.Lag) *finding.Finding {
 	var found *finding.Finding
 	for _, l := range runs {
-		if l.Ratio() >= diagnose.StragglerDeep && l.Reached < stragglerFree {
-			found = diagnose.Join(
-				found,
-				lagFinding(l, subject, finding.Info, "where a closed loop's queue gathers, or a slow volume: probe it"),
-			)
+		how := "where a closed loop's queue gathers, or a slow volume: probe it"
+		if l.Reached >= stragglerFree {
+			how = fmt.Sprintf("where the queue gathers while the array gives %s of its ceiling", text.Percent(l.Reached))
+		}
+		// Of a run that was watched it is known how the queue moved and what a probe gave.
+		watched := len(l.M.Result.Devices) > 0
+		if l.Ratio() >= diagnose.StragglerDeep && (l.Reached < stragglerFree || !watched) {
+			found = diagnose.Join(found, lagFinding(l, subject, finding.Info, how))
 		}
 	}
 	return found

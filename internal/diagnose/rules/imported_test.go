@@ -70,6 +70,30 @@ func importedCases() []labelled {
 			m.Result.Disks = []fio.Disk{{Name: "sda", Writes: 420000, WriteTicks: depth * 60000, Util: 1}}
 		}
 	}
+	// striped gives md, which keeps no clock, four members whose clocks do.
+	striped := func(depth uint64) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) {
+			m.Result.Disks = []fio.Disk{{Name: "md0", Writes: 420000}}
+			for _, name := range []string{"nvme1n1", "nvme2n1", "nvme3n1", "nvme4n1"} {
+				m.Result.Disks = append(m.Result.Disks,
+					fio.Disk{Name: name, Member: true, Writes: 105000, WriteTicks: depth * 60000 / 4, Util: 1})
+			}
+		}
+	}
+	// tenths are percentiles by tenths, each value in microseconds.
+	tenths := func(values ...int) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) {
+			var list []fio.Percentile
+			for i, v := range values {
+				list = append(list, fio.Percentile{P: 10 * float64(i+1), Value: time.Duration(v) * time.Microsecond})
+			}
+			m.Result.Total.Write.Clat.Percentiles = list
+		}
+	}
+	group := random(0, k4, 8, 1)
+	rated := func(iops units.IOPS, bw units.Rate) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) { m.Result.Total.Write.IOPS, m.Result.Total.Write.BW = iops, bw }
+	}
 	short := func(d time.Duration) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) { m.Result.Measured = d }
 	}
@@ -123,6 +147,20 @@ func importedCases() []labelled {
 		{"submission that computes", of(deepWrites, took(0, 7000, 4.5), latencies(140*us, 4500*us, 5*time.Millisecond), computing(0.6)), "", "PL501"},
 		{"submission to a raw device, whose queue is full then", of(raw, took(0, 7000, 4.5), latencies(140*us, 4500*us, 5*time.Millisecond)), "", "PL501"},
 		{"submission that waits for a full queue", of(deepWrites, took(0, 7000, 4.5), latencies(140*us, 4500*us, 5*time.Millisecond), queued(20)), "", "PL501"},
+		{"submission that waits for the full queues of members", of(deepWrites, took(0, 7000, 4.5), latencies(140*us, 4500*us, 5*time.Millisecond), striped(20)), "", "PL501"},
+		{"submission that waits for members one after the other", of(deepWrites, took(0, 7000, 4.5), latencies(140*us, 4500*us, 5*time.Millisecond), striped(1)), "PL407", "PL501"},
+		{"I/Os that fio picks up after a second, each submitted in 4 ms", of(deepWrites, took(0, 250, 130), latencies(3900*us, 1200*time.Millisecond, 2*time.Second)), "PL407 PL417", "PL501 PL426"},
+		{"eight jobs whose half seconds are even", of(group, took(0, 8000, 1), sampled(952, 8000, 100, 6000, 9000)), "", "PL501"},
+		{"eight jobs that swing as much as their mean", of(group, took(0, 8000, 1), sampled(952, 8000, 950, 800, 24000)), "PL403", "PL501"},
+		{"eight jobs that swing, printed as one's", of(group, took(0, 8000, 1), sampled(952, 1000, 950, 100, 3000)), "PL403", "PL501"},
+		{"eight jobs that take turns", of(group, took(0, 8000, 1), sampled(952, 8000, 700, 800, 16000)), "", "PL501"},
+		{"eight jobs of which one leapt once", of(group, took(0, 8000, 1), sampled(952, 1000, 950, 900, 29000)), "", "PL501"},
+		{"a tenth of a row without any between", of(direct, rate, tenths(150, 160, 170, 12000, 12500, 13000, 13500, 14000, 15000)), "PL404", "PL501"},
+		{"a row of tenths that rises", of(direct, rate, tenths(150, 300, 600, 1200, 2400, 4800, 9600, 12000, 15000)), "", "PL501"},
+		{"16 times the bandwidth of its blocks", of(direct, rate, rated(1000, 62.5*1024*1024)), "PL426", "PL501"},
+		{"a bandwidth that is rounded", of(direct, rate, rated(1000, 4*1024*1024)), "", "PL501"},
+		{"eight times what may be in flight", of(direct, took(0, 1000, 8)), "PL426", "PL501"},
+		{"a little more than what may be in flight", of(direct, took(0, 1000, 1.1)), "", "PL501"},
 		{"a device that did ten times fio's I/Os", of(direct, rate, counted("sda", 500000, 100000)), "PL412", "PL501"},
 		{"a device that did fio's I/Os and a journal's", of(direct, rate, counted("sda", 0, 80000)), "", "PL501"},
 		{"a depth that a short run cannot fill", of(deep, took(0, 1000, 50), short(200*time.Millisecond)), "", "PL418 PL501"},

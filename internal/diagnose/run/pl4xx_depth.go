@@ -3,6 +3,7 @@ package run
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
@@ -106,8 +107,8 @@ func cappedAtOne(m diagnose.Measurement) (finding.Finding, bool) {
 func rawDevice(w fio.Workload) bool { return w.Direct && strings.HasPrefix(w.Filename, "/dev/") }
 
 // manyTimes is how many times the submitting jobs a device's queue must have held for more than one
-// I/O of each to be there.
-const manyTimes = 4
+// I/O of each to be there: one that is submitted, and one that is not picked up yet, are two.
+const manyTimes = 2.5
 
 // oneByOne finds submissions that wait for their I/O, so that a job has one in flight, while fio
 // counts those that are complete and not yet picked up: buffered I/O with libaio, a FUSE or network
@@ -129,7 +130,8 @@ func oneByOne(m diagnose.Measurement) (finding.Finding, bool) {
 	// Submission that computes does not wait (PL409), and a device whose own queue was deep got what
 	// was submitted: it is full then, and each submission waits for a place in it.
 	if share < submitting || share-computes(m) < submitting/2 ||
-		deviceDepth(m.Result) >= manyTimes*busy || deviceDepth(m.Result) == 0 && m.All(rawDevice) {
+		deviceDepth(m.Result) >= manyTimes*busy*pieces(m.Result) ||
+		deviceDepth(m.Result) == 0 && m.All(rawDevice) {
 		return finding.Finding{}, false
 	}
 	why := "each submission waits for its I/O (a filesystem or client that blocks, blocks that are allocated, a full " +
@@ -153,6 +155,17 @@ func oneByOne(m diagnose.Measurement) (finding.Finding, bool) {
 	}, true
 }
 
+// collectedLate says that a run's I/Os were done one after the other in their submission, of which
+// the longest mean is given, and that this took less than slowIO: what fio's latencies show beyond
+// it is the time until it picked them up, a queue's length of submissions later.
+func collectedLate(m diagnose.Measurement) (submission time.Duration, ok bool) {
+	if _, blocked := oneByOne(m); !blocked {
+		return 0, false
+	}
+	submission = time.Duration(max(m.Result.Total.Read.Slat.Mean, m.Result.Total.Write.Slat.Mean))
+	return submission, submission < slowIO
+}
+
 // whole is the share of a run in which its queue can have been full: I/Os count when they complete,
 // so of a short run with long latencies the first and the last are missing.
 func whole(m diagnose.Measurement) float64 {
@@ -172,18 +185,35 @@ func computes(m diagnose.Measurement) float64 {
 }
 
 // deviceDepth is the mean queue of the devices of an import by their own clocks: the milliseconds
-// that their I/Os took, over the run's. 0 where fio's disk statistics do not tell.
+// that their I/Os took, over the run's. md keeps no clock before Linux 5.11, and its members do. 0
+// where fio's disk statistics do not tell.
 func deviceDepth(r *result.Result) float64 {
 	if r.Measured <= 0 || r.DisksPartial != "" || r.DisksShared {
 		return 0
 	}
-	ticks := uint64(0)
+	ticks, members := uint64(0), uint64(0)
 	for _, d := range r.Disks {
-		if !d.Member {
+		if d.Member {
+			members += d.ReadTicks + d.WriteTicks
+		} else {
 			ticks += d.ReadTicks + d.WriteTicks
 		}
 	}
-	return float64(ticks) / 1e3 / r.Measured.Seconds()
+	return float64(max(ticks, members)) / 1e3 / r.Measured.Seconds()
+}
+
+// pieces is how many requests the devices of an import saw for each of fio's I/Os, 1 or more: a
+// request that is split has its pieces in the queue at once.
+func pieces(r *result.Result) float64 {
+	requests, members := uint64(0), uint64(0)
+	for _, d := range r.Disks {
+		if d.Member {
+			members += d.Reads + d.Writes
+		} else {
+			requests += d.Reads + d.Writes
+		}
+	}
+	return max(float64(max(requests, members))/float64(max(r.Total.Read.N+r.Total.Write.N, 1)), 1)
 }
 
 // shortQueue is the share of fio's depth under which a device's own queue contradicts it.

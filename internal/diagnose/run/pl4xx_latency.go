@@ -40,6 +40,35 @@ func weights(h *fio.Hist, buckets []fio.Bucket, n float64) []stats.Weighted {
 	return out
 }
 
+// percentiles are a direction's n I/Os by its percentiles, those between two of them spread evenly (on the
+// logarithmic axis) over the latencies between: text has no bins, and its buckets are of all
+// directions together.
+func percentiles(l fio.Latency, n float64) []stats.Weighted {
+	const pieces = 32
+	var out []stats.Weighted
+	for i := 1; i < len(l.Percentiles); i++ {
+		low, high := l.Percentiles[i-1], l.Percentiles[i]
+		share := (high.P - low.P) / 100
+		if low.Value <= 0 || high.Value < low.Value || share <= 0 || share > percentileStep {
+			return nil
+		}
+		lo, hi := float64(low.Value), float64(max(high.Value, low.Value+low.Value/percentileWidth))
+		for k := range pieces {
+			out = append(out, stats.Weighted{
+				Value: lo * math.Pow(hi/lo, (float64(k)+0.5)/pieces), Weight: share * n / pieces,
+			})
+		}
+	}
+	return out
+}
+
+const (
+	// percentileStep is how far percentiles may lie apart to show modes: fio's own list goes by tenths.
+	percentileStep = 0.101
+	// percentileWidth of a latency is the width of the bin in which fio counts it (64 an octave).
+	percentileWidth = 64
+)
+
 // bucketStep is how many times a bucket's upper end is its lower one: fio's go 2, 4, 10, 20, 50,
 // 100, 250, 500, 750, 1000.
 func bucketStep(upto time.Duration) float64 {
@@ -68,9 +97,10 @@ var bimodal = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Info,
 	Title:    "latency has two modes",
-	When: "One direction's latencies have two humps whose medians lie at least 8 times apart, each with 10 % of " +
-		"the I/Os or more, and a valley " +
-		"at most half as high as the lower peak between them.",
+	When: "One direction's latencies (its bins, else its percentiles, else the buckets of the job) have two humps " +
+		"whose medians lie at least 8 times apart, each with 10 % of the I/Os or more, and a valley at most half as " +
+		"high as the lower peak between them. Where disk statistics or telemetry show members that wait twice as long " +
+		"as their peers, they are named.",
 	Why: "The mean falls where there is hardly any I/O. Two modes are two kinds of I/O: cache and media, a fast " +
 		"and a slow member, or I/Os that " +
 		"pass a rate limit at once and others that wait for its tokens.",
@@ -89,14 +119,22 @@ var bimodal = &diagnose.Rule{
 				what = "writes"
 				modes, ok = stats.Bimodal(weights(t.Write.Clat.Hist, nil, 0))
 			}
-			if t.Read.Clat.Hist.Count()+t.Write.Clat.Hist.Count() == 0 && (!diagnose.Ran(t.Read) || !diagnose.Ran(t.Write)) {
+			bare := t.Read.Clat.Hist.Count()+t.Write.Clat.Hist.Count() == 0
+			if bare {
+				what = "reads"
+				if modes, ok = stats.Bimodal(percentiles(t.Read.Clat, float64(t.Read.N))); !ok {
+					what = "writes"
+					modes, ok = stats.Bimodal(percentiles(t.Write.Clat, float64(t.Write.N)))
+				}
+			}
+			if !ok && bare && (!diagnose.Ran(t.Read) || !diagnose.Ran(t.Write)) {
 				what = "I/Os" // the buckets are of all directions together, and reads and writes may well differ
 				modes, ok = stats.Bimodal(weights(nil, t.Buckets, float64(t.Read.N+t.Write.N)))
 			}
 			if !ok || min(modes.LowShare, modes.HighShare) < modeShare || modes.High < modeApart*modes.Low {
 				continue
 			}
-			report(finding.Finding{
+			f := finding.Finding{
 				Subject: m.Label(), Scenarios: m.IDs(),
 				Message: fmt.Sprintf(
 					"The %s are of two kinds: %s around %s and %s around %s.",
@@ -131,7 +169,15 @@ var bimodal = &diagnose.Rule{
 						Where: "fio, latency distribution",
 					},
 				},
-			})
+			}
+			if names, how := c.Gathers(m); names != "" {
+				f.Message += fmt.Sprintf(" The queue waits on %s.", names)
+				f.Fix = "Judge by percentiles; find out why the queue waits on " + names + " (PL204)."
+				f.Evidence = append(f.Evidence, finding.Evidence{
+					What: "members", Found: how, Expected: "alike", Where: "disk statistics, ticks over ios, or telemetry",
+				})
+			}
+			report(f)
 		}
 	},
 }
@@ -200,7 +246,8 @@ var slowShare = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "many I/Os took longer than a second",
 	When: "At least 1 % of all I/Os took more than 1 s, counted from the bins, or from fio's coarse buckets " +
-		"that begin at 1 s.",
+		"that begin at 1 s. Where submissions wait for their I/O (PL407) and take less than that, it says so: fio picks " +
+		"such I/Os up one by one behind a whole queue of others.",
 	Why: "Under an overload the mean still looks bearable while a part of the requests waits for seconds. A " +
 		"bucket's label is its upper " +
 		"end: `1000=10.17%` are I/Os of 750 ms to 1 s, and only `2000=` and `>=2000=` are above 1 s.",
@@ -215,7 +262,7 @@ var slowShare = &diagnose.Rule{
 			if !ok || share < slowMany {
 				continue
 			}
-			report(finding.Finding{
+			f := finding.Finding{
 				Subject:   m.Label(),
 				Scenarios: m.IDs(),
 				Message: fmt.Sprintf(
@@ -231,7 +278,15 @@ var slowShare = &diagnose.Rule{
 						Where:    how,
 					},
 				},
-			})
+			}
+			if submission, late := collectedLate(m); late {
+				f.Message = fmt.Sprintf(
+					"%s of all I/Os took longer than %s until fio picked them up; each was done when its submission "+
+						"returned, after %s (PL407).",
+					text.Percent(share), text.Duration(slowIO), text.Duration(submission))
+				f.Fix = "Read the time of a submission as that of an I/O; see PL407 for why they were not in flight together."
+			}
+			report(f)
 		}
 	},
 }

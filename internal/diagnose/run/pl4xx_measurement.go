@@ -25,7 +25,7 @@ func measurementRules() []*diagnose.Rule {
 	return []*diagnose.Rule{
 		unwritten, cutShort, tooNoisy, bimodal, changed, burstSpent, shallow, syncBlocks,
 		cpuBound, robbed, dirtyStall, otherIO, impossible, conversion, stalled, saturated, slowShare,
-		tooShort, pageCache, roundsDiffer, roundApart, roundsDrift, timedOut, measuredLoading,
+		tooShort, pageCache, roundsDiffer, roundApart, roundsDrift, timedOut, measuredLoading, contradicting,
 	}
 }
 
@@ -400,7 +400,8 @@ var tooNoisy = &diagnose.Rule{
 	Title:    "variance is too high to trust the mean",
 	When: "The 95 % interval of the mean IOPS (batch means of the seconds) is wider than ±10 %. In an import of one " +
 		"job: fio's samples of half a second have a standard deviation of 40 % of their mean or more, and of 30 % " +
-		"without the most extreme one, unless that one alone holds a tenth of all I/Os.",
+		"without the most extreme one, unless that one alone holds a tenth of all I/Os; of several jobs in one row: " +
+		"90 % of the mean of a single job.",
 	Why: "A rerun could easily land on the other side of your threshold, so neither a pass nor a miss means much.",
 	Fix: "Run longer or in several rounds; look for what disturbs it: another load, a burst that ends (PL406), " +
 		"stalls (PL415), a " +
@@ -411,7 +412,11 @@ var tooNoisy = &diagnose.Rule{
 	After:  []finding.Code{"PL401", "PL402", "PL405", "PL406", "PL415"},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
-			if f, ok := uneven(m); ok {
+			f, ok := uneven(m)
+			if !ok {
+				f, ok = unevenJobs(m)
+			}
+			if ok {
 				f.Subject, f.Scenarios = m.Label(), m.IDs()
 				report(f)
 				continue

@@ -36,6 +36,12 @@ const (
 	// oneBurst is the share of all I/Os in one sample from which on a burst made the mean, where
 	// that sample is a twentieth of the time at most.
 	oneBurst = 0.10
+	// jobsSpread is the spread of the half seconds of single jobs of a group from which on the group's
+	// mean is in doubt, too: as wide as the mean. Jobs that get their turns unevenly stay below (0.31
+	// to 0.82 of public results), and what each loses another may gain; bursts of all of them do not.
+	jobsSpread = 0.90
+	// jobsLeast is the spread that must be left of it without the most extreme samples.
+	jobsLeast = 0.75
 	// sampleLatency is the mean latency above which I/Os in flight complete in bursts.
 	sampleLatency = 250 * time.Millisecond
 )
@@ -60,6 +66,56 @@ func samples(m diagnose.Measurement, check float64) (d fio.Direction, halves flo
 	ok = s.N >= samplesEnough && s.Mean > 0 && math.Abs(sampled/float64(max(d.N, 1))-1) < check &&
 		float64(d.IOPS) >= s.Min && float64(d.IOPS) <= s.Max
 	return d, float64(d.Runtime) / float64(sampleEvery), ok
+}
+
+// unevenJobs finds groups of jobs whose half seconds spread as far as their mean. fio prints the
+// standard deviation of a single job's samples (pooled over the jobs) beside the mean, the least and
+// the most, which newer versions add up over the jobs and older ones do not: four jobs of 200 IOPS
+// ± 20 each read "avg=802.68, stdev=20.22" (fio 3.33).
+func unevenJobs(m diagnose.Measurement) (finding.Finding, bool) {
+	r := m.Result
+	if len(r.Seconds) > 0 || len(r.Jobs) != 1 || m.Failed() || m.Any(fio.Workload.Paced) || r.Paced || m.Staged() {
+		return finding.Finding{}, false
+	}
+	d, jobs := r.Jobs[0].Read, float64(max(r.Jobs[0].Count, inJobs(m)))
+	if r.Jobs[0].Write.N > d.N {
+		d = r.Jobs[0].Write
+	}
+	s, own := d.IOPSSamples, float64(d.IOPS)/max(jobs, 1) // of a single job
+	if s.N < samplesEnough || jobs < 2 || s.Mean <= 0 || own <= 0 || d.Clat.Mean > float64(sampleLatency) {
+		return finding.Finding{}, false
+	}
+	extremes := 1.0
+	if math.Abs(s.Mean/float64(d.IOPS)-1) < looseCheck { // sums over the jobs
+		s.Mean, s.Min, s.Max, extremes = s.Mean/jobs, s.Min/jobs, s.Max/jobs, jobs
+	}
+	sampled := float64(s.N) * sampleEvery.Seconds() * s.Mean
+	if math.Abs(s.Mean/own-1) >= looseCheck || math.Abs(sampled/float64(max(d.N, 1))-1) >= looseCheck {
+		return finding.Finding{}, false // samples of another length, or those of a log without averaging
+	}
+	n := float64(s.N)
+	alone := max(s.Max-s.Mean, s.Mean-s.Min)
+	spread := s.StdDev / s.Mean
+	without := math.Sqrt(max(s.StdDev*s.StdDev-extremes*alone*alone/n, 0)) / s.Mean
+	burst := extremes*s.Max >= oneBurst*s.Mean*n
+	chance := 1 / math.Sqrt(s.Mean*sampleEvery.Seconds())
+	if spread < jobsSpread || without < jobsLeast && !burst || spread < 1.5*chance {
+		return finding.Finding{}, false
+	}
+	return finding.Finding{
+		Message: fmt.Sprintf(
+			"Each of the %s went between %s and %s IOPS: the standard deviation of a job's half seconds is %s of "+
+				"their mean of %s.",
+			text.Plural(int(jobs), "job"), units.Number(s.Min), units.Number(s.Max), text.Percent(spread),
+			units.Number(s.Mean),
+		),
+		Evidence: []finding.Evidence{{
+			What:     "standard deviation of a job's samples",
+			Found:    text.Percent(spread) + " of their mean",
+			Expected: "below " + text.Percent(jobsSpread),
+			Where:    fmt.Sprintf("fio, %s samples of half a second", text.Count(s.N)),
+		}},
+	}, true
 }
 
 // inJobs is how many jobs a result's options ask for.

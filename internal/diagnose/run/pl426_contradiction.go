@@ -1,0 +1,117 @@
+package run
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+const (
+	// blockGap is how far bandwidth may be from IOPS × block size: rates of 3 printed digits, and
+	// I/Os at the end of a region that are shorter.
+	blockGap = 0.05
+	// flightMost bounds the I/Os in flight by Little's law, as a multiple of those that the jobs may keep
+	// there: rounded figures and the ends of a run make a few per cent, never as much again.
+	flightMost = 2.0
+)
+
+var contradicting = &diagnose.Rule{
+	Code:     "PL426",
+	Since:    "0.3",
+	Severity: finding.Warn,
+	Title:    "figures contradict each other",
+	When: "In an import, bandwidth differs by more than 5 % from IOPS × the block size; or IOPS × mean latency " +
+		"(Little's law) is more than twice what the jobs may keep in flight.",
+	Why: "One of the figures, or the job that is said to have made them, is wrong: a unit was misread, a line was " +
+		"edited or copied from another run, latencies are those of something else.",
+	Fix:    "Look the figures up in fio's own output (JSON has all of them unrounded), with the job that made them.",
+	Bad:    "bs=4k: 10,000 IOPS and 625 MiB/s: that many I/Os of 4 KiB are 39 MiB/s",
+	Good:   "bs=4k: 10,000 IOPS and 39.1 MiB/s",
+	Ignore: "When the output was shortened on purpose and you know which figure was kept.",
+	After:  []finding.Code{"PL401", "PL402", "PL407", "PL418", "PL419"},
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Measured() {
+			r := m.Result
+			if len(r.Seconds) > 0 || r.Measured < diagnose.Shortest || m.Failed() || m.Staged() {
+				continue
+			}
+			f := finding.Finding{Subject: m.Label(), Scenarios: m.IDs()}
+			for _, wrong := range []func(diagnose.Measurement) (string, finding.Evidence, bool){blocksOff, flightOff} {
+				if message, evidence, ok := wrong(m); ok {
+					f.Message = strings.TrimSpace(f.Message + " " + message)
+					f.Evidence = append(f.Evidence, evidence)
+				}
+			}
+			if f.Message != "" {
+				report(f)
+			}
+		}
+	},
+}
+
+// blocksOff compares bandwidth with IOPS × block size, of directions whose blocks have one size in
+// all jobs.
+func blocksOff(m diagnose.Measurement) (string, finding.Evidence, bool) {
+	t := m.Result.Total
+	for _, s := range []struct {
+		what string
+		of   fio.Direction
+		bs   units.Bytes
+	}{
+		{"reads", t.Read, oneBlock(m, func(w fio.Workload) (units.Bytes, bool) { return w.ReadBS, w.ReadSizes == nil })},
+		{"writes", t.Write, oneBlock(m, func(w fio.Workload) (units.Bytes, bool) { return w.WriteBS, w.WriteSizes == nil })},
+	} {
+		if s.bs == 0 || s.of.N < diagnose.EnoughReads || s.of.IOPS <= 0 || s.of.BW <= 0 || s.of.Short+s.of.Dropped > 0 {
+			continue
+		}
+		want := units.Rate(float64(s.of.IOPS) * float64(s.bs))
+		if math.Abs(float64(s.of.BW/want)-1) <= blockGap {
+			continue
+		}
+		return fmt.Sprintf("%s IOPS of %s %s are %s, and not %s.", s.of.IOPS, s.bs, s.what, want, s.of.BW),
+			finding.Evidence{
+				What: "bandwidth of the " + s.what, Found: s.of.BW.String(),
+				Expected: fmt.Sprintf("%s IOPS × %s = %s", s.of.IOPS, s.bs, want), Where: "fio, and the job's options",
+			}, true
+	}
+	return "", finding.Evidence{}, false
+}
+
+// oneBlock is the block size that all jobs of a run have, 0 where they differ or one has several.
+func oneBlock(m diagnose.Measurement, of func(fio.Workload) (units.Bytes, bool)) units.Bytes {
+	bs := units.Bytes(0)
+	for _, w := range m.Result.Workloads {
+		size, single := of(w)
+		if size == 0 {
+			continue
+		}
+		if !single || bs != 0 && bs != size {
+			return 0
+		}
+		bs = size
+	}
+	return bs
+}
+
+// flightOff compares the I/Os in flight by Little's law with what the jobs may keep there. (Fewer than
+// that have causes: PL407, and the note beside the depth.)
+func flightOff(m diagnose.Measurement) (string, finding.Evidence, bool) {
+	asked, got := m.InFlight(), m.Little()
+	if asked == 0 || len(m.Result.Workloads) == 0 || m.Syncs() || m.Result.Sum().Apart ||
+		got <= flightMost*float64(asked) {
+		return "", finding.Evidence{}, false
+	}
+	return fmt.Sprintf("%s IOPS of %s each are %s I/Os in flight, and the jobs keep %d there at most.",
+			m.IOPS(), text.Duration(time.Duration(m.MeanLatency())), units.Number(got), asked),
+		finding.Evidence{
+			What: "IOPS × mean latency", Found: units.Number(got),
+			Expected: fmt.Sprintf("%d = iodepth × numjobs", asked), Where: "fio, and the job's options",
+		}, true
+}
