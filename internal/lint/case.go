@@ -26,8 +26,10 @@ type Case struct {
 	// the table. May be nil.
 	Asked map[*fio.JobFile]fio.Asked
 
-	jobs      []*lintJob // see lintJobs
-	sections  []written  // see texts
+	jobs      []*lintJob                // see lintJobs
+	queued    map[place]bool            // see usedElsewhere
+	starts    map[*script.File]*started // see starters; set with jobs
+	sections  []written                 // see texts
 	documents map[*script.File]*document
 }
 

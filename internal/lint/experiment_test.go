@@ -153,7 +153,6 @@ func TestSameBlocksExperiment(t *testing.T) {
 
 func TestZeroBuffersExperiment(t *testing.T) {
 	const job = "[a]\nrw=write\nbs=64k\nsize=1m\nfilename=f\nzero_buffers\n"
-	warned(t, "PL116", job, true)
 	_, _, dir := experiment(t, job)
 	text, err := os.ReadFile(filepath.Join(dir, "f"))
 	if err != nil || len(text) != 1<<20 || strings.Trim(string(text), "\x00") != "" {

@@ -76,6 +76,7 @@ func Rules() []*rule {
 // lintJob is one job as rules look at it.
 type lintJob struct {
 	file *script.File
+	from *started // what other documents say of how the file is started; nil where none does
 	src  *script.Job
 	// sec holds the options in effect, own those of the job's own section. Options whose value is
 	// not known ($BS) are in unknown and left out of load. When the job is partial, other options
@@ -93,25 +94,30 @@ func (c *Case) lintJobs() []*lintJob {
 	if c.jobs != nil || len(c.Scripts) == 0 {
 		return c.jobs
 	}
-	c.jobs = []*lintJob{}
+	c.jobs, c.starts = []*lintJob{}, c.starters()
 	for _, f := range c.Scripts {
 		for s := range f.Jobs {
 			src := &f.Jobs[s]
 			for i, section := range src.File.EachJob() {
-				c.jobs = append(c.jobs, newLintJob(f, src, i, section))
+				c.jobs = append(c.jobs, newLintJob(f, c.starts[f], src, i, section))
 			}
 		}
 	}
 	return c.jobs
 }
 
-func newLintJob(f *script.File, src *script.Job, i int, section fio.Section) *lintJob {
+func newLintJob(f *script.File, from *started, src *script.Job, i int, section fio.Section) *lintJob {
 	j := &lintJob{
-		file: f, src: src, sec: section, own: src.File.Sections[i],
+		file: f, from: from, src: src, sec: section, own: src.File.Sections[i],
 		unknown: map[string]bool{}, last: map[string]fio.Option{}, partial: src.Partial,
 	}
 	for _, o := range src.Passed { // the job file's own come behind them
 		j.unknown[fio.BuiltinOptions().Main(o.Name)] = true
+	}
+	if from != nil && !src.Command {
+		for name := range from.passed {
+			j.unknown[name] = true
+		}
 	}
 	known := fio.Section{Name: j.sec.Name, Line: j.sec.Line}
 	for _, o := range j.sec.Options {
@@ -129,6 +135,9 @@ func newLintJob(f *script.File, src *script.Job, i int, section fio.Section) *li
 	j.load, j.err = fio.WorkloadOf(j.sec.Name, known)
 	return j
 }
+
+// sectioned says whether a command starts sections of the file by name, one at a time.
+func (j *lintJob) sectioned() bool { return j.from != nil && j.from.alone && !j.src.Command }
 
 // unknown says whether a value is filled in by a shell or a template.
 func unknown(value string) bool { return strings.ContainsAny(value, "$`") }
@@ -275,7 +284,7 @@ func measured(check func(c *Case, j *lintJob) *finding.Finding) func(c *Case, j 
 
 // tests says whether the job looks for faults and measures nothing.
 func (j *lintJob) tests() bool {
-	return j.file.Functional() || j.load.VerifyOn || j.given("verify") && j.open("verify") ||
+	return j.file.Functional() || j.from.functional() || j.load.VerifyOn || j.given("verify") && j.open("verify") ||
 		j.flag("verify_only", false) ||
 		j.given("verify_pattern")
 }

@@ -22,6 +22,7 @@ func Judge(c *Case, disabled ...finding.Code) []finding.Finding {
 		off[code] = "disabled"
 	}
 	all := finding.Judge(Rules(), c, off)
+	c.temper(all, files)
 	if !slices.Contains(disabled, idleComment.Code) {
 		all = append(all, idleComments(c, all, disabled)...)
 	}

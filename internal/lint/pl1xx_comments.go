@@ -14,7 +14,7 @@ import (
 var idleComment = &rule{
 	Code:     "PL148",
 	Since:    "0.2",
-	Severity: finding.Warn,
+	Severity: finding.Info,
 	Title:    "a comment that silences nothing",
 	When: "A comment \"plimsoll: disable=...\" names a code that no rule has, is not of that form, or covers " +
 		"lines where the rule finds nothing. " +

@@ -15,12 +15,11 @@ import (
 var zeroData = &rule{
 	Code:     "PL116",
 	Since:    "0.1",
-	Severity: finding.Warn,
+	Severity: finding.Info,
 	Title:    "the data written is zeros or compresses well",
-	When: "A writing job has zero_buffers. It is an info where buffer_compress_percentage is 50 or more, where " +
-		"buffer_pattern " +
-		"fills the whole buffer, and for scramble_buffers=0 without refill_buffers: each job then writes one buffer " +
-		"over and over",
+	When: "A writing job has zero_buffers, a buffer_compress_percentage of 50 or more, a buffer_pattern that " +
+		"fills the whole buffer, or scramble_buffers=0 without refill_buffers: each job then writes one buffer " +
+		"over and over. Whether the device stores less for it does not stand in the file",
 	Why: "Drives and arrays that compress, deduplicate or drop zeros store next to nothing, and later read next " +
 		"to nothing. The figures are then not those of " +
 		"real data.",
@@ -41,17 +40,11 @@ var zeroData = &rule{
 				"zero_buffers",
 			)
 		case percent >= 50 && !j.open("buffer_compress_percentage"):
-			f := j.found(fmt.Sprintf("%d %% of each buffer compresses away.", percent), "buffer_compress_percentage")
-			f.Severity = finding.Info
-			return f
+			return j.found(fmt.Sprintf("%d %% of each buffer compresses away.", percent), "buffer_compress_percentage")
 		case j.given("buffer_pattern") && !refill && !j.given("buffer_compress_percentage") && !j.given("dedupe_percentage"):
-			f := j.found("It writes one pattern over and over.", "buffer_pattern")
-			f.Severity = finding.Info
-			return f
+			return j.found("It writes one pattern over and over.", "buffer_pattern")
 		case !j.flag("scramble_buffers", true) && !refill:
-			f := j.found("Each job writes one buffer over and over, which deduplicates.", "scramble_buffers")
-			f.Severity = finding.Info
-			return f
+			return j.found("Each job writes one buffer over and over, which deduplicates.", "scramble_buffers")
 		}
 		return nil
 	})),

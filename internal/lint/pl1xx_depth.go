@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/script"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -17,8 +18,8 @@ var depthOnSync = &rule{
 	Severity: finding.Warn,
 	Title:    "iodepth does nothing on a synchronous engine",
 	When: "iodepth is above 1 on an engine that returns from each I/O before the next one. It is an info where a job " +
-		"file " +
-		"names no ioengine at all: a command or another file may",
+		"file names no ioengine at all, which a command or another file may do, where the depth is a default that " +
+		"another section uses, and where its value is not known",
 	Why: "sync, psync, pvsync and mmap return from one I/O before the next begins. iodepth=32 is accepted in " +
 		"silence and the device sees one I/O a job: " +
 		"the figure is that of queue depth 1.",
@@ -26,7 +27,7 @@ var depthOnSync = &rule{
 	Bad:    "fio --name=a --rw=randread --direct=1 --iodepth=32",
 	Good:   "fio --name=a --rw=randread --direct=1 --ioengine=libaio --iodepth=32",
 	Ignore: "When iodepth is a default in [global] and only some jobs are meant to use it.",
-	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
 		o, ok := j.last["iodepth"]
 		if !ok || j.open("ioengine") || !fio.Synchronous(j.load.Engine) {
 			return nil
@@ -41,18 +42,41 @@ var depthOnSync = &rule{
 			units.Group(fmt.Sprint(max(j.load.Jobs, 1))),
 			times32(j, uint64(depth)),
 		), "iodepth")
-		if !j.src.Command && !j.given("ioengine") && !j.namesEngine() {
-			f.Severity = finding.Info // it may be named where the file is started, or in one that stands before it
+		if j.open("iodepth") || !j.src.Command && !j.given("ioengine") && (!j.namesEngine() || j.completed()) ||
+			c.usedElsewhere(j, o) {
+			f.Severity = finding.Info // the engine may be named where the file is started, or in one that stands before it
 		}
 		return f
 	})),
 }
 
-// completed says whether the job needs options from outside to run at all: a job file without any
-// size or place is started with them, and may be given others there.
+// place is where an option of a job stands.
+type place struct {
+	src       *script.Job
+	line, col int
+}
+
+// usedElsewhere says whether an option that a job inherits is one that a job with a queue uses.
+func (c *Case) usedElsewhere(j *lintJob, o fio.Option) bool {
+	if c.queued == nil {
+		c.queued = map[place]bool{}
+		for _, k := range c.lintJobs() {
+			if same := k.last["iodepth"]; k.open("ioengine") || !fio.Synchronous(k.load.Engine) {
+				c.queued[place{k.src, same.Line, same.Col}] = true
+			}
+		}
+	}
+	return o.Line > 0 && c.queued[place{j.src, o.Line, o.Col}]
+}
+
+// completed says whether options come from outside: a job file without any size or place is started
+// with them, as is one that a script starts with words that are not known, and may be given others there.
 func (j *lintJob) completed() bool {
 	if j.src.Command {
 		return false
+	}
+	if j.from != nil && j.from.open {
+		return true
 	}
 	alone := []string{"size", "filesize", "filename", "directory", "io_size", "read_iolog", "fill_device"}
 	return !slices.ContainsFunc(alone, j.given)
@@ -98,7 +122,7 @@ var asyncBuffered = &rule{
 			"ioengine",
 			"direct",
 		)
-		if !j.given("direct") && j.completed() {
+		if !j.given("direct") && j.completed() || j.open("iodepth") {
 			f.Severity = finding.Info
 		}
 		return f
@@ -123,14 +147,15 @@ var syncWithDepth = &rule{
 		"--directory=/wal",
 	Ignore: "When only the throughput is read from the result, and no latency or depth.",
 	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
-		if j.load.SyncEvery != 1 || j.load.Depth <= 1 {
+		if j.load.SyncEvery != 1 || j.load.Depth <= 1 || fio.Synchronous(j.load.Engine) || j.open("ioengine") ||
+			j.open("rw") || !j.measures() {
 			return nil
 		}
 		name := "fdatasync"
 		if !j.given(name) {
 			name = "fsync"
 		}
-		return j.found(
+		f := j.found(
 			fmt.Sprintf(
 				"%s=1 blocks the submitter after each write, so iodepth=%d fills fio's queue and not the "+
 					"device's: its latencies include the wait.",
@@ -139,6 +164,10 @@ var syncWithDepth = &rule{
 			),
 			name,
 		)
+		if j.load.Engine != "libaio" {
+			f.Severity = finding.Info // its syncs may be asynchronous, too
+		}
+		return f
 	})),
 }
 

@@ -3,6 +3,8 @@ package lint
 import (
 	"cmp"
 	"fmt"
+	"path"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -62,7 +64,7 @@ func (j *lintJob) passes() int {
 var manyFills = &rule{
 	Code:     "PL144",
 	Since:    "0.2",
-	Severity: finding.Warn,
+	Severity: finding.Info,
 	Title:    "the device is written many times over",
 	When: "A job without runtime writes whole devices, and numjobs × loops is 4 or more, with neither size in " +
 		"parts nor offset_increment.",
@@ -93,7 +95,8 @@ var holesInFill = &rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "a random fill that does not cover the device",
-	When:     "A job without runtime writes a whole device at random with norandommap.",
+	When: "A job without runtime writes a whole device at random with norandommap, its name or the file's says that it " +
+		"fills or conditions the device, and no job before it writes it in sequence. Without such a name it is an info.",
 	Why: "Without its map fio draws blocks with replacement: one pass leaves 37 % of them as they were (1/e), two " +
 		"leave 13.5 %. Reads of what is left " +
 		"are answered without touching the medium.",
@@ -103,7 +106,7 @@ var holesInFill = &rule{
 	Good: "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --size=100% --loops=2 " +
 		"--direct=1 --random_generator=lfsr",
 	Ignore: "When a sequential fill went before.",
-	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Check: eachJob(func(c *Case, j *lintJob) *finding.Finding {
 		n := max(j.load.Jobs, 1) * j.passes()
 		if !j.fills() || j.load.Sequential || !j.flag("norandommap", false) || n >= 8 {
 			return nil
@@ -112,6 +115,26 @@ var holesInFill = &rule{
 		for range n {
 			left *= 0.36788 // 1/e
 		}
-		return j.found(fmt.Sprintf("norandommap leaves %s of the blocks unwritten.", text.Share(left)), "norandommap")
+		f := j.found(fmt.Sprintf("norandommap leaves %s of the blocks unwritten.", text.Share(left)), "norandommap")
+		if !fillName.MatchString(j.sec.Name) && !fillName.MatchString(path.Base(j.file.Name)) || c.filled(j) {
+			f.Severity = finding.Info
+		}
+		return f
 	}),
+}
+
+// fillName is a name that says that a job is there to write all of a device.
+var fillName = regexp.MustCompile(`(?i)fill|pre-?cond|condition|prep`)
+
+// filled says whether a job of the document before this one writes the same devices in sequence.
+func (c *Case) filled(j *lintJob) bool {
+	for _, k := range c.lintJobs() {
+		if k == j {
+			return false
+		}
+		if k.file == j.file && k.load.Sequential && k.load.Writes() && k.load.Filename == j.load.Filename {
+			return true
+		}
+	}
+	return false
 }

@@ -49,7 +49,7 @@ var rateBySmallest = &rule{
 var rateWithPauses = &rule{
 	Code:     "PL136",
 	Since:    "0.2",
-	Severity: finding.Warn,
+	Severity: finding.Info,
 	Title:    "rate together with thinktime",
 	When:     "rate or rate_iops is set, thinktime too, and rate_ignore_thinktime is not.",
 	Why: "After each pause fio catches up with the rate: it issues the I/Os of the pause at once. The load is " +
@@ -80,6 +80,8 @@ var rampAboveRun = &rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "ramp_time is longer than runtime",
+	When: "ramp_time is at least ten times runtime, which is a swap of the two. Where it is only longer it is an info: " +
+		"a long warm-up may be meant.",
 	Why: "fio runs the ramp first and the runtime behind it, so this works; but most of the run is thrown " +
 		"away, and often the two were swapped.",
 	Fix:    "Swap them, or give runtime at least the length of the ramp.",
@@ -91,10 +93,15 @@ var rampAboveRun = &rule{
 		if w.Runtime == 0 || w.Ramp <= w.Runtime || j.open("runtime") || j.open("ramp_time") {
 			return nil
 		}
-		return j.found(
+		f := j.found(
 			fmt.Sprintf("The job warms up for %s and measures %s.", text.Duration(w.Ramp), text.Duration(w.Runtime)),
 			"ramp_time",
 		)
+		const swapped = 10
+		if w.Ramp < swapped*w.Runtime {
+			f.Severity = finding.Info
+		}
+		return f
 	}),
 }
 

@@ -100,7 +100,7 @@ var mixIgnored = &rule{
 			return fmt.Sprintf("%s:%d:%d", j.file.Name, line, col)
 		}
 		for _, j := range c.lintJobs() {
-			if !j.given("rwmixread") && !j.given("rwmixwrite") || j.open("rw") {
+			if !j.given("rwmixread") && !j.given("rwmixwrite") || j.open("rw") || j.partial {
 				continue
 			}
 			switch j.mode() {
@@ -115,10 +115,12 @@ var mixIgnored = &rule{
 		for _, j := range alone {
 			if at := place(j); !mixed[at] {
 				mixed[at] = true // said once
-				report(
-					*j.found(fmt.Sprintf("%s does not mix: the share of reads is ignored.", j.setting("rw", "read")), "rwmixread",
-						"rwmixwrite"),
-				)
+				f := j.found(fmt.Sprintf("%s does not mix: the share of reads is ignored.", j.setting("rw", "read")), "rwmixread",
+					"rwmixwrite")
+				if !j.given("rw") && !j.src.Command {
+					f.Severity = finding.Info // the command that starts the file may give it
+				}
+				report(*f)
 			}
 		}
 	},

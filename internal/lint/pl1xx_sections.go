@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
@@ -29,7 +30,7 @@ var givenTwice = &rule{
 			for k := range file.Jobs {
 				if j := &file.Jobs[k]; !j.Partial {
 					for _, s := range j.File.Sections {
-						twice(file, s, report)
+						twice(file, j, s, report)
 					}
 				}
 			}
@@ -37,7 +38,7 @@ var givenTwice = &rule{
 	},
 }
 
-func twice(file *script.File, s fio.Section, report func(finding.Finding)) {
+func twice(file *script.File, j *script.Job, s fio.Section, report func(finding.Finding)) {
 	if len(s.Options) < 2 {
 		return
 	}
@@ -55,6 +56,9 @@ func twice(file *script.File, s fio.Section, report func(finding.Finding)) {
 		if !had || name == "name" || old.Line == o.Line && old.Col == o.Col { // words of one variable
 			continue
 		}
+		if !stands(file, j, o) || !stands(file, j, old) { // a default of the script, which this command replaces
+			continue
+		}
 		f := foundAt(
 			file,
 			o.Line,
@@ -66,7 +70,7 @@ func twice(file *script.File, s fio.Section, report func(finding.Finding)) {
 				old.Line,
 			),
 		)
-		if strings.TrimSpace(o.Value) == strings.TrimSpace(old.Value) && o.Bare == old.Bare {
+		if same(o, old) {
 			f.Severity, f.Message = finding.Info, fmt.Sprintf(
 				"%s stands in line %d already.",
 				text.Clean(o.String(), 120),
@@ -77,6 +81,48 @@ func twice(file *script.File, s fio.Section, report func(finding.Finding)) {
 	}
 }
 
+// stands says whether an option is written where it is read, and does not come out of a variable.
+func stands(file *script.File, j *script.Job, o fio.Option) bool {
+	if j.Command && o.Line < j.Line {
+		return false
+	}
+	line := []rune(file.Source(o.Line))
+	return o.Col >= 1 && o.Col <= len(line) &&
+		!strings.HasPrefix(strings.TrimLeft(string(line[o.Col-1:]), "\"'"), "$")
+}
+
+// same says whether two values mean the same: 60 and 1m of a time, 4k and 4096 of a size.
+func same(a, b fio.Option) bool {
+	x, y := strings.TrimSpace(a.Value), strings.TrimSpace(b.Value)
+	if x == y {
+		return a.Bare == b.Bare
+	}
+	x, y = eachAlike(x), eachAlike(y)
+	if x == y {
+		return true
+	}
+	if name := fio.BuiltinOptions().Main(a.Name); name == "runtime" || name == "ramp_time" || name == "startdelay" {
+		s, err := fio.ParseTime(x, time.Second)
+		t, other := fio.ParseTime(y, time.Second)
+		return err == nil && other == nil && s == t
+	}
+	if s, err := fio.ParseSize(x, 1024); err == nil {
+		if t, err := fio.ParseSize(y, 1024); err == nil && s == t {
+			return true
+		}
+	}
+	return false
+}
+
+// eachAlike is one value for a list that gives the three directions the same: 0,0,0 is 0.
+func eachAlike(value string) string {
+	parts := strings.Split(value, ",")
+	if len(parts) == 3 && parts[0] == parts[1] && parts[1] == parts[2] {
+		return parts[0]
+	}
+	return value
+}
+
 var together = &rule{
 	Code:     "PL139",
 	Since:    "0.2",
@@ -84,7 +130,8 @@ var together = &rule{
 	Title:    "sections that write and read one file run at the same time",
 	When: "One section only writes a file of a filesystem, a later one only reads it, and neither stonewall, " +
 		"wait_for nor startdelay keeps them apart. " +
-		"It is an info when both are time_based: then a mix may be meant.",
+		"It is an info when both are time_based, or when they are not named after what they do (write, read) as tests of " +
+		"a series are: then a mix may be meant.",
 	Why: "fio starts all sections at once. The reads compete with the writes and find blocks that are not written " +
 		"yet; neither figure is that of " +
 		"writing or of reading.",
@@ -104,7 +151,7 @@ var together = &rule{
 			}
 			name := j.load.Filename
 			if j.partial || name == "" || j.open("filename") || len(j.devices()) > 0 || !j.measures() || j.open("rw") ||
-				j.open("stonewall") {
+				j.open("stonewall") || j.sectioned() {
 				continue
 			}
 			w := writers[name]
@@ -121,7 +168,7 @@ var together = &rule{
 					),
 					"rw",
 				)
-				if j.load.TimeBased && w.load.TimeBased {
+				if by := map[string]bool{"rw": true}; j.load.TimeBased && w.load.TimeBased || !j.alone(by) || !w.alone(by) {
 					f.Severity = finding.Info
 				}
 				report(*f)
@@ -135,13 +182,13 @@ var oneName = &rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "sections with one name write their logs to the same files",
-	When: "Several sections of a job file have the same name= (or section name) and write a bandwidth, " +
-		"latency or IOPS log without a name of its own.",
-	Why: "fio names logs after the job: the section that ends last overwrites the others, and the reports cannot " +
-		"be distinguished. " +
-		"With per_job_logs the number of the job keeps them apart; the name in the report stays the same.",
+	When: "Several sections of a job file have the same name= (or section name), write a bandwidth, " +
+		"latency or IOPS log without a name of its own, and per_job_logs=0. Without that it is an info: fio " +
+		"puts the number of the job into the name (w_bw.1.log, w_bw.2.log), which says nothing of the section.",
+	Why: "fio names logs after the job: with per_job_logs=0 the section that ends last overwrites the others, and two " +
+		"sections left one log. The reports bear one name in any case.",
 	Fix: "Give each section a name of its own, or drop name= and let the section name it.",
-	Bad: "[global]\nwrite_bw_log\nlog_avg_msec=1000\n[write-4k]\nname=write\nrw=write\n" +
+	Bad: "[global]\nwrite_bw_log\nper_job_logs=0\nlog_avg_msec=1000\n[write-4k]\nname=write\nrw=write\n" +
 		"[write-16k]\nname=write\nrw=write",
 	Good:   "[global]\nwrite_bw_log\nlog_avg_msec=1000\n[write-4k]\nrw=write\n[write-16k]\nrw=write",
 	Ignore: "When nobody reads the logs.",
@@ -164,10 +211,14 @@ var oneName = &rule{
 			}
 			if line := names[j.sec.Name]; line > 0 && !reported[j.sec.Name] {
 				reported[j.sec.Name] = true
-				report(
-					*j.found(fmt.Sprintf("This section and that of line %d are both named %q and write the same logs.", line,
-						text.Clean(j.sec.Name, 60)), "name"),
-				)
+				f := j.found(fmt.Sprintf("This section and that of line %d are both named %q and write the same logs.", line,
+					text.Clean(j.sec.Name, 60)), "name")
+				if j.flag("per_job_logs", true) || j.open("per_job_logs") {
+					f.Severity, f.Message = finding.Info, fmt.Sprintf(
+						"This section and that of line %d are both named %q: only a number keeps their logs apart.", line,
+						text.Clean(j.sec.Name, 60))
+				}
+				report(*f)
 			}
 			names[j.sec.Name] = j.sec.Line
 		}

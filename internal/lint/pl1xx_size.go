@@ -2,9 +2,11 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
@@ -17,7 +19,7 @@ var cachedSet = &rule{
 	Severity: finding.Warn,
 	Title:    "the working set fits a cache",
 	When: "Through the page cache (direct=0): all jobs together touch less than the machine's memory (--memory; " +
-		"without it, 1 GiB, " +
+		"without it, 128 MiB, which any machine has left, " +
 		"and below 4 GiB it is an info), and read blocks again (invalidate=0 with time_based or loops, or norandommap " +
 		"with time_based), " +
 		"or write and force nothing out. Otherwise fio drops the file from the cache at the start of each pass, and its " +
@@ -70,7 +72,7 @@ func (j *lintJob) rereads() bool {
 
 // inMemory judges buffered I/O: reads that come again, and writes that nothing forces out.
 func (j *lintJob) inMemory(c *Case, total units.Bytes) *finding.Finding {
-	const likely, sure = 4 * units.GiB, units.GiB // of memory, in machines that run fio
+	const likely, sure = 4 * units.GiB, 128 * units.MiB // of memory, in machines that run fio
 	memory, name := c.Memory, "the machine's "+c.Memory.String()+" of memory"
 	if memory == 0 {
 		memory, name = likely, "most machines' memory"
@@ -81,7 +83,8 @@ func (j *lintJob) inMemory(c *Case, total units.Bytes) *finding.Finding {
 	writes := j.load.Writes() && !flushed
 	var what string
 	switch {
-	case total >= memory || j.open("rw") || j.open("time_based") || j.open("end_fsync"):
+	case total >= memory || !fio.UsesPageCache(j.load.Engine) ||
+		slices.ContainsFunc([]string{"rw", "time_based", "end_fsync", "fsync", "fdatasync", "sync"}, j.open):
 		return nil
 	case reads:
 		what = "reads that come again are answered from there"
@@ -91,7 +94,7 @@ func (j *lintJob) inMemory(c *Case, total units.Bytes) *finding.Finding {
 		return nil
 	}
 	f := j.found(fmt.Sprintf("%s in all fit %s, and direct=0: %s.", total, name, what), "size", "direct")
-	if c.Memory == 0 && total > sure || !j.src.Command && !j.namesEngine() { // which may be given elsewhere
+	if c.Memory == 0 && total > sure || !j.src.Command && (!j.namesEngine() || j.completed()) { // which may be given elsewhere
 		f.Severity = finding.Info
 	}
 	return f
@@ -109,12 +112,12 @@ var tinyFile = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "the file is tiny",
-	When: "A job of random I/O that goes on (time_based, loops) has a size of less than 1 MiB, or of not more than " +
-		"16 blocks. " +
-		"Other small files are an info, and one block read or written in sequence is nothing: its time is what such a job " +
-		"measures. Jobs that verify are passed over",
+	When: "A job of random I/O that goes on (time_based, loops) has one block to choose from, or fewer blocks than it " +
+		"keeps in flight. " +
+		"Other files of less than 1 MiB or of not more than 16 blocks are an info, and one block read or written in " +
+		"sequence is nothing: its time is what such a job measures. Jobs that verify are passed over",
 	Why: "A job that goes over a handful of blocks again and again measures one erase block, one stripe member or " +
-		"a cache, and no random access. " +
+		"a cache, and no random access: fio 3.33 wrote 50 blocks of a 16 KiB file to one offset. " +
 		"It is often a slip: size=16K for 16G.",
 	Fix:    "Give each job a size that no cache holds, such as 10G.",
 	Bad:    "fio --name=a --rw=randwrite --bs=16k --size=16K --time_based --runtime=60",
@@ -134,17 +137,24 @@ var tinyFile = &rule{
 				j.bs(),
 			)
 		}
-		if !j.load.Sequential && j.repeats() {
-			if blocks > 1 {
-				says += ","
-			}
-			return j.found(says+" over and over.", "size")
-		}
+		again := !j.load.Sequential && j.repeats()
 		if blocks <= 1 && j.load.Sequential {
 			return nil // the time of one I/O is what it measures
 		}
+		if again {
+			if blocks > 1 {
+				says += ","
+			}
+			says += " over and over"
+		}
 		f := j.found(says+".", "size")
-		f.Severity = finding.Info
+		depth := units.Bytes(max(j.load.Depth, 1))
+		if fio.Synchronous(j.load.Engine) || j.open("iodepth") || j.open("ioengine") {
+			depth = 1
+		}
+		if !again || blocks > 1 && blocks >= depth {
+			f.Severity = finding.Info // a small file may be what is meant
+		}
 		return f
 	})),
 }
@@ -157,12 +167,12 @@ func firstWord(s string) string {
 var straddles = &rule{
 	Code:     "PL114",
 	Since:    "0.1",
-	Severity: finding.Warn,
+	Severity: finding.Info,
 	Title:    "blocks straddle the array's chunks",
 	When: "The block size neither divides the chunk nor is a multiple of it. The chunk is given (--chunk), or " +
 		"stands in the same document " +
 		"(mdadm, lvcreate). When it is not known, a block size that is no power of two straddles every chunk " +
-		"there is: an info.",
+		"there is. Such blocks may be those of the application.",
 	Why: "A block that crosses a chunk becomes two I/Os on two members. The array's IOPS are shared by all the " +
 		"pieces, and a block is ready when the slower " +
 		"of them is. The mean number of pieces is 1 + (bs - gcd(bs, chunk)) / chunk for offsets that are " +
@@ -201,7 +211,6 @@ var straddles = &rule{
 			fmt.Sprintf("Blocks of %s are no power of two: on an array they straddle chunks of any size.", bs),
 			"bs",
 		)
-		f.Severity = finding.Info
 		for _, chunk := range []units.Bytes{64 * units.KiB, 128 * units.KiB, 512 * units.KiB} {
 			if chunk%bs != 0 && bs%chunk != 0 {
 				f.Evidence = append(

@@ -208,7 +208,7 @@ const made = "mdadm --create /dev/md0 --level=0 --raid-devices=2 ...\nmdadm --cr
 var neverMounted = &rule{
 	Code:     "PL133",
 	Since:    "0.1",
-	Severity: finding.Warn,
+	Severity: finding.Info,
 	Title:    "an array is made and formatted, and never mounted",
 	When: "A document makes and formats several arrays and mounts some of them, but not this one. Silent " +
 		"where a second mount of another one (PL131) tells why.",

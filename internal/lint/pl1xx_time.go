@@ -92,7 +92,7 @@ func bursting(f *script.File) []cloud.InstanceFacts {
 var shortForBurst = &rule{
 	Code:     "PL110",
 	Since:    "0.1",
-	Severity: finding.Warn,
+	Severity: finding.Info,
 	Title:    "the run is too short to see burst credits run out",
 	When: "The document names an EC2 instance type whose EBS limits burst, or a volume type with credits (gp2 " +
 		"below 1,000 GiB, st1, sc1), and its timed jobs are " +
@@ -151,12 +151,10 @@ var shortForBurst = &rule{
 			}
 		}
 		if len(l.credits) > 0 {
-			f = j.found(
+			return j.found(
 				fmt.Sprintf("%s cannot see a %s volume's credits run out.", text.Duration(w.Runtime), l.credits[0][:3]),
 				"runtime",
 			)
-			f.Severity = finding.Info
-			return f
 		}
 		return nil
 	}),

@@ -18,8 +18,9 @@ var verifyShared = &rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "several jobs verify one file that each of them writes",
-	When: "numjobs is above 1, verify is set, the job writes, filename= names what the copies share, and there is no " +
-		"offset_increment.",
+	When: "numjobs is above 1, verify is set with a header of its own (not pattern or null), the job writes at random or " +
+		"mixes, filename= names what the copies share, and there is no offset_increment. For writes in sequence it is an " +
+		"info: 2 MiB by four copies passed three times out of three, and nothing makes sure of that.",
 	Why: "Each copy checks what it has written against what it remembers, and finds the blocks of another copy in their " +
 		"place. fio 3.33 ends with \"verify: bad header\" (EILSEQ, 84) on storage that is sound.",
 	Fix: "Give each copy its own region with offset_increment, or its own file with directory=, or use numjobs=1.",
@@ -34,8 +35,16 @@ var verifyShared = &rule{
 			slices.ContainsFunc([]string{"verify", "rw", "filename", "numjobs", "offset_increment", "do_verify"}, j.open) {
 			return nil
 		}
-		return j.found(fmt.Sprintf("%s write and verify the same blocks of one file: each finds those of the others.",
+		switch strings.TrimSpace(j.last["verify"].Value) {
+		case "pattern", "null", "0": // the same in each copy's blocks, or nothing
+			return nil
+		}
+		f := j.found(fmt.Sprintf("%s write and verify the same blocks of one file: each finds those of the others.",
 			text.Plural(w.Jobs, "job")), "numjobs", "verify")
+		if w.Sequential && !w.Reads() {
+			f.Severity = finding.Info
+		}
+		return f
 	}),
 }
 
@@ -67,7 +76,7 @@ var writtenTwice = &rule{
 			}
 			own, has := j.own.Get("filename")
 			if !has || j.partial || !j.load.Writes() || j.open("rw") || j.open("filename") || j.given("offset") ||
-				j.given("offset_increment") || !j.measures() || j.file.Functional() {
+				j.given("offset_increment") || !j.measures() || j.file.Functional() || j.sectioned() {
 				continue
 			}
 			before := writers[own]
@@ -111,7 +120,8 @@ var series = &rule{
 	Title:    "a series of tests that all run at the same time",
 	When: "Three sections or more work in the same place, differ in rw, bs, iodepth or numjobs only, and nothing " +
 		"keeps them " +
-		"apart: no stonewall, wait_for or startdelay.",
+		"apart: no stonewall, wait_for or startdelay. Where they differ in rw and are not named after it " +
+		"(seq-read, rand-write), or are reported as groups (new_group), a mix may be meant: an info.",
 	Why: "fio starts all sections at once. Each test's figure is then that of one load among several, and none of " +
 		"the one " +
 		"that its section names: three depths share the device and show three parts of the same queue.",
@@ -140,7 +150,7 @@ var series = &rule{
 
 // seriesOf judges the sections of one job file.
 func seriesOf(jobs []*lintJob) *finding.Finding {
-	if len(jobs) < 3 || jobs[0].partial || len(jobs[0].src.Passed) > 0 {
+	if len(jobs) < 3 || jobs[0].partial || len(jobs[0].src.Passed) > 0 || jobs[0].sectioned() {
 		return nil
 	}
 	differ := map[string]bool{}
@@ -174,10 +184,23 @@ func seriesOf(jobs []*lintJob) *finding.Finding {
 	if len(by) == 0 || len(by) > 1 && !differ["rw"] {
 		return nil
 	}
-	return jobs[1].found(
+	f := jobs[1].found(
 		fmt.Sprintf("%d tests that differ in %s run at the same time: nothing makes one wait for the other.",
 			len(jobs), strings.Join(by, " and ")),
 	)
+	if differ["rw"] && slices.ContainsFunc(jobs, func(j *lintJob) bool { return !j.alone(differ) }) {
+		f.Severity = finding.Info // readers, writers and a log side by side are a load
+	}
+	return f
+}
+
+// agents are those who read and write together.
+var agents = regexp.MustCompile(`(?i)readers?\b|writers?\b|worker|client|user`)
+
+// alone says whether a section is named as a test that runs by itself, and is not reported as one of
+// the groups of a load.
+func (j *lintJob) alone(differ map[string]bool) bool {
+	return j.named(differ) && !agents.MatchString(j.sec.Name) && !j.given("new_group")
 }
 
 // ofDirection are words in the names of sections that stand for what a job does.
@@ -233,7 +256,8 @@ var neverSynced = &rule{
 	Title:    "a log's writes are never synced",
 	When: "A job that writes in sequence is named after a database's log (wal, redo, binlog, xlog; the name of its " +
 		"section or " +
-		"its file), and has none of fsync, fdatasync, sync, sync_file_range and end_fsync.",
+		"its file), and has none of fsync, fdatasync, sync, sync_file_range and end_fsync. With direct=1 it is an info: " +
+		"some databases write their log so.",
 	Why: "A database waits for its log to be durable, at each commit or batch. Without a sync the job measures how fast " +
 		"writes are taken over, by the page cache or by the drive's own: no write of it had to be durable.",
 	Fix:    "Add fdatasync=1, or the number of writes that a commit holds.",
@@ -254,7 +278,11 @@ var neverSynced = &rule{
 				return nil
 			}
 		}
-		return j.found(fmt.Sprintf("[%s] stands for a log and never syncs: no write of it has to be durable.",
+		f := j.found(fmt.Sprintf("[%s] stands for a log and never syncs: no write of it has to be durable.",
 			text.Clean(j.sec.Name, 60)), "rw")
+		if w.Direct || j.open("direct") || j.completed() {
+			f.Severity = finding.Info // some databases write their log so
+		}
+		return f
 	})),
 }
