@@ -20,8 +20,8 @@ flags=(-trimpath -buildvcs=false -ldflags "-s -w -X plimsoll/internal/cli.Versio
 # What no architecture changes: pages, completions, licence.
 common=$stage/common
 mkdir -p "$common/man" "$common/completions"
-$GO run "${flags[@]}" ./scripts/man "$common/man"
 $GO build "${flags[@]}" -o "$stage/here" ./cmd/plimsoll
+"$stage/here" man "$common/man"
 "$stage/here" completion bash >"$common/completions/plimsoll.bash"
 "$stage/here" completion zsh >"$common/completions/_plimsoll"
 "$stage/here" completion fish >"$common/completions/plimsoll.fish"

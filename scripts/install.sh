@@ -7,7 +7,7 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || 
 export SOURCE_DATE_EPOCH
 pages=$(mktemp -d)
 trap 'rm -rf "$pages"' EXIT
-${GO:-go} run ./scripts/man "$pages"
+bin/plimsoll man "$pages"
 install -D -m 755 bin/plimsoll "$prefix/bin/plimsoll"
 install -d "$prefix/share/man/man1"
 install -m 644 "$pages"/*.1 "$prefix/share/man/man1"

@@ -68,7 +68,7 @@ func (w Warmed) Left() time.Duration {
 const saveEach = 10 * time.Second
 
 // ErrWarming says that another plimsoll warms the same volume.
-var ErrWarming = errors.New("another plimsoll warm works on this volume")
+var ErrWarming = errors.New("another plimsoll array warm works on this volume")
 
 // warmer is one volume being loaded.
 type warmer struct {
@@ -193,7 +193,7 @@ func (w *warmer) read() (*warmRecord, error) {
 	}
 	r := &warmRecord{}
 	if err := json.Unmarshal(data, r); err != nil || r.Format != 1 {
-		return nil, fmt.Errorf("%s is no record of plimsoll warm: remove it, or warm without --resume",
+		return nil, fmt.Errorf("%s is no record of plimsoll array warm: remove it, or warm without --resume",
 			filepath.Join(w.State, w.record))
 	}
 	return r, nil

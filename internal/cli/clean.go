@@ -21,7 +21,7 @@ func newCleanCmd(env *Env) *cobra.Command {
 		Long: `Remove the files that killed runs, or runs with --keep-files, left in folders called .plimsoll below
 each PATH (the current directory when none is given), on PATH's own filesystem, and end the fio that a killed
 run left running. Files are known by name; what else lies there, and what a run holds now, is left alone. Arrays
-are taken down by plimsoll teardown.
+are taken down by plimsoll array teardown.
 
 Files that are named like those that fio makes when it is run by hand are listed; --destroy FILE removes one.`,
 		Example: `  plimsoll clean /data /wal --dry-run

@@ -57,7 +57,7 @@ func fromEnvironment(env *Env, cmd *cobra.Command, environ []string) error {
 		value, ok := values[variable(f.Name)]
 		switch {
 		case !ok || bad != nil || slices.Contains(given, f.Name) || mustBeTyped(f):
-		case excluded(f, given):
+		case excluded(f, given), f.Annotations[outsideAnnotation] != nil:
 		default:
 			if err := cmd.Flags().Set(f.Name, value); err != nil {
 				bad = usage(fmt.Errorf("%s in the environment: %w", variable(f.Name), flagError(cmd, err)))

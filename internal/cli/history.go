@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/compare"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/runs"
 )
 
@@ -19,31 +18,14 @@ type historyOptions struct {
 	format string
 }
 
-func newHistoryCmd(env *Env) *cobra.Command {
-	o := historyOptions{}
-	cmd := &cobra.Command{
-		Use:   "history [DIR]...",
-		Short: "Show the figures of all runs below directories, in order",
-		Long: `Show what was measured run by run: a series for each scenario, layout and host. Runs of another layout,
-size, run time or scale are series of their own. The directory of runs is the database: share it, or write the
-history as one HTML file.`,
-		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
-		Example: `  plimsoll history
-  plimsoll history runs --scenario rand-write --last 20
-  plimsoll history /srv/plimsoll --by kernel --format html > index.html`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			return runHistory(env, args, o)
-		},
-	}
-	f := cmd.Flags()
+func (o *historyOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.filter.Suite, "suite", "", "only this `SUITE`")
 	f.StringVar(&o.filter.Scenario, "scenario", "", "only this `SCENARIO`, by name or number")
 	f.StringVar(&o.filter.Host, "host", "", "only this `HOST`")
 	f.StringVar(&o.filter.By, "by", "", "one series per value of this `LABEL` (or kernel, instance, fio) instead of per host")
 	f.StringArrayVar(&o.labels, "label", nil, "only runs with `KEY=VALUE`; may be repeated")
 	f.IntVar(&o.filter.Last, "last", 0, "only the last `N` runs of each series")
-	addFormat(cmd, &o.format, page.Formats())
-	return cmd
+	readBy(f, []string{historyOfRuns}, "add --history", "suite", "scenario", "host", "by", "label", "last")
 }
 
 func runHistory(env *Env, dirs []string, o historyOptions) error {

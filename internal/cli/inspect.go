@@ -39,7 +39,7 @@ superblocks are read where otherwise they are inferred.
 
 --all lists every disk instead, used or not: what it is, its serial number, its type where the EC2 API may be
 asked, and who uses it. --yaml 'N x unused [TYPE] [SIZE] [LEVEL]' picks unused ones and prints a plimsoll.yaml
-for plimsoll plan; 'wal: …' picks for that role.
+for plimsoll array plan; 'wal: …' picks for that role.
 
 With two paths the first is for data, the second for the write-ahead log.`,
 		Example: `  plimsoll inspect /var/lib/postgresql

@@ -90,7 +90,7 @@ func newLabRunCmd(env *Env) *cobra.Command {
 		Long: `Start a machine, run a command in it, copy its runs/ out and stop it.
 
 With --topology the machine has the volumes that a plimsoll.yaml declares, at a tenth of their rates (--scale);
-plimsoll apply builds its arrays on them and plimsoll run measures them, by the db suite where none is named,
+plimsoll array apply builds its arrays on them and plimsoll run measures them, by the db suite where none is named,
 for ` + labRuntime + ` per scenario on ` + labSize + `.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 && o.topology == "" {
@@ -235,7 +235,7 @@ func tryLayout(ctx context.Context, env *Env, o labOptions, suites, flags []stri
 	}
 	o.argv = append(o.argv, "--topology", "plimsoll.yaml", "--runtime", labRuntime, "--ramp", "5s", "--size", labSize)
 	o.argv = append(o.argv, flags...)
-	fmt.Fprintf(env.Err, "lab: plimsoll apply plimsoll.yaml --yes && %s\n", strings.Join(o.argv, " "))
+	fmt.Fprintf(env.Err, "lab: plimsoll array apply plimsoll.yaml --yes && %s\n", strings.Join(o.argv, " "))
 	return startLab(ctx, env, spec, o)
 }
 
@@ -286,7 +286,7 @@ func inLab(ctx context.Context, env *Env, g *lab.Guest, o labOptions) error {
 // applyLayout builds the declared arrays with the limits lifted: a mirror's first synchronisation
 // would take hours at the lab's rates.
 func applyLayout(ctx context.Context, env *Env, g *lab.Guest) error {
-	apply := []string{"plimsoll", "apply", "plimsoll.yaml", "--yes"}
+	apply := []string{"plimsoll", "array", "apply", "plimsoll.yaml", "--yes"}
 	if err := g.Unlimit(); err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func TestLabAdvise(t *testing.T) {
 	g := built(t, yaml)
 	do(t, g, "cat > tenth.yaml <<'END'\n"+tenth+"END\nplimsoll run tenth.yaml --data /data --topology plimsoll.yaml --runtime 20s --cooldown 0 || test $? -le 4")
 	do(t, g, "plimsoll compare --demand tenth.yaml runs/* | tee met.txt; grep -q 'meets it' met.txt || { cat met.txt; exit 1; }")
-	do(t, g, "plimsoll teardown --yes")
+	do(t, g, "plimsoll array teardown --yes")
 	if !strings.Contains(yaml, "raid0") {
 		t.Logf("the cheapest layout is not a stripe:\n%s", yaml)
 	}

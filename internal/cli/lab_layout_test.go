@@ -50,7 +50,7 @@ func TestLabLayout(t *testing.T) {
 			// the run.
 			do(t, g, "plimsoll run db --data /data --wal /wal --topology plimsoll.yaml --runtime 12s --ramp 3s --size 128m --only 4-7,10 || test $? = 3")
 			reached(t, fetched(t, g, "runs"))
-			do(t, g, `plimsoll teardown --yes && for d in /dev/nvme*n1; do wipefs $d; done | tee left; test ! -s left`)
+			do(t, g, `plimsoll array teardown --yes && for d in /dev/nvme*n1; do wipefs $d; done | tee left; test ! -s left`)
 		})
 	}
 }
@@ -68,7 +68,7 @@ func built(t *testing.T, layout string, programs ...string) *lab.Guest {
 	if err := g.Unlimit(); err != nil {
 		t.Fatal(err)
 	}
-	do(t, g, "plimsoll apply plimsoll.yaml --yes && plimsoll verify plimsoll.yaml")
+	do(t, g, "plimsoll array apply plimsoll.yaml --yes && plimsoll array verify plimsoll.yaml")
 	if err := g.Limit(); err != nil {
 		t.Fatal(err)
 	}

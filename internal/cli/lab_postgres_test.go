@@ -41,7 +41,7 @@ func TestLabPostgres(t *testing.T) {
 			step.SyncMean(), each, 100*apart, p.Before.CPU, both, longer, step.ServerCPU, step.PgbenchCPU, 100*step.Busy, limits.Kind, limits.How)
 		within(t, step, m, limits)
 	}
-	do(t, g, "test -z \"$(ls -A /data /wal | grep -v :)\"; plimsoll teardown --yes")
+	do(t, g, "test -z \"$(ls -A /data /wal | grep -v :)\"; plimsoll array teardown --yes")
 }
 
 // within lets a step lie below the range only where the CPU is what limits.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,35 +19,93 @@ import (
 	"plimsoll/internal/text"
 )
 
-func newReportCmd(env *Env) *cobra.Command {
-	var out, format string
-	cmd := &cobra.Command{
-		Use:   "report [RUN]",
-		Short: "Print the report of a run (by default the newest) in any format",
-		Args:  cobra.MaximumNArgs(1),
+// The forms of plimsoll report.
+const (
+	reportOfRun  = "the report of a run"
+	figuresOfRun = "the figures of runs"
+)
 
-		ValidArgsFunction: completeUpTo(1, completeRuns),
+type reportOptions struct {
+	in, format, file string
+}
+
+func newReportCmd(env *Env) *cobra.Command {
+	var o reportOptions
+	cmd := &cobra.Command{
+		Use:   "report [RUN]\n  plimsoll report RUN|DIR... --format openmetrics|csv-long",
+		Short: "Print the report of a run (by default the newest) in any format",
+		Long: `Print the report of a run (by default the newest) in any format.
+
+Two formats hand figures to other programs, of all runs that are named or lie below directories. openmetrics is a text
+file for the textfile collector of Prometheus' node_exporter, with the newest run of each suite and host; csv-long has
+a row per metric of every run, for pivot tables. With --out the file is replaced whole or not at all.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 && !o.figures() {
+				return errors.New("want one run")
+			}
+			return nil
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+			if o.figures() {
+				return completeRuns(cmd, args, begun)
+			}
+			return completeUpTo(1, completeRuns)(cmd, args, begun)
+		},
 		Example: `  plimsoll report
   plimsoll report 20261121T031200Z-db-db1
-  plimsoll report runs/20261121T031200Z-db-db1 --format html > report.html`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			dir, err := findReport(strings.Join(args, ""), out)
-			if err != nil {
-				return err
-			}
-			if bundle.IsFleet(dir) {
-				return printFleet(env, dir, format)
-			}
-			b, err := bundle.Open(dir)
-			if err != nil {
-				return err
-			}
-			return render(env, format, runs.Run(b))
-		},
+  plimsoll report runs/20261121T031200Z-db-db1 --format html --out report.html
+  plimsoll report runs --format openmetrics --out /var/lib/node_exporter/plimsoll.prom
+  plimsoll report runs --format csv-long > all.csv`,
+		RunE: func(_ *cobra.Command, args []string) error { return o.print(env, args) },
 	}
-	addOut(cmd, &out)
-	addFormat(cmd, &format, page.Formats())
+	addIn(cmd, &o.in)
+	addFormat(cmd, &o.format, append(page.Formats(), runs.ExportFormats()...))
+	cmd.Flags().StringVarP(&o.file, "out", "o", "", "write to `FILE`, replacing it whole")
+	typedOnly(cmd.Flags(), "out")
+	takesForms(cmd, []string{reportOfRun, figuresOfRun}, func(*cobra.Command, []string) string {
+		if o.figures() {
+			return figuresOfRun
+		}
+		return reportOfRun
+	})
+	readBy(cmd.Flags(), []string{reportOfRun}, "name the runs, or directories of them", "in")
 	return cmd
+}
+
+// figures says that figures are wanted for other programs, and no report.
+func (o *reportOptions) figures() bool {
+	return slices.Contains(runs.ExportFormats(), page.Format(o.format))
+}
+
+func (o *reportOptions) print(env *Env, args []string) error {
+	if o.file == "" {
+		return o.write(env, args)
+	}
+	var out bytes.Buffer
+	into := *env
+	into.Out = &out
+	if err := o.write(&into, args); err != nil {
+		return err
+	}
+	return sys.WriteFile(o.file, text.Harmless(out.Bytes()), mode(o.file))
+}
+
+func (o *reportOptions) write(env *Env, args []string) error {
+	if o.figures() {
+		return exportRuns(env, args, page.Format(o.format))
+	}
+	dir, err := findReport(strings.Join(args, ""), o.in)
+	if err != nil {
+		return err
+	}
+	if bundle.IsFleet(dir) {
+		return printFleet(env, dir, o.format)
+	}
+	b, err := bundle.Open(dir)
+	if err != nil {
+		return err
+	}
+	return render(env, o.format, runs.Run(b))
 }
 
 // pageOptions fits a document to the stream it goes to.

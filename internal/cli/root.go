@@ -115,35 +115,23 @@ type group struct {
 	commands []*cobra.Command
 }
 
+// groups are the commands, those first that people type every day.
 func groups(env *Env) []group {
 	return []group{
-		{"Look", []*cobra.Command{newInspectCmd(env), newCheckCmd(env), newWhyCmd(env), newSuitesCmd(env), newShowCmd(env)}},
-		{
-			"Measure",
-			[]*cobra.Command{
-				newRunCmd(env),
-				newABCmd(env),
-				newSweepCmd(env),
-				newImportCmd(env),
-				newConvertCmd(env),
-				newLabCmd(env),
-				newFleetCmd(env),
-				newCleanCmd(env),
-				newWarmCmd(env),
-			},
-		},
-		{"Judge", []*cobra.Command{
-			newReportCmd(env), newRunsCmd(env), newCompareCmd(env), newHistoryCmd(env), newExportCmd(env),
-			newLintCmd(env), newExplainCmd(env),
+		{"Every day", []*cobra.Command{
+			newRunCmd(env), newCheckCmd(env), newWhyCmd(env), newLintCmd(env), newImportCmd(env), newCompareCmd(env),
+			newReportCmd(env), newCeilingCmd(env), newAdviseCmd(env),
 		}},
-		{"Build", []*cobra.Command{
-			newPlanCmd(env), newApplyCmd(env), newVerifyCmd(env), newTeardownCmd(env), newTuneCmd(env),
+		{"Measure more", []*cobra.Command{newABCmd(env), newSweepCmd(env), newFleetCmd(env), newLabCmd(env)}},
+		{"Look up", []*cobra.Command{
+			newRunsCmd(env), newSuitesCmd(env), newExplainCmd(env), newCatalogCmd(env), newInspectCmd(env),
 		}},
-		{"Decide", []*cobra.Command{newCeilingCmd(env), newWorkloadCmd(env), newAdviseCmd(env), newCatalogCmd(env)}},
+		{"Jobs and demands", []*cobra.Command{newConvertCmd(env), newWorkloadCmd(env)}},
+		{"Change the machine", []*cobra.Command{newArrayCmd(env), newTuneCmd(env), newCleanCmd(env)}},
 	}
 }
 
-// Commands is the tree of all commands, for the pages that are made from it (scripts/man).
+// Commands is the tree of all commands, for what is made from it: manual pages, tables of tests.
 func Commands() *cobra.Command {
 	return newRootCmd(&Env{Machine: sys.Host(), In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
 }
@@ -185,7 +173,7 @@ storage. Flags that give consent, or choose what runs, are read from the command
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(newVersionCmd(env), newLabAgentCmd(), newMemberCmd(env))
+	root.AddCommand(newVersionCmd(env), newManCmd(env), newLabAgentCmd(), newMemberCmd(env))
 	for _, cmd := range root.Commands() {
 		countArgs(cmd)
 		completeFlags(cmd)
@@ -213,6 +201,9 @@ func noCommand(parent *cobra.Command, args []string) error {
 		return nil
 	}
 	try := parent.CommandPath() + " --help"
+	if now, was := former()[args[0]]; was && !parent.HasParent() {
+		return usage(fmt.Errorf("%s was renamed: type %s", text.Quote(args[0]), now))
+	}
 	if like := parent.SuggestionsFor(args[0]); len(like) > 0 {
 		try = parent.CommandPath() + " " + like[0]
 	}
@@ -227,7 +218,8 @@ func subcommandsOnly(cmd *cobra.Command) {
 
 // countError says in words what is wrong with the number of arguments.
 func countError(cmd *cobra.Command, args []string) error {
-	_, takes, _ := strings.Cut(cmd.Use, " ")
+	use, _, _ := strings.Cut(cmd.Use, "\n") // a second line is another form
+	_, takes, _ := strings.Cut(use, " ")
 	switch {
 	case len(args) == 0:
 		return fmt.Errorf("%s needs an argument: %s", cmd.CommandPath(), takes)
@@ -237,15 +229,13 @@ func countError(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("%s takes %s, and %d arguments were given", cmd.CommandPath(), takes, len(args))
 }
 
-// unknownCommand refuses a word that is no command although --help was asked of it, which cobra
-// answers with the help of the whole.
+// unknownCommand refuses a word that is no command before its flags are looked at: cobra would ask
+// about those first, and answers --help with the help of the whole.
 func unknownCommand(root *cobra.Command, args []string) error {
-	if !slices.Contains(args, "--help") && !slices.Contains(args, "-h") {
-		return nil
-	}
 	of, rest, err := root.Find(args)
-	if err != nil || !of.HasSubCommands() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") ||
-		of.Args == nil || rest[0] == "completion" { // which cobra adds when it executes
+	if err != nil || !of.HasSubCommands() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") || of.Args == nil ||
+		slices.Contains([]string{"help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}, rest[0]) {
+		// cobra adds those when it executes
 		return nil //nolint:nilerr // the parser says it
 	}
 	return of.Args(of, rest[:1])

@@ -19,45 +19,78 @@ import (
 // defaultRuns is the directory that runs are stored below.
 const defaultRuns = "runs"
 
+// The forms of plimsoll runs.
+const (
+	listOfRuns    = "the list of runs"
+	historyOfRuns = "the history of runs"
+)
+
 func newRunsCmd(env *Env) *cobra.Command {
-	var out, format string
+	var o historyOptions
+	history := false
 	cmd := &cobra.Command{
-		Use:   "runs",
-		Short: "List the runs below a directory, newest first",
-		Args:  cobra.NoArgs,
+		Use:   "runs [DIR]...",
+		Short: "List the runs below directories, newest first, or show their figures in order",
+		Long: `List the runs below directories (by default ./runs), newest first.
+
+--history shows what was measured run by run: a series for each scenario, layout and host. Runs of another layout,
+size, run time or scale are series of their own. The directory of runs is the database: share it, or write the
+history as one HTML file.`,
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 		Example: `  plimsoll runs
-  plimsoll runs --out /var/lib/plimsoll --json`,
-		RunE: func(*cobra.Command, []string) error { return runRuns(env, out, format) },
+  plimsoll runs /var/lib/plimsoll --json
+  plimsoll runs --history --scenario rand-write --last 20
+  plimsoll runs --history /srv/plimsoll --by kernel --format html > index.html`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if history {
+				return runHistory(env, args, o)
+			}
+			return runRuns(env, orRuns(args), o.format)
+		},
 	}
-	addOut(cmd, &out)
-	addFormat(cmd, &format, page.Formats())
+	cmd.Flags().BoolVar(&history, "history", false, "show the figures of the runs in order, instead of a list")
+	typedOnly(cmd.Flags(), "history")
+	o.addFlags(cmd.Flags())
+	addFormat(cmd, &o.format, page.Formats())
+	takesForms(cmd, []string{listOfRuns, historyOfRuns}, func(*cobra.Command, []string) string {
+		if history {
+			return historyOfRuns
+		}
+		return listOfRuns
+	})
 	return cmd
 }
 
-// addOut adds --out to a command that reads runs.
-func addOut(cmd *cobra.Command, out *string) {
-	cmd.Flags().StringVar(out, "out", defaultRuns, "find runs below `DIR`")
-	_ = cmd.MarkFlagDirname("out") // it fails only for a flag that does not exist
+// addIn adds --in to a command that reads runs.
+func addIn(cmd *cobra.Command, in *string) {
+	cmd.Flags().StringVar(in, "in", defaultRuns, "find runs below `DIR`")
+	_ = cmd.MarkFlagDirname("in") // it fails only for a flag that does not exist
 }
 
-func runRuns(env *Env, out, format string) error {
-	found, err := bundle.List(out)
-	if err != nil {
-		return err
-	}
-	fleets, err := bundle.ListFleets(out)
-	if err != nil {
-		return err
-	}
-	if len(found)+len(fleets) == 0 && format == textFormat {
-		where, err := filepath.Abs(out)
+func runRuns(env *Env, dirs []string, format string) error {
+	var all []runs.Listed
+	n := 0
+	for _, dir := range dirs {
+		found, err := bundle.List(dir)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(env.Err, "no runs in %s; name another directory with --out\n", text.Clean(where, 0))
+		fleets, err := bundle.ListFleets(dir)
+		if err != nil {
+			return err
+		}
+		n += len(found) + len(fleets)
+		all = append(all, runs.Listed{Dir: dir, Runs: found, Fleets: fleets})
+	}
+	if n == 0 && format == textFormat {
+		where, err := filepath.Abs(dirs[0])
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(env.Err, "no runs in %s; name another directory: plimsoll runs DIR\n", text.Clean(where, 0))
 		return nil
 	}
-	return render(env, format, runs.List(out, found, fleets))
+	return render(env, format, runs.List(all...))
 }
 
 // findRun is the directory of the run that is named: a directory, a file in one such as its
@@ -71,7 +104,7 @@ func findRun(name, out string) (string, error) {
 		}
 		if len(found) == 0 {
 			return "", hint(
-				usage(fmt.Errorf("no runs in %s; name a run, or another directory with --out", out)),
+				usage(fmt.Errorf("no runs in %s; name a run, or another directory with --in", out)),
 				"plimsoll run",
 			)
 		}

@@ -14,20 +14,6 @@ import (
 	"plimsoll/internal/topology"
 )
 
-func newSuitesCmd(env *Env) *cobra.Command {
-	var format string
-	cmd := &cobra.Command{
-		Use:   "suites",
-		Short: "List the built-in suites",
-		Args:  cobra.NoArgs,
-		Example: `  plimsoll suites
-  plimsoll suites --json`,
-		RunE: func(*cobra.Command, []string) error { return runSuites(env, format) },
-	}
-	addFormat(cmd, &format, page.Formats())
-	return cmd
-}
-
 func runSuites(env *Env, format string) error {
 	var all []*suite.Suite
 	for _, name := range suite.Names() {
@@ -40,31 +26,43 @@ func runSuites(env *Env, format string) error {
 	return render(env, format, plans.Suites(all))
 }
 
-type showOptions struct {
+type suitesOptions struct {
 	scenarios []string
 	pathOptions
 	format string
 }
 
-func newShowCmd(env *Env) *cobra.Command {
-	var o showOptions
+func newSuitesCmd(env *Env) *cobra.Command {
+	var o suitesOptions
 	cmd := &cobra.Command{
-		Use:   "show [SUITE | SCENARIO | FILE]...",
-		Short: "Print the exact fio command line and job file of scenarios",
-		Example: `  plimsoll show 6 --wal /wal
-  plimsoll show ebs-16k`,
+		Use:   "suites [SUITE | SCENARIO | FILE]...",
+		Short: "List the built-in suites, or print the exact fio command line and job file of scenarios",
+		Example: `  plimsoll suites
+  plimsoll suites 6 --wal /wal
+  plimsoll suites ebs-16k`,
 		ValidArgsFunction: completeScenarios,
 		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return runSuites(env, o.format)
+			}
 			o.scenarios = args
 			return runShow(env, o)
 		},
 	}
 	o.addFlags(cmd.Flags())
 	addFormat(cmd, &o.format, page.Formats())
+	const all, some = "the list of suites", "a scenario"
+	takesForms(cmd, []string{all, some}, func(_ *cobra.Command, args []string) string {
+		if len(args) == 0 {
+			return all
+		}
+		return some
+	})
+	readBy(cmd.Flags(), []string{some}, "name a suite or a scenario", "data", "wal")
 	return cmd
 }
 
-func runShow(env *Env, o showOptions) error {
+func runShow(env *Env, o suitesOptions) error {
 	s, err := suite.Select(o.scenarios, suite.Selection{})
 	if err != nil {
 		return usage(err)

@@ -44,9 +44,9 @@ It opens volumes for reading only and writes nothing but its own record, by whic
 use the volume it takes a quarter of its throughput at most and rests while they wait.
 
 The exit code is 0 when the volumes are loaded, 3 when 15 % or more is not, and 130 when it was interrupted.`,
-		Example: `  plimsoll warm /dev/nvme1n1
-  plimsoll warm /data --files --most 100MiB/s
-  plimsoll warm /data --resume`,
+		Example: `  plimsoll array warm /dev/nvme1n1
+  plimsoll array warm /data --files --most 100MiB/s
+  plimsoll array warm /data --resume`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.path = args[0]

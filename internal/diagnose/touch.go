@@ -40,7 +40,8 @@ func (t Touch) Sentence() string {
 	switch {
 	case t.Claimed:
 		return fmt.Sprintf("About %s (%s to %s) of %s is not loaded from its snapshot: first reads %s, others %s; "+
-			"plimsoll warm loads it in about %s.", text.Percent(t.Share), text.Percent(t.Low), text.Percent(t.High), of, first,
+			"plimsoll array warm loads it in about %s.",
+			text.Percent(t.Share), text.Percent(t.Low), text.Percent(t.High), of, first,
 			again, text.Duration(t.Left()))
 	case t.Pairs < touchedLeast:
 		return fmt.Sprintf("Whether %s is loaded from a snapshot cannot be said: it is too small.", of)

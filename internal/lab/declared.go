@@ -23,10 +23,10 @@ const (
 // declaredPath is the guest's plimsoll.yaml.
 const declaredPath = "/root/plimsoll.yaml"
 
-// FromDeclaration is a machine with the volumes that a plimsoll.yaml declares, for plimsoll apply
-// to build it on: scale is for its rates. Volumes are of 512 MiB whatever they are to be, their
-// serial numbers the lab's own, and mount points belong to root, since the owner that is declared
-// may be unknown in the guest. name is the file's, for messages.
+// FromDeclaration is a machine with the volumes that a plimsoll.yaml declares, for plimsoll array
+// apply to build it on: scale is for its rates. Volumes are of 512 MiB whatever they are to be,
+// their serial numbers the lab's own, and mount points belong to root, since the owner that is
+// declared may be unknown in the guest. name is the file's, for messages.
 func FromDeclaration(name string, text []byte, scale float64) (*Spec, error) {
 	decl, err := topology.LoadDeclaration(name, text)
 	if err != nil {

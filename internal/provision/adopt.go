@@ -42,7 +42,7 @@ func (s *Site) Adopt(ctx context.Context, device string, serials []string) (*Wor
 	}
 	for _, j := range journals {
 		if bare(j.uuid()) == bare(d.MD.UUID) {
-			return nil, fmt.Errorf("--adopt %s: plimsoll has a journal of it already; plimsoll teardown %s",
+			return nil, fmt.Errorf("--adopt %s: plimsoll has a journal of it already; plimsoll array teardown %s",
 				device, j.Array)
 		}
 		if j.Array == w.Array {

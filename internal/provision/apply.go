@@ -78,7 +78,7 @@ func (s *Site) renewInitramfs(ctx context.Context, all []*Work, command []string
 
 func (s *Site) applyArray(ctx context.Context, w *Work) error {
 	if w.Undoing {
-		return fmt.Errorf("array %s: its teardown has begun; finish that first: plimsoll teardown %[1]s", w.Array)
+		return fmt.Errorf("array %s: its teardown has begun; finish that first: plimsoll array teardown %[1]s", w.Array)
 	}
 	if w.Started.IsZero() {
 		w.Started = s.Now().UTC().Round(0)
@@ -132,7 +132,7 @@ func (s *Site) step(ctx context.Context, w *Work, i int) error {
 		}
 		if len(st.Again) == 0 {
 			return fmt.Errorf(
-				"it was done on %s and is not so any more (%s); see: plimsoll verify",
+				"it was done on %s and is not so any more (%s); see: plimsoll array verify",
 				st.Ended.Format(time.DateOnly),
 				missing,
 			)

@@ -66,7 +66,7 @@ arrays:
   - {name: n, level: raid1, assume_clean: true, volumes: 2 x 40MiB}
   - {name: s, level: single, partition: true, volumes: 1 x 44MiB, filesystem: {type: ext4, mount: /srv/s}}
 `, g.Volumes[0].Serial, g.Volumes[1].Serial))
-	g.ok("plimsoll apply /keep/plimsoll.yaml --yes; mkdir -p /mnt /tmp/w; cp /etc/fstab /tmp/fstab; c=/etc/mdadm/mdadm.conf; [ -e $c ] || c=/etc/mdadm.conf; echo $c > /tmp/conf; cp $c /tmp/mdadm.conf")
+	g.ok("plimsoll array apply /keep/plimsoll.yaml --yes; mkdir -p /mnt /tmp/w; cp /etc/fstab /tmp/fstab; c=/etc/mdadm/mdadm.conf; [ -e $c ] || c=/etc/mdadm.conf; echo $c > /tmp/conf; cp $c /tmp/mdadm.conf")
 	const (
 		lvm   = "--config 'backup/backup=0 backup/archive=0' -qq --yes"
 		image = "umount /srv/a; dd if=/dev/md/a of=/tmp/a.img bs=1M 2>/dev/null; "
@@ -107,7 +107,7 @@ arrays:
 			g := g.of(t)
 			g.ok("set -e; " + w.do)
 			was := g.atRest()
-			r := g.sh("plimsoll teardown --yes")
+			r := g.sh("plimsoll array teardown --yes")
 			if r.Code != 1 || !strings.Contains(r.Stderr, "nothing was touched") || !strings.Contains(r.Stderr, w.says) {
 				t.Errorf("exit status %d, want %q\n%s", r.Code, w.says, r.Stderr)
 			}
@@ -121,9 +121,9 @@ arrays:
 	}
 	// What was left is given up by name; the member needs its serial.
 	member := g.Volumes[5]
-	g.refused("plimsoll teardown --yes --destroy /dev/pool/mine", "which apply did not put there")
-	g.refused("plimsoll teardown --yes --destroy /dev/pool/mine --destroy "+member.Device, "its serial number has to be named too")
-	r := g.sh("plimsoll teardown --yes --destroy /dev/pool/mine --destroy " + member.Device + " --serial " + member.Serial)
+	g.refused("plimsoll array teardown --yes --destroy /dev/pool/mine", "which apply did not put there")
+	g.refused("plimsoll array teardown --yes --destroy /dev/pool/mine --destroy "+member.Device, "its serial number has to be named too")
+	r := g.sh("plimsoll array teardown --yes --destroy /dev/pool/mine --destroy " + member.Device + " --serial " + member.Serial)
 	if r.Code != 0 {
 		t.Fatalf("%s", r.Stderr)
 	}

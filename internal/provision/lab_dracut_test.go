@@ -51,7 +51,7 @@ func TestLabDracut(t *testing.T) {
 	g.ok(likeRPM)
 	before := g.ok(etc)
 
-	g.timed("plimsoll apply plimsoll.yaml --yes >/dev/null 2>/root/applied; cat /root/applied >&2")
+	g.timed("plimsoll array apply plimsoll.yaml --yes >/dev/null 2>/root/applied; cat /root/applied >&2")
 	if said := g.ok("cat /root/applied"); strings.Count(said, "renew the initramfs: "+renew+"\n") != 1 || strings.Contains(said, "update-initramfs") {
 		t.Errorf("apply does not renew the initramfs by one %s", renew)
 	}
@@ -74,7 +74,7 @@ func TestLabDracut(t *testing.T) {
 	if advice := g.advised("PL314", "--data /srv/data"); !slices.Equal(advice, []string{renew}) {
 		t.Errorf("check advises %q", advice)
 	}
-	g.timed("plimsoll teardown --yes >/dev/null")
+	g.timed("plimsoll array teardown --yes >/dev/null")
 	if left := g.ok(ofDracut + leftBehind); left != "" {
 		t.Errorf("left behind: %s", left)
 	}

@@ -40,7 +40,7 @@ func (g *guest) held(env, command string) string {
 	g.t.Helper()
 	g.ok(wrap)
 	return strings.TrimSpace(g.ok(`rm -f /tmp/held /tmp/n /tmp/go /tmp/rc
-{ PATH=/tmp/wrap:$PATH ` + env + ` plimsoll ` + command + ` --yes >/tmp/out 2>&1 & echo $! >/tmp/pid; wait $!; echo $? > /tmp/rc; } &
+{ PATH=/tmp/wrap:$PATH ` + env + ` plimsoll array ` + command + ` --yes >/tmp/out 2>&1 & echo $! >/tmp/pid; wait $!; echo $? > /tmp/rc; } &
 until [ -e /tmp/rc ] || [ -e /tmp/held ]; do sleep 0.05; done
 [ ! -e /tmp/held ] || cat /tmp/held`))
 }
@@ -88,11 +88,11 @@ func TestLabPowerCut(t *testing.T) {
 					reached = true
 					g.cutPower()
 				}
-				if r := g.sh("plimsoll " + what + " --yes"); r.Code != 0 {
+				if r := g.sh("plimsoll array " + what + " --yes"); r.Code != 0 {
 					t.Fatalf("%s %s of %s: the second one: exit status %d\n%s\n%s", when, at, what, r.Code, r.Stderr, g.ok("cat /proc/mdstat; cat /var/lib/plimsoll/journal/*.json"))
 				}
 				if what != "teardown" {
-					g.ok("mdadm --wait /dev/md/*; plimsoll verify /keep/plimsoll.yaml")
+					g.ok("mdadm --wait /dev/md/*; plimsoll array verify /keep/plimsoll.yaml")
 				}
 			}
 			g.blank("a")
@@ -112,7 +112,7 @@ func TestLabPowerCut(t *testing.T) {
 func TestLabFaults(t *testing.T) {
 	g := start(t, "  - {name: a, count: 2, size: 64MiB}\n")
 	before := g.ok(etc)
-	const apply, down = "apply /keep/plimsoll.yaml", "plimsoll teardown --yes"
+	const apply, down = "apply /keep/plimsoll.yaml", "plimsoll array teardown --yes"
 	fail := func(t *testing.T, code, said, want string) {
 		t.Helper()
 		if code == "0" || !strings.Contains(said, want) {
@@ -125,8 +125,8 @@ func TestLabFaults(t *testing.T) {
 		g := g.of(t)
 		g.held("FAIL=mkfs.ext4", apply)
 		code, said := g.goOn()
-		fail(t, code, said, "step 4 of 10, make ext4 on /dev/md/a, label A: mkfs.ext4: no luck today\ntry: plimsoll apply")
-		g.ok("plimsoll " + apply + " --yes; " + down)
+		fail(t, code, said, "step 4 of 10, make ext4 on /dev/md/a, label A: mkfs.ext4: no luck today\ntry: plimsoll array apply")
+		g.ok("plimsoll array " + apply + " --yes; " + down)
 	})
 	t.Run("no room for the journal and /etc", func(t *testing.T) {
 		g := g.of(t)
@@ -139,7 +139,7 @@ func TestLabFaults(t *testing.T) {
 	t.Run("two at once", func(t *testing.T) {
 		g := g.of(t)
 		g.held("HOLD=mkfs.ext4", apply)
-		g.refused("plimsoll "+apply+" --yes", "another plimsoll is applying or tearing down")
+		g.refused("plimsoll array "+apply+" --yes", "another plimsoll is applying or tearing down")
 		g.refused(down, "another plimsoll is applying or tearing down")
 		if code, said := g.goOn(); code != "0" {
 			t.Errorf("%s %s", code, said)
@@ -155,7 +155,7 @@ func TestLabFaults(t *testing.T) {
 		if code != "130" || !strings.Contains(said, "stopped before step 5 of 10") {
 			t.Errorf("exit status %s\n%s", code, said)
 		}
-		g.ok("plimsoll " + apply + " --yes")
+		g.ok("plimsoll array " + apply + " --yes")
 		g.held("HOLD=wipefs", "teardown")
 		g.ok(interrupt)
 		if code, said := g.goOn(); code != "130" {
@@ -166,8 +166,8 @@ func TestLabFaults(t *testing.T) {
 	g.blank("a")
 	t.Run("open files", func(t *testing.T) {
 		g := g.of(t)
-		g.ok("plimsoll " + apply + " --yes")
-		g.ok("exec 9> /srv/a/b/open; plimsoll teardown --yes && exit 1; plimsoll verify /keep/plimsoll.yaml")
+		g.ok("plimsoll array " + apply + " --yes")
+		g.ok("exec 9> /srv/a/b/open; plimsoll array teardown --yes && exit 1; plimsoll array verify /keep/plimsoll.yaml")
 		g.ok(down)
 	})
 	t.Run("a member disappears", func(t *testing.T) {
@@ -179,7 +179,7 @@ func TestLabFaults(t *testing.T) {
 		code, said := g.goOn()
 		fail(t, code, said, "step 3 of 10")
 		t.Log(said)
-		g.refused("plimsoll "+apply+" --yes", "volume "+g.Volumes[1].Serial+" is not attached")
+		g.refused("plimsoll array "+apply+" --yes", "volume "+g.Volumes[1].Serial+" is not attached")
 		g.refused(down, "attach these and tear down again: volume "+g.Volumes[1].Serial)
 		g.cutPower()
 		g.ok(down)

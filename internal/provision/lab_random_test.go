@@ -135,7 +135,7 @@ func (g *guest) topology(random *rand.Rand, n int) bool {
 	for i := range before {
 		before[i] = fmt.Sprintf("%x", g.sum(g.Volumes[i].Name()))
 	}
-	planned, applied := g.sh("plimsoll plan /keep/plimsoll.yaml"), g.sh("plimsoll apply /keep/plimsoll.yaml --yes")
+	planned, applied := g.sh("plimsoll array plan /keep/plimsoll.yaml"), g.sh("plimsoll array apply /keep/plimsoll.yaml --yes")
 	says, _, _ := strings.Cut(planned.Stderr, "\n")
 	g.t.Logf("%d: %s; by serial: %v; plan %d, apply %d %s", n, strings.Join(names, ", "), chosen, planned.Code, applied.Code, says)
 	allFree := !slices.ContainsFunc(discs, func(d disc) bool { return !d.free })
@@ -158,7 +158,7 @@ func (g *guest) topology(random *rand.Rand, n int) bool {
 			g.t.Errorf("disc %d (%s) has changed", i, d.name)
 		}
 	}
-	if r := g.sh("plimsoll teardown --yes"); r.Code != 0 {
+	if r := g.sh("plimsoll array teardown --yes"); r.Code != 0 {
 		g.t.Errorf("teardown: %s", r.Stderr)
 	}
 	var undo strings.Builder

@@ -76,7 +76,7 @@ func (g *guest) survive(yaml string, arrays, mounts []string, groups ...string) 
 	if err := g.Put(g.t.Context(), "/root/plimsoll.yaml", 0o644, []byte(yaml)); err != nil {
 		g.t.Fatal(err)
 	}
-	g.timed("plimsoll apply plimsoll.yaml --yes >/dev/null")
+	g.timed("plimsoll array apply plimsoll.yaml --yes >/dev/null")
 	inside, lines := g.ok(initramfs), g.ok("grep ^ARRAY /etc/mdadm/mdadm.conf | sort")
 	if inside != lines || strings.Count(lines, "\n") != len(arrays) {
 		g.t.Errorf("the initramfs has\n%smdadm.conf has\n%s", inside, lines)
@@ -86,7 +86,7 @@ func (g *guest) survive(yaml string, arrays, mounts []string, groups ...string) 
 		g.again(how, restart)
 		g.settled(how, arrays, mounts)
 	}
-	g.timed("plimsoll teardown --yes >/dev/null")
+	g.timed("plimsoll array teardown --yes >/dev/null")
 	g.again("reboot after teardown", g.Reboot)
 	if out := g.ok(initramfs + leftBehind); out != "" {
 		g.t.Errorf("left behind: %s", out)
@@ -115,7 +115,7 @@ func (g *guest) settled(how string, arrays, mounts []string) {
 			g.t.Errorf("%s after a %s: %s", m, how, got)
 		}
 	}
-	if r := g.sh("plimsoll verify plimsoll.yaml"); r.Code != 0 {
+	if r := g.sh("plimsoll array verify plimsoll.yaml"); r.Code != 0 {
 		g.t.Errorf("verify after a %s: exit status %d\n%s%s", how, r.Code, r.Stdout, r.Stderr)
 	}
 	r := g.sh("plimsoll check --data " + mounts[0] + " --wal " + mounts[1])

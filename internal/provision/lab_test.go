@@ -135,22 +135,22 @@ func (g *guest) build(yaml string, groups ...string) {
 	g.t.Helper()
 	before := g.ok(etc)
 	g.declare(yaml)
-	r := g.sh("plimsoll apply /keep/plimsoll.yaml --yes >/keep/out")
+	r := g.sh("plimsoll array apply /keep/plimsoll.yaml --yes >/keep/out")
 	g.t.Logf("apply:\n%s", r.Stderr)
 	if r.Code != 0 {
 		g.t.Fatalf("exit status %d", r.Code)
 	}
-	if r := g.sh("plimsoll apply /keep/plimsoll.yaml --yes >/dev/null"); r.Code != 0 || strings.Contains(r.Stderr, ": doing:") {
+	if r := g.sh("plimsoll array apply /keep/plimsoll.yaml --yes >/dev/null"); r.Code != 0 || strings.Contains(r.Stderr, ": doing:") {
 		g.t.Errorf("second apply: %d\n%s", r.Code, r.Stderr)
 	}
 	g.ok("for m in $(awk '/^UUID|^LABEL/{print $2}' /etc/fstab); do echo kept > $m/file; done; sync")
 	g.reboot()
-	r = g.sh("plimsoll verify /keep/plimsoll.yaml")
+	r = g.sh("plimsoll array verify /keep/plimsoll.yaml")
 	g.t.Logf("verify after a reboot:\n%s\n%s", r.Stdout, g.ok("cat /proc/mdstat /etc/fstab; dmsetup table; grep -e /srv /proc/mounts; cat /srv/*/file"))
 	if r.Code != 0 {
 		g.t.Errorf("verify: exit status %d: %s", r.Code, r.Stderr)
 	}
-	r = g.sh("plimsoll teardown --yes")
+	r = g.sh("plimsoll array teardown --yes")
 	if r.Code != 0 {
 		g.t.Fatalf("teardown: %d\n%s", r.Code, r.Stderr)
 	}
@@ -223,7 +223,7 @@ func TestLabNotBlank(t *testing.T) {
 	g := start(t, "  - {name: a, count: 2, size: 64MiB}\n  - {name: b, count: 2, size: 80MiB}\n")
 	g.declare(mirror)
 	serial := func(i int) string { return g.Volumes[i].Serial }
-	apply := "plimsoll apply /keep/plimsoll.yaml --yes"
+	apply := "plimsoll array apply /keep/plimsoll.yaml --yes"
 	for _, c := range []struct{ make, says, clean string }{
 		{"mdadm -q --create /dev/md/old --run --level=0 --raid-devices=2 ${a[*]} && udevadm settle", "made of it", "mdadm -q --stop /dev/md/old; mdadm --zero-superblock ${a[*]}"},
 		{"mdadm -q --create /dev/md/old --run --level=0 --raid-devices=2 ${a[*]} && mdadm -q --stop /dev/md/old", "linux_raid_member", "mdadm -q --stop /dev/md/old; mdadm --zero-superblock ${a[*]}"},
@@ -239,7 +239,7 @@ func TestLabNotBlank(t *testing.T) {
 		g.declare(strings.Replace(mirror, "2 x 64MiB", fmt.Sprintf("[{serial: %s}, {serial: %s}]", serial(0), serial(1)), 1))
 		g.refused(apply, c.says)
 		g.ok("cat ${a[*]} | sha256sum | cmp - /tmp/sum")
-		g.ok("plimsoll teardown --yes")
+		g.ok("plimsoll array teardown --yes")
 		g.ok(c.clean + "; for d in ${a[*]}; do dd if=/dev/zero of=$d bs=1M count=64 conv=fsync 2>/dev/null; done; udevadm settle")
 	}
 	// A member with old metadata, assembled, given up by name and serial: the array is stopped, and
@@ -249,10 +249,10 @@ func TestLabNotBlank(t *testing.T) {
 	g.refused(apply+" --destroy ${a[0]} --serial "+serial(1), "nothing was touched")
 	g.refused(apply+" --destroy ${a[0]} --serial "+serial(0), "not to be destroyed")
 	g.ok(apply + " --destroy ${a[0]} --serial " + serial(0) + " --destroy ${a[1]} --serial " + serial(1))
-	g.ok("plimsoll verify /keep/plimsoll.yaml")
+	g.ok("plimsoll array verify /keep/plimsoll.yaml")
 	if after := g.ok("cat /dev/md/other | sha256sum"); after != before {
 		g.t.Error("the other array has changed")
 	}
-	g.ok("plimsoll teardown --yes; mdadm -q --stop /dev/md/other")
+	g.ok("plimsoll array teardown --yes; mdadm -q --stop /dev/md/other")
 	g.blank("a")
 }

@@ -25,9 +25,9 @@ type Lines struct {
 
 // How the block was put in is said in its first line: taking it out must undo just that.
 const (
-	plain   = "begin; plimsoll teardown takes these lines out"
-	unended = "begin, after a line without its end; plimsoll teardown takes these lines out"
-	ownFile = "begin, in a file of its own; plimsoll teardown takes these lines out"
+	plain   = "begin; plimsoll array teardown takes these lines out"
+	unended = "begin, after a line without its end; plimsoll array teardown takes these lines out"
+	ownFile = "begin, in a file of its own; plimsoll array teardown takes these lines out"
 	theEnd  = "end"
 )
 

@@ -65,8 +65,8 @@ func TestLinesAmongEdits(t *testing.T) {
 }
 
 func FuzzLines(f *testing.F) {
-	f.Add([]byte("# plimsoll a: begin, in a file of its own; plimsoll teardown takes these lines out\n# plimsoll a: end\n"))
-	f.Add([]byte("x\n# plimsoll a: end\n# plimsoll a: begin; plimsoll teardown takes these lines out\n"))
+	f.Add([]byte("# plimsoll a: begin, in a file of its own; plimsoll array teardown takes these lines out\n# plimsoll a: end\n"))
+	f.Add([]byte("x\n# plimsoll a: end\n# plimsoll a: begin; plimsoll array teardown takes these lines out\n"))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		l := &Lines{File: "/etc/f", Name: "a", Text: "one"}
 		now, err := l.added(file, true)

@@ -140,7 +140,7 @@ func (p *planner) array(ctx context.Context, d *topology.DeclaredArray) (*Work, 
 			continue
 		}
 		if w.Undoing {
-			return nil, fmt.Errorf("its teardown has begun; finish that first: plimsoll teardown %s", w.Array)
+			return nil, fmt.Errorf("its teardown has begun; finish that first: plimsoll array teardown %s", w.Array)
 		}
 		if differ(w.Want, want) != "" {
 			return p.changed(ctx, w, want, d)

@@ -30,7 +30,7 @@ func (p *planner) changed(ctx context.Context, w *Work, want Want, d *topology.D
 	rest.Volumes = w.Want.Volumes
 	rest.Copies, rest.Data = w.Want.Copies, w.Want.Data // of the number of volumes, which is shown below
 	if change := differ(w.Want, rest); change != "" {
-		return nil, fmt.Errorf("it was built from another declaration (%s); tear it down first: plimsoll teardown %s",
+		return nil, fmt.Errorf("it was built from another declaration (%s); tear it down first: plimsoll array teardown %s",
 			change, d.Name)
 	}
 	if slices.ContainsFunc(
@@ -76,7 +76,7 @@ func (p *planner) changed(ctx context.Context, w *Work, want Want, d *topology.D
 		return nil, fmt.Errorf("%d of its members are others now: replace one after the other", len(added))
 	case !w.Want.Level.Redundant() || w.Want.Using != "md":
 		return nil, fmt.Errorf("volume %s was %s: a member of %s%s cannot be replaced, for the array holds no "+
-			"second copy of its data; tear it down and build it again: plimsoll teardown %s",
+			"second copy of its data; tear it down and build it again: plimsoll array teardown %s",
 			added[0], gone[0], w.Want.Level, with(w.Want.Using), w.Array)
 	}
 	if now.taken[added[0]] != "" {
@@ -119,9 +119,9 @@ func (p *planner) grown(w *Work, volumes int) error {
 	switch {
 	case w.Want.Using == "lvm":
 		how = "an LVM stripe keeps its width: new volumes are a second segment with a stripe of its own " +
-			"(vgextend, lvextend --stripes), or back up, plimsoll teardown, apply and restore"
+			"(vgextend, lvextend --stripes), or back up, plimsoll array teardown, apply and restore"
 	case w.Want.Level == topology.RAID0:
-		how = "a stripe of md is not widened without moving all data: back up, plimsoll teardown, apply and restore"
+		how = "a stripe of md is not widened without moving all data: back up, plimsoll array teardown, apply and restore"
 	case w.Want.Level == topology.Single:
 		how = "one volume is no array: declare a new one and copy"
 	}
@@ -140,7 +140,7 @@ func (p *planner) enlarged(w *Work) {
 		case w.Want.Using == "lvm":
 			how = "pvresize each, then lvextend --extents +100%FREE " + w.Top() + ", then grow the filesystem"
 		case w.Want.Level == topology.RAID0:
-			how = "RAID0 does not use it: back up, plimsoll teardown, apply and restore"
+			how = "RAID0 does not use it: back up, plimsoll array teardown, apply and restore"
 		case w.Want.Level == topology.Single && !w.Want.Partition:
 			how = "grow the filesystem (xfs_growfs, resize2fs)"
 		case w.Want.Level == topology.Single:

@@ -29,7 +29,7 @@ func (s *Site) Teardown(ctx context.Context, names []string, destroy GiveUp) err
 	}
 	for _, w := range journals {
 		if w.Replacing != nil {
-			return fmt.Errorf("array %s: its member %s is being replaced by %s; finish that first: plimsoll apply",
+			return fmt.Errorf("array %s: its member %s is being replaced by %s; finish that first: plimsoll array apply",
 				w.Array, w.Replacing.Old, w.Replacing.New)
 		}
 	}

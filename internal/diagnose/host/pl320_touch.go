@@ -18,8 +18,8 @@ var notLoaded = &diagnose.Rule{
 	Why: "A volume made from a snapshot fetches each block from object storage when it is first read, at tens of " +
 		"milliseconds a piece. Until all was read once, everything is slow for hours, and no benchmark of it means " +
 		"anything.",
-	Fix: "plimsoll warm reads each piece once; or order the volume with fast snapshot restore or an initialisation " +
-		"rate.",
+	Fix: "plimsoll array warm reads each piece once; or order the volume with fast snapshot restore or an " +
+		"initialisation rate.",
 	Bad:    "first reads 32 ms, others 1.1 ms: about 96 % (90 to 100) is not loaded",
 	Good:   "first reads 1.1 ms, others 1.1 ms",
 	Ignore: "When only parts that were read already will be used.",
@@ -58,6 +58,6 @@ func fromSnapshots(c *diagnose.Case, tried map[string]bool, report func(finding.
 func touchFinding(t diagnose.Touch) finding.Finding {
 	return finding.Finding{
 		Subject: t.Device, Message: t.Sentence(), Evidence: t.Evidence(),
-		Commands: []string{"plimsoll warm /dev/" + t.Device},
+		Commands: []string{"plimsoll array warm /dev/" + t.Device},
 	}
 }

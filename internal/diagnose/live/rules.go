@@ -134,7 +134,7 @@ func pages() []*finding.Rule[*Facts] {
 				"at most 4 wait on a volume, and nothing else explains it.",
 			Why: "The volume itself answers late. Either it is degraded, or its blocks are read for the first time after " +
 				"it was made from a snapshot: what was never read comes from object storage, at tens of ms a piece.",
-			Fix: "plimsoll check --probe tells the two apart (PL320). For a first touch: plimsoll warm. Else ask the " +
+			Fix: "plimsoll check --probe tells the two apart (PL320). For a first touch: plimsoll array warm. Else ask the " +
 				"provider, or replace the volume.",
 			Bad: "nvme1n1: 30 ms an I/O with 0.9 waiting, gp3 states 0.6 ms", Good: "nvme1n1: 0.7 ms an I/O with 0.9 waiting",
 			Ignore: "When the volumes are known to answer that slowly: --expect says what is right for them.",

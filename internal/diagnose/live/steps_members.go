@@ -122,7 +122,7 @@ func (v *view) slowMember() *Cause {
 			peers(p.Others), p.Wait),
 		Evidence: p.evidence(),
 		Next: []string{
-			fmt.Sprintf("replace %s, or ask the provider; if it was made from a snapshot: plimsoll warm /dev/%s",
+			fmt.Sprintf("replace %s, or ask the provider; if it was made from a snapshot: plimsoll array warm /dev/%s",
 				m.Name, m.Name),
 			"plimsoll check --probe " + text.ShellQuote(v.f.Path) + "   # when it is quiet",
 		},

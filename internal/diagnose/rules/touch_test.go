@@ -91,7 +91,7 @@ func TestFirstTouch(t *testing.T) {
 	}
 	c.Touches = []diagnose.Touch{pairs(0.96)}
 	want := "About 96.0 % (86.0 % to 100.0 %) of nvme1n1 is not loaded from its snapshot: first reads 32 ms, others 1.1 ms; " +
-		"plimsoll warm loads it in about 3.93 s."
+		"plimsoll array warm loads it in about 3.93 s."
 	if f := of(); f == nil || f.Severity != finding.Warn || f.Message != want {
 		t.Errorf("not loaded: %+v\nwant %s", f, want)
 	}

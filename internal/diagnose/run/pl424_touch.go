@@ -19,9 +19,9 @@ var measuredLoading = &diagnose.Rule{
 		"it works on where plimsoll wrote that, else of a volume of its role.",
 	Why: "Reads of blocks that were never read come from object storage. The figure is of the snapshot's store and not " +
 		"of the volume, and changes from run to run as blocks are loaded.",
-	Fix:    "plimsoll warm DEVICE, then measure again.",
+	Fix:    "plimsoll array warm DEVICE, then measure again.",
 	Bad:    "random reads at 23 IOPS on a gp3 made from a snapshot an hour ago",
-	Good:   "the same after plimsoll warm: 1,640 IOPS",
+	Good:   "the same after plimsoll array warm: 1,640 IOPS",
 	Ignore: "When the first touch is what you want to measure.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
@@ -29,7 +29,7 @@ var measuredLoading = &diagnose.Rule{
 				report(finding.Finding{
 					Subject: m.Label(), Scenarios: m.IDs(), Evidence: t.Evidence(),
 					Message:  fmt.Sprintf("%s reads from a volume that was still loading. %s", m.Label(), t.Sentence()),
-					Commands: []string{"plimsoll warm /dev/" + t.Device},
+					Commands: []string{"plimsoll array warm /dev/" + t.Device},
 				})
 			}
 		}

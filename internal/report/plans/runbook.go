@@ -56,15 +56,15 @@ zero() { blkdiscard --zeroout --length 2097152 "$1" && blkdiscard --zeroout --of
 func (r *runbook) head(p *provision.Plan) {
 	if r.md {
 		fmt.Fprintf(r.out, "# Runbook for %s\n\n", text.Quote(p.File))
-		r.prose("The steps that `plimsoll apply` takes, to follow by hand as root. Stop at the first command or " +
-			"check that fails. apply also keeps a journal, by which plimsoll teardown undoes it; after steps " +
+		r.prose("The steps that `plimsoll array apply` takes, to follow by hand as root. Stop at the first command or " +
+			"check that fails. apply also keeps a journal, by which plimsoll array teardown undoes it; after steps " +
 			"taken by hand, undo by hand.")
 		r.block("", strings.Split(strings.TrimRight(helpers, "\n"), "\n"))
 		return
 	}
-	fmt.Fprintf(r.out, "#!/bin/sh\n# Runbook for %s: the steps that plimsoll apply takes, to follow by hand as root.\n",
+	fmt.Fprintf(r.out, "#!/bin/sh\n# Runbook for %s: the steps of plimsoll array apply, to follow by hand as root.\n",
 		text.Quote(p.File))
-	r.out.WriteString("# It stops at the first command or check that fails. plimsoll teardown knows nothing of " +
+	r.out.WriteString("# It stops at the first command or check that fails. plimsoll array teardown knows nothing of " +
 		"it: undo by hand, last step first.\nset -eu\n" + helpers)
 }
 

@@ -14,8 +14,20 @@ import (
 	"plimsoll/internal/text"
 )
 
-// List is the document of runs and fleet runs below dir, newest first.
-func List(dir string, all []bundle.Run, fleets []*bundle.Fleet) *page.Document {
+// Listed are the runs and the fleet runs below a directory.
+type Listed struct {
+	Dir    string
+	Runs   []bundle.Run
+	Fleets []*bundle.Fleet
+}
+
+// List is the document of runs and fleet runs below directories, newest first.
+func List(below ...Listed) *page.Document {
+	var all []bundle.Run
+	var fleets []*bundle.Fleet
+	for _, l := range below {
+		all, fleets = append(all, l.Runs...), append(fleets, l.Fleets...)
+	}
 	d := &page.Document{Kind: "runs", Data: page.DataOf("runs", listData(all, fleets))}
 	d.Title = text.Plural(len(all)+len(fleets), "run")
 	type line struct {
@@ -23,11 +35,13 @@ func List(dir string, all []bundle.Run, fleets []*bundle.Fleet) *page.Document {
 		cells []string
 	}
 	var lines []line
-	for _, r := range all {
-		lines = append(lines, line{r.Created, append([]string{filepath.Join(dir, r.ID)}, RunSummary(r)...)})
-	}
-	for _, f := range fleets {
-		lines = append(lines, line{f.Created, append([]string{filepath.Join(dir, f.ID)}, fleetSummary(f)...)})
+	for _, l := range below {
+		for _, r := range l.Runs {
+			lines = append(lines, line{r.Created, append([]string{filepath.Join(l.Dir, r.ID)}, RunSummary(r)...)})
+		}
+		for _, f := range l.Fleets {
+			lines = append(lines, line{f.Created, append([]string{filepath.Join(l.Dir, f.ID)}, fleetSummary(f)...)})
+		}
 	}
 	slices.SortStableFunc(lines, func(a, b line) int { return b.at.Compare(a.at) })
 	rows := page.NewTable("", "<when", "<run", "<outcome", "<scenarios?", "<?")

@@ -41,6 +41,21 @@ func (o *provisionOptions) addDestroy(cmd *cobra.Command) {
 	typedOnly(cmd.Flags(), "destroy", "serial")
 }
 
+func newArrayCmd(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "array",
+		Short: "Build the arrays of a plimsoll.yaml, compare, warm and take them down",
+		Long: `Build arrays from blank volumes by one file, compare the machine with the file, load volumes from their
+snapshot, and take down what was built.`,
+		Example: `  plimsoll array plan plimsoll.yaml
+  plimsoll array apply plimsoll.yaml
+  plimsoll array teardown`,
+	}
+	subcommandsOnly(cmd)
+	cmd.AddCommand(newPlanCmd(env), newApplyCmd(env), newVerifyCmd(env), newTeardownCmd(env), newWarmCmd(env))
+	return cmd
+}
+
 func newPlanCmd(env *Env) *cobra.Command {
 	var o provisionOptions
 	cmd := &cobra.Command{
@@ -52,10 +67,10 @@ apply generates new UUIDs.
 
 --format sh and --format md print a runbook instead, to follow by hand: the same steps, each with its check and
 how it is undone.`,
-		Example: `  plimsoll plan plimsoll.yaml
-  plimsoll plan plimsoll.yaml --imagine
-  plimsoll plan plimsoll.yaml --format sh > runbook.sh
-  plimsoll plan plimsoll.yaml --destroy /dev/nvme3n1 --serial vol0123456789abcdef0`,
+		Example: `  plimsoll array plan plimsoll.yaml
+  plimsoll array plan plimsoll.yaml --imagine
+  plimsoll array plan plimsoll.yaml --format sh > runbook.sh
+  plimsoll array plan plimsoll.yaml --destroy /dev/nvme3n1 --serial vol0123456789abcdef0`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.file = args[0]

@@ -21,8 +21,8 @@ func newApplyCmd(env *Env) *cobra.Command {
 keeps each step, so that an apply that was cut short is finished by another one, and teardown can undo it all.
 
 A volume that carries anything is refused, unless --destroy DEV and --serial S both name it.`,
-		Example: `  plimsoll apply plimsoll.yaml
-  plimsoll apply plimsoll.yaml --yes --json`,
+		Example: `  plimsoll array apply plimsoll.yaml
+  plimsoll array apply plimsoll.yaml --yes --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.file = args[0]
@@ -55,7 +55,7 @@ func runApply(ctx context.Context, env *Env, o provisionOptions) error {
 		}
 	}
 	if err := site.Apply(ctx, plan); err != nil {
-		return hint(err, "plimsoll apply "+o.file+" goes on from there; plimsoll teardown takes it back")
+		return hint(err, "plimsoll array apply "+o.file+" goes on from there; plimsoll array teardown takes it back")
 	}
 	return nil
 }

@@ -17,8 +17,8 @@ func newVerifyCmd(env *Env) *cobra.Command {
 		Short: "Compare the machine with a plimsoll.yaml",
 		Long: `Compare the machine with a plimsoll.yaml: arrays and their members, redundancy, filesystems and their
 alignment, mounts, /etc/fstab, mdadm.conf and initramfs. Needs root. The exit code is 3 when something differs.`,
-		Example: `  plimsoll verify plimsoll.yaml
-  plimsoll verify plimsoll.yaml --json`,
+		Example: `  plimsoll array verify plimsoll.yaml
+  plimsoll array verify plimsoll.yaml --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.file = args[0]

@@ -28,10 +28,10 @@ allows one of them to be lost; a volume needs its --serial, too.
 --adopt takes down an array that others have made: its mounts, its lines in fstab and mdadm.conf, what is on it
 and its superblocks. Every member is named by --serial; with one too few, or anything on it that is in use
 otherwise, nothing is touched.`,
-		Example: `  plimsoll teardown
-  plimsoll teardown wal --yes
-  plimsoll teardown --destroy /dev/t/mine
-  plimsoll teardown --adopt /dev/md0 --serial S1 --serial S2`,
+		Example: `  plimsoll array teardown
+  plimsoll array teardown wal --yes
+  plimsoll array teardown --destroy /dev/t/mine
+  plimsoll array teardown --adopt /dev/md0 --serial S1 --serial S2`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runTeardown(cmd.Context(), env, o, args)
 		},
@@ -96,7 +96,7 @@ func runTeardown(ctx context.Context, env *Env, o provisionOptions, names []stri
 		return obstacles(env, err)
 	}
 	if err != nil {
-		return hint(err, "plimsoll teardown goes on from there")
+		return hint(err, "plimsoll array teardown goes on from there")
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func runAdopt(ctx context.Context, env *Env, o provisionOptions, site *provision
 		return err
 	}
 	if err := site.Teardown(ctx, []string{w.Array}, provision.GiveUp{}); err != nil {
-		return hint(err, "plimsoll teardown "+w.Array+" goes on from there")
+		return hint(err, "plimsoll array teardown "+w.Array+" goes on from there")
 	}
 	return nil
 }

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"plimsoll/internal/sys"
+)
+
+func newManCmd(env *Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "man [DIR]",
+		Short: "Print the manual page, or write a page for each command into a directory",
+		Long: `Print plimsoll's manual page, or write a page for each command into DIR. The pages carry the date of
+SOURCE_DATE_EPOCH where it is set, so that a release is reproducible.`,
+		Args: cobra.MaximumNArgs(1),
+		Example: `  plimsoll man | man -l -
+  plimsoll man /usr/local/share/man/man1`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			date := env.Now()
+			if seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
+				date = time.Unix(seconds, 0)
+			}
+			if len(args) == 0 {
+				_, page, err := manPage(cmd.Root(), date.UTC())
+				if err == nil {
+					_, err = env.Out.Write(page)
+				}
+				return err
+			}
+			dir, err := sys.MakePath(args[0], 0o755)
+			if err != nil {
+				return err
+			}
+			defer dir.Close() //nolint:errcheck // only a handle
+			n, err := manPages(dir, cmd.Root(), date.UTC())
+			if err == nil {
+				fmt.Fprintf(env.Err, "wrote %d pages into %s\n", n, args[0])
+			}
+			return err
+		},
+	}
+}
+
+// manPage is the page of a command, and the name of its file.
+func manPage(cmd *cobra.Command, date time.Time) (file string, page []byte, err error) {
+	cmd.DisableAutoGenTag = true
+	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
+	var out bytes.Buffer
+	err = doc.GenMan(cmd, &doc.GenManHeader{
+		Title: strings.ToUpper(name), Section: "1", Date: &date,
+		Source: "plimsoll " + Version, Manual: "plimsoll manual",
+	}, &out)
+	return name + ".1", out.Bytes(), err
+}
+
+// manPages writes the page of a command and those of the commands below it, and counts them.
+func manPages(dir *sys.Dir, cmd *cobra.Command, date time.Time) (n int, err error) {
+	file, page, err := manPage(cmd, date)
+	if err == nil {
+		err = dir.WriteFile(file, page, 0o644)
+	}
+	n = 1
+	for _, sub := range cmd.Commands() {
+		if err != nil {
+			return n, err
+		}
+		if !sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand() {
+			continue
+		}
+		below := 0
+		below, err = manPages(dir, sub, date)
+		n += below
+	}
+	return n, err
+}
