@@ -1,0 +1,517 @@
+package permit
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// A device is written to only when it was named with its own serial, and neither it nor a part of it
+// is in use. The node is a regular file here: what decides is the tree and the consent.
+func TestDevicesThatMayBeWritten(t *testing.T) {
+	node, other := filepath.Join(t.TempDir(), "node"), filepath.Join(t.TempDir(), "other")
+	write(t, node, "")
+	write(t, other, "")
+	info, err := os.Stat(node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk := func(serial, backing string) *block.Device {
+		return &block.Device{Name: "sdx", Serial: serial, Backing: backing, Partitions: []string{"sdx1", "sdx2"}}
+	}
+	free := &block.Tree{Devices: map[string]*block.Device{"sdx": {Name: "sdx"}, "sdx1": {Name: "sdx1"}}}
+	with := func(change func(*block.Tree)) *block.Tree {
+		tree := &block.Tree{Devices: map[string]*block.Device{"sdx": {Name: "sdx"}, "sdx1": {Name: "sdx1"}, "sdx2": {Name: "sdx2"}, "sdy": {Name: "sdy"}}}
+		change(tree)
+		return tree
+	}
+	for name, c := range map[string]struct {
+		tree    *block.Tree
+		d       *block.Device
+		destroy map[string]string
+		want    string
+	}{
+		"its serial":             {free, disk("S1", ""), map[string]string{node: "S1"}, ""},
+		"a loop device's file":   {free, disk("", "/x.img"), map[string]string{node: "/x.img"}, ""},
+		"another serial":         {free, disk("S1", ""), map[string]string{node: "S2"}, `has serial "S1", not "S2"`},
+		"no serial named":        {free, disk("S1", ""), map[string]string{node: ""}, `has serial "S1", not ""`},
+		"none there, none named": {free, disk("", ""), map[string]string{node: ""}, `has serial "", not ""`},
+		"not named":              {free, disk("S1", ""), nil, "add --destroy " + node + " --serial S1"},
+		"another is named":       {free, disk("S1", ""), map[string]string{other: "S1"}, "add --destroy"},
+		"one that is gone":       {free, disk("S1", ""), map[string]string{node + "x": "S1"}, "add --destroy"},
+		"held":                   {with(func(t *block.Tree) { t.Devices["sdx"].Holders = []string{"md0", "dm-1"} }), disk("S1", ""), map[string]string{node: "S1"}, "is held by md0, dm-1"},
+		"a partition is held":    {with(func(t *block.Tree) { t.Devices["sdx1"].Holders = []string{"md0"} }), disk("S1", ""), map[string]string{node: "S1"}, "is held by md0"},
+		"mounted": {with(func(t *block.Tree) {
+			t.Mounts = []block.Mount{{Device: "sdy", Point: "/y"}, {Device: "sdx", Point: "/x"}}
+		}), disk("S1", ""), map[string]string{node: "S1"}, "is mounted on /x"},
+		"a partition is mounted":  {with(func(t *block.Tree) { t.Mounts = []block.Mount{{Device: "sdx2", Point: "/x"}} }), disk("S1", ""), map[string]string{node: "S1"}, "is mounted on /x"},
+		"a partition is swap":     {with(func(t *block.Tree) { t.Swaps = []string{"sdx2"} }), disk("S1", ""), map[string]string{node: "S1"}, "is used as swap"},
+		"another's are":           {with(func(t *block.Tree) { t.Devices["sdy"].Holders, t.Swaps = []string{"md0"}, []string{"sdy"} }), disk("S1", ""), map[string]string{node: "S1"}, ""},
+		"a partition not in tree": {&block.Tree{Devices: map[string]*block.Device{"sdx": {Name: "sdx"}, "sdx2": {Name: "sdx2", Holders: []string{"md0"}}}}, disk("S1", ""), map[string]string{node: "S1"}, "is held by md0"},
+	} {
+		p := &Place{tree: c.tree, consent: Consent{Destroy: c.destroy}}
+		err := p.checkWrites(node, c.d, info)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	if identity(disk("S", "/x")) != "S" {
+		t.Error("a serial comes before the file behind a device")
+	}
+	if err := unclaimed(node + "-gone"); err == nil {
+		t.Error("nothing was opened")
+	}
+}
+
+func effective(t *testing.T, options string) fio.Section {
+	t.Helper()
+	file := job(t, "[x]\n"+options+"\n").Job
+	return file.Effective(0)
+}
+
+// What is opened, and up to where: size by the files of a job, the offset, and the increments of all
+// jobs but the first.
+func TestWhatAJobOpens(t *testing.T) {
+	const k = units.KiB
+	for _, c := range []struct {
+		options string
+		want    string // path:need
+		writes  bool
+	}{
+		{"rw=read\nfilename=/d/f\nsize=64k", "/d/f:65536", false},
+		{"rw=write\nfilename=/d/f\nsize=64k\noffset=16k", "/d/f:81920", true},
+		{"rw=write\nfilename=/d/f\nsize=64k\noffset=16k\noffset_increment=64k\nnumjobs=3", "/d/f:212992", true}, // 64 + 16 + 2 × 64
+		{"rw=write\nfilename=/d/f\noffset=16k", "/d/f:0", true},
+		{"rw=randread\nfilename=/d/f:/d/g\nsize=64k", "/d/f:32768 /d/g:32768", false},
+		{"rw=read\nfilename=/d/f:/d/g\nsize=64k\nfilesize=48k", "/d/f:49152 /d/g:49152", false},
+		{"rw=read\nfilename=/d/f\nsize=50%", "/d/f:0", false},
+		{"rw=read\nfilename=/d/f\nunlink=1", "/d/f:0", true},
+		{"rw=read\nfilename=/d/f\nunlink=0", "/d/f:0", false},
+		{"rw=read\nfilename=/d/f\nunlink_each_loop=1", "/d/f:0", true},
+		{"rw=randrw\nrwmixread=100\nfilename=/d/f", "/d/f:0", false},
+		{"rw=trim\nfilename=/d/f", "/d/f:0", true},
+		{"rw=write\ndirectory=/no1:/no2\nfilename=f\nsize=64k", "/no1/f:65536 /no2/f:65536", true},
+		{"rw=write\ndirectory=/no1\nsize=64k\nnumjobs=2\nnrfiles=2", "/no1/x.0.0:32768 /no1/x.0.1:32768 /no1/x.1.0:32768 /no1/x.1.1:32768", true},
+		{"rw=write\ndirectory=/no1\nsize=64k\nfilename_format=$jobname-$filenum", "/no1/x-0:65536", true},
+		{"ioengine=null\nfilename=/d/f", "", false},
+	} {
+		list, err := accessesOf(effective(t, c.options))
+		if err != nil {
+			t.Errorf("%q: %v", c.options, err)
+			continue
+		}
+		var got []string
+		for _, a := range list {
+			got = append(got, fmt.Sprintf("%s:%d", a.path, a.need))
+			if a.writes != c.writes {
+				t.Errorf("%q: writes %v", c.options, a.writes)
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%q: %s, want %s", c.options, got, c.want)
+		}
+	}
+	for options, want := range map[string]string{
+		"rw=write\ndirectory=/d\nfilename=/etc/x":         "is to be below directory=/d",
+		"rw=write\ndirectory=/d\nfilename=../x":           "is to be below directory=/d",
+		"rw=write\ndirectory=/d\nfilename=a/../../x":      "is to be below directory=/d",
+		"rw=write\nfilename=x:/d/y":                       "names x and absolute paths too",
+		"rw=write\ndirectory=/d\nfilename_format=../x":    "fio would make a file named",
+		"rw=write\ndirectory=/d\nfilename_format=/etc/x":  "fio would make a file named",
+		"rw=write\ndirectory=/d\nnrfiles=10001":           "nrfiles=10001: want a number up to 10000",
+		"rw=write\ndirectory=/d\nnrfiles=5001\nnumjobs=2": "2 jobs of 5001 files each are more than plimsoll looks at",
+		"rw=write\ndirectory=/d\nnrfiles=-1":              "nrfiles=-1",
+	} {
+		if _, err := accessesOf(effective(t, options)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", options, err, want)
+		}
+	}
+	for _, fits := range []string{"nrfiles=10000", "nrfiles=5000\nnumjobs=2", "nrfiles=0"} {
+		list, err := accessesOf(effective(t, "rw=write\ndirectory=/no\n"+fits))
+		if n := map[string]int{"nrfiles=0": 1}[fits]; err != nil || n == 1 && len(list) != 1 || n == 0 && len(list) != 10000 {
+			t.Errorf("%s: %d, %v", fits, len(list), err)
+		}
+	}
+	for name, want := range map[string]bool{"/x": true, "..": true, "a/..": true, "a..b": false, "a/b": false, "...": false} {
+		if leaves(name) != want {
+			t.Errorf("%s leaves: %v", name, !want)
+		}
+	}
+	if got := sizeOf(section(fio.Option{Name: "size", Value: "2k"}), "size"); got != 2*k {
+		t.Error(got)
+	}
+}
+
+// A file that is only read must hold all that the job reads, its offset too.
+func TestReadsBeyondAFile(t *testing.T) {
+	data := t.TempDir()
+	write(t, filepath.Join(data, "f"), strings.Repeat("x", 4096))
+	for options, ok := range map[string]bool{
+		"size=4096": true, "size=4097": false, "size=2048\noffset=2048": true, "size=2048\noffset=2049": false, "size=1024\noffset_increment=1024\nnumjobs=4": true,
+		"size=1024\noffset_increment=1024\nnumjobs=5": false,
+	} {
+		p := placeOn(t, data, Consent{})
+		err := p.Check(job(t, "[x]\nrw=read\nbs=512\nfilename="+data+"/f\n"+options+"\n"))
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "would write it again") {
+			t.Errorf("%q: %v", options, err)
+		}
+	}
+	// One file of a section is there, the other is not.
+	p := placeOn(t, data, Consent{})
+	if err := p.Check(job(t, "[x]\nrw=read\nfilename="+data+"/f:"+data+"/g\n")); err == nil || !strings.Contains(err.Error(), "others of its files are not") {
+		t.Error(err)
+	}
+	write(t, filepath.Join(data, "g"), strings.Repeat("x", 4096))
+	if err := placeOn(t, data, Consent{}).Check(job(t, "[x]\nrw=read\nfilename="+data+"/f:"+data+"/g\n")); err != nil {
+		t.Error(err)
+	}
+}
+
+// Of the free space nine tenths may be filled; fresh extents come on top; hosts and places add up.
+func TestShareOfTheFreeSpace(t *testing.T) {
+	path := t.TempDir()
+	p := placeOn(t, path, Consent{})
+	bytes, _, err := p.dir.Free()
+	if err != nil {
+		t.Fatal(err)
+	}
+	free := float64(bytes)
+	for _, c := range []struct {
+		shares []float64
+		fresh  bool
+		hosts  int
+		ok     bool
+	}{
+		{[]float64{0.85}, false, 0, true},
+		{[]float64{0.95}, false, 0, false}, // less than is free, more than plimsoll uses
+		{[]float64{0.5}, true, 0, false},
+		{[]float64{0.4}, true, 0, true},
+		{[]float64{0.5, 0.5}, false, 0, false},
+		{[]float64{0.4, 0.4}, false, 0, true},
+		{[]float64{0.4}, false, 2, true},
+		{[]float64{0.4}, false, 3, false},
+	} {
+		var places []*Place
+		for _, share := range c.shares {
+			p := placeOn(t, path, Consent{Hosts: c.hosts})
+			p.Size = units.Bytes(share * free)
+			places = append(places, p)
+		}
+		err := CheckSpace(places, c.fresh)
+		if (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), "of which plimsoll uses 90 %: choose a smaller --size") {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	p.Size, p.made = 0, map[string]units.Bytes{"a": units.Bytes(0.5 * free), "b": units.Bytes(0.45 * free)}
+	if err := CheckSpace([]*Place{p}, false); err == nil || !strings.Contains(err.Error(), "choose smaller sizes in the job file") {
+		t.Error(err)
+	}
+	p.Device = &block.Device{}
+	if err := CheckSpace([]*Place{p}, true); err != nil || p.needed(true) != 0 {
+		t.Error(err)
+	}
+	n := placeOn(t, path, Consent{})
+	n.Files, n.made = Files{Size: 100, Jobs: 3, JobSize: 10}, map[string]units.Bytes{"a": 7, "b": 5}
+	if n.needed(false) != 142 || n.needed(true) != 272 {
+		t.Errorf("%d and %d", n.needed(false), n.needed(true))
+	}
+}
+
+// The files of scenarios: the largest shared one, as many of their own as the most jobs have.
+func TestFilesOfScenarios(t *testing.T) {
+	scenario := func(files suite.FileUse, size units.Bytes, jobs int) suite.Scenario {
+		s := job(t, fmt.Sprintf("[x]\nrw=write\nbs=512\nnumjobs=%d\n", jobs))
+		s.AsIs, s.Files, s.Size = false, files, size
+		return s
+	}
+	asIs := scenario("", 1<<40, 1)
+	asIs.AsIs = true
+	got := FilesOf(
+		scenario("", 1000, 4), scenario("", 3000, 1), scenario(suite.FilePerJob, 500, 2), scenario(suite.FilePerJob, 200, 3), asIs,
+	)
+	if want := (Files{Size: 3000, Jobs: 3, JobSize: 500}); got != want || got.Total() != 4500 {
+		t.Errorf("%+v %d", got, got.Total())
+	}
+	if got := FilesOf(scenario("", 1000, 1), scenario(suite.RegionPerJob, 400, 3)); got.Size != 1200 {
+		t.Errorf("%+v", got)
+	}
+	have := Files{Size: 10, Jobs: 3, JobSize: 5}
+	for want, ok := range map[Files]bool{
+		have: true, {Size: 11}: false, {Size: 10}: true, {Jobs: 4, JobSize: 1}: false, {Jobs: 3, JobSize: 6}: false, {Jobs: 2, JobSize: 5}: true, {JobSize: 9}: true,
+	} {
+		if have.holds(want) != ok {
+			t.Errorf("%+v: %v", want, !ok)
+		}
+	}
+	list := prefills(Files{Size: 3000, Jobs: 3, JobSize: 500}, "/s/f", "/n:f", "/s/d", "/n:d")
+	if len(list) != 2 || list[0].Size != 3000 || list[0].Files != 0 || list[0].Shown != "/s/f" || list[1].Size != 1500 || list[1].Files != 3 || list[1].Shown != "/s/d" {
+		t.Fatalf("%+v", list)
+	}
+	for i, want := range []map[string]string{
+		{"filename": `/n\:f`, "size": "3000", "rw": "write", "direct": "1", "end_fsync": "1"}, {"directory": `/n\:d`, "size": "1500", "nrfiles": "3", "openfiles": "1"},
+	} {
+		for name, value := range want {
+			if v, _ := list[i].Job.Sections[0].Get(name); v != value {
+				t.Errorf("%d: %s=%s, want %s", i, name, v, value)
+			}
+		}
+	}
+	if list := prefills(Files{Size: 1}, "", "", "", ""); len(list) != 1 {
+		t.Errorf("%+v", list)
+	}
+	if list := prefills(Files{Jobs: 1, JobSize: 1}, "", "", "", ""); len(list) != 1 || list[0].Files != 1 {
+		t.Errorf("%+v", list)
+	}
+	dir := t.TempDir()
+	byHand, mkdirs := PrefillsByHand(dir, scenario("", 1000, 4), scenario(suite.FilePerJob, 500, 2))
+	if len(byHand) != 2 || !slices.Equal(mkdirs, []string{dir + "/.plimsoll", dir + "/.plimsoll/data-files"}) || byHand[0].Shown != dir+"/.plimsoll/data.dat" {
+		t.Errorf("%+v %q", byHand, mkdirs)
+	}
+	if byHand, mkdirs := PrefillsByHand(dir, asIs); byHand != nil || mkdirs != nil {
+		t.Errorf("%+v %q", byHand, mkdirs)
+	}
+}
+
+// Clean removes what runs make, by their names, counts it, and leaves all else.
+func TestCleanByNames(t *testing.T) {
+	top := t.TempDir()
+	deep := mkdir(t, filepath.Join(top, "deep"))
+	for _, dir := range []string{top, deep} {
+		folder := mkdir(t, filepath.Join(dir, folderName))
+		write(t, filepath.Join(folder, "data.dat"), strings.Repeat("x", 1000))
+		write(t, filepath.Join(mkdir(t, filepath.Join(folder, "wal-files")), "job.0"), strings.Repeat("x", 200))
+		write(t, filepath.Join(mkdir(t, filepath.Join(folder, sharePrefix+"h")), "y"), "12345")
+		write(t, filepath.Join(folder, markPrefix+strings.Repeat("0f", 16)), "ab")
+		if dir == deep {
+			write(t, filepath.Join(folder, "mine"), "precious")
+		}
+	}
+	look := func(dry bool) map[string]Leftover {
+		t.Helper()
+		all := map[string]Leftover{}
+		if err := Clean(top, dry, func(l Leftover) { all[l.Folder] = l }); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	for _, dry := range []bool{true, false} {
+		for folder, l := range look(dry) {
+			if !slices.Equal(l.Files, []string{"data.dat", sharePrefix + "h", "wal-files"}) || l.Size != 1207 || l.InUse || l.Server != 0 {
+				t.Errorf("dry %v, %s: %+v", dry, folder, l)
+			}
+			if (len(l.Others) == 1) != (folder == filepath.Join(deep, folderName)) {
+				t.Errorf("%s: others %q", folder, l.Others)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(top, folderName)); err == nil {
+		t.Error("the empty folder is still there")
+	}
+	if text, err := os.ReadFile(filepath.Join(deep, folderName, "mine")); err != nil || string(text) != "precious" {
+		t.Errorf("%q %v", text, err)
+	}
+	if left := look(false)[filepath.Join(deep, folderName)]; len(left.Files) != 0 || left.Size != 0 {
+		t.Errorf("%+v", left)
+	}
+	for path, want := range map[string]string{filepath.Join(top, "no"): "does not exist", filepath.Join(deep, folderName, "mine"): "is not a directory"} {
+		if err := Clean(path, true, func(Leftover) {}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// A mark is a name of 32 hexadecimal digits behind run-; it differs by ID and by the record's place.
+func TestMarks(t *testing.T) {
+	a, err := os.Stat(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.Stat(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := Mark("id", a)
+	if !isMark(one) || one != Mark("id", a) || one == Mark("id2", a) || one == Mark("id", b) {
+		t.Error(one)
+	}
+	for name, want := range map[string]bool{
+		"run-" + strings.Repeat("0", 32): true, "run-" + strings.Repeat("0", 30): false, "run-" + strings.Repeat("g", 32): false, strings.Repeat("0", 32): false,
+	} {
+		if isMark(name) != want {
+			t.Errorf("%s: %v", name, !want)
+		}
+	}
+	p := placeOn(t, t.TempDir(), Consent{})
+	if err := p.CheckMark(one); err == nil || !strings.Contains(err.Error(), "no mark of that run is there") {
+		t.Error(err)
+	}
+	release, err := p.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if err := p.PutMark(one); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.CheckMark(one); err != nil {
+		t.Error(err)
+	}
+	if err := p.CheckMark(Mark("id2", a)); err == nil {
+		t.Error("another run's mark counts")
+	}
+	if err := os.Link(filepath.Join(p.Path, folderName, one), filepath.Join(p.Path, folderName, "second")); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.CheckMark(one); err == nil {
+		t.Error("a mark with two names counts")
+	}
+	if err := p.DropMark(one); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(p.Path, folderName, one)); err == nil {
+		t.Error("the mark is still there")
+	}
+	reads := placeOn(t, t.TempDir(), Consent{})
+	reads.Files = Files{}
+	if err := reads.CheckMark(one); err != nil {
+		t.Error(err)
+	}
+	if reads.made["x"] = 1; !reads.writes() || reads.CheckMark(one) == nil {
+		t.Error("what a job makes needs a mark")
+	}
+}
+
+// What looks like fio's own file: its name and a mebibyte.
+func TestOtherFilesByNameAndSize(t *testing.T) {
+	dir := t.TempDir()
+	for name, size := range map[string]int{
+		"job.0.0": 1 << 20, "job.1.0": 1<<20 - 1, "job.12345.0": 1 << 20, "job.1234.12345": 1 << 20, "job.0.123456": 1 << 20, "x.y": 1 << 20, "local-a-verify.state": 1 << 20,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := OtherFiles(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range list {
+		got = append(got, filepath.Base(f.Path))
+		if f.Size != units.MiB {
+			t.Errorf("%+v", f)
+		}
+	}
+	if want := []string{"job.0.0", "job.1234.12345", "local-a-verify.state"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for name, want := range map[string]string{"job.1.0": "is not a file that fio makes", "gone.0.0": "it does not exist"} {
+		if err := RemoveOther(filepath.Join(dir, name)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := os.Link(filepath.Join(dir, "job.0.0"), filepath.Join(dir, "second")); err != nil {
+		t.Fatal(err)
+	}
+	if err := RemoveOther(filepath.Join(dir, "job.0.0")); err == nil || !strings.Contains(err.Error(), "it has 2 names") {
+		t.Error(err)
+	}
+	if err := RemoveOther(filepath.Join(dir, "job.1234.12345")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "job.1234.12345")); err == nil {
+		t.Error("it is still there")
+	}
+}
+
+// Where a suite's own files lie: the directory that all are in.
+func TestPathOfASuite(t *testing.T) {
+	base := t.TempDir()
+	a, b := mkdir(t, filepath.Join(base, "a")), mkdir(t, filepath.Join(base, "b"))
+	of := func(options ...string) *suite.Suite {
+		s := &suite.Suite{}
+		for _, o := range options {
+			s.Scenarios = append(s.Scenarios, job(t, "[x]\nrw=write\nsize=4k\n"+o+"\n"))
+		}
+		return s
+	}
+	for _, c := range []struct {
+		s    *suite.Suite
+		want string
+	}{
+		{of("filename=" + a + "/f"), a},
+		{of("filename="+a+"/f", "filename="+a+"/g"), a},
+		{of("filename="+a+"/f", "filename="+b+"/g"), base},
+		{of("filename="+a+"/f", "filename="+base+"/g"), base},
+		{of("directory=" + a), a},
+		{of(""), ""},
+	} {
+		if got, err := PathOf(c.s); got != c.want || err != nil {
+			t.Errorf("%s %v, want %s", got, err, c.want)
+		}
+	}
+	mixed := of("filename=" + a + "/f")
+	mixed.Scenarios = append(mixed.Scenarios, suite.Scenario{})
+	if got, err := PathOf(mixed); got != "" || err != nil {
+		t.Errorf("%s %v", got, err)
+	}
+	if _, err := PathOf(of("filename=" + base + "/no/deep/f")); err == nil || !strings.Contains(err.Error(), "does not exist: make the directory") {
+		t.Error(err)
+	}
+	if _, err := PathOf(of("filename="+a+"/f", "filename=/proc/x")); err == nil || !strings.Contains(err.Error(), "are not on one filesystem") {
+		t.Error(err)
+	}
+	for path, want := range map[string]string{a + "\x01": "control character", a + "#": "would read", base + "/no": "does not exist", "/dev/null": "neither a directory nor a block device"} {
+		if err := CheckPaths(map[topology.Role]string{topology.Data: path}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", path, err)
+		}
+	}
+	if err := CheckPaths(map[topology.Role]string{topology.WAL: a}); err != nil {
+		t.Error(err)
+	}
+}
+
+// The names of a place, and which belong to plimsoll.
+func TestNamesOfAPlace(t *testing.T) {
+	p := placeOn(t, t.TempDir(), Consent{})
+	own := p.Path + "/" + folderName + "/"
+	for path, want := range map[string]bool{
+		own + "data.dat": true, own + "data-fresh.dat": true, own + "data-files/job.0": true, own + "data-fresh-files/job.1": true, own + "data-job/x": true,
+		own + "wal.dat": false, own + "data-job/../x": false, own + "data-jobs/x": false, p.Path + "/data.dat": false,
+	} {
+		if p.own(path) != want {
+			t.Errorf("%s: %v", path, !want)
+		}
+	}
+	raw := &Place{Role: topology.Data, Path: "/dev/sdx", Device: &block.Device{}}
+	if raw.own("/dev/sdx") || raw.File() != "/dev/sdx" || raw.inJobDir("/dev/sdx/.plimsoll/data-job/x") {
+		t.Error("a device holds no folder")
+	}
+	for files, want := range map[suite.FileUse]string{"": own + "data.dat", suite.FilePerJob: own + "data-files", suite.RegionPerJob: own + "data.dat"} {
+		if got := p.FileFor(suite.Scenario{Files: files}); got != want {
+			t.Errorf("%s: %s", files, got)
+		}
+	}
+	if got := p.FileFor(suite.Scenario{AsIs: true, Files: suite.FilePerJob}); got != own+"data-job" {
+		t.Error(got)
+	}
+	p.uses(own+"data.dat", 9)
+	p.uses(own+"data-job/x", 5)
+	p.uses(p.Path+"/f", 7)
+	p.uses(p.Path+"/f", 3)
+	if len(p.made) != 2 || p.made[p.Path+"/f"] != 7 || !slices.Equal(p.Made(), []string{p.Path + "/f"}) {
+		t.Errorf("%v", p.made)
+	}
+	if got := plainName("aZ09-_. /\n%é"); got != "aZ09-_.-----" {
+		t.Error(got)
+	}
+}
