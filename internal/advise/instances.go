@@ -136,7 +136,7 @@ func (q requirement) holds(f cloud.InstanceFacts) bool {
 		return held
 	}
 	p := pools(f)
-	held := p[0].burst >= q.peak.iops*(1-loss) && p[1].burst >= q.peak.bytes*(1-loss) &&
+	held := p[0].Top >= q.peak.iops*(1-loss) && p[1].Top >= q.peak.bytes*(1-loss) &&
 		p[0].carries(q.course, ofIOPS) && p[1].carries(q.course, ofBytes)
 	if q.held != nil {
 		q.held[key] = held
@@ -167,9 +167,9 @@ func (q requirement) share(f cloud.InstanceFacts) (float64, string) {
 	word, have, want := "sustains", f.Baseline, q.peak
 	if q.course != nil {
 		switch p := pools(f); {
-		case p[0].burst < q.peak.iops*(1-loss) || p[1].burst < q.peak.bytes*(1-loss):
-			word, have = "reaches in bursts", cloud.Limits{IOPS: units.IOPS(p[0].burst), Rate: units.Rate(p[1].burst)}
-		case p[0].base < q.steady.iops*(1-loss) || p[1].base < q.steady.bytes*(1-loss):
+		case p[0].Top < q.peak.iops*(1-loss) || p[1].Top < q.peak.bytes*(1-loss):
+			word, have = "reaches in bursts", cloud.Limits{IOPS: units.IOPS(p[0].Top), Rate: units.Rate(p[1].Top)}
+		case p[0].Base < q.steady.iops*(1-loss) || p[1].Base < q.steady.bytes*(1-loss):
 			want = q.steady
 		default:
 			word = "has not credits enough for the bursts: it sustains"

@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"plimsoll/internal/ceiling"
@@ -292,7 +293,7 @@ func (r *Request) unfit(typ string) string {
 	}
 	for i := range r.Demand.Streams {
 		s := &r.Demand.Streams[i]
-		if t.HDD != nil && s.Random {
+		if t.HDD != nil && s.Random && (r.Series == nil || !slices.Contains(r.Types, typ)) {
 			return fmt.Sprintf("%s: %s is random, and a random I/O costs a whole 1 MiB there", typ, s.Name)
 		}
 		if least := s.Latency.Smallest(); t.HDD != nil && least > 0 && least < 10*time.Millisecond {

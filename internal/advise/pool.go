@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/workload"
 )
@@ -21,17 +22,17 @@ type span struct {
 // (https://aws.amazon.com/blogs/compute/simulating-amazon-ec2-ebs-burst-credits-before-downsizing-an-instance/).
 const day = 24 * time.Hour
 
-// pool is what an instance, or volumes, have saved up of a limit: credits are spent above the
-// baseline and earned below it, up to size. That of an instance is whole again each day.
+// pool is the bucket of a limit. That of an instance is whole again each day.
 type pool struct {
-	base, burst, size, left float64
-	daily                   bool
+	ceiling.Bucket
+	daily bool
 }
 
-func poolOf(base, burst float64, lasts time.Duration) pool {
-	p := pool{base: base, burst: max(base, burst), daily: true}
-	p.size = (p.burst - p.base) * lasts.Seconds()
-	p.left = p.size
+// poolOf is a full pool of what a burst gives above the baseline for so long.
+func poolOf(base, top float64, lasts time.Duration) pool {
+	top = max(base, top)
+	p := pool{Bucket: ceiling.Bucket{Base: base, Top: top, Size: (top - base) * lasts.Seconds()}, daily: true}
+	p.Left = p.Size
 	return p
 }
 
@@ -43,34 +44,31 @@ func pools(f cloud.InstanceFacts) [2]pool {
 	}
 }
 
-// take lets a load run for a time.
-func (p *pool) take(load, seconds float64) { p.left = min(p.left+(p.base-load)*seconds, p.size) }
-
 // carries says whether a pool carries a load that repeats, beginning with a full pool each day.
 func (p pool) carries(spans []span, of func(need) float64) bool {
 	length := 0.0
 	for _, s := range spans {
-		if of(s.need) > p.burst*(1+loss) {
+		if of(s.need) > p.Top*(1+loss) {
 			return false
 		}
 		length += s.seconds
 	}
 	for left := math.Ceil(day.Seconds() / length); left > 0; left-- {
-		before, lowest, full := p.left, p.left, false
+		before, lowest, full := p.Left, p.Left, false
 		for _, s := range spans {
 			if s.fresh && p.daily {
-				p.left = p.size
+				p.Left = p.Size
 			}
-			p.take(of(s.need), s.seconds)
-			lowest, full = min(lowest, p.left), full || p.left == p.size
+			p.Pass(of(s.need), s.seconds)
+			lowest, full = min(lowest, p.Left), full || p.Left == p.Size
 		}
-		switch spent := before - p.left; {
-		case lowest < -loss*p.size:
+		switch spent := before - p.Left; {
+		case lowest < -loss*p.Size:
 			return false
 		case spent <= 0:
 			return true
 		case !full: // each period that follows leaves as much less
-			return lowest-spent*(left-1) >= -loss*p.size
+			return lowest-spent*(left-1) >= -loss*p.Size
 		}
 	}
 	return true

@@ -4,6 +4,8 @@ import (
 	"math"
 	"time"
 
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/units"
 )
 
@@ -36,14 +38,24 @@ type bucket struct {
 // bucketsOf are the limits of a candidate: its volumes' together, and its instance's.
 func bucketsOf(c *Candidate) []bucket {
 	f := c.volume()
-	n := float64(c.Layout.N)
 	p := pools(c.Instance)
-	rate := float64(f.Sustained.Rate) * n
+	return append(volumeBuckets(f, float64(c.Layout.N)),
+		bucket{p[0], "instance IOPS", ofIOPS}, bucket{p[1], "instance throughput", ofBytes})
+}
+
+// volumeBuckets are those of n volumes together: of I/Os and of bytes, of a hard disk's of whole MiB,
+// of which each counted I/O takes one.
+func volumeBuckets(f cloud.VolumeFacts, n float64) []bucket {
+	full := func(base, top, size float64) pool {
+		return pool{Bucket: ceiling.Bucket{Base: base * n, Top: max(base, top) * n, Size: size * n, Left: size * n}}
+	}
+	if f.CountedIO >= units.MiB {
+		disk := full(float64(f.Sustained.Rate), float64(f.Burst.Rate), float64(f.BurstBytes))
+		return []bucket{{disk, "volume throughput", func(n need) float64 { return n.iops * float64(f.CountedIO) }}}
+	}
 	return []bucket{
-		{volumePool(f, n), "volume IOPS", ofIOPS},
-		{pool{base: rate, burst: rate}, "volume throughput", ofBytes},
-		{p[0], "instance IOPS", ofIOPS},
-		{p[1], "instance throughput", ofBytes},
+		{full(float64(f.Sustained.IOPS), float64(f.Burst.IOPS), f.BurstIOs), "volume IOPS", ofIOPS},
+		{full(float64(f.Sustained.Rate), 0, 0), "volume throughput", ofBytes},
 	}
 }
 
@@ -86,11 +98,7 @@ func (p *player) speed(i int) float64 {
 	for k := range p.buckets {
 		b := &p.buckets[k]
 		if asks := b.of(s.need) * s.seconds; asks > 0 {
-			have := b.base
-			if b.left > b.size*loss {
-				have = b.burst
-			}
-			most = min(most, have*(1+loss)/asks)
+			most = min(most, b.Allows()*(1+loss)/asks)
 		}
 	}
 	return most
@@ -101,16 +109,14 @@ func (p *player) step(i int, speed, long float64) float64 {
 	s := p.spans[i]
 	for k := range p.buckets {
 		b := &p.buckets[k]
-		if spent := b.of(s.need)*s.seconds*speed - b.base; spent > b.base*2*loss && b.left > b.size*loss {
-			long = min(long, max(b.left/spent, 1e-6))
-		}
+		long = min(long, max(b.Lasts(b.of(s.need)*s.seconds*speed), 1e-6))
 	}
 	for k := range p.buckets {
 		b := &p.buckets[k]
-		b.left = max(b.left+(b.base-b.of(s.need)*s.seconds*speed)*long, 0)
-		b.left = min(b.left, b.size)
-		if b.size > 0 && b.left/b.size < p.out.Lowest {
-			p.out.Lowest, p.out.Of, p.out.lowest = b.left/b.size, b.name, i
+		b.Pass(b.of(s.need)*s.seconds*speed, long)
+		b.Left = max(b.Left, 0)
+		if b.Size > 0 && b.Left/b.Size < p.out.Lowest {
+			p.out.Lowest, p.out.Of, p.out.lowest = b.Left/b.Size, b.name, i
 		}
 	}
 	return long
@@ -121,7 +127,7 @@ func (p *player) interval(i int) {
 	if p.spans[i].fresh {
 		for k := range p.buckets {
 			if b := &p.buckets[k]; b.daily {
-				b.left = b.size
+				b.Left = b.Size
 			}
 		}
 	}

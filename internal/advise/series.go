@@ -140,8 +140,9 @@ func (r *Request) peaks() [][]*workload.Stream {
 	return groups
 }
 
-// burstSize is the smallest volume of gp2 whose credits carry the series; false when none of up to
-// most GiB does. Its credits fill at the baseline, and nothing resets them.
+// burstSize is the smallest volume of a type that bursts, gp2 or a hard disk's, whose credits carry
+// the series; false when none of up to most GiB does. They fill at the baseline, and nothing resets
+// them.
 func (r *Request) burstSize(l Layout, from, most float64) (gib float64, ok bool) {
 	holds := func(gib float64) bool {
 		l.Spec.Size = units.Bytes(gib) * units.GiB
@@ -161,14 +162,6 @@ func (r *Request) burstSize(l Layout, from, most float64) (gib float64, ok bool)
 			lo = mid + 1
 		}
 	}
-}
-
-// volumePool is what n volumes have saved up in I/Os.
-func volumePool(f cloud.VolumeFacts, n float64) pool {
-	base := float64(f.Sustained.IOPS) * n
-	p := pool{base: base, burst: max(base, float64(f.Burst.IOPS)*n), size: f.BurstIOs * n}
-	p.left = p.size
-	return p
 }
 
 // seriesNotes say how the series was taken.
@@ -212,9 +205,10 @@ func (s *Series) Demand() (*workload.Demand, error) {
 
 // carried says whether volumes carry the series, by their credits where they have any.
 func (r *Request) carried(l Layout, f cloud.VolumeFacts) bool {
-	on, n := r.on(l), float64(l.N)
-	return float64(f.Sustained.Rate)*n >= on.peak.bytes*(1-loss) &&
-		float64(l.Spec.Size)*n/l.usable() >= float64(r.Demand.Capacity)*(1-loss) && volumePool(f, n).carries(on.spans, ofIOPS)
+	spans, n := r.on(l).spans, float64(l.N)
+	short := func(b bucket) bool { return !b.carries(spans, b.of) }
+	return float64(l.Spec.Size)*n/l.usable() >= float64(r.Demand.Capacity)*(1-loss) &&
+		!slices.ContainsFunc(volumeBuckets(f, n), short)
 }
 
 // replay runs the series through a row: what it gave, and when it had least left.

@@ -13,17 +13,13 @@ type model struct {
 	parts [][2]float64 // by resource: the share of its baseline and of its burst that is the role's
 }
 
-// bucket is a burst while it is spent.
-type bucket struct {
+// burst is the bucket of a resource while it is spent.
+type burst struct {
 	*resource
-	base, top float64
-	left      float64 // credits, or seconds of a burst that lasts so long however much of it is used
-	spent     bool
-	ends      float64 // seconds since the start
+	Bucket
+	spent bool
+	ends  float64 // seconds since the start; +Inf: the load leaves it alone
 }
-
-// never ends a burst that the load leaves alone.
-var never = math.Inf(1)
 
 // timed sets how long each burst lasts under a load that takes all it is given and never pauses, by
 // following the load from one end of a burst to the next: it takes what the smallest bound allows,
@@ -39,9 +35,9 @@ func (c Ceiling) timed() Ceiling {
 	begin := c.model.carries(buckets, c.Concurrency())
 	now := 0.0
 	for x := begin; ; x = c.model.carries(buckets, c.Concurrency()) {
-		first, after := (*bucket)(nil), never
+		first, after := (*burst)(nil), math.Inf(1)
 		for _, b := range buckets {
-			if in := b.lastsAt(used(x, b.demand)); !b.spent && in < after {
+			if in := b.Lasts(used(x, b.demand)); !b.spent && in < after {
 				first, after = b, in
 			}
 		}
@@ -50,22 +46,24 @@ func (c Ceiling) timed() Ceiling {
 		}
 		now += after
 		for _, b := range buckets {
-			b.pass(used(x, b.demand), after)
+			if !b.spent {
+				b.Pass(used(x, b.demand), after)
+			}
 		}
 		first.spent, first.ends = true, now
 	}
 	c.Bounds = slices.Clone(c.Bounds)
 	for i := range c.Bounds {
 		b := &c.Bounds[i]
-		at := slices.IndexFunc(buckets, func(o *bucket) bool { return b.Burst && o.kind == b.Kind && o.name == b.Name })
+		at := slices.IndexFunc(buckets, func(o *burst) bool { return b.Burst && o.kind == b.Kind && o.name == b.Name })
 		if at < 0 {
 			continue
 		}
 		ends := buckets[at].ends
 		if math.IsInf(ends, 1) {
 			fresh := c.model.buckets()[at]
-			if ends = max(fresh.lastsAt(used(begin, fresh.demand)), now); math.IsInf(ends, 1) {
-				ends = fresh.lastsAt(fresh.top)
+			if ends = max(fresh.Lasts(used(begin, fresh.demand)), now); math.IsInf(ends, 1) {
+				ends = fresh.Lasts(fresh.Top)
 			}
 		}
 		if !math.IsInf(ends, 1) {
@@ -76,53 +74,26 @@ func (c Ceiling) timed() Ceiling {
 }
 
 // buckets are the bursts of which it is known how long they last, full.
-func (m *model) buckets() []*bucket {
-	var out []*bucket
+func (m *model) buckets() []*burst {
+	var out []*burst
 	for i, r := range m.resources {
 		if r.top <= 0 || r.lasts == 0 && r.credits <= 0 {
 			continue
 		}
-		b := &bucket{
-			resource: r,
-			base:     r.base * m.parts[i][0],
-			top:      r.top * m.parts[i][1],
-			left:     r.credits * m.parts[i][1],
-			ends:     never,
+		b := &burst{resource: r, ends: math.Inf(1), Bucket: Bucket{
+			Base: r.base * m.parts[i][0], Top: r.top * m.parts[i][1], Size: r.credits * m.parts[i][1], Timed: r.lasts > 0,
+		}}
+		if b.Timed {
+			b.Size = r.lasts.Seconds()
 		}
-		if r.lasts > 0 {
-			b.left = r.lasts.Seconds()
-		}
+		b.Left = b.Size
 		out = append(out, b)
 	}
 	return out
 }
 
-// lastsAt is how many seconds the burst lasts when so much of the resource is used.
-func (b *bucket) lastsAt(use float64) float64 {
-	switch over := use - b.base; {
-	case over <= b.base*1e-9:
-		return never
-	case b.lasts > 0:
-		return b.left
-	default:
-		return b.left / over
-	}
-}
-
-// pass takes from the burst, or fills it again, what so many seconds at this use do.
-func (b *bucket) pass(use, seconds float64) {
-	over := use - b.base
-	switch {
-	case b.spent:
-	case b.lasts == 0:
-		b.left = min(b.left-over*seconds, b.credits)
-	case over > b.base*1e-9:
-		b.left -= seconds
-	}
-}
-
 // carries is what the streams do at the smallest of what the resources allow now.
-func (m *model) carries(buckets []*bucket, most *Bound) [][2]float64 {
+func (m *model) carries(buckets []*burst, most *Bound) [][2]float64 {
 	var least [][2]float64
 	total := math.Inf(1)
 	take := func(x [][2]float64) {
@@ -136,7 +107,7 @@ func (m *model) carries(buckets []*bucket, most *Bound) [][2]float64 {
 	}
 	for i, r := range m.resources {
 		capacity := r.base * m.parts[i][0]
-		if r.top > 0 && !slices.ContainsFunc(buckets, func(b *bucket) bool { return b.resource == r && b.spent }) {
+		if r.top > 0 && !slices.ContainsFunc(buckets, func(b *burst) bool { return b.resource == r && b.spent }) {
 			capacity = r.top * m.parts[i][1]
 		}
 		if capacity > 0 {
