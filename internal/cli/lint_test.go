@@ -58,7 +58,7 @@ func TestLintFindsTheTraps(t *testing.T) {
 		"fdatasync blocks the submitter":                 "disk-benchmark-guide.md:158:5: PL111",
 		"and in the mixed scenario":                      "disk-benchmark-guide.md:359:5: PL111",
 		"18,700 IOPS are burst":                          "a c8g.2xlarge does 40,000 IOPS on EBS for 30 minutes a day and 12,000 IOPS for good",
-		"four jobs on one filename":                      "disk-benchmark-guide.md:160:5: PL107 warning: 4 jobs write the same blocks of one file",
+		"four jobs on one filename":                      "disk-benchmark-guide.md:160:5: PL107 info: 4 jobs write the same blocks of one file",
 		"the demand is 16 jobs at 16 MB/s: 256 MiB/s":    "workload-to-jobfile.md:94:1: PL119 info: Each of the 16 jobs of [burst_read] may do 16 MiB/s of reads, 256 MiB/s in all.",
 		"a raw device is written":                        "workload-to-jobfile.md:97:1: PL113",
 		"percentiles of a job that cannot keep its rate": "workload-to-jobfile.md:94:1: PL122",

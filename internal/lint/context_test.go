@@ -27,7 +27,7 @@ func severities(code finding.Code, documents ...[2]string) map[string]finding.Se
 func TestContextOfAJobFile(t *testing.T) {
 	const (
 		buffered = "[a]\nrw=read\nsize=9g\nioengine=libaio\niodepth=4\n"
-		shared   = "[a]\nrw=read\nsize=9g\nioengine=libaio\ndirect=1\nfilename=/f\nnumjobs=4\n"
+		shared   = "[a]\nrw=read\nsize=9g\nioengine=psync\nfilename=/f\nnumjobs=4\n"
 		suite    = "#!/bin/bash\n. common/rc\n_require_fio\nfio jobs/a.fio\n"
 		none     = finding.Severity("")
 	)
@@ -83,6 +83,12 @@ func TestWarningsAreProvable(t *testing.T) {
 		{"PL105", "fio --name=a --size=64m --rw=write --fsync=$N --directory=/d\n", none},
 		{"PL106", "fio --name=a --size=64k --bs=4k --rw=randread --iodepth=32 --ioengine=libaio --direct=1 --loops=9\n", finding.Warn},
 		{"PL106", "fio --name=a --size=64k --bs=4k --rw=randread --iodepth=16 --ioengine=libaio --direct=1 --loops=9\n", finding.Info},
+		{"PL107", "fio --name=a --size=9g --rw=read --filename=/f --numjobs=4 --direct=1\n", finding.Info},
+		{"PL107", "fio --name=a --size=9g --rw=read --filename=/f --numjobs=4\n", finding.Warn},
+		{"PL107", "fio --name=prefill --size=9g --rw=write --filename=/f --numjobs=4\n", finding.Info},
+		{"PL107", "fio --name=a --size=9g --rw=read --filename=/f --numjobs=4 --output=/dev/null &\n", none},
+		{"PL103", "fio --name=a --size=9g --rw=read --filename='C\\:\\x' --iodepth=8\n", none},
+		{"PL103", "fio --name=a --size=9g --rw=read --filename=/x --iodepth=8\n", finding.Warn},
 		{"PL111", "fio --name=a --rw=write --fsync=1 --ioengine=io_uring --iodepth=16 --direct=1\n", finding.Info},
 		{"PL111", "fio --name=a --rw=write --fsync=1 --iodepth=16\n", none}, // PL103 says it
 		{"PL120", "[a]\nrwmixread=70\nsize=1g\n", finding.Info},

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -133,8 +134,28 @@ func newLintJob(f *script.File, from *started, src *script.Job, i int, section f
 		}
 	}
 	j.load, j.err = fio.WorkloadOf(j.sec.Name, known)
+	if !j.given("ioengine") && j.windows() {
+		j.unknown["ioengine"] = true // windowsaio is the default there
+	}
 	return j
 }
+
+// driveLetter begins a path of Windows, whose colon fio wants escaped.
+var driveLetter = regexp.MustCompile(`^[A-Za-z]\\?:|^\\\\[.?]\\`)
+
+// windowsEndings are those of scripts that Windows runs.
+var windowsEndings = []string{".bat", ".cmd", ".ps1"}
+
+// windows says whether a job is for fio on Windows.
+func (j *lintJob) windows() bool {
+	return slices.Contains(windowsEndings, strings.ToLower(path.Ext(j.file.Name))) ||
+		driveLetter.MatchString(j.last["filename"].Value) || driveLetter.MatchString(j.last["directory"].Value)
+}
+
+// prepares says whether a job's name says that it makes the data that others work on.
+func (j *lintJob) prepares() bool { return prepareName.MatchString(j.sec.Name) }
+
+var prepareName = regexp.MustCompile(`(?i)fill|prep|pre-?cond|condition|lay-?out|creat|init|setup|warm`)
 
 // sectioned says whether a command starts sections of the file by name, one at a time.
 func (j *lintJob) sectioned() bool { return j.from != nil && j.from.alone && !j.src.Command }
@@ -284,9 +305,16 @@ func measured(check func(c *Case, j *lintJob) *finding.Finding) func(c *Case, j 
 
 // tests says whether the job looks for faults and measures nothing.
 func (j *lintJob) tests() bool {
-	return j.file.Functional() || j.from.functional() || j.load.VerifyOn || j.given("verify") && j.open("verify") ||
+	return j.file.Functional() || j.from.functional() || j.discarded() || j.load.VerifyOn || j.given("verify") && j.open("verify") ||
 		j.flag("verify_only", false) ||
 		j.given("verify_pattern")
+}
+
+// discarded says whether nobody sees the figures: such a command makes load for something else.
+func (j *lintJob) discarded() bool {
+	return j.src.Command && slices.ContainsFunc(j.src.File.Settings, func(o fio.Option) bool {
+		return o.Name == "output" && o.Value == "/dev/null"
+	})
 }
 
 // anyJob is eachJob for checks of what is set only.

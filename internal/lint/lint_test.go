@@ -88,6 +88,8 @@ func TestJobRulesFire(t *testing.T) {
 	}{
 		{"PL100", "[a]\nrw=read\n[b]\ninclude x.fio\n", "Include lines are not followed here.", nil},
 		{"PL100", "fio --name=a --size\n", "--size: a value is missing behind it.", nil},
+		{"PL100", "fio --name=a \\ \n  --rw=read\n", "The backslash stands before a blank, not at the end of the line", nil},
+		{"PL100", "fio --name=a \\  --rw=read\n", "The backslash stands before a blank, not at the end of the line", nil},
 		{"PL101", "fio –name=a –rw=read\n", `2 words are spelled with a long dash or typographic quotes, the first "–name=a"`, nil},
 		{"PL101", "fio --name=a --description=“x”\n", `1 word is spelled with`, nil},
 		{"PL102", "fio --name=a --num-jobs=4\n", `fio knows no option "num-jobs"; numjobs is near.`, nil},
@@ -207,6 +209,7 @@ func TestJobRulesStaySilent(t *testing.T) {
 		code finding.Code
 		text string
 	}{
+		{"PL100", "fio --name=a \\\n  --rw=read --description='a b'\n"},
 		{"PL130", "mdadm --create /dev/md0 --level=10 --layout=n3 --raid-devices=6 --chunk=64K /dev/sd[b-g]\nmkfs.xfs -d su=64k,sw=2 /dev/md0\n"},
 		{"PL130", "mdadm -C /dev/md0 -l10 -n8 -c64 /dev/sd[b-i]\nmkfs.xfs -d su=64k,sw=4 /dev/md0\n"},
 		{"PL130", "mdadm -C /dev/md0 -l10 -po2 -n4 -c64 /dev/sd[b-e]\nmkfs.xfs -d su=64k,sw=4 /dev/md0\n"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
 	"plimsoll/internal/text"
 )
 
@@ -14,8 +15,9 @@ var sameBlocks = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "jobs read or write the same blocks of one file",
-	When: "numjobs is above 1, the I/O is sequential, filename= names what they share, and there is no " +
-		"offset_increment.",
+	When: "numjobs is above 1, the I/O is sequential and goes through the page cache, filename= names what they share, " +
+		"and there is no offset_increment. With direct=1 it is an info: all of it reaches the device, and whether a cache " +
+		"there answers does not stand in the file.",
 	Why: "Each copy of a sequential job starts at the same offset. The first read brings a block into a cache and " +
 		"the others find it there; writes of " +
 		"the same blocks are merged or serialised by the filesystem. The sum over the jobs is not the storage's " +
@@ -52,6 +54,10 @@ var sameBlocks = &rule{
 				what,
 				w.Size*units64(w.Jobs),
 			)
+		}
+		if !w.Buffered || j.open("direct") || j.open("ioengine") || !fio.UsesPageCache(w.Engine) || j.prepares() ||
+			!j.given("direct") && j.completed() {
+			f.Severity = finding.Info
 		}
 		return f
 	})),

@@ -78,9 +78,9 @@ func (j *lintJob) inMemory(c *Case, total units.Bytes) *finding.Finding {
 		memory, name = likely, "most machines' memory"
 	}
 	flushed := j.load.SyncEvery > 0 || j.load.SyncWrites || j.flag("end_fsync", false) ||
-		j.flag("fsync_on_close", false) || j.given("sync_file_range")
+		j.flag("fsync_on_close", false) || j.flag("end_syncfs", false) || j.given("sync_file_range") || j.given("write_barrier")
 	reads := j.load.Reads() && j.rereads()
-	writes := j.load.Writes() && !flushed
+	writes := j.load.Writes() && !flushed && !j.prepares()
 	var what string
 	switch {
 	case total >= memory || !fio.UsesPageCache(j.load.Engine) ||

@@ -2,11 +2,13 @@ package lint
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/script"
 	"plimsoll/internal/text"
 )
 
@@ -24,8 +26,33 @@ var unreadable = &rule{
 				why := text.Clean(u.Why, 120)
 				report(*foundAt(file, u.Line, 1, strings.ToUpper(why[:1])+why[1:]+"."))
 			}
+			for _, j := range file.Jobs {
+				if at, ok := blankWord(j); ok && inShell(file) {
+					f := foundAt(file, at.Line, at.Col,
+						"The backslash stands before a blank, not at the end of the line: fio takes the blank for a job file and stops.")
+					f.Fix = "Remove the blanks behind the backslash, or the backslash."
+					report(*f)
+				}
+			}
 		}
 	},
+}
+
+// inShell says whether a shell reads the commands of a document: a Dockerfile may have blanks behind a
+// backslash, and Windows does not continue lines with one.
+func inShell(f *script.File) bool {
+	ext := strings.ToLower(path.Ext(f.Name))
+	return f.Kind != script.Docker && !slices.Contains(windowsEndings, ext)
+}
+
+// blankWord is the first word of a command that is made of blanks: a backslash that was to continue
+// the line keeps the blank behind it.
+func blankWord(j script.Job) (fio.Word, bool) {
+	at := slices.IndexFunc(j.Words, func(w fio.Word) bool { return w.Text != "" && strings.TrimSpace(w.Text) == "" })
+	if at < 1 || !slices.Contains(j.File.Files, j.Words[at].Text) {
+		return fio.Word{}, false
+	}
+	return j.Words[at], true
 }
 
 var notRead = &rule{
