@@ -40,6 +40,11 @@ const logTime = 10 * time.Minute
 // and opens no file on the path's own filesystem, so that a drive or a server that does not answer
 // cannot keep it waiting.
 func Watch(ctx context.Context, m *sys.Machine, o Watching) (*live.Facts, error) {
+	return watch(ctx, m, o, func(*watching) {})
+}
+
+// watch is Watch; begun is called with the look where there is a device.
+func watch(ctx context.Context, m *sys.Machine, o Watching, begun func(*watching)) (*live.Facts, error) {
 	began, cpu := time.Now(), ownCPU()
 	f := &live.Facts{Format: live.Format, Path: o.Path, Expect: o.Expect, Free: -1, Root: unix.Geteuid() == 0}
 	t, stack, err := topology.Live(m, o.Path)
@@ -67,6 +72,7 @@ func Watch(ctx context.Context, m *sys.Machine, o Watching) (*live.Facts, error)
 		f.NotSeen = append(f.NotSeen, "other devices of this btrfs than "+target.Device)
 	}
 	w := &watching{Watching: o, f: f, t: t, target: target, stack: stack, read: m.Reader()}
+	begun(w)
 	return f, w.run(ctx, m)
 }
 
@@ -99,25 +105,36 @@ func (w *watching) run(ctx context.Context, m *sys.Machine) error {
 	w.f.Window, w.f.Groups = window, groups.Used(window.Span)
 	w.f.NotSeen = append(w.f.NotSeen, window.Notes...)
 	after := w.counters()
-	if w.f.Mount != "" && m.Here {
-		if free, ok := sys.FreeShare(w.f.Mount); ok {
-			w.f.Free = free
-		} else {
-			w.f.NotSeen = append(w.f.NotSeen, "how full the filesystem is")
-		}
-	}
+	w.space(m)
 	w.kernelLog()
 	err = w.limits(asking, limits)
-	for i := range w.f.Layers {
-		l := &w.f.Layers[i]
-		if a, ok := ebs[l.Name]; ok {
-			l.Exceeded = live.Exceed(a, after[l.Name])
-		}
-	}
+	w.exceeded(ebs, after)
 	if err != nil {
 		return err
 	}
 	return ctx.Err()
+}
+
+// space reads how full the filesystem is.
+func (w *watching) space(m *sys.Machine) {
+	if w.f.Mount == "" || !m.Here {
+		return
+	}
+	if free, ok := sys.FreeShare(w.f.Mount); ok {
+		w.f.Free = free
+	} else {
+		w.f.NotSeen = append(w.f.NotSeen, "how full the filesystem is")
+	}
+}
+
+// exceeded keeps what grew between two readings of the volumes' own counters.
+func (w *watching) exceeded(before, after map[string]cloud.EBSStats) {
+	for i := range w.f.Layers {
+		l := &w.f.Layers[i]
+		if a, ok := before[l.Name]; ok {
+			l.Exceeded = live.Exceed(a, after[l.Name])
+		}
+	}
 }
 
 // limits waits for what the volumes and the instance are known to give.

@@ -71,9 +71,35 @@ type Device struct {
 	Links     []string `json:"links,omitempty"`   // /dev/disk/by-id/… from udev
 	Backing   string   `json:"backing,omitempty"` // file of a loop device
 
+	// Link is the PCIe link of an NVMe drive, nil where the machine does not say.
+	Link *Link `json:"link,omitempty"`
+
 	Queue Queue `json:"queue"`
 	MD    *Raid `json:"md,omitempty"`
 	LV    *Vol  `json:"lv,omitempty"`
+}
+
+// Link is a PCIe link as it is, and as it can be by the drive's own capabilities.
+type Link struct {
+	Speed    float64 `json:"gt_per_s"` // of each lane: 8 is PCIe 3.0, 16 is 4.0, 32 is 5.0
+	MaxSpeed float64 `json:"max_gt_per_s"`
+	Lanes    int     `json:"lanes"`
+	MaxLanes int     `json:"max_lanes"`
+}
+
+// Rate is what the link carries in one direction before its packets' own overhead: lanes × transfers
+// × bits for data (8 of 10 up to 5 GT/s, 128 of 130 above; PCI Express Base Specification).
+func (l Link) Rate() units.Rate { return linkRate(l.Speed, l.Lanes) }
+
+// MaxRate is Rate of the link at the drive's best.
+func (l Link) MaxRate() units.Rate { return linkRate(l.MaxSpeed, l.MaxLanes) }
+
+func linkRate(speed float64, lanes int) units.Rate {
+	coding := 128.0 / 130
+	if speed <= 5 {
+		coding = 8.0 / 10
+	}
+	return units.Rate(speed * 1e9 * coding / 8 * float64(lanes))
 }
 
 // Queue holds the settings of /sys/block/*/queue. A partition has its disk's.

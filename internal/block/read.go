@@ -220,6 +220,9 @@ func (r *reader) device(name, dir string) *Device {
 	if d.Kind != Partition { // a partition's queue is its disk's
 		d.Queue = r.queue(dir)
 	}
+	if d.Kind == Disk && strings.HasPrefix(name, "nvme") {
+		d.Link = r.link(dir + "/device/device/")
+	}
 	switch d.Kind {
 	case MD:
 		d.MD = r.raid(dir + "/md")
@@ -254,6 +257,37 @@ func (r *reader) kind(name, dir string) Kind {
 	}
 	return Disk
 }
+
+// link reads the link of a PCI device ("8.0 GT/s PCIe", "4"; drivers/pci/pci-sysfs.c). A virtual
+// device says "Unknown" or 255 lanes.
+func (r *reader) link(pci string) *Link {
+	speed := func(name string) float64 {
+		number, unit, _ := strings.Cut(r.text(pci+name), " ")
+		v, err := strconv.ParseFloat(number, 64)
+		if err != nil || !strings.HasPrefix(unit, "GT/s") {
+			return 0
+		}
+		return v
+	}
+	lanes := func(name string) int {
+		n, err := strconv.Atoi(r.text(pci + name))
+		if err != nil || n > mostLanes {
+			return 0
+		}
+		return n
+	}
+	l := &Link{
+		Speed: speed("current_link_speed"), MaxSpeed: speed("max_link_speed"),
+		Lanes: lanes("current_link_width"), MaxLanes: lanes("max_link_width"),
+	}
+	if l.Speed <= 0 || l.MaxSpeed <= 0 || l.Lanes <= 0 || l.MaxLanes <= 0 {
+		return nil
+	}
+	return l
+}
+
+// mostLanes is the widest link that PCIe knows.
+const mostLanes = 32
 
 func (r *reader) queue(dir string) Queue {
 	q := dir + "/queue/"

@@ -29,12 +29,14 @@ type whyOptions struct {
 	format string
 	save   string
 	from   string
+	watch  bool
 }
 
-// The bounds of --for.
+// The bounds of --for, of one look and with --watch.
 const (
-	whyLeast = 2 * time.Second
-	whyMost  = time.Minute
+	whyLeast  = 2 * time.Second
+	whyMost   = time.Minute
+	watchMost = 31 * 24 * time.Hour
 )
 
 func newWhyCmd(env *Env) *cobra.Command {
@@ -53,12 +55,19 @@ The exit code is 3 where the storage, or what limits it, is the cause; 0 where n
 where it could not be seen.`,
 		Example: `  plimsoll why /var/lib/postgresql
   plimsoll why /data --expect 5ms --json
+  plimsoll why /data --watch --for 24h
   plimsoll why /data --save facts.json
   plimsoll why --from facts.json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				o.path = args[0]
+			}
+			if o.watch {
+				if !cmd.Flags().Changed("for") {
+					o.long = watchMost
+				}
+				return runWatch(cmd.Context(), env, o)
 			}
 			return runWhy(cmd.Context(), env, o)
 		},
@@ -71,7 +80,10 @@ where it could not be seen.`,
 	f.StringVar(&o.save, "save", "", "write what was seen to `FILE`, to be judged again")
 	typedOnly(f, "save")
 	f.StringVar(&o.from, "from", "", "judge what was saved in `FILE`, and watch nothing")
+	f.BoolVar(&o.watch, "watch", false, "go on until Ctrl-C, or as long as --for says: a line per minute, and at the end a sum of whose fault it was")
 	cmd.MarkFlagsMutuallyExclusive("save", "from")
+	cmd.MarkFlagsMutuallyExclusive("save", "watch")
+	cmd.MarkFlagsMutuallyExclusive("watch", "from")
 	cmd.MarkFlagsMutuallyExclusive("for", "from")
 	return cmd
 }
@@ -113,9 +125,63 @@ func (o *whyOptions) facts(ctx context.Context, env *Env) (*atwork.Facts, error)
 	case o.long < whyLeast || o.long > whyMost:
 		return nil, usage(fmt.Errorf("--for %s: want from 2s to 1m", o.long))
 	}
-	path, err := filepath.Abs(o.path)
+	watching, err := o.watching(env)
 	if err != nil {
 		return nil, err
+	}
+	return bench.Watch(ctx, env.Machine, watching)
+}
+
+// runWatch prints a line per minute and a sum at the end, which is Ctrl-C or the end of --for.
+func runWatch(ctx context.Context, env *Env, o whyOptions) error {
+	switch {
+	case o.path == "":
+		return hint(usage(errors.New("name the path or the device that is slow")), "plimsoll why /var/lib/postgresql --watch")
+	case o.long < whyLeast || o.long > watchMost:
+		return usage(fmt.Errorf("--for %s: want from 2s to 31d with --watch", o.long))
+	}
+	asJSON, err := o.asLines()
+	if err != nil {
+		return err
+	}
+	watching, err := o.watching(env)
+	if err != nil {
+		return err
+	}
+	minutes := machine.Minutes{Out: env.Out, JSON: asJSON}
+	err = bench.WatchMinutes(ctx, env.Machine, watching, minutes.Add)
+	if errors.Is(err, bench.ErrNoDevice) {
+		return fmt.Errorf("%s: %w; plimsoll why without --watch says why", text.Clean(o.path, 0), err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := minutes.End(); err != nil {
+		return err
+	}
+	if minutes.Sum.Fine < minutes.Sum.Minutes {
+		return errVerdict
+	}
+	return nil
+}
+
+// asLines is whether the minutes are printed as JSON; other formats have no lines.
+func (o *whyOptions) asLines() (bool, error) {
+	switch o.format {
+	case string(page.JSON):
+		return true, nil
+	case "", string(page.Text):
+		return false, nil
+	}
+	return false, usage(fmt.Errorf("--format %s: --watch prints text or json, a line per minute", o.format))
+}
+
+// watching is what is looked at.
+func (o *whyOptions) watching(env *Env) (bench.Watching, error) {
+	none := bench.Watching{}
+	path, err := filepath.Abs(o.path)
+	if err != nil {
+		return none, err
 	}
 	if !strings.ContainsRune(o.path, '/') { // a kernel name such as md0, where no file has it
 		if _, err := sys.Look(path); err != nil {
@@ -124,13 +190,13 @@ func (o *whyOptions) facts(ctx context.Context, env *Env) (*atwork.Facts, error)
 	}
 	here, err := sys.Look(path)
 	if err != nil && !errors.Is(err, sys.ErrNoAnswer) {
-		return nil, usage(err)
+		return none, usage(err)
 	}
 	decl, err := o.declared(env, here)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
-	return bench.Watch(ctx, env.Machine, bench.Watching{Path: path, For: o.long, Expect: o.expect, Layout: decl})
+	return bench.Watching{Path: path, For: o.long, Expect: o.expect, Layout: decl}, nil
 }
 
 // declared is what the storage is said to be. A plimsoll.yaml in the current directory is not opened

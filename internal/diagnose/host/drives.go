@@ -36,6 +36,7 @@ func Rules() []*diagnose.Rule {
 		oldSoftware,
 		shortTimeout,
 		notLoaded,
+		slowLink,
 	}
 }
 

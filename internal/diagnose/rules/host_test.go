@@ -236,6 +236,9 @@ func TestHostRules(t *testing.T) {
 		{"Linux 4.14", "PL318 info", "", kernel("Linux version 4.14.200-155.322.amzn2.x86_64 (mockbuild@ip)", "xfs")},
 		{"NVMe timeout of 30 s", "PL319 info", "", func(c *diagnose.Case) { c.Host.NVMeTimeout = 30 * time.Second }},
 		{"NVMe timeout of 10 s", "PL319 warning", "", func(c *diagnose.Case) { c.Host.NVMeTimeout = 10 * time.Second }},
+		{"a link of half its lanes", "PL321 warning", "lspci -vv", link(8, 8, 2, 4)},
+		{"a link of an older generation", "PL321 warning", "lspci -vv", link(8, 16, 4, 4)},
+		{"a full link", "", "", link(16, 16, 4, 4)},
 		{"NVMe timeout of 30 s on local drives", "", "", func(c *diagnose.Case) { local(c); c.Host.NVMeTimeout = 30 * time.Second }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -335,5 +338,12 @@ func TestSettingsOfOddNames(t *testing.T) {
 	want := `echo 'UUID=` + someUUID + ` /da'\''ta\040$(reboot) xfs defaults,noatime,nofail 0 2' >> /etc/fstab`
 	if len(f) != 1 || f[0].Commands[0] != want {
 		t.Errorf("%+v", f)
+	}
+}
+
+// link gives the drive nvme1n1 a PCIe link.
+func link(speed, mostSpeed float64, lanes, mostLanes int) func(*diagnose.Case) {
+	return func(c *diagnose.Case) {
+		c.Topology.Tree.Devices["nvme1n1"].Link = &block.Link{Speed: speed, MaxSpeed: mostSpeed, Lanes: lanes, MaxLanes: mostLanes}
 	}
 }

@@ -234,7 +234,8 @@ func liveNext(a *live.Answer) []string {
 		}
 		return lines
 	case a.Answer == live.Nothing:
-		return []string{"  Next: locks, network or the statements themselves; if it comes and goes, look while it is slow"}
+		return []string{"  Next: locks, network or the statements themselves; if it comes and goes: plimsoll why --watch " +
+			text.ShellQuote(a.Path)}
 	}
 	return nil
 }

@@ -1,0 +1,72 @@
+package host
+
+import (
+	"fmt"
+	"strings"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+var slowLink = &diagnose.Rule{
+	Code:     "PL321",
+	Since:    "0.3",
+	Severity: finding.Warn,
+	Title:    "PCIe link below what the drive can do",
+	When: "The PCIe link of an NVMe drive below a tested path runs with fewer lanes or at a lower speed than the drive's own " +
+		"maximum. Drives whose link the machine does not describe, as on virtual hardware, are not judged.",
+	Why: "The link is a hard limit on throughput that no benchmark of the drive alone explains: four lanes of PCIe 3.0 " +
+		"carry 3.9 GB/s, two of them half. In a stripe, one such drive sets the pace of all.",
+	Fix: "Look whether the slot, the riser or the backplane has the lanes and the generation (lspci -vv, LnkCap of the " +
+		"port above the drive); reseat the drive; look for a limit in the firmware setup.",
+	Bad:    "$ cat /sys/block/nvme0n1/device/device/current_link_width /sys/block/nvme0n1/device/device/max_link_width\n2\n4",
+	Good:   "$ cat /sys/block/nvme0n1/device/device/current_link_width /sys/block/nvme0n1/device/device/max_link_width\n4\n4",
+	Ignore: "When the slot is known to be of an older generation, and its rate is enough.",
+	Pass:   passLink,
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		var f finding.Finding
+		var names []string
+		var have, want units.Rate
+		for _, d := range drives(c) {
+			if d.Link == nil || !below(*d.Link) {
+				continue
+			}
+			names = append(names, d.Name)
+			have, want = have+d.Link.Rate(), want+d.Link.MaxRate()
+			f.Evidence = append(f.Evidence, finding.Evidence{
+				What: "link of " + d.Name, Found: linkWords(d.Link.Lanes, d.Link.Speed),
+				Expected: linkWords(d.Link.MaxLanes, d.Link.MaxSpeed), Where: "/sys/block/" + d.Name + "/device/device/current_link_*",
+			})
+		}
+		if len(names) == 0 {
+			return
+		}
+		f.Subject = strings.Join(names, ", ")
+		f.Message = fmt.Sprintf("The PCIe link of %s carries %s of the %s that the drive can use.", text.Some(names, 3),
+			have.SI(), want.SI())
+		if len(names) > 1 {
+			f.Message = fmt.Sprintf("The PCIe links of %s carry %s together, of the %s that the drives can use.",
+				text.Some(names, 3), have.SI(), want.SI())
+		}
+		f.Commands = []string{"lspci -vv"}
+		report(f)
+	},
+}
+
+// below is whether a link has fewer lanes or is slower than the drive can be.
+func below(l block.Link) bool { return l.Lanes < l.MaxLanes || l.Speed < l.MaxSpeed }
+
+func linkWords(lanes int, speed float64) string {
+	return fmt.Sprintf("%s of %s GT/s", text.Plural(lanes, "lane"), units.Number(speed))
+}
+
+func passLink(c *diagnose.Case, pass func(format string, args ...any)) {
+	for _, d := range drives(c) {
+		if d.Link != nil && !below(*d.Link) {
+			pass("PCIe link of %s has its full %s", d.Name, linkWords(d.Link.Lanes, d.Link.Speed))
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package live
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/units"
+)
+
+// Whose says on whose side the cause of a slow time lies.
+type Whose string
+
+// The sides. Theirs is the provider's or the drive's: it did not answer, or gave less than is stated
+// of it although enough waited. Without a stated rate nobody is accused.
+const (
+	Fine    Whose = "fine"
+	Theirs  Whose = "theirs"
+	Yours   Whose = "yours"        // more is asked than was bought
+	Here    Whose = "this machine" // a setting or another program of this machine
+	Unknown Whose = "unknown"
+)
+
+// What a volume must be asked to do before it can be said to give too little.
+const (
+	enoughWait   = 4.0 // I/Os in it, in the mean
+	promisedPart = 0.9 // of the stated rate
+)
+
+// MomentSpan is the length of one look of many: a volume that gives too little does so for this long
+// before it is accused.
+const MomentSpan = 6 * time.Second
+
+// Moment is one look of many at the same path.
+type Moment struct {
+	At      time.Time     // its start
+	Span    time.Duration // its length
+	Slow    bool
+	Whose   Whose
+	Silent  bool // the device did not answer
+	Below   bool // a volume gave less than is stated of it although enough waited
+	Whole   bool // processes were looked at, too
+	First   finding.Code
+	Subject string
+	Wait    units.Latency
+	Waiting float64
+	IOPS    units.IOPS
+}
+
+// Look judges facts as one moment of many. whole says that they include processes; at is the start.
+func Look(f *Facts, at time.Time, whole bool) Moment {
+	a := Judge(f)
+	m := Moment{At: at, Span: a.Span, Whose: Fine, Whole: whole, Below: newView(f).belowStated()}
+	if len(a.Devices) > 0 {
+		d := a.Devices[0]
+		m.Wait, m.Waiting, m.IOPS = d.Wait, d.Waiting, d.ReadIOPS+d.WriteIOPS
+	}
+	if a.Answer != Found {
+		return m
+	}
+	c := a.Causes[0]
+	m.Slow, m.First, m.Subject, m.Silent = true, c.Code, c.Subject, c.Code == "PL902"
+	m.Whose = m.side(a.Causes)
+	return m
+}
+
+// side says whose a slow moment is. A volume is accused of too low a rate only where nothing on this
+// machine and no limit explains it.
+func (m *Moment) side(causes []Cause) Whose {
+	for _, c := range causes {
+		switch c.Code {
+		case "PL902":
+			return Theirs
+		case "PL903", "PL904", "PL202", "PL906", "PL309", "PL905", "PL908", "PL302", "PL303":
+			return Here
+		case "PL901", "PL603", "PL505", "PL604", "PL602", "PL907":
+			return Yours
+		}
+	}
+	if m.Below {
+		return Theirs
+	}
+	return Unknown
+}
+
+// belowStated is whether a volume of a stated rate gives less although enough I/Os wait in it.
+func (v *view) belowStated() bool {
+	return slices.ContainsFunc(v.leaves, func(l *device) bool {
+		if l.Volume == nil || l.waiting() < enoughWait {
+			return false
+		}
+		share, of := l.use(l.Volume.Sustained)
+		return of != "" && share < promisedPart
+	})
+}
+
+// Minute is what plimsoll why --watch says of a minute, and its line of JSON.
+type Minute struct {
+	Start   time.Time     `json:"start"`
+	Span    time.Duration `json:"span_ns"`
+	Slow    time.Duration `json:"slow_ns"`
+	Whose   Whose         `json:"whose"`
+	First   finding.Code  `json:"first,omitempty"`
+	Subject string        `json:"subject,omitempty"`
+	Silent  bool          `json:"no_answer,omitempty"`
+	// Wait is the mean time of an I/O, weighted by their number, of the slow moments where there are
+	// any; Waiting and IOPS are means over the same moments.
+	Wait    units.Latency `json:"wait_ns"`
+	Waiting float64       `json:"waiting"`
+	IOPS    units.IOPS    `json:"iops"`
+}
+
+// MinuteOf joins moments. Its cause is the one that held longest among those in which processes were
+// looked at, or among all where none of those was slow.
+func MinuteOf(moments []Moment) Minute {
+	out := Minute{Whose: Fine}
+	if len(moments) == 0 {
+		return out
+	}
+	out.Start = moments[0].At
+	for _, m := range moments {
+		out.Span += m.Span
+		if m.Slow {
+			out.Slow += m.Span
+		}
+	}
+	shown := moments
+	if out.Slow > 0 {
+		shown = where(moments, func(m Moment) bool { return m.Slow })
+		if whole := where(shown, func(m Moment) bool { return m.Whole }); len(whole) > 0 {
+			shown = whole
+		}
+		lead := longest(shown)
+		out.Whose, out.First, out.Subject, out.Silent = lead.Whose, lead.First, lead.Subject, lead.Silent
+	}
+	var seconds, ios float64
+	for _, m := range shown {
+		s := m.Span.Seconds()
+		seconds += s
+		ios += float64(m.IOPS) * s
+		out.Waiting += m.Waiting * s
+		out.Wait += units.Latency(float64(m.Wait) * float64(m.IOPS) * s)
+	}
+	if ios > 0 {
+		out.Wait = units.Latency(float64(out.Wait) / ios)
+	}
+	if seconds > 0 {
+		out.Waiting /= seconds
+		out.IOPS = units.IOPS(ios / seconds)
+	}
+	return out
+}
+
+func where(all []Moment, want func(Moment) bool) (some []Moment) {
+	for _, m := range all {
+		if want(m) {
+			some = append(some, m)
+		}
+	}
+	return some
+}
+
+// longest is the first moment of the cause that held longest, the earlier of two that held equally.
+func longest(slow []Moment) Moment {
+	held := map[finding.Code]time.Duration{}
+	for _, m := range slow {
+		held[m.First] += m.Span
+	}
+	return slices.MaxFunc(slow, func(a, b Moment) int {
+		return cmp.Or(cmp.Compare(held[a.First], held[b.First]), b.At.Compare(a.At))
+	})
+}
+
+// Sum is what plimsoll why --watch says at its end, and its last line of JSON.
+type Sum struct {
+	Minutes int `json:"minutes"`
+	Fine    int `json:"fine"`
+	Theirs  int `json:"theirs"`
+	Silent  int `json:"theirs_no_answer"` // of Theirs
+	Yours   int `json:"yours"`
+	Here    int `json:"this_machine"`
+	Unknown int `json:"unknown"`
+	// Codes are the minutes of each first cause.
+	Codes map[finding.Code]int `json:"codes"`
+	by    map[Whose]map[finding.Code]int
+}
+
+// Add counts a minute.
+func (s *Sum) Add(m Minute) {
+	if s.Codes == nil {
+		s.Codes, s.by = map[finding.Code]int{}, map[Whose]map[finding.Code]int{}
+	}
+	s.Minutes++
+	switch m.Whose {
+	case Fine:
+		s.Fine++
+	case Theirs:
+		s.Theirs++
+		if m.Silent {
+			s.Silent++
+		}
+	case Yours:
+		s.Yours++
+	case Here:
+		s.Here++
+	case Unknown:
+		s.Unknown++
+	}
+	if m.First == "" {
+		return
+	}
+	s.Codes[m.First]++
+	if s.by[m.Whose] == nil {
+		s.by[m.Whose] = map[finding.Code]int{}
+	}
+	s.by[m.Whose][m.First]++
+}
+
+// CodeMinutes is how many minutes had a first cause.
+type CodeMinutes struct {
+	Code    finding.Code
+	Minutes int
+}
+
+// Of lists the first causes of a side, the most frequent first.
+func (s *Sum) Of(w Whose) []CodeMinutes {
+	var all []CodeMinutes
+	for _, c := range slices.Sorted(maps.Keys(s.by[w])) {
+		all = append(all, CodeMinutes{c, s.by[w][c]})
+	}
+	slices.SortStableFunc(all, func(a, b CodeMinutes) int { return cmp.Compare(b.Minutes, a.Minutes) })
+	return all
+}
