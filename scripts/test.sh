@@ -8,17 +8,40 @@ trap 'rm -f "$log" "$log.skips" "$log.ran"' EXIT
 : >"$log.skips"
 failed=0
 
-run() { # prints packages as they end; the whole story only of a failure
+run() { # prints packages as they end, and of each failed test what it said
 	go test -v "$@" >"$log" 2>&1
 	local code=$?
 	grep -E '^(ok|FAIL|panic:|\?)' "$log" | grep -v 'no test files'
 	if [ $code -ne 0 ]; then
-		grep -vE '^(=== |--- (PASS|SKIP)|    --- (PASS|SKIP)|PASS$|ok )|rapid\] OK' "$log" | tail -n 300
+		failures "$log"
 	fi
 	# "=== RUN NAME" (CONT, NAME), what it says, and at the end "--- SKIP: NAME (0.00s)".
 	awk '/^=== (RUN|CONT|NAME) / { test = $3 } /\.go:[0-9]+: / { sub(/^ */, ""); why[test] = $0 } /^ *--- SKIP: / { print $3 ": " why[$3] }' "$log" >>"$log.skips"
 	awk '/^ *--- (PASS|FAIL|SKIP): / { print $3 }' "$log" >>"$log.ran"
 	return $code
+}
+
+# failures prints the last 60 lines that each failed test said, and what stands outside of tests (a build, a panic, a timeout); their
+# names come last.
+failures() {
+	awk '
+		/^=== (RUN|CONT|NAME|PAUSE) / { test = $3; next }
+		/^(FAIL|ok|PASS)/ { test = ""; next }
+		/^ *--- (PASS|SKIP|FAIL): / { if ($2 == "FAIL:") failed[++n] = $3; next }
+		/rapid\] OK/ { next }
+		test == "" { if ($0 !~ /no test files/) outside[++o] = $0; next }
+		/^panic: / { panicked = 1 }
+		panicked { outside[++o] = $0; next }
+		{ said[test, ++lines[test]] = $0 }
+		END {
+			for (i = o > 120 ? o - 119 : 1; i <= o; i++) print outside[i]
+			for (i = 1; i <= n; i++) {
+				name = failed[i]; all = lines[name]
+				if (all) print "=== " name
+				for (l = all > 60 ? all - 59 : 1; l <= all; l++) print said[name, l]
+			}
+			for (i = 1; i <= n; i++) print "--- FAIL: " failed[i]
+		}' "$1"
 }
 
 # lab runs tests in guests. They measure rates on whatever machine this is, so a failure is looked at twice, and said.

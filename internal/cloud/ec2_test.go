@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 
@@ -62,14 +63,14 @@ func TestIdentifyElsewhere(t *testing.T) {
 // one that refuses tokens is not asked by the older protocol.
 func TestIdentifyTries(t *testing.T) {
 	for _, c := range []struct {
-		lost int // tokens that are never answered
+		lost int32 // tokens that are never answered
 		want string
 	}{{0, ""}, {1, ""}, {2, "no answer in 1s"}} {
-		tokens := 0
+		var tokens atomic.Int32
 		release := make(chan struct{})
 		slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodPut {
-				if tokens++; tokens <= c.lost {
+				if tokens.Add(1) <= c.lost {
 					<-release
 					return
 				}
@@ -89,8 +90,8 @@ func TestIdentifyTries(t *testing.T) {
 		if c.want == "" && (err != nil || id.InstanceType != "c8g.2xlarge") || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%d answers lost: %+v, %v", c.lost, id, err)
 		}
-		if tokens != c.lost+1 && c.want == "" || tokens > 2 {
-			t.Errorf("%d answers lost: asked %d times", c.lost, tokens)
+		if n := tokens.Load(); n != c.lost+1 && c.want == "" || n > 2 {
+			t.Errorf("%d answers lost: asked %d times", c.lost, n)
 		}
 	}
 }
