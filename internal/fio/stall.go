@@ -41,25 +41,30 @@ func newWatch(m *sys.Machine, inv *Invocation, cancel func()) *watch {
 	w.ended.Go(func() {
 		tick := time.NewTicker(inv.Stall / looks)
 		defer tick.Stop()
-		var last sight
-		for still := 0; ; {
-			select {
-			case <-tick.C:
-			case <-w.end:
-				return
-			}
-			now := w.look(last)
-			if still++; now != last {
-				last, still = now, 0
-			}
-			if still >= looks {
-				w.stalled.Store(true)
-				cancel()
-				return
-			}
-		}
+		w.count(tick.C, cancel)
 	})
 	return w
+}
+
+// count looks at each tick, and cancels when so many looks in a row have seen nothing.
+func (w *watch) count(tick <-chan time.Time, cancel func()) {
+	var last sight
+	for still := 0; ; {
+		select {
+		case <-tick:
+		case <-w.end:
+			return
+		}
+		now := w.look(last)
+		if still++; now != last {
+			last, still = now, 0
+		}
+		if still >= looks {
+			w.stalled.Store(true)
+			cancel()
+			return
+		}
+	}
 }
 
 // look sees whether anything was done since last. What fio's documents say comes first; only where
