@@ -13,6 +13,8 @@ done
 begin=$(date +%s%N)
 bin/plimsoll lint "$jobs" >/dev/null || [ $? = 3 ] # 3: findings
 echo "1,000 files in $((($(date +%s%N) - begin) / 1000000)) ms"
+echo "== what hostile texts of 1 MB cost, by way in"
+PLIMSOLL_COSTS=1 go test -run TestHostileInputCosts -v -count=1 -timeout 60m ./internal/cli | grep -E 'MiB|CPU time|FAIL' | sed 's/^ *cost_test.go:[0-9]*: //'
 echo "== findings on labelled public results, by family (warnings or worse)"
 go test -run TestPublicResults -v -count=1 ./internal/cli | grep -E 'public results|FAIL|SKIP' | sed 's/^ *public_test.go:[0-9]*: //'
 echo "== advice against brute force"

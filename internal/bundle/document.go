@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -17,6 +18,18 @@ type Document struct {
 	jobs  []script.Job
 	named []mention
 	lines []string
+
+	byName map[string][]quoted // where each name of a job stands
+	files  []*fio.JobFile      // that it quotes, without commands
+	typed  []int               // the lines, from 0, that name a type of volume
+	looked int                 // lines that were compared with the name of a disk
+}
+
+// quoted is a job's file where it stands in a text: of the jobs of one name in order of their lines,
+// the last that was found up to here.
+type quoted struct {
+	line, at int
+	file     *fio.JobFile
 }
 
 // mention is an instance type that the text names.
@@ -44,7 +57,11 @@ func ReadDocument(name string, data []byte, env func(string) (string, bool)) *Do
 	if !slices.ContainsFunc(d.jobs, func(j script.Job) bool { return !j.Command }) {
 		d.jobs = append(d.jobs, barePages(d.lines)...)
 	}
+	d.index()
 	for i, line := range d.lines {
+		if volumeType.MatchString(line) {
+			d.typed = append(d.typed, i)
+		}
 		for _, found := range instanceType.FindAllString(line, -1) {
 			typ := strings.ToLower(found)
 			if _, known := cloud.InstanceLimits(typ); known {
@@ -53,6 +70,32 @@ func ReadDocument(name string, data []byte, env func(string) (string, bool)) *Do
 		}
 	}
 	return d
+}
+
+// index notes where the jobs of each name stand.
+func (d *Document) index() {
+	d.byName = map[string][]quoted{}
+	for at, j := range d.jobs {
+		jobs := false
+		for _, section := range j.File.EachJob() {
+			jobs = true
+			name := section.Name
+			if list := d.byName[name]; len(list) == 0 || list[len(list)-1].at != at {
+				d.byName[name] = append(list, quoted{j.Line, at, j.File})
+			}
+		}
+		if jobs && !j.Command {
+			d.files = append(d.files, j.File)
+		}
+	}
+	for _, list := range d.byName {
+		slices.SortStableFunc(list, func(a, b quoted) int { return cmp.Compare(a.line, b.line) })
+		for i := 1; i < len(list); i++ {
+			if before := list[i-1]; before.at > list[i].at {
+				list[i].at, list[i].file = before.at, before.file
+			}
+		}
+	}
 }
 
 // jobSection and jobLine are lines of a job file.
@@ -125,33 +168,21 @@ func (d *Document) instance(o *fio.Output) (typ string, line int) {
 // job is the job file or command that a result belongs to: of those that have a job of its name the
 // last above it, else the only job file that the text quotes; nil where that is not certain.
 func (d *Document) job(o *fio.Output) *fio.JobFile {
-	var above, files []*fio.JobFile
-	for _, j := range d.jobs {
-		if len(j.File.Jobs()) == 0 {
-			continue
+	last := quoted{at: -1}
+	for i := range o.Jobs {
+		list := d.byName[o.Jobs[i].Name]
+		n := len(list)
+		if o.Line > 0 {
+			n, _ = slices.BinarySearchFunc(list, o.Line+1, func(q quoted, line int) int { return cmp.Compare(q.line, line) })
 		}
-		if !j.Command {
-			files = append(files, j.File)
-		}
-		if named(j.File, o) && (o.Line == 0 || j.Line <= o.Line) {
-			above = append(above, j.File)
+		if n > 0 && list[n-1].at > last.at {
+			last = list[n-1]
 		}
 	}
-	switch {
-	case len(above) > 0:
-		return above[len(above)-1]
-	case len(files) == 1:
-		return files[0]
+	if last.file == nil && len(d.files) == 1 {
+		return d.files[0]
 	}
-	return nil
-}
-
-// named says that a job file has a job that o has a row of.
-func named(f *fio.JobFile, o *fio.Output) bool {
-	return slices.ContainsFunc(f.Jobs(), func(i int) bool {
-		name := f.Effective(i).Name
-		return slices.ContainsFunc(o.Jobs, func(j fio.Job) bool { return j.Name == name })
-	})
+	return last.file
 }
 
 // volumeType finds the types of EBS volumes.
@@ -159,10 +190,14 @@ var volumeType = regexp.MustCompile(`\b(?:gp2|gp3|io1|io2|st1|sc1)\b`)
 
 // volume is the type that the text gives the device of a result ("`nvme1n1` corresponds to the
 // faster `io2` block device"): the first one behind the device's name, in the same line and before
-// another device is named.
+// another device is named. In a text of very many devices only the first are looked for.
 func (d *Document) volume(o *fio.Output) (typ string, line int) {
 	for _, disk := range o.Disks {
-		for i, text := range d.lines {
+		for _, i := range d.typed {
+			text := d.lines[i]
+			if d.looked++; d.looked > mostLooks {
+				return "", 0
+			}
 			if o.Line <= i+1 && i+1 <= o.End {
 				continue
 			}
@@ -176,6 +211,9 @@ func (d *Document) volume(o *fio.Output) (typ string, line int) {
 	}
 	return "", 0
 }
+
+// mostLooks bounds how many lines are searched for the names of disks.
+const mostLooks = 1 << 20
 
 // nearBehind is how many characters behind a device's name its type may stand.
 const nearBehind = 80

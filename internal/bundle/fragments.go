@@ -13,16 +13,20 @@ import (
 // a job become one row, so that their figures are not lost.
 func JoinFragments(outputs []*fio.Output) []*fio.Output {
 	var kept []*fio.Output
+	type heading struct{ source, title string }
+	first := map[heading]*fio.Output{} // under each heading
 	for _, o := range withoutQuotes(withoutPhantoms(outputs)) {
-		at := slices.IndexFunc(kept, func(k *fio.Output) bool {
-			return o.Title != "" && sameHeading(k, o) && fragmentary(k) && fragmentary(o)
-		})
-		if at < 0 {
+		at := heading{o.Source, strings.TrimSuffix(o.Title, ":")}
+		part := o.Title != "" && fragmentary(o)
+		if !part || first[at] == nil {
 			copied := *o
 			kept = append(kept, &copied)
+			if part {
+				first[at] = &copied
+			}
 			continue
 		}
-		k := kept[at]
+		k := first[at]
 		k.Jobs, k.Groups, k.Disks = append(k.Jobs, o.Jobs...), append(k.Groups, o.Groups...), append(
 			k.Disks,
 			o.Disks...)
@@ -51,6 +55,7 @@ func withoutPhantoms(outputs []*fio.Output) []*fio.Output {
 		}
 		if !phantom(o) {
 			copied := *o
+			copied.Doubts, copied.Unread = slices.Clip(copied.Doubts), slices.Clip(copied.Unread) // o's stay as they are
 			kept = append(kept, &copied)
 			continue
 		}
@@ -60,12 +65,12 @@ func withoutPhantoms(outputs []*fio.Output) []*fio.Output {
 		before := kept[len(kept)-1]
 		switch {
 		case len(o.Disks) == 0:
-			before.Doubts = append(slices.Clone(before.Doubts),
+			before.Doubts = append(before.Doubts,
 				"behind it stands a run that was stopped before fio printed a figure; it is left out")
 		case len(before.Disks) == 0 && didAsMuch(o.Disks[0], before):
 			before.Disks = o.Disks
 		default:
-			before.Unread = append(slices.Clone(before.Unread), fio.Unread{
+			before.Unread = append(before.Unread, fio.Unread{
 				Line: o.Line, Text: "Disk stats", Why: "of which run is not known",
 			})
 		}
@@ -156,10 +161,6 @@ func rates(o *fio.Output) []rate {
 		}
 	}
 	return list
-}
-
-func sameHeading(a, b *fio.Output) bool {
-	return a.Source == b.Source && strings.TrimSuffix(a.Title, ":") == strings.TrimSuffix(b.Title, ":")
 }
 
 // fragmentary says that no row of o counts I/Os.

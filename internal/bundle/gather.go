@@ -51,10 +51,12 @@ func Gather(args []string, in io.Reader) ([]*fio.Output, map[string]*Document, e
 		}
 		outputs = append(outputs, outs...)
 	}
+	looked := map[string]bool{}
 	for _, o := range outputs {
-		if _, known := documents[o.Source]; known || !prose(o) {
+		if _, known := documents[o.Source]; known || looked[o.Source] || !prose(o) {
 			continue
 		}
+		looked[o.Source] = true
 		data, err := sys.Text(o.Source)
 		if err != nil {
 			return nil, nil, err

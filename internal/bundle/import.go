@@ -164,12 +164,13 @@ func name(results []*result.Result, outputs []*fio.Output) {
 	} {
 		tellApart(names, of)
 	}
-	taken := map[string]bool{}
+	taken, last := map[string]bool{}, map[string]int{} // all numbers up to the last are taken
 	for i, r := range results {
 		base := names[i].String()
 		r.Name = base
-		for n := 2; taken[r.Name]; n++ {
+		for n := max(last[base], 1) + 1; taken[r.Name]; n++ {
 			r.Name = slug(fmt.Sprintf("%.43s-%d", base, n))
+			last[base] = n
 		}
 		taken[r.Name] = true
 	}

@@ -17,7 +17,12 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"plimsoll": func() { os.Exit(cli.Main(os.Args[1:])) },
+		"plimsoll": func() {
+			limitCost()
+			code := cli.Main(os.Args[1:])
+			noteCost()
+			os.Exit(code)
+		},
 	})
 }
 

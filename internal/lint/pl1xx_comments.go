@@ -30,9 +30,14 @@ var idleComment = &rule{
 
 // idleComments finds the comments that silence none of the findings.
 func idleComments(c *Case, all []finding.Finding, disabled []finding.Code) []finding.Finding {
-	byFile := map[string][]finding.Finding{}
+	type place struct{ file, code string }
+	lines := map[place][]int{} // of findings, in order
 	for _, f := range all {
-		byFile[f.File()] = append(byFile[f.File()], f)
+		at := place{f.File(), string(f.Code)}
+		lines[at] = append(lines[at], f.Line)
+	}
+	for _, of := range lines {
+		slices.Sort(of)
 	}
 	var idle []finding.Finding
 	report := func(file string, line int, message string) {
@@ -70,10 +75,7 @@ func idleComments(c *Case, all []finding.Finding, disabled []finding.Code) []fin
 						fmt.Sprintf("No rule of lint has the code %s.", text.Clean(strings.TrimSpace(code), 20)),
 					)
 				case slices.Contains(disabled, finding.Code(code)) || code == string(idleComment.Code):
-				case !slices.ContainsFunc(byFile[file.Name], func(f finding.Finding) bool {
-					return string(f.Code) == code &&
-						d.Covers(f.Line)
-				}):
+				case !d.CoversOne(lines[place{file.Name, code}]):
 					report(
 						file.Name,
 						d.Line,

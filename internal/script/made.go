@@ -137,7 +137,7 @@ func (r *reader) write(name string, fresh bool, text string, line, block int) {
 // madeJobs reads the made files that are job files.
 func (r *reader) madeJobs() {
 	for _, m := range r.made {
-		if !looksLikeJob(m.lines) {
+		if !looksLikeJob(m.lines) || r.spent.over {
 			continue
 		}
 		f, err := fio.ParseJobFile(r.Name, []byte(strings.Join(m.lines, "\n")+"\n"), fio.ParseOptions{
@@ -157,7 +157,9 @@ func (r *reader) madeJobs() {
 				opt.Col = r.column(opt.Line, 1+max(strings.Index(r.Source(opt.Line), opt.Name), 0))
 			}
 		}
-		r.Jobs = append(r.Jobs, Job{File: f, Line: m.at[0], Col: 1, Block: m.block})
+		if r.keepFile(f, m.at[0]) {
+			r.Jobs = append(r.Jobs, Job{File: f, Line: m.at[0], Col: 1, Block: m.block})
+		}
 	}
 }
 
@@ -168,13 +170,13 @@ var codeSpan = regexp.MustCompile("`([^`]+)`")
 func (r *reader) inline(from, to int) {
 	for i := from; i < to; i++ {
 		line := r.lines[i]
-		if !strings.Contains(line, "`") || !strings.Contains(line, "fio") {
+		if !strings.Contains(line, "`") || !strings.Contains(line, "fio") || r.tooLong(line, i+1) {
 			continue
 		}
 		for _, at := range codeSpan.FindAllStringSubmatchIndex(line, -1) {
 			span := line[at[2]:at[3]]
 			if innerFio.MatchString(span) && strings.Contains(span, "-name") && strings.Contains(span, "=") {
-				r.parsed(span, place{i + 1, at[2] + 1}, 0, 1)
+				r.piece(span, place{i + 1, at[2] + 1}, 0, 1)
 			}
 		}
 	}
@@ -201,7 +203,7 @@ func (r *reader) dockerfile() {
 				r.place(command)
 				r.command(command, 0, true, 0)
 			} else {
-				r.parsed(strings.Join(append([]string{rest}, r.lines[i+1:end]...), "\n"), at, 0, 0)
+				r.piece(strings.Join(append([]string{rest}, r.lines[i+1:end]...), "\n"), at, 0, 0)
 			}
 		}
 		i = end

@@ -42,6 +42,9 @@ func (r *reader) passedOn() {
 
 // missed finds lines of code that seem to hold a fio command that was not read.
 func (r *reader) missed() {
+	if r.spent.over { // which is said
+		return
+	}
 	read := slices.Clone(r.spoken)
 	for _, j := range r.Jobs {
 		if j.Command {

@@ -28,6 +28,7 @@ type reader struct {
 	endless map[string]span // words that end no here-document before a line
 	code    []span          // what was read as commands
 	spoken  []unit          // lines whose words are printed, or are a variable's value that was read
+	spent   spent
 }
 
 // span is a range of lines, from included, to not, counted from 0.
@@ -157,13 +158,14 @@ func (r *reader) shell(from, to, block int, code bool) {
 		}
 	}
 	r.loop = 0
-	for i := from; i < to; {
+	for i := from; i < to && !r.spent.over; {
 		end := i + 1
 		for end < to && continued(r.lines[end-1]) {
 			end++
 		}
 		text := strings.Join(r.lines[i:end], "\n")
-		if !strings.ContainsAny(text, " \t=") && !strings.Contains(text, "do") { // nothing to see in a word alone
+		if !strings.ContainsAny(text, " \t=") && !strings.Contains(text, "do") || // nothing to see in a word alone
+			r.tooLong(text, i+1) {
 			i = end
 			continue
 		}
@@ -282,10 +284,11 @@ func (r *reader) line(words []fio.Word, block int, code bool) {
 func (r *reader) finish() {
 	for i := 0; i < len(r.regions); i++ { // which may hold more
 		r.commands(r.regions[i])
+		r.regions[i] = nil
 	}
 	r.disables()
 	for name := range r.values {
-		if v, ok := r.value(name, 0); ok && plainValue.MatchString(v) {
+		if v, ok := r.value(name, 0); ok && len(v) <= longLine && plainValue.MatchString(v) {
 			r.Env[name] = v
 		}
 	}
@@ -305,14 +308,20 @@ func (r *reader) finish() {
 	}
 	r.madeJobs()
 	for _, t := range r.texts {
+		if r.spent.over {
+			break
+		}
 		text, low := r.jobText(t)
 		f, err := fio.ParseJobFile(r.Name, []byte(text), fio.ParseOptions{Env: r.variable, Include: include})
 		if err != nil {
-			at, why := r.where(err.Error(), t.from+1)
+			at, why := r.where(err.Error(), 1+low)
 			r.Unread = append(r.Unread, Unread{max(at-low, 1), why})
 			continue
 		}
 		lift(f, low)
+		if len(r.texts) > 1 && !r.keepFile(f, t.from+1) { // one alone has the limits of a job file
+			break
+		}
 		for s := range f.Sections {
 			sec := &f.Sections[s]
 			to := t.to
@@ -378,26 +387,26 @@ func (r *reader) precede(f *fio.JobFile) {
 	f.Sections = append(before, f.Sections...)
 }
 
-// jobText is a job file's text with its lines where the document has them, and by how many lines
-// they are too low. A file without any section is a fragment that others include: its options are
-// read as defaults.
+// jobText is a job file's text, and by how many lines what is counted in it is too low for the
+// document, or too high (negative). A file without any section is a fragment that others include: its
+// options are read as defaults.
 func (r *reader) jobText(t span) (string, int) {
 	lines := r.lines[t.from:t.to]
-	text := strings.Repeat("\n", t.from) + strings.Join(lines, "\n")
+	text := strings.Join(lines, "\n")
 	if t.block == 0 && t.from == 0 &&
 		!slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "[") }) {
 		return "[global]\n" + text, 1
 	}
-	return text, 0
+	return text, -t.from
 }
 
 // variable leaves what is not known as written.
 func (r *reader) variable(name string) (string, bool) {
-	if v, ok := r.Env[name]; ok {
+	if v, ok := r.Env[name]; ok && r.fillIn(v) {
 		return v, true
 	}
 	if r.opts.Env != nil {
-		if v, ok := r.opts.Env(name); ok {
+		if v, ok := r.opts.Env(name); ok && r.fillIn(v) {
 			return v, true
 		}
 	}
@@ -415,7 +424,7 @@ func (r *reader) fill(f *fio.JobFile) {
 				continue
 			}
 			opt.Value = reference.ReplaceAllStringFunc(opt.Value, func(ref string) string {
-				if v, ok := r.Env[strings.Trim(ref, "${}")]; ok {
+				if v, ok := r.Env[strings.Trim(ref, "${}")]; ok && r.fillIn(v) {
 					return v
 				}
 				return ref

@@ -46,6 +46,8 @@ type File struct {
 	units   []unit
 	tests   bool         // see Functional
 	steered map[int]bool // lines, from 0, with a template's {% if %} and the like
+	// silenced are the lines of Disables by code, in order and apart.
+	silenced map[string][]unit
 }
 
 // Job is one fio invocation or one job file's text. Lines and columns of its options are those of
@@ -322,6 +324,11 @@ func (f *File) disables() {
 		}
 		m := disableForm.FindStringSubmatch(line)
 		before = strings.TrimSpace(before)
+		if len(f.Disables) == mostCommands {
+			f.Unread = append(f.Unread, Unread{i + 1, "more than 4,096 comments that silence rules: this one is not read, nor " +
+				"what follows it; disable the rules for the whole file"})
+			return
+		}
 		if m == nil {
 			if malformed.MatchString(line) {
 				f.Disables = append(f.Disables, Disable{Line: i + 1, Malformed: true})
@@ -336,16 +343,11 @@ func (f *File) disables() {
 	}
 }
 
-// Disabled says whether a comment silences code at a line.
-func (f *File) Disabled(code string, line int) bool {
-	return slices.ContainsFunc(
-		f.Disables,
-		func(d Disable) bool { return slices.Contains(d.Codes, code) && d.Covers(line) },
-	)
+// CoversOne says whether the comment holds for one of lines, which are in order.
+func (d Disable) CoversOne(lines []int) bool {
+	at, _ := slices.BinarySearch(lines, d.from)
+	return at < len(lines) && lines[at] <= d.to
 }
-
-// Covers says whether the comment holds for a line.
-func (d Disable) Covers(line int) bool { return line >= d.from && line <= d.to }
 
 // cover works out what each Disable covers, in one pass over the document.
 func (f *File) cover() {
@@ -376,6 +378,7 @@ func (f *File) cover() {
 			d.to = max(n, ends[n])
 		}
 	}
+	f.silence()
 }
 
 // Match returns each text in the document that re matches, once, in order. Lines that hold none of

@@ -12,9 +12,8 @@ import (
 // Bounds of what is given to the shell parser, which descends as deep as a text nests. What is
 // beyond is read a line at a time.
 const (
-	maxShell   = 256 << 10 // bytes
-	maxNesting = 200       // open brackets and reserved words
-	maxInner   = 3         // commands in a string within a command in a string
+	maxNesting = 200 // open brackets and reserved words
+	maxInner   = 3   // commands in a string within a command in a string
 )
 
 // place is where a text begins in the document: a line and a column in bytes, from 1.
@@ -31,9 +30,18 @@ type region struct {
 	depth  int // how many strings it stands in
 }
 
+// piece reads a text that is shell if it is anything.
+func (r *reader) piece(src string, base place, block, depth int) {
+	if !r.parsed(src, base, block, depth) && r.spent.full && !r.spent.said && mentions(src) {
+		r.spent.said = true
+		r.Unread = append(r.Unread, Unread{base.line, "more than 4,096 pieces of shell, or 256 KiB of them: " +
+			"this one is not read, nor what follows it; split the document"})
+	}
+}
+
 // parsed notes a text that is shell and says whether it is. Variables are collected at once.
 func (r *reader) parsed(src string, base place, block, depth int) bool {
-	if len(src) > maxShell || depth > maxInner || nests(src) {
+	if depth > maxInner || r.spent.over || nests(src) || !r.parse(src) {
 		return false
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(src), "")
@@ -70,7 +78,7 @@ func nests(src string) bool {
 		}
 	}
 	return max(most, depth) > maxNesting+strings.Count(src, "`")+strings.Count(src, "!") ||
-		strings.Count(src, "`") > maxShell/64 || strings.Count(src, "if ")+strings.Count(src, "if\n") > maxShell/64
+		strings.Count(src, "`") > mostParsed/64 || strings.Count(src, "if ")+strings.Count(src, "if\n") > mostParsed/64
 }
 
 // at is the place in the document of an offset in the region.
@@ -236,7 +244,7 @@ func (r *reader) hereDocuments(g *region, s *syntax.Stmt) {
 		case looksLikeJob(body):
 			r.job(from, to, g.block)
 		case strings.HasPrefix(body[0], "#!") || startsShell(s):
-			r.parsed(strings.Join(body, "\n"), place{from + 1, 1}, g.block, g.depth+1)
+			r.piece(strings.Join(body, "\n"), place{from + 1, 1}, g.block, g.depth+1)
 		case strings.HasPrefix(strings.TrimSpace(body[0]), "apiVersion:") ||
 			strings.HasPrefix(strings.TrimSpace(body[0]), "---"):
 			r.yaml(from, to, g.block)
@@ -260,7 +268,7 @@ func startsShell(s *syntax.Stmt) bool {
 
 // call reads a simple command with its known variables filled in.
 func (r *reader) call(g *region, c *syntax.CallExpr) {
-	if len(c.Args) == 0 {
+	if len(c.Args) == 0 || r.spent.over {
 		return
 	}
 	var words []fio.Word
@@ -273,6 +281,9 @@ func (r *reader) call(g *region, c *syntax.CallExpr) {
 		return
 	}
 	if w, is := r.wrapped[words[0].Text]; is {
+		if !r.keep(0, len(w.words), words[0].Line) {
+			return
+		}
 		words = append(w.at(words[0]), words[1:]...)
 	}
 	r.place(words)
@@ -284,9 +295,14 @@ func (r *reader) call(g *region, c *syntax.CallExpr) {
 
 // place turns columns in bytes into columns in characters.
 func (r *reader) place(words []fio.Word) {
+	line, same := 0, true // the line that was looked at last, and whether both columns are the same in it
 	for k := range words {
-		if src := r.Source(words[k].Line); !ascii(src) {
-			words[k].Col = r.column(words[k].Line, words[k].Col)
+		if n := words[k].Line; n != line {
+			src := r.Source(n)
+			line, same = n, len(src) > longLine || ascii(src)
+		}
+		if !same {
+			words[k].Col = r.column(line, words[k].Col)
 		}
 	}
 }
@@ -317,7 +333,7 @@ func (r *reader) expand(word fio.Word, w *syntax.Word) []fio.Word {
 		return []fio.Word{word}
 	}
 	value, known := r.value(v.Param.Value, 0)
-	if !known {
+	if !known || !r.fillIn(value) {
 		return []fio.Word{word}
 	}
 	if at, ok := r.setAt[v.Param.Value]; ok && len(value) > 0 {
@@ -350,8 +366,13 @@ func (r *reader) value(name string, depth int) (string, bool) {
 	if !ok || r.several[name] || depth > maxInner {
 		return "", false
 	}
+	length := len(v)
 	return reference.ReplaceAllStringFunc(v, func(ref string) string {
+		if length > longLine {
+			return ref
+		}
 		if inner, ok := r.value(strings.Trim(ref, "${}"), depth+1); ok && len(inner) < 4096 {
+			length += len(inner)
 			return inner
 		}
 		return ref

@@ -172,6 +172,9 @@ func (r *reader) command(words []fio.Word, block int, code bool, depth int) {
 			r.fio(words[i:], block, code)
 			return
 		case code && (slices.Contains(programs, name) || name == "mkfs" || strings.HasPrefix(name, "mkfs.")):
+			if !r.keep(1, len(words)-i, w.Line) {
+				return
+			}
 			c := Command{Words: slices.Clone(words[i:]), Line: w.Line, Col: w.Col, Block: block, Loop: r.loop > 0}
 			c.Words[0].Text = name
 			r.Commands = append(r.Commands, c)
@@ -195,7 +198,7 @@ func (r *reader) command(words []fio.Word, block int, code bool, depth int) {
 			return
 		}
 		if strings.ContainsAny(w.Text, " \t\n") && innerFio.MatchString(w.Text) {
-			r.parsed(w.Text, place{w.Line, w.Col + 1}, block, depth+1)
+			r.piece(w.Text, place{w.Line, w.Col + 1}, block, depth+1)
 		}
 	}
 }
@@ -283,6 +286,9 @@ func (r *reader) fio(words []fio.Word, block int, code bool) {
 	}
 	if foreignWords(j.Words) { // another program of that name: pbench has one
 		r.spoken = append(r.spoken, unit{j.Line, words[len(words)-1].Line})
+		return
+	}
+	if !r.keep(1, len(words), j.Line) {
 		return
 	}
 	r.units = append(r.units, unit{j.Line, words[len(words)-1].Line})

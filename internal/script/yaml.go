@@ -30,7 +30,7 @@ type yamlReader struct {
 func (r *reader) yaml(from, to, block int) {
 	r.code = append(r.code, span{from, to, block})
 	y := &yamlReader{reader: r, block: block}
-	for i := from; i < to; {
+	for i := from; i < to && !r.spent.over; {
 		i = y.line(i, to)
 	}
 	y.flush()
@@ -46,7 +46,7 @@ func (y *yamlReader) flush() {
 // line reads what begins in line i and returns the line behind it.
 func (y *yamlReader) line(i, to int) int {
 	line := strings.TrimRight(y.lines[i], " \t\r")
-	if t := strings.TrimSpace(line); t == "" || t[0] == '#' {
+	if t := strings.TrimSpace(line); t == "" || t[0] == '#' || y.tooLong(line, i+1) {
 		return i + 1
 	}
 	key, value, col := "", "", 0
@@ -91,7 +91,7 @@ func (y *yamlReader) scalar(i, to, col int, key string, folded bool) int {
 	case strings.HasSuffix(key, ".yaml") || strings.HasSuffix(key, ".yml"):
 		y.yaml(i+1, end, y.block)
 	case folded:
-		y.parsed(strings.Join(body, " \\\n"), place{i + 2, 1}, y.block, 0)
+		y.piece(strings.Join(body, " \\\n"), place{i + 2, 1}, y.block, 0)
 	default:
 		y.shell(i+1, end, y.block, true)
 	}
@@ -120,7 +120,7 @@ func (y *yamlReader) plain(i, to, at, col int) int {
 		}
 	}
 	if first := strings.Fields(text); len(first) > 1 && (isFio(first[0]) || innerFio.MatchString(text)) {
-		y.parsed(text, place{i + 1, at + 1}, y.block, 0)
+		y.piece(text, place{i + 1, at + 1}, y.block, 0)
 	}
 	return end
 }

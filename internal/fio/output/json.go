@@ -13,8 +13,21 @@ import (
 	"plimsoll/internal/units"
 )
 
-// maxJSONJobs bounds the rows of one document; fio itself stops at 4,096 jobs a host.
-const maxJSONJobs = 1 << 16
+// What one document may hold: rows, of which fio itself has 4,096 a host, disks, and options of a row,
+// of which fio knows fewer than 300. A row takes 2 KB in memory, and those of fio 1 to 30 KB in a
+// document: of more than fewRows, each must take leastRow bytes, so that memory grows with the
+// document and no faster. The same holds of documents.
+const (
+	maxJSONJobs = 1 << 16
+	maxDisks    = 4096
+	maxOptions  = 512
+	maxExtra    = 1024 // keys that this reader has no field for
+	fewRows     = 512
+	leastRow    = 512
+)
+
+// tooSmall says of rows that take so many bytes together that they cannot be fio's.
+func tooSmall(rows, size int) bool { return rows > fewRows && size/rows < leastRow }
 
 // ParseJSON reads one complete JSON or JSON+ document of fio 2.0 or later: microseconds and KiB
 // before 2.99, nanoseconds and bytes since. White space around it is allowed, other text is not
@@ -60,10 +73,11 @@ func parseJSONPrefix(b []byte) (*fio.Output, int, error) {
 			known = true
 			p.array(p.job)
 		case "disk_util":
-			p.array(func() { p.out.Disks = append(p.out.Disks, p.disk()) })
-			if len(p.out.Disks) > maxJSONJobs {
-				p.fail("fewer disks")
-			}
+			p.array(func() {
+				if p.out.Disks = append(p.out.Disks, p.disk()); len(p.out.Disks) > maxDisks {
+					p.fail(fmt.Sprintf("at most %d disks", maxDisks))
+				}
+			})
 		default:
 			p.extra(&p.out.Extra, "", key)
 		}
@@ -87,7 +101,8 @@ func parseJSONPrefix(b []byte) (*fio.Output, int, error) {
 
 type jsonParser struct {
 	jsonScan
-	out *fio.Output
+	out  *fio.Output
+	rows int
 }
 
 // extra keeps what this reader has no field for.
@@ -104,12 +119,20 @@ func (p *jsonParser) extra(to *map[string]json.RawMessage, prefix string, key []
 	if *to == nil {
 		*to = map[string]json.RawMessage{}
 	}
+	if len(*to) == maxExtra {
+		p.fail(fmt.Sprintf("at most %d keys that fio 3.41 does not have", maxExtra))
+		return
+	}
 	(*to)[name] = json.RawMessage(strings.Clone(string(raw)))
 }
 
 func (p *jsonParser) options() fio.Options {
 	o := fio.Options{}
-	p.object(func(key []byte) { o[strings.ToValidUTF8(string(key), "\uFFFD")] = p.text() })
+	p.object(func(key []byte) {
+		if o[strings.ToValidUTF8(string(key), "\uFFFD")] = p.text(); len(o) > maxOptions {
+			p.fail(fmt.Sprintf("at most %d options", maxOptions))
+		}
+	})
 	return o
 }
 
@@ -143,8 +166,12 @@ func (p *jsonParser) globals() {
 
 // job reads one element of jobs or client_stats.
 func (p *jsonParser) job() {
-	if len(p.out.Jobs) >= maxJSONJobs {
+	switch p.rows++; {
+	case p.rows > maxJSONJobs:
 		p.fail(fmt.Sprintf("at most %d jobs", maxJSONJobs))
+		return
+	case tooSmall(p.rows, p.i):
+		p.fail(fmt.Sprintf("rows as fio writes them: these take less than %d bytes each", leastRow))
 		return
 	}
 	var (

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf16"
 
 	"plimsoll/internal/fio"
@@ -79,6 +80,10 @@ func Read(name string, data io.Reader) ([]*fio.Output, error) {
 		return nil, fmt.Errorf("%s: larger than %d bytes", name, maxReadJSON)
 	}
 	outs, rest := readJSONs(bytes.TrimPrefix(whole, []byte("\ufeff")))
+	if len(outs) > 0 && tooSmall(len(outs)+1, len(whole)-len(rest)) {
+		refuseSmall(outs, 1+bytes.Count(whole[:len(whole)-len(rest)], []byte{'\n'}))
+		return outs, nil
+	}
 	if len(rest) == 0 {
 		return outs, nil
 	}
@@ -184,9 +189,10 @@ func readUpTo(r io.Reader, b []byte, n int) ([]byte, error) {
 
 // readJSONs reads documents one behind the other and returns what is not one.
 func readJSONs(b []byte) (outs []*fio.Output, rest []byte) {
+	whole := len(b)
 	for {
 		b = bytes.TrimLeft(b, " \t\r\n")
-		if len(b) == 0 || b[0] != '{' {
+		if len(b) == 0 || b[0] != '{' || tooSmall(len(outs)+1, whole-len(b)) {
 			return outs, b
 		}
 		out, n, err := parseJSONPrefix(b)
@@ -198,6 +204,15 @@ func readJSONs(b []byte) (outs []*fio.Output, rest []byte) {
 	}
 }
 
+// refuseSmall notes that documents from a line on are too small to be fio's, and are not read.
+func refuseSmall(outs []*fio.Output, line int) {
+	last := outs[len(outs)-1]
+	last.Unread = append(last.Unread, fio.Unread{
+		Line: line, Text: "json documents",
+		Why: fmt.Sprintf("documents of less than %d bytes each are not fio's; these are not read", leastRow),
+	})
+}
+
 // mixedReader takes apart documents, terse rows and text.
 type mixedReader struct {
 	split *fio.Splitter
@@ -207,6 +222,9 @@ type mixedReader struct {
 	lines int // before what split was given
 	depth int // of documents around this text
 	again int // how often a brace that opened no document was found
+	docs  int // that were found, of so many bytes together; small where the rest is not read
+	size  int
+	small bool
 }
 
 func newMixed() *mixedReader {
@@ -232,6 +250,14 @@ func (m *mixedReader) read(name string, r io.Reader) ([]*fio.Output, error) {
 func (m *mixedReader) at() int { return m.lines + m.split.Lines() + 1 }
 
 func (m *mixedReader) document(doc []byte) error {
+	m.docs, m.size = m.docs+1, m.size+len(doc)
+	if m.small = m.small || tooSmall(m.docs, m.size); m.small {
+		if m.endText(); len(m.outs) > 0 && m.docs > 0 {
+			refuseSmall(m.outs, m.at())
+		}
+		m.docs = -1 << 60 // which is said once
+		return nil
+	}
 	out, err := ParseJSON(doc)
 	if errors.Is(err, errNotFio) {
 		m.endText()
@@ -272,7 +298,7 @@ func insideJSON(doc []byte, line, depth int) (outs []*fio.Output) {
 	if depth >= maxNested {
 		return nil
 	}
-	for rest := doc; ; {
+	for rest, failed := doc, 0; failed < maxRereads && !tooSmall(len(outs), len(doc)-len(rest)); {
 		at := bytes.Index(rest, []byte(`"fio version"`))
 		if at < 0 {
 			break
@@ -283,6 +309,7 @@ func insideJSON(doc []byte, line, depth int) (outs []*fio.Output) {
 				outs, rest = append(outs, out), rest[from+n:]
 				continue
 			}
+			failed++
 		}
 		rest = rest[at+len(`"fio version"`):]
 	}
@@ -354,7 +381,7 @@ var fioBegins = regexp.MustCompile(`(?m)^[^\n]*(?:\(groupid=\d|\(g=\d+\): rw=|IO
 // off: from where fio's output begins in it.
 func (m *mixedReader) reread(doc []byte) {
 	at := fioBegins.FindIndex(doc[min(1, len(doc)):])
-	if m.again++; at == nil || m.again > maxRereads {
+	if m.again++; at == nil || m.again > maxRereads || m.small {
 		return
 	}
 	from := 1 + at[0]
@@ -426,13 +453,25 @@ func (m *mixedReader) takeText() {
 // status groups.
 func joinForms(outs []*fio.Output) []*fio.Output {
 	var kept []*fio.Output
+	begin := map[firstRow][]*fio.Output{} // those with the same first row, which alone can be one run
 	for _, o := range outs {
-		at := slices.IndexFunc(outs, func(x *fio.Output) bool { return exact(x) > exact(o) && sameRun(x, o) })
-		if at < 0 {
+		begin[rowOf(o)] = append(begin[rowOf(o)], o)
+	}
+	for _, list := range begin { // the most exact first, so that a search ends where none is more exact
+		slices.SortStableFunc(list, func(a, b *fio.Output) int { return exact(b) - exact(a) })
+	}
+	for _, o := range outs {
+		var x *fio.Output
+		for _, other := range begin[rowOf(o)] {
+			if exact(other) <= exact(o) || sameRun(other, o) {
+				x = other
+				break
+			}
+		}
+		if x == nil || exact(x) <= exact(o) {
 			kept = append(kept, o)
 			continue
 		}
-		x := outs[at]
 		x.Groups, x.Unread = append(x.Groups, o.Groups...), append(x.Unread, o.Unread...)
 		x.Messages, x.Doubts = append(x.Messages, o.Messages...), append(x.Doubts, o.Doubts...)
 		if x.Command == "" {
@@ -440,6 +479,21 @@ func joinForms(outs []*fio.Output) []*fio.Output {
 		}
 	}
 	return kept
+}
+
+// firstRow is what two forms of one run have in common of it.
+type firstRow struct {
+	name        string
+	group, rows int
+	read, write time.Duration
+}
+
+func rowOf(o *fio.Output) firstRow {
+	if len(o.Jobs) == 0 {
+		return firstRow{}
+	}
+	j := &o.Jobs[0]
+	return firstRow{j.Name, j.Group, len(o.Jobs), j.Read.Runtime, j.Write.Runtime}
 }
 
 // exact ranks the forms by the digits that they print.

@@ -44,7 +44,7 @@ func (t *Reader) needJob() *textJob {
 	if t.job != nil {
 		return t.job
 	}
-	if t.rows++; t.rows > MaxRows {
+	if t.tooMany() {
 		return nil
 	}
 	end := t.run != nil && t.run.results()
@@ -117,7 +117,7 @@ func (t *Reader) jobLine(body string) bool {
 func (t *Reader) direction(name, rest, body string) {
 	j := t.needJob()
 	if j == nil {
-		t.unread(body, "more rows than fio can run jobs")
+		t.refuse(body)
 		return
 	}
 	j.sync, j.pct = false, nil
@@ -346,7 +346,7 @@ func (j *textJob) percentiles(body string) bool {
 func (t *Reader) coarse(unit, rest, body string) {
 	j := t.needJob()
 	if j == nil {
-		t.unread(body, "more rows than fio can run jobs")
+		t.refuse(body)
 		return
 	}
 	j.sync, j.pct = false, nil

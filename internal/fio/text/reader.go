@@ -13,14 +13,15 @@ import (
 )
 
 const (
-	maxTextLine   = 1 << 20
-	maxTextUnread = 10000 // what is beyond is counted in one entry
+	maxTextCommand = 64 << 10 // of one that goes over lines
+	maxTextUnread  = 10000    // what is beyond is counted in one entry
 )
 
 // Line reads the line of a number. It takes the parts between carriage returns one by one: progress
 // lines are overwritten by what follows them.
 func (t *Reader) Line(number int, line string) {
 	t.n = number
+	t.bytes += len(line) + 1
 	line = strings.TrimRight(line, "\r")
 	for piece := range strings.SplitSeq(line, "\r") {
 		if piece != "" || line == "" {
@@ -55,12 +56,13 @@ type Reader struct {
 	title     string // heading seen, for the next run
 	command   string // fio command line seen, for the next run
 	commandAt int    // the line of its end
-	partial   string // the start of a command line that a backslash continues
+	partial   []byte // the start of a command line that a backslash continues
 	continues bool
 	fence     bool // inside a fenced block
 	closed    bool // something ended since the run's last line: a fence, a heading
 	missed    int
-	rows      int  // read so far
+	rows      int // read so far, in so many bytes of text
+	bytes     int
 	gap       bool // an empty line since the last line of fio's: what is not known then is prose
 	apart     bool // a line that is not fio's stands since the last one that is
 	pending   []fio.Progress
@@ -228,7 +230,7 @@ func (t *Reader) other(body string, bold bool) {
 		t.addCommand(textPrompt.ReplaceAllString(body, ""))
 		t.commandAt = t.n
 	case t.command != "" && t.n == t.commandAt+1 && strings.HasPrefix(body, "--"): // wrapped at a mail's margin
-		t.partial = t.command
+		t.partial = []byte(t.command)
 		t.addCommand(body)
 		t.commandAt = t.n
 	case strings.HasPrefix(body, "#"):
@@ -351,8 +353,11 @@ func (t *Reader) isCommand(body string) bool {
 // addCommand takes a line of a command; a backslash at its end says that another follows.
 func (t *Reader) addCommand(body string) {
 	rest, more := strings.CutSuffix(body, `\`)
-	t.partial = strings.TrimSpace(t.partial + " " + strings.TrimSpace(rest))
-	if t.continues = more && len(t.partial) < maxTextLine; !t.continues {
-		t.command, t.partial = t.partial, ""
+	if rest = strings.TrimSpace(rest); len(t.partial) > 0 && rest != "" {
+		t.partial = append(t.partial, ' ')
+	}
+	t.partial = append(t.partial, rest...)
+	if t.continues = more && len(t.partial) < maxTextCommand; !t.continues {
+		t.command, t.partial = string(t.partial), nil
 	}
 }

@@ -24,6 +24,8 @@ type textRun struct {
 	group   int               // index in out.Groups of the status group being read, -1 for none
 	after   bool              // "Disk stats" was seen
 	nans    int               // lines with a figure that is no number
+	// asked is what the command line above gave each job, read once.
+	asked map[string]fio.Options
 }
 
 // maxServers bounds the hosts that one run's text may name.
@@ -150,13 +152,36 @@ func (t *Reader) fio(body string, indent int, host string) bool {
 	return t.jobLine(body)
 }
 
-// MaxRows bounds the rows of one input: a header of 50 bytes takes some kB here.
-const MaxRows = 1 << 16
+// MaxRows bounds the rows of one input. A row takes 6 KB in memory, and one of fio's 600 bytes or
+// more in a text: of more than fewRows, each must take leastRow bytes on average, so that memory grows
+// with the text and no faster.
+const (
+	MaxRows  = 1 << 16
+	fewRows  = 1024
+	leastRow = 400
+	// mostDisks bounds the disks of one run.
+	mostDisks = 4096
+)
+
+// tooMany counts a row and says whether there are more than fio has.
+func (t *Reader) tooMany() bool {
+	t.rows++
+	return t.rows > MaxRows || t.rows > fewRows && t.bytes/t.rows < leastRow
+}
+
+// refuse notes a line of a row that is one too many.
+func (t *Reader) refuse(line string) {
+	why := "more rows than fio can run jobs"
+	if t.rows <= MaxRows {
+		why = "more than 1,024 rows that are shorter than fio's: give whole outputs, or several files"
+	}
+	t.unread(line, why)
+}
 
 // header reads "name: (groupid=0, jobs=16): err= 0: pid=5340: Wed Jun 14 06:26:51 2023".
 func (t *Reader) header(m []string, host string) {
-	if t.rows++; t.rows > MaxRows {
-		t.unread(m[0], "more rows than fio can run jobs")
+	if t.tooMany() {
+		t.refuse(m[0])
 		t.job = nil
 		return
 	}
@@ -360,6 +385,10 @@ func (t *Reader) rate(name, rest, body string) {
 func (t *Reader) disk(name, rest string, indent int, body string) {
 	r := t.need(false)
 	r.after, t.job = true, nil
+	if len(r.out.Disks) >= mostDisks {
+		t.unread(body, "more disks than a machine has")
+		return
+	}
 	d, agg := fio.Disk{Name: name}, fio.Disk{}
 	known, hasAgg := true, false
 	whole := func(s string) uint64 {

@@ -16,6 +16,7 @@ import (
 // settle turns what was printed into figures: it works out what KB means, takes counts and rates
 // from the lines that have most digits, and notes where lines contradict each other.
 func (r *textRun) settle() {
+	r.asked = commandOptions(r.out.Command)
 	for _, j := range r.jobs {
 		r.settleJob(j)
 		if j.all {
@@ -95,9 +96,9 @@ func (j *textJob) blockSizes() (bs [3]float64) {
 	return bs
 }
 
-// commandOptions are the options that the command line above the output gave a job; nil when it
-// names no such job.
-func commandOptions(command, job string) fio.Options {
+// commandOptions are the options that the command line above the output gave each job, the first of
+// a name.
+func commandOptions(command string) map[string]fio.Options {
 	words, err := fio.SplitShell(command)
 	at := fio.CommandAt(words)
 	if err != nil || at < 0 {
@@ -107,9 +108,9 @@ func commandOptions(command, job string) fio.Options {
 	if err != nil {
 		return nil
 	}
-	for _, i := range file.Jobs() {
-		s := file.Effective(i)
-		if s.Name != job {
+	asked := map[string]fio.Options{}
+	for _, s := range file.EachJob() {
+		if asked[s.Name] != nil {
 			continue
 		}
 		o := fio.Options{}
@@ -118,13 +119,13 @@ func commandOptions(command, job string) fio.Options {
 				o[fio.BuiltinOptions().Main(opt.Name)] = opt.Value
 			}
 		}
-		return o
+		asked[s.Name] = o
 	}
-	return nil
+	return asked
 }
 
 func (r *textRun) settleJob(j *textJob) {
-	given := commandOptions(r.out.Command, j.Name)
+	given := maps.Clone(r.asked[j.Name])
 	if echo := r.echoes[textKey{j.Name, j.Group}]; echo != nil && given == nil {
 		given = echo
 	} else if given != nil {

@@ -1,0 +1,112 @@
+package script
+
+import (
+	"cmp"
+	"slices"
+
+	"plimsoll/internal/fio"
+)
+
+// What is read of a document. A text of 1 MB holds 40,000 short commands, whose judgement took 5 s of
+// CPU time and 500 MB; a person's holds some hundred. What is beyond is named, and not read.
+const (
+	mostCommands = 4096      // jobs of fio and commands of storage, as many as fio has jobs
+	mostWords    = 50_000    // of their words and options, those that jobs inherit too
+	mostFilledIn = 1 << 20   // bytes that variables and functions stand for
+	mostPieces   = 4096      // pieces that the shell parser reads
+	mostParsed   = 256 << 10 // bytes of them
+	longLine     = 64 << 10  // bytes of a line with those that continue it
+)
+
+// spent is what was read of a document so far.
+type spent struct {
+	commands, words, filledIn, pieces, parsed int
+	over                                      bool // too many commands or words: what follows is not read
+	full, said                                bool // the shell parser has had enough, which was said
+}
+
+// keep counts commands or jobs at a line, with their words; false when they are too many.
+func (r *reader) keep(commands, words, line int) bool {
+	r.spent.commands += commands
+	r.spent.words += words
+	if r.spent.over || r.spent.commands <= mostCommands && r.spent.words <= mostWords {
+		return !r.spent.over
+	}
+	r.spent.over = true
+	r.Unread = append(r.Unread, Unread{line, "more than 4,096 jobs and commands, or 50,000 words and options of them: " +
+		"what follows is not read; split the document"})
+	return false
+}
+
+// keepFile counts the jobs of a job file.
+func (r *reader) keepFile(f *fio.JobFile, line int) bool {
+	jobs, global, options := 0, 0, 0
+	for _, s := range f.Sections {
+		options += len(s.Options)
+		if s.Global() {
+			global += len(s.Options)
+			continue
+		}
+		jobs++
+		options += global
+	}
+	return r.keep(jobs, options, line)
+}
+
+// fillIn counts text that stands for a variable's name; false when it is too much, and the name
+// stays.
+func (r *reader) fillIn(text string) bool {
+	r.spent.filledIn += len(text)
+	return r.spent.filledIn <= mostFilledIn
+}
+
+// parse counts a text for the shell parser; false when it is too much.
+func (r *reader) parse(src string) bool {
+	if r.spent.pieces >= mostPieces || r.spent.parsed+len(src) > mostParsed {
+		r.spent.full = true
+		return false
+	}
+	r.spent.pieces++
+	r.spent.parsed += len(src)
+	return true
+}
+
+// tooLong notes a line that is too long to be read and seems to hold a command of fio's.
+func (r *reader) tooLong(text string, line int) bool {
+	if len(text) <= longLine {
+		return false
+	}
+	if mentions(text) && seems.MatchString(text[:longLine]) {
+		r.Unread = append(r.Unread, Unread{line, "a command of more than 64 KiB is not read: give it a job file"})
+	}
+	return true
+}
+
+// silence works out which lines each code is silenced in, so that asking costs little.
+func (f *File) silence() {
+	f.silenced = map[string][]unit{}
+	for _, d := range f.Disables {
+		for _, code := range d.Codes {
+			f.silenced[code] = append(f.silenced[code], unit{d.from, d.to})
+		}
+	}
+	for code, lines := range f.silenced {
+		slices.SortFunc(lines, func(a, b unit) int { return cmp.Compare(a.from, b.from) })
+		joined := lines[:1]
+		for _, u := range lines[1:] {
+			if last := &joined[len(joined)-1]; u.from <= last.to+1 {
+				last.to = max(last.to, u.to)
+			} else {
+				joined = append(joined, u)
+			}
+		}
+		f.silenced[code] = joined
+	}
+}
+
+// Disabled says whether a comment silences code at a line.
+func (f *File) Disabled(code string, line int) bool {
+	lines := f.silenced[code]
+	at, found := slices.BinarySearchFunc(lines, line, func(u unit, line int) int { return cmp.Compare(u.from, line) })
+	return found || at > 0 && line <= lines[at-1].to
+}
