@@ -1,0 +1,390 @@
+package permit
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// lockedPlace is a place whose folder is open, as while a run has it.
+func lockedPlace(t *testing.T) *Place {
+	t.Helper()
+	p := placeOn(t, t.TempDir(), Consent{})
+	release, err := p.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(release)
+	return p
+}
+
+// A server is known by its process, its start, its program and its directory, all four.
+func TestServerThatLives(t *testing.T) {
+	cmd := exec.Command("bash", "-c", "trap 'exit 0' QUIT; while :; do sleep 0.1; done", "server", "-D", "/no/data")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	pid := cmd.Process.Pid
+	start, ok := sys.StartOf(pid)
+	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	if !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	whole := Server{PID: pid, Start: start, Exe: exe, Data: "/no/data"}
+	for name, change := range map[string]func(*Server){
+		"as recorded":     func(*Server) {},
+		"another start":   func(s *Server) { s.Start++ },
+		"another program": func(s *Server) { s.Exe += "2" },
+		"another data":    func(s *Server) { s.Data += "2" },
+		"no process":      func(s *Server) { s.PID = 0 },
+	} {
+		s := whole
+		change(&s)
+		if got := s.lives(); got != (name == "as recorded") {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	p := lockedPlace(t)
+	if err := p.RecordServer(whole); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := endServer(p.folder, true); got != pid || err != nil || !whole.lives() {
+		t.Fatalf("dry: %d %v", got, err)
+	}
+	if got, err := endServer(p.folder, false); got != pid || err != nil {
+		t.Fatalf("%d %v", got, err)
+	}
+	<-ended
+	if got, err := endServer(p.folder, false); got != 0 || err != nil {
+		t.Errorf("again: %d %v", got, err)
+	}
+	if err := os.WriteFile(filepath.Join(p.Folder(), serverRecord), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := endServer(p.folder, false); err == nil || !strings.Contains(err.Error(), "is not yours") {
+		t.Error(err)
+	}
+	if err := p.RemoveDatabase(); err != nil {
+		t.Error(err)
+	}
+	if got, err := endServer(p.folder, false); got != 0 || err != nil {
+		t.Errorf("no record: %d %v", got, err)
+	}
+}
+
+// What a server left outside of the folder is removed by its name, its kind and its owner.
+func TestSweepByNames(t *testing.T) {
+	dir := t.TempDir()
+	run, other := mkdir(t, filepath.Join(dir, RunPrefix+"1")), mkdir(t, filepath.Join(dir, "mine"))
+	file := filepath.Join(dir, RunPrefix+"file")
+	write(t, file, "")
+	for _, s := range []Server{{Run: other}, {Run: file}, {Run: run, UID: 12345}} {
+		s.Sweep()
+	}
+	for _, name := range []string{run, other, file} {
+		if _, err := os.Stat(name); err != nil {
+			t.Errorf("%v", err)
+		}
+	}
+	Server{Run: run, UID: uint32(os.Geteuid())}.Sweep()
+	if _, err := os.Stat(run); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the server's directory is still there: %v", err)
+	}
+	if !removeSegment(-5, 0) {
+		t.Error("a segment that is not there")
+	}
+}
+
+// The process and the segment come from the server's own file where the record was written before.
+func TestFoundByTheServersFile(t *testing.T) {
+	p := lockedPlace(t)
+	data, err := p.MakeDatabase("pg-data", uint32(os.Geteuid()), uint32(os.Getegid()))
+	if err != nil || data != filepath.Join(p.Folder(), "pg-data") {
+		t.Fatal(data, err)
+	}
+	for text, want := range map[string][]int{
+		"1\n2\n3\n4\n5\n6\n 77  42\n": {42}, "1\n2\n3\n4\n5\n6\n42\n": nil, "1\n2\n3\n4\n5\n 77  42\n": nil, "x": nil,
+	} {
+		write(t, filepath.Join(data, "postmaster.pid"), text)
+		var s Server
+		s.found(p.folder)
+		if !slices.Equal(s.SysV, want) || s.PID != 0 {
+			t.Errorf("%q: %+v", text, s)
+		}
+		s.found(p.folder)
+		if !slices.Equal(s.SysV, want) {
+			t.Errorf("twice: %+v", s)
+		}
+	}
+	if _, err := p.MakeDatabase("elsewhere", 0, 0); err == nil {
+		t.Error("a name of no database")
+	}
+	if _, err := placeOn(t, t.TempDir(), Consent{}).MakeDatabase("pg-data", 0, 0); err == nil {
+		t.Error("a folder that is not open")
+	}
+	write(t, filepath.Join(data, "old"), "x")
+	if _, err := p.MakeDatabase("pg-data", uint32(os.Geteuid()), uint32(os.Getegid())); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(data); len(left) != 0 {
+		t.Errorf("left %v", left)
+	}
+	info, err := os.Stat(data)
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+	if os.Geteuid() == 0 {
+		if _, err := p.MakeDatabase("pg-wal", 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(p.Folder())
+		if err != nil || info.Mode().Perm() != 0o711 {
+			t.Errorf("the folder is %v, %v", info.Mode(), err)
+		}
+	}
+	name, err := p.MakeProbe(3 * units.MiB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	probe, err := os.ReadFile(name)
+	if err != nil || len(probe) != 3<<20 || probe[1] != 7 || probe[255] != 255*7%256 || probe[1<<20+1] != 7 {
+		t.Errorf("%d bytes %v", len(probe), err)
+	}
+	if p.WantDatabase(); !p.writes() || p.ReadOnly {
+		t.Error("a database is written")
+	}
+	if free, _, err := p.Space(); err != nil || free == 0 {
+		t.Error(free, err)
+	}
+}
+
+// What a crashed run left is removed, unless it was written whole; a database's files go always.
+func TestClearedPlaces(t *testing.T) {
+	var said []string
+	note := func(s string) { said = append(said, s) }
+	p := lockedPlace(t)
+	if err := p.Clear(note); err != nil || said != nil {
+		t.Fatalf("%v %q", err, said)
+	}
+	own := p.Folder() + "/"
+	write(t, own+"data.dat", strings.Repeat("x", 1024))
+	write(t, own+probeName, "x")
+	write(t, own+"mine", "x")
+	if err := p.Keep(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Clear(note); err != nil || len(said) != 1 || !strings.HasPrefix(said[0], "removed what an earlier run left in ") {
+		t.Errorf("%v %q", err, said)
+	}
+	names := func() string {
+		entries, _ := os.ReadDir(p.Folder())
+		var all []string
+		for _, e := range entries {
+			all = append(all, e.Name())
+		}
+		return strings.Join(all, " ")
+	}
+	if got := names(); got != "data.dat data.dat.prefilled lock mine" {
+		t.Error(got)
+	}
+	p.Size = 2 * units.KiB // larger than what is there
+	if err := p.Clear(note); err != nil || names() != "lock mine" {
+		t.Errorf("%v %s", err, names())
+	}
+	s := suite.Scenario{Size: 8192}
+	if at, err := p.MakeFresh(s); err != nil || at != p.Fresh() {
+		t.Fatal(at, err)
+	}
+	if info, err := os.Stat(p.Fresh()); err != nil || info.Size() != 8192 {
+		t.Error(err)
+	}
+	many := job(t, "[x]\nrw=write\nbs=512\nnumjobs=3\n")
+	many.AsIs, many.Files, many.Size = false, suite.FilePerJob, 4096
+	at, err := p.MakeFresh(many)
+	files, _ := os.ReadDir(at)
+	if err != nil || len(files) != 3 || at != own+"data-fresh-files" {
+		t.Errorf("%s: %d %v", at, len(files), err)
+	}
+	if err := p.Empty(); err != nil || names() != "lock mine" {
+		t.Errorf("%v %s", err, names())
+	}
+	none := placeOn(t, t.TempDir(), Consent{})
+	if none.leftovers() != nil || none.Keep() != nil || none.RemoveDatabase() != nil || none.DropMark("x") != nil {
+		t.Error("a folder that is not open")
+	}
+	second := placeOn(t, p.Path, Consent{})
+	if second.Share(p); second.folder != p.folder {
+		t.Error("shared")
+	}
+}
+
+// How large a place's files must be, by its own role's scenarios, and whether any writes.
+func TestNeedsOfAPlace(t *testing.T) {
+	scenario := func(role topology.Role, rw string, size units.Bytes) suite.Scenario {
+		s := job(t, "[x]\nrw="+rw+"\nbs=512\n")
+		s.AsIs, s.Role, s.Size = false, role, size
+		return s
+	}
+	dir := t.TempDir()
+	top := &topology.Topology{Tree: &block.Tree{}}
+	for name, c := range map[string]struct {
+		scenarios []suite.Scenario
+		size      units.Bytes
+		readOnly  bool
+	}{
+		"reads":            {[]suite.Scenario{scenario(topology.Data, "randread", 4096), scenario(topology.Data, "read", 8192)}, 8192, true},
+		"one writes":       {[]suite.Scenario{scenario(topology.Data, "write", 4096), scenario(topology.Data, "read", 8192)}, 8192, false},
+		"another's writes": {[]suite.Scenario{scenario(topology.WAL, "write", 99999), scenario(topology.Data, "read", 8192)}, 8192, true},
+		"as it is":         {[]suite.Scenario{{AsIs: true, Role: topology.Data, Size: 7}}, 0, true},
+	} {
+		p, err := Open(top, topology.Target{Role: topology.Data, Path: dir, Mount: &block.Mount{FS: "xfs"}}, c.scenarios, Consent{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Size != c.size || p.ReadOnly != c.readOnly || p.FSType != "xfs" || p.CheckWritable() != nil {
+			t.Errorf("%s: %+v", name, p)
+		}
+		other := &Place{Path: t.TempDir()}
+		if !p.Same(p) || p.Same(other) || !p.Same(&Place{Path: dir}) {
+			t.Errorf("%s: the same place", name)
+		}
+		p.Close()
+	}
+	if _, err := Open(top, topology.Target{Path: dir + "/no"}, nil, Consent{}); err == nil {
+		t.Error("a path that is not there")
+	}
+	if p := Sketch(&topology.Topology{Targets: []topology.Target{{Role: topology.WAL, Path: "/w"}}}, topology.WAL); p.Path != "/w" || Sketch(top, topology.WAL).Path != "" {
+		t.Error("sketches")
+	}
+	s, at := Sketched(dir, suite.Scenario{Role: topology.Data})
+	if at != dir+"/.plimsoll/data.dat" || s.Role != topology.Data {
+		t.Error(at)
+	}
+	for err, want := range map[error]string{unix.EROFS: "read-only filesystem", fs.ErrPermission: "is not writable", unix.ENOSPC: "is full", unix.EIO: "input/output error"} {
+		if got := WriteError("/p", fmt.Errorf("x: %w", err)); !strings.Contains(got.Error(), want) {
+			t.Errorf("%v: %v", err, got)
+		}
+	}
+}
+
+// A block device by whichever node: it must be the one that is measured, and its writes are asked for.
+func TestRawDevices(t *testing.T) {
+	dir := t.TempDir()
+	node, second, other := filepath.Join(dir, "node"), filepath.Join(dir, "second"), filepath.Join(dir, "other")
+	for name, minor := range map[string]uint32{node: 200, second: 200, other: 201} {
+		if err := unix.Mknod(name, unix.S_IFBLK|0o600, int(unix.Mkdev(7, minor))); err != nil {
+			t.Skipf("SKIPPED: %v: device nodes need root: this exam did not run", err)
+		}
+	}
+	device := &block.Device{Name: "loop200", Major: 7, Minor: 200, Serial: "S"}
+	tree := &block.Tree{Devices: map[string]*block.Device{"loop200": device, "x": {Name: "x", Major: 8, Minor: 200}, "y": {Name: "y", Major: 7, Minor: 5}}}
+	for name, c := range map[string]struct {
+		path    string
+		device  *block.Device
+		writes  bool
+		destroy string
+		want    string
+	}{
+		"reads":               {node, device, false, "", ""},
+		"reads, another node": {second, device, false, "", ""},
+		"writes":              {node, device, true, "", "add --destroy"},
+		"not in the tree":     {other, device, false, "", "nothing is known of this device (7:201)"},
+		"not the one":         {node, nil, false, "", "is not on the storage of"},
+		"another is measured": {node, &block.Device{Name: "y"}, false, "", "is not on the storage of"},
+		"by another node":     {node, device, true, second, "no such device"}, // found by its number; there is no loop200
+		"another is given up": {node, device, true, other, "add --destroy"},
+	} {
+		p := &Place{Path: "/dev/loop200", Device: c.device, tree: tree, consent: Consent{Destroy: map[string]string{c.destroy: "S"}}}
+		info, err := os.Stat(c.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = p.checkRaw(access{path: c.path, writes: c.writes}, info)
+		if c.want == "no such device" {
+			if err != nil && strings.Contains(err.Error(), "add --destroy") {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	if got, err := Device(dir); got != dir || err != nil {
+		t.Error(got, err)
+	}
+	if got, err := Device("/dev/null"); got != "/dev/null" || err != nil {
+		t.Error(got, err)
+	}
+	if !isDevice(node) || isDevice(dir) {
+		t.Error("what a device is")
+	}
+	if byHand, _ := PrefillsByHand(node, func() suite.Scenario { s := job(t, "[x]\nrw=write\n"); s.AsIs, s.Size = false, 4096; return s }()); byHand != nil {
+		t.Error("a device would be written over by hand")
+	}
+	reading := &Place{Path: node, Device: device, ReadOnly: true, tree: tree}
+	if err := reading.checkDevice(); err != nil {
+		t.Error(err)
+	}
+	writing := &Place{Path: node, Device: device, tree: tree}
+	if err := writing.checkDevice(); err == nil {
+		t.Error("it was not given up")
+	}
+}
+
+// What a job may open that is not there, and what is behind a device.
+func TestNewFiles(t *testing.T) {
+	base := t.TempDir()
+	data, away := mkdir(t, filepath.Join(base, "data")), mkdir(t, filepath.Join(base, "away"))
+	write(t, filepath.Join(data, "image"), "x")
+	for name, target := range map[string]string{"dangling": "/no/such", "out": away} {
+		if err := os.Symlink(target, filepath.Join(data, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for options, want := range map[string]string{
+		"filename=DATA/dangling":               "is a link to /no/such, which does not exist",
+		"filename=" + away + "/f":              "is to be made outside of",
+		"filename=DATA/out/f":                  "is to be made outside of",
+		"filename=/dev/shm/plimsoll-no-such":   "is not on the storage of",
+		"filename=DATA/../data/f":              "name it without the dots",
+		"filename=DATA/a\nioengine=filecreate": "cannot tell what ioengine=filecreate does to it",
+		"filename=DATA/f":                      "",
+	} {
+		err := placeOn(t, data, Consent{}).Check(job(t, "[x]\nrw=write\nsize=4k\n"+strings.ReplaceAll(options, "DATA", data)+"\n"))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v, want %q", options, err, want)
+		}
+	}
+	p := placeOn(t, data, Consent{Destroy: map[string]string{filepath.Join(data, "image"): ""}})
+	p.tree = &block.Tree{Devices: map[string]*block.Device{"loop9": {Name: "loop9", Path: "/dev/loop9", Backing: filepath.Join(data, "image")}, "a": {Name: "a"}}}
+	if err := p.Check(job(t, "[x]\nrw=write\nfilename="+data+"/image\n")); err == nil || !strings.Contains(err.Error(), "is behind /dev/loop9") {
+		t.Error(err)
+	}
+	if err := os.MkdirAll(filepath.Join(data, folderName), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(away, filepath.Join(data, folderName, "data-job")); err != nil {
+		t.Fatal(err)
+	}
+	if err := placeOn(t, data, Consent{}).Check(job(t, "[x]\nrw=write\nsize=4k\n")); err == nil || !strings.Contains(err.Error(), "is a symbolic link to") {
+		t.Error(err)
+	}
+}
