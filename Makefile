@@ -58,12 +58,12 @@ lab-systems: need-test ## what boots a whole Debian of the lab, with its own ini
 lab-long: need-test ## what make lab does not wait for: 400 random topologies (PLIMSOLL_TOPOLOGIES), a power cut before and after each program; hours
 	@PLIMSOLL_TOPOLOGIES=$${PLIMSOLL_TOPOLOGIES:-400} PLIMSOLL_LAB=all $(GO) test -v -p 1 -count=1 -timeout 300m -run 'TestLabRandomTopologies|TestLabPowerCut' ./internal/provision
 
-exam: need-test ## N random machines of the lab from SEED on, marked against what was built in (docs/exam.md); DIR keeps their runs, LANES runs several at once, FROM judges kept ones
+exam: need-test ## N random machines of the lab from SEED on, marked against what was built in (docs/evidence/exam.md); DIR keeps their runs, LANES runs several at once, FROM judges kept ones
 	@PLIMSOLL_EXAM_SEED=$(or $(SEED),1) PLIMSOLL_EXAM_N=$(or $(N),20) PLIMSOLL_EXAM_DIR=$(abspath $(or $(DIR),runs/exam)) \
 	  PLIMSOLL_EXAM_FROM=$(if $(FROM),$(abspath $(FROM))) PLIMSOLL_EXAM_HELD=$(HELD) PLIMSOLL_EXAM_DOC=$(if $(DOC),$(abspath $(DOC))) \
 	  $(GO) test -v -count=1 -parallel $(or $(LANES),1) -timeout 600m -run 'TestExam$$' ./internal/cli
 
-exam-live: need-test ## N machines of the lab at work from SEED on, each in 19 known situations: is the first cause of plimsoll why right? (docs/exam.md); DIR, LANES and FROM as for exam
+exam-live: need-test ## N machines of the lab at work from SEED on, each in 19 known situations: is the first cause of plimsoll why right? (docs/evidence/exam.md); DIR, LANES and FROM as for exam
 	@PLIMSOLL_EXAM_SEED=$(or $(SEED),1001) PLIMSOLL_EXAM_N=$(or $(N),1) PLIMSOLL_EXAM_DIR=$(abspath $(or $(DIR),runs/exam-live)) \
 	  PLIMSOLL_EXAM_FROM=$(if $(FROM),$(abspath $(FROM))) \
 	  $(GO) test -v -count=1 -parallel $(or $(LANES),1) -timeout 600m -run 'TestExamLive$$' ./internal/cli

@@ -8,19 +8,32 @@ import (
 	"testing"
 )
 
-// Whoever checks docs/safety.md finds the tests that it names.
-func TestSafetyNamesTestsThatExist(t *testing.T) {
-	text, err := os.ReadFile("../../docs/safety.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+// Whoever checks docs/safety.md and the pages of evidence finds the tests that they name.
+func TestPagesNameTestsThatExist(t *testing.T) {
 	there := map[string]bool{}
 	for _, name := range testNames(t) {
 		there[name] = true
 	}
+	pages, err := filepath.Glob("../../docs/evidence/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("no pages of evidence: %v", err)
+	}
+	for _, page := range pages {
+		namesTests(t, page, 0, there)
+	}
+	namesTests(t, "../../docs/safety.md", 50, there)
+}
+
+// namesTests looks up the tests and scripts that a page names, at least so many.
+func namesTests(t *testing.T, page string, least int, there map[string]bool) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
 	named := regexp.MustCompile("`((?:Test|Fuzz)[A-Z][A-Za-z0-9]*\\*?|[a-z0-9-]+\\.txtar|scripts/[a-z-]+\\.sh)`").FindAllStringSubmatch(string(text), -1)
-	if len(named) < 50 {
-		t.Fatalf("docs/safety.md names %d tests: is it read as it should be?", len(named))
+	if len(named) < least {
+		t.Fatalf("%s names %d tests: is it read as it should be?", page, len(named))
 	}
 	for _, m := range named {
 		name := m[1]
@@ -36,12 +49,12 @@ func TestSafetyNamesTestsThatExist(t *testing.T) {
 				}
 			}
 			if !there[name] {
-				t.Errorf("docs/safety.md names %s: there is no such test", name)
+				t.Errorf("%s names %s: there is no such test", page, name)
 			}
 			continue
 		}
 		if _, err := os.Stat(name); err != nil {
-			t.Errorf("docs/safety.md names %s: %v", m[1], err)
+			t.Errorf("%s names %s: %v", page, m[1], err)
 		}
 	}
 }

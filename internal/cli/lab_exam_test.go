@@ -26,7 +26,7 @@ import (
 // SEED=1 N=20), several at once with LANES (go test -parallel). Each machine's runs are kept below
 // PLIMSOLL_EXAM_DIR; PLIMSOLL_EXAM_FROM judges such a directory again, without the lab, and
 // PLIMSOLL_EXAM_DOC names a document whose results are replaced. It fails on nothing but machines
-// that cannot be measured: docs/exam.md has the bars.
+// that cannot be measured: docs/evidence/exam.md has the bars.
 func TestExam(t *testing.T) {
 	from, dir := os.Getenv("PLIMSOLL_EXAM_FROM"), os.Getenv("PLIMSOLL_EXAM_DIR")
 	n, _ := strconv.Atoi(os.Getenv("PLIMSOLL_EXAM_N"))
@@ -83,8 +83,8 @@ func TestExam(t *testing.T) {
 	}
 }
 
-// examMark is the line of docs/exam.md below which results stand.
-const examMark = "<!-- results, written by make exam FROM=DIR DOC=docs/exam.md -->\n"
+// examMark is the line of docs/evidence/exam.md below which results stand.
+const examMark = "<!-- results, written by make exam FROM=DIR DOC=docs/evidence/exam.md -->\n"
 
 // Kept runs are judged without the lab: round 16 of the seeds stands for a machine that reads
 // unwritten blocks.

@@ -31,7 +31,7 @@ var namedRight = map[string][]finding.Code{
 // TestExamLive puts machines of the lab into situations that are known, lets plimsoll why look for
 // 5 s, and prints how often the first cause is right (make exam-live SEED=1001 N=10). The facts are
 // kept below PLIMSOLL_EXAM_DIR; PLIMSOLL_EXAM_FROM judges them again by the rules of today, without
-// the lab. It fails on nothing but machines that could not be made: docs/exam.md has the bars.
+// the lab. It fails on nothing but machines that could not be made: docs/evidence/exam.md has the bars.
 func TestExamLive(t *testing.T) {
 	from, dir := os.Getenv("PLIMSOLL_EXAM_FROM"), os.Getenv("PLIMSOLL_EXAM_DIR")
 	n, _ := strconv.Atoi(os.Getenv("PLIMSOLL_EXAM_N"))

@@ -8,7 +8,7 @@ import (
 	"plimsoll/internal/units"
 )
 
-// What counts as slow. Set on seeds 3 to 5 of the live exam's first form (docs/exam.md).
+// What counts as slow. Set on seeds 3 to 5 of the live exam's first form (docs/evidence/exam.md).
 const (
 	// slowQueue is the least number of I/Os that wait in the mean (Little: I/Os a second times the
 	// seconds of each). Below it an I/O may be as slow as it likes: nobody waits for it.

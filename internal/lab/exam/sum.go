@@ -107,7 +107,7 @@ const Head = "| machines | number (with two faults) | faults of a tenth or more,
 	"healthy ones with a warning | all faults, named |\n" +
 	"| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
 
-// Markdown is the result of an exam as docs/exam.md has it: the figures of all machines, those of
+// Markdown is the result of an exam as docs/evidence/exam.md has it: the figures of all machines, those of
 // the held-out ones apart, and the confusion of faults that cost a tenth or more.
 func Markdown(marks []Mark, held uint64) string {
 	var b strings.Builder
