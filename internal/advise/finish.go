@@ -198,9 +198,9 @@ func (a *Advice) notes(r Request) {
 	if r.BurstOK && !r.bursting() {
 		say("--burst-ok changes nothing: no stream of the demand comes in bursts")
 	}
-	if left := len(cloud.AllInstances()) - len(r.Prices.Instances); left > 0 && r.Instance == "" {
+	if left := len(r.machines()) - len(r.Prices.Instances); left > 0 && r.Instance == "" {
 		missing := 0
-		for _, f := range cloud.AllInstances() {
+		for _, f := range r.machines() {
 			if _, ok := r.Prices.Instance(f.Type); !ok {
 				missing++
 			}

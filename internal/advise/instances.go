@@ -23,6 +23,14 @@ type priced struct {
 // previous generations of Nitro; all Xen types are, too.
 var previous = []string{"a1"}
 
+// machines are all types of the cloud that is asked for.
+func (r *Request) machines() []cloud.InstanceFacts {
+	if r.Cloud == nil {
+		return cloud.EC2{}.Machines()
+	}
+	return r.Cloud.Machines()
+}
+
 // instances are those that fit, cheapest first.
 func (r *Request) instances() ([]priced, error) {
 	for _, glob := range r.Families {
@@ -46,7 +54,7 @@ func (r *Request) instances() ([]priced, error) {
 		return []priced{{f, month}}, r.suits(f)
 	}
 	var all []priced
-	for _, f := range cloud.AllInstances() {
+	for _, f := range r.machines() {
 		month, ok := r.Prices.Instance(f.Type)
 		old := !f.NVMe || slices.Contains(previous, family(f.Type))
 		if !ok || f.VCPUs < r.VCPUs || f.Memory < r.Memory || r.Arch != "" && f.Arch != r.Arch || !r.wanted(f.Type) ||

@@ -56,7 +56,7 @@ func watch(ctx context.Context, m *sys.Machine, o Watching, begun func(*watching
 		f.Mount, f.FS, f.Source = stack.Mount.Point, stack.Mount.FS, stack.Mount.Source
 	}
 	if !f.Root {
-		f.NotSeen = append(f.NotSeen, "other users' processes, what tasks wait for, EBS counters and the kernel's log "+
+		f.NotSeen = append(f.NotSeen, "other users' processes, what tasks wait for, the volumes' own counters and the kernel's log "+
 			"(run it as root)")
 	}
 	f.NotSeen = append(f.NotSeen, stack.Tree.Notes...)
@@ -148,7 +148,7 @@ func (w *watching) limits(ctx context.Context, answer <-chan error) error {
 	case err := <-answer:
 		return w.limited(err)
 	case <-ctx.Done():
-		w.f.NotSeen = append(w.f.NotSeen, "the limits of volumes and instance: EC2 did not answer in time")
+		w.f.NotSeen = append(w.f.NotSeen, "the limits of volumes and instance: the cloud did not answer in time")
 		w.layers(false)
 		return nil
 	}

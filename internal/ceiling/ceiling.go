@@ -33,8 +33,10 @@ const (
 	VolumeRate    Kind = "volume throughput"
 	InstanceIOPS  Kind = "instance IOPS"
 	InstanceRate  Kind = "instance throughput"
-	CgroupIOPS    Kind = "cgroup IOPS"       // io.max, blkio.throttle
-	CgroupRate    Kind = "cgroup throughput" //
+	HostCacheIOPS Kind = "host cache IOPS"       // what a host's cache serves of the volumes that it is on for
+	HostCacheRate Kind = "host cache throughput" //
+	CgroupIOPS    Kind = "cgroup IOPS"           // io.max, blkio.throttle
+	CgroupRate    Kind = "cgroup throughput"     //
 	Concurrency   Kind = "concurrency"
 	RequestedRate Kind = "requested rate" // rate= and rate_iops= of the job itself
 )
@@ -65,6 +67,8 @@ type Bound struct {
 	// Counted is what each counted I/O takes of an HDD volume's throughput; 0 where bytes count as
 	// they are.
 	Counted units.Bytes `json:"counted,omitempty"`
+	// Pool says that all volumes of a type on the machine share the resource, by their size.
+	Pool bool `json:"pool,omitempty"`
 	// How is the arithmetic in words: "8 volumes × 3,000 IOPS ÷ 1.3 volume I/Os per I/O".
 	How    string          `json:"how"`
 	Origin topology.Origin `json:"origin"`

@@ -63,6 +63,7 @@ type resource struct {
 	lasts   time.Duration // of a burst that lasts so long however much of it is used
 	demand  [][2]float64  // by stream: of one read, of one write
 	counted units.Bytes   // see Bound.Counted
+	pool    bool          // see Bound.Pool
 	how     func(capacity, demand float64) string
 	origin  topology.Origin
 }
@@ -84,7 +85,7 @@ func plan(t *topology.Topology, role topology.Role, loads []fio.Workload) *probl
 		array = &t.Arrays[0]
 	}
 	if array == nil && len(t.Targets)+len(t.Arrays) == 0 && t.Instance.Type != "" {
-		p.instance(t.Instance, &attached)
+		p.instance(t.Instance, standing(t.Instance))
 		p.note("the volumes are not known: what %s allows over its storage network is the only bound", t.Instance.Type)
 		return p
 	}
@@ -93,16 +94,10 @@ func plan(t *topology.Topology, role topology.Role, loads []fio.Workload) *probl
 		return p
 	}
 	p.volumes(array)
+	p.pools(t.Instance, array)
 	p.instance(t.Instance, array)
 	p.throttles(target, array)
 	return p
-}
-
-// attached stands for volumes of which nothing is known but that they are EBS's: SSD volumes count
-// I/Os as gp3 does.
-var attached = topology.Array{
-	Name: "attached", Level: topology.Single,
-	Volumes: []topology.Volume{{Network: true, CountedIO: 256 * units.KiB, Merges: true}},
 }
 
 func (p *problem) note(format string, a ...any) {
@@ -185,7 +180,7 @@ func (p *problem) boundBy(r *resource, capacity, share float64, burst bool) (Bou
 		return Bound{}, false
 	}
 	b := p.bound(x)
-	b.Kind, b.Name, b.Burst, b.Origin, b.Counted = r.kind, r.name, burst, r.origin, r.counted
+	b.Kind, b.Name, b.Burst, b.Origin, b.Counted, b.Pool = r.kind, r.name, burst, r.origin, r.counted, r.pool
 	b.Capacity, b.Demand = capacity, capacity/float64(b.IOPS)
 	for _, d := range r.demand {
 		b.Costs = append(b.Costs, SectionCost{d[0], d[1]})

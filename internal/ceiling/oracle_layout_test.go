@@ -28,6 +28,10 @@ type oVolume struct {
 	readIOPS, writeIOPS  float64
 	readRate, writeRate  float64
 	name                 string
+	// On other clouds: the type, by which a machine may limit volumes and by which they may share what
+	// their size gives; and the host's cache, readonly or readwrite.
+	typ, cache string
+	pooled     bool
 }
 
 type oArray struct {
@@ -40,6 +44,15 @@ type oArray struct {
 type oInstance struct {
 	iops, rate, burstIOPS, burstRate float64
 	seconds                          float64 // of burst
+	cloud                            string
+	byCredits                        bool // the burst is spent by what is used of it, and fills again
+	caps                             []oCap
+}
+
+// oCap is a limit on the volumes of a type, or on what the host's cache serves.
+type oCap struct {
+	typ                                                             string // empty: the cache
+	iops, rate, readIOPS, writeIOPS, readRate, writeRate, burstIOPS float64
 }
 
 type oSize struct {

@@ -305,6 +305,9 @@ func (c *oCase) topology() *topology.Topology {
 			Burst:    topology.Limits{IOPS: units.IOPS(i.burstIOPS), Rate: units.Rate(i.burstRate)},
 			BurstFor: time.Duration(i.seconds) * time.Second,
 		}
+		if i.cloud != "" {
+			c.cloudTopology(t)
+		}
 	}
 	return t
 }

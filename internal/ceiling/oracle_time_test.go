@@ -79,6 +79,9 @@ func (c *oCase) buckets(costs [][2][]usage) []*bucket {
 		if v.network {
 			network = append(network, dev)
 		}
+		if v.pooled {
+			continue // see machine
+		}
 		if v.hdd {
 			add("volume throughput", v.rate, v.burstRate, v.credits, false, func(u usage, v oVolume) float64 {
 				return (u.readIOs + u.writeIOs) * float64(v.unit)
@@ -93,6 +96,10 @@ func (c *oCase) buckets(costs [][2][]usage) []*bucket {
 		add("volume throughput", v.writeRate, 0, 0, false, func(u usage, _ oVolume) float64 { return u.writeBytes }, dev)
 	}
 	if i := c.instance; i != nil && len(network) > 0 {
+		if i.cloud != "" {
+			c.machine(add)
+			return out
+		}
 		add("instance IOPS", i.iops, i.burstIOPS, i.seconds, true, ios, network...)
 		add("instance throughput", i.rate, i.burstRate, i.seconds, true, bytes, network...)
 	}

@@ -180,6 +180,9 @@ func (r *resource) bindsBefore(o *resource) bool {
 // allowance in other words, and cannot be ordered.
 func (p *problem) member(a *topology.Array, m members, l limit, i int, part part) *resource {
 	v := a.Volumes[i]
+	if v.Pooled {
+		return nil // see pool
+	}
 	base, top := l.of(v.Sustained), l.of(v.Burst)
 	use := l.use
 	if countsUnits(v) {
@@ -304,55 +307,6 @@ func howVolumes(l limit, n float64, m members, v topology.Volume) func(capacity,
 	}
 }
 
-// instance adds the machine's cap on its network volumes. Its IOPS are counted as the volumes count
-// theirs, for AWS says nothing else.
-func (p *problem) instance(i topology.Instance, a *topology.Array) {
-	network := 0
-	for _, v := range a.Volumes {
-		if v.Network {
-			network++
-		}
-	}
-	m := p.members(a)
-	if network == 0 || a.Level == topology.NoLevel && m.n > 1 {
-		return
-	}
-	if !i.Baseline.Known() && !i.Burst.Known() {
-		p.note("the instance's own limit is not known: name its type")
-		return
-	}
-	share := float64(network) / float64(m.n)
-	if a.Level == topology.Linear && m.n > 1 {
-		share = 0
-		for j, part := range p.parts(a, m) {
-			if a.Volumes[j].Network && part.reads > 0 {
-				share = min(share+1/part.reads, 1)
-			}
-		}
-	}
-	v := present(a)
-	for _, l := range limits {
-		kind, base, top := InstanceIOPS, l.of(i.Baseline), l.of(i.Burst)
-		if l.kind == VolumeRate {
-			kind = InstanceRate
-		}
-		if base <= 0 && top <= 0 {
-			continue
-		}
-		r := &resource{kind: kind, name: "instance " + l.name, base: base, origin: i.Origin, how: howInstance(l, i.Type)}
-		for _, c := range p.costs(m, countingOf(v)) {
-			r.demand = append(r.demand, [2]float64{share * l.use(c[0].cost), share * l.use(c[1].cost)})
-		}
-		if top > base {
-			r.top, r.lasts = top, i.BurstFor
-			if i.BurstFor > 0 && i.BurstPer > 0 {
-				p.note("%s bursts for %s once in %s", i.Type, span(i.BurstFor), span(i.BurstPer))
-			}
-		}
-		p.add(r)
-	}
-}
-
 // volumeIOs is how many volume I/Os one I/O becomes: "1.3 volume I/Os".
 func volumeIOs(n float64) string {
 	number := text.Factor(n)
@@ -360,18 +314,6 @@ func volumeIOs(n float64) string {
 		return "1 volume I/O"
 	}
 	return number + " volume I/Os"
-}
-
-func howInstance(l limit, typ string) func(capacity, demand float64) string {
-	if typ == "" {
-		typ = "instance"
-	}
-	return func(capacity, demand float64) string {
-		if l.kind == VolumeIOPS {
-			return fmt.Sprintf("%s: %v %s ÷ %s per I/O", typ, units.IOPS(capacity), l.name, volumeIOs(demand))
-		}
-		return fmt.Sprintf("%s: %s ÷ %s per I/O", typ, units.Rate(capacity).SI(), units.Bytes(math.Round(demand)))
-	}
 }
 
 func span(d time.Duration) string {
@@ -387,6 +329,10 @@ func span(d time.Duration) string {
 // assumptions notes what the arithmetic takes for granted about this array and load.
 func (p *problem) assumptions(a *topology.Array, m members) {
 	p.assumeDegraded(a, m)
+	if slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Inferred }) {
+		p.note("limits that follow from a volume's size are a lower bound: a higher performance tier, performance plus and " +
+			"bursting on demand do not show in the machine")
+	}
 	if m.n > 1 && a.Chunk == 0 && (a.Level == topology.RAID0 || a.Level == topology.RAID10 || m.parity > 0) {
 		p.note("the chunk of %s is not known: no I/O counts as split", a.Name)
 	}

@@ -13,7 +13,7 @@ import (
 
 func TestCatalogueIsReadable(t *testing.T) {
 	names, err := fs.Glob(catalogue, "catalogue/*.csv")
-	if err != nil || len(names) != 5 {
+	if err != nil || len(names) != 11 {
 		t.Fatal(names, err)
 	}
 	for _, name := range names {
@@ -39,10 +39,11 @@ func TestCatalogueIsReadable(t *testing.T) {
 			t.Errorf("%s: an entry needs source, date, trust and figures", d.Model)
 		}
 	}
-	if got := len(InstanceTypes("")); got != 1401 {
+	if got := len((EC2{}).Machines()); got != 1401 {
 		t.Errorf("%d instance types, want 1401", got)
 	}
-	for _, typ := range InstanceTypes("") {
+	for _, f := range (EC2{}).Machines() {
+		typ := f.Type
 		f, ok := InstanceLimits(typ)
 		if !ok || f.Baseline.IOPS <= 0 || f.Baseline.Rate <= 0 || f.AsOf == "" {
 			t.Errorf("%s: %+v", typ, f)

@@ -1,16 +1,19 @@
 // Package cloud knows the limits of storage that others rent out or sell, and asks the cloud which
-// of it this machine has. The catalogue (catalogue/, embedded) holds volume types, EC2 instance
-// types and NVMe data sheets, each figure with its source, date and trust; it is read when it is
-// first asked. IMDSv2 tells the instance, the EC2 API its volumes, and the NVMe log page 0xD0 of an
-// EBS volume how long it was held back by which limit.
+// of it this machine has. The catalogue (catalogue/, embedded) holds volume types, the machine types
+// of EC2, Azure and Google Cloud and NVMe data sheets, each figure with its source, date and trust;
+// it is read when it is first asked. A Provider is what one cloud does its own way: its metadata
+// service, its API, how its machine types are limited. On EC2 the NVMe log page 0xD0 of an EBS volume
+// tells how long it was held back by which limit.
 package cloud
 
 import (
 	"cmp"
 	"embed"
 	"encoding/csv"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"plimsoll/internal/units"
 )
@@ -33,6 +36,7 @@ type Trust string
 
 // The levels of trust.
 const (
+	Inferred Trust = "inferred"          // from what the source says of something alike
 	Verified Trust = "verified"          // read on the vendor's page or in its API's answers
 	Partial  Trust = "partial"           // some figures read so, others recalled or measured by third parties
 	Recalled Trust = "unverified-recall" // from memory of a data sheet: check before relying on it
@@ -59,6 +63,38 @@ func (l *Limits) Override(d Limits) {
 	l.ReadRate, l.WriteRate = cmp.Or(d.ReadRate, l.ReadRate), cmp.Or(d.WriteRate, l.WriteRate)
 }
 
+// Cap is what a machine allows some of its volumes together, beside or in the place of what it allows
+// all of them.
+type Cap struct {
+	// Name tells the caps of a machine apart in texts: "pd-ssd", "host cache".
+	Name string `json:"name"`
+	// Types are the volume types that count against it; nil: any.
+	Types []string `json:"types,omitempty"`
+	// Cache says that what passes the host's cache counts, and nothing else does.
+	Cache bool `json:"cache,omitempty"`
+	// Baseline is sustained. Burst is zero without one, and follows the machine's BurstRule.
+	Baseline Limits `json:"baseline"`
+	Burst    Limits `json:"burst"`
+	// MiB says that the vendor states throughput in MiB/s.
+	MiB bool `json:"mib,omitempty"`
+	Provenance
+}
+
+// For says whether volumes of a type count against the cap.
+func (c Cap) For(typ string) bool { return !c.Cache && slices.Contains(c.Types, typ) }
+
+// BurstRule is how a machine's burst is spent.
+type BurstRule string
+
+// The rules of bursts.
+const (
+	// ByTime: for BurstFor of any use above the baseline, once in BurstPer.
+	ByTime BurstRule = ""
+	// ByCredits: from a bucket that BurstFor at the whole burst empties, and that what is left unused of
+	// the baseline fills.
+	ByCredits BurstRule = "credits"
+)
+
 // table reads an embedded CSV file: a map of column names for each row. A test reads them all, so
 // errors cannot occur later.
 func table(name string) []row {
@@ -81,6 +117,19 @@ func (r row) text(column string) string {
 	}
 	return ""
 }
+
+// from is where the row's figures are from, by the short names of sources.csv.
+func (r row) from(trust Trust) Provenance {
+	return Provenance{Source: sources()[r.text("source")], AsOf: r.text("as_of"), Trust: trust}
+}
+
+var sources = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	for _, r := range table("sources.csv") {
+		all[r.text("code")] = r.text("source")
+	}
+	return all
+})
 
 // num is 0 for an empty cell: unknown.
 func (r row) num(column string) float64 {

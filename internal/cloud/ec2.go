@@ -35,7 +35,7 @@ type EC2 struct{}
 // Words of EC2.
 func (EC2) Words() Words {
 	return Words{
-		Cloud: "EC2", Vendor: "AWS", Volumes: "EBS", API: "EC2 API, DescribeVolumes",
+		Cloud: "EC2", Short: "aws", Vendor: "AWS", Volumes: "EBS", Example: "gp3", API: "EC2 API, DescribeVolumes",
 		IOLeft: "CloudWatch, EBSIOBalance%", ByLeft: "CloudWatch, EBSByteBalance%", VolLeft: "CloudWatch, BurstBalance",
 	}
 }
@@ -147,6 +147,9 @@ func (EC2) Ordered(ctx context.Context, machine Identity, attached []Attached) (
 	return DescribeVolumes(ctx, machine.Region, ids)
 }
 
+// Prices are those of us-east-1.
+func (EC2) Prices() *Prices { return BuiltinPrices() }
+
 // Left asks CloudWatch.
 func (EC2) Left(ctx context.Context, machine Identity, volumes []string) (Balances, error) {
 	return BurstBalances(ctx, machine.Region, machine.InstanceID, volumes)
@@ -155,12 +158,14 @@ func (EC2) Left(ctx context.Context, machine Identity, volumes []string) (Balanc
 // ProvisionedVolume is a volume as its cloud describes it: by its id, or by the device that it is on
 // this machine.
 type ProvisionedVolume struct {
-	ID     string     `json:"id"`
-	On     string     `json:"-"` // kernel name of the device, where it has no id
-	Spec   VolumeSpec `json:"spec"`
-	State  string     `json:"state"`
-	Device string     `json:"device,omitempty"` // name in the attach call: /dev/sdf
-	Multi  bool       `json:"multi_attach,omitempty"`
+	ID string `json:"id"`
+	On string `json:"-"` // kernel name of the device, where it has no id
+	// Caching is the host's, empty where the cloud has none or does not say.
+	Caching Caching    `json:"caching,omitempty"`
+	Spec    VolumeSpec `json:"spec"`
+	State   string     `json:"state"`
+	Device  string     `json:"device,omitempty"` // name in the attach call: /dev/sdf
+	Multi   bool       `json:"multi_attach,omitempty"`
 	// Snapshot is what it was made from, empty for none.
 	Snapshot string      `json:"snapshot,omitempty"`
 	Facts    VolumeFacts `json:"facts"`           // by the catalogue

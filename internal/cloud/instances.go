@@ -12,19 +12,27 @@ import (
 	"plimsoll/internal/units"
 )
 
-// InstanceFacts are the limits of an EC2 instance type on all its EBS volumes together. AWS states
-// IOPS for 16 KiB I/Os and throughput in MB/s (10^6 bytes/s) for 128 KiB I/Os.
+// InstanceFacts are the limits of a machine type on all its network volumes together. AWS states
+// IOPS for 16 KiB I/Os and throughput in MB/s (10^6 bytes/s) for 128 KiB I/Os; Azure in MB/s for what
+// bypasses the host's cache; Google in MiB/s, for each type of volume apart.
 type InstanceFacts struct {
-	Type     string      `json:"type"`
+	Type string `json:"type"`
+	// Vendor is as VolumeType.Provider has it.
+	Vendor   string      `json:"vendor,omitempty"`
 	Arch     string      `json:"arch"`
 	VCPUs    int         `json:"vcpus"`
 	Memory   units.Bytes `json:"memory"`
 	Baseline Limits      `json:"baseline"` // sustained
 	// Burst is the maximum where it is above the baseline: it holds for BurstFor at least once in
 	// BurstPer. Zero without burst.
-	Burst    Limits        `json:"burst"`
-	BurstFor time.Duration `json:"burst_for,omitempty"`
-	BurstPer time.Duration `json:"burst_per,omitempty"`
+	Burst     Limits        `json:"burst"`
+	BurstFor  time.Duration `json:"burst_for,omitempty"`
+	BurstPer  time.Duration `json:"burst_per,omitempty"`
+	BurstRule BurstRule     `json:"burst_rule,omitempty"`
+	// Caps are limits on some of the volumes. Those whose type has a cap do not count against Baseline.
+	Caps []Cap `json:"caps,omitempty"`
+	// Unknown says what is not known of the type and which figure would close it.
+	Unknown []string `json:"unknown,omitempty"`
 	// Local are the instance's own drives, zero when it has none. Their limits are for one drive.
 	Local InstanceStore `json:"local"`
 	// NVMe is false on Xen types, which show EBS volumes as /dev/xvd* without identity.
@@ -104,6 +112,7 @@ func instanceFacts(r row) InstanceFacts {
 	typ := r.text("type")
 	f := InstanceFacts{
 		Type:        typ,
+		Vendor:      EC2{}.Words().Vendor,
 		Arch:        r.text("arch"),
 		VCPUs:       int(r.num("vcpus")),
 		Memory:      units.Bytes(r.num("memory_mib")) * units.MiB,
@@ -206,6 +215,13 @@ func InstanceTypes(text string) []string {
 	types := make([]string, len(some))
 	for i, e := range some {
 		types[i] = e.name
+	}
+	for _, file := range []string{"azure.csv", "google.csv"} { // in the order of their tables
+		for _, r := range table(file) {
+			if name := r.text("name"); strings.Contains(name, text) && !slices.Contains(types[max(0, len(types)-1):], name) {
+				types = append(types, name)
+			}
+		}
 	}
 	return types
 }

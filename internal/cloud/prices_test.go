@@ -53,7 +53,7 @@ func TestInstancePrices(t *testing.T) {
 	}
 	// Types without a price stay without one.
 	missing := 0
-	for _, typ := range InstanceTypes("") {
+	for _, typ := range ec2Names() {
 		if _, ok := p.Instance(typ); !ok {
 			missing++
 		}

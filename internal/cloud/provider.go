@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
+	"strings"
 
 	"plimsoll/internal/units"
 )
@@ -30,13 +32,17 @@ type Provider interface {
 	Machine(typ string) (InstanceFacts, bool)
 	// Machines are the facts of all its types, in the catalogue's order.
 	Machines() []InstanceFacts
+	// Prices are those of the catalogue, of one region.
+	Prices() *Prices
 }
 
 // Words are the names by which texts speak of a cloud.
 type Words struct {
 	Cloud   string // "EC2"
+	Short   string // for flags: "aws"
 	Vendor  string // as VolumeType.Provider has it: "AWS"
 	Volumes string // its network volumes: "EBS"
+	Example string // of a volume as --volumes has it: "gp3"
 	API     string // that says what volumes were ordered with: "EC2 API, DescribeVolumes"
 	// What tells how much burst is left: of the machine's IOPS, its throughput, and of a volume.
 	IOLeft, ByLeft, VolLeft string
@@ -55,11 +61,26 @@ type Attached struct {
 var ErrNotThere = errors.New("not a machine of this cloud")
 
 // Providers are the clouds that are known.
-func Providers() []Provider { return []Provider{EC2{}} }
+func Providers() []Provider { return []Provider{EC2{}, Azure{}, Google{}} }
 
-// At is the cloud that a machine says it is on, nil for none.
-func At(root fs.FS) Provider {
+// Named is the cloud of a vendor's or a cloud's name, such as AWS, azure or google; nil for none.
+func Named(name string) Provider {
 	for _, p := range Providers() {
+		w := p.Words()
+		first, _, _ := strings.Cut(w.Vendor, " ")
+		if name != "" && slices.ContainsFunc([]string{w.Vendor, w.Cloud, first, w.Short}, func(s string) bool {
+			return strings.EqualFold(s, name)
+		}) {
+			return p
+		}
+	}
+	return nil
+}
+
+// At is the cloud that a machine says it is on, nil for none. What the firmware says comes before what
+// the environment says, as EC2's may.
+func At(root fs.FS) Provider {
+	for _, p := range []Provider{Azure{}, Google{}, EC2{}} {
 		if p.On(root) {
 			return p
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"sync"
+	"time"
 
 	"plimsoll/internal/units"
 )
@@ -17,6 +18,19 @@ type VolumeSpec struct {
 	IOPS units.IOPS
 	Rate units.Rate
 }
+
+// Caching is what a host's cache does for a volume.
+type Caching string
+
+// The kinds of host caching, as Azure has them.
+const (
+	Uncached  Caching = "none"
+	ReadOnly  Caching = "readonly"
+	ReadWrite Caching = "readwrite"
+)
+
+// Cached says that I/Os pass the host's cache.
+func (c Caching) Cached() bool { return c == ReadOnly || c == ReadWrite }
 
 // VolumeFacts are the limits of a volume. Fields and meaning follow topology.Volume.
 type VolumeFacts struct {
@@ -31,9 +45,14 @@ type VolumeFacts struct {
 	BurstBytes units.Bytes `json:"burst_bytes,omitempty"`
 	CountedIO  units.Bytes `json:"counted_io,omitempty"` // an I/O counts once for each such piece; 0: no such rule
 	Merges     bool        `json:"merges,omitempty"`     // sequential I/Os are merged up to CountedIO before they are counted
-	Latency    string      `json:"latency"`              // as the vendor words it
-	Rules      []string    `json:"rules"`
-	Notes      []string    `json:"notes,omitempty"`
+	// Pooled says that all volumes of the type on a machine share one allowance; Sustained is then that
+	// of a machine with this volume alone.
+	Pooled bool `json:"pooled,omitempty"`
+	// Inferred says that the limits follow from the size, and that more may have been ordered.
+	Inferred bool     `json:"inferred,omitempty"`
+	Latency  string   `json:"latency"` // as the vendor words it
+	Rules    []string `json:"rules"`
+	Notes    []string `json:"notes,omitempty"`
 	Provenance
 }
 
@@ -51,13 +70,17 @@ type VolumeType struct {
 		Min      units.IOPS `json:"min"`
 		Max      units.IOPS `json:"max"`
 		PerGiB   float64    `json:"per_gib"`
+		// PerMiB is how many follow from each MiB/s of types whose throughput is ordered.
+		PerMiB float64 `json:"per_mib"`
 	} `json:"iops"`
 	Rate struct {
 		Included units.Rate `json:"included"`
 		Min      units.Rate `json:"min"`
 		Max      units.Rate `json:"max"`
 		PerIOPS  units.Rate `json:"per_iops"`
-		Derived  bool       `json:"derived"`
+		// LeastPerIOPS is what each IOPS brings without being ordered.
+		LeastPerIOPS units.Rate `json:"least_per_iops"`
+		Derived      bool       `json:"derived"`
 	} `json:"rate"`
 	// HDD types: rates for each TiB, and their maxima.
 	HDD *struct {
@@ -66,13 +89,23 @@ type VolumeType struct {
 		Burst    units.Rate `json:"burst"`
 		BurstMax units.Rate `json:"burst_max"`
 	} `json:"hdd"`
-	// Tiers are fixed sizes: name, GiB, IOPS, MB/s.
-	Tiers     [][4]any `json:"tiers"`
-	TierBurst struct {
-		UpToGiB float64 `json:"up_to_gib"`
-		IOPS    float64 `json:"iops"`
-		MBs     float64 `json:"mbs"`
-	} `json:"tier_burst"`
+	// Pool is the allowance of all volumes of the type on a machine together: a baseline and what each
+	// GiB adds, for reads and for writes apart.
+	Pool *struct {
+		ReadPerGiB  float64    `json:"read_iops_per_gib"`
+		WritePerGiB float64    `json:"write_iops_per_gib"`
+		RatePerGiB  units.Rate `json:"rate_per_gib"`
+		IOPS        units.IOPS `json:"iops"`
+		Rate        units.Rate `json:"rate"`
+		LeastRead   units.IOPS `json:"least_read_iops"`
+		LeastWrite  units.IOPS `json:"least_write_iops"`
+		LeastRate   units.Rate `json:"least_rate"`
+	} `json:"pool"`
+	// Tiers are fixed sizes: name, GiB, IOPS, MB/s, and where they burst on credits IOPS and MB/s of
+	// that.
+	Tiers [][6]any `json:"tiers"`
+	// Uncached says that the type allows no host caching.
+	Uncached bool `json:"uncached"`
 	// AFR is the highest share of volumes that AWS says fail in a year, 0 where none is stated.
 	AFR float64 `json:"afr,omitempty"`
 	// Typical are latencies at depth 1, nil where nothing is known.
@@ -93,14 +126,31 @@ type TypicalLatency struct {
 	Source string `json:"source"`
 }
 
-// TypeNamed returns an entry of the catalogue, false when there is none of that name.
+// TypeNamed returns an entry of the catalogue, false when there is none of that name. The names that
+// vendors use, such as pd-ssd or premium-v2, will do.
 func TypeNamed(name string) (VolumeType, bool) {
-	for _, t := range VolumeTypes() {
-		if t.Type == name {
-			return t, true
+	for _, before := range []string{"", "azure-", "gcp-"} {
+		for _, t := range VolumeTypes() {
+			if name != "" && t.Type == before+name {
+				return t, true
+			}
 		}
 	}
 	return VolumeType{}, false
+}
+
+// TierNamed is the volume that a tier such as P30 stands for: its type and its size. False for what is
+// no tier.
+func TierNamed(name string) (typ string, size units.Bytes, ok bool) {
+	for _, t := range VolumeTypes() {
+		for _, tier := range t.Tiers {
+			if label, _ := tier[0].(string); strings.EqualFold(label, name) {
+				gibs, _ := tier[1].(float64)
+				return t.Type, units.Bytes(gibs) * units.GiB, true
+			}
+		}
+	}
+	return "", 0, false
 }
 
 // VolumeTypes lists the catalogue's volume types.
@@ -117,10 +167,8 @@ const gib = float64(units.GiB)
 // allow (gp3 with more than 500 IOPS per GiB) is an error; the facts then still hold the figures as
 // ordered, for a caller who knows better.
 func VolumeLimits(spec VolumeSpec) (VolumeFacts, error) {
-	for _, t := range VolumeTypes() {
-		if t.Type == spec.Type {
-			return t.limits(spec)
-		}
+	if t, ok := TypeNamed(spec.Type); ok {
+		return t.limits(spec)
 	}
 	var names []string
 	for _, t := range VolumeTypes() {
@@ -159,6 +207,10 @@ func (t VolumeType) limits(spec VolumeSpec) (VolumeFacts, error) {
 		f.hdd(t, spec)
 	case len(t.Tiers) > 0:
 		f.tier(t, spec)
+	case t.Pool != nil:
+		f.pool(t, spec)
+	case t.IOPS.PerMiB > 0:
+		f.byRate(t, spec, wrong)
 	default:
 		f.provisioned(t, spec, wrong)
 	}
@@ -197,22 +249,58 @@ func (f *VolumeFacts) hdd(t VolumeType, spec VolumeSpec) {
 	}
 }
 
+// BurstFor is how long a full bucket of Azure's credits lasts at the whole burst
+// (MicrosoftDocs/azure-compute-docs, managed-disks-bursting-2.md, 2025-01-14). The size of the bucket
+// is not printed: (burst - base) x 30 minutes fits both that and the times to fill it again.
+const BurstFor = 30 * time.Minute
+
 // tier takes the smallest fixed size that holds the volume.
 func (f *VolumeFacts) tier(t VolumeType, spec VolumeSpec) {
 	n := func(v any) float64 { x, _ := v.(float64); return x }
-	const burstFor = 1800 // seconds
 	for _, tier := range t.Tiers {
 		if n(tier[1])*gib < float64(spec.Size) {
 			continue
 		}
 		f.Sustained = Limits{IOPS: units.IOPS(n(tier[2])), Rate: units.Rate(n(tier[3])) * units.MBPerSec}
-		if n(tier[1]) <= t.TierBurst.UpToGiB {
-			f.Burst = Limits{IOPS: units.IOPS(t.TierBurst.IOPS), Rate: units.Rate(t.TierBurst.MBs) * units.MBPerSec}
-			f.BurstIOs = float64(f.Burst.IOPS-f.Sustained.IOPS) * burstFor
-			f.BurstBytes = units.Bytes(float64(f.Burst.Rate-f.Sustained.Rate) * burstFor)
+		if n(tier[4]) > 0 {
+			f.Burst = Limits{IOPS: units.IOPS(n(tier[4])), Rate: units.Rate(n(tier[5])) * units.MBPerSec}
+			f.BurstIOs = float64(f.Burst.IOPS-f.Sustained.IOPS) * BurstFor.Seconds()
+			f.BurstBytes = units.Bytes(float64(f.Burst.Rate-f.Sustained.Rate) * BurstFor.Seconds())
 		}
+		f.Inferred = true
 		f.Notes = append(f.Notes, fmt.Sprintf("tier %v", tier[0]))
 		return
+	}
+}
+
+// pool is the allowance of a machine whose volumes of the type are as large together.
+func (f *VolumeFacts) pool(t VolumeType, spec VolumeSpec) {
+	size := float64(spec.Size) / gib
+	f.Pooled = true
+	f.Sustained = Limits{
+		ReadIOPS:  max(t.Pool.IOPS+units.IOPS(t.Pool.ReadPerGiB*size), t.Pool.LeastRead),
+		WriteIOPS: max(t.Pool.IOPS+units.IOPS(t.Pool.WritePerGiB*size), t.Pool.LeastWrite),
+	}
+	f.Sustained.ReadRate = max(t.Pool.Rate+t.Pool.RatePerGiB*units.Rate(size), t.Pool.LeastRate)
+	f.Sustained.WriteRate = f.Sustained.ReadRate
+}
+
+// byRate is a volume whose throughput is ordered; its IOPS follow from it.
+func (f *VolumeFacts) byRate(t VolumeType, spec VolumeSpec, wrong func(string, ...any)) {
+	rate := spec.Rate
+	switch {
+	case rate == 0:
+		wrong("throughput is provisioned and has no default: state it")
+		return
+	case rate > t.Rate.Max:
+		wrong("%v are above its maximum of %v", rate, t.Rate.Max)
+	case rate < t.Rate.Min:
+		wrong("%v are below its minimum of %v", rate, t.Rate.Min)
+	}
+	f.Sustained.Rate = rate
+	f.Sustained.IOPS = min(units.IOPS(float64(rate/units.MiBPerSec)*t.IOPS.PerMiB), t.IOPS.Max)
+	if spec.IOPS > 0 && math.Abs(float64(spec.IOPS/f.Sustained.IOPS-1)) > 0.05 {
+		wrong("IOPS cannot be ordered, they follow from the throughput: %v", f.Sustained.IOPS)
 	}
 }
 
@@ -246,6 +334,8 @@ func (f *VolumeFacts) provisioned(t VolumeType, spec VolumeSpec, wrong func(stri
 func (f *VolumeFacts) rate(t VolumeType, spec VolumeSpec, iops units.IOPS, wrong func(string, ...any)) units.Rate {
 	top := t.Rate.Max
 	switch {
+	case top == 0:
+		return spec.Rate // no rule is known
 	case t.Type == "io1" && iops <= 32000:
 		top = min(500*units.MiBPerSec, units.Rate(iops)*256*1024)
 	case t.Type == "io1":
@@ -260,7 +350,7 @@ func (f *VolumeFacts) rate(t VolumeType, spec VolumeSpec, iops units.IOPS, wrong
 	case t.Rate.Derived:
 		rate = top
 	case rate == 0:
-		rate = max(t.Rate.Included, t.Rate.Min)
+		rate = min(top, max(t.Rate.Included, t.Rate.Min, t.Rate.LeastPerIOPS*units.Rate(iops)))
 	case rate > top*1.0001:
 		wrong("%v are above its maximum of %v at %v IOPS", rate, top, iops)
 	case rate < t.Rate.Min:

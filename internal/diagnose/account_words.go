@@ -37,7 +37,7 @@ var remedies = map[finding.Cause]string{
 	finding.Rebuild:     "Wait until the array is idle (mdadm --wait).",
 	finding.SlowMember:  "Probe %s alone, reading only; replace it if it is slow, or raise its provisioning.",
 	finding.OtherLoad:   "Stop what else uses %s.",
-	finding.Instance:    "Choose an instance with a higher EBS limit.",
+	finding.Instance:    "Choose an instance that allows its volumes more.",
 	finding.VolumeLimit: "Raise the volumes' provisioned IOPS or throughput.",
 	finding.BurstSpent:  "Plan with the sustained rate, or wait until the credits have filled up again.",
 	finding.CPU:         "Use more jobs with less depth each, larger blocks or io_uring, and stop other processes.",

@@ -101,7 +101,12 @@ func OfVolume(s cloud.EBSStats) (iops, rate time.Duration) {
 
 // OfInstance says that a bound is the instance's.
 func OfInstance(b ceiling.Bound) bool {
-	return b.Kind == ceiling.InstanceIOPS || b.Kind == ceiling.InstanceRate
+	switch b.Kind {
+	case ceiling.InstanceIOPS, ceiling.InstanceRate, ceiling.HostCacheIOPS, ceiling.HostCacheRate:
+		return true
+	default:
+		return false
+	}
 }
 
 // exceededShare of a run, by the volume's own count, from which a limit was met: shorter moments

@@ -3,6 +3,7 @@ package topology
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/units"
@@ -19,7 +20,7 @@ func catalogued(p cloud.Provenance) Origin {
 // catalogue fills in the limits of what was detected, where the catalogue knows them by model or
 // instance type.
 func (t *Topology) catalogue() {
-	facts, known := cloud.InstanceLimits(t.Instance.Type)
+	facts, known := cloud.InstanceLimits(t.Instance.controlled(t.Arrays))
 	if known {
 		t.Instance.take(facts)
 	} else if t.Instance.Type != "" {
@@ -29,7 +30,7 @@ func (t *Topology) catalogue() {
 		for j := range t.Arrays[i].Volumes {
 			v := &t.Arrays[i].Volumes[j]
 			switch {
-			case cloud.IsInstanceStore(v.Model) && known && facts.Local.Count > 0:
+			case cloud.IsLocal(v.Model) && known && facts.Local.Count > 0 && facts.Local.Limits.Known():
 				v.Sustained, v.Origin = facts.Local.Limits, catalogued(facts.Local.Provenance)
 			case !v.Network:
 				v.drive(v.Model)
@@ -38,10 +39,26 @@ func (t *Topology) catalogue() {
 	}
 }
 
+// controlled is the name by which the catalogue has the type: of sizes whose limits depend on the
+// controller, with that of the volumes that are seen.
+func (i *Instance) controlled(arrays []Array) string {
+	for _, a := range arrays {
+		for _, v := range a.Volumes {
+			if v.Model == cloud.AzureRemoteModel {
+				if _, ok := cloud.InstanceLimits(i.Type + cloud.AzureNVMe); ok {
+					return i.Type + cloud.AzureNVMe
+				}
+			}
+		}
+	}
+	return i.Type
+}
+
 // take takes over an instance type's limits.
 func (i *Instance) take(f cloud.InstanceFacts) {
 	i.Type, i.Baseline, i.Burst = f.Type, f.Baseline, f.Burst
-	i.BurstFor, i.BurstPer = f.BurstFor, f.BurstPer
+	i.BurstFor, i.BurstPer, i.BurstRule = f.BurstFor, f.BurstPer, f.BurstRule
+	i.Caps, i.Unknown, i.Cloud = f.Caps, f.Unknown, cloudOf(cloud.Named(f.Vendor))
 	i.Origin = catalogued(f.Provenance)
 }
 
@@ -68,8 +85,10 @@ func (i *DeclaredInstance) check() error {
 }
 
 // capVolumes limits volumes to what they reach on this instance: a type that is not built on Nitro
-// gives one volume 32,000 IOPS, however many it was ordered with.
+// gives one volume 32,000 IOPS, however many it was ordered with. What volumes share is worked out
+// here too, for it needs them all.
 func (t *Topology) capVolumes() {
+	t.pools()
 	f, ok := cloud.InstanceLimits(t.Instance.Type)
 	if !ok || f.NVMe {
 		return
@@ -99,7 +118,7 @@ func (t *Topology) declareInstance(d *DeclaredInstance) error {
 		if i.Type != "" {
 			t.note("the instance is a %s as declared (%s); the machine says %s", d.Type, d.Origin.Where, i.Type)
 		}
-		*i = Instance{Type: d.Type, ID: i.ID, Origin: d.Origin}
+		*i = Instance{Type: d.Type, ID: i.ID, Cloud: i.Cloud, Origin: d.Origin}
 		if f, ok := cloud.InstanceLimits(d.Type); ok {
 			i.take(f)
 		}
@@ -116,6 +135,7 @@ func (t *Topology) declareInstance(d *DeclaredInstance) error {
 // declare lays a declared volume over a detected one, or over an empty one: its type's limits from
 // the catalogue, and over them the figures that are stated.
 func (v *Volume) declare(d DeclaredVolume) error {
+	d.tiered()
 	if err := v.declareLimits(d); err != nil {
 		return fmt.Errorf("%s: %w", d.Origin.Where, err)
 	}
@@ -159,6 +179,7 @@ func (v *Volume) declare(d DeclaredVolume) error {
 
 func (v *Volume) declareLimits(d DeclaredVolume) error {
 	size := cmp.Or(d.Size, v.Size)
+	v.Caching = cmp.Or(d.Caching, v.Caching)
 	switch {
 	case d.Type == "":
 		if v.Device == "" && d.Model != "" {
@@ -174,6 +195,10 @@ func (v *Volume) declareLimits(d DeclaredVolume) error {
 			return err
 		}
 		v.take(f)
+		v.Inferred = f.Inferred && !d.Tiered
+		if t, _ := cloud.TypeNamed(d.Type); v.Caching.Cached() && t.Uncached {
+			return fmt.Errorf("%s allows no host caching", t.Type)
+		}
 	default:
 		model := cmp.Or(d.Model, d.Type)
 		local := d.Type == "nvme" || d.Type == "ssd" || d.Type == "hdd" || d.Type == "loop"
@@ -197,22 +222,66 @@ func (v *Volume) declareLimits(d DeclaredVolume) error {
 // take takes over what the catalogue says of a network volume.
 func (v *Volume) take(f cloud.VolumeFacts) {
 	v.Type, v.Network, v.Origin = f.Type, true, catalogued(f.Provenance)
+	v.Pooled, v.Inferred = f.Pooled, f.Inferred
 	v.Sustained, v.Burst = f.Sustained, f.Burst
 	v.BurstIOs, v.BurstBytes, v.CountedIO, v.Merges = f.BurstIOs, f.BurstBytes, f.CountedIO, f.Merges
 }
 
 func isVolumeType(typ string) bool {
-	for _, t := range cloud.VolumeTypes() {
-		if t.Type == typ {
-			return true
+	_, ok := cloud.TypeNamed(typ)
+	return ok
+}
+
+// tiered writes a tier such as P30 as its type and size. A tier that is named is ordered, not
+// inferred.
+func (v *DeclaredVolume) tiered() {
+	typ, size, ok := cloud.TierNamed(v.Type)
+	if !ok {
+		return
+	}
+	v.Type, v.Tiered = typ, true
+	if v.Size == 0 {
+		v.Size = size
+	}
+}
+
+// pools works out what volumes share of which a machine has one allowance for each type. Those that
+// are not below the paths under test add to it too, where they are known.
+func (t *Topology) pools() {
+	t.Instance.Pools = nil
+	var types []string
+	size := map[string]units.Bytes{}
+	seen := map[string]bool{}
+	add := func(v Volume) {
+		if !v.Pooled || v.Device != "" && seen[v.Device] {
+			return
+		}
+		seen[v.Device] = true
+		if !slices.Contains(types, v.Type) {
+			types = append(types, v.Type)
+		}
+		size[v.Type] += v.Size
+	}
+	for _, a := range t.Arrays {
+		for _, v := range a.Volumes {
+			add(v)
 		}
 	}
-	return false
+	for _, v := range t.others {
+		add(v)
+	}
+	for _, typ := range types {
+		f, err := cloud.VolumeLimits(cloud.VolumeSpec{Type: typ, Size: size[typ]})
+		if err == nil || f.Sustained.Known() {
+			t.Instance.Pools = append(t.Instance.Pools, Pool{typ, size[typ], f.Sustained, catalogued(f.Provenance)})
+		}
+	}
 }
 
 // check finds an order that cannot be, before the volume is known.
 func (v *DeclaredVolume) check() error {
 	trial := *v
+	trial.tiered()
 	if trial.Size == 0 {
 		trial.Size = 4 * units.TiB // some types' limits follow from a size that may yet be detected
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/units"
 )
 
@@ -86,7 +87,11 @@ type DeclaredVolume struct {
 	WriteLatency time.Duration
 	// Merge says that an I/O up to this size counts once, and that sequential ones are merged up to
 	// it first, as EBS does.
-	Merge  units.Bytes
+	Merge units.Bytes
+	// Caching is the host's, on Azure.
+	Caching cloud.Caching
+	// Tiered says that the type was named by a tier, such as P30.
+	Tiered bool
 	Origin Origin
 }
 

@@ -137,6 +137,10 @@ func (t *Topology) noteInferred(why error) {
 
 // noteUnknown says for how many volumes no limit is known, and how to say them.
 func (t *Topology) noteUnknown() {
+	example := cloud.EC2{}.Words().Example
+	if p := cloud.Named(t.Instance.Cloud); p != nil {
+		example = p.Words().Example
+	}
 	for _, a := range t.Arrays {
 		n, network, count := 0, false, ""
 		if len(a.Volumes) > 1 {
@@ -151,9 +155,10 @@ func (t *Topology) noteUnknown() {
 		switch {
 		case network:
 			t.note(
-				"%s: the limits of its network volumes cannot be seen from here; declare them, such as --volumes %sgp3",
+				"%s: the limits of its network volumes cannot be seen from here; declare them, such as --volumes %s%s",
 				a.Path,
 				count,
+				example,
 			)
 		case n > 0:
 			t.note(

@@ -58,11 +58,19 @@ func readInstance(root fs.FS) Instance {
 		return Instance{}
 	}
 	id := p.Firmware(root)
-	i := Instance{Type: id.InstanceType, ID: id.InstanceID}
+	i := Instance{Type: id.InstanceType, ID: id.InstanceID, Cloud: cloudOf(p)}
 	if i.Type != "" {
 		i.Origin = Origin{Detected, "/sys/class/dmi/id/product_name"}
 	}
 	return i
+}
+
+// cloudOf is what texts call a cloud other than EC2, which they take for granted.
+func cloudOf(p cloud.Provider) string {
+	if p == nil || p == (cloud.EC2{}) {
+		return ""
+	}
+	return p.Words().Cloud
 }
 
 // readText is a small file without the white space around it, "" when it cannot be read.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/units"
 	"plimsoll/internal/yamlfile"
 )
@@ -300,6 +301,7 @@ func (y *volumeYAML) volume() (int, DeclaredVolume, error) {
 		return e
 	})
 	try(func() (e error) { v.Merge, e = parse(y.Merge, "volumes.merge", positive(units.ParseBytes)); return e })
+	try(func() (e error) { v.Caching, e = parse(y.Caching, "volumes.caching", caching); return e })
 	if err == nil && v == (DeclaredVolume{}) {
 		err = wrong(y.at, "volumes", "a volume needs a type, a size, limits, or a serial, id or path")
 	}
@@ -307,6 +309,15 @@ func (y *volumeYAML) volume() (int, DeclaredVolume, error) {
 		err = wrong(y.Path.line, "volumes.path", "%.60q: want a path below /dev, such as /dev/disk/by-id/…", v.Path)
 	}
 	return n, v, err
+}
+
+// caching is none, readonly or readwrite.
+func caching(s string) (cloud.Caching, error) {
+	c := cloud.Caching(strings.ToLower(s))
+	if c != cloud.Uncached && !c.Cached() {
+		return "", fmt.Errorf("%.40q: want %s, %s or %s", s, cloud.Uncached, cloud.ReadOnly, cloud.ReadWrite)
+	}
+	return c, nil
 }
 
 func (l *loader) filesystem(y *filesystemYAML, line int) (*DeclaredFilesystem, error) {

@@ -110,9 +110,14 @@ func (t *Topology) ordered(p cloud.ProvisionedVolume, api string) {
 			if p.ID != "" && v.ID != p.ID || p.ID == "" && v.Device != p.On {
 				continue
 			}
-			v.take(p.Facts)
-			v.Snapshot = p.Snapshot
-			v.Origin = Origin{Detected, api + "; " + p.Facts.String()}
+			if p.Facts.Type != "" {
+				v.take(p.Facts)
+				v.Origin = Origin{Detected, api}
+			}
+			if p.Facts.Source != "" {
+				v.Origin.Where += "; " + p.Facts.String()
+			}
+			v.Snapshot, v.Caching = p.Snapshot, p.Caching
 			if p.Doubt != "" {
 				t.note("%s: %s", cmp.Or(p.ID, p.On), p.Doubt)
 			}

@@ -26,6 +26,10 @@ type Topology struct {
 	Tree *block.Tree `json:"tree,omitempty"`
 	// Notes says what could not be found out and why.
 	Notes []string `json:"notes,omitempty"`
+
+	// others are volumes of the machine that are not below the paths under test, as far as it is known
+	// what they are.
+	others []Volume
 }
 
 // Role is what an array is for.
@@ -74,16 +78,38 @@ const (
 type Instance struct {
 	Type string `json:"type,omitempty"` // c8g.2xlarge
 	ID   string `json:"id,omitempty"`
-	// Baseline is sustained; Burst, where higher, holds for BurstFor once in BurstPer.
-	Baseline Limits        `json:"baseline"`
-	Burst    Limits        `json:"burst"`
-	BurstFor time.Duration `json:"burst_for,omitempty"` // 30 min on EC2
-	BurstPer time.Duration `json:"burst_per,omitempty"` // 24 h on EC2
+	// Cloud is whose machine it is, as texts call it: Azure, Google Cloud; empty on EC2 and where it is
+	// not known.
+	Cloud string `json:"cloud,omitempty"`
+	// Baseline is sustained; Burst, where higher, holds for BurstFor once in BurstPer, or by credits, as
+	// BurstRule says.
+	Baseline  Limits          `json:"baseline"`
+	Burst     Limits          `json:"burst"`
+	BurstFor  time.Duration   `json:"burst_for,omitempty"` // 30 min on EC2
+	BurstPer  time.Duration   `json:"burst_per,omitempty"` // 24 h on EC2
+	BurstRule cloud.BurstRule `json:"burst_rule,omitempty"`
+	// Caps are limits on some of the volumes, which do not count against Baseline then.
+	Caps []cloud.Cap `json:"caps,omitempty"`
+	// Pools are what volumes of one type share by their size, of all that are known of the machine.
+	Pools []Pool `json:"pools,omitempty"`
+	// Unknown says what is not known of the type, and which figure would close it.
+	Unknown []string `json:"unknown,omitempty"`
 	// IOBalance and RateBalance are what was left of the burst of IOPS and of throughput; nil where
 	// no source reported it.
 	IOBalance   *Balance `json:"io_balance,omitempty"`
 	RateBalance *Balance `json:"rate_balance,omitempty"`
 	Origin      Origin   `json:"origin"`
+}
+
+// Known says whether any limit of the machine is known, of all its volumes or of some.
+func (i Instance) Known() bool { return i.Baseline.Known() || i.Burst.Known() || len(i.Caps) > 0 }
+
+// Pool is the allowance of all volumes of a type on a machine together.
+type Pool struct {
+	Type   string      `json:"type"`
+	Size   units.Bytes `json:"size"` // of all of them
+	Limits Limits      `json:"limits"`
+	Origin Origin      `json:"origin"`
 }
 
 // Limits are capacities of a volume, a drive or an instance, as the catalogue states them.
@@ -102,6 +128,13 @@ type Volume struct {
 	// Network is true for volumes that share the instance's storage bandwidth (EBS), false for
 	// local drives.
 	Network bool `json:"network,omitempty"`
+	// Pooled is true for volumes that share the instance's Pool of their type; Sustained is then what
+	// this volume alone would have.
+	Pooled bool `json:"pooled,omitempty"`
+	// Inferred says that the limits follow from the size, and that more may have been ordered.
+	Inferred bool `json:"inferred,omitempty"`
+	// Caching is the host's, on Azure.
+	Caching cloud.Caching `json:"caching,omitempty"`
 	// Sustained has no time limit. Burst, where higher, lasts until the credits are gone:
 	// BurstCredits in I/Os (gp2) or bytes (st1, sc1), refilled at the sustained rate.
 	Sustained    Limits        `json:"sustained"`

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/units"
 )
 
@@ -62,6 +63,8 @@ func (v *DeclaredVolume) set(item string) error {
 			return fmt.Errorf("%.40q is no throughput", item)
 		}
 		had, v.Limits.Rate = v.Limits.Rate > 0, r
+	case cloud.Caching(lower).Cached():
+		had, v.Caching = v.Caching != "", cloud.Caching(lower)
 	case word.MatchString(item):
 		had, v.Type = v.Type != "", lower
 	default:

@@ -63,6 +63,7 @@ type volumeYAML struct {
 	ReadLatency     scalar `yaml:"read_latency"`
 	WriteLatency    scalar `yaml:"write_latency"`
 	Merge           scalar `yaml:"merge"`
+	Caching         scalar `yaml:"caching"`
 	Serial          scalar `yaml:"serial"`
 	ID              scalar `yaml:"id"`
 	Path            scalar `yaml:"path"`

@@ -320,7 +320,7 @@ func exceeds(c *diagnose.Case) (iops, rate bool) {
 // steadyVolumes names the arrays of network volumes whose limits are all known and none a burst,
 // neither their own nor the instance's.
 func steadyVolumes(c *diagnose.Case) []string {
-	if c.Topology == nil || c.Topology.Instance.Type != "" && !c.Topology.Instance.Baseline.Known() {
+	if c.Topology == nil || c.Topology.Instance.Type != "" && !c.Topology.Instance.Known() {
 		return nil
 	}
 	if iops, rate := exceeds(c); iops || rate {

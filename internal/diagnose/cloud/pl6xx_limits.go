@@ -27,7 +27,7 @@ var instanceBurst = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "figure is above what the instance sustains",
-	When: "Measured IOPS or throughput exceed the instance's sustained EBS limit by more than 2 %, while its " +
+	When: "Measured IOPS or throughput exceed the instance's sustained limit on its volumes by more than 2 %, while its " +
 		"burst limit " +
 		"allows them, and the run was shorter than the burst lasts.",
 	Why: "Smaller instances may exceed their baseline for 30 minutes a day. A test of some minutes sees only the " +
@@ -192,7 +192,7 @@ func (x burst) says(who string) finding.Finding {
 	}
 	// Throughput is reported where it is what limits, IOPS elsewhere.
 	got, sustained := m.IOPS().String()+" IOPS", x.lasts.IOPS.String()+" IOPS"
-	if x.lasts.Kind == ceiling.InstanceRate || x.lasts.Kind == ceiling.VolumeRate {
+	if x.lasts.Kind == ceiling.HostCacheRate || x.lasts.Kind == ceiling.InstanceRate || x.lasts.Kind == ceiling.VolumeRate {
 		got, sustained = diagnose.Rate(m.BW()), diagnose.Rate(x.lasts.BW)
 	}
 	f := finding.Finding{

@@ -189,7 +189,7 @@ var smallRequests = &diagnose.Rule{
 	When: "max_sectors_kb of a drive is below what it will be sent: the largest block of the run (at least the 1 " +
 		"MiB of the suites), or the " +
 		"chunk where the array is striped, and the drive itself would take more (max_hw_sectors_kb).",
-	Why:    "One I/O then becomes several requests, each with its own cost in IOPS, interrupts and EBS credits.",
+	Why:    "One I/O then becomes several requests, each with its own cost in IOPS, interrupts and credits of the volume.",
 	Fix:    "Raise max_sectors_kb; the kernel's own default is 1280 KiB, or what the drive takes if that is less.",
 	Bad:    "$ cat /sys/block/nvme1n1/queue/max_sectors_kb /sys/block/nvme1n1/queue/max_hw_sectors_kb\n16\n2048",
 	Good:   "$ cat /sys/block/nvme1n1/queue/max_sectors_kb /sys/block/nvme1n1/queue/max_hw_sectors_kb\n1280\n2048",

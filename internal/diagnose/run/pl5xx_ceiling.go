@@ -239,7 +239,7 @@ var instanceBound = &diagnose.Rule{
 	Title:    "limited by the instance, not by its volumes",
 	When:     "The ceiling is reached, and the lowest limit is the instance's own, on its network storage.",
 	Why:      "All volumes of a machine share this cap. More or faster volumes change nothing; a larger instance does.",
-	Fix: "Choose an instance whose sustained EBS limit covers the load, or provision the volumes down to " +
+	Fix: "Choose an instance whose sustained limit covers the load, or provision the volumes down to " +
 		"what it can use.",
 	Bad:    "an io2 volume of 64,000 IOPS on a c6a.xlarge, which sustains 6,000",
 	Good:   "the same volume on an instance that sustains 40,000 or more",

@@ -115,15 +115,16 @@ func (p *inspector) host() {
 				words.Known("memory", h.Memory),
 			)...)
 	}
-	if i := p.t.Instance; i.Type != "" || i.Baseline.Known() {
+	if i := p.t.Instance; i.Type != "" || i.Cloud != "" || i.Known() {
 		p.line(
 			"instance ",
 			"         ",
 			append(
 				facts(
-					text.Clean(i.Type, 40),
+					words.Machine(i),
 					words.Limits(i.Baseline, true),
 					words.Burst(i),
+					words.Caps(i),
 					words.Left("IOPS", i.IOBalance),
 					words.Left("throughput", i.RateBalance),
 				),

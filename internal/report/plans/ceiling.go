@@ -211,6 +211,8 @@ func (o Outlook) course() []string {
 var remedies = map[ceiling.Kind]string{
 	ceiling.VolumeIOPS:    "use more volumes, or more IOPS per volume",
 	ceiling.VolumeRate:    "use more volumes, or more throughput per volume",
+	ceiling.HostCacheIOPS: "use a larger instance, or leave some volumes out of the host's cache",
+	ceiling.HostCacheRate: "use a larger instance, or leave some volumes out of the host's cache",
 	ceiling.InstanceIOPS:  "use a larger instance",
 	ceiling.InstanceRate:  "use a larger instance",
 	ceiling.CgroupIOPS:    "raise io.max of the cgroup",
@@ -221,7 +223,11 @@ var remedies = map[ceiling.Kind]string{
 
 func (o Outlook) advice() []string {
 	raise := func(what string, b, next *ceiling.Bound) string {
-		phrase := fmt.Sprintf("To raise %s (%s): %s", what, b.Label(), remedies[b.Kind])
+		remedy := remedies[b.Kind]
+		if b.Pool {
+			remedy = "use larger volumes, for they share one allowance, or another type"
+		}
+		phrase := fmt.Sprintf("To raise %s (%s): %s", what, b.Label(), remedy)
 		if next != nil {
 			phrase += fmt.Sprintf("; this helps up to %s, where %s becomes the limit", o.both(next), next.Label())
 		}
@@ -256,9 +262,14 @@ func layout(topo *topology.Topology) []string {
 	for _, phrase := range order {
 		lines = append(lines, strings.Join(roles[phrase], " and ")+": "+phrase)
 	}
-	if i := topo.Instance; i.Baseline.Known() || i.Burst.Known() {
-		phrase := fmt.Sprintf("instance: %s, %v IOPS and %s", cmp.Or(text.Clean(i.Type, 30), "declared"), i.Baseline.IOPS,
-			i.Baseline.Rate.SI())
+	if i := topo.Instance; i.Known() {
+		phrase := "instance: " + cmp.Or(words.Machine(i), "declared")
+		if i.Baseline.Known() {
+			phrase += fmt.Sprintf(", %v IOPS and %s", i.Baseline.IOPS, i.Baseline.Rate.SI())
+		}
+		if caps := words.Caps(i); caps != "" {
+			phrase += ", " + caps
+		}
 		if i.Burst.Known() {
 			phrase += fmt.Sprintf(", in bursts of %s %v IOPS and %s", text.Duration(i.BurstFor), i.Burst.IOPS,
 				i.Burst.Rate.SI())

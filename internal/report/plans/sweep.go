@@ -60,6 +60,8 @@ var letters = map[ceiling.Kind]string{
 	ceiling.VolumeRate:    "V",
 	ceiling.InstanceIOPS:  "i",
 	ceiling.InstanceRate:  "I",
+	ceiling.HostCacheIOPS: "h",
+	ceiling.HostCacheRate: "H",
 	ceiling.RequestedRate: "r",
 	ceiling.CgroupIOPS:    "g",
 	ceiling.CgroupRate:    "G",

@@ -231,8 +231,8 @@ func machineSection(b *bundle.Bundle) page.Section {
 	add("system", words.Join(", ", h.OS, h.Kernel, h.Virt))
 	add("CPU", h.CPU+" "+words.Parens(words.Some(h.CPUs, "core")))
 	add("memory", words.Known("", h.Memory))
-	if i := t.Instance; i.Type != "" || i.Baseline.Known() {
-		add("instance", words.Join("; ", i.Type, words.Limits(i.Baseline, true), words.Burst(i), words.Left("IOPS",
+	if i := t.Instance; i.Type != "" || i.Cloud != "" || i.Known() {
+		add("instance", words.Join("; ", words.Machine(i), words.Limits(i.Baseline, true), words.Burst(i), words.Caps(i), words.Left("IOPS",
 			i.IOBalance),
 			words.Left("throughput", i.RateBalance), words.Origin(i.Origin)))
 	}

@@ -170,8 +170,32 @@ func Burst(i topology.Instance) string {
 	s := "burst " + Limits(i.Burst, true)
 	if i.BurstFor > 0 && i.BurstPer > 0 {
 		s += " for " + text.Duration(i.BurstFor) + " in " + text.Plainly(i.BurstPer, time.Hour, "h")
+	} else if i.BurstFor > 0 {
+		s += " for " + text.Duration(i.BurstFor) + " on credits"
 	}
 	return s
+}
+
+// Machine is a machine's type, with its cloud where that is not EC2.
+func Machine(i topology.Instance) string {
+	if i.Cloud == "" {
+		return text.Clean(i.Type, 40)
+	}
+	return strings.TrimSpace(text.Clean(i.Type, 40) + " on " + i.Cloud)
+}
+
+// Caps are what a machine allows of the volume types that it limits apart, as far as they are in use,
+// and its host's cache; "" for none.
+func Caps(i topology.Instance) string {
+	var all []string
+	for _, c := range i.Caps {
+		one := c.Name + " " + Limits(c.Baseline, !c.MiB)
+		if c.Burst.Known() {
+			one += " (in bursts " + Limits(c.Burst, !c.MiB) + ")"
+		}
+		all = append(all, one)
+	}
+	return strings.Join(all, "; ")
 }
 
 // Left says how much burst there was to draw on, "" where it is not known.

@@ -1,0 +1,191 @@
+package ceiling_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// addBucket adds an allowance of what some devices use.
+type addBucket func(kind string, base, burst, credits float64, timed bool, of func(usage, oVolume) float64, devs ...int)
+
+// machine adds the allowances of a machine of Azure or Google, by the tables of docs/clouds.md: which
+// path each read and each write of a volume takes.
+func (c *oCase) machine(add addBucket) {
+	var all []int
+	for dev, v := range c.array.vols {
+		if v.network {
+			all = append(all, dev)
+		}
+	}
+	i := c.instance
+	own := map[string]bool{}
+	for _, cp := range i.caps {
+		own[cp.typ] = true
+	}
+	// What passes the host: not what its cache serves, and not of types that have a limit of their own.
+	path := func(u usage, v oVolume, of func(usage) (read, write float64)) float64 {
+		read, write := of(u)
+		switch {
+		case own[v.typ] && v.typ != "":
+			return 0
+		case v.cache == "readonly":
+			return write
+		case v.cache == "readwrite":
+			return 0
+		}
+		return read + write
+	}
+	ios := func(u usage) (float64, float64) { return u.readIOs, u.writeIOs }
+	bytes := func(u usage) (float64, float64) { return u.readBytes, u.writeBytes }
+	burst := func(base, top float64) float64 { return (top - base) * i.seconds }
+	add("instance IOPS", i.iops, i.burstIOPS, burst(i.iops, i.burstIOPS), false, func(u usage, v oVolume) float64 { return path(u, v, ios) }, all...)
+	add("instance throughput", i.rate, i.burstRate, burst(i.rate, i.burstRate), false, func(u usage, v oVolume) float64 { return path(u, v, bytes) }, all...)
+	for _, cp := range i.caps {
+		kind := "instance"
+		meant := func(v oVolume) bool { return v.typ == cp.typ }
+		if cp.typ == "" {
+			kind, meant = "host cache", func(v oVolume) bool { return v.cache != "" }
+		}
+		limit := func(what string, base, top float64, of func(usage) float64) {
+			add(kind+" "+what, base, top, burst(base, top), false, func(u usage, v oVolume) float64 {
+				if !meant(v) {
+					return 0
+				}
+				return of(u)
+			}, all...)
+		}
+		limit("IOPS", cp.iops, cp.burstIOPS, func(u usage) float64 { return u.readIOs + u.writeIOs })
+		limit("IOPS", cp.readIOPS, 0, func(u usage) float64 { return u.readIOs })
+		limit("IOPS", cp.writeIOPS, 0, func(u usage) float64 { return u.writeIOs })
+		limit("throughput", cp.rate, 0, func(u usage) float64 { return u.readBytes + u.writeBytes })
+		limit("throughput", cp.readRate, 0, func(u usage) float64 { return u.readBytes })
+		limit("throughput", cp.writeRate, 0, func(u usage) float64 { return u.writeBytes })
+	}
+	c.pool(add)
+}
+
+// pool adds what pd-balanced volumes of the machine have together: 3,000 IOPS and 140 MiB/s, and 6
+// and 0.28 for each GiB, for reads and for writes.
+func (c *oCase) pool(add addBucket) {
+	var devs []int
+	gibs := 0.0
+	for dev, v := range c.array.vols {
+		if v.pooled {
+			devs = append(devs, dev)
+			gibs += float64(v.size / gib)
+		}
+	}
+	if len(devs) == 0 {
+		return
+	}
+	iops, rate := 3000+6*gibs, (140+0.28*gibs)*float64(mib)
+	add("volume IOPS", iops, 0, 0, false, func(u usage, _ oVolume) float64 { return u.readIOs }, devs...)
+	add("volume IOPS", iops, 0, 0, false, func(u usage, _ oVolume) float64 { return u.writeIOs }, devs...)
+	add("volume throughput", rate, 0, 0, false, func(u usage, _ oVolume) float64 { return u.readBytes }, devs...)
+	add("volume throughput", rate, 0, 0, false, func(u usage, _ oVolume) float64 { return u.writeBytes }, devs...)
+}
+
+// anyCloud draws a layout of Azure's or Google's volumes, a machine and a job.
+func anyCloud(r *rand.Rand) *oCase {
+	c := &oCase{}
+	a := &c.array
+	a.level, a.chunk, a.layout = pick(r, "single", "raid0", "raid0", "raid10"), int64(16*kib)<<r.IntN(6), "near"
+	n := map[string]int{"single": 1, "raid0": 2 + r.IntN(5), "raid10": 4}[a.level]
+	if a.level == "raid10" {
+		a.copies = 2
+	}
+	base := float64(2000 + r.IntN(15000))
+	in := &oInstance{cloud: "Azure", iops: base, rate: base * float64(10+r.IntN(40)) * 1000, seconds: 1800, byCredits: true}
+	c.instance = in
+	one := oVolume{name: "premium", network: true, unit: 256 * kib, size: 512 * gib, iops: 2300, rate: 150e6, burstIOPS: 3500, credits: 1200 * 1800}
+	switch r.IntN(4) {
+	case 0: // plain, with a burst of the machine
+		in.burstIOPS, in.burstRate = base*(1.2+2*r.Float64()), in.rate*(1.2+2*r.Float64())
+	case 1: // some volumes cached
+		one.cache = pick(r, "readonly", "readwrite")
+		in.burstIOPS = base * (1.2 + r.Float64())
+		in.caps = []oCap{{iops: base * (0.5 + r.Float64()), rate: in.rate * (0.3 + r.Float64())}}
+	case 2: // a type with a limit of its own
+		one = oVolume{name: "v2", typ: "v2", network: true, size: 512 * gib, iops: float64(3000 + r.IntN(20000)), rate: float64(125+r.IntN(800)) * 1e6}
+		in.caps = []oCap{{typ: "v2", iops: base * 1.3, rate: in.rate * 1.2, burstIOPS: base * (1.5 + r.Float64())}}
+	case 3: // a pool, and limits by direction
+		in.cloud, in.iops, in.rate, in.seconds = "Google Cloud", 0, 0, 0
+		one = oVolume{name: "pd-balanced", typ: "gcp-pd-balanced", network: true, pooled: true, size: int64(10+r.IntN(2000)) * gib}
+		in.caps = []oCap{{typ: "gcp-pd-balanced", readIOPS: base, writeIOPS: base * (0.3 + r.Float64()), readRate: base * 30000, writeRate: base * 20000}}
+	}
+	for i := range n {
+		v := one
+		if v.cache != "" && i%2 == 1 && a.level == "raid0" {
+			v.cache = ""
+		}
+		a.vols = append(a.vols, v)
+	}
+	s := anySection(r, a)
+	for s.sequential {
+		s = anySection(r, a)
+	}
+	c.sections = append(c.sections, s)
+	return c
+}
+
+// cloudTopology adds to a case's topology what package topology has of such a machine.
+func (c *oCase) cloudTopology(t *topology.Topology) {
+	i := c.instance
+	t.Instance.Cloud, t.Instance.BurstFor = i.cloud, time.Duration(i.seconds)*time.Second
+	if i.byCredits {
+		t.Instance.BurstRule = cloud.ByCredits
+	}
+	for _, cp := range i.caps {
+		one := cloud.Cap{Name: cp.typ, Types: []string{cp.typ}, Cache: cp.typ == "", Burst: cloud.Limits{IOPS: units.IOPS(cp.burstIOPS)}}
+		one.Baseline = cloud.Limits{
+			IOPS: units.IOPS(cp.iops), Rate: units.Rate(cp.rate), ReadIOPS: units.IOPS(cp.readIOPS), WriteIOPS: units.IOPS(cp.writeIOPS),
+			ReadRate: units.Rate(cp.readRate), WriteRate: units.Rate(cp.writeRate),
+		}
+		t.Instance.Caps = append(t.Instance.Caps, one)
+	}
+	var pool units.Bytes
+	vols := t.Arrays[0].Volumes
+	for j, v := range c.array.vols {
+		vols[j].Type, vols[j].Pooled, vols[j].Caching = v.typ, v.pooled, cloud.Caching(v.cache)
+		if v.pooled {
+			pool += units.Bytes(v.size)
+		}
+	}
+	if pool > 0 {
+		f, _ := cloud.VolumeLimits(cloud.VolumeSpec{Type: "gcp-pd-balanced", Size: pool})
+		t.Instance.Pools = []topology.Pool{{Type: "gcp-pd-balanced", Size: pool, Limits: f.Sustained}}
+	}
+}
+
+// TestOracleOfClouds is TestOracle with the rules of Azure and Google Cloud.
+func TestOracleOfClouds(t *testing.T) {
+	n, wrong, bursts, kinds := 24, 0, 0, map[string]int{}
+	if s := os.Getenv("PLIMSOLL_ORACLE"); s != "" {
+		n, _ = strconv.Atoi(s)
+	}
+	for seed := range n {
+		c := anyCloud(rand.New(rand.NewPCG(uint64(seed), 31)))
+		what, phases := c.differs(t)
+		if phases > 1 {
+			bursts++
+		}
+		kinds[fmt.Sprint(c.array.vols[0].name, " ", c.array.vols[0].cache)]++
+		if what != "" {
+			if wrong++; wrong <= 5 {
+				t.Errorf("seed %d: %s\n%v", seed, what, c)
+			}
+		}
+	}
+	t.Logf("%d of %d cases differ; %d have bursts that end; %v", wrong, n, bursts, kinds)
+	if bursts == 0 || len(kinds) < 5 {
+		t.Errorf("the cases are too much alike: %d with bursts, %v", bursts, kinds)
+	}
+}

@@ -1,0 +1,353 @@
+package cloud
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/units"
+)
+
+// facts are the files that scripts/clouds.py reads, where they are.
+func facts(t *testing.T, name string) []row {
+	t.Helper()
+	f, err := os.Open(filepath.Join("..", "..", "..", "..", "shared", "facts", "clouds", name))
+	if err != nil {
+		t.Skip("SKIPPED: the facts that the catalogue was made from are not here:", err)
+	}
+	defer func() { _ = f.Close() }()
+	records, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []row
+	for _, r := range records[1:] {
+		rows = append(rows, row{records[0], r})
+	}
+	return rows
+}
+
+// The tables of Azure and Google have as many rows as their sources, each with its source and date.
+func TestTablesOfOtherClouds(t *testing.T) {
+	for name, want := range map[string]int{
+		"azure.csv": 1619, "google.csv": 535, "google-limits.csv": 323, "google-attach.csv": 29, "local-measured.csv": 46,
+	} {
+		rows := table(name)
+		if len(rows) != want {
+			t.Errorf("%s: %d rows, want %d", name, len(rows), want)
+		}
+		for _, r := range rows {
+			if p := r.from(""); p.Source == "" || p.AsOf == "" {
+				t.Errorf("%s: %v has no source or no date", name, r.cells)
+			}
+		}
+	}
+	if got := len((Azure{}).Machines()); got != 1603 {
+		t.Errorf("%d sizes of Azure, want 1603", got)
+	}
+	twice := map[string]int{}
+	for _, r := range table("azure.csv") {
+		twice[r.text("name")]++
+	}
+	n := 0
+	for _, times := range twice {
+		n += times - 1
+	}
+	if n != 16 {
+		t.Errorf("%d sizes have two rows, want 16", n)
+	}
+	for _, f := range AllInstances() {
+		g, ok := InstanceLimits(f.Type)
+		if !ok || g.Vendor != f.Vendor || g.VCPUs != f.VCPUs {
+			t.Errorf("%s is not found by its name: %+v", f.Type, g)
+		}
+		if !f.Baseline.Known() && len(f.Caps) == 0 && len(f.Unknown) == 0 {
+			t.Errorf("%s: no limit, and nothing says so", f.Type)
+		}
+	}
+}
+
+// Sixty types drawn at random have the figures of the file that they were taken from.
+func TestTypesEqualTheirSource(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 60))
+	azure := facts(t, "azure-machines.csv")
+	for range 40 {
+		want := azure[r.IntN(len(azure))]
+		name, controller := want.text("name"), want.text("controller")
+		if len(azureRows(name)) > 1 {
+			name += ":" + controller
+		}
+		f, ok := InstanceLimits(name)
+		if !ok {
+			t.Errorf("%s is missing", name)
+			continue
+		}
+		same(t, name, float64(f.VCPUs), want.num("vcpus"), "vCPUs")
+		same(t, name, float64(f.Memory)/gib, want.num("memory_gib"), "GiB")
+		same(t, name, float64(f.Attachments), want.num("max_data_disks"), "disks")
+		same(t, name, float64(f.Baseline.IOPS), want.num("uncached_iops"), "IOPS")
+		same(t, name, float64(f.Baseline.Rate)/1e6, want.num("uncached_mbps"), "MB/s")
+		if top := want.num("burst_iops"); top > want.num("uncached_iops") {
+			same(t, name, float64(f.Burst.IOPS), top, "IOPS in bursts")
+		}
+		if top := want.num("burst_mbps"); top > want.num("uncached_mbps") {
+			same(t, name, float64(f.Burst.Rate)/1e6, top, "MB/s in bursts")
+		}
+		for _, c := range f.Caps {
+			if c.Cache {
+				same(t, name, float64(c.Baseline.IOPS), want.num("cached_iops"), "IOPS of the cache")
+			} else {
+				same(t, name, float64(c.Baseline.IOPS), want.num("v2_iops"), "IOPS of v2")
+				same(t, name, float64(c.Baseline.Rate)/1e6, want.num("v2_mbps"), "MB/s of v2")
+			}
+		}
+	}
+	google, limits := facts(t, "gcp-machines.csv"), facts(t, "gcp-machine-limits.csv")
+	for range 20 {
+		want := google[r.IntN(len(google))]
+		name := want.text("name")
+		f, ok := InstanceLimits(name)
+		if !ok {
+			t.Errorf("%s is missing", name)
+			continue
+		}
+		same(t, name, float64(f.VCPUs), want.num("vcpus"), "vCPUs")
+		same(t, name, float64(f.Memory)/gib, want.num("memory_gib"), "GiB")
+		for _, c := range f.Caps {
+			if c.Trust == Inferred {
+				continue
+			}
+			// The source has a row of the type's own series with these figures.
+			if !slices.ContainsFunc(limits, func(l row) bool {
+				series, _, _ := strings.Cut(strings.ToLower(l.text("series")), " ")
+				read := float64(c.Baseline.ReadIOPS + c.Baseline.IOPS)
+				rate := float64(c.Baseline.ReadRate+c.Baseline.Rate) / float64(units.MiB)
+				return strings.HasPrefix(name, series+"-") && l.text("disk_type") == c.Name && l.num("read_iops") == read &&
+					(math.Abs(l.num("read_mibps")-rate) < 1e-6 || rate == 0 && l.text("note") != "")
+			}) {
+				t.Errorf("%s: %s %+v has no row in the source", name, c.Name, c.Baseline)
+			}
+		}
+	}
+}
+
+func same(t *testing.T, name string, got, want float64, what string) {
+	t.Helper()
+	if math.Abs(got-want) > 1e-6*math.Max(1, want) {
+		t.Errorf("%s: %g %s, the source has %g", name, got, what, want)
+	}
+}
+
+// The tiers and rules of disks are those of their source.
+func TestDisksEqualTheirSource(t *testing.T) {
+	for _, r := range facts(t, "azure-disks.csv") {
+		typ := "azure-" + strings.TrimSuffix(strings.Replace(r.text("type"), "premium-ssd", "premium", 1), "-zrs")
+		if len(r.text("tier")) < 2 || r.text("tier") == "any" {
+			continue
+		}
+		f, err := VolumeLimits(VolumeSpec{Type: typ, Size: units.Bytes(r.num("up_to_gib")) * units.GiB})
+		if err != nil {
+			t.Errorf("%s: %v", r.text("tier"), err)
+		}
+		same(t, r.text("tier"), float64(f.Sustained.IOPS), r.num("iops"), "IOPS")
+		same(t, r.text("tier"), float64(f.Sustained.Rate)/1e6, r.num("mbps"), "MB/s")
+		if r.text("burst") == "credits" {
+			same(t, r.text("tier"), float64(f.Burst.IOPS), r.num("burst_iops"), "IOPS in bursts")
+			same(t, r.text("tier"), float64(f.Burst.Rate)/1e6, r.num("burst_mbps"), "MB/s in bursts")
+		} else if f.Burst.Known() {
+			t.Errorf("%s bursts on credits: %+v", r.text("tier"), f.Burst)
+		}
+		if typ, size, ok := TierNamed(r.text("tier")); !ok || size != units.Bytes(r.num("up_to_gib"))*units.GiB {
+			t.Errorf("%s is %s of %v", r.text("tier"), typ, size)
+		}
+	}
+	for _, r := range facts(t, "gcp-disks.csv") {
+		v, ok := TypeNamed(r.text("type"))
+		if !ok {
+			t.Errorf("%s is missing", r.text("type"))
+			continue
+		}
+		same(t, v.Type, float64(v.MinSize)/gib, r.num("min_gib"), "GiB at least")
+		same(t, v.Type, float64(v.MaxSize)/gib, r.num("max_gib"), "GiB at most")
+		if v.Pool != nil {
+			same(t, v.Type, v.Pool.ReadPerGiB, r.num("read_iops_per_gib"), "read IOPS per GiB")
+			same(t, v.Type, v.Pool.WritePerGiB, r.num("write_iops_per_gib"), "write IOPS per GiB")
+			same(t, v.Type, float64(v.Pool.Rate)/float64(units.MiB), r.num("base_mibps"), "MiB/s")
+		} else if n := r.num("max_iops"); n > 0 {
+			same(t, v.Type, float64(v.IOPS.Max), n, "IOPS at most")
+			same(t, v.Type, float64(v.Rate.Max)/float64(units.MiB), r.num("max_mibps"), "MiB/s at most")
+		}
+	}
+}
+
+// A source that divides by 2^20 and drops the fraction has 183 for 192 MB/s: what is taken from it is
+// the only whole MB/s that it can have been.
+func TestRoundedMiB(t *testing.T) {
+	n := 0
+	for _, r := range table("azure.csv") {
+		if r.text("trust") != "r" || r.text("base_mbs") == "" {
+			continue
+		}
+		n++
+		mbs := r.num("base_mbs")
+		floor := math.Floor(mbs * 1e6 / (1 << 20))
+		if mbs != math.Trunc(mbs) || math.Ceil(floor*1.048576) != mbs {
+			t.Errorf("%s: %g MB/s is no whole figure that prints as %g MiB/s", r.text("name"), mbs, floor)
+		}
+	}
+	if n != 819 {
+		t.Errorf("%d rows are of that source, want 819", n)
+	}
+	if f, _ := InstanceLimits("Standard_DS3_v2"); f.Baseline.Rate != 192e6 {
+		t.Errorf("Standard_DS3_v2 has %v", f.Baseline.Rate.SI())
+	}
+}
+
+// NVMe and SCSI limits of one size differ: neither stands for the other.
+func TestTwoRowsOfOneSize(t *testing.T) {
+	nvme, ok1 := InstanceLimits("Standard_E8bds_v5:nvme")
+	scsi, ok2 := InstanceLimits("Standard_E8bds_v5:scsi")
+	plain, ok3 := InstanceLimits("Standard_E8bds_v5")
+	if !ok1 || !ok2 || !ok3 || nvme.Baseline.IOPS != 33000 || scsi.Baseline.IOPS != 24200 || plain.Baseline != scsi.Baseline {
+		t.Errorf("%+v %+v %+v", nvme.Baseline, scsi.Baseline, plain.Baseline)
+	}
+	if !strings.Contains(strings.Join(plain.Notes, " "), "NVMe 33,000 IOPS") && !strings.Contains(strings.Join(plain.Notes, " "), "NVME 33,000 IOPS") {
+		t.Errorf("notes %q", plain.Notes)
+	}
+	if _, ok := InstanceLimits("Standard_D8s_v5:nvme"); ok {
+		t.Error("Standard_D8s_v5 has one row")
+	}
+}
+
+// What somebody measured is never above what is published without a note.
+func TestMeasuredAbovePublished(t *testing.T) {
+	noted := 0
+	for _, m := range table("local-measured.csv") {
+		f, ok := InstanceLimits(m.text("name"))
+		if !ok {
+			t.Errorf("%s was measured and is not in the catalogue", m.text("name"))
+			continue
+		}
+		n, over := float64(f.Local.Count), ""
+		for _, c := range []struct {
+			each   float64
+			column string
+		}{
+			{float64(f.Local.Limits.ReadIOPS), "read_iops"}, {float64(f.Local.Limits.WriteIOPS), "write_iops"},
+			{float64(f.Local.Limits.ReadRate), "read_bps"}, {float64(f.Local.Limits.WriteRate), "write_bps"},
+		} {
+			if c.each > 0 && m.num(c.column) > c.each*n*1.000001 {
+				over += " " + c.column
+			}
+		}
+		has := slices.ContainsFunc(f.Notes, func(s string) bool { return strings.Contains(s, "above what is published") })
+		if over != "" {
+			noted++
+		}
+		if (over != "") != has {
+			t.Errorf("%s: measured above what is published:%s; notes %q", f.Type, over, f.Notes)
+		}
+	}
+	if noted == 0 {
+		t.Error("L8s_v3 was measured above its page, and no type is")
+	}
+}
+
+func TestMachineNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"Standard_D8s_v5": "Standard_D8s_v5", "D8s_v5": "Standard_D8s_v5", "standard_d8s_v5": "Standard_D8s_v5",
+		"n2-standard-8": "n2-standard-8", "n2-custom-10-20480": "n2-custom-10-20480", "c8g.2xlarge": "c8g.2xlarge",
+	} {
+		if f, ok := InstanceLimits(name); !ok || f.Type != want {
+			t.Errorf("%s: %q %v", name, f.Type, ok)
+		}
+	}
+	for _, name := range []string{"", "Standard_", "Standard_D8s_v5,8", "n2", "zz9-custom-8-1024", "n2-custom-8", "P30"} {
+		if f, ok := InstanceLimits(name); ok {
+			t.Errorf("%q is no machine type: %+v", name, f)
+		}
+	}
+	if f, _ := InstanceLimits("n2-custom-10-20480"); len(f.Caps) == 0 || f.VCPUs != 10 {
+		t.Errorf("a custom type has the limits of its vCPUs: %+v", f)
+	}
+	for _, name := range []string{"aws", "AWS", "azure", "gcp", "google", "Google Cloud", "EC2"} {
+		if Named(name) == nil {
+			t.Errorf("no cloud is named %q", name)
+		}
+	}
+	if Named("") != nil || Named("oracle") != nil {
+		t.Error("a cloud of no name")
+	}
+}
+
+// A machine type that is added needs data only: a row, and for Google a row of limits.
+func TestRowsMakeMachines(t *testing.T) {
+	head := table("azure.csv")[0].head
+	cells := make([]string, len(head))
+	for i, h := range head {
+		cells[i] = map[string]string{"name": "Standard_X9_v9", "vcpus": "9", "base_iops": "900", "base_mbs": "90", "max_iops": "1900", "trust": "p"}[h]
+	}
+	if f := azureFacts(row{head, cells}); f.Baseline.IOPS != 900 || f.Burst != (Limits{IOPS: 1900}) || f.BurstRule != ByCredits || f.BurstFor != BurstFor {
+		t.Errorf("%+v", f)
+	}
+	g := InstanceFacts{Type: "n9-standard-9", VCPUs: 9}
+	for _, c := range []struct {
+		by, machine string
+		want        bool
+	}{
+		{"vcpus", "8-15", true}, {"vcpus", "9", true}, {"vcpus", "10 or more", false}, {"vcpus", "2-8", false},
+		{"machine", "n9-standard-9", true}, {"pattern", "n9-*-9", true}, {"pattern", "n9-*-8", false},
+	} {
+		r := row{[]string{"series", "machine", "by"}, []string{"n9", c.machine, c.by}}
+		if got := g.selected(r); got != c.want {
+			t.Errorf("%v selected by %s %s", got, c.by, c.machine)
+		}
+	}
+}
+
+func TestPoolsAndOrders(t *testing.T) {
+	const mib = units.MiBPerSec
+	for _, c := range []struct {
+		spec VolumeSpec
+		want string
+		err  string
+	}{
+		{VolumeSpec{Type: "pd-ssd", Size: units.TiB}, "36720/36720 731.52", ""},
+		{VolumeSpec{Type: "pd-balanced", Size: 500 * units.GiB}, "6000/6000 280", ""},
+		{VolumeSpec{Type: "pd-standard", Size: 50 * units.GiB}, "75/150 12", ""},
+		{VolumeSpec{Type: "pd-ssd"}, "0/0 0", "state it"},
+		{VolumeSpec{Type: "hyperdisk-balanced", Size: units.TiB, IOPS: 160000}, "160000 625", ""},
+		{VolumeSpec{Type: "hyperdisk-balanced", Size: units.TiB, IOPS: 160000, Rate: 2400 * mib}, "160000 2400", ""},
+		{VolumeSpec{Type: "hyperdisk-throughput", Size: 4 * units.TiB, Rate: 300 * mib}, "1200 300", ""},
+		{VolumeSpec{Type: "hyperdisk-throughput", Size: 4 * units.TiB}, "0 0", "throughput is provisioned"},
+		{VolumeSpec{Type: "hyperdisk-throughput", Size: 4 * units.TiB, Rate: 300 * mib, IOPS: 9000}, "1200 300", "follow from the throughput"},
+	} {
+		f, err := VolumeLimits(c.spec)
+		l := f.Sustained
+		got := fmt.Sprintf("%s %s", text(float64(l.IOPS)), text(float64(l.Rate)/float64(units.MiB)))
+		if f.Pooled || l.ReadIOPS > 0 || c.spec.Type == "pd-ssd" {
+			got = fmt.Sprintf("%s/%s %s", text(float64(l.ReadIOPS)), text(float64(l.WriteIOPS)), text(float64(l.ReadRate)/float64(units.MiB)))
+		}
+		if got != c.want || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%+v: %s, %v; want %s, %s", c.spec, got, err, c.want, c.err)
+		}
+	}
+}
+
+func text(v float64) string { return strconv.FormatFloat(math.Round(v*1000)/1000, 'f', -1, 64) }
+
+// ec2Names are the types of EC2, of which alone the catalogue's first price list is.
+func ec2Names() []string {
+	var names []string
+	for _, f := range (EC2{}).Machines() {
+		names = append(names, f.Type)
+	}
+	return names
+}

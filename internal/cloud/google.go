@@ -1,0 +1,303 @@
+package cloud
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"plimsoll/internal/units"
+)
+
+// Google is Google's cloud. What its machines are limited by is in docs/clouds.md.
+type Google struct{}
+
+// Words of Google Cloud.
+func (Google) Words() Words {
+	return Words{
+		Cloud: "Google Cloud", Short: "gcp", Vendor: "Google Cloud", Volumes: "Persistent Disk and Hyperdisk", Example: "pd-balanced",
+		API: "Google metadata server", IOLeft: "Google", ByLeft: "Google", VolLeft: "Google",
+	}
+}
+
+// hostVar is the variable by which Google's own clients find the metadata server: a host and a port.
+const hostVar = "GCE_METADATA_HOST"
+
+// On goes by the product's name.
+func (Google) On(root fs.FS) bool {
+	return os.Getenv(hostVar) != "" || dmi(root, "product_name") == "Google Compute Engine"
+}
+
+// Firmware does not tell the machine type.
+func (Google) Firmware(fs.FS) Identity { return Identity{} }
+
+func (Google) get(ctx context.Context, what string) (string, error) {
+	m := linkLocal{
+		cloud: "Google", header: http.Header{"Metadata-Flavor": {"Google"}},
+		hint: "a container may be kept from it: name the machine type with --instance",
+	}
+	body, err := m.get(ctx, "http://"+cmp.Or(os.Getenv(hostVar), "169.254.169.254")+"/computeMetadata/v1/instance/"+what)
+	return string(body), err
+}
+
+// Identify asks the metadata server for the machine type.
+func (g Google) Identify(ctx context.Context, root fs.FS) (Identity, error) {
+	if !g.On(root) {
+		return Identity{}, ErrNotThere
+	}
+	typ, err := g.get(ctx, "machine-type")
+	if err != nil {
+		return Identity{}, err
+	}
+	id := Identity{InstanceType: path.Base(strings.TrimSpace(typ))}
+	if !googleName.MatchString(id.InstanceType) {
+		return Identity{}, fmt.Errorf("Google metadata: %.60q is no machine type", typ)
+	}
+	return id, nil
+}
+
+var googleName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)+$`)
+
+type googleDisk struct {
+	Name      string `json:"deviceName"`
+	Interface string `json:"interface"`
+	Type      string `json:"type"`
+}
+
+// googleTypes are the catalogue's names of the types that the metadata server has. It has been seen to
+// call every Persistent Disk by these; of Hyperdisk no answer is known.
+var googleTypes = map[string]string{
+	"PERSISTENT": "gcp-pd-standard", "PERSISTENT-SSD": "gcp-pd-ssd", "PERSISTENT-BALANCED": "gcp-pd-balanced",
+}
+
+// Ordered takes the types of the disks from the metadata server; their sizes are those of the devices.
+func (g Google) Ordered(ctx context.Context, _ Identity, attached []Attached) ([]ProvisionedVolume, error) {
+	text, err := g.get(ctx, "disks/?recursive=true")
+	if err != nil {
+		return nil, err
+	}
+	return googleOrdered([]byte(text), attached)
+}
+
+func googleOrdered(body []byte, attached []Attached) ([]ProvisionedVolume, error) {
+	var disks []googleDisk
+	if err := json.Unmarshal(body, &disks); err != nil {
+		return nil, fmt.Errorf("Google metadata: the list of disks: %w", err)
+	}
+	var all []ProvisionedVolume
+	for _, one := range attached {
+		for _, d := range disks {
+			if d.Name == "" || !one.linked("/dev/disk/by-id/google-"+d.Name) {
+				continue
+			}
+			v := ProvisionedVolume{On: one.Device, Spec: VolumeSpec{Type: googleTypes[d.Type], Size: one.Size}}
+			if v.Spec.Type == "" {
+				v.Doubt = fmt.Sprintf("the metadata server calls its type %.40q, which is not known here: declare it", d.Type)
+				all = append(all, v)
+				continue
+			}
+			facts, err := VolumeLimits(v.Spec)
+			v.Facts = facts
+			if err != nil {
+				v.Doubt = err.Error()
+			}
+			all = append(all, v)
+		}
+	}
+	return all, nil
+}
+
+func (a Attached) linked(name string) bool {
+	for _, l := range a.Links {
+		if l == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Left is nothing: no type of Google's bursts.
+func (Google) Left(context.Context, Identity, []string) (Balances, error) {
+	return Balances{}, errors.New("nothing of Google's bursts on credits")
+}
+
+// Prices are those of machines in us-central1; of disks none is in the catalogue.
+func (Google) Prices() *Prices { return googlePrices() }
+
+var googlePrices = sync.OnceValue(func() *Prices {
+	return machinePrices("google.csv", "us-central1", Provenance{
+		Source: "cloudpilot-ai/karpenter-provider-gcp initial-prices.json", AsOf: "2026-08-03", Trust: Partial,
+	})
+})
+
+var googleCustom = regexp.MustCompile(`^([a-z][a-z0-9]*)-custom-([0-9]+)-([0-9]+)(-ext)?$`)
+
+// Machine is what is known of a machine type such as n2-standard-8, or a custom one such as
+// n2-custom-8-32768.
+func (Google) Machine(typ string) (InstanceFacts, bool) {
+	if r, ok := find("google.csv", typ); ok {
+		return googleFacts(r), true
+	}
+	m := googleCustom.FindStringSubmatch(typ)
+	if m == nil || !googleSeries(m[1]) {
+		return InstanceFacts{}, false
+	}
+	f := InstanceFacts{Type: typ, Vendor: "Google Cloud", NVMe: true}
+	f.VCPUs, _ = strconv.Atoi(m[2])
+	mib, _ := strconv.ParseUint(m[3], 10, 40)
+	f.Memory = units.Bytes(mib) * units.MiB
+	f.capped()
+	return f, true
+}
+
+func googleSeries(series string) bool {
+	for _, r := range googleLimits() {
+		if r.text("series") == series {
+			return true
+		}
+	}
+	return false
+}
+
+// Machines are all machine types but the custom ones.
+func (Google) Machines() []InstanceFacts { return googleMachines() }
+
+var googleMachines = sync.OnceValue(func() []InstanceFacts {
+	var all []InstanceFacts
+	for _, r := range table("google.csv") {
+		all = append(all, googleFacts(r))
+	}
+	return all
+})
+
+var (
+	googleLimits = sync.OnceValue(func() []row { return table("google-limits.csv") })
+	googleAttach = sync.OnceValue(func() []row { return table("google-attach.csv") })
+)
+
+func googleFacts(r row) InstanceFacts {
+	f := InstanceFacts{
+		Type: r.text("name"), Vendor: "Google Cloud", Arch: arch(r.text("arch")), VCPUs: int(r.num("vcpus")),
+		Memory: units.Bytes(r.num("memory_gib") * float64(units.GiB)), NVMe: true, Provenance: r.from(Partial),
+	}
+	f.Local = InstanceStore{Count: int(r.num("local_count")), Size: units.Bytes(r.num("local_gib") * float64(units.GiB))}
+	if m, ok := find("local-measured.csv", f.Type); ok && f.Local.Count > 0 {
+		n := float64(f.Local.Count)
+		f.Local.Limits = Limits{
+			ReadIOPS: units.IOPS(m.num("read_iops") / n), WriteIOPS: units.IOPS(m.num("write_iops") / n),
+			ReadRate: units.Rate(m.num("read_bps") / n), WriteRate: units.Rate(m.num("write_bps") / n),
+		}
+		f.Local.Provenance = m.from(Partial)
+		f.Notes = append(f.Notes, "the limits of its local drives were measured, none is published")
+	}
+	f.capped()
+	return f
+}
+
+// capped adds what the machine allows each type of volume, and how many it attaches.
+func (f *InstanceFacts) capped() {
+	known := map[string]Cap{}
+	for _, r := range googleLimits() {
+		if !f.selected(r) {
+			continue
+		}
+		typ := r.text("type")
+		if _, twice := known[typ]; twice {
+			continue
+		}
+		c := googleCap(r)
+		known[typ] = c
+		f.Caps = append(f.Caps, c)
+		if note := r.text("note"); note != "" {
+			f.Notes = append(f.Notes, typ+": "+note)
+		}
+	}
+	const balanced = "hyperdisk-balanced"
+	if c, ok := known[balanced+"-high-availability"]; ok && known[balanced].Name == "" {
+		c.Name, c.Types, c.Trust = balanced, []string{"gcp-" + balanced}, Inferred
+		f.Caps = append(f.Caps, c)
+		f.Notes = append(f.Notes, "its limit for hyperdisk-balanced is taken from the table of High Availability: where both "+
+			"are published they are equal")
+	}
+	if len(f.Caps) > 0 {
+		f.Provenance = f.Caps[0].Provenance
+	} else {
+		f.Unknown = append(f.Unknown, "what "+f.Type+" allows its volumes: the maximum IOPS and throughput of its series in "+
+			"Google's tables of Persistent Disk and Hyperdisk limits would close it")
+	}
+	f.attachments()
+}
+
+func googleCap(r row) Cap {
+	trust := Partial
+	if r.text("trust") == "v" {
+		trust = Verified
+	}
+	c := Cap{Name: r.text("type"), Types: []string{"gcp-" + r.text("type")}, MiB: true, Provenance: r.from(trust)}
+	rate := func(column string) units.Rate { return units.Rate(r.num(column)) * units.MiBPerSec }
+	switch r.text("shared") {
+	case "y":
+		c.Baseline = Limits{IOPS: units.IOPS(r.num("read_iops")), Rate: rate("read_mibs")}
+	case "r":
+		c.Baseline = Limits{ReadIOPS: units.IOPS(r.num("read_iops")), ReadRate: rate("read_mibs")}
+	default:
+		c.Baseline = Limits{
+			ReadIOPS: units.IOPS(r.num("read_iops")), WriteIOPS: units.IOPS(r.num("write_iops")),
+			ReadRate: rate("read_mibs"), WriteRate: rate("write_mibs"),
+		}
+	}
+	return c
+}
+
+// selected says whether a row of limits is about the type: it names it, a pattern of it, or a range of
+// vCPUs of its series.
+func (f *InstanceFacts) selected(r row) bool {
+	if r.text("by") != "vcpus" {
+		fits, err := path.Match(r.text("machine"), f.Type)
+		return err == nil && fits
+	}
+	series, _, _ := strings.Cut(f.Type, "-")
+	if series != r.text("series") {
+		return false
+	}
+	low, high, between := strings.Cut(r.text("machine"), "-")
+	least, open := strings.CutSuffix(low, " or more")
+	a, err := strconv.Atoi(least)
+	if err != nil {
+		return false
+	}
+	switch {
+	case open:
+		return f.VCPUs >= a
+	case between:
+		b, err := strconv.Atoi(high)
+		return err == nil && f.VCPUs >= a && f.VCPUs <= b
+	}
+	return f.VCPUs == a
+}
+
+// attachments is how many volumes can be attached beside the boot disk.
+func (f *InstanceFacts) attachments() {
+	series, _, _ := strings.Cut(f.Type, "-")
+	for _, r := range googleAttach() {
+		switch limit, unit, _ := strings.Cut(r.text("up_to"), " "); {
+		case r.text("series") == f.Type, r.text("series") == "all others":
+			f.Attachments = int(r.num("disks")) + 1
+			return
+		case r.text("series") == series && unit == "vCPUs":
+			if n, err := strconv.Atoi(limit); err == nil && f.VCPUs <= n {
+				f.Attachments = int(r.num("disks")) + 1
+				return
+			}
+		}
+	}
+}
