@@ -56,8 +56,8 @@ func watch(ctx context.Context, m *sys.Machine, o Watching, begun func(*watching
 		f.Mount, f.FS, f.Source = stack.Mount.Point, stack.Mount.FS, stack.Mount.Source
 	}
 	if !f.Root {
-		f.NotSeen = append(f.NotSeen, "other users' processes, what tasks wait for, the volumes' own counters and the kernel's log "+
-			"(run it as root)")
+		f.NotSeen = append(f.NotSeen, "other users' processes, what tasks wait for, the volumes' own counters and the "+
+			"kernel's log (run it as root)")
 	}
 	f.NotSeen = append(f.NotSeen, stack.Tree.Notes...)
 	target := &t.Targets[0]

@@ -223,7 +223,10 @@ func (p *problem) pools(i topology.Instance, a *topology.Array) {
 				pool.Type, pool.Size)
 		}
 		who := fmt.Sprintf("%v of %s", pool.Size, pool.Type)
-		w := allowance{name: "pool " + pool.Type, who: who, base: pool.Limits, mib: true, origin: pool.Origin, iops: VolumeIOPS, rate: VolumeRate, pool: true}
+		w := allowance{
+			name: "pool " + pool.Type, who: who, base: pool.Limits, mib: true, origin: pool.Origin, iops: VolumeIOPS,
+			rate: VolumeRate, pool: true,
+		}
 		w.counts = [2]func(topology.Volume) bool{of, of}
 		p.allow(i, a, m, w)
 	}

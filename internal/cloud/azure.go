@@ -27,7 +27,8 @@ type Azure struct {
 // Words of Azure.
 func (Azure) Words() Words {
 	return Words{
-		Cloud: "Azure", Short: "azure", Vendor: "Azure", Volumes: "managed disks", Example: "P30", API: "Azure instance metadata",
+		Cloud: "Azure", Short: "azure", Vendor: "Azure", Volumes: "managed disks", Example: "P30",
+		API:    "Azure instance metadata",
 		IOLeft: "Azure", ByLeft: "Azure", VolLeft: "Azure",
 	}
 }
@@ -189,7 +190,8 @@ func (d azureDisk) provisioned(one Attached) (ProvisionedVolume, bool) {
 	}
 	if typ == "azure-premium-v2" || typ == "azure-ultra" && v.Spec.IOPS == 0 {
 		v.Facts = VolumeFacts{Type: typ, Provider: "Azure"}
-		v.Doubt = "Azure does not tell the machine what a disk of " + typ + " was provisioned with: declare its IOPS and throughput"
+		v.Doubt = "Azure does not tell the machine what a disk of " + typ +
+			" was provisioned with: declare its IOPS and throughput"
 		return v, true
 	}
 	facts, err := VolumeLimits(v.Spec)
@@ -386,7 +388,8 @@ func azureLocal(r row) InstanceStore {
 		Count: int(n), Size: units.Bytes(r.num("local_gib") * float64(units.GiB)),
 		Limits: Limits{
 			ReadIOPS: units.IOPS(each("local_read_iops")), WriteIOPS: units.IOPS(each("local_write_iops")),
-			ReadRate: units.Rate(each("local_read_mbs")) * units.MBPerSec, WriteRate: units.Rate(each("local_write_mbs")) * units.MBPerSec,
+			ReadRate:  units.Rate(each("local_read_mbs")) * units.MBPerSec,
+			WriteRate: units.Rate(each("local_write_mbs")) * units.MBPerSec,
 		},
 		Provenance: r.from(azureTrust[r.text("trust")]),
 	}
@@ -416,6 +419,7 @@ func (f *InstanceFacts) beside(each Limits, count int) {
 		}
 	}
 	if over != "" {
-		f.Notes = append(f.Notes, "measured on its local drives, above what is published: "+over[2:]+" ("+m.from(Partial).String()+")")
+		f.Notes = append(f.Notes, "measured on its local drives, above what is published: "+over[2:]+
+			" ("+m.from(Partial).String()+")")
 	}
 }

@@ -24,7 +24,8 @@ type Google struct{}
 // Words of Google Cloud.
 func (Google) Words() Words {
 	return Words{
-		Cloud: "Google Cloud", Short: "gcp", Vendor: "Google Cloud", Volumes: "Persistent Disk and Hyperdisk", Example: "pd-balanced",
+		Cloud: "Google Cloud", Short: "gcp", Vendor: "Google Cloud",
+		Volumes: "Persistent Disk and Hyperdisk", Example: "pd-balanced",
 		API: "Google metadata server", IOLeft: "Google", ByLeft: "Google", VolLeft: "Google",
 	}
 }
@@ -225,8 +226,8 @@ func (f *InstanceFacts) capped() {
 	if c, ok := known[balanced+"-high-availability"]; ok && known[balanced].Name == "" {
 		c.Name, c.Types, c.Trust = balanced, []string{"gcp-" + balanced}, Inferred
 		f.Caps = append(f.Caps, c)
-		f.Notes = append(f.Notes, "its limit for hyperdisk-balanced is taken from the table of High Availability: where both "+
-			"are published they are equal")
+		f.Notes = append(f.Notes, "its limit for hyperdisk-balanced is taken from the table of High Availability: where "+
+			"both are published they are equal")
 	}
 	if len(f.Caps) > 0 {
 		f.Provenance = f.Caps[0].Provenance

@@ -192,8 +192,10 @@ func (x burst) says(who string) finding.Finding {
 	}
 	// Throughput is reported where it is what limits, IOPS elsewhere.
 	got, sustained := m.IOPS().String()+" IOPS", x.lasts.IOPS.String()+" IOPS"
-	if x.lasts.Kind == ceiling.HostCacheRate || x.lasts.Kind == ceiling.InstanceRate || x.lasts.Kind == ceiling.VolumeRate {
+	switch x.lasts.Kind {
+	case ceiling.HostCacheRate, ceiling.InstanceRate, ceiling.VolumeRate:
 		got, sustained = diagnose.Rate(m.BW()), diagnose.Rate(x.lasts.BW)
+	default:
 	}
 	f := finding.Finding{
 		Subject:   m.Label(),

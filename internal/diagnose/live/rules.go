@@ -162,7 +162,8 @@ func pages() []*finding.Rule[*Facts] {
 			When: "As PL909, but more than 4 I/Os wait on a volume and all volumes are alike.",
 			Why: "A long queue on equal volumes is what a limit looks like, of the volumes or of the instance. Which one " +
 				"can be said only where the limits are known.",
-			Fix: "Name what was bought: --volumes and --instance, or plimsoll.yaml. On EC2, Azure and Google Cloud plimsoll asks.",
+			Fix: "Name what was bought: --volumes and --instance, or plimsoll.yaml. On EC2, Azure and Google Cloud " +
+				"plimsoll asks.",
 			Bad: "28 I/Os wait on each volume at 60 IOPS", Good: "the same with --volumes 4x60iops: PL901",
 			Ignore: "When a long queue is what you want, as in a restore.",
 		},

@@ -232,8 +232,8 @@ func machineSection(b *bundle.Bundle) page.Section {
 	add("CPU", h.CPU+" "+words.Parens(words.Some(h.CPUs, "core")))
 	add("memory", words.Known("", h.Memory))
 	if i := t.Instance; i.Type != "" || i.Cloud != "" || i.Known() {
-		add("instance", words.Join("; ", words.Machine(i), words.Limits(i.Baseline, true), words.Burst(i), words.Caps(i), words.Left("IOPS",
-			i.IOBalance),
+		add("instance", words.Join("; ", words.Machine(i), words.Limits(i.Baseline, true), words.Burst(i), words.Caps(i),
+			words.Left("IOPS", i.IOBalance),
 			words.Left("throughput", i.RateBalance), words.Origin(i.Origin)))
 	}
 	for _, g := range t.Targets {
