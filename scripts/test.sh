@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tests and says at the end how many were skipped, and why: a skipped test is a hole, and must not pass for a pass.
-# First everything without the lab, with the race detector; then the lab's tests, one guest at a time and without it: they measure.
+# First all rooms without the lab, with the race detector, then the scripts of the command line; then the lab's tests, one guest at a
+# time and without it: they measure.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 log=$(mktemp)
@@ -44,10 +45,12 @@ failures() {
 		}' "$1"
 }
 
-mapfile -t rooms < <(go list ./... | grep -vE '/internal/lab(/ebs|/labtest)?$')
+# The scripts of the command line run the binary as users have it, without the detector: they start hundreds of processes.
+mapfile -t rooms < <(go list ./... | grep -vE '/internal/(lab(/ebs|/labtest)?|cli)$')
 # Simulations and stress tests of one goroutine: the detector finds nothing in them and makes them ten times slower.
 single='^(TestLintStaysLinear|TestManySections|TestGroupsOfRounds|TestFallingSession|TestSuites|TestUntil|TestWindow|TestBaseline|TestKnees|TestQuantileOf|TestStopRule|TestOracle|TestOracleByEachIO|TestBruteForce|TestReplay|TestSeriesBruteForce|TestPairedShareClaims|TestRefusalsAgainstRealBinaries)$'
 PLIMSOLL_LAB=off CGO_ENABLED=1 run -race -skip "$single" -timeout 30m "${rooms[@]}" || failed=1
+PLIMSOLL_LAB=off run -timeout 30m ./internal/cli || failed=1
 run -run "$single" ./internal/advise ./internal/ceiling ./internal/fio ./internal/lint ./internal/stats || failed=1
 if [ "${PLIMSOLL_LAB:-}" != off ]; then
 	# What was skipped for PLIMSOLL_LAB=off runs now, but for what takes long, which is for make lab: a power cut at every step of
