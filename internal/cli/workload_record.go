@@ -164,7 +164,10 @@ func processLines(rec *workload.Recording) []string {
 			),
 		)
 	}
-	if rec.Blind {
+	switch {
+	case rec.Blind && rec.AsRoot:
+		lines = append(lines, "Some processes could not be looked into, not even by root: what they did is not listed.")
+	case rec.Blind:
 		lines = append(lines, "Processes of other users could not be looked into: run it as root to see them.")
 	}
 	return lines

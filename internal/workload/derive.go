@@ -48,6 +48,10 @@ func Derive(name string, all []Observed) (*Demand, []Seen, error) {
 				),
 			)
 		}
+		if s.Burst == nil && s.P99.Rate >= burstOverSteady*s.Mean.Rate {
+			d.note("%ss of %s: the rate is what 99 of 100 intervals stay below, %s times the mean of %v: what comes in shorter "+
+				"bursts is not a stream of its own", s.verb(), s.Device, units.Number(float64(s.P99.Rate/s.Mean.Rate)), s.Mean.Rate)
+		}
 		d.Streams = append(d.Streams, s.streams(len(all) > 1)...)
 	}
 	d.note("sequential or random was not recorded: random is assumed")

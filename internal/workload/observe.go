@@ -165,7 +165,8 @@ func (o *Observed) quantile(q float64, of func(*Interval) float64) float64 {
 	return v[min(int(math.Ceil(q*float64(len(v))))-1, len(v)-1)]
 }
 
-// largest mean over a window; false when fewer than that was watched, or an interval is longer.
+// largest mean over a window, to half an interval, as none is exactly a second long; false when
+// fewer than that was watched, or an interval is longer.
 func (o *Observed) largest(window time.Duration, read bool) (Load, bool) {
 	var best Load
 	var length, ios, bytes float64
@@ -176,7 +177,7 @@ func (o *Observed) largest(window time.Duration, read bool) (Load, bool) {
 		length, ios, bytes = length+t, ios+iv.flow(read).IOPS*t, bytes+iv.flow(read).Rate*t
 		for from < k {
 			first := o.Intervals[from].Len.Seconds()
-			if length-first < window.Seconds()*0.99 {
+			if length-first < window.Seconds()-t/2 {
 				break
 			}
 			length -= first
@@ -184,7 +185,7 @@ func (o *Observed) largest(window time.Duration, read bool) (Load, bool) {
 			bytes -= o.Intervals[from].flow(read).Rate * first
 			from++
 		}
-		if length >= window.Seconds()*0.99 && length <= window.Seconds()*2.01 {
+		if length >= window.Seconds()-t/2 && length <= window.Seconds()*2.01 {
 			found = true
 			best.IOPS, best.Rate = max(best.IOPS, units.IOPS(ios/length)), max(best.Rate, units.Rate(bytes/length))
 		}

@@ -78,6 +78,37 @@ func TestNoBursts(t *testing.T) {
 	}
 }
 
+// TestShortBurstsAreSaid: 1,500 I/Os of every other second are no steady 1,500; a steady load and
+// bursts that are a stream of their own need no word.
+func TestShortBurstsAreSaid(t *testing.T) {
+	const words = "writes of md0: the rate is what 99 of 100 intervals stay below, 2 times the mean of 10 MiB/s"
+	d, _, err := Derive("x", []Observed{flat(repeat(30, 20, 0)...)})
+	if err != nil || len(d.Streams) != 1 || !strings.Contains(strings.Join(d.Notes, "\n"), words) {
+		t.Errorf("%q %v", d.Notes, err)
+	}
+	for name, o := range map[string]Observed{
+		"steady": flat(repeat(60, 20)...), "a stream of bursts": flat(repeat(4, append(repeat(25, 16), repeat(5, 96)...)...)...),
+	} {
+		if d, _, _ := Derive("x", []Observed{o}); strings.Contains(strings.Join(d.Notes, "\n"), "99 of 100") {
+			t.Errorf("%s: %q", name, d.Notes)
+		}
+	}
+}
+
+// TestAtMostIsNoLess: what 99 of 100 seconds stay below is no more than what is reached over 1 s,
+// though none of them is exactly a second long.
+func TestAtMostIsNoLess(t *testing.T) {
+	o := flat(repeat(15, 20, 2)...)
+	for i := range o.Intervals {
+		o.Intervals[i].Len = 985 * time.Millisecond
+	}
+	for _, s := range See([]Observed{o}) {
+		if len(s.Largest) == 0 || s.Largest[0].Len != time.Second || s.Largest[0].Load.Rate < s.P99.Rate {
+			t.Errorf("at most %+v, and 99 of 100 stay below %+v", s.Largest, s.P99)
+		}
+	}
+}
+
 // TestSaturated: a device that queues at its largest rate gives no demand, only a least one.
 func TestSaturated(t *testing.T) {
 	o := flat(repeat(30, 20)...)

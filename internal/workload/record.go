@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,8 +21,9 @@ import (
 type Recording struct {
 	Series    *telemetry.Series
 	Processes []Process // those with files on the devices that moved bytes, the most first
-	// Blind says that processes of other users could not be looked into.
-	Blind bool
+	// Blind says that some processes could not be looked into: those of other users, or, AsRoot, ones
+	// that are kept even from root.
+	Blind, AsRoot bool
 }
 
 // Process is what one process read from and wrote to storage, in bytes a second, as /proc/PID/io
@@ -50,7 +52,7 @@ func Record(ctx context.Context, m *sys.Machine, devices []string, long time.Dur
 		return nil, err
 	}
 	after, blind := processes(m.Root)
-	r := &Recording{Series: series, Blind: blind}
+	r := &Recording{Series: series, Blind: blind, AsRoot: os.Geteuid() == 0}
 	uses := users(m, devices)
 	seconds := 0.0
 	if n := len(series.Samples); n > 1 {
