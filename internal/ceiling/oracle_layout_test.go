@@ -368,7 +368,8 @@ func (a *oArray) readOne(c *counter, s oSection, k int, offset, size int64, alon
 // rows writes a stretch of a parity array as raid5.c does, in stripe_heads of a page of each
 // member: each row reads what costs fewer members, the old data and parity (read-modify-write) or
 // the data that is not written whole (reconstruct-write, also where both cost as many), and writes
-// the data and the parity. Pages that lie side by side go to the member as one request.
+// the data and the parity. Pages that lie side by side go to the member as one request, if they are
+// ready at the same time: md itself counted so in the lab (testdata/md-counts.tsv).
 func (a *oArray) rows(c *counter, offset, size int64, gathered bool) {
 	d, p, n := a.data(), a.parity(), len(a.vols)
 	stripe := a.chunk * int64(d)
@@ -377,6 +378,7 @@ func (a *oArray) rows(c *counter, offset, size int64, gathered bool) {
 		length := min(size, stripe-in)
 		pd := int(int64(n) - 1 - s%int64(n))
 		parities := []int{pd, (pd + 1) % n}[:p]
+		written := [3][][]run{make([][]run, n), make([][]run, n), make([][]run, n)} // whole, modified, reconstructed
 		for row := int64(0); row < a.chunk; row += page {
 			var touched, full []int
 			rest := []int{}
@@ -396,15 +398,29 @@ func (a *oArray) rows(c *counter, offset, size int64, gathered bool) {
 				continue
 			}
 			at := s*a.chunk + row
-			reads := rest
-			if len(touched)+p < d-len(full) {
-				reads = append(slices.Clone(touched), parities...)
+			reads, kind := rest, 2
+			switch {
+			case len(full) == d:
+				kind = 0
+			case len(touched)+p < d-len(full):
+				reads, kind = append(slices.Clone(touched), parities...), 1
 			}
 			for _, dev := range reads {
 				c.rowAt(&c.reads[dev], at)
 			}
 			for _, dev := range append(slices.Clone(touched), parities...) {
-				c.rowAt(&c.write[dev], at)
+				if gathered {
+					c.rowAt(&c.write[dev], at)
+				} else {
+					c.rowAt(&written[kind][dev], at)
+				}
+			}
+		}
+		for _, kind := range written {
+			for dev, runs := range kind {
+				for _, r := range runs {
+					c.count(false, dev, r)
+				}
 			}
 		}
 		// One stripe is worked off after another; only a stream's full ones follow each other closely.

@@ -1,6 +1,8 @@
 package ceiling
 
 import (
+	"slices"
+
 	"plimsoll/internal/fio"
 	"plimsoll/internal/units"
 )
@@ -31,8 +33,9 @@ func (m members) fullStripes(size float64, c counting) cost {
 // parityWrite averages a RAID5 or RAID6 write over its offsets in the stripe. md decides for each
 // row of pages (drivers/md/raid5.c, handle_stripe_dirtying): read-modify-write reads what it will
 // overwrite, parity included; reconstruct-write reads the data that is not overwritten whole, and
-// is taken where it reads no more. Both write whole pages, the data's and the parity's. Rows that
-// lie side by side go to a member as one I/O.
+// is taken where it reads no more. Both write whole pages, the data's and the parity's. Rows of one
+// kind that lie side by side go to a member as one I/O; those of two kinds are ready at different
+// times and are written one by one (counted in the lab: testdata/md-counts.tsv).
 func (m members) parityWrite(size, align units.Bytes, c counting) perMember {
 	stripe := m.chunk * units.Bytes(m.data)
 	alike := m.alike(align) || m.lost > 0
@@ -54,7 +57,7 @@ func (m members) parityWrite(size, align units.Bytes, c counting) perMember {
 		for _, s := range w.reads {
 			out.each[s.dev].add(cost{readIOs: c.of(float64(s.to - s.from)), readBytes: float64(s.to - s.from)}, 1/n)
 		}
-		for _, s := range w.writes {
+		for _, s := range slices.Concat(w.writes[:]...) {
 			out.each[s.dev].add(cost{writeIOs: c.of(float64(s.to - s.from)), writeBytes: float64(s.to - s.from)}, 1/n)
 		}
 	}
@@ -68,8 +71,9 @@ func (m members) parityWrite(size, align units.Bytes, c counting) perMember {
 type parityIO struct {
 	members
 	counting
-	reads, writes []stretch
-	sum           cost // of what is not in stretches: the parts of a degraded array
+	reads  []stretch
+	writes [3][]stretch // of rows that are overwritten whole, modified, reconstructed
+	sum    cost         // of what is not in stretches: the parts of a degraded array
 }
 
 // stripe writes from..to of one stripe. Between the edges of its first and last chunk, rounded to
@@ -116,7 +120,13 @@ func (w *parityIO) rows(number int, from, to, top, bottom units.Bytes) {
 		w.sum.add(w.degradedPart(float64(touched), float64(bottom-top), w.counting), 1)
 		return
 	}
-	modify := touched+w.parity < w.data-whole
+	modify, kind := touched+w.parity < w.data-whole, 2
+	switch {
+	case whole == w.data:
+		kind = 0
+	case modify:
+		kind = 1
+	}
 	for i := range w.n {
 		// Data begins behind the parity, which moves down a member from stripe to stripe.
 		s := stretch{(w.n - 1 - number%w.n + i) % w.n, w.at(number, top), w.at(number, bottom)}
@@ -126,7 +136,7 @@ func (w *parityIO) rows(number int, from, to, top, bottom units.Bytes) {
 			w.reads = put(w.reads, s, true)
 		}
 		if written {
-			w.writes = put(w.writes, s, true)
+			w.writes[kind] = put(w.writes[kind], s, true)
 		}
 	}
 }
