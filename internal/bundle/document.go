@@ -18,11 +18,17 @@ type Document struct {
 	jobs  []script.Job
 	named []mention
 	lines []string
+	// stated are volumes that the text states, arrays those that its commands build.
+	stated []stated
+	arrays []*script.Array
+	claims []claim
 
-	byName map[string][]quoted // where each name of a job stands
-	files  []*fio.JobFile      // that it quotes, without commands
-	typed  []int               // the lines, from 0, that name a type of volume
-	looked int                 // lines that were compared with the name of a disk
+	byName  map[string][]quoted // where each name of a job stands
+	inOrder []quoted            // the jobs by their lines
+	heads   []int               // the lines of headings of sections
+	files   []*fio.JobFile      // that it quotes, without commands
+	typed   []int               // the lines, from 0, that name a type of volume
+	looked  int                 // lines that were compared with the name of a disk
 }
 
 // quoted is a job's file where it stands in a text: of the jobs of one name in order of their lines,
@@ -47,13 +53,13 @@ var instanceType = regexp.MustCompile(
 // ReadDocument finds the jobs and the machines in a text. Variables that it sets (NUM_JOBS=16 fio
 // nvme1.fio) are filled into the jobs that it quotes; env gives others and may be nil.
 func ReadDocument(name string, data []byte, env func(string) (string, bool)) *Document {
-	d := &Document{
-		jobs:  script.Parse(name, fromWindows(data), script.Options{Env: env}).Jobs,
-		lines: strings.Split(string(data), "\n"),
+	d := &Document{lines: strings.Split(string(data), "\n")}
+	file := script.Parse(name, fromWindows(data), script.Options{Env: env})
+	if len(file.Jobs) == 0 { // whatever its ending, it holds fio's output and more: prose with quotes in it
+		file = script.Parse(name+".md", fromWindows(data), script.Options{Env: env})
 	}
-	if len(d.jobs) == 0 { // whatever its ending, it holds fio's output and more: prose with quotes in it
-		d.jobs = script.Parse(name+".md", fromWindows(data), script.Options{Env: env}).Jobs
-	}
+	d.jobs, d.arrays, d.stated = file.Jobs, built(file), storageIn(d.lines)
+	d.claims = claims(d.lines)
 	if !slices.ContainsFunc(d.jobs, func(j script.Job) bool { return !j.Command }) {
 		d.jobs = append(d.jobs, barePages(d.lines)...)
 	}
@@ -72,6 +78,9 @@ func ReadDocument(name string, data []byte, env func(string) (string, bool)) *Do
 	return d
 }
 
+// headline is the heading of a section in Markdown. One # is a comment in a shell's quotes as well.
+var headline = regexp.MustCompile(`^#{2,6}[ \t]`)
+
 // index notes where the jobs of each name stand.
 func (d *Document) index() {
 	d.byName = map[string][]quoted{}
@@ -86,6 +95,15 @@ func (d *Document) index() {
 		}
 		if jobs && !j.Command {
 			d.files = append(d.files, j.File)
+		}
+		if jobs {
+			d.inOrder = append(d.inOrder, quoted{j.Line, at, j.File})
+		}
+	}
+	slices.SortStableFunc(d.inOrder, func(a, b quoted) int { return cmp.Compare(a.line, b.line) })
+	for i, line := range d.lines {
+		if headline.MatchString(line) {
+			d.heads = append(d.heads, i+1)
 		}
 	}
 	for _, list := range d.byName {
@@ -168,6 +186,9 @@ func (d *Document) instance(o *fio.Output) (typ string, line int) {
 // job is the job file or command that a result belongs to: of those that have a job of its name the
 // last above it, else the only job file that the text quotes; nil where that is not certain.
 func (d *Document) job(o *fio.Output) *fio.JobFile {
+	if o.Table {
+		return d.above(o.Line)
+	}
 	last := quoted{at: -1}
 	for i := range o.Jobs {
 		list := d.byName[o.Jobs[i].Name]
@@ -183,6 +204,17 @@ func (d *Document) job(o *fio.Output) *fio.JobFile {
 		return d.files[0]
 	}
 	return last.file
+}
+
+// above is the last job above a line and below the heading of its section: the one whose figures someone
+// wrote into a table. nil for none.
+func (d *Document) above(line int) *fio.JobFile {
+	n, _ := slices.BinarySearchFunc(d.inOrder, line+1, func(q quoted, line int) int { return cmp.Compare(q.line, line) })
+	head, _ := slices.BinarySearch(d.heads, line)
+	if n == 0 || head > 0 && d.inOrder[n-1].line < d.heads[head-1] {
+		return nil
+	}
+	return d.inOrder[n-1].file
 }
 
 // volumeType finds the types of EBS volumes.

@@ -26,6 +26,8 @@ type Found struct {
 	// Instances are the types that the user names for results, by a part of the result's name, of
 	// the type that the text names, or else of the heading or the file.
 	Instances []NamedInstance
+	// Volumes likewise.
+	Volumes []NamedVolumes
 }
 
 // NamedInstance is an instance type for the results that Of names.
@@ -80,6 +82,11 @@ func (f Found) results(whole *topology.Topology) ([]*result.Result, error) {
 		}
 	}
 	name(results, outputs) // now that the machines are known
+	for i, o := range outputs {
+		if doc := f.Documents[o.Source]; doc != nil {
+			results[i].Doubts = append(results[i].Doubts, doc.denied(results[i], o, len(outputs) == 1)...)
+		}
+	}
 	return results, nil
 }
 
@@ -87,6 +94,9 @@ func (f Found) results(whole *topology.Topology) ([]*result.Result, error) {
 func (f Found) result(o *fio.Output) *result.Result {
 	r := &result.Result{Title: heading(o), Role: topology.Data, State: result.Done, Start: o.Time, Source: o.Source}
 	f.loads(r, o)
+	if o.Table {
+		o = written(o, r.Workloads)
+	}
 	result.FromOutput(r, o)
 	r.Planned = planned(r, o)
 	if len(o.Jobs) == 0 {
@@ -95,9 +105,28 @@ func (f Found) result(o *fio.Output) *result.Result {
 	return r
 }
 
-// place finds the machine that a result was measured on: what the user names for it, else what the
-// run states, else what the text says.
+// place finds the machine and the volumes that a result was measured on: what the user names for it,
+// else what the run states, else what the text says.
 func (f Found) place(r *result.Result, o *fio.Output, whole *topology.Topology) error {
+	if err := f.machine(r, o, whole); err != nil {
+		return err
+	}
+	for _, n := range f.Volumes {
+		if contains([]string{r.Name, r.Title, o.Source, r.Labels["instance"]}, n.Of) {
+			return below(r, whole, n.Decl)
+		}
+	}
+	return onStorage(r, whole, f.Documents[o.Source], o)
+}
+
+// contains says that a text holds a part, whatever the case.
+func contains(texts []string, part string) bool {
+	return slices.ContainsFunc(texts, func(text string) bool {
+		return strings.Contains(strings.ToLower(text), strings.ToLower(part))
+	})
+}
+
+func (f Found) machine(r *result.Result, o *fio.Output, whole *topology.Topology) error {
 	doc := f.Documents[o.Source]
 	if doc != nil {
 		if typ, line := doc.volume(o); line > 0 {
@@ -112,10 +141,7 @@ func (f Found) place(r *result.Result, o *fio.Output, whole *topology.Topology) 
 		}
 	}
 	for _, n := range f.Instances {
-		if slices.ContainsFunc(
-			texts,
-			func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(n.Of)) },
-		) {
+		if contains(texts, n.Of) {
 			return on(r, whole, n.Type, topology.Origin{Kind: topology.Declared, Where: "--instance"})
 		}
 	}

@@ -25,6 +25,7 @@ type importOptions struct {
 	policyOptions
 	labels    []string
 	instances []string
+	specs     []string
 	job       string
 	out       string
 	summary   bool
@@ -61,7 +62,10 @@ not be parsed are listed, and the exit code is 1.`,
 	o.policyOptions.addFlags(f)
 	f.Lookup("instance").Usage = "EC2 instance `TYPE`, for its limits, of all results, or NAME=TYPE of those with " +
 		"NAME in their name, heading or file; may be repeated"
-	f.Lookup("instance").Value = &instanceFlag{&o.instances}
+	f.Lookup("instance").Value = &perResultFlag{&o.instances, "TYPE"}
+	f.Lookup("volumes").Usage = "volumes behind all results, as `SPEC`: 8xgp3 or 8x3000iops:125MiB/s, or NAME=SPEC of those " +
+		"with NAME in their name, heading or file; may be repeated"
+	f.Lookup("volumes").Value = &perResultFlag{&o.specs, "SPEC"}
 	return cmd
 }
 
@@ -77,12 +81,38 @@ func (o *importOptions) unread() error {
 	return nil
 }
 
-// instanceFlag takes --instance as often as it is given.
-type instanceFlag struct{ to *[]string }
+// perResultFlag takes a flag as often as it is given.
+type perResultFlag struct {
+	to   *[]string
+	kind string
+}
 
-func (f *instanceFlag) String() string     { return "" }
-func (f *instanceFlag) Type() string       { return "TYPE" }
-func (f *instanceFlag) Set(s string) error { *f.to = append(*f.to, s); return nil }
+func (f *perResultFlag) String() string     { return "" }
+func (f *perResultFlag) Type() string       { return f.kind }
+func (f *perResultFlag) Set(s string) error { *f.to = append(*f.to, s); return nil }
+
+// volumesOf takes the volumes of single results out of the flags; those of all stay with the layout.
+func (o *importOptions) volumesOf() ([]bundle.NamedVolumes, error) {
+	var named []bundle.NamedVolumes
+	for _, given := range o.specs {
+		of, spec, ok := strings.Cut(given, "=")
+		switch {
+		case !ok && o.volumes != "":
+			return nil, usage(fmt.Errorf("--volumes names %s and %s for all results: write NAME=%s", o.volumes, given, given))
+		case !ok:
+			o.volumes = given
+			continue
+		case of == "" || spec == "":
+			return nil, usage(fmt.Errorf("--volumes %q: want SPEC or NAME=SPEC", given))
+		}
+		decl, err := topology.FromFlags(spec, o.level, o.chunk, "")
+		if err != nil {
+			return nil, usage(err)
+		}
+		named = append(named, bundle.NamedVolumes{Of: of, Decl: decl})
+	}
+	return named, nil
+}
 
 // perResult takes the instances of single results out of the flags; one type for all stays with the
 // layout.
@@ -120,6 +150,12 @@ func runImport(ctx context.Context, env *Env, o importOptions, args []string) er
 	found := bundle.Found{Beside: besideJob}
 	if found.Instances, err = o.perResult(); err != nil {
 		return err
+	}
+	if found.Volumes, err = o.volumesOf(); err != nil {
+		return err
+	}
+	if len(found.Volumes) > 0 && o.volumes == "" {
+		o.level, o.chunk = "", "" // they are those of the named ones
 	}
 	decl, err := o.declaration(env)
 	if err != nil {

@@ -4,6 +4,8 @@
 package diagnose
 
 import (
+	"slices"
+
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/diagnose/live"
 	"plimsoll/internal/finding"
@@ -32,6 +34,13 @@ type Case struct {
 	Runs    []Measurement
 	// Fleet is a run on several machines, compared; nil of one machine.
 	Fleet *FleetCase
+}
+
+// Imported says that all results were read from files that somebody else made.
+func (c *Case) Imported() bool {
+	return len(c.Runs) > 0 && !slices.ContainsFunc(c.Runs, func(m Measurement) bool {
+		return m.Result == nil || m.Result.Source == ""
+	})
 }
 
 // Measurement is one scenario with what it could reach and what it did. Ceiling and Result may be

@@ -103,6 +103,7 @@ type Rule[C any] struct {
 	When     string // when it fires: what is compared with what, and where the threshold comes from; may be empty
 	Why      string // why it matters
 	Fix      string // what to do
+	Read     string // what to make of a result that somebody else measured, where Fix would measure again; may be empty
 	Bad      string // an example that fires
 	Good     string // the same, mended
 	Ignore   string // when to ignore it
@@ -116,17 +117,17 @@ type Rule[C any] struct {
 
 // Page holds the texts of a rule, whatever case it judges.
 type Page struct {
-	Code                              Code
-	Since                             string
-	Severity                          Severity
-	Title                             string
-	When, Why, Fix, Bad, Good, Ignore string
-	After                             []Code
+	Code                                    Code
+	Since                                   string
+	Severity                                Severity
+	Title                                   string
+	When, Why, Fix, Read, Bad, Good, Ignore string
+	After                                   []Code
 }
 
 // Page is the rule's.
 func (r *Rule[C]) Page() Page {
-	return Page{r.Code, r.Since, r.Severity, r.Title, r.When, r.Why, r.Fix, r.Bad, r.Good, r.Ignore, r.After}
+	return Page{r.Code, r.Since, r.Severity, r.Title, r.When, r.Why, r.Fix, r.Read, r.Bad, r.Good, r.Ignore, r.After}
 }
 
 // Pages are those of rules, in their order.

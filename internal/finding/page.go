@@ -47,6 +47,7 @@ func (p Page) sections() []section {
 		{"Bad", p.Bad, true},
 		{"Good", p.Good, true},
 		{"What to do", p.Fix, false},
+		{"In a result that somebody else measured", p.Read, false},
 		{"When to ignore it", p.Ignore, false},
 	} {
 		if s.body != "" {

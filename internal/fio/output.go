@@ -38,6 +38,8 @@ type Output struct {
 	// End is the line of its last.
 	Line int `json:"-"`
 	End  int `json:"-"`
+	// Table says that these are figures which someone wrote down, and not fio's output.
+	Table bool `json:"-"`
 	// Phase numbers from 1 the parts of an output whose jobs ran one after the other (Phases); 0
 	// for a whole output.
 	Phase int `json:"phase,omitempty"`
@@ -97,6 +99,8 @@ type Job struct {
 	// they ran one after the other. It began Delay after the first job. 0 stands for Runtime.
 	Window time.Duration `json:"window,omitempty"`
 	Delay  time.Duration `json:"delay,omitempty"`
+	// Table says that these are figures which someone wrote down, and not fio's output.
+	Table bool `json:"-"`
 	// Phase numbers from 1 what ran at the same time, where the job's options tell (Time); 0 stands
 	// for not known.
 	Phase int `json:"phase,omitempty"`

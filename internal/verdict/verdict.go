@@ -237,6 +237,12 @@ func earn(runs []Scenario) string {
 			"--instance, or thresholds in a suite), and %d of %s are too short: %s.", len(short),
 			text.Plural(len(runs), "scenario"), text.Some(short, 4))
 	}
+	if !slices.ContainsFunc(runs, func(m Scenario) bool {
+		return m.Result == nil || m.Result.Source == "" || len(m.Result.Workloads) > 0
+	}) {
+		return "Nothing could be judged: what the jobs did (block size, depth) is not known. Name their file with --job " +
+			"FILE, and the storage, as far as it is not declared, with --volumes, --level, --chunk or --instance."
+	}
 	return "Nothing could be judged: no limit of this storage is known. Declare the volumes (--volumes, --level, " +
 		"--chunk), the instance " +
 		"(--instance), or state thresholds in a suite."

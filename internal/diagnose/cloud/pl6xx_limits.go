@@ -201,12 +201,12 @@ func (x burst) says(who string) finding.Finding {
 		Subject:   m.Label(),
 		Scenarios: m.IDs(),
 		Message: fmt.Sprintf(
-			"%s are a burst%s: %s %s of this load, and a run of %s cannot see the burst's end.",
+			"%s are a burst%s: %s %s of this load, and %s cannot see the burst's end.",
 			got,
 			end,
 			who,
 			sustained,
-			text.Duration(m.Result.Measured),
+			ofLength(m.Result.Measured),
 		),
 		Evidence: []finding.Evidence{
 			{What: "measured", Found: got, Expected: "at most " + sustained, Where: "fio, scenario " + m.Label()},
@@ -237,4 +237,12 @@ func per(d time.Duration) string {
 		return ""
 	}
 	return " in " + text.Duration(d)
+}
+
+// ofLength is a run of so long, 0 where that is not known.
+func ofLength(d time.Duration) string {
+	if d <= 0 {
+		return "a short run"
+	}
+	return "a run of " + text.Duration(d)
 }

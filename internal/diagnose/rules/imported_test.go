@@ -90,6 +90,8 @@ func importedCases() []labelled {
 			m.Result.Total.Write.Clat.Percentiles = list
 		}
 	}
+	tiny, small := random(0, k4, 1, 1), random(0, k4, 1, 1)
+	tiny.Size, small.Size = 16*units.KiB, 4*units.MiB
 	group := random(0, k4, 8, 1)
 	rated := func(iops units.IOPS, bw units.Rate) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) { m.Result.Total.Write.IOPS, m.Result.Total.Write.BW = iops, bw }
@@ -159,6 +161,8 @@ func importedCases() []labelled {
 		{"a row of tenths that rises", of(direct, rate, tenths(150, 300, 600, 1200, 2400, 4800, 9600, 12000, 15000)), "", "PL501"},
 		{"16 times the bandwidth of its blocks", of(direct, rate, rated(1000, 62.5*1024*1024)), "PL426", "PL501"},
 		{"a bandwidth that is rounded", of(direct, rate, rated(1000, 4*1024*1024)), "", "PL501"},
+		{"four blocks 60,000 times", of(tiny, rate), "PL427", "PL501"},
+		{"a thousand blocks 60,000 times", of(small, rate), "", "PL501"},
 		{"eight times what may be in flight", of(direct, took(0, 1000, 8)), "PL426", "PL501"},
 		{"a little more than what may be in flight", of(direct, took(0, 1000, 1.1)), "", "PL501"},
 		{"a device that did ten times fio's I/Os", of(direct, rate, counted("sda", 500000, 100000)), "PL412", "PL501"},

@@ -2,6 +2,7 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
 
 	"plimsoll/internal/diagnose"
@@ -19,9 +20,21 @@ func All() []*diagnose.Rule {
 	return slices.Concat(layout.Rules(), host.Rules(), runrules.Rules(), cloud.Rules(), postgres.Rules(), fleet.Rules())
 }
 
-// Judge runs all rules over a machine or its runs.
+// Judge runs all rules over a machine or its runs. Who imports what others measured cannot measure it
+// again, and is told what to make of it in place of that.
 func Judge(c *diagnose.Case, disabled finding.Disabled) []finding.Finding {
-	return finding.Judge(All(), c, disabled)
+	found := finding.Judge(All(), c, disabled)
+	if !c.Imported() {
+		return found
+	}
+	read := map[finding.Code]string{}
+	for _, r := range All() {
+		read[r.Code] = r.Read
+	}
+	for i := range found {
+		found[i].Fix = cmp.Or(read[found[i].Code], found[i].Fix)
+	}
+	return found
 }
 
 // Passes shows what was looked at on a machine and found in order; nothing of runs on machines that

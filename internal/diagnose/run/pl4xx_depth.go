@@ -28,6 +28,7 @@ var shallow = &diagnose.Rule{
 		"(libaio then submits synchronously), submission that blocks (extents allocated while writing, a full " +
 		"request queue), a busy core.",
 	Fix:    "Use libaio or io_uring with direct=1 on a pre-written file; raise queue/nr_requests; use more jobs.",
+	Read:   "Take the figure as that of the depth that was reached, and compare it with others of that depth.",
 	Bad:    "iodepth=64, numjobs=4: 256 asked, 19 achieved",
 	Good:   "iodepth=64, numjobs=4: 256 asked, 255 achieved",
 	Ignore: "When the job limits itself in a way plimsoll does not see (an external pace, verify).",
@@ -54,7 +55,7 @@ var shallow = &diagnose.Rule{
 				continue
 			}
 			report(finding.Finding{
-				Subject: m.Label(), Scenarios: m.IDs(),
+				Subject: m.Label(), Scenarios: m.IDs(), Fix: asynchronously(m),
 				Message: fmt.Sprintf("Of %d I/Os asked for, %s were in flight on average.", asked, units.Number(got)),
 				Evidence: []finding.Evidence{
 					{
@@ -102,6 +103,18 @@ func cappedAtOne(m diagnose.Measurement) (finding.Finding, bool) {
 	}, true
 }
 
+// asynchronously is what to do about a depth that was not reached by jobs whose engine can reach it,
+// "" for others, to which the rule's own advice applies.
+func asynchronously(m diagnose.Measurement) string {
+	switch {
+	case !m.All(func(w fio.Workload) bool { return w.Engine != "" && !fio.Synchronous(w.Engine) }):
+		return ""
+	case m.Any(diagnose.Buffered):
+		return "Use direct=1 on a pre-written file; or use more jobs in place of depth."
+	}
+	return "Write the file before; raise queue/nr_requests; or use more jobs in place of depth."
+}
+
 // rawDevice says that a job works on a block device past all filesystems and caches, where a
 // submission waits only for a place in a queue that is full.
 func rawDevice(w fio.Workload) bool { return w.Direct && strings.HasPrefix(w.Filename, "/dev/") }
@@ -140,6 +153,7 @@ func oneByOne(m diagnose.Measurement) (finding.Finding, bool) {
 		why = "without direct=1 libaio waits for each in its submission"
 	}
 	return finding.Finding{
+		Fix: asynchronously(m),
 		Message: fmt.Sprintf(
 			"Of %d I/Os asked for, %s were really in flight: %s.", asked, units.Number(min(busy, float64(jobs))), why,
 		),

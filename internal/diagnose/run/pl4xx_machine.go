@@ -26,6 +26,7 @@ var cpuBound = &diagnose.Rule{
 		"volumes would not raise it. Where other processes have " +
 		"the cores, latencies are theirs, and a missed threshold says nothing about the storage.",
 	Fix:  "Use more jobs with less depth each, larger blocks, ioengine=io_uring, or a larger instance.",
+	Read: "Take the figure as that of the CPU: the storage can do more.",
 	Bad:  "numjobs=1, bs=4k: cpu usr=31 %, sys=68 %",
 	Good: "numjobs=4, bs=4k: cpu usr=9 %, sys=22 %",
 	Ignore: "When the bandwidth limit of the storage is reached at the same time. Jobs that spin on purpose " +
@@ -266,6 +267,7 @@ var otherIO = &diagnose.Rule{
 		"made of small blocks without syncs.",
 	Why:    "Other processes share the same limits, so the result is too low by whatever they used.",
 	Fix:    "Stop databases, backups, scrubs and monitoring on these volumes, and run again.",
+	Read:   "Take the figure as the least that the storage gives: what the others had of it is not in it.",
 	Bad:    "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 9 GiB",
 	Good:   "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 0.2 MiB",
 	Ignore: "When the other load belongs to the experiment.",

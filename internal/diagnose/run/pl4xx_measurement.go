@@ -26,6 +26,7 @@ func measurementRules() []*diagnose.Rule {
 		unwritten, cutShort, tooNoisy, bimodal, changed, burstSpent, shallow, syncBlocks,
 		cpuBound, robbed, dirtyStall, otherIO, impossible, conversion, stalled, saturated, slowShare,
 		tooShort, pageCache, roundsDiffer, roundApart, roundsDrift, timedOut, measuredLoading, contradicting,
+		fewOnly,
 	}
 }
 
@@ -63,6 +64,8 @@ var unwritten = &diagnose.Rule{
 	Fix: "Write the whole region before reading it (plimsoll does so; by hand: the same job with rw=write, bs=1M, " +
 		"or fio's overwrite), " +
 		"keep the files, and read with direct=1.",
+	Read: "Do not quote these reads as the storage's. What it gives shows on a region that was written whole, with " +
+		"direct=1.",
 	Bad: `rm /opt/fio/t0/*                      # discards their blocks
 fio --filename=/dev/md0 --rw=randread ...   # 238k IOPS, p50 42 µs, on drives that need 77 µs`,
 	Good: `fio --name=lay --filename=/opt/fio/t0/f --size=100g --rw=write --bs=1M --direct=1
@@ -288,6 +291,7 @@ var cutShort = &diagnose.Rule{
 		"fast, so errors " +
 		"make a device look better.",
 	Fix:    "Look for the errno in fio's output and for I/O errors in dmesg; run it again for its full time.",
+	Read:   "Read the figures as those of the part that was measured; fio's errno says what failed.",
 	Bad:    "randrw: (groupid=0, jobs=4): err= 5 (file:io_u.c, error=Input/output error)",
 	Good:   "randrw: (groupid=0, jobs=4): err= 0",
 	Ignore: "When you stopped the run yourself because its figures had settled.",
@@ -406,6 +410,8 @@ var tooNoisy = &diagnose.Rule{
 	Fix: "Run longer or in several rounds; look for what disturbs it: another load, a burst that ends (PL406), " +
 		"stalls (PL415), a " +
 		"resync (PL202).",
+	Read: "Quote the figure with its spread. A log of its seconds (write_bw_log) or other rounds would say when it " +
+		"changed.",
 	Bad:    "1,200 IOPS ± 25 % over 60 s",
 	Good:   "1,200 IOPS ± 2 % over 300 s",
 	Ignore: "When only the order of magnitude matters.",

@@ -187,6 +187,7 @@ var stalled = &diagnose.Rule{
 		"of 100,000 for a job that did 37,500 on average. For a database it is an outage.",
 	Fix: "Look at dmesg (nvme timeouts, resets), at the volume's events, at writeback (PL411) and at snapshots " +
 		"being taken.",
+	Read:   "Quote the slowest I/O beside the mean; the kernel's log of that time, or the volume's events, say why.",
 	Bad:    "12,010 11,987 0 0 0 12,034 IOPS",
 	Good:   "12,010 11,987 12,001 11,995 12,022 12,034 IOPS",
 	Ignore: "When the stall was injected.",

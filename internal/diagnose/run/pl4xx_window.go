@@ -36,6 +36,7 @@ var tooShort = &diagnose.Rule{
 		"first I/Os of a queue, a few hundred " +
 		"samples at most for a p99. There is no second to compare with, so no interval either.",
 	Fix:    "Set time_based and a runtime of 30 s or more; a job without them ends when its size is done (PL129).",
+	Read:   "Do not compare it: so short a run consists of its start and its end.",
 	Bad:    "fio --name=a --rw=read --size=4m                                   # 1,024 I/Os, 4 ms",
 	Good:   "fio --name=a --rw=read --size=4g --direct=1 --time_based --runtime=60",
 	Ignore: "When you only try out whether a job runs.",
@@ -116,6 +117,7 @@ var pageCache = &diagnose.Rule{
 	Fix: "Set direct=1. Where the application does use the page cache, use a file of twice the memory and an " +
 		"end_fsync=1, and run longer than " +
 		"it takes to fill vm.dirty_bytes.",
+	Read: "Do not quote it as the storage's: it is what memory gives.",
 	Bad: "fio --name=a --rw=randwrite --bs=4k --size=64m --time_based --runtime=60        # 183,000 IOPS, of " +
 		"which the disk saw 44 %",
 	Good: "fio --name=a --rw=randwrite --bs=4k --size=64g --time_based --runtime=60 --direct=1 " +

@@ -39,7 +39,8 @@ var concurrencyBound = &diagnose.Rule{
 		"volumes' limit wastes them.",
 	Fix: "For the storage's limit raise iodepth with an asynchronous engine (libaio, io_uring), or numjobs, " +
 		"until IOPS stop rising. To measure latency, leave the depth unchanged.",
-	Bad: "fio --rw=randwrite --bs=16k --numjobs=16                                    # psync: 26,598 IOPS, 0.60 ms",
+	Read: "The storage can do more: the figure says what so many I/Os in flight give, and how long each takes.",
+	Bad:  "fio --rw=randwrite --bs=16k --numjobs=16                                    # psync: 26,598 IOPS, 0.60 ms",
 	Good: "fio --rw=randwrite --bs=16k --numjobs=16 --ioengine=libaio --iodepth=32     # 36,155 IOPS, the " +
 		"volumes' limit",
 	Ignore: "When the job is a copy of your application, which has no more in flight either.",

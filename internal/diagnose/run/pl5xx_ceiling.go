@@ -103,6 +103,7 @@ var farBelow = &diagnose.Rule{
 	Why: "Capacity that is paid for does not arrive. Something between fio and the volumes takes it.",
 	Fix: "Nothing that was recorded explains enough of the gap. Record telemetry (plimsoll run), probe each " +
 		"member alone (plimsoll run --probe), and compare depths (plimsoll sweep).",
+	Read: "Ask for the disk statistics of each member (fio prints them), and for results of other depths.",
 	Bad:  "3,733 MiB/s from four drives that can read 12,000 MB/s",
 	Good: "11,400 MB/s from the same drives",
 	Ignore: "When the limits come from data sheets of sequential 128 KiB reads on empty drives and your load is " +

@@ -32,11 +32,35 @@ func TestRoundsOfATable(t *testing.T) {
 
 func FuzzReadTable(f *testing.F) {
 	f.Add([]byte("round | IOPS\n---|----\n11 | 137K\n|16|238.1k|\n"))
+	f.Add([]byte("## A\n|Metric|Measured|\n|-|--|\n|IOPS|~5k|\n|Latency (p99)|1.5ms|\n|Bandwidth|5 MB/s|\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, o := range ReadTable(data) {
-			if o.Title == "" || o.Jobs[0].Read.IOPS <= 0 {
+			if j := o.Jobs[0]; j.Name == "" || j.Read.IOPS < 0 || j.Write.IOPS < 0 || j.Read.BW < 0 {
 				t.Errorf("%+v", o)
 			}
 		}
 	})
+}
+
+// TestMeasuredTables: a table whose rows are metrics is one result; targets and words are none.
+func TestMeasuredTables(t *testing.T) {
+	outs := ReadTable([]byte("# A\n\n### Mixed\n| Metric | Target | Measured |\n|---|---|---|\n" +
+		"| Read IOPS | ~13,000 | **13,100** |\n| Write IOPS | 5k | 5.6k |\n| Total IOPS | 1 | 18,700 |\n" +
+		"| Bandwidth | x | 146 MiB/s |\n| Latency (avg) | <1ms | 0.589 ms |\n| Latency (p99) | | 1.06ms |\n| Cost | | 12 |\n"))
+	if len(outs) != 1 {
+		t.Fatalf("%d results", len(outs))
+	}
+	o, j := outs[0], outs[0].Jobs[0]
+	if o.Title != "Mixed" || j.Read.IOPS != 13100 || j.Write.IOPS != 5600 || j.Read.BW != 146<<20 ||
+		j.Read.Clat.Mean != 589e3 || len(j.Read.Clat.Percentiles) != 1 || j.Read.Clat.Percentiles[0].P != 99 {
+		t.Errorf("%s: %+v", o.Title, j)
+	}
+	for _, none := range []string{
+		"| Metric | Target |\n|---|---|\n| IOPS | 540 |\n", "| Metric | Measured |\n|---|---|\n| Cost | 12 |\n| IOPS | many |\n",
+		"| # | Scenario | Measured |\n|---|---|---|\n| 1 | IOPS | 12 |\n",
+	} {
+		if outs := ReadTable([]byte(none)); len(outs) != 0 {
+			t.Errorf("%q: %d results", none, len(outs))
+		}
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/result"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 // row is a scenario in a line: what the overview and the head of its section say.
@@ -74,7 +75,7 @@ func newRow(s *bundle.Scenario, i int) row {
 	}
 	r.Doubt = words.Doubt(s.Result.IOPS)
 	if key == result.ByIOPS {
-		r.Also = bw.String()
+		r.Also = words.Or(rateOf(bw), "bandwidth not known")
 	}
 	if key == result.ByBandwidth {
 		r.Doubt = words.Doubt(s.Result.BW)
@@ -92,6 +93,14 @@ func newRow(s *bundle.Scenario, i int) row {
 		r.P50, r.P99 = words.At(l, 50), words.At(l, 99)
 	}
 	return r
+}
+
+// rateOf prints a bandwidth, "" for one that is not known: where I/Os were made, it is not 0.
+func rateOf(bw units.Rate) string {
+	if bw <= 0 {
+		return ""
+	}
+	return bw.String()
 }
 
 // Of is the share of the ceiling that was measured, or that there is words.None to compare with.

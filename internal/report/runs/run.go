@@ -35,7 +35,10 @@ func Run(b *bundle.Bundle) *page.Document {
 	d.Head = runHead(b, rows)
 	d.Title = fmt.Sprintf("%s: %s", d.Head.Word, words.Join(" on ", text.Clean(r.Suite.Name, words.LongName),
 		host(&r.Topology)))
-	d.Add(overview(rows))
+	d.Add(overview(rows, len(b.Run.Imported) > 0))
+	if len(b.Run.Imported) > 0 && len(b.Scenarios) > 1 { // a single result prints its own
+		d.Add(doubted(b))
+	}
 	found, anchors := findings(b, rows)
 	if len(found.Blocks) > 0 {
 		d.Add(found)
@@ -93,7 +96,7 @@ const noCeiling = "No ceiling: the limits of this storage are unknown. Declare i
 
 // overview gives each scenario a line: what was measured, of which ceiling, and two different
 // things: the resource that sets the ceiling, and what limited the run.
-func overview(rows []row) page.Section {
+func overview(rows []row, imported bool) page.Section {
 	t := page.NewTable("", "<scenario", "measured", "ceiling", "<%", "<ceiling from???", "<run limited by???", "p50?",
 		"p99", "<verdict")
 	known := false
@@ -115,8 +118,40 @@ func overview(rows []row) page.Section {
 		t.Rows = append(t.Rows, cells)
 	}
 	s := page.Section{Anchor: "overview", Nav: "Overview", Blocks: []page.Block{t}}
-	if !known && len(rows) > 0 {
+	if !known && len(rows) > 0 && !imported { // of an import the first lines say what is missing
 		s.Add(page.Note{Lines: []string{noCeiling}})
+	}
+	return s
+}
+
+// mostDoubts is how many caveats stand below the table of an import; the sections of the results have
+// all of them.
+const mostDoubts = 6
+
+// doubted are the caveats of all results of an import, each once, those of most results first.
+func doubted(b *bundle.Bundle) page.Section {
+	count, order := map[string]int{}, []string{}
+	for i := range b.Scenarios {
+		if r := b.Scenarios[i].Result; r != nil {
+			for _, d := range r.Doubts {
+				if count[d]++; count[d] == 1 {
+					order = append(order, d)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(order, func(a, b string) int { return count[b] - count[a] })
+	var s page.Section
+	for i, d := range order {
+		if i == mostDoubts {
+			s.Add(page.Note{Lines: []string{fmt.Sprintf("%s more: plimsoll report --format md",
+				text.Plural(len(order)-i, "caveat"))}})
+			break
+		}
+		if count[d] > 1 {
+			d += fmt.Sprintf(" (%s)", text.Plural(count[d], "result"))
+		}
+		s.Add(page.Note{Lead: "caveat", Lines: []string{text.Clean(d, 4*words.LongName)}})
 	}
 	return s
 }

@@ -34,7 +34,7 @@ func rawTable(r *result.Result) page.Table {
 	}
 	job := func(prefix string, j fio.Job) {
 		for _, d := range directions(j) {
-			add(prefix+d.name, d.N, d.IOPS, d.BW.String(), d.Completion())
+			add(prefix+d.name, d.N, d.IOPS, words.Or(rateOf(d.BW), words.None), d.Completion())
 		}
 		if l := j.Sync.Lat; l.Measured() {
 			rate := units.IOPS(0)

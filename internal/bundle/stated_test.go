@@ -1,0 +1,143 @@
+package bundle
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/topology"
+)
+
+// TestVolumesThatATextStates: what is read of sentences that people write, and what is left alone.
+func TestVolumesThatATextStates(t *testing.T) {
+	for _, tt := range []struct{ line, volumes, level string }{
+		{"# m5.12xlarge 192GiB RAM gp2 3000GiB x 4 Raid0", "4xgp2 3000GiB", "raid0"},
+		{"We striped 4 x gp3 500 GB with RAID 0.", "4xgp3 500GiB", "raid0"},
+		{"### Limits (RAID10 8×gp3)", "8xgp3", "raid10"},
+		{"8×gp3 (16,000 IOPS, 1,000 MB/s) in raid-10", "8xgp3 16000iops 1000MB/s", "raid10"},
+		{"2x 200GiB io2 (32000 IOPS)", "2xio2 200GiB 32000iops", ""},
+		{"the volume is a gp3 of 500 GiB", "", ""},
+		{"gp2 allows 3 IOPS per GiB", "", ""},
+		{"0x gp3 or 1999x gp3", "", ""},
+	} {
+		got := storageIn([]string{tt.line})
+		if len(got) == 0 {
+			got = []stated{{}}
+		}
+		if got[0].volumes != tt.volumes || got[0].level != tt.level {
+			t.Errorf("%q: %q %q, want %q %q", tt.line, got[0].volumes, got[0].level, tt.volumes, tt.level)
+		}
+	}
+}
+
+// TestStorageNeedsBothHalves: volumes count with a level, from their line or from the array of as many
+// members, above the result and with as many members as fio's disk lines show.
+func TestStorageNeedsBothHalves(t *testing.T) {
+	built := "```\nmdadm --create /dev/md0 --level=0 --chunk=64 --raid-devices=4 /dev/sd[b-e]\n```\n"
+	members := func(n int) []fio.Disk {
+		list := []fio.Disk{{Name: "md0"}}
+		for range n {
+			list = append(list, fio.Disk{Name: "sd", Member: true})
+		}
+		return list
+	}
+	for _, tt := range []struct {
+		name, text string
+		disks      []fio.Disk
+		line       int
+		level      topology.Level
+	}{
+		{"array by its members", "4x gp2 3000GiB\n" + built, members(4), 20, topology.RAID0},
+		{"level beside it", "RAID10 of 4x gp2 3000GiB\n", nil, 20, topology.RAID10},
+		{"no level", "4x gp2 3000GiB\n", nil, 20, topology.NoLevel},
+		{"array of others", "8x gp2 3000GiB\n" + built, nil, 20, topology.NoLevel},
+		{"other disk lines", "4x gp2 3000GiB\n" + built, members(8), 20, topology.NoLevel},
+		{"a single disk", "4x gp2 3000GiB\n" + built, []fio.Disk{{Name: "sda"}}, 20, topology.NoLevel},
+		{"gp2 without its size", "4x gp2\n" + built, nil, 20, topology.NoLevel},
+		{"stated again below", "4x gp2 3000GiB raid0\n\n\n4x gp2 3000GiB raid10\n", nil, 2, topology.RAID0},
+	} {
+		d := ReadDocument("a.md", []byte(tt.text), nil)
+		decl, where, ok := d.storage(&fio.Output{Disks: tt.disks, Line: tt.line, End: tt.line})
+		got := topology.NoLevel
+		if ok {
+			got = decl.Arrays[0].Level
+		}
+		if tt.name == "gp2 without its size" {
+			continue // whether it has limits is the catalogue's matter
+		}
+		if got != tt.level || ok && !strings.Contains(where, "line 1") {
+			t.Errorf("%s: %v %q, want %v", tt.name, got, where, tt.level)
+		}
+	}
+}
+
+// TestSeedsStateTheirVolumes reads the documents that the product grows from.
+func TestSeedsStateTheirVolumes(t *testing.T) {
+	read := func(name string) ([]*fio.Output, Found) {
+		outs, docs, err := Gather([]string{"../../testdata/seeds/" + name}, strings.NewReader(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return outs, Found{Outputs: outs, Documents: docs}
+	}
+	_, found := read("raid0-4xgp2-m5.12xlarge.md")
+	results, err := found.Results()
+	if err != nil || len(results) != 4 {
+		t.Fatalf("%d results, %v", len(results), err)
+	}
+	for _, r := range results {
+		if r.Topology == nil || len(r.Topology.Arrays) != 1 {
+			t.Fatalf("%s: no array of the text", r.Name)
+		}
+		a := r.Topology.Arrays[0]
+		if len(a.Volumes) != 4 || a.Volumes[0].Type != "gp2" || a.Level != topology.RAID0 || a.Chunk.Arg() != "64KiB" ||
+			a.Origin.Kind != topology.Assumed {
+			t.Errorf("%s: %+v", r.Name, a)
+		}
+	}
+	_, found = read("disk-benchmark-guide.md") // ten tables, no output of fio
+	if results, err = found.Results(); err != nil || len(results) != 10 {
+		t.Fatalf("the guide: %d results, %v", len(results), err)
+	}
+	if r := results[0]; r.Total.Write.IOPS != 536 || r.Total.Read.IOPS != 0 || r.Total.Write.Clat.Mean != 1.858e6 ||
+		r.Total.Write.BW != 536*8192 {
+		t.Errorf("%s: %+v", r.Name, r.Total.Write)
+	}
+	if r := results[4]; r.Total.Read.IOPS != 13100 || r.Total.Write.IOPS != 5600 {
+		t.Errorf("%s: %v, %v", r.Name, r.Total.Read.IOPS, r.Total.Write.IOPS)
+	}
+	_, found = read("workload-to-jobfile.md") // its author took 1000= for I/Os above a second
+	if results, err = found.Results(); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"says that 7.0 % of its I/Os", "says that 35.0 % of its I/Os"} {
+		if all := strings.Join(results[i].Doubts, "\n"); !strings.Contains(all, want) {
+			t.Errorf("%s: no %q in %s", results[i].Name, want, all)
+		}
+	}
+}
+
+// TestClaimsThatAreTrue are not denied.
+func TestClaimsThatAreTrue(t *testing.T) {
+	for text, want := range map[string]int{
+		"over ~35% operations have a latency above 1s on nvme2 compared to ~7% on nvme1": 2,
+		"5 % of the writes took longer than 1 second.":                                   1,
+		"99 % of the I/Os took more than 1 ms":                                           0,
+		"5 % more than 1 so":                                                             0,
+	} {
+		if got := claims([]string{text}); len(got) != want {
+			t.Errorf("%q: %v, want %d", text, got, want)
+		}
+	}
+}
+
+func FuzzStated(f *testing.F) {
+	f.Add("gp2 3000GiB x 4 Raid0\nover 35% above 1s on a compared to 7% on b\n```\nmdadm -C /dev/md0 -l0 -n4 a b c d\n```\n")
+	seed, _ := os.ReadFile("../../testdata/seeds/workload-to-jobfile.md")
+	f.Add(string(seed))
+	f.Fuzz(func(_ *testing.T, text string) {
+		d := ReadDocument("a.md", []byte(text), nil)
+		d.storage(&fio.Output{})
+	})
+}

@@ -1,0 +1,64 @@
+package run
+
+import (
+	"fmt"
+
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+const (
+	// fewBlocks of a job's region are the same ones throughout: lint warns of as many (PL106).
+	fewBlocks = 16
+	// manyTimesOver is how often a region must have been worked through to be the same blocks again and
+	// again, and not a job that ends with its file.
+	manyTimesOver = 8
+)
+
+var fewOnly = &diagnose.Rule{
+	Code:     "PL427",
+	Since:    "0.3",
+	Severity: finding.Warn,
+	Title:    "the same few blocks were used over and over",
+	When: "Every job has a region of at most 16 blocks of its own (size=), below 1 MiB, and did at least 8 times as much. In an " +
+		"import, where the job that stands with the result says so.",
+	Why: "A drive answers repeated reads and writes of one block from its own memory, flash translates one address, and a " +
+		"stripe uses one member. A figure of 16 KiB of data says nothing of a database's gigabytes.",
+	Fix:    "Give each job a region of a gigabyte or more: size=1G. (size=16K is the region; bs=16k is the block.)",
+	Read:   "Do not take it for a figure of the volume: it is one of the same few blocks.",
+	Bad:    "--bs=16k --size=16K --numjobs=16 --time_based --runtime=180      # 16 blocks, 40,000 times a second",
+	Good:   "--bs=16k --size=1G --numjobs=16 --time_based --runtime=180",
+	Ignore: "On a volume whose limit is on I/Os alone, as EBS's, where a run of a larger region gives the same figure.",
+	After:  []finding.Code{"PL401", "PL402", "PL418", "PL419"},
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Measured() {
+			region := units.Bytes(0)
+			few := m.All(func(w fio.Workload) bool {
+				region += w.Size * units.Bytes(max(w.Jobs, 1))
+				return w.Size > 0 && w.Size <= fewBlocks*max(w.ReadBS, w.WriteBS) && w.Size < wholeRegion &&
+					w.OffsetIncrement == 0
+			})
+			t := m.Result.Total
+			did := t.Read.Bytes + t.Write.Bytes
+			if !few || did < manyTimesOver*region {
+				continue
+			}
+			w := m.Result.Workloads[0]
+			report(finding.Finding{
+				Subject: m.Label(), Scenarios: m.IDs(),
+				Message: fmt.Sprintf("Each job worked in %s, %s of %s: the same ones %s times over.", w.Size,
+					text.Plural(int(max(w.Size/max(w.ReadBS, w.WriteBS), 1)), "block"), max(w.ReadBS, w.WriteBS),
+					units.Number(float64(did)/float64(max(region, 1)))),
+				Evidence: []finding.Evidence{{
+					What: "size of a job", Found: w.Size.String(), Expected: "1 GiB or more", Where: "the job's options",
+				}},
+			})
+		}
+	},
+}
+
+// wholeRegion is a region that is no accident: below it, a size was meant for a block.
+const wholeRegion = units.MiB
