@@ -48,7 +48,7 @@ var floors = []string{
 // that are not listed here have side rooms, which know the room and are known to it.
 var walls = map[string][]string{
 	"diagnose": {"rules", "layout host run cloud postgres fleet", ".", "live"},
-	"fio":      {"output", "text", "."},
+	"fio":      {"output", "text running", ".", "shell"},
 	"report":   {"runs", "compared plans machine", "words", "page", "."},
 }
 
@@ -148,6 +148,11 @@ func TestPartsOfRooms(t *testing.T) {
 		{"fio/output", "fio", true},
 		{"fio/text", "fio", true},
 		{"fio/text", "fio/output", false},
+		{"fio/output", "fio/running", true},
+		{"fio/running", "fio", true},
+		{"fio", "fio/shell", true},
+		{"fio", "fio/running", false},
+		{"fio/text", "fio/running", false},
 		{"fio", "fio/text", false},
 		{"fio/other", "fio", false},
 		{"lab", "lab/ebs", true},

@@ -18,7 +18,7 @@ import (
 // the table of docs/safety.md.
 var started = map[string]string{
 	"internal/bench/scenario.go inv.Argv()":     "fio",
-	"internal/fio/run.go inv.Argv()":            "fio",
+	"internal/fio/running/run.go inv.Argv()":    "fio",
 	"internal/fleet/copy.go c.Engine.argv()":    "ssh srun",
 	"internal/fleet/host.go h.argv":             "ssh",
 	"internal/lab/agent/serve.go req.Argv":      "", // in the lab's guest
@@ -163,7 +163,7 @@ func (s *starts) call(n *ast.CallExpr) {
 	if !ok || len(n.Args) <= first || strings.HasPrefix(s.file, "internal/sys/") && sel.Sel.Name == "run" {
 		return
 	}
-	if of := lastName(sel.X); of == "g" || of == "bench" || of == "fio" || of == "result" {
+	if of := lastName(sel.X); of == "g" || of == "bench" || of == "fio" || of == "running" || of == "result" {
 		return // in the lab's guest, or another function of the name
 	}
 	s.value(n.Args[first])

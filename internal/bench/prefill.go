@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/output"
+	"plimsoll/internal/fio/running"
 	"plimsoll/internal/permit"
 	"plimsoll/internal/sys"
 )
@@ -73,7 +74,7 @@ func (p *place) write(
 	defer free()
 	report := Laying{Role: p.Role, File: job.Shown, Files: job.Files, Size: job.Size}
 	emit(report)
-	err = fio.Run(ctx, m, fio.Invocation{
+	err = running.Run(ctx, m, running.Invocation{
 		JobFile: file, Raw: io.Discard, Read: output.ParseJSON, Text: func(string) {}, Stall: stall,
 		Doc: func(o *fio.Output) {
 			if len(o.Jobs) > 0 {

@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/output"
+	"plimsoll/internal/fio/running"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 )
@@ -103,7 +104,7 @@ func (p prober) read(ctx context.Context, some []diagnose.Probed) (map[string]fi
 	defer free()
 	found := map[string]fio.Job{}
 	var printed []string
-	err = fio.Run(ctx, p.m, fio.Invocation{
+	err = running.Run(ctx, p.m, running.Invocation{
 		JobFile: job, Raw: io.Discard, Read: output.ParseJSON, Limit: p.each + time.Minute,
 		Doc: func(o *fio.Output) {
 			for _, j := range o.Jobs {

@@ -17,6 +17,7 @@ import (
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/output"
+	"plimsoll/internal/fio/running"
 	"plimsoll/internal/host"
 	"plimsoll/internal/permit"
 	"plimsoll/internal/result"
@@ -130,7 +131,7 @@ func (r *runner) runFio(
 	if err != nil {
 		return fmt.Errorf("sampler: %w", err)
 	}
-	inv := fio.Invocation{
+	inv := running.Invocation{
 		JobFile: filepath.Join(out.Name(), runFile),
 		Raw:     &lines{w: raw, plain: grant.Plain},
 		State:   out.Name(),
@@ -164,7 +165,7 @@ func (r *runner) runFio(
 	r.emit(Began{Scenario: s, Argv: inv.Argv(), Expected: expected, Stall: inv.Stall})
 	logged, _ := host.Log(ctx, r.m) // who may not read it sees no timeouts
 	before := r.ebsStats(watched)
-	fioErr := stop.stopped(ctx, fio.Run(fioCtx, r.m, inv))
+	fioErr := stop.stopped(ctx, running.Run(fioCtx, r.m, inv))
 	r.alive, _ = errors.AsType[*sys.Alive](fioErr)
 	res.Wall = r.m.Now().Sub(build.Start)
 	res.Timeouts = r.timeouts(context.WithoutCancel(ctx), watched, logged)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/result"
 	"plimsoll/internal/units"
 )
@@ -192,7 +193,7 @@ func counted(o *fio.Output) float64 {
 // fromCommand is the fio command line above an output, nil when there is none that reads as one:
 // lint says what is wrong with it, and the figures stand without.
 func fromCommand(line string) *fio.JobFile {
-	words, err := fio.SplitShell(line)
+	words, err := shell.Split(line)
 	if err != nil || len(words) == 0 {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
@@ -65,7 +66,7 @@ func runConvert(ctx context.Context, env *Env, o convertOptions) error {
 	var converted string
 	switch to {
 	case "command":
-		converted = fio.ShellLine(fio.CommandLine(job)) + "\n"
+		converted = shell.Line(fio.CommandLine(job)) + "\n"
 	case "job":
 		if err := job.Writable(); err != nil {
 			return err
@@ -103,7 +104,7 @@ func readJob(ctx context.Context, env *Env, args []string) (job *fio.JobFile, co
 		case !strings.Contains(name, "--"):
 			return nil, false, hint(usage(err), `plimsoll convert "fio --name=a --rw=randread"`)
 		default:
-			if words, err = fio.SplitShell(name); err != nil {
+			if words, err = shell.Split(name); err != nil {
 				return nil, true, usage(err)
 			}
 		}

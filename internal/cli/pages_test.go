@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/sys"
 )
 
@@ -81,7 +81,7 @@ func TestPagesAreTrue(t *testing.T) {
 // printed is what a command prints; a verdict that is not good is no failure of it.
 func printed(t *testing.T, command string) string {
 	t.Helper()
-	argv, err := fio.SplitShell(command)
+	argv, err := shell.Split(command)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/permit"
 	"plimsoll/internal/postgres"
 	"plimsoll/internal/report/page"
@@ -101,9 +102,9 @@ func prefillLines(path string, all []suite.Scenario, role topology.Role) []strin
 	if len(jobs) == 0 {
 		return nil
 	}
-	lines := []string{fio.ShellLine(append([]string{"mkdir", "-p"}, mkdir...))}
+	lines := []string{shell.Line(append([]string{"mkdir", "-p"}, mkdir...))}
 	for _, j := range jobs {
-		lines = append(lines, fio.ShellLine(fio.CommandLine(&j.Job)))
+		lines = append(lines, shell.Line(fio.CommandLine(&j.Job)))
 	}
 	return lines
 }

@@ -8,13 +8,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 )
 
 func job(t *testing.T, command string) Section {
 	t.Helper()
-	argv, err := SplitShell(command)
+	argv, err := shell.Split(command)
 	if err != nil {
 		t.Fatal(err)
 	}

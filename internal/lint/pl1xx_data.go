@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/script"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
@@ -167,6 +168,6 @@ var renamed = &rule{
 	},
 }
 
-func hasText(text string) func(fio.Word) bool {
-	return func(w fio.Word) bool { return w.Text == text }
+func hasText(text string) func(shell.Word) bool {
+	return func(w shell.Word) bool { return w.Text == text }
 }

@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/script"
 	"plimsoll/internal/text"
 )
@@ -47,10 +48,10 @@ func inShell(f *script.File) bool {
 
 // blankWord is the first word of a command that is made of blanks: a backslash that was to continue
 // the line keeps the blank behind it.
-func blankWord(j script.Job) (fio.Word, bool) {
-	at := slices.IndexFunc(j.Words, func(w fio.Word) bool { return w.Text != "" && strings.TrimSpace(w.Text) == "" })
+func blankWord(j script.Job) (shell.Word, bool) {
+	at := slices.IndexFunc(j.Words, func(w shell.Word) bool { return w.Text != "" && strings.TrimSpace(w.Text) == "" })
 	if at < 1 || !slices.Contains(j.File.Files, j.Words[at].Text) {
-		return fio.Word{}, false
+		return shell.Word{}, false
 	}
 	return j.Words[at], true
 }
@@ -127,12 +128,12 @@ func are(n int, one string) string {
 	return text.Plural(n, one) + " are"
 }
 
-func commandOf(words []fio.Word) string {
+func commandOf(words []shell.Word) string {
 	argv := make([]string, len(words))
 	for i, w := range words {
 		argv[i] = w.Text
 	}
-	return fio.ShellLine(argv)
+	return shell.Line(argv)
 }
 
 var noJob = &rule{

@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/output"
+	"plimsoll/internal/fio/running"
 	"plimsoll/internal/result"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
@@ -50,7 +51,7 @@ func (s *server) probe(ctx context.Context) (result.SyncProbe, error) {
 	}
 	defer free()
 	var last *fio.Output
-	err = fio.Run(ctx, s.m, fio.Invocation{
+	err = running.Run(ctx, s.m, running.Invocation{
 		JobFile: file,
 		Raw:     io.Discard,
 		Read:    output.ParseJSON,

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/output"
+	"plimsoll/internal/fio/running"
 	"plimsoll/internal/units"
 )
 
@@ -20,7 +21,7 @@ func record(t *testing.T, args ...string) []*fio.Output {
 	cmd := exec.Command("fio", args...)
 	cmd.Stderr, cmd.Dir = os.Stderr, t.TempDir()
 	var docs []*fio.Output
-	split := &fio.Splitter{Doc: func(doc []byte) error {
+	split := &running.Splitter{Doc: func(doc []byte) error {
 		o, err := output.ParseJSON(doc)
 		docs = append(docs, o)
 		return err

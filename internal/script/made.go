@@ -8,6 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/shell"
 )
 
 // What scripts build before they run it: variables that grow, functions that pass their words to
@@ -36,10 +37,10 @@ func (r *reader) grow(name, value string, known bool) {
 type wrapper struct{ words []string }
 
 // at are the words of fio's command where the function is called.
-func (w wrapper) at(call fio.Word) []fio.Word {
-	words := make([]fio.Word, len(w.words))
+func (w wrapper) at(call shell.Word) []shell.Word {
+	words := make([]shell.Word, len(w.words))
 	for i, text := range w.words {
-		words[i] = fio.Word{Text: text, Line: call.Line, Col: call.Col}
+		words[i] = shell.Word{Text: text, Line: call.Line, Col: call.Col}
 	}
 	return words
 }
@@ -196,9 +197,9 @@ func (r *reader) dockerfile() {
 			at := place{i + 1, len(line) - len(rest) + 1}
 			var words []string
 			if json.Unmarshal([]byte(rest), &words) == nil && len(words) > 0 {
-				var command []fio.Word
+				var command []shell.Word
 				for _, w := range words {
-					command = append(command, fio.Word{Text: w, Line: i + 1, Col: at.col + max(strings.Index(rest, w), 0)})
+					command = append(command, shell.Word{Text: w, Line: i + 1, Col: at.col + max(strings.Index(rest, w), 0)})
 				}
 				r.place(command)
 				r.command(command, 0, true, 0)

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/shell"
 )
 
 // reader fills a File.
@@ -170,11 +171,11 @@ func (r *reader) shell(from, to, block int, code bool) {
 			continue
 		}
 		text = r.unprompted(text, block)
-		words, err := fio.ShellWords(text)
+		words, err := shell.Words(text)
 		for err != nil && end < to && end-i < quoteLines && block == 0 && mentions(text) {
 			text += "\n" + r.lines[end]
 			end++
-			words, err = fio.ShellWords(text)
+			words, err = shell.Words(text)
 		}
 		r.locate(words, i)
 		if err != nil && mentions(text) && code {
@@ -206,7 +207,7 @@ func (r *reader) typed(from, to, block int) string {
 
 // locate gives words, which a lexer counted from line 1 in bytes, their place in the document, in
 // characters.
-func (r *reader) locate(words []fio.Word, before int) {
+func (r *reader) locate(words []shell.Word, before int) {
 	line, bytes, runes := 0, 0, 0
 	for k := range words {
 		w := &words[k]
@@ -235,7 +236,7 @@ func (r *reader) unprompted(text string, block int) string {
 
 // hereDocument takes the body of cat <<EOF as a job file when it looks like one, and returns the
 // line behind it.
-func (r *reader) hereDocument(words []fio.Word, from, to, block int) int {
+func (r *reader) hereDocument(words []shell.Word, from, to, block int) int {
 	for k, w := range words {
 		if !w.Op || w.Text != "<<" && w.Text != "<<-" || k+1 == len(words) || words[k+1].Op {
 			continue
@@ -261,15 +262,15 @@ func (r *reader) hereDocument(words []fio.Word, from, to, block int) int {
 }
 
 // line splits words into simple commands.
-func (r *reader) line(words []fio.Word, block int, code bool) {
+func (r *reader) line(words []shell.Word, block int, code bool) {
 	from := 0
 	for k := 0; k <= len(words); k++ {
 		if k < len(words) && (!words[k].Op || strings.ContainsAny(words[k].Text, "<>")) {
 			continue
 		}
-		var simple []fio.Word
+		var simple []shell.Word
 		for i := from; i < k; i++ {
-			if !words[i].Op && !fio.Redirected(words, i) {
+			if !words[i].Op && !shell.Redirected(words, i) {
 				simple = append(simple, words[i])
 			}
 		}

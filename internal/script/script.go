@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/shell"
 )
 
 // Kind is what a document is made of.
@@ -57,7 +58,7 @@ type Job struct {
 	Line, Col int // where it begins
 	// Command is true for a command line, whose words are Words ("fio" first).
 	Command bool
-	Words   []fio.Word
+	Words   []shell.Word
 	Loop    bool // in the body of a for or while loop
 	Typos   []Typo
 	Block   int // the code block it stands in, 0 in a script
@@ -80,7 +81,7 @@ type Typo struct {
 // Command is a mkfs, mdadm, lvcreate, mount or similar command. Words[0] is the program's base
 // name.
 type Command struct {
-	Words     []fio.Word
+	Words     []shell.Word
 	Line, Col int
 	Block     int // the code block it stands in, 0 in a script
 	// Loop is true in the body of a for or while loop: the words may hold a variable.

@@ -6,7 +6,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/shell"
 )
 
 // Bounds of what is given to the shell parser, which descends as deep as a text nests. What is
@@ -109,7 +109,7 @@ func (r *reader) assigned(g *region) {
 				for _, e := range n.Array.Elems {
 					text, ok := g.text(e.Value)
 					plain = plain && ok && e.Index == nil
-					words = append(words, fio.ShellLine([]string{text}))
+					words = append(words, shell.Line([]string{text}))
 				}
 				value = strings.Join(words, " ")
 			case n.Value != nil:
@@ -271,11 +271,11 @@ func (r *reader) call(g *region, c *syntax.CallExpr) {
 	if len(c.Args) == 0 || r.spent.over {
 		return
 	}
-	var words []fio.Word
+	var words []shell.Word
 	for _, w := range c.Args {
 		line, col := g.at(w.Pos().Offset())
 		text, _ := g.text(w)
-		words = append(words, r.expand(fio.Word{Text: text, Line: line, Col: col}, w)...)
+		words = append(words, r.expand(shell.Word{Text: text, Line: line, Col: col}, w)...)
 	}
 	if len(words) == 0 {
 		return
@@ -294,7 +294,7 @@ func (r *reader) call(g *region, c *syntax.CallExpr) {
 }
 
 // place turns columns in bytes into columns in characters.
-func (r *reader) place(words []fio.Word) {
+func (r *reader) place(words []shell.Word) {
 	line, same := 0, true // the line that was looked at last, and whether both columns are the same in it
 	for k := range words {
 		if n := words[k].Line; n != line {
@@ -318,7 +318,7 @@ func ascii(s string) bool {
 
 // expand splits a word that is nothing but a variable, whose value the document gives, into the
 // words of its value. Others stay.
-func (r *reader) expand(word fio.Word, w *syntax.Word) []fio.Word {
+func (r *reader) expand(word shell.Word, w *syntax.Word) []shell.Word {
 	parts, quoted := w.Parts, false
 	if len(parts) == 1 {
 		if q, ok := parts[0].(*syntax.DblQuoted); ok {
@@ -326,35 +326,35 @@ func (r *reader) expand(word fio.Word, w *syntax.Word) []fio.Word {
 		}
 	}
 	if len(parts) != 1 {
-		return []fio.Word{word}
+		return []shell.Word{word}
 	}
 	v, ok := parts[0].(*syntax.ParamExp)
 	if !ok || v.Param == nil || v.Exp != nil || v.Repl != nil || v.Slice != nil || v.Length || v.Excl {
-		return []fio.Word{word}
+		return []shell.Word{word}
 	}
 	value, known := r.value(v.Param.Value, 0)
 	if !known || !r.fillIn(value) {
-		return []fio.Word{word}
+		return []shell.Word{word}
 	}
 	if at, ok := r.setAt[v.Param.Value]; ok && len(value) > 0 {
 		r.spoken = append(r.spoken, at)
 	}
 	if quoted && v.Index == nil {
 		word.Text = value
-		return []fio.Word{word}
+		return []shell.Word{word}
 	}
-	split, err := fio.ShellWords(value)
+	split, err := shell.Words(value)
 	if err != nil {
-		return []fio.Word{word}
+		return []shell.Word{word}
 	}
 	words := split[:0]
 	for _, s := range split {
 		if !s.Op {
-			words = append(words, fio.Word{Text: s.Text, Line: word.Line, Col: word.Col})
+			words = append(words, shell.Word{Text: s.Text, Line: word.Line, Col: word.Col})
 		}
 	}
 	if r.grown[v.Param.Value] { // what is added under a condition may be there or not
-		words = append(words, fio.Word{Text: "$" + v.Param.Value, Line: word.Line, Col: word.Col})
+		words = append(words, shell.Word{Text: "$" + v.Param.Value, Line: word.Line, Col: word.Col})
 	}
 	return words
 }

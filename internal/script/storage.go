@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -47,7 +47,7 @@ type Mount struct {
 type Format struct {
 	Command Command
 	Array   *Array
-	Word    fio.Word    // the last that states the geometry
+	Word    shell.Word  // the last that states the geometry
 	Unit    units.Bytes // stripe unit
 	Width   int         // data members, 0 when not given
 }
@@ -109,9 +109,9 @@ func (s *Storage) DeviceUnder(point string) string {
 // Flags reads a command's options: long and short names given with the name that they stand for,
 // values behind = or in the next word; the rest are operands. Names in takesValue, apart by blanks,
 // have a value.
-func (c Command) Flags(names map[string]string, takesValue string) (map[string]fio.Word, []fio.Word) {
-	got := map[string]fio.Word{}
-	var operands []fio.Word
+func (c Command) Flags(names map[string]string, takesValue string) (map[string]shell.Word, []shell.Word) {
+	got := map[string]shell.Word{}
+	var operands []shell.Word
 	for i := 1; i < len(c.Words); i++ {
 		w := c.Words[i]
 		if len(w.Text) < 2 || w.Text[0] != '-' {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/shell"
 )
 
 // programs are those whose commands rules look at.
@@ -160,7 +161,7 @@ func isFio(word string) bool {
 }
 
 // command reads a simple command: one that rules look at, or one that runs or holds another.
-func (r *reader) command(words []fio.Word, block int, code bool, depth int) {
+func (r *reader) command(words []shell.Word, block int, code bool, depth int) {
 	wrapped := true
 	for i, w := range words {
 		name := base(w.Text)
@@ -223,7 +224,7 @@ func (r *reader) isAssignment(word string, code bool) bool {
 }
 
 // afterOption says whether a word may be the value of a short option: sudo -u postgres.
-func afterOption(words []fio.Word, i int) bool {
+func afterOption(words []shell.Word, i int) bool {
 	o := words[i-1].Text
 	return len(o) == 2 && o[0] == '-'
 }
@@ -249,7 +250,7 @@ const dashes = "‐‑‒–—―−"
 var quotes = strings.NewReplacer("“", "", "”", "", "„", "", "«", "", "»", "", "‘", "", "’", "")
 
 // fio reads one fio command. Typos of a word processor are fixed first.
-func (r *reader) fio(words []fio.Word, block int, code bool) {
+func (r *reader) fio(words []shell.Word, block int, code bool) {
 	j := Job{
 		Line:    words[0].Line,
 		Col:     words[0].Col,
@@ -303,7 +304,7 @@ func (r *reader) fio(words []fio.Word, block int, code bool) {
 }
 
 // foreignWords says whether most options of a command are none of fio's.
-func foreignWords(words []fio.Word) bool {
+func foreignWords(words []shell.Word) bool {
 	own, foreign, job := 0, 0, false
 	for _, w := range words[1:] {
 		name := strings.TrimLeft(w.Text, "-")

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/shell"
 )
 
 // YAML is read a line at a time and not by a YAML parser: half of what holds fio commands is a
@@ -23,7 +23,7 @@ type yamlReader struct {
 	*reader
 	block int
 	// argv are the words of a command: key, for which args: may follow at the same column.
-	argv []fio.Word
+	argv []shell.Word
 	col  int
 }
 
@@ -127,7 +127,7 @@ func (y *yamlReader) plain(i, to, at, col int) int {
 
 // flow reads ["fio", "--name=a"], which may go over lines.
 func (y *yamlReader) flow(i, to, at int, key string, col int) int {
-	var words []fio.Word
+	var words []shell.Word
 	for n := i; n < to && n < i+200; n++ {
 		line := y.lines[n]
 		for at < len(line) {
@@ -144,7 +144,7 @@ func (y *yamlReader) flow(i, to, at int, key string, col int) int {
 					end++
 				}
 				text := line[at+1 : min(end, len(line))]
-				words = append(words, fio.Word{Text: strings.ReplaceAll(text, `\"`, `"`), Line: n + 1, Col: at + 2})
+				words = append(words, shell.Word{Text: strings.ReplaceAll(text, `\"`, `"`), Line: n + 1, Col: at + 2})
 				at = end + 1
 			case '[', ',', ' ', '\t', '\r':
 				at++
@@ -153,7 +153,7 @@ func (y *yamlReader) flow(i, to, at int, key string, col int) int {
 				for end < len(line) && line[end] != ',' && line[end] != ']' {
 					end++
 				}
-				words = append(words, fio.Word{Text: strings.TrimSpace(line[at:end]), Line: n + 1, Col: at + 1})
+				words = append(words, shell.Word{Text: strings.TrimSpace(line[at:end]), Line: n + 1, Col: at + 1})
 				at = end
 			}
 		}
@@ -168,7 +168,7 @@ func (y *yamlReader) sequence(i, to, col int, key string) int {
 	if key != "command" && key != "args" && key != "argv" && key != "entrypoint" {
 		return i
 	}
-	var words []fio.Word
+	var words []shell.Word
 	n := i
 	for ; n < to; n++ {
 		m := yamlItem.FindStringSubmatch(strings.TrimRight(y.lines[n], " \r"))
@@ -179,7 +179,7 @@ func (y *yamlReader) sequence(i, to, col int, key string) int {
 		if len(text) > 1 && (text[0] == '"' || text[0] == '\'') && text[len(text)-1] == text[0] {
 			at, text = at+1, text[1:len(text)-1]
 		}
-		words = append(words, fio.Word{Text: text, Line: n + 1, Col: at + 1})
+		words = append(words, shell.Word{Text: text, Line: n + 1, Col: at + 1})
 	}
 	if len(words) == 0 || n < to && blockOf.MatchString(strings.TrimLeft(y.lines[n], " -")) {
 		return i
@@ -189,7 +189,7 @@ func (y *yamlReader) sequence(i, to, col int, key string) int {
 }
 
 // words takes the items of a list as a command, or as the arguments of the one before.
-func (y *yamlReader) words(words []fio.Word, key string, col int) {
+func (y *yamlReader) words(words []shell.Word, key string, col int) {
 	y.place(words)
 	switch {
 	case len(words) == 0:
@@ -198,11 +198,11 @@ func (y *yamlReader) words(words []fio.Word, key string, col int) {
 	case key == "args" && len(y.argv) > 0:
 		y.argv = append(y.argv, words...)
 		y.flush()
-	case key == "args" && slices.ContainsFunc(words, func(w fio.Word) bool {
+	case key == "args" && slices.ContainsFunc(words, func(w shell.Word) bool {
 		return strings.HasPrefix(w.Text, "--rw=") || strings.HasPrefix(w.Text, "--ioengine=") ||
 			strings.HasPrefix(w.Text, "--readwrite=")
 	}): // of an image whose program is fio
-		y.command(append([]fio.Word{{Text: "fio", Line: words[0].Line, Col: words[0].Col}}, words...), y.block, true, 0)
+		y.command(append([]shell.Word{{Text: "fio", Line: words[0].Line, Col: words[0].Col}}, words...), y.block, true, 0)
 	default:
 		y.command(words, y.block, true, 0)
 	}

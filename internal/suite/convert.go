@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -186,5 +187,5 @@ func SettingsComment(job *fio.JobFile, mark string) string {
 	for _, o := range job.Settings {
 		argv = append(argv, "--"+o.String())
 	}
-	return mark + " run with: " + strings.ReplaceAll(fio.ShellLine(argv), "\n", " ") + "\n"
+	return mark + " run with: " + strings.ReplaceAll(shell.Line(argv), "\n", " ") + "\n"
 }

@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/running"
 )
 
 // fuzzInput is how many bytes of an input are looked at: enough for a few lines of each form.
@@ -114,7 +115,7 @@ func FuzzSplitter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		data = short(data)
 		split := func(size int) (all []string, err error) {
-			s := &fio.Splitter{
+			s := &running.Splitter{
 				Doc:  func(d []byte) error { all = append(all, string(d)); return nil },
 				Text: func(l string) { all = append(all, l) },
 			}

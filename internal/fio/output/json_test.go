@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/running"
 )
 
 // runFio runs the installed fio in a directory of its own and returns its standard output.
@@ -88,7 +89,7 @@ func TestSplitterHandsOverAtTheLastBrace(t *testing.T) {
 	var docs, lines []string
 	at := []int{}
 	n := 0
-	s := &fio.Splitter{
+	s := &running.Splitter{
 		Doc:  func(d []byte) error { docs = append(docs, string(d)); at = append(at, n); return nil },
 		Text: func(l string) { lines = append(lines, l) },
 	}
@@ -98,7 +99,7 @@ func TestSplitterHandsOverAtTheLastBrace(t *testing.T) {
 		}
 	}
 	err := s.Close()
-	if !errors.Is(err, fio.ErrTruncated) {
+	if !errors.Is(err, running.ErrTruncated) {
 		t.Errorf("close: %v", err)
 	}
 	if want := []string{"{\n  \"a}\\\"\" : {\"b\" : 1}\n}", `{"c":2}`}; !slices.Equal(docs, want) {

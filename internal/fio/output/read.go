@@ -18,6 +18,7 @@ import (
 	"unicode/utf16"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/running"
 	fiotext "plimsoll/internal/fio/text"
 )
 
@@ -215,7 +216,7 @@ func refuseSmall(outs []*fio.Output, line int) {
 
 // mixedReader takes apart documents, terse rows and text.
 type mixedReader struct {
-	split *fio.Splitter
+	split *running.Splitter
 	text  *fiotext.Reader
 	outs  []*fio.Output
 	terse *fio.Output
@@ -229,7 +230,7 @@ type mixedReader struct {
 
 func newMixed() *mixedReader {
 	m := &mixedReader{text: &fiotext.Reader{}}
-	m.split = &fio.Splitter{Doc: m.document, Text: m.line, Blanks: true}
+	m.split = &running.Splitter{Doc: m.document, Text: m.line, Blanks: true}
 	return m
 }
 
@@ -388,7 +389,7 @@ func (m *mixedReader) reread(doc []byte) {
 	text := bytes.Clone(doc[from:])
 	outer, lines := m.split, m.lines
 	m.lines = m.at() - 1 + bytes.Count(doc[:from], []byte{'\n'})
-	m.split = &fio.Splitter{Doc: m.document, Text: m.line, Blanks: true}
+	m.split = &running.Splitter{Doc: m.document, Text: m.line, Blanks: true}
 	_, err := m.split.Write(text)
 	tail := m.split.Unfinished()
 	if err = errors.Join(err, m.split.Close()); err != nil {

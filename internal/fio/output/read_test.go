@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/running"
 	fiotext "plimsoll/internal/fio/text"
 )
 
@@ -58,7 +59,7 @@ func TestTerseSaysWhatJSONSays(t *testing.T) {
 				t.Errorf("%d outputs of a run in two forms", len(outs))
 			}
 			apart := &mixedReader{text: &fiotext.Reader{}}
-			apart.split = &fio.Splitter{Doc: apart.document, Text: apart.line, Blanks: true}
+			apart.split = &running.Splitter{Doc: apart.document, Text: apart.line, Blanks: true}
 			if _, err := apart.split.Write(raw); err != nil {
 				t.Fatal(err)
 			}

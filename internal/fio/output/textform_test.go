@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/running"
 	"plimsoll/internal/units"
 )
 
@@ -25,7 +26,7 @@ func both(t *testing.T, args ...string) (text, js *fio.Output) {
 		t.Logf("fio %v: %v", args, err)
 	}
 	var lines []string
-	split := &fio.Splitter{
+	split := &running.Splitter{
 		Doc:  func(doc []byte) (err error) { js, err = ParseJSON(doc); return err },
 		Text: func(l string) { lines = append(lines, l) },
 	}

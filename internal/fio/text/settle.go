@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/units"
 )
 
@@ -99,7 +100,7 @@ func (j *textJob) blockSizes() (bs [3]float64) {
 // commandOptions are the options that the command line above the output gave each job, the first of
 // a name.
 func commandOptions(command string) map[string]fio.Options {
-	words, err := fio.SplitShell(command)
+	words, err := shell.Split(command)
 	at := fio.CommandAt(words)
 	if err != nil || at < 0 {
 		return nil

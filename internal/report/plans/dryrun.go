@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/bench"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/text"
 )
@@ -37,7 +38,7 @@ func DryRun(w io.Writer, p bench.Plan) error {
 			s.Name,
 			s.Role,
 			Expected(took),
-			fio.ShellLine(fio.CommandLine(&job)),
+			shell.Line(fio.CommandLine(&job)),
 		)
 	}
 	_, err := fmt.Fprintf(

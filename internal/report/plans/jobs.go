@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/text"
@@ -64,7 +65,7 @@ func Jobs(all []Job) *page.Document {
 			c.Lines = append(c.Lines, j.Shell...)
 		} else {
 			c.Lines = append(c.Lines, j.Before...)
-			add("%s", fio.ShellLine(j.Command))
+			add("%s", shell.Line(j.Command))
 			add("# as a job file:")
 			for line := range strings.Lines(j.JobFile) {
 				add("%s", strings.TrimRight("#   "+line, " \n"))
@@ -79,7 +80,7 @@ func Jobs(all []Job) *page.Document {
 	for _, j := range all {
 		line := strings.Join(j.Shell, "; ")
 		if len(j.Command) > 0 {
-			line = fio.ShellLine(j.Command)
+			line = shell.Line(j.Command)
 		}
 		rows.Add(fmt.Sprint(j.ID), j.Name, j.Title, string(j.Role), line, strings.Join(j.Thresholds, "; "))
 	}

@@ -118,7 +118,7 @@ func (r *runbook) block(heading string, lines []string) {
 }
 
 func (r *runbook) array(a *provision.Work) {
-	s := &shell{a}
+	s := &steps{a}
 	if a.Found {
 		r.title(a.Array + " exists as declared: nothing to do")
 		return
@@ -153,11 +153,11 @@ func (r *runbook) array(a *provision.Work) {
 	}
 }
 
-// shell writes an array's actions and conditions as shell commands. Devices are variables, so that
+// steps writes an array's actions and conditions as shell commands. Devices are variables, so that
 // no kernel name is in them.
-type shell struct{ *provision.Work }
+type steps struct{ *provision.Work }
 
-func (s *shell) name(i int) string {
+func (s *steps) name(i int) string {
 	id := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 			return r
@@ -168,7 +168,7 @@ func (s *shell) name(i int) string {
 }
 
 // word is an argument: quoted, or the variable of a device.
-func (s *shell) word(arg string) string {
+func (s *steps) word(arg string) string {
 	if arg == "@array" {
 		if s.Want.Using != "" {
 			return text.ShellQuote(s.Top())
@@ -189,7 +189,7 @@ func (s *shell) word(arg string) string {
 	return text.ShellQuote(arg)
 }
 
-func (s *shell) line(argv []string) string {
+func (s *steps) line(argv []string) string {
 	words := make([]string, len(argv))
 	for i, a := range argv {
 		words[i] = s.word(a)
@@ -198,7 +198,7 @@ func (s *shell) line(argv []string) string {
 }
 
 // actions leaves out the check for blankness that precedes others: a step of its own makes it.
-func (s *shell) actions(all []provision.Action, more bool) []string {
+func (s *steps) actions(all []provision.Action, more bool) []string {
 	var lines []string
 	for _, a := range all {
 		if len(a.Blank) > 0 && more {
@@ -214,7 +214,7 @@ func (s *shell) actions(all []provision.Action, more bool) []string {
 	return lines
 }
 
-func (s *shell) each(command string, refs []string) []string {
+func (s *steps) each(command string, refs []string) []string {
 	lines := make([]string, len(refs))
 	for i, r := range refs {
 		lines[i] = command + " " + s.word(r)
@@ -222,7 +222,7 @@ func (s *shell) each(command string, refs []string) []string {
 	return lines
 }
 
-func (s *shell) action(a provision.Action) []string {
+func (s *steps) action(a provision.Action) []string {
 	switch {
 	case len(a.Run) > 0:
 		return []string{s.line(a.Run)}
@@ -250,7 +250,7 @@ func (s *shell) action(a provision.Action) []string {
 }
 
 // cond is a test that succeeds when a condition holds.
-func (s *shell) cond(c provision.Cond) string {
+func (s *steps) cond(c provision.Cond) string {
 	top, of, want := text.ShellQuote(s.Top()), s.word(c.Of), text.ShellQuote(c.Want)
 	if s.Want.Using == "" {
 		top = s.word("@array")

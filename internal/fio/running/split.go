@@ -1,4 +1,4 @@
-package fio
+package running
 
 import (
 	"bytes"

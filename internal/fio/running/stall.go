@@ -1,4 +1,4 @@
-package fio
+package running
 
 import (
 	"io/fs"
@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"plimsoll/internal/fio"
 	"plimsoll/internal/sys"
 )
 
@@ -104,9 +105,9 @@ func completed(root fs.FS, disks []string) string {
 
 // saw takes what a document counts. The counters fall at the end of a ramp, so any change is
 // progress.
-func (w *watch) saw(o *Output) {
+func (w *watch) saw(o *fio.Output) {
 	var sum uint64
-	add := func(d *Direction) { sum += d.N + uint64(d.Bytes) }
+	add := func(d *fio.Direction) { sum += d.N + uint64(d.Bytes) }
 	for i := range o.Jobs {
 		j := &o.Jobs[i]
 		add(&j.Read)

@@ -1,10 +1,11 @@
-package fio
+package running
 
 import (
 	"testing"
 	"testing/fstest"
 	"time"
 
+	"plimsoll/internal/fio"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 )
@@ -12,14 +13,14 @@ import (
 // The looks at fio are counted by hand: whatever shows progress begins the count again, and the sixth
 // look in a row that sees nothing ends fio, not the fifth.
 func TestWatchCountsItsLooks(t *testing.T) {
-	doc := func(j Job) *Output { return &Output{Jobs: []Job{j}} }
+	doc := func(j fio.Job) *fio.Output { return &fio.Output{Jobs: []fio.Job{j}} }
 	for name, shows := range map[string]func(w *watch, n uint64){
-		"counts":      func(w *watch, n uint64) { w.saw(doc(Job{Read: Direction{N: n}})) },
-		"bytes":       func(w *watch, n uint64) { w.saw(doc(Job{Write: Direction{Bytes: units.Bytes(n)}})) },
-		"trims":       func(w *watch, n uint64) { w.saw(doc(Job{Trim: Direction{N: n}})) },
-		"mixed":       func(w *watch, n uint64) { w.saw(doc(Job{Mixed: &Direction{N: n}})) },
-		"falling":     func(w *watch, n uint64) { w.saw(doc(Job{Read: Direction{N: 1000 - n}})) },
-		"two of them": func(w *watch, n uint64) { w.saw(&Output{Jobs: []Job{{}, {Read: Direction{N: n}}}}) },
+		"counts":      func(w *watch, n uint64) { w.saw(doc(fio.Job{Read: fio.Direction{N: n}})) },
+		"bytes":       func(w *watch, n uint64) { w.saw(doc(fio.Job{Write: fio.Direction{Bytes: units.Bytes(n)}})) },
+		"trims":       func(w *watch, n uint64) { w.saw(doc(fio.Job{Trim: fio.Direction{N: n}})) },
+		"mixed":       func(w *watch, n uint64) { w.saw(doc(fio.Job{Mixed: &fio.Direction{N: n}})) },
+		"falling":     func(w *watch, n uint64) { w.saw(doc(fio.Job{Read: fio.Direction{N: 1000 - n}})) },
+		"two of them": func(w *watch, n uint64) { w.saw(&fio.Output{Jobs: []fio.Job{{}, {Read: fio.Direction{N: n}}}}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &watch{m: &sys.Machine{Root: fstest.MapFS{}}, end: make(chan struct{})}

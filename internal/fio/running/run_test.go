@@ -1,4 +1,4 @@
-package fio_test
+package running_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/output"
+	"plimsoll/internal/fio/running"
 	"plimsoll/internal/sys"
 )
 
@@ -46,7 +47,7 @@ func living(t *testing.T, jobFile string) (parent int, jobs []int) {
 
 // runForever starts the real fio on a job without an end and calls first with its processes when
 // they do I/O.
-func runForever(t *testing.T, inv fio.Invocation, first func(parent int, jobs []int)) error {
+func runForever(t *testing.T, inv running.Invocation, first func(parent int, jobs []int)) error {
 	t.Helper()
 	dir := t.TempDir()
 	inv.JobFile = filepath.Join(dir, "job.fio")
@@ -66,7 +67,7 @@ func runForever(t *testing.T, inv fio.Invocation, first func(parent int, jobs []
 		first(parent, jobs)
 		first = nil
 	}
-	err := fio.Run(t.Context(), sys.Host(), inv)
+	err := running.Run(t.Context(), sys.Host(), inv)
 	if parent, jobs := living(t, inv.JobFile); parent != 0 || len(jobs) > 0 {
 		t.Errorf("fio is over and %d %v live", parent, jobs)
 		for _, pid := range append(jobs, parent) {
@@ -80,7 +81,7 @@ func runForever(t *testing.T, inv fio.Invocation, first func(parent int, jobs []
 // writing next to the next scenario.
 func TestJobsEndWithKilledFio(t *testing.T) {
 	t.Parallel() // most of the time is sys.Grace
-	err := runForever(t, fio.Invocation{}, func(parent int, _ []int) { _ = syscall.Kill(parent, syscall.SIGKILL) })
+	err := runForever(t, running.Invocation{}, func(parent int, _ []int) { _ = syscall.Kill(parent, syscall.SIGKILL) })
 	if failed, ok := errors.AsType[*sys.Failed](err); !ok || failed.Signal != syscall.SIGKILL || !strings.HasPrefix(err.Error(), "fio: ended by SIGKILL") {
 		t.Error(err)
 	}
@@ -95,8 +96,8 @@ func TestStoppedJobsEnd(t *testing.T) {
 			_ = syscall.Kill(pid, syscall.SIGSTOP)
 		}
 	}
-	err := runForever(t, fio.Invocation{Stall: 3 * time.Second}, stop)
-	if hung, ok := errors.AsType[*fio.Hung](err); !ok || !hung.Stalled || !strings.Contains(err.Error(), "transferred nothing for 3s") {
+	err := runForever(t, running.Invocation{Stall: 3 * time.Second}, stop)
+	if hung, ok := errors.AsType[*running.Hung](err); !ok || !hung.Stalled || !strings.Contains(err.Error(), "transferred nothing for 3s") {
 		t.Error(err)
 	}
 }
@@ -107,11 +108,11 @@ func TestStoppedFioEnds(t *testing.T) {
 	t.Parallel()
 	for limit, stopped := 4*time.Second, false; !stopped; limit *= 2 {
 		t.Run(limit.String(), func(t *testing.T) {
-			err := runForever(t, fio.Invocation{Limit: limit}, func(parent int, _ []int) {
+			err := runForever(t, running.Invocation{Limit: limit}, func(parent int, _ []int) {
 				stopped = true
 				_ = syscall.Kill(parent, syscall.SIGSTOP)
 			})
-			if hung, ok := errors.AsType[*fio.Hung](err); stopped && (!ok || hung.Stalled || !strings.Contains(err.Error(), "did not end within "+limit.String())) {
+			if hung, ok := errors.AsType[*running.Hung](err); stopped && (!ok || hung.Stalled || !strings.Contains(err.Error(), "did not end within "+limit.String())) {
 				t.Error(err)
 			}
 		})
@@ -122,10 +123,10 @@ func TestStoppedFioEnds(t *testing.T) {
 // jobs go on without it.
 func TestStoppedFioStandsStill(t *testing.T) {
 	t.Parallel() // most of the time is sys.Grace
-	err := runForever(t, fio.Invocation{Stall: 3 * time.Second, Disks: []string{"vdz"}}, func(parent int, _ []int) {
+	err := runForever(t, running.Invocation{Stall: 3 * time.Second, Disks: []string{"vdz"}}, func(parent int, _ []int) {
 		_ = syscall.Kill(parent, syscall.SIGSTOP)
 	})
-	if hung, ok := errors.AsType[*fio.Hung](err); !ok || !hung.Stalled || !strings.Contains(err.Error(), "or vdz does not answer") {
+	if hung, ok := errors.AsType[*running.Hung](err); !ok || !hung.Stalled || !strings.Contains(err.Error(), "or vdz does not answer") {
 		t.Error(err)
 	}
 }
