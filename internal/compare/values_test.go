@@ -9,12 +9,14 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/ceiling"
+	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"plimsoll/internal/verdict"
 )
 
 // A loss of 5 % must be certain: of IOPS the whole interval is at most 0.95, of a latency at least
@@ -741,5 +743,65 @@ func TestOrderOfRounds(t *testing.T) {
 		if got := strings.Join(table.Notes, "|"); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%s: %q", name, got)
 		}
+	}
+}
+
+// Why a result must not be used, by the first reason that holds.
+func TestDistrustedResults(t *testing.T) {
+	of := func(state result.State, iops units.IOPS, reasons ...string) *result.Result {
+		return &result.Result{State: state, Reasons: reasons, Total: fio.Job{Read: fio.Direction{IOPS: iops}}}
+	}
+	findings := []finding.Finding{
+		{Code: "PL1", Title: "of another", Severity: finding.Invalid, Scenarios: []int{8}}, {Code: "PL2", Title: "a warning", Severity: finding.Warn, Scenarios: []int{7}},
+		{Code: "PL3", Title: "not to be trusted", Severity: finding.Invalid, Scenarios: []int{6, 7}},
+	}
+	for want, c := range map[string]struct {
+		r        *result.Result
+		verdict  verdict.Verdict
+		findings []finding.Finding
+	}{
+		"":                            {of(result.Done, 5), verdict.Pass, findings},
+		"it was interrupted":          {of(result.Interrupted, 5, "x"), verdict.Pass, nil},
+		"one reason":                  {of(result.Invalid, 5, "one reason"), verdict.Pass, nil},
+		"its state is invalid":        {of(result.Invalid, 5), verdict.Pass, nil},
+		"PL3: not to be trusted":      {of(result.Done, 5), verdict.Invalid, findings},
+		"its verdict is invalid":      {of(result.Done, 5), verdict.Invalid, findings[:2]},
+		"IOPS of 0 is no measurement": {of(result.Done, 0), verdict.Pass, nil},
+	} {
+		s := &bundle.Scenario{Scenario: suite.Scenario{ID: 7}, Result: c.r, Verdict: c.verdict}
+		if got := distrust(&bundle.Bundle{Findings: c.findings}, s, c.r); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// The labels of a sample: its result's own, its run's, then the facts of its machine.
+func TestLabelsOfASample(t *testing.T) {
+	top := topology.Topology{Host: topology.Host{Name: "h", Kernel: "6.1"}, Instance: topology.Instance{Type: "m5.large"}}
+	b := &bundle.Bundle{Run: bundle.Run{Fio: "fio-3.33", Labels: map[string]string{"k": "run", "r": "run"}, Topology: top, Created: began}}
+	s := Sample{Run: b, Scenario: &bundle.Scenario{Scenario: suite.Scenario{Name: "w"}}, Result: &result.Result{Labels: map[string]string{"k": "own"}}}
+	for key, want := range map[string]string{"k": "own", "r": "run", ByInstance: "m5.large", ByHost: "h", ByKernel: "6.1", ByFio: "fio-3.33", ByScenario: "w", "none": ""} {
+		if got := s.label(key); got != want {
+			t.Errorf("%s: %q, want %q", key, got, want)
+		}
+	}
+	s.Result.Fio, s.Result.Topology = "fio-3.41", &topology.Topology{Host: topology.Host{Name: "other"}}
+	if s.label(ByFio) != "fio-3.41" || s.label(ByHost) != "other" {
+		t.Errorf("%s %s", s.label(ByFio), s.label(ByHost))
+	}
+	if !s.start().Equal(began) {
+		t.Error(s.start())
+	}
+	b.Run.Imported = []string{"x"}
+	if !s.start().IsZero() {
+		t.Error("an import has the times of its results alone")
+	}
+	later := Sample{Run: b, Result: &result.Result{Start: began.Add(time.Hour)}}
+	if side := (Side{Samples: []Sample{later, s, later}}); !side.start().Equal(began.Add(time.Hour)) || !side.end().Equal(began.Add(time.Hour)) {
+		t.Errorf("%v to %v", side.start(), side.end())
+	}
+	earlier := Sample{Run: b, Result: &result.Result{Start: began}}
+	if side := (Side{Samples: []Sample{later, earlier}}); !side.start().Equal(began) {
+		t.Errorf("%v", side.start())
 	}
 }

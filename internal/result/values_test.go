@@ -527,3 +527,40 @@ func TestWindowOfARun(t *testing.T) {
 		t.Errorf("%s to %s", from, to)
 	}
 }
+
+// The distribution with bins: clat, or lat where only that has them.
+func TestLatencyThatCarriesBins(t *testing.T) {
+	h := &fio.Hist{}
+	for name, c := range map[string]struct {
+		d    fio.Direction
+		want float64
+	}{
+		"both":    {fio.Direction{Clat: fio.Latency{Mean: 1, Hist: h}, Lat: fio.Latency{Mean: 2, Hist: h}}, 1},
+		"lat":     {fio.Direction{Clat: fio.Latency{Mean: 1}, Lat: fio.Latency{Mean: 2, Hist: h}}, 2},
+		"neither": {fio.Direction{Clat: fio.Latency{Mean: 1}, Lat: fio.Latency{Mean: 2}}, 1},
+		"clat":    {fio.Direction{Clat: fio.Latency{Mean: 1, Hist: h}, Lat: fio.Latency{Mean: 2}}, 1},
+	} {
+		if got := latency(c.d).Mean; got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// What syncs of fio 3.33 to 3.40 with libaio include, and of no other.
+func TestSyncsIncludeByVersion(t *testing.T) {
+	for name, c := range map[string]struct {
+		version, engine string
+		every           int
+		mean            float64
+		want            bool
+	}{
+		"3.33": {"fio-3.33", "libaio", 1, 1, true}, "3.32": {"fio-3.32", "libaio", 1, 1, false}, "3.40": {"fio-3.40", "libaio", 1, 1, true}, "3.41": {"fio-3.41", "libaio", 1, 1, false},
+		"psync": {"fio-3.33", "psync", 1, 1, false}, "no syncs": {"fio-3.33", "libaio", 0, 1, false}, "not measured": {"fio-3.33", "libaio", 1, 0, false}, "no version": {"", "libaio", 1, 1, false},
+	} {
+		r := &Result{Fio: c.version, Workloads: []fio.Workload{{}, {Engine: c.engine, SyncEvery: c.every}}}
+		r.Total.Sync.Lat.Mean = c.mean
+		if got := r.SyncsInclude() != ""; got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -235,6 +235,9 @@ func TestRanksHaveRoom(t *testing.T) {
 	if e.Center != 3 || e.Lo != 2 || e.Hi != 4 || e.N != 7 {
 		t.Errorf("%+v", e)
 	}
+	if e := middle([]float64{5, 1, 4, 2, 3}, 9, 7); e.Lo != 3 || e.Hi != 3 {
+		t.Errorf("%+v", e)
+	}
 	if e := middle([]float64{1, 2}, 9, 1); e.Lo != 1 || e.Hi != 2 {
 		t.Errorf("%+v", e)
 	}

@@ -186,3 +186,14 @@ func TestJSONValues(t *testing.T) {
 		}
 	}
 }
+
+// A limit is shown in the unit in which it is round, halves of MiB/s and tenths of MB/s included.
+func TestDeclaredRates(t *testing.T) {
+	for r, want := range map[Rate]string{
+		125 * MiBPerSec: "125 MiB/s", 12.5 * MiBPerSec: "12.5 MiB/s", 312.5 * MBPerSec: "312.5 MB/s", 200 * MBPerSec: "200 MB/s", 12.25 * MiBPerSec: "12.2 MiB/s",
+	} {
+		if got := r.Declared(); got != want {
+			t.Errorf("%v: %s, want %s", float64(r), got, want)
+		}
+	}
+}

@@ -1,0 +1,450 @@
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
+)
+
+// asMD is an array of two drives, S0 and S1, as md runs it, mounted on /data. What programs print is
+// given by their names; those that are not listed are not installed.
+func asMD(t *testing.T, prints map[string]string) *state {
+	t.Helper()
+	w := workOf(2, 10*units.GiB, Want{Level: "raid1", Using: "md", Data: 1, Mount: "/data", FS: "xfs", Group: "g"})
+	w.Steps = []Step{
+		{Check: []Cond{{Is: "array", Want: ourUUID}}, State: StepDone},
+		{Check: []Cond{{Is: "filesystem", Want: "xfs 1234"}}, State: StepDone}, {Check: []Cond{{Is: "mounted", Of: "/data"}}},
+	}
+	s := site(t, machine(nil, nil))
+	s.Run = func(_ context.Context, out io.Writer, argv ...string) error {
+		text, ok := prints[argv[0]]
+		if !ok {
+			return fmt.Errorf("%s: %w", argv[0], sys.ErrNotFound)
+		}
+		if code, failed := strings.CutPrefix(text, "fails with "); failed {
+			number, said, _ := strings.Cut(code, ": ")
+			return &sys.Failed{Argv: argv, Code: int(number[0] - '0'), Stderr: said}
+		}
+		_, err := io.WriteString(out, text)
+		return err
+	}
+	md := &block.Device{Name: "md0", Path: "/dev/md0", Kind: block.MD, Slaves: []string{"sda", "sdb"}, MD: &block.Raid{
+		Level: "raid1", State: "clean", UUID: bare(ourUUID), Members: []block.Member{{Name: "sda", State: "in_sync"}, {Name: "sdb", State: "in_sync"}},
+	}}
+	drive := func(name, serial string) *block.Device {
+		return &block.Device{Name: name, Path: "/dev/" + name, Serial: serial, Kind: block.Disk, Size: 10 * units.GiB, Holders: []string{"md0"}}
+	}
+	tree := &block.Tree{
+		Devices: map[string]*block.Device{"md0": md, "sda": drive("sda", "S0"), "sdb": drive("sdb", "S1"), "sdc": drive("sdc", "S2")},
+		Mounts:  []block.Mount{{ID: 1, Under: 1, Point: "/", Root: "/"}, {ID: 2, Under: 1, Point: "/data", Device: "md0", Root: "/", Source: "/dev/md0"}},
+	}
+	return &state{s, w, tree}
+}
+
+// Each condition, where it holds and where it just does not.
+func TestConditions(t *testing.T) {
+	for name, c := range map[string]struct {
+		cond   Cond
+		change func(*state)
+		want   bool
+	}{
+		"array":            {Cond{Is: "array", Want: ourUUID}, nil, true},
+		"another array":    {Cond{Is: "array", Want: strings.Replace(ourUUID, "0", "1", 1)}, nil, false},
+		"array, no UUID":   {Cond{Is: "array"}, nil, false},
+		"inactive array":   {Cond{Is: "array", Want: ourUUID}, func(s *state) { s.tree.Devices["md0"].MD.State = "inactive" }, false},
+		"a member short":   {Cond{Is: "array", Want: ourUUID}, func(s *state) { s.tree.Devices["md0"].Slaves = []string{"sda"} }, false},
+		"a faulty member":  {Cond{Is: "array", Want: ourUUID}, func(s *state) { s.tree.Devices["md0"].MD.Members[1].State = "faulty" }, false},
+		"another's member": {Cond{Is: "array", Want: ourUUID}, func(s *state) { s.tree.Devices["md0"].Slaves[1] = "sdc" }, false},
+		"while replacing": {Cond{Is: "array", Want: ourUUID}, func(s *state) {
+			s.w.Replacing = &Replacement{Old: "S2", New: "S1"}
+			s.tree.Devices["md0"].Slaves = []string{"sda", "sdb", "sdc"}
+		}, true},
+		"inactive":            {Cond{Is: "inactive", Want: ourUUID}, func(s *state) { s.tree.Devices["md0"].MD.State = "inactive" }, true},
+		"not inactive":        {Cond{Is: "inactive", Want: ourUUID}, nil, false},
+		"stopped":             {Cond{Is: "stopped", Want: ourUUID}, func(s *state) { delete(s.tree.Devices, "md0") }, true},
+		"not stopped":         {Cond{Is: "stopped", Want: ourUUID}, nil, false},
+		"mounted":             {Cond{Is: "mounted", Of: "/data"}, nil, true},
+		"mounted, a slash":    {Cond{Is: "mounted", Of: "/data/"}, nil, true},
+		"below the mount":     {Cond{Is: "mounted", Of: "/data/x"}, nil, false},
+		"another is mounted":  {Cond{Is: "mounted", Of: "/data"}, func(s *state) { s.tree.Mounts[1].Device = "sdc" }, false},
+		"nothing is mounted":  {Cond{Is: "mounted", Of: "/data"}, func(s *state) { s.tree.Mounts = s.tree.Mounts[:1] }, false},
+		"no array to mount":   {Cond{Is: "mounted", Of: "/data"}, func(s *state) { delete(s.tree.Devices, "md0") }, false},
+		"mountedfrom":         {Cond{Is: "mountedfrom", Of: "/data", Want: "/dev/md0"}, nil, true},
+		"mounted from other":  {Cond{Is: "mountedfrom", Of: "/data", Want: "/dev/sdc"}, nil, false},
+		"mounted below":       {Cond{Is: "mountedfrom", Of: "/data/x", Want: "/dev/md0"}, nil, false},
+		"filesystem":          {Cond{Is: "filesystem", Want: "xfs 1234"}, nil, true},
+		"another filesystem":  {Cond{Is: "filesystem", Want: "xfs 12345"}, nil, false},
+		"superblock":          {Cond{Is: "superblock", Of: "@S0", Want: "0a:1b"}, nil, true},
+		"another superblock":  {Cond{Is: "superblock", Of: "@S0", Want: "0a:1c"}, nil, false},
+		"member":              {Cond{Is: "member", Of: "@S0"}, nil, true},
+		"no member":           {Cond{Is: "member", Of: "@S2"}, nil, false},
+		"in sync":             {Cond{Is: "insync", Of: "@S0"}, nil, true},
+		"not in sync":         {Cond{Is: "insync", Of: "@S0"}, func(s *state) { s.tree.Devices["md0"].MD.Members[0].State = "spare" }, false},
+		"unreplaced":          {Cond{Is: "unreplaced", Of: "@S0", Want: "@S1"}, func(s *state) { s.tree.Devices["md0"].MD.Members[0].State = "spare" }, true},
+		"replaced":            {Cond{Is: "unreplaced", Of: "@S0", Want: "@S1"}, nil, false},
+		"synced":              {Cond{Is: "synced"}, nil, true},
+		"synced, idle":        {Cond{Is: "synced"}, func(s *state) { s.tree.Devices["md0"].MD.Action = "idle" }, true},
+		"not synced":          {Cond{Is: "synced"}, func(s *state) { s.tree.Devices["md0"].MD.Action = "resync" }, false},
+		"degraded":            {Cond{Is: "synced"}, func(s *state) { s.tree.Devices["md0"].MD.Degraded = 1 }, false},
+		"new one in sync":     {Cond{Is: "synced"}, func(s *state) { s.w.Replacing = &Replacement{Old: "S2", New: "S1"} }, true},
+		"new one not in sync": {Cond{Is: "synced"}, func(s *state) { s.w.Replacing = &Replacement{Old: "S0", New: "S2"} }, false},
+		"partition": {Cond{Is: "partition", Of: "@S2:1"}, func(s *state) {
+			s.tree.Devices["sdc"].Partitions = []string{"sdc1"}
+			s.tree.Devices["sdc1"] = &block.Device{Name: "sdc1", Start: units.MiB}
+		}, true},
+		"partition elsewhere": {Cond{Is: "partition", Of: "@S2:1"}, func(s *state) {
+			s.tree.Devices["sdc"].Partitions = []string{"sdc1"}
+			s.tree.Devices["sdc1"] = &block.Device{Name: "sdc1", Start: 2 * units.MiB}
+		}, false},
+		"no partition":      {Cond{Is: "partition", Of: "@S2:1"}, nil, false},
+		"group":             {Cond{Is: "group", Of: "g"}, nil, true},
+		"no group":          {Cond{Is: "group", Of: "h"}, nil, false},
+		"volume":            {Cond{Is: "volume", Of: "g/v"}, nil, true},
+		"no volume":         {Cond{Is: "volume", Of: "g/w"}, nil, false},
+		"no volume of none": {Cond{Is: "volume", Of: "h/v"}, nil, false},
+	} {
+		s := asMD(t, map[string]string{
+			"blkid": "TYPE=xfs\nUUID=1234\n", "mdadm": "MD_LEVEL=1\nMD_UUID=0A:1B\n",
+			"vgs": `{"report":[{"vg":[{"vg_name":"g"}]}]}`, "lvs": `{"report":[{"lv":[{"lv_name":"v"}]}]}`,
+		})
+		if c.change != nil {
+			c.change(s)
+		}
+		if got, err := s.holds(t.Context(), c.cond, false); got != c.want || err != nil {
+			t.Errorf("%s: %v %v", name, got, err)
+		}
+	}
+	s := asMD(t, nil)
+	if _, err := s.holds(t.Context(), Cond{Is: "nonsense", Of: "@S0"}, false); err == nil || !strings.Contains(err.Error(), "does not know") {
+		t.Error(err)
+	}
+}
+
+// Paths, directories and owners below the root.
+func TestConditionsOfFiles(t *testing.T) {
+	s := asMD(t, nil)
+	s.w.Array = "t"
+	dir := filepath.Join(s.Root, "d")
+	if err := errors.Join(os.Mkdir(dir, 0o700), os.Mkdir(filepath.Join(s.Root, "full"), 0o750), os.WriteFile(filepath.Join(s.Root, "full", "x"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	begin, end := (&Lines{Name: "t"}).Marks()
+	if err := os.WriteFile(filepath.Join(s.Root, "fstab"), []byte(begin+"\nUUID=1 /d xfs\n"+end+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	own := fmt.Sprintf("%d:%d", os.Geteuid(), os.Getegid())
+	for c, want := range map[Cond]bool{
+		{Is: "path", Of: "/d"}: true, {Is: "path", Of: "/no"}: false, {Is: "absent", Of: "/d"}: false, {Is: "absent", Of: "/no"}: true,
+		{Is: "empty", Of: "/d"}: true, {Is: "empty", Of: "/full"}: false, {Is: "empty", Of: "/no"}: false,
+		{Is: "lines", Of: "/fstab", Want: "UUID=1 /d xfs"}: true, {Is: "lines", Of: "/fstab", Want: "UUID=2 /d xfs"}: false, {Is: "lines", Of: "/no", Want: "x"}: false,
+		{Is: "owner", Of: "/d", Want: own + ":0700"}: true, {Is: "owner", Of: "/d", Want: own + ":0750"}: false, {Is: "owner", Of: "/d", Want: "::"}: true,
+		{Is: "owner", Of: "/d", Want: "4242::"}: false, {Is: "owner", Of: "/d", Want: ":4242:"}: false, {Is: "owner", Of: "/no", Want: "::"}: false,
+	} {
+		if got, err := s.holds(t.Context(), c, false); got != want || err != nil {
+			t.Errorf("%+v: %v %v", c, got, err)
+		}
+	}
+}
+
+// A table that was being written counts as apply's while the step is begun.
+func TestTablesHalfWritten(t *testing.T) {
+	for name, c := range map[string]struct {
+		prints string
+		begun  bool
+		want   bool
+	}{
+		"ours":                 {"PTTYPE=gpt\nPTUUID=77\n", false, true},
+		"another":              {"PTTYPE=gpt\nPTUUID=78\n", true, false},
+		"half, begun":          {"PTTYPE=gpt\n", true, true},
+		"half":                 {"PTTYPE=gpt\n", false, false},
+		"a filesystem, begun":  {"TYPE=xfs\nPTTYPE=gpt\n", true, false},
+		"nothing":              {"fails with 2: ", true, false},
+		"several at one place": {"fails with 2: ambivalent result", true, false},
+	} {
+		s := asMD(t, map[string]string{"blkid": c.prints})
+		if got, err := s.holds(t.Context(), Cond{Is: "table", Of: "@S0", Want: "77"}, c.begun); got != c.want || err != nil {
+			t.Errorf("%s: %v %v", name, got, err)
+		}
+	}
+	s := asMD(t, map[string]string{"blkid": "fails with 4: broken"})
+	if _, err := s.holds(t.Context(), Cond{Is: "table", Of: "@S0", Want: "77"}, false); err == nil {
+		t.Error("blkid failed, and nobody says so")
+	}
+}
+
+// LVM's words: its physical volumes, their group and the volume, and how far copies agree.
+func TestConditionsOfLVM(t *testing.T) {
+	pvs := func(rows ...string) string {
+		return `{"report":[{"pv":[` + strings.Join(rows, ",") + `]}]}`
+	}
+	row := func(name, group string) string { return fmt.Sprintf(`{"pv_name":%q,"vg_name":%q}`, name, group) }
+	for name, c := range map[string]struct {
+		cond     Cond
+		pvs, lvs string
+		want     bool
+		err      string
+	}{
+		"pv of ours":          {Cond{Is: "pv", Of: "@S0", Want: "g"}, pvs(row("/dev/sda", "g")), "", true, ""},
+		"pv of none":          {Cond{Is: "pv", Of: "@S0", Want: "g"}, pvs(row("/dev/sda", "")), "", true, ""},
+		"pv of another":       {Cond{Is: "pv", Of: "@S0", Want: "g"}, pvs(row("/dev/sda", "h")), "", false, ""},
+		"no pv":               {Cond{Is: "pv", Of: "@S0", Want: "g"}, pvs(row("/dev/sdb", "g")), "", false, ""},
+		"group":               {Cond{Is: "vg", Of: "g"}, pvs(row("/dev/sda", "g"), row("/dev/sdc", "h")), "", true, ""},
+		"no group":            {Cond{Is: "vg", Of: "g"}, pvs(row("/dev/sda", "h")), "", false, ""},
+		"group on others too": {Cond{Is: "vg", Of: "g"}, pvs(row("/dev/sda", "g"), row("/dev/sdc", "g")), "", false, "also lies on /dev/sdc"},
+		"volume":              {Cond{Is: "lv", Of: "g/t"}, pvs(row("/dev/sda", "g")), `{"report":[{"lv":[{"lv_name":"t","lv_active":"active"}]}]}`, true, ""},
+		"inactive":            {Cond{Is: "lv", Of: "g/t"}, pvs(row("/dev/sda", "g")), `{"report":[{"lv":[{"lv_name":"t","lv_active":""}]}]}`, false, ""},
+		"inactive, any":       {Cond{Is: "lv", Of: "g/t", Want: "any"}, pvs(row("/dev/sda", "g")), `{"report":[{"lv":[{"lv_name":"t","lv_active":""}]}]}`, true, ""},
+		"another volume":      {Cond{Is: "lv", Of: "g/t"}, pvs(row("/dev/sda", "g")), `{"report":[{"lv":[{"lv_name":"u","lv_active":"active"}]}]}`, false, ""},
+		"volume of no group":  {Cond{Is: "lv", Of: "g/t"}, pvs(), `{"report":[{"lv":[{"lv_name":"t","lv_active":"active"}]}]}`, false, ""},
+	} {
+		s := asMD(t, map[string]string{"pvs": c.pvs, "lvs": c.lvs})
+		got, err := s.holds(t.Context(), c.cond, false)
+		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: %v %v", name, got, err)
+		}
+	}
+	for percent, want := range map[string]float64{"12.50": 0.125, "100.00": 1, "": 1} {
+		s := asMD(t, map[string]string{"lvs": `{"report":[{"lv":[{"lv_name":"u","sync_percent":"1"},{"lv_name":"t","sync_percent":"` + percent + `"}]}]}`})
+		s.w.Want.Using = "lvm"
+		s.tree.Devices["dm-0"] = &block.Device{Name: "dm-0", LV: &block.Vol{VG: "g", Name: "t"}}
+		if got, err := s.lvmSync(t.Context()); got != want || err != nil {
+			t.Errorf("%s: %v %v", percent, got, err)
+		}
+		if done, err := s.synced(t.Context()); done != (want == 1) || err != nil {
+			t.Errorf("%s: %v %v", percent, done, err)
+		}
+	}
+	if _, err := asMD(t, map[string]string{"lvs": `{"report":[]}`}).lvmSync(t.Context()); !errors.Is(err, errGone) {
+		t.Error(err)
+	}
+}
+
+// The top device by its level, its name and its UUID; names that are placeholders.
+func TestTopDevices(t *testing.T) {
+	s := asMD(t, nil)
+	s.tree.Devices["dm-0"] = &block.Device{Name: "dm-0", LV: &block.Vol{VG: "g", Name: "t"}}
+	s.tree.Devices["dm-1"] = &block.Device{Name: "dm-1", LV: &block.Vol{VG: "h", Name: "t"}}
+	for using, want := range map[string]string{"md": "md0", "lvm": "dm-0", "": "sda"} {
+		s.w.Want.Using = using
+		if d, err := s.top(); err != nil || d.Name != want {
+			t.Errorf("%s: %v %v", using, d, err)
+		}
+	}
+	s.w.Want.Using = "md"
+	for arg, want := range map[string]string{"@array": "/dev/md0", "@S1": "/dev/sdb", "plain": "plain"} {
+		if got, err := s.path(arg); got != want || err != nil {
+			t.Errorf("%s: %s %v", arg, got, err)
+		}
+	}
+	for _, gone := range []string{"@S9", "@S0:1", "@"} {
+		if _, err := s.path(gone); !errors.Is(err, errGone) {
+			t.Errorf("%s: %v", gone, err)
+		}
+	}
+	s.tree.Devices["sdd"] = &block.Device{Name: "sdd", Path: "/dev/sdd", Serial: "S1", Kind: block.Disk}
+	if _, err := s.path("@S1"); err == nil || !strings.Contains(err.Error(), "have it; detach one of them") {
+		t.Error(err)
+	}
+	s.tree.Devices["sdd"].Kind = block.Partition
+	if _, err := s.path("@S1"); err != nil {
+		t.Error(err)
+	}
+	s.tree.Devices["md0"].MD.State = "inactive"
+	if _, err := s.top(); !errors.Is(err, errGone) {
+		t.Error(err)
+	}
+	if identity(&block.Device{WWN: "W"}) != "W" || identity(&block.Device{WWN: "W", Serial: "S"}) != "S" {
+		t.Error("identity")
+	}
+	inactive := asMD(t, nil)
+	d := inactive.tree.Devices["md0"]
+	if d.Slaves = nil; !inactive.ours(d) {
+		t.Error("an inactive array shows no slaves")
+	}
+	if d.MD.Members = nil; inactive.ours(d) {
+		t.Error("nothing is below it")
+	}
+}
+
+// Who uses an array beyond the one mount of apply's own.
+func TestUsersOfAnArray(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*state)
+		want   string
+	}{
+		"its own mount": {func(*state) {}, ""},
+		"a second mount": {func(s *state) {
+			s.tree.Mounts = append(s.tree.Mounts, block.Mount{ID: 3, Under: 1, Point: "/other", Device: "md0", Root: "/"})
+		}, "it is also mounted on /other"},
+		"twice on its point": {func(s *state) {
+			s.tree.Mounts = append(s.tree.Mounts, block.Mount{ID: 3, Under: 1, Point: "/data", Device: "md0", Root: "/"})
+		}, "it is also mounted on /data"},
+		"a part of it":   {func(s *state) { s.tree.Mounts[1].Root = "/sub" }, "it is also mounted on /data"},
+		"swap":           {func(s *state) { s.tree.Swaps = []string{"md0"} }, "/dev/md0 is used as swap"},
+		"another's swap": {func(s *state) { s.tree.Swaps = []string{"sdc"} }, ""},
+		"a holder":       {func(s *state) { s.tree.Devices["md0"].Holders = []string{"dm-9"} }, "/dev/dm-9 is made of it"},
+		"a logical volume": {func(s *state) {
+			s.tree.Devices["md0"].Holders = []string{"dm-9"}
+			s.tree.Devices["dm-9"] = &block.Device{LV: &block.Vol{VG: "h", Name: "v"}}
+		}, "the logical volume h/v is made of it"},
+		"another device": {func(s *state) {
+			s.tree.Devices["md0"].Holders = []string{"x"}
+			s.tree.Devices["x"] = &block.Device{Path: "/dev/x"}
+		}, "/dev/x is made of it"},
+		"mounted below": {func(s *state) {
+			s.tree.Mounts = append(s.tree.Mounts, block.Mount{ID: 3, Under: 2, Point: "/data/x", Device: "sdc", Source: "/dev/sdc"})
+		}, "/dev/sdc is mounted below it, on /data/x"},
+		"a swap file": {func(s *state) { s.tree.SwapFiles = []string{"/data/swap", "/database/swap"} }, "/data/swap is used as swap"},
+		"a loop device": {func(s *state) {
+			s.tree.Devices["loop0"] = &block.Device{Kind: block.Loop, Path: "/dev/loop0", Backing: "/data/img"}
+		}, "the loop device /dev/loop0 lies in its file /data/img"},
+		"a loop elsewhere": {func(s *state) {
+			s.tree.Devices["loop0"] = &block.Device{Kind: block.Loop, Path: "/dev/loop0", Backing: "/database/img"}
+		}, ""},
+	} {
+		s := asMD(t, nil)
+		c.change(s)
+		v := &survey{state: s}
+		v.uses(s.tree.Devices["md0"])
+		var all []string
+		for _, o := range v.found {
+			all = append(all, o.What)
+		}
+		if got := strings.Join(all, "|"); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") || len(all) > 1 {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	for path, want := range map[string]bool{"/data": true, "/data/x": true, "/database": false, "/": false} {
+		if below(path, "/data") != want {
+			t.Errorf("%s: %v", path, !want)
+		}
+	}
+}
+
+// What lies on the array's device, against what apply has put there.
+func TestContentOfAnArray(t *testing.T) {
+	for name, c := range map[string]struct {
+		prints string
+		change func(*Work)
+		want   string
+	}{
+		"its own":            {"TYPE=xfs\nUUID=1234\n", nil, ""},
+		"another":            {"TYPE=xfs\nUUID=9\n", nil, "/dev/md/t carries xfs"},
+		"a table":            {"PTTYPE=gpt\n", nil, "/dev/md/t carries gpt"},
+		"nothing any more":   {"", nil, "does not carry the filesystem that apply made any more"},
+		"nothing, undoing":   {"", func(w *Work) { w.Undoing = true }, ""},
+		"another, undoing":   {"TYPE=ext4\nUUID=9\n", func(w *Work) { w.Undoing = true }, "/dev/md/t carries ext4"},
+		"mkfs was cut short": {"", func(w *Work) { w.Steps[1].State = StepBegun }, ""},
+		"one volume":         {"TYPE=ext4\n", func(w *Work) { w.Want.Using = "" }, ""},
+	} {
+		s := asMD(t, map[string]string{"blkid": c.prints})
+		if c.change != nil {
+			c.change(s.w)
+		}
+		v := &survey{state: s}
+		err := v.content(t.Context(), s.tree.Devices["md0"])
+		got := ""
+		for _, o := range v.found {
+			got += o.What
+		}
+		if err != nil || !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%s: %q %v, want %q", name, got, err, c.want)
+		}
+	}
+}
+
+// Lines of fstab beyond plimsoll's own that need the array.
+func TestLinesThatNeedAnArray(t *testing.T) {
+	s := asMD(t, nil)
+	s.w.Want.Label = "L"
+	l := &Lines{File: "/etc/fstab", Name: "t", Text: "UUID=1234 /data xfs noatime 0 0"}
+	s.w.Steps = append(s.w.Steps, Step{Undo: []Action{{Cut: l}}, State: StepDone})
+	begin, end := l.Marks()
+	own := begin + "\n" + l.Text + "\n" + end + "\n"
+	for line, want := range map[string]bool{
+		"": false, "UUID=1234 /x xfs": true, "LABEL=L /x xfs": true, "/dev/md/t /x xfs": true, "/dev/disk/by-uuid/1234 /x xfs": true, "/dev/disk/by-label/L /x xfs": true,
+		"UUID=12 /x xfs": false, "/data/swap none swap": true, "/database/swap none swap": false, "# UUID=1234 /x": false, "/data/x": false,
+	} {
+		v := &survey{state: s}
+		v.needing([]byte(own + line + "\n"))
+		if (len(v.found) == 1) != want {
+			t.Errorf("%q: %+v", line, v.found)
+		}
+	}
+}
+
+// Actions by what is set in them, in this order; what an action leaves as it is known.
+func TestActions(t *testing.T) {
+	s := asMD(t, map[string]string{"true": "", "false": "fails with 1: false: it is so\nUsage: none\nmore"})
+	for name, c := range map[string]struct {
+		a    Action
+		want string
+	}{
+		"run":           {Action{Run: []string{"true", "@S0"}}, ""},
+		"run fails":     {Action{Run: []string{"false"}}, "it is so"},
+		"run of a lost": {Action{Run: []string{"true", "@S9"}}, "is not attached"},
+		"left out":      {Action{If: &Cond{Is: "stopped", Want: ourUUID}, Run: []string{"false"}}, ""},
+		"not left out":  {Action{If: &Cond{Is: "array", Want: ourUUID}, Run: []string{"false"}}, "it is so"},
+		"nothing":       {Action{}, "does not know"},
+		"zero":          {Action{Zero: []string{"@S9"}}, "is not attached"},
+		"erase":         {Action{Erase: []string{"@S9"}}, "is not attached"},
+		"blank":         {Action{Blank: []string{"@S0"}}, "is not blank"},
+		"stop":          {Action{Stop: []string{"@S0"}}, "mdadm"},
+	} {
+		err := s.act(t.Context(), c.a, false)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+		if err != nil && strings.Contains(err.Error(), "Usage") {
+			t.Errorf("%s: its manual is in the error: %v", name, err)
+		}
+	}
+	for _, c := range []struct {
+		a    Action
+		want bool
+	}{
+		{Action{Blank: []string{"@S0", "@S1"}}, true}, {Action{Run: []string{"x", "@S0"}}, true}, {Action{Run: []string{"x", "@S0", "@S1"}}, false},
+		{Action{Run: []string{"x", "@array"}}, false}, {Action{Run: []string{"x", "@array", "@S0"}}, true}, {Action{Zero: []string{"@S0"}}, false},
+	} {
+		if c.a.local() != c.want {
+			t.Errorf("%+v", c.a)
+		}
+	}
+	var done []string
+	each := func(refs ...string) error {
+		done = nil
+		return s.each(refs, func(ref string) error {
+			done = append(done, ref)
+			switch ref {
+			case "gone":
+				return fmt.Errorf("x %w", errGone)
+			case "bad":
+				return io.ErrNoProgress
+			}
+			return nil
+		})
+	}
+	if err := each("gone", "b"); !errors.Is(err, errGone) || !slices.Equal(done, []string{"gone", "b"}) {
+		t.Errorf("%v %v", err, done)
+	}
+	if err := each("bad", "b"); !errors.Is(err, io.ErrNoProgress) || len(done) != 1 {
+		t.Errorf("%v %v", err, done)
+	}
+	long := brief(&sys.Failed{Argv: []string{"/sbin/x"}, Stderr: "x: a\n\nb\nc\nd\ne\n"})
+	if failed, ok := errors.AsType[*sys.Failed](long); !ok || failed.Stderr != "a; b; c; d" {
+		t.Errorf("%v", long)
+	}
+	if err := brief(io.ErrNoProgress); !errors.Is(err, io.ErrNoProgress) {
+		t.Error(err)
+	}
+}
