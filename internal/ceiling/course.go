@@ -46,11 +46,14 @@ func (c Ceiling) timed() Ceiling {
 		}
 		now += after
 		for _, b := range buckets {
-			if !b.spent {
-				b.Pass(used(x, b.demand), after)
+			if b.spent {
+				continue
+			}
+			b.Pass(used(x, b.demand), after)
+			if b == first || b.Left <= b.Size*noise { // an instance's two bursts end at the same time
+				b.spent, b.ends = true, now
 			}
 		}
-		first.spent, first.ends = true, now
 	}
 	c.Bounds = slices.Clone(c.Bounds)
 	for i := range c.Bounds {

@@ -35,6 +35,17 @@ func TestPhasesByHand(t *testing.T) {
 			machine(t, 1, st1, topology.Single, 0, "t4g.medium"), load("read", m, 16, 1),
 			[]Step{{30 * time.Minute, Bound{IOPS: 248.55, Kind: InstanceRate}}, {494744 * time.Second, Bound{IOPS: 41.37, Kind: InstanceRate}}, {0, Bound{IOPS: 40, Kind: VolumeRate}}},
 		},
+		// Both bursts of an instance end after 30 min: of 40 MiB/s and 4,000 IOPS the bytes allow 2,560, then
+		// of 10 MiB/s and 1,000 they allow 640.
+		"two bursts at once": {
+			&topology.Topology{
+				Arrays: []topology.Array{{Name: "md0", Level: topology.Single, Volumes: []topology.Volume{{Network: true, CountedIO: 256 * k, Merges: true, Sustained: topology.Limits{IOPS: 16000}}}}},
+				Instance: topology.Instance{
+					Type: "x", Baseline: topology.Limits{IOPS: 1000, Rate: 10 * units.MiBPerSec}, Burst: topology.Limits{IOPS: 4000, Rate: 40 * units.MiBPerSec}, BurstFor: 30 * time.Minute,
+				},
+			}, load("randread", 16*k, 32, 1),
+			[]Step{{30 * time.Minute, Bound{IOPS: 2560, Kind: InstanceRate}}, {0, Bound{IOPS: 640, Kind: InstanceRate}}},
+		},
 		// Asked for 500 of 3,000: 5.4M / (500 - 300) = 27,000 s.
 		"a burst used in part": {
 			machine(t, 1, small, topology.Single, 0, ""), asked(load("randread", 16*k, 32, 1), 500),
