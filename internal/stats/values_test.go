@@ -396,6 +396,10 @@ func TestShareByHand(t *testing.T) {
 	if p := PairedShare(append(first, 9, 9), again, 1); p.Pairs != 8 {
 		t.Errorf("%+v", p)
 	}
+	five := []float64{5, 1, 4, 2, 3} // medians are at place int(0.5 · 4), the quartile at int(0.75 · 4)
+	if p := PairedShare(five, []float64{50, 10, 40, 20, 30}, 1); p.First != 3 || p.Again != 30 || p.Over != 40 {
+		t.Errorf("%+v", p)
+	}
 	near(t, "beyond", beyond([]float64{1, 2, 3, 4}, 2), 0.5, 0)
 	if clip(-1) != 0 || clip(2) != 1 || clip(0.5) != 0.5 {
 		t.Error("clip")
@@ -464,6 +468,7 @@ func TestSearchStepsByHand(t *testing.T) {
 	if _, b := narrow.Next([]Probe{bad(103), good(100), bad(103)}); !b.Done || b.Low != 100 || b.High != 103 {
 		t.Errorf("%+v", b)
 	}
+	near(t, "more was met above, of little", next(Search{Low: 0.1, High: 1, Within: 0.03}, bad(0.5), good(0.8)), 0.5, 1e-9)
 	near(t, "more was met above", next(s, bad(1000), good(2000)), 1000, 1e-9)
 	for name, c := range map[string]struct {
 		probes []Probe

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -234,5 +235,94 @@ func TestTargetsByRole(t *testing.T) {
 	raw := &Topology{Tree: tree}
 	if raw.RawDevice(&Target{Path: "/dev/sda"}) == nil || raw.RawDevice(&Target{Path: "/dev/sda", Mount: &block.Mount{}}) != nil || (&Topology{}).RawDevice(&Target{Path: "/dev/sda"}) != nil {
 		t.Error("raw devices")
+	}
+}
+
+// What a declared volume is by its type: one of the catalogue's, a drive by its model, a local one.
+func TestDeclaredTypes(t *testing.T) {
+	for name, c := range map[string]struct {
+		had     Volume
+		d       DeclaredVolume
+		network bool
+		typ     string
+		iops    units.IOPS
+		err     bool
+	}{
+		"gp3":                     {Volume{}, DeclaredVolume{Type: "gp3"}, true, "gp3", 3000, false},
+		"nvme":                    {Volume{}, DeclaredVolume{Type: "nvme"}, false, "nvme", 0, false},
+		"ssd":                     {Volume{}, DeclaredVolume{Type: "ssd"}, false, "ssd", 0, false},
+		"hdd":                     {Volume{}, DeclaredVolume{Type: "hdd"}, false, "hdd", 0, false},
+		"loop":                    {Volume{}, DeclaredVolume{Type: "loop"}, false, "loop", 0, false},
+		"a trade name":            {Volume{}, DeclaredVolume{Type: "P4510"}, false, "nvme", 0, false},
+		"by its model":            {Volume{}, DeclaredVolume{Type: "nvme", Model: "P4510"}, false, "nvme", 0, false},
+		"a type of its own":       {Volume{}, DeclaredVolume{Type: "san", Limits: Limits{IOPS: 5}}, true, "san", 5, false},
+		"a type of no limits":     {Volume{}, DeclaredVolume{Type: "san"}, false, "", 0, true},
+		"limits alone":            {Volume{}, DeclaredVolume{Limits: Limits{IOPS: 5}}, true, "", 5, false},
+		"limits of what is there": {Volume{Device: "sda"}, DeclaredVolume{Limits: Limits{IOPS: 5}}, false, "", 5, false},
+		"a model alone":           {Volume{}, DeclaredVolume{Model: "P4510"}, false, "", 0, false},
+	} {
+		v := c.had
+		err := v.declare(c.d)
+		if (err != nil) != c.err || !c.err && (v.Network != c.network || v.Type != c.typ || v.Sustained.IOPS != c.iops) {
+			t.Errorf("%s: %+v %v", name, v, err)
+		}
+	}
+	v := Volume{Device: "sda", Serial: "own", Size: 7, Sustained: Limits{IOPS: 1, Rate: 2}, BurstIOs: 3, ReadLatency: 4, WriteLatency: 5}
+	origin := Origin{Declared, "f:1"}
+	if err := v.declare(DeclaredVolume{Serial: "S", Size: 9, Limits: Limits{Rate: 20}, BurstBytes: 30, WriteLatency: 50, Merge: 60, Origin: origin}); err != nil {
+		t.Fatal(err)
+	}
+	if v.Serial != "own" || v.Size != 9 || v.Sustained != (Limits{IOPS: 1, Rate: 20}) || v.BurstIOs != 3 || v.BurstBytes != 30 || v.ReadLatency != 4 || v.WriteLatency != 50 || v.CountedIO != 60 || !v.Merges {
+		t.Errorf("%+v", v)
+	}
+	for figure, want := range map[string]bool{"size": true, "type": false, "sustained.iops": false, "sustained.rate": true, "read_latency": false, "write_latency": true} {
+		if _, said := v.Origins[figure]; said != want {
+			t.Errorf("%s: %v", figure, said)
+		}
+	}
+}
+
+// One volume on a line, its words in any order, each said once.
+func TestVolumesOnALine(t *testing.T) {
+	for line, want := range map[string]string{
+		"8xgp3": "8 gp3", "4 × gp2 3000 GiB": "4 gp2 2.93 TiB", "2*3000iops:125MiB/s": "2 3,000 125 MiB/s", "gp3 16000iops": "0 gp3 16,000", "1024xgp3": "1024 gp3",
+		"1025xgp3": "!", "0xgp3": "!", "gp3 gp2": "!", "gp3 5": "!", "gp3 0iops": "!", "gp3 0MiB/s": "!", "100iops 200iops": "!", "1MiB/s 2MiB/s": "!", "1GiB 2GiB": "!", "gp3 0GiB": "!",
+	} {
+		n, v, err := parseVolumes(line)
+		got := "!"
+		if err == nil {
+			got = fmt.Sprint(n)
+			if v.Type != "" {
+				got += " " + v.Type
+			}
+			if v.Size > 0 {
+				got += " " + v.Size.String()
+			}
+			if v.Limits.IOPS > 0 {
+				got += " " + v.Limits.IOPS.String()
+			}
+			if v.Limits.Rate > 0 {
+				got += " " + v.Limits.Rate.String()
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s (%v)", line, got, want, err)
+		}
+	}
+}
+
+// The link by which a disk is found again: with its serial number, then the shortest.
+func TestLinkOfADisk(t *testing.T) {
+	for _, c := range []struct {
+		serial string
+		links  []string
+		want   string
+	}{
+		{"S1", []string{"/dev/disk/by-id/wwn-1", "/dev/disk/by-id/nvme-long-S1", "/dev/disk/by-id/nvme-S1", "/dev/disk/by-path/S1"}, "/dev/disk/by-id/nvme-S1"},
+		{"S1", []string{"/dev/disk/by-id/bb", "/dev/disk/by-id/aa"}, "/dev/disk/by-id/aa"}, {"", []string{"/dev/disk/by-id/bbb", "/dev/disk/by-id/cc"}, "/dev/disk/by-id/cc"}, {"S1", []string{"/dev/disk/by-path/S1"}, ""},
+	} {
+		if got := byID(&block.Device{Serial: c.serial, Links: c.links}); got != c.want {
+			t.Errorf("%q: %s", c.links, got)
+		}
 	}
 }
