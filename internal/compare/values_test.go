@@ -805,3 +805,158 @@ func TestLabelsOfASample(t *testing.T) {
 		t.Errorf("%v", side.start())
 	}
 }
+
+// Facts that differ between the base and a side are noted, where each has its own.
+func TestUnlikeFacts(t *testing.T) {
+	sample := func(kernel string) Sample {
+		b := &bundle.Bundle{Run: bundle.Run{Topology: topology.Topology{Host: topology.Host{Kernel: kernel}}}}
+		return Sample{Run: b, Scenario: &bundle.Scenario{}, Result: &result.Result{}}
+	}
+	side := func(kernels ...string) []Sample {
+		var all []Sample
+		for _, k := range kernels {
+			all = append(all, sample(k))
+		}
+		return all
+	}
+	kernel := facts()[1]
+	for name, c := range map[string]struct {
+		a, b []Sample
+		want string
+	}{
+		"differ":              {side("6.1"), side("6.8"), "kernel differs: 6.1 in a, 6.8 in b"},
+		"alike":               {side("6.1"), side("6.1"), ""},
+		"one more":            {side("6.1"), side("6.1", "6.8"), ""},
+		"in another order":    {side("6.1", "6.8"), side("6.8", "6.1"), ""},
+		"one of two":          {side("6.1", "6.8"), side("6.8", "5.10"), "kernel differs: 6.1 in a, 5.10 in b"},
+		"not known":           {side(""), side("6.8"), ""},
+		"not known of b":      {side("6.8"), side(""), ""},
+		"four":                {side("1", "2", "3", "4"), side("5"), "kernel differs: 1, 2 and 2 more in a, 5 in b"},
+		"the side's own name": {side("6.1"), side("b"), ""},
+	} {
+		table := &Table{Sides: []Column{{Name: "a"}, {Name: "b"}}}
+		table.unlike("", kernel, func(k int) []Sample { return [][]Sample{c.a, c.b}[k] })
+		if got := strings.Join(table.Notes, "|"); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	facts := workFacts()
+	s := sample("")
+	for i, want := range []string{"", "one for all jobs", ""} {
+		if got := facts[i].of(s); got != want {
+			t.Errorf("%s: %q", facts[i].what, got)
+		}
+	}
+	s.Scenario.Size, s.Scenario.Files, s.Scenario.Runtime = units.GiB, suite.FilePerJob, time.Minute
+	for i, want := range []string{"1 GiB", "one for each job", "60 s"} {
+		if got := facts[i].of(s); got != want {
+			t.Errorf("%s: %q", facts[i].what, got)
+		}
+	}
+}
+
+// A point of a series: the geometric mean of its valid rounds, by its ceiling.
+func TestPointOfASeries(t *testing.T) {
+	c := &ceiling.Ceiling{Bounds: []ceiling.Bound{{Kind: ceiling.VolumeIOPS, IOPS: 8000, BW: 1 << 30}}}
+	b := &bundle.Bundle{Run: bundle.Run{ID: "r", Created: began, Tool: "1.0"}}
+	s := &bundle.Scenario{Ceiling: c, Verdict: verdict.Pass}
+	round := func(n float64, invalid string) Sample {
+		return Sample{Run: b, Scenario: s, Invalid: invalid, Result: &result.Result{Total: fio.Job{Read: fio.Direction{IOPS: units.IOPS(n), BW: units.Rate(n) * 1000}}}}
+	}
+	p := pointOf(iops(), []Sample{round(1000, ""), round(9, "bad"), round(4000, "")})
+	if p.Rounds != 2 || math.Abs(p.Value.Center-2000) > 1e-6 || math.Abs(p.Share-0.25) > 1e-9 || p.Invalid != "" || p.Facts["ceiling"] != "8,000" || p.Facts["plimsoll"] != "1.0" || !p.At.Equal(began) || p.Verdict != "pass" {
+		t.Errorf("%+v", p)
+	}
+	if p := pointOf(bandwidth(), []Sample{round(1000, "")}); p.Facts["ceiling"] != "1,024 MiB/s" && p.Facts["ceiling"] != "1 GiB/s" || p.Rounds != 1 || p.Value.Center != 1e6 {
+		t.Errorf("%+v", p)
+	}
+	if p := pointOf(iops(), []Sample{round(9, "bad")}); p.Rounds != 0 || p.Invalid != "bad" || p.Share != 0 {
+		t.Errorf("%+v", p)
+	}
+	if p := pointOf(iops(), []Sample{round(0, "")}); p.Invalid != "no IOPS was measured" {
+		t.Errorf("%+v", p)
+	}
+	series := Series{Points: []Point{{Value: stats.Estimate{Center: 1}}, {Invalid: "x", Value: stats.Estimate{Center: 1}}, {}, {Value: stats.Estimate{Center: 2}}}}
+	if got := series.usable(); len(got) != 2 || got[1].Value.Center != 2 {
+		t.Errorf("%+v", got)
+	}
+	if got := changed(map[string]string{"a": "1", "b": "2", "d": "4"}, map[string]string{"a": "1", "b": "3", "c": "5"}); !slices.Equal(got, []string{"b was 2 and is 3"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// What filters let pass, each field by itself.
+func TestFilters(t *testing.T) {
+	b := &bundle.Bundle{Run: bundle.Run{Suite: suite.Suite{Name: "db"}, Labels: map[string]string{"k": "v"}, Topology: topology.Topology{Host: topology.Host{Name: "h"}}}}
+	s := Sample{Run: b, Scenario: &bundle.Scenario{Scenario: suite.Scenario{ID: 7, Name: "w"}}, Result: &result.Result{}}
+	for _, c := range []struct {
+		f    Filter
+		want bool
+	}{
+		{Filter{}, true}, {Filter{Suite: "db"}, true}, {Filter{Suite: "x"}, false}, {Filter{Host: "h"}, true}, {Filter{Host: "x"}, false}, {Filter{Scenario: "w"}, true},
+		{Filter{Scenario: "7"}, true}, {Filter{Scenario: "8"}, false}, {Filter{Labels: map[string]string{"k": "v"}}, true}, {Filter{Labels: map[string]string{"k": "x"}}, false},
+	} {
+		if got := c.f.passes(s); got != c.want {
+			t.Errorf("%+v: %v", c.f, got)
+		}
+	}
+	k := keyOf(s, "k")
+	if k.Group != "v" || k.Scale != "" || k.Size != "" || k.Runtime != "" {
+		t.Errorf("%+v", k)
+	}
+	s.Scenario.Size, s.Scenario.Runtime, b.Run.Topology.Scale = units.GiB, time.Minute, 0.5
+	if k := keyOf(s, ""); k.Group != "h" || k.Scale != "simulated at 0.5 of the real rates" || k.Size != "1 GiB" || k.Runtime != "1m0s" {
+		t.Errorf("%+v", k)
+	}
+	if b.Run.Topology.Scale = 1; keyOf(s, "").Scale != "" {
+		t.Error("a scale of one")
+	}
+}
+
+// Axes at their bounds.
+func TestAxesAtTheirBounds(t *testing.T) {
+	for s, want := range map[string]int{
+		"iodepth=1..1": 1, "iodepth=1..65536": 17, "iodepth=1..65537": 0, "bs=512..512": 1, "bs=511..1k": 0, "bs=512..1GiB": 22, "bs=512..2GiB": 0, "bs=512": 1, "bs=511": 0,
+		"rwmixread=0": 1, "rwmixread=100": 1, "rwmixread=101": 0, "rwmixread=-1": 0, "iodepth=0": 0, "numjobs=1": 1, "numjobs=0": 0, "iodepth=2..1": 0,
+	} {
+		a, err := ParseAxis(s)
+		if len(a.Values) != want || (err == nil) != (want > 0) {
+			t.Errorf("%s: %q %v", s, a.Values, err)
+		}
+	}
+	s := suite.Scenario{Job: fio.JobFile{Sections: []fio.Section{{Name: "w"}}}}
+	for n, ok := range map[int]bool{400: true, 401: false} {
+		if _, err := Grid(s, []Axis{{"iodepth", make([]string, n)}}); (err == nil) != ok {
+			t.Errorf("%d points: %v", n, err)
+		}
+	}
+	if _, err := Grid(s, []Axis{{"bs", []string{"4k"}}, {"bs", []string{"8k"}}}); err == nil {
+		t.Error("varied twice")
+	}
+}
+
+// The suite as a whole: rows that both sides measured as often, of which latencies are none. Ratios of
+// 2 and 8 have the geometric mean 4.
+func TestSuiteByHand(t *testing.T) {
+	cell := func(rounds ...float64) Cell {
+		level, _ := stats.Level(rounds)
+		return Cell{Rounds: rounds, Figure: level}
+	}
+	table := &Table{Margin: 0.03, Sides: make([]Column, 2), Rows: []Row{
+		{Figure: iops(), Cells: []Cell{cell(10, 11), cell(20, 22)}}, {Figure: iops(), Cells: []Cell{cell(10, 11), cell(80, 88)}},
+		{Figure: iops(), Cells: []Cell{cell(10), cell(1)}}, {Figure: Figure{Lower: true}, Cells: []Cell{cell(10, 11), cell(1, 1)}}, {Figure: iops(), Cells: []Cell{{}, cell(1, 1)}},
+	}}
+	table.suite()
+	if s := table.Suite[1]; table.Suite[0] != nil || s == nil || math.Abs(s.Ratio.Center-4) > 1e-9 || s.Sustained != 0 || s.Word != Faster {
+		t.Errorf("%+v", s)
+	}
+	table.Rows[0].Cells[1].Sustained = 5 // instead of 20.98, of 10.49: 0.4767, and 8
+	table.suite()
+	if s := table.Suite[1]; math.Abs(s.Sustained-math.Sqrt(5/math.Sqrt(110)*8)) > 1e-9 {
+		t.Errorf("%+v", s)
+	}
+	table.Rows = table.Rows[1:]
+	if table.suite(); table.Suite != nil {
+		t.Errorf("one row is no suite: %+v", table.Suite)
+	}
+}
