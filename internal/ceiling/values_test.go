@@ -479,3 +479,127 @@ func TestSmallRegionsByHand(t *testing.T) {
 		}
 	}
 }
+
+// Streams and full stripes by hand.
+func TestStreamsByHand(t *testing.T) {
+	array := func(level topology.Level, n int, change func(*topology.Array)) members {
+		a := &topology.Array{Level: level, Chunk: 64 * k, Volumes: make([]topology.Volume, n)}
+		if level == topology.RAID10 {
+			a.Copies = 2
+		}
+		if change != nil {
+			change(a)
+		}
+		return membersOf(a)
+	}
+	far := func(a *topology.Array) { a.Near = 1 }
+	offset := func(a *topology.Array) { a.Near, a.Offset = 1, true }
+	raid5, raid6 := array(topology.RAID5, 5, nil), array(topology.RAID6, 6, nil)
+	ebs, drive := counting{256 * k, true}, counting{}
+	for name, c := range map[string]struct{ got, want cost }{
+		// 256 KiB of data are 320 with parity: 1.25 of 256 KiB where volumes merge, else five chunks.
+		"RAID5, merged": {raid5.fullStripes(256*1024, ebs), cost{writeIOs: 1.25, writeBytes: 320 * 1024}},
+		"RAID5, drives": {raid5.fullStripes(256*1024, drive), cost{writeIOs: 5, writeBytes: 320 * 1024}},
+		"RAID6":         {raid6.fullStripes(256*1024, drive), cost{writeIOs: 6, writeBytes: 384 * 1024}},
+		// A chunk counts 4 of 16 KiB.
+		"counted in 16 KiB": {raid5.fullStripes(256*1024, counting{unit: 16 * k}), cost{writeIOs: 20, writeBytes: 320 * 1024}},
+		// Without a chunk it is not known how I/Os are cut: 512 KiB count twice, with a quarter more for parity.
+		"no chunk": {array(topology.RAID5, 5, func(a *topology.Array) { a.Chunk = 0 }).fullStripes(512*1024, counting{unit: 256 * k}), cost{writeIOs: 2.5, writeBytes: 640 * 1024}},
+		// 4 KiB are 1/64 of 256; a mirror writes them twice.
+		"a stripe":        {array(topology.RAID0, 4, nil).stream(4096, true, ebs), cost{readIOs: 1. / 64, readBytes: 4096}},
+		"near copies":     {array(topology.RAID10, 4, nil).stream(4096, false, ebs), cost{writeIOs: 2. / 64, writeBytes: 8192}},
+		"far copies":      {array(topology.RAID10, 4, far).stream(4096, true, ebs), cost{readIOs: 1. / 64, readBytes: 4096}},
+		"offset copies":   {array(topology.RAID10, 4, offset).stream(4096, true, ebs), cost{readIOs: 1. / 16, readBytes: 4096}},
+		"odd near copies": {array(topology.RAID10, 5, nil).stream(4096, true, ebs), cost{readIOs: 1. / 16, readBytes: 4096}},
+		"written odd":     {array(topology.RAID10, 5, nil).stream(4096, false, ebs), cost{writeIOs: 2. / 64, writeBytes: 8192}},
+		// Four chunks lie side by side on a member of RAID5 of five before parity: 256 KiB.
+		"RAID5 reads": {raid5.stream(4096, true, ebs), cost{readIOs: 1. / 64, readBytes: 4096}},
+		// Of RAID5 of three two chunks do: 128 KiB.
+		"small RAID5 reads": {array(topology.RAID5, 3, nil).stream(4096, true, ebs), cost{readIOs: 1. / 32, readBytes: 4096}},
+	} {
+		near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-9*(1+y) }
+		if g, w := c.got, c.want; !near(g.readIOs, w.readIOs) || !near(g.writeIOs, w.writeIOs) || !near(g.readBytes, w.readBytes) || !near(g.writeBytes, w.writeBytes) {
+			t.Errorf("%s: %+v, want %+v", name, g, w)
+		}
+	}
+	// A stripe of RAID5 of five is 256 KiB of data.
+	for name, c := range map[string]struct {
+		w    fio.Workload
+		want bool
+	}{
+		"unsynced":         {load("write", 4*k, 1, 1), true},
+		"random":           {load("randwrite", 256*k, 32, 1), false},
+		"synced, a stripe": {synced(load("write", 64*k, 2, 2)), true},
+		"synced, less":     {synced(load("write", 64*k, 3, 1)), false},
+		"sync=1, less":     {func() fio.Workload { w := load("write", 64*k, 3, 1); w.SyncWrites = true; return w }(), false},
+		"sync=1, more":     {func() fio.Workload { w := load("write", 64*k, 5, 1); w.SyncWrites = true; return w }(), true},
+	} {
+		if got := raid5.gathered(c.w); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// Regions of a concatenation by hand: 50 GiB each.
+func TestRegionsByHand(t *testing.T) {
+	w := load("randread", 4*k, 8, 4)
+	w.Size = 20 * units.GiB
+	shared := w
+	shared.SharedFile = true
+	apart := shared
+	apart.OffsetIncrement = 30 * units.GiB
+	for name, c := range map[string]struct {
+		w    fio.Workload
+		want units.Bytes
+	}{"files": {w, 80 * units.GiB}, "one file": {shared, 20 * units.GiB}, "parts of it": {apart, 110 * units.GiB}} {
+		if got := regionOf(c.w); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	top := machine(t, 3, gp3, topology.Linear, 0, "")
+	for i := range top.Arrays[0].Volumes {
+		top.Arrays[0].Volumes[i].Size = 50 * units.GiB
+	}
+	// 110 GiB lie on 50 + 50 + 10: a full one gets 5 of 11. A stream goes through one after the other.
+	if b := Of(top, topology.Data, []fio.Workload{apart}).Binding(); !within(b.IOPS, 3000*11/5.0) {
+		t.Errorf("%+v", b)
+	}
+	apart.Sequential = true
+	if b := Of(top, topology.Data, []fio.Workload{apart}).Binding(); !within(b.IOPS, 32000) || b.Kind != VolumeRate {
+		t.Errorf("%+v", b)
+	}
+	top.Arrays[0].Volumes[0].Size = 0 // not known: as if it held all
+	apart.Sequential = false
+	if b := Of(top, topology.Data, []fio.Workload{apart}).Binding(); !within(b.IOPS, 3000) {
+		t.Errorf("%+v", b)
+	}
+}
+
+// One read in flight of a near RAID10, by hand: it begins on the first mirrors.
+func TestOneReadByHand(t *testing.T) {
+	near := func(n int) *topology.Topology { return machine(t, n, gp3, topology.RAID10, 64*k, "") }
+	one := func(size, align units.Bytes) fio.Workload { return aligned(load("randread", size, 1, 1), align) }
+	for name, c := range map[string]struct {
+		top  *topology.Topology
+		load fio.Workload
+		want float64
+	}{
+		"within a chunk": {near(4), one(4*k, 4*k), 6000},
+		// Three first mirrors.
+		"three pairs": {near(6), one(4*k, 4*k), 9000},
+		// 128 KiB from a chunk on are the stripe of two pairs, one piece each.
+		"a stripe": {near(4), one(128*k, 128*k), 6000 / 2},
+		// 192 KiB of two pairs: the third piece goes to the second mirror of the first pair; offsets of 192
+		// KiB begin on either pair. Each first mirror has a piece of each I/O.
+		"a stripe and a half": {near(4), one(192*k, 192*k), 3000},
+		// 256 KiB are two pieces on each pair, one for each mirror.
+		"two stripes": {near(4), one(256*k, 256*k), 3000},
+		// Five members: first copies on all but, by chunk, 0, 2, 4, 1 and 3: all of them.
+		"five members": {near(5), one(4*k, 4*k), 15000},
+	} {
+		b := Of(c.top, topology.Data, []fio.Workload{c.load}).Least(func(b Bound) bool { return b.Kind == VolumeIOPS })
+		if b == nil || !within(b.IOPS, c.want) {
+			t.Errorf("%s: %+v, want %v", name, b, c.want)
+		}
+	}
+}

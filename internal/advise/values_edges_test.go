@@ -1,0 +1,183 @@
+package advise
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+// A type is too slow for a stream at these edges: it takes 600 µs to read.
+func TestTooSlowEdges(t *testing.T) {
+	typical := &cloud.TypicalLatency{Read: 600, Write: 800, Synced: 2000, Source: "a test"}
+	limit := func(d time.Duration) workload.Latency {
+		return workload.Latency{Percentiles: []workload.Percentile{{P: 99, Limit: d}}}
+	}
+	for _, c := range []struct {
+		s    workload.Stream
+		want string
+	}{
+		{workload.Stream{ReadShare: 1, IOPS: 1e6}, ""},
+		{workload.Stream{ReadShare: 1, IOPS: 100, Latency: limit(600 * time.Microsecond)}, ""},
+		{workload.Stream{ReadShare: 1, IOPS: 100, Latency: limit(599 * time.Microsecond)}, "wants 599 µs, and one I/O takes 600 µs"},
+		// 6 in flight give 10,000 a second.
+		{workload.Stream{ReadShare: 1, IOPS: 10000, Threads: 3, Depth: 2}, ""},
+		{workload.Stream{ReadShare: 1, IOPS: 10100, Threads: 3, Depth: 2}, "has 6 I/Os in flight, and at 600 µs each they give 10,000 of 10,100"},
+		{workload.Stream{ReadShare: 1, IOPS: 1667, Threads: 1}, ""},
+		{workload.Stream{ReadShare: 1, IOPS: 1670, Threads: 1}, "1 I/O in flight"},
+		// Two clients with S of 2 ms commit 2 / 6 ms at the least, 2 / 4 ms at best; three would do for 400.
+		{workload.Stream{Commits: true, Threads: 2, IOPS: 333, Sync: workload.Sync{Each: 1}}, ""},
+		{workload.Stream{Commits: true, Threads: 2, IOPS: 400, Sync: workload.Sync{Each: 1}}, "allows 2 clients 333 of 400 commits a second (500 at best); 3 clients would do"},
+		{workload.Stream{Commits: true, Threads: 0, IOPS: 400, Sync: workload.Sync{Each: 1}}, "allows 1 client 333 of 400 commits a second (500 at best); 3 clients would do"},
+	} {
+		got := (&Request{}).tooSlow("x", typical, &c.s)
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%+v: %q, want %q", c.s, got, c.want)
+		}
+	}
+	if got := (&Request{}).tooSlow("x", nil, &workload.Stream{IOPS: 1e9, Threads: 1}); got != "" {
+		t.Errorf("nothing is known: %q", got)
+	}
+}
+
+// Hard disks are for streams that nobody waits for.
+func TestUnfitEdges(t *testing.T) {
+	for text, want := range map[string]string{
+		"{does: sequential read, block: 1MiB, rate: 10MiB/s}":                       "",
+		"{does: random read, block: 1MiB, rate: 10MiB/s}":                           "is random",
+		"{does: sequential read, block: 1MiB, rate: 10MiB/s, latency: {p99: 9ms}}":  "wants 9 ms, which no hard disk gives",
+		"{does: sequential read, block: 1MiB, rate: 10MiB/s, latency: {p99: 10ms}}": "",
+		"{does: sequential write, block: 1MiB, rate: 10MiB/s, sync: fdatasync}":     "waits for its writes",
+	} {
+		r := Request{Demand: demand(t, "capacity: 1GiB\nstreams:\n  - "+text+"\n"), Prices: cloud.BuiltinPrices()}
+		if got := r.unfit("st1"); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A course is known for periods of up to a week.
+func TestCourseEdges(t *testing.T) {
+	l := Layout{Level: topology.Single, N: 1, Spec: cloud.VolumeSpec{Type: "gp3"}}
+	for every, want := range map[time.Duration]bool{7 * day: true, 7*day + time.Hour: false, time.Second: true} {
+		r := Request{BurstOK: true, Demand: &workload.Demand{Streams: []workload.Stream{
+			{ReadShare: 1, IOPS: 10, Blocks: []workload.Block{{Size: 4096, Share: 1}}, Burst: &workload.Burst{For: every / 2, Every: every}},
+		}}}
+		if got := r.course(l); (got != nil) != want {
+			t.Errorf("every %v: %d spans", every, len(got))
+		}
+	}
+	// 5 s and 7 d: 120,960 periods have more changes than are followed.
+	r := Request{Demand: &workload.Demand{Streams: []workload.Stream{
+		{ReadShare: 1, IOPS: 10, Blocks: []workload.Block{{Size: 4096, Share: 1}}, Burst: &workload.Burst{For: time.Second, Every: 5 * time.Second}},
+		{ReadShare: 1, IOPS: 10, Blocks: []workload.Block{{Size: 4096, Share: 1}}, Burst: &workload.Burst{For: time.Second, Every: 7 * day}},
+	}}}
+	if got := r.course(l); got != nil {
+		t.Errorf("%d spans", len(got))
+	}
+}
+
+// An instance's own drives by hand: two of 100,000 reads and 50,000 writes, 1,000 and 500 MiB/s.
+func TestLocalHoldsEdges(t *testing.T) {
+	s := cloud.InstanceStore{Count: 2, Limits: cloud.Limits{ReadIOPS: 100000, WriteIOPS: 50000, ReadRate: 1000 * units.MiBPerSec, WriteRate: 500 * units.MiBPerSec}}
+	stream := func(reads float64, iops units.IOPS, mibs float64) workload.Stream {
+		return workload.Stream{Name: "s", ReadShare: reads, IOPS: iops, Rate: units.Rate(mibs) * units.MiBPerSec}
+	}
+	for name, c := range map[string]struct {
+		streams  []workload.Stream
+		headroom float64
+		want     bool
+	}{
+		"all reads":            {[]workload.Stream{stream(1, 200000, 2000)}, 0, true},
+		"one read more":        {[]workload.Stream{stream(1, 200001, 2000)}, 0, false},
+		"a byte more":          {[]workload.Stream{stream(1, 200000, 2000.1)}, 0, false},
+		"all writes":           {[]workload.Stream{stream(0, 100000, 1000)}, 0, true},
+		"one write more":       {[]workload.Stream{stream(0, 100001, 1000)}, 0, false},
+		"written bytes":        {[]workload.Stream{stream(0, 100000, 1000.1)}, 0, false},
+		"half of each":         {[]workload.Stream{stream(0.5, 200000, 2000)}, 0, true},
+		"two streams together": {[]workload.Stream{stream(1, 100000, 1000), stream(1, 100001, 1000)}, 0, false},
+		"with headroom":        {[]workload.Stream{stream(1, 180000, 100)}, 0.2, false},
+		"within it":            {[]workload.Stream{stream(1, 160000, 100)}, 0.25, true},
+	} {
+		r := Request{Headroom: c.headroom, Demand: &workload.Demand{Streams: c.streams}}
+		if got := r.localHolds(s); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	s.Limits.ReadRate = 0
+	if (&Request{Demand: &workload.Demand{Streams: []workload.Stream{stream(1, 1, 1)}}}).localHolds(s) {
+		t.Error("drives of which no rate is known")
+	}
+}
+
+// A replay of gaps: what waits is served in order, also after the end.
+func TestReplayInOrder(t *testing.T) {
+	flat := func(base float64) []bucket {
+		return []bucket{{pool{Bucket: ceiling.Bucket{Base: base, Top: base}}, "flat", ofIOPS}}
+	}
+	// 300 a second for 10 s on 100 a second, then nothing: 2,000 wait at 10 s, the last is done at 30 s.
+	got := run([]span{{need: need{iops: 300}, seconds: 10}, {seconds: 60}}, []float64{3000, 0}, flat(100))
+	if got.Throttled != 30*time.Second || math.Abs(got.Backlog-2000) > 1 || math.Abs(float64(got.Wait)/1e9-20) > 0.01 || got.Lowest != 1 {
+		t.Errorf("%+v", got)
+	}
+	// At the end of the series it goes on until all is done.
+	got = run([]span{{need: need{iops: 300}, seconds: 10}}, []float64{3000}, flat(100))
+	if got.Throttled != 30*time.Second || math.Abs(float64(got.Wait)/1e9-20) > 0.01 {
+		t.Errorf("%+v", got)
+	}
+	// As much as there is: nothing waits.
+	if got = run([]span{{need: need{iops: 100}, seconds: 10}}, []float64{1000}, flat(100)); got.Throttled != 0 || got.Backlog > 1e-6 {
+		t.Errorf("%+v", got)
+	}
+	// A fresh day fills what was spent: 1,000 of credits twice.
+	daily := []bucket{{pool{Bucket: ceiling.Bucket{Base: 100, Top: 300, Size: 1000, Left: 1000}, daily: true}, "credits", ofIOPS}}
+	spans := []span{{need: need{iops: 300}, seconds: 5}, {need: need{iops: 300}, seconds: 5, fresh: true}}
+	if got = run(spans, []float64{1500, 1500}, daily); got.Throttled != 0 || got.Lowest > 1e-6 {
+		t.Errorf("%+v", got)
+	}
+	daily[0].Left, daily[0].daily = 1000, false
+	if got = run(spans, []float64{1500, 1500}, daily); got.Throttled < 14*time.Second || got.Throttled > 15100*time.Millisecond {
+		t.Errorf("%+v", got) // 1,500 come in 5 s and take 15 at 100 a second
+	}
+}
+
+// Names of rows, and what a reader is shown first.
+func TestNamesByHand(t *testing.T) {
+	c := func(month cloud.USD, n int, afr float64, survives workload.Survives, latency time.Duration, local bool) Candidate {
+		return Candidate{Month: month, Layout: Layout{N: n, Local: local}, AFR: afr, Survives: survives, Latency: latency, Type: "x"}
+	}
+	front := []Candidate{
+		c(50, 1, 0, workload.NoLoss, 100_000, true), c(100, 4, 0.008, workload.LostInstance, 600_000, false), c(120, 6, 0, workload.LostVolume, 600_000, false),
+		c(150, 1, 0.002, workload.LostInstance, 600_000, false), c(400, 1, 0.00001, workload.LostInstance, 350_000, false),
+	}
+	names := func(rows []Candidate) string {
+		var all []string
+		for _, r := range rows {
+			all = append(all, strings.Join(r.Names, ", "))
+		}
+		return strings.Join(all, "; ")
+	}
+	a, r := &Advice{}, Request{Demand: &workload.Demand{}}
+	if got := names(a.name(front, r)); got != "cheapest that keeps its data when the instance stops; survives a volume; one volume; "+
+		"lowest failure rate, lowest latency; local drives, empty after a stop" {
+		t.Error(got)
+	}
+	r.Demand.Durability.Survives = workload.NoLoss
+	if got := names(a.name(front, r)); got != "cheapest, lowest latency, local drives, empty after a stop; survives a volume; one volume; lowest failure rate" {
+		t.Error(got)
+	}
+	r.Demand.Durability.Survives = ""
+	if rows := a.name(front[:1], r); rows != nil || !strings.Contains(a.Rejected[0], "local drives: 1 in a x at") {
+		t.Errorf("%+v %q", rows, a.Rejected)
+	}
+	r.Instance, r.Keep = "x", &Layout{}
+	if got := names(a.name(front[1:2], r)); got != "cheapest, lowest failure rate, lowest latency, your instance, your volumes" {
+		t.Error(got)
+	}
+}
