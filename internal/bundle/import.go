@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -26,6 +27,8 @@ type Found struct {
 	// Instances are the types that the user names for results, by a part of the result's name, of
 	// the type that the text names, or else of the heading or the file.
 	Instances []NamedInstance
+	// Pick chooses and orders the results that Import keeps.
+	Pick Pick
 	// Volumes likewise.
 	Volumes []NamedVolumes
 }
@@ -40,6 +43,14 @@ func Import(out string, run Run, found Found) (*Bundle, error) {
 	results, err := found.results(&run.Topology)
 	if err != nil {
 		return nil, err
+	}
+	if !found.Pick.Empty() {
+		if results = found.Pick.Of(results); len(results) == 0 {
+			return nil, errors.New("no result fulfils --where")
+		}
+		for i, r := range results {
+			r.ID = i + 1
+		}
 	}
 	for _, r := range results {
 		s := suite.Scenario{ID: r.ID, Name: r.Name, Title: r.Title, Role: r.Role, AsIs: true, Runtime: r.Planned}

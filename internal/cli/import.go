@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,6 +32,7 @@ type importOptions struct {
 	out       string
 	summary   bool
 	format    string
+	pick      pickOptions
 }
 
 func newImportCmd(env *Env) *cobra.Command {
@@ -43,7 +46,7 @@ file and the commands that it quotes, the instance type that is named last above
 not be parsed are listed, and the exit code is 1.`,
 		Example: `  plimsoll import round16.log --label round=16 --volumes 4xP4510 --level raid0 --chunk 512KiB
   plimsoll import article.md --instance c6a=c6a.xlarge --instance m5a=m5a.xlarge
-  plimsoll import results/ --summary`,
+  plimsoll import results/ --summary --where bs=4k,rw=randread --sort -iops`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd.Context(), env, o, args) },
 	}
@@ -58,6 +61,7 @@ not be parsed are listed, and the exit code is 1.`,
 	f.StringVar(&o.out, "out", o.out, "keep the run below this `DIR`")
 	f.BoolVar(&o.summary, "summary", false, "print one line per result and store nothing")
 	addFormat(cmd, &o.format, page.Formats())
+	o.pick.addFlags(f)
 	o.layoutOptions.addFlags(f)
 	o.policyOptions.addFlags(f)
 	f.Lookup("instance").Usage = "EC2 instance `TYPE`, for its limits, of all results, or NAME=TYPE of those with " +
@@ -77,6 +81,9 @@ func (o *importOptions) unread() error {
 		if o.summary && given {
 			return fmt.Errorf("--%s does not apply to --summary, which stores and judges nothing: drop one of them", flag)
 		}
+	}
+	if !o.summary && o.pick.group != "" {
+		return errors.New("--group divides the table of --summary: add it")
 	}
 	return nil
 }
@@ -147,6 +154,10 @@ func runImport(ctx context.Context, env *Env, o importOptions, args []string) er
 	if err != nil {
 		return usage(err)
 	}
+	pick, err := o.pick.pick()
+	if err != nil {
+		return usage(err)
+	}
 	found := bundle.Found{Beside: besideJob}
 	if found.Instances, err = o.perResult(); err != nil {
 		return err
@@ -185,8 +196,9 @@ func runImport(ctx context.Context, env *Env, o importOptions, args []string) er
 		return fmt.Errorf("no result could be read from %s: %w", strings.Join(args, ", "), lost)
 	}
 	if o.summary {
-		return errors.Join(summarize(env, found, o.format), lost)
+		return errors.Join(summarize(env, found, pick, &o), lost)
 	}
+	found.Pick = pick
 	run := bundle.Run{
 		Tool:     "plimsoll " + Version,
 		Fio:      found.Outputs[0].Version,
@@ -211,7 +223,7 @@ func runImport(ctx context.Context, env *Env, o importOptions, args []string) er
 	if err != nil {
 		return err
 	}
-	if err := reportRun(env, b, o.format); err != nil {
+	if err := reportImport(env, b, o.format, o.pick.rows(o.format)); err != nil {
 		return err
 	}
 	if verdict := runError(b); lost == nil || errors.Is(verdict, errInvalid) {
@@ -221,12 +233,25 @@ func runImport(ctx context.Context, env *Env, o importOptions, args []string) er
 }
 
 // summarize prints a line a result, or its row as JSON; other formats are of reports.
-func summarize(env *Env, found bundle.Found, format string) error {
+func summarize(env *Env, found bundle.Found, pick bundle.Pick, o *importOptions) error {
 	results, err := found.Results()
 	if err != nil {
 		return err
 	}
-	return render(env, format, runs.Summary(results))
+	return render(env, o.format, runs.SummaryOf(pick.Groups(pick.Of(results)), o.pick.rows(o.format)))
+}
+
+// reportImport prints a run as reportRun does, and of results of several files a verdict for each.
+func reportImport(env *Env, b *bundle.Bundle, format string, most int) error {
+	if page.Format(format) != page.Text || !runs.Unrelated(b) {
+		return reportRun(env, b, format)
+	}
+	err := errors.Join(page.Write(env.Out, page.Text, runs.Library(b, most), pageOptions(env)), keepReports(b))
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(env.Out, "\nreport: %s\n", filepath.Join(b.Dir, "report.html"))
+	return err
 }
 
 // besideJob reads the job file that lies beside an output's file: round16 or round16.fio beside
@@ -248,11 +273,19 @@ func besideJob(o *fio.Output) *fio.JobFile {
 // maxJobFile is how large a file beside an output may be to be tried as a job file.
 const maxJobFile = 1 << 20
 
+// mostUnread is how many lines of one file are listed.
+const mostUnread = 10
+
 // reportUnread lists what no reader understood, and fails when there is any.
 func reportUnread(env *Env, outputs []*fio.Output) error {
-	n := 0
+	n, of := 0, map[string]int{}
 	for _, o := range outputs {
 		for _, u := range o.Unread {
+			if n++; of[unreadIn(o, u)] >= mostUnread {
+				of[unreadIn(o, u)]++
+				continue
+			}
+			of[unreadIn(o, u)]++
 			why := u.Why
 			if why != "" {
 				why = " (" + why + ")"
@@ -262,7 +295,11 @@ func reportUnread(env *Env, outputs []*fio.Output) error {
 				"%s\n",
 				text.Clean(fmt.Sprintf("%s:%d: not understood: %s%s", unreadIn(o, u), u.Line, u.Text, why), 0),
 			)
-			n++
+		}
+	}
+	for _, file := range slices.Sorted(maps.Keys(of)) {
+		if more := of[file] - mostUnread; more > 0 {
+			fmt.Fprintf(env.Err, "%s: %d more lines were not understood; --format json has all\n", text.Clean(file, 0), more)
 		}
 	}
 	if n > 0 {

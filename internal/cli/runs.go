@@ -27,6 +27,7 @@ const (
 
 func newRunsCmd(env *Env) *cobra.Command {
 	var o historyOptions
+	var p pickOptions
 	history := false
 	cmd := &cobra.Command{
 		Use:   "runs [DIR]...",
@@ -45,12 +46,13 @@ history as one HTML file.`,
 			if history {
 				return runHistory(env, args, o)
 			}
-			return runRuns(env, orRuns(args), o.format)
+			return runRuns(env, orRuns(args), o.format, p)
 		},
 	}
 	cmd.Flags().BoolVar(&history, "history", false, "show the figures of the runs in order, instead of a list")
 	typedOnly(cmd.Flags(), "history")
 	o.addFlags(cmd.Flags())
+	p.addRunFlags(cmd.Flags())
 	addFormat(cmd, &o.format, page.Formats())
 	takesForms(cmd, []string{listOfRuns, historyOfRuns}, func(*cobra.Command, []string) string {
 		if history {
@@ -67,7 +69,11 @@ func addIn(cmd *cobra.Command, in *string) {
 	_ = cmd.MarkFlagDirname("in") // it fails only for a flag that does not exist
 }
 
-func runRuns(env *Env, dirs []string, format string) error {
+func runRuns(env *Env, dirs []string, format string, o pickOptions) error {
+	pick, err := o.pick()
+	if err != nil {
+		return usage(err)
+	}
 	var all []runs.Listed
 	n := 0
 	for _, dir := range dirs {
@@ -78,6 +84,12 @@ func runRuns(env *Env, dirs []string, format string) error {
 		fleets, err := bundle.ListFleets(dir)
 		if err != nil {
 			return err
+		}
+		if !pick.Empty() { // of the results of single runs
+			if found, err = pick.Runs(dir, found); err != nil {
+				return err
+			}
+			fleets = nil
 		}
 		n += len(found) + len(fleets)
 		all = append(all, runs.Listed{Dir: dir, Runs: found, Fleets: fleets})
@@ -90,7 +102,7 @@ func runRuns(env *Env, dirs []string, format string) error {
 		fmt.Fprintf(env.Err, "no runs in %s; name another directory: plimsoll runs DIR\n", text.Clean(where, 0))
 		return nil
 	}
-	return render(env, format, runs.List(all...))
+	return render(env, format, runs.ListOf(o.rows(format), all...))
 }
 
 // findRun is the directory of the run that is named: a directory, a file in one such as its

@@ -22,7 +22,10 @@ type Listed struct {
 }
 
 // List is the document of runs and fleet runs below directories, newest first.
-func List(below ...Listed) *page.Document {
+func List(below ...Listed) *page.Document { return ListOf(0, below...) }
+
+// ListOf is the same with the first lines only, most of them, 0 for all; JSON is whole.
+func ListOf(most int, below ...Listed) *page.Document {
 	var all []bundle.Run
 	var fleets []*bundle.Fleet
 	for _, l := range below {
@@ -45,10 +48,12 @@ func List(below ...Listed) *page.Document {
 	}
 	slices.SortStableFunc(lines, func(a, b line) int { return b.at.Compare(a.at) })
 	rows := page.NewTable("", "<when", "<run", "<outcome", "<scenarios?", "<?")
-	for _, l := range lines {
+	shown := bound(len(lines), most)
+	for _, l := range lines[:shown] {
 		rows.Add(append([]string{l.at.Local().Format("2006-01-02 15:04")}, l.cells...)...)
 	}
 	d.Add(rows)
+	d.Add(restOf(len(lines)-shown, "run")...)
 	return d
 }
 

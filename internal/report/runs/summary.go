@@ -1,9 +1,11 @@
 package runs
 
 import (
+	"fmt"
 	"path/filepath"
 	"time"
 
+	"plimsoll/internal/bundle"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
 	"plimsoll/internal/result"
@@ -14,15 +16,38 @@ import (
 // Summary is the document of results a row each: where a result was read, its name, and its
 // figures, reads and writes together.
 func Summary(results []*result.Result) *page.Document {
+	return SummaryOf([]bundle.Group{{Results: results}}, 0)
+}
+
+// SummaryOf is the same of groups of results, of which a terminal gets the first rows, most of them, 0 for
+// all; other formats are whole.
+func SummaryOf(groups []bundle.Group, most int) *page.Document {
+	var all []*result.Result
+	for _, g := range groups {
+		all = append(all, g.Results...)
+	}
 	d := &page.Document{Kind: "summary", Data: page.DataOf("results", struct {
 		Results []summaryRow `json:"results"`
-	}{summaryRows(results)})}
-	d.Title = text.Plural(len(results), "result")
-	rows := page.NewTable("", "<file", "<result", "IOPS", "bandwidth", "over??", "mean?", "p50?", "p99")
-	for _, r := range results {
-		rows.Add(summaryCells(r)...)
+	}{summaryRows(all)})}
+	d.Title = text.Plural(len(all), "result")
+	left := bound(len(all), most)
+	for _, g := range groups {
+		if left == 0 {
+			break
+		}
+		rows := page.NewTable("", "<file", "<result", "IOPS", "bandwidth", "over??", "mean?", "p50?", "p99")
+		for _, r := range g.Results[:min(len(g.Results), left)] {
+			rows.Add(summaryCells(r)...)
+		}
+		left -= min(len(g.Results), left)
+		if g.Name == "" {
+			d.Add(rows)
+			continue
+		}
+		d.Add(page.Section{Title: text.Clean(fmt.Sprintf("%s (%s)", g.Name, text.Plural(len(g.Results), "result")), 80),
+			Blocks: []page.Block{rows}})
 	}
-	d.Add(rows)
+	d.Add(restOf(len(all)-bound(len(all), most), "result")...)
 	return d
 }
 

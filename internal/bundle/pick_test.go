@@ -1,0 +1,133 @@
+package bundle
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
+	"plimsoll/internal/units"
+)
+
+// shelf is a small library: of each kind of work two results.
+func shelf() []*result.Result {
+	make := func(name, file string, read float64, bs units.Bytes, iops units.IOPS, p99 time.Duration) *result.Result {
+		d := fio.Direction{
+			N: 1000, IOPS: iops, BW: units.Rate(float64(iops) * float64(bs)), Runtime: time.Minute,
+			Clat: fio.Latency{N: 1000, Mean: float64(p99) / 2, Percentiles: []fio.Percentile{{P: 99, Value: p99}}},
+		}
+		w := fio.Workload{Engine: "libaio", Depth: 32, Jobs: 2, ReadShare: read}
+		r := &result.Result{Name: name, Source: file}
+		if read == 1 {
+			w.ReadBS, r.Total.Read = bs, d
+		} else {
+			w.WriteBS, r.Total.Write = bs, d
+		}
+		r.Workloads = []fio.Workload{w}
+		return r
+	}
+	none := &result.Result{Name: "none", Source: "z.txt"}
+	none.Label("instance", "c6a.xlarge")
+	return []*result.Result{
+		make("a", "/x/a.txt", 1, 4*units.KiB, 1000, 5*time.Millisecond), make("b", "/x/b.txt", 0, 4*units.KiB, 9000, time.Millisecond),
+		make("c", "/x/a.txt", 1, 16*units.KiB, 5000, 2*time.Millisecond), none,
+	}
+}
+
+// TestPick: what people ask of a library, and what is refused.
+func TestPick(t *testing.T) {
+	for _, tt := range []struct{ where, sort, want string }{
+		{"", "", "a b c none"},
+		{"rw=randread", "", "a c"},
+		{"bs=4k,rw=randread", "", "a"},
+		{"bs=4096", "", "a b"},
+		{"bs>4k", "", "c"},
+		{"rw!=randread", "", "b none"},
+		{"iops>=5k", "-iops", "b c"},
+		{"p99<3ms", "p99", "b c"},
+		{"file=a.txt", "", "a c"},
+		{"name~on", "", "none"},
+		{"instance=C6A.xlarge", "", "none"},
+		{"depth=32", "-name", "c b a"},
+		{"bw>20MiB/s", "", "b c"},
+		{"", "iops", "a c b none"},
+		{"", "-bs", "c a b none"},
+	} {
+		var where []string
+		if tt.where != "" {
+			where = []string{tt.where}
+		}
+		p, err := NewPick(where, tt.sort, "")
+		if err != nil {
+			t.Errorf("%s: %v", tt.where, err)
+		}
+		var names []string
+		for _, r := range p.Of(shelf()) {
+			names = append(names, r.Name)
+		}
+		if got := strings.Join(names, " "); got != tt.want {
+			t.Errorf("--where %q --sort %q: %s, want %s", tt.where, tt.sort, got, tt.want)
+		}
+	}
+	for _, wrong := range []string{"bs", "=4k", "rw>read", "p99<3", "iops>many", "bw>much"} {
+		if _, err := NewPick([]string{wrong}, "", ""); err == nil {
+			t.Errorf("--where %s is taken", wrong)
+		}
+	}
+	p, _ := NewPick(nil, "", "work")
+	var groups []string
+	for _, g := range p.Groups(shelf()) {
+		groups = append(groups, fmt.Sprintf("%s:%d", g.Name, len(g.Results)))
+	}
+	if got := strings.Join(groups, " "); got != "randread-4k-libaio-2x32:1 randwrite-4k-libaio-2x32:1 randread-16k-libaio-2x32:1 not known:1" {
+		t.Error(got)
+	}
+}
+
+// BenchmarkLibrary reads ten thousand results of a hundred files, and picks among them; the README of the
+// library promises 3 s.
+func BenchmarkLibrary(b *testing.B) {
+	one, err := readSeed()
+	if err != nil {
+		b.Fatal(err)
+	}
+	dir := b.TempDir()
+	for i := range 100 {
+		writeLibrary(b, dir, i, one)
+	}
+	for b.Loop() {
+		outs, docs, err := Gather([]string{dir}, strings.NewReader(""))
+		if err != nil {
+			b.Fatal(err)
+		}
+		results, err := Found{Outputs: outs, Documents: docs}.Results()
+		if err != nil || len(results) != 10000 {
+			b.Fatalf("%d results, %v", len(results), err)
+		}
+		p, _ := NewPick([]string{"bs=28k,iops>1k"}, "-iops", "work")
+		if n := len(p.Groups(p.Of(results))); n != 1 {
+			b.Fatalf("%d groups", n)
+		}
+	}
+}
+
+func readSeed() (string, error) {
+	data, err := os.ReadFile("../../testdata/seeds/MS-28k-r-r-15.log")
+	return string(data), err
+}
+
+// writeLibrary writes one file of a hundred results, each of a job of its own.
+func writeLibrary(b *testing.B, dir string, i int, one string) {
+	b.Helper()
+	var all strings.Builder
+	for k := range 100 {
+		all.WriteString(strings.ReplaceAll(one, "28k_r_r", fmt.Sprintf("job%d_%d", i, k)))
+	}
+	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("r%03d.log", i)), []byte(all.String()), 0o600); err != nil {
+		b.Fatal(err)
+	}
+}
