@@ -32,7 +32,6 @@ func QuantileOf(seconds [][]Weighted, q float64) Estimate {
 		return e
 	}
 	se, k := shareError(seconds, center)
-	se = max(se, math.Sqrt(q*(1-q)/total))
 	t := tQuantile(1-(1-confidence)/2, float64(k-1))
 	worth := min(total, max(float64(k), q*(1-q)/(se*se))) * square(1.96/t)
 	lo, hi := shareLimits(1-q, worth)
