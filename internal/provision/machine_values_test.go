@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
 
@@ -446,5 +447,117 @@ func TestActions(t *testing.T) {
 	}
 	if err := brief(io.ErrNoProgress); !errors.Is(err, io.ErrNoProgress) {
 		t.Error(err)
+	}
+}
+
+// The initramfs is renewed for what comes into mdadm.conf, and for nothing else.
+func TestInitramfsIsRenewed(t *testing.T) {
+	add := func(file string, state StepState) *Work {
+		return &Work{Steps: []Step{{State: StepDone}, {State: state, Do: []Action{{}, {Add: &Lines{File: file}}}}}}
+	}
+	for name, c := range map[string]struct {
+		w    *Work
+		want bool
+	}{
+		"mdadm.conf":             {add("/etc/mdadm/mdadm.conf", StepToDo), true},
+		"mdadm.conf, begun":      {add("/etc/mdadm.conf", StepBegun), true},
+		"mdadm.conf, done":       {add("/etc/mdadm/mdadm.conf", StepDone), false},
+		"fstab":                  {add("/etc/fstab", StepToDo), false},
+		"left from another time": {&Work{InitramfsStale: true}, true},
+		"nothing":                {&Work{}, false},
+	} {
+		p := &planner{Site: site(t, machine(nil, nil))}
+		plan := &Plan{Arrays: []*Work{{}, c.w}}
+		if p.initramfs(plan); (plan.Initramfs != nil) != c.want {
+			t.Errorf("%s: %q", name, plan.Initramfs)
+		}
+	}
+}
+
+// Lines between plimsoll's marks are looked at where a step has put them in.
+func TestSurveyedLines(t *testing.T) {
+	for name, c := range map[string]struct {
+		state StepState
+		text  string
+		want  int
+	}{
+		"as written": {StepDone, "UUID=1234 /data xfs", 0},
+		"another's":  {StepDone, "UUID=1234 /data xfs\nUUID=9 /x xfs", 1},
+		"to be done": {StepToDo, "UUID=1234 /data xfs\nUUID=9 /x xfs", 0},
+		"was begun":  {StepBegun, "UUID=1234 /data xfs\nUUID=9 /x xfs", 1},
+		"needs it":   {StepDone, "UUID=1234 /data xfs\n%end\nUUID=1234 /y xfs", 1},
+	} {
+		s := asMD(t, nil)
+		l := &Lines{File: "/etc/fstab", Name: "t", Text: "UUID=1234 /data xfs"}
+		s.w.Steps = append(s.w.Steps, Step{Undo: []Action{{}, {Cut: l}}, State: c.state})
+		begin, end := l.Marks()
+		text := begin + "\n" + c.text + "\n" + end + "\n"
+		if before, after, ok := strings.Cut(c.text, "%end\n"); ok {
+			text = begin + "\n" + before + end + "\n" + after + "\n"
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Join(s.Root, "etc"), 0o755), os.WriteFile(filepath.Join(s.Root, "etc/fstab"), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		v := &survey{state: s}
+		if err := v.lines(); err != nil || len(v.found) != c.want {
+			t.Errorf("%s: %+v %v", name, v.found, err)
+		}
+	}
+}
+
+// Where an array stands: by its UUID, its name or its link; one volume by where it is mounted, or by
+// its serial and what is on it.
+func TestWhereAnArrayStands(t *testing.T) {
+	one := []topology.DeclaredVolume{{Serial: "S2"}}
+	for name, c := range map[string]struct {
+		change func(*state)
+		want   string
+		first  []topology.DeclaredVolume
+	}{
+		"by its UUID":          {func(*state) {}, "md0", nil},
+		"nothing of its":       {func(s *state) { s.w.Steps = nil }, "", nil},
+		"by its name":          {func(s *state) { s.w.Steps = nil; s.tree.Devices["md0"].MD.Name = "t" }, "md0", nil},
+		"by its name and host": {func(s *state) { s.w.Steps = nil; s.tree.Devices["md0"].MD.Name = "host:t" }, "md0", nil},
+		"by its link":          {func(s *state) { s.w.Steps = nil; s.tree.Devices["md0"].Links = []string{"/dev/md/t"} }, "md0", nil},
+		"another's name":       {func(s *state) { s.w.Steps = nil; s.tree.Devices["md0"].MD.Name = "host:u" }, "", nil},
+		"LVM": {func(s *state) {
+			s.w.Want.Using = "lvm"
+			s.w.Steps = nil
+			s.tree.Devices["dm-0"] = &block.Device{Name: "dm-0", LV: &block.Vol{VG: "g", Name: "t"}}
+		}, "dm-0", nil},
+		"LVM, another group": {func(s *state) {
+			s.w.Want.Using = "lvm"
+			s.w.Steps = nil
+			s.tree.Devices["dm-0"] = &block.Device{Name: "dm-0", LV: &block.Vol{VG: "h", Name: "t"}}
+		}, "", nil},
+		"LVM, another name": {func(s *state) {
+			s.w.Want.Using = "lvm"
+			s.w.Steps = nil
+			s.tree.Devices["dm-0"] = &block.Device{Name: "dm-0", LV: &block.Vol{VG: "g", Name: "u"}}
+		}, "", nil},
+		"one, mounted":          {func(s *state) { s.w.Want.Using, s.w.Steps = "", nil; s.tree.Mounts[1].Device = "sdc" }, "sdc", []topology.DeclaredVolume{{}}},
+		"one, mounted, another": {func(s *state) { s.w.Want.Using, s.w.Steps = "", nil; s.tree.Mounts[1].Device = "sda" }, "", one},
+		"one, elsewhere": {func(s *state) {
+			s.w.Want.Using, s.w.Steps = "", nil
+			s.tree.Mounts[1].Device, s.tree.Mounts[1].Point = "sdc", "/other"
+		}, "", []topology.DeclaredVolume{{}}},
+		"one by what is on it": {func(s *state) { s.w.Want.Using, s.w.Steps = "", nil; s.tree.Devices["sdc"].Signature = "xfs" }, "sdc", one},
+		"one with another":     {func(s *state) { s.w.Want.Using, s.w.Steps = "", nil; s.tree.Devices["sdc"].Signature = "ext4" }, "", one},
+		"one, partitioned": {func(s *state) {
+			s.w.Want.Using, s.w.Want.Partition, s.w.Steps = "", true, nil
+			s.tree.Devices["sdc"].Signature = "xfs"
+		}, "", one},
+		"one of no filesystem": {func(s *state) { s.w.Want.Using, s.w.Want.FS, s.w.Steps = "", "", nil; s.tree.Mounts[1].Device = "sdc" }, "", one},
+	} {
+		s := asMD(t, nil)
+		c.change(s)
+		p := &planner{Site: s.Site, tree: s.tree}
+		got := ""
+		if d := p.standing(s.w, &topology.DeclaredArray{Volumes: c.first}); d != nil {
+			got = d.Name
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
 	}
 }
