@@ -174,6 +174,13 @@ func azureLUN(one Attached) (string, bool) {
 	return "", false
 }
 
+// AzureRemote says whether udev's links are those of a disk that Azure attaches over its network: on
+// SCSI its model is that of every disk of Hyper-V.
+func AzureRemote(links []string) bool {
+	_, ok := azureLUN(Attached{Links: links})
+	return ok
+}
+
 func (d azureDisk) provisioned(one Attached) (ProvisionedVolume, bool) {
 	typ := azureTypes[d.Managed.Type]
 	if typ == "" {

@@ -214,7 +214,7 @@ func volume(d *block.Device) Volume {
 	switch {
 	case cloud.IsEBS(d.Model):
 		v.Network, v.ID = true, ebsID(d.Serial)
-	case cloud.IsNetwork(d.Model):
+	case cloud.IsNetwork(d.Model), cloud.AzureRemote(d.Links):
 		v.Network = true
 	case d.Kind == block.Loop:
 		v.Type = "loop"

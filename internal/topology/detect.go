@@ -45,6 +45,7 @@ func Detect(ctx context.Context, m *sys.Machine, paths map[Role]string, decl *De
 	t.capVolumes()
 	t.askBalances(asking, watched)
 	t.noteUnknown()
+	t.noteSize()
 	return t, ctx.Err()
 }
 

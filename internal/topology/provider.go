@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 // askCloud asks the cloud that the machine is on which machine this is, what its volumes were
@@ -33,6 +35,9 @@ func (t *Topology) askCloud(ctx context.Context, m *sys.Machine) *watched {
 		t.Instance.Type, t.Instance.ID = id.InstanceType, id.InstanceID
 	}
 	id.InstanceID = t.Instance.ID
+	if cloudOf(p) != "" {
+		t.beside()
+	}
 	attached := t.attached()
 	if len(attached) == 0 {
 		return nil
@@ -61,10 +66,28 @@ func (t *Topology) askCloud(ctx context.Context, m *sys.Machine) *watched {
 	return w
 }
 
-// attached are the network volumes below the paths, each once.
+// beside finds the machine's network volumes that are not below the paths under test: what they share
+// with those by their size counts.
+func (t *Topology) beside() {
+	used := map[string]bool{}
+	for _, a := range t.Arrays {
+		for _, v := range a.Volumes {
+			used[v.Device] = true
+		}
+	}
+	for _, name := range t.Tree.Names() {
+		if d := t.Tree.Devices[name]; d.Kind == block.Disk && !used[name] {
+			if v := volume(d); v.Network {
+				t.others = append(t.others, v)
+			}
+		}
+	}
+}
+
+// attached are the network volumes below the paths and those beside them, each once.
 func (t *Topology) attached() []cloud.Attached {
 	var all []cloud.Attached
-	for _, a := range t.Arrays {
+	for _, a := range append(slices.Clone(t.Arrays), Array{Volumes: t.others}) {
 		for _, v := range a.Volumes {
 			known := slices.ContainsFunc(all, func(o cloud.Attached) bool {
 				return v.ID != "" && o.ID == v.ID || v.Device != "" && o.Device == v.Device
@@ -80,6 +103,25 @@ func (t *Topology) attached() []cloud.Attached {
 		}
 	}
 	return all
+}
+
+// noteSize says of a machine whose size its cloud did not tell which sizes it may be.
+func (t *Topology) noteSize() {
+	p := cloud.Named(t.Instance.Cloud)
+	if p == nil || t.Instance.Type != "" {
+		return
+	}
+	var fit []string
+	for _, f := range p.Machines() {
+		if t.Host.CPUs > 0 && f.VCPUs == t.Host.CPUs && t.Host.Memory <= f.Memory && t.Host.Memory > f.Memory/100*85 {
+			fit = append(fit, f.Type)
+		}
+	}
+	which := ""
+	if len(fit) > 0 {
+		which = fmt.Sprintf(", such as %s (%s)", text.Some(fit, 4), "its CPUs and memory fit "+text.Plural(len(fit), "type"))
+	}
+	t.note("this is a machine of %s, whose type is not known here: name it with --instance%s", t.Instance.Cloud, which)
 }
 
 func (t *Topology) device(name string) *block.Device {
@@ -104,9 +146,13 @@ func (t *Topology) volumeIDs(pass func(Volume) bool) []string {
 
 // ordered fills in a volume by what its cloud says of it.
 func (t *Topology) ordered(p cloud.ProvisionedVolume, api string) {
-	for i := range t.Arrays {
-		for j := range t.Arrays[i].Volumes {
-			v := &t.Arrays[i].Volumes[j]
+	sets := [][]Volume{t.others}
+	for _, a := range t.Arrays {
+		sets = append(sets, a.Volumes)
+	}
+	for _, set := range sets {
+		for j := range set {
+			v := &set[j]
 			if p.ID != "" && v.ID != p.ID || p.ID == "" && v.Device != p.On {
 				continue
 			}
