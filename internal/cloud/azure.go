@@ -267,7 +267,7 @@ func azureRange(rows []row) string {
 	var parts []string
 	for _, r := range rows {
 		l := limits(r, "base")
-		parts = append(parts, fmt.Sprintf("%s %v IOPS and %s", strings.ToUpper(r.text("controller")), l.IOPS, l.Rate.SI()))
+		parts = append(parts, fmt.Sprintf("%s %v IOPS and %s", map[string]string{"nvme": "NVMe", "scsi": "SCSI"}[r.text("controller")], l.IOPS, l.Rate.SI()))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -22,6 +22,7 @@ func TestEveryPreset(t *testing.T) {
 		"unwritten-blocks":     `filefrag -v /data/unwritten.0 | grep unwritten && stat -c %b /data/sparse | grep -x 0`,
 		"burst-runs-dry":       `grep " /data xfs" /proc/mounts`,
 		"instance-cap":         `grep -A1 baseline: plimsoll.yaml | grep -w "iops: 800"`,
+		"vm-burst-ends":        `grep -A3 instance: plimsoll.yaml | grep -w 1280`,
 		"double-mount":         `grep -E " /(data|wal) " /proc/mounts | cut -d" " -f1 | sort | uniq -c | grep " 2 "`,
 		"volatile-cache":       `cat /sys/block/nvme*/queue/write_cache | sort | uniq -c | grep "8 write back"`,
 	} {
@@ -34,7 +35,7 @@ func TestEveryPreset(t *testing.T) {
 		})
 	}
 	all, err := lab.Presets()
-	if err != nil || len(all) != 13 {
-		t.Errorf("%d presets, %v: want 13, each of them above", len(all), err)
+	if err != nil || len(all) != 14 {
+		t.Errorf("%d presets, %v: want 14, each of them above", len(all), err)
 	}
 }

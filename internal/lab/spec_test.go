@@ -14,8 +14,8 @@ func TestPresets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) != 13 {
-		t.Errorf("%d presets, want 13", len(all))
+	if len(all) != 14 {
+		t.Errorf("%d presets, want 14", len(all))
 	}
 	for _, s := range all {
 		if s.Description == "" || len(s.Setup) == 0 {

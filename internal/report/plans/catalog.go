@@ -2,6 +2,7 @@ package plans
 
 import (
 	"fmt"
+	"strings"
 
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/report/page"
@@ -17,10 +18,11 @@ func CatalogEntry(name string) (d *page.Document, ok bool) {
 	if name == "" {
 		return catalog(), true
 	}
-	for _, v := range cloud.VolumeTypes() {
-		if v.Type == name {
-			return volumeType(v), true
-		}
+	if tier, _, ok := cloud.TierNamed(name); ok {
+		name = tier
+	}
+	if v, ok := cloud.TypeNamed(name); ok {
+		return volumeType(v), true
 	}
 	if i, ok := cloud.InstanceLimits(name); ok {
 		return instance(i), true
@@ -54,8 +56,12 @@ func catalog() *page.Document {
 		}
 		last = one.Model
 	}
-	count := fmt.Sprintf("EC2 instance types: %d. Part of a name lists those that contain it: plimsoll catalog c8g",
-		len(cloud.InstanceTypes("")))
+	var counts []string
+	for _, p := range cloud.Providers() {
+		counts = append(counts, fmt.Sprintf("%s %d", p.Words().Cloud, len(p.Machines())))
+	}
+	count := "Machine types: " + strings.Join(counts, ", ") +
+		". Part of a name lists those that contain it: plimsoll catalog c8g"
 	d.Add(types, models, page.Note{Lines: []string{count}}, priceSources())
 	return d
 }
@@ -91,11 +97,20 @@ func volumeType(v cloud.VolumeType) *page.Document {
 func instance(f cloud.InstanceFacts) *page.Document {
 	d := entry(fmt.Sprintf("%s: %d vCPUs, %v, %s", f.Type, f.VCPUs, f.Memory, f.Arch), pricedInstance(f))
 	rows := page.NewTable("", "<EBS", "IOPS of 16 KiB", "bandwidth")
-	rows.Add("sustained", f.Baseline.IOPS.String(), f.Baseline.Rate.SI())
 	var facts page.Facts
-	if f.Burst != (cloud.Limits{}) {
-		rows.Add("in bursts", f.Burst.IOPS.String(), f.Burst.Rate.SI())
-		facts.Add("a burst lasts", text.Duration(f.BurstFor)+", at least once in 24 h")
+	switch p := cloud.Named(f.Vendor); {
+	case p != nil && p != (cloud.EC2{}):
+		facts.Add("cloud", p.Words().Cloud)
+		rows = allowed(f)
+		if f.BurstFor > 0 {
+			facts.Add("a burst lasts", text.Duration(f.BurstFor)+" at the whole burst, longer below it: it is spent as credits")
+		}
+	default:
+		rows.Add("sustained", f.Baseline.IOPS.String(), f.Baseline.Rate.SI())
+		if f.Burst != (cloud.Limits{}) {
+			rows.Add("in bursts", f.Burst.IOPS.String(), f.Burst.Rate.SI())
+			facts.Add("a burst lasts", text.Duration(f.BurstFor)+", at least once in 24 h")
+		}
 	}
 	facts.Add("attachments", words.Known("", f.Attachments))
 	if l := f.Local; l.Count > 0 {
@@ -109,10 +124,13 @@ func instance(f cloud.InstanceFacts) *page.Document {
 		}
 	}
 	provenance(&facts, f.Provenance)
-	facts.Add("price", instancePrice(f.Type))
+	facts.Add("price", instancePrice(f))
 	d.Add(rows, facts)
 	if len(f.Notes) > 0 {
 		d.Add(page.Note{Lead: "note", Lines: f.Notes})
+	}
+	if len(f.Unknown) > 0 {
+		d.Add(page.Note{Lead: "not known", Lines: f.Unknown})
 	}
 	earlier := page.Note{Title: "Published earlier"}
 	for _, c := range f.Changes {
@@ -126,6 +144,19 @@ func instance(f cloud.InstanceFacts) *page.Document {
 		d.Add(earlier)
 	}
 	return d
+}
+
+// allowed is a table of what a machine of Azure or Google Cloud allows its volumes.
+func allowed(f cloud.InstanceFacts) page.Table {
+	rows := page.NewTable("", "<volumes", "<sustained", "<in bursts?")
+	caps := f.Caps
+	if f.Baseline.Known() {
+		caps = append([]cloud.Cap{{Name: "uncached", Baseline: f.Baseline, Burst: f.Burst}}, caps...)
+	}
+	for _, c := range caps {
+		rows.Add(c.Name, words.Limits(c.Baseline, !c.MiB), words.Limits(c.Burst, !c.MiB))
+	}
+	return rows
 }
 
 func drives(name string, some []cloud.DriveFacts) *page.Document {
@@ -160,6 +191,17 @@ func si(r units.Rate) string {
 	return r.SI()
 }
 
+// most is the type of volume that a machine which limits each type apart allows most IOPS, in short.
+func most(f cloud.InstanceFacts) string {
+	best, text := units.IOPS(0), ""
+	for _, c := range f.Caps {
+		if n := max(c.Baseline.IOPS, c.Baseline.ReadIOPS); !c.Cache && n > best {
+			best, text = n, fmt.Sprintf("%v of %s", n, c.Name)
+		}
+	}
+	return text
+}
+
 func instances(name string, types []string) *page.Document {
 	d := entry(fmt.Sprintf("%s: %s", name, text.Plural(len(types), "instance type")), types)
 	rows := page.NewTable("", "<type", "sustained IOPS", "sustained bandwidth", "burst IOPS", "burst bandwidth")
@@ -168,6 +210,10 @@ func instances(name string, types []string) *page.Document {
 		burst := []string{"", ""}
 		if f.Burst != (cloud.Limits{}) {
 			burst = []string{f.Burst.IOPS.String(), f.Burst.Rate.SI()}
+		}
+		if !f.Baseline.Known() {
+			rows.Add(typ, words.Or(most(f), words.Unknown), "", "", "")
+			continue
 		}
 		rows.Add(typ, f.Baseline.IOPS.String(), f.Baseline.Rate.SI(), burst[0], burst[1])
 	}

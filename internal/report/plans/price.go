@@ -30,7 +30,7 @@ type instanceWithPrice struct {
 }
 
 func pricedInstance(f cloud.InstanceFacts) instanceWithPrice {
-	if hour, ok := cloud.BuiltinPrices().Instances[f.Type]; ok {
+	if hour, ok := pricesOf(f).Instances[named(f.Type)]; ok {
 		return instanceWithPrice{f, &hour}
 	}
 	return instanceWithPrice{InstanceFacts: f}
@@ -63,8 +63,22 @@ func tierText(all []cloud.Tier, i int, t cloud.Tier, unit string) string {
 	return phrase
 }
 
-func instancePrice(typ string) string {
-	p := cloud.BuiltinPrices()
+// pricesOf are the prices of the catalogue of the type's cloud.
+func pricesOf(f cloud.InstanceFacts) *cloud.Prices {
+	if p := cloud.Named(f.Vendor); p != nil {
+		return p.Prices()
+	}
+	return cloud.BuiltinPrices()
+}
+
+// named is a type's name without what tells rows of one size apart.
+func named(typ string) string {
+	name, _, _ := strings.Cut(typ, ":")
+	return name
+}
+
+func instancePrice(f cloud.InstanceFacts) string {
+	p, typ := pricesOf(f), named(f.Type)
 	month, ok := p.Instance(typ)
 	if !ok {
 		return "no price is known in " + p.Region

@@ -1,6 +1,8 @@
 package plans
 
 import (
+	"cmp"
+
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/report/page"
@@ -21,7 +23,8 @@ type OnType struct {
 // PriceOn completes what the ceiling of a scenario says of an instance type by its price.
 func PriceOn(typ, scenario string, c ceiling.Ceiling) OnType {
 	o := OnType{Type: typ, Scenario: scenario, Most: c.Binding(), Sustained: c.Sustained()}
-	if month, ok := cloud.BuiltinPrices().Instance(typ); ok {
+	f, _ := cloud.InstanceLimits(typ)
+	if month, ok := pricesOf(f).Instance(named(cmp.Or(f.Type, typ))); ok {
 		o.Month = month
 		if o.Sustained != nil && o.Sustained.IOPS > 0 {
 			o.PerIOPS = month.Times(1 / float64(o.Sustained.IOPS))
@@ -85,7 +88,7 @@ func InstanceTable(names []string) (d *page.Document, unknown string, ok bool) {
 			return nil, n, false
 		}
 		each := cloud.USD(0)
-		price, _ := cloud.BuiltinPrices().Instance(n)
+		price, _ := pricesOf(f).Instance(named(f.Type))
 		if f.Baseline.IOPS > 0 {
 			each = price.Times(1 / float64(f.Baseline.IOPS))
 		}
