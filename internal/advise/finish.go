@@ -23,6 +23,7 @@ func (c *Candidate) Topology() *topology.Topology {
 			v := &a.Volumes[i]
 			v.Sustained, v.Burst = f.Sustained, f.Burst
 			v.BurstIOs, v.BurstBytes = f.BurstIOs, f.BurstBytes
+			v.Pooled = f.Pooled
 			v.Origin = topology.Origin{Kind: topology.Catalogue, Where: f.String()}
 		}
 	} else {
@@ -31,10 +32,16 @@ func (c *Candidate) Topology() *topology.Topology {
 			a.Volumes[i].Origin = topology.Origin{Kind: topology.Catalogue, Where: c.Instance.Local.String()}
 		}
 	}
+	var pools []topology.Pool
+	if size := c.Layout.Spec.Size * units.Bytes(c.Layout.N); len(a.Volumes) > 0 && a.Volumes[0].Pooled {
+		f, _ := cloud.VolumeLimits(cloud.VolumeSpec{Type: c.Layout.Spec.Type, Size: size})
+		pools = []topology.Pool{{Type: c.Layout.Spec.Type, Size: size, Limits: f.Sustained}}
+	}
 	return &topology.Topology{
 		Instance: topology.Instance{
 			Type: c.Type, Baseline: c.Instance.Baseline, Burst: c.Instance.Burst,
-			BurstFor: c.Instance.BurstFor, BurstPer: c.Instance.BurstPer,
+			BurstFor: c.Instance.BurstFor, BurstPer: c.Instance.BurstPer, BurstRule: c.Instance.BurstRule,
+			Caps: c.Instance.Caps, Pools: pools,
 			Origin: topology.Origin{Kind: topology.Catalogue, Where: c.Instance.String()},
 		},
 		Targets: []topology.Target{{Role: topology.Data, Array: a.Name}},

@@ -44,6 +44,7 @@ type adviseOptions struct {
 	survives          string
 	all, burst        bool
 	older             bool
+	cloud             string
 	format            string
 	yaml              int
 	memory            units.Bytes
@@ -94,6 +95,8 @@ Prices are those of the catalogue (plimsoll catalog).`,
 	addDuration(f, &o.log.every, "every", "`DURATION` between reports of the series that have no time")
 	f.StringVar(&o.headroom, "headroom", "20%", "how much more than the demand to buy")
 	f.BoolVar(&o.burst, "burst-ok", false, "let the instance's burst of 30 min per day carry the demand's bursts")
+	addChoice(cmd, &o.cloud, "cloud", "`CLOUD` whose machines and volumes are looked at (default aws)",
+		[]string{"aws", "azure", "gcp"})
 	f.StringVar(&o.region, "region", "", "region of the prices; only that of the price list is known")
 	f.StringVar(&o.prices, "prices", "", "use your own price list `FILE`: AWS's offer file in JSON, or CSV")
 	f.StringVar(&o.instance, "instance", "", "keep this instance `TYPE`")
@@ -122,6 +125,9 @@ func runAdvise(env *Env, o adviseOptions) error {
 	if err != nil {
 		return err
 	}
+	if r.Cloud != nil {
+		return o.elsewhere(env, r)
+	}
 	a, err := advise.Advise(*r)
 	if errors.Is(err, advise.ErrCapacity) {
 		return hint(usage(err), "add --capacity, such as --capacity 500GiB, or capacity: to the demand's file")
@@ -143,6 +149,24 @@ func runAdvise(env *Env, o adviseOptions) error {
 		return err
 	}
 	return render(env, o.format, plans.Advice(a, o.all))
+}
+
+// elsewhere looks at another cloud than AWS.
+func (o *adviseOptions) elsewhere(env *Env, r *advise.Request) error {
+	for _, flag := range []string{"series", "volumes", "yaml", "why", "all", "older"} {
+		if o.given(flag) {
+			return usage(fmt.Errorf("--%s is about AWS: leave it out with --cloud %s", flag, o.cloud))
+		}
+	}
+	r.Keep = nil
+	a, err := advise.Elsewhere(*r)
+	if errors.Is(err, advise.ErrCapacity) {
+		return hint(usage(err), "add --capacity, such as --capacity 500GiB, or capacity: to the demand's file")
+	}
+	if err != nil {
+		return usage(err)
+	}
+	return render(env, o.format, plans.Elsewhere(a))
 }
 
 // gp3Instead says what the kept gp2 volumes cost as gp3.
@@ -181,7 +205,10 @@ func (o *adviseOptions) request(env *Env) (*advise.Request, error) {
 	if r.Headroom, err = share(o.headroom, "headroom", 1000); err != nil {
 		return nil, err
 	}
-	if r.Prices, err = o.priceList(); err != nil {
+	if o.cloud != "" && o.cloud != "aws" {
+		r.Cloud = cloud.Named(o.cloud)
+	}
+	if r.Prices, err = o.priceList(r.Cloud); err != nil {
 		return nil, err
 	}
 	if o.volumes != "" {
@@ -205,8 +232,11 @@ func share(s, flag string, most float64) (float64, error) {
 }
 
 // priceList is the catalogue's, or a file's over it.
-func (o adviseOptions) priceList() (*cloud.Prices, error) {
+func (o adviseOptions) priceList(at cloud.Provider) (*cloud.Prices, error) {
 	p := cloud.BuiltinPrices()
+	if at != nil {
+		p = at.Prices()
+	}
 	if o.prices != "" {
 		f, err := sys.OpenRegular(o.prices)
 		if err != nil {

@@ -29,7 +29,9 @@ type Prices struct {
 
 // VolumePrice is a volume type's price a month.
 type VolumePrice struct {
-	GiB  USD    `json:"gib"`
+	GiB USD `json:"gib"`
+	// Each is the price of a volume of a tier, such as P30, which is listed by its name.
+	Each USD    `json:"each,omitempty"`
 	IOPS []Tier `json:"iops,omitempty"` // of each provisioned IOPS, ascending
 	Rate []Tier `json:"rate,omitempty"` // of each provisioned MiB/s, ascending
 }
@@ -54,6 +56,10 @@ func (p *Prices) Instance(typ string) (USD, bool) {
 // that are not stated are those included.
 func (p *Prices) Volume(spec VolumeSpec) (USD, bool) {
 	v, ok := p.Volumes[spec.Type]
+	if tier, tiered := tierOf(spec); tiered {
+		v, ok = p.Volumes[tier]
+		return v.Each, ok && v.Each > 0
+	}
 	if !ok {
 		return 0, false
 	}
@@ -99,6 +105,7 @@ var BuiltinPrices = sync.OnceValue(func() *Prices {
 const (
 	perHour = "hour"
 	perGiB  = "GiB-month"
+	perEach = "volume-month"
 	perIOPS = "IOPS-month"
 	perMiB  = "MiB/s-month"
 )
@@ -213,11 +220,16 @@ func (p *Prices) add(r priceRow) error {
 		}
 		v.GiB = usd
 		into = nil
+	case perEach:
+		if v.Each > 0 {
+			return fmt.Errorf("%s has two prices", r.product)
+		}
+		v.Each, into = usd, nil
 	case perIOPS:
 	case perMiB:
 		into = &v.Rate
 	default:
-		return fmt.Errorf("unit %.40q: want %s, %s, %s or %s", r.unit, perHour, perGiB, perIOPS, perMiB)
+		return fmt.Errorf("unit %.40q: want %s, %s, %s, %s or %s", r.unit, perHour, perGiB, perEach, perIOPS, perMiB)
 	}
 	if into != nil {
 		if n := len(*into); n > 0 && above <= (*into)[n-1].Above {
@@ -270,6 +282,10 @@ func WritePrices(w io.Writer, p *Prices) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Volumes)) {
 		v := p.Volumes[name]
+		if v.Each > 0 {
+			write(name, perEach, "", v.Each, p.VolumeSource)
+			continue
+		}
 		write(name, perGiB, "", v.GiB, p.VolumeSource)
 		for _, t := range v.IOPS {
 			write(name, perIOPS, fmt.Sprintf("%.0f", t.Above), t.USD, p.VolumeSource)

@@ -153,6 +153,18 @@ func TierNamed(name string) (typ string, size units.Bytes, ok bool) {
 	return "", 0, false
 }
 
+// tierOf is the name of the tier that a volume is of; false for types without tiers.
+func tierOf(spec VolumeSpec) (string, bool) {
+	t, _ := TypeNamed(spec.Type)
+	for _, tier := range t.Tiers {
+		if gibs, _ := tier[1].(float64); spec.Size <= units.Bytes(gibs)*units.GiB {
+			name, _ := tier[0].(string)
+			return name, true
+		}
+	}
+	return "", len(t.Tiers) > 0
+}
+
 // VolumeTypes lists the catalogue's volume types.
 var VolumeTypes = sync.OnceValue(func() []VolumeType {
 	data, _ := catalogue.ReadFile("catalogue/volumes.json")
