@@ -18,6 +18,7 @@ func newCatalogCmd(env *Env) *cobra.Command {
 		Example: `  plimsoll catalog
   plimsoll catalog gp3
   plimsoll catalog c6a.xlarge
+  plimsoll catalog Standard_D8s_v5
   plimsoll catalog c6a.xlarge m6a.xlarge r6a.xlarge
   plimsoll catalog P4510`,
 		ValidArgsFunction: completeCatalog,

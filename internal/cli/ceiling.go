@@ -72,7 +72,8 @@ is shown in detail, several as a table.`,
 		"",
 		"check whether a claimed `FIGURE` holds, for how long and since when, such as \"40000 IOPS\" or \"1250MB/s\"",
 	)
-	f.Lookup("instance").Usage = "EC2 instance `TYPE`, for its limits; several, separated by commas or repeated, are compared"
+	f.Lookup("instance").Usage = "machine `TYPE` of EC2, Azure or Google Cloud, for its limits; several, separated by commas or " +
+		"repeated, are compared"
 	f.Lookup("instance").Value = &joinFlag{&o.instance}
 	addFormat(cmd, &o.format, page.Formats())
 	cmd.MarkFlagsMutuallyExclusive("sweep", "together", "claim")

@@ -64,7 +64,7 @@ not be parsed are listed, and the exit code is 1.`,
 	o.pick.addFlags(f)
 	o.layoutOptions.addFlags(f)
 	o.policyOptions.addFlags(f)
-	f.Lookup("instance").Usage = "EC2 instance `TYPE`, for its limits, of all results, or NAME=TYPE of those with " +
+	f.Lookup("instance").Usage = "machine `TYPE`, for its limits, of all results, or NAME=TYPE of those with " +
 		"NAME in their name, heading or file; may be repeated"
 	f.Lookup("instance").Value = &perResultFlag{&o.instances, "TYPE"}
 	f.Lookup("volumes").Usage = "volumes behind all results, as `SPEC`: 8xgp3 or 8x3000iops:125MiB/s, or NAME=SPEC of those " +

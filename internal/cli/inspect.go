@@ -37,7 +37,7 @@ chunks, alignment, queue settings and limits, as far as they can be seen. Nothin
 written or measured, and root is not needed; as root the layout of logical volumes and
 superblocks are read where otherwise they are inferred.
 
---all lists every disk instead, used or not: what it is, its serial number, its type where the EC2 API may be
+--all lists every disk instead, used or not: what it is, its serial number, its type where the cloud may be
 asked, and who uses it. --yaml 'N x unused [TYPE] [SIZE] [LEVEL]' picks unused ones and prints a plimsoll.yaml
 for plimsoll array plan; 'wal: …' picks for that role.
 

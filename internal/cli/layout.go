@@ -37,7 +37,7 @@ func (o *layoutOptions) addOthers(f *pflag.FlagSet) {
 	)
 	f.StringVar(&o.level, "level", "", "RAID `LEVEL` of the volumes: "+page.Names(levels))
 	f.StringVar(&o.chunk, "chunk", "", "array chunk `SIZE`")
-	f.StringVar(&o.instance, "instance", "", "EC2 instance `TYPE`, for its limits")
+	f.StringVar(&o.instance, "instance", "", "machine `TYPE`, for its limits: c8g.2xlarge, Standard_D8s_v5, n2-standard-8")
 }
 
 // excludeLayouts lets a command take either a file that declares the storage, or flags.

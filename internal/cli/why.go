@@ -49,7 +49,7 @@ its share of the waiting, who uses it, and what to do next; or say that nothing 
 
 It writes nothing, does no I/O, starts no program and opens no file on the path's own filesystem. Root sees all; without
 it other users' processes and what tasks wait for stay unseen, and the answer says so. Limits of volumes are asked of
-EC2 on EC2, and are what --volumes and --instance or plimsoll.yaml say elsewhere.
+the cloud on EC2, Azure and Google Cloud, and are what --volumes and --instance or plimsoll.yaml say elsewhere.
 
 The exit code is 3 where the storage, or what limits it, is the cause; 0 where nothing is wrong with the storage; 1
 where it could not be seen.`,

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/ceiling"
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
@@ -41,8 +42,15 @@ func (o *Outlook) SetCeiling(c ceiling.Ceiling) {
 const depthOneHint = "One I/O in flight: its latency sets the result, not a limit of the hardware. " +
 	"Add --read-latency and --write-latency as measured, such as 0.6ms."
 
-const unknownHint = "No limit of the volumes or the instance is known. Declare them: " +
-	"--volumes 8xgp3 --level raid10 --instance c8g.2xlarge, or --topology plimsoll.yaml."
+// unknownHint says how limits are declared, with volumes of the cloud that the machine is on.
+func unknownHint(t *topology.Topology) string {
+	how := "8xgp3 --level raid10 --instance c8g.2xlarge"
+	if p := cloud.Named(t.Instance.Cloud); p != nil {
+		how = "8x" + p.Words().Example + " --level raid10, --instance"
+	}
+	return "No limit of the volumes or the instance is known. Declare them: --volumes " + how +
+		", or --topology plimsoll.yaml."
+}
 
 // Ceilings is the document of the ceilings of a suite's scenarios: one in detail, several as a
 // table, together each in detail.
@@ -52,10 +60,10 @@ func Ceilings(t *topology.Topology, suite string, all []Outlook, together bool) 
 		Records: boundRecords(all),
 	}
 	if len(all) > 1 && !together {
-		outlooks(d, suite, all)
+		outlooks(d, t, suite, all)
 	} else {
 		for _, one := range all {
-			d.Add(one.section())
+			d.Add(one.section(t))
 		}
 		if len(all) > 0 {
 			d.Head.Word = all[0].answer()
@@ -94,7 +102,7 @@ func (o Outlook) answer() string {
 func (o Outlook) depthOne() bool { return o.Ceiling.InFlight == 1 && !o.Ceiling.HasConcurrency() }
 
 // outlooks is the table of a suite.
-func outlooks(d *page.Document, suite string, all []Outlook) {
+func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outlook) {
 	d.Title = "Ceilings of the suite " + text.Clean(suite, 40)
 	d.Head.Word = d.Title
 	rows := page.NewTable("", "#", "<scenario", "sustained", "short test", "for", "<ceiling from?")
@@ -125,7 +133,7 @@ func outlooks(d *page.Document, suite string, all []Outlook) {
 	}
 	if unknown == len(all) && !single { // a table of unknowns says less than what to do
 		d.Head.Word = "Ceilings unknown"
-		d.Head.Says = []page.Say{{Text: unknownHint}}
+		d.Head.Says = []page.Say{{Text: unknownHint(t)}}
 		return
 	}
 	d.Add(rows)
@@ -144,19 +152,19 @@ func outlooks(d *page.Document, suite string, all []Outlook) {
 				all[0].ID))
 	}
 	if unknown > 0 {
-		notes.Lines = append(notes.Lines, unknownHint)
+		notes.Lines = append(notes.Lines, unknownHint(t))
 	}
 	d.Add(notes)
 }
 
 // section is one scenario with every bound.
-func (o Outlook) section() page.Section {
+func (o Outlook) section(t *topology.Topology) page.Section {
 	s := page.Section{
 		Anchor: fmt.Sprintf("s%d", o.ID), Title: fmt.Sprintf("Ceiling of %d %s", o.ID, text.Clean(o.Name, 30)),
 		About: text.Clean(workloads(o.Loads), 200),
 	}
 	if len(o.Ceiling.Bounds) == 0 {
-		s.Add(page.Note{Lines: []string{unknownHint}})
+		s.Add(page.Note{Lines: []string{unknownHint(t)}})
 		return s
 	}
 	rows := page.NewTable("", "<limit", "IOPS", "bandwidth?", "<", "<how")

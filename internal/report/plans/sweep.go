@@ -20,7 +20,7 @@ func Sweep(t *topology.Topology, one Outlook, a ceiling.Axes, points []ceiling.P
 	d.Title = fmt.Sprintf("Ceiling of %d %s, swept", one.ID, text.Clean(one.Name, 30))
 	d.Head = page.Headline{Word: d.Title, About: strings.Join(layout(t), "; ")}
 	if len(points) == 0 || !points[0].Ceiling.Known() {
-		d.Head.Word, d.Head.Says = "Ceiling unknown", []page.Say{{Text: unknownHint}}
+		d.Head.Word, d.Head.Says = "Ceiling unknown", []page.Say{{Text: unknownHint(t)}}
 		return d
 	}
 	for _, phrase := range knees(points, a) {
