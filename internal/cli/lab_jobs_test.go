@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/ceiling"
 	"plimsoll/internal/lab"
 	"plimsoll/internal/lab/labtest"
 	"plimsoll/internal/result"
@@ -45,8 +46,29 @@ func randomJob(r *rand.Rand, id int) string {
 	return fmt.Sprintf("  - {id: %d, name: job-%d, role: data, size: 128MiB, fio: {%s}}\n", id, id, strings.Join(options, ", "))
 }
 
+// ahead is the share of what was moved that fio may have issued ahead of a rate that holds it: one I/O
+// of each job and direction.
+func ahead(r *result.Result, by ceiling.Kind) float64 {
+	if by != ceiling.RequestedRate {
+		return 0
+	}
+	bytes := 0.0
+	for _, w := range r.Workloads {
+		for _, read := range []bool{true, false} {
+			sizes, _ := w.Blocks(read)
+			largest := 0.0
+			for _, size := range sizes {
+				largest = max(largest, float64(size.Size))
+			}
+			bytes += largest * float64(max(w.Jobs, 1))
+		}
+	}
+	return bytes / float64(r.Total.Read.Bytes+r.Total.Write.Bytes)
+}
+
 // TestLabJobs runs 20 random jobs, 60 with PLIMSOLL_LAB=all, on volumes that are really limited:
-// none reads above 103 % of the ceiling that was worked out for what it did.
+// none reads above 103 % of the ceiling that was worked out for what it did, but for an I/O that fio
+// is ahead of its rate.
 func TestLabJobs(t *testing.T) {
 	spec, err := lab.ParseSpec("jobs", []byte(`
 scale: 0.1
@@ -90,7 +112,7 @@ setup:
 			n, bw := s.Result.Total.Rates()
 			share := min(float64(n/limit.IOPS), float64(bw/limit.BW))
 			t.Logf("%.1f %% of %s: %s", 100*share, limit.Label(), strings.TrimSpace(lines[i]))
-			if judged++; share > 1.03 {
+			if judged++; share > 1.03+ahead(s.Result, limit.Kind) {
 				over++
 				t.Errorf("%.1f %% of %v by %s (%s): %s", 100*share, limit.IOPS, limit.Label(), limit.How, lines[i])
 			}
