@@ -87,6 +87,14 @@ func TestMeasuredRunsSayWhatWouldEarnAVerdict(t *testing.T) {
 	if warned.Verdict != Measured || !warned.Warned || warned.Reasons[1] != "Noisy. (PL403)" {
 		t.Errorf("%+v", warned)
 	}
+	// Beside one that passed, too, a run with a warning is none without.
+	two, _ := judge(diagnose.Measurement{Scenario: suite.Scenario{ID: 2, Name: "b"}, Result: long(500), Ceiling: volumes(510)}, 0, nil)
+	for severity, want := range map[finding.Severity]Verdict{finding.Warn: Warn, finding.Info: Pass} {
+		f := finding.Finding{Code: "PL501", Severity: severity, Scenarios: []int{1}, Message: "Concurrency."}
+		if got := OfRun([]Scenario{one, two}, []finding.Finding{f}); got.Verdict != want {
+			t.Errorf("%s: %+v", severity, got)
+		}
+	}
 	failed := OfRun([]Scenario{one}, []finding.Finding{{Code: "PL201", Severity: finding.Fail, Message: "md0 is degraded."}})
 	if failed.Verdict != Fail {
 		t.Errorf("%+v", failed)

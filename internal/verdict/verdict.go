@@ -193,6 +193,9 @@ func OfRun(runs []Scenario, findings []finding.Finding) Summary {
 			reasons = append(reasons, ofFinding(f, scenariosWith(f.Code, findings)))
 		}
 	}
+	if s.Warned && s.Verdict == Pass { // of a scenario that nothing judged
+		s.Verdict = Warn
+	}
 	slices.SortStableFunc(reasons, func(a, b reason) int { return cmp.Or(b.v.rank()-a.v.rank(), b.weight-a.weight) })
 	if s.Verdict == Measured {
 		reasons = append([]reason{{text: earn(runs)}}, reasons...)
