@@ -509,6 +509,7 @@ func TestSurveyedLines(t *testing.T) {
 // its serial and what is on it.
 func TestWhereAnArrayStands(t *testing.T) {
 	one := []topology.DeclaredVolume{{Serial: "S2"}}
+	var destroyed map[string]string
 	for name, c := range map[string]struct {
 		change func(*state)
 		want   string
@@ -550,14 +551,51 @@ func TestWhereAnArrayStands(t *testing.T) {
 		"one of no filesystem": {func(s *state) { s.w.Want.Using, s.w.Want.FS, s.w.Steps = "", "", nil; s.tree.Mounts[1].Device = "sdc" }, "", one},
 	} {
 		s := asMD(t, nil)
+		destroyed = nil
 		c.change(s)
-		p := &planner{Site: s.Site, tree: s.tree}
+		p := &planner{Site: s.Site, tree: s.tree, destroy: destroyed}
 		got := ""
 		if d := p.standing(s.w, &topology.DeclaredArray{Volumes: c.first}); d != nil {
 			got = d.Name
 		}
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// What keeps a volume from being destroyed: whoever uses it, or an array of others, too.
+func TestIdleVolumes(t *testing.T) {
+	both := map[string]string{"sda": "S0", "sdb": "S1"}
+	for name, c := range map[string]struct {
+		change  func(*state)
+		destroy map[string]string
+		want    string
+	}{
+		"its array is given up, too": {func(s *state) { s.tree.Mounts = s.tree.Mounts[:1] }, both, ""},
+		"the array is mounted":       {func(*state) {}, both, "/dev/md0, made of it, is in use"},
+		"the array is swap":          {func(s *state) { s.tree.Mounts = s.tree.Mounts[:1]; s.tree.Swaps = []string{"md0"} }, both, "/dev/md0, made of it, is in use"},
+		"the array holds another":    {func(s *state) { s.tree.Mounts = s.tree.Mounts[:1]; s.tree.Devices["md0"].Holders = []string{"dm-0"} }, both, "/dev/md0, made of it, is in use"},
+		"another's array, too":       {func(s *state) { s.tree.Mounts = s.tree.Mounts[:1] }, map[string]string{"sda": "S0"}, "/dev/md0 also lies on /dev/sdb"},
+		"it is mounted":              {func(s *state) { s.tree.Mounts[1].Device = "sda" }, both, "/dev/sda is mounted on /data"},
+		"it is swap":                 {func(s *state) { s.tree.Swaps = []string{"sda"} }, both, "it is used as swap"},
+		"a partition is mounted": {func(s *state) {
+			s.tree.Devices["sda"].Partitions = []string{"sda1"}
+			s.tree.Devices["sda"].Holders = nil
+			s.tree.Devices["sda1"] = &block.Device{Name: "sda1", Path: "/dev/sda1"}
+			s.tree.Mounts[1].Device = "sda1"
+		}, both, "/dev/sda1 is mounted on /data"},
+		"what holds it is not md": {func(s *state) {
+			s.tree.Devices["sda"].Holders = []string{"dm-0"}
+			s.tree.Devices["dm-0"] = &block.Device{Name: "dm-0"}
+		}, both, "/dev/dm-0, made of it, is in use"},
+	} {
+		s := asMD(t, nil)
+		c.change(s)
+		p := &planner{Site: s.Site, tree: s.tree, destroy: c.destroy}
+		err := p.idle(s.tree.Devices["sda"])
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
 }

@@ -326,3 +326,23 @@ func TestLinkOfADisk(t *testing.T) {
 		}
 	}
 }
+
+// The least volumes of each level, and chunks at their bounds.
+func TestDeclaredBounds(t *testing.T) {
+	for _, c := range []struct {
+		volumes, level, chunk string
+		ok                    bool
+	}{
+		{"1xgp3", "raid0", "", false}, {"2xgp3", "raid0", "", true}, {"1xgp3", "raid1", "", false}, {"2xgp3", "raid1", "", true}, {"1xgp3", "raid10", "", false}, {"2xgp3", "raid10", "", true},
+		{"2xgp3", "raid5", "", false}, {"3xgp3", "raid5", "", true}, {"3xgp3", "raid6", "", false}, {"4xgp3", "raid6", "", true}, {"2xgp3", "single", "", false}, {"1xgp3", "single", "", true},
+		{"2xgp3", "raid0", "4KiB", true}, {"2xgp3", "raid0", "2KiB", false}, {"2xgp3", "raid0", "6KiB", false}, {"2xgp3", "raid0", "1GiB", true}, {"2xgp3", "raid0", "1048580KiB", false}, {"2xgp3", "raid0", "12KiB", true},
+	} {
+		d, err := FromFlags(c.volumes, c.level, c.chunk, "")
+		if err == nil {
+			_, err = FromDeclaration(d)
+		}
+		if (err == nil) != c.ok {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}

@@ -197,3 +197,12 @@ func TestDeclaredRates(t *testing.T) {
 		}
 	}
 }
+
+// A latency must fit into 64 bits of nanoseconds: 292 years.
+func TestLongestLatency(t *testing.T) {
+	for s, ok := range map[string]bool{"9223372036s": true, "9223372037s": false, "0s": true, "-1s": false, "1e30s": false} {
+		if _, err := ParseLatency(s); (err == nil) != ok {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
+}
