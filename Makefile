@@ -7,7 +7,7 @@ DEADCODE    := .tools/deadcode-0.48.0
 export CGO_ENABLED = 0
 
 # everything below is a command, not a file
-.PHONY: exam exam-live mutants build install demo test check lint race lab lab-long lab-systems fleet-test fuzz bench fio-versions pg-versions dist dist-test web clean need-build need-test
+.PHONY: exam exam-live kills mutants build install demo test check lint race lab lab-long lab-systems fleet-test fuzz bench fio-versions pg-versions dist dist-test web clean need-build need-test
 
 build: need-build ## the static binary, bin/plimsoll
 	@$(GO) build -trimpath -ldflags '-s -w -X plimsoll/internal/cli.Version=$(VERSION)' -o bin/plimsoll ./cmd/plimsoll
@@ -67,6 +67,10 @@ exam-live: need-test ## N machines of the lab at work from SEED on, each in 19 k
 	@PLIMSOLL_EXAM_SEED=$(or $(SEED),1001) PLIMSOLL_EXAM_N=$(or $(N),1) PLIMSOLL_EXAM_DIR=$(abspath $(or $(DIR),runs/exam-live)) \
 	  PLIMSOLL_EXAM_FROM=$(if $(FROM),$(abspath $(FROM))) \
 	  $(GO) test -v -count=1 -parallel $(or $(LANES),1) -timeout 600m -run 'TestExamLive$$' ./internal/cli
+
+kills: need-test ## N (500) kills at random instants from SEED (1), LANES (2) at a time, over run, sweep, ab, pg and fleet: what is left after clean fails; about 6 s each
+	@KILLS=$(or $(N),500) KILLS_SEED=$(or $(SEED),1) KILLS_LANES=$(or $(LANES),2) $(GO) test -v -count=1 -timeout 300m -run 'TestKills$$' ./internal/cli
+	@KILLS=$(or $(N),500) KILLS_SEED=$(or $(SEED),1) $(GO) test -v -count=1 -timeout 60m -run 'TestKilledAtRandom$$' ./internal/provision
 
 fuzz: need-build ## every fuzz target for FUZZ_SECONDS of CPU time each (10), with its executions; fails when one fuzzes next to nothing
 	@scripts/fuzz.sh $(or $(FUZZ_SECONDS),10)

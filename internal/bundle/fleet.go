@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -177,6 +178,9 @@ func IsFleet(dir string) bool { return exists(filepath.Join(dir, fleetFile)) }
 func OpenFleet(dir string) (*Fleet, error) {
 	name := filepath.Join(dir, fleetFile)
 	data, err := sys.ReadFile(name, sys.JSONLimit)
+	if errors.Is(err, fs.ErrNotExist) && empty(dir) {
+		return nil, fmt.Errorf("%s is empty: its run was killed as it began, so remove it", dir)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -104,6 +104,14 @@ func runClean(env *Env, paths []string, dry bool, destroy []string) error {
 			return err
 		}
 	}
+	temps, err := sys.EndTemps(dry)
+	for _, name := range temps {
+		found = true
+		fmt.Fprintf(env.Out, "%s: %s, a run that was killed left it\n", text.Clean(name, 0), did)
+	}
+	if err != nil {
+		return err
+	}
 	others, err := cleanOthers(env, paths, dry, destroy)
 	if err == nil && !found && !others {
 		fmt.Fprintln(env.Out, "nothing to clean")

@@ -181,7 +181,11 @@ func runImport(ctx context.Context, env *Env, o importOptions, args []string) er
 			return usage(err)
 		}
 	}
-	if found.Outputs, found.Documents, err = bundle.Gather(args, sys.Interruptible(ctx, env.In)); err != nil {
+	err = sys.Reading(ctx, func() (err error) {
+		found.Outputs, found.Documents, err = bundle.Gather(args, sys.Interruptible(ctx, env.In))
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	if len(found.Outputs) == 0 {

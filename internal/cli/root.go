@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -70,6 +71,7 @@ func Main(args []string) int {
 // stream is standard output or standard error, and the one door to it: see text.Door. It keeps the
 // first error of writing, since most printing does not check it.
 type stream struct {
+	mu     sync.Mutex // a command that was given up may still print
 	file   *os.File
 	door   *text.Door
 	failed error
@@ -80,6 +82,8 @@ func newStream(file *os.File) *stream {
 }
 
 func (s *stream) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	n, err := s.door.Write(p)
 	if s.failed == nil {
 		s.failed = err
@@ -95,6 +99,8 @@ func (env *Env) screen() screen.Out {
 }
 
 func (s *stream) flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if err := s.door.Flush(); s.failed == nil {
 		s.failed = err
 	}
@@ -177,6 +183,7 @@ storage. Flags that give consent, or choose what runs, are read from the command
 	for _, cmd := range root.Commands() {
 		countArgs(cmd)
 		completeFlags(cmd)
+		endsAtOnce(cmd)
 	}
 	return root
 }

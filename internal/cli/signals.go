@@ -4,8 +4,12 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"plimsoll/internal/sys"
 )
@@ -50,4 +54,46 @@ func interruptible(parent context.Context) (context.Context, context.CancelFunc)
 		) // a shell without job control has what runs in the background ignore SIGINT
 	}()
 	return ctx, func() { signal.Stop(signals); cancel(); killNow() }
+}
+
+// reading are the commands that change nothing, start nothing and hold nothing, however long they
+// read and compute.
+func reading() []string {
+	return []string{
+		"lint", "compare", "report", "runs", "history", "export", "convert", "show", "suites", "explain", "ceiling", "advise",
+		"catalog", "workload",
+	}
+}
+
+// writing are the flags by which such a command writes a file or starts a program.
+func writing() []string {
+	return []string{"out", "fix", "update-baseline", "installed", "series", "output"}
+}
+
+// endsAtOnce has a command that only reads given up at the first signal, wherever it is: in the middle
+// of a file of gigabytes nothing looks at the context.
+func endsAtOnce(cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		if cmd.Name() == "workload" && sub.Name() == "from" {
+			giveUp(sub)
+		}
+	}
+	if slices.Contains(reading(), cmd.Name()) {
+		giveUp(cmd)
+	}
+}
+
+func giveUp(cmd *cobra.Command) {
+	run := cmd.RunE
+	if run == nil {
+		return
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		writes := false
+		cmd.Flags().Visit(func(f *pflag.Flag) { writes = writes || slices.Contains(writing(), f.Name) })
+		if writes {
+			return run(cmd, args)
+		}
+		return sys.Reading(cmd.Context(), func() error { return run(cmd, args) })
+	}
 }

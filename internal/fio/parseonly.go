@@ -32,7 +32,7 @@ var (
 // (Literal): fio would run a program for $ncpus, and load a library for a plugin.
 func ParseOnly(ctx context.Context, m *sys.Machine, f *JobFile) (Asked, error) {
 	a := Asked{Refused: map[string]string{}}
-	dir, err := os.MkdirTemp("", "plimsoll-lint-")
+	dir, err := sys.TempDir(os.TempDir(), "lint")
 	if err != nil {
 		return a, fmt.Errorf("a file to ask fio with: %w", err)
 	}

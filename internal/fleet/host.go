@@ -203,10 +203,9 @@ func (h *host) drop() {
 // receive takes a piece of the bundle, or its checksum, with which it is whole and unpacked to dir.
 func (h *host) receive(m message, dir string) (whole bool, err error) {
 	if h.got == nil {
-		if h.got, err = os.CreateTemp("", "plimsoll-fleet-*"); err != nil {
+		if h.got, err = sys.TempFile(); err != nil {
 			return false, err
 		}
-		_ = os.Remove(h.got.Name()) // it lives as long as it is open
 		h.sum, h.size = sha256.New(), 0
 	}
 	if h.size += int64(len(m.Data)); h.size > mostPacked {

@@ -62,10 +62,10 @@ func (s *server) child(argv ...string) sys.Child {
 // runDir makes a private directory for the socket and for pgbench's logs.
 func runDir(u User) (*sys.Dir, error) {
 	base := os.TempDir()
-	if len(base) > longestPath-len(permit.RunPrefix)-12 || u.enters(base) != nil {
+	if len(base) > longestPath-len(permit.RunPrefix)-sys.TempNameLimit || u.enters(base) != nil {
 		base = "/tmp" // the caller's may be long, or private
 	}
-	name, err := os.MkdirTemp(base, permit.RunPrefix)
+	name, err := sys.TempDir(base, "pg") // permit.RunPrefix begins its name
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,9 @@ func (s *server) start(ctx context.Context) error {
 	if err := s.keep(); err != nil {
 		return err
 	}
-	if _, err := s.child(initdb(s.install.program("initdb"), s.record.Data, wal)...).Run(ctx, initdbWithin); err != nil {
+	maker := s.child(initdb(s.install.program("initdb"), s.record.Data, wal)...)
+	maker.Apart = true // it starts servers that know nothing of launch's settings
+	if _, err := maker.Run(ctx, initdbWithin); err != nil {
 		return fmt.Errorf("the database could not be made: %w", err)
 	}
 	if err := s.launch(ctx); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"plimsoll/internal/sys"
 )
@@ -232,4 +234,63 @@ func FuzzReports(f *testing.F) {
 			t.Error(rows)
 		}
 	})
+}
+
+// TestKilledAtRandom kills apply and teardown at random instants, as TestKilledAnywhere does at each
+// program: the next one finishes the work. A few here; make kills does more.
+func TestKilledAtRandom(t *testing.T) {
+	n, seed := 4, 1
+	for name, to := range map[string]*int{"KILLS": &n, "KILLS_SEED": &seed} {
+		if text := os.Getenv(name); text != "" {
+			if _, err := fmt.Sscan(text, to); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	r := rand.New(rand.NewPCG(uint64(seed), 0))
+	killed := 0
+	var whole time.Duration // of one that is not killed, to draw instants from
+	for i := range n {
+		what := []string{"apply", "teardown"}[i%2]
+		root := t.TempDir()
+		if err := errors.Join(os.MkdirAll(filepath.Join(root, "etc"), 0o755), os.MkdirAll(filepath.Join(root, "dev"), 0o755), os.WriteFile(filepath.Join(root, "dev/none"), make([]byte, 4<<20), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		s := filesSite(root)
+		if what == "teardown" {
+			if err := work(t.Context(), s, "apply", root); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.Command(os.Args[0], "-test.run=^TestHelperIsKilled$")
+		cmd.Env = append(os.Environ(), "PROVISION_ROOT="+root, "PROVISION_DO="+what, "PROVISION_CUT=1000000")
+		began := time.Now()
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 {
+			<-time.After(time.Duration(r.Int64N(int64(whole) + 1)))
+			_ = cmd.Process.Kill()
+		}
+		if cmd.Wait() != nil {
+			killed++
+		} else if i == 0 {
+			whole = time.Since(began)
+		}
+		if err := work(t.Context(), s, what, root); err != nil {
+			t.Fatalf("kill %d: second %s: %v", i, what, err)
+		}
+		if what == "apply" {
+			if err := work(t.Context(), s, "teardown", root); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if left, _ := filepath.Glob(filepath.Join(root, "*")); len(left) != 2 {
+			t.Errorf("kill %d, %s: left: %v", i, what, left)
+		}
+		if left, _ := os.ReadDir(filepath.Join(root, "etc")); len(left) != 0 {
+			t.Errorf("kill %d, %s: left in etc: %v", i, what, left)
+		}
+	}
+	t.Logf("%d of %d were killed before their end", killed, n)
 }

@@ -25,6 +25,9 @@ type Child struct {
 	// UID and GID are who it runs as, without further groups; the caller's own where UID is the
 	// caller's.
 	UID, GID uint32
+	// Apart gives it shared memory of its own, where the caller is root: System V segments and files
+	// in /dev/shm, which end with its last process, however that ends.
+	Apart    bool
 	Out, Err io.Writer // may be nil
 }
 
@@ -61,18 +64,22 @@ func (c Child) Start() (*Started, error) {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: c.UID, Gid: c.GID, Groups: []uint32{}}
 	}
 	started := make(chan error, 1)
-	go func() {
-		// No new privileges is a property of the thread that forks, and cannot be taken back: the
-		// thread ends with this function, since it is not unlocked.
-		runtime.LockOSThread()
+	onThread(func() {
+		// No new privileges is a property of the thread that forks, and cannot be taken back.
 		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 			started <- fmt.Errorf("no new privileges: %w", err)
 			return
 		}
+		if c.Apart && os.Geteuid() == 0 {
+			if err := apart(); err != nil {
+				started <- err
+				return
+			}
+		}
 		restore := keepHandles()
 		defer restore()
 		started <- cmd.Start()
-	}()
+	})
 	if err := <-started; err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Base(c.Argv[0]), err)
 	}
@@ -96,6 +103,42 @@ func (c Child) Start() (*Started, error) {
 		close(s.ended)
 	}()
 	return s, nil
+}
+
+// onThread runs f on a thread that ends with it. That is not the first one, which cannot end, and by
+// which /proc/self shows the process.
+func onThread(f func()) {
+	go func() {
+		runtime.LockOSThread()
+		if unix.Gettid() != os.Getpid() {
+			f()
+			return // still locked: the thread ends
+		}
+		ended := make(chan struct{})
+		onThread(func() {
+			defer close(ended)
+			f()
+		})
+		<-ended
+		runtime.UnlockOSThread()
+	}()
+}
+
+// apart gives the calling thread, and what it starts, namespaces of its own with an empty /dev/shm.
+// Where root may not do that, as in many containers, nothing changes.
+func apart() error {
+	if unix.Unshare(unix.CLONE_NEWNS|unix.CLONE_NEWIPC) != nil {
+		return nil
+	}
+	// Else the mount below would be seen by everybody.
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("mounts of its own: %w", err)
+	}
+	err := unix.Mount("plimsoll", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777")
+	if err != nil && !errors.Is(err, unix.ENOENT) {
+		return fmt.Errorf("a /dev/shm of its own: %w", err)
+	}
+	return nil
 }
 
 // keepHandles keeps the handles that programs of the caller inherit, such as those of held

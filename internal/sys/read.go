@@ -107,6 +107,19 @@ func tooLarge(name string, limit int64) error {
 // like name.
 func Text(name string) ([]byte, error) { return ReadFile(name, TextLimit) }
 
+// Reading calls f, which only reads and computes, and gives it up when ctx ends. f then goes on until
+// plimsoll ends: it must change nothing, and what it works out is not looked at.
+func Reading(ctx context.Context, f func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // Interruptible reads from r until ctx ends, although r may wait for ever, as a terminal or a pipe
 // may. A reading that was given up goes on and takes what comes next.
 func Interruptible(ctx context.Context, r io.Reader) io.Reader {

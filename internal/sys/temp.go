@@ -1,0 +1,121 @@
+package sys
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// tempForm is the name of a temporary directory: what it is for, and who made it, by PID namespace,
+// PID and start, so that what a killed plimsoll left is known for what it is.
+const (
+	tempPrefix = "plimsoll-"
+	tempParts  = 6 // plimsoll, what for, namespace, PID, start, random
+	// TempNameLimit is the most characters that TempDir's names have behind what they are for.
+	TempNameLimit = len("-zzzzzzz-zzzzz-zzzzzzzzz-4294967295")
+)
+
+// TempDir makes a directory of the caller's own in base, for a use that is one word. EndTemps finds it
+// when its maker was killed.
+func TempDir(base, use string) (string, error) {
+	space, err := pidSpace()
+	if err != nil {
+		return "", err
+	}
+	start, _ := StartOf(os.Getpid())
+	own := []string{use, space, strconv.FormatInt(int64(os.Getpid()), 36), strconv.FormatUint(start, 36), ""}
+	return os.MkdirTemp(base, tempPrefix+strings.Join(own, "-"))
+}
+
+// pidSpace numbers the PID namespace, in which alone a PID means anything.
+func pidSpace() (string, error) {
+	var st unix.Stat_t
+	if err := unix.Stat("/proc/self/ns/pid", &st); err != nil {
+		return "", fmt.Errorf("the PID namespace: %w", err)
+	}
+	return strconv.FormatUint(st.Ino, 36), nil
+}
+
+// EndTemps removes temporary directories that plimsolls left which are no more, and returns their
+// names; with dry they are only named. They must be the caller's own, or the caller is root: what is
+// removed lies in a directory of its owner's, and no link is followed.
+func EndTemps(dry bool) (found []string, err error) {
+	space, err := pidSpace()
+	if err != nil {
+		return nil, nil //nolint:nilerr // without /proc nothing can be found
+	}
+	bases := []string{filepath.Clean(os.TempDir())}
+	if !slices.Contains(bases, "/tmp") {
+		bases = append(bases, "/tmp") // where a server's socket is if the other is too long
+	}
+	var errs []error
+	for _, base := range bases {
+		names, err := endTemps(base, space, dry)
+		found, errs = append(found, names...), append(errs, err)
+	}
+	return found, errors.Join(errs...)
+}
+
+func endTemps(base, space string, dry bool) (found []string, err error) {
+	dir, err := OpenDir(base)
+	if err != nil {
+		return nil, nil //nolint:nilerr // nothing is there, or nothing can be seen
+	}
+	defer dir.Close() //nolint:errcheck // only a handle
+	entries, err := fs.ReadDir(dir.FS(), ".")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !leftTemp(e.Name(), space) {
+			continue
+		}
+		info, err := dir.Lstat(e.Name())
+		if err != nil || !info.IsDir() || int(Owner(info)) != os.Geteuid() && os.Geteuid() != 0 {
+			continue
+		}
+		found = append(found, filepath.Join(base, e.Name()))
+		if dry {
+			continue
+		}
+		if err := dir.RemoveAll(e.Name()); err != nil {
+			return found, err
+		}
+	}
+	return found, nil
+}
+
+// leftTemp says of a name that it is a temporary directory's whose maker is no more.
+func leftTemp(name, space string) bool {
+	parts := strings.Split(name, "-")
+	if len(parts) != tempParts || parts[0]+"-" != tempPrefix || parts[2] != space {
+		return false
+	}
+	pid, err := strconv.ParseInt(parts[3], 36, 32)
+	start, err2 := strconv.ParseUint(parts[4], 36, 64)
+	return err == nil && err2 == nil && pid > 0 && !Lives(int(pid), start)
+}
+
+// TempFile is a file without a name, which is gone when it is closed, whoever is killed.
+func TempFile() (*os.File, error) {
+	dir := os.TempDir()
+	f, err := os.OpenFile(dir, unix.O_TMPFILE|os.O_RDWR, 0o600)
+	if err == nil || !errors.Is(err, syscall.EOPNOTSUPP) && !errors.Is(err, syscall.EISDIR) && !errors.Is(err, syscall.EINVAL) {
+		return f, err
+	}
+	// A filesystem without O_TMPFILE: the name is there for a moment, in a directory that clean finds.
+	own, err := TempDir(dir, "file")
+	if err != nil {
+		return nil, err
+	}
+	f, err = os.OpenFile(filepath.Join(own, "f"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	return f, errors.Join(err, os.RemoveAll(own))
+}
