@@ -119,6 +119,10 @@ func wordsOf(labels []secondLabel) (least, most wordClass) {
 	return least, most
 }
 
+// younger are rules that were written after the labels, which could not name them: they count neither
+// way. (What PL428 says of the randrw run of nshe-scs-re is in the label's reason: clat 3 us, slat 4.8 ms.)
+func younger() []string { return []string{"PL426", "PL427", "PL428"} }
+
 // unread says that the labels leave runs of the file out, so that what is found in it counts neither
 // way beyond them.
 func unread(labels []secondLabel) bool {
@@ -171,6 +175,10 @@ func TestPublicResultsOfTheSecondSet(t *testing.T) {
 			}
 		}
 		for code, severity := range got.codes {
+			if slices.Contains(younger(), code) {
+				t.Logf("%s: %s (%s) is a rule that the labels could not name", f.Name(), code, severity)
+				continue
+			}
 			if !slices.Contains(allowed, code) && !unread(own) {
 				all.wrong++
 				t.Logf("%s: %s (%s) is not in the labels", f.Name(), code, severity)

@@ -90,9 +90,10 @@ func (m Measurement) InFlight() int {
 	return asked
 }
 
-// Syncs says whether any job syncs its writes.
+// Syncs says whether any job syncs its writes: by its options, or by as many syncs as half of them.
 func (m Measurement) Syncs() bool {
-	return m.Any(func(w fio.Workload) bool { return w.SyncEvery > 0 || w.SyncWrites })
+	t := m.Result.Total
+	return t.Write.N > 0 && t.Sync.Lat.N >= t.Write.N/2 && t.Sync.Lat.N > 0 || m.Any(func(w fio.Workload) bool { return w.SyncEvery > 0 || w.SyncWrites })
 }
 
 // Any asks about what the jobs were set to do.

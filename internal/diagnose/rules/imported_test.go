@@ -92,6 +92,21 @@ func importedCases() []labelled {
 	}
 	tiny, small := random(0, k4, 1, 1), random(0, k4, 1, 1)
 	tiny.Size, small.Size = 16*units.KiB, 4*units.MiB
+	impossibleMean := func(m *diagnose.Measurement) {
+		m.Result.Total.Write.Clat = fio.Latency{N: 60000, Mean: 31e3, Percentiles: []fio.Percentile{{P: 50, Value: 102 * time.Microsecond}}}
+	}
+	longest := func(d time.Duration) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) { m.Result.Total.Write.Clat.Max = d }
+	}
+	// mixture gives reads a third that took 5 µs, and a device that counted so many.
+	mixture := func(counted uint64) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) {
+			m.Result.Total.Read.Clat.Percentiles = []fio.Percentile{{P: 30, Value: 5 * time.Microsecond}, {P: 50, Value: time.Millisecond}}
+			m.Result.Disks = []fio.Disk{{Name: "sda", Reads: counted, Util: 0.9}}
+		}
+	}
+	async, synced := random(0, k4, 1, 1), random(0, k4, 1, 1)
+	async.Engine, synced.Engine, synced.SyncEvery = "libaio", "psync", 1
 	group := random(0, k4, 8, 1)
 	rated := func(iops units.IOPS, bw units.Rate) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) { m.Result.Total.Write.IOPS, m.Result.Total.Write.BW = iops, bw }
@@ -126,7 +141,7 @@ func importedCases() []labelled {
 
 		{"buffered writes in 2 µs", of(through("psync", 0, 1), rate, latencies(0, 2*us, 9*us)), "PL419", "PL501"},
 		{"buffered writes in 60 µs", of(through("psync", 0, 1), rate, latencies(0, 60*us, 90*us)), "", "PL501"},
-		{"synced writes, themselves in 2 µs", of(through("psync", 1, 1), rate, latencies(0, 2*us, 9*us)), "", "PL501"},
+		{"synced writes, themselves in 2 µs", of(through("psync", 1, 1), rate, latencies(0, 2*us, 9*us)), "", "PL501 PL428"},
 		{"direct writes in 9 µs", of(direct, rate, latencies(0, 9*us, 12*us)), "", "PL501"},
 		{"writes in 2 µs of which nobody says whether they were direct", of(unknown, rate, latencies(0, 2*us, 9*us)), "PL419", "PL501"},
 		{"writes in 7 µs of which nobody says whether they were direct", of(unknown, rate, latencies(0, 7*us, 9*us)), "", "PL501"},
@@ -157,12 +172,20 @@ func importedCases() []labelled {
 		{"eight jobs that swing, printed as one's", of(group, took(0, 8000, 1), sampled(952, 1000, 950, 100, 3000)), "PL403", "PL501"},
 		{"eight jobs that take turns", of(group, took(0, 8000, 1), sampled(952, 8000, 700, 800, 16000)), "", "PL501"},
 		{"eight jobs of which one leapt once", of(group, took(0, 8000, 1), sampled(952, 1000, 950, 900, 29000)), "", "PL501"},
-		{"a tenth of a row without any between", of(direct, rate, tenths(150, 160, 170, 12000, 12500, 13000, 13500, 14000, 15000)), "PL404", "PL501"},
-		{"a row of tenths that rises", of(direct, rate, tenths(150, 300, 600, 1200, 2400, 4800, 9600, 12000, 15000)), "", "PL501"},
+		{"a tenth of a row without any between", of(direct, rate, tenths(150, 160, 170, 12000, 12500, 13000, 13500, 14000, 15000)), "PL404", "PL501 PL426"},
+		{"a row of tenths that rises", of(direct, rate, tenths(150, 300, 600, 1200, 2400, 4800, 9600, 12000, 15000)), "", "PL501 PL426"},
 		{"16 times the bandwidth of its blocks", of(direct, rate, rated(1000, 62.5*1024*1024)), "PL426", "PL501"},
 		{"a bandwidth that is rounded", of(direct, rate, rated(1000, 4*1024*1024)), "", "PL501"},
 		{"four blocks 60,000 times", of(tiny, rate), "PL427", "PL501"},
 		{"a thousand blocks 60,000 times", of(small, rate), "", "PL501"},
+		{"a mean below half of the median", of(direct, rate, impossibleMean), "PL426", "PL501"},
+		{"one at a time, done in submission", of(async, took(0, 1000, 1), latencies(990*us, 10*us, 20*us)), "PL428", "PL501"},
+		{"one at a time, submitted at once", of(async, took(0, 1000, 1), latencies(10*us, 990*us, 2*time.Millisecond)), "", "PL501"},
+		{"a sync that is not in the latency", of(synced, took(0, 400, 0.2)), "PL428", "PL501"},
+		{"a sync that takes little", of(synced, took(0, 400, 2)), "", "PL501"},
+		{"reads of which a third is cached", of(reading, took(1000, 0, 1), mixture(40000)), "PL419", "PL501"},
+		{"reads of which a third is fast, all from the device", of(reading, took(1000, 0, 1), mixture(60000)), "", "PL501"},
+		{"samples that were lost", of(direct, rate, sampled(90, 1333, 50, 1200, 1500), longest(300*time.Millisecond)), "", "PL501"},
 		{"eight times what may be in flight", of(direct, took(0, 1000, 8)), "PL426", "PL501"},
 		{"a little more than what may be in flight", of(direct, took(0, 1000, 1.1)), "", "PL501"},
 		{"a device that did ten times fio's I/Os", of(direct, rate, counted("sda", 500000, 100000)), "PL412", "PL501"},
@@ -174,8 +197,8 @@ func importedCases() []labelled {
 		{"half seconds of which one holds a fifth of all", of(direct, rate, sampled(119, 1000, 2200, 900, 24000)), "PL403", "PL501"},
 		{"samples that all fall short, unevenly", of(direct, rate, sampled(119, 850, 410, 10, 1900)), "PL403", "PL501"},
 		{"a mean above the largest sample", of(direct, rate, sampled(119, 850, 410, 10, 990)), "", "PL501"},
-		{"p99 above a second, without the bucket", of(direct, rate, p99(1053*time.Millisecond)), "PL417", "PL501"},
-		{"p99 of half a second", of(direct, rate, p99(500*time.Millisecond)), "", "PL501"},
+		{"p99 above a second, without the bucket", of(direct, rate, p99(1053*time.Millisecond)), "PL417", "PL501 PL426"},
+		{"p99 of half a second", of(direct, rate, p99(500*time.Millisecond)), "", "PL501 PL426"},
 		{"a depth of 64 that failed", of(deep, took(0, 100, 1), failed), "PL402", "PL501"},
 		{"a depth of 64 that was not reached", of(deep, took(0, 100, 1)), "PL407", "PL501"},
 

@@ -68,7 +68,7 @@ func (s side) took() (time.Duration, bool) {
 // direct=. Sequential reads are not judged: read-ahead makes each fast and all of them as fast as the
 // storage.
 func fromMemory(m diagnose.Measurement) (finding.Finding, bool) {
-	if len(m.Result.Devices) > 0 || m.Syncs() || m.Any(polls) || len(m.Result.Workloads) == 0 {
+	if len(m.Result.Devices) > 0 || m.Syncs() || m.Any(polls) || len(m.Result.Workloads) == 0 || onMemory(m) {
 		return finding.Finding{}, false
 	}
 	for _, s := range sides(m) {
@@ -78,8 +78,51 @@ func fromMemory(m diagnose.Measurement) (finding.Finding, bool) {
 		if f, ok := tooFast(m, s); ok {
 			return f, true
 		}
+		if f, ok := partly(m, s); ok {
+			return f, true
+		}
 	}
 	return copied(m)
+}
+
+// onMemory says that the storage is persistent memory, which is as fast as memory because it is memory.
+func onMemory(m diagnose.Measurement) bool {
+	for _, d := range m.Result.Disks {
+		if strings.HasPrefix(d.Name, "pmem") {
+			return true
+		}
+	}
+	return m.Any(func(w fio.Workload) bool { return strings.Contains(w.Filename+w.Directory, "pmem") })
+}
+
+// partlyLeast is the share of reads from memory that makes the mean a mixture.
+const partlyLeast = 0.2
+
+// partly finds random reads of which a part came from memory, by two witnesses that agree: so many took
+// less than any drive does, and as many did not reach the device.
+func partly(m diagnose.Measurement, s side) (finding.Finding, bool) {
+	if s.what != "reads" || !s.known || s.N == 0 {
+		return finding.Finding{}, false
+	}
+	fast := 0.0
+	for _, p := range s.Clat.Percentiles {
+		if p.Value < memorySpeed {
+			fast = max(fast, p.P/100)
+		}
+	}
+	missing := 1 - float64(s.counted)/float64(s.N)
+	if fast < partlyLeast || missing < partlyLeast {
+		return finding.Finding{}, false
+	}
+	return finding.Finding{
+		Severity: finding.Invalid,
+		Message: fmt.Sprintf("%s of the reads took less than %s, and %s never reached the device: memory answered them.",
+			text.Percent(fast), text.Duration(memorySpeed), text.Percent(missing)),
+		Evidence: []finding.Evidence{{
+			What: "reads that reached a device", Found: text.Count(s.counted), Expected: text.Count(s.N),
+			Where: "disk statistics of fio",
+		}},
+	}, true
 }
 
 // tooFast is a direction whose I/Os no drive answered: below driveSpeed for certain, up to

@@ -28,14 +28,15 @@ var contradicting = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "figures contradict each other",
 	When: "In an import, bandwidth differs by more than 5 % from IOPS × the block size; or IOPS × mean latency " +
-		"(Little's law) is more than twice what the jobs may keep in flight.",
+		"(Little's law) is more than twice what the jobs may keep in flight; or a mean latency is less than its percentiles " +
+		"make it at the least (half of the I/Os take p50 or more, so the mean is at least half of p50).",
 	Why: "One of the figures, or the job that is said to have made them, is wrong: a unit was misread, a line was " +
 		"edited or copied from another run, latencies are those of something else.",
 	Fix:    "Look the figures up in fio's own output (JSON has all of them unrounded), with the job that made them.",
 	Bad:    "bs=4k: 10,000 IOPS and 625 MiB/s: that many I/Os of 4 KiB are 39 MiB/s",
 	Good:   "bs=4k: 10,000 IOPS and 39.1 MiB/s",
 	Ignore: "When the output was shortened on purpose and you know which figure was kept.",
-	After:  []finding.Code{"PL401", "PL402", "PL407", "PL418", "PL419"},
+	After:  []finding.Code{"PL401", "PL407", "PL418", "PL419"},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			r := m.Result
@@ -43,7 +44,7 @@ var contradicting = &diagnose.Rule{
 				continue
 			}
 			f := finding.Finding{Subject: m.Label(), Scenarios: m.IDs()}
-			for _, wrong := range []func(diagnose.Measurement) (string, finding.Evidence, bool){blocksOff, flightOff} {
+			for _, wrong := range []func(diagnose.Measurement) (string, finding.Evidence, bool){blocksOff, flightOff, meanOff} {
 				if message, evidence, ok := wrong(m); ok {
 					f.Message = strings.TrimSpace(f.Message + " " + message)
 					f.Evidence = append(f.Evidence, evidence)
@@ -84,6 +85,34 @@ func blocksOff(m diagnose.Measurement) (string, finding.Evidence, bool) {
 	return "", finding.Evidence{}, false
 }
 
+// meanOff compares the mean of a latency with the least that its percentiles allow.
+func meanOff(m diagnose.Measurement) (string, finding.Evidence, bool) {
+	for _, j := range m.Result.Jobs {
+		for _, d := range []fio.Direction{j.Read, j.Write} {
+			l := d.Clat
+			if l.Mean <= 0 || d.N < diagnose.EnoughReads || d.Mistimed() {
+				continue
+			}
+			for _, p := range l.Percentiles {
+				least := (1 - p.P/100) * float64(p.Value)
+				if p.P < 1 || p.P > 99 || l.Mean >= (1-meanGap)*least {
+					continue
+				}
+				return fmt.Sprintf("A mean latency of %s cannot be: %s of the I/Os took %s or more.",
+						text.Duration(time.Duration(l.Mean)), text.Percent(1-p.P/100), text.Duration(p.Value)),
+					finding.Evidence{
+						What: "mean clat of " + j.Name, Found: text.Duration(time.Duration(l.Mean)),
+						Expected: "at least " + text.Duration(time.Duration(least)), Where: "fio, percentiles",
+					}, true
+			}
+		}
+	}
+	return "", finding.Evidence{}, false
+}
+
+// meanGap is the width of a bin, and then some: percentiles name a bin.
+const meanGap = 0.05
+
 // oneBlock is the block size that all jobs of a run have, 0 where they differ or one has several.
 func oneBlock(m diagnose.Measurement, of func(fio.Workload) (units.Bytes, bool)) units.Bytes {
 	bs := units.Bytes(0)
@@ -105,7 +134,7 @@ func oneBlock(m diagnose.Measurement, of func(fio.Workload) (units.Bytes, bool))
 func flightOff(m diagnose.Measurement) (string, finding.Evidence, bool) {
 	asked, got := m.InFlight(), m.Little()
 	if asked == 0 || len(m.Result.Workloads) == 0 || m.Syncs() || m.Result.Sum().Apart ||
-		got <= flightMost*float64(asked) {
+		got <= flightMost*float64(asked) || m.Result.Depth.Fio > flightMost*float64(asked) { // fio itself kept more
 		return "", finding.Evidence{}, false
 	}
 	return fmt.Sprintf("%s IOPS of %s each are %s I/Os in flight, and the jobs keep %d there at most.",

@@ -141,6 +141,9 @@ func gaps(m diagnose.Measurement) (finding.Finding, bool) {
 		return finding.Finding{}, false
 	}
 	none := time.Duration(missing) * sampleEvery
+	if !couldStall(m, d, none) {
+		return finding.Finding{}, false
+	}
 	return finding.Finding{
 		Message: fmt.Sprintf("During about %s of %s nothing completed.", text.Duration(none), text.Duration(d.Runtime)),
 		Evidence: []finding.Evidence{
@@ -153,6 +156,23 @@ func gaps(m diagnose.Measurement) (finding.Finding, bool) {
 			{What: "slowest I/O", Found: text.Duration(max(d.Clat.Max, d.Lat.Max)), Where: "fio"},
 		},
 	}, true
+}
+
+// couldStall says that slow I/Os can have filled so much time without a completion. In a closed loop all
+// that is in flight then takes as long as the stall at least, so I/Os × the longest latency, of those
+// above a sample's length, cover it as often as there are I/Os in flight. Samples are also lost by
+// clients and by busy clocks.
+func couldStall(m diagnose.Measurement, d fio.Direction, none time.Duration) bool {
+	longest := max(d.Clat.Max, d.Lat.Max)
+	if longest <= 0 {
+		return true
+	}
+	share, _, known := diagnose.Above(m.Result.Total, sampleEvery)
+	if longest < sampleEvery {
+		share, known = 0, true
+	}
+	slow := share * float64(d.N) * longest.Seconds()
+	return !known || slow >= none.Seconds()*max(m.Little(), 1)/2
 }
 
 // uneven finds samples that spread so far that their mean says little of any moment. One sample by
