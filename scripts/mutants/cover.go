@@ -17,9 +17,12 @@ import (
 	"time"
 )
 
-// slowest is how long one test may take to count: what takes longer simulates or measures, and a
-// value should not need it.
-const slowest = time.Minute
+// slowest is the CPU time that one test may take to count: what takes more simulates or measures, and
+// a value should not need it. Waiting is not counted, but for patience, which ends what hangs.
+const (
+	slowest  = time.Minute
+	patience = 10 * time.Minute
+)
 
 // room is a package's tests: which lines each of them runs, and for how long.
 type room struct {
@@ -60,7 +63,7 @@ func measure(work, dir string, lanes int) (room, error) {
 	inLanes(lanes, len(names), func(lane, i int) {
 		profile := filepath.Join(work, fmt.Sprintf("%d.cover", lane))
 		from := time.Now()
-		err := runTests(binary, dir, []string{names[i]}, slowest, "-test.coverprofile="+profile)
+		err := runTests(binary, dir, []string{names[i]}, slowest, patience, "-test.coverprofile="+profile)
 		took := time.Since(from)
 		var c covering
 		if err == nil {
@@ -134,14 +137,16 @@ func (r room) batches(m mutant) [][]covering {
 	return found
 }
 
-// runTests runs some tests of a compiled package, and ends with all processes that they started.
-func runTests(binary, dir string, names []string, limit time.Duration, more ...string) error {
+// runTests runs some tests of a compiled package within so much CPU time and time, and ends with all
+// processes that they started.
+func runTests(binary, dir string, names []string, cpu, limit time.Duration, more ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	// A mutant that fills the memory is ended, not the machine.
-	args := append([]string{"-c", `ulimit -v 12000000; exec "$@"`, "sh", binary, "-test.failfast",
+	limits := fmt.Sprintf(`ulimit -v 12000000 -t %d; exec "$@"`, int(cpu.Seconds()))
+	args := append([]string{"-c", limits, "bash", binary, "-test.failfast",
 		"-test.run=^(" + strings.Join(names, "|") + ")$"}, more...)
-	test := exec.CommandContext(ctx, "sh", args...)
+	test := exec.CommandContext(ctx, "bash", args...)
 	test.Dir = dir
 	test.Env = append(os.Environ(), "PLIMSOLL_LAB=off")
 	test.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

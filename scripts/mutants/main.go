@@ -150,7 +150,7 @@ func (b bench) tryAll(tried []mutant) ([]outcome, error) {
 			return nil, err
 		}
 		if len(r.not) > 0 {
-			fmt.Printf("not counted in %s, since they fail or take over %v: %s\n", m.dir, slowest, strings.Join(r.not, " "))
+			fmt.Printf("not counted in %s, since they fail or take over %v of CPU time: %s\n", m.dir, slowest, strings.Join(r.not, " "))
 		}
 		b.rooms[m.dir] = r
 	}
@@ -177,13 +177,13 @@ func try(work string, m mutant, r room) outcome {
 		return refused
 	}
 	for _, batch := range r.batches(m) {
-		limit := 20 * time.Second // one that runs for ever is noticed
+		limit := time.Minute // one that runs for ever is noticed
 		names := make([]string, len(batch))
 		for i, c := range batch {
 			names[i] = c.name
 			limit += 10 * c.took
 		}
-		if runTests(binary, m.dir, names, limit) != nil {
+		if runTests(binary, m.dir, names, limit, limit) != nil {
 			return killed
 		}
 	}
