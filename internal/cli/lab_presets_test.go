@@ -42,7 +42,6 @@ func TestLabPresets(t *testing.T) {
 		{"unwritten-blocks", onData, "job", "PL401 invalid", "PL413 PL418"},
 		{"burst-runs-dry", onData, "2 --runtime 25s --ramp 0s", "PL406 warning", "PL405 PL417 PL605"},
 		{"instance-cap", onData, "2" + short, "PL505 info", "PL417"},
-		{"vm-burst-ends", onData, "2 --runtime 30s --ramp 0s", "PL406 warning", "PL405 PL417 PL505 PL601"},
 		{"double-mount", onBoth, "", "PL207 error", ""},
 		{"volatile-cache", onData, "", "PL209 info", ""},
 	} {
