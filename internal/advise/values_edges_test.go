@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cloud"
+	"plimsoll/internal/fio"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -179,5 +180,42 @@ func TestNamesByHand(t *testing.T) {
 	r.Instance, r.Keep = "x", &Layout{}
 	if got := names(a.name(front[1:2], r)); got != "cheapest, lowest failure rate, lowest latency, your instance, your volumes" {
 		t.Error(got)
+	}
+}
+
+// A section that runs for less than 95 % of the job comes in bursts.
+func TestBurstOfEdges(t *testing.T) {
+	of := func(runs time.Duration) *workload.Burst {
+		all := fio.Workload{TimeBased: true, Runtime: 100 * time.Second}
+		one := fio.Workload{TimeBased: true, Runtime: runs, StartDelay: 3 * time.Second}
+		return burstOf([]fio.Workload{all, one}, one)
+	}
+	if b := of(95 * time.Second); b != nil {
+		t.Errorf("%+v", b)
+	}
+	if b := of(94 * time.Second); b == nil || *b != (workload.Burst{For: 94 * time.Second, Every: 100 * time.Second, After: 3 * time.Second}) {
+		t.Errorf("%+v", b)
+	}
+}
+
+// What a run showed counts where it is less than what is stated, of gp2 for gp3 too.
+func TestTypicalByHand(t *testing.T) {
+	gp3, _ := cloud.TypeNamed("gp3")
+	stated := *gp3.Typical
+	us := func(n int) time.Duration { return time.Duration(n) * time.Microsecond }
+	for name, c := range map[string]struct {
+		shown       map[string]Took
+		read, write int
+	}{
+		"nothing": {nil, stated.Read, stated.Write}, "less": {map[string]Took{"gp3": {us(100), us(200)}}, 100, 200},
+		"of gp2": {map[string]Took{"gp2": {Read: us(100)}}, 100, stated.Write}, "more": {map[string]Took{"gp3": {us(90000), us(90000)}}, stated.Read, stated.Write},
+		"of io2": {map[string]Took{"io2": {us(1), us(1)}}, stated.Read, stated.Write},
+	} {
+		if got := (&Request{Shown: c.shown}).typical(gp3); got.Read != c.read || got.Write != c.write {
+			t.Errorf("%s: %+v, want %d and %d", name, got, c.read, c.write)
+		}
+	}
+	if again, _ := cloud.TypeNamed("gp3"); *again.Typical != stated {
+		t.Error("the catalogue was changed")
 	}
 }
