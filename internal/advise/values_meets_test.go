@@ -95,8 +95,13 @@ func TestNearestByHand(t *testing.T) {
 		row  rowOf
 		want string
 	}{
-		{rowOf{name: "x", block: 8192}, "a"}, {rowOf{name: "b", block: 8192}, "b"}, {rowOf{name: "b-1", block: 8192}, "b"},
-		{rowOf{name: "bb", block: 8192}, "a"}, {rowOf{name: "b", block: 65536}, "c"}, {rowOf{name: "x", block: 32768}, "c"}, {rowOf{name: "x", block: 16384}, "a"},
+		{rowOf{name: "x", block: 8192}, "a"},
+		{rowOf{name: "b", block: 8192}, "b"},
+		{rowOf{name: "b-1", block: 8192}, "b"},
+		{rowOf{name: "bb", block: 8192}, "a"},
+		{rowOf{name: "b", block: 65536}, "c"},
+		{rowOf{name: "x", block: 32768}, "c"},
+		{rowOf{name: "x", block: 16384}, "a"},
 	} {
 		if got := nearest(c.row, streams); got.Name != c.want {
 			t.Errorf("%+v belongs to %s, want %s", c.row, got.Name, c.want)
@@ -141,8 +146,11 @@ streams:
 		t.Errorf("%v s, %d times full", length, days)
 	}
 	for _, c := range []struct{ a, b, want time.Duration }{
-		{12 * time.Hour, 18 * time.Hour, 36 * time.Hour}, {0, time.Hour, time.Hour}, {time.Hour, 0, time.Hour},
-		{time.Hour, time.Hour, time.Hour}, {time.Millisecond, 7 * time.Second, 7 * time.Second},
+		{12 * time.Hour, 18 * time.Hour, 36 * time.Hour},
+		{0, time.Hour, time.Hour},
+		{time.Hour, 0, time.Hour},
+		{time.Hour, time.Hour, time.Hour},
+		{time.Millisecond, 7 * time.Second, 7 * time.Second},
 		{99_999_999 * time.Millisecond, 100_000_000 * time.Millisecond, 1000 * day},
 	} {
 		if got := common(c.a, c.b); got != c.want {

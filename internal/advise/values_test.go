@@ -73,12 +73,21 @@ func TestDurableByHand(t *testing.T) {
 		l        Layout
 		want     bool
 	}{
-		{0, "", gp3(topology.RAID0, 16), true}, {0.002, "", gp3(topology.Single, 1), true}, {0.0019, "", gp3(topology.Single, 1), false},
+		{0, "", gp3(topology.RAID0, 16), true},
+		{0.002, "", gp3(topology.Single, 1), true},
+		{0.0019, "", gp3(topology.Single, 1), false},
 		// 1 - 0.998^2 = 0.003996, ^3 = 0.005988
-		{0.003996, "", gp3(topology.RAID0, 2), true}, {0.0059, "", gp3(topology.RAID0, 3), false}, {0.006, "", gp3(topology.RAID0, 3), true},
-		{0.00001, "", gp3(topology.RAID10, 4), true}, {0, workload.LostVolume, gp3(topology.Single, 1), false},
-		{0, workload.LostVolume, gp3(topology.RAID1, 2), true}, {0, workload.LostInstance, gp3(topology.RAID0, 4), true},
-		{0, "", local, true}, {0, workload.NoLoss, local, true}, {0, workload.LostInstance, local, false}, {0.5, "", local, false},
+		{0.003996, "", gp3(topology.RAID0, 2), true},
+		{0.0059, "", gp3(topology.RAID0, 3), false},
+		{0.006, "", gp3(topology.RAID0, 3), true},
+		{0.00001, "", gp3(topology.RAID10, 4), true},
+		{0, workload.LostVolume, gp3(topology.Single, 1), false},
+		{0, workload.LostVolume, gp3(topology.RAID1, 2), true},
+		{0, workload.LostInstance, gp3(topology.RAID0, 4), true},
+		{0, "", local, true},
+		{0, workload.NoLoss, local, true},
+		{0, workload.LostInstance, local, false},
+		{0.5, "", local, false},
 	} {
 		r := Request{Demand: &workload.Demand{Durability: workload.Durability{AFR: c.afr, Survives: c.survives}}}
 		if got := r.durable(c.l); got != c.want {
@@ -161,7 +170,9 @@ func TestLatencyOfByHand(t *testing.T) {
 		want   time.Duration
 		source string
 	}{
-		{1, 0, 0, us(600), "a test"}, {0, 0, 0, us(800), "a test"}, {0.75, 0, 0, us(650), "a test"},
+		{1, 0, 0, us(600), "a test"},
+		{0, 0, 0, us(800), "a test"},
+		{0.75, 0, 0, us(650), "a test"},
 		{0, 1, 0, us(2000), "a test"},
 		{0, 8, 0, us(950), "a test"},         // 800 + 1,200/8
 		{0.5, 4, 0, us(850), "a test"},       // (600 + 800 + 300)/2
@@ -255,8 +266,11 @@ func TestSharesByHand(t *testing.T) {
 		// 3,000 × 1,800 credits carry an hour's 10 min of 2,000 above the base, less 900 × 3,000 s.
 		"carried": {requirement{peak: need{3000, 50e6}, steady: need{100, 1e6}, course: spans(3000)}, 1. / 3, ""},
 		// All day 4,000 for 40 min an hour: 3,000 × 2,400 are more than 5.4 million.
-		"credits": {requirement{peak: need{4000, 50e6}, steady: need{100, 1e6}, course: []span{{need: need{iops: 4000}, seconds: 2400}, {seconds: 1200}}}, 0.25,
-			"has not credits enough for the bursts: it sustains 1,000 of 4,000 volume I/Os a second"},
+		"credits": {
+			requirement{peak: need{4000, 50e6}, steady: need{100, 1e6}, course: []span{{need: need{iops: 4000}, seconds: 2400}, {seconds: 1200}}},
+			0.25,
+			"has not credits enough for the bursts: it sustains 1,000 of 4,000 volume I/Os a second",
+		},
 	} {
 		share, _ := c.q.share(f)
 		if got := c.q.lacks(f); got != c.text || math.Abs(share-c.share) > 1e-9 && c.text != "" || c.q.holds(f) != (c.text == "") {

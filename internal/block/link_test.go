@@ -38,8 +38,11 @@ func TestReadLink(t *testing.T) {
 		t.Errorf("an older kernel: %+v", l)
 	}
 	for _, c := range [][4]string{
-		{"Unknown", "Unknown", "0", "0"}, {"Unknown speed", "16.0 GT/s PCIe", "4", "4"}, {"8.0 GT/s PCIe", "16.0 GT/s PCIe", "0", "4"},
-		{"8.0 GT/s PCIe", "16.0 GT/s PCIe", "255", "255"}, {"", "", "", ""},
+		{"Unknown", "Unknown", "0", "0"},
+		{"Unknown speed", "16.0 GT/s PCIe", "4", "4"},
+		{"8.0 GT/s PCIe", "16.0 GT/s PCIe", "0", "4"},
+		{"8.0 GT/s PCIe", "16.0 GT/s PCIe", "255", "255"},
+		{"", "", "", ""},
 	} {
 		if l := read(c[0], c[1], c[2], c[3]); l != nil {
 			t.Errorf("%q: %+v", c, *l)

@@ -359,14 +359,27 @@ func fronts() []front {
 	}
 	rows := map[string]func(int) string{"rows": lines("", row), "one name": again(strings.ReplaceAll(row, "%d", "")), "short": again("3;fio-3.33;a;0;0\n"), "long": again("3;fio-3.33;" + strings.Repeat("1;", 5000) + "\n"), "one row": between("3;fio-3.33;", "1;", "\n"), "latencies": lines("", "3;fio-3.33;a;0;0"+strings.Repeat(";1", 100)+";1%=1;5%=2\n"), "disks": counted("3;fio-3.33;j;0;0;4096;1;1;1000"+terse, ";sd%d;1;1;1;1;1;1;1;1%", "\n")}
 	return []front{
-		{[]string{"lint"}, "x.md", documents}, {[]string{"lint"}, "x.sh", documents}, {[]string{"lint"}, "Dockerfile", pick(documents, "Dockerfile", "RUN", "fio, fio", "zeros")},
-		{[]string{"lint"}, "x.html", pick(documents, "HTML", "tags", "fio commands")}, {[]string{"lint"}, "x.yml", yaml},
-		{[]string{"lint"}, "x.fio", jobs}, {[]string{"lint", "--format", "sarif"}, "x.fio", pick(jobs, "sections", "options, unlike")}, {[]string{"convert"}, "x.fio", jobs},
-		{[]string{"import", "--summary"}, "x.txt", outputs}, {[]string{"import", "--summary"}, "x.md", outputs}, {[]string{"import"}, "x.log", pick(outputs, "3.x", "disks", "disks, unlike", "commands", "runs", "not understood", "progress")},
+		{[]string{"lint"}, "x.md", documents},
+		{[]string{"lint"}, "x.sh", documents},
+		{[]string{"lint"}, "Dockerfile", pick(documents, "Dockerfile", "RUN", "fio, fio", "zeros")},
+		{[]string{"lint"}, "x.html", pick(documents, "HTML", "tags", "fio commands")},
+		{[]string{"lint"}, "x.yml", yaml},
+		{[]string{"lint"}, "x.fio", jobs},
+		{[]string{"lint", "--format", "sarif"}, "x.fio", pick(jobs, "sections", "options, unlike")},
+		{[]string{"convert"}, "x.fio", jobs},
+		{[]string{"import", "--summary"}, "x.txt", outputs},
+		{[]string{"import", "--summary"}, "x.md", outputs},
+		{[]string{"import"}, "x.log", pick(outputs, "3.x", "disks", "disks, unlike", "commands", "runs", "not understood", "progress")},
 		{[]string{"import", "--summary"}, "x.html", pick(outputs, "3.x", "tables", "pre")},
-		{[]string{"import", "--summary"}, "d.txt", documents}, {[]string{"import", "--summary"}, "x.json", json}, {[]string{"import"}, "y.json", pick(json, "jobs", "disks", "bins", "small jobs", "small documents")},
-		{[]string{"import", "--summary"}, "x.terse", rows}, {[]string{"import", "--summary"}, "x_clat.1.log", logs}, {[]string{"import", "--summary"}, "x_clat_hist.1.log", hist},
-		{[]string{"workload", "from"}, "x.iostat", tables}, {[]string{"run", "--dry-run", "--data", "."}, "z.fio", jobs}, {[]string{"ceiling", "--suite"}, "x.yaml", yaml},
+		{[]string{"import", "--summary"}, "d.txt", documents},
+		{[]string{"import", "--summary"}, "x.json", json},
+		{[]string{"import"}, "y.json", pick(json, "jobs", "disks", "bins", "small jobs", "small documents")},
+		{[]string{"import", "--summary"}, "x.terse", rows},
+		{[]string{"import", "--summary"}, "x_clat.1.log", logs},
+		{[]string{"import", "--summary"}, "x_clat_hist.1.log", hist},
+		{[]string{"workload", "from"}, "x.iostat", tables},
+		{[]string{"run", "--dry-run", "--data", "."}, "z.fio", jobs},
+		{[]string{"ceiling", "--suite"}, "x.yaml", yaml},
 	}
 }
 

@@ -412,21 +412,23 @@ func (f *InstanceFacts) beside(each Limits, count int) {
 	if !ok || !each.Known() {
 		return
 	}
-	over := ""
+	var over strings.Builder
 	for _, c := range []struct {
 		name      string
 		published float64
 		column    string
 	}{
-		{"read IOPS", float64(each.ReadIOPS), "read_iops"}, {"write IOPS", float64(each.WriteIOPS), "write_iops"},
-		{"B/s of reads", float64(each.ReadRate), "read_bps"}, {"B/s of writes", float64(each.WriteRate), "write_bps"},
+		{"read IOPS", float64(each.ReadIOPS), "read_iops"},
+		{"write IOPS", float64(each.WriteIOPS), "write_iops"},
+		{"B/s of reads", float64(each.ReadRate), "read_bps"},
+		{"B/s of writes", float64(each.WriteRate), "write_bps"},
 	} {
 		if all := c.published * float64(count); all > 0 && m.num(c.column) > all {
-			over += fmt.Sprintf(", %s %s instead of %s", units.Number(m.num(c.column)), c.name, units.Number(all))
+			over.WriteString(fmt.Sprintf(", %s %s instead of %s", units.Number(m.num(c.column)), c.name, units.Number(all)))
 		}
 	}
-	if over != "" {
-		f.Notes = append(f.Notes, "measured on its local drives, above what is published: "+over[2:]+
+	if over.String() != "" {
+		f.Notes = append(f.Notes, "measured on its local drives, above what is published: "+over.String()[2:]+
 			" ("+m.from(Partial).String()+")")
 	}
 }

@@ -240,8 +240,10 @@ func TestMeasuredAbovePublished(t *testing.T) {
 			each   float64
 			column string
 		}{
-			{float64(f.Local.Limits.ReadIOPS), "read_iops"}, {float64(f.Local.Limits.WriteIOPS), "write_iops"},
-			{float64(f.Local.Limits.ReadRate), "read_bps"}, {float64(f.Local.Limits.WriteRate), "write_bps"},
+			{float64(f.Local.Limits.ReadIOPS), "read_iops"},
+			{float64(f.Local.Limits.WriteIOPS), "write_iops"},
+			{float64(f.Local.Limits.ReadRate), "read_bps"},
+			{float64(f.Local.Limits.WriteRate), "write_bps"},
 		} {
 			if c.each > 0 && m.num(c.column) > c.each*n*1.000001 {
 				over += " " + c.column
@@ -302,8 +304,13 @@ func TestRowsMakeMachines(t *testing.T) {
 		by, machine string
 		want        bool
 	}{
-		{"vcpus", "8-15", true}, {"vcpus", "9", true}, {"vcpus", "10 or more", false}, {"vcpus", "2-8", false},
-		{"machine", "n9-standard-9", true}, {"pattern", "n9-*-9", true}, {"pattern", "n9-*-8", false},
+		{"vcpus", "8-15", true},
+		{"vcpus", "9", true},
+		{"vcpus", "10 or more", false},
+		{"vcpus", "2-8", false},
+		{"machine", "n9-standard-9", true},
+		{"pattern", "n9-*-9", true},
+		{"pattern", "n9-*-8", false},
 	} {
 		r := row{[]string{"series", "machine", "by"}, []string{"n9", c.machine, c.by}}
 		if got := g.selected(r); got != c.want {

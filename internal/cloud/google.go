@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -118,12 +119,7 @@ func googleOrdered(body []byte, attached []Attached) ([]ProvisionedVolume, error
 }
 
 func (a Attached) linked(name string) bool {
-	for _, l := range a.Links {
-		if l == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(a.Links, name)
 }
 
 // Left is nothing: no type of Google's bursts.

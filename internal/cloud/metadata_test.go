@@ -40,7 +40,7 @@ func TestAzureAnswers(t *testing.T) {
 	if err != nil || id.InstanceType != "Standard_D8s_v5" || id.Region != "westus" {
 		t.Fatal(id, err)
 	}
-	if _, err := a.Identify(t.Context(), fstest.MapFS{"sys/class/dmi/id/sys_vendor": {Data: []byte("Microsoft Corporation")}}); err != ErrNotThere {
+	if _, err := a.Identify(t.Context(), fstest.MapFS{"sys/class/dmi/id/sys_vendor": {Data: []byte("Microsoft Corporation")}}); !errors.Is(err, ErrNotThere) {
 		t.Errorf("any Hyper-V is not Azure: %v", err)
 	}
 	found, err := a.Ordered(t.Context(), id, []Attached{

@@ -616,7 +616,8 @@ func TestListOfThree(t *testing.T) {
 		spread float64
 		want   string
 	}{
-		{1, 1, 0, "one run each cannot tell"}, {1, 5, 0.031, "one run on a side cannot tell; the other side's 5 rounds spread by 3.1 %"},
+		{1, 1, 0, "one run each cannot tell"},
+		{1, 5, 0.031, "one run on a side cannot tell; the other side's 5 rounds spread by 3.1 %"},
 		{2, 2, 0, "too few rounds"},
 	} {
 		if got := noTest(c.a, c.b, stats.Comparison{Spread: c.spread}); got != c.want {
@@ -752,7 +753,8 @@ func TestDistrustedResults(t *testing.T) {
 		return &result.Result{State: state, Reasons: reasons, Total: fio.Job{Read: fio.Direction{IOPS: iops}}}
 	}
 	findings := []finding.Finding{
-		{Code: "PL1", Title: "of another", Severity: finding.Invalid, Scenarios: []int{8}}, {Code: "PL2", Title: "a warning", Severity: finding.Warn, Scenarios: []int{7}},
+		{Code: "PL1", Title: "of another", Severity: finding.Invalid, Scenarios: []int{8}},
+		{Code: "PL2", Title: "a warning", Severity: finding.Warn, Scenarios: []int{7}},
 		{Code: "PL3", Title: "not to be trusted", Severity: finding.Invalid, Scenarios: []int{6, 7}},
 	}
 	for want, c := range map[string]struct {
@@ -893,8 +895,16 @@ func TestFilters(t *testing.T) {
 		f    Filter
 		want bool
 	}{
-		{Filter{}, true}, {Filter{Suite: "db"}, true}, {Filter{Suite: "x"}, false}, {Filter{Host: "h"}, true}, {Filter{Host: "x"}, false}, {Filter{Scenario: "w"}, true},
-		{Filter{Scenario: "7"}, true}, {Filter{Scenario: "8"}, false}, {Filter{Labels: map[string]string{"k": "v"}}, true}, {Filter{Labels: map[string]string{"k": "x"}}, false},
+		{Filter{}, true},
+		{Filter{Suite: "db"}, true},
+		{Filter{Suite: "x"}, false},
+		{Filter{Host: "h"}, true},
+		{Filter{Host: "x"}, false},
+		{Filter{Scenario: "w"}, true},
+		{Filter{Scenario: "7"}, true},
+		{Filter{Scenario: "8"}, false},
+		{Filter{Labels: map[string]string{"k": "v"}}, true},
+		{Filter{Labels: map[string]string{"k": "x"}}, false},
 	} {
 		if got := c.f.passes(s); got != c.want {
 			t.Errorf("%+v: %v", c.f, got)
@@ -943,8 +953,11 @@ func TestSuiteByHand(t *testing.T) {
 		return Cell{Rounds: rounds, Figure: level}
 	}
 	table := &Table{Margin: 0.03, Sides: make([]Column, 2), Rows: []Row{
-		{Figure: iops(), Cells: []Cell{cell(10, 11), cell(20, 22)}}, {Figure: iops(), Cells: []Cell{cell(10, 11), cell(80, 88)}},
-		{Figure: iops(), Cells: []Cell{cell(10), cell(1)}}, {Figure: Figure{Lower: true}, Cells: []Cell{cell(10, 11), cell(1, 1)}}, {Figure: iops(), Cells: []Cell{{}, cell(1, 1)}},
+		{Figure: iops(), Cells: []Cell{cell(10, 11), cell(20, 22)}},
+		{Figure: iops(), Cells: []Cell{cell(10, 11), cell(80, 88)}},
+		{Figure: iops(), Cells: []Cell{cell(10), cell(1)}},
+		{Figure: Figure{Lower: true}, Cells: []Cell{cell(10, 11), cell(1, 1)}},
+		{Figure: iops(), Cells: []Cell{{}, cell(1, 1)}},
 	}}
 	table.suite()
 	if s := table.Suite[1]; table.Suite[0] != nil || s == nil || math.Abs(s.Ratio.Center-4) > 1e-9 || s.Sustained != 0 || s.Word != Faster {

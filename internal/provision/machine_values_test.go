@@ -24,7 +24,8 @@ func asMD(t *testing.T, prints map[string]string) *state {
 	w := workOf(2, 10*units.GiB, Want{Level: "raid1", Using: "md", Data: 1, Mount: "/data", FS: "xfs", Group: "g"})
 	w.Steps = []Step{
 		{Check: []Cond{{Is: "array", Want: ourUUID}}, State: StepDone},
-		{Check: []Cond{{Is: "filesystem", Want: "xfs 1234"}}, State: StepDone}, {Check: []Cond{{Is: "mounted", Of: "/data"}}},
+		{Check: []Cond{{Is: "filesystem", Want: "xfs 1234"}}, State: StepDone},
+		{Check: []Cond{{Is: "mounted", Of: "/data"}}},
 	}
 	s := site(t, machine(nil, nil))
 	s.Run = func(_ context.Context, out io.Writer, argv ...string) error {
@@ -414,8 +415,12 @@ func TestActions(t *testing.T) {
 		a    Action
 		want bool
 	}{
-		{Action{Blank: []string{"@S0", "@S1"}}, true}, {Action{Run: []string{"x", "@S0"}}, true}, {Action{Run: []string{"x", "@S0", "@S1"}}, false},
-		{Action{Run: []string{"x", "@array"}}, false}, {Action{Run: []string{"x", "@array", "@S0"}}, true}, {Action{Zero: []string{"@S0"}}, false},
+		{Action{Blank: []string{"@S0", "@S1"}}, true},
+		{Action{Run: []string{"x", "@S0"}}, true},
+		{Action{Run: []string{"x", "@S0", "@S1"}}, false},
+		{Action{Run: []string{"x", "@array"}}, false},
+		{Action{Run: []string{"x", "@array", "@S0"}}, true},
+		{Action{Zero: []string{"@S0"}}, false},
 	} {
 		if c.a.local() != c.want {
 			t.Errorf("%+v", c.a)

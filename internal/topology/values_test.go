@@ -28,9 +28,20 @@ func TestPiecesAligned(t *testing.T) {
 		bs, align, chunk int
 		want             float64
 	}{
-		{28, 28, 64, 1.375}, {28, 28, 128, 1.1875}, {28, 28, 512, 1.046875},
-		{28, 8, 64, 1.375}, {28, 4, 64, 1.375}, {12, 8, 64, 1.125}, {4, 8, 64, 1}, {20, 16, 64, 1.25}, {64, 64, 64, 1}, {64, 4, 64, 1.9375}, {128, 64, 64, 2}, {100, 32, 64, 2.5},
-		{3, 2, 8, 1.25}, {5, 4, 8, 1.5},
+		{28, 28, 64, 1.375},
+		{28, 28, 128, 1.1875},
+		{28, 28, 512, 1.046875},
+		{28, 8, 64, 1.375},
+		{28, 4, 64, 1.375},
+		{12, 8, 64, 1.125},
+		{4, 8, 64, 1},
+		{20, 16, 64, 1.25},
+		{64, 64, 64, 1},
+		{64, 4, 64, 1.9375},
+		{128, 64, 64, 2},
+		{100, 32, 64, 2.5},
+		{3, 2, 8, 1.25},
+		{5, 4, 8, 1.5},
 	} {
 		got := PiecesAligned(units.Bytes(c.bs*k), units.Bytes(c.align*k), units.Bytes(c.chunk*k))
 		if counted := pieces(c.bs, c.align, c.chunk); got != c.want || math.Abs(got-counted) > 1e-12 {
@@ -71,8 +82,14 @@ func TestLevelsByTheirKinds(t *testing.T) {
 		g            Geometry
 		copies, data int
 	}{
-		{Geometry{Level: RAID10, Members: 4}, 2, 2}, {Geometry{Level: RAID10, Members: 4, Copies: 3}, 3, 1}, {Geometry{Level: RAID10, Members: 2, Copies: 3}, 2, 1},
-		{Geometry{Level: RAID10}, 1, 1}, {Geometry{Level: RAID1}, 1, 1}, {Geometry{Level: RAID5, Members: 1}, 1, 1}, {Geometry{Level: RAID6, Members: 3}, 1, 1}, {Geometry{Level: RAID0}, 1, 0},
+		{Geometry{Level: RAID10, Members: 4}, 2, 2},
+		{Geometry{Level: RAID10, Members: 4, Copies: 3}, 3, 1},
+		{Geometry{Level: RAID10, Members: 2, Copies: 3}, 2, 1},
+		{Geometry{Level: RAID10}, 1, 1},
+		{Geometry{Level: RAID1}, 1, 1},
+		{Geometry{Level: RAID5, Members: 1}, 1, 1},
+		{Geometry{Level: RAID6, Members: 3}, 1, 1},
+		{Geometry{Level: RAID0}, 1, 0},
 	} {
 		if c.g.WriteCopies() != c.copies || c.g.DataMembers() != c.data {
 			t.Errorf("%+v: %d copies, %d data", c.g, c.g.WriteCopies(), c.g.DataMembers())
@@ -319,7 +336,9 @@ func TestLinkOfADisk(t *testing.T) {
 		want   string
 	}{
 		{"S1", []string{"/dev/disk/by-id/wwn-1", "/dev/disk/by-id/nvme-long-S1", "/dev/disk/by-id/nvme-S1", "/dev/disk/by-path/S1"}, "/dev/disk/by-id/nvme-S1"},
-		{"S1", []string{"/dev/disk/by-id/bb", "/dev/disk/by-id/aa"}, "/dev/disk/by-id/aa"}, {"", []string{"/dev/disk/by-id/bbb", "/dev/disk/by-id/cc"}, "/dev/disk/by-id/cc"}, {"S1", []string{"/dev/disk/by-path/S1"}, ""},
+		{"S1", []string{"/dev/disk/by-id/bb", "/dev/disk/by-id/aa"}, "/dev/disk/by-id/aa"},
+		{"", []string{"/dev/disk/by-id/bbb", "/dev/disk/by-id/cc"}, "/dev/disk/by-id/cc"},
+		{"S1", []string{"/dev/disk/by-path/S1"}, ""},
 	} {
 		if got := byID(&block.Device{Serial: c.serial, Links: c.links}); got != c.want {
 			t.Errorf("%q: %s", c.links, got)
@@ -333,9 +352,24 @@ func TestDeclaredBounds(t *testing.T) {
 		volumes, level, chunk string
 		ok                    bool
 	}{
-		{"1xgp3", "raid0", "", false}, {"2xgp3", "raid0", "", true}, {"1xgp3", "raid1", "", false}, {"2xgp3", "raid1", "", true}, {"1xgp3", "raid10", "", false}, {"2xgp3", "raid10", "", true},
-		{"2xgp3", "raid5", "", false}, {"3xgp3", "raid5", "", true}, {"3xgp3", "raid6", "", false}, {"4xgp3", "raid6", "", true}, {"2xgp3", "single", "", false}, {"1xgp3", "single", "", true},
-		{"2xgp3", "raid0", "4KiB", true}, {"2xgp3", "raid0", "2KiB", false}, {"2xgp3", "raid0", "6KiB", false}, {"2xgp3", "raid0", "1GiB", true}, {"2xgp3", "raid0", "1048580KiB", false}, {"2xgp3", "raid0", "12KiB", true},
+		{"1xgp3", "raid0", "", false},
+		{"2xgp3", "raid0", "", true},
+		{"1xgp3", "raid1", "", false},
+		{"2xgp3", "raid1", "", true},
+		{"1xgp3", "raid10", "", false},
+		{"2xgp3", "raid10", "", true},
+		{"2xgp3", "raid5", "", false},
+		{"3xgp3", "raid5", "", true},
+		{"3xgp3", "raid6", "", false},
+		{"4xgp3", "raid6", "", true},
+		{"2xgp3", "single", "", false},
+		{"1xgp3", "single", "", true},
+		{"2xgp3", "raid0", "4KiB", true},
+		{"2xgp3", "raid0", "2KiB", false},
+		{"2xgp3", "raid0", "6KiB", false},
+		{"2xgp3", "raid0", "1GiB", true},
+		{"2xgp3", "raid0", "1048580KiB", false},
+		{"2xgp3", "raid0", "12KiB", true},
 	} {
 		d, err := FromFlags(c.volumes, c.level, c.chunk, "")
 		if err == nil {

@@ -152,8 +152,10 @@ func TestCeilingOfADirection(t *testing.T) {
 
 func TestTransactionsAreThoseOfThePeak(t *testing.T) {
 	r := &result.Result{State: result.Done, Postgres: &result.Postgres{Steps: []result.PgStep{
-		{Transactions: 9, TPS: 90, Latency: fio.Latency{N: 1, Mean: 1e6}}, {Transactions: 9, TPS: 400, Latency: fio.Latency{N: 1, Mean: 4e6}},
-		{Transactions: 9, TPS: 350, Latency: fio.Latency{N: 1, Mean: 9e6}}, {TPS: 999},
+		{Transactions: 9, TPS: 90, Latency: fio.Latency{N: 1, Mean: 1e6}},
+		{Transactions: 9, TPS: 400, Latency: fio.Latency{N: 1, Mean: 4e6}},
+		{Transactions: 9, TPS: 350, Latency: fio.Latency{N: 1, Mean: 9e6}},
+		{TPS: 999},
 	}}}
 	for text, want := range map[string]float64{"tps > 1": 400, "latency.mean < 1s": 4e6} {
 		if got, err := Measure(threshold(text).Metric, r); err != nil || got != want {

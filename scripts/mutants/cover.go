@@ -144,8 +144,10 @@ func runTests(binary, dir string, names []string, cpu, limit time.Duration, more
 	defer cancel()
 	// A mutant that fills the memory is ended, not the machine.
 	limits := fmt.Sprintf(`ulimit -v 12000000 -t %d; exec "$@"`, int(cpu.Seconds()))
-	args := append([]string{"-c", limits, "bash", binary, "-test.failfast",
-		"-test.run=^(" + strings.Join(names, "|") + ")$"}, more...)
+	args := append([]string{
+		"-c", limits, "bash", binary, "-test.failfast",
+		"-test.run=^(" + strings.Join(names, "|") + ")$",
+	}, more...)
 	test := exec.CommandContext(ctx, "bash", args...)
 	test.Dir = dir
 	test.Env = append(os.Environ(), "PLIMSOLL_LAB=off")

@@ -122,8 +122,14 @@ func memberAt(t *testing.T, iops uint64, waiting float64, stated units.IOPS) Who
 func TestSumOfMinutes(t *testing.T) {
 	var s Sum
 	for _, m := range []Minute{
-		{Whose: Fine}, {Whose: Fine}, {Whose: Theirs, First: "PL902", Silent: true}, {Whose: Theirs, First: "PL204"},
-		{Whose: Here, First: "PL202"}, {Whose: Here, First: "PL904"}, {Whose: Here, First: "PL904"}, {Whose: Yours, First: "PL901"},
+		{Whose: Fine},
+		{Whose: Fine},
+		{Whose: Theirs, First: "PL902", Silent: true},
+		{Whose: Theirs, First: "PL204"},
+		{Whose: Here, First: "PL202"},
+		{Whose: Here, First: "PL904"},
+		{Whose: Here, First: "PL904"},
+		{Whose: Yours, First: "PL901"},
 		{Whose: Unknown, First: "PL909"},
 	} {
 		s.Add(m)

@@ -44,8 +44,10 @@ func SummaryOf(groups []bundle.Group, most int) *page.Document {
 			d.Add(rows)
 			continue
 		}
-		d.Add(page.Section{Title: text.Clean(fmt.Sprintf("%s (%s)", g.Name, text.Plural(len(g.Results), "result")), 80),
-			Blocks: []page.Block{rows}})
+		d.Add(page.Section{
+			Title:  text.Clean(fmt.Sprintf("%s (%s)", g.Name, text.Plural(len(g.Results), "result")), 80),
+			Blocks: []page.Block{rows},
+		})
 	}
 	d.Add(restOf(len(all)-bound(len(all), most), "result")...)
 	return d
