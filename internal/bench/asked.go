@@ -54,7 +54,7 @@ func readers() map[string]read {
 		"sustained":     {[]form{ofSuite}, "its load changes as it goes on, and ends by itself"},
 		"fresh-extents": {[]form{ofSuite, ofJobs, ofDemand}, "it makes its files itself"},
 	}
-	for _, flag := range []string{"pg-scale", "pg-memory", "pg-clients", "pg-set", "quick"} {
+	for _, flag := range []string{"pg-bin", "pg-user", "pg-scale", "pg-memory", "pg-clients", "pg-set", "quick"} {
 		all[flag] = database
 	}
 	return all

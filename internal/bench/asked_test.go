@@ -44,7 +44,7 @@ func formSuites(t *testing.T) map[form]func() *suite.Suite {
 }
 
 // inSettings are the flags that the run's settings, or the database, carry to where they are read.
-var inSettings = []string{"stop", "sustained", "fresh-extents", "pg-scale", "pg-memory", "pg-clients", "pg-set", "quick"}
+var inSettings = []string{"stop", "sustained", "fresh-extents", "pg-bin", "pg-user", "pg-scale", "pg-memory", "pg-clients", "pg-set", "quick"}
 
 // TestNoFlagIsSilentlyIgnored: each flag of the load by each form of scenario is refused with its
 // reason, or changes the job (G1 of the third review by users: --size and --runtime did nothing to

@@ -114,13 +114,12 @@ Prices are those of the catalogue (plimsoll catalog).`,
 	f.BoolVar(&o.all, "all", false, "show every choice that no other beats")
 	f.IntVar(&o.yaml, "yaml", 0, "print the plimsoll.yaml of row `N`")
 	addFormat(cmd, &o.format, page.Formats())
+	o.pairs(f)
+	cmd.Annotations = map[string]string{argumentAnnotation: "a demand's file or a run"}
 	return cmd
 }
 
 func runAdvise(env *Env, o adviseOptions) error {
-	if err := o.fits(); err != nil {
-		return usage(err)
-	}
 	r, err := o.request(env)
 	if err != nil {
 		return err

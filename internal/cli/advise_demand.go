@@ -6,80 +6,32 @@ import (
 	"regexp"
 	"strconv"
 
+	"github.com/spf13/pflag"
+
 	"plimsoll/internal/advise"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
 )
 
-// pairing says where a flag does nothing, and so is refused.
-type pairing struct {
-	flag    string
-	without []string // it needs one of these
-	with    string   // or does not go with this one
-	why     string
-}
-
-// demandFile stands for a file or a run in pairings.
-const demandFile = "a file"
-
-// advisePairs are the flags of advise that depend on others. No flag is taken and then not looked
-// at.
-var advisePairs = []pairing{
-	{flag: "iops", with: demandFile, why: "the file describes the demand"},
-	{flag: "sync-commits", with: demandFile, why: "the file describes the demand"},
-	{flag: "mix", with: demandFile, why: "the file says of each stream what it does"},
-	{flag: "block", with: demandFile, why: "the file says each stream's block"},
-	{flag: "mix", without: []string{"iops"}, why: "it is the mix of those I/Os"},
-	{flag: "block", without: []string{"iops"}, why: "it is the size of those I/Os; a commit writes a page of 8 KiB"},
-	{flag: "latency", without: []string{"iops", demandFile, "series"}, why: "it is the latency of those I/Os"},
-	{flag: "clients", without: []string{"sync-commits", demandFile}, why: "it says how many clients commit"},
-	{flag: "level", without: []string{"volumes"}, why: "it says how the kept volumes are combined"},
-	{flag: "chunk", without: []string{"volumes"}, why: "it is the chunk of the kept volumes' array"},
-	{flag: "older", with: "instance", why: "the type is named"},
-	{flag: "series", with: demandFile, why: "the file describes the demand"},
-	{flag: "iops", with: "series", why: "the series is what is to be carried"},
-	{flag: "sync-commits", with: "series", why: "the series is what is to be carried"},
-	{flag: "burst-ok", with: "series", why: "a series is always run through the credits"},
-	{flag: "device", without: []string{"series"}, why: "it picks devices of the series"},
-	{flag: "copies", without: []string{"series"}, why: "it is that of the series' devices"},
-	{flag: "every", without: []string{"series"}, why: "it is the time between its reports"},
-	{flag: "all", with: "yaml", why: "it prints one row"},
-	{flag: "format", with: "yaml", why: "it prints the row as YAML"},
-	{flag: "json", with: "yaml", why: "it prints the row as YAML"},
-}
-
-// fits says which flag would do nothing.
-func (o adviseOptions) fits() error {
-	given := func(name string) bool {
-		if name == demandFile {
-			return o.file != ""
-		}
-		return o.given(name)
+// pairs says of the flags of advise which depend on others. No flag is taken and then not looked at.
+func (o *adviseOptions) pairs(f *pflag.FlagSet) {
+	const described = "the file describes the demand"
+	apart(f, anArgument, described, "iops", "sync-commits", "mix", "block", "series")
+	needs(f, "mix", "it is the mix of those I/Os", "iops")
+	needs(f, "block", "it is the size of those I/Os; a commit writes a page of 8 KiB", "iops")
+	needs(f, "latency", "it is the latency of those I/Os", "iops", "series", anArgument)
+	needs(f, "clients", "it says how many clients commit", "sync-commits", anArgument)
+	needs(f, "sync-latency", "it is the time of a commit's write", "sync-commits", anArgument)
+	needs(f, "level", "it says how the kept volumes are combined", "volumes")
+	needs(f, "chunk", "it is the chunk of the kept volumes' array", "volumes")
+	apart(f, "instance", "the type is named", "older")
+	apart(f, "series", "the series is what is to be carried", "iops", "sync-commits")
+	apart(f, "series", "a series is always run through the credits", "burst-ok")
+	for _, flag := range []string{"device", "copies", "every"} {
+		needs(f, flag, "it says how the files of the series are read", "series")
 	}
-	for _, p := range advisePairs {
-		if !given(p.flag) {
-			continue
-		}
-		if p.with != "" && given(p.with) {
-			return fmt.Errorf("--%s does not go with %s: %s", p.flag, flagName(p.with), p.why)
-		}
-		needed := len(p.without) > 0
-		for _, name := range p.without {
-			needed = needed && !given(name)
-		}
-		if needed {
-			return fmt.Errorf("--%s needs %s: %s", p.flag, flagName(p.without[0]), p.why)
-		}
-	}
-	return nil
-}
-
-func flagName(name string) string {
-	if name == demandFile {
-		return "a demand's file or a run"
-	}
-	return "--" + name
+	apart(f, "yaml", "it prints one row as YAML", "all", "format", "json")
 }
 
 // demand is that of the file or the run with what flags override, or of the flags.

@@ -77,6 +77,8 @@ is shown in detail, several as a table.`,
 	f.Lookup("instance").Value = &joinFlag{&o.instance}
 	addFormat(cmd, &o.format, page.Formats())
 	cmd.MarkFlagsMutuallyExclusive("sweep", "together", "claim")
+	apart(f, "claim", "a claim is held against the layout alone", "data", "wal", "read-latency", "write-latency", "chunk")
+	typedOnly(f, "claim", "sweep", "together")
 	return cmd
 }
 

@@ -72,6 +72,8 @@ Nothing is written, and root is not needed; what could not be seen without it is
 		bench.ProbeTime,
 		"how long --probe reads from each volume, and from all together",
 	)
+	needs(cmd.Flags(), "probe-time", "it is the time of that", "probe")
+	apart(cmd.Flags(), "probe", "a probe judges no other rules", "disable", "fail-on")
 	return cmd
 }
 

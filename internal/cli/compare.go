@@ -73,10 +73,25 @@ result.`,
 	f.StringVar(&o.against, "against", "",
 		"judge one run by `WHAT`: last:10 (earlier runs below --in), a run, or a table of expected figures (built in: "+
 			strings.Join(compare.Tables(), ", ")+")")
+	typedOnly(f, "against")
 	f.StringVar(&o.demand, "demand", "", "compare runs, or results in documents, with the demand in `FILE`")
+	typedOnly(f, "demand")
 	f.StringVar(&o.margin, "margin", o.margin, "changes within `PERCENT` do not matter")
 	addGate(f, &o.failOn)
 	addFormat(cmd, &o.format, page.Formats())
+	const sides, demand, run, expected = "sides", "--demand", "--against a run", "--against earlier runs or a table"
+	takesForms(cmd, []form{sides, demand, run, expected}, func(*cobra.Command, []string) form {
+		switch {
+		case o.demand != "":
+			return demand
+		case o.against == "":
+			return sides
+		case isRun(o.against):
+			return run
+		}
+		return expected
+	})
+	readBy(f, []form{sides, run}, "their own spread, or the table, says what matters", "margin")
 	for _, other := range []string{"against", "by", "base", "margin", "fail-on"} { // the demand is the gate
 		cmd.MarkFlagsMutuallyExclusive("demand", other)
 	}

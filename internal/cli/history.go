@@ -25,7 +25,7 @@ func (o *historyOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.filter.By, "by", "", "one series per value of this `LABEL` (or kernel, instance, fio) instead of per host")
 	f.StringArrayVar(&o.labels, "label", nil, "only runs with `KEY=VALUE`; may be repeated")
 	f.IntVar(&o.filter.Last, "last", 0, "only the last `N` runs of each series")
-	readBy(f, []string{historyOfRuns}, "add --history", "suite", "scenario", "host", "by", "label", "last")
+	readBy(f, []form{historyOfRuns}, "add --history", "suite", "scenario", "host", "by", "label", "last")
 }
 
 func runHistory(env *Env, dirs []string, o historyOptions) error {

@@ -70,22 +70,18 @@ not be parsed are listed, and the exit code is 1.`,
 	f.Lookup("volumes").Usage = "volumes behind all results, as `SPEC`: 8xgp3 or 8x3000iops:125MiB/s, or NAME=SPEC of those " +
 		"with NAME in their name, heading or file; may be repeated"
 	f.Lookup("volumes").Value = &perResultFlag{&o.specs, "SPEC"}
-	return cmd
-}
-
-// unread refuses flags of a run that is stored and judged where nothing is.
-func (o *importOptions) unread() error {
-	for flag, given := range map[string]bool{
-		"label": len(o.labels) > 0, "fail-on": len(o.failOn) > 0, "disable": len(o.disable) > 0,
-	} {
-		if o.summary && given {
-			return fmt.Errorf("--%s does not apply to --summary, which stores and judges nothing: drop one of them", flag)
+	typedOnly(f, "summary")
+	const stored, listed = "a run that is stored", "--summary"
+	takesForms(cmd, []form{stored, listed}, func(*cobra.Command, []string) form {
+		if o.summary {
+			return listed
 		}
-	}
-	if !o.summary && o.pick.group != "" {
-		return errors.New("--group divides the table of --summary: add it")
-	}
-	return nil
+		return stored
+	})
+	needs(f, "group", "it divides that table", "summary")
+	readBy(f, []form{stored}, "nothing is stored or judged: drop one of them", "label", "fail-on", "disable", "out",
+		"volumes", "level", "chunk", "instance", "topology")
+	return cmd
 }
 
 // perResultFlag takes a flag as often as it is given.
@@ -147,9 +143,6 @@ func (o *importOptions) perResult() ([]bundle.NamedInstance, error) {
 }
 
 func runImport(ctx context.Context, env *Env, o importOptions, args []string) error {
-	if err := o.unread(); err != nil {
-		return usage(err)
-	}
 	labels, err := runLabels(o.labels)
 	if err != nil {
 		return usage(err)

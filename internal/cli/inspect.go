@@ -77,6 +77,11 @@ With two paths the first is for data, the second for the write-ahead log.`,
 			"raid10'; repeat it for a second array",
 	)
 	typedOnly(f, "capture")
+	layout := []string{"volumes", "level", "chunk", "instance", "topology"}
+	apart(f, "all", "all disks are listed, as they are", layout...)
+	apart(f, "yaml", "the unused disks are taken as they are", layout...)
+	apart(f, "capture", "the machine is written down as it is", append(layout, "format", "json")...)
+	apart(f, "yaml", "it prints YAML", "format", "json")
 	cmd.MarkFlagsMutuallyExclusive("capture", "captured")
 	cmd.MarkFlagsMutuallyExclusive("all", "yaml", "capture")
 	return cmd

@@ -158,10 +158,14 @@ storage. Flags that give consent, or choose what runs, are read from the command
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			typed := typedFlags(cmd.Flags())
 			if err := fromEnvironment(env, cmd, os.Environ()); err != nil {
 				return err
 			}
-			return compatible(cmd)
+			if err := compatible(cmd); err != nil {
+				return err
+			}
+			return unpaired(cmd, typed)
 		},
 
 		DisableFlagsInUseLine:      true,

@@ -109,7 +109,7 @@ func runRun(ctx context.Context, env *Env, o runOptions) error {
 		if err := bench.Check(env.Machine, p); err != nil {
 			return err
 		}
-		return plans.DryRun(env.Out, p)
+		return dryRun(env, p, o.format)
 	}
 	show := screen.Of(env.screen(), o.progress)
 	// A reader of the progress that goes away, such as head, must not end the run with files left
@@ -147,6 +147,17 @@ func runRun(ctx context.Context, env *Env, o runOptions) error {
 		return worst(runError(b), judged)
 	}
 	return runError(b)
+}
+
+// dryRun prints what would run: the commands as text, or the whole plan as JSON.
+func dryRun(env *Env, p bench.Plan, format string) error {
+	switch format {
+	case formatJSON:
+		return plans.DryRunJSON(env.Out, p)
+	case textFormat:
+		return plans.DryRun(env.Out, p)
+	}
+	return usage(fmt.Errorf("--format %s does not go with --dry-run: use %s or %s", format, textFormat, formatJSON))
 }
 
 // gate takes what --fail-on asks of the baseline out of what it asks of the run.

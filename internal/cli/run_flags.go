@@ -69,6 +69,8 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 	)
 	f.StringArrayVar(&o.Serials, "serial", nil, "`SERIAL` number of the device of the --destroy before it")
 	typedOnly(f, "resume", "allow-exec", "destroy", "serial")
+	needs(f, "probe-time", "it is the time of that", "probe")
+	needs(f, "serial", "it is the serial number of that device", "destroy")
 }
 
 // printNote prints a note, on a terminal wrapped so that no flag in it is split.

@@ -53,13 +53,13 @@ func newSuitesCmd(env *Env) *cobra.Command {
 	o.addFlags(cmd.Flags())
 	addFormat(cmd, &o.format, page.Formats())
 	const all, some = "the list of suites", "a scenario"
-	takesForms(cmd, []string{all, some}, func(_ *cobra.Command, args []string) string {
+	takesForms(cmd, []form{all, some}, func(_ *cobra.Command, args []string) form {
 		if len(args) == 0 {
 			return all
 		}
 		return some
 	})
-	readBy(cmd.Flags(), []string{some}, "name a suite or a scenario", "data", "wal")
+	readBy(cmd.Flags(), []form{some}, "name a suite or a scenario", "data", "wal")
 	return cmd
 }
 

@@ -108,6 +108,9 @@ func measureSweep(ctx context.Context, env *Env, o sweepOptions) error {
 			return usage(err)
 		}
 	}
+	if o.dryRun {
+		return dryRun(env, p, o.format)
+	}
 	b, err := o.measured(ctx, env, p)
 	if err != nil {
 		return err

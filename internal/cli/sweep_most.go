@@ -32,6 +32,9 @@ func measureMost(ctx context.Context, env *Env, o sweepOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.dryRun {
+		return dryRun(env, p, o.format)
+	}
 	b, err := o.measured(ctx, env, p)
 	if err != nil {
 		return err

@@ -57,6 +57,8 @@ left to you.`,
 	typedOnly(f, "persist", "revert", "state")
 	addFormat(cmd, &o.format, page.Formats())
 	o.layoutOptions.addFlags(f)
+	apart(f, "revert", "its record says what was changed", "data", "wal", "volumes", "level", "chunk", "instance",
+		"topology", "format", "json")
 	for _, other := range []string{"dry-run", "persist", "role", "queues", "cpu", "memory"} {
 		cmd.MarkFlagsMutuallyExclusive("revert", other)
 	}

@@ -62,6 +62,12 @@ comments. plimsoll run FILE.yaml runs it and judges by the latencies it states.`
 	addSize(f, &o.size, "size", "`SIZE` of the file, instead of the demand's capacity")
 	f.BoolVar(&o.ask, "ask", false, "ask for the demand, question by question, and print its file")
 	addFormat(cmd, &o.format, page.Formats())
+	for _, flag := range []string{"filename", "iodepth", "runtime", "size"} {
+		needs(f, flag, "it is an option of the job", "job")
+	}
+	apart(f, "job", "it prints a job file", "format", "json")
+	apart(f, "ask", "it prints a demand", "format", "json", "job", "latency")
+	typedOnly(f, "job", "ask")
 	cmd.AddCommand(newWorkloadFromCmd(env), newWorkloadRecordCmd(env))
 	return cmd
 }

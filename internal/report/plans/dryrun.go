@@ -8,10 +8,15 @@ import (
 	"time"
 
 	"plimsoll/internal/bench"
+	"plimsoll/internal/bundle"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/shell"
+	"plimsoll/internal/permit"
+	"plimsoll/internal/report/page"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/verdict"
 )
 
 // DryRun shows what a run would do.
@@ -48,6 +53,48 @@ func DryRun(w io.Writer, p bench.Plan) error {
 		sum.Round(time.Second),
 	)
 	return err
+}
+
+// dryPlan is what a run would do, as JSON; names of the fields end in their units.
+type dryPlan struct {
+	Suite     string            `json:"suite"`
+	Scenarios []dryScenario     `json:"scenarios"`
+	Settings  bundle.Settings   `json:"settings"`
+	Rounds    *bundle.RoundPlan `json:"rounds,omitempty"`
+	Budget    time.Duration     `json:"budget_ns,omitempty"`
+	Out       string            `json:"out"`
+	Labels    map[string]string `json:"labels"`
+	Consent   permit.Consent    `json:"consent"`
+	Policy    verdict.Policy    `json:"policy"`
+	Topology  topology.Topology `json:"topology"`
+	Database  *suite.Server     `json:"database,omitempty"`
+}
+
+type dryScenario struct {
+	ID       int             `json:"id"`
+	Name     string          `json:"name"`
+	Role     topology.Role   `json:"role"`
+	Takes    time.Duration   `json:"takes_ns"`
+	Command  string          `json:"command,omitempty"`
+	Postgres *suite.Postgres `json:"postgres,omitempty"`
+}
+
+// DryRunJSON writes a plan as JSON.
+func DryRunJSON(w io.Writer, p bench.Plan) error {
+	d := dryPlan{
+		Suite: p.Suite.Name, Scenarios: []dryScenario{}, Settings: p.Settings,
+		Rounds: p.Rounds, Budget: p.Budget, Out: p.Out, Labels: p.Labels, Consent: p.Consent, Policy: p.Policy,
+		Topology: p.Topology, Database: p.Suite.Server,
+	}
+	for _, s := range p.Suite.Scenarios {
+		one := dryScenario{ID: s.ID, Name: s.Name, Role: s.Role, Takes: s.Takes(), Postgres: s.Postgres}
+		if s.Postgres == nil {
+			job := bench.JobFile(p, s)
+			one.Command = shell.Line(fio.CommandLine(&job))
+		}
+		d.Scenarios = append(d.Scenarios, one)
+	}
+	return page.WriteJSON(w, "", d)
 }
 
 // Expected is a scenario's running time, for people.
