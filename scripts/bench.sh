@@ -4,15 +4,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 echo "== plimsoll beside bare fio"
 go test -tags ratios -run TestRatios -v -count=1 ./internal/cli | grep -E 'median|FAIL' | sed 's/^ *ratio_test.go:[0-9]*: //'
-echo "== linting 1,000 job files, reading included"
-jobs=$(mktemp -d)
-trap 'rm -rf "$jobs"' EXIT
-for i in $(seq 1000); do
-	printf '[global]\nioengine=libaio\ndirect=1\ntime_based\nruntime=60\ndirectory=/data\nsize=10g\n[a%s]\nrw=randrw\nrwmixread=70\nbs=28k\niodepth=32\n' "$i" >"$jobs/$i.fio"
-done
-begin=$(date +%s%N)
-bin/plimsoll lint "$jobs" >/dev/null || [ $? = 3 ] # 3: findings
-echo "1,000 files in $((($(date +%s%N) - begin) / 1000000)) ms"
+echo "== linting: 2,000 job files (demanded: at most 3 s), 56,000 files of a tree (at most 10 s)"
+scripts/bench-lint.sh
 echo "== what hostile texts of 1 MB cost, by way in"
 PLIMSOLL_COSTS=1 go test -run TestHostileInputCosts -v -count=1 -timeout 60m ./internal/cli | grep -E 'MiB|CPU time|FAIL' | sed 's/^ *cost_test.go:[0-9]*: //'
 echo "== findings on labelled public results, by family (warnings or worse)"

@@ -26,11 +26,13 @@ type Case struct {
 	// the table. May be nil.
 	Asked map[*fio.JobFile]fio.Asked
 
-	jobs      []*lintJob                // see lintJobs
-	queued    map[place]bool            // see usedElsewhere
-	starts    map[*script.File]*started // see starters; set with jobs
-	sections  []written                 // see texts
-	documents map[*script.File]*document
+	jobs []*lintJob // see lintJobs
+	// sequential is the first job of a document that writes a file in sequence, see filled.
+	sequential map[filledFile]*lintJob
+	queued     map[place]bool            // see usedElsewhere
+	starts     map[*script.File]*started // see starters; set with jobs
+	sections   []written                 // see texts
+	documents  map[*script.File]*document
 }
 
 // takes says whether the fio that was asked took what the table refuses. What a run alone refuses

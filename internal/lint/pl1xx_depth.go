@@ -105,7 +105,8 @@ var asyncBuffered = &rule{
 	Title:    "libaio without direct=1 is not asynchronous",
 	Why: "Linux AIO queues I/Os with O_DIRECT only. Through the page cache io_submit waits for each of them, so " +
 		"iodepth does nothing and the waiting " +
-		"shows as submission latency.",
+		"shows as submission latency. Seen with fio 3.33 and iodepth=16 on a loop device: the device never had more than 1 " +
+		"of 300 reads in flight, and up to 16 with direct=1, while fio's own report shows 95 % of them at depth 16 both times.",
 	Fix: "Set direct=1; or, to measure through the page cache, use ioengine=io_uring or a synchronous engine " +
 		"with numjobs.",
 	Bad:    "fio --name=a --ioengine=libaio --iodepth=32 --rw=randread",
@@ -138,7 +139,9 @@ var syncWithDepth = &rule{
 		"of its queue wait for the submitter. fio " +
 		"counts those waiting slots in its depth and their waiting in its latencies: IOPS × latency looks like a " +
 		"full queue while the device has about " +
-		"one I/O a job. Neither the depth nor the latency is the device's.",
+		"one I/O a job. Neither the depth nor the latency is the device's. Seen with fio 3.33, libaio and iodepth=16 on a " +
+		"loop device: 1.5 writes in flight in the mean with fdatasync=1, 10.4 without. io_uring syncs asynchronously " +
+		"(3.2): with it, and with other engines, this is an info.",
 	Fix: "For the latency of a durable write use iodepth=1 and raise numjobs, which is how databases do it; " +
 		"report sync latency (fio's fsync/fdatasync " +
 		"section) instead of clat, and the device's own depth beside fio's.",

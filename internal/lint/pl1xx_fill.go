@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/finding"
+	"plimsoll/internal/script"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -128,13 +129,21 @@ var fillName = regexp.MustCompile(`(?i)fill|pre-?cond|condition|prep`)
 
 // filled says whether a job of the document before this one writes the same devices in sequence.
 func (c *Case) filled(j *lintJob) bool {
-	for _, k := range c.lintJobs() {
-		if k == j {
-			return false
-		}
-		if k.file == j.file && k.load.Sequential && k.load.Writes() && k.load.Filename == j.load.Filename {
-			return true
+	if c.sequential == nil {
+		c.sequential = map[filledFile]*lintJob{}
+		for _, k := range c.lintJobs() {
+			at := filledFile{k.file, k.load.Filename}
+			if c.sequential[at] == nil && k.load.Sequential && k.load.Writes() {
+				c.sequential[at] = k
+			}
 		}
 	}
-	return false
+	first := c.sequential[filledFile{j.file, j.load.Filename}]
+	return first != nil && first.sec.Line < j.sec.Line
+}
+
+// filledFile is what a job of a document writes.
+type filledFile struct {
+	file *script.File
+	name string
 }

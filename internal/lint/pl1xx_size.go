@@ -29,7 +29,9 @@ var cachedSet = &rule{
 		"memory (an info)",
 	Why: "Once the blocks are in memory, reads come from there and writes end there. The figure is that of RAM or " +
 		"of a controller's cache, ten to a " +
-		"hundred times the storage's.",
+		"hundred times the storage's. Seen with fio 3.33 on a loop device: of 128 MiB read at random from 32 MiB with " +
+		"norandommap 32 MiB came from the device; of 16 MiB written nothing had reached it when fio ended, and all of it " +
+		"with end_fsync=1.",
 	Fix: "Use direct=1, or a size of twice the memory at least; for buffered writes count the flush in with " +
 		"end_fsync=1 or fsync.",
 	Bad:    "fio --name=a --rw=randread --size=512m --time_based --runtime=60 --norandommap --directory=/data",
@@ -74,7 +76,10 @@ func (j *lintJob) rereads() bool {
 func (j *lintJob) inMemory(c *Case, total units.Bytes) *finding.Finding {
 	const likely, sure = 4 * units.GiB, 128 * units.MiB // of memory, in machines that run fio
 	memory, name := c.Memory, "the machine's "+c.Memory.String()+" of memory"
-	if memory == 0 {
+	switch {
+	case memory == 0 && total <= sure:
+		memory, name = likely, "the memory of any machine"
+	case memory == 0:
 		memory, name = likely, "most machines' memory"
 	}
 	flushed := j.load.SyncEvery > 0 || j.load.SyncWrites || j.flag("end_fsync", false) ||
