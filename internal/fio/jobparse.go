@@ -50,6 +50,9 @@ type jobParser struct {
 const (
 	mostJobs    = 4096
 	mostOptions = 250_000
+	// mostOfOne bounds the options of one section, and of all global ones: fio has fewer than 300, and
+	// judging them costs the square.
+	mostOfOne = 2048
 )
 
 // jobCost counts the jobs of a file and their options, inherited ones too.
@@ -69,6 +72,9 @@ func (c *jobCost) option(s *Section) error {
 		c.global++
 	}
 	c.options++
+	if len(s.Options) > mostOfOne || c.global > mostOfOne {
+		return fmt.Errorf("more than %d options of one section, or of all [global]: fio has fewer than 300", mostOfOne)
+	}
 	return c.check()
 }
 

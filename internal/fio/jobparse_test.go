@@ -206,7 +206,8 @@ func TestJobFileCosts(t *testing.T) {
 		inherit(2000, 124):                     "",
 		inherit(2000, 125):                     "f:2126: the jobs have more than 250000 options with those of [global]: use several files",
 		strings.Repeat("[a]\n", 1<<18):         "f:4097: more than 4096 jobs, the most that fio runs: use numjobs, or several files",
-		"[a]\n" + strings.Repeat("b\n", 1<<18): "f:250002: the jobs have more than 250000 options with those of [global]: use several files",
+		"[a]\n" + strings.Repeat("b\n", 2048):  "",
+		"[a]\n" + strings.Repeat("b\n", 1<<18): "f:2050: more than 2048 options of one section, or of all [global]: fio has fewer than 300",
 	} {
 		_, err := ParseJobFile("f", []byte(text), ParseOptions{})
 		if got := fmt.Sprint(err); got != want && (err != nil || want != "") {

@@ -21,8 +21,8 @@ func TestDocumentsHaveLimits(t *testing.T) {
 			"4098: more than 4,096 jobs",
 		},
 		{
-			"very many words", "x.sh", "fio --name=a\n" + strings.Repeat("fio --name=b"+strings.Repeat(" --bs=4k", 5000)+"\n", 10),
-			10, "11: more than 4,096 jobs",
+			"very many words", "x.sh", "fio --name=a\n" + strings.Repeat("fio --name=b"+strings.Repeat(" --bs=4k", 2000)+"\n", 30),
+			25, "26: more than 4,096 jobs",
 		},
 		{"a long command", "x.sh", "fio --name=a\nfio --name=b" + strings.Repeat(" --bs=4k", 200_000) + "\nfio --name=c\n", 2, "2: a command of more than 64 KiB"},
 		{"a long line of something else", "x.sh", "fio --name=a\necho " + strings.Repeat("x ", 200_000) + "\nfio --name=c\n", 2, ""},
