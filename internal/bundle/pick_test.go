@@ -15,7 +15,7 @@ import (
 
 // shelf is a small library: of each kind of work two results.
 func shelf() []*result.Result {
-	make := func(name, file string, read float64, bs units.Bytes, iops units.IOPS, p99 time.Duration) *result.Result {
+	measured := func(name, file string, read float64, bs units.Bytes, iops units.IOPS, p99 time.Duration) *result.Result {
 		d := fio.Direction{
 			N: 1000, IOPS: iops, BW: units.Rate(float64(iops) * float64(bs)), Runtime: time.Minute,
 			Clat: fio.Latency{N: 1000, Mean: float64(p99) / 2, Percentiles: []fio.Percentile{{P: 99, Value: p99}}},
@@ -33,8 +33,8 @@ func shelf() []*result.Result {
 	none := &result.Result{Name: "none", Source: "z.txt"}
 	none.Label("instance", "c6a.xlarge")
 	return []*result.Result{
-		make("a", "/x/a.txt", 1, 4*units.KiB, 1000, 5*time.Millisecond), make("b", "/x/b.txt", 0, 4*units.KiB, 9000, time.Millisecond),
-		make("c", "/x/a.txt", 1, 16*units.KiB, 5000, 2*time.Millisecond), none,
+		measured("a", "/x/a.txt", 1, 4*units.KiB, 1000, 5*time.Millisecond), measured("b", "/x/b.txt", 0, 4*units.KiB, 9000, time.Millisecond),
+		measured("c", "/x/a.txt", 1, 16*units.KiB, 5000, 2*time.Millisecond), none,
 	}
 }
 

@@ -195,7 +195,7 @@ func outcome(t *testing.T, m *sys.Machine, line string) string {
 	}
 	for _, name := range left {
 		name, _, _ = strings.Cut(name, " ")
-		os.RemoveAll(name)
+		_ = os.RemoveAll(name)
 	}
 	all := fmt.Sprintf("exit %d\n%s\n%s\n%s\n%q", exitCode(err), said, &out, &errs, left)
 	return moving.ReplaceAllString(all, "-")

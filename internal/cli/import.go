@@ -235,7 +235,7 @@ func summarize(env *Env, found bundle.Found, pick bundle.Pick, o *importOptions)
 	if err != nil {
 		return err
 	}
-	return render(env, o.format, runs.SummaryOf(pick.Groups(pick.Of(results)), o.pick.rows(o.format)))
+	return render(env, o.format, runs.Summary(pick.Groups(pick.Of(results)), o.pick.rows(o.format)))
 }
 
 // reportImport prints a run as reportRun does, and of results of several files a verdict for each.

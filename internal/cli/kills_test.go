@@ -93,7 +93,7 @@ func outcome(kind, said string) string {
 
 func killOne(t *testing.T, sh, kind, signal, seconds string) (string, error) {
 	t.Helper()
-	dir, err := os.MkdirTemp(os.Getenv("KILLS_DIR"), "k") // its name is short, as the path of a server's socket must be
+	dir, err := os.MkdirTemp(os.Getenv("KILLS_DIR"), "k") //nolint:usetesting // short, as the path of a socket must be
 	if err != nil {
 		return "", err
 	}

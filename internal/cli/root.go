@@ -137,11 +137,6 @@ func groups(env *Env) []group {
 	}
 }
 
-// Commands is the tree of all commands, for what is made from it: manual pages, tables of tests.
-func Commands() *cobra.Command {
-	return newRootCmd(&Env{Machine: sys.Host(), In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
-}
-
 func newRootCmd(env *Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "plimsoll",

@@ -102,7 +102,7 @@ func runRuns(env *Env, dirs []string, format string, o pickOptions) error {
 		fmt.Fprintf(env.Err, "no runs in %s; name another directory: plimsoll runs DIR\n", text.Clean(where, 0))
 		return nil
 	}
-	return render(env, format, runs.ListOf(o.rows(format), all...))
+	return render(env, format, runs.List(o.rows(format), all...))
 }
 
 // findRun is the directory of the run that is named: a directory, a file in one such as its

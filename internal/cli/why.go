@@ -80,7 +80,8 @@ where it could not be seen.`,
 	f.StringVar(&o.save, "save", "", "write what was seen to `FILE`, to be judged again")
 	typedOnly(f, "save")
 	f.StringVar(&o.from, "from", "", "judge what was saved in `FILE`, and watch nothing")
-	f.BoolVar(&o.watch, "watch", false, "go on until Ctrl-C, or as long as --for says: a line per minute, and at the end a sum of whose fault it was")
+	f.BoolVar(&o.watch, "watch", false, "go on until Ctrl-C, or as long as --for says: a line per minute, "+
+		"and at the end a sum of whose fault it was")
 	apart(f, "from", "what was saved holds its limits", "volumes", "level", "chunk", "instance", "topology")
 	cmd.MarkFlagsMutuallyExclusive("save", "from")
 	cmd.MarkFlagsMutuallyExclusive("save", "watch")

@@ -267,7 +267,8 @@ func azureRange(rows []row) string {
 	var parts []string
 	for _, r := range rows {
 		l := limits(r, "base")
-		parts = append(parts, fmt.Sprintf("%s %v IOPS and %s", map[string]string{"nvme": "NVMe", "scsi": "SCSI"}[r.text("controller")], l.IOPS, l.Rate.SI()))
+		controller := map[string]string{"nvme": "NVMe", "scsi": "SCSI"}[r.text("controller")]
+		parts = append(parts, fmt.Sprintf("%s %v IOPS and %s", controller, l.IOPS, l.Rate.SI()))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -368,19 +369,19 @@ func above(burst, base Limits) Limits {
 
 // unknown says what the catalogue lacks. The names are those of capabilities in a Resource SKU answer.
 func (f *InstanceFacts) unknown(r row) {
-	close := func(what, figure string) {
+	closing := func(what, figure string) {
 		f.Unknown = append(f.Unknown, fmt.Sprintf("%s of %s: %s in the answer of az vm list-skus would close it",
 			what, f.Type, figure))
 	}
 	if !f.Baseline.Known() {
-		close("the limits on uncached disks", "UncachedDiskIOPS and UncachedDiskBytesPerSecond")
+		closing("the limits on uncached disks", "UncachedDiskIOPS and UncachedDiskBytesPerSecond")
 		return
 	}
 	if r.text("trust") != "p" && r.text("premium") == "y" {
 		f.Unknown = append(f.Unknown, "the burst of "+f.Type+": its size page would close it")
 	}
 	if !slices.ContainsFunc(f.Caps, func(c Cap) bool { return c.Cache }) {
-		close("the limit of host caching", "CombinedTempDiskAndCachedIOPS")
+		closing("the limit of host caching", "CombinedTempDiskAndCachedIOPS")
 	}
 }
 
@@ -424,7 +425,7 @@ func (f *InstanceFacts) beside(each Limits, count int) {
 		{"B/s of writes", float64(each.WriteRate), "write_bps"},
 	} {
 		if all := c.published * float64(count); all > 0 && m.num(c.column) > all {
-			over.WriteString(fmt.Sprintf(", %s %s instead of %s", units.Number(m.num(c.column)), c.name, units.Number(all)))
+			fmt.Fprintf(&over, ", %s %s instead of %s", units.Number(m.num(c.column)), c.name, units.Number(all))
 		}
 	}
 	if over.String() != "" {

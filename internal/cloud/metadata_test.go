@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"

@@ -93,7 +93,8 @@ func (m Measurement) InFlight() int {
 // Syncs says whether any job syncs its writes: by its options, or by as many syncs as half of them.
 func (m Measurement) Syncs() bool {
 	t := m.Result.Total
-	return t.Write.N > 0 && t.Sync.Lat.N >= t.Write.N/2 && t.Sync.Lat.N > 0 || m.Any(func(w fio.Workload) bool { return w.SyncEvery > 0 || w.SyncWrites })
+	return t.Write.N > 0 && t.Sync.Lat.N >= t.Write.N/2 && t.Sync.Lat.N > 0 ||
+		m.Any(func(w fio.Workload) bool { return w.SyncEvery > 0 || w.SyncWrites })
 }
 
 // Any asks about what the jobs were set to do.

@@ -90,7 +90,8 @@ var filledName = regexp.MustCompile("\\$\\{[^}]*\\}|\\$[A-Za-z_0-9@*]+|\\$?\\(.*
 func matching(all []*script.File, from, name string) []*script.File {
 	glob := path.Base(filledName.ReplaceAllString(name, "*"))
 	dir := strings.TrimPrefix(path.Dir(from)+"/", "./")
-	at, _ := slices.BinarySearchFunc(all, dir, func(f *script.File, dir string) int { return strings.Compare(f.Name, dir) })
+	byName := func(f *script.File, dir string) int { return strings.Compare(f.Name, dir) }
+	at, _ := slices.BinarySearchFunc(all, dir, byName)
 	var meant []*script.File
 	for ; at < len(all) && strings.HasPrefix(all[at].Name, dir); at++ {
 		if ok, err := path.Match(glob, path.Base(all[at].Name)); err == nil && ok {

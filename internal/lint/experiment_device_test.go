@@ -40,7 +40,7 @@ func newLoopDevice(t *testing.T, mib int) loopDevice {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { held.Close() })
+	t.Cleanup(func() { _ = held.Close() })
 	var st syscall.Stat_t
 	if err := syscall.Fstat(int(held.Fd()), &st); err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func (d loopDevice) watched(t *testing.T) loopDevice {
 	if err := os.Mkdir(d.trace, 0o750); err != nil {
 		t.Skip("NOT TESTED: no instance of the kernel's trace can be made here: ", err)
 	}
-	t.Cleanup(func() { os.Remove(d.trace) })
+	t.Cleanup(func() { _ = os.Remove(d.trace) })
 	const minorBits = 20 // of the kernel's dev_t; the C library's are spread
 	dev := (d.number>>8&0xfff)<<minorBits | d.number&0xff | d.number>>12&0xfff00
 	d.set(t, "buffer_size_kb", "2048")

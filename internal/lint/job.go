@@ -305,7 +305,8 @@ func measured(check func(c *Case, j *lintJob) *finding.Finding) func(c *Case, j 
 
 // tests says whether the job looks for faults and measures nothing.
 func (j *lintJob) tests() bool {
-	return j.file.Functional() || j.from.functional() || j.discarded() || j.load.VerifyOn || j.given("verify") && j.open("verify") ||
+	return j.file.Functional() || j.from.functional() || j.discarded() || j.load.VerifyOn ||
+		j.given("verify") && j.open("verify") ||
 		j.flag("verify_only", false) ||
 		j.given("verify_pattern")
 }

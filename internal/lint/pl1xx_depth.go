@@ -106,7 +106,8 @@ var asyncBuffered = &rule{
 	Why: "Linux AIO queues I/Os with O_DIRECT only. Through the page cache io_submit waits for each of them, so " +
 		"iodepth does nothing and the waiting " +
 		"shows as submission latency. Seen with fio 3.33 and iodepth=16 on a loop device: the device never had more than 1 " +
-		"of 300 reads in flight, and up to 16 with direct=1, while fio's own report shows 95 % of them at depth 16 both times.",
+		"of 300 reads in flight, and up to 16 with direct=1, while fio's own report shows 95 % of them at depth 16 " +
+		"both times.",
 	Fix: "Set direct=1; or, to measure through the page cache, use ioengine=io_uring or a synchronous engine " +
 		"with numjobs.",
 	Bad:    "fio --name=a --ioengine=libaio --iodepth=32 --rw=randread",

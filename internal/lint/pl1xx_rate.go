@@ -17,7 +17,8 @@ var rateBySmallest = &rule{
 	When:     "rate_iops is set for a direction whose blocks have several sizes (bssplit, bsrange).",
 	Why: "fio turns rate_iops into bytes: the rate times the smallest block. A job that draws larger blocks has " +
 		"used its bytes after a part of " +
-		"the I/Os: with bssplit=4k/50:60k/50 and rate_iops=700 it does 88 IOPS. Seen with fio 3.33 and rate_iops=160: 21 I/Os " +
+		"the I/Os: with bssplit=4k/50:60k/50 and rate_iops=700 it does 88 IOPS. Seen with fio 3.33 and rate_iops=160: " +
+		"21 I/Os " +
 		"in a second, and 160 with bs=32k.",
 	Fix:    "Use rate= in bytes for the sum that is meant, or one section for each block size with its own rate_iops.",
 	Bad:    "fio --name=a --rw=randread --bssplit=4k/50:60k/50 --rate_iops=700 --size=10G --directory=/data",

@@ -83,7 +83,8 @@ func (j *lintJob) inMemory(c *Case, total units.Bytes) *finding.Finding {
 		memory, name = likely, "most machines' memory"
 	}
 	flushed := j.load.SyncEvery > 0 || j.load.SyncWrites || j.flag("end_fsync", false) ||
-		j.flag("fsync_on_close", false) || j.flag("end_syncfs", false) || j.given("sync_file_range") || j.given("write_barrier")
+		j.flag("fsync_on_close", false) || j.flag("end_syncfs", false) ||
+		j.given("sync_file_range") || j.given("write_barrier")
 	reads := j.load.Reads() && j.rereads()
 	writes := j.load.Writes() && !flushed && !j.prepares()
 	var what string
@@ -99,7 +100,8 @@ func (j *lintJob) inMemory(c *Case, total units.Bytes) *finding.Finding {
 		return nil
 	}
 	f := j.found(fmt.Sprintf("%s in all fit %s, and direct=0: %s.", total, name, what), "size", "direct")
-	if c.Memory == 0 && total > sure || !j.src.Command && (!j.namesEngine() || j.completed()) { // which may be given elsewhere
+	// The engine and the rest may be given elsewhere.
+	if c.Memory == 0 && total > sure || !j.src.Command && (!j.namesEngine() || j.completed()) {
 		f.Severity = finding.Info
 	}
 	return f

@@ -18,7 +18,8 @@ var verifyShared = &rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "several jobs verify one file that each of them writes",
-	When: "numjobs is above 1, verify is set with a header of its own (not pattern or null), the job writes at random or " +
+	When: "numjobs is above 1, verify is set with a header of its own (not pattern or null), the job writes at " +
+		"random or " +
 		"mixes, filename= names what the copies share, and there is no offset_increment. For writes in sequence it is an " +
 		"info: 2 MiB by four copies passed three times out of three, and nothing makes sure of that.",
 	Why: "Each copy checks what it has written against what it remembers, and finds the blocks of another copy in their " +

@@ -394,8 +394,8 @@ func TestDepthsByTime(t *testing.T) {
 
 // What lies more than twice the run and five minutes beyond cannot be.
 func TestOutlastsBoundary(t *testing.T) {
-	of := func(run, max time.Duration) *fio.Job {
-		return &fio.Job{Name: "j", Runtime: run, Read: fio.Direction{Slat: fio.Latency{N: 1, Max: max}}}
+	of := func(run, most time.Duration) *fio.Job {
+		return &fio.Job{Name: "j", Runtime: run, Read: fio.Direction{Slat: fio.Latency{N: 1, Max: most}}}
 	}
 	for _, c := range []struct {
 		run, max time.Duration
@@ -445,7 +445,7 @@ func TestPartsOfAnOutput(t *testing.T) {
 	row := func(name, host string, group, count int) fio.Job {
 		return fio.Job{Name: name, Host: host, Group: group, Count: count, Runtime: time.Second, Read: fio.Direction{N: 10, IOPS: 10, Runtime: time.Second}}
 	}
-	print := func(list []Part) string {
+	shown := func(list []Part) string {
 		var b strings.Builder
 		for _, p := range list {
 			b.WriteString(p.Name + "/" + p.Host + " " + units.Number(float64(p.Jobs)) + " " + p.Total.Read.IOPS.String() + "; ")
@@ -460,7 +460,7 @@ func TestPartsOfAnOutput(t *testing.T) {
 		{[]fio.Job{row("a", "", 0, 2), row("b", "", 1, 0), row("c", "", 1, 3)}, "a/ 2 10; b/ 4 20; "},
 		{[]fio.Job{row("a", "x", 0, 1), row("b", "y", 0, 1), row("c", "x", 1, 1)}, "x/x 2 10; y/y 1 10; "},
 	} {
-		if got := print(parts(&fio.Output{Jobs: c.jobs})); got != c.want {
+		if got := shown(parts(&fio.Output{Jobs: c.jobs})); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

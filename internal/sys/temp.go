@@ -108,7 +108,8 @@ func leftTemp(name, space string) bool {
 func TempFile() (*os.File, error) {
 	dir := os.TempDir()
 	f, err := os.OpenFile(dir, unix.O_TMPFILE|os.O_RDWR, 0o600)
-	if err == nil || !errors.Is(err, syscall.EOPNOTSUPP) && !errors.Is(err, syscall.EISDIR) && !errors.Is(err, syscall.EINVAL) {
+	if err == nil ||
+		!errors.Is(err, syscall.EOPNOTSUPP) && !errors.Is(err, syscall.EISDIR) && !errors.Is(err, syscall.EINVAL) {
 		return f, err
 	}
 	// A filesystem without O_TMPFILE: the name is there for a moment, in a directory that clean finds.

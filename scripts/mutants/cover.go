@@ -47,7 +47,8 @@ type place struct {
 // measure runs each test of a package on its own, and notes what it runs.
 func measure(work, dir string, lanes int) (room, error) {
 	binary := filepath.Join(work, "cover.test")
-	build := exec.Command("go", "test", "-c", "-vet=off", "-cover", "-covermode=set", "-ldflags=-s -w", "-o", binary, "./"+dir)
+	build := exec.Command("go", "test", "-c", "-vet=off", "-cover", "-covermode=set", "-ldflags=-s -w", "-o", binary,
+		"./"+dir)
 	if out, err := build.CombinedOutput(); err != nil {
 		return room{}, fmt.Errorf("%s: %w\n%s", dir, err, out)
 	}

@@ -150,7 +150,8 @@ func (b bench) tryAll(tried []mutant) ([]outcome, error) {
 			return nil, err
 		}
 		if len(r.not) > 0 {
-			fmt.Printf("not counted in %s, since they fail or take over %v of CPU time: %s\n", m.dir, slowest, strings.Join(r.not, " "))
+			fmt.Printf("not counted in %s, since they fail or take over %v of CPU time: %s\n", m.dir, slowest,
+				strings.Join(r.not, " "))
 		}
 		b.rooms[m.dir] = r
 	}

@@ -100,7 +100,7 @@ const partlyLeast = 0.2
 
 // partly finds random reads of which a part came from memory, by two witnesses that agree: so many took
 // less than any drive does, and as many did not reach the device.
-func partly(m diagnose.Measurement, s side) (finding.Finding, bool) {
+func partly(_ diagnose.Measurement, s side) (finding.Finding, bool) {
 	if s.what != "reads" || !s.known || s.N == 0 {
 		return finding.Finding{}, false
 	}

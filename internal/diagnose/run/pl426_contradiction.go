@@ -28,7 +28,8 @@ var contradicting = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "figures contradict each other",
 	When: "In an import, bandwidth differs by more than 5 % from IOPS × the block size; or IOPS × mean latency " +
-		"(Little's law) is more than twice what the jobs may keep in flight; or a mean latency is less than its percentiles " +
+		"(Little's law) is more than twice what the jobs may keep in flight; or a mean latency is less than its " +
+		"percentiles " +
 		"make it at the least (half of the I/Os take p50 or more, so the mean is at least half of p50).",
 	Why: "One of the figures, or the job that is said to have made them, is wrong: a unit was misread, a line was " +
 		"edited or copied from another run, latencies are those of something else.",

@@ -65,6 +65,7 @@ func minuteLine(m live.Minute) string {
 		return line
 	case live.Unknown:
 		return line + "  (cause unknown)"
+	case live.Theirs, live.Yours, live.Here:
 	}
 	return line + "  (" + string(m.Whose) + ")"
 }
@@ -78,7 +79,11 @@ func sumLine(s *live.Sum) string {
 		n    int
 		who  live.Whose
 		what string
-	}{{s.Yours, live.Yours, "yours"}, {s.Here, live.Here, "of this machine"}, {s.Unknown, live.Unknown, "slow for an unknown cause"}} {
+	}{
+		{s.Yours, live.Yours, "yours"},
+		{s.Here, live.Here, "of this machine"},
+		{s.Unknown, live.Unknown, "slow for an unknown cause"},
+	} {
 		if side.n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %s (%s)", text.Count(side.n), side.what, counts(s.Of(side.who))))
 		}

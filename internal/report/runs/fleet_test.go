@@ -75,7 +75,7 @@ func TestRunsListFleets(t *testing.T) {
 	f := aFleet()
 	older, newer := f.Created.Add(-time.Hour), f.Created.Add(time.Hour)
 	var out bytes.Buffer
-	err := page.Write(&out, page.Text, List(Listed{"runs", []bundle.Run{{ID: "new", Created: newer}, {ID: "old", Created: older}}, []*bundle.Fleet{f}}), page.Options{Width: 120})
+	err := page.Write(&out, page.Text, List(0, Listed{"runs", []bundle.Run{{ID: "new", Created: newer}, {ID: "old", Created: older}}, []*bundle.Fleet{f}}), page.Options{Width: 120})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestRunsListFleets(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 	out.Reset()
-	if err := page.Write(&out, page.JSON, List(Listed{Dir: "runs", Fleets: []*bundle.Fleet{f}}), page.Options{}); err != nil || !strings.Contains(out.String(), `"runs": []`) || !strings.Contains(out.String(), `"db2"`) {
+	if err := page.Write(&out, page.JSON, List(0, Listed{Dir: "runs", Fleets: []*bundle.Fleet{f}}), page.Options{}); err != nil || !strings.Contains(out.String(), `"runs": []`) || !strings.Contains(out.String(), `"db2"`) {
 		t.Errorf("%v\n%s", err, &out)
 	}
 	for _, format := range page.Formats() {

@@ -21,11 +21,9 @@ type Listed struct {
 	Fleets []*bundle.Fleet
 }
 
-// List is the document of runs and fleet runs below directories, newest first.
-func List(below ...Listed) *page.Document { return ListOf(0, below...) }
-
-// ListOf is the same with the first lines only, most of them, 0 for all; JSON is whole.
-func ListOf(most int, below ...Listed) *page.Document {
+// List is the document of runs and fleet runs below directories, newest first: the first lines only,
+// most of them, 0 for all; JSON is whole.
+func List(most int, below ...Listed) *page.Document {
 	var all []bundle.Run
 	var fleets []*bundle.Fleet
 	for _, l := range below {

@@ -13,15 +13,10 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Summary is the document of results a row each: where a result was read, its name, and its
-// figures, reads and writes together.
-func Summary(results []*result.Result) *page.Document {
-	return SummaryOf([]bundle.Group{{Results: results}}, 0)
-}
-
-// SummaryOf is the same of groups of results, of which a terminal gets the first rows, most of them, 0 for
-// all; other formats are whole.
-func SummaryOf(groups []bundle.Group, most int) *page.Document {
+// Summary is the document of groups of results a row each: where a result was read, its name, and its
+// figures, reads and writes together. A terminal gets the first rows, most of them, 0 for all; other
+// formats are whole.
+func Summary(groups []bundle.Group, most int) *page.Document {
 	var all []*result.Result
 	for _, g := range groups {
 		all = append(all, g.Results...)

@@ -1,0 +1,15 @@
+package cli
+
+import (
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/sys"
+)
+
+// Commands is the tree of all commands, for tables of tests that are made from it.
+func Commands() *cobra.Command {
+	return newRootCmd(&Env{Machine: sys.Host(), In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
+}
