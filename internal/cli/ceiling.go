@@ -77,7 +77,7 @@ is shown in detail, several as a table.`,
 	f.Lookup("instance").Value = &joinFlag{&o.instance}
 	addFormat(cmd, &o.format, page.Formats())
 	cmd.MarkFlagsMutuallyExclusive("sweep", "together", "claim")
-	apart(f, "claim", "a claim is held against the layout alone", "data", "wal", "read-latency", "write-latency", "chunk")
+	apart(f, "claim", "a claim is compared with the layout alone", "data", "wal", "read-latency", "write-latency", "chunk")
 	typedOnly(f, "claim", "sweep", "together")
 	return cmd
 }

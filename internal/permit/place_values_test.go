@@ -34,8 +34,16 @@ func lockedPlace(t *testing.T) *Place {
 
 // A server is known by its process, its start, its program and its directory, all four.
 func TestServerThatLives(t *testing.T) {
-	cmd := exec.Command("bash", "-c", "trap 'exit 0' QUIT; while :; do sleep 0.1; done", "server", "-D", "/no/data")
+	cmd := exec.Command("bash", "-c", "trap 'exit 0' QUIT; echo ready; while :; do sleep 0.1; done", "server", "-D", "/no/data")
+	said, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// Before it says so, its command line may be empty and the signal unknown to it.
+	if _, err := said.Read(make([]byte, 6)); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
