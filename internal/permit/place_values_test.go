@@ -79,7 +79,9 @@ func TestServerThatLives(t *testing.T) {
 	if got, err := endServer(p.folder, false); got != pid || err != nil {
 		t.Fatalf("%d %v", got, err)
 	}
-	<-ended
+	if err := <-ended; err != nil {
+		t.Errorf("asked to end, the server ended with %v", err)
+	}
 	if got, err := endServer(p.folder, false); got != 0 || err != nil {
 		t.Errorf("again: %d %v", got, err)
 	}
