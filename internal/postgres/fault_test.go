@@ -54,10 +54,12 @@ func volume(t *testing.T, size units.Bytes) string {
 
 // faulted runs a load on a server to which fault happens in the load's first second. It returns the
 // result after everything was stopped, and nothing may be left.
-func faulted(t *testing.T, data, wal string, of suite.Server, sql string, fault func(*session)) *result.Result {
+func faulted(
+	t *testing.T, data, wal string, of suite.Server, runtime time.Duration, sql string, fault func(*session),
+) *result.Result {
 	t.Helper()
 	of.Quick = true
-	c := suite.Scenario{Name: "fault", Role: topology.WAL, Runtime: 10 * time.Second, Postgres: &suite.Postgres{Script: sql, Clients: []int{2}}}
+	c := suite.Scenario{Name: "fault", Role: topology.WAL, Runtime: runtime, Postgres: &suite.Postgres{Script: sql, Clients: []int{2}}}
 	site, err := siteAt(t.Context(), data, wal, of, c)
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +128,8 @@ func TestLogPathFillsUp(t *testing.T) {
 	}
 	small.Settings["max_wal_size"] = "128MB"
 	small.Settings["wal_recycle"] = "off" // or a slow load lives on segments that are there already
-	res := faulted(t, data, wal, small, "select pg_logical_emit_message(true, 'x', repeat('x', 500000));", func(*session) {
+	// The load ends with the server; until the log is full a busy machine may take long.
+	res := faulted(t, data, wal, small, 2*time.Minute, "select pg_logical_emit_message(true, 'x', repeat('x', 500000));", func(*session) {
 		if err := fillUp(wal, other); err != nil {
 			t.Error(err)
 		}
@@ -175,7 +178,7 @@ func TestServerIsKilled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			data, wal := paths(t)
-			res := faulted(t, data, wal, suite.Server{}, sql, fault)
+			res := faulted(t, data, wal, suite.Server{}, 10*time.Second, sql, fault)
 			invalid(t, res, "the server ended during the run")
 			if name == "session" {
 				invalid(t, res, "was terminated by signal 9")
@@ -189,7 +192,7 @@ func TestCollectorFails(t *testing.T) {
 	need(t)
 	t.Parallel() // it measures nothing
 	data, wal := paths(t)
-	res := faulted(t, data, wal, suite.Server{}, "select pg_logical_emit_message(true, 'x', 'y');", func(s *session) {
+	res := faulted(t, data, wal, suite.Server{}, 10*time.Second, "select pg_logical_emit_message(true, 'x', 'y');", func(s *session) {
 		conn, err := s.connect(t.Context(), "postgres")
 		if err != nil {
 			t.Error(err)
@@ -281,7 +284,7 @@ func TestMemoryIsHeld(t *testing.T) {
 	t.Run("out of memory", func(t *testing.T) {
 		data, wal := paths(t)
 		of := suite.Server{Memory: limit, Settings: map[string]string{"max_wal_size": "256MB", "work_mem": "2GB"}}
-		res := faulted(t, data, wal, of,
+		res := faulted(t, data, wal, of, 10*time.Second,
 			"select count(*) from (select repeat('x', 1000) || g from generate_series(1, 1000000) g order by 1) s;", func(*session) {})
 		invalid(t, res, "signal 9")
 	})
