@@ -91,6 +91,7 @@ be overwritten. Settings are restored after each turn; after a crash by the next
 	f.StringArrayVar(&o.each, "volumes", nil, "volumes of all variants, as `SPEC`: 8xgp3; or one for each --on, in "+
 		"their order, or NAME=SPEC for a variant")
 	o.addOthers(f)
+	annotate(f, "serial", needsAnnotation, "on") // a device, as that of --destroy is
 	return cmd
 }
 
