@@ -38,7 +38,7 @@ if [ "${1-}" = systems ]; then
 	exit
 fi
 grep -E "${alone/^/ }" "$dir/tests" | xargs -L 1 bash -c 'one "$@"' one || failed=1
-$go test -p 1 -count=1 -timeout 20m -skip "$systems" ./internal/lab/... || failed=1
+$go test -p 1 -count=1 -timeout 50m -skip "$systems" ./internal/lab/... || failed=1
 {
 	grep -E "${long/^/ }" "$dir/tests"
 	grep -vE "${alone/^/ }|${long/^/ }" "$dir/tests"
