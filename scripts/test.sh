@@ -49,8 +49,8 @@ failures() {
 mapfile -t rooms < <(go list ./... | grep -vE '/internal/(lab(/ebs|/labtest)?|cli)$')
 # Simulations and stress tests of one goroutine: the detector finds nothing in them and makes them ten times slower.
 single='^(TestLintStaysLinear|TestManySections|TestGroupsOfRounds|TestFallingSession|TestSuites|TestUntil|TestWindow|TestBaseline|TestKnees|TestQuantileOf|TestStopRule|TestOracle|TestOracleByEachIO|TestBruteForce|TestReplay|TestSeriesBruteForce|TestPairedShareClaims|TestRefusalsAgainstRealBinaries)$'
-PLIMSOLL_LAB=off CGO_ENABLED=1 run -race -skip "$single" -timeout 30m "${rooms[@]}" || failed=1
-PLIMSOLL_LAB=off run -timeout 30m ./internal/cli || failed=1
+PLIMSOLL_LAB=off CGO_ENABLED=1 run -race -skip "$single" -timeout 12m "${rooms[@]}" || failed=1
+PLIMSOLL_LAB=off run -timeout 12m ./internal/cli || failed=1
 run -run "$single" ./internal/advise ./internal/ceiling ./internal/fio ./internal/lint ./internal/stats || failed=1
 if [ "${PLIMSOLL_LAB:-}" != off ]; then
 	# What was skipped for PLIMSOLL_LAB=off runs now, but for what takes long, which is for make lab: a power cut at every step of

@@ -1,8 +1,10 @@
 package running
 
 import (
+	"context"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
 	"time"
 
 	"plimsoll/internal/fio"
@@ -10,8 +12,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// The looks at fio are counted by hand: whatever shows progress begins the count again, and the sixth
-// look in a row that sees nothing ends fio, not the fifth.
+// Looks are a second apart: whatever shows progress begins the count again, and the sixth look in a row
+// that sees nothing ends fio, not the fifth. Progress is shown between two looks.
 func TestWatchCountsItsLooks(t *testing.T) {
 	doc := func(j fio.Job) *fio.Output { return &fio.Output{Jobs: []fio.Job{j}} }
 	for name, shows := range map[string]func(w *watch, n uint64){
@@ -23,27 +25,23 @@ func TestWatchCountsItsLooks(t *testing.T) {
 		"two of them": func(w *watch, n uint64) { w.saw(&fio.Output{Jobs: []fio.Job{{}, {Read: fio.Direction{N: n}}}}) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := &watch{m: &sys.Machine{Root: fstest.MapFS{}}, end: make(chan struct{})}
-			tick, over := make(chan time.Time), make(chan struct{})
-			go w.count(tick, func() { close(over) })
-			for n := range uint64(5) { // progress before each fifth look
-				shows(w, n+1)
-				for range looks - 1 {
-					tick <- time.Time{}
+			synctest.Test(t, func(t *testing.T) {
+				run, cancel := context.WithCancel(t.Context())
+				w := newWatch(&sys.Machine{Root: fstest.MapFS{}}, &Invocation{Stall: looks * time.Second}, cancel)
+				defer w.stop()
+				time.Sleep(time.Second / 2)
+				for n := range uint64(5) { // progress before each sixth look
+					shows(w, n+1)
+					time.Sleep(looks * time.Second)
 				}
-			}
-			shows(w, 99)
-			for range looks { // the first sees the progress
-				tick <- time.Time{}
-			}
-			if w.stalled.Load() {
-				t.Fatal("ended while it worked")
-			}
-			tick <- time.Time{}
-			<-over
-			if !w.stalled.Load() {
-				t.Error("not said to have stalled")
-			}
+				if w.stalled.Load() {
+					t.Fatal("ended while it worked")
+				}
+				time.Sleep(time.Second)
+				if run.Err() == nil || !w.stalled.Load() {
+					t.Error("not ended after six looks that saw nothing")
+				}
+			})
 		})
 	}
 	w := &watch{end: make(chan struct{})}
