@@ -45,7 +45,10 @@ func Import(out string, run Run, found Found) (*Bundle, error) {
 		return nil, err
 	}
 	if !found.Pick.Empty() {
-		if results = found.Pick.Of(results); len(results) == 0 {
+		if results, err = found.Pick.Of(results); err != nil {
+			return nil, err
+		}
+		if len(results) == 0 {
 			return nil, errors.New("no result fulfils --where")
 		}
 		for i, r := range results {
@@ -299,22 +302,5 @@ func what(loads []fio.Workload) string {
 		return ""
 	}
 	w := loads[0]
-	kind, bs := "rw", w.WriteBS
-	switch {
-	case w.ReadShare >= 1:
-		kind, bs = "read", w.ReadBS
-	case !w.Reads():
-		kind = "write"
-	}
-	if !w.Sequential {
-		kind = "rand" + kind
-	}
-	return fmt.Sprintf(
-		"%s-%s-%s-%dx%d",
-		kind,
-		strings.ToLower(strings.TrimSuffix(bs.Arg(), "iB")),
-		w.Engine,
-		max(w.Jobs, 1),
-		max(w.Depth, 1),
-	)
+	return fmt.Sprintf("%s-%s-%s-%dx%d", w.RW(), blockSize(w), w.Engine, max(w.Jobs, 1), max(w.Depth, 1))
 }

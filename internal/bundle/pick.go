@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -18,20 +19,72 @@ import (
 
 // Pick chooses, orders and groups the results of a library.
 type Pick struct {
-	where []condition
-	sort  string
-	down  bool
-	group string
+	where       []condition
+	sort, group key
+	down        bool
 }
 
 // condition is one of --where: bs=4k, iops>10000, name~nvme.
-type condition struct{ key, op, value string }
+type condition struct {
+	key
+	op, value string
+	figure    float64 // value, where the key is a figure
+}
 
-// pickKeys are what results are picked by beside their labels: texts, and figures with their units.
-const (
-	pickTexts   = "work rw bs engine file name title"
-	pickFigures = "iops bw p50 p99 mean depth jobs runtime"
-)
+// key is what results are picked by: a text, a figure, or both as the block size is. A name that is not
+// in keys is that of a label.
+type key struct {
+	name   string
+	text   func(*result.Result) string
+	figure func(*result.Result) (v float64, known bool)
+	parse  func(value string) (float64, error) // a value of the figure, with its unit
+}
+
+// keys are those that every result has.
+func keys() []key {
+	return []key{
+		{name: "work", text: func(r *result.Result) string { return what(r.Workloads) }},
+		{name: "rw", text: eachOf(fio.Workload.RW)},
+		{name: "engine", text: eachOf(func(w fio.Workload) string { return w.Engine })},
+		{name: "file", text: func(r *result.Result) string { return filepath.Base(r.Source) }},
+		{name: "name", text: func(r *result.Result) string { return r.Name }},
+		{name: "title", text: func(r *result.Result) string { return r.Title }},
+		{name: "bs", text: eachOf(blockSize), figure: oneBlockSize, parse: number(func(s string) (units.Bytes, error) {
+			return fio.ParseSize(s, 1024)
+		})},
+		{name: "iops", figure: figureOf(func(r *result.Result) float64 { return float64(r.Sum().IOPS) }), parse: number(units.ParseIOPS)},
+		{name: "bw", figure: figureOf(func(r *result.Result) float64 { return float64(r.Sum().BW) }), parse: number(units.ParseRate)},
+		{name: "p50", figure: latency(func(l *fio.Latency) float64 { return at(l, 50) }), parse: number(units.ParseLatency)},
+		{name: "p99", figure: latency(func(l *fio.Latency) float64 { return at(l, 99) }), parse: number(units.ParseLatency)},
+		{name: "mean", figure: latency(func(l *fio.Latency) float64 { return l.Mean }), parse: number(units.ParseLatency)},
+		{name: "depth", text: digits(deepest), figure: figureOf(deepest), parse: number(strconv.Atoi)},
+		{name: "jobs", text: digits(jobs), figure: figureOf(jobs), parse: number(strconv.Atoi)},
+		{name: "runtime", figure: figureOf(func(r *result.Result) float64 { return float64(r.Measured) }), parse: number(time.ParseDuration)},
+	}
+}
+
+// keyOf is the key of a name, which may be that of a label.
+func keyOf(name string) key {
+	name = strings.ToLower(strings.TrimSpace(name))
+	all := keys()
+	if i := slices.IndexFunc(all, func(k key) bool { return k.name == name }); i >= 0 {
+		return all[i]
+	}
+	return key{name: name}
+}
+
+// of is the text that a result has under a key, "" for none.
+func (k key) of(r *result.Result) string {
+	if k.text != nil {
+		return k.text(r)
+	}
+	for name, value := range r.Labels {
+		if strings.EqualFold(name, k.name) {
+			return value
+		}
+	}
+	return ""
+}
 
 var conditionText = regexp.MustCompile(`^\s*([\w. -]+?)\s*(!=|>=|<=|=|>|<|~)\s*(.+?)\s*$`)
 
@@ -41,94 +94,108 @@ func NewPick(where []string, sort, group string) (Pick, error) {
 	var p Pick
 	for _, given := range where {
 		for each := range strings.SplitSeq(given, ",") {
-			m := conditionText.FindStringSubmatch(each)
-			if m == nil {
-				return p, fmt.Errorf("--where %s: want KEY=VALUE, KEY!=VALUE, KEY~PART, or KEY>VALUE and the like of a figure (%s)",
-					text.Quote(each), pickFigures)
-			}
-			c := condition{strings.ToLower(m[1]), m[2], m[3]}
-			if strings.ContainsAny(c.op, "<>") && !isFigure(c.key) && c.key != "bs" {
-				return p, fmt.Errorf("--where %s: %s is no figure; those are bs %s", text.Quote(each), c.key, pickFigures)
-			}
-			if isFigure(c.key) {
-				if _, err := figureOf(c.key, c.value); err != nil {
-					return p, fmt.Errorf("--where %s: %w", text.Quote(each), err)
-				}
+			c, err := newCondition(each)
+			if err != nil {
+				return p, fmt.Errorf("--where %s: %w", text.Quote(each), err)
 			}
 			p.where = append(p.where, c)
 		}
 	}
-	p.sort, p.down = strings.CutPrefix(sort, "-")
-	p.group = strings.ToLower(group)
-	p.sort = strings.ToLower(p.sort)
+	sort, p.down = strings.CutPrefix(sort, "-")
+	p.sort, p.group = keyOf(sort), keyOf(group)
+	if p.group.figure != nil && p.group.text == nil {
+		return p, fmt.Errorf("--group %s: nearly every result has its own; group by %s, or a label", p.group.name, named(isText))
+	}
 	return p, nil
 }
 
-// Empty says that nothing is to be picked, ordered or grouped.
-func (p Pick) Empty() bool { return len(p.where) == 0 && p.sort == "" && p.group == "" }
-
-func isFigure(key string) bool { return slices.Contains(strings.Fields(pickFigures), key) }
-
-// figureOf reads a value of a condition in the unit of its key: 10k, 5ms, 100MiB/s.
-func figureOf(key, value string) (float64, error) {
-	switch key {
-	case "p50", "p99", "mean", "runtime":
-		d, err := time.ParseDuration(strings.ReplaceAll(value, " ", ""))
-		if err != nil {
-			return 0, fmt.Errorf("want a time such as 5ms for %s", key)
-		}
-		return float64(d), nil
-	case "bw":
-		r, err := units.ParseRate(value)
-		if err != nil {
-			return 0, fmt.Errorf("want a throughput such as 100MiB/s for bw")
-		}
-		return float64(r), nil
-	case "iops":
-		n, err := units.ParseIOPS(value)
-		if err != nil {
-			return 0, fmt.Errorf("want a number such as 10000 for iops")
-		}
-		return float64(n), nil
+func newCondition(s string) (condition, error) {
+	m := conditionText.FindStringSubmatch(s)
+	if m == nil {
+		return condition{}, fmt.Errorf("want KEY=VALUE, KEY!=VALUE, KEY~PART, or KEY>VALUE and the like of a figure (%s)", named(isFigure))
 	}
-	n, err := strconv.ParseFloat(value, 64)
-	if err != nil {
-		return 0, fmt.Errorf("want a number for %s", key)
+	c := condition{key: keyOf(m[1]), op: m[2], value: strings.ToLower(m[3])}
+	switch {
+	case c.op == "~" && c.key.figure != nil && c.key.text == nil:
+		return c, fmt.Errorf("%s is a figure: compare it with = or >", c.name)
+	case c.op == "~" || c.key.figure == nil && !strings.ContainsAny(c.op, "<>"):
+		return c, nil
+	case c.key.figure == nil:
+		return c, fmt.Errorf("%s is a text; figures are %s", c.name, named(isFigure))
 	}
-	return n, nil
+	var err error
+	c.figure, err = c.parse(strings.ReplaceAll(c.value, " ", ""))
+	return c, err
 }
 
-// Of are the results that fulfil all conditions, in order.
-func (p Pick) Of(all []*result.Result) []*result.Result {
+func isFigure(k key) bool { return k.figure != nil }
+
+func isText(k key) bool { return k.text != nil }
+
+// named are the names of those keys.
+func named(which func(key) bool) string {
+	var names []string
+	for _, k := range keys() {
+		if which(k) {
+			names = append(names, k.name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// Empty says that nothing is to be picked, ordered or grouped.
+func (p Pick) Empty() bool { return len(p.where) == 0 && p.sort.name == "" && p.group.name == "" }
+
+// ErrKey is in the chain of an error about a key that no result has.
+var ErrKey = errors.New("is neither a key nor a label of any result")
+
+// Of are the results that fulfil all conditions, in order. A key that is neither known nor a label of any
+// of them is an error: it would choose nothing, or order nothing, and say neither.
+func (p Pick) Of(all []*result.Result) ([]*result.Result, error) {
+	asked := []key{p.sort, p.group}
+	for _, c := range p.where {
+		asked = append(asked, c.key)
+	}
+	for _, k := range asked {
+		if k.name != "" && k.text == nil && k.figure == nil &&
+			!slices.ContainsFunc(all, func(r *result.Result) bool { return k.of(r) != "" }) {
+			return nil, fmt.Errorf("%s %w: keys are %s", text.Quote(k.name), ErrKey, named(func(key) bool { return true }))
+		}
+	}
+	return p.chosen(all), nil
+}
+
+func (p Pick) chosen(all []*result.Result) []*result.Result {
 	var list []*result.Result
 	for _, r := range all {
 		if !slices.ContainsFunc(p.where, func(c condition) bool { return !c.holds(r) }) {
 			list = append(list, r)
 		}
 	}
-	if p.sort == "" {
-		return list
+	if p.sort.name != "" {
+		slices.SortStableFunc(list, p.order)
 	}
-	slices.SortStableFunc(list, func(a, b *result.Result) int {
-		way := 1
-		if p.down {
-			way = -1
-		}
-		if isFigure(p.sort) {
-			x, okX := resultFigure(a, p.sort)
-			y, okY := resultFigure(b, p.sort)
-			if okX != okY { // what is not known stands last
-				return map[bool]int{true: -1, false: 1}[okX]
-			}
-			return way * cmp.Compare(x, y)
-		}
-		x, y := resultText(a, p.sort), resultText(b, p.sort)
-		if n, m := sizeOf(x), sizeOf(y); p.sort == "bs" && n != m {
-			return way * cmp.Compare(n, m)
-		}
-		return way * cmp.Compare(x, y)
-	})
 	return list
+}
+
+// order is that of --sort; what is not known stands last.
+func (p Pick) order(a, b *result.Result) int {
+	way := 1
+	if p.down {
+		way = -1
+	}
+	if p.sort.figure == nil {
+		return way * cmp.Compare(p.sort.of(a), p.sort.of(b))
+	}
+	x, okX := p.sort.figure(a)
+	y, okY := p.sort.figure(b)
+	switch {
+	case okX && !okY:
+		return -1
+	case okY && !okX:
+		return 1
+	}
+	return way * cmp.Compare(x, y)
 }
 
 // Group is results that have something in common.
@@ -139,13 +206,13 @@ type Group struct {
 
 // Groups divides results, in the order in which their groups appear. Without a group there is one.
 func (p Pick) Groups(list []*result.Result) []Group {
-	if p.group == "" {
+	if p.group.name == "" {
 		return []Group{{Results: list}}
 	}
 	var groups []Group
 	at := map[string]int{}
 	for _, r := range list {
-		name := cmp.Or(resultText(r, p.group), "not known")
+		name := cmp.Or(p.group.of(r), "not known")
 		i, seen := at[name]
 		if !seen {
 			i = len(groups)
@@ -158,32 +225,23 @@ func (p Pick) Groups(list []*result.Result) []Group {
 }
 
 func (c condition) holds(r *result.Result) bool {
-	if isFigure(c.key) {
-		got, known := resultFigure(r, c.key)
-		want, err := figureOf(c.key, c.value)
-		return err == nil && known && compares(got, c.op, want)
+	if c.op != "~" && c.key.figure != nil {
+		got, known := c.key.figure(r)
+		return known && compares(got, c.op, c.figure)
 	}
-	got := strings.ToLower(resultText(r, c.key))
-	want := strings.ToLower(c.value)
-	if c.key == "bs" {
-		if n, m := sizeOf(got), sizeOf(want); m > 0 {
-			return n > 0 && compares(float64(n), c.op, float64(m))
-		}
-	}
+	got := strings.ToLower(c.of(r))
 	switch c.op {
 	case "~":
-		return strings.Contains(got, want)
+		return strings.Contains(got, c.value)
 	case "!=":
-		return got != want
-	case "=":
-		return got == want
+		return got != c.value
 	}
-	return false
+	return got == c.value
 }
 
 func compares(a float64, op string, b float64) bool {
 	switch op {
-	case "=", "~":
+	case "=":
 		return a == b
 	case "!=":
 		return a != b
@@ -197,127 +255,96 @@ func compares(a float64, op string, b float64) bool {
 	return a >= b
 }
 
-func sizeOf(s string) units.Bytes {
-	if s != "" && strings.Trim(s, "0123456789") == "" {
-		s += "B"
+// number makes a parser of a unit one of a figure.
+func number[T ~int | ~uint64 | ~int64 | ~float64](parse func(string) (T, error)) func(string) (float64, error) {
+	return func(s string) (float64, error) {
+		v, err := parse(s)
+		return float64(v), err
 	}
-	n, err := units.ParseBytes(fioSize(s))
-	if err != nil {
-		return 0
-	}
-	return n
 }
 
-// fioSize writes a size as fio takes it (4k, 1m) in full.
-func fioSize(s string) string {
-	if n := len(s); n > 1 && strings.ContainsRune("kKmMgG", rune(s[n-1])) {
-		return s[:n-1] + strings.ToUpper(s[n-1:]) + "iB"
-	}
-	return s
-}
-
-// resultText is what a result has under a key of texts, or its label of that name; "" for nothing.
-func resultText(r *result.Result, key string) string {
-	loads := r.Workloads
-	switch key {
-	case "work":
-		return what(loads)
-	case "rw":
-		return strings.Join(each(loads, fioRW), "+")
-	case "bs":
-		return strings.Join(each(loads, func(w fio.Workload) string {
-			return strings.ToLower(strings.TrimSuffix(max(w.ReadBS, w.WriteBS).Arg(), "iB"))
-		}), "+")
-	case "engine", "ioengine":
-		return strings.Join(each(loads, func(w fio.Workload) string { return w.Engine }), "+")
-	case "file":
-		return filepath.Base(r.Source)
-	case "name":
-		return r.Name
-	case "title":
-		return r.Title
-	}
-	for name, value := range r.Labels {
-		if strings.EqualFold(name, key) {
-			return value
-		}
-	}
-	return ""
-}
-
-// each is a text of all workloads, each once.
-func each(loads []fio.Workload, of func(fio.Workload) string) []string {
-	var list []string
-	for _, w := range loads {
-		if s := of(w); !slices.Contains(list, s) {
-			list = append(list, s)
-		}
-	}
-	return list
-}
-
-// fioRW is fio's word for what a job does.
-func fioRW(w fio.Workload) string {
-	word := "rw"
-	switch {
-	case w.TrimShare >= 1:
-		word = "trim"
-	case w.ReadShare >= 1:
-		word = "read"
-	case !w.Reads():
-		word = "write"
-	}
-	if !w.Sequential {
-		return "rand" + word
-	}
-	return word
-}
-
-// resultFigure is a figure of a result, with times in nanoseconds.
-func resultFigure(r *result.Result, key string) (v float64, known bool) {
-	sum := r.Sum()
-	switch key {
-	case "iops":
-		v = float64(sum.IOPS)
-	case "bw":
-		v = float64(sum.BW)
-	case "runtime":
-		v = float64(r.Measured)
-	case "depth":
+// eachOf is a text of all workloads of a result, each once.
+func eachOf(of func(fio.Workload) string) func(*result.Result) string {
+	return func(r *result.Result) string {
+		var list []string
 		for _, w := range r.Workloads {
-			v = max(v, float64(w.Depth))
-		}
-	case "jobs":
-		for _, w := range r.Workloads {
-			v += float64(max(w.Jobs, 1))
-		}
-	default:
-		return latencyFigure(r, key)
-	}
-	return v, v > 0
-}
-
-// latencyFigure is that of the slower direction: a sum over both would say nothing of either.
-func latencyFigure(r *result.Result, key string) (v float64, known bool) {
-	for _, d := range []fio.Direction{r.Total.Read, r.Total.Write} {
-		l := d.Completion()
-		switch key {
-		case "mean":
-			v = max(v, l.Mean)
-		default:
-			p, err := strconv.ParseFloat(strings.TrimPrefix(key, "p"), 64)
-			if at, ok := l.At(p); err == nil && ok {
-				v = max(v, float64(at))
+			if s := of(w); !slices.Contains(list, s) {
+				list = append(list, s)
 			}
 		}
+		return strings.Join(list, "+")
+	}
+}
+
+// blockSize is the larger block of a job, as fio takes it.
+func blockSize(w fio.Workload) string {
+	return strings.ToLower(strings.TrimSuffix(max(w.ReadBS, w.WriteBS, w.TrimBS).Arg(), "iB"))
+}
+
+// oneBlockSize is that of a result whose jobs have the same.
+func oneBlockSize(r *result.Result) (v float64, known bool) {
+	for i, w := range r.Workloads {
+		bs := float64(max(w.ReadBS, w.WriteBS, w.TrimBS))
+		if i > 0 && bs != v {
+			return 0, false
+		}
+		v = bs
 	}
 	return v, v > 0
+}
+
+func deepest(r *result.Result) float64 {
+	depth := 0
+	for _, w := range r.Workloads {
+		depth = max(depth, w.Depth)
+	}
+	return float64(depth)
+}
+
+func jobs(r *result.Result) float64 {
+	n := 0
+	for _, w := range r.Workloads {
+		n += max(w.Jobs, 1)
+	}
+	return float64(n)
+}
+
+// digits is a figure as a text, "" for 0.
+func digits(of func(*result.Result) float64) func(*result.Result) string {
+	return func(r *result.Result) string {
+		if n := of(r); n > 0 {
+			return strconv.Itoa(int(n))
+		}
+		return ""
+	}
+}
+
+// figureOf is a figure that is not known where it is 0.
+func figureOf(of func(*result.Result) float64) func(*result.Result) (float64, bool) {
+	return func(r *result.Result) (float64, bool) {
+		v := of(r)
+		return v, v > 0
+	}
+}
+
+// latency is that of the slower direction, in nanoseconds: a sum over both would say nothing of either.
+func latency(of func(*fio.Latency) float64) func(*result.Result) (float64, bool) {
+	return figureOf(func(r *result.Result) float64 {
+		read, write := r.Total.Read.Completion(), r.Total.Write.Completion()
+		return max(of(&read), of(&write))
+	})
+}
+
+// at is a percentile in nanoseconds, 0 where it is not known.
+func at(l *fio.Latency, percent float64) float64 {
+	v, _ := l.At(percent)
+	return float64(v)
 }
 
 // Runs are those of the runs below a directory that have a result which fulfils all conditions, ordered
 // by their first one.
 func (p Pick) Runs(dir string, runs []Run) ([]Run, error) {
-	var firsts []*result.Result
+	var results, firsts []*result.Result
 	of := map[*result.Result]Run{}
 	for _, run := range runs {
 		b, err := Open(filepath.Join(dir, run.ID))
@@ -330,13 +357,17 @@ func (p Pick) Runs(dir string, runs []Run) ([]Run, error) {
 				all = append(all, r)
 			}
 		}
-		if list := p.Of(all); len(list) > 0 {
+		results = append(results, all...)
+		if list := p.chosen(all); len(list) > 0 {
 			firsts = append(firsts, list[0])
 			of[list[0]] = run
 		}
 	}
+	if _, err := p.Of(results); err != nil {
+		return nil, err
+	}
 	var picked []Run
-	for _, r := range p.Of(firsts) {
+	for _, r := range p.chosen(firsts) {
 		picked = append(picked, of[r])
 	}
 	return picked, nil

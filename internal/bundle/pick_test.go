@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -53,6 +54,12 @@ func TestPick(t *testing.T) {
 		{"name~on", "", "none"},
 		{"instance=C6A.xlarge", "", "none"},
 		{"depth=32", "-name", "c b a"},
+		{"jobs>1", "-file", "b a c"},
+		{"bs~k", "", "a b c"},
+		{"mean<=1ms", "", "b c"},
+		{"p99=2ms", "", "c"},
+		{"p99>=600us", "-mean", "a c b"},
+		{"", "instance", "a b c none"},
 		{"bw>20MiB/s", "", "b c"},
 		{"", "iops", "a c b none"},
 		{"", "-bs", "c a b none"},
@@ -65,17 +72,34 @@ func TestPick(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", tt.where, err)
 		}
+		picked, err := p.Of(shelf())
+		if err != nil {
+			t.Errorf("%s: %v", tt.where, err)
+		}
 		var names []string
-		for _, r := range p.Of(shelf()) {
+		for _, r := range picked {
 			names = append(names, r.Name)
 		}
 		if got := strings.Join(names, " "); got != tt.want {
 			t.Errorf("--where %q --sort %q: %s, want %s", tt.where, tt.sort, got, tt.want)
 		}
 	}
-	for _, wrong := range []string{"bs", "=4k", "rw>read", "p99<3", "iops>many", "bw>much"} {
+	for _, wrong := range []string{"bs", "=4k", "rw>read", "p99<3", "iops>many", "bw>much", "bs>big", "iops~1", "bs=", "instance>3"} {
 		if _, err := NewPick([]string{wrong}, "", ""); err == nil {
 			t.Errorf("--where %s is taken", wrong)
+		}
+	}
+	if _, err := NewPick(nil, "", "iops"); err == nil {
+		t.Error("--group iops is taken")
+	}
+	// A key that nothing has would choose nothing, and a misspelt one to order by would order nothing.
+	for _, wrong := range []struct{ where, sort, group string }{{where: "instanse=c6a.xlarge"}, {sort: "-iosp"}, {group: "wrok"}} {
+		p, err := NewPick(strings.Fields(wrong.where), wrong.sort, wrong.group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Of(shelf()); !errors.Is(err, ErrKey) || !strings.Contains(err.Error(), "keys are work, rw") {
+			t.Errorf("%+v: %v", wrong, err)
 		}
 	}
 	p, _ := NewPick(nil, "", "work")
@@ -109,8 +133,9 @@ func BenchmarkLibrary(b *testing.B) {
 			b.Fatalf("%d results, %v", len(results), err)
 		}
 		p, _ := NewPick([]string{"bs=28k,iops>1k"}, "-iops", "work")
-		if n := len(p.Groups(p.Of(results))); n != 1 {
-			b.Fatalf("%d groups", n)
+		picked, err := p.Of(results)
+		if n := len(p.Groups(picked)); n != 1 {
+			b.Fatalf("%d groups, %v", n, err)
 		}
 	}
 }

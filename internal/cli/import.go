@@ -218,7 +218,7 @@ func runImport(ctx context.Context, env *Env, o importOptions, args []string) er
 	}
 	b, err := bundle.Import(o.out, run, found)
 	if err != nil {
-		return err
+		return pickError(err)
 	}
 	if err := reportImport(env, b, o.format, o.pick.rows(o.format)); err != nil {
 		return err
@@ -235,7 +235,11 @@ func summarize(env *Env, found bundle.Found, pick bundle.Pick, o *importOptions)
 	if err != nil {
 		return err
 	}
-	return render(env, o.format, runs.Summary(pick.Groups(pick.Of(results)), o.pick.rows(o.format)))
+	picked, err := pick.Of(results)
+	if err != nil {
+		return pickError(err)
+	}
+	return render(env, o.format, runs.Summary(pick.Groups(picked), o.pick.rows(o.format)))
 }
 
 // reportImport prints a run as reportRun does, and of results of several files a verdict for each.

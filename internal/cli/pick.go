@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+
 	"github.com/spf13/pflag"
 
 	"plimsoll/internal/bundle"
@@ -39,4 +41,12 @@ func (o *pickOptions) rows(format string) int {
 		return 0
 	}
 	return o.limit
+}
+
+// pickError makes a key that no result has an error of usage.
+func pickError(err error) error {
+	if errors.Is(err, bundle.ErrKey) {
+		return usage(err)
+	}
+	return err
 }

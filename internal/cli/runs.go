@@ -87,7 +87,7 @@ func runRuns(env *Env, dirs []string, format string, o pickOptions) error {
 		}
 		if !pick.Empty() { // of the results of single runs
 			if found, err = pick.Runs(dir, found); err != nil {
-				return err
+				return pickError(err)
 			}
 			fleets = nil
 		}

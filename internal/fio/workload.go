@@ -186,6 +186,25 @@ func (w Workload) Reads() bool { return w.ReadShare > 0 }
 // Writes says whether the workload writes.
 func (w Workload) Writes() bool { return w.ReadShare+w.TrimShare < 1 }
 
+// RW is fio's word for what the job does: read, randrw, trimwrite.
+func (w Workload) RW() string {
+	word := "rw"
+	switch {
+	case w.TrimShare >= 1:
+		word = "trim"
+	case w.TrimShare > 0:
+		word = "trimwrite"
+	case !w.Writes():
+		word = "read"
+	case !w.Reads():
+		word = "write"
+	}
+	if !w.Sequential {
+		return "rand" + word
+	}
+	return word
+}
+
 // Paced says that a job limits itself (rate=, rate_iops=, thinktime=), so that idle moments are its
 // own.
 func (w Workload) Paced() bool {

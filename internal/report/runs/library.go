@@ -22,11 +22,13 @@ const Screenful = 40
 // another: a verdict for each file and none for all, the files with the worst first, and each finding
 // in a line. most bounds the lines of each list, 0 for all.
 func Library(b *bundle.Bundle, most int) *page.Document {
-	d := Run(b)
-	d.Head.Word, d.Head.Tone, d.Head.Says, d.Head.Tiles = counted(b), "", nil, nil
-	d.Title = d.Head.Word
-	d.Blocks = nil
-	d.Add(perFile(b, most))
+	files := fileVerdicts(b)
+	word := counted(files, len(b.Scenarios))
+	d := &page.Document{
+		Kind: "run", Tool: text.Clean(b.Run.Tool, words.LongName), Title: word,
+		Head: page.Headline{Word: word, About: about(&b.Run)},
+	}
+	d.Add(perFile(files, most))
 	d.Add(perCode(b, most))
 	return d
 }
@@ -52,93 +54,90 @@ func Unrelated(b *bundle.Bundle) bool {
 type fileVerdict struct {
 	name    string
 	results int
-	word    string
-	rank    int
-	codes   []string
+	verdict verdict.Verdict // the worst of its results
+	codes   []string        // of warnings and errors
 }
 
+// worstFirst orders verdicts.
+func worstFirst() []verdict.Verdict {
+	return []verdict.Verdict{verdict.Invalid, verdict.Fail, verdict.Warn, verdict.Pass, verdict.Measured, ""}
+}
+
+// fileVerdicts are those of all files, the worst first; files of one verdict keep their order.
 func fileVerdicts(b *bundle.Bundle) []*fileVerdict {
 	var list []*fileVerdict
-	at, of := map[string]*fileVerdict{}, map[int]*fileVerdict{}
-	runs := map[*fileVerdict][]verdict.Verdict{}
+	named, of := map[string]*fileVerdict{}, map[int]*fileVerdict{}
+	worst := worstFirst()
 	for i := range b.Scenarios {
 		s := &b.Scenarios[i]
 		if s.Result == nil {
 			continue
 		}
-		f := at[s.Result.Source]
+		f := named[s.Result.Source]
 		if f == nil {
-			f = &fileVerdict{name: s.Result.Source}
-			at[s.Result.Source] = f
+			f = &fileVerdict{name: s.Result.Source, verdict: s.Verdict}
+			named[s.Result.Source] = f
 			list = append(list, f)
+		}
+		if slices.Index(worst, s.Verdict) < slices.Index(worst, f.verdict) {
+			f.verdict = s.Verdict
 		}
 		f.results++
 		of[s.ID] = f
-		runs[f] = append(runs[f], s.Verdict)
 	}
-	warned := map[*fileVerdict]bool{}
 	for _, found := range b.Findings {
 		if found.Severity == finding.Info || found.Disabled != "" {
 			continue
 		}
 		for _, id := range found.Scenarios {
-			f := of[id]
-			if f == nil {
-				continue
-			}
-			warned[f] = true
-			if !slices.Contains(f.codes, string(found.Code)) {
+			if f := of[id]; f != nil && !slices.Contains(f.codes, string(found.Code)) {
 				f.codes = append(f.codes, string(found.Code))
 			}
 		}
 	}
-	for _, f := range list {
-		f.judge(runs[f], warned[f])
-	}
+	slices.SortStableFunc(list, func(a, b *fileVerdict) int { return cmp.Compare(a.rank(), b.rank()) })
 	return list
 }
 
-// judge gives a file the worst verdict of its results.
-func (f *fileVerdict) judge(results []verdict.Verdict, warned bool) {
-	worstFirst := []verdict.Verdict{verdict.Invalid, verdict.Fail, verdict.Warn, verdict.Pass, verdict.Measured}
-	for rank, v := range worstFirst {
-		if !slices.Contains(results, v) {
-			continue
-		}
-		f.word, f.rank = v.Word(), rank
-		if v == verdict.Measured && warned {
-			f.word, f.rank = v.Word()+" WITH WARNINGS", 2
-		}
-		return
+// rank is 0 for the worst; what was measured with warnings stands before what was measured without.
+func (f *fileVerdict) rank() int {
+	n := 2 * slices.Index(worstFirst(), f.verdict)
+	if f.warned() {
+		n--
 	}
-	f.word, f.rank = "NOT JUDGED", len(worstFirst)
+	return n
+}
+
+func (f *fileVerdict) warned() bool { return f.verdict == verdict.Measured && len(f.codes) > 0 }
+
+func (f *fileVerdict) word() string {
+	switch {
+	case f.verdict == "":
+		return "NOT JUDGED"
+	case f.warned():
+		return f.verdict.Word() + " WITH WARNINGS"
+	}
+	return f.verdict.Word()
 }
 
 // counted is how many files have which verdict: "550 results of 474 files: 12 INVALID, 462 MEASURED".
-func counted(b *bundle.Bundle) string {
-	files := fileVerdicts(b)
-	count, order := map[string]int{}, []*fileVerdict{}
-	for _, f := range files {
-		if count[f.word]++; count[f.word] == 1 {
-			order = append(order, f)
+func counted(files []*fileVerdict, results int) string {
+	var says []string
+	for i := 0; i < len(files); {
+		from := i
+		for i < len(files) && files[i].word() == files[from].word() {
+			i++
 		}
+		says = append(says, fmt.Sprintf("%d %s", i-from, files[from].word()))
 	}
-	slices.SortStableFunc(order, func(a, b *fileVerdict) int { return cmp.Compare(a.rank, b.rank) })
-	var words []string
-	for _, f := range order {
-		words = append(words, fmt.Sprintf("%d %s", count[f.word], f.word))
-	}
-	return fmt.Sprintf("%s of %s: %s", text.Plural(len(b.Scenarios), "result"), text.Plural(len(files), "file"),
-		strings.Join(words, ", "))
+	return fmt.Sprintf("%s of %s: %s", text.Plural(results, "result"), text.Plural(len(files), "file"), strings.Join(says, ", "))
 }
 
-func perFile(b *bundle.Bundle, most int) page.Section {
-	files := fileVerdicts(b)
-	slices.SortStableFunc(files, func(a, b *fileVerdict) int { return cmp.Compare(a.rank, b.rank) })
+func perFile(files []*fileVerdict, most int) page.Section {
 	t := page.NewTable("", "<verdict", "<file", "results", "<findings")
 	shown := bound(len(files), most)
 	for _, f := range files[:shown] {
-		t.Add(f.word, text.Clean(tailOf(f.name), words.LongName), fmt.Sprint(f.results), strings.Join(f.codes, " "))
+		t.Add(f.word(), text.Clean(tailOf(f.name), words.LongName), fmt.Sprint(f.results), strings.Join(f.codes, " "))
 	}
 	s := page.Section{Anchor: "files", Nav: "Files", Blocks: []page.Block{t}}
 	s.Add(restOf(len(files)-shown, "file")...)

@@ -81,13 +81,18 @@ func runHead(b *bundle.Bundle, rows []row) page.Headline {
 		h.Says = append(h.Says, page.Say{Text: text.Clean(s, words.LongSentence), Next: text.Clean(nextStep(s, b),
 			words.LongSentence)})
 	}
+	h.About = about(r)
+	return h
+}
+
+// about is what was run where, when and by which versions.
+func about(r *bundle.Run) string {
 	created := ""
 	if !r.Created.IsZero() {
 		created = r.Created.UTC().Format("2006-01-02 15:04 UTC")
 	}
-	h.About = words.Join(", ", text.Clean(r.Suite.Name, words.LongName), host(&r.Topology), created,
+	return words.Join(", ", text.Clean(r.Suite.Name, words.LongName), host(&r.Topology), created,
 		text.Clean(r.Tool, words.LongName), text.Clean(r.Fio, words.LongName))
-	return h
 }
 
 // noCeiling stands once below a table that has no column for ceilings.
