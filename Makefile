@@ -48,9 +48,6 @@ race: ## all tests: first with the race detector, then those of the lab
 lab: need-test ## the tests that need the lab, 55 min on two cores: what wants a quiet machine first, then two at a time: 100 random topologies, power cuts at each step of apply and teardown, faults, all variants
 	@GO=$(GO) scripts/lab.sh
 
-flags: ## each flag behind each form of each command, runs included: none is ignored
-	FLAGS=all PLIMSOLL_LAB=off $(GO) test ./internal/cli -run EveryFlagIsReadOrRefused
-
 fleet-test: need-test ## what of many hosts make test does not wait for: stopped fio, a silent coordinator, a slow link, each host alone; minutes
 	@scripts/need.sh --optional slurm-wlm
 	@PLIMSOLL_FLEET=all $(GO) test -v -count=1 -timeout 20m -run 'TestFleet' ./internal/fleet

@@ -1,24 +1,25 @@
 #!/usr/bin/env bash
 # Runs the tests and says at the end how many were skipped, and why: a skipped test is a hole, and must not pass for a pass.
-# First all rooms without the lab, with the race detector, then the scripts of the command line; then the lab's tests, one guest at a
-# time and without it: they measure.
+# First all rooms without the lab, with the race detector, and beside them the scripts of the command line, which wait more than they
+# compute; then the lab's tests, one guest at a time and without it: they measure.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-log=$(mktemp)
-trap 'rm -f "$log" "$log.skips" "$log.ran"' EXIT
-: >"$log.skips"
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+: >"$logs/skips"
 failed=0
 
-run() { # prints packages as they end, and of each failed test what it said
-	go test -v "$@" >"$log" 2>&1
-	local code=$?
+run() { # NAME ARGS...: prints packages when all have ended, and of each failed test what it said
+	local log=$logs/$1 code=0
+	shift
+	go test -v "$@" >"$log" 2>&1 || code=$?
 	grep -E '^(ok|FAIL|panic:|\?)' "$log" | grep -v 'no test files'
 	if [ $code -ne 0 ]; then
 		failures "$log"
 	fi
 	# "=== RUN NAME" (CONT, NAME), what it says, and at the end "--- SKIP: NAME (0.00s)".
-	awk '/^=== (RUN|CONT|NAME) / { test = $3 } /\.go:[0-9]+: / { sub(/^ */, ""); why[test] = $0 } /^ *--- SKIP: / { print $3 ": " why[$3] }' "$log" >>"$log.skips"
-	awk '/^ *--- (PASS|FAIL|SKIP): / { print $3 }' "$log" >>"$log.ran"
+	awk '/^=== (RUN|CONT|NAME) / { test = $3 } /\.go:[0-9]+: / { sub(/^ */, ""); why[test] = $0 } /^ *--- SKIP: / { print $3 ": " why[$3] }' "$log" >>"$logs/skips"
+	awk '/^ *--- (PASS|FAIL|SKIP): / { print $3 }' "$log" >>"$logs/ran"
 	return $code
 }
 
@@ -49,25 +50,27 @@ failures() {
 mapfile -t rooms < <(go list ./... | grep -vE '/internal/(lab(/ebs|/labtest)?|cli)$')
 # Simulations and stress tests of one goroutine: the detector finds nothing in them and makes them ten times slower.
 single='^(TestLintStaysLinear|TestManySections|TestGroupsOfRounds|TestFallingSession|TestSuites|TestUntil|TestWindow|TestBaseline|TestKnees|TestQuantileOf|TestStopRule|TestOracle|TestOracleByEachIO|TestBruteForce|TestReplay|TestSeriesBruteForce|TestPairedShareClaims|TestRefusalsAgainstRealBinaries)$'
-PLIMSOLL_LAB=off CGO_ENABLED=1 run -race -skip "$single" -timeout 12m "${rooms[@]}" || failed=1
-PLIMSOLL_LAB=off run -timeout 12m ./internal/cli || failed=1
-run -run "$single" ./internal/advise ./internal/ceiling ./internal/fio ./internal/lint ./internal/stats || failed=1
+PLIMSOLL_LAB=off run scripts -timeout 15m ./internal/cli &
+scripts=$!
+PLIMSOLL_LAB=off CGO_ENABLED=1 run rooms -race -skip "$single" -timeout 15m "${rooms[@]}" || failed=1
+wait "$scripts" || failed=1
+run single -run "$single" ./internal/advise ./internal/ceiling ./internal/fio ./internal/lint ./internal/stats || failed=1
 if [ "${PLIMSOLL_LAB:-}" != off ]; then
 	# What was skipped for PLIMSOLL_LAB=off runs now, but for what takes long, which is for make lab: a power cut at every step of
 	# provisioning, each variant, each preset, reboots of a whole Debian.
 	off='NO LAB: PLIMSOLL_LAB=off'
-	later=$(grep -F "$off" "$log.skips" | cut -d: -f1 | cut -d/ -f1 | sort -u)
-	sed -i "/$off/d" "$log.skips"
-	: >"$log.ran"
+	later=$(grep -F "$off" "$logs/skips" | cut -d: -f1 | cut -d/ -f1 | sort -u)
+	sed -i "/$off/d" "$logs/skips"
+	: >"$logs/ran"
 	# What measures rates and latencies in a guest measures the host, too: that is make lab's, with nothing beside it.
-	run -p 1 -count=1 -timeout 8m -skip '^(TestLabDebian|TestRates|TestLatencies|TestMdCounts)$' ./internal/lab/... || failed=1
-	run -p 1 -count=1 -timeout 6m -run '^(TestLabRun|TestLabGuide)$' ./internal/cli ./internal/provision || failed=1
-	later=$(grep -vxFf "$log.ran" <<<"$later" | paste -sd' ')
+	run lab -p 1 -count=1 -timeout 8m -skip '^(TestLabDebian|TestRates|TestLatencies|TestMdCounts)$' ./internal/lab/... || failed=1
+	run guests -p 1 -count=1 -timeout 6m -run '^(TestLabRun|TestLabGuide)$' ./internal/cli ./internal/provision || failed=1
+	later=$(grep -vxFf "$logs/ran" <<<"$later" | paste -sd' ')
 	[ -z "$later" ] || echo "left for make lab and make lab-systems, since they take long or measure rates: TestLabDebian TestMdCounts $later"
 fi
-if [ -s "$log.skips" ]; then
-	echo "$(wc -l <"$log.skips") tests were SKIPPED:"
-	sed 's/^/  /' "$log.skips"
+if [ -s "$logs/skips" ]; then
+	echo "$(wc -l <"$logs/skips") tests were SKIPPED:"
+	sed 's/^/  /' "$logs/skips"
 else
 	echo "no test was skipped"
 fi

@@ -236,9 +236,6 @@ func leftFiles(t *testing.T) (names []string) {
 // TestEveryFlagIsReadOrRefused: each flag of a command, typed behind a line of each of its forms,
 // changes what the line does or is refused with the reason (G1 of the third review by users).
 func TestEveryFlagIsReadOrRefused(t *testing.T) {
-	if os.Getenv("FLAGS") != "all" {
-		t.Skip("make flags types every flag: about a minute")
-	}
 	one, err := os.ReadFile("testdata/one.json")
 	if err != nil {
 		t.Fatal(err)
