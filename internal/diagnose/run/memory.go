@@ -78,7 +78,7 @@ func fromMemory(m diagnose.Measurement) (finding.Finding, bool) {
 		if f, ok := tooFast(m, s); ok {
 			return f, true
 		}
-		if f, ok := partly(m, s); ok {
+		if f, ok := partly(s); ok {
 			return f, true
 		}
 	}
@@ -100,7 +100,7 @@ const partlyLeast = 0.2
 
 // partly finds random reads of which a part came from memory, by two witnesses that agree: so many took
 // less than any drive does, and as many did not reach the device.
-func partly(_ diagnose.Measurement, s side) (finding.Finding, bool) {
+func partly(s side) (finding.Finding, bool) {
 	if s.what != "reads" || !s.known || s.N == 0 {
 		return finding.Finding{}, false
 	}

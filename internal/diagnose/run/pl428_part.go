@@ -21,14 +21,14 @@ var partOnly = &diagnose.Rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "the printed latency is a part of the operation",
-	When: "In an import, jobs sync after every write, the syncs have no latency, and the writes' own is less than " +
-		"half of " +
-		"jobs / IOPS; or jobs of an asynchronous engine with one I/O in flight spend 80 % of its latency in submission.",
-	Why: "Who quotes clat then quotes what is left over: a commit takes the write and its sync, and an I/O that is " +
-		"done in its " +
-		"submission (a FUSE or network filesystem, a Windows drive under WSL) has a clat of microseconds.",
-	Fix: "Read jobs / IOPS, the time of a whole operation; lat in place of clat; or the syncs' own latency (fio " +
-		"3.33 and later).",
+	When: "In an import, jobs sync after every write, the syncs have no latency, and the writes' own is less " +
+		"than half of jobs / IOPS; or jobs of an asynchronous engine with one I/O in flight spend 80 % of " +
+		"its latency in submission.",
+	Why: "Who quotes clat then quotes what is left over: a commit takes the write and its sync, and an I/O " +
+		"that is done in its submission (a FUSE or network filesystem, a Windows drive under WSL) has a clat " +
+		"of microseconds.",
+	Fix: "Read jobs / IOPS, the time of a whole operation; lat in place of clat; or the syncs' own latency " +
+		"(fio 3.33 and later).",
 	Bad:    "--fdatasync=1: 4,360 IOPS of 10 jobs (2.3 ms each), lat avg=0.216 ms",
 	Good:   "--fdatasync=1: 4,360 IOPS of 10 jobs, lat avg=0.216 ms, fsync/fdatasync avg=2.07 ms",
 	Ignore: "When only the write's, or the device's, part is asked for.",
@@ -52,16 +52,12 @@ var partOnly = &diagnose.Rule{
 
 // syncsLeftOut finds jobs whose operations take longer than their writes, for a sync without a latency.
 func syncsLeftOut(m diagnose.Measurement) (finding.Finding, bool) {
-	jobs := 0
-	for _, w := range m.Result.Workloads {
-		jobs += max(w.Jobs, 1)
-	}
 	d := m.Result.Total.Write
 	each := m.All(func(w fio.Workload) bool { return w.SyncEvery == 1 && w.Writes() && !w.Reads() })
 	if !each || m.Result.Total.Sync.Lat.Measured() || d.IOPS <= 0 || d.N < diagnose.EnoughReads {
 		return finding.Finding{}, false
 	}
-	operation := time.Duration(float64(jobs) / float64(d.IOPS) * float64(time.Second))
+	operation := time.Duration(float64(inJobs(m)) / float64(d.IOPS) * float64(time.Second))
 	printed := time.Duration(max(d.Lat.Mean, d.Clat.Mean))
 	if printed <= 0 || float64(printed) >= printedPart*float64(operation) {
 		return finding.Finding{}, false

@@ -93,29 +93,48 @@ func unevenJobs(m diagnose.Measurement) (finding.Finding, bool) {
 	if math.Abs(s.Mean/own-1) >= looseCheck || math.Abs(sampled/float64(max(d.N, 1))-1) >= looseCheck {
 		return finding.Finding{}, false // samples of another length, or those of a log without averaging
 	}
-	n := float64(s.N)
-	alone := max(s.Max-s.Mean, s.Mean-s.Min)
-	spread := s.StdDev / s.Mean
-	without := math.Sqrt(max(s.StdDev*s.StdDev-extremes*alone*alone/n, 0)) / s.Mean
-	burst := extremes*s.Max >= oneBurst*s.Mean*n
-	chance := 1 / math.Sqrt(s.Mean*sampleEvery.Seconds())
-	if spread < jobsSpread || without < jobsLeast && !burst || spread < 1.5*chance {
+	spread := unevennessOf(s, extremes)
+	if !spread.reaches(jobsSpread, jobsLeast) {
 		return finding.Finding{}, false
 	}
 	return finding.Finding{
 		Message: fmt.Sprintf(
 			"Each of the %s went between %s and %s IOPS: the standard deviation of a job's half seconds is %s of "+
 				"their mean of %s.",
-			text.Plural(int(jobs), "job"), units.Number(s.Min), units.Number(s.Max), text.Percent(spread),
+			text.Plural(int(jobs), "job"), units.Number(s.Min), units.Number(s.Max), text.Percent(spread.all),
 			units.Number(s.Mean),
 		),
 		Evidence: []finding.Evidence{{
 			What:     "standard deviation of a job's samples",
-			Found:    text.Percent(spread) + " of their mean",
+			Found:    text.Percent(spread.all) + " of their mean",
 			Expected: "below " + text.Percent(jobsSpread),
 			Where:    fmt.Sprintf("fio, %s samples of half a second", text.Count(s.N)),
 		}},
 	}, true
+}
+
+// unevenness is how far samples lie apart, as shares of their mean.
+type unevenness struct {
+	all     float64 // the standard deviation
+	without float64 // the same without the most extreme samples
+	chance  float64 // what counting few I/Os makes
+	burst   bool    // the largest sample has so much that it made the mean
+}
+
+// unevennessOf takes so many of the samples for as extreme as the most extreme one.
+func unevennessOf(s fio.Samples, extremes float64) unevenness {
+	alone, n := max(s.Max-s.Mean, s.Mean-s.Min), float64(s.N)
+	return unevenness{
+		all:     s.StdDev / s.Mean,
+		without: math.Sqrt(max(s.StdDev*s.StdDev-extremes*alone*alone/n, 0)) / s.Mean,
+		chance:  1 / math.Sqrt(s.Mean*sampleEvery.Seconds()),
+		burst:   extremes*s.Max >= oneBurst*s.Mean*n,
+	}
+}
+
+// reaches says that samples spread so far, which neither chance made nor, a burst apart, one sample.
+func (u unevenness) reaches(all, without float64) bool {
+	return u.all >= all && (u.without >= without || u.burst) && u.all >= 1.5*u.chance
 }
 
 // inJobs is how many jobs a result's options ask for.
@@ -183,12 +202,8 @@ func uneven(m diagnose.Measurement) (finding.Finding, bool) {
 		return finding.Finding{}, false
 	}
 	s := d.IOPSSamples
-	alone := max(s.Max-s.Mean, s.Mean-s.Min)
-	spread := s.StdDev / s.Mean
-	without := math.Sqrt(max(s.StdDev*s.StdDev-alone*alone/float64(s.N), 0)) / s.Mean
-	chance := 1 / math.Sqrt(s.Mean*sampleEvery.Seconds())
-	burst := s.N >= samplesEnough && s.Max*sampleEvery.Seconds() >= oneBurst*float64(d.N)
-	if spread < samplesSpread || without < spreadWithout && !burst || spread < 1.5*chance {
+	spread := unevennessOf(s, 1)
+	if !spread.reaches(samplesSpread, spreadWithout) {
 		return finding.Finding{}, false
 	}
 	return finding.Finding{
@@ -197,19 +212,19 @@ func uneven(m diagnose.Measurement) (finding.Finding, bool) {
 				"mean of %s.",
 			units.Number(s.Min),
 			units.Number(s.Max),
-			text.Percent(spread),
+			text.Percent(spread.all),
 			units.Number(s.Mean),
 		),
 		Evidence: []finding.Evidence{
 			{
 				What:     "standard deviation of the samples",
-				Found:    text.Percent(spread) + " of their mean",
+				Found:    text.Percent(spread.all) + " of their mean",
 				Expected: "below " + text.Percent(samplesSpread),
 				Where:    fmt.Sprintf("fio, %s samples of half a second", text.Count(s.N)),
 			},
 			{
 				What:  "the same without the most extreme sample",
-				Found: text.Percent(without) + " of their mean",
+				Found: text.Percent(spread.without) + " of their mean",
 				Where: "worked out",
 			},
 		},
