@@ -11,7 +11,8 @@ import (
 	"plimsoll/internal/suite"
 )
 
-// form is what a scenario is made from, as far as flags are concerned.
+// form is what a scenario is made from, as far as flags are concerned. A command line's own forms are known
+// from its words and stand with the flags; these are known when the suite was read.
 type form string
 
 const (

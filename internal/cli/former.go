@@ -1,7 +1,7 @@
 package cli
 
 // former are commands by the names that they had before the first release, with what is typed now.
-// None of these names is taken: whoever types one of them is told the new one, and nothing is done.
+// None of these names is taken: whoever types one of them gets the new one, and nothing is done.
 func former() map[string]string {
 	return map[string]string{
 		"apply":    "plimsoll array apply FILE",

@@ -2,9 +2,12 @@ package script
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
 )
 
 // What is read of a document. A text of 1 MB holds 40,000 short commands, whose judgement took 5 s of
@@ -33,8 +36,8 @@ func (r *reader) keep(commands, words, line int) bool {
 		return !r.spent.over
 	}
 	r.spent.over = true
-	r.Unread = append(r.Unread, Unread{line, "more than 4,096 jobs and commands, or 50,000 words and options of them: " +
-		"what follows is not read; split the document"})
+	r.Unread = append(r.Unread, Unread{line, fmt.Sprintf("more than %s jobs and commands, or %s words and options of them: "+
+		"what follows is not read; split the document", text.Count(mostCommands), text.Count(mostWords))})
 	return false
 }
 
@@ -77,7 +80,7 @@ func (r *reader) tooLong(text string, line int) bool {
 		return false
 	}
 	if mentions(text) && seems.MatchString(text[:longLine]) {
-		r.Unread = append(r.Unread, Unread{line, "a command of more than 64 KiB is not read: give it a job file"})
+		r.Unread = append(r.Unread, Unread{line, fmt.Sprintf("a command of more than %s is not read: give it a job file", units.Bytes(longLine))})
 	}
 	return true
 }

@@ -113,7 +113,7 @@ func (a *Array) lv(d *block.Device) {
 	a.Chunk = v.Chunk
 	switch a.Level {
 	case RAID10:
-		a.Copies = 2 // LVM's default, and all it makes unless told (lvmraid(7))
+		a.Copies = 2 // LVM's default, and all it makes where nothing else is asked for (lvmraid(7))
 	case RAID1:
 		a.Copies = v.Stripes
 	default:
