@@ -80,6 +80,8 @@ func Reopen(dir string) (*Writer, *Bundle, error) {
 		return nil, nil, err
 	}
 	left, err := filepath.Glob(held.Path(".*.tmp"))
+	_, _, unswept := held.EndWrites(false)
+	err = errors.Join(err, unswept)
 	for _, path := range left {
 		err = errors.Join(err, os.RemoveAll(path))
 	}

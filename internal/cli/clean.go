@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -12,6 +13,9 @@ import (
 	"plimsoll/internal/text"
 )
 
+// stateDir is where plimsoll keeps its own records.
+const stateDir = "/var/lib/plimsoll"
+
 func newCleanCmd(env *Env) *cobra.Command {
 	var dry bool
 	var destroy []string
@@ -20,7 +24,8 @@ func newCleanCmd(env *Env) *cobra.Command {
 		Short: "Remove files left behind by killed runs or by runs with --keep-files",
 		Long: `Remove the files that killed runs, or runs with --keep-files, left in folders called .plimsoll below
 each PATH (the current directory when none is given), on PATH's own filesystem, and end the fio that a killed
-run left running. Files are known by name; what else lies there, and what a run holds now, is left alone. Arrays
+run left running, and remove the files with which a killed plimsoll was about to replace others, there and in
+/var/lib/plimsoll. Files are known by name; what else lies there, and what a run holds now, is left alone. Arrays
 are taken down by plimsoll array teardown.
 
 Files that are named like those that fio makes when it is run by hand are listed; --destroy FILE removes one.`,
@@ -49,6 +54,10 @@ func runClean(env *Env, paths []string, dry bool, destroy []string) error {
 			return err
 		}
 	}
+	places := slices.Clone(paths)
+	if _, err := os.Stat(stateDir); err == nil && os.Geteuid() == 0 {
+		places = append(places, stateDir) // what a killed writer of plimsoll's own records left
+	}
 	did := "removed"
 	if dry {
 		did = "would remove"
@@ -67,7 +76,7 @@ func runClean(env *Env, paths []string, dry bool, destroy []string) error {
 		)
 	}
 	servers := map[int]bool{} // the folders of data and log both record theirs
-	for _, path := range paths {
+	for _, path := range places {
 		err := permit.Clean(path, dry, func(l permit.Leftover) {
 			found = true
 			if l.Server != 0 && !servers[l.Server] {

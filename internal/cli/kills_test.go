@@ -14,18 +14,19 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/postgres"
+	"plimsoll/internal/sys/killat"
 )
 
-// TestKills kills plimsoll at random instants, each in namespaces of its own, and looks for what is
-// left after plimsoll clean: processes, files, segments, mounts. Then it resumes what was begun. A dozen
-// here; make kills N=500 does more, LANES at a time. Nothing depends on how fast the machine is: an instant may
-// be in any phase, or behind the end.
+// TestKills kills plimsoll at random steps of its own, each in namespaces of its own, and looks for what is
+// left after plimsoll clean: processes, files, segments, mounts. Then it resumes what was begun. Two
+// here; make kills N=500 does more, LANES at a time. Nothing depends on how fast the machine is: a step may be
+// in any phase, or behind the end.
 func TestKills(t *testing.T) {
-	if os.Getenv("KILLS") == "" {
-		t.Skip("SKIPPED: make kills kills runs at random instants, which takes 6 s each")
-	}
 	if os.Getuid() != 0 {
 		t.Skip("only root makes namespaces")
 	}
@@ -33,19 +34,21 @@ func TestKills(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, lanes, seed := number(t, "KILLS", 12), number(t, "KILLS_LANES", 3), number(t, "KILLS_SEED", 1)
-	longest := map[string]float64{"run": 4, "sweep": 5, "ab": 6, "pg": 7, "fleet": 5} // seconds, roughly of the whole
-	kinds := []string{"run", "sweep", "ab", "fleet"}
-	if u, err := postgres.UserFor("", "/"); err == nil {
-		if _, err = postgres.Find(t.Context(), u, ""); err == nil {
-			kinds = append(kinds, "pg")
-		}
+	n, lanes, seed := number(t, "KILLS", 2), number(t, "KILLS_LANES", 3), number(t, "KILLS_SEED", 1)
+	// About how many steps each takes until it has ended; the files of a cluster, which are removed one by one at
+	// the end of pg, are not counted in.
+	steps := map[string]int{"run": 120, "sweep": 170, "ab": 290, "pg": 400, "fleet": 160}
+	kinds := []string{"run", "pg", "sweep", "ab", "fleet"}
+	u, err := postgres.UserFor("", "/")
+	if err == nil {
+		_, err = postgres.Find(t.Context(), u, "")
 	}
-	if len(kinds) < 5 {
+	if err != nil {
 		t.Log("NO POSTGRESQL: no run of it is killed")
+		kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == "pg" })
 	}
 	r := rand.New(rand.NewPCG(uint64(seed), 0))
-	type kill struct{ kind, signal, seconds string }
+	type kill struct{ kind, signal, step string }
 	work := make(chan kill)
 	var mu sync.Mutex
 	counts := map[string]int{}
@@ -53,7 +56,7 @@ func TestKills(t *testing.T) {
 	for range lanes {
 		wg.Go(func() {
 			for k := range work {
-				said, err := killOne(t, sh, k.kind, k.signal, k.seconds)
+				said, err := killOne(t, sh, k.kind, k.signal, k.step)
 				mu.Lock()
 				counts[outcome(k.kind, said)]++
 				mu.Unlock()
@@ -71,7 +74,7 @@ func TestKills(t *testing.T) {
 		if roll := r.IntN(10); roll >= 7 {
 			signal = []string{"TERM", "INT", "TERM"}[roll-7]
 		}
-		work <- kill{kind, signal, fmt.Sprintf("%.2f", r.Float64()*longest[kind])}
+		work <- kill{kind, signal, strconv.Itoa(1 + r.IntN(steps[kind]))}
 	}
 	close(work)
 	wg.Wait()
@@ -94,7 +97,7 @@ func outcome(kind, said string) string {
 	return kind + ": " + figures.ReplaceAllString(strings.TrimSpace(said), "#")
 }
 
-func killOne(t *testing.T, sh, kind, signal, seconds string) (string, error) {
+func killOne(t *testing.T, sh, kind, signal, step string) (string, error) {
 	t.Helper()
 	dir, err := os.MkdirTemp(os.Getenv("KILLS_DIR"), "k") //nolint:usetesting // short, as the path of a socket must be
 	if err != nil {
@@ -104,13 +107,40 @@ func killOne(t *testing.T, sh, kind, signal, seconds string) (string, error) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), "unshare", "--ipc", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child",
-		"sh", sh, kind, signal, seconds)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "unshare", "--ipc", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child",
+		"sh", sh, kind, signal, step)
 	cmd.Dir = dir
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	err = cmd.Run()
+	if err = cmd.Run(); ctx.Err() != nil {
+		err = fmt.Errorf("%s %s %s did not end within 5 min", kind, signal, step)
+	}
 	return strings.TrimSpace(out.String()), err
+}
+
+// killAt is the command killat STEP SIGNAL FILE PROGRAM [ARGUMENT]..., which ends as the program does, with 137
+// after a signal, and writes the number of steps that it took into the file.
+func killAt(args []string) int {
+	c := killat.Command{Out: os.Stdout, Err: os.Stderr}
+	_, err := fmt.Sscan(args[0], &c.Step)
+	c.Signal, c.Argv = unix.SignalNum("SIG"+args[1]), args[3:]
+	taken, code := 0, 0
+	if err == nil {
+		taken, code, err = c.Run()
+	}
+	if err == nil {
+		err = os.WriteFile(args[2], fmt.Appendln(nil, taken), 0o600)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "killat:", err)
+		return 125
+	}
+	if code < 0 {
+		return 128 + int(unix.SIGKILL)
+	}
+	return code
 }
 
 func number(t *testing.T, name string, otherwise int) int {

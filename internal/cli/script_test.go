@@ -23,6 +23,7 @@ func TestMain(m *testing.M) {
 			noteCost()
 			os.Exit(code)
 		},
+		"killat": func() { os.Exit(killAt(os.Args[1:])) },
 	})
 }
 

@@ -16,7 +16,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Leftover is a folder of plimsoll's in which runs left files.
+// Leftover is a folder of plimsoll's in which runs left files, or a directory with files that were to take the
+// place of others.
 type Leftover struct {
 	Folder string
 	Files  []string    // names of what runs make there; what was, or would be, removed
@@ -74,6 +75,13 @@ func (c *cleaner) below(dir *sys.Dir, depth int) error {
 	}
 	if err != nil {
 		return err
+	}
+	left, size, err := dir.EndWrites(c.dry)
+	if err != nil {
+		c.errs = append(c.errs, err)
+	}
+	if len(left) > 0 {
+		c.found(Leftover{Folder: dir.Name(), Files: left, Size: units.Bytes(size)})
 	}
 	for _, e := range entries {
 		if info, err := e.Info(); !e.IsDir() || err != nil || sys.Device(info) != c.home {
@@ -154,7 +162,7 @@ func cleanFolder(parent *sys.Dir, dry bool) (Leftover, error) {
 	}
 	for _, e := range entries {
 		if !slices.Contains(runNames(), e.Name()) && !strings.HasPrefix(e.Name(), sharePrefix) &&
-			!isMark(e.Name()) {
+			!isMark(e.Name()) && !sys.IsWrite(e.Name()) {
 			l.Others = append(l.Others, e.Name())
 			continue
 		}

@@ -33,6 +33,9 @@ func (s *Site) lock() (release func(), err error) {
 	if errors.Is(err, sys.ErrLocked) {
 		return nil, fmt.Errorf("%s: another plimsoll is applying or tearing down; wait for it", s.Journal)
 	}
+	if err == nil {
+		sweep(dir)
+	}
 	return release, err
 }
 

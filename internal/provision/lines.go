@@ -213,7 +213,10 @@ func (s *Site) replace(file string, data []byte) error {
 	if err == nil {
 		perm = info.Mode().Perm()
 	}
-	sweep(name)
+	if dir, err := sys.OpenPath(filepath.Dir(name)); err == nil {
+		sweep(dir)
+		_ = dir.Close() // only a handle
+	}
 	if err := sys.WriteFile(name, data, perm); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
@@ -228,16 +231,9 @@ func (s *Site) replace(file string, data []byte) error {
 	return nil
 }
 
-// sweep removes what a power cut within sys.WriteFile has left beside a file.
-func sweep(name string) {
-	prefix := "." + filepath.Base(name) + "."
-	stray, _ := filepath.Glob(filepath.Join(filepath.Dir(name), prefix+"*"))
-	for _, f := range stray {
-		if strings.Trim(strings.TrimPrefix(filepath.Base(f), prefix), "0123456789") == "" {
-			_ = os.Remove(f) // it does no harm where it cannot be removed
-		}
-	}
-}
+// sweep removes what a kill or a power cut within sys.WriteFile has left in a directory. It does no harm where
+// it cannot be removed.
+func sweep(dir *sys.Dir) { _, _, _ = dir.EndWrites(false) }
 
 // Marks are the lines around what Text is put in between, without newlines.
 func (l *Lines) Marks() (begin, end string) {

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"syscall"
 )
 
@@ -39,8 +37,7 @@ func (d *Dir) WriteFile(name string, data []byte, perm fs.FileMode) error {
 
 // put writes a new file and renames it over name.
 func (d *Dir) put(name string, data []byte, finish func(*os.File) error) (err error) {
-	// provision.sweep knows the form of this name.
-	temp := "." + name + "." + strconv.FormatUint(rand.Uint64(), 10)
+	temp := writeName() // by which EndWrites knows it when this is killed
 	f, err := d.Create(temp, 0o600)
 	if err != nil {
 		return err

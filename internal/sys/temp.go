@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,9 +31,61 @@ func TempDir(base, use string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return os.MkdirTemp(base, tempStem(use, space))
+}
+
+// tempStem begins the name of what this process makes for a use.
+func tempStem(use, space string) string {
 	start, _ := StartOf(os.Getpid())
 	own := []string{use, space, strconv.FormatInt(int64(os.Getpid()), 36), strconv.FormatUint(start, 36), ""}
-	return os.MkdirTemp(base, tempPrefix+strings.Join(own, "-"))
+	return tempPrefix + strings.Join(own, "-")
+}
+
+// writeUse is the use of a file that will take another's place when it is whole. Its name begins with a dot.
+const writeUse = "write"
+
+// writeName is a new name for such a file. It does not hold the other's name, which may be as long as names can
+// be.
+func writeName() string {
+	space, err := pidSpace()
+	if err != nil {
+		space = "0" // without /proc nobody finds what is left, but files can be written
+	}
+	return "." + tempStem(writeUse, space) + strconv.FormatUint(rand.Uint64(), 10)
+}
+
+// IsWrite says of a name that it is that of a file which a plimsoll wrote, or writes, to take another's place.
+func IsWrite(name string) bool {
+	parts := strings.Split(name, "-")
+	return len(parts) == tempParts && parts[0]+"-" == "."+tempPrefix && parts[1] == writeUse
+}
+
+// EndWrites removes the files in a directory that plimsolls left which were killed as they replaced another,
+// and returns their names and their size; with dry they are only named. As for EndTemps they must be the
+// caller's own, or the caller is root.
+func (d *Dir) EndWrites(dry bool) (found []string, size int64, err error) {
+	space, err := pidSpace()
+	if err != nil {
+		return nil, 0, nil //nolint:nilerr // without /proc nothing can be found
+	}
+	entries, err := fs.ReadDir(d.FS(), ".")
+	for _, e := range entries {
+		if !IsWrite(e.Name()) || !leftTemp(e.Name()[1:], space) {
+			continue
+		}
+		info, err := d.Lstat(e.Name())
+		if err != nil || !info.Mode().IsRegular() || int(Owner(info)) != os.Geteuid() && os.Geteuid() != 0 {
+			continue
+		}
+		found, size = append(found, e.Name()), size+info.Size()
+		if dry {
+			continue
+		}
+		if err := d.Remove(e.Name()); err != nil {
+			return found, size, err
+		}
+	}
+	return found, size, err
 }
 
 // pidSpace numbers the PID namespace, in which alone a PID means anything.

@@ -5,7 +5,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+
+	"plimsoll/internal/sys/killat"
 )
 
 // TestHelperMakesTemp makes a directory and ends without removing it. It is a part of TestEndTemps.
@@ -91,5 +94,81 @@ func TestEndTemps(t *testing.T) {
 	defer f.Close() //nolint:errcheck // a test's
 	if all, _ := filepath.Glob(base + "/*"); len(all) != len(near)+2 {
 		t.Errorf("a file without a name has one: %q", all)
+	}
+}
+
+// TestHelperIsKilledAsItWrites replaces a file. It is a part of TestEndWrites.
+func TestHelperIsKilledAsItWrites(t *testing.T) {
+	name := os.Getenv("SYS_WRITE_TO")
+	if name == "" {
+		t.Skip("a part of TestEndWrites")
+	}
+	if err := WriteFile(name, []byte("new"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func opened(t *testing.T, name string) *Dir {
+	t.Helper()
+	d, err := OpenDir(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return d
+}
+
+// TestEndWrites: a kill at any step of a replacement leaves the old file or the new one, and beside it at most
+// what EndWrites removes. What one that lives writes, what is named nearly so, and links stay.
+func TestEndWrites(t *testing.T) {
+	left := ""
+	for step := 1; ; step++ {
+		dir := opened(t, t.TempDir())
+		name := filepath.Join(dir.Name(), strings.Repeat("n", 255)) // as long as names can be
+		if err := os.WriteFile(name, []byte("old"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := killat.Command{
+			Argv: []string{os.Args[0], "-test.run=^TestHelperIsKilledAsItWrites$"},
+			Env:  append(os.Environ(), "SYS_WRITE_TO="+name), Step: step, Signal: syscall.SIGKILL,
+		}
+		_, code, err := c.Run()
+		if err != nil || code > 0 {
+			t.Fatalf("step %d: %d, %v", step, code, err)
+		}
+		found, _, err := dir.EndWrites(false)
+		if err != nil || len(found) > 1 {
+			t.Errorf("step %d: %q, %v", step, found, err)
+		}
+		if len(found) > 0 {
+			left = found[0]
+		}
+		text, _ := os.ReadFile(name)
+		names, _ := os.ReadDir(dir.Name())
+		if len(names) != 1 || string(text) != "old" && string(text) != "new" || code == 0 && string(text) != "new" {
+			t.Errorf("step %d: %q in %v", step, text, names)
+		}
+		if code == 0 {
+			break
+		}
+	}
+	if !IsWrite(left) {
+		t.Fatalf("no kill left a file, but %q", left)
+	}
+	dir := opened(t, t.TempDir())
+	stay := []string{left + "-x", left[1:], strings.Replace(left, "-write-", "-wrote-", 1), writeName()}
+	for _, name := range stay {
+		if err := os.WriteFile(filepath.Join(dir.Name(), name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("/etc/passwd", filepath.Join(dir.Name(), left)); err != nil {
+		t.Fatal(err)
+	}
+	if found, _, err := dir.EndWrites(false); err != nil || len(found) > 0 {
+		t.Errorf("%q, %v", found, err)
+	}
+	if names, _ := os.ReadDir(dir.Name()); len(names) != len(stay)+1 {
+		t.Errorf("of %q and a link there are %v", stay, names)
 	}
 }

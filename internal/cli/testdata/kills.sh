@@ -1,11 +1,11 @@
-# usage: kills.sh KIND SIGNAL SECONDS, in namespaces of its own (processes, IPC, mounts) and an empty current directory
-# Starts plimsoll, sends a signal after so many seconds, cleans, looks for whatever is left, and resumes.
+# usage: kills.sh KIND SIGNAL STEP, in namespaces of its own (processes, IPC, mounts) and an empty current directory
+# Starts plimsoll, sends a signal when it is about to take one of its steps (killat), cleans, looks for whatever is left, and resumes.
 # Prints one line: what was killed, and what resuming said. Ends with 1 if anything is left.
 set -u
-kind=$1 signal=$2 seconds=$3
+kind=$1 signal=$2 step=$3
 W=$PWD
 fail() {
-	echo "$kind $signal $seconds: $*"
+	echo "$kind $signal $step: $*"
 	exit 1
 }
 mount -t tmpfs -o mode=1777 shm /dev/shm || fail 'no /dev/shm'
@@ -29,22 +29,20 @@ fleet)
 esac
 # Words are split, and hosts' brackets are no pattern.
 set -f
+run=plimsoll
 via() { # the arguments, and for a fleet the engine, of which one word has blanks
-	if [ $kind = fleet ]; then plimsoll "$@" --via 'env --chdir {host} COMMAND'; else plimsoll "$@"; fi
+	if [ $kind = fleet ]; then $run "$@" --via 'env --chdir {host} COMMAND'; else $run "$@"; fi
 }
 mounts=$(cat /proc/self/mounts)
-via $command --progress none >out 2>&1 &
-pid=$!
-# A function in the background is a shell of its own: its child is plimsoll.
-shell=$pid
-until pid=$(cat /proc/$shell/task/$shell/children 2>/dev/null) && [ -n "$pid" ] || [ ! -e /proc/$shell ]; do :; done
-sleep "$seconds"
-hit=before
-kill -"$signal" $pid 2>/dev/null || hit=behind
-wait $shell 2>/dev/null
+run="killat $step $signal steps plimsoll"
+via $command --progress none >out 2>&1
 code=$?
+run=plimsoll
+steps=$(cat steps) || fail "was not traced: $(tail -n 3 out)"
+hit="at $step of"
+[ "$step" -le "$steps" ] || hit='behind its'
 case $hit.$code in
-behind.0 | behind.3 | behind.4 | before.*) ;;
+behind*.0 | behind*.3 | behind*.4 | at*) ;;
 *) fail "ended by itself with $code: $(tail -n 3 out)" ;;
 esac
 # Members of a fleet end by themselves when their coordinator is gone; what a run holds is not cleaned.
@@ -80,7 +78,7 @@ soon() { # what is left, without processes that end by themselves within 10 s, s
 	echo "$rest"
 }
 rest=$(soon)
-[ -z "$rest" ] || fail "left behind (exit $code): $rest"
+[ -z "$rest" ] || fail "left behind (exit $code, $steps steps): $rest"
 said='nothing was begun'
 for dir in runs/*; do
 	[ -e "$dir" ] || continue
@@ -96,4 +94,4 @@ done
 plimsoll clean "$W" >cleaned 2>&1 || fail "clean after resuming: $(cat cleaned)"
 rest=$(soon)
 [ -z "$rest" ] || fail "left behind after resuming: $rest"
-echo "$kind $signal $seconds: killed $hit its end; $said"
+echo "$kind $signal $step: killed $hit $steps steps; $said"
