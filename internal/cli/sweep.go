@@ -35,7 +35,7 @@ With --most the highest load that keeps a latency below a threshold is searched 
 rate, whatever the storage does, and the rate is bisected. Near the threshold a rate is measured up to four times.
 The answer is a bracket, and a check a little below it over the whole run time.`,
 		Example: `  plimsoll sweep rand-read-latency --data /data --axes iodepth=1..256 --runtime 15
-  plimsoll sweep rand-write --data /data --axes iodepth=1..64 --axes bs=4k..64k --rounds 3
+  plimsoll sweep rand-write --data /data --axes iodepth=1,8,64 --axes bs=4k..64k --rounds 3
   plimsoll sweep rand-read-latency --data /data --most 'read.clat.p99 <= 2ms'`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeScenarios,
@@ -53,7 +53,7 @@ The answer is a bracket, and a check a little below it over the whole run time.`
 		&o.axes,
 		"axes",
 		[]string{"iodepth=1..256"},
-		"`OPTION=VALUES`: iodepth, bs, numjobs as 1..64, or rwmixread=0/70/100; may be repeated",
+		"`OPTION=VALUES` of iodepth, bs, numjobs or rwmixread, as 1..64 or 1,4,16; may be repeated",
 	)
 	f.StringVar(
 		&o.most,

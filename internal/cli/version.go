@@ -1,29 +1,38 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"runtime"
 
 	"github.com/spf13/cobra"
 )
 
+// versions are what plimsoll version prints.
+type versions struct {
+	Version string `json:"version"`
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
+	Go      string `json:"go"`
+}
+
 func newVersionCmd(env *Env) *cobra.Command {
-	return &cobra.Command{
+	asJSON := false
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		Example: `  plimsoll version
-  plimsoll --version`,
+  plimsoll version --json`,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(
-				env.Out,
-				"plimsoll %s %s/%s %s\n",
-				Version,
-				runtime.GOOS,
-				runtime.GOARCH,
-				runtime.Version(),
-			)
+			v := versions{Version, runtime.GOOS, runtime.GOARCH, runtime.Version()}
+			if asJSON {
+				return json.NewEncoder(env.Out).Encode(v)
+			}
+			_, err := fmt.Fprintf(env.Out, "plimsoll %s %s/%s %s\n", v.Version, v.OS, v.Arch, v.Go)
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
+	return cmd
 }

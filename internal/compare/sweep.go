@@ -28,10 +28,10 @@ func axisOptions() []string { return []string{"iodepth", "bs", "numjobs", "rwmix
 const mostPoints = 400
 
 // ParseAxis reads iodepth=1..256 (powers of two from the first value to the last) or
-// rwmixread=0/70/100 (these values).
+// rwmixread=0,70,100 (these values).
 func ParseAxis(s string) (Axis, error) {
 	name, values, ok := strings.Cut(s, "=")
-	bad := fmt.Errorf("axis %.60q: use iodepth=1..256, bs=4k..1M, numjobs=1..16 or rwmixread=0/70/100", s)
+	bad := fmt.Errorf("axis %.60q: use iodepth=1..256 or iodepth=1,4,16; likewise bs, numjobs and rwmixread", s)
 	if !ok || !slices.Contains(axisOptions(), name) {
 		return Axis{}, bad
 	}
@@ -59,7 +59,7 @@ func ParseAxis(s string) (Axis, error) {
 	case isRange:
 		return Axis{}, bad
 	default:
-		for v := range strings.SplitSeq(values, "/") {
+		for v := range strings.SplitSeq(values, ",") {
 			if err := checkValue(name, v); err != nil || slices.Contains(a.Values, v) {
 				return Axis{}, bad
 			}

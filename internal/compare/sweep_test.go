@@ -16,14 +16,14 @@ import (
 
 func TestParseAxis(t *testing.T) {
 	for s, want := range map[string]string{
-		"iodepth=1..8": "1 2 4 8", "bs=4k..16k": "4k 8k 16k", "rwmixread=0/70/100": "0 70 100", "numjobs=3": "3", "iodepth=5..9": "5",
+		"iodepth=1..8": "1 2 4 8", "bs=4k..16k": "4k 8k 16k", "rwmixread=0,70,100": "0 70 100", "iodepth=1,4,16": "1 4 16", "bs=4k,28k": "4k 28k", "numjobs=3": "3", "iodepth=5..9": "5",
 	} {
 		a, err := ParseAxis(s)
 		if got := strings.Join(a.Values, " "); err != nil || !strings.EqualFold(strings.ReplaceAll(strings.ReplaceAll(got, "KiB", "k"), "K", "k"), want) {
 			t.Errorf("%s: %q, %v", s, got, err)
 		}
 	}
-	for _, bad := range []string{"", "iodepth", "depth=1..4", "iodepth=4..1", "iodepth=0..4", "bs=1..4k", "rwmixread=0..100", "rwmixread=101", "numjobs=1/1", "bs=x"} {
+	for _, bad := range []string{"", "iodepth", "depth=1..4", "iodepth=4..1", "iodepth=0..4", "bs=1..4k", "rwmixread=0..100", "rwmixread=101", "numjobs=1,1", "iodepth=1/4", "iodepth=1,,4", "iodepth=1..4,16", "bs=x"} {
 		if _, err := ParseAxis(bad); err == nil {
 			t.Errorf("%q passed", bad)
 		}
@@ -32,7 +32,7 @@ func TestParseAxis(t *testing.T) {
 
 func FuzzParseAxis(f *testing.F) {
 	f.Add("iodepth=1..256")
-	f.Add("rwmixread=0/70")
+	f.Add("rwmixread=0,70")
 	f.Fuzz(func(t *testing.T, s string) {
 		a, err := ParseAxis(s)
 		if err == nil && (len(a.Values) == 0 || len(a.Values) > len(s)+64 || !slices.Contains(axisOptions(), a.Option)) {
