@@ -48,7 +48,7 @@ var floors = []string{
 // that are not listed here have side rooms, which know the room and are known to it.
 var walls = map[string][]string{
 	"diagnose": {"rules", "layout host run cloud postgres fleet", ".", "live"},
-	"fio":      {"output", "text running", ".", "shell"},
+	"fio":      {"output", "foreign", "text running", ".", "shell"},
 	"report":   {"runs", "compared plans machine", "words", "page", "."},
 }
 

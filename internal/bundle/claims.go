@@ -2,7 +2,6 @@ package bundle
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,22 +13,28 @@ import (
 	"plimsoll/internal/text"
 )
 
-// What a text claims of its own figures is compared with them. Of many things that authors say, this is
-// the one that they read off fio's buckets, and read wrongly: a bucket's label is its upper end.
+// What a text claims of the time that its I/Os took is compared with fio's figures: authors read shares
+// off fio's buckets, of which the label is the upper end.
 
 var (
-	// slowClaim is a share of I/Os above a second: "over ~35% operations have a latency above 1s on nvme2".
+	// slowClaim is a share of I/Os above a time: "over ~35% operations have a latency above 1s on nvme2".
 	slowClaim = regexp.MustCompile(
-		`(?i)(\d{1,3}(?:\.\d+)?) ?%[^.%]{0,60}?(?:above|over|longer than|more than|exceed\w*|greater than|slower than|>)` +
-			` ?(?:1|one) ?s(?:ec\w*)?\b(?:[^.%]{0,12}\bon (\w+))?`)
+		`(?i)(\d{1,3}(?:\.\d+)?) ?%([^.%]{0,60}?)(above|over|longer than|more than|exceed\w*|greater than|slower than|>|` +
+			`below|under|less than|within|<) ?(\d{1,7}(?:\.\d+)?|one|a) ?` +
+			`(ns|us|µs|μs|usec|ms|msec|s|sec|nanosecond|microsecond|millisecond|second)s?\b(?:[^.%]{0,12}\bon (\w+))?`)
+	// ofIOs is in what stands between the share and the time where I/Os are meant, and not the CPU or
+	// a spread.
+	ofIOs = regexp.MustCompile(`(?i)operation|\bI/?Os?\b|request|read|write|latenc`)
 	// alsoClaim goes on with another result: "compared to ~7% on nvme1".
 	alsoClaim = regexp.MustCompile(`(?i)compared (?:to|with) [~≈]? ?(\d{1,3}(?:\.\d+)?) ?% on (\w+)`)
 )
 
-// claim is a share that the text states, of the result that of names, or of the only one.
+// claim is a share of I/Os above a time that the text states, of the result that of names, or of the
+// only one.
 type claim struct {
 	line  int
 	share float64
+	over  time.Duration
 	of    string
 }
 
@@ -43,20 +48,45 @@ func claims(lines []string) []claim {
 			continue
 		}
 		for _, m := range slowClaim.FindAllStringSubmatch(line, -1) {
+			over := claimTime(m[4], m[5])
 			share, err := strconv.ParseFloat(m[1], 64)
-			if err != nil || share > 100 {
+			if err != nil || share > 100 || over == 0 || !ofIOs.MatchString(m[2]) {
 				continue
 			}
-			list = append(list, claim{i + 1, share / 100, m[2]})
+			below := strings.Contains("below under less than within <", strings.ToLower(m[3]))
+			stated := func(percent float64, of string) {
+				if below {
+					percent = 100 - percent
+				}
+				list = append(list, claim{i + 1, percent / 100, over, of})
+			}
+			stated(share, m[6])
 			for _, also := range alsoClaim.FindAllStringSubmatch(line, -1) {
 				if share, err := strconv.ParseFloat(also[1], 64); err == nil {
-					list = append(list, claim{i + 1, share / 100, also[2]})
+					stated(share, also[2])
 				}
 			}
 			break
 		}
 	}
 	return list
+}
+
+// claimTime reads "1" and "second", "a" and "second", "500" and "us"; 0 for what is none.
+func claimTime(count, unit string) time.Duration {
+	n, err := strconv.ParseFloat(count, 64)
+	if err != nil { // one, a
+		n = 1
+	}
+	switch unit = strings.ToLower(unit); {
+	case strings.HasPrefix(unit, "n"):
+		return fio.Duration(n, time.Nanosecond)
+	case strings.HasPrefix(unit, "ms"), strings.HasPrefix(unit, "mil"):
+		return fio.Duration(n, time.Millisecond)
+	case strings.HasPrefix(unit, "s"):
+		return fio.Duration(n, time.Second)
+	}
+	return fio.Duration(n, time.Microsecond)
 }
 
 // mostClaims bounds what is compared with each result.
@@ -68,19 +98,24 @@ const (
 	claimGap, claimPart = 0.005, 0.1
 )
 
-// denied says where the text claims another share of slow I/Os than a result's own figures say.
+// denied says where the text claims another share of slow or fast I/Os than a result's own figures say.
 func (d *Document) denied(r *result.Result, o *fio.Output, alone bool) []string {
 	var list []string
 	for _, c := range d.claims {
 		if c.of == "" && !alone || c.of != "" && !isCalled(r, o, c.of) || o.Line <= c.line && c.line <= o.End {
 			continue
 		}
-		share, _, ok := diagnose.Above(r.Total, time.Second)
-		if off := math.Abs(share - c.share); !ok || off <= claimGap || off <= claimPart*share {
+		least, most, ok := diagnose.Between(r.Total, c.over)
+		gap := func(of float64) float64 { return max(claimGap, claimPart*of) }
+		if !ok || c.share >= least-gap(least) && c.share <= most+gap(most) {
 			continue
 		}
-		list = append(list, fmt.Sprintf("the text says that %s of its I/Os took longer than 1 s (line %d); fio's figures "+
-			"say %s: a bucket's label is its upper end", text.Percent(c.share), c.line, text.Percent(share)))
+		says := text.Percent(least)
+		if most-least > claimGap {
+			says += " to " + text.Percent(most)
+		}
+		list = append(list, fmt.Sprintf("the text says that %s of its I/Os took longer than %s (line %d); fio's figures "+
+			"say %s: a bucket's label is its upper end", text.Percent(c.share), text.Duration(c.over), c.line, says))
 	}
 	return list
 }

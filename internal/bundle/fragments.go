@@ -17,7 +17,7 @@ func JoinFragments(outputs []*fio.Output) []*fio.Output {
 	first := map[heading]*fio.Output{} // under each heading
 	for _, o := range withoutQuotes(withoutPhantoms(outputs)) {
 		at := heading{o.Source, strings.TrimSuffix(o.Title, ":")}
-		part := o.Title != "" && fragmentary(o)
+		part := o.Title != "" && o.Program == "" && fragmentary(o)
 		if !part || first[at] == nil {
 			copied := *o
 			kept = append(kept, &copied)

@@ -18,6 +18,12 @@ import (
 // beside it or stands in the same document, from the command above it, and from what fio itself
 // repeats of the options, which counts most.
 func (f Found) loads(r *result.Result, o *fio.Output) {
+	if o.Program != "" { // the fio jobs of the text are not its
+		for _, row := range rowsByName(o.Jobs) {
+			addWorkload(r, row.name, row.jobs, row.options, false, o)
+		}
+		return
+	}
 	job := f.Job
 	if job == nil && f.Beside != nil {
 		job = f.Beside(o)

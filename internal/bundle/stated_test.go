@@ -2,10 +2,13 @@ package bundle
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
 	"plimsoll/internal/topology"
 )
 
@@ -118,16 +121,58 @@ func TestSeedsStateTheirVolumes(t *testing.T) {
 	}
 }
 
-// TestClaimsThatAreTrue are not denied.
-func TestClaimsThatAreTrue(t *testing.T) {
-	for text, want := range map[string]int{
-		"over ~35% operations have a latency above 1s on nvme2 compared to ~7% on nvme1": 2,
-		"5 % of the writes took longer than 1 second.":                                   1,
-		"99 % of the I/Os took more than 1 ms":                                           0,
-		"5 % more than 1 so":                                                             0,
+// TestClaims: a share of I/Os above or below any time, and not shares of something else.
+func TestClaims(t *testing.T) {
+	for text, want := range map[string][]claim{
+		"over ~35% operations have a latency above 1s on nvme2 compared to ~7% on nvme1": {
+			{1, 0.35, time.Second, "nvme2"}, {1, 0.07, time.Second, "nvme1"},
+		},
+		"5 % of the writes took longer than 1 second.":             {{1, 0.05, time.Second, ""}},
+		"99 % of the I/Os took more than 1 ms":                     {{1, 0.99, time.Millisecond, ""}},
+		"75% of all reads completed within 250 microseconds":       {{1, 0.25, 250 * time.Microsecond, ""}},
+		"only 12.5% of requests are under 1.5ms on sda":            {{1, 0.875, 1500 * time.Microsecond, "sda"}},
+		"5 % of reads more than 1 so":                              nil,
+		"CPU utilisation was 80 % over 60 s":                       nil,
+		"reads are 12 % faster":                                    nil,
+		"300 % of the reads took longer than 1 s":                  nil,
+		"the writes vary by 5 %. Those of more than 1 s are cut.":  nil,
+		"a share of 5 % above the 1 s mark is not one of requests": nil,
 	} {
-		if got := claims([]string{text}); len(got) != want {
-			t.Errorf("%q: %v, want %d", text, got, want)
+		if got := claims([]string{text}); !slices.Equal(got, want) {
+			t.Errorf("%q: %+v, want %+v", text, got, want)
+		}
+	}
+}
+
+// TestClaimsAgainstBounds: a claim inside what buckets and percentiles allow is not denied, one outside
+// is, at any time; without figures nothing is.
+func TestClaimsAgainstBounds(t *testing.T) {
+	ms := time.Millisecond
+	with := func(buckets []fio.Bucket, p ...fio.Percentile) *result.Result {
+		r := &result.Result{}
+		r.Total.Read = fio.Direction{N: 1000, Clat: fio.Latency{N: 1000, Mean: 1, Percentiles: p}}
+		r.Total.Buckets = buckets
+		return r
+	}
+	buckets := []fio.Bucket{{Upto: 2 * ms, Value: 0.9}, {Upto: 4 * ms, Value: 0.06}, {Upto: 10 * ms, Value: 0.04}}
+	for _, c := range []struct {
+		text   string
+		r      *result.Result
+		denied bool
+	}{
+		{"10 % of the reads took longer than 2 ms", with(buckets), false},
+		{"4 % of the reads took longer than 2 ms", with(buckets), true},
+		{"7 % of the reads took longer than 3 ms", with(buckets), false}, // 4 to 10 %
+		{"20 % of the reads took longer than 3 ms", with(buckets), true},
+		{"96 % of the reads took less than 4 ms", with(buckets), false},
+		{"50 % of the reads took less than 4 ms", with(buckets), true},
+		{"2 % of the reads took longer than 3 ms", with(nil, fio.Percentile{P: 99, Value: 2 * ms}), true},
+		{"0.8 % of the reads took longer than 3 ms", with(nil, fio.Percentile{P: 99, Value: 2 * ms}), false},
+		{"20 % of the reads took longer than 3 ms", with(nil), false},
+	} {
+		d := &Document{claims: claims([]string{c.text})}
+		if got := d.denied(c.r, &fio.Output{Line: 9, End: 9}, true); len(d.claims) != 1 || (len(got) > 0) != c.denied {
+			t.Errorf("%s: %q, want denied %v", c.text, got, c.denied)
 		}
 	}
 }

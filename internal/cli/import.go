@@ -41,7 +41,8 @@ func newImportCmd(env *Env) *cobra.Command {
 		Use:   "import FILE|DIR|-...",
 		Short: "Read and judge results that fio wrote elsewhere, in any form",
 		Long: `Read fio's output in any form: text of fio 2 and 3 (also inside Markdown, terminal pastes and logs),
-JSON, JSON+, terse, and its logs and histogram logs. In a document the text around a result counts, too: the job
+JSON, JSON+, terse, and its logs and histogram logs; also what sysbench fileio, ioping, kubestr, dbench and kbench
+print. In a document the text around a result counts, too: the job
 file and the commands that it quotes, the instance type that is named last above the result. Lines that could
 not be parsed are listed, and the exit code is 1.`,
 		Example: `  plimsoll import round16.log --label round=16 --volumes 4xP4510 --level raid0 --chunk 512KiB

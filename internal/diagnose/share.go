@@ -68,3 +68,57 @@ func byPercentiles(j fio.Job, d time.Duration) (share float64, how string) {
 	}
 	return share, how
 }
+
+// Between bounds the share of all I/Os that took longer than d: by latency bins exactly; else by the
+// ends of fio's buckets, and where one direction ran by its percentiles. false where nothing says more
+// than that it is a share.
+func Between(j fio.Job, d time.Duration) (least, most float64, ok bool) {
+	if j.Read.Mistimed() || j.Write.Mistimed() {
+		return 0, 0, false
+	}
+	all := &fio.Hist{}
+	for _, dir := range j.Directions() {
+		all.Merge(dir.Clat.Hist)
+	}
+	if n := all.Count(); n > 0 {
+		share := float64(all.Above(d)) / float64(n)
+		return share, share, true
+	}
+	least, most = 0, 1
+	if len(j.Buckets) > 0 {
+		least, most = byBuckets(j.Buckets, d)
+	}
+	var ran []*fio.Direction
+	for _, dir := range j.Directions() {
+		if dir.N > 0 {
+			ran = append(ran, dir)
+		}
+	}
+	if len(ran) == 1 {
+		for _, p := range ran[0].Clat.Percentiles {
+			if above := 1 - p.P/100; p.Value > d {
+				least = max(least, above)
+			} else {
+				most = min(most, above)
+			}
+		}
+	}
+	return min(least, most), most, least > 0 || most < 1
+}
+
+// byBuckets bounds a share by the buckets that begin at or above d, and those that end above it.
+func byBuckets(buckets []fio.Bucket, d time.Duration) (least, most float64) {
+	sum, from := 0.0, time.Duration(0)
+	for _, b := range buckets {
+		sum += b.Value
+		if from >= d {
+			least += b.Value
+		}
+		if b.Upto == 0 || b.Upto > d {
+			most += b.Value
+		}
+		from = max(from, b.Upto)
+	}
+	of := max(sum, 1) // fio 2 counts the ramp in the buckets
+	return least / of, most / of
+}

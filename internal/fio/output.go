@@ -40,6 +40,11 @@ type Output struct {
 	End  int `json:"-"`
 	// Table says that these are figures which someone wrote down, and not fio's output.
 	Table bool `json:"-"`
+	// Program is what measured it, where that was not fio (fio/foreign). Its jobs have the options
+	// that the program says or is known to use.
+	Program string `json:"-"`
+	// Summary says that a script printed these figures of several runs of fio, below their output.
+	Summary bool `json:"-"`
 	// Phase numbers from 1 the parts of an output whose jobs ran one after the other (Phases); 0
 	// for a whole output.
 	Phase int `json:"phase,omitempty"`

@@ -18,6 +18,7 @@ import (
 	"unicode/utf16"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/foreign"
 	"plimsoll/internal/fio/running"
 	fiotext "plimsoll/internal/fio/text"
 )
@@ -71,7 +72,7 @@ func Read(name string, data io.Reader) ([]*fio.Output, error) {
 		return nil, nil
 	}
 	if start := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff"))); len(start) == 0 || start[0] != '{' {
-		return newMixed().read(name, io.MultiReader(bytes.NewReader(head), data))
+		return readText(name, head, data)
 	}
 	whole, err := readUpTo(data, head, maxReadJSON+1)
 	if err != nil {
@@ -91,6 +92,20 @@ func Read(name string, data io.Reader) ([]*fio.Output, error) {
 	m := newMixed()
 	m.outs, m.lines = outs, bytes.Count(whole[:len(whole)-len(rest)], []byte{'\n'})
 	return m.read(name, bytes.NewReader(rest))
+}
+
+// readText reads a text that begins with head: fio's output in it, and what other programs measured.
+func readText(name string, head []byte, data io.Reader) ([]*fio.Output, error) {
+	head, err := readUpTo(data, head, foreign.Limit)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	others, rest := foreign.Read(head)
+	outs, err := newMixed().read(name, io.MultiReader(bytes.NewReader(rest), data))
+	if len(outs) > 0 { // a summary repeats what stands above it
+		others = slices.DeleteFunc(others, func(o *fio.Output) bool { return o.Summary })
+	}
+	return append(outs, others...), err
 }
 
 // isBinary says of the start of a file that it is no text, so that a directory with images and

@@ -54,6 +54,15 @@ func (n Num) Times(factor float64) float64 {
 	return float64(n.Mant) * factor / Pow10(n.frac)
 }
 
+// Value reads a count with a decimal suffix; ok is false for what is none.
+func (n Num) Value() (v float64, ok bool) {
+	k, ok := n.kilo()
+	if !ok {
+		return 0, false
+	}
+	return n.Times(k), true
+}
+
 // step is the value of the last digit printed, times factor: twice the rounding error.
 func (n Num) step(factor float64) float64 { return factor / Pow10(n.frac) }
 

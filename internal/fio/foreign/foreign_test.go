@@ -1,0 +1,238 @@
+package foreign
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/internal/fio"
+)
+
+// TestReal reads what the real programs printed on this project's machine (sysbench 1.0.20, ioping 1.3).
+// The figures are those that stand in the files.
+func TestReal(t *testing.T) {
+	for file, want := range map[string]struct {
+		program, name, rw, engine, direct string
+		read, write                       float64 // IOPS
+		mean                              float64 // µs of the direction that has a latency; 0 where it has none
+		doubt                             string
+	}{
+		"ioping-DR.txt":             {"ioping", "ioping-read", "randread", "psync", "1", 10300, 0, 97.3, "10.1 k requests in 1.00 s"},
+		"ioping-c4.txt":             {"ioping", "ioping-read", "randread", "psync", "", 1160, 0, 862.1, "4 requests in 3.01 s"},
+		"ioping-cached.txt":         {"ioping", "ioping-read", "", "psync", "", 1.11e6, 0, 0.902, "direct (-D)"},
+		"ioping-write.txt":          {"ioping", "ioping-write", "write", "psync", "1", 0, 366, 2730, "200 requests"},
+		"sysbench-rndrd-direct.txt": {"sysbench 1.0.20", "fileio-randread", "randread", "psync", "1", 17469.4, 0, 113.78, ""},
+		"sysbench-seqwr.txt": {"sysbench 1.0.20", "fileio-write", "write", "psync", "0", 0, 11325.63, 0,
+			"one figure for writes and syncs"},
+		"sysbench-rndwr-nosync.txt": {"sysbench 1.0.20", "fileio-randwrite", "randwrite", "psync", "0", 0, 209717.13, 4.51, ""},
+		"sysbench-rndrw-async.txt": {"sysbench 1.0.20", "fileio-randrw", "randrw", "libaio", "0", 27062.04, 18034.72, 0,
+			"handing I/Os over"},
+		"sysbench-rndwr-mmap.txt": {"sysbench 1.0.20", "fileio-randwrite", "randwrite", "mmap", "0", 0, 1634.77, 0, "syncs"},
+	} {
+		data, err := os.ReadFile(filepath.Join("testdata", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		outs, rest := Read(data)
+		if len(outs) != 1 || len(outs[0].Jobs) != 1 {
+			t.Errorf("%s: %d results", file, len(outs))
+			continue
+		}
+		o, j := outs[0], outs[0].Jobs[0]
+		mean := j.Read.Clat.Mean + j.Write.Clat.Mean
+		if o.Program != want.program || j.Name != want.name || j.Options["rw"] != want.rw ||
+			j.Options["ioengine"] != want.engine || j.Options["direct"] != want.direct ||
+			!near(float64(j.Read.IOPS), want.read) || !near(float64(j.Write.IOPS), want.write) ||
+			!near(mean, want.mean*1e3) || !strings.Contains(strings.Join(o.Doubts, "; "), want.doubt) {
+			t.Errorf("%s: %s %q: %v, %v IOPS, %v ns, %q", file, j.Name, j.Options, j.Read.IOPS, j.Write.IOPS, mean, o.Doubts)
+		}
+		if bs := size(j.Options["bs"]); bs > 0 && !near(float64(j.Read.BW+j.Write.BW), (want.read+want.write)*float64(bs)) {
+			t.Errorf("%s: %v + %v are not its IOPS of %v", file, j.Read.BW, j.Write.BW, bs)
+		}
+		if strings.Count(string(rest), "\n") != strings.Count(string(data), "\n") || strings.Contains(string(rest), "avg") {
+			t.Errorf("%s: what is left is\n%s", file, rest)
+		}
+	}
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= 0.01*math.Abs(b) }
+
+// TestOldForms: sysbench 0.4 and ioping 0.6 print the same facts in other words; in a mail they stand
+// behind marks of quotation.
+func TestOldForms(t *testing.T) {
+	outs, _ := Read([]byte(`> sysbench 0.4.12:  multi-threaded system evaluation benchmark
+> Number of threads: 16
+> Extra file open flags: 16384
+> 3Gb total file size
+> Block size 16Kb
+> Read/Write ratio for combined random IO test: 1.50
+> Using synchronous I/O mode
+> Doing random r/w test
+> Operations performed:  6000 Read, 4000 Write, 12800 Other = 22800 Total
+> Read 93.75Mb  Written 62.5Mb  Total transferred 156.25Mb  (3.125Mb/sec)
+>   200.00 Requests/sec executed
+> Test execution summary:
+>     total time:                          50.0000s
+>     total number of events:              10000
+>     per-request statistics:
+>          min:                                  0.01ms
+>          avg:                                 43.48ms
+>          max:                               1105.16ms
+>          approx.  95 percentile:             180.46ms
+> Threads fairness:
+>     events (avg/stddev):           625.0000/46.52
+>     execution time (avg/stddev):   27.1871/1.19
+--- /dev/sda (device 465.8 GiB) ioping statistics ---
+186 requests completed in 3004.6 ms, 62 iops, 0.2 MiB/s
+min/avg/max/mdev = 6.4/16.0/26.8/4.7 ms
+`))
+	if len(outs) != 2 {
+		t.Fatalf("%d results", len(outs))
+	}
+	j := outs[0].Jobs[0]
+	if j.Count != 16 || j.Read.IOPS != 120 || j.Write.IOPS != 80 || j.Read.BW != 120*16384 || j.Runtime != 50*time.Second ||
+		j.Options["direct"] != "1" || j.Options["rwmixread"] != "60" || j.Read.Clat.Mean+j.Write.Clat.Mean != 0 {
+		t.Errorf("%+v", j)
+	}
+	j = outs[1].Jobs[0]
+	if l := j.Read.Clat; l.Mean != 16e6 || l.Max != 26800*time.Microsecond || l.N != 186 || j.Read.IOPS != 62 || j.Options["rw"] != "" ||
+		!strings.Contains(strings.Join(outs[1].Doubts, "\n"), "reads or writes") {
+		t.Errorf("%+v\n%q", j, outs[1].Doubts)
+	}
+}
+
+const kubestrText = `Running FIO test (default-fio) on StorageClass (x) with a PVC of Size (100Gi)
+Elapsed time- 30.5s
+FIO test results:
+
+FIO version - fio-3.36
+Global options - ioengine=libaio verify=0 direct=1 gtod_reduce=1
+
+JobName: read_iops
+  blocksize=4K filesize=2G iodepth=64 rw=randread
+read:
+  IOPS=1000.500000 BW(KiB/s)=4002
+  iops: min=900 max=1100 avg=1001.000000
+  bw(KiB/s): min=3600 max=4400 avg=4004.000000
+
+JobName: write_iops
+  blocksize=4K filesize=2G iodepth=64 rw=randwrite
+write:
+  IOPS=500.000000 BW(KiB/s)=2000
+  iops: min=400 max=600 avg=500.000000
+  bw(KiB/s): min=1600 max=2400 avg=2000.000000
+%s
+Disk stats (read/write):
+  rbd0: ios=17000/8500 merge=0/12 ticks=1000/2000 in_queue=3000, util=99.5%%
+  -  OK
+`
+
+// TestKubestr: the four jobs of its own test are one result, since they ran together; others stand
+// apart with a doubt.
+func TestKubestr(t *testing.T) {
+	with := func(more string) string {
+		return strings.ReplaceAll(strings.Replace(kubestrText, "%s", more, 1), "%%", "%")
+	}
+	outs, rest := Read([]byte(with("")))
+	if len(outs) != 2 || outs[0].Jobs[0].Read.IOPS != 1000.5 || outs[1].Jobs[0].Write.BW != 2000*1024 ||
+		outs[0].Jobs[0].Options["direct"] != "1" || outs[0].Jobs[0].Read.IOPSSamples.Max != 1100 ||
+		!strings.Contains(outs[0].Doubts[1], "whether the 2 jobs") || strings.Contains(string(rest), "IOPS=") {
+		t.Errorf("%d results: %+v, left %q", len(outs), outs, rest)
+	}
+	outs, _ = Read([]byte(with(`JobName: read_bw
+  blocksize=128K filesize=2G iodepth=64 rw=randread
+read:
+  IOPS=999.000000 BW(KiB/s)=127872
+JobName: write_bw
+  blocksize=128k filesize=2G iodepth=64 rw=randwrite
+write:
+  IOPS=499.000000 BW(KiB/s)=63872
+`)))
+	if len(outs) != 1 || len(outs[0].Jobs) != 4 || len(outs[0].Disks) != 1 || outs[0].Disks[0].WriteTicks != 2000 ||
+		outs[0].Version != "kubestr fio-3.36" || !strings.Contains(outs[0].Doubts[1], "at the same time") {
+		t.Errorf("%d results: %+v", len(outs), outs[0])
+	}
+}
+
+// TestSummaries: each figure of dbench and kbench is of a job of its own, but dbench's mixed ones.
+func TestSummaries(t *testing.T) {
+	outs, _ := Read([]byte("= Dbench Summary =\nRandom Read/Write IOPS: 75.7k/59.7k. BW: 523MiB/s / 500MiB/s\n" +
+		"Average Latency (usec) Read/Write: 183.07/76.91\nSequential Read/Write: 536MiB/s / 512MiB/s\n" +
+		"Mixed Random Read/Write IOPS: 43.1k/14.4k\n"))
+	names := map[string]fio.Job{}
+	for _, o := range outs {
+		names[o.Jobs[0].Name] = o.Jobs[0]
+		if !o.Summary || o.Program != "dbench" {
+			t.Errorf("%+v", o)
+		}
+	}
+	if len(names) != 9 || names["random-read"].Read.IOPS != 75700 || names["random-write-bw"].Write.BW != 500<<20 ||
+		names["random-write-bw"].Write.IOPS != 4000 || names["latency-write"].Write.Clat.Mean != 76910 ||
+		names["sequential-read"].Options["bs"] != "1m" || names["mixed-random"].Write.IOPS != 14400 {
+		t.Errorf("%+v", names)
+	}
+	outs, _ = Read([]byte("Average Latency Read/Write: 36.1(msec) / 3(usec)\n"))
+	if len(outs) != 2 || outs[0].Jobs[0].Read.Clat.Mean != 36.1e6 || outs[1].Jobs[0].Write.Clat.Mean != 3e3 {
+		t.Errorf("%+v", outs)
+	}
+	outs, _ = Read([]byte("For: Local vs Far\nIOPS (Read/Write)\n        Random:   61,411 / 10,612   vs  7,365 / 252    :   -88.01% / -97.63%\n" +
+		"Latency in ns (Read/Write)\n        Random:      469,664 / 2,148,797\n"))
+	if len(outs) != 6 || outs[2].Title != "Far" || outs[2].Jobs[0].Read.IOPS != 7365 || outs[3].Jobs[0].Write.IOPS != 252 ||
+		outs[5].Jobs[0].Write.Clat.Mean != 2148797 || outs[5].Jobs[0].Options["rw"] != "randwrite" {
+		t.Errorf("%d: %+v", len(outs), outs)
+	}
+}
+
+// TestNothingForeign: prose with the same words, tests of other things and fio's own lines are left as
+// they are.
+func TestNothingForeign(t *testing.T) {
+	for _, text := range []string{
+		"", "Random Read/Write IOPS: /\nAverage Latency (usec) Read/Write: /\n", "JobName: backup\nread:\n  IOPS=\n",
+		"--- . (ext4 /dev/sda) ioping statistics ---\n", "IOPS (Read/Write)\nRandom: many\n",
+		"sysbench 1.0.20\nCPU speed:\n    events per second:  1000\ntotal number of events:  10\nexecution time (avg/stddev):   9.9/0.00\n",
+		"  read: IOPS=100, BW=400KiB/s (410kB/s)(4000KiB/10s)\n",
+	} {
+		if outs, rest := Read([]byte(text)); len(outs) != 0 || string(rest) != text {
+			t.Errorf("%q: %+v, left %q", text, outs, rest)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	names, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(names) == 0 {
+		f.Fatal(names, err)
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data[max(0, len(data)-600):])
+	}
+	f.Add([]byte(kubestrText))
+	f.Add([]byte("Mixed Random Read/Write IOPS: 43.1k/14.4k\nLatency in ns (Read/Write)\nRandom: 469,664 / 2,148,797\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		data = data[:min(len(data), 1<<10)]
+		outs, rest := Read(data)
+		lines := strings.Count(string(data), "\n")
+		if strings.Count(string(rest), "\n") != lines {
+			t.Errorf("%d lines of %d are left", strings.Count(string(rest), "\n"), lines)
+		}
+		for _, o := range outs {
+			if o.Line < 1 || o.End < o.Line || o.End > lines+1 || o.Program == "" || len(o.Jobs) == 0 || len(o.Doubts) == 0 {
+				t.Errorf("%+v", o)
+			}
+			for _, j := range o.Jobs {
+				for _, d := range j.Directions() {
+					if !(d.IOPS >= 0 && d.BW >= 0 && d.Clat.Mean >= 0) || math.IsInf(float64(d.IOPS)+float64(d.BW), 0) || d.Runtime < 0 {
+						t.Errorf("%+v", d)
+					}
+				}
+			}
+		}
+	})
+}
