@@ -53,8 +53,15 @@ func TestOwnedVolumesOfARun(t *testing.T) {
 	if strings.Contains(got, " gp3: ") {
 		t.Errorf("gp3 is left out:\n%s", got)
 	}
-	// Near miss: without what the run shows, the catalogue's latency leaves it out.
-	has(t, printed(t, "workload from "+dir), "threads: 16")
-	bare := imported(t, "raid0-4xgp2-m5.12xlarge.md", "")
-	has(t, printed(t, "advise "+bare+" --capacity 12000GiB"), " gp3: ")
+	// Near miss: a demand without the run shows nothing, and the catalogue's latency leaves it out.
+	file := filepath.Join(t.TempDir(), "demand.yaml")
+	printed(t, "workload from "+dir+" -o "+file)
+	has(t, printed(t, "advise "+file+" --capacity 12000GiB"), " gp3: ")
+	// Without --volumes they are those that the text names, and it says so.
+	bare := printed(t, "advise "+imported(t, "raid0-4xgp2-m5.12xlarge.md", ""))
+	has(t, bare, "Your volumes are taken to be 4 x gp2, named in the text, line 1 and 28", "$1,200.00 for the volumes", "0.992 x")
+	// Of two results on different volumes neither's are the ones.
+	if two := printed(t, "advise "+imported(t, "workload-to-jobfile.md", "")+" --capacity 8GiB"); strings.Contains(two, "your volumes") {
+		t.Errorf("one of two results' volumes are taken for both:\n%s", two)
+	}
 }

@@ -79,7 +79,8 @@ func runShow(env *Env, o suitesOptions) error {
 			return usage(err)
 		}
 		if c.Postgres != nil {
-			lines := postgres.ByHand(c, s.Server, paths[topology.Data], paths[topology.WAL])
+			memory := topology.ReadHost(env.Root).Memory
+			lines := postgres.ByHand(c, s.Server, paths[topology.Data], paths[topology.WAL], memory)
 			jobs = append(jobs, plans.NewPostgresJob(c, lines))
 			continue
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/result"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
 )
@@ -142,26 +144,37 @@ func demandOfRun(words []string) (run *runDemand, ok bool, err error) {
 	return run, true, nil
 }
 
-// owned are the volumes that the run was on, where they can be priced, and how long one I/O took
-// there at most; nil where they are not known.
+// owned are the volumes that the run was on, where they can be priced and all results of the demand's
+// role were on the same, and how long one I/O took there at most; nil where they are not known. The demand's notes say
+// where a document's text is all that names them.
 func (r *runDemand) owned() (*advise.Layout, map[string]advise.Took) {
-	target := r.bundle.Run.Topology.For(r.demand.Role)
-	if target == nil {
-		return nil, nil
-	}
-	array := r.bundle.Run.Topology.Array(target.Array)
-	if array == nil {
-		return nil, nil
-	}
-	l, err := advise.LayoutOf(array)
-	if err != nil {
-		return nil, nil //nolint:nilerr // they are no candidate then
-	}
+	var all *advise.Layout
 	shown := map[string]advise.Took{}
 	for _, one := range r.results {
+		if one.Role != r.demand.Role {
+			continue
+		}
+		on := cmp.Or(one.Topology, &r.bundle.Run.Topology)
+		target := on.For(one.Role)
+		if target == nil {
+			return nil, nil
+		}
+		array := on.Array(target.Array)
+		if array == nil {
+			return nil, nil
+		}
+		l, err := advise.LayoutOf(array)
+		if err != nil || all != nil && *l != *all {
+			return nil, nil //nolint:nilerr // they are no candidate then
+		}
+		if from := array.Volumes[0].OriginOf("type"); all == nil && from.Kind == topology.Assumed {
+			r.demand.Notes = append(r.demand.Notes, fmt.Sprintf(
+				"your volumes are taken to be %d x %s, %s; --volumes overrides this", l.N, l.Spec.Type, from.Where))
+		}
+		all = l
 		shown[l.Spec.Type] = shown[l.Spec.Type].Least(advise.ShownBy(one))
 	}
-	return l, shown
+	return all, shown
 }
 
 // read are the devices of the files that are wanted.

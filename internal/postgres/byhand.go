@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"cmp"
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -8,11 +10,13 @@ import (
 
 	"plimsoll/internal/suite"
 	"plimsoll/internal/text"
+	"plimsoll/internal/units"
 )
 
 // ByHand are the commands that do by hand what a scenario does, to be typed as the server's user
-// with PostgreSQL's programs in PATH. What depends on the machine stands in words.
-func ByHand(c suite.Scenario, server *suite.Server, data, wal string) []string {
+// with PostgreSQL's programs in PATH, on a machine with so much memory. What depends on what is free
+// there stands in words.
+func ByHand(c suite.Scenario, server *suite.Server, data, wal string, memory units.Bytes) []string {
 	sv := suite.Server{}
 	if server != nil {
 		sv = *server
@@ -23,23 +27,21 @@ func ByHand(c suite.Scenario, server *suite.Server, data, wal string) []string {
 		line("mkdir", "-m", "0700", socket),
 		line(initdb("initdb", dataDir, walDir)...),
 	}
-	p := &plan{user: User{}, maxWAL: mostWAL, install: Install{Major: 15}}
+	p := &plan{user: User{}, memory: cmp.Or(sv.Memory, memory), maxWAL: mostWAL, install: Install{Major: 15}}
 	p.clients, p.data = clientsOf([]suite.Scenario{c})
 	p.settings(sv)
 	conf := filepath.Join(dataDir, "postgresql.conf")
 	lines = append(lines, "cat >> "+text.ShellQuote(conf)+" <<'END'")
 	for _, s := range p.set {
-		switch s.name {
-		case "shared_buffers":
-			lines = append(lines, "shared_buffers = 8GB              # a quarter of the memory")
-		case "max_wal_size":
-			lines = append(
-				lines,
-				"max_wal_size = 32GB               # a quarter of what is free on the log's path, at most this",
-			)
-		default:
-			lines = append(lines, s.name+" = '"+strings.ReplaceAll(s.value, "'", "''")+"'")
+		entry := s.name + " = '" + strings.ReplaceAll(s.value, "'", "''") + "'"
+		switch {
+		case s.given:
+		case s.name == "shared_buffers":
+			entry = fmt.Sprintf("%-33s # a quarter of the memory", entry)
+		case s.name == "max_wal_size":
+			entry = fmt.Sprintf("%-33s # a quarter of what is free on the log's path, at most this", entry)
 		}
+		lines = append(lines, entry)
 	}
 	lines = append(lines, "listen_addresses = ''", "port = "+port, "unix_socket_directories = '"+socket+"'", "END",
 		line("postgres", "-D", dataDir)+" &", line("export", "PGHOST="+socket, "PGPORT="+port, "PGUSER="+superuser),

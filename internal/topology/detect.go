@@ -19,7 +19,7 @@ import (
 // is needed of decl (nil) or of root; what stays unknown is left empty and named in Notes. The
 // error is for a context that has ended or a declaration that contradicts itself.
 func Detect(ctx context.Context, m *sys.Machine, paths map[Role]string, decl *Declaration) (*Topology, error) {
-	t := &Topology{Host: readHost(m.Root), Instance: readInstance(m.Root)}
+	t := &Topology{Host: ReadHost(m.Root), Instance: readInstance(m.Root)}
 	tree, err := block.Read(m)
 	if err != nil {
 		t.note("%v", err)

@@ -10,8 +10,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// readHost describes the machine from /proc, /etc and DMI, none of which needs root.
-func readHost(root fs.FS) Host {
+// ReadHost describes the machine from /proc, /etc and DMI, none of which needs root.
+func ReadHost(root fs.FS) Host {
 	h := Host{
 		Name:   readText(root, "proc/sys/kernel/hostname"),
 		Kernel: readText(root, "proc/sys/kernel/osrelease"),

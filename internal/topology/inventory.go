@@ -44,7 +44,7 @@ func (d Disk) Unused() bool { return len(d.Uses) == 0 }
 // TakeInventory lists a machine's disks, in the order of their names. On EC2 the API is asked,
 // where it may be, which types of volume they are.
 func TakeInventory(ctx context.Context, m *sys.Machine) (*Inventory, error) {
-	t := &Topology{Host: readHost(m.Root), Instance: readInstance(m.Root)}
+	t := &Topology{Host: ReadHost(m.Root), Instance: readInstance(m.Root)}
 	tree, err := block.Read(m)
 	if err != nil {
 		return nil, err
