@@ -86,7 +86,7 @@ func (r *Request) limits(c *Candidate) error {
 		loads := requested(group)
 		ceil := ceiling.Of(t, topology.Data, loads)
 		asked := ceil.Least(func(b ceiling.Bound) bool { return b.Kind == ceiling.RequestedRate })
-		storage := func(b ceiling.Bound) bool { return b.Kind != ceiling.RequestedRate && b.Kind != ceiling.Concurrency }
+		storage := func(b ceiling.Bound) bool { return b.Kind != ceiling.RequestedRate }
 		lasts := ceil.Least(func(b ceiling.Bound) bool { return storage(b) && !b.Burst })
 		if asked == nil || lasts == nil {
 			return fmt.Errorf("%s with %d × %s: its ceiling is not known", c.Type, c.Layout.N, c.Layout.Spec.Type)

@@ -18,18 +18,21 @@ const noise = 1e-9
 
 // Allows is the most that may be used a second now.
 func (b *Bucket) Allows() float64 {
-	if b.Top > b.Base && b.Left > b.Size*noise {
+	if b.Top > b.Base && !b.Empty() {
 		return b.Top
 	}
 	return b.Base
 }
+
+// Empty says that nothing is saved up.
+func (b *Bucket) Empty() bool { return b.Left <= b.Size*noise }
 
 // Lasts is for how many seconds the burst lasts when so much is used a second: for ever where that
 // spends nothing, or nothing is left to spend.
 func (b *Bucket) Lasts(use float64) float64 {
 	over := use - b.Base
 	switch {
-	case over <= 2*noise*b.Base || b.Left <= b.Size*noise:
+	case over <= 2*noise*b.Base || b.Empty():
 		return math.Inf(1)
 	case b.Timed:
 		return b.Left

@@ -50,7 +50,7 @@ func (c Ceiling) timed() Ceiling {
 				continue
 			}
 			b.Pass(used(x, b.demand), after)
-			if b == first || b.Left <= b.Size*noise { // an instance's two bursts end at the same time
+			if b == first || b.Empty() { // an instance's two bursts end at the same time
 				b.spent, b.ends = true, now
 			}
 		}

@@ -104,11 +104,8 @@ func (p *problem) assumeDegraded(a *topology.Array, m members) {
 	}
 }
 
-// whole is the share of a stripe's members that are written.
+// whole is the share of a stripe's members that are written where it has parity.
 func (m members) whole() float64 {
-	if m.parity == 0 {
-		return 1
-	}
 	return 1 - float64(m.lost)*(1-m.done)/float64(m.n)
 }
 

@@ -180,7 +180,7 @@ func (m members) alike(align units.Bytes) bool {
 	if m.parity > 0 {
 		step *= units.Bytes(m.data)
 	}
-	return step%topology.GCD(max(align, 1), m.chunk*units.Bytes(m.period())) == 0
+	return step%topology.GCD(align, m.chunk*units.Bytes(m.period())) == 0
 }
 
 // stream is the cost of size bytes of a sequential stream on volumes that merge: neighbours in time
@@ -253,7 +253,7 @@ type stretch struct {
 func (m members) counted(size, align units.Bytes, read bool, c counting) perMember {
 	over := m.chunk * units.Bytes(m.period())
 	out := perMember{each: make([]cost, m.n)}
-	step := topology.GCD(max(align, 1), over)
+	step := topology.GCD(align, over)
 	n := float64(over / step)
 	var touched []stretch
 	at := func(offset units.Bytes, offsets float64) {
@@ -374,7 +374,7 @@ const mostOffsets = 4096
 // grain is the step of the offsets that are averaged over, of a pattern that repeats after so many
 // bytes.
 func grain(align, over units.Bytes) units.Bytes {
-	g := topology.GCD(max(align, 1), over)
+	g := topology.GCD(align, over)
 	if over/g <= mostOffsets {
 		return g
 	}

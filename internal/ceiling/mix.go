@@ -133,7 +133,7 @@ func (b Bound) costOf(read bool, f flow, loads []fio.Workload, costs []SectionCo
 		if read {
 			s = section{float64(w.ReadBS), costs[i].Read}
 		}
-		if s.size > 0 && s.cost > 0 {
+		if s.size > 0 {
 			made = append(made, s)
 		}
 	}

@@ -150,7 +150,7 @@ func (p *problem) members(a *topology.Array) members {
 		return m
 	}
 	sizes, align := p.streams[0].w.Blocks(true)
-	last := m.chunk - topology.GCD(max(align, 1), m.chunk) // the latest that it begins in a chunk
+	last := m.chunk - topology.GCD(align, m.chunk) // the latest that it begins in a chunk
 	for _, s := range sizes {
 		if last+s.Size > m.chunk*units.Bytes(m.data) {
 			p.note("with one I/O in flight md's second mirrors only read what lies beyond a stripe")
