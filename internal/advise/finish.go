@@ -63,10 +63,10 @@ func requested(group []*workload.Stream) []fio.Workload {
 		for _, b := range s.Blocks {
 			w := load(s)
 			w.Jobs, w.Depth = 1, 64 // concurrency is looked at stream by stream: see tooSlow
-			if w.ReadBS > 0 {
+			if s.Reads() {
 				w.ReadBS, w.ReadIOPS = b.Size, s.IOPS*units.IOPS(b.Share*s.ReadShare)
 			}
-			if w.WriteBS > 0 {
+			if s.Writes() {
 				w.WriteBS, w.WriteIOPS = b.Size, s.IOPS*units.IOPS(b.Share*(1-s.ReadShare))
 			}
 			loads = append(loads, w)

@@ -74,10 +74,10 @@ func (l Layout) cost(s *workload.Stream) ceiling.Cost {
 	a := l.array()
 	for _, b := range s.Blocks {
 		w := load(s)
-		if w.ReadBS > 0 {
+		if s.Reads() {
 			w.ReadBS = b.Size
 		}
-		if w.WriteBS > 0 {
+		if s.Writes() {
 			w.WriteBS = b.Size
 		}
 		c := ceiling.CostOf(a, w)

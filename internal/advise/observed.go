@@ -48,10 +48,10 @@ func Limits(t *topology.Topology, role topology.Role, o workload.Observed) []AtL
 		}
 		w := fio.Workload{Engine: "libaio", Direct: true, Jobs: 1, Depth: 64, ReadShare: iv.Read.IOPS / sum}
 		if iv.Read.IOPS > 0 {
-			w.ReadBS = max(units.Bytes(iv.Read.Rate/iv.Read.IOPS+0.5), 512)
+			w.ReadBS = max(units.Bytes(iv.Read.Rate/iv.Read.IOPS), 512)
 		}
 		if iv.Write.IOPS > 0 {
-			w.WriteBS = max(units.Bytes(iv.Write.Rate/iv.Write.IOPS+0.5), 512)
+			w.WriteBS = max(units.Bytes(iv.Write.Rate/iv.Write.IOPS), 512)
 		}
 		for _, b := range ceiling.Of(t, role, []fio.Workload{w}).Bounds {
 			if b.Kind == ceiling.Concurrency || b.IOPS <= 0 {

@@ -49,13 +49,14 @@ func volumeBuckets(f cloud.VolumeFacts, n float64) []bucket {
 	full := func(base, top, size float64) pool {
 		return pool{Bucket: ceiling.Bucket{Base: base * n, Top: max(base, top) * n, Size: size * n, Left: size * n}}
 	}
+	rate := float64(f.Sustained.Rate) * n
 	if f.CountedIO >= units.MiB {
 		disk := full(float64(f.Sustained.Rate), float64(f.Burst.Rate), float64(f.BurstBytes))
 		return []bucket{{disk, "volume throughput", func(n need) float64 { return n.iops * float64(f.CountedIO) }}}
 	}
 	return []bucket{
 		{full(float64(f.Sustained.IOPS), float64(f.Burst.IOPS), f.BurstIOs), "volume IOPS", ofIOPS},
-		{full(float64(f.Sustained.Rate), 0, 0), "volume throughput", ofBytes},
+		{pool{Bucket: ceiling.Bucket{Base: rate, Top: rate}}, "volume throughput", ofBytes},
 	}
 }
 

@@ -239,6 +239,16 @@ func TestPeaksByHand(t *testing.T) {
 		len(got[1]) != 1 || got[1][0].IOPS != 200 || got[1][0].Blocks[0].Size != 64*units.KiB {
 		t.Errorf("%+v", got)
 	}
+	for _, flip := range []bool{false, true} { // a smaller one of the same direction, behind and before
+		two := []workload.Interval{iv(200, 0, 65536), iv(100, 0, 65536)}
+		if flip {
+			two = []workload.Interval{iv(0, 100, 65536), iv(0, 200, 65536)}
+		}
+		small := Request{Series: &Series{Observed: workload.Observed{Intervals: two}}}
+		if got := small.peaks(); len(got) != 2 || got[0][0].IOPS != 200 || got[1][0].IOPS != 200 {
+			t.Errorf("%+v", got)
+		}
+	}
 	if r.Series.Length() != 5*time.Minute {
 		t.Error(r.Series.Length())
 	}

@@ -141,7 +141,7 @@ func (m members) singly(sizes fio.Sizes, align units.Bytes, read bool, c countin
 // one is the mean cost of an I/O of one size at offsets that are multiples of align.
 func (m members) one(size, align units.Bytes, read bool, c counting) perMember {
 	switch {
-	case m.parity > 0 && !read && m.chunk > 0:
+	case m.parity > 0 && !read: // with a chunk: else it is gathered
 		return m.parityWrite(size, align, c)
 	case m.chunk == 0, m.data == 1 && c.merges && !m.far && !m.offset:
 		return m.even(size, c.of(float64(size)), read)

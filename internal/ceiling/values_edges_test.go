@@ -84,6 +84,7 @@ func TestTakenByHand(t *testing.T) {
 		"buffered":                {[]fio.Workload{change(read, func(w *fio.Workload) { w.Buffered = true })}, 8, "page cache"},
 		"thinks":                  {[]fio.Workload{change(read, func(w *fio.Workload) { w.ThinkTime = 1 })}, 8, "thinktime"},
 		"trims":                   {[]fio.Workload{change(read, func(w *fio.Workload) { w.ReadShare, w.TrimShare = 0.5, 0.5 })}, 8, "trims"},
+		"all but for rounding":    {[]fio.Workload{change(read, func(w *fio.Workload) { w.TrimShare = 0.0001 })}, 8, "trims"},
 		"more than all":           {[]fio.Workload{change(read, func(w *fio.Workload) { w.TrimShare = 0.001 })}, 0, ""},
 		"of no size":              {[]fio.Workload{{ReadShare: 0.5, Jobs: 1, Depth: 1}}, 0, ""},
 		"reads of no stated size": {[]fio.Workload{{ReadShare: 0.5, WriteBS: 4 * k, Jobs: 1, Depth: 1}}, 1, ""},

@@ -63,6 +63,9 @@ func TestPlacesByHand(t *testing.T) {
 func TestBusiestByHand(t *testing.T) {
 	near := topology.Array{Level: topology.RAID10, Chunk: 64 * k, Copies: 2, Volumes: make([]topology.Volume, 5)}
 	raid5 := topology.Array{Level: topology.RAID5, Chunk: 64 * k, Volumes: make([]topology.Volume, 3)}
+	apart := func(offset bool) topology.Array {
+		return topology.Array{Level: topology.RAID10, Chunk: 64 * k, Copies: 2, Near: 1, Offset: offset, Volumes: make([]topology.Volume, 4)}
+	}
 	for name, c := range map[string]struct {
 		array       topology.Array
 		size, align units.Bytes
@@ -77,6 +80,9 @@ func TestBusiestByHand(t *testing.T) {
 		"and its reads, shared by the pair": {near, 4 * k, 320 * k, true, []cost{
 			{readIOs: .5, readBytes: 2048}, {readIOs: .5, readBytes: 2048}, {}, {}, {},
 		}},
+		// Every fourth chunk of four: the first copies of chunk 0 lie on member 0, far and offset ones alike.
+		"far":    {apart(false), 4 * k, 256 * k, true, []cost{{readIOs: 1, readBytes: 4096}, {}, {}, {}}},
+		"offset": {apart(true), 4 * k, 256 * k, true, []cost{{readIOs: 1, readBytes: 4096}, {}, {}, {}}},
 		// Multiples of three stripes of two chunks (384 KiB): always chunk 0 of the first of three stripes.
 		"one chunk of RAID5": {raid5, 4 * k, 384 * k, true, []cost{{readIOs: 1, readBytes: 4096}, {}, {}}},
 		// Every second chunk: 0, 2, 4 on members 0, 2, 1, a third each.

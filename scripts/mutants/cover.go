@@ -118,7 +118,7 @@ func covered(profile string, known map[place]bool, mu *sync.Mutex) (covering, er
 // batches are the tests that run a mutant's line: the fast ones together, then the others one by
 // one. A line without statements of its own, such as a table's, may be read by any test.
 func (r room) batches(m mutant) [][]covering {
-	at := place{filepath.Base(m.file), m.line}
+	at := place{filepath.Base(m.file), m.runs}
 	var found [][]covering
 	var fast []covering
 	var together time.Duration

@@ -18,6 +18,9 @@ import (
 type mutant struct {
 	dir, file string // relative to the working directory
 	line      int
+	// runs is the line whose tests may notice it: that of the switch for a condition of a case, which
+	// is tried by many that never get into the case.
+	runs      int
 	text      string // of the line, trimmed: it finds the place again when lines move
 	from, end int
 	was, to   string
@@ -89,6 +92,13 @@ type search struct {
 	src   []byte
 	file  string
 	found []mutant
+	cases []condition
+}
+
+// condition is where the conditions of a case stand, and the line of their switch.
+type condition struct {
+	from, end token.Pos
+	line      int
 }
 
 // add notes that the bytes between two positions may become to.
@@ -97,8 +107,14 @@ func (s *search) add(from, end token.Pos, to string) {
 	e := s.files.Position(end)
 	lineAt := strings.LastIndexByte(string(s.src[:f.Offset]), '\n') + 1
 	rest, _, _ := strings.Cut(string(s.src[lineAt:]), "\n")
+	runs := f.Line
+	for _, c := range s.cases { // an inner switch comes after the outer one
+		if from >= c.from && from < c.end {
+			runs = c.line
+		}
+	}
 	s.found = append(s.found, mutant{
-		dir: filepath.ToSlash(filepath.Dir(s.file)), file: s.file, line: f.Line, text: strings.TrimSpace(rest),
+		dir: filepath.ToSlash(filepath.Dir(s.file)), file: s.file, line: f.Line, runs: runs, text: strings.TrimSpace(rest),
 		from: f.Offset, end: e.Offset, was: string(s.src[f.Offset:e.Offset]), to: to,
 	})
 }
@@ -112,6 +128,13 @@ func (s *search) look(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.ImportSpec, *ast.StructType, *ast.ArrayType:
 		return false
+	case *ast.SwitchStmt:
+		line := s.files.Position(n.Pos()).Line
+		for _, clause := range n.Body.List {
+			if c, ok := clause.(*ast.CaseClause); ok && len(c.List) > 0 {
+				s.cases = append(s.cases, condition{c.Case, c.Colon, line})
+			}
+		}
 	case *ast.BinaryExpr:
 		s.binary(n)
 	case *ast.UnaryExpr:
@@ -121,6 +144,9 @@ func (s *search) look(n ast.Node) bool {
 	case *ast.AssignStmt:
 		s.assign(n)
 	case *ast.CallExpr:
+		if s.textOf(n.Fun) == "math.Inf" {
+			return false // the number is a sign
+		}
 		if strings.HasPrefix(s.textOf(n.Fun), "strconv.") && len(n.Args) > 0 {
 			ast.Inspect(n.Args[0], s.look) // the other numbers choose a format: base, bits, "as many as needed"
 			return false
