@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/shell"
+	"plimsoll/internal/script"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
@@ -101,7 +103,7 @@ func readJob(ctx context.Context, env *Env, args []string) (job *fio.JobFile, co
 		case err == nil:
 			return nil, false, hint(usage(fmt.Errorf("%s is no job file: it is not a regular file", name)),
 				`plimsoll convert "fio --name=a --rw=randread"`)
-		case !strings.Contains(name, "--"):
+		case !strings.Contains(name, "--") && !slices.ContainsFunc(strings.Fields(name), hasLongDash):
 			return nil, false, hint(usage(err), `plimsoll convert "fio --name=a --rw=randread"`)
 		default:
 			if words, err = shell.Split(name); err != nil {
@@ -113,6 +115,13 @@ func readJob(ctx context.Context, env *Env, args []string) (job *fio.JobFile, co
 			return job, false, err
 		}
 	}
+	if slices.ContainsFunc(words, hasLongDash) {
+		words = slices.Clone(words)
+		for i, w := range words {
+			words[i] = script.Repaired(w)
+		}
+		printNote(env, "long dashes are read as --: fio itself takes such words for names of job files")
+	}
 	words, front := fromFio(words)
 	if len(front) > 0 {
 		printNote(env, "only fio's part is converted, without: "+text.ShellLine(front))
@@ -121,20 +130,17 @@ func readJob(ctx context.Context, env *Env, args []string) (job *fio.JobFile, co
 		return nil, true, usage(err)
 	}
 	if len(job.Files) > 0 {
-		if strings.HasPrefix(job.Files[0], "–") || strings.HasPrefix(job.Files[0], "—") {
-			return nil, true, usage(
-				fmt.Errorf(
-					"%s begins with a long dash, which fio takes for a file name; write --",
-					text.Clean(job.Files[0], 60),
-				),
-			)
-		}
 		return nil, true, hint(
 			usage(errors.New("the command names a job file: "+job.Files[0])),
 			"plimsoll convert "+text.ShellQuote(job.Files[0]),
 		)
 	}
 	return job, true, nil
+}
+
+// hasLongDash says that a word processor made a long dash of the -- that a word begins with.
+func hasLongDash(word string) bool {
+	return !strings.HasPrefix(word, "-") && strings.HasPrefix(script.Repaired(word), "--")
 }
 
 // fromFio is a command from the word fio on, and what stands in front of it: sudo, taskset with its

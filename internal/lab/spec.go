@@ -203,6 +203,11 @@ func (s *Spec) check() (where string, err error) {
 				strings.Join(programSets, ", "), SystemSmall)
 		}
 	}
+	if s.Instance != nil {
+		if err := s.Instance.Burst.check(); err != nil {
+			return "$.instance.burst", fmt.Errorf("instance: %w", err)
+		}
+	}
 	count, seen := 0, map[string]bool{"": true}
 	for i := range s.Volumes {
 		v := &s.Volumes[i]
@@ -212,6 +217,9 @@ func (s *Spec) check() (where string, err error) {
 			v.Counts = cmp.Or(v.Counts, ebsIO)
 		}
 		at := fmt.Sprintf("$.volumes[%d]", i)
+		if err := v.Burst.check(); err != nil {
+			return at + ".burst", fmt.Errorf("volume %s: %w", v.Name, err)
+		}
 		switch {
 		case !volumeName.MatchString(v.Name) || seen[v.Name]:
 			return at + ".name", fmt.Errorf(
@@ -256,6 +264,18 @@ func (s *Spec) check() (where string, err error) {
 		}
 	}
 	return "", nil
+}
+
+// check refuses a rate of a burst that would never be reached for want of credits.
+func (b *BurstSpec) check() error {
+	switch {
+	case b == nil:
+	case b.IOPS > 0 && b.Credits <= 0:
+		return errors.New("burst: iops goes with credits, in I/Os, such as 1e6")
+	case b.Throughput > 0 && b.Bytes == 0:
+		return errors.New("burst: throughput goes with byte_credits, such as 10GiB")
+	}
+	return nil
 }
 
 // group returns the volumes of a name.

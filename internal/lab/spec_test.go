@@ -66,6 +66,26 @@ func TestDeclarationWithoutLimits(t *testing.T) {
 	}
 }
 
+// A burst that has no credits would never come: it is refused, not left out.
+func TestBurstsHaveCredits(t *testing.T) {
+	for text, want := range map[string]string{
+		"burst: {iops: 12k, credits: 1e6, throughput: 1GB/s, byte_credits: 10GiB}": "",
+		"burst: {iops: 12k}":                     "burst: iops goes with credits",
+		"burst: {throughput: 1GB/s}":             "burst: throughput goes with byte_credits",
+		"burst: {iops: 12k, byte_credits: 1GiB}": "burst: iops goes with credits",
+	} {
+		for where, spec := range map[string]string{
+			"lab.yaml:1: instance: ":    "instance: {iops: 6000, throughput: 250MB/s, " + text + "}\nvolumes: [{name: data}]\n",
+			"lab.yaml:1: volume data: ": "volumes: [{name: data, iops: 300, throughput: 1MiB/s, " + text + "}]\n",
+		} {
+			_, err := ParseSpec("lab.yaml", []byte(spec))
+			if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), where+want) {
+				t.Errorf("%s: %v, want %s%s", spec, err, where, want)
+			}
+		}
+	}
+}
+
 func TestSpecIsRead(t *testing.T) {
 	s, err := ParseSpec("lab.yaml", []byte(`
 scale: 0.5

@@ -180,7 +180,7 @@ func (r *reader) shell(from, to, block int, code bool) {
 		r.locate(words, i)
 		if err != nil && mentions(text) && code {
 			for k, w := range words {
-				if path.Base(w.Text) == "fio" && k+1 < len(words) && strings.HasPrefix(repaired(words[k+1].Text), "-") {
+				if path.Base(w.Text) == "fio" && k+1 < len(words) && strings.HasPrefix(Repaired(words[k+1].Text), "-") {
 					r.Unread = append(r.Unread, Unread{w.Line, "a quote of this command is never closed"})
 					break
 				}

@@ -207,7 +207,7 @@ func (r *reader) command(words []shell.Word, block int, code bool, depth int) {
 // asksFio says whether a word can stand behind fio, so that fio in the middle of another command's
 // words is a command.
 func asksFio(word string) bool {
-	return strings.HasPrefix(repaired(word), "--") && word != "--" || strings.HasSuffix(word, ".fio") ||
+	return strings.HasPrefix(Repaired(word), "--") && word != "--" || strings.HasSuffix(word, ".fio") ||
 		strings.HasPrefix(word, "$")
 }
 
@@ -263,7 +263,7 @@ func (r *reader) fio(words []shell.Word, block int, code bool) {
 	options := 0
 	kept := j.Words[:1]
 	for i, w := range j.Words[1:] {
-		meant := repaired(w.Text)
+		meant := Repaired(w.Text)
 		if meant != w.Text {
 			j.Typos = append(j.Typos, Typo{w.Line, w.Col, w.Text, meant})
 			w.Text = meant
@@ -335,7 +335,8 @@ func valueFollows(word string) bool {
 	return name != word && !strings.Contains(word, "=") && fio.TakesNext(name)
 }
 
-func repaired(word string) string {
+// Repaired is a word as it was before a word processor made long dashes and curly quotes of it.
+func Repaired(word string) string {
 	word = quotes.Replace(word)
 	rest := strings.TrimLeft(word, "-"+dashes)
 	if lead := word[:len(word)-len(rest)]; strings.ContainsAny(lead, dashes) && rest != "" {
