@@ -358,45 +358,6 @@ func TestSizesByHand(t *testing.T) {
 	}
 }
 
-// The members of md are the lines whose means give its agg… figures; 7/2 is 3 as fio divides.
-func TestMembersByTheirMeans(t *testing.T) {
-	disk := func(n uint64) Disk {
-		return Disk{Reads: n, Writes: 2 * n, ReadTicks: 3 * n, WriteTicks: 4 * n, InQueue: 5 * n}
-	}
-	md := disk(100)
-	agg := disk(4)
-	md.Aggregate = &agg
-	for _, c := range []struct {
-		name string
-		then []Disk
-		want []bool
-	}{
-		{"two of four", []Disk{disk(3), disk(5), disk(90)}, []bool{true, true, false}},
-		{"the longest", []Disk{disk(4), disk(4), disk(4), disk(9)}, []bool{true, true, true, false}},
-		{"none", []Disk{disk(7), disk(7)}, []bool{false, false}},
-		{"until the next array", []Disk{disk(4), {Aggregate: &agg}, disk(4)}, []bool{true, false, true}},
-	} {
-		list := append([]Disk{md}, c.then...)
-		MarkMembers(list)
-		for i, want := range c.want {
-			if list[i+1].Member != want {
-				t.Errorf("%s: line %d is %v", c.name, i+2, list[i+1].Member)
-			}
-		}
-	}
-	for field, change := range map[string]func(*Disk){
-		"reads": func(d *Disk) { d.Reads++ }, "writes": func(d *Disk) { d.Writes++ }, "read ticks": func(d *Disk) { d.ReadTicks++ },
-		"write ticks": func(d *Disk) { d.WriteTicks++ }, "queue": func(d *Disk) { d.InQueue++ },
-	} {
-		other := disk(4)
-		change(&other)
-		list := []Disk{md, other}
-		if MarkMembers(list); list[1].Member {
-			t.Errorf("%s differ, and it is a member", field)
-		}
-	}
-}
-
 func TestSettledCounts(t *testing.T) {
 	h := &Hist{}
 	h.Add(1, 5)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	fiotext "plimsoll/internal/fio/text"
 	"plimsoll/internal/units"
 )
 
@@ -95,7 +96,7 @@ func parseJSONPrefix(b []byte) (*fio.Output, int, error) {
 	if p.nans > 0 {
 		p.out.Doubts = append(p.out.Doubts, fmt.Sprintf("%d figures are nan or inf; taken as not measured", p.nans))
 	}
-	fio.MarkMembers(p.out.Disks)
+	fiotext.MarkMembers(p.out.Disks)
 	return p.out, p.i, p.err
 }
 

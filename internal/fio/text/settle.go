@@ -37,7 +37,7 @@ func (r *textRun) settle() {
 		}
 	}
 	slices.SortStableFunc(r.out.Unread, func(a, b fio.Unread) int { return cmp.Compare(a.Line, b.Line) })
-	fio.MarkMembers(r.out.Disks)
+	MarkMembers(r.out.Disks)
 	r.markIndented()
 }
 

@@ -1,17 +1,19 @@
-package fio
+package text
+
+import "plimsoll/internal/fio"
 
 // MarkMembers finds which lines of disk statistics are the members of the aggregated device before
 // them. fio prints md and dm devices with the means over their members (agg… fields) and the
 // members as lines of their own behind it. In text the indentation tells, unless it was lost; the
 // means always do: the members are the lines behind whose sums, divided by their number, give the
 // agg… figures. Of several such runs of lines the longest is taken.
-func MarkMembers(disks []Disk) {
+func MarkMembers(disks []fio.Disk) {
 	for i := range disks {
 		agg := disks[i].Aggregate
 		if agg == nil {
 			continue
 		}
-		var sum Disk
+		var sum fio.Disk
 		last := i
 		for k := i + 1; k < len(disks) && disks[k].Aggregate == nil; k++ {
 			d := disks[k]
