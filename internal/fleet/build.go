@@ -211,7 +211,7 @@ type alikeHosts struct {
 	reason  string // of the first
 }
 
-// String is "h1 and h2 are INVALID: other processes used the CPU (PL409)."
+// String is "h1 and h2 are INVALID: other processes used the CPU (PL425)."
 func (g alikeHosts) String() string {
 	verb, word := "is", string(g.verdict)
 	if len(g.names) > 1 {

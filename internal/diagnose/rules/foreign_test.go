@@ -33,7 +33,7 @@ func TestForeignLoadIsInvalid(t *testing.T) {
 		code finding.Code
 		want finding.Severity
 	}{
-		"others have both cores":      {measured(1, writes, took(0, 500, 2), busy(0.05)), "PL409", finding.Invalid},
+		"others have both cores":      {measured(1, writes, took(0, 500, 2), busy(0.05)), "PL425", finding.Invalid},
 		"fio has most of the cores":   {measured(1, writes, took(0, 500, 2), busy(0.8), func(m *diagnose.Measurement) { m.Result.Jobs[0].Count = 2 }), "PL409", finding.Warn},
 		"a third of the writes":       {measured(1, writes, took(0, 500, 2), wrote(120*units.MiB)), "PL412", finding.Invalid},
 		"a fifth of the writes":       {measured(1, writes, took(0, 500, 2), wrote(65*units.MiB)), "PL412", finding.Warn},

@@ -172,7 +172,7 @@ func synthetic() []labelled {
 		{"neighbours fill the cores", diagnose.Case{Runs: []diagnose.Measurement{
 			measured(1, deep, took(1500, 0, 42.6), hostUse(telemetry.HostUse{User: 0.7, System: 0.3})),
 			measured(2, deep, took(1500, 0, 42.6), hostUse(telemetry.HostUse{User: 0.7, System: 0.29})),
-		}}, "PL409", ""},
+		}}, "PL425", ""},
 		{"journal and timestamps", run(uses(telemetry.DeviceUse{Name: "md0", Reads: 179400, ReadBytes: read, WriteBytes: 3 * units.MiB})), "PL502", ""},
 		{"telemetry saw two seconds more", run(uses(telemetry.DeviceUse{Name: "md0", Reads: 185000, ReadBytes: read * 31 / 30})), "PL502", ""},
 		{"an I/O of 17 s", run(func(m *diagnose.Measurement) {

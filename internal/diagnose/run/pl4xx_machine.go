@@ -18,94 +18,139 @@ var cpuBound = &diagnose.Rule{
 	Code:     "PL409",
 	Since:    "0.1",
 	Severity: finding.Warn,
-	Title:    "the CPU limits the run, not the storage",
-	When: "A fio job uses at least 90 % of its core (user and system), or the host's cores are at least 95 % " +
-		"busy. The measurement is invalid " +
-		"when other processes used 30 % of all cores or more on such a host.",
+	Title:    "fio's own CPU time limits the run, not the storage",
+	When: "A fio job uses at least 90 % of its core (user and system), or the host's cores are at least 95 % busy " +
+		"and fio's are the larger part. Other processes have a finding of their own, PL425.",
 	Why: "fio cannot submit faster than its thread runs, so the result reflects the core, not the storage. More " +
-		"volumes would not raise it. Where other processes have " +
-		"the cores, latencies are theirs, and a missed threshold says nothing about the storage.",
+		"volumes would not raise it.",
 	Fix:  "Use more jobs with less depth each, larger blocks, ioengine=io_uring, or a larger instance.",
 	Read: "Take the figure as that of the CPU: the storage can do more.",
 	Bad:  "numjobs=1, bs=4k: cpu usr=31 %, sys=68 %",
 	Good: "numjobs=4, bs=4k: cpu usr=9 %, sys=22 %",
-	Ignore: "When the bandwidth limit of the storage is reached at the same time. Jobs that spin on purpose " +
-		"(SPDK, hipri, sqthread_poll) are not judged.",
+	Ignore: "When the bandwidth limit of the storage is reached at the same time. Jobs that spin on purpose (SPDK, " +
+		"hipri, sqthread_poll) are not judged.",
 	After: []finding.Code{"PL401"},
-	Check: checkCPU,
-}
-
-func checkCPU(c *diagnose.Case, report func(finding.Finding)) {
-	var limited, foreign *finding.Finding
-	for _, m := range c.Measured() {
-		if m.Reached() {
-			continue
-		}
-		f := finding.Finding{Subject: m.Label(), Scenarios: m.IDs()}
-		if m.All(func(w fio.Workload) bool { return w.Engine == fio.IOURing }) {
-			f.Fix = "Use more jobs with less depth each, larger blocks, or a larger instance."
-		}
-		own := 0.0
-		for _, j := range m.Result.Jobs {
-			use := j.CPU.User + j.CPU.System
-			own += use * float64(max(j.Count, 1))
-			if use < diagnose.CoreFull || m.Any(polls) { // who spins is not short of a core
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		var limited *finding.Finding
+		for _, m := range c.Measured() {
+			if m.Reached() {
 				continue
 			}
-			f.Message = fmt.Sprintf("Each job of %s keeps a core %s busy.", j.Name, text.Percent(use))
-			f.Evidence = append(f.Evidence, finding.Evidence{
-				What:     "CPU of job " + j.Name,
-				Found:    fmt.Sprintf("user %s, system %s", text.Percent(j.CPU.User), text.Percent(j.CPU.System)),
-				Expected: "below " + text.Percent(diagnose.CoreFull) + " of a core",
-				Where:    "fio",
-			})
-		}
-		if f.Message != "" {
-			report(f)
-			continue
-		}
-		h := m.Result.Host
-		if h == nil || h.CPUs == 0 {
-			continue
-		}
-		if use := h.User + h.System + h.IRQ + h.SoftIRQ + h.Steal; use >= diagnose.HostFull {
-			own /= float64(h.CPUs)
-			one := finding.Finding{Subject: "host", Scenarios: m.IDs()}
-			if own < use/2 {
-				one.Title = "other processes used the CPU during the run"
-				one.Fix = "Stop the other processes (top shows them), and measure again."
+			if f, ok := fullJobs(m); ok {
+				report(f)
+				continue
 			}
-			into := &limited
-			if use-own >= diagnose.ForeignCPU {
-				one.Severity, into = finding.Invalid, &foreign
+			if u := cpuOf(m); u.full() && !u.foreign() {
+				f := u.finding(m)
+				f.Fix = moreJobs(m)
+				limited = diagnose.Join(limited, f)
 			}
-			*into = diagnose.Join(*into, finding.Finding{
-				Subject:   one.Subject,
-				Scenarios: one.Scenarios,
-				Severity:  one.Severity,
-				Title:     one.Title,
-				Fix:       one.Fix,
-				Message: fmt.Sprintf(
-					"The host's %d cores are %s busy, %s with fio.",
-					h.CPUs,
-					text.Percent(use),
-					text.Percent(own),
-				),
-				Evidence: []finding.Evidence{
-					{
-						What:     "CPU of the host",
-						Found:    fmt.Sprintf("%s, of which fio %s", text.Percent(use), text.Percent(own)),
-						Expected: "below " + text.Percent(diagnose.HostFull),
-						Where:    "/proc/stat, telemetry, scenario " + m.Label(),
-					},
-				},
-			})
 		}
+		if limited != nil {
+			report(*limited)
+		}
+	},
+}
+
+var othersCompute = &diagnose.Rule{
+	Code:     "PL425",
+	Since:    "0.3",
+	Severity: finding.Invalid,
+	Title:    "other processes used the CPU during the run",
+	When: "The host's cores are at least 95 % busy, and processes other than fio, or the hypervisor, have 30 % of " +
+		"all cores or more.",
+	Why: "fio waits for a core before it submits and before it notices a completion. Throughput is then lower and " +
+		"latency longer than the storage's, and a missed threshold says nothing about the storage.",
+	Fix: "Stop the other processes (top shows them), and measure again. On a host that is always shared, such as a " +
+		"CI runner, measure with --shared-host, and compare variants with plimsoll ab.",
+	Bad:    "The host's 2 cores are 98.9 % busy, 2.8 % with fio",
+	Good:   "The host's 2 cores are 31 % busy, 24 % with fio",
+	Ignore: "When both sides of a comparison ran alternately beside the same load.",
+	After:  []finding.Code{"PL401"},
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		var taken *finding.Finding
+		for _, m := range c.Measured() {
+			if m.Reached() {
+				continue
+			}
+			if _, own := fullJobs(m); own {
+				continue // PL409: fio has its cores
+			}
+			if u := cpuOf(m); u.full() && u.foreign() {
+				taken = diagnose.Join(taken, u.finding(m))
+			}
+		}
+		if taken != nil {
+			report(*taken)
+		}
+	},
+}
+
+// fullJobs are jobs that have a core to themselves and all of it in use.
+func fullJobs(m diagnose.Measurement) (finding.Finding, bool) {
+	f := finding.Finding{Subject: m.Label(), Scenarios: m.IDs(), Fix: moreJobs(m)}
+	if m.Any(polls) { // who spins is not short of a core
+		return f, false
 	}
-	for _, f := range []*finding.Finding{foreign, limited} {
-		if f != nil {
-			report(*f)
+	for _, j := range m.Result.Jobs {
+		use := j.CPU.User + j.CPU.System
+		if use < diagnose.CoreFull {
+			continue
 		}
+		f.Message = fmt.Sprintf("Each job of %s keeps a core %s busy.", j.Name, text.Percent(use))
+		f.Evidence = append(f.Evidence, finding.Evidence{
+			What:     "CPU of job " + j.Name,
+			Found:    fmt.Sprintf("user %s, system %s", text.Percent(j.CPU.User), text.Percent(j.CPU.System)),
+			Expected: "below " + text.Percent(diagnose.CoreFull) + " of a core",
+			Where:    "fio",
+		})
+	}
+	return f, f.Message != ""
+}
+
+// moreJobs is the rule's own advice without what the jobs do already, "" where all of it applies.
+func moreJobs(m diagnose.Measurement) string {
+	if m.All(func(w fio.Workload) bool { return w.Engine == fio.IOURing }) {
+		return "Use more jobs with less depth each, larger blocks, or a larger instance."
+	}
+	return ""
+}
+
+// cpuUse is how busy a host's cores were, and with whom: shares of all cores, 0..1. Time that the
+// hypervisor took counts as busy.
+type cpuUse struct {
+	cores    int
+	all, own float64
+}
+
+// cpuOf is zero where nobody looked.
+func cpuOf(m diagnose.Measurement) cpuUse {
+	h := m.Result.Host
+	if h == nil || h.CPUs == 0 {
+		return cpuUse{}
+	}
+	u := cpuUse{cores: h.CPUs, all: h.User + h.System + h.IRQ + h.SoftIRQ + h.Steal}
+	for _, j := range m.Result.Jobs {
+		u.own += (j.CPU.User + j.CPU.System) * float64(max(j.Count, 1)) / float64(h.CPUs)
+	}
+	return u
+}
+
+func (u cpuUse) full() bool { return u.all >= diagnose.HostFull }
+
+func (u cpuUse) foreign() bool { return u.all-u.own >= diagnose.ForeignCPU }
+
+// finding says it of one measurement.
+func (u cpuUse) finding(m diagnose.Measurement) finding.Finding {
+	return finding.Finding{
+		Subject: "host", Scenarios: m.IDs(),
+		Message: fmt.Sprintf("The host's %d cores are %s busy, %s with fio.", u.cores, text.Percent(u.all), text.Percent(u.own)),
+		Evidence: []finding.Evidence{{
+			What:     "CPU of the host",
+			Found:    fmt.Sprintf("%s, of which fio %s", text.Percent(u.all), text.Percent(u.own)),
+			Expected: "below " + text.Percent(diagnose.HostFull),
+			Where:    "/proc/stat, telemetry, scenario " + m.Label(),
+		}},
 	}
 }
 

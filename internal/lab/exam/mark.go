@@ -26,7 +26,7 @@ var answers = map[Kind]struct {
 	Unwritten:    {[]finding.Code{"PL401"}, nil},
 	Volatile:     {[]finding.Code{"PL209"}, nil},
 	MemberLoad:   {nil, []finding.Cause{finding.OtherLoad}},
-	CPUTaken:     {[]finding.Code{"PL409", "PL410"}, []finding.Cause{finding.CPU}},
+	CPUTaken:     {[]finding.Code{"PL425", "PL410"}, []finding.Cause{finding.CPU}},
 	Scheduler:    {[]finding.Code{"PL302"}, nil},
 	WrongLimits:  {nil, []finding.Cause{finding.VolumeLimit}},
 	WrongChunk:   {[]finding.Code{"PL214"}, []finding.Cause{finding.Split}},
@@ -43,7 +43,7 @@ var (
 		// load.
 		SlowMember:   {"PL210"},
 		BurstNearEnd: {"PL403"},
-		CPUTaken:     {"PL403", "PL404", "PL410", "PL409"},
+		CPUTaken:     {"PL403", "PL404", "PL410", "PL409", "PL425"},
 		WrongLevel:   {"PL413"},
 		Resync:       {"PL412", "PL315"},
 		Unwritten:    {"PL413"},

@@ -100,16 +100,16 @@ func TestRunsListFleets(t *testing.T) {
 // the place of its own report.
 func TestFleetSaysWhyAndWhere(t *testing.T) {
 	f := aFleet()
-	f.Hosts[0].Verdict, f.Hosts[0].Reasons = verdict.Invalid, []string{"Other processes used the CPU. (PL409)"}
+	f.Hosts[0].Verdict, f.Hosts[0].Reasons = verdict.Invalid, []string{"Other processes used the CPU. (PL425)"}
 	f.Hosts = append(f.Hosts, bundle.FleetHost{Name: "db3", State: bundle.HostDone, Verdict: verdict.Pass})
-	f.Verdict, f.Reasons = verdict.Invalid, []string{"db1 is INVALID: Other processes used the CPU. (PL409)"}
+	f.Verdict, f.Reasons = verdict.Invalid, []string{"db1 is INVALID: Other processes used the CPU. (PL425)"}
 	var out bytes.Buffer
 	if err := page.Write(&out, page.Text, Fleet(f), page.Options{Width: 120}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"INVALID, 1 of 3 hosts ok\n- db1 is INVALID: Other processes used the CPU. (PL409)\n",
-		"  Next: see hosts/db1/report.html; plimsoll explain PL409\n",
+		"INVALID, 1 of 3 hosts ok\n- db1 is INVALID: Other processes used the CPU. (PL425)\n",
+		"  Next: see hosts/db1/report.html; plimsoll explain PL425\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("lacks %q:\n%s", want, out.String())

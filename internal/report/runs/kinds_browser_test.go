@@ -102,7 +102,7 @@ func twoSides() *compare.Table {
 						Comparison: stats.Comparison{Ratio: stats.Estimate{Center: .8, Lo: .78, Hi: .82, N: 5}, Method: stats.WelchT, P: .001},
 						PHolm:      .001, Word: compare.Slower,
 					},
-					Invalid: []compare.Struck{{Round: 3, Figure: 2000, Why: "PL409: other processes used the CPU during the run"}},
+					Invalid: []compare.Struck{{Round: 3, Figure: 2000, Why: "PL425: other processes used the CPU during the run"}},
 				},
 			},
 		}},

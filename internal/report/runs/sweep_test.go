@@ -134,7 +134,7 @@ func TestInvalidSweepShowsWhatItMeasured(t *testing.T) {
 	s := someSweep()
 	for i := range s.Points {
 		p := &s.Points[i]
-		p.Invalid, p.Struck, p.IOPS = "PL409: other processes used the CPU", p.IOPS.Center, stats.Estimate{}
+		p.Invalid, p.Struck, p.IOPS = "PL425: other processes used the CPU", p.IOPS.Center, stats.Estimate{}
 	}
 	var out bytes.Buffer
 	if err := page.Write(&out, page.Text, Swept(s), page.Options{Width: 120}); err != nil {
