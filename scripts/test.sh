@@ -50,9 +50,9 @@ failures() {
 mapfile -t rooms < <(go list ./... | grep -vE '/internal/(lab(/ebs|/labtest)?|cli)$')
 # Simulations and stress tests of one goroutine: the detector finds nothing in them and makes them ten times slower.
 single='^(TestLintStaysLinear|TestManySections|TestGroupsOfRounds|TestFallingSession|TestSuites|TestUntil|TestWindow|TestBaseline|TestKnees|TestQuantileOf|TestStopRule|TestOracle|TestOracleByEachIO|TestBruteForce|TestReplay|TestSeriesBruteForce|TestPairedShareClaims|TestRefusalsAgainstRealBinaries)$'
-PLIMSOLL_LAB=off run scripts -timeout 15m ./internal/cli &
+PLIMSOLL_LAB=off run scripts -timeout 25m ./internal/cli &
 scripts=$!
-PLIMSOLL_LAB=off CGO_ENABLED=1 run rooms -race -skip "$single" -timeout 15m "${rooms[@]}" || failed=1
+PLIMSOLL_LAB=off CGO_ENABLED=1 run rooms -race -skip "$single" -timeout 20m "${rooms[@]}" || failed=1
 wait "$scripts" || failed=1
 run single -run "$single" ./internal/advise ./internal/ceiling ./internal/fio ./internal/lint ./internal/stats || failed=1
 if [ "${PLIMSOLL_LAB:-}" != off ]; then

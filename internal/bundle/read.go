@@ -103,13 +103,13 @@ func (b *Bundle) Judge() {
 		}
 		on := cmp.Or(s.Result.Topology, &b.Run.Topology)
 		for _, t := range s.Scenario.Thresholds {
-			s.Thresholds = append(s.Thresholds, verdict.Evaluate(t, m, on.Scale))
+			s.Thresholds = append(s.Thresholds, b.Run.Policy.Judge(verdict.Evaluate(t, m, on.Scale)))
 		}
 		if on != &b.Run.Topology && runs[on] == nil {
 			machines = append(machines, on)
 		}
 		runs[on] = append(runs[on], m)
-		judged = append(judged, verdict.Scenario{Measurement: m, Thresholds: s.Thresholds})
+		judged = append(judged, verdict.Scenario{Measurement: m, Thresholds: s.Thresholds, SharedHost: b.Run.Policy.SharedHost})
 	}
 	b.Findings = nil
 	for _, on := range machines {
@@ -117,11 +117,11 @@ func (b *Bundle) Judge() {
 			b.Findings,
 			rules.Judge(
 				&diagnose.Case{Topology: on, Host: b.Run.Host, Probes: b.Run.Probes, Touches: b.Run.Touches, Runs: runs[on]},
-				b.Run.Policy.Disable,
+				b.Run.Policy.Disabled(),
 			)...)
 	}
 	for _, f := range b.Run.Lint {
-		if _, off := b.Run.Policy.Disable[f.Code]; !off {
+		if _, off := b.Run.Policy.Disabled()[f.Code]; !off {
 			b.Findings = append(b.Findings, f)
 		}
 	}

@@ -82,7 +82,7 @@ var values = map[string]string{
 	"data": "d", "wal": "w", "size": "16MiB", "runtime": "7", "ramp": "3", "cooldown": "9", "only": "nosuch", "phase": "nosuch",
 	"label": "n=2", "out": "elsewhere", "probe-time": "7s --probe", "resume": "a", "destroy": "data.bin", "rounds": "5",
 	"serial": "X --destroy data.bin", "until": "3%", "budget": "7m --rounds 3", "seed": "4711 --rounds 3", "order": "file --rounds 3",
-	"stop": "2%", "sustained": "true --stop 2%", "against": "table.yaml", "first-touch": "skip", "progress": "plain",
+	"stop": "2%", "shared-host": "reason", "sustained": "true --stop 2%", "against": "table.yaml", "first-touch": "skip", "progress": "plain",
 	"disable": "PL418=x", "fail-on": "warning", "volumes": "4xgp3", "level": "raid0", "chunk": "16KiB", "topology": "plan.yaml",
 	"instance": "m5a.xlarge", "format": "csv", "pg-bin": "/usr/bin", "pg-user": "nobody", "pg-scale": "7", "pg-memory": "2GiB",
 	"pg-clients": "3", "pg-set": "work_mem=8MB", "axes": "iodepth=1..2", "most": "read.clat.p99<=2ms",

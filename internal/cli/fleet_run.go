@@ -190,6 +190,11 @@ func runFleetRun(ctx context.Context, env *Env, o fleetRunOptions, passed, args 
 	if err != nil {
 		return err
 	}
+	if o.run.sharedHost != "" {
+		if policy, err = policy.OnSharedHost(o.run.sharedHost); err != nil {
+			return usage(fmt.Errorf("--shared-host: %w", err))
+		}
+	}
 	if o.run.dryRun {
 		return usage(errors.New("--dry-run: not in a fleet; use plimsoll run --dry-run on a host"))
 	}
@@ -206,7 +211,7 @@ func runFleetRun(ctx context.Context, env *Env, o fleetRunOptions, passed, args 
 	r.Args, r.What, r.Out = passed, cmp.Or(strings.Join(args, "-"), "db"), cmp.Or(o.run.Out, o.out)
 	r.Order, r.Finish, r.Lose = o.schedule, o.gone == "finish", o.lose
 	r.OnShared = o.onShared
-	r.Shared, r.Disabled = shared, policy.Disable
+	r.Shared, r.Disabled = shared, policy.Disabled()
 	if o.run.resume != "" {
 		dir, f, err := r.Fetch(ctx, o.run.resume)
 		if dir != nil {

@@ -28,16 +28,17 @@ type runOptions struct {
 	layoutOptions
 	policyOptions
 	bench.Request
-	repeat   roundOptions
-	pg       postgresOptions
-	labels   []string
-	resume   string
-	against  string // a baseline: last:10, a run, or a table of expected figures
-	dryRun   bool
-	probe    bool
-	probeFor time.Duration
-	progress string
-	format   string
+	repeat     roundOptions
+	pg         postgresOptions
+	labels     []string
+	resume     string
+	against    string // a baseline: last:10, a run, or a table of expected figures
+	dryRun     bool
+	sharedHost string
+	probe      bool
+	probeFor   time.Duration
+	progress   string
+	format     string
 }
 
 func newRunCmd(env *Env) *cobra.Command {
@@ -228,6 +229,11 @@ func (o runOptions) plan(ctx context.Context, env *Env) (p bench.Plan, err error
 	}
 	if p.Policy, err = o.policy(decl); err != nil {
 		return p, err
+	}
+	if o.Given("shared-host") {
+		if p.Policy, err = p.Policy.OnSharedHost(o.sharedHost); err != nil {
+			return p, usage(fmt.Errorf("--shared-host: %w", err))
+		}
 	}
 	if o.progress != "json" && o.progress != "none" {
 		for _, note := range p.Topology.Notes { // such as what to declare, for the ceiling to be known

@@ -51,6 +51,8 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 	)
 	f.DurationVar(&o.probeFor, "probe-time", bench.ProbeTime,
 		"how long --probe reads, and from each volume that falls short")
+	f.StringVar(&o.sharedHost, "shared-host", "", "measure, and judge nothing, for `REASON`: others always use this host, "+
+		"as on a CI runner")
 	f.StringVar(&o.resume, "resume", "", "resume the interrupted run in `DIR`")
 	f.BoolVar(&o.KeepFiles, "keep-files", false, "keep the test files for the next run")
 	f.BoolVar(

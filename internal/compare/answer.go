@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -89,6 +90,10 @@ func (t *Table) change(r *Row, side, figures int) *Change {
 		return nil // cells hold usable figures only
 	}
 	change := &Change{Comparison: c, PHolm: 1, Word: CannotTell}
+	if why := cmp.Or(sharedHost(a.samples), sharedHost(b.samples)); why != "" && !paired {
+		change.Method, change.Why = stats.NoTest, why
+		return change
+	}
 	if a.Sustained > 0 || b.Sustained > 0 {
 		change.Sustained = b.sustained() / a.sustained()
 	}
@@ -98,6 +103,17 @@ func (t *Table) change(r *Row, side, figures int) *Change {
 	}
 	change.Without = without(before, after, paired, figures)
 	return change
+}
+
+// sharedHost says why rounds of a host that others use, too, compare with nothing that was not measured in
+// turn with them. It is empty where no host was shared.
+func sharedHost(samples []Sample) string {
+	for _, s := range samples {
+		if reason := s.Run.Run.Policy.SharedHost; reason != "" {
+			return "measured on a shared host (" + reason + "), whose load changes: plimsoll ab alternates variants"
+		}
+	}
+	return ""
 }
 
 // noTest says why there is no word.
@@ -203,6 +219,9 @@ func (t *Table) suite() {
 		}
 		for i := range t.Rows {
 			a, b := &t.Rows[i].Cells[t.Base], &t.Rows[i].Cells[k]
+			if !t.Paired && cmp.Or(sharedHost(a.samples), sharedHost(b.samples)) != "" {
+				continue
+			}
 			if !a.measured() || len(a.Rounds) != na || len(b.Rounds) != nb || t.Rows[i].Figure.Lower {
 				continue
 			}

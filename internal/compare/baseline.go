@@ -66,7 +66,8 @@ func (j Judgment) Change() float64 {
 func AgainstRuns(now *bundle.Bundle, earlier []*bundle.Bundle, last int) *Against {
 	a := &Against{Run: now.Run.ID, Baseline: fmt.Sprintf("the last %d runs", last), missing: lacks(now)}
 	earlier = slices.DeleteFunc(slices.Clone(earlier), func(b *bundle.Bundle) bool {
-		return b.Run.ID == now.Run.ID || b.Run.Created.After(now.Run.Created) || b.Run.State != bundle.Finished
+		return b.Run.ID == now.Run.ID || b.Run.Created.After(now.Run.Created) || b.Run.State != bundle.Finished ||
+			b.Run.Policy.SharedHost != "" // the others' load is in its figures
 	})
 	series, notes := History(earlier, Filter{})
 	a.Notes = notes
@@ -93,7 +94,7 @@ func judged(rounds []Sample, series []Series, last int) Judgment {
 	key, figure := keyOf(rounds[0], ""), mainFigure(rounds[0].Scenario)
 	point := pointOf(figure, rounds)
 	j := Judgment{Scenario: key.Scenario, Figure: figure, Now: point.Value, Rounds: point.Rounds, Standing: Unjudged}
-	if j.unfit, j.Why = fitness(figure, rounds); j.unfit != fit {
+	if j.unfit, j.Why = fitAlone(figure, rounds); j.unfit != fit {
 		return j
 	}
 	j.unfit = unfitMissing
@@ -149,6 +150,17 @@ func (j *Judgment) stand(side int) {
 	default:
 		j.Standing = AsExpected
 	}
+}
+
+// fitAlone is the fitness of rounds that nothing was measured in turn with.
+func fitAlone(f Figure, rounds []Sample) (unfit, string) {
+	if u, why := fitness(f, rounds); u != fit {
+		return u, why
+	}
+	if why := sharedHost(rounds); why != "" {
+		return unfitMissing, why
+	}
+	return fit, ""
 }
 
 // noSeries says why there is nothing to judge by: what differs from the nearest runs of that

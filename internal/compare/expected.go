@@ -225,7 +225,7 @@ func AgainstTable(now *bundle.Bundle, e *Expectations) *Against {
 		}
 		p := pointOf(f, groups[at])
 		j.Now, j.Rounds = p.Value, p.Rounds
-		if j.unfit, j.Why = fitness(f, groups[at]); j.unfit == fit {
+		if j.unfit, j.Why = fitAlone(f, groups[at]); j.unfit == fit {
 			j.hold()
 		}
 		a.Rows = append(a.Rows, j)

@@ -109,6 +109,20 @@ func TestAgainstRuns(t *testing.T) {
 			t.Errorf("%s: %+v", what, j)
 		}
 	}
+	// Neither a run on a host that others use, too, nor earlier ones of such a host are compared.
+	now = inMemory(20, 700)
+	now.Run.Policy.SharedHost = "a CI runner"
+	alone := AgainstRuns(now, runs, 10)
+	if j := alone.Rows[0]; j.Standing != Unjudged || !strings.Contains(j.Why, "on a shared host (a CI runner)") ||
+		len(alone.Judge(Gate{Regression: true}).Unjudged) != 1 {
+		t.Errorf("%+v", j)
+	}
+	for _, b := range runs[:16] {
+		b.Run.Policy.SharedHost = "a CI runner"
+	}
+	if j := AgainstRuns(inMemory(20, 1000), runs, 10).Rows[0]; j.Why != "too few runs to judge (4 of 5)" {
+		t.Errorf("%+v", j)
+	}
 	// Runs that did not finish, and later ones, are no baseline.
 	for _, b := range runs {
 		b.Run.State = bundle.Interrupted

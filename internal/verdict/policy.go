@@ -1,6 +1,8 @@
 package verdict
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,6 +19,36 @@ type Policy struct {
 	Disable finding.Disabled `json:"disable,omitempty"`
 	// FailOn tightens the exit code: warning, measured, invalid, or the code of a rule.
 	FailOn []string `json:"fail_on,omitempty"`
+	// SharedHost is why others always use the machine, too, as on a CI runner; empty where it is
+	// plimsoll's alone. Figures of such a host are measured and not judged, and what others did to them
+	// is listed and does not count. Only rounds that alternate compare them.
+	SharedHost string `json:"shared_host,omitempty"`
+}
+
+// othersDid are the findings on what others did to a measurement: their I/O, their CPU time, and what
+// the hypervisor took.
+func othersDid() []finding.Code { return []finding.Code{"PL410", "PL411", "PL412", "PL425"} }
+
+// Disabled are the rules that do not count, those of a shared host among them.
+func (p Policy) Disabled() finding.Disabled {
+	if p.SharedHost == "" {
+		return p.Disable
+	}
+	all := finding.Disabled{}
+	for _, code := range othersDid() {
+		all[code] = "the host is shared: " + p.SharedHost
+	}
+	maps.Copy(all, p.Disable)
+	return all
+}
+
+// OnSharedHost is p for a host that others use, too, with the reason.
+func (p Policy) OnSharedHost(reason string) (Policy, error) {
+	p.SharedHost = text.Clean(strings.TrimSpace(reason), 200)
+	if p.SharedHost == "" {
+		return p, errors.New("want the reason, such as 'a CI runner'")
+	}
+	return p, nil
 }
 
 // What --fail-on takes besides codes.
@@ -67,9 +99,17 @@ func ruleCode(word string) (finding.Code, error) {
 	return code, nil
 }
 
+// Judge is a threshold's result where the policy lets it be judged.
+func (p Policy) Judge(t ThresholdResult) ThresholdResult {
+	if p.SharedHost != "" && t.Outcome != NotJudged {
+		t.Outcome, t.Reason = NotJudged, "the host is shared: "+p.SharedHost
+	}
+	return t
+}
+
 // With is p and what other adds to it; the reasons of other win.
 func (p Policy) With(other Policy) Policy {
-	sum := Policy{FailOn: slices.Concat(p.FailOn, other.FailOn)}
+	sum := Policy{FailOn: slices.Concat(p.FailOn, other.FailOn), SharedHost: cmp.Or(other.SharedHost, p.SharedHost)}
 	if len(p.Disable)+len(other.Disable) > 0 {
 		sum.Disable = finding.Disabled{}
 		maps.Copy(sum.Disable, p.Disable)

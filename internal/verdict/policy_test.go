@@ -3,8 +3,12 @@ package verdict
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/result"
+	"plimsoll/internal/suite"
 )
 
 func TestParsePolicy(t *testing.T) {
@@ -75,5 +79,58 @@ func TestPolicyWith(t *testing.T) {
 	}
 	if none := (Policy{}).With(Policy{}); none.Disable != nil || len(none.FailOn) > 0 {
 		t.Errorf("%+v", none)
+	}
+}
+
+// On a host that others always use nothing is judged: neither a threshold nor a finding that is an
+// error; what must not be trusted stays invalid, and what others did is listed for nothing.
+func TestSharedHost(t *testing.T) {
+	own, err := ParsePolicy([]string{"PL412=a backup"}, []string{"measured"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := own.OnSharedHost(" a CI runner\n")
+	if err != nil || p.SharedHost != "a CI runner" {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	off := p.Disabled()
+	for code, why := range map[finding.Code]string{
+		"PL425": "the host is shared: a CI runner", "PL410": "the host is shared: a CI runner", "PL412": "a backup", "PL409": "", "PL401": "",
+	} {
+		if off[code] != why {
+			t.Errorf("%s: %q", code, off[code])
+		}
+	}
+	if len(own.Disabled()) != 1 || own.SharedHost != "" {
+		t.Errorf("%+v", own)
+	}
+	if sum := (Policy{SharedHost: "a"}).With(Policy{}); sum.SharedHost != "a" || (Policy{SharedHost: "a"}).With(p).SharedHost != "a CI runner" {
+		t.Errorf("%+v", sum)
+	}
+	if _, err := own.OnSharedHost(" \t"); err == nil {
+		t.Error("no reason is taken for one")
+	}
+	met := ThresholdResult{Outcome: Met}
+	if got := p.Judge(met); got.Outcome != NotJudged || got.Reason != "the host is shared: a CI runner" {
+		t.Errorf("%+v", got)
+	}
+	if got := own.Judge(met); got.Outcome != Met {
+		t.Errorf("%+v", got)
+	}
+	m := Scenario{
+		Measurement: diagnose.Measurement{Scenario: suite.Scenario{ID: 7}, Result: &result.Result{State: result.Done, Measured: time.Minute}},
+		Thresholds:  []ThresholdResult{p.Judge(met)}, SharedHost: p.SharedHost,
+	}
+	for severity, want := range map[finding.Severity]Verdict{
+		finding.Info: Measured, finding.Warn: Measured, finding.Fail: Measured, finding.Invalid: Invalid,
+	} {
+		found := []finding.Finding{{Code: "PL504", Severity: severity, Scenarios: []int{7}, Message: "Less."}}
+		if got := Of(m, found); got != want {
+			t.Errorf("%s: %s, want %s", severity, got, want)
+		}
+		if got := OfRun([]Scenario{m}, found); got.Verdict != want || want == Measured && got.Reasons[0] !=
+			"Nothing is judged, since the host is shared (a CI runner): plimsoll ab compares variants beside the same load." {
+			t.Errorf("%s: %+v", severity, got)
+		}
 	}
 }

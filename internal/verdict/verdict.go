@@ -19,6 +19,8 @@ import (
 type Scenario struct {
 	diagnose.Measurement
 	Thresholds []ThresholdResult
+	// SharedHost is why others use the machine, too, empty where they do not: then nothing is judged.
+	SharedHost string
 }
 
 // Verdict is that of a scenario or a run.
@@ -91,7 +93,7 @@ func Of(m Scenario, findings []finding.Finding) Verdict {
 			v = worse(v, ofSeverity(f.Severity))
 		}
 	}
-	if (v == Pass || v == Warn) && !m.judged() {
+	if (v == Pass || v == Warn || v == Fail && m.SharedHost != "") && !m.judged() {
 		return Measured
 	}
 	return v
@@ -106,7 +108,7 @@ func (m Scenario) judged() bool {
 			return true
 		}
 	}
-	if m.Ceiling == nil || m.TooShort() {
+	if m.Ceiling == nil || m.TooShort() || m.SharedHost != "" {
 		return false
 	}
 	b := m.Ceiling.Binding()
@@ -119,6 +121,8 @@ func (m Scenario) open() string {
 	switch i := slices.IndexFunc(m.Thresholds, func(t ThresholdResult) bool { return t.Reason != "" }); {
 	case i >= 0:
 		why = m.Thresholds[i].Reason
+	case m.SharedHost != "":
+		why = "the host is shared"
 	case m.TooShort():
 		why = "too short"
 	}
@@ -223,6 +227,10 @@ func OfRun(runs []Scenario, findings []finding.Finding) Summary {
 
 // earn is what would have earned a verdict.
 func earn(runs []Scenario) string {
+	if i := slices.IndexFunc(runs, func(m Scenario) bool { return m.SharedHost != "" }); i >= 0 {
+		return fmt.Sprintf("Nothing is judged, since the host is shared (%s): plimsoll ab compares variants beside the same load.",
+			runs[i].SharedHost)
+	}
 	var short []string
 	var longest time.Duration
 	for _, m := range runs {

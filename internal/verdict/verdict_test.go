@@ -59,7 +59,7 @@ func TestVerdictOfTheWorst(t *testing.T) {
 		"a finding on the machine":    {done, met, []finding.Finding{{Code: "PL201", Severity: finding.Fail}}, Pass},
 		"a miss beats a warning here": {done, []ThresholdResult{missed}, []finding.Finding{on(7, finding.Warn)}, Fail},
 	} {
-		m := Scenario{diagnose.Measurement{Scenario: suite.Scenario{ID: 7}, Result: c.r}, c.targets}
+		m := Scenario{Measurement: diagnose.Measurement{Scenario: suite.Scenario{ID: 7}, Result: c.r}, Thresholds: c.targets}
 		if got := Of(m, c.fs); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
@@ -68,7 +68,7 @@ func TestVerdictOfTheWorst(t *testing.T) {
 
 func TestRunVerdictGivesThreeReasonsWorstFirst(t *testing.T) {
 	runs := []Scenario{
-		{diagnose.Measurement{Scenario: suite.Scenario{ID: 1, Name: "sync"}, Result: &result.Result{State: result.Done}}, []ThresholdResult{
+		{Measurement: diagnose.Measurement{Scenario: suite.Scenario{ID: 1, Name: "sync"}, Result: &result.Result{State: result.Done}}, Thresholds: []ThresholdResult{
 			{Threshold: threshold("write.sync.p99 < 3ms"), Outcome: Missed, Measured: suite.Value{Latency: 4.2e6}},
 		}},
 		{Measurement: diagnose.Measurement{Scenario: suite.Scenario{ID: 2, Name: "mixed"}, Result: &result.Result{State: result.Done}}},
