@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/running"
 	"plimsoll/internal/lint"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
@@ -224,7 +225,7 @@ func (l *linting) ask(ctx context.Context) error {
 			if j.Partial || len(j.Passed) > 0 || !j.File.Literal() || j.Command && l.c.Fio.Shortens(j.File) {
 				continue
 			}
-			a, err := fio.ParseOnly(ctx, l.env.Machine, j.File)
+			a, err := running.ParseOnly(ctx, l.env.Machine, j.File)
 			if err != nil {
 				return err
 			}

@@ -1,15 +1,6 @@
 package fio
 
-import (
-	"context"
-	"errors"
-	"fmt"
-	"os"
-	"regexp"
-	"strings"
-
-	"plimsoll/internal/sys"
-)
+import "strings"
 
 // Asked is what the installed fio said of a job file when it read it and ran nothing.
 type Asked struct {
@@ -17,74 +8,6 @@ type Asked struct {
 	Refused map[string]string
 	// Whole is true when it took all others.
 	Whole bool
-}
-
-// maxAsks bounds how often one job file is asked about: fio names the first refused section only.
-const maxAsks = 20
-
-var (
-	badOption  = regexp.MustCompile(`(?m)^Bad option <(.*)>$`)
-	badParsing = regexp.MustCompile(`(?m)^fio: failed parsing (.*)$`)
-)
-
-// ParseOnly asks the fio in PATH what it refuses of a job file, with --parse-only: nothing is run.
-// Each refused option is taken out and the rest is asked again. Only what is written out is asked
-// (Literal): fio would run a program for $ncpus, and load a library for a plugin.
-func ParseOnly(ctx context.Context, m *sys.Machine, f *JobFile) (Asked, error) {
-	a := Asked{Refused: map[string]string{}}
-	dir, err := sys.TempDir(os.TempDir(), "lint")
-	if err != nil {
-		return a, fmt.Errorf("a file to ask fio with: %w", err)
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // nothing depends on it
-	name := dir + "/job.fio"
-	for range maxAsks {
-		left := f.without(a.Refused)
-		if err := os.WriteFile(name, left.Text(), 0o600); err != nil {
-			return a, fmt.Errorf("a file to ask fio with: %w", err)
-		}
-		_, err := m.Output(sys.WithFamily(ctx), "fio", "--parse-only", name)
-		failed, is := errors.AsType[*sys.Failed](err)
-		switch {
-		case err == nil:
-			a.Whole = true
-			return a, nil
-		case !is:
-			return a, err
-		}
-		if !a.add(failed.Stderr) {
-			return a, nil
-		}
-	}
-	return a, nil
-}
-
-// add notes what fio refused; false when that is nothing new.
-func (a Asked) add(said string) bool {
-	added := false
-	for _, form := range []*regexp.Regexp{badOption, badParsing} {
-		for _, m := range form.FindAllStringSubmatch(said, -1) {
-			if _, had := a.Refused[m[1]]; !had {
-				a.Refused[m[1]], added = m[0], true
-			}
-		}
-	}
-	return added
-}
-
-// without is the job file less some options.
-func (f *JobFile) without(refused map[string]string) *JobFile {
-	left := &JobFile{Name: f.Name}
-	for _, s := range f.Sections {
-		kept := Section{Name: s.Name}
-		for _, o := range s.Options {
-			if _, bad := refused[o.String()]; !bad {
-				kept.Options = append(kept.Options, o)
-			}
-		}
-		left.Sections = append(left.Sections, kept)
-	}
-	return left
 }
 
 // Literal says whether a job file is written out, so that fio can be asked of it without running or
