@@ -162,6 +162,8 @@ func (t *OptionTable) nameRefusal(j JobText, o Option, info *OptionInfo, of jobE
 	switch _, setting := t.settings[o.Name]; {
 	case info == nil && setting && !j.Command:
 		r.Kind, r.Says = RefusedSetting, "is an option of the command line, which a job file cannot hold"
+	case info == nil && of.plugin && slices.Contains(directions, strings.TrimSpace(o.Value)):
+		r.Near = "rw"
 	case info == nil && of.plugin && !t.Near(o.Name):
 		return Refusal{}, false
 	case info == nil:
@@ -174,6 +176,9 @@ func (t *OptionTable) nameRefusal(j JobText, o Option, info *OptionInfo, of jobE
 	}
 	return r, true
 }
+
+// directions are the words that no option but rw takes, of fio or of any engine.
+var directions = []string{"randread", "randwrite", "randrw", "randtrim", "readwrite", "trimwrite", "randtrimwrite"}
 
 // absence says whether other versions have an option.
 func (t *OptionTable) absence(name string) string {

@@ -82,6 +82,9 @@ func (r *optionRow) misread(o Option, b build) (Misreading, bool) {
 	if m, split := r.splitByDash(value, b); split {
 		return m, true
 	}
+	if m, several := r.severalValues(value, b); several {
+		return m, true
+	}
 	separators := ","
 	if !strings.Contains(value, ",") {
 		separators = ":-"
@@ -109,6 +112,26 @@ func (r *optionRow) splitByDash(value string, b build) (Misreading, bool) {
 		m.Hint = "bsrange=" + strings.TrimSpace(value)
 	}
 	return m, true
+}
+
+// severalValues is a list of an option that has one place for its value. Seen with fio 3.33: of size,
+// io_size and offset the last one counts, of iodepth, numjobs and loops the first one.
+func (r *optionRow) severalValues(value string, b build) (Misreading, bool) {
+	list := strings.FieldsFunc(value, func(c rune) bool { return c == ',' || c == ':' })
+	if r.parts > 1 || len(list) < 2 {
+		return Misreading{}, false
+	}
+	kept, which := list[0], "first"
+	if r.kind == typeZones {
+		kept, which = list[len(list)-1], "last"
+	}
+	for _, part := range list {
+		if read, ok := r.number(part, b); !ok || read.lost != "" {
+			return Misreading{}, false
+		}
+	}
+	return Misreading{Says: fmt.Sprintf("holds %d values, and fio has place for one: the %s (%s) counts",
+		len(list), which, strings.TrimSpace(kept))}, true
 }
 
 // eachLost is the first part of which fio drops something that looks like a part of the number.

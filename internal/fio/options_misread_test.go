@@ -26,6 +26,9 @@ func TestMisreadings(t *testing.T) {
 		"startdelay=5s-10s":     `is read as 5 µs: fio does not know "s-10s"`,
 		"iodepth=2*8":           `is read as 2: fio drops "*8"`,
 		"rate=1.5m":             `is read as 1 bytes: fio drops ".5m"`,
+		"size=64k:128k:1m":      "holds 3 values, and fio has place for one: the last (1m) counts",
+		"runtime=1:30":          "holds 2 values, and fio has place for one: the first (1) counts",
+		"iodepth=1,4":           "holds 2 values, and fio has place for one: the first (1) counts",
 		"threads=1":             "is an option of fio's profile tiobench, and does nothing without it",
 	} {
 		f, err := ParseJobFile("a", []byte("[a]\n"+line+"\n"), ParseOptions{})
@@ -43,7 +46,7 @@ func TestMisreadings(t *testing.T) {
 		"runtime=60", "runtime=60s", "runtime=1h", "runtime=60 s", "startdelay=5-10", "thinktime=10ms", "thinktime=10usec",
 		"bsrange=4k-8k", "bssplit=4k/50:8k/50", "iodepth=8 ", "rate=1m,2m", "size=0x1000", "iodepth=08", "filesize=1m-2m",
 		"kb_base=1000\nbs=4kib", "kb_base=1000\nbs=4k", "size=3z", "size=(4*1k)", "percentile_list=99.9", "bs=4096.0", "write_bw_log=a-b",
-		"verify_pattern=0x1.5", "latency_target=50ms", "size=1t", "iodepth= 8",
+		"verify_pattern=0x1.5", "latency_target=50ms", "rate=1m:2m", "rate_iops=10,20", "bs=4k:8k", "filesize=1m:2m", "size=1t", "iodepth= 8",
 	} {
 		f, err := ParseJobFile("a", []byte("[a]\n"+plain+"\n"), ParseOptions{})
 		if err != nil {

@@ -107,6 +107,12 @@ func TestWarningsAreProvable(t *testing.T) {
 		{"PL149", "fio --name=a --filename=/f --rw=randrw --numjobs=4 --verify=md5\n", finding.Warn},
 		{"PL151", "[global]\nfilename=/f\n[randomreader]\nrw=randread\n[randomwriter]\nrw=randwrite\n[sequentialwriter]\nrw=write\n", finding.Info},
 		{"PL151", "[global]\nfilename=/f\nnew_group\n[qd1]\niodepth=1\n[qd4]\niodepth=4\n[qd8]\niodepth=8\n", finding.Warn},
+		{"PL151", "[global]\nfilename=/f\n[a]\nstonewall\nrw=randread\n[b]\nrw=randwrite\n", finding.Warn},
+		{"PL151", "[global]\nfilename=/f\n[a]\nrw=randread\n[b]\nrw=randwrite\n", finding.Info},
+		{"PL151", "[global]\nfilename=/f\n[a]\nrw=randread\n[b]\nstonewall\nrw=randwrite\n", none},
+		{"PL151", "[global]\nfilename=/f\n[write]\nrw=write\n[read]\nrw=read\n", none}, // PL139 says it
+		{"PL151", "[global]\ndirectory=/d\nsize=1g\n[seqRead]\nrw=read\n[seqWrite]\nrw=write\n[randRead]\nrm=randread\nrw=randread\n", finding.Warn},
+		{"PL104", "fio --name=prepare --size=9g --rw=write --ioengine=libaio --iodepth=8\n", finding.Info},
 		{"PL153", "[wal]\nrw=write\nsize=1g\ndirect=1\n", finding.Info},
 		{"PL153", "[wal]\nrw=write\nsize=1g\n", finding.Warn},
 	} {

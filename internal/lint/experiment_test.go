@@ -318,3 +318,61 @@ func TestCachedSetExperiment(t *testing.T) {
 	warned(t, "PL105", "[a]\nioengine=psync\nrw=randread\nsize=32m\nloops=4\nfilename=f\n", false)
 	warned(t, "PL105", "[a]\nioengine=psync\nrw=randread\nsize=32m\ntime_based\nruntime=9\nnorandommap\nfilename=f\n", true)
 }
+
+// A name promises what the result does not hold: fio reports no write under "write".
+func TestContradictingNameExperiment(t *testing.T) {
+	const job = "[write-4k]\nrw=read\nsize=64k\n"
+	warned(t, "PL154", job, true)
+	r, _, _ := experiment(t, job)
+	if w := r.Jobs[0]; w.Write.IOs != 0 || w.Read.IOs != 16 {
+		t.Errorf("%d writes, %d reads, want none and 16", w.Write.IOs, w.Read.IOs)
+	}
+	warned(t, "PL154", "[write-4k]\nrw=write\nsize=64k\n", false)
+}
+
+// A section that only names a place is a second job, and the first never uses that place.
+func TestPlaceAloneExperiment(t *testing.T) {
+	const job = "[job]\nrw=write\nsize=64k\n[device]\nfilename=f\nsize=32k\n"
+	warned(t, "PL157", job, true)
+	r, _, dir := experiment(t, job)
+	if len(r.Jobs) != 2 || r.Jobs[1].Read.Bytes != 32<<10 || r.Jobs[1].Write.Bytes != 0 {
+		t.Fatalf("%+v, want a second job that reads 32 KiB", r.Jobs)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "f")); err != nil || info.Size() != 32<<10 {
+		t.Errorf("f: %v, %v; want what the second job laid out", info, err)
+	}
+	warned(t, "PL157", "[job]\nrw=write\nsize=64k\nfilename=f\n", false)
+}
+
+// A stonewall in the first section holds nothing back: both sections run in one group.
+func TestFirstStonewallExperiment(t *testing.T) {
+	const first = "[global]\nfilename=f\nsize=1m\n[a]\nstonewall\nrw=randread\n[b]\nrw=randwrite\n"
+	warned(t, "PL151", first, true)
+	r, _, _ := experiment(t, first)
+	if r.Jobs[0].GroupID != r.Jobs[1].GroupID {
+		t.Error("the sections run in two groups, want one")
+	}
+	const second = "[global]\nfilename=f\nsize=1m\n[a]\nrw=randread\n[b]\nstonewall\nrw=randwrite\n"
+	warned(t, "PL151", second, false)
+	if r, _, _ = experiment(t, second); r.Jobs[0].GroupID == r.Jobs[1].GroupID {
+		t.Error("the sections run in one group, want two")
+	}
+}
+
+// Without a size fio stops where the file is not there, and writes to a folder named ~; a run refuses
+// --readonly with a job that writes.
+func TestRefusedInARunExperiment(t *testing.T) {
+	_, said, _ := experiment(t, "[a]\nrw=write\nfilename=f\n")
+	if !strings.Contains(said, "you need to specify size=") {
+		t.Errorf("without size fio says %q", said)
+	}
+	_, _, dir := experiment(t, "[a]\nrw=write\nsize=4k\nfilename=~/f\n")
+	if _, err := os.Stat(filepath.Join(dir, "~", "f")); err != nil {
+		t.Error(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "fio", "--name=a", "--rw=write", "--size=4k", "--readonly")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "--readonly") {
+		t.Errorf("with --readonly: %v, %s", err, out)
+	}
+}

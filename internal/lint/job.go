@@ -71,6 +71,11 @@ func Rules() []*rule {
 		series,
 		replayed,
 		neverSynced,
+		contradictingName,
+		unsynced,
+		lostDash,
+		placeAlone,
+		noSize,
 	}
 }
 

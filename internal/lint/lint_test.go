@@ -178,6 +178,20 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL147", "$RUN \"x fio $OPTS\"\n", "1 fio command could not be read: line 1.", nil},
 		{"PL148", "[a]\nrw=read\n# plimsoll: disable=PL103 x\nbs=4k\n", "PL103 finds nothing in the lines that this comment covers.", nil},
 		{"PL148", "[a]\nrw=read # plimsoll: ignore PL103\n", "The comment is not of the form", nil},
+		{"PL154", "[write-4k]\nrw=read\n", `The job is named "write-4k", and with rw=read it only reads.`, nil},
+		{"PL154", "[randwritejob]\nrw=randread\n", `The job is named "randwritejob", and with rw=randread it only reads.`, nil},
+		{"PL154", "fio --name=seqRead --rw=randread --size=1g\n", `The job is named "seqRead", and with rw=randread its I/O is random.`, nil},
+		{"PL154", "[a]\nname=rand_read_q1\nrw=read\n", `The job is named "rand_read_q1", and with rw=read its I/O is sequential.`, nil},
+		{"PL155", "fio --name=a --rw=randrw --size=64g --directory=/x\n", "direct=0 (fio's default) writes through the page cache and nothing forces them out", nil},
+		{"PL156", "fio --name=a --rw=randrw rwmixread=70 --size=1g\n", "rwmixread=70 has no dashes: fio takes it for the name of a job file.", nil},
+		{"PL156", "fio --name=a --filename=/mnt/a--iodepth=1--rw=read --size=1g\n", "--iodepth stands in the value of filename without a blank before it", nil},
+		{"PL157", "[job]\nrw=write\nsize=1g\n[device]\nfilename=/dev/sdb\n", "[device] is a job of its own, and reads with fio's defaults", nil},
+		{"PL158", "[a]\ndirectory=/data\nrw=read\n", "No size is given: fio stops unless the files exist already.", nil},
+		{"PL102", "fio --name=a --rw=randrw --size=1g --readonly\n", "fio refuses the command: --readonly does not allow rw=randrw.", nil},
+		{"PL102", "[a]\nioengine=${E}\nrm=randrw\n", `fio knows no option "rm"; rw is near.`, nil},
+		{"PL128", "[a]\nrw=write\nfilename=~/x\n", "filename=~/x is below a folder named ~ in the current one", nil},
+		{"PL128", "fio --name=a --rw=write --size=1g --directory=~/x\n", "directory=~/x is below a folder named ~", nil},
+		{"PL128", "[a]\nrw=write\nsize=64k:128k:1m\n", "size=64k:128k:1m holds 3 values, and fio has place for one: the last (1m) counts.", nil},
 		{"PL141", "fio --output=x --rw=read --size=1g\n", "The command has options and no --name", nil},
 	} {
 		t.Run(fmt.Sprintf("%s %.30q", c.code, c.text), func(t *testing.T) {
@@ -325,6 +339,34 @@ func TestJobRulesStaySilent(t *testing.T) {
 		{"PL153", "[wal]\nrw=write\nfsync=8\n"},
 		{"PL153", "[walk]\nrw=write\n"},
 		{"PL140", "fio --name=a --rw=randwrite --direct=1 --numjobs=16 --fsync=1\n"},
+		{"PL154", "[write-cache]\nrw=read\n"}, // a cache's name
+		{"PL154", "[read-after-write]\nrw=write\n"},
+		{"PL154", "[random-data]\nrw=write\n"},
+		{"PL154", "[thread1]\nrw=write\n"},
+		{"PL154", "[readwrite]\nrw=write\n"},
+		{"PL154", "[overwrite]\nrw=read\n"},
+		{"PL154", "[write]\nsize=1g\n"}, // who starts it may give rw
+		{"PL154", "[write]\nrw=${RW}\n"},
+		{"PL154", "[seq-read]\nrw=randread:8\n"},
+		{"PL154", "[rand-read]\nrw=read\npercentage_random=100\n"},
+		{"PL155", "fio --name=a --rw=write --size=64g --directory=/x --end_fsync=1\n"},
+		{"PL155", "fio --name=a --rw=write --size=64g --directory=/x --sync=$S\n"},
+		{"PL155", "fio --name=a --rw=write --size=1g --directory=/x\n"}, // PL105 says it
+		{"PL155", "fio --name=fill --rw=write --size=64g --directory=/x\n"},
+		{"PL155", "[a]\nrw=write\nbs=4k\n"}, // options come from outside
+		{"PL156", "fio --name=a --rw=read --size=1g mode=x.fio\n"},
+		{"PL156", "fio --name=a --rw=read --size=1g --exec_prerun='fio --bs=4k'\n"},
+		{"PL156", "fio --name=a --rw=read --size=1g --filename=/data/a--b=c\n"},
+		{"PL157", "[global]\nrw=write\n[a]\nfilename=/dev/sda\n[b]\nfilename=/dev/sdb\n"},
+		{"PL157", "[a]\nrw=write\n[b]\nfilename=/dev/sdb\nbs=4k\n"},
+		{"PL157", "[a]\nfilename=/dev/sdb\n[b]\nrw=write\n"},
+		{"PL158", "[a]\nfilename=/data/f\nrw=read\n"}, // the file is there
+		{"PL158", "[a]\nfilename=/dev/sdb\nrw=write\n"},
+		{"PL158", "[a]\nrw=write\n"}, // options come from outside
+		{"PL102", "fio --name=a --rw=randread --size=1g --readonly\n"},
+		{"PL102", "[a]\nioengine=${E}\nthing=read\n"}, // an option of a plugin
+		{"PL128", "fio --name=a --rw=write --size=1g --directory ~/x\n"},
+		{"PL128", "[a]\nrw=write\nfilename=a~/x\n"},
 		{"PL141", "fio --rw=read x.fio\nfio --server --daemonize=/x\nfio --version\n"},
 	} {
 		if got := lint(c.code, c.text); len(got) > 0 {

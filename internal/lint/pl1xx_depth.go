@@ -124,7 +124,7 @@ var asyncBuffered = &rule{
 			"ioengine",
 			"direct",
 		)
-		if !j.given("direct") && j.completed() || j.open("iodepth") {
+		if !j.given("direct") && j.completed() || j.open("iodepth") || j.prepares() {
 			f.Severity = finding.Info
 		}
 		return f

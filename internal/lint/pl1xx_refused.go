@@ -185,6 +185,7 @@ var unknownOption = &rule{
 			}
 			c.refusedByAsked(w, report)
 		}
+		c.readOnly(report)
 	},
 }
 
@@ -368,6 +369,7 @@ var inverseUnit = &rule{
 			for _, m := range table.Misreadings(w.JobText) {
 				report(*misread(w, m))
 			}
+			homePath(w, report)
 		}
 	},
 }

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"plimsoll/internal/finding"
@@ -82,15 +81,12 @@ func (j *lintJob) inMemory(c *Case, total units.Bytes) *finding.Finding {
 	case memory == 0:
 		memory, name = likely, "most machines' memory"
 	}
-	flushed := j.load.SyncEvery > 0 || j.load.SyncWrites || j.flag("end_fsync", false) ||
-		j.flag("fsync_on_close", false) || j.flag("end_syncfs", false) ||
-		j.given("sync_file_range") || j.given("write_barrier")
 	reads := j.load.Reads() && j.rereads()
-	writes := j.load.Writes() && !flushed && !j.prepares()
+	writes := j.load.Writes() && !j.forcesOut() && !j.prepares()
 	var what string
 	switch {
 	case total >= memory || !fio.UsesPageCache(j.load.Engine) ||
-		slices.ContainsFunc([]string{"rw", "time_based", "end_fsync", "fsync", "fdatasync", "sync"}, j.open):
+		j.open("rw") || j.open("time_based"):
 		return nil
 	case reads:
 		what = "reads that come again are answered from there"

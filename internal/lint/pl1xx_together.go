@@ -119,13 +119,12 @@ var series = &rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "a series of tests that all run at the same time",
-	When: "Three sections or more work in the same place, differ in rw, bs, iodepth or numjobs only, and nothing " +
-		"keeps them " +
-		"apart: no stonewall, wait_for or startdelay. Where they differ in rw and are not named after it " +
-		"(seq-read, rand-write), or are reported as groups (new_group), a mix may be meant: an info.",
-	Why: "fio starts all sections at once. Each test's figure is then that of one load among several, and none of " +
-		"the one " +
-		"that its section names: three depths share the device and show three parts of the same queue.",
+	When: "Sections work in the same place, differ in rw, bs, iodepth or numjobs only, and nothing keeps them apart: " +
+		"no stonewall, wait_for or startdelay. Two sections are an info, since two loads side by side may be meant, and a " +
+		"warning where only the first has stonewall, which then has nothing to wait for. Where three or more differ in " +
+		"rw and are not named after it (seq-read, rand-write), or are reported as groups (new_group), it is an info, too.",
+	Why: "fio starts all sections at once. Each figure is then that of one load among several, and not that of the test " +
+		"which its section names: three depths share the device and show three parts of the same queue.",
 	Fix: "Add stonewall to each section, or to [global].",
 	Bad: "[global]\nfilename=/data/f\nsize=10g\nrw=randread\n[qd1]\niodepth=1\n[qd4]\niodepth=4\n[qd16]\niodepth=16",
 	Good: "[global]\nfilename=/data/f\nsize=10g\nrw=randread\nstonewall\n[qd1]\niodepth=1\n[qd4]\niodepth=4\n" +
@@ -151,7 +150,7 @@ var series = &rule{
 
 // seriesOf judges the sections of one job file.
 func seriesOf(jobs []*lintJob) *finding.Finding {
-	if len(jobs) < 3 || jobs[0].partial || len(jobs[0].src.Passed) > 0 || jobs[0].sectioned() {
+	if len(jobs) < 2 || jobs[0].partial || len(jobs[0].src.Passed) > 0 || jobs[0].sectioned() {
 		return nil
 	}
 	differ := map[string]bool{}
@@ -165,6 +164,9 @@ func seriesOf(jobs []*lintJob) *finding.Finding {
 		}
 		for _, o := range j.own.Options {
 			name := fio.BuiltinOptions().Main(o.Name)
+			if _, known := fio.BuiltinOptions().Lookup(o.Name); !known {
+				continue // fio refuses it, of which PL102 speaks
+			}
 			if !slices.Contains(shapes, name) && first.last[name].Value != o.Value {
 				return nil
 			}
@@ -185,14 +187,28 @@ func seriesOf(jobs []*lintJob) *finding.Finding {
 	if len(by) == 0 || len(by) > 1 && !differ["rw"] {
 		return nil
 	}
-	f := jobs[1].found(
-		fmt.Sprintf("%d tests that differ in %s run at the same time: nothing makes one wait for the other.",
-			len(jobs), strings.Join(by, " and ")),
-	)
-	if differ["rw"] && slices.ContainsFunc(jobs, func(j *lintJob) bool { return !j.alone(differ) }) {
+	says := fmt.Sprintf("%d tests that differ in %s run at the same time: nothing makes one wait for the other.",
+		len(jobs), strings.Join(by, " and "))
+	if first.load.Stonewall {
+		says = fmt.Sprintf("%d tests that differ in %s run at the same time: the stonewall of [%s] has nothing before it to "+
+			"wait for.", len(jobs), strings.Join(by, " and "), text.Clean(first.sec.Name, 60))
+	}
+	f := jobs[1].found(says)
+	own := !slices.ContainsFunc(jobs, func(j *lintJob) bool { return !j.alone(differ) })
+	switch {
+	case len(jobs) == 2 && readsWhatIsWritten(jobs[0], jobs[1]):
+		return nil // PL139
+	case len(jobs) == 2 && !first.load.Stonewall:
+		f.Severity = finding.Info // two loads side by side are a load
+	case len(jobs) > 2 && differ["rw"] && !own:
 		f.Severity = finding.Info // readers, writers and a log side by side are a load
 	}
 	return f
+}
+
+// readsWhatIsWritten says whether PL139 speaks of two sections: one reads the file that the other writes.
+func readsWhatIsWritten(a, b *lintJob) bool {
+	return a.load.Filename != "" && len(a.devices()) == 0 && !a.load.Reads() && !b.load.Writes()
 }
 
 // agents are those who read and write together.
@@ -272,12 +288,8 @@ var neverSynced = &rule{
 			j.open("rw") || len(j.src.Passed) > 0 || j.src.File == nil {
 			return nil
 		}
-		for _, name := range []string{
-			"fsync", "fdatasync", "sync", "sync_file_range", "end_fsync", "fsync_on_close", "end_syncfs",
-		} {
-			if j.open(name) || j.given(name) && (j.last[name].Bare || j.last[name].Value != "0") {
-				return nil
-			}
+		if j.forcesOut() {
+			return nil
 		}
 		f := j.found(fmt.Sprintf("[%s] stands for a log and never syncs: no write of it has to be durable.",
 			text.Clean(j.sec.Name, 60)), "rw")

@@ -9,6 +9,7 @@ import (
 func TestBuiltCommandsAndFilesAreRead(t *testing.T) {
 	for name, c := range map[string]struct{ file, text, want string }{
 		"a variable that grows":   {"x.sh", "O='--name=a'\nif x; then O+=\" --foo=1\"; fi\nfio $O --rw=read\n", "foo"},
+		"an element of its own":   {"x.sh", "A=(--name=a --rw=read)\nA+=(\"--foo=$T\")\nfio \"${A[@]}\"\n", "foo"},
 		"an array that grows":     {"x.sh", "A=(--name=a)\nA+=(--foo=2 --rw=read)\nfio \"${A[@]}\"\n", "foo"},
 		"a function":              {"x.sh", "_fio() { fio --direct=1 \"$@\"; }\n_fio --name=a --foo=1\n", "foo"},
 		"the function's own":      {"x.sh", "run() {\n  sudo fio --foo=1 \"$@\"\n}\nrun --name=a --rw=read\n", "foo"},

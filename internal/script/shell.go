@@ -112,6 +112,9 @@ func (r *reader) assigned(g *region) {
 					words = append(words, shell.Line([]string{text}))
 				}
 				value = strings.Join(words, " ")
+				if n.Append {
+					value = " " + value // its elements are words of their own
+				}
 			case n.Value != nil:
 				text, ok := g.text(n.Value)
 				value, plain = text, plain && ok

@@ -1,0 +1,83 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+)
+
+// syncOptions are those with which fio waits until writes have left the page cache.
+var syncOptions = []string{
+	"fsync", "fdatasync", "sync", "sync_file_range", "end_fsync", "fsync_on_close", "end_syncfs", "write_barrier",
+}
+
+// forcesOut says whether a job waits for its writes, or may do so.
+func (j *lintJob) forcesOut() bool {
+	return slices.ContainsFunc(syncOptions, func(name string) bool {
+		return j.open(name) || j.given(name) && (j.last[name].Bare || !slices.Contains([]string{"0", "none"}, j.last[name].Value))
+	})
+}
+
+// throughCache says whether the job's I/O is known to go through the page cache.
+func (j *lintJob) throughCache() bool {
+	return j.load.Buffered && fio.UsesPageCache(j.load.Engine) &&
+		!slices.ContainsFunc([]string{"direct", "buffered", "ioengine"}, j.open)
+}
+
+var unsynced = &rule{
+	Code:     "PL155",
+	Since:    "0.3",
+	Severity: finding.Info,
+	Title:    "buffered writes that nothing forces out",
+	When: "A job writes through the page cache (direct=0) and has none of fsync, fdatasync, sync, end_fsync and the " +
+		"like. Where the file fits in memory PL105 speaks instead. How much of a larger file memory holds depends on " +
+		"the machine.",
+	Why: "A write is done for fio when the page cache has taken it. When the job ends, the kernel still has up to a fifth " +
+		"of the memory to write out (vm.dirty_ratio), and fio counts that as written: of 16 MiB on a loop device none " +
+		"had reached it when fio 3.33 ended, and all of it with end_fsync=1.",
+	Fix:    "Use direct=1, or count the flush in with end_fsync=1 or fsync.",
+	Bad:    "fio --name=a --rw=randwrite --bs=4k --size=64G --directory=/data --time_based --runtime=60",
+	Good:   "fio --name=a --rw=randwrite --bs=4k --size=64G --directory=/data --time_based --runtime=60 --end_fsync=1",
+	Ignore: "When the application writes this way and the run is much longer than memory takes to fill.",
+	Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
+		total := j.total()
+		if !j.load.Writes() || !j.throughCache() || j.open("rw") || j.forcesOut() || j.prepares() ||
+			!j.given("direct") && j.completed() ||
+			total > 0 && (tiny(j) || j.inMemory(c, total) != nil) {
+			return nil
+		}
+		return j.found(fmt.Sprintf("%s writes through the page cache and nothing forces them out: what memory still holds "+
+			"at the end counts as written.", j.setting("direct", "0")), "rw", "direct")
+	})),
+}
+
+var noSize = &rule{
+	Code:     "PL158",
+	Since:    "0.3",
+	Severity: finding.Info,
+	Title:    "a job on files that gives no size",
+	When: "A job names a folder or files on a filesystem and none of size, filesize, io_size, fill_device and " +
+		"read_iolog. Whether the files exist does not stand in the text.",
+	Why: "fio takes the size of a file that exists. Where there is none it says \"you need to specify size=\" and " +
+		"the job fails; --parse-only does not notice.",
+	Fix:    "Add size.",
+	Bad:    "[a]\ndirectory=/data\nrw=write\nbs=1m",
+	Good:   "[a]\ndirectory=/data\nrw=write\nbs=1m\nsize=10g",
+	Ignore: "When the files are there.",
+	Check: anyJob(func(_ *Case, j *lintJob) *finding.Finding {
+		if j.partial || j.sec.Name == "" || j.completed() || !fio.UsesPageCache(j.load.Engine) || j.open("ioengine") || len(j.devices()) > 0 ||
+			j.load.Reads() && j.given("filename") || j.given("filename") && j.open("filename") {
+			return nil
+		}
+		for _, name := range []string{
+			"size", "filesize", "io_size", "fill_device", "read_iolog", "opendir", "number_ios", "file_size",
+		} {
+			if j.given(name) || j.open(name) {
+				return nil
+			}
+		}
+		return j.found("No size is given: fio stops unless the files exist already.", "directory", "filename")
+	}),
+}

@@ -1,0 +1,148 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/script"
+	"plimsoll/internal/text"
+)
+
+// claim is what a job's name says that the job does.
+type claim struct{ reads, writes, random, sequential bool }
+
+var (
+	// nameWord is a word of a name: a run of small letters with the capital before it, or of capitals.
+	nameWord = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
+	// loadWord is a word that says what a job does, such as seqread, random or write.
+	loadWord = regexp.MustCompile(
+		`^(seq|sequential|rand|random|rnd)?(reads?|reading|reader|writes?|writing|writer|rw|readwrite|mix|mixed)?(?:job|test)?$`,
+	)
+)
+
+// otherSense are words beside which read, write or random does not say what the job itself does: a
+// read after a write, a write cache, random data.
+var otherSense = []string{
+	"after", "before", "post", "pre", "prep", "prepare", "fill", "prefill", "precondition", "init", "setup", "lay", "layout",
+	"while", "during", "under", "with", "without", "vs", "versus", "then", "to", "from", "of", "for", "background", "noise",
+	"ahead", "back", "through", "around", "cache", "cached", "buffer", "buffers", "data", "bytes", "content", "pattern",
+	"verify", "check", "amp", "amplification", "lock", "same", "only", "no", "non", "not",
+}
+
+// claimed is what a name says; false where it says nothing, or nothing of the job itself.
+func claimed(name string) (claim, bool) {
+	var c claim
+	for _, w := range nameWord.FindAllString(name, -1) {
+		w = strings.ToLower(w)
+		m := loadWord.FindStringSubmatch(w)
+		switch {
+		case slices.Contains(otherSense, w):
+			return claim{}, false
+		case m == nil:
+			continue
+		}
+		c.sequential = c.sequential || strings.HasPrefix(m[1], "seq")
+		c.random = c.random || strings.HasPrefix(m[1], "r")
+		switch of := m[2]; {
+		case of == "rw" || of == "readwrite" || strings.HasPrefix(of, "mix"):
+			c.reads, c.writes = true, true
+		case strings.HasPrefix(of, "read"):
+			c.reads = true
+		case strings.HasPrefix(of, "writ"):
+			c.writes = true
+		}
+	}
+	return c, c != claim{}
+}
+
+// contradicted is what a job does instead of what its name says; empty where the two agree.
+func (c claim) contradicted(w fio.Workload) string {
+	switch {
+	case w.TrimShare > 0:
+	case c.writes && !c.reads && !w.Writes():
+		return "it only reads"
+	case c.reads && !c.writes && !w.Reads():
+		return "it only writes"
+	case c.random && !c.sequential && w.Sequential:
+		return "its I/O is sequential"
+	case c.sequential && !c.random && !w.Sequential:
+		return "its I/O is random"
+	}
+	return ""
+}
+
+var contradictingName = &rule{
+	Code:     "PL154",
+	Since:    "0.3",
+	Severity: finding.Warn,
+	Title:    "a job's name contradicts its rw",
+	When: "The name of a job says read, write, random or sequential, and its rw says the opposite. Nothing is said " +
+		"where the job gives no rw, or where the word may have another sense (write-cache, read-after-write, random-data).",
+	Why: "fio reports each job under its name. Whoever reads the result takes the figure of a read for that of a write, " +
+		"or the other way round. It is mostly a section that was copied and not changed throughout.",
+	Fix:    "Correct rw, or rename the job.",
+	Bad:    "[write-4k]\nrw=read\nbs=4k\nsize=10g",
+	Good:   "[write-4k]\nrw=write\nbs=4k\nsize=10g",
+	Ignore: "When the word in the name means something else.",
+	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+		if !j.given("rw") || j.open("rw") || unknown(j.sec.Name) || !j.measures() || strings.Contains(j.last["rw"].Value, ":") ||
+			slices.ContainsFunc([]string{"percentage_random", "rw_sequencer", "zonemode", "flow", "read_iolog"}, j.given) {
+			return nil
+		}
+		c, says := claimed(j.sec.Name)
+		if !says {
+			return nil
+		}
+		instead := c.contradicted(j.load)
+		if instead == "" {
+			return nil
+		}
+		return j.found(
+			fmt.Sprintf("The job is named %q, and with %s %s.", text.Clean(j.sec.Name, 60), j.setting("rw", "read"), instead),
+			"rw",
+		)
+	})),
+}
+
+// placeOptions say where a job works, and nothing of what it does there.
+var placeOptions = []string{"filename", "directory", "size", "filesize"}
+
+var placeAlone = &rule{
+	Code:     "PL157",
+	Since:    "0.3",
+	Severity: finding.Warn,
+	Title:    "a section that only names a place is a job of its own",
+	When: "A section of a job file holds nothing but filename, directory or size, neither it nor a [global] section " +
+		"gives rw, and an earlier section does.",
+	Why: "Sections do not share their options: only those of [global] reach other sections. The section reads what it " +
+		"names, in sequence and with fio's defaults, next to the other job, which never touches that place.",
+	Fix:    "Move the option to the section whose job is meant, or to [global].",
+	Bad:    "[job]\nrw=randwrite\nsize=10g\ndirect=1\n[device]\nfilename=/dev/sdb",
+	Good:   "[job]\nrw=randwrite\nsize=10g\ndirect=1\nfilename=/dev/sdb",
+	Ignore: "When a sequential read beside the other job is meant.",
+	Check: func(c *Case, report func(finding.Finding)) {
+		var in *script.Job
+		given := false // an earlier section of the file gives rw
+		for _, j := range c.lintJobs() {
+			if j.src != in {
+				in, given = j.src, false
+			}
+			if j.src.Command || j.partial {
+				continue
+			}
+			given = given || slices.ContainsFunc(j.own.Options, func(o fio.Option) bool {
+				return fio.BuiltinOptions().Main(o.Name) == "rw"
+			})
+			if !given || j.given("rw") || j.open("rw") || len(j.own.Options) == 0 ||
+				slices.ContainsFunc(j.own.Options, func(o fio.Option) bool { return !slices.Contains(placeOptions, o.Name) }) {
+				continue
+			}
+			report(*j.found(fmt.Sprintf("[%s] is a job of its own, and reads with fio's defaults: it shares no option "+
+				"with the sections before it.", text.Clean(j.sec.Name, 60))))
+		}
+	},
+}

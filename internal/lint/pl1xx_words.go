@@ -1,0 +1,110 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/script"
+	"plimsoll/internal/text"
+)
+
+// setWord is a word that sets an option: rwmixread=70.
+var setWord = regexp.MustCompile(`^([a-z][a-z0-9_-]*)=`)
+
+// swallowed is an option in the value of another one: /data/f--iodepth=1.
+var swallowed = regexp.MustCompile(`--([a-z][a-z0-9_-]*)(?:=|$)`)
+
+// freeText are options whose value may hold the options of any program.
+var freeText = []string{"exec_prerun", "exec_postrun", "description", "name", "program"}
+
+var lostDash = &rule{
+	Code:     "PL156",
+	Since:    "0.3",
+	Severity: finding.Fail,
+	Title:    "an option without its dashes, or without the blank before them",
+	When: "A word of a fio command sets one of fio's options and does not begin with a dash, or the value of an option " +
+		"holds another option of fio, dashes included.",
+	Why: "fio takes a word without dashes for the name of a job file, does not find it and stops. An option that is glued " +
+		"to the value before it is part of that value: the file gets a strange name, and the option is not set.",
+	Fix:    "Begin each option with two hyphens, and leave a blank before them.",
+	Bad:    "fio --name=a --rw=randrw rwmixread=70 --size=1G --filename=/data/f--bs=4k",
+	Good:   "fio --name=a --rw=randrw --rwmixread=70 --size=1G --filename=/data/f --bs=4k",
+	Ignore: "Never: fio does not read it as an option.",
+	Check: func(c *Case, report func(finding.Finding)) {
+		for _, file := range c.Scripts {
+			for k := range file.Jobs {
+				if j := &file.Jobs[k]; j.Command {
+					c.barePairs(file, j, report)
+				}
+			}
+		}
+		c.options(func(j script.Job, at func(string) *finding.Finding, o fio.Option) *finding.Finding {
+			m := swallowed.FindStringSubmatch(o.Value)
+			if !j.Command || m == nil || !c.optionName(m[1]) || slices.Contains(freeText, o.Name) {
+				return nil
+			}
+			return at(fmt.Sprintf("--%s stands in the value of %s without a blank before it: fio does not see it.",
+				text.Clean(m[1], 60), text.Clean(o.Name, 60)))
+		}, report)
+	},
+}
+
+// barePairs are the words of a command that set an option without dashes.
+func (c *Case) barePairs(file *script.File, j *script.Job, report func(finding.Finding)) {
+	for _, w := range j.Words {
+		m := setWord.FindStringSubmatch(w.Text)
+		if m == nil || !c.optionName(m[1]) || !slices.Contains(j.File.Files, w.Text) {
+			continue
+		}
+		f := foundAt(file, w.Line, w.Col, fmt.Sprintf("%s has no dashes: fio takes it for the name of a job file.",
+			text.Clean(w.Text, 120)))
+		f.Fix = fmt.Sprintf("Write --%s.", text.Clean(w.Text, 120))
+		report(*f)
+	}
+}
+
+// optionName says whether a word is the whole name of an option of a job or of fio's command line.
+func (c *Case) optionName(word string) bool {
+	_, known := c.table().Lookup(word)
+	return known || fio.Setting(word)
+}
+
+// readOnly reports commands with --readonly whose jobs write, which fio refuses in a run.
+func (c *Case) readOnly(report func(finding.Finding)) {
+	for _, j := range c.lintJobs() {
+		if !j.src.Command || j.partial || j.open("rw") || !j.load.Writes() && j.load.TrimShare == 0 || !j.measures() {
+			continue
+		}
+		for _, o := range j.src.File.Settings {
+			if o.Name == "readonly" {
+				f := foundAt(j.file, o.Line, o.Col, fmt.Sprintf("fio refuses the command: --readonly does not allow %s.",
+					j.setting("rw", "read")))
+				f.Fix = "Drop --readonly, or read only."
+				report(*f)
+				break
+			}
+		}
+	}
+}
+
+// homePath reports a path that begins with ~ where no shell replaces it: in a job file, and behind =
+// on a command line.
+func homePath(w written, report func(finding.Finding)) {
+	for _, o := range w.Own {
+		if o.Name != "filename" && o.Name != "directory" || !strings.HasPrefix(o.Value, "~/") {
+			continue
+		}
+		line := []rune(w.file.Source(o.Line))
+		if w.Command && (o.Col < 1 || o.Col > len(line) || !strings.Contains(string(line[o.Col-1:]), o.Name+"=~/")) {
+			continue // a shell replaces it: --directory ~/x
+		}
+		f := w.at(o, fmt.Sprintf("%s is below a folder named ~ in the current one: neither fio nor the shell replaces ~ here.",
+			text.Clean(o.String(), 120)))
+		f.Fix = "Write the path of the folder out, or $HOME in a command and ${HOME} in a job file."
+		report(*f)
+	}
+}
