@@ -177,7 +177,7 @@ var outside = []struct {
 		regexp.MustCompile(`\bos\.(Open|OpenFile|OpenRoot|Create|CreateTemp|ReadFile|WriteFile|Stat|Lstat|ReadDir|Readlink|Remove|RemoveAll|` +
 			`Rename|Mkdir|MkdirAll|MkdirTemp|Link|Symlink|Chmod|Chown|Truncate|DirFS|Getwd|Chdir|TempDir|UserHomeDir|UserCacheDir)\b|` +
 			`\bfilepath\.(Glob|Walk|WalkDir|EvalSymlinks)\b`),
-		"fio bundle tune postgres lab lab/labtest lab/agent lab/ebs suite compare cli permit cloud fleet script provision bench block",
+		"fio/running bundle tune postgres lab lab/labtest lab/agent lab/ebs suite compare cli permit cloud fleet script provision bench block",
 	},
 	{
 		"the clock", regexp.MustCompile(`\btime\.(Now|Since|Until)\b`),
