@@ -76,7 +76,7 @@ func (r *optionRow) misread(o Option, b build) (Misreading, bool) {
 	default:
 		return Misreading{}, false
 	}
-	if strings.HasPrefix(value, "(") || strings.HasSuffix(value, "z") {
+	if strings.HasPrefix(value, "(") || r.kind == typeZones && strings.HasSuffix(value, "z") {
 		return Misreading{}, false
 	}
 	if m, split := r.splitByDash(value, b); split {

@@ -51,8 +51,8 @@ func oraclePairs(t *testing.T) []oraclePair {
 	return pairs
 }
 
-// section is the job that the binaries were given.
-func (p oraclePair) section() JobText {
+// text is the job file that the binaries were given.
+func (p oraclePair) text() string {
 	text := "[a]\n"
 	if p.option != "ioengine" {
 		text += "ioengine=" + p.engine + "\n"
@@ -68,8 +68,13 @@ func (p oraclePair) section() JobText {
 	default:
 		text += p.option + "=" + p.value
 	}
+	return text + "\n"
+}
+
+// section is that job as fio judges it.
+func (p oraclePair) section() JobText {
 	env := map[string]string{"SZ": "1m"}
-	f, err := ParseJobFile("a", []byte(text+"\n"), ParseOptions{
+	f, err := ParseJobFile("a", []byte(p.text()), ParseOptions{
 		Env:     func(name string) (string, bool) { return env[name], true },
 		Include: func(string) ([]byte, error) { return nil, nil },
 	})

@@ -157,7 +157,8 @@ var unknownOption = &rule{
 	When: "The option or its value is refused by every fio from 3.16 on, by the version that --fio names, or by " +
 		"the fio at hand (--installed). Names, limits and words are read from the tables in fio's own memory, of 20 " +
 		"versions and engine by engine; what fio's own code checks in a run, and --parse-only does not, counts too. " +
-		"A value that a shell, a template or a person fills in is not judged; one that a job file leaves empty is an info.",
+		"A value that a shell, a template or a person fills in is not judged; one that a job file leaves empty is an info, unless " +
+		"the fio at hand was asked.",
 	Why: "fio drops the whole job. Of a job file it reads no further: the sections behind it are not run either, and " +
 		"the exit code is 1.",
 	Fix: "Use the spelling that fio knows; fio --cmdhelp=all lists all options, " +
@@ -241,7 +242,7 @@ func (c *Case) refused(table *fio.OptionTable, w written, r fio.Refusal) *findin
 		return nil // PL127
 	}
 	f := w.at(o, fmt.Sprintf("fio refuses %s: it %s.", value, r.Says))
-	if strings.TrimSpace(o.Value) == "" && !w.Command {
+	if _, asked := c.Asked[w.job.File]; strings.TrimSpace(o.Value) == "" && !o.Bare && !w.Command && !asked {
 		f.Severity = finding.Info // a script fills it in before the job runs
 	}
 	switch r.Near {
