@@ -31,12 +31,12 @@ var unsynced = &rule{
 	Since:    "0.3",
 	Severity: finding.Info,
 	Title:    "buffered writes that nothing forces out",
-	When: "A job writes through the page cache (direct=0) and has none of fsync, fdatasync, sync, end_fsync and the " +
-		"like. Where the file fits in memory PL105 speaks instead. How much of a larger file memory holds depends on " +
-		"the machine.",
-	Why: "A write is done for fio when the page cache has taken it. When the job ends, the kernel still has up to a fifth " +
-		"of the memory to write out (vm.dirty_ratio), and fio counts that as written: of 16 MiB on a loop device none " +
-		"had reached it when fio 3.33 ended, and all of it with end_fsync=1.",
+	When: "A job writes through the page cache (direct=0) and has none of fsync, fdatasync, sync, end_fsync " +
+		"and the like. Where the file fits in memory PL105 speaks instead. How much of a larger file memory holds " +
+		"depends on the machine.",
+	Why: "A write is done for fio when the page cache has taken it. When the job ends, the kernel still has up " +
+		"to a fifth of the memory to write out (vm.dirty_ratio), and fio counts that as written: of 16 MiB on a " +
+		"loop device none had reached it when fio 3.33 ended, and all of it with end_fsync=1.",
 	Fix:    "Use direct=1, or count the flush in with end_fsync=1 or fsync.",
 	Bad:    "fio --name=a --rw=randwrite --bs=4k --size=64G --directory=/data --time_based --runtime=60",
 	Good:   "fio --name=a --rw=randwrite --bs=4k --size=64G --directory=/data --time_based --runtime=60 --end_fsync=1",
@@ -60,8 +60,8 @@ var noSize = &rule{
 	Title:    "a job on files that gives no size",
 	When: "A job names a folder or files on a filesystem and none of size, filesize, io_size, fill_device and " +
 		"read_iolog. Whether the files exist does not stand in the text.",
-	Why: "fio takes the size of a file that exists. Where there is none it says \"you need to specify size=\" and " +
-		"the job fails; --parse-only does not notice.",
+	Why: "fio takes the size of a file that exists. Where there is none it says \"you need to specify size=\" " +
+		"and the job fails; --parse-only does not notice.",
 	Fix:    "Add size.",
 	Bad:    "[a]\ndirectory=/data\nrw=write\nbs=1m",
 	Good:   "[a]\ndirectory=/data\nrw=write\nbs=1m\nsize=10g",

@@ -17,8 +17,7 @@ var idleComment = &rule{
 	Severity: finding.Info,
 	Title:    "a comment that silences nothing",
 	When: "A comment \"plimsoll: disable=...\" names a code that no rule has, is not of that form, or covers " +
-		"lines where the rule finds nothing. " +
-		"Rules of --disable are not counted.",
+		"lines where the rule finds nothing. Rules of --disable are not counted.",
 	Why: "Who reads the comment believes that a finding is known and accepted. It has gone, or the comment " +
 		"never held and the finding is still there.",
 	Fix:    "Remove the comment, or write \"plimsoll: disable=PL107 reason\" where the finding is.",

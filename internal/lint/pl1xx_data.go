@@ -21,9 +21,8 @@ var zeroData = &rule{
 	When: "A writing job has zero_buffers, a buffer_compress_percentage of 50 or more, a buffer_pattern that " +
 		"fills the whole buffer, or scramble_buffers=0 without refill_buffers: each job then writes one buffer " +
 		"over and over. Whether the device stores less for it does not stand in the file",
-	Why: "Drives and arrays that compress, deduplicate or drop zeros store next to nothing, and later read next " +
-		"to nothing. The figures are then not those of " +
-		"real data.",
+	Why: "Drives and arrays that compress, deduplicate or drop zeros store next to nothing, and later read " +
+		"next to nothing. The figures are then not those of real data.",
 	Fix:    "Leave fio's default (random buffers, scrambled for each I/O), or set refill_buffers.",
 	Bad:    "fio --name=a --rw=write --bs=1M --size=10G --zero_buffers",
 	Good:   "fio --name=a --rw=write --bs=1M --size=10G --refill_buffers",
@@ -56,11 +55,11 @@ var randomMap = &rule{
 	Since:    "0.1",
 	Severity: finding.Info,
 	Title:    "norandommap weakens verify, or the random map is large",
-	When: "norandommap together with verify, or a map of more than 256 MiB in all (one bit for each " +
-		"block of each job).",
-	Why: "Without the map fio may write a block twice and verify it against the first version, so it switches to " +
-		"weaker checks. With it, fio keeps a bit for " +
-		"each block of each job and looks free ones up, which costs memory, start-up time and, near the end, CPU.",
+	When: "norandommap together with verify, or a map of more than 256 MiB in all (one bit for each block of " +
+		"each job).",
+	Why: "Without the map fio may write a block twice and verify it against the first version, so it switches " +
+		"to weaker checks. With it, fio keeps a bit for each block of each job and looks free ones up, which costs " +
+		"memory, start-up time and, near the end, CPU.",
 	Fix: "Drop norandommap when verifying. On huge regions add norandommap, or random_generator=lfsr, which " +
 		"covers every block without a map.",
 	Bad:    "fio --name=a --rw=randwrite --bs=4k --size=4T --numjobs=16 --direct=1",

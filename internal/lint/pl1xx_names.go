@@ -80,10 +80,11 @@ var contradictingName = &rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "a job's name contradicts its rw",
-	When: "The name of a job says read, write, random or sequential, and its rw says the opposite. Nothing is said " +
-		"where the job gives no rw, or where the word may have another sense (write-cache, read-after-write, random-data).",
-	Why: "fio reports each job under its name. Whoever reads the result takes the figure of a read for that of a write, " +
-		"or the other way round. It is mostly a section that was copied and not changed throughout.",
+	When: "The name of a job says read, write, random or sequential, and its rw says the opposite. Nothing is " +
+		"said where the job gives no rw, or where the word may have another sense (write-cache, read-after-write, " +
+		"random-data).",
+	Why: "fio reports each job under its name. Whoever reads the result takes the figure of a read for that of " +
+		"a write, or the other way round. It is mostly a section that was copied and not changed throughout.",
 	Fix:    "Correct rw, or rename the job.",
 	Bad:    "[write-4k]\nrw=read\nbs=4k\nsize=10g",
 	Good:   "[write-4k]\nrw=write\nbs=4k\nsize=10g",
@@ -116,10 +117,10 @@ var placeAlone = &rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "a section that only names a place is a job of its own",
-	When: "A section of a job file holds nothing but filename, directory or size, neither it nor a [global] section " +
-		"gives rw, and an earlier section does.",
-	Why: "Sections do not share their options: only those of [global] reach other sections. The section reads what it " +
-		"names, in sequence and with fio's defaults, next to the other job, which never touches that place.",
+	When: "A section of a job file holds nothing but filename, directory or size, neither it nor a [global] " +
+		"section gives rw, and an earlier section does.",
+	Why: "Sections do not share their options: only those of [global] reach other sections. The section reads " +
+		"what it names, in sequence and with fio's defaults, next to the other job, which never touches that place.",
 	Fix:    "Move the option to the section whose job is meant, or to [global].",
 	Bad:    "[job]\nrw=randwrite\nsize=10g\ndirect=1\n[device]\nfilename=/dev/sdb",
 	Good:   "[job]\nrw=randwrite\nsize=10g\ndirect=1\nfilename=/dev/sdb",

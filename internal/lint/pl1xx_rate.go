@@ -15,11 +15,9 @@ var rateBySmallest = &rule{
 	Severity: finding.Warn,
 	Title:    "rate_iops with blocks of several sizes",
 	When:     "rate_iops is set for a direction whose blocks have several sizes (bssplit, bsrange).",
-	Why: "fio turns rate_iops into bytes: the rate times the smallest block. A job that draws larger blocks has " +
-		"used its bytes after a part of " +
-		"the I/Os: with bssplit=4k/50:60k/50 and rate_iops=700 it does 88 IOPS. Seen with fio 3.33 and rate_iops=160: " +
-		"21 I/Os " +
-		"in a second, and 160 with bs=32k.",
+	Why: "fio turns rate_iops into bytes: the rate times the smallest block. A job that draws larger blocks " +
+		"has used its bytes after a part of the I/Os: with bssplit=4k/50:60k/50 and rate_iops=700 it does 88 IOPS. " +
+		"Seen with fio 3.33 and rate_iops=160: 21 I/Os in a second, and 160 with bs=32k.",
 	Fix:    "Use rate= in bytes for the sum that is meant, or one section for each block size with its own rate_iops.",
 	Bad:    "fio --name=a --rw=randread --bssplit=4k/50:60k/50 --rate_iops=700 --size=10G --directory=/data",
 	Good:   "fio --name=a --rw=randread --bssplit=4k/50:60k/50 --rate=21875k --size=10G --directory=/data",
@@ -55,8 +53,7 @@ var rateWithPauses = &rule{
 	Title:    "rate together with thinktime",
 	When:     "rate or rate_iops is set, thinktime too, and rate_ignore_thinktime is not.",
 	Why: "After each pause fio catches up with the rate: it issues the I/Os of the pause at once. The load is " +
-		"bursts, neither the steady rate nor the " +
-		"pauses that the job states.",
+		"bursts, neither the steady rate nor the pauses that the job states.",
 	Fix:    "Use one of them; or add rate_ignore_thinktime=1, so that pauses lower the rate.",
 	Bad:    "fio --name=a --rw=randread --rate_iops=500 --thinktime=10ms --size=10G --directory=/data",
 	Good:   "fio --name=a --rw=randread --rate_iops=500 --size=10G --directory=/data",
@@ -82,11 +79,11 @@ var rampAboveRun = &rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "ramp_time is longer than runtime",
-	When: "ramp_time is at least ten times runtime, which is a swap of the two. Where it is only longer it is an info: " +
-		"a long warm-up may be meant.",
+	When: "ramp_time is at least ten times runtime, which is a swap of the two. Where it is only longer it is " +
+		"an info: a long warm-up may be meant.",
 	Why: "fio runs the ramp first and the runtime behind it, so this works; but most of the run is thrown " +
-		"away, and often the two were swapped. Seen with fio 3.33, a ramp of 1 s and a runtime of 60 ms: of 10,716 reads " +
-		"that the device did, fio reports 287.",
+		"away, and often the two were swapped. Seen with fio 3.33, a ramp of 1 s and a runtime of 60 ms: of 10,716 " +
+		"reads that the device did, fio reports 287.",
 	Fix:    "Swap them, or give runtime at least the length of the ramp.",
 	Bad:    "fio --name=a --rw=randread --size=10G --time_based --ramp_time=180 --runtime=5 --directory=/data",
 	Good:   "fio --name=a --rw=randread --size=10G --time_based --ramp_time=5 --runtime=180 --directory=/data",

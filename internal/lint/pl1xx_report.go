@@ -16,9 +16,8 @@ var manyReports = &rule{
 	Severity: finding.Info,
 	Title:    "many jobs without group_reporting",
 	When:     "numjobs is 4 or more and group_reporting is not set.",
-	Why: "fio prints a block of figures for each copy. Totals and percentiles over all of them are then left to " +
-		"the reader, and percentiles cannot be " +
-		"added or averaged.",
+	Why: "fio prints a block of figures for each copy. Totals and percentiles over all of them are then left " +
+		"to the reader, and percentiles cannot be added or averaged.",
 	Fix:    "Add group_reporting.",
 	Bad:    "fio --name=a --rw=randread --numjobs=16 --size=1G",
 	Good:   "fio --name=a --rw=randread --numjobs=16 --size=1G --group_reporting",
@@ -85,9 +84,10 @@ var mixIgnored = &rule{
 	Severity: finding.Warn,
 	Title:    "rwmixread on a job that does not mix",
 	When: "rwmixread or rwmixwrite is set in a job's own section, or for a command's only jobs, and rw is not " +
-		"rw, readwrite or randrw. Nothing is said where the share is what rw does anyway: rw=read with rwmixread=100",
-	Why: "fio ignores it: rw=randread with rwmixread=70 reads only. The workload is not the one that the " +
-		"text describes.",
+		"rw, readwrite or randrw. Nothing is said where the share is what rw does anyway: rw=read with " +
+		"rwmixread=100",
+	Why: "fio ignores it: rw=randread with rwmixread=70 reads only. The workload is not the one that the text " +
+		"describes.",
 	Fix:    "Use rw=randrw or rw=rw, or drop rwmixread.",
 	Bad:    "fio --name=a --rw=randwrite --rwmixread=70 --size=1G",
 	Good:   "fio --name=a --rw=randrw --rwmixread=70 --size=1G",
@@ -161,13 +161,11 @@ var omission = &rule{
 	Severity: finding.Info,
 	Title:    "latencies leave out the time that I/Os waited to be issued",
 	When:     "rate, rate_iops or thinktime is set, and io_submit_mode is not offload.",
-	Why: "Such a job stands for clients that come at a rate of their own. When the storage stalls, fio issues the " +
-		"next I/Os late and counts their latency " +
-		"from when it issued them: one stall of a second shows as one slow I/O instead of hundreds (coordinated " +
-		"omission). High percentiles look far too good.",
+	Why: "Such a job stands for clients that come at a rate of their own. When the storage stalls, fio issues " +
+		"the next I/Os late and counts their latency from when it issued them: one stall of a second shows as one " +
+		"slow I/O instead of hundreds (coordinated omission). High percentiles look far too good.",
 	Fix: "Look at the achieved rate first: below the one asked for, latencies mean little. With a synchronous " +
-		"engine io_submit_mode=offload issues " +
-		"I/Os on time, whatever the device does.",
+		"engine io_submit_mode=offload issues I/Os on time, whatever the device does.",
 	Bad:    "fio --name=a --rw=randread --rate_iops=5000 --size=10G --time_based --runtime=60",
 	Good:   "fio --name=a --rw=randread --rate_iops=5000 --io_submit_mode=offload --size=10G --time_based --runtime=60",
 	Ignore: "When only the throughput is read from the result.",
@@ -199,8 +197,8 @@ var everyIO = &rule{
 	Title:    "the logs hold a line for each I/O",
 	When:     "A write_bw_log, write_iops_log or write_lat_log is asked for without log_avg_msec or log_hist_msec.",
 	Why: "fio keeps each entry in memory and writes the files at the end: at 100,000 IOPS some 200 MB a minute " +
-		"and log. The memory is taken from the page " +
-		"cache and from whatever runs beside, and a full disk loses the log.",
+		"and log. The memory is taken from the page cache and from whatever runs beside, and a full disk loses the " +
+		"log.",
 	Fix:    "Set log_avg_msec=1000, or take fio's json+ histograms each second, as plimsoll does.",
 	Bad:    "fio --name=a --rw=randread --write_lat_log=a --time_based --runtime=600 ...",
 	Good:   "fio --name=a --rw=randread --write_lat_log=a --log_avg_msec=1000 --time_based --runtime=600 ...",

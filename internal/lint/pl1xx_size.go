@@ -17,20 +17,16 @@ var cachedSet = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "the working set fits a cache",
-	When: "Through the page cache (direct=0): all jobs together touch less than the machine's memory (--memory; " +
-		"without it, 128 MiB, which any machine has left, " +
-		"and below 4 GiB it is an info), and read blocks again (invalidate=0 with time_based or loops, or norandommap " +
-		"with time_based), " +
-		"or write and force nothing out. Otherwise fio drops the file from the cache at the start of each pass, and its " +
-		"reads " +
-		"come from the disk. " +
-		"With direct=1: less than 1 GiB in all at random, which controllers and drives may hold in their own " +
-		"memory (an info)",
-	Why: "Once the blocks are in memory, reads come from there and writes end there. The figure is that of RAM or " +
-		"of a controller's cache, ten to a " +
-		"hundred times the storage's. Seen with fio 3.33 on a loop device: of 128 MiB read at random from 32 MiB with " +
-		"norandommap 32 MiB came from the device; of 16 MiB written nothing had reached it when fio ended, and all of it " +
-		"with end_fsync=1.",
+	When: "Through the page cache (direct=0): all jobs together touch less than the machine's memory " +
+		"(--memory; without it, 128 MiB, which any machine has left, and below 4 GiB it is an info), and read " +
+		"blocks again (invalidate=0 with time_based or loops, or norandommap with time_based), or write and force " +
+		"nothing out. Otherwise fio drops the file from the cache at the start of each pass, and its reads come " +
+		"from the disk. With direct=1: less than 1 GiB in all at random, which controllers and drives may hold in " +
+		"their own memory (an info)",
+	Why: "Once the blocks are in memory, reads come from there and writes end there. The figure is that of RAM " +
+		"or of a controller's cache, ten to a hundred times the storage's. Seen with fio 3.33 on a loop device: of " +
+		"128 MiB read at random from 32 MiB with norandommap 32 MiB came from the device; of 16 MiB written " +
+		"nothing had reached it when fio ended, and all of it with end_fsync=1.",
 	Fix: "Use direct=1, or a size of twice the memory at least; for buffered writes count the flush in with " +
 		"end_fsync=1 or fsync.",
 	Bad:    "fio --name=a --rw=randread --size=512m --time_based --runtime=60 --norandommap --directory=/data",
@@ -115,13 +111,13 @@ var tinyFile = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "the file is tiny",
-	When: "A job of random I/O that goes on (time_based, loops) has one block to choose from, or fewer blocks than it " +
-		"keeps in flight. " +
-		"Other files of less than 1 MiB or of not more than 16 blocks are an info, and one block read or written in " +
-		"sequence is nothing: its time is what such a job measures. Jobs that verify are passed over",
-	Why: "A job that goes over a handful of blocks again and again measures one erase block, one stripe member or " +
-		"a cache, and no random access: fio 3.33 wrote 50 blocks of a 16 KiB file to one offset. " +
-		"It is often a slip: size=16K for 16G.",
+	When: "A job of random I/O that goes on (time_based, loops) has one block to choose from, or fewer blocks " +
+		"than it keeps in flight. Other files of less than 1 MiB or of not more than 16 blocks are an info, and " +
+		"one block read or written in sequence is nothing: its time is what such a job measures. Jobs that verify " +
+		"are passed over",
+	Why: "A job that goes over a handful of blocks again and again measures one erase block, one stripe member " +
+		"or a cache, and no random access: fio 3.33 wrote 50 blocks of a 16 KiB file to one offset. It is often a " +
+		"slip: size=16K for 16G.",
 	Fix:    "Give each job a size that no cache holds, such as 10G.",
 	Bad:    "fio --name=a --rw=randwrite --bs=16k --size=16K --time_based --runtime=60",
 	Good:   "fio --name=a --rw=randwrite --bs=16k --size=16G",
@@ -173,13 +169,11 @@ var straddles = &rule{
 	Severity: finding.Info,
 	Title:    "blocks straddle the array's chunks",
 	When: "The block size neither divides the chunk nor is a multiple of it. The chunk is given (--chunk), or " +
-		"stands in the same document " +
-		"(mdadm, lvcreate). When it is not known, a block size that is no power of two straddles every chunk " +
-		"there is. Such blocks may be those of the application.",
+		"stands in the same document (mdadm, lvcreate). When it is not known, a block size that is no power of two " +
+		"straddles every chunk there is. Such blocks may be those of the application.",
 	Why: "A block that crosses a chunk becomes two I/Os on two members. The array's IOPS are shared by all the " +
-		"pieces, and a block is ready when the slower " +
-		"of them is. The mean number of pieces is 1 + (bs - gcd(bs, chunk)) / chunk for offsets that are " +
-		"multiples of bs.",
+		"pieces, and a block is ready when the slower of them is. The mean number of pieces is 1 + (bs - gcd(bs, " +
+		"chunk)) / chunk for offsets that are multiples of bs.",
 	Fix: "Use a block size that divides the chunk, or a chunk that the block size divides; or compare with the " +
 		"ceiling for the pieces, as plimsoll does.",
 	Bad: "mdadm --create /dev/md0 --level=0 --chunk=64K --raid-devices=4 ...\nfio --name=a --filename=/dev/md0 " +
@@ -254,8 +248,8 @@ var tooLarge = &rule{
 	Since:    "0.1",
 	Severity: finding.Fail,
 	Title:    "the files do not fit the free space",
-	When: "The sizes of all jobs of a document, each job's copies counted, exceed the free space that is " +
-		"known (--free).",
+	When: "The sizes of all jobs of a document, each job's copies counted, exceed the free space that is known " +
+		"(--free).",
 	Why: "fio writes the files first and stops with \"No space left on device\", after it has filled the " +
 		"filesystem; a database on it stops too.",
 	Fix:    "Make size or numjobs smaller, or use one file for all jobs (filename=) with offset_increment.",
@@ -291,8 +285,8 @@ var percentSize = &rule{
 	Title:    "a size in percent depends on what is there",
 	When:     "size or io_size is a percentage and the job works on files, not on a device.",
 	Why: "The percentage is of the file or device as fio finds it. Of a file that does not exist yet it is " +
-		"nothing, and fio refuses the job; of one " +
-		"left by an earlier run it is that file's size, so that two runs differ in silence.",
+		"nothing, and fio refuses the job; of one left by an earlier run it is that file's size, so that two runs " +
+		"differ in silence.",
 	Fix:    "Give the size in bytes: size=50g.",
 	Bad:    "[a]\nfilename=/data/test\nsize=50%",
 	Good:   "[a]\nfilename=/data/test\nsize=50g",
@@ -324,8 +318,7 @@ var endsEarly = &rule{
 	Title:    "without time_based the job ends when its size is done",
 	When:     "runtime and size are given, and neither time_based nor loops.",
 	Why: "runtime is then only the latest end. On a fast device a job over 1 GiB ends within a second, and its " +
-		"figures are those of " +
-		"filling caches and queues.",
+		"figures are those of filling caches and queues.",
 	Fix:    "Add time_based.",
 	Bad:    "fio --name=a --rw=randread --size=1G --runtime=60",
 	Good:   "fio --name=a --rw=randread --size=1G --runtime=60 --time_based",

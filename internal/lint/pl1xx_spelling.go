@@ -86,9 +86,9 @@ var longDash = &rule{
 	Since:    "0.1",
 	Severity: finding.Fail,
 	Title:    "long dashes or typographic quotes instead of -- and \"",
-	Why: "Word processors and blogs turn -- into a long dash. fio takes such a word for the name of a job file, " +
-		"does not find it and stops, or, " +
-		"when some options are spelled right, runs another workload than the text says.",
+	Why: "Word processors and blogs turn -- into a long dash. fio takes such a word for the name of a job " +
+		"file, does not find it and stops, or, when some options are spelled right, runs another workload than the " +
+		"text says.",
 	Fix:    "Type two hyphens before each option, and straight quotes.",
 	Bad:    "fio —name=test —rw=randwrite —bs=16k",
 	Good:   "fio --name=test --rw=randwrite --bs=16k",

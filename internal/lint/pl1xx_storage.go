@@ -47,8 +47,7 @@ var wrongStripe = &rule{
 	Severity: finding.Fail,
 	Title:    "mkfs is given another geometry than the array has",
 	When: "A mkfs states su and sw (XFS) or stride and stripe-width (ext4) for a device that mdadm or lvcreate " +
-		"makes in the same document, and they differ from its " +
-		"chunk and the number of its data members.",
+		"makes in the same document, and they differ from its chunk and the number of its data members.",
 	Why: "The filesystem lays allocation groups, its log and large files out for an array that is not there. " +
 		"mkfs warns at most, and the mount says nothing.",
 	Fix:    "Leave su and sw away: mkfs.xfs and mkfs.ext4 read the geometry of md and LVM from the kernel.",
@@ -114,11 +113,10 @@ var mountedTwice = &rule{
 	Since:    "0.1",
 	Severity: finding.Fail,
 	Title:    "one device is mounted in two places",
-	When: "Within one script, or one code block, mount names the same device for two mount points, and " +
-		"neither umount nor a new mkfs or array stands between.",
-	Why: "Both paths show one filesystem on one array. A test of \"two arrays\" then measures one with twice the " +
-		"load, and the array that was meant stays " +
-		"idle.",
+	When: "Within one script, or one code block, mount names the same device for two mount points, and neither " +
+		"umount nor a new mkfs or array stands between.",
+	Why: "Both paths show one filesystem on one array. A test of \"two arrays\" then measures one with twice " +
+		"the load, and the array that was meant stays idle.",
 	Fix:    "Mount the device that was meant.",
 	Bad:    "mount -o noatime /dev/md0 /opt/fio/t0\nmount -o noatime /dev/md0 /opt/fio/t1",
 	Good:   "mount -o noatime /dev/md0 /opt/fio/t0\nmount -o noatime /dev/md1 /opt/fio/t1",
@@ -162,9 +160,9 @@ var scriptDiscard = &rule{
 	Severity: finding.Info,
 	Title:    "the filesystem is mounted with discard",
 	When:     "The options of a mount hold discard. Said once a document.",
-	Why: "Each removed file sends discards to the drives at once, beside the I/O that is measured; and the blocks " +
-		"they free answer later reads without " +
-		"touching the medium, so a test on the raw device after removing files reads nothing.",
+	Why: "Each removed file sends discards to the drives at once, beside the I/O that is measured; and the " +
+		"blocks they free answer later reads without touching the medium, so a test on the raw device after " +
+		"removing files reads nothing.",
 	Fix:    "Mount without discard and let fstrim.timer do it at a quiet hour.",
 	Bad:    "mount -o noatime,discard /dev/md0 /data",
 	Good:   "mount -o noatime /dev/md0 /data\nsystemctl enable --now fstrim.timer",
@@ -210,8 +208,8 @@ var neverMounted = &rule{
 	Since:    "0.1",
 	Severity: finding.Info,
 	Title:    "an array is made and formatted, and never mounted",
-	When: "A document makes and formats several arrays and mounts some of them, but not this one. Silent " +
-		"where a second mount of another one (PL131) tells why.",
+	When: "A document makes and formats several arrays and mounts some of them, but not this one. Silent where " +
+		"a second mount of another one (PL131) tells why.",
 	Why:    "Half of the drives stay idle, and what is measured is not what the document says.",
 	Fix:    "Mount it, or do not make it.",
 	Bad:    made + "mkfs.xfs /dev/md0\nmkfs.xfs /dev/md1\nmount /dev/md0 /data",

@@ -21,8 +21,8 @@ var endless = &rule{
 	Severity: finding.Warn,
 	Title:    "time_based without runtime",
 	When:     "A command has time_based and no runtime. In a job file it is an info: who starts it may give runtime.",
-	Why: "fio says \"time_based requires a runtime/timeout setting\" once, drops time_based and ends when " +
-		"the size is done.",
+	Why: "fio says \"time_based requires a runtime/timeout setting\" once, drops time_based and ends when the " +
+		"size is done.",
 	Fix:    "Add runtime, such as runtime=60.",
 	Bad:    "fio --name=a --rw=randread --size=1G --time_based",
 	Good:   "fio --name=a --rw=randread --size=1G --time_based --runtime=60",
@@ -48,9 +48,8 @@ var noRamp = &rule{
 	Severity: finding.Info,
 	Title:    "a short run without ramp_time",
 	When:     "A timed job of less than 5 minutes has no ramp_time.",
-	Why: "The first seconds (files opened, queues filled, caches and credits full, CPU clocks rising) go into the " +
-		"mean and, more so, into the " +
-		"high percentiles.",
+	Why: "The first seconds (files opened, queues filled, caches and credits full, CPU clocks rising) go into " +
+		"the mean and, more so, into the high percentiles.",
 	Fix:    "Add ramp_time=5 or more; or let plimsoll run --stop end the scenario where its figures have settled.",
 	Bad:    "fio --name=a --rw=randread --size=10G --time_based --runtime=60",
 	Good:   "fio --name=a --rw=randread --size=10G --time_based --runtime=60 --ramp_time=10",
@@ -95,11 +94,11 @@ var shortForBurst = &rule{
 	Severity: finding.Info,
 	Title:    "the run is too short to see burst credits run out",
 	When: "The document names an EC2 instance type whose EBS limits burst, or a volume type with credits (gp2 " +
-		"below 1,000 GiB, st1, sc1), and its timed jobs are " +
-		"shorter than the burst lasts (30 minutes for instances).",
+		"below 1,000 GiB, st1, sc1), and its timed jobs are shorter than the burst lasts (30 minutes for " +
+		"instances).",
 	Why: "A fresh instance or volume runs at its burst rate until its credits are spent, typically after 30 " +
-		"minutes, and at a fraction from then on. " +
-		"A system sized by the burst figure slows down when it is busy for long, which is when it matters.",
+		"minutes, and at a fraction from then on. A system sized by the burst figure slows down when it is busy " +
+		"for long, which is when it matters.",
 	Fix: "Compare with the baseline limits, or run for longer than the burst lasts; plimsoll states burst and " +
 		"sustained ceilings apart.",
 	Bad:    "# on a c6a.xlarge\nfio --name=a --rw=randwrite --bs=16k --time_based --runtime=180 ...",
@@ -167,9 +166,8 @@ var repeatedRandom = &rule{
 	Title:    "every round visits the same blocks in the same order",
 	When: "Random I/O is repeated (loops above 1, or the command stands in a loop), and neither randrepeat=0 " +
 		"nor a randseed is given.",
-	Why: "randrepeat=1 is fio's default: the same seed each time. The second round finds in caches what the first " +
-		"one left there, so rounds look better, " +
-		"and more alike, than they are.",
+	Why: "randrepeat=1 is fio's default: the same seed each time. The second round finds in caches what the " +
+		"first one left there, so rounds look better, and more alike, than they are.",
 	Fix:    "Set randrepeat=0, or another randseed for each round.",
 	Bad:    "for i in 1 2 3; do fio --name=a --rw=randread --size=10G --bs=4k --direct=1; done",
 	Good:   "for i in 1 2 3; do fio --name=a --rw=randread --size=10G --bs=4k --direct=1 --randrepeat=0; done",
