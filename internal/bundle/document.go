@@ -64,19 +64,29 @@ func ReadDocument(name string, data []byte, env func(string) (string, bool)) *Do
 		d.jobs = append(d.jobs, barePages(d.lines)...)
 	}
 	d.index()
+	known := map[string]bool{}
 	for i, line := range d.lines {
 		if volumeType.MatchString(line) {
 			d.typed = append(d.typed, i)
 		}
 		for _, found := range instanceType.FindAllString(line, -1) {
 			typ := strings.ToLower(found)
-			if _, known := cloud.InstanceLimits(typ); known {
+			is, looked := known[typ]
+			if !looked && len(known) < mostTypes {
+				_, is = cloud.InstanceLimits(typ)
+				known[typ] = is
+			}
+			if is {
 				d.named = append(d.named, mention{i + 1, typ})
 			}
 		}
 	}
 	return d
 }
+
+// mostTypes is how many words of a document that look like types of machines are looked up: each reads the
+// catalogue.
+const mostTypes = 500
 
 // headline is the heading of a section in Markdown. One # is a comment in a shell's quotes as well.
 var headline = regexp.MustCompile(`^#{2,6}[ \t]`)

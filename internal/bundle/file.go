@@ -12,11 +12,20 @@ import (
 func writeFile(name string, data []byte) error { return sys.WriteFile(name, data, 0o644) }
 
 func writeJSON(name string, v any) error {
+	data, err := jsonText(name, v)
+	if err != nil {
+		return err
+	}
+	return writeFile(name, data)
+}
+
+// jsonText is a record's text; an error names the record.
+func jsonText(name string, v any) ([]byte, error) {
 	data, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return writeFile(name, append(data, '\n'))
+	return append(data, '\n'), nil
 }
 
 // readJSON leaves v alone when there is no such file and says so.

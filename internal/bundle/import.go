@@ -68,13 +68,12 @@ func Import(out string, run Run, found Found) (*Bundle, error) {
 	}
 	defer w.Close()
 	for i, s := range w.Run.Suite.Scenarios {
-		dir, err := w.Begin(s)
-		if err != nil {
+		if err := w.Add(s, results[i]); err != nil {
 			return nil, err
 		}
-		if err := w.Keep(s, dir, results[i]); err != nil {
-			return nil, err
-		}
+	}
+	if err := w.Flush(); err != nil {
+		return nil, err
 	}
 	return w.Finish(Finished, run.Created)
 }

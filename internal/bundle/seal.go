@@ -41,16 +41,19 @@ func seal(dir string, names ...string) error {
 			}
 		}
 	}
-	var text bytes.Buffer
+	var text []byte
 	for _, name := range names {
 		sum, err := sumOf(filepath.Join(dir, name), 0)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&text, "%s  %s\n", sum, name)
+		text = sumLine(text, sum, name)
 	}
-	return writeFile(filepath.Join(dir, sums), text.Bytes())
+	return writeFile(filepath.Join(dir, sums), text)
 }
+
+// sumLine adds a file's line to the text of checksums.
+func sumLine(text []byte, sum, name string) []byte { return fmt.Appendf(text, "%s  %s\n", sum, name) }
 
 // sumOf is a file's checksum, "" for one that is larger than limit, when there is one.
 func sumOf(name string, limit int64) (string, error) {

@@ -1,6 +1,8 @@
 package bundle
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -147,6 +149,35 @@ func (w *Writer) Keep(s suite.Scenario, dir string, r *result.Result) error {
 	}
 	return errors.Join(sys.SyncDir(filepath.Dir(final)), sys.SyncDir(w.dir.Path()))
 }
+
+// Add makes a result part of a bundle that is being imported, beside which its source still is: nothing is synced
+// before Flush, and a directory costs five system calls in place of fifty.
+func (w *Writer) Add(s suite.Scenario, r *result.Result) error {
+	r.Dir = w.dirName(s)
+	if err := w.dir.Mkdir(r.Dir, 0o755); err != nil {
+		return err
+	}
+	data, err := jsonText(r.Dir, r)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(data)
+	return errors.Join(w.add(filepath.Join(r.Dir, "result.json"), data),
+		w.add(filepath.Join(r.Dir, sums), sumLine(nil, hex.EncodeToString(sum[:]), "result.json")))
+}
+
+// add writes a new file.
+func (w *Writer) add(name string, data []byte) error {
+	f, err := w.dir.Create(name, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+// Flush makes what was added last.
+func (w *Writer) Flush() error { return w.dir.SyncAll() }
 
 // Drop removes what an aborted scenario wrote.
 func (w *Writer) Drop(dir string) error { return os.RemoveAll(dir) }

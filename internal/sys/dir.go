@@ -75,6 +75,10 @@ func (d *Dir) Free() (free uint64, id unix.Fsid, err error) {
 	return st.Bavail * uint64(st.Bsize), st.Fsid, nil
 }
 
+// SyncAll flushes what was written to the directory's filesystem: for many files this is cheaper than to sync
+// each.
+func (d *Dir) SyncAll() error { return unix.Syncfs(int(d.file.Fd())) }
+
 // Give makes the directory another user's.
 func (d *Dir) Give(uid, gid uint32) error { return d.file.Chown(int(uid), int(gid)) }
 
