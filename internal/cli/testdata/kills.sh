@@ -33,7 +33,7 @@ run=plimsoll
 via() { # the arguments, and for a fleet the engine, of which one word has blanks
 	if [ $kind = fleet ]; then $run "$@" --via 'env --chdir {host} COMMAND'; else $run "$@"; fi
 }
-mounts=$(cat /proc/self/mounts)
+cut -d' ' -f1-3 /proc/self/mounts >mounts # whose options others may change meanwhile, and which may go with a directory of theirs
 run="killat $step $signal steps plimsoll"
 via $command --progress none >out 2>&1
 code=$?
@@ -68,7 +68,7 @@ left() {
 	ls -A /dev/shm
 	ls -d /tmp/plimsoll-*-"$(stat -Lc %i /proc/self/ns/pid)"-* 2>/dev/null
 	sed 1d /proc/sysvipc/shm
-	[ "$mounts" = "$(cat /proc/self/mounts)" ] || echo "mounts: $(cat /proc/self/mounts)"
+	cut -d' ' -f1-3 /proc/self/mounts | grep -Fxvf mounts | sed 's/^/mount /'
 }
 soon() { # what is left, without processes that end by themselves within 10 s, such as fio --version
 	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
