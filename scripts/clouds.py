@@ -4,7 +4,7 @@
 usage: scripts/clouds.py [--facts DIR] [--mirror DIR]
 
 DIR of --facts holds azure-machines.csv, gcp-machines.csv, gcp-machine-limits.csv,
-gcp-attach-limits.csv and local-measured.csv, by default ../shared/facts/clouds: figures that were
+gcp-attach-limits.csv, gcp-local-ssd.csv and local-measured.csv, by default ../shared/facts/clouds: figures that were
 gathered from the vendors' pages and APIs, each row with its source and date. With --mirror, copies
 of the repositories that those figures come from (OWNER+NAME/repo, bare git), the files are built
 from them first, by DIR/src/build.py of --facts. Without it nothing is read from the sources
@@ -72,7 +72,7 @@ def azure():
         if r['trust'] == 'no-limit':
             n['as_of'] = r['as_of'] or '2026-08-01'
         n['listed'] = {'yes': 'y'}.get(n.pop('listed_2026_08'), '')
-        n['premium'] = {'yes': 'y'}.get(n['premium'], '')
+        n['premium'] = {'yes': 'y', 'no': 'n'}.get(n['premium'], '')
         n['trust'] = {'page': 'p', 'api-exact': 'e', 'api-rounded': 'r', 'no-limit': ''}[n['trust']]
         out.append(n)
     write('azure.csv', ['name', 'controller', 'vcpus', 'memory_gib', 'arch', 'premium', 'disks', 'base_iops', 'base_mbs', 'max_iops', 'max_mbs',
@@ -110,7 +110,16 @@ def measured():
     write('local-measured.csv', ['name', 'read_iops', 'write_iops', 'read_bps', 'write_bps', 'source', 'as_of'], out)
 
 
+def local():
+    # The source counts drives; each row has what they reach together.
+    out = [{'kind': r['kind'], 'drives': r['disks'], 'gib': r['gib_each'], 'read_iops': r['read_iops'], 'write_iops': r['write_iops'],
+            'read_mibs': r['read_mibps'], 'write_mibs': r['write_mibps'], 'source': code(r['source']), 'as_of': r['as_of']}
+           for r in rows('gcp-local-ssd.csv')]
+    write('google-local.csv', ['kind', 'drives', 'gib', 'read_iops', 'write_iops', 'read_mibs', 'write_mibs', 'source', 'as_of'], out)
+
+
 azure()
 google()
 measured()
+local()
 write('sources.csv', ['code', 'source'], [{'code': c, 'source': s} for s, c in sources.items()])

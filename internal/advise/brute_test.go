@@ -120,6 +120,10 @@ func order(t cloud.VolumeType, iops, rate, gib float64) (cloud.VolumeSpec, bool)
 	spec := cloud.VolumeSpec{Type: t.Type, Size: t.MaxSize}
 	holds := func(s cloud.VolumeSpec) bool {
 		f, err := cloud.VolumeLimits(s)
+		if most := max(t.Rate.Included, t.Rate.PerIOPS*units.Rate(s.IOPS)); t.OrdersRate() && t.Rate.PerIOPS > 0 &&
+			!enough(float64(most), float64(s.Rate)) {
+			return false // VolumeLimits forgives a ten-thousandth
+		}
 		return err == nil && enough(float64(f.Sustained.IOPS), iops) && enough(float64(f.Sustained.Rate), rate) &&
 			float64(s.Size)/float64(units.GiB) >= gib
 	}
@@ -127,12 +131,16 @@ func order(t cloud.VolumeType, iops, rate, gib float64) (cloud.VolumeSpec, bool)
 		spec.IOPS = t.IOPS.Max
 		if !t.Rate.Derived {
 			spec.Rate = t.Rate.Max
-			least := int(t.Rate.Included / units.MiBPerSec)
-			n := least + sort.Search(int(t.Rate.Max/units.MiBPerSec)-least, func(i int) bool {
-				spec.Rate = units.Rate(least+i) * units.MiBPerSec
+			unit := units.MiBPerSec
+			if t.Provider == "Azure" {
+				unit = units.MBPerSec
+			}
+			least := int(max(t.Rate.Included, t.Rate.Min) / unit)
+			n := least + sort.Search(int(t.Rate.Max/unit)-least, func(i int) bool {
+				spec.Rate = units.Rate(least+i) * unit
 				return holds(spec)
 			})
-			spec.Rate = units.Rate(n) * units.MiBPerSec
+			spec.Rate = units.Rate(n) * unit
 		}
 		least := int(max(t.IOPS.Included, t.IOPS.Min))
 		n := least + sort.Search(most-least, func(i int) bool {

@@ -11,7 +11,6 @@ import (
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cloud"
-	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
 )
@@ -68,8 +67,8 @@ func Elsewhere(r Request) (*Choices, error) {
 	if err != nil {
 		return nil, err
 	}
-	types := r.Types
-	if len(types) == 0 {
+	types := slices.DeleteFunc(slices.Clone(r.Types), func(name string) bool { return name == localType })
+	if len(r.Types) == 0 {
 		types = typesOf[words.Vendor]
 	}
 	for _, name := range types {
@@ -83,10 +82,8 @@ func Elsewhere(r Request) (*Choices, error) {
 			c.Rejected = append(c.Rejected, why)
 		}
 	}
-	slices.SortStableFunc(c.Rows, func(a, b Choice) int {
-		return cmp.Or(cmp.Compare(unpriced(a.Month), unpriced(b.Month)), cmp.Compare(a.Month, b.Month),
-			cmp.Compare(a.InstanceMonth, b.InstanceMonth))
-	})
+	c.sort()
+	c.ownDrives(&r, machines)
 	c.notes(&r)
 	return c, nil
 }
@@ -143,111 +140,209 @@ func (r *Request) inFamilies(typ string) (bool, error) {
 	return len(r.Families) == 0, nil
 }
 
-// numbers of volumes that are tried.
-var numbers = []int{1, 2, 3, 4, 6, 8, 12, 16}
-
-// choose is the best of a type of volume: what costs least, or has the fewest volumes where one of the
-// prices is missing. Else it says why there is none.
+// choose is the best layout of a type of volume with its machine, or why there is none.
 func (r *Request) choose(t cloud.VolumeType, machines []cloud.InstanceFacts) (best *Choice, why string) {
+	if t.Pool == nil && len(t.Tiers) == 0 && t.IOPS.PerGiB == 0 {
+		return nil, t.Type + ": the rules by which it is ordered are not known well enough"
+	}
 	why = t.Type + ": no layout of it meets the demand"
-	for _, n := range numbers {
-		if n > r.most() || n > 1 && t.Pool != nil && r.Demand.Durability.Survives != workload.LostVolume {
-			break // more volumes of a pool add nothing
+	for _, l := range shapes(r.most()) {
+		if best != nil && l.N > best.Layout.N && len(r.Prices.Volumes) == 0 {
+			break // the fewest do, where no price says otherwise
 		}
-		l, ok := r.sized(t, n)
+		l.Spec.Type = t.Type
+		l, ok := r.sized(t, l)
 		if !ok {
 			continue
 		}
 		one := r.onFirst(l, machines)
-		if one == nil {
+		if one == nil && best == nil {
 			why = t.Type + ": no machine that fits, and whose limits for it are known, carries the demand"
-			continue
 		}
-		if best == nil || one.Month > 0 && one.Month < best.Month {
+		if one != nil && (best == nil || one.better(best)) {
 			best = one
 		}
 	}
 	return best, why
 }
 
-// sized is a layout of n volumes, each as small as the demand allows; false where none is enough.
-func (r *Request) sized(t cloud.VolumeType, n int) (Layout, bool) {
-	l := Layout{Level: topology.Single, N: n, Spec: cloud.VolumeSpec{Type: t.Type}}
-	mirrored := r.Demand.Durability.Survives == workload.LostVolume
-	switch {
-	case mirrored && n == 1:
+// better says that a choice costs less than another one, or has fewer volumes where a price is missing.
+func (c *Choice) better(o *Choice) bool {
+	return cmp.Or(cmp.Compare(unpriced(c.Month), unpriced(o.Month)), cmp.Compare(c.Month, o.Month),
+		cmp.Compare(c.Layout.N, o.Layout.N), cmp.Compare(unpriced(c.InstanceMonth), unpriced(o.InstanceMonth)),
+		cmp.Compare(c.InstanceMonth, o.InstanceMonth)) < 0
+}
+
+// sized orders the volumes of a layout as cheaply as its type allows; false where none is enough.
+func (r *Request) sized(t cloud.VolumeType, l Layout) (Layout, bool) {
+	if !r.durable(l) {
 		return l, false
-	case mirrored && n == 2:
-		l.Level = topology.RAID1
-	case mirrored:
-		l.Level, l.Chunk = topology.RAID10, chunk
-	case n > 1:
-		l.Level, l.Chunk = topology.RAID0, chunk
-	}
-	least := up(float64(r.Demand.Capacity) * l.copies() / float64(n) / float64(units.GiB))
-	least = max(least, float64(t.MinSize/units.GiB), 1)
-	with := func(gib float64) Layout {
-		l.Spec.Size = units.Bytes(gib) * units.GiB
-		return l
 	}
 	switch {
 	case len(t.Tiers) > 0:
-		for _, tier := range t.Tiers {
-			if gib, _ := tier[1].(float64); gib >= least && r.enough(with(gib), cloud.InstanceFacts{}) != nil {
-				return with(gib), true
+		return r.tier(t, l)
+	case t.Pool != nil:
+		least := max(up(float64(r.Demand.Capacity)*l.copies()/float64(l.N)/float64(units.GiB)), float64(t.MinSize/units.GiB))
+		q := r.wantsOf(l)
+		with := func(i int) Layout {
+			l.Spec.Size = units.Bytes(least+float64(i)) * units.GiB
+			return l
+		}
+		n := max(int(t.MaxSize/units.GiB)-int(least)+1, 0)
+		at := sort.Search(n, func(i int) bool {
+			pool, _ := cloud.VolumeLimits(with(i).together())
+			return q.within(pool.Sustained)
+		})
+		return with(at), at < n
+	}
+	return r.provision(l)
+}
+
+// together is what the volumes of a layout are as one, of which the limits of a pool follow.
+func (l Layout) together() cloud.VolumeSpec {
+	return cloud.VolumeSpec{Type: l.Spec.Type, Size: l.Spec.Size * units.Bytes(l.N)}
+}
+
+// tier takes the cheapest tier that is enough, the smallest where none has a price.
+func (r *Request) tier(t cloud.VolumeType, l Layout) (best Layout, ok bool) {
+	for _, tier := range t.Tiers {
+		gib, _ := tier[1].(float64)
+		l.Spec.Size = units.Bytes(gib) * units.GiB
+		if r.falls(l) != "" {
+			continue
+		}
+		price, priced := r.Prices.Volume(l.Spec)
+		if was, had := r.Prices.Volume(best.Spec); !ok || priced && (!had || price < was) {
+			best, ok = l, true
+		}
+	}
+	return best, ok
+}
+
+// wants are what a demand asks with headroom of a layout's volumes together, and so of the machine: all
+// I/Os, and its reads and its writes apart.
+type wants struct {
+	volumes            int
+	typ                string
+	all, reads, writes need
+}
+
+func (r *Request) wantsOf(l Layout) wants {
+	q := wants{volumes: l.N, typ: l.Spec.Type}
+	q.all = r.needsOf(l, func(*workload.Stream) bool { return true })
+	only := func(share func(*workload.Stream) float64, reads float64) need {
+		one := *r
+		one.Demand = &workload.Demand{}
+		for i := range r.Demand.Streams {
+			s := r.Demand.Streams[i]
+			s.IOPS, s.ReadShare = s.IOPS*units.IOPS(share(&s)), reads
+			one.Demand.Streams = append(one.Demand.Streams, s)
+		}
+		return one.needsOf(l, func(s *workload.Stream) bool { return s.IOPS > 0 })
+	}
+	q.reads = only(func(s *workload.Stream) float64 { return s.ReadShare }, 1)
+	q.writes = only(func(s *workload.Stream) float64 { return 1 - s.ReadShare }, 0)
+	return q
+}
+
+// within says whether limits carry it; one that is not known limits nothing.
+func (q wants) within(l cloud.Limits) bool {
+	for _, c := range [][2]float64{
+		{float64(l.IOPS), q.all.iops},
+		{float64(l.Rate), q.all.bytes},
+		{float64(l.ReadIOPS), q.reads.iops},
+		{float64(l.ReadRate), q.reads.bytes},
+		{float64(l.WriteIOPS), q.writes.iops},
+		{float64(l.WriteRate), q.writes.bytes},
+	} {
+		if c[0] > 0 && c[0] < c[1]*(1-loss) {
+			return false
+		}
+	}
+	return true
+}
+
+// on says whether a machine carries it; one whose limit for the type is not known does not.
+func (q wants) on(f cloud.InstanceFacts) bool {
+	if f.Attachments > 0 && f.Attachments < q.volumes || slices.Contains(f.Without, q.typ) {
+		return false
+	}
+	known := false
+	for _, c := range f.Caps {
+		if c.For(q.typ) {
+			if known = true; !q.within(c.Baseline) {
+				return false
 			}
 		}
-		return l, false
-	case t.Pool != nil:
-		most := int(t.MaxSize/units.GiB) - int(least)
-		at := sort.Search(most+1, func(i int) bool { return r.enough(with(least+float64(i)), cloud.InstanceFacts{}) != nil })
-		return with(least + float64(at)), at <= most
-	case t.IOPS.PerMiB > 0 || t.IOPS.PerGiB == 0:
-		return l, false // its rules are not known well enough to order it
 	}
-	order, ok := r.order(l, r.needs(l))
-	l.Spec = order
-	return l, ok && r.enough(l, cloud.InstanceFacts{}) != nil
+	return known || f.Baseline.Known() && q.within(f.Baseline)
 }
 
-// enough is the candidate where a layout on a machine, or without one, meets the demand with headroom;
-// else nil.
-func (r *Request) enough(l Layout, f cloud.InstanceFacts) *Candidate {
-	if _, err := cloud.VolumeLimits(l.Spec); err != nil {
-		return nil
-	}
-	c := &Candidate{Layout: l, Instance: f, Type: f.Type}
-	if err := r.limits(c); err != nil || c.Times < (1+r.Headroom)*0.999 {
-		return nil
-	}
-	return c
-}
-
-// onFirst is the first machine that carries a layout; one whose limit for the type is not known does
-// not.
+// onFirst is a layout on the first machine that carries it. What the arithmetic found is held against
+// the ceiling.
 func (r *Request) onFirst(l Layout, machines []cloud.InstanceFacts) *Choice {
+	q := r.wantsOf(l)
 	for _, f := range machines {
-		own := slices.ContainsFunc(f.Caps, func(c cloud.Cap) bool { return c.For(l.Spec.Type) })
-		if !own && !f.Baseline.Known() || f.Attachments > 0 && f.Attachments < l.N {
+		if !q.on(f) {
 			continue
 		}
-		c := r.enough(l, f)
-		if c == nil {
+		c := &Candidate{Layout: l, Instance: f, Type: f.Type}
+		if r.limits(c) != nil || c.Times < (1+r.Headroom)*0.999 {
 			continue
 		}
-		out := &Choice{
-			Type: f.Type, VCPUs: f.VCPUs, Memory: f.Memory, Layout: l, Sustained: c.Sustained, Times: c.Times,
-		}
-		out.InstanceMonth, _ = r.Prices.Instance(f.Type)
-		if each, ok := r.Prices.Volume(l.Spec); ok {
-			out.VolumesMonth = each * cloud.USD(l.N)
-		}
-		if out.InstanceMonth > 0 && out.VolumesMonth > 0 {
-			out.Month = out.InstanceMonth + out.VolumesMonth
-		}
-		return out
+		return r.choice(c)
 	}
 	return nil
+}
+
+// choice is a candidate with what is known of its price.
+func (r *Request) choice(c *Candidate) *Choice {
+	out := &Choice{
+		Type: c.Type, VCPUs: c.Instance.VCPUs, Memory: c.Instance.Memory, Layout: c.Layout, Sustained: c.Sustained,
+		Times: c.Times,
+	}
+	out.InstanceMonth, _ = r.Prices.Instance(c.Type)
+	if each, ok := r.Prices.Volume(c.Layout.Spec); ok {
+		out.VolumesMonth = each * cloud.USD(c.Layout.N)
+	}
+	if out.InstanceMonth > 0 && (out.VolumesMonth > 0 || c.Layout.Local) {
+		out.Month = out.InstanceMonth + out.VolumesMonth
+	}
+	return out
+}
+
+// ownDrives adds the machine whose own drives meet the demand behind all others, for they are empty
+// after it stops, or among them where the demand allows that.
+func (c *Choices) ownDrives(r *Request, machines []cloud.InstanceFacts) {
+	var all []priced
+	for _, f := range machines {
+		all = append(all, priced{f, r.Prices.Instances[f.Type]})
+	}
+	own, why := r.local(all)
+	if own != nil && (r.limits(own) != nil || own.Times < (1+r.Headroom)*0.999) {
+		own, why = nil, "local drives: those of "+own.Type+" are not enough by its ceiling"
+	}
+	switch {
+	case own == nil:
+		if why != "" {
+			c.Rejected = append(c.Rejected, why)
+		}
+	case r.Demand.Durability.Survives == workload.NoLoss:
+		c.Rows = append(c.Rows, *r.choice(own))
+		c.sort()
+	case len(c.Rows) == 0:
+		c.Rejected = append(c.Rejected, fmt.Sprintf(
+			"local drives: %d in a %s meet it, and are empty after it stops; --survives none allows that", own.Layout.N, own.Type))
+	default:
+		c.Rows = append(c.Rows, *r.choice(own))
+	}
+}
+
+func (c *Choices) sort() {
+	slices.SortStableFunc(c.Rows, func(a, b Choice) int {
+		return cmp.Or(cmp.Compare(unpriced(a.Month), unpriced(b.Month)), cmp.Compare(a.Month, b.Month),
+			cmp.Compare(a.InstanceMonth, b.InstanceMonth))
+	})
 }
 
 // notes say what was not looked at.
@@ -259,8 +354,9 @@ func (c *Choices) notes(r *Request) {
 	if !slices.ContainsFunc(c.Rows, func(o Choice) bool { return o.VolumesMonth > 0 }) {
 		say("no price of a disk is known: bring a list with --prices, and rows have a sum")
 	}
-	if slices.ContainsFunc(r.Demand.Streams, func(s workload.Stream) bool { return s.Latency.Smallest() > 0 }) {
-		say("the latencies that the demand asks for are not looked at: the catalogue has none of %s's disks", c.Cloud)
+	if slices.ContainsFunc(r.Demand.Streams, func(s workload.Stream) bool { return s.Latency.Smallest() > 0 || s.Commits }) {
+		say("the latencies and the commits that the demand asks for are not looked at: the catalogue has no latency of %s's "+
+			"disks", c.Cloud)
 	}
 	if r.Demand.Durability.AFR > 0 {
 		say("how often data is lost is not looked at: %s states no failure rate that the catalogue has", c.Cloud)

@@ -27,7 +27,7 @@ func TestElsewhereMeetsTheDemand(t *testing.T) {
 		survives workload.Survives
 		iops     units.IOPS
 		most     int
-	}{{"azure", "", 9000, 2}, {"gcp", "", 9000, 3}, {"azure", workload.LostVolume, 4000, 2}} {
+	}{{"azure", "", 9000, 3}, {"gcp", "", 9000, 4}, {"azure", workload.LostVolume, 4000, 2}} {
 		r := Request{Demand: elsewhereDemand(c.iops), Headroom: 0.2, VCPUs: 8, Cloud: cloud.Named(c.cloud)}
 		r.Demand.Durability.Survives = c.survives
 		a, err := Elsewhere(r)
@@ -36,6 +36,9 @@ func TestElsewhereMeetsTheDemand(t *testing.T) {
 		}
 		for _, row := range a.Rows {
 			l := row.Layout
+			if l.Local {
+				continue // TestElsewhereOwnDrives
+			}
 			if c.survives != "" && !l.Level.Mirrored() {
 				t.Errorf("%s: %+v does not survive a volume", c.cloud, l)
 			}
@@ -63,6 +66,40 @@ func TestElsewhereMeetsTheDemand(t *testing.T) {
 		if !strings.Contains(strings.Join(a.Notes, " "), "no price of a disk is known") {
 			t.Errorf("notes %q", a.Notes)
 		}
+	}
+}
+
+// The drives of a machine itself lose their data over a stop: they come last, and first only where the
+// demand allows that; a temp disk, whose writes have no figure, is never advised.
+func TestElsewhereOwnDrives(t *testing.T) {
+	r := Request{Demand: elsewhereDemand(9000), Cloud: cloud.Named("azure"), Families: []string{"Standard_L8*_v3", "Standard_D8ds_v5"}}
+	a, err := Elsewhere(r)
+	if err != nil || len(a.Rows) != 3 || !a.Rows[2].Layout.Local || !strings.HasPrefix(a.Rows[2].Type, "Standard_L8") || a.Rows[2].Month == 0 {
+		t.Fatalf("%+v %v", a, err)
+	}
+	r.Demand.Durability.Survives = workload.NoLoss
+	if a, err = Elsewhere(r); err != nil || len(a.Rows) != 3 || !a.Rows[0].Layout.Local {
+		t.Errorf("where no data need survive, the only row with a sum is first: %+v %v", a.Rows, err)
+	}
+	r.Demand.Durability.Survives, r.Types = "", []string{"local"}
+	if a, err = Elsewhere(r); err != nil || len(a.Rows) != 0 || !strings.Contains(strings.Join(a.Rejected, " "), "--survives none allows that") {
+		t.Errorf("drives alone: %+v %v", a, err)
+	}
+	r.Types = []string{"premium"}
+	if a, err = Elsewhere(r); err != nil || len(a.Rows) != 1 || a.Rows[0].Layout.Local {
+		t.Errorf("drives that nobody asked for: %+v %v", a, err)
+	}
+	r.Types, r.Demand.Durability.Survives = nil, workload.LostInstance
+	if a, err = Elsewhere(r); err != nil || len(a.Rows) != 2 || !strings.Contains(strings.Join(a.Rejected, " "), "empty after the instance stops") {
+		t.Errorf("data that must survive a stop: %+v %v", a, err)
+	}
+	r.Demand.Durability.Survives, r.Demand.Streams[0].ReadShare, r.Families = workload.NoLoss, 0, []string{"Standard_L8s_v3"}
+	if a, err = Elsewhere(r); err != nil || len(a.Rows) != 2 {
+		t.Errorf("its page has no figure of writes: %+v %v", a, err)
+	}
+	r.Families = []string{"Standard_F8", "Standard_F16"}
+	if a, err = Elsewhere(r); err != nil || len(a.Rows) != 0 {
+		t.Errorf("sizes without premium storage: %+v %v", a, err)
 	}
 }
 

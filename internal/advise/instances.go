@@ -271,7 +271,7 @@ func (r *Request) local(instances []priced) (*Candidate, string) {
 	}
 	for _, i := range instances {
 		s := i.Local
-		if s.Count == 0 || s.Limits.ReadIOPS == 0 || r.Demand.Capacity > s.Size*units.Bytes(s.Count) {
+		if s.Count == 0 || s.Temp || s.Limits.ReadIOPS == 0 || r.Demand.Capacity > s.Size*units.Bytes(s.Count) {
 			continue
 		}
 		one := l
@@ -302,7 +302,7 @@ func (r *Request) localHolds(s cloud.InstanceStore) bool {
 		}
 		times := 1 + r.Headroom
 		over := func(want float64, have float64) bool { return have > 0 && want*times > have*n }
-		if over(readIO, float64(s.Limits.ReadIOPS)) || over(writeIO, float64(s.Limits.WriteIOPS)) ||
+		if writeIO > 0 && s.Limits.WriteIOPS == 0 || over(readIO, float64(s.Limits.ReadIOPS)) || over(writeIO, float64(s.Limits.WriteIOPS)) ||
 			over(
 				read,
 				float64(s.Limits.ReadRate),

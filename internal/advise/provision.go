@@ -87,8 +87,10 @@ func (r *Request) order(l Layout, n need) (order cloud.VolumeSpec, ok bool) {
 		order.IOPS = units.IOPS(max(up(n.iops), leastIOPS(t, n.bytes)))
 		gib = max(gib, up(float64(order.IOPS)/t.IOPS.PerGiB))
 	default:
-		order.IOPS = max(t.IOPS.Included, units.IOPS(up(n.iops)))
-		order.Rate = max(t.Rate.Included, units.Rate(up(n.bytes/float64(units.MiBPerSec)))*units.MiBPerSec)
+		unit := t.RateUnit()
+		order.IOPS = max(t.IOPS.Included, t.IOPS.Min, units.IOPS(up(n.iops)))
+		least := max(units.Rate(n.bytes), t.LeastRate(order.IOPS))
+		order.Rate = max(t.Rate.Included, units.Rate(up(float64(least/unit)))*unit)
 		if order.Rate > t.Rate.Included && t.Rate.PerIOPS > 0 {
 			order.IOPS = max(order.IOPS, units.IOPS(up(float64(order.Rate/t.Rate.PerIOPS))))
 		}

@@ -66,7 +66,7 @@ func ReadDocument(name string, data []byte, env func(string) (string, bool)) *Do
 	d.index()
 	known := map[string]bool{}
 	for i, line := range d.lines {
-		if volumeType.MatchString(line) {
+		if volumesInText().typ.MatchString(line) {
 			d.typed = append(d.typed, i)
 		}
 		for _, found := range instanceType.FindAllString(line, -1) {
@@ -227,9 +227,6 @@ func (d *Document) above(line int) *fio.JobFile {
 	return d.inOrder[n-1].file
 }
 
-// volumeType finds the types of EBS volumes.
-var volumeType = regexp.MustCompile(`\b(?:gp2|gp3|io1|io2|st1|sc1)\b`)
-
 // volume is the type that the text gives the device of a result ("`nvme1n1` corresponds to the
 // faster `io2` block device"): the first one behind the device's name, in the same line and before
 // another device is named. In a text of very many devices only the first are looked for.
@@ -244,7 +241,7 @@ func (d *Document) volume(o *fio.Output) (typ string, line int) {
 				continue
 			}
 			for _, rest, found := strings.Cut(text, disk.Name); found; _, rest, found = strings.Cut(rest, disk.Name) {
-				at := volumeType.FindStringIndex(rest)
+				at := volumesInText().typ.FindStringIndex(rest)
 				if at != nil && at[0] <= nearBehind && !deviceName.MatchString(rest[:at[0]]) {
 					return rest[at[0]:at[1]], i + 1
 				}

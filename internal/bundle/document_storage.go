@@ -5,7 +5,9 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/script"
@@ -20,13 +22,21 @@ type stated struct {
 	level   string // "" where the line does not say
 }
 
-const volumeTypes = `gp2|gp3|io1|io2|st1|sc1`
+// volumePatterns find the types of volumes that the catalogue has, and volumes in the two orders in
+// which people write them.
+type volumePatterns struct{ typ, typeFirst, countFirst *regexp.Regexp }
+
+var volumesInText = sync.OnceValue(func() volumePatterns {
+	types := cloud.VolumeNames()
+	return volumePatterns{
+		typ:       regexp.MustCompile(`\b(?:` + types + `)\b`),
+		typeFirst: regexp.MustCompile(`(?i)\b(` + types + `)\b[ ,]*(\d[\d.,]*) *([GT])i?B?\b *[x×*] *(\d{1,3})\b`),
+		countFirst: regexp.MustCompile(
+			`(?i)\b(\d{1,3}) *[x×*] *(?:(\d[\d.,]*) *([GT])i?B? +)?(` + types + `)\b(?:[ ,]*(\d[\d.,]*) *([GT])i?B?\b)?`),
+	}
+})
 
 var (
-	// typeFirst and countFirst are the two orders in which people write volumes.
-	typeFirst  = regexp.MustCompile(`(?i)\b(` + volumeTypes + `)\b[ ,]*(\d[\d.,]*) *([GT])i?B?\b *[x×*] *(\d{1,3})\b`)
-	countFirst = regexp.MustCompile(
-		`(?i)\b(\d{1,3}) *[x×*] *(?:(\d[\d.,]*) *([GT])i?B? +)?(` + volumeTypes + `)\b(?:[ ,]*(\d[\d.,]*) *([GT])i?B?\b)?`)
 	// provisioned are the IOPS and the throughput of each volume, in parentheses behind it.
 	provisioned = regexp.MustCompile(`^ *\(([^()]{3,60})\)`)
 	eachIOPS    = regexp.MustCompile(`(?i)\b(\d[\d,]*k?) *IOPS\b`)
@@ -34,19 +44,20 @@ var (
 	raidLevel   = regexp.MustCompile(`(?i)\braid[ -]?(10|[0156])\b`)
 )
 
-// storageIn finds the volumes that the lines of a text state. Sizes of EBS are GiB, whatever the
+// storageIn finds the volumes that the lines of a text state. Sizes of volumes are GiB, whatever the
 // text calls them.
 func storageIn(lines []string) []stated {
 	var list []stated
+	find := volumesInText()
 	for i, line := range lines {
 		if len(line) > maxStated {
 			continue
 		}
 		var s stated
-		if m := typeFirst.FindStringSubmatch(line); m != nil {
+		if m := find.typeFirst.FindStringSubmatch(line); m != nil {
 			s = spec(m[4], m[1], m[2], m[3], "")
-		} else if at := countFirst.FindStringSubmatchIndex(line); at != nil {
-			m := countFirst.FindStringSubmatch(line)
+		} else if at := find.countFirst.FindStringSubmatchIndex(line); at != nil {
+			m := find.countFirst.FindStringSubmatch(line)
 			size, unit := m[2]+m[5], m[3]+m[6]
 			s = spec(m[1], m[4], size, unit, line[at[1]:])
 		}

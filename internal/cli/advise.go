@@ -120,6 +120,9 @@ Prices are those of the catalogue (plimsoll catalog).`,
 }
 
 func runAdvise(env *Env, o adviseOptions) error {
+	if err := o.foreign(); err != nil {
+		return err
+	}
 	r, err := o.request(env)
 	if err != nil {
 		return err
@@ -141,8 +144,8 @@ func runAdvise(env *Env, o adviseOptions) error {
 	}
 	a.Notes = append(saved, a.Notes...)
 	if o.yaml > 0 {
-		if o.yaml > len(a.Rows) {
-			return usage(fmt.Errorf("--yaml %d: there are %s", o.yaml, text.Plural(len(a.Rows), "row")))
+		if err := o.row(len(a.Rows)); err != nil {
+			return err
 		}
 		_, err := io.WriteString(env.Out, plans.AdviceYAML(a, &a.Rows[o.yaml-1]))
 		return err
@@ -150,13 +153,35 @@ func runAdvise(env *Env, o adviseOptions) error {
 	return render(env, o.format, plans.Advice(a, o.all))
 }
 
-// elsewhere looks at another cloud than AWS.
-func (o *adviseOptions) elsewhere(env *Env, r *advise.Request) error {
-	for _, flag := range []string{"series", "volumes", "yaml", "why", "all", "older"} {
+// row says that --yaml names a row that there is not.
+func (o *adviseOptions) row(rows int) error {
+	if o.yaml > rows {
+		return usage(fmt.Errorf("--yaml %d: there are %s", o.yaml, text.Plural(rows, "row")))
+	}
+	return nil
+}
+
+// foreign refuses flags that are not looked at on another cloud than AWS.
+func (o *adviseOptions) foreign() error {
+	if o.cloud == "" || o.cloud == "aws" {
+		return nil
+	}
+	for _, flag := range []string{"series", "volumes", "level", "chunk", "why", "all", "older", "burst-ok"} {
 		if o.given(flag) {
 			return usage(fmt.Errorf("--%s is about AWS: leave it out with --cloud %s", flag, o.cloud))
 		}
 	}
+	for _, flag := range []string{"latency", "sync-commits", "sync-latency", "clients", "afr"} {
+		if o.given(flag) {
+			return usage(fmt.Errorf("--%s: the catalogue has no latency and no failure rate of the disks of %s: leave it out "+
+				"with --cloud %s", flag, cloud.Named(o.cloud).Words().Cloud, o.cloud))
+		}
+	}
+	return nil
+}
+
+// elsewhere looks at another cloud than AWS.
+func (o *adviseOptions) elsewhere(env *Env, r *advise.Request) error {
 	r.Keep = nil
 	a, err := advise.Elsewhere(*r)
 	if errors.Is(err, advise.ErrCapacity) {
@@ -164,6 +189,13 @@ func (o *adviseOptions) elsewhere(env *Env, r *advise.Request) error {
 	}
 	if err != nil {
 		return usage(err)
+	}
+	if o.yaml > 0 {
+		if err := o.row(len(a.Rows)); err != nil {
+			return err
+		}
+		_, err := io.WriteString(env.Out, plans.ElsewhereYAML(a, &a.Rows[o.yaml-1]))
+		return err
 	}
 	return render(env, o.format, plans.Elsewhere(a))
 }

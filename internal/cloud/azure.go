@@ -201,11 +201,7 @@ func (d azureDisk) provisioned(one Attached) (ProvisionedVolume, bool) {
 			" was provisioned with: declare its IOPS and throughput"
 		return v, true
 	}
-	facts, err := VolumeLimits(v.Spec)
-	v.Facts = facts
-	if err != nil {
-		v.Doubt = err.Error()
-	}
+	v.judge(v.Spec)
 	return v, true
 }
 
@@ -334,6 +330,9 @@ func azureFacts(r row) InstanceFacts {
 		f.Caps = append(f.Caps, Cap{Name: "host cache", Cache: true, Baseline: c, Provenance: f.Provenance})
 		f.Notes = append(f.Notes, "its temp disk, where it has one, shares the host cache's limit")
 	}
+	if r.text("premium") == "n" {
+		f.Without = azurePremium
+	}
 	f.Local = azureLocal(r)
 	f.unknown(r)
 	if note := r.text("note"); note != "" {
@@ -346,6 +345,9 @@ func azureFacts(r row) InstanceFacts {
 	f.beside(f.Local.Limits, f.Local.Count)
 	return f
 }
+
+// azurePremium are the types that only sizes with premium storage take.
+var azurePremium = []string{"azure-premium", "azure-premium-v2", "azure-ultra"}
 
 // azureCache reads the limits of what the cache serves; writes have a throughput of their own on some.
 func azureCache(r row) Limits {
@@ -393,7 +395,7 @@ func azureLocal(r row) InstanceStore {
 	}
 	each := func(column string) float64 { return r.num(column) / n }
 	return InstanceStore{
-		Count: int(n), Size: units.Bytes(r.num("local_gib") * float64(units.GiB)),
+		Count: int(n), Size: units.Bytes(r.num("local_gib") * float64(units.GiB)), Temp: r.text("local_kind") == "temp",
 		Limits: Limits{
 			ReadIOPS: units.IOPS(each("local_read_iops")), WriteIOPS: units.IOPS(each("local_write_iops")),
 			ReadRate:  units.Rate(each("local_read_mbs")) * units.MBPerSec,

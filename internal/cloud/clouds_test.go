@@ -1,16 +1,20 @@
 package cloud
 
 import (
+	"bytes"
+	"context"
 	"encoding/csv"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/internal/units"
 )
@@ -38,6 +42,7 @@ func facts(t *testing.T, name string) []row {
 func TestTablesOfOtherClouds(t *testing.T) {
 	for name, want := range map[string]int{
 		"azure.csv": 1619, "google.csv": 535, "google-limits.csv": 323, "google-attach.csv": 29, "local-measured.csv": 46,
+		"google-local.csv": 7,
 	} {
 		rows := table(name)
 		if len(rows) != want {
@@ -183,6 +188,103 @@ func TestDisksEqualTheirSource(t *testing.T) {
 		} else if n := r.num("max_iops"); n > 0 {
 			same(t, v.Type, float64(v.IOPS.Max), n, "IOPS at most")
 			same(t, v.Type, float64(v.Rate.Max)/float64(units.MiB), r.num("max_mibps"), "MiB/s at most")
+		}
+	}
+}
+
+// The volumes of the small clouds and Google's local drives have the figures of their source, and a drive
+// has the same part of each row of its table.
+func TestOthersEqualTheirSource(t *testing.T) {
+	for _, r := range facts(t, "other-volumes.csv") {
+		name := strings.ReplaceAll(r.text("cloud")+"-"+r.text("volume"), "hcloud-block", "hcloud-volume")
+		v, ok := TypeNamed(name)
+		if !ok {
+			t.Errorf("%s is missing", name)
+			continue
+		}
+		same(t, name, float64(v.MinSize)/gib, r.num("min_gb"), "GiB at least")
+		same(t, name, float64(v.MaxSize)/gib, r.num("max_gb"), "GiB at most")
+		same(t, name, float64(v.IOPS.Max), r.num("max_iops"), "IOPS")
+		same(t, name, float64(v.Rate.Max)/1e6, r.num("max_mbps"), "MB/s")
+		if v.AsOf != r.text("as_of") || v.Source != r.text("source") || v.Trust != Partial {
+			t.Errorf("%s: %+v", name, v.Provenance)
+		}
+	}
+	for _, r := range facts(t, "gcp-local-ssd.csv") {
+		name, n := "google-local-"+r.text("kind"), r.num("disks")
+		d, ok := DriveLimits(name, 0)
+		if !ok {
+			t.Errorf("%s is missing", name)
+		}
+		same(t, name, float64(d.Limits.ReadIOPS)*n, r.num("read_iops"), "read IOPS")
+		same(t, name, float64(d.Limits.WriteIOPS)*n, r.num("write_iops"), "write IOPS")
+		same(t, name, float64(d.Limits.ReadRate)*n/float64(units.MiB), r.num("read_mibps"), "MiB/s of reads")
+		same(t, name, float64(d.Limits.WriteRate)*n/float64(units.MiB), r.num("write_mibps"), "MiB/s of writes")
+		same(t, name, float64(d.Size)/gib, r.num("gib_each"), "GiB")
+	}
+}
+
+// A volume of which no limit is published has those that are declared, and none else.
+func TestUnpublishedVolume(t *testing.T) {
+	if _, err := VolumeLimits(VolumeSpec{Type: "hcloud-volume", Size: 100 * units.GiB}); err == nil || !strings.Contains(err.Error(), "declare") {
+		t.Errorf("%v", err)
+	}
+	f, err := VolumeLimits(VolumeSpec{Type: "hcloud-volume", IOPS: 5000})
+	if err != nil || f.Sustained != (Limits{IOPS: 5000}) {
+		t.Errorf("%+v %v", f.Sustained, err)
+	}
+}
+
+// A local drive of Google's goes by its table on the series that has one, and by its model elsewhere.
+func TestLocalModel(t *testing.T) {
+	for _, c := range []struct{ machine, model, want string }{
+		{"n1-standard-8", "nvme_card0", "google-local-nvme"},
+		{"c4n-standard-8-lssd", "nvme_card", "google-local-titanium-c4n"},
+		{"n1-standard-8", "PersistentDisk", "PersistentDisk"},
+		{"c3-standard-8-lssd", "nvme_card0", "nvme_card0"},
+		{"", "nvme_card0", "nvme_card0"},
+	} {
+		if got := LocalModel(c.machine, c.model); got != c.want {
+			t.Errorf("%s of %s: %s, want %s", c.model, c.machine, got, c.want)
+		}
+	}
+	for typ, unknown := range map[string]bool{"c3-standard-8-lssd": true, "z3-highmem-8-highlssd": false, "n2-standard-8": false} {
+		f, _ := InstanceLimits(typ)
+		if strings.Contains(strings.Join(f.Unknown, " "), "local drives") != unknown {
+			t.Errorf("%s: %q", typ, f.Unknown)
+		}
+	}
+	if f, _ := InstanceLimits("Standard_D2s_v3"); !f.Local.Temp || f.Without != nil {
+		t.Errorf("a temp disk, and premium storage: %+v %q", f.Local, f.Without)
+	}
+	if f, _ := InstanceLimits("Standard_F8"); !slices.Contains(f.Without, "azure-premium") {
+		t.Error("a size without s has no premium storage")
+	}
+}
+
+// The script makes the tables again, byte for byte.
+func TestScriptMakesTheTables(t *testing.T) {
+	facts(t, "azure-machines.csv") // or skips
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("SKIPPED: python3 is missing, which scripts/clouds.py is run by")
+	}
+	dir := t.TempDir()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, python, filepath.Join("..", "..", "scripts", "clouds.py"), "--out", dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	made, err := os.ReadDir(dir)
+	if err != nil || len(made) != 7 {
+		t.Fatalf("%d tables, want 7: %v", len(made), err)
+	}
+	for _, f := range made {
+		got, err1 := os.ReadFile(filepath.Join(dir, f.Name()))
+		want, err2 := catalogue.ReadFile("catalogue/" + f.Name())
+		if err1 != nil || err2 != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not what scripts/clouds.py makes: %v %v", f.Name(), err1, err2)
 		}
 	}
 }

@@ -44,7 +44,7 @@ var drives = sync.OnceValue(func() []DriveFacts {
 			pattern:    regexp.MustCompile("(?i)" + r.text("pattern")),
 		})
 	}
-	return all
+	return append(all, googleDrives()...)
 })
 
 // DriveLimits returns the data sheet of a drive by the model name that the kernel shows (INTEL

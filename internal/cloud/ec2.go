@@ -248,23 +248,17 @@ func (v volumeInfo) provisioned() ProvisionedVolume {
 		p.Device = v.Attachment[0]
 	}
 	ask := p.Spec
-	if !orders(ask.Type) {
+	if t, ok := TypeNamed(ask.Type); ok && t.IOPS.Max == 0 {
 		ask.IOPS, ask.Rate = 0, 0 // the API states the baseline of gp2, which cannot be ordered
 	}
-	facts, err := VolumeLimits(ask)
-	p.Facts = facts
-	if err != nil {
-		p.Doubt = err.Error()
-	}
+	p.judge(ask)
 	return p
 }
 
-// orders says whether IOPS of a type are provisioned.
-func orders(typ string) bool {
-	for _, t := range VolumeTypes() {
-		if t.Type == typ {
-			return t.IOPS.Max > 0
-		}
+// judge takes what the catalogue knows of an order, and its doubt where its rules do not allow it.
+func (p *ProvisionedVolume) judge(order VolumeSpec) {
+	facts, err := VolumeLimits(order)
+	if p.Facts = facts; err != nil {
+		p.Doubt = err.Error()
 	}
-	return true
 }

@@ -104,18 +104,49 @@ func googleOrdered(body []byte, attached []Attached) ([]ProvisionedVolume, error
 			v := ProvisionedVolume{On: one.Device, Spec: VolumeSpec{Type: googleTypes[d.Type], Size: one.Size}}
 			if v.Spec.Type == "" {
 				v.Doubt = fmt.Sprintf("the metadata server calls its type %.40q, which is not known here: declare it", d.Type)
-				all = append(all, v)
-				continue
-			}
-			facts, err := VolumeLimits(v.Spec)
-			v.Facts = facts
-			if err != nil {
-				v.Doubt = err.Error()
+			} else {
+				v.judge(v.Spec)
 			}
 			all = append(all, v)
 		}
 	}
 	return all, nil
+}
+
+// googleDrives are the local drives of Google's machines as one of them, of tables that have several
+// together. They have one model name whatever they are, so that they go by names of the catalogue.
+func googleDrives() []DriveFacts {
+	var all []DriveFacts
+	for _, r := range table("google-local.csv") {
+		name, n := "google-local-"+r.text("kind"), r.num("drives")
+		if slices.ContainsFunc(all, func(d DriveFacts) bool { return d.Model == name }) {
+			continue // more of them have as much each
+		}
+		rate := func(column string) units.Rate { return units.Rate(r.num(column)/n) * units.MiBPerSec }
+		d := DriveFacts{
+			Model: name, Capacity: r.text("gib") + " GiB", Size: units.Bytes(r.num("gib") * float64(units.GiB)),
+			Limits: Limits{
+				ReadIOPS: units.IOPS(r.num("read_iops") / n), WriteIOPS: units.IOPS(r.num("write_iops") / n),
+				ReadRate: rate("read_mibs"), WriteRate: rate("write_mibs"),
+			},
+			Provenance: r.from(Partial), pattern: regexp.MustCompile("^" + name + "$"),
+		}
+		if r.text("as_of") < "2020" {
+			d.Notes = append(d.Notes, "an old table, of a machine's 4 drives together: newer machines may reach more")
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// LocalModel is the catalogue's name of a local drive of a machine: its model, but on series of Google's
+// whose drives have a table.
+func LocalModel(machine, model string) string {
+	series, _, _ := strings.Cut(machine, "-")
+	if kind := map[string]string{"n1": "nvme", "c4n": "titanium-c4n"}[series]; kind != "" && IsLocal(model) {
+		return "google-local-" + kind
+	}
+	return model
 }
 
 func (a Attached) linked(name string) bool {
@@ -195,6 +226,9 @@ func googleFacts(r row) InstanceFacts {
 		}
 		f.Local.Provenance = m.from(Partial)
 		f.Notes = append(f.Notes, "the limits of its local drives were measured, none is published")
+	} else if f.Local.Count > 0 {
+		f.Unknown = append(f.Unknown, "what the local drives of "+f.Type+" reach: Google's table of Local SSD performance by "+
+			"machine series would close it")
 	}
 	f.capped()
 	return f
@@ -288,11 +322,11 @@ func (f *InstanceFacts) attachments() {
 	for _, r := range googleAttach() {
 		switch limit, unit, _ := strings.Cut(r.text("up_to"), " "); {
 		case r.text("series") == f.Type, r.text("series") == "all others":
-			f.Attachments = int(r.num("disks")) + 1
+			f.Attachments = int(r.num("disks"))
 			return
 		case r.text("series") == series && unit == "vCPUs":
 			if n, err := strconv.Atoi(limit); err == nil && f.VCPUs <= n {
-				f.Attachments = int(r.num("disks")) + 1
+				f.Attachments = int(r.num("disks"))
 				return
 			}
 		}

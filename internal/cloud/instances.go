@@ -33,12 +33,15 @@ type InstanceFacts struct {
 	Caps []Cap `json:"caps,omitempty"`
 	// Unknown says what is not known of the type and which figure would close it.
 	Unknown []string `json:"unknown,omitempty"`
+	// Without are volume types that cannot be attached.
+	Without []string `json:"without,omitempty"`
 	// Local are the instance's own drives, zero when it has none. Their limits are for one drive.
 	Local InstanceStore `json:"local"`
 	// NVMe is false on Xen types, which show EBS volumes as /dev/xvd* without identity.
-	NVMe        bool     `json:"nvme"`
-	Attachments int      `json:"attachments,omitempty"` // volumes that can be attached
-	Weightings  []string `json:"weightings,omitempty"`  // bandwidth weightings on offer; the limits are for "default"
+	NVMe bool `json:"nvme"`
+	// Attachments are the volumes that can be attached: on EC2 with the root volume, elsewhere beside it.
+	Attachments int      `json:"attachments,omitempty"`
+	Weightings  []string `json:"weightings,omitempty"` // bandwidth weightings on offer; the limits are for "default"
 	// Changes are limits that AWS published earlier, oldest first.
 	Changes []InstanceChange `json:"changes,omitempty"`
 	Notes   []string         `json:"notes,omitempty"`
@@ -58,6 +61,8 @@ type InstanceChange struct {
 type InstanceStore struct {
 	Count int         `json:"count"`
 	Size  units.Bytes `json:"size"`
+	// Temp is Azure's temp disk, which shares the limit of the host's cache.
+	Temp bool `json:"temp,omitempty"`
 	// Limits of one drive: IOPS as AWS states them, rates as measured by ScyllaDB, zero where
 	// neither did.
 	Limits Limits `json:"limits"`

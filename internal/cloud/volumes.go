@@ -1,9 +1,12 @@
 package cloud
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -139,6 +142,33 @@ func TypeNamed(name string) (VolumeType, bool) {
 	return VolumeType{}, false
 }
 
+// OrdersIOPS says that volumes of the type are ordered with a number of IOPS, OrdersRate with a throughput.
+func (t VolumeType) OrdersIOPS() bool { return t.IOPS.Max > 0 && t.IOPS.PerMiB == 0 }
+
+// OrdersRate says that volumes of the type are ordered with a throughput.
+func (t VolumeType) OrdersRate() bool { return t.Rate.Max > 0 && !t.Rate.Derived }
+
+// RateUnit is what throughput of the type is ordered in: MB/s on Azure, MiB/s elsewhere.
+func (t VolumeType) RateUnit() units.Rate {
+	if t.Provider == (Azure{}).Words().Vendor {
+		return units.MBPerSec
+	}
+	return units.MiBPerSec
+}
+
+// VolumeNames matches the names by which texts call the volume types of EC2 and Google Cloud, as part of
+// a regular expression: longer ones first. Azure's are words such as premium, and so are left out.
+var VolumeNames = sync.OnceValue(func() string {
+	var names []string
+	for _, t := range VolumeTypes() {
+		if name := strings.TrimPrefix(t.Type, "gcp-"); name != t.Type || t.Provider == (EC2{}).Words().Vendor {
+			names = append(names, regexp.QuoteMeta(name))
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	return strings.Join(names, "|")
+})
+
 // TierNamed is the volume that a tier such as P30 stands for: its type and its size. False for what is
 // no tier.
 func TierNamed(name string) (typ string, size units.Bytes, ok bool) {
@@ -205,10 +235,11 @@ func (t VolumeType) limits(spec VolumeSpec) (VolumeFacts, error) {
 		wrong("size %v is outside %v to %v", spec.Size, t.MinSize, t.MaxSize)
 	}
 	provisioned := t.IOPS.Max > 0
-	if !provisioned && (spec.IOPS > 0 || spec.Rate > 0) {
+	sized := t.Type == "gp2" || t.HDD != nil || len(t.Tiers) > 0 || t.Pool != nil
+	if sized && (spec.IOPS > 0 || spec.Rate > 0) {
 		wrong("IOPS and throughput cannot be ordered, they follow from the size")
 	}
-	if !provisioned && spec.Size == 0 {
+	if sized && spec.Size == 0 {
 		wrong("limits follow from the size: state it")
 		return f, first
 	}
@@ -221,6 +252,11 @@ func (t VolumeType) limits(spec VolumeSpec) (VolumeFacts, error) {
 		f.tier(t, spec)
 	case t.Pool != nil:
 		f.pool(t, spec)
+	case !provisioned:
+		f.Sustained = Limits{IOPS: spec.IOPS, Rate: spec.Rate}
+		if !f.Sustained.Known() {
+			wrong("no limit of it is published: declare its IOPS and throughput")
+		}
 	case t.IOPS.PerMiB > 0:
 		f.byRate(t, spec, wrong)
 	default:
@@ -343,6 +379,11 @@ func (f *VolumeFacts) provisioned(t VolumeType, spec VolumeSpec, wrong func(stri
 	f.Sustained.Rate = f.rate(t, spec, iops, wrong)
 }
 
+// LeastRate is the smallest throughput that can be ordered with so many IOPS.
+func (t VolumeType) LeastRate(iops units.IOPS) units.Rate {
+	return max(t.Rate.Min, t.Rate.LeastPerIOPS*units.Rate(iops))
+}
+
 func (f *VolumeFacts) rate(t VolumeType, spec VolumeSpec, iops units.IOPS, wrong func(string, ...any)) units.Rate {
 	top := t.Rate.Max
 	switch {
@@ -362,11 +403,11 @@ func (f *VolumeFacts) rate(t VolumeType, spec VolumeSpec, iops units.IOPS, wrong
 	case t.Rate.Derived:
 		rate = top
 	case rate == 0:
-		rate = min(top, max(t.Rate.Included, t.Rate.Min, t.Rate.LeastPerIOPS*units.Rate(iops)))
+		rate = min(top, max(t.Rate.Included, t.LeastRate(iops)))
 	case rate > top*1.0001:
 		wrong("%v are above its maximum of %v at %v IOPS", rate, top, iops)
-	case rate < t.Rate.Min:
-		wrong("%v are below its minimum of %v", rate, t.Rate.Min)
+	case rate < t.LeastRate(iops)*0.9999:
+		wrong("%v are below its minimum of %v at %v IOPS", rate, t.LeastRate(iops), iops)
 	}
 	return rate
 }

@@ -232,14 +232,14 @@ func (p *planner) blankOf(ctx context.Context, found []*block.Device) []*block.D
 func (p *planner) unused(like topology.DeclaredVolume) []*block.Device {
 	var found []*block.Device
 	for _, d := range p.tree.Devices {
-		ebs, local := cloud.IsEBS(d.Model), cloud.IsInstanceStore(d.Model)
-		cloud := slices.Contains([]string{"gp2", "gp3", "io1", "io2", "st1", "sc1"}, like.Type)
+		network, local := cloud.IsNetwork(d.Model), cloud.IsLocal(d.Model)
+		_, rented := cloud.TypeNamed(like.Type)
 		switch {
 		case d.Kind != block.Disk || d.Size == 0 || identity(d) == "" || len(occupied(p.tree, d)) > 0 &&
 			p.destroy[d.Name] == "":
 		case like.Size > 0 && !alike(d.Size, like.Size):
 		case like.Model != "" && !strings.Contains(d.Model, like.Model):
-		case cloud && local || like.Type == "nvme" && ebs:
+		case rented && local || like.Type == "nvme" && network:
 		default:
 			found = append(found, d)
 		}

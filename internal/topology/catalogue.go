@@ -30,10 +30,10 @@ func (t *Topology) catalogue() {
 		for j := range t.Arrays[i].Volumes {
 			v := &t.Arrays[i].Volumes[j]
 			switch {
-			case cloud.IsLocal(v.Model) && known && facts.Local.Count > 0 && facts.Local.Limits.Known():
+			case cloud.IsLocal(v.Model) && known && facts.Local.Limits.Known():
 				v.Sustained, v.Origin = facts.Local.Limits, catalogued(facts.Local.Provenance)
 			case !v.Network:
-				v.drive(v.Model)
+				v.drive(cloud.LocalModel(t.Instance.Type, v.Model))
 			}
 		}
 	}
@@ -90,7 +90,16 @@ func (i *DeclaredInstance) check() error {
 func (t *Topology) capVolumes() {
 	t.pools()
 	f, ok := cloud.InstanceLimits(t.Instance.Type)
-	if !ok || f.NVMe {
+	if !ok {
+		return
+	}
+	t.ownDrives(f)
+	for _, a := range t.Arrays {
+		if i := slices.IndexFunc(a.Volumes, func(v Volume) bool { return slices.Contains(f.Without, v.Type) }); i >= 0 {
+			t.note("%s takes no %s: it has no premium storage", f.Type, a.Volumes[i].Type)
+		}
+	}
+	if f.NVMe {
 		return
 	}
 	for i := range t.Arrays {
@@ -102,6 +111,25 @@ func (t *Topology) capVolumes() {
 				t.note("one volume reaches at most 32,000 IOPS on %s, which is not built on Nitro", t.Instance.Type)
 			}
 		}
+	}
+}
+
+// ownDrives gives volumes that are declared as NVMe drives, of which nothing else is known, the limits of
+// the machine's own drives.
+func (t *Topology) ownDrives(f cloud.InstanceFacts) {
+	n := 0
+	for i := range t.Arrays {
+		for j := range t.Arrays[i].Volumes {
+			v := &t.Arrays[i].Volumes[j]
+			if v.Type != "nvme" || v.Network || v.Device != "" || v.Sustained.Known() || !f.Local.Limits.Known() || f.Local.Temp {
+				continue
+			}
+			n++
+			v.Sustained, v.Origin = f.Local.Limits, catalogued(f.Local.Provenance)
+		}
+	}
+	if n > f.Local.Count {
+		t.note("%s has %d local drives, and %d are declared", f.Type, f.Local.Count, n)
 	}
 }
 

@@ -227,10 +227,11 @@ func arrayText(role string, level Level, disks []Disk) string {
 		fmt.Fprintf(&b, "      - {serial: %q, size: %s", d.Serial, d.Size.Arg())
 		if d.Network && d.Type != "" {
 			fmt.Fprintf(&b, ", type: %s", d.Type)
-			if isProvisioned(d.Type) && d.Sustained.IOPS > 0 {
+			t, _ := cloud.TypeNamed(d.Type)
+			if t.OrdersIOPS() && d.Sustained.IOPS > 0 {
 				fmt.Fprintf(&b, ", iops: %s", d.Sustained.IOPS.Arg())
 			}
-			if d.Type == "gp3" && d.Sustained.Rate > 0 {
+			if t.OrdersRate() && d.Sustained.Rate > 0 {
 				fmt.Fprintf(&b, ", throughput: %s", d.Sustained.Rate.Arg())
 			}
 		}
@@ -239,6 +240,3 @@ func arrayText(role string, level Level, disks []Disk) string {
 	fmt.Fprintf(&b, "    filesystem: {type: xfs, mount: /%s}\n", role)
 	return b.String()
 }
-
-// isProvisioned says whether a type is ordered with a number of IOPS.
-func isProvisioned(typ string) bool { return typ == "gp3" || typ == "io1" || typ == "io2" }

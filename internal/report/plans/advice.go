@@ -285,11 +285,19 @@ func AdviceYAML(a *advise.Advice, c *advise.Candidate) string {
 	for _, s := range CandidateLines(c) {
 		line("#   %s", s)
 	}
-	line("instance: %s", c.Type)
+	b.WriteString(declared(c.Type, "    model: "+cloud.InstanceStoreModel, c.Layout))
+	return b.String()
+}
+
+// declared is the plimsoll.yaml of a layout on a machine; local is what says of volumes that they are
+// the machine's own drives.
+func declared(machine, local string, l advise.Layout) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("instance: %s", machine)
 	line("arrays:")
 	line("  - name: data")
 	line("    role: [data, wal]")
-	l := c.Layout
 	line("    level: %s", l.Level)
 	if l.Chunk > 0 {
 		line("    chunk: %s", l.Chunk.Arg())
@@ -297,7 +305,7 @@ func AdviceYAML(a *advise.Advice, c *advise.Candidate) string {
 	line("    volumes:")
 	line("      count: %d", l.N)
 	if l.Local {
-		line("      model: %s", cloud.InstanceStoreModel)
+		line("  %s", local)
 		line("      size: %d", uint64(l.Spec.Size))
 	} else {
 		line("      type: %s", l.Spec.Type)
@@ -305,7 +313,7 @@ func AdviceYAML(a *advise.Advice, c *advise.Candidate) string {
 		if l.Spec.IOPS > 0 {
 			line("      iops: %s", l.Spec.IOPS.Arg())
 		}
-		if l.Spec.Rate > 0 && l.Spec.Type == "gp3" {
+		if t, _ := cloud.TypeNamed(l.Spec.Type); l.Spec.Rate > 0 && t.OrdersRate() {
 			line("      throughput: %s", l.Spec.Rate.Arg())
 		}
 	}

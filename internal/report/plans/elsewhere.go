@@ -44,16 +44,35 @@ func money(u cloud.USD) string {
 	return u.String()
 }
 
+// layoutText is volumes as they are ordered, in a few words.
 func layoutText(l advise.Layout) string {
+	if l.Local {
+		return LayoutText(l) + ", empty after a stop"
+	}
 	each := fmt.Sprintf("%d x %s %v", l.N, l.Spec.Type, l.Spec.Size)
 	if l.Spec.IOPS > 0 {
 		each += fmt.Sprintf(" %v IOPS", l.Spec.IOPS)
 	}
-	if l.Spec.Rate > 0 {
+	if t, _ := cloud.TypeNamed(l.Spec.Type); l.Spec.Rate > 0 && t.RateUnit() == units.MBPerSec {
+		each += " " + l.Spec.Rate.SI()
+	} else if l.Spec.Rate > 0 {
 		each += " " + l.Spec.Rate.String()
 	}
 	if l.N > 1 {
 		each += " " + string(l.Level)
 	}
+	if l.Chunk > 0 {
+		each += ", chunk " + l.Chunk.String()
+	}
 	return each
+}
+
+// ElsewhereYAML is the plimsoll.yaml of a row, which plan, ceiling and lab take.
+func ElsewhereYAML(a *advise.Choices, c *advise.Choice) string {
+	head := fmt.Sprintf("# Advised by plimsoll for %s: %s on %s of %s", text.Clean(a.Demand.Name, words.LongName),
+		layoutText(c.Layout), c.Type, a.Cloud)
+	if c.Month > 0 {
+		head += fmt.Sprintf(", %v a month in %s", c.Month, text.Clean(a.Region, 40))
+	}
+	return head + ".\n" + declared(c.Type, "    type: nvme", c.Layout)
 }
