@@ -64,7 +64,7 @@ func (t *OptionTable) steadiness(j JobText, b build, number numberOf, refuse fun
 	n, o, given, known := number("steadystate_duration")
 	_, other := j.last("steadystate_check_interval")
 	if given && known && !other && n%second != 0 && !b.version.Before(signedNumbers) {
-		refuse(o, "is no multiple of the interval that the state is looked at in")
+		refuse(o, "is not a multiple of the interval in which the state is looked at")
 	}
 }
 

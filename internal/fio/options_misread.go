@@ -106,7 +106,7 @@ func (r *optionRow) splitByDash(value string, b build) (Misreading, bool) {
 	if !one || !two {
 		return Misreading{}, false
 	}
-	m := Misreading{Says: fmt.Sprintf("is no range: fio takes %s for reads and %s for writes",
+	m := Misreading{Says: fmt.Sprintf("is not a range: fio takes %s for reads and %s for writes",
 		r.print(first.value), r.print(second.value))}
 	if r.name == "bs" {
 		m.Hint = "bsrange=" + strings.TrimSpace(value)

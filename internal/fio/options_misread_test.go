@@ -16,7 +16,7 @@ func TestMisreadings(t *testing.T) {
 		"size=4e9":              `is read as 4 bytes: fio drops "e9"`,
 		"bs=4kib":               "is read as 4000 bytes: with kb_base=1024 the unit KiB is 1,000 and k is 1,024",
 		"bs=4KiB,8k":            "is read as 4000 bytes: with kb_base=1024 the unit KiB is 1,000 and k is 1,024",
-		"bs=4k-8k":              "is no range: fio takes 4 KiB for reads and 8 KiB for writes",
+		"bs=4k-8k":              "is not a range: fio takes 4 KiB for reads and 8 KiB for writes",
 		"bsrange=4k-1.5m":       `is read as 1 bytes: fio drops ".5m"`,
 		"bssplit=1.5k/50:4k/50": `is read as 1 bytes: fio drops ".5k"`,
 		"runtime=10min":         `is read as 10 µs: fio does not know "min"`,

@@ -59,7 +59,7 @@ var noSize = &rule{
 	Severity: finding.Info,
 	Title:    "a job on files that gives no size",
 	When: "A job names a folder or files on a filesystem and none of size, filesize, io_size, fill_device and " +
-		"read_iolog. Whether the files exist does not stand in the text.",
+		"read_iolog. The text does not show whether the files exist.",
 	Why: "fio takes the size of a file that exists. Where there is none it says \"you need to specify size=\" " +
 		"and the job fails; --parse-only does not notice.",
 	Fix:    "Add size.",

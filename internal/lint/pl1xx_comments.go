@@ -18,8 +18,8 @@ var idleComment = &rule{
 	Title:    "a comment that silences nothing",
 	When: "A comment \"plimsoll: disable=...\" names a code that no rule has, is not of that form, or covers " +
 		"lines where the rule finds nothing. Rules of --disable are not counted.",
-	Why: "Who reads the comment believes that a finding is known and accepted. It has gone, or the comment " +
-		"never held and the finding is still there.",
+	Why: "Whoever reads the comment believes that a finding is known and accepted. Either it has gone, or the " +
+		"comment never covered it and it is still there.",
 	Fix:    "Remove the comment, or write \"plimsoll: disable=PL107 reason\" where the finding is.",
 	Bad:    "# plimsoll: disable=PL999 not a code\n\n[a]\nrw=read",
 	Good:   "[a]\nrw=read",

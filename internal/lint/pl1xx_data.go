@@ -20,13 +20,13 @@ var zeroData = &rule{
 	Title:    "the data written is zeros or compresses well",
 	When: "A writing job has zero_buffers, a buffer_compress_percentage of 50 or more, a buffer_pattern that " +
 		"fills the whole buffer, or scramble_buffers=0 without refill_buffers: each job then writes one buffer " +
-		"over and over. Whether the device stores less for it does not stand in the file",
+		"over and over. The file does not show whether the device stores less for it.",
 	Why: "Drives and arrays that compress, deduplicate or drop zeros store next to nothing, and later read " +
 		"next to nothing. The figures are then not those of real data.",
 	Fix:    "Leave fio's default (random buffers, scrambled for each I/O), or set refill_buffers.",
 	Bad:    "fio --name=a --rw=write --bs=1M --size=10G --zero_buffers",
 	Good:   "fio --name=a --rw=write --bs=1M --size=10G --refill_buffers",
-	Ignore: "When the application's data compresses as well, or the device is known to take no notice.",
+	Ignore: "When the application's data compresses as well, or the device is known to store all data alike.",
 	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		if !j.load.Writes() || !j.measures() || j.load.VerifyOn {
 			return nil
@@ -136,7 +136,7 @@ var renamed = &rule{
 	Code: "PL124", Since: "0.1", Severity: finding.Info,
 	Title:  "an option that was renamed or removed",
 	When:   "The option is on the list of fio's own renamings and removals. It is an error when fio 3.33 refuses it.",
-	Why:    "The old name works until it does not, on the machine with the newer fio; or is accepted and ignored.",
+	Why:    "The old name works until the job meets a newer fio, which refuses or ignores it.",
 	Fix:    "Use the present name.",
 	Bad:    "fio --name=a --rw=write --size=10G --io_limit=1G",
 	Good:   "fio --name=a --rw=write --size=10G --io_size=1G",

@@ -19,9 +19,9 @@ var depthOnSync = &rule{
 	Title:    "iodepth does nothing on a synchronous engine",
 	When: "iodepth is above 1 on an engine that returns from each I/O before the next one. It is an info where " +
 		"a job file names no ioengine at all, which a command or another file may do, where the depth is a default " +
-		"that another section uses, and where its value is not known",
+		"that another section uses, and where its value is not known.",
 	Why: "sync, psync, pvsync and mmap return from one I/O before the next begins. iodepth=32 is accepted in " +
-		"silence and the device sees one I/O a job: the figure is that of queue depth 1.",
+		"silence and the device sees one I/O per job: the figure is that of queue depth 1.",
 	Fix:    "Use ioengine=libaio or io_uring with direct=1, or numjobs for more in flight, or drop iodepth.",
 	Bad:    "fio --name=a --rw=randread --direct=1 --iodepth=32",
 	Good:   "fio --name=a --rw=randread --direct=1 --ioengine=libaio --iodepth=32",
@@ -36,7 +36,7 @@ var depthOnSync = &rule{
 			return nil
 		}
 		f := j.found(fmt.Sprintf(
-			"%s keeps one I/O in flight a job whatever iodepth says: %s in flight, not %s.",
+			"%s keeps one I/O in flight per job, whatever iodepth says: %s in flight, not %s.",
 			j.setting("ioengine", fio.DefaultEngine),
 			units.Group(fmt.Sprint(max(j.load.Jobs, 1))),
 			times32(j, uint64(depth)),
@@ -105,7 +105,7 @@ var asyncBuffered = &rule{
 	Why: "Linux AIO queues I/Os with O_DIRECT only. Through the page cache io_submit waits for each of them, " +
 		"so iodepth does nothing and the waiting shows as submission latency. Seen with fio 3.33 and iodepth=16 on " +
 		"a loop device: the device never had more than 1 of 300 reads in flight, and up to 16 with direct=1, while " +
-		"fio's own report shows 95 % of them at depth 16 both times.",
+		"fio's own report shows 95 % of them at depth 16 in both cases.",
 	Fix: "Set direct=1; or, to measure through the page cache, use ioengine=io_uring or a synchronous engine " +
 		"with numjobs.",
 	Bad:    "fio --name=a --ioengine=libaio --iodepth=32 --rw=randread",
@@ -138,8 +138,8 @@ var syncWithDepth = &rule{
 		"slots of its queue wait for the submitter. fio counts those waiting slots in its depth and their waiting " +
 		"in its latencies: IOPS × latency looks like a full queue while the device has about one I/O a job. " +
 		"Neither the depth nor the latency is the device's. Seen with fio 3.33, libaio and iodepth=16 on a loop " +
-		"device: 1.5 writes in flight in the mean with fdatasync=1, 10.4 without. io_uring syncs asynchronously " +
-		"(3.2): with it, and with other engines, this is an info.",
+		"device: 1.5 writes in flight on average with fdatasync=1, 10.4 without. io_uring syncs asynchronously " +
+		"(3.2 in flight): with it, and with other engines, this is an info.",
 	Fix: "For the latency of a durable write use iodepth=1 and raise numjobs, which is how databases do it; " +
 		"report sync latency (fio's fsync/fdatasync section) instead of clat, and the device's own depth beside " +
 		"fio's.",

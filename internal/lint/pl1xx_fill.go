@@ -20,7 +20,7 @@ var smallOnDevice = &rule{
 	Severity: finding.Info,
 	Title:    "blocks below 4 KiB on a device",
 	When:     "The smallest block is below 4 KiB, with direct=1, on a device.",
-	Why: "A drive with sectors of 4 KiB refuses such I/O (EINVAL); one that stands for 512-byte sectors reads, " +
+	Why: "A drive with sectors of 4 KiB refuses such I/O (EINVAL); one that emulates 512-byte sectors reads, " +
 		"changes and writes back 4 KiB for each write. The figure is that of the emulation.",
 	Fix:    "Use bs=4k, or check the sector sizes: lsblk -o NAME,PHY-SEC,LOG-SEC.",
 	Bad:    "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=512 --direct=1",
@@ -69,7 +69,7 @@ var manyFills = &rule{
 	When: "A job without runtime writes whole devices, and numjobs × loops is 4 or more, with neither size in " +
 		"parts nor offset_increment.",
 	Why: "Each of the numjobs copies writes the whole device, loops times. On a large drive that takes days " +
-		"and wears it, where two passes condition a drive.",
+		"and wears it out, while two passes are enough to condition a drive.",
 	Fix: "Use numjobs=1 with a deeper queue; two passes are enough.",
 	Bad: "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --size=100% --numjobs=32 " +
 		"--loops=2 --direct=1",

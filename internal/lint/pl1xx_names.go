@@ -84,7 +84,7 @@ var contradictingName = &rule{
 		"said where the job gives no rw, or where the word may have another sense (write-cache, read-after-write, " +
 		"random-data).",
 	Why: "fio reports each job under its name. Whoever reads the result takes the figure of a read for that of " +
-		"a write, or the other way round. It is mostly a section that was copied and not changed throughout.",
+		"a write, or the other way round. It is usually a section that was copied and not changed throughout.",
 	Fix:    "Correct rw, or rename the job.",
 	Bad:    "[write-4k]\nrw=read\nbs=4k\nsize=10g",
 	Good:   "[write-4k]\nrw=write\nbs=4k\nsize=10g",

@@ -16,8 +16,8 @@ var rateBySmallest = &rule{
 	Title:    "rate_iops with blocks of several sizes",
 	When:     "rate_iops is set for a direction whose blocks have several sizes (bssplit, bsrange).",
 	Why: "fio turns rate_iops into bytes: the rate times the smallest block. A job that draws larger blocks " +
-		"has used its bytes after a part of the I/Os: with bssplit=4k/50:60k/50 and rate_iops=700 it does 88 IOPS. " +
-		"Seen with fio 3.33 and rate_iops=160: 21 I/Os in a second, and 160 with bs=32k.",
+		"has used up its bytes after only some of the I/Os: with bssplit=4k/50:60k/50 and rate_iops=700 it does 88 " +
+		"IOPS. Seen with fio 3.33 and rate_iops=160: 21 IOPS, and 160 with bs=32k.",
 	Fix:    "Use rate= in bytes for the sum that is meant, or one section for each block size with its own rate_iops.",
 	Bad:    "fio --name=a --rw=randread --bssplit=4k/50:60k/50 --rate_iops=700 --size=10G --directory=/data",
 	Good:   "fio --name=a --rw=randread --bssplit=4k/50:60k/50 --rate=21875k --size=10G --directory=/data",
@@ -79,7 +79,7 @@ var rampAboveRun = &rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "ramp_time is longer than runtime",
-	When: "ramp_time is at least ten times runtime, which is a swap of the two. Where it is only longer it is " +
+	When: "ramp_time is at least ten times runtime, as when the two are swapped. Where it is only longer it is " +
 		"an info: a long warm-up may be meant.",
 	Why: "fio runs the ramp first and the runtime behind it, so this works; but most of the run is thrown " +
 		"away, and often the two were swapped. Seen with fio 3.33, a ramp of 1 s and a runtime of 60 ms: of 10,716 " +
@@ -107,8 +107,9 @@ var rampAboveRun = &rule{
 
 var loopsWithTime = &rule{
 	Code: "PL146", Since: "0.2", Severity: finding.Info,
-	Title:  "loops does nothing with time_based",
-	Why:    "A time_based job ends at its runtime, and goes over its size again until then. loops has no say in it.",
+	Title: "loops does nothing with time_based",
+	Why: "A time_based job ends at its runtime, and goes over its size again until then. loops has no effect " +
+		"on that.",
 	Fix:    "Drop loops, or drop time_based when a number of passes is meant.",
 	Bad:    "fio --name=a --rw=randwrite --size=10G --loops=64 --time_based --runtime=600 --directory=/data",
 	Good:   "fio --name=a --rw=randwrite --size=10G --time_based --runtime=600 --directory=/data",

@@ -85,7 +85,7 @@ var mixIgnored = &rule{
 	Title:    "rwmixread on a job that does not mix",
 	When: "rwmixread or rwmixwrite is set in a job's own section, or for a command's only jobs, and rw is not " +
 		"rw, readwrite or randrw. Nothing is said where the share is what rw does anyway: rw=read with " +
-		"rwmixread=100",
+		"rwmixread=100.",
 	Why: "fio ignores it: rw=randread with rwmixread=70 reads only. The workload is not the one that the text " +
 		"describes.",
 	Fix:    "Use rw=randrw or rw=rw, or drop rwmixread.",

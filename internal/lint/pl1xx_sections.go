@@ -18,7 +18,7 @@ var givenTwice = &rule{
 	Severity: finding.Warn,
 	Title:    "an option is given twice in one section",
 	When: "An option other than filename, by any of its names, stands twice in one section or between two " +
-		"--name. It is an info when both values are the same. Each filename adds a file",
+		"--name. It is an info when both values are the same. Each filename adds a file.",
 	Why:    "fio takes the last one in silence. Who reads the job may see the first.",
 	Fix:    "Keep the one that is meant.",
 	Bad:    "[a]\nrw=randread\nbs=512k\niodepth=8\nbs=4k",

@@ -22,7 +22,7 @@ var cachedSet = &rule{
 		"blocks again (invalidate=0 with time_based or loops, or norandommap with time_based), or write and force " +
 		"nothing out. Otherwise fio drops the file from the cache at the start of each pass, and its reads come " +
 		"from the disk. With direct=1: less than 1 GiB in all at random, which controllers and drives may hold in " +
-		"their own memory (an info)",
+		"their own memory (an info).",
 	Why: "Once the blocks are in memory, reads come from there and writes end there. The figure is that of RAM " +
 		"or of a controller's cache, ten to a hundred times the storage's. Seen with fio 3.33 on a loop device: of " +
 		"128 MiB read at random from 32 MiB with norandommap 32 MiB came from the device; of 16 MiB written " +
@@ -114,7 +114,7 @@ var tinyFile = &rule{
 	When: "A job of random I/O that goes on (time_based, loops) has one block to choose from, or fewer blocks " +
 		"than it keeps in flight. Other files of less than 1 MiB or of not more than 16 blocks are an info, and " +
 		"one block read or written in sequence is nothing: its time is what such a job measures. Jobs that verify " +
-		"are passed over",
+		"are passed over.",
 	Why: "A job that goes over a handful of blocks again and again measures one erase block, one stripe member " +
 		"or a cache, and no random access: fio 3.33 wrote 50 blocks of a 16 KiB file to one offset. It is often a " +
 		"slip: size=16K for 16G.",
@@ -169,8 +169,8 @@ var straddles = &rule{
 	Severity: finding.Info,
 	Title:    "blocks straddle the array's chunks",
 	When: "The block size neither divides the chunk nor is a multiple of it. The chunk is given (--chunk), or " +
-		"stands in the same document (mdadm, lvcreate). When it is not known, a block size that is no power of two " +
-		"straddles every chunk there is. Such blocks may be those of the application.",
+		"stands in the same document (mdadm, lvcreate). When it is not known, a block size that is not a power of " +
+		"two straddles every chunk there is. Such blocks may be those of the application.",
 	Why: "A block that crosses a chunk becomes two I/Os on two members. The array's IOPS are shared by all the " +
 		"pieces, and a block is ready when the slower of them is. The mean number of pieces is 1 + (bs - gcd(bs, " +
 		"chunk)) / chunk for offsets that are multiples of bs.",
@@ -179,7 +179,7 @@ var straddles = &rule{
 	Bad: "mdadm --create /dev/md0 --level=0 --chunk=64K --raid-devices=4 ...\nfio --name=a --filename=/dev/md0 " +
 		"--rw=randread --bs=28k",
 	Good:   "fio --name=a --filename=/dev/md0 --rw=randread --bs=32k",
-	Ignore: "When the application uses this block size: then the pieces are part of the truth.",
+	Ignore: "When the application uses this block size: then the pieces are part of what it does.",
 	Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
 		bs := j.bs()
 		if bs == 0 || !j.measures() || j.open("bs") || j.given("bssplit") || j.given("bsrange") {
@@ -191,7 +191,7 @@ var straddles = &rule{
 			}
 			f := j.found(
 				fmt.Sprintf(
-					"Blocks of %s straddle chunks of %s (%s): %s pieces each in the mean.",
+					"Blocks of %s straddle chunks of %s (%s): %s pieces each on average.",
 					bs,
 					chunk,
 					where,
@@ -205,7 +205,7 @@ var straddles = &rule{
 			return nil
 		}
 		f := j.found(
-			fmt.Sprintf("Blocks of %s are no power of two: on an array they straddle chunks of any size.", bs),
+			fmt.Sprintf("Blocks of %s are not a power of two: on an array they straddle chunks of any size.", bs),
 			"bs",
 		)
 		for _, chunk := range []units.Bytes{64 * units.KiB, 128 * units.KiB, 512 * units.KiB} {
@@ -333,7 +333,7 @@ var endsEarly = &rule{
 		}
 		return j.found(
 			fmt.Sprintf(
-				"The job ends as soon as its %s are done, be it long before %s.",
+				"The job ends as soon as its %s are done, even if that is long before %s.",
 				j.load.Size,
 				text.Duration(j.load.Runtime),
 			),

@@ -64,7 +64,7 @@ var notRead = &rule{
 	Fix:    "Read them yourself, or write the command out where it is run.",
 	Bad:    "python3 - <<E\nos.system('fio --name=a --rw=read')\nE",
 	Good:   "fio --name=a --rw=read --size=10G --directory=/data",
-	Ignore: "When the line is no command.",
+	Ignore: "When the line is not a command.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
 			if n := len(file.Missed); n > 0 {

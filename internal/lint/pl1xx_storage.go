@@ -50,7 +50,7 @@ var wrongStripe = &rule{
 		"makes in the same document, and they differ from its chunk and the number of its data members.",
 	Why: "The filesystem lays allocation groups, its log and large files out for an array that is not there. " +
 		"mkfs warns at most, and the mount says nothing.",
-	Fix:    "Leave su and sw away: mkfs.xfs and mkfs.ext4 read the geometry of md and LVM from the kernel.",
+	Fix:    "Omit su and sw: mkfs.xfs and mkfs.ext4 read the geometry of md and LVM from the kernel.",
 	Bad:    "mdadm --create /dev/md0 --chunk=64K --level=raid0 --raid-devices=4 ...\nmkfs.xfs -d su=64k,sw=8 /dev/md0",
 	Good:   "mdadm --create /dev/md0 --chunk=64K --level=raid0 --raid-devices=4 ...\nmkfs.xfs -d su=64k,sw=4 /dev/md0",
 	Ignore: "When the device is a stripe over arrays that are made elsewhere.",
@@ -159,7 +159,7 @@ var scriptDiscard = &rule{
 	Since:    "0.1",
 	Severity: finding.Info,
 	Title:    "the filesystem is mounted with discard",
-	When:     "The options of a mount hold discard. Said once a document.",
+	When:     "The options of a mount hold discard. It is said once per document.",
 	Why: "Each removed file sends discards to the drives at once, beside the I/O that is measured; and the " +
 		"blocks they free answer later reads without touching the medium, so a test on the raw device after " +
 		"removing files reads nothing.",

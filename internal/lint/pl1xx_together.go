@@ -20,8 +20,7 @@ var verifyShared = &rule{
 	Title:    "several jobs verify one file that each of them writes",
 	When: "numjobs is above 1, verify is set with a header of its own (not pattern or null), the job writes at " +
 		"random or mixes, filename= names what the copies share, and there is no offset_increment. For writes in " +
-		"sequence it is an info: 2 MiB by four copies passed three times out of three, and nothing makes sure of " +
-		"that.",
+		"sequence it is an info: 2 MiB by four copies passed three times out of three, and nothing guarantees that.",
 	Why: "Each copy checks what it has written against what it remembers, and finds the blocks of another copy " +
 		"in their place. fio 3.33 ends with \"verify: bad header\" (EILSEQ, 84) on storage that is sound.",
 	Fix: "Give each copy its own region with offset_increment, or its own file with directory=, or use numjobs=1.",
@@ -57,7 +56,7 @@ var writtenTwice = &rule{
 	When: "The sections of a job file name files of their own, two name the same one, write it in the same " +
 		"way, and neither stonewall, wait_for, startdelay nor an offset keeps them apart.",
 	Why: "Both start at the same block of one file, and the file that was meant is not written at all. It is " +
-		"mostly a slip of copying a section.",
+		"usually a slip made while copying a section.",
 	Fix: "Name the file that was meant.",
 	Bad: "[a]\nfilename=/data/1\nrw=write\nsize=1g\n[b]\nfilename=/data/2\nrw=write\nsize=1g\n[c]\n" +
 		"filename=/data/2\nrw=write\nsize=1g",
@@ -240,9 +239,8 @@ var replayed = &rule{
 	Severity: finding.Info,
 	Title:    "a replayed log does not keep its timing",
 	When:     "read_iolog is set, and the engine keeps one I/O in flight, or replay_no_stall is set.",
-	Why: "A log of version 2 has no times, and fio issues its I/Os as fast as they end. With times, a " +
-		"synchronous engine issues one I/O behind the other: what the application had in flight together comes " +
-		"late.",
+	Why: "A log of version 2 has no times, and fio issues its I/Os as fast as they complete. With times, a " +
+		"synchronous engine issues one I/O after another: what the application had in flight together comes late.",
 	Fix: "Use an asynchronous engine with a depth above what the trace has in flight, and compare the times of " +
 		"the run with those of the log.",
 	Bad:    "[a]\nread_iolog=trace.log\nfilename=/data/f",
@@ -273,9 +271,9 @@ var neverSynced = &rule{
 	Title:    "a log's writes are never synced",
 	When: "A job that writes in sequence is named after a database's log (wal, redo, binlog, xlog; the name of " +
 		"its section or its file), and has none of fsync, fdatasync, sync, sync_file_range and end_fsync. With " +
-		"direct=1 it is an info: some databases write their log so.",
+		"direct=1 it is an info: some databases write their log that way.",
 	Why: "A database waits for its log to be durable, at each commit or batch. Without a sync the job measures " +
-		"how fast writes are taken over, by the page cache or by the drive's own: no write of it had to be durable.",
+		"how fast the page cache or the drive's cache accepts writes: none of them had to be durable.",
 	Fix:    "Add fdatasync=1, or the number of writes that a commit holds.",
 	Bad:    "[wal]\nrw=write\nbs=8k\nsize=4g\ndirectory=/data",
 	Good:   "[wal]\nrw=write\nbs=8k\nsize=4g\ndirectory=/data\nfdatasync=1",
