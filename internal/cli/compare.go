@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"plimsoll/internal/bundle"
 	"plimsoll/internal/compare"
 	"plimsoll/internal/report/compared"
 	"plimsoll/internal/report/page"
@@ -16,6 +17,7 @@ import (
 
 type compareOptions struct {
 	source compare.Source
+	where  []string
 	base   string
 	margin string
 	format string
@@ -69,6 +71,7 @@ result.`,
 		"group all results by this `LABEL`, or by instance, host, kernel, fio or scenario",
 	)
 	f.StringVar(&o.source.In, "in", "runs", "look for runs that are named by a label below this `DIR`")
+	f.StringArrayVar(&o.where, "where", nil, "only results with `KEY=VALUE`, as plimsoll import has it: bs=4k,rw=randread")
 	f.StringVar(&o.base, "base", "", "compare with this `SIDE` (default the first, or the oldest group)")
 	f.StringVar(&o.against, "against", "",
 		"judge one run by `WHAT`: last:10 (earlier runs below --in), a run, or a table of expected figures (built in: "+
@@ -92,7 +95,8 @@ result.`,
 		return expected
 	})
 	readBy(f, []form{sides, run}, "their own spread, or the table, says what matters", "margin")
-	for _, other := range []string{"against", "by", "base", "margin", "fail-on"} { // the demand is the gate
+	readBy(f, []form{sides, run}, "each scenario is judged", "where")
+	for _, other := range []string{"against", "by", "base", "margin", "fail-on", "where"} { // the demand is the gate
 		cmd.MarkFlagsMutuallyExclusive("demand", other)
 	}
 	for _, other := range []string{"by", "base"} {
@@ -120,9 +124,12 @@ func compareRuns(env *Env, words []string, o compareOptions, margin float64, gat
 	if err != nil {
 		return err
 	}
+	if o.source.Pick, err = bundle.NewPick(o.where, "", ""); err != nil {
+		return usage(err)
+	}
 	loaded, err := compare.Load(words, o.source)
 	if err != nil {
-		return err
+		return pickError(err)
 	}
 	base := o.base
 	if base == "" {

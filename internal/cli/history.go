@@ -28,7 +28,7 @@ func (o *historyOptions) addFlags(f *pflag.FlagSet) {
 	readBy(f, []form{historyOfRuns}, "add --history", "suite", "scenario", "host", "by", "label", "last")
 }
 
-func runHistory(env *Env, dirs []string, o historyOptions) error {
+func runHistory(env *Env, dirs []string, o historyOptions, most int) error {
 	if o.filter.Last < 0 {
 		return usage(errors.New("--last: give a number of runs above 0"))
 	}
@@ -50,7 +50,7 @@ func runHistory(env *Env, dirs []string, o historyOptions) error {
 	}
 	all, more := compare.History(found, o.filter)
 	all = append(all, compare.FleetHistory(fleets, o.filter)...)
-	return render(env, o.format, runs.History(all, append(notes, more...)))
+	return render(env, o.format, runs.History(all, append(notes, more...), most))
 }
 
 // openRuns opens the runs that are named or lie below directories, of a fleet run those of its

@@ -29,8 +29,8 @@ func (o *pickOptions) addFlags(f *pflag.FlagSet) {
 func (o *pickOptions) addRunFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.where, "where", nil, "only runs that have a result with `KEY=VALUE`, as plimsoll import has it")
 	f.StringVar(&o.sort, "sort", "", "order runs by `KEY` of that result; -KEY begins with the largest")
-	f.IntVar(&o.limit, "limit", runs.Screenful, "print the first `N` runs as text; 0 for all")
-	readBy(f, []string{listOfRuns}, "it has --scenario, --host and --last", "where", "sort", "limit")
+	f.IntVar(&o.limit, "limit", runs.Screenful, "print the first `N` runs or series as text; 0 for all")
+	readBy(f, []string{listOfRuns}, "it has --scenario, --host and --last", "where", "sort")
 }
 
 func (o *pickOptions) pick() (bundle.Pick, error) { return bundle.NewPick(o.where, o.sort, o.group) }

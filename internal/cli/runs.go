@@ -44,7 +44,7 @@ history as one HTML file.`,
   plimsoll runs --history /srv/plimsoll --by kernel --format html > index.html`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if history {
-				return runHistory(env, args, o)
+				return runHistory(env, args, o, p.rows(o.format))
 			}
 			return runRuns(env, orRuns(args), o.format, p)
 		},

@@ -10,13 +10,19 @@ import (
 	"strings"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/result"
 )
 
 // Source says which sides the words of a command line stand for.
 type Source struct {
 	By string // group all results by this label
 	In string // where runs are looked for that are named by a label (KEY=VALUE)
+	// Pick chooses among the results of all sides.
+	Pick bundle.Pick
 }
+
+// mostSides bounds a table: each row has a cell for each side.
+const mostSides = 64
 
 // Loaded are sides with what is to be known of how they were found.
 type Loaded struct {
@@ -37,6 +43,7 @@ type Loaded struct {
 // of one directory with each other, the oldest first.
 func Load(words []string, s Source) (*Loaded, error) {
 	l := &Loaded{}
+	within := false
 	if s.By != "" {
 		return l, l.group(words, s)
 	}
@@ -44,7 +51,7 @@ func Load(words []string, s Source) (*Loaded, error) {
 		if ab, found, err := ReadAB(w); err != nil {
 			return nil, err
 		} else if found && len(words) == 1 {
-			return l, l.loadAB(w, ab)
+			return l, errors.Join(l.loadAB(w, ab), l.choose(s.Pick))
 		}
 		runs, name, err := l.runs(w, s)
 		if err != nil {
@@ -56,17 +63,59 @@ func Load(words []string, s Source) (*Loaded, error) {
 		case len(runs) == 1:
 			l.Sides = Within(runs[0])
 			l.tellApart()
-			l.Base = least(l.Sides)
+			within = true
 		default:
 			for _, b := range runs {
 				l.Sides = append(l.Sides, SideOf(b.Run.ID, b))
 			}
 		}
 	}
+	if err := l.choose(s.Pick); err != nil {
+		return nil, err
+	}
+	if within {
+		l.Base = least(l.Sides)
+	}
+	if err := l.bounded(); err != nil {
+		return nil, err
+	}
 	if l.Base == "" {
 		l.tellApart()
 	}
 	return l, nil
+}
+
+func (l *Loaded) bounded() error {
+	if len(l.Sides) <= mostSides {
+		return nil
+	}
+	return fmt.Errorf("%d sides are more than a table of %d holds: choose results with --where (bs=4k,rw=randread), "+
+		"group them by a label with --by, or see runs in order with plimsoll runs --history", len(l.Sides), mostSides)
+}
+
+// choose leaves the results that are picked, and sides that have any.
+func (l *Loaded) choose(pick bundle.Pick) error {
+	if pick.Empty() {
+		return nil
+	}
+	var all []*result.Result
+	for _, s := range l.Sides {
+		for _, x := range s.Samples {
+			all = append(all, x.Result)
+		}
+	}
+	picked, err := pick.Of(all)
+	if err != nil {
+		return err
+	}
+	for i := range l.Sides {
+		l.Sides[i].Samples = slices.DeleteFunc(l.Sides[i].Samples, func(x Sample) bool { return !slices.Contains(picked, x.Result) })
+	}
+	l.Sides = slices.DeleteFunc(l.Sides, func(s Side) bool { return len(s.Samples) == 0 })
+	if len(l.Sides) == 0 {
+		return errors.New("no result fulfils --where")
+	}
+	return nil
 }
 
 // group makes sides by a label of all runs that the words stand for.
@@ -84,11 +133,14 @@ func (l *Loaded) group(words []string, s Source) error {
 		return err
 	}
 	l.Sides = sides
+	if err := l.choose(s.Pick); err != nil {
+		return err
+	}
 	if without > 0 {
 		l.Notes = append(l.Notes, fmt.Sprintf("%d results carry no label %q and are left out", without, s.By))
 	}
 	if len(all) == 1 {
-		l.Base = least(sides)
+		l.Base = least(l.Sides)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -971,5 +972,39 @@ func TestSuiteByHand(t *testing.T) {
 	table.Rows = table.Rows[1:]
 	if table.suite(); table.Suite != nil {
 		t.Errorf("one row is no suite: %+v", table.Suite)
+	}
+}
+
+// The results of a library are too many sides for a table: they are chosen, and what no key names is an
+// error.
+func TestSidesAreChosen(t *testing.T) {
+	b := inMemory(1, 1000)
+	one := b.Scenarios[0]
+	b.Scenarios = nil
+	for i := range mostSides + 1 {
+		s := one
+		result := *one.Result
+		s.ID, s.Name, result.Name, s.Result = i+1, fmt.Sprintf("w%d", i), fmt.Sprintf("w%d", i), &result
+		b.Scenarios = append(b.Scenarios, s)
+	}
+	for where, want := range map[string]int{"": mostSides + 1, "name=w7": 1, "name~w1": 11, "name!=w7": mostSides} {
+		pick, err := bundle.NewPick(strings.Fields(where), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := Loaded{Sides: Within(b)}
+		if err := l.choose(pick); err != nil || len(l.Sides) != want {
+			t.Errorf("--where %q: %d sides, want %d, %v", where, len(l.Sides), want, err)
+		}
+		if err := l.bounded(); (err != nil) != (want > mostSides) {
+			t.Errorf("--where %q: %d sides: %v", where, want, err)
+		}
+	}
+	for _, wrong := range []string{"name=nobody", "nmae=w7"} {
+		pick, _ := bundle.NewPick([]string{wrong}, "", "")
+		l := Loaded{Sides: Within(b)}
+		if err := l.choose(pick); err == nil {
+			t.Errorf("--where %s is taken", wrong)
+		}
 	}
 }

@@ -15,8 +15,9 @@ import (
 	"plimsoll/internal/text"
 )
 
-// History is the document of series of runs, what became of the newest of each first.
-func History(all []compare.Series, notes []string) *page.Document {
+// History is the document of series of runs, what became of the newest of each first. most bounds how many
+// of them are shown, 0 for all; the data has all of them.
+func History(all []compare.Series, notes []string, most int) *page.Document {
 	data := struct {
 		Series []compare.Series `json:"series"`
 		Notes  []string         `json:"notes,omitempty"`
@@ -26,8 +27,13 @@ func History(all []compare.Series, notes []string) *page.Document {
 		Records: historyRecords(all),
 	}
 	d.Head = page.Headline{Word: historyAnswer(all), Says: historySays(all)}
-	for i, s := range all {
+	shown := bound(len(all), most)
+	for i, s := range all[:shown] {
 		d.Add(series(i, s))
+	}
+	if more := len(all) - shown; more > 0 {
+		d.Add(page.Note{Lines: []string{fmt.Sprintf("%s more: --limit 0 prints all, --scenario and --host choose",
+			text.Plural(more, "series", "series"))}})
 	}
 	if len(notes) > 0 {
 		d.Add(page.Note{Lead: "note", Lines: notes})

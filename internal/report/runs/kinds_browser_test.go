@@ -35,7 +35,7 @@ func kinds(t *testing.T) map[string]*page.Document {
 	t.Helper()
 	all := map[string]*page.Document{
 		"run": Run(synthetic(60)), "hostile run": Run(hostile()), "recorded run": Run(recorded(t)), "postgres": Run(aDatabase()),
-		"fleet": Fleet(aFleet()), "history": History(someSeries(), []string{"one is left out"}), "sweep": Swept(someSweep()),
+		"fleet": Fleet(aFleet()), "history": History(someSeries(), []string{"one is left out"}, 0), "sweep": Swept(someSweep()),
 		"search": Most(synthetic(2), someMost()), "comparison": compared.Compare(twoSides()),
 	}
 	decl, err := topology.FromFlags("8xgp3", "raid10", "64KiB", "c8g.2xlarge")
