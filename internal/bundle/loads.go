@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/result"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -250,7 +251,40 @@ func planned(r *result.Result, o *fio.Output) time.Duration {
 			),
 		)
 	}
+	if whole, ok := otherPlan(r, o, longest); ok {
+		r.Doubts = append(r.Doubts, fmt.Sprintf("the job in the text has a runtime of %s, and this run ended after %s to the "+
+			"end of its last I/Os: it was started with another runtime", text.Duration(longest), text.Duration(whole)))
+		for i := range r.Workloads {
+			r.Workloads[i].Runtime = min(r.Workloads[i].Runtime, whole)
+		}
+		return whole
+	}
 	return longest
+}
+
+const (
+	// roundTime is what people's runtimes are multiples of; lateEnd how much later than that a run may
+	// end, since it waits for the I/Os in flight.
+	roundTime = 10 * time.Second
+	lateEnd   = 500 * time.Millisecond
+)
+
+// otherPlan says that a run ended by another runtime than the one that a text around it gives: a run
+// that is cut short ends at any moment, this one at a round time. What fio itself says of its options
+// is not doubted.
+func otherPlan(r *result.Result, o *fio.Output, plan time.Duration) (whole time.Duration, ok bool) {
+	if len(o.Messages) > 0 || plan <= 0 || len(r.Jobs) == 0 {
+		return 0, false
+	}
+	for _, j := range append([]fio.Job{{Options: o.Global}}, o.Jobs...) {
+		if j.Options["runtime"] != "" || j.Options["timeout"] != "" || j.Error != 0 {
+			return 0, false
+		}
+	}
+	whole = r.Measured.Truncate(roundTime)
+	slowest := max(r.Total.Read.Clat.Max, r.Total.Write.Clat.Max, r.Total.Read.Lat.Max, r.Total.Write.Lat.Max)
+	late := min(lateEnd, slowest+10*time.Millisecond)
+	return whole, whole > 0 && whole < plan*9/10 && r.Measured-whole <= late
 }
 
 // sizeReached is how near to its size a job that ended by it comes.

@@ -24,6 +24,15 @@ func Hardware(c *ceiling.Ceiling) (ceiling.Bound, bool) {
 	return *b, true
 }
 
+// VolumesKnown says that a limit of the volumes is among the bounds. Without one, an instance's limit is
+// a bound of all volumes that may be attached, and staying below it is no gap: a volume of its own
+// limit, which nobody knows, may be all there was.
+func VolumesKnown(c *ceiling.Ceiling) bool {
+	return slices.ContainsFunc(c.Bounds, func(b ceiling.Bound) bool {
+		return b.Kind == ceiling.VolumeIOPS || b.Kind == ceiling.VolumeRate
+	})
+}
+
 // lasting is what hardware comes down to when its burst is spent; false where it has none.
 func lasting(c *ceiling.Ceiling) (ceiling.Bound, bool) {
 	b, ok := Hardware(c)

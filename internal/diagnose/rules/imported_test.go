@@ -95,6 +95,20 @@ func importedCases() []labelled {
 	impossibleMean := func(m *diagnose.Measurement) {
 		m.Result.Total.Write.Clat = fio.Latency{N: 60000, Mean: 31e3, Percentiles: []fio.Percentile{{P: 50, Value: 102 * time.Microsecond}}}
 	}
+	// cached gives reads a share in per cent that took 5 µs, and a device that counted so many.
+	cached := func(percent float64, counted uint64) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) {
+			m.Result.Total.Read.Clat.Percentiles = []fio.Percentile{{P: percent, Value: 5 * time.Microsecond}, {P: 50, Value: 300 * time.Microsecond}}
+			m.Result.Disks = []fio.Disk{{Name: "xvda", Reads: counted, Util: 0.9}}
+		}
+	}
+	headless := func(m *diagnose.Measurement) { m.Result.Workloads = nil }
+	p99of := func(half, slow time.Duration) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) {
+			d := &m.Result.Total.Write
+			d.Clat = fio.Latency{N: d.N, Mean: float64(half) + 0.01*float64(slow), Percentiles: []fio.Percentile{{P: 50, Value: half}, {P: 99, Value: slow}}}
+		}
+	}
 	longest := func(d time.Duration) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) { m.Result.Total.Write.Clat.Max = d }
 	}
@@ -185,6 +199,15 @@ func importedCases() []labelled {
 		{"a sync that takes little", of(synced, took(0, 400, 2)), "", "PL501"},
 		{"reads of which a third is cached", of(reading, took(1000, 0, 1), mixture(40000)), "PL419", "PL501"},
 		{"reads of which a third is fast, all from the device", of(reading, took(1000, 0, 1), mixture(60000)), "", "PL501"},
+		{"reads without a header, of which 41 % are fast and 41 % did not reach the device", of(reading, took(1000, 0, 1), cached(40, 35000), headless), "PL419", "PL501"},
+		{"reads without a header, of which read-ahead brought most", of(reading, took(1000, 0, 1), cached(40, 4000), headless), "", "PL501"},
+		{"reads without a header that the device counted", of(reading, took(1000, 0, 1), cached(40, 60000), headless), "", "PL501"},
+		{"buffered writes, one in a hundred of them waiting for write-back", of(through("psync", 0, 1), rate, p99of(16*us, 14*time.Millisecond)), "PL419", "PL501 PL404"},
+		{"buffered writes, the slowest of them in 1 ms", of(through("psync", 0, 1), rate, p99of(16*us, time.Millisecond)), "", "PL501"},
+		{"direct writes, one in a hundred of them slow", of(direct, rate, p99of(16*us, 14*time.Millisecond)), "", "PL501 PL404"},
+		{"synced writes, one in a hundred of them slow", of(through("psync", 1, 1), rate, p99of(16*us, 14*time.Millisecond)), "", "PL501 PL404 PL428"},
+		{"samples that fall short, none above the rate", of(direct, rate, sampled(119, 750, 350, 10, 1040)), "", "PL501"},
+		{"samples that fall short, the largest twice the rate", of(direct, rate, sampled(119, 750, 350, 10, 2000)), "PL403", "PL501"},
 		{"samples that were lost", of(direct, rate, sampled(90, 1333, 50, 1200, 1500), longest(300*time.Millisecond)), "", "PL501"},
 		{"eight times what may be in flight", of(direct, took(0, 1000, 8)), "PL426", "PL501"},
 		{"a little more than what may be in flight", of(direct, took(0, 1000, 1.1)), "", "PL501"},

@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 	"time"
@@ -68,7 +69,15 @@ func (s side) took() (time.Duration, bool) {
 // direct=. Sequential reads are not judged: read-ahead makes each fast and all of them as fast as the
 // storage.
 func fromMemory(m diagnose.Measurement) (finding.Finding, bool) {
-	if len(m.Result.Devices) > 0 || m.Syncs() || m.Any(polls) || len(m.Result.Workloads) == 0 || onMemory(m) {
+	if len(m.Result.Devices) > 0 || m.Syncs() || m.Any(polls) || onMemory(m) {
+		return finding.Finding{}, false
+	}
+	if len(m.Result.Workloads) == 0 { // the header was cut off: what was asked for is not known
+		for _, s := range sides(m) {
+			if f, ok := partly(s, unknownOrder); ok && s.N >= diagnose.EnoughReads {
+				return f, true
+			}
+		}
 		return finding.Finding{}, false
 	}
 	for _, s := range sides(m) {
@@ -78,7 +87,10 @@ func fromMemory(m diagnose.Measurement) (finding.Finding, bool) {
 		if f, ok := tooFast(m, s); ok {
 			return f, true
 		}
-		if f, ok := partly(s); ok {
+		if f, ok := partly(s, 1); ok {
+			return f, true
+		}
+		if f, ok := writtenBack(m, s); ok {
 			return f, true
 		}
 	}
@@ -95,12 +107,18 @@ func onMemory(m diagnose.Measurement) bool {
 	return m.Any(func(w fio.Workload) bool { return strings.Contains(w.Filename+w.Directory, "pmem") })
 }
 
-// partlyLeast is the share of reads from memory that makes the mean a mixture.
-const partlyLeast = 0.2
+const (
+	// partlyLeast is the share of reads from memory that makes the mean a mixture.
+	partlyLeast = 0.2
+	// unknownOrder is how far the two witnesses may differ where the reads may have been sequential:
+	// with read-ahead one read of the device brings the blocks of several, so that fewer reach it than
+	// are slow. Where as many do, each slow read was one of the device, and the fast ones were there.
+	unknownOrder = 0.05
+)
 
-// partly finds random reads of which a part came from memory, by two witnesses that agree: so many took
-// less than any drive does, and as many did not reach the device.
-func partly(s side) (finding.Finding, bool) {
+// partly finds reads of which a part came from memory, by two witnesses that agree within so much: so
+// many took less than any drive does, and as many did not reach the device.
+func partly(s side, within float64) (finding.Finding, bool) {
 	if s.what != "reads" || !s.known || s.N == 0 {
 		return finding.Finding{}, false
 	}
@@ -111,7 +129,7 @@ func partly(s side) (finding.Finding, bool) {
 		}
 	}
 	missing := 1 - float64(s.counted)/float64(s.N)
-	if fast < partlyLeast || missing < partlyLeast {
+	if fast < partlyLeast || missing < partlyLeast || math.Abs(fast-missing) > within {
 		return finding.Finding{}, false
 	}
 	return finding.Finding{
@@ -164,6 +182,40 @@ func tooFast(m diagnose.Measurement, s side) (finding.Finding, bool) {
 		})
 	}
 	return f, true
+}
+
+const (
+	// copying is what copying a block of a few KiB into the page cache takes at most, with the
+	// filesystem's work; waitRatio times that, and waitLeast, is a wait for write-back.
+	copying   = 100 * time.Microsecond
+	waitRatio = 100
+	waitLeast = 10 * time.Millisecond
+)
+
+// writtenBack finds buffered writes of two kinds: most were copied to memory, and a few waited until the
+// kernel had written older ones. They are done when they are copied, so neither their rate nor their
+// latency is the storage's, unless the run is much longer than it takes to fill memory.
+func writtenBack(m diagnose.Measurement, s side) (finding.Finding, bool) {
+	half, known := s.took()
+	if s.what != "writes" || !known || half >= copying || !m.All(paged) {
+		return finding.Finding{}, false
+	}
+	for _, p := range s.Clat.Percentiles {
+		if p.P < 99 || p.Value < waitLeast || p.Value < waitRatio*half {
+			continue
+		}
+		return finding.Finding{
+			Severity: finding.Warn,
+			Message: fmt.Sprintf("Half of the writes took %s or less, as a copy to memory does, and %s took %s or more, as "+
+				"waiting for write-back does: buffered writes are done when they are copied, and what the storage does is not "+
+				"in these figures.", text.Duration(half), text.Percent(1-p.P/100), text.Duration(p.Value)),
+			Evidence: []finding.Evidence{
+				{What: "latency of half of the writes", Found: text.Duration(half), Where: "fio, scenario " + m.Label()},
+				{What: "direct", Found: "no", Expected: "direct=1, or a sync", Where: "the job's options, or its submission"},
+			},
+		}, true
+	}
+	return finding.Finding{}, false
 }
 
 const (

@@ -240,7 +240,7 @@ func bypassed(m diagnose.Measurement) (finding.Finding, bool) {
 		all += d.Reads + d.Writes
 		names = append(names, d.Name)
 	}
-	if len(names) == 0 || r.DisksPartial != "" || m.Any(diagnose.Sequential) ||
+	if len(names) == 0 || r.DisksPartial != "" || len(r.Workloads) == 0 || m.Any(diagnose.Sequential) || // read-ahead
 		float64(reads) >= reachedDevice*float64(read.N) {
 		return finding.Finding{}, false
 	}

@@ -109,7 +109,9 @@ var pageCache = &diagnose.Rule{
 		"bytes that fio read, or that it wrote, in the window; below half, the measurement is invalid. In an import: " +
 		"half of the random reads, or of the writes that are not synced, took less than 6 µs, whatever is said of " +
 		"direct (10 µs where it is known to be off; a warning for other reads); or jobs with one I/O at a time " +
-		"compute so much that an I/O has less than 6 µs left to wait for a drive. Not where a device counted them.",
+		"compute so much that an I/O has less than 6 µs left to wait for a drive; or a fifth of the reads took less than " +
+		"10 µs and as many never reached the device; or of buffered writes half took less than 100 µs and the slowest " +
+		"hundredth 100 times as long and 10 ms (a warning). Not where a device counted them.",
 	Why: "Buffered I/O goes to memory first. Reads that it holds never reach a device, and writes are done when " +
 		"they are copied; the device " +
 		"gets them later, or never when they are overwritten in between. A database that does its own caching " +

@@ -96,7 +96,7 @@ var farBelow = &diagnose.Rule{
 	Title:    "far below the ceiling",
 	When: "Measured IOPS are below 80 % of the lowest limit that the hardware sets, and neither concurrency nor " +
 		"the job's own rate " +
-		"explains it. Between 80 and 95 % it is an info, where causes that more than latencies show explain at " +
+		"explains it. Where no limit of the volumes is known, an instance's alone makes no gap. Between 80 and 95 % it is an info, where causes that more than latencies show explain at " +
 		"least half of the gap. An account of the gap lists the causes that the case shows, each with its share; a cause " +
 		"below a tenth of the gap is not named, " +
 		"and what nothing explains is listed as unexplained.",
@@ -112,7 +112,7 @@ var farBelow = &diagnose.Rule{
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			b, ok := diagnose.Hardware(m.Ceiling)
-			if !ok || m.Reached() || m.Any(fio.Workload.Paced) || m.IOPS() == 0 {
+			if !ok || m.Reached() || m.Any(fio.Workload.Paced) || m.IOPS() == 0 || !diagnose.VolumesKnown(m.Ceiling) {
 				continue
 			}
 			account, severity := c.Account(m, b), finding.Warn

@@ -31,8 +31,11 @@ const (
 	// spreadWithout is the spread that must be left without the most extreme sample.
 	spreadWithout = 0.30
 	// looseCheck is sampleCheck where only the spread is asked for: samples of fio 3.1 to 3.7 fall
-	// short by 15 to 25 %, all of them alike.
+	// short by 15 to 30 %. If each lost another part of its half second, an even rate would seem to
+	// spread, but never above that rate, nor further than lossSpread: the largest must be beyondRate
+	// times the run's own, or the spread wider.
 	looseCheck = 0.30
+	beyondRate = 1.5
 	// oneBurst is the share of all I/Os in one sample from which on a burst made the mean, where
 	// that sample is a twentieth of the time at most.
 	oneBurst = 0.10
@@ -137,6 +140,17 @@ func (u unevenness) reaches(all, without float64) bool {
 	return u.all >= all && (u.without >= without || u.burst) && u.all >= 1.5*u.chance
 }
 
+// lossSpread is the most that samples of an even rate spread, as a share of their mean, where each lost any
+// part of its I/Os and together they lost the share e: values between 0 and the rate with the mean 1 - e
+// have at most the variance e(1 - e).
+func lossSpread(s fio.Samples, d fio.Direction) float64 {
+	e := 1 - s.Mean/float64(d.IOPS)
+	if e <= 0 {
+		return 0
+	}
+	return math.Sqrt(e / (1 - e))
+}
+
 // inJobs is how many jobs a result's options ask for.
 func inJobs(m diagnose.Measurement) int {
 	n := 0
@@ -204,6 +218,9 @@ func uneven(m diagnose.Measurement) (finding.Finding, bool) {
 	s := d.IOPSSamples
 	spread := unevennessOf(s, 1)
 	if !spread.reaches(samplesSpread, spreadWithout) {
+		return finding.Finding{}, false
+	}
+	if _, _, fit := samples(m, sampleCheck); !fit && s.Max < beyondRate*float64(d.IOPS) && spread.all <= lossSpread(s, d) {
 		return finding.Finding{}, false
 	}
 	return finding.Finding{
