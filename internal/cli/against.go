@@ -19,7 +19,11 @@ func judgeAgainst(b *bundle.Bundle, what, in string) (*compare.Against, error) {
 		if err != nil || n < 1 {
 			return nil, usage(fmt.Errorf("--against %q: give a number of runs such as last:10", what))
 		}
-		earlier, notes, err := compare.OpenAll(in)
+		open := compare.OpenAll
+		if bundle.IsFleet(b.Dir) {
+			open = compare.OpenFleets
+		}
+		earlier, notes, err := open(in)
 		if err != nil {
 			return nil, err
 		}
@@ -36,7 +40,7 @@ func judgeAgainst(b *bundle.Bundle, what, in string) (*compare.Against, error) {
 
 // isRun says that --against names a run.
 func isRun(what string) bool {
-	_, err := bundle.Open(what)
+	_, err := bundle.OpenRun(what)
 	return err == nil
 }
 
@@ -49,7 +53,7 @@ func reportAgainst(env *Env, dir, what, in, format string, gate compare.Gate, ba
 		}
 		return compareRuns(env, []string{what, dir}, base, margin, gate)
 	}
-	b, err := bundle.Open(dir)
+	b, err := bundle.OpenRun(dir)
 	if err != nil {
 		return err
 	}

@@ -189,7 +189,7 @@ func (l *Loaded) runs(word string, s Source) (runs []*bundle.Bundle, name string
 		return runs, value, nil
 	}
 	for part := range strings.SplitSeq(word, ",") {
-		b, err := bundle.Open(part)
+		b, err := bundle.OpenRun(part)
 		switch {
 		case err == nil:
 			l.doubt(b)
@@ -215,6 +215,20 @@ func (l *Loaded) runs(word string, s Source) (runs []*bundle.Bundle, name string
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
+}
+
+// OpenFleets opens all fleet runs of a directory as runs. What cannot be read is noted.
+func OpenFleets(dir string) (runs []*bundle.Bundle, notes []string, err error) {
+	fleets, err := bundle.ListFleets(dir)
+	for _, f := range fleets {
+		b, err := bundle.OpenRun(filepath.Join(dir, f.ID))
+		if err != nil {
+			notes = append(notes, fmt.Sprintf("%s cannot be read: %v", f.ID, err))
+			continue
+		}
+		runs = append(runs, b)
+	}
+	return runs, notes, err
 }
 
 // OpenAll opens all runs of a directory. What cannot be read, or did not come to its end, is noted.
