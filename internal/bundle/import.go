@@ -29,6 +29,9 @@ type Found struct {
 	Instances []NamedInstance
 	// Pick chooses and orders the results that Import keeps.
 	Pick Pick
+	// Stated is the scenario whose thresholds a result is judged by, nil for none, and why. The field
+	// may be nil.
+	Stated func(*result.Result) (s *suite.Scenario, why string)
 	// Volumes likewise.
 	Volumes []NamedVolumes
 }
@@ -55,12 +58,23 @@ func Import(out string, run Run, found Found) (*Bundle, error) {
 			r.ID = i + 1
 		}
 	}
+	stated, why := 0, ""
 	for _, r := range results {
 		s := suite.Scenario{ID: r.ID, Name: r.Name, Title: r.Title, Role: r.Role, AsIs: true, Runtime: r.Planned}
+		if f, differs := found.statedFor(r); f != nil {
+			stated++
+			s.Thresholds, s.Main = f.Thresholds, f.Main
+			r.Doubts = append(r.Doubts, "it did the work of "+f.Name+", whose thresholds judge it")
+		} else if differs != "" {
+			why = r.Name + ": " + differs
+		}
 		run.Suite.Scenarios = append(run.Suite.Scenarios, s)
 		if c := ceiling.Of(cmp.Or(r.Topology, &run.Topology), r.Role, r.Workloads); c.Known() {
 			run.Ceilings[s.ID] = c
 		}
+	}
+	if found.Stated != nil && stated == 0 {
+		return nil, fmt.Errorf("no result did the work of a scenario of the suite: %s", why)
 	}
 	w, err := Create(out, run)
 	if err != nil {
@@ -76,6 +90,13 @@ func Import(out string, run Run, found Found) (*Bundle, error) {
 		return nil, err
 	}
 	return w.Finish(Finished, run.Created)
+}
+
+func (f Found) statedFor(r *result.Result) (s *suite.Scenario, why string) {
+	if f.Stated == nil {
+		return nil, ""
+	}
+	return f.Stated(r)
 }
 
 // Results are the outputs as results with their names, without keeping them.

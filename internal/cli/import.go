@@ -13,9 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/compare"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/runs"
+	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
@@ -29,6 +31,7 @@ type importOptions struct {
 	instances []string
 	specs     []string
 	job       string
+	suite     string
 	out       string
 	summary   bool
 	format    string
@@ -59,6 +62,8 @@ not be parsed are listed, and the exit code is 1.`,
 		"",
 		"`FILE` of the jobs that were measured, for what the output does not say; else one beside it is looked for",
 	)
+	f.StringVar(&o.suite, "suite", "", "judge results by the thresholds of the scenario of this `SUITE` (a name or a file) "+
+		"that asks for their work")
 	f.StringVar(&o.out, "out", o.out, "keep the run below this `DIR`")
 	f.BoolVar(&o.summary, "summary", false, "print one line per result and store nothing")
 	addFormat(cmd, &o.format, page.Formats())
@@ -80,7 +85,7 @@ not be parsed are listed, and the exit code is 1.`,
 		return stored
 	})
 	needs(f, "group", "it divides that table", "summary")
-	readBy(f, []form{stored}, "nothing is stored or judged: drop one of them", "label", "fail-on", "disable", "out",
+	readBy(f, []form{stored}, "nothing is stored or judged: drop one of them", "label", "fail-on", "disable", "out", "suite",
 		"volumes", "level", "chunk", "instance", "topology")
 	return cmd
 }
@@ -174,6 +179,13 @@ func runImport(ctx context.Context, env *Env, o importOptions, args []string) er
 		if found.Job, err = suite.MeasuredJobFile(o.job); err != nil {
 			return usage(err)
 		}
+	}
+	if o.suite != "" {
+		s, err := suite.Select([]string{o.suite}, suite.Selection{})
+		if err != nil {
+			return usage(err)
+		}
+		found.Stated = func(r *result.Result) (*suite.Scenario, string) { return compare.StatedFor(s, r) }
 	}
 	err = sys.Reading(ctx, func() (err error) {
 		found.Outputs, found.Documents, err = bundle.Gather(args, sys.Interruptible(ctx, env.In))

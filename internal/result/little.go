@@ -32,7 +32,8 @@ const (
 // is known: then the figures contradict the job, which PL407 reports.
 func (r *Result) whyDepth(d Depth) string {
 	does := func(f func(fio.Workload) bool) bool { return slices.ContainsFunc(r.Workloads, f) }
-	synced := does(func(w fio.Workload) bool { return w.SyncEvery > 0 })
+	inSyncs := float64(r.Total.Sync.Lat.N) * r.Total.Sync.Lat.Mean / float64(max(r.Measured, 1)) / float64(max(d.Asked, 1))
+	synced := does(func(w fio.Workload) bool { return w.SyncEvery > 0 }) || inSyncs > littleGap // a header does not tell
 	if does(func(w fio.Workload) bool { return w.SyncEvery > 0 && w.Depth > 1 }) && d.Device > 0 &&
 		d.Device < d.Little/1.5 {
 		return fmt.Sprintf(

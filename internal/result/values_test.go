@@ -184,6 +184,7 @@ func TestWhyDepth(t *testing.T) {
 	single := load(func(w *fio.Workload) { w.SyncEvery, w.Depth = 1, 1 })
 	minute := time.Minute
 	cpu := fio.Job{CPU: fio.CPU{User: 0.25, System: 0.25}}
+	syncs := func(n uint64) fio.Job { return fio.Job{Sync: fio.Sync{Lat: fio.Latency{N: n, Mean: 1e7}}} } // of 10 ms
 	half := fio.Job{Runtime: minute, Read: fio.Direction{N: 1, Runtime: minute}, Write: fio.Direction{N: 1, Runtime: 56 * time.Second}}
 	for name, c := range map[string]struct {
 		r    Result
@@ -206,6 +207,8 @@ func TestWhyDepth(t *testing.T) {
 		"deep without syncs":        {Result{Workloads: plain, Measured: minute}, Depth{Asked: 8, Little: 8, Device: 1}, ""},
 		"a rate":                    {Result{Workloads: load(func(w *fio.Workload) { w.WriteIOPS = 9 }), Measured: minute}, Depth{Asked: 8, Little: 1}, "hold themselves back"},
 		"a rate and syncs":          {Result{Workloads: load(func(w *fio.Workload) { w.WriteIOPS, w.SyncEvery = 9, 1 }), Measured: minute}, Depth{Asked: 8, Little: 1, Device: 1}, "hold themselves back"},
+		"syncs that were measured":  {Result{Workloads: plain, Measured: minute, Total: syncs(4500)}, Depth{Asked: 8, Little: 1}, "waits in a sync"},
+		"few syncs":                 {Result{Workloads: plain, Measured: minute, Total: syncs(2300)}, Depth{Asked: 8, Little: 1}, ""}, // 4.8 % of it
 		"half a second":             {Result{Workloads: plain, Measured: 500 * time.Millisecond}, Depth{Asked: 8, Little: 1}, "the run took 500 ms"},
 		"a second":                  {Result{Workloads: plain, Measured: time.Second}, Depth{Asked: 8, Little: 1}, ""},
 		"a part of it":              {Result{Workloads: plain, Measured: minute, Total: half}, Depth{Asked: 8, Little: 1}, "not all jobs ran throughout"},
