@@ -4,7 +4,8 @@
 #
 # Executions are counted per second of CPU time, of the fuzzer's own processes and with its coverage instrumentation, so that a
 # busy machine does not fail a target. They are counted from when new inputs are tried. Minimizing inputs is limited: it may take all
-# of the time.
+# of the time. A case that takes more than 1 s of CPU time or allocates more than 64 MiB fails (internal/sys/bounded); one that
+# asks for more than 16 GiB of addresses at once cannot have them.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-10} pattern=${2:-.} least=1000
@@ -29,7 +30,7 @@ while IFS=: read -r file target; do
 	[[ $name =~ $pattern ]] || continue
 	binary=$work/$(tr / _ <<<"$dir").test
 	[ -e "$binary" ] || go test -c -fuzz=. -o "$binary" "./$dir" || { failed=1; continue; }
-	(cd "$dir" && exec "$binary" -test.run='^$' -test.fuzz="^$target\$" -test.fuzztime=10m -test.fuzzminimizetime=10x -test.parallel=1 \
+	(cd "$dir" && ulimit -v $((16 << 20)) && exec "$binary" -test.run='^$' -test.fuzz="^$target\$" -test.fuzztime=10m -test.fuzzminimizetime=10x -test.parallel=1 \
 		-test.fuzzcachedir="$cache/$(go list .)") >"$work/log" 2>&1 &
 	pid=$!
 	# What was found before is run again first, which says nothing of the rate.

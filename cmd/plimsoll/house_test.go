@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -114,7 +115,7 @@ func TestRoomsKeepTheirPlaces(t *testing.T) {
 			if below == room && !withinRoom(place, to) || below != room && rank[below] >= rank[room] {
 				t.Errorf("%s imports %s, which is not below it", file, to)
 			}
-			if to == "lab/labtest" || to == "sys/killat" {
+			if slices.Contains([]string{"lab/labtest", "sys/killat", "sys/bounded"}, to) {
 				t.Errorf("%s imports %s, which is for tests", file, to)
 			}
 		}
@@ -224,5 +225,28 @@ func TestDoorsToTheMachine(t *testing.T) {
 				t.Errorf("%s does not open the door to %s any more: take it off the list", room, door.what)
 			}
 		}
+	}
+}
+
+// Each case of each fuzz target has limits.
+func TestFuzzTargetsAreBounded(t *testing.T) {
+	targets := 0
+	err := filepath.WalkDir("../../internal", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		of := regexp.MustCompile(`(?m)^func Fuzz`).FindAllString(string(text), -1)
+		bounded := regexp.MustCompile(`\bbounded\.Fuzz\(f, `).FindAllString(string(text), -1)
+		if targets += len(of); len(of) != len(bounded) {
+			t.Errorf("%s: of %d fuzz targets %d are bounded: use bounded.Fuzz in place of f.Fuzz", path, len(of), len(bounded))
+		}
+		return nil
+	})
+	if err != nil || targets < 60 {
+		t.Errorf("%d targets: %v", targets, err)
 	}
 }

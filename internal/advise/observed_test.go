@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plimsoll/internal/ceiling"
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/workload"
 )
@@ -59,7 +60,7 @@ func FuzzClaim(f *testing.F) {
 	for _, s := range []string{"40000 IOPS", "1250MB/s", "60000 IOPS of 8KiB", "10Gbps", " of "} {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, s string) {
+	bounded.Fuzz(f, func(t *testing.T, s string) {
 		c, err := ParseClaim(s)
 		if err == nil && !(c.figure() > 0 && c.Block > 0) {
 			t.Errorf("%q: %+v", s, c)

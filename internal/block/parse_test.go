@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/units"
 )
 
@@ -244,7 +245,7 @@ func FuzzParsers(f *testing.F) {
 	f.Add([]byte("data = bsize=4096 sunit=16 swidth=64 blks\nmeta-data=/dev/x agcount=3, x\n"))
 	f.Add(append([]byte("XFSB\x00\x00\x10\x00"), make([]byte, 504)...))
 	f.Add(append(make([]byte, 1080), append([]byte("\x53\xef"), make([]byte, 1000)...)...))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		text := string(data)
 		if m, err := mountinfoLine(text); err == nil && len(m.Options) > len(text) {
 			t.Error("more options than characters")

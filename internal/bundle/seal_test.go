@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/verdict"
 )
 
@@ -143,7 +144,7 @@ func TestKilledRuns(t *testing.T) {
 
 func FuzzParseSums(f *testing.F) {
 	f.Add([]byte(strings.Repeat("0a", 32) + "  run.json\n" + strings.Repeat("ff", 32) + "  ../x\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		all, err := parseSums(data[:min(len(data), 400)])
 		for name := range all {
 			if err == nil && !filepath.IsLocal(name) {
@@ -170,7 +171,7 @@ func FuzzOpen(f *testing.F) {
 	if err := os.Mkdir(filepath.Join(dir, DirName(s)), 0o755); err != nil {
 		f.Fatal(err)
 	}
-	f.Fuzz(func(t *testing.T, run, res []byte) {
+	bounded.Fuzz(f, func(t *testing.T, run, res []byte) {
 		for name, data := range map[string][]byte{"run.json": run, DirName(s) + "/result.json": res} {
 			if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 				t.Fatal(err)
@@ -188,7 +189,7 @@ func FuzzOpenFleet(f *testing.F) {
 	f.Add([]byte(`{"schema":1,"state":"finished","hosts":[{"name":"a","state":"done","starts_ns":{"3":1}}],"scenarios":[{"id":3,"total":{"hist":[[1,1]]}}]}`))
 	f.Add([]byte(`{"schema":1,"scenarios":[{"hosts":[{"ceiling_iops":-1e308,"iops":1e308}],"common":{"from_ns":9223372036854775807,"to_ns":-1}}]}`))
 	dir := f.TempDir()
-	f.Fuzz(func(t *testing.T, data []byte) {
+	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		if err := os.WriteFile(filepath.Join(dir, fleetFile), data[:min(len(data), 600)], 0o644); err != nil {
 			t.Fatal(err)
 		}

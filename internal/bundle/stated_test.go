@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/topology"
 )
 
@@ -184,7 +185,7 @@ func FuzzStated(f *testing.F) {
 	f.Add("gp2 3000GiB x 4 Raid0\nover 35% above 1s on a compared to 7% on b\n```\nmdadm -C /dev/md0 -l0 -n4 a b c d\n```\n")
 	seed, _ := os.ReadFile("../../testdata/seeds/workload-to-jobfile.md")
 	f.Add(string(seed))
-	f.Fuzz(func(_ *testing.T, text string) {
+	bounded.Fuzz(f, func(_ *testing.T, text string) {
 		d := ReadDocument("a.md", []byte(text), nil)
 		d.storage(&fio.Output{})
 	})

@@ -1,6 +1,10 @@
 package ceiling
 
-import "testing"
+import (
+	"testing"
+
+	"plimsoll/internal/sys/bounded"
+)
 
 func FuzzParseAxes(f *testing.F) {
 	for _, s := range []string{
@@ -9,7 +13,7 @@ func FuzzParseAxes(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, s string) {
+	bounded.Fuzz(f, func(t *testing.T, s string) {
 		a, err := ParseAxes(s)
 		if err != nil {
 			return

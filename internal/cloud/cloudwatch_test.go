@@ -14,6 +14,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+
+	"plimsoll/internal/sys/bounded"
 )
 
 // watch speaks GetMetricData of CloudWatch.
@@ -200,7 +202,7 @@ func FuzzMetricAnswer(f *testing.F) {
 	} {
 		f.Add([]byte(s))
 	}
-	f.Fuzz(func(t *testing.T, text []byte) {
+	bounded.Fuzz(f, func(t *testing.T, text []byte) {
 		var a metricAnswer
 		if xml.Unmarshal(text, &a) != nil {
 			return

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"plimsoll/internal/sys/bounded"
 )
 
 // ebsPage builds a page by the table of facts/ebs-nvme.md, section 3.
@@ -126,7 +128,7 @@ func FuzzParseEBSStats(f *testing.F) {
 	f.Add(ebsPage(ebsMagic, [11]uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}))
 	f.Add(ebsPage(localMagic, [11]uint64{}))
 	f.Add([]byte("short"))
-	f.Fuzz(func(t *testing.T, page []byte) {
+	bounded.Fuzz(f, func(t *testing.T, page []byte) {
 		s, err := ParseEBSStats(page)
 		if err != nil {
 			return
@@ -142,7 +144,7 @@ func FuzzParseEBSStats(f *testing.F) {
 
 func FuzzParseIdentify(f *testing.F) {
 	f.Add(identifyPage(0x1d0f, "vol01234567890abcdef", EBSModel, "/dev/sdf"))
-	f.Fuzz(func(t *testing.T, page []byte) {
+	bounded.Fuzz(f, func(t *testing.T, page []byte) {
 		n, err := ParseIdentify(page)
 		if err != nil {
 			return

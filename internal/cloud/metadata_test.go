@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/units"
 )
 
@@ -115,7 +116,7 @@ func TestMetadataThatDoesNotAnswer(t *testing.T) {
 func FuzzAzureInstance(f *testing.F) {
 	f.Add([]byte(recorded))
 	f.Add([]byte(`{"compute":{}}`))
-	f.Fuzz(func(t *testing.T, body []byte) {
+	bounded.Fuzz(f, func(t *testing.T, body []byte) {
 		at, err := parseAzureInstance(body)
 		if err != nil {
 			return
@@ -130,7 +131,7 @@ func FuzzAzureInstance(f *testing.F) {
 
 func FuzzGoogleDisks(f *testing.F) {
 	f.Add([]byte(`[{"deviceName":"a","type":"PERSISTENT"}]`))
-	f.Fuzz(func(t *testing.T, body []byte) {
+	bounded.Fuzz(f, func(t *testing.T, body []byte) {
 		found, err := googleOrdered(body, []Attached{{Device: "sdb", Size: units.GiB, Links: []string{"/dev/disk/by-id/google-a"}}})
 		if err == nil && len(found) > 0 && found[0].On != "sdb" {
 			t.Errorf("%+v", found)

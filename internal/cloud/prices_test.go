@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/units"
 )
 
@@ -188,7 +189,7 @@ func FuzzReadPrices(f *testing.F) {
 	f.Add(offer)
 	f.Add("product,unit,above,usd,region,as_of,source,trust\ngp3,IOPS-month,3000,0.005,r,2026,s,partial\n")
 	f.Add("instance_type,usd_per_hour\nm5.large,1\n")
-	f.Fuzz(func(t *testing.T, text string) {
+	bounded.Fuzz(f, func(t *testing.T, text string) {
 		p, err := ReadPrices(strings.NewReader(text))
 		if err != nil {
 			return

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -204,7 +205,7 @@ figures:
 func FuzzExpectations(f *testing.F) {
 	f.Add([]byte("figures: [{scenario: w, figure: iops, value: \"1\"}]"))
 	f.Add([]byte("name: x\ntolerance: 3%\nfigures:\n - {scenario: a, figure: read.clat.p99.9, value: 2ms}"))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		if len(data) > 300 {
 			return
 		}

@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/units"
 )
 
@@ -33,7 +34,7 @@ func TestParseAxis(t *testing.T) {
 func FuzzParseAxis(f *testing.F) {
 	f.Add("iodepth=1..256")
 	f.Add("rwmixread=0,70")
-	f.Fuzz(func(t *testing.T, s string) {
+	bounded.Fuzz(f, func(t *testing.T, s string) {
 		a, err := ParseAxis(s)
 		if err == nil && (len(a.Values) == 0 || len(a.Values) > len(s)+64 || !slices.Contains(axisOptions(), a.Option)) {
 			t.Fatalf("%q: %+v", s, a)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/fio/shell"
+	"plimsoll/internal/sys/bounded"
 )
 
 func TestParseCommandLine(t *testing.T) {
@@ -151,7 +152,7 @@ func BenchmarkParseJobFile(b *testing.B) {
 
 func FuzzParseCommandLine(f *testing.F) {
 	f.Add("fio --name=a --bs=4k -direct 1 x.fio -- y")
-	f.Fuzz(func(_ *testing.T, text string) {
+	bounded.Fuzz(f, func(_ *testing.T, text string) {
 		if job, err := ParseCommandLine(strings.Fields(text)); err == nil {
 			_ = CommandLine(job)
 		}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/sys/bounded"
 )
 
 // showCmd is the command line that the installed fio makes of a job file, "" when it refuses it.
@@ -171,7 +173,7 @@ func FuzzParseJobFile(f *testing.F) {
 	for _, text := range jobTexts {
 		f.Add([]byte(text))
 	}
-	f.Fuzz(func(t *testing.T, text []byte) {
+	bounded.Fuzz(f, func(t *testing.T, text []byte) {
 		job, err := ParseJobFile("x", text, ParseOptions{})
 		if err != nil {
 			return

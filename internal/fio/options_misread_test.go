@@ -3,6 +3,8 @@ package fio
 import (
 	"strings"
 	"testing"
+
+	"plimsoll/internal/sys/bounded"
 )
 
 // What fio takes for something else; what it stores instead was read from its memory in real runs
@@ -64,7 +66,7 @@ func FuzzRefusals(f *testing.F) {
 	f.Add("bs", "4k-8k", 33)
 	f.Add("zonesize", "-1", 43)
 	f.Add("bssplit", "4k/50:/", 1)
-	f.Fuzz(func(_ *testing.T, name, value string, minor int) {
+	bounded.Fuzz(f, func(_ *testing.T, name, value string, minor int) {
 		all := []Option{{Name: "ioengine", Value: "io_uring"}, {Name: name, Value: value}}
 		j := JobText{Own: all, All: all, Before: []string{}}
 		for _, v := range []Version{{2, 1}, {3, minor}} {

@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/units"
 )
 
@@ -217,7 +218,7 @@ func TestOptionTable(t *testing.T) {
 
 func FuzzParseSize(f *testing.F) {
 	f.Add("4k")
-	f.Fuzz(func(_ *testing.T, s string) {
+	bounded.Fuzz(f, func(_ *testing.T, s string) {
 		_, _ = ParseSize(s, 1024)
 		_, _ = ParseTime(s, time.Second)
 	})

@@ -22,6 +22,7 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/verdict"
 )
 
@@ -310,7 +311,7 @@ func FuzzProtocol(f *testing.F) {
 	if err := errors.Join(err, os.Remove(at)); err != nil { // nothing can be written there
 		f.Fatal(err)
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
+	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		c := &coordinator{Run: Run{Version: "test", Copy: "never", Note: func(string, string) {}}, fleet: &bundle.Fleet{}, dir: gone}
 		if bytes.Contains(data, []byte("checked")) {
 			c.dir, c.check = nil, true
@@ -347,7 +348,7 @@ func FuzzCommands(f *testing.F) {
 	f.Add([]byte(`{"plan":{"args":["a"],"files":[{"arg":0,"name":"../x","data":"AAAA"}]}}` + "\n"))
 	temp := f.TempDir()
 	f.Setenv("TMPDIR", temp)
-	f.Fuzz(func(t *testing.T, data []byte) {
+	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		lines := newLineReader(bytes.NewReader(data))
 		for {
 			var c command
@@ -403,7 +404,7 @@ func FuzzUnpack(f *testing.F) {
 	if err := os.MkdirAll(inner, 0o700); err != nil {
 		f.Fatal(err)
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
+	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		if len(data) > longest {
 			return
 		}
@@ -447,7 +448,7 @@ func FuzzUnpackHeader(f *testing.F) {
 	f.Add("run.json", byte('0'), int64(5))
 	f.Add("../x", byte('0'), int64(5))
 	f.Add("a/./b", byte('2'), int64(-1))
-	f.Fuzz(func(t *testing.T, name string, kind byte, size int64) {
+	bounded.Fuzz(f, func(t *testing.T, name string, kind byte, size int64) {
 		h := &tar.Header{Name: name, Typeflag: kind, Size: size}
 		if fitting(h, 1, 1<<20) != nil {
 			return

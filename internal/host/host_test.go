@@ -18,6 +18,7 @@ import (
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/sys/bounded"
 )
 
 func metal(t *testing.T) *sys.Machine {
@@ -181,7 +182,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add("ARRAY\n\tUUID=\n uuid\\04")
 	f.Add("a b\\777 c")
-	f.Fuzz(func(t *testing.T, text string) {
+	bounded.Fuzz(f, func(t *testing.T, text string) {
 		lines := strings.Count(text, "\n") + 1
 		for _, l := range parseFstab(text) {
 			if l.Line < 1 || l.Line > lines || l.FS == "" || len(l.Options) == 0 {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"plimsoll/internal/sys/bounded"
 )
 
 func TestDebianSource(t *testing.T) {
@@ -62,7 +64,7 @@ func FuzzDebianSource(f *testing.F) {
 	f.Add("deb [a=b] http://m.example bookworm main\n")
 	f.Add("deb ] [ bookworm")
 	f.Add("\n \n:\n URIs")
-	f.Fuzz(func(t *testing.T, text string) {
+	bounded.Fuzz(f, func(t *testing.T, text string) {
 		for _, uri := range []string{findInLines(text, "bookworm"), findInStanzas(text, "bookworm")} {
 			if uri != "" && (len(strings.Fields(uri)) != 1 || !strings.Contains(text, uri) || !strings.Contains(text, "bookworm")) {
 				t.Errorf("%q in %q", uri, text)

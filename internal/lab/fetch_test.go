@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/sys"
+	"plimsoll/internal/sys/bounded"
 )
 
 // What a guest sends is written below the directory, into new files, and through no link, whatever
@@ -97,7 +98,7 @@ func FuzzFetched(f *testing.F) {
 		f.Add(archive.Bytes())
 	}
 	base := f.TempDir()
-	f.Fuzz(func(t *testing.T, data []byte) {
+	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		dir, err := sys.MakePath(filepath.Join(base, "below"), 0o700)
 		if err != nil {
 			t.Fatal(err)

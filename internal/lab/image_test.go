@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/sys"
+	"plimsoll/internal/sys/bounded"
 )
 
 func tool(t *testing.T, name string) {
@@ -164,7 +165,7 @@ func TestLZ4(t *testing.T) {
 func FuzzLZ4(f *testing.F) {
 	f.Add([]byte{0x1f, 'a', 1, 0, 0})
 	f.Add([]byte{0xf0, 3, 'a'})
-	f.Fuzz(func(t *testing.T, p []byte) {
+	bounded.Fuzz(f, func(t *testing.T, p []byte) {
 		if out, err := lz4Block([]byte("before"), p); err == nil && !bytes.HasPrefix(out, []byte("before")) {
 			t.Errorf("%x: what was before is gone", p)
 		}
@@ -176,7 +177,7 @@ func FuzzVmlinux(f *testing.F) {
 	copy(bz[0x202:], "HdrS")
 	bz[0x1f1], bz[0x24c] = 1, 16
 	f.Add(bz)
-	f.Fuzz(func(t *testing.T, b []byte) {
+	bounded.Fuzz(f, func(t *testing.T, b []byte) {
 		if kernel, err := vmlinux(b); err == nil && !bytes.HasPrefix(kernel, []byte("\x7fELF")) {
 			t.Error("not an ELF file")
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -137,7 +138,7 @@ func TestSpecIsRefused(t *testing.T) {
 
 func FuzzParseSpec(f *testing.F) {
 	f.Add([]byte("volumes: [{name: a, iops: 100}]"))
-	f.Fuzz(func(t *testing.T, text []byte) {
+	bounded.Fuzz(f, func(t *testing.T, text []byte) {
 		s, err := ParseSpec("f", text)
 		if err != nil {
 			return

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/script"
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/units"
 )
 
@@ -470,7 +471,7 @@ func FuzzLint(f *testing.F) {
 	f.Add("x.sh", "OPTS='--bs=4KiB'\nfio —name=a $OPTS \"$(fio --name=b `fio c.fio`)\"\n")
 	f.Add("x.md", "```\nmdadm -C /dev/md0 -l10 -n4 a b\nmkfs.xfs -d su=64k,sw=8 /dev/md0\nfio --name=a --filename=/dev/md0 --bs=28k\n```\n")
 	f.Add("x.yml", "- shell: fio --name=a --rw=read\n- run: |\n    fio --name={{ b }}\n")
-	f.Fuzz(func(t *testing.T, name, text string) {
+	bounded.Fuzz(f, func(t *testing.T, name, text string) {
 		text = text[:min(len(text), 300)] // larger ones make a fuzzer slow and find no more
 		file := script.Parse(name, []byte(text), script.Options{})
 		found := Judge(&Case{Scripts: []*script.File{file}})

@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/units"
 )
 
@@ -149,7 +150,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(summary15)
 	f.Add("        fdatasync                           333.504 ops/sec    2998 usecs/op")
 	f.Add("postgres (PostgreSQL) 15.18")
-	f.Fuzz(func(t *testing.T, text string) {
+	bounded.Fuzz(f, func(t *testing.T, text string) {
 		text = text[:min(len(text), 400)] // larger ones make a fuzzer slow and find no more
 		if s, ok := parseProgress(text); ok && (s.At <= 0 || s.TPS < 0 || s.Latency < 0) {
 			t.Errorf("%+v", s)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/units"
 )
 
@@ -139,7 +140,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(printed15))
 	f.Add([]byte(fsync15))
 	f.Add([]byte("0 1 2950 0 1700000000 123456\n1 1 failed 0 1700000000 123457\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		Reads(data)
 		r, err := Read(data)
 		if err != nil {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"plimsoll/internal/sys"
+	"plimsoll/internal/sys/bounded"
 )
 
 // filesPlan makes n directories, each in a step with a real program; the array's name is all that it
@@ -214,7 +215,7 @@ func TestFullEtc(t *testing.T) {
 func FuzzJournal(f *testing.F) {
 	f.Add([]byte(`{"schema":2,"array":"a","members":[{"serial":"s"}],"steps":[{"title":"x","state":"done"}]}`))
 	f.Add([]byte(`{"schema":2,"array":"../../etc/x","members":[{}],"steps":[{}]}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		w, err := parseJournal(data)
 		if err == nil && (strings.ContainsAny(w.Array, "/\x00") || len(w.Steps) == 0) {
 			t.Errorf("%q passes", w.Array)
@@ -226,7 +227,7 @@ func FuzzReports(f *testing.F) {
 	f.Add(`{"report":[{"pv":[{"pv_name":"/dev/nvme0n1","vg_name":"pool"}]}]}`)
 	f.Add(`{"signatures": [{"device":"nvme0n1", "offset":"0x1000", "type":"linux_raid_member", "uuid":"u", "label":"any:data"}]}`)
 	f.Add("")
-	f.Fuzz(func(t *testing.T, out string) {
+	bounded.Fuzz(f, func(t *testing.T, out string) {
 		if found, err := parseWipefs(out); err != nil && len(found) > 0 {
 			t.Error(found)
 		}

@@ -17,6 +17,7 @@ import (
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/units"
 )
 
@@ -338,7 +339,7 @@ func FuzzMarks(f *testing.F) {
 	f.Add([]byte("XFSB"), uint16(0), "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9")
 	f.Add([]byte("EFI PART"), uint16(512), "")
 	head := make([]byte, 8192)
-	f.Fuzz(func(t *testing.T, data []byte, at uint16, uuid string) {
+	bounded.Fuzz(f, func(t *testing.T, data []byte, at uint16, uuid string) {
 		if len(data) > 64 || len(uuid) > 64 {
 			return // all marks are shorter, and long inputs are slow to mutate
 		}

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"plimsoll/internal/sys"
+	"plimsoll/internal/sys/bounded"
 )
 
 // Whatever stands in a file, putting lines in and taking them out again leaves it as it was, also
@@ -70,7 +71,7 @@ func TestLinesAmongEdits(t *testing.T) {
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("# plimsoll a: begin, in a file of its own; plimsoll array teardown takes these lines out\n# plimsoll a: end\n"))
 	f.Add([]byte("x\n# plimsoll a: end\n# plimsoll a: begin; plimsoll array teardown takes these lines out\n"))
-	f.Fuzz(func(t *testing.T, file []byte) {
+	bounded.Fuzz(f, func(t *testing.T, file []byte) {
 		l := &Lines{File: "/etc/f", Name: "a", Text: "one"}
 		now, err := l.added(file, true)
 		if err != nil {

@@ -3,6 +3,8 @@ package script
 import (
 	"strings"
 	"testing"
+
+	"plimsoll/internal/sys/bounded"
 )
 
 // What scripts build before they run it is read, each option where it stands.
@@ -57,5 +59,5 @@ func TestBuiltCommandsAndFilesAreRead(t *testing.T) {
 func FuzzDockerfile(f *testing.F) {
 	f.Add("CMD [\"fio\", \"--name=a\"]\n")
 	f.Add("RUN O+=x; f() { fio \"$@\"; }; f --name=a; echo '[a]' > x\n")
-	f.Fuzz(func(_ *testing.T, text string) { Parse("Dockerfile", []byte(text), Options{}) })
+	bounded.Fuzz(f, func(_ *testing.T, text string) { Parse("Dockerfile", []byte(text), Options{}) })
 }

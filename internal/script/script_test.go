@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/sys/bounded"
 )
 
 // outline prints what was found: "5:3 fio [a rw=read size=1m]".
@@ -174,7 +176,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("x.fio", "[a]\nrw=read # plimsoll: disable=PL101 x\ninclude y\n")
 	f.Add("x.yml", "- shell: >\n    fio --name={{ a }}\n- command: [fio, \"--name=b\"]\n  args:\n  - --rw=read\n")
 	f.Add("x.sh", "A=(x y); O=\"fio $A\"; ssh h \"fio --a `$O` $(fio\" <<E\n$(\nE\n")
-	f.Fuzz(func(t *testing.T, name, text string) {
+	bounded.Fuzz(f, func(t *testing.T, name, text string) {
 		text = text[:min(len(text), 512)] // larger ones make a fuzzer slow and find no more
 		file := Parse(name, []byte(text), Options{})
 		lines := strings.Count(text, "\n") + 1

@@ -1,6 +1,10 @@
 package sys
 
-import "testing"
+import (
+	"testing"
+
+	"plimsoll/internal/sys/bounded"
+)
 
 func TestHolderIn(t *testing.T) {
 	const locks = `1: POSIX  ADVISORY  WRITE 11 00:05:100 0 EOF
@@ -24,7 +28,7 @@ func TestHolderIn(t *testing.T) {
 
 func FuzzLocks(f *testing.F) {
 	f.Add([]byte("1: FLOCK  ADVISORY  READ 345 00:05:100 0 EOF\n"))
-	f.Fuzz(func(t *testing.T, locks []byte) {
+	bounded.Fuzz(f, func(t *testing.T, locks []byte) {
 		if pid := holderIn(locks, 5, 100); pid < 0 {
 			t.Error(pid)
 		}

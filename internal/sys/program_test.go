@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"plimsoll/internal/sys/bounded"
 )
 
 // script puts a shell script into a directory of its own and returns its name.
@@ -246,7 +248,7 @@ func TestParseProcess(t *testing.T) {
 
 func FuzzFamily(f *testing.F) {
 	f.Add("12.345.ABC.fio", "7 (fio) S 1 7 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 12345 0 0")
-	f.Fuzz(func(t *testing.T, mark, stat string) {
+	bounded.Fuzz(f, func(t *testing.T, mark, stat string) {
 		if got, ok := parseFamily(mark); ok {
 			if again, ok := parseFamily(got.value()); !ok || again != got {
 				t.Errorf("%q is %+v, then %+v", mark, got, again)

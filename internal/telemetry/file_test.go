@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/procfs/blockdevice"
 	"pgregory.net/rapid"
 
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/units"
 )
 
@@ -223,7 +224,7 @@ func TestReadBoundsABomb(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte("time_us,at_us,cpus,sda.reads,sda.busy_ms\n5000000,1,2,3,4\n5000001,2,2,,\n"))
 	f.Add([]byte("time_us,at_us,\"a,b.writes\"\n1,2,18446744073709551615\n"))
-	f.Fuzz(func(t *testing.T, text []byte) {
+	bounded.Fuzz(f, func(t *testing.T, text []byte) {
 		s, err := readCSV(bytes.NewReader(text))
 		if err != nil {
 			return
@@ -249,7 +250,7 @@ func FuzzParsers(f *testing.F) {
 	f.Add([]byte("cpu  16924 0 5452 272416 436 0 92 21 0 0\ncpu0 1\n"))
 	f.Add([]byte("Dirty:   12 kB\nWriteback:    0 kB\n"))
 	f.Add([]byte("some avg10=0.03 avg60=0.04 avg300=0.00 total=4051566\n"))
-	f.Fuzz(func(_ *testing.T, text []byte) {
+	bounded.Fuzz(f, func(_ *testing.T, text []byte) {
 		row := make([]uint64, rowWidth(1))
 		_ = parseDiskstats(text, map[string]int{"sda": 0}, row)
 		_ = parseStat(text, row)

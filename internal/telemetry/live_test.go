@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/internal/sys"
+	"plimsoll/internal/sys/bounded"
 )
 
 // A captured machine stands still: a window over it shows nothing, and takes no time.
@@ -105,7 +106,7 @@ func TestWaitsFor(t *testing.T) {
 func FuzzLive(f *testing.F) {
 	f.Add([]byte(" 10 1 80 5 20 2 160 7 0 9 12"))
 	f.Add([]byte("12 (a) D 1 2 3"))
-	f.Fuzz(func(_ *testing.T, text []byte) {
+	bounded.Fuzz(f, func(_ *testing.T, text []byte) {
 		parseLive(text)
 		taskState(text)
 		parseLeading(string(text))

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"plimsoll/internal/sys/bounded"
 )
 
 // TestDoor writes each text whole and byte by byte: what passes does not depend on how it is cut.
@@ -70,7 +72,7 @@ func TestDoorEscapesJSON(t *testing.T) {
 
 func FuzzDoor(f *testing.F) {
 	f.Add("\x1b[1m\x1b]\u202e\r\n", 3)
-	f.Fuzz(func(t *testing.T, text string, at int) {
+	bounded.Fuzz(f, func(t *testing.T, text string, at int) {
 		var out bytes.Buffer
 		d := NewDoor(&out, true)
 		at = min(max(at, 0), len(text))

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 	"unicode"
+
+	"plimsoll/internal/sys/bounded"
 )
 
 func TestPrinters(t *testing.T) {
@@ -121,7 +123,7 @@ func FuzzForeign(f *testing.F) {
 	for _, s := range []string{"", "it's", "\x1b[31m", "a\u202eb", strings.Repeat("x", 200)} {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, s string) {
+	bounded.Fuzz(f, func(t *testing.T, s string) {
 		for _, got := range []string{Clean(s, 40), Quote(s), ShellQuote(s)} {
 			if strings.IndexFunc(got, func(r rune) bool { return !unicode.IsPrint(r) }) >= 0 {
 				t.Errorf("%q became %q, which is not printable", s, got)

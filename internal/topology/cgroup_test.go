@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/units"
 )
 
@@ -102,7 +103,7 @@ func TestRealThrottle(t *testing.T) {
 func FuzzIOMax(f *testing.F) {
 	f.Add("8:16 rbps=2097152 wbps=max riops=500 wiops=max")
 	f.Add("8:16 rbps=18446744073709551615")
-	f.Fuzz(func(t *testing.T, line string) {
+	bounded.Fuzz(f, func(t *testing.T, line string) {
 		one, ok := parseIOMax(line, func(_, _ uint32) string { return "sdb" })
 		if ok && (!one.Limits.Known() || one.Device == "") {
 			t.Errorf("%q: %+v", line, one)

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -225,7 +226,7 @@ func FuzzLoadDeclaration(f *testing.F) {
 	}
 	f.Add([]byte("arrays:\n  - &a {name: x, volumes: 2xgp3}\n  - *a\n  - {<<: *a, name: y}\n"))
 	f.Add([]byte("arrays: [{name: a, volumes: [2x io2 500GiB 1000iops, {serial: b}], role: [data]}]"))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		data = data[:min(len(data), 400)] // larger ones are slow and find no more
 		d, err := topology.LoadDeclaration("f.yaml", data)
 		if err != nil {

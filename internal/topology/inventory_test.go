@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"plimsoll/internal/sys"
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -173,7 +174,7 @@ func FuzzPick(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Fuzz(func(t *testing.T, spec string) {
+	bounded.Fuzz(f, func(t *testing.T, spec string) {
 		if len(spec) > 64 {
 			return // nobody writes more, and long inputs are slow to mutate and to minimize
 		}

@@ -21,6 +21,7 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/host"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/topology"
 )
 
@@ -323,7 +324,7 @@ func FuzzRecord(f *testing.F) {
 	f.Add([]byte(`{"changes":[{"at":"/proc/sys/vm/dirty_bytes","old":"0","back":{"file":"/proc/sys/vm/../../etc/x"}}]}`))
 	f.Add([]byte(`{"changes":[{"at":"/sys/block/x","device":{"kernel":"x"}}]}`))
 	tree := &block.Tree{Devices: map[string]*block.Device{"sdb": {Name: "sdb", Kind: block.Disk, Serial: "x"}}}
-	f.Fuzz(func(t *testing.T, data []byte) {
+	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		r, err := parseRecord(data)
 		if err != nil {
 			return

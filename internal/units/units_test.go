@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"plimsoll/internal/sys/bounded"
 )
 
 func TestParseBytes(t *testing.T) {
@@ -147,7 +149,7 @@ func FuzzParse(f *testing.F) {
 	for _, s := range []string{"28k", "125MiB/s", "40.1k", "10Gbps", "1.5GiB", "-", ".", "kib"} {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, s string) {
+	bounded.Fuzz(f, func(t *testing.T, s string) {
 		if b, err := ParseBytes(s); err == nil {
 			text, _ := b.MarshalText()
 			if back, err := ParseBytes(string(text)); err != nil || back != b {

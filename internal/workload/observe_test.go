@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/units"
 )
@@ -357,7 +358,7 @@ func FuzzFrom(f *testing.F) {
 			`{"MetricDataResults":[{"Id":"m","Label":"vol-0 VolumeReadOps","Timestamps":["2026-11-21T20:05:00Z","2026-11-21T20:00:00Z"],"Values":[1,2]}]}`,
 		),
 	)
-	f.Fuzz(func(t *testing.T, data []byte) {
+	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		all, err := From(data, 0)
 		if err != nil {
 			return

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/units"
 	"plimsoll/internal/yamlfile"
 )
@@ -320,7 +321,7 @@ func FuzzParse(f *testing.F) {
 		"streams:\n  - {does: random readwrite, reads: 70%, block: {8k: 50%, 4k: 50%}, iops: 5 IOPS, sync: {fsync: 3}}\n",
 	)
 	f.Add("commits: {rate: 1000/s}\n")
-	f.Fuzz(func(t *testing.T, text string) {
+	bounded.Fuzz(f, func(t *testing.T, text string) {
 		d, err := Parse("x.yaml", []byte(text))
 		if err != nil {
 			if m, ok := errors.AsType[*yamlfile.Mistake](err); ok {

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"plimsoll/internal/sys/bounded"
 )
 
 // TestSurvives holds the input on which the library panics.
@@ -28,7 +30,7 @@ func FuzzDecode(f *testing.F) {
 	for _, s := range []string{"a: 1", "a: !", "- [1, {b: c}]", "a: &x 1\nb: *x", "a: |\n  text\n", "{", "a:\n\t- b"} {
 		f.Add([]byte(s))
 	}
-	f.Fuzz(func(_ *testing.T, data []byte) {
+	bounded.Fuzz(f, func(_ *testing.T, data []byte) {
 		if len(data) > 256 {
 			return
 		}

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/host"
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -333,7 +334,7 @@ func TestSavedFacts(t *testing.T) {
 // Judge stands whatever a file of facts says.
 func FuzzJudge(f *testing.F) {
 	f.Add([]byte(`{"plimsoll_why":1,"layers":[{"name":"a"}],"window":{"span_ns":1,"ticks":1}}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		facts, err := Decode(data)
 		if err != nil {
 			return

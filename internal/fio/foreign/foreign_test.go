@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/sys/bounded"
 )
 
 // TestReal reads what the real programs printed on this project's machine (sysbench 1.0.20, ioping 1.3).
@@ -215,7 +216,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add([]byte(kubestrText))
 	f.Add([]byte("Mixed Random Read/Write IOPS: 43.1k/14.4k\nLatency in ns (Read/Write)\nRandom: 469,664 / 2,148,797\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		data = data[:min(len(data), 1<<10)]
 		outs, rest := Read(data)
 		lines := strings.Count(string(data), "\n")

@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/running"
+	"plimsoll/internal/sys/bounded"
 )
 
 // fuzzInput is how many bytes of an input are looked at: enough for a few lines of each form.
@@ -70,7 +71,7 @@ func jobsOf(outs []*fio.Output) (list [][]fio.Job) {
 
 func FuzzRead(f *testing.F) {
 	seedsFor(f)
-	f.Fuzz(func(t *testing.T, data []byte) {
+	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		data = short(data)
 		outs, err := Read("f", bytes.NewReader(data))
 		if err != nil {
@@ -86,7 +87,7 @@ func FuzzRead(f *testing.F) {
 
 func FuzzReadText(f *testing.F) {
 	seedsFor(f)
-	f.Fuzz(func(t *testing.T, data []byte) {
+	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		data = short(data)
 		outs, err := ReadText(bytes.NewReader(data))
 		if err != nil {
@@ -98,7 +99,7 @@ func FuzzReadText(f *testing.F) {
 
 func FuzzParseJSON(f *testing.F) {
 	seedsFor(f)
-	f.Fuzz(func(t *testing.T, data []byte) {
+	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		data = short(data)
 		out, err := ParseJSON(data)
 		if err != nil {
@@ -112,7 +113,7 @@ func FuzzParseJSON(f *testing.F) {
 // lost.
 func FuzzSplitter(f *testing.F) {
 	seedsFor(f)
-	f.Fuzz(func(t *testing.T, data []byte) {
+	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		data = short(data)
 		split := func(size int) (all []string, err error) {
 			s := &running.Splitter{
@@ -143,7 +144,7 @@ func FuzzLogs(f *testing.F) {
 	f.Add([]byte("1, 398380, 1, 16384, 0x0000\n2, 398381, 0, 16384, 0x0000\n12345678, 99999999, 2, 16384, 0x0000\n"))
 	f.Add([]byte("1, 2, 0, 4096\n1, 2, 3, 4096\n"))
 	f.Add([]byte("1, 5, 9, 1, 0, 0\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		data = data[:min(len(data), fuzzInput/8)]
 		for range 3 { // long enough for the fast way
 			data = slices.Concat(data, data)
@@ -171,7 +172,7 @@ func FuzzLogs(f *testing.F) {
 func FuzzHistLog(f *testing.F) {
 	f.Add([]byte("10, 0, 4096" + strings.Repeat(", 0", 28) + ", 7\n"))
 	f.Add([]byte("10, 0, 4096" + strings.Repeat(", 0, 1", 19) + "\n5, 1, 2, 3\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		data = short(data)
 		outs, err := Read("x_clat_hist.1.log", bytes.NewReader(data))
 		if err != nil {
@@ -184,7 +185,7 @@ func FuzzHistLog(f *testing.F) {
 func FuzzTerse(f *testing.F) {
 	f.Add("3;fio-3.33;b;b;0;0;1480;74000;18500;20;38;379;49.67;18.74;0;5;0.46;0.36;" + strings.Repeat("1.0%=0;", 20) + "38;385;50.1;19.0;0;0;0.0%;0.0;0.0;")
 	f.Add("5;fio-3.33;a;0;0;" + strings.Repeat("0;", 150))
-	f.Fuzz(func(t *testing.T, line string) {
+	bounded.Fuzz(f, func(t *testing.T, line string) {
 		version, j, disks, err := parseTerse(line)
 		if err == nil {
 			checkOutputs(t, []*fio.Output{{Version: version, Jobs: []fio.Job{j}, Disks: disks}}, 1)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"plimsoll/internal/sys/bounded"
 )
 
 func TestSplitShell(t *testing.T) {
@@ -64,7 +66,7 @@ func TestShellLineIsReadBackByBash(t *testing.T) {
 
 func FuzzShellWords(f *testing.F) {
 	f.Add("fio --name=a \\\n --bs=\"4k\" 'x' $(y) > z # c")
-	f.Fuzz(func(t *testing.T, text string) {
+	bounded.Fuzz(f, func(t *testing.T, text string) {
 		words, err := Words(text)
 		for _, w := range words {
 			if w.Line < 1 || w.Col < 1 {

@@ -3,6 +3,8 @@ package text
 import (
 	"os"
 	"testing"
+
+	"plimsoll/internal/sys/bounded"
 )
 
 // TestRoundsOfATable: the article that quotes no output has its rounds in a table, by number.
@@ -33,7 +35,7 @@ func TestRoundsOfATable(t *testing.T) {
 func FuzzReadTable(f *testing.F) {
 	f.Add([]byte("round | IOPS\n---|----\n11 | 137K\n|16|238.1k|\n"))
 	f.Add([]byte("## A\n|Metric|Measured|\n|-|--|\n|IOPS|~5k|\n|Latency (p99)|1.5ms|\n|Bandwidth|5 MB/s|\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		for _, o := range ReadTable(data) {
 			if j := o.Jobs[0]; j.Name == "" || j.Read.IOPS < 0 || j.Write.IOPS < 0 || j.Read.BW < 0 {
 				t.Errorf("%+v", o)

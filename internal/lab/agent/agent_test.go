@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"plimsoll/internal/sys/bounded"
 )
 
 // pair is a client and an agent on this machine, over a unix socket instead of a virtio port.
@@ -152,7 +154,7 @@ func FuzzServe(f *testing.F) {
 	_ = w.frame(kindResize, 1, []byte{1})
 	_ = w.frame(kindSignal, 2, []byte{2})
 	f.Add(frames.Bytes())
-	f.Fuzz(func(t *testing.T, b []byte) {
+	bounded.Fuzz(f, func(t *testing.T, b []byte) {
 		if bytes.Contains(b, []byte("exec")) || bytes.Contains(b, []byte("put")) || bytes.Contains(b, []byte("settime")) {
 			return
 		}

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"io"
 	"testing"
+
+	"plimsoll/internal/sys/bounded"
 )
 
 func newReader(r io.Reader) *bufio.Reader { return bufio.NewReader(r) }
@@ -15,7 +17,7 @@ func readFull(c *client, p []byte) (int, error) { return io.ReadFull(c.r, p) }
 func FuzzRequest(f *testing.F) {
 	seed := be.AppendUint32(nil, magicRequest)
 	f.Add(append(seed, make([]byte, 24)...))
-	f.Fuzz(func(t *testing.T, b []byte) {
+	bounded.Fuzz(f, func(t *testing.T, b []byte) {
 		if len(b) < requestSize {
 			return
 		}
@@ -39,7 +41,7 @@ func FuzzNegotiate(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x03IHAVEOPT\x00\x00\x00\x01\x00\x00\x00\x01v"))
 	f.Add([]byte("\x00\x00\x00\x03IHAVEOPT\x00\x00\x00\x07\x00\x00\x00\x07\x00\x00\x00\x01v\x00\x00"))
 	f.Add([]byte("\x00\x00\x00\x01IHAVEOPT\x00\x00\x00\x03\x00\x00\x00\x00IHAVEOPT\x00\x00\x00\x02\x00\x00\x00\x00"))
-	f.Fuzz(func(t *testing.T, b []byte) {
+	bounded.Fuzz(f, func(t *testing.T, b []byte) {
 		got, err := negotiate(bufio.NewReader(bytes.NewReader(b)), io.Discard, func() map[string]*Volume { return map[string]*Volume{"v": v} })
 		if (got == nil) == (err == nil) || got != nil && got != v {
 			t.Errorf("volume %v, error %v", got, err)
@@ -50,7 +52,7 @@ func FuzzNegotiate(f *testing.F) {
 // FuzzBitmap holds the bitmap to a plain slice.
 func FuzzBitmap(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 200, 4, 5})
-	f.Fuzz(func(t *testing.T, b []byte) {
+	bounded.Fuzz(f, func(t *testing.T, b []byte) {
 		m := newBitmap(256*4, 2)
 		var plain [256]bool
 		for ; len(b) >= 3; b = b[3:] {
