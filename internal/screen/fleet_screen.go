@@ -88,7 +88,7 @@ func (m *fleetModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 func (m *fleetModel) View() tea.View {
-	v := tea.NewView(m.picture())
+	v := tea.NewView(text.HarmlessScreen(m.picture()))
 	v.AltScreen = true
 	return v
 }

@@ -2,7 +2,10 @@ package screen
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +18,7 @@ import (
 	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/telemetry"
+	"plimsoll/internal/text"
 )
 
 // events is a short run as bench tells it: one scenario done, one invalid, one running with a
@@ -121,4 +125,72 @@ func TestFleetPicture(t *testing.T) {
 	if lines := strings.Count(got, "\n"); lines > 10 || strings.Contains(got, "\x1b[2J") || strings.ContainsRune(got, '\u202e') {
 		t.Errorf("%d lines:\n%q", lines, got)
 	}
+}
+
+// steering are characters that move, hide or reorder others; colours, which plimsoll prints itself, are taken out
+// before.
+var (
+	steering = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f-\x9f\x{61c}\x{200e}\x{200f}\x{2028}-\x{202e}\x{2066}-\x{2069}]`)
+	colours  = regexp.MustCompile("\x1b\\[[0-9;:]*m")
+)
+
+// poison sets every text that a value holds to one that steers a terminal.
+func poison(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			poison(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			poison(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			poison(v.Field(i))
+		}
+	case reflect.String:
+		if v.CanSet() {
+			v.SetString("a\x1b]0;p\x07\x1b[2J\u009b31m\u202e\u0085\u2066\r\x7fz")
+		}
+	default: // numbers, and maps, whose values cannot be set
+	}
+}
+
+// Whatever an event or a host's state holds, and in whichever field, it does not steer the terminal: not on the
+// screen of a run, that of a fleet, in plain lines or in events.
+func TestNoTextSteersAScreen(t *testing.T) {
+	look := func(what, got string) {
+		t.Helper()
+		if !strings.Contains(got, "z") || steering.MatchString(colours.ReplaceAllString(got, "")) {
+			t.Errorf("%s: %q", what, got)
+		}
+	}
+	all := append(events(), bench.Noted{Text: "x"})
+	for last := range all { // each state that the screen is in
+		run, lines, js := &screenModel{width: 120, height: 24}, &bytes.Buffer{}, &bytes.Buffer{}
+		plain := &plainView{out: Out{Writer: lines, Now: time.Now}}
+		machine := &jsonView{enc: json.NewEncoder(text.NewDoor(js, false))}
+		for _, e := range all[:last+1] {
+			bad := reflect.New(reflect.TypeOf(e)).Elem()
+			bad.Set(reflect.ValueOf(e))
+			poison(bad)
+			event, ok := bad.Interface().(bench.Event)
+			if !ok {
+				t.Fatalf("%T", e)
+			}
+			run.Update(event)
+			plain.Event(event)
+			machine.Event(event)
+		}
+		look(fmt.Sprintf("screen after %d events", last+1), run.View().Content)
+		look("plain lines", lines.String())
+		look("events", js.String())
+	}
+	hosts := []fleet.Status{{Host: "x", What: "x", IOPS: 1}, {Host: "x", What: "x", Lost: true}, {Host: "x", What: "x", Done: true}}
+	poison(reflect.ValueOf(hosts))
+	m := &fleetModel{width: 200, height: 10}
+	m.Update(fleetNote("a\x1b]0;p\x07\u202ez"))
+	m.Update(fleetStatus(hosts))
+	look("screen of a fleet", m.View().Content)
 }

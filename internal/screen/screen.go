@@ -91,7 +91,7 @@ var (
 )
 
 func (m *screenModel) View() tea.View {
-	v := tea.NewView(m.picture())
+	v := tea.NewView(text.HarmlessScreen(m.picture()))
 	v.AltScreen = true
 	return v
 }

@@ -85,6 +85,9 @@ func Harmless(p []byte) []byte {
 	return harmless(p, false, replaced)
 }
 
+// HarmlessScreen is what a Door would let through to a terminal, for a picture that another draws there.
+func HarmlessScreen(picture string) string { return string(harmless([]byte(picture), true, replaced)) }
+
 // escaped is a character as in JSON's strings, the only place of JSON in which it can stand.
 func escaped(r rune) string { return fmt.Sprintf(`\u%04x`, r) }
 
