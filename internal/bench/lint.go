@@ -24,7 +24,8 @@ func lintJobs(words []string) []finding.Finding {
 			continue
 		}
 		if text, err := sys.Text(name); err == nil {
-			c.Scripts = append(c.Scripts, script.Parse(name, text, script.Options{Env: os.LookupEnv, Include: sys.Text}))
+			include := func(include string) ([]byte, error) { return sys.Included(name, include) }
+			c.Scripts = append(c.Scripts, script.Parse(name, text, script.Options{Env: os.LookupEnv, Include: include}))
 		}
 	}
 	var kept []finding.Finding

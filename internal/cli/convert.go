@@ -111,7 +111,8 @@ func readJob(ctx context.Context, env *Env, args []string) (job *fio.JobFile, co
 			}
 		}
 		if body != nil {
-			job, err = fio.ParseJobFile(name, body, fio.ParseOptions{Include: sys.Text})
+			include := func(include string) ([]byte, error) { return sys.Included(name, include) }
+			job, err = fio.ParseJobFile(name, body, fio.ParseOptions{Include: include})
 			return job, false, err
 		}
 	}

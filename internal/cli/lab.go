@@ -161,7 +161,14 @@ func newLabAgentCmd() *cobra.Command {
 func loadLab(o labOptions) (*lab.Spec, error) {
 	spec, err := lab.Preset(o.preset)
 	if errors.Is(err, lab.ErrNoPreset) {
-		text, readErr := sys.ReadFile(o.preset, sys.ConfigLimit)
+		read := sys.ReadFile
+		if !strings.ContainsRune(o.preset, '/') && filepath.Ext(o.preset) == "" { // a word, which nobody named as a file
+			read = sys.ReadFound
+		}
+		text, readErr := read(o.preset, sys.ConfigLimit)
+		if errors.Is(readErr, sys.ErrOthers) {
+			return nil, fmt.Errorf("the file %s in this directory is %w: name it ./%s if it is meant", o.preset, readErr, o.preset)
+		}
 		if errors.Is(readErr, fs.ErrNotExist) {
 			return nil, hint(usage(fmt.Errorf("%q is neither a preset nor a file", o.preset)), "plimsoll lab list")
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -146,7 +147,6 @@ func (l *linting) settings(ctx context.Context) error {
 	if l.o.updateBaseline && l.o.baseline == "" {
 		return usage(errors.New("--update-baseline: give the file with --baseline"))
 	}
-	l.parsing = script.Options{Include: sys.Text}
 	if l.o.global != "" {
 		l.set.Global = l.o.global
 	} else if l.set.Global != "" {
@@ -194,7 +194,13 @@ func (l *linting) configured() error {
 		}
 		for name == "" {
 			at := filepath.Join(dir, lint.ConfigName)
-			if _, err := os.Stat(at); err == nil {
+			err := sys.Found(at)
+			if errors.Is(err, sys.ErrOthers) {
+				fmt.Fprintf(l.env.Err, "note: %s is not read, because it is %v; --config %s reads it\n", text.Clean(at, 0), err,
+					text.ShellQuote(at))
+				return nil
+			}
+			if !errors.Is(err, fs.ErrNotExist) {
 				name = at
 				break
 			}

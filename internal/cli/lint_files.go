@@ -30,6 +30,7 @@ func (d document) parse(opts script.Options) *script.File {
 	if d.err != nil {
 		return script.Unreadable(d.name, d.err)
 	}
+	opts.Include = func(name string) ([]byte, error) { return sys.Included(d.name, name) }
 	if d.command {
 		return script.CommandText(string(d.text), opts)
 	}

@@ -188,7 +188,7 @@ func jobFile(name string, toRun bool) (*fio.JobFile, error) {
 			}
 			return value, ok
 		},
-		Include: func(include string) ([]byte, error) { return sys.Text(beside(name, include)) },
+		Include: func(include string) ([]byte, error) { return sys.Included(name, beside(name, include)) },
 	})
 	if unset != "" && toRun { // fio would read it as nothing
 		before, _, _ := strings.Cut(string(text), "${"+unset+"}")
