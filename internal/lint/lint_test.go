@@ -91,6 +91,8 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL100", "fio --name=a --size\n", "--size: a value is missing behind it.", nil},
 		{"PL100", "fio --name=a \\ \n  --rw=read\n", "The backslash stands before a blank, not at the end of the line", nil},
 		{"PL100", "fio --name=a \\  --rw=read\n", "The backslash stands before a blank, not at the end of the line", nil},
+		{"PL100", "\ufeff[a]\nrw=read\n", "A byte order mark stands before the first line", nil},
+		{"PL100", "\xff\xfe[\x00a\x00]\x00\n\x00r\x00w\x00=\x00r\x00e\x00a\x00d\x00", "The file is UTF-16, which fio does not read.", nil},
 		{"PL101", "fio –name=a –rw=read\n", `2 words are spelled with a long dash or typographic quotes, the first "–name=a"`, nil},
 		{"PL101", "fio --name=a --description=“x”\n", `1 word is spelled with`, nil},
 		{"PL102", "fio --name=a --num-jobs=4\n", `fio knows no option "num-jobs"; numjobs is near.`, nil},
@@ -405,7 +407,8 @@ func TestMend(t *testing.T) {
 		"fio —name=a —rw=read “--size=9g”\n":                    "fio --name=a --rw=read --size=9g\n",
 		"[a]\nrw = randread\nbs=4KiB,8KiB ; KiB\nsize=9g\n":     "[a]\nrw =randread\nbs=4k,8KiB ; KiB\nsize=9g\n",
 		"[a]\ngroup-reporting\nrw=read\nio_limit=5g\nsize=9g\n": "[a]\ngroup_reporting\nrw=read\nio_size=5g\nsize=9g\n",
-		"[a]\niodpeth=3\n": "[a]\niodpeth=3\n", // near, not certain
+		"\ufeff[a]\nrw=read\nsize=9g\n":                         "[a]\nrw=read\nsize=9g\n",
+		"[a]\niodpeth=3\n":                                      "[a]\niodpeth=3\n", // near, not certain
 	} {
 		c := &Case{Scripts: []*script.File{script.Parse("x", []byte(before), script.Options{})}}
 		if got, _ := Fix(before, Judge(c)); got != want {

@@ -25,7 +25,12 @@ var unreadable = &rule{
 		for _, file := range c.Scripts {
 			for _, u := range file.Unread {
 				why := text.Clean(u.Why, 120)
-				report(*foundAt(file, u.Line, 1, strings.ToUpper(why[:1])+why[1:]+"."))
+				f := foundAt(file, u.Line, 1, strings.ToUpper(why[:1])+why[1:]+".")
+				if strings.Contains(u.Why, "byte order mark") {
+					f.Fix = "Save the file as UTF-8 without a byte order mark."
+					f.Edits = []finding.Edit{{Line: 1, Col: 1, Old: "\ufeff"}}
+				}
+				report(*f)
 			}
 			for _, j := range file.Jobs {
 				if at, ok := blankWord(j); ok && inShell(file) {

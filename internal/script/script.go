@@ -131,9 +131,17 @@ type Options struct {
 // none goes to Unread.
 func Parse(name string, text []byte, opts Options) *File {
 	f := &File{Name: name, Env: map[string]string{}}
-	f.lines = strings.Split(strings.TrimSuffix(strings.ToValidUTF8(string(text), "\uFFFD"), "\n"), "\n")
+	plain, minds := decoded(text)
+	f.lines = strings.Split(strings.TrimSuffix(strings.ToValidUTF8(plain, "\uFFFD"), "\n"), "\n")
+	fromWindows(name, f.lines)
+	if strings.EqualFold(path.Ext(name), ".ipynb") {
+		fromNotebook(f.lines)
+	}
 	f.templated()
 	f.Kind = kindOf(name, f.lines)
+	if minds != "" && f.Kind == JobText {
+		f.Unread = append(f.Unread, Unread{1, minds})
+	}
 	f.tests = f.Kind == Shell && functional(f.lines)
 	r := &reader{File: f, opts: opts}
 	if f.Kind == JobText && printed(f.lines) {
