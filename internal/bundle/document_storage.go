@@ -134,6 +134,9 @@ func (d *Document) storage(o *fio.Output) (decl *topology.Declaration, where str
 	}
 	decl, err := topology.FromFlags(s.volumes, level, chunk, "")
 	if err != nil {
+		return nil, "", false
+	}
+	if _, err := topology.FromDeclaration(decl); err != nil {
 		return nil, "", false // gp2 without a size: what the text states does not say what it allows
 	}
 	where = "named in the text, line " + lines

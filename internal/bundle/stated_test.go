@@ -70,9 +70,6 @@ func TestStorageNeedsBothHalves(t *testing.T) {
 		if ok {
 			got = decl.Arrays[0].Level
 		}
-		if tt.name == "gp2 without its size" {
-			continue // whether it has limits is the catalogue's matter
-		}
 		if got != tt.level || ok && !strings.Contains(where, "line 1") {
 			t.Errorf("%s: %v %q, want %v", tt.name, got, where, tt.level)
 		}
