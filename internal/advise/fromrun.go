@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/text"
@@ -103,7 +104,7 @@ func FromResult(name string, r *result.Result) (*workload.Demand, error) {
 				continue
 			}
 			free = free || asked == 0
-			if asked > 0 && s.IOPS < asked*reached {
+			if asked != 0 && s.IOPS < asked*reached {
 				d.Notes = append(d.Notes, fmt.Sprintf(
 					"%s asked for %v IOPS and got %v (%s): what it asked for is taken",
 					s.Name, asked, s.IOPS, text.Percent(float64(s.IOPS/asked)),
@@ -136,9 +137,9 @@ func streamOf(loads []fio.Workload, i int, read bool, r *result.Result) (s workl
 	if block == 0 || read && w.ReadShare == 0 || !read && w.ReadShare == 1 {
 		return s, 0, false
 	}
-	asked = askedOf(w, read)
+	asked = ceiling.Asked(w, read)
 	got := measuredOf(loads, i, read, r)
-	if got.IOPS <= 0 && asked == 0 {
+	if got.IOPS == 0 && asked == 0 {
 		return s, 0, false
 	}
 	s = workload.Stream{
@@ -153,26 +154,10 @@ func streamOf(loads []fio.Workload, i int, read bool, r *result.Result) (s workl
 	}
 	if read {
 		s.ReadShare = 1
-	} else if w.SyncEvery > 0 {
+	} else if w.SyncEvery != 0 {
 		s.Sync = workload.Sync{Kind: "fdatasync", Each: w.SyncEvery}
 	}
 	return s, asked, true
-}
-
-// askedOf is what the jobs of a section hold themselves to in a direction, 0 for nothing: fio counts
-// rate= and rate_iops= by direction and job.
-func askedOf(w fio.Workload, read bool) units.IOPS {
-	readIOPS, writeIOPS := w.HeldIOPS()
-	iops, rate, block := writeIOPS, w.WriteRate, w.WriteBS
-	if read {
-		iops, rate, block = readIOPS, w.ReadRate, w.ReadBS
-	}
-	if rate > 0 && block > 0 {
-		if by := units.IOPS(float64(rate) / float64(block)); iops == 0 || by < iops {
-			iops = by
-		}
-	}
-	return iops * units.IOPS(max(w.Jobs, 1))
 }
 
 // measuredOf is what fio's rows say of a section. With group_reporting a row has the name of the
@@ -202,7 +187,7 @@ func measuredOf(loads []fio.Workload, i int, read bool, r *result.Result) worklo
 		if read && w.ReadBS == 0 || !read && w.WriteBS == 0 {
 			continue
 		}
-		weight := float64(askedOf(w, read))
+		weight := float64(ceiling.Asked(w, read))
 		if weight == 0 {
 			weight = float64(w.InFlight())
 		}
@@ -237,13 +222,13 @@ func burstOf(loads []fio.Workload, w fio.Workload) *workload.Burst {
 func imagined(r *result.Result) []fio.Workload {
 	w := fio.Workload{Name: r.Name, Jobs: 1, Depth: 1}
 	block := func(d fio.Direction) units.Bytes {
-		if d.IOPS <= 0 || d.BW <= 0 {
+		if d.IOPS == 0 || d.BW == 0 {
 			return 0
 		}
 		return units.Bytes(max(float64(d.BW)/float64(d.IOPS)/512+0.5, 1)) * 512
 	}
 	w.ReadBS, w.WriteBS = block(r.Total.Read), block(r.Total.Write)
-	if sum := r.Total.Read.IOPS + r.Total.Write.IOPS; sum > 0 {
+	if sum := r.Total.Read.IOPS + r.Total.Write.IOPS; sum != 0 {
 		w.ReadShare = float64(r.Total.Read.IOPS / sum)
 	}
 	if w.ReadBS+w.WriteBS == 0 {
@@ -260,20 +245,20 @@ type Took struct{ Read, Write time.Duration }
 func ShownBy(r *result.Result) (t Took) {
 	inFlight := 0
 	for _, w := range r.Workloads {
-		if w.SyncEvery > 0 || w.SyncWrites || askedOf(w, true)+askedOf(w, false) > 0 {
+		if w.SyncEvery != 0 || w.SyncWrites || ceiling.Asked(w, true)+ceiling.Asked(w, false) != 0 {
 			return t
 		}
 		inFlight += w.InFlight()
 	}
 	iops, _ := r.Total.Rates()
-	if inFlight == 0 || iops <= 0 {
+	if inFlight == 0 || iops == 0 {
 		return t
 	}
 	took := time.Duration(float64(inFlight) / float64(iops) * float64(time.Second))
-	if r.Total.Read.IOPS > 0 {
+	if r.Total.Read.IOPS != 0 {
 		t.Read = took
 	}
-	if r.Total.Write.IOPS > 0 {
+	if r.Total.Write.IOPS != 0 {
 		t.Write = took
 	}
 	return t
@@ -282,7 +267,7 @@ func ShownBy(r *result.Result) (t Took) {
 // Least is the shorter of each.
 func (t Took) Least(o Took) Took {
 	least := func(a, b time.Duration) time.Duration {
-		if a == 0 || b > 0 && b < a {
+		if a == 0 || b != 0 && b < a {
 			return b
 		}
 		return a

@@ -64,7 +64,7 @@ func (r *Request) on(l Layout) *sized {
 			if read {
 				f = iv.Read
 			}
-			if f.IOPS <= 0 {
+			if f.IOPS == 0 {
 				continue
 			}
 			size := units.Bytes(math.Ceil(f.Rate/f.IOPS/float64(grain)*(1-loss))) * grain
@@ -110,25 +110,20 @@ func (r *Request) peaks() [][]*workload.Stream {
 	if r.Series == nil {
 		return r.Demand.Together()
 	}
-	var most [2]*workload.Interval
-	for i := range r.Series.Intervals {
-		iv := &r.Series.Intervals[i]
-		if most[0] == nil || iv.Read.IOPS+iv.Write.IOPS > most[0].Read.IOPS+most[0].Write.IOPS {
-			most[0] = iv
-		}
-		if most[1] == nil || iv.Read.Rate+iv.Write.Rate > most[1].Read.Rate+most[1].Write.Rate {
-			most[1] = iv
-		}
-	}
 	var groups [][]*workload.Stream
-	for _, iv := range most {
+	for _, of := range []func(workload.Flow) float64{
+		func(f workload.Flow) float64 { return f.IOPS }, func(f workload.Flow) float64 { return f.Rate },
+	} {
+		iv := slices.MaxFunc(r.Series.Intervals, func(a, b workload.Interval) int {
+			return cmp.Compare(of(a.Read)+of(a.Write), of(b.Read)+of(b.Write))
+		})
 		var group []*workload.Stream
 		for _, read := range []bool{true, false} {
 			f := iv.Write
 			if read {
 				f = iv.Read
 			}
-			if f.IOPS <= 0 {
+			if f.IOPS == 0 {
 				continue
 			}
 			s := oneSize(units.Bytes(math.Ceil(f.Rate/f.IOPS/float64(grain)*(1-loss)))*grain, read)
@@ -272,7 +267,7 @@ func (r *Request) less(best Candidate, instances []priced) []Candidate {
 	var kept []Candidate
 	for _, c := range front { // dearest first: one that is throttled for longer must cost less
 		c.Replay = r.replay(&c)
-		for len(kept) > 0 && kept[len(kept)-1].Replay.Throttled >= c.Replay.Throttled {
+		for len(kept) != 0 && kept[len(kept)-1].Replay.Throttled >= c.Replay.Throttled {
 			kept = kept[:len(kept)-1]
 		}
 		if c.Replay.Throttled < r.Series.Length() {

@@ -279,10 +279,10 @@ func TestPartsOfARowByHand(t *testing.T) {
 	if got := measuredOf(asked, 0, false, r); math.Abs(float64(got.IOPS)-300) > 1e-9 {
 		t.Errorf("300 of 900 asked for: %+v", got)
 	}
-	if got := askedOf(fio.Workload{Jobs: 2, ReadRate: 8192 * 50, ReadBS: 8192, ReadIOPS: 80, ReadLeast: 8192}, true); got != 100 {
+	if got := ceiling.Asked(fio.Workload{Jobs: 2, ReadRate: 8192 * 50, ReadBS: 8192, ReadIOPS: 80, ReadLeast: 8192}, true); got != 100 {
 		t.Errorf("the smaller of 80 and 50, of two jobs: %v", got)
 	}
-	if got := askedOf(fio.Workload{Jobs: 2, WriteRate: 8192 * 50, WriteBS: 8192}, false); got != 100 {
+	if got := ceiling.Asked(fio.Workload{Jobs: 2, WriteRate: 8192 * 50, WriteBS: 8192}, false); got != 100 {
 		t.Errorf("bytes alone: %v", got)
 	}
 	for name, want := range map[string]string{"ok_1-A": "ok_1-A", "": "job-3", "-x": "job-3", "a b": "job-3", strings.Repeat("x", 39): strings.Repeat("x", 39), strings.Repeat("x", 40): "job-3"} {

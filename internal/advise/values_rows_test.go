@@ -308,6 +308,21 @@ func TestMachinesByHand(t *testing.T) {
 	}
 }
 
+// What is tried, and in which order: a larger chunk cuts nothing more in two.
+func TestTriedByHand(t *testing.T) {
+	const k = units.KiB
+	if !slices.Equal(chunks, []units.Bytes{256 * k, 512 * k, 1024 * k, 128 * k, 64 * k}) || !slices.Equal(DefaultTypes, []string{"gp3", "io2", "st1", "local"}) ||
+		DefaultMaxVolumes != 16 || mostRows != 6 || mostLess != 5 || day != 86400*time.Second || reached != 0.98 || near != 0.95 || grain != 4*k || interfaces != 3 {
+		t.Error("something else is tried, or shown")
+	}
+	if got := (Layout{Level: topology.RAID0, Chunk: 4 * k}).chunked(); len(got) != 1 || got[0].Chunk != 4*k {
+		t.Errorf("%+v", got)
+	}
+	if got := (Layout{Level: topology.RAID1}).chunked(); len(got) != 1 || got[0].Chunk != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // The sentences of a row.
 func TestRemarksByHand(t *testing.T) {
 	r := Request{Demand: demand(t, guide), Prices: cloud.BuiltinPrices(), Why: []string{"c8g.2xlarge", "c8gb.4xlarge"}}
@@ -441,6 +456,12 @@ func TestSeriesEdges(t *testing.T) {
 	s.Start = time.Date(2026, 11, 1, 18, 0, 0, 0, time.UTC)
 	if got := fresh(); !slices.Equal(got, []bool{false, true, false, true}) {
 		t.Errorf("%v", got)
+	}
+	// Of whole days each but the first begins one.
+	days := &Series{Observed: workload.Observed{Device: "d", Intervals: []workload.Interval{{At: day, Len: day}, {At: 2 * day, Len: day}}}}
+	whole := Request{Demand: r.Demand, Series: days}
+	if spans := whole.on(l).spans; spans[0].fresh || !spans[1].fresh {
+		t.Errorf("%+v", spans)
 	}
 	if got := r.on(l).peak; math.Abs(got.iops-300) > 1e-9 || math.Abs(got.bytes-300*4096) > 1e-6 {
 		t.Errorf("%+v", got)

@@ -38,7 +38,7 @@ func (p *problem) share(a *topology.Array, m members, of func(topology.Volume) b
 	if a.Level == topology.Linear && m.n > 1 {
 		sum := 0.0
 		for j, part := range p.parts(a, m) {
-			if of(a.Volumes[j]) && part.reads > 0 {
+			if of(a.Volumes[j]) && part.reads != 0 {
 				sum = min(sum+1/part.reads, 1)
 			}
 		}
@@ -128,7 +128,7 @@ func (p *problem) allow(i topology.Instance, a *topology.Array, m members, w all
 	v := present(a)
 	for _, l := range limits {
 		base, top := l.of(w.base), l.of(w.top)
-		if base <= 0 && top <= 0 {
+		if base == 0 && top == 0 {
 			continue
 		}
 		r := &resource{kind: w.iops, name: w.name + " " + l.name, base: base, origin: w.origin, how: w.how(l), pool: w.pool}
@@ -145,7 +145,7 @@ func (p *problem) allow(i topology.Instance, a *topology.Array, m members, w all
 				r.credits = (top - base) * i.BurstFor.Seconds()
 				p.note("%s bursts on credits, of IOPS and of throughput apart: for %s at the whole burst, longer below it",
 					i.Type, span(i.BurstFor))
-			case i.BurstFor > 0 && i.BurstPer > 0:
+			case i.BurstFor != 0 && i.BurstPer != 0:
 				p.note("%s bursts for %s once in %s", i.Type, span(i.BurstFor), span(i.BurstPer))
 			}
 			if w.rule == cloud.ByTime {

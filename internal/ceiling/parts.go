@@ -106,7 +106,7 @@ func (p *problem) spread(m members) (readers, writers float64) {
 	}
 	all := float64(m.n)
 	few := false
-	if m.chunk > 0 && m.parity == 0 {
+	if m.chunk != 0 && m.parity == 0 {
 		if n := p.covered(m); n < float64(m.width)*0.99 {
 			few, all = true, n*float64(m.n)/float64(m.width)
 			p.note("the files are small beside a stripe: they load as many as %s of %d volumes", units.Number(all), m.n)
@@ -138,7 +138,7 @@ func (p *problem) firstOnly(m members) bool {
 
 // oneRead says that the load is one I/O in flight, which may be a read.
 func (p *problem) oneRead() bool {
-	return len(p.streams) == 1 && p.streams[0].w.InFlight() == 1 && p.streams[0].w.ReadShare > 0
+	return len(p.streams) == 1 && p.streams[0].w.InFlight() == 1 && p.streams[0].w.ReadShare != 0
 }
 
 // members is the array for this load. One read in flight that is longer than a stripe, or begins so

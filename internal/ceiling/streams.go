@@ -20,25 +20,37 @@ type stream struct {
 
 func streamOf(w fio.Workload) stream {
 	s := stream{w: w, weight: float64(w.InFlight()), share: [2]float64{w.ReadShare, writeShare(w)}}
-	read, write := w.HeldIOPS()
-	s.most = [2]float64{
-		asks(s.share[0], read, w.ReadRate, w.ReadBS, w.Jobs), asks(s.share[1], write, w.WriteRate, w.WriteBS, w.Jobs),
+	for d, share := range s.share {
+		switch asked := float64(Asked(w, d == 0)); {
+		case share <= 0:
+		case asked == 0:
+			s.most[d] = math.Inf(1)
+		default:
+			s.most[d] = asked
+		}
 	}
 	return s
 }
 
-// asks is the I/Os a second that jobs are limited to in one direction by rate= and rate_iops=.
-func asks(share float64, iops units.IOPS, rate units.Rate, bs units.Bytes, jobs int) float64 {
-	if share <= 0 {
+// Asked is the I/Os a second that the jobs of a section hold themselves to in one direction, by rate=
+// and rate_iops= of each, the lesser of both; 0 where they do not.
+func Asked(w fio.Workload, read bool) units.IOPS {
+	readIOPS, writeIOPS := w.HeldIOPS()
+	iops, rate, block := writeIOPS, w.WriteRate, w.WriteBS
+	if read {
+		iops, rate, block = readIOPS, w.ReadRate, w.ReadBS
+	}
+	least := math.Inf(1)
+	if iops != 0 {
+		least = float64(iops)
+	}
+	if rate != 0 && block != 0 {
+		least = min(least, float64(rate)/float64(block))
+	}
+	if math.IsInf(least, 1) {
 		return 0
 	}
-	if rate > 0 && bs > 0 && (iops == 0 || units.IOPS(float64(rate)/float64(bs)) < iops) {
-		iops = units.IOPS(float64(rate) / float64(bs))
-	}
-	if iops <= 0 {
-		return math.Inf(1)
-	}
-	return float64(iops) * float64(max(jobs, 1))
+	return units.IOPS(least) * units.IOPS(max(w.Jobs, 1))
 }
 
 func writeShare(w fio.Workload) float64 { return max(1-w.ReadShare-w.TrimShare, 0) }

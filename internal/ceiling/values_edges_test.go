@@ -153,6 +153,68 @@ func TestSharesByHand(t *testing.T) {
 	}
 }
 
+// Two roles on one volume share its burst: each spends half of 5.4 million credits at 1,500 - 150.
+func TestSharedBurstByHand(t *testing.T) {
+	top := machine(t, 1, cloud.VolumeSpec{Type: "gp2", Size: 100 * units.GiB}, topology.Single, 0, "")
+	reads := []fio.Workload{load("randread", 16*k, 8, 8)}
+	for role, c := range OfTogether(top, map[topology.Role][]fio.Workload{topology.Data: reads, topology.WAL: reads}) {
+		steps := c.Course()
+		if len(steps) != 2 || !within(steps[0].Bound.IOPS, 1500) || steps[0].Until != 2000*time.Second || !within(steps[1].Bound.IOPS, 150) {
+			t.Errorf("%s: %+v", role, steps)
+		}
+	}
+}
+
+// What the arithmetic takes for granted is said, and no more.
+func TestAssumptionsByHand(t *testing.T) {
+	inferred := machine(t, 1, gp3, topology.Single, 0, "")
+	inferred.Arrays[0].Volumes[0].Inferred = true
+	plain := machine(t, 4, gp3, topology.RAID0, 64*k, "")
+	several := func(level topology.Level) *topology.Topology { return machine(t, 4, gp3, level, 0, "") }
+	for name, c := range map[string]struct {
+		top  *topology.Topology
+		load fio.Workload
+		note string
+		want bool
+	}{
+		"RAID0":               {several(topology.RAID0), load("randread", 4*k, 8, 8), "no I/O counts as split", true},
+		"RAID10":              {several(topology.RAID10), load("randread", 4*k, 8, 8), "no I/O counts as split", true},
+		"RAID5":               {several(topology.RAID5), load("randread", 4*k, 8, 8), "no I/O counts as split", true},
+		"RAID1":               {several(topology.RAID1), load("randread", 4*k, 8, 8), "no I/O counts as split", false},
+		"a chunk":             {plain, load("randread", 4*k, 8, 8), "no I/O counts as split", false},
+		"inferred":            {inferred, load("randread", 4*k, 8, 8), "lower bound", true},
+		"stated":              {plain, load("randread", 4*k, 8, 8), "lower bound", false},
+		"a stream":            {plain, load("read", 4*k, 8, 8), "merged up to 256 KiB", true},
+		"none":                {plain, load("randread", 4*k, 8, 8), "merged up to", false},
+		"a stream on drives":  {broken(topology.RAID0, 4), load("read", 4*k, 8, 8), "merged up to", false},
+		"synced":              {plain, synced(load("randwrite", 4*k, 8, 8)), "syncs count as free", true},
+		"unsynced":            {plain, load("randwrite", 4*k, 8, 8), "syncs count", false},
+		"synced reads":        {plain, synced(load("randread", 4*k, 8, 8)), "syncs count", false},
+		"60 KiB in flight":    {plain, load("write", 4*k, 15, 1), "60 KiB in flight are less than a chunk", true},
+		"a chunk in flight":   {plain, load("write", 4*k, 16, 1), "in flight are less", false},
+		"on one volume":       {machine(t, 1, gp3, topology.Single, 0, ""), load("write", 4*k, 1, 1), "in flight are less", false},
+		"random":              {plain, load("randwrite", 4*k, 1, 1), "in flight are less", false},
+		"no level is known":   {several(topology.NoLevel), load("randread", 4*k, 8, 8), "declare the level", true},
+		"one without a level": {machine(t, 1, gp3, topology.NoLevel, 0, ""), load("randread", 4*k, 8, 8), "declare the level", false},
+	} {
+		if got := Of(c.top, topology.Data, []fio.Workload{c.load}); noted(got, c.note) != c.want {
+			t.Errorf("%s: %q", name, got.Notes)
+		}
+	}
+	// Of volumes that are combined nobody knows how, the machine's part is not known either.
+	if c := Of(machine(t, 2, gp3, topology.NoLevel, 0, "c8g.2xlarge"), topology.Data, []fio.Workload{load("randread", 4*k, 8, 8)}); c.Known() {
+		t.Errorf("%+v", c.Bounds)
+	}
+	if c := Of(machine(t, 1, gp3, topology.NoLevel, 0, "c8g.2xlarge"), topology.Data, []fio.Workload{load("randread", 4*k, 8, 8)}); len(c.Bounds) != 6 {
+		t.Errorf("%+v", c.Bounds)
+	}
+	// A volume of two that states nothing.
+	plain.Arrays[0].Volumes[3] = topology.Volume{}
+	if c := Of(plain, topology.Data, []fio.Workload{load("randread", 4*k, 8, 8)}); !noted(c, "limits of 1 of 4 volumes are not known") {
+		t.Errorf("%q", c.Notes)
+	}
+}
+
 // Unlike members are resources of their own where neither always binds before the other.
 func TestUnlikeMembersByHand(t *testing.T) {
 	top := machine(t, 2, gp3, topology.RAID0, 64*k, "")

@@ -201,7 +201,7 @@ func TestMixOfSectionsByHand(t *testing.T) {
 	} {
 		got := Of(top, topology.Data, loads).Measured(c.r, 1)
 		b := got.Binding()
-		if n, _ := c.r.Total.Rates(); b.Kind != c.kind || math.Abs(float64(n/b.IOPS)-c.want) > 1e-3 {
+		if n, _ := c.r.Total.Rates(); b.Kind != c.kind || b.WriteIOPS != 0 || b.ReadIOPS != b.IOPS || math.Abs(float64(n/b.IOPS)-c.want) > 1e-3 {
 			t.Errorf("%s: %.4f of %+v, want %.4f of %s", name, float64(n/b.IOPS), b, c.want, c.kind)
 		}
 	}
@@ -302,7 +302,8 @@ func TestPostgresValuesByHand(t *testing.T) {
 	c = OfPostgres(top, p, s)
 	at := slices.IndexFunc(c.Bounds, func(b Bound) bool { return b.Kind == LoadGenerator })
 	// 2 threads over 1.9 ms; the server's two of eight cores leave more than that.
-	if limits, use := Generated(s); !limits || math.Abs(use-0.95) > 1e-9 || at < 0 || !within(c.Bounds[at].IOPS, 2/0.0019) {
+	if limits, use := Generated(s); !limits || math.Abs(use-0.95) > 1e-9 || at < 0 || !within(c.Bounds[at].IOPS, 2/0.0019) ||
+		c.Bounds[at].How != "pgbench uses 95.0 % of 2 threads, 0.0 % of sessions wait for it, 60.0 % of the machine is idle" {
 		t.Errorf("%v of two threads: %+v", use, c.Bounds)
 	}
 	for name, change := range map[string]func(*result.Postgres, *result.PgStep){
