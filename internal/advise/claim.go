@@ -197,20 +197,21 @@ func (v *ClaimVerdict) history(typ string) {
 		return
 	}
 	last, first := -1, ""
+	date := func(s string) string { return strings.TrimSuffix(s, "<") } // "<": earlier than that
 	for i, change := range f.Changes {
 		if most(change.Burst, change.Baseline) < c.figure()*0.999 {
 			last, first = i, ""
 		} else if first == "" {
-			first = change.From
+			first = date(change.From)
 		}
 	}
 	switch {
 	case last < 0 && len(f.Changes) > 0:
-		v.Since = "at least " + f.Changes[0].From
+		v.Since = "at least " + first
 	case last >= 0 && first != "":
-		v.Since = fmt.Sprintf("some day between %s and %s", strings.TrimSuffix(f.Changes[last].To, "<"), first)
+		v.Since = fmt.Sprintf("some day between %s and %s", date(f.Changes[last].To), first)
 	case last >= 0:
-		v.Since = fmt.Sprintf("some day after %s", strings.TrimSuffix(f.Changes[last].To, "<"))
+		v.Since = fmt.Sprintf("some day after %s", date(f.Changes[last].To))
 	default:
 		v.Lines = append(
 			v.Lines,

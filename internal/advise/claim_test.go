@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 func TestClaims(t *testing.T) {
@@ -59,6 +60,65 @@ func TestClaims(t *testing.T) {
 	for _, s := range []string{"", "40000", "fast", "0 IOPS", "-5 IOPS", "40000 IOPS of", "40000 IOPS of 8x", "1250"} {
 		if c, err := ParseClaim(s); err == nil {
 			t.Errorf("%q: %+v, want an error", s, c)
+		}
+	}
+}
+
+// Since when a type has what is claimed, by what its pages showed between two dates each: c6a.xlarge
+// 26,667 IOPS and 833.3 MB/s until 2023-03-07, 40,000 and 1,250 on 2023-05-11; r6in.32xlarge 350,000
+// until 2023-05-11, and 400,000 by 2023-06-15.
+func TestHistoryOfClaims(t *testing.T) {
+	mb := func(n float64) units.Rate { return units.Rate(n) * units.MBPerSec }
+	for _, c := range []struct {
+		typ   string
+		claim Claim
+		want  string // empty: nothing is said
+	}{
+		{"c6a.xlarge", Claim{IOPS: 6000}, "AWS publishes it for c6a.xlarge since at least 2022-02-21."},
+		{"c6a.xlarge", Claim{IOPS: 26667}, "AWS publishes it for c6a.xlarge since at least 2022-02-21."},
+		{"c6a.xlarge", Claim{IOPS: 26700}, "since some day between 2023-03-07 and 2023-05-11; before it was 26,667 IOPS."},
+		{"c6a.xlarge", Claim{IOPS: 40000}, "since some day between 2023-03-07 and 2023-05-11; before it was 26,667 IOPS."},
+		{"c6a.xlarge", Claim{IOPS: 40030}, "since some day between 2023-03-07 and 2023-05-11"}, // rounded
+		{"c6a.xlarge", Claim{IOPS: 40050}, ""},
+		{"c6a.xlarge", Claim{Rate: mb(833)}, "since at least 2022-02-21."},
+		{"c6a.xlarge", Claim{Rate: mb(1250)}, "before it was 833.3 MB/s."},
+		{"c6a.xlarge", Claim{Rate: mb(1252)}, ""},
+		{"r6in.32xlarge", Claim{IOPS: 400000}, "since some day between 2023-05-11 and 2023-06-15; before it was 350,000 IOPS."},
+		{"c8g.2xlarge", Claim{IOPS: 40000}, "Since when c8g.2xlarge has it is not known; the catalogue is of 2026-10-27."},
+		{"nosuch", Claim{IOPS: 1}, ""},
+	} {
+		v := ClaimVerdict{Claim: c.claim}
+		v.history(c.typ)
+		if got := strings.Join(v.Lines, "\n"); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s, %+v: %q, want %q", c.typ, c.claim, got, c.want)
+		}
+	}
+	for text, want := range map[string]Claim{
+		"40000 IOPS": {IOPS: 40000, Block: 16 * units.KiB}, "5 iops of 4k": {IOPS: 5, Block: 4 * units.KiB}, "0.5 IOPS": {IOPS: 0.5, Block: 16 * units.KiB},
+		"1250MB/s": {Rate: mb(1250), Block: 128 * units.KiB}, "1 MB/s of 1MiB": {Rate: mb(1), Block: units.MiB},
+	} {
+		got, err := ParseClaim(text)
+		if got.Text = ""; err != nil || got != want {
+			t.Errorf("%s: %+v %v", text, got, err)
+		}
+	}
+	// A claim just below what it is rounded to holds; a burst of which nobody knows how long it lasts is one.
+	one := func(sustained, burst units.IOPS) *topology.Topology {
+		return &topology.Topology{Arrays: []topology.Array{{Name: "a", Level: topology.Single, Volumes: []topology.Volume{
+			{Sustained: topology.Limits{IOPS: sustained}, Burst: topology.Limits{IOPS: burst}},
+		}}}}
+	}
+	for _, c := range []struct {
+		claim            units.IOPS
+		holds, sustained bool
+		line             string
+	}{
+		{1000, true, true, "Yes, sustained"}, {1001, true, true, "Yes, sustained"}, {1002, true, false, "only for a time that is not known: it is a burst of volume IOPS"},
+		{3003, true, false, "Sustained it is 1,000 IOPS, 33.3 % of the claim"}, {3004, false, false, "No:"},
+	} {
+		v := Claim{IOPS: c.claim, Block: 4096}.Check(one(1000, 3000))
+		if v.Holds != c.holds || v.Sustained != c.sustained || !strings.Contains(strings.Join(v.Lines, "\n"), c.line) {
+			t.Errorf("%v: %+v", c.claim, v)
 		}
 	}
 }

@@ -164,7 +164,7 @@ func (q requirement) lacks(f cloud.InstanceFacts) string {
 		return ""
 	}
 	if !attachable(f, q.volumes) {
-		return fmt.Sprintf("attaches %d volumes at most", max(f.Attachments-f.Local.Count-interfaces-1, 0))
+		return fmt.Sprintf("attaches %s at most", text.Plural(max(f.Attachments-f.Local.Count-interfaces-1, 0), "volume"))
 	}
 	_, lacks := q.share(f)
 	return lacks

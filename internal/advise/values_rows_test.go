@@ -223,6 +223,9 @@ func TestFromSeveralResults(t *testing.T) {
 	if d, err := FromResult("x", idle); err != nil || len(d.Streams) != 1 || d.Streams[0].IOPS != 50 || d.Streams[0].Rate != 50*4096 {
 		t.Errorf("%+v %v", d, err)
 	}
+	if sameJob(nil, nil) || sameJob(idle.Workloads, nil) || !sameJob(idle.Workloads, rate("b", 1, func(w *fio.Workload) { w.WriteIOPS = 50 }).Workloads) {
+		t.Error("one of which the job is not known is like no other")
+	}
 	// Of a direction that no section has there is nothing to share.
 	if got := measuredOf([]fio.Workload{{Name: "p", WriteBS: 4096, Jobs: 1, Depth: 1}, {Name: "q", WriteBS: 4096, Jobs: 1, Depth: 1}}, 0, true, rate("a", 1, nil)); got != (workload.Load{}) {
 		t.Errorf("%+v", got)
@@ -320,6 +323,77 @@ func TestTriedByHand(t *testing.T) {
 	}
 	if got := (Layout{Level: topology.RAID1}).chunked(); len(got) != 1 || got[0].Chunk != 0 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// Where every I/O lies within a chunk all volumes get as much.
+func TestEvenByHand(t *testing.T) {
+	const k = units.KiB
+	for _, c := range []struct {
+		level       topology.Level
+		chunk, size units.Bytes
+		want        bool
+	}{
+		{topology.RAID0, 64 * k, 64 * k, true}, {topology.RAID0, 64 * k, 16 * k, true}, {topology.RAID0, 64 * k, 48 * k, false}, {topology.RAID0, 64 * k, 128 * k, false},
+		{topology.RAID1, 0, 48 * k, true}, {topology.RAID0, 64 * k, 0, false}, {topology.RAID5, 64 * k, 16 * k, false},
+	} {
+		blocks := []workload.Block{{Size: 4 * k, Share: 0.5}, {Size: c.size, Share: 0.5}}
+		r := Request{Demand: &workload.Demand{Streams: []workload.Stream{{Blocks: blocks[:1]}, {Blocks: blocks}}}}
+		if got := r.even(Layout{Level: c.level, N: 4, Chunk: c.chunk}); got != c.want {
+			t.Errorf("%s, %v on %v: %v", c.level, c.size, c.chunk, got)
+		}
+	}
+}
+
+// The instance that carries a layout, or comes closest, and what that lacks: 2,400 IOPS of 4 KiB.
+func TestClosestByHand(t *testing.T) {
+	r := Request{Prices: cloud.BuiltinPrices(), Headroom: 0.2, Demand: demand(t, "capacity: 10GiB\nstreams:\n  - {name: r, does: random read, block: 4KiB, rate: 2000 IOPS}\n")}
+	l := Layout{Level: topology.RAID0, N: 2, Chunk: chunk, Spec: cloud.VolumeSpec{Type: "gp3", Size: 5 * units.GiB}}
+	at := func(typ string, month cloud.USD, iops units.IOPS, attachments int) priced {
+		return priced{cloud.InstanceFacts{Type: typ, NVMe: true, Attachments: attachments, Baseline: cloud.Limits{IOPS: iops, Rate: 1e9}}, month}
+	}
+	few, small, less, fits, large := at("few", 1, 9000, 5), at("small", 2, 1200, 0), at("less", 3, 600, 0), at("fits", 4, 2400, 0), at("large", 5, 9000, 0)
+	if got := r.closest(l, []priced{few, small, less, fits, large}); got.Type != "fits" {
+		t.Error(got.Type)
+	}
+	if got := r.closest(l, []priced{few, less, small}); got.Type != "small" {
+		t.Error(got.Type)
+	}
+	if got := r.whyNone(l, []priced{few, less, small}); got != "raid0: no instance that fits carries it: small comes closest, and sustains 1,200 of 2,400 volume I/Os a second" {
+		t.Error(got)
+	}
+	if got := r.whyNone(l, []priced{few}); got != "raid0: no instance that fits carries it: few comes closest, and attaches 1 volume at most" {
+		t.Error(got)
+	}
+	if got := r.whyNone(l, nil); got != "" {
+		t.Error(got)
+	}
+	// Two volumes of 5 GiB at 8 cents each, and the instance.
+	c, ok := r.cheapest(l, []priced{few, small, less, fits, large})
+	if !ok || c.Type != "fits" || c.VolumesMonth != 800_000 || c.InstanceMonth != 4 || c.Month != 800_004 || c.Survives != workload.LostInstance || math.Abs(c.AFR-0.003996) > 1e-9 {
+		t.Errorf("%+v %v", c, ok)
+	}
+	if _, ok := r.cheapest(l, []priced{few, small, less}); ok {
+		t.Error("none carries it")
+	}
+	l.Level = topology.RAID1
+	if c, _ := r.cheapest(l, []priced{large}); c.Survives != workload.LostVolume || c.AFR != 0 {
+		t.Errorf("%+v", c)
+	}
+	r.Instance = "small"
+	if got := r.whyNone(l, []priced{small}); !strings.HasPrefix(got, "small with raid1: sustains 1,200 of ") {
+		t.Error(got)
+	}
+	l.Spec.Type = "premium"
+	if _, ok := r.cheapest(l, []priced{large}); ok {
+		t.Error("it has no price")
+	}
+	// The volumes that are owned are known by their price, the instance by what is closest.
+	r.Instance, l.Spec.Type, l.Level = "", "gp3", topology.RAID0
+	r.Keep = &l
+	a := &Advice{Demand: r.Demand}
+	if err := a.owned(r, nil); err != nil || a.Owned != nil {
+		t.Errorf("%+v %v", a.Owned, err)
 	}
 }
 

@@ -407,6 +407,134 @@ func TestAxesEdges(t *testing.T) {
 	}
 }
 
+// Transactions on one gp2 of 100 GiB: 3,000 and 300 IOPS, 128 MiB/s, 5.4 million credits.
+func TestTransactionsOnABurstByHand(t *testing.T) {
+	top := machine(t, 1, cloud.VolumeSpec{Type: "gp2", Size: 100 * units.GiB}, topology.Single, 0, "")
+	read := result.PgStep{Clients: 4, Threads: 2, TPS: 1000, Transactions: 10000, Measured: 10 * time.Second, Reads: 30000, ReadBytes: 30000 * 8192}
+	mixed, logged, idle := read, read, read
+	mixed.Writes, mixed.WriteBytes = 10000, 10000*524288 // of 512 KiB, which count twice
+	logged.Reads, logged.ReadBytes, logged.WAL, logged.Syncs = 0, 0, 10000*65536, 5000
+	idle.Reads = 9 // 0.0009 a transaction are noise
+	for name, c := range map[string]struct {
+		s    result.PgStep
+		want map[string]float64
+	}{
+		"reads": {read, map[string]float64{
+			"3,000 IOPS of 100.0 % reads ÷ 3 device I/Os a transaction (volume IOPS (burst))": 1000,
+			"300 IOPS of 100.0 % reads ÷ 3 device I/Os a transaction (volume IOPS)":           100,
+		}},
+		// 0.75 × 8 KiB + 0.25 × 512 KiB are 134 KiB: 128 MiB/s are 978 I/Os; sustained 300 / 1.25 = 240. Four a transaction.
+		"a mix": {mixed, map[string]float64{
+			"978 IOPS of 75.0 % reads ÷ 4 device I/Os a transaction (volume throughput)": 131072. / 134 / 4, "240 IOPS of 75.0 % reads ÷ 4 device I/Os a transaction (volume IOPS)": 60,
+		}},
+		// The log's stream at 128 MiB/s, and at 300 × 256 KiB; two commits share a sync.
+		"the log": {logged, map[string]float64{
+			"128 MiB/s ÷ 64 KiB of WAL a transaction (volume throughput)": 2048, "75 MiB/s ÷ 64 KiB of WAL a transaction (volume IOPS)": 1200,
+			"3,000 synced writes × 2 commits a sync (volume IOPS (burst))": 6000, "300 synced writes × 2 commits a sync (volume IOPS)": 600,
+		}},
+		"next to nothing": {idle, nil},
+	} {
+		got := OfPostgres(top, &result.Postgres{Cores: 8}, &c.s)
+		if len(got.Bounds) != len(c.want) {
+			t.Errorf("%s: %+v", name, got.Bounds)
+		}
+		for _, b := range got.Bounds {
+			if want, ok := c.want[b.How]; !ok || math.Abs(float64(b.IOPS)-want) > 0.01 || b.Burst != strings.Contains(b.How, "burst") || b.Burst != (b.BurstFor == 2000*time.Second) ||
+				b.Capacity != float64(b.IOPS) || b.Demand != 1 {
+				t.Errorf("%s: %+v, want %v", name, b, want)
+			}
+		}
+	}
+	for _, c := range []struct {
+		clients         int
+		s, both, longer units.Latency
+		want            Commits
+	}{
+		{1, 2e6, 1e6, 500_000, Commits{500, 250, 400}},     // 2; 3 + 1; 2 + 0.5 ms
+		{4, 2e6, 0, 0, Commits{2000, 4. / 0.006, 1000}},    // 2; 6; 4 ms
+		{4, 2e6, 1e6, 3e6, Commits{2000, 4. / 0.007, 800}}, // 6 + 1; 2 + 3 ms, more than 4
+		{0, 2e6, 0, 0, Commits{}}, {4, 0, 1, 1, Commits{}},
+	} {
+		got := CommitsOf(c.clients, c.s, c.both, c.longer)
+		for _, p := range [][2]units.IOPS{{got.Bound, c.want.Bound}, {got.Low, c.want.Low}, {got.High, c.want.High}} {
+			if math.Abs(float64(p[0]-p[1])) > 1e-6 {
+				t.Errorf("%+v: %+v, want %+v", c, got, c.want)
+			}
+		}
+	}
+}
+
+// What a flow costs of a bound, by hand: of bytes each as much, of I/Os by the parts of small and large
+// ones that the mean shows, in whichever order the sections stand.
+func TestCostOfFlows(t *testing.T) {
+	small, large := fio.Workload{ReadBS: 4096, WriteBS: 8192}, fio.Workload{ReadBS: 20480, WriteBS: 8192}
+	cost := func(read, write float64) SectionCost { return SectionCost{Read: read, Write: write} }
+	for name, c := range map[string]struct {
+		kind  Kind
+		read  bool
+		f     flow
+		loads []fio.Workload
+		costs []SectionCost
+		want  float64
+	}{
+		// 100 I/Os of 8 KiB are three of four small ones.
+		"in order":        {VolumeIOPS, true, flow{100, 819200}, []fio.Workload{small, large}, []SectionCost{cost(1, 3), cost(2, 5)}, 75 + 25*2},
+		"turned round":    {VolumeIOPS, true, flow{100, 819200}, []fio.Workload{large, small}, []SectionCost{cost(2, 5), cost(1, 3)}, 75 + 25*2},
+		"smaller than":    {VolumeIOPS, true, flow{100, 100}, []fio.Workload{small, large}, []SectionCost{cost(1, 3), cost(2, 5)}, 100},
+		"larger than all": {VolumeIOPS, true, flow{100, 1e9}, []fio.Workload{small, large}, []SectionCost{cost(1, 3), cost(2, 5)}, 200},
+		// Of one size all count as the last.
+		"one size": {VolumeIOPS, false, flow{100, 819200}, []fio.Workload{small, large}, []SectionCost{cost(1, 3), cost(2, 5)}, 500},
+		// Twice and once each byte: 1.5 in the mean.
+		"bytes":     {VolumeRate, true, flow{100, 819200}, []fio.Workload{small, large}, []SectionCost{cost(8192, 1), cost(20480, 1)}, 819200 * 1.5},
+		"cgroup's":  {CgroupRate, true, flow{100, 819200}, []fio.Workload{small}, []SectionCost{cost(4096, 1)}, 819200},
+		"machine's": {InstanceRate, true, flow{100, 819200}, []fio.Workload{small}, []SectionCost{cost(8192, 1)}, 819200 * 2},
+		"nothing":   {VolumeIOPS, true, flow{0, 0}, []fio.Workload{small}, []SectionCost{cost(1, 1)}, 0},
+		"no such":   {VolumeIOPS, true, flow{100, 819200}, []fio.Workload{{WriteBS: 4096}}, []SectionCost{cost(0, 1)}, 0},
+	} {
+		if got := (Bound{Kind: c.kind}).costOf(c.read, c.f, c.loads, c.costs); math.Abs(got-c.want) > 1e-6*(1+c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	// A hard disk's rate counts units: it goes by I/Os.
+	if got := (Bound{Kind: VolumeRate, Counted: m}).costOf(true, flow{100, 819200}, []fio.Workload{small}, []SectionCost{cost(1048576, 1)}); got != 100*1048576 {
+		t.Errorf("%v", got)
+	}
+	// Two sections of 100 s, one of which asks for 50 a second for 25 s: 12.5 over the whole, and 10 of the other.
+	loads := []fio.Workload{
+		{ReadShare: 1, ReadBS: 4096, ReadIOPS: 50, Jobs: 1, TimeBased: true, Runtime: 25 * time.Second, StartDelay: 5 * time.Second},
+		{WriteBS: 8192, WriteIOPS: 10, Jobs: 1, TimeBased: true, Runtime: 100 * time.Second},
+	}
+	b := Bound{}
+	if b.asked(loads); !within(b.IOPS, 22.5) || !within(b.ReadIOPS, 12.5) || !within(b.WriteIOPS, 10) || math.Abs(float64(b.BW)-(12.5*4096+10*8192)) > 1e-6 || math.Abs(b.Capacity-22.5) > 1e-9 {
+		t.Errorf("%+v", b)
+	}
+	loads[1].WriteIOPS = 0
+	b = Bound{}
+	if b.asked(loads); b.IOPS != 0 {
+		t.Errorf("one asks for nothing: %+v", b)
+	}
+	loads[1].TimeBased = false
+	if b.asked(loads); b.IOPS != 0 {
+		t.Errorf("its end is not known: %+v", b)
+	}
+	// A direction that ran for a fifth of the window counts for a fifth.
+	r := &result.Result{Workloads: []fio.Workload{{Name: "x"}, {Name: "y"}}, Total: fio.Job{Window: 50 * time.Second,
+		Read: fio.Direction{IOPS: 100, BW: 1000, Runtime: 10 * time.Second}, Write: fio.Direction{IOPS: 7, BW: 70, Runtime: 50 * time.Second}}}
+	if got := flowsOf(r); len(got) != 1 || got[0] != [2]flow{{20, 200}, {7, 70}} {
+		t.Errorf("%+v", got)
+	}
+	r.Jobs = []fio.Job{{Name: "x", Read: fio.Direction{IOPS: 1, BW: 2}}, {Name: "y", Write: fio.Direction{IOPS: 3, BW: 4}}, {Name: "x", Read: fio.Direction{IOPS: 5, BW: 6}}}
+	if got := flowsOf(r); len(got) != 2 || got[0] != [2]flow{{6, 8}, {}} || got[1] != [2]flow{{}, {3, 4}} {
+		t.Errorf("%+v", got)
+	}
+	if got := flowsOf(&result.Result{Workloads: r.Workloads, Jobs: r.Jobs[:1]}); len(got) != 1 {
+		t.Errorf("a section has no row: %+v", got)
+	}
+	if got := readShare([][2]flow{{{3, 0}, {1, 0}}, {{0, 0}, {2, 0}}}); got != 0.5 {
+		t.Error(got)
+	}
+}
+
 // What was measured restates bounds by rows only where rows are the sections', at any scale.
 func TestMixEdges(t *testing.T) {
 	small, large := load("randread", 8*k, 8, 1), load("randread", 512*k, 8, 1)

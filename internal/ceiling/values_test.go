@@ -63,6 +63,7 @@ func TestPlacesByHand(t *testing.T) {
 func TestBusiestByHand(t *testing.T) {
 	near := topology.Array{Level: topology.RAID10, Chunk: 64 * k, Copies: 2, Volumes: make([]topology.Volume, 5)}
 	raid5 := topology.Array{Level: topology.RAID5, Chunk: 64 * k, Volumes: make([]topology.Volume, 3)}
+	raid0 := topology.Array{Level: topology.RAID0, Chunk: 64 * k, Volumes: make([]topology.Volume, 2)}
 	apart := func(offset bool) topology.Array {
 		return topology.Array{Level: topology.RAID10, Chunk: 64 * k, Copies: 2, Near: 1, Offset: offset, Volumes: make([]topology.Volume, 4)}
 	}
@@ -80,6 +81,9 @@ func TestBusiestByHand(t *testing.T) {
 		"and its reads, shared by the pair": {near, 4 * k, 320 * k, true, []cost{
 			{readIOs: .5, readBytes: 2048}, {readIOs: .5, readBytes: 2048}, {}, {}, {},
 		}},
+		// 96 KiB at multiples of the stripe of two: a chunk on one member, half of one on the other.
+		"a chunk and a half, read":    {raid0, 96 * k, 128 * k, true, []cost{{readIOs: 1, readBytes: 65536}, {readIOs: 1, readBytes: 32768}}},
+		"a chunk and a half, written": {raid0, 96 * k, 128 * k, false, []cost{{writeIOs: 1, writeBytes: 65536}, {writeIOs: 1, writeBytes: 32768}}},
 		// Every fourth chunk of four: the first copies of chunk 0 lie on member 0, far and offset ones alike.
 		"far":    {apart(false), 4 * k, 256 * k, true, []cost{{readIOs: 1, readBytes: 4096}, {}, {}, {}}},
 		"offset": {apart(true), 4 * k, 256 * k, true, []cost{{readIOs: 1, readBytes: 4096}, {}, {}, {}}},

@@ -153,8 +153,8 @@ func (s *search) look(n ast.Node) bool {
 		}
 		s.call(n)
 	case *ast.ReturnStmt:
-		if last := len(n.Results) - 1; last > 0 && s.failure(n.Results[last]) {
-			ast.Inspect(n.Results[last], s.look) // what stands beside an error is read by nobody
+		if last := len(n.Results) - 1; last > 0 && (s.failure(n.Results[last]) || s.textOf(n.Results[last]) == "false") {
+			ast.Inspect(n.Results[last], s.look) // what stands beside an error, or a plain false, is read by nobody
 			return false
 		}
 	case *ast.BasicLit:
