@@ -54,7 +54,16 @@ func TestCreditsAtAnyScale(t *testing.T) {
 			want         bool
 			share        float64
 		}{
-			"all of it":               {need{1000, 100e6}, need{}, false, true, 1},
+			"all of it": {need{1000, 100e6}, need{}, false, true, 1},
+			// A billionth is what rounding may lose, and no more.
+			"I/Os within rounding":    {need{1000 * (1 + 5e-10), 100e6}, need{}, false, true, 1},
+			"bytes within rounding":   {need{1000, 100e6 * (1 + 5e-10)}, need{}, false, true, 1},
+			"more than rounding":      {need{1000 * (1 + 2e-9), 100e6}, need{}, false, false, 1},
+			"more bytes than that":    {need{1000, 100e6 * (1 + 2e-9)}, need{}, false, false, 1},
+			"steady within rounding":  {need{3000, 150e6}, need{1000 * (1 + 5e-10), 100e6 * (1 + 5e-10)}, true, true, 0},
+			"bursts within rounding":  {need{4000 * (1 + 5e-10), 200e6 * (1 + 5e-10)}, need{100, 1e6}, true, true, 0},
+			"bursts above it":         {need{4000 * (1 + 2e-9), 200e6}, need{100, 1e6}, true, false, 1},
+			"bytes of bursts above":   {need{4000, 200e6 * (1 + 2e-9)}, need{100, 1e6}, true, false, 1},
 			"more I/Os":               {need{1250, 1e6}, need{}, false, false, 0.8},
 			"more bytes":              {need{10, 125e6}, need{}, false, false, 0.8},
 			"in bursts":               {need{3000, 150e6}, need{100, 1e6}, true, true, 0},
@@ -394,6 +403,41 @@ func TestClosestByHand(t *testing.T) {
 	a := &Advice{Demand: r.Demand}
 	if err := a.owned(r, nil); err != nil || a.Owned != nil {
 		t.Errorf("%+v %v", a.Owned, err)
+	}
+}
+
+// Volumes that are owned stand first with what they meet, and beside them what would do.
+func TestOwnedByHand(t *testing.T) {
+	r := Request{Demand: demand(t, stripe), Instance: "m5.12xlarge", Types: []string{"gp2"}, MaxVolumes: 4}
+	for n, want := range map[int]struct {
+		times float64
+		names string
+	}{
+		// Four of 9,000 of 36,000 and of 40,000 that the machine lets through; two of 16,000.
+		4: {1, "your volumes"}, 2: {32000. / 36000, "your volumes"},
+	} {
+		l := Layout{Level: topology.RAID0, N: n, Chunk: 64 * units.KiB, Spec: cloud.VolumeSpec{Type: "gp2", Size: 12000 * units.GiB / units.Bytes(n)}}
+		r.Keep = &l
+		a, err := Advise(r)
+		if err != nil || a.Owned == nil {
+			t.Fatalf("%d: %+v %v", n, a, err)
+		}
+		c := a.Owned
+		// 12,000 GiB at 10 cents, whatever their number.
+		if math.Abs(c.Times-want.times) > 1e-6 || c.VolumesMonth != 1_200_000_000 || c.Month != c.VolumesMonth+c.InstanceMonth || !c.Kept() || !strings.Contains(strings.Join(c.Names, ", "), want.names) {
+			t.Errorf("%d: %+v", n, c)
+		}
+		if n == 2 && (len(a.Rejected) == 0 || a.Rejected[0] != "2 × gp2 sustain 32,000 of 36,000 volume I/Os a second") {
+			t.Errorf("%q", a.Rejected)
+		}
+		if len(a.Rows) == 0 || a.Rows[len(a.Rows)-1].Layout.N != 3 && a.Rows[len(a.Rows)-1].Layout.N != 4 {
+			t.Errorf("%d: %+v", n, a.Rows)
+		}
+	}
+	// Without a capacity of the demand's there is as much as the volumes hold.
+	r.Demand.Capacity = 0
+	if a, err := Advise(r); err != nil || a.Rows[len(a.Rows)-1].Layout.Spec.Size*units.Bytes(a.Rows[len(a.Rows)-1].Layout.N) < 12000*units.GiB {
+		t.Errorf("%+v %v", a, err)
 	}
 }
 

@@ -72,7 +72,15 @@ type allowance struct {
 func (p *problem) instance(i topology.Instance, a *topology.Array) {
 	network := func(v topology.Volume) bool { return v.Network }
 	m := p.members(a)
-	if !slices.ContainsFunc(a.Volumes, network) || a.Level == topology.NoLevel && m.n > 1 {
+	if a.Level == topology.NoLevel && m.n > 1 {
+		return
+	}
+	if !slices.ContainsFunc(a.Volumes, network) {
+		unknown := func(v topology.Volume) bool { return v.Type == "" && !v.Missing }
+		if i.Known() && slices.ContainsFunc(a.Volumes, unknown) {
+			p.note("what %s allows is left out: nothing says that the volumes of %s are on its network; declare their type",
+				cmp.Or(i.Type, "the instance"), a.Name)
+		}
 		return
 	}
 	if !i.Known() {

@@ -104,8 +104,11 @@ func TestTakenByHand(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	top.Targets, top.Instance = nil, topology.Instance{Type: "x", Baseline: topology.Limits{IOPS: 10}}
-	if got := iopsOf(Of(top, topology.Data, []fio.Workload{read}).Binding()); got != 1000 {
-		t.Errorf("volumes that are not of the network are not the machine's: %v", got)
+	if got := Of(top, topology.Data, []fio.Workload{read}); iopsOf(got.Binding()) != 1000 || !noted(got, "what x allows is left out") {
+		t.Errorf("volumes that are not of the network are not the machine's: %+v", got)
+	}
+	if top.Arrays[0].Volumes[0].Type = "nvme"; noted(Of(top, topology.Data, []fio.Workload{read}), "left out") {
+		t.Error("a drive of its own is no volume of the network")
 	}
 }
 
