@@ -62,6 +62,8 @@ func TestCreditsAtAnyScale(t *testing.T) {
 			"more bytes than that":    {need{1000, 100e6 * (1 + 2e-9)}, need{}, false, false, 1},
 			"steady within rounding":  {need{3000, 150e6}, need{1000 * (1 + 5e-10), 100e6 * (1 + 5e-10)}, true, true, 0},
 			"bursts within rounding":  {need{4000 * (1 + 5e-10), 200e6 * (1 + 5e-10)}, need{100, 1e6}, true, true, 0},
+			"I/Os that always run":    {need{4000 * (1 + 5e-10), 1e6}, need{1250, 1e6}, true, false, 0.8},
+			"bytes that always do":    {need{10, 200e6 * (1 + 5e-10)}, need{1, 125e6}, true, false, 0.8},
 			"bursts above it":         {need{4000 * (1 + 2e-9), 200e6}, need{100, 1e6}, true, false, 1},
 			"bytes of bursts above":   {need{4000, 200e6 * (1 + 2e-9)}, need{100, 1e6}, true, false, 1},
 			"more I/Os":               {need{1250, 1e6}, need{}, false, false, 0.8},
@@ -81,6 +83,16 @@ func TestCreditsAtAnyScale(t *testing.T) {
 			}
 			if share, _ := q.share(f); !c.want && math.Abs(share-c.share) > 1e-6 {
 				t.Errorf("%s at %v: %v of it, want %v", name, by, share, c.share)
+			}
+		}
+		// What always runs is within rounding of the base, and credits are what lacks: 1,000 of 4,000, 100 of 200 MB.
+		long := []span{{need: need{4000 * by, 0}, seconds: 2400}, {seconds: 1200}}
+		for _, q := range []requirement{
+			{peak: need{4000 * by, by}, steady: need{1000 * (1 + 5e-10) * by, by}, course: long},
+			{peak: need{4000 * by, by}, steady: need{by, 100e6 * (1 + 5e-10) * by}, course: long},
+		} {
+			if share, text := q.share(f); q.holds(f) || math.Abs(share-0.25) > 1e-6 || !strings.HasPrefix(text, "has not credits enough") {
+				t.Errorf("at %v: %v %q", by, share, text)
 			}
 		}
 		// A tenth of the credits of bytes, and of I/Os, is enough for one load and not for a longer one.

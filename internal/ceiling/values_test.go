@@ -522,6 +522,7 @@ func TestStreamsByHand(t *testing.T) {
 		"far copies":      {array(topology.RAID10, 4, far).stream(4096, true, ebs), cost{readIOs: 1. / 64, readBytes: 4096}},
 		"offset copies":   {array(topology.RAID10, 4, offset).stream(4096, true, ebs), cost{readIOs: 1. / 16, readBytes: 4096}},
 		"odd near copies": {array(topology.RAID10, 5, nil).stream(4096, true, ebs), cost{readIOs: 1. / 16, readBytes: 4096}},
+		"odd far copies":  {array(topology.RAID10, 5, far).stream(4096, true, ebs), cost{readIOs: 1. / 64, readBytes: 4096}},
 		"written odd":     {array(topology.RAID10, 5, nil).stream(4096, false, ebs), cost{writeIOs: 2. / 64, writeBytes: 8192}},
 		// Four chunks lie side by side on a member of RAID5 of five before parity: 256 KiB.
 		"RAID5 reads": {raid5.stream(4096, true, ebs), cost{readIOs: 1. / 64, readBytes: 4096}},
