@@ -2,6 +2,7 @@ package lint
 
 import (
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -86,4 +87,84 @@ func TestWorkSeesWhatIsQuadratic(t *testing.T) {
 	if inProportion(grown(300), grown(2400), 0) {
 		t.Error("the work for a quadratic task is in proportion")
 	}
+}
+
+// grows measures a task at a size and at eight times the size, and fails where the work grows faster.
+func grows(t *testing.T, what string, task func(n int)) {
+	t.Helper()
+	measure := func(n int) (allocations, bytes uint64) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		task(n)
+		runtime.ReadMemStats(&after)
+		return after.Mallocs - before.Mallocs, after.TotalAlloc - before.TotalAlloc
+	}
+	const size = 250
+	measure(size / 2) // what is worked out once
+	n, small := measure(size)
+	m, large := measure(8 * size)
+	if !inProportion(n, m, 2000) || !inProportion(small, large, 1<<20) {
+		t.Errorf("%s: %d allocations of %d bytes, and eight times as many take %d of %d", what, n, small, m, large)
+	}
+}
+
+// Every other dimension in which a tree of documents may grow: options, variables, the length of a
+// line, includes, depth and files.
+func TestLintGrowsInProportion(t *testing.T) {
+	judge := func(name, text string, opts script.Options) {
+		Judge(&Case{Scripts: []*script.File{script.Parse(name, []byte(text), opts)}})
+	}
+	numbered := func(n int, form string) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(strings.ReplaceAll(form, "#", strconv.Itoa(i)))
+		}
+		return b.String()
+	}
+	included := script.Options{Include: func(string) ([]byte, error) { return []byte("bs=4k\n"), nil }}
+	for what, task := range map[string]func(n int){
+		"one option many times":  func(n int) { judge("x.fio", "[a]\n"+numbered(n, "bs=4k\n"), script.Options{}) },
+		"options of many names":  func(n int) { judge("x.fio", "[a]\n"+numbered(n, "o#=1\n"), script.Options{}) },
+		"sections of many names": func(n int) { judge("x.fio", numbered(n, "[s#]\nrw=write\nfilename=f#\n"), script.Options{}) },
+		"sections of one file": func(n int) {
+			judge("x.fio", numbered(n, "[read#]\nrw=write\nfilename=f\nverify=md5\n"), script.Options{})
+		},
+		"sections that only place": func(n int) { judge("x.fio", "[a]\nrw=read\n"+numbered(n, "[p#]\nfilename=f#\n"), script.Options{}) },
+		"variables":                func(n int) { judge("x.sh", numbered(n, "A#=x\n")+"fio --name=a --bs=$A1\n", script.Options{}) },
+		"variables of variables":   func(n int) { judge("x.sh", "A0=x\n"+numbered(n, "B#=$A0\nfio --name=a --bs=$B#\n"), script.Options{}) },
+		"an array that grows":      func(n int) { judge("x.sh", "A=(a)\n"+numbered(n, "A+=(--o#=1)\n"), script.Options{}) },
+		"words of one line":        func(n int) { judge("x.sh", "fio --name=a"+numbered(n, " --o#=1")+"\n", script.Options{}) },
+		"words that lost a dash":   func(n int) { judge("x.sh", "fio --name=a"+numbered(n, " bs=4k")+"\n", script.Options{}) },
+		"files of one option":      func(n int) { judge("x.fio", "[a]\nrw=read\nfilename="+numbered(n, "/dev/s#:")+"x\n", script.Options{}) },
+		"a long value":             func(n int) { judge("x.fio", "[a]\nrw="+strings.Repeat("x", 50*n)+"\n", script.Options{}) },
+		"a long name":              func(n int) { judge("x.fio", "["+strings.Repeat("read", 10*n)+"]\nrw=write\n", script.Options{}) },
+		"includes":                 func(n int) { judge("x.fio", "[a]\n"+numbered(n, "include x#\n"), included) },
+		"YAML that nests": func(n int) {
+			judge("x.yml", strings.Repeat("{a: ", n)+"fio"+strings.Repeat("}", n)+"\n", script.Options{})
+		},
+		"cells of a notebook": func(n int) {
+			judge("x.ipynb", numbered(n, " \"source\": [\n \"!fio --name=a#\"\n ]\n"), script.Options{})
+		},
+		"lines of a batch file": func(n int) { judge("x.bat", "fio --name=a"+numbered(n, " ^\n --o#=1")+"\n", script.Options{}) },
+		"comments that silence": func(n int) {
+			judge("x.fio", numbered(n, "# plimsoll: disable=PL103 x\n[s#]\nrw=read\n"), script.Options{})
+		},
+		"documents":                 func(n int) { Judge(documents(n, "[a]\nrw=write\niodepth=4\n")) },
+		"documents that start jobs": func(n int) { Judge(documents(n/8, "fio x.fio $O/x1.fio\n")) },
+	} {
+		grows(t, what, task)
+	}
+}
+
+// documents are n job files or scripts of one text.
+func documents(n int, text string) *Case {
+	c := &Case{}
+	ending := ".sh"
+	if text[0] == '[' {
+		ending = ".fio"
+	}
+	for i := range n {
+		c.Scripts = append(c.Scripts, script.Parse("x"+strconv.Itoa(i)+ending, []byte(text), script.Options{}))
+	}
+	return c
 }

@@ -27,10 +27,20 @@ func (r *reader) grow(name, value string, known bool) {
 	if r.values == nil {
 		r.values, r.several = map[string]string{}, map[string]bool{}
 	}
-	if old != "" && !strings.HasPrefix(value, " ") && !strings.HasSuffix(old, " ") && strings.HasPrefix(value, "-") {
-		old += " "
+	b := r.pieces[name]
+	if b == nil || b.String() != old { // it was set again
+		b = &strings.Builder{}
+		b.WriteString(old)
+		if r.pieces == nil {
+			r.pieces = map[string]*strings.Builder{}
+		}
+		r.pieces[name] = b
 	}
-	r.values[name] = old + value
+	if old != "" && !strings.HasPrefix(value, " ") && !strings.HasSuffix(old, " ") && strings.HasPrefix(value, "-") {
+		b.WriteByte(' ')
+	}
+	b.WriteString(value)
+	r.values[name] = b.String()
 }
 
 // wrapper is a function that runs fio with its own words.

@@ -19,8 +19,9 @@ type reader struct {
 	regions []*region
 	block   int
 	loop    int
-	values  map[string]string // what the document sets variables to
-	grown   map[string]bool   // variables that are added to
+	values  map[string]string           // what the document sets variables to
+	pieces  map[string]*strings.Builder // of those that grow, so that each addition copies itself only
+	grown   map[string]bool             // variables that are added to
 	wrapped map[string]wrapper
 	made    []madeFile
 	madeAt  map[string]int
