@@ -417,6 +417,17 @@ func TestMend(t *testing.T) {
 	}
 }
 
+// Nobody is told to use what the job has already (review of users, m2).
+func TestFixIsNotWhatTheJobHas(t *testing.T) {
+	got := lint("PL105", "fio --name=a --rw=randread --size=500m --direct=1\n")
+	if len(got) != 1 || strings.Contains(got[0].Fix, "direct=1") {
+		t.Errorf("%+v: want a fix that does not say direct=1", got)
+	}
+	if got = lint("PL105", "fio --name=a --rw=write --size=64m --directory=/d\n"); len(got) != 1 || !strings.Contains(got[0].Fix, "direct=1") {
+		t.Errorf("%+v: want a fix that says direct=1", got)
+	}
+}
+
 func TestHostileNamesAreTamed(t *testing.T) {
 	text := "[a\x1b[31m]\nrw=write\nfilename=/dev/sdb\x1b]0;x\x07\nnumjobs=4\n\x00\xff=1\n"
 	c := &Case{Scripts: []*script.File{script.Parse("x", []byte(text), script.Options{})}}
