@@ -278,7 +278,7 @@ func (q wants) on(f cloud.InstanceFacts) bool {
 	return known || f.Baseline.Known() && q.within(f.Baseline)
 }
 
-// onFirst is a layout on the first machine that carries it. What the arithmetic found is held against
+// onFirst is a layout on the first machine that carries it. What the arithmetic found is compared with
 // the ceiling.
 func (r *Request) onFirst(l Layout, machines []cloud.InstanceFacts) *Choice {
 	q := r.wantsOf(l)

@@ -195,6 +195,37 @@ func TestThreadsAreAnswered(t *testing.T) {
 	}
 }
 
+// A machine's own drives have the figures of its row, by the drive; those of a table that has several
+// together the same part each. Where nothing is known nothing is filled in.
+func TestOwnDrives(t *testing.T) {
+	const kib, mib = units.KiB, float64(units.MiBPerSec)
+	for _, c := range []struct {
+		machine, volumes string
+		iops, rate       float64
+		note             string
+	}{
+		{"Standard_L8s_v3", "1x nvme", 400000, 2000e6, ""},
+		{"Standard_L8s_v3", "2x nvme", 800000, 4000e6, "has 1 local drive, and 2 are declared"},
+		{"z3-highmem-8-highlssd", "1x nvme", 750000, 3221225472, ""},
+		{"n1-standard-8", "2x google-local-nvme", 339200, 1325 * mib, ""},
+		{"i3.large", "1x nvme", 103125, 653925080, ""},
+		{"c3-standard-8-lssd", "2x nvme", 0, 0, ""},
+		{"Standard_D2s_v3", "1x nvme", 0, 0, ""}, // its temp disk is none
+		{"Standard_F8", "1x P30", 5000, 200e6, "takes no azure-premium"},
+		{"Standard_F8s_v2", "1x P30", 5000, 190e6, ""},
+	} {
+		topo := on(t, c.machine, c.volumes)
+		small, _, _ := most(topo, "randread", 4*kib)
+		large, _, _ := most(topo, "randread", 256*kib)
+		if math.Abs(float64(small.IOPS)-c.iops) > 1 || math.Abs(float64(large.BW)-c.rate) > 1e-6*c.rate {
+			t.Errorf("%s with %s: %v IOPS and %s, want %g and %g", c.machine, c.volumes, small.IOPS, large.BW.SI(), c.iops, c.rate)
+		}
+		if notes := strings.Join(topo.Notes, "; "); !strings.Contains(notes, c.note) || c.note == "" && notes != "" {
+			t.Errorf("%s with %s: notes %q, want %q", c.machine, c.volumes, notes, c.note)
+		}
+	}
+}
+
 // Volumes of one type share what their size gives; those of Hyperdisk do not. A limit that is not known
 // is named with the figure that would close it.
 func TestPooledAndUnknown(t *testing.T) {

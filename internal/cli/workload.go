@@ -33,7 +33,7 @@ func newWorkloadCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workload [FILE.yaml]",
 		Short: "Show what an application asks of the storage, and write the fio job that asks for the same",
-		Long: `Show a demand: its streams, peak and mean, the I/Os that EBS counts and how many are
+		Long: `Show a demand: its streams, peak and mean, the I/Os that volumes count and how many are
 in flight. With --job, print the fio job that asks for it, with the arithmetic as
 comments. plimsoll run FILE.yaml runs it and judges by the latencies it states.`,
 		Example: `  plimsoll workload app.yaml

@@ -342,7 +342,7 @@ func azureFacts(r row) InstanceFacts {
 		f.Notes = append(f.Notes, fmt.Sprintf("its API prints %v IOPS and %s where its page has %v and %s", api.IOPS,
 			api.Rate.SI(), f.Baseline.IOPS, f.Baseline.Rate.SI()))
 	}
-	f.beside(f.Local.Limits, f.Local.Count)
+	f.measured()
 	return f
 }
 
@@ -408,11 +408,21 @@ func azureLocal(r row) InstanceStore {
 // arch is an architecture as EC2 spells it.
 func arch(s string) string { return strings.Replace(s, "x64", "x86_64", 1) }
 
-// beside notes what was measured on the local drives of the type, where that is above what is
-// published of count drives with these limits.
-func (f *InstanceFacts) beside(each Limits, count int) {
+// measured gives local drives of which nothing is published what was measured on them all together, and
+// notes where that is above what is published.
+func (f *InstanceFacts) measured() {
 	m, ok := find("local-measured.csv", f.Type)
-	if !ok || !each.Known() {
+	if !ok || f.Local.Count == 0 {
+		return
+	}
+	each, n := f.Local.Limits, float64(f.Local.Count)
+	if !each.Known() {
+		f.Local.Limits = Limits{
+			ReadIOPS: units.IOPS(m.num("read_iops") / n), WriteIOPS: units.IOPS(m.num("write_iops") / n),
+			ReadRate: units.Rate(m.num("read_bps") / n), WriteRate: units.Rate(m.num("write_bps") / n),
+		}
+		f.Local.Provenance = m.from(Partial)
+		f.Notes = append(f.Notes, "the limits of its local drives were measured, none is published")
 		return
 	}
 	var over strings.Builder
@@ -426,7 +436,7 @@ func (f *InstanceFacts) beside(each Limits, count int) {
 		{"B/s of reads", float64(each.ReadRate), "read_bps"},
 		{"B/s of writes", float64(each.WriteRate), "write_bps"},
 	} {
-		if all := c.published * float64(count); all > 0 && m.num(c.column) > all {
+		if all := c.published * n; all > 0 && m.num(c.column) > all {
 			fmt.Fprintf(&over, ", %s %s instead of %s", units.Number(m.num(c.column)), c.name, units.Number(all))
 		}
 	}

@@ -218,15 +218,8 @@ func googleFacts(r row) InstanceFacts {
 		Memory: units.Bytes(r.num("memory_gib") * float64(units.GiB)), NVMe: true, Provenance: r.from(Partial),
 	}
 	f.Local = InstanceStore{Count: int(r.num("local_count")), Size: units.Bytes(r.num("local_gib") * float64(units.GiB))}
-	if m, ok := find("local-measured.csv", f.Type); ok && f.Local.Count > 0 {
-		n := float64(f.Local.Count)
-		f.Local.Limits = Limits{
-			ReadIOPS: units.IOPS(m.num("read_iops") / n), WriteIOPS: units.IOPS(m.num("write_iops") / n),
-			ReadRate: units.Rate(m.num("read_bps") / n), WriteRate: units.Rate(m.num("write_bps") / n),
-		}
-		f.Local.Provenance = m.from(Partial)
-		f.Notes = append(f.Notes, "the limits of its local drives were measured, none is published")
-	} else if f.Local.Count > 0 {
+	f.measured()
+	if f.Local.Count > 0 && !f.Local.Limits.Known() {
 		f.Unknown = append(f.Unknown, "what the local drives of "+f.Type+" reach: Google's table of Local SSD performance by "+
 			"machine series would close it")
 	}

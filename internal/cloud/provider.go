@@ -88,16 +88,6 @@ func At(root fs.FS) Provider {
 	return nil
 }
 
-// AllInstances are the facts of every machine type of the catalogue, cloud by cloud, without their
-// earlier limits.
-func AllInstances() []InstanceFacts {
-	var all []InstanceFacts
-	for _, p := range Providers() {
-		all = append(all, p.Machines()...)
-	}
-	return all
-}
-
 // InstanceLimits returns what is known of a machine type of any cloud, such as c8g.2xlarge; false
 // when the catalogue has no row: an unknown type, or one without published limits.
 func InstanceLimits(typ string) (InstanceFacts, bool) {

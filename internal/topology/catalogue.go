@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"plimsoll/internal/cloud"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -129,7 +130,7 @@ func (t *Topology) ownDrives(f cloud.InstanceFacts) {
 		}
 	}
 	if n > f.Local.Count {
-		t.note("%s has %d local drives, and %d are declared", f.Type, f.Local.Count, n)
+		t.note("%s has %s, and %d are declared", f.Type, text.Plural(f.Local.Count, "local drive"), n)
 	}
 }
 

@@ -73,6 +73,15 @@ func cloudOf(p cloud.Provider) string {
 	return p.Words().Cloud
 }
 
+// Example is how --volumes names volumes: with a type of the cloud that the machine is on.
+func (i Instance) Example() string {
+	p := cloud.Named(i.Cloud)
+	if p == nil {
+		p = cloud.EC2{}
+	}
+	return "8x" + p.Words().Example
+}
+
 // readText is a small file without the white space around it, "" when it cannot be read.
 func readText(root fs.FS, name string) string {
 	f, err := root.Open(name)

@@ -56,6 +56,7 @@ func (t *Topology) Limit(ctx context.Context, m *sys.Machine, decl *Declaration)
 	if err := t.declare(decl); err != nil {
 		return err
 	}
+	t.capVolumes()
 	t.askBalances(asking, watched)
 	return nil
 }

@@ -46,7 +46,12 @@ var more = map[string]string{
 // what is written.
 func site(t *testing.T) *Tuner {
 	t.Helper()
-	archive, err := os.ReadFile("../block/testdata/ec2-4xgp2-raid0.txtar")
+	return siteOf(t, "ec2-4xgp2-raid0")
+}
+
+func siteOf(t *testing.T, name string) *Tuner {
+	t.Helper()
+	archive, err := os.ReadFile("../block/testdata/" + name + ".txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,6 +209,35 @@ func TestApplyAndRevert(t *testing.T) {
 	}
 	if settings, files, err := tuner.Revert(); settings+files != 0 || err != nil {
 		t.Errorf("a second revert did something: %d %d %v", settings, files, err)
+	}
+}
+
+// On machines of Azure and Google Cloud the same settings are tuned, and only those that are theirs.
+func TestOtherClouds(t *testing.T) {
+	for _, name := range []string{"azure-d8s-v5", "google-n2-standard-8"} {
+		tuner := siteOf(t, name)
+		top, err := topology.Detect(t.Context(), tuner.Machine, map[topology.Role]string{topology.Data: "/data"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &diagnose.Case{Topology: top, Host: host.Read(t.Context(), tuner.Machine)}
+		changes, err := tuner.Plan(top.Tree, rules.Judge(c, nil), nil)
+		if err != nil || len(changes) == 0 {
+			t.Fatalf("%s: %v %v", name, changes, err)
+		}
+		for _, c := range changes {
+			for _, word := range []string{"EBS", "EC2", "AWS", "nvme_core"} {
+				if strings.Contains(fmt.Sprintf("%+v", c), word) {
+					t.Errorf("%s: %+v", name, c)
+				}
+			}
+		}
+		if err := tuner.Apply(changes, false); err != nil {
+			t.Fatal(name, err)
+		}
+		if n, _, err := tuner.Revert(); err != nil || n != len(changes) {
+			t.Errorf("%s: %d of %d are as they were: %v", name, n, len(changes), err)
+		}
 	}
 }
 

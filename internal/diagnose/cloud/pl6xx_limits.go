@@ -30,7 +30,8 @@ var instanceBurst = &diagnose.Rule{
 	When: "Measured IOPS or throughput exceed the instance's sustained limit on its volumes by more than 2 %, while its " +
 		"burst limit " +
 		"allows them, and the run was shorter than the burst lasts.",
-	Why: "Smaller instances may exceed their baseline for 30 minutes a day. A test of some minutes sees only the " +
+	Why: "Smaller instances may exceed their baseline for 30 minutes a day, or while credits last. " +
+		"A test of some minutes sees only the " +
 		"burst; a database sized on it " +
 		"slows down to the baseline when the credits are gone, at the worst moment.",
 	Fix: "Plan with the sustained figure, or choose an instance whose baseline covers the load. To see it, run " +
@@ -74,13 +75,12 @@ var volumeBurst = &diagnose.Rule{
 	Title:    "figure is above what the volumes sustain",
 	When: "Measured IOPS or throughput exceed the volumes' sustained limit by more than 2 %, their burst allows " +
 		"them, and the run was " +
-		"shorter than the credits last (gp2 I/O credits, st1 and sc1 throughput credits).",
-	Why: "A new gp2 volume under 1 TiB gives 3,000 IOPS until 5.4 million I/O credits are spent, then 3 IOPS a " +
-		"GiB. A short test " +
-		"of a fresh volume measures the credits.",
-	Fix: "Plan with the sustained figure, or use gp3, whose figures last. To see " +
+		"shorter than the credits last (gp2 I/O credits, st1 and sc1 throughput credits, Azure's tiers up to P20 and E30).",
+	Why: "A new volume of a type with credits gives its burst until they are spent, and from then on what it " +
+		"sustains, which may be a tenth. A short test of a fresh volume measures the credits.",
+	Fix: "Plan with the sustained figure, or choose a type of volume that has no credits, whose figures last. To see " +
 		"it, run until the credits are gone.",
-	Bad:    "3,000 IOPS on a gp2 volume of 100 GiB in 60 s; it sustains 300",
+	Bad:    "3,000 IOPS on a gp2 volume of 100 GiB in 60 s; it sustains 300 when its 5.4 million I/O credits are spent",
 	Good:   "3,000 IOPS on a gp3 volume",
 	Ignore: "When the load comes in bursts that the credits cover (BurstBalance stays above 0).",
 	After:  []finding.Code{"PL401", "PL406"},

@@ -3,8 +3,10 @@ package live
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
@@ -63,32 +65,92 @@ func (d *device) use(l topology.Limits) (share float64, what string) {
 	return share, what
 }
 
+// together is what the leaves of some volumes did, as one device.
+func (v *view) together(of func(*topology.Volume) bool) *device {
+	sum := &device{Layer: &Layer{}, span: v.span}
+	for _, l := range v.leaves {
+		if l.Volume == nil || !of(l.Volume) {
+			continue
+		}
+		sum.Name, sum.Volume = cmp.Or(sum.Name, l.Name), l.Volume
+		sum.did.Reads, sum.did.Writes = sum.did.Reads+l.did.Reads, sum.did.Writes+l.did.Writes
+		sum.did.ReadBytes += l.did.ReadBytes
+		sum.did.WriteBytes += l.did.WriteBytes
+	}
+	return sum
+}
+
+// volumeShare is the share of its limit that a leaf does, what says of which, and what does it: all
+// volumes below the path that share its limit.
+func (v *view) volumeShare(l *device) (share float64, what string, did *device) {
+	for _, pool := range v.f.Instance.Pools {
+		if l.Volume.Pooled && l.Volume.Type == pool.Type {
+			did = v.together(func(o *topology.Volume) bool { return o.Pooled && o.Type == pool.Type })
+			share, what = did.use(pool.Limits)
+			return share, what, did
+		}
+	}
+	share, what = l.use(most(l.Volume))
+	return share, what, l
+}
+
 // volumeUse is the greatest share of its limit that a leaf does.
 func (v *view) volumeUse() float64 {
 	greatest := 0.0
 	for _, l := range v.leaves {
 		if l.Volume != nil {
-			share, _ := l.use(most(l.Volume))
+			share, _, _ := v.volumeShare(l)
 			greatest = max(greatest, share)
 		}
 	}
 	return greatest
 }
 
-// instanceUse is the share of the instance's limit that all its volumes do.
-func (v *view) instanceUse() float64 {
-	share, _ := v.instanceShare()
-	return share
+// instanceUse is the share of the instance's limit that its volumes do.
+func (v *view) instanceUse() float64 { return v.instanceShare().of }
+
+// carried is what volumes do together of a limit of the machine.
+type carried struct {
+	of    float64 // share of the limit
+	limit string
+	who   string // "all its volumes", or those of a type
+	iops  float64
+	rate  units.Rate
 }
 
-func (v *view) instanceShare() (share float64, limit string) {
+// instanceShare is that of the limit of which most is done: on volumes of one type where it has such,
+// by those below the path, for others are not seen here; else on all.
+func (v *view) instanceShare() carried {
 	i := v.f.Instance
-	share, limit = v.shareOf(higher(i.Baseline, i.Burst))
+	most, uncapped := carried{}, false
+	for _, l := range v.leaves {
+		uncapped = uncapped || l.Volume == nil ||
+			!slices.ContainsFunc(i.Caps, func(c cloud.Cap) bool { return c.For(l.Volume.Type) })
+	}
+	for _, c := range i.Caps {
+		sum := v.together(func(o *topology.Volume) bool { return o.Network && c.For(o.Type) })
+		one := carried{who: "its volumes of " + c.Name, iops: sum.iops(), rate: units.Rate(sum.bytes())}
+		if one.of, one.limit = ofLimit(sum.use, c.Baseline, c.Burst); one.of > most.of {
+			most = one
+		}
+	}
+	if uncapped {
+		one := carried{who: "all its volumes together", iops: v.f.Window.MachineIOs, rate: v.f.Window.MachineRate}
+		if one.of, one.limit = ofLimit(v.shareOf, i.Baseline, i.Burst); one.of > most.of {
+			most = one
+		}
+	}
+	return most
+}
+
+// ofLimit is the share of a limit that is used. Above its baseline a machine spends its burst; at it, the
+// burst is gone.
+func ofLimit(use func(topology.Limits) (float64, string), base, burst topology.Limits) (share float64, limit string) {
+	share, limit = use(higher(base, burst))
 	if share >= atLimit {
 		return share, limit
 	}
-	// Above its baseline an instance spends its burst; at it, the burst is gone.
-	if low, of := v.shareOf(i.Baseline); low >= atLimit && low < baselineHigh {
+	if low, of := use(base); low >= atLimit && low < baselineHigh {
 		return low, of
 	}
 	return share, limit
@@ -135,18 +197,18 @@ func (v *view) instanceLimit() *Cause {
 			Next: []string{"a larger instance: plimsoll advise"},
 		}
 	}
-	share, limit := v.instanceShare()
-	if share < atLimit {
+	full := v.instanceShare()
+	if full.of < atLimit {
 		return nil
 	}
 	return &Cause{
 		Title: "the instance's limit is reached", Confidence: Certain,
 		Subject: cmp.Or(v.f.Instance.Type, "instance"),
-		Message: fmt.Sprintf("The instance's limit makes %s slow: all its volumes together do %s IOPS and %s of the %s "+
-			"that it carries.", v.f.Path, units.Number(v.f.Window.MachineIOs), v.f.Window.MachineRate, limit),
+		Message: fmt.Sprintf("The instance's limit makes %s slow: %s do %s IOPS and %s of the %s that it carries.",
+			v.f.Path, full.who, units.Number(full.iops), full.rate, full.limit),
 		Evidence: []finding.Evidence{{
-			What: "share of the instance's limit", Found: text.Percent(share),
-			Expected: "below " + text.Percent(atLimit), Where: "/proc/diskstats of all volumes",
+			What: "share of the instance's limit", Found: text.Percent(full.of),
+			Expected: "below " + text.Percent(atLimit), Where: "/proc/diskstats of " + full.who,
 		}},
 		Next: []string{"a larger instance: plimsoll advise"},
 	}
@@ -175,8 +237,8 @@ func (v *view) volumeLimit() *Cause {
 		if l.Volume == nil {
 			continue
 		}
-		if share, what := l.use(most(l.Volume)); share >= atLimit {
-			at, which, of, full = at+1, l.Name, what, l
+		if share, what, did := v.volumeShare(l); share >= atLimit {
+			at, which, of, full = at+1, l.Name, what, did
 		}
 	}
 	if at == 0 {
@@ -229,7 +291,7 @@ func (v *view) burstSpent() *Cause {
 			What: one.Name, Found: units.Number(one.counted()) + " IOPS",
 			Expected: one.Volume.Burst.IOPS.String() + " with credits", Where: diskstats(one.Name),
 		}},
-		Next: []string{"a volume type without credits (gp3): plimsoll advise"},
+		Next: []string{"a volume type without credits: plimsoll advise"},
 	}
 	if b := one.Volume.Balance; b != nil && b.Left < 0.01 {
 		c.Confidence = Certain

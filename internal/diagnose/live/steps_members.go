@@ -306,7 +306,7 @@ func (v *view) unknownLimit() *Cause {
 			Where: diskstats(l.Name),
 		}},
 		Next: []string{
-			"name the volumes: plimsoll why " + text.ShellQuote(v.f.Path) + " --volumes 8xgp3 --instance m7i.2xlarge",
+			"name the volumes: plimsoll why " + text.ShellQuote(v.f.Path) + " --volumes " + v.f.Instance.Example() + " --instance TYPE",
 		},
 	}
 }

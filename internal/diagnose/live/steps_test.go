@@ -2,11 +2,13 @@ package live
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/host"
 	"plimsoll/internal/sys/bounded"
@@ -71,6 +73,69 @@ func quick(f *Facts, wait time.Duration) {
 		d := &f.Window.Devices[i]
 		d.Wait, d.Other = wait*time.Duration(d.Reads+d.Writes), 0
 		d.InFlight = min(d.InFlight, d.Wait.Seconds()/f.Window.Span.Seconds())
+	}
+}
+
+// onGoogle makes the leaves Persistent Disks whose pool, and whose machine for that type, allow so many
+// times what they do. What each volume alone would be allowed, less than it does, and what the machine
+// allows others count for nothing.
+func onGoogle(f *Facts, pool, machine float64) {
+	reads, writes := 0.0, 0.0
+	for _, d := range leaves(f) {
+		reads, writes = reads+float64(d.Reads)/f.Window.Span.Seconds(), writes+float64(d.Writes)/f.Window.Span.Seconds()
+	}
+	limits := func(times float64) topology.Limits {
+		return topology.Limits{ReadIOPS: units.IOPS(reads * times), WriteIOPS: units.IOPS(writes * times)}
+	}
+	for i := range f.Layers {
+		if v := f.Layers[i].Volume; v != nil {
+			v.Type, v.Network, v.Pooled, v.Sustained, v.Burst = "gcp-pd-ssd", true, true, topology.Limits{IOPS: 1}, topology.Limits{}
+		}
+	}
+	f.Instance = topology.Instance{
+		Type: "n2-standard-8", Cloud: "Google Cloud", Baseline: topology.Limits{IOPS: 1},
+		Caps:  []cloud.Cap{{Name: "pd-ssd", Types: []string{"gcp-pd-ssd"}, Baseline: limits(machine)}},
+		Pools: []topology.Pool{{Type: "gcp-pd-ssd", Limits: limits(pool)}},
+	}
+}
+
+// Whatever makes storage slow on a machine of another cloud is said without a word of Amazon's.
+func TestNoAmazonElsewhere(t *testing.T) {
+	amazons := regexp.MustCompile(`\b(EBS|EC2|AWS|Amazon|Nitro|CloudWatch|gp[23]|io[12])\b`)
+	seen := map[finding.Code]bool{}
+	for _, trial := range trials(t) {
+		for _, make := range []func(*Facts){
+			func(f *Facts) { onGoogle(f, 1, 100) },
+			func(f *Facts) { onGoogle(f, 100, 1) },
+			func(f *Facts) { onGoogle(f, 100, 100) },
+			func(f *Facts) { f.Instance = topology.Instance{Type: "Standard_D8s_v5", Cloud: "Azure"} },
+		} {
+			data, err := json.Marshal(trial.Facts)
+			var f Facts
+			if err != nil || json.Unmarshal(data, &f) != nil {
+				t.Fatal(trial.Name, err)
+			}
+			if f.Window == nil {
+				continue
+			}
+			for i := range f.Layers { // the trials were taken on EBS volumes
+				f.Layers[i].Exceeded = nil
+				if v := f.Layers[i].Volume; v != nil {
+					v.Type, v.Model, v.Origin, v.Origins = "azure-premium", "", topology.Origin{}, nil
+				}
+			}
+			make(&f)
+			for _, c := range Judge(&f).Causes {
+				seen[c.Code] = true
+				text, err := json.Marshal(c)
+				if word := amazons.Find(text); err != nil || word != nil {
+					t.Errorf("%s: %q in %s", trial.Name, word, text)
+				}
+			}
+		}
+	}
+	if !seen["PL505"] || !seen["PL901"] || !seen["PL912"] {
+		t.Errorf("only %v were looked at", seen)
 	}
 }
 
@@ -162,6 +227,10 @@ func TestEachStepAndItsNearMiss(t *testing.T) {
 			"the volumes' limit while nobody waits", "4-over-limit", nil, "PL901",
 			func(f *Facts) { quick(f, 2*time.Millisecond) },
 		},
+		{"a pool of volumes", "4-over-limit", func(f *Facts) { onGoogle(f, 1, 100) }, "PL901", func(f *Facts) { onGoogle(f, 1.2, 100) }},
+		{"the machine's limit on a type", "4-over-limit", func(f *Facts) { onGoogle(f, 100, 1) }, "PL505", func(f *Facts) {
+			onGoogle(f, 100, 1.2)
+		}},
 		{"the volume's own counters", "4-slow-volume", func(f *Facts) {
 			f.Layers[0].Exceeded = &Exceeded{Volume: f.Window.Span / 10}
 		}, "PL603", func(f *Facts) { f.Layers[0].Exceeded = &Exceeded{Volume: f.Window.Span / 25} }},

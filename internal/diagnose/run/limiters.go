@@ -22,9 +22,10 @@ const (
 	mostNamed = 3
 )
 
-// limiters lists published limits that a steady figure meets, with their source: of the volume
-// types and of the instance types of the catalogue. Nothing where the figure is not steady.
-func limiters(m diagnose.Measurement) (candidates, where string) {
+// limiters lists published limits that a steady figure meets, with their source: those of the machine
+// types of the cloud that a run was on, of EC2 where that is not known. Nothing where the figure is not
+// steady.
+func limiters(c *diagnose.Case, m diagnose.Measurement) (candidates, where string) {
 	if spread, known := spread(m); !known || spread > steadyAs {
 		return "", ""
 	}
@@ -44,11 +45,19 @@ func limiters(m diagnose.Measurement) (candidates, where string) {
 		}
 		caps[i].types = append(caps[i].types, typ)
 	}
-	for _, f := range cloud.AllInstances() {
+	var p cloud.Provider = cloud.EC2{}
+	if c.Topology != nil && c.Topology.Instance.Cloud != "" {
+		p = cloud.Named(c.Topology.Instance.Cloud)
+	}
+	for _, f := range p.Machines() {
 		if near(f.Baseline.IOPS) {
 			add(f.Baseline.IOPS, "sustained", f.Type)
 		} else if near(f.Burst.IOPS) {
-			add(f.Burst.IOPS, text.Duration(f.BurstFor)+" of each "+text.Duration(f.BurstPer), f.Type)
+			what := text.Duration(f.BurstFor) + " of each " + text.Duration(f.BurstPer)
+			if f.BurstRule == cloud.ByCredits {
+				what = text.Duration(f.BurstFor) + " of full credits"
+			}
+			add(f.Burst.IOPS, what, f.Type)
 		}
 	}
 	var parts []string
@@ -59,7 +68,7 @@ func limiters(m diagnose.Measurement) (candidates, where string) {
 		}
 		parts = append(parts, fmt.Sprintf("%s IOPS (%s, %s)", c.limit, names, c.what))
 	}
-	return strings.Join(parts, "; "), "EC2 DescribeInstanceTypes, the catalogue's instances.csv"
+	return strings.Join(parts, "; "), "the catalogue's machine types of " + p.Words().Cloud
 }
 
 // spread is how far the IOPS of seconds lie around their mean: of the seconds where they were

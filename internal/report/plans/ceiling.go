@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"plimsoll/internal/ceiling"
-	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
@@ -44,9 +43,9 @@ const depthOneHint = "One I/O in flight: its latency sets the result, not a limi
 
 // unknownHint says how limits are declared, with volumes of the cloud that the machine is on.
 func unknownHint(t *topology.Topology) string {
-	how := "8xgp3 --level raid10 --instance c8g.2xlarge"
-	if p := cloud.Named(t.Instance.Cloud); p != nil {
-		how = "8x" + p.Words().Example + " --level raid10, --instance"
+	how := t.Instance.Example() + " --level raid10 --instance c8g.2xlarge"
+	if t.Instance.Cloud != "" {
+		how = t.Instance.Example() + " --level raid10, --instance"
 	}
 	return "No limit of the volumes or the instance is known. Declare them: --volumes " + how +
 		", or --topology plimsoll.yaml."

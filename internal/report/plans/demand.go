@@ -17,8 +17,8 @@ type demandView struct {
 	Peak     workload.Load `json:"peak"`
 	Mean     workload.Load `json:"mean"`
 	HalfHour workload.Load `json:"mean_30_min"`
-	Counted  units.IOPS    `json:"counted_iops"`        // as EBS counts them at peak
-	Merged   units.IOPS    `json:"counted_if_merged"`   // if EBS merges sequential neighbours
+	Counted  units.IOPS    `json:"counted_iops"`        // at peak, one for each 256 KiB, as EBS and Premium SSD count
+	Merged   units.IOPS    `json:"counted_if_merged"`   // if sequential neighbours are merged, as EBS does
 	InFlight float64       `json:"in_flight"`           // at Latency
 	Latency  units.Latency `json:"in_flight_latency"`   // assumed unless stated
 	Written  float64       `json:"written_bytes_share"` // over a long time
@@ -125,13 +125,13 @@ func demandNotes(v demandView, assumed bool) []string {
 	)
 	if v.Merged < v.Counted {
 		say(
-			"EBS counts %v I/Os a second at peak; %v if it merged all sequential neighbours up to 256 KiB, on "+
-				"which no purchase relies.",
+			"Volumes that count each 256 KiB count %v I/Os a second at peak; %v if they merged all sequential "+
+				"neighbours up to that, on which no purchase relies.",
 			v.Counted,
 			v.Merged,
 		)
 	} else if v.Counted > v.Peak.IOPS {
-		say("EBS counts %v I/Os a second at peak: one above 256 KiB counts several times.", v.Counted)
+		say("Volumes that count each 256 KiB count %v I/Os a second at peak: a larger one counts several times.", v.Counted)
 	}
 	for i := range v.Streams {
 		s := &v.Streams[i]
@@ -146,13 +146,13 @@ func demandNotes(v demandView, assumed bool) []string {
 				text.Duration(day.Round(time.Minute)),
 			)
 			if day > burstDay {
-				phrase += ", more than the 30 min a day for which EC2 instances burst"
+				phrase += ", more than the 30 min for which a full burst of a cloud's machine lasts"
 			}
 			say("%s.", phrase)
 		}
 		if least := s.Latency.Smallest(); least > 0 && least < 300*time.Microsecond {
 			say(
-				"%s wants %v: no EBS volume answers so fast, only drives of the machine itself.",
+				"%s wants %v: no network volume answers so fast, only drives of the machine itself.",
 				text.Clean(s.Name, words.LongName),
 				units.LatencyOf(least),
 			)

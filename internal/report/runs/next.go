@@ -31,14 +31,15 @@ func nextStep(why string, b *bundle.Bundle) string {
 		if s.Name == "" || !strings.Contains(why, s.Name) || s.Verdict == verdict.Pass {
 			continue
 		}
-		return nextFor(s, b.Findings, len(b.Run.Imported) > 0)
+		return nextFor(s, b)
 	}
 	return ""
 }
 
 // nextFor is the next step for a scenario that failed or cannot be trusted, "" for one that somebody
 // else ran and that no finding explains.
-func nextFor(s *bundle.Scenario, findings []finding.Finding, imported bool) string {
+func nextFor(s *bundle.Scenario, b *bundle.Bundle) string {
+	findings := b.Findings
 	worst := -1
 	for i, f := range findings {
 		if f.Severity == finding.Info || !slices.Contains(f.Scenarios, s.ID) {
@@ -51,13 +52,13 @@ func nextFor(s *bundle.Scenario, findings []finding.Finding, imported bool) stri
 	switch {
 	case worst >= 0:
 		return "First rule out " + string(findings[worst].Code) + " on this scenario. " + fix(findings[worst])
-	case imported: // it cannot be run again from here
+	case len(b.Run.Imported) > 0: // it cannot be run again from here
 		return ""
 	case s.Verdict == verdict.Invalid:
 		return fmt.Sprintf("Remove the cause and run it again: plimsoll run %d", s.ID)
 	case s.Ceiling == nil || !s.Ceiling.Known():
-		return "Declare the volumes to learn whether the storage can do more: plimsoll run --volumes 8xgp3, or a " +
-			"plimsoll.yaml"
+		return "Declare the volumes to learn whether the storage can do more: plimsoll run --volumes " +
+			b.Run.Topology.Instance.Example() + ", or a plimsoll.yaml"
 	case s.Verdict == verdict.Measured:
 		return "" // the reason says why it could not be judged
 	}

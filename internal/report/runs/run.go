@@ -35,7 +35,7 @@ func Run(b *bundle.Bundle) *page.Document {
 	d.Head = runHead(b, rows)
 	d.Title = fmt.Sprintf("%s: %s", d.Head.Word, words.Join(" on ", text.Clean(r.Suite.Name, words.LongName),
 		host(&r.Topology)))
-	d.Add(overview(rows, len(b.Run.Imported) > 0))
+	d.Add(overview(rows, &b.Run))
 	if len(b.Run.Imported) > 0 && len(b.Scenarios) > 1 { // a single result prints its own
 		d.Add(doubted(b))
 	}
@@ -96,12 +96,14 @@ func about(r *bundle.Run) string {
 }
 
 // noCeiling stands once below a table that has no column for ceilings.
-const noCeiling = "No ceiling: the limits of this storage are unknown. Declare its volumes: plimsoll run " +
-	"--volumes 8xgp3, or in plimsoll.yaml."
+func noCeiling(i topology.Instance) string {
+	return "No ceiling: the limits of this storage are unknown. Declare its volumes: plimsoll run --volumes " + i.Example() +
+		", or in plimsoll.yaml."
+}
 
 // overview gives each scenario a line: what was measured, of which ceiling, and two different
 // things: the resource that sets the ceiling, and what limited the run.
-func overview(rows []row, imported bool) page.Section {
+func overview(rows []row, r *bundle.Run) page.Section {
 	t := page.NewTable("", "<scenario", "measured", "ceiling", "<%", "<ceiling from???", "<run limited by???", "p50?",
 		"p99", "<verdict")
 	known := false
@@ -123,8 +125,8 @@ func overview(rows []row, imported bool) page.Section {
 		t.Rows = append(t.Rows, cells)
 	}
 	s := page.Section{Anchor: "overview", Nav: "Overview", Blocks: []page.Block{t}}
-	if !known && len(rows) > 0 && !imported { // of an import the first lines say what is missing
-		s.Add(page.Note{Lines: []string{noCeiling}})
+	if !known && len(rows) > 0 && len(r.Imported) == 0 { // of an import the first lines say what is missing
+		s.Add(page.Note{Lines: []string{noCeiling(r.Topology.Instance)}})
 	}
 	return s
 }
