@@ -126,6 +126,9 @@ func (f Found) results(whole *topology.Topology) ([]*result.Result, error) {
 
 // result works out what the jobs of an output asked for, and fills in its figures.
 func (f Found) result(o *fio.Output) *result.Result {
+	if len(o.Jobs)+len(o.Groups) == 0 && o.AllClients != nil {
+		o = onlyTotal(o)
+	}
 	r := &result.Result{Title: heading(o), Role: topology.Data, State: result.Done, Start: o.Time, Source: o.Source}
 	f.loads(r, o)
 	if o.Table {
@@ -137,6 +140,15 @@ func (f Found) result(o *fio.Output) *result.Result {
 		r.Invalidate("fio's output holds no job's result")
 	}
 	return r
+}
+
+// onlyTotal takes the total of all clients for the row of an output of which nothing else is quoted.
+func onlyTotal(o *fio.Output) *fio.Output {
+	own := *o
+	own.Jobs, own.AllClients = []fio.Job{*o.AllClients}, nil
+	own.Doubts = append(slices.Clip(own.Doubts), "only the total of all clients is quoted, in which fio adds jobs that ran one "+
+		"after the other as if they ran together")
+	return &own
 }
 
 // place finds the machine and the volumes that a result was measured on: what the user names for it,

@@ -125,3 +125,23 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// TestOnlyTheTotalOfClients: a paste of the row "All clients" alone is a result, with a caveat.
+func TestOnlyTheTotalOfClients(t *testing.T) {
+	outs, err := output.Read("a.md", strings.NewReader(`All clients: (groupid=0, jobs=3): err= 0: pid=0: Tue Nov 21 11:13:16 2023
+  write: IOPS=968, BW=121Mi (127M)(60.0GiB/507636msec); 0 zone resets
+    clat (usec): min=3059, max=64052, avg=12252.21, stdev=2690.49
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, err := (Found{Outputs: outs}).Results()
+	if err != nil || len(results) != 1 {
+		t.Fatalf("%d results, %v", len(results), err)
+	}
+	r := results[0]
+	if n := float64(r.Total.Write.IOPS); n < 967 || n > 969 || r.Total.Write.Clat.Mean != 12252210 || r.State != result.Done ||
+		!strings.Contains(strings.Join(r.Doubts, "; "), "only the total of all clients") {
+		t.Errorf("%v IOPS, %s, %q", r.Total.Write.IOPS, r.State, r.Doubts)
+	}
+}

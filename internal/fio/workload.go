@@ -62,6 +62,8 @@ type Workload struct {
 	ThinkTime       time.Duration
 	Buffered        bool // direct=0
 	VerifyOn        bool
+	PreRead         bool // the files are read into memory before (pre_read=1)
+	KeepCache       bool // what memory holds of the files is kept (invalidate=0)
 }
 
 // SizeShare is a size of blocks and the share of I/Os that have it, 0..1.

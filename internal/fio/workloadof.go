@@ -40,6 +40,8 @@ func WorkloadOf(name string, s Section) (Workload, error) {
 		Directory:  r.text("directory"),
 		Direct:     r.direct(),
 		VerifyOn:   !slices.Contains([]string{"", "0"}, r.text("verify")),
+		PreRead:    r.flag("pre_read"),
+		KeepCache:  r.text("invalidate") == "0",
 	}
 	w.Buffered = !w.Direct
 	w.SharedFile = w.Filename != ""

@@ -137,6 +137,10 @@ func importedCases() []labelled {
 			m.Result.Total.Write.Clat.Percentiles = []fio.Percentile{{P: 50, Value: time.Millisecond}, {P: 99, Value: d}}
 		}
 	}
+	inOrder := reading
+	inOrder.Sequential, inOrder.Direct, inOrder.Buffered, inOrder.Engine = true, false, true, "psync"
+	preRead, keptCache, network, objects := inOrder, inOrder, random(0, k4, 1, 1), random(0, k4, 1, 1)
+	preRead.PreRead, keptCache.KeepCache, network.Engine, objects.Engine = true, true, "net", "http"
 	nothing.Engine, polling.Engine, polling.Polls = "null", "io_uring", true
 	unknown := random(0, k4, 1, 1)
 	unknown.Direct = false
@@ -208,6 +212,14 @@ func importedCases() []labelled {
 		{"synced writes, one in a hundred of them slow", of(through("psync", 1, 1), rate, p99of(16*us, 14*time.Millisecond)), "", "PL501 PL404 PL428"},
 		{"samples that fall short, none above the rate", of(direct, rate, sampled(119, 750, 350, 10, 1040)), "", "PL501"},
 		{"samples that fall short, the largest twice the rate", of(direct, rate, sampled(119, 750, 350, 10, 2000)), "PL403", "PL501"},
+		{"sequential reads of a file that was read before", of(preRead, took(100000, 0, 0.005)), "PL419", "PL501"},
+		{"the same in 20 µs, waiting", of(preRead, took(40000, 0, 0.02)), "", "PL501"},
+		{"the same that a device counted", of(preRead, took(100000, 0, 0.005), counted("sda", 6000000, 0)), "", "PL501"},
+		{"sequential reads of a cache that was kept, at full CPU", of(keptCache, took(100000, 0, 0.0095), computing(0.99)), "PL419", "PL409 PL501"},
+		{"sequential reads of a cache that was kept, waiting", of(keptCache, took(100000, 0, 0.0095), computing(0.5)), "", "PL501"},
+		{"sequential reads at full CPU", of(inOrder, took(100000, 0, 0.0095), computing(0.99)), "", "PL409 PL501"},
+		{"data sent over a socket", of(network, rate), "PL401", "PL501"},
+		{"objects over HTTP", of(objects, rate), "", "PL501"},
 		{"samples that were lost", of(direct, rate, sampled(90, 1333, 50, 1200, 1500), longest(300*time.Millisecond)), "", "PL501"},
 		{"eight times what may be in flight", of(direct, took(0, 1000, 8)), "PL426", "PL501"},
 		{"a little more than what may be in flight", of(direct, took(0, 1000, 1.1)), "", "PL501"},

@@ -94,7 +94,15 @@ func fromMemory(m diagnose.Measurement) (finding.Finding, bool) {
 			return f, true
 		}
 	}
-	return copied(m)
+	if f, ok := copied(m); ok {
+		return f, true
+	}
+	for _, s := range sides(m) { // sequential ones, too
+		if f, ok := keptInMemory(m, s); ok {
+			return f, true
+		}
+	}
+	return finding.Finding{}, false
 }
 
 // onMemory says that the storage is persistent memory, which is as fast as memory because it is memory.
@@ -218,6 +226,37 @@ func writtenBack(m diagnose.Measurement, s side) (finding.Finding, bool) {
 	return finding.Finding{}, false
 }
 
+// keptInMemory finds buffered reads of files that the job asked to have in memory: read before it began
+// (pre_read=1), or left there by what ran before (invalidate=0, a warning: the file may not have been
+// in it), and that waited for nothing: half took less than any drive does, or the CPU was busy throughout.
+func keptInMemory(m diagnose.Measurement, s side) (finding.Finding, bool) {
+	pre := m.All(func(w fio.Workload) bool { return paged(w) && w.PreRead })
+	kept := m.All(func(w fio.Workload) bool { return paged(w) && w.KeepCache })
+	half, known := s.took()
+	cpu := m.Result.Total.CPU.User + m.Result.Total.CPU.System
+	if s.what != "reads" || !pre && !kept || s.N < diagnose.EnoughReads || s.reached() ||
+		!(known && half < driveSpeed) && cpu < ownTime {
+		return finding.Finding{}, false
+	}
+	f := finding.Finding{
+		Severity: finding.Invalid,
+		Message: fmt.Sprintf("fio read the files into memory before it measured (pre_read=1), and half of the reads took %s: "+
+			"memory answered them.", text.Duration(half)),
+		Evidence: []finding.Evidence{
+			{What: "pre_read", Found: "1", Expected: "0", Where: "the job's options"},
+			{What: "latency of half of the reads", Found: text.Duration(half), Where: "fio, scenario " + m.Label()},
+			{What: "CPU of a job", Found: text.Percent(cpu), Where: "fio"},
+		},
+	}
+	if !pre {
+		f.Severity = finding.Warn
+		f.Message = fmt.Sprintf("What memory held of the files was kept (invalidate=0), and half of the reads took %s while the "+
+			"jobs computed %s of the time: most likely memory answered them.", text.Duration(half), text.Percent(cpu))
+		f.Evidence[0] = finding.Evidence{What: "invalidate", Found: "0", Expected: "1", Where: "the job's options"}
+	}
+	return f, true
+}
+
 const (
 	// inCalls is the least share of its time that a job spends in its I/Os for its CPU time to be
 	// theirs.
@@ -313,6 +352,11 @@ func unreal(m diagnose.Measurement) (finding.Finding, bool) {
 	}
 	if m.All(func(w fio.Workload) bool { return fio.Diskless(w.Engine) }) {
 		return found("ioengine", m.Result.Workloads[0].Engine, "completes I/Os without any storage")
+	}
+	if m.All(func(w fio.Workload) bool { return fio.KindOf(w.Engine) == fio.EngineNetwork && w.Engine != "http" }) {
+		f, _ := found("ioengine", m.Result.Workloads[0].Engine, "")
+		f.Message = f.Evidence[0].Found + " sends data to another process: the figures are those of a network and the CPU."
+		return f, true
 	}
 	return finding.Finding{}, false
 }

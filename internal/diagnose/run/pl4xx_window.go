@@ -111,7 +111,8 @@ var pageCache = &diagnose.Rule{
 		"direct (10 µs where it is known to be off; a warning for other reads); or jobs with one I/O at a time " +
 		"compute so much that an I/O has less than 6 µs left to wait for a drive; or a fifth of the reads took less than " +
 		"10 µs and as many never reached the device; or of buffered writes half took less than 100 µs and the slowest " +
-		"hundredth 100 times as long and 10 ms (a warning). Not where a device counted them.",
+		"hundredth 100 times as long and 10 ms (a warning); or the job had pre_read=1 (or invalidate=0: a warning) and its " +
+		"reads waited for nothing. Not where a device counted them.",
 	Why: "Buffered I/O goes to memory first. Reads that it holds never reach a device, and writes are done when " +
 		"they are copied; the device " +
 		"gets them later, or never when they are overwritten in between. A database that does its own caching " +
