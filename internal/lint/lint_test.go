@@ -2,6 +2,9 @@ package lint
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -413,6 +416,41 @@ func TestMend(t *testing.T) {
 		c := &Case{Scripts: []*script.File{script.Parse("x", []byte(before), script.Options{})}}
 		if got, _ := Fix(before, Judge(c)); got != want {
 			t.Errorf("%q becomes %q, want %q", before, got, want)
+		}
+	}
+}
+
+// A refused section ends the reading, and what is behind it is named as not run.
+func TestSectionsBehindARefusedOne(t *testing.T) {
+	got := lint("PL102", "[a]\nrw=read\niodepth=foo\n[b]\nrw=read\n[c]\nrw=write\n")
+	if len(got) != 1 || len(got[0].Evidence) != 1 || got[0].Evidence[0].Found != "2 sections behind it: fio reads no further" {
+		t.Errorf("%+v: want one finding that says that two sections are not run", got)
+	}
+	if got = lint("PL102", "[a]\nrw=read\n[b]\niodepth=foo\n"); len(got) != 1 || len(got[0].Evidence) != 0 {
+		t.Errorf("%+v: nothing stands behind the last section", got)
+	}
+}
+
+// What --fix leaves is taken by the fio at hand, which refused it or read it otherwise before.
+func TestFixedJobsAreTaken(t *testing.T) {
+	if _, err := exec.LookPath("fio"); err != nil {
+		t.Skip("NOT TESTED: fio is not installed")
+	}
+	for _, before := range []string{
+		"[a]\nrw = randread\nsize=9m\n", "\ufeff[a]\nrw=read\nsize=9m\n", "[a]\nrw=read\nsize=9m\ndirect=true\n",
+		"[a]\nrw=read\nsize=9m\ngroup-reporting\n", "[a]\nrw=read\nsize=9m\nhugepage_size=2m\n",
+	} {
+		name := filepath.Join(t.TempDir(), "x.fio")
+		takes := func(text string) bool {
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return exec.CommandContext(t.Context(), "fio", "--parse-only", name).Run() == nil
+		}
+		c := &Case{Scripts: []*script.File{script.Parse("x.fio", []byte(before), script.Options{})}}
+		fixed, n := Fix(before, Judge(c))
+		if n != 1 || takes(before) || !takes(fixed) {
+			t.Errorf("%q becomes %q with %d fixes: fio takes the first: %v, the second: %v", before, fixed, n, takes(before), takes(fixed))
 		}
 	}
 }

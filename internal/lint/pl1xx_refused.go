@@ -176,12 +176,15 @@ var unknownOption = &rule{
 					continue
 				}
 				behind := len(w.job.File.Sections) - w.section - 1
-				if stopped != w.job && f.Severity == finding.Fail && !w.Command && behind > 0 {
+				refused := f.Severity != finding.Info // empty is the rule's own, an error
+				if refused && stopped != w.job && !w.Command && behind > 0 {
 					f.Evidence = append(f.Evidence, finding.Evidence{
 						What: "not run either", Found: text.Plural(behind, "section") + " behind it: fio reads no further",
 					})
 				}
-				stopped = w.job
+				if refused {
+					stopped = w.job
+				}
 				report(*f)
 			}
 			c.refusedByAsked(w, report)

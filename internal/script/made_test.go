@@ -21,6 +21,8 @@ func TestBuiltCommandsAndFilesAreRead(t *testing.T) {
 		"inline code in Markdown": {"x.md", "Run `fio --name=a --rw=read --foo=1` and wait.\n", "foo"},
 		"a list in Markdown":      {"x.md", "- `sudo fio --name=a --foo=1 --bs=4k`\n", "foo"},
 		"CMD of a Dockerfile":     {"Dockerfile", "FROM x\nCMD [\"fio\", \"--name=a\", \"--foo=1\"]\n", "foo"},
+		"a Makefile":              {"Makefile", "bench: all\n\tfio --name=a --rw=read \\\n\t  --foo=1\n", "foo"},
+		"a job file named .sh":    {"x.sh", "[global]\nioengine=libaio\n[a]\nrw=read\nfoo=1\n", "foo"},
 		"a batch file":            {"x.bat", "@echo off\r\nC:\\fio\\fio.exe --name=a --rw=read ^\r\n  --foo=1\r\n", "foo"},
 		"a batch file of DOS":     {"x.cmd", "fio --name=a --rw=read --foo=1\r\n", "foo"},
 		"PowerShell":              {"x.ps1", "& \"C:\\Program Files\\fio\\fio.exe\" --name=a --rw=read `\n  --foo=1\n", "foo"},

@@ -240,6 +240,9 @@ func kindOf(name string, lines []string) Kind {
 	case ".fio", ".job":
 		return JobText
 	case ".sh", ".bash":
+		if looksLikeJob(lines) && !strings.HasPrefix(lines[0], "#!") {
+			return JobText // whatever it is called
+		}
 		return Shell
 	case ".yml", ".yaml":
 		return YAML
