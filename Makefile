@@ -68,9 +68,9 @@ exam-live: need-test ## N machines of the lab at work from SEED on, each in 19 k
 	  PLIMSOLL_EXAM_FROM=$(if $(FROM),$(abspath $(FROM))) \
 	  $(GO) test -v -count=1 -parallel $(or $(LANES),1) -timeout 600m -run 'TestExamLive$$' ./internal/cli
 
-kills: need-test ## N (500) kills at random steps from SEED (1), LANES (2) at a time, over run, sweep, ab, pg and fleet: what is left after clean fails; about 6 s each
+kills: need-test ## N (500) kills at random steps from SEED (1), LANES (2) at a time, over run, sweep, ab, pg and fleet, then apply and teardown: what is left fails; about 6 s each
 	@KILLS=$(or $(N),500) KILLS_SEED=$(or $(SEED),1) KILLS_LANES=$(or $(LANES),2) $(GO) test -v -count=1 -timeout 300m -run 'TestKills$$' ./internal/cli
-	@KILLS=$(or $(N),500) KILLS_SEED=$(or $(SEED),1) $(GO) test -v -count=1 -timeout 60m -run 'TestKilledAtRandom$$' ./internal/provision
+	@KILLS=$(or $(N),500) KILLS_SEED=$(or $(SEED),1) $(GO) test -v -count=1 -timeout 60m -run 'TestKilledAtSteps$$' ./internal/provision
 
 fuzz: need-build ## every fuzz target for FUZZ_SECONDS of CPU time each (10), with its executions; fails when one fuzzes next to nothing
 	@scripts/fuzz.sh $(or $(FUZZ_SECONDS),10)

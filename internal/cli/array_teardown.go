@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +28,7 @@ allows one of them to be lost; a volume needs its --serial, too.
 
 --adopt takes down an array that others have made: its mounts, its lines in fstab and mdadm.conf, what is on it
 and its superblocks. Every member is named by --serial; with one too few, or anything on it that is in use
-otherwise, nothing is touched.`,
+otherwise, nothing is touched. Partition tables of the members stay, and are named, unless --partitions is given.`,
 		Example: `  plimsoll array teardown
   plimsoll array teardown wal --yes
   plimsoll array teardown --destroy /dev/t/mine
@@ -54,9 +55,11 @@ otherwise, nothing is touched.`,
 		"",
 		"take down the md array `DEV` that others have made; --serial names each of its members",
 	)
+	cmd.Flags().BoolVar(&o.partitions, "partitions", false,
+		"with --adopt, take the members' partition tables away, too, where the member is the only partition")
 	cmd.MarkFlagsMutuallyExclusive("adopt", "destroy")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
-	typedOnly(cmd.Flags(), "destroy", "serial", "adopt", "yes")
+	typedOnly(cmd.Flags(), "destroy", "serial", "adopt", "partitions", "yes")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print what happens as JSON, one event per line; needs --yes")
 	return cmd
 }
@@ -66,6 +69,9 @@ func runTeardown(ctx context.Context, env *Env, o provisionOptions, names []stri
 		return usage(errors.New("--json needs --yes: there is no terminal to ask on"))
 	}
 	site := provision.Here(env.Machine, provisionView(env, o.json))
+	if o.partitions && o.adopt == "" {
+		return usage(errors.New("--partitions needs --adopt: what apply made goes with its partition tables"))
+	}
 	if o.adopt != "" {
 		return runAdopt(ctx, env, o, site, names)
 	}
@@ -75,6 +81,9 @@ func runTeardown(ctx context.Context, env *Env, o provisionOptions, names []stri
 		return err
 	}
 	if len(journals)+len(broken) == 0 {
+		if len(names) == 0 { // what one that was killed at its very end has left; only who may remove it needs to
+			_ = site.Teardown(ctx, nil, destroy)
+		}
 		if !o.json {
 			fmt.Fprintln(env.Out, "plimsoll has made nothing here: there is nothing to undo")
 		}
@@ -106,7 +115,7 @@ func runAdopt(ctx context.Context, env *Env, o provisionOptions, site *provision
 	if len(names) > 0 {
 		return usage(errors.New("--adopt names the array: give no other"))
 	}
-	w, err := site.Adopt(ctx, o.adopt, o.serial)
+	w, err := site.Adopt(ctx, o.adopt, o.serial, o.partitions)
 	if err != nil {
 		return err
 	}
@@ -117,6 +126,9 @@ func runAdopt(ctx context.Context, env *Env, o provisionOptions, site *provision
 		if err := render(env, textFormat, plans.Undo([]*provision.Work{w})); err != nil {
 			return err
 		}
+	}
+	if stays := w.Stays(); len(stays) > 0 {
+		printNote(env, "the partition tables of "+strings.Join(stays, ", ")+" stay; --partitions takes them away, too")
 	}
 	if !o.yes {
 		if err := confirm(ctx, env, "\nUndo this? What is on these volumes is lost."); err != nil {

@@ -3,6 +3,7 @@ package provision
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -18,8 +19,9 @@ import (
 // array, its line in mdadm.conf, what is on it (a filesystem, or a volume group with its logical
 // volumes), its lines in /etc/fstab and its mounts. Teardown then undoes that, newest first.
 // Serials name every member; one too few or too many is refused, and so is what cannot be undone by
-// these steps. Nothing is changed; Save keeps the journal.
-func (s *Site) Adopt(ctx context.Context, device string, serials []string) (*Work, error) {
+// these steps. With tables the members' partition tables go too, which stay otherwise (Stays). Nothing is
+// changed; Save keeps the journal.
+func (s *Site) Adopt(ctx context.Context, device string, serials []string, tables bool) (*Work, error) {
 	tree, err := block.Read(s.Machine)
 	if err != nil {
 		return nil, err
@@ -53,6 +55,11 @@ func (s *Site) Adopt(ctx context.Context, device string, serials []string) (*Wor
 		return nil, fmt.Errorf("--adopt %s: %w; nothing was touched", device, err)
 	}
 	a := &adoption{state: &state{s, w, tree}, top: d}
+	if tables {
+		if err := a.tables(ctx); err != nil {
+			return nil, fmt.Errorf("--adopt %s --partitions: %w; nothing was touched", device, err)
+		}
+	}
 	if err := a.steps(ctx); err != nil {
 		return nil, fmt.Errorf("--adopt %s: %w; nothing was touched", device, err)
 	}
@@ -61,6 +68,14 @@ func (s *Site) Adopt(ctx context.Context, device string, serials []string) (*Wor
 	}
 	w.Started = s.Now().UTC().Round(0)
 	return w, nil
+}
+
+// Stays names the disks whose partition tables the undoing of an adopted array leaves where they are.
+func (w *Work) Stays() []string {
+	if w.Adopted == "" || !w.Want.Partition || len(w.Members) > 0 && w.tableGUID("@"+w.Members[0].Serial) != "" {
+		return nil
+	}
+	return w.paths()
 }
 
 // Save keeps an adopted array's journal, so that Teardown finds it.
@@ -135,6 +150,30 @@ func memberSerials(tree *block.Tree, d *block.Device) []string {
 type adoption struct {
 	*state
 	top *block.Device
+}
+
+// tables adds the members' partition tables, which are undone last. One that holds another partition stays.
+func (a *adoption) tables(ctx context.Context) error {
+	if !a.w.Want.Partition {
+		return errors.New("its members are no partitions: leave --partitions out")
+	}
+	st := Step{Title: "a partition table on each member", Touches: a.w.paths(), Undo: []Action{{Zero: a.w.disks()}}}
+	for _, m := range a.w.Members {
+		tags, err := a.export(ctx, m.Path)
+		switch d := a.tree.Device(m.Path); {
+		case err != nil:
+			return err
+		case d == nil || len(d.Partitions) != 1:
+			return fmt.Errorf("%s has other partitions than the member: delete the member's by hand", m.Path)
+		case tags["PTTYPE"] != "gpt" || tags["PTUUID"] == "":
+			return fmt.Errorf("%s has a partition table of type %s, which is not known again by a GUID: erase it by hand "+
+				"(wipefs --all %s)", m.Path, text.Quote(tags["PTTYPE"]), m.Path)
+		}
+		at := "@" + m.Serial
+		st.Check = append(st.Check, Cond{Is: "partition", Of: at + ":1"}, Cond{Is: "table", Of: at, Want: tags["PTUUID"]})
+	}
+	a.w.add(st)
+	return nil
 }
 
 func (a *adoption) steps(ctx context.Context) error {

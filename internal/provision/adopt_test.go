@@ -19,7 +19,12 @@ import (
 // directory of the test's own.
 func handMade(t *testing.T, programs map[string]string) *Site {
 	t.Helper()
-	archive, err := os.ReadFile("../block/testdata/ec2-4xgp2-raid0.txtar")
+	return captured(t, "ec2-4xgp2-raid0", programs)
+}
+
+func captured(t *testing.T, machine string, programs map[string]string) *Site {
+	t.Helper()
+	archive, err := os.ReadFile("../block/testdata/" + machine + ".txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,14 +73,14 @@ func TestAdopt(t *testing.T) {
 		"no array":     {"/dev/nvme1n1", members, "it is a disk, and only md arrays are adopted"},
 		"nothing":      {"/dev/md7", members, "there is no such device"},
 	} {
-		if _, err := s.Adopt(t.Context(), c.device, c.serials); err == nil || !strings.Contains(err.Error(), c.err) {
+		if _, err := s.Adopt(t.Context(), c.device, c.serials, false); err == nil || !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: %v, want %q", name, err, c.err)
 		}
 	}
 	if _, err := os.Stat(s.Journal); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a refusal has written a journal: %v", err)
 	}
-	w, err := s.Adopt(t.Context(), "/dev/md0", members)
+	w, err := s.Adopt(t.Context(), "/dev/md0", members, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,5 +114,68 @@ zero the first and last 2 MiB of /dev/nvme1n1 /dev/nvme2n1 /dev/nvme3n1 /dev/nvm
 		if data, err := os.ReadFile(filepath.Join(s.Root, file)); err != nil || string(data) != want {
 			t.Errorf("%s: %q %v", file, data, err)
 		}
+	}
+}
+
+// The partition tables of an adopted array's members stay and are named, or go last by --partitions: a GPT's that
+// holds nothing but the member, and is known again by its GUID.
+func TestAdoptPartitions(t *testing.T) {
+	const blkid = "blkid --probe"
+	gpt := "PTTYPE=gpt\nPTUUID=aaaaaaaa-0000-4000-8000-000000000001\n"
+	s := captured(t, "lvm-over-md-over-partitions", map[string]string{blkid: gpt})
+	tree, err := block.Read(s.Machine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serials []string
+	md := tree.Device("/dev/md0")
+	for _, leaf := range tree.Leaves(md.Name) {
+		serials = append(serials, identity(leaf))
+	}
+	// On an array with a group and volumes nothing can be read of here: the tables are looked at before.
+	adoption := func(answer string) (*adoption, *Work) {
+		s := captured(t, "lvm-over-md-over-partitions", map[string]string{blkid: answer})
+		w := &Work{Array: "a", Adopted: md.Path}
+		if err := w.adoptMembers(tree, md, serials); err != nil {
+			t.Fatal(err)
+		}
+		return &adoption{state: &state{s, w, tree}, top: md}, w
+	}
+	a, w := adoption(gpt)
+	if want := []string{"/dev/nvme0n1", "/dev/nvme1n1", "/dev/nvme2n1", "/dev/nvme3n1"}; !slices.Equal(w.Stays(), want) {
+		t.Errorf("%q stay, want %q", w.Stays(), want)
+	}
+	if err := a.tables(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if stays := w.Stays(); stays != nil {
+		t.Errorf("%q stay", stays)
+	}
+	a.array()
+	var got []string
+	for _, v := range slices.Backward(w.Steps) {
+		got = append(got, w.Commands(v.Undo)...)
+	}
+	want := []string{
+		"mdadm --stop /dev/md0", "zero the first and last 2 MiB of /dev/nvme0n1p1 /dev/nvme1n1p1 /dev/nvme2n1p1 /dev/nvme3n1p1",
+		"zero the first and last 2 MiB of /dev/nvme0n1 /dev/nvme1n1 /dev/nvme2n1 /dev/nvme3n1",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant\n%q", got, want)
+	}
+	a, _ = adoption("PTTYPE=dos\nPTUUID=12345678\n")
+	if err := a.tables(t.Context()); err == nil || !strings.Contains(err.Error(), "/dev/nvme0n1 has a partition table of type \"dos\"") {
+		t.Errorf("an MBR: %v", err)
+	}
+	a, _ = adoption(gpt)
+	disk := tree.Device("/dev/nvme2n1")
+	disk.Partitions = append(disk.Partitions, "nvme2n1p2")
+	if err := a.tables(t.Context()); err == nil || !strings.Contains(err.Error(), "/dev/nvme2n1 has other partitions than the member") {
+		t.Errorf("another partition: %v", err)
+	}
+	a, w = adoption(gpt)
+	w.Want.Partition = false
+	if err := a.tables(t.Context()); err == nil || !strings.Contains(err.Error(), "no partitions") || w.Stays() != nil {
+		t.Errorf("whole disks: %v", err)
 	}
 }

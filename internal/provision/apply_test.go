@@ -14,10 +14,10 @@ import (
 	"syscall"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"plimsoll/internal/sys"
 	"plimsoll/internal/sys/bounded"
+	"plimsoll/internal/sys/killat"
 )
 
 // filesPlan makes n directories, each in a step with a real program; the array's name is all that it
@@ -237,9 +237,10 @@ func FuzzReports(f *testing.F) {
 	})
 }
 
-// TestKilledAtRandom kills apply and teardown at random instants, as TestKilledAnywhere does at each
-// program: the next one finishes the work. A few here; make kills does more.
-func TestKilledAtRandom(t *testing.T) {
+// TestKilledAtSteps kills apply and teardown before one of their steps, each system call that others could notice
+// (killat): the next apply or teardown finishes the work, and leaves nothing. Which steps is drawn from KILLS_SEED;
+// with KILLS=0 it is all of them.
+func TestKilledAtSteps(t *testing.T) {
 	n, seed := 4, 1
 	for name, to := range map[string]*int{"KILLS": &n, "KILLS_SEED": &seed} {
 		if text := os.Getenv(name); text != "" {
@@ -250,48 +251,67 @@ func TestKilledAtRandom(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(uint64(seed), 0))
 	killed := 0
-	var whole time.Duration // of one that is not killed, to draw instants from
-	for i := range n {
-		what := []string{"apply", "teardown"}[i%2]
-		root := t.TempDir()
-		if err := errors.Join(os.MkdirAll(filepath.Join(root, "etc"), 0o755), os.MkdirAll(filepath.Join(root, "dev"), 0o755), os.WriteFile(filepath.Join(root, "dev/none"), make([]byte, 4<<20), 0o600)); err != nil {
-			t.Fatal(err)
+	for _, what := range []string{"apply", "teardown"} {
+		whole, code := killedWork(t, what, 0)
+		if code != 0 || whole < 50 {
+			t.Fatalf("%s takes %d steps and ends with %d", what, whole, code)
 		}
-		s := filesSite(root)
-		if what == "teardown" {
-			if err := work(t.Context(), s, "apply", root); err != nil {
-				t.Fatal(err)
+		steps := make([]int, n/2)
+		for i := range steps {
+			steps[i] = 1 + r.IntN(whole)
+		}
+		if n == 0 {
+			for i := range whole {
+				steps = append(steps, i+1)
 			}
 		}
-		cmd := exec.Command(os.Args[0], "-test.run=^TestHelperIsKilled$")
-		cmd.Env = append(os.Environ(), "PROVISION_ROOT="+root, "PROVISION_DO="+what, "PROVISION_CUT=1000000")
-		began := time.Now()
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		if i > 0 {
-			<-time.After(time.Duration(r.Int64N(int64(whole) + 1)))
-			_ = cmd.Process.Kill()
-		}
-		if cmd.Wait() != nil {
-			killed++
-		} else if i == 0 {
-			whole = time.Since(began)
-		}
-		if err := work(t.Context(), s, what, root); err != nil {
-			t.Fatalf("kill %d: second %s: %v", i, what, err)
-		}
-		if what == "apply" {
-			if err := work(t.Context(), s, "teardown", root); err != nil {
-				t.Fatal(err)
+		for _, step := range steps {
+			if _, code := killedWork(t, what, step); code < 0 {
+				killed++
 			}
 		}
-		if left, _ := filepath.Glob(filepath.Join(root, "*")); len(left) != 2 {
-			t.Errorf("kill %d, %s: left: %v", i, what, left)
-		}
-		if left, _ := os.ReadDir(filepath.Join(root, "etc")); len(left) != 0 {
-			t.Errorf("kill %d, %s: left in etc: %v", i, what, left)
+		t.Logf("%s takes %d steps", what, whole)
+	}
+	t.Logf("%d were killed", killed)
+	if killed == 0 {
+		t.Error("nothing was killed: the test tests nothing")
+	}
+}
+
+// killedWork does something up to a step, and finishes it then; it returns how many steps were taken, and the exit
+// code.
+func killedWork(t *testing.T, what string, step int) (steps, code int) {
+	t.Helper()
+	root := t.TempDir()
+	if err := errors.Join(os.MkdirAll(filepath.Join(root, "etc"), 0o755), os.MkdirAll(filepath.Join(root, "dev"), 0o755), os.WriteFile(filepath.Join(root, "dev/none"), make([]byte, 4<<20), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s := filesSite(root)
+	if what == "teardown" {
+		if err := work(t.Context(), s, "apply", root); err != nil {
+			t.Fatal(err)
 		}
 	}
-	t.Logf("%d of %d were killed before their end", killed, n)
+	steps, code, err := killat.Command{
+		Argv: []string{os.Args[0], "-test.run=^TestHelperIsKilled$"},
+		Env:  append(os.Environ(), "PROVISION_ROOT="+root, "PROVISION_DO="+what, "PROVISION_CUT=1000000"),
+		Step: step, Signal: syscall.SIGKILL,
+	}.Run()
+	if err != nil || code > 0 {
+		t.Fatalf("%s, step %d: exit code %d, %v", what, step, code, err)
+	}
+	if err := work(t.Context(), s, what, root); err != nil {
+		t.Errorf("%s, step %d: the second time: %v", what, step, err)
+	}
+	if what == "apply" {
+		if err := work(t.Context(), s, "teardown", root); err != nil {
+			t.Errorf("%s, step %d: teardown: %v", what, step, err)
+		}
+	}
+	for dir, most := range map[string]int{root: 2, filepath.Join(root, "etc"): 0} {
+		if left, _ := os.ReadDir(dir); len(left) != most {
+			t.Errorf("%s, step %d: in %s is left %v", what, step, dir, left)
+		}
+	}
+	return steps, code
 }

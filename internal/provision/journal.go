@@ -184,11 +184,7 @@ func (s *Site) forget(w *Work) error {
 
 // leaveNoTrace removes the journal's directories as far as they are empty.
 func (s *Site) leaveNoTrace() {
-	stray, _ := filepath.Glob(filepath.Join(s.Journal, ".*.json.*")) // of a power cut within WriteFile
-	for _, name := range stray {
-		_ = os.Remove(name)
-	}
-	if os.Remove(s.Journal) == nil {
+	if err := os.Remove(s.Journal); err == nil || errors.Is(err, fs.ErrNotExist) {
 		_ = os.Remove(filepath.Dir(s.Journal)) // plimsoll's own; another part of it may still use it
 	}
 }

@@ -16,6 +16,7 @@ import (
 // it. What fails is kept in the journal; another Teardown goes on.
 func (s *Site) Teardown(ctx context.Context, names []string, destroy GiveUp) error {
 	if _, err := os.Stat(s.Journal); errors.Is(err, os.ErrNotExist) && len(names) == 0 {
+		s.leaveNoTrace() // of one that was killed at its very end
 		return nil
 	}
 	release, err := s.lock()
