@@ -149,6 +149,13 @@ func TestDecidedByHand(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+	// Of two streams the first is not met: the second's share does not make up for it.
+	two := demand(t, "workload: app\nstreams:\n  - {name: w, does: sequential write, block: 64KiB, rate: 80MiB/s}\n  - {name: r, does: sequential read, block: 64KiB, rate: 10MiB/s}\n")
+	mixed := side("a", 40*mib)
+	mixed.Result.Total.Read = fio.Direction{BW: 10 * mib, IOPS: 160, Bytes: 300 * units.MiB}
+	if got := Meets(two, []Side{mixed}); got.Decision != "a does not meet it. a meets r." || got.Sides[0].Met {
+		t.Errorf("%+v", got)
+	}
 	// The machine sustains half of it, or it is not known what it does: of a burst alone nothing lasts.
 	rate := func(r units.Rate) topology.Limits { return topology.Limits{Rate: r} }
 	half := Meets(d, []Side{on(side("a", 80*mib), topology.Instance{Type: "x", Baseline: rate(40 * mib)})}).Sides[0]
@@ -205,6 +212,31 @@ streams:
 		if l := limitsOf(d, r)[2]; !l.Known || math.Abs(l.Above-above) > 1e-9 || l.Exceeded != want {
 			t.Errorf("%v above: %+v", above, l)
 		}
+	}
+}
+
+// Commits that come faster than 1/S share a write, at most one of each client: S is 2 ms, 8 KiB each.
+func TestGroupedByHand(t *testing.T) {
+	r := Request{Synced: 2 * time.Millisecond}
+	l := Layout{Spec: cloud.VolumeSpec{Type: "gp3"}}
+	for _, c := range []struct {
+		iops     units.IOPS
+		clients  int
+		together units.Bytes
+	}{{1000, 2, 2}, {999, 2, 1}, {5000, 2, 2}, {5000, 4, 4}, {5000, 100, 10}, {5499, 100, 10}, {5500, 100, 11}, {5000, 1, 1}} {
+		s := workload.Stream{Commits: true, Threads: c.clients, IOPS: c.iops, Blocks: []workload.Block{{Size: 8192, Share: 1}}, Sync: workload.Sync{Each: 1}}
+		got := r.grouped(l, &s)
+		if got.Blocks[0].Size != 8192*c.together || math.Abs(float64(got.IOPS)-float64(c.iops)/float64(c.together)) > 1e-9 {
+			t.Errorf("%+v: %v of %v", c, got.IOPS, got.Blocks)
+		}
+		if s.Commits = false; r.grouped(l, &s) != &s {
+			t.Error("what commits nothing is not grouped")
+		}
+	}
+	// A drive of the machine's own takes 30 µs: 100,000 a second are three at a time.
+	s := workload.Stream{Commits: true, Threads: 9, IOPS: 100_001, Blocks: []workload.Block{{Size: 8192, Share: 1}}, Sync: workload.Sync{Each: 1}}
+	if got := (&Request{}).grouped(Layout{Local: true, Spec: cloud.VolumeSpec{Type: localType}}, &s); got.Blocks[0].Size != 3*8192 {
+		t.Errorf("%+v", got)
 	}
 }
 

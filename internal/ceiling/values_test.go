@@ -232,7 +232,7 @@ func TestConcurrencyByHand(t *testing.T) {
 			t.Errorf("%v: one latency is not known", l)
 		}
 	}
-	if Concurrent(8, 2*time.Millisecond) != 4000 || Concurrent(8, 0) != 0 {
+	if !within(Concurrent(8, 1), 8e9) || Concurrent(8, 2*time.Millisecond) != 4000 || Concurrent(8, 0) != 0 {
 		t.Error(Concurrent(8, 2*time.Millisecond))
 	}
 }
@@ -374,6 +374,7 @@ func TestStatedLatenciesByHand(t *testing.T) {
 		"a stripe's quickest": {drives(topology.RAID0, [2]int{100, 50}, [2]int{80, 40}), 12500, 25000},
 		"no write latency":    {drives(topology.RAID0, [2]int{100, 0}, [2]int{100, 50}), 10000, 0},
 		"none of the second":  {drives(topology.RAID0, [2]int{100, 50}, [2]int{0, 0}), 0, 0},
+		"a mirror's second":   {drives(topology.RAID1, [2]int{100, 50}, [2]int{100, 0}), 10000, 0},
 		"parity":              {drives(topology.RAID5, [2]int{100, 50}, [2]int{100, 50}, [2]int{100, 50}), 0, 0},
 	} {
 		for rw, want := range map[string]float64{"randread": c.read, "randwrite": c.write} {
@@ -396,6 +397,15 @@ func TestQueueEdges(t *testing.T) {
 		return c.Concurrency()
 	}
 	const ms = time.Millisecond
+	// One section of two that moves large blocks is enough.
+	l := fio.Latency{N: 100, Mean: float64(ms), Percentiles: []fio.Percentile{{P: 10, Value: ms}}}
+	for _, loads := range [][]fio.Workload{{load("randread", 132*k, 1, 1), load("randread", 8*k, 1, 1)}, {load("randread", 8*k, 1, 1), load("randread", 132*k, 1, 1)}} {
+		r := &result.Result{State: result.Done, Workloads: loads, Total: fio.Job{Read: fio.Direction{N: 1, IOPS: 1000, Clat: l}}}
+		c := Of(top, topology.Data, loads).Measured(r, 4)
+		if b := c.Concurrency(); b != nil {
+			t.Errorf("%+v", b)
+		}
+	}
 	for name, c := range map[string]struct {
 		w          fio.Workload
 		mean, fast time.Duration
