@@ -35,7 +35,7 @@ func standing(i topology.Instance) *topology.Array {
 // share is the part of an array's load that its volumes of a kind get: by their number, or in a
 // concatenation by what of the region lies on them.
 func (p *problem) share(a *topology.Array, m members, of func(topology.Volume) bool) float64 {
-	if a.Level == topology.Linear && m.n > 1 {
+	if a.Level == topology.Linear {
 		sum := 0.0
 		for j, part := range p.parts(a, m) {
 			if of(a.Volumes[j]) && part.reads != 0 {

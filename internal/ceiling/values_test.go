@@ -606,6 +606,7 @@ func TestOneReadByHand(t *testing.T) {
 		load fio.Workload
 		want float64
 	}{
+		"a whole chunk":  {near(4), one(64*k, 64*k), 6000},
 		"within a chunk": {near(4), one(4*k, 4*k), 6000},
 		// Three first mirrors.
 		"three pairs": {near(6), one(4*k, 4*k), 9000},
