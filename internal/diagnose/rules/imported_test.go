@@ -264,3 +264,25 @@ func TestImportedCases(t *testing.T) {
 		}
 	}
 }
+
+// TestStoppedRunsNeedNoErrno: who stopped a run with ^C is not sent to look for errors of the device (M3 of
+// the review of ed5d1e7); a job that failed is.
+func TestStoppedRunsNeedNoErrno(t *testing.T) {
+	m := measured(1, random(0, 4*units.KiB, 1, 1), took(0, 1000, 1))
+	m.Result.Source, m.Result.Incomplete = "a.log", []string{"fio was stopped before its time (signal 2)."}
+	fixes := func(m diagnose.Measurement) (fix string) {
+		for _, f := range Judge(&diagnose.Case{Runs: []diagnose.Measurement{m}}, nil) {
+			if f.Code == "PL402" {
+				fix += f.Fix
+			}
+		}
+		return fix
+	}
+	if fix := fixes(m); fix == "" || strings.Contains(fix, "dmesg") || strings.Contains(fix, "errno says what failed") {
+		t.Errorf("stopped: %q", fix)
+	}
+	m.Result.Incomplete, m.Result.Jobs = nil, []fio.Job{{Name: "a", Error: 5}}
+	if fix := fixes(m); !strings.Contains(fix, "errno") {
+		t.Errorf("failed: %q", fix)
+	}
+}

@@ -291,7 +291,7 @@ var cutShort = &diagnose.Rule{
 		"fast, so errors " +
 		"make a device look better.",
 	Fix:    "Look for the errno in fio's output and for I/O errors in dmesg; run it again for its full time.",
-	Read:   "Read the figures as those of the part that was measured; fio's errno says what failed.",
+	Read:   "Read the figures as those of the part that was measured; where a job failed, fio's errno says what.",
 	Bad:    "randrw: (groupid=0, jobs=4): err= 5 (file:io_u.c, error=Input/output error)",
 	Good:   "randrw: (groupid=0, jobs=4): err= 0",
 	Ignore: "When you stopped the run yourself because its figures had settled.",
