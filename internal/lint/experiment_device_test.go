@@ -1,8 +1,8 @@
 package lint
 
 import (
-	"fmt"
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -148,7 +148,7 @@ func TestAsyncBufferedExperiment(t *testing.T) {
 		direct, _, _ := experiment(t, job+"direct=1\n")
 		_, mostDirect, meanDirect := d.queue(t)
 		return fmt.Sprintf("buffered: fio counts %.0f %% of I/Os at depth 16, the device had at most %d of %d in flight, %.2f in the "+
-			"mean; direct=1: %.0f %%, %d, %.2f", deep(r), most, n, mean, deep(direct), mostDirect, meanDirect),
+				"mean; direct=1: %.0f %%, %d, %.2f", deep(r), most, n, mean, deep(direct), mostDirect, meanDirect),
 			n >= 290 && most == 1 && mostDirect >= 4 && deep(r) >= 90 && deep(direct) >= 90
 	})
 	warned(t, "PL104", job+"direct=1\n", false)
