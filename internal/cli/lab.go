@@ -167,7 +167,8 @@ func loadLab(o labOptions) (*lab.Spec, error) {
 		}
 		text, readErr := read(o.preset, sys.ConfigLimit)
 		if errors.Is(readErr, sys.ErrOthers) {
-			return nil, fmt.Errorf("the file %s in this directory is %w: name it ./%s if it is meant", o.preset, readErr, o.preset)
+			return nil, fmt.Errorf("the file %s in this directory is %w: name it ./%s if it is meant",
+				o.preset, readErr, o.preset)
 		}
 		if errors.Is(readErr, fs.ErrNotExist) {
 			return nil, hint(usage(fmt.Errorf("%q is neither a preset nor a file", o.preset)), "plimsoll lab list")

@@ -146,8 +146,8 @@ func poison(v reflect.Value) {
 			poison(v.Index(i))
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			poison(v.Field(i))
+		for _, field := range v.Fields() {
+			poison(field)
 		}
 	case reflect.String:
 		if v.CanSet() {
@@ -175,7 +175,7 @@ func TestNoTextSteersAScreen(t *testing.T) {
 			bad := reflect.New(reflect.TypeOf(e)).Elem()
 			bad.Set(reflect.ValueOf(e))
 			poison(bad)
-			event, ok := bad.Interface().(bench.Event)
+			event, ok := reflect.TypeAssert[bench.Event](bad)
 			if !ok {
 				t.Fatalf("%T", e)
 			}

@@ -33,7 +33,7 @@ func Fuzz(f *testing.F, target any) {
 	go w.look()
 	v := reflect.ValueOf(target)
 	f.Fuzz(reflect.MakeFunc(v.Type(), func(args []reflect.Value) []reflect.Value {
-		t, ok := args[0].Interface().(*testing.T)
+		t, ok := reflect.TypeAssert[*testing.T](args[0])
 		if !ok {
 			f.Fatal("the target's first argument is not a *testing.T")
 		}
