@@ -41,6 +41,7 @@ func TestLabPresets(t *testing.T) {
 		{"misaligned-partition", onData, "", "PL205 warning", ""},
 		{"unwritten-blocks", onData, "job", "PL401 invalid", "PL413 PL418"},
 		{"burst-runs-dry", onData, "2 --runtime 25s --ramp 0s", "PL406 warning", "PL405 PL417 PL605"},
+		{"vm-burst-ends", onData, "2 --runtime 40s --ramp 0s", "PL406 warning", "PL405 PL417"},
 		{"instance-cap", onData, "2" + short, "PL505 info", "PL417"},
 		{"double-mount", onBoth, "", "PL207 error", ""},
 		{"volatile-cache", onData, "", "PL209 info", ""},

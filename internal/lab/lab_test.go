@@ -22,7 +22,7 @@ func TestEveryPreset(t *testing.T) {
 		"unwritten-blocks":     `filefrag -v /data/unwritten.0 | grep unwritten && stat -c %b /data/sparse | grep -x 0`,
 		"burst-runs-dry":       `grep " /data xfs" /proc/mounts`,
 		"instance-cap":         `grep -A1 baseline: plimsoll.yaml | grep -w "iops: 800"`,
-		"vm-burst-ends":        `grep -A3 instance: plimsoll.yaml | grep -w 1280`,
+		"vm-burst-ends":        `grep -A3 instance: plimsoll.yaml | grep -w 256`,
 		"double-mount":         `grep -E " /(data|wal) " /proc/mounts | cut -d" " -f1 | sort | uniq -c | grep " 2 "`,
 		"volatile-cache":       `cat /sys/block/nvme*/queue/write_cache | sort | uniq -c | grep "8 write back"`,
 	} {
