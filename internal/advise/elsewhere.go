@@ -332,7 +332,8 @@ func (c *Choices) ownDrives(r *Request, machines []cloud.InstanceFacts) {
 		c.sort()
 	case len(c.Rows) == 0:
 		c.Rejected = append(c.Rejected, fmt.Sprintf(
-			"local drives: %d in a %s meet it, and are empty after it stops; --survives none allows that", own.Layout.N, own.Type))
+			"local drives: %d in a %s meet it, and are empty after it stops; --survives none allows that",
+			own.Layout.N, own.Type))
 	default:
 		c.Rows = append(c.Rows, *r.choice(own))
 	}
@@ -354,7 +355,8 @@ func (c *Choices) notes(r *Request) {
 	if !slices.ContainsFunc(c.Rows, func(o Choice) bool { return o.VolumesMonth > 0 }) {
 		say("no price of a disk is known: bring a list with --prices, and rows have a sum")
 	}
-	if slices.ContainsFunc(r.Demand.Streams, func(s workload.Stream) bool { return s.Latency.Smallest() > 0 || s.Commits }) {
+	waits := func(s workload.Stream) bool { return s.Latency.Smallest() > 0 || s.Commits }
+	if slices.ContainsFunc(r.Demand.Streams, waits) {
 		say("the latencies and the commits that the demand asks for are not looked at: the catalogue has no latency of %s's "+
 			"disks", c.Cloud)
 	}

@@ -220,8 +220,8 @@ func googleFacts(r row) InstanceFacts {
 	f.Local = InstanceStore{Count: int(r.num("local_count")), Size: units.Bytes(r.num("local_gib") * float64(units.GiB))}
 	f.measured()
 	if f.Local.Count > 0 && !f.Local.Limits.Known() {
-		f.Unknown = append(f.Unknown, "what the local drives of "+f.Type+" reach: Google's table of Local SSD performance by "+
-			"machine series would close it")
+		f.Unknown = append(f.Unknown, "what the local drives of "+f.Type+" reach: Google's table of Local SSD performance "+
+			"by machine series would close it")
 	}
 	f.capped()
 	return f

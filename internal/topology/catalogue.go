@@ -122,7 +122,8 @@ func (t *Topology) ownDrives(f cloud.InstanceFacts) {
 	for i := range t.Arrays {
 		for j := range t.Arrays[i].Volumes {
 			v := &t.Arrays[i].Volumes[j]
-			if v.Type != "nvme" || v.Network || v.Device != "" || v.Sustained.Known() || !f.Local.Limits.Known() || f.Local.Temp {
+			declared := v.Type == "nvme" && !v.Network && v.Device == "" && !v.Sustained.Known()
+			if !declared || !f.Local.Limits.Known() || f.Local.Temp {
 				continue
 			}
 			n++

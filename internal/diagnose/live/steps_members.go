@@ -306,7 +306,8 @@ func (v *view) unknownLimit() *Cause {
 			Where: diskstats(l.Name),
 		}},
 		Next: []string{
-			"name the volumes: plimsoll why " + text.ShellQuote(v.f.Path) + " --volumes " + v.f.Instance.Example() + " --instance TYPE",
+			"name the volumes: plimsoll why " + text.ShellQuote(v.f.Path) + " --volumes " + v.f.Instance.Example() +
+				" --instance TYPE",
 		},
 	}
 }

@@ -97,8 +97,8 @@ func about(r *bundle.Run) string {
 
 // noCeiling stands once below a table that has no column for ceilings.
 func noCeiling(i topology.Instance) string {
-	return "No ceiling: the limits of this storage are unknown. Declare its volumes: plimsoll run --volumes " + i.Example() +
-		", or in plimsoll.yaml."
+	return "No ceiling: the limits of this storage are unknown. Declare its volumes: plimsoll run --volumes " +
+		i.Example() + ", or in plimsoll.yaml."
 }
 
 // overview gives each scenario a line: what was measured, of which ceiling, and two different
