@@ -80,7 +80,7 @@ func FuzzForeign(f *testing.F) {
 	f.Add([]byte("\xfe\xff\x00a\x00"))
 	f.Add([]byte("& \".\\fio.exe\" --name=a `\n ^\n"))
 	f.Add([]byte("\"source\": [\"%%bash\\n\", \"!fio\"]"))
-	f.Fuzz(func(t *testing.T, text []byte) {
+	bounded.Fuzz(f, func(t *testing.T, text []byte) {
 		for _, name := range []string{"x.bat", "x.ps1", "x.ipynb", "x.fio"} {
 			f := Parse(name, text, Options{})
 			plain, _ := decoded(text)
