@@ -209,9 +209,9 @@ func (v *ClaimVerdict) history(typ string) {
 	case last < 0 && len(f.Changes) > 0:
 		v.Since = "at least " + first
 	case last >= 0 && first != "":
-		v.Since = fmt.Sprintf("some day between %s and %s", date(f.Changes[last].To), first)
+		v.Since = fmt.Sprintf("a day between %s and %s", date(f.Changes[last].To), first)
 	case last >= 0:
-		v.Since = fmt.Sprintf("some day after %s", date(f.Changes[last].To))
+		v.Since = fmt.Sprintf("a day after %s", date(f.Changes[last].To))
 	default:
 		v.Lines = append(
 			v.Lines,

@@ -18,7 +18,7 @@ func TestClaims(t *testing.T) {
 	}{
 		{"40000 IOPS", "", "", "c6a.xlarge", true, false, 30 * time.Minute, []string{
 			"Yes, but only for 30 min once in 24 h", "Sustained it is 6,000 IOPS, 15.0 % of the claim",
-			"since some day between 2023-03-07 and 2023-05-11; before it was 26,667 IOPS",
+			"since a day between 2023-03-07 and 2023-05-11; before it was 26,667 IOPS",
 		}},
 		{"6000 IOPS", "", "", "c6a.xlarge", true, true, 0, []string{"Yes, sustained"}},
 		{"50000 IOPS", "", "", "c6a.xlarge", false, false, 0, []string{"No: 50000 IOPS is more than it reaches. It reaches 40,000 IOPS"}},
@@ -76,14 +76,14 @@ func TestHistoryOfClaims(t *testing.T) {
 	}{
 		{"c6a.xlarge", Claim{IOPS: 6000}, "AWS publishes it for c6a.xlarge since at least 2022-02-21."},
 		{"c6a.xlarge", Claim{IOPS: 26667}, "AWS publishes it for c6a.xlarge since at least 2022-02-21."},
-		{"c6a.xlarge", Claim{IOPS: 26700}, "since some day between 2023-03-07 and 2023-05-11; before it was 26,667 IOPS."},
-		{"c6a.xlarge", Claim{IOPS: 40000}, "since some day between 2023-03-07 and 2023-05-11; before it was 26,667 IOPS."},
-		{"c6a.xlarge", Claim{IOPS: 40030}, "since some day between 2023-03-07 and 2023-05-11"}, // rounded
+		{"c6a.xlarge", Claim{IOPS: 26700}, "since a day between 2023-03-07 and 2023-05-11; before it was 26,667 IOPS."},
+		{"c6a.xlarge", Claim{IOPS: 40000}, "since a day between 2023-03-07 and 2023-05-11; before it was 26,667 IOPS."},
+		{"c6a.xlarge", Claim{IOPS: 40030}, "since a day between 2023-03-07 and 2023-05-11"}, // rounded
 		{"c6a.xlarge", Claim{IOPS: 40050}, ""},
 		{"c6a.xlarge", Claim{Rate: mb(833)}, "since at least 2022-02-21."},
 		{"c6a.xlarge", Claim{Rate: mb(1250)}, "before it was 833.3 MB/s."},
 		{"c6a.xlarge", Claim{Rate: mb(1252)}, ""},
-		{"r6in.32xlarge", Claim{IOPS: 400000}, "since some day between 2023-05-11 and 2023-06-15; before it was 350,000 IOPS."},
+		{"r6in.32xlarge", Claim{IOPS: 400000}, "since a day between 2023-05-11 and 2023-06-15; before it was 350,000 IOPS."},
 		{"c8g.2xlarge", Claim{IOPS: 40000}, "Since when c8g.2xlarge has it is not known; the catalogue is of 2026-10-27."},
 		{"nosuch", Claim{IOPS: 1}, ""},
 	} {
@@ -113,8 +113,11 @@ func TestHistoryOfClaims(t *testing.T) {
 		holds, sustained bool
 		line             string
 	}{
-		{1000, true, true, "Yes, sustained"}, {1001, true, true, "Yes, sustained"}, {1002, true, false, "only for a time that is not known: it is a burst of volume IOPS"},
-		{3003, true, false, "Sustained it is 1,000 IOPS, 33.3 % of the claim"}, {3004, false, false, "No:"},
+		{1000, true, true, "Yes, sustained"},
+		{1001, true, true, "Yes, sustained"},
+		{1002, true, false, "only for a time that is not known: it is a burst of volume IOPS"},
+		{3003, true, false, "Sustained it is 1,000 IOPS, 33.3 % of the claim"},
+		{3004, false, false, "No:"},
 	} {
 		v := Claim{IOPS: c.claim, Block: 4096}.Check(one(1000, 3000))
 		if v.Holds != c.holds || v.Sustained != c.sustained || !strings.Contains(strings.Join(v.Lines, "\n"), c.line) {

@@ -200,7 +200,7 @@ func (a *Advice) notes(r Request) {
 		)
 	}
 	if slices.ContainsFunc(r.Demand.Streams, func(s workload.Stream) bool { return !s.Random }) {
-		say("sequential I/Os count one by one: EBS may merge them, and nothing is bought on that")
+		say("sequential I/Os count one by one: EBS may merge them; the sizing does not rely on it")
 	}
 	if r.BurstOK && !r.bursting() {
 		say("--burst-ok changes nothing: no stream of the demand comes in bursts")

@@ -346,7 +346,7 @@ func (r *Request) tooSlow(typ string, l *cloud.TypicalLatency, s *workload.Strea
 	}
 	if least := s.Latency.Smallest(); least != 0 && least < lat {
 		return fmt.Sprintf(
-			"%s: %s wants %v, and one I/O takes %v at rest [%s]",
+			"%s: %s wants %v, and the idle latency is %v [%s]",
 			typ,
 			s.Name,
 			units.LatencyOf(least),

@@ -43,8 +43,10 @@ func TestCreditsAtAnyScale(t *testing.T) {
 		if (got.Throttled-15*time.Second).Abs() > time.Millisecond || math.Abs(got.Backlog/by-1000) > 0.1 || got.Lowest > 1e-6 || got.Of != "credits" {
 			t.Errorf("at %v: %+v", by, got)
 		}
-		f := cloud.InstanceFacts{NVMe: true, BurstFor: 30 * time.Minute,
-			Baseline: cloud.Limits{IOPS: 1000 * units.IOPS(by), Rate: 100e6 * units.Rate(by)}, Burst: cloud.Limits{IOPS: 4000 * units.IOPS(by), Rate: 200e6 * units.Rate(by)}}
+		f := cloud.InstanceFacts{
+			NVMe: true, BurstFor: 30 * time.Minute,
+			Baseline: cloud.Limits{IOPS: 1000 * units.IOPS(by), Rate: 100e6 * units.Rate(by)}, Burst: cloud.Limits{IOPS: 4000 * units.IOPS(by), Rate: 200e6 * units.Rate(by)},
+		}
 		course := func(iops, rate float64) []span {
 			return []span{{need: need{iops * by, rate * by}, seconds: 600}, {need: need{100 * by, 1e6 * by}, seconds: 3000}}
 		}
@@ -387,8 +389,13 @@ func TestEvenByHand(t *testing.T) {
 		chunk, size units.Bytes
 		want        bool
 	}{
-		{topology.RAID0, 64 * k, 64 * k, true}, {topology.RAID0, 64 * k, 16 * k, true}, {topology.RAID0, 64 * k, 48 * k, false}, {topology.RAID0, 64 * k, 128 * k, false},
-		{topology.RAID1, 0, 48 * k, true}, {topology.RAID0, 64 * k, 0, false}, {topology.RAID5, 64 * k, 16 * k, false},
+		{topology.RAID0, 64 * k, 64 * k, true},
+		{topology.RAID0, 64 * k, 16 * k, true},
+		{topology.RAID0, 64 * k, 48 * k, false},
+		{topology.RAID0, 64 * k, 128 * k, false},
+		{topology.RAID1, 0, 48 * k, true},
+		{topology.RAID0, 64 * k, 0, false},
+		{topology.RAID5, 64 * k, 16 * k, false},
 	} {
 		blocks := []workload.Block{{Size: 4 * k, Share: 0.5}, {Size: c.size, Share: 0.5}}
 		r := Request{Demand: &workload.Demand{Streams: []workload.Stream{{Blocks: blocks[:1]}, {Blocks: blocks}}}}

@@ -3,6 +3,7 @@ package bundle
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,7 +54,7 @@ func claims(lines []string) []claim {
 			if err != nil || share > 100 || over == 0 || !ofIOs.MatchString(m[2]) {
 				continue
 			}
-			below := strings.Contains("below under less than within <", strings.ToLower(m[3]))
+			below := slices.Contains([]string{"below", "under", "less than", "within", "<"}, strings.ToLower(m[3]))
 			stated := func(percent float64, of string) {
 				if below {
 					percent = 100 - percent

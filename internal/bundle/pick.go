@@ -52,14 +52,23 @@ func keys() []key {
 		{name: "bs", text: eachOf(blockSize), figure: oneBlockSize, parse: number(func(s string) (units.Bytes, error) {
 			return fio.ParseSize(s, 1024)
 		})},
-		{name: "iops", figure: figureOf(func(r *result.Result) float64 { return float64(r.Sum().IOPS) }), parse: number(units.ParseIOPS)},
-		{name: "bw", figure: figureOf(func(r *result.Result) float64 { return float64(r.Sum().BW) }), parse: number(units.ParseRate)},
+		{
+			name: "iops", figure: figureOf(func(r *result.Result) float64 { return float64(r.Sum().IOPS) }),
+			parse: number(units.ParseIOPS),
+		},
+		{
+			name: "bw", figure: figureOf(func(r *result.Result) float64 { return float64(r.Sum().BW) }),
+			parse: number(units.ParseRate),
+		},
 		{name: "p50", figure: latency(func(l *fio.Latency) float64 { return at(l, 50) }), parse: number(units.ParseLatency)},
 		{name: "p99", figure: latency(func(l *fio.Latency) float64 { return at(l, 99) }), parse: number(units.ParseLatency)},
 		{name: "mean", figure: latency(func(l *fio.Latency) float64 { return l.Mean }), parse: number(units.ParseLatency)},
 		{name: "depth", text: digits(deepest), figure: figureOf(deepest), parse: number(strconv.Atoi)},
 		{name: "jobs", text: digits(jobs), figure: figureOf(jobs), parse: number(strconv.Atoi)},
-		{name: "runtime", figure: figureOf(func(r *result.Result) float64 { return float64(r.Measured) }), parse: number(time.ParseDuration)},
+		{
+			name: "runtime", figure: figureOf(func(r *result.Result) float64 { return float64(r.Measured) }),
+			parse: number(time.ParseDuration),
+		},
 	}
 }
 
@@ -104,7 +113,8 @@ func NewPick(where []string, sort, group string) (Pick, error) {
 	sort, p.down = strings.CutPrefix(sort, "-")
 	p.sort, p.group = keyOf(sort), keyOf(group)
 	if p.group.figure != nil && p.group.text == nil {
-		return p, fmt.Errorf("--group %s: nearly every result has its own; group by %s, or a label", p.group.name, named(isText))
+		return p, fmt.Errorf("--group %s: nearly every result has its own; group by %s, or a label", p.group.name,
+			named(isText))
 	}
 	return p, nil
 }
@@ -112,11 +122,12 @@ func NewPick(where []string, sort, group string) (Pick, error) {
 func newCondition(s string) (condition, error) {
 	m := conditionText.FindStringSubmatch(s)
 	if m == nil {
-		return condition{}, fmt.Errorf("want KEY=VALUE, KEY!=VALUE, KEY~PART, or KEY>VALUE and the like of a figure (%s)", named(isFigure))
+		return condition{}, fmt.Errorf("want KEY=VALUE, KEY!=VALUE, KEY~PART, or KEY>VALUE and the like of a figure (%s)",
+			named(isFigure))
 	}
 	c := condition{key: keyOf(m[1]), op: m[2], value: strings.ToLower(m[3])}
 	switch {
-	case c.op == "~" && c.key.figure != nil && c.key.text == nil:
+	case c.op == "~" && c.key.figure != nil && c.text == nil:
 		return c, fmt.Errorf("%s is a figure: compare it with = or >", c.name)
 	case c.op == "~" || c.key.figure == nil && !strings.ContainsAny(c.op, "<>"):
 		return c, nil

@@ -109,7 +109,9 @@ func (b *Bundle) Judge() {
 			machines = append(machines, on)
 		}
 		runs[on] = append(runs[on], m)
-		judged = append(judged, verdict.Scenario{Measurement: m, Thresholds: s.Thresholds, SharedHost: b.Run.Policy.SharedHost})
+		judged = append(judged, verdict.Scenario{
+			Measurement: m, Thresholds: s.Thresholds, SharedHost: b.Run.Policy.SharedHost,
+		})
 	}
 	b.Findings = nil
 	for _, on := range machines {

@@ -195,7 +195,7 @@ func (s *Scenario) middle(rounds []Round) *result.Result {
 	note := fmt.Sprintf("round %d of %d is shown, the one in the middle; ± is over %d rounds, whose spread is %s",
 		best.Number, len(rounds), len(valid), text.Percent(spread))
 	if alone.HasInterval() {
-		note += fmt.Sprintf("; its seconds alone would say ± %s", text.Percent(alone.Rel()))
+		note += fmt.Sprintf("; within-run variation alone implies ± %s", text.Percent(alone.Rel()))
 	}
 	r.Doubts = append(slices.Clone(r.Doubts), note)
 	return &r

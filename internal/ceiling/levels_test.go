@@ -125,7 +125,7 @@ func TestUnknown(t *testing.T) {
 	}{
 		"nothing":    {&topology.Topology{}, "what lies below the role data is not known"},
 		"nil":        {nil, ""},
-		"no limits":  {&topology.Topology{Arrays: []topology.Array{{Name: "md0", Level: topology.RAID0, Volumes: make([]topology.Volume, 2)}}}, "limits of 2 of 2 volumes are not known"},
+		"no limits":  {&topology.Topology{Arrays: []topology.Array{{Name: "md0", Level: topology.RAID0, Volumes: make([]topology.Volume, 2)}}}, "the limits of 2 of 2 volumes are unknown"},
 		"no level":   {&topology.Topology{Arrays: []topology.Array{{Name: "md0", Volumes: make([]topology.Volume, 2)}}}, "declare the level"},
 		"no volumes": {&topology.Topology{Arrays: []topology.Array{{Name: "md0"}}, Targets: []topology.Target{{Role: topology.Data, Array: "md0"}}}, "not known"},
 	} {

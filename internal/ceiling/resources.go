@@ -74,7 +74,7 @@ func (p *problem) volumes(a *topology.Array) {
 		}
 	}
 	if unknown > 0 {
-		p.note("limits of %d of %d volumes are not known", unknown, m.n)
+		p.note("the limits of %d of %d volumes are unknown", unknown, m.n)
 	}
 	p.latency(a, m)
 	parts := p.parts(a, m)
@@ -344,7 +344,7 @@ func (p *problem) assumptions(a *topology.Array, m members) {
 			)
 		}
 		if s.w.SyncEvery != 0 && s.w.Writes() {
-			p.note("syncs count as free, as they are on written blocks of volumes without a volatile cache")
+			p.note("syncs are assumed to cost nothing, as on volumes without a volatile cache")
 		}
 		window := units.Bytes(s.w.InFlight()) * max(s.w.ReadBS, s.w.WriteBS)
 		if s.w.Sequential && m.chunk != 0 && window < m.chunk && m.data > 1 {

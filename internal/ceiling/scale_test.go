@@ -73,8 +73,10 @@ func TestEverythingScales(t *testing.T) {
 	credits := machine(t, 2, gp3, topology.RAID0, 64*k, "c8g.large")
 	credits.Instance.BurstRule = cloud.ByCredits
 	pooled := machine(t, 2, gp3, topology.RAID0, 64*k, "")
-	pooled.Instance = topology.Instance{Type: "n2", Caps: []cloud.Cap{{Name: "pd", Types: []string{"pd-ssd"}, Baseline: topology.Limits{ReadIOPS: 8000, WriteIOPS: 4000}}},
-		Pools: []topology.Pool{{Type: "pd-ssd", Size: units.TiB, Limits: topology.Limits{IOPS: 9000, Rate: 1e8}}}}
+	pooled.Instance = topology.Instance{
+		Type: "n2", Caps: []cloud.Cap{{Name: "pd", Types: []string{"pd-ssd"}, Baseline: topology.Limits{ReadIOPS: 8000, WriteIOPS: 4000}}},
+		Pools: []topology.Pool{{Type: "pd-ssd", Size: units.TiB, Limits: topology.Limits{IOPS: 9000, Rate: 1e8}}},
+	}
 	for i := range pooled.Arrays[0].Volumes {
 		pooled.Arrays[0].Volumes[i].Type, pooled.Arrays[0].Volumes[i].Pooled = "pd-ssd", true
 	}

@@ -190,7 +190,7 @@ func TestAssumptionsByHand(t *testing.T) {
 		"a stream":            {plain, load("read", 4*k, 8, 8), "merged up to 256 KiB", true},
 		"none":                {plain, load("randread", 4*k, 8, 8), "merged up to", false},
 		"a stream on drives":  {broken(topology.RAID0, 4), load("read", 4*k, 8, 8), "merged up to", false},
-		"synced":              {plain, synced(load("randwrite", 4*k, 8, 8)), "syncs count as free", true},
+		"synced":              {plain, synced(load("randwrite", 4*k, 8, 8)), "syncs are assumed to cost nothing", true},
 		"unsynced":            {plain, load("randwrite", 4*k, 8, 8), "syncs count", false},
 		"synced reads":        {plain, synced(load("randread", 4*k, 8, 8)), "syncs count", false},
 		"60 KiB in flight":    {plain, load("write", 4*k, 15, 1), "60 KiB in flight are less than a chunk", true},
@@ -213,7 +213,7 @@ func TestAssumptionsByHand(t *testing.T) {
 	}
 	// A volume of two that states nothing.
 	plain.Arrays[0].Volumes[3] = topology.Volume{}
-	if c := Of(plain, topology.Data, []fio.Workload{load("randread", 4*k, 8, 8)}); !noted(c, "limits of 1 of 4 volumes are not known") {
+	if c := Of(plain, topology.Data, []fio.Workload{load("randread", 4*k, 8, 8)}); !noted(c, "the limits of 1 of 4 volumes are unknown") {
 		t.Errorf("%q", c.Notes)
 	}
 }
@@ -314,8 +314,10 @@ func TestOtherMachinesByHand(t *testing.T) {
 	}
 	stream, large := load("read", 8*k, 8, 1), load("randread", 512*k, 8, 1)
 	google := topology.Instance{Type: "n2", Cloud: "Google Cloud", Caps: []cloud.Cap{
-		{Name: "standard", Types: []string{"pd-standard"}, Baseline: limits(1000)}, {Name: "ssd", Types: []string{"pd-ssd"}, Baseline: topology.Limits{ReadIOPS: 8000}},
-		{Name: "least", Types: []string{"pd-least"}, Baseline: limits(7000)}, {Name: "cache", Cache: true, Baseline: limits(90000)},
+		{Name: "standard", Types: []string{"pd-standard"}, Baseline: limits(1000)},
+		{Name: "ssd", Types: []string{"pd-ssd"}, Baseline: topology.Limits{ReadIOPS: 8000}},
+		{Name: "least", Types: []string{"pd-least"}, Baseline: limits(7000)},
+		{Name: "cache", Cache: true, Baseline: limits(90000)},
 	}}
 	for name, got := range map[string][2]float64{
 		"EC2 merges 32 of 8 KiB":       {alone(topology.Instance{Type: "m5", Baseline: limits(100)}, stream), 3200},
@@ -521,8 +523,10 @@ func TestCostOfFlows(t *testing.T) {
 		t.Errorf("its end is not known: %+v", b)
 	}
 	// A direction that ran for a fifth of the window counts for a fifth.
-	r := &result.Result{Workloads: []fio.Workload{{Name: "x"}, {Name: "y"}}, Total: fio.Job{Window: 50 * time.Second,
-		Read: fio.Direction{IOPS: 100, BW: 1000, Runtime: 10 * time.Second}, Write: fio.Direction{IOPS: 7, BW: 70, Runtime: 50 * time.Second}}}
+	r := &result.Result{Workloads: []fio.Workload{{Name: "x"}, {Name: "y"}}, Total: fio.Job{
+		Window: 50 * time.Second,
+		Read:   fio.Direction{IOPS: 100, BW: 1000, Runtime: 10 * time.Second}, Write: fio.Direction{IOPS: 7, BW: 70, Runtime: 50 * time.Second},
+	}}
 	if got := flowsOf(r); len(got) != 1 || got[0] != [2]flow{{20, 200}, {7, 70}} {
 		t.Errorf("%+v", got)
 	}

@@ -142,7 +142,7 @@ func wellFormed(t *testing.T, name string) {
 		t.Error(err)
 		return
 	}
-	defer file.Close()
+	defer file.Close() //nolint:errcheck // only read
 	if filepath.Ext(name) == ".xml" {
 		cases, decoder := 0, xml.NewDecoder(file)
 		for {

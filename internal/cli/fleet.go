@@ -72,8 +72,8 @@ func newFleetImportCmd(env *Env) *cobra.Command {
 store, a CI's artifacts. Each DIR is the directory of a run, or holds some.
 
 Only the seconds in which all hosts measured count. Their sums are the fleet's figures, and percentiles come
-from the bins of all hosts added up. The seconds are placed by the wall clocks of the hosts, which a run says
-nothing of: state with --clock-error how far they may be apart.`,
+from the merged latency histograms of all hosts. The seconds are placed by the wall clocks of the hosts, of which
+a run says nothing: state with --clock-error how far they may be apart.`,
 		Example: `  plimsoll fleet import collected/
   plimsoll fleet import db1/20261121T031200Z-db-db1 db2/20261121T031200Z-db-db2 --clock-error 5ms`,
 		Args: cobra.MinimumNArgs(1),

@@ -95,8 +95,8 @@ func newFleetRunCmd(env *Env) *cobra.Command {
 		Long: `Run scenarios on several hosts at the same time and give one verdict.
 
 plimsoll is started on each host by an engine that you use already: ssh as it is configured, srun, or a
-template. No port is opened and nothing stays. The hosts prefill their files, wait for each other, and start
-each scenario at one instant, which gets to each in its own monotonic clock. Only the seconds in which all of
+template. No port is opened, and nothing is left behind. The hosts prefill their files, wait for each other, and start
+each scenario at one instant, expressed in each host's monotonic clock. Only the seconds in which all of
 them measured count. A host stops by itself when nobody has watched it for 15 s.
 
 Flags of plimsoll run that shape what is measured are passed on, and so are suites, job files and the file of

@@ -85,7 +85,8 @@ not be parsed are listed, and the exit code is 1.`,
 		return stored
 	})
 	needs(f, "group", "it divides that table", "summary")
-	readBy(f, []form{stored}, "nothing is stored or judged: drop one of them", "label", "fail-on", "disable", "out", "suite",
+	readBy(f, []form{stored}, "nothing is stored or judged: drop one of them", "label", "fail-on", "disable", "out",
+		"suite",
 		"volumes", "level", "chunk", "instance", "topology")
 	return cmd
 }

@@ -109,7 +109,8 @@ func (l *Loaded) choose(pick bundle.Pick) error {
 		return err
 	}
 	for i := range l.Sides {
-		l.Sides[i].Samples = slices.DeleteFunc(l.Sides[i].Samples, func(x Sample) bool { return !slices.Contains(picked, x.Result) })
+		s := &l.Sides[i]
+		s.Samples = slices.DeleteFunc(s.Samples, func(x Sample) bool { return !slices.Contains(picked, x.Result) })
 	}
 	l.Sides = slices.DeleteFunc(l.Sides, func(s Side) bool { return len(s.Samples) == 0 })
 	if len(l.Sides) == 0 {

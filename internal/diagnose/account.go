@@ -26,7 +26,7 @@ const (
 // Account explains what lies between a bound of the hardware and what was measured. Causes are
 // tried in the order in which they are certain: what was counted (the drain, split I/Os, copies,
 // members without I/O, other load, exceeded limits), what volumes gave alone (a probe), then what
-// ends a closed loop (CPU, depth, latency at rest), then what shows in latencies alone (a slow
+// ends a closed loop (CPU, depth, idle latency), then what shows in latencies alone (a slow
 // member, a tail). Nil where there is no gap.
 func (c *Case) Account(m Measurement, b ceiling.Bound) *finding.Account {
 	return finding.NewAccount(
@@ -174,7 +174,7 @@ func (c *Case) loopCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 			Cause:  finding.RestLatency,
 			Factor: possible / float64(b.IOPS),
 			How: fmt.Sprintf(
-				"%d in flight ÷ %s, the volumes' latency at rest, are %s IOPS",
+				"%d in flight ÷ %s, the volumes' idle latency, are %s IOPS",
 				asked,
 				units.Latency(rest),
 				units.IOPS(possible),

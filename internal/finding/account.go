@@ -23,7 +23,7 @@ const (
 	BurstSpent  Cause = "burst spent"
 	CPU         Cause = "CPU"
 	Depth       Cause = "depth not reached"
-	RestLatency Cause = "latency at rest"
+	RestLatency Cause = "idle latency"
 	SlowVolume  Cause = "slow volume"
 	Tail        Cause = "slow tail"
 	Grouping    Cause = "commits a sync"

@@ -16,7 +16,8 @@ var syncOptions = []string{
 // forcesOut says whether a job waits for its writes, or may do so.
 func (j *lintJob) forcesOut() bool {
 	return slices.ContainsFunc(syncOptions, func(name string) bool {
-		return j.open(name) || j.given(name) && (j.last[name].Bare || !slices.Contains([]string{"0", "none"}, j.last[name].Value))
+		off := slices.Contains([]string{"0", "none"}, j.last[name].Value) && !j.last[name].Bare
+		return j.open(name) || j.given(name) && !off
 	})
 }
 
@@ -67,7 +68,8 @@ var noSize = &rule{
 	Good:   "[a]\ndirectory=/data\nrw=write\nbs=1m\nsize=10g",
 	Ignore: "When the files are there.",
 	Check: anyJob(func(_ *Case, j *lintJob) *finding.Finding {
-		if j.partial || j.sec.Name == "" || j.completed() || !fio.UsesPageCache(j.load.Engine) || j.open("ioengine") || len(j.devices()) > 0 ||
+		if j.partial || j.sec.Name == "" || j.completed() || !fio.UsesPageCache(j.load.Engine) ||
+			j.open("ioengine") || len(j.devices()) > 0 ||
 			j.load.Reads() && j.given("filename") || j.given("filename") && j.open("filename") {
 			return nil
 		}

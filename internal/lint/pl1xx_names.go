@@ -27,8 +27,10 @@ var (
 // otherSense are words beside which read, write or random does not say what the job itself does: a
 // read after a write, a write cache, random data.
 var otherSense = []string{
-	"after", "before", "post", "pre", "prep", "prepare", "fill", "prefill", "precondition", "init", "setup", "lay", "layout",
-	"while", "during", "under", "with", "without", "vs", "versus", "then", "to", "from", "of", "for", "background", "noise",
+	"after", "before", "post", "pre", "prep", "prepare", "fill", "prefill", "precondition", "init", "setup", "lay",
+	"layout",
+	"while", "during", "under", "with", "without", "vs", "versus", "then", "to", "from", "of", "for", "background",
+	"noise",
 	"ahead", "back", "through", "around", "cache", "cached", "buffer", "buffers", "data", "bytes", "content", "pattern",
 	"verify", "check", "amp", "amplification", "lock", "same", "only", "no", "non", "not",
 }
@@ -90,7 +92,8 @@ var contradictingName = &rule{
 	Good:   "[write-4k]\nrw=write\nbs=4k\nsize=10g",
 	Ignore: "When the word in the name means something else.",
 	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
-		if !j.given("rw") || j.open("rw") || unknown(j.sec.Name) || !j.measures() || strings.Contains(j.last["rw"].Value, ":") ||
+		if !j.given("rw") || j.open("rw") || unknown(j.sec.Name) || !j.measures() ||
+			strings.Contains(j.last["rw"].Value, ":") ||
 			slices.ContainsFunc([]string{"percentage_random", "rw_sequencer", "zonemode", "flow", "read_iolog"}, j.given) {
 			return nil
 		}

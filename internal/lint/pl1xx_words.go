@@ -103,7 +103,8 @@ func homePath(w written, report func(finding.Finding)) {
 		if w.Command && (o.Col < 1 || o.Col > len(line) || !strings.Contains(string(line[o.Col-1:]), o.Name+"=~/")) {
 			continue // a shell replaces it: --directory ~/x
 		}
-		f := w.at(o, fmt.Sprintf("%s is below a folder named ~ in the current one: neither fio nor the shell replaces ~ here.",
+		f := w.at(o, fmt.Sprintf("%s is below a folder named ~ in the current one: neither fio nor the shell replaces "+
+			"~ here.",
 			text.Clean(o.String(), 120)))
 		f.Fix = "Write the path of the folder out, or $HOME in a command and ${HOME} in a job file."
 		report(*f)

@@ -32,7 +32,7 @@ func (s *Site) Imagine(decl *topology.Declaration) (*Plan, error) {
 		plan.Arrays = append(plan.Arrays, w)
 		plan.Orders = append(plan.Orders, orders(d)...)
 	}
-	p.note("the volumes are imagined: nothing was looked at; words in capitals stand for what the file leaves open")
+	p.note("the plan is hypothetical: no device was inspected; NAMES IN CAPITALS are placeholders")
 	if len(plan.Orders) > 0 {
 		p.note("the serial number of an EBS volume is its ID without the dash")
 	}

@@ -36,8 +36,9 @@ func (r *reader) keep(commands, words, line int) bool {
 		return !r.spent.over
 	}
 	r.spent.over = true
-	r.Unread = append(r.Unread, Unread{line, fmt.Sprintf("more than %s jobs and commands, or %s words and options of them: "+
-		"what follows is not read; split the document", text.Count(mostCommands), text.Count(mostWords))})
+	why := fmt.Sprintf("more than %s jobs and commands, or %s words and options of them: what follows is not read; "+
+		"split the document", text.Count(mostCommands), text.Count(mostWords))
+	r.Unread = append(r.Unread, Unread{line, why})
 	return false
 }
 
@@ -80,7 +81,8 @@ func (r *reader) tooLong(text string, line int) bool {
 		return false
 	}
 	if mentions(text) && seems.MatchString(text[:longLine]) {
-		r.Unread = append(r.Unread, Unread{line, fmt.Sprintf("a command of more than %s is not read: give it a job file", units.Bytes(longLine))})
+		why := fmt.Sprintf("a command of more than %s is not read: give it a job file", units.Bytes(longLine))
+		r.Unread = append(r.Unread, Unread{line, why})
 	}
 	return true
 }

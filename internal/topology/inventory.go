@@ -156,7 +156,7 @@ func (inv *Inventory) Pick(description string, taken map[string]bool) (yaml stri
 		if len(not) > 0 {
 			why = "; these would be alike, but are not free: " + strings.Join(not, "; ")
 		}
-		return "", fmt.Errorf("--yaml %.80q: %d unused disks are like this, %d are wanted%s",
+		return "", fmt.Errorf("--yaml %.80q: found %d of %d matching unused disks%s",
 			description, len(found), max(count, 1), why)
 	}
 	if len(found) > count {

@@ -108,9 +108,9 @@ func TestFourUnusedVolumes(t *testing.T) {
 		}
 	}
 	for spec, want := range map[string]string{
-		"5 x unused 3TiB":       "4 unused disks are like this, 5 are wanted",
+		"5 x unused 3TiB":       "found 4 of 5 matching unused disks",
 		"2 x unused 3TiB":       "4 unused disks are like this: /dev/nvme1n1 (3 TiB), ",
-		"1 x unused 20GiB":      "0 unused disks are like this, 1 are wanted; these would be alike, but are not free: /dev/nvme0n1 (its partition",
+		"1 x unused 20GiB":      "found 0 of 1 matching unused disks; these would be alike, but are not free: /dev/nvme0n1 (its partition",
 		"4 x unused 100 apples": "neither a type nor a size",
 		"0 x unused 3TiB":       "want from 1",
 	} {
@@ -157,7 +157,7 @@ func TestPickOfOneSerialTwice(t *testing.T) {
 	inv := take(t, listing(seed000))
 	inv.Disks[2].Serial = inv.Disks[1].Serial
 	text, err := inv.Pick("4 x unused 3TiB raid0", map[string]bool{})
-	if err == nil || !strings.Contains(err.Error(), "2 unused disks are like this, 4 are wanted") ||
+	if err == nil || !strings.Contains(err.Error(), "found 2 of 4 matching unused disks") ||
 		!strings.Contains(err.Error(), "/dev/nvme2n1 (its serial number vol00000000000000001 is also that of /dev/nvme1n1") {
 		t.Errorf("%v\n%s", err, text)
 	}

@@ -228,8 +228,8 @@ func OfRun(runs []Scenario, findings []finding.Finding) Summary {
 // earn is what would have earned a verdict.
 func earn(runs []Scenario) string {
 	if i := slices.IndexFunc(runs, func(m Scenario) bool { return m.SharedHost != "" }); i >= 0 {
-		return fmt.Sprintf("Nothing is judged, since the host is shared (%s): plimsoll ab compares variants beside the same load.",
-			runs[i].SharedHost)
+		return fmt.Sprintf("Nothing is judged, since the host is shared (%s): plimsoll ab compares variants beside the "+
+			"same load.", runs[i].SharedHost)
 	}
 	var short []string
 	var longest time.Duration

@@ -41,14 +41,12 @@ var burstBalance = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "burst credits decide what a short run measures",
 	When: "CloudWatch tells how much burst a volume (gp2, st1, sc1: BurstBalance) or the instance (EBSIOBalance%, " +
-		"EBSByteBalance%) has left: a warning below " +
-		"20 %, or where a run's time at more than the lasting rate is more than what is left covers and a full " +
-		"bucket would cover; else an info, before a run only. " +
-		"Credits last for (share left) × bucket ÷ (burst - lasting rate): buckets are 5.4 million I/Os of gp2 and " +
-		"1 TiB per TiB of st1 and sc1 (EBS user guide, " +
-		"general-purpose and hdd-vols); of instances AWS gives no size, only that a full one lasts for 30 " +
-		"minutes. Silent where the volumes " +
-		"together cannot exceed the instance's baseline.",
+		"EBSByteBalance%) has left: a warning below 20 %, or where a run's time at more than the lasting rate is " +
+		"more than what is left covers and a full bucket would cover; else an info, before a run only. Credits " +
+		"last for (share left) × bucket ÷ (burst - lasting rate): buckets are 5.4 million I/Os of gp2 and 1 TiB " +
+		"per TiB of st1 and sc1 (EBS user guide, general-purpose and hdd-vols); of instances AWS gives no size, " +
+		"only that a full one lasts for 30 minutes. Silent where the volumes together cannot exceed the " +
+		"instance's baseline.",
 	Why: "The same test gives the burst with full credits and the lasting rate with spent ones, ten times less on " +
 		"a gp2 volume of 100 GiB. Neither run is wrong, and " +
 		"their difference tells nothing of what was changed in between.",

@@ -27,13 +27,11 @@ var instanceBurst = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "figure is above what the instance sustains",
-	When: "Measured IOPS or throughput exceed the instance's sustained limit on its volumes by more than 2 %, while its " +
-		"burst limit " +
-		"allows them, and the run was shorter than the burst lasts.",
-	Why: "Smaller instances may exceed their baseline for 30 minutes a day, or while credits last. " +
-		"A test of some minutes sees only the " +
-		"burst; a database sized on it " +
-		"slows down to the baseline when the credits are gone, at the worst moment.",
+	When: "Measured IOPS or throughput exceed the instance's sustained limit on its volumes by more than 2 %, " +
+		"while its burst limit allows them, and the run was shorter than the burst lasts.",
+	Why: "Smaller instances may exceed their baseline for 30 minutes a day, or while credits last. A test of some " +
+		"minutes sees only the burst; a database sized on it slows down to the baseline when the credits are " +
+		"gone, at the worst moment.",
 	Fix: "Plan with the sustained figure, or choose an instance whose baseline covers the load. To see it, run " +
 		"for longer than the burst lasts.",
 	Bad:    "40,100 IOPS on a c6a.xlarge in 180 s; it sustains 6,000",
@@ -74,8 +72,8 @@ var volumeBurst = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "figure is above what the volumes sustain",
 	When: "Measured IOPS or throughput exceed the volumes' sustained limit by more than 2 %, their burst allows " +
-		"them, and the run was " +
-		"shorter than the credits last (gp2 I/O credits, st1 and sc1 throughput credits, Azure's tiers up to P20 and E30).",
+		"them, and the run was shorter than the credits last (gp2 I/O credits, st1 and sc1 throughput credits, " +
+		"Azure's tiers up to P20 and E30).",
 	Why: "A new volume of a type with credits gives its burst until they are spent, and from then on what it " +
 		"sustains, which may be a tenth. A short test of a fresh volume measures the credits.",
 	Fix: "Plan with the sustained figure, or choose a type of volume that has no credits, whose figures last. To see " +
@@ -134,8 +132,8 @@ var instanceExceeded = &diagnose.Rule{
 	Title:    "the instance's storage limit was exceeded",
 	When: "A volume's statistics page counted at least 5 % of the run as above the instance's EBS IOPS or " +
 		"throughput.",
-	Why: "It proves that the instance's own limit applies and not that of its volumes, which could do more. Whether all " +
-		"volumes count it together is not documented.",
+	Why: "It proves that the instance's own limit applies and not that of its volumes, which could do more. " +
+		"Whether all volumes count it together is not documented.",
 	Fix:    "Choose a larger instance; more or faster volumes change nothing.",
 	Bad:    "ec2_instance_ebs_performance_exceeded_tp: 41 s of a run of 60 s",
 	Good:   "0 s",

@@ -85,7 +85,7 @@ var fleetOverlap = &diagnose.Rule{
 	Code:     "PL802",
 	Since:    "0.2",
 	Severity: finding.Warn,
-	Title:    "hosts measured at the same time for a part of it only",
+	Title:    "hosts overlapped for only part of the run",
 	When: "The time in which all hosts measured is less than 95 % of the planned time; below 80 % the figures " +
 		"are invalid.",
 	Why: "Only the seconds in which all hosts ran show what they do together; the others are left out, so " +
@@ -131,9 +131,8 @@ var fleetStraggler = &diagnose.Rule{
 	Severity: finding.Fail,
 	Title:    "a host falls behind the others",
 	When: "Of three hosts or more, one reaches less than 0.8 of the median of the others, each as a share of its " +
-		"own ceiling, and its 95 % " +
-		"interval lies below theirs. Where a ceiling is not known, rates are compared. Hosts that measured fewer " +
-		"than 5 s are not judged.",
+		"own ceiling, and its 95 % interval lies below theirs. Where a ceiling is not known, rates are compared. " +
+		"Hosts that measured fewer than 5 s are not judged.",
 	Why: "What spreads over all hosts, such as a replicated write or a query to all shards, waits for the " +
 		"slowest of them.",
 	Fix: "Run plimsoll check on that host and compare its report with another's; look for a volume of another " +

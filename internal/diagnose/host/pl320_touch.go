@@ -12,9 +12,10 @@ var notLoaded = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "blocks are not loaded from the snapshot yet",
-	When: "plimsoll check --probe or run reads pairs of 4 KiB in 200 pieces of 512 KiB of a volume. The share of first " +
-		"reads beyond the upper quartile of the second ones, less what chance puts there, is at least 15 % with an " +
-		"interval (95 %) above 0, and 10 % more first than second reads are later by 1 ms or half a median.",
+	When: "plimsoll check --probe or run reads pairs of 4 KiB in 200 pieces of 512 KiB of a volume. The share of " +
+		"first reads beyond the upper quartile of the second ones, less what chance puts there, is at least 15 % " +
+		"with an interval (95 %) above 0, and 10 % more first than second reads are later by 1 ms or half a " +
+		"median.",
 	Why: "A volume made from a snapshot fetches each block from object storage when it is first read, at tens of " +
 		"milliseconds a piece. Until all was read once, everything is slow for hours, and no benchmark of it means " +
 		"anything.",

@@ -44,14 +44,12 @@ var wrongFstab = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "fstab does not bring this mount back",
 	When: "The mount of a tested path is neither in /etc/fstab nor a systemd mount unit; or its line names a " +
-		"kernel name such as /dev/nvme1n1, or lacks " +
-		"nofail (an info on a single local drive). An error where the line mounts another filesystem there. / " +
-		"/boot /usr and /var are left alone, " +
-		"and so is a machine whose root is in memory (a live image, a container).",
+		"kernel name such as /dev/nvme1n1, or lacks nofail (an info on a single local drive). An error where the " +
+		"line mounts another filesystem there. / /boot /usr and /var are left alone, and so is a machine whose " +
+		"root is in memory (a live image, a container).",
 	Why: "After the next boot the path is an empty directory on the root volume, and a database starts in it; or " +
-		"another filesystem is there; " +
-		"or, without nofail, the machine waits for a volume that is late and stops in emergency mode, where no " +
-		"one can log in.",
+		"another filesystem is there; or, without nofail, the machine waits for a volume that is late and stops " +
+		"in emergency mode, where no one can log in.",
 	Fix:    "Mount by UUID or LABEL with nofail, then test it with umount and mount.",
 	Bad:    "/dev/nvme1n1  /data  xfs  defaults  0  2",
 	Good:   "UUID=8ac075e3-1124-4bb6-bef7-a6811bf8b870  /data  xfs  defaults,noatime,nofail  0  2",
@@ -196,8 +194,7 @@ var unknownArray = &diagnose.Rule{
 	Title:    "array is not in mdadm.conf",
 	When:     "No ARRAY line of mdadm.conf has the UUID, name or device of an md array below a tested path.",
 	Why: "An array that is not listed may come up under another name (md127), read-only, or not at all when a " +
-		"member is late; what is mounted " +
-		"by its name is then missing.",
+		"member is late; what is mounted by its name is then missing.",
 	Fix:    "Add the line that mdadm prints, and rebuild the initramfs.",
 	Bad:    "$ grep ARRAY /etc/mdadm/mdadm.conf\n$",
 	Good:   "ARRAY /dev/md/data metadata=1.2 UUID=3aaa0122:29827cfa:5331ad66:ca767371",

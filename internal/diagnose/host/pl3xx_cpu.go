@@ -39,11 +39,9 @@ var deepIdle = &diagnose.Rule{
 	When: "An idle state (C-state) with a wake-up time above 50 µs is enabled. A warning where a local NVMe " +
 		"drive is below a tested path.",
 	Why: "With few I/Os in flight the processor falls asleep while it waits, and each completion pays for waking " +
-		"it. Latency at depth 1 " +
-		"then shows the processor, and the same drive looks slower idle than busy.",
+		"it. Latency at depth 1 then shows the processor, and the same drive looks slower idle than busy.",
 	Fix: "Disable those states while you measure (plimsoll tune --cpu, or cpupower idle-set -d N), or boot with " +
-		"intel_idle.max_cstate=1. " +
-		"It costs power, and turbo frequencies on the other cores.",
+		"intel_idle.max_cstate=1. It costs power, and turbo frequencies on the other cores.",
 	Bad:    "$ cpupower idle-info | grep -A5 C6\nC6:\nLatency: 133",
 	Good:   "$ cpupower idle-set -D 50     # disables states that take longer than 50 µs to leave",
 	Ignore: "When production runs with them too and you want its figures.",
@@ -83,7 +81,7 @@ var deepIdle = &diagnose.Rule{
 
 func passDeepIdle(c *diagnose.Case, pass func(format string, args ...any)) {
 	if len(c.Host.CPU.Idle) > 0 {
-		pass("no idle state takes longer than %s to leave", deepWake)
+		pass("the CPU leaves its deepest idle state in %s or less", text.Duration(deepWake))
 	}
 }
 
@@ -96,11 +94,11 @@ var slowGovernor = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "the CPU frequency governor saves power",
 	When: "The frequency governor is powersave; ondemand and conservative are an info. Under intel_pstate and " +
-		"amd-pstate-epp powersave is the " +
-		"usual, dynamic one: there energy_performance_preference must be power or balance_power.",
+		"amd-pstate-epp powersave is the usual, dynamic one: there energy_performance_preference must be power or " +
+		"balance_power.",
 	Why: "Storage load comes in short bursts that do not look like work to a governor, so fio, the interrupts and " +
-		"the database run at a low " +
-		"clock: fewer IOPS a core, longer latency, and figures that change with what else runs.",
+		"the database run at a low clock: fewer IOPS a core, longer latency, and figures that change with what " +
+		"else runs.",
 	Fix:    "Set the governor performance (plimsoll tune --cpu, or cpupower frequency-set -g performance).",
 	Bad:    "$ cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor\npowersave     # scaling_driver: acpi-cpufreq",
 	Good:   "$ cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor\nperformance",
@@ -174,8 +172,7 @@ var slowClock = &diagnose.Rule{
 	Title:    "reading the clock is slow",
 	When:     "The clock source is none of tsc, kvm-clock, arch_sys_counter, hyperv_clocksource_tsc_page.",
 	Why: "fio reads the clock several times an I/O, a database as well. hpet, acpi_pm and xen need a system call " +
-		"each time, of a microsecond " +
-		"or more, which takes IOPS from a busy core and adds to every latency.",
+		"each time, of a microsecond or more, which takes IOPS from a busy core and adds to every latency.",
 	Fix:    "Choose tsc where the kernel offers it; where it does not, dmesg says why it was rejected.",
 	Bad:    "$ cat /sys/devices/system/clocksource/clocksource0/current_clocksource\nxen",
 	Good:   "$ cat /sys/devices/system/clocksource/clocksource0/current_clocksource\ntsc",
@@ -217,8 +214,7 @@ var numaDrives = &diagnose.Rule{
 	Title:    "drives are attached to one NUMA node of several",
 	When:     "The machine has more than one NUMA node, and local drives below the tested paths name theirs.",
 	Why: "Requests from the other node cross the link between the sockets, interrupts and buffers too: some per " +
-		"cent of IOPS, and runs that " +
-		"differ by where the scheduler put fio.",
+		"cent of IOPS, and runs that differ by where the scheduler put fio.",
 	Fix:    "Bind fio to the drives' node (numa_cpu_nodes=N in the job, or numactl), or measure each node by itself.",
 	Bad:    "$ cat /sys/class/block/nvme1n1/device/device/numa_node\n1\n$ fio --name=a ...",
 	Good:   "$ numactl --cpunodebind=1 --membind=1 fio --name=a ...",

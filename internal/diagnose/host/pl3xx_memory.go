@@ -42,13 +42,10 @@ var dirtyPages = &diagnose.Rule{
 	Severity: finding.Info,
 	Title:    "many dirty pages can accumulate before they are written back",
 	When: "The kernel begins to write back only at more than 4 GiB of dirty pages (vm.dirty_background_bytes, or " +
-		"_ratio of the memory). A " +
-		"warning where that limit is not below the one at which writers wait, for then nothing is written in the " +
-		"background. Not of a run " +
-		"that used direct I/O only.",
+		"_ratio of the memory). A warning where that limit is not below the one at which writers wait, for then " +
+		"nothing is written in the background. Not of a run that used direct I/O only.",
 	Why: "What has gathered goes out at once: a checkpoint's fsync, or any sync behind it, waits for all of it, " +
-		"seconds on most arrays. " +
-		"Direct I/O does not take this way, a database like PostgreSQL does.",
+		"seconds on most arrays. Direct I/O does not take this way, a database like PostgreSQL does.",
 	Fix:    "Set the limits in bytes, to what the storage writes in half a second and in two.",
 	Bad:    "vm.dirty_background_ratio = 10     # of 256 GiB",
 	Good:   "vm.dirty_background_bytes = 268435456\nvm.dirty_bytes = 1073741824",
@@ -91,7 +88,7 @@ var dirtyPages = &diagnose.Rule{
 
 func passDirtyPages(c *diagnose.Case, pass func(format string, args ...any)) {
 	if background, limit := dirtyLimits(c); limit > 0 {
-		pass("write-back begins at %s, writers wait from %s", background, limit)
+		pass("dirty pages: background write-back at %s, throttling at %s", background, limit)
 	}
 }
 
@@ -106,8 +103,7 @@ var swapping = &diagnose.Rule{
 	Title:    "the machine may swap",
 	When:     "Swap lies on a drive below a tested path, or swap is in use at all and vm.swappiness is above 10.",
 	Why: "Swapping competes with the load on the same drives, and a database whose memory was swapped out is slow " +
-		"for reasons that no " +
-		"storage figure shows.",
+		"for reasons that no storage figure shows.",
 	Fix:    "Put swap on another drive and lower vm.swappiness.",
 	Bad:    "$ swapon --show\nNAME      TYPE\n/dev/md0p2 partition     # and md0p1 is /data",
 	Good:   "vm.swappiness = 1     # swap on the root volume",

@@ -32,8 +32,8 @@ var otherLoad = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "other load on the storage before the run",
 	When: "While plimsoll check looks for a second and does nothing itself, the device of a tested path is busy " +
-		"for 10 % of it, does 100 I/Os, or " +
-		"moves 10 MiB. An info where programs with files on the path do it (root sees those of others).",
+		"for 10 % of it, does 100 I/Os, or moves 10 MiB. An info where programs with files on the path do it " +
+		"(root sees those of others).",
 	Why:    "Other load takes part of the IOPS and bandwidth; you measure only what is left.",
 	Fix:    "Find it (iotop, pidstat -d 1) and stop it, or wait.",
 	Bad:    "$ iostat -x 1\nDevice  r/s   w/s     %util\nmd0     0.00  2210.00 64.0",
@@ -49,7 +49,7 @@ var otherLoad = &diagnose.Rule{
 				}
 				f := finding.Finding{
 					Subject: t.Name,
-					Message: fmt.Sprintf("%s does %s IOPS and %s, of which none is plimsoll's.", t.Name, iops, rate),
+					Message: fmt.Sprintf("%s does %s IOPS and %s, none of it plimsoll's.", t.Name, iops, rate),
 					Evidence: []finding.Evidence{
 						{
 							What:     "I/Os a second",
@@ -113,11 +113,9 @@ var kernelTrouble = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "the kernel logged storage errors",
 	When: "The kernel's log has NVMe timeouts, I/O errors, filesystem errors or failed members on a device below " +
-		"a tested path, or of " +
-		"processors throttled by heat. An info when the last one is more than a day old.",
+		"a tested path, or of processors throttled by heat. An info when the last one is more than a day old.",
 	Why: "A drive that times out stalls for seconds and is reset; one with errors reads again and again. Their " +
-		"figures are not those of a " +
-		"sound drive, and next time it may be data.",
+		"figures are not those of a sound drive, and next time it may be data.",
 	Fix: "Read the log around it, look at the drive (nvme smart-log, smartctl), replace it or its cable; cool " +
 		"the machine.",
 	Bad:    "nvme nvme1: I/O 5 QID 2 timeout, reset controller",
@@ -163,7 +161,7 @@ var kernelTrouble = &diagnose.Rule{
 
 func passKernelTrouble(c *diagnose.Case, pass func(format string, args ...any)) {
 	if !slices.ContainsFunc(c.Host.Notes, func(n string) bool { return strings.HasPrefix(n, host.LogNote) }) {
-		pass("no complaint of these devices in the kernel's log")
+		pass("no errors of these devices in the kernel log")
 	}
 }
 
@@ -187,8 +185,7 @@ var fullFilesystem = &diagnose.Rule{
 	Title:    "filesystem is nearly full",
 	When:     "Less than 5 % of the device of a tested path is free.",
 	Why: "Allocation slows down and files fragment, so test files are not allocated as those of a database would " +
-		"be; and there may be no room for them: " +
-		"plimsoll fills at most 90 % of what is free.",
+		"be; and there may be no room for them: plimsoll fills at most 90 % of what is free.",
 	Fix:    "Free some space, or grow the volumes and the filesystem.",
 	Bad:    "$ df -h /data\nSize  Used Avail Use%\n100G   98G  2.0G  98%",
 	Good:   "$ df -h /data\nSize  Used Avail Use%\n100G   40G   60G  40%",

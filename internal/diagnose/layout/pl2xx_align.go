@@ -26,17 +26,15 @@ var wrongGeometry = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "filesystem geometry does not fit the array",
 	When: "The stripe unit (XFS sunit, ext4 stride) is not the chunk, or the stripe width (swidth) is not chunk × " +
-		"data members. " +
-		"RAID1 and RAID10 members that only mirror do not count. A filesystem made without alignment is an info, " +
-		"on RAID5 and RAID6 a warning.",
+		"data members. RAID1 and RAID10 members that only mirror do not count. A filesystem made without " +
+		"alignment is an info, on RAID5 and RAID6 a warning.",
 	Why: "XFS places allocation groups, the log and large files by this geometry. With too wide a stripe it " +
-		"believes in members that do " +
-		"not exist, rounds files up to a stripe that does not exist, and on RAID5/6 every write it takes for a " +
-		"full stripe costs a read-modify-write. " +
-		"mkfs only warns, and mount reports nothing.",
+		"believes in members that do not exist, rounds files up to a stripe that does not exist, and on RAID5/6 " +
+		"every write it takes for a full stripe costs a read-modify-write. mkfs only warns, and mount reports " +
+		"nothing.",
 	Fix: "Let mkfs.xfs read the geometry from the device, or give su=CHUNK and sw=DATA MEMBERS. A mounted " +
-		"filesystem can be " +
-		"corrected with -o sunit=,swidth= (in sectors of 512 bytes), which changes new allocations only.",
+		"filesystem can be corrected with -o sunit=,swidth= (in sectors of 512 bytes), which changes new " +
+		"allocations only.",
 	Bad:    "mdadm --create /dev/md0 --chunk=64K --level=raid0 --raid-devices=4 ...\nmkfs.xfs -d su=64k,sw=8 /dev/md0",
 	Good:   "mkfs.xfs -d su=64k,sw=4 /dev/md0",
 	Ignore: "On RAID0 and RAID10 under a database with small random I/O, where geometry hardly shows.",
@@ -145,8 +143,7 @@ var misaligned = &diagnose.Rule{
 	Title:    "partition does not start on a 4 KiB boundary",
 	When:     "A partition below a tested path starts at an offset that is not a multiple of 4 KiB.",
 	Why: "Every 4 KiB block of the filesystem then lies across two of the drive's pages: a write reads and writes " +
-		"both. The " +
-		"kernel's own alignment check stays silent when the drive reports 512-byte sectors.",
+		"both. The kernel's own alignment check stays silent when the drive reports 512-byte sectors.",
 	Fix:    "Start partitions at 1 MiB, or use the whole drive.",
 	Bad:    "parted /dev/nvme1n1 mkpart primary xfs 2049s 100%",
 	Good:   "parted -a optimal /dev/nvme1n1 mkpart primary xfs 1MiB 100%",
@@ -193,11 +190,9 @@ var chunkSplit = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Info,
 	Title:    "I/Os are split by the chunk",
-	When: "Random I/Os cross chunk borders although they are smaller than a chunk: " +
-		"on average bs aligned to bs becomes " +
-		"1 + (bs − gcd(bs, chunk)) / chunk pieces. An info from 1 %, a warning " +
-		"from 25 %. Without a known chunk it is " +
-		"inferred from device I/Os over fio's I/Os.",
+	When: "Random I/Os cross chunk borders although they are smaller than a chunk: on average bs aligned to bs " +
+		"becomes 1 + (bs − gcd(bs, chunk)) / chunk pieces. An info from 1 %, a warning from 25 %. Without a known " +
+		"chunk it is inferred from device I/Os over fio's I/Os.",
 	Why: "Each piece is an I/O of its own on a volume: it costs a provisioned operation, and the I/O waits for " +
 		"its slowest piece.",
 	Fix: "Choose a chunk that is a multiple of the block size, or a much larger one; for databases 64 KiB to 512 " +
@@ -293,12 +288,10 @@ var wideLog = &diagnose.Rule{
 	Severity: finding.Info,
 	Title:    "XFS log stripe unit is larger than needed",
 	When: "The log's stripe unit is above 32 KiB on an array that holds the WAL, or on which a scenario syncs its " +
-		"writes. " +
-		"mkfs.xfs takes it from a chunk of up to 256 KiB, and 32 KiB for larger ones.",
+		"writes. mkfs.xfs takes it from a chunk of up to 256 KiB, and 32 KiB for larger ones.",
 	Why: "Each sync that must write the log pads it to this unit. On recycled, already written files that is " +
-		"rare; where new extents " +
-		"are converted each 8 KiB commit wrote 256 KiB of log in the lab (33 times the bytes) and IOPS fell from " +
-		"409 to 348 against 32 KiB.",
+		"rare; where new extents are converted each 8 KiB commit wrote 256 KiB of log in the lab (33 times the " +
+		"bytes) and IOPS fell from 409 to 348 against 32 KiB.",
 	Fix:    "Make the filesystem with -l su=32k (or 4k) when the chunk is 64 KiB to 256 KiB.",
 	Bad:    "mkfs.xfs /dev/md1                 # chunk 256K: log sunit=64 blks",
 	Good:   "mkfs.xfs -l su=32k /dev/md1       # log sunit=8 blks",

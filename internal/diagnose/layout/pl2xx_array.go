@@ -25,10 +25,9 @@ var degraded = &diagnose.Rule{
 	Code: "PL201", Since: "0.1", Severity: finding.Fail,
 	Title: "array is degraded",
 	When:  "At least one member of a redundant array is missing (`md/degraded` is above 0).",
-	Why: "The data no longer has a second copy, and the load of the missing member moves to its mirror or has to be " +
-		"computed: in the lab a RAID10 of eight read at half its rate with one member gone, while writes looked " +
-		"healthy. " +
-		"Nothing measured now says what the whole array can do.",
+	Why: "The data no longer has a second copy, and the load of the missing member moves to its mirror or has to " +
+		"be computed: in the lab a RAID10 of eight read at half its rate with one member gone, while writes " +
+		"looked healthy. Nothing measured now says what the whole array can do.",
 	Fix: "Replace the member, add it back, wait until the rebuild is done, then measure again.",
 	Bad: `$ cat /proc/mdstat
 md0 : active raid10 nvme8n1[7] nvme7n1[6] nvme4n1[5](F) ...
@@ -80,8 +79,8 @@ var syncing = &diagnose.Rule{
 	Title:    "array is resyncing or being checked",
 	When:     "`md/sync_action` is anything but idle, and the array is not degraded (PL201 reports that).",
 	Why: "A resync, check or reshape reads and writes every member at the same time as your load. Small random " +
-		"writes hardly suffer, since " +
-		"it yields to them, but large reads lost half their rate in the lab, and the figures change while it goes on.",
+		"writes hardly suffer, since it yields to them, but large reads lost half their rate in the lab, and the " +
+		"figures change while it goes on.",
 	Fix: "Wait until it is done, or create arrays on blank volumes with --assume-clean; then measure again.",
 	Bad: `$ cat /sys/block/md0/md/sync_action
 resync`,
@@ -130,8 +129,7 @@ var mixedMembers = &diagnose.Rule{
 	Title:    "array is made of unlike volumes",
 	When:     "Members differ in type, model, sustained limits, or by more than 1 % in size.",
 	Why: "A stripe is as fast as its slowest member: every other member waits for it. With unlike sizes, md RAID0 " +
-		"stripes the " +
-		"remainder over fewer members, so the end of the array is slower than its beginning.",
+		"stripes the remainder over fewer members, so the end of the array is slower than its beginning.",
 	Fix: "Use volumes of one type, size and provisioning; raise the weaker ones.",
 	Bad: `volumes: [{type: gp3, iops: 3000}, {type: gp3, iops: 3000},
           {type: gp3, iops: 3000}, {type: gp2, size: 200GiB}]`,
@@ -223,8 +221,7 @@ var linearArray = &diagnose.Rule{
 	Title:    "several volumes are concatenated, not striped",
 	When:     "An array of two volumes or more is linear: an LVM volume without --stripes, or md linear.",
 	Why: "A linear array fills one volume after the other, so a file lives on one of them and gets one volume's " +
-		"IOPS and " +
-		"throughput however many there are.",
+		"IOPS and throughput however many there are.",
 	Fix: "Recreate the volume with one stripe per member; lvconvert cannot stripe an existing linear volume " +
 		"without a copy.",
 	Bad:    "lvcreate -l 100%FREE --name data vg0",

@@ -32,20 +32,17 @@ var straggler = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "array member slower than its peers",
 	When: "A warning when a member takes at least 2 times its peers' time per request with no more I/Os in flight " +
-		"than members; or is busy over " +
-		"95 % while its peers' median stays under 75 % and the array below 85 % of its ceiling. An info when a " +
-		"queue at least 3 times " +
-		"as long gathers on one member and the array's ceiling is not known, or the array below 90 % of it, or, in an " +
-		"import, at it: an array that delivers what was paid for has no slow member, but its queue waits somewhere. " +
-		"Silent about deep queues where a probe " +
-		"(run --probe) shows that the member is like the others.",
+		"than members; or is busy over 95 % while its peers' median stays under 75 % and the array below 85 % of " +
+		"its ceiling. An info when a queue at least 3 times as long gathers on one member and the array's ceiling " +
+		"is not known, or the array below 90 % of it, or, in an import, at it: an array that delivers what was " +
+		"paid for has no slow member, but its queue waits somewhere. Silent about deep queues where a probe (run " +
+		"--probe) shows that the member is like the others.",
 	Why: "A stripe waits for its slowest member, so one slow volume makes all of them slow: in the lab a RAID10 " +
-		"of eight with one member at a " +
-		"quarter of its rate wrote at 4 times that member's rate, 251 IOPS instead of 1,153.",
-	Fix: "Probe each member alone, reading only (plimsoll run --probe); a slow one shows at once. " +
-		"Then replace it, finish its " +
-		"initialisation (a volume made from a " +
-		"snapshot is slow on first touch), or raise its provisioning.",
+		"of eight with one member at a quarter of its rate wrote at 4 times that member's rate, 251 IOPS instead " +
+		"of 1,153.",
+	Fix: "Probe each member alone, reading only (plimsoll run --probe); a slow one shows at once. Then replace " +
+		"it, finish its initialisation (a volume made from a snapshot is slow on first touch), or raise its " +
+		"provisioning.",
 	Bad: `nvme1n1: ios=0/1628099, ticks=0/1040612     0.64 ms a request
 nvme2n1: ios=0/1631037, ticks=0/12053112    7.39 ms a request`,
 	Good: `nvme1n1: ios=0/1196794, ticks=0/715212      0.60 ms a request

@@ -124,7 +124,7 @@ var databaseBelow = &diagnose.Rule{
 		"lists its causes, and what nothing explains as unexplained.",
 	Why: "The resource that is named as the limit has room left: something else, or the way in which transactions " +
 		"use it, takes the rest.",
-	Fix:  "Nothing that was recorded explains enough of the gap. Look at what the sessions waited for, and run longer.",
+	Fix:  "Look at what the sessions waited for, and run longer: nothing that was recorded explains enough of the gap.",
 	Bad:  "16 clients, 500 TPS of 2,326 to 3,489 expected: a sync is under way 30 % of the time",
 	Good: "16 clients, 2,849 TPS",
 	Ignore: "When the load is far from synced commits alone, as TPC-B is: its sessions also wait for rows and for " +

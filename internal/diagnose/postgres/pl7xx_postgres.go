@@ -81,14 +81,14 @@ var commitsLimit = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "limited by the latency of commits",
 	When: "A database reaches 66 % or more of c / (2 S) commits a second, the upper end of what c clients are " +
-		"expected to reach by group commit when one synced write takes S (c / (S + C) where the CPU time C of a commit " +
-		"is longer, or with one client), and 60 % or more of its waits are for the log (WALWrite, WALSync).",
+		"expected to reach by group commit when one synced write takes S (c / (S + C) where the CPU time C of a " +
+		"commit is longer, or with one client), and 60 % or more of its waits are for the log (WALWrite, " +
+		"WALSync).",
 	Why: "A flush of the log carries about half of the clients' commits, and the next one begins when it has " +
-		"ended. More IOPS or bandwidth of " +
-		"the log volume change nothing; its latency, and the number of clients, do.",
+		"ended. More IOPS or bandwidth of the log volume change nothing; its latency, and the number of clients, " +
+		"do.",
 	Fix: "Use more clients (connections that commit at the same time), a log volume of lower latency such as io2, " +
-		"or synchronous_commit=off " +
-		"for transactions that may be lost in a crash. Not more IOPS.",
+		"or synchronous_commit=off for transactions that may be lost in a crash. Not more IOPS.",
 	Bad:    "16 clients, S = 2.293 ms: 2,849 TPS of 2,326 to 3,489 expected, WALWrite 78 % of waits",
 	Good:   "the same with 64 clients: more commits share each flush",
 	Ignore: "When the rate is enough, or the scenario is pg-commit, which is there to find it.",
@@ -139,7 +139,7 @@ var generatorLimits = &diagnose.Rule{
 				continue
 			}
 			f := b.finding(
-				"pgbench has no CPU left with %s: it uses %s of its threads, and %s of sessions wait for it.",
+				"With %s, pgbench used %s of its threads' CPU time, and %s of sessions waited for it.",
 				text.Plural(b.peak.Clients, "client"),
 				text.Percent(use),
 				text.Percent(b.peak.Waited("Client:ClientRead")),
@@ -174,9 +174,9 @@ var fullPages = &diagnose.Rule{
 	When: "Half or more of the bytes of the log are full pages, which the server writes at the first change " +
 		"of a page after a checkpoint.",
 	Why: "They multiply the log: 7,920 bytes a transaction right after a checkpoint, 276 without them (pgbench's " +
-		"simple-update). The log volume " +
-		"then carries so much fewer transactions, and a test long after a checkpoint hides it.",
-	Fix: "Let checkpoints lie further apart (max_wal_size, checkpoint_timeout), or compare with " +
+		"simple-update). The log volume then carries so much fewer transactions, and a test long after a " +
+		"checkpoint hides it.",
+	Fix: "Space checkpoints further apart (max_wal_size, checkpoint_timeout), or compare with " +
 		"wal_compression=lz4: `plimsoll run pg-checkpoint " +
 		"--pg-set wal_compression=lz4`. Do not switch full_page_writes off unless the filesystem copies on write.",
 	Bad:    "7,920 bytes of WAL a transaction, 0.95 full pages each",
@@ -190,7 +190,7 @@ var fullPages = &diagnose.Rule{
 				continue
 			}
 			f := b.finding(
-				"%s of the log are full pages: %v of WAL a transaction, %s full pages each.",
+				"%s of the WAL is full-page images: %v of WAL per transaction, with %s full pages.",
 				text.Percent(share),
 				b.peak.WALPerTx(),
 				units.Number(b.peak.ImagesPerTx()),
@@ -293,8 +293,7 @@ var cliff = &diagnose.Rule{
 	Title:    "transactions fell during the run",
 	When:     "The last third of a load of 12 s or more has less than 75 % of the first third's transactions a second.",
 	Why: "The first part measured a cache, a burst or the time before a checkpoint; what follows is what stays. A " +
-		"published run fell from " +
-		"34,856 to 17,296 after 15 s, when its data no longer fitted the cache.",
+		"published run fell from 34,856 to 17,296 after 15 s, when its data no longer fitted the cache.",
 	Fix: "Run longer (--runtime 10m) and quote the last part; look at the waits and at the checkpoints of that " +
 		"moment.",
 	Bad:    "34,856 TPS, then 17,296",
@@ -356,9 +355,9 @@ var doubtfulCommits = &diagnose.Rule{
 	When: "One synced write took 20 % more or less right after the scenario than right before it, " +
 		"transactions failed, something that observes the server failed, or other processes used 30 % of all cores " +
 		"while 95 % were busy.",
-	Why: "A bound by S holds only while S does: a noisy device, a burst that ran out or another load changed " +
-		"it in between.",
-	Fix:    "Find what else uses the log volume, wait until its burst is full, and run the scenario again.",
+	Why: "The bound assumes that the sync time S stays constant: a noisy device, a burst that ran out or another " +
+		"load changed it in between.",
+	Fix:    "Find what else uses the log volume, wait for its burst credits to recover, and run the scenario again.",
 	Bad:    "S 0.23 ms before and 3.4 ms after",
 	Good:   "S 1.858 ms before and 1.91 ms after",
 	Ignore: "Never for the figure; commits a sync and WAL a transaction hold all the same.",

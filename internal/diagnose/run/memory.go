@@ -234,14 +234,14 @@ func keptInMemory(m diagnose.Measurement, s side) (finding.Finding, bool) {
 	kept := m.All(func(w fio.Workload) bool { return paged(w) && w.KeepCache })
 	half, known := s.took()
 	cpu := m.Result.Total.CPU.User + m.Result.Total.CPU.System
-	if s.what != "reads" || !pre && !kept || s.N < diagnose.EnoughReads || s.reached() ||
-		!(known && half < driveSpeed) && cpu < ownTime {
+	waited := (!known || half >= driveSpeed) && cpu < ownTime
+	if s.what != "reads" || !pre && !kept || s.N < diagnose.EnoughReads || s.reached() || waited {
 		return finding.Finding{}, false
 	}
 	f := finding.Finding{
 		Severity: finding.Invalid,
-		Message: fmt.Sprintf("fio read the files into memory before it measured (pre_read=1), and half of the reads took %s: "+
-			"memory answered them.", text.Duration(half)),
+		Message: fmt.Sprintf("fio read the files into memory before it measured (pre_read=1), and half of the reads "+
+			"took %s: memory answered them.", text.Duration(half)),
 		Evidence: []finding.Evidence{
 			{What: "pre_read", Found: "1", Expected: "0", Where: "the job's options"},
 			{What: "latency of half of the reads", Found: text.Duration(half), Where: "fio, scenario " + m.Label()},
@@ -250,8 +250,8 @@ func keptInMemory(m diagnose.Measurement, s side) (finding.Finding, bool) {
 	}
 	if !pre {
 		f.Severity = finding.Warn
-		f.Message = fmt.Sprintf("What memory held of the files was kept (invalidate=0), and half of the reads took %s while the "+
-			"jobs computed %s of the time: most likely memory answered them.", text.Duration(half), text.Percent(cpu))
+		f.Message = fmt.Sprintf("What memory held of the files was kept (invalidate=0), and half of the reads took %s "+
+			"while the jobs computed %s of the time: most likely memory answered them.", text.Duration(half), text.Percent(cpu))
 		f.Evidence[0] = finding.Evidence{What: "invalidate", Found: "0", Expected: "1", Where: "the job's options"}
 	}
 	return f, true

@@ -19,14 +19,12 @@ var shallow = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "queue depth was not achieved",
 	When: "IOPS times mean latency (Little's law) gives less than 80 % of iodepth × numjobs, without a rate " +
-		"limit, think time or a sync " +
-		"after each write that would explain it; jobs of an asynchronous engine spend 80 % of their time in " +
-		"submission; or the engine is a synchronous one, which keeps one I/O in flight whatever iodepth says. Of " +
-		"runs of a second or more.",
+		"limit, think time or a sync after each write that would explain it; jobs of an asynchronous engine spend " +
+		"80 % of their time in submission; or the engine is a synchronous one, which keeps one I/O in flight " +
+		"whatever iodepth says. Of runs of a second or more.",
 	Why: "The storage saw less load than the job names, so the figure is that of a smaller depth. Causes: a " +
-		"synchronous engine, buffered I/O " +
-		"(libaio then submits synchronously), submission that blocks (extents allocated while writing, a full " +
-		"request queue), a busy core.",
+		"synchronous engine, buffered I/O (libaio then submits synchronously), submission that blocks (extents " +
+		"allocated while writing, a full request queue), a busy core.",
 	Fix:    "Use libaio or io_uring with direct=1 on a pre-written file; raise queue/nr_requests; use more jobs.",
 	Read:   "Take the figure as that of the depth that was reached, and compare it with others of that depth.",
 	Bad:    "iodepth=64, numjobs=4: 256 asked, 19 achieved",
@@ -239,12 +237,10 @@ var syncBlocks = &diagnose.Rule{
 	Severity: finding.Info,
 	Title:    "the sync after each write empties the queue",
 	When: "A job asks for a depth above 1 and a sync after each write. Silent when telemetry shows that the " +
-		"device's queue was at least " +
-		"half as deep as asked.",
+		"device's queue was at least half as deep as asked.",
 	Why: "fio submits nothing while it waits in fsync or fdatasync. Its own figures (iodepth levels, IOPS × " +
-		"latency) look full, for I/Os that " +
-		"have completed but were not yet reaped are still counted, and their latencies include the wait. The " +
-		"device's queue is the true depth.",
+		"latency) look full, for I/Os that have completed but were not yet reaped are still counted, and their " +
+		"latencies include the wait. The device's queue is the true depth.",
 	Fix: "Read the device's depth and the sync latency, not clat. To load the device with synced writes use " +
 		"more jobs: each job stands for one committing session.",
 	Bad:    "fdatasync=1, iodepth=32, numjobs=4: asks for 128, keeps at most 4 syncs and few writes at the device",

@@ -63,8 +63,8 @@ var othersCompute = &diagnose.Rule{
 		"latency longer than the storage's, and a missed threshold says nothing about the storage.",
 	Fix: "Stop the other processes (top shows them), and measure again. On a host that is always shared, such as a " +
 		"CI runner, measure with --shared-host, and compare variants with plimsoll ab.",
-	Bad:    "The host's 2 cores are 98.9 % busy, 2.8 % with fio",
-	Good:   "The host's 2 cores are 31 % busy, 24 % with fio",
+	Bad:    "The host's 2 cores were 98.9 % busy, 2.8 % with fio",
+	Good:   "The host's 2 cores were 31 % busy, 24 % with fio",
 	Ignore: "When both sides of a comparison ran alternately beside the same load.",
 	After:  []finding.Code{"PL401"},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
@@ -144,7 +144,8 @@ func (u cpuUse) foreign() bool { return u.all-u.own >= diagnose.ForeignCPU }
 func (u cpuUse) finding(m diagnose.Measurement) finding.Finding {
 	return finding.Finding{
 		Subject: "host", Scenarios: m.IDs(),
-		Message: fmt.Sprintf("The host's %d cores are %s busy, %s with fio.", u.cores, text.Percent(u.all), text.Percent(u.own)),
+		Message: fmt.Sprintf("The host's %d cores were %s busy, %s with fio.", u.cores, text.Percent(u.all),
+			text.Percent(u.own)),
 		Evidence: []finding.Evidence{{
 			What:     "CPU of the host",
 			Found:    fmt.Sprintf("%s, of which fio %s", text.Percent(u.all), text.Percent(u.own)),
@@ -161,8 +162,7 @@ var robbed = &diagnose.Rule{
 	Title:    "the host lost CPU time to steal or interrupts",
 	When:     "At least 5 % of all cores were stolen by the hypervisor, or at least 25 % went into interrupts.",
 	Why: "Stolen time stops fio between an I/O's end and its noticing it, so latencies contain the hypervisor's " +
-		"scheduling. Interrupts on " +
-		"few cores delay completions behind each other.",
+		"scheduling. Interrupts on few cores delay completions behind each other.",
 	Fix: "Measure on a dedicated or larger instance, not on a burstable one out of credits; spread NVMe " +
 		"interrupts over cores (one queue a core).",
 	Bad:    "steal 12 %, read p99 9 ms",
@@ -225,11 +225,9 @@ var dirtyStall = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "dirty pages are written back during the run",
 	When: "More than 256 MiB are under writeback at once while the jobs use direct I/O (so they are another's), " +
-		"or seconds with less " +
-		"than a fifth of the median IOPS coincide with it.",
+		"or seconds with less than a fifth of the median IOPS coincide with it.",
 	Why: "Writeback shares the devices with the load. Buffered writers run at the speed of memory until the dirty " +
-		"limit, then all stop " +
-		"until the device has caught up: the mean describes neither.",
+		"limit, then all stop until the device has caught up: the mean describes neither.",
 	Fix: "Run `sync` before measuring, use direct=1, stop other writers, or lower vm.dirty_bytes and " +
 		"vm.dirty_background_bytes.",
 	Bad:    "writeback 2.1 GiB, 7 of 60 s below a fifth of the median",

@@ -179,12 +179,10 @@ var stalled = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "nothing completed for whole seconds",
 	When: "Between the first and the last I/O there are seconds in which none completed, in a run of 10 IOPS or " +
-		"more that is not " +
-		"paced by its own options. In an import of one job: fio has at least four samples of half a second fewer than " +
-		"fit into the run.",
+		"more that is not paced by its own options. In an import of one job: fio has at least four samples of " +
+		"half a second fewer than fit into the run.",
 	Why: "fio takes no sample in an interval in which nothing completes, so its iops min and mean hide the stall: " +
-		"it printed a minimum " +
-		"of 100,000 for a job that did 37,500 on average. For a database it is an outage.",
+		"it printed a minimum of 100,000 for a job that did 37,500 on average. For a database it is an outage.",
 	Fix: "Look at dmesg (nvme timeouts, resets), at the volume's events, at writeback (PL411) and at snapshots " +
 		"being taken.",
 	Read:   "Quote the slowest I/O beside the mean; the kernel's log of that time, or the volume's events, say why.",

@@ -28,13 +28,12 @@ var tooShort = &diagnose.Rule{
 	Code:     "PL418",
 	Since:    "0.1",
 	Severity: finding.Warn,
-	Title:    "the run was too short to measure anything",
-	When: "The window that the figures cover is below a second (below 50 ms it is invalid), or has too few seconds " +
-		"for an " +
-		"interval.",
+	Title:    "the run was too short for what it should show",
+	When: "The window that the figures cover is below a second (below 50 ms it is invalid), or has too few " +
+		"seconds for an interval.",
 	Why: "What is measured is the start: caches of drive and machine that are still empty or still full, the " +
-		"first I/Os of a queue, a few hundred " +
-		"samples at most for a p99. There is no second to compare with, so no interval either.",
+		"first I/Os of a queue, a few hundred samples at most for a p99. There is no second to compare with, so " +
+		"no interval either.",
 	Fix:    "Set time_based and a runtime of 30 s or more; a job without them ends when its size is done (PL129).",
 	Read:   "Do not compare it: so short a run consists of its start and its end.",
 	Bad:    "fio --name=a --rw=read --size=4m                                   # 1,024 I/Os, 4 ms",
@@ -57,9 +56,9 @@ var tooShort = &diagnose.Rule{
 					report(finding.Finding{
 						Subject:   m.Label(),
 						Scenarios: m.IDs(),
-						Title:     "the run was too short to state an uncertainty",
+						Title:     "the run was too short for what it should show",
 						Message: fmt.Sprintf(
-							"Only %s were measured: how far the figures can be trusted is not known.",
+							"%s were measured, too short to estimate an error margin.",
 							text.Duration(r.Measured),
 						),
 						Evidence: []finding.Evidence{
@@ -106,20 +105,18 @@ var pageCache = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "the page cache was measured, not the storage",
 	When: "Jobs without direct=1 moved 16 MiB or more, and the devices' own counters show less than 90 % of the " +
-		"bytes that fio read, or that it wrote, in the window; below half, the measurement is invalid. In an import: " +
-		"half of the random reads, or of the writes that are not synced, took less than 6 µs, whatever is said of " +
-		"direct (10 µs where it is known to be off; a warning for other reads); or jobs with one I/O at a time " +
-		"compute so much that an I/O has less than 6 µs left to wait for a drive; or a fifth of the reads took less than " +
-		"10 µs and as many never reached the device; or of buffered writes half took less than 100 µs and the slowest " +
-		"hundredth 100 times as long and 10 ms (a warning); or the job had pre_read=1 (or invalidate=0: a warning) and its " +
-		"reads waited for nothing. Not where a device counted them.",
+		"bytes that fio read, or that it wrote, in the window; below half, the measurement is invalid. In an " +
+		"import: half of the random reads, or of the writes that are not synced, took less than 6 µs, whatever is " +
+		"said of direct (10 µs where it is known to be off; a warning for other reads); or jobs with one I/O at a " +
+		"time compute so much that an I/O has less than 6 µs left to wait for a drive; or a fifth of the reads " +
+		"took less than 10 µs and as many never reached the device; or of buffered writes half took less than 100 " +
+		"µs and the slowest hundredth 100 times as long and 10 ms (a warning); or the job had pre_read=1 (or " +
+		"invalidate=0: a warning) and its reads waited for nothing. Not where a device counted them.",
 	Why: "Buffered I/O goes to memory first. Reads that it holds never reach a device, and writes are done when " +
-		"they are copied; the device " +
-		"gets them later, or never when they are overwritten in between. A database that does its own caching " +
-		"sees none of that speed.",
+		"they are copied; the device gets them later, or never when they are overwritten in between. A database " +
+		"that does its own caching sees none of that speed.",
 	Fix: "Set direct=1. Where the application does use the page cache, use a file of twice the memory and an " +
-		"end_fsync=1, and run longer than " +
-		"it takes to fill vm.dirty_bytes.",
+		"end_fsync=1, and run longer than it takes to fill vm.dirty_bytes.",
 	Read: "Do not quote it as the storage's: it is what memory gives.",
 	Bad: "fio --name=a --rw=randwrite --bs=4k --size=64m --time_based --runtime=60        # 183,000 IOPS, of " +
 		"which the disk saw 44 %",

@@ -26,13 +26,11 @@ var concurrencyBound = &diagnose.Rule{
 	Severity: finding.Info,
 	Title:    "limited by concurrency, not by the storage",
 	When: "The job keeps its I/Os in flight, at most 16 a volume, its latency is that of unloaded volumes (at " +
-		"most twice their typical one, or under " +
-		"1.5 ms where that is not known), and it stays below 95 % of what the hardware allows. Silent where the latency " +
-		"misses the scenario's own threshold, or the volume itself is slow (PL507). That is proven by " +
-		"one I/O in flight, by a known ceiling at least " +
-		"1.05 times as high, or by a second depth in the same run whose IOPS grew with it; else the finding " +
-		"reports that one depth cannot tell. A warning when more " +
-		"than 4 are in flight and the hardware's limit is known; else an info.",
+		"most twice their typical one, or under 1.5 ms where that is not known), and it stays below 95 % of what " +
+		"the hardware allows. Silent where the latency misses the scenario's own threshold, or the volume itself " +
+		"is slow (PL507). That is proven by one I/O in flight, by a known ceiling at least 1.05 times as high, or " +
+		"by a second depth in the same run whose IOPS grew with it; else the finding reports that one depth " +
+		"cannot tell. A warning when more than 4 are in flight and the hardware's limit is known; else an info.",
 	Why: "IOPS = in flight / latency (Little's law) holds in every closed loop: at a limit the latency grows " +
 		"until it fits. Only where the storage is known to allow " +
 		"more is the figure that of one I/O, times the number in flight, and a plan that takes it for the " +

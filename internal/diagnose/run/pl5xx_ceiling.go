@@ -95,13 +95,12 @@ var farBelow = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "far below the ceiling",
 	When: "Measured IOPS are below 80 % of the lowest limit that the hardware sets, and neither concurrency nor " +
-		"the job's own rate " +
-		"explains it. Where no limit of the volumes is known, an instance's alone makes no gap. Between 80 and 95 % it is an info, where causes that more than latencies show explain at " +
-		"least half of the gap. An account of the gap lists the causes that the case shows, each with its share; a cause " +
-		"below a tenth of the gap is not named, " +
-		"and what nothing explains is listed as unexplained.",
+		"the job's own rate explains it. Where no limit of the volumes is known, an instance's alone makes no " +
+		"gap. Between 80 and 95 % it is an info, where causes that more than latencies show explain at least half " +
+		"of the gap. An account of the gap lists the causes that the case shows, each with its share; a cause " +
+		"below a tenth of the gap is not named, and what nothing explains is listed as unexplained.",
 	Why: "Capacity that is paid for does not arrive. Something between fio and the volumes takes it.",
-	Fix: "Nothing that was recorded explains enough of the gap. Record telemetry (plimsoll run), probe each " +
+	Fix: "What was recorded does not explain the gap: record telemetry (plimsoll run), probe each " +
 		"member alone (plimsoll run --probe), and compare depths (plimsoll sweep).",
 	Read: "Ask for the disk statistics of each member (fio prints them), and for results of other depths.",
 	Bad:  "3,733 MiB/s from four drives that can read 12,000 MB/s",
@@ -280,8 +279,8 @@ var mirrorReads = &diagnose.Rule{
 	Title:    "a mirrored array reads from every member",
 	When:     "A RAID1 or RAID10 array reads more than 1.25 times what the volumes of one side can give.",
 	Why: "The rule of thumb `stripes × volume` holds for writes, which go to both sides of a mirror. Reads are " +
-		"spread over all members, so a plan " +
-		"that halves them buys twice what it needs, and a result `above theory` is no surprise.",
+		"spread over all members, so a plan that halves them buys twice what it needs, and a result `above " +
+		"theory` is no surprise.",
 	Fix:    "Count all members for reads: 8 × 125 MiB/s = 1,000 MiB/s, and half of it for writes.",
 	Bad:    "RAID10 of 8 gp3: Throughput = 4 × 125 = 500 MB/s; measured 1,003 MB/s of reads",
 	Good:   "read 8 × 125 = 1,000 MiB/s, write 4 × 125 = 500 MiB/s",

@@ -26,11 +26,15 @@ func TestReal(t *testing.T) {
 		"ioping-cached.txt":         {"ioping", "ioping-read", "", "psync", "", 1.11e6, 0, 0.902, "direct (-D)"},
 		"ioping-write.txt":          {"ioping", "ioping-write", "write", "psync", "1", 0, 366, 2730, "200 requests"},
 		"sysbench-rndrd-direct.txt": {"sysbench 1.0.20", "fileio-randread", "randread", "psync", "1", 17469.4, 0, 113.78, ""},
-		"sysbench-seqwr.txt": {"sysbench 1.0.20", "fileio-write", "write", "psync", "0", 0, 11325.63, 0,
-			"one figure for writes and syncs"},
+		"sysbench-seqwr.txt": {
+			"sysbench 1.0.20", "fileio-write", "write", "psync", "0", 0, 11325.63, 0,
+			"one figure for writes and syncs",
+		},
 		"sysbench-rndwr-nosync.txt": {"sysbench 1.0.20", "fileio-randwrite", "randwrite", "psync", "0", 0, 209717.13, 4.51, ""},
-		"sysbench-rndrw-async.txt": {"sysbench 1.0.20", "fileio-randrw", "randrw", "libaio", "0", 27062.04, 18034.72, 0,
-			"handing I/Os over"},
+		"sysbench-rndrw-async.txt": {
+			"sysbench 1.0.20", "fileio-randrw", "randrw", "libaio", "0", 27062.04, 18034.72, 0,
+			"handing I/Os over",
+		},
 		"sysbench-rndwr-mmap.txt": {"sysbench 1.0.20", "fileio-randwrite", "randwrite", "mmap", "0", 0, 1634.77, 0, "syncs"},
 	} {
 		data, err := os.ReadFile(filepath.Join("testdata", file))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/fio"
@@ -128,11 +129,11 @@ func kubestrLine(o *fio.Output, j *fio.Job, d **fio.Direction, line string) bool
 // its job file has no stonewall; of others this is not known.
 func kubestrApart(o *fio.Output) []*fio.Output {
 	const figures = "latencies, how long its jobs ran, or how many I/Os they made"
-	names := ""
-	for _, j := range o.Jobs {
-		names += j.Name + " "
+	names := make([]string, len(o.Jobs))
+	for i, j := range o.Jobs {
+		names[i] = j.Name
 	}
-	if names == "read_iops write_iops read_bw write_bw " {
+	if slices.Equal(names, []string{"read_iops", "write_iops", "read_bw", "write_bw"}) {
 		o.Title = "default-fio"
 		o.Doubts = append(o.Doubts, silent("kubestr", figures), "the four jobs of kubestr's own test run at the same time "+
 			"(its job file has no stonewall): the figures of one are what the others left it, with 256 I/Os in flight in all")
@@ -174,7 +175,8 @@ func dbench(p *page) (outs []*fio.Output) {
 					dbenchJob("random-write", "randwrite", "4k", "64", fio.Direction{}, w))
 			}
 			if m[4] != "" {
-				jobs = append(jobs, dbenchJob("random-read-bw", "randread", "128k", "64", direction(0, rate(m[4]), 0), fio.Direction{}),
+				jobs = append(jobs,
+					dbenchJob("random-read-bw", "randread", "128k", "64", direction(0, rate(m[4]), 0), fio.Direction{}),
 					dbenchJob("random-write-bw", "randwrite", "128k", "64", fio.Direction{}, direction(0, rate(m[5]), 0)))
 			}
 		} else if m := dbenchBW.FindStringSubmatch(line); m != nil {
@@ -276,7 +278,7 @@ func kbench(p *page) (outs []*fio.Output) {
 
 // kbenchJob is a figure of a table with the job that it is of.
 func kbenchJob(what, order string, write bool, value string) fio.Job {
-	d := fio.Direction{}
+	var d fio.Direction
 	switch what {
 	case "IOPS":
 		d = direction(number(value), 0, 0)

@@ -95,7 +95,7 @@ func fileio(version string, said, got map[string]string, from, to int) *fio.Outp
 	j.Runtime, j.Count = ran, max(1, int(number(said["threads"])))
 	o := made(version, "", from, to)
 	o.Doubts = append(o.Doubts, silent("sysbench", "CPU, disk statistics, the kernel's depth or a median"))
-	if doubt := sysbenchLatency(&j, said, got, j.Options["ioengine"] == "libaio"); doubt != "" {
+	if doubt := sysbenchLatency(&j, got, j.Options["ioengine"] == "libaio"); doubt != "" {
 		o.Doubts = append(o.Doubts, doubt)
 	}
 	if j.Options["ioengine"] == "libaio" {
@@ -151,7 +151,7 @@ func sysbenchJob(said map[string]string) fio.Options {
 // sysbenchLatency gives the latency to the direction that it is of, or says why it is of none: it is one
 // figure for reads, writes and, from 1.0 on, the syncs between them; of asynchronous I/O it is the
 // time of the submission.
-func sysbenchLatency(j *fio.Job, said, got map[string]string, async bool) string {
+func sysbenchLatency(j *fio.Job, got map[string]string, async bool) string {
 	const ms = float64(time.Millisecond)
 	mean := number(got["avg"]) * ms
 	if sum, n := number(got["sum"]), number(got["events"]); sum > 0 && n > 0 {
@@ -168,8 +168,10 @@ func sysbenchLatency(j *fio.Job, said, got map[string]string, async bool) string
 		return fmt.Sprintf("its latency of %v is one figure for %s, and is left out", units.Latency(mean),
 			map[bool]string{true: "reads, writes and syncs", false: "writes and syncs"}[both])
 	}
-	l := fio.Latency{Mean: mean, Min: fio.Duration(number(got["min"]), time.Millisecond),
-		Max: fio.Duration(number(got["max"]), time.Millisecond)}
+	l := fio.Latency{
+		Mean: mean, Min: fio.Duration(number(got["min"]), time.Millisecond),
+		Max: fio.Duration(number(got["max"]), time.Millisecond),
+	}
 	if at := fio.Duration(number(got["pvalue"]), time.Millisecond); at > 0 {
 		l.Percentiles = []fio.Percentile{{P: number(got["p"]), Value: at}}
 	}

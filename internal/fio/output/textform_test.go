@@ -143,7 +143,7 @@ func sameDirection(t *testing.T, name string, a, b fio.Direction) {
 	}
 	near(t, name+" bw", float64(a.BW), float64(b.BW), 0.006*float64(b.BW)+1)
 	near(t, name+" bw mean", a.BWSamples.Mean, b.BWSamples.Mean, 0.006*b.BWSamples.Mean)
-	near(t, name+" iops mean", a.IOPSSamples.Mean, b.IOPSSamples.Mean, 0.005)
+	near(t, name+" iops mean", a.IOPSSamples.Mean, b.IOPSSamples.Mean, 0.005+1e-6)
 	if a.BWSamples.N != b.BWSamples.N || a.IOPSSamples.N != b.IOPSSamples.N || a.IOPSSamples.Max != b.IOPSSamples.Max {
 		t.Errorf("%s samples: text %+v %+v, json %+v %+v", name, a.BWSamples, a.IOPSSamples, b.BWSamples, b.IOPSSamples)
 	}

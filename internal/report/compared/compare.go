@@ -274,10 +274,10 @@ func verdictText(c *compare.Change, margin float64) string {
 	}
 	phrase := "cannot tell"
 	if c.LeastSeen > 0 {
-		phrase += ": could have seen about " + text.Percent(c.LeastSeen)
+		phrase += ": smallest detectable change about " + text.Percent(c.LeastSeen)
 	}
 	if c.Needs > 0 {
-		phrase += fmt.Sprintf("; %s needs about %d rounds", m, c.Needs)
+		phrase += fmt.Sprintf("; to detect %s, about %d rounds", m, c.Needs)
 	}
 	return phrase
 }

@@ -220,7 +220,7 @@ func CandidateLines(c *advise.Candidate) []string {
 	}
 	lines = append(lines, survives(c))
 	if c.Latency > 0 {
-		lines = append(lines, fmt.Sprintf("one I/O takes about %v at rest", units.LatencyOf(c.Latency)))
+		lines = append(lines, fmt.Sprintf("idle latency: about %v", units.LatencyOf(c.Latency)))
 	}
 	for _, n := range c.Notes {
 		lines = append(lines, text.Clean(n, words.LongSentence))
@@ -229,7 +229,7 @@ func CandidateLines(c *advise.Candidate) []string {
 		lines = append(lines, fmt.Sprintf("its credits of %s are down to %s at %s", p.Of, text.Percent(p.Lowest), p.LowestAt))
 	}
 	for _, why := range c.Why {
-		lines = append(lines, "why not cheaper: "+text.Clean(why, words.LongSentence))
+		lines = append(lines, "next cheaper: "+text.Clean(why, words.LongSentence))
 	}
 	return lines
 }
@@ -246,7 +246,7 @@ func survives(c *advise.Candidate) string {
 	if c.AFR < 0.0001 {
 		digits = 3
 	}
-	return fmt.Sprintf("the data is lost in %.*f %% of years at most", digits, c.AFR*100)
+	return fmt.Sprintf("annual probability of data loss: up to %.*f %%", digits, c.AFR*100)
 }
 
 // LayoutText is volumes in a few words: "8 x gp3 50 GiB raid10".

@@ -14,7 +14,8 @@ import (
 // Elsewhere is the document of what meets a demand on a cloud of which prices may be missing.
 func Elsewhere(a *advise.Choices) *page.Document {
 	d := &page.Document{
-		Kind: "advice", Head: page.Headline{Word: "What meets the demand on " + a.Cloud}, Data: page.DataOf("advice", a),
+		Kind: "advice", Head: page.Headline{Word: "Options that meet the demand on " + a.Cloud},
+		Data: page.DataOf("advice", a),
 	}
 	if len(a.Rows) == 0 {
 		d.Head.Word = "Nothing meets the demand on " + a.Cloud

@@ -51,7 +51,7 @@ func nextFor(s *bundle.Scenario, b *bundle.Bundle) string {
 	}
 	switch {
 	case worst >= 0:
-		return "First rule out " + string(findings[worst].Code) + " on this scenario. " + fix(findings[worst])
+		return "This may be caused by " + string(findings[worst].Code) + ": rule that out first. " + fix(findings[worst])
 	case len(b.Run.Imported) > 0: // it cannot be run again from here
 		return ""
 	case s.Verdict == verdict.Invalid:
