@@ -13,10 +13,11 @@ import (
 // What is read of a document. A text of 1 MB holds 40,000 short commands, whose judgement took 5 s of
 // CPU time and 500 MB; a person's holds some hundred. What is beyond is named, and not read.
 const (
-	mostCommands = 4096      // jobs of fio and commands of storage, as many as fio has jobs
+	mostCommands = 2048      // jobs of fio and commands of storage: judging each retains some 10 KB
+	mostComments = 4096      // that silence rules
 	mostWords    = 50_000    // of their words and options, those that jobs inherit too
 	mostFilledIn = 1 << 20   // bytes that variables and functions stand for
-	mostPieces   = 4096      // pieces that the shell parser reads
+	mostPieces   = 2048      // pieces that the shell parser reads
 	mostParsed   = 256 << 10 // bytes of them
 	longLine     = 64 << 10  // bytes of a line with those that continue it
 )

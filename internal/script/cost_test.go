@@ -15,22 +15,22 @@ func TestDocumentsHaveLimits(t *testing.T) {
 		unread           string // with its line; "" for nothing
 	}{
 		{"as many commands as there may be", "x.sh", strings.Repeat("fio --name=a\n", mostCommands), mostCommands, ""},
-		{"one more", "x.sh", strings.Repeat("fio --name=a\n", mostCommands+1), mostCommands, "4097: more than 4,096 jobs"},
+		{"one more", "x.sh", strings.Repeat("fio --name=a\n", mostCommands+1), mostCommands, "2049: more than 2,048 jobs"},
 		{
 			"many more", "x.md", "```\n" + strings.Repeat("fio --name=a\n", 3*mostCommands) + "```\n", mostCommands,
-			"4098: more than 4,096 jobs",
+			"2050: more than 2,048 jobs",
 		},
 		{
 			"very many words", "x.sh", "fio --name=a\n" + strings.Repeat("fio --name=b"+strings.Repeat(" --bs=4k", 2000)+"\n", 30),
-			25, "26: more than 4,096 jobs",
+			25, "26: more than 2,048 jobs",
 		},
 		{"a long command", "x.sh", "fio --name=a\nfio --name=b" + strings.Repeat(" --bs=4k", 200_000) + "\nfio --name=c\n", 2, "2: a command of more than 64 KiB"},
 		{"a long line of something else", "x.sh", "fio --name=a\necho " + strings.Repeat("x ", 200_000) + "\nfio --name=c\n", 2, ""},
 		{
 			"many pieces", "x.md", strings.Repeat("`fio -name=a -bs=4k`\n", mostPieces+1), mostPieces,
-			fmt.Sprint(mostPieces+1) + ": more than 4,096 pieces of shell",
+			fmt.Sprint(mostPieces+1) + ": more than 2,048 pieces of shell",
 		},
-		{"many job files", "x.sh", strings.Repeat("cat >x.fio <<E\n[a]\nrw=read\n[b]\nrw=read\nE\n", mostCommands), mostCommands / 2, "12290: more than 4,096 jobs"},
+		{"many job files", "x.sh", strings.Repeat("cat >x.fio <<E\n[a]\nrw=read\n[b]\nrw=read\nE\n", mostCommands), mostCommands / 2, "6146: more than 2,048 jobs"},
 		{"a job file in the middle", "x.sh", "\n\ncat >x.fio <<E\n[a]\nrw=read\nno option\nE\n", 1, ""},
 	} {
 		f := Parse(c.file, []byte(c.text), Options{})

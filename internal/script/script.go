@@ -336,7 +336,7 @@ func (f *File) disables() {
 		}
 		m := disableForm.FindStringSubmatch(line)
 		before = strings.TrimSpace(before)
-		if len(f.Disables) == mostCommands {
+		if len(f.Disables) == mostComments {
 			f.Unread = append(f.Unread, Unread{i + 1, "more than 4,096 comments that silence rules: this one is not read, nor " +
 				"what follows it; disable the rules for the whole file"})
 			return

@@ -34,7 +34,7 @@ type region struct {
 func (r *reader) piece(src string, base place, block, depth int) {
 	if !r.parsed(src, base, block, depth) && r.spent.full && !r.spent.said && mentions(src) {
 		r.spent.said = true
-		r.Unread = append(r.Unread, Unread{base.line, "more than 4,096 pieces of shell, or 256 KiB of them: " +
+		r.Unread = append(r.Unread, Unread{base.line, "more than 2,048 pieces of shell, or 256 KiB of them: " +
 			"this one is not read, nor what follows it; split the document"})
 	}
 }
