@@ -14,7 +14,7 @@ import argparse, csv, os, re, subprocess, sys, tempfile
 
 here = os.path.dirname(os.path.abspath(__file__))
 ap = argparse.ArgumentParser()
-ap.add_argument('--facts', default=os.path.join(here, '..', '..', '..', 'shared', 'facts', 'clouds'))
+ap.add_argument('--facts', default=os.path.join(here, '..', '..', 'shared', 'facts', 'clouds'))
 ap.add_argument('--mirror')
 ap.add_argument('--out', default=os.path.join(here, '..', 'internal', 'cloud', 'catalogue'))
 A = ap.parse_args()

@@ -22,7 +22,7 @@ import (
 // facts are the files that scripts/clouds.py reads, where they are.
 func facts(t *testing.T, name string) []row {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "..", "..", "..", "shared", "facts", "clouds", name))
+	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "facts", "clouds", name))
 	if err != nil {
 		t.Skip("SKIPPED: the facts that the catalogue was made from are not here:", err)
 	}
