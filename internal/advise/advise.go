@@ -297,12 +297,12 @@ func (a *Advice) name(front []Candidate, r Request) []Candidate {
 	give(
 		"lowest failure rate",
 		func(a, b Candidate) bool { return a.AFR < b.AFR },
-		func(c Candidate) bool { return !c.Layout.Local && c.AFR != 0 },
+		func(c Candidate) bool { return !c.Layout.Local && c.AFR > 0 },
 	)
 	give(
 		"lowest latency",
 		func(a, b Candidate) bool { return a.class() < b.class() },
-		func(c Candidate) bool { return kept(c) && c.Latency != 0 },
+		func(c Candidate) bool { return kept(c) && c.Latency > 0 },
 	)
 	give("local drives, empty after a stop", cheaper, func(c Candidate) bool { return c.Layout.Local })
 	var rows []Candidate

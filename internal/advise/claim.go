@@ -79,14 +79,14 @@ type ClaimVerdict struct {
 
 // of is the claim's figure of a bound.
 func (c Claim) of(b *ceiling.Bound) float64 {
-	if c.IOPS != 0 {
+	if c.IOPS > 0 {
 		return float64(b.IOPS)
 	}
 	return float64(b.BW)
 }
 
 func (c Claim) figure() float64 {
-	if c.IOPS != 0 {
+	if c.IOPS > 0 {
 		return float64(c.IOPS)
 	}
 	return float64(c.Rate)
@@ -94,7 +94,7 @@ func (c Claim) figure() float64 {
 
 // print is a bound's figure in the claim's unit.
 func (c Claim) print(b *ceiling.Bound) string {
-	if c.IOPS != 0 {
+	if c.IOPS > 0 {
 		return b.IOPS.String() + " IOPS"
 	}
 	return fmt.Sprintf("%v (%s)", b.BW, b.BW.SI())
@@ -130,9 +130,9 @@ func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 	default:
 		v.burst(t, load)
 		long := "for a time that is not known"
-		if v.BurstFor != 0 {
+		if v.BurstFor > 0 {
 			long = "for " + text.Duration(v.BurstFor)
-			if v.BurstPer != 0 {
+			if v.BurstPer > 0 {
 				long += " once in " + text.Duration(v.BurstPer)
 			}
 		}
@@ -188,7 +188,7 @@ func (v *ClaimVerdict) history(typ string) {
 	}
 	c := v.Claim
 	most := func(l, base cloud.Limits) float64 {
-		if c.IOPS != 0 {
+		if c.IOPS > 0 {
 			return math.Max(float64(l.IOPS), float64(base.IOPS))
 		}
 		return math.Max(float64(l.Rate), float64(base.Rate))
@@ -223,7 +223,7 @@ func (v *ClaimVerdict) history(typ string) {
 	if last >= 0 {
 		was := f.Changes[last].Burst
 		figure := was.IOPS.String() + " IOPS"
-		if c.Rate != 0 {
+		if c.Rate > 0 {
 			figure = was.Rate.SI()
 		}
 		line += fmt.Sprintf("; before it was %s", figure)

@@ -86,7 +86,7 @@ func (r *Request) limits(c *Candidate) error {
 		loads := requested(group)
 		ceil := ceiling.Of(t, topology.Data, loads)
 		asked := ceil.Least(func(b ceiling.Bound) bool { return b.Kind == ceiling.RequestedRate })
-		storage := func(b ceiling.Bound) bool { return b.Kind != ceiling.RequestedRate }
+		storage := func(b ceiling.Bound) bool { return b.Kind != ceiling.RequestedRate && b.Kind != ceiling.Concurrency }
 		lasts := ceil.Least(func(b ceiling.Bound) bool { return storage(b) && !b.Burst })
 		if asked == nil || lasts == nil {
 			return fmt.Errorf("%s with %d × %s: its ceiling is not known", c.Type, c.Layout.N, c.Layout.Spec.Type)
@@ -98,14 +98,14 @@ func (r *Request) limits(c *Candidate) error {
 			return storage(b) &&
 				(b.Burst || !slices.ContainsFunc(ceil.Bounds, func(o ceiling.Bound) bool { return o.Burst && o.Kind == b.Kind }))
 		})
-		if most != nil && c.Instance.BurstFor != 0 && float64(most.IOPS/asked.IOPS) < c.BurstTimes {
+		if most != nil && c.Instance.BurstFor > 0 && float64(most.IOPS/asked.IOPS) < c.BurstTimes {
 			c.BurstTimes, c.Burst = float64(most.IOPS/asked.IOPS), most
 		}
 	}
 	if c.Burst == nil || c.BurstTimes <= c.Times*1.001 {
 		c.Burst, c.BurstTimes = nil, 0
 	}
-	if iops := c.Times * float64(r.Demand.Peak().IOPS); iops != 0 {
+	if iops := c.Times * float64(r.Demand.Peak().IOPS); iops > 0 {
 		c.PerIOPS = c.Month.Times(1 / iops)
 	}
 	return nil
@@ -118,7 +118,7 @@ func (r *Request) finish(c *Candidate, instances []priced) error {
 		return err
 	}
 	if r.Series != nil && !c.Layout.Local {
-		if c.Replay = r.replay(c); c.Replay.Throttled != 0 {
+		if c.Replay = r.replay(c); c.Replay.Throttled > 0 {
 			return fmt.Errorf("this is a bug of plimsoll: %s with %d × %s was chosen for a series that it throttles for %v",
 				c.Type, c.Layout.N, c.Layout.Spec.Type, c.Replay.Throttled)
 		}

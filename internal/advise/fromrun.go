@@ -104,7 +104,7 @@ func FromResult(name string, r *result.Result) (*workload.Demand, error) {
 				continue
 			}
 			free = free || asked == 0
-			if asked != 0 && s.IOPS < asked*reached {
+			if asked > 0 && s.IOPS < asked*reached {
 				d.Notes = append(d.Notes, fmt.Sprintf(
 					"%s asked for %v IOPS and got %v (%s): what it asked for is taken",
 					s.Name, asked, s.IOPS, text.Percent(float64(s.IOPS/asked)),
@@ -139,7 +139,7 @@ func streamOf(loads []fio.Workload, i int, read bool, r *result.Result) (s workl
 	}
 	asked = ceiling.Asked(w, read)
 	got := measuredOf(loads, i, read, r)
-	if got.IOPS == 0 && asked == 0 {
+	if got.IOPS <= 0 && asked == 0 {
 		return s, 0, false
 	}
 	s = workload.Stream{
@@ -154,7 +154,7 @@ func streamOf(loads []fio.Workload, i int, read bool, r *result.Result) (s workl
 	}
 	if read {
 		s.ReadShare = 1
-	} else if w.SyncEvery != 0 {
+	} else if w.SyncEvery > 0 {
 		s.Sync = workload.Sync{Kind: "fdatasync", Each: w.SyncEvery}
 	}
 	return s, asked, true
@@ -222,13 +222,13 @@ func burstOf(loads []fio.Workload, w fio.Workload) *workload.Burst {
 func imagined(r *result.Result) []fio.Workload {
 	w := fio.Workload{Name: r.Name, Jobs: 1, Depth: 1}
 	block := func(d fio.Direction) units.Bytes {
-		if d.IOPS == 0 || d.BW == 0 {
+		if d.IOPS <= 0 || d.BW <= 0 {
 			return 0
 		}
 		return units.Bytes(max(float64(d.BW)/float64(d.IOPS)/512+0.5, 1)) * 512
 	}
 	w.ReadBS, w.WriteBS = block(r.Total.Read), block(r.Total.Write)
-	if sum := r.Total.Read.IOPS + r.Total.Write.IOPS; sum != 0 {
+	if sum := r.Total.Read.IOPS + r.Total.Write.IOPS; sum > 0 {
 		w.ReadShare = float64(r.Total.Read.IOPS / sum)
 	}
 	if w.ReadBS+w.WriteBS == 0 {
@@ -245,20 +245,20 @@ type Took struct{ Read, Write time.Duration }
 func ShownBy(r *result.Result) (t Took) {
 	inFlight := 0
 	for _, w := range r.Workloads {
-		if w.SyncEvery != 0 || w.SyncWrites || ceiling.Asked(w, true)+ceiling.Asked(w, false) != 0 {
+		if w.SyncEvery > 0 || w.SyncWrites || ceiling.Asked(w, true)+ceiling.Asked(w, false) > 0 {
 			return t
 		}
 		inFlight += w.InFlight()
 	}
 	iops, _ := r.Total.Rates()
-	if inFlight == 0 || iops == 0 {
+	if inFlight == 0 || iops <= 0 {
 		return t
 	}
 	took := time.Duration(float64(inFlight) / float64(iops) * float64(time.Second))
-	if r.Total.Read.IOPS != 0 {
+	if r.Total.Read.IOPS > 0 {
 		t.Read = took
 	}
-	if r.Total.Write.IOPS != 0 {
+	if r.Total.Write.IOPS > 0 {
 		t.Write = took
 	}
 	return t
@@ -267,7 +267,7 @@ func ShownBy(r *result.Result) (t Took) {
 // Least is the shorter of each.
 func (t Took) Least(o Took) Took {
 	least := func(a, b time.Duration) time.Duration {
-		if a == 0 || b != 0 && b < a {
+		if a == 0 || b > 0 && b < a {
 			return b
 		}
 		return a

@@ -301,7 +301,7 @@ func (r *Request) localHolds(s cloud.InstanceStore) bool {
 			write += float64(st.Rate) * (1 - st.ReadShare)
 		}
 		times := 1 + r.Headroom
-		over := func(want float64, have float64) bool { return have != 0 && want*times > have*n }
+		over := func(want float64, have float64) bool { return have > 0 && want*times > have*n }
 		if writeIO != 0 && s.Limits.WriteIOPS == 0 || s.Limits.ReadRate == 0 ||
 			over(readIO, float64(s.Limits.ReadIOPS)) || over(writeIO, float64(s.Limits.WriteIOPS)) ||
 			over(read, float64(s.Limits.ReadRate)) || over(write, float64(s.Limits.WriteRate)) {

@@ -34,7 +34,7 @@ func Instead(r Request, typ string, was Candidate) (string, error) {
 	}
 	month := each * cloud.USD(l.N)
 	text := fmt.Sprintf("as %s with %v IOPS", typ, l.Spec.IOPS)
-	if l.Spec.Rate != 0 {
+	if l.Spec.Rate > 0 {
 		text += " and " + units.Number(float64(l.Spec.Rate/units.MiBPerSec)) + " MiB/s"
 	}
 	text += fmt.Sprintf(" each they cost %v: ", month)

@@ -148,7 +148,7 @@ type shape struct {
 func (r *Request) even(l Layout) bool {
 	for i := range r.Demand.Streams {
 		for _, b := range r.grouped(l, &r.Demand.Streams[i]).Blocks {
-			if l.Chunk != 0 && (b.Size == 0 || l.Chunk%b.Size != 0) {
+			if l.Chunk > 0 && (b.Size == 0 || l.Chunk%b.Size != 0) {
 				return false
 			}
 		}
@@ -228,7 +228,7 @@ func (r *Request) kept() (all []Layout, rejected []string) {
 
 // chunked is a layout at each chunk that its array may have: at its own, where that is known.
 func (l Layout) chunked() []Layout {
-	if l.Chunk != 0 || !l.Level.Striped() {
+	if l.Chunk > 0 || !l.Level.Striped() {
 		return []Layout{l}
 	}
 	var all []Layout
@@ -296,10 +296,10 @@ func (r *Request) unfit(typ string) string {
 		if t.HDD != nil && s.Random && (r.Series == nil || !slices.Contains(r.Types, typ)) {
 			return fmt.Sprintf("%s: %s is random, and a random I/O costs a whole 1 MiB there", typ, s.Name)
 		}
-		if least := s.Latency.Smallest(); t.HDD != nil && least != 0 && least < 10*time.Millisecond {
+		if least := s.Latency.Smallest(); t.HDD != nil && least > 0 && least < 10*time.Millisecond {
 			return fmt.Sprintf("%s: %s wants %s, which no hard disk gives", typ, s.Name, units.LatencyOf(least))
 		}
-		if t.HDD != nil && s.Sync.Each != 0 {
+		if t.HDD != nil && s.Sync.Each > 0 {
 			return fmt.Sprintf("%s: %s waits for its writes, and no latency is stated for hard disks", typ, s.Name)
 		}
 		if why := r.tooSlow(typ, r.typical(t), s); why != "" {
@@ -321,7 +321,7 @@ func (r *Request) typical(t cloud.VolumeType) *cloud.TypicalLatency {
 		stated *int
 		took   time.Duration
 	}{{&l.Read, took.Read}, {&l.Write, took.Write}} {
-		if us := int(one.took.Microseconds()); us != 0 && us < *one.stated {
+		if us := int(one.took.Microseconds()); us > 0 && us < *one.stated {
 			*one.stated, l.Source = us, "as the run shows"
 		}
 	}
@@ -337,14 +337,14 @@ func (r *Request) tooSlow(typ string, l *cloud.TypicalLatency, s *workload.Strea
 	if s.Commits {
 		return tooFew(typ, s, lat, source)
 	}
-	if s.Threads != 0 {
+	if s.Threads > 0 {
 		n := s.Threads * max(s.Depth, 1)
 		if most := ceiling.Concurrent(n, lat); most < s.IOPS*0.999 {
 			return fmt.Sprintf("%s: %s has %s in flight, and at %v each they give %v of %v IOPS [%s]",
 				typ, s.Name, text.Plural(n, "I/O"), units.LatencyOf(lat), most, s.IOPS, source)
 		}
 	}
-	if least := s.Latency.Smallest(); least != 0 && least < lat {
+	if least := s.Latency.Smallest(); least > 0 && least < lat {
 		return fmt.Sprintf(
 			"%s: %s wants %v, and the idle latency is %v [%s]",
 			typ,
@@ -365,9 +365,9 @@ func (r *Request) latencyOf(l *cloud.TypicalLatency, s *workload.Stream) (time.D
 	}
 	us := func(n int) time.Duration { return time.Duration(n) * time.Microsecond }
 	write, source := us(l.Write), l.Source
-	if s.Sync.Each != 0 {
+	if s.Sync.Each > 0 {
 		synced := us(l.Synced)
-		if r.Synced != 0 {
+		if r.Synced > 0 {
 			synced, source = r.Synced, "measured"
 		}
 		write += (synced - write) / time.Duration(s.Sync.Each)

@@ -108,7 +108,7 @@ func (m *Met) side(s Side) MetSide {
 	}
 	total := s.Result.Total
 	out.Moved = total.Read.Bytes + total.Write.Bytes
-	if m.Moved != 0 {
+	if m.Moved > 0 {
 		out.Share = float64(out.Moved) / float64(m.Moved)
 	}
 	out.Limits = limitsOf(m.Demand, s.Result)
@@ -116,7 +116,7 @@ func (m *Met) side(s Side) MetSide {
 		out.Met = out.Met && l.Known && !l.Exceeded
 	}
 	m.sustained(&out, s)
-	if out.Sustained != 0 && out.Sustained < out.Steady {
+	if out.Sustained > 0 && out.Sustained < out.Steady {
 		out.Met = false
 	}
 	return out
@@ -139,7 +139,7 @@ func (m *Met) measured(s *workload.Stream, r *result.Result) (units.Rate, bool) 
 		}
 		sum += rate
 	}
-	return sum, sum != 0
+	return sum, sum > 0
 }
 
 // wantedOf is what a stream asks for in one direction.
@@ -164,7 +164,7 @@ func rowsOf(r *result.Result, read bool) []rowOf {
 		if read {
 			d = j.Read
 		}
-		if d.BW == 0 {
+		if d.BW <= 0 {
 			continue
 		}
 		name := strings.ReplaceAll(j.Name, "_", "-")
@@ -187,7 +187,7 @@ func (m *Met) direction(s *workload.Stream, r *result.Result, read bool) (units.
 	var streams []*workload.Stream
 	asked := units.Rate(0)
 	for i := range m.Demand.Streams {
-		if o := &m.Demand.Streams[i]; wantedOf(o, read) != 0 {
+		if o := &m.Demand.Streams[i]; wantedOf(o, read) > 0 {
 			streams = append(streams, o)
 			asked += wantedOf(o, read)
 		}
@@ -195,9 +195,9 @@ func (m *Met) direction(s *workload.Stream, r *result.Result, read bool) (units.
 	rows := rowsOf(r, read)
 	switch {
 	case len(streams) == 1:
-		return total, total != 0
+		return total, total > 0
 	case len(rows) < len(streams):
-		return total * wantedOf(s, read) / asked, total != 0
+		return total * wantedOf(s, read) / asked, total > 0
 	}
 	sum := units.Rate(0)
 	for _, row := range rows {
@@ -205,7 +205,7 @@ func (m *Met) direction(s *workload.Stream, r *result.Result, read bool) (units.
 			sum += row.rate
 		}
 	}
-	return sum, sum != 0
+	return sum, sum > 0
 }
 
 // nearest is the stream whose blocks are nearest in size to those of a row, of equal ones that whose
@@ -306,7 +306,7 @@ func (m *Met) decide() string {
 		return good[0] + " meets it."
 	case len(good) == n:
 		return "All meet it."
-	case len(good) != 0:
+	case len(good) > 0:
 		return text.List(good) + map[bool]string{true: " meets it.", false: " meet it."}[len(good) == 1]
 	}
 	parts := []string{map[int]string{1: m.Sides[0].Name + " does not meet it.", 2: "Neither meets it."}[n]}
@@ -333,7 +333,7 @@ func (s *MetSide) partly() string {
 		return ""
 	}
 	out := fmt.Sprintf("%s meets %s", s.Name, text.List(met))
-	if s.Sustained != 0 && s.Sustained < s.Steady {
+	if s.Sustained > 0 && s.Sustained < s.Steady {
 		out += fmt.Sprintf(
 			", for %s a day: then the %s limits it to %s",
 			text.Duration(s.BurstFor),

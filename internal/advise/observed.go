@@ -28,7 +28,7 @@ type AtLimit struct {
 // more for 41 % of the time".
 func (l AtLimit) String() string {
 	s := fmt.Sprintf("%s reached %s of its limit by %s", l.Device, text.Percent(l.Most), l.Bound.Label())
-	if l.Share != 0 {
+	if l.Share > 0 {
 		s += fmt.Sprintf(", and was at 95 %% or more of it for %s of the time", text.Percent(l.Share))
 	}
 	return s
@@ -43,18 +43,18 @@ func Limits(t *topology.Topology, role topology.Role, o workload.Observed) []AtL
 	for _, iv := range o.Intervals {
 		sum := iv.Read.IOPS + iv.Write.IOPS
 		length += iv.Len.Seconds()
-		if sum == 0 {
+		if sum <= 0 {
 			continue
 		}
 		w := fio.Workload{Engine: "libaio", Direct: true, Jobs: 1, Depth: 64, ReadShare: iv.Read.IOPS / sum}
-		if iv.Read.IOPS != 0 {
-			w.ReadBS = max(units.Bytes(iv.Read.Rate/iv.Read.IOPS), 512)
+		if iv.Read.IOPS > 0 {
+			w.ReadBS = max(units.Bytes(iv.Read.Rate/iv.Read.IOPS+0.5), 512)
 		}
-		if iv.Write.IOPS != 0 {
-			w.WriteBS = max(units.Bytes(iv.Write.Rate/iv.Write.IOPS), 512)
+		if iv.Write.IOPS > 0 {
+			w.WriteBS = max(units.Bytes(iv.Write.Rate/iv.Write.IOPS+0.5), 512)
 		}
 		for _, b := range ceiling.Of(t, role, []fio.Workload{w}).Bounds {
-			if b.Kind == ceiling.Concurrency {
+			if b.Kind == ceiling.Concurrency || b.IOPS <= 0 {
 				continue
 			}
 			at := slices.IndexFunc(all, func(l AtLimit) bool { return l.Bound.Label() == b.Label() })

@@ -91,7 +91,7 @@ func (r *Request) course(l Layout) []span {
 			period = common(period, b.Every)
 		}
 	}
-	if period == 0 || period > 7*day {
+	if period <= 0 || period > 7*day {
 		return nil
 	}
 	at := []time.Duration{0, period}
@@ -114,7 +114,7 @@ func (r *Request) course(l Layout) []span {
 	at = slices.Compact(at)
 	spans := make([]span, len(at)-1)
 	for i := range spans {
-		spans[i].seconds, spans[i].fresh = (at[i+1] - at[i]).Seconds(), at[i] != 0 && at[i]%day == 0
+		spans[i].seconds, spans[i].fresh = (at[i+1] - at[i]).Seconds(), at[i] > 0 && at[i]%day == 0
 	}
 	for i := range r.Demand.Streams {
 		s := r.grouped(l, &r.Demand.Streams[i])
@@ -138,7 +138,7 @@ func common(a, b time.Duration) time.Duration {
 		return a + b
 	}
 	x, y := a, b
-	for y != 0 {
+	for y > 0 {
 		x, y = y, x%y
 	}
 	if a/x > 1000*day/b {

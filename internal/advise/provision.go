@@ -91,7 +91,7 @@ func (r *Request) order(l Layout, n need) (order cloud.VolumeSpec, ok bool) {
 		order.IOPS = max(t.IOPS.Included, t.IOPS.Min, units.IOPS(up(n.iops)))
 		least := max(units.Rate(n.bytes), t.LeastRate(order.IOPS))
 		order.Rate = max(t.Rate.Included, units.Rate(up(float64(least/unit)))*unit)
-		if order.Rate > t.Rate.Included && t.Rate.PerIOPS != 0 {
+		if order.Rate > t.Rate.Included && t.Rate.PerIOPS > 0 {
 			order.IOPS = max(order.IOPS, units.IOPS(up(float64(order.Rate/t.Rate.PerIOPS))))
 		}
 		if order.IOPS > t.IOPS.Included {
@@ -134,7 +134,7 @@ func (r *Request) shortfall(l Layout, f cloud.VolumeFacts) (share float64, text 
 	n, count := r.needs(l), float64(l.N)
 	least := math.Inf(1)
 	take := func(have, want float64, format string, figures ...any) {
-		if want != 0 && have/want < least {
+		if want > 0 && have/want < least {
 			least = have / want
 			text = fmt.Sprintf("%d × %s ", l.N, l.Spec.Type) + fmt.Sprintf(format, figures...)
 		}
@@ -149,7 +149,7 @@ func (r *Request) shortfall(l Layout, f cloud.VolumeFacts) (share float64, text 
 
 // usable is how many volumes' worth of space one volume's worth of data takes.
 func (l Layout) usable() float64 {
-	if p := l.Level.Parity(); p != 0 {
+	if p := l.Level.Parity(); p > 0 {
 		return float64(l.N) / float64(max(l.N-p, 1))
 	}
 	return l.copies()

@@ -98,7 +98,7 @@ func (p *player) speed(i int) float64 {
 	s := p.spans[i]
 	for k := range p.buckets {
 		b := &p.buckets[k]
-		if asks := b.of(s.need) * s.seconds; asks != 0 {
+		if asks := b.of(s.need) * s.seconds; asks > 0 {
 			most = min(most, b.Allows()*(1+loss)/asks)
 		}
 	}
@@ -116,7 +116,7 @@ func (p *player) step(i int, speed, long float64) float64 {
 		b := &p.buckets[k]
 		b.Pass(b.of(s.need)*s.seconds*speed, long)
 		b.Left = max(b.Left, 0)
-		if b.Size != 0 && b.Left/b.Size < p.out.Lowest {
+		if b.Size > 0 && b.Left/b.Size < p.out.Lowest {
 			p.out.Lowest, p.out.Of, p.out.lowest = b.Left/b.Size, b.name, i
 		}
 	}

@@ -64,7 +64,7 @@ func (r *Request) on(l Layout) *sized {
 			if read {
 				f = iv.Read
 			}
-			if f.IOPS == 0 {
+			if f.IOPS <= 0 {
 				continue
 			}
 			size := units.Bytes(math.Ceil(f.Rate/f.IOPS/float64(grain)*(1-loss))) * grain
@@ -123,7 +123,7 @@ func (r *Request) peaks() [][]*workload.Stream {
 			if read {
 				f = iv.Read
 			}
-			if f.IOPS == 0 {
+			if f.IOPS <= 0 {
 				continue
 			}
 			s := oneSize(units.Bytes(math.Ceil(f.Rate/f.IOPS/float64(grain)*(1-loss)))*grain, read)
@@ -267,7 +267,7 @@ func (r *Request) less(best Candidate, instances []priced) []Candidate {
 	var kept []Candidate
 	for _, c := range front { // dearest first: one that is throttled for longer must cost less
 		c.Replay = r.replay(&c)
-		for len(kept) != 0 && kept[len(kept)-1].Replay.Throttled >= c.Replay.Throttled {
+		for len(kept) > 0 && kept[len(kept)-1].Replay.Throttled >= c.Replay.Throttled {
 			kept = kept[:len(kept)-1]
 		}
 		if c.Replay.Throttled < r.Series.Length() {

@@ -102,10 +102,10 @@ func (c Ceiling) outdone(b Bound) bool {
 // inFlight 0 takes the jobs' own. A latency of 0 is unknown; without one that is needed nothing is
 // added. The origin says whether the latency was measured, declared or taken from a data sheet.
 func (c Ceiling) WithLatency(read, write time.Duration, inFlight int, origin topology.Origin) Ceiling {
-	if inFlight == 0 {
+	if inFlight <= 0 {
 		inFlight = c.InFlight
 	}
-	if inFlight == 0 || c.IOSize == 0 || c.ReadShare != 0 && read == 0 || c.ReadShare != 1 && write == 0 {
+	if inFlight <= 0 || c.IOSize == 0 || c.ReadShare > 0 && read <= 0 || c.ReadShare < 1 && write <= 0 {
 		return c
 	}
 	mean := c.ReadShare*read.Seconds() + (1-c.ReadShare)*write.Seconds()

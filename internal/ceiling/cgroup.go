@@ -20,7 +20,7 @@ func (p *problem) throttles(target *topology.Target, a *topology.Array) {
 	for _, t := range target.Throttles {
 		at := slices.IndexFunc(a.Volumes, func(v topology.Volume) bool { return v.Device == t.Device })
 		for _, l := range limits {
-			if l.of(t.Limits) == 0 {
+			if l.of(t.Limits) <= 0 {
 				continue
 			}
 			r := p.logical(l, l.of(t.Limits))

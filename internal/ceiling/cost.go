@@ -32,7 +32,7 @@ func CostOf(a *topology.Array, w fio.Workload) Cost {
 
 // Concurrent is how many I/Os a second inFlight of them give when each takes latency: Little's law.
 func Concurrent(inFlight int, latency time.Duration) units.IOPS {
-	if latency == 0 {
+	if latency <= 0 {
 		return 0
 	}
 	return units.IOPS(float64(inFlight) / latency.Seconds())

@@ -80,11 +80,11 @@ func (c Ceiling) timed() Ceiling {
 func (m *model) buckets() []*burst {
 	var out []*burst
 	for i, r := range m.resources {
-		if r.top == 0 || r.lasts == 0 && r.credits == 0 {
+		if r.top <= 0 || r.lasts == 0 && r.credits <= 0 {
 			continue
 		}
 		b := &burst{resource: r, ends: math.Inf(1), Bucket: Bucket{
-			Base: r.base * m.parts[i][0], Top: r.top * m.parts[i][1], Size: r.credits * m.parts[i][1], Timed: r.lasts != 0,
+			Base: r.base * m.parts[i][0], Top: r.top * m.parts[i][1], Size: r.credits * m.parts[i][1], Timed: r.lasts > 0,
 		}}
 		if b.Timed {
 			b.Size = r.lasts.Seconds()
@@ -110,10 +110,10 @@ func (m *model) carries(buckets []*burst, most *Bound) [][2]float64 {
 	}
 	for i, r := range m.resources {
 		capacity := r.base * m.parts[i][0]
-		if r.top != 0 && !slices.ContainsFunc(buckets, func(b *burst) bool { return b.resource == r && b.spent }) {
+		if r.top > 0 && !slices.ContainsFunc(buckets, func(b *burst) bool { return b.resource == r && b.spent }) {
 			capacity = r.top * m.parts[i][1]
 		}
-		if capacity != 0 {
+		if capacity > 0 {
 			take(m.fill(capacity, r.demand))
 		}
 	}
@@ -137,7 +137,7 @@ type Step struct {
 func (c Ceiling) Course() []Step {
 	ends := []time.Duration{0}
 	for _, b := range c.Bounds {
-		if b.Burst && b.BurstFor != 0 {
+		if b.Burst && b.BurstFor > 0 {
 			ends = append(ends, b.BurstFor)
 		}
 	}

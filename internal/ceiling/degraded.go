@@ -104,8 +104,11 @@ func (p *problem) assumeDegraded(a *topology.Array, m members) {
 	}
 }
 
-// whole is the share of a stripe's members that are written where it has parity.
+// whole is the share of a stripe's members that are written.
 func (m members) whole() float64 {
+	if m.parity == 0 {
+		return 1
+	}
 	return 1 - float64(m.lost)*(1-m.done)/float64(m.n)
 }
 

@@ -16,10 +16,10 @@ import (
 // examples/MS-28k-r-r-15.log: 8,560,869 / 8,194,307 = 1.045, and 512 KiB gives 1.046875.
 func InferChunk(bs units.Bytes, ios, issued float64) (chunk units.Bytes, confidence float64) {
 	const slack = 0.005 // other I/O on the device, edges of the ramp
-	ratio := ios / issued
-	if !(ratio >= 1+slack) { // also where nothing was issued
+	if bs == 0 || issued <= 0 || ios/issued < 1+slack {
 		return 0, 0
 	}
+	ratio := ios / issued
 	near, second := math.Inf(1), math.Inf(1)
 	for c := 4 * units.KiB; c <= 16*units.MiB; c *= 2 {
 		p := topology.Pieces(bs, c)

@@ -35,10 +35,10 @@ func standing(i topology.Instance) *topology.Array {
 // share is the part of an array's load that its volumes of a kind get: by their number, or in a
 // concatenation by what of the region lies on them.
 func (p *problem) share(a *topology.Array, m members, of func(topology.Volume) bool) float64 {
-	if a.Level == topology.Linear {
+	if a.Level == topology.Linear && m.n > 1 {
 		sum := 0.0
 		for j, part := range p.parts(a, m) {
-			if of(a.Volumes[j]) && part.reads != 0 {
+			if of(a.Volumes[j]) && part.reads > 0 {
 				sum = min(sum+1/part.reads, 1)
 			}
 		}
@@ -136,7 +136,7 @@ func (p *problem) allow(i topology.Instance, a *topology.Array, m members, w all
 	v := present(a)
 	for _, l := range limits {
 		base, top := l.of(w.base), l.of(w.top)
-		if base == 0 && top == 0 {
+		if base <= 0 && top <= 0 {
 			continue
 		}
 		r := &resource{kind: w.iops, name: w.name + " " + l.name, base: base, origin: w.origin, how: w.how(l), pool: w.pool}
@@ -153,7 +153,7 @@ func (p *problem) allow(i topology.Instance, a *topology.Array, m members, w all
 				r.credits = (top - base) * i.BurstFor.Seconds()
 				p.note("%s bursts on credits, of IOPS and of throughput apart: for %s at the whole burst, longer below it",
 					i.Type, span(i.BurstFor))
-			case i.BurstFor != 0 && i.BurstPer != 0:
+			case i.BurstFor > 0 && i.BurstPer > 0:
 				p.note("%s bursts for %s once in %s", i.Type, span(i.BurstFor), span(i.BurstPer))
 			}
 			if w.rule == cloud.ByTime {

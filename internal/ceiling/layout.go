@@ -29,7 +29,7 @@ type counting struct {
 
 // of counts one contiguous run of bytes on a member.
 func (c counting) of(run float64) float64 {
-	if c.unit == 0 {
+	if c.unit == 0 || run <= 0 {
 		return 1
 	}
 	return math.Ceil(run / float64(c.unit))
@@ -114,7 +114,7 @@ func (m members) perIO(w fio.Workload, read bool, c counting) perMember {
 	case len(sizes) == 0:
 	case m.parity > 0 && !read && m.gathered(w):
 		sum.cost = m.fullStripes(float64(sizes.Mean()), c)
-	case c.merges && c.unit != 0 && w.Sequential && (m.parity == 0 || read) && (!read || !m.alone):
+	case c.merges && c.unit > 0 && w.Sequential && (m.parity == 0 || read) && (!read || !m.alone):
 		sum.cost = m.stream(float64(sizes.Mean()), read, c)
 		if alone := m.singly(sizes, align, read, c); m.offset && !read && alone.writeIOs < sum.writeIOs {
 			sum = alone
@@ -141,7 +141,7 @@ func (m members) singly(sizes fio.Sizes, align units.Bytes, read bool, c countin
 // one is the mean cost of an I/O of one size at offsets that are multiples of align.
 func (m members) one(size, align units.Bytes, read bool, c counting) perMember {
 	switch {
-	case m.parity > 0 && !read: // with a chunk: else it is gathered
+	case m.parity > 0 && !read && m.chunk > 0:
 		return m.parityWrite(size, align, c)
 	case m.chunk == 0, m.data == 1 && c.merges && !m.far && !m.offset:
 		return m.even(size, c.of(float64(size)), read)
@@ -180,7 +180,7 @@ func (m members) alike(align units.Bytes) bool {
 	if m.parity > 0 {
 		step *= units.Bytes(m.data)
 	}
-	return step%topology.GCD(align, m.chunk*units.Bytes(m.period())) == 0
+	return step%topology.GCD(max(align, 1), m.chunk*units.Bytes(m.period())) == 0
 }
 
 // stream is the cost of size bytes of a sequential stream on volumes that merge: neighbours in time
@@ -201,7 +201,7 @@ func (m members) stream(size float64, read bool, c counting) cost {
 	case m.level == topology.RAID10 && !m.far && m.n%m.copies != 0:
 		run = float64(m.chunk)
 	}
-	if run != 0 {
+	if run > 0 {
 		perByte = c.of(run) / run
 	}
 	if read {
@@ -253,7 +253,7 @@ type stretch struct {
 func (m members) counted(size, align units.Bytes, read bool, c counting) perMember {
 	over := m.chunk * units.Bytes(m.period())
 	out := perMember{each: make([]cost, m.n)}
-	step := topology.GCD(align, over)
+	step := topology.GCD(max(align, 1), over)
 	n := float64(over / step)
 	var touched []stretch
 	at := func(offset units.Bytes, offsets float64) {
@@ -263,7 +263,7 @@ func (m members) counted(size, align units.Bytes, read bool, c counting) perMemb
 		}
 	}
 	unit := m.chunk
-	if c.unit != 0 {
+	if c.unit > 0 {
 		unit = topology.GCD(m.chunk, c.unit)
 	}
 	ends := (unit - size%unit) % unit // behind a boundary: an I/O from here ends on one
@@ -289,7 +289,7 @@ func (m members) counted(size, align units.Bytes, read bool, c counting) perMemb
 
 // touch adds to list what an I/O touches.
 func (m members) touch(list []stretch, offset, size units.Bytes, read bool, c counting) []stretch {
-	for at, left := offset, size; left != 0; {
+	for at, left := offset, size; left > 0; {
 		in := at % m.chunk
 		part := min(left, m.chunk-in)
 		m.place(int(at/m.chunk), !read, func(dev, row int) {
@@ -374,7 +374,7 @@ const mostOffsets = 4096
 // grain is the step of the offsets that are averaged over, of a pattern that repeats after so many
 // bytes.
 func grain(align, over units.Bytes) units.Bytes {
-	g := topology.GCD(align, over)
+	g := topology.GCD(max(align, 1), over)
 	if over/g <= mostOffsets {
 		return g
 	}

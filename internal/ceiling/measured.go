@@ -43,13 +43,13 @@ func (c Ceiling) Measured(r *result.Result, volumes int) Ceiling {
 		return c
 	}
 	// An old fio does not measure syncs with libaio; they were made all the same.
-	synced := r.Total.Sync.Lat.N != 0 || r.Workloads[0].SyncEvery != 0 && !fio.Synchronous(r.Workloads[0].Engine)
+	synced := r.Total.Sync.Lat.N > 0 || r.Workloads[0].SyncEvery > 0 && !fio.Synchronous(r.Workloads[0].Engine)
 	write := mean(r.Total.Write)
 	switch {
 	case !synced:
 	case fio.Synchronous(r.Workloads[0].Engine): // waits for the write, then for the sync
 		write += time.Duration(r.Total.Sync.Lat.Mean)
-	case inFlight == 1 && r.Total.Write.IOPS != 0:
+	case inFlight == 1 && r.Total.Write.IOPS > 0:
 		// An asynchronous engine's write and sync overlap in fio's figures (3.33 measured: 0.81 and
 		// 0.86 ms in a cycle of 1.02, for its sync includes the write), so neither is the time from
 		// one write to the next. That is what the rate says.

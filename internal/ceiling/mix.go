@@ -24,8 +24,8 @@ type flow struct{ ios, bytes float64 }
 // unit. The rate asked for is that of the time that each section ran.
 func (c Ceiling) ofMix(r *result.Result) Ceiling {
 	n, bw := r.Total.Rates()
-	if n == 0 || bw == 0 || r.Postgres != nil ||
-		slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return w.TrimShare != 0 }) {
+	if n <= 0 || bw <= 0 || r.Postgres != nil ||
+		slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return w.TrimShare > 0 }) {
 		return c
 	}
 	flows := flowsOf(r)
@@ -42,7 +42,7 @@ func (c Ceiling) ofMix(r *result.Result) Ceiling {
 			continue
 		default:
 			used := b.usedBy(flows, r.Workloads)
-			if used == 0 {
+			if used <= 0 {
 				continue
 			}
 			more := b.Capacity / used
@@ -77,7 +77,7 @@ func flowsOf(r *result.Result) [][2]flow {
 	window := r.Total.Span()
 	of := func(d fio.Direction) flow {
 		part := 1.0
-		if d.Runtime != 0 && d.Runtime < window {
+		if d.Runtime > 0 && d.Runtime < window {
 			part = float64(d.Runtime) / float64(window)
 		}
 		return flow{float64(d.IOPS) * part, float64(d.BW) * part}
@@ -133,11 +133,11 @@ func (b Bound) costOf(read bool, f flow, loads []fio.Workload, costs []SectionCo
 		if read {
 			s = section{float64(w.ReadBS), costs[i].Read}
 		}
-		if s.size != 0 {
+		if s.size > 0 && s.cost > 0 {
 			made = append(made, s)
 		}
 	}
-	if len(made) == 0 || f.ios == 0 {
+	if len(made) == 0 || f.ios <= 0 {
 		return 0
 	}
 	slices.SortFunc(made, func(x, y section) int { return int(x.size - y.size) })
@@ -160,7 +160,7 @@ func (b Bound) perByte() bool {
 // asked makes the bound of the rates asked for that of the time that each section runs.
 func (b *Bound) asked(loads []fio.Workload) {
 	end, known := fio.Ends(loads)
-	if !known {
+	if !known || end <= 0 {
 		return
 	}
 	var read, write, bytes float64
@@ -169,7 +169,7 @@ func (b *Bound) asked(loads []fio.Workload) {
 		read, write = read+s.most[0]*part, write+s.most[1]*part
 		bytes += (s.most[0]*float64(w.ReadBS) + s.most[1]*float64(w.WriteBS)) * part
 	}
-	if total := read + write; total != 0 && !math.IsInf(total, 1) {
+	if total := read + write; total > 0 && !math.IsInf(total, 1) {
 		b.IOPS, b.ReadIOPS, b.WriteIOPS, b.BW = units.IOPS(total), units.IOPS(read), units.IOPS(write), units.Rate(bytes)
 		b.Capacity = total
 	}

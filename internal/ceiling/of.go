@@ -117,9 +117,9 @@ func (p *problem) take(loads []fio.Workload) {
 			continue
 		}
 		switch {
-		case w.StartDelay != 0:
+		case w.StartDelay > 0:
 			p.note("a section that starts later counts as if it ran all the time")
-		case w.TrimShare != 0:
+		case w.TrimShare > 0:
 			p.note("trims are counted without cost")
 		}
 		if w.Buffered {
@@ -128,7 +128,7 @@ func (p *problem) take(loads []fio.Workload) {
 					"the devices",
 			)
 		}
-		if w.ThinkTime != 0 {
+		if w.ThinkTime > 0 {
 			p.note("thinktime is not counted: the jobs may ask for less")
 		}
 		p.streams = append(p.streams, streamOf(w))
@@ -153,7 +153,7 @@ func (p *problem) ceiling(others []*problem) Ceiling {
 	c.model = &model{p, make([][2]float64, len(p.resources))}
 	for i, r := range p.resources {
 		for j, capacity := range [2]float64{r.base, r.top} {
-			if capacity == 0 {
+			if capacity <= 0 {
 				continue
 			}
 			share := p.part(r, j == 1, others)
@@ -228,7 +228,7 @@ func (p *problem) part(r *resource, burst bool, others []*problem) float64 {
 	if burst {
 		capacity = r.top
 	}
-	if mine == 0 || theirs == 0 {
+	if mine <= 0 || theirs <= 0 {
 		return 1
 	}
 	return min(1, max(mine/(mine+theirs), 1-theirs/capacity))

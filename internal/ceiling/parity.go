@@ -13,7 +13,7 @@ const page = 4 * units.KiB
 
 // gathered says that the stripe cache collects a stream of writes into full stripes.
 func (m members) gathered(w fio.Workload) bool {
-	synced := w.SyncEvery != 0 || w.SyncWrites
+	synced := w.SyncEvery > 0 || w.SyncWrites
 	inFlight := w.WriteBS * units.Bytes(w.InFlight())
 	return m.chunk == 0 || w.Sequential && (!synced || inFlight >= m.chunk*units.Bytes(m.data))
 }
@@ -22,7 +22,7 @@ func (m members) gathered(w fio.Workload) bool {
 func (m members) fullStripes(size float64, c counting) cost {
 	bytes := size * float64(m.data+m.parity) / float64(m.data) * m.whole()
 	switch {
-	case c.merges && c.unit != 0:
+	case c.merges && c.unit > 0:
 		return cost{writeIOs: bytes / float64(c.unit), writeBytes: bytes}
 	case m.chunk == 0:
 		return cost{writeIOs: c.of(size) * bytes / size, writeBytes: bytes}
@@ -48,7 +48,7 @@ func (m members) parityWrite(size, align units.Bytes, c counting) perMember {
 	n := float64(over / g)
 	for offset := units.Bytes(0); offset < over; offset += g {
 		w := parityIO{members: m, counting: c}
-		for at, left := offset, size; left != 0; {
+		for at, left := offset, size; left > 0; {
 			part := min(left, stripe-at%stripe)
 			w.stripe(int(at/stripe), at%stripe, at%stripe+part)
 			at, left = at+part, left-part

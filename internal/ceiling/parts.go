@@ -106,7 +106,7 @@ func (p *problem) spread(m members) (readers, writers float64) {
 	}
 	all := float64(m.n)
 	few := false
-	if m.chunk != 0 && m.parity == 0 {
+	if m.chunk > 0 && m.parity == 0 {
 		if n := p.covered(m); n < float64(m.width)*0.99 {
 			few, all = true, n*float64(m.n)/float64(m.width)
 			p.note("the files are small beside a stripe: they load as many as %s of %d volumes", units.Number(all), m.n)
@@ -138,7 +138,7 @@ func (p *problem) firstOnly(m members) bool {
 
 // oneRead says that the load is one I/O in flight, which may be a read.
 func (p *problem) oneRead() bool {
-	return len(p.streams) == 1 && p.streams[0].w.InFlight() == 1 && p.streams[0].w.ReadShare != 0
+	return len(p.streams) == 1 && p.streams[0].w.InFlight() == 1 && p.streams[0].w.ReadShare > 0
 }
 
 // members is the array for this load. One read in flight that is longer than a stripe, or begins so
@@ -150,7 +150,7 @@ func (p *problem) members(a *topology.Array) members {
 		return m
 	}
 	sizes, align := p.streams[0].w.Blocks(true)
-	last := m.chunk - topology.GCD(align, m.chunk) // the latest that it begins in a chunk
+	last := m.chunk - topology.GCD(max(align, 1), m.chunk) // the latest that it begins in a chunk
 	for _, s := range sizes {
 		if last+s.Size > m.chunk*units.Bytes(m.data) {
 			p.note("with one I/O in flight md's second mirrors only read what lies beyond a stripe")

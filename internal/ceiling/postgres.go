@@ -43,7 +43,7 @@ type Commits struct {
 // waits for two others after all of its CPU time: 3 S + C. One client has flushes of its own:
 // S + C, and up to half of S for what no counter shows (waking up, and syncs slower than fio's).
 func CommitsOf(clients int, s, both, longer units.Latency) Commits {
-	if clients < 1 || s == 0 {
+	if clients < 1 || s <= 0 {
 		return Commits{}
 	}
 	of := func(takes units.Latency) units.IOPS { return units.IOPS(float64(clients) * 1e9 / float64(takes)) }
@@ -79,11 +79,11 @@ func Generated(s *result.PgStep) (limits bool, use float64) {
 // measured to need and what each resource allows. IOPS of its bounds are transactions a second.
 func OfPostgres(t *topology.Topology, p *result.Postgres, s *result.PgStep) Ceiling {
 	c := Ceiling{InFlight: s.Clients}
-	if s.Transactions == 0 || s.TPS == 0 {
+	if s.Transactions == 0 || s.TPS <= 0 {
 		return c
 	}
 	add := func(kind Kind, tps units.IOPS, origin topology.Origin, how string, args ...any) {
-		if tps != 0 {
+		if tps > 0 {
 			c.Bounds = append(c.Bounds, Bound{
 				Kind:     kind,
 				IOPS:     tps,
@@ -95,17 +95,17 @@ func OfPostgres(t *topology.Topology, p *result.Postgres, s *result.PgStep) Ceil
 		}
 	}
 	measured := func(where string) topology.Origin { return topology.Origin{Kind: topology.Measured, Where: where} }
-	if each, _ := p.S(); each != 0 && !p.ReadOnly && s.Syncs != 0 {
+	if each, _ := p.S(); each > 0 && !p.ReadOnly && s.Syncs > 0 {
 		both, longer := p.CommitCPU(s)
 		m := CommitsOf(s.Clients, each, both, longer)
 		clients := text.Plural(s.Clients, "client")
 		how := "%s ÷ %v a synced write; expected are %v to %v"
 		args := []any{clients, each, m.Low, m.High}
-		if both != 0 {
+		if both > 0 {
 			how, args = how+" with %v of CPU a commit", append(args, both)
 		}
 		add(CommitLatency, m.Bound, measured("fio, right before and after"), how, args...)
-		if s.Clients < p.Cores && longer != 0 { // with more the cores themselves limit
+		if s.Clients < p.Cores && longer > 0 { // with more the cores themselves limit
 			tps := units.IOPS(float64(s.Clients) * 1e9 / float64(longer))
 			add(CommitCPU, tps, measured("/proc"), "%s ÷ %v of CPU a commit, outside of its sync", clients, longer)
 		}
@@ -124,7 +124,7 @@ func (c *Ceiling) scaled(kind Kind, of Ceiling, need func(Bound) (tps float64, h
 			continue
 		}
 		tps, how := need(b)
-		if tps == 0 {
+		if tps <= 0 {
 			continue
 		}
 		c.Bounds = append(c.Bounds, Bound{
@@ -159,14 +159,14 @@ const (
 )
 
 func (c *Ceiling) log(t *topology.Topology, s *result.PgStep) {
-	if bytes := float64(s.WAL) / float64(s.Transactions); bytes != 0 {
+	if bytes := float64(s.WAL) / float64(s.Transactions); bytes > 0 {
 		seq := fio.Workload{Sequential: true, WriteBS: units.MiB, Direct: true, Jobs: 1, Depth: deep}
 		of := smallest(Of(t, topology.WAL, []fio.Workload{seq}))
 		c.scaled(LogRate, of, func(b Bound) (float64, string) {
 			return float64(b.BW) / bytes, fmt.Sprintf("%v ÷ %v of WAL a transaction", b.BW, units.Bytes(bytes+0.5))
 		})
 	}
-	if grouped := s.CommitsPerSync(); grouped != 0 {
+	if grouped := s.CommitsPerSync(); grouped > 0 {
 		sync := fio.Workload{WriteBS: logBlock, Direct: true, Jobs: 1, Depth: deep} // a sync after each: none is merged
 		of := smallest(Of(t, topology.WAL, []fio.Workload{sync}))
 		c.scaled(LogIOPS, of, func(b Bound) (float64, string) {
@@ -187,10 +187,10 @@ func (c *Ceiling) data(t *topology.Topology, s *result.PgStep) {
 		return
 	}
 	w := fio.Workload{ReadShare: float64(s.Reads) / float64(s.Reads+s.Writes), Direct: true, Jobs: 1, Depth: deep}
-	if s.Reads != 0 {
+	if s.Reads > 0 {
 		w.ReadBS = units.Bytes(float64(s.ReadBytes)/float64(s.Reads) + 0.5)
 	}
-	if s.Writes != 0 {
+	if s.Writes > 0 {
 		w.WriteBS = units.Bytes(float64(s.WriteBytes)/float64(s.Writes) + 0.5)
 	}
 	c.scaled(DataVolumes, smallest(Of(t, topology.Data, []fio.Workload{w})), func(b Bound) (float64, string) {
@@ -207,7 +207,7 @@ const leastIOs = 0.001
 func (c *Ceiling) cores(p *result.Postgres, s *result.PgStep, measured func(string) topology.Origin) {
 	span, n := s.Measured.Seconds(), float64(s.Transactions)
 	each := s.ServerCPU.Seconds() / n
-	if span == 0 || each == 0 {
+	if span <= 0 || each <= 0 {
 		return
 	}
 	bench := s.PgbenchCPU.Seconds() / span
@@ -227,7 +227,7 @@ func (c *Ceiling) cores(p *result.Postgres, s *result.PgStep, measured func(stri
 		Demand:   each,
 	}
 	c.Bounds = append(c.Bounds, b)
-	if limits, use := Generated(s); limits && s.PgbenchCPU != 0 {
+	if limits, use := Generated(s); limits && s.PgbenchCPU > 0 {
 		of := s.PgbenchCPU.Seconds() / n
 		threads := max(min(s.Threads, s.Clients), 1)
 		tps := min(float64(threads), max(float64(p.Cores)-s.ServerCPU.Seconds()/span, bench)) / of

@@ -16,7 +16,7 @@ const rebuildIO = 64 * units.KiB
 // much of the copy that is left, or of all other members of a parity array, and writes it to the
 // new one. What it takes above that, up to sync_speed_max, depends on what the load leaves.
 func rebuild(a *topology.Array, v topology.Volume) cost {
-	if a.Syncing != "recover" || a.SyncFloor == 0 {
+	if a.Syncing != "recover" || a.SyncFloor <= 0 {
 		return cost{}
 	}
 	size := rebuildIO
@@ -42,7 +42,7 @@ func RebuildTakes(a *topology.Array, k Kind) float64 {
 	v := present(a)
 	taken, most := rebuild(a, v), 0.0
 	for _, l := range limits {
-		if capacity := l.of(v.Sustained); l.kind == k && capacity != 0 {
+		if capacity := l.of(v.Sustained); l.kind == k && capacity > 0 {
 			most = max(most, 1-left(l, capacity, taken)/capacity)
 		}
 	}
@@ -51,7 +51,7 @@ func RebuildTakes(a *topology.Array, k Kind) float64 {
 
 // assumeRebuild notes what the arithmetic takes for granted of a rebuild.
 func (p *problem) assumeRebuild(a *topology.Array) {
-	if a.SyncFloor != 0 {
+	if a.SyncFloor > 0 {
 		p.note("%s is being rebuilt at %v of each member or faster, whatever the load (sync_speed_min), which is "+
 			"deducted; what the rebuild takes above that depends on the load and is not", a.Name, a.SyncFloor)
 	} else {

@@ -164,7 +164,7 @@ func (p *problem) class(a *topology.Array, m members, l limit, parts []part) {
 
 // bindsBefore says that r allows no more than o at any time, whatever the load.
 func (r *resource) bindsBefore(o *resource) bool {
-	if r.base > o.base || max(r.top, r.base) > max(o.top, o.base) || r.top != 0 && o.top != 0 && r.credits > o.credits {
+	if r.base > o.base || max(r.top, r.base) > max(o.top, o.base) || r.top > 0 && o.top > 0 && r.credits > o.credits {
 		return false
 	}
 	for i := range r.demand {
@@ -192,7 +192,7 @@ func (p *problem) member(a *topology.Array, m members, l limit, i int, part part
 		unit := float64(v.CountedIO)
 		use = func(c cost) float64 { return (c.readIOs + c.writeIOs) * unit }
 	}
-	if base == 0 && top == 0 {
+	if base <= 0 && top <= 0 || part.reads <= 0 && part.writes <= 0 {
 		return nil
 	}
 	taken := rebuild(a, v)
@@ -220,7 +220,7 @@ func (p *problem) member(a *topology.Array, m members, l limit, i int, part part
 		all := float64(m.n)
 		both := [2]float64{use(c[0].on(i, m.n)) * all, use(c[1].on(i, m.n)) * all}
 		for d, over := range []float64{part.reads, part.writes} {
-			if both[d] *= n; over != 0 {
+			if both[d] *= n; over > 0 {
 				both[d] /= over
 			} else {
 				both[d] = 0
@@ -244,7 +244,7 @@ func (p *problem) member(a *topology.Array, m members, l limit, i int, part part
 // countsUnits says that a volume's allowance is of bytes, of which each I/O costs whole units: st1
 // and sc1 (hdd-vols.html: a random I/O takes credits for 1 MiB).
 func countsUnits(v topology.Volume) bool {
-	return v.CountedIO >= units.MiB && v.Merges && v.Sustained.Rate != 0
+	return v.CountedIO >= units.MiB && v.Merges && v.Sustained.Rate > 0
 }
 
 func countingOf(v topology.Volume) counting { return counting{v.CountedIO, v.Merges} }
@@ -270,7 +270,7 @@ func credits(v topology.Volume, k Kind) float64 {
 	switch {
 	case k == VolumeRate:
 		return float64(v.BurstBytes)
-	case v.BurstIOs == 0 && v.CountedIO != 0:
+	case v.BurstIOs == 0 && v.CountedIO > 0:
 		return float64(v.BurstBytes) / float64(v.CountedIO)
 	}
 	return v.BurstIOs
@@ -343,11 +343,11 @@ func (p *problem) assumptions(a *topology.Array, m members) {
 				present(a).CountedIO,
 			)
 		}
-		if s.w.SyncEvery != 0 && s.w.Writes() {
+		if s.w.SyncEvery > 0 && s.w.Writes() {
 			p.note("syncs are assumed to cost nothing, as on volumes without a volatile cache")
 		}
 		window := units.Bytes(s.w.InFlight()) * max(s.w.ReadBS, s.w.WriteBS)
-		if s.w.Sequential && m.chunk != 0 && window < m.chunk && m.data > 1 {
+		if s.w.Sequential && m.chunk > 0 && window < m.chunk && m.data > 1 {
 			p.note("%v in flight are less than a chunk: the stream works on one part of the array at a time", window)
 		}
 	}

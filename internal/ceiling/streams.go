@@ -23,7 +23,7 @@ func streamOf(w fio.Workload) stream {
 	for d, share := range s.share {
 		switch asked := float64(Asked(w, d == 0)); {
 		case share <= 0:
-		case asked == 0:
+		case asked <= 0:
 			s.most[d] = math.Inf(1)
 		default:
 			s.most[d] = asked
@@ -41,10 +41,10 @@ func Asked(w fio.Workload, read bool) units.IOPS {
 		iops, rate, block = readIOPS, w.ReadRate, w.ReadBS
 	}
 	least := math.Inf(1)
-	if iops != 0 {
+	if iops > 0 {
 		least = float64(iops)
 	}
-	if rate != 0 && block != 0 {
+	if rate > 0 && block > 0 {
 		least = min(least, float64(rate)/float64(block))
 	}
 	if math.IsInf(least, 1) {

@@ -107,13 +107,13 @@ func vary(loads []fio.Workload, bs units.Bytes, depth int) []fio.Workload {
 	loads = slices.Clone(loads)
 	for i := range loads {
 		w := &loads[i]
-		if bs != 0 && w.ReadBS != 0 {
+		if bs > 0 && w.ReadBS > 0 {
 			w.ReadBS = bs
 		}
-		if bs != 0 && w.WriteBS != 0 {
+		if bs > 0 && w.WriteBS > 0 {
 			w.WriteBS = bs
 		}
-		if depth != 0 {
+		if depth > 0 {
 			w.Depth = depth
 		}
 	}
