@@ -36,7 +36,7 @@ func openFleetRun(dir string) (*Bundle, error) {
 		if h.State != HostDone || h.Dir == "" {
 			continue
 		}
-		b, err := Open(filepath.Join(dir, h.Dir))
+		b, err := h.open(dir)
 		if err != nil {
 			return nil, fmt.Errorf("host %s of %s: %w", h.Name, f.ID, err)
 		}
@@ -59,6 +59,15 @@ func openFleetRun(dir string) (*Bundle, error) {
 		}
 	}
 	return all, nil
+}
+
+// open reads the bundle of a host of the fleet run in dir. A record that came from elsewhere may name any
+// place: it counts only below the run's own hosts.
+func (h *FleetHost) open(dir string) (*Bundle, error) {
+	if at, err := filepath.Rel(filepath.Base(FleetHosts("")), h.Dir); err != nil || !filepath.IsLocal(at) {
+		return nil, fmt.Errorf("it names %s as its directory; want one below %s", text.Quote(h.Dir), FleetHosts(""))
+	}
+	return Open(filepath.Join(dir, h.Dir))
 }
 
 // together is a scenario with what all hosts did; false where none of them has it.

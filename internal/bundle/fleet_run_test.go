@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,6 +52,13 @@ func TestFleetAsARun(t *testing.T) {
 	f = Fleet{Verdict: verdict.Invalid, Reasons: []string{"h1 is INVALID: PL425", "more"}}
 	if s, _ := f.together(&of, []*Bundle{host(1, 1)}); s.Result.State != result.Invalid || len(s.Result.Reasons) != 1 {
 		t.Errorf("%+v", s.Result)
+	}
+	for dir, want := range map[string]bool{"hosts/h1": false, "../other": true, "/etc": true, "hosts/../../other": true, "other": true} {
+		h := FleetHost{Dir: dir}
+		_, err := h.open(t.TempDir())
+		if refused := err != nil && strings.Contains(err.Error(), "as its directory; want"); refused != want {
+			t.Errorf("%q: %v", dir, err)
+		}
 	}
 	if _, ok := f.together(&of, []*Bundle{{}}); ok {
 		t.Error("nobody measured it")
