@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -333,8 +334,9 @@ func TestAnotherServerStays(t *testing.T) {
 	c := commits(1)
 	c.Runtime = time.Second
 	res := measured(t, "", suite.Server{}, c, nil)
-	if found := res.Postgres.Others; len(found) != 1 || found[0] != other.record.Data {
-		t.Errorf("other servers: %q, want %s", found, other.record.Data)
+	// Servers of other tests may be at work on the same volume: they are named, too.
+	if found := res.Postgres.Others; !slices.Contains(found, other.record.Data) {
+		t.Errorf("other servers: %q, want %s among them", found, other.record.Data)
 	}
 	if other.dead() || before != digest(t, other.record.Data) {
 		t.Errorf("the other server is not as it was: ended %v", other.dead())
