@@ -115,8 +115,11 @@ func (d *Document) denied(r *result.Result, o *fio.Output, alone bool) []string 
 		if most-least > claimGap {
 			says += " to " + text.Percent(most)
 		}
+		if len(r.Total.Buckets) > 0 {
+			says += ": a bucket's label is its upper end"
+		}
 		list = append(list, fmt.Sprintf("the text says that %s of its I/Os took longer than %s (line %d); fio's figures "+
-			"say %s: a bucket's label is its upper end", text.Percent(c.share), text.Duration(c.over), c.line, says))
+			"say %s", text.Percent(c.share), text.Duration(c.over), c.line, says))
 	}
 	return list
 }

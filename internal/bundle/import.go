@@ -146,9 +146,8 @@ func (f Found) result(o *fio.Output) *result.Result {
 func onlyTotal(o *fio.Output) *fio.Output {
 	own := *o
 	own.Jobs, own.AllClients = []fio.Job{*o.AllClients}, nil
-	own.Doubts = append(slices.Clip(own.Doubts), "only the total of all clients is quoted, in which fio adds jobs that "+
-		"ran one "+
-		"after the other as if they ran together")
+	own.Doubts = append(slices.Clip(own.Doubts), "only the total of all clients is quoted, in which fio adds jobs "+
+		"that ran one after the other as if they ran together")
 	return &own
 }
 

@@ -252,9 +252,8 @@ func planned(r *result.Result, o *fio.Output) time.Duration {
 		)
 	}
 	if whole, ok := otherPlan(r, o, longest); ok {
-		r.Doubts = append(r.Doubts, fmt.Sprintf("the job in the text has a runtime of %s, and this run ended after %s to "+
-			"the "+
-			"end of its last I/Os: it was started with another runtime", text.Duration(longest), text.Duration(whole)))
+		r.Doubts = append(r.Doubts, fmt.Sprintf("the job in the text has a runtime of %s, and this run ended after %s "+
+			"to the end of its last I/Os: it was started with another runtime", text.Duration(longest), text.Duration(whole)))
 		for i := range r.Workloads {
 			r.Workloads[i].Runtime = min(r.Workloads[i].Runtime, whole)
 		}
