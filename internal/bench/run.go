@@ -357,6 +357,12 @@ func (r *runner) withPlaces(ctx context.Context, mark string, do func() error) (
 }
 
 func (r *runner) scenarios(ctx context.Context, w *bundle.Writer, done map[mark]*result.Result) error {
+	if w.Run.AtWork == nil {
+		var err error
+		if w.Run.AtWork, err = r.atWork(ctx); err != nil {
+			return err
+		}
+	}
 	if w.Run.Touches == nil { // before a probe, whose own reads load blocks
 		var err error
 		if w.Run.Touches, err = r.touches(ctx); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,12 +36,21 @@ const SkipFirstTouch = "skip"
 // piece of its own, of which only the first can meet a piece that is not loaded. It loads the 200
 // pieces that it reads.
 func Touch(ctx context.Context, device string) (diagnose.Touch, error) {
+	return TouchOf(ctx, device, nil)
+}
+
+// TouchOf is Touch of some pieces of a device alone, nil for all.
+func TouchOf(ctx context.Context, device string, of []int64) (diagnose.Touch, error) {
 	d, err := openDirect("/dev/" + device)
 	if err != nil {
 		return diagnose.Touch{}, err
 	}
 	defer d.close()
-	t, err := d.touch(ctx, pieces(d.size))
+	whole := pieces(d.size)
+	if of != nil {
+		whole = slices.DeleteFunc(slices.Clone(of), func(p int64) bool { return p < 0 || p >= d.size/pieceSize })
+	}
+	t, err := d.touch(ctx, whole)
 	t.Device = device
 	return t, err
 }
@@ -119,8 +129,8 @@ func (d *direct) touch(ctx context.Context, all []int64) (diagnose.Touch, error)
 		failed = fmt.Errorf("%s: only %d pairs of reads in %v: it is too slow to tell", d.name, len(first), touchMost)
 	}
 	t.Paired = stats.PairedShare(first, again, touchFar)
-	if t.Pairs < touchLeast {
-		t.Claimed = false // a volume of less than 30 MiB
+	if !t.Tells() {
+		t.Claimed = false // less than 30 MiB
 	}
 	return t, failed
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -129,6 +130,27 @@ type warmRecord struct {
 	Bits   []byte `json:"pieces"` // a bit a piece, the first is the lowest of the first byte
 }
 
+// Unfinished is whether an earlier start on the same volume left any of the pieces out, by its record,
+// and whether it read every byte of them.
+func Unfinished(o Warming) (whole, left bool, err error) {
+	w := &warmer{Warming: o}
+	if w.dev, err = openDirect("/dev/" + o.Device); err != nil {
+		return false, false, err
+	}
+	defer w.dev.close()
+	if w.dir, err = sys.MakePath(o.State, 0o700); err != nil {
+		return false, false, err
+	}
+	defer func() { err = errors.Join(err, w.dir.Close()) }()
+	w.plan()
+	old, err := w.read()
+	if err != nil || old == nil || old.Serial != o.Serial || old.Size != w.dev.size || len(old.Bits) != len(w.bits) {
+		return false, false, err
+	}
+	w.bits = old.Bits
+	return old.Whole, slices.ContainsFunc(w.order, func(p int64) bool { return w.has(p) && !w.done(p) }), nil
+}
+
 // recordLimit is more than the record of 64 TiB takes.
 const recordLimit = 64 << 20
 
@@ -146,16 +168,7 @@ func (w *warmer) open() (release func(), err error) {
 		return nil, errors.Join(err, w.dir.Close())
 	}
 	release = func() { unlock(); _ = w.dir.Close() }
-	w.record = name + ".json"
-	count := (w.dev.size + pieceSize - 1) / pieceSize
-	w.bits = make([]byte, (count+7)/8)
-	if w.order = w.Order; w.order == nil {
-		w.order = make([]int64, count)
-		for i := range w.order {
-			w.order[i] = int64(i)
-		}
-	}
-	w.now.Pieces = int64(len(w.order))
+	w.plan()
 	if !w.Resume {
 		return release, nil
 	}
@@ -169,6 +182,20 @@ func (w *warmer) open() (release func(), err error) {
 		w.bits = old.Bits
 	}
 	return release, nil
+}
+
+// plan says where the record is, and which pieces are to be read.
+func (w *warmer) plan() {
+	w.record = recordName(w.Serial, w.Device) + ".json"
+	count := (w.dev.size + pieceSize - 1) / pieceSize
+	w.bits = make([]byte, (count+7)/8)
+	if w.order = w.Order; w.order == nil {
+		w.order = make([]int64, count)
+		for i := range w.order {
+			w.order[i] = int64(i)
+		}
+	}
+	w.now.Pieces = int64(len(w.order))
 }
 
 func recordName(serial, device string) string {
@@ -213,6 +240,9 @@ func (w *warmer) save() error {
 
 func (w *warmer) done(piece int64) bool { return w.bits[piece/8]&(1<<(piece%8)) != 0 }
 
+// has is whether the volume has such a piece.
+func (w *warmer) has(piece int64) bool { return piece >= 0 && piece*pieceSize < w.dev.size }
+
 // take is the next piece to read, when it may be begun.
 func (w *warmer) take() (piece int64, at time.Time, ok bool) {
 	w.mu.Lock()
@@ -220,7 +250,7 @@ func (w *warmer) take() (piece int64, at time.Time, ok bool) {
 	for w.next < len(w.order) && w.failed == nil {
 		piece = w.order[w.next]
 		w.next++
-		if piece < 0 || piece*pieceSize >= w.dev.size {
+		if !w.has(piece) {
 			continue
 		}
 		if w.done(piece) {

@@ -47,6 +47,8 @@ type Run struct {
 	Policy verdict.Policy `json:"policy,omitzero"`
 	// Lint are the warnings about the job files that the run was made of.
 	Lint []finding.Finding `json:"lint,omitempty"`
+	// AtWork is what a look before anything was measured named: a control group at its limit.
+	AtWork []finding.Finding `json:"at_work,omitempty"`
 	// Ceilings by scenario ID, as computed before measuring.
 	Ceilings map[int]ceiling.Ceiling `json:"ceilings,omitempty"`
 	Verdict  verdict.Verdict         `json:"verdict,omitempty"`

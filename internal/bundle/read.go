@@ -122,7 +122,7 @@ func (b *Bundle) Judge() {
 				b.Run.Policy.Disabled(),
 			)...)
 	}
-	for _, f := range b.Run.Lint {
+	for _, f := range slices.Concat(b.Run.Lint, b.Run.AtWork) {
 		if _, off := b.Run.Policy.Disabled()[f.Code]; !off {
 			b.Findings = append(b.Findings, f)
 		}

@@ -70,7 +70,36 @@ The exit code is 0 when the volumes are loaded, 3 when 15 % or more is not, and 
 type warmedVolume struct {
 	Before diagnose.Touch  `json:"before"`
 	Warmed *bench.Warmed   `json:"warmed,omitempty"`
-	After  *diagnose.Touch `json:"after,omitempty"`
+	After  *diagnose.Touch `json:"after,omitempty"` // nil where nothing was read, or files of an array were
+}
+
+// warming is a volume to be loaded, or an array through which files are read.
+type warming struct {
+	bench.Warming
+	files  string   // whose places alone are read; empty for the whole volume
+	leaves []string // of the array; nil for a volume
+	always bool     // --whole: also where nothing seems to wait for it
+}
+
+// test reads pairs on the volume, in the places that are to be read. A place of an array lies on
+// several volumes, of which one read loads one: there each volume is tested, and the one of which
+// most waits to be loaded is the answer.
+func (w *warming) test(ctx context.Context) (most diagnose.Touch, err error) {
+	if w.leaves == nil {
+		most, err = bench.TouchOf(ctx, w.Device, w.Order)
+		most.File = w.files
+		return most, err
+	}
+	for i, leaf := range w.leaves {
+		t, err := bench.Touch(ctx, leaf)
+		if err != nil {
+			return t, err
+		}
+		if i == 0 || t.Claimed && (!most.Claimed || t.Share > most.Share) {
+			most = t
+		}
+	}
+	return most, nil
 }
 
 func runWarm(ctx context.Context, env *Env, o warmOptions) error {
@@ -99,22 +128,34 @@ func runWarm(ctx context.Context, env *Env, o warmOptions) error {
 		return err
 	}
 	for _, r := range results {
-		if last := r.last(); last.Claimed {
+		if r.waits() {
 			return errVerdict
 		}
 	}
 	return nil
 }
 
-func (r *warmedVolume) last() diagnose.Touch {
-	if r.After != nil {
-		return *r.After
+// waits is whether something of what was to be loaded still waits for it.
+func (r *warmedVolume) waits() bool {
+	switch {
+	case r.After != nil:
+		return r.After.Claimed
+	case r.Warmed != nil:
+		return r.Warmed.Skipped > 0
 	}
-	return r.Before
+	return r.Before.Claimed
 }
 
 func (r *warmedVolume) sentence() string {
-	line := touchLine(r.last())
+	line := ""
+	switch {
+	case r.After != nil:
+		line = touchLine(*r.After)
+	case r.Warmed != nil:
+		line = "Every byte that the files lie on was read from " + text.Clean(r.Warmed.Device, 0) + "."
+	default:
+		line = touchLine(r.Before)
+	}
 	if w := r.Warmed; w != nil {
 		line += fmt.Sprintf(" %s of %s were read in %s.", text.Count(w.Read), text.Plural(w.Pieces, "piece"),
 			text.Duration(w.Took))
@@ -126,7 +167,7 @@ func (r *warmedVolume) sentence() string {
 }
 
 // plan finds the volumes, and the pieces of them that files lie on.
-func (o *warmOptions) plan(env *Env) ([]bench.Warming, error) {
+func (o *warmOptions) plan(env *Env) ([]warming, error) {
 	var most units.Rate
 	var err error
 	if o.most != "" {
@@ -151,13 +192,13 @@ func (o *warmOptions) plan(env *Env) ([]bench.Warming, error) {
 	if stack.Device == "" {
 		return nil, fmt.Errorf("%s: no block device is visible below it", text.Quote(o.path))
 	}
-	one := bench.Warming{
+	one := warming{always: o.whole, Warming: bench.Warming{
 		Depth: o.depth, Most: most, State: o.state, Resume: o.resume, Whole: o.whole, Usual: units.Latency(time.Millisecond),
-	}
+	}}
 	if o.files {
 		return o.planFiles(path, stack, one)
 	}
-	var all []bench.Warming
+	var all []warming
 	for _, d := range stack.Tree.Leaves(t.Targets[0].Device) {
 		w := one
 		w.Device, w.Serial = d.Name, d.Serial
@@ -166,9 +207,9 @@ func (o *warmOptions) plan(env *Env) ([]bench.Warming, error) {
 	return all, nil
 }
 
-// planFiles finds the pieces that files lie on. Below an array that combines volumes they are read
-// through it.
-func (o *warmOptions) planFiles(path string, stack *block.Stack, w bench.Warming) ([]bench.Warming, error) {
+// planFiles finds the pieces that files lie on. Below an array that combines volumes every byte of
+// them is read through it.
+func (o *warmOptions) planFiles(path string, stack *block.Stack, w warming) ([]warming, error) {
 	if stack.Mount == nil {
 		return nil, usage(errors.New("--files needs a directory or a file, not a device"))
 	}
@@ -183,18 +224,24 @@ func (o *warmOptions) planFiles(path string, stack *block.Stack, w bench.Warming
 	if d.Parent != "" {
 		start, d = int64(d.Start), stack.Tree.Devices[d.Parent]
 	}
-	w.Device, w.Serial, w.Order = d.Name, d.Serial, bench.TouchPieces(extents, start)
-	return []bench.Warming{w}, nil
+	w.files, w.Device, w.Serial, w.Order = path, d.Name, d.Serial, bench.TouchPieces(extents, start)
+	if leaves := stack.Tree.Leaves(d.Name); len(leaves) != 1 || leaves[0].Name != d.Name {
+		w.Whole = true
+		for _, l := range leaves {
+			w.leaves = append(w.leaves, l.Name)
+		}
+	}
+	return []warming{w}, nil
 }
 
 // volume tests one volume, loads it, and tests it again.
-func (o *warmOptions) volume(ctx context.Context, env *Env, w bench.Warming) (r warmedVolume, err error) {
-	if r.Before, err = bench.Touch(ctx, w.Device); err != nil {
+func (o *warmOptions) volume(ctx context.Context, env *Env, w warming) (r warmedVolume, err error) {
+	if r.Before, err = w.test(ctx); err != nil {
 		return r, err
 	}
 	fmt.Fprintln(env.Err, touchLine(r.Before))
-	if !r.Before.Claimed && !o.whole {
-		return r, nil
+	if read, err := w.needed(r.Before); err != nil || !read {
+		return r, err
 	}
 	if others := bench.InUse(ctx, env.Machine, w.Device); others >= warmBusy && w.Most == 0 {
 		w.Most = warmShare * warmRate
@@ -205,14 +252,31 @@ func (o *warmOptions) volume(ctx context.Context, env *Env, w bench.Warming) (r 
 		fmt.Fprintf(env.Err, "%s: %s of %s pieces, %s, %s left\n", text.Clean(now.Device, 0), text.Count(now.Done),
 			text.Count(now.Pieces), now.Rate(), text.Duration(now.Left()))
 	}
-	done, err := bench.Warm(ctx, env.Machine, w)
+	done, err := bench.Warm(ctx, env.Machine, w.Warming)
 	r.Warmed = &done
-	if err != nil {
+	if err != nil || w.leaves != nil {
 		return r, err
 	}
-	after, err := bench.Touch(ctx, w.Device)
+	after, err := w.test(ctx)
 	r.After = &after
 	return r, err
+}
+
+// needed is whether anything is to be read after the test, and of each piece how much. What is left
+// of an earlier start is read on as it began, since of a tenth of a volume no test can tell; of so
+// little that there is no test every byte is read.
+func (w *warming) needed(t diagnose.Touch) (bool, error) {
+	if w.Resume {
+		whole, left, err := bench.Unfinished(w.Warming)
+		if err != nil || left {
+			w.Whole = whole
+			return left, err
+		}
+	}
+	if !t.Tells() {
+		w.Whole = true
+	}
+	return t.Claimed || w.always || !t.Tells(), nil
 }
 
 // A volume on which others do so many I/Os a second is in use; then a quarter of its throughput is

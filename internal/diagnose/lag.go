@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/diagnose/live"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/units"
 )
@@ -20,9 +21,9 @@ type Lag struct {
 	Reached   float64 // share of the hardware's ceiling, 0 when unknown
 }
 
-// BusyAlone says that the worst member was busy throughout while its peers idled. One that has the
-// queue and rests in between has it by uneven spread.
-func (l Lag) BusyAlone() bool { return l.Slow[0].Util >= stragglerBusy && l.PeersUtil <= stragglerIdle }
+// BusyAlone says that the worst member was busy throughout while its peers idled, as a live look
+// says it.
+func (l Lag) BusyAlone() bool { return live.BusyAlone(l.Slow[0].Util, l.PeersUtil) }
 
 // Ratio is how much longer the worst member takes than its peers.
 func (l Lag) Ratio() float64 { return l.Slow[0].Wait / max(l.Peers, 1e3) }
@@ -98,12 +99,8 @@ const fewIOs = 0.1 // of the mean: a member with less took no part
 
 const fewIOsMirrored = 0.5 // the same where md chose the mirrors: with few in flight it reads from the first idle one
 
-const stragglerBusy = 0.95 // its utilisation, in a run that reached less than …
-
 // StragglerDeep is how many times its peers' wait a straggler has under a deep queue.
 const StragglerDeep = 3.0
-
-const stragglerIdle = 0.75 // … while its peers' median was below this
 
 // StragglerShallow is the same where no queue can gather: at most one I/O in flight a member.
 const StragglerShallow = 2.0

@@ -43,7 +43,7 @@ func (t Touch) Sentence() string {
 			"plimsoll array warm loads it in about %s.",
 			text.Percent(t.Share), text.Percent(t.Low), text.Percent(t.High), of, first,
 			again, text.Duration(t.Left()))
-	case t.Pairs < touchedLeast:
+	case !t.Tells():
 		return fmt.Sprintf("Whether %s is loaded from a snapshot cannot be said: it is too small.", of)
 	}
 	return fmt.Sprintf("Nothing of %s waits to be loaded from a snapshot: first reads %s, others %s.", of, first, again)
@@ -51,6 +51,9 @@ func (t Touch) Sentence() string {
 
 // touchedLeast is the fewest pairs that say anything.
 const touchedLeast = 60
+
+// Tells is whether there were pairs enough to tell whether anything is to be loaded.
+func (t Touch) Tells() bool { return t.Pairs >= touchedLeast }
 
 // Loading is the test that claims that a scenario read what was not loaded. What plimsoll wrote
 // itself is loaded where it was written: there the file decides.

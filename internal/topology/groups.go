@@ -189,6 +189,9 @@ func number(s string) float64 {
 	return float64(n)
 }
 
+// Any is whether a control group has a limit on one of the devices.
+func (g *Groups) Any() bool { return len(g.limits) > 0 }
+
 // Used are the limits with what was used of them since ReadGroups, in span.
 func (g *Groups) Used(span time.Duration) []GroupLimit {
 	all := slices.Clone(g.limits)

@@ -10,8 +10,6 @@ import (
 // InCheck are the causes that a look of less than a second may name, as plimsoll check does: a
 // control group at its limit, and a member that stands apart while the array is at work.
 func InCheck() []*finding.Rule[*Facts] {
-	group := *ruleOf("PL904")
-	group.Check = func(f *Facts, report func(finding.Finding)) { only(f, "PL904", finding.Warn, report) }
 	member := &finding.Rule[*Facts]{
 		Code: "PL204", Severity: finding.Info, Title: "array member slower than its peers",
 		Why: "A stripe waits for its slowest member, so one slow volume makes all of them slow.",
@@ -22,7 +20,15 @@ func InCheck() []*finding.Rule[*Facts] {
 			}
 		},
 	}
-	return []*finding.Rule[*Facts]{member, &group}
+	return append([]*finding.Rule[*Facts]{member}, BeforeRun()...)
+}
+
+// BeforeRun is what a look before a run may name, while nothing of it is measured: a control group at
+// its limit. What an array copies or checks is known without a look (PL202 of the layout).
+func BeforeRun() []*finding.Rule[*Facts] {
+	group := *ruleOf("PL904")
+	group.Check = func(f *Facts, report func(finding.Finding)) { only(f, "PL904", finding.Warn, report) }
+	return []*finding.Rule[*Facts]{&group}
 }
 
 // shortIOs are the fewest I/Os by which members are compared in a short look.

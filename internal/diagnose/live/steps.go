@@ -118,7 +118,7 @@ func (v *view) groupLimit() *Cause {
 				Where: l.File,
 			},
 		},
-		Next: []string{"raise it: " + limitLine(*l, raised(l.Limit))},
+		Next: []string{limitLine(*l, raised(l.Limit)) + "   # raises it"},
 	}
 	if e := l.Effective(); e < l.Limit {
 		c.Evidence = append(c.Evidence, finding.Evidence{

@@ -78,6 +78,10 @@ func (p Peers) Apart(usual, sound units.Latency) bool {
 // Hot is whether the worst member is slower since it gets more I/Os.
 func (p Peers) Hot() bool { return p.Worst.IOPS > hotIOs*p.IOPS && p.Worst.Wait >= hotTimes*p.Wait }
 
+// BusyAlone says that a member was busy throughout while its peers idled, in a run or in a live look:
+// shares of the time. One that has the queue and rests in between has it by uneven spread.
+func BusyAlone(worst, peers float64) bool { return worst >= sureBusy && peers <= sureIdle }
+
 func (v *view) members() []Member {
 	all := make([]Member, len(v.leaves))
 	for i, l := range v.leaves {
@@ -112,7 +116,7 @@ func (v *view) slowMember() *Cause {
 		return nil
 	}
 	m := p.Worst
-	sure := m.Busy >= sureBusy && p.Busiest <= sureIdle
+	sure := BusyAlone(m.Busy, p.Busiest)
 	if v.limited() && !sure {
 		return nil // at a limit the queue gathers on one of equal volumes
 	}

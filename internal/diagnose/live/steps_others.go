@@ -80,7 +80,7 @@ func (v *view) hold(u *User) string {
 		l.File = "/sys/fs/cgroup/blkio" + u.Group + "/blkio.throttle." +
 			map[string]string{"wbps": "write_bps", "rbps": "read_bps"}[what] + "_device"
 	}
-	return "limit it: " + limitLine(l, max(float64(units.MiB), v.top.bytes()/2))
+	return limitLine(l, max(float64(units.MiB), v.top.bytes()/2)) + "   # limits it"
 }
 
 // diskNumber is the number of the topmost device that is no partition: limits are of whole devices.

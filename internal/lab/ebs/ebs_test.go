@@ -278,3 +278,24 @@ func TestProtocol(t *testing.T) {
 		t.Errorf("export name: %d bytes, %v", n, err)
 	}
 }
+
+// A restored volume pays for the first access to each of the pieces that are not loaded, once.
+func TestRestore(t *testing.T) {
+	s, dir := listen(t)
+	v := volume(t, s, dir, "r", 10<<20, nil, Behaviour{FirstTouch: time.Nanosecond})
+	c := dial(t, dir, "r")
+	if n := v.Restore(0.25, 7); n != 5 {
+		t.Fatalf("%d of 20 pieces are not loaded, want 5", n)
+	}
+	loaded := 0
+	for p := range int64(20) {
+		if v.Loaded(p<<19, 1) {
+			loaded++
+		}
+		c.read(p<<19+8192, 4096)
+		c.read(p<<19, 4096)
+	}
+	if n := v.Stats().FirstTouches; loaded != 15 || n != 5 || !v.Loaded(0, 10<<20) {
+		t.Errorf("%d pieces were loaded, %d first touches, want 15 and 5", loaded, n)
+	}
+}

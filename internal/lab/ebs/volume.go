@@ -178,6 +178,30 @@ func (v *Volume) PowerCut(keep float64, seed uint64) (kept, lost int, err error)
 	return kept, lost, err
 }
 
+// Restore makes the volume one that was restored from a snapshot: of its pieces of 512 KiB a share,
+// drawn from seed, is not loaded, so that the first access to each pays FirstTouch. It returns how
+// many.
+func (v *Volume) Restore(share float64, seed uint64) (unloaded int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	all := (v.size + 1<<v.touched.shift - 1) >> v.touched.shift
+	unloaded = int(math.Round(share * float64(all)))
+	v.touched = newBitmap(v.size, v.touched.shift)
+	for i, piece := range rand.New(rand.NewPCG(seed, uint64(v.size))).Perm(int(all)) {
+		if i >= unloaded {
+			v.touched.set(int64(piece)<<v.touched.shift, 1, true)
+		}
+	}
+	return unloaded
+}
+
+// Loaded is whether any piece of 512 KiB that a range lies on is loaded since Restore.
+func (v *Volume) Loaded(off, n int64) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.touched.any(off, n)
+}
+
 // account books a read or write of n bytes at off, moved of which cross the wire (no less than one
 // I/O), and returns when, in seconds of the server's clock, it completes.
 func (v *Volume) account(write bool, off, n, moved int64) float64 {
