@@ -421,13 +421,17 @@ func InUse(ctx context.Context, m *sys.Machine, device string) float64 {
 	return float64(deviceStat(r, device).ios - before.ios)
 }
 
-// TouchPieces are the pieces of a device that extents lie on, each once, in their order; start is
-// where the extents' device begins on it.
-func TouchPieces(extents []block.Extent, start int64) []int64 {
+// TouchPieces are the pieces of a device of so many bytes that extents lie on, each once, in their
+// order; start is where the extents' device begins on it. What lies beyond its end is left out.
+func TouchPieces(extents []block.Extent, start, size int64) []int64 {
 	seen := map[int64]bool{}
 	var all []int64
 	for _, e := range extents {
-		for p := (start + e.Start) / pieceSize; p*pieceSize < start+e.Start+e.Length; p++ {
+		if e.Start < 0 || e.Length <= 0 || e.Start >= size-start {
+			continue
+		}
+		end := start + e.Start + min(e.Length, size-start-e.Start)
+		for p := (start + e.Start) / pieceSize; p*pieceSize < end; p++ {
 			if !seen[p] {
 				seen[p] = true
 				all = append(all, p)

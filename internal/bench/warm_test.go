@@ -6,12 +6,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/units"
 )
 
@@ -126,12 +128,31 @@ func TestTouchOfALoadedVolume(t *testing.T) {
 	}
 }
 
+// Pieces are those of the disk: the partition begins 1 MiB behind its start. What lies behind the
+// disk's end is nowhere.
 func TestTouchPieces(t *testing.T) {
-	got := TouchPieces([]block.Extent{{Start: pieceSize, Length: 2 * pieceSize}, {Start: 0, Length: 1}, {Start: pieceSize, Length: 1}},
-		int64(units.MiB))
-	for i, want := range []int64{3, 4, 2} {
-		if len(got) != 3 || got[i] != want {
-			t.Fatalf("%v", got)
-		}
+	got := TouchPieces([]block.Extent{
+		{Start: pieceSize, Length: 2 * pieceSize}, {Start: 0, Length: 1}, {Start: pieceSize, Length: 1}, {Start: 3 * pieceSize, Length: 1 << 61},
+		{Start: 1 << 61, Length: 1 << 61}, {Start: -1, Length: 9}, {Start: 0, Length: 0},
+	}, int64(units.MiB), 7*pieceSize)
+	if want := []int64{3, 4, 2, 5, 6}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
+}
+
+// FuzzTouchPieces: whatever a filesystem says of where files lie, each piece is one of the device's,
+// and there once.
+func FuzzTouchPieces(f *testing.F) {
+	f.Add(int64(0), int64(4096), int64(1<<20), int64(64<<20))
+	f.Add(int64(1<<62), int64(1<<62), int64(1<<40), int64(1<<30))
+	bounded.Fuzz(f, func(t *testing.T, from, length, start, size int64) {
+		size, start = max(0, size)%(1<<32), max(0, start)%(1<<32)
+		seen := map[int64]bool{}
+		for _, p := range TouchPieces([]block.Extent{{Start: from, Length: length}, {Start: from, Length: length}}, start, size) {
+			if p < 0 || p*pieceSize >= size || seen[p] {
+				t.Fatalf("piece %d of %d bytes", p, size)
+			}
+			seen[p] = true
+		}
+	})
 }

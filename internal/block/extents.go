@@ -52,19 +52,27 @@ func extents(fd int) ([]Extent, error) {
 		if errno != 0 {
 			return nil, errno
 		}
-		for _, e := range req.extents[:min(req.mapped, fiemapCount)] {
-			if e.flags&fiemapNowhere == 0 && e.physical < 1<<62 && e.length < 1<<62 {
-				all = append(all, Extent{int64(e.physical), int64(e.length)})
-			}
-			req.start = e.logical + e.length
-			if e.flags&fiemapLast != 0 {
-				return all, nil
-			}
-		}
-		if req.mapped == 0 {
-			return all, nil
+		last := false
+		from := req.start
+		if all, last = req.written(all); last || req.start <= from {
+			return all, nil // the end, or a filesystem that leads nowhere
 		}
 	}
+}
+
+// written adds what an answer of the kernel says that can be read, and makes the request go on behind
+// it; last at the end of the file.
+func (r *fiemapRequest) written(all []Extent) (_ []Extent, last bool) {
+	for _, e := range r.extents[:min(r.mapped, fiemapCount)] {
+		if e.flags&fiemapNowhere == 0 && e.physical < 1<<62 && e.length < 1<<62 {
+			all = append(all, Extent{int64(e.physical), int64(e.length)})
+		}
+		r.start = e.logical + e.length
+		if e.flags&fiemapLast != 0 {
+			return all, true
+		}
+	}
+	return all, r.mapped == 0
 }
 
 // Extents are the written parts of all regular files below a directory (or of one file) on its

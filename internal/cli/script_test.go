@@ -46,6 +46,9 @@ func TestScripts(t *testing.T) {
 				return os.Getuid() == 0, nil
 			case "capped":
 				return canCap(), nil
+			case "fuse":
+				_, err := os.Stat("/dev/fuse")
+				return os.Getuid() == 0 && err == nil && exec.Command("unshare", "-m", "true").Run() == nil, nil
 			}
 			if cond == "postgres" {
 				u, err := postgres.UserFor("", "/")

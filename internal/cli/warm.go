@@ -224,7 +224,7 @@ func (o *warmOptions) planFiles(path string, stack *block.Stack, w warming) ([]w
 	if d.Parent != "" {
 		start, d = int64(d.Start), stack.Tree.Devices[d.Parent]
 	}
-	w.files, w.Device, w.Serial, w.Order = path, d.Name, d.Serial, bench.TouchPieces(extents, start)
+	w.files, w.Device, w.Serial, w.Order = path, d.Name, d.Serial, bench.TouchPieces(extents, start, int64(d.Size))
 	if leaves := stack.Tree.Leaves(d.Name); len(leaves) != 1 || leaves[0].Name != d.Name {
 		w.Whole = true
 		for _, l := range leaves {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 	"unsafe"
@@ -255,7 +256,8 @@ func kernelRecord(out *strings.Builder, record string, since time.Duration) {
 	if !ok || len(fields) < 3 {
 		return
 	}
-	at, err := time.ParseDuration(fields[2] + "us")
+	us, err := strconv.ParseUint(fields[2], 10, 53)
+	at := time.Duration(us) * time.Microsecond
 	if err != nil || at < since {
 		return
 	}

@@ -4,9 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"plimsoll/internal/sys"
+	"plimsoll/internal/sys/bounded"
 )
 
 func files(t *testing.T, dir string, all map[string]string) {
@@ -63,4 +65,26 @@ func TestGroups(t *testing.T) {
 	if e := (GroupLimit{What: "wbps", Limit: 38}).Effective(); e != 38 {
 		t.Errorf("38 bytes per second give %v", e)
 	}
+}
+
+// FuzzGroups: whatever the files of control groups hold, a limit is above nothing and of a device that
+// was asked for.
+func FuzzGroups(f *testing.F) {
+	f.Add("259:0 rbps=max wbps=1048576 riops=max wiops=38\n", "259:0 rbytes=0 wbytes=100 rios=0 wios=1000\n", "259:0 100\n", "259:0 Write 50\n")
+	f.Add("259:0 riops=18446744073709551615 riops=0 riops=\n", "259:0 rios\n259:0\n", "259:0 -1\n", "Total 5\n")
+	bounded.Fuzz(f, func(t *testing.T, max, stat, limit, served string) {
+		root := fstest.MapFS{}
+		for name, text := range map[string]string{
+			"cgroup.controllers": "io\n", "a/io.max": max, "a/io.stat": stat, "blkio/b/blkio.throttle.read_bps_device": limit,
+			"blkio/b/blkio.throttle.io_service_bytes": served,
+		} {
+			root["sys/fs/cgroup/"+name] = &fstest.MapFile{Data: []byte(text)}
+		}
+		m := &sys.Machine{Root: root}
+		for _, l := range ReadGroups(m.Reader(), map[string]string{"259:0": "nvme0n1"}).Used(time.Second) {
+			if l.Limit <= 0 || l.Used < 0 || l.Device != "nvme0n1" || l.Effective() > l.Limit {
+				t.Errorf("%+v, which gives %v", l, l.Effective())
+			}
+		}
+	})
 }

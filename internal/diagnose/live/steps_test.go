@@ -423,3 +423,31 @@ func TestPages(t *testing.T) {
 		}
 	}
 }
+
+// The line that limits another program is ready to be typed: of its control group, in the way that
+// version wants it, on the whole device, at half of what that moves now.
+func TestTheLineThatLimitsAnother(t *testing.T) {
+	for _, c := range []struct {
+		what        string
+		group       string
+		version     int
+		read, write units.Rate
+		want        string
+	}{
+		{"version 2", "/system.slice/backup.service", 2, 1, 9, `^echo "9:127 wbps=\d+" > /sys/fs/cgroup/system.slice/backup.service/io.max   # limits it$`},
+		{"version 1", "/batch", 1, 9, 1, `^echo "9:127 \d+" > /sys/fs/cgroup/blkio/batch/blkio.throttle.read_bps_device   # limits it$`},
+		{"no group", "", 0, 1, 9, `^put dd into a control group of its own, .*IOWriteBandwidthMax=`},
+	} {
+		f := captured(t, "5-neighbour-buffered")
+		for i := range f.Window.Processes {
+			if p := &f.Window.Processes[i]; p.Name == "dd" {
+				sum := p.Read + p.Write
+				p.Group, p.Version, p.Read, p.Write = c.group, c.version, sum*c.read/10, sum*c.write/10
+			}
+		}
+		a := Judge(f)
+		if a.First != "PL906" || !regexp.MustCompile(c.want).MatchString(a.Causes[0].Next[0]) {
+			t.Errorf("%s: %s %v, want %s", c.what, a.First, a.Causes, c.want)
+		}
+	}
+}
