@@ -132,8 +132,13 @@ func TestTouchOfALoadedVolume(t *testing.T) {
 // disk's end is nowhere.
 func TestTouchPieces(t *testing.T) {
 	got := TouchPieces([]block.Extent{
-		{Start: pieceSize, Length: 2 * pieceSize}, {Start: 0, Length: 1}, {Start: pieceSize, Length: 1}, {Start: 3 * pieceSize, Length: 1 << 61},
-		{Start: 1 << 61, Length: 1 << 61}, {Start: -1, Length: 9}, {Start: 0, Length: 0},
+		{Start: pieceSize, Length: 2 * pieceSize},
+		{Start: 0, Length: 1},
+		{Start: pieceSize, Length: 1},
+		{Start: 3 * pieceSize, Length: 1 << 61},
+		{Start: 1 << 61, Length: 1 << 61},
+		{Start: -1, Length: 9},
+		{Start: 0, Length: 0},
 	}, int64(units.MiB), 7*pieceSize)
 	if want := []int64{3, 4, 2, 5, 6}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)

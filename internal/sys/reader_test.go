@@ -12,12 +12,12 @@ import (
 func TestKernelRecord(t *testing.T) {
 	for record, want := range map[string]string{
 		"4,339,5140900,-;nvme nvme1: I/O 5 QID 2 timeout\n SUBSYSTEM=nvme\n": "[5.140900] nvme nvme1: I/O 5 QID 2 timeout\n",
-		"4,339,5140900,-,caller=T1;a;b":                                       "[5.140900] a;b\n",
-		"4,338,4999999,-;too long ago":                                        "",
-		"4,338;no time":                                                       "",
-		"4,338,1h5,-;no number":                                               "",
-		"4,338,-5,-;before the start":                                         "",
-		"no head":                                                             "",
+		"4,339,5140900,-,caller=T1;a;b":                                      "[5.140900] a;b\n",
+		"4,338,4999999,-;too long ago":                                       "",
+		"4,338;no time":                                                      "",
+		"4,338,1h5,-;no number":                                              "",
+		"4,338,-5,-;before the start":                                        "",
+		"no head":                                                            "",
 	} {
 		var out strings.Builder
 		kernelRecord(&out, record, 5*time.Second)

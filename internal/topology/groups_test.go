@@ -72,10 +72,10 @@ func TestGroups(t *testing.T) {
 func FuzzGroups(f *testing.F) {
 	f.Add("259:0 rbps=max wbps=1048576 riops=max wiops=38\n", "259:0 rbytes=0 wbytes=100 rios=0 wios=1000\n", "259:0 100\n", "259:0 Write 50\n")
 	f.Add("259:0 riops=18446744073709551615 riops=0 riops=\n", "259:0 rios\n259:0\n", "259:0 -1\n", "Total 5\n")
-	bounded.Fuzz(f, func(t *testing.T, max, stat, limit, served string) {
+	bounded.Fuzz(f, func(t *testing.T, most, stat, limit, served string) {
 		root := fstest.MapFS{}
 		for name, text := range map[string]string{
-			"cgroup.controllers": "io\n", "a/io.max": max, "a/io.stat": stat, "blkio/b/blkio.throttle.read_bps_device": limit,
+			"cgroup.controllers": "io\n", "a/io.max": most, "a/io.stat": stat, "blkio/b/blkio.throttle.read_bps_device": limit,
 			"blkio/b/blkio.throttle.io_service_bytes": served,
 		} {
 			root["sys/fs/cgroup/"+name] = &fstest.MapFile{Data: []byte(text)}
