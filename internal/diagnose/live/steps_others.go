@@ -187,7 +187,11 @@ func (v *view) processor() *Cause {
 	switch {
 	case queue >= cpuWait:
 		c.Message = fmt.Sprintf("The storage of %s is not the cause: those who use it wait for a processor %s of the time.",
-			v.f.Path, text.Percent(min(queue, 1)))
+			v.f.Path, text.Percent(queue))
+		if queue > 1 {
+			c.Message = fmt.Sprintf("The storage of %s is not the cause: %s threads of a program that uses it wait for a "+
+				"processor at any moment.", v.f.Path, units.Number(queue))
+		}
 	case w.CPU.Steal > cpuSteal:
 		c.Message = fmt.Sprintf("The storage of %s is not the cause: the hypervisor takes %s of the processors.",
 			v.f.Path, text.Percent(w.CPU.Steal))
@@ -202,8 +206,9 @@ func (v *view) processor() *Cause {
 	}
 	c.Evidence = []finding.Evidence{
 		{
-			What: "wait for a processor", Found: text.Percent(queue), Expected: "below " + text.Percent(cpuWait),
-			Where: "/proc/PID/task/*/schedstat",
+			What: "threads of one program that wait for a processor", Found: units.Number(queue),
+			Expected: "below " + units.Number(cpuWait),
+			Where:    "/proc/PID/task/*/schedstat",
 		},
 		{What: "some task waits for a processor", Found: text.Percent(some), Where: "/proc/pressure/cpu"},
 		{What: "steal", Found: text.Percent(w.CPU.Steal), Expected: "below " + text.Percent(cpuSteal), Where: "/proc/stat"},

@@ -326,6 +326,20 @@ func TestEachStepAndItsNearMiss(t *testing.T) {
 	}
 }
 
+// Waits of a program's threads add up: below one they are a share of the time, above it threads.
+func TestWaitsForAProcessor(t *testing.T) {
+	for queue, want := range map[float64]string{0.4: "wait for a processor 40.0 % of the time", 1.59: ": 1.59 threads of a program that uses it"} {
+		f := captured(t, "4-cpu")
+		for i := range f.Window.Processes {
+			f.Window.Processes[i].RunQueue = queue
+		}
+		c := Judge(f).Causes[0]
+		if !strings.Contains(c.Message, want) || c.Evidence[0].Found != units.Number(queue) || c.Evidence[0].Expected != "below 0.25" {
+			t.Errorf("%v: %s %+v", queue, c.Message, c.Evidence[0])
+		}
+	}
+}
+
 // What is worth knowing beside a cause is never the cause.
 func TestAlso(t *testing.T) {
 	f := captured(t, "4-healthy-busy")
