@@ -228,15 +228,26 @@ var remedies = map[ceiling.Kind]string{
 	ceiling.RequestedRate: "set a higher rate= in the job",
 }
 
+// remedy raises a bound.
+func remedy(b *ceiling.Bound) string {
+	if b.Pool {
+		return "use larger volumes, for they share one allowance, or another type"
+	}
+	return remedies[b.Kind]
+}
+
 func (o Outlook) advice() []string {
 	raise := func(what string, b, next *ceiling.Bound) string {
-		remedy := remedies[b.Kind]
-		if b.Pool {
-			remedy = "use larger volumes, for they share one allowance, or another type"
-		}
-		phrase := fmt.Sprintf("To raise %s (%s): %s", what, b.Label(), remedy)
-		if next != nil {
+		phrase := fmt.Sprintf("To raise %s (%s): %s", what, b.Label(), remedy(b))
+		switch {
+		case next == nil:
+		case o.both(next) != o.both(b):
 			phrase += fmt.Sprintf("; this helps up to %s, where %s becomes the limit", o.both(next), next.Label())
+		case remedy(next) == remedy(b):
+			phrase += fmt.Sprintf("; %s allows no more either", next.Label())
+		default:
+			phrase += fmt.Sprintf("; this alone does not help, for %s allows no more either: also %s", next.Label(),
+				remedy(next))
 		}
 		return phrase + "."
 	}

@@ -1,0 +1,52 @@
+package plans
+
+import (
+	"strings"
+	"testing"
+
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/units"
+)
+
+// Raising one of two equal limits helps nothing, and the advice says so: only a next limit that is
+// higher is one "up to" which an upgrade helps.
+func TestAdviceOnEqualLimits(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		bounds []ceiling.Bound
+		want   string
+	}{
+		{
+			"a higher one follows",
+			[]ceiling.Bound{{Kind: ceiling.InstanceIOPS, IOPS: 20000}, {Kind: ceiling.VolumeIOPS, IOPS: 24000}},
+			"To raise it (instance IOPS): use a larger instance; this helps up to 24,000 IOPS, where volume IOPS becomes the limit.",
+		},
+		{
+			"equal, with unlike remedies",
+			[]ceiling.Bound{{Kind: ceiling.InstanceIOPS, IOPS: 20000}, {Kind: ceiling.VolumeIOPS, IOPS: 20000}},
+			"To raise it (instance IOPS): use a larger instance; this alone does not help, for volume IOPS allows no more either: " +
+				"also use more volumes, or more IOPS per volume.",
+		},
+		{
+			"equal, with one remedy",
+			[]ceiling.Bound{{Kind: ceiling.InstanceIOPS, IOPS: 20000}, {Kind: ceiling.InstanceRate, IOPS: 20000}},
+			"To raise it (instance IOPS): use a larger instance; instance throughput allows no more either.",
+		},
+		{
+			"equal as printed", // 19,999.9 IOPS reads 20,000, too
+			[]ceiling.Bound{{Kind: ceiling.InstanceIOPS, IOPS: 19999.9}, {Kind: ceiling.VolumeIOPS, IOPS: 20000}},
+			"To raise it (instance IOPS): use a larger instance; this alone does not help, for volume IOPS allows no more either: " +
+				"also use more volumes, or more IOPS per volume.",
+		},
+	} {
+		var o Outlook
+		for i := range c.bounds {
+			c.bounds[i].BW = units.Rate(c.bounds[i].IOPS) * 8192
+		}
+		o.SetCeiling(ceiling.Ceiling{Bounds: c.bounds})
+		got := strings.Join(o.advice(), "\n")
+		if strings.ReplaceAll(got, ", 188 MiB/s", "") != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
