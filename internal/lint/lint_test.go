@@ -381,6 +381,18 @@ func TestJobRulesStaySilent(t *testing.T) {
 	}
 }
 
+// Only run --stop looks at where the figures settle: PL109 promises no other cut of the warm-up.
+func TestWhatIsPromisedOfTheWarmUp(t *testing.T) {
+	for _, text := range []string{noRamp.When, noRamp.Why, noRamp.Fix, noRamp.Ignore} {
+		if strings.Contains(text, "plimsoll") && !strings.Contains(text, "run --stop") {
+			t.Errorf("PL109 promises without --stop: %s", text)
+		}
+	}
+	if !strings.Contains(noRamp.Fix, "plimsoll run --stop") {
+		t.Errorf("PL109 does not say what cuts the warm-up: %s", noRamp.Fix)
+	}
+}
+
 func TestDisabledInPlace(t *testing.T) {
 	const job = "[global]\nioengine=psync\n%s[a]\nrw=read\n%siodepth=8%s\n[b]\nrw=read\niodepth=16\n"
 	for name, c := range map[string]struct {
