@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,9 +27,10 @@ const (
 
 // room is a package's tests: which lines each of them runs, and for how long.
 type room struct {
-	tests []covering // the fastest first
-	lines map[place]bool
-	not   []string // tests that fail or take too long without any mutant
+	tests  []covering // the fastest first
+	lines  map[place]bool
+	not    []string // tests that fail or take too long without any mutant
+	binary string   // of the source as it stands
 }
 
 // covering is one test and the lines that it runs.
@@ -46,7 +48,7 @@ type place struct {
 
 // measure runs each test of a package on its own, and notes what it runs.
 func measure(work, dir string, lanes int) (room, error) {
-	binary := filepath.Join(work, "cover.test")
+	binary := filepath.Join(work, strings.ReplaceAll(dir, "/", ".")+".cover.test")
 	build := exec.Command("go", "test", "-c", "-vet=off", "-cover", "-covermode=set", "-ldflags=-s -w", "-o", binary,
 		"./"+dir)
 	if out, err := build.CombinedOutput(); err != nil {
@@ -59,12 +61,12 @@ func measure(work, dir string, lanes int) (room, error) {
 		return room{}, fmt.Errorf("%s: the tests cannot be listed: %w", dir, err)
 	}
 	names := strings.Fields(string(out))
-	r := room{lines: map[place]bool{}}
+	r := room{binary: binary, lines: map[place]bool{}}
 	var mu sync.Mutex
 	inLanes(lanes, len(names), func(lane, i int) {
 		profile := filepath.Join(work, fmt.Sprintf("%d.cover", lane))
 		from := time.Now()
-		err := runTests(binary, dir, []string{names[i]}, slowest, patience, "-test.coverprofile="+profile)
+		_, err := program{binary, dir, 0}.run([]covering{{name: names[i]}}, slowest, "-test.coverprofile="+profile)
 		took := time.Since(from)
 		var c covering
 		if err == nil {
@@ -138,29 +140,57 @@ func (r room) batches(m mutant) [][]covering {
 	return found
 }
 
-// runTests runs some tests of a compiled package within so much CPU time and time, and ends with all
-// processes that they started.
-func runTests(binary, dir string, names []string, cpu, limit time.Duration, more ...string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+// program is a package's compiled tests, with the mutant of that number.
+type program struct {
+	binary, dir string
+	number      int
+}
+
+// errTime says that tests took more time than they may.
+var errTime = errors.New("took too long")
+
+// failing finds the tests that a binary says have failed.
+var failing = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
+
+// run runs some tests within so much CPU time, and ends with all processes that they started. It
+// returns which failed, as far as they say so.
+func (p program) run(tests []covering, cpu time.Duration, more ...string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
+	names := make([]string, len(tests))
+	for i, c := range tests {
+		names[i] = c.name
+	}
 	// A mutant that fills the memory is ended, not the machine.
 	limits := fmt.Sprintf(`ulimit -v 12000000 -t %d; exec "$@"`, int(cpu.Seconds()))
 	args := append([]string{
-		"-c", limits, "bash", binary, "-test.failfast",
+		"-c", limits, "bash", p.binary, "-test.failfast",
 		"-test.run=^(" + strings.Join(names, "|") + ")$",
 	}, more...)
 	test := exec.CommandContext(ctx, "bash", args...)
-	test.Dir = dir
-	test.Env = append(os.Environ(), "PLIMSOLL_LAB=off")
+	test.Dir = p.dir
+	test.Env = append(os.Environ(), "PLIMSOLL_LAB=off", "RAPID_NOFAILFILE=true", fmt.Sprintf("%s=%d", chooses, p.number))
 	test.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	test.Cancel = func() error { return syscall.Kill(-test.Process.Pid, syscall.SIGKILL) }
 	test.WaitDelay = time.Second
-	err := test.Run()
-	if ctx.Err() != nil {
-		return errors.New("took too long")
+	out, err := test.CombinedOutput()
+	var failed []string
+	for _, m := range failing.FindAllSubmatch(out, -1) {
+		failed = append(failed, string(m[1]))
 	}
-	return err
+	if test.ProcessState == nil { // it did not start
+		return nil, err
+	}
+	status, _ := test.ProcessState.Sys().(syscall.WaitStatus)
+	ended := status.Signaled() && (status.Signal() == syscall.SIGKILL || status.Signal() == syscall.SIGXCPU)
+	if ctx.Err() != nil || ended {
+		return failed, errTime
+	}
+	return failed, err
 }
+
+// sorted are the keys of a map, in order.
+func sorted[T any](of map[string]T) []string { return slices.Sorted(maps.Keys(of)) }
 
 // inLanes calls work for each index, on so many goroutines.
 func inLanes(lanes, n int, work func(lane, i int)) {

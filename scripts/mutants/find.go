@@ -17,14 +17,21 @@ import (
 // mutant is one change of one place: the bytes from..end of a file become to.
 type mutant struct {
 	dir, file string // relative to the working directory
-	line      int
+	line, col int
 	// runs is the line whose tests may notice it: that of the switch for a condition of a case, which
 	// is tried by many that never get into the case.
 	runs      int
 	text      string // of the line, trimmed: it finds the place again when lines move
 	from, end int
-	was, to   string
+	to        string
+	was       string // the whole, before
+	becomes   string // the whole, after
+	whole     span   // the expression or assignment that is changed with it
+	kind      string // the expression's type, as the file spells it; empty for an assignment
 }
+
+// span is a range of bytes of a file.
+type span struct{ from, end int }
 
 // key names a mutant independently of the number of its line.
 func (m mutant) key() string {
@@ -32,16 +39,16 @@ func (m mutant) key() string {
 }
 
 func (m mutant) name() string {
-	return fmt.Sprintf("%s:%d: %s   [%s]", m.file, m.line, m.change(), m.text)
+	return fmt.Sprintf("%s:%d:%d: %s   [%s]", m.file, m.line, m.col, m.change(), m.text)
 }
 
 // change is the mutant's effect on one line.
 func (m mutant) change() string {
-	return strings.Join(strings.Fields(m.was), " ") + " -> " + strings.Join(strings.Fields(m.to), " ")
+	return strings.Join(strings.Fields(m.was), " ") + " -> " + strings.Join(strings.Fields(m.becomes), " ")
 }
 
-// find lists every mutant of the packages, in order of file and place.
-func find(dirs []string) ([]mutant, error) {
+// find lists every mutant of the packages, in order of file and place, and the packages by directory.
+func find(dirs []string) ([]mutant, map[string]*packages.Package, error) {
 	patterns := make([]string, len(dirs))
 	for i, dir := range dirs {
 		patterns[i] = "./" + strings.TrimPrefix(filepath.Clean(dir), "./")
@@ -51,27 +58,29 @@ func find(dirs []string) ([]mutant, error) {
 			packages.NeedImports | packages.NeedDeps,
 	}, patterns...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if packages.PrintErrors(pkgs) > 0 {
-		return nil, fmt.Errorf("the packages do not compile")
+		return nil, nil, fmt.Errorf("the packages do not compile")
 	}
 	here, err := os.Getwd()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var all []mutant
+	loaded := map[string]*packages.Package{}
 	for _, pkg := range pkgs {
 		for _, file := range pkg.Syntax {
 			name, err := filepath.Rel(here, pkg.Fset.File(file.Pos()).Name())
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			src, err := os.ReadFile(name)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			s := &search{info: pkg.TypesInfo, files: pkg.Fset, src: src, file: filepath.ToSlash(name)}
+			loaded[filepath.ToSlash(filepath.Dir(name))] = pkg
+			s := &search{pkg: pkg, syntax: file, src: src, file: filepath.ToSlash(name)}
 			ast.Inspect(file, s.look)
 			all = append(all, s.found...)
 		}
@@ -82,17 +91,17 @@ func find(dirs []string) ([]mutant, error) {
 		}
 		return a.from - b.from
 	})
-	return all, nil
+	return all, loaded, nil
 }
 
 // search walks one file.
 type search struct {
-	info  *types.Info
-	files *token.FileSet
-	src   []byte
-	file  string
-	found []mutant
-	cases []condition
+	pkg    *packages.Package
+	syntax *ast.File
+	src    []byte
+	file   string
+	found  []mutant
+	cases  []condition
 }
 
 // condition is where the conditions of a case stand, and the line of their switch.
@@ -101,10 +110,13 @@ type condition struct {
 	line      int
 }
 
-// add notes that the bytes between two positions may become to.
-func (s *search) add(from, end token.Pos, to string) {
-	f := s.files.Position(from)
-	e := s.files.Position(end)
+// at is the place of a position in the file's bytes.
+func (s *search) at(p token.Pos) token.Position { return s.pkg.Fset.Position(p) }
+
+// add notes that the bytes between two positions of n may become to.
+func (s *search) add(n ast.Node, from, end token.Pos, to string) {
+	f := s.at(from)
+	e := s.at(end)
 	lineAt := strings.LastIndexByte(string(s.src[:f.Offset]), '\n') + 1
 	rest, _, _ := strings.Cut(string(s.src[lineAt:]), "\n")
 	runs := f.Line
@@ -113,14 +125,18 @@ func (s *search) add(from, end token.Pos, to string) {
 			runs = c.line
 		}
 	}
+	whole := span{s.at(n.Pos()).Offset, s.at(n.End()).Offset}
 	s.found = append(s.found, mutant{
-		dir: filepath.ToSlash(filepath.Dir(s.file)), file: s.file, line: f.Line, runs: runs, text: strings.TrimSpace(rest),
-		from: f.Offset, end: e.Offset, was: string(s.src[f.Offset:e.Offset]), to: to,
+		dir: filepath.ToSlash(filepath.Dir(s.file)), file: s.file, line: f.Line, col: f.Column, runs: runs,
+		text: strings.TrimSpace(rest), from: f.Offset, end: e.Offset, to: to,
+		was:     string(s.src[whole.from:whole.end]),
+		becomes: string(s.src[whole.from:f.Offset]) + to + string(s.src[e.Offset:whole.end]),
+		whole:   whole, kind: s.typeOf(n),
 	})
 }
 
 func (s *search) textOf(n ast.Node) string {
-	return string(s.src[s.files.Position(n.Pos()).Offset:s.files.Position(n.End()).Offset])
+	return string(s.src[s.at(n.Pos()).Offset:s.at(n.End()).Offset])
 }
 
 // look adds the mutants of one node; it does not enter what holds no values: import and tags.
@@ -129,7 +145,7 @@ func (s *search) look(n ast.Node) bool {
 	case *ast.ImportSpec, *ast.StructType, *ast.ArrayType:
 		return false
 	case *ast.SwitchStmt:
-		line := s.files.Position(n.Pos()).Line
+		line := s.at(n.Pos()).Line
 		for _, clause := range n.Body.List {
 			if c, ok := clause.(*ast.CaseClause); ok && len(c.List) > 0 {
 				s.cases = append(s.cases, condition{c.Case, c.Colon, line})
@@ -139,7 +155,7 @@ func (s *search) look(n ast.Node) bool {
 		s.binary(n)
 	case *ast.UnaryExpr:
 		if n.Op == token.NOT {
-			s.add(n.Pos(), n.End(), s.textOf(n.X))
+			s.add(n, n.Pos(), n.End(), s.textOf(n.X))
 		}
 	case *ast.AssignStmt:
 		s.assign(n)
@@ -148,15 +164,15 @@ func (s *search) look(n ast.Node) bool {
 			return false // the number is a sign
 		}
 		if strings.HasPrefix(s.textOf(n.Fun), "strconv.") && len(n.Args) > 0 {
-			ast.Inspect(n.Args[0], s.look) // the other numbers choose a format: base, bits, "as many as needed"
+			ast.Inspect(n.Args[0], s.look) // most other numbers choose a format: base, bits, "as many as needed"
+			if s.textOf(n.Fun) == "strconv.FormatFloat" && s.textOf(n.Args[2]) != "-1" {
+				ast.Inspect(n.Args[2], s.look)
+			}
 			return false
 		}
 		s.call(n)
 	case *ast.ReturnStmt:
-		if last := len(n.Results) - 1; last > 0 && (s.failure(n.Results[last]) || s.textOf(n.Results[last]) == "false") {
-			ast.Inspect(n.Results[last], s.look) // what stands beside an error, or a plain false, is read by nobody
-			return false
-		}
+		return s.returned(n)
 	case *ast.BasicLit:
 		s.literal(n)
 	}
@@ -172,11 +188,11 @@ var compared = map[token.Token][]string{
 func (s *search) binary(n *ast.BinaryExpr) {
 	end := n.OpPos + token.Pos(len(n.Op.String()))
 	for _, to := range compared[n.Op] {
-		s.add(n.OpPos, end, to)
+		s.add(n, n.OpPos, end, to)
 	}
 	dropped := func() { // one operand stays
-		s.add(n.Pos(), n.End(), s.textOf(n.X))
-		s.add(n.Pos(), n.End(), s.textOf(n.Y))
+		s.add(n, n.Pos(), n.End(), s.textOf(n.X))
+		s.add(n, n.Pos(), n.End(), s.textOf(n.Y))
 	}
 	switch n.Op {
 	case token.LAND, token.LOR:
@@ -185,10 +201,10 @@ func (s *search) binary(n *ast.BinaryExpr) {
 		if !s.number(n) {
 			return
 		}
-		s.add(n.OpPos, end, map[token.Token]string{token.ADD: "-", token.SUB: "+", token.MUL: "/", token.QUO: "*"}[n.Op])
-		s.add(n.Pos(), n.End(), s.textOf(n.X))
+		s.add(n, n.OpPos, end, map[token.Token]string{token.ADD: "-", token.SUB: "+", token.MUL: "/", token.QUO: "*"}[n.Op])
+		s.add(n, n.Pos(), n.End(), s.textOf(n.X))
 		if n.Op == token.ADD || n.Op == token.MUL {
-			s.add(n.Pos(), n.End(), s.textOf(n.Y))
+			s.add(n, n.Pos(), n.End(), s.textOf(n.Y))
 		}
 	default: // bits are not values
 	}
@@ -199,7 +215,7 @@ func (s *search) assign(n *ast.AssignStmt) {
 		token.ADD_ASSIGN: "-=", token.SUB_ASSIGN: "+=", token.MUL_ASSIGN: "/=", token.QUO_ASSIGN: "*=",
 	}[n.Tok]
 	if swapped != "" && s.number(n.Lhs[0]) {
-		s.add(n.TokPos, n.TokPos+2, swapped)
+		s.add(n, n.TokPos, n.TokPos+2, swapped)
 	}
 }
 
@@ -211,34 +227,72 @@ var turned = map[string]string{
 
 func (s *search) call(n *ast.CallExpr) {
 	if to := turned[s.textOf(n.Fun)]; to != "" && (len(n.Args) > 1 || strings.HasPrefix(to, "math")) {
-		s.add(n.Fun.Pos(), n.Fun.End(), to)
+		s.add(n, n.Fun.Pos(), n.Fun.End(), to)
 	}
 }
 
 func (s *search) literal(n *ast.BasicLit) {
-	v, ok := s.info.Types[n]
+	v, ok := s.pkg.TypesInfo.Types[n]
 	if !ok || v.Value == nil || n.Kind != token.INT && n.Kind != token.FLOAT {
 		return
 	}
 	if n.Kind == token.INT {
-		s.add(n.Pos(), n.End(), constant.BinaryOp(v.Value, token.ADD, constant.MakeInt64(1)).ExactString())
+		s.add(n, n.Pos(), n.End(), constant.BinaryOp(v.Value, token.ADD, constant.MakeInt64(1)).ExactString())
 		return
 	}
-	s.add(n.Pos(), n.End(), "("+n.Value+" + 1)")
+	s.add(n, n.Pos(), n.End(), "("+n.Value+" + 1)")
+}
+
+// returned skips a literal 0 or -1 beside an error or a plain false: there it means "nothing". Whatever
+// is worked out beside them is tried.
+func (s *search) returned(n *ast.ReturnStmt) bool {
+	last := len(n.Results) - 1
+	if last < 1 || !s.failure(n.Results[last]) && s.textOf(n.Results[last]) != "false" {
+		return true
+	}
+	for _, e := range n.Results {
+		if text := s.textOf(e); text != "0" && text != "-1" {
+			ast.Inspect(e, s.look)
+		}
+	}
+	return false
 }
 
 // failure says whether an expression is an error that is not nil by its look.
 func (s *search) failure(e ast.Expr) bool {
-	v, ok := s.info.Types[e]
+	v, ok := s.pkg.TypesInfo.Types[e]
 	return ok && v.Type != nil && v.Type.String() == "error" && !v.IsNil()
 }
 
 // number says whether an expression is a number whose value is not known when it is compiled.
 func (s *search) number(e ast.Expr) bool {
-	v, ok := s.info.Types[e]
+	v, ok := s.pkg.TypesInfo.Types[e]
 	if !ok || v.Type == nil {
 		return false
 	}
 	basic, ok := v.Type.Underlying().(*types.Basic)
 	return ok && basic.Info()&types.IsNumeric != 0
+}
+
+// typeOf is the type of an expression as the file can spell it; nothing for a statement.
+func (s *search) typeOf(n ast.Node) string {
+	e, ok := n.(ast.Expr)
+	if !ok {
+		return ""
+	}
+	typ := s.pkg.TypesInfo.TypeOf(e)
+	if typ == nil {
+		return ""
+	}
+	return types.TypeString(types.Default(typ), func(p *types.Package) string {
+		if p == s.pkg.Types {
+			return ""
+		}
+		for _, spec := range s.syntax.Imports {
+			if spec.Name != nil && strings.Trim(spec.Path.Value, `"`) == p.Path() {
+				return spec.Name.Name
+			}
+		}
+		return p.Name()
+	})
 }
