@@ -100,7 +100,7 @@ type linting struct {
 }
 
 func runLint(ctx context.Context, env *Env, o lintOptions) error {
-	l := &linting{env: env, o: o, c: &lint.Case{Chunk: o.chunk, Memory: o.memory, Free: o.free}}
+	l := &linting{env: env, o: o, c: &lint.Case{Chunk: o.chunk, Memory: o.memory, Free: o.free, Own: map[string]string{}}}
 	if err := l.settings(ctx); err != nil {
 		return err
 	}

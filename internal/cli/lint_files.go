@@ -97,7 +97,7 @@ func (l *linting) named(ctx context.Context, name string, add func(document)) er
 // below adds the documents of a folder.
 func (l *linting) below(dir string, add func(document)) error {
 	n := 0
-	finder := script.Finder{Exclude: slices.Concat(l.set.Exclude, l.o.exclude), Read: sys.Text}
+	finder := script.Finder{Exclude: slices.Concat(l.set.Exclude, l.o.exclude), Read: sys.Text, Own: l.c.Own}
 	err := finder.Walk(dir, func(f script.Found) {
 		n++
 		add(document{name: f.Name, text: f.Text, file: true, err: f.Err})

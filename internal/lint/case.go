@@ -22,11 +22,15 @@ type Case struct {
 	// left; 0 for not known.
 	Chunk, Memory, Free units.Bytes
 
+	// Own are options that a fio in the same tree defines and no released fio has, by the file that does.
+	Own map[string]string
+
 	// Asked is what the installed fio said of jobs that are written out (--installed); it wins over
 	// the table. May be nil.
 	Asked map[*fio.JobFile]fio.Asked
 
-	jobs []*lintJob // see lintJobs
+	jobs   []*lintJob                  // see lintJobs
+	byFile map[*script.File][]*lintJob // see jobsOf; set with jobs
 	// sequential is the first job of a document that writes a file in sequence, see filled.
 	sequential map[filledFile]*lintJob
 	queued     map[place]bool            // see usedElsewhere

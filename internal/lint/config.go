@@ -128,14 +128,8 @@ func graver(s, least finding.Severity) bool {
 // Fingerprint names a finding in a way that outlives changes of other lines: its code, its file and
 // the text of its line.
 func Fingerprint(f finding.Finding, source string) string {
-	return string(
-		f.Code,
-	) + " " + filepath.ToSlash(
-		filepath.Clean(f.File()),
-	) + " " + strings.Join(
-		strings.Fields(source),
-		" ",
-	)
+	file := filepath.ToSlash(filepath.Clean(f.File()))
+	return string(f.Code) + " " + file + " " + strings.Join(strings.Fields(source), " ")
 }
 
 // Baseline are the findings that were there before, each by its fingerprint with how often it was

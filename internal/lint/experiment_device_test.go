@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -228,6 +229,39 @@ func TestRateBySmallestExperiment(t *testing.T) {
 		t.Error("want about 20, and more with one size")
 	}
 	warned(t, "PL135", job+"bs=32k\n", false)
+}
+
+// What a random fill leaves of a device as it was: the blocks that still hold what the device was made of.
+func TestHolesOnADeviceExperiment(t *testing.T) {
+	const mib, block = 8, 4096
+	d := newLoopDevice(t, mib)
+	job := "[fill]\nrw=randwrite\nioengine=psync\ndirect=1\nbs=4k\nsize=100%\nfilename=" + d.path + "\n"
+	old := bytes.Repeat([]byte{7}, block)
+	left := func(job string) int {
+		if err := os.WriteFile(d.path, bytes.Repeat(old, mib<<20/block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		experiment(t, job)
+		text, err := os.ReadFile(d.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for at := range slices.Chunk(text, block) {
+			if bytes.Equal(at, old) {
+				n++
+			}
+		}
+		return n
+	}
+	warned(t, "PL145", job+"norandommap\n", true)
+	warned(t, "PL145", job, false)
+	holes, none := left(job+"norandommap\n"), left(job)
+	const all = mib << 20 / block
+	t.Logf("of %d blocks %d are as they were with norandommap, and %d without", all, holes, none)
+	if holes < all*32/100 || holes > all*42/100 || none != 0 {
+		t.Error("want 1/e of them, and none")
+	}
 }
 
 // What the device has read, beside what fio reports.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -101,6 +102,24 @@ func offsets(t *testing.T, name string) map[string]int {
 	return at
 }
 
+// Every rule that warns has an experiment with a job of which it does.
+func TestEveryWarningHasAnExperiment(t *testing.T) {
+	var source strings.Builder
+	for _, name := range []string{"experiment_test.go", "experiment_device_test.go"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source.Write(text)
+	}
+	for _, r := range Rules() {
+		experiment := regexp.MustCompile(`warned\(t, "` + string(r.Code) + `", .*, true\)`)
+		if r.Severity == finding.Warn && !experiment.MatchString(source.String()) {
+			t.Errorf("%s warns, and no experiment shows why", r.Code)
+		}
+	}
+}
+
 func TestDepthOnSyncExperiment(t *testing.T) {
 	const job = "[a]\nioengine=psync\niodepth=32\nrw=randread\nsize=9m\nio_size=1m\n"
 	warned(t, "PL103", job, true)
@@ -164,9 +183,13 @@ func TestMixIgnoredExperiment(t *testing.T) {
 	const job = "[a]\nrw=randread\nrwmixread=50\nsize=1m\n"
 	warned(t, "PL120", job, true)
 	r, _, _ := experiment(t, job)
-	t.Logf("%d reads, %d writes", r.Jobs[0].Read.IOs, r.Jobs[0].Write.IOs)
-	if r.Jobs[0].Write.IOs != 0 || r.Jobs[0].Read.IOs != 256 {
-		t.Error("want reads only")
+	const mixes = "[a]\nrw=randrw\nrwmixread=50\nsize=1m\n"
+	warned(t, "PL120", mixes, false)
+	mixed, _, _ := experiment(t, mixes)
+	t.Logf("randread: %d reads, %d writes; randrw: %d, %d", r.Jobs[0].Read.IOs, r.Jobs[0].Write.IOs,
+		mixed.Jobs[0].Read.IOs, mixed.Jobs[0].Write.IOs)
+	if r.Jobs[0].Write.IOs != 0 || r.Jobs[0].Read.IOs != 256 || mixed.Jobs[0].Write.IOs < 64 {
+		t.Error("want reads only, and with randrw about as many writes")
 	}
 }
 
@@ -188,12 +211,19 @@ func TestGivenTwiceExperiment(t *testing.T) {
 	}
 }
 
+// time_based alone ends after one pass; with a runtime the job goes over its file again.
 func TestEndlessExperiment(t *testing.T) {
-	const job = "[a]\nrw=write\nsize=64k\ntime_based\n"
+	const job, timed = "[a]\nrw=write\nsize=64k\ntime_based\n", "runtime=100ms\n"
 	warned(t, "PL108", "fio --name=a --rw=write --size=64k --time_based\n", true)
+	warned(t, "PL108", "fio --name=a --rw=write --size=64k --time_based --runtime=100ms\n", false)
 	r, said, _ := experiment(t, job)
+	again, _, _ := experiment(t, job+timed)
+	t.Logf("%d bytes; with %s%d", r.Jobs[0].Write.Bytes, timed, again.Jobs[0].Write.Bytes)
 	if r.Jobs[0].Write.Bytes != 64<<10 || !strings.Contains(said, "time_based requires a runtime") {
 		t.Errorf("%d bytes, %q", r.Jobs[0].Write.Bytes, said)
+	}
+	if again.Jobs[0].Write.Bytes <= r.Jobs[0].Write.Bytes {
+		t.Errorf("%d bytes with a runtime, want more than one pass", again.Jobs[0].Write.Bytes)
 	}
 }
 
@@ -210,6 +240,7 @@ func TestHolesInFillExperiment(t *testing.T) {
 
 func TestOneNameExperiment(t *testing.T) {
 	const job = "[global]\nwrite_bw_log\nper_job_logs=0\nsize=64k\nrw=write\n[x]\nname=w\n[y]\nname=w\n"
+	warned(t, "PL142", job, true)
 	_, _, dir := experiment(t, job)
 	logs, err := filepath.Glob(filepath.Join(dir, "*_bw.log"))
 	if err != nil || len(logs) != 1 {

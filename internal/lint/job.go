@@ -100,16 +100,24 @@ func (c *Case) lintJobs() []*lintJob {
 	if c.jobs != nil || len(c.Scripts) == 0 {
 		return c.jobs
 	}
-	c.jobs, c.starts = []*lintJob{}, c.starters()
+	c.jobs, c.byFile, c.starts = []*lintJob{}, map[*script.File][]*lintJob{}, c.starters()
 	for _, f := range c.Scripts {
+		before := len(c.jobs)
 		for s := range f.Jobs {
 			src := &f.Jobs[s]
 			for i, section := range src.File.EachJob() {
 				c.jobs = append(c.jobs, newLintJob(f, c.starts[f], src, i, section))
 			}
 		}
+		c.byFile[f] = c.jobs[before:len(c.jobs):len(c.jobs)]
 	}
 	return c.jobs
+}
+
+// jobsOf are the jobs of one document.
+func (c *Case) jobsOf(f *script.File) []*lintJob {
+	c.lintJobs()
+	return c.byFile[f]
 }
 
 func newLintJob(f *script.File, from *started, src *script.Job, i int, section fio.Section) *lintJob {
@@ -173,6 +181,12 @@ func unknown(value string) bool { return strings.ContainsAny(value, "$`") }
 func (j *lintJob) open(name string) bool {
 	return j.unknown[name] || j.partial && !j.given(name)
 }
+
+// anyOpen says whether one of the options' values is not known.
+func (j *lintJob) anyOpen(names ...string) bool { return slices.ContainsFunc(names, j.open) }
+
+// anyGiven says whether one of the options is set.
+func (j *lintJob) anyGiven(names ...string) bool { return slices.ContainsFunc(names, j.given) }
 
 // given says whether an option is set.
 func (j *lintJob) given(name string) bool {
@@ -346,8 +360,8 @@ func oncePerFile(check func(c *Case, j *lintJob) *finding.Finding) func(*Case, f
 		for _, file := range c.Scripts {
 			var first *finding.Finding
 			var more []string
-			for _, j := range c.lintJobs() {
-				if j.file != file || j.partial {
+			for _, j := range c.jobsOf(file) {
+				if j.partial {
 					continue
 				}
 				f := measured(check)(c, j)
@@ -365,10 +379,8 @@ func oncePerFile(check func(c *Case, j *lintJob) *finding.Finding) func(*Case, f
 				continue
 			}
 			if len(more) > 0 {
-				first.Evidence = append(
-					first.Evidence,
-					finding.Evidence{What: "the same in lines", Found: strings.Join(more, ", ")},
-				)
+				first.Evidence = append(first.Evidence,
+					finding.Evidence{What: "the same in lines", Found: strings.Join(more, ", ")})
 			}
 			report(*first)
 		}

@@ -113,6 +113,13 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL102", "[a]\nrw=read\nwait_for=b\n[b]\nrw=write\n", "fio refuses the job: wait_for=b names no job before this one.", nil},
 		{"PL102", "[globals]\niodepth=0\n[a]\nrw=read\n", "fio refuses iodepth=0: it is out of range (1 at least).", nil},
 		{"PL102", "[a]\nioengine=libaio\nhipri\n", "fio drops the job: hipri belongs to pvsync2, sg, io_uring and others, and the job runs on libaio.", nil},
+		{"PL102", "[a]\nrw=read\nshare_mmap=1\n", `info No released fio knows the option "share_mmap"; the one whose source is fio/engines/mmap.c does.`, func(c *Case) {
+			c.Own = map[string]string{"share_mmap": "fio/engines/mmap.c"}
+		}},
+		{"PL102", "[a]\nrw=read\nshared_mmap=1\n", `fio knows no option "shared_mmap"`, func(c *Case) {
+			c.Own = map[string]string{"share_mmap": "fio/engines/mmap.c"}
+		}},
+		{"PL156", "fio --name=a --rw=read --size=1g --output=out--bs=4k.json\n", "info --bs stands in the value of output", nil},
 		{"PL103", "[a]\nrw=randread\niodepth=32\n", "info ioengine=psync (fio's default) keeps one I/O", nil},
 		{"PL128", "[a]\nrw=randrw\nbs=4k-64k\n", "bs=4k-64k is not a range: fio takes 4 KiB for reads and 64 KiB for writes.", nil},
 		{"PL128", "[a]\nrw=read\nthreads=1\n", "threads=1 is an option of fio's profile tiobench, and does nothing without it.", nil},
@@ -136,6 +143,8 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL112", "fio --name=a --rw=randread --filename=/dev/nvme1n1\n", "It reads /dev/nvme1n1, which no job here has written", nil},
 		{"PL112", "truncate -s 10G /data/f\nfio --name=a --rw=randread --filename=/data/f\n", "It reads /data/f, which truncate in line 1 made without writing it.", nil},
 		{"PL113", "fio --name=a --rw=randrw --filename=/dev/sdb:/dev/sdc\n", "It writes /dev/sdb, /dev/sdc: whatever is there is lost.", nil},
+		{"PL113", "# non-destructive: reads only\nfio --name=a --rw=randrw --filename=/dev/sdb\n", "It writes /dev/sdb: whatever is there is lost.", nil},
+		{"PL113", "# This does not destroy or wipe anything\nfio --name=a --rw=write --filename=/dev/sdb:/dev/ram0\n", "It writes /dev/sdb: whatever is there is lost.", nil},
 		{"PL113", "mount /dev/vg0/data /data\nfio --name=a --rw=write --filename=/dev/vg0/data\n", "It writes /dev/vg0/data, which line 1 mounts on /data", nil},
 		{"PL114", "fio --name=a --rw=randread --bs=28k --size=9g --direct=1\n", "Blocks of 28 KiB are not a power of two", nil},
 		{"PL114", "fio --name=a --rw=randread --bs=28k --size=9g --direct=1\n", "Blocks of 28 KiB straddle chunks of 64 KiB (as given): 1.375 pieces each on average.", func(c *Case) { c.Chunk = 64 * units.KiB }},
@@ -304,6 +313,10 @@ func TestJobRulesStaySilent(t *testing.T) {
 		{"PL113", "fio --name=a --rw=write --filename=/dev/null\n"},
 		{"PL113", "fio --name=a --rw=read --filename=/dev/sdb\n"},
 		{"PL113", "fio --name=a --rw=write --filename=/data/dev/sdb\n"},
+		{"PL113", "fio --name=a --rw=write --filename=/dev/nullb0:/dev/ram0:/dev/zram1\n"},
+		{"PL113", "# DESTRUCTIVE: writes to the whole drive\nfio --name=a --rw=write --filename=/dev/sdb\n"},
+		{"PL113", "echo 'All data on the drive will be lost'\nfio --name=a --rw=write --filename=/dev/sdb\n"},
+		{"PL113", "; wipes the device\n[a]\nrw=write\nfilename=/dev/sdb\n"},
 		{"PL114", "mdadm -C /dev/md0 -l0 -c64 -n2 a b\nfio --name=a --filename=/dev/md0 --bs=1m --rw=read\n"},
 		{"PL115", "for i in 1 2; do fio --name=a --rw=randread --randseed=$i; done\n"},
 		{"PL115", "for i in 1 2; do echo; done\nfio --name=a --rw=randread\n"},
@@ -467,7 +480,7 @@ func TestFixedJobsAreTaken(t *testing.T) {
 	}
 }
 
-// Nobody is told to use what the job has already (review of users, m2).
+// The fix does not ask for what the job has already (review of users, m2).
 func TestFixIsNotWhatTheJobHas(t *testing.T) {
 	got := lint("PL105", "fio --name=a --rw=randread --size=500m --direct=1\n")
 	if len(got) != 1 || strings.Contains(got[0].Fix, "direct=1") {
@@ -475,6 +488,22 @@ func TestFixIsNotWhatTheJobHas(t *testing.T) {
 	}
 	if got = lint("PL105", "fio --name=a --rw=write --size=64m --directory=/d\n"); len(got) != 1 || !strings.Contains(got[0].Fix, "direct=1") {
 		t.Errorf("%+v: want a fix that says direct=1", got)
+	}
+}
+
+// An option before several --name is one option, and what is said of it is said once (review, M1).
+func TestWhatJobsShareIsSaidOnce(t *testing.T) {
+	for code, text := range map[finding.Code]string{
+		"PL128": "fio --bs=4k-64k --rw=randrw --name=a --size=1g --name=b --size=2g\n",
+		"PL102": "fio --direct=true --rw=randrw --name=a --size=1g --name=b --size=2g\n",
+		"PL104": "fio --ioengine=libaio --iodepth=8 --rw=read --size=9g --name=a --name=b --stonewall\n",
+	} {
+		if got := lint(code, text); len(got) != 1 {
+			t.Errorf("%d findings of %s, want 1: %+v", len(got), code, got)
+		}
+	}
+	if got := lint("PL128", "fio --name=a --bs=4k-64k --name=b --bs=4k-64k\n"); len(got) != 2 {
+		t.Errorf("%d findings of two options, want 2", len(got))
 	}
 }
 

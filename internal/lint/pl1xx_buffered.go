@@ -24,7 +24,7 @@ func (j *lintJob) forcesOut() bool {
 // throughCache says whether the job's I/O is known to go through the page cache.
 func (j *lintJob) throughCache() bool {
 	return j.load.Buffered && fio.UsesPageCache(j.load.Engine) &&
-		!slices.ContainsFunc([]string{"direct", "buffered", "ioengine"}, j.open)
+		!j.anyOpen("direct", "buffered", "ioengine")
 }
 
 var unsynced = &rule{
@@ -45,7 +45,7 @@ var unsynced = &rule{
 	Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
 		total := j.total()
 		if !j.load.Writes() || !j.throughCache() || j.open("rw") || j.forcesOut() || j.prepares() ||
-			!j.given("direct") && j.completed() ||
+			j.directOutside() ||
 			total > 0 && (tiny(j) || j.inMemory(c, total) != nil) {
 			return nil
 		}
@@ -68,17 +68,11 @@ var noSize = &rule{
 	Good:   "[a]\ndirectory=/data\nrw=write\nbs=1m\nsize=10g",
 	Ignore: "When the files are there.",
 	Check: anyJob(func(_ *Case, j *lintJob) *finding.Finding {
+		sized := []string{"size", "filesize", "io_size", "fill_device", "read_iolog", "opendir", "number_ios"}
 		if j.partial || j.sec.Name == "" || j.completed() || !fio.UsesPageCache(j.load.Engine) ||
-			j.open("ioengine") || len(j.devices()) > 0 ||
-			j.load.Reads() && j.given("filename") || j.given("filename") && j.open("filename") {
+			j.open("ioengine") || len(j.devices()) > 0 || j.load.Reads() && j.given("filename") ||
+			j.given("filename") && j.open("filename") || j.anyGiven(sized...) || j.anyOpen(sized...) {
 			return nil
-		}
-		for _, name := range []string{
-			"size", "filesize", "io_size", "fill_device", "read_iolog", "opendir", "number_ios", "file_size",
-		} {
-			if j.given(name) || j.open(name) {
-				return nil
-			}
 		}
 		return j.found("No size is given: fio stops unless the files exist already.", "directory", "filename")
 	}),

@@ -68,18 +68,11 @@ func idleComments(c *Case, all []finding.Finding, disabled []finding.Code) []fin
 			for _, code := range d.Codes {
 				switch {
 				case !known[code]:
-					report(
-						file.Name,
-						d.Line,
-						fmt.Sprintf("No rule of lint has the code %s.", text.Clean(strings.TrimSpace(code), 20)),
-					)
+					report(file.Name, d.Line,
+						fmt.Sprintf("No rule of lint has the code %s.", text.Clean(strings.TrimSpace(code), 20)))
 				case slices.Contains(disabled, finding.Code(code)) || code == string(idleComment.Code):
 				case !d.CoversOne(lines[place{file.Name, code}]):
-					report(
-						file.Name,
-						d.Line,
-						fmt.Sprintf("%s finds nothing in the lines that this comment covers.", code),
-					)
+					report(file.Name, d.Line, fmt.Sprintf("%s finds nothing in the lines that this comment covers.", code))
 				}
 			}
 		}

@@ -35,10 +35,8 @@ var zeroData = &rule{
 		percent, _ := strconv.Atoi(strings.TrimSpace(j.last["buffer_compress_percentage"].Value))
 		switch {
 		case j.flag("zero_buffers", false):
-			return j.found(
-				"It writes zeros, which drives and arrays that compress or deduplicate hardly store.",
-				"zero_buffers",
-			)
+			return j.found("It writes zeros, which drives and arrays that compress or deduplicate hardly store.",
+				"zero_buffers")
 		case percent >= 50 && !j.open("buffer_compress_percentage"):
 			return j.found(fmt.Sprintf("%d %% of each buffer compresses away.", percent), "buffer_compress_percentage")
 		case j.given("buffer_pattern") && !refill && !j.given("buffer_compress_percentage") && !j.given("dedupe_percentage"):
@@ -74,17 +72,12 @@ var randomMap = &rule{
 			if !w.VerifyOn {
 				return nil
 			}
-			return j.found(
-				"norandommap lets fio write a block twice, which verify then takes for corruption or has to overlook.",
-				"norandommap",
-			)
+			return j.found("norandommap lets fio write a block twice, which verify then takes for corruption or has to "+
+				"overlook.", "norandommap")
 		}
 		if bs := j.bs(); bs > 0 && j.last["random_generator"].Value != "lfsr" && !j.open("size") && !j.open("numjobs") {
 			if size := w.Size / bs / 8 * units64(w.Jobs); size > 256*units.MiB {
-				return j.found(
-					fmt.Sprintf("The random maps of %s take %s of memory.", text.Plural(w.Jobs, "job"), size),
-					"size",
-				)
+				return j.found(fmt.Sprintf("The random maps of %s take %s of memory.", text.Plural(w.Jobs, "job"), size), "size")
 			}
 		}
 		return nil

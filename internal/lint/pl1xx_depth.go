@@ -35,12 +35,9 @@ var depthOnSync = &rule{
 		if err == nil && depth <= 1 {
 			return nil
 		}
-		f := j.found(fmt.Sprintf(
-			"%s keeps one I/O in flight per job, whatever iodepth says: %s in flight, not %s.",
-			j.setting("ioengine", fio.DefaultEngine),
-			units.Group(fmt.Sprint(max(j.load.Jobs, 1))),
-			times32(j, uint64(depth)),
-		), "iodepth")
+		f := j.found(fmt.Sprintf("%s keeps one I/O in flight per job, whatever iodepth says: %s in flight, not %s.",
+			j.setting("ioengine", fio.DefaultEngine), units.Group(fmt.Sprint(max(j.load.Jobs, 1))),
+			times32(j, uint64(depth))), "iodepth")
 		if j.open("iodepth") || !j.src.Command && !j.given("ioengine") && (!j.namesEngine() || j.completed()) ||
 			c.usedElsewhere(j, o) {
 			f.Severity = finding.Info // the engine may be named where the file is started, or in one that stands before it
@@ -77,9 +74,11 @@ func (j *lintJob) completed() bool {
 	if j.from != nil && j.from.open {
 		return true
 	}
-	alone := []string{"size", "filesize", "filename", "directory", "io_size", "read_iolog", "fill_device"}
-	return !slices.ContainsFunc(alone, j.given)
+	return !j.anyGiven("size", "filesize", "filename", "directory", "io_size", "read_iolog", "fill_device")
 }
+
+// directOutside says whether direct=1 may come from where the job file is started.
+func (j *lintJob) directOutside() bool { return !j.given("direct") && j.completed() }
 
 // namesEngine says whether any section of the job's file names an ioengine.
 func (j *lintJob) namesEngine() bool {
@@ -116,13 +115,9 @@ var asyncBuffered = &rule{
 			j.load.Depth <= 1 && !j.open("iodepth") {
 			return nil
 		}
-		f := j.found(
-			fmt.Sprintf("libaio with %s submits one I/O at a time through the page cache; iodepth does nothing.",
-				j.setting("direct", "0")),
-			"ioengine",
-			"direct",
-		)
-		if !j.given("direct") && j.completed() || j.open("iodepth") || j.prepares() {
+		f := j.found(fmt.Sprintf("libaio with %s submits one I/O at a time through the page cache; iodepth does nothing.",
+			j.setting("direct", "0")), "ioengine", "direct")
+		if j.directOutside() || j.open("iodepth") || j.prepares() {
 			f.Severity = finding.Info
 		}
 		return f

@@ -94,7 +94,7 @@ var contradictingName = &rule{
 	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		if !j.given("rw") || j.open("rw") || unknown(j.sec.Name) || !j.measures() ||
 			strings.Contains(j.last["rw"].Value, ":") ||
-			slices.ContainsFunc([]string{"percentage_random", "rw_sequencer", "zonemode", "flow", "read_iolog"}, j.given) {
+			j.anyGiven("percentage_random", "rw_sequencer", "zonemode", "flow", "read_iolog") {
 			return nil
 		}
 		c, says := claimed(j.sec.Name)
@@ -105,10 +105,8 @@ var contradictingName = &rule{
 		if instead == "" {
 			return nil
 		}
-		return j.found(
-			fmt.Sprintf("The job is named %q, and with %s %s.", text.Clean(j.sec.Name, 60), j.setting("rw", "read"), instead),
-			"rw",
-		)
+		return j.found(fmt.Sprintf("The job is named %q, and with %s %s.", text.Clean(j.sec.Name, 60), j.setting("rw",
+			"read"), instead), "rw")
 	})),
 }
 

@@ -2,11 +2,13 @@ package lint
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/script"
 	"plimsoll/internal/text"
 )
 
@@ -42,21 +44,14 @@ var sameBlocks = &rule{
 		if j.src.File != nil && len(j.src.File.Jobs()) > 1 {
 			jobs += " of [" + text.Clean(j.sec.Name, 120) + "]"
 		}
-		f := j.found(
-			fmt.Sprintf("%s %s the same blocks of one %s (no offset_increment).", jobs, j.verb(), what),
-			"filename",
-			"numjobs",
-		)
+		f := j.found(fmt.Sprintf("%s %s the same blocks of one %s (no offset_increment).", jobs, j.verb(), what),
+			"filename", "numjobs")
 		if w.Size > 0 && !j.open("size") {
-			f.Fix = fmt.Sprintf(
-				"Add offset_increment=%s; the %s then has to hold %s. Or use directory= for a file per job.",
-				fioSize(w.Size),
-				what,
-				w.Size*units64(w.Jobs),
-			)
+			f.Fix = fmt.Sprintf("Add offset_increment=%s; the %s then has to hold %s. Or use directory= for a file per job.",
+				fioSize(w.Size), what, w.Size*units64(w.Jobs))
 		}
 		if !w.Buffered || j.open("direct") || j.open("ioengine") || !fio.UsesPageCache(w.Engine) || j.prepares() ||
-			!j.given("direct") && j.completed() {
+			j.directOutside() {
 			f.Severity = finding.Info
 		}
 		return f
@@ -108,15 +103,8 @@ var neverWritten = &rule{
 			}
 			for _, path := range j.load.Files() {
 				if slices.ContainsFunc(cmd.Words[1:], hasText(path)) && !c.document(j.file).Written[path] {
-					return j.found(
-						fmt.Sprintf(
-							"It reads %s, which %s in line %d made without writing it.",
-							text.Clean(path, 120),
-							name,
-							cmd.Line,
-						),
-						"filename",
-					)
+					return j.found(fmt.Sprintf("It reads %s, which %s in line %d made without writing it.", text.Clean(path, 120),
+						name, cmd.Line), "filename")
 				}
 			}
 		}
@@ -124,12 +112,28 @@ var neverWritten = &rule{
 	})),
 }
 
+// lossWords warn of the loss of data, unless one of safeWords stands in their line: non-destructive.
+var (
+	lossWords = regexp.MustCompile(
+		`(?i)^.*(?:^|[^-\w])(?:destructive|destroys|wipes|erases|will (?:be )?(?:destroy|wipe|erase|lost)\w*|data loss)\b.*`,
+	)
+	safeWords = regexp.MustCompile(`(?i)\b(?:non|not|no|never|without|avoid)\b|n't\b`)
+)
+
+// destroys says whether a document warns that it destroys data: who starts it knows.
+func destroys(f *script.File) bool {
+	hints := []string{"estr", "ESTR", "wipe", "Wipe", "WIPE", "rase", "ERASE", "lost", "LOST", "loss", "LOSS"}
+	warnings := f.Match(lossWords, hints...)
+	return slices.ContainsFunc(warnings, func(line string) bool { return !safeWords.MatchString(line) })
+}
+
 var rawWrite = &rule{
 	Code:     "PL113",
 	Since:    "0.1",
 	Severity: finding.Info,
 	Title:    "writes to a raw device",
-	When:     "A job writes or trims a path below /dev that is a block device.",
+	When: "A job writes or trims a path below /dev that is a block device, and the document does not say itself " +
+		"that this destroys data. Devices in memory (null_blk, RAM disks, zram) hold nothing.",
 	Why: "It destroys the filesystem, partition table or array member that is there. fio asks nothing: its own " +
 		"check finds a device that is mounted under the same name, and misses partitions and members of an array.",
 	Fix: "Check the name against lsblk and the serial number before each run; device names change over a " +
@@ -148,25 +152,15 @@ var rawWrite = &rule{
 				devices = append(devices, text.Clean(d, 120))
 			}
 		}
-		if len(devices) == 0 {
+		if len(devices) == 0 || c.document(j.file).destroys {
 			return nil
 		}
-		f := j.found(
-			fmt.Sprintf(
-				"It %ss %s: whatever is there is lost.",
-				firstWord(strings.Replace(j.verb(), "read and write", "write", 1)),
-				strings.Join(devices, ", "),
-			),
-			"filename",
-		)
+		does := firstWord(strings.Replace(j.verb(), "read and write", "write", 1))
+		f := j.found(fmt.Sprintf("It %ss %s: whatever is there is lost.", does, strings.Join(devices, ", ")), "filename")
 		for _, m := range c.document(j.file).Mounts {
 			if slices.Contains(j.devices(), m.Device) && m.Line < f.Line {
-				f.Message = fmt.Sprintf(
-					"It writes %s, which line %d mounts on %s: fio refuses to, unless the mount is of a partition or an array of it.",
-					text.Clean(m.Device, 120),
-					m.Line,
-					text.Clean(m.Point, 120),
-				)
+				f.Message = fmt.Sprintf("It writes %s, which line %d mounts on %s: fio refuses to, unless the mount is of a "+
+					"partition or an array of it.", text.Clean(m.Device, 120), m.Line, text.Clean(m.Point, 120))
 			}
 		}
 		return f

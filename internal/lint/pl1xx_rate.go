@@ -36,13 +36,8 @@ var rateBySmallest = &rule{
 		if len(parts) == 0 {
 			return nil
 		}
-		return j.found(
-			fmt.Sprintf(
-				"fio holds the job to its rate times the smallest block: %s that it asks for.",
-				strings.Join(parts, " and "),
-			),
-			"rate_iops",
-		)
+		return j.found(fmt.Sprintf("fio holds the job to its rate times the smallest block: %s that it asks for.",
+			strings.Join(parts, " and ")), "rate_iops")
 	}),
 }
 
@@ -65,12 +60,8 @@ var rateWithPauses = &rule{
 			j.open("rate_ignore_thinktime") {
 			return nil
 		}
-		return j.found(
-			"After each thinktime fio catches up with the rate: the load is bursts, not a steady rate with pauses.",
-			"rate",
-			"rate_iops",
-			"thinktime",
-		)
+		return j.found("After each thinktime fio catches up with the rate: the load is bursts, not a steady rate with "+
+			"pauses.", "rate", "rate_iops", "thinktime")
 	}),
 }
 
@@ -93,10 +84,8 @@ var rampAboveRun = &rule{
 		if w.Runtime == 0 || w.Ramp <= w.Runtime || j.open("runtime") || j.open("ramp_time") {
 			return nil
 		}
-		f := j.found(
-			fmt.Sprintf("The job warms up for %s and measures %s.", text.Duration(w.Ramp), text.Duration(w.Runtime)),
-			"ramp_time",
-		)
+		f := j.found(fmt.Sprintf("The job warms up for %s and measures %s.", text.Duration(w.Ramp),
+			text.Duration(w.Runtime)), "ramp_time")
 		const swapped = 10
 		if w.Ramp < swapped*w.Runtime {
 			f.Severity = finding.Info
@@ -121,13 +110,7 @@ var loopsWithTime = &rule{
 			j.load.Runtime == 0 {
 			return nil
 		}
-		return j.found(
-			fmt.Sprintf(
-				"The job ends after %s, whatever %s says.",
-				text.Duration(j.load.Runtime),
-				j.setting("loops", ""),
-			),
-			"loops",
-		)
+		return j.found(fmt.Sprintf("The job ends after %s, whatever %s says.", text.Duration(j.load.Runtime),
+			j.setting("loops", "")), "loops")
 	}),
 }

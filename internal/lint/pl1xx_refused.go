@@ -158,7 +158,8 @@ var unknownOption = &rule{
 		"by the fio at hand (--installed). Names, limits and words are read from the tables in fio's own memory, " +
 		"of 20 versions and engine by engine; what fio's own code checks in a run, and --parse-only does not, " +
 		"counts too. A value that a shell, a template or a person fills in is not judged; one that a job file " +
-		"leaves empty is an info, unless the fio at hand was asked.",
+		"leaves empty is an info, unless the fio at hand was asked. An option that a fio in the same tree defines " +
+		"(its source or a patch of it) is an info, too.",
 	Why: "fio drops the whole job. Of a job file it reads no further: the sections behind it are not run " +
 		"either, and the exit code is 1.",
 	Fix: "Use the spelling that fio knows; fio --cmdhelp=all lists all options, --enghelp=ENGINE those of an " +
@@ -267,6 +268,12 @@ func (c *Case) unknownName(table *fio.OptionTable, w written, r fio.Refusal) *fi
 	}
 	name := text.Clean(o.Name, 120)
 	f := w.at(o, fmt.Sprintf("fio knows no option %q.", name))
+	if source, own := c.Own[o.Name]; own {
+		f.Message = fmt.Sprintf("No released fio knows the option %q; the one whose source is %s does.", name,
+			text.Clean(source, 120))
+		f.Severity, f.Fix = finding.Info, "Say beside the job that it needs this fio."
+		return f
+	}
 	if r.Says != "" {
 		f.Message = fmt.Sprintf("fio drops the job: %s %s.", name, r.Says)
 		return f
@@ -383,11 +390,8 @@ func misread(w written, m fio.Misreading) *finding.Finding {
 	f := w.at(o, fmt.Sprintf("%s %s.", text.Clean(o.String(), 120), m.Says))
 	switch {
 	case m.New != "":
-		f.Fix = fmt.Sprintf(
-			"Write %s=%s.",
-			o.Name,
-			strings.Replace(strings.TrimSpace(o.Value), strings.TrimSpace(m.Old), m.New, 1),
-		)
+		f.Fix = fmt.Sprintf("Write %s=%s.", o.Name,
+			strings.Replace(strings.TrimSpace(o.Value), strings.TrimSpace(m.Old), m.New, 1))
 		f.Edits = []finding.Edit{{Line: o.Line, Col: o.Col, Old: m.Old, New: m.New}}
 		if strings.HasPrefix(m.Old, " ") || strings.HasPrefix(m.Old, "\t") {
 			f.Edits[0].Old, f.Edits[0].New = "="+m.Old, "="+m.New

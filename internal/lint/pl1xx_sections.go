@@ -58,23 +58,11 @@ func twice(file *script.File, j *script.Job, s fio.Section, report func(finding.
 		if !stands(file, j, o) || !stands(file, j, old) { // a default of the script, which this command replaces
 			continue
 		}
-		f := foundAt(
-			file,
-			o.Line,
-			o.Col,
-			fmt.Sprintf(
-				"%s replaces %s of line %d.",
-				text.Clean(o.String(), 120),
-				text.Clean(old.String(), 120),
-				old.Line,
-			),
-		)
+		f := foundAt(file, o.Line, o.Col,
+			fmt.Sprintf("%s replaces %s of line %d.", text.Clean(o.String(), 120), text.Clean(old.String(), 120), old.Line))
 		if same(o, old) {
-			f.Severity, f.Message = finding.Info, fmt.Sprintf(
-				"%s stands in line %d already.",
-				text.Clean(o.String(), 120),
-				old.Line,
-			)
+			f.Severity, f.Message = finding.Info, fmt.Sprintf("%s stands in line %d already.", text.Clean(o.String(), 120),
+				old.Line)
 		}
 		report(*f)
 	}
@@ -156,15 +144,8 @@ var together = &rule{
 			case !j.load.Reads():
 				writers[name] = j
 			case !j.load.Writes() && w != nil:
-				f := j.found(
-					fmt.Sprintf(
-						"[%s] reads %s while [%s] writes it: no stonewall keeps them apart.",
-						text.Clean(j.sec.Name, 60),
-						text.Clean(name, 120),
-						text.Clean(w.sec.Name, 60),
-					),
-					"rw",
-				)
+				f := j.found(fmt.Sprintf("[%s] reads %s while [%s] writes it: no stonewall keeps them apart.",
+					text.Clean(j.sec.Name, 60), text.Clean(name, 120), text.Clean(w.sec.Name, 60)), "rw")
 				if by := map[string]bool{"rw": true}; j.load.TimeBased && w.load.TimeBased || !j.alone(by) || !w.alone(by) {
 					f.Severity = finding.Info
 				}

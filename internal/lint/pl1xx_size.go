@@ -42,10 +42,7 @@ var cachedSet = &rule{
 			if j.load.Sequential || total >= controller {
 				return nil
 			}
-			f := j.found(
-				fmt.Sprintf("Random I/O on %s in all may stay in the cache of a controller or drive.", total),
-				"size",
-			)
+			f := j.found(fmt.Sprintf("Random I/O on %s in all may stay in the cache of a controller or drive.", total), "size")
 			f.Severity, f.Fix = finding.Info, "Give it a size that no controller's or drive's memory holds, such as 10G."
 			return f
 		}
@@ -129,12 +126,8 @@ var tinyFile = &rule{
 		blocks := j.load.Size / j.bs()
 		says := fmt.Sprintf("Each job has a file of %s: %d blocks of %s", j.load.Size, blocks, j.bs())
 		if blocks <= 1 {
-			says = fmt.Sprintf(
-				"Each job has a file of %s, one block: it %ss the same %s",
-				j.load.Size,
-				firstWord(j.verb()),
-				j.bs(),
-			)
+			says = fmt.Sprintf("Each job has a file of %s, one block: it %ss the same %s", j.load.Size, firstWord(j.verb()),
+				j.bs())
 		}
 		again := !j.load.Sequential && j.repeats()
 		if blocks <= 1 && j.load.Sequential {
@@ -189,25 +182,15 @@ var straddles = &rule{
 			if chunk%bs == 0 || bs%chunk == 0 {
 				return nil
 			}
-			f := j.found(
-				fmt.Sprintf(
-					"Blocks of %s straddle chunks of %s (%s): %s pieces each on average.",
-					bs,
-					chunk,
-					where,
-					text.Factor(topology.Pieces(bs, chunk)),
-				),
-				"bs",
-			)
+			f := j.found(fmt.Sprintf("Blocks of %s straddle chunks of %s (%s): %s pieces each on average.", bs, chunk, where,
+				text.Factor(topology.Pieces(bs, chunk))), "bs")
 			return f
 		}
 		if bs&(bs-1) == 0 || bs%512 != 0 { // PL128 speaks of what is no whole number of sectors
 			return nil
 		}
-		f := j.found(
-			fmt.Sprintf("Blocks of %s are not a power of two: on an array they straddle chunks of any size.", bs),
-			"bs",
-		)
+		f := j.found(fmt.Sprintf("Blocks of %s are not a power of two: on an array they straddle chunks of any size.", bs),
+			"bs")
 		for _, chunk := range []units.Bytes{64 * units.KiB, 128 * units.KiB, 512 * units.KiB} {
 			if chunk%bs != 0 && bs%chunk != 0 {
 				f.Evidence = append(
@@ -262,16 +245,14 @@ var tooLarge = &rule{
 		}
 		for _, file := range c.Scripts {
 			sums := map[*script.Job]units.Bytes{}
-			for _, j := range c.lintJobs() {
-				if j.file != file || len(j.devices()) > 0 || !j.measures() {
+			for _, j := range c.jobsOf(file) {
+				if len(j.devices()) > 0 || !j.measures() {
 					continue
 				}
 				before := sums[j.src]
 				sums[j.src] += j.total()
 				if before <= c.Free && sums[j.src] > c.Free {
-					report(
-						*j.found(fmt.Sprintf("The files up to this job take %s; %s are free.", sums[j.src], c.Free), "size"),
-					)
+					report(*j.found(fmt.Sprintf("The files up to this job take %s; %s are free.", sums[j.src], c.Free), "size"))
 				}
 			}
 		}
@@ -296,15 +277,8 @@ var percentSize = &rule{
 			if o := j.last[name]; strings.HasSuffix(strings.TrimSpace(o.Value), "%") && len(j.devices()) == 0 &&
 				j.measures() &&
 				!j.open("filename") {
-				return j.found(
-					fmt.Sprintf(
-						"%s=%s is a share of the file as fio finds it: none when it is "+
-							"new, another one after each run.",
-						name,
-						text.Clean(o.Value, 120),
-					),
-					name,
-				)
+				return j.found(fmt.Sprintf("%s=%s is a share of the file as fio finds it: none when it is new, another one after "+
+					"each run.", name, text.Clean(o.Value, 120)), name)
 			}
 		}
 		return nil
@@ -331,13 +305,7 @@ var endsEarly = &rule{
 			!j.measures() {
 			return nil
 		}
-		return j.found(
-			fmt.Sprintf(
-				"The job ends as soon as its %s are done, even if that is long before %s.",
-				j.load.Size,
-				text.Duration(j.load.Runtime),
-			),
-			"runtime",
-		)
+		return j.found(fmt.Sprintf("The job ends as soon as its %s are done, even if that is long before %s.", j.load.Size,
+			text.Duration(j.load.Runtime)), "runtime")
 	}),
 }

@@ -19,15 +19,16 @@ type document struct {
 	// burst.
 	bursting []cloud.InstanceFacts
 	credits  []string
+	destroys bool // it says itself that data is lost
 }
 
 // document is a file's. What its jobs write counts as written.
 func (c *Case) document(f *script.File) *document {
 	d := c.documents[f]
 	if d == nil {
-		d = &document{script.StorageOf(f), bursting(f), f.Match(creditVolume, "gp2", "st1", "sc1")}
-		for _, j := range c.lintJobs() {
-			if j.file == f && j.load.Writes() {
+		d = &document{script.StorageOf(f), bursting(f), f.Match(creditVolume, "gp2", "st1", "sc1"), destroys(f)}
+		for _, j := range c.jobsOf(f) {
+			if j.load.Writes() {
 				for _, path := range j.load.Files() {
 					d.Written[path] = true
 				}
@@ -97,11 +98,8 @@ var wrongStripe = &rule{
 						},
 					)
 				}
-				f.Fix = fmt.Sprintf(
-					"Write su=%s,sw=%d, or give neither: mkfs reads them from the device.",
-					fioSize(a.Chunk),
-					width,
-				)
+				f.Fix = fmt.Sprintf("Write su=%s,sw=%d, or give neither: mkfs reads them from the device.", fioSize(a.Chunk),
+					width)
 				report(*f)
 			}
 		}
@@ -129,23 +127,13 @@ var mountedTwice = &rule{
 					file,
 					second.Line,
 					second.Col,
-					fmt.Sprintf(
-						"%s is mounted on %s already (line %d): %s is the same filesystem.",
-						text.Clean(second.Device, 120),
-						text.Clean(first.Point, 120),
-						first.Line,
-						text.Clean(second.Point, 120),
-					),
+					fmt.Sprintf("%s is mounted on %s already (line %d): %s is the same filesystem.", text.Clean(second.Device, 120),
+						text.Clean(first.Point, 120), first.Line, text.Clean(second.Point, 120)),
 				)
 				if len(idle) > 0 {
-					f.Message = fmt.Sprintf(
-						"%s is mounted on %s already (line %d): %s is the same filesystem, and %s is never mounted.",
-						text.Clean(second.Device, 120),
-						text.Clean(first.Point, 120),
-						first.Line,
-						text.Clean(second.Point, 120),
-						strings.Join(idle, ", "),
-					)
+					f.Message = fmt.Sprintf("%s is mounted on %s already (line %d): %s is the same filesystem, and %s is never "+
+						"mounted.", text.Clean(second.Device, 120), text.Clean(first.Point, 120), first.Line,
+						text.Clean(second.Point, 120), strings.Join(idle, ", "))
 					f.Fix = fmt.Sprintf("Mount %s on %s.", idle[0], text.Clean(second.Point, 120))
 				}
 				report(*f)
@@ -287,9 +275,7 @@ var sameVolume = &rule{
 				}
 				k := key{operands[0].Text + "/" + opts["name"].Text, cmd.Block}
 				if at := seen[k]; at > 0 {
-					report(
-						*foundAt(file, cmd.Line, cmd.Col, fmt.Sprintf("line %d makes %s already.", at, text.Clean(k.name, 120))),
-					)
+					report(*foundAt(file, cmd.Line, cmd.Col, fmt.Sprintf("line %d makes %s already.", at, text.Clean(k.name, 120))))
 				} else {
 					seen[k] = cmd.Line
 				}

@@ -32,7 +32,7 @@ var verifyShared = &rule{
 		w := j.load
 		if !w.VerifyOn || !w.Writes() || !w.SharedFile || w.Jobs < 2 || w.OffsetIncrement > 0 || !j.measures() ||
 			j.flag("verify_only", false) || !j.flag("do_verify", true) || j.given("offset_align") ||
-			slices.ContainsFunc([]string{"verify", "rw", "filename", "numjobs", "offset_increment", "do_verify"}, j.open) {
+			j.anyOpen("verify", "rw", "filename", "numjobs", "offset_increment", "do_verify") {
 			return nil
 		}
 		switch strings.TrimSpace(j.last["verify"].Value) {
@@ -281,11 +281,8 @@ var neverSynced = &rule{
 	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
 		named := logName.MatchString(j.sec.Name) || logName.MatchString(path.Base(w.Filename))
-		if !named || !w.Sequential || !w.Writes() || w.Reads() || w.SyncEvery > 0 || w.SyncWrites || !j.measures() ||
+		if !named || !w.Sequential || !w.Writes() || w.Reads() || j.forcesOut() || !j.measures() ||
 			j.open("rw") || len(j.src.Passed) > 0 || j.src.File == nil {
-			return nil
-		}
-		if j.forcesOut() {
 			return nil
 		}
 		f := j.found(fmt.Sprintf("[%s] stands for a log and never syncs: no write of it has to be durable.",

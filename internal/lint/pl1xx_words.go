@@ -21,13 +21,18 @@ var swallowed = regexp.MustCompile(`--([a-z][a-z0-9_-]*)(?:=|$)`)
 // freeText are options whose value may hold the options of any program.
 var freeText = []string{"exec_prerun", "exec_postrun", "description", "name", "program"}
 
+// writtenNames are options that name a file for what fio reports.
+var writtenNames = []string{
+	"output", "write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "write_iolog",
+}
+
 var lostDash = &rule{
 	Code:     "PL156",
 	Since:    "0.3",
 	Severity: finding.Fail,
 	Title:    "an option without its dashes, or without the blank before them",
 	When: "A word of a fio command sets one of fio's options and does not begin with a dash, or the value of " +
-		"an option holds another option of fio, dashes included.",
+		"an option holds another option of fio, dashes included. In the name of an output or a log it is an info.",
 	Why: "fio takes a word without dashes for the name of a job file, does not find it and stops. An option " +
 		"that is glued to the value before it is part of that value: the file gets a strange name, and the option " +
 		"is not set.",
@@ -48,8 +53,12 @@ var lostDash = &rule{
 			if !j.Command || m == nil || !c.optionName(m[1]) || slices.Contains(freeText, o.Name) {
 				return nil
 			}
-			return at(fmt.Sprintf("--%s stands in the value of %s without a blank before it: fio does not see it.",
+			f := at(fmt.Sprintf("--%s stands in the value of %s without a blank before it: fio does not see it.",
 				text.Clean(m[1], 60), text.Clean(o.Name, 60)))
+			if slices.Contains(writtenNames, o.Name) {
+				f.Severity = finding.Info // the file may be named after the options: out--bs=4k.json
+			}
+			return f
 		}, report)
 	},
 }

@@ -3,7 +3,6 @@ package script
 import (
 	"bytes"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -17,6 +16,9 @@ type Finder struct {
 	Exclude []string
 	// Read reads a file.
 	Read func(name string) ([]byte, error)
+	// Own, where it is not nil, takes the options that sources and patches of fio below the directory
+	// define, by the file that does.
+	Own map[string]string
 }
 
 // Found is a document below a directory, or why it could not be read.
@@ -74,7 +76,7 @@ func (f Finder) Walk(dir string, visit func(Found)) error {
 		}
 		rel = filepath.ToSlash(rel)
 		if rel == "." {
-			ignores[rel] = append(outer, readIgnore(filepath.Join(name, ".gitignore"), "")...)
+			ignores[rel] = append(outer, f.ignored(filepath.Join(name, ".gitignore"), "")...)
 			return nil
 		}
 		inherited := ignores[path.Dir(rel)]
@@ -88,7 +90,7 @@ func (f Finder) Walk(dir string, visit func(Found)) error {
 			if strings.HasPrefix(e.Name(), ".") && !slices.Contains(hiddenFolders, e.Name()) {
 				return fs.SkipDir
 			}
-			ignores[rel] = append(slices.Clip(inherited), readIgnore(filepath.Join(name, ".gitignore"), rel)...)
+			ignores[rel] = append(slices.Clip(inherited), f.ignored(filepath.Join(name, ".gitignore"), rel)...)
 			return nil
 		}
 		if e.Type().IsRegular() {
@@ -103,6 +105,7 @@ func (f Finder) look(name string, e fs.DirEntry, visit func(Found)) {
 	ext := strings.ToLower(filepath.Ext(name))
 	job := slices.Contains(jobEndings, ext)
 	if sourceEndings[ext] {
+		f.define(name, ext)
 		return
 	}
 	if info, err := e.Info(); err == nil && !job && (info.Size() > maxDocument || info.Size() < 8) {
@@ -115,6 +118,27 @@ func (f Finder) look(name string, e fs.DirEntry, visit func(Found)) {
 	case err != nil:
 	case job || mayHoldJobs(text):
 		visit(Found{Name: name, Text: text})
+	}
+}
+
+var (
+	// fioSource is a file of fio's source that defines options, or a patch that is named after fio.
+	fioSource = regexp.MustCompile(`(?:^|/)(?:options|engines/[^/]+)\.c$|fio.*\.(?:patch|diff)$`)
+	// definition is the name or the second name of an option in it.
+	definition = regexp.MustCompile(`(?m)^\+?\s*\.(?:name|alias)\s*=\s*"([a-z][a-z0-9_]*)",`)
+)
+
+// define notes the options that a source of fio defines.
+func (f Finder) define(name, ext string) {
+	if f.Own == nil || ext != ".c" && ext != ".patch" && ext != ".diff" || !fioSource.MatchString(filepath.ToSlash(name)) {
+		return
+	}
+	text, err := f.Read(name)
+	if err != nil || !bytes.Contains(text, []byte("FIO_OPT_")) {
+		return
+	}
+	for _, m := range definition.FindAllSubmatch(text, -1) {
+		f.Own[string(m[1])] = name
 	}
 }
 
@@ -158,8 +182,9 @@ func (l ignoreList) matches(rel string, folder bool) bool {
 	return out
 }
 
-func readIgnore(name, base string) ignoreList {
-	text, err := os.ReadFile(name)
+// ignored reads a .gitignore.
+func (f Finder) ignored(name, base string) ignoreList {
+	text, err := f.Read(name)
 	if err != nil || len(text) > maxDocument {
 		return nil
 	}

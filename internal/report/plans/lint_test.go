@@ -2,13 +2,17 @@ package plans
 
 import (
 	"bytes"
+	"encoding/json"
+	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"plimsoll/internal/finding"
 	"plimsoll/internal/lint"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/script"
@@ -56,6 +60,38 @@ func TestSARIFKeepsToItsSchema(t *testing.T) {
 		}
 		if err := schema.Validate(got); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Each rule of a report in SARIF has an address of its own, which ends in the code that plimsoll explain takes.
+func TestSARIFRulesHaveAnAddress(t *testing.T) {
+	var out bytes.Buffer
+	if err := page.Write(&out, page.SARIF, Lint(linted()), page.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	var report struct {
+		Runs []struct {
+			Tool struct {
+				Driver struct {
+					Rules []struct{ ID, HelpURI string }
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
+		t.Fatal(err)
+	}
+	rules := report.Runs[0].Tool.Driver.Rules
+	if len(rules) < 3 {
+		t.Fatalf("%d rules, want some", len(rules))
+	}
+	for _, r := range rules {
+		if u, err := url.Parse(r.HelpURI); err != nil || !u.IsAbs() || !strings.HasSuffix(r.HelpURI, ":"+r.ID) {
+			t.Errorf("helpUri of %s is %q (%v): want an absolute one that ends in its code", r.ID, r.HelpURI, err)
+		}
+		if !slices.ContainsFunc(lint.Rules(), func(l *finding.Rule[*lint.Case]) bool { return string(l.Code) == r.ID }) {
+			t.Errorf("no rule of lint has the code %s", r.ID)
 		}
 	}
 }
