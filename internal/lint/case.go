@@ -33,6 +33,7 @@ type Case struct {
 	byFile map[*script.File][]*lintJob // see jobsOf; set with jobs
 	// sequential is the first job of a document that writes a file in sequence, see filled.
 	sequential map[filledFile]*lintJob
+	drawn      map[filledBy]int          // see draws
 	queued     map[place]bool            // see usedElsewhere
 	starts     map[*script.File]*started // see starters; set with jobs
 	sections   []written                 // see texts

@@ -407,3 +407,39 @@ func TestRefusedInARunExperiment(t *testing.T) {
 		t.Errorf("with --readonly: %v, %s", err, out)
 	}
 }
+
+// fsync counts writes: a job that only reads never syncs.
+func TestSyncsNothingExperiment(t *testing.T) {
+	const job = "[a]\nrw=randread\nfsync=1\nsize=64k\n"
+	r, _, _ := experiment(t, job)
+	written, _, _ := experiment(t, strings.Replace(job, "randread", "randwrite", 1))
+	t.Logf("%d syncs beside %d reads, %d beside %d writes", r.Jobs[0].Sync.Latency.N, r.Jobs[0].Read.IOs,
+		written.Jobs[0].Sync.Latency.N, written.Jobs[0].Write.IOs)
+	if r.Jobs[0].Sync.Latency.N != 0 || r.Jobs[0].Read.IOs != 16 || written.Jobs[0].Sync.Latency.N < 15 {
+		t.Error("want none, and about one a write")
+	}
+}
+
+// Without filename a section's name is the path of its file; with it, both work on one in the current folder.
+func TestSectionPathExperiment(t *testing.T) {
+	place := t.TempDir()
+	job := func(global string) string {
+		return "[global]\nrw=write\nsize=64k\n" + global + "[" + place + "/a/f]\n[" + place + "/b/f]\n"
+	}
+	both := job("filename=f\n")
+	warned(t, "PL160", both, true)
+	_, said, dir := experiment(t, both)
+	if info, err := os.Stat(filepath.Join(dir, "f")); err != nil || info.Size() != 64<<10 {
+		t.Errorf("%v, %v: want one file where filename says: %s", info, err, said)
+	}
+	if made, err := os.ReadDir(place); err != nil || len(made) != 0 {
+		t.Errorf("%v, %v: want nothing where the names say", made, err)
+	}
+	warned(t, "PL160", job(""), false)
+	experiment(t, job(""))
+	for _, name := range []string{"a/f.0.0", "b/f.0.0"} {
+		if info, err := os.Stat(filepath.Join(place, name)); err != nil || info.Size() != 64<<10 {
+			t.Errorf("%v, %v: want a file where the name says", info, err)
+		}
+	}
+}

@@ -76,6 +76,8 @@ func Rules() []*rule {
 		lostDash,
 		placeAlone,
 		noSize,
+		syncsNothing,
+		sectionPath,
 	}
 }
 

@@ -189,6 +189,12 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL144", "[a]\nfilename=/dev/sdb\nrw=randwrite\nsize=100%\nnumjobs=32\nloops=2\ndirect=1\n", "32 jobs × 2 loops write the device 64 times.", nil},
 		{"PL145", "[fill]\nfilename=/dev/sdb\nrw=randwrite\nsize=100%\nloops=2\nnorandommap\n", "norandommap leaves 13.5 % of the blocks unwritten.", nil},
 		{"PL145", "[a]\nfilename=/dev/sdb\nrw=randwrite\nnorandommap\n", "info norandommap leaves 36.8 % of the blocks unwritten.", nil},
+		{"PL145", "[global]\nfilename=/dev/sdb\nrw=randrw\nrwmixread=0\nnorandommap\n[precondition1]\n[precondition2]\nstonewall\n", "norandommap leaves 13.5 % of the blocks unwritten.", nil},
+		{"PL106", "fio --name=a --rw=write --bs=4k --size=4k --ioengine=libaio --iodepth=128 --direct=1\n", "info Each job has a file of 4 KiB, one block: it writes the same 4 KiB.", nil},
+		{"PL159", "[global]\nfsync=1\n[a]\nrw=randread\n[b]\nrw=read\n", "rw=randread writes nothing, so that nothing is ever synced.", nil},
+		{"PL159", "f() { fio --name=$1 --direct=1 \"$@\"; }\nfio --name=r --rw=randread --fdatasync=1\n", "rw=randread writes nothing", nil},
+		{"PL160", "[global]\nfilename=f\nname=x\nrw=read\nsize=1g\n[/a/f]\n[/b/f]\n", "[/a/f] works on f in the current folder, and not where its name says.", nil},
+		{"PL160", "[/a/f]\nfilename=f\nrw=read\nsize=1g\n", "info [/a/f] works on f", nil},
 		{"PL146", "[a]\nrw=read\nloops=9\ntime_based\nruntime=60\n", "The job ends after 60 s, whatever loops=9 says.", nil},
 		{"PL147", "$RUN \"x fio $OPTS\"\n", "1 fio command could not be read: line 1.", nil},
 		{"PL148", "[a]\nrw=read\n# plimsoll: disable=PL103 x\nbs=4k\n", "PL103 finds nothing in the lines that this comment covers.", nil},
@@ -386,6 +392,16 @@ func TestJobRulesStaySilent(t *testing.T) {
 		{"PL102", "[a]\nioengine=${E}\nthing=read\n"}, // an option of a plugin
 		{"PL128", "fio --name=a --rw=write --size=1g --directory ~/x\n"},
 		{"PL128", "[a]\nrw=write\nfilename=a~/x\n"},
+		{"PL102", "[a]\nrw=rwxxx\nbs=bsxxx\niodepth=iodepXXX\n"},
+		{"PL106", "fio --name=a --rw=write --bs=4k --size=4k --ioengine=libaio --direct=1\n"},
+		{"PL106", "fio --name=a --rw=write --bs=4k --size=4k --iodepth=8 --ioengine=psync\n"},
+		{"PL159", "[global]\nfsync=1\n[a]\nrw=randread\n[b]\nrw=write\n"},
+		{"PL159", "[a]\nrw=randread\nfsync=0\n"},
+		{"PL159", "[a]\nrw=${RW}\nfsync=1\n"},
+		{"PL159", "[a]\nfsync=1\n"}, // who starts it may give rw
+		{"PL160", "[global]\nrw=read\nsize=1g\n[/a/f]\n[/b/f]\n"},
+		{"PL160", "[global]\nrw=read\nfilename=f\nsize=1g\n[/a/f]\ndirectory=/a\n[/b/f]\ndirectory=/b\n"},
+		{"PL160", "[global]\nrw=read\n[/dev/sda]\nfilename=/dev/sda\n[/dev/sdb]\nfilename=/dev/disk/by-id/x\n"},
 		{"PL141", "fio --rw=read x.fio\nfio --server --daemonize=/x\nfio --version\n"},
 	} {
 		if got := lint(c.code, c.text); len(got) > 0 {

@@ -100,8 +100,8 @@ var holesInFill = &rule{
 		"--direct=1 --random_generator=lfsr",
 	Ignore: "When a sequential fill went before.",
 	Check: eachJob(func(c *Case, j *lintJob) *finding.Finding {
-		n := max(j.load.Jobs, 1) * j.passes()
-		if !j.fills() || j.load.Sequential || !j.flag("norandommap", false) || n >= 8 {
+		n := c.draws(j)
+		if !j.leavesHoles() || n >= 8 {
 			return nil
 		}
 		left := 1.0
@@ -114,6 +114,31 @@ var holesInFill = &rule{
 		}
 		return f
 	}),
+}
+
+// leavesHoles says whether a job is there to write a whole device, and draws its blocks with replacement.
+func (j *lintJob) leavesHoles() bool {
+	return j.fills() && !j.load.Sequential && j.flag("norandommap", false)
+}
+
+// draws is how many times the sections of a job file that leave holes draw as many blocks as the devices of one of
+// them have.
+func (c *Case) draws(j *lintJob) int {
+	if c.drawn == nil {
+		c.drawn = map[filledBy]int{}
+		for _, k := range c.lintJobs() {
+			if k.leavesHoles() {
+				c.drawn[filledBy{k.src, k.load.Filename}] += max(k.load.Jobs, 1) * k.passes()
+			}
+		}
+	}
+	return c.drawn[filledBy{j.src, j.load.Filename}]
+}
+
+// filledBy is what the sections of a job file write.
+type filledBy struct {
+	src  *script.Job
+	name string
 }
 
 // fillName is a name that says that a job is there to write all of a device.

@@ -148,3 +148,47 @@ var placeAlone = &rule{
 		}
 	},
 }
+
+var sectionPath = &rule{
+	Code:     "PL160",
+	Since:    "0.3",
+	Severity: finding.Warn,
+	Title:    "a section is named as a path, and works elsewhere",
+	When: "The names of two sections or more of a job file begin with a slash, and they work on one file that " +
+		"filename names without a folder, without directory. A single section of that kind is an info: the script " +
+		"that starts it may go to the folder first.",
+	Why: "fio makes a file's name of the section's only where filename is not given. With filename the name of " +
+		"the section is a title: [/tmpfs/file1] and [/data/file1] with filename=f both work on f in the current " +
+		"folder, and the figures of two places are those of one. Seen with fio 3.33: one file, where filename says.",
+	Fix:    "Drop filename, or give each section the directory that its name says.",
+	Bad:    "[global]\nfilename=f\nrw=randread\nsize=1g\n[/tmpfs/file1]\n[/data/file1]",
+	Good:   "[global]\nrw=randread\nsize=1g\n[/tmpfs/file1]\n[/data/file1]",
+	Ignore: "When the name stands for something else, such as the disk below a filesystem.",
+	Check: func(c *Case, report func(finding.Finding)) {
+		for _, file := range c.Scripts {
+			named := map[*script.Job][]*lintJob{} // sections named as paths, by job file
+			for _, j := range c.jobsOf(file) {
+				if j.namedElsewhere() {
+					named[j.src] = append(named[j.src], j)
+				}
+			}
+			for _, jobs := range named {
+				for _, j := range jobs {
+					f := foundAt(file, max(j.own.Line, 1), 1, fmt.Sprintf("[%s] works on %s in the current folder, and not where "+
+						"its name says.", text.Clean(j.own.Name, 60), text.Clean(j.load.Filename, 120)))
+					if len(jobs) == 1 {
+						f.Severity = finding.Info
+					}
+					report(*f)
+				}
+			}
+		}
+	},
+}
+
+// namedElsewhere says whether a section's name is a path, and its file is another one in the current folder.
+func (j *lintJob) namedElsewhere() bool {
+	return !j.src.Command && !j.partial && !j.tests() && j.measures() && strings.HasPrefix(j.own.Name, "/") &&
+		!unknown(j.own.Name) && j.load.Filename != "" && !strings.ContainsAny(j.load.Filename, `/:\`) &&
+		!j.given("directory") && !j.anyOpen("filename", "directory") && len(j.src.Passed) == 0
+}

@@ -48,9 +48,9 @@ func pluginOption(name string) bool {
 }
 
 // placeholder is a value that a person or a program fills in: SIZE, #DEPTH#, <path>, XX, __BS__,
-// [n], ....
+// [n], depthxxx, ....
 var placeholder = regexp.MustCompile(
-	`^(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*|#.*#|<.*>|\[.*\]|__\w+__|%\w+%|\?+|[xX]{2,}|\.{2,}|…)$`,
+	`^(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*|#.*#|<.*>|\[.*\]|__\w+__|%\w+%|[A-Za-z_]*[xX]{3,}|\?+|[xX]{2,}|\.{2,}|…)$`,
 )
 
 // filledIn says whether an option's value is filled in by a shell, a template or a person, so that

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"plimsoll/internal/finding"
@@ -68,6 +69,33 @@ var ratePerJob = &rule{
 	}),
 }
 
+// unused reports the jobs that have one of the options and are known not to use it, once for each place
+// where one stands. An option of [global] that another job uses is left alone.
+func (c *Case) unused(uses func(*lintJob) (used, known bool), report func(*lintJob), names ...string) {
+	at := func(j *lintJob) place {
+		line, col := j.at(names...)
+		return place{j.src, line, col}
+	}
+	done := map[place]bool{}
+	var idle []*lintJob
+	for _, j := range c.lintJobs() {
+		if !j.anyGiven(names...) || j.partial {
+			continue
+		}
+		if used, known := uses(j); used || !known {
+			done[at(j)] = done[at(j)] || used
+		} else {
+			idle = append(idle, j)
+		}
+	}
+	for _, j := range idle {
+		if !done[at(j)] {
+			done[at(j)] = true
+			report(j)
+		}
+	}
+}
+
 var mixIgnored = &rule{
 	Code:     "PL120",
 	Since:    "0.1",
@@ -83,36 +111,47 @@ var mixIgnored = &rule{
 	Good:   "fio --name=a --rw=randrw --rwmixread=70 --size=1G",
 	Ignore: "When it is a default in [global] for other jobs; then it is not reported anyway.",
 	Check: func(c *Case, report func(finding.Finding)) {
-		mixed := map[string]bool{} // places of the option that some job uses
-		var alone []*lintJob
-		place := func(j *lintJob) string {
-			line, col := j.at("rwmixread", "rwmixwrite")
-			return fmt.Sprintf("%s:%d:%d", j.file.Name, line, col)
+		mixes := func(j *lintJob) (used, known bool) {
+			mode := j.mode()
+			return mode == "rw" || mode == "readwrite" || mode == "randrw", !j.open("rw") && !j.agrees()
 		}
-		for _, j := range c.lintJobs() {
-			if !j.given("rwmixread") && !j.given("rwmixwrite") || j.open("rw") || j.partial {
-				continue
+		c.unused(mixes, func(j *lintJob) {
+			f := j.found(fmt.Sprintf("%s does not mix: the share of reads is ignored.", j.setting("rw", "read")), "rwmixread",
+				"rwmixwrite")
+			if !j.given("rw") && !j.src.Command {
+				f.Severity = finding.Info // the command that starts the file may give it
 			}
-			switch j.mode() {
-			case "rw", "readwrite", "randrw":
-				mixed[place(j)] = true
-			default:
-				if !j.agrees() {
-					alone = append(alone, j)
-				}
+			report(*f)
+		}, "rwmixread", "rwmixwrite")
+	},
+}
+
+var syncsNothing = &rule{
+	Code:     "PL159",
+	Since:    "0.3",
+	Severity: finding.Info,
+	Title:    "fsync or fdatasync on a job that only reads",
+	When: "A job that writes nothing has fsync or fdatasync above 0, and no writing job has it from the same " +
+		"place.",
+	Why: "fio counts writes, and syncs after that many of them: a job that only reads never syncs. Its latency is " +
+		"that of plain reads, whatever its name says.",
+	Fix:    "Drop the option.",
+	Bad:    "fio --name=read-fsync --rw=randread --size=1G --fsync=1",
+	Good:   "fio --name=write-fsync --rw=randwrite --size=1G --fsync=1",
+	Ignore: "When one set of options serves readers and writers.",
+	Check: func(c *Case, report func(finding.Finding)) {
+		syncs := func(j *lintJob) (used, known bool) {
+			asked := func(name string) bool {
+				n, err := strconv.Atoi(strings.TrimSpace(j.last[name].Value))
+				return err == nil && n > 0
 			}
+			known = j.given("rw") && !j.anyOpen("rw", "fsync", "fdatasync") && (asked("fsync") || asked("fdatasync"))
+			return j.load.Writes(), known
 		}
-		for _, j := range alone {
-			if at := place(j); !mixed[at] {
-				mixed[at] = true // said once
-				f := j.found(fmt.Sprintf("%s does not mix: the share of reads is ignored.", j.setting("rw", "read")), "rwmixread",
-					"rwmixwrite")
-				if !j.given("rw") && !j.src.Command {
-					f.Severity = finding.Info // the command that starts the file may give it
-				}
-				report(*f)
-			}
-		}
+		c.unused(syncs, func(j *lintJob) {
+			report(*j.found(fmt.Sprintf("%s writes nothing, so that nothing is ever synced.", j.setting("rw", "read")),
+				"fsync", "fdatasync"))
+		}, "fsync", "fdatasync")
 	},
 }
 

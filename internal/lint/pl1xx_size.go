@@ -110,8 +110,8 @@ var tinyFile = &rule{
 	Title:    "the file is tiny",
 	When: "A job of random I/O that goes on (time_based, loops) has one block to choose from, or fewer blocks " +
 		"than it keeps in flight. Other files of less than 1 MiB or of not more than 16 blocks are an info, and " +
-		"one block read or written in sequence is nothing: its time is what such a job measures. Jobs that verify " +
-		"are passed over.",
+		"one block read or written in sequence with one I/O in flight is nothing: its time is what such a job " +
+		"measures. Jobs that verify are passed over.",
 	Why: "A job that goes over a handful of blocks again and again measures one erase block, one stripe member " +
 		"or a cache, and no random access: fio 3.33 wrote 50 blocks of a 16 KiB file to one offset. It is often a " +
 		"slip: size=16K for 16G.",
@@ -130,7 +130,7 @@ var tinyFile = &rule{
 				j.bs())
 		}
 		again := !j.load.Sequential && j.repeats()
-		if blocks <= 1 && j.load.Sequential {
+		if blocks <= 1 && j.load.Sequential && (j.load.Depth <= 1 || fio.Synchronous(j.load.Engine) || j.prepares()) {
 			return nil // the time of one I/O is what it measures
 		}
 		if again {
