@@ -46,6 +46,8 @@ type MetSide struct {
 	Steady    units.Rate    `json:"steady,omitempty"`
 	BurstFor  time.Duration `json:"burst_for,omitempty"`
 	Met       bool          `json:"met"`
+	// Invalid is why the result must not be trusted, whatever it shows; nil where it may be.
+	Invalid []string `json:"invalid,omitempty"`
 }
 
 // MetStream is a stream's rate as it was measured; Known is false where the result does not hold
@@ -74,6 +76,7 @@ type Side struct {
 	Name     string
 	Result   *result.Result
 	Topology *topology.Topology // nil where nothing is known of it
+	Invalid  []string           // why it must not be trusted; nil where it may be
 }
 
 // Meets holds results against a demand: each stream's rate, the bytes moved, the latency limits,
@@ -118,6 +121,9 @@ func (m *Met) side(s Side) MetSide {
 	m.sustained(&out, s)
 	if out.Sustained > 0 && out.Sustained < out.Steady {
 		out.Met = false
+	}
+	if len(s.Invalid) > 0 {
+		out.Met, out.Invalid = false, s.Invalid
 	}
 	return out
 }
@@ -306,6 +312,8 @@ func (m *Met) decide() string {
 		return good[0] + " meets it."
 	case len(good) == n:
 		return "All meet it."
+	case n == 1 && len(m.Sides[0].Invalid) > 0:
+		return m.Sides[0].Name + " is INVALID and cannot be judged."
 	case len(good) > 0:
 		return text.List(good) + map[bool]string{true: " meets it.", false: " meet it."}[len(good) == 1]
 	}
@@ -314,7 +322,7 @@ func (m *Met) decide() string {
 		parts[0] = "None meets it."
 	}
 	for _, s := range m.Sides {
-		if part := s.partly(); part != "" {
+		if part := s.partly(); part != "" && len(s.Invalid) == 0 {
 			parts = append(parts, part)
 		}
 	}

@@ -37,7 +37,9 @@ type Fleet struct {
 	Via      string    `json:"via"`   // import, ssh, srun, or a template
 	Order    string    `json:"order"` // together, alone, both
 	Suite    string    `json:"suite,omitempty"`
-	Shared   bool      `json:"shared,omitempty"`
+	// Labels are those of --label, which the hosts' runs carry too, and the number of a round.
+	Labels map[string]string `json:"labels,omitempty"`
+	Shared bool              `json:"shared,omitempty"`
 	// SharedIOPS and SharedBW are what the storage or the network allows all hosts together, as
 	// stated; 0 where nothing was.
 	SharedIOPS units.IOPS `json:"shared_iops,omitempty"`

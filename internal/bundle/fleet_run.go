@@ -50,7 +50,7 @@ func openFleetRun(dir string) (*Bundle, error) {
 	all := &Bundle{Dir: dir, Run: Run{
 		ID: f.ID, Tool: f.Tool, Created: f.Created, Finished: f.Finished, State: f.State,
 		Suite: first.Run.Suite, Settings: first.Run.Settings, Topology: first.Run.Topology, Policy: first.Run.Policy,
-		Fio: first.Run.Fio, Verdict: f.Verdict, Reasons: f.Reasons,
+		Fio: first.Run.Fio, Labels: f.Labels, Verdict: f.Verdict, Reasons: f.Reasons,
 	}}
 	all.Run.Topology.Host.Name = "fleet of " + text.List(names)
 	for i := range f.Scenarios {

@@ -53,7 +53,7 @@ type Round struct {
 	State   result.State `json:"state"`
 	Reasons []string     `json:"reasons,omitempty"`
 	IOPS    float64      `json:"iops"`
-	BW      float64      `json:"bw"`
+	BW      float64      `json:"bw" unit:"bytes_per_s"`
 
 	Result *result.Result `json:"-"`
 }

@@ -122,6 +122,7 @@ func resumeAB(ctx context.Context, env *Env, o *abOptions, cmd *cobra.Command) e
 		return err
 	}
 	before := newABFlags(&abOptions{})
+	new(talk).addFlags(before.Flags())
 	if err := before.ParseFlags(ab.Command); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(dir, compare.ABFile), err)
 	}
@@ -145,7 +146,7 @@ func resumeABWith(dir string, command []string) string {
 
 // differing are the flags by which two commands measure something else.
 func differing(before, now *pflag.FlagSet) []string {
-	free := []string{"resume", "rounds", "progress", "format", "json", "out", "fail-on"}
+	free := append(talkFlags(), "resume", "rounds", "progress", "format", "json", "out", "fail-on")
 	var names []string
 	before.VisitAll(func(f *pflag.Flag) {
 		other := now.Lookup(f.Name)
@@ -201,7 +202,7 @@ func runAB(ctx context.Context, env *Env, o abOptions, dir string) error {
 		}
 	}
 	fmt.Fprintf(
-		env.Err,
+		env.notes(),
 		"%s, %s, seed %d, into %s\n",
 		text.Plural(len(names), "variant"),
 		text.Plural(ab.Rounds, "round"),
@@ -228,7 +229,7 @@ func restoreLeft(env *Env, tuner *tune.Tuner) error {
 	}
 	n, _, err := tuner.Revert()
 	if n > 0 {
-		fmt.Fprintf(env.Err, "restored %s of a measurement that was killed\n", text.Plural(n, "setting"))
+		fmt.Fprintf(env.notes(), "restored %s of a measurement that was killed\n", text.Plural(n, "setting"))
 	}
 	return err
 }

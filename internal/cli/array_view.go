@@ -1,12 +1,12 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"golang.org/x/term"
 
 	"plimsoll/internal/provision"
+	"plimsoll/internal/report/page"
 	"plimsoll/internal/text"
 )
 
@@ -14,10 +14,9 @@ import (
 // output.
 func provisionView(env *Env, asJSON bool) func(provision.Event) {
 	if asJSON {
-		enc := json.NewEncoder(env.Out)
-		return func(e provision.Event) { _ = enc.Encode(e) } // a stream that is gone ends the view, not the work
+		return func(e provision.Event) { _ = page.Line(env.Out, e) } // a stream that is gone ends the view, not the work
 	}
-	f, ok := fileOf(env.Err)
+	f, ok := fileOf(env.notes())
 	tty := ok && term.IsTerminal(int(f.Fd()))
 	last := -1
 	return func(e provision.Event) {
@@ -28,7 +27,7 @@ func provisionView(env *Env, asJSON bool) func(provision.Event) {
 				return
 			}
 			last = tenth
-			end, to := "\n", env.Err
+			end, to := "\n", env.notes()
 			if tty { // over a longer line before; only plimsoll's own \r gets by the door
 				end, to = "   \r", f
 			}
@@ -37,10 +36,10 @@ func provisionView(env *Env, asJSON bool) func(provision.Event) {
 		case provision.Done, provision.Undone:
 		default:
 			if e.Steps == 0 {
-				fmt.Fprintf(env.Err, "%s: %s\n", e.Array, e.Title)
+				fmt.Fprintf(env.notes(), "%s: %s\n", e.Array, e.Title)
 				return
 			}
-			fmt.Fprintf(env.Err, "%s %d/%d  %s: %s\n", e.Array, e.Step, e.Steps, e.What, e.Title)
+			fmt.Fprintf(env.notes(), "%s %d/%d  %s: %s\n", e.Array, e.Step, e.Steps, e.What, e.Title)
 		}
 	}
 }

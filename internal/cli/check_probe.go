@@ -62,7 +62,7 @@ func runProbe(ctx context.Context, env *Env, o checkOptions) error {
 func (o checkOptions) probeArray(ctx context.Context, env *Env, r *probeResult) error {
 	// Before the probe, whose own reads load blocks.
 	for _, m := range r.Members {
-		fmt.Fprintf(env.Err, "%s: is it loaded? pairs of reads, at most 12 s\n", text.Clean(m.Device, 0))
+		fmt.Fprintf(env.notes(), "%s: is it loaded? pairs of reads, at most 12 s\n", text.Clean(m.Device, 0))
 		t, err := bench.Touch(ctx, m.Device)
 		if err != nil {
 			if ctx.Err() == nil {
@@ -77,14 +77,14 @@ func (o checkOptions) probeArray(ctx context.Context, env *Env, r *probeResult) 
 	if steps > 1 {
 		steps++
 	}
-	fmt.Fprintf(env.Err, "%s: reading from %s, %v\n",
+	fmt.Fprintf(env.notes(), "%s: reading from %s, %v\n",
 		text.Clean(r.Array, 0), text.Plural(len(r.Members), "volume"), text.Duration(time.Duration(steps)*o.probeFor))
 	err := bench.Probe(ctx, env.Machine, r.Members, o.probeFor, func(i int) {
 		what := "all together"
 		if i < len(r.Members) {
 			what = r.Members[i].Device
 		}
-		fmt.Fprintf(env.Err, "%d/%d  %s\n", i+1, steps, what)
+		fmt.Fprintf(env.notes(), "%d/%d  %s\n", i+1, steps, what)
 	})
 	if err != nil {
 		if ctx.Err() == nil {

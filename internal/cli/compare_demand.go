@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -9,8 +10,11 @@ import (
 
 	"plimsoll/internal/advise"
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/compare"
 	"plimsoll/internal/report/plans"
+	"plimsoll/internal/result"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/verdict"
 )
 
 // compareDemand holds runs, or results in documents, against a demand file.
@@ -20,12 +24,13 @@ func compareDemand(ctx context.Context, env *Env, words []string, o compareOptio
 		return err
 	}
 	var sides []advise.Side
+	var lacking []string
 	for _, word := range words {
-		some, err := measuredSides(ctx, env, word, o.source.In)
+		some, lacks, err := measuredSides(ctx, env, word, o.source.In)
 		if err != nil {
 			return err
 		}
-		sides = append(sides, some...)
+		sides, lacking = append(sides, some...), append(lacking, lacks...)
 	}
 	if len(sides) == 0 {
 		return usage(fmt.Errorf("nothing was measured in %s", strings.Join(words, ", ")))
@@ -37,12 +42,21 @@ func compareDemand(ctx context.Context, env *Env, words []string, o compareOptio
 	if err != nil {
 		return err
 	}
+	judged := compare.Outcome{Unjudged: lacking}
+	met := false
 	for _, s := range m.Sides {
-		if s.Met {
-			return nil
+		met = met || s.Met
+		if len(s.Invalid) > 0 {
+			judged.Invalid = append(judged.Invalid, s.Name+": "+s.Invalid[0])
 		}
 	}
-	return errVerdict
+	if err := gateError(env, judged); err != nil && (met || errors.Is(err, errInvalid)) {
+		return err
+	}
+	if !met {
+		return errVerdict
+	}
+	return nil
 }
 
 // doubtsOf are the doubts of all sides, each once. One that not all sides have is printed with the
@@ -68,37 +82,37 @@ func doubtsOf(sides []advise.Side) []string {
 	return doubts
 }
 
-// measuredSides are the results of a run, or of a document that holds fio's output.
-func measuredSides(ctx context.Context, env *Env, word, in string) ([]advise.Side, error) {
-	var sides []advise.Side
-	if info, err := os.Stat(word); err == nil && !info.IsDir() {
+// measuredSides are the results of a run, or of a document that holds fio's output, and what is
+// missing of a run that was interrupted.
+func measuredSides(ctx context.Context, env *Env, word, in string) (sides []advise.Side, lacking []string, err error) {
+	if info, missing := os.Stat(word); missing == nil && !info.IsDir() {
 		found := bundle.Found{Beside: besideJob}
 		if found.Outputs, found.Documents, err = bundle.Gather([]string{word}, sys.Interruptible(ctx, env.In)); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		results, err := found.Results()
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, r := range results {
-			sides = append(sides, advise.Side{Name: r.Name, Result: r, Topology: r.Topology})
+			sides = append(sides, advise.Side{Name: r.Name, Result: r, Topology: r.Topology, Invalid: untrusted(r, nil)})
 		}
-		return sides, nil
+		return sides, nil, nil
 	}
 	dir, err := findRun(word, in)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	b, err := bundle.Open(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i := range b.Scenarios {
 		s := &b.Scenarios[i]
 		if s.Result == nil {
 			continue
 		}
-		side := advise.Side{Name: s.Name, Result: s.Result, Topology: &b.Run.Topology}
+		side := advise.Side{Name: s.Name, Result: s.Result, Topology: &b.Run.Topology, Invalid: untrusted(s.Result, s)}
 		if s.Result.Topology != nil {
 			side.Topology = s.Result.Topology
 		}
@@ -107,5 +121,19 @@ func measuredSides(ctx context.Context, env *Env, word, in string) ([]advise.Sid
 		}
 		sides = append(sides, side)
 	}
-	return sides, nil
+	if b.Run.State == bundle.Interrupted {
+		lacking = append(lacking, b.Run.ID+" was interrupted")
+	}
+	return sides, lacking, nil
+}
+
+// untrusted is why a result counts for nothing; s is the scenario of a run that it belongs to.
+func untrusted(r *result.Result, s *bundle.Scenario) []string {
+	switch {
+	case r.State == result.Invalid:
+		return append(slices.Clone(r.Reasons), "its figures must not be trusted")
+	case s != nil && s.Verdict == verdict.Invalid:
+		return []string{"its figures must not be trusted (plimsoll report says why)"}
+	}
+	return nil
 }

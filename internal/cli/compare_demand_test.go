@@ -21,7 +21,7 @@ func TestSeedDecision(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sides, err := measuredSides(t.Context(), env, "../../testdata/seeds/workload-to-jobfile.md", "runs")
+	sides, _, err := measuredSides(t.Context(), env, "../../testdata/seeds/workload-to-jobfile.md", "runs")
 	if err != nil || len(sides) != 2 {
 		t.Fatal(sides, err)
 	}

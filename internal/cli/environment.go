@@ -108,13 +108,15 @@ func warnUnknown(env *Env, root *cobra.Command, values map[string]string) {
 	typed := map[string]string{}
 	var visit func(*cobra.Command)
 	visit = func(cmd *cobra.Command) {
-		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		sort := func(f *pflag.Flag) {
 			if mustBeTyped(f) {
 				typed[variable(f.Name)] = f.Name
 			} else {
 				known[variable(f.Name)] = true
 			}
-		})
+		}
+		cmd.Flags().VisitAll(sort)
+		cmd.PersistentFlags().VisitAll(sort)
 		for _, sub := range cmd.Commands() {
 			visit(sub)
 		}

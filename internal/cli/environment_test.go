@@ -101,7 +101,15 @@ func TestEnvironmentGivesNoConsent(t *testing.T) {
 }
 
 func eachFlag(cmd *cobra.Command, do func(*cobra.Command, *pflag.Flag)) {
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { do(cmd, f) })
+	ofAll := cmd.Root().PersistentFlags() // which cobra adds to some commands before they are parsed
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f != ofAll.Lookup(f.Name) {
+			do(cmd, f)
+		}
+	})
+	if !cmd.HasParent() {
+		ofAll.VisitAll(func(f *pflag.Flag) { do(cmd, f) })
+	}
 	for _, sub := range cmd.Commands() {
 		eachFlag(sub, do)
 	}

@@ -15,7 +15,7 @@ func exportRuns(env *Env, args []string, format page.Format) error {
 		return err
 	}
 	for _, n := range notes {
-		fmt.Fprintf(env.Err, "note: %s\n", text.Clean(n, 0))
+		fmt.Fprintf(env.notes(), "note: %s\n", text.Clean(n, 0))
 	}
 	return runs.Export(env.Out, format, found)
 }

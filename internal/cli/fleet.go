@@ -119,18 +119,28 @@ func runFleetImport(env *Env, o fleetImportOptions, args []string) error {
 // reportFleet prints a fleet run, writes the reports that belong to it, and returns the error of
 // its verdict.
 func reportFleet(env *Env, dir *sys.Dir, f *bundle.Fleet, format string, policy verdict.Policy) error {
-	err := render(env, format, runs.Fleet(f))
-	for _, kind := range []page.Format{page.Markdown, page.HTML} {
-		var file bytes.Buffer
-		err = errors.Join(err, page.Write(&file, kind, runs.Fleet(f), page.Options{}))
-		err = errors.Join(err, dir.WriteFile("report."+string(kind), text.Harmless(file.Bytes()), 0o644))
-	}
-	if err = errors.Join(err, keepHostReports(dir, f)); err != nil {
+	err := errors.Join(render(env, format, runs.Fleet(f)), keepFleet(dir, f))
+	if err != nil {
 		return err
 	}
 	if page.Format(format) == page.Text {
 		fmt.Fprintf(env.Out, "\nreport: %s\n", filepath.Join(dir.Name(), "report.html"))
 	}
+	return fleetError(f, policy)
+}
+
+// keepFleet writes the reports that belong to a fleet run.
+func keepFleet(dir *sys.Dir, f *bundle.Fleet) (err error) {
+	for _, kind := range []page.Format{page.Markdown, page.HTML} {
+		var file bytes.Buffer
+		err = errors.Join(err, page.Write(&file, kind, runs.Fleet(f), page.Options{}))
+		err = errors.Join(err, dir.WriteFile("report."+string(kind), text.Harmless(file.Bytes()), 0o644))
+	}
+	return errors.Join(err, keepHostReports(dir, f))
+}
+
+// fleetError is the error of a fleet run's verdict.
+func fleetError(f *bundle.Fleet, policy verdict.Policy) error {
 	switch {
 	case f.Verdict == verdict.Invalid:
 		return errInvalid

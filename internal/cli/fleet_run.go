@@ -5,18 +5,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/compare"
 	"plimsoll/internal/fleet"
 	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/runs"
 	"plimsoll/internal/screen"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
+	"plimsoll/internal/verdict"
 )
 
 // fleetHosts are the flags that say which hosts are meant and how they are reached.
@@ -84,6 +90,7 @@ type fleetRunOptions struct {
 	schedule, gone, out, format, progress string
 
 	lose     int
+	rounds   int
 	onShared bool
 }
 
@@ -112,7 +119,7 @@ Flags of plimsoll run that shape what is measured are passed on, and so are suit
 	o.run.measuring(cmd)
 	f := cmd.Flags()
 	o.out = defaultRuns
-	for _, own := range []string{"out", "resume", "dry-run", "sustained", "label"} { // have another meaning here, or none
+	for _, own := range []string{"out", "resume", "dry-run", "sustained"} { // have another meaning here, or none
 		f.Lookup(own).Hidden = true
 	}
 	f.Lookup("out").Hidden, f.Lookup("resume").Hidden = false, false
@@ -135,9 +142,11 @@ Flags of plimsoll run that shape what is measured are passed on, and so are suit
 		"--data and --wal are one storage that all hosts see: each host has a directory of its own there, the fleet "+
 			"one lock",
 	)
+	f.IntVar(&o.rounds, "rounds", 1, "measure everything `N` times, each time as a fleet run of its own, and compare them")
 	f.IntVar(&o.lose, "lose", 0, "accept the figures of the others when up to `N` hosts are lost")
 	addChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.FleetKinds())
 	addFormat(cmd, &o.format, page.Formats())
+	apart(f, "resume", "it measures nothing", "rounds", "label")
 	return cmd
 }
 
@@ -153,6 +162,7 @@ var ofFleet = []string{
 	"copy",
 	"on-disconnect",
 	"lose",
+	"rounds",
 	"progress",
 	"format",
 	"json",
@@ -167,7 +177,7 @@ var ofFleet = []string{
 func passedOn(flags *pflag.FlagSet, behind []string) []string {
 	var args []string
 	flags.Visit(func(f *pflag.Flag) {
-		if slices.Contains(ofFleet, f.Name) {
+		if slices.Contains(ofFleet, f.Name) || slices.Contains(talkFlags(), f.Name) {
 			return
 		}
 		if all, ok := f.Value.(pflag.SliceValue); ok {
@@ -201,6 +211,9 @@ func runFleetRun(ctx context.Context, env *Env, o fleetRunOptions, passed, args 
 	if o.onShared && o.run.Data == "" && o.run.WAL == "" {
 		return usage(errors.New("--shared: name the storage that all hosts see with --data or --wal"))
 	}
+	if o.rounds < 1 || o.rounds > 1000 {
+		return usage(fmt.Errorf("--rounds %d: use 1 to 1000", o.rounds))
+	}
 	if o.run.resume != "" {
 		o.to.hosts = "of-the-run" // it names them
 	}
@@ -211,6 +224,9 @@ func runFleetRun(ctx context.Context, env *Env, o fleetRunOptions, passed, args 
 	r.Args, r.What, r.Out = passed, cmp.Or(strings.Join(args, "-"), "db"), cmp.Or(o.run.Out, o.out)
 	r.Order, r.Finish, r.Lose = o.schedule, o.gone == "finish", o.lose
 	r.OnShared = o.onShared
+	if r.Labels, err = runLabels(o.run.labels); err != nil {
+		return usage(err)
+	}
 	r.Shared, r.Disabled = shared, policy.Disabled()
 	if o.run.resume != "" {
 		dir, f, err := r.Fetch(ctx, o.run.resume)
@@ -222,18 +238,58 @@ func runFleetRun(ctx context.Context, env *Env, o fleetRunOptions, passed, args 
 		}
 		return reportFleet(env, dir, f, o.format, policy)
 	}
-	end := screen.Fleet(env.screen(), o.progress, &r)
-	dir, f, err := r.Run(ctx)
-	end()
+	if o.rounds > 1 {
+		return fleetRounds(ctx, env, o, r, policy)
+	}
+	dir, f, err := oneFleet(ctx, env, o, r)
 	if dir != nil {
 		defer dir.Close() //nolint:errcheck // only a handle
 	}
 	if err != nil {
 		return err
 	}
-	if ctx.Err() != nil {
-		fmt.Fprintf(env.Err, "interrupted; what was measured is in %s\n", text.ShellQuote(dir.Name()))
-		return &reported{context.Canceled}
-	}
 	return reportFleet(env, dir, f, o.format, policy)
+}
+
+// oneFleet measures once on all hosts, and shows it. The directory is held: close it.
+func oneFleet(ctx context.Context, env *Env, o fleetRunOptions, r fleet.Run) (*sys.Dir, *bundle.Fleet, error) {
+	end := screen.Fleet(env.screen(), o.progress, &r)
+	dir, f, err := r.Run(ctx)
+	end()
+	if err == nil && ctx.Err() != nil {
+		fmt.Fprintf(env.Err, "interrupted; what was measured is in %s\n", text.ShellQuote(dir.Name()))
+		err = &reported{context.Canceled}
+	}
+	return dir, f, err
+}
+
+// fleetRounds measures several times, each a fleet run of its own with its number as a label, and
+// prints what they have in common. Its exit code is that of the worst round.
+func fleetRounds(ctx context.Context, env *Env, o fleetRunOptions, r fleet.Run, policy verdict.Policy) error {
+	var all []*bundle.Fleet
+	var ends error
+	labels := r.Labels
+	for round := 1; round <= o.rounds; round++ {
+		r.Labels = maps.Clone(labels)
+		r.Labels[compare.LabelRound] = strconv.Itoa(round)
+		fmt.Fprintf(env.notes(), "round %d of %d\n", round, o.rounds)
+		dir, f, err := oneFleet(ctx, env, o, r)
+		if err == nil {
+			err = keepFleet(dir, f)
+		}
+		if dir != nil {
+			err = errors.Join(err, dir.Close())
+		}
+		if err != nil {
+			return err
+		}
+		all = append(all, f)
+		if err := fleetError(f, policy); exitCode(err) > exitCode(ends) {
+			ends = err
+		}
+	}
+	if err := render(env, o.format, runs.FleetRounds(all)); err != nil {
+		return err
+	}
+	return ends
 }

@@ -112,6 +112,11 @@ func TestWhatCannotBeJudgedIsNeverGreen(t *testing.T) {
 	if err := os.WriteFile("table.yaml", []byte(table), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	demand := "workload: log\ncapacity: 1GiB\nstreams:\n  - {name: log, does: random write, block: 8KiB, rate: 7MiB/s, " +
+		"arrivals: paced, sync: none}\n"
+	if err := os.WriteFile("demand.yaml", []byte(demand), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	states := []gateState{gateValid, gateSlower, gateInvalid, gateMissing, gateTooFew, gateInterrupted}
 	one := map[gateState]string{}
 	for _, state := range states {
@@ -149,6 +154,7 @@ func TestWhatCannotBeJudgedIsNeverGreen(t *testing.T) {
 		{"compare ONE --against table.yaml --fail-on regression", [6]int{0, 3, 4, 1, 0, 1}},
 		{"compare ONE --against table.yaml --fail-on cannot-tell", [6]int{0, 0, 4, 3, 0, 3}},
 		{"compare ONE --against BASE --fail-on regression", [6]int{1, 1, 4, 1, 1, 1}},
+		{"compare ONE --demand demand.yaml", [6]int{0, 3, 4, 0, 0, 1}}, // what it does not have it was not to have
 	} {
 		for i, state := range states {
 			side := strings.ReplaceAll(string(state), " ", "-")

@@ -243,7 +243,7 @@ func tryLayout(ctx context.Context, env *Env, o labOptions, suites, flags []stri
 	}
 	o.argv = append(o.argv, "--topology", "plimsoll.yaml", "--runtime", labRuntime, "--ramp", "5s", "--size", labSize)
 	o.argv = append(o.argv, flags...)
-	fmt.Fprintf(env.Err, "lab: plimsoll array apply plimsoll.yaml --yes && %s\n", strings.Join(o.argv, " "))
+	fmt.Fprintf(env.notes(), "lab: plimsoll array apply plimsoll.yaml --yes && %s\n", strings.Join(o.argv, " "))
 	return startLab(ctx, env, spec, o)
 }
 
@@ -255,7 +255,7 @@ func startLab(ctx context.Context, env *Env, spec *lab.Spec, o labOptions) error
 	if err != nil {
 		return err
 	}
-	g, err := lab.Start(ctx, env.Machine, lab.Config{Spec: spec, Dir: o.keep, Nice: o.nice, Log: env.Err})
+	g, err := lab.Start(ctx, env.Machine, lab.Config{Spec: spec, Dir: o.keep, Nice: o.nice, Log: env.notes()})
 	if err != nil {
 		return err
 	}

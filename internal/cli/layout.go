@@ -69,11 +69,11 @@ func (o *layoutOptions) declaration(env *Env) (*topology.Declaration, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, nil //nolint:nilnil // nothing is declared, which is no error
 		case errors.Is(err, sys.ErrOthers):
-			fmt.Fprintf(env.Err, "note: plimsoll.yaml in this directory is not read, because it is %v; "+
+			fmt.Fprintf(env.notes(), "note: plimsoll.yaml in this directory is not read, because it is %v; "+
 				"--topology plimsoll.yaml reads it\n", err)
 			return nil, nil //nolint:nilnil // as if it were not there
 		case err == nil:
-			fmt.Fprintln(env.Err, "note: the storage layout is read from plimsoll.yaml in this directory")
+			fmt.Fprintln(env.notes(), "note: the storage layout is read from plimsoll.yaml in this directory")
 		}
 	}
 	if err != nil {

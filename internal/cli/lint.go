@@ -196,7 +196,7 @@ func (l *linting) configured() error {
 			at := filepath.Join(dir, lint.ConfigName)
 			err := sys.Found(at)
 			if errors.Is(err, sys.ErrOthers) {
-				fmt.Fprintf(l.env.Err, "note: %s is not read, because it is %v; --config %s reads it\n", text.Clean(at, 0), err,
+				fmt.Fprintf(l.env.notes(), "note: %s is not read, because it is %v; --config %s reads it\n", text.Clean(at, 0), err,
 					text.ShellQuote(at))
 				return nil
 			}

@@ -150,7 +150,7 @@ func (l *linting) applyFixes(found []finding.Finding) ([]finding.Finding, error)
 		if err := replace(d.name, d.text, []byte(fixed)); err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(l.env.Err, "%s: %s applied\n", text.Clean(d.name, 0), text.Plural(n, "fix", "fixes"))
+		fmt.Fprintf(l.env.notes(), "%s: %s applied\n", text.Clean(d.name, 0), text.Plural(n, "fix", "fixes"))
 		l.docs[i].text = []byte(fixed)
 		after[i] = l.docs[i].parse(l.parsing)
 	}
@@ -175,7 +175,7 @@ func (l *linting) against(found []finding.Finding, source func(finding.Finding) 
 		if err := sys.WriteFile(l.o.baseline, append(body, '\n'), 0o644); err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(l.env.Err, "%s: %s\n", text.Clean(l.o.baseline, 0), text.Plural(len(found), "finding"))
+		fmt.Fprintf(l.env.notes(), "%s: %s\n", text.Clean(l.o.baseline, 0), text.Plural(len(found), "finding"))
 		return nil, nil
 	}
 	if err != nil {

@@ -42,7 +42,7 @@ SOURCE_DATE_EPOCH where it is set, so that a release is reproducible.`,
 			defer dir.Close() //nolint:errcheck // only a handle
 			n, err := manPages(dir, cmd.Root(), date.UTC())
 			if err == nil {
-				fmt.Fprintf(env.Err, "wrote %d pages into %s\n", n, args[0])
+				fmt.Fprintf(env.notes(), "wrote %d pages into %s\n", n, args[0])
 			}
 			return err
 		},

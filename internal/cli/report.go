@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -112,7 +111,7 @@ func (o *reportOptions) write(env *Env, args []string) error {
 func pageOptions(env *Env) page.Options {
 	o := page.Options{Width: 80, Rows: 120} // of a pipe: a row is a line that a filter finds, as far as possible
 	if f, ok := fileOf(env.Out); ok && term.IsTerminal(int(f.Fd())) {
-		o.Color = os.Getenv("NO_COLOR") == ""
+		o.Color = env.colored()
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 40 {
 			o.Width, o.Rows = w, w
 		}

@@ -29,6 +29,8 @@ type Env struct {
 	Out, Err io.Writer
 	// Args are those behind the name of the program.
 	Args []string
+
+	talk talk
 }
 
 // Main runs plimsoll with the arguments behind its name and returns the exit code
@@ -39,7 +41,7 @@ func Main(args []string) int {
 	defer errs.flush()
 	ctx, stop := interruptible(context.Background())
 	defer stop()
-	ctx = sys.WithNotice(ctx, func(notice string) { fmt.Fprintf(env.Err, "plimsoll: %s\n", text.Clean(notice, 0)) })
+	ctx = sys.WithNotice(ctx, func(notice string) { fmt.Fprintf(env.notes(), "plimsoll: %s\n", text.Clean(notice, 0)) })
 	root := newRootCmd(env)
 	root.SetArgs(args)
 	err := unknownCommand(root, args)
@@ -47,6 +49,7 @@ func Main(args []string) int {
 		err = root.ExecuteContext(ctx)
 	}
 	out.flush()
+	env.talk.end(env)
 	if out.failed != nil && !errors.Is(err, out.failed) { // such as a full disk
 		fmt.Fprintf(env.Err, "plimsoll: could not write all output: %s\n", readable(out.failed))
 		if err == nil {
@@ -93,8 +96,8 @@ func (s *stream) Write(p []byte) (int, error) {
 
 // screen is where progress is shown.
 func (env *Env) screen() screen.Out {
-	out := screen.Out{Writer: env.Err, Now: env.Now}
-	out.File, _ = fileOf(env.Err)
+	out := screen.Out{Writer: env.notes(), Now: env.Now, Plain: !env.colored()}
+	out.File, _ = fileOf(out.Writer)
 	return out
 }
 
@@ -160,7 +163,11 @@ storage. Flags that give consent, or choose what runs, are read from the command
 			if err := compatible(cmd); err != nil {
 				return err
 			}
-			return unpaired(cmd, typed)
+			if err := unpaired(cmd, typed); err != nil {
+				return err
+			}
+			env.talk.begin(env, cmd, typed)
+			return nil
 		},
 
 		DisableFlagsInUseLine:      true,
@@ -170,6 +177,8 @@ storage. Flags that give consent, or choose what runs, are read from the command
 	root.SetOut(env.Out)
 	root.SetErr(env.Err)
 	root.SetFlagErrorFunc(flagError)
+	env.talk.addFlags(root.PersistentFlags())
+	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	root.SetHelpCommand(newHelpCmd())
 	for _, g := range groups(env) {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})

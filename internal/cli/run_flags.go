@@ -78,13 +78,13 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 // printNote prints a note, on a terminal wrapped so that no flag in it is split.
 func printNote(env *Env, note string) {
 	width := 1 << 16
-	if f, ok := fileOf(env.Err); ok && term.IsTerminal(int(f.Fd())) {
+	if f, ok := fileOf(env.notes()); ok && term.IsTerminal(int(f.Fd())) {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 20 {
 			width = w
 		}
 	}
 	for _, line := range text.Wrap(text.Clean(note, text.LongError), width, "note: ", "      ") {
-		fmt.Fprintln(env.Err, line)
+		fmt.Fprintln(env.notes(), line)
 	}
 }
 

@@ -118,7 +118,7 @@ func measureSweep(ctx context.Context, env *Env, o sweepOptions) error {
 	if err := render(env, o.format, runs.Swept(compare.Sweep(b))); err != nil {
 		return err
 	}
-	fmt.Fprintf(env.Err, "stored in %s\n", b.Dir)
+	fmt.Fprintf(env.notes(), "stored in %s\n", b.Dir)
 	return o.gateOf(b)
 }
 

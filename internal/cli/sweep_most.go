@@ -46,7 +46,7 @@ func measureMost(ctx context.Context, env *Env, o sweepOptions) error {
 	if err := render(env, o.format, runs.Most(b, most)); err != nil {
 		return usage(err)
 	}
-	fmt.Fprintf(env.Err, "stored in %s\n", b.Dir)
+	fmt.Fprintf(env.notes(), "stored in %s\n", b.Dir)
 	return o.gateOf(b)
 }
 

@@ -103,7 +103,7 @@ func runTune(ctx context.Context, env *Env, o tuneOptions) error {
 		return asRoot(env, err)
 	}
 	if len(changes) > 0 {
-		fmt.Fprintf(env.Err, "%s changed; undo with: plimsoll tune --revert\n", text.Plural(len(changes), "setting"))
+		fmt.Fprintf(env.notes(), "%s changed; undo with: plimsoll tune --revert\n", text.Plural(len(changes), "setting"))
 	}
 	return nil
 }

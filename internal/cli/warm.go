@@ -239,17 +239,17 @@ func (o *warmOptions) volume(ctx context.Context, env *Env, w warming) (r warmed
 	if r.Before, err = w.test(ctx); err != nil {
 		return r, err
 	}
-	fmt.Fprintln(env.Err, touchLine(r.Before))
+	fmt.Fprintln(env.notes(), touchLine(r.Before))
 	if read, err := w.needed(r.Before); err != nil || !read {
 		return r, err
 	}
 	if others := bench.InUse(ctx, env.Machine, w.Device); others >= warmBusy && w.Most == 0 {
 		w.Most = warmShare * warmRate
-		fmt.Fprintf(env.Err, "%s is in use (%s I/Os per second): at most %s, and it rests while others wait\n",
+		fmt.Fprintf(env.notes(), "%s is in use (%s I/Os per second): at most %s, and it rests while others wait\n",
 			text.Clean(w.Device, 0), units.Number(others), w.Most)
 	}
 	w.Each = func(now bench.Warmed) {
-		fmt.Fprintf(env.Err, "%s: %s of %s pieces, %s, %s left\n", text.Clean(now.Device, 0), text.Count(now.Done),
+		fmt.Fprintf(env.notes(), "%s: %s of %s pieces, %s, %s left\n", text.Clean(now.Device, 0), text.Count(now.Done),
 			text.Count(now.Pieces), now.Rate(), text.Duration(now.Left()))
 	}
 	done, err := bench.Warm(ctx, env.Machine, w.Warming)

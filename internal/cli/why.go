@@ -210,7 +210,7 @@ func (o *whyOptions) declared(env *Env, here sys.Place) (*topology.Declaration, 
 		return o.declaration(env)
 	}
 	if _, err := sys.Look(declarationFile); err == nil {
-		fmt.Fprintln(env.Err, "note: plimsoll.yaml in this directory is not read, since it is on the filesystem that is "+
+		fmt.Fprintln(env.notes(), "note: plimsoll.yaml in this directory is not read, since it is on the filesystem that is "+
 			"looked at: name it with --topology plimsoll.yaml")
 	}
 	return nil, nil //nolint:nilnil // nothing is declared, which is no error

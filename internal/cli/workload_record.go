@@ -89,7 +89,7 @@ func runWorkloadRecord(ctx context.Context, env *Env, o recordOptions) error {
 		}
 		tops, names = append(tops, t), append(names, target.Device)
 	}
-	fmt.Fprintf(env.Err, "watching %s for %s; Ctrl-C ends it\n", text.List(names), text.Duration(o.long))
+	fmt.Fprintf(env.notes(), "watching %s for %s; Ctrl-C ends it\n", text.List(names), text.Duration(o.long))
 	rec, err := workload.Record(ctx, env.Machine, names, o.long)
 	if err != nil {
 		return err

@@ -29,9 +29,9 @@ type Prices struct {
 
 // VolumePrice is a volume type's price a month.
 type VolumePrice struct {
-	GiB USD `json:"gib"`
+	GiB USD `json:"gib" unit:"usd_micro_month"`
 	// Each is the price of a volume of a tier, such as P30, which is listed by its name.
-	Each USD    `json:"each,omitempty"`
+	Each USD    `json:"each,omitempty" unit:"usd_micro_month"`
 	IOPS []Tier `json:"iops,omitempty"` // of each provisioned IOPS, ascending
 	Rate []Tier `json:"rate,omitempty"` // of each provisioned MiB/s, ascending
 }
@@ -40,7 +40,7 @@ type VolumePrice struct {
 // begins at 0.
 type Tier struct {
 	Above float64 `json:"above"`
-	USD   USD     `json:"usd"`
+	USD   USD     `json:"usd" unit:"micro"`
 }
 
 // HoursPerMonth is AWS's own convention for a monthly figure.

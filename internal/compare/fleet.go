@@ -14,8 +14,8 @@ import (
 // FleetHistory puts fleet runs in order: a series for each scenario on the same hosts with the same
 // layouts, of what the hosts did together. What hosts did one after the other is no such figure.
 func FleetHistory(fleets []*bundle.Fleet, f Filter) []Series {
-	if len(f.Labels) > 0 || f.By != "" {
-		return nil // fleet runs have no labels
+	if f.By != "" {
+		return nil // a fleet is its own group
 	}
 	var all []Series
 	at := map[Key]int{}
@@ -45,6 +45,11 @@ func FleetHistory(fleets []*bundle.Fleet, f Filter) []Series {
 }
 
 func (f Filter) passesFleet(run *bundle.Fleet, s *bundle.FleetScenario) bool {
+	for key, value := range f.Labels {
+		if run.Labels[key] != value {
+			return false
+		}
+	}
 	return (f.Suite == "" || f.Suite == run.Suite) &&
 		(f.Scenario == "" || f.Scenario == s.Name || f.Scenario == fmt.Sprint(s.ID)) &&
 		(f.Host == "" || slices.ContainsFunc(s.Hosts, func(h bundle.FleetFigure) bool { return h.Host == f.Host }))

@@ -179,7 +179,12 @@ func (l *Loaded) runs(word string, s Source) (runs []*bundle.Bundle, name string
 		if err != nil {
 			return nil, "", err
 		}
-		for _, b := range all {
+		fleets, notes, err := OpenFleets(cmp.Or(s.In, "runs"))
+		if err != nil {
+			return nil, "", err
+		}
+		l.Notes = append(l.Notes, notes...)
+		for _, b := range slices.Concat(all, fleets) {
 			if b.Run.Labels[key] == value {
 				runs = append(runs, b)
 			}

@@ -142,7 +142,7 @@ type SweptPoint struct {
 	At       map[string]string `json:"at"`
 	InFlight int               `json:"in_flight"`
 	IOPS     stats.Estimate    `json:"iops"`
-	BW       float64           `json:"bw"`
+	BW       float64           `json:"bw" unit:"bytes_per_s"`
 	Rounds   int               `json:"rounds"`
 	P50      float64           `json:"p50_ns,omitempty"`
 	P99      float64           `json:"p99_ns,omitempty"`

@@ -239,8 +239,8 @@ type Latency struct {
 	N      uint64        `json:"n"`
 	Min    time.Duration `json:"min"`
 	Max    time.Duration `json:"max"`
-	Mean   float64       `json:"mean"`   // nanoseconds
-	StdDev float64       `json:"stddev"` // nanoseconds
+	Mean   float64       `json:"mean" unit:"ns"`   // nanoseconds
+	StdDev float64       `json:"stddev" unit:"ns"` // nanoseconds
 	// Percentiles are fio's own, ascending.
 	Percentiles []Percentile `json:"percentiles,omitempty"`
 	// Hist holds the bins where the output carries them (json+, histogram logs).
@@ -355,9 +355,9 @@ type Disk struct {
 	Writes      uint64      `json:"writes"`
 	ReadMerges  uint64      `json:"read_merges"`
 	WriteMerges uint64      `json:"write_merges"`
-	ReadTicks   uint64      `json:"read_ticks"` // milliseconds summed over requests
-	WriteTicks  uint64      `json:"write_ticks"`
-	InQueue     uint64      `json:"in_queue"`              // milliseconds
+	ReadTicks   uint64      `json:"read_ticks" unit:"ms"` // milliseconds summed over requests
+	WriteTicks  uint64      `json:"write_ticks" unit:"ms"`
+	InQueue     uint64      `json:"in_queue" unit:"ms"`    // milliseconds
 	Util        float64     `json:"util"`                  // 0..1
 	ReadBytes   units.Bytes `json:"read_bytes,omitempty"`  // from sectors=, fio 3.36 on
 	WriteBytes  units.Bytes `json:"write_bytes,omitempty"` //

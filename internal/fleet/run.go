@@ -35,6 +35,7 @@ type Run struct {
 	// Self opens this program, to be copied; Out is where the fleet run goes.
 	Self          string
 	Out           string
+	Labels        map[string]string // of the fleet run
 	Tool, Version string
 	Shared        Shared
 	Disabled      finding.Disabled
@@ -152,6 +153,7 @@ func (r Run) pass(
 	f := &bundle.Fleet{
 		Schema: bundle.FleetSchema, Tool: r.Tool, ID: filepath.Base(dir.Name()), State: bundle.Running, Via: r.Engine.name,
 		Order: order, Lose: r.Lose, Shared: r.OnShared, Request: r.Args, Created: r.Now(),
+		Labels:     r.Labels,
 		SharedIOPS: r.Shared.IOPS, SharedBW: r.Shared.BW,
 	}
 	c := &coordinator{Run: r, dir: dir, fleet: f, share: rand.Text()}

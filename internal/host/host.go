@@ -62,8 +62,8 @@ type Idle struct {
 // Memory is when written pages go to disk, and when pages go to swap. Of a pair of ratio and bytes
 // the kernel uses the one that is not 0 (Documentation/admin-guide/sysctl/vm.rst).
 type Memory struct {
-	DirtyRatio      int         `json:"dirty_ratio"`            // per cent of available memory
-	BackgroundRatio int         `json:"dirty_background_ratio"` // per cent of available memory
+	DirtyRatio      int         `json:"dirty_ratio" unit:"percent"`            // per cent of available memory
+	BackgroundRatio int         `json:"dirty_background_ratio" unit:"percent"` // per cent of available memory
 	DirtyBytes      units.Bytes `json:"dirty_bytes,omitempty"`
 	BackgroundBytes units.Bytes `json:"dirty_background_bytes,omitempty"`
 	Swappiness      int         `json:"swappiness"`

@@ -83,7 +83,7 @@ type Result struct {
 	// IOPS and BW of reads and writes together, with their uncertainty from batch means of the
 	// seconds.
 	IOPS stats.Estimate `json:"iops_estimate"`
-	BW   stats.Estimate `json:"bw_estimate"`
+	BW   stats.Estimate `json:"bw_estimate" unit:"bytes_per_s"`
 
 	// Paced says that fio's progress lines show a limit on the rate (CR=5000/0): the jobs held
 	// themselves back.

@@ -14,7 +14,7 @@ import (
 )
 
 // FleetKinds are the ways to show a fleet run; the first is what is shown without a choice.
-func FleetKinds() []string { return []string{"auto", "tty", "plain", "none"} }
+func FleetKinds() []string { return []string{"auto", "tty", "plain", None} }
 
 // Fleet makes a fleet run show its progress: on a terminal a line a host, else plain lines. The
 // returned function ends that.
@@ -26,7 +26,7 @@ func Fleet(out Out, kind string, r *fleet.Run) (end func()) {
 		}
 	}
 	switch kind {
-	case "none":
+	case None:
 		r.Note = func(string, string) {}
 	case "tty":
 		m := &fleetModel{width: 80, height: 24}
@@ -36,7 +36,7 @@ func Fleet(out Out, kind string, r *fleet.Run) (end func()) {
 		return func() {
 			p.close()
 			m.height = 1 << 16
-			fmt.Fprint(out, m.picture())
+			out.last(m.picture())
 		}
 	default:
 		r.Note = FleetNotes(out)

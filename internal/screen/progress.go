@@ -3,7 +3,6 @@
 package screen
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 
 	"plimsoll/internal/bench"
@@ -34,6 +34,16 @@ type Out struct {
 	// File is what Writer leads to, nil where that is no file. A screen is painted on it, since the
 	// sequences that move the cursor do not pass a text.Door.
 	File *os.File
+	// Plain leaves colours and weights out.
+	Plain bool
+}
+
+// last prints the picture that a screen leaves behind.
+func (o Out) last(picture string) {
+	if o.Plain {
+		picture = ansi.Strip(picture)
+	}
+	fmt.Fprint(o, picture)
 }
 
 // canvas is what a screen is painted on. What is drawn is to be cleaned before (text.Clean).
@@ -44,8 +54,11 @@ func (o Out) canvas() io.Writer {
 	return o.Writer
 }
 
+// None is the way to show nothing.
+const None = "none"
+
 // Kinds are the ways to show a run; the first is what is shown without a choice.
-func Kinds() []string { return []string{"auto", "tty", "plain", "json", "none"} }
+func Kinds() []string { return []string{"auto", "tty", "plain", "json", None} }
 
 // View shows the events of a run.
 type View interface {
@@ -67,7 +80,7 @@ func Of(out Out, kind string) View {
 	case "plain":
 		return &plainView{out: out}
 	case "json":
-		return &jsonView{json.NewEncoder(out)}
+		return &jsonView{out}
 	}
 	return noView{}
 }
@@ -83,7 +96,7 @@ func (noView) Event(bench.Event) {}
 func (noView) Close()            {}
 
 // jsonView writes one small object per line to standard error; the report has standard output.
-type jsonView struct{ enc *json.Encoder }
+type jsonView struct{ out io.Writer }
 
 // The names of events in JSON are part of the format: they stay when types of the
 // program are renamed.
@@ -100,7 +113,7 @@ const (
 	eventNote       = "note"
 )
 
-// progressLine is one event as JSON. Times are in nanoseconds, rates in bytes per second.
+// progressLine is one event as JSON, with units in the names of fields (page.Fields).
 type progressLine struct {
 	Event    string        `json:"event"`
 	Schema   int           `json:"schema_version,omitempty"` // of the first line
@@ -114,8 +127,8 @@ type progressLine struct {
 	Expected time.Duration `json:"expected,omitempty"`
 	Elapsed  time.Duration `json:"elapsed,omitempty"`
 	Ramp     bool          `json:"ramp,omitempty"`
-	Written  uint64        `json:"written,omitempty"`
-	Size     uint64        `json:"size,omitempty"`
+	Written  units.Bytes   `json:"written,omitempty"`
+	Size     units.Bytes   `json:"size,omitempty"`
 	State    result.State  `json:"state,omitempty"`
 	Reasons  []string      `json:"reasons,omitempty"`
 	Round    int           `json:"round,omitempty"`
@@ -130,14 +143,14 @@ type progressLine struct {
 // flow is how fast a scenario runs; absent where nothing is running.
 type flow struct {
 	IOPS float64       `json:"iops"`
-	BW   float64       `json:"bw"`
+	BW   units.Rate    `json:"bw"`
 	Mean time.Duration `json:"mean,omitempty"` // completion latency
 	P99  time.Duration `json:"p99,omitempty"`
 }
 
 func (v *jsonView) Event(e bench.Event) {
 	if line := lineOf(e); line.Event != "" {
-		_ = v.enc.Encode(line) // a stream that is gone ends the view, not the run
+		_ = page.Line(v.out, line) // a stream that is gone ends the view, not the run
 	}
 }
 
@@ -159,8 +172,8 @@ func lineOf(e bench.Event) progressLine {
 			Event:   eventPrefill,
 			Role:    string(e.Role),
 			File:    e.File,
-			Written: uint64(e.Written),
-			Size:    uint64(e.Size),
+			Written: e.Written,
+			Size:    e.Size,
 		}
 	case bench.Began:
 		return progressLine{Event: eventBegan, Scenario: e.Scenario.ID, Name: e.Scenario.Name, Expected: e.Expected}
@@ -175,7 +188,7 @@ func lineOf(e bench.Event) progressLine {
 			}
 		}
 		mean, p99 := completion(e.Second)
-		f := &flow{float64(e.Second.IOPS()), float64(e.Second.BW()), mean, p99}
+		f := &flow{float64(e.Second.IOPS()), units.Rate(e.Second.BW()), mean, p99}
 		return progressLine{Event: eventSecond, Scenario: e.ID, Elapsed: e.Elapsed, Ramp: e.Second.Ramp, flow: f}
 	case bench.Ended:
 		if peak := e.Result.Postgres.Peak(); peak != nil {
@@ -185,7 +198,7 @@ func lineOf(e bench.Event) progressLine {
 			}
 		}
 		n, bw := e.Result.Total.Rates()
-		f := &flow{IOPS: float64(n), BW: float64(bw)}
+		f := &flow{IOPS: float64(n), BW: units.Rate(bw)}
 		return progressLine{
 			Event:    eventEnded,
 			Scenario: e.ID,

@@ -2,7 +2,6 @@ package screen
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -170,7 +169,7 @@ func TestNoTextSteersAScreen(t *testing.T) {
 	for last := range all { // each state that the screen is in
 		run, lines, js := &screenModel{width: 120, height: 24}, &bytes.Buffer{}, &bytes.Buffer{}
 		plain := &plainView{out: Out{Writer: lines, Now: time.Now}}
-		machine := &jsonView{enc: json.NewEncoder(text.NewDoor(js, false))}
+		machine := &jsonView{out: text.NewDoor(js, false)}
 		for _, e := range all[:last+1] {
 			bad := reflect.New(reflect.TypeOf(e)).Elem()
 			bad.Set(reflect.ValueOf(e))

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -30,7 +31,12 @@ func newPainter(out Out, m tea.Model) *painter {
 	}
 	// The program reads no keys: they are dropped by silence, and Ctrl-C reaches plimsoll as a
 	// signal, as everywhere.
-	p.program = tea.NewProgram(m, tea.WithInput(nil), tea.WithOutput(out.canvas()), tea.WithoutSignalHandler())
+	environ := os.Environ()
+	if out.Plain {
+		environ = append(environ, "NO_COLOR=1")
+	}
+	p.program = tea.NewProgram(m, tea.WithInput(nil), tea.WithOutput(out.canvas()), tea.WithoutSignalHandler(),
+		tea.WithEnvironment(environ))
 	go func() {
 		defer close(p.done)
 		_, _ = p.program.Run() // a screen that cannot be drawn must not end the measurement
@@ -62,7 +68,7 @@ func (s *terminal) Event(e bench.Event) { s.painter.program.Send(e) }
 func (s *terminal) Close() {
 	s.painter.close()
 	s.model.height = 1 << 16
-	fmt.Fprint(s.out, s.model.picture())
+	s.out.last(s.model.picture())
 }
 
 // screenModel has no logic of its own: events in, picture out.

@@ -10,8 +10,8 @@ import (
 // each I/O takes R0 seconds; however many there are, C a second is the most. P is how sharp the
 // bend is: 1 is a soft one, 30 a hard cap.
 type Curve struct {
-	R0     float64 `json:"r0"`
-	Cap    float64 `json:"cap"`
+	R0     float64 `json:"r0" unit:"per_s"`
+	Cap    float64 `json:"cap" unit:"per_s"`
 	P      float64 `json:"p"`
 	Misfit float64 `json:"misfit"` // root mean square of the logarithms
 	// Knee is the depth that gives 95 % of what the curve gives at the largest depth that was used.

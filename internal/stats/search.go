@@ -25,11 +25,11 @@ type Search struct {
 
 // Bracket is where the highest load that meets the threshold lies, as far as a search knows.
 type Bracket struct {
-	Low  float64 `json:"low"`  // met; 0 for none yet
-	High float64 `json:"high"` // missed; 0 for none yet
+	Low  float64 `json:"low" unit:"iops"`  // met; 0 for none yet
+	High float64 `json:"high" unit:"iops"` // missed; 0 for none yet
 	Done bool    `json:"done"`
 	// Unusable is a load that was tried mostProbes times and gave no measurement; 0 for none.
-	Unusable float64 `json:"unusable,omitempty"`
+	Unusable float64 `json:"unusable,omitempty" unit:"iops"`
 }
 
 const (

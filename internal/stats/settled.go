@@ -26,9 +26,9 @@ type StopOptions struct {
 // Settled is what a run's seconds say so far of whether it may stop.
 type Settled struct {
 	// At is the second at which the run was settled, 0 when it is not.
-	At int `json:"at,omitempty"`
+	At int `json:"at,omitempty" unit:"s"`
 	// From is the first second that counts: what lies before is warm-up or an earlier level.
-	From int `json:"from"`
+	From int `json:"from" unit:"s"`
 	// Estimate is the mean from there on, its interval widened for having looked more than once.
 	Estimate Estimate `json:"estimate"`
 	// Pinned: the run sits on its bound and hardly varies. AtBurst: it runs above what is

@@ -67,7 +67,7 @@ func TestCompareFormats(t *testing.T) {
 		},
 		page.Markdown: {"1 faster, 1 cannot tell, 1 INVALID", "~~238,000~~ INVALID", "| 1,181 ± 0.9 % | 99.2 % |", "&lt;b&gt;before"},
 		page.CSV:      {"'=cmd", "Welch's t on logarithms", "PL408"},
-		page.JSON:     {`"schema_version": 2`, `"verdict": "faster"`},
+		page.JSON:     {`"schema_version": 3`, `"verdict": "faster"`},
 		page.HTML:     {`<s>238,000</s> <span class="chip" data-verdict="invalid">INVALID</span>`, `data-chart="intervals"`, "&lt;b&gt;before"},
 	} {
 		var out bytes.Buffer

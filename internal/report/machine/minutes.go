@@ -1,13 +1,13 @@
 package machine
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"plimsoll/internal/diagnose/live"
+	"plimsoll/internal/report/page"
 	"plimsoll/internal/text"
 )
 
@@ -27,7 +27,7 @@ func (m *Minutes) Add(one live.Minute) {
 		return
 	}
 	if m.JSON {
-		m.err = json.NewEncoder(m.Out).Encode(one)
+		m.err = page.Line(m.Out, one)
 		return
 	}
 	_, m.err = fmt.Fprintln(m.Out, minuteLine(one))
@@ -39,7 +39,7 @@ func (m *Minutes) End() error {
 		return m.err
 	}
 	if m.JSON {
-		return json.NewEncoder(m.Out).Encode(struct {
+		return page.Line(m.Out, struct {
 			Sum *live.Sum `json:"sum"`
 		}{&m.Sum})
 	}

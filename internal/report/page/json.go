@@ -9,34 +9,44 @@ import (
 	"strconv"
 )
 
-// Schema is the version of every JSON document that plimsoll prints. docs/schema/report.schema.json
-// describes the report; fields may be added within a version.
-const Schema = 2
+// Schema is the version of every JSON document that plimsoll prints. docs/schema has a schema for each;
+// fields may be added within a version.
+const Schema = 3
 
-// DataOf is a document's data under a name: see WriteJSON.
-func DataOf(name string, v any) func(io.Writer) error {
-	return func(w io.Writer) error { return WriteJSON(w, name, v) }
+// Data is what a document says to programs: a value under the document's name, which is that of its
+// schema. A list becomes the field of that name.
+type Data struct {
+	Name  string
+	Value any
+	// Dense leaves out indentation, which puts each number of long lists on a line.
+	Dense bool
 }
 
-// WriteJSON prints v as a document of its own: an object with schema_version first. A list becomes
-// the object's field name.
-func WriteJSON(w io.Writer, name string, v any) error {
-	body, err := json.Marshal(v)
+// DataOf is a document's data under a name.
+func DataOf(name string, v any) Data { return Data{Name: name, Value: v} }
+
+// Write prints the data as one object, with its schema's version and name first.
+func (d Data) Write(w io.Writer) error {
+	body, err := Marshal(d.Value)
 	if err != nil {
 		return err
 	}
 	switch {
 	case bytes.Equal(body, []byte("null")): // an empty list
-		body = fmt.Appendf(nil, "{%q:[]}", name)
+		body = fmt.Appendf(nil, "{%q:[]}", d.Name)
 	case body[0] != '{':
-		body = fmt.Appendf(nil, "{%q:%s}", name, body)
+		body = fmt.Appendf(nil, "{%q:%s}", d.Name, body)
 	}
 	fields := bytes.TrimPrefix(body, []byte("{"))
 	comma := ","
 	if bytes.Equal(fields, []byte("}")) {
 		comma = ""
 	}
-	return encode(w, json.RawMessage(fmt.Sprintf(`{"schema_version":%d%s%s`, Schema, comma, fields)))
+	whole := json.RawMessage(fmt.Sprintf(`{"schema_version":%d,"document":%q%s%s`, Schema, d.Name, comma, fields))
+	if d.Dense {
+		return json.NewEncoder(w).Encode(whole)
+	}
+	return encode(w, whole)
 }
 
 // encode prints v indented.
@@ -44,6 +54,15 @@ func encode(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
+}
+
+// Line prints one value of a stream of them, on a line of its own.
+func Line(w io.Writer, v any) error {
+	body, err := Marshal(v)
+	if err == nil {
+		_, err = w.Write(append(body, '\n'))
+	}
+	return err
 }
 
 // Number is a float in a chart's data with five significant digits, null for what was not measured:

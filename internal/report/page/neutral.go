@@ -22,8 +22,8 @@ func neutral(d *Document) {
 	}
 }
 
-// clean neutralises the strings of a value that can be set. What is drawn or written as JSON is
-// behind functions and keeps its own escapes.
+// clean neutralises the strings of a value that can be set. What is drawn is behind
+// functions, and what is written as JSON keeps its own escapes.
 func clean(v reflect.Value) {
 	switch v.Kind() { //nolint:exhaustive // the others hold no text
 	case reflect.String:
@@ -33,6 +33,9 @@ func clean(v reflect.Value) {
 			clean(v.Index(i))
 		}
 	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[Data]() { // of programs, and another's value
+			return
+		}
 		if code, ok := reflect.TypeAssert[*Code](v.Addr()); ok {
 			code.clean()
 			return

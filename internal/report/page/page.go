@@ -6,7 +6,6 @@
 package page
 
 import (
-	"io"
 	"slices"
 
 	"plimsoll/internal/text"
@@ -28,9 +27,8 @@ type Document struct {
 	Tests []Suite
 	// Silenced are findings that comments in the documents silence: SARIF has them as suppressed.
 	Silenced []Finding
-	// Data writes the document as JSON.
-	Data func(io.Writer) error
-	Tool string // version of plimsoll, for SARIF
+	Data     Data   // what JSON prints
+	Tool     string // version of plimsoll, for SARIF
 }
 
 // Block is a part of a document: Section, Facts, Table, Finding, Charts, Note or Code.

@@ -36,13 +36,20 @@ func CatalogEntry(name string) (d *page.Document, ok bool) {
 	return nil, false
 }
 
-func entry(word string, data any) *page.Document {
-	return &page.Document{Kind: "catalogue", Head: page.Headline{Word: word}, Data: page.DataOf("catalog", data)}
+// catalogData is the JSON of all that the catalogue has.
+type catalogData struct {
+	Volumes   []cloud.VolumeType `json:"volumes"`
+	Drives    []cloud.DriveFacts `json:"drives"`
+	Instances []string           `json:"instances"`
+}
+
+func entry(word, name string, data any) *page.Document {
+	return &page.Document{Kind: "catalogue", Head: page.Headline{Word: word}, Data: page.DataOf(name, data)}
 }
 
 func catalog() *page.Document {
-	d := entry("Catalogue of limits and prices", map[string]any{
-		"volumes": cloud.VolumeTypes(), "drives": cloud.Drives(""), "instances": cloud.InstanceTypes(""),
+	d := entry("Catalogue of limits and prices", "catalog", catalogData{
+		cloud.VolumeTypes(), cloud.Drives(""), cloud.InstanceTypes(""),
 	})
 	types := page.NewTable("Volume types", "<type", "<provider", "<name")
 	for _, v := range cloud.VolumeTypes() {
@@ -74,7 +81,7 @@ func provenance(f *page.Facts, p cloud.Provenance) {
 }
 
 func volumeType(v cloud.VolumeType) *page.Document {
-	d := entry(fmt.Sprintf("%s: %s %s", v.Type, v.Provider, v.Name), priced(v))
+	d := entry(fmt.Sprintf("%s: %s %s", v.Type, v.Provider, v.Name), "volume_type", priced(v))
 	rules := page.Note{Title: "Limits", Lines: append([]string{}, v.Rules...)}
 	if v.Counted > 0 {
 		phrase := fmt.Sprintf("an I/O counts once for each %v or part of it", v.Counted)
@@ -95,7 +102,7 @@ func volumeType(v cloud.VolumeType) *page.Document {
 }
 
 func instance(f cloud.InstanceFacts) *page.Document {
-	d := entry(fmt.Sprintf("%s: %d vCPUs, %v, %s", f.Type, f.VCPUs, f.Memory, f.Arch), pricedInstance(f))
+	d := entry(fmt.Sprintf("%s: %d vCPUs, %v, %s", f.Type, f.VCPUs, f.Memory, f.Arch), "instance", pricedInstance(f))
 	rows := page.NewTable("", "<EBS", "IOPS of 16 KiB", "bandwidth")
 	var facts page.Facts
 	switch p := cloud.Named(f.Vendor); {
@@ -160,7 +167,7 @@ func allowed(f cloud.InstanceFacts) page.Table {
 }
 
 func drives(name string, some []cloud.DriveFacts) *page.Document {
-	d := entry(fmt.Sprintf("%s: %s", name, text.Plural(len(some), "drive")), some)
+	d := entry(fmt.Sprintf("%s: %s", name, text.Plural(len(some), "drive")), "drives", some)
 	known := func(v fmt.Stringer, zero bool) string {
 		if zero {
 			return words.Unknown
@@ -203,7 +210,7 @@ func most(f cloud.InstanceFacts) string {
 }
 
 func instances(name string, types []string) *page.Document {
-	d := entry(fmt.Sprintf("%s: %s", name, text.Plural(len(types), "instance type")), types)
+	d := entry(fmt.Sprintf("%s: %s", name, text.Plural(len(types), "instance type")), "instances", types)
 	rows := page.NewTable("", "<type", "sustained IOPS", "sustained bandwidth", "burst IOPS", "burst bandwidth")
 	for _, typ := range types {
 		f, _ := cloud.InstanceLimits(typ)

@@ -51,11 +51,17 @@ func unknownHint(t *topology.Topology) string {
 		", or --topology plimsoll.yaml."
 }
 
+// ceilingData is the JSON of ceilings.
+type ceilingData struct {
+	Topology  *topology.Topology `json:"topology"`
+	Scenarios []Outlook          `json:"scenarios"`
+}
+
 // Ceilings is the document of the ceilings of a suite's scenarios: one in detail, several as a
 // table, together each in detail.
 func Ceilings(t *topology.Topology, suite string, all []Outlook, together bool) *page.Document {
 	d := &page.Document{
-		Kind: "ceiling", Data: page.DataOf("ceiling", map[string]any{"topology": t, "scenarios": all}),
+		Kind: "ceiling", Data: page.DataOf("ceiling", ceilingData{t, all}),
 		Records: boundRecords(all),
 	}
 	if len(all) > 1 && !together {

@@ -80,7 +80,10 @@ type dryScenario struct {
 }
 
 // DryRunJSON writes a plan as JSON.
-func DryRunJSON(w io.Writer, p bench.Plan) error {
+func DryRunJSON(w io.Writer, p bench.Plan) error { return DryRunData(p).Write(w) }
+
+// DryRunData is the JSON of a plan.
+func DryRunData(p bench.Plan) page.Data {
 	d := dryPlan{
 		Suite: p.Suite.Name, Scenarios: []dryScenario{}, Settings: p.Settings,
 		Rounds: p.Rounds, Budget: p.Budget, Out: p.Out, Labels: p.Labels, Consent: p.Consent, Policy: p.Policy,
@@ -94,7 +97,7 @@ func DryRunJSON(w io.Writer, p bench.Plan) error {
 		}
 		d.Scenarios = append(d.Scenarios, one)
 	}
-	return page.WriteJSON(w, "", d)
+	return page.DataOf("dry_run", d)
 }
 
 // Expected is a scenario's running time, for people.

@@ -15,7 +15,7 @@ import (
 func Elsewhere(a *advise.Choices) *page.Document {
 	d := &page.Document{
 		Kind: "advice", Head: page.Headline{Word: "Options that meet the demand on " + a.Cloud},
-		Data: page.DataOf("advice", a),
+		Data: page.DataOf("choices", a),
 	}
 	if len(a.Rows) == 0 {
 		d.Head.Word = "Nothing meets the demand on " + a.Cloud

@@ -13,7 +13,7 @@ import (
 // Meets is the document of how far results meet a demand, a column for each result. data is its
 // JSON.
 func Meets(m *advise.Met, data any) *page.Document {
-	d := &page.Document{Kind: "demand met", Data: page.DataOf("demand", data)}
+	d := &page.Document{Kind: "demand met", Data: page.DataOf("demand_met", data)}
 	d.Head = page.Headline{
 		Word: m.Decision, Tone: "pass", About: fmt.Sprintf("The demand %s over %s",
 			text.Clean(m.Demand.Name, words.LongName), text.Duration(m.Time)),
@@ -51,8 +51,11 @@ func Meets(m *advise.Met, data any) *page.Document {
 		metLimits(m, row)
 	}
 	row("verdict", "", func(s *advise.MetSide) string {
-		if s.Met {
+		switch {
+		case s.Met:
 			return "met"
+		case len(s.Invalid) > 0:
+			return "INVALID"
 		}
 		return "not met"
 	})

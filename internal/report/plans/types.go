@@ -81,7 +81,7 @@ func InstanceTable(names []string) (d *page.Document, unknown string, ok bool) {
 	t := page.NewTable(
 		"", "<instance", "vCPUs?", "memory?", "IOPS", "sustained", "rate", "sustained", "per month", "per IOPS",
 	)
-	var all []any
+	var all []instanceWithPrice
 	for _, n := range names {
 		f, ok := cloud.InstanceLimits(n)
 		if !ok {
@@ -98,7 +98,7 @@ func InstanceTable(names []string) (d *page.Document, unknown string, ok bool) {
 		)
 		all = append(all, pricedInstance(f))
 	}
-	d = entry("Instance types", all)
+	d = entry("Instance types", "instance_types", all)
 	d.Add(t, priceSources())
 	return d, "", true
 }

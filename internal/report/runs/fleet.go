@@ -1,9 +1,7 @@
 package runs
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"path"
 	"regexp"
 	"slices"
@@ -21,12 +19,8 @@ import (
 // Fleet is the document of a fleet run. It looks like a run's: the verdict with its reasons and what
 // to do, an overview, the findings, each scenario with its chart, the hosts.
 func Fleet(f *bundle.Fleet) *page.Document {
-	d := &page.Document{Kind: "fleet", Tool: f.Tool, Data: func(w io.Writer) error {
-		return json.NewEncoder(w).Encode(struct {
-			Schema  int    `json:"schema_version"`
-			Outcome string `json:"outcome"`
-			*bundle.Fleet
-		}{page.Schema, f.Outcome(), f})
+	d := &page.Document{Kind: "fleet", Tool: f.Tool, Data: page.Data{
+		Name: "fleet", Value: FleetDocument{f.Outcome(), f}, Dense: true,
 	}}
 	d.Head = fleetHead(f)
 	d.Title = "Fleet: " + d.Head.Word
@@ -48,6 +42,12 @@ func Fleet(f *bundle.Fleet) *page.Document {
 	d.Add(page.Section{Title: "Hosts", Anchor: "hosts", Nav: "Hosts", Blocks: []page.Block{fleetHosts(f)}})
 	d.Records, d.Tests = fleetRecords(f), fleetTests(f)
 	return d
+}
+
+// FleetDocument is the report of a fleet run as JSON: fleet.json with units in the names of fields.
+type FleetDocument struct {
+	Outcome string `json:"outcome"`
+	*bundle.Fleet
 }
 
 // hostsOK is "19 of 20 hosts ok": done, and neither failed nor INVALID.

@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/stats"
+	"plimsoll/internal/units"
 	"plimsoll/internal/verdict"
 )
 
@@ -25,7 +26,7 @@ func aFleet() *bundle.Fleet {
 	rate := stats.Estimate{Center: 2000, Lo: 1900, Hi: 2100, N: 20}
 	return &bundle.Fleet{
 		Schema: 1, Tool: "plimsoll test", ID: "20261121T031200Z-db-fleet", Created: at, Finished: at.Add(time.Minute), State: bundle.Finished,
-		Via: "ssh", Order: "both", Suite: "db", Shared: true, Lose: 1, Request: []string{"db"},
+		Labels: map[string]string{"kernel": "6.8"}, Via: "ssh", Order: "both", Suite: "db", Shared: true, Lose: 1, Request: []string{"db"},
 		Hosts: []bundle.FleetHost{
 			{
 				Name: "db1", State: bundle.HostDone, Clock: bundle.FleetClock{Offset: 5, Wall: time.Second, Error: 7, Source: "ping"}, Plimsoll: "p", Fio: "fio-3.33",
@@ -49,7 +50,8 @@ func aFleet() *bundle.Fleet {
 
 // fleet.json keeps to its published schema, and a document that does not is refused by it.
 func TestFleetFollowsItsSchema(t *testing.T) {
-	strict, loose := compile(t, fleetSchemaFile, true), compile(t, fleetSchemaFile, false)
+	strict, loose := compile(t, fleetFileSchema, true), compile(t, fleetFileSchema, false)
+	printed := compile(t, fleetSchemaFile, true)
 	for name, f := range map[string]*bundle.Fleet{"whole": aFleet(), "empty": {}} {
 		data, err := json.Marshal(f)
 		if err != nil {
@@ -61,6 +63,17 @@ func TestFleetFollowsItsSchema(t *testing.T) {
 		}
 		if err := strict.Validate(doc); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+		var out bytes.Buffer
+		if err := page.Write(&out, page.JSON, Fleet(f), page.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		shown, err := jsonschema.UnmarshalJSON(&out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := printed.Validate(shown); err != nil {
+			t.Errorf("%s as it is printed: %v", name, err)
 		}
 		doc.(map[string]any)["hosts"] = "three"
 		if loose.Validate(doc) == nil {
@@ -117,5 +130,33 @@ func TestFleetSaysWhyAndWhere(t *testing.T) {
 	}
 	if strings.Contains(out.String(), "db3 is") {
 		t.Error("a host that is fine is among the reasons")
+	}
+}
+
+// TestFleetRounds: figures over the rounds that count, and how many do not.
+func TestFleetRounds(t *testing.T) {
+	var all []*bundle.Fleet
+	for i, iops := range []units.IOPS{1000, 1100, 5000} {
+		f := aFleet()
+		f.Scenarios = f.Scenarios[:1]
+		f.Scenarios[0].Invalid, f.Scenarios[0].Total.IOPS, f.Verdict = nil, iops, verdict.Measured
+		if i == 2 {
+			f.Verdict = verdict.Invalid
+		}
+		all = append(all, f)
+	}
+	d := FleetRounds(all)
+	if d.Head.Word != "2 of 3 rounds ok" {
+		t.Errorf("%q", d.Head.Word)
+	}
+	got := overRounds(all)[0]
+	if len(got.IOPS) != 2 || got.Left != 1 || got.Estimate.Center < 1048 || got.Estimate.Center > 1049 || !got.Estimate.HasInterval() {
+		t.Errorf("%+v, want the geometric mean of 1000 and 1100 without the INVALID one", got)
+	}
+	if got := overRounds(all[:1])[0]; got.Estimate.HasInterval() || got.Estimate.Center < 999 {
+		t.Errorf("one round: %+v", got.Estimate)
+	}
+	if len(overRounds(nil)) != 0 {
+		t.Error("scenarios of no rounds")
 	}
 }

@@ -1,19 +1,13 @@
 package runs
 
 import (
-	"encoding/json"
-	"io"
-
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/finding"
-	"plimsoll/internal/report/page"
 )
 
-// Document is a report as JSON: the bundle whole, exactly as read. Times are in nanoseconds, sizes
-// in bytes, rates in bytes per second. Scenarios carry results, ceilings with the measured latency
+// Document is a report as JSON: the bundle whole. The names of fields end with their units. Scenarios carry results, ceilings with the measured latency
 // in them, and verdicts.
 type Document struct {
-	Schema int `json:"schema_version"` // page.Schema
 	// Outcome is READY, READY WITH WARNINGS, NOT READY, MEASURED, MEASURED WITH WARNINGS or INVALID
 	// for a finished run, else running or interrupted.
 	Outcome   string            `json:"outcome"`
@@ -25,22 +19,13 @@ type Document struct {
 	Damaged []string `json:"damaged,omitempty"`
 }
 
-func writeJSON(out io.Writer, b *bundle.Bundle) error {
-	d := Document{
-		Schema:    page.Schema,
+// document is the report of a bundle.
+func document(b *bundle.Bundle) Document {
+	return Document{
 		Outcome:   b.Run.Outcome(),
 		Run:       b.Run,
-		Scenarios: b.Scenarios,
-		Findings:  b.Findings,
+		Scenarios: append([]bundle.Scenario{}, b.Scenarios...),
+		Findings:  append([]finding.Finding{}, b.Findings...),
 		Damaged:   b.Damaged,
 	}
-	if d.Scenarios == nil {
-		d.Scenarios = []bundle.Scenario{}
-	}
-	if d.Findings == nil {
-		d.Findings = []finding.Finding{}
-	}
-	return json.NewEncoder(
-		out,
-	).Encode(d) // without indentation, which would put each number of the histograms on a line
 }

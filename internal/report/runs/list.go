@@ -68,7 +68,11 @@ func fleetSummary(f *bundle.Fleet) []string {
 	if lost > 0 {
 		hosts += fmt.Sprintf(", %d lost", lost)
 	}
-	return []string{f.Outcome(), text.Plural(len(f.Scenarios), "scenario"), hosts}
+	said := []string{f.Outcome(), text.Plural(len(f.Scenarios), "scenario"), hosts}
+	if labels := LabelText(f.Labels); labels != "" {
+		said = append(said, text.Clean(labels, words.LongName))
+	}
+	return said
 }
 
 // listedFleet is a fleet run in a list, as JSON.
@@ -79,6 +83,8 @@ type listedFleet struct {
 	Order     string    `json:"order"`
 	Hosts     []string  `json:"hosts"`
 	Scenarios []string  `json:"scenarios"`
+
+	Labels map[string]string `json:"labels,omitempty"`
 }
 
 func listData(all []bundle.Run, fleets []*bundle.Fleet) any {
@@ -87,7 +93,7 @@ func listData(all []bundle.Run, fleets []*bundle.Fleet) any {
 		Fleets []listedFleet `json:"fleets"`
 	}{append([]bundle.Run{}, all...), []listedFleet{}}
 	for _, f := range fleets {
-		one := listedFleet{f.ID, f.Created, f.Outcome(), f.Order, []string{}, []string{}}
+		one := listedFleet{f.ID, f.Created, f.Outcome(), f.Order, []string{}, []string{}, f.Labels}
 		for _, h := range f.Hosts {
 			one.Hosts = append(one.Hosts, h.Name)
 		}

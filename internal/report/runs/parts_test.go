@@ -34,7 +34,7 @@ func TestPartsAreRows(t *testing.T) {
 		page.Text:     {"alpha: 1,000 IOPS", "beta: 1,000 IOPS", "2,000 IOPS", "over 4 s", "reads 1,000 IOPS, 3.91 MiB/s for 1 s"},
 		page.Markdown: {"alpha: read", "beta: read", "over 4 s"},
 		page.CSV:      {"j/alpha,", "j/beta,"},
-		page.JSON:     {`"parts":[{"name":"alpha","host":"alpha"`, `"window":4000000000`},
+		page.JSON:     {`"parts":[{"name":"alpha","host":"alpha"`, `"window_ns":4000000000`},
 		page.HTML:     {"alpha: read", "over 4 s"},
 	} {
 		var out bytes.Buffer

@@ -2,7 +2,6 @@ package runs
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -30,7 +29,7 @@ func Run(b *bundle.Bundle) *page.Document {
 	}
 	d := &page.Document{
 		Kind: "run", Tool: text.Clean(r.Tool, words.LongName), Records: records(b),
-		Data: func(w io.Writer) error { return writeJSON(w, b) },
+		Data: page.Data{Name: "report", Value: document(b), Dense: true},
 	}
 	d.Head = runHead(b, rows)
 	d.Title = fmt.Sprintf("%s: %s", d.Head.Word, words.Join(" on ", text.Clean(r.Suite.Name, words.LongName),

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/screen"
+	"plimsoll/internal/text"
+)
+
+// talk is how much every command says on standard error, and whether it uses colours: the flags that
+// all commands have.
+type talk struct {
+	quiet, verbose, noColor bool
+
+	began time.Time // of a verbose command
+}
+
+func (t *talk) addFlags(f *pflag.FlagSet) {
+	f.BoolVarP(&t.quiet, "quiet", "q", false, "print no progress and no notes: only reports, questions and errors")
+	f.BoolVarP(&t.verbose, "verbose", "v", false, "print what is started, what the environment sets, and the time taken")
+	f.BoolVar(&t.noColor, "no-color", false, "print without colours and weights, as with NO_COLOR=1")
+}
+
+// talkFlags are their names: none of them is about what a command does.
+func talkFlags() []string { return []string{"quiet", "verbose", "no-color"} }
+
+// begin acts upon the flags once they are read, before the command does anything; typed are those that
+// were typed, the others come from the environment.
+func (t *talk) begin(env *Env, cmd *cobra.Command, typed []string) {
+	if f := cmd.Flags().Lookup("progress"); t.quiet && f != nil && !f.Changed {
+		_ = f.Value.Set(screen.None)
+	}
+	if !t.verbose {
+		return
+	}
+	t.began = env.Now()
+	env.say("version %s, %s", Version, cmd.CommandPath())
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains(typed, f.Name) {
+			env.say("%s sets --%s to %s", variable(f.Name), f.Name, f.Value)
+		}
+	})
+	machine, run := *env.Machine, env.Run
+	machine.Run = func(ctx context.Context, stdout io.Writer, argv ...string) error {
+		start := env.Now()
+		err := run(ctx, stdout, argv...)
+		how := "ended"
+		if err != nil {
+			how = "failed"
+		}
+		env.say("%s %s after %s", strings.Join(argv, " "), how, text.Duration(env.Now().Sub(start)))
+		return err
+	}
+	env.Machine = &machine
+}
+
+// end says how long a verbose command took.
+func (t *talk) end(env *Env) {
+	if !t.began.IsZero() {
+		env.say("%s in all", text.Duration(env.Now().Sub(t.began)))
+	}
+}
+
+// say prints a line of a verbose command.
+func (env *Env) say(format string, args ...any) {
+	fmt.Fprintf(env.Err, "plimsoll: %s\n", text.Clean(fmt.Sprintf(format, args...), text.LongError))
+}
+
+// notes takes what --quiet silences: notes, progress and what was stored where. Errors, warnings,
+// questions and the reasons of a gate go to env.Err.
+func (env *Env) notes() io.Writer {
+	if env.talk.quiet {
+		return io.Discard
+	}
+	return env.Err
+}
+
+// colored says whether a terminal may be given colours: no-color.org has the variable's meaning.
+func (env *Env) colored() bool { return !env.talk.noColor && os.Getenv("NO_COLOR") == "" }

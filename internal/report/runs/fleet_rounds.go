@@ -1,0 +1,103 @@
+package runs
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+	"plimsoll/internal/verdict"
+)
+
+// FleetRoundsData is the JSON of fleet runs that are rounds of one thing.
+type FleetRoundsData struct {
+	Rounds    []FleetRound      `json:"rounds"`
+	Scenarios []FleetOverRounds `json:"scenarios"`
+}
+
+// FleetRound is one fleet run among several.
+type FleetRound struct {
+	ID      string    `json:"id"` // its directory below --out
+	Created time.Time `json:"created"`
+	Outcome string    `json:"outcome"`
+	Reasons []string  `json:"reasons,omitempty"`
+}
+
+// FleetOverRounds is a scenario's figure over the rounds that may be trusted.
+type FleetOverRounds struct {
+	ID   int          `json:"id"`
+	Name string       `json:"name"`
+	IOPS []units.IOPS `json:"iops"` // of each round that counts
+	// Estimate is over rounds; without an interval where fewer than two count.
+	Estimate stats.Estimate `json:"iops_estimate"`
+	Left     int            `json:"left_out"` // rounds whose figures must not be trusted
+}
+
+// FleetRounds is the document of fleet runs that are rounds of one thing.
+func FleetRounds(all []*bundle.Fleet) *page.Document {
+	data := FleetRoundsData{}
+	ok := 0
+	rounds := page.NewTable("Rounds", "<round", "<verdict", "<stored as")
+	for i, f := range all {
+		data.Rounds = append(data.Rounds, FleetRound{ID: f.ID, Created: f.Created, Outcome: f.Outcome(), Reasons: f.Reasons})
+		if f.Verdict != verdict.Invalid && f.Verdict != verdict.Fail {
+			ok++
+		}
+		rounds.Rows = append(rounds.Rows, []page.Cell{
+			page.T(fmt.Sprint(i + 1)), {Text: f.Outcome(), Tone: string(f.Verdict)}, page.T(text.Clean(f.ID, 2*words.LongName)),
+		})
+	}
+	figures := page.NewTable("All hosts together", "<scenario", "IOPS", "\u00b1", "rounds", "least", "most")
+	data.Scenarios = overRounds(all)
+	for _, s := range data.Scenarios {
+		row := []string{text.Clean(fmt.Sprintf("%d %s", s.ID, s.Name), words.LongName), words.None, words.None,
+			fmt.Sprint(len(s.IOPS)), words.None, words.None}
+		if len(s.IOPS) > 0 {
+			row[1], row[2] = words.Operations(units.IOPS(s.Estimate.Center)), words.PlusMinus(s.Estimate, len(s.IOPS))
+			row[4], row[5] = words.Operations(slices.Min(s.IOPS)), words.Operations(slices.Max(s.IOPS))
+		}
+		figures.Add(row...)
+	}
+	d := &page.Document{Kind: "fleet rounds", Title: "Rounds of a fleet", Data: page.DataOf("fleet_rounds", data)}
+	d.Head = page.Headline{Word: fmt.Sprintf("%d of %s ok", ok, text.Plural(len(all), "round"))}
+	d.Add(figures, rounds)
+	return d
+}
+
+// overRounds are the scenarios of the first round, each with what all rounds say of it.
+func overRounds(all []*bundle.Fleet) []FleetOverRounds {
+	var of []FleetOverRounds
+	if len(all) == 0 {
+		return of
+	}
+	for _, first := range all[0].Scenarios {
+		s := FleetOverRounds{ID: first.ID, Name: first.Name, IOPS: []units.IOPS{}}
+		var values []float64
+		for _, f := range all {
+			i := slices.IndexFunc(f.Scenarios, func(o bundle.FleetScenario) bool { return o.ID == first.ID && o.Name == first.Name })
+			if i < 0 || f.Verdict == verdict.Invalid || len(f.Scenarios[i].Invalid) > 0 || f.Scenarios[i].Total.IOPS <= 0 {
+				s.Left++
+				continue
+			}
+			s.IOPS = append(s.IOPS, f.Scenarios[i].Total.IOPS)
+			values = append(values, float64(f.Scenarios[i].Total.IOPS))
+		}
+		s.Estimate = level(values)
+		of = append(of, s)
+	}
+	return of
+}
+
+// level is the mean of rounds with its interval; of one round there is none.
+func level(values []float64) stats.Estimate {
+	e, err := stats.Level(values) // it fails for values of 0 only, which do not count
+	if err != nil || e.N < 2 {
+		e.None = "fewer than two rounds"
+	}
+	return e
+}
