@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/diagnose/rules"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/result"
+	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/verdict"
 )
@@ -97,11 +98,11 @@ func (b *Bundle) Judge() {
 			s.Ceiling = &withLatency
 		}
 		m := diagnose.Measurement{Scenario: s.Scenario, Ceiling: s.Ceiling, Result: s.Result}
-		m.Prefilled = !s.AsIs && !b.Run.Settings.FreshExtents && len(b.Run.Imported) == 0
 		for _, r := range s.Rounds {
 			m.Rounds = append(m.Rounds, r.Result)
 		}
 		on := cmp.Or(s.Result.Topology, &b.Run.Topology)
+		m.Prefilled = b.prefilled(s, on)
 		for _, t := range s.Scenario.Thresholds {
 			s.Thresholds = append(s.Thresholds, b.Run.Policy.Judge(verdict.Evaluate(t, m, on.Scale)))
 		}
@@ -137,6 +138,22 @@ func (b *Bundle) Judge() {
 		}
 	}
 	b.judgeDamage()
+}
+
+// prefilled is whether plimsoll wrote what a scenario works on before it measured: of a raw device
+// that a run only reads nothing is written.
+func (b *Bundle) prefilled(s *Scenario, on *topology.Topology) bool {
+	if s.AsIs || b.Run.Settings.FreshExtents || len(b.Run.Imported) > 0 {
+		return false
+	}
+	t := on.For(s.Role)
+	if t == nil || t.Mount != nil || t.Device == "" {
+		return true
+	}
+	return slices.ContainsFunc(b.Run.Suite.Scenarios, func(o suite.Scenario) bool {
+		loads, err := o.Workloads()
+		return o.Role == s.Role && !o.AsIs && (err != nil || suite.Writes(loads))
+	})
 }
 
 // volumes is how many volumes are behind a scenario's path, 0 when that is not known.

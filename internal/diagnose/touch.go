@@ -88,7 +88,7 @@ func (c *Case) SlowItself(m Measurement) (why string, ok bool) {
 	if typical > 0 && mean > SlowTimes*float64(typical) && m.shallow(c) {
 		return fmt.Sprintf("The volumes state %s.", units.LatencyOf(typical)), true
 	}
-	if t, ok := m.missed(); ok && m.shallow(c) && typical > 0 && mean > unloaded*float64(typical) {
+	if t, ok := m.missed(); ok && m.shallow(c) && mean > c.restingLatency(m) {
 		return fmt.Sprintf("The scenario asks for %s.", t.Text), true
 	}
 	return "", false

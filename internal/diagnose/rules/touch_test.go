@@ -35,6 +35,7 @@ func pairs(share float64) diagnose.Touch {
 func touchCases() []labelled {
 	const k8 = 8 * units.KiB
 	alone := on("", array("nvme1n1", topology.Single, 0, 1, statedGp3()))
+	unstated := on("", array("nvme1n1", topology.Single, 0, 1, gp3()))
 	four := on("", array("md0", topology.RAID0, 64*units.KiB, 4, statedGp3()))
 	one := func(iops, ms float64, options ...func(*diagnose.Measurement)) []diagnose.Measurement {
 		base := []func(*diagnose.Measurement){took(iops, 0, ms), withCeiling(bounds(limit(ceiling.VolumeIOPS, 3000, k8)))}
@@ -58,6 +59,13 @@ func touchCases() []labelled {
 		{"a gp3 at 1.3 ms that is asked for 1 ms", diagnose.Case{
 			Topology: alone, Runs: one(769, 1.3, asks("read.clat.mean < 1ms")),
 		}, "PL507", "PL503"},
+		{"a gp3 of which no latency is stated, at 25.8 ms and depth 1, that is asked for 1 ms", diagnose.Case{
+			Topology: unstated, Runs: one(38.8, 25.8, asks("read.lat.mean < 1ms")),
+		}, "PL507", "PL503"},
+		{"the same at 1.4 ms", diagnose.Case{
+			Topology: unstated, Runs: one(714, 1.4, asks("read.lat.mean < 1ms")),
+		}, "", "PL503"},
+		{"the same at 25.8 ms, of which nothing is asked", diagnose.Case{Topology: unstated, Runs: one(38.8, 25.8)}, "", "PL503"},
 		{"16 psync jobs on four volumes at 0.60 ms", diagnose.Case{Topology: four, Runs: []diagnose.Measurement{
 			measured(1, wide, took(26598, 0, 0.6), withCeiling(bounds(limit(ceiling.VolumeIOPS, 36000, 16*units.KiB)))),
 		}}, "PL501", "PL503"},
