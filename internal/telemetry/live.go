@@ -60,9 +60,10 @@ type LiveDevice struct {
 	Stalled   time.Duration `json:"stalled_ns,omitempty"`
 	PeakIOs   uint64        `json:"peak_ios_1s,omitempty"`
 	PeakBytes units.Bytes   `json:"peak_bytes_1s,omitempty"`
-	Suspended float64       `json:"suspended,omitempty"` // share of the ticks (device-mapper)
-	Sync      *LiveSync     `json:"sync,omitempty"`      // of an md array
-	Gone      bool          `json:"gone,omitempty"`      // it vanished meanwhile
+	LastIOs   uint64        `json:"last_ios_1s,omitempty"` // of the last second
+	Suspended float64       `json:"suspended,omitempty"`   // share of the ticks (device-mapper)
+	Sync      *LiveSync     `json:"sync,omitempty"`        // of an md array
+	Gone      bool          `json:"gone,omitempty"`        // it vanished meanwhile
 }
 
 // LiveSync is what an md array does beside its users' I/O.
@@ -203,6 +204,7 @@ type liveState struct {
 	longest     time.Duration
 	ring        []liveCounters
 	peakIOs     uint64
+	lastIOs     uint64
 	peakBytes   units.Bytes
 	suspended   int
 	isDM        bool
@@ -409,7 +411,8 @@ func (s *liveState) tick(c liveCounters, passed time.Duration) {
 	s.ring = append(s.ring, c)
 	if n := len(s.ring); n > perTick {
 		old := &s.ring[n-1-perTick]
-		s.peakIOs = max(s.peakIOs, less(c.ios(), old.ios()))
+		s.lastIOs = less(c.ios(), old.ios())
+		s.peakIOs = max(s.peakIOs, s.lastIOs)
 		s.peakBytes = max(s.peakBytes, units.Bytes(less(uint64(c.bytes()), uint64(old.bytes()))))
 		s.ring = s.ring[1:]
 	}
@@ -487,7 +490,7 @@ func (w *watcher) device(i int) LiveDevice {
 		ReadBytes: units.Bytes(d(atReadBytes)) * sector, WriteBytes: units.Bytes(d(atWriteBytes)) * sector,
 		Wait: millis(d(atReadMs) + d(atWriteMs)), Other: millis(d(atDiscardMs) + d(atFlushMs)), Busy: millis(d(atBusy)),
 		InFlight: float64(s.inFlight) / float64(w.out.Ticks), Longest: s.longest, Stalled: s.stilled,
-		PeakIOs: s.peakIOs, PeakBytes: s.peakBytes, Suspended: float64(s.suspended) / float64(w.out.Ticks),
+		PeakIOs: s.peakIOs, PeakBytes: s.peakBytes, LastIOs: s.lastIOs, Suspended: float64(s.suspended) / float64(w.out.Ticks),
 		Gone: s.gone,
 	}
 	if s.isMD {

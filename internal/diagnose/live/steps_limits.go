@@ -265,6 +265,14 @@ func (v *view) buy() string {
 		text.ShellQuote(v.f.Path))
 }
 
+// atBaseline is whether a volume with a burst does its baseline, throughout or since its burst ended in
+// this very look.
+func (d *device) atBaseline() bool {
+	base := float64(d.Volume.Sustained.IOPS)
+	near := func(rate float64) bool { return rate > baselineLow*base && rate < baselineHigh*base }
+	return near(d.counted()) || d.counted() >= baselineHigh*base && near(float64(d.did.LastIOs))
+}
+
 // burstSpent is step 9.
 func (v *view) burstSpent() *Cause {
 	if !v.slow {
@@ -276,19 +284,23 @@ func (v *view) burstSpent() *Cause {
 		if l.Volume == nil || l.Volume.Sustained.IOPS <= 0 || l.Volume.Burst.IOPS <= l.Volume.Sustained.IOPS {
 			continue
 		}
-		if use := l.counted() / float64(l.Volume.Sustained.IOPS); use > baselineLow && use < baselineHigh {
+		if l.atBaseline() {
 			at, one = at+1, l
 		}
 	}
 	if 2*at <= len(v.leaves) {
 		return nil
 	}
+	does := one.counted()
+	if one.did.LastIOs > 0 {
+		does = min(does, float64(one.did.LastIOs))
+	}
 	c := &Cause{
 		Title: "burst credits are spent", Confidence: Likely, Subject: one.Name,
 		Message: fmt.Sprintf("Spent burst credits make %s slow: its volumes do %s IOPS, their baseline, and not the "+
-			"burst of %s.", v.f.Path, units.Number(one.counted()), one.Volume.Burst.IOPS),
+			"burst of %s.", v.f.Path, units.Number(does), one.Volume.Burst.IOPS),
 		Evidence: []finding.Evidence{{
-			What: one.Name, Found: units.Number(one.counted()) + " IOPS",
+			What: one.Name, Found: units.Number(does) + " IOPS",
 			Expected: one.Volume.Burst.IOPS.String() + " with credits", Where: diskstats(one.Name),
 		}},
 		Next: []string{"a volume type without credits: plimsoll advise"},

@@ -241,6 +241,17 @@ func TestEachStepAndItsNearMiss(t *testing.T) {
 				}
 			}
 		}},
+		{"a burst that ends in the look", "4-burst-spent", func(f *Facts) {
+			for _, d := range leaves(f) {
+				d.Reads, d.LastIOs = 2*d.Reads, uint64(float64(d.Reads+d.Writes)/f.Window.Span.Seconds())
+				d.Writes *= 2
+			}
+		}, "PL602", func(f *Facts) {
+			for _, d := range leaves(f) {
+				d.Reads, d.LastIOs = 2*d.Reads, uint64(2*float64(d.Reads+d.Writes)/f.Window.Span.Seconds())
+				d.Writes *= 2
+			}
+		}},
 		{"slow member", "4-slow-member", nil, "PL204", func(f *Facts) {
 			for _, d := range leaves(f) {
 				if d.Name == "nvme5n1" {

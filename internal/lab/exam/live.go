@@ -19,6 +19,7 @@ type Situation struct {
 	Beside string `json:"beside,omitempty"` // what else runs meanwhile
 	After  string `json:"after,omitempty"`  // puts back what Before did
 	Group  int    `json:"group,omitempty"`  // I/Os a second that the application's control group may do
+	Warm   int    `json:"warm,omitempty"`   // seconds more until it has taken effect
 }
 
 // Live is a machine of the lab with its situations in random order.
@@ -185,7 +186,7 @@ func (s *liveSeed) situations() []Situation {
 		},
 		{
 			Name: "burst-spent", Truth: "burst-spent", Path: "/b", Layout: s.bought(2, s.base, 150), App: s.app("/b/f", s.direction(), 150*(0.6+0.4*s.Float64()), s.depth, ""),
-			Before: "sleep 3; ",
+			Warm: 6, // until 100 credits are spent at 25 to 55 a second
 		},
 		{
 			Name: "instance-cap", Truth: "instance-cap", Path: "/c", Layout: s.bought(4, s.cap, 0),
@@ -229,7 +230,7 @@ m=$(mountpoint -d /h); echo "$m riops=%[1]d wiops=%[1]d" > /sys/fs/cgroup/app/io
 		fmt.Fprintf(&b, "[ -e etl ] || cp $(command -v fio) etl\ncat > beside.sh <<'EOF'\n%s\nEOF\n"+
 			"setsid bash beside.sh >/dev/null 2>&1 </dev/null & b=$!\n", x.Beside)
 	}
-	fmt.Fprintf(&b, "sleep 2\nplimsoll why %s --topology live.yaml --save live/%s.json || :\nkill -INT $a\n", x.Path, x.Name)
+	fmt.Fprintf(&b, "sleep %d\nplimsoll why %s --topology live.yaml --save live/%s.json || :\nkill -INT $a\n", 2+x.Warm, x.Path, x.Name)
 	if x.Beside != "" {
 		b.WriteString("kill -9 -- -$b\nfor p in /proc/[0-9]*; do [ \"$(cat $p/comm 2>/dev/null)\" = etl ] && kill -9 ${p#/proc/}; done\n")
 	}
