@@ -55,6 +55,11 @@ func TestRowsOfTables(t *testing.T) {
 	if v, ok := TypeNamed("gp3"); !ok || v.Type != "gp3" || v.MinSize != units.GiB || v.IOPS.Included != 3000 {
 		t.Errorf("%+v %v", v, ok)
 	}
+	for name, want := range map[string]string{"pd-ssd": "gcp-pd-ssd", "Premium_LRS": "azure-premium", "ultrassd_lrs": "azure-ultra"} {
+		if v, _ := TypeNamed(name); v.Type != want {
+			t.Errorf("%s: %q, want %s", name, v.Type, want)
+		}
+	}
 	if _, ok := TypeNamed("gp"); ok {
 		t.Error("half a name")
 	}
