@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/compare"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/runs"
 	"plimsoll/internal/text"
@@ -123,10 +124,10 @@ func findRun(name, out string) (string, error) {
 		return filepath.Join(out, found[0].ID), nil
 	}
 	if info, err := os.Stat(name); err == nil {
-		if !info.IsDir() {
-			name = filepath.Dir(name)
+		if info.IsDir() {
+			return name, nil
 		}
-		return name, nil
+		return runOf(name)
 	}
 	if dir := filepath.Join(out, name); !strings.ContainsRune(name, filepath.Separator) && name != ".." {
 		if _, err := os.Stat(filepath.Join(dir, "run.json")); err == nil || bundle.IsFleet(dir) {
@@ -134,6 +135,18 @@ func findRun(name, out string) (string, error) {
 		}
 	}
 	return "", unknownRun(name, out)
+}
+
+// runOf is the directory of the run that a file is part of.
+func runOf(file string) (string, error) {
+	dir := filepath.Dir(file)
+	for _, record := range []string{"run.json", "fleet.json", compare.ABFile} {
+		if _, err := os.Stat(filepath.Join(dir, record)); err == nil {
+			return dir, nil
+		}
+	}
+	return "", hint(usage(fmt.Errorf("%s is not part of a run; import makes a run of results from elsewhere", file)),
+		"plimsoll import "+text.ShellQuote(file))
 }
 
 // findReport is findRun for what can be printed: the newest may be a fleet run.
