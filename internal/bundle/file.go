@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 func writeFile(name string, data []byte) error { return sys.WriteFile(name, data, 0o644) }
@@ -25,7 +26,7 @@ func jsonText(name string, v any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return append(data, '\n'), nil
+	return append(text.HarmlessJSON(data), '\n'), nil
 }
 
 // readJSON leaves v alone when there is no such file and says so.

@@ -3,6 +3,7 @@ package ceiling
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -38,7 +39,10 @@ func (p *problem) throttles(target *topology.Target, a *topology.Array) {
 			text := units.IOPS(l.of(t.Limits)).String() + " " + l.name
 			if l.kind == VolumeRate {
 				r.kind = CgroupRate
-				text = units.Rate(l.of(t.Limits)).String() + " of " + l.name[:len(l.name)-len(" rate")] + "s"
+				text = units.Rate(l.of(t.Limits)).String()
+				if side, ok := strings.CutSuffix(l.name, " rate"); ok { // the kernel knows no other, but a record may
+					text += " of " + side + "s"
+				}
 			}
 			how := fmt.Sprintf("the cgroup %s allows %s on %s", t.Group, text, t.Device)
 			r.how = func(_, _ float64) string { return how }

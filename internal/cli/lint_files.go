@@ -172,7 +172,7 @@ func (l *linting) against(found []finding.Finding, source func(finding.Finding) 
 		if encodeErr != nil {
 			return nil, encodeErr
 		}
-		if err := sys.WriteFile(l.o.baseline, append(body, '\n'), 0o644); err != nil {
+		if err := sys.WriteFile(l.o.baseline, append(text.HarmlessJSON(body), '\n'), 0o644); err != nil {
 			return nil, err
 		}
 		fmt.Fprintf(l.env.notes(), "%s: %s\n", text.Clean(l.o.baseline, 0), text.Plural(len(found), "finding"))

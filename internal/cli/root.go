@@ -42,6 +42,13 @@ func Main(args []string) int {
 	ctx, stop := interruptible(context.Background())
 	defer stop()
 	ctx = sys.WithNotice(ctx, func(notice string) { fmt.Fprintf(env.notes(), "plimsoll: %s\n", text.Clean(notice, 0)) })
+	return execute(ctx, env, out)
+}
+
+// execute runs a command, says what is wrong, and returns the exit code. All of standard output goes
+// to out.
+func execute(ctx context.Context, env *Env, out *stream) int {
+	args := env.Args
 	root := newRootCmd(env)
 	root.SetArgs(args)
 	err := unknownCommand(root, args)

@@ -221,7 +221,7 @@ func saveFacts(name string, f *atwork.Facts) error {
 	if err != nil {
 		return err
 	}
-	return sys.WriteFile(name, append(data, '\n'), mode(name))
+	return sys.WriteFile(name, append(text.HarmlessJSON(data), '\n'), mode(name))
 }
 
 func loadFacts(name string, expect units.Latency) (*atwork.Facts, error) {

@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 // ABFile is the file that makes a directory of runs an A/B measurement.
@@ -62,7 +63,7 @@ func WriteAB(dir *sys.Dir, ab AB) error {
 	if err != nil {
 		return err
 	}
-	return dir.WriteFile(ABFile, append(data, '\n'), 0o644)
+	return dir.WriteFile(ABFile, append(text.HarmlessJSON(data), '\n'), 0o644)
 }
 
 // loadAB makes a side of each variant, its rounds numbered as they were alternated.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 // journalSchema is the version of the journal's form.
@@ -74,7 +75,7 @@ func (s *Site) save(w *Work) error {
 	if err != nil {
 		return err
 	}
-	return sys.WriteFile(filepath.Join(s.Journal, w.Array+".json"), append(data, '\n'), 0o600)
+	return sys.WriteFile(filepath.Join(s.Journal, w.Array+".json"), append(text.HarmlessJSON(data), '\n'), 0o600)
 }
 
 // BrokenJournal is a journal that cannot be read. It concerns its own array alone.

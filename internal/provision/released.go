@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -78,7 +79,7 @@ func (s *Site) saveReleased(all map[string]released) error {
 	if err != nil {
 		return err
 	}
-	return sys.WriteFile(s.releasedFile(), append(data, '\n'), 0o600)
+	return sys.WriteFile(s.releasedFile(), append(text.HarmlessJSON(data), '\n'), 0o600)
 }
 
 // asReleased says whether a member, the ends of which are zero, holds just what plimsoll left on

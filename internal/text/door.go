@@ -85,6 +85,10 @@ func Harmless(p []byte) []byte {
 	return harmless(p, false, replaced)
 }
 
+// HarmlessJSON is a record in JSON without characters that steer whoever shows the file: the same
+// values are read back.
+func HarmlessJSON(p []byte) []byte { return harmless(p, false, escaped) }
+
 // HarmlessScreen is what a Door would let through to a terminal, for a picture that another draws there.
 func HarmlessScreen(picture string) string { return string(harmless([]byte(picture), true, replaced)) }
 

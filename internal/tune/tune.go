@@ -20,6 +20,7 @@ import (
 	"plimsoll/internal/block"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 // Tuner is the machine that is tuned.
@@ -346,5 +347,5 @@ func (t *Tuner) save(r *Record) error {
 	if err != nil {
 		return err
 	}
-	return sys.WriteFile(t.State, append(data, '\n'), 0o600)
+	return sys.WriteFile(t.State, append(text.HarmlessJSON(data), '\n'), 0o600)
 }
