@@ -186,6 +186,9 @@ func regular(f *os.File) error {
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s is %w", f.Name(), ErrNotRegular)
 	}
+	if err == nil {
+		err = stored(f)
+	}
 	return err
 }
 

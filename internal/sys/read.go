@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // The most that plimsoll reads of a file that is read whole. docs/safety.md states them.
@@ -37,6 +39,9 @@ func OpenRegular(name string) (*os.File, error) {
 	if err == nil && !info.Mode().IsRegular() && !given(name, info.Mode()) {
 		err = fmt.Errorf("%s is %w: it is %s", name, ErrNotRegular, kind(info.Mode()))
 	}
+	if err == nil {
+		err = stored(f)
+	}
 	if err != nil {
 		_ = f.Close() // only read
 		return nil, err
@@ -51,6 +56,27 @@ func given(name string, mode fs.FileMode) bool {
 	}
 	number, isFD := strings.CutPrefix(name, "/dev/fd/")
 	return name == "/dev/stdin" || isFD && !strings.Contains(number, "/")
+}
+
+// stored refuses what the kernel makes up while it is read, such as /proc/kmsg, which waits for what
+// happens next, /proc/kcore, which is as large as all addresses, or trace_pipe. They show themselves as
+// regular files, and a link to one may lie anywhere.
+func stored(f *os.File) error {
+	var on unix.Statfs_t
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	if err := conn.Control(func(fd uintptr) { failed = unix.Fstatfs(int(fd), &on) }); err != nil || failed != nil {
+		return errors.Join(err, failed)
+	}
+	switch on.Type {
+	case unix.PROC_SUPER_MAGIC, unix.SYSFS_MAGIC, unix.DEBUGFS_MAGIC, unix.TRACEFS_MAGIC, unix.CGROUP_SUPER_MAGIC,
+		unix.CGROUP2_SUPER_MAGIC, unix.SECURITYFS_MAGIC, unix.BPF_FS_MAGIC, unix.NSFS_MAGIC, unix.SELINUX_MAGIC:
+		return fmt.Errorf("%s is %w: the kernel makes it up as it is read; name a copy of it", f.Name(), ErrNotRegular)
+	}
+	return nil
 }
 
 func kind(mode fs.FileMode) string {
