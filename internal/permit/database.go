@@ -143,6 +143,7 @@ func endServer(folder *sys.Dir, dry bool) (ended int, err error) {
 		}
 	}
 	s.endTools()
+	s.held(folder)
 	s.Sweep()
 	return ended, nil
 }
@@ -262,27 +263,6 @@ func (s Server) Sweep() {
 			return err == nil || errors.Is(err, fs.ErrNotExist)
 		})
 	}
-}
-
-// removeSegment removes a System V segment that belongs to a user. It is false while somebody has
-// it attached, and true where there is none.
-func removeSegment(id int, uid uint32) bool {
-	line, err := os.ReadFile("/proc/sysvipc/shm")
-	if err != nil {
-		return true
-	}
-	for row := range strings.Lines(string(line)) {
-		var key, shmid, perms, size, cpid, lpid, nattch, owner int64
-		n, _ := fmt.Sscan(row, &key, &shmid, &perms, &size, &cpid, &lpid, &nattch, &owner)
-		if n != 8 || int(shmid) != id || uint32(owner) != uid {
-			continue
-		}
-		if nattch > 0 {
-			return false
-		}
-		_, _, _ = unix.Syscall(unix.SYS_SHMCTL, uintptr(id), unix.IPC_RMID, 0)
-	}
-	return true
 }
 
 // Site is where, and for what, a database is set up.
