@@ -24,7 +24,7 @@ import (
 
 // TestKills kills plimsoll at random steps of its own, each in namespaces of its own, and looks for what is
 // left after plimsoll clean: processes, files, segments, mounts. Then it resumes what was begun. Two
-// here; make kills N=500 does more, LANES at a time. Nothing depends on how fast the machine is: a step may be
+// here, and the other commands at their first step; make kills N=500 does more, LANES at a time. Nothing depends on how fast the machine is: a step may be
 // in any phase, or behind the end.
 func TestKills(t *testing.T) {
 	if os.Getuid() != 0 {
@@ -75,6 +75,9 @@ func TestKills(t *testing.T) {
 			signal = []string{"TERM", "INT", "TERM"}[roll-7]
 		}
 		work <- kill{kind, signal, strconv.Itoa(1 + r.IntN(steps[kind]))}
+	}
+	for _, kind := range kinds[min(n, len(kinds)):] { // so that a command of kills.sh which nobody can type any more is seen
+		work <- kill{kind, "KILL", "1"}
 	}
 	close(work)
 	wg.Wait()

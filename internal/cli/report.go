@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -55,7 +56,7 @@ a row per metric of every run, for pivot tables. With --out the file is replaced
   plimsoll report runs/20261121T031200Z-db-db1 --format html --out report.html
   plimsoll report runs --format openmetrics --out /var/lib/node_exporter/plimsoll.prom
   plimsoll report runs --format csv-long > all.csv`,
-		RunE: func(_ *cobra.Command, args []string) error { return o.print(env, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return o.print(cmd.Context(), env, args) },
 	}
 	addIn(cmd, &o.in)
 	addFormat(cmd, &o.format, append(page.Formats(), runs.ExportFormats()...))
@@ -76,14 +77,14 @@ func (o *reportOptions) figures() bool {
 	return slices.Contains(runs.ExportFormats(), page.Format(o.format))
 }
 
-func (o *reportOptions) print(env *Env, args []string) error {
+func (o *reportOptions) print(ctx context.Context, env *Env, args []string) error {
 	if o.file == "" {
 		return o.write(env, args)
 	}
 	var out bytes.Buffer
 	into := *env
 	into.Out = &out
-	if err := o.write(&into, args); err != nil {
+	if err := sys.Reading(ctx, func() error { return o.write(&into, args) }); err != nil {
 		return err
 	}
 	return sys.WriteFile(o.file, text.Harmless(out.Bytes()), mode(o.file))

@@ -15,7 +15,7 @@ mkdir -m 755 data h1 h2 h3 h1/data h2/data h3/data
 short='--size 8MiB --runtime 1s --ramp 0s'
 case $kind in
 run) command="run 3 4 --data data $short --cooldown 0s" resume="run --data data --resume" ;;
-sweep) command="sweep rand-write --data data --axes iodepth=1/4 $short --cooldown 0" resume="sweep --data data --resume" ;;
+sweep) command="sweep rand-write --data data --axes iodepth=1,4 $short --cooldown 0" resume="sweep --data data --resume" ;;
 ab)
 	command="ab rand-write --data data --variant a --variant b:fio.iodepth=1 --rounds 2 --seed 1 $short --cooldown 0s"
 	resume="$command --resume"
