@@ -29,6 +29,8 @@ func TestClaims(t *testing.T) {
 		{"3000 IOPS", "gp2 100GiB", "single", "", true, false, 2000 * time.Second, []string{"Sustained it is 300 IOPS"}},
 		// 5.4 million credits at 500 - 300 a second
 		{"500 IOPS", "gp2 100GiB", "single", "", true, false, 450 * time.Minute, []string{"for 7 h 30 min: it is a burst of volume IOPS (1 volume × 3,000 IOPS"}},
+		// 500 GiB of credits, less 500/1,024 of 40 MiB/s: 512,000 MiB ÷ (100 - 19.53) MiB/s
+		{"100MiB/s of 1MiB", "st1 500GiB", "single", "", true, false, 6363 * time.Second, []string{"Sustained it is 19.5 MiB/s (20.5 MB/s), 19.5 % of the claim"}},
 		// gp3 has no burst: what ends is the instance's
 		{"24000 IOPS", "8xgp3 50GiB", "raid10", "c8g.2xlarge", true, false, 30 * time.Minute, []string{"it is a burst of instance IOPS (c8g.2xlarge: 40,000 IOPS", "Sustained it is 12,000 IOPS"}},
 		{"99999 IOPS", "", "", "", false, false, 0, []string{"Nothing is known"}},

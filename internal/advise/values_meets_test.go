@@ -279,6 +279,18 @@ func TestPartsOfARowByHand(t *testing.T) {
 	if got := measuredOf(asked, 0, false, r); math.Abs(float64(got.IOPS)-300) > 1e-9 {
 		t.Errorf("300 of 900 asked for: %+v", got)
 	}
+	// A job that only reads has no part in the writes, and one that only writes none in the reads.
+	one := []fio.Workload{w("a", 0, 2, 4, 1), w("b", 0, 1, 4, 0)}
+	one[0].WriteBS, one[1].ReadBS = 0, 0
+	for _, c := range []struct {
+		of   int
+		read bool
+		want float64
+	}{{0, true, 300}, {1, true, 0}, {0, false, 0}, {1, false, 900}} {
+		if got := measuredOf(one, c.of, c.read, r); math.Abs(float64(got.IOPS)-c.want) > 1e-9 {
+			t.Errorf("load %d, reads %v: %+v, want %v", c.of, c.read, got, c.want)
+		}
+	}
 	if got := ceiling.Asked(fio.Workload{Jobs: 2, ReadRate: 8192 * 50, ReadBS: 8192, ReadIOPS: 80, ReadLeast: 8192}, true); got != 100 {
 		t.Errorf("the smaller of 80 and 50, of two jobs: %v", got)
 	}

@@ -166,3 +166,45 @@ func TestRebuilding(t *testing.T) {
 		t.Errorf("%q", c.Notes)
 	}
 }
+
+// What is taken for granted of an array that lacks members.
+func TestNotesOnDegradedArrays(t *testing.T) {
+	const (
+		copies  = "the copies that are left serve all reads"
+		parity  = "is worked out from the others"
+		one     = "counted as if it lacked one"
+		refused = "which its level does not survive"
+	)
+	for name, c := range map[string]struct {
+		level   topology.Level
+		n       int
+		missing []int
+		want    []string
+	}{
+		"a mirror":               {topology.RAID10, 8, []int{3}, []string{copies}},
+		"two of three mirrors":   {topology.RAID1, 3, []int{0, 2}, []string{copies}},
+		"a parity":               {topology.RAID5, 4, []int{1}, []string{parity}},
+		"one of two parities":    {topology.RAID6, 6, []int{1}, []string{parity}},
+		"both parities":          {topology.RAID6, 6, []int{1, 2}, []string{parity, one}},
+		"a stripe":               {topology.RAID0, 4, []int{1}, []string{refused}},
+		"all of a set of copies": {topology.RAID1, 2, nil, nil},
+	} {
+		topo := broken(c.level, c.n, c.missing...)
+		a := &topo.Arrays[0]
+		var p problem
+		m := membersOf(a)
+		if c.level == topology.RAID0 {
+			m.lost = 0
+		}
+		p.assumeDegraded(a, m)
+		notes := strings.Join(p.notes, "\n")
+		if len(p.notes) != len(c.want) {
+			t.Errorf("%s: %q, want %q", name, p.notes, c.want)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(notes, want) {
+				t.Errorf("%s: %q lacks %q", name, p.notes, want)
+			}
+		}
+	}
+}

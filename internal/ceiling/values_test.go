@@ -626,3 +626,49 @@ func TestOneReadByHand(t *testing.T) {
 		}
 	}
 }
+
+// A database of one client on a disk that syncs in 2 s: half a transaction a second is a bound as any.
+func TestLessThanOneASecond(t *testing.T) {
+	top := machine(t, 4, gp3, topology.RAID10, 64*k, "")
+	probe := result.SyncProbe{Write: 500_000_000, Sync: 1_500_000_000, N: 10}
+	c := OfPostgres(top, &result.Postgres{Cores: 8, Before: probe, After: probe}, &result.PgStep{
+		Clients: 1, Threads: 1, TPS: 0.4, Transactions: 4, Measured: 10 * time.Second, Syncs: 4,
+	})
+	if b := c.Binding(); b == nil || b.Kind != CommitLatency || !within(b.IOPS, 0.5) {
+		t.Errorf("%+v", c.Bounds)
+	}
+}
+
+// Members that get as much, but for the noise of floating point, stand for each other; others do not,
+// also where the first gets nothing.
+func TestWhetherMembersGetAsMuch(t *testing.T) {
+	reads := func(ios ...float64) []cost {
+		var each []cost
+		for _, n := range ios {
+			each = append(each, cost{readIOs: n})
+		}
+		return each
+	}
+	for name, c := range map[string]struct {
+		each []cost
+		even bool
+	}{
+		"as much":           {reads(2, 2, 2), true},
+		"but for the noise": {reads(2, 2+1e-7, 2), true},
+		"above the noise":   {reads(2, 2+1e-5, 2), false},
+		"the first none":    {reads(0, 2, 2), false},
+		"the last none":     {reads(2, 2, 0), false},
+		"of writes":         {[]cost{{writeIOs: 1}, {writeIOs: 2}}, false},
+		"of bytes read":     {[]cost{{readIOs: 1, readBytes: 4096}, {readIOs: 1, readBytes: 8192}}, false},
+		"of bytes written":  {[]cost{{writeIOs: 1, writeBytes: 4096}, {writeIOs: 1, writeBytes: 8192}}, false},
+	} {
+		var want cost
+		for _, e := range c.each {
+			want.add(e, 1)
+		}
+		l := perMember{each: c.each}
+		if l.total(); (l.each == nil) != c.even || l.cost != want {
+			t.Errorf("%s: %+v, want even %v and %+v in all", name, l, c.even, want)
+		}
+	}
+}

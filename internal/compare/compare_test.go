@@ -289,6 +289,29 @@ func TestSuiteAsAWhole(t *testing.T) {
 	}
 }
 
+// The whole is of the rows that both sides measured as often as any: one that one side measured less
+// often, or not at all, is left out, on whichever side.
+func TestSuiteOfWhatWasMeasuredAsOften(t *testing.T) {
+	for _, less := range []int{0, 1} {
+		suite := func(k int, change float64) func(i int) []work {
+			return func(i int) []work {
+				all := []work{
+					randwrite("small", 8192, 1000*change*spread[i]), randwrite("middle", 16384, 700*change*spread[(i+1)%5]),
+					randwrite("odd", 32768, 500*change*change*spread[(i+3)%5]),
+				}
+				if k == less && i > 2 {
+					all[2].state = result.Invalid
+				}
+				return all
+			}
+		}
+		table := compared(t, Options{}, side(t, "a", 0, suite(0, 1), 5), side(t, "b", 1, suite(1, 1.04), 5))
+		if s := table.Suite[1]; s == nil || math.Abs(s.Ratio.Center-1.04) > 1e-6 {
+			t.Errorf("side %d lacks two rounds of odd: %+v, want 1.04", less, s)
+		}
+	}
+}
+
 func TestMatchedByWorkNotByName(t *testing.T) {
 	one := run(t, t.TempDir(), 0, nil, randwrite("rand-write", 8192, 1000), randwrite("other", 65536, 300))
 	two := run(t, t.TempDir(), 1, nil, randwrite("8k-random", 8192, 1100), randwrite("other", 16384, 600))

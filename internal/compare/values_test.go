@@ -1008,3 +1008,58 @@ func TestSidesAreChosen(t *testing.T) {
 		}
 	}
 }
+
+// Rounds are paired by their number, wherever it stands; one without a mate is left out.
+func TestPairsOfRounds(t *testing.T) {
+	cell := func(rounds ...int) *Cell {
+		c := &Cell{}
+		for _, n := range rounds {
+			c.samples = append(c.samples, Sample{Round: n})
+			c.Rounds = append(c.Rounds, float64(100*n))
+		}
+		return c
+	}
+	b := cell(2, 3, 5)
+	for k := range b.Rounds {
+		b.Rounds[k]++
+	}
+	before, after := pairs(cell(1, 2, 3, 4), b)
+	if !slices.Equal(before, []float64{200, 300}) || !slices.Equal(after, []float64{201, 301}) {
+		t.Errorf("%v and %v", before, after)
+	}
+	if before, after := pairs(cell(1), cell(2)); len(before)+len(after) != 0 {
+		t.Errorf("%v and %v", before, after)
+	}
+	if got := names([]Side{{Name: "a"}, {Name: "b"}, {Name: "c"}}); got != "a, b, c" {
+		t.Error(got)
+	}
+}
+
+// A probe is above the threshold by the logarithm of how many times; one that is invalid, or has no
+// latency, says nothing.
+func TestProbesByHand(t *testing.T) {
+	threshold, err := suite.ParseThreshold("read.clat.p99 < 2ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := threshold.Limit.Base()
+	for _, c := range []struct {
+		latency float64
+		outcome string
+		over    float64
+		behind  bool
+	}{
+		{base, ProbeMet, 0, false},
+		{2 * base, ProbeMissed, math.Ln2, false},
+		{base / 2, ProbeMet, -math.Ln2, false},
+		{2 * base, ProbeBehind, math.Ln2, true},
+		{2 * base, ProbeInvalid, math.NaN(), false},
+		{0, ProbeMet, math.NaN(), false},
+	} {
+		got := asProbe(MostProbe{Latency: c.latency, Outcome: c.outcome}, 700, threshold)
+		same := math.Abs(got.Over-c.over) < 1e-9 || math.IsNaN(got.Over) && math.IsNaN(c.over)
+		if got.Load != 700 || !same || got.Behind != c.behind {
+			t.Errorf("%v, %v: %+v", c.latency, c.outcome, got)
+		}
+	}
+}

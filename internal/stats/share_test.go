@@ -113,3 +113,44 @@ func TestPairedShareOfLittle(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// Three of eight first reads are ten times as slow as all second ones: p = 3/8, so the share is
+// (3/8 - 1/4)/(3/4) = 1/6 and its deviation √(3/8 × 5/8 + 1/4 × 3/4)/√n/(3/4) = 0.8660/√n: 0.3062 of
+// eight pairs, whose interval holds 0, and 0.0306 of 800.
+func TestPairedShareByHand(t *testing.T) {
+	pairs := func(n, slow int) (first, again []float64) {
+		for i := range n {
+			first, again = append(first, 1), append(again, 1)
+			if i < slow {
+				first[i] = 10
+			}
+		}
+		return first, again
+	}
+	for _, c := range []struct {
+		n, slow          int
+		least            float64
+		share, low, high float64
+		claimed          bool
+	}{
+		{8, 3, 0, 1. / 6, 0, 1./6 + 1.96*0.866025/math.Sqrt(8), false},
+		{800, 300, 0, 1. / 6, 1./6 - 1.96*0.866025/math.Sqrt(800), 1./6 + 1.96*0.866025/math.Sqrt(800), true},
+		{800, 300, 8.5, 1. / 6, 1./6 - 1.96*0.866025/math.Sqrt(800), 1./6 + 1.96*0.866025/math.Sqrt(800), true}, // far is 1 + 8.5
+		{800, 300, 9, 1. / 6, 1./6 - 1.96*0.866025/math.Sqrt(800), 1./6 + 1.96*0.866025/math.Sqrt(800), false},  // 10 is not beyond 1 + 9
+		{800, 800, 0, 1, 1 - 1.96*math.Sqrt(0.1875/800)/0.75, 1, true},
+		{800, 200, 0, 0, 0, 1.96 * math.Sqrt(0.375/800) / 0.75, false},
+		// A share of 0.1483 is below 0.15 and not claimed; one of 0.15 is.
+		{800, 289, 0, (289./800 - 0.25) / 0.75, -1, -1, false},
+		{800, 290, 0, (290./800 - 0.25) / 0.75, -1, -1, true},
+	} {
+		first, again := pairs(c.n, c.slow)
+		r := PairedShare(first, again, c.least)
+		near := func(got, want float64) bool { return want == -1 || math.Abs(got-want) < 1e-6 }
+		if r.Pairs != c.n || !near(r.Share, c.share) || !near(r.Low, c.low) || !near(r.High, c.high) || r.Claimed != c.claimed || r.Over != 1 {
+			t.Errorf("%d of %d: %+v, want %+v", c.slow, c.n, r, c)
+		}
+	}
+	if r := PairedShare(nil, []float64{1}, 0); r != (Paired{}) {
+		t.Errorf("no pairs: %+v", r)
+	}
+}

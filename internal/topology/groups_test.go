@@ -88,3 +88,34 @@ func FuzzGroups(f *testing.F) {
 		}
 	})
 }
+
+// A group's own files are no groups below it.
+func TestFilesOfAGroup(t *testing.T) {
+	for name, want := range map[string]bool{
+		"tasks": true, "notify_on_release": true, "release_agent": true, "cgroup.procs": true, "io.max": true,
+		"blkio.throttle.read_bps_device": true, "memory.max": true, "task": false, "iodine": false, "system.slice": false,
+	} {
+		if got := isGroupFile(name); got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestElementsThatTwoPathsShare(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"/var/lib/docker/overlay2/x", "/var/lib/docker/volumes", 3},
+		{"/var/lib/docker", "/var/lib/docker/overlay2", 3},
+		{"/var/lib", "/var/lib", 2},
+		{"/srv/a", "/var/a", 0},
+		{"/", "/var", 0},
+		{"/", "/", 0},
+		{"/var/", "/var", 1},
+	} {
+		if got := sharedElements(c.a, c.b); got != c.want {
+			t.Errorf("%s and %s: %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
