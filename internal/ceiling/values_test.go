@@ -672,3 +672,17 @@ func TestWhetherMembersGetAsMuch(t *testing.T) {
 		}
 	}
 }
+
+// Over how many volumes a parity's I/Os go while it lacks members: of five, four and what is rebuilt.
+func TestSpreadOfARebuild(t *testing.T) {
+	for _, c := range []struct {
+		lost       int
+		done, want float64
+	}{{0, 0, 5}, {1, 0, 4}, {1, 0.5, 4.5}, {1, 0.9, 4.9}, {2, 0.25, 3.5}} {
+		p := &problem{}
+		r, w := p.spread(members{n: 5, data: 4, width: 4, parity: 1, copies: 1, lost: c.lost, done: c.done, chunk: 64 * k})
+		if math.Abs(r-c.want) > 1e-9 || math.Abs(w-c.want) > 1e-9 {
+			t.Errorf("%d lost, %v rebuilt: %v readers and %v writers, want %v", c.lost, c.done, r, w, c.want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -197,10 +198,7 @@ func TestLocalDrivesOfAzureByHand(t *testing.T) {
 func TestUnknownOfASize(t *testing.T) {
 	known := map[string]string{"name": "Standard_X1", "base_iops": "1000", "base_mbs": "10", "premium": "y", "trust": "e"}
 	with := func(more ...string) row {
-		cells := map[string]string{}
-		for k, v := range known {
-			cells[k] = v
-		}
+		cells := maps.Clone(known)
 		for i := 0; i+1 < len(more); i += 2 {
 			cells[more[i]] = more[i+1]
 		}

@@ -5,8 +5,8 @@ import "testing"
 // What wipefs prints of a device, and what is refused of it.
 func TestSignaturesByHand(t *testing.T) {
 	for out, want := range map[string][]signature{
-		"":    {},
-		" \n": {},
+		"":   {},
+		"\n": {},
 		`{"signatures":[{"type":"xfs","offset":"0x0"}]}`:                                    {{Type: "xfs"}},
 		`{"signatures":[{"type":"gpt","offset":"0x200"},{"type":"PMBR","offset":"0x1fe"}]}`: {{Type: "gpt", Offset: 512}, {Type: "PMBR", Offset: 510}},
 		`{"signatures":[{"type":"xfs","offset":"-1"}]}`:                                     nil,
