@@ -248,7 +248,7 @@ func TestAcceptance(t *testing.T) {
 func TestWhyNot(t *testing.T) {
 	r := Request{Demand: demand(t, guide), Prices: cloud.BuiltinPrices()}
 	for level, want := range map[topology.Level]string{
-		topology.RAID10: "sustains 12,000 of 23,999 volume I/Os a second", topology.RAID0: "sustains 12,000 of 18,461 volume I/Os a second",
+		topology.RAID10: "sustains 12,000 of 23,999 volume I/Os per second", topology.RAID0: "sustains 12,000 of 18,461 volume I/Os per second",
 	} {
 		if got := r.WhyNot(
 			Layout{Level: level, N: 8, Chunk: chunk, Spec: cloud.VolumeSpec{Type: "gp3"}},

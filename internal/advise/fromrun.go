@@ -126,7 +126,7 @@ func FromResult(name string, r *result.Result) (*workload.Demand, error) {
 	return d, nil
 }
 
-// streamOf is one direction of a section: as it was measured, and the I/Os a second that it asked
+// streamOf is one direction of a section: as it was measured, and the I/Os per second that it asked
 // for, 0 where it took what it got. False where it did and asked for nothing.
 func streamOf(loads []fio.Workload, i int, read bool, r *result.Result) (s workload.Stream, asked units.IOPS, ok bool) {
 	w := loads[i]

@@ -97,7 +97,7 @@ func attachable(f cloud.InstanceFacts, n int) bool {
 type requirement struct {
 	peak    need
 	steady  need    // of streams that always run
-	busiest float64 // volume I/Os a second of the busiest volume
+	busiest float64 // volume I/Os per second of the busiest volume
 	course  []span  // nil unless bursts count
 	volumes int
 	held    map[[2]cloud.Limits]bool // of a series: what is known of instances, by their limits
@@ -185,11 +185,11 @@ func (q requirement) share(f cloud.InstanceFacts) (float64, string) {
 	}
 	iops, rate := float64(have.IOPS)/want.iops, float64(have.Rate)/want.bytes
 	if one := cloud.XenVolumeIOPS / q.busiest; q.overVolume(f) && one <= min(iops, rate) {
-		return one, fmt.Sprintf("lets %v of %v I/Os a second through to one volume, as it is not built on Nitro",
+		return one, fmt.Sprintf("lets %v of %v I/Os per second through to one volume, as it is not built on Nitro",
 			units.IOPS(cloud.XenVolumeIOPS), units.IOPS(q.busiest))
 	}
 	if iops <= rate {
-		return iops, fmt.Sprintf("%s %v of %v volume I/Os a second", word, have.IOPS, units.IOPS(want.iops))
+		return iops, fmt.Sprintf("%s %v of %v volume I/Os per second", word, have.IOPS, units.IOPS(want.iops))
 	}
 	return rate, fmt.Sprintf("%s %s of %s", word, have.Rate.SI(), units.Rate(want.bytes).SI())
 }

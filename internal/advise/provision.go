@@ -141,7 +141,7 @@ func (r *Request) shortfall(l Layout, f cloud.VolumeFacts) (share float64, text 
 	}
 	iops, rate := float64(f.Sustained.IOPS)*count, float64(f.Sustained.Rate)*count
 	size := float64(l.Spec.Size) * count / l.usable()
-	take(iops, n.iops, "sustain %v of %v volume I/Os a second", units.IOPS(iops), units.IOPS(n.iops))
+	take(iops, n.iops, "sustain %v of %v volume I/Os per second", units.IOPS(iops), units.IOPS(n.iops))
 	take(rate, n.bytes, "sustain %v of %v at the volumes", units.Rate(rate), units.Rate(n.bytes))
 	take(size, float64(r.Demand.Capacity), "hold %v of %v", units.Bytes(size), r.Demand.Capacity)
 	return least, text

@@ -63,11 +63,11 @@ func TestDecidingObstacle(t *testing.T) {
 	}
 	peaks := "capacity: 100GiB\nstreams:\n  - {name: r, does: random read, block: 4KiB, rate: 36000 IOPS, burst: {for: 10m, every: 24h}}\n"
 	r = Request{Demand: demand(t, peaks), Prices: cloud.BuiltinPrices(), BurstOK: true}
-	if got := r.WhyNot(l, "c6g.medium"); got != "reaches in bursts 20,000 of 36,000 volume I/Os a second" {
+	if got := r.WhyNot(l, "c6g.medium"); got != "reaches in bursts 20,000 of 36,000 volume I/Os per second" {
 		t.Error(got)
 	}
 	r.BurstOK = false
-	if got := r.WhyNot(l, "c6g.medium"); got != "sustains 2,500 of 36,000 volume I/Os a second" {
+	if got := r.WhyNot(l, "c6g.medium"); got != "sustains 2,500 of 36,000 volume I/Os per second" {
 		t.Error(got)
 	}
 }
@@ -110,14 +110,14 @@ func TestCapacity(t *testing.T) {
 	}
 }
 
-// TestOutsideNitro: 40,000 I/Os a second on one volume of io1 pass a Nitro instance; one of Xen lets
+// TestOutsideNitro: 40,000 I/Os per second on one volume of io1 pass a Nitro instance; one of Xen lets
 // 32,000 through to a volume, whatever both were ordered with, and 64,000 to two.
 func TestOutsideNitro(t *testing.T) {
 	d := demand(t, "capacity: 2000GiB\nstreams:\n  - {name: r, does: random read, block: 8KiB, rate: 40000 IOPS}\n")
 	r := Request{Demand: d, Types: []string{"io1"}, Instance: "r4.16xlarge", MaxVolumes: 1}
 	a, err := Advise(r)
 	if err != nil || len(a.Rows) != 0 || !strings.Contains(strings.Join(a.Rejected, "\n"),
-		"r4.16xlarge with single: lets 32,000 of 40,000 I/Os a second through to one volume, as it is not built on Nitro") {
+		"r4.16xlarge with single: lets 32,000 of 40,000 I/Os per second through to one volume, as it is not built on Nitro") {
 		t.Errorf("%+v %v", a, err)
 	}
 	r.MaxVolumes = 2

@@ -109,7 +109,7 @@ func TestCreditsAtAnyScale(t *testing.T) {
 	}
 }
 
-// Outside of Nitro a volume gets 32,000 I/Os a second; the lesser share is named.
+// Outside of Nitro a volume gets 32,000 I/Os per second; the lesser share is named.
 func TestOneVolumeOfXen(t *testing.T) {
 	f := cloud.InstanceFacts{Baseline: cloud.Limits{IOPS: 64000, Rate: 1e9}}
 	for name, c := range map[string]struct {
@@ -117,7 +117,7 @@ func TestOneVolumeOfXen(t *testing.T) {
 		want string
 	}{
 		"as much":        {requirement{peak: need{32000, 1e6}, busiest: 32000}, ""},
-		"more":           {requirement{peak: need{40000, 1e6}, busiest: 40000}, "lets 32,000 of 40,000 I/Os a second through to one volume"},
+		"more":           {requirement{peak: need{40000, 1e6}, busiest: 40000}, "lets 32,000 of 40,000 I/Os per second through to one volume"},
 		"two volumes":    {requirement{peak: need{60000, 1e6}, busiest: 30000}, ""},
 		"bytes are less": {requirement{peak: need{40000, 2e9}, busiest: 40000}, "sustains 1,000 MB/s of 2,000 MB/s"},
 	} {
@@ -419,7 +419,7 @@ func TestClosestByHand(t *testing.T) {
 	if got := r.closest(l, []priced{few, less, small}); got.Type != "small" {
 		t.Error(got.Type)
 	}
-	if got := r.whyNone(l, []priced{few, less, small}); got != "raid0: no instance that fits carries it: small comes closest, and sustains 1,200 of 2,400 volume I/Os a second" {
+	if got := r.whyNone(l, []priced{few, less, small}); got != "raid0: no instance that fits carries it: small comes closest, and sustains 1,200 of 2,400 volume I/Os per second" {
 		t.Error(got)
 	}
 	if got := r.whyNone(l, []priced{few}); got != "raid0: no instance that fits carries it: few comes closest, and attaches 1 volume at most" {
@@ -478,7 +478,7 @@ func TestOwnedByHand(t *testing.T) {
 		if math.Abs(c.Times-want.times) > 1e-6 || c.VolumesMonth != 1_200_000_000 || c.Month != c.VolumesMonth+c.InstanceMonth || !c.Kept() || !strings.Contains(strings.Join(c.Names, ", "), want.names) {
 			t.Errorf("%d: %+v", n, c)
 		}
-		if n == 2 && (len(a.Rejected) == 0 || a.Rejected[0] != "2 × gp2 sustain 32,000 of 36,000 volume I/Os a second") {
+		if n == 2 && (len(a.Rejected) == 0 || a.Rejected[0] != "2 × gp2 sustain 32,000 of 36,000 volume I/Os per second") {
 			t.Errorf("%q", a.Rejected)
 		}
 		if len(a.Rows) == 0 || a.Rows[len(a.Rows)-1].Layout.N != 3 && a.Rows[len(a.Rows)-1].Layout.N != 4 {
@@ -502,7 +502,7 @@ func TestRemarksByHand(t *testing.T) {
 		"losing one of the 8 volumes loses all data\nt4g.medium: the bandwidth weighting ebs-1 adds 25 % of throughput, which is not counted" {
 		t.Errorf("%q", got)
 	}
-	if len(c.Why) != 1 || c.Why[0] != "c8g.2xlarge at $232.90 sustains 12,000 of 18,461 volume I/Os a second" {
+	if len(c.Why) != 1 || c.Why[0] != "c8g.2xlarge at $232.90 sustains 12,000 of 18,461 volume I/Os per second" {
 		t.Errorf("%q", c.Why)
 	}
 	local := Candidate{Layout: Layout{Level: topology.RAID0, N: 2, Local: true}, Type: "i4g.large"}
@@ -535,7 +535,7 @@ func TestRemarksByHand(t *testing.T) {
 	}
 	r.Demand.Durability, r.Demand.Streams[0].IOPS = workload.Durability{}, 90000
 	// One gp3 reaches 80,000 of 90,000, one io2 all.
-	if all, why := r.ofType("gp3"); len(all) != 0 || why != "gp3: at their most, 1 × gp3 sustain 80,000 of 90,000 volume I/Os a second" {
+	if all, why := r.ofType("gp3"); len(all) != 0 || why != "gp3: at their most, 1 × gp3 sustain 80,000 of 90,000 volume I/Os per second" {
 		t.Errorf("%d, %q", len(all), why)
 	}
 	if got := r.unfit("premium"); got != "premium: not an EBS volume type of the catalogue" {

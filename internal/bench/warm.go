@@ -384,7 +384,7 @@ func (w *warmer) watch(ctx context.Context, m *sys.Machine) {
 	}
 }
 
-// When reading rests for others: they do so many I/Os a second, and each takes too long.
+// When reading rests for others: they do so many I/Os per second, and each takes too long.
 const (
 	othersLeast = 5
 	restTimes   = 4
@@ -410,7 +410,7 @@ func deviceStat(r *sys.Reader, device string) deviceDid {
 	return deviceDid{ios: n[0] + n[4], wait: time.Duration(n[3]+n[7]) * time.Millisecond}
 }
 
-// InUse is how many I/Os a second others do on a device, looked at for a second.
+// InUse is how many I/Os per second others do on a device, looked at for a second.
 func InUse(ctx context.Context, m *sys.Machine, device string) float64 {
 	r := m.Reader()
 	before := deviceStat(r, device)

@@ -30,7 +30,7 @@ func CostOf(a *topology.Array, w fio.Workload) Cost {
 	return Cost{sum.readIOs + sum.writeIOs, sum.readBytes + sum.writeBytes}
 }
 
-// Concurrent is how many I/Os a second inFlight of them give when each takes latency: Little's law.
+// Concurrent is how many I/Os per second inFlight of them give when each takes latency: Little's law.
 func Concurrent(inFlight int, latency time.Duration) units.IOPS {
 	if latency <= 0 {
 		return 0

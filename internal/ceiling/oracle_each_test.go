@@ -61,7 +61,7 @@ func (f *inFlight) Pop() any {
 }
 
 // each runs the case until the last of its volumes' bursts is gone and as long again, and returns
-// the I/Os a second before the first end, after the last, and the instants of the ends.
+// the I/Os per second before the first end, after the last, and the instants of the ends.
 func (c *oCase) each(servers []*server, depth, most int) (done []float64) {
 	s := c.sections[0]
 	read, write := s.read.sequence(s), s.write.sequence(s)

@@ -106,7 +106,7 @@ func (c *oCase) buckets(costs [][2][]usage) []*bucket {
 	return out
 }
 
-// caps are the I/Os a second that fio holds each direction of a section to; 0 where it does not.
+// caps are the I/Os per second that fio holds each direction of a section to; 0 where it does not.
 func (s oSection) caps() (caps [2]float64) {
 	for d, b := range []oBlocks{s.read, s.write} {
 		if len(b.sizes) == 0 {

@@ -32,7 +32,7 @@ func streamOf(w fio.Workload) stream {
 	return s
 }
 
-// Asked is the I/Os a second that the jobs of a section hold themselves to in one direction, by rate=
+// Asked is the I/Os per second that the jobs of a section hold themselves to in one direction, by rate=
 // and rate_iops= of each, the lesser of both; 0 where they do not.
 func Asked(w fio.Workload, read bool) units.IOPS {
 	readIOPS, writeIOPS := w.HeldIOPS()
@@ -129,7 +129,7 @@ func (p *problem) fill(capacity float64, demand [][2]float64) [][2]float64 {
 	return p.reach(capacity, func(x [][2]float64) float64 { return used(x, demand) })
 }
 
-// carrying is what each stream does where all together do so many I/Os a second.
+// carrying is what each stream does where all together do so many I/Os per second.
 func (p *problem) carrying(iops float64) [][2]float64 {
 	return p.reach(iops, func(x [][2]float64) float64 {
 		sum := 0.0

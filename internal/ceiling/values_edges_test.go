@@ -553,7 +553,7 @@ func TestMixEdges(t *testing.T) {
 		top := scaled(machine(t, 1, gp3, topology.Single, 0, ""), by)
 		for name, c := range map[string]struct {
 			names [2]string
-			want  float64 // counted I/Os a second
+			want  float64 // counted I/Os per second
 		}{
 			// 2,000 of 8 KiB and 100 of 512 KiB that count twice.
 			"of the sections": {[2]string{"small", "large"}, 2200},

@@ -182,7 +182,7 @@ func TestParityBytesByHand(t *testing.T) {
 }
 
 // Two roles share an instance of 12,000 IOPS sustained (c8g.2xlarge). Data could use all of it; the
-// log writes 1,000 I/Os a second on a mirror, 2,000 volume I/Os, and has them.
+// log writes 1,000 I/Os per second on a mirror, 2,000 volume I/Os, and has them.
 func TestSharedInstanceByHand(t *testing.T) {
 	top := machine(t, 8, gp3, topology.RAID0, 64*k, "c8g.2xlarge")
 	log := machine(t, 2, gp3, topology.RAID1, 0, "").Arrays[0]

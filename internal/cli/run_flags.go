@@ -8,6 +8,8 @@ import (
 	"golang.org/x/term"
 
 	"plimsoll/internal/bench"
+	"plimsoll/internal/script"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 )
 
@@ -88,11 +90,24 @@ func printNote(env *Env, note string) {
 	}
 }
 
-// directoryHint shows how to name a directory where a suite is expected.
+// isDocument says that a file is an article with fio commands in it, and no job file.
+func isDocument(name string) bool {
+	data, err := sys.ReadFile(name, sys.ConfigLimit)
+	if err != nil {
+		return false
+	}
+	f := script.Parse(name, data, script.Options{})
+	return f.Kind != script.JobText && f.Kind != script.YAML && len(f.Jobs) > 0
+}
+
+// directoryHint shows how to name a directory where a suite is expected, and what reads a document.
 func directoryHint(err error, args []string) error {
 	for _, arg := range args {
 		if info, missing := os.Stat(arg); missing == nil && info.IsDir() {
 			return hint(err, "plimsoll run --data "+text.ShellQuote(arg))
+		}
+		if isDocument(arg) {
+			return hint(err, "plimsoll lint "+text.ShellQuote(arg))
 		}
 	}
 	return err

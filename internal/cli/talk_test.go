@@ -17,7 +17,7 @@ func talkOf(t *testing.T, args ...string) (out, errs string, env *Env) {
 	t.Helper()
 	var o, e bytes.Buffer
 	m := sys.Host()
-	m.Run = func(_ context.Context, stdout io.Writer, argv ...string) error {
+	m.Run = func(_ context.Context, stdout io.Writer, _ ...string) error {
 		_, err := io.WriteString(stdout, "fio-3.33\n")
 		return err
 	}

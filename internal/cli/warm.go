@@ -279,7 +279,7 @@ func (w *warming) needed(t diagnose.Touch) (bool, error) {
 	return t.Claimed || w.always || !t.Tells(), nil
 }
 
-// A volume on which others do so many I/Os a second is in use; then a quarter of its throughput is
+// A volume on which others do so many I/Os per second is in use; then a quarter of its throughput is
 // taken, which is 125 MiB/s for a gp3 that nobody has raised.
 const (
 	warmBusy  = 10.0

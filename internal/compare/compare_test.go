@@ -363,6 +363,20 @@ func TestPacedRunsAreTestedByLatency(t *testing.T) {
 	}
 }
 
+// Of a row in which no round may be trusted nothing says that it was paced: its IOPS are shown.
+func TestNothingTrustedIsNotPaced(t *testing.T) {
+	of := func(name string, at int) Side {
+		b := run(t, t.TempDir(), at, nil, randwrite("w", 8192, 1000))
+		b.Scenarios[0].Result.Invalidate("nobody should trust it")
+		b.Scenarios[0].Result.Total.Write.Clat.Mean = 1e6
+		return SideOf(name, b)
+	}
+	table := compared(t, Options{}, of("a", 0), of("b", 1))
+	if got := table.Rows[0].Figure.Name; got != "IOPS" {
+		t.Errorf("%s is shown, want IOPS", got)
+	}
+}
+
 // Five files imported into one run are its rounds, however the other side's are called.
 func TestNumberedFilesAreRounds(t *testing.T) {
 	files := func(letter string, at int) Side {

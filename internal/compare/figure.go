@@ -111,14 +111,18 @@ func (r *Row) pace() {
 	if r.stated {
 		return
 	}
-	reads, writes := 0.0, 0.0
+	reads, writes, trusted := 0.0, 0.0, false
 	for _, c := range r.Cells {
 		for _, s := range c.all {
 			if s.Invalid == "" && !paced(s.Result) {
 				return
 			}
+			trusted = trusted || s.Invalid == ""
 			reads, writes = reads+float64(s.Result.Total.Read.IOPS), writes+float64(s.Result.Total.Write.IOPS)
 		}
+	}
+	if !trusted {
+		return
 	}
 	name := "write p99"
 	if reads >= writes {

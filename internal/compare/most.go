@@ -126,7 +126,7 @@ func closedOptions() []string {
 
 // streamsFor splits a rate over threads. A thread that waits for an I/O cannot issue the next one:
 // there are four times as many as are busy where every I/O takes as long as the threshold, so that
-// few arrivals find theirs busy where it is met. fio takes whole numbers of I/Os a second: of the
+// few arrivals find theirs busy where it is met. fio takes whole numbers of I/Os per second: of the
 // numbers of threads that are enough, the one that loses least to rounding is taken.
 func streamsFor(rate, reads float64, limit time.Duration) (streams, read, write int) {
 	enough := int(math.Ceil(4 * rate * limit.Seconds()))

@@ -31,7 +31,7 @@ type hostRun struct {
 	name    string
 	late    time.Duration // start, after epoch
 	seconds int
-	each    map[time.Duration]uint64 // I/Os a second by latency
+	each    map[time.Duration]uint64 // I/Os per second by latency
 	jitter  uint64                   // more of them in odd seconds
 	ceiling float64
 	kernel  string
@@ -110,7 +110,7 @@ func TestImportMergesTheCommonWindow(t *testing.T) {
 	if !s.At.Equal(epoch) {
 		t.Errorf("began at %s", s.At)
 	}
-	// By hand: 1,000 and 100 I/Os a second over the same 9.3 s.
+	// By hand: 1,000 and 100 I/Os per second over the same 9.3 s.
 	if got := float64(s.Total.IOPS); math.Abs(got-1100) > 0.001 {
 		t.Errorf("total %v IOPS", got)
 	}

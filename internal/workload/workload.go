@@ -224,7 +224,7 @@ func (d *Demand) largest(part func(*Stream) float64) Load {
 // CountedIO is the size up to which EBS counts an I/O of a solid-state volume once.
 const CountedIO = 256 * units.KiB
 
-// Counted is how many I/Os a second EBS counts of the stream: each as often as it has pieces of 256
+// Counted is how many I/Os per second EBS counts of the stream: each as often as it has pieces of 256
 // KiB. If EBS merges the neighbours of a sequential stream, which it does as best it can, merged is
 // what is left of them.
 func (s *Stream) Counted() (each, merged units.IOPS) {

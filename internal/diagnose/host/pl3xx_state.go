@@ -52,7 +52,7 @@ var otherLoad = &diagnose.Rule{
 					Message: fmt.Sprintf("%s does %s IOPS and %s, none of it plimsoll's.", t.Name, iops, rate),
 					Evidence: []finding.Evidence{
 						{
-							What:     "I/Os a second",
+							What:     "I/Os per second",
 							Found:    fmt.Sprintf("%s reads, %s writes", u.ReadIOPS, u.WriteIOPS),
 							Expected: fmt.Sprintf("below %d", otherIOPS),
 							Where:    "/proc/diskstats",

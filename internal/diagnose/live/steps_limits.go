@@ -33,7 +33,7 @@ func higher(a, b topology.Limits) topology.Limits {
 	}
 }
 
-// counted are a leaf's I/Os a second as the provider counts them: one of up to CountedIO once, a
+// counted are a leaf's I/Os per second as the provider counts them: one of up to CountedIO once, a
 // longer one for each piece of it.
 func (d *device) counted() float64 {
 	size := float64(256 * units.KiB)

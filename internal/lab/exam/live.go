@@ -18,7 +18,7 @@ type Situation struct {
 	Before string `json:"before,omitempty"` // run before it begins
 	Beside string `json:"beside,omitempty"` // what else runs meanwhile
 	After  string `json:"after,omitempty"`  // puts back what Before did
-	Group  int    `json:"group,omitempty"`  // I/Os a second that the application's control group may do
+	Group  int    `json:"group,omitempty"`  // I/Os per second that the application's control group may do
 	Warm   int    `json:"warm,omitempty"`   // seconds more until it has taken effect
 }
 

@@ -72,7 +72,7 @@ func withUnit(name string, f reflect.StructField) string {
 	if unit == "per_s" && (strings.Contains(name, "iops") || strings.Contains(name, "tps")) {
 		return name
 	}
-	if unit == "" || name == unit || strings.HasSuffix(name, "_"+unit) || unit == "bytes" && strings.HasPrefix(name, "bytes_") {
+	if unit == "" || name == unit || strings.HasSuffix(name, "_"+unit) {
 		return name
 	}
 	return name + "_" + unit
@@ -253,7 +253,7 @@ func empty(v reflect.Value) bool {
 
 // zero is what omitzero leaves out.
 func zero(v reflect.Value) bool {
-	if z, ok := v.Interface().(interface{ IsZero() bool }); ok && (v.Kind() != reflect.Pointer || !v.IsNil()) {
+	if z, ok := reflect.TypeAssert[interface{ IsZero() bool }](v); ok && (v.Kind() != reflect.Pointer || !v.IsNil()) {
 		return z.IsZero()
 	}
 	return v.IsZero()

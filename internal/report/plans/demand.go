@@ -125,13 +125,13 @@ func demandNotes(v demandView, assumed bool) []string {
 	)
 	if v.Merged < v.Counted {
 		say(
-			"Volumes that count each 256 KiB count %v I/Os a second at peak; %v if they merged all sequential "+
+			"Volumes that count each 256 KiB count %v I/Os per second at peak; %v if they merged all sequential "+
 				"neighbours up to that, on which no purchase relies.",
 			v.Counted,
 			v.Merged,
 		)
 	} else if v.Counted > v.Peak.IOPS {
-		say("Volumes that count each 256 KiB count %v I/Os a second at peak: a larger one counts several times.", v.Counted)
+		say("Volumes that count each 256 KiB count %v I/Os per second at peak: a larger one counts several times.", v.Counted)
 	}
 	for i := range v.Streams {
 		s := &v.Streams[i]

@@ -92,7 +92,7 @@ func metricLabel(s string) string {
 }
 
 func openMetrics(out io.Writer, runs []*bundle.Bundle) {
-	iops := &family{name: "plimsoll_scenario_iops", help: "I/Os a second that were measured."}
+	iops := &family{name: "plimsoll_scenario_iops", help: "I/Os per second that were measured."}
 	bw := &family{name: "plimsoll_scenario_bandwidth_bytes_per_second", help: "Bandwidth that was measured."}
 	latency := &family{
 		name: "plimsoll_scenario_latency_seconds",

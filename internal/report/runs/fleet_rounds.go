@@ -55,8 +55,10 @@ func FleetRounds(all []*bundle.Fleet) *page.Document {
 	figures := page.NewTable("All hosts together", "<scenario", "IOPS", "\u00b1", "rounds", "least", "most")
 	data.Scenarios = overRounds(all)
 	for _, s := range data.Scenarios {
-		row := []string{text.Clean(fmt.Sprintf("%d %s", s.ID, s.Name), words.LongName), words.None, words.None,
-			fmt.Sprint(len(s.IOPS)), words.None, words.None}
+		row := []string{
+			text.Clean(fmt.Sprintf("%d %s", s.ID, s.Name), words.LongName), words.None, words.None,
+			fmt.Sprint(len(s.IOPS)), words.None, words.None,
+		}
 		if len(s.IOPS) > 0 {
 			row[1], row[2] = words.Operations(units.IOPS(s.Estimate.Center)), words.PlusMinus(s.Estimate, len(s.IOPS))
 			row[4], row[5] = words.Operations(slices.Min(s.IOPS)), words.Operations(slices.Max(s.IOPS))
@@ -79,7 +81,9 @@ func overRounds(all []*bundle.Fleet) []FleetOverRounds {
 		s := FleetOverRounds{ID: first.ID, Name: first.Name, IOPS: []units.IOPS{}}
 		var values []float64
 		for _, f := range all {
-			i := slices.IndexFunc(f.Scenarios, func(o bundle.FleetScenario) bool { return o.ID == first.ID && o.Name == first.Name })
+			i := slices.IndexFunc(f.Scenarios, func(o bundle.FleetScenario) bool {
+				return o.ID == first.ID && o.Name == first.Name
+			})
 			if i < 0 || f.Verdict == verdict.Invalid || len(f.Scenarios[i].Invalid) > 0 || f.Scenarios[i].Total.IOPS <= 0 {
 				s.Left++
 				continue

@@ -5,8 +5,8 @@ import (
 	"plimsoll/internal/finding"
 )
 
-// Document is a report as JSON: the bundle whole. The names of fields end with their units. Scenarios carry results, ceilings with the measured latency
-// in them, and verdicts.
+// Document is a report as JSON: the bundle whole. The names of fields end with their units. Scenarios
+// carry results, ceilings with the measured latency in them, and verdicts.
 type Document struct {
 	// Outcome is READY, READY WITH WARNINGS, NOT READY, MEASURED, MEASURED WITH WARNINGS or INVALID
 	// for a finished run, else running or interrupted.
