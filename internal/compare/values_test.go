@@ -830,6 +830,7 @@ func TestUnlikeFacts(t *testing.T) {
 		"differ":              {side("6.1"), side("6.8"), "kernel differs: 6.1 in a, 6.8 in b"},
 		"alike":               {side("6.1"), side("6.1"), ""},
 		"one more":            {side("6.1"), side("6.1", "6.8"), ""},
+		"twice":               {side("6.1", "6.1"), side("6.1"), ""},
 		"in another order":    {side("6.1", "6.8"), side("6.8", "6.1"), ""},
 		"one of two":          {side("6.1", "6.8"), side("6.8", "5.10"), "kernel differs: 6.1 in a, 5.10 in b"},
 		"not known":           {side(""), side("6.8"), ""},
@@ -929,6 +930,7 @@ func TestAxesAtTheirBounds(t *testing.T) {
 	for s, want := range map[string]int{
 		"iodepth=1..1": 1, "iodepth=1..65536": 17, "iodepth=1..65537": 0, "bs=512..512": 1, "bs=511..1k": 0, "bs=512..1GiB": 22, "bs=512..2GiB": 0, "bs=512": 1, "bs=511": 0,
 		"rwmixread=0": 1, "rwmixread=100": 1, "rwmixread=101": 0, "rwmixread=-1": 0, "iodepth=0": 0, "numjobs=1": 1, "numjobs=0": 0, "iodepth=2..1": 0,
+		"bs=x..1k": 0, "bs=1k..x": 0, "bs=2k..1k": 0, "iodepth=x..4": 0, "iodepth=1..x": 0, "iodepth=0..4": 0, "rwmixread=0..100": 0, "bs=4k,4k": 0,
 	} {
 		a, err := ParseAxis(s)
 		if len(a.Values) != want || (err == nil) != (want > 0) {
@@ -1060,6 +1062,59 @@ func TestProbesByHand(t *testing.T) {
 		same := math.Abs(got.Over-c.over) < 1e-9 || math.IsNaN(got.Over) && math.IsNaN(c.over)
 		if got.Load != 700 || !same || got.Behind != c.behind {
 			t.Errorf("%v, %v: %+v", c.latency, c.outcome, got)
+		}
+	}
+}
+
+// An A/B measurement's runs are sides by their variant, in the order of their rounds; those of another
+// variant, without a round's number or that did not end are not counted.
+func TestSidesOfVariants(t *testing.T) {
+	dir := t.TempDir()
+	for i, c := range [][2]string{{"a", "2"}, {"b", "1"}, {"a", "1"}, {"a", "first"}, {"c", "1"}} {
+		run(t, dir, i, map[string]string{LabelVariant: c[0], LabelRound: c[1]}, randwrite("w", 8192, 1000))
+	}
+	var l Loaded
+	if err := l.loadAB(dir, AB{Variants: []string{"a", "b", "d"}, Rounds: 2}); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range l.Sides {
+		for _, x := range s.Samples {
+			got = append(got, fmt.Sprintf("%s %d", s.Name, x.Round))
+		}
+	}
+	if want := []string{"a 1", "a 2", "b 1"}; !slices.Equal(got, want) || !l.Paired || !l.ByName {
+		t.Errorf("%q, want %q; paired %v", got, want, l.Paired)
+	}
+	if want := []string{"variant b has 1 of 2 rounds", "variant d has 0 of 2 rounds"}; !slices.Equal(l.Missing, want) {
+		t.Errorf("%q, want %q", l.Missing, want)
+	}
+	if want := []string{"variant d has not been measured yet"}; !slices.Equal(l.Notes, want) {
+		t.Errorf("%q, want %q", l.Notes, want)
+	}
+}
+
+// The earliest time that is known.
+func TestStartOfASide(t *testing.T) {
+	at := func(minute int) Sample {
+		b := &bundle.Bundle{}
+		if minute > 0 {
+			b.Run.Created = began.Add(time.Duration(minute) * time.Minute)
+		}
+		return Sample{Run: b, Result: &result.Result{}}
+	}
+	for name, c := range map[string]struct {
+		samples []Sample
+		want    int
+	}{
+		"in order":         {[]Sample{at(1), at(2)}, 1},
+		"in disorder":      {[]Sample{at(3), at(2), at(4)}, 2},
+		"one not known":    {[]Sample{at(3), at(0), at(4)}, 3},
+		"the first is not": {[]Sample{at(0), at(5), at(4)}, 4},
+		"none is":          {[]Sample{at(0)}, 0},
+	} {
+		if got, want := (Side{Samples: c.samples}).start(), at(c.want).Run.Run.Created; !got.Equal(want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
 }
