@@ -58,6 +58,33 @@ func TestThrottles(t *testing.T) {
 	}
 }
 
+// A limit is of the targets on its device, whose number is both parts: 8:16 is neither 8:0 nor 259:16.
+func TestThrottlesOfTargets(t *testing.T) {
+	root := fstest.MapFS{
+		"proc/self/cgroup":     &fstest.MapFile{Data: []byte("0::/a\n")},
+		"sys/fs/cgroup/io.max": &fstest.MapFile{Data: []byte("8:16 wiops=7\n")},
+	}
+	for name, c := range map[string]struct {
+		of   block.Device
+		want int
+	}{
+		"the device":    {block.Device{Name: "sdb", Major: 8, Minor: 16}, 1},
+		"another minor": {block.Device{Name: "sdb", Major: 8}, 0},
+		"another major": {block.Device{Name: "sdb", Major: 259, Minor: 16}, 0},
+	} {
+		topo := Topology{
+			Tree:    &block.Tree{Devices: map[string]*block.Device{"sdb": &c.of}},
+			Targets: []Target{{Devices: []string{"sda"}}, {Devices: []string{"sda", "sdb"}}, {}},
+		}
+		topo.throttle(root)
+		for i, want := range []int{0, c.want, 0} {
+			if got := topo.Targets[i].Throttles; len(got) != want || want > 0 && got[0].Limits.WriteIOPS != 7 {
+				t.Errorf("%s, target %d: %+v, want %d", name, i, got, want)
+			}
+		}
+	}
+}
+
 // TestRealThrottle limits this test's own group on a real kernel with version 1's controller, and
 // finds the limit.
 func TestRealThrottle(t *testing.T) {
