@@ -44,7 +44,7 @@ func (v *view) noAnswer() *Cause {
 				d.Name, text.Percent(d.did.Suspended), v.f.Path), finding.Evidence{
 				What: "suspended", Found: text.Percent(d.did.Suspended), Expected: "never", Where: "dm/suspended of " + d.Name,
 			})
-		case d.did.Longest >= stallLeast && (d.Leaf() || below < stallBelow):
+		case d.did.Longest >= stallLeast && (d.Leaf() || below < stallBelow) && !v.gaveAll(d):
 			return v.stalled(d, fmt.Sprintf("%s does not answer: %s had I/O in flight and completed none for %s.",
 				d.Name, v.itself(d), text.Duration(d.did.Longest)), finding.Evidence{
 				What: "longest time without a completion", Found: text.Duration(d.did.Longest), Expected: "below 0.95 s",
@@ -53,6 +53,16 @@ func (v *view) noAnswer() *Cause {
 		}
 	}
 	return nil
+}
+
+// gaveAll is whether a volume did all that it was bought with, so that no time was lost in which it
+// completed nothing: at its limit a gap is the turn of other I/Os, or of what its credits had done ahead.
+func (v *view) gaveAll(d *device) bool {
+	if d.Volume == nil {
+		return false
+	}
+	share, _, _ := v.volumeShare(d)
+	return share >= atLimit || d.Volume.Burst.IOPS > d.Volume.Sustained.IOPS && d.Volume.Sustained.IOPS > 0 && d.atBaseline()
 }
 
 func (v *view) itself(d *device) string {

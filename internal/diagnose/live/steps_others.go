@@ -18,7 +18,8 @@ const (
 	otherLeast    = float64(512 << 10) // bytes a second
 	otherOfDevice = 0.2                // of what the device moves
 	secondShare   = 0.02               // what makes the second a user …
-	secondTasks   = 0.2                // … or that it waits
+	secondTasks   = 0.2                // … or that it waits …
+	secondLeast   = float64(64 << 10)  // … or that it asks for so much while memory is written back
 	oneWaits      = 1.0
 	backTasks     = 0.5
 	backDirty     = 0.5 // of the threshold from which the kernel writes back
@@ -37,7 +38,7 @@ func (v *view) otherProgram() *Cause {
 	moved := v.top.bytes()
 	if a.bytes() < otherShare*v.asked || a.bytes() < otherTimes*b.bytes() || a.bytes() < otherLeast ||
 		a.bytes() < otherOfDevice*moved ||
-		b.bytes() < secondShare*min(v.asked, moved) && b.Waiting < secondTasks {
+		b.bytes() < secondShare*min(v.asked, moved) && b.Waiting < secondTasks && !v.behindWriteBack(b) {
 		return nil
 	}
 	how := "asks for"
@@ -54,6 +55,13 @@ func (v *view) otherProgram() *Cause {
 		},
 		Next: []string{v.hold(a)},
 	}
+}
+
+// behindWriteBack is whether a program asks for something while memory is written back: how many bytes
+// another has put there says nothing of how many small I/Os wait behind them.
+func (v *view) behindWriteBack(u *User) bool {
+	m := v.f.Window.Memory
+	return m.Background > 0 && m.Dirty > m.Background && u.bytes() >= secondLeast
 }
 
 // who names a program and its unit.

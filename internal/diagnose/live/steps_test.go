@@ -67,6 +67,22 @@ func scaled(f *Facts, what string, to float64) {
 	}
 }
 
+// small makes all programs but dd ask for a share of what that asks for, and wait for nothing.
+func small(f *Facts, share float64) {
+	asked := units.Rate(0)
+	for i := range f.Window.Processes {
+		if p := &f.Window.Processes[i]; p.Uses && p.Name == "dd" {
+			p.Write = 10 * units.MiBPerSec
+			asked += p.Write
+		}
+	}
+	for i := range f.Window.Processes {
+		if p := &f.Window.Processes[i]; p.Uses && p.Name != "dd" {
+			p.Read, p.Write, p.Waiting, p.For = 0, asked*units.Rate(share), 0, nil
+		}
+	}
+}
+
 // quick makes every I/O of all devices take as long as asked.
 func quick(f *Facts, wait time.Duration) {
 	for i := range f.Window.Devices {
@@ -155,6 +171,15 @@ func TestEachStepAndItsNearMiss(t *testing.T) {
 			}
 			f.Window.Devices[0].Longest = 940 * time.Millisecond
 		}},
+		{"a gap of a volume that did half of its baseline", "4-burst-spent", func(f *Facts) {
+			for _, d := range leaves(f) {
+				d.Longest, d.Reads, d.Writes = time.Second, d.Reads/2, d.Writes/2
+			}
+		}, "PL902", func(f *Facts) {
+			for _, d := range leaves(f) {
+				d.Longest = time.Second
+			}
+		}},
 		{"an upper layer rests while its leaves work", "4-healthy-busy", func(f *Facts) {
 			f.Window.Devices[0].Longest = 3300 * time.Millisecond
 			for _, d := range leaves(f) {
@@ -194,6 +219,13 @@ func TestEachStepAndItsNearMiss(t *testing.T) {
 					p.Uses = false
 				}
 			}
+		}},
+		{"another program whose pages are written back", "5-neighbour-buffered", func(f *Facts) {
+			small(f, 0.01)
+			f.Window.Memory.Dirty = f.Window.Memory.Background + 1
+		}, "PL906", func(f *Facts) {
+			small(f, 0.01)
+			f.Window.Memory.Dirty = f.Window.Memory.Background
 		}},
 		{"write-back", "4-neighbour-buffered", func(f *Facts) {
 			for i := range f.Window.Processes {

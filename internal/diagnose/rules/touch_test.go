@@ -65,6 +65,11 @@ func touchCases() []labelled {
 		{"the same at 1.4 ms", diagnose.Case{
 			Topology: unstated, Runs: one(714, 1.4, asks("read.lat.mean < 1ms")),
 		}, "", "PL503"},
+		{"the same at 4.2 ms in the mean and 0.7 ms in the median", diagnose.Case{
+			Topology: unstated, Runs: one(238, 4.2, asks("read.lat.mean < 1ms"), func(m *diagnose.Measurement) {
+				m.Result.Total.Read.Clat.Percentiles[0].Value = 684 * time.Microsecond
+			}),
+		}, "", "PL503 PL404"},
 		{"the same at 25.8 ms, of which nothing is asked", diagnose.Case{Topology: unstated, Runs: one(38.8, 25.8)}, "", "PL503"},
 		{"16 psync jobs on four volumes at 0.60 ms", diagnose.Case{Topology: four, Runs: []diagnose.Measurement{
 			measured(1, wide, took(26598, 0, 0.6), withCeiling(bounds(limit(ceiling.VolumeIOPS, 36000, 16*units.KiB)))),

@@ -41,8 +41,8 @@ var slowNotQueued = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "the volume is slow, not the queue",
-	When: "The job keeps its I/Os in flight, as for PL501, but its latency misses the scenario's own threshold, " +
-		"or is more than 3 times what the volumes state, or PL320 is claimed.",
+	When: "The job keeps its I/Os in flight, as for PL501, but its latency misses the scenario's own " +
+		"threshold, in the mean and in the median, or is more than 3 times what the volumes state, or PL320 is claimed.",
 	Why: "More in flight hides a slow volume behind a higher figure; each I/O stays as slow as it is. A volume that " +
 		"takes 43 ms at depth 1 where 1 ms is stated is broken, throttled, or reads blocks for the first time.",
 	Fix: "Find out why: plimsoll check --probe tells a first touch, plimsoll why watches the machine at work. " +
