@@ -18,7 +18,7 @@ import (
 func Live(f *live.Facts, a *live.Answer, data any) *page.Document {
 	lines := liveLines(f, a)
 	d := &page.Document{Kind: "answer", Title: lines[0], Data: page.DataOf("why", data)}
-	d.Add(page.Code{Free: true, Fit: func(int) []string { return slices.Clone(lines) }})
+	d.Add(page.Code{Free: true, Wraps: true, Fit: func(int) []string { return slices.Clone(lines) }})
 	causes := page.NewTable("", "code", "confidence", "message", "next")
 	for _, c := range a.Causes {
 		causes.Add(string(c.Code), string(c.Confidence), c.Message, strings.Join(c.Next, "; "))

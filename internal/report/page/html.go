@@ -34,7 +34,7 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 		"rows":    htmlRows,
 		"bar":     func(share float64) float64 { return 100 * min(share/fullBar, 1) },
 		"code":    func(c Code) string { return strings.Join(c.text(), "\n") },
-		"heading": func(f Finding) string { return f.heading() },
+		"several": func(f Finding) string { return f.several() },
 		"open":    func(f Finding) bool { return f.Severity != "info" },
 	}).Parse(markup))
 })

@@ -228,8 +228,10 @@ type Code struct {
 	Lines []string
 	Args  []string // a command's quoted arguments, between which a terminal may break the line
 	// Fit lays lines out for a width, such as those of a tree; it has the place of Lines.
-	Fit  func(width int) []string
-	Free bool // not indented
+	Fit func(width int) []string
+	// Wraps says that the lines are sentences, which a page may wrap.
+	Wraps bool
+	Free  bool // not indented
 	// Screen says that paper goes without it.
 	Screen bool
 }

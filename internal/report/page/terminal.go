@@ -299,11 +299,15 @@ func (t *terminal) finding(f *Finding) {
 
 // heading names the rule and, of a group, how many cases there are.
 func (f *Finding) heading() string {
-	title := strings.TrimSpace(fmt.Sprintf("%s %s: %s", f.Code, f.Severity, f.Title))
-	if len(f.Cases) > 0 {
-		title += " (" + text.Plural(len(f.Cases), "case") + ")"
+	return strings.TrimSpace(fmt.Sprintf("%s %s: %s", f.Code, f.Severity, f.several()))
+}
+
+// several is the title of a finding, with the number of its cases.
+func (f *Finding) several() string {
+	if len(f.Cases) == 0 {
+		return f.Title
 	}
-	return title
+	return f.Title + " (" + text.Plural(len(f.Cases), "case") + ")"
 }
 
 // where names the scenarios that a finding concerns.

@@ -58,4 +58,7 @@ func TestGroupOfFindings(t *testing.T) {
 			t.Errorf("HTML lacks %s", w)
 		}
 	}
+	if got := show(page.HTML, page.Options{}); strings.Contains(got, "PL502 info:") || strings.Contains(got, `<p class="rule"> ·`) {
+		t.Error("HTML says a rule's code and severity twice, or begins a line with a dot")
+	}
 }

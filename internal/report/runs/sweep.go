@@ -50,13 +50,16 @@ func Swept(s *compare.Swept) *page.Document {
 			why.Lines = append(why.Lines, p.Invalid)
 		}
 	}
-	charts := page.Section{Anchor: "charts", Nav: "Charts"}
-	charts.Add(page.Charts{See: "the table of figures", Draw: func() page.Drawing { return drawSweep(s, d.Head) }})
 	figures := page.Section{Anchor: "figures", Nav: "Figures", Blocks: []page.Block{rows}}
 	if len(why.Lines) > 1 { // of one reason, each row has it
 		figures.Add(why)
 	}
-	d.Add(figures, charts)
+	d.Add(figures)
+	if invalid < len(s.Points) { // of points that must not be trusted nothing is drawn
+		charts := page.Section{Anchor: "charts", Nav: "Charts"}
+		charts.Add(page.Charts{See: "the table of figures", Draw: func() page.Drawing { return drawSweep(s, d.Head) }})
+		d.Add(charts)
+	}
 	return d
 }
 

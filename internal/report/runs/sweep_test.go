@@ -3,6 +3,7 @@ package runs
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -136,9 +137,13 @@ func TestInvalidSweepShowsWhatItMeasured(t *testing.T) {
 		p := &s.Points[i]
 		p.Invalid, p.Struck, p.IOPS = "PL425: other processes used the CPU", p.IOPS.Center, stats.Estimate{}
 	}
-	var out bytes.Buffer
-	if err := page.Write(&out, page.Text, Swept(s), page.Options{Width: 120}); err != nil {
+	var out, html bytes.Buffer
+	if err := errors.Join(page.Write(&out, page.Text, Swept(s), page.Options{Width: 120}),
+		page.Write(&html, page.HTML, Swept(s), page.Options{})); err != nil {
 		t.Fatal(err)
+	}
+	if strings.Contains(html.String(), `href="#charts"`) {
+		t.Error("there is a section for charts, and nothing to draw")
 	}
 	if got := out.String(); !strings.Contains(got, "every point is INVALID\n") || !strings.Contains(got, "2,017 INVALID") {
 		t.Errorf("%s", got)
