@@ -1,6 +1,7 @@
 package fio
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -53,7 +54,7 @@ func phaseOf(jobs []Job, global Options) []int {
 		for i, j := range jobs {
 			list[i] = j.Phase - 1
 		}
-		return list
+		return startedApart(list, jobs, global)
 	}
 	var groups [][]Job
 	at := map[int]int{} // index in groups
@@ -78,7 +79,51 @@ func phaseOf(jobs []Job, global Options) []int {
 	for i := range list {
 		list[i] = phases[list[i]]
 	}
-	return list
+	return startedApart(list, jobs, global)
+}
+
+// startedApart takes the rows of a phase apart whose starts (job_start, fio 3.36) show that one began
+// when another had ended, as wait_for makes them, in one group: what never ran together is not added.
+// A startdelay is a plan of one load over time, whose rates are over all of it (Time), the clones of
+// numjobs are one job, and hosts have clocks of their own.
+func startedApart(list []int, jobs []Job, global Options) []int {
+	order := make([]int, len(jobs))
+	for i, j := range jobs {
+		if j.Start.IsZero() || j.Host != "" || j.Delay > 0 || j.Options["startdelay"] != "" || global["startdelay"] != "" {
+			return list
+		}
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(list[a], list[b]), jobs[a].Start.Compare(jobs[b].Start))
+	})
+	parts := make([]int, len(jobs))
+	n := 0
+	var end time.Time
+	for k, i := range order {
+		if k > 0 {
+			before := order[k-1]
+			if list[i] != list[before] || jobs[i].Name != jobs[before].Name && !jobs[i].Start.Before(end) {
+				n++
+				end = time.Time{}
+			}
+		}
+		parts[i] = n
+		if until := jobs[i].Start.Add(jobs[i].ramp(global) + jobs[i].Span()); until.After(end) {
+			end = until
+		}
+	}
+	return parts
+}
+
+// ramp is the time between a row's start and its first figure.
+func (j *Job) ramp(global Options) time.Duration {
+	for _, o := range []Options{j.Options, global} {
+		if _, ok := o["ramp_time"]; ok {
+			return newOptionReader(o.Section(j.Name)).time("ramp_time", time.Second)
+		}
+	}
+	return 0
 }
 
 // crowded says that groups of these runtimes had no time to run one after the other.

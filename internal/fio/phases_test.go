@@ -110,3 +110,43 @@ func TestAlign(t *testing.T) {
 		t.Errorf("%d reads, writes and trims, want 10, 5 and 5", n)
 	}
 }
+
+// TestRowsThatStartedApart: rows of one group are added only where they ran at the same time, as far
+// as their starts are known.
+func TestRowsThatStartedApart(t *testing.T) {
+	row := func(name string, start, runtime int, options Options) Job {
+		run := time.Duration(runtime) * time.Second
+		return Job{
+			Name: name, Start: time.Unix(1_700_000_000+int64(start), 0), Runtime: run, Options: options,
+			Read: Direction{N: uint64(1000 * runtime), IOPS: 1000, Bytes: 4096_000 * units.Bytes(runtime), Runtime: run},
+		}
+	}
+	unknown := row("b", 300, 30, nil)
+	unknown.Start = time.Time{}
+	host := row("b", 300, 30, nil)
+	host.Host = "h2"
+	for _, c := range []struct {
+		name string
+		rows []Job
+		runs int
+		iops units.IOPS // of all rows together
+	}{
+		{"five minutes apart", []Job{row("a", 0, 30, nil), row("b", 300, 30, nil)}, 2, 1000},
+		{"the later first", []Job{row("b", 300, 30, nil), row("a", 0, 30, nil)}, 2, 1000},
+		{"one behind two", []Job{row("a", 0, 30, nil), row("b", 1, 30, nil), row("c", 31, 62, nil)}, 2, 122_000. / 92},
+		{"together", []Job{row("a", 0, 30, nil), row("b", 0, 30, nil)}, 1, 2000},
+		{"the later in the ramp of the earlier", []Job{row("a", 0, 30, Options{"ramp_time": "5m"}), row("b", 300, 30, nil)}, 1, 2000},
+		{"by a plan", []Job{row("a", 0, 30, nil), row("b", 300, 30, Options{"startdelay": "300"})}, 1, 2000},
+		{"clones", []Job{row("a", 0, 30, nil), row("a", 30, 30, nil)}, 1, 2000},
+		{"one start is not known", []Job{row("a", 0, 30, nil), unknown}, 1, 2000},
+		{"clocks of two hosts", []Job{row("a", 0, 30, nil), host}, 1, 2000},
+	} {
+		o := &Output{Jobs: c.rows}
+		if parts := o.Phases(); len(parts) != c.runs {
+			t.Errorf("%s: %d runs, want %d", c.name, len(parts), c.runs)
+		}
+		if total, _ := o.Total().Rates(); total < c.iops-1 || total > c.iops+1 {
+			t.Errorf("%s: %v IOPS, want %v", c.name, total, c.iops)
+		}
+	}
+}

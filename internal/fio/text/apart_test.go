@@ -47,3 +47,44 @@ func TestRatesOfOneRun(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsOfOneRun: fio prints the rows of a run at once, so rows of other dates are of another run,
+// and their rates are not added. Hosts end apart.
+func TestRowsOfOneRun(t *testing.T) {
+	row := func(host, name, pid, clock string) string {
+		return host + name + ": (groupid=0, jobs=1): err= 0: pid=" + pid + ": Sat Jan  7 " + clock + " 2023\n" +
+			host + "  read: IOPS=1000, BW=4000KiB/s (4096kB/s)(117MiB/30000msec)\n"
+	}
+	echo := func(name string) string {
+		return name + ": (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=1\n"
+	}
+	for _, c := range []struct {
+		name, in string
+		runs     int
+	}{
+		{"five minutes apart", row("", "a", "7", "17:35:50") + row("", "b", "9", "17:40:50"), 2},
+		{"five minutes apart, below both echoes", echo("a") + echo("b") + row("", "a", "7", "17:35:50") + row("", "b", "9", "17:40:50"), 2},
+		{"the later above the earlier", row("", "a", "7", "17:40:50") + row("", "b", "9", "17:35:50"), 2},
+		{"at once", row("", "a", "7", "17:35:50") + row("", "b", "9", "17:35:50"), 1},
+		{"while the second changed", row("", "a", "7", "17:35:59") + row("", "b", "9", "17:36:00"), 1},
+		{"hosts that ended apart", row("<h1> ", "a", "7", "17:35:50") + row("<h2> ", "a", "7", "17:40:50"), 1},
+	} {
+		r := &Reader{}
+		for i, line := range strings.Split(c.in, "\n") {
+			r.Line(i+1, line)
+		}
+		r.Finish()
+		rows, outs := 0, r.Take()
+		for _, o := range outs {
+			rows += len(o.Jobs)
+			for _, j := range o.Jobs {
+				if strings.Contains(c.in, "rw=randread") && j.Options["rw"] != "randread" {
+					t.Errorf("%s: %s lost its options", c.name, j.Name)
+				}
+			}
+		}
+		if len(outs) != c.runs || rows != 2 {
+			t.Errorf("%s: %d runs of %d rows, want %d of 2", c.name, len(outs), rows, c.runs)
+		}
+	}
+}

@@ -188,10 +188,11 @@ func (t *Reader) header(m []string, host string) {
 	all := m[1] == "All clients"
 	r := t.run
 	again := r.repeats(m)
+	at, dated := rowDate(m[7])
 	// All rows of a run stand before its groups; a row behind them is another run's, or the next
 	// status dump's.
 	if r == nil || !all && (len(r.out.Groups) > 0 || len(r.out.Disks) > 0 || r.after) || t.closed && r.results() ||
-		again {
+		again || dated && host == "" && t.host == "" && r.otherTime(at) {
 		old := r
 		t.startRun()
 		if old != nil && t.run.out.Command == "" { // a status dump repeats rows, not the lines that started the run
@@ -210,16 +211,30 @@ func (t *Reader) header(m []string, host string) {
 	if m[5] != "" {
 		r.out.Messages = append(r.out.Messages, m[1]+": err= "+m[4]+" "+m[5])
 	}
-	if m[7] != "" {
-		date := textDate.FindString(m[7]) // behind it may stand what was left of a progress line
-		if at, err := time.Parse("Mon Jan _2 15:04:05 2006", date); err == nil {
-			r.out.Time = at
-		} else {
-			t.unread(m[7], "not a date")
-		}
+	if dated {
+		r.out.Time = at
+	} else if m[7] != "" {
+		t.unread(m[7], "not a date")
 	}
 	r.jobs = append(r.jobs, j)
 	t.job = j
+}
+
+// rowDate is when fio printed a row; behind it may stand what was left of a progress line.
+func rowDate(s string) (time.Time, bool) {
+	at, err := time.Parse("Mon Jan _2 15:04:05 2006", textDate.FindString(s))
+	return at, err == nil
+}
+
+// printedTogether is how far apart the dates of one run's rows may lie: fio prints all rows at once,
+// when its last job has ended, each with the second in which it is printed (stat.c,
+// show_thread_status_normal).
+const printedTogether = 2 * time.Second
+
+// otherTime says that a row was printed apart from the one before it, by another run. The hosts of
+// fio --client print their rows as each of them ends, and say so.
+func (r *textRun) otherTime(at time.Time) bool {
+	return r != nil && !r.out.Time.IsZero() && at.Sub(r.out.Time).Abs() > printedTogether
 }
 
 func atoi(s string) int {
