@@ -143,6 +143,10 @@ func (t *Reader) direction(name, rest, body string) {
 	for _, f := range textFields(main) {
 		switch f[0] {
 		case "IOPS", "iops":
+			if d.Printed["iops"] != "" { // fio prints one; what somebody wrote behind it is not fio's
+				good = false
+				continue
+			}
 			d.iops, d.Printed["iops"] = ParseNum(f[1]), f[1]
 			_, ok := d.iops.kilo()
 			good = good && ok
@@ -152,6 +156,10 @@ func (t *Reader) direction(name, rest, body string) {
 		case "bw":
 			d.bw, d.Printed["bw"] = ParseNum(f[1]), f[1]
 		case "runt":
+			if d.Runtime > 0 {
+				good = false
+				continue
+			}
 			duration(f[1])
 		case "BW": // 3733MiB/s (3915MB/s)(219GiB/60019msec)
 			parts := strings.FieldsFunc(f[1], func(r rune) bool { return r == '(' || r == ')' })

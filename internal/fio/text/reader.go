@@ -22,7 +22,10 @@ const (
 func (t *Reader) Line(number int, line string) {
 	t.n = number
 	t.bytes += len(line) + 1
-	line = strings.TrimRight(line, "\r")
+	line, whole := t.printable(strings.TrimRight(line, "\r"))
+	if !whole {
+		return
+	}
 	for piece := range strings.SplitSeq(line, "\r") {
 		if piece != "" || line == "" {
 			t.line(piece)
@@ -57,6 +60,7 @@ type Reader struct {
 	command   string // fio command line seen, for the next run
 	commandAt int    // the line of its end
 	partial   []byte // the start of a command line that a backslash continues
+	mail      mailLine
 	continues bool
 	fence     bool // inside a fenced block
 	closed    bool // something ended since the run's last line: a fence, a heading
@@ -94,6 +98,9 @@ var (
 
 var textEntities = strings.NewReplacer("&gt;", ">", "&lt;", "<", "&amp;", "&", "&nbsp;", " ", "&quot;", `"`)
 
+// textStarred is a field that a mail sets off: "*iops=463*,".
+var textStarred = regexp.MustCompile(`\*([a-zA-Z]+=[^*\s]+)\*`)
+
 // textBold takes off Markdown's bold, and italics within it; an underscore by itself may be part of
 // a name.
 var textBold = strings.NewReplacer("**_", "", "_**", "", "***", "", "**", "")
@@ -111,6 +118,9 @@ func cleanText(s string) string {
 	s = strings.ReplaceAll(s, "≥", ">=")
 	if strings.Contains(s, "**") {
 		s = textBold.Replace(s)
+	}
+	if strings.Contains(s, "*, ") {
+		s = textStarred.ReplaceAllString(s, "$1")
 	}
 	if strings.IndexByte(s, '<') >= 0 || strings.Contains(s, "{") || strings.Contains(s, "[/") ||
 		strings.HasPrefix(s, "[") {
@@ -159,7 +169,13 @@ func (t *Reader) release() {
 	}
 	s, now := t.held, t.n
 	t.held, t.n = "", t.heldAt
-	t.whole(s, t.heldBold)
+	if pieces := runTogether(s); pieces != nil { // a paragraph of a mail, filled to its margin
+		for _, p := range pieces {
+			t.whole(strings.TrimSpace(p), false)
+		}
+	} else {
+		t.whole(s, t.heldBold)
+	}
 	t.n = now
 }
 

@@ -87,6 +87,11 @@ func (t *Reader) finishRun() {
 
 // Finish ends what is open: the text is over, or something else begins.
 func (t *Reader) Finish() {
+	if rest := t.mail.held.String(); rest != "" { // cut off within a line
+		t.mail = mailLine{}
+		t.Line(t.n, rest)
+	}
+	t.mail = mailLine{}
 	t.release()
 	t.left, t.host = nil, ""
 	if t.finishRun(); len(t.pending) > 0 { // a run that was cut off

@@ -2,7 +2,6 @@ package text
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -33,12 +32,10 @@ func ReadTable(data []byte) []*fio.Output {
 			continue
 		}
 		head := tableCells(lines[i-1])
-		column := -1
-		for c, name := range head {
-			if strings.EqualFold(name, "iops") {
-				column = c
-			}
-		}
+		column := slices.IndexFunc(head, func(name string) bool {
+			m := columnName.FindStringSubmatch(name)
+			return m != nil && strings.EqualFold(m[2], "iops")
+		})
 		if column < 1 {
 			if o := measuredTable(lines, i, head, title); o != nil && len(outs) < MaxRows {
 				outs = append(outs, o)
@@ -46,7 +43,7 @@ func ReadTable(data []byte) []*fio.Output {
 			continue
 		}
 		for at := i + 1; at < len(lines) && strings.Contains(lines[at], "|"); at++ {
-			if o := tableRow(head, tableCells(lines[at]), column); o != nil {
+			if o := tableRow(head, tableCells(lines[at])); o != nil {
 				o.Line, o.End = at+1, at+1
 				outs = append(outs, o)
 			}
@@ -144,29 +141,58 @@ func tableCells(line string) []string {
 	return cells
 }
 
-// tableRow is nil where the row has no figure.
-func tableRow(head, cells []string, column int) *fio.Output {
-	if column >= len(cells) || cells[0] == "" {
+// columnName is the head of a column of figures: "read bw (MiB/s)", "Avg Latency", "p99 clat".
+var columnName = regexp.MustCompile(
+	`(?i)^(?:(read|write) )?(?:(iops|bandwidth|throughput|bw)|(?:(avg|average|mean|p[0-9.]+) )?(?:latency|c?lat))(?: *\(([^()]+)\))?$`)
+
+// tableRow is nil where the row has no figure. Its IOPS stand in a column of that name; the columns
+// beside it count as far as they are known by name, with the unit that their head or their cell has.
+func tableRow(head, cells []string) *fio.Output {
+	if cells[0] == "" {
 		return nil
 	}
-	n := ParseNum(strings.ReplaceAll(cells[column], ",", ""))
-	k, ok := n.kilo()
-	if !ok || n.Mant == 0 {
+	j := fio.Job{
+		Name: strings.TrimSpace(head[0] + " " + cells[0]),
+		Read: fio.Direction{Printed: map[string]string{}}, Write: fio.Direction{Printed: map[string]string{}},
+	}
+	said := false
+	for c := 1; c < min(len(head), len(cells)); c++ {
+		m := columnName.FindStringSubmatch(head[c])
+		if m == nil {
+			continue
+		}
+		said = said || m[1] != ""
+		name, value := strings.TrimSpace(m[1]+" "+m[2]), cells[c]
+		if m[2] == "" {
+			name = strings.TrimSpace(m[1] + " latency (" + strings.ToLower(cmp.Or(m[3], "avg")) + ")")
+			name = strings.Replace(name, "(average)", "(avg)", 1)
+		}
+		value, _, _ = strings.Cut(value, " (") // the same in another unit
+		if unit := strings.TrimSpace(m[4]); unit != "" && value != "" && value[len(value)-1]-'0' <= 9 {
+			value += unit
+		}
+		metric(&j, name, value)
+	}
+	if j.Read.IOPS+j.Write.IOPS == 0 {
 		return nil
 	}
-	name := strings.TrimSpace(head[0] + " " + cells[0])
-	d := fio.Direction{IOPS: units.IOPS(n.Times(k)), Printed: map[string]string{"iops": cells[column]}}
+	doubt := "are what a table in the text says, without fio's output: nobody can check them"
+	writes, reads := tableWrites.MatchString(cells[0]), tableReads.MatchString(cells[0])
+	switch {
+	case said || reads && !writes:
+	case writes && !reads:
+		j.Read, j.Write = j.Write, j.Read
+	default:
+		doubt = "are what a table in the text says; whether they were read or written is not known, and they stand as reads"
+	}
+	iops := cmp.Or(j.Read.Printed["iops"], j.Write.Printed["iops"])
 	return &fio.Output{
-		Format: fio.Text,
-		Table:  true,
-		Title:  name,
-		Jobs:   []fio.Job{{Name: name, Read: d}},
-		Doubts: []string{
-			fmt.Sprintf(
-				"%s IOPS are what a table in the text says; whether they were read or written is not known, and "+
-					"they stand as reads",
-				cells[column],
-			),
-		},
+		Format: fio.Text, Table: true, Title: j.Name, Jobs: []fio.Job{j},
+		Doubts: []string{iops + " IOPS " + doubt},
 	}
 }
+
+var (
+	tableReads  = regexp.MustCompile(`(?i)read`)
+	tableWrites = regexp.MustCompile(`(?i)write`)
+)

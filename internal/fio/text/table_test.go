@@ -2,7 +2,9 @@ package text
 
 import (
 	"os"
+	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/internal/sys/bounded"
 )
@@ -64,5 +66,32 @@ func TestMeasuredTables(t *testing.T) {
 		if outs := ReadTable([]byte(none)); len(outs) != 0 {
 			t.Errorf("%q: %d results", none, len(outs))
 		}
+	}
+}
+
+// TestColumnsOfATable: beside IOPS the columns with a known name count, in the unit of the cell or of
+// the head; the row or the column says the direction, or nobody.
+func TestColumnsOfATable(t *testing.T) {
+	outs := ReadTable([]byte("| Test | Bandwidth | IOPS | Avg Latency | p99 clat | Total |\n|---|---|---|---|---|---|\n" +
+		"| Random Write | 189 MiB/s (198 MB/s) | 48,300 | 2.65 ms | 9 ms | 5 GiB |\n| Mixed read/write | 4 MiB/s | 1,024 | n/a | | |\n" +
+		"\n| engine | read bw (MiB/s) | read IOPS | read lat (us) | write IOPS | write latency (s) |\n|---|---|---|---|---|---|\n" +
+		"| aio | 13.5 | 3456 | 4572.4 | 57 | 0.25 |\n"))
+	if len(outs) != 3 {
+		t.Fatalf("%d rows", len(outs))
+	}
+	w, both, aio := outs[0].Jobs[0], outs[1].Jobs[0], outs[2].Jobs[0]
+	if w.Read.IOPS != 0 || w.Write.IOPS != 48300 || w.Write.BW != 189<<20 || w.Write.Clat.Mean != 2.65e6 ||
+		len(w.Write.Clat.Percentiles) != 1 || w.Write.Clat.Percentiles[0].Value != 9*time.Millisecond {
+		t.Errorf("%+v", w)
+	}
+	if both.Read.IOPS != 1024 || both.Write.IOPS != 0 || !strings.Contains(outs[1].Doubts[0], "is not known") {
+		t.Errorf("%+v, %q", both, outs[1].Doubts)
+	}
+	if aio.Read.IOPS != 3456 || aio.Read.BW != 13.5*(1<<20) || aio.Read.Clat.Mean != 4572.4e3 || aio.Write.IOPS != 57 ||
+		aio.Write.Clat.Mean != 250e6 || strings.Contains(outs[2].Doubts[0], "not known") {
+		t.Errorf("%+v, %q", aio, outs[2].Doubts)
+	}
+	if outs := ReadTable([]byte("| a | Bandwidth | Latency |\n|---|---|---|\n| x | 1 MiB/s | 2 ms |\n")); len(outs) != 0 {
+		t.Errorf("without IOPS: %d rows", len(outs))
 	}
 }

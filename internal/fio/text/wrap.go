@@ -3,6 +3,7 @@ package text
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -78,6 +79,9 @@ func unquoteText(s string) string {
 	}
 	// A job may be named after its device; comments, diffs and lists go on with something else.
 	path := len(s) > 1 && s[0] == '/' && strings.IndexByte("/* \t", s[1]) < 0
+	if rest := strings.TrimLeft(s, " \t"); rest != s && (strings.HasPrefix(rest, "#") || strings.HasPrefix(rest, "//")) {
+		s = rest // a comment is indented as the code around it
+	}
 	if s != "" && strings.IndexByte("#|*/+-;", s[0]) >= 0 && !path && strings.ContainsAny(s, "=(") {
 		rest := strings.TrimLeft(s[1:], "/ \t")
 		if at := textStarts.FindStringIndex(rest[:min(len(rest), 512)]); at != nil && at[0] == 0 {
@@ -92,6 +96,40 @@ func unquoteText(s string) string {
 	}
 	return s
 }
+
+// mailLine is a line of a mail in quoted-printable that is not yet whole: a "=" at the end of a line
+// is no end of the text's line, and =3D is a "=" (RFC 2045, 6.7).
+type mailLine struct {
+	on   bool // "=3D" was seen: every figure of fio's holds one
+	held strings.Builder
+}
+
+// printable undoes quoted-printable; false while the line goes on.
+func (t *Reader) printable(line string) (string, bool) {
+	m := &t.mail
+	m.on = m.on || strings.Contains(line, "=3D")
+	if !m.on {
+		return line, true
+	}
+	if m.held.Len() > 0 {
+		m.held.WriteString(line)
+		line = m.held.String()
+		m.held.Reset()
+	}
+	if soft, cut := strings.CutSuffix(line, "="); cut && len(soft) < maxWrapped {
+		m.held.WriteString(soft)
+		return "", false
+	}
+	if !strings.Contains(line, "=3D") { // of a part that is not encoded: avg=19.00 is no byte
+		return line, true
+	}
+	return textEscaped.ReplaceAllStringFunc(line, func(code string) string {
+		b, _ := strconv.ParseUint(code[1:], 16, 8)
+		return string([]byte{byte(b)})
+	}), true
+}
+
+var textEscaped = regexp.MustCompile(`=[0-9A-F]{2}`)
 
 // runTogether takes apart a line that holds many lines of fio's; nil when it holds one.
 func runTogether(s string) []string {

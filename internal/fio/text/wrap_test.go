@@ -26,3 +26,47 @@ func TestStartWords(t *testing.T) {
 		t.Errorf("%q is looked at", s)
 	}
 }
+
+// TestMarksOfMail: what mails and comments do to fio's lines is undone, and nothing else is.
+func TestMarksOfMail(t *testing.T) {
+	const row = "j: (groupid=0, jobs=1): err= 0: pid=7: Wed Jun 14 06:26:51 2023\n"
+	const encoded = "> j: (groupid=3D0, jobs=3D1): err=3D 0: pid=3D7: Wed Jun 14 06:26:=\n51 2023\n" +
+		">   read: IOPS=3D1000, BW=3D4000KiB/s (4096kB/s)(117MiB/30000msec)\n"
+	for _, c := range []struct {
+		name, in   string
+		iops, mean float64 // of reads; of their clat in µs
+		writes     float64
+		unread     int
+	}{
+		{"quoted-printable", encoded + ">     clat (usec): min=3D10, max=3D90, avg=3D19.00, stdev=3D1=\n2.50\n", 1000, 19, 0, 0},
+		{"quoted-printable, and a part that is not", encoded + ">     clat (usec): min=10, max=90, avg=19.00, stdev=12.50\n", 1000, 19, 0, 0},
+		{"quoted-printable, cut off in a line", encoded + ">     clat (usec): min=3D10, max=3D90, avg=3D19.00, stdev=3D12.50=\n", 1000, 19, 0, 0},
+		{"an equals sign at the end of a plain line", "=====\n" + row + "  read: IOPS=1000, BW=4000KiB/s (4096kB/s)(117MiB/30000msec)\n", 1000, 0, 0, 0},
+		{"comments indented as the code", "    fio.run(job)\n    #   read: IOPS=1000, BW=4000KiB/s (4096kB/s)(117MiB/30000msec)\n", 1000, 0, 0, 0},
+		{"comments of C++", "\t//   read: IOPS=1000, BW=4000KiB/s (4096kB/s)(117MiB/30000msec)\n", 1000, 0, 0, 0},
+		{"a field set off by stars", "write: io=400KB, bw=4.0KB/s, *iops=463*, runt= 100000msec\n", 0, 0, 463, 0},
+		{"figures that somebody wrote behind fio's", row + "  read: IOPS=1000, BW=4000KiB/s (4096kB/s)(117MiB/30000msec), iops=2048, runt=\n", 1000, 0, 0, 1},
+		{
+			"a paragraph filled to its margin", row + "  read: IOPS=1000, BW=4000KiB/s (4096kB/s)(117MiB/30000msec)\n" +
+				"   bw (  KiB/s): min=1000, max=7280, per=100.00%, avg=4000.71,\nstdev=1603.47, samples=85 write: IOPS=500, BW=2000KiB/s\n" +
+				"(2048kB/s)(58.6MiB/30000msec); 0 zone resets\n", 1000, 0, 500, 0,
+		},
+	} {
+		r := &Reader{}
+		for i, line := range strings.Split(strings.TrimSuffix(c.in, "\n"), "\n") {
+			r.Line(i+1, line)
+		}
+		r.Finish()
+		outs := r.Take()
+		if len(outs) != 1 || len(outs[0].Jobs) != 1 {
+			t.Errorf("%s: %d runs", c.name, len(outs))
+			continue
+		}
+		j := outs[0].Jobs[0]
+		near := func(got, want float64) bool { return got >= want*0.999 && got <= want*1.001 }
+		if !near(float64(j.Read.IOPS), c.iops) || !near(j.Read.Clat.Mean/1e3, c.mean) ||
+			!near(float64(j.Write.IOPS), c.writes) || len(outs[0].Unread) != c.unread {
+			t.Errorf("%s: %v reads, clat %v, %v writes, unread %+v", c.name, j.Read.IOPS, j.Read.Clat.Mean, j.Write.IOPS, outs[0].Unread)
+		}
+	}
+}
