@@ -15,7 +15,7 @@ func JoinFragments(outputs []*fio.Output) []*fio.Output {
 	var kept []*fio.Output
 	type heading struct{ source, title string }
 	first := map[heading]*fio.Output{} // under each heading
-	for _, o := range withoutQuotes(withoutPhantoms(outputs)) {
+	for _, o := range withoutQuotes(withoutPhantoms(withoutPieces(outputs))) {
 		at := heading{o.Source, strings.TrimSuffix(o.Title, ":")}
 		part := o.Title != "" && o.Program == "" && fragmentary(o)
 		if !part || first[at] == nil {
@@ -100,6 +100,66 @@ func didAsMuch(d fio.Disk, o *fio.Output) bool {
 	}
 	counted := float64(d.Reads + d.Writes + d.ReadMerges + d.WriteMerges)
 	return counted >= n/2 && counted <= 2*n
+}
+
+// withoutPieces leaves out the pieces of a run that stands whole above them in the same text, quoted
+// line by line to be explained: every figure that such a piece has is one of the run's. A line of it
+// that could not be read stays listed, with the run.
+func withoutPieces(outputs []*fio.Output) []*fio.Output {
+	var kept []*fio.Output
+	whole := map[string][]*fio.Output{} // by source
+	for _, o := range outputs {
+		at := slices.IndexFunc(whole[o.Source], func(w *fio.Output) bool { return pieceOf(o, w) })
+		if at >= 0 {
+			w := whole[o.Source][at]
+			w.Unread = append(w.Unread, o.Unread...)
+			continue
+		}
+		copied := *o
+		copied.Unread = slices.Clip(copied.Unread) // o's stay as they are
+		kept = append(kept, &copied)
+		if o.Format == fio.Text && len(o.Jobs) == 1 && len(o.Jobs[0].Depths) > 0 && !quotable(o) && !fragmentary(o) {
+			whole[o.Source] = append(whole[o.Source], &copied)
+		}
+	}
+	return kept
+}
+
+// pieceOf says that o is quoted out of w, a run of one row.
+func pieceOf(o, w *fio.Output) bool {
+	row := &w.Jobs[0]
+	if o.Format != fio.Text || o.Version != "" || len(o.Disks) > 0 || len(o.Jobs) != 1 || len(o.Groups) > 0 {
+		return groupOfRow(o, row)
+	}
+	j := &o.Jobs[0]
+	if j.Error != 0 || j.PID != 0 && (j.PID != row.PID || !o.Time.Equal(w.Time)) {
+		return false
+	}
+	was := row.Directions()
+	for i, d := range j.Directions() {
+		other := d.N > 0 && d.N != was[i].N || d.BWSamples.N > 0 && d.BWSamples != was[i].BWSamples
+		if other || d.IOPS > 0 || d.BW > 0 || d.Slat.Measured() || d.Clat.Measured() || d.Lat.Measured() {
+			return false
+		}
+	}
+	return (j.CPU == fio.CPU{} || j.CPU == row.CPU) && (len(j.Buckets) == 0 || slices.Equal(j.Buckets, row.Buckets)) &&
+		(len(j.Depths) == 0 || slices.Equal(j.Depths, row.Depths))
+}
+
+// groupOfRow says that o is no more than the status group of a row: the same bandwidth, as printed,
+// over the same time.
+func groupOfRow(o *fio.Output, row *fio.Job) bool {
+	if o.Format != fio.Text || o.Version != "" || len(o.Disks)+len(o.Jobs) > 0 || len(o.Groups) != 1 {
+		return false
+	}
+	names := map[string]*fio.Direction{"READ": &row.Read, "WRITE": &row.Write, "TRIM": &row.Trim}
+	for name, g := range o.Groups[0].Directions {
+		d := names[name]
+		if d == nil || g.MaxRun != d.Runtime || g.Printed["bw"] == "" || g.Printed["bw"] != d.Printed["bw"] {
+			return false
+		}
+	}
+	return len(o.Groups[0].Directions) > 0
 }
 
 // withoutQuotes leaves out what a text repeats of a result that stands whole in it: the line with

@@ -64,7 +64,8 @@ func TestWhetherItWasDirect(t *testing.T) {
 
 // TestQuotesAreNoResults: an article repeats figures of the output that it quotes.
 func TestQuotesAreNoResults(t *testing.T) {
-	whole := textRow(ofDevice, sawAll)
+	whole := strings.Replace(textRow(ofDevice, sawAll), "     issued", "  IO depths    : 1=100.0%, 2=0.0%\n     issued", 1)
+	const rowLine = "job: (groupid=0, jobs=1): err= 0: pid=7: Wed Mar  6 19:00:05 2024"
 	for name, c := range map[string]struct {
 		more string
 		want int
@@ -74,6 +75,12 @@ func TestQuotesAreNoResults(t *testing.T) {
 		"its group":               {"\n## In short\n\n  WRITE: bw=4000KiB/s (4096kB/s)\n", 1},
 		"another rate":            {"\n## Before\n\n  write: IOPS=900, BW=3600KiB/s (3686kB/s)(211MiB/60001msec)\n", 2},
 		"the rate, of reads":      {"\n## Reads\n\n  read: IOPS=1000, BW=4000KiB/s (4096kB/s)(234MiB/60001msec)\n", 2},
+		"its row":                 {"\n**Line 1: " + rowLine + "**\n\nthe job's name\n", 1},
+		"the row of another":      {"\n**Line 1: " + strings.Replace(rowLine, "pid=7", "pid=9", 1) + "**\n\nthe job's name\n", 2},
+		"its CPU":                 {"\n**Line 6: cpu**\n\n```\ncpu          : usr=0.72%, sys=2.58%, ctx=113720, majf=0, minf=1\n```\n", 1},
+		"another's CPU":           {"\n**Line 6: cpu**\n\n```\ncpu          : usr=9.72%, sys=2.58%, ctx=113720, majf=0, minf=1\n```\n", 2},
+		"its count":               {"\n**Line 7: issued**\n\n```\n     issued rwts: total=0,60001,0,0 short=0,0,0,0 dropped=0,0,0,0\n```\n", 1},
+		"another's count":         {"\n**Line 7: issued**\n\n```\n     issued rwts: total=0,60002,0,0 short=0,0,0,0 dropped=0,0,0,0\n```\n", 2},
 		"an equal run with disks": {"\n## Again\n\n" + strings.Replace(whole, "pid=7", "pid=8", 1), 2},
 	} {
 		if all := imported(t, whole+c.more, Found{}); len(all) != c.want {
