@@ -69,7 +69,7 @@ func (c *cleaner) below(dir *sys.Dir, depth int) error {
 	if depth > deepest {
 		return fmt.Errorf("%s is more than %d directories deep: clean it by its own name", dir.Name(), deepest)
 	}
-	entries, err := fs.ReadDir(dir.FS(), ".")
+	entries, err := dir.Entries()
 	if passable(err) {
 		return nil // what cannot be read cannot be cleaned; what is gone is clean
 	}
@@ -156,7 +156,7 @@ func cleanFolder(parent *sys.Dir, dry bool) (Leftover, error) {
 	if l.Server, err = endServer(folder, dry); err != nil {
 		return l, err
 	}
-	entries, err := fs.ReadDir(folder.FS(), ".")
+	entries, err := folder.Entries()
 	if err != nil {
 		return l, err
 	}

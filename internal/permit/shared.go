@@ -80,7 +80,7 @@ func joinFolder(at *sys.Dir, fleet string) (folder *sys.Dir, group *sys.SharedLo
 }
 
 func removeShares(folder *sys.Dir) error {
-	entries, err := fs.ReadDir(folder.FS(), ".")
+	entries, err := folder.Entries()
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), sharePrefix) {
 			err = errors.Join(err, folder.RemoveAll(e.Name()))

@@ -62,6 +62,15 @@ func (d *Dir) Path(elem ...string) string {
 	return path
 }
 
+// Entries is what lies in the directory. An error has its name, not that of the handle.
+func (d *Dir) Entries() ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(d.FS(), ".")
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
+		err = &fs.PathError{Op: of.Op, Path: d.name, Err: of.Err}
+	}
+	return entries, err
+}
+
 // Info is the state of the directory itself.
 func (d *Dir) Info() (fs.FileInfo, error) { return d.file.Stat() }
 

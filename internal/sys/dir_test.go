@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -148,5 +149,30 @@ func TestLockIsExclusive(t *testing.T) {
 	release()
 	if _, err := sys.Lock(filepath.Join(d.Name(), "lock")); err == nil {
 		t.Error("Lock took a file")
+	}
+}
+
+// TestEntriesNameTheDirectory: what goes wrong with a directory that is held, such as an error of its disk, is said of
+// its own name.
+func TestEntriesNameTheDirectory(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "gone")
+	if err := os.Mkdir(name, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d, err := sys.OpenDir(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close() //nolint:errcheck // only a handle
+	if entries, err := d.Entries(); err != nil || len(entries) != 0 {
+		t.Errorf("%v %v", entries, err)
+	}
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Entries(); err != nil && !strings.Contains(err.Error(), name) {
+		t.Errorf("%v: want the name %s", err, name)
+	} else if err == nil {
+		t.Error("a directory that is gone was read")
 	}
 }

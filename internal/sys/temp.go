@@ -3,7 +3,6 @@ package sys
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -68,7 +67,7 @@ func (d *Dir) EndWrites(dry bool) (found []string, size int64, err error) {
 	if err != nil {
 		return nil, 0, nil //nolint:nilerr // without /proc nothing can be found
 	}
-	entries, err := fs.ReadDir(d.FS(), ".")
+	entries, err := d.Entries()
 	for _, e := range entries {
 		if !IsWrite(e.Name()) || !leftTemp(e.Name()[1:], space) {
 			continue
@@ -123,7 +122,7 @@ func endTemps(base, space string, dry bool) (found []string, err error) {
 		return nil, nil //nolint:nilerr // nothing is there, or nothing can be seen
 	}
 	defer dir.Close() //nolint:errcheck // only a handle
-	entries, err := fs.ReadDir(dir.FS(), ".")
+	entries, err := dir.Entries()
 	if err != nil {
 		return nil, err
 	}
