@@ -53,6 +53,26 @@ var settings = map[string]byte{
 	"inflate-log":         '!',
 }
 
+// shorts are the letters of fio's own options (init.c, l_opts), as fio 3.33 takes them.
+var shorts = map[string]string{
+	"a": "alloc-size", "b": "bandwidth-log", "c": "cmdhelp", "d": "debug", "e": "eta", "f": "append-terse", "h": "help",
+	"i": "enghelp", "j": "max-jobs", "l": "latency-log", "m": "minimal", "o": "output", "p": "profile", "r": "readonly",
+	"s": "showcmd", "v": "version", "w": "warnings-fatal", "x": "section", "A": "merge-blktrace-only",
+	"B": "trigger-timeout", "C": "client", "D": "daemonize", "E": "eta-newline", "F": "output-format", "G": "crctest",
+	"H": "trigger", "I": "idle-prof", "J": "trigger-remote", "K": "aux-path", "L": "status-interval", "M": "memcpytest",
+	"P": "parse-only", "R": "remote-config", "S": "server", "T": "cpuclock-test", "V": "terse-version",
+	"W": "trigger-file", "X": "inflate-log",
+}
+
+// Short is the option of fio itself that a word such as -f stands for.
+func Short(word string) (string, bool) {
+	if len(word) != 2 || word[0] != '-' {
+		return "", false
+	}
+	name, known := shorts[word[1:]]
+	return name, known
+}
+
 // Setting says whether a name is an option of fio itself, such as output, and no job option.
 func Setting(name string) bool { return settings[name] != 0 }
 
@@ -96,6 +116,9 @@ func ParseWords(words []shell.Word) (*JobFile, error) {
 			continue
 		}
 		name, value, has := strings.Cut(name, "=")
+		if long, short := Short(w.Text); short {
+			name = long
+		}
 		o := Option{Name: name, Value: value, Bare: !has, Line: w.Line, Col: w.Col}
 		if !has && TakesNext(name) {
 			if i++; i == len(words) {

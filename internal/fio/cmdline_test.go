@@ -1,12 +1,14 @@
 package fio
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/sys/bounded"
@@ -157,4 +159,28 @@ func FuzzParseCommandLine(f *testing.F) {
 			_ = CommandLine(job)
 		}
 	})
+}
+
+// Letters that stand for options of fio itself are ones that fio takes, with a value where the option takes one, and others
+// it refuses. All letters were tried with fio 3.33 on 2026-11-23; each start costs a tenth of a second, so some are tried here.
+func TestShortsAreThoseOfFio(t *testing.T) {
+	if _, err := exec.LookPath("fio"); err != nil {
+		t.Skip("NOT TESTED: fio is not installed")
+	}
+	for _, c := range "foEqt" {
+		word := "-" + string(c)
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		said, _ := exec.CommandContext(ctx, "fio", "--parse-only", word).CombinedOutput()
+		stop()
+		wants := strings.Contains(string(said), "requires an argument")
+		refused := !wants && strings.Contains(string(said), "unrecognized option")
+		name, known := Short(word)
+		if known == refused || known && wants != TakesNext(name) {
+			t.Errorf("%s is %q: fio refuses it: %v, wants a value: %v", word, name, refused, wants)
+		}
+	}
+	f, err := ParseCommandLine([]string{"fio", "-o", "x.log", "-m", "--name=a"})
+	if err != nil || len(f.Settings) != 2 || f.Settings[0].Name != "output" || f.Settings[0].Value != "x.log" || len(f.Jobs()) != 1 {
+		t.Errorf("%+v, %v", f, err)
+	}
 }

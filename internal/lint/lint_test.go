@@ -119,6 +119,10 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL102", "[a]\nrw=read\nshared_mmap=1\n", `fio knows no option "shared_mmap"`, func(c *Case) {
 			c.Own = map[string]string{"share_mmap": "fio/engines/mmap.c"}
 		}},
+		{"PL102", "${dir}/fio-zones/fio --name=a --zone_append=1\n", `info No released fio knows the option "zone_append"; ${dir}/fio-zones/fio may be another one.`, nil},
+		{"PL102", "/usr/bin/fio --name=a --zone_append=1\n", `fio knows no option "zone_append"`, nil},
+		{"PL102", "fio -o x.log -f -q --name=a --rw=read\n", `fio knows no option "q".`, nil},
+		{"PL124", "[a]\nrw=write\nrwmixcycle=40\n", "error rwmixcycle is gone; drop it.", nil},
 		{"PL156", "fio --name=a --rw=read --size=1g --output=out--bs=4k.json\n", "info --bs stands in the value of output", nil},
 		{"PL103", "[a]\nrw=randread\niodepth=32\n", "info ioengine=psync (fio's default) keeps one I/O", nil},
 		{"PL128", "[a]\nrw=randrw\nbs=4k-64k\n", "bs=4k-64k is not a range: fio takes 4 KiB for reads and 64 KiB for writes.", nil},
@@ -392,6 +396,10 @@ func TestJobRulesStaySilent(t *testing.T) {
 		{"PL102", "[a]\nioengine=${E}\nthing=read\n"}, // an option of a plugin
 		{"PL128", "fio --name=a --rw=write --size=1g --directory ~/x\n"},
 		{"PL128", "[a]\nrw=write\nfilename=a~/x\n"},
+		{"PL102", "fio -o x.log -f -m --name=a --rw=read --size=1g\n"}, // letters of fio's own options
+		{"PL102", "fio --name=a --bs={1} --rw={rw} --numjobs={}\n"},
+		{"PL102", "[a]\nrw=read\n...\n"},
+		{"PL141", "fio --read_iolog=\"a:\"b\" --rw=read\n"},
 		{"PL102", "[a]\nrw=rwxxx\nbs=bsxxx\niodepth=iodepXXX\n"},
 		{"PL106", "fio --name=a --rw=write --bs=4k --size=4k --ioengine=libaio --direct=1\n"},
 		{"PL106", "fio --name=a --rw=write --bs=4k --size=4k --iodepth=8 --ioengine=psync\n"},
@@ -520,6 +528,32 @@ func TestWhatJobsShareIsSaidOnce(t *testing.T) {
 	}
 	if got := lint("PL128", "fio --name=a --bs=4k-64k --name=b --bs=4k-64k\n"); len(got) != 2 {
 		t.Errorf("%d findings of two options, want 2", len(got))
+	}
+}
+
+// The strings of a program are often completed by what stands behind them: nothing is missing in a command then, and a value
+// that ends with its string is none.
+func TestStringsOfProgramsAreCompleted(t *testing.T) {
+	for text, want := range map[string]string{
+		"cmd = \"fio --rw=read --size=1g \" \\\n    \"--name=a\"\n":              "",
+		"cmd = 'fio --size=1g --directory=' + d + ' --name=a'\n":                 "",
+		"cmd = \"fio --rw=read --size=%s\" % size\n":                             "",
+		"cmd = 'fio --rw=read --size=1g'\n":                                      "", // and more may be added
+		"run(\"fio --name=a --iodpeth=4 --rw=read --size=1g\")\n":                "",
+		"cmd = \"fio --name=a --iodpeth=4 --rw=read --size=1g \" + more\n":       "PL102",
+		"cmd = \"fio --name=a --direct=true --rw=read --size=\" + size + \"\"\n": "PL102",
+	} {
+		c := &Case{Scripts: []*script.File{script.Parse("x.py", []byte(text), script.Options{})}}
+		got := ""
+		for _, f := range AtLeast(Judge(c), finding.Fail) {
+			got += string(f.Code)
+		}
+		if got != want {
+			t.Errorf("%s in %q, want %q", got, text, want)
+		}
+	}
+	if got := lint("PL141", "cmd=\"fio --rw=read --size=1g\"\n$cmd\n"); len(got) != 1 {
+		t.Errorf("%+v: a shell's string is whole", got)
 	}
 }
 

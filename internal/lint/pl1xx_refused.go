@@ -60,6 +60,9 @@ func filledIn(o fio.Option) bool {
 	if unknown(value) || strings.Contains(value, "#") {
 		return true
 	}
+	if strings.ContainsAny(value, "{}") {
+		return true // a format of Python's, or words that a shell makes of one
+	}
 	first, _, _ := cutAny(value, ":,/")
 	if !placeholder.MatchString(first) && !placeholder.MatchString(value) {
 		return false
@@ -122,7 +125,7 @@ func textsOf(file *script.File, j *script.Job) []written {
 		w := written{file: file, job: j, section: i}
 		w.Command, w.Open, w.Global, w.Free = j.Command, filledIn, s.Global(), !named || len(j.Passed) > 0
 		for _, o := range s.Options {
-			if o.File == "" && !strings.ContainsAny(o.Name, "$#<{") {
+			if o.File == "" && !strings.ContainsAny(o.Name, "$#<{") && strings.Trim(o.Name, ".…") != "" {
 				w.Own = append(w.Own, o)
 			}
 		}
@@ -159,7 +162,8 @@ var unknownOption = &rule{
 		"of 20 versions and engine by engine; what fio's own code checks in a run, and --parse-only does not, " +
 		"counts too. A value that a shell, a template or a person fills in is not judged; one that a job file " +
 		"leaves empty is an info, unless the fio at hand was asked. An option that a fio in the same tree defines " +
-		"(its source or a patch of it) is an info, too.",
+		"(its source or a patch of it) is an info, too, as is one of a command that starts a fio in a folder named after it, " +
+		"such as ./fio-zones/fio.",
 	Why: "fio drops the whole job. Of a job file it reads no further: the sections behind it are not run " +
 		"either, and the exit code is 1.",
 	Fix: "Use the spelling that fio knows; fio --cmdhelp=all lists all options, --enghelp=ENGINE those of an " +
@@ -261,6 +265,9 @@ func (c *Case) refused(table *fio.OptionTable, w written, r fio.Refusal) *findin
 	return f
 }
 
+// ownProgram is a fio that somebody built: one in a folder whose name is no system's.
+var ownProgram = regexp.MustCompile(`^(?:[^/]*/)*[^/]*[fF][iI][oO][^/]*/fio$|^\.\.?/fio$`)
+
 func (c *Case) unknownName(table *fio.OptionTable, w written, r fio.Refusal) *finding.Finding {
 	o := r.Option
 	if pluginOption(o.Name) {
@@ -268,6 +275,12 @@ func (c *Case) unknownName(table *fio.OptionTable, w written, r fio.Refusal) *fi
 	}
 	name := text.Clean(o.Name, 120)
 	f := w.at(o, fmt.Sprintf("fio knows no option %q.", name))
+	if w.Command && ownProgram.MatchString(w.job.Program) {
+		f.Message = fmt.Sprintf("No released fio knows the option %q; %s may be another one.", name,
+			text.Clean(w.job.Program, 120))
+		f.Severity, f.Fix = finding.Info, "Say beside the command which fio it is."
+		return f
+	}
 	if source, own := c.Own[o.Name]; own {
 		f.Message = fmt.Sprintf("No released fio knows the option %q; the one whose source is %s does.", name,
 			text.Clean(source, 120))

@@ -31,6 +31,8 @@ type reader struct {
 	code    []span          // what was read as commands
 	spoken  []unit          // lines whose words are printed, or are a variable's value that was read
 	spent   spent
+	// unclosed is true while a line is read whose quote is never closed: what it holds may be more.
+	unclosed bool
 }
 
 // span is a range of lines, from included, to not, counted from 0.
@@ -188,7 +190,9 @@ func (r *reader) shell(from, to, block int, code bool) {
 			}
 		}
 		i = r.hereDocument(words, end, to, block)
+		r.unclosed = err != nil
 		r.line(words, block, code)
+		r.unclosed = false
 	}
 }
 

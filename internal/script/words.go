@@ -259,7 +259,11 @@ func (r *reader) fio(words []shell.Word, block int, code bool) {
 		Words:   slices.Clone(words),
 		Block:   block,
 	}
-	j.Words[0].Text = "fio"
+	j.Program, j.Words[0].Text = words[0].Text, "fio"
+	j.Partial = r.unclosed
+	if r.goesOn(words[len(words)-1]) {
+		j.Partial, j.Words = true, withoutOpenEnd(j.Words)
+	}
 	options := 0
 	kept := j.Words[:1]
 	for i, w := range j.Words[1:] {
@@ -303,6 +307,37 @@ func (r *reader) fio(words []shell.Word, block int, code bool) {
 	r.Jobs = append(r.Jobs, j)
 }
 
+// programEndings are those of languages in which a command is a string.
+var programEndings = endings(`.py .pl .pm .rb .lua .tcl .js .mjs .ts .groovy .gradle .sc .jl .r`)
+
+// programShebang begins such a program.
+var programShebang = regexp.MustCompile(`^#!.*\b(?:python|perl|ruby|lua|tclsh|node)`)
+
+// stringEnd is what stands behind a string that another one, a value or a format completes.
+var stringEnd = regexp.MustCompile(`^["']{1,3}\s*(?:[\\+%.]|[frbFRB]?["']|$)`)
+
+// goesOn says whether a command, in the string of a program, is completed by what stands behind the string.
+func (r *reader) goesOn(last shell.Word) bool {
+	if !programEndings[strings.ToLower(path.Ext(r.Name))] && !programShebang.MatchString(r.Source(1)) {
+		return false
+	}
+	line := []rune(r.Source(last.Line))
+	if last.Col < 1 || last.Col > len(line) {
+		return false
+	}
+	rest := string(line[last.Col-1:])
+	at := strings.LastIndex(rest[:min(len(rest), strings.Index(rest, last.Text)+len(last.Text))], last.Text)
+	return at >= 0 && stringEnd.MatchString(strings.TrimLeft(rest[at+len(last.Text):], " "))
+}
+
+// withoutOpenEnd drops a last word whose value stands behind the string: "fio --directory=" + dir.
+func withoutOpenEnd(words []shell.Word) []shell.Word {
+	if last := words[len(words)-1].Text; len(words) > 1 && (strings.HasSuffix(last, "=") || !strings.Contains(last, "=")) {
+		return words[:len(words)-1]
+	}
+	return words
+}
+
 // foreignWords says whether most options of a command are none of fio's.
 func foreignWords(words []shell.Word) bool {
 	own, foreign, job := 0, 0, false
@@ -312,6 +347,9 @@ func foreignWords(words []shell.Word) bool {
 			continue
 		}
 		name, _, _ = strings.Cut(name, "=")
+		if _, short := fio.Short(w.Text); short {
+			continue // a letter that many programs know
+		}
 		job = job || name == "name"
 		_, known := fio.BuiltinOptions().Lookup(strings.ReplaceAll(name, "-", "_"))
 		if known || fio.Setting(name) {
