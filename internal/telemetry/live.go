@@ -490,8 +490,8 @@ func (w *watcher) device(i int) LiveDevice {
 		ReadBytes: units.Bytes(d(atReadBytes)) * sector, WriteBytes: units.Bytes(d(atWriteBytes)) * sector,
 		Wait: millis(d(atReadMs) + d(atWriteMs)), Other: millis(d(atDiscardMs) + d(atFlushMs)), Busy: millis(d(atBusy)),
 		InFlight: float64(s.inFlight) / float64(w.out.Ticks), Longest: s.longest, Stalled: s.stilled,
-		PeakIOs: s.peakIOs, PeakBytes: s.peakBytes, LastIOs: s.lastIOs, Suspended: float64(s.suspended) / float64(w.out.Ticks),
-		Gone: s.gone,
+		PeakIOs: s.peakIOs, PeakBytes: s.peakBytes, LastIOs: s.lastIOs, Gone: s.gone,
+		Suspended: float64(s.suspended) / float64(w.out.Ticks),
 	}
 	if s.isMD {
 		live.Sync = &s.sync

@@ -62,7 +62,8 @@ func (v *view) gaveAll(d *device) bool {
 		return false
 	}
 	share, _, _ := v.volumeShare(d)
-	return share >= atLimit || d.Volume.Burst.IOPS > d.Volume.Sustained.IOPS && d.Volume.Sustained.IOPS > 0 && d.atBaseline()
+	base, burst := d.Volume.Sustained.IOPS, d.Volume.Burst.IOPS
+	return share >= atLimit || burst > base && base > 0 && d.atBaseline()
 }
 
 func (v *view) itself(d *device) string {
