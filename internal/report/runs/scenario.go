@@ -172,7 +172,7 @@ func runFacts(r *result.Result) page.Facts {
 		)
 	}
 	if c := r.Total.CPU; c.User+c.System > 0 {
-		add("fio's CPU", "%s user, %s system of a core a job", text.Percent(c.User), text.Percent(c.System))
+		add("fio's CPU", "%s user, %s system of one core per job", text.Percent(c.User), text.Percent(c.System))
 	}
 	if h := r.Host; h != nil {
 		add(
