@@ -162,8 +162,8 @@ var unknownOption = &rule{
 		"of 20 versions and engine by engine; what fio's own code checks in a run, and --parse-only does not, " +
 		"counts too. A value that a shell, a template or a person fills in is not judged; one that a job file " +
 		"leaves empty is an info, unless the fio at hand was asked. An option that a fio in the same tree defines " +
-		"(its source or a patch of it) is an info, too, as is one of a command that starts a fio in a folder named after it, " +
-		"such as ./fio-zones/fio.",
+		"(its source or a patch of it) is an info, too, as is one of a command that starts a fio in a folder named " +
+		"after it, such as ./fio-zones/fio.",
 	Why: "fio drops the whole job. Of a job file it reads no further: the sections behind it are not run " +
 		"either, and the exit code is 1.",
 	Fix: "Use the spelling that fio knows; fio --cmdhelp=all lists all options, --enghelp=ENGINE those of an " +
