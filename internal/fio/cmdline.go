@@ -66,11 +66,9 @@ var shorts = map[string]string{
 
 // Short is the option of fio itself that a word such as -f stands for.
 func Short(word string) (string, bool) {
-	if len(word) != 2 || word[0] != '-' {
-		return "", false
-	}
-	name, known := shorts[word[1:]]
-	return name, known
+	letter, dashed := strings.CutPrefix(word, "-")
+	name, known := shorts[letter]
+	return name, dashed && known
 }
 
 // Setting says whether a name is an option of fio itself, such as output, and no job option.
@@ -107,10 +105,8 @@ func ParseWords(words []shell.Word) (*JobFile, error) {
 			}
 			break
 		}
-		name := strings.TrimPrefix(
-			strings.TrimPrefix(w.Text, "-"),
-			"-",
-		) // fio takes one dash for two (getopt_long_only)
+		// fio takes one dash for two (getopt_long_only).
+		name := strings.TrimPrefix(strings.TrimPrefix(w.Text, "-"), "-")
 		if name == w.Text || name == "" {
 			f.Files = append(f.Files, w.Text)
 			continue
@@ -185,8 +181,7 @@ func CommandLine(f *JobFile) []string {
 	for i, s := range f.Sections {
 		switch {
 		case !s.Global():
-			argv = append(argv, "--name="+f.Effective(i).Name)
-			begun = true
+			argv, begun = append(argv, "--name="+f.Effective(i).Name), true
 		case begun:
 			argv = append(argv, "--name=global")
 		}

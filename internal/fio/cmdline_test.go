@@ -162,7 +162,7 @@ func FuzzParseCommandLine(f *testing.F) {
 }
 
 // Letters that stand for options of fio itself are ones that fio takes, with a value where the option takes one, and others
-// it refuses. All letters were tried with fio 3.33 on 2026-11-23; each start costs a tenth of a second, so some are tried here.
+// it refuses. Each start costs a tenth of a second, so that some are tried.
 func TestShortsAreThoseOfFio(t *testing.T) {
 	if _, err := exec.LookPath("fio"); err != nil {
 		t.Skip("NOT TESTED: fio is not installed")
