@@ -35,11 +35,11 @@ func newCompareCmd(env *Env) *cobra.Command {
 		Use:   "compare RUN|DIR|KEY=VALUE…",
 		Short: "Compare runs, rounds and groups of runs",
 		Long: `Compare runs with each other: the first with each of the others, or the groups that a label makes.
-Scenarios are matched by what was run, not by their names. Each figure stands next to its own ceiling, and a
-change has a word (faster, slower, same, cannot tell) only where rounds bear it out: one run against one never
-has. See docs/compare.md.
+Scenarios are matched by what was run, not by their names, and each figure stands next to its own ceiling. A
+change is called faster, slower or the same only where rounds bear it out; one run against one run cannot
+tell. See docs/compare.md.
 
-A word is a run's directory; several of these with commas between them, whose results are rounds of one thing; a
+An argument is a run's directory; several of them with commas between, which are rounds of one thing; a
 directory of runs; or KEY=VALUE for all runs with that label below --in. A single run is compared result by
 result.`,
 		Args: cobra.MinimumNArgs(1),
