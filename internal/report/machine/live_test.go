@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/internal/diagnose/live"
 )
@@ -89,6 +90,20 @@ func TestLiveNames(t *testing.T) {
 	for _, name := range []string{"window_ns", "wait_ns", "read_bytes_per_s", "own_lateness_ns", "cpu_ns", "used_per_s"} {
 		if !seen[name] {
 			t.Errorf("no trial has %s", name)
+		}
+	}
+}
+
+// A minute in which nothing was asked of a device is fine and has no latency.
+func TestIdleMinute(t *testing.T) {
+	at := time.Date(2026, 11, 23, 6, 40, 0, 0, time.Local)
+	for want, m := range map[string]live.Minute{
+		"06:40  ok         nothing is asked of it":          {Start: at, Whose: live.Fine},
+		"06:40  ok         250 µs, 0 waiting, 2 IOPS":       {Start: at, Whose: live.Fine, Wait: 250_000, IOPS: 2},
+		"06:40  slow 2 s   0 s, 0 waiting, 0 IOPS  (yours)": {Start: at, Whose: live.Yours, Slow: 2 * time.Second},
+	} {
+		if got := minuteLine(m); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

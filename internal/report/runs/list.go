@@ -56,7 +56,7 @@ func List(most int, below ...Listed) *page.Document {
 }
 
 // fleetSummary is a fleet run in a few words: how it ended, how much it measured, on how many
-// hosts.
+// hosts, its labels.
 func fleetSummary(f *bundle.Fleet) []string {
 	lost := 0
 	for _, h := range f.Hosts {
@@ -68,11 +68,10 @@ func fleetSummary(f *bundle.Fleet) []string {
 	if lost > 0 {
 		hosts += fmt.Sprintf(", %d lost", lost)
 	}
-	said := []string{f.Outcome(), text.Plural(len(f.Scenarios), "scenario"), hosts}
 	if labels := LabelText(f.Labels); labels != "" {
-		said = append(said, text.Clean(labels, words.LongName))
+		hosts += ", " + text.Clean(labels, words.LongName)
 	}
-	return said
+	return []string{f.Outcome(), text.Plural(len(f.Scenarios), "scenario"), hosts}
 }
 
 // listedFleet is a fleet run in a list, as JSON.
