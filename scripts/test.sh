@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tests and says at the end how many were skipped, and why: a skipped test is a hole, and must not pass for a pass.
-# First all rooms without the lab, with the race detector, and beside them the scripts of the command line: both wait more than they
-# compute, so more of them run at a time than there are cores. Then the lab's tests, one guest at a time and without it: they measure.
+# First all rooms without the lab, with the race detector, and beside them the scripts of the command line, which wait more than they
+# compute; then the lab's tests, one guest at a time and without it: they measure.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 logs=$(mktemp -d)
@@ -50,9 +50,9 @@ failures() {
 mapfile -t rooms < <(go list ./... | grep -vE '/internal/(lab(/ebs|/labtest)?|cli)$')
 # Simulations and stress tests of one goroutine: the detector finds nothing in them and makes them ten times slower.
 single='^(TestLintStaysLinear|TestManySections|TestGroupsOfRounds|TestFallingSession|TestSuites|TestUntil|TestWindow|TestBaseline|TestKnees|TestQuantileOf|TestStopRule|TestOracle|TestOracleByEachIO|TestBruteForce|TestReplay|TestSeriesBruteForce|TestPairedShareClaims|TestRefusalsAgainstRealBinaries)$'
-PLIMSOLL_LAB=off run scripts -timeout 25m -parallel 4 ./internal/cli &
+PLIMSOLL_LAB=off run scripts -timeout 25m ./internal/cli &
 scripts=$!
-PLIMSOLL_LAB=off CGO_ENABLED=1 run rooms -race -p 3 -skip "$single" -timeout 20m "${rooms[@]}" || failed=1
+PLIMSOLL_LAB=off CGO_ENABLED=1 run rooms -race -skip "$single" -timeout 20m "${rooms[@]}" || failed=1
 wait "$scripts" || failed=1
 run single -run "$single" ./internal/advise ./internal/ceiling ./internal/fio ./internal/lint ./internal/stats || failed=1
 if [ "${PLIMSOLL_LAB:-}" != off ]; then

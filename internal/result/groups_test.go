@@ -98,11 +98,19 @@ func TestGroupsAtOnce(t *testing.T) {
 	if len(r.Parts) != 2 || r.Parts[0].Name != "t" || r.Parts[1].Name != "b" || r.Parts[0].Group == r.Parts[1].Group {
 		t.Fatalf("parts %+v", r.Parts)
 	}
-	if a, b := r.Parts[0].Total.Read.IOPS, r.Parts[1].Total.Write.IOPS; !near(float64(a), 2000, 0.1) || !near(float64(b), 300, 0.1) {
-		t.Errorf("%s and %s IOPS", a, b)
+	// What fio did in all: a busy machine does less than the rates that were asked for.
+	rows := docs[len(docs)-1].Jobs
+	read, write := rows[0].Read, rows[1].Write
+	if read.N == 0 || write.N == 0 || read.N < 2*write.N {
+		t.Fatalf("fio read %d and wrote %d times", read.N, write.N)
 	}
-	if sum := r.Sum(); !near(float64(sum.IOPS), 2300, 0.1) || !near(sum.Window.Seconds(), 2, 0.1) {
-		t.Errorf("total %+v, want 2,300 IOPS over 2 s", sum)
+	reads, writes := float64(read.N)/read.Runtime.Seconds(), float64(write.N)/write.Runtime.Seconds()
+	if a, b := r.Parts[0].Total.Read.IOPS, r.Parts[1].Total.Write.IOPS; !near(float64(a), reads, 0.02) || !near(float64(b), writes, 0.02) {
+		t.Errorf("%s and %s IOPS, want %.0f and %.0f", a, b, reads, writes)
+	}
+	window := max(read.Runtime, write.Runtime).Seconds()
+	if sum := r.Sum(); !near(float64(sum.IOPS), float64(read.N+write.N)/window, 0.02) || !near(sum.Window.Seconds(), window, 0.02) {
+		t.Errorf("total %+v, want %d I/Os over %.2f s", sum, read.N+write.N, window)
 	}
 }
 
