@@ -90,10 +90,10 @@ func LayoutOf(a *topology.Array) (*Layout, error) {
 		Spec:  cloud.VolumeSpec{Type: v.Type, Size: v.Size},
 	}
 	t, _ := cloud.TypeNamed(v.Type)
-	if t.IOPS.Max > 0 {
+	if t.OrdersIOPS() {
 		l.Spec.IOPS = v.Sustained.IOPS
 	}
-	if t.Rate.Max > 0 && !t.Rate.Derived {
+	if t.OrdersRate() {
 		l.Spec.Rate = v.Sustained.Rate
 	}
 	return l, nil

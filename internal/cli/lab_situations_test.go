@@ -12,7 +12,7 @@ import (
 // TestLabSituations: what makes a machine at work slow is named by each command that can see it: a slow
 // member and a control group's limit by why and check, the limit also by run before it measures; a
 // volume that is not loaded, one that is half loaded, and one that is slow look alike to who may not
-// read, and are told apart by check --probe.
+// read, and are distinguished by check --probe.
 func TestLabSituations(t *testing.T) {
 	spec, err := lab.ParseSpec("situations", []byte(`
 volumes:

@@ -130,20 +130,24 @@ func findRun(name, out string) (string, error) {
 		return runOf(name)
 	}
 	if dir := filepath.Join(out, name); !strings.ContainsRune(name, filepath.Separator) && name != ".." {
-		if _, err := os.Stat(filepath.Join(dir, "run.json")); err == nil || bundle.IsFleet(dir) {
+		if holdsRun(dir) {
 			return dir, nil
 		}
 	}
 	return "", unknownRun(name, out)
 }
 
-// runOf is the directory of the run that a file is part of.
+// holdsRun says that a directory has the record of a run or a fleet run, whatever state it is in.
+func holdsRun(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "run.json"))
+	return err == nil || bundle.IsFleet(dir)
+}
+
+// runOf is the directory of the run, or of the variants, that a file is part of.
 func runOf(file string) (string, error) {
 	dir := filepath.Dir(file)
-	for _, record := range []string{"run.json", "fleet.json", compare.ABFile} {
-		if _, err := os.Stat(filepath.Join(dir, record)); err == nil {
-			return dir, nil
-		}
+	if _, err := os.Stat(filepath.Join(dir, compare.ABFile)); err == nil || holdsRun(dir) {
+		return dir, nil
 	}
 	return "", hint(usage(fmt.Errorf("%s is not part of a run; import makes a run of results from elsewhere", file)),
 		"plimsoll import "+text.ShellQuote(file))

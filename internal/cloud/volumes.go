@@ -132,16 +132,16 @@ type TypicalLatency struct {
 // TypeNamed returns an entry of the catalogue, false when there is none of that name. The names that
 // vendors use, such as pd-ssd, premium-v2 or Premium_LRS, will do.
 func TypeNamed(name string) (VolumeType, bool) {
-	for account, typ := range azureTypes {
-		if strings.EqualFold(account, name) {
-			name = typ
-		}
-	}
 	for _, before := range []string{"", "azure-", "gcp-"} {
 		for _, t := range VolumeTypes() {
 			if name != "" && t.Type == before+name {
 				return t, true
 			}
+		}
+	}
+	for account, typ := range azureTypes {
+		if strings.EqualFold(account, name) {
+			return TypeNamed(typ)
 		}
 	}
 	return VolumeType{}, false
