@@ -1,9 +1,14 @@
 package sys
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -44,5 +49,52 @@ func TestApart(t *testing.T) {
 	}
 	if after, _ := os.ReadFile("/proc/self/mounts"); !bytes.Equal(before, after) {
 		t.Errorf("mounts became\n%s", after)
+	}
+}
+
+// TestApartFollowsUnmounts: what the machine unmounts while a child runs apart is unmounted for the
+// child, too. Else its device would stay busy until the child ends.
+func TestApartFollowsUnmounts(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root has namespaces of its own")
+	}
+	if os.Getenv("PLIMSOLL_TEST_SHARED") == "" { // mounts that are shared, as systemd makes them
+		cmd := exec.Command("unshare", "--mount", "--propagation", "shared", os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
+		cmd.Env = append(os.Environ(), "PLIMSOLL_TEST_SHARED=1")
+		if out, err := cmd.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("--- PASS")) {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return
+	}
+	dir, asked := t.TempDir(), filepath.Join(t.TempDir(), "asked")
+	if out, err := exec.Command("mount", "-t", "tmpfs", "none", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	reads, out := io.Pipe()
+	c := Child{
+		Argv: []string{"/bin/sh", "-c", `count() { grep -c "$0" /proc/self/mountinfo || true; }
+			count; while ! test -e "$1"; do sleep 0.05; done; count`, dir, asked},
+		Dir: "/", Env: os.Environ(), Out: out, Apart: true,
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.Run(t.Context(), time.Minute)
+		ended <- errors.Join(err, out.Close())
+	}()
+	lines := bufio.NewScanner(reads)
+	if !lines.Scan() || lines.Text() != "1" {
+		t.Errorf("mounted: %q mounts", lines.Text())
+	}
+	if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := os.WriteFile(asked, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !lines.Scan() || lines.Text() != "0" {
+		t.Errorf("unmounted: %q mounts", lines.Text())
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

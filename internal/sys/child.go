@@ -130,8 +130,9 @@ func apart() error {
 	if unix.Unshare(unix.CLONE_NEWNS|unix.CLONE_NEWIPC) != nil {
 		return nil
 	}
-	// Else the mount below would be seen by everybody.
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+	// The mount below is seen by nobody else, and what others unmount is unmounted here, too: a copy
+	// of a mount would keep its device busy for as long as the program runs.
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return fmt.Errorf("mounts of its own: %w", err)
 	}
 	err := unix.Mount("plimsoll", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777")
