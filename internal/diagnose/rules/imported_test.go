@@ -137,6 +137,17 @@ func importedCases() []labelled {
 			m.Result.Total.Write.Clat.Percentiles = []fio.Percentile{{P: 50, Value: time.Millisecond}, {P: 99, Value: d}}
 		}
 	}
+	wrote := func(n units.Bytes) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) { m.Result.Total.Write.Bytes = n }
+	}
+	large := through("psync", 0, 1)
+	large.WriteBS, large.Jobs = units.MiB, 1
+	rarely := func(d time.Duration) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) {
+			l := &m.Result.Total.Write.Clat
+			l.Percentiles = append(l.Percentiles, fio.Percentile{P: 99.9, Value: d})
+		}
+	}
 	inOrder := reading
 	inOrder.Sequential, inOrder.Direct, inOrder.Buffered, inOrder.Engine = true, false, true, "psync"
 	preRead, keptCache, network, objects := inOrder, inOrder, random(0, k4, 1, 1), random(0, k4, 1, 1)
@@ -158,7 +169,12 @@ func importedCases() []labelled {
 		{"three samples fewer", of(direct, rate, sampled(117, 1025, 50, 900, 1100)), "", "PL501"},
 
 		{"buffered writes in 2 µs", of(through("psync", 0, 1), rate, latencies(0, 2*us, 9*us)), "PL419", "PL501"},
-		{"buffered writes in 60 µs", of(through("psync", 0, 1), rate, latencies(0, 60*us, 90*us)), "", "PL501"},
+		{"buffered writes in 60 µs, 234 MiB of them", of(through("psync", 0, 1), rate, latencies(0, 60*us, 90*us)), "PL419", "PL501"},
+		{"the same, 8 GiB", of(through("psync", 0, 1), rate, latencies(0, 60*us, 90*us), wrote(8*units.GiB)), "", "PL501"},
+		{"234 MiB of them that a device counted", of(through("psync", 0, 1), rate, latencies(0, 60*us, 90*us), counted("sda", 0, 60000)), "", "PL501"},
+		{"buffered writes that wait for a server", of(through("psync", 0, 1), rate, latencies(0, 600*us, 900*us)), "", "PL501"},
+		{"a gigabyte of buffered writes of 1 MiB in 600 µs", of(large, took(0, 17, 0.6), latencies(0, 600*us, 900*us)), "PL419", "PL501"},
+		{"the same in 2 ms", of(large, took(0, 17, 2), latencies(0, 2*time.Millisecond, 3*time.Millisecond)), "", "PL501"},
 		{"synced writes, themselves in 2 µs", of(through("psync", 1, 1), rate, latencies(0, 2*us, 9*us)), "", "PL501 PL428"},
 		{"direct writes in 9 µs", of(direct, rate, latencies(0, 9*us, 12*us)), "", "PL501"},
 		{"writes in 2 µs of which nobody says whether they were direct", of(unknown, rate, latencies(0, 2*us, 9*us)), "PL419", "PL501"},
@@ -174,6 +190,10 @@ func importedCases() []labelled {
 		{"one at a time at full CPU", of(reading, took(7700, 0, 0.128), computing(0.99)), "PL419", "PL409 PL501"},
 		{"one at a time that waits", of(reading, took(7700, 0, 0.128), computing(0.30)), "", "PL501"},
 		{"32 at a time at full CPU", of(deepReads, took(200000, 0, 0.16), computing(0.99)), "PL409", "PL501"},
+		{"the same on persistent memory", of(deepReads, took(200000, 0, 0.16), computing(0.99), counted("pmem0", 200000*60, 0)), "", "PL501"},
+		{"one write in 1,000 that waits for 2 s, a fifth of all the time", of(direct, took(0, 100, 10), rarely(2*time.Second)), "PL415", "PL501"},
+		{"the same beside a mean of 20 ms", of(deep, took(0, 1000, 20), rarely(2*time.Second)), "", "PL407 PL501"},
+		{"one write in 1,000 that waits for 0.9 s", of(direct, took(0, 200, 4), rarely(900*time.Millisecond)), "", "PL501"},
 
 		{"libaio waits in its submission", of(through("libaio", 0, 32), took(0, 14000, 4.5), latencies(140*us, 4400*us, 5*time.Millisecond)), "PL407", "PL501"},
 		{"libaio submits in 14 µs", of(through("libaio", 0, 32), took(0, 14000, 4.5), latencies(14*us, 4500*us, 5*time.Millisecond)), "", "PL501"},
@@ -207,7 +227,7 @@ func importedCases() []labelled {
 		{"reads without a header, of which read-ahead brought most", of(reading, took(1000, 0, 1), cached(40, 4000), headless), "", "PL501"},
 		{"reads without a header that the device counted", of(reading, took(1000, 0, 1), cached(40, 60000), headless), "", "PL501"},
 		{"buffered writes, one in a hundred of them waiting for write-back", of(through("psync", 0, 1), rate, p99of(16*us, 14*time.Millisecond)), "PL419", "PL501 PL404"},
-		{"buffered writes, the slowest of them in 1 ms", of(through("psync", 0, 1), rate, p99of(16*us, time.Millisecond)), "", "PL501"},
+		{"8 GiB of buffered writes, the slowest of them in 1 ms", of(through("psync", 0, 1), rate, p99of(16*us, time.Millisecond), wrote(8*units.GiB)), "", "PL501"},
 		{"direct writes, one in a hundred of them slow", of(direct, rate, p99of(16*us, 14*time.Millisecond)), "", "PL501 PL404"},
 		{"synced writes, one in a hundred of them slow", of(through("psync", 1, 1), rate, p99of(16*us, 14*time.Millisecond)), "", "PL501 PL404 PL428"},
 		{"samples that fall short, none above the rate", of(direct, rate, sampled(119, 750, 350, 10, 1040)), "", "PL501"},
@@ -261,6 +281,67 @@ func TestImportedCases(t *testing.T) {
 			if !found[finding.Code(code)] {
 				t.Errorf("%s: no %s", l.name, code)
 			}
+		}
+	}
+}
+
+// TestHowBadAnImportIs holds the severities that a rule gives by what it knows, each with its neighbour.
+func TestHowBadAnImportIs(t *testing.T) {
+	of := func(w fio.Workload, options ...func(*diagnose.Measurement)) diagnose.Measurement {
+		m := measured(1, w, options...)
+		m.Result.Source, m.Result.Jobs = "a.log", []fio.Job{m.Result.Total}
+		m.Result.Jobs[0].Count = 1
+		return m
+	}
+	ran := func(d, planned time.Duration) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) { m.Result.Measured, m.Result.Planned = d, planned }
+	}
+	sampled := func(n uint64, spread float64) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) {
+			m.Result.Total.Write.IOPSSamples = fio.Samples{N: n, Mean: 1000, StdDev: spread, Min: 900, Max: 1100}
+		}
+	}
+	writes := func(n units.Bytes, half, slowest time.Duration) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) {
+			d := &m.Result.Total.Write
+			d.Bytes = n
+			d.Clat.Percentiles = []fio.Percentile{{P: 50, Value: half}, {P: 99, Value: slowest}}
+		}
+	}
+	direct, rate := random(0, 4*units.KiB, 1, 1), took(0, 1000, 1)
+	direct.TimeBased = false
+	buffered := direct
+	buffered.Direct, buffered.Buffered, buffered.Engine = false, true, "psync"
+	us, ms := time.Microsecond, time.Millisecond
+	for _, c := range []struct {
+		name string
+		m    diagnose.Measurement
+		code finding.Code
+		want finding.Severity
+	}{
+		{"16.7 s of a minute are a run of 16.7 s", of(direct, rate, ran(16700*ms, time.Minute)), "PL402", finding.Warn},
+		{"7 s of a minute", of(direct, rate, ran(7*time.Second, time.Minute)), "PL402", finding.Invalid},
+		{"7 s of ten", of(direct, rate, ran(7*time.Second, 10*time.Second)), "PL402", finding.Warn},
+		{"67 ms", of(direct, rate, ran(67*ms, 0)), "PL418", finding.Invalid},
+		{"half a second", of(direct, rate, ran(500*ms, 0)), "PL418", finding.Warn},
+		{"9.7 s whose 19 samples agree", of(direct, rate, ran(9700*ms, 0), sampled(19, 44)), "PL418", finding.Info},
+		{"9.7 s whose 19 samples do not", of(direct, rate, ran(9700*ms, 0), sampled(19, 200)), "PL418", finding.Warn},
+		{"5 s whose ten samples agree", of(direct, rate, ran(5*time.Second, 0), sampled(10, 44)), "PL418", finding.Warn},
+		{"a gigabyte that waited for write-back", of(buffered, rate, writes(units.GiB, 60*us, 14*ms)), "PL419", finding.Invalid},
+		{"a gigabyte that did not", of(buffered, rate, writes(units.GiB, 60*us, 90*us)), "PL419", finding.Warn},
+		{"9 GiB that waited for it", of(buffered, rate, writes(9*units.GiB, 60*us, 14*ms)), "PL419", finding.Warn},
+		{"three times what may be in flight", of(direct, took(0, 1000, 3)), "PL426", finding.Warn},
+		{"eight times that", of(direct, took(0, 1000, 8)), "PL426", finding.Invalid},
+		{"a mean below half of the median", of(direct, rate, writes(units.GiB, 9*ms, 10*ms)), "PL426", finding.Invalid},
+	} {
+		var got finding.Severity
+		for _, f := range Judge(&diagnose.Case{Runs: []diagnose.Measurement{c.m}}, nil) {
+			if f.Code == c.code {
+				got = f.Severity
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %s is %q, want %q", c.name, c.code, got, c.want)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/text"
+	"plimsoll/internal/units"
 )
 
 // An import has no telemetry. What its figures alone prove of memory in place of storage stands here:
@@ -198,32 +199,47 @@ const (
 	copying   = 100 * time.Microsecond
 	waitRatio = 100
 	waitLeast = 10 * time.Millisecond
+	// fitsMemory is what any machine that is worth a benchmark holds in memory.
+	fitsMemory = 4 * units.GiB
 )
 
-// writtenBack finds buffered writes of two kinds: most were copied to memory, and a few waited until the
-// kernel had written older ones. They are done when they are copied, so neither their rate nor their
-// latency is the storage's, unless the run is much longer than it takes to fill memory.
+// writtenBack finds buffered writes that were done when they were copied: most took what a copy takes, and either a
+// few waited until the kernel had written older ones, or all that was written fits into memory, so that the storage
+// need not have had any of it at the end. Where they waited although they fit, it is invalid.
 func writtenBack(m diagnose.Measurement, s side) (finding.Finding, bool) {
 	half, known := s.took()
-	if s.what != "writes" || !known || half >= copying || !m.All(paged) {
+	if s.what != "writes" || !known || half >= copyTime(s) || !m.All(paged) {
 		return finding.Finding{}, false
 	}
+	f := finding.Finding{
+		Severity: finding.Warn,
+		Evidence: []finding.Evidence{
+			{What: "latency of half of the writes", Found: text.Duration(half), Where: "fio, scenario " + m.Label()},
+			{What: "direct", Found: "no", Expected: "direct=1, or a sync", Where: "the job's options, or its submission"},
+		},
+	}
+	fits := s.Bytes > 0 && s.Bytes <= fitsMemory
 	for _, p := range s.Clat.Percentiles {
 		if p.P < 99 || p.Value < waitLeast || p.Value < waitRatio*half {
 			continue
 		}
-		return finding.Finding{
-			Severity: finding.Warn,
-			Message: fmt.Sprintf("Half of the writes took %s or less, as a copy to memory does, and %s took %s or more, as "+
-				"waiting for write-back does: buffered writes are done when they are copied, and what the storage does is not "+
-				"in these figures.", text.Duration(half), text.Percent(1-p.P/100), text.Duration(p.Value)),
-			Evidence: []finding.Evidence{
-				{What: "latency of half of the writes", Found: text.Duration(half), Where: "fio, scenario " + m.Label()},
-				{What: "direct", Found: "no", Expected: "direct=1, or a sync", Where: "the job's options, or its submission"},
-			},
-		}, true
+		if fits {
+			f.Severity = finding.Invalid
+		}
+		f.Message = fmt.Sprintf("Half of the writes took %s or less, as a copy to memory does, and %s took %s or more, as "+
+			"waiting for write-back does: buffered writes are done when they are copied, and what the storage does is not "+
+			"in these figures.", text.Duration(half), text.Percent(1-p.P/100), text.Duration(p.Value))
+		return f, true
 	}
-	return finding.Finding{}, false
+	f.Message = fmt.Sprintf("Half of the writes took %s or less, as a copy to memory does, and nothing synced them: "+
+		"memory may hold all of the %s that were written, and what the storage does is not in these figures.",
+		text.Duration(half), s.Bytes)
+	return f, fits
+}
+
+// copyTime is what copying one of the blocks of a direction to memory takes at most, at 1 GiB/s.
+func copyTime(s side) time.Duration {
+	return copying + time.Duration(float64(s.Bytes)/float64(max(s.N, 1))/float64(units.GiB)*float64(time.Second))
 }
 
 // keptInMemory finds buffered reads of files that the job asked to have in memory: read before it began

@@ -20,6 +20,8 @@ const (
 	// flightMost bounds the I/Os in flight by Little's law, as a multiple of those that the jobs may keep
 	// there: rounded figures and the ends of a run make a few per cent, never as much again.
 	flightMost = 2.0
+	// wrongBy times as much is another workload, or another unit, than the one that is named.
+	wrongBy = 4
 )
 
 var contradicting = &diagnose.Rule{
@@ -30,7 +32,7 @@ var contradicting = &diagnose.Rule{
 	When: "In an import, bandwidth differs by more than 5 % from IOPS × the block size; or IOPS × mean " +
 		"latency (Little's law) is more than twice what the jobs may keep in flight; or a mean latency is " +
 		"less than its percentiles make it at the least (half of the I/Os take p50 or more, so the mean is " +
-		"at least half of p50).",
+		"at least half of p50). Invalid for such a mean, and for a factor of 4.",
 	Why: "One of the figures, or the job that is said to have made them, is wrong: a unit was misread, a " +
 		"line was edited or copied from another run, latencies are those of something else.",
 	Fix:    "Look the figures up in fio's own output (JSON has all of them unrounded), with the job that made them.",
@@ -45,10 +47,13 @@ var contradicting = &diagnose.Rule{
 				continue
 			}
 			f := finding.Finding{Subject: m.Label(), Scenarios: m.IDs()}
-			for _, wrong := range []func(diagnose.Measurement) (string, finding.Evidence, bool){blocksOff, flightOff, meanOff} {
-				if message, evidence, ok := wrong(m); ok {
-					f.Message = strings.TrimSpace(f.Message + " " + message)
-					f.Evidence = append(f.Evidence, evidence)
+			for _, wrong := range []func(diagnose.Measurement) (contradiction, bool){blocksOff, flightOff, meanOff} {
+				if w, ok := wrong(m); ok {
+					f.Message = strings.TrimSpace(f.Message + " " + w.message)
+					f.Evidence = append(f.Evidence, w.evidence)
+					if w.certain {
+						f.Severity = finding.Invalid
+					}
 				}
 			}
 			if f.Message != "" {
@@ -58,9 +63,17 @@ var contradicting = &diagnose.Rule{
 	},
 }
 
+// contradiction is what two figures that cannot both be true say. It is certain where no rounding and no missing
+// part of an output makes it: then nobody knows which of them was measured.
+type contradiction struct {
+	message  string
+	evidence finding.Evidence
+	certain  bool
+}
+
 // blocksOff compares bandwidth with IOPS × block size, of directions whose blocks have one size in
 // all jobs.
-func blocksOff(m diagnose.Measurement) (string, finding.Evidence, bool) {
+func blocksOff(m diagnose.Measurement) (contradiction, bool) {
 	t := m.Result.Total
 	for _, s := range []struct {
 		what string
@@ -77,17 +90,20 @@ func blocksOff(m diagnose.Measurement) (string, finding.Evidence, bool) {
 		if math.Abs(float64(s.of.BW/want)-1) <= blockGap {
 			continue
 		}
-		return fmt.Sprintf("%s IOPS of %s %s are %s, and not %s.", s.of.IOPS, s.bs, s.what, want, s.of.BW),
-			finding.Evidence{
+		return contradiction{
+			message: fmt.Sprintf("%s IOPS of %s %s are %s, and not %s.", s.of.IOPS, s.bs, s.what, want, s.of.BW),
+			evidence: finding.Evidence{
 				What: "bandwidth of the " + s.what, Found: s.of.BW.String(),
 				Expected: fmt.Sprintf("%s IOPS × %s = %s", s.of.IOPS, s.bs, want), Where: "fio, and the job's options",
-			}, true
+			},
+			certain: s.of.BW > wrongBy*want || want > wrongBy*s.of.BW,
+		}, true
 	}
-	return "", finding.Evidence{}, false
+	return contradiction{}, false
 }
 
 // meanOff compares the mean of a latency with the least that its percentiles allow.
-func meanOff(m diagnose.Measurement) (string, finding.Evidence, bool) {
+func meanOff(m diagnose.Measurement) (contradiction, bool) {
 	for _, j := range m.Result.Jobs {
 		for _, d := range []fio.Direction{j.Read, j.Write} {
 			l := d.Clat
@@ -99,16 +115,19 @@ func meanOff(m diagnose.Measurement) (string, finding.Evidence, bool) {
 				if p.P < 1 || p.P > 99 || l.Mean >= (1-meanGap)*least {
 					continue
 				}
-				return fmt.Sprintf("A mean latency of %s cannot be: %s of the I/Os took %s or more.",
+				return contradiction{
+					message: fmt.Sprintf("A mean latency of %s cannot be: %s of the I/Os took %s or more.",
 						text.Duration(time.Duration(l.Mean)), text.Percent(1-p.P/100), text.Duration(p.Value)),
-					finding.Evidence{
+					evidence: finding.Evidence{
 						What: "mean clat of " + j.Name, Found: text.Duration(time.Duration(l.Mean)),
 						Expected: "at least " + text.Duration(time.Duration(least)), Where: "fio, percentiles",
-					}, true
+					},
+					certain: true,
+				}, true
 			}
 		}
 	}
-	return "", finding.Evidence{}, false
+	return contradiction{}, false
 }
 
 // meanGap is the width of a bin, and then some: percentiles name a bin.
@@ -132,16 +151,19 @@ func oneBlock(m diagnose.Measurement, of func(fio.Workload) (units.Bytes, bool))
 
 // flightOff compares the I/Os in flight by Little's law with what the jobs may keep there. (Fewer than
 // that have causes: PL407, and the note beside the depth.)
-func flightOff(m diagnose.Measurement) (string, finding.Evidence, bool) {
+func flightOff(m diagnose.Measurement) (contradiction, bool) {
 	asked, got := m.InFlight(), m.Little()
 	if asked == 0 || len(m.Result.Workloads) == 0 || m.Syncs() || m.Result.Sum().Apart ||
 		got <= flightMost*float64(asked) || m.Result.Depth.Fio > flightMost*float64(asked) { // fio itself kept more
-		return "", finding.Evidence{}, false
+		return contradiction{}, false
 	}
-	return fmt.Sprintf("%s IOPS of %s each are %s I/Os in flight, and the jobs keep %d there at most.",
+	return contradiction{
+		message: fmt.Sprintf("%s IOPS of %s each are %s I/Os in flight, and the jobs keep %d there at most.",
 			m.IOPS(), text.Duration(time.Duration(m.MeanLatency())), units.Number(got), asked),
-		finding.Evidence{
+		evidence: finding.Evidence{
 			What: "IOPS × mean latency", Found: units.Number(got),
 			Expected: fmt.Sprintf("%d = iodepth × numjobs", asked), Where: "fio, and the job's options",
-		}, true
+		},
+		certain: got > wrongBy*float64(asked),
+	}, true
 }

@@ -28,8 +28,8 @@ var cpuBound = &diagnose.Rule{
 	Bad:  "numjobs=1, bs=4k: cpu usr=31 %, sys=68 %",
 	Good: "numjobs=4, bs=4k: cpu usr=9 %, sys=22 %",
 	Ignore: "When the bandwidth limit of the storage is reached at the same time. Jobs that spin on purpose (SPDK, " +
-		"hipri, sqthread_poll) are not judged.",
-	After: []finding.Code{"PL401"},
+		"hipri, sqthread_poll) and those on persistent memory, whose I/O is a copy, are not judged.",
+	After: []finding.Code{"PL401", "PL419"},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		var limited *finding.Finding
 		for _, m := range c.Measured() {
@@ -89,7 +89,7 @@ var othersCompute = &diagnose.Rule{
 // fullJobs are jobs that have a core to themselves and all of it in use.
 func fullJobs(m diagnose.Measurement) (finding.Finding, bool) {
 	f := finding.Finding{Subject: m.Label(), Scenarios: m.IDs(), Fix: moreJobs(m)}
-	if m.Any(polls) { // who spins is not short of a core
+	if m.Any(polls) || onMemory(m) { // who spins is not short of a core, and copying is what memory does
 		return f, false
 	}
 	for _, j := range m.Result.Jobs {

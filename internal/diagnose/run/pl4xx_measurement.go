@@ -271,7 +271,7 @@ func bypassed(m diagnose.Measurement) (finding.Finding, bool) {
 }
 
 const (
-	// ranAll of the planned time; below half, nothing is left of the plan.
+	// ranAll of the planned time; below half, and with too little for an interval, nothing is left of the plan.
 	ranAll  = 0.95
 	ranHalf = 0.5
 )
@@ -282,7 +282,7 @@ var cutShort = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "run ended early or with errors",
 	When: "A job ended with an error, I/Os were short or dropped, or less than 95 % of the planned time was measured " +
-		"(below half, and with errors, it is invalid).",
+		"(below half and 10 s, and with errors, it is invalid).",
 	Why: "fio counts what completed before the end and prints it like any other figure. Failed I/Os are often " +
 		"fast, so errors make a device look better.",
 	Fix:    "Look for the errno in fio's output and for I/O errors in dmesg; run it again for its full time.",
@@ -331,7 +331,7 @@ var cutShort = &diagnose.Rule{
 						text.Duration(planned),
 					)
 				}
-				if float64(r.Measured) < ranHalf*float64(planned) {
+				if float64(r.Measured) < ranHalf*float64(planned) && r.Measured < diagnose.LeastForInterval {
 					f.Severity = finding.Invalid
 				}
 				f.Evidence = append(

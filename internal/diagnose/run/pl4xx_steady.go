@@ -180,7 +180,8 @@ var stalled = &diagnose.Rule{
 	Title:    "nothing completed for whole seconds",
 	When: "Between the first and the last I/O there are seconds in which none completed, in a run of 10 IOPS or " +
 		"more that is not paced by its own options. In an import of one job: fio has at least four samples of " +
-		"half a second fewer than fit into the run.",
+		"half a second fewer than fit into the run. In any import: I/Os that percentiles put above a second, fewer than " +
+		"PL417 asks for, made up 15 % of all the time that I/Os were in flight.",
 	Why: "fio takes no sample in an interval in which nothing completes, so its iops min and mean hide the stall: " +
 		"it printed a minimum of 100,000 for a job that did 37,500 on average. For a database it is an outage.",
 	Fix: "Look at dmesg (nvme timeouts, resets), at the volume's events, at writeback (PL411) and at snapshots " +
@@ -192,7 +193,11 @@ var stalled = &diagnose.Rule{
 	After:  []finding.Code{"PL411"},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
-			if f, ok := gaps(m); ok {
+			f, ok := gaps(m)
+			if !ok {
+				f, ok = waits(m)
+			}
+			if ok {
 				f.Subject, f.Scenarios, f.Commands = m.Label(), m.IDs(), []string{inKernelLog}
 				report(f)
 				continue

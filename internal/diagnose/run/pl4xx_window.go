@@ -2,7 +2,7 @@ package run
 
 import (
 	"fmt"
-	"time"
+	"math"
 
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
@@ -19,9 +19,12 @@ const (
 	fromCache = 0.9
 	// enoughBytes below which what the devices saw proves nothing.
 	enoughBytes = 16 * units.MiB
-	// noRun is a window in which clocks that tick in milliseconds and the first I/Os of a queue are
-	// all there is.
-	noRun = 50 * time.Millisecond
+	// noRun is a window of which fio takes no sample: the first I/Os of a queue, and what a write cache or a
+	// memory holds, are all there is.
+	noRun = sampleEvery
+	// nearlyEnough samples, of 8 s, whose mean is known to agreeing or better, say as much as ten seconds do.
+	nearlyEnough = 16
+	agreeing     = 0.05
 )
 
 var tooShort = &diagnose.Rule{
@@ -29,8 +32,9 @@ var tooShort = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "the run was too short for what it should show",
-	When: "The window that the figures cover is below a second (below 50 ms it is invalid), or has too few " +
-		"seconds for an interval.",
+	When: "The window that the figures cover is below a second (below half a second, in which fio takes no sample, it " +
+		"is invalid), or has too few seconds for an interval. An info where 16 samples of fio's or more know their mean " +
+		"to ±5 %.",
 	Why: "What is measured is the start: caches of drive and machine that are still empty or still full, the " +
 		"first I/Os of a queue, a few hundred samples at most for a p99. There is no second to compare with, so " +
 		"no interval either.",
@@ -53,7 +57,12 @@ var tooShort = &diagnose.Rule{
 			}
 			if r.Measured >= diagnose.Shortest {
 				if m.TooShort() {
+					severity := finding.Warn
+					if sampledWell(m) {
+						severity = finding.Info
+					}
 					report(finding.Finding{
+						Severity:  severity,
 						Subject:   m.Label(),
 						Scenarios: m.IDs(),
 						Title:     "the run was too short for what it should show",
@@ -99,6 +108,20 @@ var tooShort = &diagnose.Rule{
 	},
 }
 
+// sampledWell says that fio's own samples of a short import make up for the seconds that it does not have: they are
+// many, and the 95 % interval of their mean (Student's t of 15 samples: 2.13) is narrow.
+func sampledWell(m diagnose.Measurement) bool {
+	j := fio.Job{}
+	if len(m.Result.Jobs) == 1 {
+		j = m.Result.Jobs[0]
+	}
+	s := j.Read.IOPSSamples
+	if j.Write.N > j.Read.N {
+		s = j.Write.IOPSSamples
+	}
+	return s.N >= nearlyEnough && s.Mean > 0 && 2.13*s.StdDev/math.Sqrt(float64(s.N)) <= agreeing*s.Mean
+}
+
 var pageCache = &diagnose.Rule{
 	Code:     "PL419",
 	Since:    "0.1",
@@ -109,8 +132,9 @@ var pageCache = &diagnose.Rule{
 		"import: half of the random reads, or of the writes that are not synced, took less than 6 µs, whatever is " +
 		"said of direct (10 µs where it is known to be off; a warning for other reads); or jobs with one I/O at a " +
 		"time compute so much that an I/O has less than 6 µs left to wait for a drive; or a fifth of the reads " +
-		"took less than 10 µs and as many never reached the device; or of buffered writes half took less than 100 " +
-		"µs and the slowest hundredth 100 times as long and 10 ms (a warning); or the job had pre_read=1 (or " +
+		"took less than 10 µs and as many never reached the device; or half of the buffered writes took what a copy takes " +
+		"(less than 100 µs, and 1 ms for each MiB), and the slowest hundredth 100 times as long and 10 ms, or all of " +
+		"them are 4 GiB at most (a warning; invalid where both are true); or the job had pre_read=1 (or " +
 		"invalidate=0: a warning) and its reads waited for nothing. Not where a device counted them.",
 	Why: "Buffered I/O goes to memory first. Reads that it holds never reach a device, and writes are done when " +
 		"they are copied; the device gets them later, or never when they are overwritten in between. A database " +

@@ -191,6 +191,44 @@ func gaps(m diagnose.Measurement) (finding.Finding, bool) {
 	}, true
 }
 
+// waitShare is the share of all the time in flight that a few I/Os above a second must have taken for a stall.
+const waitShare = 0.15
+
+// waits finds stalls by latencies alone, where there are no samples of a single job. In a closed loop all that is
+// in flight waits through a stall, so the time that the slowest I/Os took, over that of all (mean × count), is the
+// share of the run that nothing completed in, at the least: percentiles are lower bounds of what is above them.
+func waits(m diagnose.Measurement) (finding.Finding, bool) {
+	r := m.Result
+	if len(r.Seconds) > 0 || m.Failed() || m.Any(fio.Workload.Paced) || r.Paced || m.Staged() ||
+		r.Measured < diagnose.Shortest {
+		return finding.Finding{}, false
+	}
+	if many, _, _ := diagnose.Above(r.Total, slowIO); many >= slowMany { // PL417
+		return finding.Finding{}, false
+	}
+	for _, s := range sides(m) {
+		mean := max(s.Clat.Mean, s.Lat.Mean)
+		for _, p := range s.Clat.Percentiles {
+			few := 1 - p.P/100
+			share := few * float64(p.Value) / max(mean, 1)
+			if p.Value < slowIO || few >= slowMany || share < waitShare || share > 1 || s.Mistimed() {
+				continue
+			}
+			return finding.Finding{
+				Message: fmt.Sprintf("One in %s of the %s took %s or more, and these few %s of all the time that I/Os were in "+
+					"flight: as much as if nothing had completed for %s.", units.Number(math.Round(1/few)), s.what,
+					text.Duration(p.Value), text.Percent(share),
+					text.Duration(time.Duration(share*float64(s.Runtime)).Round(100*time.Millisecond))),
+				Evidence: []finding.Evidence{
+					{What: fmt.Sprintf("p%v of the %s", p.P, s.what), Found: text.Duration(p.Value), Where: "fio"},
+					{What: "mean of the same", Found: text.Duration(time.Duration(mean)), Where: "fio"},
+				},
+			}, true
+		}
+	}
+	return finding.Finding{}, false
+}
+
 // couldStall says that slow I/Os can have filled so much time without a completion. In a closed loop all
 // that is in flight then takes as long as the stall at least, so I/Os × the longest latency, of those
 // above a sample's length, cover it as often as there are I/Os in flight. Samples are also lost by
