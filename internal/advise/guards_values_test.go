@@ -1,0 +1,192 @@
+package advise
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+// A direction of a section is a stream where it runs, has a size, and did or asked for something.
+func TestStreamsOfASection(t *testing.T) {
+	both := fio.Workload{Name: "w", ReadShare: 0.5, ReadBS: 4096, WriteBS: 8192, Jobs: 3, Depth: 2, SyncEvery: 4}
+	with := func(f func(*fio.Workload)) fio.Workload { w := both; f(&w); return w }
+	done := func(read, write units.IOPS) *result.Result {
+		r := &result.Result{}
+		r.Jobs = []fio.Job{{Name: "w", Read: fio.Direction{IOPS: read, BW: units.Rate(read) * 4096}, Write: fio.Direction{IOPS: write, BW: units.Rate(write) * 8192}}}
+		r.Total = r.Jobs[0]
+		return r
+	}
+	for name, c := range map[string]struct {
+		w     fio.Workload
+		r     *result.Result
+		read  bool
+		ok    bool
+		asked units.IOPS
+		want  workload.Stream
+	}{
+		"reads": {both, done(0.5, 7), true, true, 0, workload.Stream{
+			Name: "w-read", Random: true, ReadShare: 1, Blocks: []workload.Block{{Size: 4096, Share: 1}}, Threads: 3, Depth: 2, IOPS: 0.5, Rate: 2048,
+		}},
+		"writes": {both, done(5, 0.5), false, true, 0, workload.Stream{
+			Name: "w-write", Random: true, Blocks: []workload.Block{{Size: 8192, Share: 1}}, Threads: 3, Depth: 2, IOPS: 0.5, Rate: 4096,
+			Sync: workload.Sync{Kind: "fdatasync", Each: 4},
+		}},
+		"never synced, one by one": {with(func(w *fio.Workload) { w.SyncEvery, w.Jobs, w.Depth, w.Sequential = 0, 0, 0, true }), done(5, 1), false, true, 0, workload.Stream{
+			Name: "w-write", Blocks: []workload.Block{{Size: 8192, Share: 1}}, Threads: 1, Depth: 1, IOPS: 1, Rate: 8192,
+		}},
+		"asked for and not done": {with(func(w *fio.Workload) { w.ReadIOPS = 0.5 }), done(0, 7), true, true, 1.5, workload.Stream{
+			Name: "w-read", Random: true, ReadShare: 1, Blocks: []workload.Block{{Size: 4096, Share: 1}}, Threads: 3, Depth: 2,
+		}},
+		"not done":         {both, done(0, 7), true, false, 0, workload.Stream{}},
+		"below nothing":    {both, done(-1, 7), true, false, 0, workload.Stream{}},
+		"of no size":       {with(func(w *fio.Workload) { w.ReadBS = 0 }), done(5, 7), true, false, 0, workload.Stream{}},
+		"reads of writes":  {with(func(w *fio.Workload) { w.ReadShare = 0 }), done(5, 7), true, false, 0, workload.Stream{}},
+		"writes of reads":  {with(func(w *fio.Workload) { w.ReadShare = 1 }), done(5, 7), false, false, 0, workload.Stream{}},
+		"writes, no reads": {with(func(w *fio.Workload) { w.ReadShare, w.SyncEvery = 0, 1 }), done(0, 1), false, true, 0, workload.Stream{Name: "w-write", Random: true, Blocks: []workload.Block{{Size: 8192, Share: 1}}, Threads: 3, Depth: 2, IOPS: 1, Rate: 8192, Sync: workload.Sync{Kind: "fdatasync", Each: 1}}},
+		"reads, no writes": {with(func(w *fio.Workload) { w.ReadShare = 1 }), done(1, 0), true, true, 0, workload.Stream{Name: "w-read", Random: true, ReadShare: 1, Blocks: []workload.Block{{Size: 4096, Share: 1}}, Threads: 3, Depth: 2, IOPS: 1, Rate: 4096}},
+	} {
+		s, asked, ok := streamOf([]fio.Workload{c.w}, 0, c.read, c.r)
+		same := s.Name == c.want.Name && s.Random == c.want.Random && s.ReadShare == c.want.ReadShare && slices.Equal(s.Blocks, c.want.Blocks) &&
+			s.Threads == c.want.Threads && s.Depth == c.want.Depth && s.IOPS == c.want.IOPS && s.Rate == c.want.Rate && s.Sync == c.want.Sync && s.Burst == nil
+		if !same || ok != c.ok || ok && asked != c.asked {
+			t.Errorf("%s: %+v, asked %v, %v; want %+v", name, s, asked, ok, c.want)
+		}
+	}
+}
+
+// Figures alone make a job of the blocks that they show, in whole sectors of 512 bytes and at least one.
+func TestJobsOfFiguresAlone(t *testing.T) {
+	of := func(read, write fio.Direction) *result.Result {
+		return &result.Result{Name: "n", Total: fio.Job{Read: read, Write: write}}
+	}
+	for name, c := range map[string]struct {
+		r           *result.Result
+		read, write units.Bytes
+		share       float64
+	}{
+		"reads":            {of(fio.Direction{IOPS: 10, BW: 40960}, fio.Direction{}), 4096, 0, 1},
+		"writes":           {of(fio.Direction{}, fio.Direction{IOPS: 10, BW: 40960}), 0, 4096, 0},
+		"both":             {of(fio.Direction{IOPS: 3, BW: 3 * 8192}, fio.Direction{IOPS: 1, BW: 512}), 8192, 512, 0.75},
+		"a byte each":      {of(fio.Direction{IOPS: 10, BW: 10}, fio.Direction{}), 512, 0, 1},
+		"a sector and 255": {of(fio.Direction{IOPS: 1, BW: 767}, fio.Direction{}), 512, 0, 1},
+		"and 256":          {of(fio.Direction{IOPS: 1, BW: 768}, fio.Direction{}), 1024, 0, 1},
+		"half an I/O":      {of(fio.Direction{IOPS: 0.5, BW: 2048}, fio.Direction{}), 4096, 0, 1},
+		"no bytes":         {of(fio.Direction{IOPS: 10}, fio.Direction{IOPS: 10, BW: 5120}), 0, 512, 0.5},
+	} {
+		w := imagined(c.r)
+		if len(w) != 1 || w[0].ReadBS != c.read || w[0].WriteBS != c.write || w[0].ReadShare != c.share || w[0].Jobs != 1 || w[0].Depth != 1 {
+			t.Errorf("%s: %+v", name, w)
+		}
+	}
+	for name, r := range map[string]*result.Result{
+		"nothing": of(fio.Direction{}, fio.Direction{}), "bytes of no I/O": of(fio.Direction{BW: 4096}, fio.Direction{}),
+	} {
+		if w := imagined(r); w != nil {
+			t.Errorf("%s: %+v", name, w)
+		}
+	}
+}
+
+// The fio workload that stands for a stream, and the array that stands for a layout.
+func TestLoadOfAStream(t *testing.T) {
+	s := workload.Stream{
+		Name: "s", ReadShare: 0.5, Random: true, Blocks: []workload.Block{{Size: 4096, Share: 0.5}, {Size: 8193, Share: 0.5}}, Threads: 4, Depth: 3,
+		Sync: workload.Sync{Each: 2},
+	}
+	w := load(&s)
+	if w.ReadBS != 6145 || w.WriteBS != 6145 || w.Jobs != 4 || w.Depth != 3 || w.Sequential || w.ReadShare != 0.5 || w.SyncEvery != 2 { // 6144.5
+		t.Errorf("%+v", w)
+	}
+	s.Threads, s.Depth, s.Random, s.ReadShare = 0, 0, false, 1
+	if w = load(&s); w.ReadBS != 6145 || w.WriteBS != 0 || w.Jobs != 1 || w.Depth != 1 || !w.Sequential {
+		t.Errorf("%+v", w)
+	}
+	if s.ReadShare = 0; load(&s).ReadBS != 0 || load(&s).WriteBS != 6145 {
+		t.Errorf("%+v", load(&s))
+	}
+	for level, copies := range map[topology.Level]int{topology.RAID10: 2, topology.RAID0: 0, topology.Single: 0} {
+		a := (Layout{Level: level, N: 3, Chunk: 7, Spec: cloud.VolumeSpec{Type: "gp3", Size: 9}}).array()
+		if a.Copies != copies || len(a.Volumes) != 3 || a.Chunk != 7 || a.Volumes[2].Size != 9 || !a.Volumes[2].Network || a.Volumes[2].CountedIO != 256*units.KiB {
+			t.Errorf("%s: %+v", level, a)
+		}
+	}
+	if a := (Layout{N: 1, Local: true}).array(); a.Volumes[0].Network || a.Volumes[0].CountedIO != 0 {
+		t.Errorf("%+v", a)
+	}
+	// Half of the I/Os are 4 KiB, one each; the others of 512 KiB count twice in 256 KiB.
+	mixture := workload.Stream{ReadShare: 1, Random: true, Blocks: []workload.Block{{Size: 4096, Share: 0.5}, {Size: 512 * units.KiB, Share: 0.5}}}
+	if c := (Layout{Level: topology.Single, N: 1, Spec: cloud.VolumeSpec{Type: "gp3"}}).cost(&mixture); c != (ceiling.Cost{IOs: 1.5, Bytes: 264192}) {
+		t.Errorf("%+v", c)
+	}
+	if mixture.ReadShare = 0; (Layout{Level: topology.RAID1, N: 2, Spec: cloud.VolumeSpec{Type: "gp3"}}).cost(&mixture) != (ceiling.Cost{IOs: 3, Bytes: 528384}) {
+		t.Errorf("%+v", (Layout{Level: topology.RAID1, N: 2, Spec: cloud.VolumeSpec{Type: "gp3"}}).cost(&mixture))
+	}
+}
+
+// What a run shows of one I/O: those in flight over those a second, unless it synced or held itself back.
+func TestShownAtItsEdges(t *testing.T) {
+	w := fio.Workload{ReadShare: 0.5, ReadBS: 4096, WriteBS: 4096, Jobs: 2, Depth: 4}
+	with := func(f func(*fio.Workload)) fio.Workload { o := w; f(&o); return o }
+	for name, c := range map[string]struct {
+		loads       []fio.Workload
+		read, write units.IOPS
+		want        Took
+	}{
+		"both":            {[]fio.Workload{w}, 3, 1, Took{2 * time.Second, 2 * time.Second}},
+		"two sections":    {[]fio.Workload{w, w}, 3, 1, Took{4 * time.Second, 4 * time.Second}},
+		"few reads":       {[]fio.Workload{w}, 0.5, 0, Took{Read: 16 * time.Second}},
+		"few writes":      {[]fio.Workload{w}, 0, 0.5, Took{Write: 16 * time.Second}},
+		"none":            {[]fio.Workload{w}, 0, 0, Took{}},
+		"no job":          {nil, 3, 1, Took{}},
+		"each synced":     {[]fio.Workload{w, with(func(w *fio.Workload) { w.SyncEvery = 1 })}, 3, 1, Took{}},
+		"O_SYNC":          {[]fio.Workload{with(func(w *fio.Workload) { w.SyncWrites = true })}, 3, 1, Took{}},
+		"half an I/O":     {[]fio.Workload{with(func(w *fio.Workload) { w.WriteIOPS = 0.25 })}, 3, 1, Took{}},
+		"a rate of reads": {[]fio.Workload{with(func(w *fio.Workload) { w.ReadIOPS = 9 })}, 3, 1, Took{}},
+	} {
+		r := &result.Result{Workloads: c.loads}
+		r.Total.Read, r.Total.Write = fio.Direction{N: 1, IOPS: c.read}, fio.Direction{N: 1, IOPS: c.write}
+		if got := ShownBy(r); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+// Every I/O lies within a chunk where its size divides it, on levels without parity.
+func TestWhatIsEven(t *testing.T) {
+	of := func(sizes ...units.Bytes) *Request {
+		s := workload.Stream{Name: "s", ReadShare: 1, Random: true, IOPS: 1}
+		for _, size := range sizes {
+			s.Blocks = append(s.Blocks, workload.Block{Size: size, Share: 1 / float64(len(sizes))})
+		}
+		return &Request{Demand: &workload.Demand{Streams: []workload.Stream{s}}}
+	}
+	for name, c := range map[string]struct {
+		r     *Request
+		level topology.Level
+		chunk units.Bytes
+		want  bool
+	}{
+		"4 KiB of 64":        {of(4 * units.KiB), topology.RAID0, 64 * units.KiB, true},
+		"the chunk":          {of(64 * units.KiB), topology.RAID0, 64 * units.KiB, true},
+		"larger":             {of(128 * units.KiB), topology.RAID0, 64 * units.KiB, false},
+		"12 KiB of 64":       {of(12 * units.KiB), topology.RAID0, 64 * units.KiB, false},
+		"one of two":         {of(4*units.KiB, 12*units.KiB), topology.RAID0, 64 * units.KiB, false},
+		"of no known size":   {of(0), topology.RAID0, 64 * units.KiB, false},
+		"no chunk":           {of(12 * units.KiB), topology.Single, 0, true},
+		"a chunk of a byte":  {of(2), topology.RAID0, 1, false},
+		"with parity":        {of(4 * units.KiB), topology.RAID5, 64 * units.KiB, false},
+		"mirrored, and even": {of(4 * units.KiB), topology.RAID10, 64 * units.KiB, true},
+	} {
+		if got := c.r.even(Layout{Level: c.level, N: 4, Chunk: c.chunk}); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
