@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -10,8 +12,12 @@ import (
 	"time"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 // A directory is an A/B measurement by its file; one that cannot be read is an error, and what is not
@@ -276,5 +282,250 @@ func TestKeysOfFleets(t *testing.T) {
 				t.Errorf("%+v: passes %v", filter, !want)
 			}
 		}
+	}
+}
+
+// A figure above a bound that lasts is no burst; one above what lasts of a burst is.
+func TestWhatLastsOfAFigure(t *testing.T) {
+	of := func(figure float64, bounds ...ceiling.Bound) *Cell {
+		s := &bundle.Scenario{Ceiling: &ceiling.Ceiling{Bounds: bounds}}
+		r := Row{Figure: iops(), Cells: []Cell{{all: []Sample{{
+			Round: 1, Scenario: s, Result: &result.Result{Total: fio.Job{Read: fio.Direction{N: 1, IOPS: units.IOPS(figure)}}},
+		}}}}}
+		r.fill(0)
+		return &r.Cells[0]
+	}
+	lasts := func(n units.IOPS) ceiling.Bound { return ceiling.Bound{Kind: ceiling.VolumeIOPS, IOPS: n} }
+	burst := func(n units.IOPS) ceiling.Bound { return ceiling.Bound{Kind: ceiling.VolumeIOPS, IOPS: n, Burst: true} }
+	for name, c := range map[string]struct {
+		cell               *Cell
+		ceiling, sustained float64
+	}{
+		"above what lasts":             {of(2000, lasts(1000)), 1000, 0},
+		"within what lasts":            {of(900, lasts(1000)), 1000, 0},
+		"a burst":                      {of(2000, lasts(0.5), burst(3000)), 3000, 0.5},
+		"as much as lasts of a burst":  {of(1000, lasts(1000), burst(3000)), 3000, 0},
+		"less than lasts of a burst":   {of(999, lasts(1000), burst(3000)), 3000, 0},
+		"little more than that":        {of(1001, lasts(1000), burst(3000)), 3000, 1000},
+		"a burst of which none lasts":  {of(2000, lasts(0), burst(3000)), 3000, 0},
+		"a ceiling of half an I/O":     {of(2000, lasts(0.5)), 0.5, 0},
+		"nothing that is known of it":  {of(2000), 0, 0},
+		"what the result itself shows": {of(2000, ceiling.Bound{Kind: ceiling.Concurrency, IOPS: 5, Origin: topology.Origin{Kind: topology.Measured}}), 0, 0},
+	} {
+		if c.cell.Ceiling != c.ceiling || c.cell.Sustained != c.sustained {
+			t.Errorf("%s: %v and %v, want %v and %v", name, c.cell.Ceiling, c.cell.Sustained, c.ceiling, c.sustained)
+		}
+		if want := c.cell.Figure.Center / c.ceiling; c.ceiling > 0 && c.cell.Share != want {
+			t.Errorf("%s: a share of %v, want %v", name, c.cell.Share, want)
+		}
+	}
+}
+
+// Figures that are not tested are shown where two sides have them, with the ratio to the base.
+func TestOtherFiguresOfARow(t *testing.T) {
+	cell := func(p99 ...time.Duration) Cell {
+		var c Cell
+		for _, v := range p99 {
+			r := &result.Result{}
+			if v > 0 {
+				r.Total.Read = fio.Direction{N: 1, Clat: fio.Latency{N: 1, Percentiles: []fio.Percentile{{P: 99, Value: v}}}}
+			}
+			c.samples = append(c.samples, Sample{Result: r})
+		}
+		return c
+	}
+	for name, c := range map[string]struct {
+		cells  []Cell
+		base   int
+		shown  bool
+		ratios []float64 // 0: none
+	}{
+		"both":          {[]Cell{cell(100, 100), cell(200, 200)}, 0, true, []float64{0, 2}},
+		"of the second": {[]Cell{cell(100, 100), cell(200, 200)}, 1, true, []float64{0.5, 0}},
+		"one each":      {[]Cell{cell(100), cell(300)}, 0, true, []float64{0, 3}},
+		"one side":      {[]Cell{cell(100, 100), cell(0)}, 0, false, nil},
+		"neither":       {[]Cell{cell(0), cell(0)}, 0, false, nil},
+		"not the base":  {[]Cell{cell(0), cell(100), cell(200)}, 0, true, []float64{0, 0, 0}},
+		"not the third": {[]Cell{cell(100), cell(200), cell(0)}, 0, true, []float64{0, 2, 0}},
+	} {
+		r := Row{Cells: c.cells}
+		r.others(c.base)
+		if (len(r.Others) == 1) != c.shown {
+			t.Errorf("%s: %+v", name, r.Others)
+			continue
+		}
+		for k, want := range c.ratios {
+			if got := r.Others[0].Ratios[k].Center; math.Abs(got-want) > 1e-9 {
+				t.Errorf("%s: side %d %v, want %v", name, k, got, want)
+			}
+		}
+	}
+}
+
+// Two scenarios of one run that did the same work are rows of their own, each the one of its name.
+func TestWorkThatARunDidTwice(t *testing.T) {
+	dir := t.TempDir()
+	w := func(name string) work { return randwrite(name, 8192, 1000) }
+	one := run(t, dir, 1, nil, w("after"))
+	two := run(t, dir, 2, nil, w("before"), w("after"))
+	table := compared(t, Options{}, SideOf("one", one), SideOf("two", two))
+	got := ""
+	for _, r := range table.Rows {
+		got += r.Name
+		for _, c := range r.Cells {
+			got += fmt.Sprintf(" %d", len(c.all))
+			for _, s := range c.all {
+				got += s.Scenario.Name
+			}
+		}
+		got += "; "
+	}
+	if got != "after 1after 2beforeafter; " {
+		t.Error(got)
+	}
+	// The base by its name, be it the first.
+	for k, name := range []string{"one", "two"} {
+		if table := compared(t, Options{Base: name}, SideOf("one", one), SideOf("two", two)); table.Base != k {
+			t.Errorf("the base %s is side %d", name, table.Base)
+		}
+	}
+	if _, err := New([]Side{SideOf("one", one), SideOf("two", two)}, Options{Base: "three"}); err == nil || !strings.Contains(err.Error(), "one, two") {
+		t.Errorf("%v", err)
+	}
+}
+
+// What names a series: sizes and times from the least on, and the words of a work of depth 1.
+func TestKeysAtTheirLeast(t *testing.T) {
+	b := inMemory(1, 1000)
+	s := &b.Scenarios[0]
+	key := func() Key { return keyOf(Sample{Run: b, Scenario: s, Result: s.Result}, "") }
+	if s.Size, s.Runtime = 1, 1; key().Size != "1 B" || key().Runtime != "1ns" {
+		t.Errorf("%+v", key())
+	}
+	if s.Size, s.Runtime = 0, 0; key().Size != "" || key().Runtime != "" {
+		t.Errorf("%+v", key())
+	}
+	for scale, want := range map[float64]string{0: "", 1: "", 0.5: "simulated at 0.5 of the real rates", 2: "simulated at 2 of the real rates"} {
+		if b.Run.Topology.Scale = scale; key().Scale != want {
+			t.Errorf("a scale of %v: %q", scale, key().Scale)
+		}
+	}
+	if got := (Work{Direction: "read", Order: "random", Depth: 1, Jobs: 1}).String(); got != "random read, depth 1" {
+		t.Error(got)
+	}
+	if got := (Work{Direction: "read", BS: 1}).String(); got != "read 1 B" {
+		t.Error(got)
+	}
+	// Of earlier runs those count that were made until then.
+	var runs []*bundle.Bundle
+	for n := range 12 {
+		runs = append(runs, inMemory(n, 1000+float64(n%3)))
+	}
+	now := inMemory(6, 1000)
+	now.Run.ID = "now"
+	if j := AgainstRuns(now, runs, 10).Rows[0]; j.Earlier != 7 {
+		t.Errorf("%d earlier runs, want those of the days 0 to 6", j.Earlier)
+	}
+	if j := AgainstRuns(runs[6], runs, 10).Rows[0]; j.Earlier != 6 {
+		t.Errorf("%d earlier runs, want those of the days 0 to 5", j.Earlier)
+	}
+	if all, _ := History(runs, Filter{Last: 1}); len(all) != 1 || len(all[0].Points) != 1 || all[0].Points[0].Run != "run-011" {
+		t.Errorf("%+v", all)
+	}
+}
+
+// What a month of a machine buys of sustained IOPS, in the first row that counts them.
+func TestPricesOfSides(t *testing.T) {
+	b := func(typ string) *bundle.Bundle {
+		b := &bundle.Bundle{}
+		b.Run.Topology.Instance.Type = typ
+		return b
+	}
+	side := func(types ...string) Side {
+		var s Side
+		for _, typ := range types {
+			s.Samples = append(s.Samples, Sample{Run: b(typ), Result: &result.Result{}})
+		}
+		return s
+	}
+	cell := func(v, sustained float64) Cell {
+		c := Cell{Rounds: []float64{v}, Sustained: sustained}
+		c.Figure.Center = v
+		return c
+	}
+	rows := func(first Figure, a, b Cell) []Row {
+		return []Row{{Name: "r", Figure: first, Cells: []Cell{a, b}}}
+	}
+	// c8g.2xlarge is 232.90 a month: over 1,000 IOPS 0.2329 each.
+	const large, small = "c8g.2xlarge", "c8g.large"
+	for name, c := range map[string]struct {
+		sides []Side
+		rows  []Row
+		want  string // of the first side; empty for no note
+	}{
+		"two types":             {[]Side{side(large), side(small)}, rows(iops(), cell(1000, 0), cell(1, 0)), large + ": $232.90 a month, $0.2329 for each of 1,000 sustained IOPS"},
+		"a burst":               {[]Side{side(large), side(small)}, rows(iops(), cell(5000, 1000), cell(1, 0)), large + ": $232.90 a month, $0.2329 for each of 1,000 sustained IOPS"},
+		"rounded up":            {[]Side{side(large), side(small)}, rows(iops(), cell(3000, 0), cell(1, 0)), large + ": $232.90 a month, $0.0776 for each of 3,000 sustained IOPS"},
+		"rounded down":          {[]Side{side(large), side(small)}, rows(iops(), cell(7000, 0), cell(1, 0)), large + ": $232.90 a month, $0.0333 for each of 7,000 sustained IOPS"},
+		"no IOPS":               {[]Side{side(large), side(small)}, rows(bandwidth(), cell(1000, 0), cell(1, 0)), large + ": $232.90 a month"},
+		"no figure":             {[]Side{side(large), side(small)}, rows(iops(), Cell{}, cell(1, 0)), large + ": $232.90 a month"},
+		"one type":              {[]Side{side(large), side(large)}, rows(iops(), cell(1000, 0), cell(1, 0)), ""},
+		"a side of two types":   {[]Side{side(large, small), side(small)}, rows(iops(), cell(1000, 0), cell(1, 0)), ""},
+		"several of a side":     {[]Side{side(large, large), side(small)}, rows(iops(), cell(1000, 0), cell(1, 0)), large + ": $232.90 a month, $0.2329 for each of 1,000 sustained IOPS"},
+		"no price of the first": {[]Side{side("x"), side("y")}, rows(iops(), cell(1000, 0), cell(1, 0)), ""},
+	} {
+		table := &Table{Sides: make([]Column, 2), Rows: c.rows}
+		table.prices(c.sides)
+		if c.want == "" {
+			if len(table.Notes) != 0 {
+				t.Errorf("%s: %q", name, table.Notes)
+			}
+			continue
+		}
+		if len(table.Notes) != 3 || table.Notes[0] != c.want || !strings.HasPrefix(table.Notes[2], "prices of instances in us-east-1: ") {
+			t.Errorf("%s: %q, want %q", name, table.Notes, c.want)
+		}
+	}
+	table := &Table{Sides: make([]Column, 2), Rows: append(rows(bandwidth(), cell(9, 0), cell(9, 0)), Row{Name: "second", Figure: iops(), Cells: []Cell{cell(1000, 0), cell(1, 0)}})}
+	if table.prices([]Side{side(large), side(small)}); !strings.HasSuffix(table.Notes[0], " sustained IOPS (second)") {
+		t.Errorf("%q", table.Notes)
+	}
+}
+
+// Points of a sweep by hand: what is in flight, which round counts, and the curve of the others.
+func TestSweptByHand(t *testing.T) {
+	at := func(name string, depth, jobs int, iops float64, invalid string) Sample {
+		r := &result.Result{State: result.Done, Workloads: []fio.Workload{{Engine: "libaio", ReadShare: 1, ReadBS: 4096, Jobs: jobs, Depth: depth}}}
+		r.Total.Read = fio.Direction{N: 1, IOPS: units.IOPS(iops), BW: units.Rate(iops) * 4096, Clat: fio.Latency{N: 1, Percentiles: []fio.Percentile{{P: 50, Value: 5}, {P: 99, Value: 9}}}}
+		r.Total.Write = fio.Direction{N: 1, Clat: fio.Latency{N: 1, Percentiles: []fio.Percentile{{P: 50, Value: 4}, {P: 99, Value: 11}}}}
+		r.Total.Sync.Lat = fio.Latency{N: 1, Percentiles: []fio.Percentile{{P: 50, Value: 70}, {P: 99, Value: 90}}}
+		s := &bundle.Scenario{}
+		s.Name, s.Result = name, r
+		return Sample{Run: &bundle.Bundle{}, Scenario: s, Result: r, Invalid: invalid}
+	}
+	p := sweptPoint([]Sample{at("w@bs=4k,iodepth=8,odd", 8, 2, 0.5, "")})
+	if p.InFlight != 16 || !maps.Equal(p.At, map[string]string{"bs": "4k", "iodepth": "8"}) || p.IOPS.Center != 0.5 || p.P50 != 5 || p.P99 != 11 || p.Struck != 0 || p.Rounds != 1 || p.BW != 2048 {
+		t.Errorf("%+v", p)
+	}
+	p = sweptPoint([]Sample{at("w@iodepth=8", 8, 2, 0.5, "bad")})
+	if p.Struck != 0.5 || p.Invalid != "bad" || p.Rounds != 0 {
+		t.Errorf("%+v", p)
+	}
+	if p = sweptPoint([]Sample{at("w@iodepth=8", 8, 2, 0, "bad")}); p.Struck != 0 {
+		t.Errorf("%+v", p)
+	}
+	// Alike are taken once, what is invalid or nothing is left out, and the order is that of depths.
+	points := []SweptPoint{{InFlight: 8, IOPS: stats.Estimate{Center: 800}}, {InFlight: 1, IOPS: stats.Estimate{Center: 100}}, {InFlight: 2, IOPS: stats.Estimate{Center: 200}},
+		{InFlight: 4, IOPS: stats.Estimate{Center: 400}}, {InFlight: 4, IOPS: stats.Estimate{Center: 9999}}, {InFlight: 64, IOPS: stats.Estimate{Center: 1}, Invalid: "bad"}, {InFlight: 128},
+		{InFlight: 16, IOPS: stats.Estimate{Center: 900}, Ceiling: 0.5}}
+	c := curveOf(points)
+	if c.Why != "" || c.Deepest.InFlight != 16 || math.Abs(c.Predicted-0.5*c.Curve.R0) > 1e-12 || c.Predicted == 0 {
+		t.Errorf("%+v", c)
+	}
+	if c := curveOf(points[5:7]); c.Why != "no valid point" {
+		t.Errorf("%+v", c)
+	}
+	if c := curveOf(points[:3]); !strings.Contains(c.Why, "four depths") {
+		t.Errorf("%+v", c)
 	}
 }
