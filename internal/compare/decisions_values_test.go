@@ -16,6 +16,7 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
+	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -527,5 +528,182 @@ func TestSweptByHand(t *testing.T) {
 	}
 	if c := curveOf(points[:3]); !strings.Contains(c.Why, "four depths") {
 		t.Errorf("%+v", c)
+	}
+}
+
+// Names that differ by their numbers only are rounds; so are those of several runs of a side, whatever
+// they are called.
+func TestNamesOfRounds(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{{"w1", "w22", true}, {"w", "w9", true}, {"1w2", "w", true}, {"w1", "v1", false}, {"w:1", "w1", false}, {"w/", "w", false}, {"", "42", true}} {
+		if got := repeats(c.a, c.b); got != c.want {
+			t.Errorf("%q and %q: %v", c.a, c.b, got)
+		}
+	}
+	dir := t.TempDir()
+	w := func(n int, name string) *bundle.Bundle { return run(t, dir, n, nil, randwrite(name, 8192, 1000)) }
+	table := compared(t, Options{}, SideOf("one", w(1, "x")), SideOf("two", w(2, "first"), w(3, "second")))
+	if len(table.Rows) != 1 || len(table.Rows[0].Cells[1].all) != 2 {
+		t.Errorf("%+v", table.Rows)
+	}
+}
+
+// Engines that have one I/O at a time are alike, and syncs that were measured are there.
+func TestWorkAsStated(t *testing.T) {
+	synced := &result.Result{}
+	synced.Total.Sync.Lat = fio.Latency{N: 1, Mean: 1}
+	for name, c := range map[string]struct {
+		w    Work
+		r    *result.Result
+		want Work
+	}{
+		"psync":            {Work{Engine: "psync", Depth: 1, Sync: "none"}, &result.Result{}, Work{Engine: "sync", Depth: 1, Sync: "none"}},
+		"of no depth":      {Work{Engine: "vsync"}, &result.Result{}, Work{Engine: "sync"}},
+		"a depth of two":   {Work{Engine: "psync", Depth: 2}, &result.Result{}, Work{Engine: "psync", Depth: 2}},
+		"libaio":           {Work{Engine: "libaio", Depth: 1}, &result.Result{}, Work{Engine: "libaio", Depth: 1}},
+		"syncs measured":   {Work{Sync: "none"}, synced, Work{}},
+		"fsync, measured":  {Work{Sync: "fsync each 1"}, synced, Work{Sync: "fsync each 1"}},
+		"none, none known": {Work{Sync: "none"}, &result.Result{}, Work{Sync: "none"}},
+	} {
+		if got := asStated(c.w, c.r); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+	// A depth shows where nearly all I/Os were one at a time.
+	for name, c := range map[string]struct {
+		depths []fio.Share
+		want   int
+	}{
+		"one": {[]fio.Share{{Label: "1", Value: 0.999}, {Label: "2", Value: 0.001}}, 1}, "nearly": {[]fio.Share{{Label: "1", Value: 0.998}}, 0},
+		"two": {[]fio.Share{{Label: "2", Value: 1}}, 0}, "none": {nil, 0},
+	} {
+		r := &result.Result{Total: fio.Job{Read: fio.Direction{IOPS: 0.5, BW: 2048}, Depths: c.depths}}
+		if got := seenWork(r); got.Depth != c.want || got.BS != 4096 || got.Direction != "read" {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// Why there is no series: the nearest of the same scenario and suite, by how much differs.
+func TestNearestSeries(t *testing.T) {
+	key := Key{Suite: "s", Scenario: "w", Work: "x", Group: "h"}
+	with := func(f func(*Key)) Series { k := key; f(&k); return Series{Key: k} }
+	const few = "too few runs to judge (0 of 5)"
+	for name, c := range map[string]struct {
+		series []Series
+		want   string
+	}{
+		"none":             {nil, few},
+		"another scenario": {[]Series{with(func(k *Key) { k.Scenario = "v" })}, few},
+		"another suite":    {[]Series{with(func(k *Key) { k.Suite = "t" })}, few},
+		"another host":     {[]Series{with(func(k *Key) { k.Group = "i" })}, "earlier runs measured something else: host: i and h"},
+		"the nearer": {[]Series{with(func(k *Key) { k.Group = "i" }), with(func(k *Key) { k.Group, k.Work = "i", "y" })},
+			"earlier runs measured something else: host: i and h"},
+		"the later of two as near": {[]Series{with(func(k *Key) { k.Group = "i" }), with(func(k *Key) { k.Group = "j" })},
+			"earlier runs measured something else: host: j and h"},
+		"a size": {[]Series{with(func(k *Key) { k.Size = "1 GiB" })}, "earlier runs measured something else: size: 1 GiB and not known"},
+	} {
+		if got := noSeries(key, c.series); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	if got := changed(map[string]string{"a": "1", "b": "2", "c": ""}, map[string]string{"a": "1", "b": "3", "c": "4", "d": "5"}); !slices.Equal(got, []string{"b was 2 and is 3"}) {
+		t.Errorf("%q", got)
+	}
+	// Only what stands as a regression is one, however far it fell.
+	for standing, want := range map[Standing]int{Regression: 1, AsExpected: 0, Better: 0} {
+		j := Judgment{Scenario: "w", Standing: standing, Now: stats.Estimate{Center: 90}, Expected: stats.Estimate{Center: 100}}
+		if got := (&Against{Rows: []Judgment{j}}).Judge(Gate{Regression: true, By: 0.05}); len(got.Failed) != want {
+			t.Errorf("%s: %+v", standing, got)
+		}
+	}
+}
+
+// Rounds that are missing on a side are counted, from one that is there on.
+func TestMissingRoundsAreNoted(t *testing.T) {
+	for there, want := range map[int]string{0: "", 1: "r has 1 of 2 rounds in b", 2: ""} {
+		table := &Table{Sides: []Column{{Name: "a", Rounds: 2}, {Name: "b", Rounds: 2}}}
+		table.rowNotes(&Row{Name: "r", Cells: []Cell{{all: make([]Sample, 2)}, {all: make([]Sample, there)}}})
+		if got := strings.Join(table.Notes, "|"); got != want {
+			t.Errorf("%d rounds: %q, want %q", there, got, want)
+		}
+	}
+	// Five rounds of which one is a tenth off, or less, or two steps off.
+	for last, want := range map[float64]bool{109.9: false, 111: true, 89: true, 90.1: false} {
+		c := Cell{Rounds: []float64{100, 100.1, 99.9, 100.2, last}}
+		for i := range c.Rounds {
+			c.samples = append(c.samples, Sample{Round: i + 1})
+		}
+		c.all = c.samples
+		table := &Table{Sides: []Column{{Name: "a", Rounds: 5}}}
+		if table.rowNotes(&Row{Name: "r", Cells: []Cell{c}}); (len(table.Notes) == 1) != want || want && !strings.HasPrefix(table.Notes[0], "round 5 of r (a) is ") {
+			t.Errorf("%v: %q", last, table.Notes)
+		}
+	}
+	// A burst of the base alone is told of, too.
+	cell := func(sustained float64, rounds ...float64) Cell {
+		c := Cell{Rounds: rounds, Sustained: sustained}
+		for i := range rounds {
+			c.samples = append(c.samples, Sample{Round: i + 1, Run: &bundle.Bundle{}, Result: &result.Result{}})
+		}
+		c.Figure, _ = stats.Level(rounds)
+		return c
+	}
+	for name, c := range map[string]struct {
+		a, b Cell
+		want float64
+	}{
+		"neither": {cell(0, 8, 8.1), cell(0, 16, 16.1), 0}, "the base": {cell(0.5, 8, 8), cell(0, 16, 16), 32}, "the other": {cell(0, 8, 8), cell(0.5, 16, 16), 0.0625},
+	} {
+		table := &Table{Margin: 0.03, Sides: make([]Column, 2)}
+		if got := table.change(&Row{Figure: iops(), Cells: []Cell{c.a, c.b}}, 1, 1); math.Abs(got.Sustained-c.want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", name, got.Sustained, c.want)
+		}
+	}
+}
+
+// Values of one by one axes at their bounds, and what a run must have been to be a search or a sweep.
+func TestSearchesAndSweepsOfRuns(t *testing.T) {
+	for axis, ok := range map[string]bool{"iodepth=101": true, "numjobs=200": true, "rwmixread=100": true, "rwmixread=101": false, "bs=x": false, "iodepth=x": false} {
+		if _, err := ParseAxis(axis); (err == nil) != ok {
+			t.Errorf("%s: %v", axis, err)
+		}
+	}
+	empty := &bundle.Bundle{}
+	for _, most := range []string{"", "read.clat.p99 <= 2ms"} {
+		empty.Run.Settings.Most = most
+		if _, err := FindMost(empty); err == nil || !strings.Contains(err.Error(), "not made by") {
+			t.Errorf("%q: %v", most, err)
+		}
+	}
+	b := inMemory(1, 1000)
+	if s := Sweep(b); s.Scenario != "" || len(s.Points) != 1 || s.Points[0].IOPS.Center != 1000 {
+		t.Errorf("%+v", s)
+	}
+	for _, name := range []string{"w@iodepth=1", "v@iodepth=2"} {
+		one := suite.Scenario{Name: name}
+		b.Run.Suite.Scenarios = append(b.Run.Suite.Scenarios, one)
+	}
+	if s := Sweep(b); s.Scenario != "w" {
+		t.Errorf("%+v", s)
+	}
+	if _, err := NewMostSearch(searchBase(), "latency.mean < 2ms", 1); err == nil || !strings.Contains(err.Error(), "a percentile or mean of a latency") {
+		t.Errorf("a database's transactions: %v", err)
+	}
+	// The first probe of half an I/O leaves something to look for; of none there is nothing.
+	for done, want := range map[float64]float64{0: 0, 0.5: 1} {
+		m, err := NewMostSearch(searchBase(), "read.clat.p99 <= 2ms", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := &fio.Hist{}
+		h.Add(time.Millisecond, 100)
+		r := &result.Result{State: result.Done, Measured: time.Minute}
+		r.Total.Read = fio.Direction{N: 100, IOPS: units.IOPS(done), Clat: fio.Latency{N: 100, Hist: h}}
+		if o := m.outcome([]bundle.Scenario{{Scenario: searchBase(), Result: r}}); o.next != want {
+			t.Errorf("%v done: next %v, want %v", done, o.next, want)
+		}
 	}
 }
