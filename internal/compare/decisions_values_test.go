@@ -219,7 +219,8 @@ func TestKeysOfFleets(t *testing.T) {
 	created := began
 	fleet := func(change func(*bundle.Fleet, *bundle.FleetScenario)) *bundle.Fleet {
 		f := &bundle.Fleet{ID: "f", Suite: "db", Created: created, Hosts: []bundle.FleetHost{
-			{Name: "b", Facts: map[string]string{"data layout": "raid0"}}, {Name: "a", Facts: map[string]string{"wal layout": "raid1"}},
+			{Name: "b", Facts: map[string]string{"data layout": "raid0"}},
+			{Name: "a", Facts: map[string]string{"wal layout": "raid1"}},
 			{Name: "other", Facts: map[string]string{"data layout": "never"}},
 		}, Scenarios: []bundle.FleetScenario{{ID: 4, Name: "w", Hosts: []bundle.FleetFigure{{Host: "b"}, {Host: "a"}}}}}
 		change(f, &f.Scenarios[0])
@@ -267,15 +268,25 @@ func TestKeysOfFleets(t *testing.T) {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
-	f := fleet(func(f *bundle.Fleet, s *bundle.FleetScenario) { f.Labels = map[string]string{"k": "v"} })
+	f := fleet(func(f *bundle.Fleet, _ *bundle.FleetScenario) { f.Labels = map[string]string{"k": "v"} })
 	for want, filters := range map[bool][]Filter{
 		true: {
-			{}, {Suite: "db"}, {Scenario: "w"}, {Scenario: "4"}, {Host: "a"}, {Labels: map[string]string{"k": "v"}},
+			{},
+			{Suite: "db"},
+			{Scenario: "w"},
+			{Scenario: "4"},
+			{Host: "a"},
+			{Labels: map[string]string{"k": "v"}},
 			{Suite: "db", Scenario: "w", Host: "b"},
 		},
 		false: {
-			{Suite: "d"}, {Scenario: "5"}, {Host: "other"}, {Labels: map[string]string{"k": "w"}}, {Suite: "d", Scenario: "w", Host: "b"},
-			{Suite: "db", Scenario: "x", Host: "b"}, {Suite: "db", Scenario: "w", Host: "x"},
+			{Suite: "d"},
+			{Scenario: "5"},
+			{Host: "other"},
+			{Labels: map[string]string{"k": "w"}},
+			{Suite: "d", Scenario: "w", Host: "b"},
+			{Suite: "db", Scenario: "x", Host: "b"},
+			{Suite: "db", Scenario: "w", Host: "x"},
 		},
 	} {
 		for _, filter := range filters {
@@ -516,9 +527,16 @@ func TestSweptByHand(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	// Alike are taken once, what is invalid or nothing is left out, and the order is that of depths.
-	points := []SweptPoint{{InFlight: 8, IOPS: stats.Estimate{Center: 800}}, {InFlight: 1, IOPS: stats.Estimate{Center: 100}}, {InFlight: 2, IOPS: stats.Estimate{Center: 200}},
-		{InFlight: 4, IOPS: stats.Estimate{Center: 400}}, {InFlight: 4, IOPS: stats.Estimate{Center: 9999}}, {InFlight: 64, IOPS: stats.Estimate{Center: 1}, Invalid: "bad"}, {InFlight: 128},
-		{InFlight: 16, IOPS: stats.Estimate{Center: 900}, Ceiling: 0.5}}
+	points := []SweptPoint{
+		{InFlight: 8, IOPS: stats.Estimate{Center: 800}},
+		{InFlight: 1, IOPS: stats.Estimate{Center: 100}},
+		{InFlight: 2, IOPS: stats.Estimate{Center: 200}},
+		{InFlight: 4, IOPS: stats.Estimate{Center: 400}},
+		{InFlight: 4, IOPS: stats.Estimate{Center: 9999}},
+		{InFlight: 64, IOPS: stats.Estimate{Center: 1}, Invalid: "bad"},
+		{InFlight: 128},
+		{InFlight: 16, IOPS: stats.Estimate{Center: 900}, Ceiling: 0.5},
+	}
 	c := curveOf(points)
 	if c.Why != "" || c.Deepest.InFlight != 16 || math.Abs(c.Predicted-0.5*c.Curve.R0) > 1e-12 || c.Predicted == 0 {
 		t.Errorf("%+v", c)
@@ -599,10 +617,14 @@ func TestNearestSeries(t *testing.T) {
 		"another scenario": {[]Series{with(func(k *Key) { k.Scenario = "v" })}, few},
 		"another suite":    {[]Series{with(func(k *Key) { k.Suite = "t" })}, few},
 		"another host":     {[]Series{with(func(k *Key) { k.Group = "i" })}, "earlier runs measured something else: host: i and h"},
-		"the nearer": {[]Series{with(func(k *Key) { k.Group = "i" }), with(func(k *Key) { k.Group, k.Work = "i", "y" })},
-			"earlier runs measured something else: host: i and h"},
-		"the later of two as near": {[]Series{with(func(k *Key) { k.Group = "i" }), with(func(k *Key) { k.Group = "j" })},
-			"earlier runs measured something else: host: j and h"},
+		"the nearer": {
+			[]Series{with(func(k *Key) { k.Group = "i" }), with(func(k *Key) { k.Group, k.Work = "i", "y" })},
+			"earlier runs measured something else: host: i and h",
+		},
+		"the later of two as near": {
+			[]Series{with(func(k *Key) { k.Group = "i" }), with(func(k *Key) { k.Group = "j" })},
+			"earlier runs measured something else: host: j and h",
+		},
 		"a size": {[]Series{with(func(k *Key) { k.Size = "1 GiB" })}, "earlier runs measured something else: size: 1 GiB and not known"},
 	} {
 		if got := noSeries(key, c.series); got != c.want {
