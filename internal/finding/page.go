@@ -42,13 +42,13 @@ type section struct {
 func (p Page) sections() []section {
 	var out []section
 	for _, s := range []section{
-		{"When it fires", p.When, false},
-		{"Why it matters", p.Why, false},
+		{"Fires when", p.When, false},
+		{"Why", p.Why, false},
 		{"Bad", p.Bad, true},
 		{"Good", p.Good, true},
-		{"What to do", p.Fix, false},
-		{"In a result that somebody else measured", p.Read, false},
-		{"When to ignore it", p.Ignore, false},
+		{"Fix", p.Fix, false},
+		{"In results of others", p.Read, false},
+		{"Ignore", p.Ignore, false},
 	} {
 		if s.body != "" {
 			out = append(out, s)
@@ -96,23 +96,16 @@ func wrap(text string, width int) string {
 // Markdown renders docs/findings/CODE.md.
 func (p Page) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(
-		&b,
-		"<!-- made from the rules by: go test ./internal/verdict -update -->\n\n# %s: %s\n\n",
-		p.Code,
-		p.Title,
-	)
-	fmt.Fprintf(&b, "Severity: %s. Family: %s. Since %s.", p.Severity, p.Code.Family(), p.Since)
+	fmt.Fprintf(&b, "<!--generated-->\n\n# %s: %s\n\n%s", p.Code, p.Title, p.Severity)
 	if len(p.After) > 0 {
-		fmt.Fprintf(&b, " Silent where %s already explains it.", list(p.After))
+		fmt.Fprintf(&b, "; silent after %s", list(p.After))
 	}
 	b.WriteString("\n")
 	for _, s := range p.sections() {
-		fmt.Fprintf(&b, "\n## %s\n\n", s.head)
 		if s.code {
-			fmt.Fprintf(&b, "```\n%s\n```\n", strings.Trim(s.body, "\n"))
+			fmt.Fprintf(&b, "\n**%s**\n```\n%s\n```\n", s.head, strings.Trim(s.body, "\n"))
 		} else {
-			fmt.Fprintf(&b, "%s\n", strings.TrimSpace(s.body))
+			fmt.Fprintf(&b, "\n**%s.** %s\n", s.head, strings.TrimSpace(s.body))
 		}
 	}
 	return b.String()
@@ -129,34 +122,27 @@ func list(codes []Code) string {
 // Index renders docs/findings/README.md.
 func Index(pages []Page) string {
 	var b strings.Builder
-	b.WriteString("<!-- made from the rules by: go test ./internal/verdict -update -->\n\n# Findings\n\n" +
-		"Every diagnosis that plimsoll can make, by code. `plimsoll explain PL204` prints a page. A severity is the\n" +
-		"rule's own; a case may be milder or worse, and shows it. `--disable PL206=REASON` on run, check and " +
-		"import, or `policy:`\n" +
-		"in plimsoll.yaml, lists a finding without counting it.\n\n" +
-		"| severity | meaning | verdict |\n| --- | --- | --- |\n" +
-		"| info | a fact worth knowing | none |\n| warning | look at it before you rely on the figure | warn |\n" +
-		"| error | the storage does not do what it must | fail |\n| invalid | the measurement must not be trusted " +
-		"| invalid |\n")
+	b.WriteString(`<!-- generated, as all pages here: go test ./internal/verdict -update -->
+
+# Findings
+
+Every diagnosis that plimsoll can make. ` + "`plimsoll explain PL204`" + ` prints a page. A case may be milder or worse than its rule.
+` + "`--disable PL206=REASON` on run, check and import, or `policy:`" + ` in plimsoll.yaml, lists a finding without counting it.
+
+| severity | meaning | verdict |
+| --- | --- | --- |
+| info | worth knowing | none |
+| warning | look at it before you rely on the figure | warn |
+| error | the storage does not work as it must | fail |
+| invalid | the measurement must not be trusted | invalid |
+`)
 	family := ""
 	for _, p := range pages {
 		if f := p.Code.Family(); f != family {
 			family = f
-			fmt.Fprintf(
-				&b,
-				"\n## %sxx: %s\n\n| code | severity | diagnosis |\n| --- | --- | --- |\n",
-				string(p.Code[:3]),
-				family,
-			)
+			fmt.Fprintf(&b, "\n## %sxx: %s\n\n", string(p.Code[:3]), family)
 		}
-		fmt.Fprintf(
-			&b,
-			"| [%s](%s.md) | %s | %s |\n",
-			p.Code,
-			p.Code,
-			p.Severity,
-			strings.ReplaceAll(p.Title, "|", `\|`),
-		)
+		fmt.Fprintf(&b, "- [%s](%s.md) %s: %s\n", p.Code, p.Code, p.Severity, p.Title)
 	}
 	return b.String()
 }

@@ -32,16 +32,14 @@ var unsynced = &rule{
 	Since:    "0.3",
 	Severity: finding.Info,
 	Title:    "buffered writes that nothing forces out",
-	When: "A job writes through the page cache (direct=0) and has none of fsync, fdatasync, sync, end_fsync " +
-		"and the like. Where the file fits in memory PL105 speaks instead. How much of a larger file memory holds " +
-		"depends on the machine.",
-	Why: "A write is done for fio when the page cache has taken it. When the job ends, the kernel still has up " +
-		"to a fifth of the memory to write out (vm.dirty_ratio), and fio counts that as written: of 16 MiB on a " +
-		"loop device none had reached it when fio 3.33 ended, and all of it with end_fsync=1.",
-	Fix:    "Use direct=1, or count the flush in with end_fsync=1 or fsync.",
+	When: "A buffered job (direct=0) writes more than memory holds and has none of fsync, fdatasync, sync, " +
+		"end_fsync and the like.",
+	Why: "fio counts a write as done when the page cache has taken it. At the end up to a fifth of the " +
+		"memory (vm.dirty_ratio) is not written yet.",
+	Fix:    "Use direct=1, or add end_fsync=1 or fsync.",
 	Bad:    "fio --name=a --rw=randwrite --bs=4k --size=64G --directory=/data --time_based --runtime=60",
 	Good:   "fio --name=a --rw=randwrite --bs=4k --size=64G --directory=/data --time_based --runtime=60 --end_fsync=1",
-	Ignore: "When the application writes this way and the run is much longer than memory takes to fill.",
+	Ignore: "When the application writes this way and the run is much longer than filling the memory takes.",
 	Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
 		total := j.total()
 		if !j.load.Writes() || !j.throughCache() || j.open("rw") || j.forcesOut() || j.prepares() ||
@@ -59,10 +57,9 @@ var noSize = &rule{
 	Since:    "0.3",
 	Severity: finding.Info,
 	Title:    "a job on files that gives no size",
-	When: "A job names a folder or files on a filesystem and none of size, filesize, io_size, fill_device and " +
-		"read_iolog. The text does not show whether the files exist.",
-	Why: "fio takes the size of a file that exists. Where there is none it says \"you need to specify size=\" " +
-		"and the job fails; --parse-only does not notice.",
+	When:     "A job names a folder or files and none of size, filesize, io_size, fill_device and read_iolog.",
+	Why: "Where the file does not exist fio prints \"you need to specify size=\" and the job fails; " +
+		"--parse-only does not notice.",
 	Fix:    "Add size.",
 	Bad:    "[a]\ndirectory=/data\nrw=write\nbs=1m",
 	Good:   "[a]\ndirectory=/data\nrw=write\nbs=1m\nsize=10g",

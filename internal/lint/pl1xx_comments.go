@@ -16,10 +16,9 @@ var idleComment = &rule{
 	Since:    "0.2",
 	Severity: finding.Info,
 	Title:    "a comment that silences nothing",
-	When: "A comment \"plimsoll: disable=...\" names a code that no rule has, is not of that form, or covers " +
-		"lines where the rule finds nothing. Rules of --disable are not counted.",
-	Why: "Whoever reads the comment believes that a finding is known and accepted. Either it has gone, or the " +
-		"comment never covered it and it is still there.",
+	When: "A comment \"plimsoll: disable=...\" names an unknown code, has another form, or covers lines " +
+		"without that finding.",
+	Why:    "Readers believe that a finding is known and accepted, but it is gone or not covered.",
 	Fix:    "Remove the comment, or write \"plimsoll: disable=PL107 reason\" where the finding is.",
 	Bad:    "# plimsoll: disable=PL999 not a code\n\n[a]\nrw=read",
 	Good:   "[a]\nrw=read",

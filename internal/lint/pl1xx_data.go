@@ -18,12 +18,11 @@ var zeroData = &rule{
 	Since:    "0.1",
 	Severity: finding.Info,
 	Title:    "the data written is zeros or compresses well",
-	When: "A writing job has zero_buffers, a buffer_compress_percentage of 50 or more, a buffer_pattern that " +
-		"fills the whole buffer, or scramble_buffers=0 without refill_buffers: each job then writes one buffer " +
-		"over and over. The file does not show whether the device stores less for it.",
-	Why: "Drives and arrays that compress, deduplicate or drop zeros store next to nothing, and later read " +
-		"next to nothing. The figures are then not those of real data.",
-	Fix:    "Leave fio's default (random buffers, scrambled for each I/O), or set refill_buffers.",
+	When: "A writing job has zero_buffers, a buffer_compress_percentage of 50 or more, a buffer_pattern " +
+		"for the whole buffer, or scramble_buffers=0 without refill_buffers.",
+	Why: "Drives and arrays that compress, deduplicate or drop zeros store next to nothing. The figures " +
+		"are then not those of real data.",
+	Fix:    "Use fio's default (random buffers, scrambled for each I/O), or set refill_buffers.",
 	Bad:    "fio --name=a --rw=write --bs=1M --size=10G --zero_buffers",
 	Good:   "fio --name=a --rw=write --bs=1M --size=10G --refill_buffers",
 	Ignore: "When the application's data compresses as well, or the device is known to store all data alike.",
@@ -55,11 +54,9 @@ var randomMap = &rule{
 	Title:    "norandommap weakens verify, or the random map is large",
 	When: "norandommap together with verify, or a map of more than 256 MiB in all (one bit for each block of " +
 		"each job).",
-	Why: "Without the map fio may write a block twice and verify it against the first version, so it switches " +
-		"to weaker checks. With it, fio keeps a bit for each block of each job and looks free ones up, which costs " +
-		"memory, start-up time and, near the end, CPU.",
-	Fix: "Drop norandommap when verifying. On huge regions add norandommap, or random_generator=lfsr, which " +
-		"covers every block without a map.",
+	Why: "Without the map fio may write a block twice, so it weakens verify. With it, fio keeps a bit for " +
+		"each block of each job, which costs memory, start-up time and CPU.",
+	Fix:    "Drop norandommap when verifying. On huge regions use random_generator=lfsr, or norandommap.",
 	Bad:    "fio --name=a --rw=randwrite --bs=4k --size=4T --numjobs=16 --direct=1",
 	Good:   "fio --name=a --rw=randwrite --bs=4k --size=4T --numjobs=16 --direct=1 --random_generator=lfsr",
 	Ignore: "When memory is plenty and every block must be visited once.",
@@ -90,12 +87,11 @@ var runsCommand = &rule{
 	Severity: finding.Info,
 	Title:    "the job runs shell commands",
 	When:     "exec_prerun, exec_postrun or ioengine=exec is set.",
-	Why: "fio hands the text to a shell, as root when fio runs as root. A job file from the web, or one sent " +
-		"to fio --server, can do anything this way.",
-	Fix:    "Read the command. plimsoll runs such a job with --allow-exec only.",
-	Bad:    "[a]\nrw=read\nexec_prerun=echo 3 > /proc/sys/vm/drop_caches",
-	Good:   "sync; echo 3 > /proc/sys/vm/drop_caches\nfio a.fio",
-	Ignore: "When you wrote the command yourself.",
+	Why:      "fio hands the text to a shell, as root when fio runs as root.",
+	Fix:      "Read the command. plimsoll runs such a job only with --allow-exec.",
+	Bad:      "[a]\nrw=read\nexec_prerun=echo 3 > /proc/sys/vm/drop_caches",
+	Good:     "sync; echo 3 > /proc/sys/vm/drop_caches\nfio a.fio",
+	Ignore:   "When you wrote the command yourself.",
 	Check: anyJob(func(_ *Case, j *lintJob) *finding.Finding {
 		for _, name := range []string{"exec_prerun", "exec_postrun", "program"} {
 			if o, ok := j.last[name]; ok && (name != "program" || j.load.Engine == "exec") {
@@ -128,8 +124,8 @@ var successors = map[string]successor{
 var renamed = &rule{
 	Code: "PL124", Since: "0.1", Severity: finding.Info,
 	Title:  "an option that was renamed or removed",
-	When:   "The option is on the list of fio's own renamings and removals. It is an error when fio 3.33 refuses it.",
-	Why:    "The old name works until the job meets a newer fio, which refuses or ignores it.",
+	When:   "The option is on fio's own list of renamings and removals. An error when fio 3.33 refuses it.",
+	Why:    "A newer fio refuses or ignores it.",
 	Fix:    "Use the present name.",
 	Bad:    "fio --name=a --rw=write --size=10G --io_limit=1G",
 	Good:   "fio --name=a --rw=write --size=10G --io_size=1G",

@@ -17,11 +17,10 @@ var depthOnSync = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "iodepth does nothing on a synchronous engine",
-	When: "iodepth is above 1 on an engine that returns from each I/O before the next one. It is an info where " +
-		"a job file names no ioengine at all, which a command or another file may do, where the depth is a default " +
-		"that another section uses, and where its value is not known.",
-	Why: "sync, psync, pvsync and mmap return from one I/O before the next begins. iodepth=32 is accepted in " +
-		"silence and the device sees one I/O per job: the figure is that of queue depth 1.",
+	When: "iodepth is above 1 on a synchronous engine. An info where a job file names no ioengine, where " +
+		"the depth is a default that another section uses, and where its value is not known.",
+	Why: "sync, psync, pvsync and mmap keep one I/O in flight per job; fio accepts iodepth=32 silently. " +
+		"The figure is that of queue depth 1.",
 	Fix:    "Use ioengine=libaio or io_uring with direct=1, or numjobs for more in flight, or drop iodepth.",
 	Bad:    "fio --name=a --rw=randread --direct=1 --iodepth=32",
 	Good:   "fio --name=a --rw=randread --direct=1 --ioengine=libaio --iodepth=32",
@@ -101,12 +100,9 @@ var asyncBuffered = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "libaio without direct=1 is not asynchronous",
-	Why: "Linux AIO queues I/Os with O_DIRECT only. Through the page cache io_submit waits for each of them, " +
-		"so iodepth does nothing and the waiting shows as submission latency. Seen with fio 3.33 and iodepth=16 on " +
-		"a loop device: the device never had more than 1 of 300 reads in flight, and up to 16 with direct=1, while " +
-		"fio's own report shows 95 % of them at depth 16 in both cases.",
-	Fix: "Set direct=1; or, to measure through the page cache, use ioengine=io_uring or a synchronous engine " +
-		"with numjobs.",
+	Why: "Linux AIO queues I/Os with O_DIRECT only. Through the page cache io_submit waits for each of " +
+		"them, so iodepth does nothing, although fio reports the depth as reached.",
+	Fix:    "Set direct=1; through the page cache use ioengine=io_uring, or a synchronous engine with numjobs.",
 	Bad:    "fio --name=a --ioengine=libaio --iodepth=32 --rw=randread",
 	Good:   "fio --name=a --ioengine=libaio --iodepth=32 --rw=randread --direct=1",
 	Ignore: "Never with iodepth above 1.",
@@ -129,19 +125,15 @@ var syncWithDepth = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "a sync after every write empties the queue that iodepth asks for",
-	Why: "With fsync=1 or fdatasync=1 fio's submitter waits in the sync after each write, while the other " +
-		"slots of its queue wait for the submitter. fio counts those waiting slots in its depth and their waiting " +
-		"in its latencies: IOPS × latency looks like a full queue while the device has about one I/O a job. " +
-		"Neither the depth nor the latency is the device's. Seen with fio 3.33, libaio and iodepth=16 on a loop " +
-		"device: 1.5 writes in flight on average with fdatasync=1, 10.4 without. io_uring syncs asynchronously " +
-		"(3.2 in flight): with it, and with other engines, this is an info.",
-	Fix: "For the latency of a durable write use iodepth=1 and raise numjobs, which is how databases do it; " +
-		"report sync latency (fio's fsync/fdatasync section) instead of clat, and the device's own depth beside " +
-		"fio's.",
+	Why: "With fsync=1 or fdatasync=1 fio waits in the sync after each write while the other slots of its " +
+		"queue wait for it. fio counts those slots in its depth and latency, but the device has about one I/O " +
+		"per job. io_uring syncs asynchronously: an info there and with other engines.",
+	Fix: "For the latency of a durable write use iodepth=1 and raise numjobs, as databases do, and report " +
+		"fio's sync latency instead of clat.",
 	Bad: "fio --name=a --ioengine=libaio --direct=1 --rw=write --fdatasync=1 --iodepth=32 --numjobs=4",
 	Good: "fio --name=a --ioengine=libaio --direct=1 --rw=write --fdatasync=1 --iodepth=1 --numjobs=32 " +
 		"--directory=/wal",
-	Ignore: "When only the throughput is read from the result, and no latency or depth.",
+	Ignore: "When only the throughput is read from the result.",
 	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		if j.load.SyncEvery != 1 || j.load.Depth <= 1 || fio.Synchronous(j.load.Engine) || j.open("ioengine") ||
 			j.open("rw") || !j.measures() {
@@ -173,15 +165,13 @@ var boundByDepth = &rule{
 	Severity: finding.Info,
 	Title:    "the result will be limited by the I/Os in flight",
 	When:     "Random, direct I/O on a synchronous engine by several jobs, neither synced nor rate-limited.",
-	Why: "IOPS cannot exceed I/Os in flight divided by latency (Little's law). With a synchronous engine each " +
-		"job has one in flight; the figure then shows the latency at that concurrency, and not what the volume can " +
-		"do.",
-	Fix: "For the volume's limit use ioengine=libaio with an iodepth that keeps it busy; keep the synchronous " +
-		"run when the application works that way.",
+	Why: "IOPS cannot exceed I/Os in flight divided by latency (Little's law). With a synchronous engine " +
+		"each job has one in flight, so the figure shows latency, not the volume's limit.",
+	Fix: "For the volume's limit use ioengine=libaio with a deep enough iodepth.",
 	Bad: "fio --name=a --direct=1 --rw=randwrite --bs=16k --numjobs=16 --directory=/mnt --size=1G",
 	Good: "fio --name=a --direct=1 --rw=randwrite --bs=16k --numjobs=16 --directory=/mnt --size=1G " +
 		"--ioengine=libaio --iodepth=32",
-	Ignore: "When latency at this concurrency is what is asked for.",
+	Ignore: "When the application works that way.",
 	Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
 		if w.Sequential || !w.Direct || !fio.Synchronous(w.Engine) || w.Jobs < 2 || w.SyncEvery > 0 || w.SyncWrites ||

@@ -20,8 +20,8 @@ var smallOnDevice = &rule{
 	Severity: finding.Info,
 	Title:    "blocks below 4 KiB on a device",
 	When:     "The smallest block is below 4 KiB, with direct=1, on a device.",
-	Why: "A drive with sectors of 4 KiB refuses such I/O (EINVAL); one that emulates 512-byte sectors reads, " +
-		"changes and writes back 4 KiB for each write. The figure is that of the emulation.",
+	Why: "A drive with sectors of 4 KiB refuses such I/O (EINVAL); one that emulates 512-byte sectors " +
+		"reads and rewrites 4 KiB for each write.",
 	Fix:    "Use bs=4k, or check the sector sizes: lsblk -o NAME,PHY-SEC,LOG-SEC.",
 	Bad:    "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=512 --direct=1",
 	Good:   "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --direct=1",
@@ -62,10 +62,10 @@ var manyFills = &rule{
 	Since:    "0.2",
 	Severity: finding.Info,
 	Title:    "the device is written many times over",
-	When: "A job without runtime writes whole devices, and numjobs × loops is 4 or more, with neither size in " +
-		"parts nor offset_increment.",
-	Why: "Each of the numjobs copies writes the whole device, loops times. On a large drive that takes days " +
-		"and wears it out, while two passes are enough to condition a drive.",
+	When: "A job without runtime writes whole devices, and numjobs × loops is 4 or more, without a " +
+		"partial size or offset_increment.",
+	Why: "Each copy writes the whole device, loops times, which takes days and wears out the drive; two " +
+		"passes condition it.",
 	Fix: "Use numjobs=1 with a deeper queue; two passes are enough.",
 	Bad: "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --size=100% --numjobs=32 " +
 		"--loops=2 --direct=1",
@@ -87,12 +87,10 @@ var holesInFill = &rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "a random fill that does not cover the device",
-	When: "A job without runtime writes a whole device at random with norandommap, its name or the file's says " +
-		"that it fills or conditions the device, and no job before it writes it in sequence. Without such a name " +
-		"it is an info.",
-	Why: "Without its map fio draws blocks with replacement: one pass leaves 37 % of them as they were (1/e), " +
-		"two leave 13.5 %. Reads of what is left are answered without touching the medium. Seen with fio 3.33 on a " +
-		"loop device: 764 of 2,048 blocks were as before, and none without norandommap.",
+	When: "A job without runtime writes a whole device at random with norandommap, is named as a fill or " +
+		"conditioning, and no earlier job writes the device in sequence. Without such a name an info.",
+	Why: "Without its map fio draws blocks with replacement: one pass leaves 37 % of them untouched (1/e), " +
+		"two leave 13.5 %.",
 	Fix: "Drop norandommap, or use random_generator=lfsr, or fill sequentially first.",
 	Bad: "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --size=100% --loops=2 " +
 		"--direct=1 --norandommap",

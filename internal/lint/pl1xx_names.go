@@ -82,11 +82,10 @@ var contradictingName = &rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "a job's name contradicts its rw",
-	When: "The name of a job says read, write, random or sequential, and its rw says the opposite. Nothing is " +
-		"said where the job gives no rw, or where the word may have another sense (write-cache, read-after-write, " +
-		"random-data).",
-	Why: "fio reports each job under its name. Whoever reads the result takes the figure of a read for that of " +
-		"a write, or the other way round. It is usually a section that was copied and not changed throughout.",
+	When: "The name of a job says read, write, random or sequential, and its rw is the opposite. Other " +
+		"senses of these words (write-cache, read-after-write, random-data) are excepted.",
+	Why: "fio reports each job under its name, so readers take one figure for the other. Usually a section " +
+		"was copied.",
 	Fix:    "Correct rw, or rename the job.",
 	Bad:    "[write-4k]\nrw=read\nbs=4k\nsize=10g",
 	Good:   "[write-4k]\nrw=write\nbs=4k\nsize=10g",
@@ -118,10 +117,10 @@ var placeAlone = &rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "a section that only names a place is a job of its own",
-	When: "A section of a job file holds nothing but filename, directory or size, neither it nor a [global] " +
-		"section gives rw, and an earlier section does.",
-	Why: "Sections do not share their options: only those of [global] reach other sections. The section reads " +
-		"what it names, in sequence and with fio's defaults, next to the other job, which never touches that place.",
+	When: "A section holds nothing but filename, directory or size, gets no rw from [global], and an " +
+		"earlier section has rw.",
+	Why: "Sections do not share options; only [global] reaches others. The section reads its place with " +
+		"fio's defaults, and the other job never touches it.",
 	Fix:    "Move the option to the section whose job is meant, or to [global].",
 	Bad:    "[job]\nrw=randwrite\nsize=10g\ndirect=1\n[device]\nfilename=/dev/sdb",
 	Good:   "[job]\nrw=randwrite\nsize=10g\ndirect=1\nfilename=/dev/sdb",
@@ -154,13 +153,11 @@ var sectionPath = &rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "a section is named as a path, and works elsewhere",
-	When: "The names of two sections or more of a job file begin with a slash, and they work on one file that " +
-		"filename names without a folder, without directory. A single section of that kind is an info: the script " +
-		"that starts it may go to the folder first.",
-	Why: "fio makes a file's name of the section's only where filename is not given. With filename the name of " +
-		"the section is a title: [/tmpfs/file1] and [/data/file1] with filename=f both work on f in the current " +
-		"folder, and the figures of two places are those of one. Seen with fio 3.33: one file, where filename says.",
-	Fix:    "Drop filename, or give each section the directory that its name says.",
+	When: "The names of two or more sections begin with a slash, and they share one filename without a " +
+		"folder or directory. An info for a single section.",
+	Why: "fio takes the section's name as a file name only without filename. Here all sections work on one " +
+		"file in the current folder.",
+	Fix:    "Drop filename, or give each section its directory.",
 	Bad:    "[global]\nfilename=f\nrw=randread\nsize=1g\n[/tmpfs/file1]\n[/data/file1]",
 	Good:   "[global]\nrw=randread\nsize=1g\n[/tmpfs/file1]\n[/data/file1]",
 	Ignore: "When the name stands for something else, such as the disk below a filesystem.",

@@ -17,15 +17,12 @@ var sameBlocks = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "jobs read or write the same blocks of one file",
-	When: "numjobs is above 1, the I/O is sequential and goes through the page cache, filename= names what " +
-		"they share, and there is no offset_increment. With direct=1 it is an info: all of it reaches the device, " +
-		"and the file does not show whether a cache there answers.",
-	Why: "Each copy of a sequential job starts at the same offset. The first read brings a block into a cache " +
-		"and the others find it there; writes of the same blocks are merged or serialised by the filesystem. The " +
-		"sum over the jobs is not the storage's throughput. Seen with fio 3.33 and four copies on a loop device: " +
-		"of 64 MiB that fio reports, 27 % came from the device, and 100 % with direct=1.",
-	Fix: "Set offset_increment so that job n starts n times further on, or use directory= for a file per job, " +
-		"or one job with a deeper queue.",
+	When: "numjobs is above 1, the I/O is sequential and buffered, filename= is shared, and there is no " +
+		"offset_increment. With direct=1 an info.",
+	Why: "Each copy of a sequential job starts at the same offset. The first read brings a block into a " +
+		"cache and the others find it there; writes of the same blocks are merged or serialised. The sum over " +
+		"the jobs is not the storage's throughput.",
+	Fix:    "Set offset_increment, or use directory= for a file per job, or one job with a deeper queue.",
 	Bad:    "fio --name=a --filename=/wal/x --size=5G --rw=write --bs=32k --numjobs=4",
 	Good:   "fio --name=a --filename=/wal/x --size=5G --rw=write --bs=32k --numjobs=4 --offset_increment=5G",
 	Ignore: "When several readers of the same data are what you measure.",
@@ -69,13 +66,12 @@ var neverWritten = &rule{
 	Since:    "0.1",
 	Severity: finding.Info,
 	Title:    "reads of blocks that nothing has written",
-	When: "A job reads a raw device that no job of the document writes, or a file that the document makes with " +
-		"truncate or fallocate. (fio itself writes the files that it creates.)",
-	Why: "A drive answers reads of blocks that were never written, or were trimmed, from its tables: the " +
-		"flash, or the network behind an EBS volume, is never asked. Removing files from a filesystem mounted with " +
-		"discard makes such blocks too. The result is far above what written data gives.",
-	Fix: "If the device holds nothing that is needed, write the region that is read once first (--rw=write " +
-		"--bs=1M): this destroys whatever is there. Otherwise read a file that fio has filled.",
+	When: "A job reads a raw device that no job of the document writes, or a file that the document makes " +
+		"with truncate or fallocate.",
+	Why: "A drive answers reads of blocks that were never written, or were trimmed, from its tables, " +
+		"without touching the medium. The result is far above that of written data.",
+	Fix: "Write the region once first (--rw=write --bs=1M), which destroys its contents, or read a file " +
+		"that fio has filled.",
 	Bad: "fio --name=a --filename=/dev/md0 --rw=randread --bs=28k --size=100g --direct=1",
 	Good: "fio --name=fill --filename=/dev/md0 --rw=write --bs=1M --size=100g --direct=1\nfio --name=a " +
 		"--filename=/dev/md0 --rw=randread --bs=28k --size=100g --direct=1",
@@ -132,13 +128,12 @@ var rawWrite = &rule{
 	Since:    "0.1",
 	Severity: finding.Info,
 	Title:    "writes to a raw device",
-	When: "A job writes or trims a path below /dev that is a block device, and the document does not say itself " +
-		"that this destroys data. Devices in memory (null_blk, RAM disks, zram) hold nothing.",
-	Why: "It destroys the filesystem, partition table or array member that is there. fio asks nothing: its own " +
-		"check finds a device that is mounted under the same name, and misses partitions and members of an array.",
-	Fix: "Check the name against lsblk and the serial number before each run; device names change over a " +
-		"reboot. Use /dev/disk/by-id, or a file on a filesystem. plimsoll run refuses devices with a signature, a " +
-		"mount or a holder.",
+	When: "A job writes or trims a block device below /dev, and the document does not say that this " +
+		"destroys data. Devices in memory (null_blk, RAM disks, zram) are excepted.",
+	Why: "It destroys the filesystem, partition table or array member there. fio's own check misses " +
+		"partitions and members of an array.",
+	Fix: "Check the name against lsblk and the serial number before each run, use /dev/disk/by-id, or use " +
+		"a file. plimsoll run refuses devices with a signature, a mount or a holder.",
 	Bad:    "fio --name=a --filename=/dev/nvme1n1 --rw=randwrite --direct=1",
 	Good:   "fio --name=a --filename=/dev/disk/by-id/nvme-eui.0025388b710116a1 --rw=randwrite --direct=1",
 	Ignore: "When the device is empty and is the intended one.",

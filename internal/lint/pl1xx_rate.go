@@ -15,10 +15,9 @@ var rateBySmallest = &rule{
 	Severity: finding.Warn,
 	Title:    "rate_iops with blocks of several sizes",
 	When:     "rate_iops is set for a direction whose blocks have several sizes (bssplit, bsrange).",
-	Why: "fio turns rate_iops into bytes: the rate times the smallest block. A job that draws larger blocks " +
-		"has used up its bytes after only some of the I/Os: with bssplit=4k/50:60k/50 and rate_iops=700 it does 88 " +
-		"IOPS. Seen with fio 3.33 and rate_iops=160: 21 IOPS, and 160 with bs=32k.",
-	Fix:    "Use rate= in bytes for the sum that is meant, or one section for each block size with its own rate_iops.",
+	Why: "fio turns rate_iops into bytes of the smallest block, so larger blocks use them up early: with " +
+		"bssplit=4k/50:60k/50 and rate_iops=700 it does 88 IOPS.",
+	Fix:    "Use rate= in bytes, or one section for each block size.",
 	Bad:    "fio --name=a --rw=randread --bssplit=4k/50:60k/50 --rate_iops=700 --size=10G --directory=/data",
 	Good:   "fio --name=a --rw=randread --bssplit=4k/50:60k/50 --rate=21875k --size=10G --directory=/data",
 	Ignore: "When the lower rate is the intended one.",
@@ -47,12 +46,11 @@ var rateWithPauses = &rule{
 	Severity: finding.Info,
 	Title:    "rate together with thinktime",
 	When:     "rate or rate_iops is set, thinktime too, and rate_ignore_thinktime is not.",
-	Why: "After each pause fio catches up with the rate: it issues the I/Os of the pause at once. The load is " +
-		"bursts, neither the steady rate nor the pauses that the job states.",
-	Fix:    "Use one of them; or add rate_ignore_thinktime=1, so that pauses lower the rate.",
-	Bad:    "fio --name=a --rw=randread --rate_iops=500 --thinktime=10ms --size=10G --directory=/data",
-	Good:   "fio --name=a --rw=randread --rate_iops=500 --size=10G --directory=/data",
-	Ignore: "When bursts after pauses are what the application does.",
+	Why:      "After each pause fio catches up with the rate, so the load is bursts.",
+	Fix:      "Use one of them, or add rate_ignore_thinktime=1.",
+	Bad:      "fio --name=a --rw=randread --rate_iops=500 --thinktime=10ms --size=10G --directory=/data",
+	Good:     "fio --name=a --rw=randread --rate_iops=500 --size=10G --directory=/data",
+	Ignore:   "When bursts after pauses are what the application does.",
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
 		limited := w.Reads() && (w.ReadRate > 0 || w.ReadIOPS > 0) || w.Writes() && (w.WriteRate > 0 || w.WriteIOPS > 0)
@@ -70,15 +68,12 @@ var rampAboveRun = &rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "ramp_time is longer than runtime",
-	When: "ramp_time is at least ten times runtime, as when the two are swapped. Where it is only longer it is " +
-		"an info: a long warm-up may be meant.",
-	Why: "fio runs the ramp first and the runtime behind it, so this works; but most of the run is thrown " +
-		"away, and often the two were swapped. Seen with fio 3.33, a ramp of 1 s and a runtime of 60 ms: of 10,716 " +
-		"reads that the device did, fio reports 287.",
-	Fix:    "Swap them, or give runtime at least the length of the ramp.",
-	Bad:    "fio --name=a --rw=randread --size=10G --time_based --ramp_time=180 --runtime=5 --directory=/data",
-	Good:   "fio --name=a --rw=randread --size=10G --time_based --ramp_time=5 --runtime=180 --directory=/data",
-	Ignore: "When a long warm-up and a short look at it are meant.",
+	When:     "ramp_time is at least ten times runtime. An info where it is only longer.",
+	Why:      "fio discards the ramp, which is most of the run; often the two were swapped.",
+	Fix:      "Swap them, or give runtime at least the length of the ramp.",
+	Bad:      "fio --name=a --rw=randread --size=10G --time_based --ramp_time=180 --runtime=5 --directory=/data",
+	Good:     "fio --name=a --rw=randread --size=10G --time_based --ramp_time=5 --runtime=180 --directory=/data",
+	Ignore:   "When a long warm-up and a short look at it are meant.",
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
 		if w.Runtime == 0 || w.Ramp <= w.Runtime || j.open("runtime") || j.open("ramp_time") {
@@ -96,9 +91,8 @@ var rampAboveRun = &rule{
 
 var loopsWithTime = &rule{
 	Code: "PL146", Since: "0.2", Severity: finding.Info,
-	Title: "loops does nothing with time_based",
-	Why: "A time_based job ends at its runtime, and goes over its size again until then. loops has no effect " +
-		"on that.",
+	Title:  "loops does nothing with time_based",
+	Why:    "A time_based job ends at its runtime; loops has no effect.",
 	Fix:    "Drop loops, or drop time_based when a number of passes is meant.",
 	Bad:    "fio --name=a --rw=randwrite --size=10G --loops=64 --time_based --runtime=600 --directory=/data",
 	Good:   "fio --name=a --rw=randwrite --size=10G --time_based --runtime=600 --directory=/data",

@@ -157,20 +157,14 @@ var unknownOption = &rule{
 	Since:    "0.1",
 	Severity: finding.Fail,
 	Title:    "fio refuses this option or value",
-	When: "The option or its value is refused by every fio from 3.16 on, by the version that --fio names, or " +
-		"by the fio at hand (--installed). Names, limits and words are read from the tables in fio's own memory, " +
-		"of 20 versions and engine by engine; what fio's own code checks in a run, and --parse-only does not, " +
-		"counts too. A value that a shell, a template or a person fills in is not judged; one that a job file " +
-		"leaves empty is an info, unless the fio at hand was asked. An option that a fio in the same tree defines " +
-		"(its source or a patch of it) is an info, too, as is one of a command that starts a fio in a folder named " +
-		"after it, such as ./fio-zones/fio.",
-	Why: "fio drops the whole job. Of a job file it reads no further: the sections behind it are not run " +
-		"either, and the exit code is 1.",
-	Fix: "Use the spelling that fio knows; fio --cmdhelp=all lists all options, --enghelp=ENGINE those of an " +
-		"engine.",
+	When: "Every fio from 3.16 on refuses the option or its value, or the version of --fio, or the fio at " +
+		"hand (--installed). A value that a shell, a template or a person fills in is not judged. An info: a " +
+		"value that a job file leaves empty, and an option that a fio in the same tree defines.",
+	Why:    "fio drops the whole job. Of a job file it reads no further, and exits with 1.",
+	Fix:    "Correct the spelling; fio --cmdhelp=all lists all options, --enghelp=ENGINE those of an engine.",
 	Bad:    "[job]\nrw=randread\niodpeth=32\ndirect=true",
 	Good:   "[job]\nrw=randread\niodepth=32\ndirect=1",
-	Ignore: "When the job is for a newer fio than the newest that lint knows.",
+	Ignore: "When the job is for a newer fio than lint knows.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		table := c.table()
 		var stopped *script.Job
@@ -346,11 +340,9 @@ var blankValue = &rule{
 	Since:    "0.1",
 	Severity: finding.Fail,
 	Title:    "fio refuses an option with a blank after =",
-	When: "In a job file, an option that takes one of fio's own words (rw, verify, sync, fallocate, ...) or " +
-		"directory has a blank behind its =.",
-	Why: "fio strips blanks before the = but not behind it. A file name survives that, and a number loses its " +
-		"unit (PL128); where fio compares with its own words, or looks the directory up, it says \"failed " +
-		"parsing\" and drops the job.",
+	When: "In a job file, directory or an option with fixed words (rw, verify, sync, fallocate, ...) has a " +
+		"blank behind its =.",
+	Why:    "fio keeps the blank as part of the value, prints \"failed parsing\" and drops the job.",
 	Fix:    "Write the value directly behind the =.",
 	Bad:    "[job]\nrw = randread",
 	Good:   "[job]\nrw=randread",
@@ -376,13 +368,11 @@ var inverseUnit = &rule{
 	Since:    "0.1",
 	Severity: finding.Fail,
 	Title:    "fio parses this value differently than it looks",
-	When: "fio takes the value and reads another one: it drops a fraction, a unit that it does not know, what " +
-		"stands behind a blank, or reads a range as a list. Units are those of the option's own type; KiB counts " +
-		"while kb_base is 1024 (the default).",
-	Why: "fio reads the leading digits and the unit behind them. For compatibility it swaps the units: k, kb " +
-		"and K are 1,024, and KiB is 1,000; bs=4KiB is 4,000 bytes, which O_DIRECT refuses. Of 1.5g fio reads the " +
-		"1 and nothing else: one byte. runtime=10min is ten microseconds. bs=4k-8k is 4k for reads and 8k for " +
-		"writes. It says nothing of all this.",
+	When: "fio reads another value than it seems: it drops a fraction, an unknown unit or what stands " +
+		"behind a blank, or reads a range as a list.",
+	Why: "fio reads the leading digits and the unit behind them. It swaps the units: k, kb and K are " +
+		"1,024, KiB is 1,000. Of 1.5g it reads 1 byte; runtime=10min is ten microseconds; bs=4k-8k is 4k for " +
+		"reads and 8k for writes. It prints no warning.",
 	Fix:    "Write k, m, g or t directly behind a whole number, and us, ms, s, m, h or d behind a time.",
 	Bad:    "fio --name=a --rw=randread --bs=4KiB --size=1.5g --runtime=10min",
 	Good:   "fio --name=a --rw=randread --bs=4k --size=1536m --runtime=10m",

@@ -17,12 +17,11 @@ var manyReports = &rule{
 	Severity: finding.Info,
 	Title:    "many jobs without group_reporting",
 	When:     "numjobs is 4 or more and group_reporting is not set.",
-	Why: "fio prints a block of figures for each copy. Totals and percentiles over all of them are then left " +
-		"to the reader, and percentiles cannot be added or averaged.",
-	Fix:    "Add group_reporting.",
-	Bad:    "fio --name=a --rw=randread --numjobs=16 --size=1G",
-	Good:   "fio --name=a --rw=randread --numjobs=16 --size=1G --group_reporting",
-	Ignore: "When you look for the one job that differs.",
+	Why:      "fio prints figures for each copy, without a total, and percentiles cannot be added or averaged.",
+	Fix:      "Add group_reporting.",
+	Bad:      "fio --name=a --rw=randread --numjobs=16 --size=1G",
+	Good:     "fio --name=a --rw=randread --numjobs=16 --size=1G --group_reporting",
+	Ignore:   "When you look for the one job that differs.",
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		if j.load.Jobs < 4 || j.flag("group_reporting", false) {
 			return nil
@@ -36,8 +35,8 @@ var ratePerJob = &rule{
 	Code: "PL119", Since: "0.1", Severity: finding.Info,
 	Title:  "rate holds for each job, not for all together",
 	When:   "rate or rate_iops is set and numjobs is above 1.",
-	Why:    "Each of the numjobs copies may go at the rate. Read as the total, it is off by a factor of numjobs.",
-	Fix:    "Divide the total by numjobs, or say in a comment that the rate is for one job.",
+	Why:    "Each of the numjobs copies may reach the rate, so the total is numjobs times as high.",
+	Fix:    "Divide the total by numjobs, or comment that the rate is for one job.",
 	Bad:    "fio --name=a --rw=write --rate=100m --numjobs=8     # meant: 100 MiB/s in all",
 	Good:   "fio --name=a --rw=write --rate=100m",
 	Ignore: "When it was meant for each job.",
@@ -101,15 +100,13 @@ var mixIgnored = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "rwmixread on a job that does not mix",
-	When: "rwmixread or rwmixwrite is set in a job's own section, or for a command's only jobs, and rw is not " +
-		"rw, readwrite or randrw. Nothing is said where the share is what rw does anyway: rw=read with " +
-		"rwmixread=100.",
-	Why: "fio ignores it: rw=randread with rwmixread=70 reads only. The workload is not the one that the text " +
-		"describes. Seen with fio 3.33 and rwmixread=50: 256 reads and no write, and about as many of both with randrw.",
+	When: "rwmixread or rwmixwrite is set for a job whose rw is not rw, readwrite or randrw, and the share " +
+		"is not that of rw anyway.",
+	Why:    "fio ignores it: rw=randread with rwmixread=70 only reads.",
 	Fix:    "Use rw=randrw or rw=rw, or drop rwmixread.",
 	Bad:    "fio --name=a --rw=randwrite --rwmixread=70 --size=1G",
 	Good:   "fio --name=a --rw=randrw --rwmixread=70 --size=1G",
-	Ignore: "When it is a default in [global] for other jobs; then it is not reported anyway.",
+	Ignore: "When it is a default in [global] for other jobs.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		mixes := func(j *lintJob) (used, known bool) {
 			mode := j.mode()
@@ -131,14 +128,12 @@ var syncsNothing = &rule{
 	Since:    "0.3",
 	Severity: finding.Info,
 	Title:    "fsync or fdatasync on a job that only reads",
-	When: "A job that writes nothing has fsync or fdatasync above 0, and no writing job has it from the same " +
-		"place.",
-	Why: "fio counts writes, and syncs after that many of them: a job that only reads never syncs. Its latency is " +
-		"that of plain reads, whatever its name says.",
-	Fix:    "Drop the option.",
-	Bad:    "fio --name=read-fsync --rw=randread --size=1G --fsync=1",
-	Good:   "fio --name=write-fsync --rw=randwrite --size=1G --fsync=1",
-	Ignore: "When one set of options serves readers and writers.",
+	When:     "A job that writes nothing has fsync or fdatasync above 0, and no writing job shares the setting.",
+	Why:      "fio syncs after a number of writes: a job that only reads never syncs.",
+	Fix:      "Drop the option.",
+	Bad:      "fio --name=read-fsync --rw=randread --size=1G --fsync=1",
+	Good:     "fio --name=write-fsync --rw=randwrite --size=1G --fsync=1",
+	Ignore:   "When one set of options serves readers and writers.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		syncs := func(j *lintJob) (used, known bool) {
 			asked := func(name string) bool {
@@ -190,11 +185,11 @@ var omission = &rule{
 	Severity: finding.Info,
 	Title:    "latencies leave out the time that I/Os waited to be issued",
 	When:     "rate, rate_iops or thinktime is set, and io_submit_mode is not offload.",
-	Why: "Such a job stands for clients that come at a rate of their own. When the storage stalls, fio issues " +
-		"the next I/Os late and counts their latency from when it issued them: one stall of a second shows as one " +
-		"slow I/O instead of hundreds (coordinated omission). High percentiles look far too good.",
-	Fix: "Look at the achieved rate first: below the one asked for, latencies mean little. With a synchronous " +
-		"engine io_submit_mode=offload issues I/Os on time, whatever the device does.",
+	Why: "When the storage stalls, fio issues the next I/Os late and counts their latency from then: one " +
+		"stall of a second shows as one slow I/O instead of hundreds (coordinated omission). High percentiles " +
+		"look far too good.",
+	Fix: "Look at the achieved rate first: below the requested one, latencies mean little. With a " +
+		"synchronous engine io_submit_mode=offload issues I/Os on time.",
 	Bad:    "fio --name=a --rw=randread --rate_iops=5000 --size=10G --time_based --runtime=60",
 	Good:   "fio --name=a --rw=randread --rate_iops=5000 --io_submit_mode=offload --size=10G --time_based --runtime=60",
 	Ignore: "When only the throughput is read from the result.",
@@ -225,10 +220,9 @@ var everyIO = &rule{
 	Severity: finding.Info,
 	Title:    "the logs hold a line for each I/O",
 	When:     "A write_bw_log, write_iops_log or write_lat_log is asked for without log_avg_msec or log_hist_msec.",
-	Why: "fio keeps each entry in memory and writes the files at the end: at 100,000 IOPS some 200 MB a minute " +
-		"and log. The memory is taken from the page cache and from whatever runs beside, and a full disk loses the " +
-		"log.",
-	Fix:    "Set log_avg_msec=1000, or take fio's json+ histograms each second, as plimsoll does.",
+	Why: "fio keeps each entry in memory and writes the files at the end: at 100,000 IOPS some 200 MB per " +
+		"minute and log.",
+	Fix:    "Set log_avg_msec=1000, or use fio's json+ histograms, as plimsoll does.",
 	Bad:    "fio --name=a --rw=randread --write_lat_log=a --time_based --runtime=600 ...",
 	Good:   "fio --name=a --rw=randread --write_lat_log=a --log_avg_msec=1000 --time_based --runtime=600 ...",
 	Ignore: "When each I/O must be seen, on a slow device or for seconds.",

@@ -17,9 +17,9 @@ var givenTwice = &rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "an option is given twice in one section",
-	When: "An option other than filename, by any of its names, stands twice in one section or between two " +
-		"--name. It is an info when both values are the same. Each filename adds a file.",
-	Why:    "fio takes the last one in silence. Who reads the job may see the first.",
+	When: "An option other than filename stands twice in one section or between two --name. An info when " +
+		"both values are the same.",
+	Why:    "fio takes the last one silently.",
 	Fix:    "Keep the one that is meant.",
 	Bad:    "[a]\nrw=randread\nbs=512k\niodepth=8\nbs=4k",
 	Good:   "[a]\nrw=randread\niodepth=8\nbs=4k",
@@ -115,11 +115,11 @@ var together = &rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "sections that write and read one file run at the same time",
-	When: "One section only writes a file of a filesystem, a later one only reads it, and neither stonewall, " +
-		"wait_for nor startdelay keeps them apart. It is an info when both are time_based, or when they are not " +
-		"named after what they do (write, read) as tests of a series are: then a mix may be meant.",
+	When: "One section only writes a file, a later one only reads it, and neither stonewall, wait_for nor " +
+		"startdelay separates them. An info when both are time_based, or when they are not named after write and " +
+		"read.",
 	Why: "fio starts all sections at once. The reads compete with the writes and find blocks that are not " +
-		"written yet; neither figure is that of writing or of reading.",
+		"written yet.",
 	Fix:    "Add stonewall to the section that reads.",
 	Bad:    "[a]\nfilename=/data/f\nsize=10g\nrw=write\n[b]\nfilename=/data/f\nsize=10g\nrw=read",
 	Good:   "[a]\nfilename=/data/f\nsize=10g\nrw=write\n[b]\nstonewall\nfilename=/data/f\nsize=10g\nrw=read",
@@ -160,12 +160,12 @@ var oneName = &rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "sections with one name write their logs to the same files",
-	When: "Several sections of a job file have the same name= (or section name), write a bandwidth, latency or " +
-		"IOPS log without a name of its own, and per_job_logs=0. Without that it is an info: fio puts the number " +
-		"of the job into the name (w_bw.1.log, w_bw.2.log), which says nothing of the section.",
-	Why: "fio names logs after the job: with per_job_logs=0 the section that ends last overwrites the others, " +
-		"and two sections left one log. The reports bear one name in any case.",
-	Fix: "Give each section a name of its own, or drop name= and let the section name it.",
+	When: "Several sections of a job file share a name, write a log without a name of its own, and set " +
+		"per_job_logs=0. Otherwise an info: fio numbers the logs (w_bw.1.log, w_bw.2.log), and the numbers do " +
+		"not tell the sections.",
+	Why: "With per_job_logs=0 the section that ends last overwrites the other logs. Reports bear one name " +
+		"in any case.",
+	Fix: "Give each section a name of its own.",
 	Bad: "[global]\nwrite_bw_log\nper_job_logs=0\nlog_avg_msec=1000\n[write-4k]\nname=write\nrw=write\n" +
 		"[write-16k]\nname=write\nrw=write",
 	Good:   "[global]\nwrite_bw_log\nlog_avg_msec=1000\n[write-4k]\nrw=write\n[write-16k]\nrw=write",

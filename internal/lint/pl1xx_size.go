@@ -17,18 +17,14 @@ var cachedSet = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "the working set fits a cache",
-	When: "Through the page cache (direct=0): all jobs together touch less than the machine's memory " +
-		"(--memory; without it, 128 MiB, which any machine has left, and below 4 GiB it is an info), and read " +
-		"blocks again (invalidate=0 with time_based or loops, or norandommap with time_based), or write and force " +
-		"nothing out. Otherwise fio drops the file from the cache at the start of each pass, and its reads come " +
-		"from the disk. With direct=1: less than 1 GiB in all at random, which controllers and drives may hold in " +
-		"their own memory (an info).",
-	Why: "Once the blocks are in memory, reads come from there and writes end there. The figure is that of RAM " +
-		"or of a controller's cache, ten to a hundred times the storage's. Seen with fio 3.33 on a loop device: of " +
-		"128 MiB read at random from 32 MiB with norandommap 32 MiB came from the device; of 16 MiB written " +
-		"nothing had reached it when fio ended, and all of it with end_fsync=1.",
-	Fix: "Use direct=1, or a size of twice the memory at least; for buffered writes count the flush in with " +
-		"end_fsync=1 or fsync.",
+	When: "Buffered jobs (direct=0) together touch less than the machine's memory (--memory; default 128 " +
+		"MiB; below 4 GiB an info), and read blocks again (invalidate=0 or norandommap with time_based, or " +
+		"loops), or write without forcing anything out. With direct=1: less than 1 GiB in all at random, which " +
+		"controllers and drives may cache (an info).",
+	Why: "Once the blocks are in memory, reads come from there and writes end there. The figure is that of " +
+		"RAM or of a controller's cache, ten to a hundred times the storage's.",
+	Fix: "Use direct=1, or a size of at least twice the memory; for buffered writes add end_fsync=1 or " +
+		"fsync.",
 	Bad:    "fio --name=a --rw=randread --size=512m --time_based --runtime=60 --norandommap --directory=/data",
 	Good:   "fio --name=a --rw=randread --size=100G --directory=/data --direct=1",
 	Ignore: "When the cache is what you measure.",
@@ -108,13 +104,11 @@ var tinyFile = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "the file is tiny",
-	When: "A job of random I/O that goes on (time_based, loops) has one block to choose from, or fewer blocks " +
-		"than it keeps in flight. Other files of less than 1 MiB or of not more than 16 blocks are an info, and " +
-		"one block read or written in sequence with one I/O in flight is nothing: its time is what such a job " +
-		"measures. Jobs that verify are passed over.",
-	Why: "A job that goes over a handful of blocks again and again measures one erase block, one stripe member " +
-		"or a cache, and no random access: fio 3.33 wrote 50 blocks of a 16 KiB file to one offset. It is often a " +
-		"slip: size=16K for 16G.",
+	When: "A job of random I/O that repeats (time_based, loops) has one block to choose from, or fewer " +
+		"blocks than it keeps in flight. An info: other files of less than 1 MiB or of at most 16 blocks. Jobs " +
+		"that verify are not judged.",
+	Why: "A job that repeats a handful of blocks measures one erase block, one stripe member or a cache. " +
+		"It is often a slip: size=16K for 16G.",
 	Fix:    "Give each job a size that no cache holds, such as 10G.",
 	Bad:    "fio --name=a --rw=randwrite --bs=16k --size=16K --time_based --runtime=60",
 	Good:   "fio --name=a --rw=randwrite --bs=16k --size=16G",
@@ -161,18 +155,16 @@ var straddles = &rule{
 	Since:    "0.1",
 	Severity: finding.Info,
 	Title:    "blocks straddle the array's chunks",
-	When: "The block size neither divides the chunk nor is a multiple of it. The chunk is given (--chunk), or " +
-		"stands in the same document (mdadm, lvcreate). When it is not known, a block size that is not a power of " +
-		"two straddles every chunk there is. Such blocks may be those of the application.",
-	Why: "A block that crosses a chunk becomes two I/Os on two members. The array's IOPS are shared by all the " +
-		"pieces, and a block is ready when the slower of them is. The mean number of pieces is 1 + (bs - gcd(bs, " +
-		"chunk)) / chunk for offsets that are multiples of bs.",
-	Fix: "Use a block size that divides the chunk, or a chunk that the block size divides; or compare with the " +
-		"ceiling for the pieces, as plimsoll does.",
+	When: "The block size neither divides the chunk nor is a multiple of it. The chunk is given (--chunk) " +
+		"or in the same document (mdadm, lvcreate); without one, the block size is no power of two.",
+	Why: "A block that crosses a chunk becomes two I/Os on two members, and waits for the slower one. The " +
+		"mean number of pieces is 1 + (bs - gcd(bs, chunk)) / chunk for aligned offsets.",
+	Fix: "Use a block size that divides the chunk, or is divided by it, or compare with plimsoll's " +
+		"ceiling, which counts the pieces.",
 	Bad: "mdadm --create /dev/md0 --level=0 --chunk=64K --raid-devices=4 ...\nfio --name=a --filename=/dev/md0 " +
 		"--rw=randread --bs=28k",
 	Good:   "fio --name=a --filename=/dev/md0 --rw=randread --bs=32k",
-	Ignore: "When the application uses this block size: then the pieces are part of what it does.",
+	Ignore: "When the application uses this block size.",
 	Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
 		bs := j.bs()
 		if bs == 0 || !j.measures() || j.open("bs") || j.given("bssplit") || j.given("bsrange") {
@@ -231,14 +223,12 @@ var tooLarge = &rule{
 	Since:    "0.1",
 	Severity: finding.Fail,
 	Title:    "the files do not fit the free space",
-	When: "The sizes of all jobs of a document, each job's copies counted, exceed the free space that is known " +
-		"(--free).",
-	Why: "fio writes the files first and stops with \"No space left on device\", after it has filled the " +
-		"filesystem; a database on it stops too.",
-	Fix:    "Make size or numjobs smaller, or use one file for all jobs (filename=) with offset_increment.",
-	Bad:    "fio --name=a --directory=/data --size=100G --numjobs=8     # on 200 GB",
-	Good:   "fio --name=a --directory=/data --size=20G --numjobs=8",
-	Ignore: "When the files are there already and are used again.",
+	When:     "The sizes of all jobs of a document exceed the free space that is known (--free).",
+	Why:      "fio fills the filesystem first and then stops; a database on it stops too.",
+	Fix:      "Make size or numjobs smaller, or use one file for all jobs (filename=) with offset_increment.",
+	Bad:      "fio --name=a --directory=/data --size=100G --numjobs=8     # on 200 GB",
+	Good:     "fio --name=a --directory=/data --size=20G --numjobs=8",
+	Ignore:   "When the files are there already and are used again.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		if c.Free == 0 {
 			return
@@ -265,9 +255,8 @@ var percentSize = &rule{
 	Severity: finding.Info,
 	Title:    "a size in percent depends on what is there",
 	When:     "size or io_size is a percentage and the job works on files, not on a device.",
-	Why: "The percentage is of the file or device as fio finds it. Of a file that does not exist yet it is " +
-		"nothing, and fio refuses the job; of one left by an earlier run it is that file's size, so that two runs " +
-		"differ in silence.",
+	Why: "The percentage is of the file as fio finds it. fio refuses a file that does not exist yet, and " +
+		"takes the size of one that an earlier run left, so that two runs differ silently.",
 	Fix:    "Give the size in bytes: size=50g.",
 	Bad:    "[a]\nfilename=/data/test\nsize=50%",
 	Good:   "[a]\nfilename=/data/test\nsize=50g",
@@ -291,12 +280,11 @@ var endsEarly = &rule{
 	Severity: finding.Info,
 	Title:    "without time_based the job ends when its size is done",
 	When:     "runtime and size are given, and neither time_based nor loops.",
-	Why: "runtime is then only the latest end. On a fast device a job over 1 GiB ends within a second, and its " +
-		"figures are those of filling caches and queues.",
-	Fix:    "Add time_based.",
-	Bad:    "fio --name=a --rw=randread --size=1G --runtime=60",
-	Good:   "fio --name=a --rw=randread --size=1G --runtime=60 --time_based",
-	Ignore: "When the job is to go over its file exactly once.",
+	Why:      "runtime is then only the latest end. On a fast device a job over 1 GiB ends within a second.",
+	Fix:      "Add time_based.",
+	Bad:      "fio --name=a --rw=randread --size=1G --runtime=60",
+	Good:     "fio --name=a --rw=randread --size=1G --runtime=60 --time_based",
+	Ignore:   "When the job is to go over its file exactly once.",
 	Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
 		if j.load.Runtime == 0 || j.load.TimeBased || j.open("time_based") || j.load.Size == 0 || j.given("io_size") ||
 			j.given("loops") ||

@@ -64,8 +64,8 @@ func blankWord(j script.Job) (shell.Word, bool) {
 var notRead = &rule{
 	Code: "PL147", Since: "0.2", Severity: finding.Info,
 	Title:  "fio commands that could not be read",
-	When:   "A line of code seems to run fio, and its command is not among those that were read.",
-	Why:    "No rule has looked at these commands: they are put together by the script, or stand in another language.",
+	When:   "A line of code seems to run fio, and its command could not be read.",
+	Why:    "No rule has judged these commands: the script assembles them, or another language does.",
 	Fix:    "Read them yourself, or write the command out where it is run.",
 	Bad:    "python3 - <<E\nos.system('fio --name=a --rw=read')\nE",
 	Good:   "fio --name=a --rw=read --size=10G --directory=/data",
@@ -91,9 +91,8 @@ var longDash = &rule{
 	Since:    "0.1",
 	Severity: finding.Fail,
 	Title:    "long dashes or typographic quotes instead of -- and \"",
-	Why: "Word processors and blogs turn -- into a long dash. fio takes such a word for the name of a job " +
-		"file, does not find it and stops, or, when some options are spelled right, runs another workload than the " +
-		"text says.",
+	Why: "Word processors and blogs turn -- into a long dash. fio takes such a word for a job file and " +
+		"stops, or runs another workload.",
 	Fix:    "Type two hyphens before each option, and straight quotes.",
 	Bad:    "fio —name=test —rw=randwrite —bs=16k",
 	Good:   "fio --name=test --rw=randwrite --bs=16k",

@@ -47,11 +47,11 @@ var wrongStripe = &rule{
 	Since:    "0.1",
 	Severity: finding.Fail,
 	Title:    "mkfs is given another geometry than the array has",
-	When: "A mkfs states su and sw (XFS) or stride and stripe-width (ext4) for a device that mdadm or lvcreate " +
-		"makes in the same document, and they differ from its chunk and the number of its data members.",
-	Why: "The filesystem lays allocation groups, its log and large files out for an array that is not there. " +
-		"mkfs warns at most, and the mount says nothing.",
-	Fix:    "Omit su and sw: mkfs.xfs and mkfs.ext4 read the geometry of md and LVM from the kernel.",
+	When: "A mkfs states su and sw (XFS) or stride and stripe-width (ext4) that differ from the array of " +
+		"the same document.",
+	Why: "The filesystem places allocation groups, its log and large files for another array. mkfs warns " +
+		"at most.",
+	Fix:    "Omit su and sw: mkfs reads the geometry of md and LVM from the kernel.",
 	Bad:    "mdadm --create /dev/md0 --chunk=64K --level=raid0 --raid-devices=4 ...\nmkfs.xfs -d su=64k,sw=8 /dev/md0",
 	Good:   "mdadm --create /dev/md0 --chunk=64K --level=raid0 --raid-devices=4 ...\nmkfs.xfs -d su=64k,sw=4 /dev/md0",
 	Ignore: "When the device is a stripe over arrays that are made elsewhere.",
@@ -111,10 +111,9 @@ var mountedTwice = &rule{
 	Since:    "0.1",
 	Severity: finding.Fail,
 	Title:    "one device is mounted in two places",
-	When: "Within one script, or one code block, mount names the same device for two mount points, and neither " +
-		"umount nor a new mkfs or array stands between.",
-	Why: "Both paths show one filesystem on one array. A test of \"two arrays\" then measures one with twice " +
-		"the load, and the array that was meant stays idle.",
+	When: "Within one script or code block, mount names the same device for two mount points, without " +
+		"umount, mkfs or a new array in between.",
+	Why:    "Both paths show one filesystem on one array, and the intended array stays idle.",
 	Fix:    "Mount the device that was meant.",
 	Bad:    "mount -o noatime /dev/md0 /opt/fio/t0\nmount -o noatime /dev/md0 /opt/fio/t1",
 	Good:   "mount -o noatime /dev/md0 /opt/fio/t0\nmount -o noatime /dev/md1 /opt/fio/t1",
@@ -147,11 +146,10 @@ var scriptDiscard = &rule{
 	Since:    "0.1",
 	Severity: finding.Info,
 	Title:    "the filesystem is mounted with discard",
-	When:     "The options of a mount hold discard. It is said once per document.",
-	Why: "Each removed file sends discards to the drives at once, beside the I/O that is measured; and the " +
-		"blocks they free answer later reads without touching the medium, so a test on the raw device after " +
-		"removing files reads nothing.",
-	Fix:    "Mount without discard and let fstrim.timer do it at a quiet hour.",
+	When:     "The options of a mount hold discard.",
+	Why: "Each removed file sends discards to the drives beside the measured I/O, and later reads of the " +
+		"freed blocks never touch the medium.",
+	Fix:    "Mount without discard and use fstrim.timer.",
 	Bad:    "mount -o noatime,discard /dev/md0 /data",
 	Good:   "mount -o noatime /dev/md0 /data\nsystemctl enable --now fstrim.timer",
 	Ignore: "When the application runs with discard too.",
@@ -196,13 +194,12 @@ var neverMounted = &rule{
 	Since:    "0.1",
 	Severity: finding.Info,
 	Title:    "an array is made and formatted, and never mounted",
-	When: "A document makes and formats several arrays and mounts some of them, but not this one. Silent where " +
-		"a second mount of another one (PL131) tells why.",
-	Why:    "Half of the drives stay idle, and what is measured is not what the document says.",
-	Fix:    "Mount it, or do not make it.",
-	Bad:    made + "mkfs.xfs /dev/md0\nmkfs.xfs /dev/md1\nmount /dev/md0 /data",
-	Good:   made + "mkfs.xfs /dev/md0\nmkfs.xfs /dev/md1\nmount /dev/md0 /data\nmount /dev/md1 /wal",
-	Ignore: "When it is mounted elsewhere, such as by /etc/fstab.",
+	When:     "A document makes and formats several arrays and mounts some of them, but not this one.",
+	Why:      "Half of the drives stay idle.",
+	Fix:      "Mount it, or do not make it.",
+	Bad:      made + "mkfs.xfs /dev/md0\nmkfs.xfs /dev/md1\nmount /dev/md0 /data",
+	Good:     made + "mkfs.xfs /dev/md0\nmkfs.xfs /dev/md1\nmount /dev/md0 /data\nmount /dev/md1 /wal",
+	Ignore:   "When it is mounted elsewhere, such as by /etc/fstab.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
 			explained := map[string]bool{}
@@ -241,12 +238,12 @@ func mountsAll(file *script.File) bool {
 var sameVolume = &rule{
 	Code: "PL134", Since: "0.1", Severity: finding.Fail,
 	Title:  "two logical volumes of one group have one name",
-	When:   "Within one script, or one code block, lvcreate makes the same name twice in the same volume group.",
-	Why:    "The second lvcreate fails, and what follows formats and mounts the first volume a second time.",
+	When:   "Within one script or code block, lvcreate makes the same name twice in one volume group.",
+	Why:    "The second lvcreate fails, and the next commands format and mount the first volume a second time.",
 	Fix:    "Name the second volume otherwise, or name the volume group that was meant.",
 	Bad:    "lvcreate -n data -L 100G pool\nlvcreate -n data -L 100G pool",
 	Good:   "lvcreate -n data -L 100G pool\nlvcreate -n wal -L 100G pool",
-	Ignore: "When lvremove stands between them in a way that lint does not see.",
+	Ignore: "When a removal stands between them that lint does not see.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		type key struct {
 			name  string

@@ -20,9 +20,9 @@ var endless = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "time_based without runtime",
-	When:     "A command has time_based and no runtime. In a job file it is an info: who starts it may give runtime.",
-	Why: "fio says \"time_based requires a runtime/timeout setting\" once, drops time_based and ends when the " +
-		"size is done. Seen with fio 3.33: a job of 64 KiB wrote them once, and again and again with runtime=100ms.",
+	When: "A command has time_based and no runtime. In a job file an info: the command line may give " +
+		"runtime.",
+	Why:    "fio prints a warning, drops time_based and ends when the size is done.",
 	Fix:    "Add runtime, such as runtime=60.",
 	Bad:    "fio --name=a --rw=randread --size=1G --time_based",
 	Good:   "fio --name=a --rw=randread --size=1G --time_based --runtime=60",
@@ -48,12 +48,12 @@ var noRamp = &rule{
 	Severity: finding.Info,
 	Title:    "a short run without ramp_time",
 	When:     "A timed job of less than 5 minutes has no ramp_time.",
-	Why: "The first seconds (files opened, queues filled, caches and credits full, CPU clocks rising) go into " +
-		"the mean and, more so, into the high percentiles.",
-	Fix:    "Add ramp_time=5 or more; or let plimsoll run --stop end the scenario where its figures have settled.",
+	Why: "The first seconds (opened files, filling queues, full caches and credits, rising CPU clocks) " +
+		"distort the mean and, more so, the high percentiles.",
+	Fix:    "Add ramp_time=5 or more, or use plimsoll run --stop.",
 	Bad:    "fio --name=a --rw=randread --size=10G --time_based --runtime=60",
 	Good:   "fio --name=a --rw=randread --size=10G --time_based --runtime=60 --ramp_time=10",
-	Ignore: "When the warm-up is what you look at, or all runs that you compare have the same.",
+	Ignore: "When the warm-up is what you look at, or all compared runs have the same.",
 	Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
 		if !w.TimeBased || w.Runtime == 0 || w.Runtime >= shortRun || w.Ramp > 0 || j.open("ramp_time") ||
@@ -90,14 +90,11 @@ var shortForBurst = &rule{
 	Since:    "0.1",
 	Severity: finding.Info,
 	Title:    "the run is too short to see burst credits run out",
-	When: "The document names an EC2 instance type whose EBS limits burst, or a volume type with credits (gp2 " +
-		"below 1,000 GiB, st1, sc1), and its timed jobs are shorter than the burst lasts (30 minutes for " +
-		"instances).",
-	Why: "A fresh instance or volume runs at its burst rate until its credits are spent, typically after 30 " +
-		"minutes, and at a fraction from then on. A system sized by the burst figure slows down when it is busy " +
-		"for long, which is when it matters.",
-	Fix: "Compare with the baseline limits, or run for longer than the burst lasts; plimsoll states burst and " +
-		"sustained ceilings apart.",
+	When: "The document names an EC2 instance type or a volume type (gp2 below 1,000 GiB, st1, sc1) that " +
+		"bursts, and its timed jobs are shorter than the burst (30 minutes for instances).",
+	Why: "A fresh instance or volume runs at its burst rate until its credits are spent, and at a fraction " +
+		"from then on. A system sized by the burst slows down when it is busy for long.",
+	Fix:    "Compare with the baseline limits, or run for longer than the burst lasts.",
 	Bad:    "# on a c6a.xlarge\nfio --name=a --rw=randwrite --bs=16k --time_based --runtime=180 ...",
 	Good:   "fio --name=a --rw=randwrite --bs=16k --time_based --runtime=2700 --status-interval=60 ...",
 	Ignore: "When only bursts matter to you.",
@@ -154,10 +151,10 @@ var repeatedRandom = &rule{
 	Since:    "0.1",
 	Severity: finding.Info,
 	Title:    "every round visits the same blocks in the same order",
-	When: "Random I/O is repeated (loops above 1, or the command stands in a loop), and neither randrepeat=0 " +
-		"nor a randseed is given.",
-	Why: "randrepeat=1 is fio's default: the same seed each time. The second round finds in caches what the " +
-		"first one left there, so rounds look better, and more alike, than they are.",
+	When: "Random I/O is repeated (loops above 1, or a command in a loop) without randrepeat=0 or a " +
+		"randseed.",
+	Why: "randrepeat=1, fio's default, uses the same seed each time: later rounds find in caches what the " +
+		"first one left, and look better and more alike than they are.",
 	Fix:    "Set randrepeat=0, or another randseed for each round.",
 	Bad:    "for i in 1 2 3; do fio --name=a --rw=randread --size=10G --bs=4k --direct=1; done",
 	Good:   "for i in 1 2 3; do fio --name=a --rw=randread --size=10G --bs=4k --direct=1 --randrepeat=0; done",

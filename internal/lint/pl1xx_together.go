@@ -18,16 +18,15 @@ var verifyShared = &rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "several jobs verify one file that each of them writes",
-	When: "numjobs is above 1, verify is set with a header of its own (not pattern or null), the job writes at " +
-		"random or mixes, filename= names what the copies share, and there is no offset_increment. For writes in " +
-		"sequence it is an info: 2 MiB by four copies passed three times out of three, and nothing guarantees that.",
-	Why: "Each copy checks what it has written against what it remembers, and finds the blocks of another copy " +
-		"in their place. fio 3.33 ends with \"verify: bad header\" (EILSEQ, 84) on storage that is sound.",
+	When: "numjobs is above 1, verify has a header (not pattern or null), the job writes at random or " +
+		"mixes, filename= is shared, and there is no offset_increment. For sequential writes an info.",
+	Why: "Each copy finds the blocks of another copy in place of its own. fio ends with \"verify: bad " +
+		"header\" (EILSEQ, 84) on sound storage.",
 	Fix: "Give each copy its own region with offset_increment, or its own file with directory=, or use numjobs=1.",
 	Bad: "fio --name=a --filename=/data/f --rw=randwrite --bs=4k --size=1G --numjobs=4 --verify=crc32c",
 	Good: "fio --name=a --filename=/data/f --rw=randwrite --bs=4k --size=1G --numjobs=4 --verify=crc32c " +
 		"--offset_increment=1G",
-	Ignore: "Never: a fault that is found may be none.",
+	Ignore: "Never.",
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
 		if !w.VerifyOn || !w.Writes() || !w.SharedFile || w.Jobs < 2 || w.OffsetIncrement > 0 || !j.measures() ||
@@ -53,10 +52,9 @@ var writtenTwice = &rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "two sections write the same file at the same time",
-	When: "The sections of a job file name files of their own, two name the same one, write it in the same " +
-		"way, and neither stonewall, wait_for, startdelay nor an offset keeps them apart.",
-	Why: "Both start at the same block of one file, and the file that was meant is not written at all. It is " +
-		"usually a slip made while copying a section.",
+	When: "Two sections write one file in the same way, while other sections name files of their own, and " +
+		"neither stonewall, wait_for, startdelay nor an offset separates them.",
+	Why: "Both write the same blocks, and the intended file is not written. Usually a section was copied.",
 	Fix: "Name the file that was meant.",
 	Bad: "[a]\nfilename=/data/1\nrw=write\nsize=1g\n[b]\nfilename=/data/2\nrw=write\nsize=1g\n[c]\n" +
 		"filename=/data/2\nrw=write\nsize=1g",
@@ -117,13 +115,10 @@ var series = &rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "a series of tests that all run at the same time",
-	When: "Sections work in the same place, differ in rw, bs, iodepth or numjobs only, and nothing keeps them " +
-		"apart: no stonewall, wait_for or startdelay. Two sections are an info, since two loads side by side may " +
-		"be meant, and a warning where only the first has stonewall, which then has nothing to wait for. Where " +
-		"three or more differ in rw and are not named after it (seq-read, rand-write), or are reported as groups " +
-		"(new_group), it is an info, too.",
-	Why: "fio starts all sections at once. Each figure is then that of one load among several, and not that of " +
-		"the test which its section names: three depths share the device and show three parts of the same queue.",
+	When: "Sections work in the same place, differ in rw, bs, iodepth or numjobs only, and no stonewall, " +
+		"wait_for or startdelay separates them. An info: two sections without stonewall; three or more that " +
+		"differ in rw and are not named after it, or are reported as groups (new_group).",
+	Why: "fio starts all sections at once, so each figure is that of one load among several.",
 	Fix: "Add stonewall to each section, or to [global].",
 	Bad: "[global]\nfilename=/data/f\nsize=10g\nrw=randread\n[qd1]\niodepth=1\n[qd4]\niodepth=4\n[qd16]\niodepth=16",
 	Good: "[global]\nfilename=/data/f\nsize=10g\nrw=randread\nstonewall\n[qd1]\niodepth=1\n[qd4]\niodepth=4\n" +
@@ -239,13 +234,13 @@ var replayed = &rule{
 	Severity: finding.Info,
 	Title:    "a replayed log does not keep its timing",
 	When:     "read_iolog is set, and the engine keeps one I/O in flight, or replay_no_stall is set.",
-	Why: "A log of version 2 has no times, and fio issues its I/Os as fast as they complete. With times, a " +
-		"synchronous engine issues one I/O after another: what the application had in flight together comes late.",
-	Fix: "Use an asynchronous engine with a depth above what the trace has in flight, and compare the times of " +
-		"the run with those of the log.",
+	Why: "A log of version 2 has no times, and fio issues its I/Os as fast as they complete. A synchronous " +
+		"engine issues one I/O after another, so concurrent I/Os come late.",
+	Fix: "Use an asynchronous engine with the depth of the trace, and compare the times with those of the " +
+		"log.",
 	Bad:    "[a]\nread_iolog=trace.log\nfilename=/data/f",
 	Good:   "[a]\nread_iolog=trace.log\nfilename=/data/f\nioengine=libaio\ndirect=1\niodepth=64",
-	Ignore: "When the order of the I/Os matters and their times do not.",
+	Ignore: "When only the order of the I/Os matters.",
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		if !j.given("read_iolog") || j.open("ioengine") || j.file.Functional() {
 			return nil
@@ -269,12 +264,11 @@ var neverSynced = &rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "a log's writes are never synced",
-	When: "A job that writes in sequence is named after a database's log (wal, redo, binlog, xlog; the name of " +
-		"its section or its file), and has none of fsync, fdatasync, sync, sync_file_range and end_fsync. With " +
-		"direct=1 it is an info: some databases write their log that way.",
-	Why: "A database waits for its log to be durable, at each commit or batch. Without a sync the job measures " +
-		"how fast the page cache or the drive's cache accepts writes: none of them had to be durable.",
-	Fix:    "Add fdatasync=1, or the number of writes that a commit holds.",
+	When: "A job that writes in sequence is named after a database's log (wal, redo, binlog, xlog) and " +
+		"never syncs. With direct=1 an info.",
+	Why: "A database waits for its log to be durable. Without a sync the job measures how fast a cache " +
+		"accepts writes.",
+	Fix:    "Add fdatasync=1, or the number of writes per commit.",
 	Bad:    "[wal]\nrw=write\nbs=8k\nsize=4g\ndirectory=/data",
 	Good:   "[wal]\nrw=write\nbs=8k\nsize=4g\ndirectory=/data\nfdatasync=1",
 	Ignore: "When the application writes its log with O_DIRECT to a drive whose cache is durable.",

@@ -31,11 +31,10 @@ var lostDash = &rule{
 	Since:    "0.3",
 	Severity: finding.Fail,
 	Title:    "an option without its dashes, or without the blank before them",
-	When: "A word of a fio command sets one of fio's options and does not begin with a dash, or the value of " +
-		"an option holds another option of fio, dashes included. In the name of an output or a log it is an info.",
-	Why: "fio takes a word without dashes for the name of a job file, does not find it and stops. An option " +
-		"that is glued to the value before it is part of that value: the file gets a strange name, and the option " +
-		"is not set.",
+	When: "A word of a fio command sets an option without dashes, or an option's value holds another " +
+		"option with its dashes. An info in the name of an output or a log.",
+	Why: "fio takes a word without dashes for a job file and stops. An option glued to a value becomes " +
+		"part of it.",
 	Fix:    "Begin each option with two hyphens, and leave a blank before them.",
 	Bad:    "fio --name=a --rw=randrw rwmixread=70 --size=1G --filename=/data/f--bs=4k",
 	Good:   "fio --name=a --rw=randrw --rwmixread=70 --size=1G --filename=/data/f --bs=4k",

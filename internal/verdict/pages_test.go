@@ -87,7 +87,7 @@ func TestExplain(t *testing.T) {
 	}
 	for _, r := range Pages() {
 		text, ok := Explain(finding.Code(strings.ToLower(string(r.Code))))
-		if !ok || !strings.HasPrefix(text, string(r.Code)+": "+r.Title+"\n") || !strings.Contains(text, "What to do") {
+		if !ok || !strings.HasPrefix(text, string(r.Code)+": "+r.Title+"\n") || !strings.Contains(text, "\nFix\n") {
 			t.Errorf("%s: %q", r.Code, text)
 		}
 	}

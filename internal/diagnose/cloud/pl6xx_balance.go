@@ -40,19 +40,16 @@ var burstBalance = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "burst credits decide what a short run measures",
-	When: "CloudWatch tells how much burst a volume (gp2, st1, sc1: BurstBalance) or the instance (EBSIOBalance%, " +
-		"EBSByteBalance%) has left: a warning below 20 %, or where a run's time at more than the lasting rate is " +
-		"more than what is left covers and a full bucket would cover; else an info, before a run only. Credits " +
-		"last for (share left) × bucket ÷ (burst - lasting rate): buckets are 5.4 million I/Os of gp2 and 1 TiB " +
-		"per TiB of st1 and sc1 (EBS user guide, general-purpose and hdd-vols); of instances AWS gives no size, " +
-		"only that a full one lasts for 30 minutes. Silent where the volumes together cannot exceed the " +
-		"instance's baseline.",
-	Why: "The same test gives the burst with full credits and the lasting rate with spent ones, ten times less on " +
-		"a gp2 volume of 100 GiB. Neither run is wrong, and " +
-		"their difference tells nothing of what was changed in between.",
-	Fix: "To measure the burst, let the credits fill up without load (volumes at their sustained rate, instances " +
-		"within a day). To measure the sustained rate, load for longer " +
-		"than the credits last, or leave the first part out (ramp_time). gp3 and larger instances have no credits.",
+	When: "CloudWatch tells how much burst a volume (gp2, st1, sc1: BurstBalance) or the instance " +
+		"(EBSIOBalance%, EBSByteBalance%) has left: a warning below 20 %, or where a run above the sustained " +
+		"rate needs more than is left and less than a full bucket; else an info before a run. Credits last for " +
+		"(share left) × bucket ÷ (burst - sustained rate), with 5.4 million I/Os of gp2, 1 TiB per TiB of st1 " +
+		"and sc1, 30 minutes of an instance. Silent where the volumes cannot exceed the instance's baseline.",
+	Why: "The same test gives the burst with full credits and the sustained rate with spent ones, ten " +
+		"times less on a gp2 volume of 100 GiB.",
+	Fix: "To measure the burst, fill up the credits without load. To measure the sustained rate, load for " +
+		"longer than the credits last, or leave the first part out (ramp_time). gp3 and larger instances have no " +
+		"credits.",
 	Bad: "BurstBalance of a gp2 volume of 100 GiB: 12 %, so 3,000 IOPS for 4 minutes of the test and 300 from " +
 		"then on",
 	Good:   "BurstBalance 100 %, and a test of more than 33 minutes; or a gp3 volume",

@@ -29,11 +29,9 @@ var instanceBurst = &diagnose.Rule{
 	Title:    "figure is above what the instance sustains",
 	When: "Measured IOPS or throughput exceed the instance's sustained limit on its volumes by more than 2 %, " +
 		"while its burst limit allows them, and the run was shorter than the burst lasts.",
-	Why: "Smaller instances may exceed their baseline for 30 minutes a day, or while credits last. A test of some " +
-		"minutes sees only the burst; a database sized on it slows down to the baseline when the credits are " +
-		"gone, at the worst moment.",
-	Fix: "Plan with the sustained figure, or choose an instance whose baseline covers the load. To see it, run " +
-		"for longer than the burst lasts.",
+	Why: "Smaller instances may exceed their baseline for 30 minutes a day, or while credits last. A " +
+		"database sized on the burst slows down when the credits are gone.",
+	Fix:    "Plan with the sustained figure, or choose an instance whose baseline covers the load.",
 	Bad:    "40,100 IOPS on a c6a.xlarge in 180 s; it sustains 6,000",
 	Good:   "40,000 IOPS on an instance with a baseline of 40,000",
 	Ignore: "When the load really comes in bursts of less than half an hour a day.",
@@ -71,13 +69,12 @@ var volumeBurst = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "figure is above what the volumes sustain",
-	When: "Measured IOPS or throughput exceed the volumes' sustained limit by more than 2 %, their burst allows " +
-		"them, and the run was shorter than the credits last (gp2 I/O credits, st1 and sc1 throughput credits, " +
-		"Azure's tiers up to P20 and E30).",
-	Why: "A new volume of a type with credits gives its burst until they are spent, and from then on what it " +
-		"sustains, which may be a tenth. A short test of a fresh volume measures the credits.",
-	Fix: "Plan with the sustained figure, or choose a type of volume that has no credits, whose figures last. To see " +
-		"it, run until the credits are gone.",
+	When: "Measured IOPS or throughput exceed the volumes' sustained limit by more than 2 %, their burst " +
+		"allows them, and the run was shorter than the credits last (gp2, st1, sc1, Azure's tiers up to P20 and " +
+		"E30).",
+	Why: "A new volume with credits gives its burst until they are spent, then its sustained rate, which " +
+		"may be a tenth.",
+	Fix:    "Plan with the sustained figure, or choose a type of volume without credits.",
 	Bad:    "3,000 IOPS on a gp2 volume of 100 GiB in 60 s; it sustains 300 when its 5.4 million I/O credits are spent",
 	Good:   "3,000 IOPS on a gp3 volume",
 	Ignore: "When the load comes in bursts that the credits cover (BurstBalance stays above 0).",
@@ -99,10 +96,8 @@ var volumeExceeded = &diagnose.Rule{
 	Title:    "volumes counted demand above their provisioning",
 	When: "A volume's own statistics page counted at least 5 % of the run as above its provisioned IOPS or " +
 		"throughput.",
-	Why: "This is the volume's own count, not an inference: the workload is limited by what the volume is " +
-		"provisioned for.",
-	Fix: "Provision the volumes for more, or add volumes to the stripe. Look at whether the instance allows " +
-		"it (PL604).",
+	Why:    "The volume's own count shows that its provisioning limits the workload.",
+	Fix:    "Provision the volumes for more, or add volumes, if the instance allows it (PL604).",
 	Bad:    "ebs_volume_performance_exceeded_iops: 57 s of a run of 60 s",
 	Good:   "0 s",
 	Ignore: "In a test that is meant to reach the limit.",
@@ -132,8 +127,7 @@ var instanceExceeded = &diagnose.Rule{
 	Title:    "the instance's storage limit was exceeded",
 	When: "A volume's statistics page counted at least 5 % of the run as above the instance's EBS IOPS or " +
 		"throughput.",
-	Why: "It proves that the instance's own limit applies and not that of its volumes, which could do more. " +
-		"Whether all volumes count it together is not documented.",
+	Why:    "The instance's own limit applies, not that of its volumes.",
 	Fix:    "Choose a larger instance; more or faster volumes change nothing.",
 	Bad:    "ec2_instance_ebs_performance_exceeded_tp: 41 s of a run of 60 s",
 	Good:   "0 s",

@@ -12,15 +12,13 @@ var notLoaded = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "blocks are not loaded from the snapshot yet",
-	When: "plimsoll check --probe or run reads pairs of 4 KiB in 200 pieces of 512 KiB of a volume. The share of " +
-		"first reads beyond the upper quartile of the second ones, less what chance puts there, is at least 15 % " +
-		"with an interval (95 %) above 0, and 10 % more first than second reads are later by 1 ms or half a " +
-		"median.",
-	Why: "A volume made from a snapshot fetches each block from object storage when it is first read, at tens of " +
-		"milliseconds a piece. Until all was read once, everything is slow for hours, and no benchmark of it means " +
-		"anything.",
-	Fix: "plimsoll array warm reads each piece once; or order the volume with fast snapshot restore or an " +
-		"initialisation rate.",
+	When: "plimsoll check --probe or run reads pairs of 4 KiB in 200 pieces of 512 KiB of a volume. At " +
+		"least 15 % of first reads lie beyond the upper quartile of the second ones, less chance, with an " +
+		"interval (95 %) above 0, and 10 % more of them are later by 1 ms or half a median.",
+	Why: "A volume made from a snapshot fetches each block from object storage at its first read, at tens " +
+		"of milliseconds a piece. Until all was read once, no benchmark of it means anything.",
+	Fix: "plimsoll array warm reads each piece once; or order fast snapshot restore or an initialisation " +
+		"rate.",
 	Bad:    "first reads 32 ms, others 1.1 ms: about 96 % (90 to 100) is not loaded",
 	Good:   "first reads 1.1 ms, others 1.1 ms",
 	Ignore: "When only parts that were read already will be used.",

@@ -43,13 +43,12 @@ var wrongFstab = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "fstab does not bring this mount back",
-	When: "The mount of a tested path is neither in /etc/fstab nor a systemd mount unit; or its line names a " +
-		"kernel name such as /dev/nvme1n1, or lacks nofail (an info on a single local drive). An error where the " +
-		"line mounts another filesystem there. / /boot /usr and /var are left alone, and so is a machine whose " +
-		"root is in memory (a live image, a container).",
-	Why: "After the next boot the path is an empty directory on the root volume, and a database starts in it; or " +
-		"another filesystem is there; or, without nofail, the machine waits for a volume that is late and stops " +
-		"in emergency mode, where no one can log in.",
+	When: "The mount of a tested path is neither in /etc/fstab nor a systemd mount unit; or its line uses " +
+		"a kernel name such as /dev/nvme1n1, or lacks nofail (an info on a single local drive). An error where " +
+		"the line mounts another filesystem. / /boot /usr and /var, and machines whose root is in memory, are " +
+		"excepted.",
+	Why: "After the next boot the path is an empty directory on the root volume, or another filesystem; " +
+		"or, without nofail, the machine waits for a late volume and stops in emergency mode.",
 	Fix:    "Mount by UUID or LABEL with nofail, then test it with umount and mount.",
 	Bad:    "/dev/nvme1n1  /data  xfs  defaults  0  2",
 	Good:   "UUID=8ac075e3-1124-4bb6-bef7-a6811bf8b870  /data  xfs  defaults,noatime,nofail  0  2",
@@ -193,13 +192,12 @@ var unknownArray = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "array is not in mdadm.conf",
 	When:     "No ARRAY line of mdadm.conf has the UUID, name or device of an md array below a tested path.",
-	Why: "An array that is not listed may come up under another name (md127), read-only, or not at all when a " +
-		"member is late; what is mounted by its name is then missing.",
-	Fix:    "Add the line that mdadm prints, and rebuild the initramfs.",
-	Bad:    "$ grep ARRAY /etc/mdadm/mdadm.conf\n$",
-	Good:   "ARRAY /dev/md/data metadata=1.2 UUID=3aaa0122:29827cfa:5331ad66:ca767371",
-	Ignore: "When the array is gone before the machine boots again.",
-	Pass:   passUnknownArray,
+	Why:      "The array may come up under another name (md127), read-only, or not at all.",
+	Fix:      "Add the line that mdadm prints, and rebuild the initramfs.",
+	Bad:      "$ grep ARRAY /etc/mdadm/mdadm.conf\n$",
+	Good:     "ARRAY /dev/md/data metadata=1.2 UUID=3aaa0122:29827cfa:5331ad66:ca767371",
+	Ignore:   "When the array is gone before the machine boots again.",
+	Pass:     passUnknownArray,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, d := range raids(c) {
 			known := slices.ContainsFunc(c.Host.Boot.Arrays, func(a host.Array) bool {
@@ -252,8 +250,8 @@ var staleInitramfs = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "initramfs is older than mdadm.conf",
 	When:     "An md array is below a tested path, and mdadm.conf was written after the running kernel's initramfs.",
-	Why: "The initramfs holds a copy of mdadm.conf and assembles by it, so at the next boot an array made " +
-		"since comes up as md127, or not.",
+	Why: "The initramfs assembles arrays by its copy of mdadm.conf, so a newer array comes up as md127, or " +
+		"not.",
 	Fix:    "Rebuild it.",
 	Bad:    "mdadm --detail --scan >> /etc/mdadm/mdadm.conf && reboot",
 	Good:   "mdadm --detail --scan >> /etc/mdadm/mdadm.conf && update-initramfs -u && reboot",

@@ -38,10 +38,10 @@ var deepIdle = &diagnose.Rule{
 	Title:    "deep CPU idle states are enabled",
 	When: "An idle state (C-state) with a wake-up time above 50 µs is enabled. A warning where a local NVMe " +
 		"drive is below a tested path.",
-	Why: "With few I/Os in flight the processor falls asleep while it waits, and each completion pays for waking " +
-		"it. Latency at depth 1 then shows the processor, and the same drive looks slower idle than busy.",
-	Fix: "Disable those states while you measure (plimsoll tune --cpu, or cpupower idle-set -d N), or boot with " +
-		"intel_idle.max_cstate=1. It costs power, and turbo frequencies on the other cores.",
+	Why: "With few I/Os in flight the processor falls asleep while it waits, and each completion pays for " +
+		"waking it. Latency at depth 1 then shows the processor.",
+	Fix: "Disable those states while you measure (plimsoll tune --cpu, or cpupower idle-set -d N), or boot " +
+		"with intel_idle.max_cstate=1.",
 	Bad:    "$ cpupower idle-info | grep -A5 C6\nC6:\nLatency: 133",
 	Good:   "$ cpupower idle-set -D 50     # disables states that take longer than 50 µs to leave",
 	Ignore: "When production runs with them too and you want its figures.",
@@ -93,12 +93,10 @@ var slowGovernor = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "the CPU frequency governor saves power",
-	When: "The frequency governor is powersave; ondemand and conservative are an info. Under intel_pstate and " +
-		"amd-pstate-epp powersave is the usual, dynamic one: there energy_performance_preference must be power or " +
-		"balance_power.",
-	Why: "Storage load comes in short bursts that do not look like work to a governor, so fio, the interrupts and " +
-		"the database run at a low clock: fewer IOPS a core, longer latency, and figures that change with what " +
-		"else runs.",
+	When: "The frequency governor is powersave; ondemand and conservative are an info. Under intel_pstate " +
+		"and amd-pstate-epp energy_performance_preference is power or balance_power.",
+	Why: "Storage load comes in short bursts that a governor does not see, so fio, interrupts and database " +
+		"run at a low clock: fewer IOPS per core, longer latency.",
 	Fix:    "Set the governor performance (plimsoll tune --cpu, or cpupower frequency-set -g performance).",
 	Bad:    "$ cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor\npowersave     # scaling_driver: acpi-cpufreq",
 	Good:   "$ cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor\nperformance",
@@ -171,12 +169,12 @@ var slowClock = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "reading the clock is slow",
 	When:     "The clock source is none of tsc, kvm-clock, arch_sys_counter, hyperv_clocksource_tsc_page.",
-	Why: "fio reads the clock several times an I/O, a database as well. hpet, acpi_pm and xen need a system call " +
-		"each time, of a microsecond or more, which takes IOPS from a busy core and adds to every latency.",
+	Why: "fio and databases read the clock several times per I/O. hpet, acpi_pm and xen need a system call " +
+		"of a microsecond or more each time.",
 	Fix:    "Choose tsc where the kernel offers it; where it does not, dmesg says why it was rejected.",
 	Bad:    "$ cat /sys/devices/system/clocksource/clocksource0/current_clocksource\nxen",
 	Good:   "$ cat /sys/devices/system/clocksource/clocksource0/current_clocksource\ntsc",
-	Ignore: "When the kernel rejected tsc because it is not stable: wrong times are worse than slow ones.",
+	Ignore: "When the kernel rejected tsc because it is not stable.",
 	Pass:   passSlowClock,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		if c.Host == nil || c.Host.CPU.Clock == "" || slices.Contains(quickClocks, c.Host.CPU.Clock) {
@@ -212,13 +210,13 @@ var numaDrives = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Info,
 	Title:    "drives are attached to one NUMA node of several",
-	When:     "The machine has more than one NUMA node, and local drives below the tested paths name theirs.",
-	Why: "Requests from the other node cross the link between the sockets, interrupts and buffers too: some per " +
-		"cent of IOPS, and runs that differ by where the scheduler put fio.",
+	When:     "The machine has several NUMA nodes, and local drives below the tested paths name theirs.",
+	Why: "Requests from another node cross the link between the sockets: some per cent of IOPS, and runs " +
+		"that differ by fio's node.",
 	Fix:    "Bind fio to the drives' node (numa_cpu_nodes=N in the job, or numactl), or measure each node by itself.",
 	Bad:    "$ cat /sys/class/block/nvme1n1/device/device/numa_node\n1\n$ fio --name=a ...",
 	Good:   "$ numactl --cpunodebind=1 --membind=1 fio --name=a ...",
-	Ignore: "When the database runs on all nodes anyhow, or on EBS, where a microsecond does not count.",
+	Ignore: "When the database runs on all nodes, or on EBS.",
 	Pass:   passNumaDrives,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		if c.Host == nil || len(c.Host.CPU.Nodes) < 2 {

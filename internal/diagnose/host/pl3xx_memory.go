@@ -41,11 +41,10 @@ var dirtyPages = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Info,
 	Title:    "many dirty pages can accumulate before they are written back",
-	When: "The kernel begins to write back only at more than 4 GiB of dirty pages (vm.dirty_background_bytes, or " +
-		"_ratio of the memory). A warning where that limit is not below the one at which writers wait, for then " +
-		"nothing is written in the background. Not of a run that used direct I/O only.",
-	Why: "What has gathered goes out at once: a checkpoint's fsync, or any sync behind it, waits for all of it, " +
-		"seconds on most arrays. Direct I/O does not take this way, a database like PostgreSQL does.",
+	When: "The kernel begins to write back only at more than 4 GiB of dirty pages " +
+		"(vm.dirty_background_bytes, or _ratio). A warning where that limit is not below the one at which " +
+		"writers wait. Not of a run with direct I/O only.",
+	Why:    "A checkpoint's fsync, or any sync behind it, waits for all of it: seconds on most arrays.",
 	Fix:    "Set the limits in bytes, to what the storage writes in half a second and in two.",
 	Bad:    "vm.dirty_background_ratio = 10     # of 256 GiB",
 	Good:   "vm.dirty_background_bytes = 268435456\nvm.dirty_bytes = 1073741824",
@@ -102,8 +101,8 @@ var swapping = &diagnose.Rule{
 	Severity: finding.Info,
 	Title:    "the machine may swap",
 	When:     "Swap lies on a drive below a tested path, or swap is in use at all and vm.swappiness is above 10.",
-	Why: "Swapping competes with the load on the same drives, and a database whose memory was swapped out is slow " +
-		"for reasons that no storage figure shows.",
+	Why: "Swapping competes with the load on the same drives, and slows down a database whose memory was " +
+		"swapped out.",
 	Fix:    "Put swap on another drive and lower vm.swappiness.",
 	Bad:    "$ swapon --show\nNAME      TYPE\n/dev/md0p2 partition     # and md0p1 is /data",
 	Good:   "vm.swappiness = 1     # swap on the root volume",

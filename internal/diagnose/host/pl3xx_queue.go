@@ -28,12 +28,10 @@ var readAhead = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Info,
 	Title:    "read-ahead does not fit the role",
-	When: "On the data role read-ahead is above the kernel's default of 128 KiB (the guide sets 64 KiB); on the " +
-		"WAL role it is below 4096 KiB. A device in both roles is not judged, nor is a run that used direct I/O " +
-		"only.",
-	Why: "Buffered random reads drag neighbours along that nobody asked for, so a large read-ahead under data " +
-		"wastes throughput and cache; replaying a log reads in sequence, one stream at a time, and needs it large " +
-		"to keep all members busy. Direct I/O does not read ahead.",
+	When: "On the data role read-ahead is above the kernel's default of 128 KiB; on the WAL role it is " +
+		"below 4096 KiB. A device in both roles, and a run with direct I/O only, are not judged.",
+	Why: "Under random reads a large read-ahead wastes throughput and cache; replaying a log reads in " +
+		"sequence and needs it large to keep all members busy. Direct I/O does not read ahead.",
 	Fix:    "Set it on the top device, not on its members; keep it by a udev rule (plimsoll tune --persist).",
 	Bad:    "$ cat /sys/block/md0/queue/read_ahead_kb     # data\n4096",
 	Good:   "$ cat /sys/block/md0/queue/read_ahead_kb     # data\n64",
@@ -92,8 +90,8 @@ var wrongScheduler = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "an I/O scheduler sorts the requests of NVMe drives",
 	When:     "An NVMe drive below a tested path has a scheduler other than none. Other drives are not judged.",
-	Why: "A scheduler sorts for heads that these drives do not have. It takes a lock per queue that all " +
-		"processors share, and costs IOPS and microseconds on every request.",
+	Why: "A scheduler sorts for heads that these drives do not have, and costs IOPS and microseconds on " +
+		"every request.",
 	Fix:    "Set none, the kernel's own choice for NVMe with several queues.",
 	Bad:    "$ cat /sys/block/nvme1n1/queue/scheduler\nnone [mq-deadline]",
 	Good:   "$ cat /sys/block/nvme1n1/queue/scheduler\n[none] mq-deadline",
@@ -135,15 +133,13 @@ var fewRequests = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "a drive's queue holds few requests",
-	When: "nr_requests × hardware queues of a drive is below 32, the depth at which the suites load each of " +
-		"eight volumes.",
-	Why: "Requests beyond it wait before the drive sees them, so a deep workload measures the queue. No " +
-		"default of the kernel is so low.",
-	Fix:    "Raise nr_requests; with the scheduler none it cannot exceed what the drive takes.",
-	Bad:    "$ cat /sys/block/nvme1n1/queue/nr_requests\n4",
-	Good:   "$ cat /sys/block/nvme1n1/queue/nr_requests\n128",
-	Ignore: "When it was lowered on purpose to protect latency during bulk load.",
-	Pass:   passFewRequests,
+	When:     "nr_requests × hardware queues of a drive is below 32.",
+	Why:      "Requests beyond it wait before the drive sees them, so a deep workload measures the queue.",
+	Fix:      "Raise nr_requests; with the scheduler none it cannot exceed what the drive takes.",
+	Bad:      "$ cat /sys/block/nvme1n1/queue/nr_requests\n4",
+	Good:     "$ cat /sys/block/nvme1n1/queue/nr_requests\n128",
+	Ignore:   "When it was lowered on purpose to protect latency during bulk load.",
+	Pass:     passFewRequests,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		f, names := perDrive(c, "nr_requests", func(d drive) (string, string, bool) {
 			n := d.Queue.Requests * max(d.Queue.HardwareQueues, 1)
@@ -184,11 +180,10 @@ var smallRequests = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "large I/Os are cut into small requests",
-	When: "max_sectors_kb of a drive is below what it will be sent: the largest block of the run (at least the 1 " +
-		"MiB of the suites), or the chunk where the array is striped, and the drive itself would take more " +
-		"(max_hw_sectors_kb).",
-	Why:    "One I/O then becomes several requests, each with its own cost in IOPS, interrupts and credits of the volume.",
-	Fix:    "Raise max_sectors_kb; the kernel's own default is 1280 KiB, or what the drive takes if that is less.",
+	When: "max_sectors_kb of a drive is below the largest block of the run (at least 1 MiB) or the chunk " +
+		"of a striped array, and the drive would take more (max_hw_sectors_kb).",
+	Why:    "One I/O becomes several requests, each with its own cost in IOPS and interrupts.",
+	Fix:    "Raise max_sectors_kb; the kernel's own default is 1280 KiB.",
 	Bad:    "$ cat /sys/block/nvme1n1/queue/max_sectors_kb /sys/block/nvme1n1/queue/max_hw_sectors_kb\n16\n2048",
 	Good:   "$ cat /sys/block/nvme1n1/queue/max_sectors_kb /sys/block/nvme1n1/queue/max_hw_sectors_kb\n1280\n2048",
 	Ignore: "When it was lowered so that bulk I/O does not hold up small reads.",
@@ -235,14 +230,12 @@ var rotationalSSD = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "the kernel treats a solid-state drive as a rotating disk",
-	When: "rotational is 1 on a drive that is NVMe, EBS or of a type known to be solid state. A drive of " +
-		"which nothing is known is not judged.",
-	Why: "Schedulers, swap and mkfs.btrfs then optimise for seek time that does not exist, and each request adds to " +
-		"the kernel's entropy on its way.",
-	Fix:    "Set rotational to 0.",
-	Bad:    "$ cat /sys/block/nvme1n1/queue/rotational\n1",
-	Good:   "$ cat /sys/block/nvme1n1/queue/rotational\n0",
-	Ignore: "When a hypervisor hides what the drive is and it does spin.",
+	When:     "rotational is 1 on a drive that is NVMe, EBS or known to be solid state.",
+	Why:      "Schedulers, swap and mkfs.btrfs then optimise for seek time that does not exist.",
+	Fix:      "Set rotational to 0.",
+	Bad:      "$ cat /sys/block/nvme1n1/queue/rotational\n1",
+	Good:     "$ cat /sys/block/nvme1n1/queue/rotational\n0",
+	Ignore:   "When a hypervisor hides what the drive is and it does spin.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		f, names := perDrive(c, "rotational", func(d drive) (string, string, bool) {
 			known := d.nvme() || d.ebs() || slices.Contains(solid, d.volume.Type)
@@ -264,10 +257,9 @@ var shortTimeout = &diagnose.Rule{
 	Severity: finding.Info,
 	Title:    "NVMe timeout is short for EBS",
 	When: "An EBS volume is below a tested path and nvme_core.io_timeout is the default of 30 s or less; a " +
-		"warning below that. AWS recommends the greatest value, 4294967295 (EBS user guide, NVMe I/O operation " +
-		"timeout), which Amazon Linux sets.",
-	Why: "EBS may stall for longer than a drive would. After the timeout the driver fails the request, and a " +
-		"filesystem may go read-only, where waiting would have been all.",
+		"warning below that. AWS recommends 4294967295 (EBS user guide).",
+	Why: "EBS may stall for longer. After the timeout the driver fails the request, and a filesystem may " +
+		"go read-only.",
 	Fix: "Put nvme_core.io_timeout=4294967295 on the kernel's command line (grubby, or GRUB_CMDLINE_LINUX and " +
 		"update-grub) and boot.",
 	Bad:    "$ cat /sys/module/nvme_core/parameters/io_timeout\n30",

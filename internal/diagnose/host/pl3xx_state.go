@@ -31,11 +31,10 @@ var otherLoad = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "other load on the storage before the run",
-	When: "While plimsoll check looks for a second and does nothing itself, the device of a tested path is busy " +
-		"for 10 % of it, does 100 I/Os, or moves 10 MiB. An info where programs with files on the path do it " +
-		"(root sees those of others).",
-	Why:    "Other load takes part of the IOPS and bandwidth; you measure only what is left.",
-	Fix:    "Find it (iotop, pidstat -d 1) and stop it, or wait.",
+	When: "During a second of plimsoll check the device of a tested path is busy for 10 % of it, does 100 " +
+		"I/Os, or moves 10 MiB. An info where programs with files on the path do it.",
+	Why:    "You measure only what the other load leaves.",
+	Fix:    "Find it (iotop, pidstat -d 1) and stop it.",
 	Bad:    "$ iostat -x 1\nDevice  r/s   w/s     %util\nmd0     0.00  2210.00 64.0",
 	Good:   "$ iostat -x 1\nDevice  r/s   w/s     %util\nmd0     0.00  3.00    0.2",
 	Ignore: "When that load belongs to what you measure.",
@@ -112,10 +111,10 @@ var kernelTrouble = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "the kernel logged storage errors",
-	When: "The kernel's log has NVMe timeouts, I/O errors, filesystem errors or failed members on a device below " +
-		"a tested path, or of processors throttled by heat. An info when the last one is more than a day old.",
-	Why: "A drive that times out stalls for seconds and is reset; one with errors reads again and again. Their " +
-		"figures are not those of a sound drive, and next time it may be data.",
+	When: "The kernel's log has NVMe timeouts, I/O errors, filesystem errors or failed members on a device " +
+		"below a tested path, or thermal throttling. An info when the last one is more than a day old.",
+	Why: "A drive that times out stalls for seconds; one with errors reads again and again. Their figures " +
+		"are not those of a sound drive.",
 	Fix: "Read the log around it, look at the drive (nvme smart-log, smartctl), replace it or its cable; cool " +
 		"the machine.",
 	Bad:    "nvme nvme1: I/O 5 QID 2 timeout, reset controller",
@@ -184,12 +183,12 @@ var fullFilesystem = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "filesystem is nearly full",
 	When:     "Less than 5 % of the device of a tested path is free.",
-	Why: "Allocation slows down and files fragment, so test files are not allocated as those of a database would " +
-		"be; and there may be no room for them: plimsoll fills at most 90 % of what is free.",
+	Why: "Allocation slows down and files fragment, and the test files may not fit: plimsoll fills at most " +
+		"90 % of the free space.",
 	Fix:    "Free some space, or grow the volumes and the filesystem.",
 	Bad:    "$ df -h /data\nSize  Used Avail Use%\n100G   98G  2.0G  98%",
 	Good:   "$ df -h /data\nSize  Used Avail Use%\n100G   40G   60G  40%",
-	Ignore: "When the test is small and its file is allocated in one piece.",
+	Ignore: "When the test is small.",
 	Pass:   passFullFilesystem,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		seen := map[string]bool{}
@@ -267,10 +266,9 @@ var oldSoftware = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "fio or the kernel has a known fault",
-	When: "fio is before 3.33 (with libaio it does not measure syncs) or 3.30 (its documents of each second lack " +
-		"jobs that have ended). The kernel is 6.1.64 or 6.1.65 " +
-		"with ext4 below a tested path (an error: direct writes corrupt files, Debian bug 1057843), or before 5.5 " +
-		"(an info: flushes are not counted).",
+	When: "fio is before 3.33 (no sync latency with libaio) or 3.30 (status documents lack finished jobs). " +
+		"The kernel is 6.1.64 or 6.1.65 with ext4 (an error: direct writes corrupt files, Debian bug 1057843), " +
+		"or before 5.5 (an info: flushes are not counted).",
 	Why:    "If the tool or the kernel reports wrong figures, nothing downstream can correct them.",
 	Fix:    "Upgrade it.",
 	Bad:    "fio-3.19 on Linux 5.4",

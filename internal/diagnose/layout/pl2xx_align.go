@@ -25,19 +25,16 @@ var wrongGeometry = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "filesystem geometry does not fit the array",
-	When: "The stripe unit (XFS sunit, ext4 stride) is not the chunk, or the stripe width (swidth) is not chunk × " +
-		"data members. RAID1 and RAID10 members that only mirror do not count. A filesystem made without " +
-		"alignment is an info, on RAID5 and RAID6 a warning.",
-	Why: "XFS places allocation groups, the log and large files by this geometry. With too wide a stripe it " +
-		"believes in members that do not exist, rounds files up to a stripe that does not exist, and on RAID5/6 " +
-		"every write it takes for a full stripe costs a read-modify-write. mkfs only warns, and mount reports " +
-		"nothing.",
-	Fix: "Let mkfs.xfs read the geometry from the device, or give su=CHUNK and sw=DATA MEMBERS. A mounted " +
-		"filesystem can be corrected with -o sunit=,swidth= (in sectors of 512 bytes), which changes new " +
-		"allocations only.",
+	When: "The stripe unit (XFS sunit, ext4 stride) is not the chunk, or the stripe width (swidth) is not " +
+		"chunk × data members; mirrors do not count. A filesystem without alignment is an info, on RAID5 and " +
+		"RAID6 a warning.",
+	Why: "XFS places allocation groups, the log and large files by this geometry. With a wrong stripe, " +
+		"writes that it takes for full stripes cost a read-modify-write on RAID5/6. Neither mkfs nor mount fails.",
+	Fix: "Let mkfs.xfs read the geometry, or give su=CHUNK and sw=DATA MEMBERS. For a mounted filesystem " +
+		"-o sunit=,swidth= (sectors of 512 bytes) changes new allocations.",
 	Bad:    "mdadm --create /dev/md0 --chunk=64K --level=raid0 --raid-devices=4 ...\nmkfs.xfs -d su=64k,sw=8 /dev/md0",
 	Good:   "mkfs.xfs -d su=64k,sw=4 /dev/md0",
-	Ignore: "On RAID0 and RAID10 under a database with small random I/O, where geometry hardly shows.",
+	Ignore: "On RAID0 and RAID10 with small random I/O.",
 	Pass:   passWrongGeometry,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		seen := map[string]bool{}
@@ -142,8 +139,8 @@ var misaligned = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "partition does not start on a 4 KiB boundary",
 	When:     "A partition below a tested path starts at an offset that is not a multiple of 4 KiB.",
-	Why: "Every 4 KiB block of the filesystem then lies across two of the drive's pages: a write reads and writes " +
-		"both. The kernel's own alignment check stays silent when the drive reports 512-byte sectors.",
+	Why: "Every 4 KiB block of the filesystem lies across two of the drive's pages, so a write reads and " +
+		"writes both.",
 	Fix:    "Start partitions at 1 MiB, or use the whole drive.",
 	Bad:    "parted /dev/nvme1n1 mkpart primary xfs 2049s 100%",
 	Good:   "parted -a optimal /dev/nvme1n1 mkpart primary xfs 1MiB 100%",
@@ -190,13 +187,11 @@ var chunkSplit = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Info,
 	Title:    "I/Os are split by the chunk",
-	When: "Random I/Os cross chunk borders although they are smaller than a chunk: on average bs aligned to bs " +
-		"becomes 1 + (bs − gcd(bs, chunk)) / chunk pieces. An info from 1 %, a warning from 25 %. Without a known " +
-		"chunk it is inferred from device I/Os over fio's I/Os.",
-	Why: "Each piece is an I/O of its own on a volume: it costs a provisioned operation, and the I/O waits for " +
-		"its slowest piece.",
-	Fix: "Choose a chunk that is a multiple of the block size, or a much larger one; for databases 64 KiB to 512 " +
-		"KiB and a power of two.",
+	When: "Random I/Os smaller than a chunk cross chunk borders: aligned bs becomes 1 + (bs − gcd(bs, " +
+		"chunk)) / chunk pieces on average. An info from 1 %, a warning from 25 %. An unknown chunk is inferred " +
+		"from device I/Os over fio's I/Os.",
+	Why: "Each piece costs a provisioned operation, and the I/O waits for its slowest piece.",
+	Fix: "Choose a chunk that is a multiple of the block size; for databases 64 KiB to 512 KiB.",
 	Bad: "chunk 64 KiB, bs=28k: 1.375 device I/Os for each one asked for",
 	Good: `chunk 64 KiB, bs=32k: 1.0
 chunk 512 KiB, bs=28k: 1.047`,
@@ -287,15 +282,14 @@ var wideLog = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Info,
 	Title:    "XFS log stripe unit is larger than needed",
-	When: "The log's stripe unit is above 32 KiB on an array that holds the WAL, or on which a scenario syncs its " +
-		"writes. mkfs.xfs takes it from a chunk of up to 256 KiB, and 32 KiB for larger ones.",
-	Why: "Each sync that must write the log pads it to this unit. On recycled, already written files that is " +
-		"rare; where new extents are converted each 8 KiB commit wrote 256 KiB of log in the lab (33 times the " +
-		"bytes) and IOPS fell from 409 to 348 against 32 KiB.",
+	When: "The log's stripe unit is above 32 KiB on an array that holds the WAL or synced writes. mkfs.xfs " +
+		"takes it from a chunk of up to 256 KiB.",
+	Why: "Each sync that must write the log pads it to this unit: where new extents are converted, each 8 " +
+		"KiB commit wrote 256 KiB of log in the lab, and IOPS fell from 409 to 348.",
 	Fix:    "Make the filesystem with -l su=32k (or 4k) when the chunk is 64 KiB to 256 KiB.",
 	Bad:    "mkfs.xfs /dev/md1                 # chunk 256K: log sunit=64 blks",
 	Good:   "mkfs.xfs -l su=32k /dev/md1       # log sunit=8 blks",
-	Ignore: "When all files of the database are written once and recycled: the loss was 4 %.",
+	Ignore: "When all files are written once and recycled: the loss was 4 %.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		seen := map[string]bool{}
 		for _, m := range c.Mounts() {

@@ -25,10 +25,9 @@ var degraded = &diagnose.Rule{
 	Code: "PL201", Since: "0.1", Severity: finding.Fail,
 	Title: "array is degraded",
 	When:  "At least one member of a redundant array is missing (`md/degraded` is above 0).",
-	Why: "The data no longer has a second copy, and the load of the missing member moves to its mirror or has to " +
-		"be computed: in the lab a RAID10 of eight read at half its rate with one member gone, while writes " +
-		"looked healthy. Nothing measured now says what the whole array can do.",
-	Fix: "Replace the member, add it back, wait until the rebuild is done, then measure again.",
+	Why: "The data has no second copy, and the load of the missing member moves to its mirror or has to be " +
+		"computed: a RAID10 of eight read at half its rate, while writes looked healthy.",
+	Fix: "Replace the member, wait until the rebuild is done, then measure again.",
 	Bad: `$ cat /proc/mdstat
 md0 : active raid10 nvme8n1[7] nvme7n1[6] nvme4n1[5](F) ...
       [8/7] [UUUUU_UU]`,
@@ -77,10 +76,9 @@ var syncing = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "array is resyncing or being checked",
-	When:     "`md/sync_action` is anything but idle, and the array is not degraded (PL201 reports that).",
-	Why: "A resync, check or reshape reads and writes every member at the same time as your load. Small random " +
-		"writes hardly suffer, since it yields to them, but large reads lost half their rate in the lab, and the " +
-		"figures change while it goes on.",
+	When:     "`md/sync_action` is not idle, and the array is not degraded (PL201).",
+	Why: "A resync, check or reshape reads and writes every member beside your load. Small random writes " +
+		"hardly suffer; large reads lost half their rate in the lab.",
 	Fix: "Wait until it is done, or create arrays on blank volumes with --assume-clean; then measure again.",
 	Bad: `$ cat /sys/block/md0/md/sync_action
 resync`,
@@ -128,8 +126,8 @@ var mixedMembers = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "array is made of unlike volumes",
 	When:     "Members differ in type, model, sustained limits, or by more than 1 % in size.",
-	Why: "A stripe is as fast as its slowest member: every other member waits for it. With unlike sizes, md RAID0 " +
-		"stripes the remainder over fewer members, so the end of the array is slower than its beginning.",
+	Why: "A stripe waits for its slowest member. With unlike sizes, md RAID0 stripes the remainder over " +
+		"fewer members.",
 	Fix: "Use volumes of one type, size and provisioning; raise the weaker ones.",
 	Bad: `volumes: [{type: gp3, iops: 3000}, {type: gp3, iops: 3000},
           {type: gp3, iops: 3000}, {type: gp2, size: 200GiB}]`,
@@ -220,13 +218,11 @@ var linearArray = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "several volumes are concatenated, not striped",
 	When:     "An array of two volumes or more is linear: an LVM volume without --stripes, or md linear.",
-	Why: "A linear array fills one volume after the other, so a file lives on one of them and gets one volume's " +
-		"IOPS and throughput however many there are.",
-	Fix: "Recreate the volume with one stripe per member; lvconvert cannot stripe an existing linear volume " +
-		"without a copy.",
-	Bad:    "lvcreate -l 100%FREE --name data vg0",
-	Good:   "lvcreate --type striped --stripes 4 --stripesize 64k -l 100%FREE --name data vg0",
-	Ignore: "When the volume was grown for space and speed does not matter.",
+	Why:      "A linear array fills one volume after the other, so a file gets one volume's IOPS and throughput.",
+	Fix:      "Recreate the volume with one stripe per member; this needs a copy.",
+	Bad:      "lvcreate -l 100%FREE --name data vg0",
+	Good:     "lvcreate --type striped --stripes 4 --stripesize 64k -l 100%FREE --name data vg0",
+	Ignore:   "When the volume was grown for space and speed does not matter.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, a := range c.Arrays() {
 			if a.Level != topology.Linear || len(a.Volumes) < 2 {

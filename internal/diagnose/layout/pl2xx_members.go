@@ -19,16 +19,12 @@ var idleMember = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "members did no I/O",
-	When: "At least one member of an array did less than 1 % of the mean member's I/Os, by telemetry or by fio's " +
-		"disk statistics. It is invalid when a striped " +
-		"array is declared, since the ceiling is then another array's. Silent for linear arrays (PL211), and for " +
-		"reads of mirrored arrays with no more in flight " +
+	When: "A member of an array did less than 1 % of the mean member's I/Os. Invalid when a striped array " +
+		"is declared. Silent for linear arrays (PL211), and for reads of mirrored arrays with no more in flight " +
 		"than members.",
-	Why: "What was measured is a part of the array. A volume that is concatenated (LVM without --stripes) fills " +
-		"one member before the next; a small file may lie " +
-		"on few of them.",
-	Fix: "Look at the layout (lvs -o +stripes, mdadm --detail), make the volume striped, and use a file that " +
-		"is much larger than the stripe.",
+	Why: "Only a part of the array was measured. A concatenated volume fills one member before the next; a " +
+		"small file may lie on few of them.",
+	Fix:    "Look at the layout (lvs -o +stripes, mdadm --detail), and use a file much larger than the stripe.",
 	Bad:    "nvme0n1: ios=1663928/0 ... nvme1n1 to nvme7n1: ios=0/0       # 27.7k IOPS of eight drives",
 	Good:   "nvme0n1 to nvme7n1: ios=208000/0 each",
 	Ignore: "When a concatenated volume is what you want to measure; declare it as linear.",
@@ -97,10 +93,9 @@ var wrongChunk = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "the declared chunk contradicts the measurement",
-	When: "A chunk is declared, random reads of one size were measured, and the devices' I/Os over fio's I/Os are " +
-		"those of another chunk: the mean number of pieces " +
-		"of an aligned I/O is 1 + (bs − gcd(bs, chunk)) / chunk.",
-	Why:    "Split I/Os and with them the ceiling are computed from the declared chunk. A wrong one makes both wrong.",
+	When: "A chunk is declared, and random reads of one size show another one by the devices' I/Os over " +
+		"fio's I/Os.",
+	Why:    "Split I/Os and the ceiling are computed from the declared chunk.",
 	Fix:    "Read the chunk from the machine (mdadm --detail, lvs -o +stripesize) and declare that.",
 	Bad:    "--chunk 512KiB, and 28 KiB reads become 1.375 device I/Os each: those of 64 KiB",
 	Good:   "--chunk 64KiB",

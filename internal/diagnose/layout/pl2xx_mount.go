@@ -20,8 +20,8 @@ var doubleMount = &diagnose.Rule{
 	Title:    "one device is mounted in several places",
 	When: "Two mounts of a device under test show its root. It is an error when both serve as paths of " +
 		"different roles.",
-	Why: "Both paths are the same filesystem on the same volumes. What looks like two arrays is one, and the " +
-		"other, if there is one, is unused; loads on the two paths share one set of limits.",
+	Why: "Both paths are the same filesystem on the same volumes, and share one set of limits; a second " +
+		"array stays unused.",
 	Fix:    "Unmount one of them and mount the device that was meant.",
 	Bad:    "mount -o noatime /dev/md0 /opt/fio/t0\nmount -o noatime /dev/md0 /opt/fio/t1",
 	Good:   "mount -o noatime /dev/md0 /opt/fio/t0\nmount -o noatime /dev/md1 /opt/fio/t1",
@@ -128,9 +128,8 @@ var discardMount = &diagnose.Rule{
 	Title:    "filesystem is mounted with discard",
 	When: "The mount of a tested path has the option discard and the device accepts discards (or it is not " +
 		"known whether it does).",
-	Why: "Each deletion sends discards to every member in the middle of your load, which shows as latency spikes. " +
-		"It also deallocates the blocks of removed test files at once: a later read of them never touches the " +
-		"media and looks impossibly fast (PL401).",
+	Why: "Each deletion sends discards to every member during the load, which shows as latency spikes. " +
+		"Later reads of removed files' blocks never touch the media (PL401).",
 	Fix:    "Mount without discard and let fstrim.timer discard once a week.",
 	Bad:    "mount -o noatime,nodiratime,discard /dev/md0 /opt/fio/t0",
 	Good:   "mount -o noatime /dev/md0 /opt/fio/t0 && systemctl enable --now fstrim.timer",
@@ -201,14 +200,13 @@ var volatileCache = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Info,
 	Title:    "drive has a volatile write cache",
-	When: "A drive below a tested path reports `write back`. An info by itself; a warning when a scenario syncs " +
-		"on an array of several such drives, or when its syncs return in less than 50 µs.",
-	Why: "Every fsync or fdatasync becomes a flush, and md sends it to all members: eight flushes for one commit. " +
-		"In the lab that halved a synced mixed load (1,822 to 943 IOPS) although the flush itself cost nothing. A " +
-		"sync that returns faster than flash can be programmed was answered by a cache: fine when it is protected " +
-		"against power loss, lost commits when it is not.",
-	Fix: "Use drives with power-loss protection, which report `write through`, or have the vendor confirm the " +
-		"protection and set queue/write_cache. Never set it on a cache that power can empty.",
+	When: "A drive below a tested path reports `write back`. An info; a warning when a scenario syncs on " +
+		"an array of several such drives, or when its syncs return in less than 50 µs.",
+	Why: "Every fsync or fdatasync becomes a flush of all members: in the lab that halved a synced mixed " +
+		"load (1,822 to 943 IOPS). A sync that returns faster than flash can be programmed was answered by a " +
+		"cache, which loses commits unless it is protected against power loss.",
+	Fix: "Use drives with power-loss protection, which report `write through`, or have the vendor confirm " +
+		"it and set queue/write_cache.",
 	Bad:    "$ cat /sys/block/nvme1n1/queue/write_cache\nwrite back",
 	Good:   "$ cat /sys/block/nvme1n1/queue/write_cache\nwrite through",
 	Ignore: "When the cost of flushes is part of what you measure, and durability is settled.",

@@ -31,26 +31,22 @@ var straggler = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "array member slower than its peers",
-	When: "A warning when a member takes at least 2 times its peers' time per request with no more I/Os in flight " +
-		"than members; or is busy over 95 % while its peers' median stays under 75 % and the array below 85 % of " +
-		"its ceiling. An info when a queue at least 3 times as long gathers on one member and the array's ceiling " +
-		"is not known, or the array below 90 % of it, or, in an import, at it: an array that delivers what was " +
-		"paid for has no slow member, but its queue waits somewhere. Silent about deep queues where a probe (run " +
-		"--probe) shows that the member is like the others.",
-	Why: "A stripe waits for its slowest member, so one slow volume makes all of them slow: in the lab a RAID10 " +
-		"of eight with one member at a quarter of its rate wrote at 4 times that member's rate, 251 IOPS instead " +
-		"of 1,153.",
-	Fix: "Probe each member alone, reading only (plimsoll run --probe); a slow one shows at once. Then replace " +
-		"it, finish its initialisation (a volume made from a snapshot is slow on first touch), or raise its " +
-		"provisioning.",
+	When: "A warning when a member takes at least 2 times its peers' time per request with no more I/Os in " +
+		"flight than members; or is over 95 % busy while its peers' median is under 75 % and the array below 85 " +
+		"% of its ceiling. An info when a queue at least 3 times as long gathers on one member and the array's " +
+		"ceiling is unknown or not reached to 90 %, or, in an import, reached. Silent about deep queues where a " +
+		"probe (run --probe) clears the member.",
+	Why: "A stripe waits for its slowest member: in the lab a RAID10 of eight with one member at a quarter " +
+		"of its rate wrote 251 IOPS instead of 1,153.",
+	Fix: "Probe each member alone (plimsoll run --probe). Then replace the slow one, finish its " +
+		"initialisation from a snapshot, or raise its provisioning.",
 	Bad: `nvme1n1: ios=0/1628099, ticks=0/1040612     0.64 ms a request
 nvme2n1: ios=0/1631037, ticks=0/12053112    7.39 ms a request`,
 	Good: `nvme1n1: ios=0/1196794, ticks=0/715212      0.60 ms a request
 nvme2n1: ios=0/1199343, ticks=0/692532      0.58 ms a request`,
-	Ignore: "When it is an info and probing shows equal members: with a deep queue against a rate limit the queue " +
-		"has to wait somewhere.",
-	After: []finding.Code{"PL201"},
-	Check: checkStraggler,
+	Ignore: "When it is an info and probing shows equal members.",
+	After:  []finding.Code{"PL201"},
+	Check:  checkStraggler,
 }
 
 func checkStraggler(c *diagnose.Case, report func(finding.Finding)) {

@@ -12,8 +12,10 @@ import (
 func InCheck() []*finding.Rule[*Facts] {
 	member := &finding.Rule[*Facts]{
 		Code: "PL204", Severity: finding.Info, Title: "array member slower than its peers",
-		Why: "A stripe waits for its slowest member, so one slow volume makes all of them slow.",
-		Fix: "plimsoll why watches it for longer; plimsoll check --probe, when it is quiet, reads from each member alone.",
+		Why: "A stripe waits for its slowest member: in the lab a RAID10 of eight with one member at a " +
+			"quarter of its rate wrote 251 IOPS instead of 1,153.",
+		Fix: "Probe each member alone (plimsoll run --probe). Then replace the slow one, finish its " +
+			"initialisation from a snapshot, or raise its provisioning.",
 		Check: func(f *Facts, report func(finding.Finding)) {
 			if ios := newView(f); ios.top != nil && ios.top.ios() >= shortIOs {
 				only(f, "PL204", finding.Info, report)

@@ -46,8 +46,8 @@ func pages() []*finding.Rule[*Facts] {
 			When: "The storage is slow (at least 0.25 I/Os wait in the mean and each takes more than 4 times its " +
 				"usual time), and a volume does 93 % of its IOPS or throughput, counted as the provider counts " +
 				"them.",
-			Why: "Everything above the limit waits in the volume's queue. More threads make the queue longer and " +
-				"nothing faster.",
+			Why: "Everything above the limit waits in the volume's queue. More threads only make the queue " +
+				"longer.",
 			Fix:    "Ask for less, or buy more: plimsoll advise says which volumes carry what the machine does.",
 			Bad:    "nvme1n1: 3,000 IOPS, 22 waiting, 7.4 ms an I/O; gp3 with 3,000 IOPS",
 			Good:   "nvme1n1: 1,900 IOPS, 1.2 waiting, 0.6 ms an I/O; gp3 with 3,000 IOPS",
@@ -57,8 +57,7 @@ func pages() []*finding.Rule[*Facts] {
 			Code: "PL902", Severity: finding.Warn, Title: "a device does not answer",
 			When: "A device has I/O in flight at every look (ten a second) and completes none for 0.95 s, a " +
 				"device-mapper device is suspended in more than 5 % of the looks, or a device vanishes.",
-			Why: "Whoever reads or syncs waits for all of that time. A device that completes nothing adds nothing " +
-				"to its own statistics, so that iostat shows 0 ms.",
+			Why: "A device that completes nothing adds nothing to its own statistics: iostat shows 0 ms.",
 			Fix: "Read the kernel's log and the provider's status; after a path or a drive has failed, replace it.",
 			Bad: "nvme1n1: 4 in flight, 0 IOPS for 3.2 s", Good: "nvme1n1: 4 in flight, 800 IOPS",
 			Ignore: "When a controller was reset or a path failed over just then, and it is over.",
@@ -67,19 +66,19 @@ func pages() []*finding.Rule[*Facts] {
 			Code: "PL903", Severity: finding.Warn, Title: "the filesystem is frozen",
 			When: "At least 0.3 tasks in the mean wait for a freeze (percpu_rwsem_wait, __percpu_down_read or " +
 				"sb_start_write on their kernel stack; root only).",
-			Why: "fsfreeze(8) stops all writes until it is undone; snapshots and backup agents use it, and one " +
-				"that dies leaves the filesystem frozen. The device itself is at rest.",
+			Why: "fsfreeze(8) stops all writes; a snapshot or backup agent that dies leaves the filesystem " +
+				"frozen.",
 			Fix: "Find who froze it; fsfreeze --unfreeze undoes it.",
 			Bad: "# cat /proc/4711/stack\n[<0>] percpu_rwsem_wait\n[<0>] sb_start_write", Good: "no task waits there",
 			Ignore: "When a snapshot of a second is taken on purpose.",
 		},
 		{
 			Code: "PL904", Severity: finding.Warn, Title: "a control group is at its I/O limit",
-			When: "A control group, plimsoll's own or another's, uses 90 % of what its limit on a device of this " +
-				"path gives (io.max, or blkio.throttle of version 1). The kernel counts whole I/Os in slices of " +
-				"100 ms, so that a limit of 38 per second gives 30.",
-			Why: "What the group asks above its limit waits before the device and is in no disk statistic: the " +
-				"device looks idle and quick while the application waits.",
+			When: "A control group, plimsoll's own or another's, uses 90 % of its limit on a device of " +
+				"this path (io.max, or blkio.throttle of version 1). The kernel counts whole I/Os in slices of " +
+				"100 ms: a limit of 38 per second gives 30.",
+			Why: "I/O above the limit waits before the device and is in no disk statistic: the device " +
+				"looks idle.",
 			Fix:    "Raise the limit, take it away (max), or spread the work over more time. Use multiples of 10.",
 			Bad:    "io.max: 259:0 riops=max wiops=38; the group does 30 writes per second",
 			Good:   "io.max: 259:0 riops=max wiops=500; the group does 30 writes per second",
@@ -88,20 +87,20 @@ func pages() []*finding.Rule[*Facts] {
 		{
 			Code: "PL905", Severity: finding.Warn, Title: "one member of an array gets most I/Os",
 			When: "The storage is slow, a member does more than twice its peers' I/Os, and each takes at least twice as long.",
-			Why: "An array is as fast as its busiest member. A small hot file, metadata in one place, or a stride " +
-				"that matches the stripe sends everything to one of them.",
-			Fix: "Use a smaller chunk, spread the hot files, or align allocation groups so that they do not all " +
-				"begin on one member (mkfs.xfs su and sw).",
+			Why: "An array is as fast as its busiest member. A small hot file, metadata, or a stride that " +
+				"matches the stripe sends everything to one of them.",
+			Fix: "Use a smaller chunk, spread the hot files, or align allocation groups (mkfs.xfs su and " +
+				"sw).",
 			Bad: "nvme1n1: 900 IOPS, its peers 120", Good: "nvme1n1: 310 IOPS, its peers 300",
 			Ignore: "When the file is hot on purpose and fast enough.",
 		},
 		{
 			Code: "PL906", Severity: finding.Warn, Title: "another program uses the storage",
-			When: "The storage is slow or a task waits all the time; of two or more programs with files there, " +
-				"one asks for 60 % of the bytes, twice as many as the second, at least 0.5 MiB/s and 20 % of what " +
-				"the device moves.",
-			Why: "Programs on one device share its limit, and the one with more I/Os in flight gets more of it. " +
-				"Bytes are counted when a program asks: what it writes to memory may reach the device much later.",
+			When: "The storage is slow or a task waits all the time; of two or more programs with files " +
+				"there, one asks for 60 % of the bytes, twice as many as the second, at least 0.5 MiB/s and 20 % " +
+				"of what the device moves.",
+			Why: "Programs on one device share its limit, and the one with more I/Os in flight gets more " +
+				"of it.",
 			Fix: "Move one of them to a device of its own, run it at another time, or limit its control group " +
 				"(the line is printed ready).",
 			Bad: "backup asks for 84 MiB/s, postgres for 1.2 MiB/s", Good: "postgres asks for 1.2 MiB/s, nobody else",
@@ -111,10 +110,10 @@ func pages() []*finding.Rule[*Facts] {
 			Code: "PL907", Severity: finding.Warn, Title: "many small synced writes wait for the filesystem's log",
 			When: "At least one task in the mean waits for the filesystem's log or a sync, 0.3 of them for the " +
 				"log, and writes are of 32 KiB or less (root only).",
-			Why: "Each fsync waits for the log to reach the device; those of all programs on the filesystem wait " +
-				"for each other, also where the device has room.",
-			Fix: "Commit more at once (group commit, one fsync a batch), or give the log a device of its own, or buy " +
-				"volumes with lower latency or more IOPS.",
+			Why: "Each fsync waits for the log to reach the device, and those of all programs on the " +
+				"filesystem wait for each other.",
+			Fix: "Commit more at once (group commit), give the log a device of its own, or buy volumes " +
+				"with lower latency.",
 			Bad:    "12 processes that fsync each 4 KiB, 7.3 of them waiting for the log",
 			Good:   "one fsync for each 100 records",
 			Ignore: "When each of these commits has to be durable by itself, and the wait is paid for it.",
@@ -123,8 +122,8 @@ func pages() []*finding.Rule[*Facts] {
 			Code: "PL908", Severity: finding.Warn, Title: "I/O waits in a layer of this machine",
 			When: "The storage is slow, and an I/O of the path takes more than 2.5 times as long as in the " +
 				"slowest volume below it.",
-			Why: "The time passes in device-mapper, md or dm-crypt on this machine, not in the volumes: faster ones " +
-				"change nothing.",
+			Why: "The time passes in device-mapper, md or dm-crypt, not in the volumes: faster ones change " +
+				"nothing.",
 			Fix: "dm-crypt: switch its work queues off (no_read_workqueue, no_write_workqueue); thin pools and " +
 				"caches: look at their metadata device; raise nr_requests where tasks wait for a place.",
 			Bad: "dm-0: 33 ms an I/O, the volume below 0.7 ms", Good: "dm-0: 0.8 ms an I/O, the volume below 0.7 ms",
@@ -134,9 +133,8 @@ func pages() []*finding.Rule[*Facts] {
 			Code: "PL909", Severity: finding.Warn, Title: "a volume is slow with nothing that queues",
 			When: "An I/O takes more than 4 times its usual time, and by more than this machine's own lateness " +
 				"explains; at most 4 wait on a volume, and nothing else explains it.",
-			Why: "The volume itself answers late. Either it is degraded, or its blocks are read for the first " +
-				"time after it was made from a snapshot: what was never read comes from object storage, at tens " +
-				"of ms a piece.",
+			Why: "Either the volume is degraded, or its blocks are read for the first time after it was " +
+				"made from a snapshot.",
 			Fix: "plimsoll check --probe tells the two apart (PL320). For a first touch: plimsoll array warm. " +
 				"Else ask the provider, or replace the volume.",
 			Bad: "nvme1n1: 30 ms an I/O with 0.9 waiting, gp3 states 0.6 ms", Good: "nvme1n1: 0.7 ms an I/O with 0.9 waiting",
@@ -147,7 +145,7 @@ func pages() []*finding.Rule[*Facts] {
 			When: "Nothing of the storage explains it, and those with files there wait for a processor 25 % of " +
 				"the time, or the hypervisor takes more than 15 %, or an I/O looks slow on a machine whose timers " +
 				"are late.",
-			Why: "A program that waits for a processor looks like one that waits for storage; a faster volume changes nothing.",
+			Why: "A program that waits for a processor looks like one that waits for storage.",
 			Fix: "Find what uses the processors, raise cpu.max of the control group, take a larger instance.",
 			Bad: "postgres waits for a processor 61 % of the time", Good: "postgres waits for a processor 3 % of the time",
 			Ignore: "When the machine is meant to be busy, and the wait is short beside the I/O.",
@@ -164,8 +162,7 @@ func pages() []*finding.Rule[*Facts] {
 		{
 			Code: "PL912", Severity: finding.Info, Title: "a limit that is not known",
 			When: "As PL909, but more than 4 I/Os wait on a volume and all volumes are alike.",
-			Why: "A long queue on equal volumes is what a limit looks like, of the volumes or of the instance. " +
-				"Which one can be said only where the limits are known.",
+			Why:  "A long queue on equal volumes looks like a limit, of the volumes or of the instance.",
 			Fix: "Name what was bought: --volumes and --instance, or plimsoll.yaml. On EC2, Azure and Google Cloud " +
 				"plimsoll asks.",
 			Bad: "28 I/Os wait on each volume at 60 IOPS", Good: "the same with --volumes 4x60iops: PL901",

@@ -118,18 +118,16 @@ var databaseBelow = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Info,
 	Title:    "transactions far below the smallest bound",
-	When: "A database reaches less than 80 % of the smallest bound; where that is the latency or the CPU time of " +
-		"commits, less than c / (3 S + C), the least that c clients are expected to reach (one client: " +
-		"1 / (1.5 S + C)), with S for one synced write and C for the CPU time of a commit. An account of the gap " +
-		"lists its causes, and what nothing explains as unexplained.",
-	Why: "The resource that is named as the limit has room left: something else, or the way in which transactions " +
-		"use it, takes the rest.",
-	Fix:  "Look at what the sessions waited for, and run longer: nothing that was recorded explains enough of the gap.",
-	Bad:  "16 clients, 500 TPS of 2,326 to 3,489 expected: a sync is under way 30 % of the time",
-	Good: "16 clients, 2,849 TPS",
-	Ignore: "When the load is far from synced commits alone, as TPC-B is: its sessions also wait for rows and for " +
-		"the client.",
-	After: []finding.Code{"PL702", "PL707"},
+	When: "A database reaches less than 80 % of the smallest bound, or, where that is the latency or CPU " +
+		"time of commits, less than c / (3 S + C) (one client: 1 / (1.5 S + C)). An account of the gap lists its " +
+		"causes and the unexplained rest.",
+	Why: "The named limit has room left: something else takes the rest.",
+	Fix: "Check the sessions' wait events, and run longer: nothing that was recorded explains enough of " +
+		"the gap.",
+	Bad:    "16 clients, 500 TPS of 2,326 to 3,489 expected: a sync is under way 30 % of the time",
+	Good:   "16 clients, 2,849 TPS",
+	Ignore: "When the load is far from synced commits alone, such as TPC-B.",
+	After:  []finding.Code{"PL702", "PL707"},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, b := range peaks(c) {
 			if b.Ceiling == nil || b.Ceiling.Binding() == nil {

@@ -80,18 +80,16 @@ var commitsLimit = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "limited by the latency of commits",
-	When: "A database reaches 66 % or more of c / (2 S) commits a second, the upper end of what c clients are " +
-		"expected to reach by group commit when one synced write takes S (c / (S + C) where the CPU time C of a " +
-		"commit is longer, or with one client), and 60 % or more of its waits are for the log (WALWrite, " +
-		"WALSync).",
-	Why: "A flush of the log carries about half of the clients' commits, and the next one begins when it has " +
-		"ended. More IOPS or bandwidth of the log volume change nothing; its latency, and the number of clients, " +
-		"do.",
-	Fix: "Use more clients (connections that commit at the same time), a log volume of lower latency such as io2, " +
-		"or synchronous_commit=off for transactions that may be lost in a crash. Not more IOPS.",
+	When: "A database reaches 66 % or more of c / (2 S) commits per second (c clients, S for one synced " +
+		"write; c / (S + C) where the CPU time C of a commit is longer, or with one client), and 60 % or more of " +
+		"its waits are for the log (WALWrite, WALSync).",
+	Why: "A flush of the log carries about half of the clients' commits. Only its latency and the number " +
+		"of clients change the figure, not IOPS or bandwidth.",
+	Fix: "Use more clients, a log volume of lower latency such as io2, or synchronous_commit=off for " +
+		"transactions that may be lost in a crash.",
 	Bad:    "16 clients, S = 2.293 ms: 2,849 TPS of 2,326 to 3,489 expected, WALWrite 78 % of waits",
 	Good:   "the same with 64 clients: more commits share each flush",
-	Ignore: "When the rate is enough, or the scenario is pg-commit, which is there to find it.",
+	Ignore: "When the rate is enough, or in pg-commit.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, b := range peaks(c) {
 			s, apart := b.S()
@@ -173,12 +171,10 @@ var fullPages = &diagnose.Rule{
 	Title:    "full pages are most of the log",
 	When: "Half or more of the bytes of the log are full pages, which the server writes at the first change " +
 		"of a page after a checkpoint.",
-	Why: "They multiply the log: 7,920 bytes a transaction right after a checkpoint, 276 without them (pgbench's " +
-		"simple-update). The log volume then carries so much fewer transactions, and a test long after a " +
-		"checkpoint hides it.",
+	Why: "They multiply the log: 7,920 bytes per transaction right after a checkpoint, 276 without them " +
+		"(pgbench's simple-update). A test long after a checkpoint hides it.",
 	Fix: "Space checkpoints further apart (max_wal_size, checkpoint_timeout), or compare with " +
-		"wal_compression=lz4: `plimsoll run pg-checkpoint " +
-		"--pg-set wal_compression=lz4`. Do not switch full_page_writes off unless the filesystem copies on write.",
+		"wal_compression=lz4: `plimsoll run pg-checkpoint --pg-set wal_compression=lz4`.",
 	Bad:    "7,920 bytes of WAL a transaction, 0.95 full pages each",
 	Good:   "1,328 bytes with wal_compression=lz4",
 	Ignore: "In pg-checkpoint, whose purpose is to show it.",
@@ -228,12 +224,11 @@ var logOnData = &diagnose.Rule{
 	Severity: finding.Fail,
 	Title:    "log and data share a device although two paths were given",
 	When:     "--data and --wal name two directories, and both are on one device, array or filesystem.",
-	Why: "Every sync of the log then waits for the data's writes, and the paths that were to be compared " +
-		"apart are one.",
-	Fix:    "Mount the log's own volume there, or name one path for both.",
-	Bad:    "--data /data --wal /data/wal",
-	Good:   "--data /data --wal /wal, each with a volume of its own",
-	Ignore: "When the separation is only prepared.",
+	Why:      "Every sync of the log waits for the data's writes.",
+	Fix:      "Mount the log's own volume there, or name one path for both.",
+	Bad:      "--data /data --wal /data/wal",
+	Good:     "--data /data --wal /wal, each with a volume of its own",
+	Ignore:   "When the separation is only prepared.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, b := range databases(c) {
 			if !b.Apart || !b.OneMount {
@@ -291,9 +286,10 @@ var cliff = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "transactions fell during the run",
-	When:     "The last third of a load of 12 s or more has less than 75 % of the first third's transactions a second.",
-	Why: "The first part measured a cache, a burst or the time before a checkpoint; what follows is what stays. A " +
-		"published run fell from 34,856 to 17,296 after 15 s, when its data no longer fitted the cache.",
+	When: "The last third of a load of 12 s or more has less than 75 % of the first third's transactions " +
+		"per second.",
+	Why: "The first part measured a cache, a burst or the time before a checkpoint. A published run fell " +
+		"from 34,856 to 17,296 after 15 s, when its data no longer fitted the cache.",
 	Fix: "Run longer (--runtime 10m) and quote the last part; look at the waits and at the checkpoints of that " +
 		"moment.",
 	Bad:    "34,856 TPS, then 17,296",
@@ -352,15 +348,14 @@ var doubtfulCommits = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Invalid,
 	Title:    "the database's figures cannot be trusted",
-	When: "One synced write took 20 % more or less right after the scenario than right before it, " +
-		"transactions failed, something that observes the server failed, or other processes used 30 % of all cores " +
-		"while 95 % were busy.",
-	Why: "The bound assumes that the sync time S stays constant: a noisy device, a burst that ran out or another " +
-		"load changed it in between.",
+	When: "One synced write took 20 % more or less after the scenario than before it, transactions failed, " +
+		"something that observes the server failed, or other processes used 30 % of all cores while 95 % were " +
+		"busy.",
+	Why:    "The bound assumes that the sync time S stays constant.",
 	Fix:    "Find what else uses the log volume, wait for its burst credits to recover, and run the scenario again.",
 	Bad:    "S 0.23 ms before and 3.4 ms after",
 	Good:   "S 1.858 ms before and 1.91 ms after",
-	Ignore: "Never for the figure; commits a sync and WAL a transaction hold all the same.",
+	Ignore: "Never for the figure; commits per sync and WAL per transaction remain valid.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, b := range databases(c) {
 			var why []string
@@ -405,8 +400,7 @@ var requestedCheckpoints = &diagnose.Rule{
 	Severity: finding.Info,
 	Title:    "checkpoints came by WAL, not by time",
 	When:     "During a load more checkpoints were requested than timed, in a scenario that asks for none.",
-	Why: "max_wal_size is small for this rate: checkpoints come early, and each makes the next change of " +
-		"every page a full page in the log.",
+	Why:      "max_wal_size is small for this rate: early checkpoints cause more full pages in the log.",
 	Fix: "Raise max_wal_size to the rate of WAL × checkpoint_timeout × 1.9, as the report's table of " +
 		"checkpoints gives it, if recovery may take as long.",
 	Bad:    "3 requested, 0 timed in a minute",
@@ -433,8 +427,7 @@ var notDurable = &diagnose.Rule{
 	Title:    "commits are not durable with these settings",
 	When: "fsync or synchronous_commit is off, or full_page_writes is off on a filesystem that does not copy " +
 		"on write (not zfs, btrfs or bcachefs).",
-	Why: "The figure is not one of durable commits: what was committed, or the whole database, may be lost " +
-		"when the power fails.",
+	Why: "Commits, or the whole database, may be lost when the power fails.",
 	Fix: "Compare only with figures of the same settings, and do not plan with this one unless the loss is " +
 		"accepted.",
 	Bad:    "--pg-set fsync=off",

@@ -14,10 +14,9 @@ var measuredLoading = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Invalid,
 	Title:    "measured on a volume that was still loading",
-	When: "A scenario reads, and before it the pairs of PL320 claimed a share of 15 % or more not loaded: of the " +
-		"file that it works on where plimsoll wrote that, else of a volume of its role.",
-	Why: "Reads of blocks that were never read come from object storage. The figure is of the snapshot's store " +
-		"and not of the volume, and changes from run to run as blocks are loaded.",
+	When: "A scenario reads, and before it PL320 claimed a share of 15 % or more not loaded, of its file " +
+		"where plimsoll wrote that, else of a volume of its role.",
+	Why:    "The figure is that of the snapshot's object storage, and changes as blocks are loaded.",
 	Fix:    "plimsoll array warm DEVICE, then measure again.",
 	Bad:    "random reads at 23 IOPS on a gp3 made from a snapshot an hour ago",
 	Good:   "the same after plimsoll array warm: 1,640 IOPS",
@@ -41,10 +40,10 @@ var slowNotQueued = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "the volume is slow, not the queue",
-	When: "The job keeps its I/Os in flight, as for PL501, but its latency misses the scenario's own " +
-		"threshold, in the mean and in the median, or is more than 3 times what the volumes state, or PL320 is claimed.",
-	Why: "More in flight hides a slow volume behind a higher figure; each I/O stays as slow as it is. A volume that " +
-		"takes 43 ms at depth 1 where 1 ms is stated is broken, throttled, or reads blocks for the first time.",
+	When: "As PL501, but the latency misses the scenario's own threshold in mean and median, or is more " +
+		"than 3 times what the volumes state, or PL320 is claimed.",
+	Why: "More in flight hides a slow volume behind a higher figure. A volume that takes 43 ms at depth 1 " +
+		"where 1 ms is stated is broken, throttled, or reads blocks for the first time.",
 	Fix: "Find out why: plimsoll check --probe tells a first touch, plimsoll why watches the machine at work. " +
 		"Then ask the provider.",
 	Bad:    "depth 1 on gp3: 43.1 ms, stated 0.6 to 1 ms",

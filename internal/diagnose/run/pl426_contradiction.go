@@ -30,12 +30,10 @@ var contradicting = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "figures contradict each other",
 	When: "In an import, bandwidth differs by more than 5 % from IOPS × the block size; or IOPS × mean " +
-		"latency (Little's law) is more than twice what the jobs may keep in flight; or a mean latency is " +
-		"less than its percentiles make it at the least (half of the I/Os take p50 or more, so the mean is " +
-		"at least half of p50). Invalid for such a mean, and for a factor of 4.",
-	Why: "One of the figures, or the job that is said to have made them, is wrong: a unit was misread, a " +
-		"line was edited or copied from another run, latencies are those of something else.",
-	Fix:    "Look the figures up in fio's own output (JSON has all of them unrounded), with the job that made them.",
+		"latency (Little's law) is more than twice the possible I/Os in flight; or a mean latency is less than " +
+		"half of p50 (invalid, as is a factor of 4).",
+	Why:    "A unit was misread, a line was edited or copied from another run, or the job is another one.",
+	Fix:    "Look the figures up in fio's own output (JSON is unrounded), with its job.",
 	Bad:    "bs=4k: 10,000 IOPS and 625 MiB/s: that many I/Os of 4 KiB are 39 MiB/s",
 	Good:   "bs=4k: 10,000 IOPS and 39.1 MiB/s",
 	Ignore: "When the output was shortened on purpose and you know which figure was kept.",

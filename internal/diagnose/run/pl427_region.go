@@ -23,16 +23,14 @@ var fewOnly = &diagnose.Rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "the same few blocks were used over and over",
-	When: "Every job has a region of at most 16 blocks of its own (size=), below 1 MiB, and did at least 8 " +
-		"times as much. In an import, where the job that stands with the result says so.",
-	Why: "A drive answers repeated reads and writes of one block from its own memory, flash translates one " +
-		"address, and a stripe uses one member. A figure of 16 KiB of data says nothing of a database's " +
-		"gigabytes.",
-	Fix:    "Give each job a region of a gigabyte or more: size=1G. (size=16K is the region; bs=16k is the block.)",
-	Read:   "Do not take it for a figure of the volume: it is one of the same few blocks.",
+	When: "Every job has a region of at most 16 blocks (size=), below 1 MiB, and did at least 8 times as " +
+		"much.",
+	Why:    "A drive answers repeated I/O to one block from its own memory, and a stripe uses one member.",
+	Fix:    "Give each job a gigabyte or more: size=1G. (size=16K is the region; bs=16k is the block.)",
+	Read:   "Do not take it for a figure of the volume.",
 	Bad:    "--bs=16k --size=16K --numjobs=16 --time_based --runtime=180      # 16 blocks, 40,000 times a second",
 	Good:   "--bs=16k --size=1G --numjobs=16 --time_based --runtime=180",
-	Ignore: "On a volume whose limit is on I/Os alone, as EBS's, where a run of a larger region gives the same figure.",
+	Ignore: "On a volume that limits I/Os alone, such as EBS's.",
 	After:  []finding.Code{"PL401", "PL402", "PL418", "PL419"},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {

@@ -24,9 +24,8 @@ var partOnly = &diagnose.Rule{
 	When: "In an import, jobs sync after every write, the syncs have no latency, and the writes' own is less " +
 		"than half of jobs / IOPS; or jobs of an asynchronous engine with one I/O in flight spend 80 % of " +
 		"its latency in submission.",
-	Why: "Who quotes clat then quotes what is left over: a commit takes the write and its sync, and an I/O " +
-		"that is done in its submission (a FUSE or network filesystem, a Windows drive under WSL) has a clat " +
-		"of microseconds.",
+	Why: "clat is only a remainder: a commit takes the write and its sync, and an I/O that is done in its " +
+		"submission (FUSE, a network filesystem, WSL) has a clat of microseconds.",
 	Fix: "Read jobs / IOPS, the time of a whole operation; lat in place of clat; or the syncs' own latency " +
 		"(fio 3.33 and later).",
 	Bad:    "--fdatasync=1: 4,360 IOPS of 10 jobs (2.3 ms each), lat avg=0.216 ms",

@@ -97,14 +97,12 @@ var bimodal = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Info,
 	Title:    "latency has two modes",
-	When: "One direction's latencies (its bins, else its percentiles, else the buckets of the job) have two peaks " +
-		"whose medians lie at least 8 times apart, each with 10 % of the I/Os or more, and a valley at most half " +
-		"as high as the lower peak between them. Where disk statistics or telemetry show members that wait twice " +
-		"as long as their peers, they are named.",
-	Why: "The mean falls where there is hardly any I/O. Two modes are two kinds of I/O: cache and media, a fast " +
-		"and a slow member, or I/Os that pass a rate limit at once and others that wait for its tokens.",
-	Fix: "Judge by percentiles; find out which I/Os are in the slower mode: by member (PL204), by offset, by time " +
-		"(the heat map).",
+	When: "One direction's latencies have two peaks whose medians lie at least 8 times apart, each with 10 " +
+		"% of the I/Os or more, and a valley at most half as high as the lower peak. Members that wait twice as " +
+		"long as their peers are named.",
+	Why: "The mean falls where there is hardly any I/O. Two modes are two kinds of I/O: cache and media, a " +
+		"fast and a slow member, or I/Os that wait for a rate limit.",
+	Fix:    "Judge by percentiles; find the slower I/Os: by member (PL204), by offset, by time (the heat map).",
 	Bad:    "27 % between 190 and 500 µs, 54 % between 10 and 50 ms, mean 13.7 ms",
 	Good:   "99 % between 300 and 550 µs, mean 0.4 ms",
 	Ignore: "In a deep-queue run at a provisioned limit: that is how a rate limit looks.",
@@ -191,12 +189,12 @@ var saturated = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "latencies ran past the end of fio's histogram",
 	When:     "A percentile, or the maximum, lies at or above 17.1 s, where fio's bins end.",
-	Why: "fio counts all that took longer in its last bin, so high percentiles say 17.1 s however long it " +
-		"really was. Only `max` is true.",
-	Fix:    "Find the stall (PL415): an I/O of 17 s is an outage for a database. Read max, not p99.99.",
+	Why: "fio counts all that took longer in its last bin, so percentiles stop at 17.1 s. Only `max` is " +
+		"true.",
+	Fix:    "Find the stall (PL415). Read max, not p99.99.",
 	Bad:    "clat percentiles: 99.99th=[17113]  max=48,211 ms",
 	Good:   "clat percentiles: 99.99th=[45]  max=49 ms",
-	Ignore: "Never for a database; for a batch load on cold storage it may be acceptable.",
+	Ignore: "For a batch load on cold storage.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			var most time.Duration
@@ -244,14 +242,11 @@ var slowShare = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "many I/Os took longer than a second",
-	When: "At least 1 % of all I/Os took more than 1 s, counted from the bins, or from fio's coarse buckets that " +
-		"begin at 1 s. Where submissions wait for their I/O (PL407) and take less than that, it says so: fio " +
-		"picks such I/Os up one by one behind a whole queue of others.",
-	Why: "Under an overload the mean still looks bearable while a part of the requests waits for seconds. A " +
-		"bucket's label is its upper end: `1000=10.17%` are I/Os of 750 ms to 1 s, and only `2000=` and `>=2000=` " +
-		"are above 1 s.",
-	Fix: "Ask for less (PL504), or provision more; use latency_target in fio to find the load that keeps its " +
-		"latency.",
+	When:     "At least 1 % of all I/Os took more than 1 s, by bins or fio's buckets.",
+	Why: "Under an overload the mean looks bearable while a part of the requests waits for seconds. A " +
+		"bucket's label is its upper end: `1000=10.17%` are I/Os of 750 ms to 1 s.",
+	Fix: "Ask for less (PL504), or provision more; use latency_target in fio to find the load that keeps " +
+		"its latency.",
 	Bad:    "lat (msec): 750=9.76%, 1000=10.17%, 2000=19.59%, >=2000=6.77%   # above 1 s: 26.4 %, not 36.5 %",
 	Good:   "lat (msec): 2=62.63%, 4=1.12%",
 	Ignore: "In tests of throughput with an enormous queue, where queueing is inherent.",

@@ -21,8 +21,8 @@ var cpuBound = &diagnose.Rule{
 	Title:    "fio's own CPU time limits the run, not the storage",
 	When: "A fio job uses at least 90 % of its core (user and system), or the host's cores are at least 95 % busy " +
 		"and fio's are the larger part. Other processes have a finding of their own, PL425.",
-	Why: "fio cannot submit faster than its thread runs, so the result reflects the core, not the storage. More " +
-		"volumes would not raise it.",
+	Why: "fio cannot submit faster than its thread runs, so the result reflects the core. More volumes " +
+		"would not raise it.",
 	Fix:  "Use more jobs with less depth each, larger blocks, ioengine=io_uring, or a larger instance.",
 	Read: "Take the figure as that of the CPU: the storage can do more.",
 	Bad:  "numjobs=1, bs=4k: cpu usr=31 %, sys=68 %",
@@ -59,10 +59,10 @@ var othersCompute = &diagnose.Rule{
 	Title:    "other processes used the CPU during the run",
 	When: "The host's cores are at least 95 % busy, and processes other than fio, or the hypervisor, have 30 % of " +
 		"all cores or more.",
-	Why: "fio waits for a core before it submits and before it notices a completion. Throughput is then lower and " +
-		"latency longer than the storage's, and a missed threshold says nothing about the storage.",
-	Fix: "Stop the other processes (top shows them), and measure again. On a host that is always shared, such as a " +
-		"CI runner, measure with --shared-host, and compare variants with plimsoll ab.",
+	Why: "fio waits for a core before it submits and before it notices a completion: throughput is lower " +
+		"and latency longer than the storage's.",
+	Fix: "Stop the other processes (top shows them), and measure again. On a host that is always shared, " +
+		"use --shared-host, and compare variants with plimsoll ab.",
 	Bad:    "The host's 2 cores were 98.9 % busy, 2.8 % with fio",
 	Good:   "The host's 2 cores were 31 % busy, 24 % with fio",
 	Ignore: "When both sides of a comparison ran alternately beside the same load.",
@@ -161,10 +161,9 @@ var robbed = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "the host lost CPU time to steal or interrupts",
 	When:     "At least 5 % of all cores were stolen by the hypervisor, or at least 25 % went into interrupts.",
-	Why: "Stolen time stops fio between an I/O's end and its noticing it, so latencies contain the hypervisor's " +
-		"scheduling. Interrupts on few cores delay completions behind each other.",
-	Fix: "Measure on a dedicated or larger instance, not on a burstable one out of credits; spread NVMe " +
-		"interrupts over cores (one queue a core).",
+	Why: "Stolen time delays fio's noticing of completions, so latencies contain the hypervisor's " +
+		"scheduling. Interrupts on few cores delay each other.",
+	Fix:    "Measure on a dedicated or larger instance; spread NVMe interrupts over cores.",
 	Bad:    "steal 12 %, read p99 9 ms",
 	Good:   "steal 0 %, read p99 1.1 ms",
 	Ignore: "When throughput at the storage's limit is all you asked for.",
@@ -224,10 +223,10 @@ var dirtyStall = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "dirty pages are written back during the run",
-	When: "More than 256 MiB are under writeback at once while the jobs use direct I/O (so they are another's), " +
-		"or seconds with less than a fifth of the median IOPS coincide with it.",
-	Why: "Writeback shares the devices with the load. Buffered writers run at the speed of memory until the dirty " +
-		"limit, then all stop until the device has caught up: the mean describes neither.",
+	When: "More than 256 MiB are under writeback at once while the jobs use direct I/O, or seconds with " +
+		"less than a fifth of the median IOPS coincide with writeback.",
+	Why: "Writeback shares the devices with the load. Buffered writers run at the speed of memory until " +
+		"the dirty limit, then stop: the mean describes neither.",
 	Fix: "Run `sync` before measuring, use direct=1, stop other writers, or lower vm.dirty_bytes and " +
 		"vm.dirty_background_bytes.",
 	Bad:    "writeback 2.1 GiB, 7 of 60 s below a fifth of the median",
@@ -303,14 +302,13 @@ var otherIO = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "something else used the device during the run",
-	When: "The device moved over 10 % more bytes in a direction than fio did, at least 1 MiB/s and 2 % of all it " +
-		"moved, beyond the log writes of its syncs (PL414). " +
-		"The measurement is invalid from a quarter of all that it moved on, unless the run reached its ceiling " +
-		"all the same. In an import a warning: the disk that fio printed counts more than twice the I/Os that fio " +
-		"made of small blocks without syncs.",
-	Why:    "Other processes share the same limits, so the result is too low by whatever they used.",
+	When: "The device moved over 10 % more bytes in a direction than fio, at least 1 MiB/s and 2 % of the " +
+		"total, beyond the log writes of its syncs (PL414). Invalid from a quarter of the total on, unless the " +
+		"run reached its ceiling. In an import a warning: the disk counts more than twice the I/Os that fio made " +
+		"of small blocks without syncs.",
+	Why:    "Other processes share the same limits, so the result is too low by their part.",
 	Fix:    "Stop databases, backups, scrubs and monitoring on these volumes, and run again.",
-	Read:   "Take the figure as the least that the storage gives: what the others had of it is not in it.",
+	Read:   "Take the figure as the least that the storage gives.",
 	Bad:    "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 9 GiB",
 	Good:   "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 0.2 MiB",
 	Ignore: "When the other load belongs to the experiment.",

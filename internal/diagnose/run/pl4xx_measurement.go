@@ -51,23 +51,20 @@ var unwritten = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Invalid,
 	Title:    "reads did not touch the media",
-	When: "fio read, but the devices' own counters show less than half of it; or a tenth of the random reads of " +
-		"any job took less than 0.7 of the drive's own read latency. Where the drive is not known it is a " +
-		"warning, and the limits are 50 µs for half of the reads and 35 µs for a tenth. Also any I/O of null_blk, " +
-		"a RAM disk, tmpfs, or an engine that has no storage.",
-	Why: "A block that was never written, or was discarded when its file was removed, holds nothing: the " +
-		"filesystem or the drive answers with zeros from memory. The figure is the speed of that answer and says " +
-		"nothing about the storage. The page cache does the same for buffered reads.",
-	Fix: "Write the whole region before reading it (plimsoll does so; by hand: the same job with rw=write, bs=1M, " +
-		"or fio's overwrite), keep the files, and read with direct=1.",
-	Read: "Do not quote these reads as the storage's. What it gives shows on a region that was written whole, with " +
-		"direct=1.",
+	When: "fio read, but the devices' own counters show less than half of it; or a tenth of the random " +
+		"reads of a job took less than 0.7 of the drive's read latency. Where the drive is unknown it is a " +
+		"warning, and the limits are 50 µs for half of the reads and 35 µs for a tenth. Also any I/O of " +
+		"null_blk, a RAM disk, tmpfs, or an engine without storage.",
+	Why: "A block that was never written, or was discarded, holds nothing: the filesystem or the drive " +
+		"answers with zeros from memory. The page cache does the same for buffered reads.",
+	Fix: "Write the whole region first (plimsoll does; by hand rw=write, bs=1M, or fio's overwrite), keep " +
+		"the files, and read with direct=1.",
+	Read: "Do not quote these reads as the storage's.",
 	Bad: `rm /opt/fio/t0/*                      # discards their blocks
 fio --filename=/dev/md0 --rw=randread ...   # 238k IOPS, p50 42 µs, on drives that need 77 µs`,
 	Good: `fio --name=lay --filename=/opt/fio/t0/f --size=100g --rw=write --bs=1M --direct=1
 fio --filename=/opt/fio/t0/f --size=100g --rw=randread ...   # 137k IOPS, p50 200 µs`,
-	Ignore: "On Optane, Z-NAND or memory-backed devices, whose reads are that fast; declare the drive and its " +
-		"read latency.",
+	Ignore: "On Optane, Z-NAND or memory-backed devices: declare the drive and its read latency.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			f, ok := unreal(m)
@@ -283,8 +280,8 @@ var cutShort = &diagnose.Rule{
 	Title:    "run ended early or with errors",
 	When: "A job ended with an error, I/Os were short or dropped, or less than 95 % of the planned time was measured " +
 		"(below half and 10 s, and with errors, it is invalid).",
-	Why: "fio counts what completed before the end and prints it like any other figure. Failed I/Os are often " +
-		"fast, so errors make a device look better.",
+	Why: "fio counts what completed before the end. Failed I/Os are often fast, so errors make a device " +
+		"look better.",
 	Fix:    "Look for the errno in fio's output and for I/O errors in dmesg; run it again for its full time.",
 	Read:   "Read the figures as those of the part that was measured; where a job failed, fio's errno says what.",
 	Bad:    "randrw: (groupid=0, jobs=4): err= 5 (file:io_u.c, error=Input/output error)",
@@ -397,15 +394,14 @@ var tooNoisy = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "variance is too high to trust the mean",
-	When: "The 95 % interval of the mean IOPS (batch means of the seconds) is wider than ±10 %. In an import of one " +
-		"job: fio's samples of half a second have a standard deviation of 40 % of their mean or more, and of 30 % " +
-		"without the most extreme one, unless that one alone holds a tenth of all I/Os; of several jobs in one row: " +
-		"90 % of the mean of a single job.",
-	Why: "A rerun could easily land on the other side of your threshold, so neither a pass nor a miss means much.",
-	Fix: "Run longer or in several rounds; look for what disturbs it: another load, a burst that ends (PL406), " +
-		"stalls (PL415), a resync (PL202).",
-	Read: "Quote the figure with its spread. A log of its seconds (write_bw_log) or other rounds would say when it " +
-		"changed.",
+	When: "The 95 % interval of the mean IOPS (batch means of the seconds) is wider than ±10 %. In an " +
+		"import of one job: fio's samples of half a second have a standard deviation of at least 40 % of their " +
+		"mean, and 30 % without the most extreme one, unless that one holds a tenth of all I/Os; of several jobs " +
+		"in one row: 90 % of the mean of a single job.",
+	Why: "A rerun could land on the other side of your threshold.",
+	Fix: "Run longer or in several rounds; look for a disturbance: another load, a burst that ends " +
+		"(PL406), stalls (PL415), a resync (PL202).",
+	Read:   "Quote the figure with its spread.",
 	Bad:    "1,200 IOPS ± 25 % over 60 s",
 	Good:   "1,200 IOPS ± 2 % over 300 s",
 	Ignore: "When only the order of magnitude matters.",
@@ -463,11 +459,11 @@ var impossible = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "result is above the physical limit",
-	When: "Measured IOPS exceed what the hardware allows, bursts included, by more than 10 %: the limits in the " +
-		"topology are wrong, or the I/O did not go where it should. From 1.5 times on the measurement is invalid.",
-	Why: "Either the figure or the limit is false, and a plan built on either fails.",
-	Fix: "Check the declared volumes and the instance type (published limits change); make sure that blocks were " +
-		"written before they are read, and that nothing caches on the way.",
+	When: "Measured IOPS exceed what the hardware allows, bursts included, by more than 10 %; invalid from " +
+		"1.5 times on.",
+	Why: "Either the figure or the limit is wrong, and so is a plan built on it.",
+	Fix: "Check the declared volumes and the instance type; make sure that blocks were written before they " +
+		"are read, and that nothing caches.",
 	Bad:    "randread: 63,504 IOPS where eight volumes can give 2,351",
 	Good:   "randread: 2,351 IOPS, 98 % of the volumes' 2,400",
 	Ignore: "When the topology was only assumed.",
@@ -536,14 +532,12 @@ var conversion = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "synced writes also pay for extent conversion",
-	When: "A workload syncs its writes and its device wrote more than 1.3 times the bytes that fio wrote, with a " +
-		"surplus of at least a log block (4 KiB) for each of them. Not of files that plimsoll itself has written " +
-		"before: there the surplus is another's (PL412).",
+	When: "A workload syncs its writes and its device wrote more than 1.3 times fio's bytes, with a " +
+		"surplus of at least 4 KiB for each of them. Files that plimsoll prefilled are excepted (PL412).",
 	Why: "The first write to a fallocated or sparse block changes metadata, so each sync also writes the " +
-		"filesystem's log. A database's recycled WAL does not do that. In the lab this cost two thirds of the " +
-		"IOPS (978 dropped to 348).",
-	Fix: "Overwrite the file with data before measuring, as plimsoll does for its own scenarios, and give the " +
-		"log a small stripe unit (PL212).",
+		"filesystem's log, which a database's recycled WAL does not. In the lab it cost two thirds of the IOPS.",
+	Fix: "Overwrite the file before measuring, as plimsoll does, and give the log a small stripe unit " +
+		"(PL212).",
 	Bad: "fio --rw=write --bs=8k --fdatasync=1 --filename=/wal/new       # allocated with fallocate",
 	Good: "fio --rw=write --bs=1M --filename=/wal/f && fio --rw=write --bs=8k --fdatasync=1 --filename=/wal/f " +
 		"--overwrite=1",

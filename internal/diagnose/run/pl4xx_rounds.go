@@ -54,10 +54,10 @@ var roundsDiffer = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Info,
 	Title:    "rounds differ more than their seconds explain",
-	When: "Of five rounds or more the standard deviation is over 1 % and more than three times what the seconds " +
-		"within each round account for (batch means).",
-	Why: "What changes between rounds (placement, caches, neighbours, interrupts) is larger than what changes " +
-		"within one. A longer run would look more certain and be no nearer to the truth.",
+	When: "Of five rounds or more the standard deviation is over 1 % and more than three times what the " +
+		"seconds within each round account for.",
+	Why: "Changes between rounds (placement, caches, neighbours, interrupts) are larger than within one. A " +
+		"longer run would look more certain and be no nearer to the truth.",
 	Fix:    "Measure more rounds, not longer ones: --rounds 10 --runtime 15, or --until 3%.",
 	Bad:    "5 rounds of 60 s: spread 4 %, seconds alone say ± 0.3 %",
 	Good:   "5 rounds: spread 0.4 %, seconds alone say ± 0.3 %",
@@ -109,11 +109,9 @@ var roundApart = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "a round stands apart from the others",
 	When: "Of five rounds or more one lies further from the median than 3.5 times 1.4826 times the median " +
-		"distance, and by over 2 % (Iglewicz and Hoaglin 1993).",
-	Why: "Something happened in that round that did not in the others. It is part of the truth when it comes " +
-		"back, and hides it when it does not.",
-	Fix: "Look at that round's own charts. It is kept in all figures; measure more rounds to see how often it " +
-		"comes back.",
+		"distance, and over 2 % (Iglewicz and Hoaglin 1993).",
+	Why:    "Something happened in that round that did not in the others.",
+	Fix:    "Look at that round's charts. It is kept in all figures; more rounds show how often it comes back.",
 	Bad:    "1,000, 1,010, 995, 690, 1,004 IOPS",
 	Good:   "1,000, 1,010, 995, 998, 1,004 IOPS",
 	Ignore: "When the cause is known and is part of the load.",
@@ -155,11 +153,10 @@ var roundsDrift = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "rounds drift",
-	When: "Of six rounds or more the figures rise or fall in the order they were measured with a chance below " +
-		"1 % (Mann-Kendall), by over 2 % in all.",
-	Why: "The machine was not the same at the end as at the beginning: credits of a burst that run out, a drive " +
-		"that fills, a cache that warms. The mean belongs to no moment, and a comparison with another session " +
-		"compares the moments.",
+	When: "Six rounds or more rise or fall in their order with a chance below 1 % (Mann-Kendall), by over " +
+		"2 % in all.",
+	Why: "The machine changed during the session: burst credits ran out, a drive filled, a cache warmed. " +
+		"The mean belongs to no moment.",
 	Fix:    "Let it settle before measuring (longer ramp, more written), or compare in pairs: plimsoll ab.",
 	Bad:    "1,000, 980, 965, 940, 922, 905 IOPS",
 	Good:   "1,000, 980, 1,005, 990, 1,010, 985 IOPS",

@@ -32,13 +32,11 @@ var tooShort = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "the run was too short for what it should show",
-	When: "The window that the figures cover is below a second (below half a second, in which fio takes no sample, it " +
-		"is invalid), or has too few seconds for an interval. An info where 16 samples of fio's or more know their mean " +
-		"to ±5 %.",
-	Why: "What is measured is the start: caches of drive and machine that are still empty or still full, the " +
-		"first I/Os of a queue, a few hundred samples at most for a p99. There is no second to compare with, so " +
-		"no interval either.",
-	Fix:    "Set time_based and a runtime of 30 s or more; a job without them ends when its size is done (PL129).",
+	When: "The figures cover less than a second (below half a second it is invalid), or too few seconds " +
+		"for an interval. An info where 16 of fio's samples or more know their mean to ±5 %.",
+	Why: "The run shows only its start: empty or full caches, the first I/Os of a queue, few samples for a " +
+		"p99.",
+	Fix:    "Set time_based and a runtime of 30 s or more (PL129).",
 	Read:   "Do not compare it: so short a run consists of its start and its end.",
 	Bad:    "fio --name=a --rw=read --size=4m                                   # 1,024 I/Os, 4 ms",
 	Good:   "fio --name=a --rw=read --size=4g --direct=1 --time_based --runtime=60",
@@ -127,20 +125,18 @@ var pageCache = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "the page cache was measured, not the storage",
-	When: "Jobs without direct=1 moved 16 MiB or more, and the devices' own counters show less than 90 % of the " +
-		"bytes that fio read, or that it wrote, in the window; below half, the measurement is invalid. In an " +
-		"import: half of the random reads, or of the writes that are not synced, took less than 6 µs, whatever is " +
-		"said of direct (10 µs where it is known to be off; a warning for other reads); or jobs with one I/O at a " +
-		"time compute so much that an I/O has less than 6 µs left to wait for a drive; or a fifth of the reads " +
-		"took less than 10 µs and as many never reached the device; or half of the buffered writes took what a copy takes " +
-		"(less than 100 µs, and 1 ms for each MiB), and the slowest hundredth 100 times as long and 10 ms, or all of " +
-		"them are 4 GiB at most (a warning; invalid where both are true); or the job had pre_read=1 (or " +
-		"invalidate=0: a warning) and its reads waited for nothing. Not where a device counted them.",
-	Why: "Buffered I/O goes to memory first. Reads that it holds never reach a device, and writes are done when " +
-		"they are copied; the device gets them later, or never when they are overwritten in between. A database " +
-		"that does its own caching sees none of that speed.",
-	Fix: "Set direct=1. Where the application does use the page cache, use a file of twice the memory and an " +
-		"end_fsync=1, and run longer than it takes to fill vm.dirty_bytes.",
+	When: "Jobs without direct=1 moved 16 MiB or more, and the devices' counters show less than 90 % of " +
+		"fio's reads or writes; below half, invalid. In an import: half of the random reads, or of the unsynced " +
+		"writes, took less than 6 µs (10 µs where direct is off; a warning for other reads); or jobs with one " +
+		"I/O at a time leave it less than 6 µs beside their CPU time; or a fifth of the reads took less than 10 " +
+		"µs and as many never reached the device; or half of the buffered writes took a copy's time (less than " +
+		"100 µs, and 1 ms for each MiB), and the slowest hundredth 100 times as long and 10 ms, or all of them " +
+		"are at most 4 GiB (a warning; invalid where both are true); or pre_read=1 (invalidate=0: a warning) and " +
+		"reads that waited for nothing. Not where a device counted them.",
+	Why: "Buffered I/O goes to memory first. Reads that it holds never reach a device, and writes are done " +
+		"when they are copied.",
+	Fix: "Set direct=1. Where the application uses the page cache, use a file of twice the memory, " +
+		"end_fsync=1, and a run longer than vm.dirty_bytes takes to fill.",
 	Read: "Do not quote it as the storage's: it is what memory gives.",
 	Bad: "fio --name=a --rw=randwrite --bs=4k --size=64m --time_based --runtime=60        # 183,000 IOPS, of " +
 		"which the disk saw 44 %",

@@ -30,7 +30,7 @@ var ceilingReached = &diagnose.Rule{
 	Code: "PL502", Since: "0.1", Severity: finding.Info,
 	Title:  "ceiling reached",
 	When:   "Measured IOPS are 95 % to 110 % of the lowest limit that the hardware sets.",
-	Why:    "The storage delivers what it can: this resource is the limit, and only raising it changes the figure.",
+	Why:    "The storage delivers its limit; only raising this resource changes the figure.",
 	Fix:    "If you need more, raise the limiting resource up to the next limit; `plimsoll ceiling` shows both.",
 	Bad:    "12,200 IOPS, and nobody knows why not more",
 	Good:   "12,200 IOPS: 101.7 % of the 12,000 that eight volumes allow in RAID10 writes",
@@ -94,20 +94,18 @@ var farBelow = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "far below the ceiling",
-	When: "Measured IOPS are below 80 % of the lowest limit that the hardware sets, and neither concurrency nor " +
-		"the job's own rate explains it. Where no limit of the volumes is known, an instance's alone makes no " +
-		"gap. Between 80 and 95 % it is an info, where causes that more than latencies show explain at least half " +
-		"of the gap. An account of the gap lists the causes that the case shows, each with its share; a cause " +
-		"below a tenth of the gap is not named, and what nothing explains is listed as unexplained.",
-	Why: "Capacity that is paid for does not arrive. Something between fio and the volumes takes it.",
-	Fix: "What was recorded does not explain the gap: record telemetry (plimsoll run), probe each " +
-		"member alone (plimsoll run --probe), and compare depths (plimsoll sweep).",
-	Read: "Ask for the disk statistics of each member (fio prints them), and for results of other depths.",
-	Bad:  "3,733 MiB/s from four drives that can read 12,000 MB/s",
-	Good: "11,400 MB/s from the same drives",
-	Ignore: "When the limits come from data sheets of sequential 128 KiB reads on empty drives and your load is " +
-		"nothing like that.",
-	After: []finding.Code{"PL401", "PL406", "PL501", "PL504"},
+	When: "Measured IOPS are below 80 % of the hardware's lowest limit, and neither concurrency nor the " +
+		"job's own rate explains it. An instance's limit alone makes no gap. Between 80 and 95 % an info, where " +
+		"named causes explain at least half of the gap. An account lists the causes with their shares, from a " +
+		"tenth of the gap on, and the unexplained rest.",
+	Why: "Capacity that is paid for does not arrive.",
+	Fix: "Nothing recorded explains the gap: record telemetry (plimsoll run), probe each member alone " +
+		"(plimsoll run --probe), compare depths (plimsoll sweep).",
+	Read:   "Ask for the disk statistics of each member (fio prints them), and for results of other depths.",
+	Bad:    "3,733 MiB/s from four drives that can read 12,000 MB/s",
+	Good:   "11,400 MB/s from the same drives",
+	Ignore: "When the limits come from data sheets of another kind of load.",
+	After:  []finding.Code{"PL401", "PL406", "PL501", "PL504"},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			b, ok := diagnose.Hardware(m.Ceiling)
@@ -154,8 +152,8 @@ var demandMissed = &diagnose.Rule{
 	Title:    "the demand was not met",
 	When: "A job asks for a rate (rate=, rate_iops=) and less than 98 % of it was measured, in a direction " +
 		"that ran.",
-	Why: "The rate is what the application needs. A rate-limited job falls behind when the storage cannot " +
-		"keep up, and its latencies then grow without bound.",
+	Why: "A rate-limited job falls behind when the storage cannot keep up, and its latencies then grow " +
+		"without bound.",
 	Fix:    "Provision for the demand (`plimsoll ceiling FILE` says what it takes), or lower it.",
 	Bad:    "rate=16m × 16 jobs = 256 MiB/s of reads asked, 118 MiB/s measured (46 %)",
 	Good:   "rate=5m × 16 jobs = 80 MiB/s of writes asked, 80 MiB/s measured",
@@ -238,7 +236,8 @@ var instanceBound = &diagnose.Rule{
 	Severity: finding.Info,
 	Title:    "limited by the instance, not by its volumes",
 	When:     "The ceiling is reached, and the lowest limit is the instance's own, on its network storage.",
-	Why:      "All volumes of a machine share this cap. More or faster volumes change nothing; a larger instance does.",
+	Why: "All volumes of a machine share this cap. More or faster volumes change nothing; a larger " +
+		"instance does.",
 	Fix: "Choose an instance whose sustained limit covers the load, or provision the volumes down to " +
 		"what it can use.",
 	Bad:    "an io2 volume of 64,000 IOPS on a c6a.xlarge, which sustains 6,000",
@@ -278,9 +277,8 @@ var mirrorReads = &diagnose.Rule{
 	Severity: finding.Info,
 	Title:    "a mirrored array reads from every member",
 	When:     "A RAID1 or RAID10 array reads more than 1.25 times what the volumes of one side can give.",
-	Why: "The rule of thumb `stripes × volume` holds for writes, which go to both sides of a mirror. Reads are " +
-		"spread over all members, so a plan that halves them buys twice what it needs, and a result `above " +
-		"theory` is no surprise.",
+	Why: "`stripes × volume` holds for writes, which go to both sides of a mirror. Reads are spread over " +
+		"all members, so a plan that halves them buys twice what it needs.",
 	Fix:    "Count all members for reads: 8 × 125 MiB/s = 1,000 MiB/s, and half of it for writes.",
 	Bad:    "RAID10 of 8 gp3: Throughput = 4 × 125 = 500 MB/s; measured 1,003 MB/s of reads",
 	Good:   "read 8 × 125 = 1,000 MiB/s, write 4 × 125 = 500 MiB/s",
