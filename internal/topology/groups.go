@@ -39,7 +39,8 @@ type Groups struct {
 	read   *sys.Reader
 	names  map[string]string // of devices, by major:minor
 	limits []GroupLimit
-	used   []float64
+	before []tally
+	dirs   []string // of the groups of version 1
 	seen   int
 }
 
@@ -56,10 +57,7 @@ func ReadGroups(r *sys.Reader, names map[string]string) *Groups {
 		}
 	}
 	g.walk("sys/fs/cgroup/blkio", "/", g.version1)
-	g.used = make([]float64, len(g.limits))
-	for i := range g.limits {
-		g.used[i] = g.count(&g.limits[i])
-	}
+	g.before = g.tallies()
 	return g
 }
 
@@ -128,6 +126,7 @@ var version1Files = []struct{ file, what string }{
 }
 
 func (g *Groups) version1(base, group string) {
+	g.dirs = append(g.dirs, path.Join(base, group))
 	for _, f := range version1Files {
 		file := path.Join(base, group, f.file)
 		for line := range strings.Lines(g.read.Text(file)) {
@@ -151,34 +150,19 @@ func (g *Groups) add(l GroupLimit) {
 	g.limits = append(g.limits, l)
 }
 
-// count is what a group has used so far of what is limited.
+// count is what a group of version 2 has used so far of what is limited.
 func (g *Groups) count(l *GroupLimit) float64 {
 	dir := path.Dir(strings.TrimPrefix(l.File, "/"))
-	if l.Version == 2 {
-		key := map[string]string{"rbps": "rbytes", "wbps": "wbytes", "riops": "rios", "wiops": "wios"}[l.What]
-		for line := range strings.Lines(g.read.Text(dir + "/io.stat")) {
-			fields := strings.Fields(line)
-			if len(fields) == 0 || fields[0] != l.Number {
-				continue
-			}
-			for _, f := range fields[1:] {
-				if k, v, _ := strings.Cut(f, "="); k == key {
-					return number(v)
-				}
-			}
+	key := map[string]string{"rbps": "rbytes", "wbps": "wbytes", "riops": "rios", "wiops": "wios"}[l.What]
+	for line := range strings.Lines(g.read.Text(dir + "/io.stat")) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || fields[0] != l.Number {
+			continue
 		}
-		return 0
-	}
-	file, way := "blkio.throttle.io_serviced", "Read"
-	if strings.HasSuffix(l.What, "bps") {
-		file = "blkio.throttle.io_service_bytes"
-	}
-	if l.What[0] == 'w' {
-		way = "Write"
-	}
-	for line := range strings.Lines(g.read.Text(dir + "/" + file)) {
-		if f := strings.Fields(line); len(f) == 3 && f[0] == l.Number && f[1] == way {
-			return number(f[2])
+		for _, f := range fields[1:] {
+			if k, v, _ := strings.Cut(f, "="); k == key {
+				return number(v)
+			}
 		}
 	}
 	return 0
@@ -195,10 +179,11 @@ func (g *Groups) Any() bool { return len(g.limits) > 0 }
 // Used are the limits with what was used of them since ReadGroups, in span.
 func (g *Groups) Used(span time.Duration) []GroupLimit {
 	all := slices.Clone(g.limits)
-	for i := range all {
-		if span > 0 {
-			all[i].Used = max(0, g.count(&all[i])-g.used[i]) / span.Seconds()
-		}
+	if span <= 0 {
+		return all
+	}
+	for i, now := range g.tallies() {
+		all[i].Used = now.done(g.before[i]) / span.Seconds()
 	}
 	return all
 }

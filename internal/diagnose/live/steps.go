@@ -125,7 +125,7 @@ func (v *view) groupLimit() *Cause {
 		Evidence: []finding.Evidence{
 			{What: "limit", Found: limit, Where: l.File + " on " + l.Device},
 			{
-				What: "used", Found: used, Expected: fmt.Sprintf("below %s of what the limit gives", text.Percent(groupUse)),
+				What: "used", Found: used, Expected: fmt.Sprintf("below %s of what the limit gives", text.Percent(v.groupUse())),
 				Where: l.File,
 			},
 		},
@@ -154,12 +154,22 @@ func amount(what string, v float64) string {
 
 func raised(limit float64) float64 { return 2 * limit }
 
+// groupUse is the share of what a limit gives from which it is reached. blk-throttle gives in slices of
+// 100 ms, so that a window sees up to one slice less than its time.
+func (v *view) groupUse() float64 {
+	const slice = 100 * time.Millisecond
+	if v.f.Window == nil || v.f.Window.Span <= slice {
+		return groupUse
+	}
+	return groupUse * float64(v.f.Window.Span-slice) / float64(v.f.Window.Span)
+}
+
 // fullest is the limit of which the most is used, nil where none is reached.
 func (v *view) fullest() *topology.GroupLimit {
 	var most *topology.GroupLimit
 	for i := range v.f.Groups {
 		l := &v.f.Groups[i]
-		if l.Limit > 0 && l.Used >= groupUse*l.Effective() && (most == nil || l.Used/l.Limit > most.Used/most.Limit) {
+		if l.Limit > 0 && l.Used >= v.groupUse()*l.Effective() && (most == nil || l.Used/l.Limit > most.Used/most.Limit) {
 			most = l
 		}
 	}

@@ -2,6 +2,7 @@ package live
 
 import (
 	"encoding/json"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -199,7 +200,7 @@ func TestEachStepAndItsNearMiss(t *testing.T) {
 		{"frozen", "4-frozen", nil, "PL903", func(f *Facts) { scaled(f, telemetry.ForFrozen, 0.29) }},
 		{"control group", "4-cgroup", nil, "PL904", func(f *Facts) {
 			for i := range f.Groups {
-				f.Groups[i].Used = 0.89 * f.Groups[i].Effective()
+				f.Groups[i].Used = 0.88 * f.Groups[i].Effective() // 0.882 is 0.9 of 5 s less a slice of 100 ms
 			}
 		}},
 		{"a limit that the slices make smaller", "4-cgroup", func(f *Facts) {
@@ -506,5 +507,20 @@ func TestTheLineThatLimitsAnother(t *testing.T) {
 		if a.First != "PL906" || !regexp.MustCompile(c.want).MatchString(a.Causes[0].Next[0]) {
 			t.Errorf("%s: %s %v, want %s", c.what, a.First, a.Causes, c.want)
 		}
+	}
+}
+
+// A window sees up to one slice of 100 ms less of a limit than its time, which counts in a short one.
+func TestShareOfALimitThatIsUsed(t *testing.T) {
+	for span, want := range map[time.Duration]float64{
+		0: 0.9, 100 * time.Millisecond: 0.9, 800 * time.Millisecond: 0.9 * 7 / 8, 5 * time.Second: 0.882,
+	} {
+		v := &view{f: &Facts{Window: &telemetry.Window{Span: span}}}
+		if got := v.groupUse(); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s: %v, want %v", span, got, want)
+		}
+	}
+	if got := (&view{f: &Facts{}}).groupUse(); got != 0.9 {
+		t.Errorf("no window: %v", got)
 	}
 }
