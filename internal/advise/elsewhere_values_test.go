@@ -1,0 +1,237 @@
+package advise
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+// Each of six limits holds alone, to the rounding that arithmetic may lose; one that is not known holds
+// nothing.
+func TestWantsWithinLimits(t *testing.T) {
+	q := wants{volumes: 4, typ: "t", all: need{100, 1000}, reads: need{70, 700}, writes: need{30, 300}}
+	set := []func(*cloud.Limits, float64){
+		func(l *cloud.Limits, v float64) { l.IOPS = units.IOPS(100 * v) },
+		func(l *cloud.Limits, v float64) { l.Rate = units.Rate(1000 * v) },
+		func(l *cloud.Limits, v float64) { l.ReadIOPS = units.IOPS(70 * v) },
+		func(l *cloud.Limits, v float64) { l.ReadRate = units.Rate(700 * v) },
+		func(l *cloud.Limits, v float64) { l.WriteIOPS = units.IOPS(30 * v) },
+		func(l *cloud.Limits, v float64) { l.WriteRate = units.Rate(300 * v) },
+	}
+	for i, f := range set {
+		for share, want := range map[float64]bool{1.01: true, 1: true, 1 - loss/2: true, 1 - 2*loss: false, 0.005: false, 0: true} {
+			var l cloud.Limits
+			if f(&l, share); q.within(l) != want {
+				t.Errorf("limit %d at %v of what is wanted: %v", i, share, !want)
+			}
+			for j, other := range set {
+				if other(&l, 2); j == i {
+					f(&l, share)
+				}
+			}
+			if q.within(l) != want {
+				t.Errorf("limit %d at %v, the others at twice: %v", i, share, !want)
+			}
+		}
+	}
+	enough, few := cloud.Limits{IOPS: 100}, cloud.Limits{IOPS: 50}
+	of := func(typ string, l cloud.Limits) cloud.Cap { return cloud.Cap{Types: []string{typ}, Baseline: l} }
+	for name, c := range map[string]struct {
+		f    cloud.InstanceFacts
+		want bool
+	}{
+		"its own limit":            {cloud.InstanceFacts{Baseline: enough}, true},
+		"too little":               {cloud.InstanceFacts{Baseline: few}, false},
+		"nothing known":            {cloud.InstanceFacts{}, false},
+		"that of the type":         {cloud.InstanceFacts{Caps: []cloud.Cap{of("t", enough)}}, true},
+		"too little of the type":   {cloud.InstanceFacts{Baseline: enough, Caps: []cloud.Cap{of("t", few)}}, false},
+		"the type's, not its own":  {cloud.InstanceFacts{Baseline: few, Caps: []cloud.Cap{of("t", enough)}}, true},
+		"that of another type":     {cloud.InstanceFacts{Caps: []cloud.Cap{of("u", enough)}}, false},
+		"another's, and its own":   {cloud.InstanceFacts{Baseline: enough, Caps: []cloud.Cap{of("u", few)}}, true},
+		"two of the type":          {cloud.InstanceFacts{Caps: []cloud.Cap{of("t", enough), of("t", few)}}, false},
+		"four attached":            {cloud.InstanceFacts{Baseline: enough, Attachments: 4}, true},
+		"three attached":           {cloud.InstanceFacts{Baseline: enough, Attachments: 3}, false},
+		"one attached":             {cloud.InstanceFacts{Baseline: enough, Attachments: 1}, false},
+		"how many is not known":    {cloud.InstanceFacts{Baseline: enough, Attachments: 0}, true},
+		"it takes none of them":    {cloud.InstanceFacts{Baseline: enough, Without: []string{"s", "t"}}, false},
+		"it takes none of another": {cloud.InstanceFacts{Baseline: enough, Without: []string{"s"}}, true},
+	} {
+		if got := q.on(c.f); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// A choice is better that costs less; what has no price is behind what has one, and then the fewer
+// volumes and the cheaper machine decide.
+func TestBetterChoices(t *testing.T) {
+	choice := func(month, machine cloud.USD, n int) *Choice {
+		return &Choice{Month: month, InstanceMonth: machine, Layout: Layout{N: n}}
+	}
+	for name, c := range map[string]struct {
+		a, b *Choice
+		want bool
+	}{
+		"cheaper":               {choice(1, 9, 9), choice(2, 1, 1), true},
+		"dearer":                {choice(2, 1, 1), choice(1, 9, 9), false},
+		"alike":                 {choice(2, 1, 1), choice(2, 1, 1), false},
+		"with a price":          {choice(5, 1, 9), choice(0, 1, 1), true},
+		"without":               {choice(0, 1, 1), choice(5, 1, 9), false},
+		"fewer volumes":         {choice(0, 9, 1), choice(0, 1, 2), true},
+		"more volumes":          {choice(0, 1, 2), choice(0, 9, 1), false},
+		"a priced machine":      {choice(0, 9, 1), choice(0, 0, 1), true},
+		"a machine of no price": {choice(0, 0, 1), choice(0, 9, 1), false},
+		"a cheaper machine":     {choice(0, 1, 1), choice(0, 2, 1), true},
+		"a dearer machine":      {choice(0, 2, 1), choice(0, 1, 1), false},
+	} {
+		if got := c.a.better(c.b); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	all := &Choices{Rows: []Choice{*choice(0, 0, 1), *choice(3, 1, 1), *choice(0, 5, 1), *choice(2, 9, 1), *choice(2, 1, 1)}}
+	all.sort()
+	got := []cloud.USD{}
+	for _, c := range all.Rows {
+		got = append(got, c.Month*10+c.InstanceMonth)
+	}
+	if !slices.Equal(got, []cloud.USD{21, 29, 31, 0, 5}) {
+		t.Errorf("%v", got)
+	}
+	// A sum needs the price of the machine, and that of volumes unless they are its own.
+	r := &Request{Prices: &cloud.Prices{
+		Instances: map[string]cloud.USD{"m": 1_000_000}, Volumes: map[string]cloud.VolumePrice{"v": {GiB: 1_000_000}},
+	}}
+	for name, c := range map[string]struct {
+		typ, volume string
+		local       bool
+		want        cloud.USD
+	}{
+		"both":            {"m", "v", false, 730_000_000 + 20_000_000},
+		"no volume price": {"m", "w", false, 0},
+		"its own drives":  {"m", "w", true, 730_000_000},
+		"no machine's":    {"n", "v", false, 0},
+	} {
+		out := r.choice(&Candidate{Type: c.typ, Layout: Layout{N: 2, Local: c.local, Spec: cloud.VolumeSpec{Type: c.volume, Size: 10 * units.GiB}}})
+		if out.Month != c.want {
+			t.Errorf("%s: %v, want %v", name, out.Month, c.want)
+		}
+	}
+}
+
+// What is said of choices that were not looked at in full.
+func TestNotesOfChoices(t *testing.T) {
+	prices := &cloud.Prices{Instances: map[string]cloud.USD{"m": 1}}
+	plain := func(change func(*Request, *workload.Stream)) *Request {
+		s := workload.Stream{Name: "s"}
+		r := &Request{Cloud: cloud.EC2{}, Prices: &cloud.Prices{}}
+		change(r, &s)
+		if r.Demand == nil {
+			r.Demand = &workload.Demand{}
+		}
+		r.Demand.Streams = []workload.Stream{s}
+		return r
+	}
+	demand := func(change func(*workload.Demand)) *workload.Demand { d := &workload.Demand{}; change(d); return d }
+	const disks = "no price of a disk is known"
+	for name, c := range map[string]struct {
+		r    *Request
+		rows []Choice
+		want []string
+	}{
+		"nothing":          {plain(func(*Request, *workload.Stream) {}), []Choice{{VolumesMonth: 1}}, nil},
+		"no price of disk": {plain(func(*Request, *workload.Stream) {}), []Choice{{}}, []string{disks}},
+		"no row":           {plain(func(*Request, *workload.Stream) {}), nil, []string{disks}},
+		"of machines":      {plain(func(r *Request, _ *workload.Stream) { r.Prices = prices }), []Choice{{VolumesMonth: 1}}, []string{"prices of machines"}},
+		"commits":          {plain(func(_ *Request, s *workload.Stream) { s.Commits = true }), []Choice{{VolumesMonth: 1}}, []string{"the latencies and the commits"}},
+		"a failure rate": {plain(func(r *Request, _ *workload.Stream) {
+			r.Demand = demand(func(d *workload.Demand) { d.Durability.AFR = 1e-9 })
+		}), []Choice{{VolumesMonth: 1}}, []string{"how often data is lost"}},
+		"bursts": {plain(func(r *Request, _ *workload.Stream) { r.BurstOK = true }), []Choice{{VolumesMonth: 1}}, []string{"bursts do not count"}},
+		"at least": {plain(func(r *Request, _ *workload.Stream) {
+			r.Demand = demand(func(d *workload.Demand) { d.AtLeast = []string{"x"} })
+		}), []Choice{{VolumesMonth: 1}}, []string{"the demand was watched on storage that was full (x)"}},
+	} {
+		out := &Choices{Rows: c.rows}
+		out.notes(c.r)
+		out.Notes = slices.DeleteFunc(out.Notes, func(s string) bool { return strings.Contains(s, "have no known limit and are left out") })
+		ok := len(out.Notes) == len(c.want)
+		for i := range min(len(out.Notes), len(c.want)) {
+			ok = ok && strings.HasPrefix(out.Notes[i], c.want[i])
+		}
+		if !ok {
+			t.Errorf("%s: %q, want %q", name, out.Notes, c.want)
+		}
+	}
+	for _, p := range []cloud.Provider{cloud.EC2{}, cloud.Azure{}, cloud.Google{}} {
+		n := 0
+		for _, f := range p.Machines() {
+			if f.Baseline == (cloud.Limits{}) && f.Caps == nil {
+				n++
+			}
+		}
+		if got := unknownLimits(p); got != n {
+			t.Errorf("%s: %d types of no known limit, want %d", p.Words().Cloud, got, n)
+		}
+	}
+}
+
+// What fio's rows say of each section: those of its name, the only one's whatever it is called, and else a
+// part of all by what was asked for or is in flight.
+func TestMeasuredOfSections(t *testing.T) {
+	row := func(name string, read, write units.IOPS) fio.Job {
+		return fio.Job{Name: name, Read: fio.Direction{IOPS: read, BW: units.Rate(read) * 4096}, Write: fio.Direction{IOPS: write, BW: units.Rate(write) * 4096}}
+	}
+	a := fio.Workload{Name: "a", ReadShare: 0.5, ReadBS: 4096, WriteBS: 4096, Jobs: 1, Depth: 3}
+	b := fio.Workload{Name: "b", ReadShare: 0.5, ReadBS: 4096, WriteBS: 4096, Jobs: 1, Depth: 1}
+	paced, reads := b, b
+	paced.ReadIOPS = 9
+	reads.WriteBS = 0
+	whole := row("all", 80, 40)
+	for name, c := range map[string]struct {
+		loads []fio.Workload
+		rows  []fio.Job
+		i     int
+		read  bool
+		want  units.IOPS
+	}{
+		"its own":              {[]fio.Workload{a, b}, []fio.Job{row("a", 60, 10), row("b", 20, 30)}, 1, true, 20},
+		"its own writes":       {[]fio.Workload{a, b}, []fio.Job{row("a", 60, 10), row("b", 20, 30)}, 1, false, 30},
+		"two of its name":      {[]fio.Workload{a, b}, []fio.Job{row("a", 30, 10), row("a", 30, 10), row("b", 20, 30)}, 0, true, 60},
+		"the only one":         {[]fio.Workload{a}, []fio.Job{row("z", 80, 40)}, 0, true, 80},
+		"one row of two, by 3": {[]fio.Workload{a, b}, []fio.Job{row("a", 80, 40)}, 0, true, 60},
+		"and by 1":             {[]fio.Workload{a, b}, []fio.Job{row("a", 80, 40)}, 1, true, 20},
+		"by what was asked":    {[]fio.Workload{a, paced}, []fio.Job{row("a", 80, 40)}, 1, true, 60},
+		"writes of one only":   {[]fio.Workload{a, reads}, []fio.Job{row("a", 80, 40)}, 0, false, 40},
+		"of no rows":           {[]fio.Workload{a, b}, nil, 0, true, 60},
+		"of one and no rows":   {[]fio.Workload{a}, nil, 0, true, 80},
+	} {
+		r := &result.Result{Jobs: c.rows, Total: whole}
+		if got := measuredOf(c.loads, c.i, c.read, r); got.IOPS != c.want || got.Rate != units.Rate(c.want)*4096 {
+			t.Errorf("%s: %+v, want %v", name, got, c.want)
+		}
+	}
+	// Of a list the first, the last, and what lies evenly between them.
+	var list []Candidate
+	for n := range 11 {
+		list = append(list, Candidate{Layout: Layout{N: n, Level: topology.RAID0}})
+	}
+	for n, want := range map[int][]int{5: {0, 2, 5, 7, 10}, 2: {0, 10}, 10: {0, 1, 2, 3, 4, 5, 6, 7, 8, 10}} {
+		var got []int
+		for _, c := range spread(list, n) {
+			got = append(got, c.Layout.N)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d of 11: %v, want %v", n, got, want)
+		}
+	}
+	if len(spread(list, 11)) != 11 || len(spread(list[:3], 5)) != 3 {
+		t.Error("no more than there are")
+	}
+}
