@@ -210,8 +210,18 @@ func TestRowsByVCPUs(t *testing.T) {
 		vcpus   int
 		want    bool
 	}{
-		{"8", 8, true}, {"8", 9, false}, {"8 or more", 7, false}, {"8 or more", 8, true}, {"8 or more", 99, true}, {"8-16", 7, false}, {"8-16", 8, true},
-		{"8-16", 16, true}, {"8-16", 17, false}, {"8-x", 8, false}, {"x", 0, false}, {"x or more", 8, false},
+		{"8", 8, true},
+		{"8", 9, false},
+		{"8 or more", 7, false},
+		{"8 or more", 8, true},
+		{"8 or more", 99, true},
+		{"8-16", 7, false},
+		{"8-16", 8, true},
+		{"8-16", 16, true},
+		{"8-16", 17, false},
+		{"8-x", 8, false},
+		{"x", 0, false},
+		{"x or more", 8, false},
 	} {
 		f := InstanceFacts{Type: "n9-standard-8", VCPUs: c.vcpus}
 		if got := f.selected(row(c.machine)); got != c.want {
