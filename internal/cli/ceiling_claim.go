@@ -27,7 +27,7 @@ func runClaim(env *Env, o ceilingOptions) error {
 		return usage(err)
 	}
 	v := claim.Check(t)
-	err = render(env, o.format, plans.Claim(v.Lines, v.Holds, v))
+	err = render(env, o.format, plans.Claim(v))
 	if err == nil && !v.Holds {
 		err = errVerdict
 	}

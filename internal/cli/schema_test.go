@@ -251,8 +251,12 @@ func generateSchema(t *testing.T, comments map[string]string, k kind) []byte {
 	if !k.stored {
 		p := root["properties"].(map[string]any)
 		p["schema_version"], p["document"] = map[string]any{"const": page.Schema}, map[string]any{"const": k.name}
+		if p["headline"] != nil {
+			t.Errorf("%s has a field that stands where every document has its headline", k.name)
+		}
+		p["headline"] = s.of(reflect.TypeFor[page.Answer]())
 		required, _ := root["required"].([]any)
-		root["required"] = append([]any{"schema_version", "document"}, required...)
+		root["required"] = append([]any{"schema_version", "document", "headline"}, required...)
 	}
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["$id"] = "https://plimsoll.invalid/schema/" + k.name + ".schema.json"
@@ -305,7 +309,7 @@ func kinds(t *testing.T) []kind {
 		of("ceilings (ceiling)", plans.Ceilings(&topology.Topology{}, "", nil, false)),
 		of("ceilings by instance type (ceiling --instance A,B)", plans.OnTypes(nil)),
 		of("ceiling along axes (ceiling --sweep)", plans.Sweep(&topology.Topology{}, plans.Outlook{}, ceiling.Axes{}, nil)),
-		of("check of a claim (ceiling --claim)", plans.Claim(nil, false, advise.ClaimVerdict{})),
+		of("check of a claim (ceiling --claim)", plans.Claim(advise.ClaimVerdict{})),
 		of("advice (advise)", plans.Advice(&advise.Advice{Demand: &workload.Demand{}}, false)),
 		of("advice for other clouds (advise --cloud)", plans.Elsewhere(&advise.Choices{Demand: &workload.Demand{}})),
 		of("demand (workload)", plans.Demand(&workload.Demand{}, time.Millisecond, true)),
@@ -438,13 +442,18 @@ func TestPrintedJSONFollowsItsSchema(t *testing.T) {
 		}
 	}
 	inFlagFiles(t)
-	seen := map[string]bool{}
+	seen, valued := map[string]bool{}, map[string]bool{}
 	for _, line := range append(jsonLines(), "catalog c6a", "catalog P5520", "runs", "report", "compare a b", "compare a --against b") {
-		name, err := printedKind(t, schemas, line+" --json")
+		name, value, err := printedKind(t, schemas, line+" --json")
 		if err != nil {
 			t.Errorf("plimsoll %s --json: %v", line, err)
 		}
-		seen[name] = true
+		seen[name], valued[name] = true, valued[name] || value
+	}
+	for _, name := range []string{"advice", "ceiling", "check", "claim", "demand", "demand_met", "findings", "report"} {
+		if seen[name] && !valued[name] {
+			t.Errorf("no document %q has a figure at headline.value", name)
+		}
 	}
 	if len(seen) < 20 {
 		t.Errorf("documents seen: %v", seen)
@@ -463,8 +472,9 @@ func jsonLines() []string {
 	return all
 }
 
-// printedKind runs a line and validates what it prints.
-func printedKind(t *testing.T, schemas map[string]*jsonschema.Schema, line string) (string, error) {
+// printedKind runs a line and validates what it prints: the document's name, and whether its headline has a
+// figure.
+func printedKind(t *testing.T, schemas map[string]*jsonschema.Schema, line string) (name string, value bool, err error) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	args, err := shell.Split(line)
@@ -474,15 +484,19 @@ func printedKind(t *testing.T, schemas map[string]*jsonschema.Schema, line strin
 	root := newRootCmd(&Env{Machine: sys.Host(), In: strings.NewReader(""), Out: &out, Err: &errs, Args: args})
 	root.SetArgs(args)
 	if err := root.ExecuteContext(t.Context()); exitCode(err) == 2 || exitCode(err) == 1 {
-		return "", fmt.Errorf("exit %d: %w", exitCode(err), err)
+		return "", false, fmt.Errorf("exit %d: %w", exitCode(err), err)
 	}
 	doc, err := jsonschema.UnmarshalJSON(&out)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
-	name, _ := doc.(map[string]any)["document"].(string)
+	name, _ = doc.(map[string]any)["document"].(string)
 	if schemas[name] == nil {
-		return name, fmt.Errorf("the document %q has no schema", name)
+		return name, false, fmt.Errorf("the document %q has no schema", name)
 	}
-	return name, schemas[name].Validate(doc)
+	head, _ := doc.(map[string]any)["headline"].(map[string]any)
+	if head["answer"] == "" {
+		return name, false, fmt.Errorf("the headline of %q says nothing", name)
+	}
+	return name, head["value"] != nil, schemas[name].Validate(doc)
 }

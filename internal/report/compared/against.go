@@ -33,6 +33,11 @@ func Against(a *compare.Against) *page.Document {
 		case compare.Unjudged:
 			one.Outcome = page.Skipped
 		}
+		if !judged && j.Standing != compare.Unjudged && j.Expected.Center > 0 {
+			d.Head.Main = &page.Main{
+				Of: j.Scenario, Name: "change", Value: j.Now.Center / j.Expected.Center, Unit: "ratio",
+			}
+		}
 		judged = judged || j.Standing != compare.Unjudged
 		suite.Tests = append(suite.Tests, one)
 		if len(j.Changed) > 0 {

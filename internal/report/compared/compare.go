@@ -22,7 +22,7 @@ func Compare(t *compare.Table) *page.Document {
 		Kind: "comparison", Title: fmt.Sprintf("Comparison of %d sides", len(t.Sides)), Data: page.DataOf("comparison", t),
 		Records: records(t), Tests: tests(t),
 	}
-	d.Head = page.Headline{Word: answer(t), Tone: tone(t)}
+	d.Head = page.Headline{Word: answer(t), Tone: tone(t), Main: firstChange(t)}
 	for i, s := range t.Sides {
 		d.Head.Says = append(d.Head.Says, page.Say{Text: sideText(s, i == t.Base)})
 	}
@@ -49,6 +49,18 @@ func Compare(t *compare.Table) *page.Document {
 			"tested (Holm). A change is labelled only if repeated rounds support it.",
 	}}}
 	return d
+}
+
+// firstChange is the change of the first figure that was compared, as a ratio to the base; nil where none was.
+func firstChange(t *compare.Table) *page.Main {
+	for i := range t.Rows {
+		for k := range t.Rows[i].Cells {
+			if c := t.Rows[i].Cells[k].Change; k != t.Base && c != nil {
+				return &page.Main{Of: t.Rows[i].Name, Name: "change", Value: c.Ratio.Center, Unit: "ratio"}
+			}
+		}
+	}
+	return nil
 }
 
 // verdicts counts the answers of all figures that were compared with the base.

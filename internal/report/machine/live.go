@@ -18,6 +18,11 @@ import (
 func Live(f *live.Facts, a *live.Answer, data any) *page.Document {
 	lines := liveLines(f, a)
 	d := &page.Document{Kind: "answer", Title: lines[0], Data: page.DataOf("why", data)}
+	for _, seen := range a.Devices {
+		if seen.Name == a.Device {
+			d.Head.Main = &page.Main{Of: seen.Name, Name: "latency", Value: float64(seen.Wait), Unit: "ns"}
+		}
+	}
 	d.Add(page.Code{Free: true, Wraps: true, Fit: func(int) []string { return slices.Clone(lines) }})
 	causes := page.NewTable("", "code", "confidence", "message", "next")
 	for _, c := range a.Causes {

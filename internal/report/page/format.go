@@ -34,7 +34,7 @@ var forms = []form{
 	{Text, writeText},
 	{Markdown, func(w *bufio.Writer, d *Document, _ Options) error { return writeMarkdown(w, d) }},
 	{HTML, func(w *bufio.Writer, d *Document, _ Options) error { return writeHTML(w, d) }},
-	{JSON, func(w *bufio.Writer, d *Document, _ Options) error { return d.Data.Write(w) }},
+	{JSON, func(w *bufio.Writer, d *Document, _ Options) error { return d.WriteJSON(w) }},
 	{CSV, func(w *bufio.Writer, d *Document, _ Options) error { return writeCSV(w, d) }},
 	{JUnit, func(w *bufio.Writer, d *Document, _ Options) error { return writeJUnit(w, d) }},
 	{SARIF, func(w *bufio.Writer, d *Document, _ Options) error { return writeSARIF(w, d) }},

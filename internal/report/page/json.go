@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -25,8 +26,47 @@ type Data struct {
 // DataOf is a document's data under a name.
 func DataOf(name string, v any) Data { return Data{Name: name, Value: v} }
 
-// Write prints the data as one object, with its schema's version and name first.
-func (d Data) Write(w io.Writer) error {
+// Answer is the headline of a document to programs: under the one path "headline" of all of them.
+type Answer struct {
+	Answer string `json:"answer"` // the first line of the report
+	// Verdict is pass, warn, fail, invalid or measured; empty where nothing is judged.
+	Verdict string `json:"verdict"`
+	// Value is the main figure, null where the document has none or it must not be trusted; Of says whose
+	// it is (a scenario, a side, a layout), Name what it is, and Unit what names of fields end with.
+	Value *float64 `json:"value"`
+	Unit  string   `json:"unit,omitempty"`
+	Name  string   `json:"name,omitempty"`
+	Of    string   `json:"of,omitempty"`
+}
+
+// Main is the figure of a document that is asked for first.
+type Main struct {
+	Of, Name string
+	Value    float64
+	Unit     string
+}
+
+// answer is what the head of a document says to programs.
+func (d *Document) answer() Answer {
+	a := Answer{Answer: cmp.Or(d.Head.Word, d.Title), Verdict: d.Head.Tone}
+	if m := d.Head.Main; m != nil && !math.IsNaN(m.Value) && !math.IsInf(m.Value, 0) {
+		a.Value, a.Unit, a.Name, a.Of = &m.Value, m.Unit, m.Name, m.Of
+	}
+	return a
+}
+
+// WriteJSON prints the document's data as one object, with its schema's version and name and the headline
+// first.
+func (d *Document) WriteJSON(w io.Writer) error {
+	head, err := Marshal(d.answer())
+	if err != nil {
+		return err
+	}
+	return d.Data.write(w, head)
+}
+
+// write prints the data behind the headline.
+func (d Data) write(w io.Writer, head []byte) error {
 	body, err := Marshal(d.Value)
 	if err != nil {
 		return err
@@ -42,7 +82,8 @@ func (d Data) Write(w io.Writer) error {
 	if bytes.Equal(fields, []byte("}")) {
 		comma = ""
 	}
-	whole := json.RawMessage(fmt.Sprintf(`{"schema_version":%d,"document":%q%s%s`, Schema, d.Name, comma, fields))
+	whole := json.RawMessage(fmt.Sprintf(`{"schema_version":%d,"document":%q,"headline":%s%s%s`, Schema, d.Name, head,
+		comma, fields))
 	if d.Dense {
 		return json.NewEncoder(w).Encode(whole)
 	}

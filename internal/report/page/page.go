@@ -41,13 +41,18 @@ type Headline struct {
 	Says  []Say
 	About string // what was looked at, where and when
 	Tiles []Tile
+	Main  *Main // what JSON has as the headline's value
 }
 
 // Say is a sentence of the answer, with what to do next.
 type Say struct{ Text, Next string }
 
 // Tile is one of the few figures that people ask for first.
-type Tile struct{ What, Figure, Of, Anchor string }
+type Tile struct {
+	What, Figure, Of, Anchor string
+
+	Main *Main // the same to programs
+}
 
 // Section is blocks under a heading.
 type Section struct {
@@ -137,8 +142,19 @@ func NewTable(caption string, names ...string) Table {
 	return t
 }
 
-// Add appends a row of text.
-func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, Cells(cells...)) }
+// Add appends a row of text. A row with more cells than there are columns gets columns without a name, and a
+// shorter one empty cells, so that nothing is dropped.
+func (t *Table) Add(cells ...string) {
+	t.Rows = append(t.Rows, Cells(cells...))
+	for len(t.Columns) < len(cells) {
+		t.Columns = append(t.Columns, Column{})
+	}
+	for i := range t.Rows {
+		for len(t.Rows[i]) < len(t.Columns) {
+			t.Rows[i] = append(t.Rows[i], Cell{})
+		}
+	}
+}
 
 // shown are the columns in which a row has anything; the first is always shown.
 func (t *Table) shown() []int {

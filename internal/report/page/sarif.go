@@ -129,7 +129,7 @@ func writeGitHub(out io.Writer, d *Document) error {
 				value.Replace(strings.TrimSpace(f.Message+" "+f.Fix)))
 		}
 		if rest := of[most:]; len(rest) > 0 {
-			fmt.Fprintf(&b, "::%s title=plimsoll %s::%s more: %s\n", level, d.Kind, text.Plural(len(rest), "finding"),
+			fmt.Fprintf(&b, "::%s title=plimsoll %s::%s: %s\n", level, d.Kind, text.Plural(len(rest), "more finding"),
 				value.Replace(codesOf(rest)))
 		}
 	}

@@ -71,7 +71,7 @@ func Ceilings(t *topology.Topology, suite string, all []Outlook, together bool) 
 			d.Add(one.section(t))
 		}
 		if len(all) > 0 {
-			d.Head.Word = all[0].answer()
+			d.Head.Word, d.Head.Main = all[0].answer(), all[0].main()
 		}
 		if len(all) > 1 {
 			d.Head.Word = ""
@@ -102,6 +102,18 @@ func (o Outlook) answer() string {
 		return phrase + " for " + text.Duration(o.Course[0].Until)
 	}
 	return phrase + " in bursts"
+}
+
+// main is what is sustained, nil where that is not known.
+func (o Outlook) main() *page.Main {
+	b := cmp.Or(o.Sustained, o.Binding)
+	switch {
+	case b == nil || o.depthOne():
+		return nil
+	case o.Ceiling.IOSize >= result.LargeIO:
+		return &page.Main{Of: o.Name, Name: "sustained_bw", Value: float64(b.BW), Unit: "bytes_per_s"}
+	}
+	return &page.Main{Of: o.Name, Name: "sustained_iops", Value: float64(b.IOPS), Unit: "per_s"}
 }
 
 func (o Outlook) depthOne() bool { return o.Ceiling.InFlight == 1 && !o.Ceiling.HasConcurrency() }

@@ -80,7 +80,9 @@ type dryScenario struct {
 }
 
 // DryRunJSON writes a plan as JSON.
-func DryRunJSON(w io.Writer, p bench.Plan) error { return DryRunData(p).Write(w) }
+func DryRunJSON(w io.Writer, p bench.Plan) error {
+	return (&page.Document{Title: "Nothing was run", Data: DryRunData(p)}).WriteJSON(w)
+}
 
 // DryRunData is the JSON of a plan.
 func DryRunData(p bench.Plan) page.Data {

@@ -24,6 +24,9 @@ func Meets(m *advise.Met, data any) *page.Document {
 		if !m.Sides[i].Met {
 			d.Head.Tone = "fail"
 		}
+		if s := &m.Sides[i]; len(s.Invalid) == 0 && (d.Head.Main == nil || s.Share > d.Head.Main.Value) {
+			d.Head.Main = &page.Main{Of: s.Name, Name: "moved", Value: s.Share, Unit: "share"}
+		}
 	}
 	row := func(name, wanted string, cell func(*advise.MetSide) string) {
 		cells := []string{name, wanted}

@@ -80,8 +80,12 @@ func fleetHead(f *bundle.Fleet) page.Headline {
 			h.Tiles = append(h.Tiles, page.Tile{
 				What: text.Clean(s.Name, 40), Figure: words.Operations(s.Total.IOPS), Of: ofFleet(s), Anchor: fmt.Sprintf("s%d",
 					i+1),
+				Main: &page.Main{Of: s.Name, Name: "iops", Value: float64(s.Total.IOPS), Unit: "per_s"},
 			})
 		}
+	}
+	if len(h.Tiles) > 0 {
+		h.Main = h.Tiles[0].Main
 	}
 	return h
 }

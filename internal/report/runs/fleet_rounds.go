@@ -67,6 +67,12 @@ func FleetRounds(all []*bundle.Fleet) *page.Document {
 	}
 	d := &page.Document{Kind: "fleet rounds", Title: "Rounds of a fleet", Data: page.DataOf("fleet_rounds", data)}
 	d.Head = page.Headline{Word: fmt.Sprintf("%d of %s ok", ok, text.Plural(len(all), "round"))}
+	for _, s := range data.Scenarios {
+		if len(s.IOPS) > 0 {
+			d.Head.Main = &page.Main{Of: s.Name, Name: "iops", Value: s.Estimate.Center, Unit: "per_s"}
+			break
+		}
+	}
 	d.Add(figures, rounds)
 	return d
 }

@@ -32,8 +32,8 @@ func History(all []compare.Series, notes []string, most int) *page.Document {
 		d.Add(series(i, s))
 	}
 	if more := len(all) - shown; more > 0 {
-		d.Add(page.Note{Lines: []string{fmt.Sprintf("%s more: --limit 0 prints all, --scenario and --host choose",
-			text.Plural(more, "series", "series"))}})
+		d.Add(page.Note{Lines: []string{fmt.Sprintf("%s: --limit 0 prints all, --scenario and --host choose",
+			text.Plural(more, "more series", "more series"))}})
 	}
 	if len(notes) > 0 {
 		d.Add(page.Note{Lead: "note", Lines: notes})

@@ -190,6 +190,6 @@ func restOf(n int, of string) []page.Block {
 	if n <= 0 {
 		return nil
 	}
-	return []page.Block{page.Note{Lines: []string{fmt.Sprintf("%s more: --limit 0 prints all, --where and --sort choose",
-		text.Plural(n, of))}}}
+	return []page.Block{page.Note{Lines: []string{fmt.Sprintf("%s: --limit 0 prints all, --where and --sort choose",
+		text.Plural(n, "more "+of))}}}
 }

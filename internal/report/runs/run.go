@@ -73,6 +73,9 @@ func terms() []string {
 func runHead(b *bundle.Bundle, rows []row) page.Headline {
 	r := &b.Run
 	h := page.Headline{Word: strings.ToUpper(r.Outcome()), Tone: string(r.Verdict), Tiles: tiles(b, rows)}
+	if len(h.Tiles) > 0 {
+		h.Main = h.Tiles[0].Main
+	}
 	if r.State != bundle.Finished && r.State != "" {
 		h.Tone = ""
 	}
@@ -150,8 +153,8 @@ func doubted(b *bundle.Bundle) page.Section {
 	var s page.Section
 	for i, d := range order {
 		if i == mostDoubts {
-			s.Add(page.Note{Lines: []string{fmt.Sprintf("%s more: plimsoll report --format md",
-				text.Plural(len(order)-i, "caveat"))}})
+			s.Add(page.Note{Lines: []string{fmt.Sprintf("%s: plimsoll report --format md",
+				text.Plural(len(order)-i, "more caveat"))}})
 			break
 		}
 		if count[d] > 1 {
@@ -185,6 +188,9 @@ func tiles(b *bundle.Bundle, rows []row) []page.Tile {
 					of = o.of + ", " + of
 				}
 				a.value, a.tile = o.value, page.Tile{What: o.what, Figure: o.figure, Of: of, Anchor: r.Anchor}
+				if o.name != "" {
+					a.tile.Main = &page.Main{Of: s.Name, Name: o.name, Value: o.value, Unit: o.unit}
+				}
 			}
 		}
 	}
@@ -202,6 +208,7 @@ type offer struct {
 	slot             int
 	what, figure, of string
 	value            float64
+	name, unit       string // to programs; "" where value is not what figure says
 }
 
 func offers(s *bundle.Scenario, r row) []offer {
@@ -210,16 +217,17 @@ func offers(s *bundle.Scenario, r row) []offer {
 	}
 	share := r.Percent + " of ceiling"
 	if peak := s.Result.Postgres.Peak(); peak != nil {
-		return []offer{{5, "Peak transactions", words.Transactions(peak.TPS), share, float64(peak.TPS)}}
+		return []offer{{5, "Peak transactions", words.Transactions(peak.TPS), share, float64(peak.TPS), "tps", "per_s"}}
 	}
 	t, key := s.Result.Total, result.KeyOf(s.Result)
 	n, _ := t.Rates()
 	var all []offer
 	if key != result.ByBandwidth { // the rate of large I/Os is no answer to "how many IOPS"
-		all = append(all, offer{0, "Peak IOPS", words.Operations(n), share, float64(n)})
+		all = append(all, offer{0, "Peak IOPS", words.Operations(n), share, float64(n), "iops", "per_s"})
 	}
-	all = append(all, offer{1, "Peak read", t.Read.BW.String(), share, float64(t.Read.BW)},
-		offer{2, "Peak write", t.Write.BW.String(), share, float64(t.Write.BW)})
+	all = append(all,
+		offer{1, "Peak read", t.Read.BW.String(), share, float64(t.Read.BW), "read_bw", "bytes_per_s"},
+		offer{2, "Peak write", t.Write.BW.String(), share, float64(t.Write.BW), "write_bw", "bytes_per_s"})
 	if key != result.ByLatency || n <= 0 {
 		return all
 	}
@@ -230,7 +238,7 @@ func offers(s *bundle.Scenario, r row) []offer {
 	if t.Sync.Lat.Measured() {
 		what = "Durable-write latency"
 	}
-	return append(all, offer{slot, what, r.Measured, "expected " + r.Ceiling, float64(n)})
+	return append(all, offer{slot, what, r.Measured, "expected " + r.Ceiling, float64(n), "", ""})
 }
 
 // atCeiling is from which share of the ceiling on its resource is what limited the run.

@@ -41,6 +41,9 @@ func Swept(s *compare.Swept) *page.Document {
 	for _, c := range s.Curves {
 		d.Head.Says = append(d.Head.Says, page.Say{Text: curveText(c)})
 	}
+	if len(s.Curves) > 0 && s.Curves[0].Why == "" {
+		d.Head.Main = &page.Main{Of: s.Scenario, Name: "iops", Value: s.Curves[0].Knee.IOPS.Center, Unit: "per_s"}
+	}
 	rows := page.NewTable("", append(slices.Clone(s.Axes), "IOPS", "<±", "bandwidth?", "of ceiling?", "p50?", "p99",
 		"<")...)
 	why := page.Note{Lead: "INVALID"}
