@@ -25,8 +25,8 @@ func (v *view) account() *Account {
 	a := &Account{Wait: units.Latency(w), Own: min(w, v.typical) / w}
 	left := 1 - a.Own
 	take := func(part *float64, share float64) {
-		*part = max(0, min(left, share))
-		left -= *part
+		share = max(0, min(left, share))
+		*part, left = *part+share, left-share // others take twice: by what they ask, and by what they wrote before
 	}
 	if v.has("PL204") {
 		if p, ok := v.compared(); ok {
