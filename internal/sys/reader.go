@@ -60,11 +60,18 @@ func (r *Reader) Read(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	text, err := r.readAll(fd)
+	_, _, _ = unix.RawSyscall(unix.SYS_CLOSE, fd, 0, 0) // only read
+	return text, err
+}
+
+// readAll reads an open file to its end.
+func (r *Reader) readAll(fd uintptr) ([]byte, error) {
 	n := 0
 	for {
 		if n == len(r.buf) {
 			if n >= smallFile {
-				break
+				return r.buf[:n], nil
 			}
 			r.buf = append(r.buf, make([]byte, n)...)
 		}
@@ -73,17 +80,14 @@ func (r *Reader) Read(name string) ([]byte, error) {
 			continue
 		}
 		if e != 0 {
-			err = e
-			break
+			return r.buf[:n], e
 		}
 		n += int(k)
 		// The kernel gives a file of /proc in pages: a short first read is the whole of it.
 		if k == 0 || n == int(k) && k < 1<<10 {
-			break
+			return r.buf[:n], nil
 		}
 	}
-	_, _, _ = unix.RawSyscall(unix.SYS_CLOSE, fd, 0, 0) // only read
-	return r.buf[:n], err
 }
 
 // open opens a file or directory. None of these calls waits for a device, so the runtime need not be

@@ -1,8 +1,13 @@
 package sys
 
 import (
+	"bytes"
+	"os/exec"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"plimsoll/internal/sys/bounded"
@@ -25,6 +30,48 @@ func TestKernelRecord(t *testing.T) {
 			t.Errorf("%q: %q, want %q", record, out.String(), want)
 		}
 	}
+}
+
+// A held file is read from its start each time, and is of the process that it was opened of: when that has
+// ended, reading fails.
+func TestHeld(t *testing.T) {
+	c := exec.Command("sleep", "600")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	end := sync.OnceFunc(func() { _ = c.Process.Kill(); _ = c.Wait() })
+	defer end()
+	r := Host().Reader()
+	name := "proc/" + strconv.Itoa(c.Process.Pid) + "/stat"
+	h, err := r.Hold(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	for range 2 {
+		if text, err := h.Read(); err != nil || !bytes.HasPrefix(text, []byte(strconv.Itoa(c.Process.Pid)+" (")) {
+			t.Errorf("%q %v", text, err)
+		}
+	}
+	end()
+	if text, err := h.Read(); err == nil {
+		t.Errorf("of a process that has ended: %q", text)
+	}
+	if _, err := r.Hold(name); err == nil {
+		t.Error("a process that has ended can be held")
+	}
+	root := fstest.MapFS{"proc/diskstats": {Data: []byte("1")}}
+	h, err = (&Machine{Root: root}).Reader().Hold("proc/diskstats")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"1", "2"} {
+		root["proc/diskstats"].Data = []byte(want)
+		if text, err := h.Read(); err != nil || string(text) != want {
+			t.Errorf("%q %v, want %s", text, err, want)
+		}
+	}
+	h.Close()
 }
 
 // FuzzKernelRecord: a driver may write any text; a record is one line at most.

@@ -257,7 +257,10 @@ func newWatcher(m *sys.Machine, o WatchFor) (*watcher, error) {
 	return w, nil
 }
 
-func (w *watcher) close() { w.stats.close() }
+func (w *watcher) close() {
+	w.stats.close()
+	w.procs.close()
+}
 
 func (w *watcher) now() time.Duration { return w.clock() }
 

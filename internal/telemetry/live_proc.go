@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 )
@@ -112,6 +114,9 @@ type taskWatch struct {
 	whole   bool            // the one at the start was not
 	kernel  map[string]bool // threads of the kernel: nobody's program
 	self    string
+	held    map[string]*sys.Held // what is read in each look stays open …
+	room    int                  // … up to so many files
+	holdIO  bool                 // there is room for what is read twice, too
 }
 
 // Bounds of a look at very many tasks: before and after the window it goes on as long as lookBudget,
@@ -126,8 +131,47 @@ const (
 func newTaskWatch(r *sys.Reader, o WatchFor) *taskWatch {
 	return &taskWatch{
 		WatchFor: o, read: r, before: map[string]asked{}, waiting: map[string]map[string]float64{},
-		self: strconv.Itoa(os.Getpid()), kernel: map[string]bool{},
+		self: strconv.Itoa(os.Getpid()), kernel: map[string]bool{}, held: map[string]*sys.Held{}, room: heldRoom(),
 	}
+}
+
+// heldMost files of processes stay open at a time, and half of those that plimsoll may open at most.
+const heldMost = 2000
+
+func heldRoom() int {
+	var files unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
+		return 0
+	}
+	return int(min(heldMost, files.Cur/2))
+}
+
+// again reads a file that is read in each look. It is kept open where there is room.
+func (t *taskWatch) again(name string) ([]byte, error) {
+	h := t.held[name]
+	if h == nil {
+		if len(t.held) >= t.room {
+			return t.read.Read(name)
+		}
+		var err error
+		if h, err = t.read.Hold(name); err != nil {
+			return nil, err
+		}
+		t.held[name] = h
+	}
+	text, err := h.Read()
+	if err != nil { // its process ended: the next look finds whoever has the number then
+		h.Close()
+		delete(t.held, name)
+	}
+	return text, err
+}
+
+func (t *taskWatch) close() {
+	for _, h := range t.held {
+		h.Close()
+	}
+	clear(t.held)
 }
 
 // processes are the numbers of all processes.
@@ -150,7 +194,9 @@ func (t *taskWatch) within(budget time.Duration, names []string, look func(strin
 }
 
 func (t *taskWatch) begin() {
-	t.whole = t.within(lookBudget, t.processes(), func(pid string) {
+	all := t.processes()
+	t.holdIO = 2*len(all) <= t.room
+	t.whole = t.within(lookBudget, all, func(pid string) {
 		if io, err := t.asked(pid); err == nil {
 			t.before[pid] = io
 		}
@@ -158,7 +204,11 @@ func (t *taskWatch) begin() {
 }
 
 func (t *taskWatch) asked(pid string) (a asked, err error) {
-	text, err := t.read.Read("proc/" + pid + "/io")
+	look := t.read.Read
+	if t.holdIO {
+		look = t.again
+	}
+	text, err := look("proc/" + pid + "/io")
 	for len(text) > 0 && err == nil {
 		var line []byte
 		line, text = nextLine(text)
@@ -175,7 +225,7 @@ func (t *taskWatch) asked(pid string) (a asked, err error) {
 func (t *taskWatch) scan() {
 	t.scans++
 	t.within(scanBudget, t.processes(), func(pid string) {
-		text, err := t.read.Read("proc/" + pid + "/stat")
+		text, err := t.again("proc/" + pid + "/stat")
 		if err != nil {
 			return
 		}
@@ -195,7 +245,7 @@ func (t *taskWatch) scan() {
 			if i >= mostThreads {
 				break
 			}
-			text, err := t.read.Read("proc/" + pid + "/task/" + task + "/stat")
+			text, err := t.again("proc/" + pid + "/task/" + task + "/stat")
 			if err != nil {
 				continue
 			}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"plimsoll/internal/sys"
@@ -78,6 +79,31 @@ func TestWatchAnOldKernel(t *testing.T) {
 	if err != nil || w.Pressure != nil || !strings.Contains(strings.Join(w.Notes, " "), "PSI") {
 		t.Errorf("%+v %v", w, err)
 	}
+}
+
+// What is read in each look stays open while there is room, is read by its name where there is none, and
+// is let go where its process ended.
+func TestHeldFilesOfProcesses(t *testing.T) {
+	root := fstest.MapFS{"proc/1/stat": {Data: []byte("one")}, "proc/2/stat": {Data: []byte("two")}}
+	w := newTaskWatch((&sys.Machine{Root: root}).Reader(), WatchFor{})
+	w.room = 1
+	for range 2 {
+		for name, want := range map[string]string{"proc/1/stat": "one", "proc/2/stat": "two"} {
+			if text, err := w.again(name); err != nil || string(text) != want {
+				t.Errorf("%s: %q %v", name, text, err)
+			}
+		}
+	}
+	if len(w.held) != 1 {
+		t.Errorf("%d files are held, want 1", len(w.held))
+	}
+	clear(root)
+	for name := range w.held {
+		if _, err := w.again(name); err == nil || len(w.held) != 0 {
+			t.Errorf("%s ended: %v, %d held", name, err, len(w.held))
+		}
+	}
+	w.close()
 }
 
 func TestTaskState(t *testing.T) {
