@@ -68,11 +68,12 @@ func Compare(members []Member) (p Peers, ok bool) {
 }
 
 // Apart is whether the worst member is slower than its peers by itself: not by more I/Os, not by
-// less than usual is worth. With one peer that peer must be sound (its time at most sound), as a
-// queue gathers on one of two equal volumes at their limit.
+// less than usual is worth. Its peers must be sound (their time at most sound) or, where there are
+// several, rest in between: at a limit that all share queues stand before all of them, and the longest
+// gathers on one of equal volumes.
 func (p Peers) Apart(usual, sound units.Latency) bool {
 	return p.Worst.Wait >= apartTimes*p.Wait && p.Worst.Wait-p.Wait >= apartMore*usual &&
-		p.Worst.IOPS <= apartIOs*max(p.IOPS, 0.1) && (p.Others > 1 || p.Wait <= sound)
+		p.Worst.IOPS <= apartIOs*max(p.IOPS, 0.1) && (p.Wait <= sound || p.Others > 1 && p.Busiest <= sureIdle)
 }
 
 // Hot is whether the worst member is slower since it gets more I/Os.

@@ -292,6 +292,26 @@ func TestEachStepAndItsNearMiss(t *testing.T) {
 				}
 			}
 		}},
+		{"a long queue on one of equal volumes, all of them at a limit", "4-slow-member", nil, "PL204", func(f *Facts) {
+			for _, d := range leaves(f) { // seed 3002: 296 ms beside 113 ms at 92.7 % of the instance's limit
+				if d.Name != "nvme5n1" {
+					d.Wait, d.Busy = 20*time.Millisecond*time.Duration(d.Reads+d.Writes), f.Window.Span
+				}
+			}
+		}},
+		{"the same peers, resting in between", "4-slow-member", func(f *Facts) {
+			for _, d := range leaves(f) {
+				if d.Name != "nvme5n1" {
+					d.Wait, d.Busy = 20*time.Millisecond*time.Duration(d.Reads+d.Writes), f.Window.Span*3/4
+				}
+			}
+		}, "PL204", func(f *Facts) {
+			for _, d := range leaves(f) {
+				if d.Name != "nvme5n1" {
+					d.Wait, d.Busy = 20*time.Millisecond*time.Duration(d.Reads+d.Writes), f.Window.Span*4/5
+				}
+			}
+		}},
 		{"one of two whose peer is slow, too", "5-slow-member", nil, "PL204", func(f *Facts) {
 			two := f.Layers[:1]
 			for i := range f.Layers {
