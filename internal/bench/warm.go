@@ -29,8 +29,8 @@ type Warming struct {
 	// State is the folder of records, Resume takes up one that is there.
 	State  string
 	Resume bool
-	// Usual is what an I/O of the volume usually takes: where others wait for 4 times as long, or
-	// half as long again as before, reading rests.
+	// Usual is what an I/O of the volume usually takes. Reading rests where others wait for more than 4
+	// times as long, unless they wait nearly as long while it rests.
 	Usual units.Latency
 	// Each is called once per second with how far it is.
 	Each func(Warmed)
@@ -345,7 +345,7 @@ func (w *warmer) watch(ctx context.Context, m *sys.Machine) {
 	defer ticks.Stop()
 	read := m.Reader()
 	before := deviceStat(read, w.Device)
-	quiet := 0.0 // what an I/O of others takes, ns, by the first look
+	y := yielding{usual: float64(w.Usual)}
 	var own time.Duration
 	var reads int64
 	for {
@@ -357,18 +357,11 @@ func (w *warmer) watch(ctx context.Context, m *sys.Machine) {
 		after := deviceStat(read, w.Device)
 		w.mu.Lock()
 		// Of what the device did, what was not read here is others'.
-		ios, took := after.ios-before.ios-(w.now.Read-reads), after.wait-before.wait-(w.busy-own)
-		own, reads = w.busy, w.now.Read
-		if ios >= othersLeast {
-			wait := max(0, float64(took)/float64(ios))
-			if quiet == 0 {
-				quiet = wait
-			}
-			if wait > max(restTimes*float64(w.Usual), restMore*quiet) {
-				w.rest = time.Now().Add(restFor)
-				w.now.Rested += restFor
-			}
+		if y.rests(after.ios-before.ios-(w.now.Read-reads), after.wait-before.wait-(w.busy-own)) {
+			w.rest = time.Now().Add(restFor)
+			w.now.Rested += restFor
 		}
+		own, reads = w.busy, w.now.Read
 		w.now.Took = time.Since(w.began)
 		now, save := w.now, time.Since(w.saved) >= saveEach
 		w.mu.Unlock()
@@ -390,7 +383,38 @@ const (
 	restTimes   = 4
 	restMore    = 1.5
 	restFor     = time.Second
+	// aloneKnown is for how many seconds it is believed what others wait while reading rests: what they
+	// read for the first time now is loaded then.
+	aloneKnown = 60
 )
+
+// yielding decides each second whether reading rests in the next one.
+type yielding struct {
+	usual   float64 // what an I/O usually takes, ns
+	resting bool
+	alone   float64 // what an I/O of others took while reading rested, ns; 0 where that is not known …
+	age     int     // … and how many seconds ago that was
+}
+
+// rests decides by what others did in the last second. What they wait for without this reading too is
+// not its fault: it shows in the seconds in which reading rests, of which two never come in a row.
+func (y *yielding) rests(ios int64, took time.Duration) bool {
+	rested := y.resting
+	y.resting = false
+	if y.age++; y.age > aloneKnown {
+		y.alone = 0
+	}
+	if ios < othersLeast {
+		return false
+	}
+	wait := max(0, float64(took)/float64(ios))
+	if rested {
+		y.alone, y.age = wait, 0
+		return false
+	}
+	y.resting = wait > max(restTimes*y.usual, restMore*y.alone)
+	return y.resting
+}
 
 // deviceDid is what a device did since the machine was started.
 type deviceDid struct {

@@ -101,6 +101,49 @@ func TestWarmKeepsItsRate(t *testing.T) {
 	}
 }
 
+// Reading rests every other second while others wait for it; where they wait as long without it, it
+// rests once to see that, and goes on for a minute; where they hardly wait, or hardly do anything, not at all.
+func TestWarmYields(t *testing.T) {
+	const seconds = 60
+	for what, c := range map[string]struct {
+		ios           int64
+		beside, alone time.Duration // an I/O of others while it reads, and while it rests
+		rests         int
+	}{
+		"others wait for it":                  {100, 20 * time.Millisecond, time.Millisecond, seconds / 2},
+		"others wait half as long without it": {100, 20 * time.Millisecond, 12 * time.Millisecond, seconds / 2},
+		"others wait as long without it":      {100, 20 * time.Millisecond, 18 * time.Millisecond, 1},
+		"four times the usual time":           {100, 4 * time.Millisecond, time.Millisecond, 0},
+		"as few as nobody":                    {4, time.Second, time.Second, 0},
+		"nobody":                              {0, 0, 0, 0},
+	} {
+		y, rests, resting := yielding{usual: float64(time.Millisecond)}, 0, false
+		for range seconds {
+			wait := c.beside
+			if resting {
+				wait = c.alone
+			}
+			if resting = y.rests(c.ios, time.Duration(c.ios)*wait); resting {
+				rests++
+			}
+		}
+		if rests != c.rests {
+			t.Errorf("%s: rests %d of %d s, want %d", what, rests, seconds, c.rests)
+		}
+	}
+	// What they waited for by themselves is looked at again after a minute.
+	y := yielding{usual: float64(time.Millisecond)}
+	slow := func() bool { return y.rests(100, 100*20*time.Millisecond) }
+	first, known := slow(), slow()
+	again := 0
+	for !slow() && again < 2*aloneKnown {
+		again++
+	}
+	if !first || known || again != aloneKnown {
+		t.Errorf("rests at first %v, then %v, and again after %d s", first, known, again)
+	}
+}
+
 func TestWarmRefusesASecondOne(t *testing.T) {
 	device, state := loopDevice(t, 8), filepath.Join(t.TempDir(), "state")
 	dir, err := sys.MakePath(state, 0o700)
